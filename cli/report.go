@@ -2,56 +2,62 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/kernel"
 	"github.com/parallelcl/parallelcl/internal/origin"
-	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
-// reportCmd makes pages from results and from notebooks.
+// reportCmd makes pages from runs, grids or notebooks, whichever its paths name.
 type reportCmd struct {
-	Paths   []string `arg:"" optional:"" name:"path" help:"Result files or folders of runs (default: runs), or notebooks, or a folder of notebooks."`
-	All     bool     `help:"Make a site of all notebooks in the folder (default: notebooks)."`
-	Out     string   `short:"o" type:"path" placeholder:"PATH" help:"Page to write, or the site's folder (default: report.html, NOTEBOOK.html, site)."`
-	Title   string   `placeholder:"TEXT" help:"Title of a report of runs, or of a site."`
-	PDF     bool     `name:"pdf" help:"Print the page, or every page of the site, to a PDF beside it, with Chromium or Chrome."`
-	Execute *bool    `negatable:"" help:"Execute notebooks even if they have results; with --no-execute, a notebook without results is an error."`
-	JSON    bool     `name:"json" help:"Print how the methods of runs compare as JSON, instead of text, beside the page."`
-	Against string   `placeholder:"METHOD" help:"What methods of runs are compared with (default: emgd if it is there, or the first)."`
-	Private bool     `help:"Execute with the private JupyterLab even where the user has one."`
-
+	Paths    []string `arg:"" optional:"" name:"path" help:"Folders or result files of runs (default: runs); grids, as for pcl grid run, or files that pcl export csv wrote of them; or notebooks. A folder may have any one of these."`
+	Out      string   `short:"o" type:"stdout" placeholder:"PATH" help:"Page to write, or the site's folder (default: report.html, NOTEBOOK.html, site; standard output for --markdown)."`
+	Title    string   `placeholder:"TEXT" help:"Title of the page, or of a site. The page of one notebook has the notebook's."`
+	PDF      bool     `name:"pdf" help:"Print the page, or every page of the site, to a PDF beside it, with Chromium or Chrome."`
+	JSON     bool     `name:"json" help:"Print how the methods of runs, or of your own grids, compare as JSON, instead of text, beside the page."`
+	Against  string   `placeholder:"METHOD" help:"The method that the others are compared with (default: emgd if the runs have it, or the first)."`
+	Markdown bool     `help:"Write a text about grids like REPRODUCTION.md instead of a page. It depends on the results alone, not on the day or the machine."`
+	All      bool     `help:"Make a site of all notebooks in the folder (default: notebooks)."`
+	Execute  *bool    `negatable:"" help:"Execute notebooks even if they have results; with --no-execute, a notebook without results is an error."`
+	Private  bool     `help:"Execute with the private JupyterLab even where the user has one."`
 	moduleFlag
+	gridFlags
 
-	found     []string // the notebooks that Paths name; nil for runs
+	about     subject
+	notebooks []string // those that Paths name
 	browser   string   // the browser that prints PDFs
 	nbconvert string   // the program that executes notebooks; empty until it is found
 }
 
+// subject is what a page is about.
+type subject string
+
+const (
+	aboutRuns      subject = "runs"
+	aboutGrids     subject = "grids"
+	aboutNotebooks subject = "notebooks"
+)
+
 // Validate looks for what the paths name, and checks the flags.
-func (c *reportCmd) Validate() (err error) {
-	if c.found, err = c.notebooks(); err == nil {
-		err = c.checkFlags(c.found)
+func (c *reportCmd) Validate() error {
+	if err := c.look(); err != nil {
+		return err
 	}
-	return err
+	return c.checkFlags()
 }
 
 func (c *reportCmd) Run(rc *runContext) (err error) {
-	if err := c.checkOut(c.found); err != nil {
+	if err := c.checkOut(); err != nil {
 		return err
 	}
 	if c.PDF {
@@ -59,10 +65,13 @@ func (c *reportCmd) Run(rc *runContext) (err error) {
 			return err
 		}
 	}
-	if c.found == nil {
-		return c.runs(rc, thisCommand())
+	switch c.about {
+	case aboutNotebooks:
+		return c.pages(rc)
+	case aboutGrids:
+		return c.grids(rc)
 	}
-	return c.pages(rc, thisCommand(), c.found)
+	return c.runs(rc)
 }
 
 // thisCommand is what a page says about how it was made.
@@ -71,65 +80,80 @@ func thisCommand() report.Origin {
 	return report.Origin{Command: madeBy(), Version: version + " " + commit, Made: time.Now()}
 }
 
-// isNotebook reports whether a file is a notebook, by its name.
-func isNotebook(path string) bool { return filepath.Ext(path) == ".ipynb" }
-
-// notebooks returns the notebooks that the paths name, or nil if they name runs.
-func (c *reportCmd) notebooks() ([]string, error) {
+// look finds out what the paths name, which has to be of one kind.
+func (c *reportCmd) look() error {
 	if len(c.Paths) == 0 {
 		c.Paths = []string{"runs"}
 		if c.All {
 			c.Paths = []string{"notebooks"}
 		}
 	}
-	var out []string
-	runs := ""
-	for _, path := range c.Paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, err
+	for i, path := range c.Paths {
+		about, notebooks, err := lookAt(path)
+		switch {
+		case err != nil:
+			return err
+		case c.All && about != aboutNotebooks:
+			return fmt.Errorf("no notebooks (*.ipynb) in %s", path)
+		case i > 0 && about != c.about:
+			return fmt.Errorf("%s stands for %s but %s for %s: make a page of each", c.Paths[0], c.about, path, about)
 		}
-		n := len(out)
-		if info.IsDir() {
-			names, err := fs.Glob(os.DirFS(path), "*.ipynb") // the folder's own name may have brackets
-			if err != nil {
-				return nil, err
-			}
-			for _, name := range names {
-				out = append(out, filepath.Join(path, name))
-			}
-			c.All = c.All || len(names) > 0
-		} else if isNotebook(path) {
-			out = append(out, path)
-		}
-		if len(out) == n {
-			runs = path
-		}
+		c.about, c.notebooks = about, append(c.notebooks, notebooks...)
+		c.All = c.All || about == aboutNotebooks && !isNotebook(path) || len(c.notebooks) > 1
 	}
-	switch {
-	case c.All && runs != "":
-		return nil, fmt.Errorf("no notebooks (*.ipynb) in %s", runs)
-	case runs != "" && len(out) > 0:
-		return nil, fmt.Errorf("%s is not a notebook but %s is: name either runs or notebooks", runs, out[0])
-	}
-	c.All = c.All || len(out) > 1
-	return out, nil
+	return nil
 }
+
+// lookAt says what a path names, and lists the notebooks there. A folder of exported tables has no folders in it, as runs would be.
+func lookAt(path string) (about subject, notebooks []string, err error) {
+	if grid.IsName(path) {
+		return aboutGrids, nil, nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", nil, err
+	}
+	files := []string{path}
+	folders := false
+	if info.IsDir() {
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return "", nil, err
+		}
+		files = nil
+		for _, e := range entries {
+			files = append(files, filepath.Join(path, e.Name()))
+			folders = folders || !e.Type().IsRegular()
+		}
+	}
+	about = aboutRuns
+	for _, file := range files {
+		switch {
+		case isNotebook(file):
+			about, notebooks = aboutNotebooks, append(notebooks, file)
+		case filepath.Ext(file) == ".csv" && !folders && notebooks == nil:
+			about = aboutGrids
+		}
+	}
+	return about, notebooks, nil
+}
+
+// isNotebook reports whether a file is a notebook, by its name.
+func isNotebook(path string) bool { return filepath.Ext(path) == ".ipynb" }
 
 // checkOut returns an error if the page or site cannot be written, before a notebook is executed for minutes.
-func (c *reportCmd) checkOut(notebooks []string) error {
+func (c *reportCmd) checkOut() error {
 	switch {
+	case c.Markdown:
+		return nil
+	case c.All && isStandardOutput(c.Out):
+		return usagef("--out -: a site is written to a folder: name it")
 	case c.All:
 		return atomicfile.Check(filepath.Join(c.out("site"), report.IndexFile))
-	case notebooks == nil:
-		return checkPage(c.out("report.html"))
+	case c.about == aboutNotebooks:
+		return checkPage(c.page(c.notebooks[0]))
 	}
-	return checkPage(c.page(notebooks[0]))
-}
-
-// page is the file for the page of a single notebook.
-func (c *reportCmd) page(notebook string) string {
-	return c.out(strings.TrimSuffix(filepath.Base(notebook), ".ipynb") + ".html")
+	return checkPage(c.out("report.html"))
 }
 
 // checkPage returns an error if a page cannot be written to a file.
@@ -152,94 +176,65 @@ func isPage(path string) error {
 	return nil
 }
 
-// checkFlags refuses flags that would do nothing. notebooks are those that the paths name, or nil for runs.
-func (c *reportCmd) checkFlags(notebooks []string) error {
+// checkFlags refuses flags that would do nothing.
+func (c *reportCmd) checkFlags() error {
 	does := c.Execute != nil && *c.Execute
-	for flag, given := range map[string]bool{"execute": does, "no-execute": c.Execute != nil && !does, "private": c.Private, "module": c.Module != ""} {
-		if notebooks == nil && given {
-			return fmt.Errorf("--%s is for notebooks; a report of runs executes nothing: leave it out", flag)
+	for _, f := range []struct {
+		name  string
+		given bool
+		about []subject
+	}{
+		{"execute", does, []subject{aboutNotebooks}},
+		{"no-execute", c.Execute != nil && !does, []subject{aboutNotebooks}},
+		{"private", c.Private, []subject{aboutNotebooks}},
+		{"module", c.Module != "", []subject{aboutNotebooks}},
+		{"json", c.JSON, []subject{aboutRuns, aboutGrids}},
+		{"against", c.Against != "", []subject{aboutRuns, aboutGrids}},
+		{"markdown", c.Markdown, []subject{aboutGrids}},
+		{"size", c.Size != "", []subject{aboutGrids}},
+		{"tuned", c.Tuned, []subject{aboutGrids}},
+		{"tuned-from", c.TunedFrom != "", []subject{aboutGrids}},
+	} {
+		if f.given && !slices.Contains(f.about, c.about) {
+			return fmt.Errorf("--%s does nothing for %s: leave it out", f.name, c.about)
 		}
 	}
 	switch {
-	case notebooks != nil && (c.JSON || c.Against != ""):
-		return errors.New("--json and --against are for a report of runs: leave them out")
-	case c.Private && c.Execute != nil && !*c.Execute:
+	case c.Private && c.Execute != nil && !does:
 		return errors.New("--private says how notebooks are executed, and --no-execute that they are not: leave one out")
-	case notebooks != nil && !c.All && c.Title != "":
-		return errors.New("--title is for a report of runs or a site; the page of one notebook has the notebook's title: leave it out, or make a site with --all")
+	case c.about == aboutNotebooks && !c.All && c.Title != "":
+		return errors.New("--title is for a report of runs or grids or for a site; the page of one notebook has the notebook's title: leave it out, or make a site with --all")
+	case c.Markdown && (c.Title != "" || c.PDF || c.JSON || c.Against != ""):
+		return errors.New("--title, --pdf, --json and --against are for a page; --markdown writes a text with a title of its own: leave them out")
 	}
 	return nil
 }
 
-// runs writes the report of runs.
-func (c *reportCmd) runs(rc *runContext, o report.Origin) error {
+// runs writes the page about runs.
+func (c *reportCmd) runs(rc *runContext) error {
 	files, err := report.FindRuns(c.Paths...)
 	if err != nil {
 		return err
 	}
-	out := c.out("report.html")
-	in := report.RunsInput{Title: c.Title, Files: files, Origin: o}
-	if err := atomicfile.Write(out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) }); err != nil {
+	in := report.RunsInput{Title: c.Title, Files: files, Origin: thisCommand()}
+	if err := atomicfile.Write(c.out("report.html"), func(w io.Writer) error { return report.Runs(rc.ctx, w, in) }); err != nil {
 		return err
 	}
-	runs := make([]*results.Run, len(files))
-	for i, f := range files {
-		runs[i] = f.Run
-	}
-	all, err := versus.Of(versus.Results(runs), cmp.Or(c.Against, "emgd"))
+	all, err := versus.Of(versus.Results(runsOf(files)), cmp.Or(c.Against, "emgd"))
 	if err != nil {
 		return err
 	}
-	if err := printVersus(rc, all, c.JSON); err != nil || c.JSON {
-		return err
-	}
-	return c.finish(rc, out, []string{out})
+	return c.compared(rc, all)
 }
 
 func (c *reportCmd) out(name string) string { return cmp.Or(c.Out, name) }
 
-// pages writes the page of one notebook, or a site of several. The page shows cells that failed; they are returned
-// as an error when everything has been written.
-func (c *reportCmd) pages(rc *runContext, o report.Origin, paths []string) error {
-	var notebooks []*report.Notebook
-	var failed []error
-	for _, path := range paths {
-		if err := rc.ctx.Err(); err != nil {
-			return err
-		}
-		n, err := report.ReadNotebook(path)
-		if err != nil {
-			return err
-		}
-		if err := c.results(rc, n); err != nil {
-			return err
-		}
-		notebooks = append(notebooks, n)
-		failed = append(failed, n.Failed())
-	}
-	var err error
-	if c.All {
-		err = c.site(rc, o, notebooks)
-	} else {
-		out := c.page(paths[0])
-		err = atomicfile.Write(out, func(w io.Writer) error { return notebooks[0].Write(rc.ctx, w, o) })
-		if err == nil {
-			err = c.finish(rc, out, []string{out})
-		}
-	}
-	return errors.Join(append([]error{err}, failed...)...)
-}
-
-func (c *reportCmd) site(rc *runContext, o report.Origin, notebooks []*report.Notebook) error {
-	dir := c.out("site")
-	if err := report.Site(rc.ctx, dir, cmp.Or(c.Title, "Notebooks"), notebooks, o); err != nil {
+// compared prints how the methods on a page compare, and finishes the page.
+func (c *reportCmd) compared(rc *runContext, all []*versus.Table) error {
+	if err := printVersus(rc, all, c.JSON); err != nil {
 		return err
 	}
-	var pages []string
-	for _, n := range notebooks {
-		pages = append(pages, filepath.Join(dir, strings.TrimSuffix(filepath.Base(n.File), ".ipynb")+".html"))
-	}
-	return c.finish(rc, filepath.Join(dir, report.IndexFile), pages)
+	return c.finish(rc, c.out("report.html"), []string{c.out("report.html")})
 }
 
 // finish prints the pages to PDFs if asked to, and says which page to open first.
@@ -251,88 +246,8 @@ func (c *reportCmd) finish(rc *runContext, begin string, pages []string) error {
 			}
 		}
 	}
+	if c.JSON {
+		return nil
+	}
 	return rc.done("The page: %s", begin)
-}
-
-// results executes a notebook, unless it has results already or the flags say not to execute it.
-func (c *reportCmd) results(rc *runContext, n *report.Notebook) error {
-	switch {
-	case c.Execute == nil && n.Executed():
-		return nil
-	case c.Execute != nil && !*c.Execute:
-		if !n.Executed() {
-			return fmt.Errorf("%s has cells that were never executed: leave out --no-execute, or execute it in JupyterLab", n.File)
-		}
-		return nil
-	}
-	if err := c.prepare(rc); err != nil {
-		return err
-	}
-	folder, err := os.MkdirTemp("", "pcl-report-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(folder)
-	defer rc.hold()() // so that an interrupt ends the kernel before this program
-	begin := time.Now()
-	rc.note("Executing %s...", n.File)
-	if err := c.execute(rc.ctx, n, folder); err != nil {
-		return err
-	}
-	executed, err := report.ReadNotebook(filepath.Join(folder, filepath.Base(n.File)))
-	if err != nil {
-		return err
-	}
-	rc.note("  done in %.0f s", time.Since(begin).Seconds())
-	return n.TakeResults(executed)
-}
-
-// prepare installs what executes notebooks.
-func (c *reportCmd) prepare(rc *runContext) error {
-	if c.nbconvert != "" {
-		return nil
-	}
-	o, err := kernelOptions(rc)
-	if err != nil {
-		return err
-	}
-	if _, err := c.install(rc, o); err != nil {
-		return err
-	}
-	for _, private := range []bool{c.Private, true} { // the user's own JupyterLab may lack nbconvert
-		lab, err := kernel.Jupyter(rc.ctx, o, private)
-		if err != nil {
-			return resumable(rc, err)
-		}
-		c.nbconvert, err = exec.LookPath(filepath.Join(filepath.Dir(lab.Path), "jupyter-nbconvert"))
-		if err == nil {
-			return nil
-		}
-	}
-	return errors.New("the private JupyterLab has no nbconvert: pcl kernel remove --all, then try again")
-}
-
-// ourKernels are the kernel names in notebooks that stand for our kernel.
-var ourKernels = []string{"", "gonb", kernel.Name}
-
-// execute writes an executed copy of a notebook to a folder. The result of a cell that fails is its error.
-func (c *reportCmd) execute(ctx context.Context, n *report.Notebook, folder string) error {
-	args := []string{
-		"--to", "notebook", "--execute", "--allow-errors", "--log-level=ERROR", "--ExecutePreprocessor.startup_timeout=300",
-		"--output-dir", folder, "--output", filepath.Base(n.File),
-	}
-	if slices.Contains(ourKernels, n.Kernel()) {
-		args = append(args, "--ExecutePreprocessor.kernel_name="+kernel.Name)
-	}
-	cmd := exec.CommandContext(ctx, c.nbconvert, append(args, n.File)...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) } // upon which it ends its kernel
-	cmd.WaitDelay = 20 * time.Second
-	said, err := cmd.CombinedOutput()
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		return fmt.Errorf("execute %s: %w\n%s", n.File, err, strings.TrimSpace(string(said)))
-	}
-	return nil
 }

@@ -91,8 +91,8 @@ func TestOneSignalIsEnough(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state.json")
 	t.Run("commands", func(t *testing.T) {
 		for name, args := range map[string][]string{
-			"weights":       {"weights", "--method", "mgda"},
-			"weights state": {"weights", "--method", "gradvac", "--state", state},
+			"weights":       {"weigh", "--method", "mgda"},
+			"weights state": {"weigh", "--method", "gradvac", "--state", state},
 			"toy":           {"toy", "--steps", "600000", "--method", "emgd-gs,emgd-gmc,nash-mtl,cagrad,fairgrad"},
 			"report":        {"report", silent, "-o", silent + ".html"},
 			"bench":         {"-q", "bench", "step", "--backend", "go", "--steps", "1000000"},

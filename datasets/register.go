@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/parallelcl/parallelcl/internal/origin"
 )
 
 // ErrName is matched by the error of a function that was given a name which stands for no set, or has a parameter that
@@ -46,7 +48,8 @@ func Register(spec Spec) {
 	registry.Lock()
 	defer registry.Unlock()
 	_, taken := registry.sets[name]
-	if taken || slices.ContainsFunc(catalog, func(e entry) bool { return e.Name == name }) {
+	taken = taken || slices.ContainsFunc(catalog, func(e entry) bool { return e.Name == name })
+	if !origin.MayRegister("data set", name, taken) {
 		panic(fmt.Sprintf("datasets: %q is registered twice", name))
 	}
 	registry.sets[name] = spec.entry()

@@ -16,7 +16,7 @@ const excluded = -1e4
 // replayed.
 func (l *Learner) adjustments(tau float64) []float32 {
 	share := make([]float64, l.options.Model.Outputs())
-	for _, t := range l.present() {
+	for _, t := range l.tasks.present() {
 		if !t.ready { // its stream has ended without another batch
 			continue
 		}
@@ -66,7 +66,7 @@ func logarithms(tau float64, share []float64) []float32 {
 // sharesOfMemory returns how often a stored sample is replayed, where 1 is as often as all of a task's samples are seen.
 func (l *Learner) sharesOfMemory() func(i int) float64 {
 	if r, ok := method.As[rehearsal.Replayer](l.options.Method); ok {
-		if shares := r.Shares(l.memory, l.ids(), l.options.Batch); shares != nil {
+		if shares := r.Shares(l.memory, l.tasks.ids(), l.options.Batch); shares != nil {
 			return func(i int) float64 { return shares[i] }
 		}
 	}

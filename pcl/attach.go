@@ -25,9 +25,9 @@ func (l *Learner) Attach(t Task) (id int, err error) { return l.AttachContext(co
 // AttachContext is [Learner.Attach], but gives up, and returns the error of ctx, when ctx ends before its turn.
 func (l *Learner) AttachContext(ctx context.Context, t Task) (id int, err error) {
 	t.require()
-	return get(ctx, l, "attach", func() (int, error) {
+	return callFor(ctx, l, "attach", func() (int, error) {
 		t.Classes, t.ClassNames = slices.Clone(t.Classes), slices.Clone(t.ClassNames)
-		a := &task{Task: t, id: l.roll.last() + 1, samples: new(atomic.Int64)}
+		a := &attached{Task: t, id: l.roll.last() + 1, samples: new(atomic.Int64)}
 		if err := l.begin(a); err != nil {
 			a.free()
 			return 0, fmt.Errorf("%s: %w", label(a.id, a.Name), err)
@@ -46,8 +46,8 @@ func (t Task) require() {
 }
 
 // arrived is called when a task has begun.
-func (l *Learner) arrived(t *task) {
-	l.run(t)
+func (l *Learner) arrived(t *attached) {
+	l.tasks = l.tasks.with(t)
 	l.changed()
 }
 
@@ -59,7 +59,7 @@ func (l *Learner) changed() {
 }
 
 // listen has a task's stream ring the bell.
-func (l *Learner) listen(t *task) error {
+func (l *Learner) listen(t *attached) error {
 	return guarded("the stream", func() error {
 		if s, ok := t.Stream.(data.Notifier); ok {
 			t.silence = s.Notify(l.bell.ring)
@@ -84,7 +84,7 @@ func (l *Learner) Reattach(id int, t Task) error {
 		case t.Classes != nil && !slices.Equal(t.Classes, old.Classes):
 			return fmt.Errorf("%s has classes %v, not %v: attach a task of its own for others", label(id, old.Name), old.Classes, t.Classes)
 		}
-		a, names := &task{Task: old.Task, id: id, samples: old.samples}, map[int]string(nil)
+		a, names := &attached{Task: old.Task, id: id, samples: old.samples}, map[int]string(nil)
 		a.Name, a.Stream = cmp.Or(t.Name, old.Name), t.Stream
 		if t.Test != nil {
 			a.Test = t.Test
@@ -109,7 +109,7 @@ func (l *Learner) Reattach(id int, t Task) error {
 }
 
 // begin opens a new task and gives it its outputs.
-func (l *Learner) begin(t *task) error {
+func (l *Learner) begin(t *attached) error {
 	outputs, err := l.outputsFor(t.Classes)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (l *Learner) begin(t *task) error {
 
 // openWider opens a task for which the classifier has to grow. What may fail of the growth comes before the fetch, since a
 // batch that was fetched cannot be given back; the growth itself comes after it, since a stream may fail, too.
-func (l *Learner) openWider(t *task, outputs int) error {
+func (l *Learner) openWider(t *attached, outputs int) error {
 	g, err := l.widened(outputs)
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (l *Learner) openWider(t *task, outputs int) error {
 
 // check returns an error if a task cannot be begun, as far as this is known without its first batch. names are those that
 // other tasks give their classes; together says whether no output of another task lies among the task's.
-func (l *Learner) check(t *task, names map[int]string, together bool) error {
+func (l *Learner) check(t *attached, names map[int]string, together bool) error {
 	if err := t.checkNames(); err != nil {
 		return err
 	}
@@ -170,31 +170,9 @@ func (l *Learner) check(t *task, names map[int]string, together bool) error {
 	})
 }
 
-// checkNames returns an error if there are names, but not one for each class.
-func (t *task) checkNames() error {
-	if n := len(t.ClassNames); n != 0 && n != len(t.Classes) {
-		return fmt.Errorf("it has %d names for %d classes", n, len(t.Classes))
-	}
-	return nil
-}
-
-// fitsLoss returns an error if a new task with these classes does not have one output for each target value.
-func (l *Learner) fitsLoss(classes []int) error {
-	loss := l.options.compared()
-	switch {
-	case loss == nil:
-		return nil
-	case len(classes) != loss.Targets():
-		return fmt.Errorf("it has %d classes; with loss %s, classes name the outputs: want %d", len(classes), loss.Key(), loss.Targets())
-	case !l.heads.Adjacent(classes):
-		return fmt.Errorf("some of its classes %v belong to other tasks, and some do not: with loss %s a task has outputs of its own, or all outputs of another task in the same order", classes, loss.Key())
-	}
-	return nil
-}
-
 // unshared returns an error if a task's stream is that of another task, too: each would miss what the other fetches, and
 // both may fetch at the same time.
-func (l *Learner) unshared(t *task) error {
+func (l *Learner) unshared(t *attached) error {
 	typ := reflect.TypeOf(t.Stream)
 	if typ.Kind() != reflect.Pointer || typ.Elem().Size() == 0 { // pointers to nothing are all equal
 		return nil
@@ -208,7 +186,7 @@ func (l *Learner) unshared(t *task) error {
 }
 
 // open fetches a task's first batch, if there is one yet, and has the stream say when there are more.
-func (l *Learner) open(t *task) error {
+func (l *Learner) open(t *attached) error {
 	if err := l.unshared(t); err != nil {
 		return err
 	}
@@ -255,7 +233,7 @@ func (l *Learner) DetachContext(ctx context.Context, id int, keep bool) error {
 }
 
 // prepareBatches gives a task room for the batch that it trains on and the next one.
-func (l *Learner) prepareBatches(t *task) (err error) {
+func (l *Learner) prepareBatches(t *attached) (err error) {
 	t.weighted = l.options.Weighted
 	if t.current, err = l.newBatchOn(t.id); err == nil {
 		t.spare, err = l.newBatchOn(t.id)
@@ -281,8 +259,8 @@ func (l *Learner) pool(classes []int) int {
 }
 
 // retire ends a task. If keep is true, the samples in its reservoir enter the memory.
-func (l *Learner) retire(t *task, keep bool) error {
-	l.tasks = slices.DeleteFunc(slices.Clone(l.tasks), func(other *task) bool { return other == t })
+func (l *Learner) retire(t *attached, keep bool) error {
+	l.tasks = slices.DeleteFunc(slices.Clone(l.tasks), func(other *attached) bool { return other == t })
 	l.count(t.id, 1)
 	if keep {
 		if err := l.remember(t); err != nil {
@@ -313,7 +291,7 @@ func (l *Learner) endRow(id int) error {
 
 // remember puts the samples of a task that has ended into the memory. A method that curates the memory decides
 // which ones, and it may learn more from them.
-func (l *Learner) remember(t *task) error {
+func (l *Learner) remember(t *attached) error {
 	return guarded(l.byMethod(), func() error {
 		candidates := t.reservoir.Items()
 		if _, ok := method.As[rehearsal.Storer](l.options.Method); ok {

@@ -7,7 +7,7 @@ import (
 
 // varied returns the batch that a task's row trains on: the one that the stream delivered or, with augmentation, a changed
 // copy of it. The memory takes samples as they were delivered.
-func (s *step) varied(t *task) (*device.Batch, error) {
+func (s *step) varied(t *attached) (*device.Batch, error) {
 	if s.options.Augment == nil {
 		return t.current, nil
 	}
@@ -28,7 +28,7 @@ func (s *step) augment(b *device.Batch, id int) (err error) {
 		return nil
 	}
 	return guarded("Options.Augment", func() (err error) {
-		rng := seed.New(s.options.Seed, "augment", s.step, id)
+		rng := seed.New(s.options.Seed, "augment", s.steps, id)
 		width, inputs := len(b.X)/len(b.Class), s.options.Model.Inputs()
 		for i := range b.N {
 			f(rng.Rand, b.X[i*width:i*width+inputs])

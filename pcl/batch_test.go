@@ -58,7 +58,7 @@ func trainedOn(t *testing.T, b *backend.Backend, o Options, pixels, copies bool)
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		if at, runs := place(l.tasks, 1); runs && l.tasks[at].current.Sent() != copies {
+		if at, runs := l.tasks.place(1); runs && l.tasks[at].current.Sent() != copies {
 			t.Fatalf("step %d: sent ahead: %v", step, !copies)
 		}
 	}

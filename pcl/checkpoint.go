@@ -114,7 +114,9 @@ func (l *Learner) SaveContext(ctx context.Context, path string) error {
 
 // State returns everything that [Learner.Save] would write, for a caller that stores it elsewhere. Every
 // running stream must be [data.Resumable].
-func (l *Learner) State() (State, error) { return get(context.Background(), l, "state", l.snapshot) }
+func (l *Learner) State() (State, error) {
+	return callFor(context.Background(), l, "state", l.snapshot)
+}
 
 // SavedTasks tells which tasks a file has that [Learner.Save] wrote, in order of arrival, so that whoever calls
 // [Learner.Load] knows what to attach.
@@ -147,7 +149,7 @@ func (s State) Save(path string) error {
 // snapshot returns the whole state of the learner.
 func (l *Learner) snapshot() (f State, err error) {
 	s := learnerState{
-		Method: l.options.Method.Info().Name, Made: l.options.madeWith(l.options.Model), Step: l.step, Update: l.network.updates, Last: l.roll.last(),
+		Method: l.options.Method.Info().Name, Made: l.options.madeWith(l.options.Model), Step: l.steps, Update: l.network.updates, Last: l.roll.last(),
 	}
 	if l.options.Grow {
 		s.Outputs = l.options.Model.Outputs()
@@ -183,7 +185,7 @@ func (l *Learner) snapshot() (f State, err error) {
 			continue
 		}
 		state := taskState{ID: i + 1, Taken: int(known.samples.Load()), Name: known.Name, Classes: known.Classes, Names: known.ClassNames, Ended: true}
-		if at, runs := place(l.tasks, i+1); runs {
+		if at, runs := l.tasks.place(i + 1); runs {
 			if err := guarded("the stream", func() error { return l.tasks[at].snapshot(&state, f.Arrays) }); err != nil {
 				return f, fmt.Errorf("%s: %w", label(i+1, known.Name), err)
 			}
@@ -211,7 +213,7 @@ func (l *Learner) ruleState() (state json.RawMessage, err error) {
 }
 
 // snapshot adds to a task's state what there is of a running one.
-func (t *task) snapshot(s *taskState, arrays map[string][]float32) (err error) {
+func (t *attached) snapshot(s *taskState, arrays map[string][]float32) (err error) {
 	s.Ended, s.Over, s.Paused = false, t.over, t.paused.Load()
 	if t.err != nil {
 		s.Failure = t.err.Error()
@@ -445,7 +447,7 @@ func (l *Learner) takeUp(s learnerState, arrays map[string][]float32, stored *me
 		moments = append(moments, arrays[name])
 	}
 	copy(l.network.statistics, arrays["statistics"])
-	l.step, l.network.updates, l.prepared = s.Step, s.Update, 0
+	l.steps, l.network.updates, l.prepared = s.Step, s.Update, 0
 	return l.network.set(l.options.Backend, arrays["theta"], moments, len(moments))
 }
 
@@ -455,7 +457,7 @@ func (l *Learner) restoreTask(id int, s taskState, arrays map[string][]float32, 
 		return fmt.Errorf("it comes after task %d; want ids that count up, at most %d", l.roll.last(), maxID)
 	}
 	l.skip(id - 1)
-	t := &task{id: id, over: s.Over, samples: new(atomic.Int64)}
+	t := &attached{id: id, over: s.Over, samples: new(atomic.Int64)}
 	if attach != nil {
 		var err error
 		if t.Task, err = attach(id); err != nil {
@@ -482,14 +484,14 @@ func (l *Learner) restoreTask(id int, s taskState, arrays map[string][]float32, 
 		l.count(id, 1)
 		return nil
 	}
-	l.run(t)
+	l.tasks = l.tasks.with(t)
 	if err := l.restoreStream(t, s, arrays); err != nil {
 		return err
 	}
 	return l.listen(t)
 }
 
-func (l *Learner) restoreStream(t *task, s taskState, arrays map[string][]float32) error {
+func (l *Learner) restoreStream(t *attached, s taskState, arrays map[string][]float32) error {
 	stream, ok := t.Stream.(data.Resumable)
 	if !ok || s.Reservoir == nil {
 		return errors.New("it was running when the learner was saved: it needs its stream, as a data.Resumable, and its reservoir")
@@ -519,7 +521,7 @@ func (l *Learner) restoreStream(t *task, s taskState, arrays map[string][]float3
 }
 
 // restoreBatch restores one fetched batch of a task.
-func (t *task) restoreBatch(b *device.Batch, s batchState, pixels []float32) error {
+func (t *attached) restoreBatch(b *device.Batch, s batchState, pixels []float32) error {
 	err := b.Restore(t.id, s.Class, pixels)
 	b.Repeat = s.Repeat
 	return err

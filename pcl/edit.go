@@ -43,6 +43,9 @@ func (s *step) editAfter(d *aggregate) error {
 	for i := range s.rows {
 		s.rows[i].observed = true // by the step itself: no further update follows
 	}
+	if err := s.penaliseAgain(); err != nil {
+		return err
+	}
 	if _, err := s.gradients(graphs.None); err != nil {
 		return err
 	}

@@ -41,13 +41,13 @@ func (l *Learner) Evaluate(id int) (float64, error) {
 
 // EvaluateByClass is [Learner.Evaluate] with the counts of each of the task's classes, in their order.
 func (l *Learner) EvaluateByClass(id int) ([]ClassCount, error) {
-	return get(context.Background(), l, "evaluate", func() ([]ClassCount, error) {
+	return callFor(context.Background(), l, "evaluate", func() ([]ClassCount, error) {
 		t, n, err := l.tested(id)
 		if err != nil {
 			return nil, err
 		}
 		if loss := l.options.compared(); loss != nil {
-			return nil, fmt.Errorf("with loss %s there are no classes to be predicted: call EvaluateLoss", loss.Key())
+			return nil, fmt.Errorf("loss %s has no classes to predict; call EvaluateLoss", loss.Key())
 		}
 		if err := l.prepare(); err != nil {
 			return nil, err
@@ -59,7 +59,7 @@ func (l *Learner) EvaluateByClass(id int) ([]ClassCount, error) {
 // EvaluateLoss returns the mean loss of the test samples of the task with the given id, weighted if samples have weights.
 // Batch normalisation uses the running statistics, as in [Learner.Evaluate].
 func (l *Learner) EvaluateLoss(id int) (float64, error) {
-	return get(context.Background(), l, "evaluate", func() (float64, error) {
+	return callFor(context.Background(), l, "evaluate", func() (float64, error) {
 		t, n, err := l.tested(id)
 		if err != nil {
 			return 0, err
@@ -73,15 +73,15 @@ func (l *Learner) EvaluateLoss(id int) (float64, error) {
 // [Learner.Evaluate].
 func (l *Learner) Features(s data.Samples) (features [][]float64, class []int, err error) {
 	err = l.call(context.Background(), "features", func() error {
-		n, err := count(s)
+		n, err := sizeOf(s)
 		if err != nil {
 			return err
 		}
 		return l.inBatches(method.Memory, s, n, func(b *device.Batch) error {
 			_, rows, err := l.describeAt(l.network.theta, b, l.options.lossOf(method.Memory))
-			for i, row := range rows {
-				wide := make([]float64, len(row))
-				for k, v := range row {
+			for i, of := range rows {
+				wide := make([]float64, len(of))
+				for k, v := range of {
 					wide[k] = float64(v)
 				}
 				features, class = append(features, wide), append(class, b.Class[i])
@@ -99,7 +99,7 @@ func (l *Learner) tested(id int) (t *Task, n int, err error) {
 		return nil, 0, err
 	}
 	if t = &known.Task; t.Test != nil {
-		n, err = count(t.Test)
+		n, err = sizeOf(t.Test)
 	}
 	if err == nil && n <= 0 {
 		err = fmt.Errorf("%s was attached without test samples", label(id, t.Name))
@@ -107,7 +107,7 @@ func (l *Learner) tested(id int) (t *Task, n int, err error) {
 	return t, n, err
 }
 
-func count(s data.Samples) (n int, err error) {
+func sizeOf(s data.Samples) (n int, err error) {
 	err = guarded("counting the samples", func() error { n = s.Len(); return nil })
 	return n, err
 }
@@ -231,14 +231,14 @@ func (l *Learner) countRight(set *graphs.Set, theta compute.Buffer, id int, test
 // or task that came or went.
 func (l *Learner) prepare() (err error) {
 	own, ok := method.As[rehearsal.Predictor](l.options.Method)
-	if !ok || l.prepared == l.step+1 {
+	if !ok || l.prepared == l.steps+1 {
 		return nil
 	}
 	return guarded(l.byMethod(), func() (err error) {
 		if err := own.Prepare(predicting{lab{l}}); err != nil {
 			return err
 		}
-		l.prepared = l.step + 1
+		l.prepared = l.steps + 1
 		return nil
 	})
 }

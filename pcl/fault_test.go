@@ -270,7 +270,7 @@ func (s *busybody) Next(b *data.Batch) error {
 		_, err := l.Evaluate(1)
 		s.errs = append(s.errs, err)
 		l.Steps()
-		l.Active()
+		l.Rows()
 	}
 	return s.Resumable.Next(b)
 }
@@ -301,7 +301,7 @@ func TestOneCallAtATime(t *testing.T) {
 				case 3:
 					_, err = l.Parameters()
 				}
-				l.Active()
+				l.Rows()
 				if err != nil && !errors.Is(err, ErrBusy) && !errors.Is(err, ErrNoStream) && !errors.Is(err, ErrClosed) {
 					t.Error(err)
 					return
@@ -312,7 +312,7 @@ func TestOneCallAtATime(t *testing.T) {
 	all.Go(func() {
 		for l.Steps() < 5 {
 			runtime.Gosched()
-			if len(l.Active()) == 0 {
+			if len(l.Rows()) == 0 {
 				break
 			}
 		}

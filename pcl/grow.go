@@ -2,6 +2,7 @@ package pcl
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/gomlx/compute"
 
@@ -135,4 +136,18 @@ func (l *Learner) compiles(m model.Model) error {
 	err := l.compile()
 	l.options.Model = old
 	return errors.Join(err, l.compile()) // what the old one needs is there
+}
+
+// fitsLoss returns an error if a new task with these classes does not have one output for each target value.
+func (l *Learner) fitsLoss(classes []int) error {
+	loss := l.options.compared()
+	switch {
+	case loss == nil:
+		return nil
+	case len(classes) != loss.Targets():
+		return fmt.Errorf("it has %d classes; with loss %s, classes name the outputs: want %d", len(classes), loss.Key(), loss.Targets())
+	case !l.heads.Adjacent(classes):
+		return fmt.Errorf("some of its classes %v belong to other tasks, and some do not: with loss %s a task has outputs of its own, or all outputs of another task in the same order", classes, loss.Key())
+	}
+	return nil
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -22,12 +21,6 @@ import (
 // possible only in one phase.
 type lab struct{ l *Learner }
 
-// replaying is the lab of a method that chooses which samples a step replays.
-type replaying struct {
-	lab
-	s *step
-}
-
 // storing is the lab of a method that decides which samples of a step's batches enter the memory.
 type storing struct{ lab }
 
@@ -35,7 +28,7 @@ type storing struct{ lab }
 type predicting struct{ lab }
 
 func (b lab) Batch() int            { return b.l.options.Batch }
-func (b lab) Step() int             { return b.l.step }
+func (b lab) Step() int             { return b.l.steps }
 func (b lab) Memory() *memory.Store { return b.l.memory }
 func (b lab) Rand() *rand.Rand      { return b.l.rng.Rand }
 
@@ -45,7 +38,7 @@ func (b lab) Image() (height, width, channels int) {
 }
 
 func (b storing) Current() (batches [][]memory.Item) {
-	for _, t := range b.l.present() {
+	for _, t := range b.l.tasks.present() {
 		if t.ready && !t.leftOut && !t.current.Repeat {
 			batches = append(batches, t.current.Items())
 		}
@@ -53,7 +46,7 @@ func (b storing) Current() (batches [][]memory.Item) {
 	return batches
 }
 
-func (b lab) Running() []int  { return b.l.ids() }
+func (b lab) Running() []int  { return b.l.tasks.ids() }
 func (b lab) Finished() []int { return b.l.ended().ids(b.l.roll) }
 
 // Candidates are none where the method fills the memory itself: what is collected then is for a penalty alone, and the
@@ -62,7 +55,7 @@ func (b predicting) Candidates(task int) []memory.Item {
 	if _, ok := method.As[rehearsal.Storer](b.l.options.Method); ok {
 		return nil
 	}
-	at, runs := place(b.l.tasks, task)
+	at, runs := b.l.tasks.place(task)
 	if !runs {
 		return nil
 	}
@@ -229,74 +222,6 @@ func (b lab) Predict(at rehearsal.Point, samples []memory.Item) (classes []int, 
 	return classes, err
 }
 
-// current returns the gradients of the tasks' rows that are finite, and the weights whose sum over them is their average.
-func (s *step) current() (w []float64, rows []compute.Buffer) {
-	for _, i := range s.kept {
-		if r := s.rows[i]; r.id > method.Memory {
-			rows = append(rows, r.Flat)
-		}
-	}
-	w = make([]float64, len(rows))
-	for i := range w {
-		w[i] = 1 / float64(len(w))
-	}
-	return w, rows
-}
-
-func (b replaying) StepAhead(gamma float64) error {
-	l := b.l
-	w, rows := b.s.current()
-	if len(rows) == 0 {
-		ahead, err := program.Copy(l.network.theta, l.programs.Total())
-		if err != nil {
-			return err
-		}
-		program.Free(l.others.ahead)
-		l.others.ahead = ahead
-		return nil
-	}
-	w, rows, sum, err := device.Fold(l.programs, w, rows)
-	if err != nil {
-		return err
-	}
-	defer program.Free(sum)
-	p, err := l.programs.Ahead(len(rows))
-	if err != nil {
-		return err
-	}
-	in, err := l.updateInputs(w, optim.SGD{LR: gamma}.Scalars(1))
-	if err != nil {
-		return err
-	}
-	defer program.Free(in...)
-	out, err := p.Call(append(append([]compute.Buffer{l.network.theta}, in...), rows...)...)
-	if err != nil {
-		return err
-	}
-	program.Free(out[1], l.others.ahead)
-	l.others.ahead = out[0]
-	return nil
-}
-
-func (b replaying) Update() error {
-	w, rows := b.s.current()
-	if len(rows) == 0 {
-		return nil
-	}
-	if _, _, err := b.s.penalty(); err != nil { // as before each update
-		return err
-	}
-	if err := b.s.descendBeside(w, rows); err != nil {
-		return err
-	}
-	norms, err := b.s.renew(graphs.Norms)
-	if err != nil {
-		return err
-	}
-	b.s.keepFinite(norms)
-	return nil
-}
-
 func (b lab) Remember() error {
 	theta, err := b.l.parameters()
 	if err != nil {
@@ -315,7 +240,7 @@ func (b predicting) Restart() error {
 	l := b.l
 	program.Free(l.others.apart[:]...)
 	l.others.apart = [2]compute.Buffer{}
-	rng := seed.New(l.options.Seed, "restart", l.step)
+	rng := seed.New(l.options.Seed, "restart", l.steps)
 	theta := l.options.Model.Layout().Init(rng.Rand)
 	for i, values := range [][]float32{theta, make([]float32, len(theta))} {
 		var err error
@@ -381,7 +306,7 @@ func (l *Learner) descendApart(h *device.Batch, loss rehearsal.Loss, hyper []flo
 		if err != nil {
 			return err
 		}
-		observe(l.others.statistics, observed)
+		averageIn(l.others.statistics, observed)
 	}
 	return nil
 }

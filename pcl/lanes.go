@@ -9,6 +9,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // beginGradients starts to compute the gradients of as many rows as there are lanes, at the same time. Call
@@ -128,44 +129,52 @@ func (q *queue) take(set *graphs.Set) []int {
 	return rows
 }
 
-// pace decides whether a step's rows are computed on all clients or one after another on the first, which is faster where other
-// programs keep the cores busy. Both are tried from time to time. The number of clients changes no bits.
-type pace struct {
-	steps int // since the last trial
-	slow  bool
-	times [2][]time.Duration // of the trial, for each row: on all clients, and on one
+// differentiateRows computes the losses and gradients of rows with one kind of loss and, if the method needs them, the gradients
+// of the two halves of each batch. theta is on the client of the set.
+func (l *Learner) differentiateRows(set *graphs.Set, theta []compute.Buffer, rows ...*row) error {
+	batches := make([]*device.Batch, len(rows))
+	for i, r := range rows {
+		batches[i] = r.batch
+	}
+	gradients, err := device.Differentiate(set, theta, rows[0].loss, batches...)
+	if err != nil {
+		return err
+	}
+	for i, r := range rows {
+		r.Gradient = gradients[i]
+	}
+	if !l.options.Method.Info().NeedsCross {
+		return nil
+	}
+	for _, r := range rows {
+		if err := l.differentiateHalves(set, theta, r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-const (
-	paceTries = 7   // of each
-	paceFirst = 20  // steps before the first trial
-	paceEvery = 250 // steps between trials
-)
-
-// one says whether the next step is to be made on one client.
-func (p *pace) one() bool {
-	if p.steps < paceEvery {
-		return p.slow
+func (l *Learner) differentiateHalves(set *graphs.Set, theta []compute.Buffer, r *row) error {
+	defer r.batch.All()
+	for h := range r.halves {
+		if r.batch.Half(h); l.options.Weighted && !r.batch.Weighs() {
+			r.batch.All() // half a batch without weight has no gradient
+		}
+		g, err := l.gradientAt(set, theta, r.batch, r.loss)
+		if err != nil {
+			return err
+		}
+		r.halves[h], g.Flat = g.Flat, nil
+		g.Free()
 	}
-	return len(p.times[1]) < len(p.times[0])
+	return nil
 }
 
-// took says how long a row of a step took.
-func (p *pace) took(one bool, t time.Duration) {
-	if p.steps++; p.steps <= paceEvery {
-		return
+// gradientAt computes the gradient at θ of a batch whose targets have been set by aim.
+func (l *Learner) gradientAt(set *graphs.Set, theta []compute.Buffer, b *device.Batch, loss rehearsal.Loss) (device.Gradient, error) {
+	all, err := device.Differentiate(set, theta, loss, b)
+	if err != nil {
+		return device.Gradient{}, err
 	}
-	i := 0
-	if one {
-		i = 1
-	}
-	p.times[i] = append(p.times[i], t)
-	if len(p.times[0]) < paceTries || len(p.times[1]) < paceTries {
-		return
-	}
-	for _, t := range p.times {
-		slices.Sort(t)
-	}
-	p.slow = p.times[1][paceTries/2] < p.times[0][paceTries/2]
-	*p = pace{slow: p.slow}
+	return all[0], nil
 }

@@ -9,7 +9,7 @@
 // Attach: a [Task] arrives with a stream ([Learner.Attach]), may pause ([Learner.Pause]), ends with its stream or before
 // ([Learner.Detach]), and may come back ([Learner.Reattach]). Samples of tasks that have ended stay in the rehearsal memory.
 //
-// Step: [Learner.Step] makes one update from one batch of every active stream, whose gradients a method combines, and
+// Step: [Learner.Step] makes one update from one batch of every running stream, whose gradients a method combines, and
 // [StepReport] tells what it did.
 //
 // Run: [Learner.Run] makes steps until all streams have ended; [Hooks] evaluate, save and take snapshots meanwhile.
@@ -53,9 +53,9 @@ import (
 )
 
 // Learner trains a model on the streams attached to it. Any goroutine may call it at any time. [Learner.Steps],
-// [Learner.Tasks], [Learner.Pause] and others that say so answer at once. The others take turns, between two steps, in
-// the order in which they were called; those with a context leave the queue when it ends. After [Learner.Close] calls
-// return [ErrClosed].
+// [Learner.Tasks], [Learner.Pause] and other methods that say so return at once. The others take turns, between steps, in
+// the order of the calls; one with a context leaves the queue when the context ends. After [Learner.Close] calls return
+// [ErrClosed].
 type Learner struct {
 	turn    chan struct{} // has an element while a call is in progress; callers get it in the order in which they came
 	closed  atomic.Bool
@@ -82,11 +82,11 @@ type Learner struct {
 	rng     *seed.Source  // the random numbers that the method draws
 
 	roll     roll            // all tasks that have arrived
-	tasks    []*task         // those that run, in order of their ids; it is copied to be changed
+	tasks    runningTasks    // those of them that run
 	over     map[int]int     // of each output, how many tasks that have ended have it
 	replayed []*device.Batch // reused for the memory's rows
 	sample   *device.Batch   // reused for the samples that a method asks about (see lab)
-	step     int             // how many steps have been made
+	steps    int             // how many steps have been made
 	version  int             // how often something has changed that predictions depend on
 	prepared int             // one more than the steps made when the method last prepared to predict
 
@@ -99,9 +99,9 @@ type Learner struct {
 // NewLearner is [New] without a context.
 func NewLearner(o Options) (*Learner, error) { return New(context.Background(), o) }
 
-// New returns a learner with freshly drawn parameters and no tasks. It compiles the programs that every step needs. Close
-// the learner when it is no longer needed. If [Options].Backend is nil, opening one may take a download the first time,
-// which ctx ends.
+// New returns a learner with newly drawn parameters and no tasks. It compiles the programs that every step needs. Close
+// the learner when it is no longer needed. If [Options].Backend is nil, New may download one the first time, until ctx
+// ends.
 func New(ctx context.Context, o Options) (*Learner, error) {
 	o.require()
 	o, err := o.withDefaults()
@@ -154,7 +154,8 @@ func (l *Learner) start() error {
 	return l.network.set(l.options.Backend, theta, nil, len(l.options.Optimizer.State()))
 }
 
-// compile compiles the programs that every learner needs, unless a learner that shares them has done so.
+// compile compiles the program that every step needs, unless a learner that shares it has done so; others are compiled when
+// they are first needed.
 func (l *Learner) compile() error {
 	shared := l.options.Programs
 	sets := shared.cache.Sets(l.options.spec())
@@ -167,9 +168,8 @@ func (l *Learner) compile() error {
 	var compiling errgroup.Group
 	for _, set := range sets {
 		compiling.Go(func() error {
-			_, gradient := set.Gradient(loss, device.TakesParts(set), 1)
-			_, predict := set.Predict(loss)
-			return errors.Join(gradient, predict)
+			_, err := set.Gradient(loss, device.TakesParts(set), 1)
+			return err
 		})
 	}
 	compiling.Go(l.editable)
@@ -269,7 +269,7 @@ func (l *Learner) Memory() *memory.Store { return l.memory }
 // Parameters returns a copy of the parameters θ: the backbone's first, then the classifier's (see the Layout
 // type of package [github.com/parallelcl/parallelcl/pcl/model]).
 func (l *Learner) Parameters() ([]float32, error) {
-	return get(context.Background(), l, "parameters", l.parameters)
+	return callFor(context.Background(), l, "parameters", l.parameters)
 }
 
 func (l *Learner) parameters() ([]float32, error) {
@@ -278,7 +278,7 @@ func (l *Learner) parameters() ([]float32, error) {
 
 // Statistics returns a copy of the running statistics of batch normalisation, or nil if the model has none.
 func (l *Learner) Statistics() ([]float32, error) {
-	return get(context.Background(), l, "statistics", func() ([]float32, error) { return slices.Clone(l.network.statistics), nil })
+	return callFor(context.Background(), l, "statistics", func() ([]float32, error) { return slices.Clone(l.network.statistics), nil })
 }
 
 // newBatch returns an empty batch, which the caller must free.
@@ -307,13 +307,13 @@ type status struct {
 	steps   int
 	memory  bool // whether there are samples in the memory
 	roll    roll
-	tasks   []*task // those that run, of which only the id, the stream and the pause may be read
-	asks    bool    // whether a stream of a running task cannot say when it is ready
+	tasks   runningTasks // those that run, of which only the id, the stream and the pause may be read
+	asks    bool         // whether a stream of a running task cannot say when it is ready
 	version int
 }
 
 func (l *Learner) publish() {
-	l.status.Store(&status{l.options, l.step, l.memory.Len() > 0, l.roll, l.tasks, l.asks(), l.version})
+	l.status.Store(&status{l.options, l.steps, l.memory.Len() > 0, l.roll, l.tasks, l.tasks.asks(), l.version})
 }
 
 // Steps returns how many steps have been made. It may be called from any goroutine.
@@ -323,27 +323,18 @@ func (l *Learner) Steps() int { return l.status.Load().steps }
 // Arrived may be called from any goroutine.
 func (l *Learner) Arrived() int { return l.status.Load().roll.last() }
 
-// Active returns the ids of the streams in the next step: first 0 for the memory, unless it is empty, then the
-// ids of the tasks that have neither ended nor been paused. It may be called from any goroutine.
-func (l *Learner) Active() (ids []int) {
-	if l.status.Load().memory {
-		ids = append(ids, method.Memory)
-	}
-	return append(ids, l.Running()...)
-}
-
-// ErrBusy is returned by calls that come from within the call in progress, for which they would wait for ever: from a
-// stream, a method or [Options].Trace.
+// ErrBusy is returned to a stream, a method or [Options].Trace that calls the learner from within the call in progress, which
+// would wait for itself.
 var ErrBusy = errors.New("pcl: the learner is busy with the call that made this one")
 
 // call makes one call to the learner, whose errors begin with its name.
 func (l *Learner) call(ctx context.Context, name string, f func() error) error {
-	_, err := get(ctx, l, name, func() (struct{}, error) { return struct{}{}, f() })
+	_, err := callFor(ctx, l, name, func() (struct{}, error) { return struct{}{}, f() })
 	return err
 }
 
-// get is call for a function that also returns a value.
-func get[T any](ctx context.Context, l *Learner, name string, f func() (T, error)) (value T, err error) {
+// callFor is call for a function that also returns a value.
+func callFor[T any](ctx context.Context, l *Learner, name string, f func() (T, error)) (value T, err error) {
 	if err := l.enter(ctx, false); err != nil {
 		return value, err
 	}
@@ -386,7 +377,7 @@ func (l *Learner) entered(ctx context.Context, stopped bool) (err error) {
 	case ctx.Err() != nil: // the call before may have taken longer than that
 		err = ctx.Err()
 	case l.failure != nil && !stopped:
-		err = fmt.Errorf("pcl: the learner stopped at step %d and cannot go on: load a checkpoint, or make a new learner: %w", l.step, l.failure)
+		err = fmt.Errorf("pcl: the learner stopped after %d steps and cannot go on: load a checkpoint, or make a new learner: %w", l.steps, l.failure)
 	default:
 		return nil
 	}

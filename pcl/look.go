@@ -115,10 +115,10 @@ func (l *Learner) teach(b *device.Batch, loss rehearsal.Loss) error {
 			learnt[o] = true
 		}
 	}
-	for i, row := range logits {
+	for i, old := range logits {
 		for _, o := range l.others.taught {
 			if !learnt[o] {
-				b.Reference[i*outputs+o] = row[o]
+				b.Reference[i*outputs+o] = old[o]
 			}
 		}
 	}

@@ -71,10 +71,10 @@ func (n *network) onHost(parameters int) ([][]float32, error) {
 // momentum is the weight of the old running statistics when those of a batch are averaged in.
 const momentum = 0.9
 
-// observe averages the statistics of a batch into the running ones, unless some are not finite.
-func (n *network) observe(batch []float32) { observe(n.statistics, batch) }
+// averageIn averages the statistics of a batch into the running ones, unless some are not finite.
+func (n *network) averageIn(batch []float32) { averageIn(n.statistics, batch) }
 
-func observe(running, batch []float32) {
+func averageIn(running, batch []float32) {
 	if !fp.Finite(batch) {
 		return
 	}
@@ -86,7 +86,7 @@ func observe(running, batch []float32) {
 // others are sets of parameters that methods ask for in addition to θ.
 type others struct {
 	remembered compute.Buffer    // θ as it was when the method last asked to remember it
-	over       ended             // the tasks that had ended by then
+	over       endedTasks        // the tasks that had ended by then
 	taught     []int             // their outputs, in no particular order
 	ahead      compute.Buffer    // where the last virtual step led
 	apart      [2]compute.Buffer // a second network, trained separately, and its momentum
@@ -99,7 +99,7 @@ func (o *others) free() {
 }
 
 // remember copies the given parameters to the device and keeps them as remembered.
-func (o *others) remember(backend compute.Backend, theta []float32, over ended, taught []int) error {
+func (o *others) remember(backend compute.Backend, theta []float32, over endedTasks, taught []int) error {
 	copied, err := program.ToDevice(backend, theta, len(theta))
 	if err != nil {
 		return err

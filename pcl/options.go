@@ -70,8 +70,8 @@ type Options struct {
 	// ExtraUpdate makes a second update in each step, from the same batches and with the same weights. It is the
 	// control experiment for memory editing (docs/method.md §3.4).
 	ExtraUpdate bool
-	// Observe reports the Gram matrix of methods that do not ask for it, too, which rows' losses rise along the step, and the
-	// losses after it. Training is the same, but a step takes longer.
+	// Observe reports the Gram matrix even if the method does not need it, how each row's loss changes along the step, and the
+	// losses after it. Training stays the same, but a step takes longer.
 	Observe bool
 	// Image is the shape of a sample, for methods that cut and mix images. The zero value stands for one row of
 	// pixels.
@@ -89,11 +89,6 @@ type Options struct {
 // Augment changes the inputs of one sample, x, before a step trains on it: a random crop, a flip, noise. It must not keep
 // x. What it draws from rng follows from the seed, the step and the row, so that a run can be repeated and resumed.
 type Augment func(rng *rand.Rand, x []float32)
-
-// Image is the shape of a sample. Its values lie row by row, and for each pixel its channels one after another.
-type Image struct{ Height, Width, Channels int }
-
-func (i Image) size() int { return i.Height * i.Width * i.Channels }
 
 func (o Options) withDefaults() (Options, error) {
 	var err error
@@ -170,16 +165,16 @@ func (o Options) validate() error {
 	case o.Batch < 1 || o.Batch > MaxBatch:
 		return fmt.Errorf("batch size %d is outside 1…%d", o.Batch, MaxBatch)
 	case info.Direct && o.ExtraUpdate:
-		return fmt.Errorf("Options.ExtraUpdate repeats a step by its weights; method %s gives a direction instead", info.Name)
+		return fmt.Errorf("Options.ExtraUpdate repeats an update by its weights; method %s gives a direction instead", info.Name)
 	case o.Augment != nil && o.Edit.On():
-		return errors.New("memory editing moves the stored samples by what was computed for the augmented ones: turn editing or augmentation off")
+		return errors.New("memory editing would move stored samples along gradients of augmented ones; turn editing or augmentation off")
 	}
-	var growth error
+	var grows error
 	if o.Grow {
-		_, growth = o.resizer()
+		_, grows = o.resizer()
 	}
 	return cmp.Or(o.Increment.Validate(), o.Shared.Validate(), o.Optimizer.Validate(), reserved(o.Optimizer.State()),
-		method.Whole(o.Method), o.checkLoss(), growth)
+		method.Whole(o.Method), o.checkLoss(), grows)
 }
 
 // checkLoss returns an error if the losses of the method contradict themselves, or make sense for classes only and there is
@@ -262,7 +257,7 @@ func (o Options) lossOf(id int) rehearsal.Loss {
 func (o Options) resizer() (model.Resizer, error) {
 	narrow, ok := o.Model.(model.Resizer)
 	if !ok {
-		return nil, fmt.Errorf("model %s cannot grow: it is no model.Resizer", o.Model.Key())
+		return nil, fmt.Errorf("model %s cannot grow: it does not implement model.Resizer", o.Model.Key())
 	}
 	if o.InJ() == o.Model.Layout().Backbone {
 		return narrow, nil // what methods keep is about the backbone
@@ -280,7 +275,7 @@ func reserved(names []string) error {
 	for i, name := range names {
 		kind, _, _ := strings.Cut(name, "/")
 		if slices.Contains([]string{"theta", "memory", "statistics", "remembered", "reservoir", "batch", "ahead"}, kind) || slices.Contains(names[:i], name) {
-			return fmt.Errorf("Options.Optimizer names a vector of its State %q, which is taken: choose another name", name)
+			return fmt.Errorf("Options.Optimizer names one of its vectors %q, which is taken: choose another name", name)
 		}
 	}
 	return nil

@@ -61,6 +61,16 @@ func (s *step) penalise(r *row) error {
 	return nil
 }
 
+// penaliseAgain computes the row of the penalty, if there is one, after it was freed.
+func (s *step) penaliseAgain() error {
+	for i := range s.rows {
+		if r := &s.rows[i]; r.batch == nil {
+			return s.penalise(r)
+		}
+	}
+	return nil
+}
+
 // penalty returns the penalty at the present parameters and its gradient, or no gradient if there is none.
 func (s *step) penalty() (value float64, gradient []float32, err error) {
 	if p, ok := method.As[rehearsal.Penalty](s.options.Method); ok {
@@ -79,7 +89,7 @@ func (s *step) moved() error {
 
 // consolidate lets a method learn what it wants to keep of a task that has ended, from as many samples of each class as
 // it asks for: the reservoir may have more, for the memory.
-func (l *Learner) consolidate(t *task) error {
+func (l *Learner) consolidate(t *attached) error {
 	if c, ok := method.As[rehearsal.Penalty](l.options.Method); ok {
 		return c.Consolidate(penalising{lab{l}}, t.id, t.reservoir.Some(c.Samples()))
 	}

@@ -72,7 +72,7 @@ func (l *Learner) predictor() (*Predictor, error) {
 		}
 	}
 	p := &Predictor{
-		kit: l.prediction.kit, heads: l.heads.Clone(), roll: l.roll, paused: pauses(l.tasks), rule: rule, steps: l.step, version: l.version,
+		kit: l.prediction.kit, heads: l.heads.Clone(), roll: l.roll, paused: l.tasks.pauses(), rule: rule, steps: l.steps, version: l.version,
 	}
 	p.kit.hold()
 	theta := lab{l}.at(at)
@@ -91,4 +91,27 @@ func (l *Learner) ruleNow() (rehearsal.Point, rehearsal.Rule, error) {
 	}
 	at, rule := own.Snapshot()
 	return at, rule, nil
+}
+
+func (o *Options) about() about {
+	return about{o.Model, o.Method.Info().Name, o.Image, o.Increment, o.lossOf(method.Memory), keyOf(o.compared())}
+}
+
+// Trained returns the network with which the learner predicts at present. A method that predicts by a rule of its own
+// prepares for it, as for [Learner.Evaluate].
+func (l *Learner) Trained() (*Trained, error) {
+	return callFor(context.Background(), l, "trained network", l.trained)
+}
+
+func (l *Learner) trained() (*Trained, error) {
+	at, rule := rehearsal.Now, rehearsal.Rule(nil)
+	if !l.roll.empty() {
+		var err error
+		if at, rule, err = l.ruleNow(); err != nil {
+			return nil, err
+		}
+	}
+	theta := lab{l}.at(at)
+	values, err := program.Values[float32](theta, l.programs.Total())
+	return l.options.about().trained(l.steps, l.roll, l.Tasks(), rule, values, l.statisticsOf(theta)), err
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/heads"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
-	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -171,7 +170,7 @@ func (p *Predictor) outputs(task int, classes []int) (sorted, outputs []int, err
 // predict predicts by the given outputs, which are those of the given classes.
 func (p *Predictor) predict(x []float32, classes, outputs []int) ([]Prediction, error) {
 	if key := p.kit.about.lossKey; key != "" {
-		return nil, fmt.Errorf("pcl: predict: with loss %s there are no classes to be predicted: call Outputs", key)
+		return nil, fmt.Errorf("pcl: predict: loss %s has no classes to predict; call Outputs", key)
 	}
 	var out []Prediction
 	err := p.each(x, func(scores, features []float32) error {
@@ -378,10 +377,6 @@ type about struct {
 	increment scenario.Increment
 	scores    rehearsal.Loss // says how scores come from features
 	lossKey   string         // of Options.Loss; empty if it is of classes
-}
-
-func (o *Options) about() about {
-	return about{o.Model, o.Method.Info().Name, o.Image, o.Increment, o.lossOf(method.Memory), keyOf(o.compared())}
 }
 
 // newKit compiles what predictors need. spec.Batch is the largest number of samples of a program.

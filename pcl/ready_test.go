@@ -73,8 +73,8 @@ func TestNotReady(t *testing.T) {
 			t.Fatalf("step %d has rows %v, want %v", step, r.IDs, want)
 		}
 	}
-	if _, err := l.Step(); !errors.Is(err, ErrIdle) || !slices.Equal(l.Active(), []int{1, 2}) {
-		t.Fatalf("%v; active %v", err, l.Active())
+	if _, err := l.Step(); !errors.Is(err, ErrIdle) || !slices.Equal(l.Rows(), []int{1, 2}) {
+		t.Fatalf("%v; active %v", err, l.Rows())
 	}
 	two.End()
 	if r := must.Get(l.Step())(t); !slices.Equal(r.Ended, []int{2}) || len(r.IDs) != 0 || l.Memory().Len() != 6 {

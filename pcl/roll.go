@@ -138,23 +138,14 @@ func (r *roll) infos(paused map[int]bool) []TaskInfo {
 	return out
 }
 
-// pauses says of each of the running tasks whether it is paused.
-func pauses(running []*task) map[int]bool {
-	out := make(map[int]bool, len(running))
-	for _, t := range running {
-		out[t.id] = t.paused.Load()
-	}
-	return out
-}
-
-// ended stands for the tasks that had ended at a moment.
-type ended struct {
+// endedTasks stands for the tasks that had ended at a moment.
+type endedTasks struct {
 	arrived int
 	running []int
 }
 
 // ids lists the tasks that a roll still has.
-func (e ended) ids(of roll) (ids []int) {
+func (e endedTasks) ids(of roll) (ids []int) {
 	for id := 1; id <= e.arrived; id++ {
 		if of.tasks[id-1] != nil && !slices.Contains(e.running, id) {
 			ids = append(ids, id)
@@ -163,8 +154,8 @@ func (e ended) ids(of roll) (ids []int) {
 	return ids
 }
 
-// allBut is ended of the tasks that it stands for, in order.
-func allBut(ids []int) (e ended) {
+// allBut is endedTasks of the tasks that it stands for, in order.
+func allBut(ids []int) (e endedTasks) {
 	for _, id := range ids {
 		for e.arrived++; e.arrived < id; e.arrived++ {
 			e.running = append(e.running, e.arrived)

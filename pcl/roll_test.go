@@ -15,8 +15,8 @@ import (
 )
 
 // runningTask returns a task that runs, by its id.
-func runningTask(l *Learner, id int) *task {
-	at, _ := place(l.tasks, id)
+func runningTask(l *Learner, id int) *attached {
+	at, _ := l.tasks.place(id)
 	return l.tasks[at]
 }
 

@@ -50,3 +50,33 @@ func (s *step) gradientsKept() []compute.Buffer {
 	}
 	return out
 }
+
+// forget frees the gradients of all rows.
+func (s *step) forget() {
+	for i := range s.rows {
+		s.rows[i].free()
+	}
+}
+
+// along returns one gradient that stands for all the given rows: over the shared parameters it is the given
+// direction, over the private ones the plain sum of the rows.
+func (s *step) along(direction []float64, rows []int) (compute.Buffer, error) {
+	total := make([]float32, s.programs.Total())
+	for p, x := range direction {
+		total[p] = float32(x)
+	}
+	for _, i := range rows {
+		g, err := device.Host(s.rows[i].Flat, len(total))
+		if err != nil {
+			return nil, err
+		}
+		for p := len(direction); p < len(total); p++ {
+			total[p] += g[p]
+		}
+	}
+	return program.ToDevice(s.options.Backend, total, len(total))
+}
+
+func (l *Learner) uploadWeights(w []float64) (compute.Buffer, error) {
+	return program.ToDevice(l.options.Backend, device.Single(w), len(w))
+}

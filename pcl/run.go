@@ -36,7 +36,7 @@ type Hooks struct {
 // Run ends at the first error, of a step ([StreamError], for example) or of a hook. If the learner can go on, a further
 // call continues where it ended.
 func (l *Learner) Run(ctx context.Context, h Hooks) (err error) {
-	r := &running{Learner: l, hooks: h, saved: l.changes(), savedAt: time.Now(), given: -1}
+	r := &loop{Learner: l, hooks: h, saved: l.saveMark(), savedAt: time.Now(), given: -1}
 	if h.SnapshotEvery == 0 {
 		r.hooks.SnapshotEvery = time.Second / 10
 	}
@@ -59,26 +59,26 @@ func (l *Learner) Run(ctx context.Context, h Hooks) (err error) {
 	}
 }
 
-// running is a call of Run.
-type running struct {
+// loop is a call of Run.
+type loop struct {
 	*Learner
 	hooks   Hooks
-	saved   changes // at the last save
+	saved   saveMark // at the last save
 	savedAt time.Time
 	given   int // the version of the last snapshot; below 0 if there is none
 	renewed time.Time
 }
 
-// changes tells whether there may be something new to save: steps and tasks change the version, and streams ring the bell.
-type changes struct {
+// saveMark tells whether there may be something new to save: steps and tasks change the version, and streams ring the bell.
+type saveMark struct {
 	version int
 	rung    uint64
 }
 
-func (l *Learner) changes() changes { return changes{l.status.Load().version, l.bell.count()} }
+func (l *Learner) saveMark() saveMark { return saveMark{l.status.Load().version, l.bell.count()} }
 
 // after calls the hooks that are due after a step.
-func (r *running) after(s *StepReport) error {
+func (r *loop) after(s *StepReport) error {
 	if h := r.hooks.OnStep; h != nil {
 		if err := h(s); err != nil {
 			return fmt.Errorf("pcl: Hooks.OnStep after step %d: %w", s.Step, err)
@@ -99,7 +99,7 @@ func (r *running) after(s *StepReport) error {
 }
 
 // evaluate measures all tasks that have test samples.
-func (r *running) evaluate(steps int) error {
+func (r *loop) evaluate(steps int) error {
 	if r.hooks.Evaluate == nil {
 		return nil
 	}
@@ -123,8 +123,8 @@ func (r *running) evaluate(steps int) error {
 	return nil
 }
 
-// renew gives a new snapshot to who asked for it, if the learner has changed since the last one.
-func (r *running) renew() error {
+// renew passes a new snapshot to the hook, if the learner has changed since the last one.
+func (r *loop) renew() error {
 	if r.hooks.Snapshot == nil || r.given == r.status.Load().version {
 		return nil
 	}
@@ -137,11 +137,11 @@ func (r *running) renew() error {
 }
 
 // saveIfDue saves if something has changed and the last save was long enough ago.
-func (r *running) saveIfDue() error {
+func (r *loop) saveIfDue() error {
 	if r.hooks.Save == nil || r.hooks.SaveEvery <= 0 || time.Since(r.savedAt) < r.hooks.SaveEvery {
 		return nil
 	}
-	now := r.changes()
+	now := r.saveMark()
 	r.savedAt = time.Now()
 	if now == r.saved {
 		return nil
@@ -157,7 +157,7 @@ func (r *running) saveIfDue() error {
 	return err
 }
 
-func (r *running) save() error {
+func (r *loop) save() error {
 	if err := r.hooks.Save(); err != nil {
 		return fmt.Errorf("pcl: Hooks.Save: %w", err)
 	}
@@ -165,7 +165,7 @@ func (r *running) save() error {
 }
 
 // wait waits until there may be something to train on, or to save.
-func (r *running) wait(ctx context.Context) error {
+func (r *loop) wait(ctx context.Context) error {
 	if err := r.renew(); err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (r *running) wait(ctx context.Context) error {
 }
 
 // end hands out what is left when Run returns.
-func (r *running) end() error {
+func (r *loop) end() error {
 	err := r.renew()
 	if r.hooks.Save != nil {
 		err = errors.Join(err, r.save())

@@ -467,7 +467,7 @@ func (p *player) state() state {
 	if err != nil {
 		p.fatalf("%v", err)
 	}
-	return state{theta, p.learner.Memory().Pixels(), p.learner.Steps(), p.learner.Active()}
+	return state{theta, p.learner.Memory().Pixels(), p.learner.Steps(), p.learner.Rows()}
 }
 
 // check holds the learner against the model and against what must always be so.

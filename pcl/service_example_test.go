@@ -94,9 +94,9 @@ func ExampleLearner_Detach() {
 	check(learner.Detach(id, true)) // what was collected of its samples enters the memory
 	fmt.Println("running:", learner.Running(), "classes:", learner.Classes(), "in the memory:", learner.Memory().Len())
 	check(learner.Reattach(id, pcl.Task{Stream: must(data.NewStream(task, 1, 1234, 2))}))
-	fmt.Println("running:", learner.Running(), "active:", learner.Active())
+	fmt.Println("running:", learner.Running(), "rows:", learner.Rows())
 	// Output:
 	// running: []
 	// running: [] classes: [0 1] in the memory: 10
-	// running: [1] active: [0 1]
+	// running: [1] rows: [0 1]
 }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/parallelcl/parallelcl/pcl/data"
-	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -16,9 +16,9 @@ import (
 )
 
 // ErrNoStream is what [Learner.Step] returns when no task is attached, or when all attached tasks have ended.
-var ErrNoStream = errors.New("pcl: no active stream: attach a task first")
+var ErrNoStream = errors.New("pcl: no running stream: attach a task first")
 
-// Step makes one update from one batch of every active stream (docs/method.md §1.2). It computes one gradient
+// Step makes one update from one batch of every running stream (docs/method.md §1.2). It computes one gradient
 // for each stream, asks the method for the weight of each gradient, and makes one optimiser step along their
 // weighted sum. While the device computes, the streams' next batches are fetched. When a task's stream has
 // ended, the samples collected from it enter the memory.
@@ -44,13 +44,13 @@ func (l *Learner) stepOn(ctx context.Context) (*StepReport, error) {
 		l.idleSince.Store(l.bell.count())
 		return nil, ErrNoStream
 	}
-	s := &step{Learner: l, report: &StepReport{Step: l.step}}
+	s := &step{Learner: l, report: &StepReport{Step: l.steps}}
 	if err := s.make(); err == ErrIdle {
 		return nil, err
 	} else if err != nil {
-		return nil, fmt.Errorf("pcl: step %d: %w", l.step, err)
+		return nil, fmt.Errorf("pcl: step %d: %w", l.steps, err)
 	}
-	l.step++
+	l.steps++
 	l.version++
 	return s.report, nil
 }
@@ -69,7 +69,7 @@ func (s *step) make() (err error) {
 		return err
 	}
 	s.touched = true // from here on samples enter the memory, which cannot be undone
-	for _, t := range s.present() {
+	for _, t := range s.tasks.present() {
 		t.observe()
 	}
 	if err := s.store(); err != nil {
@@ -91,7 +91,7 @@ func (s *step) train() (err error) {
 		if err := s.compute(); err != nil {
 			return err
 		}
-		for _, t := range s.present() {
+		for _, t := range s.tasks.present() {
 			t.leftOut = s.report.Rejected || slices.Contains(s.report.Skipped, t.id)
 		}
 		return s.trace()
@@ -103,7 +103,7 @@ func (s *step) compute() error {
 	if err := s.aimAll(); err != nil || s.idle() {
 		return err
 	}
-	if err := s.differentiate(); err != nil { // gradients.go
+	if err := s.differentiate(); err != nil {
 		return err
 	}
 	if err := s.weigh(); err != nil || len(s.kept) == 0 { // weights.go
@@ -141,7 +141,7 @@ func (s *step) awaitStreams() error {
 	for _, t := range s.tasks {
 		t.leftOut, t.absent = false, t.paused.Load()
 	}
-	for _, t := range s.present() {
+	for _, t := range s.tasks.present() {
 		if err := t.err; err != nil {
 			t.err = nil
 			return t.failed(err)
@@ -159,7 +159,7 @@ func (s *step) awaitStreams() error {
 			return t.failed(err)
 		}
 	}
-	if len(s.present()) == 0 {
+	if len(s.tasks.present()) == 0 {
 		s.idleSince.Store(rung)
 		return ErrIdle
 	}
@@ -175,7 +175,7 @@ func (s *step) lookAhead() (fetched chan error) {
 }
 
 func (s *step) fetchAhead() error {
-	for _, t := range s.present() {
+	for _, t := range s.tasks.present() {
 		if !t.ready || t.fetched {
 			continue
 		}
@@ -211,39 +211,6 @@ func (s *step) free() {
 	s.rows = nil
 }
 
-// trace passes what went into the step to [Options.Trace], if it is set.
-func (s *step) trace() error {
-	if s.options.Trace == nil {
-		return nil
-	}
-	t := &Trace{StepReport: s.report, Theta: s.parameters}
-	for _, i := range s.kept {
-		b := s.rows[i].batch
-		if b == nil {
-			b = s.none()
-		}
-		t.X, t.Targets = append(t.X, b.X), append(t.Targets, b.Targets)
-		var reference []float32
-		if graphs.Referenced(s.rows[i].loss) {
-			reference = b.Reference
-		}
-		t.Loss, t.Reference = append(t.Loss, s.rows[i].loss), append(t.Reference, reference)
-	}
-	return s.showTrace(t)
-}
-
-func (s *step) showTrace(t *Trace) (err error) {
-	return guarded("Options.Trace", func() (err error) {
-		return s.options.Trace(t)
-	})
-}
-
-// none is an empty batch, which stands for that of a row without one.
-func (s *step) none() *device.Batch {
-	size := s.options.Batch
-	return &device.Batch{Batch: data.Batch{X: make([]float32, size*s.options.spec().Width())}, Targets: make([]int32, graphs.TargetRows*size)}
-}
-
 // store shows the step's batches to a method that fills the memory itself.
 func (s *step) store() (err error) {
 	m, ok := method.As[rehearsal.Storer](s.options.Method)
@@ -261,7 +228,7 @@ func (s *step) store() (err error) {
 
 // advance makes the fetched batches the current ones, and ends the tasks whose streams have no more batches.
 func (s *step) advance() error {
-	for _, t := range s.present() {
+	for _, t := range s.tasks.present() {
 		t.ready = t.fetched
 		if t.fetched {
 			t.current, t.spare, t.fetched = t.spare, t.current, false
@@ -307,3 +274,84 @@ func (s *step) settle(err error, b beginning) error {
 	copy(s.network.statistics, b.statistics)
 	return errors.Join(err, s.rng.UnmarshalBinary(b.method), s.memory.Rewind(b.memory))
 }
+
+// differentiate puts the memory's rows, and that of a penalty, in front of the tasks' rows and computes the gradient
+// of each row and, where the method asks for it, their Gram matrix. If the method chooses what is replayed, the tasks' gradients
+// are computed before it chooses, because it may want to use them.
+func (s *step) differentiate() error {
+	_, chooses := method.As[rehearsal.Replayer](s.options.Method)
+	if chooses {
+		norms, err := s.gradients(graphs.Norms)
+		if err != nil {
+			return err
+		}
+		s.keepFinite(norms)
+	}
+	var replayed []row
+	if chooses || s.memory.Len() > 0 {
+		var err error
+		if replayed, err = s.memoryRows(); err != nil {
+			return err
+		}
+		for _, r := range replayed {
+			if err := s.aim(r.batch, r.loss); err != nil {
+				return err
+			}
+		}
+	}
+	penalty, err := s.penaltyRow()
+	if err != nil {
+		return err
+	}
+	s.rows = slices.Concat(replayed, penalty, s.rows)
+	gram, err := s.gradients(s.products())
+	if err != nil {
+		return err
+	}
+	s.keepFinite(gram)
+	s.reportKept(gram)
+	return nil
+}
+
+// StepContext is [Learner.Step], but waits while no stream is ready. It returns the error of ctx when ctx ends; a step
+// that has begun is made to its end.
+func (l *Learner) StepContext(ctx context.Context) (*StepReport, error) {
+	for {
+		r, err := l.stepOn(ctx)
+		if !errors.Is(err, ErrIdle) {
+			return r, err
+		}
+		if err := l.Wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Wait returns when there may be something to do after [Learner.Step] has returned [ErrIdle] or [ErrNoStream]: a
+// stream may be ready, or a task has arrived, was resumed or has ended. It returns at once if the last step was made.
+// If ctx is cancelled, it returns the error of ctx. It may be called from any goroutine, and other calls may be made
+// while it waits.
+func (l *Learner) Wait(ctx context.Context) error {
+	rung, heard := l.bell.listen()
+	if l.closed.Load() {
+		return ErrClosed
+	}
+	if l.idleSince.Load() != rung {
+		return ctx.Err()
+	}
+	var again <-chan time.Time
+	if l.status.Load().asks {
+		timer := time.NewTimer(askAgain)
+		defer timer.Stop()
+		again = timer.C
+	}
+	select {
+	case <-heard:
+	case <-again:
+	case <-ctx.Done():
+	}
+	return ctx.Err()
+}
+
+// askAgain is the time after which a stream is asked again that was not ready and cannot say when it is.
+const askAgain = 10 * time.Millisecond

@@ -1,15 +1,12 @@
 package pcl
 
 import (
-	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/heads"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
-	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -106,25 +103,6 @@ func headsOf(increment scenario.Increment, tasks []TaskInfo, limit int) (*heads.
 	return h, nil
 }
 
-// Trained returns the network with which the learner predicts at present. A method that predicts by a rule of its own
-// prepares for it, as for [Learner.Evaluate].
-func (l *Learner) Trained() (*Trained, error) {
-	return get(context.Background(), l, "trained network", l.trained)
-}
-
-func (l *Learner) trained() (*Trained, error) {
-	at, rule := rehearsal.Now, rehearsal.Rule(nil)
-	if !l.roll.empty() {
-		var err error
-		if at, rule, err = l.ruleNow(); err != nil {
-			return nil, err
-		}
-	}
-	theta := lab{l}.at(at)
-	values, err := program.Values[float32](theta, l.programs.Total())
-	return l.options.about().trained(l.step, l.roll, l.Tasks(), rule, values, l.statisticsOf(theta)), err
-}
-
 // Trained returns the network with which the predictor predicts.
 func (p *Predictor) Trained() (*Trained, error) {
 	p.use.RLock()
@@ -169,18 +147,4 @@ func (t *Trained) namesOf(classes []int) []string {
 		return nil
 	}
 	return names
-}
-
-// tensors cuts flat vectors into copies of their tensors.
-func tensors(l *model.Layout, theta, statistics []float32) (all []safetensors.Tensor) {
-	cut := func(params []model.Param, flat []float32) {
-		for _, p := range params {
-			all = append(all, safetensors.Tensor{
-				Name: p.Name, Dims: slices.Clone(p.Dims), Values: slices.Clone(flat[p.Offset : p.Offset+p.Size()]),
-			})
-		}
-	}
-	cut(l.Params, theta)
-	cut(l.Stats, statistics)
-	return all
 }

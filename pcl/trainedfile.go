@@ -52,9 +52,9 @@ type describedMeans struct {
 }
 
 // Save writes the network to a safetensors file, under a temporary name that is then changed to path.
-func (t *Trained) Save(path string) error { return save(path, t.Write) }
+func (t *Trained) Save(path string) error { return saveNetwork(path, t.Write) }
 
-func save(path string, write func(io.Writer) error) error {
+func saveNetwork(path string, write func(io.Writer) error) error {
 	if err := atomicfile.Write(path, write); err != nil {
 		return fmt.Errorf("pcl: save network: %w", err)
 	}

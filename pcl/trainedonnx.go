@@ -14,7 +14,7 @@ import (
 // does, any number of them, and gives their logits and features and, if predictions are made by the nearest mean, the
 // scores that are then compared. What [Trained.Save] describes is in the file's metadata, too.
 func (t *Trained) SaveONNX(path string, m model.Model) error {
-	return save(path, func(w io.Writer) error { return t.WriteONNX(w, m) })
+	return saveNetwork(path, func(w io.Writer) error { return t.WriteONNX(w, m) })
 }
 
 // WriteONNX writes what [Trained.SaveONNX] saves.

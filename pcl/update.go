@@ -11,6 +11,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -103,14 +105,10 @@ func (s *step) renew(asked graphs.Products) (gram []float64, err error) {
 		}
 	}
 	s.forget()
-	return s.gradients(asked)
-}
-
-// forget frees the gradients of all rows.
-func (s *step) forget() {
-	for i := range s.rows {
-		s.rows[i].free()
+	if err := s.penaliseAgain(); err != nil {
+		return nil, err
 	}
+	return s.gradients(asked)
 }
 
 // descend makes an optimiser step along d = Σ wᵢ·rowᵢ and returns ‖d‖². If d is not finite, the parameters and
@@ -186,29 +184,6 @@ func (l *Learner) updateInputs(w []float64, scalars []float32) ([]compute.Buffer
 	return []compute.Buffer{weights, h}, nil
 }
 
-func (l *Learner) uploadWeights(w []float64) (compute.Buffer, error) {
-	return program.ToDevice(l.options.Backend, device.Single(w), len(w))
-}
-
-// along returns one gradient that stands for all the given rows: over the shared parameters it is the given
-// direction, over the private ones the plain sum of the rows.
-func (s *step) along(direction []float64, rows []int) (compute.Buffer, error) {
-	total := make([]float32, s.programs.Total())
-	for p, x := range direction {
-		total[p] = float32(x)
-	}
-	for _, i := range rows {
-		g, err := device.Host(s.rows[i].Flat, len(total))
-		if err != nil {
-			return nil, err
-		}
-		for p := len(direction); p < len(total); p++ {
-			total[p] += g[p]
-		}
-	}
-	return program.ToDevice(s.options.Backend, total, len(total))
-}
-
 // scalars returns the optimiser's numbers for an update, as many as the program was compiled for.
 func (l *Learner) scalars(update int) ([]float32, error) {
 	o := l.options.Optimizer
@@ -217,4 +192,72 @@ func (l *Learner) scalars(update int) ([]float32, error) {
 		return nil, fmt.Errorf("optimiser %s: Scalars(%d) are %v; want %d finite numbers, as many as for update 1", o.Key(), update, scalars, n)
 	}
 	return scalars, nil
+}
+
+func (b replaying) StepAhead(gamma float64) error {
+	l := b.l
+	w, rows := b.s.current()
+	if len(rows) == 0 {
+		ahead, err := program.Copy(l.network.theta, l.programs.Total())
+		if err != nil {
+			return err
+		}
+		program.Free(l.others.ahead)
+		l.others.ahead = ahead
+		return nil
+	}
+	w, rows, sum, err := device.Fold(l.programs, w, rows)
+	if err != nil {
+		return err
+	}
+	defer program.Free(sum)
+	p, err := l.programs.Ahead(len(rows))
+	if err != nil {
+		return err
+	}
+	in, err := l.updateInputs(w, optim.SGD{LR: gamma}.Scalars(1))
+	if err != nil {
+		return err
+	}
+	defer program.Free(in...)
+	out, err := p.Call(append(append([]compute.Buffer{l.network.theta}, in...), rows...)...)
+	if err != nil {
+		return err
+	}
+	program.Free(out[1], l.others.ahead)
+	l.others.ahead = out[0]
+	return nil
+}
+
+func (b replaying) Update() error {
+	w, rows := b.s.current()
+	if len(rows) == 0 {
+		return nil
+	}
+	if _, _, err := b.s.penalty(); err != nil { // as before each update
+		return err
+	}
+	if err := b.s.descendBeside(w, rows); err != nil {
+		return err
+	}
+	norms, err := b.s.renew(graphs.Norms)
+	if err != nil {
+		return err
+	}
+	b.s.keepFinite(norms)
+	return nil
+}
+
+// current returns the gradients of the tasks' rows that are finite, and the weights whose sum over them is their average.
+func (s *step) current() (w []float64, rows []compute.Buffer) {
+	for _, i := range s.kept {
+		if r := s.rows[i]; r.id > method.Memory {
+			rows = append(rows, r.Flat)
+		}
+	}
+	w = make([]float64, len(rows))
+	for i := range w {
+		w[i] = 1 / float64(len(w))
+	}
+	return w, rows
 }

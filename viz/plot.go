@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"image/color"
 	"slices"
 
 	"gonum.org/v1/plot"
@@ -20,7 +21,8 @@ type Plot struct {
 	marks []vertical
 	key   []keyEntry
 	data  [][]any
-	atEnd bool // its lines are named at their ends, not in the key
+	atEnd bool     // its lines are named at their ends, not in the key
+	plain []string // the labels of what has no style of its own
 	err   error
 }
 
@@ -44,8 +46,10 @@ func (t *Theme) panel(title, x, y string) *Plot {
 func (p *Plot) grid() { p.Add(p.theme.horizontals()) }
 
 // Line draws a line through points. label names it in the key above the figure; an empty one leaves it out. A style is
-// that of a method, or of any name ([Theme.Method], [Theme.Methods]), or one's own.
+// that of a method, or of any name ([Theme.Method], [Theme.Methods]), or one's own. The zero Style stands for the one that
+// [Theme.Methods] gives the label among those of the plot.
 func (p *Plot) Line(label string, s Style, x, y []float64) {
+	s = p.styled(label, s)
 	if xys := p.points(label, x, y); xys != nil {
 		p.named(label, s.line(1.6), xys)
 		p.keep(label, x, y, nil, nil)
@@ -54,6 +58,7 @@ func (p *Plot) Line(label string, s Style, x, y []float64) {
 
 // Points draws the style's marker at points. Points of the same label as a line share its place in the key.
 func (p *Plot) Points(label string, s Style, x, y []float64) {
+	s = p.styled(label, s)
 	if xys := p.points(label, x, y); xys != nil {
 		p.scatter(s.marked().glyph(2.4), xys)
 		p.explain(keyEntry{label: label, glyph: s.marked().glyph(2.8), end: xys[len(xys)-1]})
@@ -64,6 +69,7 @@ func (p *Plot) Points(label string, s Style, x, y []float64) {
 // Band fills the area between two lines, in a see-through form of the style's colour. It has no place in the key; label
 // names it in the figure's data.
 func (p *Plot) Band(label string, s Style, x, low, high []float64) {
+	s = p.styled(label, s)
 	lows, highs := p.points(label, x, low), p.points(label, x, high)
 	switch {
 	case lows == nil || highs == nil:
@@ -78,6 +84,7 @@ func (p *Plot) Band(label string, s Style, x, low, high []float64) {
 // Series draws the mean of repeated measurements, each of which has a value for each x, and around it a band of one
 // population standard deviation. The line has markers if there are at most 40 of them.
 func (p *Plot) Series(label string, s Style, x []float64, measured ...[]float64) {
+	s = p.styled(label, s)
 	if len(measured) == 0 {
 		p.fail(label, errors.New("no measurements"))
 		return
@@ -257,6 +264,17 @@ func inRows(plots []*Plot) (rows [][]*Plot) {
 		rows[len(rows)-1] = append(rows[len(rows)-1], p)
 	}
 	return rows
+}
+
+// styled is a style or, in place of the zero one, that of the label.
+func (p *Plot) styled(label string, s Style) Style {
+	if s.Color != (color.NRGBA{}) || s.Marker != nil || s.Dashes != nil {
+		return s
+	}
+	if !slices.Contains(p.plain, label) {
+		p.plain = append(p.plain, label)
+	}
+	return p.theme.Methods(p.plain...)[label]
 }
 
 // marked is the style, with a circle as its marker if it has none.

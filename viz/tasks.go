@@ -1,6 +1,7 @@
 package viz
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -103,7 +104,7 @@ func TaskCurves(t *Theme, run *results.Run) (*Figure, error) {
 		trained, kept := taskCurve(run, i)
 		for _, part := range []plotter.XYs{trained, kept} {
 			if len(part) > 0 {
-				p.named(fmt.Sprint("task ", task.ID), style, part)
+				p.named(cmp.Or(task.Name, fmt.Sprint("task ", task.ID)), style, part)
 				style.Dashes = variantDashes
 			}
 		}

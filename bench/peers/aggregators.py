@@ -4,7 +4,7 @@ exact enumeration and with SciPy's SLSQP, on random matrices.
     go build -o pcl ./cmd/pcl
     python bench/peers/aggregators.py ./pcl --out peers.json
 
-One `pcl weights` process answers all matrices of a comparison, JSON lines in and out. The number
+One `pcl weigh` process answers all matrices of a comparison, JSON lines in and out. The number
 reported is the largest ‖d − d'‖/‖d'‖, d' the peer's step in float64, with its median beside it.
 """
 
@@ -46,8 +46,8 @@ def problems(count, seed, rows=EVERY, run=1):
 
 
 def ours(binary, method, params, given):
-    """The steps of one method for a list of problems, each a dict for `pcl weights`."""
-    command = [binary, "weights", "--method", method]
+    """The steps of one method for a list of problems, each a dict for `pcl weigh`."""
+    command = [binary, "weigh", "--method", method]
     for name, value in params.items():
         command += ["--param", f"{name}={value}"]
     lines = "\n".join(json.dumps(p) for p in given)

@@ -20,7 +20,7 @@ import (
 
 // Options say where the kernel and its files are put.
 type Options struct {
-	Cache    string    // our folder: tools, JupyterLab, kernels
+	Cache    string    // our folder: JupyterLab, kernels
 	Data     string    // Jupyter's data folder of the user; see [DataDir]
 	Go       string    // the go command; see [FindGo]
 	Progress io.Writer // where messages about the progress are written; nil writes none
@@ -29,36 +29,23 @@ type Options struct {
 // leastGo is the oldest version of Go that compiles cells.
 const leastGo = "1.26.5"
 
-// FindGo finds the go command: the one that a kernel has found, in a cell, or else the first on PATH. A cell's PATH begins with
-// the folder of the shim, which calls itself go but needs a go command to call.
+// FindGo finds the go command on PATH.
 func FindGo() (string, error) {
-	candidates := []string{os.Getenv("PARALLELCL_GO")}
-	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		candidates = append(candidates, filepath.Join(dir, "go"))
+	path, err := exec.LookPath("go")
+	if err == nil {
+		path, err = filepath.Abs(path)
 	}
-	for _, path := range candidates {
-		if !filepath.IsAbs(path) {
-			continue
-		}
-		if path, err := exec.LookPath(path); err == nil && !isShim(path) {
-			return path, nil
-		}
+	if err != nil {
+		return "", errors.New("cells are compiled by Go: install Go " + leastGo + " or later and put it on PATH")
 	}
-	return "", errors.New("cells are compiled by Go: install Go " + leastGo + " or later and put it on PATH")
+	return path, nil
 }
 
-// isShim reports whether a program is the shim under another name.
-func isShim(path string) bool {
-	program, err := filepath.EvalSymlinks(path)
-	return err == nil && filepath.Base(program) == shimName
-}
-
-// Install installs the kernel for a source: the tools, if they are missing, the kernel's files, and its folder in the
-// user's Jupyter. It also builds a first cell, so that cells can later be built without a network. Calling it again is
-// quick and updates everything.
+// Install installs the kernel for a source: its files, and its folder in the user's Jupyter. It builds all packages, so that
+// cells can later be built without a network. Calling it again is quick and updates everything.
 func Install(ctx context.Context, o Options, s Source) (Kernel, error) {
 	if runtime.GOOS == "windows" {
-		return Kernel{}, errors.New("GoNB, which runs the cells, knows Linux and macOS only: on Windows use WSL")
+		return Kernel{}, errors.New("cells are plugins of Go, which Windows does not have: use WSL")
 	}
 	if !validVersion(s.Version) {
 		return Kernel{}, fmt.Errorf("no folder can be named after the version %q", s.Version)
@@ -68,7 +55,7 @@ func Install(ctx context.Context, o Options, s Source) (Kernel, error) {
 		return Kernel{}, err
 	}
 	defer unlock()
-	if err := installTools(ctx, o); err != nil {
+	if err := removeOldTools(o.Cache); err != nil {
 		return Kernel{}, err
 	}
 	dir := o.files(s)
@@ -77,14 +64,8 @@ func Install(ctx context.Context, o Options, s Source) (Kernel, error) {
 			return Kernel{}, err
 		}
 	}
-	if err := writeStart(dir, toolsDir(o.Cache), o.Go, s); err != nil {
-		return Kernel{}, err
-	}
-	done := o.step("Building the module for the first cell")
-	if err := writePackages(ctx, dir, o.Go, s); err != nil {
-		return Kernel{}, err
-	}
-	if err := firstCell(ctx, dir, o.Go); err != nil {
+	done := o.step("Building the kernel and the module for its cells")
+	if err := writeStart(ctx, dir, o, s); err != nil {
 		return Kernel{}, err
 	}
 	done()

@@ -11,9 +11,10 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/build"
 )
 
 // offline forbids the go command to download.
@@ -27,72 +28,33 @@ func module(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "it's a clone")
 	for name, text := range map[string]string{
-		"go.mod":                  "module " + Module + "\n\ngo 1.26.5\n",
-		"go.sum":                  "",
-		"toy/toy.go":              "package toy\n\nfunc Answer() int { return 42 }\n",
-		"toy/toy_test.go":         "package toy\n",
-		"toy/testdata/big.json":   "{}",
-		"viz/report/report.go":    "package report\n",
-		"viz/report/page.gohtml":  "<p>",
-		"internal/seed/seed.go":   "package seed\n",
-		"cmd/pcl/main.go":         "package main\n\nfunc main() {}\n",
-		"tools/go.mod":            "module " + Module + "/tools\n",
-		"tools/tools.go":          "package tools\n",
-		".git/config":             "",
-		"runs/one/result.json":    "{}",
-		"notebooks/quickstart.go": "package quickstart // another name than its folder's\n",
+		"go.mod":                        "module " + Module + "\n\ngo 1.26.5\n",
+		"go.sum":                        "",
+		"toy/toy.go":                    "package toy\n\nfunc Answer() int { return 42 }\n",
+		"toy/toy_test.go":               "package toy\n",
+		"toy/testdata/big.json":         "{}",
+		"viz/report/report.go":          "package report\n",
+		"viz/report/page.gohtml":        "<p>",
+		"internal/seed/seed.go":         "package seed\n",
+		"cmd/pcl/main.go":               "package main\n\nfunc main() {}\n",
+		"internal/kernel/serve/main.go": "package main\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc main() { fmt.Println(\"serves\", os.Args[1]) }\n",
+		"internal/kernel/host/main.go":  "package main\n\nfunc main() {}\n",
+		"tools/go.mod":                  "module " + Module + "/tools\n",
+		"tools/tools.go":                "package tools\n",
+		".git/config":                   "",
+		"runs/one/result.json":          "{}",
+		"notebooks/quickstart.go":       "package quickstart // another name than its folder's\n",
 	} {
 		write(t, filepath.Join(dir, name), text)
 	}
 	return dir
 }
 
-// shims is the folder of the shim that all tests share.
-var shims struct {
-	once sync.Once
-	dir  string
-	err  error
-}
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	os.RemoveAll(shims.dir)
-	os.Exit(code)
-}
-
-// builtShim builds the shim as an installation does.
-func builtShim(t *testing.T) string {
-	t.Helper()
-	shims.once.Do(func() {
-		var o Options
-		if o.Go, shims.err = FindGo(); shims.err != nil {
-			return
-		}
-		if shims.dir, shims.err = os.MkdirTemp("", "shim"); shims.err == nil {
-			shims.err = buildShim(context.Background(), o, filepath.Join(shims.dir, "source"), shims.dir)
-		}
-	})
-	if shims.err != nil {
-		t.Fatal(shims.err)
-	}
-	return filepath.Join(shims.dir, shimName)
-}
-
-// machine is where a test installs: the tools are there, and say what they are called with.
+// machine is where a test installs.
 func machine(t *testing.T) Options {
 	t.Helper()
 	offline(t)
 	o := Options{Cache: filepath.Join(t.TempDir(), "the user's cache"), Data: t.TempDir(), Progress: new(strings.Builder)}
-	shim := builtShim(t)
-	if err := os.MkdirAll(filepath.Join(toolsDir(o.Cache), "bin"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Link(shim, filepath.Join(toolsDir(o.Cache), "bin", shimName)); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"gonb", "goimports", "gopls"} {
-		write(t, filepath.Join(toolsDir(o.Cache), "bin", name), "#!/bin/sh\necho "+name+" \"$@\"\necho $GOFLAGS, $GOWORK.\nfor p in go goimports gopls; do command -v $p; done\nexit 0\n")
-	}
 	var err error
 	if o.Go, err = FindGo(); err != nil {
 		t.Fatal(err)
@@ -109,17 +71,28 @@ func install(t *testing.T, o Options, s Source) Kernel {
 	return k
 }
 
-// sh runs a program of the kernel in a folder, as GoNB would.
-func sh(t *testing.T, dir string, o Options, name string, args ...string) string {
+// starts runs the program of a kernel as Jupyter does.
+func starts(t *testing.T, k Kernel) {
 	t.Helper()
-	cmd := exec.Command(name, args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PARALLELCL_GO="+o.Go, "GOFLAGS=-buildvcs=false")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", cmd, err, out)
+	out, err := exec.Command(k.Start, "/run/kernel 1.json").CombinedOutput()
+	if err != nil || string(out) != "serves /run/kernel 1.json\n" {
+		t.Errorf("%s says %q, %v", k.Start, out, err)
 	}
-	return string(out)
+}
+
+// packages lists those of the module that cells of a kernel can import.
+func packages(t *testing.T, k Kernel) (paths []string) {
+	t.Helper()
+	h, err := build.ReadHost(filepath.Join(filepath.Dir(k.Start), build.HostDir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range h.Packages {
+		if strings.HasPrefix(p.Path, Module) {
+			paths = append(paths, strings.TrimPrefix(p.Path, Module))
+		}
+	}
+	return paths
 }
 
 func TestInstallTwice(t *testing.T) {
@@ -128,10 +101,10 @@ func TestInstallTwice(t *testing.T) {
 	if again := install(t, o, Source{Dir: source, Version: "devel", Clone: true}); again != first {
 		t.Errorf("%+v, then %+v", first, again)
 	}
-	packages := readFile(t, filepath.Join(filepath.Dir(first.Start), packagesFile))
-	if packages != Module+"/toy\n"+Module+"/viz/report\n" {
-		t.Errorf("a cell can import %q", packages)
+	if got := packages(t, first); !slices.Equal(got, []string{"/toy", "/viz/report"}) {
+		t.Errorf("a cell can import %q", got)
 	}
+	starts(t, first)
 	if !first.Clone || first.Source != source {
 		t.Errorf("runs on %+v", first)
 	}
@@ -151,12 +124,12 @@ func TestInstalledCopyOutlivesItsOrigin(t *testing.T) {
 		}
 		return err
 	})
-	want := []string{"cmd/pcl/main.go", "go.mod", "go.sum", "internal/seed/seed.go", "notebooks/quickstart.go",
+	want := []string{"cmd/pcl/main.go", "go.mod", "go.sum", "internal/kernel/host/main.go", "internal/kernel/serve/main.go", "internal/seed/seed.go", "notebooks/quickstart.go",
 		"toy/toy.go", "viz/report/page.gohtml", "viz/report/report.go"}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("copied %q, %v; want %q", got, err, want)
 	}
-	runCell(t, o, k)
+	starts(t, k)
 	s, err := builtSource(t.Context(), o, "v1.2.3", source)
 	if err != nil {
 		t.Fatal(err)
@@ -171,12 +144,10 @@ func TestInstallLeavesEqualFiles(t *testing.T) {
 	o, source := machine(t), module(t)
 	k := install(t, o, Source{Dir: source, Version: "v1.2.3"})
 	toy := filepath.Join(k.Source, "toy", "toy.go")
-	before := []os.FileInfo{lstat(t, k.Start), lstat(t, filepath.Join(filepath.Dir(k.Start), goFile)), lstat(t, toy)}
+	before := lstat(t, toy)
 	install(t, o, Source{Dir: source, Version: "v1.2.3"})
-	for i, path := range []string{k.Start, filepath.Join(filepath.Dir(k.Start), goFile), toy} {
-		if !os.SameFile(before[i], lstat(t, path)) {
-			t.Errorf("%s was made anew", path)
-		}
+	if !os.SameFile(before, lstat(t, toy)) {
+		t.Errorf("%s was made anew", toy)
 	}
 	write(t, filepath.Join(source, "toy", "toy.go"), "package toy\n\nfunc Answer() int { return 6 * 7 }\n")
 	install(t, o, Source{Dir: source, Version: "v1.2.3"})
@@ -184,7 +155,7 @@ func TestInstallLeavesEqualFiles(t *testing.T) {
 		t.Errorf("after a change of the module its copy has\n%s", got)
 	}
 	left, err := filepath.Glob(filepath.Join(filepath.Dir(k.Start), "*.*"))
-	if err != nil || len(left) != 1 || filepath.Base(left[0]) != configFile {
+	if err != nil || len(left) != 1 || filepath.Base(left[0]) != build.SettingsFile {
 		t.Errorf("left: %q, %v", left, err)
 	}
 }
@@ -198,93 +169,9 @@ func lstat(t *testing.T, path string) os.FileInfo {
 	return info
 }
 
-// In a cell, PATH begins with the kernel's folder, whose go is the shim.
-func TestFindGoInACell(t *testing.T) {
-	o := machine(t)
-	k := install(t, o, Source{Dir: module(t), Version: "devel", Clone: true})
-	bin := filepath.Join(filepath.Dir(k.Start), "bin")
-	for _, c := range []struct{ path, remembered string }{
-		{bin + string(filepath.ListSeparator) + filepath.Dir(o.Go), ""},
-		{bin + string(filepath.ListSeparator) + filepath.Dir(o.Go), filepath.Join(bin, "go")},
-		{bin, o.Go},
-	} {
-		t.Setenv("PATH", c.path)
-		t.Setenv("PARALLELCL_GO", c.remembered)
-		if got, err := FindGo(); err != nil || got != o.Go {
-			t.Errorf("PATH %s, PARALLELCL_GO %s: found %s, %v", c.path, c.remembered, got, err)
-		}
-	}
-	t.Setenv("PARALLELCL_GO", "")
-	t.Setenv("PATH", bin)
-	if got, err := FindGo(); err == nil {
-		t.Errorf("found %s", got)
-	}
-}
-
-// runCell does with the kernel's go command what GoNB does: a new module, a cell, a build.
-func runCell(t *testing.T, o Options, k Kernel) {
-	t.Helper()
-	goTool, cell := filepath.Join(filepath.Dir(k.Start), goFile), t.TempDir()
-	sh(t, cell, o, goTool, "mod", "init", "gonb_12ab")
-	write(t, filepath.Join(cell, "main.go"), "package main\n\nimport \""+Module+"/toy\"\n\nfunc main() { println(toy.Answer()) }\n")
-	if out := sh(t, cell, o, goTool, "get"); out != "" {
-		t.Errorf("go get says %q", out)
-	}
-	sh(t, cell, o, goTool, "build", "-o", "cell")
-	if out := sh(t, cell, o, filepath.Join(cell, "cell")); out != "42\n" {
-		t.Errorf("the cell says %q", out)
-	}
-	if v := sh(t, cell, o, goTool, "env", "GOVERSION"); !strings.HasPrefix(v, "go1.") {
-		t.Errorf("go env says %q", v)
-	}
-}
-
-func TestCellInAClone(t *testing.T) {
-	o, source := machine(t), module(t)
-	k := install(t, o, Source{Dir: source, Version: "devel", Clone: true})
-	runCell(t, o, k)
-	write(t, filepath.Join(source, "toy", "toy.go"), "package toy\n\nfunc Answer() int { return 6 * 7 }\n\nfunc New() {}\n")
-	runCell(t, o, k) // without another installation
-}
-
-func TestStart(t *testing.T) {
-	o := machine(t)
-	k := install(t, o, Source{Dir: module(t), Version: "devel", Clone: true})
-	t.Setenv("GOWORK", "/other/go.work")
-	bin := filepath.Join(filepath.Dir(k.Start), "bin")
-	want := "gonb -raw_error -logtostderr=false -log_file=/dev/null -stderrthreshold=FATAL --kernel /run/kernel 1.json\n" +
-		"-buildvcs=false -ldflags=-s, .\n" +
-		bin + "/go\n" + bin + "/goimports\n" + bin + "/gopls\n"
-	if out := sh(t, t.TempDir(), o, k.Start, "/run/kernel 1.json"); out != want {
-		t.Errorf("started as\n%s\nwant\n%s", out, want)
-	}
-}
-
-func TestGoimportsKnowsThePackages(t *testing.T) {
-	o := machine(t)
-	k := install(t, o, Source{Dir: module(t), Version: "devel", Clone: true})
-	for cell, c := range map[string]struct {
-		want   string
-		search bool // by the real goimports
-	}{
-		"package main\n\nvar _ = toy.Answer()\n":            {"package main; import \"" + Module + "/toy\"\n\nvar _ = toy.Answer()\n", false},
-		"package main\n\nvar _ = nothing.Known\n":           {"package main\n\nvar _ = nothing.Known\n", true},
-		"package main\n\nimport toy \"x/y\"\n\nvar _ = 1\n": {"package main\n\n                \n\nvar _ = 1\n", false},
-	} {
-		file := filepath.Join(t.TempDir(), "main.go")
-		write(t, file, cell)
-		out := sh(t, filepath.Dir(file), o, filepath.Join(filepath.Dir(k.Start), goimportsFile), "-w", file)
-		if got := strings.HasPrefix(out, "goimports -w "+file+"\n"); got != c.search {
-			t.Errorf("%q: searched: %t", cell, got)
-		}
-		if got := readFile(t, file); got != c.want {
-			t.Errorf("%q became %q, want %q", cell, got, c.want)
-		}
-	}
-}
-
 func TestVersionThatIsNoName(t *testing.T) {
 	o := machine(t)
+	write(t, filepath.Join(o.Cache, "before"), "")
 	before := files(t, o.Cache)
 	for _, version := range []string{"..", "../x", ""} {
 		if _, err := Install(t.Context(), o, Source{Dir: module(t), Version: version, Clone: true}); err == nil {
@@ -416,9 +303,6 @@ func TestPins(t *testing.T) {
 			t.Errorf("%s is not pinned", name)
 		}
 	}
-	if v := toolVersions(); len(v) != 2 {
-		t.Errorf("tools: %v", v)
-	}
 }
 
 // fakeLab writes a jupyter-lab that says a version.
@@ -474,7 +358,7 @@ func TestDoctor(t *testing.T) {
 	}
 	t.Setenv("PATH", t.TempDir())
 	for _, c := range Doctor(t.Context(), Options{Cache: t.TempDir(), Data: t.TempDir()}) {
-		if c.OK || c.Detail == "" || c.Mend == "" {
+		if c.Name != "Linker" && (c.OK || c.Mend == "") || c.Detail == "" {
 			t.Errorf("nothing is there, but %+v", c)
 		}
 	}

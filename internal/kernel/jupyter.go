@@ -2,7 +2,9 @@ package kernel
 
 import (
 	"context"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -54,10 +56,14 @@ func labVersion(ctx context.Context, path string) (string, error) {
 // installed under a temporary name and then renamed.
 const labComplete = "parallelcl-complete"
 
-func labDir(cache string) string { return pinned(cache, "jupyter", requirements) }
+// labDir is a folder of the cache whose name depends on the pinned versions, so that other versions get another folder.
+func labDir(cache string) string {
+	sum := sha256.Sum256(requirements)
+	return filepath.Join(cache, "jupyter-"+hex.EncodeToString(sum[:4]))
+}
 
 // labSettings keeps a new JupyterLab from asking about news and from looking for them. It also allows completions to take
-// longer than one second, because a kernel's first one comes only when gopls has read the packages.
+// longer than one second, as a kernel's first one may on a busy machine.
 const labSettings = `{
   "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false},
   "@jupyterlab/completer-extension:manager": {"providerTimeout": 10000}

@@ -1,9 +1,8 @@
 // Package kernel installs the Jupyter kernel "ParallelCL (Go)", with which notebooks run Go cells that use this module.
-// The cells are run by GoNB; the first cell can use the module without importing or downloading anything. Begin with
-// [Install].
+// The first cell can use the module without importing or downloading anything. Begin with [Install].
 //
-// All files are in one folder of the cache: the tools, built from pinned versions; a private JupyterLab, if the user has
-// none; and the files of the kernel for each version of the module. In the user's Jupyter folder each kernel has one
+// All files are in one folder of the cache: a private JupyterLab, if the user has none; and the files of the kernel for each
+// version of the module. In the user's Jupyter folder each kernel has one
 // folder under kernels; nothing else there is changed.
 package kernel
 

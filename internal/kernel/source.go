@@ -130,14 +130,9 @@ func published(ctx context.Context, o Options, version string) (Source, error) {
 	return Source{Dir: m.Dir, Version: versionName(version)}, nil
 }
 
-// copySource copies what is needed to build the module, without tests, hidden folders and nested modules.
+// copySource copies what is needed to build the module, without tests, hidden folders and nested modules, and makes it
+// writable.
 func copySource(from, to string) error {
-	return copyModule(from, to, func(rel string) bool { return rel != "." && notSource(filepath.Join(from, rel)) })
-}
-
-// copyModule copies the files of a module except its tests, and makes them writable. leaveOut says which folders are not
-// copied; it is called with their paths relative to the module's folder.
-func copyModule(from, to string, leaveOut func(rel string) bool) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -147,7 +142,7 @@ func copyModule(from, to string, leaveOut func(rel string) bool) error {
 			return err
 		}
 		switch {
-		case d.IsDir() && leaveOut(rel):
+		case d.IsDir() && rel != "." && notSource(path):
 			return filepath.SkipDir
 		case d.IsDir():
 			return os.MkdirAll(filepath.Join(to, rel), 0o777)

@@ -3,69 +3,82 @@ package origin
 import (
 	"crypto/sha256"
 	"fmt"
-	"path/filepath"
+	"maps"
 	"reflect"
-	"runtime"
-	"strings"
+	"slices"
+	"sync"
 )
-
-// cell is set by the linker in the program of a notebook's cell, by internal/kernel/shim: what [Program] returns, and then,
-// each after a semicolon, stretches of lines of main.go and the hash of the code that the function there uses, such as
-// "12-15=0123456789abcdef".
-var cell string
 
 // CellMark stands in the name of a notebook's program before the hash of what its cells register; before it is the module's.
 const CellMark = "+cells-"
 
-func cellProgram() string {
-	name, _, _ := strings.Cut(cell, ";")
-	return name
+// Notebook is what the program knows in which the cells of a notebook run. Cells keep adding code to it.
+type Notebook struct {
+	Source string                        // a hash of the module's source
+	Code   func(function uintptr) string // a hash of the cell that has a function, with what it uses; of others ""
+	Cell   func() (hash string, ok bool) // that of the cell to which this goroutine belongs
 }
 
-// Function returns a hash of what a function without parameters is made of: in a notebook its own code and all that it uses
-// of the notebook, and [Program]; of other functions, [Program] alone. It does not know the values of variables.
+var cells struct {
+	sync.Mutex
+	notebook   *Notebook
+	registered map[string]string // hashes by what cells have registered
+}
+
+// SetNotebook says that this program runs the cells of a notebook.
+func SetNotebook(n *Notebook) {
+	cells.Lock()
+	defer cells.Unlock()
+	cells.notebook, cells.registered = n, map[string]string{}
+}
+
+// MayRegister says to what registers parts of the program under names whether it may take one. A name that is taken may be
+// taken again by a cell of a notebook, if a cell has taken it before: that cell has run again.
+func MayRegister(kind, name string, taken bool) bool {
+	cells.Lock()
+	defer cells.Unlock()
+	if cells.notebook == nil {
+		return !taken
+	}
+	hash, ok := cells.notebook.Cell()
+	_, before := cells.registered[kind+" "+name]
+	if !ok || taken && !before {
+		return !taken
+	}
+	cells.registered[kind+" "+name] = hash
+	return true
+}
+
+// notebookProgram is the name of the program of a notebook as it is now.
+func notebookProgram() (name string, ok bool) {
+	cells.Lock()
+	defer cells.Unlock()
+	if cells.notebook == nil {
+		return "", false
+	}
+	name = "source-" + cells.notebook.Source
+	if len(cells.registered) == 0 {
+		return name, true
+	}
+	sum := sha256.New()
+	for _, what := range slices.Sorted(maps.Keys(cells.registered)) {
+		fmt.Fprintf(sum, "%s %s\n", what, cells.registered[what])
+	}
+	return fmt.Sprintf("%s%s%x", name, CellMark, sum.Sum(nil)[:6]), true
+}
+
+// Function returns a hash of what a function without parameters is made of: in a notebook the code of its cell and all that
+// this uses of the notebook, and [Program]; of other functions, [Program] alone. It does not know the values of variables.
 func Function(f any) (string, error) {
 	program, err := Program()
 	if err != nil {
 		return "", err
 	}
+	cells.Lock()
+	defer cells.Unlock()
 	code := ""
-	if cell != "" {
-		if code = codeAt(source(f)); code == "" {
-			if code, err = sumOfThis(); err != nil {
-				return "", err
-			}
-		}
+	if cells.notebook != nil {
+		code = cells.notebook.Code(reflect.ValueOf(f).Pointer())
 	}
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(program+code)))[:12], nil
-}
-
-// source is where the function stands, or a part of it from which it was built in.
-func source(f any) (file string, line int) {
-	frames := runtime.CallersFrames([]uintptr{reflect.ValueOf(f).Pointer() + 1})
-	for {
-		frame, more := frames.Next()
-		if !more { // those before it were inlined into this one
-			return filepath.Base(frame.File), frame.Line
-		}
-	}
-}
-
-// codeAt is the hash of the smallest stretch that a line is in; several that are equal count together.
-func codeAt(file string, line int) (code string) {
-	smallest := -1
-	for _, entry := range strings.Split(cell, ";")[1:] {
-		var from, to int
-		var sum string
-		if _, err := fmt.Sscanf(entry, "%d-%d=%s", &from, &to, &sum); err != nil || file != "main.go" || line < from || line > to {
-			continue
-		}
-		switch size := to - from; {
-		case smallest < 0 || size < smallest:
-			smallest, code = size, sum
-		case size == smallest:
-			code += sum
-		}
-	}
-	return code
 }

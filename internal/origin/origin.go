@@ -44,12 +44,16 @@ func versionOf(info *debug.BuildInfo) (version, commit string) {
 
 // Program returns what tells this program from others that may compute something else. For pcl it is the version if it was
 // built from a release, or else the commit. If the build has recorded neither, or the files differed from the commit, or
-// it is another program, which may have parts of its own, it is a hash of the program itself. In a notebook, each of whose
-// cells is another program, it is a hash of the module's source and of what the notebook has registered.
-var Program = sync.OnceValues(func() (string, error) {
-	if cell != "" {
-		return cellProgram(), nil
+// it is another program, which may have parts of its own, it is a hash of the program itself. In a notebook it is a hash of
+// the module's source and of what cells have registered so far.
+var Program = func() (string, error) {
+	if name, ok := notebookProgram(); ok {
+		return name, nil
 	}
+	return thisProgram()
+}
+
+var thisProgram = sync.OnceValues(func() (string, error) {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if name := built(info); name != "" {
 			return name, nil
@@ -69,7 +73,7 @@ func built(info *debug.BuildInfo) string {
 	version, commit := versionOf(info)
 	switch {
 	case info.Path != module+"/cmd/pcl":
-		return ""
+		return inStock(info)
 	case release.MatchString(version):
 		return version
 	case commit != "unknown" && !strings.HasSuffix(commit, "+changes"):

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -62,6 +64,12 @@ func NewConfig(layers ...Layer) (c Config, err error) {
 		}
 	}
 	c.Dataset = dataset
+	given := func(key string) bool {
+		return slices.ContainsFunc(layers, func(l Layer) bool { return l.Values[key] != nil })
+	}
+	if given("tasks") && !given("min_classes") && !given("max_classes") && c.Scenario == nil && datasets.Own(dataset) {
+		c.recut(dataset)
+	}
 	return c, nil
 }
 

@@ -34,22 +34,36 @@ func (c Config) on(sum string) (Config, error) {
 	return c, nil
 }
 
-// suit chooses increment, tasks, network and batch for a data set that has no benchmark's settings. What is wrong with the
-// set is said by those who open it.
+// suit chooses increment, tasks, network and batch for a data set without benchmark settings. Opening the set reports what is
+// wrong with it.
 func (c *Config) suit(dataset string) {
 	info, err := datasets.Inspect(context.Background(), dataset, datasets.Options{})
 	if err != nil || info.Classes == 0 {
 		return
 	}
-	c.Increment = scenario.ClassIncremental // who has images asks which class it is among all
+	c.Increment = scenario.ClassIncremental // users of their own images ask for the class among all
 	c.Tasks = max(1, min(5, info.Classes/2))
-	c.MinClasses, c.MaxClasses = info.Classes/c.Tasks, (info.Classes+c.Tasks-1)/c.Tasks
+	c.cut(info.Classes)
 	if info.Channels == 3 && min(info.Height, info.Width) >= 16 && info.Height%2 == 0 && info.Width%2 == 0 {
 		c.Model, c.Hidden, c.Base = "resnet18", nil, 16
 	}
 	const steps = 50 // that each task should have at least
 	for info.Train > 0 && c.Batch > 8 && info.Train/c.Tasks < steps*c.Batch {
 		c.Batch /= 2
+	}
+}
+
+// cut makes tasks of about the same number of classes.
+func (c *Config) cut(classes int) {
+	c.MinClasses, c.MaxClasses = classes/c.Tasks, (classes+c.Tasks-1)/c.Tasks
+}
+
+// recut adapts the default number of classes of a task to a number of tasks that the user chose alone and that it does not
+// allow, as long as each has two classes: among fewer nothing is told apart in task-incremental mode.
+func (c *Config) recut(dataset string) {
+	info, err := datasets.Inspect(context.Background(), dataset, datasets.Options{})
+	if err == nil && info.Classes >= 2*c.Tasks && (c.Tasks*c.MinClasses > info.Classes || c.Tasks*c.MaxClasses < info.Classes) {
+		c.cut(info.Classes)
 	}
 }
 

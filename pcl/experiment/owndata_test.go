@@ -198,8 +198,8 @@ func TestLinear(t *testing.T) {
 		}
 	}
 	c := DefaultConfig(name)
-	if c.Model = "linear"; wrong(c) == nil || !strings.Contains(wrong(c).Error(), "a linear has none") {
-		t.Error(wrong(c))
+	if c.Model = "linear"; wrong(c) == nil {
+		t.Error("a linear network has hidden layers")
 	}
 }
 
@@ -225,5 +225,32 @@ func TestSessionOnOwnFiles(t *testing.T) {
 	table(t, path, 3)
 	if _, err := run(); !errors.Is(err, ErrForeign) {
 		t.Errorf("on other files: %v", err)
+	}
+}
+
+// TestTasksAlone: a number of tasks alone changes the classes that each has, where it must and each keeps two.
+func TestTasksAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "twelve.csv")
+	text := "a,label\n"
+	for i := range 24 {
+		text += fmt.Sprintf("%d,c%d\n", i%5, i%12)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		values     map[string]any
+		fewest, to int
+	}{
+		{map[string]any{}, 2, 3},
+		{map[string]any{"tasks": 6}, 2, 3}, // which the default allows
+		{map[string]any{"tasks": 3}, 4, 4},
+		{map[string]any{"tasks": 7}, 2, 3}, // refused later: some would have one class
+		{map[string]any{"tasks": 3, "max_classes": 5}, 2, 5},
+	} {
+		c.values["dataset"] = "csv:" + path
+		if got, err := NewConfig(Layer{Values: c.values}); err != nil || got.MinClasses != c.fewest || got.MaxClasses != c.to {
+			t.Errorf("%v: %d to %d classes, %v; want %d to %d", c.values, got.MinClasses, got.MaxClasses, err, c.fewest, c.to)
+		}
 	}
 }

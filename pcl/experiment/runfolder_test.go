@@ -250,14 +250,14 @@ func TestArraysOfAResumedRun(t *testing.T) {
 	p := newPlayed(t)
 	arrays := func(n int) func(*RunOptions) { return func(o *RunOptions) { o.Resume, o.RecordArrays = true, n } }
 	p.stop(3, arrays(2))
-	for n, want := range map[int]string{2: "", 1: "", 0: "", 6: "same value"} {
+	for n, goesOn := range map[int]bool{2: true, 1: true, 0: true, 6: false} {
 		q := *p
 		q.o.Dir = filepath.Join(t.TempDir(), "copy")
 		if err := os.CopyFS(q.o.Dir, os.DirFS(p.o.Dir)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := q.run(1, arrays(n)); want == "" && !errors.Is(err, ErrInterrupted) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("arrays of %d steps after those of 2: %v, want %q", n, err, want)
+		if _, err := q.run(1, arrays(n)); err == nil || errors.Is(err, ErrInterrupted) != goesOn {
+			t.Errorf("arrays of %d steps after those of 2: %v", n, err)
 		}
 	}
 }

@@ -58,12 +58,12 @@ func Reasons(then *rows.Row, run *results.Run) (list []string) {
 	return list
 }
 
-// Tolerance is how far A of a run may be, in points, from A of the same run on another processor. The largest distance seen is 2.9
+// tolerance is how far A of a run may be, in points, from A of the same run on another processor. The largest distance seen is 2.9
 // (docs/results.md).
-const Tolerance = 3.0
+const tolerance = 3.0
 
 // OnOtherProcessor says that a row of exported results was made on another processor than a run, and whether their accuracies are
-// within [Tolerance] nevertheless. It is empty if XLA made both on the same processor, or one of them not on a CPU.
+// within the tolerance nevertheless. It is empty if XLA made both on the same processor, or one of them not on a CPU.
 func OnOtherProcessor(then *rows.Row, run *results.Run) (text string, within bool) {
 	m := run.Measured
 	why := backend.OtherProcessor(then.Device, m.Device)
@@ -72,11 +72,11 @@ func OnOtherProcessor(then *rows.Row, run *results.Run) (text string, within boo
 	}
 	now := resultOf(run)
 	distance := math.Abs(then.A - now.A)
-	within = distance <= Tolerance && then.Diverged == now.Diverged
+	within = distance <= tolerance && then.Diverged == now.Diverged
 	verdict := "within"
 	if !within {
 		verdict = "NOT within"
 	}
 	return fmt.Sprintf("The result was made on %s; this is %s. Bits cannot be expected to be equal, because they differ in %s.\nA differs by %.2f points, which is %s the tolerance of %g.",
-		then.Device, m.Device, why, distance, verdict, Tolerance), within
+		then.Device, m.Device, why, distance, verdict, tolerance), within
 }

@@ -30,8 +30,8 @@ type Row struct {
 	PaperMethod  string
 }
 
-// Variant is the values of what is varied, as text: "memory.budget=5, params.tau=1".
-func (r Row) Variant() string {
+// variant is the values of what is varied, as text: "memory.budget=5, params.tau=1".
+func (r Row) variant() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(r.Vary)) {
 		parts = append(parts, name+"="+valueText(r.Vary[name]))
@@ -71,7 +71,7 @@ func (g *Grid) expand() (rows []Row, configs []experiment.Checked, err error) {
 					}
 					base, err := g.config(row)
 					if err != nil {
-						return nil, nil, fmt.Errorf("%s, %s: %w", dataset, strings.TrimSuffix(method+", "+row.Variant(), ", "), err)
+						return nil, nil, fmt.Errorf("%s, %s: %w", dataset, strings.TrimSuffix(method+", "+row.variant(), ", "), err)
 					}
 					said := [2]string{base.Dataset, base.DataSHA256}
 					if _, known := sums[said]; !known {

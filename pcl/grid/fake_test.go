@@ -64,7 +64,7 @@ func small(t testing.TB, seeds int) *Grid {
 // parse writes a grid to a file and reads it.
 func parse(t testing.TB, name, text string) *Grid {
 	t.Helper()
-	g, err := Load(write(t, name, text), Full)
+	g, err := Load(write(t, name, text), full)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// Full is the size of a grid as its file describes it. Other sizes change some of its keys; see [Grid].
-const Full = "full"
+// full is the size of a grid as its file describes it. Other sizes change some of its keys; see [Grid].
+const full = "full"
 
 // Grid describes a set of experiments. It is read from a TOML file; docs/grid.md explains the keys.
 type Grid struct {
@@ -155,8 +155,8 @@ func Sizes(name string) ([]string, error) {
 func sizes(text table) []string {
 	own, _ := text[sizeKey].(table)
 	names := slices.Collect(maps.Keys(own))
-	if !slices.Contains(names, Full) {
-		names = append(names, Full)
+	if !slices.Contains(names, full) {
+		names = append(names, full)
 	}
 	slices.Sort(names)
 	return names

@@ -31,7 +31,7 @@ func (r *Results) LaTeX(out io.Writer) error {
 
 // lineName is what a row's line of the table is called.
 func lineName(r Row) string {
-	return strings.TrimSuffix(r.Method+", "+r.Variant(), ", ")
+	return strings.TrimSuffix(r.Method+", "+r.variant(), ", ")
 }
 
 // layout returns the columns and lines of the table, in the order of the grid.

@@ -10,7 +10,7 @@ import (
 // PaperLayer returns what the grids of the paper's tables set for a data set, such as its memory. Of several entries of the set
 // it is the one that says least: the others are smaller.
 func PaperLayer(dataset string) (experiment.Layer, error) {
-	g, err := Load("table1", Full)
+	g, err := Load("table1", full)
 	if err != nil {
 		return experiment.Layer{}, err
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // Find reads a grid, or the candidates of a tuning: that of a TOML file, a built-in one, or the built-in one whose results
-// have the name, such as table1-smoke-tuned. An empty size stands for [Full], or for that in the name. Nil values are the
+// have the name, such as table1-smoke-tuned. An empty size stands for "full", or for that in the name. Nil values are the
 // published ones, or those that come with this package if the name says that it had tuned ones.
 func Find(name, size string, values *Tuned) (*Grid, error) {
 	plain, isTuned := strings.CutSuffix(name, rows.TunedMark)
@@ -23,14 +23,14 @@ func Find(name, size string, values *Tuned) (*Grid, error) {
 	default:
 		plain, size = of, own
 	}
-	g, err := Load(plain, cmp.Or(size, Full))
+	g, err := Load(plain, cmp.Or(size, full))
 	if err == nil && isTuned && values == nil {
 		values, err = BuiltinTuned()
 	}
 	if err != nil || values == nil {
 		return g, err
 	}
-	return g, g.UseTuned(values)
+	return g, g.useTuned(values)
 }
 
 // IsName says whether a text names a grid for [Find], and nothing else: it is that of a TOML file or a built-in one.

@@ -88,7 +88,7 @@ func parseTuned(data []byte, path string) (*Tuned, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if first.Schema != tunedSchema {
-		return nil, fmt.Errorf("%s is no file of tuned values of schema %d, which pcl tune writes", path, tunedSchema)
+		return nil, fmt.Errorf("%s is not a file of tuned values of schema %d, as pcl tune writes it", path, tunedSchema)
 	}
 	t := new(Tuned)
 	meta, err := toml.Decode(string(data), t)
@@ -157,8 +157,8 @@ func writeDotted(out *bytes.Buffer, prefix string, t table) error {
 	return nil
 }
 
-// UseTuned gives the methods of a grid their tuned values. The grid gets another name; those of its rows stay.
-func (g *Grid) UseTuned(t *Tuned) error {
+// useTuned gives the methods of a grid their tuned values. The grid gets another name; those of its rows stay.
+func (g *Grid) useTuned(t *Tuned) error {
 	switch {
 	case t == nil:
 		return fmt.Errorf("grid %s: there are no tuned values (nil)", g.Name)

@@ -197,13 +197,12 @@ func TestElsewhere(t *testing.T) {
 	for name, c := range map[string]struct {
 		more string
 		open func(context.Context) (*backend.Backend, error)
-		want string
 	}{
-		"data":    {"\n[size.full]\ndataset.G.dataset = \"cifar-100\"\nset.model = \"resnet18\"\nset.hidden = []\n", openGo, "cannot make runs on cifar-100"},
-		"backend": {"", func(context.Context) (*backend.Backend, error) { return nil, errors.New("it is broken") }, "it is broken"},
+		"data":    {"\n[size.full]\ndataset.G.dataset = \"cifar-100\"\nset.model = \"resnet18\"\nset.hidden = []\n", openGo},
+		"backend": {"", func(context.Context) (*backend.Backend, error) { return nil, errors.New("it is broken") }},
 	} {
 		w := experiment.Where{Machine: &experiment.Machine{DataDir: t.TempDir(), Open: c.open}, Dir: t.TempDir()}
-		if s, _, err := work(t, expanded(t, tiny(t, 2, c.more)), w); err == nil || !strings.Contains(err.Error(), c.want) || s.Failed != 0 || s.Left != 2 {
+		if s, _, err := work(t, expanded(t, tiny(t, 2, c.more)), w); err == nil || s.Failed != 0 || s.Left != 2 {
 			t.Errorf("%s: %+v, %v", name, s, err)
 		}
 	}

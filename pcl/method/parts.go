@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -20,14 +21,14 @@ func init() {
 
 // RegisterPart makes a part of a rehearsal known under its name, to [New] and the command line. Its parameters are the
 // tagged fields of its struct (package params). It panics if the name is empty or taken, if the part is not a struct, or
-// if its tags contradict themselves.
+// if its tags contradict themselves. A cell of a notebook that runs again replaces what it has registered.
 func RegisterPart(p rehearsal.Part) {
 	name := p.Info().Name
 	if name == "" || strings.Contains(name, "+") {
 		panic(fmt.Sprintf("method: RegisterPart: a part needs a name without +, not %q", name))
 	}
 	params.Of(p) // panics if they cannot be read
-	if _, taken := parts[name]; taken {
+	if _, taken := parts[name]; !origin.MayRegister("part", name, taken) {
 		panic(fmt.Sprintf("method: the part %q is registered twice", name))
 	}
 	parts[name] = p

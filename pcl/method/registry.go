@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -43,14 +44,14 @@ var (
 // its tags contradict themselves or use the name "rescale", which is a parameter of every method.
 func Register(info Info, declaration any) {
 	list, t := params.Of(declaration), structOf(declaration)
-	_, taken := registry[info.Name]
-	_, twice := infos[t]
+	before, taken := registry[info.Name]
+	named, twice := infos[t]
 	_, weighs := reflect.New(t).Interface().(weigher)
 	_, starts := reflect.New(t).Interface().(starter)
 	switch {
 	case info.Name == "" || strings.Contains(info.Name, "+"):
 		panic(fmt.Sprintf("method: Register needs a name without +, not %q", info.Name))
-	case taken || twice:
+	case twice && named.Name != info.Name, !origin.MayRegister("method", info.Name, taken):
 		panic(fmt.Sprintf("method: %q or its struct %s is registered twice", info.Name, t))
 	case info.NeedsRows && !info.NeedsGram:
 		panic(fmt.Sprintf("method: %q needs the rows, so it must ask for their Gram matrix", info.Name))
@@ -58,6 +59,9 @@ func Register(info Info, declaration any) {
 		panic(fmt.Sprintf("method: %q has a parameter rescale, which every method has", info.Name))
 	case !weighs && !starts:
 		panic(fmt.Sprintf("method: %s has neither Weights nor Start", t))
+	}
+	if taken {
+		delete(infos, structOf(before.declaration))
 	}
 	registry[info.Name], infos[t] = declared{info, declaration}, info
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/parallelcl/parallelcl/internal/origin"
 )
 
 // Sizes are what a network has to fit: the shape of a sample, the number of classes, and what a configuration says about
@@ -33,14 +35,15 @@ var registry = struct {
 	},
 }}
 
-// Register makes a network known under a name, to [New] and the command line. It panics if the name is empty or taken.
+// Register makes a network known under a name, to [New] and the command line. It panics if the name is empty or taken;
+// a cell of a notebook that runs again replaces what it has registered.
 func Register(name string, make func(Sizes) (Model, error)) {
 	registry.Lock()
 	defer registry.Unlock()
 	if name == "" || make == nil {
 		panic("model: Register needs a name and a constructor")
 	}
-	if registry.make[name] != nil {
+	if !origin.MayRegister("model", name, registry.make[name] != nil) {
 		panic(fmt.Sprintf("model: %q is registered twice", name))
 	}
 	registry.make[name] = make

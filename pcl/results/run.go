@@ -75,8 +75,9 @@ type Drift struct {
 
 // Task is one stream of a run.
 type Task struct {
-	ID      int   `json:"id"` // from 1, by arrival
-	Classes []int `json:"classes"`
+	ID      int    `json:"id"`             // from 1, by arrival
+	Name    string `json:"name,omitempty"` // empty in a scenario, which only counts its tasks
+	Classes []int  `json:"classes"`
 	// Names has the classes' names in the data set. Runs of older programs have none.
 	Names     []string `json:"names,omitempty"`
 	Start     int      `json:"start"` // first step s_t
@@ -213,15 +214,15 @@ func Load(path string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := Parse(data)
+	r, err := parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return r, nil
 }
 
-// Parse reads a run from its JSON, and checks its numbers.
-func Parse(data []byte) (*Run, error) {
+// parse reads a run from its JSON, and checks its numbers.
+func parse(data []byte) (*Run, error) {
 	r := new(Run)
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, fmt.Errorf("not a run: %w", err)

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
@@ -11,7 +12,7 @@ import (
 // sizes and class ids are shuffled.
 func labelSets(classes, tasks, lo, hi int, labelset uint64) ([][]int, error) {
 	if tasks < 1 || tasks > classes || lo < 1 || lo > classes || hi < lo || tasks*lo > classes || tasks*min(hi, classes) < classes {
-		return nil, fmt.Errorf("scenario: %d classes cannot be cut into %d tasks of %d to %d classes: change the number of tasks (tasks), or of their classes (min_classes, max_classes)", classes, tasks, lo, hi)
+		return nil, fmt.Errorf("scenario: %d classes cannot be cut into %d tasks of %d to %d classes%s", classes, tasks, lo, hi, feasible(classes, tasks, lo, hi))
 	}
 	rng := seed.New(labelset, "labelset", classes, tasks, lo, hi)
 	hi = min(hi, classes)
@@ -31,4 +32,26 @@ func labelSets(classes, tasks, lo, hi int, labelset uint64) ([][]int, error) {
 		sets[t], ids = ids[:n:n], ids[n:]
 	}
 	return sets, nil
+}
+
+// feasible says what could be asked for instead.
+func feasible(classes, tasks, lo, hi int) string {
+	var want []string
+	if 1 <= lo && lo <= hi && (classes+hi-1)/hi <= classes/lo {
+		want = append(want, fmt.Sprintf("%s tasks (tasks)", between((classes+hi-1)/hi, classes/lo)))
+	}
+	if 1 <= tasks && tasks <= classes {
+		want = append(want, fmt.Sprintf("tasks of %s classes (min_classes, max_classes)", between(min(lo, classes/tasks), max(hi, (classes+tasks-1)/tasks))))
+	}
+	if want == nil {
+		return ""
+	}
+	return "; want " + strings.Join(want, ", or ")
+}
+
+func between(lo, hi int) string {
+	if lo == hi {
+		return fmt.Sprint(lo)
+	}
+	return fmt.Sprintf("%d to %d", lo, hi)
 }

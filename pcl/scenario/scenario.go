@@ -173,13 +173,13 @@ func (s *Scenario) LastStep() int {
 func (s *Scenario) MaxStreams() int {
 	rows := 0
 	for _, t := range s.Tasks { // K grows only where a stream starts, or the first one has ended
-		rows = max(rows, s.Active(t.Start), s.Active(t.End()+1))
+		rows = max(rows, s.Rows(t.Start), s.Rows(t.End()+1))
 	}
 	return rows
 }
 
-// Active returns K at a step: the number of running tasks, plus one for the memory once a task has finished.
-func (s *Scenario) Active(step int) int {
+// Rows returns K at a step: the number of running tasks, plus one for the memory once a task has finished.
+func (s *Scenario) Rows(step int) int {
 	k, finished := 0, 0
 	for _, t := range s.Tasks {
 		if t.Start <= step && step <= t.End() {
@@ -382,15 +382,15 @@ func Load(path string) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := Parse(data)
+	s, err := parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
 }
 
-// Parse reads the JSON form and checks it.
-func Parse(data []byte) (*Scenario, error) {
+// parse reads the JSON form and checks it.
+func parse(data []byte) (*Scenario, error) {
 	s := new(Scenario)
 	if err := jsonin.Unmarshal(data, s); err != nil {
 		return nil, fmt.Errorf("scenario: %w", err)

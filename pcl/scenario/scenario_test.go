@@ -52,7 +52,7 @@ func TestStatistics(t *testing.T) {
 		s := generate(t, emnist(seed, seed+1000), perClass())
 		rows, steps := 0, s.LastStep()+1
 		for step := range steps {
-			k := s.Active(step)
+			k := s.Rows(step)
 			rows += k
 			share[k] += 1 / float64(steps) / situations
 		}
@@ -123,7 +123,7 @@ func TestMaxStreams(t *testing.T) {
 		s := generate(t, o, []int{70, 300, 64, 1, 200, 500})
 		rows := 0
 		for step := range s.LastStep() + 1 {
-			rows = max(rows, s.Active(step))
+			rows = max(rows, s.Rows(step))
 		}
 		if got := s.MaxStreams(); got != rows {
 			t.Errorf("at most %d rows, counted %d", got, rows)
@@ -237,7 +237,7 @@ func TestFill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if open, err = Parse(data); err != nil {
+	if open, err = parse(data); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := open.Fill(o, perClass()); err != nil || !reflect.DeepEqual(got, full) {
@@ -280,12 +280,12 @@ func FuzzParse(f *testing.F) {
 	f.Add(good)
 	f.Add([]byte(`{"schema":1,"increment":"task","batch":1,"epochs":2147483648,"tasks":[{"classes":[0],"train":1,"steps":2147483648}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := Parse(data)
+		s, err := parse(data)
 		if err != nil {
 			return
 		}
 		for i, task := range s.Tasks {
-			if task.Steps < 0 || task.Start < 0 || task.Steps > 0 && (task.End() < task.Start || s.Active(task.Start) < 1) {
+			if task.Steps < 0 || task.Start < 0 || task.Steps > 0 && (task.End() < task.Start || s.Rows(task.Start) < 1) {
 				t.Errorf("task %d: %+v", i+1, task)
 			}
 		}

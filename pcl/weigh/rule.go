@@ -1,4 +1,4 @@
-// Package weigh turns gradients that were computed elsewhere into the weights of a step: `pcl weights`, the C library
+// Package weigh turns gradients that were computed elsewhere into the weights of a step: `pcl weigh`, the C library
 // and the Python package call it. A [Rule] is a method by its name, together with what it remembers and its random
 // numbers. It checks what it is given, and a call that fails changes nothing. Begin with [New].
 package weigh
@@ -123,7 +123,7 @@ func (r *Rule) State() ([]byte, error) {
 func (r *Rule) SetState(data []byte) error {
 	var s state
 	if err := jsonin.Unmarshal(data, &s); err != nil {
-		return fmt.Errorf("it is not a state of pcl weights: %w", err)
+		return fmt.Errorf("it is not a state of pcl weigh: %w", err)
 	}
 	if s.Method != r.info.Name {
 		return fmt.Errorf("it holds the state of %q, not of %s", s.Method, r.info.Name)

@@ -36,18 +36,6 @@ func Themed(draw Drawing) error {
 	return report(f.show(""))
 }
 
-// Show shows a figure at its size in the colours that it was drawn in, with the buttons of [Themed], which
-// suits the reader's colours too. It takes the results of a function of package viz, including the error:
-//
-//	nb.Show(viz.Accuracy(viz.Light, runs...))
-func Show(f *viz.Figure, failed ...error) error {
-	f, err := drawn(f, errors.Join(failed...))
-	if err != nil {
-		return report(err)
-	}
-	return report(themed{light: f}.show(""))
-}
-
 // themed is a figure in light and, if dark is not nil, in dark, which is drawn when the page needs it.
 type themed struct {
 	light *viz.Figure

@@ -9,6 +9,8 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
+
+	"github.com/parallelcl/parallelcl/viz"
 )
 
 // How often a running display changes.
@@ -129,54 +131,61 @@ func roundTime(d time.Duration) time.Duration {
 	return d.Round(time.Second)
 }
 
-// Live is a figure that changes while a cell runs. Its methods may be called from several
+// Live is figures that change while a cell runs. Its methods may be called from several
 // goroutines.
 type Live struct {
 	mu    sync.Mutex
 	id    string
 	shown time.Time
-	last  Drawing
+	last  []Drawing
 }
 
-// NewLive returns a live figure. Nothing is visible before the first [Live.Show].
+// NewLive returns live figures. Nothing is visible before the first [Live.Show].
 func NewLive() *Live { return &Live{id: gonbui.UniqueId()} }
 
-// Show replaces the previous figure, in light and dark:
+// Show replaces the previous figures, in light and dark; several stand one below the other:
 //
 //	live.Show(func(t *viz.Theme) (*viz.Figure, error) { return viz.Accuracy(t, runs...) })
 //
-// At most four figures a second are drawn, the newest each time: draw may be called later, or never.
-func (l *Live) Show(draw Drawing) error {
+// They are drawn at most four times a second, the newest each time: draws may be called later, or never.
+func (l *Live) Show(draws ...Drawing) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.last = draw
+	l.last = draws
 	if time.Since(l.shown) < liveEvery {
 		return nil
 	}
-	return l.flush(draw, false)
+	return l.flush(false)
 }
 
-// Close shows the last figure as [Themed] does; it stays visible.
+// Close shows the last figures as [Themed] does; they stay visible.
 func (l *Live) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.last == nil {
-		return nil
-	}
-	return l.flush(l.last, true)
+	return l.flush(true)
 }
 
-func (l *Live) flush(draw Drawing, final bool) error {
-	f, err := drawThemed(draw)
-	switch {
-	case err != nil:
-	case final:
-		err = f.show(l.id)
-	case inNotebook():
-		var p page
-		p.figure(f)
-		err = cmp.Or(p.err, showHTML(themeStyle+p.String(), l.id))
+func (l *Live) flush(final bool) error {
+	if len(l.last) == 0 {
+		return nil
 	}
-	l.shown = time.Now() // from the end: drawing must not take all the time
-	return report(err)
+	defer func() { l.shown = time.Now() }() // from the end: drawing must not take all the time
+	p := page{phones: final, save: final}
+	var first *viz.Figure
+	for _, draw := range l.last {
+		f, err := drawThemed(draw)
+		if err != nil {
+			return report(err)
+		}
+		if first = cmp.Or(first, f.light); inNotebook() {
+			p.figure(f)
+		}
+	}
+	switch {
+	case !inNotebook():
+		return nil
+	case final:
+		return report(p.send(first, l.id))
+	}
+	return report(cmp.Or(p.err, showHTML(themeStyle+p.String(), l.id)))
 }

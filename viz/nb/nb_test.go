@@ -68,7 +68,7 @@ var cells = map[string]func(){
 	},
 	"mistakes": func() {
 		Show(nil, errors.New("no runs"))
-		Show(nil)
+		Show((*viz.Figure)(nil))
 		Slider(nil, []string{"a"})
 		SliderFrom(1, []Drawing{paths}, []string{"a"})
 		Slider([]Drawing{func(*viz.Theme) (*viz.Figure, error) { return nil, errors.New("no frame") }}, []string{"a"})

@@ -19,19 +19,6 @@ func TestSpecialLinesWithinGo(t *testing.T) {
 	}
 }
 
-// TestDrawingsThatRepeat: neither a use that is used again nor a marker at many points is kept.
-func TestDrawingsThatRepeat(t *testing.T) {
-	d, err := cleanSVG([]byte(`<svg width="9" height="9"><g id="b"><path d="M0 0"/></g><use id="a" href="#b"/><use href="#a"/><use href="#b"/>` +
-		`<marker id="m"><path d="M1 1"/></marker><path marker-mid="url(#m)" d="M2 2L3 3"/></svg>`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(d.svg)
-	if strings.Contains(text, `id="a"`) || strings.Contains(text, "<marker") || !strings.Contains(text, `<use href="#b">`) {
-		t.Errorf("what is left: %s", text)
-	}
-}
-
 // TestSentence: a text without spaces is shortened, not left out.
 func TestSentence(t *testing.T) {
 	if got, want := sentence(strings.Repeat("字", most+1)), strings.Repeat("字", most)+"…"; got != want {

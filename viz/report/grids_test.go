@@ -58,7 +58,7 @@ func gridsPage(t *testing.T, all []*rows.Row) string {
 		t.Fatal(err)
 	}
 	var page bytes.Buffer
-	err = report.Grids(t.Context(), &page, report.GridsInput{Findings: f, Notes: map[string]string{"Table 3": "It takes a GPU."}, Origin: report.Origin{Command: "pcl grid report"}})
+	err = report.Grids(t.Context(), &page, report.GridsInput{Findings: f, Notes: map[string]string{"Table 3": "It takes a GPU."}, Origin: report.Origin{Command: "pcl report"}})
 	if err != nil {
 		t.Fatal(err)
 	}

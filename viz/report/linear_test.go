@@ -153,13 +153,11 @@ func render(text string) int {
 		}},
 		{Type: "code", Source: lines(text)},
 	} {
-		r := &notebookRenderer{notebook: n, ids: headingIDs{}}
-		shown, err := r.cell(&c) // a refusal is an answer too
-		if err == nil && shown != nil {
-			p := &notebookPage{Cells: []shownCell{*shown}}
-			p.takeHeading("a")
-			size += len(p.Contents) + len(shown.Text) + len(shown.Output) + len(shown.Code)
-		}
+		r := &notebookRenderer{notebook: n, ids: headingIDs{}, cell: &c}
+		shown := r.renderCell()
+		p := &notebookPage{Cells: []shownCell{shown}}
+		p.takeHeading("a")
+		size += len(p.Contents) + len(shown.Text) + len(shown.Output) + len(shown.Code)
 	}
 	return size
 }

@@ -5,60 +5,127 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 )
 
-// markdown renders GitHub's Markdown, with HTML, as Jupyter does, in time linear in the text.
+// markdown renders GitHub's Markdown with formulas and HTML, as Jupyter does, in time linear in the text.
 var markdown = func() goldmark.Markdown {
+	footnotes := extension.NewFootnote(extension.WithFootnoteIDPrefixFunction(func(n ast.Node) []byte {
+		prefix, _ := n.OwnerDocument().Meta()["footnotes"].(string)
+		return []byte(prefix)
+	}))
 	m := goldmark.New(
-		goldmark.WithExtensions(extension.GFM, extension.Footnote),
-		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
-		goldmark.WithRendererOptions(html.WithUnsafe()), // the page sanitises what comes out
+		goldmark.WithExtensions(extension.GFM, footnotes),
+		goldmark.WithParserOptions(parser.WithInlineParsers(util.Prioritized(formulaParser{}, 50))),
+		goldmark.WithRendererOptions(
+			html.WithUnsafe(), // the page sanitises what comes out
+			renderer.WithNodeRenderers(util.Prioritized(readyRenderer{}, 50)),
+		),
 	)
 	m.Parser().AddOptions(bounded{})
 	return m
 }()
 
+// renderMarkdown renders the text of a cell, complete with its formulas and pictures.
+func (r *notebookRenderer) renderMarkdown(source string) string {
+	var found formulas
+	src := []byte(noPlaces.Replace(source))
+	pc := parser.NewContext()
+	pc.Set(formulasKey, &found)
+	doc := markdown.Parser().Parse(text.NewReader(src), parser.WithContext(pc)).(*ast.Document)
+	doc.SetMeta(map[string]any{"footnotes": fmt.Sprintf("c%d-", r.at)})
+	var blocks []*ast.HTMLBlock
+	ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		switch n := n.(type) {
+		case *ast.Heading:
+			if entering {
+				r.ids.name(n, src)
+			}
+		case *ast.HTMLBlock:
+			if entering {
+				blocks = append(blocks, n)
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, b := range blocks {
+		raw := string(b.Lines().Value(src))
+		if b.HasClosure() {
+			raw += string(b.ClosureLine.Value(src))
+		}
+		b.Parent().ReplaceChild(b.Parent(), b, &readyNode{html: found.placeInHTML(raw)})
+	}
+	var buf bytes.Buffer
+	if err := markdown.Renderer().Render(&buf, src, doc); err != nil {
+		panic(err) // a buffer takes all that is written
+	}
+	return found.put(r.sanitise(buf.String()).html, r.formula)
+}
+
 // headingIDs names the headings of a page as Jupyter does, so that its links to them work. For each
 // name it knows how often it was wanted.
 type headingIDs map[string]int
 
-func (ids headingIDs) Generate(value []byte, _ ast.NodeKind) []byte {
-	base := strings.Join(strings.Fields(strings.NewReplacer("*", "", "`", "", `"`, "").Replace(withoutMaths(string(value)))), "-")
+// name gives a heading its name, and GitHub's name too.
+func (ids headingIDs) name(n *ast.Heading, src []byte) {
+	words := strings.Fields(plainText(n, src))
+	id := ids.unused(strings.Join(words, "-"))
+	n.SetAttributeString("id", []byte(id))
+	github := strings.Map(func(c rune) rune {
+		if c == '-' || c == '_' || unicode.IsLetter(c) || unicode.IsDigit(c) {
+			return unicode.ToLower(c)
+		}
+		return -1
+	}, strings.Join(words, "-"))
+	if github != "" && ids[github] == 0 {
+		ids[github] = 1
+		n.InsertBefore(n, n.FirstChild(), &readyNode{html: `<a id="` + github + `"></a>`})
+	}
+}
+
+func (ids headingIDs) unused(base string) string {
 	id := base
 	for id == "" || ids[id] > 0 {
 		ids[base] = max(ids[base], 1) + 1
 		id = fmt.Sprintf("%s-%d", base, ids[base])
 	}
 	ids[id] = max(ids[id], 1)
-	return []byte(id)
+	return id
 }
 
-func (ids headingIDs) Put(value []byte) { ids[string(value)]++ }
-
-// renderMarkdown renders the text of a cell, complete with its formulas and pictures.
-func (r *notebookRenderer) renderMarkdown(c *cell, source string) (string, error) {
-	source, formulas, err := takeMaths(source)
-	if err != nil {
-		return "", err
-	}
-	src := []byte(source)
-	doc := markdown.Parser().Parse(text.NewReader(src), parser.WithContext(parser.NewContext(parser.WithIDs(r.ids))))
-	var buf bytes.Buffer
-	if err := markdown.Renderer().Render(&buf, src, doc); err != nil {
-		return "", err
-	}
-	clean, err := r.sanitise(c, buf.String(), textPolicy, formulas)
-	return putMaths(clean, formulas), err
+// plainText is the text of a part of Markdown.
+func plainText(n ast.Node, src []byte) string {
+	var b strings.Builder
+	ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		switch n := n.(type) {
+		case *ast.Text:
+			if entering {
+				b.Write(n.Value(src))
+				if n.SoftLineBreak() {
+					b.WriteByte(' ')
+				}
+			}
+		case *ast.String:
+			if entering {
+				b.Write(n.Value)
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return b.String()
 }
 
 // link returns where a link of the notebook leads from the page; false where that is nowhere.
@@ -70,7 +137,7 @@ func (r *notebookRenderer) link(to string) (string, bool) {
 	if u.Scheme != "" || u.Host != "" || u.Path == "" { // another site, or this page
 		return to, slices.Contains([]string{"http", "https", "mailto"}, u.Scheme) || u.Scheme == "" && u.Host == "" && u.Opaque == ""
 	}
-	page, ok := r.site[u.Path]
+	page, ok := r.site[path.Base(u.Path)]
 	u.Path = page
 	return u.String(), ok
 }

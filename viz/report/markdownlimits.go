@@ -34,11 +34,13 @@ func (bounded) SetParserOption(c *parser.Config) {
 	}
 	footnotes := extension.NewFootnoteBlockParser()
 	for i, p := range c.BlockParsers {
+		block := boundedBlock{p.Value.(parser.BlockParser)}
 		switch p.Value {
-		case parser.NewListParser(), parser.NewBlockquoteParser():
-			c.BlockParsers[i].Value = boundedBlock{p.Value.(parser.BlockParser)}
+		case parser.NewParagraphParser():
 		case footnotes:
-			c.BlockParsers[i].Value = boundedNotes{boundedBlock{footnotes}}
+			c.BlockParsers[i].Value = boundedNotes{block}
+		default:
+			c.BlockParsers[i].Value = block
 		}
 	}
 	tables := extension.NewTableParagraphTransformer()
@@ -76,6 +78,8 @@ func (b boundedInline) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 		boundDefined(&n.Destination, &n.Title, n.Reference, len(block.Source()), pc)
 	case *ast.Image:
 		boundDefined(&n.Destination, &n.Title, n.Reference, len(block.Source()), pc)
+	case *ast.RawHTML:
+		noteCode(n, block.Source(), pc)
 	}
 	return n
 }
@@ -96,12 +100,13 @@ func boundDefined(address, title *[]byte, from *ast.ReferenceLink, length int, p
 // CloseBlock is called at the end of a block.
 func (b boundedInline) CloseBlock(parent ast.Node, block text.Reader, pc parser.Context) {
 	pc.Set(marksKey, nil)
+	pc.Set(codeKey, nil)
 	if c, ok := b.InlineParser.(parser.CloseBlocker); ok {
 		c.CloseBlock(parent, block, pc)
 	}
 }
 
-// boundedBlock opens no block that would lie too deep.
+// boundedBlock opens no block that would lie too deep, or within a formula.
 type boundedBlock struct{ parser.BlockParser }
 
 func (b boundedBlock) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
@@ -110,6 +115,9 @@ func (b boundedBlock) Open(parent ast.Node, reader text.Reader, pc parser.Contex
 		if depth++; depth > maxNesting {
 			return nil, parser.NoChildren
 		}
+	}
+	if openFormula(reader, pc) {
+		return nil, parser.NoChildren
 	}
 	return b.BlockParser.Open(parent, reader, pc)
 }

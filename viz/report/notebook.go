@@ -2,12 +2,17 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 // Notebook is a Jupyter notebook of format 4.
@@ -19,32 +24,41 @@ type Notebook struct {
 	language string
 	kernel   string // as people see it
 	name     string // as Jupyter calls it
+	left     []string
 }
 
-// cell is a cell as the format has it.
+// cell is a cell as the format has it. What has another shape than it should is left out.
 type cell struct {
-	Type     string `json:"cell_type"`
-	Source   lines  `json:"source"`
+	Type     lines `json:"cell_type"`
+	Source   lines `json:"source"`
+	Level    int   `json:"level"` // of a heading
 	Metadata struct {
 		Jupyter struct {
-			SourceHidden bool `json:"source_hidden"`
+			SourceHidden  bool `json:"source_hidden"`
+			OutputsHidden bool `json:"outputs_hidden"`
 		} `json:"jupyter"`
+		Format   lines `json:"format"` // of a raw cell
+		MIMEType lines `json:"raw_mimetype"`
 	} `json:"metadata"`
 	Attachments map[string]map[string]lines `json:"attachments"` // by name and media type
 	Outputs     outputs                     `json:"outputs"`
 	Count       *int                        `json:"execution_count"`
+
+	broken error // what was wrong with it
 }
 
 // output is one of a cell's results.
 type output struct {
-	Type      string                     `json:"output_type"`
-	Stream    string                     `json:"name"`
+	Type      lines                      `json:"output_type"`
+	Stream    lines                      `json:"name"`
 	Text      lines                      `json:"text"`
 	Data      map[string]lines           `json:"data"` // by media type
 	Metadata  map[string]json.RawMessage `json:"metadata"`
-	Error     string                     `json:"ename"`
-	Message   string                     `json:"evalue"`
-	Traceback []string                   `json:"traceback"`
+	Error     lines                      `json:"ename"`
+	Message   lines                      `json:"evalue"`
+	Traceback []lines                    `json:"traceback"`
+
+	broken error
 }
 
 // lines is a text that the format may hold as a list of lines. Data of other shapes stay JSON.
@@ -78,15 +92,17 @@ type (
 	outputs []output
 )
 
+var errTooMany = fmt.Errorf("it has more than %d cells or outputs", maxList)
+
 func (c *cells) UnmarshalJSON(data []byte) error {
 	shown := 0
 	return eachEntry(data, func(d *json.Decoder) error {
 		var one cell
-		if err := d.Decode(&one); err != nil {
-			return err
+		if one.broken = d.Decode(&one); errors.Is(one.broken, errTooMany) {
+			return one.broken
 		}
 		if shown += len(one.Outputs); shown > maxList {
-			return fmt.Errorf("its cells have more than %d outputs", maxList)
+			return errTooMany
 		}
 		*c = append(*c, one)
 		return nil
@@ -96,32 +112,59 @@ func (c *cells) UnmarshalJSON(data []byte) error {
 func (o *outputs) UnmarshalJSON(data []byte) error {
 	return eachEntry(data, func(d *json.Decoder) error {
 		var one output
-		if err := d.Decode(&one); err != nil {
-			return err
-		}
+		one.broken = d.Decode(&one)
 		*o = append(*o, one)
 		return nil
 	})
 }
 
-// eachEntry calls read for each entry of a list in JSON; null is an empty one.
+// eachEntry calls read for each entry of a list in JSON. What is no list counts as one entry, and null as none.
 func eachEntry(data []byte, read func(*json.Decoder) error) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	switch t, err := d.Token(); {
 	case err != nil || t == nil:
 		return err
 	case t != json.Delim('['):
-		return fmt.Errorf("%v is no list", t)
+		return read(json.NewDecoder(bytes.NewReader(data)))
 	}
 	for n := 0; d.More(); n++ {
 		if n == maxList {
-			return fmt.Errorf("a list has more than %d entries", maxList)
+			return errTooMany
 		}
 		if err := read(d); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// notNumbers finds what Python writes for numbers that JSON lacks, and texts, in which the same words are none.
+var notNumbers = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b`)
+
+// parseNotebook reads the JSON of a notebook. It may have a byte order mark.
+func parseNotebook(data []byte, file any) error {
+	data, _, err := transform.Bytes(unicode.BOMOverride(transform.Nop), data)
+	if err != nil {
+		return err
+	}
+	var syntax *json.SyntaxError
+	if err = json.Unmarshal(data, file); errors.As(err, &syntax) {
+		data = notNumbers.ReplaceAllFunc(data, func(m []byte) []byte {
+			if m[0] == '"' {
+				return m
+			}
+			return []byte("null")
+		})
+		err = json.Unmarshal(data, file)
+	}
+	switch {
+	case errors.As(err, &syntax):
+		line := 1 + bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
+		return fmt.Errorf("it is not JSON: line %d: %w", line, err)
+	case errors.Is(err, errTooMany):
+		return err
+	}
+	return nil // what else is wrong costs a key or a cell
 }
 
 // readUpTo reads a file that is not larger than so many bytes.
@@ -158,31 +201,31 @@ func ReadNotebook(path string) (*Notebook, error) {
 		Cells    cells `json:"cells"`
 		Metadata struct {
 			Kernel struct {
-				Name    string `json:"name"`
-				Display string `json:"display_name"`
+				Name    lines `json:"name"`
+				Display lines `json:"display_name"`
 			} `json:"kernelspec"`
 			Language struct {
-				Name    string `json:"name"`
-				Version string `json:"version"`
+				Name    lines `json:"name"`
+				Version lines `json:"version"`
 			} `json:"language_info"`
 		} `json:"metadata"`
 	}
-	if err := json.Unmarshal(data, &file); err != nil {
-		return nil, fmt.Errorf("report: %s is no notebook: %w", path, err)
+	if err := parseNotebook(data, &file); err != nil {
+		return nil, fmt.Errorf("report: %s is not a notebook: %w", path, err)
 	}
 	switch {
+	case file.Format == 0:
+		return nil, fmt.Errorf("report: %s is not a notebook: it has no nbformat", path)
 	case file.Format != 4:
 		return nil, fmt.Errorf("report: %s has notebook format %d, want 4: open and save it in JupyterLab", path, file.Format)
 	case len(file.Cells) == 0:
 		return nil, fmt.Errorf("report: %s has no cells", path)
 	}
 	m := file.Metadata
-	n := &Notebook{File: path, SHA256: checksum(data), cells: file.Cells, name: m.Kernel.Name, kernel: m.Kernel.Display, language: m.Language.Name}
-	if n.kernel == "" {
-		n.kernel = n.name
-	}
-	if v := strings.TrimPrefix(m.Language.Version, m.Language.Name); v != "" { // Go's is go1.26
-		n.kernel = strings.Trim(n.kernel+", "+m.Language.Name+" "+v, ", ")
+	n := &Notebook{File: path, SHA256: checksum(data), cells: file.Cells, name: string(m.Kernel.Name), language: string(m.Language.Name)}
+	n.kernel = string(cmp.Or(m.Kernel.Display, m.Kernel.Name))
+	if v := strings.TrimPrefix(string(m.Language.Version), n.language); v != "" { // Go's is go1.26
+		n.kernel = strings.Trim(n.kernel+", "+n.language+" "+v, ", ")
 	}
 	return n, nil
 }
@@ -224,10 +267,10 @@ func (n *Notebook) Failed() error {
 
 // mistake is an error in a line: its first, but for the package that Go's compiler begins with.
 func (o *output) mistake() string {
-	for line := range strings.Lines(plain(o.Message)) {
+	for line := range strings.Lines(plain(string(o.Message))) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "# ") {
-			return plain(o.Error) + ": " + line
+			return plain(string(o.Error)) + ": " + line
 		}
 	}
-	return plain(o.Error)
+	return plain(string(o.Error))
 }

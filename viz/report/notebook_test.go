@@ -106,29 +106,49 @@ func htmlCell(html string) map[string]any {
 	return outputCell(map[string]any{"output_type": "display_data", "data": map[string]any{"text/html": html}})
 }
 
-func TestWhatCannotBeShownIsAnError(t *testing.T) {
+// TestWhatCannotBeShownIsNamed: it costs its place, not the page.
+func TestWhatCannotBeShownIsNamed(t *testing.T) {
+	picture := func(data string) map[string]any {
+		return outputCell(map[string]any{"output_type": "display_data", "data": map[string]any{"image/png": data}})
+	}
 	for name, c := range map[string]struct {
 		cell map[string]any
-		want string
+		in   string // the page
 	}{
-		"formula":    {markdownCell(`so $\foo$`), `cell 1: formula "\\foo": unknown command \foo`},
-		"web":        {markdownCell("![x](https://example.org/a.png)"), "would be loaded from elsewhere"},
-		"missing":    {markdownCell("![x](none.png)"), "none.png"},
-		"kind":       {markdownCell("![x](one.ipynb)"), "no known kind"},
-		"attachment": {markdownCell("![x](attachment:a.png)"), `no attachment "a.png"`},
-		"raw HTML":   {markdownCell(`<img alt="" src="a.png">`), `the picture "a.png": `},
-		"output":     {htmlCell(`<img alt="" src="//example.org/a.png">`), "would be loaded from elsewhere"},
-		"base64":     {outputCell(map[string]any{"output_type": "display_data", "data": map[string]any{"image/png": "?"}}), "not base64"},
+		"formula":      {markdownCell(`so $\foo$`), `\foo</code>`},
+		"web":          {markdownCell("![words](https://example.org/a.png)"), `<a href="https://example.org/a.png" rel="nofollow noreferrer">words</a>`},
+		"badge":        {markdownCell("[![Open](https://example.org/a.svg)](https://example.org/b)"), `<a href="https://example.org/b" rel="nofollow noreferrer">Open</a>`},
+		"no words":     {htmlCell(`<img alt="" src="//example.org/a.png">`), `<a href="https://example.org/a.png" rel="nofollow noreferrer">a.png</a>`},
+		"missing":      {markdownCell("![words](none.png)"), "<em>[words: "},
+		"kind":         {markdownCell("![words](one.ipynb)"), "<em>[words: "},
+		"attachment":   {markdownCell("![words](attachment:a.png)"), "<em>[words: "},
+		"raw HTML":     {markdownCell(`<img alt="" src="a.png">`), "<em>[picture a.png: "},
+		"base64":       {picture("?"), "needs a running notebook"},
+		"empty":        {picture(""), "needs a running notebook"},
+		"not one":      {picture("bm90IGEgcG5n"), "needs a running notebook"},
+		"script":       {htmlCell(`<p>a</p><script>x</script>`), "&lt;script&gt;, was left out"},
+		"widget":       {outputCell(map[string]any{"output_type": "display_data", "data": map[string]any{"application/vnd.jupyter.widget-view+json": map[string]any{}}}), "needs a running notebook"},
+		"unknown cell": {map[string]any{"cell_type": "sql", "source": "SELECT <1>"}, "SELECT &lt;1&gt;"},
+		"raw LaTeX":    {map[string]any{"cell_type": "raw", "source": "\\x", "metadata": map[string]any{"format": "text/latex"}}, "<pre>\\x</pre>"},
+		"shape":        {map[string]any{"cell_type": "markdown", "source": "KEPT", "metadata": "text", "attachments": []any{1}}, "KEPT"},
+		"no cell":      {map[string]any{"cell_type": "code", "source": "KEPT", "outputs": "none", "execution_count": nil}, "KEPT"},
 	} {
-		var buf bytes.Buffer
-		err := notebookOf(t, c.cell).Write(t.Context(), &buf, origin)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error %v; want one with %q", name, err, c.want)
+		n := notebookOf(t, c.cell)
+		page := mainOf(notebookPage(t, n))
+		if len(n.LeftOut()) != 1 || !strings.HasPrefix(n.LeftOut()[0], "cell 1: ") {
+			t.Errorf("%s: left out is %q", name, n.LeftOut())
 		}
-		if buf.Len() > 0 {
-			t.Errorf("%s: half a page", name)
+		if !strings.Contains(page, c.in) || strings.Contains(page, "<img") {
+			t.Errorf("%s: the page has not %q: %s", name, c.in, page)
 		}
 	}
+}
+
+// mainOf is the main part of a page.
+func mainOf(page string) string {
+	_, rest, _ := strings.Cut(page, "<main>")
+	main, _, _ := strings.Cut(rest, "</main>")
+	return main
 }
 
 func TestFailedCellsShow(t *testing.T) {
@@ -139,7 +159,7 @@ func TestFailedCellsShow(t *testing.T) {
 		t.Errorf("failed: %v", err)
 	}
 	page := notebookPage(t, n)
-	if !strings.Contains(page, `<pre class="error">ERROR: # gonb_1`) || !strings.Contains(page, "\nmain.go:3: undefined: a&lt;b</pre>") || strings.Contains(page, "\x1b") {
+	if !strings.Contains(page, `<pre class="error">ERROR: # gonb_1`) || !strings.Contains(page, "\n<span class=\"term-fg31\">main.go:3</span>: undefined: a&lt;b</pre>") || strings.Contains(page, "\x1b") {
 		t.Error("the page does not show the error and its traceback as text")
 	}
 }
@@ -175,7 +195,7 @@ func TestExecuted(t *testing.T) {
 
 func TestReadNotebookErrors(t *testing.T) {
 	for content, want := range map[string]string{
-		"": "is no notebook", `{"nbformat":3}`: "format 3, want 4", `{"nbformat":4,"cells":[]}`: "no cells",
+		"": "is not a notebook", "[]": "no nbformat", "{\n\"nbformat\":4,\n}": "line 3", `{"nbformat":3}`: "format 3, want 4", `{"nbformat":4,"cells":[]}`: "no cells",
 	} {
 		path := filepath.Join(t.TempDir(), "bad.ipynb")
 		must.Do(t, os.WriteFile(path, []byte(content), 0o644))

@@ -1,22 +1,25 @@
 package report
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"html"
 	"html/template"
-	"regexp"
+	"maps"
+	"slices"
 	"strings"
-	"unicode"
-
-	"github.com/parallelcl/parallelcl/viz/report/internal/tex"
 )
 
 // renderOutputs renders what a cell has shown.
-func (r *notebookRenderer) renderOutputs(c *cell) (template.HTML, error) {
+func (r *notebookRenderer) renderOutputs(c *cell) template.HTML {
 	var b strings.Builder
 	for i := 0; i < len(c.Outputs); i++ {
 		o := c.Outputs[i]
+		if o.broken != nil {
+			r.leave("output %d: %v", i+1, inKeys(o.broken))
+		}
 		switch o.Type {
 		case "stream":
 			var said strings.Builder
@@ -25,123 +28,156 @@ func (r *notebookRenderer) renderOutputs(c *cell) (template.HTML, error) {
 				i++
 				said.WriteString(string(c.Outputs[i].Text))
 			}
-			if text := plain(said.String()); strings.TrimSpace(text) != "" {
-				fmt.Fprintf(&b, `<pre class="%s">%s</pre>`, streamClass(o.Stream), html.EscapeString(text))
+			class := "stdout"
+			if o.Stream == "stderr" {
+				class = "stderr"
+			}
+			if text := r.terminalHTML(said.String()); strings.TrimSpace(text) != "" {
+				b.WriteString(`<pre class="` + class + `">` + text + "</pre>")
 			}
 		case "error":
-			text := plain(strings.Join(o.Traceback, "\n"))
-			if message := plain(o.Message); !strings.Contains(text, message) {
-				text = plain(o.Error) + ": " + message + "\n" + text
-			}
-			fmt.Fprintf(&b, `<pre class="error">%s</pre>`, html.EscapeString(strings.TrimSpace(text)))
-		case "display_data", "execute_result":
-			shown, err := r.renderData(c, &o)
-			if err != nil {
-				return "", err
-			}
-			b.WriteString(shown)
+			b.WriteString(`<pre class="error">` + strings.TrimSpace(r.traceback(&o)) + "</pre>")
+		case "display_data", "execute_result", "pyout":
+			b.WriteString(r.renderData(&o))
+		case "":
+		default:
+			r.leave("an output of the unknown type %q", short(string(o.Type)))
 		}
 	}
-	return template.HTML(b.String()), nil
+	return template.HTML(b.String())
 }
 
-func streamClass(name string) string {
-	if name == "stderr" {
-		return "stderr"
+// traceback is an error as the kernel tells it, in colours.
+func (r *notebookRenderer) traceback(o *output) string {
+	trace := make([]string, len(o.Traceback))
+	for i, line := range o.Traceback {
+		trace[i] = string(line)
 	}
-	return "stdout"
+	text := strings.Join(trace, "\n")
+	if message := plain(string(o.Message)); !strings.Contains(plain(text), message) {
+		text = plain(string(o.Error)) + ": " + message + "\n" + text
+	}
+	return r.terminalHTML(text)
 }
+
+// showers render what an output holds under a media type; false where they cannot, so that another is tried.
+var showers = map[string]func(*notebookRenderer, *output, string) (string, bool){
+	"text/html":        (*notebookRenderer).showHTML,
+	"text/markdown":    (*notebookRenderer).showMarkdown,
+	"text/latex":       (*notebookRenderer).showLaTeX,
+	"application/json": (*notebookRenderer).showJSON,
+	"text/plain":       (*notebookRenderer).showText,
+}
+
+// richest are the media types, the richest first, with every picture between LaTeX and JSON.
+var richest = []string{"text/html", "text/markdown", "text/latex", "image/svg+xml", "image/png", "image/jpeg"}
+
+// mediaTypes are those of an output in the order in which they are tried.
+func (o *output) mediaTypes() []string {
+	rank := func(media string) int {
+		at := slices.Index(richest, media)
+		switch {
+		case media == figureMedia:
+			return -1
+		case at >= 0:
+			return at
+		case strings.HasPrefix(media, "image/"):
+			return len(richest)
+		case media == "text/plain":
+			return len(richest) + 2
+		}
+		return len(richest) + 1
+	}
+	return slices.SortedFunc(maps.Keys(o.Data), func(a, b string) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a, b)) })
+}
+
+// figureMedia is the type of our own figures' data.
+const figureMedia = "application/vnd.parallelcl.figure+json"
 
 // renderData renders the richest version of an output that a page can show.
-func (r *notebookRenderer) renderData(c *cell, o *output) (string, error) {
-	for _, media := range []string{"text/html", "image/svg+xml", "image/png", "image/jpeg", "image/gif", "image/webp", "text/markdown", "text/latex", "text/plain"} {
-		data, ok := o.Data[media]
-		if !ok {
+func (r *notebookRenderer) renderData(o *output) string {
+	before := len(r.left)
+	for _, media := range o.mediaTypes() {
+		show := showers[media]
+		if strings.HasPrefix(media, "image/") {
+			show = func(r *notebookRenderer, o *output, text string) (string, bool) { return r.showPicture(o, media, text) }
+		}
+		if show == nil {
 			continue
 		}
-		text := string(data)
-		switch media {
-		case "text/html":
-			shown, err := r.sanitise(c, text, outputPolicy, nil)
-			return `<div class="html">` + shown + "</div>", err
-		case "text/markdown":
-			shown, err := r.renderMarkdown(c, text)
-			return `<div class="md">` + shown + "</div>", err
-		case "text/latex":
-			return latex(text)
-		case "text/plain":
-			return `<pre class="stdout">` + html.EscapeString(plain(text)) + "</pre>", nil
-		default:
-			uri, err := mediaURI(media, text)
-			if err != nil {
-				return "", fmt.Errorf("the %s of an output: %w", media, err)
-			}
-			return o.picture(uri, media), nil
+		if shown, ok := show(r, o, string(o.Data[media])); ok {
+			return shown
 		}
 	}
 	if len(o.Data) == 0 {
-		return "", nil
+		return ""
 	}
-	return `<p class="note">(An output that needs a running notebook.)</p>`, nil
+	if len(r.left) == before {
+		r.leave("an output of %s, which needs a running notebook", strings.Join(slices.Sorted(maps.Keys(o.Data)), ", "))
+	}
+	return `<p class="note">(An output that needs a running notebook.)</p>`
 }
 
-// picture is an image at the size that the notebook gives it, on white: it may be made for that.
-func (o *output) picture(uri, media string) string {
-	var size struct{ Width float64 }
+func (r *notebookRenderer) showHTML(o *output, text string) (string, bool) {
+	var found formulas
+	shown := r.sanitise(found.placeInHTML(noPlaces.Replace(text)))
+	if !shown.shows && len(o.Data) > 1 || !shown.shows && shown.missed == "" {
+		return "", shown.missed == ""
+	}
+	out := `<div class="html">` + found.put(shown.html, r.formula)
+	if shown.missed != "" {
+		r.leave("<%s> in an output", shown.missed)
+		out += fmt.Sprintf(`<p class="note">(A part of this that needs a running notebook, &lt;%s&gt;, was left out.)</p>`, shown.missed)
+	}
+	return out + "</div>", true
+}
+
+func (r *notebookRenderer) showMarkdown(_ *output, text string) (string, bool) {
+	return `<div class="md">` + r.renderMarkdown(text) + "</div>", true
+}
+
+// showLaTeX shows text with formulas, or a formula.
+func (r *notebookRenderer) showLaTeX(o *output, text string) (string, bool) {
+	var found formulas
+	escaped := found.placeInHTML(html.EscapeString(noPlaces.Replace(text)))
+	if len(found) == 0 {
+		escaped = found.place(formula{tex: strings.TrimSpace(text), display: true})
+	}
+	for _, f := range found {
+		if _, err := r.typesetter.typeset(f.tex, f.display); err != nil && o.Data["text/plain"] != "" {
+			return "", false
+		}
+	}
+	return `<p>` + found.put(escaped, r.formula) + "</p>", true
+}
+
+func (r *notebookRenderer) showJSON(_ *output, text string) (string, bool) {
+	var indented bytes.Buffer
+	if json.Indent(&indented, []byte(text), "", "  ") == nil {
+		text = indented.String()
+	}
+	return r.showText(nil, text)
+}
+
+func (r *notebookRenderer) showText(_ *output, text string) (string, bool) {
+	return `<pre class="stdout">` + r.terminalHTML(text) + "</pre>", true
+}
+
+// showPicture shows an image at the size that the notebook gives it, on white: it may be made for that.
+func (r *notebookRenderer) showPicture(o *output, media, text string) (string, bool) {
+	uri, err := mediaURI(media, text)
+	if err != nil {
+		r.leave("the %s of an output: %v", short(media), err)
+		return "", false
+	}
+	var about struct {
+		Width float64
+		Alt   string
+	}
 	style := ""
-	if json.Unmarshal(o.Metadata[media], &size) == nil && size.Width > 0 {
-		style = fmt.Sprintf(` style="width:%gpx"`, size.Width)
+	if json.Unmarshal(o.Metadata[media], &about); about.Width > 0 {
+		style = fmt.Sprintf(` style="width:%gpx"`, about.Width)
 	}
-	return fmt.Sprintf(`<img%s alt="%s" src="%s">`, style, html.EscapeString(strings.TrimSpace(string(o.Data["text/plain"]))), uri)
-}
-
-// latex renders an output in TeX's notation, which brings its dollars along.
-func latex(text string) (string, error) {
-	text = strings.TrimSpace(text)
-	for _, d := range []string{"$$", "$"} {
-		if inner, ok := strings.CutPrefix(text, d); ok {
-			text = strings.TrimSuffix(inner, d)
-			break
-		}
-	}
-	xml, err := tex.MathML(text, true)
-	return `<span class="eq">` + xml + "</span>", err
-}
-
-var escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)`)
-
-// plain is what a terminal would show in the end: no colours, of a line that was written over the
-// last version, and nothing that a terminal takes for a command.
-func plain(text string) string {
-	text = strings.ReplaceAll(escapes.ReplaceAllString(text, ""), "\r\n", "\n")
-	text = strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) && !strings.ContainsRune("\n\t\r\b", c) {
-			return -1
-		}
-		return c
-	}, text)
-	if !strings.ContainsAny(text, "\r\b") {
-		return text
-	}
-	all := strings.Split(text, "\n")
-	for i, line := range all {
-		var shown []rune
-		at := 0
-		for _, c := range line {
-			switch {
-			case c == '\r':
-				at = 0
-			case c == '\b':
-				at = max(0, at-1)
-			case at < len(shown):
-				shown[at] = c
-				at++
-			default:
-				shown = append(shown, c)
-				at++
-			}
-		}
-		all[i] = strings.TrimRight(string(shown), " ")
-	}
-	return strings.Join(all, "\n")
+	alt := cmp.Or(about.Alt, strings.TrimSpace(string(o.Data["text/plain"])))
+	return fmt.Sprintf(`<img%s alt="%s" src="%s">`, style, html.EscapeString(alt), uri), true
 }

@@ -66,11 +66,22 @@ for (const row of document.querySelectorAll(".cell .pcl-figure > .pcl-save")) {
 async function file(kind, base64) {
   const bytes = Uint8Array.from(atob(base64), c => c.charCodeAt(0));
   if (kind === "PDF" && !String.fromCharCode(...bytes.slice(0, 5)).startsWith("%PDF-")) throw new Error("not a PDF");
+  if (kind === "SVG") return new Blob([inert(new TextDecoder().decode(bytes))], { type: kinds.SVG });
   if (kind !== "CSV") return new Blob([bytes], { type: kinds[kind] });
   const text = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
   // What a spreadsheet would take for a formula becomes a text.
   const safe = text.replace(/(^|[,"\r\n])([=@\t]|[+-](?![0-9.]))/g, "$1'$2");
   return new Blob([safe], { type: kinds.CSV });
+}
+
+// A drawing that is opened by itself would run what an <img> does not.
+function inert(text) {
+  const svg = new DOMParser().parseFromString(text, "image/svg+xml");
+  for (const e of svg.querySelectorAll("*")) {
+    for (const a of [...e.attributes]) if (/^on/i.test(a.name) || /^\s*javascript:/i.test(a.value)) e.removeAttributeNode(a);
+    if (/^(script|foreignObject|animate.*|set)$/i.test(e.localName)) e.remove();
+  }
+  return new XMLSerializer().serializeToString(svg);
 }
 
 function save(name, blob) {

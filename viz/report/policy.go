@@ -1,6 +1,7 @@
 package report
 
 import (
+	"net/url"
 	"regexp"
 	"strings"
 
@@ -15,12 +16,12 @@ import (
 // allowed are the elements; all others lose their tags, and those of left their contents too.
 var allowed = words(`a abbr address article aside b bdi bdo blockquote br caption center cite code col colgroup dd
 	del details dfn div dl dt em figcaption figure footer h1 h2 h3 h4 h5 h6 header hr i img input ins kbd li main
-	mark meter nav ol output p picture pre progress q rp rt ruby s samp section small source span strike strong sub
+	mark meter nav ol output p picture pre progress q rp rt ruby s samp section small span strike strong sub
 	summary sup table tbody td tfoot th thead time tr tt u ul var wbr`)
 
 // left are elements that go with all they hold.
 var left = words(`annotation annotation-xml applet audio button canvas datalist embed form frame frameset head iframe
-	map math noembed noframes noscript object option plaintext portal script select style svg template textarea
+	map math noembed noframes noscript object option plaintext portal script select source style svg template textarea
 	title video xmp`)
 
 // missed are those of them that a reader would miss.
@@ -35,9 +36,9 @@ func words(list string) map[string]bool {
 }
 
 var (
-	embedded = regexp.MustCompile(`^data:image/(?:png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/]+=*$`)
-	ourClass = regexp.MustCompile(`^pcl-[a-z]+$`)
-	ourID    = regexp.MustCompile(`^pcl-slider-[A-Za-z0-9_-]+$`)
+	embedded = regexp.MustCompile(`^data:image/[a-z+.-]+;base64,[A-Za-z0-9+/]+=*$`)
+	class    = regexp.MustCompile(`^(?:pcl-[a-z]+|footnote[a-z-]*|alert(?: alert-[a-z]+)*|term-[a-z0-9]+(?: term-[a-z0-9]+)*)$`)
+	target   = regexp.MustCompile(`^[^\s"'<>]{1,200}$`) // of links
 	number   = regexp.MustCompile(`^-?[0-9]{1,15}(?:\.[0-9]{1,15})?$`)
 	pixels   = regexp.MustCompile(`^[0-9]{1,4}(?:px|%)?$`)
 	few      = regexp.MustCompile(`^[1-9][0-9]?$`) // cells of a table that one takes
@@ -46,13 +47,8 @@ var (
 	colours  = regexp.MustCompile(`^(?:#[0-9a-f]{3,8}|[a-z]{3,25}|(?:rgb|hsl)a?\([0-9., %/deg]{3,40}\))$`)
 )
 
-// outputPolicy is for results of cells, textPolicy for Markdown, whose headings and footnotes have names.
-var outputPolicy, textPolicy = newPolicy(), func() *bluemonday.Policy {
-	p := newPolicy()
-	p.AllowAttrs("id").OnElements("h1", "h2", "h3", "h4", "h5", "h6", "li", "sup", "a")
-	p.AllowAttrs("class").Matching(regexp.MustCompile(`^footnote[a-z-]*$`)).OnElements("a", "div")
-	return p
-}()
+// policy has the last word on what comes from notebooks.
+var policy = newPolicy()
 
 func newPolicy() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
@@ -60,14 +56,11 @@ func newPolicy() *bluemonday.Policy {
 		p.AllowElements(name)
 		p.AllowNoAttrs().OnElements(name)
 	}
-	for name := range left {
-		p.SkipElementsContent(name)
-	}
 	p.AllowAttrs("title", "lang", "dir").Globally()
 	p.AllowAttrs("align").Matching(regexp.MustCompile(`^(?i:left|right|center|justify)$`)).Globally()
 	p.AllowAttrs("valign").Matching(regexp.MustCompile(`^(?i:top|middle|bottom|baseline)$`)).Globally()
-	p.AllowAttrs("class").Matching(ourClass).OnElements("div", "img", "span")
-	p.AllowAttrs("id").Matching(ourID).OnElements("div")
+	p.AllowAttrs("class").Matching(class).OnElements("a", "div", "img", "p", "span")
+	p.AllowAttrs("id").Matching(target).OnElements("a", "div", "h1", "h2", "h3", "h4", "h5", "h6", "li", "p", "section", "span", "sup")
 	p.AllowAttrs("hidden").Matching(set).OnElements("div", "span")
 	p.AllowAttrs("open").Matching(set).OnElements("details")
 	p.AllowAttrs("reversed").Matching(set).OnElements("ol")
@@ -86,10 +79,8 @@ func newPolicy() *bluemonday.Policy {
 	p.RequireNoFollowOnFullyQualifiedLinks(true)
 	p.RequireNoReferrerOnFullyQualifiedLinks(true)
 
-	p.AllowDataURIImages()
+	p.AllowURLSchemeWithCustomPolicy("data", func(u *url.URL) bool { return embedded.MatchString(u.String()) })
 	p.AllowAttrs("src").Matching(embedded).OnElements("img")
-	p.AllowAttrs("srcset").Matching(embedded).OnElements("source")
-	p.AllowAttrs("media").Matching(regexp.MustCompile(`^\(prefers-color-scheme: ?(?:dark|light)\)$`)).OnElements("source")
 	p.AllowAttrs("alt").OnElements("img")
 
 	p.AllowStyles("width", "max-width", "min-width", "height", "max-height", "min-height", "font-size", "line-height", "border-width",

@@ -1,126 +1,120 @@
 package report
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"html"
-	"io"
+	"path"
 	"slices"
 	"strings"
 
-	"github.com/microcosm-cc/bluemonday"
 	htmltoken "golang.org/x/net/html"
 )
 
 // maxElements bounds how deeply the elements of an output or a text may lie in each other.
 const maxElements = 100
 
-// sanitise returns a piece of HTML as a page may hold it. It goes through it twice: first pictures
-// are put into the page, links are turned into such as work from there, drawings become pictures,
-// and all elements are closed, so that no piece changes what comes after it; then the policy has
-// the last word on every element and attribute. Where a reader would miss what the page cannot
-// hold, such as a script, a note says so.
-func (r *notebookRenderer) sanitise(c *cell, text string, policy *bluemonday.Policy, formulas []formula) (string, error) {
-	s := &sanitiser{renderer: r, cell: c, formulas: formulas, dropped: map[string]int{}}
-	if err := s.read(text); err != nil {
-		return "", err
+// piece is a piece of HTML as a page may hold it.
+type piece struct {
+	html   string
+	shows  bool   // it has text or a picture
+	missed string // the first element left out that a reader would miss
+}
+
+// sanitise makes a piece of HTML harmless. It goes through it twice: first pictures are put into the page, links are turned
+// into such as work from there, drawings become pictures, and all elements are closed, so that no piece changes what comes
+// after it; then the policy has the last word on every element and attribute.
+func (r *notebookRenderer) sanitise(text string) piece {
+	s := &sanitiser{renderer: r, z: htmltoken.NewTokenizer(strings.NewReader(text))}
+	for s.next() {
 	}
-	out := policy.Sanitize(s.out.String())
-	if s.missed != "" {
-		out += fmt.Sprintf(`<p class="note">(A part of this that needs a running notebook, &lt;%s&gt;, was left out.)</p>`, html.EscapeString(s.missed))
-	}
-	return out, s.failed.err()
+	s.closeTo(0)
+	s.html = policy.Sanitize(s.out.String())
+	return s.piece
 }
 
 // sanitiser goes through a piece of HTML.
 type sanitiser struct {
 	renderer *notebookRenderer
-	cell     *cell
-	formulas []formula
-
-	out     strings.Builder
-	open    []string
-	dropped map[string]int // start tags that were left out, whose end tags go too
-	missed  string         // the first element left out that a reader would miss
-	failed  mistakes
+	z        *htmltoken.Tokenizer
+	out      strings.Builder
+	open     []string
+	piece
 }
 
-func (s *sanitiser) read(text string) error {
-	z := htmltoken.NewTokenizer(strings.NewReader(text))
-	for {
-		switch z.Next() {
-		case htmltoken.ErrorToken:
-			if !errors.Is(z.Err(), io.EOF) {
-				return z.Err()
-			}
-			s.closeTo(0)
-			return nil
-		case htmltoken.TextToken:
-			s.out.WriteString(html.EscapeString(string(z.Text())))
-		case htmltoken.StartTagToken, htmltoken.SelfClosingTagToken:
-			s.start(z)
-		case htmltoken.EndTagToken:
-			name, _ := z.TagName()
-			s.end(string(name))
-		}
+func (s *sanitiser) next() bool {
+	switch s.z.Next() {
+	case htmltoken.ErrorToken:
+		return false
+	case htmltoken.TextToken:
+		s.text(string(s.z.Text()))
+	case htmltoken.StartTagToken, htmltoken.SelfClosingTagToken:
+		s.start()
+	case htmltoken.EndTagToken:
+		name, _ := s.z.TagName()
+		s.end(string(name))
 	}
+	return true
 }
 
-// void are the elements that hold nothing.
-var void = words(`area base basefont bgsound br col embed frame hr img input link meta param source track wbr`)
+func (s *sanitiser) text(text string) {
+	s.shows = s.shows || strings.TrimSpace(text) != ""
+	s.out.WriteString(html.EscapeString(text))
+}
 
-func (s *sanitiser) start(z *htmltoken.Tokenizer) {
-	raw := string(z.Raw()) // before the token changes it
-	token := z.Token()
+var (
+	// void are the elements that hold nothing.
+	void = words(`area base basefont bgsound br col embed frame hr img input link meta param source track wbr`)
+	// unclosed are elements that others close, so that many have no end tag.
+	unclosed = words(`dd dt li p tbody td tfoot th thead tr`)
+	// rawText are elements of which a browser takes no notice that they close themselves, and reads all up
+	// to the end tag as text.
+	rawText = words(`iframe noembed noframes noscript plaintext script style textarea title xmp`)
+)
+
+func (s *sanitiser) start() {
+	raw := string(s.z.Raw()) // before the token changes it
+	token := s.z.Token()
 	name := token.Data
+	closed := void[name] || token.Type == htmltoken.SelfClosingTagToken && !rawText[name]
 	switch {
 	case name == "svg":
-		s.drawing(z, raw, token.Type == htmltoken.SelfClosingTagToken)
-		return
+		s.drawing(raw, closed)
 	case left[name]:
-		if missed[name] && s.missed == "" {
-			s.missed = name
+		if missed[name] {
+			s.missed = cmp.Or(s.missed, name)
 		}
-		if !void[name] && token.Type != htmltoken.SelfClosingTagToken || rawText[name] {
-			skip(z, name, nil)
+		if !closed {
+			s.skip(name, func([]byte) {})
 		}
-		return
-	case !allowed[name]:
-		return
-	}
-	for _, closed := range implied[name] {
-		if n := len(s.open) - 1; n >= 0 && s.open[n] == closed {
-			s.closeTo(n)
+	case name == "img":
+		s.picture(token.Attr)
+	case !allowed[name], name == "input" && !isSwitch(token.Attr), !void[name] && len(s.open) >= maxElements:
+	default:
+		s.tag(name, s.attributes(name, token.Attr)...)
+		if !void[name] && !unclosed[name] {
+			s.open = append(s.open, name)
 		}
-	}
-	attributes, ok := s.attributes(name, token.Attr)
-	if !ok || !void[name] && len(s.open) >= maxElements {
-		if !void[name] {
-			s.dropped[name]++
-		}
-		return
-	}
-	s.tag(name, attributes)
-	if !void[name] {
-		s.open = append(s.open, name)
 	}
 }
 
-// rawText are elements of which a browser takes no notice that they close themselves, and reads all up
-// to the end tag as text.
-var rawText = words(`iframe noembed noframes noscript plaintext script style textarea title xmp`)
+// isSwitch says whether an input is one that a page can have.
+func isSwitch(given []htmltoken.Attribute) bool {
+	return slices.ContainsFunc(given, func(a htmltoken.Attribute) bool {
+		kind := strings.ToLower(a.Val)
+		return a.Key == "type" && (kind == "range" || kind == "checkbox")
+	})
+}
 
 // skip goes to the end of an element, which has begun, and gives what it passes to keep.
-func skip(z *htmltoken.Tokenizer, name string, keep func(raw []byte)) {
+func (s *sanitiser) skip(name string, keep func(raw []byte)) {
 	for depth := 1; depth > 0; {
-		kind := z.Next()
+		kind := s.z.Next()
 		if kind == htmltoken.ErrorToken {
 			return
 		}
-		if keep != nil {
-			keep(z.Raw())
-		}
-		if tag, _ := z.TagName(); string(tag) == name {
+		keep(s.z.Raw())
+		if tag, _ := s.z.TagName(); string(tag) == name {
 			switch kind {
 			case htmltoken.StartTagToken:
 				depth++
@@ -131,30 +125,13 @@ func skip(z *htmltoken.Tokenizer, name string, keep func(raw []byte)) {
 	}
 }
 
-// implied are the elements that the start of another closes: <li> a list's item before it.
-var implied = map[string][]string{
-	"li": {"li"}, "dt": {"dt", "dd"}, "dd": {"dt", "dd"}, "td": {"td", "th"}, "th": {"td", "th"}, "tr": {"td", "th", "tr"},
-	"tbody": {"td", "th", "tr", "thead", "tbody"}, "tfoot": {"td", "th", "tr", "thead", "tbody"}, "a": {"a"},
-	"p": {"p"}, "div": {"p"}, "ul": {"p"}, "ol": {"p"}, "dl": {"p"}, "table": {"p"}, "pre": {"p"}, "blockquote": {"p"}, "hr": {"p"},
-	"h1": {"p"}, "h2": {"p"}, "h3": {"p"}, "h4": {"p"}, "h5": {"p"}, "h6": {"p"}, "section": {"p"}, "figure": {"p"}, "details": {"p"},
-}
-
 func (s *sanitiser) end(name string) {
 	switch at := lastIndex(s.open, name); {
-	case s.dropped[name] > 0:
-		s.dropped[name]--
+	case unclosed[name]:
+		s.out.WriteString("</" + name + ">")
 	case at >= 0:
 		s.closeTo(at)
 	}
-}
-
-func lastIndex(open []string, name string) int {
-	for i, other := range slices.Backward(open) {
-		if other == name {
-			return i
-		}
-	}
-	return -1
 }
 
 func (s *sanitiser) closeTo(n int) {
@@ -164,76 +141,110 @@ func (s *sanitiser) closeTo(n int) {
 	s.open = s.open[:n]
 }
 
-// attribute is a name and its value.
-type attribute struct{ name, value string }
-
-func (s *sanitiser) tag(name string, attributes []attribute) {
-	s.out.WriteString("<" + name)
-	for _, a := range attributes {
-		s.out.WriteString(" " + a.name + `="` + html.EscapeString(a.value) + `"`)
-	}
-	s.out.WriteString(">")
+func (s *sanitiser) tag(name string, attributes ...htmltoken.Attribute) {
+	s.out.WriteString(htmltoken.Token{Type: htmltoken.StartTagToken, Data: name, Attr: attributes}.String())
 }
 
-// attributes turns addresses into such as the page can have; false if the element is nothing without.
-func (s *sanitiser) attributes(element string, given []htmltoken.Attribute) ([]attribute, bool) {
-	var out []attribute
-	seen := map[string]bool{}
-	kind := ""
+// attributes turns addresses into such as the page can have.
+func (s *sanitiser) attributes(element string, given []htmltoken.Attribute) []htmltoken.Attribute {
+	var out []htmltoken.Attribute
 	for _, a := range given {
-		if seen[a.Key] || a.Namespace != "" || strings.ContainsAny(a.Key, "<>\"'`=&") {
+		seen := slices.ContainsFunc(out, func(b htmltoken.Attribute) bool { return a.Key == b.Key })
+		if seen || a.Namespace != "" || strings.ContainsAny(a.Key, "<>\"'`=&") || len(out) == maxElements {
 			continue
 		}
-		seen[a.Key] = true
-		value := sourceMaths(a.Val, s.formulas)
-		switch {
-		case element == "a" && a.Key == "href":
-			to, ok := s.renderer.link(value)
+		a.Val = noPlaces.Replace(a.Val)
+		switch element + " " + a.Key {
+		case "a href":
+			to, ok := s.renderer.link(a.Val)
 			if !ok {
-				return nil, false // its words stay
+				continue // its words stay
 			}
-			value = to
-		case element == "img" && a.Key == "src", element == "source" && a.Key == "srcset":
-			uri, err := s.renderer.notebook.pictureURI(s.cell, value)
-			if err != nil {
-				s.failed.add(err)
-				return nil, false
-			}
-			value = uri
-		case element == "img" && a.Key == "srcset": // src is enough
-			continue
-		case element == "input" && a.Key == "type":
-			kind = strings.ToLower(value)
-			value = kind
+			a.Val = to
+		case "a name":
+			a.Key = "id"
 		}
-		out = append(out, attribute{a.Key, value})
+		out = append(out, a)
 	}
-	switch element {
-	case "input":
-		return out, kind == "range" || kind == "checkbox"
-	case "img":
-		return out, seen["src"]
-	case "source":
-		return out, seen["srcset"]
+	return out
+}
+
+// picture writes a picture, or its words where it cannot be shown: as a link if it lies elsewhere.
+func (s *sanitiser) picture(given []htmltoken.Attribute) {
+	given = s.attributes("img", given)
+	src := slices.IndexFunc(given, func(a htmltoken.Attribute) bool { return a.Key == "src" })
+	if src < 0 {
+		return
 	}
-	return out, true
+	s.shows = true
+	address := strings.TrimSpace(given[src].Val)
+	uri, err := s.renderer.pictureURI(address)
+	if err == nil {
+		given[src].Val = uri
+		s.tag("img", given...)
+		return
+	}
+	words := ""
+	for _, a := range given {
+		if a.Key == "alt" || a.Key == "title" && words == "" {
+			words = strings.TrimSpace(a.Val)
+		}
+	}
+	if !isRemote(address) {
+		s.renderer.leave("picture %q: %v", short(address), err)
+		fmt.Fprintf(&s.out, `<em>[%s: %s]</em>`, html.EscapeString(cmp.Or(words, "picture "+short(address))), html.EscapeString(err.Error()))
+		return
+	}
+	s.renderer.leave("picture %q lies elsewhere: a link leads there", short(address))
+	words = cmp.Or(words, short(path.Base(address)), "picture")
+	if slices.Contains(s.open, "a") {
+		s.text(words)
+		return
+	}
+	if strings.HasPrefix(address, "//") {
+		address = "https:" + address
+	}
+	s.tag("a", htmltoken.Attribute{Key: "href", Val: address})
+	s.text(words)
+	s.out.WriteString("</a>")
+}
+
+func isRemote(address string) bool {
+	lower := strings.ToLower(address)
+	return strings.HasPrefix(lower, "https://") || strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "//")
 }
 
 // drawing makes a picture of a drawing in the page: within a picture nothing runs and nothing loads.
-func (s *sanitiser) drawing(z *htmltoken.Tokenizer, begin string, closed bool) {
-	var svg strings.Builder
-	svg.WriteString(begin)
+func (s *sanitiser) drawing(begin string, closed bool) {
+	var source strings.Builder
+	source.WriteString(begin)
 	if !closed {
-		skip(z, "svg", func(raw []byte) { svg.Write(raw) })
+		s.skip("svg", func(raw []byte) { source.Write(raw) })
 	}
-	d, err := cleanSVG([]byte(svg.String()))
+	file, root, err := drawingFile(source.String())
 	if err != nil {
-		s.missed = "svg"
+		s.renderer.leave("a drawing (<svg>) in HTML: %v", err)
+		s.missed = cmp.Or(s.missed, "svg")
 		return
 	}
-	attributes := []attribute{{"alt", d.title}, {"src", d.uri()}}
-	if !d.sized {
-		attributes = append(attributes, attribute{"style", "width:100%"})
+	s.shows = true
+	attributes := []htmltoken.Attribute{{Key: "alt"}, {Key: "src", Val: imageURI("image/svg+xml", []byte(file))}}
+	for _, a := range root.Attr {
+		switch a.Name.Local {
+		case "aria-label":
+			attributes[0].Val = a.Value
+		case "style":
+			attributes = append(attributes, htmltoken.Attribute{Key: "style", Val: a.Value})
+		}
 	}
-	s.tag("img", attributes)
+	s.tag("img", attributes...)
+}
+
+func lastIndex(open []string, name string) int {
+	for i, other := range slices.Backward(open) {
+		if other == name {
+			return i
+		}
+	}
+	return -1
 }

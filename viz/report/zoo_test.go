@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"encoding/xml"
-	"errors"
-	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -67,24 +64,10 @@ func filled(v any, fill func(string) string) any {
 // TestZoo checks the pages of hostile notebooks element by element: what may be in them, and that
 // nothing else is.
 func TestZoo(t *testing.T) {
-	refused := 0
 	for _, s := range specimens() {
 		t.Run(s.name, func(t *testing.T) {
-			var buf bytes.Buffer
-			if err := readNotebook(t, writeSpecimen(t, s, "http://zoo.invalid")).Write(t.Context(), &buf, origin); err != nil {
-				if strings.ContainsAny(err.Error(), "\x1b\x07") {
-					t.Errorf("the message commands the terminal: %q", err)
-				}
-				refused++
-				t.Logf("refused: %v", err)
-				return
-			}
-			harmlessPage(t, buf.Bytes())
+			harmlessPage(t, []byte(notebookPage(t, readNotebook(t, writeSpecimen(t, s, "http://zoo.invalid")))))
 		})
-	}
-	t.Logf("%d notebooks, %d of them refused", len(specimens()), refused)
-	if refused > len(specimens())/4 {
-		t.Errorf("%d of %d notebooks were refused: too few pages were seen", refused, len(specimens()))
 	}
 }
 
@@ -93,11 +76,10 @@ var (
 	pageElements = fieldSet(`html head meta link title style body header footer main nav section article aside div span p pre code details summary
 		dl dt dd ol ul li a abbr address b bdi bdo blockquote br caption center cite col colgroup del dfn em figcaption figure h1 h2 h3 h4 h5 h6 hr
 		i img input ins kbd mark meter output picture progress q rp rt ruby s samp script small source strike strong sub sup table tbody td tfoot
-		th thead time tr tt u var wbr math mi mo mn ms mtext mspace mrow mfrac msqrt mroot msub msup msubsup munder mover munderover mtable mtr mtd mstyle`)
+		th thead time tr tt u var wbr math mi mo mn ms mtext mspace mrow mfrac msqrt mroot msub msup msubsup munder mover munderover mtable mtr mtd mstyle mpadded menclose mphantom`)
 	pageAttributes = fieldSet(`accent accentunder align alt alttext aria-label aria-valuetext charset checked class colspan content dir disabled display displaystyle
-		fence form height hidden href http-equiv id lang linethickness loading lspace mathvariant max maxsize media min minsize movablelimits name
+		fence form height hidden href http-equiv id lang linethickness loading lspace mathvariant max maxsize media min minsize movablelimits mathcolor mathbackground notation rowspacing columnspacing columnalign separator scriptlevel name
 		open rel reversed role rowspan rspace src srcset start step stretchy style symmetric title type valign value width`)
-	svgElements = fieldSet(`svg g defs symbol use path rect circle ellipse line polyline polygon text tspan textPath title desc image clipPath marker linearGradient radialGradient stop style switch`)
 )
 
 func fieldSet(list string) map[string]bool {
@@ -199,48 +181,15 @@ func harmlessAttributes(t *testing.T, n *html.Node) {
 	}
 }
 
-// harmlessPicture reads a data URI; a drawing in it, too.
+// harmlessPicture reads a data URI. A drawing may hold what it likes: within an <img> nothing of it runs or loads, as
+// TestZooInBrowser sees.
 func harmlessPicture(t *testing.T, element, uri string) {
 	t.Helper()
 	media, data, ok := strings.Cut(strings.TrimPrefix(uri, "data:image/"), ";base64,")
-	if !ok || !slices.Contains([]string{"png", "jpeg", "gif", "webp", "svg+xml"}, media) || element != "img" && element != "source" {
+	if !ok || !slices.Contains([]string{"png", "jpeg", "gif", "webp", "svg+xml"}, media) || element != "img" {
 		t.Errorf("<%s> shows %.80q", element, uri)
-		return
 	}
-	raw, err := base64.StdEncoding.DecodeString(data)
-	if err != nil {
+	if _, err := base64.StdEncoding.DecodeString(data); err != nil {
 		t.Error(err)
-	}
-	if media != "svg+xml" {
-		return
-	}
-	d := xml.NewDecoder(bytes.NewReader(raw))
-	for {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return
-		}
-		if err != nil {
-			t.Errorf("a drawing is not well-formed: %v\n%s", err, raw)
-			return
-		}
-		switch e := token.(type) {
-		case xml.StartElement:
-			if !svgElements[e.Name.Local] {
-				t.Errorf("a drawing has <%s>", e.Name.Local)
-			}
-			for _, a := range e.Attr {
-				name := strings.ToLower(a.Name.Local)
-				if strings.HasPrefix(name, "on") || name == "href" && !strings.HasPrefix(a.Value, "#") && !strings.HasPrefix(a.Value, "data:image/") || strings.Contains(a.Value, "javascript:") {
-					t.Errorf("a drawing has %s=%q", a.Name.Local, a.Value)
-				}
-			}
-		case xml.CharData:
-			if text := string(e); strings.Contains(text, "@import") || strings.Contains(text, "url(http") {
-				t.Errorf("a drawing loads by its style: %s", text)
-			}
-		case xml.Directive, xml.ProcInst, xml.Comment:
-			t.Errorf("a drawing has %v", token)
-		}
 	}
 }

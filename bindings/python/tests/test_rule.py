@@ -159,7 +159,7 @@ class Oracles(unittest.TestCase):
         for name in parallelcl.methods():
             with self.subTest(rule=name), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                done = subprocess.run([os.environ["PCL"], "weights", "--method", name, "--seed", "7"], input=lines, capture_output=True, text=True, check=True)
+                done = subprocess.run([os.environ["PCL"], "weigh", "--method", name, "--seed", "7"], input=lines, capture_output=True, text=True, check=True)
                 rule = Rule(name, seed=7)
                 for j, l, line in zip(problems, losses, done.stdout.splitlines()):
                     want = json.loads(line)

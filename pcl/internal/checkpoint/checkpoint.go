@@ -78,15 +78,15 @@ func Load(path string) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	f, err := Decode(data)
+	f, err := decode(data)
 	if err != nil {
 		return File{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return f, nil
 }
 
-// Decode reads a checkpoint from memory.
-func Decode(data []byte) (File, error) {
+// decode reads a checkpoint from memory.
+func decode(data []byte) (File, error) {
 	const least = len(magic) + 8 + sha256.Size
 	if len(data) < least || string(data[:len(magic)]) != magic {
 		return File{}, fmt.Errorf("%w: %d bytes that do not begin as a checkpoint does", ErrDamaged, len(data))

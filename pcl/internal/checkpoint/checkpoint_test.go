@@ -55,7 +55,7 @@ func parsed(t testing.TB, state []byte) (value any) {
 
 func TestRoundTrip(t *testing.T) {
 	for _, f := range []File{small(), {State: json.RawMessage(`null`)}, {State: json.RawMessage(`[]`), Arrays: map[string][]float32{"big": make([]float32, 100000)}}} {
-		got := must.Get(Decode(saved(t, f)))(t)
+		got := must.Get(decode(saved(t, f)))(t)
 		same(t, got, f)
 	}
 	if a, b := saved(t, small()), saved(t, small()); !bytes.Equal(a, b) {
@@ -67,11 +67,11 @@ func TestRoundTrip(t *testing.T) {
 func TestEveryTruncationIsRefused(t *testing.T) {
 	good := saved(t, small())
 	for n := range good {
-		if _, err := Decode(good[:n]); !errors.Is(err, ErrDamaged) {
+		if _, err := decode(good[:n]); !errors.Is(err, ErrDamaged) {
 			t.Errorf("the first %d of %d bytes: %v, want ErrDamaged", n, len(good), err)
 		}
 	}
-	if _, err := Decode(append(bytes.Clone(good), 0)); !errors.Is(err, ErrDamaged) {
+	if _, err := decode(append(bytes.Clone(good), 0)); !errors.Is(err, ErrDamaged) {
 		t.Errorf("one byte too many: %v, want ErrDamaged", err)
 	}
 }
@@ -81,7 +81,7 @@ func TestEveryBitFlipIsRefused(t *testing.T) {
 	for bit := range 8 * len(good) {
 		bad := bytes.Clone(good)
 		bad[bit/8] ^= 1 << (bit % 8)
-		if _, err := Decode(bad); !errors.Is(err, ErrDamaged) {
+		if _, err := decode(bad); !errors.Is(err, ErrDamaged) {
 			t.Errorf("bit %d: %v, want ErrDamaged", bit, err)
 		}
 	}
@@ -97,7 +97,7 @@ func TestWrongContent(t *testing.T) {
 		"huge array":     sealed(-1, `{"state":1,"arrays":[{"name":"a","len":4611686018427387905}]}`, make([]byte, 4)),
 		"rest":           sealed(-1, `{"state":1}`, []byte{0}),
 	} {
-		if _, err := Decode(bad); !errors.Is(err, ErrDamaged) {
+		if _, err := decode(bad); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: %v, want ErrDamaged", name, err)
 		}
 	}

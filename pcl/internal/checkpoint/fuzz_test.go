@@ -29,7 +29,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(good[:20], `{"arrays":[{"len":1},{"len":1}]}`, []byte("12345678"), int64(3))
 	f.Fuzz(func(t *testing.T, data []byte, header string, arrays []byte, n int64) {
 		for _, in := range [][]byte{data, sealed(n, header, arrays)} {
-			got, err := Decode(in)
+			got, err := decode(in)
 			if err != nil {
 				if !errors.Is(err, ErrDamaged) {
 					t.Errorf("error %v is not ErrDamaged", err)
@@ -39,7 +39,7 @@ func FuzzDecode(f *testing.F) {
 			if got.State == nil {
 				got.State = json.RawMessage("null")
 			}
-			again := must.Get(Decode(saved(t, got)))(t)
+			again := must.Get(decode(saved(t, got)))(t)
 			same(t, again, got)
 		}
 	})

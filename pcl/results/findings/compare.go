@@ -104,7 +104,7 @@ func (c *Column) compare() error {
 	}
 	var tests []*Comparison
 	for _, e := range c.Entries {
-		if e == best || !e.Complete() {
+		if e == best || !e.complete() {
 			continue
 		}
 		var err error
@@ -192,7 +192,7 @@ func (c *Column) highest() (best *Entry) {
 // complete lists the entries with all runs.
 func (c *Column) complete() (out []*Entry) {
 	for _, e := range c.Entries {
-		if e.Complete() {
+		if e.complete() {
 			out = append(out, e)
 		}
 	}

@@ -80,8 +80,8 @@ func newEntry(c *Column, r *rows.Row) *Entry {
 	return e
 }
 
-// Complete says whether all runs of the entry have a result.
-func (e *Entry) Complete() bool { return e.Done == len(e.Rows) }
+// complete says whether all runs of the entry have a result.
+func (e *Entry) complete() bool { return e.Done == len(e.Rows) }
 
 func (e *Entry) summarise() {
 	for _, r := range e.Rows {

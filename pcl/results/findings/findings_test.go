@@ -71,7 +71,7 @@ func TestPartsOfAGrid(t *testing.T) {
 	f := found(t, append(first, second...))
 	for i, e := range f.Grids[0].Columns[0].Entries {
 		want := found(t, whole).Grids[0].Columns[0].Entries[i]
-		if !e.Complete() || e.Hash != want.Hash || e.A != want.A {
+		if !e.complete() || e.Hash != want.Hash || e.A != want.A {
 			t.Errorf("%s: %d runs, %+v; want %+v", e.Name, e.Done, e.A, want.A)
 		}
 	}
@@ -203,7 +203,7 @@ func TestSummaries(t *testing.T) {
 	if avg.PaperA.Mean != 43.823 || avg.PaperF.Mean != -44.484 {
 		t.Errorf("the paper's AvgGrad: %+v, %+v", avg.PaperA, avg.PaperF)
 	}
-	if mgda.Complete() || mgda.Failed != 1 || mgda.Diverged != 1 || mgda.Remark() != "8 of 9, 1 failed, 1 diverged" || !math.IsNaN(mgda.A.Std) || mgda.Rank != 0 {
+	if mgda.complete() || mgda.Failed != 1 || mgda.Diverged != 1 || mgda.Remark() != "8 of 9, 1 failed, 1 diverged" || !math.IsNaN(mgda.A.Std) || mgda.Rank != 0 {
 		t.Errorf("MGDA: %+v, %s", mgda, mgda.Remark())
 	}
 	p := f.Grids[0].Provenance()

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Markdown writes the verdicts as a text for a repository; the page of `pcl grid report` has the tables and comparisons behind
+// Markdown writes the verdicts as a text for a repository; the page of `pcl report` has the tables and comparisons behind
 // them. The text depends on the rows alone: neither the day nor the machine plays a part. from says where the rows come from, such
 // as a folder. notes may have a sentence about a table, by its name, such as why it is missing.
 func (f *Findings) Markdown(out io.Writer, from string, notes map[string]string) error {
@@ -29,7 +29,7 @@ func (f *Findings) Markdown(out io.Writer, from string, notes map[string]string)
 
 const markdownHead = `# What of the paper is reproduced
 
-Written by ` + "`pcl grid report --markdown`" + ` from SOURCE; do not edit it. Without ` + "`--markdown`" + ` the same command makes the page with
+Written by ` + "`pcl report --markdown`" + ` from SOURCE; do not edit it. Without ` + "`--markdown`" + ` the same command makes the page with
 everything behind these verdicts: each comparison with its interval and p-value, and the tables beside the paper's.
 A is the mean final accuracy of the tasks in percent; [docs/grid.md](docs/grid.md#5-report) explains the tests.
 `

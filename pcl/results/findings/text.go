@@ -51,7 +51,7 @@ var markup = strings.NewReplacer(`\`, `\\`, "<", "&lt;", "*", `\*`, "`", "\\`", 
 // Remark says what is wrong with the runs; mostly nothing is.
 func (e *Entry) Remark() string {
 	var parts []string
-	if !e.Complete() {
+	if !e.complete() {
 		parts = append(parts, fmt.Sprintf("%d of %d", e.Done, len(e.Rows)))
 	}
 	if e.Failed > 0 {
@@ -100,7 +100,7 @@ func (c *Column) Note() string {
 	if c.Table() != "" {
 		text += c.caveat(len(labelSets) * len(timelines) * len(seeds))
 	}
-	if slices.ContainsFunc(c.Entries, func(e *Entry) bool { return e.Done > 0 && !e.Complete() }) {
+	if slices.ContainsFunc(c.Entries, func(e *Entry) bool { return e.Done > 0 && !e.complete() }) {
 		text += " Methods with missing runs are not ranked."
 	}
 	if c.Cause != "" {

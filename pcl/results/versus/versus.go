@@ -1,5 +1,5 @@
 // Package versus compares methods with a reference over situations, and says in sentences what that shows: what `pcl compare`
-// prints, and `pcl report` and `pcl grid report` of a user's own runs. The statistics are those of [stats.Contrasts].
+// prints, and `pcl report` of a user's own runs and grids. The statistics are those of [stats.Contrasts].
 package versus
 
 import (

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/kernel"
+	"github.com/parallelcl/parallelcl/viz/report"
+)
+
+// page is the file for the page of a single notebook.
+func (c *reportCmd) page(notebook string) string {
+	return c.out(strings.TrimSuffix(filepath.Base(notebook), ".ipynb") + ".html")
+}
+
+// pages writes the page of one notebook, or a site of several. The page shows cells that failed; they are returned
+// as an error when everything has been written.
+func (c *reportCmd) pages(rc *runContext) error {
+	var notebooks []*report.Notebook
+	var failed []error
+	for _, path := range c.notebooks {
+		if err := rc.ctx.Err(); err != nil {
+			return err
+		}
+		n, err := report.ReadNotebook(path)
+		if err != nil {
+			return err
+		}
+		if err := c.results(rc, n); err != nil {
+			return err
+		}
+		notebooks = append(notebooks, n)
+		failed = append(failed, n.Failed())
+	}
+	var err error
+	if c.All {
+		err = c.site(rc, notebooks)
+	} else {
+		out := c.page(c.notebooks[0])
+		err = atomicfile.Write(out, func(w io.Writer) error { return notebooks[0].Write(rc.ctx, w, thisCommand()) })
+		if err == nil {
+			err = c.finish(rc, out, []string{out})
+		}
+	}
+	return errors.Join(append([]error{err}, failed...)...)
+}
+
+func (c *reportCmd) site(rc *runContext, notebooks []*report.Notebook) error {
+	dir := c.out("site")
+	if err := report.Site(rc.ctx, dir, cmp.Or(c.Title, "Notebooks"), notebooks, thisCommand()); err != nil {
+		return err
+	}
+	var pages []string
+	for _, n := range notebooks {
+		pages = append(pages, filepath.Join(dir, strings.TrimSuffix(filepath.Base(n.File), ".ipynb")+".html"))
+	}
+	return c.finish(rc, filepath.Join(dir, report.IndexFile), pages)
+}
+
+// results executes a notebook, unless it has results already or the flags say not to execute it.
+func (c *reportCmd) results(rc *runContext, n *report.Notebook) error {
+	switch {
+	case c.Execute == nil && n.Executed():
+		return nil
+	case c.Execute != nil && !*c.Execute:
+		if !n.Executed() {
+			return fmt.Errorf("%s has cells that were never executed: leave out --no-execute, or execute it in JupyterLab", n.File)
+		}
+		return nil
+	}
+	if err := c.prepare(rc); err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "pcl-report-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	defer rc.hold()() // so that an interrupt ends the kernel before this program
+	begin := time.Now()
+	rc.note("Executing %s...", n.File)
+	if err := c.execute(rc.ctx, n, folder); err != nil {
+		return err
+	}
+	executed, err := report.ReadNotebook(filepath.Join(folder, filepath.Base(n.File)))
+	if err != nil {
+		return err
+	}
+	rc.note("  done in %.0f s", time.Since(begin).Seconds())
+	return n.TakeResults(executed)
+}
+
+// prepare installs what executes notebooks.
+func (c *reportCmd) prepare(rc *runContext) error {
+	if c.nbconvert != "" {
+		return nil
+	}
+	o, err := kernelOptions(rc)
+	if err != nil {
+		return err
+	}
+	if _, err := c.install(rc, o); err != nil {
+		return err
+	}
+	for _, private := range []bool{c.Private, true} { // the user's own JupyterLab may lack nbconvert
+		lab, err := kernel.Jupyter(rc.ctx, o, private)
+		if err != nil {
+			return resumable(rc, err)
+		}
+		c.nbconvert, err = exec.LookPath(filepath.Join(filepath.Dir(lab.Path), "jupyter-nbconvert"))
+		if err == nil {
+			return nil
+		}
+	}
+	return errors.New("the private JupyterLab has no nbconvert: pcl kernel remove --all, then try again")
+}
+
+// ourKernels are the kernel names in notebooks that stand for our kernel.
+var ourKernels = []string{"", "gonb", kernel.Name}
+
+// execute writes an executed copy of a notebook to a folder. The result of a cell that fails is its error.
+func (c *reportCmd) execute(ctx context.Context, n *report.Notebook, folder string) error {
+	args := []string{
+		"--to", "notebook", "--execute", "--allow-errors", "--log-level=ERROR", "--ExecutePreprocessor.startup_timeout=300",
+		"--output-dir", folder, "--output", filepath.Base(n.File),
+	}
+	if slices.Contains(ourKernels, n.Kernel()) {
+		args = append(args, "--ExecutePreprocessor.kernel_name="+kernel.Name)
+	}
+	cmd := exec.CommandContext(ctx, c.nbconvert, append(args, n.File)...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) } // upon which it ends its kernel
+	cmd.WaitDelay = 20 * time.Second
+	said, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("execute %s: %w\n%s", n.File, err, strings.TrimSpace(string(said)))
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/pcl/weigh"
+)
+
+// weighCmd is `pcl weigh`. It answers problems that it reads as JSON, one a line, until the input ends. Other
+// implementations can be compared with it, and programs in other languages can use it as a server; docs/python.md has
+// the protocol.
+type weighCmd struct {
+	Method string   `required:"" help:"Method; pcl methods lists them."`
+	Param  assigned `placeholder:"NAME=VALUE" help:"Parameter of the method; may be repeated."`
+	Seed   uint64   `default:"0" help:"Seed of methods that draw random numbers."`
+	State  string   `type:"path" placeholder:"FILE" help:"Load the method's state from this file, if it exists, and save the new state to it."`
+}
+
+func (c *weighCmd) Run(rc *runContext) error {
+	rule, err := weigh.New(c.Method, parameters(c.Param), c.Seed)
+	if err != nil {
+		return usageError{err}
+	}
+	w := &weigher{rule: rule, notes: rc.stderr}
+	w.sayWhatIsMissing()
+	if c.State == "" {
+		return w.serve(rc.stdin, rc.stdout)
+	}
+	if err := loadState(rule, c.State); err != nil {
+		return err
+	}
+	defer rc.hold()() // an interrupt ends the input, and the state after the last answer is saved
+	err = w.serve(rc.input(), rc.stdout)
+	if rc.ctx.Err() != nil {
+		err = rc.ctx.Err()
+	}
+	return errors.Join(err, saveState(rule, c.State))
+}
+
+// loadState restores the state in a file. If there is no such file, the rule starts without a state.
+func loadState(rule *weigh.Rule, path string) error {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := rule.SetState(data); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+func saveState(rule *weigh.Rule, path string) error {
+	data, err := rule.State()
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(path, append(data, '\n'))
+}
+
+// weigher answers one request after another with one rule, which may remember earlier ones.
+type weigher struct {
+	rule     *weigh.Rule
+	notes    io.Writer // where notes for the user go; nil if nowhere
+	told     bool      // whether the user was told that the rule learns from losses_after
+	unlearnt bool      // whether the rule was not told the losses after the latest problem
+	answers  int
+	errors   int
+	first    error // the first of the errors
+}
+
+type answer struct {
+	Weights []float64 `json:"weights"`
+	// Dropped are the ids of the rows that were left out, because their gradient is negligible beside the longest.
+	Dropped []int `json:"dropped,omitempty"`
+	// Direction is Jᵀw, or the direction that the method itself returned (graddrop, …). It is null if only the Gram
+	// matrix was given, or if it was not wanted.
+	Direction   []float64      `json:"direction"`
+	Certificate *emgdStatement `json:"certificate"` // null for methods without one
+}
+
+// emgdStatement is an [emgd.Certificate] as JSON. Rows in active and dropped are counted from 0. Slacks are in units
+// of 4^exponent; an exponent of 0 is left out.
+type emgdStatement struct {
+	Sigma     []float64 `json:"sigma"`
+	Slacks    []float64 `json:"slacks"`
+	Exponent  int       `json:"exponent,omitempty"`
+	Gap       float64   `json:"gap"`
+	Violation float64   `json:"violation"`
+	Active    []int     `json:"active"`
+	Dropped   []int     `json:"dropped,omitempty"`
+	Status    string    `json:"status"`
+	Message   string    `json:"message"`
+}
+
+func newStatement(c *emgd.Certificate) *emgdStatement {
+	return &emgdStatement{
+		Sigma: c.Sigma, Slacks: c.Slacks, Exponent: c.Exponent, Gap: c.Gap, Violation: c.Violation,
+		Active: append([]int{}, c.Active...), Dropped: c.Dropped, Status: c.Status.String(), Message: c.Message(),
+	}
+}
+
+// answer computes the weights of a problem.
+func (w *weigher) answer(q *request) (*answer, error) {
+	in, err := q.problem()
+	if err != nil {
+		return nil, err
+	}
+	in.NoDirection = q.Direction == "none"
+	a := &answer{Weights: make([]float64, max(len(q.Jacobian), len(q.Gram)))}
+	out, err := w.rule.Weights(in, a.Weights)
+	if err != nil {
+		return nil, err
+	}
+	w.noteFollowing(q.LossesAfter != nil)
+	a.Dropped, a.Direction = out.Dropped, slices.Clone(out.Direction)
+	if out.Certificate != nil {
+		a.Certificate = newStatement(out.Certificate)
+	}
+	return a, nil
+}
+
+// noteFollowing tells the user once if a rule that learns from the losses after each step is not given them.
+func (w *weigher) noteFollowing(given bool) {
+	if !w.rule.Follows() {
+		return
+	}
+	if w.unlearnt && !w.told {
+		w.told = true
+		w.note("%s learns from the losses of the same batches after each step: without \"losses_after\" its weights do not change", w.rule.Method().Info().Name)
+	}
+	w.unlearnt = !given
+}
+
+// sayWhatIsMissing tells the user if the method does more than compute weights.
+func (w *weigher) sayWhatIsMissing() {
+	if more := w.rule.LeavesOut(); len(more) > 0 {
+		w.note("%s also has %s, which this command leaves out: the weights are those for the rows as given", w.rule.Method().Info().Name, strings.Join(more, " and "))
+	}
+}
+
+func (w *weigher) note(format string, args ...any) {
+	if w.notes != nil {
+		fmt.Fprintf(w.notes, "pcl weigh: "+format+"\n", args...)
+	}
+}

@@ -1,0 +1,80 @@
+package build
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+)
+
+// Settings are what the installer tells a kernel, in a file beside its program.
+type Settings struct {
+	Module string // the module's folder
+	Go     *Go
+}
+
+// SettingsFile lies beside the kernel's program, and so does the folder HostDir of its hosts.
+const (
+	SettingsFile = "settings.json"
+	WidgetsFile  = "widgets.js" // GoNB's script for browsers
+	HostDir      = "host"
+)
+
+// servePackage is the program of the kernel, within the module.
+const servePackage = "internal/kernel/serve"
+
+// Install builds the kernel and its host into a folder. Jupyter starts the program, which has the name start.
+func Install(ctx context.Context, dir, start, module, goCommand string) error {
+	g, err := FindTools(ctx, goCommand, module)
+	if err != nil {
+		return err
+	}
+	partial := filepath.Join(dir, start+".partial")
+	if _, err := g.run(ctx, module, "build", "-buildvcs=false", "-ldflags=-s", "-o", partial, "./"+servePackage); err != nil {
+		return err
+	}
+	if err := os.Rename(partial, filepath.Join(dir, start)); err != nil {
+		return err
+	}
+	if _, err := g.Host(ctx, module, filepath.Join(dir, HostDir)); err != nil {
+		return fmt.Errorf("the module does not build for a notebook: %w", err)
+	}
+	if err := g.copyWidgets(ctx, dir, module); err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(Settings{module, g}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(filepath.Join(dir, SettingsFile), append(data, '\n'))
+}
+
+// ReadSettings reads the settings of a kernel.
+func ReadSettings(dir string) (s Settings, err error) {
+	data, err := os.ReadFile(filepath.Join(dir, SettingsFile))
+	if err != nil {
+		return s, err
+	}
+	if err := json.Unmarshal(data, &s); err != nil {
+		return s, fmt.Errorf("%s: %w", SettingsFile, err)
+	}
+	return s, nil
+}
+
+// copyWidgets copies the script with which browsers talk to GoNB's widgets, from the version of GoNB that the module requires.
+// A module that requires none has no widgets.
+func (g *Go) copyWidgets(ctx context.Context, dir, module string) error {
+	out, err := g.run(ctx, module, "list", "-m", "-f", "{{.Dir}}", "github.com/janpfeifer/gonb")
+	if err != nil {
+		return ctx.Err()
+	}
+	script, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(out)), "internal", "websocket", "websocket.js"))
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(filepath.Join(dir, WidgetsFile), script)
+}

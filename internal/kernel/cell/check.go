@@ -1,0 +1,366 @@
+package cell
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ourPath is the path of all cells while they are checked: they see each other's unexported names.
+const ourPath = "nb"
+
+// checked is a cell whose types are known. Its text has the parts of the cell as they stand, but definitions have become
+// variables of the package, and statements are in a function.
+type checked struct {
+	nb      *Notebook
+	file    string // In[3]
+	parts   []part
+	imports map[string]string // names to paths; those without a name of their own are under _ and the path
+	text    string
+	syntax  *ast.File
+	pkg     *types.Package
+	info    *types.Info
+	top     map[string]bool         // what the cell declares
+	ours    map[types.Object]string // what stands for objects of ours in the translated text
+	again   map[int]string          // offsets of names that a := assigns to again
+}
+
+func (nb *Notebook) check(file string, parts []part, keepGoing bool) (*checked, error) {
+	c := &checked{nb: nb, file: file, parts: parts, imports: map[string]string{}, top: map[string]bool{}, ours: map[types.Object]string{}, again: map[int]string{}}
+	if err := c.readImports(); err != nil {
+		return nil, err
+	}
+	body, err := c.body()
+	if err != nil {
+		return nil, err
+	}
+	pre, err := parser.ParseFile(token.NewFileSet(), "", "package p;"+body, 0)
+	if err != nil && !keepGoing {
+		return nil, mistakesOf(err)
+	}
+	c.findTop(pre)
+	c.guessImports(pre)
+	head := "package cell; "
+	for _, name := range slices.Sorted(maps.Keys(c.imports)) {
+		head += importLine(name, c.imports[name])
+	}
+	c.text = head + body
+	for i := range parts {
+		parts[i].begin += len(head)
+		parts[i].end += len(head)
+	}
+	c.again = shifted(c.again, len(head))
+	if c.syntax, err = parser.ParseFile(nb.fset, file, c.text, parser.SkipObjectResolution); err != nil && !keepGoing {
+		return nil, mistakesOf(err)
+	}
+	wrong := c.checkTypes()
+	if len(wrong) > 0 && !keepGoing {
+		return nil, wrong
+	}
+	return c, nil
+}
+
+func shifted(m map[int]string, by int) map[int]string {
+	out := map[int]string{}
+	for at, name := range m {
+		out[at+by] = name
+	}
+	return out
+}
+
+func importLine(name, p string) string {
+	switch {
+	case strings.HasPrefix(name, "_ "), strings.HasPrefix(name, ". "):
+		name = name[:1]
+	}
+	return fmt.Sprintf("import %s %q; ", name, p)
+}
+
+// readImports takes the cell's own imports, and those with a dot of earlier cells.
+func (c *checked) readImports() error {
+	for p := range c.nb.dotted {
+		c.imports[". "+p] = p
+	}
+	for _, p := range c.parts {
+		if p.kind != isImport {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), "", "package p; "+p.directive()+p.text, parser.ImportsOnly)
+		if err != nil {
+			return mistakesOf(err)
+		}
+		for _, s := range f.Imports {
+			path, _ := strconv.Unquote(s.Path.Value)
+			name := c.nb.nameOf(s, path)
+			if name == "_" || name == "." {
+				name += " " + path
+			}
+			c.imports[name] = path
+		}
+	}
+	return nil
+}
+
+// body writes the parts one after the other: first those that stand outside of functions, then the statements.
+func (c *checked) body() (string, error) {
+	var b, run strings.Builder
+	declared := map[string]bool{}
+	for _, p := range c.parts {
+		if p.kind == isFunc && p.on == "" || p.kind == isType {
+			declared[p.name] = true
+		}
+	}
+	for i := range c.parts {
+		p := &c.parts[i]
+		to := &b
+		switch p.kind {
+		case isImport:
+			continue
+		case isStmt:
+			to = &run
+		}
+		switch p.kind {
+		case isDefine:
+			b.WriteString("\nvar ")
+		case isType:
+			b.WriteString("\ntype ")
+		default:
+			to.WriteString("\n")
+		}
+		to.WriteString(p.directive())
+		p.begin = to.Len()
+		text := p.text
+		if p.kind == isDefine {
+			var err error
+			if text, err = c.definition(p, declared); err != nil {
+				return "", err
+			}
+		}
+		to.WriteString(text)
+		p.end = to.Len()
+	}
+	b.WriteString("\nfunc " + our + "run() {")
+	for i := range c.parts {
+		if p := &c.parts[i]; p.kind == isStmt {
+			p.begin += b.Len()
+			p.end += b.Len()
+		}
+	}
+	b.WriteString(run.String())
+	b.WriteString("\n}\n")
+	return b.String(), nil
+}
+
+// definition makes a := a declaration of variables. A name that the cell has already is only assigned to. On the right, a
+// name means what it was before, and is given our mark.
+func (c *checked) definition(p *part, declared map[string]bool) (string, error) {
+	text := []byte(p.text)
+	copy(text[p.define:], " =")
+	fresh, at := false, 0
+	for _, name := range p.names {
+		at += strings.Index(p.text[at:], name)
+		if declared[name] {
+			c.again[p.begin+at] = name
+			copy(text[at:], "_"+strings.Repeat(" ", len(name)-1))
+		}
+		fresh = fresh || name != "_" && !declared[name]
+		at += len(name)
+	}
+	if !fresh {
+		line, column := place(p.text, p.define)
+		if line == 1 {
+			column += p.column - 1
+		}
+		return "", Mistakes{{p.file, p.line + line - 1, column, "no new variables on left side of :="}}
+	}
+	out := string(text)
+	for _, at := range slices.Backward(p.old) {
+		name := identAt(out, at)
+		if _, before := c.nb.symbols[name]; before && !declared[name] {
+			out = out[:at] + our + out[at:]
+		}
+	}
+	for _, name := range p.names {
+		declared[name] = name != "_"
+	}
+	return out, nil
+}
+
+func identAt(text string, at int) string {
+	end := at
+	for end < len(text) && (text[end] == '_' || text[end] >= 0x80 || 'a' <= text[end]|0x20 && text[end]|0x20 <= 'z' || '0' <= text[end] && text[end] <= '9') {
+		end++
+	}
+	return text[at:end]
+}
+
+func (c *checked) findTop(f *ast.File) {
+	if f == nil {
+		return
+	}
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil && !strings.HasPrefix(d.Name.Name, our) {
+				c.top[d.Name.Name] = true
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.TypeSpec:
+					c.top[s.Name.Name] = true
+				case *ast.ValueSpec:
+					for _, id := range s.Names {
+						c.top[id.Name] = true
+					}
+				}
+			}
+		}
+	}
+	delete(c.top, "_")
+}
+
+// guessImports adds the imports that the cell leaves out.
+func (c *checked) guessImports(f *ast.File) {
+	if f == nil {
+		return
+	}
+	unresolved, uses := map[*ast.Ident]bool{}, map[string]map[string]bool{}
+	for _, id := range f.Unresolved {
+		unresolved[id] = true
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if x, ok := sel.X.(*ast.Ident); ok && unresolved[x] {
+			if uses[x.Name] == nil {
+				uses[x.Name] = map[string]bool{}
+			}
+			if token.IsExported(sel.Sel.Name) {
+				uses[x.Name][sel.Sel.Name] = true
+			}
+		}
+		return true
+	})
+	for name, used := range uses {
+		_, before := c.nb.symbols[name]
+		if _, have := c.imports[name]; have || before {
+			continue
+		}
+		if p, ok := c.nb.importPath(name, used); ok {
+			c.imports[name] = p
+		}
+	}
+}
+
+// checkTypes finds the types of everything. The names of earlier cells are in the scope, unless this cell declares them.
+func (c *checked) checkTypes() (wrong Mistakes) {
+	c.pkg = types.NewPackage(ourPath, "cell")
+	c.predeclare()
+	for name, s := range c.nb.symbols {
+		_, imported := c.imports[name]
+		if !c.top[name] && !imported {
+			c.pkg.Scope().Insert(s.obj)
+		}
+		if v, ok := s.obj.(*types.Var); ok { // what it was before, where a definition mentions itself
+			old := types.NewVar(v.Pos(), c.pkg, our+name, v.Type())
+			c.ours[old] = our + fmt.Sprint(s.cell) + "." + exported(name)
+			c.pkg.Scope().Insert(old)
+		}
+	}
+	c.info = &types.Info{
+		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
+		Selections: map[*ast.SelectorExpr]*types.Selection{}, Scopes: map[ast.Node]*types.Scope{}, Implicits: map[ast.Node]types.Object{},
+	}
+	last := c.lastExpression()
+	conf := types.Config{Importer: c.nb.importer, Error: func(err error) {
+		e := err.(types.Error)
+		switch {
+		case harmless(e.Msg):
+		case last != nil && e.Pos >= last.Pos() && e.Pos < last.End() && strings.HasSuffix(e.Msg, "is not used"):
+		default:
+			pos := e.Fset.Position(e.Pos)
+			wrong = append(wrong, Mistake{pos.Filename, pos.Line, pos.Column, Plain(strings.ReplaceAll(e.Msg, ourPath+".", ""))})
+		}
+	}}
+	types.NewChecker(&conf, c.nb.fset, c.pkg, c.info).Files([]*ast.File{c.syntax})
+	return wrong
+}
+
+// harmless are messages about what the translation mends: imports without use, and variables that need each other, which are
+// given their values by statements.
+func harmless(msg string) bool {
+	for _, part := range []string{"imported and not used", "initialization cycle", "implicit assignment to unexported field"} {
+		if strings.Contains(msg, part) {
+			return true
+		}
+	}
+	return strings.HasPrefix(msg, "\t") // the rest of another
+}
+
+// predeclared are the names that every cell has, by what stands for them.
+var predeclared = map[string]string{"must": "Must", "check": "NoError", "ctx": "Context"}
+
+func (c *checked) predeclare() {
+	pkg, err := c.nb.importer.Import(Runtime)
+	if err != nil {
+		return // tests of cells that use none
+	}
+	for name, by := range predeclared {
+		f, ok := pkg.Scope().Lookup(by).(*types.Func)
+		if _, before := c.nb.symbols[name]; before || c.top[name] || !ok {
+			continue
+		}
+		var o types.Object = types.NewFunc(token.NoPos, pkg, name, f.Signature())
+		c.ours[o] = our + "rt." + by
+		if name == "ctx" {
+			delete(c.ours, o)
+			o = types.NewVar(token.NoPos, pkg, name, f.Signature().Results().At(0).Type())
+			c.ours[o] = our + "rt." + by + "()"
+		}
+		c.pkg.Scope().Insert(o)
+	}
+}
+
+func exported(name string) string {
+	if token.IsExported(name) {
+		return name
+	}
+	return up + name
+}
+
+// statements are those of the cell in their order.
+func (c *checked) statements() []ast.Stmt {
+	for _, d := range c.syntax.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == our+"run" && f.Body != nil {
+			return f.Body.List
+		}
+	}
+	return nil
+}
+
+// lastExpression is the expression that ends the cell, whose value is shown.
+func (c *checked) lastExpression() ast.Expr {
+	if n := len(c.parts); n == 0 || c.parts[n-1].kind != isStmt {
+		return nil
+	}
+	list := c.statements()
+	if len(list) == 0 {
+		return nil
+	}
+	s, ok := list[len(list)-1].(*ast.ExprStmt)
+	if !ok {
+		return nil
+	}
+	return s.X
+}
+
+func (c *checked) offset(p token.Pos) int { return c.nb.fset.File(c.syntax.FileStart).Offset(p) }

@@ -1,0 +1,107 @@
+package cell
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// guard keeps the cell's own code from ending the program that all cells share, and lets the user stop it: loops and
+// functions ask whether they were stopped, panics in goroutines end the cell, and so do os.Exit and log.Fatal.
+func (t *translation) guard() {
+	ast.Inspect(t.syntax, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ForStmt:
+			t.insert(n.Body.Lbrace+1, our+"rt.Check();")
+		case *ast.RangeStmt:
+			t.insert(n.Body.Lbrace+1, our+"rt.Check();")
+		case *ast.FuncDecl:
+			if n.Body != nil && n.Name.Name != our+"run" {
+				t.insert(n.Body.Lbrace+1, our+"rt.Check();")
+			}
+		case *ast.GoStmt:
+			t.guardGo(n)
+		case *ast.SelectorExpr:
+			if f, ok := t.info.Uses[n.Sel].(*types.Func); ok && f.Pkg() != nil {
+				if by, ok := ends[f.FullName()]; ok {
+					t.replace(n.Pos(), n.End(), our+"rt."+by)
+					t.removed[t.offset(n.Pos())] = t.offset(n.End())
+				}
+			}
+		}
+		return true
+	})
+}
+
+// ends are the functions that end a program, and what stands for them.
+var ends = map[string]string{"os.Exit": "Exit", "log.Fatal": "Fatal", "log.Fatalln": "Fatalln", "log.Fatalf": "Fatalf"}
+
+func (t *translation) guardGo(n *ast.GoStmt) {
+	f := ast.Unparen(n.Call.Fun)
+	if tv, ok := t.info.Types[f]; !ok || tv.IsBuiltin() || tv.IsType() {
+		return
+	}
+	if sig, ok := t.info.TypeOf(f).Underlying().(*types.Signature); !ok || sig.TypeParams().Len() > 0 {
+		return
+	}
+	if id, ok := f.(*ast.Ident); ok && generic(t.info.Uses[id]) { // its type is known only where it is called
+		return
+	}
+	t.insert(n.Call.Fun.Pos(), our+"rt.Guard(")
+	t.insert(n.Call.Fun.End(), ")")
+}
+
+func generic(o types.Object) bool {
+	f, ok := o.(*types.Func)
+	return ok && f.Signature().TypeParams().Len() > 0
+}
+
+// show shows the value of the cell's last expression. What a function of package fmt returns is nobody's result, and neither
+// is what is received or written.
+func (t *translation) show(e ast.Expr) {
+	tv, ok := t.info.Types[e]
+	if !ok || tv.IsVoid() || tv.IsType() {
+		return
+	}
+	by := "Show"
+	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok {
+		name, pkg := callee(t.info, call)
+		if pkg == "fmt" && !strings.HasPrefix(name, "S") && name != "Errorf" || slices.Contains([]string{"Write", "WriteString", "Close", "Flush", "copy", "recover"}, name) {
+			return
+		}
+		if types.TypeString(tv.Type, nil) == "error" || isTuple(tv.Type) {
+			by = "ShowAll" // of which an error that is nil is not worth a line
+		}
+		if strings.HasSuffix(pkg, "viz/nb") && by == "ShowAll" {
+			return // it has said its error
+		}
+	}
+	if u, ok := ast.Unparen(e).(*ast.UnaryExpr); ok && u.Op.String() == "<-" {
+		return
+	}
+	t.insert(e.Pos(), our+"rt."+by+"(")
+	t.insert(e.End(), ")")
+}
+
+func isTuple(t types.Type) bool {
+	_, ok := t.(*types.Tuple)
+	return ok
+}
+
+// callee returns the name and the package of the function that is called.
+func callee(info *types.Info, call *ast.CallExpr) (name, pkg string) {
+	var id *ast.Ident
+	switch f := ast.Unparen(call.Fun).(type) {
+	case *ast.Ident:
+		id = f
+	case *ast.SelectorExpr:
+		id = f.Sel
+	default:
+		return "", ""
+	}
+	if o := info.Uses[id]; o != nil && o.Pkg() != nil {
+		return o.Name(), o.Pkg().Path()
+	}
+	return id.Name, ""
+}

@@ -1,0 +1,259 @@
+package cell
+
+import (
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/token"
+	"go/types"
+	"io"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Names of ours in translated cells. The first makes a name exported, so that later cells see it; programs print it, and
+// [Plain] takes it away again.
+const (
+	up  = "Ʇ"
+	our = "ʇ"
+)
+
+// PathPrefix begins the import paths of cells, before their [Cell.ID].
+const PathPrefix = "nb/c"
+
+// Runtime is the package that translated cells call.
+const Runtime = "github.com/parallelcl/parallelcl/internal/kernel/rt"
+
+// Plain returns a program's text without what translation adds to names.
+func Plain(text string) string {
+	if !strings.ContainsAny(text, up+our) {
+		return text
+	}
+	return plain.Replace(text)
+}
+
+var plain = strings.NewReplacer(up, "", our, "")
+
+// Package is a package that cells can import.
+type Package struct {
+	Path, Name string
+	Export     string // the file with its compiled code
+}
+
+// Notebook knows what cells have declared. Its methods may be called side by side.
+type Notebook struct {
+	mu       sync.Mutex
+	root     string // GOROOT, where the source of the standard library lies
+	fset     *token.FileSet
+	importer types.Importer
+	exports  map[string]string   // from paths of packages to files
+	byName   map[string][]string // from names of packages to paths, the best first
+	imported map[string]string   // the imports of earlier cells: from names to paths
+	dotted   map[string]bool     // and those with a dot
+	symbols  map[string]symbol
+	types    map[string]typeText
+	home     map[*types.Package]int // the cells of packages
+	last     int                    // the ID of the last cell
+}
+
+// symbol is something that a cell has declared.
+type symbol struct {
+	cell int
+	obj  types.Object
+	from string // the hash of what it is made of
+}
+
+// typeText is the text of a type and its methods, which come again with each change of one of them.
+type typeText struct {
+	decl    part
+	methods []part
+	cell    int
+}
+
+// Variable is a variable of a notebook.
+type Variable struct{ Name, Type string }
+
+// New returns a notebook without cells, for a toolchain in root.
+func New(packages []Package, root string) *Notebook {
+	nb := &Notebook{root: root}
+	nb.reset()
+	nb.add(packages)
+	return nb
+}
+
+// Reset forgets all cells. The packages that can be imported are packages from now on.
+func (nb *Notebook) Reset(packages []Package) {
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	nb.reset()
+	nb.add(packages)
+}
+
+func (nb *Notebook) reset() {
+	nb.fset = token.NewFileSet()
+	nb.exports, nb.byName = map[string]string{}, map[string][]string{}
+	nb.imported, nb.dotted = map[string]string{}, map[string]bool{}
+	nb.home = map[*types.Package]int{}
+	nb.symbols, nb.types = map[string]symbol{}, map[string]typeText{}
+	nb.importer = importer.ForCompiler(nb.fset, "gc", func(p string) (io.ReadCloser, error) {
+		if f, ok := nb.exports[p]; ok {
+			return os.Open(f)
+		}
+		return nil, fmt.Errorf("no package %s", p)
+	})
+}
+
+// Add adds packages that cells can import.
+func (nb *Notebook) Add(packages []Package) {
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	nb.add(packages)
+}
+
+func (nb *Notebook) add(packages []Package) {
+	for _, p := range packages {
+		if _, ok := nb.exports[p.Path]; !ok && Importable(p.Path) {
+			nb.byName[p.Name] = append(nb.byName[p.Name], p.Path)
+		}
+		nb.exports[p.Path] = p.Export
+	}
+	for _, list := range nb.byName {
+		slices.SortStableFunc(list, func(a, b string) int { return rank(a) - rank(b) })
+	}
+}
+
+// Warm reads the types of packages, so that no cell has to wait for that.
+func (nb *Notebook) Warm(paths ...string) {
+	for _, p := range paths {
+		nb.mu.Lock()
+		nb.importer.Import(p) // if it fails, the cell that uses it says so
+		nb.mu.Unlock()
+	}
+}
+
+// Importable says whether a cell can import a package by itself.
+func Importable(p string) bool {
+	elements := strings.Split(p, "/")
+	return !slices.Contains(elements, "internal") && !slices.Contains(elements, "vendor") && !strings.HasPrefix(p, PathPrefix)
+}
+
+// rank orders packages of one name: the module's, the standard library's, others.
+func rank(p string) int {
+	switch {
+	case strings.HasPrefix(p, "github.com/parallelcl/"):
+		return 0
+	case p == "crypto/rand" || p == "html/template": // after those that are meant more often
+		return 2
+	case !strings.Contains(p, "."):
+		return 1
+	}
+	return 3
+}
+
+// Variables lists the variables of all cells.
+func (nb *Notebook) Variables() (list []Variable) {
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(nb.symbols)) {
+		if v, ok := nb.symbols[name].obj.(*types.Var); ok {
+			list = append(list, Variable{name, types.TypeString(v.Type(), shortNames)})
+		}
+	}
+	return list
+}
+
+// Names lists what cells have declared, by kind: types, functions, constants, variables.
+func (nb *Notebook) Names() map[string][]string {
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	list := map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(nb.symbols)) {
+		k := kindOf(nb.symbols[name].obj)
+		list[k] = append(list[k], name)
+	}
+	for name, p := range nb.imported {
+		list["import"] = append(list["import"], fmt.Sprintf("%s %q", name, p))
+	}
+	slices.Sort(list["import"])
+	return list
+}
+
+// Forget removes names, so that later cells don't see them.
+func (nb *Notebook) Forget(names ...string) (missing []string) {
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	for _, name := range names {
+		_, symbol := nb.symbols[name]
+		_, imported := nb.imported[name]
+		if !symbol && !imported {
+			missing = append(missing, name)
+		}
+		delete(nb.symbols, name)
+		delete(nb.types, name)
+		delete(nb.imported, name)
+	}
+	return missing
+}
+
+func shortNames(p *types.Package) string {
+	if p.Path() == ourPath {
+		return ""
+	}
+	return p.Name()
+}
+
+func kindOf(o types.Object) string {
+	switch o.(type) {
+	case *types.Var:
+		return "variable"
+	case *types.Func:
+		return "function"
+	case *types.TypeName:
+		return "type"
+	case *types.Const:
+		return "constant"
+	}
+	return "package"
+}
+
+// importPath returns the package that a name before dots means, of which a cell uses some names.
+func (nb *Notebook) importPath(name string, uses map[string]bool) (string, bool) {
+	if p, ok := nb.imported[name]; ok {
+		return p, true
+	}
+	list := nb.byName[name]
+	for _, p := range list {
+		pkg, err := nb.importer.Import(p)
+		if err == nil && has(pkg, uses) {
+			return p, true
+		}
+	}
+	if len(list) > 0 {
+		return list[0], true
+	}
+	return "", false
+}
+
+func has(pkg *types.Package, names map[string]bool) bool {
+	for name := range names {
+		if pkg.Scope().Lookup(name) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// nameOf is the name by which an import is used.
+func (nb *Notebook) nameOf(s *ast.ImportSpec, p string) string {
+	if s.Name != nil {
+		return s.Name.Name
+	}
+	if pkg, err := nb.importer.Import(p); err == nil {
+		return pkg.Name()
+	}
+	return path.Base(p)
+}

@@ -1,0 +1,326 @@
+package cell
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// kind is what a part of a cell is.
+type kind int
+
+const (
+	isImport kind = iota
+	isFunc        // a function or a method
+	isType        // one type
+	isConst
+	isVar
+	isDefine // a, b := …
+	isStmt
+)
+
+// part is a declaration or statement of a cell.
+type part struct {
+	kind   kind
+	text   string
+	file   string // where the text stands, for messages: In[3]
+	line   int
+	column int
+	names  []string // that a definition declares
+	define int      // where its := is
+	old    []int    // where its right side mentions what one of its names was before
+	name   string   // of a function, a method or a type
+	on     string   // the type of a method
+	again  bool     // it is of an earlier cell, and comes again with its type
+
+	begin, end int // where it stands in the text that is checked
+}
+
+// Mistakes are what is wrong with a cell, each with its place: "In[3]:2:5: undefined: x".
+type Mistakes []Mistake
+
+// Mistake is one thing that is wrong with a cell.
+type Mistake struct {
+	File         string
+	Line, Column int
+	Text         string
+}
+
+func (m Mistake) String() string {
+	return fmt.Sprintf("%s:%d:%d: %s", m.File, m.Line, m.Column, m.Text)
+}
+
+func (m Mistakes) Error() string {
+	var lines []string
+	for _, one := range m {
+		lines = append(lines, one.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// split cuts the Go code of a cell into its parts. The parser reads statements only inside of functions, and functions and
+// imports only outside. So the code is cut at these, and what is between is read as the body of a function.
+func split(file, code string) ([]part, error) {
+	var parts []part
+	for _, s := range sections([]byte(code)) {
+		line, column := place(code, s.begin)
+		more, err := s.parts(code[s.begin:s.end], file, line, column, false)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, more...)
+	}
+	return parts, nil
+}
+
+// place is the line and column of an offset, from 1.
+func place(text string, at int) (line, column int) {
+	return 1 + strings.Count(text[:at], "\n"), at - strings.LastIndexByte(text[:at], '\n')
+}
+
+// section is a stretch of a cell.
+type section struct {
+	begin, end int
+	outside    bool // of functions: an import, a function or a method
+}
+
+func sections(text []byte) (list []section) {
+	type lexeme struct {
+		tok     token.Token
+		at, end int
+	}
+	s, file := newScanner(text, 0)
+	var line []lexeme // of a statement
+	depth, from := 0, 0
+	add := func(begin, end int, outside bool) {
+		if len(bytes.TrimSpace(text[begin:end])) > 0 {
+			list = append(list, section{begin, end, outside})
+		}
+	}
+	outside := func() bool {
+		if len(line) == 0 {
+			return false
+		}
+		if line[0].tok == token.IMPORT {
+			return true
+		}
+		if line[0].tok != token.FUNC || len(line) < 3 {
+			return false
+		}
+		if line[1].tok == token.IDENT {
+			return true
+		}
+		depth := 0
+		for i, l := range line[1:] { // the token after the receiver
+			if depth += nesting(l.tok); depth == 0 {
+				return i+3 < len(line) && line[i+2].tok == token.IDENT && line[i+3].tok == token.LPAREN
+			}
+		}
+		return false
+	}
+	for {
+		pos, tok, lit := s.Scan()
+		at := file.Offset(pos)
+		if tok == token.SEMICOLON && depth <= 0 || tok == token.EOF {
+			if outside() {
+				add(from, line[0].at, false)
+				end := line[len(line)-1].end
+				add(line[0].at, end, true)
+				from = end
+			}
+			line = line[:0]
+			if tok == token.EOF {
+				add(from, len(text), false)
+				return list
+			}
+			if lit == ";" && from == at {
+				from = at + 1
+			}
+			continue
+		}
+		depth += nesting(tok)
+		line = append(line, lexeme{tok, at, at + max(len(lit), len(tok.String()))})
+		if lit != "" {
+			line[len(line)-1].end = at + len(lit)
+		}
+	}
+}
+
+// parts returns the parts of a section. Lenient, it returns those of a section that does not parse, as far as it goes.
+func (s section) parts(text, file string, line, column int, lenient bool) ([]part, error) {
+	before, after := "package p; ", ""
+	if !s.outside {
+		before, after = "package p; func _() { ", "\n}"
+	}
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, "", fmt.Sprintf("%s/*line %s:%d:%d*/%s%s", before, file, line, column, text, after), 0)
+	if err != nil && (!lenient || f == nil) {
+		return nil, mistakesOf(err)
+	}
+	base := len(before) + len(fmt.Sprintf("/*line %s:%d:%d*/", file, line, column))
+	at := func(p token.Pos) int { return min(max(fset.File(f.FileStart).Offset(p)-base, 0), len(text)) }
+	piece := func(k kind, begin, end token.Pos) part {
+		p := part{kind: k, text: text[at(begin):at(end)], file: file}
+		p.line, p.column = place(text, at(begin))
+		if p.line == 1 {
+			p.column += column - 1
+		}
+		p.line += line - 1
+		return p
+	}
+	if s.outside {
+		return outsideParts(f, piece), nil
+	}
+	if len(f.Decls) == 0 {
+		return nil, nil
+	}
+	if len(f.Decls) > 1 && !lenient { // a brace too many ended the function
+		pos := fset.Position(f.Decls[1].Pos())
+		return nil, Mistakes{{file, pos.Line, pos.Column, "a } without its {"}}
+	}
+	unresolved := map[*ast.Ident]bool{}
+	for _, id := range f.Unresolved {
+		unresolved[id] = true
+	}
+	var parts []part
+	body, ok := f.Decls[0].(*ast.FuncDecl)
+	if !ok || body.Body == nil {
+		return nil, nil
+	}
+	for _, stmt := range body.Body.List {
+		switch s := stmt.(type) {
+		case *ast.EmptyStmt:
+		case *ast.DeclStmt:
+			parts = append(parts, declared(s.Decl.(*ast.GenDecl), piece)...)
+		case *ast.AssignStmt:
+			p := piece(isStmt, s.Pos(), s.End())
+			if names, ok := plainNames(s); ok {
+				p.kind, p.names, p.define = isDefine, names, at(s.TokPos)-at(s.Pos())
+				p.old = mentions(s.Rhs, names, unresolved, func(pos token.Pos) int { return at(pos) - at(s.Pos()) })
+			}
+			parts = append(parts, p)
+		default:
+			parts = append(parts, piece(isStmt, stmt.Pos(), stmt.End()))
+		}
+	}
+	return parts, nil
+}
+
+func outsideParts(f *ast.File, piece func(kind, token.Pos, token.Pos) part) []part {
+	if len(f.Decls) == 0 {
+		return nil
+	}
+	d, ok := f.Decls[0].(*ast.FuncDecl)
+	if !ok {
+		return []part{piece(isImport, f.Decls[0].Pos(), f.Decls[len(f.Decls)-1].End())}
+	}
+	p := piece(isFunc, d.Pos(), d.End())
+	p.name = d.Name.Name
+	if d.Recv != nil && len(d.Recv.List) == 1 {
+		p.on = receiver(d.Recv.List[0].Type)
+	}
+	return []part{p}
+}
+
+// receiver is the name of the type in a receiver.
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.ParenExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	}
+	return ""
+}
+
+// declared returns the parts of a declaration: each type is one.
+func declared(d *ast.GenDecl, piece func(kind, token.Pos, token.Pos) part) (parts []part) {
+	switch d.Tok {
+	case token.VAR:
+		return []part{piece(isVar, d.Pos(), d.End())}
+	case token.CONST:
+		return []part{piece(isConst, d.Pos(), d.End())}
+	}
+	for _, s := range d.Specs {
+		p := piece(isType, s.Pos(), s.End())
+		p.name = s.(*ast.TypeSpec).Name.Name
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// plainNames are the names that a := declares.
+func plainNames(s *ast.AssignStmt) (names []string, ok bool) {
+	for _, e := range s.Lhs {
+		id, ok := e.(*ast.Ident)
+		if !ok || s.Tok != token.DEFINE {
+			return nil, false
+		}
+		names = append(names, id.Name)
+	}
+	return names, true
+}
+
+// mentions returns where expressions mention names from outside of the cell.
+func mentions(list []ast.Expr, names []string, unresolved map[*ast.Ident]bool, at func(token.Pos) int) (places []int) {
+	for _, e := range list {
+		ast.Inspect(e, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && unresolved[id] && slices.Contains(names, id.Name) {
+				places = append(places, at(id.Pos()))
+			}
+			return true
+		})
+	}
+	return places
+}
+
+func mistakesOf(err error) error {
+	var list scanner.ErrorList
+	if !errors.As(err, &list) {
+		return err
+	}
+	var m Mistakes
+	for _, e := range list {
+		m = append(m, Mistake{e.Pos.Filename, e.Pos.Line, e.Pos.Column, e.Msg})
+	}
+	return m
+}
+
+// directive is the comment that says where the text after it stands.
+func (p part) directive() string { return fmt.Sprintf("/*line %s:%d:%d*/", p.file, p.line, p.column) }
+
+// Imports lists the packages that a cell's code imports itself. Of code that does not parse it lists none.
+func Imports(code string) (paths []string) {
+	parts, err := split("", code)
+	if err != nil {
+		return nil
+	}
+	for _, p := range parts {
+		if p.kind != isImport {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), "", "package p; "+p.text, parser.ImportsOnly)
+		if err != nil {
+			return nil
+		}
+		for _, s := range f.Imports {
+			if path, err := strconv.Unquote(s.Path.Value); err == nil && path != "C" {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
+}

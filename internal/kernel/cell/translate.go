@@ -1,0 +1,502 @@
+package cell
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Cell is a cell as a Go package. Its function Run runs it.
+type Cell struct {
+	ID      int
+	Text    string
+	Imports []string // paths, those of other cells too
+	Notes   []string // what the user should know
+	Origin  string   // a hash of what the cell is made of, with what it uses of others
+	Runs    bool     // it has statements or values; else it only declares
+
+	checked *checked
+	symbols map[string]symbol
+}
+
+// Path is the import path of a cell's package.
+func Path(id int) string { return fmt.Sprint(PathPrefix, id) }
+
+// Translate makes a package of the Go code of a cell. Messages call it file, such as In[3]. The names that it declares are
+// known to later cells after [Notebook.Commit].
+func (nb *Notebook) Translate(file, code string) (*Cell, error) {
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	parts, err := split(file, code)
+	if err != nil {
+		return nil, err
+	}
+	parts, dropped, notes := nb.withMethods(parts)
+	ch, err := nb.check(file, parts, false)
+	if m, ok := err.(Mistakes); ok && dropped != nil && m.outside(file) {
+		notes = append(notes, dropped()...)
+		parts = slices.DeleteFunc(parts, func(p part) bool { return p.again && p.on != "" })
+		ch, err = nb.check(file, parts, false)
+	}
+	if err != nil {
+		return nil, err
+	}
+	nb.last++
+	t := &translation{checked: ch, id: nb.last, same: map[types.Object]int{}, uses: map[int]bool{}, named: map[string]string{}, removed: map[int]int{}}
+	t.cell = &Cell{ID: nb.last, Notes: notes, checked: ch, symbols: map[string]symbol{}}
+	if err := t.translate(); err != nil {
+		return nil, err
+	}
+	return t.cell, nil
+}
+
+// outside says whether a mistake is in the text of another cell.
+func (m Mistakes) outside(file string) bool {
+	return slices.ContainsFunc(m, func(one Mistake) bool { return one.File != file })
+}
+
+// Commit makes what a cell declares known to later cells.
+func (nb *Notebook) Commit(c *Cell, archive string) {
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	nb.exports[Path(c.ID)] = archive
+	nb.home[c.checked.pkg] = c.ID
+	for name := range c.checked.imports {
+		p := c.checked.imports[name]
+		switch {
+		case strings.HasPrefix(name, ". "):
+			nb.dotted[p] = true
+		case !strings.HasPrefix(name, "_ ") && c.checked.explicit(name):
+			nb.imported[name] = p
+			delete(nb.symbols, name)
+		}
+	}
+	for name, s := range c.symbols {
+		nb.symbols[name] = s
+		delete(nb.imported, name)
+		delete(nb.types, name)
+	}
+	for _, p := range c.checked.parts {
+		if p.kind == isType {
+			nb.types[p.name] = typeText{decl: p.first(), cell: c.ID}
+		}
+	}
+	for _, p := range c.checked.parts {
+		if t, ok := nb.types[p.on]; ok && p.kind == isFunc && p.on != "" {
+			t.methods = append(t.methods, p.first())
+			nb.types[p.on] = t
+		}
+	}
+}
+
+// explicit says whether the cell itself imports a package under a name.
+func (c *checked) explicit(name string) bool {
+	return slices.ContainsFunc(c.parts, func(p part) bool { return p.kind == isImport && strings.Contains(p.text, c.imports[name]) })
+}
+
+// translation makes the text of a package from a cell whose types are known.
+type translation struct {
+	*checked
+	id      int
+	cell    *Cell
+	same    map[types.Object]int // variables and functions that are those of an earlier cell
+	uses    map[int]bool         // cells that this one imports
+	named   map[string]string    // packages that only types mention: paths to names
+	edits   []edit
+	removed map[int]int // stretches of the text that are not in the translation
+	after   strings.Builder
+	begin   []string // statements with which Run begins
+	failed  error
+}
+
+type edit struct {
+	begin, end int
+	text       string
+}
+
+func (t *translation) translate() error {
+	t.findSame()
+	t.rename()
+	t.guard()
+	run := t.statementsOfRun()
+	outside := t.outside()
+	t.declareVariables()
+	if t.failed != nil {
+		return t.failed
+	}
+	var b strings.Builder
+	b.WriteString("package cell; import " + our + "rt \"" + Runtime + "\"; ")
+	t.cell.Imports = []string{Runtime}
+	for _, name := range slices.Sorted(maps.Keys(t.imports)) {
+		if p := t.imports[name]; t.used(name) {
+			b.WriteString(importLine(name, p))
+			t.cell.Imports = append(t.cell.Imports, p)
+		}
+	}
+	for _, p := range slices.Sorted(maps.Keys(t.named)) {
+		b.WriteString(importLine(t.named[p], p))
+		t.cell.Imports = append(t.cell.Imports, p)
+	}
+	for _, id := range slices.Sorted(maps.Keys(t.uses)) {
+		b.WriteString(importLine(fmt.Sprint(our, id), Path(id)))
+		t.cell.Imports = append(t.cell.Imports, Path(id))
+	}
+	b.WriteString(outside)
+	fmt.Fprintf(&b, "\n/*line %scell:1*/\n", our)
+	b.WriteString(t.after.String())
+	fmt.Fprintf(&b, "func %sframe(f func()) { f() }\nfunc Run() {\n%srt.Enter(%d, %sframe)\n", our, our, t.id, our)
+	for _, s := range t.begin {
+		b.WriteString(s + "\n")
+	}
+	b.WriteString(run)
+	b.WriteString("\n}\n")
+	t.cell.Text = b.String()
+	t.cell.Runs = run != ""
+	t.origin()
+	return nil
+}
+
+// findSame finds which of the cell's names are variables and functions of before, with the same type: they stay, and get a
+// new value. Others are new, and what was compiled before keeps the old ones.
+func (t *translation) findSame() {
+	for name := range t.top {
+		obj := t.pkg.Scope().Lookup(name)
+		if obj == nil || name == "init" || name == "main" {
+			continue
+		}
+		old, before := t.nb.symbols[name]
+		switch {
+		case before && sameStorage(old.obj, obj):
+			t.same[obj] = old.cell
+			t.cell.symbols[name] = symbol{cell: old.cell, obj: old.obj}
+			continue
+		case before && (kindOf(old.obj) != "constant" || kindOf(obj) != "constant"):
+			t.cell.Notes = append(t.cell.Notes, changed(name, old.obj, obj))
+		}
+		t.cell.symbols[name] = symbol{cell: t.id, obj: obj}
+	}
+	slices.Sort(t.cell.Notes)
+}
+
+func sameStorage(old, now types.Object) bool {
+	if !types.Identical(old.Type(), now.Type()) || kindOf(old) != kindOf(now) {
+		return false
+	}
+	switch now := now.(type) {
+	case *types.Var:
+		return true
+	case *types.Func:
+		return now.Signature().TypeParams().Len() == 0
+	}
+	return false
+}
+
+func changed(name string, old, now types.Object) string {
+	switch k := kindOf(now); {
+	case k == "type":
+		return fmt.Sprintf("%s is a new type: values made before keep the old one.", name)
+	case k == "function" && kindOf(old) == k:
+		return fmt.Sprintf("%s has another signature: functions of earlier cells still call the old one.", name)
+	case k == kindOf(old):
+		return fmt.Sprintf("%s has another type, %s: functions of earlier cells still use the old one.", name, Plain(types.TypeString(now.Type(), shortNames)))
+	default:
+		return fmt.Sprintf("%s is a %s from now on: functions of earlier cells still use the %s.", name, k, kindOf(old))
+	}
+}
+
+// cellOf is the cell in which something was declared.
+func (t *translation) cellOf(o types.Object) int {
+	if id, ok := t.same[o]; ok {
+		return id
+	}
+	if o.Pkg() == t.pkg {
+		return t.id
+	}
+	return t.nb.home[o.Pkg()]
+}
+
+// refer is how the translation mentions something that a cell has declared.
+func (t *translation) refer(o types.Object) string {
+	if id := t.cellOf(o); id != t.id {
+		t.uses[id] = true
+		return fmt.Sprintf("%s%d.%s", our, id, exported(o.Name()))
+	}
+	return exported(o.Name())
+}
+
+func (t *translation) replace(begin, end token.Pos, text string) {
+	t.edits = append(t.edits, edit{t.offset(begin), t.offset(end), text})
+}
+
+func (t *translation) insert(at token.Pos, text string) { t.replace(at, at, text) }
+
+// rename writes every name of a cell in the form in which other cells see it.
+func (t *translation) rename() {
+	ast.Inspect(t.syntax, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.StructType:
+			t.hideFields(n)
+		case *ast.Ident:
+			if o := t.info.Defs[n]; o != nil {
+				t.renameOne(n, o)
+			} else if o := t.info.Uses[n]; o != nil {
+				t.renameOne(n, o)
+			}
+		}
+		return true
+	})
+	for at, name := range t.again { // of which the checker knows only the blank
+		t.edits = append(t.edits, edit{at, at + 1, t.refer(t.pkg.Scope().Lookup(name))})
+	}
+}
+
+func (t *translation) renameOne(id *ast.Ident, o types.Object) {
+	if id.Name == "_" {
+		return
+	}
+	if text, ok := t.ours[o]; ok {
+		if cell, _, ok := strings.Cut(strings.TrimPrefix(text, our), "."); ok {
+			var n int
+			if _, err := fmt.Sscan(cell, &n); err == nil {
+				t.uses[n] = true
+			}
+		}
+		t.replace(id.Pos(), id.End(), text)
+		return
+	}
+	if o.Pkg() == nil || o.Pkg().Path() != ourPath {
+		return
+	}
+	v, isVar := o.(*types.Var)
+	f, isFunc := o.(*types.Func)
+	switch {
+	case isVar && v.IsField() && v.Embedded() && types.Universe.Lookup(v.Name()) != nil: // the name of a type of Go's own
+	case isVar && v.IsField(), isFunc && f.Signature().Recv() != nil:
+		t.replace(id.Pos(), id.End(), exported(id.Name))
+	case o.Parent() == t.pkg.Scope(), o.Pkg() != t.pkg && o.Parent() != nil && o.Parent().Parent() == types.Universe:
+		if !strings.HasPrefix(id.Name, our) && id.Name != "init" && id.Name != "main" {
+			t.replace(id.Pos(), id.End(), t.refer(o))
+		}
+	}
+}
+
+// hiddenTag keeps a field that is exported only by translation out of JSON.
+const hiddenTag = "`json:\"-\"`"
+
+func (t *translation) hideFields(s *ast.StructType) {
+	for _, f := range s.Fields.List {
+		if f.Tag == nil && slices.ContainsFunc(f.Names, func(id *ast.Ident) bool { return !id.IsExported() && id.Name != "_" }) {
+			t.insert(f.End(), " "+hiddenTag)
+		}
+	}
+}
+
+// apply returns a stretch of the checked text with the edits in it.
+func (t *translation) apply(begin, end int) string {
+	slices.SortStableFunc(t.edits, func(a, b edit) int {
+		if a.begin != b.begin {
+			return a.begin - b.begin
+		}
+		return a.end - b.end
+	})
+	var b strings.Builder
+	at := begin
+	for _, e := range t.edits {
+		if e.begin < at || e.end > end || e.begin > end {
+			continue
+		}
+		b.WriteString(t.text[at:e.begin])
+		b.WriteString(e.text)
+		at = e.end
+	}
+	b.WriteString(t.text[at:end])
+	return b.String()
+}
+
+// statementsOfRun writes the cell's statements, with definitions as assignments, in the order of the cell.
+func (t *translation) statementsOfRun() string {
+	last := t.lastExpression()
+	if last != nil {
+		t.show(last)
+	}
+	specs := map[int][]*ast.ValueSpec{} // by the part they are in
+	for _, d := range t.syntax.Decls {
+		if d, ok := d.(*ast.GenDecl); ok && d.Tok == token.VAR {
+			for _, s := range d.Specs {
+				i := t.partAt(s.Pos())
+				specs[i] = append(specs[i], s.(*ast.ValueSpec))
+			}
+		}
+	}
+	var b strings.Builder
+	ends := ""
+	for i, p := range t.parts {
+		switch p.kind {
+		case isStmt, isDefine:
+			fmt.Fprintf(&b, "\n%srt.Check();%s%s", our, p.directive(), t.apply(p.begin, p.end))
+		case isVar:
+			for _, s := range specs[i] {
+				b.WriteString(t.assignment(s))
+			}
+		case isFunc:
+			switch {
+			case p.on != "":
+			case p.name == "main":
+				ends = "\n" + our + "main()"
+			case p.name == "init", strings.HasPrefix(p.name, "init_"): // GoNB runs these before each cell
+				fmt.Fprintf(&b, "\n%s", t.callOf(i))
+			}
+		}
+	}
+	return b.String() + ends
+}
+
+// partAt is the part in which a position is.
+func (t *translation) partAt(pos token.Pos) int {
+	at := t.offset(pos)
+	return slices.IndexFunc(t.parts, func(p part) bool { return p.kind != isImport && p.begin <= at && at < p.end })
+}
+
+func (t *translation) callOf(i int) string {
+	return fmt.Sprintf("%s%s%d()", our, t.parts[i].name, i)
+}
+
+// assignment gives variables that were declared their values.
+func (t *translation) assignment(s *ast.ValueSpec) string {
+	pos := t.nb.fset.Position(s.Pos())
+	begin, end := t.offset(s.Pos()), t.offset(s.End())
+	head := fmt.Sprintf("\n%srt.Check();/*line %s:%d:%d*/", our, pos.Filename, pos.Line, pos.Column)
+	blank := !slices.ContainsFunc(s.Names, func(id *ast.Ident) bool { return id.Name != "_" })
+	switch {
+	case blank:
+		return head + "var " + t.apply(begin, end)
+	case len(s.Values) > 0:
+		lhs := t.apply(begin, t.offset(s.Names[len(s.Names)-1].End()))
+		if s.Type != nil {
+			t.removed[t.offset(s.Type.Pos())] = t.offset(s.Type.End())
+		}
+		rest := t.offset(s.Values[0].Pos())
+		return head + lhs + " = " + t.apply(rest, end)
+	}
+	var names, zeros []string
+	t.removed[t.offset(s.Type.Pos())] = t.offset(s.Type.End())
+	for _, id := range s.Names {
+		if o := t.info.Defs[id]; o != nil && id.Name != "_" {
+			names = append(names, t.refer(o))
+			zeros = append(zeros, "*new("+t.typeText(o.Type())+")")
+		}
+	}
+	return head + strings.Join(names, ", ") + " = " + strings.Join(zeros, ", ")
+}
+
+// outside writes the types, constants and functions of the cell. A function without type parameters is the value of a
+// variable, so that functions that call it see the new one when it is declared again.
+func (t *translation) outside() string {
+	var b strings.Builder
+	funcs := map[int]*ast.FuncDecl{}
+	for _, d := range t.syntax.Decls {
+		if d, ok := d.(*ast.FuncDecl); ok && d.Recv == nil {
+			funcs[t.partAt(d.Pos())] = d
+		}
+	}
+	for i, p := range t.parts {
+		switch {
+		case p.kind == isType:
+			b.WriteString("\ntype ")
+		case p.kind == isFunc, p.kind == isConst:
+			b.WriteString("\n")
+		default:
+			continue
+		}
+		if d := funcs[i]; d != nil && d.Type.TypeParams == nil {
+			name := our + d.Name.Name
+			obj := t.info.Defs[d.Name]
+			switch d.Name.Name {
+			case "main":
+			case "init":
+				name = strings.TrimSuffix(t.callOf(i), "()")
+			default:
+				name = strings.TrimSuffix(t.callOf(i), "()")
+				if _, ok := t.same[obj]; !ok {
+					fmt.Fprintf(&t.after, "var %s %s\n", exported(d.Name.Name), t.typeText(obj.Type()))
+				}
+				t.begin = append(t.begin, t.refer(obj)+" = "+name)
+			}
+			b.WriteString(p.directive() + t.apply(p.begin, t.offset(d.Name.Pos())) + name + t.apply(t.offset(d.Name.End()), p.end))
+			continue
+		}
+		b.WriteString(p.directive() + t.apply(p.begin, p.end))
+	}
+	return b.String()
+}
+
+// declareVariables declares the variables that are new, for later cells and for the inspector.
+func (t *translation) declareVariables() {
+	for _, name := range slices.Sorted(maps.Keys(t.cell.symbols)) {
+		s := t.cell.symbols[name]
+		v, ok := s.obj.(*types.Var)
+		if !ok || s.cell != t.id {
+			continue
+		}
+		if text := t.typeText(v.Type()); t.failed == nil {
+			fmt.Fprintf(&t.after, "var %s %s\n", exported(name), text)
+			t.begin = append(t.begin, fmt.Sprintf("%srt.Declare(%q, &%s)", our, name, exported(name)))
+		}
+	}
+}
+
+// used says whether the translation mentions the package of an import.
+func (t *translation) used(name string) bool {
+	if strings.HasPrefix(name, "_ ") {
+		return true
+	}
+	path := t.imports[name]
+	for id, o := range t.info.Uses {
+		if t.isRemoved(t.offset(id.Pos())) {
+			continue
+		}
+		if p, ok := o.(*types.PkgName); ok && p.Imported().Path() == path && p.Name() == name {
+			return true
+		}
+		if strings.HasPrefix(name, ". ") && o.Pkg() != nil && o.Pkg().Path() == path && o.Parent() == o.Pkg().Scope() {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *translation) isRemoved(at int) bool {
+	for begin, end := range t.removed {
+		if begin <= at && at < end {
+			return true
+		}
+	}
+	return false
+}
+
+// origin hashes the cell with what it uses of others, and gives the hash to what it declares.
+func (t *translation) origin() {
+	h := sha256.New()
+	for _, p := range t.parts {
+		h.Write([]byte(p.text + "\n"))
+	}
+	seen := map[string]bool{}
+	for _, o := range t.info.Uses {
+		if s, ok := t.nb.symbols[o.Name()]; ok && s.obj == o && !seen[s.from] {
+			seen[s.from] = true
+		}
+	}
+	for _, from := range slices.Sorted(maps.Keys(seen)) {
+		h.Write([]byte(from))
+	}
+	t.cell.Origin = fmt.Sprintf("%x", h.Sum(nil)[:8])
+	for name, s := range t.cell.symbols {
+		s.from = t.cell.Origin
+		t.cell.symbols[name] = s
+	}
+}

@@ -1,0 +1,22 @@
+package engine
+
+// helpText is what %help shows.
+const helpText = "### Cells\n" + `
+Cells are Go. What a cell declares lives on: variables (also by ` + "`:=`" + `), functions, types, constants. A function that is declared again is
+the new one for its old callers too. Packages need not be imported. The value of the last expression is shown. ` + "`must(f())`" + ` and
+` + "`check(err)`" + ` end the cell on an error; ` + "`ctx`" + ` ends when you stop the cell.
+
+| command | what it does |
+| --- | --- |
+| ` + "`!command`, `!*command`" + ` | runs a shell command, in the folder of the cells' go.mod with a star |
+| ` + "`%% [args]`, `%main`, `%args`" + ` | sets the arguments of the program; the rest of the cell runs as without it |
+| ` + "`%exec f [args]`" + ` | calls f after the cell |
+| ` + "`%test`" + ` | runs the tests and benchmarks of the cell |
+| ` + "`%env NAME VALUE`, `%cd [folder]`" + ` | sets a variable of the environment, changes the folder |
+| ` + "`%vars`, `%list`, `%remove name`" + ` | shows variables with values and sizes, lists what is declared, forgets a name |
+| ` + "`%reset [go.mod]`" + ` | forgets everything, or only the modules that cells have fetched |
+| ` + "`%capture [-a] file`" + ` | copies the cell's output to a file |
+| ` + "`%with_inputs`, `%with_password`" + ` | asks for a line that the next shell command reads |
+| ` + "`%autoget`, `%noautoget`" + ` | whether missing packages are fetched |
+| ` + "`%%writefile [-a] file`, `%%bash`, `%%sh`, `%%script command`" + ` | at the top of a cell that is not Go |
+`

@@ -1,0 +1,41 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/build"
+	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
+)
+
+// Serve serves a notebook at the ports of a Jupyter connection file.
+func Serve(ctx context.Context, connection string) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(program)
+	s, err := build.ReadSettings(dir)
+	if err != nil {
+		return err
+	}
+	hosts := filepath.Join(dir, build.HostDir)
+	h, err := build.ReadHost(hosts)
+	if err != nil { // Go's cache was cleaned
+		if h, err = s.Go.Host(ctx, s.Module, hosts); err != nil {
+			return err
+		}
+	}
+	c := Config{Go: s.Go, Module: s.Module, Dir: hosts, Host: h}
+	if script, err := os.ReadFile(filepath.Join(dir, build.WidgetsFile)); err == nil {
+		c.Widgets = string(script)
+	}
+	c.KernelID = strings.TrimSuffix(strings.TrimPrefix(filepath.Base(connection), "kernel-"), ".json")
+	e, err := New(c)
+	if err != nil {
+		return err
+	}
+	return jupyter.Serve(ctx, connection, e, jupyter.Info{Name: "parallelcl", Version: "1", Banner: "Go cells that share live state"})
+}

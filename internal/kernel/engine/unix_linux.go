@@ -1,0 +1,5 @@
+package engine
+
+import "golang.org/x/sys/unix"
+
+const inputQueue = unix.TIOCINQ

@@ -1,0 +1,116 @@
+// Package jupyter serves an [Engine] to Jupyter front ends: messaging protocol 5.5 with subshells, over ZeroMQ.
+package jupyter
+
+import (
+	"context"
+	"fmt"
+)
+
+// An Engine runs cells. The server calls its methods side by side: cells of different subshells run together, and every
+// other method may be called while cells run.
+type Engine interface {
+	// Execute runs a cell and returns when it ends. An [*Error] describes what was wrong with the cell; any other error is
+	// shown by its text. ctx ends when the user interrupts the cell, and Execute then returns ctx's error as soon as the cell
+	// has stopped. What the cell started may use out after Execute has returned.
+	Execute(ctx context.Context, c Cell, out Out) error
+
+	// Force ends the cells that still run after their contexts have ended. The server calls it when the user interrupts a
+	// second time.
+	Force()
+
+	// Complete proposes what may stand at a byte offset of code.
+	Complete(ctx context.Context, code string, offset int) (Completion, error)
+
+	// Inspect describes what stands at a byte offset of code, by media type. Level 1 asks for more than level 0. The result
+	// is empty where nothing is known.
+	Inspect(ctx context.Context, code string, offset, level int) (map[string]any, error)
+
+	// IsComplete says whether code can run as it is.
+	IsComplete(code string) Completeness
+
+	// Comm takes a message of the front end. Messages come in order, one at a time. out answers it, and belongs to no cell.
+	// If Comm returns an error for [CommOpen], the server closes the comm.
+	Comm(ctx context.Context, m Comm, out Out) error
+
+	// Close ends all cells and every process of the engine.
+	Close() error
+}
+
+// A Cell is code to run.
+type Cell struct {
+	Code   string
+	Number int    // the number shown beside the cell. Cells that the history does not store repeat a number.
+	ID     string // the cell's name in its notebook; empty where the front end does not say it
+	Silent bool   // the user does not see the output
+}
+
+// Out is where the output of one cell goes. Its methods may be called by several goroutines, also after the cell has ended:
+// the front end still shows their output below that cell.
+type Out interface {
+	// Stream appends text to "stdout" or "stderr". Small texts are sent together.
+	Stream(name, text string)
+	Display(Display)
+	// Clear removes the output shown so far: at once, or when the next output arrives.
+	Clear(wait bool)
+	// Input asks the user for a line, which it returns without its end. It returns [io.EOF] where nobody can answer: the
+	// front end has no input, or the cell has ended.
+	Input(ctx context.Context, prompt string, password bool) (string, error)
+	// Comm sends a message to the front end.
+	Comm(Comm)
+}
+
+// Display is rich output. Its data are by media type: text as string, pictures of bytes as []byte, JSON as any value.
+type Display struct {
+	Data, Metadata map[string]any
+	ID             string // names the output so that it can be updated; may be empty
+	Update         bool   // replaces every output of this ID
+	Result         bool   // is the value of the cell's last expression
+}
+
+// Completion is what may stand for the code between two byte offsets.
+type Completion struct {
+	Start, End int
+	Matches    []Match
+}
+
+// A Match is one text of a completion.
+type Match struct {
+	Text      string
+	Type      string // function, type, variable, …; may be empty
+	Signature string // may be empty
+}
+
+// Completeness says whether code can run.
+type Completeness struct {
+	Status string // "complete", "incomplete", "invalid" or "unknown"
+	Indent string // of the line that follows incomplete code
+}
+
+// CommKind is what a [Comm] does.
+type CommKind string
+
+// The kinds of comm messages.
+const (
+	CommOpen    CommKind = "comm_open"
+	CommMessage CommKind = "comm_msg"
+	CommClose   CommKind = "comm_close"
+)
+
+// Comm is a message of a channel between a widget in the front end and the kernel.
+type Comm struct {
+	Kind     CommKind
+	ID       string
+	Target   string // of an opening message: who is asked for
+	Data     any    // as encoding/json reads it
+	Metadata map[string]any
+	Buffers  [][]byte
+}
+
+// Error is what was wrong with a cell.
+type Error struct {
+	Name      string   // the kind of error, a word or two
+	Value     string   // one line
+	Traceback []string // lines to show, which may be coloured by ANSI sequences. Empty: name and value.
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Name, e.Value) }

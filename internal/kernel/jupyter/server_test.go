@@ -1,0 +1,578 @@
+package jupyter_test
+
+import (
+	"encoding/json"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zeromq/zmq4"
+	"github.com/go-zeromq/zmq4/security/null"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
+)
+
+// text joins the texts of a stream.
+func text(out []msg, name string) string {
+	var b strings.Builder
+	for _, m := range out {
+		if m.Type == "stream" && m.str("name") == name {
+			b.WriteString(m.str("text"))
+		}
+	}
+	return b.String()
+}
+
+// kinds are the types of messages.
+func kinds(out []msg) (k []string) {
+	for _, m := range out {
+		k = append(k, m.Type)
+	}
+	return k
+}
+
+func TestKernelInfo(t *testing.T) {
+	c, _, _ := start(t, newToy(), jupyter.Info{Name: "toy", Version: "1", Banner: "hello"})
+	for _, m := range []msg{c.ask("kernel_info_request", fields{}), c.order("kernel_info_request", fields{})} {
+		features, _ := m.Content["supported_features"].([]any)
+		language, _ := m.Content["language_info"].(map[string]any)
+		if m.str("status") != "ok" || m.str("banner") != "hello" || language["name"] != "go" || !slices.Contains(features, any("kernel subshells")) {
+			t.Errorf("kernel_info_reply %+v", m)
+		}
+	}
+	if err := c.hb.Send(zmq4.NewMsgString("ping")); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := c.hb.Recv(); err != nil || string(m.Bytes()) != "ping" {
+		t.Errorf("heartbeat %q, %v", m.Bytes(), err)
+	}
+}
+
+func TestCell(t *testing.T) {
+	c, _, _ := start(t, newToy(), jupyter.Info{})
+	for _, test := range []struct {
+		name, code string
+		more       fields
+		status     string
+		kinds      []string
+		stdout     string
+	}{
+		{"text", "print a\nprint b", nil, "ok", []string{"execute_input", "stream"}, "a\nb\n"},
+		{"order", "print a\nwarn b\nprint c", nil, "ok", []string{"execute_input", "stream", "stream", "stream"}, "a\nc\n"},
+		{"order with rich output", "print a\npicture p\nprint b", nil, "ok", []string{"execute_input", "stream", "display_data", "stream"}, "a\nb\n"},
+		{"number and name", "number", nil, "ok", []string{"execute_input", "stream"}, "4@id\n"},
+		{"value", "value 5", nil, "ok", []string{"execute_input", "execute_result"}, ""},
+		{"clear", "print a\nclear wait", nil, "ok", []string{"execute_input", "stream", "clear_output"}, "a\n"},
+		{"update", "update p", nil, "ok", []string{"execute_input", "update_display_data"}, ""},
+		{"a character in pieces", "bytes aéb", nil, "ok", nil, "aéb"},
+		{"no JSON", "nan\nprint a", nil, "ok", []string{"execute_input", "error", "stream"}, "a\n"},
+		{"error", "print a\nfail b", nil, "error", []string{"execute_input", "stream", "error"}, "a\n"},
+		{"silent", "print a\nvalue 1\nfail b", fields{"silent": true}, "error", nil, ""},
+		{"not stored", "number", fields{"store_history": false}, "ok", nil, "11@id\n"},
+		{"not stored again", "number", fields{"store_history": false}, "ok", nil, "11@id\n"},
+		{"empty", "", nil, "ok", []string{"execute_input"}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			reply, out := c.run(test.code, test.more)
+			if reply.str("status") != test.status {
+				t.Errorf("status %q, want %q", reply.str("status"), test.status)
+			}
+			if got := kinds(out); test.kinds != nil && !slices.Equal(got, test.kinds) {
+				t.Errorf("messages %q, want %q", got, test.kinds)
+			}
+			if got := text(out, "stdout"); got != test.stdout {
+				t.Errorf("stdout %q, want %q", got, test.stdout)
+			}
+			for _, m := range out {
+				if m.Type == "error" && (len(m.Content) != 3 || m.Content["traceback"] == nil) { // as in a notebook's file
+					t.Errorf("error %v", m.Content)
+				}
+			}
+		})
+	}
+}
+
+func TestRichOutput(t *testing.T) {
+	c, _, _ := start(t, newToy(), jupyter.Info{})
+	_, out := c.run("value 5\npicture p\nupdate p")
+	result, picture, update := out[1].Content, out[2].Content, out[3].Content
+	if want := (fields{"text/plain": "5", "image/png": "cG5n", "text/html": "<b>"}); !reflect.DeepEqual(result["data"], want) {
+		t.Errorf("data %v, want %v", result["data"], want)
+	}
+	if result["execution_count"] != 1. {
+		t.Errorf("execution_count %v", result["execution_count"])
+	}
+	name := fields{"display_id": "p"}
+	if !reflect.DeepEqual(picture["transient"], name) || !reflect.DeepEqual(update["transient"], name) {
+		t.Errorf("transient %v and %v", picture["transient"], update["transient"])
+	}
+	if want := (fields{"text/plain": "new"}); !reflect.DeepEqual(update["data"], want) {
+		t.Errorf("updated to %v", update["data"])
+	}
+}
+
+func TestFloodIsJoined(t *testing.T) {
+	c, _, _ := start(t, newToy(), jupyter.Info{})
+	_, out := c.run("flood 200000")
+	if got := text(out, "stdout"); strings.Count(got, "\n") != 200000 || !strings.HasSuffix(got, "line 199999\n") {
+		t.Errorf("%d bytes, %d lines", len(got), strings.Count(got, "\n"))
+	}
+	if len(out) > 1000 {
+		t.Errorf("%d messages", len(out))
+	}
+}
+
+func TestUserExpressions(t *testing.T) {
+	c, _, _ := start(t, newToy(), jupyter.Info{})
+	reply, out := c.run("print a", fields{"user_expressions": fields{"x": "print b\nvalue 7", "y": "fail b"}})
+	values, _ := reply.Content["user_expressions"].(map[string]any)
+	x, _ := values["x"].(map[string]any)
+	y, _ := values["y"].(map[string]any)
+	if data, _ := x["data"].(map[string]any); data["text/plain"] != "7" || y["status"] != "error" {
+		t.Errorf("values %v", values)
+	}
+	if text(out, "stdout") != "a\n" {
+		t.Errorf("output %v", out)
+	}
+}
+
+func TestErrorAbortsQueue(t *testing.T) {
+	for _, stop := range []bool{true, false} {
+		e := newToy()
+		c, _, _ := start(t, e, jupyter.Info{})
+		first := c.cell("wait\nfail x", fields{"stop_on_error": stop})
+		second, third := c.cell("print a"), c.cell("print b")
+		c.until(first, "execute_input")
+		c.ask("kernel_info_request", fields{}) // by then the cells have arrived
+		e.release <- ""
+		want := "ok"
+		if stop {
+			want = "aborted"
+		}
+		for id, want := range map[string]string{first: "error"} {
+			if got := c.reply(c.shells, id).str("status"); got != want {
+				t.Errorf("stop %t: %s", stop, got)
+			}
+		}
+		for _, id := range []string{second, third} {
+			if got := c.reply(c.shells, id).str("status"); got != want {
+				t.Errorf("stop %t: the next cell is %s", stop, got)
+			}
+			c.outputs(id)
+		}
+		if reply, _ := c.run("print c"); reply.str("status") != "ok" {
+			t.Errorf("stop %t: a later cell: %v", stop, reply)
+		}
+	}
+}
+
+// Everything but a cell is answered while a cell runs, and the kernel stays busy for who looks at it.
+func TestBesideARunningCell(t *testing.T) {
+	e := newToy()
+	c, _, _ := start(t, e, jupyter.Info{})
+	cell := c.cell("wait")
+	c.until(cell, "execute_input")
+	for kind, content := range map[string]fields{
+		"kernel_info_request": {}, "comm_info_request": {},
+		"complete_request":    {"code": "a b", "cursor_pos": 3},
+		"inspect_request":     {"code": "ab", "cursor_pos": 1, "detail_level": 1},
+		"is_complete_request": {"code": "open"},
+		"history_request":     {"hist_access_type": "tail", "n": 3},
+	} {
+		id := c.send(c.shell, kind, "", content)
+		if m := c.reply(c.shells, id); m.str("status") == "error" {
+			t.Errorf("%s: %v", kind, m.Content)
+		}
+		c.outputs(id)
+		if m := c.next(c.pubs); m.Parent != cell || m.str("execution_state") != "busy" {
+			t.Errorf("after %s the kernel is %v", kind, m)
+		}
+	}
+	e.release <- "done"
+	if m := c.reply(c.shells, cell); m.str("status") != "ok" {
+		t.Error(m)
+	}
+	if got := text(c.outputs(cell), "stdout"); got != "done" {
+		t.Errorf("output %q", got)
+	}
+}
+
+// Cursors count code points, and the engine bytes.
+func TestCursors(t *testing.T) {
+	c, _, _ := start(t, newToy(), jupyter.Info{})
+	for _, test := range []struct {
+		code       string
+		cursor     any
+		start, end float64
+		match      string
+	}{
+		{"αβ γδ rest", 5, 3, 5, "γδ!"},
+		{"𝔘 𝔘x", 4, 2, 4, "𝔘x!"},
+		{"x", 99, 0, 1, "x!"},
+		{"a b", nil, 2, 3, "b!"},
+		{"", 0, 0, 0, "!"},
+	} {
+		m := c.ask("complete_request", fields{"code": test.code, "cursor_pos": test.cursor})
+		matches, _ := m.Content["matches"].([]any)
+		if m.Content["cursor_start"] != test.start || m.Content["cursor_end"] != test.end || len(matches) != 1 || matches[0] != test.match {
+			t.Errorf("%q at %v: %v", test.code, test.cursor, m.Content)
+		}
+	}
+	if m := c.ask("complete_request", fields{"code": "bad", "cursor_pos": 1}); m.str("status") != "error" {
+		t.Error(m.Content)
+	}
+	if m := c.ask("inspect_request", fields{"code": "é", "cursor_pos": 1, "detail_level": 1}); m.Content["found"] != true || !reflect.DeepEqual(m.Content["data"], fields{"text/plain": "é1"}) {
+		t.Error(m.Content)
+	}
+	if m := c.ask("inspect_request", fields{"code": "é", "cursor_pos": 0}); m.Content["found"] != false || m.str("status") != "ok" {
+		t.Error(m.Content)
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	e := newToy()
+	c, _, _ := start(t, e, jupyter.Info{})
+	c.order("interrupt_request", fields{}) // nothing runs
+	cell := c.cell("wait")
+	behind := c.cell("print a")
+	c.until(cell, "execute_input")
+	c.ask("kernel_info_request", fields{}) // by then the cells have arrived
+	if m := c.order("interrupt_request", fields{}); m.str("status") != "ok" {
+		t.Error(m)
+	}
+	if m := c.reply(c.shells, cell); m.str("status") != "error" || m.str("ename") != "Interrupted" {
+		t.Error(m)
+	}
+	if m := c.reply(c.shells, behind); m.str("status") != "aborted" {
+		t.Error(m)
+	}
+
+	cell = c.cell("hang")
+	c.until(cell, "execute_input")
+	c.order("interrupt_request", fields{})
+	c.order("interrupt_request", fields{}) // a double click
+	select {
+	case <-e.forced:
+		t.Error("forced at once")
+	case <-time.After(1100 * time.Millisecond):
+	}
+	c.order("interrupt_request", fields{})
+	if m := c.reply(c.shells, cell); m.str("status") != "error" {
+		t.Error(m)
+	}
+}
+
+func TestSubshells(t *testing.T) {
+	e := newToy()
+	c, _, _ := start(t, e, jupyter.Info{})
+	long := c.cell("wait")
+	c.until(long, "execute_input")
+	id := c.order("create_subshell_request", fields{}).str("subshell_id")
+	if m := c.order("list_subshell_request", fields{}); !reflect.DeepEqual(m.Content["subshell_id"], []any{id}) {
+		t.Errorf("the subshells are %v, want %q", m.Content, id)
+	}
+	reply, out := c.run("print a", fields{"subshell": id})
+	if reply.str("status") != "ok" || text(out, "stdout") != "a\n" {
+		t.Errorf("%v, %v", reply, out)
+	}
+	c.run("fail x", fields{"subshell": id}) // which aborts nothing elsewhere
+
+	running, waiting := c.cell("wait", fields{"subshell": id}), c.cell("print a", fields{"subshell": id})
+	c.until(running, "execute_input")
+	c.ask("kernel_info_request", fields{}) // by then the cells have arrived
+	if m := c.order("delete_subshell_request", fields{"subshell_id": id}); m.str("status") != "ok" {
+		t.Error(m)
+	}
+	statuses := map[string]string{}
+	for range 2 {
+		m := c.next(c.shells)
+		statuses[m.Parent] = m.str("status")
+	}
+	if statuses[running] != "error" || statuses[waiting] != "aborted" {
+		t.Errorf("the cells of a deleted subshell: %v", statuses)
+	}
+	if reply, _ := c.run("print a", fields{"subshell": id}); reply.str("status") != "error" {
+		t.Error(reply)
+	}
+	for _, bad := range []any{id, "", nil} {
+		if m := c.order("delete_subshell_request", fields{"subshell_id": bad}); m.str("status") != "error" {
+			t.Errorf("%v: %v", bad, m)
+		}
+	}
+	e.release <- "end"
+	if m := c.reply(c.shells, long); m.str("status") != "ok" {
+		t.Error(m)
+	}
+}
+
+func TestInput(t *testing.T) {
+	c, file, _ := start(t, newToy(), jupyter.Info{})
+	other := dial(t, file, "other")
+	for _, test := range []struct {
+		code, prompt string
+		password     bool
+	}{{"ask name?", "name?", false}, {"password ", "", true}} {
+		id := c.cell(test.code)
+		q := c.next(c.questions)
+		if q.Type != "input_request" || q.Parent != id || q.str("prompt") != test.prompt || q.Content["password"] != test.password {
+			t.Errorf("question %+v", q)
+		}
+		other.send(other.stdin, "input_reply", "", fields{"value": "wrong"})
+		c.send(c.stdin, "input_reply", "", fields{"value": "José"})
+		c.reply(c.shells, id)
+		if got := text(c.outputs(id), "stdout"); got != "José\n" {
+			t.Errorf("read %q", got)
+		}
+	}
+	if _, out := c.run("ask x", fields{"allow_stdin": false}); text(out, "stdout") != "EOF\n" {
+		t.Errorf("without input: %v", out)
+	}
+	id := c.cell("ask x") // stopped while it waits
+	c.next(c.questions)
+	c.order("interrupt_request", fields{})
+	if m := c.reply(c.shells, id); m.str("ename") != "Interrupted" {
+		t.Error(m)
+	}
+	c.send(c.stdin, "input_reply", "", fields{"value": "late"})
+	if reply, _ := c.run("print a"); reply.str("status") != "ok" {
+		t.Error(reply)
+	}
+}
+
+// Output of goroutines that outlive their cell belongs to that cell, and input ends with it.
+func TestOutputAfterTheCell(t *testing.T) {
+	c, _, _ := start(t, newToy(), jupyter.Info{})
+	first := c.cell("later L")
+	c.reply(c.shells, first)
+	c.run("print b")
+	if got := c.until(first, "stream").str("text"); got != "LEOF\n" {
+		t.Errorf("late output %q", got)
+	}
+}
+
+func TestComms(t *testing.T) {
+	e := newToy()
+	c, _, _ := start(t, e, jupyter.Info{})
+	open := func(target string) (ids []string) {
+		comms, _ := c.ask("comm_info_request", fields{"target_name": target}).Content["comms"].(map[string]any)
+		for id := range comms {
+			ids = append(ids, id)
+		}
+		slices.Sort(ids)
+		return ids
+	}
+	c.outputs(c.send(c.shell, "comm_open", "", fields{"comm_id": "1", "target_name": "toy", "data": fields{"a": 1}}))
+	if out := c.outputs(c.send(c.shell, "comm_open", "", fields{"comm_id": "2", "target_name": "nobody", "data": fields{}})); len(out) != 1 || out[0].Type != "comm_close" {
+		t.Errorf("an unknown target: %v", out)
+	}
+	_, out := c.run("comm 3")
+	if m := out[1]; m.Type != "comm_open" || m.str("comm_id") != "3" || m.str("target_name") != "toy" || len(m.Buffers) != 1 || string(m.Buffers[0]) != "\x01\x02" {
+		t.Errorf("opened %+v", m)
+	}
+	if got := open("toy"); !slices.Equal(got, []string{"1", "3"}) {
+		t.Errorf("open are %q", got)
+	}
+	if got := open("other"); len(got) > 0 {
+		t.Errorf("open are %q", got)
+	}
+	cell := c.cell("wait") // comms are answered beside it
+	c.until(cell, "execute_input")
+	for range 3 {
+		out := c.outputs(c.send(c.shell, "comm_msg", "", fields{"comm_id": "1", "data": fields{"b": "x"}}, []byte("buffer"), nil))
+		if len(out) != 1 || out[0].Type != "comm_msg" || !reflect.DeepEqual(out[0].Content["data"], fields{"b": "x"}) || len(out[0].Buffers) != 2 || string(out[0].Buffers[0]) != "buffer" {
+			t.Errorf("answered %v", out)
+		}
+	}
+	c.outputs(c.send(c.shell, "comm_close", "", fields{"comm_id": "1", "data": fields{}}))
+	c.outputs(c.send(c.shell, "comm_msg", "", fields{"comm_id": "1", "data": fields{}})) // to nobody
+	if got := open(""); !slices.Equal(got, []string{"3"}) {
+		t.Errorf("open are %q", got)
+	}
+	e.release <- ""
+	c.reply(c.shells, cell)
+	var seen []jupyter.CommKind
+	for len(e.comms) > 0 {
+		seen = append(seen, (<-e.comms).Kind)
+	}
+	if want := []jupyter.CommKind{jupyter.CommOpen, jupyter.CommOpen, jupyter.CommMessage, jupyter.CommMessage, jupyter.CommMessage, jupyter.CommClose}; !slices.Equal(seen, want) {
+		t.Errorf("the engine saw %q", seen)
+	}
+}
+
+func TestHistory(t *testing.T) {
+	info := jupyter.Info{History: filepath.Join(t.TempDir(), "history")}
+	for session := range 2 {
+		c, _, ended := start(t, newToy(), info)
+		for _, code := range []string{"value 1", "value 2\n", "print é", "value 1"} {
+			c.run(code)
+		}
+		c.run("print secret", fields{"store_history": false})
+		for _, test := range []struct {
+			content fields
+			want    string
+		}{
+			{fields{"hist_access_type": "tail", "n": 2}, `[[S,3,"print é"],[S,4,"value 1"]]`},
+			{fields{"hist_access_type": "tail", "n": 2, "output": true}, `[[S,3,["print é",null]],[S,4,["value 1","1"]]]`},
+			{fields{"hist_access_type": "range", "session": 0, "start": 2, "stop": 4}, `[[S,2,"value 2\n"],[S,3,"print é"]]`},
+			{fields{"hist_access_type": "range", "session": 1, "start": 4}, `[[1,4,"value 1"]]`},
+			{fields{"hist_access_type": "search", "pattern": "value*", "n": 2}, `[[S,2,"value 2\n"],[S,4,"value 1"]]`},
+			{fields{"hist_access_type": "search", "pattern": "value ?", "n": 3, "unique": true}, `[[S,4,"value 1"]]`},
+			{fields{"hist_access_type": "search", "pattern": "(x"}, `[]`},
+		} {
+			got, _ := json.Marshal(c.ask("history_request", test.content).Content["history"])
+			if want := strings.ReplaceAll(test.want, "S", string('1'+rune(session))); string(got) != want {
+				t.Errorf("%v: %s, want %s", test.content, got, want)
+			}
+		}
+		c.order("shutdown_request", fields{"restart": true})
+		<-ended
+	}
+}
+
+func TestShutdown(t *testing.T) {
+	e := newToy()
+	c, _, ended := start(t, e, jupyter.Info{})
+	cell := c.cell("wait")
+	c.until(cell, "execute_input")
+	if m := c.order("shutdown_request", fields{"restart": true}); m.str("status") != "ok" || m.Content["restart"] != true {
+		t.Error(m)
+	}
+	select {
+	case err := <-ended:
+		if err != nil || e.closed.Load() == 0 {
+			t.Errorf("ended with %v; closed %d times", err, e.closed.Load())
+		}
+	case <-time.After(patience):
+		t.Fatal("the kernel runs on")
+	}
+}
+
+func TestWrongMessages(t *testing.T) {
+	c, _, _ := start(t, newToy(), jupyter.Info{})
+	good := frames("x", "kernel_info_request", "", fields{})
+	forged := slices.Clone(good)
+	forged[5] = []byte(`{"a":1}`)
+	unsigned := slices.Clone(good)
+	unsigned[1] = nil
+	signed := func(i int, text string) [][]byte {
+		f := slices.Clone(good)
+		f[i] = []byte(text)
+		f[1] = []byte(sign(f[2:6]))
+		return f
+	}
+	for _, f := range [][][]byte{forged, unsigned, good[:4], good[1:], {nil}, {[]byte("<IDS|MSG>")}, signed(2, "{"), signed(2, "[]"), signed(2, "{}")} {
+		for _, s := range []zmq4.Socket{c.shell, c.control, c.stdin} {
+			if err := s.SendMulti(zmq4.NewMsgFrom(f...)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for kind, content := range map[string]any{
+		"execute_request": 5, "complete_request": fields{"code": 5}, "inspect_request": "x", "history_request": []int{1},
+		"is_complete_request": 1, "comm_info_request": 1, "delete_subshell_request": fields{"subshell_id": 5},
+	} {
+		if m := c.ask(kind, content); m.str("status") != "error" || m.Content["traceback"] == nil {
+			t.Errorf("%s: %v", kind, m.Content)
+		}
+	}
+	c.outputs(c.send(c.shell, "comm_msg", "", 7))
+	c.outputs(c.send(c.shell, "strange_request", "", fields{}))
+	c.outputs(c.send(c.shell, "x", "", fields{}))
+	if reply, _ := c.run("print a"); reply.str("status") != "ok" {
+		t.Error(reply)
+	}
+}
+
+// A front end that no longer reads neither stops the others nor the kernel.
+func TestClientsComeAndGo(t *testing.T) {
+	c, file, _ := start(t, newToy(), jupyter.Info{})
+	other := dial(t, file, "other")
+	if reply, _ := other.run("print a"); reply.str("status") != "ok" {
+		t.Error(reply)
+	}
+	for _, s := range []zmq4.Socket{other.shell, other.iopub, other.stdin} {
+		s.Close()
+	}
+	if _, out := c.run("flood 1000"); strings.Count(text(out, "stdout"), "\n") != 1000 {
+		t.Error("lines are missing")
+	}
+}
+
+func TestConnectionFile(t *testing.T) {
+	for name, text := range map[string]string{
+		"not there": "", "not JSON": "{", "transport": `{"transport":"udp"}`, "scheme": `{"transport":"ipc","ip":"x","key":"k","signature_scheme":"hmac-md5"}`,
+		"port taken": `{"transport":"ipc","ip":"/nowhere/at/all"}`,
+	} {
+		file := filepath.Join(t.TempDir(), "c.json")
+		if text != "" {
+			os.WriteFile(file, []byte(text), 0o600)
+		}
+		e := newToy()
+		if err := jupyter.Serve(t.Context(), file, e, jupyter.Info{}); err == nil || e.closed.Load() != 1 {
+			t.Errorf("%s: error %v; closed %d times", name, err, e.closed.Load())
+		}
+	}
+}
+
+// kernelProcess starts a kernel of its own process and connects to it.
+func kernelProcess(t *testing.T) (*exec.Cmd, *client) {
+	t.Helper()
+	file := connectionFile(t)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "TOY_KERNEL="+file)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	return cmd, dial(t, file, "front")
+}
+
+func TestSignals(t *testing.T) {
+	cmd, c := kernelProcess(t)
+	cell := c.cell("wait")
+	c.until(cell, "execute_input")
+	cmd.Process.Signal(os.Interrupt)
+	if m := c.reply(c.shells, cell); m.str("ename") != "Interrupted" {
+		t.Error(m)
+	}
+	cmd.Process.Signal(os.Interrupt) // nothing runs
+	if reply, _ := c.run("print a"); reply.str("status") != "ok" {
+		t.Error(reply)
+	}
+	terminate(cmd.Process)
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A subscriber that no longer reads is dropped, and neither the kernel nor the others miss anything.
+func TestStuckSubscriber(t *testing.T) {
+	t.Parallel()
+	c, file, _ := start(t, newToy(), jupyter.Info{})
+	raw, err := net.Dial("unix", filepath.Join(filepath.Dir(file), "s-2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	stuck, err := zmq4.Open(raw, null.Security(), zmq4.Sub, nil, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stuck.SendMsg(zmq4.NewMsg([]byte("\x01"))); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := stuck.RecvMsg(); err != nil { // its welcome
+		t.Fatal(m, err)
+	}
+	if _, out := c.run("flood 300000"); strings.Count(text(out, "stdout"), "\n") != 300000 {
+		t.Error("lines are missing")
+	}
+}

@@ -1,0 +1,156 @@
+package jupyter_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
+)
+
+// toy is an engine whose cells are lines of a command and its argument.
+type toy struct {
+	forced  chan struct{}
+	force   sync.Once
+	release chan string // ends a command "wait"
+	closed  atomic.Int32
+	comms   chan jupyter.Comm
+}
+
+func newToy() *toy {
+	return &toy{forced: make(chan struct{}), release: make(chan string, 100), comms: make(chan jupyter.Comm, 100)}
+}
+
+func (t *toy) Execute(ctx context.Context, c jupyter.Cell, out jupyter.Out) error {
+	for line := range strings.Lines(c.Code) {
+		command, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if err := t.run(ctx, c, out, command, rest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *toy) run(ctx context.Context, c jupyter.Cell, out jupyter.Out, command, rest string) error {
+	switch command {
+	case "print":
+		out.Stream("stdout", rest+"\n")
+	case "warn":
+		out.Stream("stderr", rest+"\n")
+	case "bytes": // one byte at a time
+		for i := range len(rest) {
+			out.Stream("stdout", rest[i:i+1])
+			time.Sleep(25 * time.Millisecond)
+		}
+	case "flood":
+		n, _ := strconv.Atoi(rest)
+		for i := range n {
+			out.Stream("stdout", fmt.Sprintln("line", i))
+		}
+	case "value":
+		out.Display(jupyter.Display{Data: map[string]any{"text/plain": rest, "image/png": []byte("png"), "text/html": []byte("<b>")}, Result: true})
+	case "picture":
+		out.Display(jupyter.Display{Data: map[string]any{"image/png": []byte("png")}, ID: rest})
+	case "update":
+		out.Display(jupyter.Display{Data: map[string]any{"text/plain": "new"}, ID: rest, Update: true})
+	case "nan":
+		zero := 0.0
+		out.Display(jupyter.Display{Data: map[string]any{"application/json": zero / zero}})
+	case "clear":
+		out.Clear(rest == "wait")
+	case "fail":
+		return &jupyter.Error{Name: "Failure", Value: rest}
+	case "number":
+		out.Stream("stdout", strconv.Itoa(c.Number)+c.ID+"\n")
+	case "wait":
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case text := <-t.release:
+			out.Stream("stdout", text)
+		}
+	case "hang": // until it is forced
+		<-t.forced
+		return errors.New("ended by force")
+	case "ask", "password":
+		line, err := out.Input(ctx, rest, command == "password")
+		if err == io.EOF {
+			line, err = "EOF", nil
+		}
+		out.Stream("stdout", line+"\n")
+		return err
+	case "later": // after the cell has ended
+		go func() {
+			time.Sleep(100 * time.Millisecond)
+			line, err := out.Input(context.Background(), "", false)
+			out.Stream("stdout", fmt.Sprint(rest, line, err, "\n"))
+		}()
+	case "comm":
+		out.Comm(jupyter.Comm{Kind: jupyter.CommOpen, ID: rest, Target: "toy", Buffers: [][]byte{{1, 2}}})
+	}
+	return nil
+}
+
+func (t *toy) Force() { t.force.Do(func() { close(t.forced) }) }
+
+func (t *toy) Complete(_ context.Context, code string, offset int) (jupyter.Completion, error) {
+	if code == "bad" {
+		return jupyter.Completion{}, errors.New("cannot")
+	}
+	start := strings.LastIndex(code[:offset], " ") + 1
+	return jupyter.Completion{Start: start, End: offset, Matches: []jupyter.Match{{Text: code[start:offset] + "!", Type: "function"}}}, nil
+}
+
+func (t *toy) Inspect(_ context.Context, code string, offset, level int) (map[string]any, error) {
+	if offset == 0 {
+		return nil, nil
+	}
+	return map[string]any{"text/plain": fmt.Sprint(code[:offset], level)}, nil
+}
+
+func (t *toy) IsComplete(code string) jupyter.Completeness {
+	switch code {
+	case "open":
+		return jupyter.Completeness{Status: "incomplete", Indent: "\t"}
+	case "wrong":
+		return jupyter.Completeness{Status: "invalid"}
+	}
+	return jupyter.Completeness{Status: "complete"}
+}
+
+func (t *toy) Comm(_ context.Context, m jupyter.Comm, out jupyter.Out) error {
+	t.comms <- m
+	if m.Kind == jupyter.CommOpen && m.Target != "toy" {
+		return errors.New("no such target")
+	}
+	if m.Kind == jupyter.CommMessage {
+		out.Comm(jupyter.Comm{Kind: jupyter.CommMessage, ID: m.ID, Data: m.Data, Buffers: m.Buffers})
+	}
+	return nil
+}
+
+func (t *toy) Close() error { t.closed.Add(1); return nil }
+
+// TestMain lets other programs run this one as a kernel: with the path of a connection file as its argument.
+func TestMain(m *testing.M) {
+	if file := os.Getenv("TOY_KERNEL"); file != "" {
+		if file == "argument" {
+			file = os.Args[1]
+		}
+		err := jupyter.Serve(context.Background(), file, newToy(), jupyter.Info{Name: "toy", Banner: "A toy"})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}

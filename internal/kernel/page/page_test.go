@@ -1,0 +1,144 @@
+package page
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/janpfeifer/gonb/gonbui/protocol"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
+)
+
+// cell is the output of a cell.
+type cell struct {
+	jupyter.Out
+	mu    sync.Mutex
+	html  []string
+	comms []jupyter.Comm
+}
+
+func (c *cell) Display(d jupyter.Display) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.html = append(c.html, d.Data["text/html"].(string))
+}
+
+func (c *cell) Comm(m jupyter.Comm) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.comms = append(c.comms, m)
+}
+
+// addresses are where the cell has sent something.
+func (c *cell) addresses() (all []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, m := range c.comms {
+		all = append(all, m.ID+" "+m.Data.(map[string]any)["address"].(string))
+	}
+	return all
+}
+
+func open(b *Bridge, out jupyter.Out, page, id string) error {
+	return b.Comm(jupyter.Comm{Kind: jupyter.CommOpen, ID: id, Target: target, Data: map[string]any{"session": b.session, "page": page}}, out)
+}
+
+func say(b *Bridge, id, address string, value any) {
+	b.Comm(jupyter.Comm{Kind: jupyter.CommMessage, ID: id, Data: map[string]any{"address": address, "value": value}}, nil)
+}
+
+// send sends what a program sends.
+func send(t *testing.T, b *Bridge, mime protocol.MIMEType, v any, out jupyter.Out) {
+	t.Helper()
+	if !b.Takes(&protocol.DisplayData{Data: map[protocol.MIMEType]any{mime: v}}, out) {
+		t.Errorf("%v is not taken", v)
+	}
+}
+
+func TestDisplays(t *testing.T) {
+	b, first, second := New("k.json", nil), &cell{}, &cell{}
+	if b.Takes(&protocol.DisplayData{Data: map[protocol.MIMEType]any{protocol.MIMETextHTML: "x"}}, first) {
+		t.Error("HTML is taken")
+	}
+	names := map[string]bool{}
+	for i, test := range []struct {
+		id     string
+		out    *cell
+		update bool
+		names  int
+	}{
+		{"a", first, false, 1}, {"a", first, true, 1}, {"a", second, true, 1}, {"b", second, false, 2},
+		{"gonb_transient_js_1", first, false, 3}, {"gonb_transient_js_1", first, true, 3},
+		{"gonb_transient_js_1", second, false, 4}, {"gonb_transient_js_1", second, true, 4},
+	} {
+		name, update := b.Place(test.id, test.out)
+		if names[name] = true; update != test.update || len(names) != test.names {
+			t.Errorf("%d: %s is %s, an update: %t", i, test.id, name, update)
+		}
+	}
+}
+
+func TestBridge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got []any
+		b := New("/run/kernel-kernel id.json", func(address string, value any) { got = append(got, address, value) })
+		first, second := &cell{}, &cell{}
+		send(t, b, protocol.MIMECommValue, &protocol.CommValue{Address: protocol.GonbuiStartAddress}, first)
+		send(t, b, protocol.MIMECommValue, &protocol.CommValue{Address: "/early", Value: 1}, first)
+		send(t, b, protocol.MIMECommSubscribe, protocol.CommSubscription{Address: "/button"}, first)
+		if len(first.html) != 1 || !strings.Contains(first.html[0], "kernel id") || !strings.Contains(first.html[0], b.session) {
+			t.Errorf("the script: %.200q", first.html)
+		}
+		if err := open(b, first, "p", "1"); err != nil {
+			t.Fatal(err)
+		}
+		say(b, "1", ready, true)
+		say(b, "1", "/button", 7.)
+		say(b, "1", "/nobody", 7.)
+		send(t, b, protocol.MIMECommValue, &protocol.CommValue{Address: "/read", Request: true}, second)
+		send(t, b, protocol.MIMECommSubscribe, protocol.CommSubscription{Address: "/button", Unsubscribe: true}, second)
+		say(b, "1", "/button", 8.)
+		time.Sleep(2 * pageTime)
+		if len(first.html) != 2 || first.html[1] != "" {
+			t.Errorf("the script stays: %d, %q", len(first.html), first.html[1:])
+		}
+		if want := []any{"/button", 7.}; !slices.Equal(got, want) {
+			t.Errorf("delivered %v, want %v", got, want)
+		}
+		if got, want := append(first.addresses(), second.addresses()...), []string{"1 " + openAck, "1 /early", "1 /read"}; !slices.Equal(got, want) {
+			t.Errorf("sent %q, want %q", got, want)
+		}
+
+		open(b, second, "p", "2") // the same page, connected again
+		say(b, "2", ready, true)
+		send(t, b, protocol.MIMECommValue, &protocol.CommValue{Address: "/x", Value: 1}, second)
+		if got := second.addresses(); got[len(got)-1] != "2 /x" || len(got) != 3 {
+			t.Errorf("sent %q", got)
+		}
+		for _, m := range []jupyter.Comm{{Target: "other"}, {Target: target}, {Target: target, Data: map[string]any{"session": "old"}}} {
+			m.Kind = jupyter.CommOpen
+			if b.Comm(m, second) == nil {
+				t.Errorf("%+v is welcome", m)
+			}
+		}
+	})
+}
+
+// Widgets wait for a first value, which they get also where there is no page.
+func TestNoPage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		got := map[string]any{}
+		b := New("k.json", func(address string, value any) { got[address] = value })
+		send(t, b, protocol.MIMECommSubscribe, protocol.CommSubscription{Address: "/button"}, &cell{})
+		send(t, b, protocol.MIMECommSubscribe, protocol.CommSubscription{Address: "/gone"}, &cell{})
+		send(t, b, protocol.MIMECommSubscribe, protocol.CommSubscription{Address: "/gone", Unsubscribe: true}, &cell{})
+		time.Sleep(2 * pageTime)
+		if len(got) != 1 || got["/button"] != 0 {
+			t.Errorf("delivered %v", got)
+		}
+	})
+}

@@ -1,0 +1,306 @@
+// Package rt is what the cells of a notebook call in the process in which all of them run, and that process's side of the
+// conversation with the kernel. Nothing else uses it.
+package rt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/wire"
+)
+
+// pathPrefix begins the import paths of cells; a number follows.
+const pathPrefix = "nb/c"
+
+// execution is a cell that runs, or has run and may have left goroutines behind.
+type execution struct {
+	id     int
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+var (
+	mu       sync.Mutex
+	running  = map[int]*execution{}
+	stopped  = map[int]bool{} // executions that were stopped; their goroutines end at their next check
+	stopping atomic.Bool      // whether there are any
+)
+
+// errStopped is the panic of a goroutine whose cell was stopped, exit that of one that ends its cell.
+var errStopped = errors.New("stopped")
+
+type exit int
+
+// Check ends the goroutine if its cell was stopped. Loops and functions of cells begin with it.
+func Check() {
+	if stopping.Load() {
+		checkSlowly()
+	}
+}
+
+func checkSlowly() {
+	id := owner()
+	mu.Lock()
+	ends := stopped[id]
+	mu.Unlock()
+	if ends {
+		panic(errStopped)
+	}
+}
+
+// owner returns the cell that this goroutine belongs to: the outermost function of a cell on its stack. It is 0 for
+// goroutines of libraries.
+func owner() (id int) {
+	pcs := make([]uintptr, 64)
+	for skip := 2; ; skip += len(pcs) {
+		n := runtime.Callers(skip, pcs)
+		frames := runtime.CallersFrames(pcs[:n])
+		for {
+			frame, more := frames.Next()
+			if rest, ok := strings.CutPrefix(frame.Function, pathPrefix); ok {
+				fmt.Sscanf(rest, "%d", &id)
+			}
+			if !more {
+				break
+			}
+		}
+		if n < len(pcs) {
+			return id
+		}
+	}
+}
+
+// Context is the context of the goroutine's cell, which ends when the cell is stopped.
+func Context() context.Context {
+	id := owner()
+	mu.Lock()
+	defer mu.Unlock()
+	if e, ok := running[id]; ok {
+		return e.ctx
+	}
+	if stopped[id] {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		return ctx
+	}
+	for _, e := range running { // a function of an earlier cell, which a library calls
+		return e.ctx
+	}
+	return context.Background()
+}
+
+// Must returns v. An error ends the cell and is shown with the line that it came from.
+func Must[T any](v T, err error) T {
+	NoError(err)
+	return v
+}
+
+// NoError ends the cell if there is an error.
+func NoError(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+// failure is the panic of an error that a cell did not expect.
+type failure struct{ error }
+
+func (f failure) Unwrap() error { return f.error }
+
+// Exit stands for os.Exit: it ends the cell.
+func Exit(code int) { panic(exit(code)) }
+
+// Fatal, Fatalln and Fatalf stand for the functions of package log.
+func Fatal(v ...any) { fatal(fmt.Sprint(v...)) }
+
+// Fatalln is log.Fatalln.
+func Fatalln(v ...any) { fatal(fmt.Sprintln(v...)) }
+
+// Fatalf is log.Fatalf.
+func Fatalf(format string, v ...any) { fatal(fmt.Sprintf(format, v...)) }
+
+func fatal(text string) { panic(failure{errors.New(strings.TrimSuffix(text, "\n"))}) }
+
+// Guard returns a function like f for a goroutine of a cell: its panic ends the cell, but not the program.
+func Guard[F any](f F) F {
+	id := owner()
+	if run, ok := any(f).(func()); ok {
+		return any(func() {
+			defer recovered(id)
+			within(id, run)
+		}).(F)
+	}
+	v := reflect.ValueOf(f)
+	guarded := reflect.MakeFunc(v.Type(), func(args []reflect.Value) (results []reflect.Value) {
+		defer recovered(id)
+		results = make([]reflect.Value, v.Type().NumOut()) // of which a go statement makes nothing
+		for i := range results {
+			results[i] = reflect.Zero(v.Type().Out(i))
+		}
+		call := v.Call
+		if v.Type().IsVariadic() {
+			call = v.CallSlice
+		}
+		within(id, func() { call(args) })
+		return results
+	})
+	return guarded.Interface().(F)
+}
+
+// Enter is called by each cell before anything else. frame is a function of the cell that calls another.
+func Enter(id int, frame func(func())) {
+	mu.Lock()
+	defer mu.Unlock()
+	frames[id] = frame
+}
+
+var frames = map[int]func(func()){}
+
+// within calls f below a function of a cell, by which [owner] finds whose goroutine it is.
+func within(id int, f func()) {
+	mu.Lock()
+	frame := frames[id]
+	mu.Unlock()
+	if frame == nil {
+		f()
+		return
+	}
+	frame(f)
+}
+
+// recovered takes the panic of a goroutine and ends its cell with it.
+func recovered(id int) {
+	p := recover()
+	if p == nil || p == errStopped {
+		return
+	}
+	f := failureOf(p)
+	mu.Lock()
+	e := running[id]
+	mu.Unlock()
+	if e == nil {
+		fmt.Fprintln(os.Stderr, "A goroutine of an earlier cell has ended: "+f.String())
+		return
+	}
+	report(id, f)
+	e.cancel()
+}
+
+var failures sync.Map // of goroutines, by the cells that they end
+
+func report(id int, f wire.Failure) { failures.LoadOrStore(id, f) }
+
+// failureOf describes a panic. It is called by the deferred function that has recovered it.
+func failureOf(p any) wire.Failure {
+	f := wire.Failure{Name: "panic", Text: fmt.Sprint(p), Trace: trace()}
+	switch p := p.(type) {
+	case exit:
+		f.Name, f.Text = "exit", fmt.Sprintf("exit status %d", int(p))
+	case failure:
+		f.Name = "error"
+	case error:
+		if p == errStopped {
+			f.Name, f.Text = "stopped", ""
+		}
+	}
+	return f
+}
+
+// trace lists the lines of cells on the stack.
+func trace() (lines []string) {
+	pcs := make([]uintptr, 512)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+	for {
+		frame, more := frames.Next()
+		if i := strings.Index(frame.File, "In["); i >= 0 && strings.HasPrefix(frame.Function, pathPrefix) {
+			name := frame.Function[strings.Index(frame.Function, ".")+1:]
+			lines = append(lines, fmt.Sprintf("%s:%d %s", frame.File[i:], frame.Line, name))
+		}
+		if !more {
+			return lines
+		}
+	}
+}
+
+// grace is how long a cell that was stopped may take to end by itself.
+const grace = 300 * time.Millisecond
+
+// lingering is how long goroutines of a stopped cell are still looked for after its own has ended.
+const lingering = 5 * time.Second
+
+// execute runs a cell in a goroutine of its own. A cell that was stopped and does not end is left behind: it ends at its
+// next check.
+func execute(id int, run func()) *wire.Failure {
+	e := &execution{id: id}
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	defer e.cancel()
+	mu.Lock()
+	running[id] = e
+	mu.Unlock()
+	defer func() {
+		mu.Lock()
+		delete(running, id)
+		mu.Unlock()
+	}()
+	done := make(chan *wire.Failure, 1)
+	go func() {
+		var end *wire.Failure
+		defer func() {
+			if p := recover(); p != nil {
+				f := failureOf(p)
+				end = &f
+				if f.Name == "exit" && p == exit(0) {
+					end = nil
+				}
+			}
+			done <- end
+		}()
+		run()
+	}()
+	var end *wire.Failure
+	select {
+	case end = <-done:
+	case <-e.ctx.Done():
+		select {
+		case end = <-done:
+			time.AfterFunc(lingering, func() { forget(id) })
+		case <-time.After(grace):
+			go func() { <-done; forget(id) }()
+		}
+		if end == nil {
+			end = &wire.Failure{Name: "stopped"}
+		}
+	}
+	if f, ok := failures.LoadAndDelete(id); ok && (end == nil || end.Name == "stopped") {
+		f := f.(wire.Failure)
+		end = &f
+	}
+	return end
+}
+
+// stop stops a cell.
+func stop(id int) {
+	mu.Lock()
+	defer mu.Unlock()
+	if e, ok := running[id]; ok {
+		stopped[id] = true
+		stopping.Store(true)
+		e.cancel()
+	}
+}
+
+// forget ends the search for goroutines of a cell.
+func forget(id int) {
+	mu.Lock()
+	defer mu.Unlock()
+	delete(stopped, id)
+	stopping.Store(len(stopped) > 0)
+}

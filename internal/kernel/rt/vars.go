@@ -1,0 +1,118 @@
+package rt
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/wire"
+)
+
+// describeAll describes the variables of these names.
+func describeAll(names []string) (list []wire.Variable) {
+	variables.Lock()
+	defer variables.Unlock()
+	for _, name := range names {
+		if v, ok := variables.byName[name]; ok {
+			list = append(list, describe(name, v.Elem()))
+		}
+	}
+	return list
+}
+
+// longest is how much of a value a description shows.
+const longest = 100
+
+func describe(name string, v reflect.Value) (d wire.Variable) {
+	d.Name, d.Type = name, v.Type().String()
+	defer func() {
+		if p := recover(); p != nil { // a cell may be changing the value, or its String method fails
+			d.Value = fmt.Sprint("? ", p)
+		}
+	}()
+	d.Bytes = sizeOf(v, map[uintptr]bool{}, 0)
+	d.Value = valueText(v)
+	if r := []rune(d.Value); len(r) > longest {
+		d.Value = string(r[:longest]) + "…"
+	}
+	d.Value = strings.ReplaceAll(d.Value, "\n", " ")
+	return d
+}
+
+func valueText(v reflect.Value) string {
+	switch v.Kind() {
+	case reflect.Slice, reflect.Map, reflect.Chan:
+		if v.Len() > 20 || v.Kind() == reflect.Map || v.Kind() == reflect.Chan {
+			return fmt.Sprintf("%d elements", v.Len())
+		}
+	case reflect.Func:
+		return "func"
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return "nil"
+		}
+	}
+	if s, ok := v.Interface().(fmt.Stringer); ok {
+		return s.String()
+	}
+	if v.Kind() == reflect.Pointer || v.Kind() == reflect.Struct {
+		return ""
+	}
+	return fmt.Sprintf("%v", v.Interface())
+}
+
+// sizeOf estimates the memory of a value. It stops at some depth, since libraries hold large graphs.
+func sizeOf(v reflect.Value, seen map[uintptr]bool, depth int) int64 {
+	size := int64(v.Type().Size())
+	if depth > 6 || len(seen) > 10000 {
+		return size
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() || seen[v.Pointer()] {
+			return size
+		}
+		seen[v.Pointer()] = true
+		return size + sizeOf(v.Elem(), seen, depth+1)
+	case reflect.Interface:
+		if !v.IsNil() {
+			size += sizeOf(v.Elem(), seen, depth+1)
+		}
+	case reflect.String:
+		size += int64(v.Len())
+	case reflect.Slice:
+		size += sizeOfAll(v.Type().Elem(), v.Len(), v.Index, seen, depth)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f := v.Field(i)
+			size += sizeOf(f, seen, depth+1) - int64(f.Type().Size())
+		}
+	case reflect.Map:
+		size += int64(v.Len()) * int64(v.Type().Key().Size()+v.Type().Elem().Size())
+	}
+	return size
+}
+
+func sizeOfAll(elem reflect.Type, n int, at func(int) reflect.Value, seen map[uintptr]bool, depth int) (size int64) {
+	switch elem.Kind() {
+	case reflect.Pointer, reflect.Interface, reflect.String, reflect.Slice, reflect.Struct, reflect.Map:
+		const most = 100 // elements are much alike
+		for i := range min(n, most) {
+			size += sizeOf(at(i), seen, depth+1)
+		}
+		if n > most {
+			size = size / most * int64(n)
+		}
+		return size
+	}
+	return int64(n) * int64(elem.Size())
+}
+
+// setArgs gives the program of the notebook other arguments, and parses them as flags.
+func setArgs(args []string) error {
+	os.Args = append(os.Args[:1:1], args...)
+	flag.CommandLine.Init(os.Args[0], flag.ContinueOnError)
+	return nil
+}

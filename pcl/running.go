@@ -1,0 +1,216 @@
+package pcl
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"github.com/parallelcl/parallelcl/pcl/data"
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
+	"github.com/parallelcl/parallelcl/pcl/memory"
+)
+
+// attached is a task that has been attached and has not ended.
+type attached struct {
+	Task
+	id        int
+	weighted  bool // whether a sample's last value is its weight
+	reservoir *memory.Reservoir
+	current   *device.Batch // the batch that the next step trains on, if ready is set
+	spare     *device.Batch // the batch after that one, if fetched is set
+	varied    *device.Batch // a copy of current that augmentation changes; nil as long as it was not needed
+	ready     bool
+	fetched   bool
+	over      bool   // the stream has no more batches
+	leftOut   bool   // the task's batch does not count in the step being made
+	absent    bool   // the task takes no part in the step being made: it is paused, or its stream was not ready
+	silence   func() // stops the stream from ringing the bell; nil if it does not
+	err       error  // why the stream failed after the current batch, until a step returns it
+	paused    atomic.Bool
+	samples   *atomic.Int64 // how many the task's streams have delivered
+}
+
+// free releases the task's batches.
+func (t *attached) free() {
+	t.current.Free()
+	t.spare.Free()
+	t.varied.Free()
+	t.current, t.spare, t.varied, t.ready, t.fetched = nil, nil, nil, false, false
+}
+
+func (t *attached) failed(err error) error { return &StreamError{t.id, t.Name, err} }
+
+// fetch fills b with the stream's next batch; b is valid only if there is no error. io.EOF says that there is no
+// next batch, and data.ErrNotReady that there is none yet. A stream that returns io.EOF together with its last batch
+// is not asked again.
+func (t *attached) fetch(b *device.Batch) error {
+	b.Empty()
+	if t.over {
+		return io.EOF
+	}
+	given := data.Batch{X: b.X, Class: b.Class}
+	table, err := t.next(&given, b.Rows)
+	if err == io.EOF {
+		if t.over = true; given.N == 0 {
+			return io.EOF
+		}
+	} else if errors.Is(err, data.ErrNotReady) {
+		if given.N != 0 {
+			return fmt.Errorf("the stream delivered %d samples and said that it is not ready; want no samples with ErrNotReady", given.N)
+		}
+		return data.ErrNotReady
+	} else if err != nil {
+		return err
+	}
+	if err = t.take(b, &given); err == nil {
+		err = b.TakeRows(table)
+	}
+	if err != nil {
+		b.Empty()
+		return fmt.Errorf("the stream delivered %w", err)
+	}
+	return nil
+}
+
+// next asks the stream for a batch.
+func (t *attached) next(b *data.Batch, rows []int32) (table []uint8, err error) {
+	err = guarded("the stream", func() (err error) {
+		if s, ok := t.Stream.(data.RowStream); ok {
+			table, err = s.NextRows(b, rows)
+			return err
+		}
+		return t.Stream.Next(b)
+	})
+	return table, err
+}
+
+// take checks the batch that the stream delivered and moves it into b. The stream may have replaced the slices
+// that it was given by slices of its own; those are copied.
+func (t *attached) take(b *device.Batch, given *data.Batch) error {
+	n, width := given.N, len(b.X)/len(b.Class)
+	switch {
+	case n < 1 || n > len(b.Class):
+		return fmt.Errorf("a batch of %d samples; want 1 to %d", n, len(b.Class))
+	case len(given.X) < n*width:
+		return fmt.Errorf("%d values for %d samples of %d each", len(given.X), n, width)
+	case len(given.Class) < n:
+		return fmt.Errorf("%d classes for %d samples", len(given.Class), n)
+	}
+	for i, c := range given.Class[:n] {
+		if !slices.Contains(t.Classes, c) {
+			return fmt.Errorf("sample %d of class %d, which is not among the task's classes %v", i, c, t.Classes)
+		}
+	}
+	if t.weighted {
+		if err := checkWeights(given.X, n, width); err != nil {
+			return err
+		}
+	}
+	if &given.X[0] != &b.X[0] {
+		copy(b.X, given.X[:n*width])
+	}
+	if &given.Class[0] != &b.Class[0] {
+		copy(b.Class, given.Class[:n])
+	}
+	b.N, b.Repeat = n, given.Repeat
+	t.samples.Add(int64(n))
+	for i := range n {
+		b.Task[i] = t.id
+	}
+	return nil
+}
+
+// checkWeights returns an error if the weights of a batch's samples cannot be used.
+func checkWeights(x []float32, n, width int) error {
+	total := 0.0
+	for i := range n {
+		w := float64(x[(i+1)*width-1])
+		if !(w >= 0) || math.IsInf(w, 1) {
+			return fmt.Errorf("sample %d with weight %g; want a number of at least 0", i, w)
+		}
+		total += w
+	}
+	if total == 0 {
+		return errors.New("a batch in which every sample has weight 0")
+	}
+	if total > math.MaxFloat32 {
+		return fmt.Errorf("a batch whose weights add up to %g, which float32 does not hold", total)
+	}
+	return nil
+}
+
+// observe offers the reservoir the samples of the batch that was just trained on.
+func (t *attached) observe() {
+	b := t.current
+	if !t.ready || t.leftOut || t.absent || b.Repeat {
+		return
+	}
+	width := len(b.X) / len(b.Class)
+	for i := range b.N {
+		t.reservoir.Offer(b.Class[i], b.X[i*width:(i+1)*width])
+	}
+}
+
+// hush undoes listen. A stream that panics here is not heard of any more.
+func (t *attached) hush() {
+	if silence := t.silence; silence != nil {
+		t.silence = nil
+		_ = guarded("the stream", func() error { silence(); return nil })
+	}
+}
+
+// checkNames returns an error if there are names, but not one for each class.
+func (t *attached) checkNames() error {
+	if n := len(t.ClassNames); n != 0 && n != len(t.Classes) {
+		return fmt.Errorf("it has %d names for %d classes", n, len(t.Classes))
+	}
+	return nil
+}
+
+// runningTasks are the tasks that run, in order of their ids. The list is copied to be changed, since the learner's status shares it.
+type runningTasks []*attached
+
+// place returns where a task is among the running ones, or would be.
+func (r runningTasks) place(id int) (at int, runs bool) {
+	return slices.BinarySearchFunc(r, id, func(t *attached, id int) int { return t.id - id })
+}
+
+// with returns the list with one more task.
+func (r runningTasks) with(t *attached) runningTasks {
+	at, _ := r.place(t.id)
+	return slices.Insert(slices.Clone(r), at, t)
+}
+
+func (r runningTasks) ids() (ids []int) {
+	for _, t := range r {
+		ids = append(ids, t.id)
+	}
+	return ids
+}
+
+// present lists the tasks that take part in the step being made, or took part in the last one.
+func (r runningTasks) present() (tasks runningTasks) {
+	for _, t := range r {
+		if !t.absent {
+			tasks = append(tasks, t)
+		}
+	}
+	return tasks
+}
+
+// asks says whether a task has a stream that has to be asked whether it is ready.
+func (r runningTasks) asks() bool {
+	return slices.ContainsFunc(r, func(t *attached) bool { _, says := t.Stream.(data.Notifier); return !says })
+}
+
+// pauses says of each task whether it is paused.
+func (r runningTasks) pauses() map[int]bool {
+	out := make(map[int]bool, len(r))
+	for _, t := range r {
+		out[t.id] = t.paused.Load()
+	}
+	return out
+}

@@ -1,0 +1,47 @@
+package nb
+
+import (
+	"fmt"
+
+	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/gonb/gonbui/widgets"
+)
+
+// Button does something when it is pressed in a notebook, also after its cell has ended; in stock GoNB only until then.
+type Button struct {
+	Label string
+	Press func()
+}
+
+// Buttons shows a row of buttons. Each is worth one call at a time, in a goroutine of its own; where nobody can press, as in a
+// notebook that is executed without a browser, nothing happens.
+func Buttons(buttons ...Button) error {
+	if !inNotebook() {
+		return nil
+	}
+	id := "pcl-buttons-" + gonbui.UniqueId()
+	if err := showHTML(fmt.Sprintf(`<div id="%s"></div>`, id), ""); err != nil {
+		return report(err)
+	}
+	background(func() {
+		for _, b := range buttons {
+			w := widgets.Button(b.Label).AppendTo(id).Done() // waits for the browser
+			background(func() {
+				for range w.Listen().C {
+					b.press()
+				}
+			})
+		}
+	})
+	return nil
+}
+
+// press calls the user's code, of which a panic ends only this call.
+func (b Button) press() {
+	defer func() {
+		if p := recover(); p != nil {
+			report(fmt.Errorf("nb: button %q: %w", b.Label, panicked(p)))
+		}
+	}()
+	b.Press()
+}

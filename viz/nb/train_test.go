@@ -1,0 +1,152 @@
+package nb
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/viz"
+)
+
+// live is a small learner and what makes tasks for it.
+func live(t *testing.T) (*pcl.Learner, func(id int, classes ...int) pcl.Task) {
+	c := experiment.DefaultConfig("glyphs")
+	c.Method, c.TrainPerClass, c.Hidden, c.Batch = "emgd-gmc", 64, []int{4}, 8
+	g := experiment.New("glyphs", experiment.Options{Dir: t.TempDir(), Backend: backend.Go})
+	t.Cleanup(func() { g.Close() })
+	l, err := g.Learner(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	return l, func(id int, classes ...int) pcl.Task {
+		task, err := g.Task(context.Background(), c, id, classes...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return task
+	}
+}
+
+func attach(t *testing.T, l *pcl.Learner, task pcl.Task) {
+	t.Helper()
+	if _, err := l.Attach(task); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A training goes on while tasks come and go, and notes what happens.
+func TestTrain(t *testing.T) {
+	l, task := live(t)
+	training := Train(l, pcl.Hooks{EvaluateEvery: 4})
+	first := task(1, 0, 1)
+	first.Name = "first"
+	attach(t, l, first)
+	if err := training.Wait(t.Context(), 3); err != nil || l.Steps() < 3 {
+		t.Fatal(l.Steps(), err)
+	}
+	attach(t, l, task(2, 2, 3))
+	if err := training.Wait(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	training.Stop()
+	run, records := training.Run(), training.Records()
+	if run.Steps != l.Steps() || len(records) != l.Steps() || len(run.Tasks) != 2 || run.Tasks[0].Name != "first" || run.Tasks[1].Start < 3 {
+		t.Errorf("after %d steps there are %d records, and the run is %+v", l.Steps(), len(records), run)
+	}
+	if last := run.Curve[len(run.Curve)-1]; len(last.Acc) != 2 || len(last.Ended) != 1 {
+		t.Errorf("the last evaluation is %+v", last)
+	}
+	for _, err := range []error{
+		errOf(viz.TaskCurves(viz.Light, run)), errOf(viz.Timeline(viz.Light, run)), errOf(viz.StreamWeights(viz.Light, records)), training.Watch(), Show(run),
+	} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func errOf(_ *viz.Figure, err error) error { return err }
+
+// The same steps are made as by a learner that nobody watches.
+func TestTrainIsRun(t *testing.T) {
+	watched, task := live(t)
+	alone, _ := live(t)
+	attach(t, watched, task(1, 0, 1))
+	attach(t, alone, task(1, 0, 1))
+	training := Train(watched)
+	for range 3 {
+		training.Pause()
+		training.Resume()
+	}
+	if err := errors.Join(training.Wait(t.Context(), 0), alone.Run(t.Context(), pcl.Hooks{})); err != nil {
+		t.Fatal(err)
+	}
+	a, err := watched.State()
+	b, other := alone.State()
+	if err != nil || other != nil || !reflect.DeepEqual(a, b) {
+		t.Error("another learner has come out", err, other)
+	}
+}
+
+func TestTrainPauses(t *testing.T) {
+	l, task := live(t)
+	attach(t, l, task(1, 0, 1))
+	training := Train(l, pcl.Hooks{OnStep: func(*pcl.StepReport) error { time.Sleep(time.Millisecond); return nil }})
+	training.Pause()
+	if err := training.Wait(t.Context(), 0); err != nil {
+		t.Error(err)
+	}
+	training.wait() // for the step in progress
+	at := l.Steps()
+	time.Sleep(20 * time.Millisecond)
+	if l.Steps() != at {
+		t.Errorf("%d steps while it paused", l.Steps()-at)
+	}
+	training.Resume()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := training.Wait(ended, 0); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := training.Wait(t.Context(), at+1); err != nil || l.Steps() <= at {
+		t.Error(l.Steps(), err)
+	}
+	if Train(l); training.state != stopped {
+		t.Error("a learner has two trainings")
+	}
+}
+
+// An error of the background, and a panic of a hook, ends the training until it is resumed.
+func TestTrainFails(t *testing.T) {
+	l, task := live(t)
+	attach(t, l, task(1, 0, 1))
+	wrong := errors.New("wrong")
+	var steps atomic.Int64
+	training := Train(l, pcl.Hooks{OnStep: func(*pcl.StepReport) error {
+		switch steps.Add(1) {
+		case 2:
+			return wrong
+		case 3:
+			panic("worse")
+		}
+		return nil
+	}})
+	if err := training.Wait(t.Context(), 0); !errors.Is(err, wrong) {
+		t.Error(err)
+	}
+	training.Resume()
+	if err := training.Wait(t.Context(), 0); err == nil || errors.Is(err, wrong) {
+		t.Error(err)
+	}
+	training.Resume()
+	if err := training.Wait(t.Context(), 0); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,142 @@
+package nb
+
+import (
+	"fmt"
+	"html"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/janpfeifer/gonb/gonbui/protocol"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/viz"
+)
+
+// What is seen of a training: a line, and figures that follow it.
+
+// Watch shows the test accuracy and the weight of each task as they are now, and has the figures follow the training until
+// it is stopped.
+func (t *Training) Watch() error {
+	live := NewLive()
+	t.mu.Lock()
+	t.lives = append(t.lives, live)
+	t.mu.Unlock()
+	return t.draw(live)
+}
+
+// Run returns what has happened so far as a run that is not finished, for figures such as [viz.TaskCurves].
+func (t *Training) Run() *results.Run {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := t.diary.run
+	r.Tasks, r.Curve = slices.Clone(r.Tasks), slices.Clip(r.Curve)
+	return &r
+}
+
+// Records returns the last steps, 10,000 at least, for figures such as [viz.StreamWeights].
+func (t *Training) Records() []results.Record {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clip(t.diary.records)
+}
+
+// show keeps what is seen of the training up to date until a call of Run has ended.
+func (t *Training) show(over <-chan struct{}) {
+	tick := time.NewTicker(liveEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			t.refresh()
+		case <-over:
+			t.refresh()
+			return
+		}
+	}
+}
+
+func (t *Training) refresh() {
+	t.mu.Lock()
+	text, lives, done := t.text(time.Now()), t.lives, t.state == stopped
+	changed := text != t.shown
+	if t.shown = text; done {
+		t.lives = nil
+	}
+	t.mu.Unlock()
+	if changed && inNotebook() {
+		report(send(&protocol.DisplayData{Data: map[protocol.MIMEType]any{
+			protocol.MIMETextHTML: "<div>" + html.EscapeString(text) + "</div>", protocol.MIMETextPlain: text,
+		}}, t.line))
+	}
+	for _, live := range lives {
+		if changed {
+			t.draw(live)
+		}
+		if done {
+			live.Close()
+		}
+	}
+}
+
+// draw draws what there is to draw yet.
+func (t *Training) draw(live *Live) error {
+	run, records := t.Run(), t.Records()
+	var draws []Drawing
+	if len(run.Curve) > 0 {
+		draws = append(draws, func(t *viz.Theme) (*viz.Figure, error) { return viz.TaskCurves(t, run) })
+	}
+	if len(records) > 1 {
+		draws = append(draws, func(t *viz.Theme) (*viz.Figure, error) { return viz.StreamWeights(t, records) })
+	}
+	return live.Show(draws...)
+}
+
+// String says where the training stands, as its line does.
+func (t *Training) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text(time.Now())
+}
+
+func (t *Training) text(now time.Time) string {
+	s := fmt.Sprintf("%s: %s, step %d", t.diary.run.MethodTitle, t.state, t.learner.Steps())
+	switch {
+	case t.state == failed:
+		return s + ": " + t.err.Error()
+	case t.state == trains && len(t.learner.Running()) == 0:
+		return s + ", waits for a task"
+	case t.state == trains:
+		s += fmt.Sprintf(", %.3g/s", t.diary.rate(now))
+	}
+	if n := len(t.diary.records); n > 0 {
+		s += t.diary.weights(&t.diary.records[n-1])
+	}
+	return s
+}
+
+// weights names the loss and the weight of each stream in a step.
+func (d *diary) weights(r *results.Record) string {
+	symbol, weights := "λ", r.Lambda
+	if weights == nil {
+		symbol, weights = "w", r.Weights
+	}
+	loss, parts := 0.0, []string{}
+	for i, id := range r.IDs {
+		loss += r.Losses[i] / float64(len(r.IDs))
+		parts = append(parts, fmt.Sprintf("%s %.3g", d.name(id), weights[i]))
+	}
+	return fmt.Sprintf(", loss %.3g; %s: %s", loss, symbol, strings.Join(parts, ", "))
+}
+
+func (d *diary) name(id int) string {
+	for _, t := range d.run.Tasks {
+		if t.ID == id && t.Name != "" {
+			return t.Name
+		}
+	}
+	if id <= 0 {
+		return "memory"
+	}
+	return fmt.Sprint("task ", id)
+}

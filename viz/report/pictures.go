@@ -1,0 +1,222 @@
+package report
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	_ "image/gif" // kinds of pictures
+	_ "image/jpeg"
+
+	"golang.org/x/image/tiff"
+	_ "golang.org/x/image/webp"
+)
+
+// Bounds of a picture in a page.
+const (
+	maxPictureBytes  = 32 << 20
+	maxPicturePixels = 1 << 25
+)
+
+// pictureURI returns a picture named in the cell at hand as a data URI: one that lies in the text itself, an
+// attachment, or a file in the notebook's folder or below.
+func (r *notebookRenderer) pictureURI(name string) (string, error) {
+	scheme, rest, _ := strings.Cut(name, ":")
+	switch strings.ToLower(scheme) {
+	case "data":
+		return embeddedURI(rest)
+	case "attachment":
+		return attachmentURI(r.cell, unescaped(rest))
+	}
+	if strings.ContainsAny(name, ":\\") || strings.HasPrefix(name, "/") {
+		return "", errors.New("it lies elsewhere; want a file in the notebook's folder, or below, named from there")
+	}
+	data, err := r.notebook.readBeside(unescaped(name))
+	if end := strings.IndexAny(name, "?#"); errors.Is(err, fs.ErrNotExist) && end > 0 { // addresses may ask for a version
+		data, err = r.notebook.readBeside(unescaped(name[:end]))
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", errors.New("there is no such file beside the notebook")
+	case err != nil:
+		return "", err
+	}
+	return checkedURI(data)
+}
+
+func unescaped(name string) string {
+	if plain, err := url.PathUnescape(name); err == nil {
+		return plain
+	}
+	return name
+}
+
+// readBeside reads a file of the notebook's folder or below. No link leads out of there.
+func (n *Notebook) readBeside(name string) ([]byte, error) {
+	root, err := os.OpenRoot(filepath.Dir(n.File))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	name = filepath.FromSlash(name)
+	info, err := root.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	case err != nil:
+		return nil, errors.New("it lies outside of the notebook's folder")
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is not a file")
+	case info.Size() > maxPictureBytes:
+		return nil, errTooLarge
+	}
+	file, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, maxPictureBytes))
+}
+
+var (
+	errTooLarge  = fmt.Errorf("it is larger than %d MB", maxPictureBytes>>20)
+	errNoPicture = errors.New("it is not a picture that browsers show")
+)
+
+func attachmentURI(c *cell, name string) (string, error) {
+	data := c.Attachments[name]
+	for _, media := range slices.Sorted(maps.Keys(data)) {
+		return mediaURI(media, string(data[media]))
+	}
+	return "", errors.New("the cell has no such attachment")
+}
+
+// embeddedURI reads what follows "data:".
+func embeddedURI(text string) (string, error) {
+	header, body, _ := strings.Cut(text, ",")
+	if strings.HasSuffix(strings.ToLower(strings.TrimSpace(header)), ";base64") {
+		return base64URI(unescaped(body))
+	}
+	return checkedURI([]byte(unescaped(body)))
+}
+
+// mediaURI reads what a notebook holds under a media type: text where it is SVG, base64 else.
+func mediaURI(media, text string) (string, error) {
+	if media == "image/svg+xml" && strings.HasPrefix(strings.TrimSpace(text), "<") {
+		text = declaration.ReplaceAllString(text, "") // of an encoding that the notebook's text no longer has
+		if !strings.Contains(text, "http://www.w3.org/2000/svg") {
+			var err error
+			if text, _, err = drawingFile(text); err != nil {
+				return "", fmt.Errorf("its drawing is broken: %w", err)
+			}
+		}
+		return checkedURI([]byte(text))
+	}
+	return base64URI(text)
+}
+
+var declaration = regexp.MustCompile(`^\s*<\?xml[^>]*\?>`)
+
+func base64URI(text string) (string, error) {
+	text = strings.TrimRight(strings.Join(strings.Fields(text), ""), "=")
+	data, err := base64.RawStdEncoding.DecodeString(text)
+	if err != nil || len(data) == 0 {
+		return "", errors.New("its data are not base64")
+	}
+	return checkedURI(data)
+}
+
+// checkedURI makes a data URI of a picture. What kind it is the data tell.
+func checkedURI(data []byte) (string, error) {
+	if len(data) > maxPictureBytes {
+		return "", errTooLarge
+	}
+	kind := pictureKind(data)
+	config, _, err := image.DecodeConfig(bytes.NewReader(data))
+	switch {
+	case kind == "":
+		return "", errNoPicture
+	case errors.Is(err, image.ErrFormat): // browsers know more than we do
+	case err != nil:
+		return "", fmt.Errorf("its data are broken: %w", err)
+	case config.Width > maxPicturePixels/max(1, config.Height):
+		return "", fmt.Errorf("it has %d × %d pixels; a page takes pictures of up to %d million", config.Width, config.Height, maxPicturePixels>>20)
+	}
+	if kind == "image/tiff" {
+		picture, err := tiff.Decode(bytes.NewReader(data))
+		var buf bytes.Buffer
+		if err != nil || png.Encode(&buf, picture) != nil {
+			return "", errNoPicture
+		}
+		kind, data = "image/png", buf.Bytes()
+	}
+	return imageURI(kind, data), nil
+}
+
+func imageURI(kind string, data []byte) string {
+	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data)
+}
+
+var drawingStart = regexp.MustCompile(`^(?s:\s|\x{feff}|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>)*<svg[\s>/]`)
+
+// pictureKind is the media type of a picture; empty if it is of no kind that browsers show or we convert.
+func pictureKind(data []byte) string {
+	kind := http.DetectContentType(data)
+	switch {
+	case strings.HasPrefix(kind, "image/"):
+		return kind
+	case bytes.HasPrefix(data, []byte("II*\x00")) || bytes.HasPrefix(data, []byte("MM\x00*")):
+		return "image/tiff"
+	case len(data) > 12 && string(data[4:8]) == "ftyp" && strings.HasPrefix(string(data[8:]), "avi"):
+		return "image/avif"
+	case drawingStart.Match(data):
+		return "image/svg+xml"
+	}
+	return ""
+}
+
+// drawingFile makes a file of a drawing that lies in a page, where it needs no name of its language. The root says what is
+// in it, and how large it is.
+func drawingFile(source string) (svg string, root xml.StartElement, err error) {
+	for _, name := range []string{`xmlns:xlink="http://www.w3.org/1999/xlink"`, `xmlns="http://www.w3.org/2000/svg"`} {
+		if prefix, _, _ := strings.Cut(name, "="); !strings.Contains(source, " "+prefix+"=") {
+			source = strings.Replace(source, "<svg", "<svg "+name, 1)
+		}
+	}
+	d := xml.NewDecoder(strings.NewReader(source))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return source, root, nil
+		}
+		if err != nil {
+			return "", root, err
+		}
+		if t, ok := token.(xml.StartElement); ok && root.Name.Local == "" {
+			root = t.Copy()
+		}
+	}
+}
+
+// short is a text as a message has it.
+func short(text string) string {
+	const most = 80
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
+}
