@@ -7,10 +7,9 @@ import (
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
-	"github.com/parallelcl/parallelcl/pcl/optim"
 )
 
-// Descent makes the steps of [optim.Adam] and [optim.AdamW] on the host, on all cores, in memory that the device shares with it.
+// Descent makes the steps of Adam and AdamW on the host, on all cores, in memory that the device shares with it.
 // The results are, to the bit, those of the program that XLA makes of [graphs.Set.Update], which takes one core, and on its way
 // there and back as long again as for its work.
 type Descent struct {
@@ -25,7 +24,7 @@ type adamScalars [9]float32
 
 // NewDescent returns nil if the optimiser, the backend or the processor needs the program.
 func NewDescent(s *graphs.Set) *Descent {
-	o, ok := optim.AdamOf(s.Optimizer)
+	o, ok := s.Adam()
 	if !ok || !onHost(s) {
 		return nil
 	}
@@ -35,9 +34,7 @@ func NewDescent(s *graphs.Set) *Descent {
 }
 
 // onHost says that the functions in assembly have the bits of the set's programs.
-func onHost(s *graphs.Set) bool {
-	return fused && s.Backend.Name() == "xla" && s.Backend.HasSharedBuffers()
-}
+func onHost(s *graphs.Set) bool { return fused && TakesParts(s) }
 
 // Step changes the state, which is θ and its moments, by a step along d = Σ wᵢ·rowsᵢ. It returns ‖d‖² over the shared
 // parameters. If d is not finite it changes nothing, and returns ∞.

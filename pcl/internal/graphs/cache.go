@@ -43,6 +43,9 @@ func (s Spec) targets() int {
 	return s.Loss.Targets()
 }
 
+// Adam returns the optimiser's settings if it makes the steps of Adam or AdamW.
+func (s Spec) Adam() (optim.AdamW, bool) { return optim.AdamOf(s.Optimizer) }
+
 // Total returns the number of parameters.
 func (s Spec) Total() int { return s.Model.Layout().Total }
 
