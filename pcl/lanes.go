@@ -110,18 +110,20 @@ func (q *queue) take(set *graphs.Set) []int {
 	if len(q.left) == 0 {
 		return nil
 	}
-	here := func(i int) bool { return q.rows[i].batch.On(set.Backend) }
-	first := q.left[max(0, slices.IndexFunc(q.left, here))]
-	rows := []int{first}
-	for _, on := range []bool{true, false} {
-		for _, i := range q.left {
-			if r := &q.rows[i]; i != first && len(rows) < q.most && r.Flat == nil && here(i) == on && r.loss == q.rows[first].loss {
-				rows = append(rows, i)
-			}
+	slices.SortStableFunc(q.left, func(i, j int) int {
+		switch here := q.rows[i].batch.On(set.Backend); {
+		case here == q.rows[j].batch.On(set.Backend):
+			return 0
+		case here:
+			return -1
 		}
-	}
-	if q.rows[first].Flat != nil || !device.Stacks(set, q.rows[first].loss, len(rows)) {
-		rows = rows[:1]
+		return 1
+	})
+	first := &q.rows[q.left[0]]
+	rows := slices.DeleteFunc(slices.Clone(q.left), func(i int) bool { return q.rows[i].Flat != nil || q.rows[i].loss != first.loss })
+	rows = rows[:min(len(rows), q.most)]
+	if first.Flat != nil || !device.Stacks(set, first.loss, len(rows)) {
+		rows = []int{q.left[0]}
 	}
 	q.left = slices.DeleteFunc(q.left, func(i int) bool { return slices.Contains(rows, i) })
 	return rows

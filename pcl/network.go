@@ -13,7 +13,7 @@ type network struct {
 	theta      compute.Buffer
 	state      []compute.Buffer // the vectors that the optimiser remembers
 	parts      []device.Parts   // copies of θ on the clients that need one
-	host       [][]float32      // both, in memory of their own that the device shares with the host; nil as long as nobody needs it
+	host       [][]float32      // both, where they are in memory of their own that the device shares with the host
 	statistics []float32        // running statistics, in the order of model.Layout.Stats; nil if there are none
 	updates    int              // how many updates were made: Adam's t
 }
@@ -49,25 +49,23 @@ func (n *network) free() {
 }
 
 // onHost returns θ and the vectors of the optimiser's state, to be changed where they are.
-func (n *network) onHost() ([][]float32, error) {
-	if n.host != nil {
-		return n.host, nil
-	}
-	held := []*compute.Buffer{&n.theta}
-	for i := range n.state {
-		held = append(held, &n.state[i])
-	}
-	var host [][]float32
-	for _, b := range held {
-		values, shared, err := program.Own(*b)
+func (n *network) onHost(parameters int) ([][]float32, error) {
+	for i := len(n.host); i <= len(n.state); i++ {
+		b := &n.theta
+		if i > 0 {
+			b = &n.state[i-1]
+		}
+		values, shared, err := program.Shared[float32]((*b).Backend(), parameters)
+		if err == nil {
+			err = program.ToHost(values, *b)
+		}
 		if err != nil {
 			return nil, err
 		}
 		program.Free(*b)
-		*b, host = shared, append(host, values)
+		*b, n.host = shared, append(n.host, values)
 	}
-	n.host = host
-	return host, nil
+	return n.host, nil
 }
 
 // momentum is the weight of the old running statistics when those of a batch are averaged in.

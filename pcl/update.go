@@ -130,7 +130,7 @@ func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64, err e
 }
 
 func (s *step) descendOnHost(w []float64, rows []compute.Buffer, scalars []float32) (float64, error) {
-	state, err := s.network.onHost()
+	state, err := s.network.onHost(s.programs.Total())
 	if err != nil {
 		return 0, err
 	}

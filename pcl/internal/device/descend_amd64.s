@@ -11,14 +11,15 @@
 	VZEROUPPER \
 	LDMXCSR saved-4(SP)
 
-// func combine8(n, k int, out *float32, rows **float32, w *float32)
-TEXT ·combine8(SB), NOSPLIT, $8-40
+// func combine8(n, k int, out, squares *float32, rows **float32, w *float32)
+TEXT ·combine8(SB), NOSPLIT, $8-48
 	FLUSH
 	MOVQ n+0(FP), CX
 	MOVQ k+8(FP), BX
 	MOVQ out+16(FP), DI
-	MOVQ rows+24(FP), SI
-	MOVQ w+32(FP), DX
+	MOVQ squares+24(FP), R10
+	MOVQ rows+32(FP), SI
+	MOVQ w+40(FP), DX
 	MOVL $0x80000000, AX
 	MOVL AX, flush-8(SP)
 	VBROADCASTSS flush-8(SP), Y15 // −0, to which anything can be added without a change
@@ -36,63 +37,11 @@ row:
 	CMPQ R8, BX
 	JLT  row
 	VMOVUPS Y0, (DI)(AX*4)
+	VMULPS Y0, Y0, Y1
+	VMOVUPS Y1, (R10)(AX*4)
 	ADDQ $8, AX
 	CMPQ AX, CX
 	JLT  next
-	RESTORE
-	RET
-
-// func squares64(n int, x *float32, sums *[64]float32)
-TEXT ·squares64(SB), NOSPLIT, $8-24
-	FLUSH
-	MOVQ n+0(FP), CX
-	MOVQ x+8(FP), SI
-	MOVQ sums+16(FP), DI
-	VMOVUPS (DI), Y0
-	VMOVUPS 32(DI), Y1
-	VMOVUPS 64(DI), Y2
-	VMOVUPS 96(DI), Y3
-	VMOVUPS 128(DI), Y4
-	VMOVUPS 160(DI), Y5
-	VMOVUPS 192(DI), Y6
-	VMOVUPS 224(DI), Y7
-
-more:
-	VMOVUPS (SI), Y8
-	VMOVUPS 32(SI), Y9
-	VMOVUPS 64(SI), Y10
-	VMOVUPS 96(SI), Y11
-	VMULPS Y8, Y8, Y8
-	VADDPS Y8, Y0, Y0
-	VMULPS Y9, Y9, Y9
-	VADDPS Y9, Y1, Y1
-	VMULPS Y10, Y10, Y10
-	VADDPS Y10, Y2, Y2
-	VMULPS Y11, Y11, Y11
-	VADDPS Y11, Y3, Y3
-	VMOVUPS 128(SI), Y8
-	VMOVUPS 160(SI), Y9
-	VMOVUPS 192(SI), Y10
-	VMOVUPS 224(SI), Y11
-	VMULPS Y8, Y8, Y8
-	VADDPS Y8, Y4, Y4
-	VMULPS Y9, Y9, Y9
-	VADDPS Y9, Y5, Y5
-	VMULPS Y10, Y10, Y10
-	VADDPS Y10, Y6, Y6
-	VMULPS Y11, Y11, Y11
-	VADDPS Y11, Y7, Y7
-	ADDQ $256, SI
-	SUBQ $64, CX
-	JG   more
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y2, 64(DI)
-	VMOVUPS Y3, 96(DI)
-	VMOVUPS Y4, 128(DI)
-	VMOVUPS Y5, 160(DI)
-	VMOVUPS Y6, 192(DI)
-	VMOVUPS Y7, 224(DI)
 	RESTORE
 	RET
 

@@ -27,7 +27,7 @@ func Fold(s *graphs.Set, w []float64, rows []compute.Buffer) (weights []float64,
 	if onHost(s) {
 		d, sum, err := program.Shared[float32](s.Backend, s.Total())
 		if err == nil {
-			err = direction(d, s.Shared, w, rows)
+			_, _, err = direction(d, s.Shared, w, rows)
 		}
 		return []float64{1}, []compute.Buffer{sum}, sum, err
 	}

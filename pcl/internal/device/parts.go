@@ -3,7 +3,6 @@ package device
 import (
 	"github.com/gomlx/compute"
 
-	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -18,7 +17,7 @@ type Parts struct {
 
 // TakesParts says that the gradients of a step are to be computed at [Parts].
 func TakesParts(s *graphs.Set) bool {
-	return s.Backend.HasSharedBuffers() && !backend.Concurrent(s.Backend)
+	return s.Backend.Name() == "xla" && s.Backend.HasSharedBuffers()
 }
 
 // Stacks says that one program is to compute the gradients of n rows of a step. It pays for networks so small that calls take long

@@ -43,6 +43,9 @@ func (s Spec) targets() int {
 	return s.Loss.Targets()
 }
 
+// Adam returns the optimiser's settings if it makes the steps of Adam or AdamW.
+func (s Spec) Adam() (optim.AdamW, bool) { return optim.AdamOf(s.Optimizer) }
+
 // Total returns the number of parameters.
 func (s Spec) Total() int { return s.Model.Layout().Total }
 
@@ -58,9 +61,9 @@ func (s Spec) key() string {
 }
 
 // Set holds the programs compiled for one kind of learner. The gradient of one stream and the predictions are
-// compiled once, the Gram matrix and the update once for each number of rows up to [Most]. No program depends on which
-// streams are active, so nothing is compiled again when they change. A Set may be used by several goroutines at
-// once.
+// compiled once, those of a few streams at once where many steps want them, the Gram matrix and the update once for each
+// number of rows up to [Most]. No program depends on which streams are active, so nothing is compiled again when they
+// change. A Set may be used by several goroutines at once.
 type Set struct {
 	Spec
 	Backend compute.Backend

@@ -73,19 +73,6 @@ func Copy(b compute.Buffer, n int) (compute.Buffer, error) {
 	return ToDevice(b.Backend(), values, n)
 }
 
-// Own returns a copy of a buffer in new memory that its device shares with the host ([Shared]).
-func Own(b compute.Buffer) ([]float32, compute.Buffer, error) {
-	shape, err := b.Shape()
-	if err != nil {
-		return nil, nil, err
-	}
-	values, shared, err := Shared[float32](b.Backend(), shape.Dimensions...)
-	if err == nil {
-		err = ToHost(values, b)
-	}
-	return values, shared, err
-}
-
 // Free finalises buffers. It ignores those that are nil.
 func Free(buffers ...compute.Buffer) {
 	for _, b := range buffers {
