@@ -83,7 +83,7 @@ func of256(n int) string {
 		return fmt.Sprintf("var(--c%d)", n%8)
 	case n >= 232:
 		n = 8 + 10*(n-232)
-		return fmt.Sprintf("#%02x%[1]02x%[1]02x", n)
+		return fmt.Sprintf("#%02x%02x%02x", n, n, n)
 	}
 	n -= 16
 	level := [...]int{0, 95, 135, 175, 215, 255}

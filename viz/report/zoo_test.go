@@ -78,7 +78,8 @@ var (
 		i img input ins kbd mark meter output picture progress q rp rt ruby s samp script small source strike strong sub sup table tbody td tfoot
 		th thead time tr tt u var wbr math mi mo mn ms mtext mspace mrow mfrac msqrt mroot msub msup msubsup munder mover munderover mtable mtr mtd mstyle mpadded menclose mphantom`)
 	pageAttributes = fieldSet(`accent accentunder align alt alttext aria-label aria-valuetext charset checked class colspan content dir disabled display displaystyle
-		fence form height hidden href http-equiv id lang linethickness loading lspace mathvariant max maxsize media min minsize movablelimits mathcolor mathbackground notation rowspacing columnspacing columnalign separator scriptlevel name
+		fence form height hidden href http-equiv id lang linethickness loading lspace mathvariant max maxsize media min minsize movablelimits mathcolor mathbackground mathsize
+		largeop linebreak depth voffset notation separator scriptlevel name
 		open rel reversed role rowspan rspace src srcset start step stretchy style symmetric title type valign value width`)
 )
 
