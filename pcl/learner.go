@@ -154,7 +154,8 @@ func (l *Learner) start() error {
 	return l.network.set(l.options.Backend, theta, nil, len(l.options.Optimizer.State()))
 }
 
-// compile compiles the programs that every learner needs, unless a learner that shares them has done so.
+// compile compiles the program that every step needs, unless a learner that shares it has done so; others are compiled when
+// they are first needed.
 func (l *Learner) compile() error {
 	shared := l.options.Programs
 	sets := shared.cache.Sets(l.options.spec())
@@ -167,9 +168,8 @@ func (l *Learner) compile() error {
 	var compiling errgroup.Group
 	for _, set := range sets {
 		compiling.Go(func() error {
-			_, gradient := set.Gradient(loss, device.TakesParts(set))
-			_, predict := set.Predict(loss)
-			return errors.Join(gradient, predict)
+			_, err := set.Gradient(loss, device.TakesParts(set), 1)
+			return err
 		})
 	}
 	compiling.Go(l.editable)
@@ -206,11 +206,11 @@ func (l *Learner) Warm(k int) error {
 			if l.descent != nil {
 				continue
 			}
-			if _, err := l.programs.Update(min(n, graphs.Most)); err != nil {
+			if _, err := l.programs.Update(min(n, device.Most(l.programs))); err != nil {
 				return err
 			}
 		}
-		if k <= graphs.Most || l.descent != nil {
+		if k <= graphs.Most || device.Most(l.programs) == 1 {
 			return nil
 		}
 		_, sum := l.programs.Sum()
