@@ -56,7 +56,7 @@ var mayImport = map[string]string{
 	"pcl/internal/program":         "pcl/backend",
 	"pcl/internal/graphs":          "pcl/internal/program pcl/model pcl/optim pcl/rehearsal",
 	"pcl/internal/heads":           "pcl/scenario",
-	"pcl/internal/device":          "pcl/data pcl/internal/graphs pcl/internal/heads pcl/internal/program pcl/memory pcl/model pcl/rehearsal",
+	"pcl/internal/device":          "pcl/backend pcl/data pcl/internal/graphs pcl/internal/heads pcl/internal/program pcl/memory pcl/model pcl/optim pcl/rehearsal",
 	"pcl":                          "pcl/backend pcl/data pcl/internal/checkpoint pcl/internal/device pcl/internal/graphs pcl/internal/heads pcl/internal/program pcl/memory pcl/method pcl/model pcl/onnx pcl/optim pcl/params pcl/rehearsal pcl/safetensors pcl/scenario",
 	"pcl/experiment":               "datasets pcl pcl/backend pcl/data pcl/internal/checkpoint pcl/internal/folder pcl/memory pcl/method pcl/model pcl/optim pcl/params pcl/rehearsal pcl/results pcl/scenario",
 	"grids":                        "",
