@@ -228,7 +228,7 @@ func (g *Go) imports(ctx context.Context, module string) (string, error) {
 }
 
 // unwanted are parts of the standard library whose import does something, or that no notebook needs in each of its cells.
-var unwanted = []string{"testing", "plugin", "debug", "go", "cmd", "expvar", "syscall", "unsafe"}
+var unwanted = []string{"plugin", "debug", "go", "cmd", "expvar", "syscall", "unsafe"}
 
 // Exports builds packages for plugins and lists them with all that they need.
 func (g *Go) Exports(ctx context.Context, dir string, args ...string) (list []cell.Package, err error) {

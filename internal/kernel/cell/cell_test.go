@@ -121,6 +121,17 @@ func TestDeclarations(t *testing.T) {
 	if _, err := nb.Translate("In[2]", "a + 1"); err == nil {
 		t.Error("a is still known")
 	}
+	shadow, err := nb.Translate("In[4]", "os := 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nb.Commit(shadow, "")
+	if c, err := nb.Translate("In[5]", "os.Getenv(\"HOME\")"); err != nil || !slices.Contains(c.Imports, "os") { // as in GoNB
+		t.Errorf("a package of the name of a variable: %v", err)
+	}
+	if _, err := nb.Translate("In[6]", "os + 1"); err != nil {
+		t.Error(err)
+	}
 	one, err := nb.Translate("In[3]", "rand.N(3)") // which only the second version has
 	if err != nil || !slices.Contains(one.Imports, "math/rand/v2") {
 		t.Errorf("imports %v, %v", one, err)

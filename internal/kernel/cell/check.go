@@ -255,8 +255,10 @@ func (c *checked) guessImports(f *ast.File) {
 		return true
 	})
 	for name, used := range uses {
-		_, before := c.nb.symbols[name]
-		if _, have := c.imports[name]; have || before {
+		if _, have := c.imports[name]; have {
+			continue
+		}
+		if s, before := c.nb.symbols[name]; before && !c.nb.meansPackage(name, s.obj, used) {
 			continue
 		}
 		if p, ok := c.nb.importPath(name, used); ok {

@@ -239,6 +239,20 @@ func (nb *Notebook) importPath(name string, uses map[string]bool) (string, bool)
 	return "", false
 }
 
+// meansPackage says whether a name that an earlier cell has declared means a package here: what follows its dots is there,
+// and the declared value has nothing of the kind.
+func (nb *Notebook) meansPackage(name string, o types.Object, uses map[string]bool) bool {
+	for use := range uses {
+		if found, _, _ := types.LookupFieldOrMethod(o.Type(), true, o.Pkg(), use); found != nil {
+			return false
+		}
+	}
+	return len(uses) > 0 && slices.ContainsFunc(nb.byName[name], func(p string) bool {
+		pkg, err := nb.importer.Import(p)
+		return err == nil && has(pkg, uses)
+	})
+}
+
 func has(pkg *types.Package, names map[string]bool) bool {
 	for name := range names {
 		if pkg.Scope().Lookup(name) == nil {
