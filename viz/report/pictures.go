@@ -120,7 +120,7 @@ func mediaURI(media, text string) (string, error) {
 		text = declaration.ReplaceAllString(text, "") // of an encoding that the notebook's text no longer has
 		if !strings.Contains(text, "http://www.w3.org/2000/svg") {
 			var err error
-			if text, _, err = drawingFile(text); err != nil {
+			if text, err = drawingFile(text); err != nil {
 				return "", fmt.Errorf("its drawing is broken: %w", err)
 			}
 		}
@@ -189,9 +189,8 @@ func pictureKind(data []byte) string {
 	return ""
 }
 
-// drawingFile makes a file of a drawing that lies in a page, where it needs no name of its language. The root says what is
-// in it, and how large it is.
-func drawingFile(source string) (svg string, root xml.StartElement, err error) {
+// drawingFile makes a file of a drawing that lies in a page, where it needs no name of its language.
+func drawingFile(source string) (string, error) {
 	for _, name := range []string{`xmlns:xlink="http://www.w3.org/1999/xlink"`, `xmlns="http://www.w3.org/2000/svg"`} {
 		if prefix, _, _ := strings.Cut(name, "="); !strings.Contains(source, " "+prefix+"=") {
 			source = strings.Replace(source, "<svg", "<svg "+name, 1)
@@ -199,15 +198,10 @@ func drawingFile(source string) (svg string, root xml.StartElement, err error) {
 	}
 	d := xml.NewDecoder(strings.NewReader(source))
 	for {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return source, root, nil
-		}
-		if err != nil {
-			return "", root, err
-		}
-		if t, ok := token.(xml.StartElement); ok && root.Name.Local == "" {
-			root = t.Copy()
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return source, nil
+		} else if err != nil {
+			return "", err
 		}
 	}
 }

@@ -20,7 +20,7 @@ var allowed = words(`a abbr address article aside b bdi bdo blockquote br captio
 	summary sup table tbody td tfoot th thead time tr tt u ul var wbr`)
 
 // left are elements that go with all they hold.
-var left = words(`annotation annotation-xml applet audio button canvas datalist embed form frame frameset head iframe
+var left = words(`applet audio button canvas datalist embed form frameset iframe
 	map math noembed noframes noscript object option plaintext portal script select source style svg template textarea
 	title video xmp`)
 
