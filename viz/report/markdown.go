@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"html/template"
 	"net/url"
 	"path"
@@ -16,7 +17,7 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
-	"github.com/yuin/goldmark/renderer/html"
+	markup "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 )
@@ -31,7 +32,7 @@ var markdown = func() goldmark.Markdown {
 		goldmark.WithExtensions(extension.GFM, footnotes),
 		goldmark.WithParserOptions(parser.WithInlineParsers(util.Prioritized(formulaParser{}, 50))),
 		goldmark.WithRendererOptions(
-			html.WithUnsafe(), // the page sanitises what comes out
+			markup.WithUnsafe(), // the page sanitises what comes out
 			renderer.WithNodeRenderers(util.Prioritized(readyRenderer{}, 50)),
 		),
 	)
@@ -41,6 +42,10 @@ var markdown = func() goldmark.Markdown {
 
 // renderMarkdown renders the text of a cell, complete with its formulas and pictures.
 func (r *notebookRenderer) renderMarkdown(source string) string {
+	if outOfBounds(source) {
+		r.leave("its text has too many lines, or too wide tables, for Markdown: it is shown as it is")
+		return "<pre>" + html.EscapeString(source) + "</pre>"
+	}
 	var found formulas
 	src := []byte(noPlaces.Replace(source))
 	pc := parser.NewContext()
