@@ -18,7 +18,7 @@ import (
 // whole linear. What exceeds them stays in the page as it was typed, and such links lead nowhere; they
 // are far beyond what people write.
 const (
-	maxMarks   = 1000    // of emphasis, links and the like in one paragraph, heading or cell of a table
+	maxMarks   = 2000    // in one paragraph, heading or cell of a table: parsers of emphasis, links and the like that are asked
 	maxNesting = 50      // of lists, quotations and footnotes in each other
 	maxLines   = 20_000  // of a text
 	maxCells   = 50_000  // of a text, if each of its lines were a row of its widest table; ten times its characters if those are more
@@ -50,21 +50,16 @@ func (bounded) SetParserOption(c *parser.Config) {
 
 var marksKey, definedKey = parser.NewContextKey(), parser.NewContextKey()
 
-// marks counts the places in a block at which some parser was asked.
-type marks struct{ n, last int }
-
 // boundedInline shares its count with the other parsers of the text.
 type boundedInline struct{ parser.InlineParser }
 
 func (b boundedInline) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	if util.IsPunct(block.Peek()) { // what begins a word may be an address, which costs nothing
-		m := pc.ComputeIfAbsent(marksKey, func() any { return &marks{} }).(*marks)
-		if _, at := block.Position(); m.n == 0 || at.Start != m.last {
-			m.n, m.last = m.n+1, at.Start
-		}
-		if m.n > maxMarks {
+		marks, _ := pc.Get(marksKey).(int)
+		if marks == maxMarks {
 			return nil
 		}
+		pc.Set(marksKey, marks+1)
 	}
 	n := b.InlineParser.Parse(parent, block, pc)
 	switch n := n.(type) {
