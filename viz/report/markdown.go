@@ -51,28 +51,13 @@ func (r *notebookRenderer) renderMarkdown(source string) string {
 	pc := parser.NewContext()
 	pc.Set(formulasKey, &found)
 	doc := markdown.Parser().Parse(text.NewReader(src), parser.WithContext(pc)).(*ast.Document)
-	doc.SetMeta(map[string]any{"footnotes": fmt.Sprintf("c%d-", r.at)})
-	var blocks []*ast.HTMLBlock
+	doc.SetMeta(map[string]any{"footnotes": fmt.Sprintf("c%d-", r.at), "formulas": &found})
 	ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		switch n := n.(type) {
-		case *ast.Heading:
-			if entering {
-				r.ids.name(n, src)
-			}
-		case *ast.HTMLBlock:
-			if entering {
-				blocks = append(blocks, n)
-			}
+		if heading, ok := n.(*ast.Heading); ok && entering {
+			r.ids.name(heading, src)
 		}
 		return ast.WalkContinue, nil
 	})
-	for _, b := range blocks {
-		raw := string(b.Lines().Value(src))
-		if b.HasClosure() {
-			raw += string(b.ClosureLine.Value(src))
-		}
-		b.Parent().ReplaceChild(b.Parent(), b, &readyNode{html: found.placeInHTML(raw)})
-	}
 	var buf bytes.Buffer
 	if err := markdown.Renderer().Render(&buf, src, doc); err != nil {
 		panic(err) // a buffer takes all that is written

@@ -50,8 +50,7 @@ type sanitiser struct {
 }
 
 func (s *sanitiser) children(of *dom.Node) {
-	for n, next := of.FirstChild, of.FirstChild; n != nil; n = next {
-		next = n.NextSibling
+	for _, n := range slices.Collect(of.ChildNodes()) { // which may leave or become others
 		s.node(n)
 	}
 }
