@@ -2,7 +2,7 @@ package report
 
 import (
 	"cmp"
-	_ "embed" // KaTeX
+	"embed"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,15 +12,11 @@ import (
 	"github.com/dop251/goja"
 )
 
-// katex is KaTeX 0.19.1 as npm has it (SHA-256 fa140498b8cfc8302cbe5e7cb1bdbc1f952bc38b3fa258ede09e73edbf9a74bc).
+// katex has KaTeX 0.19.1 as npm has it (SHA-256 fa140498b8cfc8302cbe5e7cb1bdbc1f952bc38b3fa258ede09e73edbf9a74bc), its licence
+// (MIT), and what we add to it.
 //
-//go:embed katex/katex.min.js
-var katex string
-
-// shims are what we add to it.
-//
-//go:embed katex/shims.js
-var shims string
+//go:embed katex
+var katex embed.FS
 
 // Bounds of formulas. Those that exceed them are shown as they were typed.
 const (
@@ -30,8 +26,15 @@ const (
 	formulasTime = 30 * time.Second // for all of a notebook
 )
 
-// program is both, compiled once. Its value is a function that makes MathML.
-var program = sync.OnceValue(func() *goja.Program { return goja.MustCompile("katex.js", katex+"\n"+shims, true) })
+// program is KaTeX with our additions, compiled once. Its value is a function that makes MathML.
+var program = sync.OnceValue(func() *goja.Program {
+	library, err := katex.ReadFile("katex/katex.min.js")
+	additions, err2 := katex.ReadFile("katex/shims.js")
+	if err := cmp.Or(err, err2); err != nil {
+		panic(err)
+	}
+	return goja.MustCompile("katex.js", string(library)+"\n"+string(additions), true)
+})
 
 // typesetter makes MathML of the formulas of one notebook: what one defines, the next may use.
 type typesetter struct {
