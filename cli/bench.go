@@ -37,8 +37,8 @@ type benchStepCmd struct {
 	Batch     int      `placeholder:"N" help:"Samples of each stream (default 128 for the mlp, 32 for resnet18)."`
 	K         int      `name:"k" default:"3" placeholder:"N" help:"Number of gradients in a step: one for each stream, and one for the memory if there is one (${default})."`
 	Method    []string `default:"avggrad,emgd-gmc" placeholder:"NAME,…" help:"Methods (${default}); each is compared with the first."`
-	Param     assigned `placeholder:"NAME=VALUE" help:"Parameter of the methods; repeat it for more."`
-	Memory    bool     `help:"Let one of the K gradients be that of the memory of a task that has ended."`
+	Param     assigned `placeholder:"NAME=VALUE" help:"Parameter of the methods; may be repeated."`
+	Memory    bool     `help:"Compute one of the K gradients on the memory of a task that has ended."`
 	Edit      bool     `help:"Time the last method with memory editing too (implies --memory)."`
 	Warmup    int      `default:"5" placeholder:"N" help:"Steps before the first timed one (${default})."`
 	Steps     int      `default:"30" placeholder:"N" help:"Timed steps of each method (${default})."`

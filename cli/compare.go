@@ -25,12 +25,12 @@ type compareCmd struct {
 	Methods      []string             `arg:"" name:"method" help:"Methods, with values if need be (emgd:tau=3,momentum=0.5). The others are compared with the first."`
 	Increment    []scenario.Increment `placeholder:"task,class" help:"task or class (default: both)."`
 	Situations   int                  `range:"whole [1,1000]" default:"9" placeholder:"N" help:"Situations (default ${default}): label sets, each with a timeline and a run seed of its own."`
-	Seeds        []uint64             `placeholder:"N,…" help:"Run seeds of every situation, over which it is averaged (default: one, another in each)."`
-	Paper        bool                 `help:"Take the memory and the 3 × 3 situations with three seeds of the paper's tables, which are not independent."`
+	Seeds        []uint64             `placeholder:"N,…" help:"Run seeds of every situation, which is their average (default: one, different in each)."`
+	Paper        bool                 `help:"Use the memory, the 3 × 3 situations and the three seeds of the paper's tables; these situations are not independent."`
 	kong.Plugins                      // the flags of settings, see [settingFlags]
 
-	Out             string `short:"o" type:"path" placeholder:"DIR" help:"Folder of the runs (default: named after what is compared). The same command goes on with what is there."`
-	Jobs            int    `range:"whole [0,1024]" short:"j" default:"0" placeholder:"N" help:"Number of runs that are made at the same time (default: one per core, on a GPU one)."`
+	Out             string `short:"o" type:"path" placeholder:"DIR" help:"Folder of the runs (default: named after the data and the methods). The same command continues what is there."`
+	Jobs            int    `range:"whole [0,1024]" short:"j" default:"0" placeholder:"N" help:"Runs to make at the same time (default: one per core; one on a GPU)."`
 	CheckpointEvery int    `range:"whole [0,inf)" rare:"" default:"500" placeholder:"N" help:"Steps between checkpoints; 0 saves only on Ctrl-C."`
 	JSON            bool   `name:"json" help:"Print the comparison as JSON."`
 	machineFlags
@@ -166,7 +166,7 @@ func methodAndValues(text string) (name string, values map[string]any, err error
 func (c *compareCmd) enough(rc *runContext, base experiment.Config) error {
 	info, err := datasets.Inspect(rc.ctx, c.Dataset, datasets.Options{Dir: c.DataDir})
 	if err != nil || base.Tasks > 1 {
-		return nil // who opens the set says what is wrong with it
+		return nil // opening the set says what is wrong with it
 	}
 	return errors.New(oneTask(c.Dataset, info.Classes))
 }

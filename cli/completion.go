@@ -41,7 +41,7 @@ func completionLines(shell, program string) (string, error) {
 	case "fish":
 		return strings.ReplaceAll(fishCompletion, "COMMAND", command), nil
 	}
-	return "", fmt.Errorf("the shell %q is none of bash, zsh and fish: name one of these, such as pcl completion bash", shell)
+	return "", fmt.Errorf("shell %q; want bash, zsh or fish, as in pcl completion bash", shell)
 }
 
 const fishCompletion = `function __complete_pcl

@@ -30,8 +30,8 @@ type deployFlags struct {
 	gridFlags
 	Backend    string `default:"xla-cpu" enum:"xla-cuda,xla-cpu,go" help:"Compute backend: ${enum} (default ${default})."`
 	Threads    int    `range:"whole [1,inf)" default:"1" placeholder:"N" help:"Threads of the XLA CPU backend (default ${default})."`
-	Vectors    string `default:"native" enum:"native,avx2" help:"Vector instructions of the XLA CPU backend: ${enum} (default ${default}); avx2 where processors differ, so that one can go on with what another began."`
-	Shards     int    `range:"whole [1,inf)" required:"" placeholder:"N" help:"Number of shards that the grid is cut into."`
+	Vectors    string `default:"native" enum:"native,avx2" help:"Vector instructions of the XLA CPU backend: ${enum} (default ${default}); take avx2 if processors differ, so that one can continue what another began."`
+	Shards     int    `range:"whole [1,inf)" required:"" placeholder:"N" help:"Number of shards to cut the grid into."`
 	Concurrent int    `range:"whole [0,inf)" placeholder:"N" help:"How many tasks or pods may run at the same time (default: no limit)."`
 	CPUs       int    `range:"whole [0,inf)" name:"cpus" placeholder:"N" help:"Processors of a task or pod (default: as many threads as it computes with)."`
 	GPUs       *int   `range:"whole [0,inf)" name:"gpus" placeholder:"N" help:"GPUs of a task or pod (default: 1 for xla-cuda, else none)."`
@@ -194,7 +194,7 @@ type deployKubernetesCmd struct {
 	User      podUser       `default:"65532:65532" placeholder:"UID:GID" help:"User and group of the pods, who must be able to write to the volume (default ${default})."`
 	JobName   string        `placeholder:"NAME" help:"Name of the Job (default: pcl- and the grid's)."`
 	Jobs      int           `range:"whole [1,inf)" short:"j" default:"1" placeholder:"N" help:"Runs that a pod makes at the same time, on one GPU or on several processors (default ${default})."`
-	Retries   int           `range:"whole [0,inf)" default:"10" placeholder:"N" help:"How often the pod of a shard may fail (default ${default}). A run counts as failed after three pods were killed at it, so that fewer may give up a shard for one run."`
+	Retries   int           `range:"whole [0,inf)" default:"10" placeholder:"N" help:"How often the pod of a shard may fail (default ${default}). A run fails after three pods were killed while making it, so a smaller number may give up a whole shard for one run."`
 	Grace     time.Duration `default:"2m" placeholder:"TIME" help:"How long a pod may take to save its run before it is killed (default ${default})."`
 	Memory    string        `default:"4Gi" placeholder:"SIZE" help:"Memory of a pod (default ${default})."`
 }

@@ -13,11 +13,11 @@ import (
 
 // gridCmd is `pcl grid`, which makes many runs, on one machine or on several that share a folder.
 type gridCmd struct {
-	List   gridListCmd   `cmd:"" help:"List the grids that are built in."`
-	Run    gridRunCmd    `cmd:"" help:"Make the runs of grids that are not finished."`
-	Retry  gridRetryCmd  `cmd:"" help:"The same, also with the runs that have failed."`
-	Status gridStatusCmd `cmd:"" help:"Show how far grids have come, what is left, and what failed."`
-	Again  gridAgainCmd  `cmd:"" name:"reproduce" help:"Make one run of exported results again, and compare it with them to the bit."`
+	List   gridListCmd   `cmd:"" help:"List the built-in grids."`
+	Run    gridRunCmd    `cmd:"" help:"Make the runs of grids that have not finished."`
+	Retry  gridRetryCmd  `cmd:"" help:"Like run, and make failed runs again."`
+	Status gridStatusCmd `cmd:"" help:"Show the progress of grids, what is left, and what failed."`
+	Again  gridAgainCmd  `cmd:"" name:"reproduce" help:"Make one run of exported results again and compare the two bit by bit."`
 
 	Plan    goneCmd `cmd:"" hidden:"" passthrough:"" now:"pcl grid run makes a grid's runs without a plan"`
 	Collect goneCmd `cmd:"" hidden:"" passthrough:"" now:"pcl grid run leaves each run in a folder with its result"`
@@ -41,7 +41,7 @@ type gridFlags struct {
 	Dir       string `short:"d" default:"grid" type:"path" help:"Folder of the grids' runs (default: ${default}). Several machines may share it."`
 	Size      string `placeholder:"NAME" help:"Size of the grids (default full). It is part of their names: table1-smoke."`
 	Tuned     bool   `help:"Use the values that pcl tune found, instead of the published ones. It is part of the grids' names: table1-smoke-tuned."`
-	TunedFrom string `type:"existingfile" placeholder:"FILE" help:"Use those of this file, which pcl tune wrote."`
+	TunedFrom string `type:"existingfile" placeholder:"FILE" help:"Use the values in this file, which pcl tune wrote."`
 	DataDir   string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 }
 

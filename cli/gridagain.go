@@ -28,15 +28,15 @@ type gridAgainCmd struct {
 	LabelSet  *uint64  `name:"labelset" placeholder:"N" help:"Seed of the label sets."`
 	Timeline  *uint64  `placeholder:"N" help:"Seed of the timeline."`
 	Seed      *uint64  `placeholder:"N" help:"Seed of the run."`
-	Where     assigned `placeholder:"NAME=VALUE" help:"A value of what the grid varies, such as memory.budget=500; repeat it for more."`
+	Where     assigned `placeholder:"NAME=VALUE" help:"A value of a setting that the grid varies, such as memory.budget=500; may be repeated."`
 	Cell      string   `placeholder:"ID" help:"The cell, or the beginning of its ID."`
 
-	Grid      string `type:"existingfile" placeholder:"FILE.toml" help:"The grid, if it is none of those that are built in."`
-	TunedFrom string `type:"existingfile" placeholder:"FILE" help:"The tuned values of a grid …-tuned, if they are not those that come with the program."`
-	Out       string `short:"o" type:"path" placeholder:"DIR" help:"Keep the run in this folder; an interrupted run goes on from there."`
+	Grid      string `type:"existingfile" placeholder:"FILE.toml" help:"The grid, if it is not a built-in one."`
+	TunedFrom string `type:"existingfile" placeholder:"FILE" help:"The tuned values of a grid …-tuned, if they did not come with the program."`
+	Out       string `short:"o" type:"path" placeholder:"DIR" help:"Keep the run in this folder; an interrupted run continues from there."`
 
-	Backend string `default:"same" enum:"same,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}. Another one than the result's rounds differently."`
-	TF32    bool   `name:"tf32" help:"Let a GPU round the factors of products to 10 bits, if that was done for the result."`
+	Backend string `default:"same" enum:"same,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}. One that did not make the result rounds differently."`
+	TF32    bool   `name:"tf32" help:"Let a GPU round the factors of products to 10 bits, if the result was made so."`
 	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 }
 

@@ -20,11 +20,11 @@ type gridRunCmd struct {
 	Names []string `arg:"" name:"grid" help:"Built-in grids (pcl grid list), also with their size, such as table1-smoke; or TOML files."`
 	gridFlags
 	machineFlags
-	Jobs            int           `range:"whole [1,1024]" short:"j" default:"1" placeholder:"N" help:"Number of runs that are made at the same time (default ${default}); one per core is best on a CPU."`
-	Shard           shard         `placeholder:"I/N" help:"Make only the Ith of N parts of the runs, counted from 0. The part of a run follows from its id."`
-	Time            time.Duration `placeholder:"TIME" help:"Time that this command may take, such as 55m: the run in progress is then saved."`
+	Jobs            int           `range:"whole [1,1024]" short:"j" default:"1" placeholder:"N" help:"Runs to make at the same time (default ${default}); one per core is best on a CPU."`
+	Shard           shard         `placeholder:"I/N" help:"Make only part I of N of the runs, counted from 0. A run's id decides which part it is in."`
+	Time            time.Duration `placeholder:"TIME" help:"Stop after this time, for example 55m, and save the run in progress."`
 	CheckpointEvery int           `range:"whole [0,inf)" default:"500" placeholder:"N" help:"Steps between checkpoints (default ${default}); 0 saves only when the command is interrupted."`
-	Attempts        int           `range:"whole [1,inf)" default:"3" placeholder:"N" help:"How many processes in a row may be killed at a run before it counts as failed (default ${default})."`
+	Attempts        int           `range:"whole [1,inf)" default:"3" placeholder:"N" help:"A run fails when this many processes in a row were killed while making it (default ${default})."`
 
 	retry bool
 }

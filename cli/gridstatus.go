@@ -17,8 +17,8 @@ import (
 type gridStatusCmd struct {
 	Names []string `arg:"" name:"grid" help:"Grids, as for pcl grid run."`
 	gridFlags
-	Watch bool          `short:"w" help:"Show it again every few seconds, until everything is done."`
-	Every time.Duration `default:"2s" placeholder:"TIME" help:"Time between two looks of --watch (default ${default})."`
+	Watch bool          `short:"w" help:"Repeat every few seconds until everything is done."`
+	Every time.Duration `default:"2s" placeholder:"TIME" help:"Interval of --watch (default ${default})."`
 	JSON  bool          `name:"json" help:"Print a line of JSON for each grid."`
 }
 

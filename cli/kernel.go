@@ -14,7 +14,7 @@ import (
 
 // kernelCmd is `pcl kernel`, which installs, lists, removes and examines the Jupyter kernel.
 type kernelCmd struct {
-	Install kernelInstallCmd `cmd:"" help:"Install the kernel for the user, or bring it up to date."`
+	Install kernelInstallCmd `cmd:"" help:"Install or update the kernel for this user."`
 	List    kernelListCmd    `cmd:"" help:"List the installed kernels."`
 	Remove  kernelRemoveCmd  `cmd:"" help:"Remove kernels and their files."`
 	Doctor  kernelDoctorCmd  `cmd:"" help:"Show what notebooks need, what is missing, and how to fix it."`

@@ -46,14 +46,14 @@ type runContext struct {
 
 type commands struct {
 	Quiet   bool    `short:"q" help:"Print no progress and no notices."`
-	HelpAll helpAll `help:"Show this help with all flags, also those that are rarely needed."`
+	HelpAll helpAll `help:"Show this help with all flags, including rarely needed ones."`
 
 	Demo       demoCmd       `cmd:"" help:"Train five methods on five parallel streams and draw one page about it (about a minute, no data needed)."`
 	Run        runCmd        `cmd:"" help:"Train on a scenario, with one or several methods and seeds, and print a table."`
 	Compare    compareCmd    `cmd:"" help:"Say which of several methods is better on a data set, by how much, and whether that is more than luck."`
-	Grid       gridCmd       `cmd:"" help:"Make many runs, such as those of a table of the paper, on one machine or several: run, status, reproduce."`
-	Tune       tuneCmd       `cmd:"" help:"Find the values with which each method does best, with the same number of candidates for all."`
-	Deploy     deployCmd     `cmd:"" help:"Print the files by which Slurm or Kubernetes makes a grid."`
+	Grid       gridCmd       `cmd:"" help:"Make many runs, for example a table of the paper, on one machine or several: run, status, reproduce."`
+	Tune       tuneCmd       `cmd:"" help:"Find the best values for each method, with the same number of candidates for all."`
+	Deploy     deployCmd     `cmd:"" help:"Print the job files with which Slurm or Kubernetes runs a grid."`
 	Toy        toyCmd        `cmd:"" help:"Descend the paper's two synthetic functions, the second arriving at step 500."`
 	Weigh      weighCmd      `cmd:"" help:"Read gradients or their Gram matrix as JSON on standard input, print a method's weights and their certificate."`
 	Data       dataCmd       `cmd:"" help:"Image sets: list, fetch, verify, preview."`
@@ -61,7 +61,7 @@ type commands struct {
 	Notebook   notebookCmd   `cmd:"" help:"Open JupyterLab with the kernel \"ParallelCL (Go)\", installing what is missing."`
 	Kernel     kernelCmd     `cmd:"" help:"The Jupyter kernel: install, list, remove, doctor."`
 	Report     reportCmd     `cmd:"" help:"Make a page from runs, grids or notebooks, whichever a folder has: figures, tables and text, to be read offline."`
-	Export     exportCmd     `cmd:"" help:"Write runs, or those of grids, in other forms: CSV, LaTeX, TensorBoard's event files, and the weights of networks."`
+	Export     exportCmd     `cmd:"" help:"Write runs or grids in other formats: CSV, LaTeX, TensorBoard's event files, and the weights of networks."`
 	Bench      benchCmd      `cmd:"" help:"Time training steps."`
 	Doctor     doctorCmd     `cmd:"" help:"Show this machine's backends, why one is chosen, and how fast they are."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`

@@ -20,7 +20,7 @@ type notebookCmd struct {
 	Path      string   `arg:"" optional:"" help:"Folder or notebook to open (default: the quickstart; . for the current folder)."`
 	NoBrowser bool     `name:"no-browser" help:"Print the address instead of opening a browser."`
 	Private   bool     `help:"Use the private JupyterLab even where the user has one."`
-	Jupyter   []string `sep:"none" placeholder:"ARG" help:"Argument for jupyter-lab, e.g. --jupyter=--port=9999; repeat it for more."`
+	Jupyter   []string `sep:"none" placeholder:"ARG" help:"Argument for jupyter-lab, e.g. --jupyter=--port=9999; may be repeated."`
 }
 
 // Validate wants what it is to open to be there.

@@ -49,7 +49,7 @@ func (rc *runContext) print(asJSON bool, v any, text func(io.Writer) error) erro
 	return out.Encode(v)
 }
 
-// note tells the user something that is no result, unless --quiet was given.
+// note tells the user something that is not a result, unless --quiet was given.
 func (rc *runContext) note(format string, values ...any) {
 	if !rc.quiet {
 		fmt.Fprintf(rc.stderr, format+"\n", values...)

@@ -25,8 +25,8 @@ type reportCmd struct {
 	Title    string   `placeholder:"TEXT" help:"Title of the page, or of a site. The page of one notebook has the notebook's."`
 	PDF      bool     `name:"pdf" help:"Print the page, or every page of the site, to a PDF beside it, with Chromium or Chrome."`
 	JSON     bool     `name:"json" help:"Print how the methods of runs, or of your own grids, compare as JSON, instead of text, beside the page."`
-	Against  string   `placeholder:"METHOD" help:"What methods are compared with (default: emgd if the runs have it, or the first)."`
-	Markdown bool     `help:"Write a text about grids like REPRODUCTION.md instead of a page. It depends on the results alone: neither the day nor the machine plays a part."`
+	Against  string   `placeholder:"METHOD" help:"The method that the others are compared with (default: emgd if the runs have it, or the first)."`
+	Markdown bool     `help:"Write a text about grids like REPRODUCTION.md instead of a page. It depends on the results alone, not on the day or the machine."`
 	All      bool     `help:"Make a site of all notebooks in the folder (default: notebooks)."`
 	Execute  *bool    `negatable:"" help:"Execute notebooks even if they have results; with --no-execute, a notebook without results is an error."`
 	Private  bool     `help:"Execute with the private JupyterLab even where the user has one."`

@@ -53,6 +53,11 @@ func (c *reportCmd) pages(rc *runContext) error {
 			err = c.finish(rc, out, []string{out})
 		}
 	}
+	for _, n := range notebooks {
+		if left := n.LeftOut(); len(left) > 0 {
+			rc.note("%s: not shown as in the notebook, as the page's end says:\n  %s", n.File, strings.Join(left, "\n  "))
+		}
+	}
 	return errors.Join(append([]error{err}, failed...)...)
 }
 
@@ -74,8 +79,8 @@ func (c *reportCmd) results(rc *runContext, n *report.Notebook) error {
 	case c.Execute == nil && n.Executed():
 		return nil
 	case c.Execute != nil && !*c.Execute:
-		if !n.Executed() {
-			return fmt.Errorf("%s has cells that were never executed: leave out --no-execute, or execute it in JupyterLab", n.File)
+		if !n.HasResults() {
+			return fmt.Errorf("%s was never executed: leave out --no-execute, or execute it in JupyterLab", n.File)
 		}
 		return nil
 	}

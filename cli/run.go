@@ -21,28 +21,28 @@ import (
 
 // runCmd trains every combination of the given methods, increments and seeds.
 type runCmd struct {
-	Config string `short:"c" type:"existingfile" placeholder:"FILE.toml" help:"Read the configuration from a TOML file; flags override it. What it leaves out is as by default for the data set that is used."`
+	Config string `short:"c" type:"existingfile" placeholder:"FILE.toml" help:"Read the configuration from a TOML file; flags override it, and the data set's defaults fill in the rest."`
 
 	Method       []string             `placeholder:"NAME,…" help:"Methods to train with (default emgd, the recommended one); pcl methods lists them."`
-	Param        assigned             `placeholder:"NAME=VALUE" help:"Parameter of the methods; repeat it for more."`
+	Param        assigned             `placeholder:"NAME=VALUE" help:"Parameter of the methods; may be repeated."`
 	Increment    []scenario.Increment `placeholder:"task,class" help:"task, class, or both (default task; for files of your own class)."`
 	LabelSet     []uint64             `name:"labelset" placeholder:"N,…" help:"Seeds of the label sets (default 0)."`
 	Timeline     []uint64             `placeholder:"N,…" help:"Seeds of the timelines (default 0)."`
 	Seed         []uint64             `placeholder:"N,…" help:"Run seeds (default 1234)."`
-	Paper        bool                 `rare:"" help:"Take the settings of the paper's tables, such as their memory (docs/protocol.md §2.4)."`
+	Paper        bool                 `rare:"" help:"Use the settings of the paper's tables, such as their memory (docs/protocol.md §2.4)."`
 	kong.Plugins                      // the flags of settings, see [settingFlags]
 
-	Out             string `short:"o" default:"runs" type:"path" help:"Folder for results; each run has a folder of its own in it."`
+	Out             string `short:"o" default:"runs" type:"path" help:"Folder for results; each run gets a folder of its own in it."`
 	Record          bool   `help:"Write one line per step (losses, Gram, σ, λ, slacks) to records.jsonl."`
-	Weights         bool   `help:"Leave the trained network in weights.safetensors, for pcl export weights."`
-	RecordArrays    int    `range:"whole [0,inf)" rare:"" name:"record-arrays" placeholder:"N" help:"Write batches and parameters of the first N steps as .npz, so that another program can compute the same steps (bench/peers/replay.py)."`
+	Weights         bool   `help:"Save the trained network as weights.safetensors, for pcl export weights."`
+	RecordArrays    int    `range:"whole [0,inf)" rare:"" name:"record-arrays" placeholder:"N" help:"Write batches and parameters of the first N steps as .npz, so that another program can repeat them (bench/peers/replay.py)."`
 	Resume          bool   `help:"Continue interrupted runs from their newest checkpoint. Finished runs are not repeated, with or without this flag."`
 	Replace         bool   `xor:"again" help:"Repeat runs that are finished or saved already; the old files stay until the new result is complete."`
 	Checkpoint      string `rare:"" xor:"again" type:"existingfile" placeholder:"FILE" help:"Continue a single run from this checkpoint; later checkpoints are deleted when the next one is saved."`
 	CheckpointEvery int    `range:"whole [0,inf)" rare:"" default:"500" placeholder:"N" help:"Steps between checkpoints; 0 saves only on Ctrl-C."`
 	Keep            int    `range:"whole [1,inf)" rare:"" default:"3" placeholder:"N" help:"Checkpoints to keep."`
-	Jobs            int    `range:"whole [1,1024]" default:"1" placeholder:"N" help:"Number of runs that are made at the same time; one per core is best for an MLP."`
-	Shard           shard  `rare:"" placeholder:"I/N" help:"Make only the Ith of N parts of the runs, counted from 0, as one part of an array job. The part of a run follows from its id."`
+	Jobs            int    `range:"whole [1,1024]" default:"1" placeholder:"N" help:"Runs to make at the same time; one per core is best for an MLP."`
+	Shard           shard  `rare:"" placeholder:"I/N" help:"Make only part I of N of the runs, counted from 0, as one task of an array job. A run's id decides which part it is in."`
 	JSON            bool   `name:"json" help:"Print the results as JSON lines instead of a table."`
 
 	machineFlags
@@ -54,9 +54,9 @@ type runCmd struct {
 // machineFlags say on which backend to compute.
 type machineFlags struct {
 	Backend string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
-	Threads int    `range:"whole [0,inf)" default:"0" help:"Threads of the XLA CPU backend; 0 stands for one, and for pcl run with a ResNet for one per core."`
-	Clients int    `range:"whole [0,inf)" rare:"" default:"0" placeholder:"N" help:"Compute the gradients of N streams at the same time on the XLA CPU backend; results are the same. 0 stands for one per core that the runs of --jobs share, or one where --threads is set."`
-	Vectors string `rare:"" default:"native" enum:"native,avx2" help:"Vector instructions of the XLA CPU backend, native or avx2: the widest, or those with which processors of one kind of cache give the same results."`
+	Threads int    `range:"whole [0,inf)" default:"0" help:"Threads of the XLA CPU backend; 0 stands for one, or, for pcl run with a ResNet, one per core."`
+	Clients int    `range:"whole [0,inf)" rare:"" default:"0" placeholder:"N" help:"Compute the gradients of N streams at the same time on the XLA CPU backend; the results stay the same. 0 stands for one per core, shared by --jobs, or for one if --threads is set."`
+	Vectors string `rare:"" default:"native" enum:"native,avx2" help:"Vector instructions of the XLA CPU backend: native, the widest, or avx2, with which processors with equal caches give the same results."`
 	TF32    bool   `rare:"" name:"tf32" help:"Let a GPU round the factors of products to 10 bits: faster, less exact."`
 }
 

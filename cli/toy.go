@@ -19,7 +19,7 @@ import (
 // toyCmd is `pcl toy`, which repeats the experiment of the paper's Figure 2.
 type toyCmd struct {
 	Method  []string  `default:"avggrad,mgda,emgd-gs,emgd-gmc" placeholder:"NAME,…" help:"Methods (${default})."`
-	Param   assigned  `placeholder:"NAME=VALUE" help:"Parameter of the methods, e.g. tau=1 or rescale=mean; repeat it for more."`
+	Param   assigned  `placeholder:"NAME=VALUE" help:"Parameter of the methods, e.g. tau=1 or rescale=mean; may be repeated."`
 	Steps   int       `default:"1500" help:"Number of steps (${default})."`
 	Arrival int       `default:"500" help:"Step at which the second function arrives (${default})."`
 	LR      float64   `name:"lr" default:"2e-5" help:"Step size (${default})."`

@@ -18,7 +18,7 @@ type tuneCmd struct {
 	Size   string `default:"full" placeholder:"NAME" help:"Size of the tuning (default ${default})."`
 	Out    string `short:"o" default:"tuned.toml" type:"path" placeholder:"FILE" help:"File for the best values (default ${default}), which pcl grid run --tuned-from reads."`
 
-	Jobs    int    `range:"whole [1,1024]" short:"j" default:"1" placeholder:"N" help:"Number of runs that are made at the same time (default ${default}); one per core is best on a CPU."`
+	Jobs    int    `range:"whole [1,1024]" short:"j" default:"1" placeholder:"N" help:"Runs to make at the same time (default ${default}); one per core is best on a CPU."`
 	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 	machineFlags
 }

@@ -19,9 +19,9 @@ import (
 // the protocol.
 type weighCmd struct {
 	Method string   `required:"" help:"Method; pcl methods lists them."`
-	Param  assigned `placeholder:"NAME=VALUE" help:"Parameter of the method; repeat it for more."`
+	Param  assigned `placeholder:"NAME=VALUE" help:"Parameter of the method; may be repeated."`
 	Seed   uint64   `default:"0" help:"Seed of methods that draw random numbers."`
-	State  string   `type:"path" placeholder:"FILE" help:"Start with the method's state in this file, if the file exists, and save the new state to it."`
+	State  string   `type:"path" placeholder:"FILE" help:"Load the method's state from this file, if it exists, and save the new state to it."`
 }
 
 func (c *weighCmd) Run(rc *runContext) error {

@@ -22,22 +22,26 @@ type arrayFile interface {
 type arrays struct {
 	path string
 	open func(path string) (arrayFile, error)
-	x, y string // the names of the arrays; empty: those of splitNames or wholeNames
+	arrayParameters
 }
 
-func parseNPZ(path string, p *parameters) own {
-	return parseArrays(path, p, func(path string) (arrayFile, error) { return npz.Open(path, maxOwnBytes) })
+type arrayParameters struct {
+	X string `param:"x" default:"" doc:"array of the samples, if it does not have one of the usual names"`
+	Y string `param:"y" default:"" doc:"array of the labels"`
+	sampleParameters
 }
 
-func parseSafetensors(path string, p *parameters) own {
-	return parseArrays(path, p, openSafetensors)
+func parseNPZ(path string, given map[string]any) (own, error) {
+	return parseArrays(path, given, func(path string) (arrayFile, error) { return npz.Open(path, maxOwnBytes) })
 }
 
-func parseArrays(path string, p *parameters, open func(string) (arrayFile, error)) own {
-	a := &arrays{path: path, open: open}
-	p.text("x", &a.x)
-	p.text("y", &a.y)
-	return newSampleFiles(path, p, a)
+func parseSafetensors(path string, given map[string]any) (own, error) {
+	return parseArrays(path, given, openSafetensors)
+}
+
+func parseArrays(path string, given map[string]any, open func(string) (arrayFile, error)) (own, error) {
+	p, err := withParameters[arrayParameters](given)
+	return &sampleFiles{&arrays{path, open, p}, path, p.sampleParameters, p.asked(given)}, err
 }
 
 // splitNames and wholeNames are the names that samples and labels have in the files of common programs: first for training and
@@ -80,11 +84,11 @@ func (a *arrays) read(context.Context, []string) (*rawSet, error) {
 
 // names returns the names of the arrays with the samples and their labels, two for all or four for both splits.
 func (a *arrays) names(have []string) ([]string, error) {
-	if (a.x == "") != (a.y == "") {
+	if (a.X == "") != (a.Y == "") {
 		return nil, fmt.Errorf("the parameters x and y belong together")
 	}
-	if a.x != "" {
-		return []string{a.x, a.y}, nil
+	if a.X != "" {
+		return []string{a.X, a.Y}, nil
 	}
 	has := func(names ...string) bool {
 		return !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(have, n) })

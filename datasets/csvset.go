@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,34 +12,37 @@ import (
 // csvFile is a table of samples: a header, a column with the classes, and columns with numbers. A folder has two, train.csv
 // and test.csv.
 type csvFile struct {
-	path         string
-	label        string
+	path, label  string
 	ignore, keep []string // columns that are no inputs, and those that are though they look like row numbers
 	comma        rune     // 0: it follows from the first line
 }
 
-func parseCSV(path string, p *parameters) own {
-	c := &csvFile{path: path}
-	p.text("label", &c.label)
-	list := func(name string, to *[]string) {
-		p.take(name, func(v string) error {
-			*to = strings.FieldsFunc(v, func(r rune) bool { return r == ',' })
-			return nil
-		})
+type csvParameters struct {
+	Label     string `param:"label" default:"" doc:"column of the classes, if it does not have one of the usual names"`
+	Ignore    string `param:"ignore" default:"" doc:"columns that are not inputs, with commas between them"`
+	Keep      string `param:"keep" default:"" doc:"columns that are inputs though they look like row numbers"`
+	Separator string `param:"separator" default:"" doc:"what stands between the columns: one of , ; | or tab"`
+	sampleParameters
+}
+
+func parseCSV(path string, given map[string]any) (own, error) {
+	p, err := withParameters[csvParameters](given)
+	if err != nil {
+		return nil, err
 	}
-	list("ignore", &c.ignore)
-	list("keep", &c.keep)
-	p.take("separator", func(v string) error {
-		if v == "tab" {
-			v = "\t"
+	c := &csvFile{path: path, label: p.Label, ignore: listed(p.Ignore), keep: listed(p.Keep)}
+	if p.Separator != "" {
+		text := strings.Replace(p.Separator, "tab", "\t", 1)
+		r, n := utf8.DecodeRuneInString(text)
+		if c.comma = r; n != len(text) || !strings.ContainsRune(separators, r) {
+			return nil, fmt.Errorf(`separator=%s; want one of , ; | and tab (write %%3B for a semicolon)`, p.Separator)
 		}
-		r, n := utf8.DecodeRuneInString(v)
-		if c.comma = r; n != len(v) || !strings.ContainsRune(separators, r) {
-			return errors.New(`want one of , ; | and tab (write %3B for a semicolon)`)
-		}
-		return nil
-	})
-	return newSampleFiles(path, p, c)
+	}
+	return &sampleFiles{c, path, p.sampleParameters, p.asked(given)}, nil
+}
+
+func listed(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
 }
 
 // files returns the training file and, if there is one, the test file.

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// notText says what files are that are no text, by how they begin.
+// notText says what files that are not text are, by their first bytes.
 var notText = []struct{ magic, advice string }{
 	{"\x1f\x8b", "it is packed with gzip: unpack it with gunzip"},
 	{"BZh", "it is packed with bzip2: unpack it with bunzip2"},

@@ -18,13 +18,19 @@ import (
 
 // folder is a folder of images, one folder for each class.
 type folder struct {
-	root                    string
-	height, width, channels int // 0: as the images are
-	fit                     string
-	background              color.Color
-	test                    float64
-	testGiven               bool
-	seed                    uint64
+	root string
+	folderParameters
+	height, width int // 0: as the images are
+	background    color.Color
+	splitAsked    bool
+}
+
+type folderParameters struct {
+	Size       string `param:"size" default:"" doc:"height and width of the samples, such as 32x32"`
+	Channels   int    `param:"channels" default:"0" range:"whole [0,3]" doc:"1 (grey) or 3 (colours); 0 follows from the images"`
+	Fit        string `param:"fit" default:"crop" choices:"crop,stretch,pad" doc:"what is done with images of another shape"`
+	Background string `param:"background" default:"white" choices:"white,black" doc:"what shows where an image is transparent, and in borders"`
+	splitting
 }
 
 const (
@@ -33,37 +39,37 @@ const (
 	maxOwnBytes = 16 << 30
 )
 
-func parseFolder(path string, p *parameters) own {
-	f := &folder{root: path, test: 0.2, background: color.White}
-	p.take("size", f.setSize)
-	p.take("channels", func(v string) error {
-		if f.channels = map[string]int{"1": 1, "3": 3}[v]; f.channels == 0 {
-			return errors.New("want 1 (grey) or 3 (colours)")
-		}
-		return nil
-	})
-	f.fit = p.one("fit", fitCrop, fitStretch, fitPad)
-	if p.one("background", "white", "black") == "black" {
+func parseFolder(path string, given map[string]any) (own, error) {
+	p, err := withParameters[folderParameters](given)
+	if err != nil {
+		return nil, err
+	}
+	f := &folder{root: path, folderParameters: p, background: color.White, splitAsked: p.asked(given)}
+	if p.Background == "black" {
 		f.background = color.Black
 	}
-	f.testGiven = p.fraction("test", &f.test)
-	p.seed(&f.seed)
-	return f
+	if p.Channels == 2 {
+		return nil, errors.New("channels=2; want 1 (grey) or 3 (colours)")
+	}
+	f.height, f.width, err = p.size()
+	return f, err
 }
 
-// setSize takes "32" or "HEIGHTxWIDTH".
-func (f *folder) setSize(v string) error {
-	h, w, both := strings.Cut(v, "x")
+// size reads "32" or "HEIGHTxWIDTH".
+func (p folderParameters) size() (height, width int, err error) {
+	if p.Size == "" {
+		return 0, 0, nil
+	}
+	h, w, both := strings.Cut(p.Size, "x")
 	if !both {
 		w = h
 	}
 	height, err1 := strconv.Atoi(h)
 	width, err2 := strconv.Atoi(w)
 	if errors.Join(err1, err2) != nil || height < 1 || width < 1 || height > 1024 || width > 1024 {
-		return errors.New("want a height and a width of 1 to 1024 pixels, such as 32x32")
+		err = fmt.Errorf("size=%s; want a height and a width of 1 to 1024 pixels, such as 32x32", p.Size)
 	}
-	f.height, f.width = height, width
-	return nil
+	return height, width, err
 }
 
 // tree lists the folder and splits its images.
@@ -73,7 +79,7 @@ func (f *folder) tree(ctx context.Context) (*pictureTree, error) {
 		return nil, err
 	}
 	if t.folders.test != "" {
-		if f.testGiven || f.seed != 0 {
+		if f.splitAsked {
 			return nil, fmt.Errorf("%s has a folder %s with test images: the parameters test and seed, which split a folder that has none, do not apply", f.root, t.folders.test)
 		}
 		return t, nil
@@ -99,7 +105,7 @@ func (f *folder) split(t *pictureTree) error {
 		slices.SortFunc(names, func(a, b pictureFile) int {
 			return cmp.Or(strings.Compare(f.lot(t.classes[a.class], a.name), f.lot(t.classes[b.class], b.name)), strings.Compare(a.name, b.name))
 		})
-		for _, p := range names[:min(max(1, int(math.Round(f.test*float64(n)))), n-1)] {
+		for _, p := range names[:min(max(1, int(math.Round(f.Test*float64(n)))), n-1)] {
 			chosen[p.name] = true
 		}
 		for _, p := range rest[:n] {
@@ -117,7 +123,7 @@ func (f *folder) split(t *pictureTree) error {
 
 // lot is what decides whether an image is one of the test images.
 func (f *folder) lot(class, name string) string {
-	h := sha256.Sum256(append(binary.LittleEndian.AppendUint64(nil, f.seed), class+"/"+name...))
+	h := sha256.Sum256(append(binary.LittleEndian.AppendUint64(nil, f.Seed), class+"/"+name...))
 	return string(h[:])
 }
 
@@ -182,7 +188,7 @@ func sumOf(t *pictureTree, heads []pictureHead) string {
 
 // size returns the size that the samples get: what the parameters say, or else what the images have in common.
 func (f *folder) size(heads []pictureHead) (height, width, channels int) {
-	height, width, channels = f.height, f.width, f.channels
+	height, width, channels = f.height, f.width, f.Channels
 	if height == 0 {
 		height, width = heads[0].height, heads[0].width
 		for _, h := range heads {
@@ -206,7 +212,7 @@ func (f *folder) open(ctx context.Context, d *Dataset) error {
 	if err != nil {
 		return err
 	}
-	d.Height, d.Width, d.Channels = f.height, f.width, f.channels
+	d.Height, d.Width, d.Channels = f.height, f.width, f.Channels
 	if d.Height == 0 || d.Channels == 0 {
 		// What is kept of the survey is also what Inspect returns.
 		i, err := surveyed(ctx, d.Name, Info{Name: d.Name, Title: d.Title, Source: d.Source, Licence: d.Licence}, f)
@@ -238,7 +244,7 @@ func (f *folder) open(ctx context.Context, d *Dataset) error {
 
 // note says what was done to the images, and what somebody should know of them.
 func (f *folder) note(t *pictureTree, heads []pictureHead, d *Dataset) string {
-	split := fmt.Sprintf("%g of each class are test images, chosen by their names", f.test)
+	split := fmt.Sprintf("%g of each class are test images, chosen by their names", f.Test)
 	if t.folders.test != "" {
 		split = t.folders.note()
 	}
@@ -256,7 +262,7 @@ func (f *folder) note(t *pictureTree, heads []pictureHead, d *Dataset) string {
 		}
 	}
 	if resized > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d images were brought to %d×%d (%s)", resized, len(heads), d.Height, d.Width, f.fit))
+		notes = append(notes, fmt.Sprintf("%d of %d images were brought to %d×%d (%s)", resized, len(heads), d.Height, d.Width, f.Fit))
 	}
 	if twice > 0 {
 		notes = append(notes, fmt.Sprintf("%d test images are also training images, byte by byte", twice))

@@ -127,7 +127,7 @@ func TestFolder(t *testing.T) {
 func TestFolderSplit(t *testing.T) {
 	dir := colours(t, 20)
 	testNames := func(query string) map[string]bool {
-		f := parseFolder(dir, newParameters(query)).(*folder)
+		f := must.Get(parseFolder(dir, must.Get(queried(query))(t)))(t).(*folder)
 		tree := must.Get(f.tree(context.Background()))(t)
 		names := map[string]bool{}
 		for _, p := range tree.test {

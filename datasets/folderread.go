@@ -52,7 +52,7 @@ func (r *folderReader) pictures(ctx context.Context, numbers []int, bits int) er
 	}
 	one := r.set.ImageSize()
 	return eachPicture(ctx, files, func() func(int, []byte) error {
-		s := shaper{height: r.set.Height, width: r.set.Width, channels: r.set.Channels, fit: r.fit, background: r.background}
+		s := shaper{height: r.set.Height, width: r.set.Width, channels: r.set.Channels, fit: r.Fit, background: r.background}
 		return func(i int, file []byte) error {
 			head, data, err := headOf(file)
 			if err != nil {

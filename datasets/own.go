@@ -21,7 +21,7 @@ type own interface {
 // A scheme is a kind of files, the part of a name before the colon.
 type scheme struct {
 	name, pattern string
-	parse         func(path string, p *parameters) own
+	parse         func(path string, given map[string]any) (own, error)
 }
 
 var ownSchemes = []scheme{
@@ -51,9 +51,12 @@ func ownFiles(name string) (*entry, error) {
 	if path == "" {
 		return nil, &nameError{fmt.Sprintf("%q names no file: want %s", name, ownSchemes[at].pattern)}
 	}
-	p := newParameters(query)
-	files := ownSchemes[at].parse(path, p)
-	if err := p.check(); err != nil {
+	given, err := queried(query)
+	var files own
+	if err == nil {
+		files, err = ownSchemes[at].parse(path, given)
+	}
+	if err != nil {
 		return nil, &nameError{fmt.Sprintf("%q: %v", name, err)}
 	}
 	base := filepath.Base(filepath.Clean(path))

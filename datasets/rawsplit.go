@@ -33,11 +33,14 @@ type sampleReader interface {
 // sampleFiles are files that are read as a whole, and how a set is made of their samples.
 type sampleFiles struct {
 	sampleReader
-	path      string
-	test      float64
-	testGiven bool
-	seed      uint64
-	normalise string
+	path string
+	sampleParameters
+	splitAsked bool
+}
+
+type sampleParameters struct {
+	splitting
+	Normalise string `param:"normalise" default:"none" choices:"none,standard,length" doc:"how the values of vectors are normalised"`
 }
 
 // How the values of vectors are normalised.
@@ -46,14 +49,6 @@ const (
 	standard  = "standard" // mean 0 and variance 1 over the training samples
 	unitForm  = "length"   // each vector has the length 1
 )
-
-func newSampleFiles(path string, p *parameters, r sampleReader) own {
-	s := &sampleFiles{sampleReader: r, path: path, test: 0.2}
-	s.testGiven = p.fraction("test", &s.test)
-	p.seed(&s.seed)
-	s.normalise = p.one("normalise", asTheyAre, standard, unitForm)
-	return s
-}
 
 func (f *sampleFiles) stamp(context.Context) (string, error) {
 	files, err := f.files()
@@ -96,9 +91,9 @@ func (f *sampleFiles) load(ctx context.Context, d *Dataset) error {
 // fill makes r the data of d.
 func (f *sampleFiles) fill(d *Dataset, r *rawSet) error {
 	d.Height, d.Width, d.Channels, d.Vector = r.train.height, r.train.width, r.train.channels, r.train.vector
-	d.Note = fmt.Sprintf("%g of each class are test samples, drawn with seed %d", f.test, f.seed)
+	d.Note = fmt.Sprintf("%g of each class are test samples, drawn with seed %d", f.Test, f.Seed)
 	if r.test != nil {
-		if f.testGiven || f.seed != 0 {
+		if f.splitAsked {
 			return errors.New("there are test samples: the parameters test and seed, which split samples that are not, do not apply")
 		}
 		d.Note = ""
@@ -187,7 +182,7 @@ func (f *sampleFiles) divide(d *Dataset, split bool) error {
 				return fmt.Errorf("the class %q has %d samples, too few for training and testing: add samples, or leave the class out", d.Classes[class], len(samples))
 			}
 		}
-		d.divide(d.Train, 1-f.test, f.seed)
+		d.divide(d.Train, 1-f.Test, f.Seed)
 	}
 	for name, s := range map[string]*Split{"training": &d.Train, "test": &d.Test} {
 		for class, samples := range d.ByClass(s, 1) {
@@ -202,11 +197,11 @@ func (f *sampleFiles) divide(d *Dataset, split bool) error {
 // scale normalises the values.
 func (f *sampleFiles) scale(d *Dataset) error {
 	switch {
-	case f.normalise == asTheyAre:
+	case f.Normalise == asTheyAre:
 		return nil
 	case d.Train.Values == nil:
-		return fmt.Errorf("normalise=%s is for numbers; bytes are always divided by 255", f.normalise)
-	case f.normalise == standard:
+		return fmt.Errorf("normalise=%s is for numbers; bytes are always divided by 255", f.Normalise)
+	case f.Normalise == standard:
 		standardise(d)
 		d.Note = join(d.Note, "each value has mean 0 and variance 1 over the training samples")
 		return nil
@@ -214,7 +209,7 @@ func (f *sampleFiles) scale(d *Dataset) error {
 	for _, s := range []*Split{&d.Train, &d.Test} {
 		for i := range s.Len() {
 			if !toUnitLength(d.numbers(s, i)) {
-				return fmt.Errorf("a vector of zeros cannot get the length 1 (normalise=%s)", f.normalise)
+				return fmt.Errorf("a vector of zeros cannot get the length 1 (normalise=%s)", f.Normalise)
 			}
 		}
 	}

@@ -47,7 +47,7 @@ func (l *Learner) EvaluateByClass(id int) ([]ClassCount, error) {
 			return nil, err
 		}
 		if loss := l.options.compared(); loss != nil {
-			return nil, fmt.Errorf("with loss %s there are no classes to be predicted: call EvaluateLoss", loss.Key())
+			return nil, fmt.Errorf("loss %s has no classes to predict; call EvaluateLoss", loss.Key())
 		}
 		if err := l.prepare(); err != nil {
 			return nil, err

@@ -159,7 +159,7 @@ func (b lab) Gradient(at rehearsal.Point, samples []memory.Item) (out []float32,
 // sharedGradient returns the gradient of a batch's mean loss over the shared parameters, where the batch is normalised with
 // its own statistics.
 func (b lab) sharedGradient(theta compute.Buffer, h *device.Batch, loss rehearsal.Loss) ([]float32, error) {
-	g, err := device.Differentiate(b.l.programs, []compute.Buffer{theta}, h, loss)
+	g, err := b.l.gradientAt(b.l.programs, []compute.Buffer{theta}, h, loss)
 	if err != nil {
 		return nil, err
 	}

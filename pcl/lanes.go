@@ -9,6 +9,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // beginGradients starts to compute the gradients of as many rows as there are lanes, at the same time. Call
@@ -33,15 +34,17 @@ func (s *step) beginGradients() (finished func(i int) error, wait func()) {
 	if _, err := s.network.theta.Shape(); err != nil {
 		return func(int) error { return err }, func() {}
 	}
+	q := s.queueRows(len(lanes))
 	if len(lanes) < 2 {
 		theta, err := s.network.parts[0].Of(s.programs, s.network.theta)
-		if err != nil {
-			return func(int) error { return err }, func() {}
-		}
-		return func(i int) error { return s.rowOn(s.programs, theta, i) }, timed
+		return func(i int) error {
+			for err == nil && s.rows[i].Flat == nil {
+				err = s.rowsOn(s.programs, theta, q.take(s.programs))
+			}
+			return err
+		}, timed
 	}
 	var busy sync.WaitGroup
-	q := s.queueRows()
 	for n, set := range lanes {
 		busy.Go(func() { s.lane(set, &s.network.parts[n], q) })
 	}
@@ -51,21 +54,29 @@ func (s *step) beginGradients() (finished func(i int) error, wait func()) {
 // lane computes rows on the client of a set until none is left.
 func (s *step) lane(set *graphs.Set, parts *device.Parts, q *queue) {
 	theta, err := parts.Of(set, s.network.theta)
-	for i := q.take(set.Backend); i >= 0; i = q.take(set.Backend) {
-		if err != nil {
-			q.done[i] <- err
-			continue
+	for rows := q.take(set); len(rows) > 0; rows = q.take(set) {
+		done := err
+		if done == nil {
+			done = s.rowsOn(set, theta, rows)
 		}
-		q.done[i] <- s.rowOn(set, theta, i)
+		for _, i := range rows {
+			q.done[i] <- done
+		}
 	}
 }
 
-// rowOn computes the gradient of a row that has none yet.
-func (s *step) rowOn(set *graphs.Set, theta []compute.Buffer, i int) error {
-	if r := &s.rows[i]; r.Flat == nil {
-		return s.differentiateRow(set, theta, r)
+// rowsOn computes the gradients of rows with one kind of loss, unless it is one that has a gradient.
+func (s *step) rowsOn(set *graphs.Set, theta []compute.Buffer, rows []int) error {
+	var all []*row
+	for _, i := range rows {
+		if s.rows[i].Flat == nil {
+			all = append(all, &s.rows[i])
+		}
 	}
-	return nil
+	if len(all) == 0 {
+		return nil
+	}
+	return s.differentiateRows(set, theta, all...)
 }
 
 // queue holds the rows that no lane has taken yet.
@@ -73,45 +84,81 @@ type queue struct {
 	mu   sync.Mutex
 	left []int
 	rows []row
+	most int // how many a lane takes at once
 	done []chan error
 }
 
-func (s *step) queueRows() *queue {
+// mostAtOnce limits the size of programs, and their number.
+const mostAtOnce = 3
+
+func (s *step) queueRows(lanes int) *queue {
 	q := &queue{rows: s.rows}
 	for i := range s.rows {
 		q.left, q.done = append(q.left, i), append(q.done, make(chan error, 1))
 	}
+	each := (len(s.rows) + lanes - 1) / lanes // falls to a lane, in calls of much the same size
+	calls := (each + mostAtOnce - 1) / mostAtOnce
+	q.most = (each + calls - 1) / calls
 	return q
 }
 
-// take returns the next row for a client, -1 if there is none. One whose batch the client can read in place comes first.
-func (q *queue) take(client compute.Backend) int {
+// take returns the next rows for a client, none if there are none left: one or, where a program takes more, some of the same loss. Those
+// whose batch the client can read in place come first.
+func (q *queue) take(set *graphs.Set) []int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.left) == 0 {
-		return -1
+		return nil
 	}
-	at := max(0, slices.IndexFunc(q.left, func(i int) bool { return q.rows[i].batch.On(client) }))
-	i := q.left[at]
-	q.left = slices.Delete(q.left, at, at+1)
-	return i
+	here := func(i int) bool { return q.rows[i].batch.On(set.Backend) }
+	first := q.left[max(0, slices.IndexFunc(q.left, here))]
+	rows := []int{first}
+	for _, on := range []bool{true, false} {
+		for _, i := range q.left {
+			if r := &q.rows[i]; i != first && len(rows) < q.most && r.Flat == nil && here(i) == on && r.loss == q.rows[first].loss {
+				rows = append(rows, i)
+			}
+		}
+	}
+	if q.rows[first].Flat != nil || !device.Stacks(set, q.rows[first].loss, len(rows)) {
+		rows = rows[:1]
+	}
+	q.left = slices.DeleteFunc(q.left, func(i int) bool { return slices.Contains(rows, i) })
+	return rows
 }
 
-// differentiateRow computes one row's loss and gradient and, if the method needs them, the gradients of the
-// two halves of its batch. theta is on the client of the set.
-func (l *Learner) differentiateRow(set *graphs.Set, theta []compute.Buffer, r *row) (err error) {
-	if r.Gradient, err = device.Differentiate(set, theta, r.batch, r.loss); err != nil {
+// differentiateRows computes the losses and gradients of rows with one kind of loss and, if the method needs them, the gradients
+// of the two halves of each batch. theta is on the client of the set.
+func (l *Learner) differentiateRows(set *graphs.Set, theta []compute.Buffer, rows ...*row) error {
+	batches := make([]*device.Batch, len(rows))
+	for i, r := range rows {
+		batches[i] = r.batch
+	}
+	gradients, err := device.Differentiate(set, theta, rows[0].loss, batches...)
+	if err != nil {
 		return err
+	}
+	for i, r := range rows {
+		r.Gradient = gradients[i]
 	}
 	if !l.options.Method.Info().NeedsCross {
 		return nil
 	}
+	for _, r := range rows {
+		if err := l.differentiateHalves(set, theta, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Learner) differentiateHalves(set *graphs.Set, theta []compute.Buffer, r *row) error {
 	defer r.batch.All()
 	for h := range r.halves {
 		if r.batch.Half(h); l.options.Weighted && !r.batch.Weighs() {
 			r.batch.All() // half a batch without weight has no gradient
 		}
-		g, err := device.Differentiate(set, theta, r.batch, r.loss)
+		g, err := l.gradientAt(set, theta, r.batch, r.loss)
 		if err != nil {
 			return err
 		}
@@ -119,4 +166,13 @@ func (l *Learner) differentiateRow(set *graphs.Set, theta []compute.Buffer, r *r
 		g.Free()
 	}
 	return nil
+}
+
+// gradientAt computes the gradient at θ of a batch whose targets have been set by aim.
+func (l *Learner) gradientAt(set *graphs.Set, theta []compute.Buffer, b *device.Batch, loss rehearsal.Loss) (device.Gradient, error) {
+	all, err := device.Differentiate(set, theta, loss, b)
+	if err != nil {
+		return device.Gradient{}, err
+	}
+	return all[0], nil
 }

@@ -53,9 +53,9 @@ import (
 )
 
 // Learner trains a model on the streams attached to it. Any goroutine may call it at any time. [Learner.Steps],
-// [Learner.Tasks], [Learner.Pause] and others that say so answer at once. The others take turns, between two steps, in
-// the order in which they were called; those with a context leave the queue when it ends. After [Learner.Close] calls
-// return [ErrClosed].
+// [Learner.Tasks], [Learner.Pause] and other methods that say so return at once. The others take turns, between steps, in
+// the order of the calls; one with a context leaves the queue when the context ends. After [Learner.Close] calls return
+// [ErrClosed].
 type Learner struct {
 	turn    chan struct{} // has an element while a call is in progress; callers get it in the order in which they came
 	closed  atomic.Bool
@@ -99,9 +99,9 @@ type Learner struct {
 // NewLearner is [New] without a context.
 func NewLearner(o Options) (*Learner, error) { return New(context.Background(), o) }
 
-// New returns a learner with freshly drawn parameters and no tasks. It compiles the programs that every step needs. Close
-// the learner when it is no longer needed. If [Options].Backend is nil, opening one may take a download the first time,
-// which ctx ends.
+// New returns a learner with newly drawn parameters and no tasks. It compiles the programs that every step needs. Close
+// the learner when it is no longer needed. If [Options].Backend is nil, New may download one the first time, until ctx
+// ends.
 func New(ctx context.Context, o Options) (*Learner, error) {
 	o.require()
 	o, err := o.withDefaults()
@@ -154,7 +154,8 @@ func (l *Learner) start() error {
 	return l.network.set(l.options.Backend, theta, nil, len(l.options.Optimizer.State()))
 }
 
-// compile compiles the programs that every learner needs, unless a learner that shares them has done so.
+// compile compiles the program that every step needs, unless a learner that shares it has done so; others are compiled when
+// they are first needed.
 func (l *Learner) compile() error {
 	shared := l.options.Programs
 	sets := shared.cache.Sets(l.options.spec())
@@ -167,9 +168,8 @@ func (l *Learner) compile() error {
 	var compiling errgroup.Group
 	for _, set := range sets {
 		compiling.Go(func() error {
-			_, gradient := set.Gradient(loss, device.TakesParts(set))
-			_, predict := set.Predict(loss)
-			return errors.Join(gradient, predict)
+			_, err := set.Gradient(loss, device.TakesParts(set), 1)
+			return err
 		})
 	}
 	compiling.Go(l.editable)
@@ -206,11 +206,11 @@ func (l *Learner) Warm(k int) error {
 			if l.descent != nil {
 				continue
 			}
-			if _, err := l.programs.Update(min(n, graphs.Most)); err != nil {
+			if _, err := l.programs.Update(min(n, device.Most(l.programs))); err != nil {
 				return err
 			}
 		}
-		if k <= graphs.Most || l.descent != nil {
+		if k <= graphs.Most || device.Most(l.programs) == 1 {
 			return nil
 		}
 		_, sum := l.programs.Sum()
@@ -323,8 +323,8 @@ func (l *Learner) Steps() int { return l.status.Load().steps }
 // Arrived may be called from any goroutine.
 func (l *Learner) Arrived() int { return l.status.Load().roll.last() }
 
-// ErrBusy is returned by calls that come from within the call in progress, for which they would wait for ever: from a
-// stream, a method or [Options].Trace.
+// ErrBusy is returned to a stream, a method or [Options].Trace that calls the learner from within the call in progress, which
+// would wait for itself.
 var ErrBusy = errors.New("pcl: the learner is busy with the call that made this one")
 
 // call makes one call to the learner, whose errors begin with its name.

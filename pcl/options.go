@@ -70,8 +70,8 @@ type Options struct {
 	// ExtraUpdate makes a second update in each step, from the same batches and with the same weights. It is the
 	// control experiment for memory editing (docs/method.md §3.4).
 	ExtraUpdate bool
-	// Observe reports the Gram matrix of methods that do not ask for it, too, which rows' losses rise along the step, and the
-	// losses after it. Training is the same, but a step takes longer.
+	// Observe reports the Gram matrix even if the method does not need it, how each row's loss changes along the step, and the
+	// losses after it. Training stays the same, but a step takes longer.
 	Observe bool
 	// Image is the shape of a sample, for methods that cut and mix images. The zero value stands for one row of
 	// pixels.
@@ -167,7 +167,7 @@ func (o Options) validate() error {
 	case info.Direct && o.ExtraUpdate:
 		return fmt.Errorf("Options.ExtraUpdate repeats an update by its weights; method %s gives a direction instead", info.Name)
 	case o.Augment != nil && o.Edit.On():
-		return errors.New("memory editing moves the stored samples by what was computed for the augmented ones: turn editing or augmentation off")
+		return errors.New("memory editing would move stored samples along gradients of augmented ones; turn editing or augmentation off")
 	}
 	var grows error
 	if o.Grow {
@@ -257,7 +257,7 @@ func (o Options) lossOf(id int) rehearsal.Loss {
 func (o Options) resizer() (model.Resizer, error) {
 	narrow, ok := o.Model.(model.Resizer)
 	if !ok {
-		return nil, fmt.Errorf("model %s cannot grow: it is no model.Resizer", o.Model.Key())
+		return nil, fmt.Errorf("model %s cannot grow: it does not implement model.Resizer", o.Model.Key())
 	}
 	if o.InJ() == o.Model.Layout().Backbone {
 		return narrow, nil // what methods keep is about the backbone

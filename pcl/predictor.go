@@ -170,7 +170,7 @@ func (p *Predictor) outputs(task int, classes []int) (sorted, outputs []int, err
 // predict predicts by the given outputs, which are those of the given classes.
 func (p *Predictor) predict(x []float32, classes, outputs []int) ([]Prediction, error) {
 	if key := p.kit.about.lossKey; key != "" {
-		return nil, fmt.Errorf("pcl: predict: with loss %s there are no classes to be predicted: call Outputs", key)
+		return nil, fmt.Errorf("pcl: predict: loss %s has no classes to predict; call Outputs", key)
 	}
 	var out []Prediction
 	err := p.each(x, func(scores, features []float32) error {

@@ -123,7 +123,7 @@ func (r *loop) evaluate(steps int) error {
 	return nil
 }
 
-// renew gives a new snapshot to who asked for it, if the learner has changed since the last one.
+// renew passes a new snapshot to the hook, if the learner has changed since the last one.
 func (r *loop) renew() error {
 	if r.hooks.Snapshot == nil || r.given == r.status.Load().version {
 		return nil

@@ -134,14 +134,8 @@ func (s *step) descendOnHost(w []float64, rows []compute.Buffer, scalars []float
 	if err != nil {
 		return 0, err
 	}
-	j := make([][]float32, len(rows))
-	for i, b := range rows {
-		if j[i], err = device.Host(b, s.programs.Total()); err != nil {
-			return 0, err
-		}
-	}
 	s.touched = true
-	return s.descent.Step(state, w, j, scalars), nil
+	return s.descent.Step(state, w, rows, scalars)
 }
 
 func (s *step) descendOnDevice(w []float64, rows []compute.Buffer, scalars []float32) (norm2 float64, err error) {

@@ -20,7 +20,7 @@ var mayImport = map[string]string{
 	"bindings/c":                   "emgd pcl/weigh",
 	"bench/search":                 "pcl/experiment pcl/results pcl/scenario",
 	"cmd/pcl":                      "cli",
-	"datasets":                     "datasets/glyphs pcl/safetensors",
+	"datasets":                     "datasets/glyphs pcl/params pcl/safetensors",
 	"datasets/glyphs":              "",
 	"deploy":                       "",
 	"deploy/schema":                "",

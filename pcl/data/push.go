@@ -170,8 +170,8 @@ func (p *Push) notify() {
 	}
 }
 
-// End ends the stream: it takes no more samples, and the task ends when those that wait have been trained on. Who is
-// waiting for room gets [ErrEnded].
+// End ends the stream: it takes no more samples, and the task ends when the waiting ones have been trained on. A call
+// that waits for room gets [ErrEnded].
 func (p *Push) End() {
 	p.mu.Lock()
 	p.ended = true

@@ -52,7 +52,7 @@ type Where struct {
 	// [Note], by which a run has failed if so many processes in a row have died at it before they saved any progress.
 	Attempts int
 	// These may be nil. They are called one at a time, and not while the caller handles a result.
-	Say      func(string)        // is told in a sentence what is wrong with the files of a run
+	Say      func(string)        // receives a sentence about damaged files of a run
 	Begin    func(int, Config)   // is called before a run of the list is made
 	Progress func(int, Progress) // is called after each of its steps
 

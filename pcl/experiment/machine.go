@@ -105,7 +105,7 @@ func (m *Machine) ready(ctx context.Context, dataset string, o *RunOptions) erro
 	return nil
 }
 
-// MachineError says that runs cannot be made on this machine, which is no fault of theirs.
+// MachineError says that this machine cannot make the runs, through no fault of theirs.
 type MachineError struct {
 	Dataset string // on which runs cannot be made, as it is missing or another one; empty if none can be made
 	Err     error

@@ -34,14 +34,14 @@ func (c Config) on(sum string) (Config, error) {
 	return c, nil
 }
 
-// suit chooses increment, tasks, network and batch for a data set that has no benchmark's settings. What is wrong with the
-// set is said by those who open it.
+// suit chooses increment, tasks, network and batch for a data set without benchmark settings. Opening the set reports what is
+// wrong with it.
 func (c *Config) suit(dataset string) {
 	info, err := datasets.Inspect(context.Background(), dataset, datasets.Options{})
 	if err != nil || info.Classes == 0 {
 		return
 	}
-	c.Increment = scenario.ClassIncremental // who has images asks which class it is among all
+	c.Increment = scenario.ClassIncremental // users of their own images ask for the class among all
 	c.Tasks = max(1, min(5, info.Classes/2))
 	c.cut(info.Classes)
 	if info.Channels == 3 && min(info.Height, info.Width) >= 16 && info.Height%2 == 0 && info.Width%2 == 0 {

@@ -88,7 +88,7 @@ func parseTuned(data []byte, path string) (*Tuned, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if first.Schema != tunedSchema {
-		return nil, fmt.Errorf("%s is no file of tuned values of schema %d, which pcl tune writes", path, tunedSchema)
+		return nil, fmt.Errorf("%s is not a file of tuned values of schema %d, as pcl tune writes it", path, tunedSchema)
 	}
 	t := new(Tuned)
 	meta, err := toml.Decode(string(data), t)

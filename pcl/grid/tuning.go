@@ -125,7 +125,7 @@ func tablesIn(entries table) (map[string]table, error) {
 	for name, e := range entries {
 		inner, ok := e.(table)
 		if !ok {
-			return nil, fmt.Errorf("%q is no table", name)
+			return nil, fmt.Errorf("%q is not a table", name)
 		}
 		out[name] = inner
 	}

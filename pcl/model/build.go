@@ -38,7 +38,7 @@ func Build(m Model, b Builder, x Value) (features, logits Value, err error) {
 	}
 	n, ok := m.(Buildable)
 	if !ok {
-		return "", "", fmt.Errorf("model: %s does not say of which operations it consists: it is no model.Buildable (Trained.Save writes any network as safetensors)", m.Key())
+		return "", "", fmt.Errorf("model: %s does not say of which operations it consists: it does not implement model.Buildable (Trained.Save writes any network as safetensors)", m.Key())
 	}
 	features, logits = n.Build(b, x)
 	return features, logits, nil

@@ -34,7 +34,7 @@ func (PerTask) Fits(r *Rehearsal) error {
 	case r.Penalty != nil && !r.PenaltyApart:
 		return errors.New("with a row for each finished task there is no memory row that the penalty could be a part of; set rows=apart for it")
 	case r.Draw != nil:
-		return errors.New("a row for each finished task leaves no choice of what is replayed")
+		return errors.New("a row for each finished task leaves nothing to choose in the replay")
 	}
 	return nil
 }

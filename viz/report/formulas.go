@@ -146,7 +146,7 @@ type formulaParser struct{}
 func (formulaParser) Trigger() []byte { return []byte{'$', '\\'} }
 
 func (formulaParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
-	if pc.Get(codeKey) != nil {
+	if open, _ := pc.Get(codeKey).(string); open != "" {
 		return nil
 	}
 	line, at := block.Position()
@@ -181,17 +181,15 @@ func (formulaParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast
 // codeTags are those between which a dollar is a dollar.
 var codeTags = words(`code kbd pre samp script style textarea tt`)
 
-// noteCode remembers whether a tag in a paragraph begins or ends code.
-func noteCode(n *ast.RawHTML, source []byte, pc parser.Context) {
-	z := htmltoken.NewTokenizer(bytes.NewReader(n.Segments.Value(source)))
-	kind := z.Next()
-	name, _ := z.TagName()
-	switch open, _ := pc.Get(codeKey).(string); {
-	case kind == htmltoken.StartTagToken && open == "" && codeTags[string(name)]:
-		pc.Set(codeKey, string(name))
-	case kind == htmltoken.EndTagToken && open == string(name):
-		pc.Set(codeKey, nil)
+// inCode returns which of them is open after a token, open being the one before; "" for none.
+func inCode(open string, token htmltoken.Token) string {
+	switch {
+	case token.Type == htmltoken.StartTagToken && open == "" && codeTags[token.Data]:
+		return token.Data
+	case token.Type == htmltoken.EndTagToken && token.Data == open:
+		return ""
 	}
+	return open
 }
 
 // openFormula says whether the paragraph before a line leaves a formula open that a later line closes: this one is no list,
@@ -253,27 +251,17 @@ func (f *formulas) placeInHTML(source string) string {
 	}
 	var out strings.Builder
 	z := htmltoken.NewTokenizer(strings.NewReader(source))
-	code := ""
-	for {
+	for code := ""; ; {
 		kind := z.Next()
 		raw := string(z.Raw())
-		switch kind {
-		case htmltoken.ErrorToken:
-			out.WriteString(raw)
-			return out.String()
-		case htmltoken.TextToken:
-			if code == "" {
-				raw = f.placeInText(raw)
-			}
-		case htmltoken.StartTagToken, htmltoken.EndTagToken:
-			name, _ := z.TagName()
-			if kind == htmltoken.StartTagToken && code == "" && codeTags[string(name)] {
-				code = string(name)
-			} else if kind == htmltoken.EndTagToken && code == string(name) {
-				code = ""
-			}
+		if kind == htmltoken.TextToken && code == "" {
+			raw = f.placeInText(raw)
 		}
 		out.WriteString(raw)
+		if kind == htmltoken.ErrorToken {
+			return out.String()
+		}
+		code = inCode(code, z.Token())
 	}
 }
 

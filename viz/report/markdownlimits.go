@@ -8,6 +8,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+	htmltoken "golang.org/x/net/html"
 )
 
 // The parser of Markdown takes time that grows with the square of what one paragraph holds: a mark
@@ -79,7 +80,10 @@ func (b boundedInline) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 	case *ast.Image:
 		boundDefined(&n.Destination, &n.Title, n.Reference, len(block.Source()), pc)
 	case *ast.RawHTML:
-		noteCode(n, block.Source(), pc)
+		z := htmltoken.NewTokenizer(bytes.NewReader(n.Segments.Value(block.Source())))
+		z.Next()
+		open, _ := pc.Get(codeKey).(string)
+		pc.Set(codeKey, inCode(open, z.Token()))
 	}
 	return n
 }

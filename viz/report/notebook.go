@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/encoding/unicode"
@@ -96,6 +97,7 @@ var errTooMany = fmt.Errorf("it has more than %d cells or outputs", maxList)
 
 func (c *cells) UnmarshalJSON(data []byte) error {
 	shown := 0
+	*c = cells{}
 	return eachEntry(data, func(d *json.Decoder) error {
 		var one cell
 		if one.broken = d.Decode(&one); errors.Is(one.broken, errTooMany) {
@@ -218,7 +220,7 @@ func ReadNotebook(path string) (*Notebook, error) {
 		return nil, fmt.Errorf("report: %s is not a notebook: it has no nbformat", path)
 	case file.Format != 4:
 		return nil, fmt.Errorf("report: %s has notebook format %d, want 4: open and save it in JupyterLab", path, file.Format)
-	case len(file.Cells) == 0:
+	case file.Cells == nil:
 		return nil, fmt.Errorf("report: %s has no cells", path)
 	}
 	m := file.Metadata
@@ -234,13 +236,16 @@ func ReadNotebook(path string) (*Notebook, error) {
 func (n *Notebook) Kernel() string { return n.name }
 
 // Executed says whether every cell with code has been executed.
-func (n *Notebook) Executed() bool {
-	for _, c := range n.cells {
-		if c.Type == "code" && strings.TrimSpace(string(c.Source)) != "" && c.Count == nil && len(c.Outputs) == 0 {
-			return false
-		}
-	}
-	return true
+func (n *Notebook) Executed() bool { return !slices.ContainsFunc(n.cells, cell.waits) }
+
+// HasResults says whether any cell with code has been executed, or there is none.
+func (n *Notebook) HasResults() bool {
+	return n.Executed() || slices.ContainsFunc(n.cells, func(c cell) bool { return c.Count != nil || len(c.Outputs) > 0 })
+}
+
+// waits says whether a cell has code that was never executed.
+func (c cell) waits() bool {
+	return c.Type == "code" && strings.TrimSpace(string(c.Source)) != "" && c.Count == nil && len(c.Outputs) == 0
 }
 
 // TakeResults takes the outputs of an executed copy of the notebook.

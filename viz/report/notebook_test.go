@@ -117,7 +117,6 @@ func TestWhatCannotBeShownIsNamed(t *testing.T) {
 	}{
 		"formula":      {markdownCell(`so $\foo$`), `\foo</code>`},
 		"web":          {markdownCell("![words](https://example.org/a.png)"), `<a href="https://example.org/a.png" rel="nofollow noreferrer">words</a>`},
-		"badge":        {markdownCell("[![Open](https://example.org/a.svg)](https://example.org/b)"), `<a href="https://example.org/b" rel="nofollow noreferrer">Open</a>`},
 		"no words":     {htmlCell(`<img alt="" src="//example.org/a.png">`), `<a href="https://example.org/a.png" rel="nofollow noreferrer">a.png</a>`},
 		"missing":      {markdownCell("![words](none.png)"), "<em>[words: "},
 		"kind":         {markdownCell("![words](one.ipynb)"), "<em>[words: "},
@@ -195,7 +194,7 @@ func TestExecuted(t *testing.T) {
 
 func TestReadNotebookErrors(t *testing.T) {
 	for content, want := range map[string]string{
-		"": "is not a notebook", "[]": "no nbformat", "{\n\"nbformat\":4,\n}": "line 3", `{"nbformat":3}`: "format 3, want 4", `{"nbformat":4,"cells":[]}`: "no cells",
+		"": "is not a notebook", "[]": "no nbformat", "{\n\"nbformat\":4,\n}": "line 3", `{"nbformat":3}`: "format 3, want 4", `{"nbformat":4}`: "no cells",
 	} {
 		path := filepath.Join(t.TempDir(), "bad.ipynb")
 		must.Do(t, os.WriteFile(path, []byte(content), 0o644))

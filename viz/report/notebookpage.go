@@ -35,14 +35,14 @@ func (r *notebookRenderer) leave(format string, args ...any) {
 		r.more++
 		return
 	}
-	r.left = append(r.left, fmt.Sprintf("cell %d: ", r.at)+fmt.Sprintf(format, args...))
+	r.left = append(r.left, fmt.Sprintf("cell %d: ", r.at)+strings.Map(printable, fmt.Sprintf(format, args...)))
 }
 
 // formula renders a formula; one that KaTeX doesn't know is shown as it was typed.
 func (r *notebookRenderer) formula(f formula) string {
 	shown, err := r.typesetter.typeset(f.tex, f.display)
 	if err != nil {
-		r.leave("formula %q: %v", short(f.tex), err)
+		r.leave(`formula "%s": %v`, short(f.tex), err)
 		shown = `<code class="tex" title="` + html.EscapeString(err.Error()) + `">` + html.EscapeString(f.tex) + `</code>`
 	}
 	if f.display {
@@ -136,7 +136,7 @@ func (r *notebookRenderer) renderCell() (shown shownCell) {
 	case c.Type == "raw":
 		shown.Text = template.HTML(r.raw(source))
 	default:
-		r.leave("its type %q is unknown: its text is shown as it is", short(string(c.Type)))
+		r.leave(`its type "%s" is unknown: its text is shown as it is`, short(string(c.Type)))
 		shown.Text = template.HTML("<pre>" + html.EscapeString(source) + "</pre>")
 	}
 	return shown

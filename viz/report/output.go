@@ -35,7 +35,7 @@ func (r *notebookRenderer) renderOutputs(c *cell) template.HTML {
 				class = "stderr"
 			}
 			if text := r.terminalHTML(said.String()); strings.TrimSpace(text) != "" {
-				b.WriteString(`<pre class="` + class + `">` + text + "</pre>")
+				b.WriteString(folded(class, text))
 			}
 		case "error":
 			b.WriteString(`<pre class="error">` + strings.TrimSpace(r.traceback(&o)) + "</pre>")
@@ -43,7 +43,7 @@ func (r *notebookRenderer) renderOutputs(c *cell) template.HTML {
 			b.WriteString(r.renderData(&o))
 		case "":
 		default:
-			r.leave("an output of the unknown type %q", short(string(o.Type)))
+			r.leave(`an output of the unknown type "%s"`, short(string(o.Type)))
 		}
 	}
 	return template.HTML(b.String())
@@ -62,51 +62,38 @@ func (r *notebookRenderer) traceback(o *output) string {
 	return r.terminalHTML(text)
 }
 
-// showers render what an output holds under a media type; false where they cannot, so that another is tried.
-var showers = map[string]func(*notebookRenderer, *output, string) (string, bool){
-	viz.DrawingType:    (*notebookRenderer).showFigure,
-	"text/html":        (*notebookRenderer).showHTML,
-	"text/markdown":    (*notebookRenderer).showMarkdown,
-	"text/latex":       (*notebookRenderer).showLaTeX,
-	"application/json": (*notebookRenderer).showJSON,
-	"text/plain":       (*notebookRenderer).showText,
-}
+// shower renders what an output holds under a media type; false where it cannot, so that another is tried.
+type shower func(r *notebookRenderer, o *output, media, text string) (string, bool)
 
-// richest are the media types, the richest first, with every picture between LaTeX and JSON.
-var richest = []string{"text/html", "text/markdown", "text/latex", "image/svg+xml", "image/png", "image/jpeg"}
-
-// mediaTypes are those of an output in the order in which they are tried.
-func (o *output) mediaTypes() []string {
-	rank := func(media string) int {
-		at := slices.Index(richest, media)
-		switch {
-		case media == viz.DrawingType:
-			return -1
-		case at >= 0:
-			return at
-		case strings.HasPrefix(media, "image/"):
-			return len(richest)
-		case media == "text/plain":
-			return len(richest) + 2
-		}
-		return len(richest) + 1
-	}
-	return slices.SortedFunc(maps.Keys(o.Data), func(a, b string) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a, b)) })
+// showers are those of media types, the richest first, in JupyterLab's order.
+var showers = []struct {
+	media string
+	show  shower
+}{
+	{viz.DrawingType, (*notebookRenderer).showFigure},
+	{"text/html", (*notebookRenderer).showHTML},
+	{"text/markdown", (*notebookRenderer).showMarkdown},
+	{"text/latex", (*notebookRenderer).showLaTeX},
+	{"image/svg+xml", (*notebookRenderer).showPicture},
+	{"image/png", (*notebookRenderer).showPicture},
+	{"image/jpeg", (*notebookRenderer).showPicture},
+	{"image/gif", (*notebookRenderer).showPicture},
+	{"image/webp", (*notebookRenderer).showPicture},
+	{"image/avif", (*notebookRenderer).showPicture},
+	{"image/bmp", (*notebookRenderer).showPicture},
+	{"image/tiff", (*notebookRenderer).showPicture},
+	{"application/json", (*notebookRenderer).showJSON},
+	{"text/plain", (*notebookRenderer).showText},
 }
 
 // renderData renders the richest version of an output that a page can show.
 func (r *notebookRenderer) renderData(o *output) string {
 	before := len(r.left)
-	for _, media := range o.mediaTypes() {
-		show := showers[media]
-		if strings.HasPrefix(media, "image/") {
-			show = func(r *notebookRenderer, o *output, text string) (string, bool) { return r.showPicture(o, media, text) }
-		}
-		if show == nil {
-			continue
-		}
-		if shown, ok := show(r, o, string(o.Data[media])); ok {
-			return shown
+	for _, s := range showers {
+		if data, ok := o.Data[s.media]; ok {
+			if shown, ok := s.show(r, o, s.media, string(data)); ok {
+				return shown
+			}
 		}
 	}
 	if len(o.Data) == 0 {
@@ -118,11 +105,11 @@ func (r *notebookRenderer) renderData(o *output) string {
 	return `<p class="note">(An output that needs a running notebook.)</p>`
 }
 
-func (r *notebookRenderer) showHTML(o *output, text string) (string, bool) {
+func (r *notebookRenderer) showHTML(o *output, _, text string) (string, bool) {
 	var found formulas
 	shown := r.sanitise(found.placeInHTML(noPlaces.Replace(text)))
-	if !shown.shows && len(o.Data) > 1 || !shown.shows && shown.missed == "" {
-		return "", shown.missed == ""
+	if !shown.shows && (len(o.Data) > 1 || shown.missed == "") {
+		return "", len(o.Data) == 1
 	}
 	out := `<div class="html">` + found.put(shown.html, r.formula)
 	if shown.missed != "" {
@@ -133,7 +120,7 @@ func (r *notebookRenderer) showHTML(o *output, text string) (string, bool) {
 }
 
 // showFigure draws figures of package nb from their data, which it checks.
-func (r *notebookRenderer) showFigure(_ *output, text string) (string, bool) {
+func (r *notebookRenderer) showFigure(_ *output, _, text string) (string, bool) {
 	f, err := viz.ReadFrames([]byte(text))
 	if err != nil {
 		r.leave("a figure: %v", err)
@@ -142,12 +129,12 @@ func (r *notebookRenderer) showFigure(_ *output, text string) (string, bool) {
 	return f.HTML(), true
 }
 
-func (r *notebookRenderer) showMarkdown(_ *output, text string) (string, bool) {
+func (r *notebookRenderer) showMarkdown(_ *output, _, text string) (string, bool) {
 	return `<div class="md">` + r.renderMarkdown(text) + "</div>", true
 }
 
 // showLaTeX shows text with formulas, or a formula.
-func (r *notebookRenderer) showLaTeX(o *output, text string) (string, bool) {
+func (r *notebookRenderer) showLaTeX(o *output, _, text string) (string, bool) {
 	var found formulas
 	escaped := found.placeInHTML(html.EscapeString(noPlaces.Replace(text)))
 	if len(found) == 0 {
@@ -161,16 +148,27 @@ func (r *notebookRenderer) showLaTeX(o *output, text string) (string, bool) {
 	return `<p>` + found.put(escaped, r.formula) + "</p>", true
 }
 
-func (r *notebookRenderer) showJSON(_ *output, text string) (string, bool) {
+func (r *notebookRenderer) showJSON(_ *output, _, text string) (string, bool) {
 	var indented bytes.Buffer
 	if json.Indent(&indented, []byte(text), "", "  ") == nil {
 		text = indented.String()
 	}
-	return r.showText(nil, text)
+	return r.showText(nil, "", text)
 }
 
-func (r *notebookRenderer) showText(_ *output, text string) (string, bool) {
-	return `<pre class="stdout">` + r.terminalHTML(text) + "</pre>", true
+func (r *notebookRenderer) showText(_ *output, _, text string) (string, bool) {
+	return folded("stdout", r.terminalHTML(text)), true
+}
+
+// folded is a text, of which a reader sees the first lines if there are many.
+func folded(class, shown string) string {
+	const most, begin = 60, 30
+	lines := strings.SplitAfter(shown, "\n")
+	if len(lines) <= most {
+		return `<pre class="` + class + `">` + shown + "</pre>"
+	}
+	return `<pre class="` + class + `">` + strings.Join(lines[:begin], "") + "</pre>" +
+		fmt.Sprintf(`<details class="more"><summary>%d more lines</summary><pre class="%s">%s</pre></details>`, len(lines)-begin, class, strings.Join(lines[begin:], ""))
 }
 
 // showPicture shows an image at the size that the notebook gives it, on white: it may be made for that.

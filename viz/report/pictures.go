@@ -215,8 +215,9 @@ func drawingFile(source string) (svg string, root xml.StartElement, err error) {
 // short is a text as a message has it.
 func short(text string) string {
 	const most = 80
-	if r := []rune(text); len(r) > most {
+	r := []rune(strings.Join(strings.Fields(strings.Map(printable, text)), " "))
+	if len(r) > most {
 		return string(r[:most]) + "…"
 	}
-	return text
+	return string(r)
 }

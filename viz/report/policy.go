@@ -43,8 +43,6 @@ var (
 	pixels   = regexp.MustCompile(`^[0-9]{1,4}(?:px|%)?$`)
 	few      = regexp.MustCompile(`^[1-9][0-9]?$`) // cells of a table that one takes
 	set      = regexp.MustCompile(`^(?i:true|false|hidden|checked|disabled|open|reversed)?$`)
-	lengths  = regexp.MustCompile(`^(?:auto|0|-?[0-9]{0,4}(?:\.[0-9]{1,4})?(?:px|em|rem|ex|ch|pt|%))$`)
-	colours  = regexp.MustCompile(`^(?:#[0-9a-f]{3,8}|[a-z]{3,25}|(?:rgb|hsl)a?\([0-9., %/deg]{3,40}\))$`)
 )
 
 // policy has the last word on what comes from notebooks.
@@ -83,19 +81,9 @@ func newPolicy() *bluemonday.Policy {
 	p.AllowAttrs("src").Matching(embedded).OnElements("img")
 	p.AllowAttrs("alt").OnElements("img")
 
-	p.AllowStyles("width", "max-width", "min-width", "height", "max-height", "min-height", "font-size", "line-height", "border-width",
-		"margin-left", "margin-right", "margin-top", "margin-bottom", "padding-left", "padding-right", "padding-top", "padding-bottom",
-		"padding", "margin").Matching(lengths).Globally()
-	p.AllowStyles("color", "background-color", "border-color").Matching(colours).Globally()
-	p.AllowStyles("display").MatchingEnum("none", "block", "inline", "inline-block", "table").Globally()
-	p.AllowStyles("text-align").MatchingEnum("left", "right", "center", "justify", "start", "end").Globally()
-	p.AllowStyles("vertical-align").MatchingEnum("top", "middle", "bottom", "baseline", "sub", "super").Globally()
-	p.AllowStyles("font-weight").MatchingEnum("normal", "bold", "bolder", "lighter", "400", "500", "600", "700").Globally()
-	p.AllowStyles("font-style").MatchingEnum("normal", "italic").Globally()
-	p.AllowStyles("font-family").MatchingEnum("monospace", "serif", "sans-serif").Globally()
-	p.AllowStyles("text-decoration").MatchingEnum("none", "underline", "line-through").Globally()
-	p.AllowStyles("white-space").MatchingEnum("normal", "nowrap", "pre", "pre-wrap").Globally()
-	p.AllowStyles("border-style").MatchingEnum("none", "solid", "dashed", "dotted").Globally()
-	p.AllowStyles("border-collapse").MatchingEnum("collapse", "separate").Globally()
+	p.AllowStyles("width", "max-width", "min-width", "height", "max-height", "min-height", "margin", "margin-left", "margin-right", "margin-top",
+		"margin-bottom", "padding", "padding-left", "padding-right", "padding-top", "padding-bottom", "color", "background-color", "border-color",
+		"border-style", "border-width", "border-collapse", "display", "font-family", "font-size", "font-style", "font-weight", "line-height",
+		"text-align", "text-decoration", "vertical-align", "white-space").Globally()
 	return p
 }

@@ -89,21 +89,13 @@ func (s *sanitiser) start() {
 		}
 	case name == "img":
 		s.picture(token.Attr)
-	case !allowed[name], name == "input" && !isSwitch(token.Attr), !void[name] && len(s.open) >= maxElements:
+	case !allowed[name], !void[name] && len(s.open) >= maxElements:
 	default:
 		s.tag(name, s.attributes(name, token.Attr)...)
 		if !void[name] && !unclosed[name] {
 			s.open = append(s.open, name)
 		}
 	}
-}
-
-// isSwitch says whether an input is one that a page can have.
-func isSwitch(given []htmltoken.Attribute) bool {
-	return slices.ContainsFunc(given, func(a htmltoken.Attribute) bool {
-		kind := strings.ToLower(a.Val)
-		return a.Key == "type" && (kind == "range" || kind == "checkbox")
-	})
 }
 
 // skip goes to the end of an element, which has begun, and gives what it passes to keep.
@@ -145,14 +137,9 @@ func (s *sanitiser) tag(name string, attributes ...htmltoken.Attribute) {
 	s.out.WriteString(htmltoken.Token{Type: htmltoken.StartTagToken, Data: name, Attr: attributes}.String())
 }
 
-// attributes turns addresses into such as the page can have.
-func (s *sanitiser) attributes(element string, given []htmltoken.Attribute) []htmltoken.Attribute {
-	var out []htmltoken.Attribute
+// attributes turns addresses into such as the page can have. What else there is the policy knows.
+func (s *sanitiser) attributes(element string, given []htmltoken.Attribute) (out []htmltoken.Attribute) {
 	for _, a := range given {
-		seen := slices.ContainsFunc(out, func(b htmltoken.Attribute) bool { return a.Key == b.Key })
-		if seen || a.Namespace != "" || strings.ContainsAny(a.Key, "<>\"'`=&") || len(out) == maxElements {
-			continue
-		}
 		a.Val = noPlaces.Replace(a.Val)
 		switch element + " " + a.Key {
 		case "a href":
@@ -191,16 +178,16 @@ func (s *sanitiser) picture(given []htmltoken.Attribute) {
 		}
 	}
 	if !isRemote(address) {
-		s.renderer.leave("picture %q: %v", short(address), err)
+		s.renderer.leave(`picture "%s": %v`, short(address), err)
 		fmt.Fprintf(&s.out, `<em>[%s: %s]</em>`, html.EscapeString(cmp.Or(words, "picture "+short(address))), html.EscapeString(err.Error()))
 		return
 	}
-	s.renderer.leave("picture %q lies elsewhere: a link leads there", short(address))
 	words = cmp.Or(words, short(path.Base(address)), "picture")
-	if slices.Contains(s.open, "a") {
+	if slices.Contains(s.open, "a") { // a badge
 		s.text(words)
 		return
 	}
+	s.renderer.leave(`picture "%s" lies elsewhere: a link leads there`, short(address))
 	if strings.HasPrefix(address, "//") {
 		address = "https:" + address
 	}

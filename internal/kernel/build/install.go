@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 )
@@ -20,7 +19,6 @@ type Settings struct {
 // SettingsFile lies beside the kernel's program, and so does the folder HostDir of its hosts.
 const (
 	SettingsFile = "settings.json"
-	WidgetsFile  = "widgets.js" // GoNB's script for browsers
 	HostDir      = "host"
 )
 
@@ -43,9 +41,6 @@ func Install(ctx context.Context, dir, start, module, goCommand string) error {
 	if _, err := g.Host(ctx, module, filepath.Join(dir, HostDir)); err != nil {
 		return fmt.Errorf("the module does not build for a notebook: %w", err)
 	}
-	if err := g.copyWidgets(ctx, dir, module); err != nil {
-		return err
-	}
 	data, err := json.MarshalIndent(Settings{module, g}, "", "  ")
 	if err != nil {
 		return err
@@ -63,18 +58,4 @@ func ReadSettings(dir string) (s Settings, err error) {
 		return s, fmt.Errorf("%s: %w", SettingsFile, err)
 	}
 	return s, nil
-}
-
-// copyWidgets copies the script with which browsers talk to GoNB's widgets, from the version of GoNB that the module requires.
-// A module that requires none has no widgets.
-func (g *Go) copyWidgets(ctx context.Context, dir, module string) error {
-	out, err := g.run(ctx, module, "list", "-m", "-f", "{{.Dir}}", "github.com/janpfeifer/gonb")
-	if err != nil {
-		return ctx.Err()
-	}
-	script, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(out)), "internal", "websocket", "websocket.js"))
-	if err != nil {
-		return err
-	}
-	return atomicfile.WriteBytes(filepath.Join(dir, WidgetsFile), script)
 }

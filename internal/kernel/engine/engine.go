@@ -15,6 +15,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
+	"github.com/parallelcl/parallelcl/internal/kernel/page"
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
@@ -25,8 +26,7 @@ type Config struct {
 	Dir    string      // where hosts of the module are built
 	Host   *build.Host // the one to begin with
 
-	Widgets  string // GoNB's script for browsers; without it widgets do nothing
-	KernelID string // by which Jupyter knows this kernel
+	Connection string // Jupyter's connection file
 }
 
 // Engine runs cells. It is a [jupyter.Engine].
@@ -35,12 +35,12 @@ type Engine struct {
 	dir      string // for the cells of this kernel
 	notebook *cell.Notebook
 	commands commands
-	front    *front
 
 	mu      sync.Mutex
 	host    *build.Host
 	builder *build.Builder
 	process *process
+	page    *page.Bridge
 	newest  jupyter.Out         // of the cell that was started last
 	cells   map[int]jupyter.Out // of those that run
 	replay  []*cell.Cell        // what has been declared, in its order
@@ -56,7 +56,6 @@ func New(c Config) (*Engine, error) {
 	}
 	e := &Engine{config: c, dir: dir, notebook: cell.New(c.Host.Packages, c.Go.Root), cells: map[int]jupyter.Out{}}
 	e.commands = commands{engine: e, env: map[string]string{}}
-	e.front = newFront(e, c.Widgets, c.KernelID)
 	if err := e.begin(c.Host); err != nil {
 		os.RemoveAll(dir)
 		return nil, err
@@ -75,7 +74,7 @@ func (e *Engine) begin(h *build.Host) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.host, e.builder, e.process = h, b, p
+	e.host, e.builder, e.process, e.page = h, b, p, e.newBridge(p)
 	return nil
 }
 
@@ -272,7 +271,7 @@ func (e *Engine) input(p *process, a wire.Answer) {
 // display shows what the host sends by package gonbui.
 func (e *Engine) display(d *protocol.DisplayData) {
 	out := e.out(0)
-	if out == nil || e.front.takes(d, out) {
+	if out == nil || e.takes(d, out) {
 		return
 	}
 	data := map[string]any{}
@@ -288,7 +287,11 @@ func (e *Engine) display(d *protocol.DisplayData) {
 			data[string(kind)] = v
 		}
 	}
-	out.Display(jupyter.Display{Data: data, Metadata: d.Metadata, ID: d.DisplayID, Update: e.front.shown(d.DisplayID)})
+	shown := jupyter.Display{Data: data, Metadata: d.Metadata}
+	if d.DisplayID != "" {
+		shown.ID, shown.Update = e.bridge().Place(d.DisplayID, out)
+	}
+	out.Display(shown)
 }
 
 // IsComplete says whether code can run as it is.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
@@ -28,12 +27,7 @@ func Serve(ctx context.Context, connection string) error {
 			return err
 		}
 	}
-	c := Config{Go: s.Go, Module: s.Module, Dir: hosts, Host: h}
-	if script, err := os.ReadFile(filepath.Join(dir, build.WidgetsFile)); err == nil {
-		c.Widgets = string(script)
-	}
-	c.KernelID = strings.TrimSuffix(strings.TrimPrefix(filepath.Base(connection), "kernel-"), ".json")
-	e, err := New(c)
+	e, err := New(Config{Go: s.Go, Module: s.Module, Dir: hosts, Host: h, Connection: connection})
 	if err != nil {
 		return err
 	}

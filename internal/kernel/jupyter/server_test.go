@@ -2,12 +2,14 @@ package jupyter_test
 
 import (
 	"encoding/json"
+	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -487,6 +489,34 @@ func TestWrongMessages(t *testing.T) {
 	c.outputs(c.send(c.shell, "x", "", fields{}))
 	if reply, _ := c.run("print a"); reply.str("status") != "ok" {
 		t.Error(reply)
+	}
+}
+
+// Strangers who connect change nothing.
+func TestStrangers(t *testing.T) {
+	c, file, _ := start(t, newToy(), jupyter.Info{})
+	greeting := "\xff\x00\x00\x00\x00\x00\x00\x00\x01\x7f\x03\x00NULL" + strings.Repeat("\x00", 48)
+	ready := "\x04\x1c\x05READY\x0bSocket-Type\x00\x00\x00\x06DEALER"
+	for name, said := range map[string]string{
+		"nothing": "", "HTTP": "GET / HTTP/1.1\r\nHost: localhost:1234567890\r\nAccept: */*\r\nX: 0123456789\r\n\r\n",
+		"a property that is cut off": greeting + "\x04\x09\x05READY\x02AB",
+		"a name that is too long":    greeting + "\x04\x03\xffRE",
+		"the largest frame":          greeting + ready + "\x02\x7f\xff\xff\xff\xff\xff\xff\xff",
+		"a command":                  greeting + ready + "\x04\x00",
+	} {
+		for i := range 5 {
+			raw, err := net.Dial("unix", filepath.Join(filepath.Dir(file), "s-"+strconv.Itoa(i+1)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw.Write([]byte(said))
+			raw.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+			io.Copy(io.Discard, raw)
+			raw.Close()
+		}
+		if reply, _ := c.run("print a"); reply.str("status") != "ok" {
+			t.Errorf("after %s: %v", name, reply)
+		}
 	}
 }
 

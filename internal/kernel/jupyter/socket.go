@@ -2,6 +2,7 @@ package jupyter
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -49,11 +50,14 @@ func listen(kind zmq4.SocketType, c connection, port int, receive func(*peer, []
 
 func (s *socket) accept() {
 	for {
-		c, err := s.listener.Accept()
-		if err != nil {
-			return // it is closed
+		switch c, err := s.listener.Accept(); {
+		case err == nil:
+			go s.serve(c)
+		case errors.Is(err, net.ErrClosed):
+			return
+		default: // too many open files, for now
+			time.Sleep(100 * time.Millisecond)
 		}
-		go s.serve(c)
 	}
 }
 
@@ -61,7 +65,7 @@ func (s *socket) serve(raw net.Conn) {
 	defer raw.Close()
 	b := &buffered{Conn: raw, w: raw}
 	raw.SetDeadline(time.Now().Add(helloTime))
-	conn, err := zmq4.Open(b, null.Security(), s.kind, nil, true, nil)
+	conn, err := guarded(func() (*zmq4.Conn, error) { return zmq4.Open(b, null.Security(), s.kind, nil, true, nil) })
 	if err != nil {
 		return
 	}
@@ -78,7 +82,7 @@ func (s *socket) serve(raw net.Conn) {
 		s.mu.Unlock()
 	}()
 	for {
-		m, err := conn.RecvMsg()
+		m, err := guarded(conn.RecvMsg)
 		if err != nil {
 			return
 		}
@@ -86,6 +90,16 @@ func (s *socket) serve(raw net.Conn) {
 			s.receive(p, m.Frames)
 		}
 	}
+}
+
+// guarded makes an error of a panic of the library, which anybody who can connect could cause.
+func guarded[T any](f func() (T, error)) (v T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("zmq4: %v", p)
+		}
+	}()
+	return f()
 }
 
 // each calls f for every peer.

@@ -106,7 +106,7 @@ func (b *Batch) copyPixels(backend compute.Backend) (compute.Buffer, error) {
 func (b *Batch) TakeRows(table []uint8) error {
 	width := len(b.X) / len(b.Class)
 	if len(table)%width != 0 {
-		return fmt.Errorf("a table of %d bytes, which is no number of rows of %d each", len(table), width)
+		return fmt.Errorf("a table of %d bytes, which is not a multiple of the row size %d", len(table), width)
 	}
 	if len(table) == 0 {
 		b.Table = nil

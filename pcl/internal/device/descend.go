@@ -2,9 +2,9 @@ package device
 
 import (
 	"math"
-	"runtime"
 	"slices"
-	"sync"
+
+	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/optim"
@@ -26,7 +26,7 @@ type adamScalars [9]float32
 // NewDescent returns nil if the optimiser, the backend or the processor needs the program.
 func NewDescent(s *graphs.Set) *Descent {
 	o, ok := optim.AdamOf(s.Optimizer)
-	if !ok || !fused || s.Backend.Name() != "xla" || !s.Backend.HasSharedBuffers() {
+	if !ok || !onHost(s) {
 		return nil
 	}
 	return &Descent{s.Shared, make([]float32, s.Total()), adamScalars{
@@ -34,38 +34,49 @@ func NewDescent(s *graphs.Set) *Descent {
 	}, float32(o.WeightDecay)}
 }
 
-// Step changes the state, which is θ and its moments, by a step along d. This is Σ wᵢ·rowsᵢ over the shared parameters, and the
-// sum of the rows over the private ones. It returns ‖d‖² over the shared ones. If d is not finite it changes nothing, and
-// returns ∞.
-func (a *Descent) Step(state [][]float32, w []float64, rows [][]float32, scalars []float32) float64 {
-	weights, rows := Single(w), slices.Clone(rows)
-	if len(rows) > 1 { // XLA rounds the second product, and adds all others to it unrounded
-		weights[0], weights[1] = weights[1], weights[0]
-		rows[0], rows[1] = rows[1], rows[0]
+// onHost says that the functions in assembly have the bits of the set's programs.
+func onHost(s *graphs.Set) bool {
+	return fused && s.Backend.Name() == "xla" && s.Backend.HasSharedBuffers()
+}
+
+// direction sets d to Σ wᵢ·rowsᵢ over the shared parameters, and to the sum of the rows over the private ones.
+func direction(d []float32, shared int, w []float64, rows []compute.Buffer) error {
+	weights, j := Single(w), make([][]float32, len(rows))
+	for i, b := range rows {
+		var err error
+		if j[i], err = Host(b, len(d)); err != nil {
+			return err
+		}
 	}
-	ones := slices.Repeat([]float32{1}, len(rows))
-	inParts(a.shared, func(from, to int) { combine(a.d, weights, rows, from, to) })
-	combine(a.d, ones, rows, a.shared, len(a.d))
+	if len(j) > 1 { // XLA rounds the second product, and adds all others to it unrounded
+		weights[0], weights[1] = weights[1], weights[0]
+		j[0], j[1] = j[1], j[0]
+	}
+	inBlocks(shared, func(from, to int) { combine(d, weights, j, from, to) })
+	combine(d, slices.Repeat([]float32{1}, len(j)), j, shared, len(d))
+	return nil
+}
+
+// Step changes the state, which is θ and its moments, by a step along d = Σ wᵢ·rowsᵢ. It returns ‖d‖² over the shared
+// parameters. If d is not finite it changes nothing, and returns ∞.
+func (a *Descent) Step(state [][]float32, w []float64, rows []compute.Buffer, scalars []float32) (float64, error) {
+	if err := direction(a.d, a.shared, w, rows); err != nil {
+		return 0, err
+	}
 	norm2 := squares(a.d[:a.shared])
 	if all := norm2 + squares(a.d[a.shared:]); math.IsNaN(all) || math.IsInf(all, 0) {
-		return math.Inf(1)
+		return math.Inf(1), nil
 	}
 	copy(a.by[:3], scalars)
 	a.by[8] = a.decay * scalars[0]
-	inParts(len(a.d), func(from, to int) { a.adam(state, from, to) })
-	return norm2
+	inBlocks(len(a.d), func(from, to int) { a.adam(state, from, to) })
+	return norm2, nil
 }
 
-// inParts calls f with parts of 0 to n, on all cores where there is enough to do.
-func inParts(n int, f func(from, to int)) {
-	parts := min(runtime.GOMAXPROCS(0), n>>14+1)
-	size := (n/parts + 63) &^ 63
-	var busy sync.WaitGroup
-	for from := size; from < n; from += size {
-		busy.Go(func() { f(from, min(n, from+size)) })
-	}
-	f(0, min(n, size))
-	busy.Wait()
+// inBlocks calls f with the parts of 0 to n, on all cores.
+func inBlocks(n int, f func(from, to int)) {
+	const size = 1 << 13
+	share((n+size-1)/size, func(i int) { f(i*size, min(n, (i+1)*size)) })
 }
 
 // combine sets some entries of out to the weighted sum of the rows'.

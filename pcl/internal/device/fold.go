@@ -9,12 +9,27 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
-// Fold replaces more than [graphs.Most] weighted gradients by their sum, with weight 1. sum is that buffer, which must be freed;
-// nil if there are fewer. They are added up in their order, so that the result is, to the bit, that of a program which takes
-// all of them.
+// Most returns how many weighted gradients [Fold] leaves at most.
+func Most(s *graphs.Set) int {
+	if onHost(s) {
+		return 1
+	}
+	return graphs.Most
+}
+
+// Fold replaces weighted gradients by their sum, with weight 1, if there are more than [Most]. sum is that buffer, which must be
+// freed; nil if there are fewer. They are added up in their order, so that the result is, to the bit, that of a program which
+// takes all of them.
 func Fold(s *graphs.Set, w []float64, rows []compute.Buffer) (weights []float64, of []compute.Buffer, sum compute.Buffer, err error) {
-	if len(rows) <= graphs.Most {
+	if len(rows) <= Most(s) {
 		return w, rows, nil, nil
+	}
+	if onHost(s) {
+		d, sum, err := program.Shared[float32](s.Backend, s.Total())
+		if err == nil {
+			err = direction(d, s.Shared, w, rows)
+		}
+		return []float64{1}, []compute.Buffer{sum}, sum, err
 	}
 	p, err := s.Sum()
 	for at := 0; err == nil && at < len(rows); at += graphs.Most {

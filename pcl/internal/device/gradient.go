@@ -39,27 +39,35 @@ func (g *Gradient) Along(d []float32) (float64, error) {
 	return ddot(flat, d), nil
 }
 
-// Differentiate computes the gradient of a loss at θ, or at its parts ([Parts]), on a batch, whose targets must have been set
+// Differentiate computes the gradients of a loss at θ, or at its parts ([Parts]), on batches, whose targets must have been set
 // ([Batch.Aim]).
-func Differentiate(s *graphs.Set, theta []compute.Buffer, b *Batch, loss rehearsal.Loss) (g Gradient, err error) {
-	p, err := s.Gradient(loss, len(theta) > 1)
+func Differentiate(s *graphs.Set, theta []compute.Buffer, loss rehearsal.Loss, batches ...*Batch) ([]Gradient, error) {
+	p, err := s.Gradient(loss, len(theta) > 1, len(batches))
 	if err != nil {
-		return g, err
+		return nil, err
 	}
-	in, done, err := b.Inputs(s.Backend, graphs.Referenced(loss))
+	all := slices.Clone(theta)
+	for _, b := range batches {
+		in, done, err := b.Inputs(s.Backend, graphs.Referenced(loss))
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		all = append(all, in...)
+	}
+	out, err := p.Call(all...)
 	if err != nil {
-		return g, err
+		return nil, err
 	}
-	defer done()
-	out, err := p.Call(slices.Concat(theta, in)...)
-	if err != nil {
-		return g, err
+	gradients := make([]Gradient, len(batches))
+	each := len(out) / len(batches)
+	for i := range gradients {
+		g, own := &gradients[i], out[i*each:]
+		if g.Flat, g.loss = own[0], own[1]; each > 2 {
+			g.statistics = own[2]
+		}
 	}
-	g.Flat, g.loss = out[0], out[1]
-	if len(out) > 2 {
-		g.statistics = out[2]
-	}
-	return g, nil
+	return gradients, nil
 }
 
 // read brings the loss and the n statistics to the host.

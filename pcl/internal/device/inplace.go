@@ -1,7 +1,6 @@
 package device
 
 import (
-	"runtime"
 	"sync"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
@@ -52,26 +51,29 @@ func (h *readInPlace) Add(r *Gradient) {
 	}
 }
 
-// products begins to compute the entries of M of the last row, or the last two rows, with all rows up to them. The last of the
-// step has no gradient computed beside it, so that the processor's cores share it.
+// products computes the entries of M of the last row, or the last two rows, with all rows up to them: while the next gradient is
+// computed, or on all cores if there is none.
 func (h *readInPlace) products(first, last int) {
 	at := func(i int) int { return min(i, last) }
 	rows := h.rows // which Add appends to meanwhile
 	x := [2][]float32{rows[first], rows[last]}
-	workers := 1
-	if last == h.k-1 {
-		workers = min(runtime.GOMAXPROCS(0), first/2+1)
-	}
-	for w := range workers {
-		h.busy.Go(func() {
-			for j := 2 * w; j <= last; j += 2 * workers {
-				dots(x, [2][]float32{rows[j], rows[at(j+1)]}, func(a, b int, v float64) {
-					a, b = at(first+a), at(j+b)
-					h.m[a*h.k+b], h.m[b*h.k+a] = v, v
-				})
-			}
+	block := func(i int) {
+		j := 2 * i
+		dots(x, [2][]float32{rows[j], rows[at(j+1)]}, func(a, b int, v float64) {
+			a, b = at(first+a), at(j+b)
+			h.m[a*h.k+b], h.m[b*h.k+a] = v, v
 		})
 	}
+	blocks := first/2 + 1
+	if last == h.k-1 {
+		share(blocks, block)
+		return
+	}
+	h.busy.Go(func() {
+		for i := range blocks {
+			block(i)
+		}
+	})
 }
 
 func (h *readInPlace) Wait() { h.busy.Wait() }

@@ -6,6 +6,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // Parts is a copy of θ on a client of XLA that shares memory with the host, with a tensor for each parameter. A program that takes
@@ -18,6 +19,13 @@ type Parts struct {
 // TakesParts says that the gradients of a step are to be computed at [Parts].
 func TakesParts(s *graphs.Set) bool {
 	return s.Backend.HasSharedBuffers() && !backend.Concurrent(s.Backend)
+}
+
+// Stacks says that one program is to compute the gradients of n rows of a step. It pays for networks so small that calls take long
+// beside their work.
+func Stacks(s *graphs.Set, l rehearsal.Loss, n int) bool {
+	layout := s.Model.Layout()
+	return n > 1 && TakesParts(s) && layout.Total < 1<<20 && layout.StatsTotal == 0 && s.Often(l, n)
 }
 
 // Of returns what the gradients of a step are computed at: the parts of θ, valid until the next call, or θ itself.

@@ -67,6 +67,7 @@ type Set struct {
 	counter program.Counter
 	mu      sync.Mutex
 	made    map[programKey]*program.Program
+	asked   map[programKey]int
 }
 
 // programKey identifies a program by what it does, for which loss, and on how many rows.
@@ -95,6 +96,19 @@ func (p *Set) lazy(key programKey, in []program.Input, build func(in []*graph.No
 	return made, err
 }
 
+// Often counts how often a gradient of n batches at parts of θ was wanted. It says whether there is a program for it, or should
+// be: compiling takes as long as some hundred calls save.
+func (p *Set) Often(l rehearsal.Loss, n int) bool {
+	l.Seen, l.Own = false, false
+	key := programKey{byParts, l, n}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked[key]++
+	return p.made[key] != nil || p.asked[key] > patience
+}
+
+const patience = 300
+
 // Compilations returns how many programs have been compiled.
 func (p *Set) Compilations() int { return p.counter.Count() }
 
@@ -114,7 +128,7 @@ func (c *Cache) Sets(s Spec) []*Set {
 	sets := c.sets[s.key()]
 	if sets == nil {
 		for _, client := range c.clients {
-			sets = append(sets, &Set{Spec: s, Backend: client, made: map[programKey]*program.Program{}})
+			sets = append(sets, &Set{Spec: s, Backend: client, made: map[programKey]*program.Program{}, asked: map[programKey]int{}})
 		}
 		c.sets[s.key()] = sets
 	}

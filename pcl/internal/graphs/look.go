@@ -40,7 +40,7 @@ func (p *Set) Describe(l rehearsal.Loss) (*program.Program, error) {
 // batches that are too small for statistics of their own, such as single samples.
 func (p *Set) GradientAlone(l rehearsal.Loss) (*program.Program, error) {
 	if p.Model.Layout().StatsTotal == 0 {
-		return p.Gradient(l, false)
+		return p.Gradient(l, false, 1)
 	}
 	return p.lazy(programKey{"gradient-alone", l, 0}, p.evaluationInputs(Referenced(l)), func(in []*graph.Node) []*graph.Node {
 		parts := p.Model.Layout().Split(in[0])

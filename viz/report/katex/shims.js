@@ -30,7 +30,7 @@
   };
   // Environments that others number, or know by another name.
   const environments = {
-    eqnarray: ["array}{rcl", "array"], multline: ["gather*", "gather*"],
+    eqnarray: ["darray}{rcl", "darray"], multline: ["gather*", "gather*"],
     align: ["align*", "align*"], gather: ["gather*", "gather*"], equation: ["equation*", "equation*"], alignat: ["alignat*", "alignat*"],
   };
   const environment = /\\(begin|end)\{(eqnarray|multline|align|gather|equation|alignat)\*?\}/g;

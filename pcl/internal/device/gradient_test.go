@@ -1,0 +1,56 @@
+package device
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/gomlx/compute"
+
+	"github.com/parallelcl/parallelcl/internal/must"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/optim"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
+)
+
+// TestDifferentiateTogether: gradients have the same bits, alone at θ, alone at its parts, and together.
+func TestDifferentiateTogether(t *testing.T) {
+	const size, inputs, outputs = 32, 784, 62
+	b := pcltest.Backend(t, backend.XLACPU)
+	cache := graphs.NewCache(b.Clients()...)
+	defer cache.Close()
+	net := must.Get(model.NewMLP(inputs, []int{128, 64}, outputs))(t)
+	set := cache.Sets(graphs.Spec{Model: net, Shared: net.Layout().Total, Batch: size, Optimizer: optim.SGD{LR: 1}})[0]
+	r := rand.New(rand.NewPCG(1, 1))
+	theta := []compute.Buffer{must.Get(program.ToDevice(b.Backend, net.Layout().Init(r), set.Total()))(t)}
+	var apart Parts
+	defer apart.Free()
+	parts := must.Get(apart.Of(set, theta[0]))(t)
+	var batches []*Batch
+	for range 3 {
+		batch := must.Get(NewBatch(b.Backend, size, inputs))(t)
+		defer batch.Free()
+		for i := range batch.X {
+			batch.X[i] = r.Float32()
+		}
+		for i := range size {
+			batch.hi[i], batch.Output[i], batch.valid[i] = outputs, r.Int32N(outputs), 1
+		}
+		batches = append(batches, batch)
+	}
+	together := must.Get(Differentiate(set, parts, rehearsal.Loss{}, batches...))(t)
+	values := func(g Gradient) []float32 {
+		return append(must.Get(Host(g.Flat, set.Total()))(t), must.Get(Host(g.loss, 1))(t)...)
+	}
+	for i, batch := range batches {
+		for _, at := range [][]compute.Buffer{theta, parts} {
+			if alone := must.Get(Differentiate(set, at, rehearsal.Loss{}, batch))(t); !slices.Equal(values(alone[0]), values(together[i])) {
+				t.Errorf("batch %d: other bits at %d inputs", i, len(at))
+			}
+		}
+	}
+}
