@@ -98,12 +98,11 @@ const (
 
 // Comm is a message of a channel between a widget in the front end and the kernel.
 type Comm struct {
-	Kind     CommKind
-	ID       string
-	Target   string // of an opening message: who is asked for
-	Data     any    // as encoding/json reads it
-	Metadata map[string]any
-	Buffers  [][]byte
+	Kind    CommKind
+	ID      string
+	Target  string // of an opening message: who is asked for
+	Data    any    // as encoding/json reads it
+	Buffers [][]byte
 }
 
 // Error is what was wrong with a cell.

@@ -2,99 +2,50 @@ package jupyter
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 )
 
-// forceTime is how long a cell has to stop before another interrupt ends it by force; a double click is one interrupt.
-const forceTime = time.Second
-
-// A shell runs cells one after the other.
-type shell struct {
-	ctx   context.Context // ends with the shell
-	end   context.CancelFunc
-	cells chan *request // that wait
-}
-
-// An execution is a cell that runs.
-type execution struct {
-	parent      json.RawMessage
-	cancel      context.CancelFunc
-	interrupted time.Time
-}
-
-// executeContent is the content of an execute_request.
-type executeContent struct {
-	Code        string
-	Silent      bool
-	Store       bool              `json:"store_history"`
-	Expressions map[string]string `json:"user_expressions"`
-	Stdin       bool              `json:"allow_stdin"`
-	Stop        bool              `json:"stop_on_error"`
-}
-
-func (s *server) addShell(id string) {
-	sh := &shell{cells: make(chan *request, 10_000)}
-	sh.ctx, sh.end = context.WithCancel(s.ctx)
+// enqueue runs a cell when those before it in its subshell have ended.
+func (s *server) enqueue(r *request) {
+	r.ctx, r.cancel = context.WithCancel(s.ctx)
 	s.mu.Lock()
-	s.shells[id] = sh
+	cells, ok := s.shells[r.Subshell]
+	if ok {
+		s.shells[r.Subshell] = append(cells, r)
+	}
 	s.mu.Unlock()
-	go func() {
-		work(sh.ctx, sh.cells, func(r *request) {
-			if sh.ctx.Err() != nil {
-				s.abort([]*request{r})
-			} else {
-				s.execute(r, sh)
-			}
-		})
-		s.abort(sh.drain())
-	}()
-}
-
-// removeShell ends a subshell and its cells.
-func (s *server) removeShell(id string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	sh := s.shells[id]
-	if sh == nil || id == "" {
-		return noShell(id)
+	switch {
+	case !ok:
+		s.refuse(r, failure(noShell(r.Subshell)))
+	case len(cells) == 0:
+		go s.work(r)
 	}
-	delete(s.shells, id)
-	sh.end()
-	return nil
 }
 
-func noShell(id string) error {
-	return &Error{Name: "UnknownSubshell", Value: fmt.Sprintf("there is no subshell %q", id)}
-}
-
-// enqueue gives a cell to its shell. It reports whether there is one, with room.
-func (s *server) enqueue(r *request) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if sh := s.shells[r.Subshell]; sh != nil {
-		select {
-		case sh.cells <- r:
-			return true
-		default:
+// work runs a cell and those that wait for it.
+func (s *server) work(r *request) {
+	for more := true; more; {
+		s.execute(r)
+		s.mu.Lock()
+		cells := s.shells[r.Subshell]
+		if more = len(cells) > 1; more {
+			r = cells[1]
 		}
+		if len(cells) > 0 { // the subshell is still there
+			s.shells[r.Subshell] = cells[1:]
+		}
+		s.mu.Unlock()
 	}
-	return false
 }
 
-// drain takes the cells that wait in a shell.
-func (sh *shell) drain() (cells []*request) {
-	for {
-		select {
-		case r := <-sh.cells:
-			cells = append(cells, r)
-		default:
-			return cells
-		}
+// behind takes the cells that wait in a subshell away from it.
+func (s *server) behind(shell string) (waiting []*request) {
+	if cells := s.shells[shell]; len(cells) > 1 {
+		s.shells[shell], waiting = cells[:1:1], cells[1:]
 	}
+	return waiting
 }
 
 // abort answers cells that will not run.
@@ -104,76 +55,74 @@ func (s *server) abort(cells []*request) {
 	}
 }
 
-// interrupt stops the cells that run. It ends them by force if an earlier interrupt has not stopped them.
-func (s *server) interrupt() {
+// removeShell ends a subshell and its cells.
+func (s *server) removeShell(id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	force := false
-	for _, e := range s.running {
-		e.cancel()
-		if e.interrupted.IsZero() {
-			e.interrupted = time.Now()
-		}
-		force = force || time.Since(e.interrupted) > forceTime
+	if _, ok := s.shells[id]; !ok || id == "" {
+		return noShell(id)
 	}
-	if force {
-		go s.engine.Force()
+	go s.abort(s.behind(id))
+	for _, r := range s.shells[id] {
+		r.cancel()
 	}
+	delete(s.shells, id)
+	return nil
 }
 
-// begin counts a cell among those that run.
-func (s *server) begin(r *request, sh *shell, stored bool) (*execution, context.Context, int) {
-	ctx, cancel := context.WithCancel(sh.ctx)
-	e := &execution{parent: r.parent, cancel: cancel}
+func noShell(id string) error {
+	return &Error{Name: "UnknownSubshell", Value: fmt.Sprintf("there is no subshell %q", id)}
+}
+
+// begin counts a cell among those that run, and returns its number.
+func (s *server) begin(r *request) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.running = append(s.running, e)
-	number := s.count + 1
-	if stored {
-		s.count = number
+	s.running = append(s.running, r)
+	s.status(r, "busy")
+	if !r.stored() {
+		return s.count + 1
 	}
-	s.iopub.status(r.parent, "busy")
-	return e, ctx, number
+	s.count++
+	return s.count
 }
 
-// execute runs a cell.
-func (s *server) execute(r *request, sh *shell) {
-	c := executeContent{Store: true, Stop: true}
-	err := r.decode(&c)
-	c.Store = c.Store && !c.Silent && err == nil
-	e, ctx, number := s.begin(r, sh, c.Store)
+func (r *request) stored() bool { return r.content.Store && !r.content.Silent }
+
+// execute runs a cell and answers it.
+func (s *server) execute(r *request) {
+	c := r.content
+	number := s.begin(r)
 	metadata := fields{"started": now()}
 	o := s.newOut(r, number, c.Silent)
 	if !c.Stdin {
 		o.finish()
 	}
-	if !c.Silent {
-		o.publish("execute_input", fields{"code": c.Code, "execution_count": number})
-	}
+	o.publish("execute_input", fields{"code": c.Code, "execution_count": number})
+	err := s.run(r.ctx, Cell{c.Code, number, r.cell.ID, c.Silent}, o)
+	content := fields{}
 	if err == nil {
-		err = s.run(ctx, Cell{c.Code, number, cellID(r.metadata), c.Silent}, o)
-	}
-	content := fields{"payload": []any{}}
-	if err != nil {
+		content["user_expressions"] = s.evaluate(r)
+	} else {
 		content = failure(err)
-		if !c.Silent && s.ctx.Err() == nil {
+		if s.ctx.Err() == nil {
 			o.publish("error", problem(err))
 		}
-	} else {
-		content["user_expressions"] = s.evaluate(ctx, r, c.Expressions)
 	}
-	content["execution_count"] = number
-	if c.Store {
-		s.history.add(number, c.Code, o.result)
-	}
+	content["payload"], content["execution_count"] = []any{}, number
 	var behind []*request
-	if err != nil && c.Stop && !c.Silent {
-		behind = sh.drain() // but not what arrives after the reply
+	s.mu.Lock()
+	if r.stored() {
+		s.history = append(s.history, pastCell{number, c.Code, o.result["text/plain"]})
 	}
-	e.cancel()
+	if err != nil && c.Stop && !c.Silent {
+		behind = s.behind(r.Subshell) // but not what arrives after the reply
+	}
+	s.mu.Unlock()
+	r.cancel()
 	s.reply(r, content, metadata)
 	s.mu.Lock()
-	s.running = slices.DeleteFunc(s.running, func(x *execution) bool { return x == e })
+	s.running = slices.DeleteFunc(s.running, func(x *request) bool { return x == r })
 	s.mu.Unlock()
 	s.idle(r)
 	s.abort(behind)
@@ -190,26 +139,17 @@ func (s *server) run(ctx context.Context, c Cell, o *out) error {
 	return err
 }
 
-// evaluate runs each expression as a cell that shows nothing.
-func (s *server) evaluate(ctx context.Context, r *request, expressions map[string]string) fields {
+// evaluate runs each expression of a request as a cell that shows nothing.
+func (s *server) evaluate(r *request) fields {
 	values := fields{}
-	for name, code := range expressions {
+	for name, code := range r.content.Expressions {
 		o := s.newOut(r, 0, true)
 		o.finish()
-		if err := s.run(ctx, Cell{Code: code, Silent: true}, o); err != nil {
+		if err := s.run(r.ctx, Cell{Code: code, Silent: true}, o); err != nil {
 			values[name] = failure(err)
 		} else {
 			values[name] = fields{"status": "ok", "data": encodable(o.result), "metadata": fields{}}
 		}
 	}
 	return values
-}
-
-// cellID is the cell's name in the metadata of a request.
-func cellID(metadata json.RawMessage) string {
-	var m struct {
-		ID string `json:"cellId"`
-	}
-	json.Unmarshal(metadata, &m)
-	return m.ID
 }
