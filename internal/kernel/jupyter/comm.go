@@ -11,7 +11,7 @@ func (s *server) comm(r *request) {
 	o := s.newOut(r, 0, false)
 	o.finish() // there is nobody to ask
 	if err := s.engine.Comm(s.ctx, m, o); err != nil && m.Kind == CommOpen {
-		o.Comm(Comm{Kind: CommClose, ID: m.ID})
+		o.Comm(Comm{Kind: CommClose, ID: m.ID, Data: fields{}})
 	}
 	o.flush()
 }

@@ -3,7 +3,6 @@ package jupyter
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 )
 
@@ -18,7 +17,7 @@ func (s *server) enqueue(r *request) {
 	s.mu.Unlock()
 	switch {
 	case !ok:
-		s.refuse(r, failure(noShell(r.Subshell)))
+		s.refuse(r, failure(errNoShell))
 	case len(cells) == 0:
 		go s.work(r)
 	}
@@ -26,18 +25,25 @@ func (s *server) enqueue(r *request) {
 
 // work runs a cell and those that wait for it.
 func (s *server) work(r *request) {
-	for more := true; more; {
+	for r != nil {
 		s.execute(r)
-		s.mu.Lock()
-		cells := s.shells[r.Subshell]
-		if more = len(cells) > 1; more {
-			r = cells[1]
-		}
-		if len(cells) > 0 { // the subshell is still there
-			s.shells[r.Subshell] = cells[1:]
-		}
-		s.mu.Unlock()
+		r = s.next(r)
 	}
+}
+
+// next takes a cell that has ended from its subshell and returns the one behind it, or nil.
+func (s *server) next(r *request) *request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	cells := s.shells[r.Subshell]
+	if len(cells) == 0 { // the subshell has been removed
+		return nil
+	}
+	s.shells[r.Subshell] = cells[1:]
+	if len(cells) == 1 {
+		return nil
+	}
+	return cells[1]
 }
 
 // behind takes the cells that wait in a subshell away from it.
@@ -60,7 +66,7 @@ func (s *server) removeShell(id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := s.shells[id]; !ok || id == "" {
-		return noShell(id)
+		return errNoShell
 	}
 	go s.abort(s.behind(id))
 	for _, r := range s.shells[id] {
@@ -70,9 +76,7 @@ func (s *server) removeShell(id string) error {
 	return nil
 }
 
-func noShell(id string) error {
-	return &Error{Name: "UnknownSubshell", Value: fmt.Sprintf("there is no subshell %q", id)}
-}
+var errNoShell = &Error{Name: "UnknownSubshell", Value: "there is no such subshell"}
 
 // begin counts a cell among those that run, and returns its number.
 func (s *server) begin(r *request) int {
@@ -80,14 +84,12 @@ func (s *server) begin(r *request) int {
 	defer s.mu.Unlock()
 	s.running = append(s.running, r)
 	s.status(r, "busy")
-	if !r.stored() {
-		return s.count + 1
+	number := s.count + 1
+	if r.content.Store {
+		s.count = number
 	}
-	s.count++
-	return s.count
+	return number
 }
-
-func (r *request) stored() bool { return r.content.Store && !r.content.Silent }
 
 // execute runs a cell and answers it.
 func (s *server) execute(r *request) {
@@ -112,7 +114,7 @@ func (s *server) execute(r *request) {
 	content["payload"], content["execution_count"] = []any{}, number
 	var behind []*request
 	s.mu.Lock()
-	if r.stored() {
+	if c.Store {
 		s.history = append(s.history, pastCell{number, c.Code, o.result["text/plain"]})
 	}
 	if err != nil && c.Stop && !c.Silent {

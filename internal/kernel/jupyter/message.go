@@ -24,13 +24,8 @@ const (
 type fields = map[string]any
 
 type header struct {
-	ID       string `json:"msg_id"`
-	Session  string `json:"session"`
-	Username string `json:"username"`
-	Date     string `json:"date"`
 	Type     string `json:"msg_type"`
-	Version  string `json:"version"`
-	Subshell string `json:"subshell_id,omitempty"`
+	Subshell string `json:"subshell_id"`
 }
 
 // A request is a message of a front end.
@@ -109,6 +104,7 @@ func (c connection) read(p *peer, frames [][]byte) (*request, error) {
 	if err := json.Unmarshal(parts[3], &r.content); err != nil {
 		r.bad = &Error{Name: "BadRequest", Value: fmt.Sprintf("%s: %v", r.Type, err)}
 	}
+	r.content.Store = r.content.Store && !r.content.Silent
 	return r, nil
 }
 
@@ -134,7 +130,7 @@ func (c connection) write(prefix [][]byte, m message) [][]byte {
 	case err != nil:
 		return c.write(prefix, message{kind: "error", parent: m.parent, content: problem(err)})
 	}
-	head, _ := json.Marshal(header{rand.Text(), session, "kernel", now(), m.kind, protocolVersion, ""})
+	head, _ := json.Marshal(fields{"msg_id": rand.Text(), "session": session, "username": "kernel", "date": now(), "msg_type": m.kind, "version": protocolVersion})
 	parts := [][]byte{head, m.parent, metadata, content}
 	return slices.Concat(prefix, [][]byte{[]byte(delimiter), c.sign(parts)}, parts, m.buffers)
 }

@@ -99,10 +99,7 @@ func (o *out) Display(d Display) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.send(true)
-	content := fields{"data": encodable(d.Data), "metadata": d.Metadata, "transient": fields{}}
-	if d.Metadata == nil {
-		content["metadata"] = fields{}
-	}
+	content := fields{"data": encodable(d.Data), "metadata": encodable(d.Metadata), "transient": fields{}}
 	if d.ID != "" {
 		content["transient"] = fields{"display_id": d.ID}
 	}
@@ -167,9 +164,6 @@ func (o *out) Comm(m Comm) {
 	content := fields{"comm_id": m.ID, "data": m.Data}
 	if m.Kind == CommOpen {
 		content["target_name"] = m.Target
-	}
-	if m.Data == nil {
-		content["data"] = fields{}
 	}
 	o.server.publish(message{kind: string(m.Kind), parent: o.r.parent, content: content, buffers: m.Buffers})
 }

@@ -22,8 +22,8 @@ func (s *server) answer(r *request) (fields, error) {
 		data, err := s.engine.Inspect(s.ctx, c.Code, c.offset(), c.Level)
 		return fields{"found": len(data) > 0, "data": encodable(data), "metadata": fields{}}, err
 	case "is_complete_request":
-		is := s.engine.IsComplete(c.Code)
-		return fields{"status": is.Status, "indent": is.Indent}, nil
+		status, indent := s.engine.IsComplete(c.Code)
+		return fields{"status": status, "indent": indent}, nil
 	case "history_request":
 		return s.past(c), nil
 	case "comm_info_request":
@@ -59,13 +59,14 @@ func (s *server) kernelInfo() fields {
 }
 
 func (s *server) complete(c content) (fields, error) {
-	found, err := s.engine.Complete(s.ctx, c.Code, c.offset())
+	offset := c.offset()
+	first, matches, err := s.engine.Complete(s.ctx, c.Code, offset)
 	if err != nil {
 		return nil, err
 	}
-	start, end := utf8.RuneCountInString(c.Code[:found.Start]), utf8.RuneCountInString(c.Code[:found.End])
+	start, end := utf8.RuneCountInString(c.Code[:first]), utf8.RuneCountInString(c.Code[:offset])
 	texts, types := []string{}, []fields{}
-	for _, m := range found.Matches {
+	for _, m := range matches {
 		texts = append(texts, m.Text)
 		types = append(types, fields{"start": start, "end": end, "text": m.Text, "type": m.Type, "signature": m.Signature})
 	}
