@@ -6,58 +6,31 @@ import (
 	"slices"
 )
 
-// enqueue runs a cell when those before it in its subshell have ended.
+// enqueue runs a cell when the one before it in its subshell has ended, if it has not been cancelled by then.
 func (s *server) enqueue(r *request) {
-	r.ctx, r.cancel = context.WithCancel(s.ctx)
-	s.mu.Lock()
-	cells, ok := s.shells[r.Subshell]
-	if ok {
-		s.shells[r.Subshell] = append(cells, r)
-	}
-	s.mu.Unlock()
-	switch {
-	case !ok:
-		s.refuse(r, failure(errNoShell))
-	case len(cells) == 0:
-		go s.work(r)
-	}
-}
-
-// work runs a cell and those that wait for it.
-func (s *server) work(r *request) {
-	for r != nil {
-		s.execute(r)
-		r = s.next(r)
-	}
-}
-
-// next takes a cell that has ended from its subshell and returns the one behind it, or nil.
-func (s *server) next(r *request) *request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	cells := s.shells[r.Subshell]
-	if len(cells) == 0 { // the subshell has been removed
-		return nil
+	before, ok := s.shells[r.Subshell]
+	if !ok {
+		go s.refuse(r, failure(errNoShell))
+		return
 	}
-	s.shells[r.Subshell] = cells[1:]
-	if len(cells) == 1 {
-		return nil
-	}
-	return cells[1]
+	r.before, r.ended = before, make(chan struct{})
+	r.ctx, r.cancel = context.WithCancel(s.ctx)
+	s.shells[r.Subshell] = r
+	go func() {
+		defer close(r.ended)
+		if before != nil {
+			<-before.ended
+		}
+		s.execute(r)
+	}()
 }
 
-// behind takes the cells that wait in a subshell away from it.
-func (s *server) behind(shell string) (waiting []*request) {
-	if cells := s.shells[shell]; len(cells) > 1 {
-		s.shells[shell], waiting = cells[:1:1], cells[1:]
-	}
-	return waiting
-}
-
-// abort answers cells that will not run.
-func (s *server) abort(cells []*request) {
-	for _, r := range cells {
-		s.refuse(r, fields{"status": "aborted"})
+// cancel ends the cells of a subshell, or those behind one.
+func (s *server) cancel(shell string, behind *request) {
+	for r := s.shells[shell]; r != nil && r != behind; r = r.before {
+		r.cancel()
 	}
 }
 
@@ -68,20 +41,21 @@ func (s *server) removeShell(id string) error {
 	if _, ok := s.shells[id]; !ok || id == "" {
 		return errNoShell
 	}
-	go s.abort(s.behind(id))
-	for _, r := range s.shells[id] {
-		r.cancel()
-	}
+	s.cancel(id, nil)
 	delete(s.shells, id)
 	return nil
 }
 
 var errNoShell = &Error{Name: "UnknownSubshell", Value: "there is no such subshell"}
 
-// begin counts a cell among those that run, and returns its number.
+// begin counts a cell among those that run. It returns the cell's number, or 0 if it has been cancelled.
 func (s *server) begin(r *request) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	r.before = nil
+	if r.ctx.Err() != nil {
+		return 0
+	}
 	s.running = append(s.running, r)
 	s.status(r, "busy")
 	number := s.count + 1
@@ -95,7 +69,10 @@ func (s *server) begin(r *request) int {
 func (s *server) execute(r *request) {
 	c := r.content
 	number := s.begin(r)
-	metadata := fields{"started": now()}
+	if number == 0 {
+		s.refuse(r, fields{"status": "aborted"})
+		return
+	}
 	o := s.newOut(r, number, c.Silent)
 	if !c.Stdin {
 		o.finish()
@@ -112,22 +89,20 @@ func (s *server) execute(r *request) {
 		}
 	}
 	content["payload"], content["execution_count"] = []any{}, number
-	var behind []*request
 	s.mu.Lock()
 	if c.Store {
 		s.history = append(s.history, pastCell{number, c.Code, o.result["text/plain"]})
 	}
 	if err != nil && c.Stop && !c.Silent {
-		behind = s.behind(r.Subshell) // but not what arrives after the reply
+		s.cancel(r.Subshell, r) // but not what arrives after the reply
 	}
 	s.mu.Unlock()
 	r.cancel()
-	s.reply(r, content, metadata)
+	s.reply(r, content)
 	s.mu.Lock()
 	s.running = slices.DeleteFunc(s.running, func(x *request) bool { return x == r })
 	s.mu.Unlock()
 	s.idle(r)
-	s.abort(behind)
 }
 
 // run runs a cell to its end, with all of its output sent.

@@ -23,7 +23,6 @@ func (s *server) past(c content) fields {
 		cells = slices.DeleteFunc(cells, func(p pastCell) bool {
 			return c.Session < 0 || c.Session > 1 || p.number < c.Start || c.End != nil && p.number >= *c.End
 		})
-		c.N = nil
 	case "search":
 		cells = search(cells, c.Pattern, c.Unique)
 	}

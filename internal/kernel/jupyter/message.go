@@ -1,7 +1,6 @@
 package jupyter
 
 import (
-	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -42,6 +41,8 @@ type request struct {
 	buffers [][]byte
 
 	// Of a cell:
+	before      *request // in its subshell; nil if that has ended
+	ended       chan struct{}
 	ctx         context.Context
 	cancel      context.CancelFunc
 	interrupted time.Time
@@ -108,31 +109,19 @@ func (c connection) read(p *peer, frames [][]byte) (*request, error) {
 	return r, nil
 }
 
-// A message is what we send.
-type message struct {
-	kind     string
-	parent   json.RawMessage
-	content  any
-	metadata fields
-	buffers  [][]byte
-}
-
 // write returns the frames of a message. Where a cell has put a value into it that JSON can't have, it tells that instead.
-func (c connection) write(prefix [][]byte, m message) [][]byte {
-	if m.metadata == nil {
-		m.metadata = fields{}
-	}
-	content, err := json.Marshal(m.content)
-	metadata, err2 := json.Marshal(m.metadata)
-	switch err := cmp.Or(err, err2); {
-	case err != nil && strings.HasSuffix(m.kind, "_reply"):
-		return c.write(prefix, message{kind: m.kind, parent: m.parent, content: failure(err)})
+func (c connection) write(prefix [][]byte, kind string, parent json.RawMessage, content fields, buffers ...[]byte) [][]byte {
+	text, err := json.Marshal(content)
+	switch {
+	case err != nil && strings.HasSuffix(kind, "_reply"):
+		return c.write(prefix, kind, parent, failure(err))
 	case err != nil:
-		return c.write(prefix, message{kind: "error", parent: m.parent, content: problem(err)})
+		return c.write(prefix, "error", parent, problem(err))
 	}
-	head, _ := json.Marshal(fields{"msg_id": rand.Text(), "session": session, "username": "kernel", "date": now(), "msg_type": m.kind, "version": protocolVersion})
-	parts := [][]byte{head, m.parent, metadata, content}
-	return slices.Concat(prefix, [][]byte{[]byte(delimiter), c.sign(parts)}, parts, m.buffers)
+	head, _ := json.Marshal(fields{"msg_id": rand.Text(), "session": session, "username": "kernel",
+		"date": time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"), "msg_type": kind, "version": protocolVersion})
+	parts := [][]byte{head, parent, []byte("{}"), text}
+	return slices.Concat(prefix, [][]byte{[]byte(delimiter), c.sign(parts)}, parts, buffers)
 }
 
 // session names this process in what it sends.
@@ -155,5 +144,3 @@ func failure(err error) fields {
 	f["status"] = "error"
 	return f
 }
-
-func now() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000000Z") }

@@ -38,7 +38,7 @@ func (s *server) newOut(r *request, number int, silent bool) *out {
 
 func (o *out) publish(kind string, content fields) {
 	if !o.silent || kind == "update_display_data" {
-		o.server.publish(message{kind: kind, parent: o.r.parent, content: content})
+		o.server.publish(kind, o.r.parent, content)
 	}
 }
 
@@ -144,8 +144,7 @@ func (o *out) Input(ctx context.Context, prompt string, password bool) (string, 
 	case <-p.lines: // an answer to a cell that was stopped
 	default:
 	}
-	question := message{kind: "input_request", parent: o.r.parent, content: fields{"prompt": prompt, "password": password}}
-	p.send(s.write(o.r.prefix, question)...)
+	p.send(s.write(o.r.prefix, "input_request", o.r.parent, fields{"prompt": prompt, "password": password})...)
 	select {
 	case <-o.ended.Done():
 		return "", io.EOF
@@ -165,7 +164,7 @@ func (o *out) Comm(m Comm) {
 	if m.Kind == CommOpen {
 		content["target_name"] = m.Target
 	}
-	o.server.publish(message{kind: string(m.Kind), parent: o.r.parent, content: content, buffers: m.Buffers})
+	o.server.publish(string(m.Kind), o.r.parent, content, m.Buffers...)
 }
 
 // encodable returns data as JSON has it: bytes in base64, unless they are text.

@@ -32,7 +32,7 @@ func (s *server) answer(r *request) (fields, error) {
 		return fields{}, nil
 	case "shutdown_request":
 		content := fields{"status": "ok", "restart": c.Restart}
-		s.publish(message{kind: "shutdown_reply", parent: r.parent, content: content}) // tells all front ends
+		s.publish("shutdown_reply", r.parent, content) // tells all front ends
 		return content, nil
 	case "create_subshell_request":
 		return s.addShell(), nil

@@ -20,7 +20,7 @@ type server struct {
 	asking chan struct{} // holds a value while a question waits
 
 	mu      sync.Mutex
-	shells  map[string][]*request // the cells that run, each with those that wait for it; "" is always there
+	shells  map[string]*request // their last cells; "" is always there
 	running []*request
 	count   int // the number of the last cell
 	history []pastCell
@@ -29,7 +29,7 @@ type server struct {
 
 func newServer(ctx context.Context, c connection, e Engine, info Info) *server {
 	s := &server{connection: c, engine: e, info: info, comms: make(chan *request, 1000), asking: make(chan struct{}, 1),
-		shells: map[string][]*request{"": nil}, open: map[string]string{}}
+		shells: map[string]*request{"": nil}, open: map[string]string{}}
 	s.ctx, s.end = context.WithCancel(ctx)
 	go func() {
 		for r := range s.comms {
@@ -84,7 +84,7 @@ func (s *server) handle(r *request) {
 		log.Printf("kernel: no such message: %q", r.Type)
 		return
 	}
-	s.reply(r, content, nil)
+	s.reply(r, content)
 	if r.Type == "shutdown_request" {
 		s.end()
 	}
@@ -93,13 +93,13 @@ func (s *server) handle(r *request) {
 // refuse answers a request that is not worked on.
 func (s *server) refuse(r *request, content fields) {
 	s.status(r, "busy")
-	s.reply(r, content, nil)
+	s.reply(r, content)
 	s.idle(r)
 }
 
 // status says that the kernel works on a request, or no longer does.
 func (s *server) status(r *request, state string) {
-	s.publish(message{kind: "status", parent: r.parent, content: fields{"execution_state": state}})
+	s.publish("status", r.parent, fields{"execution_state": state})
 }
 
 // idle says that the work on a request is done. While cells run the kernel as a whole stays busy, which is what front ends
@@ -113,12 +113,12 @@ func (s *server) idle(r *request) {
 	}
 }
 
-func (s *server) reply(r *request, content, metadata fields) {
+func (s *server) reply(r *request, content fields) {
 	if content["status"] == nil {
 		content["status"] = "ok"
 	}
 	kind := strings.TrimSuffix(r.Type, "request") + "reply"
-	r.peer.send(s.write(r.prefix, message{kind: kind, parent: r.parent, content: content, metadata: metadata})...)
+	r.peer.send(s.write(r.prefix, kind, r.parent, content)...)
 }
 
 // forceTime is how long a cell has to stop before another interrupt ends it by force; a double click is one interrupt.

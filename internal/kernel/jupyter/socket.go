@@ -3,6 +3,7 @@ package jupyter
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -131,13 +132,12 @@ func (s *server) subscribe(p *peer, frames [][]byte) {
 	}
 	p.subscribed.Store(true)
 	topic := frames[0][1:]
-	welcome := message{kind: "iopub_welcome", parent: []byte("{}"), content: fields{"subscription": string(topic)}}
-	p.send(s.write([][]byte{topic}, welcome)...)
+	p.send(s.write([][]byte{topic}, "iopub_welcome", []byte("{}"), fields{"subscription": string(topic)})...)
 }
 
 // publish returns when the system has the message for every subscriber.
-func (s *server) publish(m message) {
-	frames := s.write([][]byte{[]byte(m.kind)}, m)
+func (s *server) publish(kind string, parent json.RawMessage, content fields, buffers ...[]byte) {
+	frames := s.write([][]byte{[]byte(kind)}, kind, parent, content, buffers...)
 	for _, p := range s.peersAt(s.IOPub) {
 		if p.subscribed.Load() {
 			p.send(frames...)
