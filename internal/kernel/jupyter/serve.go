@@ -43,11 +43,7 @@ func readConnection(file string) (c connection, err error) {
 // process is terminated or the one that started it has ended. It closes the engine. An interrupt signal stops the cells, so
 // ctx must not end on it.
 func Serve(ctx context.Context, file string, e Engine, info Info) error {
-	defer func() {
-		if err := e.Close(); err != nil {
-			log.Print("kernel: ", err)
-		}
-	}()
+	defer closeEngine(e)
 	c, err := readConnection(file)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
@@ -95,4 +91,19 @@ func (s *server) endWithParent() {
 		time.Sleep(200 * time.Millisecond)
 	}
 	s.end()
+}
+
+// closeEngine doesn't wait for an engine that hangs, as one whose process is deep in a driver: it ends with this one.
+func closeEngine(e Engine) {
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		if err := e.Close(); err != nil {
+			log.Print("kernel: ", err)
+		}
+	}()
+	select {
+	case <-closed:
+	case <-time.After(3 * time.Second):
+	}
 }
