@@ -2,7 +2,7 @@ package report
 
 import (
 	"cmp"
-	"embed"
+	_ "embed" // KaTeX
 	"errors"
 	"fmt"
 	"strings"
@@ -12,11 +12,15 @@ import (
 	"github.com/dop251/goja"
 )
 
-// katex has KaTeX 0.19.1 as npm has it (SHA-256 fa140498b8cfc8302cbe5e7cb1bdbc1f952bc38b3fa258ede09e73edbf9a74bc), its licence
-// (MIT), and what we add to it.
+// katex is KaTeX 0.19.1 as npm has it (SHA-256 fa140498b8cfc8302cbe5e7cb1bdbc1f952bc38b3fa258ede09e73edbf9a74bc).
 //
-//go:embed katex
-var katex embed.FS
+//go:embed katex/katex.min.js
+var katex string
+
+// shims are what we add to it.
+//
+//go:embed katex/shims.js
+var shims string
 
 // Bounds of formulas. Those that exceed them are shown as they were typed.
 const (
@@ -26,17 +30,8 @@ const (
 	formulasTime = 30 * time.Second // for all of a notebook
 )
 
-// programs are KaTeX and our additions, compiled once.
-var programs = sync.OnceValue(func() (all []*goja.Program) {
-	for _, name := range []string{"katex/katex.min.js", "katex/shims.js"} {
-		source, err := katex.ReadFile(name)
-		if err != nil {
-			panic(err)
-		}
-		all = append(all, goja.MustCompile(name, string(source), true))
-	}
-	return all
-})
+// program is both, compiled once. Its value is a function that makes MathML.
+var program = sync.OnceValue(func() *goja.Program { return goja.MustCompile("katex.js", katex+"\n"+shims, true) })
 
 // typesetter makes MathML of the formulas of one notebook: what one defines, the next may use.
 type typesetter struct {
@@ -49,13 +44,7 @@ type typesetter struct {
 func (t *typesetter) start() {
 	t.vm = goja.New()
 	t.vm.SetMaxCallStackSize(maxCalls)
-	for _, p := range programs() {
-		if _, err := t.vm.RunProgram(p); err != nil {
-			panic(err)
-		}
-	}
-	begin, _ := goja.AssertFunction(t.vm.Get("typesetter"))
-	typeset, err := begin(goja.Undefined())
+	typeset, err := t.vm.RunProgram(program())
 	if err != nil {
 		panic(err)
 	}
