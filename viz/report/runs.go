@@ -27,7 +27,7 @@ type RunsInput struct {
 // runsPage is what the template shows.
 type runsPage struct {
 	Title, Headline string
-	Decisions       []decision
+	Decisions       []*decision
 	Cost            *runFigure
 	Differ          []fact // settings in which the runs differ
 	Methods         []methodRow
@@ -145,7 +145,11 @@ func (p *runsPage) decide(files []RunFile, all []*setting) error {
 	}
 	var err error
 	p.Decisions, err = decisions(compared, label)
-	p.Cost = costFigure(p.Decisions, method)
+	var tables []*versus.Table
+	for _, d := range p.Decisions {
+		tables = append(tables, d.Table)
+	}
+	p.Cost = costFigure(tables, label, method)
 	return err
 }
 
