@@ -1,8 +1,11 @@
 package report
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"html/template"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/viz"
 )
@@ -19,22 +22,30 @@ type page struct {
 	Toy             *toySection
 	Certificates    []certificateSection
 	Tolerance       string
-	About           about
+	Made            made
+	Runs            []runPtr
+	Config          string // of the first run
 }
 
 func newPage(in *DemoInput) (*page, error) {
 	first := in.Runs[0]
-	table, err := newResultTable(in.Runs)
+	groups, err := viz.Groups(in.Runs)
 	if err != nil {
 		return nil, err
 	}
+	table := newResultTable(groups)
 	p := &page{
 		Title:     in.Title,
 		Results:   table,
 		Headline:  headline(in, table),
 		Best:      table.best(),
 		Tolerance: "10⁻⁹",
-		About:     newAbout(in),
+		Made:      demoMade(in),
+		Runs:      in.Runs,
+	}
+	var config bytes.Buffer
+	if json.Indent(&config, first.Config, "", "  ") == nil {
+		p.Config = config.String()
 	}
 	if p.Title == "" {
 		p.Title = "Parallel continual learning"
@@ -62,12 +73,17 @@ func newPage(in *DemoInput) (*page, error) {
 }
 
 func hasCurve(in *DemoInput) bool {
-	for _, r := range in.Runs {
-		if len(r.Curve) > 0 {
-			return true
-		}
+	return slices.ContainsFunc(in.Runs, func(r runPtr) bool { return len(r.Curve) > 0 })
+}
+
+func demoMade(in *DemoInput) made {
+	r, m := in.Runs[0], runsMade(in.Origin, in.Runs)
+	m.add("data set", r.Dataset+", "+r.Increment+"-incremental")
+	m.add("label set, timeline", fmt.Sprintf("seeds %d, %d", r.LabelSet, r.Timeline))
+	if r.Measured.PeakRSS > 0 {
+		m.add("peak memory", fmt.Sprintf("%.0f MiB", float64(r.Measured.PeakRSS)/(1<<20)))
 	}
-	return false
+	return m
 }
 
 func headline(in *DemoInput, table *resultTable) string {
