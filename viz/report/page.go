@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"html/template"
-	"slices"
 
 	"github.com/parallelcl/parallelcl/viz"
 )
@@ -15,10 +13,7 @@ type page struct {
 	Title, Headline string
 	Results         *resultTable
 	Best            string
-	Timeline        template.HTML
-	TimelineNote    string
-	Accuracy        template.HTML
-	Tasks           template.HTML
+	Figures         []runFigure
 	Toy             *toySection
 	Certificates    []certificateSection
 	Tolerance       string
@@ -50,30 +45,16 @@ func newPage(in *DemoInput) (*page, error) {
 	if p.Title == "" {
 		p.Title = "Parallel continual learning"
 	}
-	p.Timeline, err = picture(viz.Timeline(viz.Light, first))
-	if err != nil {
-		return nil, err
-	}
-	p.TimelineNote = timelineNote(in.Runs)
-	if hasCurve(in) {
-		p.Accuracy, err = picture(viz.Accuracy(viz.Light, in.Runs...))
-		if err != nil {
-			return nil, err
+	for _, f := range runFigures(in.Runs, table.Repeated) {
+		if f.Picture != "" { // else there are no accuracies for it
+			p.Figures = append(p.Figures, f)
 		}
-	}
-	p.Tasks, err = picture(viz.TaskAccuracy(viz.Light, in.Runs...))
-	if err != nil {
-		return nil, err
 	}
 	if p.Toy, err = newToySection(in.Toy); err != nil {
 		return nil, err
 	}
 	p.Certificates, err = newCertificates(in, table)
 	return p, err
-}
-
-func hasCurve(in *DemoInput) bool {
-	return slices.ContainsFunc(in.Runs, func(r runPtr) bool { return len(r.Curve) > 0 })
 }
 
 func demoMade(in *DemoInput) made {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/viz"
@@ -38,26 +39,37 @@ type stepsSection struct {
 }
 
 func newRunSection(ctx context.Context, s *setting, table *resultTable) (*runSection, error) {
-	runs := s.runs()
-	out := &runSection{Title: s.Title}
-	add := func(f runFigure) { out.Figures = append(out.Figures, f) }
-	add(titled("When the tasks came", timelineNote(runs)).of(viz.Timeline(viz.Light, runs[0])))
-	if results.OneTimeline(runs) {
-		add(titled("Accuracy over time", "The average is over all tasks started so far: it falls when a task arrives. Bands, or bars where there are many methods, are ± one standard deviation over runs: label sets, timelines and seeds together.").of(viz.Accuracy(viz.Light, runs...)))
-	} else {
-		add(titled("Accuracy as tasks end", "The average is over all tasks started so far. Bars are ± one standard deviation over runs: label sets, timelines and seeds together.").of(viz.LearningProcess(viz.Light, runs...)))
-	}
-	add(titled("Accuracy by task", "Look at the length of the stems: a marker below its bar is forgetting, a marker above it later improvement.").of(viz.TaskAccuracy(viz.Light, runs...)))
-	if results.OneTimeline(runs) {
-		add(titled("Accuracy of each task at each task's end", "Look along a row to the right of its frame: falling numbers are forgetting.").of(viz.AccuracyMatrix(viz.Light, runs...)))
-	}
-	if temperatures(runs) > 1 {
-		add(titled("Accuracy and the temperature", "Runs without a fixed temperature are level lines.").of(viz.Temperature(viz.Light, runs...)))
-	}
+	out := &runSection{Title: s.Title, Figures: runFigures(s.runs(), table.Repeated)}
 	out.Tasks, out.Classes = newTaskTable(s.groups), newClassTables(s.groups)
 	var err error
 	out.Steps, err = newStepsSections(ctx, s, table)
 	return out, err
+}
+
+// runFigures are the figures of runs of one setting.
+func runFigures(runs []runPtr, repeated bool) (out []runFigure) {
+	add := func(title, note string, draw func(*viz.Theme, ...runPtr) (*viz.Figure, error)) {
+		out = append(out, titled(title, note).of(draw(viz.Light, runs...)))
+	}
+	out = append(out, titled("When the tasks came", timelineNote(runs)).of(viz.Timeline(viz.Light, runs[0])))
+	bands, bars := "", ""
+	if repeated {
+		bars = " Bars are ± one standard deviation over runs: label sets, timelines and seeds together."
+		bands = strings.Replace(bars, "Bars are", "Bands, or bars where there are many methods, are", 1)
+	}
+	if results.OneTimeline(runs) {
+		add("Accuracy over time", "The average is over all tasks started so far: it falls when a task arrives."+bands, viz.Accuracy)
+	} else {
+		add("Accuracy as tasks end", "The average is over all tasks started so far."+bars, viz.LearningProcess)
+	}
+	add("Accuracy by task", "Look at the length of the stems: a marker below its bar is forgetting, a marker above it later improvement through rehearsal.", viz.TaskAccuracy)
+	if results.OneTimeline(runs) {
+		add("Accuracy of each task at each task's end", "Look along a row to the right of its frame: falling numbers are forgetting.", viz.AccuracyMatrix)
+	}
+	if temperatures(runs) > 1 {
+		add("Accuracy and the temperature", "Runs without a fixed temperature are level lines.", viz.Temperature)
+	}
+	return out
 }
 
 // temperatures counts the temperatures that were set.
