@@ -103,6 +103,7 @@ func TestBridge(t *testing.T) {
 		send(t, b, protocol.MIMECommSubscribe, protocol.CommSubscription{Address: "/button", Unsubscribe: true}, second)
 		say(b, "1", "/button", 8.)
 		time.Sleep(2 * pageTime)
+		synctest.Wait()
 		if len(first.html) != 2 || first.html[1] != "" {
 			t.Errorf("the script stays: %d, %q", len(first.html), first.html[1:])
 		}
@@ -137,6 +138,7 @@ func TestNoPage(t *testing.T) {
 		send(t, b, protocol.MIMECommSubscribe, protocol.CommSubscription{Address: "/gone"}, &cell{})
 		send(t, b, protocol.MIMECommSubscribe, protocol.CommSubscription{Address: "/gone", Unsubscribe: true}, &cell{})
 		time.Sleep(2 * pageTime)
+		synctest.Wait()
 		if len(got) != 1 || got["/button"] != 0 {
 			t.Errorf("delivered %v", got)
 		}
