@@ -32,6 +32,10 @@ func tablePage(head []string, rows [][]any) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<table class="pcl-table"><thead onclick="%s" onkeydown="if(event.key==='Enter'||event.key===' '){event.preventDefault();event.target.click()}"><tr>`, html.EscapeString(sortScript))
 	for j, h := range head {
+		if h == "" { // nothing to press, or to be read out
+			b.WriteString("<td></td>")
+			continue
+		}
 		fmt.Fprintf(&b, `<th style="text-align:%s" tabindex="0" data-lm-suppress-shortcuts="true" title="sort">%s</th>`, align(rows, j), html.EscapeString(h))
 	}
 	b.WriteString("</tr></thead><tbody>")
