@@ -66,7 +66,7 @@ func (nb *Notebook) Complete(code string, offset int) (start int, list []Proposa
 
 // understand checks code that need not be right.
 func (nb *Notebook) understand(code string) *checked {
-	parts, err := splitAsFarAs(code)
+	parts, err := split("In[0]", code, true)
 	if err != nil {
 		return nil
 	}
@@ -76,19 +76,6 @@ func (nb *Notebook) understand(code string) *checked {
 		return nil
 	}
 	return c
-}
-
-// splitAsFarAs splits code of which the last section may not parse.
-func splitAsFarAs(code string) (parts []part, err error) {
-	for _, s := range sections([]byte(code)) {
-		line, column := place(code, s.begin)
-		more, err := s.parts(code[s.begin:s.end], "In[0]", line, column, true)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, more...)
-	}
-	return parts, nil
 }
 
 // inText says whether code ends within a string, a character or a comment.

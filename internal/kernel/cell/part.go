@@ -9,7 +9,6 @@ import (
 	"go/scanner"
 	"go/token"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -65,13 +64,25 @@ func (m Mistakes) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+const noPackage = "no package "
+
+// Missing are packages that a cell imports and the notebook does not have; see [Notebook.Add].
+func (m Mistakes) Missing() (paths []string) {
+	for _, one := range m {
+		if p, ok := strings.CutPrefix(one.Text, noPackage); ok {
+			paths = append(paths, p)
+		}
+	}
+	return paths
+}
+
 // split cuts the Go code of a cell into its parts. The parser reads statements only inside of functions, and functions and
-// imports only outside. So the code is cut at these, and what is between is read as the body of a function.
-func split(file, code string) ([]part, error) {
-	var parts []part
+// imports only outside. So the code is cut at these, and what is between is read as the body of a function. Lenient, it goes as
+// far as what parses.
+func split(file, code string, lenient bool) (parts []part, err error) {
 	for _, s := range sections([]byte(code)) {
 		line, column := place(code, s.begin)
-		more, err := s.parts(code[s.begin:s.end], file, line, column, false)
+		more, err := s.parts(code[s.begin:s.end], file, line, column, lenient)
 		if err != nil {
 			return nil, err
 		}
@@ -318,26 +329,3 @@ func within(err error, text string, line int) error {
 
 // directive is the comment that says where the text after it stands.
 func (p part) directive() string { return fmt.Sprintf("/*line %s:%d:%d*/", p.file, p.line, p.column) }
-
-// Imports lists the packages that a cell's code imports itself. Of code that does not parse it lists none.
-func Imports(code string) (paths []string) {
-	parts, err := split("", code)
-	if err != nil {
-		return nil
-	}
-	for _, p := range parts {
-		if p.kind != isImport {
-			continue
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), "", "package p; "+p.text, parser.ImportsOnly)
-		if err != nil {
-			return nil
-		}
-		for _, s := range f.Imports {
-			if path, err := strconv.Unquote(s.Path.Value); err == nil && path != "C" {
-				paths = append(paths, path)
-			}
-		}
-	}
-	return paths
-}

@@ -117,7 +117,7 @@ func Complete(code string) (complete, invalid bool, depth int) {
 		return true, false, 0
 	}
 	depth = len(openBrackets(s.Go))
-	_, err := split("", s.Go)
+	_, err := split("", s.Go, false)
 	switch {
 	case depth > 0, err != nil && unfinished(s.Go):
 		return false, false, depth

@@ -17,7 +17,6 @@ type Cell struct {
 	Text    string
 	Imports []string // paths, those of other cells too
 	Notes   []string // what the user should know
-	Origin  string   // a hash of what the cell is made of, with what it uses of others
 	Runs    bool     // it has statements or values; else it only declares
 
 	checked *checked
@@ -32,7 +31,7 @@ func Path(id int) string { return fmt.Sprint(PathPrefix, id) }
 func (nb *Notebook) Translate(file, code string) (*Cell, error) {
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
-	parts, err := split(file, code)
+	parts, err := split(file, code, false)
 	if err != nil {
 		return nil, err
 	}
@@ -67,12 +66,11 @@ func (nb *Notebook) Commit(c *Cell, archive string) {
 	nb.exports[Path(c.ID)] = archive
 	nb.home[c.checked.pkg] = c.ID
 	maps.Copy(nb.inFuncs, c.checked.namesInFuncs())
-	for name := range c.checked.imports {
-		p := c.checked.imports[name]
+	for name, p := range c.checked.imports {
 		switch {
 		case strings.HasPrefix(name, ". "):
 			nb.dotted[p] = true
-		case !strings.HasPrefix(name, "_ ") && c.checked.explicit(name):
+		case !strings.HasPrefix(name, "_ ") && c.checked.own[name]:
 			nb.imported[name] = p
 			delete(nb.symbols, name)
 		}
@@ -93,11 +91,6 @@ func (nb *Notebook) Commit(c *Cell, archive string) {
 			nb.types[p.on] = t
 		}
 	}
-}
-
-// explicit says whether the cell itself imports a package under a name.
-func (c *checked) explicit(name string) bool {
-	return slices.ContainsFunc(c.parts, func(p part) bool { return p.kind == isImport && strings.Contains(p.text, c.imports[name]) })
 }
 
 // ofNotebook says whether something is declared by a cell, and not inside of a function or type.
@@ -175,14 +168,13 @@ func (t *translation) translate() error {
 	b.WriteString(outside)
 	fmt.Fprintf(&b, "\n/*line %scell:1*/\n", our)
 	b.WriteString(t.after.String())
-	fmt.Fprintf(&b, "func %sframe(f func()) { f() }\nfunc Declare() {\n%srt.Enter(%d, %sframe)\n", our, our, t.id, our)
+	fmt.Fprintf(&b, "func %sframe(f func()) { f() }\nfunc Declare() {\n%srt.Enter(%d, %q, %sframe)\n", our, our, t.id, t.origin(), our)
 	for _, s := range t.begin {
 		b.WriteString(s + "\n")
 	}
 	fmt.Fprintf(&b, "}\nfunc Register() {%s\n}\nfunc Run() {\nDeclare()\n%s\n}\n", t.registers(), run)
 	t.cell.Text = b.String()
 	t.cell.Runs = run != ""
-	t.origin()
 	return nil
 }
 
@@ -519,24 +511,23 @@ func (t *translation) isRemoved(at int) bool {
 	return false
 }
 
-// origin hashes the cell with what it uses of others, and gives the hash to what it declares.
-func (t *translation) origin() {
+// origin is a hash of the cell with what it uses of others, by which results are named.
+func (t *translation) origin() string {
 	h := sha256.New()
 	for _, p := range t.parts {
 		h.Write([]byte(p.text + "\n"))
 	}
-	seen := map[string]bool{}
+	from := map[string]bool{}
 	for _, o := range t.info.Uses {
-		if s, ok := t.nb.symbols[o.Name()]; ok && s.obj == o && !seen[s.from] {
-			seen[s.from] = true
+		if s, ok := t.nb.symbols[o.Name()]; ok && s.obj == o {
+			from[s.from] = true
 		}
 	}
-	for _, from := range slices.Sorted(maps.Keys(seen)) {
-		h.Write([]byte(from))
-	}
-	t.cell.Origin = fmt.Sprintf("%x", h.Sum(nil)[:8])
+	fmt.Fprint(h, slices.Sorted(maps.Keys(from)))
+	origin := fmt.Sprintf("%x", h.Sum(nil)[:8])
 	for name, s := range t.cell.symbols {
-		s.from = t.cell.Origin
+		s.from = origin
 		t.cell.symbols[name] = s
 	}
+	return origin
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 )
@@ -12,8 +13,7 @@ import (
 // pipes are the named pipes by which package gonbui talks to its kernel, in a host.
 type pipes struct {
 	to, from string // the paths: what the host writes, and what it reads
-	l        listener
-	before   func() // is called before something is shown
+	show     func(*protocol.DisplayData)
 
 	mu   sync.Mutex
 	back *os.File
@@ -26,10 +26,10 @@ func init() {
 	gob.Register([]any{})
 }
 
-func newPipes(dir string, l listener) (*pipes, error) {
-	p := &pipes{to: filepath.Join(dir, "display"), from: filepath.Join(dir, "answers"), l: l, open: make(chan struct{})}
+func newPipes(dir string, show func(*protocol.DisplayData)) (*pipes, error) {
+	p := &pipes{to: filepath.Join(dir, "display"), from: filepath.Join(dir, "answers"), show: show, open: make(chan struct{})}
 	for _, path := range []string{p.to, p.from} {
-		if err := makePipe(path); err != nil {
+		if err := syscall.Mkfifo(path, 0o600); err != nil {
 			return nil, err
 		}
 	}
@@ -67,8 +67,7 @@ func (p *pipes) read() {
 			go p.send(&protocol.CommValue{Address: protocol.GonbuiSyncAckAddress, Value: v.Value})
 			continue
 		}
-		p.before()
-		p.l.display(d)
+		p.show(d)
 	}
 }
 

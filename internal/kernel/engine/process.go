@@ -14,12 +14,17 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
+	"github.com/parallelcl/parallelcl/internal/kernel/page"
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
 // process is a host: the program in which the cells of a notebook run.
 type process struct {
+	host     *build.Host
+	builder  *build.Builder
+	page     *page.Bridge
 	cmd      *exec.Cmd
+	end      func() // ends it with all that it has started
 	requests *os.File
 	streams  []*stream
 	pipes    *pipes
@@ -34,8 +39,22 @@ type process struct {
 // listener takes what a host says by itself.
 type listener interface {
 	text(stream, text string)
-	display(*protocol.DisplayData)
+	display(p *process, d *protocol.DisplayData)
 	input(p *process, a wire.Answer)
+}
+
+// start starts a host, which takes the place of the one before.
+func (e *Engine) start(h *build.Host, b *build.Builder) error {
+	p, err := startProcess(h, e.dir, e)
+	if err != nil {
+		return err
+	}
+	p.builder = b
+	p.page = page.New(e.config.Connection, func(address string, value any) {
+		p.pipes.send(&protocol.CommValue{Address: address, Value: value})
+	})
+	e.process.Store(p)
+	return nil
 }
 
 // startProcess starts a host, with a folder for its pipes.
@@ -52,13 +71,13 @@ func startProcess(h *build.Host, dir string, l listener) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{requests: requests, ended: make(chan struct{}), waiting: map[int]chan wire.Answer{}}
-	if p.pipes, err = newPipes(pipeDir, l); err != nil {
+	p := &process{host: h, requests: requests, ended: make(chan struct{}), waiting: map[int]chan wire.Answer{}}
+	if p.pipes, err = newPipes(pipeDir, func(d *protocol.DisplayData) { p.drain(); l.display(p, d) }); err != nil {
 		return nil, err
 	}
-	p.cmd = exec.Command(h.Program)
+	ctx, cancel := context.WithCancel(context.Background())
+	p.end, p.cmd = cancel, exec.CommandContext(ctx, h.Program)
 	build.Group(p.cmd)
-	p.cmd.Cancel = nil // there is no context
 	p.cmd.ExtraFiles = []*os.File{requestsIn, answersOut}
 	p.cmd.Env = append(append(os.Environ(), p.pipes.env()...), wire.SourceVariable+"="+h.Sum)
 	for _, name := range []string{"stdout", "stderr"} {
@@ -74,7 +93,6 @@ func startProcess(h *build.Host, dir string, l listener) (*process, error) {
 		}
 		defer w.Close()
 	}
-	p.pipes.before = p.drain
 	err = p.cmd.Start()
 	requestsIn.Close()
 	answersOut.Close()
@@ -127,6 +145,16 @@ func (p *process) listen(answers *os.File, l listener, ready chan struct{}) {
 	p.drain()
 	p.pipes.close()
 	close(p.ended)
+}
+
+// hasEnded says whether the host has.
+func (p *process) hasEnded() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // err says why the host has ended.
@@ -182,7 +210,7 @@ func (p *process) drain() {
 
 // kill ends the host and what it has started.
 func (p *process) kill() {
-	killGroup(p.cmd)
+	p.end()
 	<-p.ended
 	p.requests.Close()
 	os.RemoveAll(filepath.Dir(p.pipes.to))

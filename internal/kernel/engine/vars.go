@@ -4,21 +4,16 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
-	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
 // ask asks the host that runs now.
 func (e *Engine) ask(ctx context.Context, r wire.Request) (wire.Answer, error) {
-	e.mu.Lock()
-	p := e.process
-	e.mu.Unlock()
-	return p.call(ctx, r)
+	return e.process.Load().call(ctx, r)
 }
 
 // Variables describes the variables of the notebook, also while a cell runs.
@@ -37,15 +32,10 @@ func (e *Engine) Variables(ctx context.Context) ([]wire.Variable, error) {
 	return a.Variables, err
 }
 
-// showVariables is %vars.
-func showVariables(c *commands, ctx context.Context, _ []string, _ *code, _ *prompt, out jupyter.Out) error {
-	list, err := c.engine.Variables(ctx)
+func (c *commands) vars([]string) error {
+	list, err := c.Variables(c.ctx)
 	if err != nil {
 		return err
-	}
-	if len(list) == 0 {
-		out.Stream("stdout", "There are no variables.\n")
-		return nil
 	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -54,7 +44,7 @@ func showVariables(c *commands, ctx context.Context, _ []string, _ *code, _ *pro
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", v.Name, v.Type, sizeText(v.Bytes), v.Value)
 	}
 	w.Flush()
-	out.Stream("stdout", b.String())
+	c.out.Stream("stdout", b.String())
 	return nil
 }
 
@@ -68,27 +58,14 @@ func sizeText(n int64) string {
 	return fmt.Sprintf("%d GB", n)
 }
 
-// moduleDir is the folder of the cells' go.mod.
-func (e *Engine) moduleDir() (string, error) {
-	e.mu.Lock()
-	b := e.builder
-	e.mu.Unlock()
-	if err := b.MakeModule(e.config.Module); err != nil {
-		return "", err
-	}
-	return filepath.Join(e.dir, "module"), nil
-}
-
 // restart brings a new host without any cells.
 func (e *Engine) restart() error {
 	e.building.Lock()
 	defer e.building.Unlock()
-	e.mu.Lock()
-	p, host := e.process, e.host
-	e.mu.Unlock()
+	p := e.process.Load()
 	p.kill()
-	e.notebook.Reset(host.Packages)
+	e.notebook.Reset(p.host.Packages)
 	e.past = history{}
-	os.RemoveAll(filepath.Join(e.dir, "module"))
-	return e.begin(host, false)
+	os.RemoveAll(e.moduleDir())
+	return e.begin(p.host)
 }

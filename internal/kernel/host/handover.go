@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -23,9 +21,8 @@ import (
 // saved is what another process needs to give a variable its value.
 type saved struct {
 	Name   string
-	Recipe *recipe.Recipe         `json:",omitempty"` // how it was made; nil for a copied value
+	Recipe *recipe.Recipe         `json:",omitempty"` // how it was made; nil for a copied value, which is in JSON
 	File   string                 `json:",omitempty"` // its value, or the state of a learner
-	JSON   bool                   `json:",omitempty"` // whether the value is in JSON, not gob
 	Tasks  map[int]*recipe.Recipe `json:",omitempty"` // of a learner
 }
 
@@ -80,15 +77,10 @@ func saveOne(dir, name string, v reflect.Value, files map[uintptr]string, limit 
 		return s, nil
 	}
 	s.File = name + ".value"
-	switch path := filepath.Join(dir, s.File); {
-	case sizeOf(v, map[uintptr]bool{}, 0) > limit.bytes:
+	if sizeOf(v, map[uintptr]bool{}, 0) > limit.bytes || !limit.maps && hasMap(v.Type(), map[reflect.Type]bool{}) {
 		return s, errors.New("it is too large")
-	case limit.copies(v.Type(), map[reflect.Type]bool{}):
-		return s, atomicfile.Write(path, func(w io.Writer) error { return gob.NewEncoder(w).EncodeValue(v) })
-	default:
-		s.JSON = true
-		return s, saveJSON(path, v)
 	}
+	return s, saveJSON(filepath.Join(dir, s.File), v)
 }
 
 // saveJSON writes a value as JSON if that says all of it.
@@ -143,30 +135,25 @@ func saveLearner(dir string, s saved, l *pcl.Learner, files map[uintptr]string) 
 	return s, l.Save(filepath.Join(dir, s.File))
 }
 
-// copies says whether a copy of a value of this type is worth as much as the value itself.
-func (c copyLimit) copies(t reflect.Type, seen map[reflect.Type]bool) bool {
+// hasMap says whether there may be a map in values of this type.
+func hasMap(t reflect.Type, seen map[reflect.Type]bool) bool {
 	if seen[t] {
-		return true
+		return false
 	}
 	seen[t] = true
 	switch t.Kind() {
-	case reflect.Func, reflect.Chan, reflect.Interface, reflect.UnsafePointer, reflect.Uintptr:
-		return false
+	case reflect.Interface, reflect.Map:
+		return true
 	case reflect.Pointer, reflect.Slice, reflect.Array:
-		return c.copies(t.Elem(), seen)
-	case reflect.Map:
-		return c.maps && c.copies(t.Key(), seen) && c.copies(t.Elem(), seen)
+		return hasMap(t.Elem(), seen)
 	case reflect.Struct:
-		if t.Implements(reflect.TypeFor[gob.GobEncoder]()) {
-			return true
-		}
 		for f := range t.Fields() {
-			if !f.IsExported() || !c.copies(f.Type, seen) {
-				return false
+			if hasMap(f.Type, seen) {
+				return true
 			}
 		}
 	}
-	return true
+	return false
 }
 
 // restore gives variables the values that save has written. The answer lists what failed.
@@ -202,15 +189,11 @@ func restoreOne(dir string, s saved, v reflect.Value, values map[string]reflect.
 		}
 	}()
 	if s.Recipe == nil {
-		f, err := os.Open(filepath.Join(dir, s.File))
+		data, err := os.ReadFile(filepath.Join(dir, s.File))
 		if err != nil {
 			return err
 		}
-		defer f.Close()
-		if s.JSON {
-			return json.NewDecoder(f).Decode(v.Addr().Interface())
-		}
-		return gob.NewDecoder(f).DecodeValue(v)
+		return json.Unmarshal(data, v.Addr().Interface())
 	}
 	again, known := values[s.File]
 	if s.File == "" || !known {

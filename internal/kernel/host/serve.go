@@ -8,7 +8,6 @@ import (
 	"os"
 	"plugin"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -39,19 +38,10 @@ func say(a wire.Answer) {
 	answers.w.Write(append(data, '\n')) // if the kernel is gone, so is this process soon
 }
 
-var codes sync.Map // hashes of cells by their ids
-
-// currentCode is the hash of the cell that this goroutine belongs to.
-func currentCode() (string, bool) {
-	code, ok := codes.Load(rt.Owner())
-	hash, _ := code.(string)
-	return hash, ok
-}
-
 func main() {
 	debug.SetTraceback("single")
 	answers.w = os.NewFile(4, "answers")
-	origin.SetNotebook(os.Getenv(wire.SourceVariable), currentCode)
+	origin.SetNotebook(os.Getenv(wire.SourceVariable), rt.Origin)
 	rt.Ask = func(id, cell int) { say(wire.Answer{Op: "input", ID: id, Cell: cell}) }
 	rt.OnShow(nb.ShowValue)
 	recipe.Remember()
@@ -87,7 +77,7 @@ var operations = map[string]func(wire.Request){
 	"restore":  func(r wire.Request) { go restore(r) },
 	"names":    func(r wire.Request) { say(wire.Answer{ID: r.ID, List: names(r.Path)}) },
 	"cd":       func(r wire.Request) { finish(r, os.Chdir(r.Path)) },
-	"args":     func(r wire.Request) { finish(r, setArgs(r.List)) },
+	"args":     setArgs,
 	"variables": func(r wire.Request) {
 		go func() { say(wire.Answer{ID: r.ID, Variables: describeAll(r.List), Bytes: memory()}) }()
 	},
@@ -123,18 +113,11 @@ func runCell(r wire.Request) {
 		a.Bytes = memory()
 		say(a)
 	}()
-	for _, one := range r.List {
-		id, hash, _ := strings.Cut(one, "=")
-		if n, err := strconv.Atoi(id); err == nil {
-			codes.Store(n, hash)
-		}
-	}
 	p, err := plugin.Open(r.Path)
-	if err != nil {
-		a.Error = err.Error()
-		return
+	var run plugin.Symbol
+	if err == nil {
+		run, err = p.Lookup("Run")
 	}
-	run, err := p.Lookup("Run")
 	if err != nil {
 		a.Error = err.Error()
 		return

@@ -109,9 +109,9 @@ func sizeOfAll(elem reflect.Type, n int, at func(int) reflect.Value, seen map[ui
 	return int64(n) * int64(elem.Size())
 }
 
-// setArgs gives the program of the notebook other arguments, and parses them as flags.
-func setArgs(args []string) error {
-	os.Args = append(os.Args[:1:1], args...)
+// setArgs gives the program of the notebook other arguments, which it can parse as flags.
+func setArgs(r wire.Request) {
+	os.Args = append(os.Args[:1:1], r.List...)
 	flag.CommandLine.Init(os.Args[0], flag.ContinueOnError)
-	return nil
+	finish(r, nil)
 }

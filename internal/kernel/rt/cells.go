@@ -155,14 +155,27 @@ func Guard[F any](f F) F {
 	return guarded.Interface().(F)
 }
 
-// Enter is called by each cell before anything else. frame is a function of the cell that calls another.
-func Enter(id int, frame func(func())) {
+// Enter is called by each cell before anything else. origin is a hash of what the cell is made of; frame is a function of the
+// cell that calls another.
+func Enter(id int, origin string, frame func(func())) {
 	mu.Lock()
 	defer mu.Unlock()
-	frames[id] = frame
+	frames[id], origins[id] = frame, origin
 }
 
-var frames = map[int]func(func()){}
+var (
+	frames  = map[int]func(func()){}
+	origins = map[int]string{}
+)
+
+// Origin is the hash of the cell that this goroutine belongs to.
+func Origin() (origin string, ok bool) {
+	id := Owner()
+	mu.Lock()
+	defer mu.Unlock()
+	origin, ok = origins[id]
+	return origin, ok
+}
 
 // within calls f below a function of a cell, by which [Owner] finds whose goroutine it is.
 func within(id int, f func()) {
