@@ -456,9 +456,9 @@ all("figure.pcl-figure").forEach((figure, number) => {
 addEventListener("keydown", e => { if (e.key === "Escape") { light(null); say(null); } });
 
 // Boxes that scroll can be reached by keys.
-for (const box of all(".scroll,.out,pre,.text table,.out table")) {
+for (const [i, box] of all(".scroll,.out,pre,.text table,.out table").entries()) {
   if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) {
     box.tabIndex = 0;
-    if (box.localName === "div") Object.assign(box, { role: "region", ariaLabel: box.ariaLabel ?? "Scrolls" });
+    if (box.localName === "div") Object.assign(box, { role: "region", ariaLabel: box.ariaLabel ?? "Wide content " + (i + 1) });
   }
 }
