@@ -81,7 +81,7 @@ func (c *checked) addImports() (missing Mistakes) {
 	for p := range c.nb.dotted {
 		addGuess(".", p)
 	}
-	for name, used := range c.unresolved() {
+	for name, used := range unresolved(c.syntax) {
 		if s, before := c.nb.symbols[name]; before && !c.nb.meansPackage(name, s.obj, used) {
 			continue
 		}
@@ -208,13 +208,13 @@ func (c *checked) findTop() {
 	delete(c.top, "_")
 }
 
-// unresolved are the names before dots that the cell does not declare, with what follows the dots.
-func (c *checked) unresolved() map[string]map[string]bool {
+// unresolved are the names before dots that a file does not declare, with what follows the dots.
+func unresolved(f *ast.File) map[string]map[string]bool {
 	unresolved, uses := map[*ast.Ident]bool{}, map[string]map[string]bool{}
-	for _, id := range c.syntax.Unresolved {
+	for _, id := range f.Unresolved {
 		unresolved[id] = true
 	}
-	ast.Inspect(c.syntax, func(n ast.Node) bool {
+	ast.Inspect(f, func(n ast.Node) bool {
 		if sel, ok := n.(*ast.SelectorExpr); ok {
 			if x, ok := sel.X.(*ast.Ident); ok && unresolved[x] {
 				if uses[x.Name] == nil {

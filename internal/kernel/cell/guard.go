@@ -27,7 +27,6 @@ func (t *translation) guard() {
 			if f, ok := t.info.Uses[n.Sel].(*types.Func); ok && f.Pkg() != nil {
 				if by, ok := ends[f.FullName()]; ok {
 					t.replace(n.Pos(), n.End(), our+"rt."+by)
-					t.removed[t.offset(n.Pos())] = t.offset(n.End())
 				}
 			}
 		case *ast.CallExpr:
@@ -70,7 +69,6 @@ func (t *translation) guardInput(call *ast.CallExpr) {
 		}
 		if v, ok := t.info.Uses[sel.Sel].(*types.Var); ok && v.Pkg() != nil && v.Pkg().Path() == "os" && v.Name() == "Stdin" && strings.HasSuffix(types.TypeString(sig.Params().At(i).Type(), nil), "io.Reader") {
 			t.replace(sel.Pos(), sel.End(), our+"rt.Stdin")
-			t.removed[t.offset(sel.Pos())] = t.offset(sel.End())
 		}
 	}
 }

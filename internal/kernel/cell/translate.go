@@ -1,9 +1,11 @@
 package cell
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"go/ast"
+	"go/parser"
 	"go/token"
 	"go/types"
 	"maps"
@@ -35,10 +37,13 @@ func (nb *Notebook) Translate(file, code string) (*Cell, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts, dropped, notes := nb.withMethods(parts)
+	var notes []string
+	parts, carried := nb.withMethods(parts)
 	ch, err := nb.check(file, parts, false)
-	if m, ok := err.(Mistakes); ok && dropped != nil && m.outside(file) {
-		notes = append(notes, dropped()...)
+	if m, ok := err.(Mistakes); ok && len(carried) > 0 && m.outside(file) {
+		for _, name := range carried {
+			notes = append(notes, fmt.Sprintf("The method %s does not fit the new type and is left out: run its cell again.", name))
+		}
 		parts = slices.DeleteFunc(parts, func(p part) bool { return p.again && p.on != "" })
 		ch, err = nb.check(file, parts, false)
 	}
@@ -46,7 +51,7 @@ func (nb *Notebook) Translate(file, code string) (*Cell, error) {
 		return nil, err
 	}
 	nb.last++
-	t := &translation{checked: ch, id: nb.last, same: map[types.Object]int{}, uses: map[int]bool{}, named: map[string]string{}, removed: map[int]int{}}
+	t := &translation{checked: ch, id: nb.last, same: map[types.Object]int{}, uses: map[int]bool{}, named: map[string]string{}}
 	t.cell = &Cell{ID: nb.last, Notes: notes, checked: ch, symbols: map[string]symbol{}}
 	if err := t.translate(); err != nil {
 		return nil, err
@@ -80,14 +85,17 @@ func (nb *Notebook) Commit(c *Cell, archive string) {
 		delete(nb.imported, name)
 		delete(nb.types, name)
 	}
+	for i := range c.checked.parts {
+		c.checked.parts[i].again = false
+	}
 	for _, p := range c.checked.parts {
 		if p.kind == isType {
-			nb.types[p.name] = typeText{decl: p.first(), cell: c.ID}
+			nb.types[p.name] = typeText{decl: p, cell: c.ID}
 		}
 	}
 	for _, p := range c.checked.parts {
 		if t, ok := nb.types[p.on]; ok && p.kind == isFunc && p.on != "" {
-			t.methods = append(t.methods, p.first())
+			t.methods = append(t.methods, p)
 			nb.types[p.on] = t
 		}
 	}
@@ -121,16 +129,15 @@ func (c *checked) namesInFuncs() map[string]bool {
 // translation makes the text of a package from a cell whose types are known.
 type translation struct {
 	*checked
-	id      int
-	cell    *Cell
-	same    map[types.Object]int // variables and functions that are those of an earlier cell
-	uses    map[int]bool         // cells that this one imports
-	named   map[string]string    // packages that only types mention: paths to names
-	edits   []edit
-	removed map[int]int // stretches of the text that are not in the translation
-	after   strings.Builder
-	begin   []string // statements with which Run begins
-	failed  error
+	id     int
+	cell   *Cell
+	same   map[types.Object]int // variables and functions that are those of an earlier cell
+	uses   map[int]bool         // cells that this one imports
+	named  map[string]string    // packages that types mention: names to paths
+	edits  []edit
+	after  strings.Builder
+	begin  []string // statements with which Run begins
+	failed error
 }
 
 type edit struct {
@@ -149,31 +156,13 @@ func (t *translation) translate() error {
 		return t.failed
 	}
 	var b strings.Builder
-	b.WriteString("package cell; import " + our + "rt \"" + Runtime + "\"; ")
-	t.cell.Imports = []string{Runtime}
-	for _, name := range slices.Sorted(maps.Keys(t.imports)) {
-		if p := t.imports[name]; t.used(name) {
-			b.WriteString(importLine(name, p))
-			t.cell.Imports = append(t.cell.Imports, p)
-		}
-	}
-	for _, p := range slices.Sorted(maps.Keys(t.named)) {
-		b.WriteString(importLine(t.named[p], p))
-		t.cell.Imports = append(t.cell.Imports, p)
-	}
-	for _, id := range slices.Sorted(maps.Keys(t.uses)) {
-		b.WriteString(importLine(fmt.Sprint(our, id), Path(id)))
-		t.cell.Imports = append(t.cell.Imports, Path(id))
-	}
-	b.WriteString(outside)
-	fmt.Fprintf(&b, "\n/*line %scell:1*/\n", our)
-	b.WriteString(t.after.String())
+	fmt.Fprintf(&b, "%s\n/*line %scell:1*/\n%s", outside, our, t.after.String())
 	fmt.Fprintf(&b, "func %sframe(f func()) { f() }\nfunc Declare() {\n%srt.Enter(%d, %q, %sframe)\n", our, our, t.id, t.origin(), our)
 	for _, s := range t.begin {
 		b.WriteString(s + "\n")
 	}
 	fmt.Fprintf(&b, "}\nfunc Register() {%s\n}\nfunc Run() {\nDeclare()\n%s\n}\n", t.registers(), run)
-	t.cell.Text = b.String()
+	t.cell.Text = "package cell; " + t.importsOf(b.String()) + b.String()
 	t.cell.Runs = run != ""
 	return nil
 }
@@ -192,8 +181,10 @@ func (t *translation) findSame() {
 			t.same[obj] = old.cell
 			t.cell.symbols[name] = symbol{cell: old.cell, obj: old.obj}
 			continue
-		case before && (t.nb.inFuncs[name] || kindOf(obj) == "type"):
-			t.cell.Notes = append(t.cell.Notes, changed(name, old.obj, obj))
+		case before && kindOf(obj) == "type":
+			t.cell.Notes = append(t.cell.Notes, name+" is a new type: values made before keep the old one.")
+		case before && t.nb.inFuncs[name]:
+			t.cell.Notes = append(t.cell.Notes, name+" has another type now: functions of earlier cells still use the old one.")
 		}
 		t.cell.symbols[name] = symbol{cell: t.id, obj: obj}
 	}
@@ -204,26 +195,8 @@ func sameStorage(old, now types.Object) bool {
 	if !types.Identical(old.Type(), now.Type()) || kindOf(old) != kindOf(now) {
 		return false
 	}
-	switch now := now.(type) {
-	case *types.Var:
-		return true
-	case *types.Func:
-		return now.Signature().TypeParams().Len() == 0
-	}
-	return false
-}
-
-func changed(name string, old, now types.Object) string {
-	switch k := kindOf(now); {
-	case k == "type":
-		return fmt.Sprintf("%s is a new type: values made before keep the old one.", name)
-	case k == "function" && kindOf(old) == k:
-		return fmt.Sprintf("%s has another signature: functions of earlier cells still call the old one.", name)
-	case k == kindOf(old):
-		return fmt.Sprintf("%s has another type, %s: functions of earlier cells still use the old one.", name, Plain(types.TypeString(now.Type(), shortNames)))
-	default:
-		return fmt.Sprintf("%s is a %s from now on: functions of earlier cells still use the %s.", name, k, kindOf(old))
-	}
+	f, isFunc := now.(*types.Func)
+	return kindOf(now) == "variable" || isFunc && f.Signature().TypeParams().Len() == 0
 }
 
 // cellOf is the cell in which something was declared.
@@ -307,32 +280,26 @@ const hiddenTag = "`json:\"-\"`"
 
 func (t *translation) hideFields(s *ast.StructType) {
 	for _, f := range s.Fields.List {
-		if f.Tag == nil && slices.ContainsFunc(f.Names, func(id *ast.Ident) bool { return !id.IsExported() && id.Name != "_" }) {
+		if f.Tag == nil && slices.ContainsFunc(f.Names, isHidden) {
 			t.insert(f.End(), " "+hiddenTag)
 		}
 	}
 }
 
 // apply returns a stretch of the checked text with the edits in it.
-func (t *translation) apply(begin, end int) string {
-	slices.SortStableFunc(t.edits, func(a, b edit) int {
-		if a.begin != b.begin {
-			return a.begin - b.begin
-		}
-		return a.end - b.end
-	})
+func (t *translation) apply(begin, end int) string { return apply(t.text, t.edits, begin, end) }
+
+func apply(text string, edits []edit, begin, end int) string {
+	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(a.begin-b.begin, a.end-b.end) })
 	var b strings.Builder
 	at := begin
-	for _, e := range t.edits {
-		if e.begin < at || e.end > end || e.begin > end {
-			continue
+	for _, e := range edits {
+		if at <= e.begin && e.end <= end {
+			b.WriteString(text[at:e.begin] + e.text)
+			at = e.end
 		}
-		b.WriteString(t.text[at:e.begin])
-		b.WriteString(e.text)
-		at = e.end
 	}
-	b.WriteString(t.text[at:end])
-	return b.String()
+	return b.String() + text[at:end]
 }
 
 // statementsOfRun writes the cell's statements, with definitions as assignments, in the order of the cell.
@@ -409,14 +376,10 @@ func (t *translation) assignment(s *ast.ValueSpec) string {
 		return head + "var " + t.apply(begin, end)
 	case len(s.Values) > 0:
 		lhs := t.apply(begin, t.offset(s.Names[len(s.Names)-1].End()))
-		if s.Type != nil {
-			t.removed[t.offset(s.Type.Pos())] = t.offset(s.Type.End())
-		}
 		rest := t.offset(s.Values[0].Pos())
 		return head + lhs + " = " + t.apply(rest, end)
 	}
 	var names, zeros []string
-	t.removed[t.offset(s.Type.Pos())] = t.offset(s.Type.End())
 	for _, id := range s.Names {
 		if o := t.info.Defs[id]; o != nil && id.Name != "_" {
 			names = append(names, t.refer(o))
@@ -482,29 +445,29 @@ func (t *translation) declareVariables() {
 	}
 }
 
-// used says whether the translation mentions the package of an import.
-func (t *translation) used(name string) bool {
-	if strings.HasPrefix(name, "_ ") {
-		return true
+// importsOf are the imports that the text of the translation needs.
+func (t *translation) importsOf(text string) (lines string) {
+	all := map[string]string{our + "rt": Runtime}
+	maps.Copy(all, t.imports)
+	maps.Copy(all, t.named)
+	for id := range t.uses {
+		all[fmt.Sprint(our, id)] = Path(id)
 	}
-	path := t.imports[name]
-	for id, o := range t.info.Uses {
-		if t.isRemoved(t.offset(id.Pos())) {
-			continue
-		}
-		if p, ok := o.(*types.PkgName); ok && p.Imported().Path() == path && p.Name() == name {
-			return true
-		}
-		if strings.HasPrefix(name, ". ") && o.Pkg() != nil && o.Pkg().Path() == path && o.Parent() == o.Pkg().Scope() {
-			return true
+	f, _ := parser.ParseFile(token.NewFileSet(), "", "package cell; "+text, 0) // if it does not parse, the compiler says why
+	used := unresolved(f)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if _, ok := used[name]; ok || strings.HasPrefix(name, "_ ") || strings.HasPrefix(name, ". ") && t.mentions(all[name]) {
+			lines += importLine(name, all[name])
+			t.cell.Imports = append(t.cell.Imports, all[name])
 		}
 	}
-	return false
+	return lines
 }
 
-func (t *translation) isRemoved(at int) bool {
-	for begin, end := range t.removed {
-		if begin <= at && at < end {
+// mentions says whether the cell mentions a name of a package without its name.
+func (t *translation) mentions(path string) bool {
+	for _, o := range t.info.Uses {
+		if o.Pkg() != nil && o.Pkg().Path() == path && o.Parent() == o.Pkg().Scope() {
 			return true
 		}
 	}

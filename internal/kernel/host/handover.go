@@ -31,7 +31,7 @@ const savedFile = "saved.json"
 
 // save writes variables into a folder, for the process that takes the place of this one. The answer lists which could not be
 // saved, and why; learners come first, with a mark.
-func save(r wire.Request, limit copyLimit) {
+func save(r wire.Request, auto bool) {
 	dir, a := r.Path, wire.Answer{ID: r.ID}
 	var list []saved
 	files := map[uintptr]string{} // of learners that several variables share
@@ -40,7 +40,7 @@ func save(r wire.Request, limit copyLimit) {
 		if !ok || v.IsZero() {
 			continue
 		}
-		s, err := saveOne(dir, name, v, files, limit)
+		s, err := saveOne(dir, name, v, files, auto)
 		_, learner := v.Interface().(*pcl.Learner)
 		_, training := v.Interface().(*nb.Training) // which calls what cells have declared
 		switch {
@@ -62,7 +62,7 @@ func save(r wire.Request, limit copyLimit) {
 	say(a)
 }
 
-func saveOne(dir, name string, v reflect.Value, files map[uintptr]string, limit copyLimit) (s saved, err error) {
+func saveOne(dir, name string, v reflect.Value, files map[uintptr]string, auto bool) (s saved, err error) {
 	defer func() {
 		if p := recover(); p != nil { // a cell or a goroutine changes the value meanwhile
 			err = fmt.Errorf("%v", p)
@@ -77,7 +77,9 @@ func saveOne(dir, name string, v reflect.Value, files map[uintptr]string, limit 
 		return s, nil
 	}
 	s.File = name + ".value"
-	if sizeOf(v, map[uintptr]bool{}, 0) > limit.bytes || !limit.maps && hasMap(v.Type(), map[reflect.Type]bool{}) {
+	size := sizeOf(v, map[uintptr]bool{}, 0)
+	// A goroutine that writes to a map meanwhile would end the process.
+	if size > 1<<28 || auto && (size > 1<<20 || v.Kind() == reflect.Map) {
 		return s, errors.New("it is too large")
 	}
 	return s, saveJSON(filepath.Join(dir, s.File), v)
@@ -97,12 +99,6 @@ func saveJSON(path string, v reflect.Value) error {
 		return errors.New("it cannot be copied")
 	}
 	return atomicfile.WriteBytes(path, data)
-}
-
-// copyLimit says which values are copied.
-type copyLimit struct {
-	bytes int64
-	maps  bool // a goroutine that writes to one meanwhile would end the process
 }
 
 // saveLearner writes a learner's state. Its tasks must come from sessions, which can make their streams again.
@@ -133,27 +129,6 @@ func saveLearner(dir string, s saved, l *pcl.Learner, files map[uintptr]string) 
 	s.File = s.Name + ".learner"
 	files[at] = s.File
 	return s, l.Save(filepath.Join(dir, s.File))
-}
-
-// hasMap says whether there may be a map in values of this type.
-func hasMap(t reflect.Type, seen map[reflect.Type]bool) bool {
-	if seen[t] {
-		return false
-	}
-	seen[t] = true
-	switch t.Kind() {
-	case reflect.Interface, reflect.Map:
-		return true
-	case reflect.Pointer, reflect.Slice, reflect.Array:
-		return hasMap(t.Elem(), seen)
-	case reflect.Struct:
-		for f := range t.Fields() {
-			if hasMap(f.Type, seen) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // restore gives variables the values that save has written. The answer lists what failed.

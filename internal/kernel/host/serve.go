@@ -72,8 +72,8 @@ var operations = map[string]func(wire.Request){
 	"set": func(r wire.Request) {
 		finish(r, os.Setenv(r.List[0], r.List[1]))
 	},
-	"save":     func(r wire.Request) { go save(r, copyLimit{1 << 28, true}) },
-	"autosave": func(r wire.Request) { go save(r, copyLimit{1 << 20, false}) },
+	"save":     func(r wire.Request) { go save(r, false) },
+	"autosave": func(r wire.Request) { go save(r, true) },
 	"restore":  func(r wire.Request) { go restore(r) },
 	"names":    func(r wire.Request) { say(wire.Answer{ID: r.ID, List: names(r.Path)}) },
 	"cd":       func(r wire.Request) { finish(r, os.Chdir(r.Path)) },
