@@ -119,7 +119,7 @@ func (c *checked) write() error {
 		case isStmt:
 			to = &run
 		}
-		to.WriteString("\n" + map[kind]string{isDefine: "var ", isType: "type "}[p.kind] + p.directive())
+		to.WriteString("\n" + map[kind]string{isDefine: "var ", isVar: "var ", isType: "type "}[p.kind] + p.directive())
 		p.begin = to.Len()
 		text := p.text
 		if p.kind == isDefine {
@@ -146,7 +146,7 @@ func (c *checked) write() error {
 // name means what it was before, and is given our mark.
 func (c *checked) definition(p *part, declared map[string]bool) (string, error) {
 	text := []byte(p.text)
-	copy(text[p.define:], " =")
+	copy(text[p.at:], " =")
 	fresh, at := false, 0
 	for _, name := range p.names {
 		at += strings.Index(p.text[at:], name)
@@ -158,7 +158,7 @@ func (c *checked) definition(p *part, declared map[string]bool) (string, error) 
 		at += len(name)
 	}
 	if !fresh {
-		line, column := place(p.text, p.define)
+		line, column := place(p.text, p.at)
 		if line == 1 {
 			column += p.column - 1
 		}

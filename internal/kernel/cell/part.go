@@ -27,17 +27,19 @@ const (
 
 // part is a declaration or statement of a cell.
 type part struct {
-	kind   kind
-	text   string
-	file   string // where the text stands, for messages: In[3]
-	line   int
-	column int
-	names  []string // that a definition declares
-	define int      // where its := is
-	old    []int    // where its right side mentions what one of its names was before
-	name   string   // of a function, a method or a type
-	on     string   // the type of a method
-	again  bool     // it is of an earlier cell, and comes again with its type
+	kind    kind
+	text    string
+	file    string // where the text stands, for messages: In[3]
+	line    int
+	column  int
+	names   []string // that a definition or a declaration of variables declares
+	at      int      // where the := of a definition is, the names of variables end, the name of a function begins
+	value   int      // where the values of variables begin; 0 if they have none
+	old     []int    // where the right side of a definition mentions what one of its names was before
+	name    string   // of a function, a method or a type
+	on      string   // the type of a method
+	generic bool     // it has type parameters
+	again   bool     // it is of an earlier cell, and comes again with its type
 
 	begin, end int // where it stands in the text that is checked
 }
@@ -213,7 +215,7 @@ func (s section) parts(text, file string, line, column int, lenient bool) ([]par
 		case *ast.AssignStmt:
 			p := piece(isStmt, s.Pos(), s.End())
 			if names, ok := plainNames(s); ok {
-				p.kind, p.names, p.define = isDefine, names, at(s.TokPos)-at(s.Pos())
+				p.kind, p.names, p.at = isDefine, names, at(s.TokPos)-at(s.Pos())
 				p.old = mentions(s.Rhs, names, unresolved, func(pos token.Pos) int { return at(pos) - at(s.Pos()) })
 			}
 			parts = append(parts, p)
@@ -233,41 +235,44 @@ func outsideParts(f *ast.File, piece func(kind, token.Pos, token.Pos) part) []pa
 		return []part{piece(isImport, f.Decls[0].Pos(), f.Decls[len(f.Decls)-1].End())}
 	}
 	p := piece(isFunc, d.Pos(), d.End())
-	p.name = d.Name.Name
+	p.name, p.at, p.generic = d.Name.Name, int(d.Name.Pos()-d.Pos()), d.Type.TypeParams != nil
 	if d.Recv != nil && len(d.Recv.List) == 1 {
 		p.on = receiver(d.Recv.List[0].Type)
 	}
 	return []part{p}
 }
 
-// receiver is the name of the type in a receiver.
-func receiver(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.Ident:
-		return e.Name
-	case *ast.StarExpr:
-		return receiver(e.X)
-	case *ast.ParenExpr:
-		return receiver(e.X)
-	case *ast.IndexExpr:
-		return receiver(e.X)
-	case *ast.IndexListExpr:
-		return receiver(e.X)
-	}
-	return ""
+// receiver is the name of the type in a receiver: the first name there.
+func receiver(e ast.Expr) (name string) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && name == "" {
+			name = id.Name
+		}
+		return name == ""
+	})
+	return name
 }
 
-// declared returns the parts of a declaration: each type is one.
+// declared returns the parts of a declaration: each type is one, and so is each line of variables.
 func declared(d *ast.GenDecl, piece func(kind, token.Pos, token.Pos) part) (parts []part) {
-	switch d.Tok {
-	case token.VAR:
-		return []part{piece(isVar, d.Pos(), d.End())}
-	case token.CONST:
+	if d.Tok == token.CONST {
 		return []part{piece(isConst, d.Pos(), d.End())}
 	}
 	for _, s := range d.Specs {
-		p := piece(isType, s.Pos(), s.End())
-		p.name = s.(*ast.TypeSpec).Name.Name
+		var p part
+		switch s := s.(type) {
+		case *ast.TypeSpec:
+			p = piece(isType, s.Pos(), s.End())
+			p.name = s.Name.Name
+		case *ast.ValueSpec:
+			p = piece(isVar, s.Pos(), s.End())
+			for _, id := range s.Names {
+				p.names, p.at = append(p.names, id.Name), int(id.End()-s.Pos())
+			}
+			if len(s.Values) > 0 {
+				p.value = int(s.Values[0].Pos() - s.Pos())
+			}
+		}
 		parts = append(parts, p)
 	}
 	return parts

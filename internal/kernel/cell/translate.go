@@ -304,128 +304,89 @@ func apply(text string, edits []edit, begin, end int) string {
 
 // statementsOfRun writes the cell's statements, with definitions as assignments, in the order of the cell.
 func (t *translation) statementsOfRun() string {
-	last := t.lastExpression()
-	if last != nil {
+	if last := t.lastExpression(); last != nil {
 		t.show(last)
-	}
-	specs := map[int][]*ast.ValueSpec{} // by the part they are in
-	for _, d := range t.syntax.Decls {
-		if d, ok := d.(*ast.GenDecl); ok && d.Tok == token.VAR {
-			for _, s := range d.Specs {
-				i := t.partAt(s.Pos())
-				specs[i] = append(specs[i], s.(*ast.ValueSpec))
-			}
-		}
 	}
 	var b strings.Builder
 	ends := ""
 	for i, p := range t.parts {
-		switch p.kind {
-		case isStmt, isDefine:
+		switch {
+		case p.kind == isStmt, p.kind == isDefine:
 			fmt.Fprintf(&b, "\n%srt.Check();%s%s", our, p.directive(), t.apply(p.begin, p.end))
-		case isVar:
-			for _, s := range specs[i] {
-				b.WriteString(t.assignment(s))
-			}
-		case isFunc:
-			switch {
-			case p.on != "":
-			case p.name == "main":
-				ends = "\n" + our + "main()"
-			case p.name == "init", strings.HasPrefix(p.name, "init_"): // GoNB runs these before each cell
-				fmt.Fprintf(&b, "\n%s", t.callOf(i))
-			}
+		case p.kind == isVar:
+			fmt.Fprintf(&b, "\n%srt.Check();%s%s", our, p.directive(), t.assignment(p))
+		case p.kind == isFunc && p.on == "" && p.name == "main":
+			ends = "\n" + t.nameOf(i) + "()"
+		case p.runsAlways(), p.kind == isFunc && p.on == "" && p.name == "init":
+			b.WriteString("\n" + t.nameOf(i) + "()")
 		}
 	}
 	return b.String() + ends
+}
+
+// runsAlways says whether a part is a function that GoNB runs before each cell.
+func (p part) runsAlways() bool {
+	return p.kind == isFunc && p.on == "" && strings.HasPrefix(p.name, "init_")
 }
 
 // registers are the statements that make parts of the program known: calls of init_… functions, as in GoNB, and of Register….
 func (t *translation) registers() string {
 	var b strings.Builder
 	for i, p := range t.parts {
-		name, _, _ := strings.Cut(p.text, "(")
+		called, _, _ := strings.Cut(p.text, "(")
 		switch {
-		case p.kind == isFunc && p.on == "" && strings.HasPrefix(p.name, "init_"):
-			fmt.Fprintf(&b, "\n%s", t.callOf(i))
-		case p.kind == isStmt && strings.Contains(name, ".Register"):
+		case p.runsAlways():
+			b.WriteString("\n" + t.nameOf(i) + "()")
+		case p.kind == isStmt && strings.Contains(called, ".Register"):
 			b.WriteString("\n" + t.apply(p.begin, p.end))
 		}
 	}
 	return b.String()
 }
 
-// partAt is the part in which a position is.
-func (t *translation) partAt(pos token.Pos) int {
-	at := t.offset(pos)
-	return slices.IndexFunc(t.parts, func(p part) bool { return p.kind != isImport && p.begin <= at && at < p.end })
-}
-
-func (t *translation) callOf(i int) string {
-	return fmt.Sprintf("%s%s%d()", our, t.parts[i].name, i)
-}
+// nameOf is the name of the function that is a part of the cell.
+func (t *translation) nameOf(i int) string { return fmt.Sprint(our, t.parts[i].name, i) }
 
 // assignment gives variables that were declared their values.
-func (t *translation) assignment(s *ast.ValueSpec) string {
-	pos := t.nb.fset.Position(s.Pos())
-	begin, end := t.offset(s.Pos()), t.offset(s.End())
-	head := fmt.Sprintf("\n%srt.Check();/*line %s:%d:%d*/", our, pos.Filename, pos.Line, pos.Column)
-	blank := !slices.ContainsFunc(s.Names, func(id *ast.Ident) bool { return id.Name != "_" })
-	switch {
-	case blank:
-		return head + "var " + t.apply(begin, end)
-	case len(s.Values) > 0:
-		lhs := t.apply(begin, t.offset(s.Names[len(s.Names)-1].End()))
-		rest := t.offset(s.Values[0].Pos())
-		return head + lhs + " = " + t.apply(rest, end)
-	}
+func (t *translation) assignment(p part) string {
 	var names, zeros []string
-	for _, id := range s.Names {
-		if o := t.info.Defs[id]; o != nil && id.Name != "_" {
-			names = append(names, t.refer(o))
-			zeros = append(zeros, "*new("+t.typeText(o.Type())+")")
+	for _, name := range p.names {
+		if name != "_" {
+			o := t.pkg.Scope().Lookup(name)
+			names, zeros = append(names, t.refer(o)), append(zeros, "*new("+t.typeText(o.Type())+")")
 		}
 	}
-	return head + strings.Join(names, ", ") + " = " + strings.Join(zeros, ", ")
+	switch {
+	case len(names) == 0:
+		return "var " + t.apply(p.begin, p.end)
+	case p.value > 0:
+		return t.apply(p.begin, p.begin+p.at) + " = " + t.apply(p.begin+p.value, p.end)
+	}
+	return strings.Join(names, ", ") + " = " + strings.Join(zeros, ", ")
 }
 
 // outside writes the types, constants and functions of the cell. A function without type parameters is the value of a
 // variable, so that functions that call it see the new one when it is declared again.
 func (t *translation) outside() string {
 	var b strings.Builder
-	funcs := map[int]*ast.FuncDecl{}
-	for _, d := range t.syntax.Decls {
-		if d, ok := d.(*ast.FuncDecl); ok && d.Recv == nil {
-			funcs[t.partAt(d.Pos())] = d
-		}
-	}
 	for i, p := range t.parts {
 		switch {
 		case p.kind == isType:
-			b.WriteString("\ntype ")
-		case p.kind == isFunc, p.kind == isConst:
-			b.WriteString("\n")
-		default:
-			continue
-		}
-		if d := funcs[i]; d != nil && d.Type.TypeParams == nil {
-			name := our + d.Name.Name
-			obj := t.info.Defs[d.Name]
-			switch d.Name.Name {
-			case "main":
-			case "init":
-				name = strings.TrimSuffix(t.callOf(i), "()")
-			default:
-				name = strings.TrimSuffix(t.callOf(i), "()")
-				if _, ok := t.same[obj]; !ok {
-					fmt.Fprintf(&t.after, "var %s %s\n", exported(d.Name.Name), t.typeText(obj.Type()))
-				}
-				t.begin = append(t.begin, t.refer(obj)+" = "+name)
+			b.WriteString("\ntype " + p.directive() + t.apply(p.begin, p.end))
+		case p.kind == isConst, p.kind == isFunc && (p.on != "" || p.generic):
+			b.WriteString("\n" + p.directive() + t.apply(p.begin, p.end))
+		case p.kind == isFunc:
+			at := p.begin + p.at
+			b.WriteString("\n" + p.directive() + t.apply(p.begin, at) + t.nameOf(i) + t.apply(at+len(p.name), p.end))
+			obj := t.pkg.Scope().Lookup(p.name)
+			if obj == nil || p.name == "main" { // init, which has no value
+				continue
 			}
-			b.WriteString(p.directive() + t.apply(p.begin, t.offset(d.Name.Pos())) + name + t.apply(t.offset(d.Name.End()), p.end))
-			continue
+			if _, ok := t.same[obj]; !ok {
+				fmt.Fprintf(&t.after, "var %s %s\n", exported(p.name), t.typeText(obj.Type()))
+			}
+			t.begin = append(t.begin, t.refer(obj)+" = "+t.nameOf(i))
 		}
-		b.WriteString(p.directive() + t.apply(p.begin, p.end))
 	}
 	return b.String()
 }
