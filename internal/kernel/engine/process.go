@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,85 +37,64 @@ type process struct {
 	waiting map[int]chan wire.Answer
 }
 
-// listener takes what a host says by itself.
-type listener interface {
-	text(stream, text string)
-	display(p *process, d *protocol.DisplayData)
-	input(p *process, a wire.Answer)
-}
-
-// start starts a host, which takes the place of the one before.
+// start starts a host, which takes the place of the one before, with a folder for its pipes.
 func (e *Engine) start(h *build.Host, b *build.Builder) error {
-	p, err := startProcess(h, e.dir, e)
+	requestsIn, requests, err := os.Pipe()
 	if err != nil {
 		return err
 	}
-	p.builder = b
+	answers, answersOut, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	pipeDir, err := os.MkdirTemp(e.dir, "host")
+	if err != nil {
+		return err
+	}
+	p := &process{host: h, builder: b, requests: requests, ended: make(chan struct{}), waiting: map[int]chan wire.Answer{}}
+	if p.pipes, err = newPipes(pipeDir, func(d *protocol.DisplayData) { p.drain(); e.display(p, d) }); err != nil {
+		return err
+	}
 	p.page = page.New(e.config.Connection, func(address string, value any) {
 		p.pipes.send(&protocol.CommValue{Address: address, Value: value})
 	})
-	e.process.Store(p)
-	return nil
-}
-
-// startProcess starts a host, with a folder for its pipes.
-func startProcess(h *build.Host, dir string, l listener) (*process, error) {
-	requestsIn, requests, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	answers, answersOut, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	pipeDir, err := os.MkdirTemp(dir, "host")
-	if err != nil {
-		return nil, err
-	}
-	p := &process{host: h, requests: requests, ended: make(chan struct{}), waiting: map[int]chan wire.Answer{}}
-	if p.pipes, err = newPipes(pipeDir, func(d *protocol.DisplayData) { p.drain(); l.display(p, d) }); err != nil {
-		return nil, err
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p.end, p.cmd = cancel, exec.CommandContext(ctx, h.Program)
 	build.Group(p.cmd)
 	p.cmd.ExtraFiles = []*os.File{requestsIn, answersOut}
 	p.cmd.Env = append(append(os.Environ(), p.pipes.env()...), wire.SourceVariable+"="+h.Sum)
-	for _, name := range []string{"stdout", "stderr"} {
-		s, w, err := newStream(name, l)
+	for name, to := range map[string]*io.Writer{"stdout": &p.cmd.Stdout, "stderr": &p.cmd.Stderr} {
+		r, w, err := os.Pipe()
 		if err != nil {
-			return nil, err
-		}
-		p.streams = append(p.streams, s)
-		if name == "stdout" {
-			p.cmd.Stdout = w
-		} else {
-			p.cmd.Stderr = w
+			return err
 		}
 		defer w.Close()
+		*to = w
+		p.streams = append(p.streams, &stream{name: name, r: r, show: e.text})
 	}
 	err = p.cmd.Start()
 	requestsIn.Close()
 	answersOut.Close()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, s := range p.streams {
 		go s.copy()
 	}
 	go p.pipes.read()
 	ready := make(chan struct{})
-	go p.listen(answers, l, ready)
+	go p.listen(answers, e, ready)
 	select {
 	case <-ready:
-		return p, nil
+		e.process.Store(p)
+		return nil
 	case <-p.ended:
-		return nil, p.err()
+		return p.err()
 	}
 }
 
 // listen hands out the answers of the host until it ends.
-func (p *process) listen(answers *os.File, l listener, ready chan struct{}) {
+func (p *process) listen(answers *os.File, e *Engine, ready chan struct{}) {
 	defer answers.Close()
 	r := bufio.NewReader(answers)
 	for {
@@ -130,7 +110,7 @@ func (p *process) listen(answers *os.File, l listener, ready chan struct{}) {
 		case "ready":
 			close(ready)
 		case "input":
-			go l.input(p, a)
+			go e.input(p, a)
 		default:
 			p.mu.Lock()
 			ch := p.waiting[a.ID]

@@ -12,14 +12,9 @@ import (
 type stream struct {
 	name string
 	r    *os.File
-	l    listener
+	show func(name, text string)
 	mu   sync.Mutex // held from reading until it is shown
 	buf  [1 << 16]byte
-}
-
-func newStream(name string, l listener) (s *stream, w *os.File, err error) {
-	r, w, err := os.Pipe()
-	return &stream{name: name, r: r, l: l}, w, err
 }
 
 // copy shows what is written, until all who can write have ended.
@@ -49,7 +44,7 @@ func (s *stream) take(fd uintptr) (n int, err error) {
 		}
 	}
 	if n > 0 {
-		s.l.text(s.name, cell.Plain(string(s.buf[:n])))
+		s.show(s.name, cell.Plain(string(s.buf[:n])))
 	}
 	return n, err
 }

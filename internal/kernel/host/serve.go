@@ -1,3 +1,5 @@
+// Command host is the process in which the cells of a notebook run. The kernel builds it with a further file, which imports
+// every package that cells can import, so that all cells share them. It reads requests on file 3 and answers on file 4.
 package main
 
 import (
@@ -43,7 +45,7 @@ func main() {
 	answers.w = os.NewFile(4, "answers")
 	origin.SetNotebook(os.Getenv(wire.SourceVariable), rt.Origin)
 	rt.Ask = func(id, cell int) { say(wire.Answer{Op: "input", ID: id, Cell: cell}) }
-	rt.OnShow(nb.ShowValue)
+	rt.ShowBetter = nb.ShowValue
 	recipe.Remember()
 	say(wire.Answer{Op: "ready"})
 	in := bufio.NewReader(os.NewFile(3, "requests"))

@@ -82,7 +82,7 @@ func sizeOf(v reflect.Value, seen map[uintptr]bool, depth int) int64 {
 	case reflect.String:
 		size += int64(v.Len())
 	case reflect.Slice:
-		size += sizeOfAll(v.Type().Elem(), v.Len(), v.Index, seen, depth)
+		size += sizeOfElements(v, seen, depth)
 	case reflect.Struct:
 		for i := range v.NumField() {
 			f := v.Field(i)
@@ -94,19 +94,18 @@ func sizeOf(v reflect.Value, seen map[uintptr]bool, depth int) int64 {
 	return size
 }
 
-func sizeOfAll(elem reflect.Type, n int, at func(int) reflect.Value, seen map[uintptr]bool, depth int) (size int64) {
-	switch elem.Kind() {
+// sizeOfElements estimates the memory of a slice's elements from the first ones, since they are much alike.
+func sizeOfElements(v reflect.Value, seen map[uintptr]bool, depth int) (size int64) {
+	n := v.Len()
+	switch v.Type().Elem().Kind() {
 	case reflect.Pointer, reflect.Interface, reflect.String, reflect.Slice, reflect.Struct, reflect.Map:
-		const most = 100 // elements are much alike
-		for i := range min(n, most) {
-			size += sizeOf(at(i), seen, depth+1)
+		most := min(n, 100)
+		for i := range most {
+			size += sizeOf(v.Index(i), seen, depth+1)
 		}
-		if n > most {
-			size = size / most * int64(n)
-		}
-		return size
+		return size * int64(n) / int64(max(most, 1))
 	}
-	return int64(n) * int64(elem.Size())
+	return int64(n) * int64(v.Type().Elem().Size())
 }
 
 // setArgs gives the program of the notebook other arguments, which it can parse as flags.

@@ -132,12 +132,6 @@ func fatal(text string) { panic(failure{errors.New(strings.TrimSuffix(text, "\n"
 // Guard returns a function like f for a goroutine of a cell: its panic ends the cell, but not the program.
 func Guard[F any](f F) F {
 	id := Owner()
-	if run, ok := any(f).(func()); ok {
-		return any(func() {
-			defer recovered(id)
-			within(id, run)
-		}).(F)
-	}
 	v := reflect.ValueOf(f)
 	guarded := reflect.MakeFunc(v.Type(), func(args []reflect.Value) (results []reflect.Value) {
 		defer recovered(id)
@@ -203,13 +197,11 @@ func recovered(id int) {
 		fmt.Fprintln(os.Stderr, "A goroutine of an earlier cell has ended: "+f.String())
 		return
 	}
-	report(id, f)
+	failures.LoadOrStore(id, f)
 	e.cancel()
 }
 
 var failures sync.Map // of goroutines, by the cells that they end
-
-func report(id int, f wire.Failure) { failures.LoadOrStore(id, f) }
 
 // failureOf describes a panic. It is called by the deferred function that has recovered it.
 func failureOf(p any) wire.Failure {
@@ -267,12 +259,9 @@ func Execute(id int, run func()) *wire.Failure {
 	go func() {
 		var end *wire.Failure
 		defer func() {
-			if p := recover(); p != nil {
+			if p := recover(); p != nil && p != exit(0) {
 				f := failureOf(p)
 				end = &f
-				if f.Name == "exit" && p == exit(0) {
-					end = nil
-				}
 			}
 			done <- end
 		}()
