@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -104,51 +105,27 @@ type section struct {
 	outside    bool // of functions: an import, a function or a method
 }
 
+// outsideText begins what stands outside of functions. A function literal has no name.
+var outsideText = regexp.MustCompile(`^(import\b|func\s+[\pL_]|func\s*\([^()]*\)\s*[\pL_][\pL\d_]*\s*\()`)
+
 func sections(text []byte) (list []section) {
-	type lexeme struct {
-		tok     token.Token
-		at, end int
-	}
-	s, file := newScanner(text, 0)
-	var line []lexeme // of a statement
-	depth, from := 0, 0
 	add := func(begin, end int, outside bool) {
 		if len(bytes.TrimSpace(text[begin:end])) > 0 {
 			list = append(list, section{begin, end, outside})
 		}
 	}
-	outside := func() bool {
-		if len(line) == 0 {
-			return false
-		}
-		if line[0].tok == token.IMPORT {
-			return true
-		}
-		if line[0].tok != token.FUNC || len(line) < 3 {
-			return false
-		}
-		if line[1].tok == token.IDENT {
-			return true
-		}
-		depth := 0
-		for i, l := range line[1:] { // the token after the receiver
-			if depth += nesting(l.tok); depth == 0 {
-				return i+3 < len(line) && line[i+2].tok == token.IDENT && line[i+3].tok == token.LPAREN
-			}
-		}
-		return false
-	}
+	s, file := newScanner(text, 0)
+	from, begin, end, depth := 0, -1, 0, 0 // begin and end of a statement
 	for {
 		pos, tok, lit := s.Scan()
 		at := file.Offset(pos)
 		if tok == token.SEMICOLON && depth <= 0 || tok == token.EOF {
-			if outside() {
-				add(from, line[0].at, false)
-				end := line[len(line)-1].end
-				add(line[0].at, end, true)
+			if begin >= 0 && outsideText.Match(text[begin:end]) {
+				add(from, begin, false)
+				add(begin, end, true)
 				from = end
 			}
-			line = line[:0]
+			begin = -1
 			if tok == token.EOF {
 				add(from, len(text), false)
 				return list
@@ -159,10 +136,13 @@ func sections(text []byte) (list []section) {
 			continue
 		}
 		depth += nesting(tok)
+		if begin < 0 {
+			begin = at
+		}
 		if lit == "" {
 			lit = tok.String()
 		}
-		line = append(line, lexeme{tok, at, min(at+len(lit), len(text))})
+		end = min(at+len(lit), len(text))
 	}
 }
 

@@ -23,7 +23,7 @@ type Command struct {
 }
 
 // magics are the first words of cells that are not Go.
-var magics = map[string]bool{"%%writefile": true, "%%script": true, "%%bash": true, "%%sh": true, "%%gx": true}
+var magics = map[string]bool{"%%writefile": true, "%%script": true, "%%bash": true, "%%sh": true}
 
 // commentPrefix may stand before a command, which is then a comment for other tools.
 const commentPrefix = "//gonb:"

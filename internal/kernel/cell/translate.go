@@ -19,7 +19,6 @@ type Cell struct {
 	Text    string
 	Imports []string // paths, those of other cells too
 	Notes   []string // what the user should know
-	Runs    bool     // it has statements or values; else it only declares
 
 	checked *checked
 	symbols map[string]symbol
@@ -70,7 +69,7 @@ func (nb *Notebook) Commit(c *Cell, archive string) {
 	defer nb.mu.Unlock()
 	nb.exports[Path(c.ID)] = archive
 	nb.home[c.checked.pkg] = c.ID
-	maps.Copy(nb.inFuncs, c.checked.namesInFuncs())
+	c.checked.findNamesInFuncs()
 	for name, p := range c.checked.imports {
 		switch {
 		case strings.HasPrefix(name, ". "):
@@ -106,24 +105,20 @@ func (c *checked) ofNotebook(o types.Object) bool {
 	return o.Pkg() != nil && o.Pkg().Path() == ourPath && o.Parent() != nil && (o.Parent() == c.pkg.Scope() || o.Pkg() != c.pkg && o.Parent().Parent() == types.Universe)
 }
 
-// namesInFuncs are the names of the notebook that functions of the cell mention.
-func (c *checked) namesInFuncs() map[string]bool {
-	names := map[string]bool{}
+// findNamesInFuncs tells the notebook which of its names functions of the cell mention.
+func (c *checked) findNamesInFuncs() {
 	for _, d := range c.syntax.Decls {
 		f, ok := d.(*ast.FuncDecl)
-		if !ok || f.Body == nil || f.Name.Name == our+"run" {
+		if !ok || f.Name.Name == our+"run" {
 			continue
 		}
-		ast.Inspect(f.Body, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok {
-				if o := c.info.Uses[id]; o != nil && c.ofNotebook(o) {
-					names[id.Name] = true
-				}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && c.info.Uses[id] != nil && c.ofNotebook(c.info.Uses[id]) {
+				c.nb.inFuncs[id.Name] = true
 			}
 			return true
 		})
 	}
-	return names
 }
 
 // translation makes the text of a package from a cell whose types are known.
@@ -163,7 +158,6 @@ func (t *translation) translate() error {
 	}
 	fmt.Fprintf(&b, "}\nfunc Register() {%s\n}\nfunc Run() {\nDeclare()\n%s\n}\n", t.registers(), run)
 	t.cell.Text = "package cell; " + t.importsOf(b.String()) + b.String()
-	t.cell.Runs = run != ""
 	return nil
 }
 
@@ -250,11 +244,9 @@ func (t *translation) renameOne(id *ast.Ident, o types.Object) {
 		return
 	}
 	if text, ok := t.ours[o]; ok {
-		if cell, _, ok := strings.Cut(strings.TrimPrefix(text, our), "."); ok {
-			var n int
-			if _, err := fmt.Sscan(cell, &n); err == nil {
-				t.uses[n] = true
-			}
+		var cell int
+		if _, err := fmt.Sscanf(text, our+"%d.", &cell); err == nil {
+			t.uses[cell] = true
 		}
 		t.replace(id.Pos(), id.End(), text)
 		return

@@ -251,8 +251,6 @@ func (c *commands) magic(s cell.Source) error {
 	switch words[0] {
 	case "writefile":
 		return c.writeFile(words[1:], s.Body)
-	case "gx":
-		return fmt.Errorf("%%%%gx: GX runs in stock GoNB only")
 	case "script":
 		if words = words[1:]; len(words) == 0 {
 			return fmt.Errorf("%%%%script: the command is missing")

@@ -116,7 +116,7 @@ func (e *Engine) run(ctx context.Context, s source, call string, out jupyter.Out
 	case answer.Failure.Name == "stopped":
 		return errStopped
 	}
-	return failed{answer.Failure}
+	return answer.Failure
 }
 
 // prepare makes a plugin of a cell. What it declares is known from then on.
@@ -183,7 +183,7 @@ func (e *Engine) lost(p *process) error {
 		return p.err()
 	}
 	text, err := e.renew(context.Background(), p, p.host)
-	return errors.Join(errors.New(strings.TrimSuffix(text, "\n")), err)
+	return errors.Join(errors.New(text), err)
 }
 
 // text shows what the host writes. It belongs to the newest cell, whichever has written it.
@@ -216,6 +216,9 @@ func (e *Engine) input(p *process, a wire.Answer) {
 // display shows what the host sends by package gonbui: values of widgets, questions to the user, and rich output.
 func (e *Engine) display(p *process, d *protocol.DisplayData) {
 	out := e.out(0)
+	if out == nil {
+		return
+	}
 	if r, ok := d.Data[protocol.MIMEJupyterInput].(protocol.InputRequest); ok {
 		go func() { // the cell reads the line from its standard input
 			line, _ := out.Input(context.Background(), r.Prompt, r.Password) // which is empty where nobody can answer
@@ -223,7 +226,7 @@ func (e *Engine) display(p *process, d *protocol.DisplayData) {
 		}()
 		return
 	}
-	if out == nil || p.page.Takes(d, out) {
+	if p.page.Takes(d, out) {
 		return
 	}
 	data := map[string]any{}
@@ -260,21 +263,32 @@ func (e *Engine) IsComplete(code string) jupyter.Completeness {
 // explained makes an error readable in a notebook.
 func explained(err error, code string) error {
 	var m cell.Mistakes
-	var f failed
+	var f *wire.Failure
 	var tool *build.Failed
+	e := new(jupyter.Error)
 	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &m):
-		return mistaken(m, code)
-	case errors.As(err, &f):
-		return f.explain(code)
-	case errors.As(err, &tool):
-		return &jupyter.Error{Name: "Build error", Value: firstLine(cell.Plain(tool.Output)), Traceback: strings.Split(cell.Plain(tool.Output), "\n")}
 	case errors.Is(err, context.Canceled):
 		return errStopped
+	case errors.As(err, &m):
+		e.Name, e.Value = "Mistake", m[0].String()
+		for _, one := range m {
+			e.Traceback = append(e.Traceback, one.String())
+			e.Traceback = append(e.Traceback, quoted(fmt.Sprintf("%s:%d", one.File, one.Line), code)...)
+		}
+	case errors.As(err, &f):
+		text := cell.Plain(f.Error())
+		e.Name, e.Value = strings.ToUpper(f.Name[:1])+f.Name[1:], firstLine(text)
+		e.Traceback = append(strings.Split(text, "\n"), quoted(f.Place(), code)...)
+		for _, line := range f.Trace[min(1, len(f.Trace)):] {
+			e.Traceback = append(e.Traceback, "\tcalled at "+cell.Plain(line))
+		}
+	case errors.As(err, &tool):
+		text := cell.Plain(tool.Output)
+		e.Name, e.Value, e.Traceback = "Build error", firstLine(text), strings.Split(text, "\n")
+	default:
+		return err
 	}
-	return err
+	return e
 }
 
 func firstLine(s string) string {
@@ -282,40 +296,12 @@ func firstLine(s string) string {
 	return line
 }
 
-// failed is the error of a cell that did not reach its end.
-type failed struct{ *wire.Failure }
-
-func (f failed) Error() string { return cell.Plain(f.Failure.String()) }
-
-func (f failed) explain(code string) *jupyter.Error {
-	names := map[string]string{"error": "Error", "panic": "Panic", "exit": "Exit"}
-	e := &jupyter.Error{Name: names[f.Name], Value: firstLine(f.Error()), Traceback: strings.Split(f.Error(), "\n")}
-	if n := len(f.Trace); n > 0 {
-		e.Traceback = append(e.Traceback, quoted(f.Place(), code)...)
-		for _, line := range f.Trace[1:] {
-			e.Traceback = append(e.Traceback, "\tcalled at "+cell.Plain(line))
-		}
-	}
-	return e
-}
-
-func mistaken(m cell.Mistakes, code string) *jupyter.Error {
-	e := &jupyter.Error{Name: "Mistake", Value: m[0].String()}
-	for _, one := range m {
-		e.Traceback = append(e.Traceback, one.String())
-		e.Traceback = append(e.Traceback, quoted(fmt.Sprintf("%s:%d", one.File, one.Line), code)...)
-	}
-	return e
-}
-
 // quoted is the line of a cell at a place.
 func quoted(place, code string) []string {
 	var n, line int
-	if _, err := fmt.Sscanf(place, "In[%d]:%d", &n, &line); err != nil {
-		return nil
-	}
+	_, err := fmt.Sscanf(place, "In[%d]:%d", &n, &line)
 	lines := strings.Split(code, "\n")
-	if line < 1 || line > len(lines) {
+	if err != nil || line < 1 || line > len(lines) {
 		return nil
 	}
 	return []string{"\t" + strings.TrimSpace(lines[line-1])}

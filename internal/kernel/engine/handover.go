@@ -42,7 +42,7 @@ func (e *Engine) current(ctx context.Context, out jupyter.Out) error {
 	h := p.host
 	if p.hasEnded() {
 		text, err := e.renew(ctx, p, h)
-		out.Stream("stderr", text)
+		out.Stream("stderr", text+"\n")
 		return err
 	}
 	source := build.Fingerprint(e.config.Module)
@@ -89,9 +89,9 @@ func (e *Engine) handover(ctx context.Context, p *process, h *build.Host, force 
 	e.past.saved = dir
 	text, err := e.renew(ctx, p, h)
 	if lost != "" {
-		text = strings.TrimSuffix(text, "\n") + " These did not come along: " + lost[2:] + ".\n"
+		text += " These did not come along: " + lost[2:] + "."
 	}
-	out.Stream("stderr", text)
+	out.Stream("stderr", text+"\n")
 	return err
 }
 
@@ -101,11 +101,8 @@ func (e *Engine) save(ctx context.Context, p *process, dir string, auto bool) (w
 	for _, v := range e.notebook.Variables() {
 		names = append(names, v.Name)
 	}
-	r := wire.Request{Op: "save", Path: dir, List: names}
-	if auto {
-		r.Op = "autosave"
-	}
-	return p.call(ctx, r)
+	op := map[bool]string{false: "save", true: "autosave"}[auto]
+	return p.call(ctx, wire.Request{Op: op, Path: dir, List: names})
 }
 
 // autosave saves what a new host could begin with, if this one, which uses so much memory, should end. It takes little of the
@@ -128,9 +125,7 @@ func (e *Engine) autosave(p *process, memory int64) {
 		os.RemoveAll(dir)
 		return
 	}
-	if e.past.saved != "" {
-		os.RemoveAll(e.past.saved)
-	}
+	os.RemoveAll(e.past.saved)
 	e.past.saved, e.past.at, e.past.cost = dir, time.Now(), time.Since(begin)
 }
 
@@ -149,7 +144,7 @@ func (e *Engine) renew(ctx context.Context, p *process, h *build.Host) (text str
 		b = build.NewBuilder(e.config.Go, e.dir, h.Packages)
 	}
 	if err := e.start(h, b); err != nil {
-		return text + "\n", err
+		return text, err
 	}
 	e.past.heavy = false
 	p.kill()
@@ -158,11 +153,11 @@ func (e *Engine) renew(ctx context.Context, p *process, h *build.Host) (text str
 	}
 	text += e.declareAgain(ctx, b)
 	if e.past.saved == "" {
-		return text + "\n", nil
+		return text, nil
 	}
 	a, err := e.ask(ctx, wire.Request{Op: "restore", Path: e.past.saved})
 	if err != nil {
-		return text + " " + err.Error() + "\n", nil
+		return text + " " + err.Error(), nil
 	}
 	if len(a.List) > 0 {
 		text += " Not restored: " + strings.Join(a.List, "; ") + "."
@@ -170,7 +165,7 @@ func (e *Engine) renew(ctx context.Context, p *process, h *build.Host) (text str
 	if len(a.Names) > 0 {
 		text += " Restored: " + strings.Join(a.Names, ", ") + "."
 	}
-	return text + "\n", nil
+	return text, nil
 }
 
 // translateAgain translates all cells for another host.
@@ -213,7 +208,7 @@ func (e *Engine) declareAgain(ctx context.Context, b *build.Builder) (text strin
 		return " " + err.Error() + "."
 	}
 	if a.Failure != nil {
-		return " " + cell.Plain(a.Failure.String()) + "."
+		return " " + cell.Plain(a.Failure.Error()) + "."
 	}
 	return ""
 }

@@ -3,7 +3,9 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -16,32 +18,21 @@ func (e *Engine) ask(ctx context.Context, r wire.Request) (wire.Answer, error) {
 	return e.process.Load().call(ctx, r)
 }
 
-// Variables describes the variables of the notebook, also while a cell runs.
-func (e *Engine) Variables(ctx context.Context) ([]wire.Variable, error) {
-	types := map[string]string{}
-	var names []string
-	for _, v := range e.notebook.Variables() {
-		types[v.Name] = v.Type
-		names = append(names, v.Name)
-	}
-	a, err := e.ask(ctx, wire.Request{Op: "variables", List: names})
-	for i := range a.Variables {
-		v := &a.Variables[i]
-		v.Type, v.Value = types[v.Name], cell.Plain(v.Value)
-	}
-	return a.Variables, err
-}
-
+// vars shows the variables of the notebook, also while a cell runs.
 func (c *commands) vars([]string) error {
-	list, err := c.Variables(c.ctx)
+	types := map[string]string{}
+	for _, v := range c.notebook.Variables() {
+		types[v.Name] = v.Type
+	}
+	a, err := c.ask(c.ctx, wire.Request{Op: "variables", List: slices.Sorted(maps.Keys(types))})
 	if err != nil {
 		return err
 	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "name\ttype\tsize\tvalue")
-	for _, v := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", v.Name, v.Type, sizeText(v.Bytes), v.Value)
+	for _, v := range a.Variables {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", v.Name, types[v.Name], sizeText(v.Bytes), cell.Plain(v.Value))
 	}
 	w.Flush()
 	c.out.Stream("stdout", b.String())

@@ -58,31 +58,23 @@ func main() {
 		if err := json.Unmarshal(line, &r); err != nil {
 			panic(err)
 		}
-		if f, ok := operations[r.Op]; ok {
-			f(r)
-		} else {
-			say(wire.Answer{ID: r.ID, Error: "unknown operation " + r.Op})
-		}
+		operations[r.Op](r)
 	}
 }
 
 // operations are what the kernel can ask for. One that takes time starts a goroutine.
 var operations = map[string]func(wire.Request){
-	"run":   func(r wire.Request) { go runCell(r) }, // loads a cell and runs it
-	"stop":  func(r wire.Request) { rt.Stop(r.Cell) },
-	"input": func(r wire.Request) { rt.Give(r.ID, r.List) },
-	"set": func(r wire.Request) {
-		finish(r, os.Setenv(r.List[0], r.List[1]))
-	},
-	"save":     func(r wire.Request) { go save(r, false) },
-	"autosave": func(r wire.Request) { go save(r, true) },
-	"restore":  func(r wire.Request) { go restore(r) },
-	"names":    func(r wire.Request) { say(wire.Answer{ID: r.ID, List: names(r.Path)}) },
-	"cd":       func(r wire.Request) { finish(r, os.Chdir(r.Path)) },
-	"args":     setArgs,
-	"variables": func(r wire.Request) {
-		go func() { say(wire.Answer{ID: r.ID, Variables: describeAll(r.List), Bytes: memory()}) }()
-	},
+	"run":       func(r wire.Request) { go runCell(r) }, // loads a cell and runs it
+	"stop":      func(r wire.Request) { rt.Stop(r.Cell) },
+	"input":     func(r wire.Request) { rt.Give(r.ID, r.List) },
+	"set":       func(r wire.Request) { finish(r, os.Setenv(r.List[0], r.List[1])) },
+	"save":      func(r wire.Request) { go save(r, false) },
+	"autosave":  func(r wire.Request) { go save(r, true) },
+	"restore":   func(r wire.Request) { go restore(r) },
+	"names":     func(r wire.Request) { say(wire.Answer{ID: r.ID, List: names(r.Path)}) },
+	"cd":        func(r wire.Request) { finish(r, os.Chdir(r.Path)) },
+	"args":      setArgs,
+	"variables": func(r wire.Request) { go describeAll(r) },
 }
 
 func finish(r wire.Request, err error) {

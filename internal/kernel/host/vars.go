@@ -12,31 +12,31 @@ import (
 )
 
 // describeAll describes the variables of these names.
-func describeAll(names []string) (list []wire.Variable) {
-	for _, name := range names {
+func describeAll(r wire.Request) {
+	a := wire.Answer{ID: r.ID}
+	for _, name := range r.List {
 		if v, ok := rt.Variable(name); ok {
-			list = append(list, describe(name, v))
+			a.Variables = append(a.Variables, describe(name, v))
 		}
 	}
-	return list
+	say(a)
 }
 
 // longest is how much of a value a description shows.
 const longest = 100
 
 func describe(name string, v reflect.Value) (d wire.Variable) {
-	d.Name, d.Type = name, v.Type().String()
+	d.Name = name
 	defer func() {
 		if p := recover(); p != nil { // a cell may be changing the value, or its String method fails
 			d.Value = fmt.Sprint("? ", p)
 		}
 	}()
 	d.Bytes = sizeOf(v, map[uintptr]bool{}, 0)
-	d.Value = valueText(v)
+	d.Value = strings.ReplaceAll(valueText(v), "\n", " ")
 	if r := []rune(d.Value); len(r) > longest {
 		d.Value = string(r[:longest]) + "…"
 	}
-	d.Value = strings.ReplaceAll(d.Value, "\n", " ")
 	return d
 }
 

@@ -194,7 +194,7 @@ func recovered(id int) {
 	e := running[id]
 	mu.Unlock()
 	if e == nil {
-		fmt.Fprintln(os.Stderr, "A goroutine of an earlier cell has ended: "+f.String())
+		fmt.Fprintln(os.Stderr, "A goroutine of an earlier cell has ended: "+f.Error())
 		return
 	}
 	failures.LoadOrStore(id, f)

@@ -47,7 +47,7 @@ func (f *Failure) Place() string {
 	return at
 }
 
-func (f *Failure) String() string {
+func (f *Failure) Error() string {
 	text := f.Text
 	if f.Name != "error" {
 		text = strings.TrimSuffix(f.Name+": "+text, ": ")
@@ -60,6 +60,6 @@ func (f *Failure) String() string {
 
 // Variable describes a variable of the notebook.
 type Variable struct {
-	Name, Type, Value string
-	Bytes             int64 // of memory, as far as pointers lead
+	Name, Value string
+	Bytes       int64 // of memory, as far as pointers lead
 }
