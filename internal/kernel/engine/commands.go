@@ -60,8 +60,11 @@ func init() {
 		"untrack":       senseless("changes of the module are noticed without it"),
 		"goworkfix":     senseless("cells use the module's own go.mod"),
 		"capture":       senseless("write to a file with os.WriteFile"),
-		"version":       senseless("%help shows what this kernel can do"),
-		"wasm":          func(*commands, []string) error { return fmt.Errorf("cells run in the kernel, not in the browser") },
+		"version": func(c *commands, _ []string) error {
+			c.out.Stream("stdout", fmt.Sprintf("ParallelCL notebook kernel, %s, module in %s\n", c.config.Go.Version, c.config.Module))
+			return nil
+		},
+		"wasm": func(*commands, []string) error { return fmt.Errorf("cells run in the kernel, not in the browser") },
 	}
 }
 
