@@ -245,10 +245,7 @@ func (c *checked) checkTypes() (wrong Mistakes) {
 			c.pkg.Scope().Insert(old)
 		}
 	}
-	c.info = &types.Info{
-		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
-		Selections: map[*ast.SelectorExpr]*types.Selection{}, Scopes: map[ast.Node]*types.Scope{}, Implicits: map[ast.Node]types.Object{},
-	}
+	c.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
 	last := c.lastExpression()
 	conf := types.Config{Importer: c.nb.importer, Error: func(err error) {
 		e := err.(types.Error)
@@ -292,12 +289,11 @@ func (c *checked) predeclare() {
 			continue
 		}
 		var o types.Object = types.NewFunc(token.NoPos, pkg, name, f.Signature())
-		c.ours[o] = our + "rt." + by
+		text := our + "rt." + by
 		if name == "ctx" {
-			delete(c.ours, o)
-			o = types.NewVar(token.NoPos, pkg, name, f.Signature().Results().At(0).Type())
-			c.ours[o] = our + "rt." + by + "()"
+			o, text = types.NewVar(token.NoPos, pkg, name, f.Signature().Results().At(0).Type()), text+"()"
 		}
+		c.ours[o] = text
 		c.pkg.Scope().Insert(o)
 	}
 }
@@ -309,30 +305,19 @@ func exported(name string) string {
 	return up + name
 }
 
-// statements are those of the cell in their order.
-func (c *checked) statements() []ast.Stmt {
-	for _, d := range c.syntax.Decls {
-		if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == our+"run" && f.Body != nil {
-			return f.Body.List
-		}
-	}
-	return nil
-}
-
 // lastExpression is the expression that ends the cell, whose value is shown.
 func (c *checked) lastExpression() ast.Expr {
 	if n := len(c.parts); n == 0 || c.parts[n-1].kind != isStmt {
 		return nil
 	}
-	list := c.statements()
-	if len(list) == 0 {
+	f, ok := c.syntax.Decls[len(c.syntax.Decls)-1].(*ast.FuncDecl) // that of the statements
+	if !ok || f.Body == nil || len(f.Body.List) == 0 {
 		return nil
 	}
-	s, ok := list[len(list)-1].(*ast.ExprStmt)
-	if !ok {
-		return nil
+	if s, ok := f.Body.List[len(f.Body.List)-1].(*ast.ExprStmt); ok {
+		return s.X
 	}
-	return s.X
+	return nil
 }
 
 func (c *checked) offset(p token.Pos) int { return c.nb.fset.File(c.syntax.FileStart).Offset(p) }

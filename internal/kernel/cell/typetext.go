@@ -38,9 +38,9 @@ func (t *translation) typeText(typ types.Type) string {
 			switch {
 			case p == nil: // unsafe.Pointer
 				t.named[x.Name] = x.Name
-			case p.Path() == ourPath:
+			case p.Path() == ourPath && p.Scope().Lookup(name) != nil:
 				replace(n, t.refer(p.Scope().Lookup(name)))
-			case !n.Sel.IsExported():
+			case p.Path() == ourPath, !n.Sel.IsExported():
 				t.failed = fmt.Errorf("a variable of the type %s cannot outlive its cell, since only its package can name that type: give the variable an interface for its type, or put the statement into a function", Plain(types.TypeString(typ, nil)))
 			}
 			return false

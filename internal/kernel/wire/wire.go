@@ -12,7 +12,7 @@ const LearnerMark = "learner "
 // Request is what the kernel asks of the host, on the host's file 3. The answers come on file 4, in any order.
 type Request struct {
 	ID   int
-	Op   string   // see package rt, which has a function for each
+	Op   string   // see the host, which has a function for each
 	Cell int      `json:",omitempty"`
 	Path string   `json:",omitempty"`
 	List []string `json:",omitempty"`
