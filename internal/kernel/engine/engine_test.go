@@ -307,12 +307,12 @@ func TestHandover(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := begin(t)
-	s.shows("func double(n int) int { return 2 * n }\nvar byName = map[string][]int{\"a\": {1}}\nf := func() {}", "")
+	s.shows("func double(n int) int { return 2 * n }\nvar byName = map[string][]int{\"a\": {1}}\nf := func() {}\ntype point struct{ x int }\nat := point{3}", "")
 	s.shows(setup, "1")
 	s.shows(step(3), "")
 	s.past.heavy = true
-	s.shows(step(3), "The cells have a new process: the old one had grown too large. Restored: also, byName, c, g, l. These did not come along: f.")
-	s.shows("double(byName[\"a\"][0])", "2")
+	s.shows(step(3), "The cells have a new process: the old one had grown too large. Restored: also, at, byName, c, g, l. These did not come along: f.")
+	s.shows("double(byName[\"a\"][0]) + at.x", "5")
 	s.shows("also == l", "true")
 	s.shows(attach, "2")
 	s.shows(step(2), "")

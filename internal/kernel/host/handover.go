@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -21,8 +23,9 @@ import (
 // saved is what another process needs to give a variable its value.
 type saved struct {
 	Name   string
-	Recipe *recipe.Recipe         `json:",omitempty"` // how it was made; nil for a copied value, which is in JSON
+	Recipe *recipe.Recipe         `json:",omitempty"` // how it was made; nil for a copied value
 	File   string                 `json:",omitempty"` // its value, or the state of a learner
+	JSON   bool                   `json:",omitempty"` // whether the value is in JSON, not gob
 	Tasks  map[int]*recipe.Recipe `json:",omitempty"` // of a learner
 }
 
@@ -82,7 +85,12 @@ func saveOne(dir, name string, v reflect.Value, files map[uintptr]string, auto b
 	if size > 1<<28 || auto && (size > 1<<20 || v.Kind() == reflect.Map) {
 		return s, errors.New("it is too large")
 	}
-	return s, saveJSON(filepath.Join(dir, s.File), v)
+	path := filepath.Join(dir, s.File)
+	if copies(v.Type(), map[reflect.Type]bool{}) {
+		return s, atomicfile.Write(path, func(w io.Writer) error { return gob.NewEncoder(w).EncodeValue(v) })
+	}
+	s.JSON = true
+	return s, saveJSON(path, v)
 }
 
 // saveJSON writes a value as JSON if that says all of it.
@@ -131,6 +139,32 @@ func saveLearner(dir string, s saved, l *pcl.Learner, files map[uintptr]string) 
 	return s, l.Save(filepath.Join(dir, s.File))
 }
 
+// copies says whether gob writes all of a value of this type. It also writes the fields of cells' own types, which JSON hides.
+func copies(t reflect.Type, seen map[reflect.Type]bool) bool {
+	if seen[t] {
+		return true
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Func, reflect.Chan, reflect.Interface, reflect.UnsafePointer, reflect.Uintptr:
+		return false
+	case reflect.Pointer, reflect.Slice, reflect.Array:
+		return copies(t.Elem(), seen)
+	case reflect.Map:
+		return copies(t.Key(), seen) && copies(t.Elem(), seen)
+	case reflect.Struct:
+		if t.Implements(reflect.TypeFor[gob.GobEncoder]()) {
+			return true
+		}
+		for f := range t.Fields() {
+			if !f.IsExported() || !copies(f.Type, seen) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // restore gives variables the values that save has written. The answer lists what failed.
 func restore(r wire.Request) {
 	a := wire.Answer{ID: r.ID}
@@ -164,11 +198,15 @@ func restoreOne(dir string, s saved, v reflect.Value, values map[string]reflect.
 		}
 	}()
 	if s.Recipe == nil {
-		data, err := os.ReadFile(filepath.Join(dir, s.File))
+		f, err := os.Open(filepath.Join(dir, s.File))
 		if err != nil {
 			return err
 		}
-		return json.Unmarshal(data, v.Addr().Interface())
+		defer f.Close()
+		if s.JSON {
+			return json.NewDecoder(f).Decode(v.Addr().Interface())
+		}
+		return gob.NewDecoder(f).DecodeValue(v)
 	}
 	again, known := values[s.File]
 	if s.File == "" || !known {
