@@ -70,7 +70,7 @@ func (c *demoCmd) Run(rc *runContext) error {
 			c.Seed = c.Seed[:1]
 		}
 	}
-	in := report.DemoInput{Command: madeBy(), Records: map[string][]results.Record{}, Backend: b.Info.String()}
+	in := report.DemoInput{Origin: thisCommand(), Records: map[string][]results.Record{}}
 	if err := c.train(rc, m, &in, folder); err != nil {
 		return err
 	}

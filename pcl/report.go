@@ -9,7 +9,7 @@ import (
 // for each row that took part. The slices are valid until the next step.
 type StepReport struct {
 	Step   int   // the number of the step, from 0
-	IDs    []int // the id of each row's task; 0 is the memory
+	IDs    []int // the id of each row's task; 0 is the memory, and further rows of it are negative
 	N      []int // how many samples each row was trained on; 0 for the row of a penalty
 	Losses []float64
 	// Gram is M = JJᵀ, the inner products of the rows' gradients over the shared parameters, row by row. It is

@@ -2,7 +2,6 @@ package viz
 
 import (
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/plot/plotter"
 
@@ -20,7 +19,7 @@ func Accuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 	}
 	p := NewPlot(t, "", "optimiser step", "accuracy over started tasks, %")
 	p.NameEnds()
-	if sameTimeline(runs) {
+	if results.OneTimeline(runs) {
 		p.marks = arrivals(runs[0])
 		p.named("guessing", t.line(t.Muted, 1, 1, 2), chanceLine(runs[0]))
 	}
@@ -49,18 +48,6 @@ func Accuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 	}
 	p.room(6, 0, 100)
 	return t.figure(l, []*Plot{p})
-}
-
-// sameTimeline says whether all runs have their tasks at the same steps.
-func sameTimeline(runs []*results.Run) bool {
-	for _, r := range runs[1:] {
-		if !slices.EqualFunc(r.Tasks, runs[0].Tasks, func(a, b results.Task) bool {
-			return a.Start == b.Start && a.End == b.End
-		}) {
-			return false
-		}
-	}
-	return true
 }
 
 // arrivals marks the steps at which tasks begin.

@@ -18,7 +18,7 @@ func AccuracyMatrix(t *Theme, runs ...*results.Run) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !sameTimeline(runs) {
+	if !results.OneTimeline(runs) {
 		return nil, errors.New("viz: the runs' tasks end at different steps: draw one timeline at a time")
 	}
 	var plots []*Plot

@@ -71,9 +71,6 @@ func Claims(t *Theme, unit string, alpha float64, claims ...Claim) (*Figure, err
 	if err != nil {
 		return nil, err
 	}
-	if len(tested) == 0 {
-		return nil, errors.New("viz: no claims to draw")
-	}
 	glyph := func(c color.Color, shape draw.GlyphDrawer) draw.GlyphStyle {
 		return draw.GlyphStyle{Color: c, Radius: vg.Points(3.8), Shape: shape}
 	}

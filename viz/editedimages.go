@@ -1,7 +1,6 @@
 package viz
 
 import (
-	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -26,9 +25,6 @@ type EditedImage struct {
 // brighter than half-way between its darkest and brightest, lies over the gradient and the change; printed are the part of the
 // change on the strokes and their part of the area.
 func EditedImages(t *Theme, images ...EditedImage) (*Figure, error) {
-	if len(images) == 0 {
-		return nil, errors.New("viz: no images to draw")
-	}
 	g := imageGrid{rows: []string{"stored", "edit gradient", "edited", "change"}}
 	data := Table{Head: []string{"image", "label", "largest_change", "share_of_change_on_strokes", "share_of_area_on_strokes"}}
 	for i := range images {

@@ -43,34 +43,24 @@ type Drift struct {
 // each kind of samples. It must show which method holds its features still, and whether those of stored samples stay while others
 // move. Each run is a pale point, their mean a large one.
 func FeatureDrift(t *Theme, drifts ...Drift) (*Figure, error) {
-	if len(drifts) == 0 {
-		return nil, errors.New("viz: no drifts to draw")
-	}
 	data := Table{Head: []string{"method", "samples", "relative_drift"}}
-	var labels, samples []string
-	values := map[[2]string][]float64{}
+	var samples []string
 	for _, x := range drifts {
-		labels, samples = once(labels, x.Label), once(samples, x.Samples)
-		at := [2]string{x.Label, x.Samples}
-		values[at] = append(values[at], x.Value)
+		samples = once(samples, x.Samples)
 		data.add(x.Label, x.Samples, x.Value)
 	}
 	d := kindRows{span: 0.5, format: "%.2f"}
 	for k, kind := range samples {
 		d.kinds = append(d.kinds, keyEntry{label: kind, glyph: kindGlyph(t.Hues[(1+2*k)%len(t.Hues)], solid[k%len(solid)]), tight: true})
 	}
-	for _, label := range labels {
-		of := make([][]float64, len(samples))
-		for k, kind := range samples {
-			of[k] = values[[2]string{label, kind}]
-		}
-		d.add(label, of...)
-	}
+	d.gather(len(drifts), func(i int) (string, int, float64) {
+		return drifts[i].Label, slices.Index(samples, drifts[i].Samples), drifts[i].Value
+	})
 	p := t.panel("", "distance moved, over the distance between samples", "")
 	p.dotRows(d.dotRows)
 	p.X.Min = 0
-	return t.figure(layout{name: "feature-drift", data: data, height: vg.Length(50 + 34*len(labels)), key: append(d.kinds, paleRuns),
-		alt: fmt.Sprintf("How far features moved after their task's end, for %d methods.", len(labels))}, []*Plot{p})
+	return t.figure(layout{name: "feature-drift", data: data, height: vg.Length(50 + 34*len(d.rows)), key: append(d.kinds, paleRuns),
+		alt: fmt.Sprintf("How far features moved after their task's end, for %d methods.", len(d.rows))}, []*Plot{p})
 }
 
 // once adds a text to a list that lacks it.

@@ -35,9 +35,6 @@ type FeatureMap struct {
 // samples to their class mean is drawn below, with a mark for each class and a ring for the baseline: only what lies above that
 // says something about the class. names has the classes' names; a class without one is shown by its number.
 func Features(t *Theme, names map[int]string, features ...FeatureMap) (*Figure, error) {
-	if len(features) == 0 {
-		return nil, errors.New("viz: no feature maps to draw")
-	}
 	classes := map[int]int{} // the place of each class, for its colour
 	withBars, withBaseline := true, false
 	for _, m := range features {

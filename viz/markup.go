@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 )
 
@@ -73,10 +74,8 @@ func (d *Drawing) svg(background string, width, height float64) []byte {
 		width, height, width, height, fonts, html.EscapeString(d.Alt))
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="%s"/>`, background)
 	paint := func(i int) string { return d.Colors[i][0] }
-	for _, row := range append([][]part{d.Key}, d.Rows...) {
-		for _, p := range row {
-			p.groups(&b, paint)
-		}
+	for _, p := range slices.Concat(append([][]part{d.Key}, d.Rows...)...) {
+		p.groups(&b, paint)
 	}
 	b.WriteString("</svg>\n")
 	return []byte(b.String())

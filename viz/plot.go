@@ -213,7 +213,7 @@ func Plots(name, alt string, plots ...*Plot) (*Figure, error) {
 	if len(plots) == 0 {
 		return nil, errors.New("viz: a figure without plots")
 	}
-	l := layout{name: name, alt: alt, height: 290, data: Table{Head: []string{"plot", "series", "x", "y", "low", "high"}}}
+	l := layout{name: name, alt: alt, height: 290, own: true, data: Table{Head: []string{"plot", "series", "x", "y", "low", "high"}}}
 	for _, p := range plots {
 		if p == nil || p.Plot == nil {
 			return nil, errors.New("viz: a plot that does not come from NewPlot")
@@ -232,10 +232,14 @@ type layout struct {
 	key       []keyEntry // behind that of the panels
 	width     vg.Length  // 0: that of a page
 	share     []float64  // of the rows in the height; nil: equal
+	own       bool       // of plots of one's own, of which data may be none
 }
 
 // figure makes a figure of rows of panels, or returns the first mistake in one of them.
 func (t *Theme) figure(l layout, rows ...[]*Plot) (*Figure, error) {
+	if len(l.data.Rows) == 0 && !l.own {
+		return nil, fmt.Errorf("viz: %s: there is nothing to draw", l.name)
+	}
 	f := &Figure{
 		Width: cmp.Or(l.width, wide), Height: l.height + l.row*vg.Length(len(rows)), Share: l.share,
 		Name: l.name, Alt: l.alt, Data: l.data, theme: t,

@@ -1,7 +1,6 @@
 package viz
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -46,29 +45,18 @@ func RiseOf(label string, records []results.Record) (Rise, error) {
 // Rises draws a row for each label. It must show which method's steps raise losses that its direction lowers, once an optimiser
 // such as Adam has turned the step, and whether the memory pays for it or the tasks. Each run is a pale point.
 func Rises(t *Theme, rises ...Rise) (*Figure, error) {
-	if len(rises) == 0 {
-		return nil, errors.New("viz: no runs to draw")
-	}
 	data := Table{Head: []string{"method", "memory_percent", "tasks_percent", "all_percent"}}
 	d := kindRows{span: 0.5, format: "%.1f %%", kinds: []keyEntry{
 		{label: "rows of the memory", glyph: kindGlyph(t.Hues[1], solid[0]), tight: true}, {label: "rows of tasks", glyph: kindGlyph(t.Hues[3], solid[1]), tight: true}}}
-	var labels []string
-	of := map[string][2][]float64{}
 	for _, r := range rises {
-		labels = once(labels, r.Label)
-		values := of[r.Label]
-		if !math.IsNaN(r.Memory) {
-			values[0] = append(values[0], r.Memory)
-		}
-		values[1] = append(values[1], r.Tasks)
-		of[r.Label] = values
 		data.add(r.Label, r.Memory, r.Tasks, r.All)
 	}
-	for _, label := range labels {
-		d.add(label, of[label][0], of[label][1])
-	}
+	d.gather(2*len(rises), func(i int) (string, int, float64) {
+		r := rises[i/2]
+		return r.Label, i % 2, []float64{r.Memory, r.Tasks}[i%2]
+	})
 	p := t.panel("", "rows whose loss rises along the step, in %", "")
 	p.dotRows(d.dotRows)
-	return t.figure(layout{name: "rises", data: data, height: vg.Length(50 + 34*len(labels)), key: append(d.kinds, paleRuns),
-		alt: fmt.Sprintf("Share of rows whose loss rises to first order along the step that was made, for %d methods.", len(labels))}, []*Plot{p})
+	return t.figure(layout{name: "rises", data: data, height: vg.Length(50 + 34*len(d.rows)), key: append(d.kinds, paleRuns),
+		alt: fmt.Sprintf("Share of rows whose loss rises to first order along the step that was made, for %d methods.", len(d.rows))}, []*Plot{p})
 }

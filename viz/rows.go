@@ -3,6 +3,7 @@ package viz
 import (
 	"fmt"
 	"image/color"
+	"math"
 	"slices"
 	"strings"
 
@@ -102,6 +103,24 @@ type kindRows struct {
 	kinds  []keyEntry // whose glyphs mark the means
 	span   float64    // from the first kind to the last, in rows
 	format string     // of a mean
+}
+
+// gather adds a row with the values of each kind for each label, in the order of the first of each.
+func (d *kindRows) gather(n int, value func(i int) (label string, kind int, v float64)) {
+	var labels []string
+	of := map[string][][]float64{}
+	for i := range n {
+		label, kind, v := value(i)
+		if labels = once(labels, label); of[label] == nil {
+			of[label] = make([][]float64, len(d.kinds))
+		}
+		if !math.IsNaN(v) {
+			of[label][kind] = append(of[label][kind], v)
+		}
+	}
+	for _, label := range labels {
+		d.add(label, of[label]...)
+	}
 }
 
 // add adds a row with the values of each kind, of which there may be none.

@@ -1,7 +1,6 @@
 package viz
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -152,9 +151,6 @@ var kindTitles = map[scenario.Kind]string{
 // learning, serial and parallel continual learning differ, in how many streams run together and in how long all of it takes: the
 // axes are the same. The memory rehearses from the first task's end on.
 func Scenarios(t *Theme, scenarios ...*scenario.Scenario) (*Figure, error) {
-	if len(scenarios) == 0 {
-		return nil, errors.New("viz: no scenarios to draw")
-	}
 	var row []*Plot
 	rows, last := 0, 0.0
 	data := Table{Head: []string{"scenario", "stream", "first_step", "last_step"}}

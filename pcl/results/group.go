@@ -41,6 +41,16 @@ func (r *Run) settings(without ...string) string {
 	return fmt.Sprint(settings) // in the order of the names
 }
 
+// OneTimeline says whether all runs have their tasks at the same steps.
+func OneTimeline(runs []*Run) bool {
+	for _, r := range runs[1:] {
+		if !slices.EqualFunc(r.Tasks, runs[0].Tasks, func(a, b Task) bool { return a.Start == b.Start && a.End == b.End }) {
+			return false
+		}
+	}
+	return true
+}
+
 // Diverged counts the runs that diverged.
 func (g RunGroup) Diverged() int {
 	n := 0

@@ -20,11 +20,6 @@ import (
 // Drawing draws a figure in the colours of a theme.
 type Drawing = func(*viz.Theme) (*viz.Figure, error)
 
-// Themed shows a figure as [Show] does:
-//
-//	nb.Themed(func(t *viz.Theme) (*viz.Figure, error) { return viz.Timeline(t, run) })
-func Themed(draw Drawing) error { return Show(draw(viz.Light)) }
-
 func drawn(f *viz.Figure, err error) (*viz.Figure, error) {
 	if err == nil && f == nil {
 		err = errors.New("nb: no figure to show")

@@ -45,7 +45,7 @@ func descent() viz.Trace {
 var cells = map[string]func(){
 	"figures": func() {
 		Show(viz.ToyPaths(viz.Light, descent()))
-		Themed(paths)
+		Show(paths(viz.Light))
 		Image(image.NewGray(image.Rect(0, 0, 8, 4)), "grey")
 	},
 	"text": func() {

@@ -1,7 +1,6 @@
 package nb
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 
@@ -32,17 +31,5 @@ func TestSliderFrames(t *testing.T) {
 	// Frames of different kinds are drawn as they are.
 	if _, err := sameAxes([]Drawing{frames[0], paths}, []string{"a", "b"}); err != nil {
 		t.Errorf("two kinds of figures: %v", err)
-	}
-}
-
-// Outside a notebook a figure is made once, for its error.
-func TestThemedIsDrawnOnce(t *testing.T) {
-	drawn := 0
-	count := func(theme *viz.Theme) (*viz.Figure, error) {
-		drawn++
-		return paths(theme)
-	}
-	if err := errors.Join(Themed(count), Slider([]Drawing{count}, []string{"a"})); err != nil || drawn != 2 {
-		t.Errorf("two figures were drawn %d times, %v", drawn, err)
 	}
 }

@@ -79,7 +79,7 @@ func showRun(r *results.Run) error {
 	if len(r.Curve) == 0 {
 		return nil
 	}
-	return Themed(func(t *viz.Theme) (*viz.Figure, error) { return viz.TaskCurves(t, r) })
+	return Show(viz.TaskCurves(viz.Light, r))
 }
 
 // tableOf returns the exported fields of a slice of structs, or of pointers to structs, as a table; no head if it is
@@ -111,20 +111,18 @@ func tableOf(list reflect.Value) (head []string, rows [][]any) {
 
 // Plot draws lines over x, or over 0, 1, 2 and so on if x is nil. For names, markers and bands see [viz.NewPlot].
 func Plot(x []float64, ys ...[]float64) error {
-	return Themed(func(t *viz.Theme) (*viz.Figure, error) {
-		p := viz.NewPlot(t, "", "", "")
-		for i, y := range ys {
-			at, name := x, ""
-			for k := 0; x == nil && k < len(y); k++ {
-				at = append(at, float64(k))
-			}
-			if len(ys) > 1 {
-				name = fmt.Sprint("line ", i+1)
-			}
-			p.Line(name, viz.Style{}, at, y)
+	p := viz.NewPlot(viz.Light, "", "", "")
+	for i, y := range ys {
+		at, name := x, ""
+		for k := 0; x == nil && k < len(y); k++ {
+			at = append(at, float64(k))
 		}
-		return viz.Plots("plot", fmt.Sprintf("%d lines.", len(ys)), p)
-	})
+		if len(ys) > 1 {
+			name = fmt.Sprint("line ", i+1)
+		}
+		p.Line(name, viz.Style{}, at, y)
+	}
+	return Show(viz.Plots("plot", fmt.Sprintf("%d lines.", len(ys)), p))
 }
 
 // Batch shows the images of a batch, square ones in grey or RGB, each above its class: a name, or a number where names has none.

@@ -3,8 +3,8 @@ package report
 import (
 	"fmt"
 	"html/template"
+	"maps"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/viz"
@@ -21,12 +21,12 @@ type certificateSection struct {
 	All        bool
 }
 
-// newCertificates makes a section for each method whose records hold certificates: the table's
-// methods in their order, then others by name.
-func newCertificates(in *DemoInput, table *resultTable) ([]certificateSection, error) {
-	var out []certificateSection
-	for _, m := range recordedMethods(in, table) {
-		records := in.Records[m.method]
+// newCertificates makes a section for each method of the table whose records hold certificates.
+func newCertificates(in *DemoInput, table *resultTable) (out []certificateSection, err error) {
+	left := maps.Clone(in.Records)
+	for _, row := range table.Rows {
+		records := left[row.Method]
+		delete(left, row.Method) // of several rows of a method the first has them
 		stats := viz.CheckCertificates(records)
 		if stats.Steps == 0 {
 			continue
@@ -36,39 +36,15 @@ func newCertificates(in *DemoInput, table *resultTable) ([]certificateSection, e
 			return nil, err
 		}
 		out = append(out, certificateSection{
-			Label: m.label, Figure: fig, Steps: stats.Steps,
+			Label: row.Label, Figure: fig, Steps: stats.Steps,
 			Share:      share(stats.Holding, stats.Steps),
-			Slack:      scientific(math.Min(0, stats.WorstSlack)),
+			Slack:      scientific(min(0, stats.WorstSlack)),
 			Gap:        scientific(stats.WorstGap),
 			Stationary: stats.Stationary,
 			All:        stats.Holding == stats.Steps,
 		})
 	}
 	return out, nil
-}
-
-type recorded struct{ method, label string }
-
-func recordedMethods(in *DemoInput, table *resultTable) []recorded {
-	var out []recorded
-	seen := map[string]bool{}
-	for _, row := range table.Rows {
-		if !seen[row.Method] {
-			out = append(out, recorded{row.Method, row.Label})
-		}
-		seen[row.Method] = true
-	}
-	var others []string
-	for m := range in.Records {
-		if !seen[m] {
-			others = append(others, m)
-		}
-	}
-	slices.Sort(others)
-	for _, m := range others {
-		out = append(out, recorded{m, m})
-	}
-	return out
 }
 
 // share never rounds up to 100 %.

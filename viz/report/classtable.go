@@ -17,34 +17,27 @@ type classTable struct {
 
 // newClassTables returns a table for each task. There are none if runs differ in their tasks' classes, or are of older
 // programs, which did not note what there is to say about a class.
-func newClassTables(runs []runPtr) ([]classTable, error) {
-	first := runs[0].Tasks
-	for _, r := range runs {
-		if !slices.EqualFunc(r.Tasks, first, sameClasses) {
-			return nil, nil
+func newClassTables(groups []viz.Group) (out []classTable) {
+	first := groups[0].Runs[0].Tasks
+	for _, g := range groups {
+		for _, r := range g.Runs {
+			if !slices.EqualFunc(r.Tasks, first, sameClasses) {
+				return nil
+			}
 		}
 	}
-	groups, err := viz.Groups(runs)
-	if err != nil {
-		return nil, err
-	}
-	var out []classTable
 	for t, task := range first {
 		c := classTable{Task: task.ID}
 		for i, class := range task.ByClass {
 			c.Classes, c.Test = append(c.Classes, task.ClassName(i)), append(c.Test, class.Test)
 		}
-		for _, g := range groups {
-			row := taskRow{Label: g.Label}
-			for k := range task.ByClass {
-				row.Final = append(row.Final, ofTask(g, t, func(task results.Task) float64 { return 100 * task.ByClass[k].AccFinal }))
-				row.End = append(row.End, ofTask(g, t, func(task results.Task) float64 { return 100 * task.ByClass[k].AccEnd }))
-			}
-			c.Rows = append(c.Rows, row)
-		}
+		c.Rows = taskRows(groups, len(c.Classes), func(r runPtr, k int) (final, end float64, ok bool) {
+			class := r.Tasks[t].ByClass[k]
+			return class.AccFinal, class.AccEnd, true
+		})
 		out = append(out, c)
 	}
-	return out, nil
+	return out
 }
 
 // sameClasses reports whether two runs have the same classes in a task, with names and accuracies for each.

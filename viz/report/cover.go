@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -54,7 +55,7 @@ func coverRuns(in *DemoInput) (*viz.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !hasCurve(in) {
+	if !slices.ContainsFunc(in.Runs, func(r runPtr) bool { return len(r.Curve) > 0 }) {
 		return timeline, nil
 	}
 	accuracy, err := viz.Accuracy(viz.Light, in.Runs...)

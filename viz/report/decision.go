@@ -13,23 +13,24 @@ import (
 
 // A page about runs begins with what they decide: the comparison that pcl compare prints, and what accuracy costs.
 
-// decision is the comparison of the methods of a data set and an increment, the best first.
+// decision is a comparison of methods, the best first.
 type decision struct {
 	*versus.Table
-	Rows []decisionRow
+	Rows    []decisionRow
+	Highest bool // the reference is the method of the highest mean
 }
 
 type decisionRow struct {
 	Rank                    int
 	Method, Series          string
 	A, Difference, P, Cost  value
+	Beats                   value // %
 	Interval, Shared, Class string
 	Situations, Runs        int
-	Mixed                   bool // several runs in a situation
 }
 
 // decisions compares runs with a reference, EMGD where it is among them. series names a method as figures do.
-func decisions(runs []versus.Run, series map[string]string) (out []decision, err error) {
+func decisions(runs []versus.Run, series map[string]string) (out []*decision, err error) {
 	reference := ""
 	for _, r := range slices.Backward(runs) {
 		if rule, _, _ := strings.Cut(r.Method, "-"); r.Method == "emgd" || rule == "emgd" && reference != "emgd" {
@@ -38,22 +39,30 @@ func decisions(runs []versus.Run, series map[string]string) (out []decision, err
 	}
 	tables, err := versus.Of(runs, reference)
 	for _, t := range tables {
-		d := decision{Table: t}
-		for _, l := range t.Lines {
-			d.Rows = append(d.Rows, newDecisionRow(l, t.Lines[0].Situations, cmp.Or(series[l.Method], l.Method)))
-		}
-		slices.SortStableFunc(d.Rows, func(a, b decisionRow) int { return cmp.Compare(b.A.Value, a.A.Value) })
-		for i := range d.Rows {
-			d.Rows[i].Rank = i + 1
-		}
-		out = append(out, d)
+		out = append(out, newDecision(t, series))
 	}
 	return out, err
 }
 
+func newDecision(t *versus.Table, series map[string]string) *decision {
+	d := &decision{Table: t}
+	for _, l := range t.Lines {
+		d.Rows = append(d.Rows, newDecisionRow(l, t.Lines[0].Situations, cmp.Or(series[l.Method], l.Method)))
+	}
+	return d.ranked()
+}
+
+func (d *decision) ranked() *decision {
+	slices.SortStableFunc(d.Rows, func(a, b decisionRow) int { return cmp.Compare(b.A.Value, a.A.Value) })
+	for i := range d.Rows {
+		d.Rows[i].Rank = i + 1
+	}
+	return d
+}
+
 func newDecisionRow(l versus.Line, situations int, series string) decisionRow {
 	row := decisionRow{
-		Method: l.Method, Series: series, Situations: l.Situations, Runs: l.Runs, Mixed: l.Runs > l.Situations,
+		Method: l.Method, Series: series, Situations: l.Situations, Runs: l.Runs,
 		A: rounded(l.A, 1), Difference: dash, P: dash, Cost: dash, Interval: "–",
 	}
 	if l.Cost > 0 {
@@ -77,19 +86,21 @@ func newDecisionRow(l versus.Line, situations int, series string) decisionRow {
 	return row
 }
 
-// costFigure draws accuracy against cost, a plot for each comparison in which costs are known; nil if there is none.
-func costFigure(all []decision, method map[string]string) *runFigure {
+// costFigure draws accuracy against cost, a plot for each table in which costs are known; nil if there is none. series and
+// method name a line's method as figures do, and what it looks like.
+func costFigure(all []*versus.Table, series, method map[string]string) *runFigure {
 	var plots []*viz.Plot
 	for _, d := range all {
 		p := viz.NewPlot(viz.Light, d.Dataset+", "+d.Increment+"-incremental", "time of a step, relative to "+d.Reference, "mean final accuracy A, %")
 		var names []string
-		for _, row := range d.Rows {
-			names = append(names, method[row.Method])
+		lines := slices.SortedStableFunc(slices.Values(d.Lines), func(a, b versus.Line) int { return cmp.Compare(b.A, a.A) })
+		for _, l := range lines {
+			names = append(names, method[l.Method])
 		}
 		styles, known := viz.Light.Methods(names...), 0
-		for _, row := range d.Rows {
-			if row.Cost.known() {
-				p.Points(row.Series, styles[method[row.Method]], []float64{row.Cost.Value}, []float64{row.A.Value})
+		for _, l := range lines {
+			if l.Cost > 0 {
+				p.Points(cmp.Or(series[l.Method], l.Method), styles[method[l.Method]], []float64{l.Cost}, []float64{l.A})
 				known++
 			}
 		}

@@ -23,10 +23,7 @@ type DemoInput struct {
 	Records map[string][]results.Record
 	// Toy holds the descents on the two synthetic functions.
 	Toy []viz.Trace
-	// Command is the command that makes the page again.
-	Command string
-	// Version and Backend describe the program; if they are empty, those of the first run are used.
-	Version, Backend string
+	Origin
 }
 
 // Demo writes the page: what each method reached, the tasks' timeline, accuracy over time and by

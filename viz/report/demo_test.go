@@ -27,8 +27,7 @@ func input(seeds int) report.DemoInput {
 	in := report.DemoInput{
 		Runs:    invented.Runs(seeds),
 		Records: map[string][]results.Record{"emgd-gmc": invented.Records()},
-		Command: "pcl demo --out demo",
-		Version: "v0.1.0",
+		Origin:  report.Origin{Command: "pcl demo --out demo", Version: "v0.1.0"},
 	}
 	for _, t := range invented.Descents() {
 		in.Toy = append(in.Toy, viz.NewTrace(t.Trace, t.Title))
@@ -83,7 +82,7 @@ func TestDemo(t *testing.T) {
 		"<title>Parallel continual learning</title>",
 		"4 methods learn 5 tasks of glyphs, 62 classes in all (task-incremental)",
 		"Each of 410 steps",
-		"±\u00a0", ">8.4<", "tau = 5", "pcl demo --out demo", "v0.1.0", "xla-cpu",
+		"±\u00a0", ">8.4<", "tau = 5", "pcl demo --out demo", "v0.1.0", "xla-cpu", "tau=5",
 		"memory_per_class", "9f86d081884c7d65", ">410<", "100 %",
 		"It rises, by up to 0.0090, with AvgGrad, Sum; it does not with MGDA, EMGD (GS), EMGD (GMC).",
 		"light-dark(", "@media print", `name="viewport"`,

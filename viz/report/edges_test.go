@@ -22,7 +22,7 @@ func brief(method, title string, tasks int, params map[string]any) *results.Run 
 // TestTasksThatARunLacks: a task that a run does not have has no accuracy, which is not one of 0.
 func TestTasksThatARunLacks(t *testing.T) {
 	runs := []runPtr{brief("er", "ER", 2, nil), brief("mgda", "MGDA", 3, nil)}
-	tasks := must.Get(newTaskTable(runs))(t)
+	tasks := newTaskTable(must.Get(viz.Groups(runs))(t))
 	if len(tasks.Tasks) != 3 || tasks.Rows[0].Final[2].Text != "–" || tasks.Rows[1].Final[2].Text != "50.0" {
 		t.Errorf("tasks %v with %v", tasks.Tasks, tasks.Rows)
 	}
@@ -45,7 +45,7 @@ func TestRunsThatAreThereTwice(t *testing.T) {
 		t.Errorf("%d runs are kept: %v", len(kept), told)
 	}
 	other := run(1, "d", `{"scenario":{"tasks":[{"start":3}]}}`)
-	if a, b := situationOf(files[0].Run), situationOf(other.Run); a == b || len(settingsOf([]RunFile{files[0], other})) != 2 {
+	if a, b := situationOf(files[0].Run), situationOf(other.Run); a == b || len(must.Get(settingsOf([]RunFile{files[0], other}))(t)) != 2 {
 		t.Errorf("a scenario that was written by hand counts as %v, beside %v", b, a)
 	}
 }
@@ -54,8 +54,8 @@ func TestRunsThatAreThereTwice(t *testing.T) {
 func TestColoursOfTableAndFigure(t *testing.T) {
 	runs := []runPtr{brief("emgd-gmc", "EMGD", 2, map[string]any{"tau": 1.0}), brief("emgd-gmc", "EMGD", 2, map[string]any{"tau": 5.0})}
 	runs[1].ID = "other"
-	table := must.Get(newResultTable(runs))(t)
-	c := viz.Light.Groups(must.Get(viz.Groups(runs))(t))[1].Color
+	groups := must.Get(viz.Groups(runs))(t)
+	table, c := newResultTable(groups), viz.Light.Groups(groups)[1].Color
 	if second := string(table.Rows[1].Swatch); !strings.Contains(second, cssColor(c)) || table.Rows[0].Swatch == table.Rows[1].Swatch {
 		t.Errorf("the second has %v in figures and %v in the table", c, second)
 	}

@@ -149,30 +149,12 @@ func (formulaParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast
 	if open, _ := pc.Get(codeKey).(string); open != "" {
 		return nil
 	}
-	line, at := block.Position()
-	var rest []byte
-	for len(rest) < maxFormula {
-		next, _ := block.PeekLine()
-		if next == nil {
-			break
-		}
-		rest = append(rest, next...)
-		block.AdvanceLine()
-	}
-	block.SetPosition(line, at)
-	found, n := formulaAt(rest, false)
+	_, at := block.Position()
+	found, n := formulaAt(block.Value(text.NewSegment(at.Start, at.Start+maxFormula)), false)
 	if n == 0 {
 		return nil
 	}
-	for n > 0 {
-		next, _ := block.PeekLine()
-		if n < len(next) {
-			block.Advance(n)
-			break
-		}
-		n -= len(next)
-		block.AdvanceLine()
-	}
+	block.Advance(n)
 	node := &readyNode{html: pc.Get(formulasKey).(*formulas).place(found)}
 	node.AppendChild(node, ast.NewString([]byte(found.tex))) // what a picture's alternative text shows
 	return node
@@ -232,15 +214,26 @@ func skipped(text []byte) int {
 	return run
 }
 
-// readyRenderer writes what is ready: formulas' places, and blocks of HTML with theirs.
+// readyRenderer writes what is ready, and blocks of HTML with the places of their formulas.
 type readyRenderer struct{}
 
 func (readyRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
-	r.Register(readyKind, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if entering {
-			w.WriteString(n.(*readyNode).html)
+	register := func(kind ast.NodeKind, shown func(ast.Node, []byte) string) {
+		r.Register(kind, func(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+			if entering {
+				w.WriteString(shown(n, src))
+			}
+			return ast.WalkSkipChildren, nil
+		})
+	}
+	register(readyKind, func(n ast.Node, _ []byte) string { return n.(*readyNode).html })
+	register(ast.KindHTMLBlock, func(n ast.Node, src []byte) string {
+		block := n.(*ast.HTMLBlock)
+		raw := block.Lines().Value(src)
+		if block.HasClosure() {
+			raw = append(raw, block.ClosureLine.Value(src)...)
 		}
-		return ast.WalkSkipChildren, nil
+		return n.OwnerDocument().Meta()["formulas"].(*formulas).placeInHTML(string(raw))
 	})
 }
 

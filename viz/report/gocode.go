@@ -10,74 +10,54 @@ import (
 )
 
 var (
-	// special are the lines of a cell that the kernel reads itself, such as %% and !ls.
-	special = regexp.MustCompile(`(?m)^[%!].*$`)
+	// special is a line of a cell that the kernel reads itself, such as %% and !ls.
+	special = regexp.MustCompile(`^[%!].*`)
 	// foreign begins a cell that is no Go: %%script and the like.
 	foreign = regexp.MustCompile(`^%%[a-z]`)
 )
 
-// colourGo marks keywords, strings, numbers and comments of a cell, with Go's own scanner.
+// colourGo marks keywords, strings, numbers and comments of a cell, with Go's own scanner, and special lines.
 func colourGo(source string) template.HTML {
 	source = strings.TrimRight(strings.ReplaceAll(source, "\r\n", "\n"), "\n")
 	if foreign.MatchString(source) {
 		return template.HTML(html.EscapeString(source))
 	}
-	c := colouring{source: source}
-	for _, at := range special.FindAllStringIndex(source, -1) {
-		c.special = append(c.special, span{at[0], at[1], "m"})
+	var out strings.Builder
+	for src := []byte(source); len(src) > 0; {
+		line := special.Find(src)
+		mark(&out, "m", line)
+		src = colourUpToSpecial(&out, src[len(line):])
 	}
-	src := special.ReplaceAllStringFunc(source, func(line string) string { return strings.Repeat(" ", len(line)) })
+	return template.HTML(out.String())
+}
+
+// colourUpToSpecial colours Go up to the next special line, if there is one after the beginning, and returns the rest. A line
+// within a string or a comment is none.
+func colourUpToSpecial(out *strings.Builder, src []byte) (rest []byte) {
 	var s scanner.Scanner
 	file := token.NewFileSet().AddFile("", -1, len(src))
-	s.Init(file, []byte(src), func(token.Position, string) {}, scanner.ScanComments)
-	for {
+	s.Init(file, src, func(token.Position, string) {}, scanner.ScanComments)
+	for done := 0; ; {
 		pos, tok, text := s.Scan()
-		if tok == token.EOF {
-			c.upTo(len(source))
-			return template.HTML(c.out.String())
+		at := file.Offset(pos)
+		if tok == token.EOF || at > 0 && src[at-1] == '\n' && special.Match(src[at:]) {
+			mark(out, "", src[done:at])
+			return src[at:]
 		}
 		if class := tokenClass(tok, text); class != "" {
-			at := file.Offset(pos)
-			c.upTo(at)
-			c.mark(span{at, at + len(text), class})
+			mark(out, "", src[done:at])
+			done = at + len(text)
+			mark(out, class, src[at:done])
 		}
 	}
 }
 
-type span struct {
-	begin, end int
-	class      string
-}
-
-// colouring writes a source from its beginning.
-type colouring struct {
-	source  string
-	special []span // to come
-	at      int
-	out     strings.Builder
-}
-
-func (c *colouring) upTo(end int) {
-	for len(c.special) > 0 && c.special[0].begin < end {
-		next := c.special[0]
-		c.special = c.special[1:]
-		c.plain(next.begin)
-		c.mark(next)
+func mark(out *strings.Builder, class string, code []byte) {
+	shown := html.EscapeString(string(code))
+	if class != "" && shown != "" {
+		shown = `<span class="` + class + `">` + shown + "</span>"
 	}
-	c.plain(end)
-}
-
-func (c *colouring) plain(end int) {
-	c.out.WriteString(html.EscapeString(c.source[c.at:end]))
-	c.at = end
-}
-
-func (c *colouring) mark(s span) {
-	c.out.WriteString(`<span class="` + s.class + `">` + html.EscapeString(c.source[s.begin:s.end]) + "</span>")
-	c.at = s.end
-	for len(c.special) > 0 && c.special[0].begin < c.at { // a line of a string or a comment
-		c.special = c.special[1:]
-	}
+	out.WriteString(shown)
 }
 
 func tokenClass(tok token.Token, text string) string {

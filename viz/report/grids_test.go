@@ -43,7 +43,7 @@ func sampleGrids() (all []*rows.Row) {
 	controls.Name, controls.Title, controls.Paper = "controls-test-split", "Controls", ""
 	controls.Methods = []invented.Method{
 		{Name: "AvgGrad", Paper: "AvgGrad", Run: "avggrad", A: 80}, {Name: "EMGD(GMC)", Paper: "EMGD(GMC)", Run: "emgd-gmc", A: 84},
-		{Name: "EMGD(GMC), mean scale", Run: "emgd-gmc", A: 82},
+		{Name: "EMGD(GMC), mean scale", Run: "emgd-gmc", A: 82}, {Name: "EMGD (recommended)", Run: "emgd", A: 85},
 	}
 	for _, g := range []invented.Grid{table1, tuned, table2, memory, temperature, controls} {
 		all = append(all, g.Rows()...)
@@ -87,11 +87,15 @@ func TestGrids(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
+	// One grid has EMGD's recommended method, with which the others are compared; elsewhere it is the highest.
+	if one, others := strings.Count(page, ">− EMGD (recommended)<"), strings.Count(page, "Compared with the highest"); one != 1 || others < 4 || strings.Contains(page, "Nothing can be decided") {
+		t.Errorf("%d comparisons with the recommended method and %d with the highest", one, others)
+	}
 	if strings.Contains(page, "Left out:") {
 		t.Error("a figure could not be drawn")
 	}
-	// Table 1 has 17 methods, published and tuned, Table 2 has 5, the sweeps 2 × (4 × 4 + 2 × 5), the control 3.
-	if got := strings.Count(page, `<tr id="g`) - strings.Count(page, `<tr id="gm`) - strings.Count(page, `<tr id="gs`); got != 2*17+5+2*(16+10)+3 {
+	// Table 1 has 17 methods, published and tuned, Table 2 has 5, the sweeps 2 × (4 × 4 + 2 × 5), the control 4.
+	if got := strings.Count(page, `<tr id="g`) - strings.Count(page, `<tr id="gm`) - strings.Count(page, `<tr id="gs`); got != 2*17+5+2*(16+10)+4 {
 		t.Errorf("%d lines of methods", got)
 	}
 }

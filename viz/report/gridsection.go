@@ -15,7 +15,6 @@ type gridSection struct {
 	ID, Name, Heading string
 	Facts             []fact
 	Failures          []string
-	Decisions         []decision
 	Cost              *runFigure
 	Columns           []gridColumn
 	Figures           []runFigure
@@ -26,7 +25,7 @@ type gridSection struct {
 type gridColumn struct {
 	Name, Note, Other string
 	Tuned, Paper      bool
-	Compared          bool
+	Compared          *decision // nil: there is nothing to compare
 	Rows              []gridRow
 }
 
@@ -37,8 +36,6 @@ type gridRow struct {
 	A, Spread, Tuned, F    value
 	PaperA, PaperF         value
 	Rank                   value
-	Behind, P, Beats       value // Behind is empty for the one of the highest mean
-	Interval               string
 }
 
 // gridRun is a run, in the list of all.
@@ -54,8 +51,14 @@ func newGridSection(g *findings.Grid, at map[*findings.Entry]string) (*gridSecti
 	for _, f := range p.Facts() {
 		s.Facts = append(s.Facts, fact(f))
 	}
+	var costs []*versus.Table
+	looks := map[string]string{}
 	for _, c := range g.Columns {
-		s.Columns = append(s.Columns, newGridColumn(c, at))
+		column, all, err := newGridColumn(c, at)
+		if err != nil {
+			return nil, err
+		}
+		s.Columns, costs = append(s.Columns, column), append(costs, all...)
 		for _, r := range g.Rows {
 			if r.State == rows.Done && r.Dataset == c.Dataset && r.Increment == c.Increment {
 				s.Runs = append(s.Runs, newGridRun(r, c))
@@ -63,15 +66,11 @@ func newGridSection(g *findings.Grid, at map[*findings.Entry]string) (*gridSecti
 		}
 	}
 	var err error
-	if s.Figures, err = gridFigures(g); err != nil {
-		return nil, err
-	}
-	looks := map[string]string{}
 	for _, r := range g.Rows {
 		looks[r.Line()] = r.RunMethod
 	}
-	s.Decisions, err = decisions(versus.Rows(g.Rows), nil)
-	s.Cost = costFigure(s.Decisions, looks)
+	s.Cost = costFigure(costs, nil, looks)
+	s.Figures, err = gridFigures(g)
 	return s, err
 }
 
@@ -85,41 +84,76 @@ func newGridRun(r *rows.Row, c *findings.Column) gridRun {
 
 func prefix(s string, n int) string { return s[:min(n, len(s))] }
 
-func newGridColumn(c *findings.Column, at map[*findings.Entry]string) gridColumn {
+// newGridColumn returns a column with its comparison, and the table that has the costs of its methods, if there are two.
+func newGridColumn(c *findings.Column, at map[*findings.Entry]string) (gridColumn, []*versus.Table, error) {
 	out := gridColumn{Name: c.Name(), Note: c.Note(), Other: c.Differs()}
 	out.Tuned, out.Paper = c.Shows()
+	var all []*rows.Row
+	recommended := ""
 	for _, e := range c.ByA() {
 		row := newGridEntry(e)
 		row.ID = at[e]
-		out.Compared = out.Compared || e.Against != nil
-		out.Rows = append(out.Rows, row)
+		out.Rows, all = append(out.Rows, row), append(all, e.Rows...)
+		if e.Done > 0 && len(e.Vary) == 0 && e.Rows[0].RunMethod == "emgd" {
+			recommended = e.Name
+		}
 	}
-	return out
+	tables, err := versus.Of(versus.Rows(all), recommended)
+	if out.Compared = withHighest(c); recommended != "" && len(tables) > 0 {
+		out.Compared = newDecision(tables[0], nil)
+	}
+	return out, tables, err
+}
+
+// withHighest compares the methods of a column with the one of the highest mean, as findings have tested it; nil if they have
+// not. It is for grids without EMGD's recommended method.
+func withHighest(c *findings.Column) *decision {
+	d := &decision{Highest: true}
+	for _, e := range c.Entries {
+		t := e.Against
+		if t == nil {
+			continue
+		}
+		if d.Table == nil {
+			d.Table, d.Rows = &versus.Table{Reference: t.B.Name}, []decisionRow{entryRow(t.B)}
+		}
+		row := entryRow(e)
+		row.Difference, row.Shared = value{findings.Signed(t.Difference), t.Difference}, fmt.Sprint(t.Situations)
+		if t.Resampled {
+			row.Interval = fmt.Sprintf("%s to %s", findings.Signed(t.Interval.Low), findings.Signed(t.Interval.High))
+			row.Beats = rounded(100*t.Improvement, 0)
+		}
+		if !math.IsNaN(t.Adjusted) {
+			row.P = value{findings.PValue(t.Adjusted), t.Adjusted}
+		}
+		d.Rows = append(d.Rows, row)
+	}
+	if d.Table == nil {
+		return nil
+	}
+	return d.ranked()
+}
+
+// entryRow is a method without a comparison.
+func entryRow(e *findings.Entry) decisionRow {
+	situations := map[[2]uint64]bool{}
+	for _, r := range e.Rows {
+		situations[[2]uint64{r.LabelSet, r.Timeline}] = true
+	}
+	return decisionRow{Method: e.Name, Series: e.Name, A: valueOf(e, e.A), Difference: value{"", math.NaN()}, P: dash, Beats: dash, Interval: "–", Situations: len(situations), Runs: e.Done}
 }
 
 func newGridEntry(e *findings.Entry) gridRow {
 	row := gridRow{
 		Name: e.Name, Remark: e.Remark(), Hash: e.Hash, Star: e.Best || e.Tied,
 		A: valueOf(e, e.A), Spread: spreadOf(e.A), F: valueOf(e, e.F), PaperA: paperValue(e.PaperA), PaperF: paperValue(e.PaperF), Tuned: dash,
-		Rank: dash, P: dash, Beats: dash,
+		Rank: dash,
 	}
 	if e.Other != nil {
 		row.Tuned = valueOf(e.Other, e.Other.A)
 	}
 	if e.Rank > 0 {
 		row.Rank = rounded(e.Rank, 1)
-	}
-	t := e.Against
-	if t == nil {
-		return row
-	}
-	row.Behind = value{findings.Signed(t.Difference), t.Difference}
-	if t.Resampled {
-		row.Interval = fmt.Sprintf("%s to %s", findings.Signed(t.Interval.Low), findings.Signed(t.Interval.High))
-		row.Beats = rounded(100*t.Improvement, 0)
-	}
-	if !math.IsNaN(t.Adjusted) {
-		row.P = value{findings.PValue(t.Adjusted), t.Adjusted}
 	}
 	return row
 }

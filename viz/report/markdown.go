@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"html/template"
 	"net/url"
 	"path"
@@ -16,7 +17,7 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
-	"github.com/yuin/goldmark/renderer/html"
+	markup "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 )
@@ -31,7 +32,7 @@ var markdown = func() goldmark.Markdown {
 		goldmark.WithExtensions(extension.GFM, footnotes),
 		goldmark.WithParserOptions(parser.WithInlineParsers(util.Prioritized(formulaParser{}, 50))),
 		goldmark.WithRendererOptions(
-			html.WithUnsafe(), // the page sanitises what comes out
+			markup.WithUnsafe(), // the page sanitises what comes out
 			renderer.WithNodeRenderers(util.Prioritized(readyRenderer{}, 50)),
 		),
 	)
@@ -41,33 +42,22 @@ var markdown = func() goldmark.Markdown {
 
 // renderMarkdown renders the text of a cell, complete with its formulas and pictures.
 func (r *notebookRenderer) renderMarkdown(source string) string {
+	if outOfBounds(source) {
+		r.leave("its text has too many lines, or too wide tables, for Markdown: it is shown as it is")
+		return "<pre>" + html.EscapeString(source) + "</pre>"
+	}
 	var found formulas
 	src := []byte(noPlaces.Replace(source))
 	pc := parser.NewContext()
 	pc.Set(formulasKey, &found)
 	doc := markdown.Parser().Parse(text.NewReader(src), parser.WithContext(pc)).(*ast.Document)
-	doc.SetMeta(map[string]any{"footnotes": fmt.Sprintf("c%d-", r.at)})
-	var blocks []*ast.HTMLBlock
+	doc.SetMeta(map[string]any{"footnotes": fmt.Sprintf("c%d-", r.at), "formulas": &found})
 	ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		switch n := n.(type) {
-		case *ast.Heading:
-			if entering {
-				r.ids.name(n, src)
-			}
-		case *ast.HTMLBlock:
-			if entering {
-				blocks = append(blocks, n)
-			}
+		if heading, ok := n.(*ast.Heading); ok && entering {
+			r.ids.name(heading, src)
 		}
 		return ast.WalkContinue, nil
 	})
-	for _, b := range blocks {
-		raw := string(b.Lines().Value(src))
-		if b.HasClosure() {
-			raw += string(b.ClosureLine.Value(src))
-		}
-		b.Parent().ReplaceChild(b.Parent(), b, &readyNode{html: found.placeInHTML(raw)})
-	}
 	var buf bytes.Buffer
 	if err := markdown.Renderer().Render(&buf, src, doc); err != nil {
 		panic(err) // a buffer takes all that is written

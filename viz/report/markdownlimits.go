@@ -2,9 +2,9 @@ package report
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
@@ -13,18 +13,26 @@ import (
 
 // The parser of Markdown takes time that grows with the square of what one paragraph holds: a mark
 // that closes nothing looks through all marks before it, a bracket through all text after it. Deep
-// nesting costs a step a level on every line, a table's short rows are filled up, and an address that
-// is defined once may be used everywhere. The bounds below make the whole linear. What exceeds them
-// stays in the page as it was typed, and such links lead nowhere; they are far beyond what people
-// write.
+// nesting costs a step a level on every line, a definition one for every other, a table's short rows
+// are filled up, and an address that is defined once may be used everywhere. The bounds below make the
+// whole linear. What exceeds them stays in the page as it was typed, and such links lead nowhere; they
+// are far beyond what people write.
 const (
-	maxMarks   = 1000    // of emphasis, links and the like in one paragraph, heading or cell of a table
+	maxMarks   = 2000    // in one paragraph, heading or cell of a table: parsers of emphasis, links and the like that are asked
 	maxNesting = 50      // of lists, quotations and footnotes in each other
-	maxNotes   = 1000    // footnotes of a text
-	maxRefs    = 1000    // addresses defined in one paragraph
-	maxCells   = 50_000  // of a table; as many as it has characters if those are more
+	maxLines   = 20_000  // of a text
+	maxCells   = 50_000  // of a text, if each of its lines were a row of its widest table; ten times its characters if those are more
 	maxDefined = 100_000 // characters of defined addresses where they are used; as many as the text has if those are more
 )
+
+// outOfBounds says whether a text has more lines, or could have more cells, than it should.
+func outOfBounds(source string) bool {
+	lines, widest := 0, 0
+	for line := range strings.Lines(source) {
+		lines, widest = lines+1, max(widest, 1+strings.Count(line, "|"))
+	}
+	return lines > maxLines || lines*widest > max(maxCells, 10*len(source))
+}
 
 // bounded is an option that puts the bounds around the parsers of the options before it.
 type bounded struct{}
@@ -33,45 +41,25 @@ func (bounded) SetParserOption(c *parser.Config) {
 	for i, p := range c.InlineParsers {
 		c.InlineParsers[i].Value = boundedInline{p.Value.(parser.InlineParser)}
 	}
-	footnotes := extension.NewFootnoteBlockParser()
 	for i, p := range c.BlockParsers {
-		block := boundedBlock{p.Value.(parser.BlockParser)}
-		switch p.Value {
-		case parser.NewParagraphParser():
-		case footnotes:
-			c.BlockParsers[i].Value = boundedNotes{block}
-		default:
-			c.BlockParsers[i].Value = block
-		}
-	}
-	tables := extension.NewTableParagraphTransformer()
-	for i, p := range c.ParagraphTransformers {
-		switch p.Value {
-		case tables:
-			c.ParagraphTransformers[i].Value = boundedTables{tables}
-		case parser.LinkReferenceParagraphTransformer:
-			c.ParagraphTransformers[i].Value = boundedDefinitions{parser.LinkReferenceParagraphTransformer}
+		if p.Value != parser.NewParagraphParser() {
+			c.BlockParsers[i].Value = boundedBlock{p.Value.(parser.BlockParser)}
 		}
 	}
 }
 
-var marksKey, notesKey, definedKey = parser.NewContextKey(), parser.NewContextKey(), parser.NewContextKey()
-
-// marks counts the places in a block at which some parser was asked.
-type marks struct{ n, last int }
+var marksKey, definedKey = parser.NewContextKey(), parser.NewContextKey()
 
 // boundedInline shares its count with the other parsers of the text.
 type boundedInline struct{ parser.InlineParser }
 
 func (b boundedInline) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	if util.IsPunct(block.Peek()) { // what begins a word may be an address, which costs nothing
-		m := pc.ComputeIfAbsent(marksKey, func() any { return &marks{} }).(*marks)
-		if _, at := block.Position(); m.n == 0 || at.Start != m.last {
-			m.n, m.last = m.n+1, at.Start
-		}
-		if m.n > maxMarks {
+		marks, _ := pc.Get(marksKey).(int)
+		if marks == maxMarks {
 			return nil
 		}
+		pc.Set(marksKey, marks+1)
 	}
 	n := b.InlineParser.Parse(parent, block, pc)
 	switch n := n.(type) {
@@ -124,50 +112,4 @@ func (b boundedBlock) Open(parent ast.Node, reader text.Reader, pc parser.Contex
 		return nil, parser.NoChildren
 	}
 	return b.BlockParser.Open(parent, reader, pc)
-}
-
-// boundedNotes opens no more than so many footnotes: each reference looks through all of them.
-type boundedNotes struct{ boundedBlock }
-
-func (b boundedNotes) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
-	notes, _ := pc.Get(notesKey).(int)
-	if notes >= maxNotes {
-		return nil, parser.NoChildren
-	}
-	node, state := b.boundedBlock.Open(parent, reader, pc)
-	if node != nil {
-		pc.Set(notesKey, notes+1)
-	}
-	return node, state
-}
-
-// boundedTables leaves a paragraph alone that would be a table of far more cells than it writes out.
-type boundedTables struct{ parser.ParagraphTransformer }
-
-func (b boundedTables) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
-	columns, length := 0, 0
-	for i := range node.Lines().Len() {
-		line := node.Lines().At(i)
-		length += line.Len()
-		columns = max(columns, 1+bytes.Count(line.Value(reader.Source()), []byte("|")))
-	}
-	if columns*node.Lines().Len() <= max(maxCells, length) {
-		b.ParagraphTransformer.Transform(node, reader, pc)
-	}
-}
-
-// boundedDefinitions leaves a paragraph alone that defines more addresses than so many.
-type boundedDefinitions struct{ parser.ParagraphTransformer }
-
-func (b boundedDefinitions) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
-	definitions := 0
-	for i := range node.Lines().Len() {
-		line := node.Lines().At(i)
-		if bytes.Contains(line.Value(reader.Source()), []byte("]:")) {
-			definitions++
-		}
-	}
-	if definitions <= maxRefs {
-		b.ParagraphTransformer.Transform(node, reader, pc)
-	}
 }

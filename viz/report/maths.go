@@ -26,16 +26,14 @@ const (
 	formulasTime = 30 * time.Second // for all of a notebook
 )
 
-// programs are KaTeX and our additions, compiled once.
-var programs = sync.OnceValue(func() (all []*goja.Program) {
-	for _, name := range []string{"katex/katex.min.js", "katex/shims.js"} {
-		source, err := katex.ReadFile(name)
-		if err != nil {
-			panic(err)
-		}
-		all = append(all, goja.MustCompile(name, string(source), true))
+// program is KaTeX with our additions, compiled once. Its value is a function that makes MathML.
+var program = sync.OnceValue(func() *goja.Program {
+	library, err := katex.ReadFile("katex/katex.min.js")
+	additions, err2 := katex.ReadFile("katex/shims.js")
+	if err := cmp.Or(err, err2); err != nil {
+		panic(err)
 	}
-	return all
+	return goja.MustCompile("katex.js", string(library)+"\n"+string(additions), true)
 })
 
 // typesetter makes MathML of the formulas of one notebook: what one defines, the next may use.
@@ -49,13 +47,7 @@ type typesetter struct {
 func (t *typesetter) start() {
 	t.vm = goja.New()
 	t.vm.SetMaxCallStackSize(maxCalls)
-	for _, p := range programs() {
-		if _, err := t.vm.RunProgram(p); err != nil {
-			panic(err)
-		}
-	}
-	begin, _ := goja.AssertFunction(t.vm.Get("typesetter"))
-	typeset, err := begin(goja.Undefined())
+	typeset, err := t.vm.RunProgram(program())
 	if err != nil {
 		panic(err)
 	}

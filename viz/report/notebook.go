@@ -169,21 +169,15 @@ func parseNotebook(data []byte, file any) error {
 	return nil // what else is wrong costs a key or a cell
 }
 
-// readUpTo reads a file that is not larger than so many bytes.
+// readUpTo reads a file that is not larger than so many bytes. A pipe has no size before it is read.
 func readUpTo(path string, most int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	defer file.Close()
-	var data []byte
-	info, err := file.Stat()
-	large := err == nil && info.Size() > most
-	if err == nil && !large {
-		data, err = io.ReadAll(io.LimitReader(file, most+1)) // a pipe has no size
-		large = int64(len(data)) > most
-	}
-	if large {
+	data, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err == nil && int64(len(data)) > most {
 		err = fmt.Errorf("%s is larger than %d MB", path, most>>20)
 	}
 	if err != nil {

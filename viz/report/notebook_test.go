@@ -130,6 +130,8 @@ func TestWhatCannotBeShownIsNamed(t *testing.T) {
 		"unknown cell": {map[string]any{"cell_type": "sql", "source": "SELECT <1>"}, "SELECT &lt;1&gt;"},
 		"raw LaTeX":    {map[string]any{"cell_type": "raw", "source": "\\x", "metadata": map[string]any{"format": "text/latex"}}, "<pre>\\x</pre>"},
 		"shape":        {map[string]any{"cell_type": "markdown", "source": "KEPT", "metadata": "text", "attachments": []any{1}}, "KEPT"},
+		"deep":         {htmlCell(strings.Repeat("<div>", 600) + "KEPT"), "KEPT"},
+		"many lines":   {markdownCell(strings.Repeat("- a\n", 20_001) + "KEPT"), "KEPT"},
 		"no cell":      {map[string]any{"cell_type": "code", "source": "KEPT", "outputs": "none", "execution_count": nil}, "KEPT"},
 	} {
 		n := notebookOf(t, c.cell)

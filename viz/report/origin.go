@@ -18,6 +18,9 @@ type Origin struct {
 	Made    time.Time // left out where it is zero
 }
 
+// fact is a name and what it stands for.
+type fact struct{ Name, Value string }
+
 // inputFile is a file that a page was made from.
 type inputFile struct{ Name, SHA256 string }
 

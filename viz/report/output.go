@@ -62,36 +62,18 @@ func (r *notebookRenderer) traceback(o *output) string {
 	return r.terminalHTML(text)
 }
 
-// shower renders what an output holds under a media type; false where it cannot, so that another is tried.
-type shower func(r *notebookRenderer, o *output, media, text string) (string, bool)
-
-// showers are those of media types, the richest first, in JupyterLab's order.
-var showers = []struct {
-	media string
-	show  shower
-}{
-	{viz.DrawingType, (*notebookRenderer).showFigure},
-	{"text/html", (*notebookRenderer).showHTML},
-	{"text/markdown", (*notebookRenderer).showMarkdown},
-	{"text/latex", (*notebookRenderer).showLaTeX},
-	{"image/svg+xml", (*notebookRenderer).showPicture},
-	{"image/png", (*notebookRenderer).showPicture},
-	{"image/jpeg", (*notebookRenderer).showPicture},
-	{"image/gif", (*notebookRenderer).showPicture},
-	{"image/webp", (*notebookRenderer).showPicture},
-	{"image/avif", (*notebookRenderer).showPicture},
-	{"image/bmp", (*notebookRenderer).showPicture},
-	{"image/tiff", (*notebookRenderer).showPicture},
-	{"application/json", (*notebookRenderer).showJSON},
-	{"text/plain", (*notebookRenderer).showText},
+// mediaTypes are those that a page can show, the richest first, in JupyterLab's order.
+var mediaTypes = []string{
+	viz.DrawingType, "text/html", "text/markdown", "text/latex", "image/svg+xml", "image/png", "image/jpeg", "image/gif", "image/webp",
+	"image/avif", "image/bmp", "image/tiff", "application/json", "text/plain",
 }
 
 // renderData renders the richest version of an output that a page can show.
 func (r *notebookRenderer) renderData(o *output) string {
 	before := len(r.left)
-	for _, s := range showers {
-		if data, ok := o.Data[s.media]; ok {
-			if shown, ok := s.show(r, o, s.media, string(data)); ok {
+	for _, media := range mediaTypes {
+		if text, ok := o.Data[media]; ok {
+			if shown, ok := r.show(o, media, string(text)); ok {
 				return shown
 			}
 		}
@@ -105,7 +87,40 @@ func (r *notebookRenderer) renderData(o *output) string {
 	return `<p class="note">(An output that needs a running notebook.)</p>`
 }
 
-func (r *notebookRenderer) showHTML(o *output, _, text string) (string, bool) {
+// show renders what an output holds under a media type; false where it cannot, so that another is tried.
+func (r *notebookRenderer) show(o *output, media, text string) (string, bool) {
+	switch media {
+	case viz.DrawingType:
+		return r.showFigure(text)
+	case "text/html":
+		return r.showHTML(o, text)
+	case "text/markdown":
+		return `<div class="md">` + r.renderMarkdown(text) + "</div>", true
+	case "text/latex":
+		return r.showLaTeX(o, text)
+	case "application/json":
+		var indented bytes.Buffer
+		if json.Indent(&indented, []byte(text), "", "  ") == nil {
+			text = indented.String()
+		}
+		fallthrough
+	case "text/plain":
+		return folded("stdout", r.terminalHTML(text)), true
+	}
+	return r.showPicture(o, media, text)
+}
+
+// showFigure draws figures of package nb from their data, which it checks.
+func (r *notebookRenderer) showFigure(text string) (string, bool) {
+	f, err := viz.ReadFrames([]byte(text))
+	if err != nil {
+		r.leave("a figure: %v", err)
+		return "", false
+	}
+	return f.HTML(), true
+}
+
+func (r *notebookRenderer) showHTML(o *output, text string) (string, bool) {
 	var found formulas
 	shown := r.sanitise(found.placeInHTML(noPlaces.Replace(text)))
 	if !shown.shows && (len(o.Data) > 1 || shown.missed == "") {
@@ -119,45 +134,20 @@ func (r *notebookRenderer) showHTML(o *output, _, text string) (string, bool) {
 	return out + "</div>", true
 }
 
-// showFigure draws figures of package nb from their data, which it checks.
-func (r *notebookRenderer) showFigure(_ *output, _, text string) (string, bool) {
-	f, err := viz.ReadFrames([]byte(text))
-	if err != nil {
-		r.leave("a figure: %v", err)
-		return "", false
-	}
-	return f.HTML(), true
-}
-
-func (r *notebookRenderer) showMarkdown(_ *output, _, text string) (string, bool) {
-	return `<div class="md">` + r.renderMarkdown(text) + "</div>", true
-}
-
-// showLaTeX shows text with formulas, or a formula.
-func (r *notebookRenderer) showLaTeX(o *output, _, text string) (string, bool) {
+// showLaTeX shows text with formulas, or a formula; neither if one is not understood and the output has a text.
+func (r *notebookRenderer) showLaTeX(o *output, text string) (string, bool) {
 	var found formulas
 	escaped := found.placeInHTML(html.EscapeString(noPlaces.Replace(text)))
 	if len(found) == 0 {
 		escaped = found.place(formula{tex: strings.TrimSpace(text), display: true})
 	}
-	for _, f := range found {
-		if _, err := r.typesetter.typeset(f.tex, f.display); err != nil && o.Data["text/plain"] != "" {
-			return "", false
-		}
+	before := len(r.left)
+	shown := `<p>` + found.put(escaped, r.formula) + "</p>"
+	if len(r.left) > before && o.Data["text/plain"] != "" {
+		r.left = r.left[:before]
+		return "", false
 	}
-	return `<p>` + found.put(escaped, r.formula) + "</p>", true
-}
-
-func (r *notebookRenderer) showJSON(_ *output, _, text string) (string, bool) {
-	var indented bytes.Buffer
-	if json.Indent(&indented, []byte(text), "", "  ") == nil {
-		text = indented.String()
-	}
-	return r.showText(nil, "", text)
-}
-
-func (r *notebookRenderer) showText(_ *output, _, text string) (string, bool) {
-	return folded("stdout", r.terminalHTML(text)), true
+	return shown, true
 }
 
 // folded is a text, of which a reader sees the first lines if there are many.

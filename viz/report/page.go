@@ -1,8 +1,9 @@
 package report
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
-	"html/template"
 
 	"github.com/parallelcl/parallelcl/viz"
 )
@@ -12,47 +13,42 @@ type page struct {
 	Title, Headline string
 	Results         *resultTable
 	Best            string
-	Timeline        template.HTML
-	TimelineNote    string
-	Accuracy        template.HTML
-	Tasks           template.HTML
+	Figures         []runFigure
 	Toy             *toySection
 	Certificates    []certificateSection
 	Tolerance       string
-	About           about
+	Made            made
+	Runs            []runPtr
+	Config          string // of the first run
 }
 
 func newPage(in *DemoInput) (*page, error) {
 	first := in.Runs[0]
-	table, err := newResultTable(in.Runs)
+	groups, err := viz.Groups(in.Runs)
 	if err != nil {
 		return nil, err
 	}
+	table := newResultTable(groups)
 	p := &page{
 		Title:     in.Title,
 		Results:   table,
 		Headline:  headline(in, table),
 		Best:      table.best(),
 		Tolerance: "10⁻⁹",
-		About:     newAbout(in),
+		Made:      demoMade(in),
+		Runs:      in.Runs,
+	}
+	var config bytes.Buffer
+	if json.Indent(&config, first.Config, "", "  ") == nil {
+		p.Config = config.String()
 	}
 	if p.Title == "" {
 		p.Title = "Parallel continual learning"
 	}
-	p.Timeline, err = picture(viz.Timeline(viz.Light, first))
-	if err != nil {
-		return nil, err
-	}
-	p.TimelineNote = timelineNote(in.Runs)
-	if hasCurve(in) {
-		p.Accuracy, err = picture(viz.Accuracy(viz.Light, in.Runs...))
-		if err != nil {
-			return nil, err
+	for _, f := range runFigures(in.Runs, table.Repeated) {
+		if f.Picture != "" { // else there are no accuracies for it
+			p.Figures = append(p.Figures, f)
 		}
-	}
-	p.Tasks, err = picture(viz.TaskAccuracy(viz.Light, in.Runs...))
-	if err != nil {
-		return nil, err
 	}
 	if p.Toy, err = newToySection(in.Toy); err != nil {
 		return nil, err
@@ -61,13 +57,14 @@ func newPage(in *DemoInput) (*page, error) {
 	return p, err
 }
 
-func hasCurve(in *DemoInput) bool {
-	for _, r := range in.Runs {
-		if len(r.Curve) > 0 {
-			return true
-		}
+func demoMade(in *DemoInput) made {
+	r, m := in.Runs[0], runsMade(in.Origin, in.Runs)
+	m.add("data set", r.Dataset+", "+r.Increment+"-incremental")
+	m.add("label set, timeline", fmt.Sprintf("seeds %d, %d", r.LabelSet, r.Timeline))
+	if r.Measured.PeakRSS > 0 {
+		m.add("peak memory", fmt.Sprintf("%.0f MiB", float64(r.Measured.PeakRSS)/(1<<20)))
 	}
-	return false
+	return m
 }
 
 func headline(in *DemoInput, table *resultTable) string {

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -26,9 +27,9 @@ import (
 	_ "golang.org/x/image/webp"
 )
 
-// Bounds of a picture in a page.
+// Bounds of a picture in a page. What the notebook itself holds is within its own bound.
 const (
-	maxPictureBytes  = 32 << 20
+	maxPictureBytes  = 32 << 20 // of a file
 	maxPicturePixels = 1 << 25
 )
 
@@ -42,17 +43,11 @@ func (r *notebookRenderer) pictureURI(name string) (string, error) {
 	case "attachment":
 		return attachmentURI(r.cell, unescaped(rest))
 	}
-	if strings.ContainsAny(name, ":\\") || strings.HasPrefix(name, "/") {
-		return "", errors.New("it lies elsewhere; want a file in the notebook's folder, or below, named from there")
-	}
 	data, err := r.notebook.readBeside(unescaped(name))
-	if end := strings.IndexAny(name, "?#"); errors.Is(err, fs.ErrNotExist) && end > 0 { // addresses may ask for a version
+	if end := strings.IndexAny(name, "?#"); errors.Is(err, errNoFile) && end > 0 { // addresses may ask for a version
 		data, err = r.notebook.readBeside(unescaped(name[:end]))
 	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "", errors.New("there is no such file beside the notebook")
-	case err != nil:
+	if err != nil {
 		return "", err
 	}
 	return checkedURI(data)
@@ -65,37 +60,32 @@ func unescaped(name string) string {
 	return name
 }
 
-// readBeside reads a file of the notebook's folder or below. No link leads out of there.
+var (
+	errNoFile    = errors.New("there is no such file beside the notebook")
+	errNoPicture = errors.New("it is not a picture that browsers show")
+)
+
+// readBeside reads a file of the notebook's folder or below. No name and no link leads out of there.
 func (n *Notebook) readBeside(name string) ([]byte, error) {
-	root, err := os.OpenRoot(filepath.Dir(n.File))
+	folder, err := os.OpenRoot(filepath.Dir(n.File))
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
-	name = filepath.FromSlash(name)
-	info, err := root.Stat(name)
+	defer folder.Close()
+	name = path.Clean(name)
+	info, err := fs.Stat(folder.FS(), name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, err
+		return nil, errNoFile
 	case err != nil:
-		return nil, errors.New("it lies outside of the notebook's folder")
+		return nil, errors.New("it lies elsewhere; want a file in the notebook's folder, or below, named from there")
 	case !info.Mode().IsRegular():
 		return nil, errors.New("it is not a file")
 	case info.Size() > maxPictureBytes:
-		return nil, errTooLarge
+		return nil, fmt.Errorf("it is larger than %d MB", maxPictureBytes>>20)
 	}
-	file, err := root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, maxPictureBytes))
+	return fs.ReadFile(folder.FS(), name)
 }
-
-var (
-	errTooLarge  = fmt.Errorf("it is larger than %d MB", maxPictureBytes>>20)
-	errNoPicture = errors.New("it is not a picture that browsers show")
-)
 
 func attachmentURI(c *cell, name string) (string, error) {
 	data := c.Attachments[name]
@@ -120,7 +110,7 @@ func mediaURI(media, text string) (string, error) {
 		text = declaration.ReplaceAllString(text, "") // of an encoding that the notebook's text no longer has
 		if !strings.Contains(text, "http://www.w3.org/2000/svg") {
 			var err error
-			if text, _, err = drawingFile(text); err != nil {
+			if text, err = drawingFile(text); err != nil {
 				return "", fmt.Errorf("its drawing is broken: %w", err)
 			}
 		}
@@ -142,9 +132,6 @@ func base64URI(text string) (string, error) {
 
 // checkedURI makes a data URI of a picture. What kind it is the data tell.
 func checkedURI(data []byte) (string, error) {
-	if len(data) > maxPictureBytes {
-		return "", errTooLarge
-	}
 	kind := pictureKind(data)
 	config, _, err := image.DecodeConfig(bytes.NewReader(data))
 	switch {
@@ -189,9 +176,8 @@ func pictureKind(data []byte) string {
 	return ""
 }
 
-// drawingFile makes a file of a drawing that lies in a page, where it needs no name of its language. The root says what is
-// in it, and how large it is.
-func drawingFile(source string) (svg string, root xml.StartElement, err error) {
+// drawingFile makes a file of a drawing that lies in a page, where it needs no name of its language.
+func drawingFile(source string) (string, error) {
 	for _, name := range []string{`xmlns:xlink="http://www.w3.org/1999/xlink"`, `xmlns="http://www.w3.org/2000/svg"`} {
 		if prefix, _, _ := strings.Cut(name, "="); !strings.Contains(source, " "+prefix+"=") {
 			source = strings.Replace(source, "<svg", "<svg "+name, 1)
@@ -199,15 +185,10 @@ func drawingFile(source string) (svg string, root xml.StartElement, err error) {
 	}
 	d := xml.NewDecoder(strings.NewReader(source))
 	for {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return source, root, nil
-		}
-		if err != nil {
-			return "", root, err
-		}
-		if t, ok := token.(xml.StartElement); ok && root.Name.Local == "" {
-			root = t.Copy()
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return source, nil
+		} else if err != nil {
+			return "", err
 		}
 	}
 }

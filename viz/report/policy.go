@@ -14,13 +14,13 @@ import (
 // sheet, frame, form or address that a browser would load or go to by itself.
 
 // allowed are the elements; all others lose their tags, and those of left their contents too.
-var allowed = words(`a abbr address article aside b bdi bdo blockquote br caption center cite code col colgroup dd
+var allowed = strings.Fields(`a abbr address article aside b bdi bdo blockquote br caption center cite code col colgroup dd
 	del details dfn div dl dt em figcaption figure footer h1 h2 h3 h4 h5 h6 header hr i img input ins kbd li main
 	mark meter nav ol output p picture pre progress q rp rt ruby s samp section small span strike strong sub
 	summary sup table tbody td tfoot th thead time tr tt u ul var wbr`)
 
 // left are elements that go with all they hold.
-var left = words(`annotation annotation-xml applet audio button canvas datalist embed form frame frameset head iframe
+var left = words(`applet audio button canvas datalist embed form frameset iframe
 	map math noembed noframes noscript object option plaintext portal script select source style svg template textarea
 	title video xmp`)
 
@@ -50,10 +50,8 @@ var policy = newPolicy()
 
 func newPolicy() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
-	for name := range allowed {
-		p.AllowElements(name)
-		p.AllowNoAttrs().OnElements(name)
-	}
+	p.AllowElements(allowed...)
+	p.AllowNoAttrs().OnElements(allowed...)
 	p.AllowAttrs("title", "lang", "dir").Globally()
 	p.AllowAttrs("align").Matching(regexp.MustCompile(`^(?i:left|right|center|justify)$`)).Globally()
 	p.AllowAttrs("valign").Matching(regexp.MustCompile(`^(?i:top|middle|bottom|baseline)$`)).Globally()

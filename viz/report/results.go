@@ -65,25 +65,21 @@ func overRuns(digits int, values ...float64) value {
 	return n
 }
 
-func newResultTable(runs []runPtr) (*resultTable, error) {
-	groups, err := viz.Groups(runs)
-	if err != nil {
-		return nil, err
-	}
+func newResultTable(groups []viz.Group) *resultTable {
 	t := &resultTable{}
+	var chance []float64
 	light, dark := viz.Light.Groups(groups), viz.Dark.Groups(groups)
 	for i, g := range groups {
 		row := newResultRow(g)
 		row.Swatch = template.CSS(fmt.Sprintf("background:light-dark(%s,%s)", cssColor(light[i].Color), cssColor(dark[i].Color)))
 		t.Repeated = t.Repeated || row.Runs > 1
 		t.Rows = append(t.Rows, row)
-	}
-	var chance []float64
-	for _, r := range runs {
-		chance = append(chance, viz.Chance(r, r.Span()))
+		for _, r := range g.Runs {
+			chance = append(chance, viz.Chance(r, r.Span()))
+		}
 	}
 	t.Chance = fmt.Sprintf("%.1f", results.MomentOf(chance...).Mean)
-	return t, nil
+	return t
 }
 
 func cssColor(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }

@@ -27,7 +27,7 @@ type RunsInput struct {
 // runsPage is what the template shows.
 type runsPage struct {
 	Title, Headline string
-	Decisions       []decision
+	Decisions       []*decision
 	Cost            *runFigure
 	Differ          []fact // settings in which the runs differ
 	Methods         []methodRow
@@ -84,18 +84,21 @@ func Runs(ctx context.Context, w io.Writer, in RunsInput) error {
 }
 
 func newRunsPage(ctx context.Context, in *RunsInput) (*runsPage, error) {
-	p := &runsPage{Title: in.Title, Cite: cite, Made: runsMade(in)}
-	if p.Title == "" {
-		p.Title = "Results"
+	p := &runsPage{Title: cmp.Or(in.Title, "Results"), Cite: cite, Made: runsMade(in.Origin, runsIn(in.Files))}
+	for _, f := range in.Files {
+		p.Made.Files = append(p.Made.Files, inputFile{shared(f.File), f.SHA256})
+		if f.Records != "" {
+			p.Made.Files = append(p.Made.Files, inputFile{shared(f.Records), f.RecordsSHA256})
+		}
 	}
 	files, repeats := once(in.Files)
-	all := settingsOf(files)
+	all, err := settingsOf(files)
+	if err != nil {
+		return nil, err
+	}
 	p.Several = len(all) > 1
 	for i, s := range all {
-		table, err := newResultTable(s.runs())
-		if err != nil {
-			return nil, err
-		}
+		table := newResultTable(s.groups)
 		for _, row := range table.Rows {
 			p.Rows = append(p.Rows, runRow{row, s.Title, s.config["dataset"], s.config["increment"]})
 		}
@@ -118,21 +121,15 @@ func newRunsPage(ctx context.Context, in *RunsInput) (*runsPage, error) {
 
 // decide fills in what stands on top.
 func (p *runsPage) decide(files []RunFile, all []*setting) error {
-	var runs []runPtr
+	runs := runsIn(files)
 	var configs []map[string]string
-	for _, f := range files {
-		runs = append(runs, f.Run)
-		config := settingConfig(f.Run)
-		configs = append(configs, config)
+	for _, r := range runs {
+		configs = append(configs, settingConfig(r))
 	}
 	label, method := map[string]string{}, map[string]string{} // of a name in a comparison
 	compared := versus.Results(runs)
 	for _, s := range all {
-		groups, err := viz.Groups(s.runs())
-		if err != nil {
-			return err
-		}
-		for _, g := range groups {
+		for _, g := range s.groups {
 			for _, r := range g.Runs {
 				name := compared[slices.Index(runs, r)].Method
 				label[name], method[name] = g.Label, g.Method
@@ -145,7 +142,11 @@ func (p *runsPage) decide(files []RunFile, all []*setting) error {
 	}
 	var err error
 	p.Decisions, err = decisions(compared, label)
-	p.Cost = costFigure(p.Decisions, method)
+	var tables []*versus.Table
+	for _, d := range p.Decisions {
+		tables = append(tables, d.Table)
+	}
+	p.Cost = costFigure(tables, label, method)
 	return err
 }
 
@@ -205,13 +206,13 @@ type block struct {
 	seed      uint64
 }
 
-// runsMade tells what the runs were made with; where they differ, all of it.
-func runsMade(in *RunsInput) made {
-	m := in.Origin.made()
+// runsMade tells what runs were made with; where they differ, all of it.
+func runsMade(o Origin, runs []runPtr) made {
+	m := o.made()
 	each := func(name string, value func(results.Maker) string) {
 		var values []string
-		for _, f := range in.Files {
-			for _, maker := range f.Run.Measured.Makers() {
+		for _, r := range runs {
+			for _, maker := range r.Measured.Makers() {
 				if v := strings.TrimSpace(value(maker)); v != "" && !slices.Contains(values, v) {
 					values = append(values, v)
 				}
@@ -230,12 +231,8 @@ func runsMade(in *RunsInput) made {
 		return fmt.Sprint(by.Threads)
 	})
 	seconds := 0.0
-	for _, f := range in.Files {
-		seconds += f.Run.Measured.TrainSeconds + f.Run.Measured.EvalSeconds
-		m.Files = append(m.Files, inputFile{shared(f.File), f.SHA256})
-		if f.Records != "" {
-			m.Files = append(m.Files, inputFile{shared(f.Records), f.RecordsSHA256})
-		}
+	for _, r := range runs {
+		seconds += r.Measured.TrainSeconds + r.Measured.EvalSeconds
 	}
 	if seconds > 0 {
 		m.add("training and evaluation", fmt.Sprintf("%.1f s, all runs together", seconds))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/viz"
@@ -38,41 +39,37 @@ type stepsSection struct {
 }
 
 func newRunSection(ctx context.Context, s *setting, table *resultTable) (*runSection, error) {
-	runs := s.runs()
-	out := &runSection{Title: s.Title}
-	add := func(f runFigure) { out.Figures = append(out.Figures, f) }
-	add(titled("When the tasks came", timelineNote(runs)).of(viz.Timeline(viz.Light, runs[0])))
-	if oneTimeline(runs) {
-		add(titled("Accuracy over time", "The average is over all tasks started so far: it falls when a task arrives. Bands, or bars where there are many methods, are ± one standard deviation over runs: label sets, timelines and seeds together.").of(viz.Accuracy(viz.Light, runs...)))
-	} else {
-		add(titled("Accuracy as tasks end", "The average is over all tasks started so far. Bars are ± one standard deviation over runs: label sets, timelines and seeds together.").of(viz.LearningProcess(viz.Light, runs...)))
-	}
-	add(titled("Accuracy by task", "Look at the length of the stems: a marker below its bar is forgetting, a marker above it later improvement.").of(viz.TaskAccuracy(viz.Light, runs...)))
-	if oneTimeline(runs) {
-		add(titled("Accuracy of each task at each task's end", "Look along a row to the right of its frame: falling numbers are forgetting.").of(viz.AccuracyMatrix(viz.Light, runs...)))
-	}
-	if temperatures(runs) > 1 {
-		add(titled("Accuracy and the temperature", "Runs without a fixed temperature are level lines.").of(viz.Temperature(viz.Light, runs...)))
-	}
+	out := &runSection{Title: s.Title, Figures: runFigures(s.runs(), table.Repeated)}
+	out.Tasks, out.Classes = newTaskTable(s.groups), newClassTables(s.groups)
 	var err error
-	if out.Tasks, err = newTaskTable(runs); err != nil {
-		return nil, err
-	}
-	if out.Classes, err = newClassTables(runs); err != nil {
-		return nil, err
-	}
 	out.Steps, err = newStepsSections(ctx, s, table)
 	return out, err
 }
 
-// oneTimeline says whether all runs have their tasks at the same steps.
-func oneTimeline(runs []runPtr) bool {
-	for _, r := range runs[1:] {
-		if !slices.EqualFunc(r.Tasks, runs[0].Tasks, func(a, b results.Task) bool { return a.Start == b.Start && a.End == b.End }) {
-			return false
-		}
+// runFigures are the figures of runs of one setting.
+func runFigures(runs []runPtr, repeated bool) (out []runFigure) {
+	add := func(title, note string, draw func(*viz.Theme, ...runPtr) (*viz.Figure, error)) {
+		out = append(out, titled(title, note).of(draw(viz.Light, runs...)))
 	}
-	return true
+	out = append(out, titled("When the tasks came", timelineNote(runs)).of(viz.Timeline(viz.Light, runs[0])))
+	bands, bars := "", ""
+	if repeated {
+		bars = " Bars are ± one standard deviation over runs: label sets, timelines and seeds together."
+		bands = strings.Replace(bars, "Bars are", "Bands, or bars where there are many methods, are", 1)
+	}
+	if results.OneTimeline(runs) {
+		add("Accuracy over time", "The average is over all tasks started so far: it falls when a task arrives."+bands, viz.Accuracy)
+	} else {
+		add("Accuracy as tasks end", "The average is over all tasks started so far."+bars, viz.LearningProcess)
+	}
+	add("Accuracy by task", "Look at the length of the stems: a marker below its bar is forgetting, a marker above it later improvement through rehearsal.", viz.TaskAccuracy)
+	if results.OneTimeline(runs) {
+		add("Accuracy of each task at each task's end", "Look along a row to the right of its frame: falling numbers are forgetting.", viz.AccuracyMatrix)
+	}
+	if temperatures(runs) > 1 {
+		add("Accuracy and the temperature", "Runs without a fixed temperature are level lines.", viz.Temperature)
+	}
+	return out
 }
 
 // temperatures counts the temperatures that were set.
@@ -86,47 +83,45 @@ func temperatures(runs []runPtr) int {
 	return len(set)
 }
 
-func newTaskTable(runs []runPtr) (taskTable, error) {
-	var out taskTable
-	groups, err := viz.Groups(runs)
-	if err != nil {
-		return out, err
-	}
-	for _, r := range runs { // some may have more tasks than others
-		for _, task := range r.Tasks[min(len(out.Tasks), len(r.Tasks)):] {
-			out.Tasks = append(out.Tasks, task.ID)
-		}
-	}
+func newTaskTable(groups []viz.Group) (out taskTable) {
 	for _, g := range groups {
-		row := taskRow{Label: g.Label}
-		for t := range out.Tasks {
-			row.Final = append(row.Final, ofTask(g, t, func(task results.Task) float64 { return 100 * task.AccFinal }))
-			row.End = append(row.End, ofTask(g, t, func(task results.Task) float64 { return 100 * task.AccEnd }))
+		for _, r := range g.Runs { // some may have more tasks than others
+			for _, task := range r.Tasks[min(len(out.Tasks), len(r.Tasks)):] {
+				out.Tasks = append(out.Tasks, task.ID)
+			}
 		}
-		out.Rows = append(out.Rows, row)
 	}
-	return out, nil
+	out.Rows = taskRows(groups, len(out.Tasks), func(r runPtr, t int) (final, end float64, ok bool) {
+		if t >= len(r.Tasks) {
+			return 0, 0, false
+		}
+		return r.Tasks[t].AccFinal, r.Tasks[t].AccEnd, true
+	})
+	return out
 }
 
-// ofTask is a value of one task over those of a group's runs that have it.
-func ofTask(g viz.Group, task int, value func(results.Task) float64) value {
-	var xs []float64
-	for _, r := range g.Runs {
-		if task < len(r.Tasks) {
-			xs = append(xs, value(r.Tasks[task]))
+// taskRows has a row for each group, whose columns are accuracies over those of its runs that have them.
+func taskRows(groups []viz.Group, columns int, accuracy func(r runPtr, column int) (final, end float64, ok bool)) (out []taskRow) {
+	for _, g := range groups {
+		row := taskRow{Label: g.Label}
+		for c := range columns {
+			var finals, ends []float64
+			for _, r := range g.Runs {
+				if final, end, ok := accuracy(r, c); ok {
+					finals, ends = append(finals, 100*final), append(ends, 100*end)
+				}
+			}
+			row.Final, row.End = append(row.Final, overRuns(1, finals...)), append(row.End, overRuns(1, ends...))
 		}
+		out = append(out, row)
 	}
-	return overRuns(1, xs...)
+	return out
 }
 
 // newStepsSections shows for each method the steps of its first recorded run.
 func newStepsSections(ctx context.Context, s *setting, table *resultTable) ([]stepsSection, error) {
-	groups, err := viz.Groups(s.runs())
-	if err != nil {
-		return nil, err
-	}
 	var out []stepsSection
-	for i, g := range groups {
+	for i, g := range s.groups {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/viz"
 )
 
 // setting is runs that one figure may compare: they differ in method and parameters, and in what
@@ -13,11 +14,13 @@ type setting struct {
 	Title  string
 	config map[string]string
 	files  []RunFile
+	groups []viz.Group
 }
 
-func (s *setting) runs() []runPtr {
-	var out []runPtr
-	for _, f := range s.files {
+func (s *setting) runs() []runPtr { return runsIn(s.files) }
+
+func runsIn(files []RunFile) (out []runPtr) {
+	for _, f := range files {
 		out = append(out, f.Run)
 	}
 	return out
@@ -25,8 +28,7 @@ func (s *setting) runs() []runPtr {
 
 // settingsOf sorts runs by setting, in order of first appearance, and names the settings by what
 // sets them apart.
-func settingsOf(files []RunFile) []*setting {
-	var out []*setting
+func settingsOf(files []RunFile) (out []*setting, err error) {
 	for _, f := range files {
 		config := settingConfig(f.Run)
 		i := slices.IndexFunc(out, func(s *setting) bool { return maps.Equal(s.config, config) })
@@ -37,7 +39,12 @@ func settingsOf(files []RunFile) []*setting {
 		out[i].files = append(out[i].files, f)
 	}
 	tellSettingsApart(out)
-	return out
+	for _, s := range out {
+		if s.groups, err = viz.Groups(s.runs()); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 func settingTitle(r runPtr) string { return r.Dataset + ", " + r.Increment + "-incremental" }

@@ -19,37 +19,28 @@ const (
 
 // terminalHTML is what a terminal shows in the end of all that was written, with its colours and links.
 func (r *notebookRenderer) terminalHTML(text string) string {
-	if !strings.ContainsAny(text, "\x1b\r\b") {
-		return html.EscapeString(strings.Map(printable, text))
-	}
-	var out strings.Builder
-	s := newScreen()
-	s.ScrollOutFunc = func(line string) { out.WriteString(line) }
-	s.Write([]byte(text))
-	out.WriteString(s.AsHTMLWithTimestamps(false))
-	shown := r.sanitise(strings.ReplaceAll(out.String(), "&nbsp;\n", "\n")).html
-	return ofMany.ReplaceAllStringFunc(shown, inlineColours)
+	return ofMany.ReplaceAllStringFunc(r.sanitise(terminalScreen(text)).html, inlineColours)
 }
 
 // plain is the same text without colours.
 func plain(text string) string {
-	if !strings.ContainsAny(text, "\x1b\r\b") {
-		return strings.Map(printable, text)
-	}
-	var out strings.Builder
-	s := newScreen()
-	s.ScrollOutPlainFunc = func(line string) { out.WriteString(line) }
-	s.Write([]byte(text))
-	return out.String() + s.AsPlainText()
+	return html.UnescapeString(tags.ReplaceAllString(terminalScreen(text), ""))
 }
 
-func newScreen() *terminal.Screen {
+func terminalScreen(text string) string {
+	if !strings.ContainsAny(text, "\x1b\r\b") {
+		return html.EscapeString(strings.Map(printable, text))
+	}
 	s, err := terminal.NewScreen(terminal.WithSize(terminalWidth, terminalLines), terminal.WithMaxSize(terminalWidth, 2*terminalLines))
 	if err != nil {
 		panic(err)
 	}
+	var out strings.Builder
 	s.Timestamps = false
-	return s
+	s.ScrollOutFunc = func(line string) { out.WriteString(line) }
+	s.Write([]byte(text))
+	out.WriteString(s.AsHTMLWithTimestamps(false))
+	return strings.ReplaceAll(out.String(), "&nbsp;\n", "\n")
 }
 
 func printable(c rune) rune {

@@ -13,28 +13,26 @@ import (
 var named = regexp.MustCompile(`(?:\b(Method|Dataset|Model)\s*:?=?\s*|\b(method|datasets|model|experiment)\.(?:New|Lookup|Make|Open)\([^"()]*)"([^"\n]*)$`)
 
 // Complete proposes what may stand at an offset of a cell, also while cells run.
-func (e *Engine) Complete(ctx context.Context, code string, offset int) (jupyter.Completion, error) {
+func (e *Engine) Complete(ctx context.Context, code string, offset int) (start int, matches []jupyter.Match, err error) {
 	if m := named.FindStringSubmatch(code[:offset]); m != nil {
 		return e.completeName(ctx, strings.ToLower(m[1]+m[2]), m[3], offset)
 	}
 	start, list := e.notebook.Complete(code, offset)
-	c := jupyter.Completion{Start: start, End: offset}
 	for _, p := range list {
-		c.Matches = append(c.Matches, jupyter.Match{Text: p.Text, Type: p.Kind, Signature: p.Signature})
+		matches = append(matches, jupyter.Match{Text: p.Text, Type: p.Kind, Signature: p.Signature})
 	}
-	return c, nil
+	return start, matches, nil
 }
 
-func (e *Engine) completeName(ctx context.Context, kind, begun string, offset int) (jupyter.Completion, error) {
+func (e *Engine) completeName(ctx context.Context, kind, begun string, offset int) (start int, matches []jupyter.Match, err error) {
 	begun = begun[strings.LastIndex(begun, "+")+1:] // methods can be joined
-	c := jupyter.Completion{Start: offset - len(begun), End: offset}
 	a, err := e.ask(ctx, wire.Request{Op: "names", Path: kind})
 	for _, name := range a.List {
 		if strings.HasPrefix(name, begun) {
-			c.Matches = append(c.Matches, jupyter.Match{Text: name, Type: kind})
+			matches = append(matches, jupyter.Match{Text: name, Type: kind})
 		}
 	}
-	return c, err
+	return offset - len(begun), matches, err
 }
 
 // Inspect describes the name at an offset of a cell.

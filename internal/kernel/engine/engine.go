@@ -249,15 +249,15 @@ func (e *Engine) Comm(_ context.Context, m jupyter.Comm, out jupyter.Out) error 
 }
 
 // IsComplete says whether code can run as it is.
-func (e *Engine) IsComplete(code string) jupyter.Completeness {
+func (e *Engine) IsComplete(code string) (status, indent string) {
 	complete, invalid, depth := cell.Complete(code)
 	switch {
 	case complete:
-		return jupyter.Completeness{Status: "complete"}
+		return "complete", ""
 	case invalid:
-		return jupyter.Completeness{Status: "invalid"}
+		return "invalid", ""
 	}
-	return jupyter.Completeness{Status: "incomplete", Indent: strings.Repeat("\t", depth)}
+	return "incomplete", strings.Repeat("\t", depth)
 }
 
 // explained makes an error readable in a notebook.

@@ -277,14 +277,14 @@ func TestCompletion(t *testing.T) {
 		{"for _, v := range []thing{} {\n\tif v.He", "Height"}, {"func f(in []string) {\n\ti", "in"}, {"so", "some"}, {"must(os.Op", "Open"},
 		{"c := experiment.DefaultConfig(\"glyphs\")\nc.Method = \"emgd-g", "emgd-gmc"}, {"thing{He", "Height"}, {"fm", "fmt"},
 	} {
-		got, err := s.Complete(t.Context(), c.code, len(c.code))
-		if err != nil || !slices.ContainsFunc(got.Matches, func(m jupyter.Match) bool { return m.Text == c.want }) {
-			t.Errorf("%s: %v, %v; want %s", c.code, got.Matches, err, c.want)
+		_, got, err := s.Complete(t.Context(), c.code, len(c.code))
+		if err != nil || !slices.ContainsFunc(got, func(m jupyter.Match) bool { return m.Text == c.want }) {
+			t.Errorf("%s: %v, %v; want %s", c.code, got, err, c.want)
 		}
 	}
 	for _, code := range []string{"fmt.Println(\"so", "// so", "`so"} {
-		if got, _ := s.Complete(t.Context(), code, len(code)); len(got.Matches) > 0 {
-			t.Errorf("%s: %v", code, got.Matches)
+		if _, got, _ := s.Complete(t.Context(), code, len(code)); len(got) > 0 {
+			t.Errorf("%s: %v", code, got)
 		}
 	}
 	code := "x := strings.ToUpper(\"\")"

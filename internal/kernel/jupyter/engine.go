@@ -18,15 +18,16 @@ type Engine interface {
 	// second time.
 	Force()
 
-	// Complete proposes what may stand at a byte offset of code.
-	Complete(ctx context.Context, code string, offset int) (Completion, error)
+	// Complete proposes what may stand for the code from start to a byte offset.
+	Complete(ctx context.Context, code string, offset int) (start int, matches []Match, err error)
 
 	// Inspect describes what stands at a byte offset of code, by media type. Level 1 asks for more than level 0. The result
 	// is empty where nothing is known.
 	Inspect(ctx context.Context, code string, offset, level int) (map[string]any, error)
 
-	// IsComplete says whether code can run as it is.
-	IsComplete(code string) Completeness
+	// IsComplete says whether code can run as it is: whether it is "complete", "incomplete", "invalid" or "unknown". indent is
+	// that of the line that follows incomplete code.
+	IsComplete(code string) (status, indent string)
 
 	// Comm takes a message of the front end. Messages come in order, one at a time. out answers it, and belongs to no cell.
 	// If Comm returns an error for [CommOpen], the server closes the comm.
@@ -67,23 +68,11 @@ type Display struct {
 	Result         bool   // is the value of the cell's last expression
 }
 
-// Completion is what may stand for the code between two byte offsets.
-type Completion struct {
-	Start, End int
-	Matches    []Match
-}
-
 // A Match is one text of a completion.
 type Match struct {
 	Text      string
 	Type      string // function, type, variable, …; may be empty
 	Signature string // may be empty
-}
-
-// Completeness says whether code can run.
-type Completeness struct {
-	Status string // "complete", "incomplete", "invalid" or "unknown"
-	Indent string // of the line that follows incomplete code
 }
 
 // CommKind is what a [Comm] does.
@@ -98,12 +87,11 @@ const (
 
 // Comm is a message of a channel between a widget in the front end and the kernel.
 type Comm struct {
-	Kind     CommKind
-	ID       string
-	Target   string // of an opening message: who is asked for
-	Data     any    // as encoding/json reads it
-	Metadata map[string]any
-	Buffers  [][]byte
+	Kind    CommKind
+	ID      string
+	Target  string // of an opening message: who is asked for
+	Data    any    // as encoding/json reads it; the protocol wants an object
+	Buffers [][]byte
 }
 
 // Error is what was wrong with a cell.

@@ -2,181 +2,107 @@ package jupyter
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
-	"time"
 )
 
-// forceTime is how long a cell has to stop before another interrupt ends it by force; a double click is one interrupt.
-const forceTime = time.Second
-
-// A shell runs cells one after the other.
-type shell struct {
-	ctx   context.Context // ends with the shell
-	end   context.CancelFunc
-	cells chan *request // that wait
-}
-
-// An execution is a cell that runs.
-type execution struct {
-	parent      json.RawMessage
-	cancel      context.CancelFunc
-	interrupted time.Time
-}
-
-// executeContent is the content of an execute_request.
-type executeContent struct {
-	Code        string
-	Silent      bool
-	Store       bool              `json:"store_history"`
-	Expressions map[string]string `json:"user_expressions"`
-	Stdin       bool              `json:"allow_stdin"`
-	Stop        bool              `json:"stop_on_error"`
-}
-
-func (s *server) addShell(id string) {
-	sh := &shell{cells: make(chan *request, 10_000)}
-	sh.ctx, sh.end = context.WithCancel(s.ctx)
+// enqueue runs a cell when the one before it in its subshell has ended, if it has not been cancelled by then.
+func (s *server) enqueue(r *request) {
 	s.mu.Lock()
-	s.shells[id] = sh
-	s.mu.Unlock()
+	defer s.mu.Unlock()
+	before, ok := s.shells[r.Subshell]
+	if !ok {
+		go s.refuse(r, failure(errNoShell))
+		return
+	}
+	r.before, r.ended = before, make(chan struct{})
+	r.ctx, r.cancel = context.WithCancel(s.ctx)
+	s.shells[r.Subshell] = r
 	go func() {
-		work(sh.ctx, sh.cells, func(r *request) {
-			if sh.ctx.Err() != nil {
-				s.abort([]*request{r})
-			} else {
-				s.execute(r, sh)
-			}
-		})
-		s.abort(sh.drain())
+		defer close(r.ended)
+		if before != nil {
+			<-before.ended
+		}
+		s.execute(r)
 	}()
+}
+
+// cancel ends the cells of a subshell, or those behind one.
+func (s *server) cancel(shell string, behind *request) {
+	for r := s.shells[shell]; r != nil && r != behind; r = r.before {
+		r.cancel()
+	}
 }
 
 // removeShell ends a subshell and its cells.
 func (s *server) removeShell(id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sh := s.shells[id]
-	if sh == nil || id == "" {
-		return noShell(id)
+	if _, ok := s.shells[id]; !ok || id == "" {
+		return errNoShell
 	}
+	s.cancel(id, nil)
 	delete(s.shells, id)
-	sh.end()
 	return nil
 }
 
-func noShell(id string) error {
-	return &Error{Name: "UnknownSubshell", Value: fmt.Sprintf("there is no subshell %q", id)}
-}
+var errNoShell = &Error{Name: "UnknownSubshell", Value: "there is no such subshell"}
 
-// enqueue gives a cell to its shell. It reports whether there is one, with room.
-func (s *server) enqueue(r *request) bool {
+// begin counts a cell among those that run. It returns the cell's number, or 0 if it has been cancelled.
+func (s *server) begin(r *request) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if sh := s.shells[r.Subshell]; sh != nil {
-		select {
-		case sh.cells <- r:
-			return true
-		default:
-		}
+	r.before = nil
+	if r.ctx.Err() != nil {
+		return 0
 	}
-	return false
-}
-
-// drain takes the cells that wait in a shell.
-func (sh *shell) drain() (cells []*request) {
-	for {
-		select {
-		case r := <-sh.cells:
-			cells = append(cells, r)
-		default:
-			return cells
-		}
-	}
-}
-
-// abort answers cells that will not run.
-func (s *server) abort(cells []*request) {
-	for _, r := range cells {
-		s.refuse(r, fields{"status": "aborted"})
-	}
-}
-
-// interrupt stops the cells that run. It ends them by force if an earlier interrupt has not stopped them.
-func (s *server) interrupt() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	force := false
-	for _, e := range s.running {
-		e.cancel()
-		if e.interrupted.IsZero() {
-			e.interrupted = time.Now()
-		}
-		force = force || time.Since(e.interrupted) > forceTime
-	}
-	if force {
-		go s.engine.Force()
-	}
-}
-
-// begin counts a cell among those that run.
-func (s *server) begin(r *request, sh *shell, stored bool) (*execution, context.Context, int) {
-	ctx, cancel := context.WithCancel(sh.ctx)
-	e := &execution{parent: r.parent, cancel: cancel}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.running = append(s.running, e)
+	s.running = append(s.running, r)
+	s.status(r, "busy")
 	number := s.count + 1
-	if stored {
+	if r.content.Store {
 		s.count = number
 	}
-	s.iopub.status(r.parent, "busy")
-	return e, ctx, number
+	return number
 }
 
-// execute runs a cell.
-func (s *server) execute(r *request, sh *shell) {
-	c := executeContent{Store: true, Stop: true}
-	err := r.decode(&c)
-	c.Store = c.Store && !c.Silent && err == nil
-	e, ctx, number := s.begin(r, sh, c.Store)
-	metadata := fields{"started": now()}
+// execute runs a cell and answers it.
+func (s *server) execute(r *request) {
+	c := r.content
+	number := s.begin(r)
+	if number == 0 {
+		s.refuse(r, fields{"status": "aborted"})
+		return
+	}
 	o := s.newOut(r, number, c.Silent)
 	if !c.Stdin {
 		o.finish()
 	}
-	if !c.Silent {
-		o.publish("execute_input", fields{"code": c.Code, "execution_count": number})
-	}
+	o.publish("execute_input", fields{"code": c.Code, "execution_count": number})
+	err := s.run(r.ctx, Cell{c.Code, number, r.cell.ID, c.Silent}, o)
+	content := fields{}
 	if err == nil {
-		err = s.run(ctx, Cell{c.Code, number, cellID(r.metadata), c.Silent}, o)
-	}
-	content := fields{"payload": []any{}}
-	if err != nil {
+		content["user_expressions"] = s.evaluate(r)
+	} else {
 		content = failure(err)
-		if !c.Silent && s.ctx.Err() == nil {
+		if s.ctx.Err() == nil {
 			o.publish("error", problem(err))
 		}
-	} else {
-		content["user_expressions"] = s.evaluate(ctx, r, c.Expressions)
 	}
-	content["execution_count"] = number
-	if c.Store {
-		s.history.add(number, c.Code, o.result)
-	}
-	var behind []*request
-	if err != nil && c.Stop && !c.Silent {
-		behind = sh.drain() // but not what arrives after the reply
-	}
-	e.cancel()
-	s.reply(r, content, metadata)
+	content["payload"], content["execution_count"] = []any{}, number
 	s.mu.Lock()
-	s.running = slices.DeleteFunc(s.running, func(x *execution) bool { return x == e })
+	if c.Store {
+		s.history = append(s.history, pastCell{number, c.Code, o.result["text/plain"]})
+	}
+	if err != nil && c.Stop && !c.Silent {
+		s.cancel(r.Subshell, r) // but not what arrives after the reply
+	}
+	s.mu.Unlock()
+	r.cancel()
+	s.reply(r, content)
+	s.mu.Lock()
+	s.running = slices.DeleteFunc(s.running, func(x *request) bool { return x == r })
 	s.mu.Unlock()
 	s.idle(r)
-	s.abort(behind)
 }
 
 // run runs a cell to its end, with all of its output sent.
@@ -190,26 +116,17 @@ func (s *server) run(ctx context.Context, c Cell, o *out) error {
 	return err
 }
 
-// evaluate runs each expression as a cell that shows nothing.
-func (s *server) evaluate(ctx context.Context, r *request, expressions map[string]string) fields {
+// evaluate runs each expression of a request as a cell that shows nothing.
+func (s *server) evaluate(r *request) fields {
 	values := fields{}
-	for name, code := range expressions {
+	for name, code := range r.content.Expressions {
 		o := s.newOut(r, 0, true)
 		o.finish()
-		if err := s.run(ctx, Cell{Code: code, Silent: true}, o); err != nil {
+		if err := s.run(r.ctx, Cell{Code: code, Silent: true}, o); err != nil {
 			values[name] = failure(err)
 		} else {
 			values[name] = fields{"status": "ok", "data": encodable(o.result), "metadata": fields{}}
 		}
 	}
 	return values
-}
-
-// cellID is the cell's name in the metadata of a request.
-func cellID(metadata json.RawMessage) string {
-	var m struct {
-		ID string `json:"cellId"`
-	}
-	json.Unmarshal(metadata, &m)
-	return m.ID
 }

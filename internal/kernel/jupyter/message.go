@@ -1,7 +1,7 @@
 package jupyter
 
 import (
-	"cmp"
+	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -23,50 +23,72 @@ const (
 type fields = map[string]any
 
 type header struct {
-	ID       string `json:"msg_id"`
-	Session  string `json:"session"`
-	Username string `json:"username"`
-	Date     string `json:"date"`
 	Type     string `json:"msg_type"`
-	Version  string `json:"version"`
-	Subshell string `json:"subshell_id,omitempty"`
+	Subshell string `json:"subshell_id"`
 }
 
 // A request is a message of a front end.
 type request struct {
 	header
-	peer                      *peer
-	prefix                    [][]byte
-	parent, metadata, content json.RawMessage // parent is its header, the parent of what it causes
-	buffers                   [][]byte
-}
-
-// decode reads the content of a request into v.
-func (r *request) decode(v any) error {
-	if err := json.Unmarshal(r.content, v); err != nil {
-		return &Error{Name: "BadRequest", Value: fmt.Sprintf("%s: %v", r.Type, err)}
+	peer    *peer
+	prefix  [][]byte
+	parent  json.RawMessage // its header, the parent of what it causes
+	content content
+	bad     error // what is wrong with the content
+	cell    struct {
+		ID string `json:"cellId"` // in its notebook
 	}
-	return nil
+	buffers [][]byte
+
+	// Of a cell:
+	before      *request // in its subshell; nil if that has ended
+	ended       chan struct{}
+	ctx         context.Context
+	cancel      context.CancelFunc
+	interrupted time.Time
 }
 
-// codec signs messages, and reads those that have the right signature.
-type codec struct {
-	key     []byte // empty: messages are not signed
-	session string
+// content has what requests of every kind may say.
+type content struct {
+	Code        string
+	Silent      bool
+	Store       bool              `json:"store_history"`
+	Stdin       bool              `json:"allow_stdin"`
+	Stop        bool              `json:"stop_on_error"`
+	Expressions map[string]string `json:"user_expressions"`
+
+	Cursor *int `json:"cursor_pos"` // counts code points; nil: the end
+	Level  int  `json:"detail_level"`
+
+	Access         string `json:"hist_access_type"`
+	Session, Start int
+	End            *int `json:"stop"`
+	N              *int
+	Pattern        string
+	Unique, Output bool
+
+	Comm   string `json:"comm_id"`
+	Target string `json:"target_name"`
+	Data   any
+
+	Value    string // that the user has put in
+	Restart  bool
+	Subshell string `json:"subshell_id"`
 }
 
-func (c codec) sign(parts [][]byte) []byte {
-	if len(c.key) == 0 {
+// sign returns the signature of the parts of a message. Without a key, messages are not signed.
+func (c connection) sign(parts [][]byte) []byte {
+	if c.Key == "" {
 		return []byte{}
 	}
-	h := hmac.New(sha256.New, c.key)
+	h := hmac.New(sha256.New, []byte(c.Key))
 	for _, p := range parts {
 		h.Write(p)
 	}
 	return hex.AppendEncode(nil, h.Sum(nil))
 }
 
-func (c codec) read(p *peer, frames [][]byte) (*request, error) {
+func (c connection) read(p *peer, frames [][]byte) (*request, error) {
 	i := slices.IndexFunc(frames, func(f []byte) bool { return string(f) == delimiter })
 	if i < 0 || len(frames) < i+6 {
 		return nil, errors.New("not a message of the protocol")
@@ -75,42 +97,35 @@ func (c codec) read(p *peer, frames [][]byte) (*request, error) {
 	if !hmac.Equal(frames[i+1], c.sign(parts)) {
 		return nil, errors.New("wrong signature")
 	}
-	r := &request{peer: p, prefix: frames[:i], parent: parts[0], metadata: parts[2], content: parts[3], buffers: frames[i+6:]}
+	r := &request{peer: p, prefix: frames[:i], parent: parts[0], content: content{Store: true, Stop: true}, buffers: frames[i+6:]}
 	if err := json.Unmarshal(r.parent, &r.header); err != nil {
 		return nil, fmt.Errorf("header: %w", err)
 	}
+	json.Unmarshal(parts[2], &r.cell) // as far as it goes
+	if err := json.Unmarshal(parts[3], &r.content); err != nil {
+		r.bad = &Error{Name: "BadRequest", Value: fmt.Sprintf("%s: %v", r.Type, err)}
+	}
+	r.content.Store = r.content.Store && !r.content.Silent
 	return r, nil
 }
 
-// A message is what we send.
-type message struct {
-	kind     string
-	parent   json.RawMessage // nil: nobody asked
-	metadata fields
-	content  any
-	buffers  [][]byte
+// write returns the frames of a message. Where a cell has put a value into it that JSON can't have, it tells that instead.
+func (c connection) write(prefix [][]byte, kind string, parent json.RawMessage, content fields, buffers ...[]byte) [][]byte {
+	text, err := json.Marshal(content)
+	switch {
+	case err != nil && strings.HasSuffix(kind, "_reply"):
+		return c.write(prefix, kind, parent, failure(err))
+	case err != nil:
+		return c.write(prefix, "error", parent, problem(err))
+	}
+	head, _ := json.Marshal(fields{"msg_id": rand.Text(), "session": session, "username": "kernel",
+		"date": time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"), "msg_type": kind, "version": protocolVersion})
+	parts := [][]byte{head, parent, []byte("{}"), text}
+	return slices.Concat(prefix, [][]byte{[]byte(delimiter), c.sign(parts)}, parts, buffers)
 }
 
-// write returns the frames of a message. Where a cell has put a value into it that JSON can't have, it tells that instead.
-func (c codec) write(prefix [][]byte, m message) [][]byte {
-	content, err := json.Marshal(m.content)
-	metadata, err2 := json.Marshal(m.metadata)
-	switch err := cmp.Or(err, err2); {
-	case err != nil && strings.HasSuffix(m.kind, "_reply"):
-		return c.write(prefix, message{kind: m.kind, parent: m.parent, content: failure(err)})
-	case err != nil:
-		return c.write(prefix, message{kind: "error", parent: m.parent, content: problem(err)})
-	}
-	if m.metadata == nil {
-		metadata = []byte("{}")
-	}
-	if m.parent == nil {
-		m.parent = json.RawMessage("{}")
-	}
-	head, _ := json.Marshal(header{unique(), c.session, "kernel", now(), m.kind, protocolVersion, ""})
-	parts := [][]byte{head, m.parent, metadata, content}
-	return slices.Concat(prefix, [][]byte{[]byte(delimiter), c.sign(parts)}, parts, m.buffers)
-}
+// session names this process in what it sends.
+var session = rand.Text()
 
 // problem is the content of a message that shows an error.
 func problem(err error) fields {
@@ -128,13 +143,4 @@ func failure(err error) fields {
 	f := problem(err)
 	f["status"] = "error"
 	return f
-}
-
-func now() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000000Z") }
-
-// unique returns a name that nobody else has.
-func unique() string {
-	var b [16]byte
-	rand.Read(b[:])
-	return hex.EncodeToString(b[:])
 }

@@ -2,6 +2,8 @@ package jupyter
 
 import (
 	"context"
+	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,40 +20,29 @@ type out struct {
 	server *server
 	r      *request
 	number int
-	silent bool          // nothing is shown
-	ended  chan struct{} // closed when nobody can answer input any more
-	once   sync.Once
+	silent bool            // nothing is shown
+	ended  context.Context // when nobody can answer input any more
+	finish context.CancelFunc
 	mu     sync.Mutex // also orders what is published
 	name   string     // the stream of text
 	text   []byte     // not yet sent
-	timer  *time.Timer
-	result fields // the data of the last result
+	waits  bool       // for more text
+	result fields     // the data of the last result
 }
 
 func (s *server) newOut(r *request, number int, silent bool) *out {
-	return &out{server: s, r: r, number: number, silent: silent, ended: make(chan struct{})}
+	o := &out{server: s, r: r, number: number, silent: silent}
+	o.ended, o.finish = context.WithCancel(context.Background())
+	return o
 }
-
-// finish ends the time in which the user can answer.
-func (o *out) finish() { o.once.Do(func() { close(o.ended) }) }
 
 func (o *out) publish(kind string, content fields) {
-	o.server.iopub.publish(message{kind: kind, parent: o.r.parent, content: content})
-}
-
-// later sends what waits after a moment.
-func (o *out) later() {
-	if o.timer == nil {
-		o.timer = time.AfterFunc(gatherTime, func() {
-			o.mu.Lock()
-			defer o.mu.Unlock()
-			o.timer = nil
-			o.send(false)
-		})
+	if !o.silent || kind == "update_display_data" {
+		o.server.publish(kind, o.r.parent, content)
 	}
 }
 
-// send sends what waits. Of a character whose last bytes have not come it sends the first ones only if all must go.
+// send sends the text that waits. Of a character whose last bytes have not come it sends the first ones only if all must go.
 func (o *out) send(all bool) {
 	n := len(o.text)
 	if !all {
@@ -61,20 +52,16 @@ func (o *out) send(all bool) {
 		o.publish("stream", fields{"name": o.name, "text": string(o.text[:n])})
 		o.text = append(o.text[:0], o.text[n:]...)
 	}
-	if all && o.timer != nil {
-		o.timer.Stop()
-		o.timer = nil
-	}
 }
 
 // incomplete counts the bytes at the end of b that begin a character.
 func incomplete(b []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
-		if c := b[len(b)-n]; utf8.RuneStart(c) {
-			if !utf8.FullRune(b[len(b)-n:]) {
-				return n
+		if last := b[len(b)-n:]; utf8.RuneStart(last[0]) {
+			if utf8.FullRune(last) {
+				return 0
 			}
-			break
+			return n
 		}
 	}
 	return 0
@@ -87,9 +74,6 @@ func (o *out) flush() {
 }
 
 func (o *out) Stream(name, text string) {
-	if o.silent || text == "" {
-		return
-	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if name != o.name {
@@ -100,24 +84,22 @@ func (o *out) Stream(name, text string) {
 	if len(o.text) >= gatherSize {
 		o.send(false)
 	}
-	o.later()
+	if !o.waits {
+		o.waits = true
+		time.AfterFunc(gatherTime, func() {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			o.waits = false
+			o.send(false)
+		})
+	}
 }
 
 func (o *out) Display(d Display) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if d.Result {
-		o.result = encodable(d.Data)
-	}
-	if o.silent && !d.Update {
-		return
-	}
 	o.send(true)
-	metadata := d.Metadata
-	if metadata == nil {
-		metadata = fields{}
-	}
-	content := fields{"data": encodable(d.Data), "metadata": metadata, "transient": fields{}}
+	content := fields{"data": encodable(d.Data), "metadata": encodable(d.Metadata), "transient": fields{}}
 	if d.ID != "" {
 		content["transient"] = fields{"display_id": d.ID}
 	}
@@ -125,6 +107,7 @@ func (o *out) Display(d Display) {
 	case d.Update:
 		o.publish("update_display_data", content)
 	case d.Result:
+		o.result = encodable(d.Data)
 		content["execution_count"] = o.number
 		o.publish("execute_result", content)
 	default:
@@ -133,31 +116,55 @@ func (o *out) Display(d Display) {
 }
 
 func (o *out) Clear(wait bool) {
-	if o.silent {
-		return
-	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.send(true)
 	o.publish("clear_output", fields{"wait": wait})
 }
 
+// Input asks one question at a time of all cells.
 func (o *out) Input(ctx context.Context, prompt string, password bool) (string, error) {
 	o.flush()
-	return o.server.ask(ctx, o.r, o.ended, prompt, password)
+	s := o.server
+	select {
+	case <-o.ended.Done():
+		return "", io.EOF
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case s.asking <- struct{}{}:
+		defer func() { <-s.asking }()
+	}
+	peers := s.peersAt(s.Stdin)
+	i := slices.IndexFunc(peers, func(p *peer) bool { return p.identity == o.r.peer.identity })
+	if i < 0 || o.ended.Err() != nil {
+		return "", io.EOF
+	}
+	p := peers[i]
+	select {
+	case <-p.lines: // an answer to a cell that was stopped
+	default:
+	}
+	p.send(s.write(o.r.prefix, "input_request", o.r.parent, fields{"prompt": prompt, "password": password})...)
+	select {
+	case <-o.ended.Done():
+		return "", io.EOF
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case line := <-p.lines:
+		return line, nil
+	}
 }
 
 func (o *out) Comm(m Comm) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.send(true)
-	o.server.comms.note(m)
-	data := m.Data
-	if data == nil {
-		data = fields{}
+	o.server.note(m)
+	content := fields{"comm_id": m.ID, "data": m.Data}
+	if m.Kind == CommOpen {
+		content["target_name"] = m.Target
 	}
-	content := commContent{ID: m.ID, Target: m.Target, Data: data}
-	o.server.iopub.publish(message{kind: string(m.Kind), parent: o.r.parent, metadata: m.Metadata, content: content, buffers: m.Buffers})
+	o.server.publish(string(m.Kind), o.r.parent, content, m.Buffers...)
 }
 
 // encodable returns data as JSON has it: bytes in base64, unless they are text.

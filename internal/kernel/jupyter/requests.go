@@ -1,6 +1,7 @@
 package jupyter
 
 import (
+	"crypto/rand"
 	"maps"
 	"runtime"
 	"slices"
@@ -8,37 +9,44 @@ import (
 	"unicode/utf8"
 )
 
-// A handler answers a request.
-type handler func(*server, *request) (fields, error)
-
-// handlers answer the requests that wait for nothing. An interrupt is done before its handler is called, and a shutdown after
-// its reply.
-var handlers = map[string]handler{
-	"kernel_info_request":     on((*server).kernelInfo),
-	"complete_request":        on((*server).complete),
-	"inspect_request":         on((*server).inspect),
-	"is_complete_request":     on((*server).isComplete),
-	"history_request":         on((*server).past),
-	"comm_info_request":       on((*server).commInfo),
-	"interrupt_request":       on(func(*server, struct{}) (fields, error) { return fields{}, nil }),
-	"shutdown_request":        (*server).shutdown,
-	"create_subshell_request": on((*server).createSubshell),
-	"delete_subshell_request": on((*server).deleteSubshell),
-	"list_subshell_request":   on((*server).listSubshells),
-}
-
-// on is the handler that decodes the content of a request for f.
-func on[C any](f func(*server, C) (fields, error)) handler {
-	return func(s *server, r *request) (fields, error) {
-		var c C
-		if err := r.decode(&c); err != nil {
-			return nil, err
-		}
-		return f(s, c)
+// answer answers a request that waits for nothing, by nil where there is no such request. An interrupt has been done before,
+// and a shutdown is after its reply.
+func (s *server) answer(r *request) (fields, error) {
+	c := r.content
+	switch r.Type {
+	case "kernel_info_request":
+		return s.kernelInfo(), nil
+	case "complete_request":
+		return s.complete(c)
+	case "inspect_request":
+		data, err := s.engine.Inspect(s.ctx, c.Code, c.offset(), c.Level)
+		return fields{"found": len(data) > 0, "data": encodable(data), "metadata": fields{}}, err
+	case "is_complete_request":
+		status, indent := s.engine.IsComplete(c.Code)
+		return fields{"status": status, "indent": indent}, nil
+	case "history_request":
+		return s.past(c), nil
+	case "comm_info_request":
+		return s.openComms(c.Target), nil
+	case "interrupt_request":
+		return fields{}, nil
+	case "shutdown_request":
+		content := fields{"status": "ok", "restart": c.Restart}
+		s.publish("shutdown_reply", r.parent, content) // tells all front ends
+		return content, nil
+	case "create_subshell_request":
+		return s.addShell(), nil
+	case "delete_subshell_request":
+		return fields{}, s.removeShell(c.Subshell)
+	case "list_subshell_request":
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return fields{"subshell_id": slices.Sorted(maps.Keys(s.shells))[1:]}, nil // without ""
 	}
+	return nil, nil
 }
 
-func (s *server) kernelInfo(struct{}) (fields, error) {
+func (s *server) kernelInfo() fields {
 	return fields{
 		"protocol_version": protocolVersion, "implementation": s.info.Name, "implementation_version": s.info.Version,
 		"banner": s.info.Banner, "help_links": []fields{}, "debugger": false,
@@ -47,24 +55,18 @@ func (s *server) kernelInfo(struct{}) (fields, error) {
 			"name": "go", "version": strings.TrimPrefix(runtime.Version(), "go"), "mimetype": "text/x-go",
 			"file_extension": ".go", "pygments_lexer": "go", "codemirror_mode": "text/x-go",
 		},
-	}, nil
+	}
 }
 
-// codeContent is the content of a request about code.
-type codeContent struct {
-	Code   string
-	Cursor *int `json:"cursor_pos"` // counts code points; nil: the end
-	Level  int  `json:"detail_level"`
-}
-
-func (s *server) complete(c codeContent) (fields, error) {
-	found, err := s.engine.Complete(s.ctx, c.Code, c.offset())
+func (s *server) complete(c content) (fields, error) {
+	offset := c.offset()
+	first, matches, err := s.engine.Complete(s.ctx, c.Code, offset)
 	if err != nil {
 		return nil, err
 	}
-	start, end := codePoints(c.Code, found.Start), codePoints(c.Code, found.End)
+	start, end := utf8.RuneCountInString(c.Code[:first]), utf8.RuneCountInString(c.Code[:offset])
 	texts, types := []string{}, []fields{}
-	for _, m := range found.Matches {
+	for _, m := range matches {
 		texts = append(texts, m.Text)
 		types = append(types, fields{"start": start, "end": end, "text": m.Text, "type": m.Type, "signature": m.Signature})
 	}
@@ -72,60 +74,19 @@ func (s *server) complete(c codeContent) (fields, error) {
 	return fields{"matches": texts, "cursor_start": start, "cursor_end": end, "metadata": metadata}, nil
 }
 
-func (s *server) inspect(c codeContent) (fields, error) {
-	data, err := s.engine.Inspect(s.ctx, c.Code, c.offset(), c.Level)
-	return fields{"found": len(data) > 0, "data": encodable(data), "metadata": fields{}}, err
-}
-
-func (s *server) isComplete(c codeContent) (fields, error) {
-	is := s.engine.IsComplete(c.Code)
-	content := fields{"status": is.Status}
-	if is.Status == "incomplete" {
-		content["indent"] = is.Indent
+// offset is the byte offset of the cursor.
+func (c content) offset() int {
+	before := []rune(c.Code)
+	if c.Cursor != nil {
+		before = before[:min(max(*c.Cursor, 0), len(before))]
 	}
-	return content, nil
+	return len(string(before))
 }
 
-// shutdown tells all front ends; the cells end with the server.
-func (s *server) shutdown(r *request) (fields, error) {
-	var c struct{ Restart bool }
-	err := r.decode(&c)
-	content := fields{"status": "ok", "restart": c.Restart}
-	s.iopub.publish(message{kind: "shutdown_reply", parent: r.parent, content: content})
-	return content, err
-}
-
-func (s *server) createSubshell(struct{}) (fields, error) {
-	id := unique()
-	s.addShell(id)
-	return fields{"subshell_id": id}, nil
-}
-
-func (s *server) deleteSubshell(c struct {
-	ID string `json:"subshell_id"`
-}) (fields, error) {
-	return fields{}, s.removeShell(c.ID)
-}
-
-func (s *server) listSubshells(struct{}) (fields, error) {
+func (s *server) addShell() fields {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return fields{"subshell_id": slices.Sorted(maps.Keys(s.shells))[1:]}, nil // without ""
-}
-
-// offset is the byte offset of the cursor.
-func (c codeContent) offset() int {
-	n := 0
-	for i := range c.Code {
-		if c.Cursor != nil && n >= *c.Cursor {
-			return i
-		}
-		n++
-	}
-	return len(c.Code)
-}
-
-// codePoints is the cursor at a byte offset.
-func codePoints(code string, offset int) int {
-	return utf8.RuneCountInString(code[:min(max(offset, 0), len(code))])
+	id := rand.Text()
+	s.shells[id] = nil
+	return fields{"subshell_id": id}
 }

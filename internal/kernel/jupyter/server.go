@@ -2,103 +2,68 @@ package jupyter
 
 import (
 	"context"
-	"fmt"
 	"log"
 	"strings"
 	"sync"
-
-	"github.com/go-zeromq/zmq4"
+	"time"
 )
 
 // server is a running kernel.
 type server struct {
-	ctx     context.Context // ends when the kernel shuts down
-	end     context.CancelFunc
-	engine  Engine
-	info    Info
-	ports   connection
-	codec   codec
-	iopub   publisher
-	stdin   stdin
-	sockets []*socket
-	comms   comms
-	history *history
+	connection
+	ctx    context.Context // ends when the kernel shuts down
+	end    context.CancelFunc
+	engine Engine
+	info   Info
+	peers  sync.Map      // the keys are of type *peer
+	comms  chan *request // messages for widgets
+	asking chan struct{} // holds a value while a question waits
+
 	mu      sync.Mutex
-	shells  map[string]*shell // "" is the one that is always there
-	running []*execution
+	shells  map[string]*request // their last cells; "" is always there
+	running []*request
 	count   int // the number of the last cell
+	history []pastCell
+	open    map[string]string // targets of comms by their ids
 }
 
 func newServer(ctx context.Context, c connection, e Engine, info Info) *server {
-	s := &server{engine: e, info: info, ports: c, codec: codec{[]byte(c.Key), unique()}, shells: map[string]*shell{}, history: openHistory(info.History)}
+	s := &server{connection: c, engine: e, info: info, comms: make(chan *request, 1000), asking: make(chan struct{}, 1),
+		shells: map[string]*request{"": nil}, open: map[string]string{}}
 	s.ctx, s.end = context.WithCancel(ctx)
-	s.addShell("")
-	s.comms = comms{queue: make(chan *request, 1000), open: map[string]string{}}
-	go work(s.ctx, s.comms.queue, s.comm)
+	go func() {
+		for r := range s.comms {
+			s.comm(r)
+		}
+	}()
 	return s
 }
 
-// listen opens the sockets, and then all of them at once to front ends.
-func (s *server) listen() (err error) {
-	c := s.ports
-	if c.Key != "" && c.Scheme != "" && c.Scheme != "hmac-sha256" {
-		return fmt.Errorf("signature scheme is %q; want hmac-sha256", c.Scheme)
-	}
-	open := func(kind zmq4.SocketType, port int, receive func(*peer, [][]byte)) *socket {
-		if err != nil {
-			return nil
-		}
-		var x *socket
-		if x, err = listen(kind, c, port, receive); err == nil {
-			s.sockets = append(s.sockets, x)
-		}
-		return x
-	}
-	s.iopub = publisher{s.codec, open(zmq4.XPub, c.IOPub, func(p *peer, frames [][]byte) { s.iopub.subscribe(p, frames) })}
-	s.stdin = stdin{socket: open(zmq4.Router, c.Stdin, s.answer), asking: make(chan struct{}, 1)}
-	open(zmq4.Rep, c.Heartbeat, func(p *peer, frames [][]byte) { p.send(frames...) })
-	open(zmq4.Router, c.Control, s.receive)
-	open(zmq4.Router, c.Shell, s.receive)
-	if err == nil {
-		for _, x := range s.sockets {
-			go x.accept()
-		}
-	}
-	return err
-}
-
-// work does what is asked in a queue, until ctx ends.
-func work(ctx context.Context, queue chan *request, do func(*request)) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case r := <-queue:
-			do(r)
-		}
-	}
-}
-
-// close ends everything but the engine.
-func (s *server) close() {
-	s.end()
-	for _, x := range s.sockets {
-		x.close()
-	}
-}
-
-// receive takes a message of the shell or control channel. Only cells and comms wait for others.
+// receive takes what comes to a port. Only cells and comms wait for others.
 func (s *server) receive(p *peer, frames [][]byte) {
-	r, err := s.codec.read(p, frames)
+	switch p.port {
+	case s.Heartbeat:
+		p.send(frames...)
+		return
+	case s.IOPub:
+		s.subscribe(p, frames)
+		return
+	}
+	r, err := s.read(p, frames)
 	switch {
 	case err != nil:
 		log.Print("kernel: message dropped: ", err)
-	case r.Type == "execute_request":
-		if !s.enqueue(r) {
-			s.refuse(r, failure(noShell(r.Subshell)))
-		}
 	case strings.HasPrefix(r.Type, "comm_") && r.Type != "comm_info_request":
-		s.comms.queue <- r
+		s.comms <- r
+	case r.bad != nil:
+		s.refuse(r, failure(r.bad))
+	case r.Type == "execute_request":
+		s.enqueue(r)
+	case r.Type == "input_reply":
+		select {
+		case p.lines <- r.content.Value:
+		default: // nobody waits for it
+		}
 	default:
 		go s.handle(r)
 	}
@@ -109,18 +74,17 @@ func (s *server) handle(r *request) {
 	if r.Type == "interrupt_request" { // before anything that may wait for a front end
 		s.interrupt()
 	}
-	s.iopub.status(r.parent, "busy")
+	s.status(r, "busy")
 	defer s.idle(r)
-	h := handlers[r.Type]
-	if h == nil {
+	content, err := s.answer(r)
+	switch {
+	case err != nil:
+		content = failure(err)
+	case content == nil:
 		log.Printf("kernel: no such message: %q", r.Type)
 		return
 	}
-	content, err := h(s, r)
-	if err != nil {
-		content = failure(err)
-	}
-	s.reply(r, content, nil)
+	s.reply(r, content)
 	if r.Type == "shutdown_request" {
 		s.end()
 	}
@@ -128,9 +92,14 @@ func (s *server) handle(r *request) {
 
 // refuse answers a request that is not worked on.
 func (s *server) refuse(r *request, content fields) {
-	s.iopub.status(r.parent, "busy")
-	s.reply(r, content, nil)
+	s.status(r, "busy")
+	s.reply(r, content)
 	s.idle(r)
+}
+
+// status says that the kernel works on a request, or no longer does.
+func (s *server) status(r *request, state string) {
+	s.publish("status", r.parent, fields{"execution_state": state})
 }
 
 // idle says that the work on a request is done. While cells run the kernel as a whole stays busy, which is what front ends
@@ -138,16 +107,36 @@ func (s *server) refuse(r *request, content fields) {
 func (s *server) idle(r *request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.iopub.status(r.parent, "idle")
+	s.status(r, "idle")
 	if len(s.running) > 0 {
-		s.iopub.status(s.running[0].parent, "busy")
+		s.status(s.running[0], "busy")
 	}
 }
 
-func (s *server) reply(r *request, content, metadata fields) {
+func (s *server) reply(r *request, content fields) {
 	if content["status"] == nil {
 		content["status"] = "ok"
 	}
 	kind := strings.TrimSuffix(r.Type, "request") + "reply"
-	r.peer.send(s.codec.write(r.prefix, message{kind, r.parent, metadata, content, nil})...)
+	r.peer.send(s.write(r.prefix, kind, r.parent, content)...)
+}
+
+// forceTime is how long a cell has to stop before another interrupt ends it by force; a double click is one interrupt.
+const forceTime = time.Second
+
+// interrupt stops the cells that run. It ends them by force if an earlier interrupt has not stopped them.
+func (s *server) interrupt() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	force := false
+	for _, r := range s.running {
+		r.cancel()
+		if r.interrupted.IsZero() {
+			r.interrupted = time.Now()
+		}
+		force = force || time.Since(r.interrupted) > forceTime
+	}
+	if force {
+		go s.engine.Force()
+	}
 }

@@ -409,32 +409,28 @@ func TestComms(t *testing.T) {
 }
 
 func TestHistory(t *testing.T) {
-	info := jupyter.Info{History: filepath.Join(t.TempDir(), "history")}
-	for session := range 2 {
-		c, _, ended := start(t, newToy(), info)
-		for _, code := range []string{"value 1", "value 2\n", "print é", "value 1"} {
-			c.run(code)
+	c, _, _ := start(t, newToy(), jupyter.Info{})
+	for _, code := range []string{"value 1", "value 2\n", "print é", "value 1"} {
+		c.run(code)
+	}
+	c.run("print secret", fields{"store_history": false})
+	for _, test := range []struct {
+		content fields
+		want    string
+	}{
+		{fields{"hist_access_type": "tail", "n": 2}, `[[1,3,"print é"],[1,4,"value 1"]]`},
+		{fields{"hist_access_type": "tail", "n": 2, "output": true}, `[[1,3,["print é",null]],[1,4,["value 1","1"]]]`},
+		{fields{"hist_access_type": "range", "session": 0, "start": 2, "stop": 4}, `[[1,2,"value 2\n"],[1,3,"print é"]]`},
+		{fields{"hist_access_type": "range", "session": 1, "start": 4}, `[[1,4,"value 1"]]`},
+		{fields{"hist_access_type": "range", "session": -1}, `[]`},
+		{fields{"hist_access_type": "search", "pattern": "value*", "n": 2}, `[[1,2,"value 2\n"],[1,4,"value 1"]]`},
+		{fields{"hist_access_type": "search", "pattern": "value ?", "n": 3, "unique": true}, `[[1,4,"value 1"]]`},
+		{fields{"hist_access_type": "search", "pattern": "(x"}, `[]`},
+	} {
+		got, _ := json.Marshal(c.ask("history_request", test.content).Content["history"])
+		if string(got) != test.want {
+			t.Errorf("%v: %s, want %s", test.content, got, test.want)
 		}
-		c.run("print secret", fields{"store_history": false})
-		for _, test := range []struct {
-			content fields
-			want    string
-		}{
-			{fields{"hist_access_type": "tail", "n": 2}, `[[S,3,"print é"],[S,4,"value 1"]]`},
-			{fields{"hist_access_type": "tail", "n": 2, "output": true}, `[[S,3,["print é",null]],[S,4,["value 1","1"]]]`},
-			{fields{"hist_access_type": "range", "session": 0, "start": 2, "stop": 4}, `[[S,2,"value 2\n"],[S,3,"print é"]]`},
-			{fields{"hist_access_type": "range", "session": 1, "start": 4}, `[[1,4,"value 1"]]`},
-			{fields{"hist_access_type": "search", "pattern": "value*", "n": 2}, `[[S,2,"value 2\n"],[S,4,"value 1"]]`},
-			{fields{"hist_access_type": "search", "pattern": "value ?", "n": 3, "unique": true}, `[[S,4,"value 1"]]`},
-			{fields{"hist_access_type": "search", "pattern": "(x"}, `[]`},
-		} {
-			got, _ := json.Marshal(c.ask("history_request", test.content).Content["history"])
-			if want := strings.ReplaceAll(test.want, "S", string('1'+rune(session))); string(got) != want {
-				t.Errorf("%v: %s, want %s", test.content, got, want)
-			}
-		}
-		c.order("shutdown_request", fields{"restart": true})
-		<-ended
 	}
 }
 

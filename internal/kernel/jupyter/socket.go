@@ -2,14 +2,18 @@ package jupyter
 
 import (
 	"bufio"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zeromq/zmq4"
@@ -24,35 +28,25 @@ const (
 	sendTime  = 5 * time.Second  // for a front end to take a message, else it is dropped and may connect again
 )
 
-// A socket accepts connections and hands on what they say.
-type socket struct {
-	kind     zmq4.SocketType
-	listener net.Listener
-	receive  func(*peer, [][]byte) // called by one goroutine per peer
-	mu       sync.Mutex
-	peers    map[*peer]bool
-}
-
-// listen opens a port of a connection file. Connections wait until accept is called.
-func listen(kind zmq4.SocketType, c connection, port int, receive func(*peer, [][]byte)) (*socket, error) {
-	network, address := "tcp", net.JoinHostPort(strings.TrimPrefix(c.IP, "*"), strconv.Itoa(port))
+// listen opens a port of a connection file.
+func (c connection) listen(port int) (net.Listener, error) {
 	switch c.Transport {
 	case "tcp":
+		return net.Listen("tcp", net.JoinHostPort(strings.TrimPrefix(c.IP, "*"), strconv.Itoa(port)))
 	case "ipc":
-		network, address = "unix", fmt.Sprintf("%s-%d", c.IP, port)
-		os.Remove(address) // of a kernel that was killed
-	default:
-		return nil, fmt.Errorf("transport is %q; want tcp or ipc", c.Transport)
+		path := fmt.Sprintf("%s-%d", c.IP, port)
+		os.Remove(path) // of a kernel that was killed
+		return net.Listen("unix", path)
 	}
-	l, err := net.Listen(network, address)
-	return &socket{kind: kind, listener: l, receive: receive, peers: map[*peer]bool{}}, err
+	return nil, fmt.Errorf("transport is %q; want tcp or ipc", c.Transport)
 }
 
-func (s *socket) accept() {
+// accept serves who connects to a port.
+func (s *server) accept(l net.Listener, port int, kind zmq4.SocketType) {
 	for {
-		switch c, err := s.listener.Accept(); {
+		switch c, err := l.Accept(); {
 		case err == nil:
-			go s.serve(c)
+			go s.serve(&peer{Conn: c, w: c, port: port, lines: make(chan string, 1)}, kind)
 		case errors.Is(err, net.ErrClosed):
 			return
 		default: // too many open files, for now
@@ -61,28 +55,42 @@ func (s *socket) accept() {
 	}
 }
 
-func (s *socket) serve(raw net.Conn) {
-	defer raw.Close()
-	b := &buffered{Conn: raw, w: raw}
-	raw.SetDeadline(time.Now().Add(helloTime))
-	conn, err := guarded(func() (*zmq4.Conn, error) { return zmq4.Open(b, null.Security(), s.kind, nil, true, nil) })
+// A peer is one connection of a front end.
+type peer struct {
+	net.Conn
+	w          io.Writer // of the connection: keeps the pieces of a message together, once the greeting is done
+	port       int
+	zmq        *zmq4.Conn
+	identity   string // the same for all connections of a front end
+	mu         sync.Mutex
+	buf        *bufio.Writer
+	subscribed atomic.Bool
+	lines      chan string // that the user has put in
+}
+
+func (p *peer) Write(b []byte) (int, error) { return p.w.Write(b) }
+
+// serve hands on what a peer says. The library panics over some of what anybody who can connect could send.
+func (s *server) serve(p *peer, kind zmq4.SocketType) {
+	defer func() {
+		p.Close()
+		s.peers.Delete(p)
+		if err := recover(); err != nil {
+			log.Print("kernel: connection dropped: ", err)
+		}
+	}()
+	defer context.AfterFunc(s.ctx, func() { p.Close() })()
+	p.SetDeadline(time.Now().Add(helloTime))
+	conn, err := zmq4.Open(p, null.Security(), kind, nil, true, nil)
 	if err != nil {
 		return
 	}
-	raw.SetDeadline(time.Time{})
-	buf := bufio.NewWriterSize(raw, 1<<16)
-	b.w = buf
-	p := &peer{conn: conn, raw: raw, buf: buf, identity: conn.Peer.Meta["Identity"]}
-	s.mu.Lock()
-	s.peers[p] = true
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		delete(s.peers, p)
-		s.mu.Unlock()
-	}()
+	p.SetDeadline(time.Time{})
+	p.buf = bufio.NewWriterSize(p.Conn, 1<<16)
+	p.w, p.zmq, p.identity = p.buf, conn, conn.Peer.Meta["Identity"]
+	s.peers.Store(p, true)
 	for {
-		m, err := guarded(conn.RecvMsg)
+		m, err := conn.RecvMsg()
 		if err != nil {
 			return
 		}
@@ -92,72 +100,47 @@ func (s *socket) serve(raw net.Conn) {
 	}
 }
 
-// guarded makes an error of a panic of the library, which anybody who can connect could cause.
-func guarded[T any](f func() (T, error)) (v T, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("zmq4: %v", p)
-		}
-	}()
-	return f()
-}
-
-// each calls f for every peer.
-func (s *socket) each(f func(*peer)) {
-	s.mu.Lock()
-	peers := make([]*peer, 0, len(s.peers))
-	for p := range s.peers {
-		peers = append(peers, p)
-	}
-	s.mu.Unlock()
-	for _, p := range peers {
-		f(p)
-	}
-}
-
-// identified returns the peer of the front end with an identity, or nil.
-func (s *socket) identified(identity string) (found *peer) {
-	s.each(func(p *peer) {
-		if p.identity == identity {
-			found = p
-		}
-	})
-	return found
-}
-
-func (s *socket) close() {
-	s.listener.Close()
-	s.each(func(p *peer) { p.raw.Close() })
-}
-
-// A peer is one connection to a socket.
-type peer struct {
-	conn     *zmq4.Conn
-	raw      net.Conn
-	identity string // the same for all sockets of a front end
-	mu       sync.Mutex
-	buf      *bufio.Writer
-	topics   []string // that a subscriber wants
-}
-
 // send writes a message. When it returns the system has it.
 func (p *peer) send(frames ...[]byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.raw.SetWriteDeadline(time.Now().Add(sendTime))
-	err := p.conn.SendMsg(zmq4.NewMsgFrom(frames...))
+	p.SetWriteDeadline(time.Now().Add(sendTime))
+	err := p.zmq.SendMsg(zmq4.NewMsgFrom(frames...))
 	if err == nil {
 		err = p.buf.Flush()
 	}
 	if err != nil {
-		p.raw.Close() // half a message may have gone
+		p.Close() // half a message may have gone
 	}
 }
 
-// buffered keeps the pieces of a message together, once the greeting is done.
-type buffered struct {
-	net.Conn
-	w io.Writer
+// peersAt returns the connections to a port.
+func (s *server) peersAt(port int) (peers []*peer) {
+	s.peers.Range(func(key, _ any) bool {
+		if p := key.(*peer); p.port == port {
+			peers = append(peers, p)
+		}
+		return true
+	})
+	return peers
 }
 
-func (b *buffered) Write(p []byte) (int, error) { return b.w.Write(p) }
+// subscribe welcomes a subscriber, who knows thereby that it misses nothing more. It drops itself what it hasn't asked for.
+func (s *server) subscribe(p *peer, frames [][]byte) {
+	if len(frames) != 1 || len(frames[0]) == 0 || frames[0][0] != 1 {
+		return
+	}
+	p.subscribed.Store(true)
+	topic := frames[0][1:]
+	p.send(s.write([][]byte{topic}, "iopub_welcome", []byte("{}"), fields{"subscription": string(topic)})...)
+}
+
+// publish returns when the system has the message for every subscriber.
+func (s *server) publish(kind string, parent json.RawMessage, content fields, buffers ...[]byte) {
+	frames := s.write([][]byte{[]byte(kind)}, kind, parent, content, buffers...)
+	for _, p := range s.peersAt(s.IOPub) {
+		if p.subscribed.Load() {
+			p.send(frames...)
+		}
+	}
+}

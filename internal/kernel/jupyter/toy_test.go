@@ -101,12 +101,12 @@ func (t *toy) run(ctx context.Context, c jupyter.Cell, out jupyter.Out, command,
 
 func (t *toy) Force() { t.force.Do(func() { close(t.forced) }) }
 
-func (t *toy) Complete(_ context.Context, code string, offset int) (jupyter.Completion, error) {
+func (t *toy) Complete(_ context.Context, code string, offset int) (int, []jupyter.Match, error) {
 	if code == "bad" {
-		return jupyter.Completion{}, errors.New("cannot")
+		return 0, nil, errors.New("cannot")
 	}
 	start := strings.LastIndex(code[:offset], " ") + 1
-	return jupyter.Completion{Start: start, End: offset, Matches: []jupyter.Match{{Text: code[start:offset] + "!", Type: "function"}}}, nil
+	return start, []jupyter.Match{{Text: code[start:offset] + "!", Type: "function"}}, nil
 }
 
 func (t *toy) Inspect(_ context.Context, code string, offset, level int) (map[string]any, error) {
@@ -116,14 +116,14 @@ func (t *toy) Inspect(_ context.Context, code string, offset, level int) (map[st
 	return map[string]any{"text/plain": fmt.Sprint(code[:offset], level)}, nil
 }
 
-func (t *toy) IsComplete(code string) jupyter.Completeness {
+func (t *toy) IsComplete(code string) (status, indent string) {
 	switch code {
 	case "open":
-		return jupyter.Completeness{Status: "incomplete", Indent: "\t"}
+		return "incomplete", "\t"
 	case "wrong":
-		return jupyter.Completeness{Status: "invalid"}
+		return "invalid", ""
 	}
-	return jupyter.Completeness{Status: "complete"}
+	return "complete", ""
 }
 
 func (t *toy) Comm(_ context.Context, m jupyter.Comm, out jupyter.Out) error {

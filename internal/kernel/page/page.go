@@ -59,23 +59,15 @@ func New(connectionFile string, deliver func(address string, value any)) *Bridge
 func (b *Bridge) Takes(d *protocol.DisplayData, out jupyter.Out) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch v := d.Data[protocol.MIMECommValue].(type) {
-	case protocol.CommValue:
+	v, isValue := d.Data[protocol.MIMECommValue].(protocol.CommValue)
+	s, isSubscription := d.Data[protocol.MIMECommSubscribe].(protocol.CommSubscription)
+	switch {
+	case isValue:
 		b.value(v, out)
-		return true
-	case *protocol.CommValue:
-		b.value(*v, out)
-		return true
-	}
-	switch s := d.Data[protocol.MIMECommSubscribe].(type) {
-	case protocol.CommSubscription:
+	case isSubscription:
 		b.subscribe(s, out)
-		return true
-	case *protocol.CommSubscription:
-		b.subscribe(*s, out)
-		return true
 	}
-	return false
+	return isValue || isSubscription
 }
 
 // Place returns the name under which the front end knows a display that gonbui shows in a cell, and whether it is there

@@ -87,8 +87,8 @@ func TestBridge(t *testing.T) {
 		var got []any
 		b := New("/run/kernel-kernel id.json", func(address string, value any) { got = append(got, address, value) })
 		first, second := &cell{}, &cell{}
-		send(t, b, protocol.MIMECommValue, &protocol.CommValue{Address: protocol.GonbuiStartAddress}, first)
-		send(t, b, protocol.MIMECommValue, &protocol.CommValue{Address: "/early", Value: 1}, first)
+		send(t, b, protocol.MIMECommValue, protocol.CommValue{Address: protocol.GonbuiStartAddress}, first)
+		send(t, b, protocol.MIMECommValue, protocol.CommValue{Address: "/early", Value: 1}, first)
 		send(t, b, protocol.MIMECommSubscribe, protocol.CommSubscription{Address: "/button"}, first)
 		if len(first.html) != 1 || !strings.Contains(first.html[0], "kernel id") || !strings.Contains(first.html[0], b.session) {
 			t.Errorf("the script: %.200q", first.html)
@@ -99,10 +99,11 @@ func TestBridge(t *testing.T) {
 		say(b, "1", ready, true)
 		say(b, "1", "/button", 7.)
 		say(b, "1", "/nobody", 7.)
-		send(t, b, protocol.MIMECommValue, &protocol.CommValue{Address: "/read", Request: true}, second)
+		send(t, b, protocol.MIMECommValue, protocol.CommValue{Address: "/read", Request: true}, second)
 		send(t, b, protocol.MIMECommSubscribe, protocol.CommSubscription{Address: "/button", Unsubscribe: true}, second)
 		say(b, "1", "/button", 8.)
 		time.Sleep(2 * pageTime)
+		synctest.Wait()
 		if len(first.html) != 2 || first.html[1] != "" {
 			t.Errorf("the script stays: %d, %q", len(first.html), first.html[1:])
 		}
@@ -115,7 +116,7 @@ func TestBridge(t *testing.T) {
 
 		open(b, second, "p", "2") // the same page, connected again
 		say(b, "2", ready, true)
-		send(t, b, protocol.MIMECommValue, &protocol.CommValue{Address: "/x", Value: 1}, second)
+		send(t, b, protocol.MIMECommValue, protocol.CommValue{Address: "/x", Value: 1}, second)
 		if got := second.addresses(); got[len(got)-1] != "2 /x" || len(got) != 3 {
 			t.Errorf("sent %q", got)
 		}
@@ -137,6 +138,7 @@ func TestNoPage(t *testing.T) {
 		send(t, b, protocol.MIMECommSubscribe, protocol.CommSubscription{Address: "/gone"}, &cell{})
 		send(t, b, protocol.MIMECommSubscribe, protocol.CommSubscription{Address: "/gone", Unsubscribe: true}, &cell{})
 		time.Sleep(2 * pageTime)
+		synctest.Wait()
 		if len(got) != 1 || got["/button"] != 0 {
 			t.Errorf("delivered %v", got)
 		}

@@ -4,7 +4,7 @@
   const source = tokens => tokens.slice().reverse().map(t => t.text).join("");
   const tags = {}; // by label
   let label = ""; // of the formula at hand
-  const shims = {
+  const macros = {
     "\\mbox": "\\text{#1}",
     "\\mathbbm": "\\mathbb{#1}",
     "\\mathds": "\\mathbb{#1}",
@@ -101,23 +101,21 @@
     }
   };
 
-  // typesetter returns a function for the formulas of one notebook, which share their macros.
-  globalThis.typesetter = () => {
-    const macros = { ...shims };
-    const refuse = context => { throw new Error(context.command + " is left out"); };
-    return (tex, display) => {
-      label = "";
-      const source = tex.replace(environment, (_, end, name) => "\\" + end + "{" + environments[name][end === "begin" ? 0 : 1] + "}");
-      const tree = katex.__renderToDomTree(source, {
-        displayMode: display, output: "mathml", throwOnError: true, strict: "ignore", trust: refuse, globalGroup: true, maxExpand: 1000, maxSize: 50, macros,
-      });
-      const math = tree.children[0], semantics = math.children[0];
-      math.children = semantics.children.slice(0, 1); // without the source
-      delete math.attributes.xmlns; // HTML knows
-      core(math);
-      const tag = /\\tag\*?\{([^{}]*)\}/.exec(tex);
-      if (label && tag) tags[label] = tag[1];
-      return math.toMarkup();
-    };
+  const refuse = context => { throw new Error(context.command + " is left out"); };
+
+  // The formulas of one notebook, which has the engine for itself, share their macros.
+  return (tex, display) => {
+    label = "";
+    const source = tex.replace(environment, (_, end, name) => "\\" + end + "{" + environments[name][end === "begin" ? 0 : 1] + "}");
+    const tree = katex.__renderToDomTree(source, {
+      displayMode: display, output: "mathml", throwOnError: true, strict: "ignore", trust: refuse, globalGroup: true, maxExpand: 1000, maxSize: 50, macros,
+    });
+    const math = tree.children[0], semantics = math.children[0];
+    math.children = semantics.children.slice(0, 1); // without the source
+    delete math.attributes.xmlns; // HTML knows
+    core(math);
+    const tag = /\\tag\*?\{([^{}]*)\}/.exec(tex);
+    if (label && tag) tags[label] = tag[1];
+    return math.toMarkup();
   };
 })();
