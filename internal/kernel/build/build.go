@@ -38,7 +38,7 @@ type Go struct {
 // FindTools asks a go command for its tools.
 func FindTools(ctx context.Context, command, dir string) (*Go, error) {
 	cmd := exec.CommandContext(ctx, command, "env", "-json", "GOVERSION", "GOTOOLDIR", "GOROOT", "CC", "CGO_ENABLED", "GOOS")
-	cmd.Dir, cmd.Env = dir, Env()
+	cmd.Dir, cmd.Env = dir, environment()
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cmd, err)
@@ -71,8 +71,10 @@ func (g *Go) findLinker(ctx context.Context, system string) string {
 	return ""
 }
 
-// Env is the environment of the go command, without variables by which it would look elsewhere.
-func Env() []string { return append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOOS=", "GOARCH=") }
+// environment is the environment of the go command, without variables by which it would look elsewhere.
+func environment() []string {
+	return append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOOS=", "GOARCH=")
+}
 
 // Host is a built host: its program, and the packages that cells share with it.
 type Host struct {
@@ -123,7 +125,7 @@ func (g *Go) Host(ctx context.Context, module, dir string) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{Go: g.Version, Source: source, Sum: Sum(module)}
+	h := &Host{Go: g.Version, Source: source, Sum: sumOf(module)}
 	for _, p := range packages {
 		if p.Name != "main" {
 			h.Packages = append(h.Packages, p)
@@ -235,7 +237,7 @@ func (g *Go) exportsOf(ctx context.Context, dir string, args ...string) (list []
 // run runs the go command. The user can interrupt it.
 func (g *Go) run(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	cmd := command(ctx, g.Command, args...)
-	cmd.Dir, cmd.Env = dir, Env()
+	cmd.Dir, cmd.Env = dir, environment()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()

@@ -22,8 +22,8 @@ const (
 	our = "ʇ"
 )
 
-// PathPrefix begins the import paths of cells, before their [Cell.ID].
-const PathPrefix = "nb/c"
+// pathPrefix begins the import paths of cells, before their [Cell.ID].
+const pathPrefix = "nb/c"
 
 // Runtime is the package that translated cells call.
 const Runtime = "github.com/parallelcl/parallelcl/internal/kernel/rt"
@@ -130,7 +130,7 @@ func (nb *Notebook) Warm(paths ...string) {
 // Importable says whether a cell can import a package by itself.
 func Importable(p string) bool {
 	elements := strings.Split(p, "/")
-	return !slices.Contains(elements, "internal") && !slices.Contains(elements, "vendor") && !strings.HasPrefix(p, PathPrefix)
+	return !slices.Contains(elements, "internal") && !slices.Contains(elements, "vendor") && !strings.HasPrefix(p, pathPrefix)
 }
 
 // rank orders packages of one name: the module's, the standard library's, others.

@@ -25,7 +25,7 @@ type Cell struct {
 }
 
 // Path is the import path of a cell's package.
-func Path(id int) string { return fmt.Sprint(PathPrefix, id) }
+func Path(id int) string { return fmt.Sprint(pathPrefix, id) }
 
 // Translate makes a package of the Go code of a cell. Messages call it file, such as In[3]. The names that it declares are
 // known to later cells after [Notebook.Commit].
