@@ -14,6 +14,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/build"
 )
 
 // Source is the source of the module that a kernel uses.
@@ -142,7 +144,7 @@ func copySource(from, to string) error {
 			return err
 		}
 		switch {
-		case d.IsDir() && rel != "." && notSource(path):
+		case d.IsDir() && rel != "." && build.NotSource(path):
 			return filepath.SkipDir
 		case d.IsDir():
 			return os.MkdirAll(filepath.Join(to, rel), 0o777)
@@ -155,14 +157,4 @@ func copySource(from, to string) error {
 		}
 		return os.WriteFile(filepath.Join(to, rel), data, 0o666)
 	})
-}
-
-// notSource reports whether a folder inside the module holds no package of the module.
-func notSource(dir string) bool {
-	base := filepath.Base(dir)
-	if base == "testdata" || base == "runs" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") {
-		return true
-	}
-	_, err := os.Stat(filepath.Join(dir, "go.mod"))
-	return err == nil
 }

@@ -9,11 +9,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
@@ -36,7 +38,7 @@ type Go struct {
 // FindTools asks a go command for its tools.
 func FindTools(ctx context.Context, command, dir string) (*Go, error) {
 	cmd := exec.CommandContext(ctx, command, "env", "-json", "GOVERSION", "GOTOOLDIR", "GOROOT", "CC", "CGO_ENABLED", "GOOS")
-	cmd.Dir, cmd.Env = dir, Env()
+	cmd.Dir, cmd.Env = dir, environment()
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cmd, err)
@@ -61,25 +63,18 @@ func (g *Go) findLinker(ctx context.Context, system string) string {
 	if !g.Plugins || system != "linux" {
 		return ""
 	}
-	for name, program := range map[string]string{"mold": "mold", "lld": "ld.lld"} {
-		if _, err := exec.LookPath(program); err != nil {
-			continue
-		}
-		try := exec.CommandContext(ctx, g.CC[0], append(g.CC[1:], "-fuse-ld="+name, "-Wl,--version")...)
-		if try.Run() == nil && (name == "mold" || !found("mold")) {
+	for _, name := range []string{"mold", "lld"} {
+		if exec.CommandContext(ctx, g.CC[0], append(g.CC[1:], "-fuse-ld="+name, "-Wl,--version")...).Run() == nil {
 			return name
 		}
 	}
 	return ""
 }
 
-func found(program string) bool {
-	_, err := exec.LookPath(program)
-	return err == nil
+// environment is the environment of the go command, without variables by which it would look elsewhere.
+func environment() []string {
+	return append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOOS=", "GOARCH=")
 }
-
-// Env is the environment of the go command, without variables by which it would look elsewhere.
-func Env() []string { return append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOOS=", "GOARCH=") }
 
 // Host is a built host: its program, and the packages that cells share with it.
 type Host struct {
@@ -95,12 +90,8 @@ const hostFile = "host.json"
 
 // ReadHost reads the host in a folder. It fails if one of its packages is gone from Go's cache.
 func ReadHost(dir string) (*Host, error) {
-	data, err := os.ReadFile(filepath.Join(dir, hostFile))
-	if err != nil {
-		return nil, err
-	}
 	h := new(Host)
-	if err := json.Unmarshal(data, h); err != nil {
+	if err := readJSON(filepath.Join(dir, hostFile), h); err != nil {
 		return nil, err
 	}
 	for _, p := range h.Packages {
@@ -108,7 +99,7 @@ func ReadHost(dir string) (*Host, error) {
 			return nil, err
 		}
 	}
-	_, err = os.Stat(h.Program)
+	_, err := os.Stat(h.Program)
 	return h, err
 }
 
@@ -118,9 +109,6 @@ func (g *Go) Host(ctx context.Context, module, dir string) (*Host, error) {
 	if h, err := ReadHost(dir); err == nil && h.Source == source && h.Go == g.Version {
 		return h, nil
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
-	}
 	imports, err := g.imports(ctx, module)
 	if err != nil {
 		return nil, err
@@ -129,33 +117,28 @@ func (g *Go) Host(ctx context.Context, module, dir string) (*Host, error) {
 	if err := atomicfile.WriteBytes(file, []byte(imports)); err != nil {
 		return nil, err
 	}
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(module, filepath.FromSlash(hostPackage), "packages.go"): file}})
-	if err != nil {
-		return nil, err
-	}
 	overlayFile := filepath.Join(dir, "overlay.json")
-	if err := atomicfile.WriteBytes(overlayFile, overlay); err != nil {
+	if err := writeJSON(overlayFile, map[string]any{"Replace": map[string]string{filepath.Join(module, hostPackage, "packages.go"): file}}); err != nil {
 		return nil, err
 	}
-	packages, err := g.Exports(ctx, module, "-overlay="+overlayFile, "./"+hostPackage)
+	packages, err := g.exportsOf(ctx, module, "-overlay="+overlayFile, "./"+hostPackage)
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{Go: g.Version, Source: source, Sum: Sum(module)}
+	h := &Host{Go: g.Version, Source: source, Sum: sumOf(module)}
 	for _, p := range packages {
 		if p.Name != "main" {
 			h.Packages = append(h.Packages, p)
 		}
 	}
-	b := &Builder{Go: g, Dir: dir}
-	b.Add(h.Packages)
-	if err := b.writeConfig(); err != nil {
-		return nil, err
-	}
-	files, err := filepath.Glob(filepath.Join(escaped(module), filepath.FromSlash(hostPackage), "*.go"))
+	files, err := fs.Glob(os.DirFS(filepath.Join(module, hostPackage)), "*.go")
 	if err != nil {
 		return nil, err
 	}
+	for i, name := range files {
+		files[i] = filepath.Join(module, hostPackage, name)
+	}
+	b := NewBuilder(g, dir, h.Packages)
 	if err := b.compile(ctx, "main", "host.a", append(files, file)...); err != nil {
 		return nil, err
 	}
@@ -172,38 +155,44 @@ func (g *Go) Host(ctx context.Context, module, dir string) (*Host, error) {
 	if err := removeOldHosts(dir); err != nil {
 		return nil, err
 	}
-	data, err := json.Marshal(h)
+	return h, writeJSON(filepath.Join(dir, hostFile), h)
+}
+
+func readJSON(path string, v any) error {
+	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return h, atomicfile.WriteBytes(filepath.Join(dir, hostFile), data)
+	if err := json.Unmarshal(data, v); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+func writeJSON(path string, v any) error {
+	data, err := json.MarshalIndent(v, "", "\t")
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(path, data)
 }
 
 // removeOldHosts removes programs that no kernel is likely to start any more: all but the newest.
 func removeOldHosts(dir string) error {
 	const keep = 4
-	programs, err := filepath.Glob(filepath.Join(escaped(dir), "host-*"))
-	if err != nil || len(programs) <= keep {
-		return err
-	}
-	age := func(path string) (at int64) {
-		if info, err := os.Stat(path); err == nil {
-			at = info.ModTime().UnixNano()
+	programs, err := fs.Glob(os.DirFS(dir), "host-*")
+	age := func(name string) time.Duration {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			return 0
 		}
-		return at
+		return time.Since(info.ModTime())
 	}
 	slices.SortFunc(programs, func(a, b string) int { return cmp.Compare(age(a), age(b)) })
-	for _, old := range programs[:len(programs)-keep] {
-		if err := os.Remove(old); err != nil {
-			return err
-		}
+	for _, old := range programs[min(keep, len(programs)):] {
+		err = errors.Join(err, os.Remove(filepath.Join(dir, old)))
 	}
-	return nil
-}
-
-// escaped is a path as a pattern that matches only itself.
-func escaped(path string) string {
-	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+	return err
 }
 
 // imports is the file of the host that imports every package that cells can import: those of the module and of the standard
@@ -230,8 +219,8 @@ func (g *Go) imports(ctx context.Context, module string) (string, error) {
 // unwanted are parts of the standard library whose import does something, or that no notebook needs in each of its cells.
 var unwanted = []string{"plugin", "debug", "go", "cmd", "expvar", "syscall", "unsafe"}
 
-// Exports builds packages for plugins and lists them with all that they need.
-func (g *Go) Exports(ctx context.Context, dir string, args ...string) (list []cell.Package, err error) {
+// exportsOf builds packages for plugins and lists them with all that they need.
+func (g *Go) exportsOf(ctx context.Context, dir string, args ...string) (list []cell.Package, err error) {
 	out, err := g.run(ctx, dir, append([]string{"list", "-export", "-deps", "-buildmode=plugin", "-f",
 		"{{if .Export}}{{.Name}} {{.ImportPath}} {{.Export}}{{end}}"}, args...)...)
 	if err != nil {
@@ -248,7 +237,7 @@ func (g *Go) Exports(ctx context.Context, dir string, args ...string) (list []ce
 // run runs the go command. The user can interrupt it.
 func (g *Go) run(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	cmd := command(ctx, g.Command, args...)
-	cmd.Dir, cmd.Env = dir, Env()
+	cmd.Dir, cmd.Env = dir, environment()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()

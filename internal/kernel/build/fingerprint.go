@@ -19,8 +19,8 @@ func Fingerprint(module string) string {
 	})
 }
 
-// Sum is a hash of a module's Go code, without tests.
-func Sum(module string) string {
+// sumOf is a hash of a module's Go code, without tests.
+func sumOf(module string) string {
 	return hashOf(module, func(w io.Writer, path string, _ fs.DirEntry) {
 		data, err := os.ReadFile(path)
 		fmt.Fprint(w, sha256.Sum256(data), err != nil)
@@ -33,7 +33,7 @@ func hashOf(module string, describe func(w io.Writer, path string, d fs.DirEntry
 	_ = filepath.WalkDir(module, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil: // the build says what can't be read
-		case d.IsDir() && path != module && notSource(path):
+		case d.IsDir() && path != module && NotSource(path):
 			return filepath.SkipDir
 		case !d.IsDir() && !strings.HasSuffix(path, "_test.go") && (filepath.Ext(path) == ".go" || d.Name() == "go.mod"):
 			fmt.Fprintln(sum, strings.TrimPrefix(path, module))
@@ -44,8 +44,8 @@ func hashOf(module string, describe func(w io.Writer, path string, d fs.DirEntry
 	return fmt.Sprintf("%x", sum.Sum(nil)[:6])
 }
 
-// notSource says whether a folder holds no package of the module.
-func notSource(dir string) bool {
+// NotSource says whether a folder holds no package of the module.
+func NotSource(dir string) bool {
 	name := filepath.Base(dir)
 	if name == "testdata" || name == "runs" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") {
 		return true

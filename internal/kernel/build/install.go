@@ -2,12 +2,9 @@ package build
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"github.com/parallelcl/parallelcl/internal/atomicfile"
 )
 
 // Settings are what the installer tells a kernel, in a file beside its program.
@@ -41,21 +38,11 @@ func Install(ctx context.Context, dir, start, module, goCommand string) error {
 	if _, err := g.Host(ctx, module, filepath.Join(dir, HostDir)); err != nil {
 		return fmt.Errorf("the module does not build for a notebook: %w", err)
 	}
-	data, err := json.MarshalIndent(Settings{module, g}, "", "  ")
-	if err != nil {
-		return err
-	}
-	return atomicfile.WriteBytes(filepath.Join(dir, SettingsFile), append(data, '\n'))
+	return writeJSON(filepath.Join(dir, SettingsFile), Settings{module, g})
 }
 
 // ReadSettings reads the settings of a kernel.
 func ReadSettings(dir string) (s Settings, err error) {
-	data, err := os.ReadFile(filepath.Join(dir, SettingsFile))
-	if err != nil {
-		return s, err
-	}
-	if err := json.Unmarshal(data, &s); err != nil {
-		return s, fmt.Errorf("%s: %w", SettingsFile, err)
-	}
-	return s, nil
+	err = readJSON(filepath.Join(dir, SettingsFile), &s)
+	return s, err
 }

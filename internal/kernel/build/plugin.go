@@ -17,55 +17,38 @@ import (
 // Builder builds cells in a folder. Its methods may be called side by side.
 type Builder struct {
 	*Go
-	Dir string
+	dir string
 
 	mu      sync.Mutex
 	exports map[string]string
 }
 
-// Add adds packages that cells can import.
-func (b *Builder) Add(packages []cell.Package) {
+// NewBuilder returns a builder for a folder, for cells that can import packages.
+func NewBuilder(g *Go, dir string, packages []cell.Package) *Builder {
+	b := &Builder{Go: g, dir: dir, exports: map[string]string{}}
+	b.add(packages)
+	return b
+}
+
+func (b *Builder) add(packages []cell.Package) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.exports == nil {
-		b.exports = map[string]string{}
-	}
 	for _, p := range packages {
 		b.exports[p.Path] = p.Export
 	}
 }
 
-// Export returns the file with a package's compiled code.
-func (b *Builder) Export(path string) (file string, ok bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	file, ok = b.exports[path]
-	return file, ok
-}
-
 // Compile compiles a cell.
 func (b *Builder) Compile(ctx context.Context, c *cell.Cell) (archive string, err error) {
-	name := fmt.Sprintf("c%d", c.ID)
-	source := filepath.Join(b.Dir, name+".go")
-	if err := os.WriteFile(source, []byte(c.Text), 0o600); err != nil {
-		return "", err
+	if archive, err = b.compileText(ctx, cell.Path(c.ID), c.Text); err == nil {
+		b.add([]cell.Package{{Path: cell.Path(c.ID), Name: "cell", Export: archive}})
 	}
-	if err := b.writeConfig(); err != nil {
-		return "", err
-	}
-	if err := b.compile(ctx, cell.Path(c.ID), name+".a", source); err != nil {
-		return "", err
-	}
-	archive = filepath.Join(b.Dir, name+".a")
-	b.Add([]cell.Package{{Path: cell.Path(c.ID), Name: "cell", Export: archive}})
-	return archive, nil
+	return archive, err
 }
 
 // Plugin links a compiled cell into a plugin.
 func (b *Builder) Plugin(ctx context.Context, id int) (file string, err error) {
-	name := fmt.Sprintf("c%dm", id)
-	main := fmt.Sprintf("package main; import c %q; var Run = c.Run; func main() {}\n", cell.Path(id))
-	return b.pluginOf(ctx, name, main)
+	return b.pluginOf(ctx, fmt.Sprintf("import c %q; var Run = c.Run", cell.Path(id)))
 }
 
 // Replay links compiled cells into one plugin, which declares again what they declare and registers what they register, without
@@ -77,25 +60,29 @@ func (b *Builder) Replay(ctx context.Context, ids []int) (file string, err error
 		declares += fmt.Sprintf("c%d.Declare(); ", id)
 		registers += fmt.Sprintf("c%d.Register(); ", id)
 	}
-	main := "package main\n" + imports + "func Run() { " + declares + registers + "}\nfunc main() {}\n"
-	return b.pluginOf(ctx, fmt.Sprintf("replay%d", time.Now().UnixNano()), strings.Replace(main, "func Run() {", "var Run = func() {", 1))
+	return b.pluginOf(ctx, imports+"var Run = func() { "+declares+registers+"}")
 }
 
-func (b *Builder) pluginOf(ctx context.Context, name, main string) (file string, err error) {
-	source := filepath.Join(b.Dir, name+".go")
-	if err := os.WriteFile(source, []byte(main), 0o600); err != nil {
+func (b *Builder) pluginOf(ctx context.Context, text string) (file string, err error) {
+	path := fmt.Sprintf("nb/plugin%d", time.Now().UnixNano())
+	archive, err := b.compileText(ctx, path, "package main\n"+text+"\nfunc main() {}\n")
+	if err != nil {
 		return "", err
 	}
-	if err := b.writeConfig(); err != nil {
+	defer os.Remove(archive)
+	file = strings.TrimSuffix(archive, ".a") + ".so"
+	return file, b.link(ctx, file, archive, "-buildmode=plugin", "-pluginpath="+path)
+}
+
+// compileText compiles a package of one file.
+func (b *Builder) compileText(ctx context.Context, path, text string) (archive string, err error) {
+	source := filepath.Join(b.dir, filepath.Base(path)+".go")
+	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
 		return "", err
 	}
-	if err := b.compile(ctx, "nb/"+name, name+".a", source); err != nil {
-		return "", err
-	}
-	defer os.Remove(filepath.Join(b.Dir, name+".a"))
 	defer os.Remove(source)
-	file = filepath.Join(b.Dir, name+".so")
-	return file, b.link(ctx, file, name+".a", "-buildmode=plugin", "-pluginpath=nb/"+name)
+	archive = strings.TrimSuffix(source, ".go") + ".a"
+	return archive, b.compile(ctx, path, archive, source)
 }
 
 const config = "importcfg"
@@ -107,14 +94,17 @@ func (b *Builder) writeConfig() error {
 	for p, f := range b.exports {
 		fmt.Fprintf(&s, "packagefile %s=%s\n", p, f)
 	}
-	partial := filepath.Join(b.Dir, config+".partial")
+	partial := filepath.Join(b.dir, config+".partial")
 	if err := os.WriteFile(partial, []byte(s.String()), 0o600); err != nil {
 		return err
 	}
-	return os.Rename(partial, filepath.Join(b.Dir, config))
+	return os.Rename(partial, filepath.Join(b.dir, config))
 }
 
 func (b *Builder) compile(ctx context.Context, path, out string, files ...string) error {
+	if err := b.writeConfig(); err != nil {
+		return err
+	}
 	return b.tool(ctx, "compile", append([]string{"-o", out, "-p", path, "-complete", "-installsuffix", "dynlink", "-goversion", b.Version,
 		"-c=2", "-dynlink", "-importcfg", config, "-pack"}, files...)...)
 }
@@ -134,7 +124,7 @@ func (f *Failed) Error() string { return fmt.Sprintf("%s: %s", f.Tool, f.Output)
 
 func (b *Builder) tool(ctx context.Context, name string, args ...string) error {
 	cmd := command(ctx, filepath.Join(b.Tools, name), args...)
-	cmd.Dir = b.Dir
+	cmd.Dir = b.dir
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()

@@ -6,7 +6,6 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,10 +18,9 @@ const ourPath = "nb"
 // variables of the package, and statements are in a function.
 type checked struct {
 	nb      *Notebook
-	file    string // In[3]
 	parts   []part
 	imports map[string]string // names to paths; those without a name of their own are under _ and the path
-	places  map[string]string // directives of those that the cell imports itself, by path
+	own     map[string]bool   // those that the cell itself imports
 	text    string
 	syntax  *ast.File
 	pkg     *types.Package
@@ -33,90 +31,82 @@ type checked struct {
 }
 
 func (nb *Notebook) check(file string, parts []part, keepGoing bool) (*checked, error) {
-	c := &checked{nb: nb, file: file, parts: parts, imports: map[string]string{}, places: map[string]string{}, top: map[string]bool{}, ours: map[types.Object]string{}, again: map[int]string{}}
-	if err := c.readImports(); err != nil {
-		return nil, err
-	}
-	body, err := c.body()
+	c := &checked{nb: nb, parts: parts, imports: map[string]string{}, own: map[string]bool{}, top: map[string]bool{}, ours: map[types.Object]string{}, again: map[int]string{}}
+	err := c.write()
 	if err != nil {
 		return nil, err
 	}
-	pre, err := parser.ParseFile(token.NewFileSet(), "", "package p;"+body, 0)
-	if err != nil && !keepGoing {
+	if c.syntax, err = parser.ParseFile(nb.fset, file, c.text, 0); err != nil && !keepGoing {
 		return nil, mistakesOf(err)
 	}
-	c.findTop(pre)
-	c.guessImports(pre)
-	head := "package cell; "
-	for _, name := range slices.Sorted(maps.Keys(c.imports)) {
-		head += c.places[c.imports[name]] + importLine(name, c.imports[name])
+	c.findTop()
+	if missing := c.addImports(); len(missing) > 0 && !keepGoing {
+		return nil, missing
 	}
-	c.text = head + body
-	for i := range parts {
-		parts[i].begin += len(head)
-		parts[i].end += len(head)
-	}
-	c.again = shifted(c.again, len(head))
-	if c.syntax, err = parser.ParseFile(nb.fset, file, c.text, parser.SkipObjectResolution); err != nil && !keepGoing {
-		return nil, mistakesOf(err)
-	}
-	wrong := c.checkTypes()
-	if len(wrong) > 0 && !keepGoing {
+	if wrong := c.checkTypes(); len(wrong) > 0 && !keepGoing {
 		return nil, wrong
 	}
 	return c, nil
 }
 
-func shifted(m map[int]string, by int) map[int]string {
-	out := map[int]string{}
-	for at, name := range m {
-		out[at+by] = name
-	}
-	return out
-}
-
 func importLine(name, p string) string {
-	switch {
-	case strings.HasPrefix(name, "_ "), strings.HasPrefix(name, ". "):
-		name = name[:1]
-	}
-	return fmt.Sprintf("import %s %q; ", name, p)
+	return fmt.Sprintf("import %s %q; ", strings.TrimSuffix(name, " "+p), p)
 }
 
-// readImports takes the cell's own imports, and those with a dot of earlier cells.
-func (c *checked) readImports() error {
-	for p := range c.nb.dotted {
-		c.imports[". "+p] = p
+// addImports adds the imports with a dot of earlier cells, and those that the cell leaves out.
+func (c *checked) addImports() (missing Mistakes) {
+	all := &ast.GenDecl{Tok: token.IMPORT}
+	add := func(name, path string, s *ast.ImportSpec) {
+		if name == "_" || name == "." {
+			name += " " + path
+		}
+		if _, have := c.imports[name]; !have {
+			c.imports[name] = path
+			all.Specs = append(all.Specs, s)
+		}
 	}
-	for _, p := range c.parts {
-		if p.kind != isImport {
+	addGuess := func(name, path string) {
+		add(name, path, &ast.ImportSpec{Name: ast.NewIdent(name), Path: &ast.BasicLit{Kind: token.STRING, Value: strconv.Quote(path)}})
+	}
+	for _, s := range c.syntax.Imports {
+		path, _ := strconv.Unquote(s.Path.Value)
+		if _, ok := c.nb.exports[path]; !ok && path != "unsafe" {
+			pos := c.nb.fset.Position(s.Path.Pos())
+			missing = append(missing, Mistake{pos.Filename, pos.Line, pos.Column, noPackage + path})
+		}
+		name := c.nb.nameOf(s, path)
+		c.own[name] = true
+		add(name, path, s)
+	}
+	for p := range c.nb.dotted {
+		addGuess(".", p)
+	}
+	for name, used := range unresolved(c.syntax) {
+		if s, before := c.nb.symbols[name]; before && !c.nb.meansPackage(name, s.obj, used) {
 			continue
 		}
-		fset := token.NewFileSet()
-		f, err := parser.ParseFile(fset, "", "package p; "+p.directive()+p.text, parser.ImportsOnly)
-		if err != nil {
-			return mistakesOf(err)
-		}
-		for _, s := range f.Imports {
-			path, _ := strconv.Unquote(s.Path.Value)
-			name := c.nb.nameOf(s, path)
-			if name == "_" || name == "." {
-				name += " " + path
-			}
-			c.imports[name] = path
-			at := fset.Position(s.Pos())
-			c.places[path] = part{file: at.Filename, line: at.Line, column: at.Column}.directive()
+		if p, ok := c.nb.importPath(name, used); ok {
+			addGuess(name, p)
 		}
 	}
-	return nil
+	decls := slices.DeleteFunc(c.syntax.Decls, func(d ast.Decl) bool {
+		g, ok := d.(*ast.GenDecl)
+		return ok && g.Tok == token.IMPORT
+	})
+	c.syntax.Decls = append([]ast.Decl{all}, decls...)
+	return missing
 }
 
-// body writes the parts one after the other: first those that stand outside of functions, then the statements.
-func (c *checked) body() (string, error) {
+// write writes the parts one after the other: first those that stand outside of functions, then the statements.
+func (c *checked) write() error {
 	var b, run strings.Builder
+	b.WriteString("package cell;")
 	declared := map[string]bool{}
 	for _, p := range c.parts {
-		if p.kind == isFunc && p.on == "" || p.kind == isType {
+		switch {
+		case p.kind == isImport:
+			b.WriteString("\n" + p.directive() + p.text)
+		case p.kind == isFunc && p.on == "", p.kind == isType:
 			declared[p.name] = true
 		}
 	}
@@ -129,21 +119,13 @@ func (c *checked) body() (string, error) {
 		case isStmt:
 			to = &run
 		}
-		switch p.kind {
-		case isDefine:
-			b.WriteString("\nvar ")
-		case isType:
-			b.WriteString("\ntype ")
-		default:
-			to.WriteString("\n")
-		}
-		to.WriteString(p.directive())
+		to.WriteString("\n" + map[kind]string{isDefine: "var ", isVar: "var ", isType: "type "}[p.kind] + p.directive())
 		p.begin = to.Len()
 		text := p.text
 		if p.kind == isDefine {
 			var err error
 			if text, err = c.definition(p, declared); err != nil {
-				return "", err
+				return err
 			}
 		}
 		to.WriteString(text)
@@ -156,16 +138,15 @@ func (c *checked) body() (string, error) {
 			p.end += b.Len()
 		}
 	}
-	b.WriteString(run.String())
-	b.WriteString("\n}\n")
-	return b.String(), nil
+	c.text = b.String() + run.String() + "\n}\n"
+	return nil
 }
 
 // definition makes a := a declaration of variables. A name that the cell has already is only assigned to. On the right, a
 // name means what it was before, and is given our mark.
 func (c *checked) definition(p *part, declared map[string]bool) (string, error) {
 	text := []byte(p.text)
-	copy(text[p.define:], " =")
+	copy(text[p.at:], " =")
 	fresh, at := false, 0
 	for _, name := range p.names {
 		at += strings.Index(p.text[at:], name)
@@ -177,7 +158,7 @@ func (c *checked) definition(p *part, declared map[string]bool) (string, error) 
 		at += len(name)
 	}
 	if !fresh {
-		line, column := place(p.text, p.define)
+		line, column := place(p.text, p.at)
 		if line == 1 {
 			column += p.column - 1
 		}
@@ -204,11 +185,8 @@ func identAt(text string, at int) string {
 	return text[at:end]
 }
 
-func (c *checked) findTop(f *ast.File) {
-	if f == nil {
-		return
-	}
-	for _, d := range f.Decls {
+func (c *checked) findTop() {
+	for _, d := range c.syntax.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
 			if d.Recv == nil && !strings.HasPrefix(d.Name.Name, our) {
@@ -230,41 +208,26 @@ func (c *checked) findTop(f *ast.File) {
 	delete(c.top, "_")
 }
 
-// guessImports adds the imports that the cell leaves out.
-func (c *checked) guessImports(f *ast.File) {
-	if f == nil {
-		return
-	}
+// unresolved are the names before dots that a file does not declare, with what follows the dots.
+func unresolved(f *ast.File) map[string]map[string]bool {
 	unresolved, uses := map[*ast.Ident]bool{}, map[string]map[string]bool{}
 	for _, id := range f.Unresolved {
 		unresolved[id] = true
 	}
 	ast.Inspect(f, func(n ast.Node) bool {
-		sel, ok := n.(*ast.SelectorExpr)
-		if !ok {
-			return true
-		}
-		if x, ok := sel.X.(*ast.Ident); ok && unresolved[x] {
-			if uses[x.Name] == nil {
-				uses[x.Name] = map[string]bool{}
-			}
-			if token.IsExported(sel.Sel.Name) {
-				uses[x.Name][sel.Sel.Name] = true
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := sel.X.(*ast.Ident); ok && unresolved[x] {
+				if uses[x.Name] == nil {
+					uses[x.Name] = map[string]bool{}
+				}
+				if token.IsExported(sel.Sel.Name) {
+					uses[x.Name][sel.Sel.Name] = true
+				}
 			}
 		}
 		return true
 	})
-	for name, used := range uses {
-		if _, have := c.imports[name]; have {
-			continue
-		}
-		if s, before := c.nb.symbols[name]; before && !c.nb.meansPackage(name, s.obj, used) {
-			continue
-		}
-		if p, ok := c.nb.importPath(name, used); ok {
-			c.imports[name] = p
-		}
-	}
+	return uses
 }
 
 // checkTypes finds the types of everything. The names of earlier cells are in the scope, unless this cell declares them.
@@ -282,10 +245,7 @@ func (c *checked) checkTypes() (wrong Mistakes) {
 			c.pkg.Scope().Insert(old)
 		}
 	}
-	c.info = &types.Info{
-		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
-		Selections: map[*ast.SelectorExpr]*types.Selection{}, Scopes: map[ast.Node]*types.Scope{}, Implicits: map[ast.Node]types.Object{},
-	}
+	c.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
 	last := c.lastExpression()
 	conf := types.Config{Importer: c.nb.importer, Error: func(err error) {
 		e := err.(types.Error)
@@ -329,12 +289,11 @@ func (c *checked) predeclare() {
 			continue
 		}
 		var o types.Object = types.NewFunc(token.NoPos, pkg, name, f.Signature())
-		c.ours[o] = our + "rt." + by
+		text := our + "rt." + by
 		if name == "ctx" {
-			delete(c.ours, o)
-			o = types.NewVar(token.NoPos, pkg, name, f.Signature().Results().At(0).Type())
-			c.ours[o] = our + "rt." + by + "()"
+			o, text = types.NewVar(token.NoPos, pkg, name, f.Signature().Results().At(0).Type()), text+"()"
 		}
+		c.ours[o] = text
 		c.pkg.Scope().Insert(o)
 	}
 }
@@ -346,30 +305,19 @@ func exported(name string) string {
 	return up + name
 }
 
-// statements are those of the cell in their order.
-func (c *checked) statements() []ast.Stmt {
-	for _, d := range c.syntax.Decls {
-		if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == our+"run" && f.Body != nil {
-			return f.Body.List
-		}
-	}
-	return nil
-}
-
 // lastExpression is the expression that ends the cell, whose value is shown.
 func (c *checked) lastExpression() ast.Expr {
 	if n := len(c.parts); n == 0 || c.parts[n-1].kind != isStmt {
 		return nil
 	}
-	list := c.statements()
-	if len(list) == 0 {
+	f, ok := c.syntax.Decls[len(c.syntax.Decls)-1].(*ast.FuncDecl) // that of the statements
+	if !ok || f.Body == nil || len(f.Body.List) == 0 {
 		return nil
 	}
-	s, ok := list[len(list)-1].(*ast.ExprStmt)
-	if !ok {
-		return nil
+	if s, ok := f.Body.List[len(f.Body.List)-1].(*ast.ExprStmt); ok {
+		return s.X
 	}
-	return s.X
+	return nil
 }
 
 func (c *checked) offset(p token.Pos) int { return c.nb.fset.File(c.syntax.FileStart).Offset(p) }

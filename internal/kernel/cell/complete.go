@@ -1,16 +1,15 @@
 package cell
 
 import (
+	"cmp"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"go/types"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // Proposal is what may stand at a place in a cell.
@@ -21,89 +20,51 @@ const cursor = our + "cursor"
 
 // Complete proposes names that may stand at an offset of a cell, in place of what is there from start on.
 func (nb *Notebook) Complete(code string, offset int) (start int, list []Proposal) {
-	start = offset
-	for start > 0 {
-		r, size := utf8.DecodeLastRuneInString(code[:start])
-		if r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			break
-		}
-		start -= size
-	}
+	start = len(strings.TrimRightFunc(code[:offset], inName))
 	begun := code[start:offset]
 	src := Read(code[:start]).Go
-	if len(src) < start || inText(src) {
+	end := endOf(src)
+	if len(src) < start || end.inText {
 		return offset, nil
 	}
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
-	text := src + cursor + strings.Join(openBrackets(src), "")
-	c := nb.understand(text)
+	c := nb.understand(src + cursor + strings.Join(end.closing, ""))
 	if c == nil {
 		return offset, nil
 	}
-	seen := map[string]bool{}
 	for _, p := range c.proposals() {
 		fits := len(p.Text) >= len(begun) && strings.EqualFold(p.Text[:len(begun)], begun)
-		if fits && !seen[p.Text] && !strings.HasPrefix(p.Text, our) && p.Text != "_" {
-			seen[p.Text] = true
+		if fits && !strings.HasPrefix(p.Text, our) && p.Text != "_" {
 			list = append(list, p)
 		}
 	}
+	other := func(p Proposal) int { // those that begin with other letters come last
+		if strings.HasPrefix(p.Text, begun) {
+			return 0
+		}
+		return 1
+	}
 	slices.SortStableFunc(list, func(a, b Proposal) int {
-		exact := func(p Proposal) int {
-			if strings.HasPrefix(p.Text, begun) {
-				return 0
-			}
-			return 1
-		}
-		if d := exact(a) - exact(b); d != 0 {
-			return d
-		}
-		return strings.Compare(a.Text, b.Text)
+		return cmp.Or(other(a)-other(b), strings.Compare(a.Text, b.Text))
 	})
-	return start, list
+	return start, slices.CompactFunc(list, func(a, b Proposal) bool { return a.Text == b.Text })
 }
+
+func inName(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // understand checks code that need not be right.
 func (nb *Notebook) understand(code string) *checked {
-	parts, err := splitAsFarAs(code)
+	parts, err := split("In[0]", code, true)
 	if err != nil {
 		return nil
 	}
-	parts, _, _ = nb.withMethods(parts)
+	parts, _ = nb.withMethods(parts)
 	c, err := nb.check("In[0]", parts, true)
-	if err != nil || c.syntax == nil || c.info == nil {
+	if err != nil {
 		return nil
 	}
 	return c
-}
-
-// splitAsFarAs splits code of which the last section may not parse.
-func splitAsFarAs(code string) (parts []part, err error) {
-	for _, s := range sections([]byte(code)) {
-		line, column := place(code, s.begin)
-		more, err := s.parts(code[s.begin:s.end], "In[0]", line, column, true)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, more...)
-	}
-	return parts, nil
-}
-
-// inText says whether code ends within a string, a character or a comment.
-func inText(code string) bool {
-	s, file := newScanner([]byte(code+"\x00"), 1)
-	for {
-		pos, tok, lit := s.Scan()
-		if tok == token.EOF {
-			return false
-		}
-		end := file.Offset(pos) + len(lit)
-		if (tok == token.STRING || tok == token.CHAR || tok == token.COMMENT) && end > len(code) {
-			return true
-		}
-	}
 }
 
 // proposals lists what may stand at the cursor.
@@ -237,67 +198,43 @@ func (nb *Notebook) Inspect(code string, offset int) (declaration, doc string) {
 	}
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
-	line, column := place(src, offset)
-	for _, text := range []string{src, src[:endOfName(src, offset)] + strings.Join(openBrackets(src[:endOfName(src, offset)]), "")} {
+	end := len(src) - len(strings.TrimLeftFunc(src[offset:], inName))
+	for _, text := range []string{src, src[:end] + strings.Join(endOf(src[:end]).closing, "")} { // the rest may not parse
 		c := nb.understand(text)
 		if c == nil {
 			continue
 		}
-		if o := c.objectAt(line, column); o != nil {
-			return types.ObjectString(o, shortNames), strings.TrimSpace(c.nb.comment(o))
+		if o := c.objectAt(place(src, offset)); o != nil {
+			return types.ObjectString(o, shortNames), strings.TrimSpace(nb.comment(o))
 		}
 	}
 	return "", ""
 }
 
-func endOfName(src string, at int) int {
-	for at < len(src) {
-		r, size := utf8.DecodeRuneInString(src[at:])
-		if r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			break
-		}
-		at += size
-	}
-	return at
-}
-
 // objectAt is what the name at a line and column of the cell means.
 func (c *checked) objectAt(line, column int) (found types.Object) {
-	ast.Inspect(c.syntax, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		if !ok {
-			return true
-		}
-		pos := c.nb.fset.Position(id.Pos())
-		if pos.Line == line && pos.Column <= column && column <= pos.Column+len(id.Name) && strings.HasPrefix(pos.Filename, "In[") {
-			if o := c.info.Uses[id]; o != nil {
-				found = o
-			} else if o := c.info.Defs[id]; o != nil {
+	for _, names := range []map[*ast.Ident]types.Object{c.info.Defs, c.info.Uses} {
+		for id, o := range names {
+			pos := c.nb.fset.Position(id.Pos())
+			if o != nil && pos.Line == line && pos.Column <= column && column <= pos.Column+len(id.Name) && strings.HasPrefix(pos.Filename, "In[") {
 				found = o
 			}
 		}
-		return true
-	})
+	}
 	return found
 }
 
 // comment is what stands above the declaration of something, in the source of its package.
-func (nb *Notebook) comment(o types.Object) string {
-	pos := nb.fset.Position(o.Pos())
+func (nb *Notebook) comment(o types.Object) (best string) {
 	if p, ok := o.(*types.PkgName); ok {
 		return "package " + p.Imported().Path()
 	}
-	file := strings.Replace(pos.Filename, "$GOROOT", nb.root, 1)
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return ""
-	}
+	pos := nb.fset.Position(o.Pos())
 	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, "", text, parser.ParseComments|parser.SkipObjectResolution)
+	f, err := parser.ParseFile(fset, strings.Replace(pos.Filename, "$GOROOT", nb.root, 1), nil, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		return ""
 	}
-	best := ""
 	for _, g := range f.Comments { // the one that ends on the line before
 		if fset.Position(g.End()).Line == pos.Line-1 {
 			best = g.Text()

@@ -27,7 +27,6 @@ func (t *translation) guard() {
 			if f, ok := t.info.Uses[n.Sel].(*types.Func); ok && f.Pkg() != nil {
 				if by, ok := ends[f.FullName()]; ok {
 					t.replace(n.Pos(), n.End(), our+"rt."+by)
-					t.removed[t.offset(n.Pos())] = t.offset(n.End())
 				}
 			}
 		case *ast.CallExpr:
@@ -65,12 +64,11 @@ func (t *translation) guardInput(call *ast.CallExpr) {
 	}
 	for i, arg := range call.Args {
 		sel, ok := arg.(*ast.SelectorExpr)
-		if !ok || i >= sig.Params().Len() || !types.IsInterface(sig.Params().At(i).Type()) {
+		if !ok || i >= sig.Params().Len() || types.TypeString(sig.Params().At(i).Type(), nil) != "io.Reader" {
 			continue
 		}
-		if v, ok := t.info.Uses[sel.Sel].(*types.Var); ok && v.Pkg() != nil && v.Pkg().Path() == "os" && v.Name() == "Stdin" && strings.HasSuffix(types.TypeString(sig.Params().At(i).Type(), nil), "io.Reader") {
+		if v, ok := t.info.Uses[sel.Sel].(*types.Var); ok && v.Pkg() != nil && v.Pkg().Path() == "os" && v.Name() == "Stdin" {
 			t.replace(sel.Pos(), sel.End(), our+"rt.Stdin")
-			t.removed[t.offset(sel.Pos())] = t.offset(sel.End())
 		}
 	}
 }
@@ -83,16 +81,13 @@ func (t *translation) guardGo(n *ast.GoStmt) {
 	if sig, ok := t.info.TypeOf(f).Underlying().(*types.Signature); !ok || sig.TypeParams().Len() > 0 {
 		return
 	}
-	if id, ok := f.(*ast.Ident); ok && generic(t.info.Uses[id]) { // its type is known only where it is called
-		return
+	if id, ok := f.(*ast.Ident); ok { // the type of a generic function is known only where it is called
+		if o, ok := t.info.Uses[id].(*types.Func); ok && o.Signature().TypeParams().Len() > 0 {
+			return
+		}
 	}
 	t.insert(n.Call.Fun.Pos(), our+"rt.Guard(")
 	t.insert(n.Call.Fun.End(), ")")
-}
-
-func generic(o types.Object) bool {
-	f, ok := o.(*types.Func)
-	return ok && f.Signature().TypeParams().Len() > 0
 }
 
 // show shows the value of the cell's last expression. What a function of package fmt returns is nobody's result, and neither
@@ -103,28 +98,25 @@ func (t *translation) show(e ast.Expr) {
 		return
 	}
 	by := "Show"
-	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok {
-		name, pkg := callee(t.info, call)
+	switch e := ast.Unparen(e).(type) {
+	case *ast.CallExpr:
+		name, pkg := callee(t.info, e)
 		if pkg == "fmt" && !strings.HasPrefix(name, "S") && name != "Errorf" || slices.Contains([]string{"Write", "WriteString", "Close", "Flush", "copy", "recover"}, name) {
 			return
 		}
-		if types.TypeString(tv.Type, nil) == "error" || isTuple(tv.Type) {
+		if _, tuple := tv.Type.(*types.Tuple); tuple || types.TypeString(tv.Type, nil) == "error" {
+			if strings.HasSuffix(pkg, "viz/nb") {
+				return // it has said its error
+			}
 			by = "ShowAll" // of which an error that is nil is not worth a line
 		}
-		if strings.HasSuffix(pkg, "viz/nb") && by == "ShowAll" {
-			return // it has said its error
+	case *ast.UnaryExpr:
+		if e.Op == token.ARROW {
+			return
 		}
-	}
-	if u, ok := ast.Unparen(e).(*ast.UnaryExpr); ok && u.Op.String() == "<-" {
-		return
 	}
 	t.insert(e.Pos(), our+"rt."+by+"(")
 	t.insert(e.End(), ")")
-}
-
-func isTuple(t types.Type) bool {
-	_, ok := t.(*types.Tuple)
-	return ok
 }
 
 // callee returns the name and the package of the function that is called.

@@ -1,34 +1,29 @@
 package cell
 
 import (
-	"fmt"
+	"regexp"
 	"slices"
 )
 
 // withMethods makes types and methods come together. A cell that declares a method on a type of an earlier cell, or changes
 // one, declares the type again with all its methods. A cell that says of a type what is known already declares nothing.
-// If the methods of earlier cells don't fit, they can be dropped.
-func (nb *Notebook) withMethods(parts []part) (out []part, dropped func() []string, notes []string) {
+// The methods that come from earlier cells are carried; if they don't fit, they can be dropped.
+func (nb *Notebook) withMethods(parts []part) (out []part, carried []string) {
 	own, methods := map[string]part{}, map[string][]part{}
 	var touched []string // types that the cell declares or gives methods
-	touch := func(name string) {
-		if !slices.Contains(touched, name) {
-			touched = append(touched, name)
-		}
-	}
 	for _, p := range parts {
 		switch {
 		case p.kind == isType:
 			own[p.name] = p
-			touch(p.name)
+			touched = append(touched, p.name)
 		case p.kind == isFunc && p.on != "":
 			methods[p.on] = append(methods[p.on], p)
-			touch(p.on)
+			touched = append(touched, p.on)
 		}
 	}
+	slices.Sort(touched)
 	known := map[string]bool{} // types that stay as they are
-	var carried []string
-	for _, name := range touched {
+	for _, name := range slices.Compact(touched) {
 		before, ok := nb.types[name]
 		if !ok {
 			continue
@@ -44,7 +39,7 @@ func (nb *Notebook) withMethods(parts []part) (out []part, dropped func() []stri
 		for _, m := range before.methods {
 			if !slices.ContainsFunc(methods[name], func(p part) bool { return p.name == m.name }) {
 				out = append(out, m.repeated())
-				carried = append(carried, fmt.Sprintf("%s.%s", name, m.name))
+				carried = append(carried, name+"."+m.name)
 			}
 		}
 	}
@@ -54,16 +49,7 @@ func (nb *Notebook) withMethods(parts []part) (out []part, dropped func() []stri
 		}
 		out = append(out, p)
 	}
-	if len(carried) == 0 {
-		return out, nil, nil
-	}
-	return out, func() []string {
-		var notes []string
-		for _, m := range carried {
-			notes = append(notes, fmt.Sprintf("The method %s does not fit the new type and is left out: run its cell again.", m))
-		}
-		return notes
-	}, nil
+	return out, carried
 }
 
 // unchanged says whether methods are those that a type has, and what the type is made of is still the same.
@@ -87,33 +73,12 @@ func (nb *Notebook) unchanged(before typeText, methods []part, own map[string]pa
 }
 
 func (t typeText) mentions(name string) bool {
-	if mentionsName(t.decl.text, name) {
-		return true
-	}
-	return slices.ContainsFunc(t.methods, func(m part) bool { return mentionsName(m.text, name) })
-}
-
-func mentionsName(text, name string) bool {
-	s, _ := newScanner([]byte(text), 0)
-	for {
-		_, tok, lit := s.Scan()
-		if lit == name {
-			return true
-		}
-		if tok.String() == "EOF" {
-			return false
-		}
-	}
+	word := regexp.MustCompile(`(^|[^\pL\d_])` + name + `($|[^\pL\d_])`)
+	return slices.ContainsFunc(append(slices.Clone(t.methods), t.decl), func(p part) bool { return word.MatchString(p.text) })
 }
 
 // repeated marks a part as one of an earlier cell.
 func (p part) repeated() part {
 	p.again = true
-	return p
-}
-
-// first is the part as it was at first.
-func (p part) first() part {
-	p.again = false
 	return p
 }

@@ -22,8 +22,8 @@ const (
 	our = "ʇ"
 )
 
-// PathPrefix begins the import paths of cells, before their [Cell.ID].
-const PathPrefix = "nb/c"
+// pathPrefix begins the import paths of cells, before their [Cell.ID].
+const pathPrefix = "nb/c"
 
 // Runtime is the package that translated cells call.
 const Runtime = "github.com/parallelcl/parallelcl/internal/kernel/rt"
@@ -81,20 +81,13 @@ type Variable struct{ Name, Type string }
 // New returns a notebook without cells, for a toolchain in root.
 func New(packages []Package, root string) *Notebook {
 	nb := &Notebook{root: root}
-	nb.reset()
-	nb.add(packages)
+	nb.Reset(packages)
 	return nb
 }
 
 // Reset forgets all cells. The packages that can be imported are packages from now on.
 func (nb *Notebook) Reset(packages []Package) {
 	nb.mu.Lock()
-	defer nb.mu.Unlock()
-	nb.reset()
-	nb.add(packages)
-}
-
-func (nb *Notebook) reset() {
 	nb.fset = token.NewFileSet()
 	nb.exports, nb.byName = map[string]string{}, map[string][]string{}
 	nb.imported, nb.dotted = map[string]string{}, map[string]bool{}
@@ -106,16 +99,14 @@ func (nb *Notebook) reset() {
 		}
 		return nil, fmt.Errorf("no package %s", p)
 	})
+	nb.mu.Unlock()
+	nb.Add(packages)
 }
 
 // Add adds packages that cells can import.
 func (nb *Notebook) Add(packages []Package) {
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
-	nb.add(packages)
-}
-
-func (nb *Notebook) add(packages []Package) {
 	for _, p := range packages {
 		if _, ok := nb.exports[p.Path]; !ok && Importable(p.Path) {
 			nb.byName[p.Name] = append(nb.byName[p.Name], p.Path)
@@ -139,7 +130,7 @@ func (nb *Notebook) Warm(paths ...string) {
 // Importable says whether a cell can import a package by itself.
 func Importable(p string) bool {
 	elements := strings.Split(p, "/")
-	return !slices.Contains(elements, "internal") && !slices.Contains(elements, "vendor") && !strings.HasPrefix(p, PathPrefix)
+	return !slices.Contains(elements, "internal") && !slices.Contains(elements, "vendor") && !strings.HasPrefix(p, pathPrefix)
 }
 
 // rank orders packages of one name: the module's, the standard library's, others.
@@ -227,16 +218,26 @@ func (nb *Notebook) importPath(name string, uses map[string]bool) (string, bool)
 		return p, true
 	}
 	list := nb.byName[name]
-	for _, p := range list {
+	if i := nb.withNames(list, uses); i >= 0 {
+		return list[i], true
+	}
+	if len(list) == 0 {
+		return "", false
+	}
+	return list[0], true
+}
+
+// withNames finds the first of some packages that has all of some names, or -1.
+func (nb *Notebook) withNames(paths []string, names map[string]bool) int {
+	return slices.IndexFunc(paths, func(p string) bool {
 		pkg, err := nb.importer.Import(p)
-		if err == nil && has(pkg, uses) {
-			return p, true
+		for name := range names {
+			if err == nil && pkg.Scope().Lookup(name) == nil {
+				return false
+			}
 		}
-	}
-	if len(list) > 0 {
-		return list[0], true
-	}
-	return "", false
+		return err == nil
+	})
 }
 
 // meansPackage says whether a name that an earlier cell has declared means a package here: what follows its dots is there,
@@ -247,19 +248,7 @@ func (nb *Notebook) meansPackage(name string, o types.Object, uses map[string]bo
 			return false
 		}
 	}
-	return len(uses) > 0 && slices.ContainsFunc(nb.byName[name], func(p string) bool {
-		pkg, err := nb.importer.Import(p)
-		return err == nil && has(pkg, uses)
-	})
-}
-
-func has(pkg *types.Package, names map[string]bool) bool {
-	for name := range names {
-		if pkg.Scope().Lookup(name) == nil {
-			return false
-		}
-	}
-	return true
+	return len(uses) > 0 && nb.withNames(nb.byName[name], uses) >= 0
 }
 
 // nameOf is the name by which an import is used.

@@ -8,8 +8,8 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -28,17 +28,19 @@ const (
 
 // part is a declaration or statement of a cell.
 type part struct {
-	kind   kind
-	text   string
-	file   string // where the text stands, for messages: In[3]
-	line   int
-	column int
-	names  []string // that a definition declares
-	define int      // where its := is
-	old    []int    // where its right side mentions what one of its names was before
-	name   string   // of a function, a method or a type
-	on     string   // the type of a method
-	again  bool     // it is of an earlier cell, and comes again with its type
+	kind    kind
+	text    string
+	file    string // where the text stands, for messages: In[3]
+	line    int
+	column  int
+	names   []string // that a definition or a declaration of variables declares
+	at      int      // where the := of a definition is, the names of variables end, the name of a function begins
+	value   int      // where the values of variables begin; 0 if they have none
+	old     []int    // where the right side of a definition mentions what one of its names was before
+	name    string   // of a function, a method or a type
+	on      string   // the type of a method
+	generic bool     // it has type parameters
+	again   bool     // it is of an earlier cell, and comes again with its type
 
 	begin, end int // where it stands in the text that is checked
 }
@@ -65,13 +67,25 @@ func (m Mistakes) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+const noPackage = "no package "
+
+// Missing are packages that a cell imports and the notebook does not have; see [Notebook.Add].
+func (m Mistakes) Missing() (paths []string) {
+	for _, one := range m {
+		if p, ok := strings.CutPrefix(one.Text, noPackage); ok {
+			paths = append(paths, p)
+		}
+	}
+	return paths
+}
+
 // split cuts the Go code of a cell into its parts. The parser reads statements only inside of functions, and functions and
-// imports only outside. So the code is cut at these, and what is between is read as the body of a function.
-func split(file, code string) ([]part, error) {
-	var parts []part
+// imports only outside. So the code is cut at these, and what is between is read as the body of a function. Lenient, it goes as
+// far as what parses.
+func split(file, code string, lenient bool) (parts []part, err error) {
 	for _, s := range sections([]byte(code)) {
 		line, column := place(code, s.begin)
-		more, err := s.parts(code[s.begin:s.end], file, line, column, false)
+		more, err := s.parts(code[s.begin:s.end], file, line, column, lenient)
 		if err != nil {
 			return nil, err
 		}
@@ -91,51 +105,27 @@ type section struct {
 	outside    bool // of functions: an import, a function or a method
 }
 
+// outsideText begins what stands outside of functions. A function literal has no name.
+var outsideText = regexp.MustCompile(`^(import\b|func\s+[\pL_]|func\s*\([^()]*\)\s*[\pL_][\pL\d_]*\s*\()`)
+
 func sections(text []byte) (list []section) {
-	type lexeme struct {
-		tok     token.Token
-		at, end int
-	}
-	s, file := newScanner(text, 0)
-	var line []lexeme // of a statement
-	depth, from := 0, 0
 	add := func(begin, end int, outside bool) {
 		if len(bytes.TrimSpace(text[begin:end])) > 0 {
 			list = append(list, section{begin, end, outside})
 		}
 	}
-	outside := func() bool {
-		if len(line) == 0 {
-			return false
-		}
-		if line[0].tok == token.IMPORT {
-			return true
-		}
-		if line[0].tok != token.FUNC || len(line) < 3 {
-			return false
-		}
-		if line[1].tok == token.IDENT {
-			return true
-		}
-		depth := 0
-		for i, l := range line[1:] { // the token after the receiver
-			if depth += nesting(l.tok); depth == 0 {
-				return i+3 < len(line) && line[i+2].tok == token.IDENT && line[i+3].tok == token.LPAREN
-			}
-		}
-		return false
-	}
+	s, file := newScanner(text, 0)
+	from, begin, end, depth := 0, -1, 0, 0 // begin and end of a statement
 	for {
 		pos, tok, lit := s.Scan()
 		at := file.Offset(pos)
 		if tok == token.SEMICOLON && depth <= 0 || tok == token.EOF {
-			if outside() {
-				add(from, line[0].at, false)
-				end := line[len(line)-1].end
-				add(line[0].at, end, true)
+			if begin >= 0 && outsideText.Match(text[begin:end]) {
+				add(from, begin, false)
+				add(begin, end, true)
 				from = end
 			}
-			line = line[:0]
+			begin = -1
 			if tok == token.EOF {
 				add(from, len(text), false)
 				return list
@@ -146,10 +136,13 @@ func sections(text []byte) (list []section) {
 			continue
 		}
 		depth += nesting(tok)
+		if begin < 0 {
+			begin = at
+		}
 		if lit == "" {
 			lit = tok.String()
 		}
-		line = append(line, lexeme{tok, at, min(at+len(lit), len(text))})
+		end = min(at+len(lit), len(text))
 	}
 }
 
@@ -202,7 +195,7 @@ func (s section) parts(text, file string, line, column int, lenient bool) ([]par
 		case *ast.AssignStmt:
 			p := piece(isStmt, s.Pos(), s.End())
 			if names, ok := plainNames(s); ok {
-				p.kind, p.names, p.define = isDefine, names, at(s.TokPos)-at(s.Pos())
+				p.kind, p.names, p.at = isDefine, names, at(s.TokPos)-at(s.Pos())
 				p.old = mentions(s.Rhs, names, unresolved, func(pos token.Pos) int { return at(pos) - at(s.Pos()) })
 			}
 			parts = append(parts, p)
@@ -222,41 +215,44 @@ func outsideParts(f *ast.File, piece func(kind, token.Pos, token.Pos) part) []pa
 		return []part{piece(isImport, f.Decls[0].Pos(), f.Decls[len(f.Decls)-1].End())}
 	}
 	p := piece(isFunc, d.Pos(), d.End())
-	p.name = d.Name.Name
+	p.name, p.at, p.generic = d.Name.Name, int(d.Name.Pos()-d.Pos()), d.Type.TypeParams != nil
 	if d.Recv != nil && len(d.Recv.List) == 1 {
 		p.on = receiver(d.Recv.List[0].Type)
 	}
 	return []part{p}
 }
 
-// receiver is the name of the type in a receiver.
-func receiver(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.Ident:
-		return e.Name
-	case *ast.StarExpr:
-		return receiver(e.X)
-	case *ast.ParenExpr:
-		return receiver(e.X)
-	case *ast.IndexExpr:
-		return receiver(e.X)
-	case *ast.IndexListExpr:
-		return receiver(e.X)
-	}
-	return ""
+// receiver is the name of the type in a receiver: the first name there.
+func receiver(e ast.Expr) (name string) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && name == "" {
+			name = id.Name
+		}
+		return name == ""
+	})
+	return name
 }
 
-// declared returns the parts of a declaration: each type is one.
+// declared returns the parts of a declaration: each type is one, and so is each line of variables.
 func declared(d *ast.GenDecl, piece func(kind, token.Pos, token.Pos) part) (parts []part) {
-	switch d.Tok {
-	case token.VAR:
-		return []part{piece(isVar, d.Pos(), d.End())}
-	case token.CONST:
+	if d.Tok == token.CONST {
 		return []part{piece(isConst, d.Pos(), d.End())}
 	}
 	for _, s := range d.Specs {
-		p := piece(isType, s.Pos(), s.End())
-		p.name = s.(*ast.TypeSpec).Name.Name
+		var p part
+		switch s := s.(type) {
+		case *ast.TypeSpec:
+			p = piece(isType, s.Pos(), s.End())
+			p.name = s.Name.Name
+		case *ast.ValueSpec:
+			p = piece(isVar, s.Pos(), s.End())
+			for _, id := range s.Names {
+				p.names, p.at = append(p.names, id.Name), int(id.End()-s.Pos())
+			}
+			if len(s.Values) > 0 {
+				p.value = int(s.Values[0].Pos() - s.Pos())
+			}
+		}
 		parts = append(parts, p)
 	}
 	return parts
@@ -318,26 +314,3 @@ func within(err error, text string, line int) error {
 
 // directive is the comment that says where the text after it stands.
 func (p part) directive() string { return fmt.Sprintf("/*line %s:%d:%d*/", p.file, p.line, p.column) }
-
-// Imports lists the packages that a cell's code imports itself. Of code that does not parse it lists none.
-func Imports(code string) (paths []string) {
-	parts, err := split("", code)
-	if err != nil {
-		return nil
-	}
-	for _, p := range parts {
-		if p.kind != isImport {
-			continue
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), "", "package p; "+p.text, parser.ImportsOnly)
-		if err != nil {
-			return nil
-		}
-		for _, s := range f.Imports {
-			if path, err := strconv.Unquote(s.Path.Value); err == nil && path != "C" {
-				paths = append(paths, path)
-			}
-		}
-	}
-	return paths
-}

@@ -23,7 +23,7 @@ type Command struct {
 }
 
 // magics are the first words of cells that are not Go.
-var magics = map[string]bool{"%%writefile": true, "%%script": true, "%%bash": true, "%%sh": true, "%%gx": true}
+var magics = map[string]bool{"%%writefile": true, "%%script": true, "%%bash": true, "%%sh": true}
 
 // commentPrefix may stand before a command, which is then a comment for other tools.
 const commentPrefix = "//gonb:"
@@ -116,48 +116,44 @@ func Complete(code string) (complete, invalid bool, depth int) {
 	if s.Magic != "" {
 		return true, false, 0
 	}
-	depth = len(openBrackets(s.Go))
-	_, err := split("", s.Go)
+	end := endOf(s.Go)
+	_, err := split("", s.Go, false)
 	switch {
-	case depth > 0, err != nil && unfinished(s.Go):
-		return false, false, depth
-	case err != nil:
-		return false, true, 0
+	case err == nil && len(end.closing) == 0:
+		return true, false, 0
+	case len(end.closing) > 0, end.operator, end.many && end.inText:
+		return false, false, len(end.closing)
 	}
-	return true, false, 0
+	return false, true, 0
 }
 
-// openBrackets returns the brackets of Go code that are not closed, the last one first, as what closes them.
-func openBrackets(code string) (closing []string) {
-	s, _ := newScanner([]byte(code), 0)
+// ending is how Go code ends.
+type ending struct {
+	closing  []string // what closes the brackets that are open
+	inText   bool     // within a string, a character or a comment
+	many     bool     // which can have many lines
+	operator bool     // after an operator
+}
+
+func endOf(code string) (e ending) {
+	s, file := newScanner([]byte(code+"\x00"), scanner.ScanComments) // the end is a token that is none
 	pairs := map[token.Token]string{token.LPAREN: ")", token.LBRACK: "]", token.LBRACE: "}"}
 	for {
-		_, tok, _ := s.Scan()
+		pos, tok, lit := s.Scan()
+		at := file.Offset(pos)
+		if at >= len(code) || tok == token.EOF {
+			return e
+		}
 		switch {
-		case tok == token.EOF:
-			return closing
 		case nesting(tok) > 0:
-			closing = append([]string{pairs[tok]}, closing...)
-		case nesting(tok) < 0 && len(closing) > 0:
-			closing = closing[1:]
+			e.closing = append([]string{pairs[tok]}, e.closing...)
+		case nesting(tok) < 0 && len(e.closing) > 0:
+			e.closing = e.closing[1:]
 		}
-	}
-}
-
-// unfinished says whether code ends in the middle of a line, a string or a comment.
-func unfinished(code string) bool {
-	open := false
-	file := token.NewFileSet().AddFile("", -1, len(code))
-	var s scanner.Scanner
-	s.Init(file, []byte(code), func(_ token.Position, msg string) {
-		open = open || strings.Contains(msg, "raw string literal not terminated") || strings.Contains(msg, "comment not terminated")
-	}, 0)
-	last := token.EOF
-	for {
-		_, tok, _ := s.Scan()
-		if tok == token.EOF {
-			return open || last.IsOperator() && last != token.SEMICOLON
+		if tok != token.COMMENT && lit != "\n" {
+			e.operator = tok.IsOperator() && tok != token.SEMICOLON && nesting(tok) == 0
 		}
-		last = tok
+		e.inText = at+len(lit) > len(code)
+		e.many = strings.HasPrefix(lit, "`") || strings.HasPrefix(lit, "/*")
 	}
 }

@@ -1,9 +1,11 @@
 package cell
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"go/ast"
+	"go/parser"
 	"go/token"
 	"go/types"
 	"maps"
@@ -17,29 +19,30 @@ type Cell struct {
 	Text    string
 	Imports []string // paths, those of other cells too
 	Notes   []string // what the user should know
-	Origin  string   // a hash of what the cell is made of, with what it uses of others
-	Runs    bool     // it has statements or values; else it only declares
 
 	checked *checked
 	symbols map[string]symbol
 }
 
 // Path is the import path of a cell's package.
-func Path(id int) string { return fmt.Sprint(PathPrefix, id) }
+func Path(id int) string { return fmt.Sprint(pathPrefix, id) }
 
 // Translate makes a package of the Go code of a cell. Messages call it file, such as In[3]. The names that it declares are
 // known to later cells after [Notebook.Commit].
 func (nb *Notebook) Translate(file, code string) (*Cell, error) {
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
-	parts, err := split(file, code)
+	parts, err := split(file, code, false)
 	if err != nil {
 		return nil, err
 	}
-	parts, dropped, notes := nb.withMethods(parts)
+	var notes []string
+	parts, carried := nb.withMethods(parts)
 	ch, err := nb.check(file, parts, false)
-	if m, ok := err.(Mistakes); ok && dropped != nil && m.outside(file) {
-		notes = append(notes, dropped()...)
+	if m, ok := err.(Mistakes); ok && len(carried) > 0 && m.outside(file) {
+		for _, name := range carried {
+			notes = append(notes, fmt.Sprintf("The method %s does not fit the new type and is left out: run its cell again.", name))
+		}
 		parts = slices.DeleteFunc(parts, func(p part) bool { return p.again && p.on != "" })
 		ch, err = nb.check(file, parts, false)
 	}
@@ -47,7 +50,7 @@ func (nb *Notebook) Translate(file, code string) (*Cell, error) {
 		return nil, err
 	}
 	nb.last++
-	t := &translation{checked: ch, id: nb.last, same: map[types.Object]int{}, uses: map[int]bool{}, named: map[string]string{}, removed: map[int]int{}}
+	t := &translation{checked: ch, id: nb.last, same: map[types.Object]int{}, uses: map[int]bool{}, named: map[string]string{}}
 	t.cell = &Cell{ID: nb.last, Notes: notes, checked: ch, symbols: map[string]symbol{}}
 	if err := t.translate(); err != nil {
 		return nil, err
@@ -66,13 +69,12 @@ func (nb *Notebook) Commit(c *Cell, archive string) {
 	defer nb.mu.Unlock()
 	nb.exports[Path(c.ID)] = archive
 	nb.home[c.checked.pkg] = c.ID
-	maps.Copy(nb.inFuncs, c.checked.namesInFuncs())
-	for name := range c.checked.imports {
-		p := c.checked.imports[name]
+	c.checked.findNamesInFuncs()
+	for name, p := range c.checked.imports {
 		switch {
 		case strings.HasPrefix(name, ". "):
 			nb.dotted[p] = true
-		case !strings.HasPrefix(name, "_ ") && c.checked.explicit(name):
+		case !strings.HasPrefix(name, "_ ") && c.checked.own[name]:
 			nb.imported[name] = p
 			delete(nb.symbols, name)
 		}
@@ -82,22 +84,20 @@ func (nb *Notebook) Commit(c *Cell, archive string) {
 		delete(nb.imported, name)
 		delete(nb.types, name)
 	}
+	for i := range c.checked.parts {
+		c.checked.parts[i].again = false
+	}
 	for _, p := range c.checked.parts {
 		if p.kind == isType {
-			nb.types[p.name] = typeText{decl: p.first(), cell: c.ID}
+			nb.types[p.name] = typeText{decl: p, cell: c.ID}
 		}
 	}
 	for _, p := range c.checked.parts {
 		if t, ok := nb.types[p.on]; ok && p.kind == isFunc && p.on != "" {
-			t.methods = append(t.methods, p.first())
+			t.methods = append(t.methods, p)
 			nb.types[p.on] = t
 		}
 	}
-}
-
-// explicit says whether the cell itself imports a package under a name.
-func (c *checked) explicit(name string) bool {
-	return slices.ContainsFunc(c.parts, func(p part) bool { return p.kind == isImport && strings.Contains(p.text, c.imports[name]) })
 }
 
 // ofNotebook says whether something is declared by a cell, and not inside of a function or type.
@@ -105,39 +105,34 @@ func (c *checked) ofNotebook(o types.Object) bool {
 	return o.Pkg() != nil && o.Pkg().Path() == ourPath && o.Parent() != nil && (o.Parent() == c.pkg.Scope() || o.Pkg() != c.pkg && o.Parent().Parent() == types.Universe)
 }
 
-// namesInFuncs are the names of the notebook that functions of the cell mention.
-func (c *checked) namesInFuncs() map[string]bool {
-	names := map[string]bool{}
+// findNamesInFuncs tells the notebook which of its names functions of the cell mention.
+func (c *checked) findNamesInFuncs() {
 	for _, d := range c.syntax.Decls {
 		f, ok := d.(*ast.FuncDecl)
-		if !ok || f.Body == nil || f.Name.Name == our+"run" {
+		if !ok || f.Name.Name == our+"run" {
 			continue
 		}
-		ast.Inspect(f.Body, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok {
-				if o := c.info.Uses[id]; o != nil && c.ofNotebook(o) {
-					names[id.Name] = true
-				}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && c.info.Uses[id] != nil && c.ofNotebook(c.info.Uses[id]) {
+				c.nb.inFuncs[id.Name] = true
 			}
 			return true
 		})
 	}
-	return names
 }
 
 // translation makes the text of a package from a cell whose types are known.
 type translation struct {
 	*checked
-	id      int
-	cell    *Cell
-	same    map[types.Object]int // variables and functions that are those of an earlier cell
-	uses    map[int]bool         // cells that this one imports
-	named   map[string]string    // packages that only types mention: paths to names
-	edits   []edit
-	removed map[int]int // stretches of the text that are not in the translation
-	after   strings.Builder
-	begin   []string // statements with which Run begins
-	failed  error
+	id     int
+	cell   *Cell
+	same   map[types.Object]int // variables and functions that are those of an earlier cell
+	uses   map[int]bool         // cells that this one imports
+	named  map[string]string    // packages that types mention: names to paths
+	edits  []edit
+	after  strings.Builder
+	begin  []string // statements with which Run begins
+	failed error
 }
 
 type edit struct {
@@ -156,33 +151,13 @@ func (t *translation) translate() error {
 		return t.failed
 	}
 	var b strings.Builder
-	b.WriteString("package cell; import " + our + "rt \"" + Runtime + "\"; ")
-	t.cell.Imports = []string{Runtime}
-	for _, name := range slices.Sorted(maps.Keys(t.imports)) {
-		if p := t.imports[name]; t.used(name) {
-			b.WriteString(importLine(name, p))
-			t.cell.Imports = append(t.cell.Imports, p)
-		}
-	}
-	for _, p := range slices.Sorted(maps.Keys(t.named)) {
-		b.WriteString(importLine(t.named[p], p))
-		t.cell.Imports = append(t.cell.Imports, p)
-	}
-	for _, id := range slices.Sorted(maps.Keys(t.uses)) {
-		b.WriteString(importLine(fmt.Sprint(our, id), Path(id)))
-		t.cell.Imports = append(t.cell.Imports, Path(id))
-	}
-	b.WriteString(outside)
-	fmt.Fprintf(&b, "\n/*line %scell:1*/\n", our)
-	b.WriteString(t.after.String())
-	fmt.Fprintf(&b, "func %sframe(f func()) { f() }\nfunc Declare() {\n%srt.Enter(%d, %sframe)\n", our, our, t.id, our)
+	fmt.Fprintf(&b, "%s\n/*line %scell:1*/\n%s", outside, our, t.after.String())
+	fmt.Fprintf(&b, "func %sframe(f func()) { f() }\nfunc Declare() {\n%srt.Enter(%d, %q, %sframe)\n", our, our, t.id, t.origin(), our)
 	for _, s := range t.begin {
 		b.WriteString(s + "\n")
 	}
 	fmt.Fprintf(&b, "}\nfunc Register() {%s\n}\nfunc Run() {\nDeclare()\n%s\n}\n", t.registers(), run)
-	t.cell.Text = b.String()
-	t.cell.Runs = run != ""
-	t.origin()
+	t.cell.Text = "package cell; " + t.importsOf(b.String()) + b.String()
 	return nil
 }
 
@@ -200,8 +175,10 @@ func (t *translation) findSame() {
 			t.same[obj] = old.cell
 			t.cell.symbols[name] = symbol{cell: old.cell, obj: old.obj}
 			continue
-		case before && (t.nb.inFuncs[name] || kindOf(obj) == "type"):
-			t.cell.Notes = append(t.cell.Notes, changed(name, old.obj, obj))
+		case before && kindOf(obj) == "type":
+			t.cell.Notes = append(t.cell.Notes, name+" is a new type: values made before keep the old one.")
+		case before && t.nb.inFuncs[name]:
+			t.cell.Notes = append(t.cell.Notes, name+" has another type now: functions of earlier cells still use the old one.")
 		}
 		t.cell.symbols[name] = symbol{cell: t.id, obj: obj}
 	}
@@ -212,26 +189,8 @@ func sameStorage(old, now types.Object) bool {
 	if !types.Identical(old.Type(), now.Type()) || kindOf(old) != kindOf(now) {
 		return false
 	}
-	switch now := now.(type) {
-	case *types.Var:
-		return true
-	case *types.Func:
-		return now.Signature().TypeParams().Len() == 0
-	}
-	return false
-}
-
-func changed(name string, old, now types.Object) string {
-	switch k := kindOf(now); {
-	case k == "type":
-		return fmt.Sprintf("%s is a new type: values made before keep the old one.", name)
-	case k == "function" && kindOf(old) == k:
-		return fmt.Sprintf("%s has another signature: functions of earlier cells still call the old one.", name)
-	case k == kindOf(old):
-		return fmt.Sprintf("%s has another type, %s: functions of earlier cells still use the old one.", name, Plain(types.TypeString(now.Type(), shortNames)))
-	default:
-		return fmt.Sprintf("%s is a %s from now on: functions of earlier cells still use the %s.", name, k, kindOf(old))
-	}
+	f, isFunc := now.(*types.Func)
+	return kindOf(now) == "variable" || isFunc && f.Signature().TypeParams().Len() == 0
 }
 
 // cellOf is the cell in which something was declared.
@@ -285,11 +244,9 @@ func (t *translation) renameOne(id *ast.Ident, o types.Object) {
 		return
 	}
 	if text, ok := t.ours[o]; ok {
-		if cell, _, ok := strings.Cut(strings.TrimPrefix(text, our), "."); ok {
-			var n int
-			if _, err := fmt.Sscan(cell, &n); err == nil {
-				t.uses[n] = true
-			}
+		var cell int
+		if _, err := fmt.Sscanf(text, our+"%d.", &cell); err == nil {
+			t.uses[cell] = true
 		}
 		t.replace(id.Pos(), id.End(), text)
 		return
@@ -315,162 +272,113 @@ const hiddenTag = "`json:\"-\"`"
 
 func (t *translation) hideFields(s *ast.StructType) {
 	for _, f := range s.Fields.List {
-		if f.Tag == nil && slices.ContainsFunc(f.Names, func(id *ast.Ident) bool { return !id.IsExported() && id.Name != "_" }) {
+		if f.Tag == nil && slices.ContainsFunc(f.Names, isHidden) {
 			t.insert(f.End(), " "+hiddenTag)
 		}
 	}
 }
 
 // apply returns a stretch of the checked text with the edits in it.
-func (t *translation) apply(begin, end int) string {
-	slices.SortStableFunc(t.edits, func(a, b edit) int {
-		if a.begin != b.begin {
-			return a.begin - b.begin
-		}
-		return a.end - b.end
-	})
+func (t *translation) apply(begin, end int) string { return apply(t.text, t.edits, begin, end) }
+
+func apply(text string, edits []edit, begin, end int) string {
+	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(a.begin-b.begin, a.end-b.end) })
 	var b strings.Builder
 	at := begin
-	for _, e := range t.edits {
-		if e.begin < at || e.end > end || e.begin > end {
-			continue
+	for _, e := range edits {
+		if at <= e.begin && e.end <= end {
+			b.WriteString(text[at:e.begin] + e.text)
+			at = e.end
 		}
-		b.WriteString(t.text[at:e.begin])
-		b.WriteString(e.text)
-		at = e.end
 	}
-	b.WriteString(t.text[at:end])
-	return b.String()
+	return b.String() + text[at:end]
 }
 
 // statementsOfRun writes the cell's statements, with definitions as assignments, in the order of the cell.
 func (t *translation) statementsOfRun() string {
-	last := t.lastExpression()
-	if last != nil {
+	if last := t.lastExpression(); last != nil {
 		t.show(last)
-	}
-	specs := map[int][]*ast.ValueSpec{} // by the part they are in
-	for _, d := range t.syntax.Decls {
-		if d, ok := d.(*ast.GenDecl); ok && d.Tok == token.VAR {
-			for _, s := range d.Specs {
-				i := t.partAt(s.Pos())
-				specs[i] = append(specs[i], s.(*ast.ValueSpec))
-			}
-		}
 	}
 	var b strings.Builder
 	ends := ""
 	for i, p := range t.parts {
-		switch p.kind {
-		case isStmt, isDefine:
+		switch {
+		case p.kind == isStmt, p.kind == isDefine:
 			fmt.Fprintf(&b, "\n%srt.Check();%s%s", our, p.directive(), t.apply(p.begin, p.end))
-		case isVar:
-			for _, s := range specs[i] {
-				b.WriteString(t.assignment(s))
-			}
-		case isFunc:
-			switch {
-			case p.on != "":
-			case p.name == "main":
-				ends = "\n" + our + "main()"
-			case p.name == "init", strings.HasPrefix(p.name, "init_"): // GoNB runs these before each cell
-				fmt.Fprintf(&b, "\n%s", t.callOf(i))
-			}
+		case p.kind == isVar:
+			fmt.Fprintf(&b, "\n%srt.Check();%s%s", our, p.directive(), t.assignment(p))
+		case p.kind == isFunc && p.on == "" && p.name == "main":
+			ends = "\n" + t.nameOf(i) + "()"
+		case p.runsAlways(), p.kind == isFunc && p.on == "" && p.name == "init":
+			b.WriteString("\n" + t.nameOf(i) + "()")
 		}
 	}
 	return b.String() + ends
+}
+
+// runsAlways says whether a part is a function that GoNB runs before each cell.
+func (p part) runsAlways() bool {
+	return p.kind == isFunc && p.on == "" && strings.HasPrefix(p.name, "init_")
 }
 
 // registers are the statements that make parts of the program known: calls of init_… functions, as in GoNB, and of Register….
 func (t *translation) registers() string {
 	var b strings.Builder
 	for i, p := range t.parts {
-		name, _, _ := strings.Cut(p.text, "(")
+		called, _, _ := strings.Cut(p.text, "(")
 		switch {
-		case p.kind == isFunc && p.on == "" && strings.HasPrefix(p.name, "init_"):
-			fmt.Fprintf(&b, "\n%s", t.callOf(i))
-		case p.kind == isStmt && strings.Contains(name, ".Register"):
+		case p.runsAlways():
+			b.WriteString("\n" + t.nameOf(i) + "()")
+		case p.kind == isStmt && strings.Contains(called, ".Register"):
 			b.WriteString("\n" + t.apply(p.begin, p.end))
 		}
 	}
 	return b.String()
 }
 
-// partAt is the part in which a position is.
-func (t *translation) partAt(pos token.Pos) int {
-	at := t.offset(pos)
-	return slices.IndexFunc(t.parts, func(p part) bool { return p.kind != isImport && p.begin <= at && at < p.end })
-}
-
-func (t *translation) callOf(i int) string {
-	return fmt.Sprintf("%s%s%d()", our, t.parts[i].name, i)
-}
+// nameOf is the name of the function that is a part of the cell.
+func (t *translation) nameOf(i int) string { return fmt.Sprint(our, t.parts[i].name, i) }
 
 // assignment gives variables that were declared their values.
-func (t *translation) assignment(s *ast.ValueSpec) string {
-	pos := t.nb.fset.Position(s.Pos())
-	begin, end := t.offset(s.Pos()), t.offset(s.End())
-	head := fmt.Sprintf("\n%srt.Check();/*line %s:%d:%d*/", our, pos.Filename, pos.Line, pos.Column)
-	blank := !slices.ContainsFunc(s.Names, func(id *ast.Ident) bool { return id.Name != "_" })
-	switch {
-	case blank:
-		return head + "var " + t.apply(begin, end)
-	case len(s.Values) > 0:
-		lhs := t.apply(begin, t.offset(s.Names[len(s.Names)-1].End()))
-		if s.Type != nil {
-			t.removed[t.offset(s.Type.Pos())] = t.offset(s.Type.End())
-		}
-		rest := t.offset(s.Values[0].Pos())
-		return head + lhs + " = " + t.apply(rest, end)
-	}
+func (t *translation) assignment(p part) string {
 	var names, zeros []string
-	t.removed[t.offset(s.Type.Pos())] = t.offset(s.Type.End())
-	for _, id := range s.Names {
-		if o := t.info.Defs[id]; o != nil && id.Name != "_" {
-			names = append(names, t.refer(o))
-			zeros = append(zeros, "*new("+t.typeText(o.Type())+")")
+	for _, name := range p.names {
+		if name != "_" {
+			o := t.pkg.Scope().Lookup(name)
+			names, zeros = append(names, t.refer(o)), append(zeros, "*new("+t.typeText(o.Type())+")")
 		}
 	}
-	return head + strings.Join(names, ", ") + " = " + strings.Join(zeros, ", ")
+	switch {
+	case len(names) == 0:
+		return "var " + t.apply(p.begin, p.end)
+	case p.value > 0:
+		return t.apply(p.begin, p.begin+p.at) + " = " + t.apply(p.begin+p.value, p.end)
+	}
+	return strings.Join(names, ", ") + " = " + strings.Join(zeros, ", ")
 }
 
 // outside writes the types, constants and functions of the cell. A function without type parameters is the value of a
 // variable, so that functions that call it see the new one when it is declared again.
 func (t *translation) outside() string {
 	var b strings.Builder
-	funcs := map[int]*ast.FuncDecl{}
-	for _, d := range t.syntax.Decls {
-		if d, ok := d.(*ast.FuncDecl); ok && d.Recv == nil {
-			funcs[t.partAt(d.Pos())] = d
-		}
-	}
 	for i, p := range t.parts {
 		switch {
 		case p.kind == isType:
-			b.WriteString("\ntype ")
-		case p.kind == isFunc, p.kind == isConst:
-			b.WriteString("\n")
-		default:
-			continue
-		}
-		if d := funcs[i]; d != nil && d.Type.TypeParams == nil {
-			name := our + d.Name.Name
-			obj := t.info.Defs[d.Name]
-			switch d.Name.Name {
-			case "main":
-			case "init":
-				name = strings.TrimSuffix(t.callOf(i), "()")
-			default:
-				name = strings.TrimSuffix(t.callOf(i), "()")
-				if _, ok := t.same[obj]; !ok {
-					fmt.Fprintf(&t.after, "var %s %s\n", exported(d.Name.Name), t.typeText(obj.Type()))
-				}
-				t.begin = append(t.begin, t.refer(obj)+" = "+name)
+			b.WriteString("\ntype " + p.directive() + t.apply(p.begin, p.end))
+		case p.kind == isConst, p.kind == isFunc && (p.on != "" || p.generic):
+			b.WriteString("\n" + p.directive() + t.apply(p.begin, p.end))
+		case p.kind == isFunc:
+			at := p.begin + p.at
+			b.WriteString("\n" + p.directive() + t.apply(p.begin, at) + t.nameOf(i) + t.apply(at+len(p.name), p.end))
+			obj := t.pkg.Scope().Lookup(p.name)
+			if obj == nil || p.name == "main" { // init, which has no value
+				continue
 			}
-			b.WriteString(p.directive() + t.apply(p.begin, t.offset(d.Name.Pos())) + name + t.apply(t.offset(d.Name.End()), p.end))
-			continue
+			if _, ok := t.same[obj]; !ok {
+				fmt.Fprintf(&t.after, "var %s %s\n", exported(p.name), t.typeText(obj.Type()))
+			}
+			t.begin = append(t.begin, t.refer(obj)+" = "+t.nameOf(i))
 		}
-		b.WriteString(p.directive() + t.apply(p.begin, p.end))
 	}
 	return b.String()
 }
@@ -490,53 +398,52 @@ func (t *translation) declareVariables() {
 	}
 }
 
-// used says whether the translation mentions the package of an import.
-func (t *translation) used(name string) bool {
-	if strings.HasPrefix(name, "_ ") {
-		return true
+// importsOf are the imports that the text of the translation needs.
+func (t *translation) importsOf(text string) (lines string) {
+	all := map[string]string{our + "rt": Runtime}
+	maps.Copy(all, t.imports)
+	maps.Copy(all, t.named)
+	for id := range t.uses {
+		all[fmt.Sprint(our, id)] = Path(id)
 	}
-	path := t.imports[name]
-	for id, o := range t.info.Uses {
-		if t.isRemoved(t.offset(id.Pos())) {
-			continue
+	f, _ := parser.ParseFile(token.NewFileSet(), "", "package cell; "+text, 0) // if it does not parse, the compiler says why
+	used := unresolved(f)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if _, ok := used[name]; ok || strings.HasPrefix(name, "_ ") || strings.HasPrefix(name, ". ") && t.mentions(all[name]) {
+			lines += importLine(name, all[name])
+			t.cell.Imports = append(t.cell.Imports, all[name])
 		}
-		if p, ok := o.(*types.PkgName); ok && p.Imported().Path() == path && p.Name() == name {
-			return true
-		}
-		if strings.HasPrefix(name, ". ") && o.Pkg() != nil && o.Pkg().Path() == path && o.Parent() == o.Pkg().Scope() {
+	}
+	return lines
+}
+
+// mentions says whether the cell mentions a name of a package without its name.
+func (t *translation) mentions(path string) bool {
+	for _, o := range t.info.Uses {
+		if o.Pkg() != nil && o.Pkg().Path() == path && o.Parent() == o.Pkg().Scope() {
 			return true
 		}
 	}
 	return false
 }
 
-func (t *translation) isRemoved(at int) bool {
-	for begin, end := range t.removed {
-		if begin <= at && at < end {
-			return true
-		}
-	}
-	return false
-}
-
-// origin hashes the cell with what it uses of others, and gives the hash to what it declares.
-func (t *translation) origin() {
+// origin is a hash of the cell with what it uses of others, by which results are named.
+func (t *translation) origin() string {
 	h := sha256.New()
 	for _, p := range t.parts {
 		h.Write([]byte(p.text + "\n"))
 	}
-	seen := map[string]bool{}
+	from := map[string]bool{}
 	for _, o := range t.info.Uses {
-		if s, ok := t.nb.symbols[o.Name()]; ok && s.obj == o && !seen[s.from] {
-			seen[s.from] = true
+		if s, ok := t.nb.symbols[o.Name()]; ok && s.obj == o {
+			from[s.from] = true
 		}
 	}
-	for _, from := range slices.Sorted(maps.Keys(seen)) {
-		h.Write([]byte(from))
-	}
-	t.cell.Origin = fmt.Sprintf("%x", h.Sum(nil)[:8])
+	fmt.Fprint(h, slices.Sorted(maps.Keys(from)))
+	origin := fmt.Sprintf("%x", h.Sum(nil)[:8])
 	for name, s := range t.cell.symbols {
-		s.from = t.cell.Origin
+		s.from = origin
 		t.cell.symbols[name] = s
 	}
+	return origin
 }

@@ -9,13 +9,13 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
-	"github.com/parallelcl/parallelcl/internal/kernel/page"
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
@@ -34,15 +34,11 @@ type Engine struct {
 	config   Config
 	dir      string // for the cells of this kernel
 	notebook *cell.Notebook
-	commands commands
+	process  atomic.Pointer[process] // the host that runs now
 
-	mu      sync.Mutex
-	host    *build.Host
-	builder *build.Builder
-	process *process
-	page    *page.Bridge
-	newest  jupyter.Out         // of the cell that was started last
-	cells   map[int]jupyter.Out // of those that run
+	mu     sync.Mutex
+	newest jupyter.Out         // of the cell that was started last
+	cells  map[int]jupyter.Out // of those that run
 
 	building sync.Mutex // cells of subshells are translated and built in turn
 	past     history
@@ -55,8 +51,7 @@ func New(c Config) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{config: c, dir: dir, notebook: cell.New(c.Host.Packages, c.Go.Root), cells: map[int]jupyter.Out{}}
-	e.commands = commands{engine: e, env: map[string]string{}}
-	if err := e.begin(c.Host, false); err != nil {
+	if err := e.begin(c.Host); err != nil {
 		os.RemoveAll(dir)
 		return nil, err
 	}
@@ -64,28 +59,14 @@ func New(c Config) (*Engine, error) {
 	return e, nil
 }
 
-// begin starts a host. With the packages of before, the cells that were built for them can be used again.
-func (e *Engine) begin(h *build.Host, same bool) error {
-	p, err := startProcess(h, e.dir, e)
-	if err != nil {
-		return err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !same {
-		e.builder = &build.Builder{Go: e.config.Go, Dir: e.dir}
-		e.builder.Add(h.Packages)
-	}
-	e.host, e.process, e.page = h, p, e.newBridge(p)
-	return nil
+// begin starts a host, without any cells.
+func (e *Engine) begin(h *build.Host) error {
+	return e.start(h, build.NewBuilder(e.config.Go, e.dir, h.Packages))
 }
 
 // Close ends the host and removes all that the engine has written.
 func (e *Engine) Close() error {
-	e.mu.Lock()
-	p := e.process
-	e.mu.Unlock()
-	p.kill()
+	e.process.Load().kill()
 	return os.RemoveAll(e.dir)
 }
 
@@ -94,36 +75,36 @@ func (e *Engine) Execute(ctx context.Context, c jupyter.Cell, out jupyter.Out) e
 	e.mu.Lock()
 	e.newest = out
 	e.mu.Unlock()
-	s := cell.Read(c.Code)
-	out, done := e.commands.capturing(s, out)
-	defer done()
-	rest, err := e.commands.run(ctx, s, out)
-	if err != nil || strings.TrimSpace(rest.Go) == "" && rest.call == "" {
-		return explained(err, c.Code)
+	do := &commands{Engine: e, ctx: ctx, out: out}
+	err := do.run(cell.Read(c.Code))
+	if err == nil && strings.TrimSpace(do.code+do.call) != "" {
+		err = e.run(ctx, source{fmt.Sprintf("In[%d]", c.Number), do.code}, do.call, out)
 	}
-	return explained(e.run(ctx, c, rest, out), c.Code)
+	return explained(err, c.Code)
 }
 
 // run builds and runs the Go code of a cell.
-func (e *Engine) run(ctx context.Context, c jupyter.Cell, rest code, out jupyter.Out) error {
-	t, file, err := e.prepare(ctx, c, rest, out)
+func (e *Engine) run(ctx context.Context, s source, call string, out jupyter.Out) error {
+	id, file, err := e.prepare(ctx, s, call, out)
 	if err != nil {
 		return err
 	}
 	defer os.Remove(file)
+	p := e.process.Load()
 	e.mu.Lock()
-	p := e.process
-	e.cells[t.ID], e.newest = out, out
+	e.cells[id], e.newest = out, out
 	e.mu.Unlock()
 	defer func() {
 		e.mu.Lock()
-		delete(e.cells, t.ID)
+		delete(e.cells, id)
 		e.mu.Unlock()
 	}()
-	answer, err := e.execute(ctx, p, wire.Request{Op: "run", Cell: t.ID, Path: file, List: []string{codeOf(t)}})
+	stop := context.AfterFunc(ctx, func() { p.send(wire.Request{ID: -1, Op: "stop", Cell: id}) })
+	defer stop()
+	answer, err := p.call(context.WithoutCancel(ctx), wire.Request{Op: "run", Cell: id, Path: file})
 	p.drain()
 	switch {
-	case err != nil && ended(p):
+	case err != nil && p.hasEnded():
 		return e.lost(p)
 	case err != nil:
 		return err
@@ -135,96 +116,62 @@ func (e *Engine) run(ctx context.Context, c jupyter.Cell, rest code, out jupyter
 	case answer.Failure.Name == "stopped":
 		return errStopped
 	}
-	return failed{answer.Failure}
+	return answer.Failure
 }
 
 // prepare makes a plugin of a cell. What it declares is known from then on.
-func (e *Engine) prepare(ctx context.Context, c jupyter.Cell, rest code, out jupyter.Out) (t *cell.Cell, file string, err error) {
+func (e *Engine) prepare(ctx context.Context, s source, call string, out jupyter.Out) (id int, file string, err error) {
 	e.building.Lock()
 	defer e.building.Unlock()
 	if err := e.current(ctx, out); err != nil {
-		return nil, "", err
+		return 0, "", err
 	}
-	e.mu.Lock()
-	b := e.builder
-	e.mu.Unlock()
-	if err := e.fetch(ctx, b, rest.Go, out); err != nil {
-		return nil, "", err
+	b := e.process.Load().builder
+	t, err := e.notebook.Translate(s.file, s.code+call)
+	var m cell.Mistakes
+	if errors.As(err, &m) && len(m.Missing()) > 0 {
+		if err := e.fetch(ctx, b, m.Missing()); err != nil {
+			return 0, "", err
+		}
+		t, err = e.notebook.Translate(s.file, s.code+call)
 	}
-	if t, err = e.notebook.Translate(fmt.Sprintf("In[%d]", c.Number), rest.Go+rest.call); err != nil {
-		return nil, "", err
+	if err != nil {
+		return 0, "", err
 	}
 	for _, note := range t.Notes {
 		out.Stream("stderr", note+"\n")
 	}
 	archive, err := b.Compile(ctx, t)
-	if err == nil {
-		file, err = b.Plugin(ctx, t.ID)
-	}
 	if err != nil {
-		return nil, "", err
+		return 0, "", err
+	}
+	if file, err = b.Plugin(ctx, t.ID); err != nil {
+		return 0, "", err
 	}
 	e.notebook.Commit(t, archive)
-	e.past.sources = append(e.past.sources, source{fmt.Sprintf("In[%d]", c.Number), rest.Go})
-	e.past.add(t)
-	return t, file, nil
+	e.past.sources, e.past.ids = append(e.past.sources, s), append(e.past.ids, t.ID)
+	return t.ID, file, nil
 }
 
-// fetch brings the packages that a cell imports and the host does not have.
-func (e *Engine) fetch(ctx context.Context, b *build.Builder, code string, out jupyter.Out) error {
-	var missing []string
-	for _, p := range cell.Imports(code) {
-		if _, ok := b.Export(p); !ok {
-			missing = append(missing, p)
-		}
+// fetch brings packages that a cell imports and the host does not have.
+func (e *Engine) fetch(ctx context.Context, b *build.Builder, paths []string) error {
+	added, err := b.Fetch(ctx, e.config.Module, paths)
+	if err == nil {
+		e.notebook.Add(added)
+		e.past.fetched = append(e.past.fetched, paths...)
 	}
-	if len(missing) == 0 || e.commands.noGet {
-		return nil
-	}
-	added, err := b.Fetch(ctx, e.config.Module, missing)
-	if err != nil {
-		return err
-	}
-	e.notebook.Add(added)
-	e.past.fetched = append(e.past.fetched, missing...)
-	return nil
-}
-
-// execute has the host run a cell, and stops it when ctx ends.
-func (e *Engine) execute(ctx context.Context, p *process, r wire.Request) (wire.Answer, error) {
-	ended := make(chan struct{})
-	defer close(ended)
-	go func() {
-		select {
-		case <-ctx.Done():
-			p.send(wire.Request{ID: -1, Op: "stop", Cell: r.Cell})
-		case <-ended:
-		}
-	}()
-	return p.call(context.WithoutCancel(ctx), r)
+	return err
 }
 
 // errStopped is the error of a cell that the user has stopped.
 var errStopped = &jupyter.Error{Name: "Stopped", Value: "Stopped.", Traceback: []string{"Stopped. What earlier cells made is still there."}}
 
-// ended says whether a host has ended.
-func ended(p *process) bool {
-	select {
-	case <-p.ended:
-		return true
-	default:
-		return false
-	}
-}
-
 // Force replaces a host whose cells don't stop.
 func (e *Engine) Force() {
 	e.mu.Lock()
-	p := e.process
-	busy := len(e.cells) > 0
-	e.mu.Unlock()
-	if busy {
-		killGroup(p.cmd)
+	defer e.mu.Unlock()
+	if len(e.cells) > 0 {
+		e.process.Load().end()
 	}
 }
 
@@ -232,14 +179,11 @@ func (e *Engine) Force() {
 func (e *Engine) lost(p *process) error {
 	e.building.Lock()
 	defer e.building.Unlock()
-	e.mu.Lock()
-	host, current := e.host, e.process
-	e.mu.Unlock()
-	if current != p { // another cell has already brought one
+	if e.process.Load() != p { // another cell has already brought one
 		return p.err()
 	}
-	text, err := e.renew(context.Background(), p, host)
-	return errors.Join(errors.New(strings.TrimSuffix(text, "\n")), err)
+	text, err := e.renew(context.Background(), p, p.host)
+	return errors.Join(errors.New(text), err)
 }
 
 // text shows what the host writes. It belongs to the newest cell, whichever has written it.
@@ -269,30 +213,39 @@ func (e *Engine) input(p *process, a wire.Answer) {
 	p.send(r)
 }
 
-// display shows what the host sends by package gonbui.
-func (e *Engine) display(d *protocol.DisplayData) {
+// display shows what the host sends by package gonbui: values of widgets, questions to the user, and rich output.
+func (e *Engine) display(p *process, d *protocol.DisplayData) {
 	out := e.out(0)
-	if out == nil || e.takes(d, out) {
+	if out == nil {
+		return
+	}
+	if r, ok := d.Data[protocol.MIMEJupyterInput].(protocol.InputRequest); ok {
+		go func() { // the cell reads the line from its standard input
+			line, _ := out.Input(context.Background(), r.Prompt, r.Password) // which is empty where nobody can answer
+			p.send(wire.Request{ID: -1, Op: "input", List: []string{line}})
+		}()
+		return
+	}
+	if p.page.Takes(d, out) {
 		return
 	}
 	data := map[string]any{}
 	for kind, v := range d.Data {
-		switch v := v.(type) {
-		case []byte:
-			if kind == protocol.MIMEImagePNG || strings.HasPrefix(string(kind), "image/") && kind != protocol.MIMEImageSVG {
-				data[string(kind)] = v
-			} else {
-				data[string(kind)] = string(v)
-			}
-		default:
-			data[string(kind)] = v
+		data[string(kind)] = v
+		if text, ok := v.([]byte); ok && (!strings.HasPrefix(string(kind), "image/") || kind == protocol.MIMEImageSVG) {
+			data[string(kind)] = string(text)
 		}
 	}
 	shown := jupyter.Display{Data: data, Metadata: d.Metadata}
 	if d.DisplayID != "" {
-		shown.ID, shown.Update = e.bridge().Place(d.DisplayID, out)
+		shown.ID, shown.Update = p.page.Place(d.DisplayID, out)
 	}
 	out.Display(shown)
+}
+
+// Comm takes a message of a page.
+func (e *Engine) Comm(_ context.Context, m jupyter.Comm, out jupyter.Out) error {
+	return e.process.Load().page.Comm(m, out)
 }
 
 // IsComplete says whether code can run as it is.
@@ -310,21 +263,32 @@ func (e *Engine) IsComplete(code string) (status, indent string) {
 // explained makes an error readable in a notebook.
 func explained(err error, code string) error {
 	var m cell.Mistakes
-	var f failed
+	var f *wire.Failure
 	var tool *build.Failed
+	e := new(jupyter.Error)
 	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &m):
-		return mistaken(m, code)
-	case errors.As(err, &f):
-		return f.explain(code)
-	case errors.As(err, &tool):
-		return &jupyter.Error{Name: "Build error", Value: firstLine(cell.Plain(tool.Output)), Traceback: strings.Split(cell.Plain(tool.Output), "\n")}
 	case errors.Is(err, context.Canceled):
 		return errStopped
+	case errors.As(err, &m):
+		e.Name, e.Value = "Mistake", m[0].String()
+		for _, one := range m {
+			e.Traceback = append(e.Traceback, one.String())
+			e.Traceback = append(e.Traceback, quoted(fmt.Sprintf("%s:%d", one.File, one.Line), code)...)
+		}
+	case errors.As(err, &f):
+		text := cell.Plain(f.Error())
+		e.Name, e.Value = strings.ToUpper(f.Name[:1])+f.Name[1:], firstLine(text)
+		e.Traceback = append(strings.Split(text, "\n"), quoted(f.Place(), code)...)
+		for _, line := range f.Trace[min(1, len(f.Trace)):] {
+			e.Traceback = append(e.Traceback, "\tcalled at "+cell.Plain(line))
+		}
+	case errors.As(err, &tool):
+		text := cell.Plain(tool.Output)
+		e.Name, e.Value, e.Traceback = "Build error", firstLine(text), strings.Split(text, "\n")
+	default:
+		return err
 	}
-	return err
+	return e
 }
 
 func firstLine(s string) string {
@@ -332,40 +296,12 @@ func firstLine(s string) string {
 	return line
 }
 
-// failed is the error of a cell that did not reach its end.
-type failed struct{ *wire.Failure }
-
-func (f failed) Error() string { return cell.Plain(f.Failure.String()) }
-
-func (f failed) explain(code string) *jupyter.Error {
-	names := map[string]string{"error": "Error", "panic": "Panic", "exit": "Exit"}
-	e := &jupyter.Error{Name: names[f.Name], Value: firstLine(f.Error()), Traceback: strings.Split(f.Error(), "\n")}
-	if n := len(f.Trace); n > 0 {
-		e.Traceback = append(e.Traceback, quoted(f.Place(), code)...)
-		for _, line := range f.Trace[1:] {
-			e.Traceback = append(e.Traceback, "\tcalled at "+cell.Plain(line))
-		}
-	}
-	return e
-}
-
-func mistaken(m cell.Mistakes, code string) *jupyter.Error {
-	e := &jupyter.Error{Name: "Mistake", Value: m[0].String()}
-	for _, one := range m {
-		e.Traceback = append(e.Traceback, one.String())
-		e.Traceback = append(e.Traceback, quoted(fmt.Sprintf("%s:%d", one.File, one.Line), code)...)
-	}
-	return e
-}
-
 // quoted is the line of a cell at a place.
 func quoted(place, code string) []string {
 	var n, line int
-	if _, err := fmt.Sscanf(place, "In[%d]:%d", &n, &line); err != nil {
-		return nil
-	}
+	_, err := fmt.Sscanf(place, "In[%d]:%d", &n, &line)
 	lines := strings.Split(code, "\n")
-	if line < 1 || line > len(lines) {
+	if err != nil || line < 1 || line > len(lines) {
 		return nil
 	}
 	return []string{"\t" + strings.TrimSpace(lines[line-1])}

@@ -25,7 +25,6 @@ type source struct{ file, code string }
 type history struct {
 	sources []source
 	ids     []int    // of the cells as they are compiled now
-	codes   []string // of these cells, as the host wants them
 	fetched []string // packages of others
 	saved   string   // the folder of the last autosave
 	cost    time.Duration
@@ -34,21 +33,16 @@ type history struct {
 	heavy   bool   // the host has grown too large
 }
 
-func (h *history) add(c *cell.Cell) {
-	h.ids, h.codes = append(h.ids, c.ID), append(h.codes, codeOf(c))
-}
-
-// codeOf tells the host what a cell is made of, by which it names results.
-func codeOf(c *cell.Cell) string { return fmt.Sprintf("%d=%s", c.ID, c.Origin) }
-
 // current makes sure that a host runs and has the module's packages as they are.
 func (e *Engine) current(ctx context.Context, out jupyter.Out) error {
 	e.mu.Lock()
-	p, h, alone := e.process, e.host, len(e.cells) == 0
+	alone := len(e.cells) == 0
 	e.mu.Unlock()
-	if ended(p) {
+	p := e.process.Load()
+	h := p.host
+	if p.hasEnded() {
 		text, err := e.renew(ctx, p, h)
-		out.Stream("stderr", text)
+		out.Stream("stderr", text+"\n")
 		return err
 	}
 	source := build.Fingerprint(e.config.Module)
@@ -95,9 +89,9 @@ func (e *Engine) handover(ctx context.Context, p *process, h *build.Host, force 
 	e.past.saved = dir
 	text, err := e.renew(ctx, p, h)
 	if lost != "" {
-		text = strings.TrimSuffix(text, "\n") + " These did not come along: " + lost[2:] + ".\n"
+		text += " These did not come along: " + lost[2:] + "."
 	}
-	out.Stream("stderr", text)
+	out.Stream("stderr", text+"\n")
 	return err
 }
 
@@ -107,11 +101,8 @@ func (e *Engine) save(ctx context.Context, p *process, dir string, auto bool) (w
 	for _, v := range e.notebook.Variables() {
 		names = append(names, v.Name)
 	}
-	r := wire.Request{Op: "save", Path: dir, List: names}
-	if auto {
-		r.Op = "autosave"
-	}
-	return p.call(ctx, r)
+	op := map[bool]string{false: "save", true: "autosave"}[auto]
+	return p.call(ctx, wire.Request{Op: op, Path: dir, List: names})
 }
 
 // autosave saves what a new host could begin with, if this one, which uses so much memory, should end. It takes little of the
@@ -120,7 +111,7 @@ func (e *Engine) autosave(p *process, memory int64) {
 	e.building.Lock()
 	defer e.building.Unlock()
 	e.past.heavy = memory > memoryLimit()
-	if time.Since(e.past.at) < 30*e.past.cost || ended(p) {
+	if time.Since(e.past.at) < 30*e.past.cost || p.hasEnded() {
 		return
 	}
 	begin := time.Now()
@@ -134,39 +125,39 @@ func (e *Engine) autosave(p *process, memory int64) {
 		os.RemoveAll(dir)
 		return
 	}
-	if e.past.saved != "" {
-		os.RemoveAll(e.past.saved)
-	}
+	os.RemoveAll(e.past.saved)
 	e.past.saved, e.past.at, e.past.cost = dir, time.Now(), time.Since(begin)
 }
 
 // renew starts a host in place of p, and tells it what cells have declared and saved. The text says what has come along.
 func (e *Engine) renew(ctx context.Context, p *process, h *build.Host) (text string, err error) {
-	e.mu.Lock()
-	same := h == e.host
-	e.mu.Unlock()
+	same := h == p.host // so that what was compiled for it can be used again
 	why := "the module has changed"
-	if ended(p) {
+	if p.hasEnded() {
 		why = fmt.Sprintf("the old one has ended (%v)", p.why)
 	} else if same {
 		why = "the old one had grown too large"
 	}
 	text = "The cells have a new process: " + why + "."
-	if err := e.begin(h, same); err != nil {
-		return text + "\n", err
+	b := p.builder
+	if !same {
+		b = build.NewBuilder(e.config.Go, e.dir, h.Packages)
+	}
+	if err := e.start(h, b); err != nil {
+		return text, err
 	}
 	e.past.heavy = false
 	p.kill()
 	if !same {
-		text += e.translateAgain(ctx)
+		text += e.translateAgain(ctx, h, b)
 	}
-	text += e.declareAgain(ctx)
+	text += e.declareAgain(ctx, b)
 	if e.past.saved == "" {
-		return text + "\n", nil
+		return text, nil
 	}
 	a, err := e.ask(ctx, wire.Request{Op: "restore", Path: e.past.saved})
 	if err != nil {
-		return text + " " + err.Error() + "\n", nil
+		return text + " " + err.Error(), nil
 	}
 	if len(a.List) > 0 {
 		text += " Not restored: " + strings.Join(a.List, "; ") + "."
@@ -174,28 +165,25 @@ func (e *Engine) renew(ctx context.Context, p *process, h *build.Host) (text str
 	if len(a.Names) > 0 {
 		text += " Restored: " + strings.Join(a.Names, ", ") + "."
 	}
-	return text + "\n", nil
+	return text, nil
 }
 
 // translateAgain translates all cells for another host.
-func (e *Engine) translateAgain(ctx context.Context) (text string) {
-	e.mu.Lock()
-	b, h := e.builder, e.host
-	e.mu.Unlock()
+func (e *Engine) translateAgain(ctx context.Context, h *build.Host, b *build.Builder) (text string) {
 	e.notebook.Reset(h.Packages)
 	if len(e.past.fetched) > 0 {
 		if added, err := b.Fetch(ctx, e.config.Module, e.past.fetched); err == nil {
 			e.notebook.Add(added)
 		}
 	}
-	e.past.ids, e.past.codes = nil, nil
+	e.past.ids = nil
 	for _, s := range e.past.sources {
 		t, err := e.notebook.Translate(s.file, s.code)
 		if err == nil {
 			var archive string
 			if archive, err = b.Compile(ctx, t); err == nil {
 				e.notebook.Commit(t, archive)
-				e.past.add(t)
+				e.past.ids = append(e.past.ids, t.ID)
 			}
 		}
 		if err != nil {
@@ -206,41 +194,34 @@ func (e *Engine) translateAgain(ctx context.Context) (text string) {
 }
 
 // declareAgain has a new host declare and register what cells have.
-func (e *Engine) declareAgain(ctx context.Context) (text string) {
+func (e *Engine) declareAgain(ctx context.Context, b *build.Builder) (text string) {
 	if len(e.past.ids) == 0 {
 		return ""
 	}
-	e.mu.Lock()
-	b := e.builder
-	e.mu.Unlock()
 	file, err := b.Replay(ctx, e.past.ids)
 	if err != nil {
 		return " What cells have declared is gone: " + firstLine(cell.Plain(err.Error())) + "."
 	}
 	defer os.Remove(file)
-	a, err := e.ask(ctx, wire.Request{Op: "run", Cell: 1 << 30, Path: file, List: e.past.codes})
+	a, err := e.ask(ctx, wire.Request{Op: "run", Cell: 1 << 30, Path: file})
 	if err != nil {
 		return " " + err.Error() + "."
 	}
 	if a.Failure != nil {
-		return " " + cell.Plain(a.Failure.String()) + "."
+		return " " + cell.Plain(a.Failure.Error()) + "."
 	}
 	return ""
 }
 
 // takeOver is %handover.
-func takeOver(c *commands, ctx context.Context, _ []string, _ *code, _ *prompt, out jupyter.Out) error {
-	e := c.engine
+func (e *Engine) takeOver(ctx context.Context, out jupyter.Out) error {
 	e.building.Lock()
 	defer e.building.Unlock()
 	h, err := e.config.Go.Host(ctx, e.config.Module, e.config.Dir)
 	if err != nil {
 		return err
 	}
-	e.mu.Lock()
-	p := e.process
-	e.mu.Unlock()
-	return e.handover(ctx, p, h, true, out)
+	return e.handover(ctx, e.process.Load(), h, true, out)
 }
 
 // memoryVariable is the variable of the environment that says how many megabytes the process of the cells may have to itself

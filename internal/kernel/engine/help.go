@@ -15,8 +15,6 @@ the new one for its old callers too. Packages need not be imported. The value of
 | ` + "`%vars`, `%list`, `%remove name`" + ` | shows variables with values and sizes, lists what is declared, forgets a name |
 | ` + "`%reset [go.mod]`" + ` | forgets everything, or only the modules that cells have fetched |
 | ` + "`%handover`" + ` | takes the module as it is now, also without a learner that cannot come along |
-| ` + "`%capture [-a] file`" + ` | copies the cell's output to a file |
 | ` + "`%with_inputs`, `%with_password`" + ` | asks for a line that the next shell command reads |
-| ` + "`%autoget`, `%noautoget`" + ` | whether missing packages are fetched |
 | ` + "`%%writefile [-a] file`, `%%bash`, `%%sh`, `%%script command`" + ` | at the top of a cell that is not Go |
 `

@@ -2,9 +2,11 @@ package engine
 
 import (
 	"encoding/gob"
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 )
@@ -12,13 +14,11 @@ import (
 // pipes are the named pipes by which package gonbui talks to its kernel, in a host.
 type pipes struct {
 	to, from string // the paths: what the host writes, and what it reads
-	l        listener
-	before   func() // is called before something is shown
+	show     func(*protocol.DisplayData)
+	back     *os.File
 
-	mu   sync.Mutex
-	back *os.File
-	enc  *gob.Encoder
-	open chan struct{} // closed when the host reads
+	mu  sync.Mutex
+	enc *gob.Encoder // to back
 }
 
 func init() {
@@ -26,14 +26,15 @@ func init() {
 	gob.Register([]any{})
 }
 
-func newPipes(dir string, l listener) (*pipes, error) {
-	p := &pipes{to: filepath.Join(dir, "display"), from: filepath.Join(dir, "answers"), l: l, open: make(chan struct{})}
-	for _, path := range []string{p.to, p.from} {
-		if err := makePipe(path); err != nil {
-			return nil, err
-		}
+func newPipes(dir string, show func(*protocol.DisplayData)) (*pipes, error) {
+	p := &pipes{to: filepath.Join(dir, "display"), from: filepath.Join(dir, "answers"), show: show}
+	err := errors.Join(syscall.Mkfifo(p.to, 0o600), syscall.Mkfifo(p.from, 0o600))
+	if err != nil {
+		return nil, err
 	}
-	return p, nil
+	p.back, err = os.OpenFile(p.from, os.O_RDWR, 0) // which does not wait for the host
+	p.enc = gob.NewEncoder(p.back)
+	return p, err
 }
 
 func (p *pipes) env() []string {
@@ -47,16 +48,6 @@ func (p *pipes) read() {
 		return
 	}
 	defer f.Close()
-	go func() {
-		back, err := os.OpenFile(p.from, os.O_WRONLY, 0)
-		if err != nil {
-			return
-		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.back, p.enc = back, gob.NewEncoder(back)
-		close(p.open)
-	}()
 	dec := gob.NewDecoder(f)
 	for {
 		d := new(protocol.DisplayData)
@@ -67,8 +58,7 @@ func (p *pipes) read() {
 			go p.send(&protocol.CommValue{Address: protocol.GonbuiSyncAckAddress, Value: v.Value})
 			continue
 		}
-		p.before()
-		p.l.display(d)
+		p.show(d)
 	}
 }
 
@@ -84,23 +74,15 @@ func commValue(d *protocol.DisplayData) (v protocol.CommValue, ok bool) {
 
 // send tells the host of a value in the front end.
 func (p *pipes) send(v *protocol.CommValue) {
-	<-p.open
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.enc != nil {
-		p.enc.Encode(v) // if the host has ended, nobody waits for it
-	}
+	p.enc.Encode(v) // if the host has ended, nobody waits for it
 }
 
 // close lets go of a host that has ended, also if it never displayed anything.
 func (p *pipes) close() {
 	if f, err := os.OpenFile(p.to, os.O_RDWR, 0); err == nil { // ends a wait for the host
-		defer f.Close()
+		f.Close()
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.back != nil {
-		p.back.Close()
-		p.enc = nil
-	}
+	p.back.Close()
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,12 +15,17 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
+	"github.com/parallelcl/parallelcl/internal/kernel/page"
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
 // process is a host: the program in which the cells of a notebook run.
 type process struct {
+	host     *build.Host
+	builder  *build.Builder
+	page     *page.Bridge
 	cmd      *exec.Cmd
+	end      func() // ends it with all that it has started
 	requests *os.File
 	streams  []*stream
 	pipes    *pipes
@@ -31,72 +37,64 @@ type process struct {
 	waiting map[int]chan wire.Answer
 }
 
-// listener takes what a host says by itself.
-type listener interface {
-	text(stream, text string)
-	display(*protocol.DisplayData)
-	input(p *process, a wire.Answer)
-}
-
-// startProcess starts a host, with a folder for its pipes.
-func startProcess(h *build.Host, dir string, l listener) (*process, error) {
+// start starts a host, which takes the place of the one before, with a folder for its pipes.
+func (e *Engine) start(h *build.Host, b *build.Builder) error {
 	requestsIn, requests, err := os.Pipe()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	answers, answersOut, err := os.Pipe()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	pipeDir, err := os.MkdirTemp(dir, "host")
+	pipeDir, err := os.MkdirTemp(e.dir, "host")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	p := &process{requests: requests, ended: make(chan struct{}), waiting: map[int]chan wire.Answer{}}
-	if p.pipes, err = newPipes(pipeDir, l); err != nil {
-		return nil, err
+	p := &process{host: h, builder: b, requests: requests, ended: make(chan struct{}), waiting: map[int]chan wire.Answer{}}
+	if p.pipes, err = newPipes(pipeDir, func(d *protocol.DisplayData) { p.drain(); e.display(p, d) }); err != nil {
+		return err
 	}
-	p.cmd = exec.Command(h.Program)
+	p.page = page.New(e.config.Connection, func(address string, value any) {
+		p.pipes.send(&protocol.CommValue{Address: address, Value: value})
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	p.end, p.cmd = cancel, exec.CommandContext(ctx, h.Program)
 	build.Group(p.cmd)
-	p.cmd.Cancel = nil // there is no context
 	p.cmd.ExtraFiles = []*os.File{requestsIn, answersOut}
 	p.cmd.Env = append(append(os.Environ(), p.pipes.env()...), wire.SourceVariable+"="+h.Sum)
-	for _, name := range []string{"stdout", "stderr"} {
-		s, w, err := newStream(name, l)
+	for name, to := range map[string]*io.Writer{"stdout": &p.cmd.Stdout, "stderr": &p.cmd.Stderr} {
+		r, w, err := os.Pipe()
 		if err != nil {
-			return nil, err
-		}
-		p.streams = append(p.streams, s)
-		if name == "stdout" {
-			p.cmd.Stdout = w
-		} else {
-			p.cmd.Stderr = w
+			return err
 		}
 		defer w.Close()
+		*to = w
+		p.streams = append(p.streams, &stream{name: name, r: r, show: e.text})
 	}
-	p.pipes.before = p.drain
 	err = p.cmd.Start()
 	requestsIn.Close()
 	answersOut.Close()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, s := range p.streams {
 		go s.copy()
 	}
 	go p.pipes.read()
 	ready := make(chan struct{})
-	go p.listen(answers, l, ready)
+	go p.listen(answers, e, ready)
 	select {
 	case <-ready:
-		return p, nil
+		e.process.Store(p)
+		return nil
 	case <-p.ended:
-		return nil, p.err()
+		return p.err()
 	}
 }
 
 // listen hands out the answers of the host until it ends.
-func (p *process) listen(answers *os.File, l listener, ready chan struct{}) {
+func (p *process) listen(answers *os.File, e *Engine, ready chan struct{}) {
 	defer answers.Close()
 	r := bufio.NewReader(answers)
 	for {
@@ -112,7 +110,7 @@ func (p *process) listen(answers *os.File, l listener, ready chan struct{}) {
 		case "ready":
 			close(ready)
 		case "input":
-			go l.input(p, a)
+			go e.input(p, a)
 		default:
 			p.mu.Lock()
 			ch := p.waiting[a.ID]
@@ -127,6 +125,16 @@ func (p *process) listen(answers *os.File, l listener, ready chan struct{}) {
 	p.drain()
 	p.pipes.close()
 	close(p.ended)
+}
+
+// hasEnded says whether the host has.
+func (p *process) hasEnded() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // err says why the host has ended.
@@ -182,7 +190,7 @@ func (p *process) drain() {
 
 // kill ends the host and what it has started.
 func (p *process) kill() {
-	killGroup(p.cmd)
+	p.end()
 	<-p.ended
 	p.requests.Close()
 	os.RemoveAll(filepath.Dir(p.pipes.to))

@@ -4,7 +4,6 @@ import (
 	"os"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 )
@@ -13,13 +12,9 @@ import (
 type stream struct {
 	name string
 	r    *os.File
-	l    listener
+	show func(name, text string)
 	mu   sync.Mutex // held from reading until it is shown
-}
-
-func newStream(name string, l listener) (s *stream, w *os.File, err error) {
-	r, w, err := os.Pipe()
-	return &stream{name: name, r: r, l: l}, w, err
+	buf  [1 << 16]byte
 }
 
 // copy shows what is written, until all who can write have ended.
@@ -29,44 +24,42 @@ func (s *stream) copy() {
 	if err != nil {
 		return
 	}
-	buf := make([]byte, 1<<16)
-	for {
-		var n int
-		var failed error
-		err := raw.Read(func(fd uintptr) bool {
-			s.mu.Lock()
-			n, failed = syscall.Read(int(fd), buf)
-			if failed == syscall.EAGAIN || failed == syscall.EINTR {
-				s.mu.Unlock()
-				return failed == syscall.EINTR
+	_ = raw.Read(func(fd uintptr) bool { // returns at the end, or when the pipe is closed
+		for {
+			if n, err := s.take(fd); n <= 0 {
+				return err != syscall.EAGAIN
 			}
-			return true
-		})
-		if err != nil {
-			return
 		}
-		if failed == syscall.EINTR {
-			continue
-		}
-		if n > 0 {
-			s.l.text(s.name, cell.Plain(string(buf[:n])))
-		}
-		s.mu.Unlock()
-		if n <= 0 {
-			return
-		}
-	}
+	})
 }
 
-// drain waits until all that has been written is shown.
-func (s *stream) drain() {
-	for range 1000 {
-		s.mu.Lock()
-		n := waiting(s.r)
-		s.mu.Unlock()
-		if n == 0 {
-			return
+// take shows what can be read at once.
+func (s *stream) take(fd uintptr) (n int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		n, err = syscall.Read(int(fd), s.buf[:])
+		if err != syscall.EINTR {
+			break
 		}
-		time.Sleep(100 * time.Microsecond)
 	}
+	if n > 0 {
+		s.show(s.name, cell.Plain(string(s.buf[:n])))
+	}
+	return n, err
+}
+
+// drain shows all that has been written.
+func (s *stream) drain() {
+	raw, err := s.r.SyscallConn()
+	if err != nil {
+		return // it has ended
+	}
+	_ = raw.Control(func(fd uintptr) {
+		for range 1000 { // others may keep writing
+			if n, _ := s.take(fd); n <= 0 {
+				return
+			}
+		}
+	})
 }

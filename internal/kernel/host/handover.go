@@ -34,7 +34,7 @@ const savedFile = "saved.json"
 
 // save writes variables into a folder, for the process that takes the place of this one. The answer lists which could not be
 // saved, and why; learners come first, with a mark.
-func save(r wire.Request, limit copyLimit) {
+func save(r wire.Request, auto bool) {
 	dir, a := r.Path, wire.Answer{ID: r.ID}
 	var list []saved
 	files := map[uintptr]string{} // of learners that several variables share
@@ -43,7 +43,7 @@ func save(r wire.Request, limit copyLimit) {
 		if !ok || v.IsZero() {
 			continue
 		}
-		s, err := saveOne(dir, name, v, files, limit)
+		s, err := saveOne(dir, name, v, files, auto)
 		_, learner := v.Interface().(*pcl.Learner)
 		_, training := v.Interface().(*nb.Training) // which calls what cells have declared
 		switch {
@@ -65,7 +65,7 @@ func save(r wire.Request, limit copyLimit) {
 	say(a)
 }
 
-func saveOne(dir, name string, v reflect.Value, files map[uintptr]string, limit copyLimit) (s saved, err error) {
+func saveOne(dir, name string, v reflect.Value, files map[uintptr]string, auto bool) (s saved, err error) {
 	defer func() {
 		if p := recover(); p != nil { // a cell or a goroutine changes the value meanwhile
 			err = fmt.Errorf("%v", p)
@@ -80,15 +80,17 @@ func saveOne(dir, name string, v reflect.Value, files map[uintptr]string, limit 
 		return s, nil
 	}
 	s.File = name + ".value"
-	switch path := filepath.Join(dir, s.File); {
-	case sizeOf(v, map[uintptr]bool{}, 0) > limit.bytes:
+	size := sizeOf(v, map[uintptr]bool{}, 0)
+	// A goroutine that writes to a map meanwhile would end the process.
+	if size > 1<<28 || auto && (size > 1<<20 || v.Kind() == reflect.Map) {
 		return s, errors.New("it is too large")
-	case limit.copies(v.Type(), map[reflect.Type]bool{}):
-		return s, atomicfile.Write(path, func(w io.Writer) error { return gob.NewEncoder(w).EncodeValue(v) })
-	default:
-		s.JSON = true
-		return s, saveJSON(path, v)
 	}
+	path := filepath.Join(dir, s.File)
+	if copies(v.Type(), map[reflect.Type]bool{}) {
+		return s, atomicfile.Write(path, func(w io.Writer) error { return gob.NewEncoder(w).EncodeValue(v) })
+	}
+	s.JSON = true
+	return s, saveJSON(path, v)
 }
 
 // saveJSON writes a value as JSON if that says all of it.
@@ -105,12 +107,6 @@ func saveJSON(path string, v reflect.Value) error {
 		return errors.New("it cannot be copied")
 	}
 	return atomicfile.WriteBytes(path, data)
-}
-
-// copyLimit says which values are copied.
-type copyLimit struct {
-	bytes int64
-	maps  bool // a goroutine that writes to one meanwhile would end the process
 }
 
 // saveLearner writes a learner's state. Its tasks must come from sessions, which can make their streams again.
@@ -143,8 +139,8 @@ func saveLearner(dir string, s saved, l *pcl.Learner, files map[uintptr]string) 
 	return s, l.Save(filepath.Join(dir, s.File))
 }
 
-// copies says whether a copy of a value of this type is worth as much as the value itself.
-func (c copyLimit) copies(t reflect.Type, seen map[reflect.Type]bool) bool {
+// copies says whether gob writes all of a value of this type. It also writes the fields of cells' own types, which JSON hides.
+func copies(t reflect.Type, seen map[reflect.Type]bool) bool {
 	if seen[t] {
 		return true
 	}
@@ -153,15 +149,15 @@ func (c copyLimit) copies(t reflect.Type, seen map[reflect.Type]bool) bool {
 	case reflect.Func, reflect.Chan, reflect.Interface, reflect.UnsafePointer, reflect.Uintptr:
 		return false
 	case reflect.Pointer, reflect.Slice, reflect.Array:
-		return c.copies(t.Elem(), seen)
+		return copies(t.Elem(), seen)
 	case reflect.Map:
-		return c.maps && c.copies(t.Key(), seen) && c.copies(t.Elem(), seen)
+		return copies(t.Key(), seen) && copies(t.Elem(), seen)
 	case reflect.Struct:
 		if t.Implements(reflect.TypeFor[gob.GobEncoder]()) {
 			return true
 		}
 		for f := range t.Fields() {
-			if !f.IsExported() || !c.copies(f.Type, seen) {
+			if !f.IsExported() || !copies(f.Type, seen) {
 				return false
 			}
 		}

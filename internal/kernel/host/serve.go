@@ -1,3 +1,5 @@
+// Command host is the process in which the cells of a notebook run. The kernel builds it with a further file, which imports
+// every package that cells can import, so that all cells share them. It reads requests on file 3 and answers on file 4.
 package main
 
 import (
@@ -8,7 +10,6 @@ import (
 	"os"
 	"plugin"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -39,21 +40,12 @@ func say(a wire.Answer) {
 	answers.w.Write(append(data, '\n')) // if the kernel is gone, so is this process soon
 }
 
-var codes sync.Map // hashes of cells by their ids
-
-// currentCode is the hash of the cell that this goroutine belongs to.
-func currentCode() (string, bool) {
-	code, ok := codes.Load(rt.Owner())
-	hash, _ := code.(string)
-	return hash, ok
-}
-
 func main() {
 	debug.SetTraceback("single")
 	answers.w = os.NewFile(4, "answers")
-	origin.SetNotebook(os.Getenv(wire.SourceVariable), currentCode)
+	origin.SetNotebook(os.Getenv(wire.SourceVariable), rt.Origin)
 	rt.Ask = func(id, cell int) { say(wire.Answer{Op: "input", ID: id, Cell: cell}) }
-	rt.OnShow(nb.ShowValue)
+	rt.ShowBetter = nb.ShowValue
 	recipe.Remember()
 	say(wire.Answer{Op: "ready"})
 	in := bufio.NewReader(os.NewFile(3, "requests"))
@@ -66,31 +58,23 @@ func main() {
 		if err := json.Unmarshal(line, &r); err != nil {
 			panic(err)
 		}
-		if f, ok := operations[r.Op]; ok {
-			f(r)
-		} else {
-			say(wire.Answer{ID: r.ID, Error: "unknown operation " + r.Op})
-		}
+		operations[r.Op](r)
 	}
 }
 
 // operations are what the kernel can ask for. One that takes time starts a goroutine.
 var operations = map[string]func(wire.Request){
-	"run":   func(r wire.Request) { go runCell(r) }, // loads a cell and runs it
-	"stop":  func(r wire.Request) { rt.Stop(r.Cell) },
-	"input": func(r wire.Request) { rt.Give(r.ID, r.List) },
-	"set": func(r wire.Request) {
-		finish(r, os.Setenv(r.List[0], r.List[1]))
-	},
-	"save":     func(r wire.Request) { go save(r, copyLimit{1 << 28, true}) },
-	"autosave": func(r wire.Request) { go save(r, copyLimit{1 << 20, false}) },
-	"restore":  func(r wire.Request) { go restore(r) },
-	"names":    func(r wire.Request) { say(wire.Answer{ID: r.ID, List: names(r.Path)}) },
-	"cd":       func(r wire.Request) { finish(r, os.Chdir(r.Path)) },
-	"args":     func(r wire.Request) { finish(r, setArgs(r.List)) },
-	"variables": func(r wire.Request) {
-		go func() { say(wire.Answer{ID: r.ID, Variables: describeAll(r.List), Bytes: memory()}) }()
-	},
+	"run":       func(r wire.Request) { go runCell(r) }, // loads a cell and runs it
+	"stop":      func(r wire.Request) { rt.Stop(r.Cell) },
+	"input":     func(r wire.Request) { rt.Give(r.ID, r.List) },
+	"set":       func(r wire.Request) { finish(r, os.Setenv(r.List[0], r.List[1])) },
+	"save":      func(r wire.Request) { go save(r, false) },
+	"autosave":  func(r wire.Request) { go save(r, true) },
+	"restore":   func(r wire.Request) { go restore(r) },
+	"names":     func(r wire.Request) { say(wire.Answer{ID: r.ID, List: names(r.Path)}) },
+	"cd":        func(r wire.Request) { finish(r, os.Chdir(r.Path)) },
+	"args":      setArgs,
+	"variables": func(r wire.Request) { go describeAll(r) },
 }
 
 func finish(r wire.Request, err error) {
@@ -123,18 +107,11 @@ func runCell(r wire.Request) {
 		a.Bytes = memory()
 		say(a)
 	}()
-	for _, one := range r.List {
-		id, hash, _ := strings.Cut(one, "=")
-		if n, err := strconv.Atoi(id); err == nil {
-			codes.Store(n, hash)
-		}
-	}
 	p, err := plugin.Open(r.Path)
-	if err != nil {
-		a.Error = err.Error()
-		return
+	var run plugin.Symbol
+	if err == nil {
+		run, err = p.Lookup("Run")
 	}
-	run, err := p.Lookup("Run")
 	if err != nil {
 		a.Error = err.Error()
 		return

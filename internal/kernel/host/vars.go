@@ -12,31 +12,31 @@ import (
 )
 
 // describeAll describes the variables of these names.
-func describeAll(names []string) (list []wire.Variable) {
-	for _, name := range names {
+func describeAll(r wire.Request) {
+	a := wire.Answer{ID: r.ID}
+	for _, name := range r.List {
 		if v, ok := rt.Variable(name); ok {
-			list = append(list, describe(name, v))
+			a.Variables = append(a.Variables, describe(name, v))
 		}
 	}
-	return list
+	say(a)
 }
 
 // longest is how much of a value a description shows.
 const longest = 100
 
 func describe(name string, v reflect.Value) (d wire.Variable) {
-	d.Name, d.Type = name, v.Type().String()
+	d.Name = name
 	defer func() {
 		if p := recover(); p != nil { // a cell may be changing the value, or its String method fails
 			d.Value = fmt.Sprint("? ", p)
 		}
 	}()
 	d.Bytes = sizeOf(v, map[uintptr]bool{}, 0)
-	d.Value = valueText(v)
+	d.Value = strings.ReplaceAll(valueText(v), "\n", " ")
 	if r := []rune(d.Value); len(r) > longest {
 		d.Value = string(r[:longest]) + "…"
 	}
-	d.Value = strings.ReplaceAll(d.Value, "\n", " ")
 	return d
 }
 
@@ -82,7 +82,7 @@ func sizeOf(v reflect.Value, seen map[uintptr]bool, depth int) int64 {
 	case reflect.String:
 		size += int64(v.Len())
 	case reflect.Slice:
-		size += sizeOfAll(v.Type().Elem(), v.Len(), v.Index, seen, depth)
+		size += sizeOfElements(v, seen, depth)
 	case reflect.Struct:
 		for i := range v.NumField() {
 			f := v.Field(i)
@@ -94,24 +94,23 @@ func sizeOf(v reflect.Value, seen map[uintptr]bool, depth int) int64 {
 	return size
 }
 
-func sizeOfAll(elem reflect.Type, n int, at func(int) reflect.Value, seen map[uintptr]bool, depth int) (size int64) {
-	switch elem.Kind() {
+// sizeOfElements estimates the memory of a slice's elements from the first ones, since they are much alike.
+func sizeOfElements(v reflect.Value, seen map[uintptr]bool, depth int) (size int64) {
+	n := v.Len()
+	switch v.Type().Elem().Kind() {
 	case reflect.Pointer, reflect.Interface, reflect.String, reflect.Slice, reflect.Struct, reflect.Map:
-		const most = 100 // elements are much alike
-		for i := range min(n, most) {
-			size += sizeOf(at(i), seen, depth+1)
+		most := min(n, 100)
+		for i := range most {
+			size += sizeOf(v.Index(i), seen, depth+1)
 		}
-		if n > most {
-			size = size / most * int64(n)
-		}
-		return size
+		return size * int64(n) / int64(max(most, 1))
 	}
-	return int64(n) * int64(elem.Size())
+	return int64(n) * int64(v.Type().Elem().Size())
 }
 
-// setArgs gives the program of the notebook other arguments, and parses them as flags.
-func setArgs(args []string) error {
-	os.Args = append(os.Args[:1:1], args...)
+// setArgs gives the program of the notebook other arguments, which it can parse as flags.
+func setArgs(r wire.Request) {
+	os.Args = append(os.Args[:1:1], r.List...)
 	flag.CommandLine.Init(os.Args[0], flag.ContinueOnError)
-	return nil
+	finish(r, nil)
 }

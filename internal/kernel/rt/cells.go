@@ -132,12 +132,6 @@ func fatal(text string) { panic(failure{errors.New(strings.TrimSuffix(text, "\n"
 // Guard returns a function like f for a goroutine of a cell: its panic ends the cell, but not the program.
 func Guard[F any](f F) F {
 	id := Owner()
-	if run, ok := any(f).(func()); ok {
-		return any(func() {
-			defer recovered(id)
-			within(id, run)
-		}).(F)
-	}
 	v := reflect.ValueOf(f)
 	guarded := reflect.MakeFunc(v.Type(), func(args []reflect.Value) (results []reflect.Value) {
 		defer recovered(id)
@@ -155,14 +149,27 @@ func Guard[F any](f F) F {
 	return guarded.Interface().(F)
 }
 
-// Enter is called by each cell before anything else. frame is a function of the cell that calls another.
-func Enter(id int, frame func(func())) {
+// Enter is called by each cell before anything else. origin is a hash of what the cell is made of; frame is a function of the
+// cell that calls another.
+func Enter(id int, origin string, frame func(func())) {
 	mu.Lock()
 	defer mu.Unlock()
-	frames[id] = frame
+	frames[id], origins[id] = frame, origin
 }
 
-var frames = map[int]func(func()){}
+var (
+	frames  = map[int]func(func()){}
+	origins = map[int]string{}
+)
+
+// Origin is the hash of the cell that this goroutine belongs to.
+func Origin() (origin string, ok bool) {
+	id := Owner()
+	mu.Lock()
+	defer mu.Unlock()
+	origin, ok = origins[id]
+	return origin, ok
+}
 
 // within calls f below a function of a cell, by which [Owner] finds whose goroutine it is.
 func within(id int, f func()) {
@@ -187,16 +194,14 @@ func recovered(id int) {
 	e := running[id]
 	mu.Unlock()
 	if e == nil {
-		fmt.Fprintln(os.Stderr, "A goroutine of an earlier cell has ended: "+f.String())
+		fmt.Fprintln(os.Stderr, "A goroutine of an earlier cell has ended: "+f.Error())
 		return
 	}
-	report(id, f)
+	failures.LoadOrStore(id, f)
 	e.cancel()
 }
 
 var failures sync.Map // of goroutines, by the cells that they end
-
-func report(id int, f wire.Failure) { failures.LoadOrStore(id, f) }
 
 // failureOf describes a panic. It is called by the deferred function that has recovered it.
 func failureOf(p any) wire.Failure {
@@ -254,12 +259,9 @@ func Execute(id int, run func()) *wire.Failure {
 	go func() {
 		var end *wire.Failure
 		defer func() {
-			if p := recover(); p != nil {
+			if p := recover(); p != nil && p != exit(0) {
 				f := failureOf(p)
 				end = &f
-				if f.Name == "exit" && p == exit(0) {
-					end = nil
-				}
 			}
 			done <- end
 		}()

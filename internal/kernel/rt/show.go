@@ -6,20 +6,14 @@ import (
 	"sync"
 )
 
-// shows are asked in turn to show a value.
-var shows []func(v any) bool
-
-// OnShow adds a function that shows values better than as text. It returns false for values that it does not know.
-func OnShow(f func(v any) bool) { shows = append(shows, f) }
+// ShowBetter shows a value better than as text. It returns false for values that it does not know. The host sets it.
+var ShowBetter = func(v any) bool { return false }
 
 // Show shows the value of a cell's last expression.
 func Show(v any) {
-	for _, f := range shows {
-		if f(v) {
-			return
-		}
+	if !ShowBetter(v) {
+		fmt.Printf("%v\n", v)
 	}
-	fmt.Printf("%v\n", v)
 }
 
 // ShowAll shows what a call returned. Of the errors only those that are not nil are shown, and they end the cell.
@@ -36,28 +30,16 @@ func ShowAll(list ...any) {
 	}
 }
 
-var variables struct {
-	sync.Mutex
-	byName map[string]reflect.Value // pointers
-}
+var variables sync.Map // pointers by name
 
 // Declare names a variable of a cell for the inspector.
-func Declare(name string, pointer any) {
-	variables.Lock()
-	defer variables.Unlock()
-	if variables.byName == nil {
-		variables.byName = map[string]reflect.Value{}
-	}
-	variables.byName[name] = reflect.ValueOf(pointer)
-}
+func Declare(name string, pointer any) { variables.Store(name, pointer) }
 
 // Variable returns a variable of a cell.
 func Variable(name string) (v reflect.Value, ok bool) {
-	variables.Lock()
-	defer variables.Unlock()
-	p, ok := variables.byName[name]
+	p, ok := variables.Load(name)
 	if !ok {
 		return v, false
 	}
-	return p.Elem(), true
+	return reflect.ValueOf(p).Elem(), true
 }

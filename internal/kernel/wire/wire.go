@@ -12,7 +12,7 @@ const LearnerMark = "learner "
 // Request is what the kernel asks of the host, on the host's file 3. The answers come on file 4, in any order.
 type Request struct {
 	ID   int
-	Op   string   // see package rt, which has a function for each
+	Op   string   // see the host, which has a function for each
 	Cell int      `json:",omitempty"`
 	Path string   `json:",omitempty"`
 	List []string `json:",omitempty"`
@@ -47,7 +47,7 @@ func (f *Failure) Place() string {
 	return at
 }
 
-func (f *Failure) String() string {
+func (f *Failure) Error() string {
 	text := f.Text
 	if f.Name != "error" {
 		text = strings.TrimSuffix(f.Name+": "+text, ": ")
@@ -60,6 +60,6 @@ func (f *Failure) String() string {
 
 // Variable describes a variable of the notebook.
 type Variable struct {
-	Name, Type, Value string
-	Bytes             int64 // of memory, as far as pointers lead
+	Name, Value string
+	Bytes       int64 // of memory, as far as pointers lead
 }

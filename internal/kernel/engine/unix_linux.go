@@ -1,5 +1,0 @@
-package engine
-
-import "golang.org/x/sys/unix"
-
-const inputQueue = unix.TIOCINQ

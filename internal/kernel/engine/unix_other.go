@@ -1,5 +1,0 @@
-//go:build unix && !linux
-
-package engine
-
-const inputQueue = 0x4004667f // FIONREAD
