@@ -64,7 +64,7 @@ func main() {
 
 // operations are what the kernel can ask for. One that takes time starts a goroutine.
 var operations = map[string]func(wire.Request){
-	"run":       func(r wire.Request) { go runCell(r) }, // loads a cell and runs it
+	"run":       func(r wire.Request) { go runCell(r, rt.Begin(r.Cell)) }, // loads a cell and runs it
 	"stop":      func(r wire.Request) { rt.Stop(r.Cell) },
 	"input":     func(r wire.Request) { rt.Give(r.ID, r.List) },
 	"set":       func(r wire.Request) { finish(r, os.Setenv(r.List[0], r.List[1])) },
@@ -100,7 +100,7 @@ func names(kind string) (list []string) {
 }
 
 // runCell loads a cell and runs it.
-func runCell(r wire.Request) {
+func runCell(r wire.Request, execute func(run func()) *wire.Failure) {
 	a := wire.Answer{ID: r.ID, Cell: r.Cell}
 	defer func() {
 		gonbui.Sync()
@@ -114,9 +114,10 @@ func runCell(r wire.Request) {
 	}
 	if err != nil {
 		a.Error = err.Error()
+		execute(func() {})
 		return
 	}
-	a.Failure = rt.Execute(r.Cell, *run.(*func()))
+	a.Failure = execute(*run.(*func()))
 }
 
 // memory is how much of it the process has to itself.

@@ -241,20 +241,30 @@ const grace = 300 * time.Millisecond
 // lingering is how long goroutines of a stopped cell are still looked for after its own has ended.
 const lingering = 5 * time.Second
 
-// Execute runs a cell in a goroutine of its own. A cell that was stopped and does not end is left behind: it ends at its
-// next check.
-func Execute(id int, run func()) *wire.Failure {
+// Begin makes a cell known, so that it can be stopped from now on, also while it is loaded. What it returns runs the cell.
+func Begin(id int) (execute func(run func()) *wire.Failure) {
 	e := &execution{id: id}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
-	defer e.cancel()
 	mu.Lock()
+	defer mu.Unlock()
 	running[id] = e
-	mu.Unlock()
+	return e.execute
+}
+
+// execute runs a cell in a goroutine of its own. A cell that was stopped and does not end is left behind: it ends at its
+// next check.
+func (e *execution) execute(run func()) *wire.Failure {
+	id := e.id
+	defer e.cancel()
 	defer func() {
 		mu.Lock()
 		delete(running, id)
 		mu.Unlock()
 	}()
+	if e.ctx.Err() != nil {
+		forget(id)
+		return &wire.Failure{Name: "stopped"}
+	}
 	done := make(chan *wire.Failure, 1)
 	go func() {
 		var end *wire.Failure
