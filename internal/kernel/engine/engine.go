@@ -237,6 +237,9 @@ func (e *Engine) display(p *process, d *protocol.DisplayData) {
 		}
 	}
 	shown := jupyter.Display{Data: data, Metadata: d.Metadata}
+	if d.Metadata[wire.Result] == true {
+		shown.Result, shown.Metadata = true, nil
+	}
 	if d.DisplayID != "" {
 		shown.ID, shown.Update = p.page.Place(d.DisplayID, out)
 	}

@@ -104,6 +104,9 @@ func (p *paper) Display(d jupyter.Display) {
 			return
 		}
 	}
+	if d.Result {
+		p.Stream("", fmt.Sprintln(d.Data["text/plain"]))
+	}
 }
 
 func (p *paper) Clear(bool) {}

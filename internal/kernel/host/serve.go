@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
@@ -45,7 +46,7 @@ func main() {
 	answers.w = os.NewFile(4, "answers")
 	origin.SetNotebook(os.Getenv(wire.SourceVariable), rt.Origin)
 	rt.Ask = func(id, cell int) { say(wire.Answer{Op: "input", ID: id, Cell: cell}) }
-	rt.ShowBetter = nb.ShowValue
+	rt.Show = show
 	recipe.Remember()
 	say(wire.Answer{Op: "ready"})
 	in := bufio.NewReader(os.NewFile(3, "requests"))
@@ -118,6 +119,16 @@ func runCell(r wire.Request, execute func(run func()) *wire.Failure) {
 		return
 	}
 	a.Failure = execute(*run.(*func()))
+}
+
+// show shows the value of a cell's last expression: as package nb does, or as text.
+func show(v any) {
+	if !nb.ShowValue(v) {
+		gonbui.SendData(&protocol.DisplayData{
+			Data:     map[protocol.MIMEType]any{protocol.MIMETextPlain: fmt.Sprint(v)},
+			Metadata: map[string]any{wire.Result: true},
+		})
+	}
 }
 
 // memory is how much of it the process has to itself.

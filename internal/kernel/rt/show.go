@@ -6,15 +6,8 @@ import (
 	"sync"
 )
 
-// ShowBetter shows a value better than as text. It returns false for values that it does not know. The host sets it.
-var ShowBetter = func(v any) bool { return false }
-
-// Show shows the value of a cell's last expression.
-func Show(v any) {
-	if !ShowBetter(v) {
-		fmt.Printf("%v\n", v)
-	}
-}
+// Show shows the value of a cell's last expression. The host sets it.
+var Show = func(v any) { fmt.Println(v) }
 
 // ShowAll shows what a call returned. Of the errors only those that are not nil are shown, and they end the cell.
 func ShowAll(list ...any) {

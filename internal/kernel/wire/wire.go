@@ -58,6 +58,9 @@ func (f *Failure) Error() string {
 	return text
 }
 
+// Result marks what is shown as the value of a cell's last expression, in the metadata of a display.
+const Result = "result"
+
 // Variable describes a variable of the notebook.
 type Variable struct {
 	Name, Value string
