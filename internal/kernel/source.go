@@ -15,7 +15,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/kernel/build"
+	"github.com/parallelcl/parallelcl/internal/origin"
 )
 
 // Source is the source of the module that a kernel uses.
@@ -144,7 +144,7 @@ func copySource(from, to string) error {
 			return err
 		}
 		switch {
-		case d.IsDir() && rel != "." && build.NotSource(path):
+		case d.IsDir() && rel != "." && origin.NotSource(path):
 			return filepath.SkipDir
 		case d.IsDir():
 			return os.MkdirAll(filepath.Join(to, rel), 0o777)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
+	"github.com/parallelcl/parallelcl/internal/origin"
 )
 
 // hostPackage is the program of the host, within the module.
@@ -105,7 +106,7 @@ func ReadHost(dir string) (*Host, error) {
 
 // Host builds the host for a module into a folder, unless the one there is what it would build.
 func (g *Go) Host(ctx context.Context, module, dir string) (*Host, error) {
-	source := Fingerprint(module)
+	source := origin.Fingerprint(module)
 	if h, err := ReadHost(dir); err == nil && h.Source == source && h.Go == g.Version {
 		return h, nil
 	}
@@ -125,7 +126,7 @@ func (g *Go) Host(ctx context.Context, module, dir string) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{Go: g.Version, Source: source, Sum: sumOf(module)}
+	h := &Host{Go: g.Version, Source: source, Sum: origin.SourceSum(module)}
 	for _, p := range packages {
 		if p.Name != "main" {
 			h.Packages = append(h.Packages, p)

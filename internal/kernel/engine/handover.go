@@ -12,6 +12,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
+	"github.com/parallelcl/parallelcl/internal/origin"
 )
 
 // A host is replaced when it has ended, when the module has changed, which only a new program can load, and when it has grown
@@ -45,7 +46,7 @@ func (e *Engine) current(ctx context.Context, out jupyter.Out) error {
 		out.Stream("stderr", text+"\n")
 		return err
 	}
-	source := build.Fingerprint(e.config.Module)
+	source := origin.Fingerprint(e.config.Module)
 	changed := source != h.Source && source != e.past.refused
 	if !alone || !changed && !e.past.heavy {
 		return nil

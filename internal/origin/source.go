@@ -1,4 +1,4 @@
-package build
+package origin
 
 import (
 	"crypto/sha256"
@@ -19,8 +19,8 @@ func Fingerprint(module string) string {
 	})
 }
 
-// sumOf is a hash of a module's Go code, without tests.
-func sumOf(module string) string {
+// SourceSum is a hash of a module's Go code, without tests.
+func SourceSum(module string) string {
 	return hashOf(module, func(w io.Writer, path string, _ fs.DirEntry) {
 		data, err := os.ReadFile(path)
 		fmt.Fprint(w, sha256.Sum256(data), err != nil)
