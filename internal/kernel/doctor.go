@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
@@ -32,7 +33,7 @@ func checkGo(ctx context.Context) Check {
 		c.Detail = "not on PATH"
 		return c
 	}
-	out, err := run(ctx, "", goEnv(), path, "env", "GOVERSION", "GOTOOLCHAIN")
+	out, err := run(ctx, "", build.Environment(), path, "env", "GOVERSION", "GOTOOLCHAIN")
 	if err != nil {
 		c.Detail = err.Error()
 		return c

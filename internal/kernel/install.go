@@ -149,11 +149,6 @@ func (o Options) step(what string) (done func()) {
 	return func() { fmt.Fprintf(o.Progress, "  done in %.0f s\n", time.Since(begin).Seconds()) }
 }
 
-// goEnv returns the environment without variables that would make the go command look elsewhere.
-func goEnv() []string {
-	return append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOOS=", "GOARCH=")
-}
-
 // patience is how long a program that downloads or builds may take.
 const patience = time.Hour
 

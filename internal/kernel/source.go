@@ -15,6 +15,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/origin"
 )
 
@@ -121,7 +122,7 @@ func published(ctx context.Context, o Options, version string) (Source, error) {
 		return Source{}, fmt.Errorf("the source that this pcl (version %s) was built from is gone, and the version is not a published one: "+
 			"call it in a clone of %s, or name one with --module", version, Module)
 	}
-	out, err := run(ctx, os.TempDir(), goEnv(), o.Go, "mod", "download", "-json", Module+"@"+version)
+	out, err := run(ctx, os.TempDir(), build.Environment(), o.Go, "mod", "download", "-json", Module+"@"+version)
 	if err != nil {
 		return Source{}, err
 	}

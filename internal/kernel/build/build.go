@@ -39,7 +39,7 @@ type Go struct {
 // FindTools asks a go command for its tools.
 func FindTools(ctx context.Context, command, dir string) (*Go, error) {
 	cmd := exec.CommandContext(ctx, command, "env", "-json", "GOVERSION", "GOTOOLDIR", "GOROOT", "CC", "CGO_ENABLED", "GOOS")
-	cmd.Dir, cmd.Env = dir, environment()
+	cmd.Dir, cmd.Env = dir, Environment()
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cmd, err)
@@ -72,8 +72,8 @@ func (g *Go) findLinker(ctx context.Context, system string) string {
 	return ""
 }
 
-// environment is the environment of the go command, without variables by which it would look elsewhere.
-func environment() []string {
+// Environment is the environment of the go command, without variables by which it would look elsewhere.
+func Environment() []string {
 	return append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOOS=", "GOARCH=")
 }
 
@@ -238,7 +238,7 @@ func (g *Go) exportsOf(ctx context.Context, dir string, args ...string) (list []
 // run runs the go command. The user can interrupt it.
 func (g *Go) run(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	cmd := command(ctx, g.Command, args...)
-	cmd.Dir, cmd.Env = dir, environment()
+	cmd.Dir, cmd.Env = dir, Environment()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
