@@ -33,12 +33,11 @@ type Go struct {
 	Root    string
 	CC      []string // the C compiler, which links
 	Linker  string   // mold, lld, or what the C compiler uses
-	Plugins bool     // whether it can make plugins
 }
 
 // FindTools asks a go command for its tools.
 func FindTools(ctx context.Context, command, dir string) (*Go, error) {
-	cmd := exec.CommandContext(ctx, command, "env", "-json", "GOVERSION", "GOTOOLDIR", "GOROOT", "CC", "CGO_ENABLED", "GOOS")
+	cmd := exec.CommandContext(ctx, command, "env", "-json", "GOVERSION", "GOTOOLDIR", "GOROOT", "CC", "GOOS")
 	cmd.Dir, cmd.Env = dir, Environment()
 	out, err := cmd.Output()
 	if err != nil {
@@ -49,19 +48,13 @@ func FindTools(ctx context.Context, command, dir string) (*Go, error) {
 		return nil, err
 	}
 	g := &Go{Command: command, Version: env["GOVERSION"], Tools: env["GOTOOLDIR"], Root: env["GOROOT"], CC: strings.Fields(env["CC"])}
-	g.Plugins = env["CGO_ENABLED"] == "1" && slices.Contains([]string{"linux", "darwin", "freebsd"}, env["GOOS"])
-	if len(g.CC) > 0 {
-		if _, err := exec.LookPath(g.CC[0]); err != nil {
-			g.Plugins = false
-		}
-	}
 	g.Linker = g.findLinker(ctx, env["GOOS"])
 	return g, nil
 }
 
 // findLinker looks for a linker that is quicker than the C compiler's own, and tries it.
 func (g *Go) findLinker(ctx context.Context, system string) string {
-	if !g.Plugins || system != "linux" {
+	if system != "linux" || len(g.CC) == 0 {
 		return ""
 	}
 	for _, name := range []string{"mold", "lld"} {

@@ -54,22 +54,12 @@ func (p *pipes) read() {
 		if dec.Decode(d) != nil {
 			return
 		}
-		if v, ok := commValue(d); ok && v.Address == protocol.GonbuiSyncAddress {
+		if v, ok := d.Data[protocol.MIMECommValue].(protocol.CommValue); ok && v.Address == protocol.GonbuiSyncAddress {
 			go p.send(&protocol.CommValue{Address: protocol.GonbuiSyncAckAddress, Value: v.Value})
 			continue
 		}
 		p.show(d)
 	}
-}
-
-func commValue(d *protocol.DisplayData) (v protocol.CommValue, ok bool) {
-	switch v := d.Data[protocol.MIMECommValue].(type) {
-	case protocol.CommValue:
-		return v, true
-	case *protocol.CommValue:
-		return *v, true
-	}
-	return v, false
 }
 
 // send tells the host of a value in the front end.

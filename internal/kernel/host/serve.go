@@ -102,7 +102,7 @@ func names(kind string) (list []string) {
 
 // runCell loads a cell and runs it.
 func runCell(r wire.Request, execute func(run func()) *wire.Failure) {
-	a := wire.Answer{ID: r.ID, Cell: r.Cell}
+	a := wire.Answer{ID: r.ID}
 	defer func() {
 		gonbui.Sync()
 		a.Bytes = memory()

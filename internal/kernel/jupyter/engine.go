@@ -42,7 +42,6 @@ type Cell struct {
 	Code   string
 	Number int    // the number shown beside the cell. Cells that the history does not store repeat a number.
 	ID     string // the cell's name in its notebook; empty where the front end does not say it
-	Silent bool   // the user does not see the output
 }
 
 // Out is where the output of one cell goes. Its methods may be called by several goroutines, also after the cell has ended:

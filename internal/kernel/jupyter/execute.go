@@ -78,7 +78,7 @@ func (s *server) execute(r *request) {
 		o.finish()
 	}
 	o.publish("execute_input", fields{"code": c.Code, "execution_count": number})
-	err := s.run(r.ctx, Cell{c.Code, number, r.cell.ID, c.Silent}, o)
+	err := s.run(r.ctx, Cell{c.Code, number, r.cell.ID}, o)
 	content := fields{}
 	if err == nil {
 		content["user_expressions"] = s.evaluate(r)
@@ -122,7 +122,7 @@ func (s *server) evaluate(r *request) fields {
 	for name, code := range r.content.Expressions {
 		o := s.newOut(r, 0, true)
 		o.finish()
-		if err := s.run(r.ctx, Cell{Code: code, Silent: true}, o); err != nil {
+		if err := s.run(r.ctx, Cell{Code: code}, o); err != nil {
 			values[name] = failure(err)
 		} else {
 			values[name] = fields{"status": "ok", "data": encodable(o.result), "metadata": fields{}}

@@ -22,7 +22,7 @@ type Request struct {
 type Answer struct {
 	ID        int
 	Op        string     `json:",omitempty"` // of what the host says by itself
-	Cell      int        `json:",omitempty"`
+	Cell      int        `json:",omitempty"` // that asks for a line
 	Failure   *Failure   `json:",omitempty"` // of a cell
 	Error     string     `json:",omitempty"`
 	List      []string   `json:",omitempty"`
