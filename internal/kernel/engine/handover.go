@@ -72,37 +72,32 @@ func (e *Engine) handover(ctx context.Context, p *process, h *build.Host, force 
 	if err != nil {
 		return err
 	}
-	a, err := e.save(ctx, p, dir, false)
+	a, err := e.save(ctx, p, "save", dir)
 	if err != nil {
 		os.RemoveAll(dir)
 		return fmt.Errorf("the values of the notebook cannot be saved: %w", err)
 	}
-	lost := ""
-	for _, one := range a.List {
-		if text, ok := strings.CutPrefix(one, wire.LearnerMark); ok && !force {
-			e.past.refused, e.past.heavy = h.Source, false
-			out.Stream("stderr", "The process of the cells should be replaced, since the module has changed or memory has grown, but "+
-				text+". Cells go on in the old one; %handover replaces it all the same.\n")
-			return os.RemoveAll(dir)
-		}
-		lost += ", " + strings.TrimPrefix(one, wire.LearnerMark)
+	if len(a.Learners) > 0 && !force {
+		e.past.refused, e.past.heavy = h.Source, false
+		out.Stream("stderr", "The process of the cells should be replaced, since the module has changed or memory has grown, but "+
+			a.Learners[len(a.Learners)-1]+". Cells go on in the old one; %handover replaces it all the same.\n")
+		return os.RemoveAll(dir)
 	}
 	e.past.saved = dir
 	text, err := e.renew(ctx, p, h)
-	if lost != "" {
-		text += " These did not come along: " + lost[2:] + "."
+	if lost := append(a.Learners, a.List...); len(lost) > 0 {
+		text += " These did not come along: " + strings.Join(lost, ", ") + "."
 	}
 	out.Stream("stderr", text+"\n")
 	return err
 }
 
-// save has a host save the variables. An autosave leaves out what is large or may be changing.
-func (e *Engine) save(ctx context.Context, p *process, dir string, auto bool) (wire.Answer, error) {
+// save has a host save the variables: by "save", or by "autosave", which leaves out what is large or may be changing.
+func (e *Engine) save(ctx context.Context, p *process, op, dir string) (wire.Answer, error) {
 	var names []string
 	for _, v := range e.notebook.Variables() {
 		names = append(names, v.Name)
 	}
-	op := map[bool]string{false: "save", true: "autosave"}[auto]
 	return p.call(ctx, wire.Request{Op: op, Path: dir, List: names})
 }
 
@@ -122,7 +117,7 @@ func (e *Engine) autosave(p *process, memory int64) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if _, err := e.save(ctx, p, dir, true); err != nil {
+	if _, err := e.save(ctx, p, "autosave", dir); err != nil {
 		os.RemoveAll(dir)
 		return
 	}

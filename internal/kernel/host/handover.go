@@ -32,8 +32,8 @@ type saved struct {
 // savedFile lists what was saved in a folder.
 const savedFile = "saved.json"
 
-// save writes variables into a folder, for the process that takes the place of this one. The answer lists which could not be
-// saved, and why; learners come first, with a mark.
+// save writes variables into a folder, for the process that takes the place of this one. The answer lists those that
+// could not be saved; of learners it says why.
 func save(r wire.Request, auto bool) {
 	dir, a := r.Path, wire.Answer{ID: r.ID}
 	var list []saved
@@ -50,7 +50,7 @@ func save(r wire.Request, auto bool) {
 		case err == nil:
 			list = append(list, s)
 		case learner, training:
-			a.List = append([]string{wire.LearnerMark + name + ": " + err.Error()}, a.List...)
+			a.Learners = append(a.Learners, name+": "+err.Error())
 		default:
 			a.List = append(a.List, name)
 		}

@@ -6,9 +6,6 @@ import "strings"
 // SourceVariable is the variable of the environment by which the host knows a hash of the module's source.
 const SourceVariable = "PARALLELCL_NOTEBOOK_SOURCE"
 
-// LearnerMark begins the answer about a learner that cannot come along.
-const LearnerMark = "learner "
-
 // Request is what the kernel asks of the host, on the host's file 3. The answers come on file 4, in any order.
 type Request struct {
 	ID   int
@@ -26,6 +23,7 @@ type Answer struct {
 	Failure   *Failure   `json:",omitempty"` // of a cell
 	Error     string     `json:",omitempty"`
 	List      []string   `json:",omitempty"`
+	Learners  []string   `json:",omitempty"` // that cannot be saved, and why
 	Names     []string   `json:",omitempty"` // of variables that were restored
 	Variables []Variable `json:",omitempty"`
 	Bytes     int64      `json:",omitempty"` // of the host's own memory
