@@ -25,6 +25,7 @@ type execution struct {
 	id     int
 	ctx    context.Context
 	cancel context.CancelFunc
+	failed *wire.Failure // of a goroutine that it has started, by which it ends
 }
 
 var (
@@ -154,27 +155,30 @@ func Guard[F any](f F) F {
 func Enter(id int, origin string, frame func(func())) {
 	mu.Lock()
 	defer mu.Unlock()
-	frames[id], origins[id] = frame, origin
+	entered[id] = about{frame, origin}
 }
 
-var (
-	frames  = map[int]func(func()){}
-	origins = map[int]string{}
-)
+// about is what a cell says of itself.
+type about struct {
+	frame  func(func())
+	origin string
+}
+
+var entered = map[int]about{}
 
 // Origin is the hash of the cell that this goroutine belongs to.
 func Origin() (origin string, ok bool) {
 	id := Owner()
 	mu.Lock()
 	defer mu.Unlock()
-	origin, ok = origins[id]
-	return origin, ok
+	a, ok := entered[id]
+	return a.origin, ok
 }
 
 // within calls f below a function of a cell, by which [Owner] finds whose goroutine it is.
 func within(id int, f func()) {
 	mu.Lock()
-	frame := frames[id]
+	frame := entered[id].frame
 	mu.Unlock()
 	if frame == nil {
 		f()
@@ -192,20 +196,20 @@ func recovered(id int) {
 	f := failureOf(p)
 	mu.Lock()
 	e := running[id]
+	if e != nil && e.failed == nil {
+		e.failed = f
+	}
 	mu.Unlock()
 	if e == nil {
 		fmt.Fprintln(os.Stderr, "A goroutine of an earlier cell has ended: "+f.Error())
 		return
 	}
-	failures.LoadOrStore(id, f)
 	e.cancel()
 }
 
-var failures sync.Map // of goroutines, by the cells that they end
-
 // failureOf describes a panic. It is called by the deferred function that has recovered it.
-func failureOf(p any) wire.Failure {
-	f := wire.Failure{Name: "panic", Text: fmt.Sprint(p), Trace: trace()}
+func failureOf(p any) *wire.Failure {
+	f := &wire.Failure{Name: "panic", Text: fmt.Sprint(p), Trace: trace()}
 	switch p := p.(type) {
 	case exit:
 		f.Name, f.Text = "exit", fmt.Sprintf("exit status %d", int(p))
@@ -253,13 +257,16 @@ func Begin(id int) (execute func(run func()) *wire.Failure) {
 
 // execute runs a cell in a goroutine of its own. A cell that was stopped and does not end is left behind: it ends at its
 // next check.
-func (e *execution) execute(run func()) *wire.Failure {
+func (e *execution) execute(run func()) (end *wire.Failure) {
 	id := e.id
 	defer e.cancel()
 	defer func() {
 		mu.Lock()
+		defer mu.Unlock()
 		delete(running, id)
-		mu.Unlock()
+		if e.failed != nil && (end == nil || end.Name == "stopped") {
+			end = e.failed
+		}
 	}()
 	if e.ctx.Err() != nil {
 		forget(id)
@@ -270,14 +277,12 @@ func (e *execution) execute(run func()) *wire.Failure {
 		var end *wire.Failure
 		defer func() {
 			if p := recover(); p != nil && p != exit(0) {
-				f := failureOf(p)
-				end = &f
+				end = failureOf(p)
 			}
 			done <- end
 		}()
 		run()
 	}()
-	var end *wire.Failure
 	select {
 	case end = <-done:
 	case <-e.ctx.Done():
@@ -290,10 +295,6 @@ func (e *execution) execute(run func()) *wire.Failure {
 		if end == nil {
 			end = &wire.Failure{Name: "stopped"}
 		}
-	}
-	if f, ok := failures.LoadAndDelete(id); ok && (end == nil || end.Name == "stopped") {
-		f := f.(wire.Failure)
-		end = &f
 	}
 	return end
 }
