@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
 // Names of ours in translated cells. The first makes a name exported, so that later cells see it; programs print it, and
@@ -21,9 +23,6 @@ const (
 	up  = "Ʇ"
 	our = "ʇ"
 )
-
-// pathPrefix begins the import paths of cells, before their [Cell.ID].
-const pathPrefix = "nb/c"
 
 // Runtime is the package that translated cells call.
 const Runtime = "github.com/parallelcl/parallelcl/internal/kernel/rt"
@@ -130,7 +129,7 @@ func (nb *Notebook) Warm(paths ...string) {
 // Importable says whether a cell can import a package by itself.
 func Importable(p string) bool {
 	elements := strings.Split(p, "/")
-	return !slices.Contains(elements, "internal") && !slices.Contains(elements, "vendor") && !strings.HasPrefix(p, pathPrefix)
+	return !slices.Contains(elements, "internal") && !slices.Contains(elements, "vendor") && !strings.HasPrefix(p, wire.CellPath)
 }
 
 // rank orders packages of one name: the module's, the standard library's, others.

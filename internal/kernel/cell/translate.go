@@ -11,6 +11,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
 // Cell is a cell as a Go package. Its function Run runs it.
@@ -25,7 +27,7 @@ type Cell struct {
 }
 
 // Path is the import path of a cell's package.
-func Path(id int) string { return fmt.Sprint(pathPrefix, id) }
+func Path(id int) string { return fmt.Sprint(wire.CellPath, id) }
 
 // Translate makes a package of the Go code of a cell. Messages call it file, such as In[3]. The names that it declares are
 // known to later cells after [Notebook.Commit].

@@ -17,9 +17,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
-// pathPrefix begins the import paths of cells; a number follows.
-const pathPrefix = "nb/c"
-
 // execution is a cell that runs, or has run and may have left goroutines behind.
 type execution struct {
 	id     int
@@ -66,7 +63,7 @@ func Owner() (id int) {
 		frames := runtime.CallersFrames(pcs[:n])
 		for {
 			frame, more := frames.Next()
-			if rest, ok := strings.CutPrefix(frame.Function, pathPrefix); ok {
+			if rest, ok := strings.CutPrefix(frame.Function, wire.CellPath); ok {
 				fmt.Sscanf(rest, "%d", &id)
 			}
 			if !more {
@@ -229,7 +226,7 @@ func trace() (lines []string) {
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
 	for {
 		frame, more := frames.Next()
-		if i := strings.Index(frame.File, "In["); i >= 0 && strings.HasPrefix(frame.Function, pathPrefix) {
+		if i := strings.Index(frame.File, "In["); i >= 0 && strings.HasPrefix(frame.Function, wire.CellPath) {
 			name := frame.Function[strings.Index(frame.Function, ".")+1:]
 			lines = append(lines, fmt.Sprintf("%s:%d %s", frame.File[i:], frame.Line, name))
 		}

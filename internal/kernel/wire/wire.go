@@ -6,6 +6,9 @@ import "strings"
 // SourceVariable is the variable of the environment by which the host knows a hash of the module's source.
 const SourceVariable = "PARALLELCL_NOTEBOOK_SOURCE"
 
+// CellPath begins the import paths of cells; a number follows.
+const CellPath = "nb/c"
+
 // Request is what the kernel asks of the host, on the host's file 3. The answers come on file 4, in any order.
 type Request struct {
 	ID   int
