@@ -38,10 +38,10 @@ func init() {
 	})
 }
 
-var remadeSessions struct {
+var remadeSessions = struct {
 	sync.Mutex
 	byArgs map[string]*Session
-}
+}{byArgs: map[string]*Session{}}
 
 // remade returns the session of what is made again. What one session had made comes from one again.
 func remade(args json.RawMessage) (*Session, recipeArgs, error) {
@@ -58,9 +58,6 @@ func remade(args json.RawMessage) (*Session, recipeArgs, error) {
 	s := remadeSessions.byArgs[string(name)]
 	if s == nil {
 		s = New(a.Dataset, a.Options)
-		if remadeSessions.byArgs == nil {
-			remadeSessions.byArgs = map[string]*Session{}
-		}
 		remadeSessions.byArgs[string(name)] = s
 	}
 	return s, a, nil
