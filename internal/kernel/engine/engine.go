@@ -232,9 +232,6 @@ func (e *Engine) display(p *process, d *protocol.DisplayData) {
 	data := map[string]any{}
 	for kind, v := range d.Data {
 		data[string(kind)] = v
-		if text, ok := v.([]byte); ok && (!strings.HasPrefix(string(kind), "image/") || kind == protocol.MIMEImageSVG) {
-			data[string(kind)] = string(text)
-		}
 	}
 	shown := jupyter.Display{Data: data, Metadata: d.Metadata}
 	if d.Metadata[wire.Result] == true {

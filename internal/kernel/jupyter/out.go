@@ -172,7 +172,8 @@ func encodable(data map[string]any) fields {
 	encoded := fields{}
 	for mime, v := range data {
 		b, ok := v.([]byte)
-		if ok && (strings.HasPrefix(mime, "text/") || strings.HasSuffix(mime, "+xml") || strings.HasSuffix(mime, "javascript")) {
+		text := strings.HasPrefix(mime, "text/") || strings.HasSuffix(mime, "xml") || strings.HasSuffix(mime, "json") || strings.HasSuffix(mime, "javascript")
+		if ok && text {
 			v = string(b)
 		}
 		encoded[mime] = v
