@@ -25,13 +25,15 @@ type checked struct {
 	syntax  *ast.File
 	pkg     *types.Package
 	info    *types.Info
-	top     map[string]bool         // what the cell declares
-	ours    map[types.Object]string // what stands for objects of ours in the translated text
-	again   map[int]string          // offsets of names that a := assigns to again
+	top     map[string]bool               // what the cell declares
+	ours    map[types.Object]string       // what stands for objects of ours in the translated text
+	before  map[types.Object]types.Object // and what those with our mark are
+	again   map[int]string                // offsets of names that a := assigns to again
 }
 
 func (nb *Notebook) check(file string, parts []part, keepGoing bool) (*checked, error) {
-	c := &checked{nb: nb, parts: parts, imports: map[string]string{}, own: map[string]bool{}, top: map[string]bool{}, ours: map[types.Object]string{}, again: map[int]string{}}
+	c := &checked{nb: nb, parts: parts, imports: map[string]string{}, own: map[string]bool{}, top: map[string]bool{},
+		ours: map[types.Object]string{}, before: map[types.Object]types.Object{}, again: map[int]string{}}
 	err := c.write()
 	if err != nil {
 		return nil, err
@@ -241,7 +243,7 @@ func (c *checked) checkTypes() (wrong Mistakes) {
 		}
 		if v, ok := s.obj.(*types.Var); ok { // what it was before, where a definition mentions itself
 			old := types.NewVar(v.Pos(), c.pkg, our+name, v.Type())
-			c.ours[old] = our + fmt.Sprint(s.cell) + "." + exported(name)
+			c.before[old] = s.obj
 			c.pkg.Scope().Insert(old)
 		}
 	}

@@ -245,11 +245,11 @@ func (t *translation) renameOne(id *ast.Ident, o types.Object) {
 	if id.Name == "_" {
 		return
 	}
+	if before, ok := t.before[o]; ok {
+		t.replace(id.Pos(), id.End(), t.refer(before))
+		return
+	}
 	if text, ok := t.ours[o]; ok {
-		var cell int
-		if _, err := fmt.Sscanf(text, our+"%d.", &cell); err == nil {
-			t.uses[cell] = true
-		}
 		t.replace(id.Pos(), id.End(), text)
 		return
 	}
