@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/filelock"
+	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
@@ -41,6 +42,12 @@ func FindGo() (string, error) {
 	return path, nil
 }
 
+// A kernel's files in the cache.
+const (
+	startFile = "start" // what Jupyter runs
+	sourceDir = "src"   // the copied module, where it is not a clone
+)
+
 // Install installs the kernel for a source: its files, and its folder in the user's Jupyter. It builds all packages, so that
 // cells can later be built without a network. Calling it again is quick and updates everything.
 func Install(ctx context.Context, o Options, s Source) (Kernel, error) {
@@ -65,11 +72,22 @@ func Install(ctx context.Context, o Options, s Source) (Kernel, error) {
 		}
 	}
 	done := o.step("Building the kernel and the module for its cells")
-	if err := writeStart(ctx, dir, o, s); err != nil {
+	if err := build.Install(ctx, dir, startFile, s.Dir, o.Go); err != nil {
 		return Kernel{}, err
 	}
 	done()
 	return register(o.Data, Kernel{Version: s.Version, Source: s.Dir, Clone: s.Clone, Start: filepath.Join(dir, startFile)})
+}
+
+// removeOldTools removes what earlier versions of this program have installed for all kernels: a patched GoNB and its tools.
+func removeOldTools(cache string) error {
+	old, err := filepath.Glob(filepath.Join(cache, "tools-*"))
+	for _, dir := range old {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // files returns the folder of the kernel for a source.

@@ -22,8 +22,12 @@ const (
 // servePackage is the program of the kernel, within the module.
 const servePackage = "internal/kernel/serve"
 
-// Install builds the kernel and its host into a folder. Jupyter starts the program, which has the name start.
+// Install builds the kernel and its host into a folder. Jupyter starts the program, which has the name start. This downloads
+// what the module requires and compiles all packages, so that for the user's first cell only the cell itself has to be compiled.
 func Install(ctx context.Context, dir, start, module, goCommand string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
 	g, err := FindTools(ctx, goCommand, module)
 	if err != nil {
 		return err
