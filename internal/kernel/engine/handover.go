@@ -127,11 +127,14 @@ func (e *Engine) autosave(p *process, memory int64) {
 
 // renew starts a host in place of p, and tells it what cells have declared and saved. The text says what has come along.
 func (e *Engine) renew(ctx context.Context, p *process, h *build.Host) (text string, err error) {
-	same := h == p.host // so that what was compiled for it can be used again
-	why := "the module has changed"
-	if p.hasEnded() {
+	same := h.Source == p.host.Source // so that what was compiled for it can be used again
+	why := "%handover asked for it"
+	switch {
+	case p.hasEnded():
 		why = fmt.Sprintf("the old one has ended (%v)", p.why)
-	} else if same {
+	case !same:
+		why = "the module has changed"
+	case e.past.heavy:
 		why = "the old one had grown too large"
 	}
 	text = "The cells have a new process: " + why + "."
