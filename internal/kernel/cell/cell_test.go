@@ -2,6 +2,7 @@ package cell
 
 import (
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -95,6 +96,33 @@ func TestMistakes(t *testing.T) {
 		if !ok || m[0].File != "In[7]" || m[0].Line != want.Line || want.Column > 0 && m[0].Column != want.Column {
 			t.Errorf("%q: %v, want one at %d:%d", code, err, want.Line, want.Column)
 		}
+	}
+}
+
+// A cell's origin depends on the cells that it uses, also through a name that it defines anew.
+func TestOrigin(t *testing.T) {
+	entered := regexp.MustCompile(`rt\.Enter\(\d+, "(\w+)"`)
+	origins := map[string]string{}
+	for _, cells := range [][]string{
+		{"m := 1", "n := m"}, {"m := 2", "n := m"}, {"m := 1", "m := m + 1"}, {"m := 2", "m := m + 1"}, {"m := 1", "other := 1", "n := m"},
+	} {
+		nb := notebook(t)
+		var last string
+		for _, code := range cells {
+			c, err := nb.Translate("In[1]", code)
+			if err != nil {
+				t.Fatal(err)
+			}
+			nb.Commit(c, "")
+			last = entered.FindStringSubmatch(c.Text)[1]
+		}
+		origins[strings.Join(cells, "; ")] = last
+	}
+	if origins["m := 1; n := m"] == origins["m := 2; n := m"] || origins["m := 1; m := m + 1"] == origins["m := 2; m := m + 1"] {
+		t.Errorf("what a cell uses does not count: %v", origins)
+	}
+	if origins["m := 1; n := m"] != origins["m := 1; other := 1; n := m"] {
+		t.Errorf("what a cell does not use counts: %v", origins)
 	}
 }
 

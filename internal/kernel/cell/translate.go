@@ -437,6 +437,9 @@ func (t *translation) origin() string {
 	}
 	from := map[string]bool{}
 	for _, o := range t.info.Uses {
+		if old, ok := t.before[o]; ok { // m := f(m) uses the m of before
+			o = old
+		}
 		if s, ok := t.nb.symbols[o.Name()]; ok && s.obj == o {
 			from[s.from] = true
 		}
