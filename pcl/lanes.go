@@ -39,7 +39,7 @@ func (s *step) beginGradients() (finished func(i int) error, wait func()) {
 		theta, err := s.network.parts[0].Of(s.programs, s.network.theta)
 		return func(i int) error {
 			for err == nil && s.rows[i].Flat == nil {
-				err = s.rowsOn(s.programs, theta, q.take(s.programs))
+				err = s.differentiateRows(s.programs, theta, q.take(s.programs)...)
 			}
 			return err
 		}, timed
@@ -57,26 +57,12 @@ func (s *step) lane(set *graphs.Set, parts *device.Parts, q *queue) {
 	for rows := q.take(set); len(rows) > 0; rows = q.take(set) {
 		done := err
 		if done == nil {
-			done = s.rowsOn(set, theta, rows)
+			done = s.differentiateRows(set, theta, rows...)
 		}
 		for _, i := range rows {
 			q.done[i] <- done
 		}
 	}
-}
-
-// rowsOn computes the gradients of rows with one kind of loss, unless it is one that has a gradient.
-func (s *step) rowsOn(set *graphs.Set, theta []compute.Buffer, rows []int) error {
-	var all []*row
-	for _, i := range rows {
-		if s.rows[i].Flat == nil {
-			all = append(all, &s.rows[i])
-		}
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	return s.differentiateRows(set, theta, all...)
 }
 
 // queue holds the rows that no lane has taken yet.
@@ -93,11 +79,16 @@ const mostAtOnce = 3
 
 func (s *step) queueRows(lanes int) *queue {
 	q := &queue{rows: s.rows}
-	for i := range s.rows {
-		q.left, q.done = append(q.left, i), append(q.done, make(chan error, 1))
+	for i, r := range s.rows {
+		q.done = append(q.done, make(chan error, 1))
+		if r.Flat == nil {
+			q.left = append(q.left, i)
+		} else {
+			q.done[i] <- nil // it has a gradient
+		}
 	}
-	each := (len(s.rows) + lanes - 1) / lanes // falls to a lane, in calls of much the same size
-	calls := (each + mostAtOnce - 1) / mostAtOnce
+	each := (len(q.left) + lanes - 1) / lanes // falls to a lane, in calls of much the same size
+	calls := max(1, (each+mostAtOnce-1)/mostAtOnce)
 	q.most = (each + calls - 1) / calls
 	return q
 }
@@ -120,10 +111,10 @@ func (q *queue) take(set *graphs.Set) []int {
 		return 1
 	})
 	first := &q.rows[q.left[0]]
-	rows := slices.DeleteFunc(slices.Clone(q.left), func(i int) bool { return q.rows[i].Flat != nil || q.rows[i].loss != first.loss })
+	rows := slices.DeleteFunc(slices.Clone(q.left), func(i int) bool { return q.rows[i].loss != first.loss })
 	rows = rows[:min(len(rows), q.most)]
-	if first.Flat != nil || !device.Stacks(set, first.loss, len(rows)) {
-		rows = []int{q.left[0]}
+	if !device.Stacks(set, first.loss, len(rows)) {
+		rows = rows[:1]
 	}
 	q.left = slices.DeleteFunc(q.left, func(i int) bool { return slices.Contains(rows, i) })
 	return rows
@@ -131,23 +122,23 @@ func (q *queue) take(set *graphs.Set) []int {
 
 // differentiateRows computes the losses and gradients of rows with one kind of loss and, if the method needs them, the gradients
 // of the two halves of each batch. theta is on the client of the set.
-func (l *Learner) differentiateRows(set *graphs.Set, theta []compute.Buffer, rows ...*row) error {
+func (s *step) differentiateRows(set *graphs.Set, theta []compute.Buffer, rows ...int) error {
 	batches := make([]*device.Batch, len(rows))
-	for i, r := range rows {
-		batches[i] = r.batch
+	for k, i := range rows {
+		batches[k] = s.rows[i].batch
 	}
-	gradients, err := device.Differentiate(set, theta, rows[0].loss, batches...)
+	gradients, err := device.Differentiate(set, theta, s.rows[rows[0]].loss, batches...)
 	if err != nil {
 		return err
 	}
-	for i, r := range rows {
-		r.Gradient = gradients[i]
+	for k, i := range rows {
+		s.rows[i].Gradient = gradients[k]
 	}
-	if !l.options.Method.Info().NeedsCross {
+	if !s.options.Method.Info().NeedsCross {
 		return nil
 	}
-	for _, r := range rows {
-		if err := l.differentiateHalves(set, theta, r); err != nil {
+	for _, i := range rows {
+		if err := s.differentiateHalves(set, theta, &s.rows[i]); err != nil {
 			return err
 		}
 	}

@@ -181,7 +181,7 @@ func differentiated(t *testing.T, l *Learner) []row {
 	s.rows = append(rows, must.Get(s.taskRows())(t)...)
 	must.Do(t, s.aimAll())
 	for i := range s.rows {
-		must.Do(t, l.differentiateRows(l.programs, []compute.Buffer{l.network.theta}, &s.rows[i]))
+		must.Do(t, s.differentiateRows(l.programs, []compute.Buffer{l.network.theta}, i))
 	}
 	return s.rows
 }

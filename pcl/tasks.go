@@ -24,7 +24,7 @@ func (l *Learner) Tasks() []TaskInfo {
 // String says in a line where the learner stands: its method and steps, and the tasks that run, are paused or have ended. It may
 // be called from any goroutine.
 func (l *Learner) String() string {
-	s := fmt.Sprintf("%s, step %d", l.Options().Method.Info().Title, l.Steps())
+	s, tasks := fmt.Sprintf("%s, step %d", l.Options().Method.Info().Title, l.Steps()), l.Tasks()
 	for _, kind := range []struct {
 		name string
 		is   func(TaskInfo) bool
@@ -34,7 +34,7 @@ func (l *Learner) String() string {
 		{"ended", func(t TaskInfo) bool { return t.Ended }},
 	} {
 		var names []string
-		for _, t := range l.Tasks() {
+		for _, t := range tasks {
 			if kind.is(t) {
 				names = append(names, label(t.ID, t.Name))
 			}
@@ -49,15 +49,13 @@ func (l *Learner) String() string {
 // Task returns a task as it was attached; the stream is nil if the task has ended. It may be called from any goroutine.
 func (l *Learner) Task(id int) (Task, error) {
 	s := l.status.Load()
-	arrived, err := s.roll.get(id)
+	known, running, err := find(id, s.roll, s.tasks)
 	if err != nil {
 		return Task{}, fmt.Errorf("pcl: %w", err)
 	}
-	t := arrived.Task
-	for _, running := range s.tasks {
-		if running.id == id {
-			t.Stream = running.Stream
-		}
+	t := known.Task
+	if running != nil {
+		t.Stream = running.Stream
 	}
 	return t, nil
 }

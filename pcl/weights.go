@@ -8,6 +8,7 @@ import (
 	"github.com/gomlx/compute"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
@@ -81,7 +82,7 @@ func (s *step) weigh() (err error) {
 	if r.Outcome, err = s.options.Method.Weights(in, r.Weights); err != nil {
 		return fmt.Errorf("%s: %w", s.byMethod(), err)
 	}
-	if slices.ContainsFunc(r.Weights, func(w float64) bool { return math.IsNaN(w) || math.IsInf(w, 0) }) {
+	if !fp.Finite(r.Weights) {
 		return fmt.Errorf("%s gave the streams %v the weights %g; want finite ones", s.byMethod(), r.IDs, r.Weights)
 	}
 	return r.Outcome.CheckDirection(info, s.programs.Shared)

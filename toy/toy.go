@@ -152,7 +152,7 @@ func weigh(m method.Method, rng *rand.Rand, g [2][2]float64, step *Step) error {
 		Rows: rows, Cross: gram, Rand: rng,
 	}, step.Weights[:])
 	if err != nil {
-		return err
+		return fmt.Errorf("method %s: %w", m.Info().Name, err)
 	}
 	if err := out.CheckDirection(m.Info(), len(rows[0])); err != nil {
 		return err

@@ -61,10 +61,10 @@ func (c statefulParts) MarshalState() (json.RawMessage, error) {
 func (c statefulParts) UnmarshalState(data json.RawMessage) error {
 	var in composedState
 	if err := jsonin.Unmarshal(data, &in); err != nil {
-		return fmt.Errorf("method %s: its saved state: %w", c.info.Name, err)
+		return fmt.Errorf("its saved state: %w", err)
 	}
 	if len(in.Parts) != len(c.parts) {
-		return fmt.Errorf("method %s: its saved state has %d parts, want %d", c.info.Name, len(in.Parts), len(c.parts))
+		return fmt.Errorf("its saved state has %d parts, want %d", len(in.Parts), len(c.parts))
 	}
 	if s, ok := As[Stateful](c.rule); ok {
 		if err := s.UnmarshalState(in.Rule); err != nil {
@@ -75,7 +75,7 @@ func (c statefulParts) UnmarshalState(data json.RawMessage) error {
 	}
 	for i, p := range c.parts {
 		if err := p.UnmarshalState(in.Parts[i]); err != nil {
-			return fmt.Errorf("method %s: its saved state: %w", c.info.Name, err)
+			return fmt.Errorf("its saved state: %w", err)
 		}
 	}
 	return nil

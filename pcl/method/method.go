@@ -129,6 +129,7 @@ func (j *Joined) Spread(c *emgd.Certificate) *emgd.Certificate {
 type Method interface {
 	Info() Info
 	// Weights writes the K weights to w. The step is then made along d = Σ wᵢJᵢ, for example as θ ← θ − γd.
+	// Its errors do not name the method: the caller does.
 	Weights(s *Step, w []float64) (Outcome, error)
 }
 

@@ -82,14 +82,11 @@ type plain struct {
 
 func (p plain) Info() Info { return p.info }
 
-func (p plain) Weights(s *Step, w []float64) (out Outcome, err error) {
-	if err = s.check(p.info, w); err == nil {
-		out, err = p.weigher.Weights(s, w)
+func (p plain) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.check(p.info, w); err != nil {
+		return Outcome{}, err
 	}
-	if err != nil {
-		err = fmt.Errorf("method %s: %w", p.info.Name, err)
-	}
-	return out, err
+	return p.weigher.Weights(s, w)
 }
 
 // Make makes the method that a struct declares, such as EMGDGMC{Tau: 10}, joined with the parts of a rehearsal

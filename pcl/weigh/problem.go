@@ -53,7 +53,9 @@ func (r *Rule) weigh(p *Problem, w []float64) (out method.Outcome, err error) {
 	if p.Sigma != nil {
 		out, err = r.given(p, w)
 	} else {
-		out, err = r.method.Weights(&r.step, w)
+		if out, err = r.method.Weights(&r.step, w); err != nil {
+			err = fmt.Errorf("method %s: %w", r.info.Name, err)
+		}
 	}
 	if err == nil && p.Rows != nil {
 		err = out.CheckDirection(r.info, len(p.Rows[0]))

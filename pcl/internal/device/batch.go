@@ -72,9 +72,9 @@ func (b *Batch) Empty() {
 	b.N, b.Repeat, b.Table, b.ahead = 0, false, nil, nil
 }
 
-// On says that a client reads the batch where it is. There may be no batch.
+// On says that a client reads the batch where it is.
 func (b *Batch) On(client compute.Backend) bool {
-	return b == nil || b.device[0] == nil || b.device[0].Backend() == client
+	return b.device[0] == nil || b.device[0].Backend() == client
 }
 
 // Sent reports whether the pixels were sent to the device in advance.

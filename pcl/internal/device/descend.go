@@ -94,7 +94,7 @@ func ones(n int) []float32 { return slices.Repeat([]float32{1}, n) }
 // every 64th entry, by windows, then these sums and the squares of the last few entries in float64.
 func combine(d, w []float32, rows [][]float32, from, to int) float64 {
 	lines := windows((to - from) / 64)
-	columns := make([][64]float32, len(lines))
+	columns, equal := make([][64]float32, len(lines)), ones(window)
 	share(len(lines), func(i int) {
 		var squares [window * 64]float32
 		first, n := from+64*lines[i].from, lines[i].to-lines[i].from
@@ -103,7 +103,7 @@ func combine(d, w []float32, rows [][]float32, from, to int) float64 {
 		for line := range n {
 			at[line] = &squares[64*line]
 		}
-		combine8(64, n, &columns[i][0], &squares[0], &at[0], &ones(n)[0])
+		combine8(64, n, &columns[i][0], &squares[0], &at[0], &equal[0])
 	})
 	var end []float32
 	for at := to - (to-from)%64; at < to; at += 8 {

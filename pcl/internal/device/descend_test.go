@@ -21,15 +21,13 @@ import (
 // TestDescent: a step on the host changes the same bits as XLA's program, also where numbers are 0, nearly so, or infinite.
 func TestDescent(t *testing.T) {
 	b := pcltest.Backend(t, backend.XLACPU)
-	cache := graphs.NewCache(b.Clients()...)
-	defer cache.Close()
 	r := rand.New(rand.NewPCG(1, 2))
 	decaying := optim.Scheduled{Optimizer: optim.AdamW{Adam: optim.Adam{LR: .01, Beta1: .8, Epsilon: 1e-5}, WeightDecay: .1}}
 	for _, hidden := range []int{3, 128} {
 		net := must.Get(model.NewMLP(784, []int{hidden, 9}, 62))(t)
 		for _, shared := range []int{net.Layout().Total, net.Layout().Backbone} {
 			for k, o := range map[int]optim.Optimizer{1: optim.Adam{LR: .003}, 2: decaying, 7: optim.Adam{LR: .1}} {
-				set := cache.Sets(graphs.Spec{Model: net, Shared: shared, Batch: 2, Optimizer: o})[0]
+				set := setOf(t, b, graphs.Spec{Model: net, Shared: shared, Batch: 2, Optimizer: o})
 				t.Run(fmt.Sprint(hidden, shared, k), func(t *testing.T) { sameStep(t, set, k, r, 1) })
 				t.Run(fmt.Sprint(hidden, shared, k, "infinite"), func(t *testing.T) { sameStep(t, set, k, r, 1e30) })
 			}
@@ -59,17 +57,16 @@ func sameStep(t *testing.T, set *graphs.Set, k int, r *rand.Rand, scale float64)
 	for i := range w {
 		w[i] = r.NormFloat64()
 	}
-	device := func(x []float32) compute.Buffer { return must.Get(program.ToDevice(set.Backend, x, len(x)))(t) }
 	var on, gradients []compute.Buffer
 	for _, x := range state {
-		on = append(on, device(x))
+		on = append(on, onDevice(t, set, x))
 	}
 	for _, x := range rows {
-		gradients = append(gradients, device(x))
+		gradients = append(gradients, onDevice(t, set, x))
 	}
 	for step := 1; step <= 2; step++ {
 		scalars := set.Optimizer.Scalars(step)
-		in := slices.Concat(on, []compute.Buffer{device(Single(w)), device(scalars)}, gradients)
+		in := slices.Concat(on, []compute.Buffer{onDevice(t, set, Single(w)), onDevice(t, set, scalars)}, gradients)
 		out := must.Get(must.Get(set.Update(k))(t).Call(in...))(t)
 		on = out[:3]
 		want := must.Get(program.Values[float64](out[3], 1))(t)[0]

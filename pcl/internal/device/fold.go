@@ -26,10 +26,14 @@ func Fold(s *graphs.Set, w []float64, rows []compute.Buffer) (weights []float64,
 	}
 	if onHost(s) {
 		d, sum, err := program.Shared[float32](s.Backend, s.Total())
-		if err == nil {
-			_, _, err = direction(d, s.Shared, w, rows)
+		if err != nil {
+			return nil, nil, nil, err
 		}
-		return []float64{1}, []compute.Buffer{sum}, sum, err
+		if _, _, err := direction(d, s.Shared, w, rows); err != nil {
+			program.Free(sum)
+			return nil, nil, nil, err
+		}
+		return []float64{1}, []compute.Buffer{sum}, sum, nil
 	}
 	p, err := s.Sum()
 	for at := 0; err == nil && at < len(rows); at += graphs.Most {

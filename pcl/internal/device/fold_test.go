@@ -17,13 +17,25 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/optim"
 )
 
+// setOf is the set of programs for the first client of a backend.
+func setOf(t *testing.T, b *backend.Backend, spec graphs.Spec) *graphs.Set {
+	t.Helper()
+	cache := graphs.NewCache(b.Clients()...)
+	t.Cleanup(cache.Close)
+	return cache.Sets(spec)[0]
+}
+
+// onDevice is a copy of values in a buffer.
+func onDevice(t *testing.T, set *graphs.Set, values []float32) compute.Buffer {
+	t.Helper()
+	return must.Get(program.ToDevice(set.Backend, values, len(values)))(t)
+}
+
 // manyRows is a set whose last parameters are private, and k gradients and weights.
 func manyRows(t *testing.T, b *backend.Backend, k int) (*graphs.Set, []*Gradient, []float64) {
 	t.Helper()
 	m := must.Get(model.NewMLP(9, []int{7}, 3))(t)
-	cache := graphs.NewCache(b.Clients()...)
-	t.Cleanup(cache.Close)
-	set := cache.Sets(graphs.Spec{Model: m, Shared: m.Layout().Backbone, Batch: 2, Optimizer: optim.SGD{LR: 1}})[0]
+	set := setOf(t, b, graphs.Spec{Model: m, Shared: m.Layout().Backbone, Batch: 2, Optimizer: optim.SGD{LR: 1}})
 	r := rand.New(rand.NewPCG(uint64(k), 1))
 	rows, w := make([]*Gradient, k), make([]float64, k)
 	for i := range rows {
@@ -65,8 +77,7 @@ func updated(t *testing.T, set *graphs.Set, w []float64, rows []compute.Buffer) 
 	p := must.Get(set.Update(len(rows)))(t)
 	var in []compute.Buffer
 	for _, values := range [][]float32{make([]float32, set.Total()), Single(w), set.Optimizer.Scalars(1)} {
-		buffer := must.Get(program.ToDevice(set.Backend, values, len(values)))(t)
-		in = append(in, buffer)
+		in = append(in, onDevice(t, set, values))
 	}
 	out := must.Get(p.Call(append(in, rows...)...))(t)
 	theta, norm := make([]float32, set.Total()), []float64{0}

@@ -11,7 +11,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
-	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -21,12 +20,10 @@ import (
 func TestDifferentiateTogether(t *testing.T) {
 	const size, inputs, outputs = 32, 784, 62
 	b := pcltest.Backend(t, backend.XLACPU)
-	cache := graphs.NewCache(b.Clients()...)
-	defer cache.Close()
 	net := must.Get(model.NewMLP(inputs, []int{128, 64}, outputs))(t)
-	set := cache.Sets(graphs.Spec{Model: net, Shared: net.Layout().Total, Batch: size, Optimizer: optim.SGD{LR: 1}})[0]
+	set := setOf(t, b, graphs.Spec{Model: net, Shared: net.Layout().Total, Batch: size, Optimizer: optim.SGD{LR: 1}})
 	r := rand.New(rand.NewPCG(1, 1))
-	theta := []compute.Buffer{must.Get(program.ToDevice(b.Backend, net.Layout().Init(r), set.Total()))(t)}
+	theta := []compute.Buffer{onDevice(t, set, net.Layout().Init(r))}
 	var apart Parts
 	defer apart.Free()
 	parts := must.Get(apart.Of(set, theta[0]))(t)
