@@ -76,7 +76,7 @@ type mark struct {
 
 // goesOn says whether what has a tag belongs to the group.
 func (g *group) goesOn(t tag, inside bool) bool {
-	return g.Name == t.name && g.Say == printable(t.say) && g.Inside == inside && t.at == nil
+	return g.Name == t.name && g.Say == t.say && g.Inside == inside && t.at == nil
 }
 
 // joins says whether the other is a path of the same look.
@@ -92,7 +92,7 @@ func (f *Figure) drawing(fixed bool) (*Drawing, error) {
 		return nil, err
 	}
 	width, height := f.whole()
-	d := &Drawing{Name: printable(f.Name), Alt: printable(f.Alt), Width: tenth(width), fixed: fixed}
+	d := &Drawing{Name: f.Name, Alt: f.Alt, Width: tenth(width), fixed: fixed}
 	f.Draw(draw.NewCanvas(newSheet(d, height), width, height))
 	if len(f.Data.Head) > 0 {
 		var b bytes.Buffer
@@ -119,18 +119,18 @@ func (f *Figure) begin(tile draw.Canvas, label string, p *plot.Plot, box vg.Rect
 		}
 		of = &s.drawing.Rows[row]
 	}
-	*of = append(*of, part{Name: printable(label)})
+	*of = append(*of, part{Name: label})
 	made := &(*of)[len(*of)-1]
 	s.in(made, box)
 	if p != nil {
-		made.Name = printable(strings.Join(strings.Fields(p.Title.Text), " "))
+		made.Name = strings.Join(strings.Fields(p.Title.Text), " ")
 		made.Data = s.box(p.DataCanvas(tile).Rectangle) // which gives axes without data their ends
 		made.X, made.Y = axisOf(&p.X), axisOf(&p.Y)
 	}
 }
 
 func axisOf(a *plot.Axis) axis {
-	out := axis{Label: printable(a.Label.Text), Min: a.Min, Max: a.Max}
+	out := axis{Label: a.Label.Text, Min: a.Min, Max: a.Max}
 	switch a.Scale.(type) {
 	case plot.LogScale:
 		out.Kind = "log"
@@ -140,7 +140,7 @@ func axisOf(a *plot.Axis) axis {
 		out.Kind = "names"
 		for _, t := range ticks {
 			if t.Label != "" {
-				out.Names = append(out.Names, name{t.Value, printable(t.Label)})
+				out.Names = append(out.Names, name{t.Value, t.Label})
 			}
 		}
 	case powerTicks:
