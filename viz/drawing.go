@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -63,7 +64,7 @@ type group struct {
 type mark struct {
 	Path  string    `json:",omitempty"`
 	Text  string    `json:",omitempty"`
-	Image string    `json:",omitempty"`
+	Image []byte    `json:",omitempty"` // a PNG
 	Color int       `json:",omitempty"`
 	Width float64   `json:",omitempty"`
 	Dot   bool      `json:",omitempty"` // of a round pen
@@ -73,6 +74,9 @@ type mark struct {
 	Size  float64   `json:",omitempty"`
 	Turn  float64   `json:",omitempty"` // degrees
 }
+
+// parts are the key's entries and the plots.
+func (d *Drawing) parts() []part { return slices.Concat(append([][]part{d.Key}, d.Rows...)...) }
 
 // goesOn says whether what has a tag belongs to the group.
 func (g *group) goesOn(t tag, inside bool) bool {

@@ -2,10 +2,10 @@ package viz
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html"
-	"slices"
 	"strings"
 )
 
@@ -23,8 +23,7 @@ func (d *Drawing) HTML() string {
 	}
 	b.WriteString(`"`)
 	if d.CSV != nil {
-		csv, _ := json.Marshal(d.CSV) // base64
-		fmt.Fprintf(&b, ` data-csv=%s`, csv)
+		fmt.Fprintf(&b, ` data-csv="%s"`, base64.StdEncoding.EncodeToString(d.CSV))
 	}
 	b.WriteString(`>`)
 	paint := func(i int) string { return fmt.Sprintf("var(--%d)", i) }
@@ -85,7 +84,7 @@ func (d *Drawing) svg(background string, width, height float64) []byte {
 		width, height, width, height, fonts, escaped(d.Alt))
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="%s"/>`, background)
 	paint := func(i int) string { return d.Colors[i][0] }
-	for _, p := range slices.Concat(append([][]part{d.Key}, d.Rows...)...) {
+	for _, p := range d.parts() {
 		p.groups(&b, paint)
 	}
 	b.WriteString("</svg>\n")
@@ -142,8 +141,8 @@ func (m *mark) svg(b *strings.Builder, paint func(int) string) {
 			fmt.Fprintf(b, ` transform="rotate(%g %g %g)"`, m.Turn, m.X, m.Y)
 		}
 		fmt.Fprintf(b, `>%s</text>`, escaped(m.Text))
-	case m.Image != "":
-		fmt.Fprintf(b, `<image x="%g" y="%g" width="%g" height="%g" preserveAspectRatio="none" style="image-rendering:pixelated" href="data:image/png;base64,%s"/>`, m.X, m.Y, m.Size, m.Width, m.Image)
+	case m.Image != nil:
+		fmt.Fprintf(b, `<image x="%g" y="%g" width="%g" height="%g" preserveAspectRatio="none" style="image-rendering:pixelated" href="data:image/png;base64,%s"/>`, m.X, m.Y, m.Size, m.Width, base64.StdEncoding.EncodeToString(m.Image))
 	case m.Width > 0:
 		fmt.Fprintf(b, `<path d="%s" fill="none" stroke="%s" stroke-width="%g"`, m.Path, paint(m.Color), m.Width)
 		if m.Dot {

@@ -2,7 +2,6 @@ package viz
 
 import (
 	"bytes"
-	"encoding/base64"
 	"image"
 	"image/color"
 	"image/png"
@@ -169,7 +168,7 @@ func (s *sheet) FillString(f font.Face, at vg.Point, text string) {
 func (s *sheet) DrawImage(r vg.Rectangle, img image.Image) {
 	var b bytes.Buffer
 	png.Encode(&b, img) // into memory
-	m := mark{Image: base64.StdEncoding.EncodeToString(b.Bytes()), Size: tenth(r.Max.X - r.Min.X), Width: tenth(r.Max.Y - r.Min.Y)}
+	m := mark{Image: b.Bytes(), Size: tenth(r.Max.X - r.Min.X), Width: tenth(r.Max.Y - r.Min.Y)}
 	m.X, m.Y = s.place(vg.Point{X: r.Min.X, Y: r.Max.Y})
 	s.add(m, r.Path())
 }
