@@ -89,8 +89,21 @@ func (m *mark) joins(o *mark) bool {
 }
 
 // Drawing draws the figure at its size.
-func (f *Figure) Drawing() (*Drawing, error) { return f.drawing(f.look() != Light) }
+func (f *Figure) Drawing() (*Drawing, error) {
+	d, err := f.drawing(f.look() != Light)
+	if err != nil || len(f.Data.Head) == 0 {
+		return d, err
+	}
+	var b bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // which is a level
+	if err := errors.Join(f.Data.writeCSV(w), w.Close()); err != nil {
+		return nil, err
+	}
+	d.CSV = b.Bytes()
+	return d, nil
+}
 
+// drawing is Drawing without the data.
 func (f *Figure) drawing(fixed bool) (*Drawing, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -98,15 +111,6 @@ func (f *Figure) drawing(fixed bool) (*Drawing, error) {
 	width, height := f.whole()
 	d := &Drawing{Name: f.Name, Alt: f.Alt, Width: tenth(width), fixed: fixed}
 	f.Draw(draw.NewCanvas(newSheet(d, height), width, height))
-	if len(f.Data.Head) > 0 {
-		var b bytes.Buffer
-		w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // which is a level
-		err := errors.Join(f.Data.writeCSV(w), w.Close())
-		if err != nil {
-			return nil, err
-		}
-		d.CSV = b.Bytes()
-	}
 	return d, nil
 }
 
