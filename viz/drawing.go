@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -63,7 +64,7 @@ type group struct {
 type mark struct {
 	Path  string    `json:",omitempty"`
 	Text  string    `json:",omitempty"`
-	Image string    `json:",omitempty"`
+	Image []byte    `json:",omitempty"` // a PNG
 	Color int       `json:",omitempty"`
 	Width float64   `json:",omitempty"`
 	Dot   bool      `json:",omitempty"` // of a round pen
@@ -74,9 +75,12 @@ type mark struct {
 	Turn  float64   `json:",omitempty"` // degrees
 }
 
+// parts are the key's entries and the plots.
+func (d *Drawing) parts() []part { return slices.Concat(append([][]part{d.Key}, d.Rows...)...) }
+
 // goesOn says whether what has a tag belongs to the group.
 func (g *group) goesOn(t tag, inside bool) bool {
-	return g.Name == t.name && g.Say == printable(t.say) && g.Inside == inside && t.at == nil
+	return g.Name == t.name && g.Say == t.say && g.Inside == inside && t.at == nil
 }
 
 // joins says whether the other is a path of the same look.
@@ -85,24 +89,28 @@ func (m *mark) joins(o *mark) bool {
 }
 
 // Drawing draws the figure at its size.
-func (f *Figure) Drawing() (*Drawing, error) { return f.drawing(f.look() != Light) }
+func (f *Figure) Drawing() (*Drawing, error) {
+	d, err := f.drawing(f.look() != Light)
+	if err != nil || len(f.Data.Head) == 0 {
+		return d, err
+	}
+	var b bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // which is a level
+	if err := errors.Join(f.Data.writeCSV(w), w.Close()); err != nil {
+		return nil, err
+	}
+	d.CSV = b.Bytes()
+	return d, nil
+}
 
+// drawing is Drawing without the data.
 func (f *Figure) drawing(fixed bool) (*Drawing, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
 	width, height := f.whole()
-	d := &Drawing{Name: printable(f.Name), Alt: printable(f.Alt), Width: tenth(width), fixed: fixed}
+	d := &Drawing{Name: f.Name, Alt: f.Alt, Width: tenth(width), fixed: fixed}
 	f.Draw(draw.NewCanvas(newSheet(d, height), width, height))
-	if len(f.Data.Head) > 0 {
-		var b bytes.Buffer
-		w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // which is a level
-		err := errors.Join(f.Data.writeCSV(w), w.Close())
-		if err != nil {
-			return nil, err
-		}
-		d.CSV = b.Bytes()
-	}
 	return d, nil
 }
 
@@ -119,18 +127,18 @@ func (f *Figure) begin(tile draw.Canvas, label string, p *plot.Plot, box vg.Rect
 		}
 		of = &s.drawing.Rows[row]
 	}
-	*of = append(*of, part{Name: printable(label)})
+	*of = append(*of, part{Name: label})
 	made := &(*of)[len(*of)-1]
 	s.in(made, box)
 	if p != nil {
-		made.Name = printable(strings.Join(strings.Fields(p.Title.Text), " "))
+		made.Name = strings.Join(strings.Fields(p.Title.Text), " ")
 		made.Data = s.box(p.DataCanvas(tile).Rectangle) // which gives axes without data their ends
 		made.X, made.Y = axisOf(&p.X), axisOf(&p.Y)
 	}
 }
 
 func axisOf(a *plot.Axis) axis {
-	out := axis{Label: printable(a.Label.Text), Min: a.Min, Max: a.Max}
+	out := axis{Label: a.Label.Text, Min: a.Min, Max: a.Max}
 	switch a.Scale.(type) {
 	case plot.LogScale:
 		out.Kind = "log"
@@ -140,7 +148,7 @@ func axisOf(a *plot.Axis) axis {
 		out.Kind = "names"
 		for _, t := range ticks {
 			if t.Label != "" {
-				out.Names = append(out.Names, name{t.Value, printable(t.Label)})
+				out.Names = append(out.Names, name{t.Value, t.Label})
 			}
 		}
 	case powerTicks:

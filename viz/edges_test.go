@@ -2,6 +2,7 @@ package viz
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -30,16 +31,21 @@ func wellFormedXML(svg []byte) error {
 // TestNamesThatXMLForbids: a control character in a name, which JSON can bring, spoils no drawing.
 func TestNamesThatXMLForbids(t *testing.T) {
 	for _, name := range []string{"a\x01b\x1b[0m", "<b>&\"'", "\ufffe\uffff", "x\ny\tz"} {
-		f, err := StepTimes(Light, StepTime{name, []TimePart{{"gradients", 1}}})
-		if err != nil {
+		times, err := StepTimes(Light, StepTime{name, []TimePart{{"gradients", 1}}})
+		p := NewPlot(Light, name, name, name)
+		p.Line(name, Style{}, []float64{0, 1}, []float64{0, 1})
+		own, err2 := Plots("own", name, p)
+		if err := cmp.Or(err, err2); err != nil {
 			t.Fatal(err)
 		}
-		var svg bytes.Buffer
-		if err := f.Encode(&svg, "svg"); err != nil {
-			t.Fatal(err)
-		}
-		if err := wellFormedXML(svg.Bytes()); err != nil {
-			t.Errorf("%q: %v", name, err)
+		for _, f := range []*Figure{times, own} {
+			var svg bytes.Buffer
+			if err := f.Encode(&svg, "svg"); err != nil {
+				t.Fatal(err)
+			}
+			if err := wellFormedXML(svg.Bytes()); err != nil {
+				t.Errorf("%s, %q: %v", f.Name, name, err)
+			}
 		}
 	}
 }

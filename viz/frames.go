@@ -17,7 +17,6 @@ var (
 	aColor = regexp.MustCompile(`^#(?:[0-9a-f]{6}|[0-9a-f]{8})$`)
 	aPath  = regexp.MustCompile(`^[MLCQZ0-9. e-]*$`)
 	aName  = regexp.MustCompile(`^[a-z0-9-]{0,60}$`)
-	aPNG   = regexp.MustCompile(`^[A-Za-z0-9+/]*=*$`)
 )
 
 // Frames are drawings that stand below each other or, if they have labels, are chosen by a slider, which begins with one.
@@ -85,10 +84,10 @@ func (d *Drawing) check() error {
 			return fmt.Errorf("%.30q is not a colour; want #rrggbb", c)
 		}
 	}
-	for _, p := range slices.Concat(append([][]part{d.Key}, d.Rows...)...) {
+	for _, p := range d.parts() {
 		for _, g := range p.Groups {
 			for _, m := range g.Marks {
-				if m.Color < 0 || m.Color >= max(1, len(d.Colors)) || !aPath.MatchString(m.Path) || !aPNG.MatchString(m.Image) {
+				if m.Color < 0 || m.Color >= max(1, len(d.Colors)) || !aPath.MatchString(m.Path) {
 					return errors.New("a mark is neither a path nor a text nor a picture, or has an unknown colour")
 				}
 			}

@@ -2,10 +2,10 @@ package viz
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html"
-	"slices"
 	"strings"
 )
 
@@ -13,7 +13,7 @@ import (
 // stands in data attributes.
 func (d *Drawing) HTML() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `<figure class="pcl-figure" data-name="%s" style="max-width:%.0fpx`, html.EscapeString(d.Name), d.Width*96/72)
+	fmt.Fprintf(&b, `<figure class="pcl-figure" data-name="%s" style="max-width:%.0fpx`, escaped(d.Name), d.Width*96/72)
 	for i, c := range d.Colors {
 		if c[0] == c[1] {
 			fmt.Fprintf(&b, ";--%d:%s", i, c[0])
@@ -23,19 +23,18 @@ func (d *Drawing) HTML() string {
 	}
 	b.WriteString(`"`)
 	if d.CSV != nil {
-		csv, _ := json.Marshal(d.CSV) // base64
-		fmt.Fprintf(&b, ` data-csv=%s`, csv)
+		fmt.Fprintf(&b, ` data-csv="%s"`, base64.StdEncoding.EncodeToString(d.CSV))
 	}
 	b.WriteString(`>`)
 	paint := func(i int) string { return fmt.Sprintf("var(--%d)", i) }
 	if len(d.Key) > 0 {
 		b.WriteString(`<div class="pcl-key">`)
 		for _, p := range d.Key {
-			fmt.Fprintf(&b, `<span class="pcl-entry" data-series="%s">`, html.EscapeString(p.Name))
+			fmt.Fprintf(&b, `<span class="pcl-entry" data-series="%s">`, escaped(p.Name))
 			if p.Box[2] > 0 {
 				p.svg(&b, fmt.Sprintf(`style="width:%.3gpx" aria-hidden="true"`, p.Box[2]*96/72), paint)
 			}
-			fmt.Fprintf(&b, `<span>%s</span></span>`, html.EscapeString(p.Name))
+			fmt.Fprintf(&b, `<span>%s</span></span>`, escaped(p.Name))
 		}
 		b.WriteString(`</div>`)
 	}
@@ -48,7 +47,7 @@ func (d *Drawing) HTML() string {
 			if nth++; nth > 1 {
 				alt = fmt.Sprintf("Plot %d: %s", nth, cmp.Or(p.Name, p.Y.Label, p.X.Label))
 			}
-			attributes += fmt.Sprintf(` role="img" aria-label="%s"`, html.EscapeString(alt))
+			attributes += fmt.Sprintf(` role="img" aria-label="%s"`, escaped(alt))
 			p.svg(&b, attributes, paint)
 		}
 		b.WriteString(`</div>`)
@@ -57,10 +56,21 @@ func (d *Drawing) HTML() string {
 	return b.String()
 }
 
+// escaped is a text as HTML and XML have it, without the characters that XML does not allow even escaped: a name that holds one
+// would make the whole drawing unreadable.
+func escaped(s string) string {
+	return html.EscapeString(strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
+			return -1
+		}
+		return r
+	}, s))
+}
+
 // text is an axis as an attribute.
 func (a axis) text() string {
 	data, _ := json.Marshal(a) // of finite numbers
-	return html.EscapeString(string(data))
+	return escaped(string(data))
 }
 
 // fonts of the same widths stand behind Liberation Sans, which few readers have, and one that is hardly wider: where a bare
@@ -71,10 +81,10 @@ const fonts = `font-family="'Liberation Sans',Arimo,Arial,Helvetica,'DejaVu Sans
 func (d *Drawing) svg(background string, width, height float64) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%gpt" height="%gpt" viewBox="0 0 %g %g" %s role="img" aria-label="%s">`,
-		width, height, width, height, fonts, html.EscapeString(d.Alt))
+		width, height, width, height, fonts, escaped(d.Alt))
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="%s"/>`, background)
 	paint := func(i int) string { return d.Colors[i][0] }
-	for _, p := range slices.Concat(append([][]part{d.Key}, d.Rows...)...) {
+	for _, p := range d.parts() {
 		p.groups(&b, paint)
 	}
 	b.WriteString("</svg>\n")
@@ -95,7 +105,7 @@ func (p *part) groups(b *strings.Builder, paint func(int) string) {
 		}
 		for _, a := range [][2]string{{"series", g.Name}, {"say", g.Say}, {"at", values(g.At)}} {
 			if a[1] != "" {
-				fmt.Fprintf(b, ` data-%s="%s"`, a[0], html.EscapeString(a[1]))
+				fmt.Fprintf(b, ` data-%s="%s"`, a[0], escaped(a[1]))
 			}
 		}
 		b.WriteString(`>`)
@@ -130,9 +140,9 @@ func (m *mark) svg(b *strings.Builder, paint func(int) string) {
 		if m.Turn != 0 {
 			fmt.Fprintf(b, ` transform="rotate(%g %g %g)"`, m.Turn, m.X, m.Y)
 		}
-		fmt.Fprintf(b, `>%s</text>`, html.EscapeString(m.Text))
-	case m.Image != "":
-		fmt.Fprintf(b, `<image x="%g" y="%g" width="%g" height="%g" preserveAspectRatio="none" style="image-rendering:pixelated" href="data:image/png;base64,%s"/>`, m.X, m.Y, m.Size, m.Width, m.Image)
+		fmt.Fprintf(b, `>%s</text>`, escaped(m.Text))
+	case m.Image != nil:
+		fmt.Fprintf(b, `<image x="%g" y="%g" width="%g" height="%g" preserveAspectRatio="none" style="image-rendering:pixelated" href="data:image/png;base64,%s"/>`, m.X, m.Y, m.Size, m.Width, base64.StdEncoding.EncodeToString(m.Image))
 	case m.Width > 0:
 		fmt.Fprintf(b, `<path d="%s" fill="none" stroke="%s" stroke-width="%g"`, m.Path, paint(m.Color), m.Width)
 		if m.Dot {

@@ -2,7 +2,6 @@ package viz
 
 import (
 	"bytes"
-	"encoding/base64"
 	"image"
 	"image/color"
 	"image/png"
@@ -160,7 +159,7 @@ func (s *sheet) FillString(f font.Face, at vg.Point, text string) {
 	if f.Font.Size == 0 {
 		return
 	}
-	m := mark{Text: printable(text), Color: s.pen.color, Size: tenth(f.Font.Size)}
+	m := mark{Text: text, Color: s.pen.color, Size: tenth(f.Font.Size)}
 	m.X, m.Y = s.place(at)
 	m.Turn = -math.Round(math.Atan2(s.pen.turn[1], s.pen.turn[0]) * 180 / math.Pi)
 	s.add(m, vg.Path{{Type: vg.MoveComp, Pos: vg.Point{X: at.X + f.Width(text)/2, Y: at.Y}}})
@@ -169,7 +168,7 @@ func (s *sheet) FillString(f font.Face, at vg.Point, text string) {
 func (s *sheet) DrawImage(r vg.Rectangle, img image.Image) {
 	var b bytes.Buffer
 	png.Encode(&b, img) // into memory
-	m := mark{Image: base64.StdEncoding.EncodeToString(b.Bytes()), Size: tenth(r.Max.X - r.Min.X), Width: tenth(r.Max.Y - r.Min.Y)}
+	m := mark{Image: b.Bytes(), Size: tenth(r.Max.X - r.Min.X), Width: tenth(r.Max.Y - r.Min.Y)}
 	m.X, m.Y = s.place(vg.Point{X: r.Min.X, Y: r.Max.Y})
 	s.add(m, r.Path())
 }
@@ -189,7 +188,7 @@ func (s *sheet) add(m mark, shape vg.Path) {
 	inside := x >= d[0]-0.5 && x <= d[0]+d[2]+0.5 && y >= d[1]-0.5 && y <= d[1]+d[3]+0.5
 	n := len(s.part.Groups) - 1
 	if n < 0 || !s.part.Groups[n].goesOn(s.tag, inside) {
-		s.part.Groups = append(s.part.Groups, group{Name: s.tag.name, Say: printable(s.tag.say), At: thinnedOut(s.tag.at), Inside: inside})
+		s.part.Groups = append(s.part.Groups, group{Name: s.tag.name, Say: s.tag.say, At: thinnedOut(s.tag.at), Inside: inside})
 		s.tag.at = nil // the values stand once
 		n++
 	}
@@ -324,15 +323,4 @@ func hex(c color.NRGBA) string {
 		}
 	}
 	return string(out)
-}
-
-// printable leaves out the characters that XML does not allow, even escaped: a name that holds one would make the whole
-// drawing unreadable.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
-			return -1
-		}
-		return r
-	}, s)
 }

@@ -412,6 +412,7 @@ func TestFiguresAnswerInBrowser(t *testing.T) {
 		{`(document.querySelector(".pcl-frames input").value = 1, document.querySelector(".pcl-frames input").dispatchEvent(new Event("input")), document.querySelector(".pcl-frames output").textContent)`, "two"},
 		{`String(document.querySelectorAll(".pcl-frames > div:not([hidden])").length)`, "1"},
 		{`(document.querySelector(".switch").click(), document.documentElement.style.colorScheme)`, "dark"},
+		{`getComputedStyle(document.body.appendChild(make("i", {className: "k"}))).color`, "rgb(194, 151, 255)"},
 		{`(window.saved = [], URL.createObjectURL = file => { file.text().then(text => saved.push(file.type + " " + text)); return "blob:none"; },
 			HTMLAnchorElement.prototype.click = function () { saved.push(this.download); }, document.querySelectorAll(".pcl-figure .tools button").forEach(e => e.click()), document.title)`, "one"},
 	} {

@@ -75,7 +75,7 @@ func newDecisionRow(l versus.Line, situations int, series string) decisionRow {
 	}
 	row.Difference, row.Shared = value{findings.Signed(a.Difference), a.Difference}, fmt.Sprintf("%d of %d", a.Situations, situations)
 	if a.Interval != nil {
-		row.Interval = fmt.Sprintf("%s to %s", findings.Signed(a.Interval[0]), findings.Signed(a.Interval[1]))
+		row.Interval = interval(a.Interval[0], a.Interval[1])
 	}
 	if a.Holm != nil {
 		row.P = value{findings.PValue(*a.Holm), *a.Holm}
@@ -84,6 +84,11 @@ func newDecisionRow(l versus.Line, situations int, series string) decisionRow {
 		row.Class = map[bool]string{true: "good", false: "bad"}[a.Difference > 0]
 	}
 	return row
+}
+
+// interval is one of differences.
+func interval(low, high float64) string {
+	return fmt.Sprintf("%s to %s", findings.Signed(low), findings.Signed(high))
 }
 
 // costFigure draws accuracy against cost, a plot for each table in which costs are known; nil if there is none. series and

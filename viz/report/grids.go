@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,10 +39,7 @@ func Grids(ctx context.Context, w io.Writer, in GridsInput) error {
 	if len(in.Findings.Grids) == 0 {
 		return errors.New("report: no results of grids; a page needs at least one grid")
 	}
-	p := &gridsPage{Title: in.Title, Cite: cite, Made: in.Origin.made()}
-	if p.Title == "" {
-		p.Title = "Results"
-	}
+	p := &gridsPage{Title: cmp.Or(in.Title, "Results"), Cite: cite, Made: in.Origin.made()}
 	p.Headline = gridsHeadline(in.Findings)
 	at := entryIDs(in.Findings)
 	if tested(in.Findings.Claims) { // else no grid is one of the paper's
@@ -151,7 +149,7 @@ func newPartRow(p *findings.Part, at map[*findings.Entry]string) partRow {
 		row.Rivals = fmt.Sprintf("the closest of %d: ", p.Rivals)
 	}
 	if t.Resampled {
-		row.Interval = fmt.Sprintf("%s to %s", findings.Signed(t.Interval.Low), findings.Signed(t.Interval.High))
+		row.Interval = interval(t.Interval.Low, t.Interval.High)
 	}
 	if p.Outcome != findings.NotTestable {
 		row.P = findings.PValue(t.Adjusted)

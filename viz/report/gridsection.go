@@ -120,7 +120,7 @@ func withHighest(c *findings.Column) *decision {
 		row := entryRow(e)
 		row.Difference, row.Shared = value{findings.Signed(t.Difference), t.Difference}, fmt.Sprint(t.Situations)
 		if t.Resampled {
-			row.Interval = fmt.Sprintf("%s to %s", findings.Signed(t.Interval.Low), findings.Signed(t.Interval.High))
+			row.Interval = interval(t.Interval.Low, t.Interval.High)
 			row.Beats = rounded(100*t.Improvement, 0)
 		}
 		if !math.IsNaN(t.Adjusted) {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -30,7 +31,7 @@ func newPage(in *DemoInput) (*page, error) {
 	}
 	table := newResultTable(groups)
 	p := &page{
-		Title:     in.Title,
+		Title:     cmp.Or(in.Title, "Parallel continual learning"),
 		Results:   table,
 		Headline:  headline(in, table),
 		Best:      table.best(),
@@ -41,9 +42,6 @@ func newPage(in *DemoInput) (*page, error) {
 	var config bytes.Buffer
 	if json.Indent(&config, first.Config, "", "  ") == nil {
 		p.Config = config.String()
-	}
-	if p.Title == "" {
-		p.Title = "Parallel continual learning"
 	}
 	for _, f := range runFigures(in.Runs, table.Repeated) {
 		if f.Picture != "" { // else there are no accuracies for it

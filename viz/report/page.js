@@ -132,7 +132,7 @@ for (const table of all("table.filtered")) {
   show();
 }
 
-for (const table of document.querySelectorAll("table")) { // one of many columns lies across its page of paper
+for (const table of all("table")) { // one of many columns lies across its page of paper
   if ((table.rows[0]?.cells.length ?? 0) > 9) (table.closest(".scroll,.out") ?? table).classList.add("turned");
 }
 
@@ -173,8 +173,8 @@ const say = (item, svg) => {
 
 // A plot of a figure: its values, a pointer on them, and a zoom.
 class Plot {
-  constructor(svg, figure) {
-    Object.assign(this, { svg, figure, x: JSON.parse(svg.dataset.x), y: JSON.parse(svg.dataset.y), view: null, at: -1 });
+  constructor(svg) {
+    Object.assign(this, { svg, x: JSON.parse(svg.dataset.x), y: JSON.parse(svg.dataset.y), view: null, at: -1 });
     const [left, top, width, height] = svg.dataset.box.split(" ").map(Number);
     Object.assign(this, { left, top, width, height });
     svg.tabIndex = 0;
@@ -383,7 +383,7 @@ class Plot {
 
 // A figure: its key switches series and brings them forward, and its data can be seen and saved.
 all("figure.pcl-figure").forEach((figure, number) => {
-  const plots = all(".pcl-plot", figure).map(svg => new Plot(svg, figure));
+  const plots = all(".pcl-plot", figure).map(svg => new Plot(svg));
   const series = [...new Set(all("g[data-series]", figure).map(g => g.dataset.series))].filter(n => n);
   const name = "off" + number, off = new Set(view.getAll(name));
   const apply = () => {

@@ -9,9 +9,8 @@ import (
 )
 
 // What outputs and texts may bring into a page: text, tables, pictures that lie in the page itself,
-// links that a reader may follow, and the sliders, bars and figures of package nb. What a figure offers to
-// save comes as text, of which the page's own script makes the file. No script, handler, style
-// sheet, frame, form or address that a browser would load or go to by itself.
+// links that a reader may follow, and bars as those of package nb, whose figures come as data. No script, handler,
+// style sheet, frame, form or address that a browser would load or go to by itself.
 
 // allowed are the elements; all others lose their tags, and those of left their contents too.
 var allowed = strings.Fields(`a abbr address article aside b bdi bdo blockquote br caption center cite code col colgroup dd
@@ -37,7 +36,7 @@ func words(list string) map[string]bool {
 
 var (
 	embedded = regexp.MustCompile(`^data:image/[a-z+.-]+;base64,[A-Za-z0-9+/]+=*$`)
-	class    = regexp.MustCompile(`^(?:pcl-[a-z]+|footnote[a-z-]*|alert(?: alert-[a-z]+)*|term-[a-z0-9]+(?: term-[a-z0-9]+)*)$`)
+	class    = regexp.MustCompile(`^(?:footnote[a-z-]*|alert(?: alert-[a-z]+)*|term-[a-z0-9]+(?: term-[a-z0-9]+)*)$`)
 	target   = regexp.MustCompile(`^[^\s"'<>]{1,200}$`) // of links
 	number   = regexp.MustCompile(`^-?[0-9]{1,15}(?:\.[0-9]{1,15})?$`)
 	pixels   = regexp.MustCompile(`^[0-9]{1,4}(?:px|%)?$`)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"image/color"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -127,13 +128,8 @@ func speed(r runPtr) float64 {
 }
 
 func paramText(params map[string]any) string {
-	keys := make([]string, 0, len(params))
-	for k := range params {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
 	var parts []string
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(params)) {
 		parts = append(parts, fmt.Sprintf("%s = %v", k, params[k]))
 	}
 	return strings.Join(parts, ", ")

@@ -129,7 +129,7 @@ func thumbnail(uri, kind, base64Data string) string {
 	if err != nil {
 		return uri
 	}
-	return "data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(small)
+	return imageURI("image/jpeg", small)
 }
 
 // shrink makes a JPEG of a picture, on white where it is transparent.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"math"
@@ -63,10 +64,7 @@ func newToySection(traces []viz.Trace) (*toySection, error) {
 
 func newToyRow(tr viz.Trace) toyRow {
 	n := len(tr.X) - 1
-	row := toyRow{Label: tr.Label}
-	if row.Label == "" {
-		row.Label = tr.Method
-	}
+	row := toyRow{Label: cmp.Or(tr.Label, tr.Method)}
 	ends := [4]float64{tr.X[n], tr.Y[n], tr.F1[n], tr.F2[n]}
 	want, ok := known[tr.Method]
 	ok = ok && n == 1500 && tr.LR == 2e-5 && tr.Arrival == 500 && tr.X[0] == 3 && tr.Y[0] == 3
@@ -90,7 +88,7 @@ func toyNote(traces []viz.Trace) string {
 	var raise, keep []string
 	most, longer := 0.0, false
 	for _, tr := range traces {
-		label := newToyRow(tr).Label
+		label := cmp.Or(tr.Label, tr.Method)
 		longer = longer || strings.HasPrefix(tr.Method, "emgd")
 		rise := slices.Max(tr.F1[tr.Arrival:]) - tr.F1[tr.Arrival]
 		if rise <= 1e-4 {
