@@ -48,9 +48,7 @@ func (c *toyCmd) Run(rc *runContext) error {
 			return usageError{err}
 		}
 		if rule, err := weigh.New(name, parameters(c.Param), 0); err == nil {
-			if more := rule.LeavesOut(); len(more) > 0 {
-				rc.note("pcl toy: %s also has %s, which there is not in a problem of two functions: its weights alone are shown", name, strings.Join(more, " and "))
-			}
+			sayWhatIsLeftOut(rc, rule)
 		}
 		traces = append(traces, t)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -74,17 +75,24 @@ func Open(r io.ReaderAt, length int64) (*Index, error) {
 }
 
 func (x *Index) readHeader(text []byte) error {
-	return jsonin.Object(text, func(key string, value json.RawMessage) error {
+	var header map[string]json.RawMessage
+	if err := jsonin.Unmarshal(text, &header); err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(header)) { // so that a file has one error
 		if key == metadataKey {
-			return jsonin.Unmarshal(value, &x.Metadata)
+			if err := jsonin.Unmarshal(header[key], &x.Metadata); err != nil {
+				return err
+			}
+			continue
 		}
-		t, err := readEntry(key, value)
+		t, err := readEntry(key, header[key])
 		if err != nil {
 			return fmt.Errorf("tensor %q: %w", key, err)
 		}
 		x.Entries = append(x.Entries, t)
-		return nil
-	})
+	}
+	return nil
 }
 
 // described is what the header says of a tensor.
