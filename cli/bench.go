@@ -4,9 +4,10 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -31,17 +33,16 @@ type benchCmd struct {
 // is class-incremental, so that all parameters are shared.
 type benchStepCmd struct {
 	Model     string   `default:"mlp" enum:"mlp,resnet18" help:"mlp (784-128-64-62) or resnet18."`
-	Width     int      `placeholder:"N" help:"Channels of the ResNet's stem (64)."`
+	Width     int      `range:"whole [1,inf)" default:"64" placeholder:"N" help:"Channels of the ResNet's stem (${default})."`
 	Precision string   `default:"float32" enum:"float32,bfloat16" help:"Precision of the model's products: ${enum}."`
-	Side      int      `placeholder:"N" help:"Height and width of the ResNet's images (32)."`
-	Batch     int      `placeholder:"N" help:"Samples of each stream (default 128 for the mlp, 32 for resnet18)."`
+	Side      int      `range:"whole [1,inf)" default:"32" placeholder:"N" help:"Height and width of the ResNet's images (${default})."`
+	Batch     int      `range:"whole [2,inf)" placeholder:"N" help:"Samples of each stream (default 128 for the mlp, 32 for resnet18)."`
 	K         int      `name:"k" default:"3" placeholder:"N" help:"Number of gradients in a step: one for each stream, and one for the memory if there is one (${default})."`
 	Method    []string `default:"avggrad,emgd-gmc" placeholder:"NAME,…" help:"Methods (${default}); each is compared with the first."`
-	Param     assigned `placeholder:"NAME=VALUE" help:"Parameter of the methods; may be repeated."`
 	Memory    bool     `help:"Compute one of the K gradients on the memory of a task that has ended."`
 	Edit      bool     `help:"Time the last method with memory editing too (implies --memory)."`
-	Warmup    int      `default:"5" placeholder:"N" help:"Steps before the first timed one (${default})."`
-	Steps     int      `default:"30" placeholder:"N" help:"Timed steps of each method (${default})."`
+	Warmup    int      `range:"whole [0,1000000]" default:"5" placeholder:"N" help:"Steps before the first timed one (${default})."`
+	Steps     int      `range:"whole [1,1000000]" default:"30" placeholder:"N" help:"Timed steps of each method (${default})."`
 	Turns     bool     `help:"Take turns with other programs: print a JSON line when ready, then read from each line of standard input how many steps to time next, and answer with a JSON line."`
 	JSON      bool     `name:"json" help:"Print JSON, with the time of every step."`
 	machineFlags
@@ -115,7 +116,7 @@ func (c *benchStepCmd) Run(rc *runContext) error {
 	if err := report.turn(rc, c.Warmup); err != nil {
 		return err
 	}
-	forgetPeakRSS()
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // Linux then measures the peak of the memory from now on
 	if c.Turns {
 		return report.takeTurns(rc)
 	}
@@ -132,41 +133,28 @@ func (c *benchStepCmd) Run(rc *runContext) error {
 
 // Validate checks the flags, and fills in defaults that depend on other flags.
 func (c *benchStepCmd) Validate() error {
-	if c.Model != "resnet18" && (c.Width != 0 || c.Side != 0) {
-		return errors.New("--width and --side are for a ResNet: add --model resnet18")
+	sizes := model.Sizes{Height: 28, Width: 28, Channels: 1, Outputs: 62, Hidden: []int{128, 64}}
+	batch := 128
+	if c.Model == "resnet18" {
+		sizes = model.Sizes{Height: c.Side, Width: c.Side, Channels: 3, Outputs: 100, Base: c.Width}
+		batch = 32
 	}
-	c.Width, c.Side = cmp.Or(c.Width, 64), cmp.Or(c.Side, 32)
-	if c.Batch == 0 {
-		c.Batch = 128
-		if c.Model == "resnet18" {
-			c.Batch = 32
-		}
-	}
+	c.Batch = cmp.Or(c.Batch, batch)
 	c.Memory = c.Memory || c.Edit
 	least := 1
 	if c.Memory {
 		least = 2
 	}
-	switch tasks := c.outputs() / classesPerTask; {
-	case c.K < least || c.K > tasks:
-		return fmt.Errorf("--k %d: the benchmark has %d to %d rows", c.K, least, tasks)
-	case c.Batch < 2:
-		return fmt.Errorf("--batch %d: want 2 samples or more", c.Batch)
-	case c.Steps < 1 || c.Warmup < 0:
-		return fmt.Errorf("--steps %d --warmup %d: want at least one step, and no negative number", c.Steps, c.Warmup)
-	case c.Steps > maxTimedSteps || c.Warmup > maxTimedSteps:
-		return fmt.Errorf("--steps %d --warmup %d: want at most %d, as the time of each is kept", c.Steps, c.Warmup, maxTimedSteps)
+	switch most := sizes.Outputs / classesPerTask; {
+	case c.K < least || c.K > most:
+		return fmt.Errorf("--k %d: the benchmark has %d to %d rows", c.K, least, most)
 	case c.Turns && len(c.contenders()) != 1:
 		return fmt.Errorf("--turns times one method, not %d", len(c.contenders()))
 	}
 	for _, name := range c.Method {
-		if _, err := method.New(name, parameters(c.Param)); err != nil {
+		if _, err := method.New(name, nil); err != nil {
 			return err
 		}
-	}
-	sizes := model.Sizes{Height: 28, Width: 28, Channels: 1, Outputs: c.outputs(), Hidden: []int{128, 64}}
-	if c.Model == "resnet18" {
-		sizes = model.Sizes{Height: c.Side, Width: c.Side, Channels: 3, Outputs: c.outputs(), Base: c.Width}
 	}
 	var err error
 	if c.net, err = model.New(c.Model, sizes); err == nil && c.Precision == "bfloat16" {
@@ -174,9 +162,6 @@ func (c *benchStepCmd) Validate() error {
 	}
 	return err
 }
-
-// maxTimedSteps is the largest number of steps that are timed at once. The time of each is kept.
-const maxTimedSteps = 1_000_000
 
 // editing is appended to the name of the contender that edits its memory.
 const editing = "+edit"
@@ -191,13 +176,6 @@ func (c *benchStepCmd) contenders() []string {
 
 // classesPerTask is the number of classes of every task of the benchmark.
 const classesPerTask = 2
-
-func (c *benchStepCmd) outputs() int {
-	if c.Model == "mlp" {
-		return 62
-	}
-	return 100
-}
 
 // learner returns a contender whose learner has K rows that never end. If asked for, one of them is the memory of a
 // task that has ended.
@@ -215,7 +193,7 @@ func (c *benchStepCmd) learner(b *backend.Backend, programs *pcl.Programs, name 
 		o.Edit.Eta = 0.02
 	}
 	var err error
-	if o.Method, err = method.New(plain, parameters(c.Param)); err != nil {
+	if o.Method, err = method.New(plain, nil); err != nil {
 		return nil, err
 	}
 	l, err := pcl.NewLearner(o)
@@ -284,8 +262,8 @@ func (r *benchReport) takeTurns(rc *runContext) error {
 	lines := bufio.NewScanner(rc.stdin)
 	for lines.Scan() {
 		steps, err := strconv.Atoi(lines.Text())
-		if err != nil || steps < 1 || steps > maxTimedSteps {
-			return usagef("--turns: %q is not a number of steps from 1 to %d", lines.Text(), maxTimedSteps)
+		if err != nil || steps < 1 {
+			return usagef("--turns: %q is not a number of steps", lines.Text())
 		}
 		if err := r.turn(rc, steps); err != nil {
 			return err
@@ -333,4 +311,38 @@ func (r *benchReport) print(out io.Writer) error {
 	}
 	_, err := fmt.Fprintln(out)
 	return err
+}
+
+// noiseStream delivers random images of two classes in turn.
+type noiseStream struct {
+	pixels []float32 // noise, of which batches are parts
+	rng    *rand.Rand
+	class  int
+	left   int // how many batches are left; if negative, the stream never ends
+}
+
+// Next fills a batch with a part of the noise that begins at a random place.
+func (s *noiseStream) Next(b *data.Batch) error {
+	if s.left == 0 {
+		return io.EOF
+	}
+	s.left--
+	copy(b.X, s.pixels[s.rng.IntN(len(s.pixels)-len(b.X)):])
+	for i := range b.Class {
+		b.Class[i] = s.class + i%classesPerTask
+	}
+	b.N = len(b.Class)
+	return nil
+}
+
+func newRand(i int) *rand.Rand { return rand.New(rand.NewPCG(2, uint64(i))) }
+
+// noise returns n random pixels in [0,1), the same each time.
+func noise(n int) []float32 {
+	rng := rand.New(rand.NewPCG(1, 1))
+	pixels := make([]float32, n)
+	for i := range pixels {
+		pixels[i] = rng.Float32()
+	}
+	return pixels
 }

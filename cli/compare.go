@@ -14,7 +14,6 @@ import (
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
-	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -47,21 +46,11 @@ func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
 	}
 	m := c.machine(rc, c.DataDir)
 	defer m.Close()
-	set, err := m.Dataset(rc.ctx, c.Dataset)
-	if err != nil {
-		return err
-	}
-	for _, config := range configs {
-		if _, err := config.NewScenario(set); err != nil {
-			return usageError{err}
-		}
-	}
 	everyCore := c.Jobs == 0
 	if everyCore {
 		c.Jobs = runtime.NumCPU()
 	}
-	c.share(c.Jobs)
-	b, err := m.Backend(rc.ctx)
+	set, b, err := c.ready(rc, m, configs, c.Jobs)
 	if err != nil {
 		return err
 	}
@@ -69,7 +58,18 @@ func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
 		c.Jobs = 1
 	}
 	rc.note("%d runs in %s, %d at a time%s", len(configs), c.Out, c.Jobs, noteOf(set))
-	runs, err := c.make(rc, configs, m)
+	w := experiment.Where{Machine: m, Jobs: c.Jobs, Dir: c.Out, Options: func(experiment.Config) experiment.RunOptions {
+		return experiment.RunOptions{Resume: true, CheckpointEvery: c.CheckpointEvery, Keep: 2}
+	}}
+	runs, err := collect(rc, configs, w, "", func(err error, config experiment.Config) error {
+		switch {
+		case errors.Is(err, experiment.ErrInterrupted):
+			return fmt.Errorf("%w; the runs are kept; go on with: pcl %s", experiment.ErrInterrupted, strings.Join(quoted(os.Args[1:]), " "))
+		case errors.Is(err, experiment.ErrForeign):
+			return fmt.Errorf("%w (make the runs of this program elsewhere, with --out)", err)
+		}
+		return fmt.Errorf("%s, %s-incremental, label set %d: %w; finished runs are kept", config.Method, config.Increment, config.LabelSet, err)
+	})
 	if err != nil {
 		return err
 	}
@@ -197,31 +197,6 @@ func (c *compareCmd) folder() string {
 		return '-'
 	}, strings.Join(append([]string{"compare", kind}, c.Methods...), "-"))
 	return name[:min(len(name), 100)]
-}
-
-// make makes the runs that are not finished, and shows how far they are. An interrupt waits until those in progress have been saved.
-func (c *compareCmd) make(rc *runContext, configs []experiment.Checked, m *experiment.Machine) ([]*results.Run, error) {
-	defer rc.hold()()
-	runs := make([]*results.Run, len(configs))
-	far := overall{rc: rc, runs: len(configs), parts: map[int]float64{}}
-	w := experiment.Where{Machine: m, Jobs: c.Jobs, Dir: c.Out, Begin: far.begin, Progress: far.show, Options: func(experiment.Config) experiment.RunOptions {
-		return experiment.RunOptions{Resume: true, CheckpointEvery: c.CheckpointEvery, Keep: 2}
-	}}
-	var stopped error
-	for e, err := range experiment.Each(rc.ctx, configs, w) {
-		far.end(e.Index, err)
-		switch {
-		case errors.Is(err, experiment.ErrInterrupted):
-			stopped = fmt.Errorf("%w; the runs are kept; go on with: pcl %s", experiment.ErrInterrupted, strings.Join(quoted(os.Args[1:]), " "))
-		case errors.Is(err, experiment.ErrForeign):
-			return nil, fmt.Errorf("%w (make the runs of this program elsewhere, with --out)", err)
-		case err != nil:
-			return nil, fmt.Errorf("%s, %s-incremental, label set %d: %w; finished runs are kept", configs[e.Index].Method, configs[e.Index].Increment, configs[e.Index].LabelSet, err)
-		default:
-			runs[e.Index] = e.Run
-		}
-	}
-	return runs, stopped
 }
 
 // printVersus prints comparisons, if there are any.

@@ -20,12 +20,11 @@ import (
 
 // demoCmd trains several methods on built-in data and draws one page about them.
 type demoCmd struct {
-	Out       string   `short:"o" default:"pcl-demo.html" type:"path" placeholder:"FILE.html" help:"Page to write (default: ${default})."`
-	Cover     string   `type:"path" placeholder:"FILE.png" help:"Draw the overview picture too."`
-	Runs      string   `type:"path" placeholder:"DIR" help:"Keep results and records in this folder, and reuse those that are already there."`
-	Method    []string `default:"emgd,der-pp,emgd-gmc,avggrad,mgda" placeholder:"NAME,…" help:"Methods to compare (${default})."`
-	Increment string   `default:"class" enum:"task,class" help:"Whether predictions choose among the classes of the sample's task or among all classes: ${enum}."`
-	Seed      []uint64 `placeholder:"N,…" help:"Run seeds (default 1234,1235,1236; on the pure-Go backend, which is slower, 1234)."`
+	Out    string   `short:"o" default:"pcl-demo.html" type:"path" placeholder:"FILE.html" help:"Page to write (default: ${default})."`
+	Cover  string   `type:"path" placeholder:"FILE.png" help:"Draw the overview picture too."`
+	Runs   string   `type:"path" placeholder:"DIR" help:"Keep results and records in this folder, and reuse those that are already there."`
+	Method []string `default:"emgd,der-pp,emgd-gmc,avggrad,mgda" placeholder:"NAME,…" help:"Methods to compare (${default})."`
+	Seed   []uint64 `placeholder:"N,…" help:"Run seeds (default 1234,1235,1236; on the pure-Go backend, which is slower, 1234)."`
 
 	machineFlags
 }
@@ -93,7 +92,7 @@ func (c *demoCmd) Run(rc *runContext) error {
 // train makes the runs, and reads the records of the first of each method.
 func (c *demoCmd) train(rc *runContext, m *experiment.Machine, in *report.DemoInput, folder string) error {
 	base := experiment.DefaultConfig("glyphs")
-	base.Increment, base.EvalEvery = scenario.Increment(c.Increment), 20
+	base.Increment, base.EvalEvery = scenario.ClassIncremental, 20
 	var configs []experiment.Checked
 	for _, config := range experiment.Vary(base, c.Method, nil, c.Seed...) {
 		checked, err := config.Check()
@@ -105,17 +104,17 @@ func (c *demoCmd) train(rc *runContext, m *experiment.Machine, in *report.DemoIn
 	w := experiment.Where{Machine: m, Dir: folder, Options: func(experiment.Config) experiment.RunOptions {
 		return experiment.RunOptions{Resume: true, Record: true}
 	}}
-	for e, err := range shownRuns(rc, configs, w, "") {
-		if err != nil {
-			return err
+	runs, err := collect(rc, configs, w, "", func(err error, _ experiment.Config) error { return err })
+	if err != nil {
+		return err
+	}
+	in.Runs = runs
+	for i, r := range runs {
+		if in.Records[r.Method] != nil {
+			continue
 		}
-		in.Runs = append(in.Runs, e.Run)
-		if in.Records[e.Run.Method] == nil {
-			records, err := stepsOf(report.RunFile{Records: filepath.Join(folder, configs[e.Index].Folder(), experiment.RecordFile)})
-			if err != nil {
-				return err
-			}
-			in.Records[e.Run.Method] = records
+		if in.Records[r.Method], err = stepsOf(filepath.Join(folder, configs[i].Folder(), experiment.RecordFile)); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -93,7 +93,7 @@ func (c *exportCSVCmd) Run(rc *runContext) error {
 		case c.Table == "accuracy":
 			return tables.Accuracy(out, runs)
 		case c.Table == "steps":
-			return tables.Steps(out, runs, func(i int) ([]results.Record, error) { return stepsOf(files[i]) })
+			return tables.Steps(out, runs, func(i int) ([]results.Record, error) { return stepsOf(files[i].Records) })
 		case grids == nil:
 			return tables.Runs(out, runs)
 		}
@@ -147,7 +147,7 @@ func (c *exportTensorBoardCmd) Run(rc *runContext) error {
 		n += own
 	}
 	for i := 0; grids == nil && i < len(files); i++ {
-		records, err := stepsOf(files[i])
+		records, err := stepsOf(files[i].Records)
 		if err != nil {
 			return err
 		}
@@ -162,18 +162,18 @@ func (c *exportTensorBoardCmd) Run(rc *runContext) error {
 }
 
 // stepsOf reads the records of a run's steps; none if the run kept no records.
-func stepsOf(f report.RunFile) ([]results.Record, error) {
-	if f.Records == "" {
+func stepsOf(file string) ([]results.Record, error) {
+	if file == "" {
 		return nil, nil
 	}
-	in, err := os.Open(f.Records)
+	in, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
 	records, err := results.ReadRecords(in)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Records, err)
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return records, nil
 }

@@ -59,7 +59,6 @@ func TestFlagsThatDoNothing(t *testing.T) {
 		{"report", "--all", dir, "-o", "-"},
 		{"demo", "--runs", "-"},
 		{"data", "preview", "glyphs", "--per-class", "0", "--out", filepath.Join(dir, "x.png")},
-		{"bench", "step", "--width", "8"},
 		{"data", "preview", "cifar-10", "--seed", "2", "--out", filepath.Join(dir, "x.png")},
 		{"data", "preview", "glyphs", "--out", filepath.Join(dir, "x.jpg")},
 	} {

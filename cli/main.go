@@ -65,9 +65,7 @@ type commands struct {
 	Bench      benchCmd      `cmd:"" help:"Time training steps."`
 	Doctor     doctorCmd     `cmd:"" help:"Show this machine's backends, why one is chosen, and how fast they are."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
-	Completion completionCmd `cmd:"" help:"Print the lines that turn on completion; add them to your shell's start-up file."`
-
-	Weights goneCmd `cmd:"" hidden:"" passthrough:"" now:"pcl weigh gives the weights λ of gradients, and pcl export weights those of a network"`
+	Completion completionCmd `cmd:"" help:"Print the lines that turn on completion (bash, zsh, fish); add them to your shell's start-up file."`
 }
 
 // Validate comes before the checks that commands make themselves.
@@ -191,4 +189,12 @@ func (versionCmd) Run(rc *runContext) error {
 	version, commit := origin.Version()
 	_, err := fmt.Fprintf(rc.stdout, "pcl %s (commit %s)\n", version, commit)
 	return err
+}
+
+// completionCmd prints the lines by which a shell asks this program how a command line may go on, which kongplete answers.
+type completionCmd struct{}
+
+// BeforeApply is called by the parser.
+func (completionCmd) BeforeApply(k *kong.Context) error {
+	return new(kongplete.InstallCompletions).BeforeApply(k)
 }
