@@ -77,7 +77,7 @@ func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	return printVersus(rc, all, c.JSON)
+	return rc.print(c.JSON, all, func(out io.Writer) error { return versus.Text(out, all) })
 }
 
 // configs lists the runs: all methods in a situation before the next one.
@@ -197,9 +197,4 @@ func (c *compareCmd) folder() string {
 		return '-'
 	}, strings.Join(append([]string{"compare", kind}, c.Methods...), "-"))
 	return name[:min(len(name), 100)]
-}
-
-// printVersus prints comparisons, if there are any.
-func printVersus(rc *runContext, all []*versus.Table, asJSON bool) error {
-	return rc.print(asJSON, all, func(out io.Writer) error { return versus.Text(out, all) })
 }

@@ -3,9 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/kernel"
 	"github.com/parallelcl/parallelcl/internal/printable"
@@ -90,9 +90,7 @@ func (c *kernelInstallCmd) Run(rc *runContext) error {
 	return rc.done("%s: %s, version %s", k.Spec, k.Title, k.Version)
 }
 
-type kernelListCmd struct {
-	JSON bool `name:"json" help:"Print the list as JSON."`
-}
+type kernelListCmd struct{}
 
 func (c *kernelListCmd) Run(rc *runContext) error {
 	o, err := kernelOptions(rc)
@@ -103,7 +101,7 @@ func (c *kernelListCmd) Run(rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	if len(list) == 0 && !c.JSON {
+	if len(list) == 0 {
 		fmt.Fprintln(rc.stderr, "No kernel is installed: pcl kernel install")
 		return nil
 	}
@@ -111,7 +109,7 @@ func (c *kernelListCmd) Run(rc *runContext) error {
 	for _, k := range list {
 		t.row(k.Name, k.Title, k.Version, k.Source)
 	}
-	return rc.print(c.JSON, append([]kernel.Kernel{}, list...), t.print) // JSON has [] instead of null for an empty list
+	return t.print(rc.stdout)
 }
 
 type kernelRemoveCmd struct {
@@ -136,13 +134,15 @@ func (c *kernelRemoveCmd) Run(rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	chosen := list
-	if !c.All {
-		if chosen, err = withVersions(list, c.Versions); err != nil {
-			return err
+	for _, v := range c.Versions {
+		if !slices.ContainsFunc(list, func(k kernel.Kernel) bool { return k.Version == v || k.Name == v }) {
+			return usagef("no kernel of version %q is installed; pcl kernel list shows them", v)
 		}
 	}
-	for _, k := range chosen {
+	for _, k := range list {
+		if !c.All && !slices.Contains(c.Versions, k.Version) && !slices.Contains(c.Versions, k.Name) {
+			continue
+		}
 		if err := kernel.Remove(o.Cache, k); err != nil {
 			return err
 		}
@@ -156,25 +156,7 @@ func (c *kernelRemoveCmd) Run(rc *runContext) error {
 	return nil
 }
 
-func withVersions(list []kernel.Kernel, versions []string) ([]kernel.Kernel, error) {
-	var chosen []kernel.Kernel
-	for _, v := range versions {
-		n := len(chosen)
-		for _, k := range list {
-			if k.Version == v || k.Name == v {
-				chosen = append(chosen, k)
-			}
-		}
-		if len(chosen) == n {
-			return nil, usagef("no kernel of version %q is installed; pcl kernel list shows them", v)
-		}
-	}
-	return chosen, nil
-}
-
-type kernelDoctorCmd struct {
-	JSON bool `name:"json" help:"Print the report as JSON."`
-}
+type kernelDoctorCmd struct{}
 
 // Run prints what notebooks need. It returns an error if something is missing.
 func (c *kernelDoctorCmd) Run(rc *runContext) error {
@@ -186,30 +168,22 @@ func (c *kernelDoctorCmd) Run(rc *runContext) error {
 	if err := rc.ctx.Err(); err != nil {
 		return err
 	}
-	if err := rc.print(c.JSON, checks, func(out io.Writer) error { return printChecks(out, checks) }); err != nil {
-		return err
-	}
-	for _, check := range checks {
-		if !check.OK {
-			return errors.New("something that notebooks need is missing")
-		}
-	}
-	return nil
-}
-
-func printChecks(out io.Writer, checks []kernel.Check) error {
 	var t table
+	missing := false
 	for _, c := range checks {
 		state := "ok"
 		if !c.OK {
-			state = "missing"
+			state, missing = "missing", true
 		}
 		t.row(c.Name, state, c.Detail)
 		if c.Mend != "" {
 			t.row("", "", "to fix it: "+c.Mend)
 		}
 	}
-	err := t.print(out)
-	fmt.Fprintln(out, "\nThe backends: pcl doctor")
+	err = t.print(rc.stdout)
+	fmt.Fprintln(rc.stdout, "\nThe backends: pcl doctor")
+	if missing {
+		return errors.New("something that notebooks need is missing")
+	}
 	return err
 }
