@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 
@@ -28,7 +28,7 @@ type compareCmd struct {
 	Paper        bool                 `help:"Use the memory, the 3 × 3 situations and the three seeds of the paper's tables; these situations are not independent."`
 	kong.Plugins                      // the flags of settings, see [settingFlags]
 
-	Out             string `short:"o" type:"path" placeholder:"DIR" help:"Folder of the runs (default: named after the data and the methods). The same command continues what is there."`
+	Out             string `short:"o" default:"runs" type:"path" placeholder:"DIR" help:"Folder of the runs (default ${default}). The same command continues what is there."`
 	Jobs            int    `range:"whole [0,1024]" short:"j" default:"0" placeholder:"N" help:"Runs to make at the same time (default: one per core; one on a GPU)."`
 	CheckpointEvery int    `range:"whole [0,inf)" rare:"" default:"500" placeholder:"N" help:"Steps between checkpoints; 0 saves only on Ctrl-C."`
 	JSON            bool   `name:"json" help:"Print the comparison as JSON."`
@@ -40,9 +40,6 @@ func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
 	configs, err := c.configs(k, rc)
 	if err != nil {
 		return err
-	}
-	if c.Out == "" {
-		c.Out = c.folder()
 	}
 	m := c.machine(rc, c.DataDir)
 	defer m.Close()
@@ -88,7 +85,7 @@ func (c *compareCmd) configs(k *kong.Context, rc *runContext) (all []experiment.
 	if c.Paper && c.Situations != 9 {
 		return nil, usagef("--paper takes the nine situations of the paper's tables: leave out --situations")
 	}
-	if err := errors.Join(once("the command", c.Methods), once("--increment", c.Increment), once("--seeds", c.Seeds)); err != nil {
+	if err := once("the command", reflect.ValueOf(c.Methods)); err != nil {
 		return nil, usageError{err}
 	}
 	base, err := configOf(k, c.Paper, experiment.Layer{Values: map[string]any{"dataset": c.Dataset}}, nil)
@@ -181,20 +178,4 @@ func oneTask(dataset string, classes int) string {
 	}
 	return fmt.Sprintf("%s has %d classes, which make one task: nothing arrives beside it; want at least 4 classes (two tasks of two), or tasks of single classes, told apart among all: --tasks %d --min-classes 1 --max-classes 1 --increment class",
 		dataset, classes, classes)
-}
-
-// folder is the default of --out.
-func (c *compareCmd) folder() string {
-	kind, path, own := strings.Cut(c.Dataset, ":")
-	if own {
-		path, _, _ = strings.Cut(path, "?")
-		kind += "-" + filepath.Base(filepath.Clean(path))
-	}
-	name := strings.Map(func(r rune) rune {
-		if plain.MatchString(string(r)) && !strings.ContainsRune(`/:%`, r) {
-			return r
-		}
-		return '-'
-	}, strings.Join(append([]string{"compare", kind}, c.Methods...), "-"))
-	return name[:min(len(name), 100)]
 }

@@ -36,7 +36,7 @@ func (c *demoCmd) Validate() error {
 			return err
 		}
 	}
-	return cmp.Or(once("--method", c.Method), once("--seed", c.Seed), checkEnding("--out", c.Out, ".html", ".htm"), checkEnding("--cover", c.Cover, ".png"))
+	return cmp.Or(checkEnding("--out", c.Out, ".html", ".htm"), checkEnding("--cover", c.Cover, ".png"))
 }
 
 func (c *demoCmd) Run(rc *runContext) error {

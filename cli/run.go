@@ -137,9 +137,6 @@ func (c *runCmd) dir(config experiment.Config) string {
 
 // configs expands the flags into one configuration per run.
 func (c *runCmd) configs(k *kong.Context) (all []experiment.Checked, err error) {
-	if err := errors.Join(once("--method", c.Method), once("--increment", c.Increment), once("--labelset", c.LabelSet), once("--timeline", c.Timeline), once("--seed", c.Seed)); err != nil {
-		return nil, err
-	}
 	file := experiment.Layer{}
 	if c.Config != "" {
 		if file, err = experiment.ReadLayer(c.Config); err != nil {
@@ -182,14 +179,4 @@ func orOwn[T any](values []T, own T) []T {
 		return []T{own}
 	}
 	return values
-}
-
-// once returns an error if a value is given twice. A run with the same seed would be the same run, not another one.
-func once[T comparable](flag string, values []T) error {
-	for i, v := range values {
-		if slices.Contains(values[:i], v) {
-			return fmt.Errorf("%s names %v twice: that is the same run again, and would count as another", flag, v)
-		}
-	}
-	return nil
 }
