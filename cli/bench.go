@@ -47,7 +47,49 @@ type benchStepCmd struct {
 	JSON      bool     `name:"json" help:"Print JSON, with the time of every step."`
 	machineFlags
 
-	net model.Model
+	net   model.Model
+	image pcl.Image
+}
+
+// editing is appended to the name of the contender that edits its memory.
+const editing = "+edit"
+
+// classesPerTask is the number of classes of every task of the benchmark.
+const classesPerTask = 2
+
+// Validate checks the flags, and fills in defaults that depend on other flags.
+func (c *benchStepCmd) Validate() error {
+	sizes := model.Sizes{Height: 28, Width: 28, Channels: 1, Outputs: 62, Hidden: []int{128, 64}}
+	batch := 128
+	if c.Model == "resnet18" {
+		sizes = model.Sizes{Height: c.Side, Width: c.Side, Channels: 3, Outputs: 100, Base: c.Width}
+		c.image = pcl.Image{Height: c.Side, Width: c.Side, Channels: 3}
+		batch = 32
+	}
+	c.Batch = cmp.Or(c.Batch, batch)
+	least := 1
+	if c.Edit {
+		c.Memory, c.Method = true, append(c.Method, c.Method[len(c.Method)-1]+editing)
+	}
+	if c.Memory {
+		least = 2
+	}
+	if most := sizes.Outputs / classesPerTask; c.K < least || c.K > most {
+		return fmt.Errorf("--k %d: the benchmark has %d to %d rows", c.K, least, most)
+	}
+	if c.Turns && len(c.Method) != 1 {
+		return fmt.Errorf("--turns times one method, not %d", len(c.Method))
+	}
+	for _, name := range c.Method {
+		if _, err := method.Lookup(strings.TrimSuffix(name, editing)); err != nil {
+			return err
+		}
+	}
+	var err error
+	if c.net, err = model.New(c.Model, sizes); err == nil && c.Precision == "bfloat16" {
+		c.net = model.BFloat16(c.net)
+	}
+	return err
 }
 
 // benchReport is what the command prints. Times are in milliseconds unless their names say seconds.
@@ -74,20 +116,6 @@ type contender struct {
 	learner  *pcl.Learner
 }
 
-// quarters are the three quartiles of a sample.
-type quarters [3]float64
-
-func quartersOf(sample []float64) (q quarters) {
-	sorted := slices.Sorted(slices.Values(sample))
-	for i := range q {
-		at := float64((i+1)*(len(sorted)-1)) / 4
-		low := int(at)
-		high := min(low+1, len(sorted)-1)
-		q[i] = sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
-	}
-	return q
-}
-
 func (c *benchStepCmd) Run(rc *runContext) error {
 	began := time.Now()
 	b, err := c.open(rc)
@@ -97,22 +125,21 @@ func (c *benchStepCmd) Run(rc *runContext) error {
 	defer b.Close()
 	programs := pcl.NewPrograms(b)
 	defer programs.Close()
-	report := &benchReport{Backend: b.Info, Batch: c.Batch, K: c.K, Memory: c.Memory}
-	for i, name := range c.contenders() {
+	report := &benchReport{Backend: b.Info, Model: c.net.Key(), Parameters: c.net.Layout().Total, Batch: c.Batch, K: c.K, Memory: c.Memory}
+	for _, name := range c.Method {
 		l, err := c.learner(b, programs, name)
 		if err != nil {
 			return err
 		}
-		defer l.learner.Close()
-		if err := l.step(rc); err != nil {
+		defer l.Close()
+		if _, err := l.Step(); err != nil {
 			return err
 		}
-		if i == 0 {
+		if report.FirstStep == 0 {
 			report.FirstStep = time.Since(began).Seconds()
 		}
-		report.Methods = append(report.Methods, l)
+		report.Methods = append(report.Methods, &contender{Name: name, learner: l})
 	}
-	report.Model, report.Parameters = c.net.Key(), c.net.Layout().Total
 	if err := report.turn(rc, c.Warmup); err != nil {
 		return err
 	}
@@ -123,7 +150,6 @@ func (c *benchStepCmd) Run(rc *runContext) error {
 	if err := report.turn(rc, c.Steps); err != nil {
 		return err
 	}
-	report.PeakRSS = experiment.PeakRSS()
 	report.summarise()
 	if c.JSON {
 		return json.NewEncoder(rc.stdout).Encode(report)
@@ -131,62 +157,12 @@ func (c *benchStepCmd) Run(rc *runContext) error {
 	return report.print(rc.stdout)
 }
 
-// Validate checks the flags, and fills in defaults that depend on other flags.
-func (c *benchStepCmd) Validate() error {
-	sizes := model.Sizes{Height: 28, Width: 28, Channels: 1, Outputs: 62, Hidden: []int{128, 64}}
-	batch := 128
-	if c.Model == "resnet18" {
-		sizes = model.Sizes{Height: c.Side, Width: c.Side, Channels: 3, Outputs: 100, Base: c.Width}
-		batch = 32
-	}
-	c.Batch = cmp.Or(c.Batch, batch)
-	c.Memory = c.Memory || c.Edit
-	least := 1
-	if c.Memory {
-		least = 2
-	}
-	switch most := sizes.Outputs / classesPerTask; {
-	case c.K < least || c.K > most:
-		return fmt.Errorf("--k %d: the benchmark has %d to %d rows", c.K, least, most)
-	case c.Turns && len(c.contenders()) != 1:
-		return fmt.Errorf("--turns times one method, not %d", len(c.contenders()))
-	}
-	for _, name := range c.Method {
-		if _, err := method.New(name, nil); err != nil {
-			return err
-		}
-	}
-	var err error
-	if c.net, err = model.New(c.Model, sizes); err == nil && c.Precision == "bfloat16" {
-		c.net = model.BFloat16(c.net)
-	}
-	return err
-}
-
-// editing is appended to the name of the contender that edits its memory.
-const editing = "+edit"
-
-func (c *benchStepCmd) contenders() []string {
-	names := slices.Clone(c.Method)
-	if c.Edit {
-		names = append(names, names[len(names)-1]+editing)
-	}
-	return names
-}
-
-// classesPerTask is the number of classes of every task of the benchmark.
-const classesPerTask = 2
-
-// learner returns a contender whose learner has K rows that never end. If asked for, one of them is the memory of a
-// task that has ended.
-func (c *benchStepCmd) learner(b *backend.Backend, programs *pcl.Programs, name string) (*contender, error) {
+// learner returns a learner of K rows that never end. If asked for, one of them is the memory of a task that has ended.
+func (c *benchStepCmd) learner(b *backend.Backend, programs *pcl.Programs, name string) (*pcl.Learner, error) {
 	o := pcl.Options{
-		Backend: b, Model: c.net, Increment: scenario.ClassIncremental, Batch: c.Batch, Programs: programs,
+		Backend: b, Model: c.net, Image: c.image, Increment: scenario.ClassIncremental, Batch: c.Batch, Programs: programs,
 		Optimizer: optim.Adam{LR: 0.001},
 		Memory:    memory.Config{Policy: memory.PerClass, Budget: (c.Batch + 1) / classesPerTask},
-	}
-	if c.Model == "resnet18" {
-		o.Image = pcl.Image{Height: c.Side, Width: c.Side, Channels: 3}
 	}
 	plain, edit := strings.CutSuffix(name, editing)
 	if edit {
@@ -204,113 +180,31 @@ func (c *benchStepCmd) learner(b *backend.Backend, programs *pcl.Programs, name 
 		l.Close()
 		return nil, err
 	}
-	return &contender{Name: name, learner: l}, nil
+	return l, nil
 }
 
 func (c *benchStepCmd) attach(l *pcl.Learner, inputs int) error {
-	pixels := noise(4 * c.Batch * inputs)
+	rng := rand.New(rand.NewPCG(1, 1))
+	pixels := make([]float32, 4*c.Batch*inputs)
+	for i := range pixels {
+		pixels[i] = rng.Float32()
+	}
 	for i := range c.K {
-		s := &noiseStream{pixels: pixels, rng: newRand(i), class: classesPerTask * i, left: -1}
-		over := 0 // how many steps to make until the task has ended
+		s := &noiseStream{pixels: pixels, rng: rand.New(rand.NewPCG(2, uint64(i))), class: classesPerTask * i, left: -1}
 		if c.Memory && i == 0 {
-			over = 2 // two batches are enough to fill the memory
-			s.left = over
+			s.left = 2 // batches are enough to fill the memory, and then the task ends
 		}
+		steps := max(0, s.left)
 		if _, err := l.Attach(pcl.Task{Classes: []int{s.class, s.class + 1}, Stream: s}); err != nil {
 			return err
 		}
-		for range over {
+		for range steps {
 			if _, err := l.Step(); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-func (c *contender) step(rc *runContext) error {
-	if err := rc.ctx.Err(); err != nil {
-		return err
-	}
-	_, err := c.learner.Step()
-	return err
-}
-
-// turn times steps of all methods: one step of each, then the next step of each, and so on.
-func (r *benchReport) turn(rc *runContext, steps int) error {
-	for _, m := range r.Methods {
-		m.Millis = make([]float64, 0, steps)
-	}
-	for range steps {
-		for _, m := range r.Methods {
-			began := time.Now()
-			if err := m.step(rc); err != nil {
-				return err
-			}
-			m.Millis = append(m.Millis, 1e3*time.Since(began).Seconds())
-		}
-	}
-	return nil
-}
-
-// takeTurns reads numbers of steps from standard input, one on each line, and times that many steps.
-func (r *benchReport) takeTurns(rc *runContext) error {
-	out := json.NewEncoder(rc.stdout)
-	if err := out.Encode(r); err != nil {
-		return err
-	}
-	lines := bufio.NewScanner(rc.stdin)
-	for lines.Scan() {
-		steps, err := strconv.Atoi(lines.Text())
-		if err != nil || steps < 1 {
-			return usagef("--turns: %q is not a number of steps", lines.Text())
-		}
-		if err := r.turn(rc, steps); err != nil {
-			return err
-		}
-		err = out.Encode(struct {
-			Millis  []float64 `json:"ms"`
-			PeakRSS int64     `json:"peak_rss_bytes,omitempty"`
-		}{r.Methods[0].Millis, experiment.PeakRSS()})
-		if err != nil {
-			return err
-		}
-	}
-	return lines.Err()
-}
-
-func (r *benchReport) summarise() {
-	base := r.Methods[0].Millis
-	for _, m := range r.Methods {
-		ratios := make([]float64, len(base))
-		for i := range base {
-			ratios[i] = m.Millis[i] / base[i]
-		}
-		m.Quarters, m.Ratio = quartersOf(m.Millis), quartersOf(ratios)
-		m.PerSec = 1e3 / m.Quarters[1]
-	}
-}
-
-func (r *benchReport) print(out io.Writer) error {
-	row := ""
-	if r.Memory {
-		row = ", one of them the memory's"
-	}
-	fmt.Fprintf(out, "%s, %d parameters, batch %d, %d rows%s; medians [quartiles]\n", r.Model, r.Parameters, r.Batch, r.K, row)
-	t := newTable("METHOD", "ms/STEP", "STEPS/s", "TIME / "+strings.ToUpper(r.Methods[0].Name))
-	for _, m := range r.Methods {
-		q, ratio := m.Quarters, m.Ratio
-		t.row(m.Name, fmt.Sprintf("%.2f [%.2f, %.2f]", q[1], q[0], q[2]), fmt.Sprintf("%.1f", m.PerSec), fmt.Sprintf("%.3f [%.3f, %.3f]", ratio[1], ratio[0], ratio[2]))
-	}
-	if err := t.print(out); err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "First step after %.1f s.", r.FirstStep)
-	if r.PeakRSS > 0 {
-		fmt.Fprintf(out, " Peak memory of the process %.0f MB.", float64(r.PeakRSS)/1e6)
-	}
-	_, err := fmt.Fprintln(out)
-	return err
 }
 
 // noiseStream delivers random images of two classes in turn.
@@ -335,14 +229,90 @@ func (s *noiseStream) Next(b *data.Batch) error {
 	return nil
 }
 
-func newRand(i int) *rand.Rand { return rand.New(rand.NewPCG(2, uint64(i))) }
-
-// noise returns n random pixels in [0,1), the same each time.
-func noise(n int) []float32 {
-	rng := rand.New(rand.NewPCG(1, 1))
-	pixels := make([]float32, n)
-	for i := range pixels {
-		pixels[i] = rng.Float32()
+// turn times steps of all methods: one step of each, then the next step of each, and so on.
+func (r *benchReport) turn(rc *runContext, steps int) error {
+	for _, m := range r.Methods {
+		m.Millis = make([]float64, 0, steps)
 	}
-	return pixels
+	for range steps {
+		for _, m := range r.Methods {
+			if err := rc.ctx.Err(); err != nil {
+				return err
+			}
+			began := time.Now()
+			if _, err := m.learner.Step(); err != nil {
+				return err
+			}
+			m.Millis = append(m.Millis, 1e3*time.Since(began).Seconds())
+		}
+	}
+	r.PeakRSS = experiment.PeakRSS()
+	return nil
+}
+
+// takeTurns reads numbers of steps from standard input, one on each line, and times that many steps.
+func (r *benchReport) takeTurns(rc *runContext) error {
+	out := json.NewEncoder(rc.stdout)
+	if err := out.Encode(r); err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(rc.stdin)
+	for lines.Scan() {
+		steps, err := strconv.Atoi(lines.Text())
+		if err != nil || steps < 1 {
+			return usagef("--turns: %q is not a number of steps", lines.Text())
+		}
+		if err := r.turn(rc, steps); err != nil {
+			return err
+		}
+		if err := out.Encode(map[string]any{"ms": r.Methods[0].Millis, "peak_rss_bytes": r.PeakRSS}); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}
+
+// quarters are the three quartiles of a sample.
+type quarters [3]float64
+
+func quartersOf(sample []float64) (q quarters) {
+	sorted := slices.Sorted(slices.Values(sample))
+	for i := range q {
+		at := float64((i+1)*(len(sorted)-1)) / 4
+		low := int(at)
+		high := min(low+1, len(sorted)-1)
+		q[i] = sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
+	}
+	return q
+}
+
+func (q quarters) text(digits int) string {
+	return fmt.Sprintf("%.*f [%.*f, %.*f]", digits, q[1], digits, q[0], digits, q[2])
+}
+
+func (r *benchReport) summarise() {
+	base := r.Methods[0].Millis
+	for _, m := range r.Methods {
+		ratios := make([]float64, len(base))
+		for i := range base {
+			ratios[i] = m.Millis[i] / base[i]
+		}
+		m.Quarters, m.Ratio = quartersOf(m.Millis), quartersOf(ratios)
+		m.PerSec = 1e3 / m.Quarters[1]
+	}
+}
+
+func (r *benchReport) print(out io.Writer) error {
+	row := ""
+	if r.Memory {
+		row = ", one of them the memory's"
+	}
+	fmt.Fprintf(out, "%s, %d parameters, batch %d, %d rows%s; medians [quartiles]\n", r.Model, r.Parameters, r.Batch, r.K, row)
+	t := newTable("METHOD", "ms/STEP", "STEPS/s", "TIME / "+strings.ToUpper(r.Methods[0].Name))
+	for _, m := range r.Methods {
+		t.row(m.Name, m.Quarters.text(2), fmt.Sprintf("%.1f", m.PerSec), m.Ratio.text(3))
+	}
+	err := t.print(out)
+	fmt.Fprintf(out, "First step after %.1f s. Peak memory of the process %.0f MB.\n", r.FirstStep, float64(r.PeakRSS)/1e6)
+	return err
 }
