@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"runtime"
 	"strings"
@@ -61,7 +60,7 @@ func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
 	runs, err := collect(rc, configs, w, "", func(err error, config experiment.Config) error {
 		switch {
 		case errors.Is(err, experiment.ErrInterrupted):
-			return fmt.Errorf("%w; the runs are kept; go on with: pcl %s", experiment.ErrInterrupted, strings.Join(quoted(os.Args[1:]), " "))
+			return fmt.Errorf("%w; the runs are kept; %s", experiment.ErrInterrupted, goOn())
 		case errors.Is(err, experiment.ErrForeign):
 			return fmt.Errorf("%w (make the runs of this program elsewhere, with --out)", err)
 		}

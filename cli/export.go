@@ -160,7 +160,7 @@ func (c *exportTensorBoardCmd) Run(rc *runContext) error {
 		}
 		n++
 	}
-	return rc.done("%s in %s, for: tensorboard --logdir %s", plural.Of(n, "event file"), c.Out, quotedName(c.Out))
+	return rc.done("%s in %s, for: tensorboard --logdir %s", plural.Of(n, "event file"), c.Out, quoted(c.Out))
 }
 
 // stepsOf reads the records of a run's steps; none if the run kept no records.
