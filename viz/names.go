@@ -67,7 +67,7 @@ func overlap(a, b vg.Rectangle) bool {
 
 // names are where the arrows' names begin: beside the tips, where they cover neither lines nor other names.
 func (a *arrows) names(c draw.Canvas, at func(x, y float64) vg.Point) (begin []vg.Point) {
-	sty, taken := a.theme.text(a.theme.Ink, tickSize), a.taken(at)
+	sty, taken := textStyle(ink, tickSize), a.taken(at)
 	for _, it := range a.items {
 		box, _ := room(c.Rectangle, taken, at(it.x, it.y), sty.Rectangle(it.text).Size(), 40)
 		begin, taken = append(begin, vg.Point{X: box.Min.X, Y: (box.Min.Y + box.Max.Y) / 2}), append(taken, box)

@@ -15,8 +15,7 @@ import (
 // pen draws on a panel. x and y turn the axes' values into places on the canvas.
 type pen struct {
 	draw.Canvas
-	theme *Theme
-	x, y  func(float64) vg.Length
+	x, y func(float64) vg.Length
 }
 
 func (c pen) at(x, y float64) vg.Point { return vg.Point{X: c.x(x), Y: c.y(y)} }
@@ -36,26 +35,21 @@ func (c pen) write(sty text.Style, at vg.Point, s string) {
 
 // plate is write with a plate behind the text that keeps what lies there from running through it.
 func (c pen) plate(sty text.Style, at vg.Point, s string) {
-	back := c.theme.Background
-	back.A = 215
-	c.SetColor(back)
+	c.SetColor(opaque(paper, 215))
 	c.Fill(sty.Rectangle(s).Add(at).Path())
 	c.write(sty, at, s)
 }
 
 // sketch is a plotter made of a function.
-type sketch struct {
-	theme *Theme
-	draw  func(pen)
-}
+type sketch func(pen)
 
 func (s sketch) Plot(c draw.Canvas, p *plot.Plot) {
 	defer keepTag(c)()
 	x, y := p.Transforms(&c)
-	s.draw(pen{c, s.theme, x, y})
+	s(pen{c, x, y})
 }
 
-func (p *Plot) sketch(draw func(c pen)) { p.Add(sketch{p.theme, draw}) }
+func (p *Plot) sketch(draw func(c pen)) { p.Add(sketch(draw)) }
 
 // line adds a line, as a series if it has a label. What its points cannot be is the figure's error.
 func (p *Plot) line(label string, style draw.LineStyle, xys plotter.XYs) {
@@ -146,7 +140,7 @@ type dot struct {
 // dots adds dots, which do not widen the axes. A text stands on the side where there is more room.
 func (p *Plot) dots(items ...dot) {
 	p.sketch(func(c pen) {
-		sty := c.theme.text(c.theme.Ink, tickSize)
+		sty := textStyle(ink, tickSize)
 		for _, it := range items {
 			at := c.at(it.x, it.y)
 			c.say(it.name, "%s", cmp.Or(it.about, it.text, fmt.Sprintf("%.4g, %.4g", it.x, it.y)))
@@ -220,7 +214,7 @@ func (r rightRoom) GlyphBoxes(*plot.Plot) (boxes []plot.GlyphBox) {
 
 // sideTexts writes texts to the right of the plot, each at a place of the vertical axis.
 func (p *Plot) sideTexts(at []float64, texts []string) {
-	sty, room := p.theme.text(p.theme.Ink, tickSize), make(rightRoom, len(texts))
+	sty, room := textStyle(ink, tickSize), make(rightRoom, len(texts))
 	for i, s := range texts {
 		room[i] = vg.Points(6) + sty.Width(s)
 	}

@@ -40,7 +40,7 @@ func settings(runs []*results.Run) ([]setting, error) {
 }
 
 // compare sorts the runs of each setting into groups.
-func (t *Theme) compare(runs []*results.Run) ([]setting, error) {
+func compare(runs []*results.Run) ([]setting, error) {
 	parts, err := settings(runs)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (t *Theme) compare(runs []*results.Run) ([]setting, error) {
 		}
 		parts[i].groups = all[i]
 	}
-	t.dress(all...)
+	dress(all...)
 	return parts, nil
 }
 
@@ -61,8 +61,8 @@ func (t *Theme) compare(runs []*results.Run) ([]setting, error) {
 // and whether they differ by more than runs do: methods stand side by side, with bars of one standard deviation, or with more
 // than 100 bars in a panel only at the last point. The axis counts task ends, so that timelines can be averaged; [Accuracy] has
 // the steps.
-func LearningProcess(t *Theme, runs ...*results.Run) (*Figure, error) {
-	parts, err := t.compare(runs)
+func LearningProcess(runs ...*results.Run) (*Figure, error) {
+	parts, err := compare(runs)
 	if err != nil {
 		return nil, err
 	}
@@ -70,14 +70,14 @@ func LearningProcess(t *Theme, runs ...*results.Run) (*Figure, error) {
 	data := Table{Head: []string{"setting", "method", "tasks_ended", "accuracy_percent", "std_percent", "runs"}}
 	for _, part := range parts {
 		if n := len(part.groups); n > 2 && n <= 6 {
-			multiples, err := t.multiples(part, &data, len(parts) > 1)
+			multiples, err := multiples(part, &data, len(parts) > 1)
 			if err != nil {
 				return nil, err
 			}
 			plots = append(plots, multiples...)
 			continue
 		}
-		p := t.panel(part.title, "tasks ended", "accuracy over started tasks, %")
+		p := panel(part.title, "tasks ended", "accuracy over started tasks, %")
 		tasks, n := 0, len(part.groups)
 		for _, r := range part.runs {
 			tasks = max(tasks, len(r.Tasks))
@@ -103,13 +103,13 @@ func LearningProcess(t *Theme, runs ...*results.Run) (*Figure, error) {
 	if len(plots) > len(parts) {
 		height = 170 // of small multiples
 	}
-	return t.figure(layout{name: "learning-process", data: data, row: height,
+	return figureOf(layout{name: "learning-process", data: data, row: height,
 		alt: fmt.Sprintf("Average accuracy over the started tasks at each task's end, in %d settings.", len(parts))}, inRows(plots)...)
 }
 
 // multiples draws the methods of a setting in panels of their own with the same axes, each over the others in grey: in one panel
 // their lines would cross.
-func (t *Theme) multiples(part setting, data *Table, named bool) (plots []*Plot, err error) {
+func multiples(part setting, data *Table, named bool) (plots []*Plot, err error) {
 	curves := make([]curve, len(part.groups))
 	for i, g := range part.groups {
 		if curves[i], err = endCurve(g.Runs); err != nil {
@@ -124,11 +124,11 @@ func (t *Theme) multiples(part setting, data *Table, named bool) (plots []*Plot,
 		if named {
 			title = part.title + "\n" + title
 		}
-		p := NewPlot(t, title, "tasks ended", "accuracy, %")
+		p := NewPlot(title, "tasks ended", "accuracy, %")
 		for k, c := range curves {
 			if k != i {
 				xys, _, _ := c.around()
-				p.line(part.groups[k].Label, t.line(mix(t.Background, t.Muted, 0.45), 0.8), xys)
+				p.line(part.groups[k].Label, lineStyle(mix(paper, muted, 0.45), 0.8), xys)
 			}
 		}
 		p.curve(g.Label, g.style, curves[i], spreadFor(len(g.Runs), 1))
@@ -182,15 +182,15 @@ func endCurve(runs []*results.Run) (curve, error) {
 // Profiles draws performance profiles (E. Dolan and J. Moré 2002, in the form of R. Agarwal et al. 2021): the share of a method's
 // runs whose final accuracy A is above a threshold, against the threshold, a panel for each data set and increment. It must show
 // whether a method's runs are better throughout, or whether a mean hides runs that fail: a line that falls early.
-func Profiles(t *Theme, runs ...*results.Run) (*Figure, error) {
-	parts, err := t.compare(runs)
+func Profiles(runs ...*results.Run) (*Figure, error) {
+	parts, err := compare(runs)
 	if err != nil {
 		return nil, err
 	}
 	var plots []*Plot
 	data := Table{Head: []string{"setting", "method", "accuracy_percent", "share_above_percent", "runs"}}
 	for _, part := range parts {
-		p := NewPlot(t, part.title, "final accuracy A, %", "runs above, %")
+		p := NewPlot(part.title, "final accuracy A, %", "runs above, %")
 		low, high := around(0.04, 0.5, finals(part.runs)...)
 		for _, g := range part.groups {
 			xys := profile(g.Runs, low, high)
@@ -202,7 +202,7 @@ func Profiles(t *Theme, runs ...*results.Run) (*Figure, error) {
 		p.axes(low, high, 0, 100)
 		plots = append(plots, p)
 	}
-	return t.figure(layout{name: "profiles", data: data, row: 220,
+	return figureOf(layout{name: "profiles", data: data, row: 220,
 		alt: fmt.Sprintf("Share of runs above each final accuracy, in %d settings.", len(parts))}, inRows(plots)...)
 }
 

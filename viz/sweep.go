@@ -20,7 +20,7 @@ import (
 // how much each method gains from more memory, and from where on more no longer helps. There is one line per
 // method, with a band of one standard deviation over its runs, and one panel for each data set and increment.
 // The budget is that of the run's configuration.
-func MemorySize(t *Theme, runs ...*results.Run) (*Figure, error) {
+func MemorySize(runs ...*results.Run) (*Figure, error) {
 	label, policy := "stored samples", ""
 	value := func(r *results.Run) (float64, bool, error) {
 		var c struct {
@@ -40,7 +40,7 @@ func MemorySize(t *Theme, runs ...*results.Run) (*Figure, error) {
 		}
 		return *c.Memory.Budget, true, nil
 	}
-	return sweep(t, runs, "memory.budget", value, &label, layout{name: "memory-size", data: sweepTable("stored_samples"),
+	return sweep(runs, "memory.budget", value, &label, layout{name: "memory-size", data: sweepTable("stored_samples"),
 		alt: "Final average accuracy against the number of stored samples."})
 }
 
@@ -48,9 +48,9 @@ func MemorySize(t *Theme, runs ...*results.Run) (*Figure, error) {
 // (the paper's Fig. 8), as [MemorySize] does against the budget: which temperatures are good, how wide the
 // good range is, and whether all of it lies above the methods that have no temperature. Runs without a fixed
 // temperature (of other methods, or with tau=auto) are drawn as a level line for comparison.
-func Temperature(t *Theme, runs ...*results.Run) (*Figure, error) {
+func Temperature(runs ...*results.Run) (*Figure, error) {
 	label := "softmax temperature τ"
-	return sweep(t, runs, "params.tau", temperatureOf, &label, layout{name: "temperature", data: sweepTable("tau"),
+	return sweep(runs, "params.tau", temperatureOf, &label, layout{name: "temperature", data: sweepTable("tau"),
 		alt: "Final average accuracy against the softmax temperature of the elastic factors."})
 }
 
@@ -68,7 +68,7 @@ type sweepPanel struct {
 
 // sweep draws A against a value of the runs, that of the named setting, on a logarithmic axis; runs without it as levels.
 // The values may decide the axis's label.
-func sweep(t *Theme, runs []*results.Run, axis string, value func(*results.Run) (float64, bool, error), label *string, l layout) (*Figure, error) {
+func sweep(runs []*results.Run, axis string, value func(*results.Run) (float64, bool, error), label *string, l layout) (*Figure, error) {
 	parts, err := settings(runs)
 	if err != nil {
 		return nil, err
@@ -82,15 +82,15 @@ func sweep(t *Theme, runs []*results.Run, axis string, value func(*results.Run) 
 		}
 		panels, groups = append(panels, s), append(groups, s.swept, s.level)
 	}
-	t.dress(groups...)
+	dress(groups...)
 	var plots []*Plot
 	for _, s := range panels {
-		p := NewPlot(t, s.title, *label, "final accuracy A, %")
+		p := NewPlot(s.title, *label, "final accuracy A, %")
 		s.draw(p, &l.data)
 		plots = append(plots, p)
 	}
 	l.row = 230
-	return t.figure(l, inRows(plots)...)
+	return figureOf(l, inRows(plots)...)
 }
 
 func newSweepPanel(part setting, axis string, value func(*results.Run) (float64, bool, error)) (*sweepPanel, error) {

@@ -62,7 +62,7 @@ var textInSVG = regexp.MustCompile(`<text x="([-0-9.]+)" y="([-0-9.]+)" font-siz
 func TestLongTitles(t *testing.T) {
 	long := []string{"Split-CIFAR-10 (1000 per class, width 8)", "Split-CIFAR-100 (100 per class, width 8)", "Split-Tiny-ImageNet (50 per class, 32×32, width 8)"}
 	for n := 1; n <= len(long); n++ {
-		fig, err := LearningProcess(Light, inSettings(long[:n]...)...)
+		fig, err := LearningProcess(inSettings(long[:n]...)...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func titlesInside(t *testing.T, name string, f *Figure, panels int) {
 
 // TestPlotsOfARowStayAligned: where one title has two lines, the plots beside it begin as far down.
 func TestPlotsOfARowStayAligned(t *testing.T) {
-	f, err := Plots("two", "Two plots.", NewPlot(Light, "short", "", ""), NewPlot(Light, strings.Repeat("long ", 20), "", ""))
+	f, err := Plots("two", "Two plots.", NewPlot("short", "", ""), NewPlot(strings.Repeat("long ", 20), "", ""))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 // give up: methods that no other reaches in both are filled and joined by a line, the Pareto front. Methods are named where there
 // is room, those on the front always. Those that are far behind, by 1.5 times the distance of the quartiles, are counted in the
 // picture, and only the data has them.
-func TradeOff(t *Theme, runs ...*results.Run) (*Figure, error) {
+func TradeOff(runs ...*results.Run) (*Figure, error) {
 	parts, err := settings(runs)
 	if err != nil {
 		return nil, err
@@ -43,17 +43,17 @@ func TradeOff(t *Theme, runs ...*results.Run) (*Figure, error) {
 		for _, b := range both {
 			data.add(name, b.label, b.task, b.taskStd, b.class, b.classStd, b.front)
 		}
-		p := NewPlot(t, name, "A, task known, %", "A, all classes compete, %")
+		p := NewPlot(name, "A, task known, %", "A, all classes compete, %")
 		p.trades(newTrades(both))
 		plots = append(plots, p)
 	}
 	if len(plots) == 0 {
 		return nil, errors.New("viz: no method has runs of one data set in both increments")
 	}
-	return t.figure(layout{name: "trade-off", data: data, row: 330,
+	return figureOf(layout{name: "trade-off", data: data, row: 330,
 		key: []keyEntry{
-			{label: "no other method reaches it in both", line: t.line(t.Hues[1], 1, 4, 2), glyph: t.tradeGlyph(true)},
-			{label: "the others", glyph: t.tradeGlyph(false), tight: true},
+			{label: "no other method reaches it in both", line: lineStyle(hues[1], 1, 4, 2), glyph: tradeGlyph(true)},
+			{label: "the others", glyph: tradeGlyph(false), tight: true},
 		},
 		alt: fmt.Sprintf("Accuracy when all classes compete against accuracy when the task is known, of the methods on %d data sets.", len(plots)),
 	}, inRows(plots)...)
@@ -66,11 +66,11 @@ type trade struct {
 	front                          bool
 }
 
-func (t *Theme) tradeGlyph(front bool) draw.GlyphStyle {
+func tradeGlyph(front bool) draw.GlyphStyle {
 	if front {
-		return draw.GlyphStyle{Color: t.Hues[1], Radius: vg.Points(3), Shape: draw.CircleGlyph{}}
+		return draw.GlyphStyle{Color: hues[1], Radius: vg.Points(3), Shape: draw.CircleGlyph{}}
 	}
-	return draw.GlyphStyle{Color: t.Muted, Radius: vg.Points(2.4), Shape: draw.RingGlyph{}}
+	return draw.GlyphStyle{Color: muted, Radius: vg.Points(2.4), Shape: draw.RingGlyph{}}
 }
 
 // tradesOf returns the methods that have runs in both increments, the best class-incremental one first.
@@ -158,13 +158,13 @@ func (p *Plot) trades(m trades) {
 	p.Y.Min, p.Y.Max = around(0.08, 0.5, y...)
 	p.sketch(func(c pen) {
 		line := m.frontLine(c)
-		c.StrokeLines(c.theme.line(c.theme.Hues[1], 1, 4, 2), line)
+		c.StrokeLines(lineStyle(hues[1], 1, 4, 2), line)
 		var taken []vg.Rectangle
 		for i := range line[1:] {
 			taken = append(taken, spanned(line[i], line[i+1]))
 		}
 		for _, s := range m.shown {
-			g, at := c.theme.tradeGlyph(s.front), c.at(s.task, s.class)
+			g, at := tradeGlyph(s.front), c.at(s.task, s.class)
 			c.say(s.label, "%s: %.1f where the task is known, %.1f where all classes compete", s.label, s.task, s.class)
 			c.DrawGlyphNoClip(g, at)
 			taken = append(taken, square(at, g.Radius))
@@ -174,16 +174,16 @@ func (p *Plot) trades(m trades) {
 			taken = c.name(s, taken)
 		}
 		if m.without > 0 {
-			c.plate(c.theme.text(c.theme.Muted, tickSize-1), vg.Point{X: c.Min.X + 3, Y: c.Min.Y + 7}, fmt.Sprintf("far below or to the left: %d more", m.without))
+			c.plate(textStyle(muted, tickSize-1), vg.Point{X: c.Min.X + 3, Y: c.Min.Y + 7}, fmt.Sprintf("far below or to the left: %d more", m.without))
 		}
 	})
 }
 
 // name writes a method's name where there is room, and one of the front in any case. It adds the room to what is taken.
 func (c pen) name(s trade, taken []vg.Rectangle) []vg.Rectangle {
-	sty, reach, at := c.theme.text(c.theme.Muted, tickSize-2), vg.Length(0), c.at(s.task, s.class)
+	sty, reach, at := textStyle(muted, tickSize-2), vg.Length(0), c.at(s.task, s.class)
 	if s.front {
-		sty, reach = c.theme.text(c.theme.Ink, tickSize), 60
+		sty, reach = textStyle(ink, tickSize), 60
 	}
 	box, free := room(c.Rectangle, taken, at, sty.Rectangle(s.label).Size(), reach)
 	begin := vg.Point{X: box.Min.X, Y: (box.Min.Y + box.Max.Y) / 2}
@@ -203,7 +203,7 @@ func (c pen) name(s trade, taken []vg.Rectangle) []vg.Rectangle {
 func (c pen) lead(at vg.Point, name vg.Rectangle) {
 	end := nearest(name, at)
 	if d := end.Sub(at); d.Dot(d) > 64 {
-		c.stroke(c.theme.line(c.theme.Muted, 0.5), at, end)
+		c.stroke(lineStyle(muted, 0.5), at, end)
 	}
 }
 

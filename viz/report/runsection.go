@@ -48,10 +48,10 @@ func newRunSection(ctx context.Context, s *setting, table *resultTable) (*runSec
 
 // runFigures are the figures of runs of one setting.
 func runFigures(runs []runPtr, repeated bool) (out []runFigure) {
-	add := func(title, note string, draw func(*viz.Theme, ...runPtr) (*viz.Figure, error)) {
-		out = append(out, titled(title, note).of(draw(viz.Light, runs...)))
+	add := func(title, note string, draw func(...runPtr) (*viz.Figure, error)) {
+		out = append(out, titled(title, note).of(draw(runs...)))
 	}
-	out = append(out, titled("When the tasks came", timelineNote(runs)).of(viz.Timeline(viz.Light, runs[0])))
+	out = append(out, titled("When the tasks came", timelineNote(runs)).of(viz.Timeline(runs[0])))
 	bands, bars := "", ""
 	if repeated {
 		bars = " Bars are ± one standard deviation over runs: label sets, timelines and seeds together."
@@ -146,13 +146,13 @@ func newStepsSection(r runPtr, label string, records []results.Record) stepsSect
 	if c := viz.CheckCertificates(records); c.Steps > 0 {
 		out.Certificate = fmt.Sprintf("Of %d steps with a certificate %s are proved optimal; the lowest slack is %s, the largest Σλ|slack| is %s, relative to the size of their terms.",
 			c.Steps, share(c.Holding, c.Steps), scientific(min(0, c.WorstSlack)), scientific(c.WorstGap))
-		out.Figures = append(out.Figures, titled("What each stream gains beyond its share", "A stream at 0 binds; one above it descends by itself.").of(viz.Slacks(viz.Light, records)))
+		out.Figures = append(out.Figures, titled("What each stream gains beyond its share", "A stream at 0 binds; one above it descends by itself.").of(viz.Certificates(records)))
 	}
 	if slices.ContainsFunc(records, func(r results.Record) bool { return len(r.Weights) > 0 }) { // which the last has not, if the run diverged
-		out.Figures = append(out.Figures, titled("What each stream weighs", "").of(viz.StreamWeights(viz.Light, records)))
+		out.Figures = append(out.Figures, titled("What each stream weighs", "").of(viz.StreamWeights(records)))
 	}
 	if slices.ContainsFunc(records, func(r results.Record) bool { return len(r.Gram) > 0 }) {
-		out.Figures = append(out.Figures, titled("Which streams conflict", "A cosine below 0 is a conflict.").of(viz.Conflicts(viz.Light, records)))
+		out.Figures = append(out.Figures, titled("Which streams conflict", "A cosine below 0 is a conflict.").of(viz.Conflicts(records)))
 	}
 	return out
 }
