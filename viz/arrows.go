@@ -55,9 +55,11 @@ func (a *arrows) Plot(canvas draw.Canvas, p *plot.Plot) {
 			c.arrow(zero, at(it.x, it.y), it.color, 2)
 		}
 	}
-	for i, left := range a.names(canvas, at) {
-		c.plate(sty, left, a.items[i].text)
+	var names []name
+	for _, it := range a.items {
+		names = append(names, name{at: at(it.x, it.y), text: it.text, style: sty, reach: 40, must: true})
 	}
+	c.names(a.taken(at), names...)
 }
 
 // floor draws a floor as a dashed line, and what the tip has beyond it, the slack, as a broad pale one.
@@ -116,4 +118,20 @@ func (c pen) arrow(from, to vg.Point, color tint, width float64) {
 	side := vg.Point{X: -u.Y, Y: u.X}.Scale(head*0.3 + vg.Points(width/3))
 	c.stroke(lineStyle(color, width), from, neck)
 	c.FillPolygon(color, []vg.Point{to, neck.Add(side), neck.Sub(side)})
+}
+
+// taken are small squares along the arrows and the floors, closer to each other than a name is high.
+func (a *arrows) taken(at func(x, y float64) vg.Point) (squares []vg.Rectangle) {
+	add := func(from, to vg.Point) {
+		for k := range 51 {
+			squares = append(squares, square(from.Add(to.Sub(from).Scale(vg.Length(k)/50)), 2))
+		}
+	}
+	for _, it := range a.items {
+		add(at(0, 0), at(it.x, it.y))
+	}
+	for _, f := range a.floors {
+		add(at(f.foot.X, f.foot.Y), at(f.beside.X, f.beside.Y))
+	}
+	return squares
 }

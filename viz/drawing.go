@@ -39,12 +39,12 @@ type part struct {
 type axis struct {
 	Label    string `json:",omitempty"`
 	Min, Max float64
-	Kind     string `json:",omitempty"` // "log"; "power", of which the values are exponents; or "names" of what is no number; empty: linear
-	Names    []name `json:",omitempty"`
+	Kind     string     `json:",omitempty"` // "log"; "power", of which the values are exponents; or "names" of what is no number; empty: linear
+	Names    []tickName `json:",omitempty"`
 }
 
-// name stands at a value of an axis.
-type name struct {
+// tickName stands at a value of an axis.
+type tickName struct {
 	At   float64
 	Name string
 }
@@ -146,7 +146,7 @@ func axisOf(a *plot.Axis) axis {
 		out.Kind = "names"
 		for _, t := range ticks {
 			if t.Label != "" {
-				out.Names = append(out.Names, name{t.Value, t.Label})
+				out.Names = append(out.Names, tickName{t.Value, t.Label})
 			}
 		}
 	case powerTicks:

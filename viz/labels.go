@@ -120,18 +120,14 @@ func (p *Plot) endLabels(labels []keyEntry) {
 // namesBeside writes names of series beside points, where they cover neither these nor each other.
 func (p *Plot) namesBeside(labels []keyEntry) {
 	p.sketch(func(c pen) {
-		sty, taken := textStyle(ink, tickSize), []vg.Rectangle{}
-		for _, l := range labels {
-			taken = append(taken, square(c.at(l.end.X, l.end.Y), 3))
-		}
+		var taken []vg.Rectangle
+		var names []name
 		for _, l := range labels {
 			at := c.at(l.end.X, l.end.Y)
-			box, _ := room(c.Rectangle, taken, at, sty.Rectangle(l.label).Size(), 60)
-			c.say(l.label, "")
-			c.lead(at, box)
-			c.plate(sty, vg.Point{X: box.Min.X, Y: (box.Min.Y + box.Max.Y) / 2}, l.label)
-			taken = append(taken, box)
+			taken = append(taken, square(at, 3))
+			names = append(names, name{at: at, text: l.label, style: textStyle(ink, tickSize), reach: 60, must: true, say: l.label})
 		}
+		c.names(taken, names...)
 	})
 }
 

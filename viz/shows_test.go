@@ -65,38 +65,6 @@ func TestGeometryShowsSlack(t *testing.T) {
 	}
 }
 
-// Names stand beside their tips, off all arrows and off each other, also where d lies on a gradient.
-func TestGeometryNamesStandFree(t *testing.T) {
-	c := draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: 300, Y: 250}}}
-	for s := 1; s <= 9; s++ {
-		step, err := Geometry([][]float64{{1, 0.2}, {0.3, 1.8}}, []float64{float64(s) / 10, float64(10-s) / 10})
-		if err != nil {
-			t.Fatal(err)
-		}
-		x, y := pairPlane(step.Gram)
-		d := arrow{x: step.Lambda[0]*x[0] + step.Lambda[1]*x[1], y: step.Lambda[0]*y[0] + step.Lambda[1]*y[1], text: "d"}
-		a := &arrows{axis: d, items: []arrow{{x: x[0], y: y[0], text: "task 1"}, {x: x[1], y: y[1], text: "task 2"}, d}}
-		p := newPlot("", "")
-		p.Add(a)
-		at := scaled(draw.Crop(c, 0, -vg.Points(40), vg.Points(10), -vg.Points(10)), p)
-		taken, sty := a.taken(at), textStyle(ink, tickSize)
-		for i, left := range a.names(c, at) {
-			size, tip := sty.Rectangle(a.items[i].text).Size(), at(a.items[i].x, a.items[i].y)
-			box := vg.Rectangle{Min: vg.Point{X: left.X, Y: left.Y - size.Y/2}, Max: vg.Point{X: left.X + size.X, Y: left.Y + size.Y/2}}
-			for _, other := range taken {
-				if overlap(box, other) {
-					t.Errorf("σ₁ = 0.%d: the name %s covers something", s, a.items[i].text)
-					break
-				}
-			}
-			taken = append(taken, box)
-			if near := nearest(box, tip).Sub(tip); near.Dot(near) > 50*50 {
-				t.Errorf("σ₁ = 0.%d: the name %s is at %v, far from its tip", s, a.items[i].text, near)
-			}
-		}
-	}
-}
-
 // A label that has no room joins the one before.
 func TestArrivalLabels(t *testing.T) {
 	marks := []vertical{{0, "task 1"}, {40, "2"}, {43, "3"}, {160, "4"}, {900, "9"}}

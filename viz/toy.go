@@ -84,8 +84,7 @@ func descentPlot(title string, traces []Trace, first int) *Plot {
 	p := panel(title, "x", "y")
 	p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks{5}, roundTicks{5}
 	box := boxOf(traces, first)
-	p.contours(toy.F1, box, lineStyle(contourColors[0], 0.7))
-	p.contours(toy.F2, box, lineStyle(contourColors[1], 0.7, 4, 2))
+	p.Add(levels{toy.F1, box, lineStyle(contourColors[0], 0.7)}, levels{toy.F2, box, lineStyle(contourColors[1], 0.7, 4, 2)})
 	styles := tracesOf(traces)
 	var marks []dot
 	for _, k := range longestFirst(traces, first) {
