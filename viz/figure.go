@@ -60,14 +60,14 @@ func (f *Figure) share(row int) float64 {
 	return f.Share[row] / sum
 }
 
-// Size returns the size of the plots, with the defaults in place of zeros.
-func (f *Figure) Size() (width, height vg.Length) {
+// size is the size of the plots, with the defaults in place of zeros.
+func (f *Figure) size() (width, height vg.Length) {
 	return cmp.Or(f.Width, wide), cmp.Or(f.Height, vg.Length(290*len(f.Rows)))
 }
 
 // whole is the size with the key.
 func (f *Figure) whole() (width, height vg.Length) {
-	width, height = f.Size()
+	width, height = f.size()
 	_, key := f.placeKey(width - 2*margin)
 	return width, height + key
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"image/color"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -69,20 +70,13 @@ func (p *Plot) series(label string, at [][]float64, add func()) {
 	add()
 	p.Add(tag{})
 	if n := len(at); n > 0 {
-		p.tell(label, fmt.Sprintf("%s %.3g", label, at[n-1][1]))
+		p.told = slices.DeleteFunc(p.told, func(s said) bool { return s.label == label })
+		p.told = append(p.told, said{label, fmt.Sprintf("%s %.3g", label, at[n-1][1])})
 	}
 }
 
-// tell keeps what a description of the plot says of a series.
-func (p *Plot) tell(label, text string) {
-	if p.told[label] == "" {
-		p.order = append(p.order, label)
-	}
-	if p.told == nil {
-		p.told = map[string]string{}
-	}
-	p.told[label] = text
-}
+// said is what a description of the plot says of a series.
+type said struct{ label, text string }
 
 func valuesOf(xys plotter.XYs) (at [][]float64) {
 	for _, xy := range xys {

@@ -20,12 +20,11 @@ type Plot struct {
 	marks  []vertical
 	key    []keyEntry
 	data   [][]any
-	told   map[string]string // see tell
-	order  []string          // of told
-	atEnd  bool              // its lines are named at their ends, not in the key
-	beside bool              // its series are named beside their last points
-	ends   []keyEntry        // of the lines of streams
-	plain  []string          // the labels of what has no style of its own
+	told   []said
+	atEnd  bool       // its lines are named at their ends, not in the key
+	beside bool       // its series are named beside their last points
+	ends   []keyEntry // of the lines of streams
+	plain  []string   // the labels of what has no style of its own
 	err    error
 }
 
@@ -266,22 +265,22 @@ func told(plots []*Plot) string {
 	const most = 12
 	var b strings.Builder
 	for _, p := range plots {
-		if len(p.order) == 0 {
+		if len(p.told) == 0 {
 			continue
 		}
 		b.WriteString(" ")
 		if title := cmp.Or(p.Title.Text, p.Y.Label.Text, p.X.Label.Text); title != "" && len(plots) > 1 {
 			b.WriteString(title + ": ")
 		}
-		for i, label := range p.order {
+		for i, s := range p.told {
 			if i == most {
-				fmt.Fprintf(&b, " and %d more", len(p.order)-most)
+				fmt.Fprintf(&b, " and %d more", len(p.told)-most)
 				break
 			}
 			if i > 0 {
 				b.WriteString(", ")
 			}
-			b.WriteString(p.told[label])
+			b.WriteString(s.text)
 		}
 		b.WriteString(".")
 	}

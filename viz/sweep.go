@@ -235,28 +235,14 @@ func TemperatureSet(r *results.Run) (tau string, ok bool) {
 // temperatureOf returns a run's fixed temperature; ok says whether it has one.
 func temperatureOf(r *results.Run) (tau float64, ok bool, err error) {
 	normal, known := defaultTau[ruleOf(r)]
-	if !known { // its tau, if it has one, is not a temperature
-		return 0, false, nil
-	}
 	given := r.Params[tauKey(r)]
-	switch v := given.(type) {
-	case nil:
+	switch {
+	case !known || given == "auto": // the tau of another rule, if it has one, is not a temperature
+		return 0, false, nil
+	case given == nil:
 		return normal, true, nil
-	case float64:
-		tau = v
-	case int:
-		tau = float64(v)
-	case string:
-		if v == "auto" {
-			return 0, false, nil
-		}
-		if tau, err = strconv.ParseFloat(v, 64); err != nil {
-			return 0, false, fmt.Errorf("viz: run %s: tau is %q; want a number", r.ID, v)
-		}
-	default:
-		return 0, false, fmt.Errorf("viz: run %s: tau is %v; want a number", r.ID, v)
 	}
-	if !(tau > 0) {
+	if tau, err = strconv.ParseFloat(fmt.Sprint(given), 64); err != nil || !(tau > 0) {
 		return 0, false, fmt.Errorf("viz: run %s: tau is %v; want a number above 0", r.ID, given)
 	}
 	return tau, true, nil

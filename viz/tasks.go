@@ -28,7 +28,7 @@ func TaskAccuracy(runs ...*results.Run) (*Figure, error) {
 		}
 	}
 	p := panel("", "task, by arrival", "test accuracy, %")
-	p.stripes(tasks, 0)
+	p.stripes(tasks)
 	p.grid()
 	data := Table{Head: []string{"method", "task", "accuracy_at_own_end_percent", "accuracy_at_end_percent", "std_percent", "runs"}}
 	names := make([]string, tasks)
@@ -77,12 +77,15 @@ func (p *Plot) dumbbell(label, task string, at float64, b dumbbell, s Style) {
 	})
 }
 
+// beside is where the method of a number stands, from the middle of its place on an axis of whole numbers.
+func beside(i, n int) float64 { return (float64(i) - float64(n-1)/2) * 0.72 / float64(n) }
+
 // stripes shades every second of n places on an axis of whole numbers.
-func (p *Plot) stripes(n int, first float64) {
+func (p *Plot) stripes(n int) {
 	shade := opaque(rules, 110)
 	p.sketch(func(c pen) {
 		for j := 1; j < n; j += 2 {
-			c.fill(shade, c.x(first+float64(j)-0.5), c.x(first+float64(j)+0.5), c.Min.Y, c.Max.Y)
+			c.fill(shade, c.x(float64(j)-0.5), c.x(float64(j)+0.5), c.Min.Y, c.Max.Y)
 		}
 	})
 }

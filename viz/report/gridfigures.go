@@ -37,7 +37,7 @@ func gridFigures(g *findings.Grid) ([]runFigure, error) {
 		few = fmt.Sprintf(" At most %d methods are shown.", mostShown)
 	}
 	out := []runFigure{
-		titled("Accuracy as tasks end (the paper’s Figure 7)", "The average is over all tasks started so far; bars are ± one standard deviation over runs. Where bars would hide the lines, only the last is drawn."+few).of(viz.LearningProcess(runs...)),
+		titled("Accuracy as tasks end (the paper’s Figure 7)", "The average is over all tasks started so far. Bands are ± one standard deviation over runs, where they would not hide the lines."+few).of(viz.LearningProcess(runs...)),
 		titled("Performance profiles", "The share of runs above an accuracy: a line above another’s everywhere is better throughout, one that falls early has runs that fail."+few).of(viz.Profiles(runs...)),
 	}
 	if inBoth(g) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/viz"
@@ -52,15 +51,14 @@ func runFigures(runs []runPtr, repeated bool) (out []runFigure) {
 		out = append(out, titled(title, note).of(draw(runs...)))
 	}
 	out = append(out, titled("When the tasks came", timelineNote(runs)).of(viz.Timeline(runs[0])))
-	bands, bars := "", ""
+	spread := ""
 	if repeated {
-		bars = " Bars are ± one standard deviation over runs: label sets, timelines and seeds together."
-		bands = strings.Replace(bars, "Bars are", "Bands, or bars where there are many methods, are", 1)
+		spread = " Bands or bars are ± one standard deviation over runs: label sets, timelines and seeds together."
 	}
 	if results.OneTimeline(runs) {
-		add("Accuracy over time", "The average is over all tasks started so far: it falls when a task arrives."+bands, viz.Accuracy)
+		add("Accuracy over time", "The average is over all tasks started so far: it falls when a task arrives."+spread, viz.Accuracy)
 	} else {
-		add("Accuracy as tasks end", "The average is over all tasks started so far."+bars, viz.LearningProcess)
+		add("Accuracy as tasks end", "The average is over all tasks started so far."+spread, viz.LearningProcess)
 	}
 	add("Accuracy by task", "Look at the length of the stems: a marker below its bar is forgetting, a marker above it later improvement through rehearsal.", viz.TaskAccuracy)
 	if results.OneTimeline(runs) {
