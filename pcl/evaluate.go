@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"github.com/gomlx/compute"
@@ -120,7 +119,7 @@ func (l *Learner) inBatches(id int, s data.Samples, n int, f func(b *device.Batc
 	}
 	defer b.Free()
 	for from := 0; from < n; from += l.options.Batch {
-		err := guarded("reading the samples", func() error { return b.Read(s, n, from, id) })
+		err := guarded("reading the samples", func() error { b.Read(s, n, from, id); return nil })
 		if err != nil {
 			return fmt.Errorf("the samples of task %d: %w", id, err)
 		}
@@ -172,7 +171,7 @@ func (l *Learner) countAll(id int, t *Task, n int) ([]ClassCount, error) {
 	}
 	var group errgroup.Group
 	var next atomic.Int64
-	tally := newTally(t.Classes)
+	class, right := make([]int, n), make([]bool, n)
 	for w := range workers {
 		set := l.lanes[w%len(l.lanes)]
 		group.Go(func() error {
@@ -188,43 +187,64 @@ func (l *Learner) countAll(id int, t *Task, n int) ([]ClassCount, error) {
 			defer b.Free()
 			size := l.options.Batch
 			for from := int(next.Add(int64(size))) - size; from < n; from = int(next.Add(int64(size))) - size {
-				if err := l.countRight(set, theta, id, t.Test, b, n, from, tally); err != nil {
+				if err := l.predictTest(set, theta, id, t.Test, b, n, from, right); err != nil {
 					return err
 				}
+				copy(class[from:], b.Class[:b.N])
 			}
 			return nil
 		})
 	}
-	err := group.Wait()
-	return tally.counts, err
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return byClass(t.Classes, class, right), nil
 }
 
-// countRight counts the samples that are predicted correctly in one batch of the n test samples, which begins with
-// sample number from. theta and the batch are on the client of the set.
-func (l *Learner) countRight(set *graphs.Set, theta compute.Buffer, id int, test data.Samples, b *device.Batch, n, from int, tally *tally) (err error) {
-	return guarded("reading or predicting the test samples", func() (err error) {
-		if err := b.Read(test, n, from, id); err != nil {
-			return fmt.Errorf("the test samples have %w", err)
-		}
+// predictTest notes which samples are predicted correctly in one batch of the n test samples, which begins with sample
+// number from. theta and the batch are on the client of the set.
+func (l *Learner) predictTest(set *graphs.Set, theta compute.Buffer, id int, test data.Samples, b *device.Batch, n, from int, right []bool) error {
+	return guarded("reading or predicting the test samples", func() error {
+		b.Read(test, n, from, id)
 		if own, ok := method.As[rehearsal.Predictor](l.options.Method); ok {
 			classes, err := own.Predict(predicting{lab{l}}, b.Items())
 			if err == nil && len(classes) != b.N {
-				err = fmt.Errorf("method %s predicted %d classes for %d samples", l.options.Method.Info().Name, len(classes), b.N)
+				err = fmt.Errorf("%s predicted %d classes for %d samples", l.byMethod(), len(classes), b.N)
 			}
-			if err == nil {
-				tally.add(b.Class[:b.N], func(i int) bool { return classes[i] == b.Class[i] })
+			for i := 0; err == nil && i < b.N; i++ {
+				right[from+i] = classes[i] == b.Class[i]
 			}
-			return err
-		}
-		if err := l.tables.Send(b); err != nil {
 			return err
 		}
 		predicted, err := l.predictAt(set, theta, b)
-		if err == nil {
-			tally.add(b.Class[:b.N], func(i int) bool { return predicted[i] == b.Output[i] })
+		for i, o := range predicted {
+			right[from+i] = o == b.Output[i]
 		}
 		return err
 	})
+}
+
+// byClass counts samples by class: first those that a task has, then others, which a rule of its own may predict.
+func byClass(classes, class []int, right []bool) (counts []ClassCount) {
+	place := map[int]int{}
+	at := func(c int) *ClassCount {
+		i, known := place[c]
+		if !known {
+			i = len(counts)
+			place[c], counts = i, append(counts, ClassCount{Class: c})
+		}
+		return &counts[i]
+	}
+	for _, c := range classes {
+		at(c)
+	}
+	for i, c := range class {
+		n := at(c)
+		if n.Test++; right[i] {
+			n.Right++
+		}
+	}
+	return counts
 }
 
 // prepare lets a method that predicts by a rule of its own get ready, once after each step that was made
@@ -241,38 +261,4 @@ func (l *Learner) prepare() (err error) {
 		l.prepared = l.steps + 1
 		return nil
 	})
-}
-
-// tally counts predictions by class, for several workers.
-type tally struct {
-	mu     sync.Mutex
-	counts []ClassCount
-	place  map[int]int // of each class in counts
-}
-
-func newTally(classes []int) *tally {
-	t := &tally{place: map[int]int{}}
-	for i, c := range classes {
-		t.counts = append(t.counts, ClassCount{Class: c})
-		t.place[c] = i
-	}
-	return t
-}
-
-// add counts samples of the given classes; right says which of them are predicted correctly.
-func (t *tally) add(classes []int, right func(i int) bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for i, c := range classes {
-		at, known := t.place[c]
-		if !known { // a rule of its own may predict what the task was attached without
-			at = len(t.counts)
-			t.place[c] = at
-			t.counts = append(t.counts, ClassCount{Class: c})
-		}
-		t.counts[at].Test++
-		if right(i) {
-			t.counts[at].Right++
-		}
-	}
 }

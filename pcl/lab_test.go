@@ -31,7 +31,7 @@ func (half) Replays(rehearsal.ReplayLab) ([]rehearsal.Replay, error) { return ni
 
 // TestHalfOfARole: a method that would never be asked for what it can do is refused.
 func TestHalfOfARole(t *testing.T) {
-	refused(t, second(NewLearner(completed(t, pcltest.Backend(t, backend.Go), "", Options{Method: half{newMethod(t, "avggrad", nil)}}))))
+	refused(t, second(New(t.Context(), completed(t, pcltest.Backend(t, backend.Go), "", Options{Method: half{newMethod(t, "avggrad", nil)}}))))
 }
 
 // trained has two tasks of which the first is over and in the memory.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -137,7 +136,7 @@ func (l *Learner) outputsOf(t *Trained) (int, error) {
 			outputs = x.Dims[len(x.Dims)-1]
 		}
 	}
-	if _, err := headsOf(l.options.Increment, t.Tasks, outputs); err != nil {
+	if _, _, err := t.arrived(outputs); err != nil {
 		return 0, fmt.Errorf("the network has %d outputs: %w", outputs, err)
 	}
 	if outputs > has && !l.options.Grow {
@@ -164,18 +163,17 @@ func (l *Learner) narrowed(outputs int) (*model.Layout, error) {
 }
 
 // adopt gives a learner without tasks those of a network, which have ended.
-func (l *Learner) adopt(t *Trained) error {
-	if !l.roll.empty() {
+func (l *Learner) adopt(t *Trained) (err error) {
+	if !l.roll.empty() || len(t.Tasks) == 0 {
 		return nil
 	}
-	for i, info := range t.Tasks {
-		l.skip(info.number(i) - 1)
-		if err := l.heads.Add(info.Classes); err != nil {
-			return fmt.Errorf("%s: %w", label(info.number(i), info.Name), err)
-		}
-		known := Task{Name: info.Name, Classes: slices.Clone(info.Classes), ClassNames: t.namesOf(info.Classes)}
-		l.roll.add(known, new(atomic.Int64))
-		l.count(l.roll.last(), 1)
+	skipped := l.roll.last()
+	if l.roll, l.heads, err = t.arrived(l.options.Model.Outputs()); err != nil {
+		return err
+	}
+	l.skip(skipped)
+	for id := 1; id <= l.roll.last(); id++ {
+		l.count(id, 1)
 	}
 	return nil
 }

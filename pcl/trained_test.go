@@ -1,7 +1,6 @@
 package pcl
 
 import (
-	"errors"
 	"math"
 	"path/filepath"
 	"slices"
@@ -63,14 +62,6 @@ func TestTrainedRoundTrip(t *testing.T) {
 			snapshot, p := must.Get(l.Snapshot())(t), must.Get(LoadPredictor(b, path))(t)
 			defer snapshot.Close()
 			defer p.Close()
-			again := must.Get(snapshot.Trained())(t)
-			again.Names = saved.Names
-			for i := range again.Tasks {
-				again.Tasks[i].Ended, again.Tasks[i].ClassNames, again.Tasks[i].Taken = true, saved.Tasks[i].ClassNames, 0
-			}
-			if diff := cmp.Diff(saved, again); diff != "" {
-				t.Errorf("of a snapshot: %s", diff)
-			}
 			x, _ := flat(d.Select(&d.Test, 0, 4, 0, 2), 64)
 			want := must.Get(snapshot.PredictTask(1, x))(t)
 			got := must.Get(p.PredictTask(1, x))(t)
@@ -170,11 +161,6 @@ func TestSetTrainedRefuses(t *testing.T) {
 		t.Error("parameters have changed")
 	}
 	steps(t, l, 1)
-	p := must.Get(NewPredictor(b, l.Options().Model, must.Get(l.Trained())(t), 8))(t)
-	p.Close()
-	if _, err := p.Trained(); !errors.Is(err, ErrClosed) {
-		t.Error(err)
-	}
 }
 
 // TestLoadTrainedRefuses: a description that contradicts itself or the tensors is refused.

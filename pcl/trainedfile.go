@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -28,21 +29,15 @@ type description struct {
 	Method    string             `json:"method,omitempty"`
 	Steps     int                `json:"steps"`
 	Increment scenario.Increment `json:"increment,omitempty"`
-	Image     []int              `json:"image"` // height, width, channels
-	Tasks     []describedTask    `json:"tasks"`
+	Image     []int              `json:"image"`   // height, width, channels
+	Tasks     []TaskInfo         `json:"tasks"`   // their ids, names and classes
 	Outputs   []Output           `json:"outputs"` // follows from the tasks, for readers of the file
 	Names     map[int]string     `json:"names,omitempty"`
-	Scores    Scores             `json:"scores,omitzero"`
+	Scores    model.Scores       `json:"scores,omitzero"`
 	Loss      string             `json:"loss,omitempty"`
 	// Rule is "logits", "nearest-mean" or "other".
 	Rule  string          `json:"rule"`
 	Means *describedMeans `json:"means,omitempty"`
-}
-
-type describedTask struct {
-	ID      int    `json:"id"`
-	Name    string `json:"name,omitempty"`
-	Classes []int  `json:"classes"`
 }
 
 type describedMeans struct {
@@ -78,11 +73,11 @@ func (t *Trained) file() (*safetensors.File, error) {
 	}
 	d := description{
 		Version: trainedVersion, Model: t.Model, Method: t.Method, Steps: t.Steps, Increment: t.Increment,
-		Image: []int{t.Image.Height, t.Image.Width, t.Image.Channels}, Tasks: []describedTask{}, Outputs: append([]Output{}, outputs...),
+		Image: []int{t.Image.Height, t.Image.Width, t.Image.Channels}, Tasks: []TaskInfo{}, Outputs: append([]Output{}, outputs...),
 		Names: t.Names, Scores: t.Scores, Loss: t.Loss, Rule: "logits",
 	}
 	for i, task := range t.Tasks {
-		d.Tasks = append(d.Tasks, describedTask{task.number(i), task.Name, task.Classes})
+		d.Tasks = append(d.Tasks, TaskInfo{ID: task.number(i), Name: task.Name, Classes: task.Classes})
 	}
 	f := &safetensors.File{Tensors: slices.Clone(t.Tensors)}
 	switch m := t.Means; {

@@ -64,9 +64,6 @@ func NewPush(inputs, capacity int, classes []int) (*Push, error) {
 	}, nil
 }
 
-// Classes returns the classes of the stream's samples.
-func (p *Push) Classes() []int { return slices.Clone(p.classes) }
-
 // AtLeast lets the stream be ready when n samples wait, or when it was ended, however long that takes: with 1, steps
 // are made at once from what there is. AtLeast returns the stream.
 func (p *Push) AtLeast(n int) *Push {

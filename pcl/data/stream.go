@@ -41,18 +41,3 @@ type Notifier interface {
 	// silence the stream for another one that goes on with it.
 	Notify(wake func()) (stop func())
 }
-
-// Classed is a stream that knows of which classes its samples are. A task with other classes is refused at once.
-type Classed interface {
-	Stream
-	Classes() []int
-}
-
-// RowStream is a stream whose samples may be rows of a table (see [TableSamples]). A stream that changes the
-// samples of another one must not be a RowStream, since its samples are no longer rows of the table.
-type RowStream interface {
-	Stream
-	// NextRows is like Next, and also writes the row number of each sample into rows, which has room for a whole
-	// batch. It returns the table, or nil if the samples are not rows of a table.
-	NextRows(b *Batch, rows []int32) (table []uint8, err error)
-}
