@@ -233,7 +233,7 @@ func (l *Learner) remember(t *attached) error {
 		}
 		if c, ok := method.As[rehearsal.Curator](l.options.Method); !ok {
 			l.memory.Add(candidates)
-		} else if err := c.Curate(lab{l}, t.id, candidates); err != nil {
+		} else if err := c.Curate(lab{l: l}, t.id, candidates); err != nil {
 			return err
 		}
 		return l.consolidate(t)

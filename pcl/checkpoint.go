@@ -144,9 +144,7 @@ func (l *Learner) snapshot() (f State, err error) {
 	if s.Rand, s.Rule, err = l.rule(); err != nil {
 		return f, err
 	}
-	if s.Memory, err = l.memory.State(); err != nil {
-		return f, err
-	}
+	s.Memory = l.memory.State()
 	f.Arrays = map[string][]float32{"memory": l.memory.Pixels()}
 	f.Arrays["memory/logits"], f.Arrays["memory/origin"] = l.memory.Extras()
 	if l.network.statistics != nil {
@@ -179,15 +177,10 @@ func (l *Learner) snapshot() (f State, err error) {
 
 // rule returns the state of the method's random draws, and what it remembers; nil if it remembers nothing.
 func (l *Learner) rule() (draws []byte, state json.RawMessage, err error) {
-	err = guarded(l.byMethod(), func() (err error) {
-		if draws, err = l.rng.MarshalBinary(); err != nil {
-			return err
-		}
-		if m, ok := method.As[method.Stateful](l.options.Method); ok {
-			state, err = m.MarshalState()
-		}
-		return err
-	})
+	draws, _ = l.rng.MarshalBinary() // of two numbers there is no error
+	if m, ok := method.As[method.Stateful](l.options.Method); ok {
+		err = guarded(l.byMethod(), func() (err error) { state, err = m.MarshalState(); return err })
+	}
 	if err == nil && state != nil && !json.Valid(state) {
 		err = errors.New("its MarshalState returned something that is not JSON")
 	}
@@ -227,10 +220,7 @@ func (t *attached) snapshot(s *taskState, arrays map[string][]float32) (err erro
 	if h, ok := stream.(holder); ok {
 		s.Waiting = h.Saved()
 	}
-	reservoir, err := t.reservoir.State()
-	if err != nil {
-		return err
-	}
+	reservoir := t.reservoir.State()
 	s.Reservoir = &reservoir
 	arrays[taskArray("reservoir", t.id)] = memory.Flatten(t.reservoir.Items())
 	if t.ready {

@@ -207,7 +207,7 @@ func (l *Learner) predictTest(set *graphs.Set, theta compute.Buffer, id int, tes
 	return guarded("reading or predicting the test samples", func() error {
 		b.Read(test, n, from, id)
 		if own, ok := method.As[rehearsal.Predictor](l.options.Method); ok {
-			classes, err := own.Predict(predicting{lab{l}}, b.Items())
+			classes, err := own.Predict(lab{l: l}, b.Items())
 			if err == nil && len(classes) != b.N {
 				err = fmt.Errorf("%s predicted %d classes for %d samples", l.byMethod(), len(classes), b.N)
 			}
@@ -255,7 +255,7 @@ func (l *Learner) prepare() (err error) {
 		return nil
 	}
 	return guarded(l.byMethod(), func() (err error) {
-		if err := own.Prepare(predicting{lab{l}}); err != nil {
+		if err := own.Prepare(lab{l: l}); err != nil {
 			return err
 		}
 		l.prepared = l.steps + 1

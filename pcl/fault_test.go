@@ -188,7 +188,7 @@ func TestEndedStreamsAreLetGo(t *testing.T) {
 func TestAbsurdBudget(t *testing.T) {
 	for _, policy := range []memory.Policy{memory.PerClass, memory.FixedTotal} {
 		for _, name := range []string{"emgd-gmc", "icarl", "gdumb", "gss"} {
-			l := smallLearner(t, pcltest.Backend(t, backend.Go), name, Options{Memory: memory.Config{Policy: policy, Budget: memory.MaxBudget}})
+			l := smallLearner(t, pcltest.Backend(t, backend.Go), name, Options{Memory: memory.Config{Policy: policy, Budget: 1 << 30}})
 			attach(t, l, blobTask(t, pcltest.Blobs(2, 8, 2), 1, 0, 1))
 			playOut(t, l)
 			if l.Memory().Len() != 16 {

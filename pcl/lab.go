@@ -17,15 +17,15 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// lab is what a method may see of the learner and do with it at any time. The types that embed it add what is
-// possible only in one phase.
-type lab struct{ l *Learner }
+// lab is what a method may see of the learner and do with it. Of package rehearsal's interfaces, each has what is possible in
+// one phase.
+type lab struct {
+	l *Learner
+	s *step // nil between steps
+}
 
 // storing is the lab of a method that decides which samples of a step's batches enter the memory.
 type storing struct{ lab }
-
-// predicting is the lab of a method that prepares to predict, or predicts, between steps.
-type predicting struct{ lab }
 
 func (b lab) Batch() int            { return b.l.options.Batch }
 func (b lab) Step() int             { return b.l.steps }
@@ -51,7 +51,7 @@ func (b lab) Finished() []int { return b.l.ended().ids(b.l.roll) }
 
 // Candidates are none where the method fills the memory itself: what is collected then is for a penalty alone, and the
 // memory may have the same samples.
-func (b predicting) Candidates(task int) []memory.Item {
+func (b lab) Candidates(task int) []memory.Item {
 	if _, ok := method.As[rehearsal.Storer](b.l.options.Method); ok {
 		return nil
 	}
@@ -236,7 +236,7 @@ func (b lab) Remember() error {
 	return b.l.others.remember(b.l.options.Backend, theta, b.l.ended(), taught)
 }
 
-func (b predicting) Restart() error {
+func (b lab) Restart() error {
 	l := b.l
 	program.Free(l.others.apart[:]...)
 	l.others.apart = [2]compute.Buffer{}
@@ -254,7 +254,7 @@ func (b predicting) Restart() error {
 	return nil
 }
 
-func (b predicting) Descend(samples []memory.Item, shares []float64, s rehearsal.SGD) error {
+func (b lab) Descend(samples []memory.Item, shares []float64, s rehearsal.SGD) error {
 	b.fits(samples)
 	b.at(rehearsal.Apart)
 	total := 0.0

@@ -157,7 +157,7 @@ func TestVirtualStep(t *testing.T) {
 func TestApart(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	inLab(t, b, Options{}, func(l *Learner, _ rehearsal.ReplayLab) {
-		lab := predicting{lab{l}}
+		lab := lab{l: l}
 		items, before := stored(lab), must.Get(l.parameters())(t)
 		must.Do(t, lab.Restart())
 		sum := func() (s float64) {
@@ -186,7 +186,7 @@ func TestApart(t *testing.T) {
 func TestShares(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	inLab(t, b, Options{}, func(l *Learner, _ rehearsal.ReplayLab) {
-		lab := predicting{lab{l}}
+		lab := lab{l: l}
 		two := stored(lab)[:2]
 		train := func(items []memory.Item, shares []float64, clip float64) []float32 {
 			must.Do(t, lab.Restart())

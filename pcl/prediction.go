@@ -67,7 +67,7 @@ func (l *Learner) predictor() (*Predictor, error) {
 		}
 		l.prediction.kit = k
 	}
-	from := lab{l}.at(at)
+	from := lab{l: l}.at(at)
 	theta, err := program.Copy(from, l.programs.Total())
 	p := &Predictor{heads: l.heads.Clone(), roll: l.roll, rule: rule, steps: l.steps, version: l.version}
 	return l.prediction.kit.predictor(p, theta, l.statisticsOf(from), err)
@@ -100,7 +100,7 @@ func (l *Learner) trained() (*Trained, error) {
 			return nil, err
 		}
 	}
-	theta := lab{l}.at(at)
+	theta := lab{l: l}.at(at)
 	values, err := program.Values[float32](theta, l.programs.Total())
 	t := &Trained{
 		Model: o.Model.Key(), Method: o.Method.Info().Name, Steps: l.steps, Increment: o.Increment, Image: o.Image, Tasks: l.Tasks(),

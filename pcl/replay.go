@@ -7,16 +7,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// replaying is the lab of a method that chooses which samples a step replays.
-type replaying struct {
-	lab
-	s *step
-}
-
 // replays says which samples of the memory are replayed in this step.
 func (s *step) replays() ([]rehearsal.Replay, error) {
 	if r, ok := method.As[rehearsal.Replayer](s.options.Method); ok {
-		return r.Replays(replaying{lab{s.Learner}, s})
+		return r.Replays(lab{s.Learner, s})
 	}
 	return []rehearsal.Replay{{ID: method.Memory, Indices: s.memory.Draw(s.options.Batch)}}, nil
 }

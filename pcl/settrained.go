@@ -95,7 +95,7 @@ func (l *Learner) setTrained(t *Trained) error {
 func (l *Learner) teacher() error {
 	loss := l.options.lossOf(1)
 	if (loss.Kind == rehearsal.Sigmoid || loss.Teacher > 0) && len(l.ended().ids(l.roll)) > 0 {
-		return lab{l}.Remember()
+		return lab{l: l}.Remember()
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ func (l *Learner) exchange(theta, statistics []float32) error {
 // replaced tells a method that holds on to earlier parameters that there are others.
 func (l *Learner) replaced() error {
 	if a, ok := method.As[rehearsal.Penalty](l.options.Method); ok {
-		return guarded(l.byMethod(), func() error { return a.Replaced(penalising{lab{l}}) })
+		return guarded(l.byMethod(), func() error { return a.Replaced(lab{l: l}) })
 	}
 	return nil
 }

@@ -19,25 +19,25 @@ import (
 type Trained struct {
 	// Model is the [model.Model].Key of the network, and Method the name of the method that trained it. They are empty
 	// in a file that another program has written.
-	Model  string
-	Method string
-	Steps  int
+	Model  string `json:"model"`
+	Method string `json:"method,omitempty"`
+	Steps  int    `json:"steps"`
 	// Increment is empty, and there are no Tasks, if nothing is known of the outputs.
-	Increment scenario.Increment
-	Image     Image
-	Tasks     []TaskInfo // in order of arrival, of which ID, Name and Classes count
+	Increment scenario.Increment `json:"increment,omitempty"`
+	Image     Image              `json:"-"`
+	Tasks     []TaskInfo         `json:"tasks"` // in order of arrival, of which ID, Name and Classes count
 	// Names has names of classes, such as [Task].ClassNames.
-	Names map[int]string
+	Names map[int]string `json:"names,omitempty"`
 	// Loss is the key of [Options].Loss; empty for losses of classes.
-	Loss string
+	Loss string `json:"loss,omitempty"`
 	// Tensors has a tensor for each entry of Layout.Params and Layout.Stats, under its name.
-	Tensors []safetensors.Tensor
+	Tensors []safetensors.Tensor `json:"-"`
 	// Scores says how the classes' scores come from the features.
-	Scores model.Scores
+	Scores model.Scores `json:"scores,omitzero"`
 	// Means are set if predictions are made by the nearest mean of the features. OtherRule says that they are made by
 	// another rule, which cannot be saved.
-	Means     *rehearsal.Means
-	OtherRule bool
+	Means     *rehearsal.Means `json:"-"`
+	OtherRule bool             `json:"-"`
 }
 
 func scoresOf(l rehearsal.Loss) model.Scores {

@@ -37,7 +37,7 @@ type Resumable interface {
 type Notifier interface {
 	Stream
 	// Notify makes the stream call wake whenever Next may have something to deliver, or has ended. The stream calls
-	// it from any goroutine; wake returns at once. stop ends this, for this wake alone: a learner that is closed does not
-	// silence the stream for another one that goes on with it.
+	// it from any goroutine; wake returns at once. Another call replaces wake. stop ends this, unless wake was replaced: a
+	// learner that is closed does not silence the stream for another one that goes on with it.
 	Notify(wake func()) (stop func())
 }
