@@ -93,7 +93,9 @@ func (l *Learner) Reattach(id int, t Task) error {
 			a.free()
 			return fmt.Errorf("%s: %w", label(id, a.Name), err)
 		}
-		l.roll.test(id, a.Test)
+		if t.Test != nil {
+			l.roll.test(id, t.Test)
+		}
 		l.count(id, -1)
 		l.arrived(a)
 		return nil

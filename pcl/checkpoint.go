@@ -389,11 +389,14 @@ func (l *Learner) takeUp(s learnerState, arrays map[string][]float32, stored *me
 		t.free()
 	}
 	l.roll, l.tasks, l.over = roll{}, nil, map[int]int{}
-	l.heads = heads.New(l.options.Increment, l.options.Model.Outputs())
+	l.heads = heads.New(l.options.Increment)
 	for i, state := range s.Tasks {
 		if err := l.restoreTask(state.number(i), state, arrays, attach); err != nil {
 			return fmt.Errorf("%s: %w", label(state.number(i), state.Name), err)
 		}
+	}
+	if used, has := l.heads.Used(), l.options.Model.Outputs(); used > has {
+		return tooFew(used, has)
 	}
 	l.skip(min(s.Last, maxID))
 	l.others.free()

@@ -7,12 +7,10 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"github.com/gomlx/compute"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -47,9 +45,6 @@ func (l *Learner) EvaluateByClass(id int) ([]ClassCount, error) {
 		}
 		if loss := l.options.compared(); loss != nil {
 			return nil, fmt.Errorf("loss %s has no classes to predict; call EvaluateLoss", loss.Key())
-		}
-		if err := l.prepare(); err != nil {
-			return nil, err
 		}
 		return l.countAll(id, t, n)
 	})
@@ -158,24 +153,26 @@ func (l *Learner) meanLoss(id int, test data.Samples, n int) (float64, error) {
 }
 
 // countAll counts those of the n test samples that are predicted correctly. Several workers share the batches, so that one
-// fills a batch while others compute. A method that predicts by a rule of its own gets one worker only.
+// fills a batch while others compute.
 func (l *Learner) countAll(id int, t *Task, n int) ([]ClassCount, error) {
-	workers := min(runtime.GOMAXPROCS(0), 1+n/l.options.Batch)
-	if _, ok := method.As[rehearsal.Predictor](l.options.Method); ok {
-		workers = 1
+	at, rule, err := l.ruleNow()
+	if err != nil {
+		return nil, err
 	}
+	theta := lab{l: l}.at(at)
+	running := l.statisticsOf(theta)
 	// XLA's binding caches a buffer's shape when it is first asked for, without a lock. All workers read θ, so
 	// its shape is asked for here, before they start.
-	if _, err := l.network.theta.Shape(); err != nil {
+	if _, err := theta.Shape(); err != nil {
 		return nil, err
 	}
 	var group errgroup.Group
 	var next atomic.Int64
 	class, right := make([]int, n), make([]bool, n)
-	for w := range workers {
+	for w := range min(runtime.GOMAXPROCS(0), 1+n/l.options.Batch) {
 		set := l.lanes[w%len(l.lanes)]
 		group.Go(func() error {
-			theta, drop, err := program.Bring(set.Backend, l.network.theta)
+			here, drop, err := program.Bring(set.Backend, theta)
 			defer drop()
 			if err != nil {
 				return err
@@ -185,61 +182,37 @@ func (l *Learner) countAll(id int, t *Task, n int) ([]ClassCount, error) {
 				return err
 			}
 			defer b.Free()
-			size := l.options.Batch
-			for from := int(next.Add(int64(size))) - size; from < n; from = int(next.Add(int64(size))) - size {
-				if err := l.predictTest(set, theta, id, t.Test, b, n, from, right); err != nil {
+			for size := l.options.Batch; ; {
+				from := int(next.Add(int64(size))) - size
+				if from >= n {
+					return nil
+				}
+				err := guarded("reading or predicting the test samples", func() error {
+					b.Read(t.Test, n, from, id)
+					predicted, err := l.predictAt(set, here, running, b, rule)
+					for i, o := range predicted {
+						class[from+i], right[from+i] = b.Class[i], o == b.Output[i]
+					}
+					return err
+				})
+				if err != nil {
 					return err
 				}
-				copy(class[from:], b.Class[:b.N])
 			}
-			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	return byClass(t.Classes, class, right), nil
+	err = group.Wait()
+	return byClass(t.Classes, class, right), err
 }
 
-// predictTest notes which samples are predicted correctly in one batch of the n test samples, which begins with sample
-// number from. theta and the batch are on the client of the set.
-func (l *Learner) predictTest(set *graphs.Set, theta compute.Buffer, id int, test data.Samples, b *device.Batch, n, from int, right []bool) error {
-	return guarded("reading or predicting the test samples", func() error {
-		b.Read(test, n, from, id)
-		if own, ok := method.As[rehearsal.Predictor](l.options.Method); ok {
-			classes, err := own.Predict(lab{l: l}, b.Items())
-			if err == nil && len(classes) != b.N {
-				err = fmt.Errorf("%s predicted %d classes for %d samples", l.byMethod(), len(classes), b.N)
-			}
-			for i := 0; err == nil && i < b.N; i++ {
-				right[from+i] = classes[i] == b.Class[i]
-			}
-			return err
-		}
-		predicted, err := l.predictAt(set, theta, b)
-		for i, o := range predicted {
-			right[from+i] = o == b.Output[i]
-		}
-		return err
-	})
-}
-
-// byClass counts samples by class: first those that a task has, then others, which a rule of its own may predict.
-func byClass(classes, class []int, right []bool) (counts []ClassCount) {
-	place := map[int]int{}
-	at := func(c int) *ClassCount {
-		i, known := place[c]
-		if !known {
-			i = len(counts)
-			place[c], counts = i, append(counts, ClassCount{Class: c})
-		}
-		return &counts[i]
-	}
-	for _, c := range classes {
-		at(c)
+// byClass counts samples by class, in the order of a task's classes, which all of them have.
+func byClass(classes, class []int, right []bool) []ClassCount {
+	counts, place := make([]ClassCount, len(classes)), map[int]int{}
+	for i, c := range classes {
+		counts[i].Class, place[c] = c, i
 	}
 	for i, c := range class {
-		n := at(c)
+		n := &counts[place[c]]
 		if n.Test++; right[i] {
 			n.Right++
 		}

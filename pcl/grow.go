@@ -19,14 +19,18 @@ func (l *Learner) outputsFor(classes []int) (int, error) {
 	if err := l.fitsLoss(classes); err != nil {
 		return 0, err
 	}
-	if !l.options.Grow {
-		return has, l.heads.Fits(classes)
-	}
 	needed, err := l.heads.Needed(classes)
-	if err != nil || needed <= has {
+	switch {
+	case err != nil || needed <= has:
 		return has, err
+	case !l.options.Grow:
+		return 0, tooFew(needed, has)
 	}
 	return max(needed, 2*has), nil
+}
+
+func tooFew(needed, has int) error {
+	return fmt.Errorf("the tasks need %d outputs, the model has %d: build a model with more, or let it grow (Options.Grow)", needed, has)
 }
 
 // grow gives the classifier more outputs. All parameters stay as they are; those of the new outputs are drawn. The
@@ -61,7 +65,6 @@ func (l *Learner) grow(outputs int) error {
 	if err := l.useModel(wide); err != nil {
 		return err
 	}
-	l.heads.Grow(outputs)
 	err = l.network.set(l.options.Backend, values[0], values[2:], len(values)-2)
 	if o := &l.others; err == nil && o.remembered != nil {
 		over, taught := o.over, o.taught

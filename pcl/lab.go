@@ -62,8 +62,6 @@ func (b lab) Candidates(task int) []memory.Item {
 	return b.l.tasks[at].reservoir.Items()
 }
 
-func (b lab) Competing(task int) []int { return b.l.heads.Among(task) }
-
 func (b lab) OneTask() bool { return b.l.options.Increment == scenario.TaskIncremental }
 
 func (b lab) Output(task, class int) (int, error) {
@@ -203,23 +201,6 @@ func (b lab) PixelGradients(at rehearsal.Point, samples []memory.Item) (out [][]
 		return err
 	})
 	return out, err
-}
-
-func (b lab) Predict(at rehearsal.Point, samples []memory.Item) (classes []int, err error) {
-	theta := b.at(at)
-	err = b.batches(samples, b.l.options.lossOf(method.Memory), func(h *device.Batch) error {
-		outputs, err := b.l.predictAt(b.l.programs, theta, h)
-		for i, o := range outputs {
-			lo, hi := b.l.heads.Competing(h.Task[i])
-			class := -1
-			if lo <= o && o < hi { // it is outside only if no score was a number
-				class = b.l.heads.Among(h.Task[i])[o-lo]
-			}
-			classes = append(classes, class)
-		}
-		return err
-	})
-	return classes, err
 }
 
 func (b lab) Remember() error {

@@ -120,7 +120,7 @@ func New(ctx context.Context, o Options) (*Learner, error) {
 		turn:    make(chan struct{}, 1),
 		options: o,
 		own:     own,
-		heads:   heads.New(o.Increment, o.Model.Outputs()),
+		heads:   heads.New(o.Increment),
 		memory:  store,
 		rng:     seed.New(o.Seed, "method"),
 		over:    map[int]int{},

@@ -263,22 +263,30 @@ func (p *Predictor) describe(d *described, x []float32, size, client int) (err e
 
 // choose predicts the class of one sample.
 func (p *Predictor) choose(logits, features []float32, classes, outputs []int) (Prediction, error) {
-	scores := make([]float64, len(classes))
-	for i, o := range outputs {
-		scores[i] = float64(logits[o])
-	}
-	ruled := p.rule != nil && p.rule.Compare(features, classes, scores)
-	best := 0
+	scores, best, ruled := compared(p.rule, logits, features, classes, outputs)
 	for i, s := range scores {
 		if math.IsNaN(s) || math.IsInf(s, 1) || math.IsInf(s, -1) && !ruled {
 			return Prediction{}, fmt.Errorf("the score of class %d is not finite (%g): the sample's values are too large", classes[i], s)
 		}
+	}
+	normalise(scores, scores[best])
+	return Prediction{Class: classes[best], Name: p.roll.names[classes[best]], Classes: classes, Probabilities: scores}, nil
+}
+
+// compared returns the scores of classes, whose outputs are given, and the place of the largest. ruled says that they are the
+// rule's and not the logits.
+func compared(rule rehearsal.Rule, logits, features []float32, classes, outputs []int) (scores []float64, best int, ruled bool) {
+	scores = make([]float64, len(classes))
+	for i, o := range outputs {
+		scores[i] = float64(logits[o])
+	}
+	ruled = rule != nil && rule.Compare(features, classes, scores)
+	for i, s := range scores {
 		if s > scores[best] {
 			best = i
 		}
 	}
-	normalise(scores, scores[best])
-	return Prediction{Class: classes[best], Name: p.roll.names[classes[best]], Classes: classes, Probabilities: scores}, nil
+	return scores, best, ruled
 }
 
 // normalise turns scores, of which the largest is given, into probabilities, by the softmax.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -18,13 +17,12 @@ type Take struct {
 }
 
 // SetTrained gives the learner the parameters and statistics of a network. Their names and shapes must match the
-// model's Layout; otherwise nothing changes, and the error names what is missing, unexpected or different. The optimiser
+// model's Layout; otherwise nothing changes, and the error names the first that is missing, different or unexpected. The optimiser
 // starts anew.
 //
 // The network's outputs keep their meaning. A learner without tasks gets the network's, as ended tasks without samples in
 // the memory: it can predict, [Learner.Reattach] them, and attach others. A learner that has tasks must have the same
-// ones. If the model has more outputs than the network, the additional outputs keep their parameters; if it has fewer, it
-// grows, if [Options].Grow is set.
+// ones.
 //
 // Copies of the parameters that the method had asked for are dropped; once a task has ended, iCaRL and LwF distil from the
 // new parameters, and a penalty holds the learner to them, as firmly as before. The rule of prediction stays the method's:
@@ -55,38 +53,27 @@ func (l *Learner) setBackbone(t *Trained) error {
 }
 
 func (l *Learner) setTrained(t *Trained) error {
-	theta, err := l.parameters()
-	if err != nil {
-		return err
-	}
 	if err := l.fits(t); err != nil {
 		return err
 	}
-	outputs, err := l.outputsOf(t)
+	theta, statistics, err := arrange(l.options.Model.Layout(), t.Tensors, false)
 	if err != nil {
 		return err
 	}
-	narrow, err := l.narrowed(outputs)
-	if err != nil {
-		return err
-	}
-	values, statistics, err := arrange(narrow, t.Tensors, false)
-	if err != nil {
-		return err
-	}
-	if outputs > l.options.Model.Outputs() {
-		theta, err = values, l.grow(outputs)
-	} else {
-		l.options.Model.Layout().Widen(theta, values, narrow)
-	}
+	r, h, err := t.arrived(l.options.Model.Outputs())
 	if err != nil {
 		return err
 	}
 	if err := l.exchange(theta, statistics); err != nil {
 		return err
 	}
-	if err := l.adopt(t); err != nil {
-		return err
+	if l.roll.empty() && !r.empty() { // the network's tasks become those of the learner, and have ended
+		skipped := l.roll.last()
+		l.roll, l.heads = r, h
+		l.skip(skipped)
+		for id := range r.tasks {
+			l.count(id+1, 1)
+		}
 	}
 	return l.teacher()
 }
@@ -124,58 +111,6 @@ func classLists(tasks []TaskInfo) (all [][]int) {
 		all = append(all, t.Classes)
 	}
 	return all
-}
-
-// outputsOf returns how many outputs the network has, as its classifier's weights say, which must be enough for its
-// tasks.
-func (l *Learner) outputsOf(t *Trained) (int, error) {
-	layout, has := l.options.Model.Layout(), l.options.Model.Outputs()
-	outputs := has // if there is no such tensor, this is what will be missing
-	for _, x := range t.Tensors {
-		if x.Name == layout.Params[layout.Classifier()].Name && len(x.Dims) > 0 {
-			outputs = x.Dims[len(x.Dims)-1]
-		}
-	}
-	if _, _, err := t.arrived(outputs); err != nil {
-		return 0, fmt.Errorf("the network has %d outputs: %w", outputs, err)
-	}
-	if outputs > has && !l.options.Grow {
-		return 0, fmt.Errorf("the network has %d outputs, the model %d: build a model with as many, let it grow (Options.Grow), or take only the backbone", outputs, has)
-	}
-	return outputs, nil
-}
-
-// narrowed returns the layout of the model with another number of outputs.
-func (l *Learner) narrowed(outputs int) (*model.Layout, error) {
-	m := l.options.Model
-	if outputs == m.Outputs() {
-		return m.Layout(), nil
-	}
-	r, ok := m.(model.Resizer)
-	if !ok {
-		return nil, fmt.Errorf("the network has %d outputs, the model %d, and %s is not a model.Resizer", outputs, m.Outputs(), m.Key())
-	}
-	other, err := r.WithOutputs(outputs)
-	if err != nil {
-		return nil, err
-	}
-	return other.Layout(), nil
-}
-
-// adopt gives a learner without tasks those of a network, which have ended.
-func (l *Learner) adopt(t *Trained) (err error) {
-	if !l.roll.empty() || len(t.Tasks) == 0 {
-		return nil
-	}
-	skipped := l.roll.last()
-	if l.roll, l.heads, err = t.arrived(l.options.Model.Outputs()); err != nil {
-		return err
-	}
-	l.skip(skipped)
-	for id := 1; id <= l.roll.last(); id++ {
-		l.count(id, 1)
-	}
-	return nil
 }
 
 // exchange replaces parameters and statistics, which have the right lengths. The optimiser starts anew.

@@ -81,7 +81,7 @@ func (t *Trained) Outputs() (out []Output, err error) {
 
 // arrived gives the tasks their outputs, as a learner did to which they were attached one after another.
 func (t *Trained) arrived(outputs int) (r roll, h *heads.Heads, err error) {
-	h = heads.New(t.Increment, outputs)
+	h = heads.New(t.Increment)
 	for i, info := range t.Tasks {
 		id := info.number(i)
 		r.skip(id - 1)
@@ -91,7 +91,10 @@ func (t *Trained) arrived(outputs int) (r roll, h *heads.Heads, err error) {
 		}
 		r.add(Task{Name: info.Name, Classes: slices.Clone(info.Classes), ClassNames: t.namesOf(info.Classes)}, new(atomic.Int64))
 	}
-	return r, h, nil
+	if h.Used() > outputs {
+		err = tooFew(h.Used(), outputs)
+	}
+	return r, h, err
 }
 
 // namesOf returns the names of classes, "" for one that has none; nil if none of them has one.
