@@ -6,6 +6,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	_ "embed"
@@ -62,17 +63,11 @@ func DataDir() (string, error) {
 	if dir := os.Getenv("JUPYTER_DATA_DIR"); dir != "" {
 		return dir, nil
 	}
-	if dir := os.Getenv("XDG_DATA_HOME"); dir != "" && runtime.GOOS != "darwin" {
-		return filepath.Join(dir, "jupyter"), nil
-	}
 	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("no folder for Jupyter's kernels (%w): set JUPYTER_DATA_DIR", err)
-	}
 	if runtime.GOOS == "darwin" {
-		return filepath.Join(home, "Library", "Jupyter"), nil
+		return filepath.Join(home, "Library", "Jupyter"), err
 	}
-	return filepath.Join(home, ".local", "share", "jupyter"), nil
+	return filepath.Join(cmp.Or(os.Getenv("XDG_DATA_HOME"), filepath.Join(home, ".local", "share")), "jupyter"), err
 }
 
 // spec is the kernel's folder in the user's Jupyter.
@@ -90,6 +85,9 @@ func Read(o Options) (Kernel, error) {
 	}
 	return *s.Metadata.ParallelCL, nil
 }
+
+// startFile is the file of the kernel in the cache that Jupyter runs.
+const startFile = "start"
 
 // leastGo is the oldest version of Go that compiles cells.
 const leastGo = "1.26.5"
@@ -118,25 +116,13 @@ func Install(ctx context.Context, o Options, source string) (Kernel, error) {
 	if err := build.Install(ctx, dir, startFile, source, command); err != nil {
 		return Kernel{}, err
 	}
-	k := Kernel{Name, "ParallelCL (Go)", versionOf(source), source, o.spec(), filepath.Join(dir, startFile)}
-	return k, k.write()
-}
-
-// startFile is the file in the cache that Jupyter runs.
-const startFile = "start"
-
-// write writes the kernel's folder in the user's Jupyter.
-func (k Kernel) write() error {
-	s := spec{Argv: []string{k.Start, "{connection_file}"}, DisplayName: k.Title, Language: "go", InterruptMode: "message"}
+	start := filepath.Join(dir, startFile)
+	k := Kernel{Name, "ParallelCL (Go)", versionOf(source), source, o.spec(), start}
+	s := spec{Argv: []string{start, "{connection_file}"}, DisplayName: k.Title, Language: "go", InterruptMode: "message"}
 	s.Metadata.ParallelCL = &k
 	data, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := atomicfile.WriteBytes(filepath.Join(k.Spec, "logo-svg.svg"), logo); err != nil {
-		return err
-	}
-	return atomicfile.WriteBytes(filepath.Join(k.Spec, "kernel.json"), append(data, '\n'))
+	return k, errors.Join(err, atomicfile.WriteBytes(filepath.Join(k.Spec, "logo-svg.svg"), logo),
+		atomicfile.WriteBytes(filepath.Join(k.Spec, "kernel.json"), data))
 }
 
 // Remove deletes the kernel and the cache, with all that Install and [Jupyter] have put there.

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,7 +11,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/printable"
@@ -96,21 +94,17 @@ func Quickstart(k Kernel) (string, error) {
 	return filepath.Join(folder, "00-quickstart.ipynb"), nil
 }
 
-// run runs a program and returns its output. If the program fails, the error ends with the last part of the output.
+// run runs a program and returns its output. The error of one that fails has what it said.
 func run(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = dir, build.Environment()
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 5 * time.Second
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
+	build.Group(cmd)
+	out, err := cmd.Output()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if err != nil {
-		said := strings.TrimSpace(stdout.String() + stderr.String())
-		err = printable.Error(errors.New(cmd.String() + ": " + err.Error() + "\n" + said[max(0, len(said)-2000):]))
+	if exit := new(exec.ExitError); errors.As(err, &exit) {
+		err = printable.Error(fmt.Errorf("%s: %w\n%s%s", cmd, err, out, exit.Stderr))
 	}
-	return stdout.Bytes(), err
+	return out, err
 }

@@ -67,18 +67,15 @@ func (s *server) enqueue(r *request) {
 	go func() {
 		defer close(r.ended)
 		<-before
-		r.publish("status", busy)
-		defer s.idle(r)
-		content := fields{"status": "aborted"}
-		if r.ctx.Err() == nil {
-			content = s.run(r)
-		}
-		r.reply(content)
+		s.handle(r, nil)
 	}()
 }
 
-// run runs a cell. It returns the content of the reply.
-func (s *server) run(r *request) fields {
+// execute runs a cell. It returns the content of the reply.
+func (s *server) execute(r *request) fields {
+	if r.ctx.Err() != nil {
+		return fields{"status": "aborted"}
+	}
 	s.mu.Lock()
 	s.running = append(s.running, r)
 	r.number = len(s.past) + 1

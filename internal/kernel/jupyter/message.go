@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -56,10 +58,10 @@ type content struct {
 	Stdin  bool `json:"allow_stdin"`
 	Stop   bool `json:"stop_on_error"`
 
-	Cursor *int `json:"cursor_pos"` // counts code points; nil: the end
-	Level  int  `json:"detail_level"`
+	Cursor int `json:"cursor_pos"` // counts code points
+	Level  int `json:"detail_level"`
 
-	N      *int // of the history's lines
+	N      int // of the history's lines
 	Output bool
 
 	Comm string `json:"comm_id"`
@@ -92,7 +94,8 @@ func (s *server) read(p *peer, frames [][]byte) (*request, error) {
 	if !hmac.Equal(frames[i+1], s.sign(parts)) {
 		return nil, errors.New("wrong signature")
 	}
-	r := &request{server: s, peer: p, prefix: frames[:i], parent: parts[0], content: content{Store: true, Stop: true}}
+	r := &request{server: s, peer: p, prefix: frames[:i], parent: parts[0]}
+	r.content = content{Store: true, Stop: true, Cursor: math.MaxInt, N: math.MaxInt}
 	if err := json.Unmarshal(r.parent, &r.header); err != nil {
 		return nil, fmt.Errorf("header: %w", err)
 	}
@@ -118,13 +121,13 @@ func (s *server) write(prefix [][]byte, kind string, parent json.RawMessage, con
 // session names this process in what it sends.
 var session = rand.Text()
 
-// reply answers the request.
+// reply answers the request, if it wants a reply.
 func (r *request) reply(content fields) {
-	if content["status"] == nil {
-		content["status"] = "ok"
+	if kind, ok := strings.CutSuffix(r.header.Type, "request"); ok {
+		reply := fields{"status": "ok"}
+		maps.Copy(reply, content)
+		r.peer.send(r.server.write(r.prefix, kind+"reply", r.parent, reply)...)
 	}
-	kind := strings.TrimSuffix(r.header.Type, "request") + "reply"
-	r.peer.send(r.server.write(r.prefix, kind, r.parent, content)...)
 }
 
 // publish tells all front ends. It returns when the system has the message for each of them.

@@ -99,7 +99,7 @@ func (s *server) endWithParent() {
 	s.end()
 }
 
-// receive takes what comes on the channels of requests. Only cells wait for others.
+// receive takes what comes on the channels of requests.
 func (s *server) receive(p *peer, frames [][]byte) {
 	r, err := s.read(p, frames)
 	if r == nil {
@@ -107,8 +107,6 @@ func (s *server) receive(p *peer, frames [][]byte) {
 		return
 	}
 	switch kind := r.header.Type; {
-	case kind == "comm_open" || kind == "comm_msg" || kind == "comm_close":
-		s.comm(r) // in the order in which they come
 	case kind == "input_reply":
 		select {
 		case p.lines <- r.content.Value:
@@ -116,22 +114,14 @@ func (s *server) receive(p *peer, frames [][]byte) {
 		}
 	case kind == "execute_request" && err == nil:
 		s.enqueue(r)
+	case strings.HasPrefix(kind, "comm_"):
+		s.handle(r, err) // in the order in which they come
 	default:
 		go s.handle(r, err)
 	}
 }
 
-// comm hands a message of a page to the engine.
-func (s *server) comm(r *request) {
-	r.publish("status", busy)
-	defer s.idle(r)
-	id := r.content.Comm
-	if s.engine.Comm(s.ctx, Comm{r.header.Type, id, r.content.Data}, r) != nil {
-		r.publish("comm_close", fields{"comm_id": id, "data": fields{}})
-	}
-}
-
-// handle answers a request beside running cells. An error is what is wrong with it.
+// handle works on a request and replies. An error is what is wrong with it.
 func (s *server) handle(r *request, err error) {
 	r.publish("status", busy)
 	defer s.idle(r)
@@ -162,10 +152,19 @@ func (s *server) idle(r *request) {
 	}
 }
 
-// answer answers a request that waits for nothing.
+// answer does what a request wants.
 func (s *server) answer(r *request) (fields, error) {
 	c := r.content
 	switch r.header.Type {
+	case "execute_request":
+		return s.execute(r), nil
+	case "comm_open", "comm_msg", "comm_close":
+		if s.engine.Comm(s.ctx, Comm{r.header.Type, c.Comm, c.Data}, r) != nil {
+			r.publish("comm_close", fields{"comm_id": c.Comm, "data": fields{}})
+		}
+		return nil, nil
+	case "comm_info_request":
+		return fields{"comms": fields{}}, nil // only the page that opened one uses it
 	case "kernel_info_request":
 		return kernelInfo, nil
 	case "complete_request":
@@ -178,8 +177,6 @@ func (s *server) answer(r *request) (fields, error) {
 		return fields{"status": status, "indent": indent}, nil
 	case "history_request":
 		return s.history(c), nil
-	case "comm_info_request":
-		return fields{"comms": fields{}}, nil // only the page that opened one uses it
 	case "interrupt_request":
 		s.interrupt()
 		return fields{}, nil
@@ -192,7 +189,7 @@ func (s *server) answer(r *request) (fields, error) {
 }
 
 var kernelInfo = fields{
-	"status": "ok", "protocol_version": protocolVersion, "implementation": "parallelcl", "implementation_version": "1",
+	"protocol_version": protocolVersion, "implementation": "parallelcl", "implementation_version": "1",
 	"banner": "Go cells that share live state", "help_links": []fields{}, "debugger": false,
 	"supported_features": []string{"kernel subshells"},
 	"language_info": fields{
@@ -219,21 +216,15 @@ func (s *server) complete(c content) (fields, error) {
 
 // offset is the byte offset of the cursor.
 func (c content) offset() int {
-	before := []rune(c.Code)
-	if c.Cursor != nil {
-		before = before[:min(max(*c.Cursor, 0), len(before))]
-	}
-	return len(string(before))
+	code := []rune(c.Code)
+	return len(string(code[:min(max(c.Cursor, 0), len(code))]))
 }
 
 // history returns the newest cells, whichever are asked for. All are of session 1, since the next kernel doesn't know them.
 func (s *server) history(c content) fields {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	lines, first := [][]any{}, 0
-	if c.N != nil {
-		first = max(0, len(s.past)-max(*c.N, 0))
-	}
+	lines, first := [][]any{}, max(0, len(s.past)-max(c.N, 0))
 	for i, code := range s.past[first:] {
 		line := []any{1, first + i + 1, code}
 		if c.Output {

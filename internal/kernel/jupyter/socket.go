@@ -17,10 +17,8 @@ import (
 // The library's own sockets queue what they publish, so that nothing can be flushed, and hide subscriptions, so that
 // nobody can be welcomed. We take its connections alone, and serve them ourselves.
 
-const (
-	helloTime = 10 * time.Second // for a front end to say what it is
-	sendTime  = 5 * time.Second  // for a front end to take a message, else it is dropped and may connect again
-)
+// sendTime is how long a front end has to take a message; else it is dropped and may connect again.
+const sendTime = 5 * time.Second
 
 // A peer is one connection of a front end.
 type peer struct {
@@ -66,12 +64,10 @@ func (s *server) serve(p *peer, port int, kind zmq4.SocketType, receive func(p *
 		}
 	}()
 	defer context.AfterFunc(s.ctx, func() { p.Close() })()
-	p.SetDeadline(time.Now().Add(helloTime))
 	conn, err := zmq4.Open(p.Conn, null.Security(), kind, nil, true, nil)
 	if err != nil {
 		return
 	}
-	p.SetDeadline(time.Time{})
 	p.zmq, p.identity = conn, conn.Peer.Meta["Identity"]
 	if port == s.Stdin {
 		s.askers.Store(p.identity, p)

@@ -32,23 +32,26 @@ const (
 
 // A Bridge carries values between one program and pages.
 type Bridge struct {
-	kernel, session string
-	deliver         func(address string, value any)
-	mu              sync.Mutex
-	subscribed      map[string]bool  // addresses that the program wants to hear of
-	pages           map[string]bool  // by their comms, whether they hear us
-	out             jupyter.Out      // of the cell that spoke last
-	waiting         []map[string]any // for the first page
-	displays        map[string]bool  // IDs of displays that are there
-	scriptsIn       jupyter.Out      // the cell where package dom's scripts are displayed
-	scripts         string           // and the ID of their display
+	session    string // by which pages know us
+	html       string // the script
+	deliver    func(address string, value any)
+	mu         sync.Mutex
+	subscribed map[string]bool  // addresses that the program wants to hear of; gonbui hangs when it hears of others
+	pages      map[string]bool  // by their comms, whether they hear us
+	out        jupyter.Out      // of the cell that spoke last
+	waiting    []map[string]any // for the first page
+	displays   map[string]bool  // IDs of displays that are there
+	scriptsIn  jupyter.Out      // the cell where package dom's scripts are displayed
+	scripts    string           // and the ID of their display
 }
 
 // New returns a bridge for the kernel of a Jupyter connection file. Values for the program go to deliver, one at a time and in
 // order; each is as encoding/json reads it.
 func New(connectionFile string, deliver func(address string, value any)) *Bridge {
 	kernel := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(connectionFile), "kernel-"), ".json")
-	return &Bridge{kernel: kernel, session: rand.Text(), deliver: deliver,
+	session := rand.Text()
+	html := "<script>" + strings.NewReplacer("KERNEL", kernel, "SESSION", session).Replace(script) + "</script>"
+	return &Bridge{session: session, html: html, deliver: deliver,
 		subscribed: map[string]bool{}, pages: map[string]bool{}, displays: map[string]bool{}}
 }
 
@@ -155,8 +158,7 @@ func (b *Bridge) open(out jupyter.Out) {
 		return
 	}
 	b.out = out
-	d := jupyter.Display{ID: "page " + rand.Text(), Data: map[string]any{
-		"text/html": "<script>" + strings.NewReplacer("KERNEL", b.kernel, "SESSION", b.session).Replace(script) + "</script>"}}
+	d := jupyter.Display{ID: "page " + rand.Text(), Data: map[string]any{"text/html": b.html}}
 	out.Display(d)
 	time.AfterFunc(scriptFor, func() { // it is not for the notebook's file
 		d.Data, d.Update = map[string]any{"text/html": ""}, true
