@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"go/version"
 	"os"
 	"os/exec"
@@ -39,7 +38,7 @@ func Doctor(ctx context.Context, o Options) []Check {
 	}
 	compiler, missing := exec.LookPath(g.CC[0])
 	lab, absent := FindLab(ctx, o.Cache, false)
-	k, gone := installed(o)
+	k, gone := Read(o)
 	return []Check{
 		check("Go", g.Version, err, "install Go "+leastGo+" or later and put it on PATH"),
 		check("C compiler", compiler, missing, "install gcc (Debian, Ubuntu: apt install gcc libc6-dev): it loads cells, and XLA needs it"),
@@ -47,19 +46,4 @@ func Doctor(ctx context.Context, o Options) []Check {
 		check("JupyterLab", lab.Version+" ("+lab.Path+")", absent, "pcl notebook"),
 		check("Kernel "+Name, "version "+k.Version+", module in "+k.Source, gone, "pcl kernel install"),
 	}
-}
-
-// installed reads the kernel that is installed. Its files and the module are there.
-func installed(o Options) (Kernel, error) {
-	k, err := Read(o)
-	if err != nil {
-		return k, err
-	}
-	if _, err := os.Stat(k.Start); err != nil {
-		return k, fmt.Errorf("its files are gone: %w", err)
-	}
-	if !isModule(k.Source) {
-		return k, fmt.Errorf("its module is gone: %s", k.Source)
-	}
-	return k, nil
 }

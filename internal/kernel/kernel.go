@@ -37,17 +37,6 @@ type Kernel struct {
 	Start   string `json:"start"`   // the program that Jupyter runs
 }
 
-// spec is a kernel.json, as the Jupyter client documents it.
-type spec struct {
-	Argv          []string `json:"argv"`
-	DisplayName   string   `json:"display_name"`
-	Language      string   `json:"language"`
-	InterruptMode string   `json:"interrupt_mode"`
-	Metadata      struct {
-		ParallelCL *Kernel `json:"parallelcl"`
-	} `json:"metadata"`
-}
-
 //go:embed logo.svg
 var logo []byte
 
@@ -73,17 +62,25 @@ func DataDir() (string, error) {
 // spec is the kernel's folder in the user's Jupyter.
 func (o Options) spec() string { return filepath.Join(o.Data, "kernels", Name) }
 
-// Read reads the kernel that is installed. If there is none, the error is [os.ErrNotExist].
-func Read(o Options) (Kernel, error) {
+// Read reads the kernel that is installed. If there is none, or its files or its module are gone, the error is
+// [os.ErrNotExist].
+func Read(o Options) (k Kernel, err error) {
 	data, err := os.ReadFile(filepath.Join(o.spec(), "kernel.json"))
 	if err != nil {
-		return Kernel{}, err
+		return k, err
 	}
-	var s spec
-	if err := json.Unmarshal(data, &s); err != nil || s.Metadata.ParallelCL == nil {
-		return Kernel{}, fmt.Errorf("%s is not a kernel of parallelcl: move it away first", o.spec())
+	var spec struct{ Metadata struct{ ParallelCL Kernel } }
+	err = json.Unmarshal(data, &spec)
+	if k = spec.Metadata.ParallelCL; err != nil || k.Source == "" {
+		return k, fmt.Errorf("%s is not a kernel of parallelcl: move it away first", o.spec())
 	}
-	return *s.Metadata.ParallelCL, nil
+	if _, err := os.Stat(k.Start); err != nil {
+		return k, fmt.Errorf("its files are gone: %w", err)
+	}
+	if !isModule(k.Source) {
+		return k, fmt.Errorf("its module is gone: %s: %w", k.Source, os.ErrNotExist)
+	}
+	return k, nil
 }
 
 // startFile is the file of the kernel in the cache that Jupyter runs.
@@ -118,9 +115,10 @@ func Install(ctx context.Context, o Options, source string) (Kernel, error) {
 	}
 	start := filepath.Join(dir, startFile)
 	k := Kernel{Name, "ParallelCL (Go)", versionOf(source), source, o.spec(), start}
-	s := spec{Argv: []string{start, "{connection_file}"}, DisplayName: k.Title, Language: "go", InterruptMode: "message"}
-	s.Metadata.ParallelCL = &k
-	data, err := json.MarshalIndent(s, "", "  ")
+	data, err := json.MarshalIndent(map[string]any{ // as the Jupyter client documents it
+		"argv": []string{start, "{connection_file}"}, "display_name": k.Title, "language": "go", "interrupt_mode": "message",
+		"metadata": map[string]any{"parallelcl": k},
+	}, "", "  ")
 	return k, errors.Join(err, atomicfile.WriteBytes(filepath.Join(k.Spec, "logo-svg.svg"), logo),
 		atomicfile.WriteBytes(filepath.Join(k.Spec, "kernel.json"), data))
 }

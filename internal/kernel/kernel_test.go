@@ -47,7 +47,7 @@ func module(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "it's a clone")
 	for name, text := range map[string]string{
-		"go.mod":                        "module " + Module + "\n\ngo 1.26.5\n",
+		"go.mod":                        "module " + modulePath + "\n\ngo 1.26.5\n",
 		"go.sum":                        "",
 		"toy/toy.go":                    "package toy\n\nfunc Answer() int { return 42 }\n",
 		"toy/toy_test.go":               "package toy\n",
@@ -58,7 +58,7 @@ func module(t *testing.T) string {
 		"cmd/pcl/main.go":               "package main\n\nfunc main() {}\n",
 		"internal/kernel/serve/main.go": "package main\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc main() { fmt.Println(\"serves\", os.Args[1]) }\n",
 		"internal/kernel/host/main.go":  "package main\n\nfunc main() {}\n",
-		"tools/go.mod":                  "module " + Module + "/tools\n",
+		"tools/go.mod":                  "module " + modulePath + "/tools\n",
 		"tools/tools.go":                "package tools\n",
 		".git/config":                   "",
 		"runs/one/result.json":          "{}",
@@ -102,8 +102,8 @@ func packages(t *testing.T, k Kernel) (paths []string) {
 		t.Fatal(err)
 	}
 	for _, p := range h.Packages {
-		if strings.HasPrefix(p.Path, Module) {
-			paths = append(paths, strings.TrimPrefix(p.Path, Module))
+		if strings.HasPrefix(p.Path, modulePath) {
+			paths = append(paths, strings.TrimPrefix(p.Path, modulePath))
 		}
 	}
 	return paths

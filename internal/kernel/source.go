@@ -16,14 +16,14 @@ import (
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
-// Module is the path of the module that cells of the kernel can use.
-const Module = "github.com/parallelcl/parallelcl"
+// modulePath is the path of the module that cells can use.
+const modulePath = "github.com/parallelcl/parallelcl"
 
 // FindSource finds the folder of the module for a kernel: the one that is named; otherwise the clone that the current folder
 // lies in; otherwise what this program was built from. If that is gone, it is the published module of the same version.
 func FindSource(ctx context.Context, named string) (string, error) {
 	if named != "" && !isModule(named) {
-		return "", fmt.Errorf("%s is not the folder of %s: it has no go.mod of that module", named, Module)
+		return "", fmt.Errorf("%s is not the folder of %s: it has no go.mod of that module", named, modulePath)
 	}
 	if named != "" {
 		return filepath.Abs(named)
@@ -46,7 +46,7 @@ func FindSource(ctx context.Context, named string) (string, error) {
 
 func isModule(dir string) bool {
 	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	return err == nil && strings.HasPrefix(string(text), "module "+Module+"\n")
+	return err == nil && strings.HasPrefix(string(text), "module "+modulePath+"\n")
 }
 
 // published downloads the module, in the version that this program has of it, into Go's cache.
@@ -54,17 +54,17 @@ func published(ctx context.Context) (string, error) {
 	info, _ := debug.ReadBuildInfo()
 	version := info.Main.Version
 	for _, m := range info.Deps { // of a program that calls package cli
-		if m.Path == Module {
+		if m.Path == modulePath {
 			version = m.Version
 		}
 	}
 	var m struct{ Dir string }
-	out, err := run(ctx, os.TempDir(), "go", "mod", "download", "-json", Module+"@"+version)
+	out, err := run(ctx, os.TempDir(), "go", "mod", "download", "-json", modulePath+"@"+version)
 	if err == nil {
 		err = json.Unmarshal(out, &m)
 	}
 	if err != nil {
-		return "", fmt.Errorf("the source that this pcl was built from is gone: call it in a clone of %s, or name one with --module (%w)", Module, err)
+		return "", fmt.Errorf("the source that this pcl was built from is gone: call it in a clone of %s, or name one with --module (%w)", modulePath, err)
 	}
 	return m.Dir, nil
 }

@@ -60,26 +60,21 @@ func New(connectionFile string, deliver func(address string, value any)) *Bridge
 func (b *Bridge) Takes(d *protocol.DisplayData, out jupyter.Out) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if v, ok := d.Data[protocol.MIMECommValue].(protocol.CommValue); ok {
+	value, isValue := d.Data[protocol.MIMECommValue].(protocol.CommValue)
+	s, isSubscription := d.Data[protocol.MIMECommSubscribe].(protocol.CommSubscription)
+	if isValue || isSubscription && !s.Unsubscribe {
 		b.open(out)
-		switch {
-		case v.Address == protocol.GonbuiStartAddress:
-		case v.Request:
-			b.send(map[string]any{"address": v.Address, "read_request": true})
-		default:
-			b.send(map[string]any{"address": v.Address, "value": v.Value})
-		}
-		return true
 	}
-	s, ok := d.Data[protocol.MIMECommSubscribe].(protocol.CommSubscription)
-	if ok {
+	switch {
+	case isSubscription:
 		b.subscribed[s.Address] = !s.Unsubscribe
-	}
-	if ok && !s.Unsubscribe {
-		b.open(out)
 		time.AfterFunc(pageTime, func() { b.begin(s.Address) })
+	case value.Request:
+		b.send(map[string]any{"address": value.Address, "read_request": true})
+	case isValue && value.Address != protocol.GonbuiStartAddress:
+		b.send(map[string]any{"address": value.Address, "value": value.Value})
 	}
-	return ok
+	return isValue || isSubscription
 }
 
 // begin gives the program 0 from an address if no page has answered, as in a program that runs notebooks: gonbui's widgets
