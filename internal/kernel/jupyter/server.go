@@ -14,8 +14,6 @@ import (
 	"syscall"
 	"time"
 	"unicode/utf8"
-
-	"github.com/go-zeromq/zmq4"
 )
 
 // connection is a connection file.
@@ -50,36 +48,29 @@ type server struct {
 func Serve(ctx context.Context, file string, e Engine) (err error) {
 	defer func() { err = errors.Join(err, e.Close()) }()
 	s := &server{engine: e, shells: map[string]*shell{}}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(text, &s.connection); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
+	s.ctx, s.end = signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
+	defer s.end()
+	s.addShell("")
 	interrupts := make(chan os.Signal, 8)
 	signal.Notify(interrupts, os.Interrupt)
 	defer close(interrupts)
 	defer signal.Stop(interrupts)
-	s.ctx, s.end = signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
-	defer s.end()
-	s.addShell("")
-	for _, socket := range []struct {
-		port    int
-		kind    zmq4.SocketType
-		receive func(*peer, [][]byte)
-	}{{s.IOPub, zmq4.XPub, s.subscribe}, {s.Stdin, zmq4.Router, s.receive}, {s.Heartbeat, zmq4.Rep, (*peer).echo},
-		{s.Control, zmq4.Router, s.receive}, {s.Shell, zmq4.Router, s.receive}} {
-		if err := s.listen(socket.port, socket.kind, socket.receive); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-	}
-	go s.endWithParent()
 	go func() {
 		for range interrupts {
 			s.interrupt()
 		}
 	}()
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(text, &s.connection)
+	}
+	if err == nil {
+		err = s.listen()
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	go s.endWithParent()
 	<-s.ctx.Done()
 	return ctx.Err()
 }

@@ -2,6 +2,7 @@ package jupyter
 
 import (
 	"context"
+	"errors"
 	"log"
 	"net"
 	"os"
@@ -29,8 +30,14 @@ type peer struct {
 	mu       sync.Mutex
 }
 
-// listen serves who connects to a port of the connection file.
-func (s *server) listen(port int, kind zmq4.SocketType, receive func(p *peer, frames [][]byte)) error {
+// listen serves who connects to the ports of the connection file.
+func (s *server) listen() error {
+	return errors.Join(s.accept(s.IOPub, zmq4.XPub, s.subscribe), s.accept(s.Stdin, zmq4.Router, s.receive),
+		s.accept(s.Control, zmq4.Router, s.receive), s.accept(s.Shell, zmq4.Router, s.receive),
+		s.accept(s.Heartbeat, zmq4.Rep, func(p *peer, frames [][]byte) { p.send(frames...) }))
+}
+
+func (s *server) accept(port int, kind zmq4.SocketType, receive func(p *peer, frames [][]byte)) error {
 	network, address := s.Transport, net.JoinHostPort(strings.TrimPrefix(s.IP, "*"), strconv.Itoa(port))
 	if network == "ipc" {
 		network, address = "unix", s.IP+"-"+strconv.Itoa(port)
@@ -92,9 +99,6 @@ func (p *peer) send(frames ...[]byte) {
 		p.Close() // half a message may have gone
 	}
 }
-
-// echo is the heartbeat.
-func (p *peer) echo(frames [][]byte) { p.send(frames...) }
 
 // subscribe welcomes a subscriber, who knows thereby that it misses nothing more. It drops itself what it hasn't asked for.
 func (s *server) subscribe(p *peer, frames [][]byte) {
