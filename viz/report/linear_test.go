@@ -146,7 +146,7 @@ func render(text string) int {
 	size := 0
 	for _, c := range []cell{
 		{Type: "markdown", Source: lines(text)},
-		{Type: "code", Source: "x", Outputs: []output{
+		{Type: "code", Source: "x", outputs: []output{
 			{Type: "display_data", Data: map[string]lines{"text/html": lines(text)}},
 			{Type: "display_data", Data: map[string]lines{"text/latex": lines(text)}},
 			{Type: "stream", Text: lines(text)},

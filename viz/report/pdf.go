@@ -50,27 +50,19 @@ func PDF(ctx context.Context, browser, page, file string) error {
 	address := url.URL{Scheme: "file", Path: filepath.ToSlash(page)}
 	args := []string{
 		"--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-		"--disable-extensions", "--no-pdf-header-footer", "--user-data-dir=" + temporary, "--print-to-pdf=" + printed,
+		"--disable-extensions", "--no-pdf-header-footer", "--user-data-dir=" + temporary, "--print-to-pdf=" + printed, address.String(),
 	}
 	if os.Geteuid() == 0 { // its sandbox refuses root; the page may load nothing
-		args = append(args, "--no-sandbox")
+		args = append([]string{"--no-sandbox"}, args...)
 	}
 	ctx, cancel := context.WithTimeout(ctx, printTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, browser, append(args, address.String())...)
+	cmd := exec.CommandContext(ctx, browser, args...)
 	cmd.WaitDelay = 5 * time.Second
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	err = cmd.Run()
+	said, err := cmd.CombinedOutput()
 	data, missing := os.ReadFile(printed)
 	if err := errors.Join(err, missing); err != nil {
-		return fmt.Errorf("report: %s did not print %s: %w\n%s", browser, page, err, last(said.Bytes()))
+		return fmt.Errorf("report: %s did not print %s: %w\n%s", browser, page, err, bytes.TrimSpace(said[max(0, len(said)-1000):]))
 	}
 	return atomicfile.WriteBytes(file, data)
-}
-
-// last is the end of what a program said.
-func last(said []byte) []byte {
-	const most = 1000
-	return bytes.TrimSpace(said[max(0, len(said)-most):])
 }

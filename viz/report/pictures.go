@@ -10,14 +10,11 @@ import (
 	"image/png"
 	"io"
 	"io/fs"
-	"maps"
 	"net/http"
 	"net/url"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	_ "image/gif" // kinds of pictures
@@ -39,14 +36,18 @@ func (r *notebookRenderer) pictureURI(name string) (string, error) {
 	scheme, rest, _ := strings.Cut(name, ":")
 	switch strings.ToLower(scheme) {
 	case "data":
-		return embeddedURI(rest)
+		header, body, _ := strings.Cut(rest, ",")
+		if strings.HasSuffix(strings.ToLower(strings.TrimSpace(header)), ";base64") {
+			return base64URI(unescaped(body))
+		}
+		return checkedURI([]byte(unescaped(body)))
 	case "attachment":
-		return attachmentURI(r.cell, unescaped(rest))
+		for media, data := range r.cell.Attachments[unescaped(rest)] { // of which there is one
+			return mediaURI(media, string(data))
+		}
+		return "", errors.New("the cell has no such attachment")
 	}
-	data, err := r.notebook.readBeside(unescaped(name))
-	if end := strings.IndexAny(name, "?#"); errors.Is(err, errNoFile) && end > 0 { // addresses may ask for a version
-		data, err = r.notebook.readBeside(unescaped(name[:end]))
-	}
+	data, err := r.notebook.readBeside(name)
 	if err != nil {
 		return "", err
 	}
@@ -60,23 +61,23 @@ func unescaped(name string) string {
 	return name
 }
 
-var (
-	errNoFile    = errors.New("there is no such file beside the notebook")
-	errNoPicture = errors.New("it is not a picture that browsers show")
-)
+var errNoPicture = errors.New("it is not a picture that browsers show")
 
 // readBeside reads a file of the notebook's folder or below. No name and no link leads out of there.
-func (n *Notebook) readBeside(name string) ([]byte, error) {
+func (n *Notebook) readBeside(address string) ([]byte, error) {
+	name := address
+	if u, err := url.Parse(address); err == nil { // addresses may ask for a version
+		name = u.Path
+	}
 	folder, err := os.OpenRoot(filepath.Dir(n.File))
 	if err != nil {
 		return nil, err
 	}
 	defer folder.Close()
-	name = path.Clean(name)
-	info, err := fs.Stat(folder.FS(), name)
+	info, err := folder.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, errNoFile
+		return nil, errors.New("there is no such file beside the notebook")
 	case err != nil:
 		return nil, errors.New("it lies elsewhere; want a file in the notebook's folder, or below, named from there")
 	case !info.Mode().IsRegular():
@@ -84,39 +85,19 @@ func (n *Notebook) readBeside(name string) ([]byte, error) {
 	case info.Size() > maxPictureBytes:
 		return nil, fmt.Errorf("it is larger than %d MB", maxPictureBytes>>20)
 	}
-	return fs.ReadFile(folder.FS(), name)
-}
-
-func attachmentURI(c *cell, name string) (string, error) {
-	data := c.Attachments[name]
-	for _, media := range slices.Sorted(maps.Keys(data)) {
-		return mediaURI(media, string(data[media]))
-	}
-	return "", errors.New("the cell has no such attachment")
-}
-
-// embeddedURI reads what follows "data:".
-func embeddedURI(text string) (string, error) {
-	header, body, _ := strings.Cut(text, ",")
-	if strings.HasSuffix(strings.ToLower(strings.TrimSpace(header)), ";base64") {
-		return base64URI(unescaped(body))
-	}
-	return checkedURI([]byte(unescaped(body)))
+	return folder.ReadFile(name)
 }
 
 // mediaURI reads what a notebook holds under a media type: text where it is SVG, base64 else.
 func mediaURI(media, text string) (string, error) {
-	if media == "image/svg+xml" && strings.HasPrefix(strings.TrimSpace(text), "<") {
-		text = declaration.ReplaceAllString(text, "") // of an encoding that the notebook's text no longer has
-		if !strings.Contains(text, "http://www.w3.org/2000/svg") {
-			var err error
-			if text, err = drawingFile(text); err != nil {
-				return "", fmt.Errorf("its drawing is broken: %w", err)
-			}
-		}
+	if media != "image/svg+xml" || !strings.HasPrefix(strings.TrimSpace(text), "<") {
+		return base64URI(text)
+	}
+	text = declaration.ReplaceAllString(text, "") // of an encoding that the notebook's text no longer has
+	if strings.Contains(text, "http://www.w3.org/2000/svg") {
 		return checkedURI([]byte(text))
 	}
-	return base64URI(text)
+	return drawingURI(text)
 }
 
 var declaration = regexp.MustCompile(`^\s*<\?xml[^>]*\?>`)
@@ -176,8 +157,8 @@ func pictureKind(data []byte) string {
 	return ""
 }
 
-// drawingFile makes a file of a drawing that lies in a page, where it needs no name of its language.
-func drawingFile(source string) (string, error) {
+// drawingURI makes a picture of a drawing that lies in a page, where it needs no name of its language and may be no XML.
+func drawingURI(source string) (string, error) {
 	for _, name := range []string{`xmlns:xlink="http://www.w3.org/1999/xlink"`, `xmlns="http://www.w3.org/2000/svg"`} {
 		if prefix, _, _ := strings.Cut(name, "="); !strings.Contains(source, " "+prefix+"=") {
 			source = strings.Replace(source, "<svg", "<svg "+name, 1)
@@ -186,19 +167,9 @@ func drawingFile(source string) (string, error) {
 	d := xml.NewDecoder(strings.NewReader(source))
 	for {
 		if _, err := d.Token(); errors.Is(err, io.EOF) {
-			return source, nil
+			return checkedURI([]byte(source))
 		} else if err != nil {
-			return "", err
+			return "", fmt.Errorf("its drawing is broken: %w", err)
 		}
 	}
-}
-
-// short is a text as a message has it.
-func short(text string) string {
-	const most = 80
-	r := []rune(strings.Join(strings.Fields(strings.Map(printable, text)), " "))
-	if len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return string(r)
 }

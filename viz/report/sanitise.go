@@ -20,8 +20,8 @@ type piece struct {
 }
 
 // sanitise makes a piece of HTML harmless. It is read as a browser reads it, so that no piece changes what comes after it;
-// pictures are put into the page, links are turned into such as work from there, and drawings become pictures. Then the
-// policy has the last word on every element and attribute.
+// formulas are found, pictures are put into the page, links are turned into such as work from there, and drawings become
+// pictures. Then the policy has the last word on every element and attribute.
 func (r *notebookRenderer) sanitise(text string) piece {
 	s := &sanitiser{renderer: r}
 	var out strings.Builder
@@ -36,29 +36,40 @@ func (r *notebookRenderer) sanitise(text string) piece {
 	}
 	if err != nil { // elements that lie in each other too deeply
 		r.leave("HTML: %v", err)
-		return piece{html: "<pre>" + html.EscapeString(noPlaces.Replace(text)) + "</pre>", shows: true}
+		return piece{html: "<pre>" + html.EscapeString(noMarks.Replace(text)) + "</pre>", shows: true}
 	}
 	inner := strings.TrimSuffix(strings.TrimPrefix(out.String(), "<div>"), "</div>")
-	s.html = strings.ReplaceAll(policy.Sanitize(inner), "/>", ">") // no other > stays as it is
+	s.html = r.putFormulas(strings.ReplaceAll(policy.Sanitize(inner), "/>", ">")) // no other > stays as it is
 	return s.piece
 }
 
 // sanitiser goes through a piece of HTML.
 type sanitiser struct {
 	renderer *notebookRenderer
+	code     bool // a dollar is a dollar
 	piece
 }
 
+var codeTags, headingTags = words(`code kbd pre samp tt`), words(`h1 h2 h3 h4 h5 h6`)
+
 func (s *sanitiser) children(of *dom.Node) {
+	code := s.code
+	s.code = code || codeTags[of.Data] || strings.Contains(attribute(of, "href"), "://") && strings.Contains(textIn(of), "://")
 	for _, n := range slices.Collect(of.ChildNodes()) { // which may leave or become others
 		s.node(n)
 	}
+	s.code = code
 }
 
 func (s *sanitiser) node(n *dom.Node) {
 	switch {
 	case n.Type == dom.TextNode:
 		s.shows = s.shows || strings.TrimSpace(n.Data) != ""
+		if s.code {
+			n.Data = noMarks.Replace(n.Data)
+		} else {
+			n.Data = markFormulas(n.Data)
+		}
 	case n.Type != dom.ElementNode:
 	case n.Data == "svg":
 		s.drawing(n)
@@ -72,6 +83,9 @@ func (s *sanitiser) node(n *dom.Node) {
 		s.picture(n)
 	default:
 		s.attributes(n)
+		if headingTags[n.Data] {
+			s.heading(n)
+		}
 		s.children(n)
 	}
 }
@@ -81,7 +95,7 @@ func (s *sanitiser) attributes(n *dom.Node) {
 	given := n.Attr
 	n.Attr = nil
 	for _, a := range given {
-		a.Val = noPlaces.Replace(a.Val)
+		a.Val = noMarks.Replace(a.Val)
 		switch n.Data + " " + a.Key {
 		case "a href":
 			to, ok := s.renderer.link(a.Val)
@@ -96,28 +110,43 @@ func (s *sanitiser) attributes(n *dom.Node) {
 	}
 }
 
+// heading names a heading that has no name.
+func (s *sanitiser) heading(n *dom.Node) {
+	words := strings.TrimSpace(textIn(n))
+	if words == "" || attribute(n, "id") != "" {
+		return
+	}
+	jupyter, github := s.renderer.ids.names(words)
+	n.Attr = append(n.Attr, dom.Attribute{Key: "id", Val: jupyter})
+	if github != "" {
+		anchor := &dom.Node{Type: dom.ElementNode, Data: "a", Attr: []dom.Attribute{{Key: "id", Val: github}}}
+		n.InsertBefore(anchor, n.FirstChild)
+	}
+}
+
 // picture puts a picture into the page, or its words where it cannot be shown: as a link if it lies elsewhere.
 func (s *sanitiser) picture(n *dom.Node) {
-	src := slices.IndexFunc(n.Attr, func(a dom.Attribute) bool { return a.Key == "src" })
-	if src < 0 {
+	address := strings.TrimSpace(attribute(n, "src"))
+	if address == "" {
 		n.Parent.RemoveChild(n)
 		return
 	}
 	s.shows = true
-	address := strings.TrimSpace(n.Attr[src].Val)
 	uri, err := s.renderer.pictureURI(address)
 	words := cmp.Or(strings.TrimSpace(attribute(n, "alt")), strings.TrimSpace(attribute(n, "title")))
 	switch {
 	case err == nil:
-		n.Attr[src].Val = uri
+		n.Attr = append(slices.DeleteFunc(n.Attr, func(a dom.Attribute) bool { return a.Key == "src" }), dom.Attribute{Key: "src", Val: uri})
 	case !isRemote(address):
 		s.renderer.leave(`picture "%s": %v`, short(address), err)
 		become(n, "em", fmt.Sprintf("[%s: %v]", cmp.Or(words, "picture "+short(address)), err))
 	default:
 		words = cmp.Or(words, short(path.Base(address)), "picture")
-		if slices.ContainsFunc(slices.Collect(n.Ancestors()), func(a *dom.Node) bool { return a.Data == "a" }) { // a badge
-			n.Type, n.Data, n.Attr = dom.TextNode, words, nil
-			return
+		for a := range n.Ancestors() {
+			if a.Data == "a" { // a badge
+				become(n, "span", words)
+				return
+			}
 		}
 		s.renderer.leave(`picture "%s" lies elsewhere: a link leads there`, short(address))
 		if strings.HasPrefix(address, "//") {
@@ -130,9 +159,7 @@ func (s *sanitiser) picture(n *dom.Node) {
 // become makes another element of a node, with a text in it.
 func become(n *dom.Node, element, text string, attributes ...dom.Attribute) {
 	n.Data, n.DataAtom, n.Attr = element, 0, attributes
-	if text != "" {
-		n.AppendChild(&dom.Node{Type: dom.TextNode, Data: text})
-	}
+	n.AppendChild(&dom.Node{Type: dom.TextNode, Data: text})
 }
 
 func isRemote(address string) bool {
@@ -144,9 +171,9 @@ func isRemote(address string) bool {
 func (s *sanitiser) drawing(n *dom.Node) {
 	var source strings.Builder
 	err := dom.Render(&source, n)
-	file := ""
+	uri := ""
 	if err == nil {
-		file, err = drawingFile(source.String())
+		uri, err = drawingURI(noMarks.Replace(source.String()))
 	}
 	if err != nil {
 		s.renderer.leave("a drawing (<svg>) in HTML: %v", err)
@@ -155,17 +182,29 @@ func (s *sanitiser) drawing(n *dom.Node) {
 		return
 	}
 	s.shows = true
-	picture := &dom.Node{Type: dom.ElementNode}
-	become(picture, "img", "", dom.Attribute{Key: "alt", Val: attribute(n, "aria-label")},
-		dom.Attribute{Key: "src", Val: imageURI("image/svg+xml", []byte(file))}, dom.Attribute{Key: "style", Val: attribute(n, "style")})
+	picture := &dom.Node{Type: dom.ElementNode, Data: "img", Attr: []dom.Attribute{
+		{Key: "alt", Val: attribute(n, "aria-label")}, {Key: "src", Val: uri}, {Key: "style", Val: attribute(n, "style")},
+	}}
 	n.Parent.InsertBefore(picture, n)
 	n.Parent.RemoveChild(n)
 }
 
 func attribute(n *dom.Node, name string) string {
-	at := slices.IndexFunc(n.Attr, func(a dom.Attribute) bool { return a.Key == name })
-	if at < 0 {
-		return ""
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
 	}
-	return n.Attr[at].Val
+	return ""
+}
+
+// textIn is the text of an element.
+func textIn(n *dom.Node) string {
+	var b strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == dom.TextNode {
+			b.WriteString(d.Data)
+		}
+	}
+	return noMarks.Replace(b.String())
 }

@@ -17,9 +17,27 @@ const (
 	terminalLines = 200
 )
 
+// terminal shows what was written to a stream. A reader sees the first lines if there are many.
+func (r *notebookRenderer) terminal(stream lines, text string) string {
+	const most, begin = 60, 30
+	class := "stdout"
+	if stream == "stderr" {
+		class = "stderr"
+	}
+	shown := r.terminalHTML(text)
+	lines := strings.SplitAfter(shown, "\n")
+	if len(lines) <= most {
+		return `<pre class="` + class + `">` + shown + "</pre>"
+	}
+	return `<pre class="` + class + `">` + strings.Join(lines[:begin], "") + "</pre>" +
+		fmt.Sprintf(`<details class="more"><summary>%d more lines</summary><pre class="%s">%s</pre></details>`, len(lines)-begin, class, strings.Join(lines[begin:], ""))
+}
+
 // terminalHTML is what a terminal shows in the end of all that was written, with its colours and links.
 func (r *notebookRenderer) terminalHTML(text string) string {
-	return ofMany.ReplaceAllStringFunc(r.sanitise(terminalScreen(text)).html, inlineColours)
+	shown := r.sanitise("<code>" + terminalScreen(text) + "</code>").html // in code no dollar begins a formula
+	shown = strings.TrimSuffix(strings.TrimPrefix(shown, "<code>"), "</code>")
+	return ofMany.ReplaceAllStringFunc(shown, inlineColours)
 }
 
 // plain is the same text without colours.
