@@ -198,7 +198,7 @@ func (b outsideFormulas) Open(parent ast.Node, reader text.Reader, pc parser.Con
 	return b.BlockParser.Open(parent, reader, pc)
 }
 
-// openFormula says whether the paragraph before a line leaves a formula open that a later line closes.
+// openFormula says whether the paragraph before a line leaves a formula open that this line or a later one closes.
 func openFormula(reader text.Reader, pc parser.Context) bool {
 	paragraph := pc.LastOpenedBlock().Node
 	if paragraph == nil || !ast.IsParagraph(paragraph) || paragraph.Lines().Len() == 0 {
@@ -206,20 +206,10 @@ func openFormula(reader text.Reader, pc parser.Context) bool {
 	}
 	_, at := reader.Position()
 	source := reader.Source()
-	for i := max(paragraph.Lines().At(0).Start, at.Start-maxFormula); i < at.Start; i++ {
-		next := bytes.IndexAny(source[i:at.Start], `$\`)
-		if next < 0 {
-			return false
-		}
-		i += next
-		found, n := formulaAt(string(source[i:min(len(source), i+maxFormula)]), false)
-		if found.display && i+n > at.Start {
-			return true
-		}
-		if n == 0 && source[i] == '\\' {
-			n = 2 // an escaped character
-		}
-		i += max(n, 1) - 1
-	}
-	return false
+	before := source[max(paragraph.Lines().At(0).Start, at.Start-maxFormula):at.Start]
+	after, _, _ := bytes.Cut(source[at.Start:min(len(source), at.Start+maxFormula)], []byte("\n\n"))
+	count := func(mark string) int { return bytes.Count(before, []byte(mark)) }
+	return count("$$")%2 > 0 && bytes.Contains(after, []byte("$$")) ||
+		count(`\begin{`) > count(`\end{`) && bytes.Contains(after, []byte(`\end{`)) ||
+		count(`\\[`) > count(`\\]`) && bytes.Contains(after, []byte(`\\]`))
 }

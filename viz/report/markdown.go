@@ -20,12 +20,9 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// markdown renders GitHub's Markdown with formulas and HTML, as Jupyter does.
-var markdown = func() goldmark.Markdown {
-	footnotes := extension.NewFootnote(extension.WithFootnoteIDPrefixFunction(func(n ast.Node) []byte {
-		prefix, _ := n.OwnerDocument().Meta()["footnotes"].(string)
-		return []byte(prefix)
-	}))
+// markdownOf renders a cell in GitHub's Markdown with formulas and HTML, as Jupyter does.
+func markdownOf(cell int) goldmark.Markdown {
+	footnotes := extension.NewFootnote(extension.WithFootnoteIDPrefix(fmt.Sprintf("c%d-", cell)))
 	m := goldmark.New(
 		goldmark.WithExtensions(extension.GFM, footnotes),
 		goldmark.WithParserOptions(parser.WithInlineParsers(util.Prioritized(formulaParser{}, 50))),
@@ -33,7 +30,7 @@ var markdown = func() goldmark.Markdown {
 	)
 	m.Parser().AddOptions(outsideFormulas{})
 	return m
-}()
+}
 
 // Bounds of Markdown, far beyond what people write: the parser takes time that grows with the square of the marks in a text,
 // fills up a table's short rows, and copies an address that is defined once to wherever it is used. What exceeds them is
@@ -60,23 +57,17 @@ func outOfBounds(source string) bool {
 
 // renderMarkdown renders the text of a cell, complete with its formulas and pictures.
 func (r *notebookRenderer) renderMarkdown(source string) string {
-	src := []byte(source)
-	if outOfBounds(source) {
-		return r.asTyped(source)
+	src, markdown := []byte(source), markdownOf(r.at)
+	if !outOfBounds(source) {
+		doc := markdown.Parser().Parse(text.NewReader(src))
+		if defined(doc) <= max(maxDefined, len(src)) {
+			var buf bytes.Buffer
+			if err := markdown.Renderer().Render(&buf, src, doc); err != nil {
+				panic(err) // a buffer takes all that is written
+			}
+			return r.sanitise(buf.String())
+		}
 	}
-	doc := markdown.Parser().Parse(text.NewReader(src)).(*ast.Document)
-	doc.SetMeta(map[string]any{"footnotes": fmt.Sprintf("c%d-", r.at)})
-	if defined(doc) > max(maxDefined, len(src)) {
-		return r.asTyped(source)
-	}
-	var buf bytes.Buffer
-	if err := markdown.Renderer().Render(&buf, src, doc); err != nil {
-		panic(err) // a buffer takes all that is written
-	}
-	return r.sanitise(buf.String()).html
-}
-
-func (r *notebookRenderer) asTyped(source string) string {
 	r.leave("its text has too many marks, lines or cells of tables for Markdown: it is shown as it is")
 	return "<pre>" + html.EscapeString(source) + "</pre>"
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"regexp"
 	"strings"
@@ -113,23 +112,12 @@ func parseNotebook(data []byte, file any) error {
 	return nil // what else is wrong costs a key or a cell
 }
 
-// readNotebookFile reads a file that is not too large. A pipe has no size before it is read.
-func readNotebookFile(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxNotebook+1))
-	if err == nil && len(data) > maxNotebook {
-		err = fmt.Errorf("%s is larger than %d MB", path, maxNotebook>>20)
-	}
-	return data, err
-}
-
 // ReadNotebook reads an .ipynb file.
 func ReadNotebook(path string) (*Notebook, error) {
-	data, err := readNotebookFile(path)
+	if info, err := os.Stat(path); err == nil && info.Size() > maxNotebook {
+		return nil, fmt.Errorf("report: %s is larger than %d MB", path, maxNotebook>>20)
+	}
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}

@@ -23,6 +23,7 @@ type notebookRenderer struct {
 	cell       *cell // at hand
 	at         int   // its number, from 1
 	left       []string
+	missed     string // the first element that was left out and a reader would miss
 }
 
 // leave notes what the page cannot show of the cell at hand. A text may be full of it.
@@ -143,7 +144,7 @@ func (r *notebookRenderer) raw(source string) string {
 	case r.cell.Type != "raw":
 		r.leave(`its type "%s" is unknown: its text is shown as it is`, short(string(r.cell.Type)))
 	case format == "text/html":
-		return r.sanitise(source).html
+		return r.sanitise(source)
 	case format == "text/markdown":
 		return r.renderMarkdown(source)
 	case format != "text/plain":

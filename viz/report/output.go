@@ -58,7 +58,7 @@ func (r *notebookRenderer) traceback(o *output) string {
 // mediaTypes are those that a page can show, the richest first, in JupyterLab's order.
 var mediaTypes = []string{
 	viz.DrawingType, "text/html", "text/markdown", "text/latex", "image/svg+xml", "image/png", "image/jpeg", "image/gif", "image/webp",
-	"image/avif", "image/bmp", "image/tiff", "application/json", "text/plain",
+	"image/avif", "image/bmp", "application/json", "text/plain",
 }
 
 // renderData renders the richest version of an output that a page can show.
@@ -82,6 +82,7 @@ func (r *notebookRenderer) renderData(o *output) string {
 
 // show renders what an output holds under a media type; nothing where it cannot, so that another is tried.
 func (r *notebookRenderer) show(o *output, media, text string) string {
+	before, shown := len(r.left), ""
 	switch media {
 	case viz.DrawingType:
 		f, err := viz.ReadFrames([]byte(text)) // which checks it
@@ -91,11 +92,9 @@ func (r *notebookRenderer) show(o *output, media, text string) string {
 		}
 		return f.HTML()
 	case "text/html":
-		return r.showHTML(o, text)
+		return r.showHTML(text, len(o.Data) > 1)
 	case "text/markdown":
 		return `<div class="md">` + r.renderMarkdown(text) + "</div>"
-	case "text/latex":
-		return r.showLaTeX(o, text)
 	case "application/json":
 		var indented bytes.Buffer
 		if json.Indent(&indented, []byte(text), "", "  ") == nil {
@@ -104,53 +103,44 @@ func (r *notebookRenderer) show(o *output, media, text string) string {
 		return r.terminal("", text)
 	case "text/plain":
 		return r.terminal("", text)
+	case "text/latex": // text with formulas, or a formula
+		if markFormulas(text) == text {
+			text = "$$" + strings.TrimSpace(text) + "$$"
+		}
+		shown = "<p>" + r.sanitise(html.EscapeString(text)) + "</p>"
+	default:
+		shown = r.sanitise(o.picture(media, text))
 	}
-	return r.showPicture(o, media, text)
-}
-
-func (r *notebookRenderer) showHTML(o *output, text string) string {
-	shown := r.sanitise(text)
-	if !shown.shows && len(o.Data) > 1 {
-		return ""
-	}
-	out := `<div class="html">` + shown.html
-	if shown.missed != "" {
-		r.leave("<%s> in an output", shown.missed)
-		out += fmt.Sprintf(`<p class="note">(A part of this that needs a running notebook, &lt;%s&gt;, was left out.)</p>`, shown.missed)
-	}
-	return out + "</div>"
-}
-
-// showLaTeX shows text with formulas, or a formula; neither if one is not understood and the output has a text.
-func (r *notebookRenderer) showLaTeX(o *output, text string) string {
-	found := markFormulas(text)
-	if found == text {
-		found = markOpen + "$$" + strings.TrimSpace(text) + "$$" + markClose
-	}
-	before := len(r.left)
-	shown := r.putFormulas(html.EscapeString(found))
 	if len(r.left) > before && o.Data["text/plain"] != "" {
-		r.left = r.left[:before]
 		return ""
 	}
-	return "<p>" + shown + "</p>"
+	return shown
 }
 
-// showPicture shows an image at the size that the notebook gives it, on white: it may be made for that.
-func (r *notebookRenderer) showPicture(o *output, media, text string) string {
-	uri, err := mediaURI(media, text)
-	if err != nil {
-		r.leave("the %s of an output: %v", short(media), err)
+// showHTML shows what is left of HTML; nothing where that is nothing, and there is another version.
+func (r *notebookRenderer) showHTML(text string, another bool) string {
+	r.missed = ""
+	shown := r.sanitise(text)
+	if another && textOf(shown) == "" && !strings.Contains(shown, "<img") {
 		return ""
 	}
+	if r.missed != "" {
+		r.leave("<%s> in an output", r.missed)
+		shown += fmt.Sprintf(`<p class="note">(A part of this that needs a running notebook, &lt;%s&gt;, was left out.)</p>`, r.missed)
+	}
+	return `<div class="html">` + shown + "</div>"
+}
+
+// picture is an image at the size that the notebook gives it.
+func (o *output) picture(media, text string) string {
 	var about struct {
 		Width float64
 		Alt   string
 	}
-	style := ""
+	size := ""
 	if json.Unmarshal(o.Metadata[media], &about); about.Width > 0 {
-		style = fmt.Sprintf(` style="width:%gpx"`, about.Width)
+		size = fmt.Sprintf(` style="width:%gpx"`, about.Width)
 	}
 	alt := cmp.Or(about.Alt, strings.TrimSpace(string(o.Data["text/plain"])))
-	return fmt.Sprintf(`<img%s alt="%s" src="%s">`, style, html.EscapeString(alt), uri)
+	return fmt.Sprintf(`<img%s alt="%s" src="%s">`, size, html.EscapeString(alt), html.EscapeString(dataAddress(media, text)))
 }

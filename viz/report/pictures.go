@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"image/png"
 	"io"
 	"io/fs"
 	"net/http"
@@ -19,8 +18,8 @@ import (
 
 	_ "image/gif" // kinds of pictures
 	_ "image/jpeg"
+	_ "image/png"
 
-	"golang.org/x/image/tiff"
 	_ "golang.org/x/image/webp"
 )
 
@@ -32,22 +31,26 @@ const (
 
 // pictureURI returns a picture named in the cell at hand as a data URI: one that lies in the text itself, an
 // attachment, or a file in the notebook's folder or below.
-func (r *notebookRenderer) pictureURI(name string) (string, error) {
-	scheme, rest, _ := strings.Cut(name, ":")
+func (r *notebookRenderer) pictureURI(address string) (string, error) {
+	scheme, rest, _ := strings.Cut(address, ":")
 	switch strings.ToLower(scheme) {
 	case "data":
 		header, body, _ := strings.Cut(rest, ",")
+		data, err := []byte(unescaped(body)), error(nil)
 		if strings.HasSuffix(strings.ToLower(strings.TrimSpace(header)), ";base64") {
-			return base64URI(unescaped(body))
+			data, err = base64.RawStdEncoding.DecodeString(strings.TrimRight(strings.Join(strings.Fields(string(data)), ""), "="))
 		}
-		return checkedURI([]byte(unescaped(body)))
+		if err != nil || len(data) == 0 {
+			return "", errors.New("its data are not base64")
+		}
+		return checkedURI(data)
 	case "attachment":
 		for media, data := range r.cell.Attachments[unescaped(rest)] { // of which there is one
-			return mediaURI(media, string(data))
+			return r.pictureURI(dataAddress(media, string(data)))
 		}
 		return "", errors.New("the cell has no such attachment")
 	}
-	data, err := r.notebook.readBeside(name)
+	data, err := r.notebook.readBeside(address)
 	if err != nil {
 		return "", err
 	}
@@ -61,7 +64,16 @@ func unescaped(name string) string {
 	return name
 }
 
-var errNoPicture = errors.New("it is not a picture that browsers show")
+// dataAddress is the address of what a notebook holds under a media type: text where it is SVG, base64 else.
+func dataAddress(media, text string) string {
+	if strings.HasPrefix(strings.TrimSpace(text), "<") {
+		text = declaration.ReplaceAllString(text, "") // of an encoding that the notebook's text no longer has
+		text = base64.StdEncoding.EncodeToString([]byte(text))
+	}
+	return "data:" + media + ";base64," + text
+}
+
+var declaration = regexp.MustCompile(`^\s*<\?xml[^>]*\?>`)
 
 // readBeside reads a file of the notebook's folder or below. No name and no link leads out of there.
 func (n *Notebook) readBeside(address string) ([]byte, error) {
@@ -88,68 +100,35 @@ func (n *Notebook) readBeside(address string) ([]byte, error) {
 	return folder.ReadFile(name)
 }
 
-// mediaURI reads what a notebook holds under a media type: text where it is SVG, base64 else.
-func mediaURI(media, text string) (string, error) {
-	if media != "image/svg+xml" || !strings.HasPrefix(strings.TrimSpace(text), "<") {
-		return base64URI(text)
-	}
-	text = declaration.ReplaceAllString(text, "") // of an encoding that the notebook's text no longer has
-	if strings.Contains(text, "http://www.w3.org/2000/svg") {
-		return checkedURI([]byte(text))
-	}
-	return drawingURI(text)
-}
-
-var declaration = regexp.MustCompile(`^\s*<\?xml[^>]*\?>`)
-
-func base64URI(text string) (string, error) {
-	text = strings.TrimRight(strings.Join(strings.Fields(text), ""), "=")
-	data, err := base64.RawStdEncoding.DecodeString(text)
-	if err != nil || len(data) == 0 {
-		return "", errors.New("its data are not base64")
-	}
-	return checkedURI(data)
-}
-
 // checkedURI makes a data URI of a picture. What kind it is the data tell.
 func checkedURI(data []byte) (string, error) {
 	kind := pictureKind(data)
 	config, _, err := image.DecodeConfig(bytes.NewReader(data))
 	switch {
 	case kind == "":
-		return "", errNoPicture
+		return "", errors.New("it is not a picture that browsers show")
+	case kind == "image/svg+xml":
+		data, err = drawingFile(string(data))
 	case errors.Is(err, image.ErrFormat): // browsers know more than we do
-	case err != nil:
-		return "", fmt.Errorf("its data are broken: %w", err)
-	case config.Width > maxPicturePixels/max(1, config.Height):
+		err = nil
+	case err == nil && config.Width > maxPicturePixels/max(1, config.Height):
 		return "", fmt.Errorf("it has %d × %d pixels; a page takes pictures of up to %d million", config.Width, config.Height, maxPicturePixels>>20)
 	}
-	if kind == "image/tiff" {
-		picture, err := tiff.Decode(bytes.NewReader(data))
-		var buf bytes.Buffer
-		if err != nil || png.Encode(&buf, picture) != nil {
-			return "", errNoPicture
-		}
-		kind, data = "image/png", buf.Bytes()
+	if err != nil {
+		return "", fmt.Errorf("its data are broken: %w", err)
 	}
-	return imageURI(kind, data), nil
-}
-
-func imageURI(kind string, data []byte) string {
-	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data)
+	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data), nil
 }
 
 var drawingStart = regexp.MustCompile(`^(?s:\s|\x{feff}|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>)*<svg[\s>/]`)
 
-// pictureKind is the media type of a picture; empty if it is of no kind that browsers show or we convert.
+// pictureKind is the media type of a picture; empty if it is of no kind that browsers show.
 func pictureKind(data []byte) string {
 	kind := http.DetectContentType(data)
 	switch {
 	case strings.HasPrefix(kind, "image/"):
 		return kind
-	case bytes.HasPrefix(data, []byte("II*\x00")) || bytes.HasPrefix(data, []byte("MM\x00*")):
-		return "image/tiff"
-	case len(data) > 12 && string(data[4:8]) == "ftyp" && strings.HasPrefix(string(data[8:]), "avi"):
+	case len(data) > 12 && string(data[4:11]) == "ftypavi":
 		return "image/avif"
 	case drawingStart.Match(data):
 		return "image/svg+xml"
@@ -157,19 +136,25 @@ func pictureKind(data []byte) string {
 	return ""
 }
 
-// drawingURI makes a picture of a drawing that lies in a page, where it needs no name of its language and may be no XML.
-func drawingURI(source string) (string, error) {
-	for _, name := range []string{`xmlns:xlink="http://www.w3.org/1999/xlink"`, `xmlns="http://www.w3.org/2000/svg"`} {
-		if prefix, _, _ := strings.Cut(name, "="); !strings.Contains(source, " "+prefix+"=") {
-			source = strings.Replace(source, "<svg", "<svg "+name, 1)
-		}
+// drawingFile makes a file of a drawing. One that lay in a page may lack the names of its languages, and be no XML.
+func drawingFile(source string) ([]byte, error) {
+	names := ""
+	if !strings.Contains(source, "http://www.w3.org/2000/svg") {
+		names = ` xmlns="http://www.w3.org/2000/svg"`
 	}
+	if strings.Contains(source, "xlink:") && !strings.Contains(source, "xmlns:xlink") {
+		names += ` xmlns:xlink="http://www.w3.org/1999/xlink"`
+	}
+	if names == "" {
+		return []byte(source), nil
+	}
+	source = strings.Replace(source, "<svg", "<svg"+names, 1)
 	d := xml.NewDecoder(strings.NewReader(source))
 	for {
 		if _, err := d.Token(); errors.Is(err, io.EOF) {
-			return checkedURI([]byte(source))
+			return []byte(source), nil
 		} else if err != nil {
-			return "", fmt.Errorf("its drawing is broken: %w", err)
+			return nil, err
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (r *notebookRenderer) terminal(stream lines, text string) string {
 
 // terminalHTML is what a terminal shows in the end of all that was written, with its colours and links.
 func (r *notebookRenderer) terminalHTML(text string) string {
-	shown := r.sanitise("<code>" + terminalScreen(text) + "</code>").html // in code no dollar begins a formula
+	shown := r.sanitise("<code>" + terminalScreen(text) + "</code>") // in code no dollar begins a formula
 	shown = strings.TrimSuffix(strings.TrimPrefix(shown, "<code>"), "</code>")
 	return ofMany.ReplaceAllStringFunc(shown, inlineColours)
 }
