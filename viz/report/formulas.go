@@ -61,31 +61,24 @@ func isPrice(tex, after string) bool {
 	return after != "" && digit(after[0]) || digit(tex[0]) && strings.HasSuffix(tex, " ")
 }
 
-// formulaEnd returns where a formula's end mark ends; 0 if it has none before the next empty line. One within braces counts
-// if no other follows.
+// formulaEnd returns where a formula's end mark ends, outside of braces; 0 if it has none before the next empty line.
 func formulaEnd(text string, from int, mark string) int {
-	depth, last, blank := 0, 0, false
+	depth := 0
 	for i := from; i < len(text); i++ {
-		c := text[i]
-		if c == '\n' && blank {
-			break
-		}
-		blank = c == '\n' || blank && (c == ' ' || c == '\t' || c == '\r')
-		if strings.HasPrefix(text[i:], mark) {
-			if last = i + len(mark); depth == 0 {
-				break
-			}
-		}
-		switch c {
-		case '\\':
+		switch c := text[i]; {
+		case depth == 0 && strings.HasPrefix(text[i:], mark):
+			return i + len(mark)
+		case c == '\n' && strings.HasPrefix(strings.TrimLeft(text[i+1:], " \t\r"), "\n"):
+			return 0
+		case c == '\\':
 			i++
-		case '{':
+		case c == '{':
 			depth++
-		case '}':
+		case c == '}':
 			depth = max(0, depth-1)
 		}
 	}
-	return last
+	return 0
 }
 
 // toMark is the length of a formula that begins a text, or of a dollar that begins none; 0 where there is neither.

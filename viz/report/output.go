@@ -49,8 +49,8 @@ func (r *notebookRenderer) traceback(o *output) string {
 		trace[i] = string(line)
 	}
 	text := strings.Join(trace, "\n")
-	if message := plain(string(o.Message)); !strings.Contains(plain(text), message) {
-		text = plain(string(o.Error)) + ": " + message + "\n" + text
+	if message := string(o.Message); !strings.Contains(text, message) {
+		text = string(o.Error) + ": " + message + "\n" + text
 	}
 	return r.terminalHTML(text)
 }

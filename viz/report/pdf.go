@@ -20,9 +20,6 @@ var browsers = []string{
 	"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/Applications/Chromium.app/Contents/MacOS/Chromium",
 }
 
-// ErrNoBrowser is returned if there is no program that can print pages.
-var ErrNoBrowser = errors.New("report: a PDF is printed by Chromium or Chrome, and none is on PATH: install one, or print the page from any browser")
-
 // FindBrowser finds Chromium or a related browser.
 func FindBrowser() (string, error) {
 	for _, name := range browsers {
@@ -30,11 +27,8 @@ func FindBrowser() (string, error) {
 			return path, nil
 		}
 	}
-	return "", ErrNoBrowser
+	return "", errors.New("report: a PDF is printed by Chromium or Chrome, and none is on PATH: install one, or print the page from any browser")
 }
-
-// printTimeout bounds the printing of a page.
-const printTimeout = 2 * time.Minute
 
 // PDF prints a page to a file.
 func PDF(ctx context.Context, browser, page, file string) error {
@@ -55,7 +49,7 @@ func PDF(ctx context.Context, browser, page, file string) error {
 	if os.Geteuid() == 0 { // its sandbox refuses root; the page may load nothing
 		args = append([]string{"--no-sandbox"}, args...)
 	}
-	ctx, cancel := context.WithTimeout(ctx, printTimeout)
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, browser, args...)
 	cmd.WaitDelay = 5 * time.Second

@@ -112,7 +112,7 @@ func TestReading(t *testing.T) {
 		// What a terminal shows.
 		"progress":       {stream("10%\r20%\r\x1b[Kdone\n"), ">done<", "10"},
 		"cursor":         {stream("a\nb\n\x1b[2A\x1b[2Kc\n\x1b[1Bd"), ">c b d<", ""},
-		"colours":        {stream("\x1b[1;31ma\x1b[0m \x1b[38;5;208mb\x1b[48;5;232mc\x1b[0m <"), `class="term-fg31 term-fg1">a</span> … style="color:#ff8700;">b</span> … background-color:#080808;">c</span> &lt;`, "["},
+		"colours":        {stream("\x1b[1;31ma\x1b[0m \x1b[38;5;208mb\x1b[48;5;232mc\x1b[0m <"), `class="term-fg31 term-fg1">a</span> … "term-fg33">b</span> … "term-fg33 term-bg40">c</span> &lt;`, "["},
 		"dollars":        {stream("$a$ $b$ \\(c\\)"), ">$a$ $b$ \\(c\\)<", ""},
 		"link in stream": {stream("\x1b]8;;https://a.example\x07words\x1b]8;;\x07"), `<a href="https://a.example" rel="nofollow noreferrer">words</a>`, ""},
 		"erased letters": {stream("ab\bc"), ">ac<", ""},

@@ -35,14 +35,14 @@ const IndexFile = "index.html"
 // of each. It returns their paths, the index first. Links are relative: the folder can be moved, and opened without a server.
 // Site stops when ctx is done.
 func Site(ctx context.Context, dir, title string, notebooks []*Notebook, o Origin) (written []string, err error) {
-	site, taken := map[string]string{}, map[string]string{IndexFile: "the site's index"}
+	site := map[string]string{}
 	for _, n := range notebooks {
 		name := filepath.Base(n.File)
 		page := strings.TrimSuffix(name, filepath.Ext(name)) + ".html"
-		if other := taken[page]; other != "" {
-			return nil, fmt.Errorf("report: the page of %s would be %s, which is that of %s: rename it", n.File, page, other)
+		if site[name] != "" || page == IndexFile {
+			return nil, fmt.Errorf("report: %s would have the page of another, %s; want notebooks of different names", n.File, page)
 		}
-		site[name], taken[page] = page, n.File
+		site[name] = page
 	}
 	index := &indexPage{Title: title, Made: o.made(), Cite: cite}
 	var pages []*notebookPage
@@ -73,22 +73,17 @@ func Site(ctx context.Context, dir, title string, notebooks []*Notebook, o Origi
 }
 
 var (
-	drawings = regexp.MustCompile(`(?s)<figure class="pcl-figure".*?</figure>`)
-	asked    = regexp.MustCompile(` data-(?:at|say|csv|x|y)="[^"]*"`) // what a card isn't asked
-	pictures = regexp.MustCompile(`<img\b[^>]*?\bsrc="(data:image/[^"]*)"`)
+	firstPicture = regexp.MustCompile(`(?s)<figure class="pcl-figure".*?</figure>|<img\b[^>]*>`)
+	asked        = regexp.MustCompile(` data-(?:at|say|csv|x|y)="[^"]*"`) // what a card isn't asked
 )
 
 // picture is the first picture of the page; empty if there is none, or a large one: the index has all of them.
 func (p *notebookPage) picture() template.HTML {
 	const most = 400_000 // characters
 	for _, c := range p.Cells {
-		for _, part := range []template.HTML{c.Text, c.Output} {
-			if drawing := drawings.FindString(string(part)); drawing != "" {
-				return template.HTML(asked.ReplaceAllString(drawing, ""))
-			}
-			if m := pictures.FindStringSubmatch(string(part)); m != nil && len(m[1]) < most {
-				return template.HTML(`<img alt="" src="` + m[1] + `">`)
-			}
+		found := asked.ReplaceAllString(firstPicture.FindString(string(c.Text+c.Output)), "")
+		if found != "" && len(found) < most {
+			return template.HTML(found)
 		}
 	}
 	return ""
