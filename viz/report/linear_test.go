@@ -153,11 +153,9 @@ func render(text string) int {
 		}},
 		{Type: "code", Source: lines(text)},
 	} {
-		r := &notebookRenderer{notebook: n, ids: headingIDs{}, cell: &c}
+		r := &notebookRenderer{notebook: n, page: &notebookPage{}, ids: headingIDs{}, cell: &c}
 		shown := r.renderCell()
-		p := &notebookPage{Cells: []shownCell{shown}}
-		p.takeHeading("a")
-		size += len(p.Contents) + len(shown.Text) + len(shown.Output) + len(shown.Code)
+		size += len(r.page.Contents) + len(shown.Text) + len(shown.Output) + len(shown.Code)
 	}
 	return size
 }

@@ -6,7 +6,6 @@ import (
 	"html"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -127,10 +126,3 @@ func (r *notebookRenderer) link(to string) (string, bool) {
 	u.Path = page
 	return u.String(), ok
 }
-
-var (
-	headings = regexp.MustCompile(`(?s)<h([1-3]) id="([^"]*)">(.*?)</h[1-3]>`)
-	anchors  = regexp.MustCompile(`</?a\b[^>]*>`)
-	tags     = regexp.MustCompile(`<[^>]*>`)
-	first    = regexp.MustCompile(`(?s)<p>(.*?)</p>`)
-)

@@ -10,31 +10,33 @@ import (
 	"html/template"
 	"io"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 )
 
 // notebookRenderer renders the cells of one notebook.
 type notebookRenderer struct {
 	notebook   *Notebook
+	page       *notebookPage
 	ids        headingIDs
 	site       map[string]string // pages by the notebooks that links name
 	typesetter typesetter
-	cell       *cell // at hand
-	at         int   // its number, from 1
-	left       []string
+	cell       *cell  // at hand
+	at         int    // its number, from 1
 	missed     string // the first element that was left out and a reader would miss
 }
 
 // leave notes what the page cannot show of the cell at hand. A text may be full of it.
 func (r *notebookRenderer) leave(format string, args ...any) {
 	const most = 50
-	switch {
-	case len(r.left) < most:
-		r.left = append(r.left, fmt.Sprintf("cell %d: ", r.at)+strings.Map(printable, fmt.Sprintf(format, args...)))
-	case len(r.left) == most:
-		r.left = append(r.left, fmt.Sprintf("and more, from cell %d on", r.at))
+	left := fmt.Sprintf("cell %d: ", r.at) + strings.Map(printable, fmt.Sprintf(format, args...))
+	switch n := len(r.page.Left); {
+	case n == most:
+		left = fmt.Sprintf("and more, from cell %d on", r.at)
+	case n > most:
+		return
 	}
+	r.page.Left = append(r.page.Left, left)
 }
 
 // short is a text as a message has it.
@@ -83,17 +85,17 @@ type shownCell struct {
 // itself, are left out. What the page cannot show, such as a picture that is missing, is named in its place and at the
 // page's end, and in LeftOut. Write stops when ctx is done.
 func (n *Notebook) Write(ctx context.Context, w io.Writer, o Origin) error {
-	page, err := n.page(ctx, o, nil)
+	page, err := n.render(ctx, o, nil)
 	if err != nil {
 		return err
 	}
 	return writePage(w, "notebook.gohtml", page)
 }
 
-// page renders the notebook as a page of a site, whose other pages are given, or of none.
-func (n *Notebook) page(ctx context.Context, o Origin, site map[string]string) (*notebookPage, error) {
-	r := &notebookRenderer{notebook: n, ids: headingIDs{"cite": 1}, site: site}
+// render renders the notebook as a page of a site, whose other pages are given, or of none.
+func (n *Notebook) render(ctx context.Context, o Origin, site map[string]string) (*notebookPage, error) {
 	p := &notebookPage{Made: o.made(), Cite: cite, Site: site != nil}
+	r := &notebookRenderer{notebook: n, page: p, ids: headingIDs{"cite": 1}, site: site}
 	p.Made.add("kernel", n.madeBy)
 	p.Made.Files = []inputFile{{shared(n.File), n.SHA256}}
 	for i := range n.cells {
@@ -101,13 +103,26 @@ func (n *Notebook) page(ctx context.Context, o Origin, site map[string]string) (
 			return nil, err
 		}
 		r.cell, r.at = &n.cells[i], i+1
-		p.Cells = append(p.Cells, r.renderCell())
+		shown := r.renderCell()
+		if m := paragraph.FindStringSubmatch(string(shown.Text)); m != nil && p.Description == "" {
+			p.Description = textOf(m[1])
+		}
+		if shown != (shownCell{}) {
+			p.Cells = append(p.Cells, shown)
+		}
 	}
-	n.LeftOut, p.Left = r.left, r.left
-	p.takeHeading(strings.TrimSuffix(filepath.Base(n.File), filepath.Ext(n.File)))
-	p.Cells = slices.DeleteFunc(p.Cells, func(c shownCell) bool { return c == shownCell{} })
+	n.LeftOut = p.Left
+	if p.Title == "" {
+		p.Title = strings.TrimSuffix(filepath.Base(n.File), filepath.Ext(n.File))
+		p.Heading = template.HTML(html.EscapeString(p.Title))
+	}
 	return p, nil
 }
+
+var (
+	tags      = regexp.MustCompile(`<[^>]*>`)
+	paragraph = regexp.MustCompile(`(?s)<p>(.*?)</p>`)
+)
 
 // renderCell renders the cell at hand; nothing if nothing of it is to be seen.
 func (r *notebookRenderer) renderCell() (shown shownCell) {
@@ -122,7 +137,7 @@ func (r *notebookRenderer) renderCell() (shown shownCell) {
 		shown.Hidden, shown.HiddenOutput = c.Metadata.Jupyter.SourceHidden, c.Metadata.Jupyter.OutputsHidden
 	case strings.TrimSpace(source) == "":
 	case c.Type == "markdown":
-		shown.Text = template.HTML(r.renderMarkdown(source))
+		shown.Text = template.HTML(strings.TrimSpace(r.renderMarkdown(source)))
 	default:
 		shown.Text = template.HTML(r.raw(source))
 	}
@@ -162,29 +177,20 @@ func inKeys(err error) error {
 	return err
 }
 
-// takeHeading takes the first heading for the page's, if it is a large one, the others for the contents, and the first paragraph
-// for the description.
-func (p *notebookPage) takeHeading(name string) {
-	for i := range p.Cells {
-		text := string(p.Cells[i].Text)
-		for _, m := range headings.FindAllStringSubmatch(text, -1) {
-			whole, level, id, words := m[0], m[1], m[2], m[3]
-			if level == "1" && p.Title == "" && p.Contents == nil {
-				p.Title, p.Heading = textOf(words), template.HTML(`<a id="`+id+`"></a>`+words)
-				p.Description = "" // badges may come before
-				text = strings.Replace(text, whole, "", 1)
-				continue
-			}
-			p.Contents = append(p.Contents, tocEntry{level, html.UnescapeString(id), template.HTML(anchors.ReplaceAllString(words, ""))})
-		}
-		if m := first.FindStringSubmatch(text); m != nil && p.Description == "" {
-			p.Description = textOf(m[1])
-		}
-		p.Cells[i].Text = template.HTML(strings.TrimSpace(text))
+// takeHeading takes a heading in a text for the page's, if it is the first and a large one; else for the contents, if it is large.
+func (r *notebookRenderer) takeHeading(level, id, github, words string) (taken bool) {
+	p, shown := r.page, template.HTML(r.putFormulas(html.EscapeString(markFormulas(words))))
+	switch {
+	case r.cell.Type == "code" || level > "3":
+	case level == "1" && p.Heading == "" && p.Contents == nil:
+		names := fmt.Sprintf(`<a id="%s"></a><a id="%s"></a>`, html.EscapeString(id), html.EscapeString(github))
+		p.Title, p.Heading = textOf(string(shown)), template.HTML(names)+shown
+		p.Description = "" // badges may come before
+		return true
+	default:
+		p.Contents = append(p.Contents, tocEntry{level, id, shown})
 	}
-	if p.Title == "" {
-		p.Title, p.Heading = name, template.HTML(html.EscapeString(name))
-	}
+	return false
 }
 
 // textOf is what is left of a piece of a page without its elements.

@@ -63,7 +63,7 @@ var mediaTypes = []string{
 
 // renderData renders the richest version of an output that a page can show.
 func (r *notebookRenderer) renderData(o *output) string {
-	before := len(r.left)
+	before := len(r.page.Left)
 	for _, media := range mediaTypes {
 		if text, ok := o.Data[media]; ok {
 			if shown := r.show(o, media, string(text)); shown != "" {
@@ -74,7 +74,7 @@ func (r *notebookRenderer) renderData(o *output) string {
 	if len(o.Data) == 0 {
 		return ""
 	}
-	if len(r.left) == before {
+	if len(r.page.Left) == before {
 		r.leave("an output of %s, which needs a running notebook", strings.Join(slices.Sorted(maps.Keys(o.Data)), ", "))
 	}
 	return `<p class="note">(An output that needs a running notebook.)</p>`
@@ -82,7 +82,7 @@ func (r *notebookRenderer) renderData(o *output) string {
 
 // show renders what an output holds under a media type; nothing where it cannot, so that another is tried.
 func (r *notebookRenderer) show(o *output, media, text string) string {
-	before, shown := len(r.left), ""
+	before, shown := len(r.page.Left), ""
 	switch media {
 	case viz.DrawingType:
 		f, err := viz.ReadFrames([]byte(text)) // which checks it
@@ -111,7 +111,7 @@ func (r *notebookRenderer) show(o *output, media, text string) string {
 	default:
 		shown = r.sanitise(o.picture(media, text))
 	}
-	if len(r.left) > before && o.Data["text/plain"] != "" {
+	if len(r.page.Left) > before && o.Data["text/plain"] != "" {
 		return ""
 	}
 	return shown

@@ -93,17 +93,20 @@ func (r *notebookRenderer) attributes(n *dom.Node) {
 	}
 }
 
-// heading names a heading that has no name.
+// heading names a heading, or takes it out for the page's.
 func (r *notebookRenderer) heading(n *dom.Node) {
-	words := strings.TrimSpace(textIn(n))
-	if words == "" || attribute(n, "id") != "" {
+	words := strings.Join(strings.Fields(textIn(n)), " ")
+	if words == "" {
 		return
 	}
 	jupyter, github := r.ids.names(words)
-	n.Attr = append(n.Attr, dom.Attribute{Key: "id", Val: jupyter})
+	id := cmp.Or(attribute(n, "id"), jupyter)
+	n.Attr = append(slices.DeleteFunc(n.Attr, func(a dom.Attribute) bool { return a.Key == "id" }), dom.Attribute{Key: "id", Val: id})
 	if github != "" {
-		anchor := &dom.Node{Type: dom.ElementNode, Data: "a", Attr: []dom.Attribute{{Key: "id", Val: github}}}
-		n.InsertBefore(anchor, n.FirstChild)
+		n.InsertBefore(&dom.Node{Type: dom.ElementNode, Data: "a", Attr: []dom.Attribute{{Key: "id", Val: github}}}, n.FirstChild)
+	}
+	if r.takeHeading(n.Data[1:], id, github, words) {
+		n.Parent.RemoveChild(n)
 	}
 }
 

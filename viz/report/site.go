@@ -47,7 +47,7 @@ func Site(ctx context.Context, dir, title string, notebooks []*Notebook, o Origi
 	index := &indexPage{Title: title, Made: o.made(), Cite: cite}
 	var pages []*notebookPage
 	for _, n := range notebooks {
-		p, err := n.page(ctx, o, site)
+		p, err := n.render(ctx, o, site)
 		if err != nil {
 			return nil, err
 		}
