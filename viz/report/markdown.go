@@ -6,7 +6,6 @@ import (
 	"html"
 	"net/url"
 	"path"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -35,9 +34,8 @@ func markdownOf(cell int) goldmark.Markdown {
 // fills up a table's short rows, and copies an address that is defined once to wherever it is used. What exceeds them is
 // shown as it was typed.
 const (
-	maxMarks   = 50_000  // punctuation marks and lines
-	maxCells   = 50_000  // if each line were a row of the widest table; ten times the characters if those are more
-	maxDefined = 100_000 // characters of defined addresses where they are used; as many as the text has if those are more
+	maxMarks = 50_000  // punctuation marks and lines
+	maxMade  = 100_000 // cells, if each line were a row of the widest table, and characters of defined addresses where they are used
 )
 
 // outOfBounds says whether a text has more marks, or could have more cells, than it should.
@@ -51,7 +49,7 @@ func outOfBounds(source string) bool {
 			}
 		}
 	}
-	return marks > maxMarks || rows*widest > max(maxCells, 10*len(source))
+	return marks > maxMarks || rows*widest > max(maxMade, 10*len(source))
 }
 
 // renderMarkdown renders the text of a cell, complete with its formulas and pictures.
@@ -59,7 +57,7 @@ func (r *notebookRenderer) renderMarkdown(source string) string {
 	src, markdown := []byte(source), markdownOf(r.at)
 	if !outOfBounds(source) {
 		doc := markdown.Parser().Parse(text.NewReader(src))
-		if defined(doc) <= max(maxDefined, len(src)) {
+		if defined(doc) <= max(maxMade, len(src)) {
 			var buf bytes.Buffer
 			if err := markdown.Renderer().Render(&buf, src, doc); err != nil {
 				panic(err) // a buffer takes all that is written
@@ -113,14 +111,15 @@ func (ids headingIDs) unused(id string) string {
 	return id
 }
 
-// link returns where a link of the notebook leads from the page; false where that is nowhere.
+// link returns where a link of the notebook leads from the page; false where that is nowhere. The policy knows which schemes
+// lead to other sites.
 func (r *notebookRenderer) link(to string) (string, bool) {
 	u, err := url.Parse(strings.TrimSpace(to))
-	if err != nil {
-		return to, false
+	if err != nil || u.Scheme == "" && u.Host != "" {
+		return "", false
 	}
-	if u.Scheme != "" || u.Host != "" || u.Path == "" { // another site, or this page
-		return to, slices.Contains([]string{"http", "https", "mailto"}, u.Scheme) || u.Scheme == "" && u.Host == "" && u.Opaque == ""
+	if u.Scheme != "" || u.Path == "" { // another site, or this page
+		return to, true
 	}
 	page, ok := r.site[path.Base(u.Path)]
 	u.Path = page

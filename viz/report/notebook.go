@@ -9,9 +9,6 @@ import (
 	"os"
 	"regexp"
 	"strings"
-
-	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/transform"
 )
 
 // Notebook is a Jupyter notebook of format 4.
@@ -60,7 +57,7 @@ type output struct {
 	Metadata  map[string]json.RawMessage `json:"metadata"`
 	Error     lines                      `json:"ename"`
 	Message   lines                      `json:"evalue"`
-	Traceback []lines                    `json:"traceback"`
+	Traceback []string                   `json:"traceback"`
 }
 
 // lines is a text that the format may hold as a list of lines. Data of other shapes stay JSON.
@@ -91,12 +88,10 @@ var notNumbers = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b`)
 
 // parseNotebook reads the JSON of a notebook. It may have a byte order mark.
 func parseNotebook(data []byte, file any) error {
-	data, _, err := transform.Bytes(unicode.BOMOverride(transform.Nop), data)
-	if err != nil {
-		return err
-	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	var syntax *json.SyntaxError
-	if err = json.Unmarshal(data, file); errors.As(err, &syntax) {
+	err := json.Unmarshal(data, file)
+	if errors.As(err, &syntax) {
 		data = notNumbers.ReplaceAllFunc(data, func(m []byte) []byte {
 			if m[0] == '"' {
 				return m
@@ -139,8 +134,6 @@ func ReadNotebook(path string) (*Notebook, error) {
 		return nil, fmt.Errorf("report: %s is not a notebook: %w", path, err)
 	}
 	switch {
-	case file.Format == 0:
-		return nil, fmt.Errorf("report: %s is not a notebook: it has no nbformat", path)
 	case file.Format != 4:
 		return nil, fmt.Errorf("report: %s has notebook format %d, want 4: open and save it in JupyterLab", path, file.Format)
 	case file.Cells == nil:
@@ -191,19 +184,9 @@ func (n *Notebook) Failed() error {
 	for i, c := range n.cells {
 		for _, o := range c.outputs {
 			if o.Type == "error" {
-				failed = append(failed, fmt.Errorf("%s: cell %d failed: %s", n.File, i+1, o.mistake()))
+				failed = append(failed, fmt.Errorf("%s: cell %d failed: %s", n.File, i+1, short(plain(string(o.Error+": "+o.Message)))))
 			}
 		}
 	}
 	return errors.Join(failed...)
-}
-
-// mistake is an error in a line: its first, but for the package that Go's compiler begins with.
-func (o *output) mistake() string {
-	for line := range strings.Lines(plain(string(o.Message))) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "# ") {
-			return plain(string(o.Error)) + ": " + line
-		}
-	}
-	return plain(string(o.Error))
 }

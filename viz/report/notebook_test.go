@@ -189,7 +189,7 @@ func TestExecuted(t *testing.T) {
 
 func TestReadNotebookErrors(t *testing.T) {
 	for content, want := range map[string]string{
-		"": "is not a notebook", "[]": "no nbformat", "{\n\"nbformat\":4,\n}": "line 3", `{"nbformat":3}`: "format 3, want 4", `{"nbformat":4}`: "no cells",
+		"": "is not a notebook", "[]": "format 0, want 4", "{\n\"nbformat\":4,\n}": "line 3", `{"nbformat":3}`: "format 3, want 4", `{"nbformat":4}`: "no cells",
 	} {
 		path := filepath.Join(t.TempDir(), "bad.ipynb")
 		must.Do(t, os.WriteFile(path, []byte(content), 0o644))

@@ -44,11 +44,7 @@ func (r *notebookRenderer) renderOutputs() template.HTML {
 
 // traceback is an error as the kernel tells it, in colours.
 func (r *notebookRenderer) traceback(o *output) string {
-	trace := make([]string, len(o.Traceback))
-	for i, line := range o.Traceback {
-		trace[i] = string(line)
-	}
-	text := strings.Join(trace, "\n")
+	text := strings.Join(o.Traceback, "\n")
 	if message := string(o.Message); !strings.Contains(text, message) {
 		text = string(o.Error) + ": " + message + "\n" + text
 	}

@@ -161,14 +161,10 @@ func TestPicturesOfAllKinds(t *testing.T) {
 	}
 }
 
-// TestNotebookFiles: JSON as Python writes it, in the encodings that editors save.
+// TestNotebookFiles: JSON as Python writes it, with a byte order mark or without.
 func TestNotebookFiles(t *testing.T) {
 	const text = `{"nbformat":4,"metadata":{"a":NaN,"language_info":{"name":"R","version":4.3},"kernelspec":[]},"cells":[{"cell_type":"markdown","source":["KE","PT NaN"],"metadata":{"b":[-Infinity,Infinity,"\"NaN"]}}]}`
-	utf16 := []byte{0xff, 0xfe}
-	for _, c := range text {
-		utf16 = append(utf16, byte(c), 0)
-	}
-	for name, data := range map[string][]byte{"plain": []byte(text), "UTF-8 with a mark": []byte("\xef\xbb\xbf" + text), "UTF-16": utf16} {
+	for name, data := range map[string][]byte{"plain": []byte(text), "UTF-8 with a mark": []byte("\xef\xbb\xbf" + text)} {
 		path := filepath.Join(t.TempDir(), "a.ipynb")
 		must.Do(t, os.WriteFile(path, data, 0o644))
 		if page := notebookPage(t, readNotebook(t, path)); !strings.Contains(page, "KEPT NaN") || !strings.Contains(page, "R 4.3") {
