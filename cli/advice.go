@@ -18,10 +18,8 @@ func (c *runCmd) advise(err error, config experiment.Config) error {
 	switch {
 	case errors.Is(err, experiment.ErrInterrupted):
 		return fmt.Errorf("%w, in %s; %s", err, c.dir(config), goOn("--resume"))
-	case errors.Is(err, experiment.ErrUnfinished) && c.Replace:
-		help = "--replace --resume continues it"
 	case errors.Is(err, experiment.ErrUnfinished):
-		help = "--resume continues it; --replace starts the run again, and keeps the saved files until that is finished"
+		help = "--resume continues it; --replace removes it and starts again"
 	case errors.Is(err, experiment.ErrForeign):
 		help = "move it elsewhere, or put this run in its place with --replace"
 	case errors.Is(err, experiment.ErrData):

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -172,7 +173,7 @@ func (c *benchStepCmd) learner(b *backend.Backend, programs *pcl.Programs, name 
 	if o.Method, err = method.New(plain, nil); err != nil {
 		return nil, err
 	}
-	l, err := pcl.NewLearner(o)
+	l, err := pcl.New(context.Background(), o)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func (c *reportCmd) pages(rc *runContext) error {
 	var notebooks []*report.Notebook
 	for _, path := range c.notebooks {
 		n, err := report.ReadNotebook(path)
-		if err == nil && (c.Execute || !n.Executed()) {
+		if err == nil && (c.Execute || !n.Executed) {
 			err = c.execute(rc, n)
 		}
 		if err != nil {
@@ -35,8 +35,8 @@ func (c *reportCmd) pages(rc *runContext) error {
 	}
 	errs := []error{c.write(rc, notebooks)}
 	for _, n := range notebooks {
-		if left := n.LeftOut(); len(left) > 0 {
-			rc.note("%s: not shown as in the notebook, as the page's end says:\n  %s", n.File, strings.Join(left, "\n  "))
+		if len(n.LeftOut) > 0 {
+			rc.note("%s: not shown as in the notebook, as the page's end says:\n  %s", n.File, strings.Join(n.LeftOut, "\n  "))
 		}
 		errs = append(errs, n.Failed())
 	}
@@ -48,14 +48,11 @@ func (c *reportCmd) write(rc *runContext, notebooks []*report.Notebook) error {
 		err := atomicfile.Write(c.Out, func(w io.Writer) error { return notebooks[0].Write(rc.ctx, w, thisCommand()) })
 		return cmp.Or(err, c.finish(rc, c.Out))
 	}
-	if err := report.Site(rc.ctx, c.Out, cmp.Or(c.Title, "Notebooks"), notebooks, thisCommand()); err != nil {
+	pages, err := report.Site(rc.ctx, c.Out, cmp.Or(c.Title, "Notebooks"), notebooks, thisCommand())
+	if err != nil {
 		return err
 	}
-	var pages []string
-	for _, n := range notebooks {
-		pages = append(pages, filepath.Join(c.Out, strings.TrimSuffix(filepath.Base(n.File), ".ipynb")+".html"))
-	}
-	return c.finish(rc, filepath.Join(c.Out, report.IndexFile), pages...)
+	return c.finish(rc, pages[0], pages[1:]...)
 }
 
 // execute executes a notebook, and takes its results.
@@ -79,7 +76,9 @@ func (c *reportCmd) execute(rc *runContext, n *report.Notebook) error {
 		return err
 	}
 	rc.note("  done in %.0f s", time.Since(begin).Seconds())
-	return n.TakeResults(executed)
+	executed.File, executed.SHA256 = n.File, n.SHA256
+	*n = *executed
+	return nil
 }
 
 // prepare installs what executes notebooks.
@@ -104,7 +103,7 @@ func (c *reportCmd) prepare(rc *runContext) error {
 			return nil
 		}
 	}
-	return errors.New("the private JupyterLab has no nbconvert: pcl kernel remove --all, then try again")
+	return errors.New("the private JupyterLab has no nbconvert: pcl kernel remove, then try again")
 }
 
 // ourKernels are the kernel names in notebooks that stand for our kernel.
@@ -116,7 +115,7 @@ func (c *reportCmd) convert(ctx context.Context, n *report.Notebook, folder stri
 		"--to", "notebook", "--execute", "--allow-errors", "--log-level=ERROR", "--ExecutePreprocessor.startup_timeout=300",
 		"--output-dir", folder, "--output", filepath.Base(n.File),
 	}
-	if slices.Contains(ourKernels, n.Kernel()) {
+	if slices.Contains(ourKernels, n.Kernel) {
 		args = append(args, "--ExecutePreprocessor.kernel_name="+kernel.Name)
 	}
 	cmd := exec.CommandContext(ctx, c.nbconvert, append(args, n.File)...)

@@ -45,7 +45,7 @@ func (c *toyCmd) Run(rc *runContext) error {
 		traces, drawn = append(traces, t), append(drawn, viz.NewTrace(t, title(name)))
 	}
 	if c.Out != "" {
-		figure, err := viz.ToyDescent(viz.Light, drawn...)
+		figure, err := viz.ToyDescent(drawn...)
 		if err != nil {
 			return err
 		}

@@ -71,8 +71,7 @@ type Options struct {
 	// MaxTasks is how many tasks may run at once; 0 stands for 100. Each costs a gradient in each step, and room for Waiting
 	// samples.
 	MaxTasks int
-	// MaxKept is how many tasks are kept; 0 stands for 10,000. Beyond it, the oldest tasks that have ended and that nothing needs
-	// are forgotten (see [pcl.Learner.Forget]); if all are needed, no task may begin.
+	// MaxKept is how many tasks are kept, also those that have ended; 0 stands for 10,000. Beyond it no task may begin.
 	MaxKept int
 	// MaxBuffered is how many bytes the texts of requests in progress, and of their answers, may have together; 0 stands for
 	// 256 MiB. What is read from a text takes up to ten times as much. Requests beyond it are answered with status 503.

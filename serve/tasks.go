@@ -82,8 +82,7 @@ func (s *Service) attach(ctx context.Context, q toBegin) (id int, err error) {
 	return id, nil
 }
 
-// admit returns an error if no task of these classes may begin. It forgets tasks that nothing needs if there are too many. Call
-// it with s.mu held until the task has begun.
+// admit returns an error if no task of these classes may begin. Call it with s.mu held until the task has begun.
 func (s *Service) admit(classes []int) error {
 	if len(classes) == 0 {
 		return errors.New("\"classes\" are missing: those of the task, as whole numbers")
@@ -102,21 +101,10 @@ func (s *Service) admit(classes []int) error {
 	if n > s.options.MaxClasses {
 		return fmt.Errorf("there would be %d classes; the service takes up to %d", n, s.options.MaxClasses)
 	}
-	if err := s.another(tasks); err != nil || len(tasks) < s.options.MaxKept {
-		return err
+	if most := s.options.MaxKept; len(tasks) >= most {
+		return fmt.Errorf("the service keeps up to %d tasks (Options.MaxKept)", most)
 	}
-	left := len(tasks)
-	err := s.learner.Forget(func(t pcl.TaskInfo) bool { // the oldest first
-		if left < s.options.MaxKept-s.options.MaxKept/4 { // a quarter at once, so that not each new task has to look for another one
-			return false
-		}
-		left--
-		return true
-	})
-	if err == nil && left >= s.options.MaxKept {
-		err = fmt.Errorf("the service keeps up to %d tasks (Options.MaxKept), and all of its tasks are needed", s.options.MaxKept)
-	}
-	return err
+	return s.another(tasks)
 }
 
 // another returns an error if as many tasks run as may. Call it with s.mu held until the task has begun.
