@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -93,7 +92,7 @@ func (c *exportCSVCmd) Run(rc *runContext) error {
 		case c.Table == "accuracy":
 			return tables.Accuracy(out, runs)
 		case c.Table == "steps":
-			return tables.Steps(out, runs, func(i int) ([]results.Record, error) { return stepsOf(files[i]) })
+			return tables.Steps(out, runs, func(i int) ([]results.Record, error) { return files[i].ReadRecords() })
 		case grids == nil:
 			return tables.Runs(out, runs)
 		}
@@ -147,7 +146,7 @@ func (c *exportTensorBoardCmd) Run(rc *runContext) error {
 		n += own
 	}
 	for i := 0; grids == nil && i < len(files); i++ {
-		records, err := stepsOf(files[i])
+		records, err := files[i].ReadRecords()
 		if err != nil {
 			return err
 		}
@@ -159,21 +158,4 @@ func (c *exportTensorBoardCmd) Run(rc *runContext) error {
 		n++
 	}
 	return rc.done("%s in %s, for: tensorboard --logdir %s", plural.Of(n, "event file"), c.Out, quotedName(c.Out))
-}
-
-// stepsOf reads the records of a run's steps; none if the run kept no records.
-func stepsOf(f report.RunFile) ([]results.Record, error) {
-	if f.Records == "" {
-		return nil, nil
-	}
-	in, err := os.Open(f.Records)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	records, err := results.ReadRecords(in)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Records, err)
-	}
-	return records, nil
 }

@@ -210,14 +210,13 @@ func (c *reportCmd) checkFlags() error {
 	return nil
 }
 
-// runs writes the page about runs.
+// runs makes the page about runs of files.
 func (c *reportCmd) runs(rc *runContext) error {
 	files, err := report.FindRuns(c.Paths...)
 	if err != nil {
 		return err
 	}
-	in := report.RunsInput{Title: c.Title, Files: files, Origin: thisCommand()}
-	if err := atomicfile.Write(c.out("report.html"), func(w io.Writer) error { return report.Runs(rc.ctx, w, in) }); err != nil {
+	if err := c.write(rc, report.RunsInput{Files: files}); err != nil {
 		return err
 	}
 	all, err := versus.Of(versus.Results(runsOf(files)), cmp.Or(c.Against, "emgd"))
@@ -225,6 +224,12 @@ func (c *reportCmd) runs(rc *runContext) error {
 		return err
 	}
 	return c.compared(rc, all)
+}
+
+// write writes the page about runs.
+func (c *reportCmd) write(rc *runContext, in report.RunsInput) error {
+	in.Title, in.Origin = c.Title, thisCommand()
+	return atomicfile.Write(c.out("report.html"), func(w io.Writer) error { return report.Runs(rc.ctx, w, in) })
 }
 
 func (c *reportCmd) out(name string) string { return cmp.Or(c.Out, name) }

@@ -360,10 +360,10 @@ func TestPagesWorkInBrowser(t *testing.T) {
 	text = runsPage(t, runsFolder(t, sampleRuns()))
 	must.Do(t, os.WriteFile(page, []byte(text), 0o644))
 	session = b.open(page)
-	const column = `[...document.querySelectorAll("#table tbody tr")].map(tr => tr.children[1].dataset.sort).join(" ")`
+	const column = `[...document.querySelectorAll("#tg0-0 tbody tr")].map(tr => tr.children[1].dataset.sort).join(" ")`
 	var down, up string
 	for _, to := range []*string{&down, &up} {
-		must.Do(t, b.evaluate(session, `JSON.stringify((document.querySelectorAll("#table th button")[1].click(), `+column+`))`, to))
+		must.Do(t, b.evaluate(session, `JSON.stringify((document.querySelectorAll("#tg0-0 th button")[1].click(), `+column+`))`, to))
 	}
 	values := strings.Fields(up)
 	slices.Reverse(values)

@@ -1,0 +1,81 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/findings"
+	"github.com/parallelcl/parallelcl/viz"
+)
+
+const (
+	barsNote = "Bands, or bars where there are many methods, are ± one standard deviation over the runs: label sets, timelines and seeds together."
+	// mostShown is the number of methods that a figure can keep apart for the eye.
+	mostShown = 8
+)
+
+// often are the methods that figures of many methods show first.
+var often = []string{"EMGD", "EMGD (recommended)", "EMGD(GMC)", "EMGD(GS)", "AvgGrad", "MGDA", "ER", "DER++", "MaxDO"}
+
+// figures are those that take in all data sets and increments.
+func (s *runSet) figures() (out []block) {
+	var shown, all []*findings.Entry
+	temperatures, timelines := false, !s.whole // that differ
+	for _, c := range s.Columns {
+		shown, all = append(shown, fewer(c)...), append(all, c.Entries...)
+		runs := s.runs(c.Entries...)
+		temperatures = temperatures || differ(runs, func(r *results.Run) string { tau, _ := viz.TemperatureSet(r); return tau })
+		timelines = timelines || len(runs) > 0 && !results.OneTimeline(runs)
+	}
+	runs, every := s.runs(shown...), s.runs(all...)
+	if len(runs) == 0 {
+		return nil
+	}
+	if f, err := viz.MemorySize(viz.Light, every...); err == nil { // there are several sizes
+		out = append(out, titled("Accuracy and the memory’s size", "Look at the distance between the lines at the smallest memories. "+barsNote).of(f, nil))
+	}
+	if temperatures {
+		out = append(out, titled("Accuracy and the temperature", "Runs without a fixed temperature are level lines. "+barsNote).of(viz.Temperature(viz.Light, every...)))
+	}
+	if !s.whole && len(out) > 0 {
+		return out // more lines than a figure can keep apart
+	}
+	if timelines {
+		out = append(out, titled("Accuracy as tasks end", "The average is over all tasks started so far. Where bars would hide the lines, only the last is drawn. "+barsNote).of(viz.LearningProcess(viz.Light, runs...)))
+	}
+	if differ(runs, situation) {
+		out = append(out, titled("Performance profiles", "The share of runs above an accuracy: a line above another’s everywhere is better throughout, one that falls early has runs that fail.").of(viz.Profiles(viz.Light, runs...)))
+	}
+	if f, err := viz.TradeOff(viz.Light, every...); err == nil { // there are both increments
+		out = append(out, titled("One increment against the other", "Mean A of each method over its runs. Every method to the left of the line and below it is matched or beaten in both by one on the line.").of(f, nil))
+	}
+	return out
+}
+
+func situation(r *results.Run) string { return fmt.Sprint(r.LabelSet, "/", r.Timeline) }
+
+// differ says whether some of the runs have another value than the first.
+func differ(runs []*results.Run, value func(*results.Run) string) bool {
+	return slices.ContainsFunc(runs, func(r *results.Run) bool { return value(r) != value(runs[0]) })
+}
+
+// fewer chooses the entries of a column that figures show: all if they are few, else the usual ones and the best.
+func fewer(c *findings.Column) []*findings.Entry {
+	made := slices.DeleteFunc(slices.Clone(c.Entries), func(e *findings.Entry) bool { return e.Done == 0 })
+	if len(made) <= mostShown {
+		return made
+	}
+	place := func(e *findings.Entry) int {
+		if i := slices.Index(often, strings.ReplaceAll(e.Name, "EMGD (G", "EMGD(G")); i >= 0 {
+			return i
+		}
+		return len(often)
+	}
+	slices.SortStableFunc(made, func(a, b *findings.Entry) int {
+		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(b.A.Mean, a.A.Mean))
+	})
+	return made[:mostShown]
+}
