@@ -36,16 +36,11 @@ func (b block) of(f *viz.Figure, err error) block {
 	return b
 }
 
-// empty says whether there is nothing below the block's title.
-func (b block) empty() bool {
-	return b.Lead == "" && b.Picture == "" && b.Table == nil && len(b.Facts)+len(b.Notes)+len(b.Parts) == 0
-}
-
 // outlined gives blocks the levels of their headings, and leaves out those with nothing in them.
 func outlined(all []block, level int) (out []block) {
 	for _, b := range all {
-		if b.Parts = outlined(b.Parts, min(level+1, 4)); !b.empty() {
-			b.Level = level
+		b.Level, b.Parts = level, outlined(b.Parts, min(level+1, 4))
+		if b.Lead != "" || b.Picture != "" || b.Table != nil || len(b.Facts)+len(b.Notes)+len(b.Parts) > 0 {
 			out = append(out, b)
 		}
 	}

@@ -1,10 +1,8 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
@@ -13,12 +11,10 @@ import (
 
 const (
 	barsNote = "Bands, or bars where there are many methods, are ± one standard deviation over the runs: label sets, timelines and seeds together."
+	fewNote  = " Of many methods the eight of the highest A are shown."
 	// mostShown is the number of methods that a figure can keep apart for the eye.
 	mostShown = 8
 )
-
-// often are the methods that figures of many methods show first.
-var often = []string{"EMGD", "EMGD (recommended)", "EMGD(GMC)", "EMGD(GS)", "AvgGrad", "MGDA", "ER", "DER++", "MaxDO"}
 
 // figures are those that take in all data sets and increments.
 func (s *runSet) figures() (out []block) {
@@ -44,10 +40,10 @@ func (s *runSet) figures() (out []block) {
 		return out // more lines than a figure can keep apart
 	}
 	if timelines {
-		out = append(out, titled("Accuracy as tasks end", "The average is over all tasks started so far. Where bars would hide the lines, only the last is drawn. "+barsNote).of(viz.LearningProcess(viz.Light, runs...)))
+		out = append(out, titled("Accuracy as tasks end", "The average is over all tasks started so far. Where bars would hide the lines, only the last is drawn. "+barsNote+fewNote).of(viz.LearningProcess(viz.Light, runs...)))
 	}
 	if differ(runs, situation) {
-		out = append(out, titled("Performance profiles", "The share of runs above an accuracy: a line above another’s everywhere is better throughout, one that falls early has runs that fail.").of(viz.Profiles(viz.Light, runs...)))
+		out = append(out, titled("Performance profiles", "The share of runs above an accuracy: a line above another’s everywhere is better throughout, one that falls early has runs that fail."+fewNote).of(viz.Profiles(viz.Light, runs...)))
 	}
 	if f, err := viz.TradeOff(viz.Light, every...); err == nil { // there are both increments
 		out = append(out, titled("One increment against the other", "Mean A of each method over its runs. Every method to the left of the line and below it is matched or beaten in both by one on the line.").of(f, nil))
@@ -62,20 +58,8 @@ func differ(runs []*results.Run, value func(*results.Run) string) bool {
 	return slices.ContainsFunc(runs, func(r *results.Run) bool { return value(r) != value(runs[0]) })
 }
 
-// fewer chooses the entries of a column that figures show: all if they are few, else the usual ones and the best.
+// fewer chooses the entries of a column that figures show.
 func fewer(c *findings.Column) []*findings.Entry {
-	made := slices.DeleteFunc(slices.Clone(c.Entries), func(e *findings.Entry) bool { return e.Done == 0 })
-	if len(made) <= mostShown {
-		return made
-	}
-	place := func(e *findings.Entry) int {
-		if i := slices.Index(often, strings.ReplaceAll(e.Name, "EMGD (G", "EMGD(G")); i >= 0 {
-			return i
-		}
-		return len(often)
-	}
-	slices.SortStableFunc(made, func(a, b *findings.Entry) int {
-		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(b.A.Mean, a.A.Mean))
-	})
-	return made[:mostShown]
+	made := slices.DeleteFunc(slices.Clone(c.ByA()), func(e *findings.Entry) bool { return e.Done == 0 })
+	return made[:min(mostShown, len(made))]
 }

@@ -1,3 +1,4 @@
+// Package report writes runs, or a notebook, as a single self-contained HTML page, and draws the picture for a README.
 package report
 
 import (

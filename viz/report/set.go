@@ -53,15 +53,11 @@ func (in *RunsInput) found() (f *findings.Findings, files map[*rows.Row]RunFile,
 // twice, as its evaluations differ, the one with more of them comes first and counts.
 func rowsOf(all []RunFile, files map[*rows.Row]RunFile) (out []*rows.Row, err error) {
 	of, by := map[*results.Run]RunFile{}, map[string][]*results.Run{}
-	var order []string
 	for _, f := range slices.SortedStableFunc(slices.Values(all), func(a, b RunFile) int { return cmp.Compare(len(b.Run.Curve), len(a.Run.Curve)) }) {
 		at := f.Run.Dataset + " " + f.Run.Increment
-		if by[at] == nil {
-			order = append(order, at)
-		}
 		of[f.Run], by[at] = f, append(by[at], f.Run)
 	}
-	for _, at := range order {
+	for _, at := range slices.Sorted(maps.Keys(by)) {
 		groups, err := viz.Groups(by[at])
 		if err != nil {
 			return nil, err
