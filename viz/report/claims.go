@@ -36,28 +36,27 @@ func tested(all []*findings.Verdict) bool {
 
 // verdictBlock has the comparisons behind a verdict.
 func verdictBlock(v *findings.Verdict) block {
-	t := &table{Head: []string{"compared", "with", "where", "outcome", "difference", "95 % interval", "p", "situations", "paper"}}
+	t := &table{Head: []string{"compared", "with", "where", "outcome", "difference", "p", "situations", "paper"}}
 	for _, p := range v.Parts {
 		c := p.Tested
 		if c == nil {
 			continue
 		}
 		cells := []datum{
-			{Text: p.Method, Link: entryID(c.A)}, {Text: p.Than, Link: entryID(c.B), Class: "text"}, {Text: p.Where(), Class: "text"},
-			{Text: string(p.Outcome), Small: p.Why, Class: "text " + outcomeClass[p.Outcome]},
-			numberCell(c.Difference, findings.Signed), {Text: "–"}, {Text: "–"}, {Text: fmt.Sprint(c.Situations)}, {Text: "–"},
+			{Text: p.Method, Link: entryID(c.A)}, {Text: p.Than, Link: entryID(c.B)}, {Text: p.Where(), Small: p.Why, Class: "text"},
+			{Text: string(p.Outcome), Class: outcomeClass[p.Outcome]}, numberCell(c.Difference, findings.Signed), {Text: "–"}, {Text: fmt.Sprint(c.Situations)}, {Text: "–"},
 		}
 		if p.Rivals > 1 {
 			cells[1].Small = fmt.Sprintf("the closest of %d", p.Rivals)
 		}
 		if c.Resampled {
-			cells[5].Text = interval(c.Interval.Low, c.Interval.High)
+			cells[4].Small = interval(c.Interval.Low, c.Interval.High)
 		}
 		if p.Outcome != findings.NotTestable {
-			cells[6] = numberCell(c.Adjusted, findings.PValue)
+			cells[5] = numberCell(c.Adjusted, findings.PValue)
 		}
 		if p.Paper != nil {
-			cells[8] = numberCell(*p.Paper, findings.Signed)
+			cells[7] = numberCell(*p.Paper, findings.Signed)
 		}
 		t.add(row{}, cells...)
 	}
