@@ -188,14 +188,14 @@ func (s *runSet) costs(tables []*versus.Table) block {
 	for _, r := range s.Rows {
 		looks[r.Line()] = r.RunMethod
 	}
-	styles := viz.Light.Methods(slices.Sorted(maps.Values(looks))...)
+	styles := viz.Methods(slices.Sorted(maps.Values(looks))...)
 	var plots []*viz.Plot
 	for _, t := range tables {
 		lines := slices.DeleteFunc(slices.Clone(t.Lines), func(l versus.Line) bool { return l.Cost == 0 })
 		if len(lines) < 2 {
 			continue
 		}
-		p := viz.NewPlot(viz.Light, t.Dataset+", "+t.Increment+"-incremental", "time of a step, relative to "+t.Reference, "mean final accuracy A, %")
+		p := viz.NewPlot(t.Dataset+", "+t.Increment+"-incremental", "time of a step, relative to "+t.Reference, "mean final accuracy A, %")
 		for _, l := range lines {
 			p.Points(l.Method, styles[looks[l.Method]], []float64{l.Cost}, []float64{l.A})
 		}

@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"image/color"
 	"io"
 	"slices"
 
@@ -32,12 +33,12 @@ func Cover(w io.Writer, runs []*results.Run, toy []viz.Trace) error {
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	c := vgimg.NewWith(vgimg.UseWH(coverWidth, coverHeight), vgimg.UseDPI(coverDPI), vgimg.UseBackgroundColor(viz.Light.Background))
+	c := vgimg.NewWith(vgimg.UseWH(coverWidth, coverHeight), vgimg.UseDPI(coverDPI), vgimg.UseBackgroundColor(color.White))
 	dc := draw.Crop(draw.New(c), 6, -6, 4, -6)
 	if len(toy) == 0 {
 		left.Draw(dc)
 	} else {
-		right, err := viz.ToyPaths(viz.Light, toy...)
+		right, err := viz.ToyPaths(toy...)
 		if err != nil {
 			return fmt.Errorf("report: %w", err)
 		}
@@ -52,14 +53,14 @@ func Cover(w io.Writer, runs []*results.Run, toy []viz.Trace) error {
 
 // coverRuns puts the timeline's bars over the accuracy, on one time axis.
 func coverRuns(runs []*results.Run) (*viz.Figure, error) {
-	timeline, err := viz.Timeline(viz.Light, runs[0])
+	timeline, err := viz.Timeline(runs[0])
 	if err != nil {
 		return nil, err
 	}
 	if !slices.ContainsFunc(runs, func(r *results.Run) bool { return len(r.Curve) > 0 }) {
 		return timeline, nil
 	}
-	accuracy, err := viz.Accuracy(viz.Light, runs...)
+	accuracy, err := viz.Accuracy(runs...)
 	if err != nil {
 		return nil, err
 	}

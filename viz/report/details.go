@@ -19,13 +19,13 @@ const (
 func (s *runSet) details(c *findings.Column) ([]block, error) {
 	runs := s.runs(fewer(c)...)
 	one := results.OneTimeline(runs)
-	out := []block{titled("When the tasks came", timelineNote).of(viz.Timeline(viz.Light, runs[0]))}
+	out := []block{titled("When the tasks came", timelineNote).of(viz.Timeline(runs[0]))}
 	if one {
-		out = append(out, titled("Accuracy over time", "The average is over all tasks started so far: it falls when a task arrives. "+barsNote).of(viz.Accuracy(viz.Light, runs...)))
+		out = append(out, titled("Accuracy over time", "The average is over all tasks started so far: it falls when a task arrives. "+barsNote).of(viz.Accuracy(runs...)))
 	}
-	out = append(out, titled("Accuracy by task", "Look at the length of the stems: a marker below its bar is forgetting, a marker above it later improvement through rehearsal.").of(viz.TaskAccuracy(viz.Light, runs...)))
+	out = append(out, titled("Accuracy by task", "Look at the length of the stems: a marker below its bar is forgetting, a marker above it later improvement through rehearsal.").of(viz.TaskAccuracy(runs...)))
 	if one {
-		out = append(out, titled("Accuracy of each task at each task's end", "Look along a row to the right of its frame: falling numbers are forgetting.").of(viz.AccuracyMatrix(viz.Light, runs...)))
+		out = append(out, titled("Accuracy of each task at each task's end", "Look along a row to the right of its frame: falling numbers are forgetting.").of(viz.AccuracyMatrix(runs...)))
 	}
 	steps, err := s.steps(c)
 	return append(append(out, block{Title: "Final accuracy by task, in numbers", Table: s.taskTable(c), Notes: []string{endNote}}, s.classes(c)), steps...), err
@@ -129,13 +129,13 @@ func (s *runSet) steps(c *findings.Column) (out []block, err error) {
 // stepFigures draws what the records have; the last lacks the rows if the run diverged.
 func stepFigures(records []results.Record) (out []block) {
 	if viz.CheckCertificates(records).Steps > 0 {
-		out = append(out, titled("What each stream gains beyond its share", "A stream at 0 binds; one above it descends by itself. Points near 10⁻¹⁶ below, the rounding of float64, mean that the step is exact.").of(viz.Slacks(viz.Light, records)))
+		out = append(out, titled("What each stream gains beyond its share", "A stream at 0 binds; one above it descends by itself. Points near 10⁻¹⁶ below, the rounding of float64, mean that the step is exact.").of(viz.Certificates(records)))
 	}
 	if slices.ContainsFunc(records, func(r results.Record) bool { return len(r.Weights) > 0 }) {
-		out = append(out, titled("What each stream weighs").of(viz.StreamWeights(viz.Light, records)))
+		out = append(out, titled("What each stream weighs").of(viz.StreamWeights(records)))
 	}
 	if slices.ContainsFunc(records, func(r results.Record) bool { return len(r.Gram) > 0 }) {
-		out = append(out, titled("Which streams conflict", "A cosine below 0 is a conflict.").of(viz.Conflicts(viz.Light, records)))
+		out = append(out, titled("Which streams conflict", "A cosine below 0 is a conflict.").of(viz.Conflicts(records)))
 	}
 	return out
 }

@@ -79,7 +79,7 @@ func TestGrids(t *testing.T) {
 	for _, want := range []string{
 		"Table 1: Parallel continual learning, task-incremental (table1-test-split)",
 		"pcl grid run table1 --size test-split --tuned --backend xla-cpu",
-		"Accuracy and the memory’s size", "Accuracy and the temperature", "Accuracy as tasks end", "Performance profiles",
+		"Accuracy and the memory’s size", "Accuracy and the temperature", "Accuracy as tasks end", "Performance profiles", "Ranks, PS-EMNIST (test split), class-incremental",
 		"A, tuned", "No method is starred: with 9 situations", "89.34 ±\u00a00.23", "EMGD(GMC) ★",
 		"It takes a GPU.", "PS-CIFAR-100, task-incremental", "With weights that add up to 1, EMGD",
 	} {

@@ -25,8 +25,8 @@ func toyBlock(traces []viz.Trace) block {
 		t.add(row{Series: name}, cells...)
 	}
 	return block{ID: "toy", Title: "The same on two functions of two variables", Parts: []block{
-		titled("The descent", "Look at where the paths part on the right: a path along a level line of f₁ keeps the old task as it is, one across it changes it.").of(viz.ToyDescent(viz.Light, traces...)),
-		titled("Both functions", "Look at f₁ after the arrival of task 2, whose gradient is the larger one: a rise is forgetting. The weights of EMGD and Sum add up to about 2, those of AvgGrad and MGDA to 1: part of how far they get is the longer step.").of(viz.ToyLosses(viz.Light, traces...)),
+		titled("The descent", "Look at where the paths part on the right: a path along a level line of f₁ keeps the old task as it is, one across it changes it.").of(viz.ToyDescent(traces...)),
+		titled("Both functions", "Look at f₁ after the arrival of task 2, whose gradient is the larger one: a rise is forgetting. The weights of EMGD and Sum add up to about 2, those of AvgGrad and MGDA to 1: part of how far they get is the longer step.").of(viz.ToyLosses(traces...)),
 		{Title: "Where each rule ends", Table: t, Notes: []string{fmt.Sprintf("f₁ = log(1 + x²) + 0.8 (1 − eˣ sin y)² is the old task; f₂ = log(1 + y²) + 0.004 (0.1 + eʸ cos x)² joins at step %d of %d. A rise is from that step on.", arrival, len(traces[0].X)-1)}},
 	}}
 }
