@@ -126,7 +126,7 @@ func (c *reportCmd) prepare(rc *runContext) error {
 			return nil
 		}
 	}
-	return errors.New("the private JupyterLab has no nbconvert: pcl kernel remove --all, then try again")
+	return errors.New("the private JupyterLab has no nbconvert: pcl kernel remove, then try again")
 }
 
 // ourKernels are the kernel names in notebooks that stand for our kernel.
