@@ -205,16 +205,10 @@ func (p *Plot) finish() {
 
 // Plots makes a figure of plots side by side, with one key above them. name is what a file of the figure is called, alt
 // describes it in a sentence, for those who cannot see it. The figure's data are those of the plots, and its Rows, Width
-// and Height may be changed, for example to put plots below each other.
+// and Height may be changed, for example to put plots below each other. The first mistake in what was added to a plot is an error.
 func Plots(name, alt string, plots ...*Plot) (*Figure, error) {
-	if len(plots) == 0 {
-		return nil, errors.New("viz: a figure without plots")
-	}
 	l := layout{name: name, alt: alt, height: 290, own: true, data: Table{Head: []string{"plot", "series", "x", "y", "low", "high"}}}
 	for _, p := range plots {
-		if p == nil || p.Plot == nil {
-			return nil, errors.New("viz: a plot that does not come from NewPlot")
-		}
 		l.data.Rows = append(l.data.Rows, p.data...)
 	}
 	return figureOf(l, plots)

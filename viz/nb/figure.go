@@ -25,15 +25,11 @@ func showFigures(id string, start int, labels []string, figures ...*viz.Figure) 
 	shown := viz.Frames{Labels: labels, Start: start}
 	var svgs [][]byte
 	for _, f := range figures {
-		d, err := f.Drawing()
-		if err != nil {
-			return err
-		}
 		var svg bytes.Buffer
 		if err := f.Encode(&svg, "svg"); err != nil {
 			return err
 		}
-		shown.Drawings, svgs = append(shown.Drawings, d), append(svgs, svg.Bytes())
+		shown.Drawings, svgs = append(shown.Drawings, f.Drawing()), append(svgs, svg.Bytes())
 	}
 	data, err := json.Marshal(shown)
 	if err != nil {

@@ -14,7 +14,7 @@ func Slider(start int, frames []*viz.Figure, labels []string) error {
 	if len(frames) != len(labels) || start < 0 || start >= len(frames) {
 		panic(fmt.Sprintf("nb: a slider of %d frames with %d labels begins with number %d; want as many labels as frames, and the number of one", len(frames), len(labels), start))
 	}
-	viz.SameAxes(frames...) // figures of different kinds keep their own
+	viz.SameAxes(frames...)
 	return report(showFigures("", start, labels, frames...))
 }
 
