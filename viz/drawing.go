@@ -23,6 +23,8 @@ type Drawing struct {
 	Key       []part
 	Rows      [][]part
 	CSV       []byte // the data, compressed by gzip; nil if there are none
+
+	height float64 // points
 }
 
 // part is a plot, or an entry of the key. Boxes are x, y, width and height, in points.
@@ -101,7 +103,7 @@ func (f *Figure) Drawing() *Drawing {
 // drawing is Drawing without the data.
 func (f *Figure) drawing() *Drawing {
 	width, height := f.whole()
-	d := &Drawing{Name: f.Name, Alt: f.Alt, Width: tenth(width)}
+	d := &Drawing{Name: f.Name, Alt: f.Alt, Width: tenth(width), height: tenth(height)}
 	f.Draw(draw.NewCanvas(newSheet(d, height), width, height))
 	return d
 }

@@ -155,7 +155,7 @@ func (f *Figure) Encode(w io.Writer, format string) error {
 		_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 		return err
 	case "svg":
-		_, err := w.Write(f.drawing().svg(hex(paper.light), float64(width), float64(height)))
+		_, err := w.Write(f.drawing().SVG())
 		return err
 	case "pdf":
 		c := vgpdf.New(width, height)

@@ -226,7 +226,7 @@ type layout struct {
 	own       bool       // of plots of one's own, of which data may be none
 }
 
-// figure makes a figure of rows of panels, or returns the first mistake in one of them.
+// figureOf makes a figure of rows of panels, or returns the first mistake in one of them.
 func figureOf(l layout, rows ...[]*Plot) (*Figure, error) {
 	if len(l.data.Rows) == 0 && !l.own {
 		return nil, fmt.Errorf("viz: %s: there is nothing to draw", l.name)
@@ -266,15 +266,13 @@ func told(plots []*Plot) string {
 		if title := cmp.Or(p.Title.Text, p.Y.Label.Text, p.X.Label.Text); title != "" && len(plots) > 1 {
 			b.WriteString(title + ": ")
 		}
-		for i, s := range p.told {
-			if i == most {
-				fmt.Fprintf(&b, " and %d more", len(p.told)-most)
-				break
-			}
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(s.text)
+		var texts []string
+		for _, s := range p.told[:min(most, len(p.told))] {
+			texts = append(texts, s.text)
+		}
+		b.WriteString(strings.Join(texts, ", "))
+		if more := len(p.told) - most; more > 0 {
+			fmt.Fprintf(&b, " and %d more", more)
 		}
 		b.WriteString(".")
 	}

@@ -24,11 +24,3 @@ const sliderPage = `<div><div>
 <input type="range" data-lm-suppress-shortcuts="true" min="0" max="%d" value="%d" step="1" aria-label="frame" aria-valuetext="%s" style="width:20em;vertical-align:middle"
  oninput="var i=+this.value,n=this.nextElementSibling,p=this.parentElement.nextElementSibling;[n,p].forEach(function(g){Array.prototype.forEach.call(g.children,function(c,j){c.style.display=j===i?'':'none'})});this.setAttribute('aria-valuetext',n.children[i].textContent)">
 <output style="display:inline-block">%s</output></div><div>%s</div></div>`
-
-// hiddenUnless hides by a style, which notebooks that are not trusted keep; the attribute hidden they drop.
-func hiddenUnless(shown bool) string {
-	if shown {
-		return ""
-	}
-	return ` style="display:none"`
-}
