@@ -158,7 +158,7 @@ func Scenarios(scenarios ...*scenario.Scenario) (*Figure, error) {
 		if s == nil {
 			return nil, fmt.Errorf("viz: scenario %d is nil", i+1)
 		}
-		if err := s.Complete(); err != nil {
+		if err := s.Validate(); err != nil {
 			return nil, fmt.Errorf("viz: scenario %d: %w", i+1, err)
 		}
 		run := scenarioTasks(s)
