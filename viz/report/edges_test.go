@@ -55,7 +55,7 @@ func TestColoursOfTableAndFigure(t *testing.T) {
 	runs := []runPtr{brief("emgd-gmc", "EMGD", 2, map[string]any{"tau": 1.0}), brief("emgd-gmc", "EMGD", 2, map[string]any{"tau": 5.0})}
 	runs[1].ID = "other"
 	groups := must.Get(viz.Groups(runs))(t)
-	table, c := newResultTable(groups), viz.Styles(groups)[1].CSS()
+	table, c := newResultTable(groups), groups[1].Style.CSS()
 	if second := string(table.Rows[1].Swatch); !strings.Contains(second, c) || table.Rows[0].Swatch == table.Rows[1].Swatch {
 		t.Errorf("the second has %v in figures and %v in the table", c, second)
 	}

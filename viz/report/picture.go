@@ -28,9 +28,5 @@ func picture(f *viz.Figure, err error) (template.HTML, error) {
 	if err != nil {
 		return "", err
 	}
-	d, err := f.Drawing()
-	if err != nil {
-		return "", err
-	}
-	return template.HTML(d.HTML()), nil
+	return template.HTML(f.Drawing().HTML()), nil
 }

@@ -68,10 +68,9 @@ func overRuns(digits int, values ...float64) value {
 func newResultTable(groups []viz.Group) *resultTable {
 	t := &resultTable{}
 	var chance []float64
-	styles := viz.Styles(groups)
-	for i, g := range groups {
+	for _, g := range groups {
 		row := newResultRow(g)
-		row.Swatch = template.CSS("background:" + styles[i].CSS())
+		row.Swatch = template.CSS("background:" + g.Style.CSS())
 		t.Repeated = t.Repeated || row.Runs > 1
 		t.Rows = append(t.Rows, row)
 		for _, r := range g.Runs {
