@@ -45,6 +45,20 @@ func (l *Learner) String() string {
 	return s
 }
 
+// Task returns a task as it was attached; the stream is nil if the task has ended. It may be called from any goroutine.
+func (l *Learner) Task(id int) (Task, error) {
+	s := l.status.Load()
+	known, running, err := find(id, s.roll, s.tasks)
+	if err != nil {
+		return Task{}, fmt.Errorf("pcl: %w", err)
+	}
+	t := known.Task
+	if running != nil {
+		t.Stream = running.Stream
+	}
+	return t, nil
+}
+
 // holder is a stream that holds samples, as a [data.Push] does: Len of them now, and Saved when its state was saved.
 type holder interface {
 	Len() int
