@@ -2,13 +2,13 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
@@ -25,55 +25,38 @@ type commands struct {
 	ctx    context.Context
 	out    jupyter.Out
 	code   string // the cell's Go code
-	call   string // is added to it
 	asks   bool   // whether the next shell command may ask the user
 	secret bool   // and the answer is not shown
 }
 
 // special are the commands that begin with %.
-var special map[string]func(c *commands, args []string) error
-
-func init() {
-	special = map[string]func(*commands, []string) error{
-		"%": (*commands).setArgs, "main": (*commands).setArgs, "args": (*commands).setArgs,
-		"exec": (*commands).exec,
-		"env":  (*commands).env,
-		"cd":   (*commands).cd,
-		"help": func(c *commands, _ []string) error {
-			c.out.Display(jupyter.Display{Data: map[string]any{"text/markdown": helpText, "text/plain": helpText}})
-			return nil
-		},
-		"list": (*commands).list, "ls": (*commands).list,
-		"remove": (*commands).remove, "rm": (*commands).remove,
-		"reset":         (*commands).reset,
-		"vars":          (*commands).vars,
-		"handover":      func(c *commands, _ []string) error { return c.takeOver(c.ctx, c.out) },
-		"with_inputs":   func(c *commands, _ []string) error { c.asks, c.secret = true, false; return nil },
-		"with_password": func(c *commands, _ []string) error { c.asks, c.secret = true, true; return nil },
-		"widgets":       func(*commands, []string) error { return nil }, // they work without it
-		"widgets_hb":    func(*commands, []string) error { return nil },
-		"autoget":       func(*commands, []string) error { return nil }, // is always so
-		"noautoget":     senseless("packages are fetched when a cell imports them"),
-		"test":          senseless("Go's testing package runs tests only in a program of its own; testing.Benchmark(f) runs a benchmark here"),
-		"goflags":       senseless("cells are compiled by Go's compiler directly, without go build"),
-		"track":         senseless("changes of the module are noticed without it"),
-		"untrack":       senseless("changes of the module are noticed without it"),
-		"goworkfix":     senseless("cells use the module's own go.mod"),
-		"capture":       senseless("write to a file with os.WriteFile"),
-		"version": func(c *commands, _ []string) error {
-			c.out.Stream("stdout", fmt.Sprintf("ParallelCL notebook kernel, %s, module in %s\n", c.config.Go.Version, c.config.Module))
-			return nil
-		},
-		"wasm": func(*commands, []string) error { return fmt.Errorf("cells run in the kernel, not in the browser") },
-	}
+var special = map[string]func(c *commands, args []string) error{
+	"%": (*commands).setArgs, "main": (*commands).setArgs, "args": (*commands).setArgs,
+	"exec": (*commands).exec,
+	"env":  (*commands).env,
+	"cd":   (*commands).cd,
+	"help": (*commands).help,
+	"list": (*commands).list, "ls": (*commands).list,
+	"remove": (*commands).remove, "rm": (*commands).remove,
+	"reset":         (*commands).reset,
+	"vars":          (*commands).vars,
+	"handover":      (*commands).handover,
+	"version":       (*commands).version,
+	"with_inputs":   func(c *commands, _ []string) error { c.asks, c.secret = true, false; return nil },
+	"with_password": func(c *commands, _ []string) error { c.asks, c.secret = true, true; return nil },
 }
 
-// senseless is a command of GoNB that has no meaning here.
-func senseless(why string) func(*commands, []string) error {
-	return func(c *commands, _ []string) error {
-		c.out.Stream("stderr", "This command does nothing here: "+why+".\n")
-		return nil
-	}
+// senseless are commands of GoNB that have no meaning here. Some are needless, and say nothing.
+var senseless = map[string]string{
+	"widgets": "", "widgets_hb": "", "autoget": "",
+	"noautoget": "packages are fetched when a cell imports them",
+	"test":      "Go's testing package runs tests only in a program of its own; testing.Benchmark(f) runs a benchmark here",
+	"goflags":   "cells are compiled by Go's compiler directly, without go build",
+	"track":     "changes of the module are noticed without it",
+	"untrack":   "changes of the module are noticed without it",
+	"goworkfix": "cells use the module's own go.mod",
+	"capture":   "write to a file with os.WriteFile",
+	"wasm":      "cells run in the kernel, not in the browser",
 }
 
 // run does the commands of a cell in their order, before its Go code runs.
@@ -83,46 +66,60 @@ func (c *commands) run(s cell.Source) error {
 	}
 	c.code = s.Go
 	for _, one := range s.Commands {
-		if line, ok := strings.CutPrefix(one.Text, "!"); ok {
-			if err := c.shell(line); err != nil {
-				return err
-			}
-			c.asks = false
-			continue
+		do := c.special
+		if strings.HasPrefix(one.Text, "!") {
+			do = c.shell
 		}
-		words := split(strings.TrimPrefix(one.Text, "%"))
-		if len(words) == 0 { // GoNB's begin of main without arguments
-			continue
-		}
-		do, ok := special[words[0]]
-		if !ok {
-			return &jupyter.Error{Name: "Unknown command", Value: fmt.Sprintf("%%%s: there is no such command; %%help lists them", words[0])}
-		}
-		if len(words) > 1 && (words[0] == "%" || words[0] == "main") { // where main begins, GoNB parses the arguments
-			lines := strings.Split(c.code, "\n")
-			lines[one.Line-1] = cell.FlagsFunction + "()"
-			c.code = strings.Join(lines, "\n")
-		}
-		if err := do(c, words[1:]); err != nil {
-			return fmt.Errorf("%%%s: %w", words[0], err)
+		if err := do(one); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// tell asks the host for something that has no answer.
-func (c *commands) tell(r wire.Request) error {
-	_, err := c.ask(c.ctx, r)
-	return err
+// special does a line that begins with %.
+func (c *commands) special(one cell.Command) error {
+	words := split(one.Text[1:])
+	if len(words) == 0 { // GoNB's begin of main without arguments
+		return nil
+	}
+	name, args := words[0], words[1:]
+	do, ok := special[name]
+	if why, none := senseless[name]; none {
+		if why != "" {
+			c.say("stderr", "%%%s does nothing here: %s.\n", name, why)
+		}
+		return nil
+	} else if !ok {
+		return fmt.Errorf("%%%s: there is no such command; %%help lists them", name)
+	}
+	if len(args) > 0 && (name == "%" || name == "main") { // where main begins, GoNB parses the arguments
+		lines := strings.Split(c.code, "\n")
+		lines[one.Line-1] = cell.FlagsFunction + "()"
+		c.code = strings.Join(lines, "\n")
+	}
+	if err := do(c, args); err != nil {
+		return fmt.Errorf("%%%s: %w", name, err)
+	}
+	return nil
 }
 
-func (c *commands) setArgs(args []string) error { return c.tell(wire.Request{Op: "args", List: args}) }
+// ask asks the host that runs now.
+func (c *commands) ask(method string, args, reply any) error {
+	return c.process.Load().call(c.ctx, method, args, reply)
+}
+
+func (c *commands) say(stream, format string, args ...any) {
+	c.out.Stream(stream, fmt.Sprintf(format, args...))
+}
+
+func (c *commands) setArgs(args []string) error { return c.ask("SetArgs", args, nil) }
 
 func (c *commands) exec(args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("the name of a function is missing")
+		return errors.New("the name of a function is missing")
 	}
-	c.call = "\n" + args[0] + "()"
+	c.code += "\n" + args[0] + "()"
 	return c.setArgs(args[1:])
 }
 
@@ -132,40 +129,26 @@ func (c *commands) env(args []string) error {
 		name, value, ok = args[0], args[1], true
 	}
 	if !ok {
-		return fmt.Errorf("want %%env NAME VALUE")
+		return errors.New("want %env NAME VALUE")
 	}
-	if err := c.setenv(name, value); err != nil {
-		return err
-	}
-	c.out.Stream("stdout", fmt.Sprintf("Set: %s=%q\n", name, value))
-	return nil
+	c.say("stdout", "Set: %s=%q\n", name, value)
+	return c.setenv(name, value)
 }
 
 // setenv sets a variable for cells and shell commands.
 func (c *commands) setenv(name, value string) error {
-	if err := os.Setenv(name, value); err != nil {
-		return err
-	}
-	return c.tell(wire.Request{Op: "set", List: []string{name, value}})
+	return errors.Join(os.Setenv(name, value), c.ask("Setenv", [2]string{name, value}, nil))
 }
 
 func (c *commands) cd(args []string) error {
-	said := "Current directory: %q\n"
-	if len(args) > 0 {
-		said = "Changed directory to %q\n"
-		if err := os.Chdir(expand(args[0])); err != nil {
+	for _, dir := range args {
+		if err := os.Chdir(expand(dir)); err != nil {
 			return err
 		}
 	}
 	dir, err := os.Getwd()
-	if err != nil {
-		return err
-	}
-	if err := c.tell(wire.Request{Op: "cd", Path: dir}); err != nil {
-		return err
-	}
-	c.out.Stream("stdout", fmt.Sprintf(said, dir))
-	return c.setenv(protocol.GONB_DIR_ENV, dir)
+	c.say("stdout", "Current directory: %q\n", dir)
+	return errors.Join(err, c.ask("Chdir", dir, nil), c.setenv(protocol.GONB_DIR_ENV, dir))
 }
 
 // expand replaces ~ and variables in a path.
@@ -176,19 +159,41 @@ func expand(path string) string {
 	return os.ExpandEnv(path)
 }
 
+func (c *commands) help([]string) error {
+	c.out.Display(jupyter.Display{Data: map[string]any{"text/markdown": helpText, "text/plain": helpText}})
+	return nil
+}
+
+func (c *commands) version([]string) error {
+	c.say("stdout", "ParallelCL notebook kernel, %s, module in %s\n", c.settings.Go.Version, c.settings.Module)
+	return nil
+}
+
 func (c *commands) list([]string) error {
 	names := c.notebook.Names()
 	for _, kind := range []string{"import", "constant", "type", "variable", "function"} {
 		if len(names[kind]) > 0 {
-			c.out.Stream("stdout", fmt.Sprintf("%ss: %s\n", kind, strings.Join(names[kind], ", ")))
+			c.say("stdout", "%ss: %s\n", kind, strings.Join(names[kind], ", "))
 		}
 	}
 	return nil
 }
 
+// vars shows the variables of the notebook, also while a cell runs.
+func (c *commands) vars([]string) error {
+	var list []wire.Variable
+	for _, v := range c.notebook.Variables() {
+		list = append(list, wire.Variable(v))
+	}
+	var table string
+	err := c.ask("Describe", list, &table)
+	c.say("stdout", "%s", cell.Plain(table))
+	return err
+}
+
 func (c *commands) remove(args []string) error {
 	if missing := c.notebook.Forget(args...); len(missing) > 0 {
-		c.out.Stream("stderr", "Not declared: "+strings.Join(missing, ", ")+"\n")
+		c.say("stderr", "Not declared: %s\n", strings.Join(missing, ", "))
 	}
 	return nil
 }
@@ -197,18 +202,24 @@ func (c *commands) reset(args []string) error {
 	if len(args) == 1 && args[0] == "go.mod" {
 		return os.RemoveAll(c.moduleDir())
 	}
-	c.out.Stream("stdout", "All declarations are forgotten; the process of the cells is a new one.\n")
+	c.say("stdout", "All declarations are forgotten; the process of the cells is a new one.\n")
 	return c.restart()
+}
+
+func (c *commands) handover([]string) error {
+	c.building.Lock()
+	defer c.building.Unlock()
+	return c.ready(c.ctx, c.out, true)
 }
 
 // shell runs a line of shell. With a star it runs in the folder of the cells' module. As in GoNB, a command that fails does
 // not fail its cell.
-func (c *commands) shell(line string) error {
-	line, inModule := strings.CutPrefix(strings.TrimSpace(line), "*")
+func (c *commands) shell(one cell.Command) error {
+	line, inModule := strings.CutPrefix(strings.TrimSpace(one.Text[1:]), "*")
 	cmd := exec.CommandContext(c.ctx, "/bin/bash", "-c", line)
 	if inModule {
 		cmd.Dir = c.moduleDir()
-		if err := build.MakeModule(cmd.Dir, c.config.Module); err != nil {
+		if err := build.MakeModule(cmd.Dir, c.settings.Module); err != nil {
 			return err
 		}
 	}
@@ -219,32 +230,30 @@ func (c *commands) shell(line string) error {
 		}
 		cmd.Stdin = strings.NewReader(text + "\n")
 	}
+	c.asks = false
 	return c.program(cmd)
 }
 
 // program runs a program and shows what it writes.
 func (c *commands) program(cmd *exec.Cmd) error {
 	build.Group(cmd)
-	cmd.Stdout, cmd.Stderr = shown{c.out, "stdout"}, shown{c.out, "stderr"}
+	cmd.Stdout, cmd.Stderr = shown{c, "stdout"}, shown{c, "stderr"}
 	cmd.Env = append(os.Environ(), protocol.GONB_TMP_DIR_ENV+"="+c.moduleDir())
 	err := cmd.Run()
-	if c.ctx.Err() != nil {
-		return errStopped
+	if err != nil && c.ctx.Err() == nil {
+		c.say("stderr", "%v\n", err)
 	}
-	if err != nil {
-		c.out.Stream("stderr", err.Error()+"\n")
-	}
-	return nil
+	return c.ctx.Err()
 }
 
 // shown writes to a stream of a cell.
 type shown struct {
-	out  jupyter.Out
+	c    *commands
 	name string
 }
 
 func (s shown) Write(p []byte) (int, error) {
-	s.out.Stream(s.name, string(p))
+	s.c.out.Stream(s.name, string(p))
 	return len(p), nil
 }
 
@@ -256,7 +265,7 @@ func (c *commands) magic(s cell.Source) error {
 		return c.writeFile(words[1:], s.Body)
 	case "script":
 		if words = words[1:]; len(words) == 0 {
-			return fmt.Errorf("%%%%script: the command is missing")
+			return errors.New("%%script: the command is missing")
 		}
 	}
 	cmd := exec.CommandContext(c.ctx, words[0], words[1:]...)
@@ -265,41 +274,30 @@ func (c *commands) magic(s cell.Source) error {
 }
 
 func (c *commands) writeFile(args []string, text string) error {
-	mode, said := os.O_TRUNC, "written"
+	mode := os.O_TRUNC
 	if len(args) > 1 && args[0] == "-a" {
-		mode, said, args = os.O_APPEND, "appended", args[1:]
+		mode, args = os.O_APPEND, args[1:]
 	}
 	if len(args) != 1 {
-		return fmt.Errorf("want %%%%writefile [-a] FILE")
+		return errors.New("want %%writefile [-a] FILE")
 	}
 	path := expand(args[0])
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|mode, 0o666)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	if _, err := f.WriteString(strings.TrimSuffix(text, "\n") + "\n"); err != nil {
-		return err
-	}
-	c.out.Stream("stderr", fmt.Sprintf("Cell contents %s to %q.\n", said, path))
-	return f.Close()
+	_, err = f.WriteString(strings.TrimSuffix(text, "\n") + "\n")
+	c.say("stderr", "Cell contents written to %q.\n", path)
+	return errors.Join(err, f.Close())
 }
 
-var (
-	wordText   = regexp.MustCompile(`(?:"(?:[^"\\]|\\.)*"|[^\s])+`)
-	quotedText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
-)
+var word = regexp.MustCompile(`(?:"[^"]*"|[^\s"])+`)
 
 // split cuts a command into its words. Words, or parts of them, may be in quotes.
 func split(line string) []string {
-	words := wordText.FindAllString(line, -1)
-	for i, word := range words {
-		words[i] = quotedText.ReplaceAllStringFunc(word, func(s string) string {
-			if text, err := strconv.Unquote(s); err == nil {
-				return text
-			}
-			return s
-		})
+	words := word.FindAllString(line, -1)
+	for i, w := range words {
+		words[i] = strings.ReplaceAll(w, `"`, "")
 	}
 	return words
 }

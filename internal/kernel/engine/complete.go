@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
-	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
 // named are strings for which the host knows what may stand in them: names of methods, data sets and networks.
@@ -26,8 +25,9 @@ func (e *Engine) Complete(ctx context.Context, code string, offset int) (start i
 
 func (e *Engine) completeName(ctx context.Context, kind, begun string, offset int) (start int, matches []jupyter.Match, err error) {
 	begun = begun[strings.LastIndex(begun, "+")+1:] // methods can be joined
-	a, err := e.ask(ctx, wire.Request{Op: "names", Path: kind})
-	for _, name := range a.List {
+	var names []string
+	err = e.process.Load().call(ctx, "Names", kind, &names)
+	for _, name := range names {
 		if strings.HasPrefix(name, begun) {
 			matches = append(matches, jupyter.Match{Text: name, Type: kind})
 		}

@@ -17,49 +17,40 @@ type stream struct {
 	buf  [1 << 16]byte
 }
 
-// copy shows what is written, until all who can write have ended.
+// copy shows what is written, until the stream is closed.
 func (s *stream) copy() {
-	defer s.r.Close()
-	raw, err := s.r.SyscallConn()
-	if err != nil {
-		return
-	}
-	_ = raw.Read(func(fd uintptr) bool { // returns at the end, or when the pipe is closed
-		for {
-			if n, err := s.take(fd); n <= 0 {
-				return err != syscall.EAGAIN
+	if raw, err := s.r.SyscallConn(); err == nil {
+		_ = raw.Read(func(fd uintptr) bool { // waits where this returns false
+			n, err := s.take(fd)
+			for n > 0 {
+				n, err = s.take(fd)
 			}
-		}
-	})
+			return err != syscall.EAGAIN
+		})
+	}
+}
+
+// drain shows all that has been written.
+func (s *stream) drain() {
+	if raw, err := s.r.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { // fails when the stream is closed
+			n, _ := s.take(fd)
+			for i := 0; n > 0 && i < 1000; i++ { // others may keep writing
+				n, _ = s.take(fd)
+			}
+		})
+	}
 }
 
 // take shows what can be read at once.
 func (s *stream) take(fd uintptr) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for {
+	for n, err = syscall.Read(int(fd), s.buf[:]); err == syscall.EINTR; {
 		n, err = syscall.Read(int(fd), s.buf[:])
-		if err != syscall.EINTR {
-			break
-		}
 	}
 	if n > 0 {
 		s.show(s.name, cell.Plain(string(s.buf[:n])))
 	}
 	return n, err
-}
-
-// drain shows all that has been written.
-func (s *stream) drain() {
-	raw, err := s.r.SyscallConn()
-	if err != nil {
-		return // it has ended
-	}
-	_ = raw.Control(func(fd uintptr) {
-		for range 1000 { // others may keep writing
-			if n, _ := s.take(fd); n <= 0 {
-				return
-			}
-		}
-	})
 }

@@ -35,14 +35,7 @@ func serve(ctx context.Context, connection string) error {
 	if err != nil {
 		return err
 	}
-	hosts := filepath.Join(dir, build.HostDir)
-	h, err := build.ReadHost(hosts)
-	if err != nil { // Go's cache was cleaned
-		if h, err = s.Go.Host(ctx, s.Module, hosts); err != nil {
-			return err
-		}
-	}
-	e, err := engine.New(engine.Config{Go: s.Go, Module: s.Module, Dir: hosts, Host: h, Connection: connection})
+	e, err := engine.New(s, filepath.Join(dir, build.HostDir), connection)
 	if err != nil {
 		return err
 	}
