@@ -16,34 +16,25 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
-	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
 // commands does the lines of a cell that are not Go: GoNB's language.
 type commands struct {
 	*Engine
-	ctx    context.Context
-	out    jupyter.Out
-	code   string // the cell's Go code
-	asks   bool   // whether the next shell command may ask the user
-	secret bool   // and the answer is not shown
+	ctx  context.Context
+	out  jupyter.Out
+	code string // the cell's Go code
+	asks string // the command that has the next shell command ask the user
 }
 
 // special are the commands that begin with %.
 var special = map[string]func(c *commands, args []string) error{
 	"%": (*commands).setArgs, "main": (*commands).setArgs, "args": (*commands).setArgs,
-	"exec": (*commands).exec,
-	"env":  (*commands).env,
-	"cd":   (*commands).cd,
-	"help": (*commands).help,
-	"list": (*commands).list, "ls": (*commands).list,
-	"remove": (*commands).remove, "rm": (*commands).remove,
-	"reset":         (*commands).reset,
-	"vars":          (*commands).vars,
-	"handover":      (*commands).handover,
-	"version":       (*commands).version,
-	"with_inputs":   func(c *commands, _ []string) error { c.asks, c.secret = true, false; return nil },
-	"with_password": func(c *commands, _ []string) error { c.asks, c.secret = true, true; return nil },
+	"exec": (*commands).exec, "env": (*commands).env, "cd": (*commands).cd, "help": (*commands).help,
+	"vars": (*commands).list, "list": (*commands).list, "ls": (*commands).list,
+	"remove": (*commands).remove, "rm": (*commands).remove, "reset": (*commands).reset, "handover": (*commands).handover,
+	"with_inputs":   func(c *commands, _ []string) error { c.asks = "with_inputs"; return nil },
+	"with_password": func(c *commands, _ []string) error { c.asks = "with_password"; return nil },
 }
 
 // senseless are commands of GoNB that have no meaning here. Some are needless, and say nothing.
@@ -84,22 +75,22 @@ func (c *commands) special(one cell.Command) error {
 		return nil
 	}
 	name, args := words[0], words[1:]
-	do, ok := special[name]
-	if why, none := senseless[name]; none {
-		if why != "" {
-			c.say("stderr", "%%%s does nothing here: %s.\n", name, why)
-		}
-		return nil
-	} else if !ok {
-		return fmt.Errorf("%%%s: there is no such command; %%help lists them", name)
-	}
 	if len(args) > 0 && (name == "%" || name == "main") { // where main begins, GoNB parses the arguments
 		lines := strings.Split(c.code, "\n")
 		lines[one.Line-1] = cell.FlagsFunction + "()"
 		c.code = strings.Join(lines, "\n")
 	}
-	if err := do(c, args); err != nil {
-		return fmt.Errorf("%%%s: %w", name, err)
+	why, none := senseless[name]
+	do, ok := special[name]
+	switch {
+	case ok:
+		if err := do(c, args); err != nil {
+			return fmt.Errorf("%%%s: %w", name, err)
+		}
+	case !none:
+		return fmt.Errorf("%%%s: there is no such command; %%help lists them", name)
+	case why != "":
+		c.say("stderr", "%%%s does nothing here: %s.\n", name, why)
 	}
 	return nil
 }
@@ -142,7 +133,10 @@ func (c *commands) setenv(name, value string) error {
 
 func (c *commands) cd(args []string) error {
 	for _, dir := range args {
-		if err := os.Chdir(expand(dir)); err != nil {
+		if rest, ok := strings.CutPrefix(dir, "~"); ok {
+			dir = "$HOME" + rest
+		}
+		if err := os.Chdir(os.ExpandEnv(dir)); err != nil {
 			return err
 		}
 	}
@@ -151,42 +145,21 @@ func (c *commands) cd(args []string) error {
 	return errors.Join(err, c.ask("Chdir", dir, nil), c.setenv(protocol.GONB_DIR_ENV, dir))
 }
 
-// expand replaces ~ and variables in a path.
-func expand(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~"); ok {
-		path = "$HOME" + rest
-	}
-	return os.ExpandEnv(path)
-}
-
 func (c *commands) help([]string) error {
 	c.out.Display(jupyter.Display{Data: map[string]any{"text/markdown": helpText, "text/plain": helpText}})
 	return nil
 }
 
-func (c *commands) version([]string) error {
-	c.say("stdout", "ParallelCL notebook kernel, %s, module in %s\n", c.settings.Go.Version, c.settings.Module)
-	return nil
-}
-
+// list shows what cells have declared, also while one runs.
 func (c *commands) list([]string) error {
 	names := c.notebook.Names()
-	for _, kind := range []string{"import", "constant", "type", "variable", "function"} {
+	for _, kind := range []string{"import", "constant", "type", "function"} {
 		if len(names[kind]) > 0 {
 			c.say("stdout", "%ss: %s\n", kind, strings.Join(names[kind], ", "))
 		}
 	}
-	return nil
-}
-
-// vars shows the variables of the notebook, also while a cell runs.
-func (c *commands) vars([]string) error {
-	var list []wire.Variable
-	for _, v := range c.notebook.Variables() {
-		list = append(list, wire.Variable(v))
-	}
 	var table string
-	err := c.ask("Describe", list, &table)
+	err := c.ask("Describe", c.notebook.Variables(), &table)
 	c.say("stdout", "%s", cell.Plain(table))
 	return err
 }
@@ -199,11 +172,16 @@ func (c *commands) remove(args []string) error {
 }
 
 func (c *commands) reset(args []string) error {
+	c.building.Lock()
+	defer c.building.Unlock()
+	os.RemoveAll(c.moduleDir())
 	if len(args) == 1 && args[0] == "go.mod" {
-		return os.RemoveAll(c.moduleDir())
+		return nil
 	}
-	c.say("stdout", "All declarations are forgotten; the process of the cells is a new one.\n")
-	return c.restart()
+	h := c.process.Load().host
+	c.past = history{}
+	c.notebook.Reset(h.Packages)
+	return c.renew(c.out, h, "%reset asked for it", nil)
 }
 
 func (c *commands) handover([]string) error {
@@ -212,83 +190,44 @@ func (c *commands) handover([]string) error {
 	return c.ready(c.ctx, c.out, true)
 }
 
-// shell runs a line of shell. With a star it runs in the folder of the cells' module. As in GoNB, a command that fails does
-// not fail its cell.
-func (c *commands) shell(one cell.Command) error {
+// shell does a line that begins with an exclamation mark. With a star it runs in the folder of the cells' module.
+func (c *commands) shell(one cell.Command) (err error) {
 	line, inModule := strings.CutPrefix(strings.TrimSpace(one.Text[1:]), "*")
-	cmd := exec.CommandContext(c.ctx, "/bin/bash", "-c", line)
+	dir, stdin := "", ""
 	if inModule {
-		cmd.Dir = c.moduleDir()
-		if err := build.MakeModule(cmd.Dir, c.settings.Module); err != nil {
-			return err
-		}
+		dir = c.moduleDir()
+		err = build.MakeModule(dir, c.settings.Module)
 	}
-	if c.asks {
-		text, err := c.out.Input(c.ctx, "", c.secret)
-		if err != nil && err != io.EOF {
-			return err
-		}
-		cmd.Stdin = strings.NewReader(text + "\n")
+	if c.asks != "" && err == nil {
+		stdin, err = c.out.Input(c.ctx, "", c.asks == "with_password")
+		stdin, c.asks = stdin+"\n", ""
 	}
-	c.asks = false
-	return c.program(cmd)
-}
-
-// program runs a program and shows what it writes.
-func (c *commands) program(cmd *exec.Cmd) error {
-	build.Group(cmd)
-	cmd.Stdout, cmd.Stderr = shown{c, "stdout"}, shown{c, "stderr"}
-	cmd.Env = append(os.Environ(), protocol.GONB_TMP_DIR_ENV+"="+c.moduleDir())
-	err := cmd.Run()
-	if err != nil && c.ctx.Err() == nil {
-		c.say("stderr", "%v\n", err)
+	if err != nil && err != io.EOF {
+		return err
 	}
-	return c.ctx.Err()
-}
-
-// shown writes to a stream of a cell.
-type shown struct {
-	c    *commands
-	name string
-}
-
-func (s shown) Write(p []byte) (int, error) {
-	s.c.out.Stream(s.name, string(p))
-	return len(p), nil
+	return c.bash(line, dir, stdin)
 }
 
 // magic runs a cell that is not Go.
 func (c *commands) magic(s cell.Source) error {
-	words := split(strings.TrimPrefix(s.Magic, "%%"))
-	switch words[0] {
-	case "writefile":
-		return c.writeFile(words[1:], s.Body)
-	case "script":
-		if words = words[1:]; len(words) == 0 {
-			return errors.New("%%script: the command is missing")
-		}
+	line := strings.TrimPrefix(strings.TrimPrefix(s.Magic, "%%"), "script")
+	if file, ok := strings.CutPrefix(line, "writefile"); ok { // or -a and a file
+		line = "tee " + file + " >/dev/null && echo Written: " + file
 	}
-	cmd := exec.CommandContext(c.ctx, words[0], words[1:]...)
-	cmd.Stdin = strings.NewReader(s.Body + "\n")
-	return c.program(cmd)
+	return c.bash(line, "", s.Body+"\n")
 }
 
-func (c *commands) writeFile(args []string, text string) error {
-	mode := os.O_TRUNC
-	if len(args) > 1 && args[0] == "-a" {
-		mode, args = os.O_APPEND, args[1:]
+// bash runs a line of shell and shows what it writes. As in GoNB, a command that fails does not fail its cell.
+func (c *commands) bash(line, dir, stdin string) error {
+	cmd := exec.CommandContext(c.ctx, "/bin/bash", "-c", line)
+	build.Group(cmd)
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
+	cmd.Stdout, cmd.Stderr = &stream{name: "stdout", show: c.out.Stream}, &stream{name: "stderr", show: c.out.Stream}
+	cmd.Env = append(os.Environ(), protocol.GONB_TMP_DIR_ENV+"="+c.moduleDir())
+	if err := cmd.Run(); err != nil && c.ctx.Err() == nil {
+		c.say("stderr", "%v\n", err)
 	}
-	if len(args) != 1 {
-		return errors.New("want %%writefile [-a] FILE")
-	}
-	path := expand(args[0])
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|mode, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(strings.TrimSuffix(text, "\n") + "\n")
-	c.say("stderr", "Cell contents written to %q.\n", path)
-	return errors.Join(err, f.Close())
+	return c.ctx.Err()
 }
 
 var word = regexp.MustCompile(`(?:"[^"]*"|[^\s"])+`)

@@ -68,18 +68,6 @@ func (e *Engine) Close() error {
 	return os.RemoveAll(e.dir)
 }
 
-// restart brings a new host without any cells.
-func (e *Engine) restart() error {
-	e.building.Lock()
-	defer e.building.Unlock()
-	p := e.process.Load()
-	p.kill()
-	e.notebook.Reset(p.host.Packages)
-	e.past = history{}
-	os.RemoveAll(e.moduleDir())
-	return e.start(p.host, e.builder(p.host))
-}
-
 // Execute runs a cell.
 func (e *Engine) Execute(ctx context.Context, c jupyter.Cell, out jupyter.Out) error {
 	e.mu.Lock()
@@ -214,9 +202,6 @@ func (e *Engine) IsComplete(code string) (status, indent string) {
 	return "incomplete", strings.Repeat("\t", depth)
 }
 
-// errStopped is the error of a cell that the user has stopped.
-var errStopped = &jupyter.Error{Name: "Stopped", Value: "Stopped.", Traceback: []string{"Stopped. What earlier cells made is still there."}}
-
 // explained makes an error of a cell readable in a notebook.
 func explained(err error, name, code string) error {
 	var f *wire.Failure
@@ -226,7 +211,7 @@ func explained(err error, name, code string) error {
 	e := &jupyter.Error{Name: "Error"}
 	switch {
 	case errors.Is(err, context.Canceled), errors.As(err, &f) && f.Name == "stopped":
-		return errStopped
+		return &jupyter.Error{Name: "stopped", Value: "Stopped.", Traceback: []string{"Stopped. What earlier cells made is still there."}}
 	case f != nil:
 		e.Name = f.Name
 	case errors.As(err, new(cell.Mistakes)):

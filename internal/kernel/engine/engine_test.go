@@ -242,7 +242,7 @@ func TestCommands(t *testing.T) {
 	s.shows("!ls touched 2>/dev/null; echo one; echo \\\n two", "one\ntwo")
 	s.shows("%env KERNEL_TEST value\nos.Getenv(\"KERNEL_TEST\")", "Set: KERNEL_TEST=\"value\"\nvalue")
 	s.shows("!echo $KERNEL_TEST", "value")
-	s.shows("%%writefile f.txt\none\n!two", "Cell contents written to \"f.txt\".")
+	s.shows("%%writefile f.txt\none\n!two", "Written: f.txt")
 	s.shows("string(must(os.ReadFile(\"f.txt\")))", "one\n!two")
 	s.shows("%%bash\necho $((1+1))", "2")
 	s.shows("%% n 3\nfmt.Println(os.Args[1:])", "[n 3]")
@@ -304,14 +304,14 @@ func TestHandover(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := begin(t)
-	s.shows("func double(n int) int { return 2 * n }\nvar byName = map[string][]int{\"a\": {1}}\nf := func() {}\ntype point struct{ x int }\nat := point{3}", "")
+	s.shows("func double(n int) int { return 2 * n }\nvar byName = map[string][]int{\"a\": {1}}\nf := func() {}\ntype point struct{ x int }\nat := point{3}\nvar any1 any = map[string]any{\"b\": []int{4}}", "")
 	s.shows(setup, "1")
 	s.shows(step(3), "")
-	const came = "The cells have a new process: the old one had grown too large. Restored: also, at, byName, c, g, l. These did not come along: f."
+	const came = "The cells have a new process: the old one had grown too large. Restored: also, any1, at, byName, c, g, l. These did not come along: f."
 	if got, err := s.heavy(step(3)); err != nil || strings.TrimSpace(got) != came {
 		t.Errorf("%q, %v; want %q", got, err, came)
 	}
-	s.shows("double(byName[\"a\"][0]) + at.x", "5")
+	s.shows("double(byName[\"a\"][0]) + at.x + any1.(map[string]any)[\"b\"].([]int)[0]", "9")
 	s.shows("also == l", "true")
 	s.shows(attach, "2")
 	s.shows(step(2), "")

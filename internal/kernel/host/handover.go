@@ -41,7 +41,8 @@ func (host) Save(r wire.Saving, lost *wire.Lost) error {
 		if !ok || v.IsZero() {
 			continue
 		}
-		s, err := saveOne(r, name, v, states)
+		s := saved{Name: name}
+		err := safely(func() error { return s.save(r, v, states) })
 		_, learner := v.Interface().(*pcl.Learner)
 		_, training := v.Interface().(*nb.Training) // which calls what cells have declared
 		switch {
@@ -56,13 +57,7 @@ func (host) Save(r wire.Saving, lost *wire.Lost) error {
 	return atomicfile.Write(filepath.Join(r.Dir, savedFile), func(w io.Writer) error { return gob.NewEncoder(w).Encode(list) })
 }
 
-func saveOne(r wire.Saving, name string, v reflect.Value, states map[*pcl.Learner]string) (s saved, err error) {
-	defer func() {
-		if p := recover(); p != nil { // a cell or a goroutine changes the value meanwhile
-			err = fmt.Errorf("%v", p)
-		}
-	}()
-	s.Name = name
+func (s *saved) save(r wire.Saving, v reflect.Value, states map[*pcl.Learner]string) error {
 	made, known := recipe.Of(v.Interface())
 	if known {
 		s.Recipe = &made
@@ -70,20 +65,20 @@ func saveOne(r wire.Saving, name string, v reflect.Value, states map[*pcl.Learne
 	l, learner := v.Interface().(*pcl.Learner)
 	switch size := sizeOf(v, 6); {
 	case learner && known:
-		return s, s.saveLearner(r.Dir, l, states)
+		return s.saveLearner(r.Dir, l, states)
 	case learner:
-		return s, errors.New("it was not made by a session")
+		return errors.New("it was not made by a session")
 	case known:
-		return s, nil
+		return nil
 	case size > 1<<28, r.Quick && (size > 1<<20 || v.Kind() == reflect.Map): // whose change meanwhile would end the process
-		return s, errors.New("it is too large")
+		return errors.New("it is too large")
 	case !copies(v.Type(), map[reflect.Type]bool{}):
-		return s, errors.New("it cannot be copied")
+		return errors.New("it cannot be copied")
 	}
 	var b bytes.Buffer
-	err = gob.NewEncoder(&b).EncodeValue(v)
+	err := gob.NewEncoder(&b).EncodeValue(v.Addr())
 	s.Copy = b.Bytes()
-	return s, err
+	return err
 }
 
 // saveLearner writes a learner's state. Its tasks must come from sessions, which can make their streams again.
@@ -162,7 +157,7 @@ func (host) Restore(dir string, text *string) error {
 		if !ok {
 			continue
 		}
-		if err := s.restore(dir, v, learners); err != nil {
+		if err := safely(func() error { return s.restore(dir, v, learners) }); err != nil {
 			failed = append(failed, fmt.Sprintf("%s: %v", s.Name, err))
 		} else {
 			done = append(done, s.Name)
@@ -180,40 +175,33 @@ func sentence(what string, names []string) string {
 }
 
 func (s saved) restore(dir string, v reflect.Value, learners map[string]any) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%v", p)
-		}
-	}()
 	if s.Recipe == nil {
-		return gob.NewDecoder(bytes.NewReader(s.Copy)).DecodeValue(v)
+		return gob.NewDecoder(bytes.NewReader(s.Copy)).DecodeValue(v.Addr())
 	}
-	again, ok := learners[s.State]
+	value, ok := learners[s.State]
 	if !ok {
-		if again, err = s.Recipe.Make(context.Background()); err != nil {
+		if value, err = s.Recipe.Make(context.Background()); err != nil {
 			return err
 		}
-		if l, ok := again.(*pcl.Learner); ok {
-			if err := l.Load(filepath.Join(dir, s.State), s.attach); err != nil {
-				l.Close()
-				return err
-			}
-			learners[s.State] = l
-		}
 	}
-	v.Set(reflect.ValueOf(again)) // if the variable has another type now, this panics
+	if l, made := value.(*pcl.Learner); made && !ok {
+		if err := l.Load(filepath.Join(dir, s.State), s.task); err != nil {
+			l.Close()
+			return err
+		}
+		learners[s.State] = l
+	}
+	v.Set(reflect.ValueOf(value)) // if the variable has another type now, this panics
 	return nil
 }
 
-// attach makes a task of a learner again.
-func (s saved) attach(id int) (pcl.Task, error) {
-	r, ok := s.Tasks[id]
-	if !ok {
-		return pcl.Task{}, nil
+// task makes a task of a learner again.
+func (s saved) task(id int) (t pcl.Task, err error) {
+	if r, ok := s.Tasks[id]; ok {
+		var made any
+		if made, err = r.Make(context.Background()); err == nil {
+			t = made.(pcl.Task)
+		}
 	}
-	t, err := r.Make(context.Background())
-	if err != nil {
-		return pcl.Task{}, err
-	}
-	return t.(pcl.Task), nil
+	return t, err
 }

@@ -75,7 +75,7 @@ func (host) Run(id int, failure *wire.Failure) error {
 
 func (host) Stop(id int, _ *nothing) error { rt.Stop(id); return nil }
 
-func (host) Give(lines []string, _ *nothing) error { rt.Give(lines); return nil }
+func (host) Give(line string, _ *nothing) error { rt.Give(line); return nil }
 
 func (host) Setenv(v [2]string, _ *nothing) error { return os.Setenv(v[0], v[1]) }
 

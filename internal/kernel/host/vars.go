@@ -16,38 +16,46 @@ func (host) Describe(list []wire.Variable, table *string) error {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "name\ttype\tbytes\tvalue")
 	for _, one := range list {
-		if v, ok := rt.Variable(one.Name); ok {
-			bytes, text := describe(v)
-			fmt.Fprintf(w, "%s\t%s\t%d\t%.100s\n", one.Name, one.Type, bytes, strings.ReplaceAll(text, "\n", " "))
+		v, ok := rt.Variable(one.Name)
+		if !ok {
+			continue
 		}
+		var bytes int
+		var text string
+		err := safely(func() error { bytes, text = sizeOf(v, 6), textOf(v); return nil })
+		if err != nil {
+			text = "? " + err.Error()
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%.100s\n", one.Name, one.Type, bytes, strings.ReplaceAll(text, "\n", " "))
 	}
 	w.Flush()
 	*table = b.String()
 	return nil
 }
 
-func describe(v reflect.Value) (bytes int, text string) {
+// safely does something with values that a cell may be changing meanwhile.
+func safely(do func() error) (err error) {
 	defer func() {
-		if p := recover(); p != nil { // a cell may be changing the value, or its String method fails
-			text = fmt.Sprint("? ", p)
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
 		}
 	}()
-	bytes = sizeOf(v, 6)
-	switch v.Kind() {
-	case reflect.Map, reflect.Chan:
-		return bytes, fmt.Sprint(v.Len(), " elements")
-	case reflect.Slice:
-		if v.Len() > 20 {
-			return bytes, fmt.Sprint(v.Len(), " elements")
-		}
-	case reflect.Func:
-		return bytes, "func"
-	case reflect.Pointer, reflect.Struct:
-		if _, ok := v.Interface().(fmt.Stringer); !ok && !v.IsZero() {
-			return bytes, ""
-		}
+	return do()
+}
+
+// textOf shows a value in short. What can be large is not read as a whole.
+func textOf(v reflect.Value) string {
+	switch v.Interface().(type) {
+	case fmt.Stringer, error:
+		return fmt.Sprint(v.Interface())
 	}
-	return bytes, fmt.Sprint(v.Interface())
+	switch v.Kind() {
+	case reflect.Map, reflect.Chan, reflect.Slice:
+		return fmt.Sprint(v.Len(), " elements")
+	case reflect.Func, reflect.Pointer, reflect.Struct, reflect.Array, reflect.Interface:
+		return ""
+	}
+	return fmt.Sprint(v.Interface())
 }
 
 // sizeOf estimates the memory of a value. It follows pointers for a few steps, since libraries hold large graphs, and looks at

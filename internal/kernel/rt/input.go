@@ -3,51 +3,43 @@ package rt
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 )
 
 // Stdin stands for the standard input in the cells' own code. Reading asks the user for a line if none is left.
-var Stdin io.Reader = new(stdin)
+var Stdin io.Reader = stdin{}
 
-type stdin struct {
-	mu   sync.Mutex
-	rest []byte
-}
+type stdin struct{}
 
 // Ask asks the user for a line, which comes by [Give]. The host sets it.
 var Ask func()
 
-var given = make(chan []string, 100)
+var (
+	reading sync.Mutex
+	rest    string // of a line
+	given   = make(chan string, 100)
+)
 
-// Give takes a line of the user. No lines are the end of the input.
-func Give(lines []string) { given <- lines }
+// Give takes a line of the user, with its end. It is empty at the end of the input.
+func Give(line string) { given <- line }
 
-func (in *stdin) Read(p []byte) (int, error) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	for len(in.rest) == 0 && len(given) > 0 { // what a library has asked for
-		in.take(<-given)
+func (stdin) Read(p []byte) (int, error) {
+	reading.Lock()
+	defer reading.Unlock()
+	for rest == "" && len(given) > 0 { // what a library has asked for
+		rest = <-given
 	}
-	if len(in.rest) == 0 {
+	if rest == "" {
 		Ask()
 		select {
-		case lines := <-given:
-			in.take(lines)
+		case rest = <-given:
 		case <-Context().Done():
 		}
 	}
-	if len(in.rest) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(p, in.rest)
-	in.rest = in.rest[n:]
-	return n, nil
-}
-
-func (in *stdin) take(lines []string) {
-	for _, line := range lines {
-		in.rest = append(in.rest, line+"\n"...)
-	}
+	n, err := strings.NewReader(rest).Read(p)
+	rest = rest[n:]
+	return n, err
 }
 
 // Scan is fmt.Scan; Scanln and Scanf likewise.

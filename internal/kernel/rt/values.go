@@ -1,7 +1,9 @@
 package rt
 
 import (
+	"flag"
 	"fmt"
+	"os"
 	"reflect"
 	"sync"
 )
@@ -25,14 +27,25 @@ func ShowAll(list ...any) {
 
 var variables sync.Map // pointers by name
 
-// Declare names a variable of a cell for the inspector.
+// Declare names a variable of a cell.
 func Declare(name string, pointer any) { variables.Store(name, pointer) }
 
 // Variable returns a variable of a cell.
 func Variable(name string) (v reflect.Value, ok bool) {
 	p, ok := variables.Load(name)
-	if !ok {
-		return v, false
-	}
-	return reflect.ValueOf(p).Elem(), true
+	return reflect.Indirect(reflect.ValueOf(p)), ok
+}
+
+// ParseFlags parses the arguments of the program, where GoNB's main begins.
+func ParseFlags() { NoError(flag.CommandLine.Parse(os.Args[1:])) }
+
+// ForgetFlag removes a flag, so that it can be declared again.
+func ForgetFlag(name string) {
+	old := flag.CommandLine
+	flag.CommandLine = flag.NewFlagSet(os.Args[0], flag.ContinueOnError)
+	old.VisitAll(func(f *flag.Flag) {
+		if f.Name != name {
+			flag.CommandLine.Var(f.Value, f.Name, f.Usage)
+		}
+	})
 }

@@ -4,12 +4,67 @@ import (
 	"context"
 	"encoding/gob"
 	"os"
+	"sync"
+	"syscall"
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
+	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
+
+// stream shows what a program writes to its standard output or error.
+type stream struct {
+	name string
+	r    *os.File // of a host
+	show func(name, text string)
+	mu   sync.Mutex // held from reading until it is shown
+	buf  [1 << 16]byte
+}
+
+// copy shows what is written, until the stream is closed.
+func (s *stream) copy() {
+	if raw, err := s.r.SyscallConn(); err == nil {
+		_ = raw.Read(func(fd uintptr) bool { // waits where this returns false
+			n, err := s.take(fd)
+			for n > 0 {
+				n, err = s.take(fd)
+			}
+			return err != syscall.EAGAIN
+		})
+	}
+}
+
+// drain shows all that has been written.
+func (s *stream) drain() {
+	if raw, err := s.r.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { // fails when the stream is closed
+			n, _ := s.take(fd)
+			for i := 0; n > 0 && i < 1000; i++ { // others may keep writing
+				n, _ = s.take(fd)
+			}
+		})
+	}
+}
+
+// take shows what can be read at once.
+func (s *stream) take(fd uintptr) (n int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for n, err = syscall.Read(int(fd), s.buf[:]); err == syscall.EINTR; {
+		n, err = syscall.Read(int(fd), s.buf[:])
+	}
+	if n > 0 {
+		s.Write(s.buf[:n])
+	}
+	return n, err
+}
+
+func (s *stream) Write(p []byte) (int, error) {
+	s.show(s.name, cell.Plain(string(p)))
+	return len(p), nil
+}
 
 func init() {
 	gob.Register(map[string]any{})
@@ -51,12 +106,11 @@ func (e *Engine) input(p *process, r protocol.InputRequest) {
 		return
 	}
 	line, err := e.out().Input(context.Background(), r.Prompt, r.Password)
-	lines := []string{line}
-	if err != nil {
-		lines = nil
+	if err == nil {
+		line += "\n"
 	}
 	p.asks.Store(false)
-	p.call(context.Background(), "Give", lines, nil)
+	p.call(context.Background(), "Give", line, nil)
 }
 
 // show shows rich output.
