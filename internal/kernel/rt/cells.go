@@ -30,14 +30,10 @@ var (
 	stopped atomic.Int32 // how many of them were stopped
 )
 
-// errStopped is the panic of a goroutine whose cell was stopped, exit that of one that ends its cell, failure that of an error
-// that a cell did not expect.
-var errStopped = errors.New("stopped")
+// Panics of a goroutine whose cell was stopped, or ends itself, and that of an error that a cell did not expect.
+var errStopped, errDone = errors.New("stopped"), errors.New("done")
 
-type (
-	exit    int
-	failure struct{ error }
-)
+type failure struct{ error }
 
 func (f failure) Unwrap() error { return f.error }
 
@@ -65,13 +61,6 @@ func Context() context.Context {
 	if e := find(owner()); e != nil {
 		return e.ctx
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	for _, e := range running { // a function of an earlier cell, which a library calls
-		if e.ctx.Err() == nil {
-			return e.ctx
-		}
-	}
 	return context.Background()
 }
 
@@ -89,7 +78,12 @@ func NoError(err error) {
 }
 
 // Exit stands for os.Exit: it ends the cell.
-func Exit(code int) { panic(exit(code)) }
+func Exit(code int) {
+	if code != 0 {
+		NoError(fmt.Errorf("exit status %d", code))
+	}
+	panic(errDone)
+}
 
 // These stand for functions of package log, which would end the program of all cells.
 var Fatal, Fatalln, Fatalf = log.Panic, log.Panicln, log.Panicf
@@ -97,15 +91,11 @@ var Fatal, Fatalln, Fatalf = log.Panic, log.Panicln, log.Panicf
 // failureOf describes a panic. It is called by the deferred function that has recovered it.
 func failureOf(p any) *wire.Failure {
 	f := &wire.Failure{Name: "panic", Text: fmt.Sprint(p), Trace: trace()}
-	switch p := p.(type) {
-	case exit:
-		f.Name, f.Text = "exit", fmt.Sprintf("exit status %d", int(p))
-	case failure:
+	switch _, unexpected := p.(failure); {
+	case p == nil, p == errStopped, p == errDone:
+		return nil
+	case unexpected:
 		f.Name = "error"
-	case error:
-		if p == errStopped {
-			return &wire.Failure{Name: "stopped"}
-		}
 	}
 	return f
 }
@@ -131,11 +121,7 @@ func Run(id int) *wire.Failure {
 	e, ended := find(id), make(chan struct{})
 	go func() {
 		defer close(ended)
-		defer func() {
-			if p := recover(); p != nil && p != exit(0) {
-				e.fail(failureOf(p))
-			}
-		}()
+		defer func() { e.fail(failureOf(recover())) }()
 		e.run()
 	}()
 	select {
@@ -194,14 +180,14 @@ func (e *execution) stop() {
 // recovered takes the panic of a goroutine and ends its cell with it.
 func recovered(id int) {
 	p := recover()
-	if p == nil || p == errStopped {
+	if p == nil {
 		return
 	}
 	f := failureOf(p)
 	if e := find(id); e != nil {
 		e.fail(f)
 		e.stop()
-	} else {
+	} else if f != nil {
 		fmt.Fprintln(os.Stderr, "A goroutine of an earlier cell has ended: "+f.Error())
 	}
 }

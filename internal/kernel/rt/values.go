@@ -11,15 +11,13 @@ import (
 // Show shows the value of a cell's last expression. The host sets it.
 var Show = func(v any) { fmt.Println(v) }
 
-// ShowAll shows what a call returned. Of the errors only those that are not nil are shown, and they end the cell.
+// ShowAll shows what a call returned. An error at the end, if there is one, ends the cell.
 func ShowAll(list ...any) {
-	for _, v := range list {
-		if err, ok := v.(error); ok {
-			NoError(err)
-		}
+	if err, ok := list[len(list)-1].(error); ok {
+		NoError(err)
 	}
-	for i, v := range list {
-		if v != nil || i < len(list)-1 {
+	for _, v := range list {
+		if v != nil {
 			Show(v)
 		}
 	}

@@ -38,15 +38,15 @@ type Lost struct {
 
 // Failure is how a cell ended that did not reach its end. Without a name there is none.
 type Failure struct {
-	Name  string   // error, panic, exit, stopped
-	Text  string   // empty if there is nothing to say
+	Name  string // error, panic, stopped
+	Text  string
 	Trace []string // the lines of cells on the way, the innermost first: "In[3]:2 area"
 }
 
 func (f *Failure) Error() string {
 	text := f.Text
-	if f.Name != "error" {
-		text = strings.TrimSuffix(f.Name+": "+text, ": ")
+	if f.Name == "panic" {
+		text = "panic: " + text
 	}
 	if len(f.Trace) == 0 {
 		return text
