@@ -15,7 +15,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
-	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
 // Engine runs cells. It is a [jupyter.Engine].
@@ -100,7 +99,7 @@ func (e *Engine) run(ctx context.Context, s source, out jupyter.Out) error {
 	}()
 	p := e.process.Load()
 	err = p.run(ctx, id, file)
-	if !p.hasEnded() {
+	if p.life.Err() == nil {
 		e.autosave(p)
 		return err
 	}
@@ -204,21 +203,13 @@ func (e *Engine) IsComplete(code string) (status, indent string) {
 
 // explained makes an error of a cell readable in a notebook.
 func explained(err error, name, code string) error {
-	var f *wire.Failure
-	if err == nil || errors.As(err, new(*jupyter.Error)) {
-		return err
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, context.Canceled) {
+		return &jupyter.Error{Name: "Stopped", Value: "Stopped.", Traceback: []string{"Stopped. What earlier cells made is still there."}}
 	}
 	e := &jupyter.Error{Name: "Error"}
-	switch {
-	case errors.Is(err, context.Canceled), errors.As(err, &f) && f.Name == "stopped":
-		return &jupyter.Error{Name: "stopped", Value: "Stopped.", Traceback: []string{"Stopped. What earlier cells made is still there."}}
-	case f != nil:
-		e.Name = f.Name
-	case errors.As(err, new(cell.Mistakes)):
-		e.Name = "mistake"
-	case errors.As(err, new(*build.Failed)):
-		e.Name = "build error"
-	}
 	lines := strings.Split(code, "\n")
 	for text := range strings.SplitSeq(cell.Plain(err.Error()), "\n") {
 		e.Traceback = append(e.Traceback, text)

@@ -34,25 +34,16 @@ type history struct {
 // ready makes sure that a host runs that has the module's packages as they are, and has not grown too large. If a learner
 // cannot come along to a new one the old one stays, unless force is set, which wants a new one in any case.
 func (e *Engine) ready(ctx context.Context, out jupyter.Out, force bool) error {
-	p, source := e.process.Load(), origin.Fingerprint(e.settings.Module)
-	if p.hasEnded() {
-		return e.renew(out, p.host, fmt.Sprintf("the old one has ended (%v)", p.why), nil)
+	p := e.process.Load()
+	if p.life.Err() != nil {
+		return e.renew(out, p.host, fmt.Sprintf("the old one has ended (%v)", context.Cause(p.life)), nil)
 	}
-	why := ""
-	switch {
-	case e.busy() && !force:
-	case source != p.host.Source:
-		why = "the module has changed"
-	case tooLarge(p.cmd.Process.Pid):
-		why = "the old one had grown too large"
-	case force:
-		why = "%handover asked for it"
-	}
-	if why == "" || why+source == e.past.refused && !force {
+	why, id := e.reason(p, force)
+	if why == "" || id == e.past.refused && !force {
 		return nil
 	}
 	refuse := func(because string) error {
-		e.past.refused = why + source
+		e.past.refused = id
 		out.Stream("stderr", "The cells should have a new process ("+why+"), but "+because+"\nThey go on in the old one.\n")
 		return nil
 	}
@@ -71,6 +62,22 @@ func (e *Engine) ready(ctx context.Context, out jupyter.Out, force bool) error {
 		return refuse(strings.Join(lost.Learners, "; ") + ". %handover replaces it all the same.")
 	}
 	return e.renew(out, h, why, append(lost.Learners, lost.Others...))
+}
+
+// reason says why a host is to be replaced, if it is. The ID is another one when the module is.
+func (e *Engine) reason(p *process, force bool) (why, id string) {
+	source := origin.Fingerprint(e.settings.Module)
+	switch {
+	case e.busy() && !force:
+		return "", ""
+	case source != p.host.Source:
+		why = "the module has changed"
+	case tooLarge(p.cmd.Process.Pid):
+		why = "the old one had grown too large"
+	case force:
+		why = "%handover asked for it"
+	}
+	return why, why + source
 }
 
 // save has a host save the variables: quickly after a cell, in case that the next one ends the host.

@@ -29,9 +29,8 @@ type process struct {
 	calls   *rpc.Client
 	values  *gob.Encoder // to package gonbui
 	streams []*stream
-	asks    atomic.Bool // whether the user is asked for a line
-	ended   chan struct{}
-	why     error // why it has ended
+	asks    atomic.Bool     // whether the user is asked for a line
+	life    context.Context // ends with the process; the cause says why
 }
 
 // start starts a host, which takes the place of the one before.
@@ -58,7 +57,8 @@ func (e *Engine) start(h *build.Host, b *build.Builder) error {
 		end()
 		return err
 	}
-	p := &process{host: h, builder: b, cmd: cmd, end: end, values: gob.NewEncoder(values), ended: make(chan struct{})}
+	life, ended := context.WithCancelCause(context.Background())
+	p := &process{host: h, builder: b, cmd: cmd, end: end, life: life, values: gob.NewEncoder(values)}
 	p.page = page.New(e.connection, p.give)
 	p.streams = []*stream{{name: "stdout", r: stdout.(*os.File), show: e.text}, {name: "stderr", r: stderr.(*os.File), show: e.text}}
 	for _, s := range p.streams {
@@ -74,8 +74,7 @@ func (e *Engine) start(h *build.Host, b *build.Builder) error {
 		io.Copy(w, answers) // until the host has ended
 		p.drain()
 		end()
-		p.why = cmd.Wait()
-		close(p.ended)
+		ended(cmp.Or(cmd.Wait(), errors.New("it was asked to")))
 		errors.Join(w.Close(), answers.Close(), values.Close())
 	}()
 	if err := p.call(ctx, "SetArgs", []string{}, nil); err != nil { // answers when the host is ready
@@ -96,18 +95,8 @@ func (p *process) call(ctx context.Context, method string, args, reply any) erro
 	if _, ok := c.Error.(rpc.ServerError); ok || c.Error == nil {
 		return c.Error
 	}
-	<-p.ended
-	return fmt.Errorf("the process of the cells has ended: %w", cmp.Or(p.why, errors.New("it was asked to")))
-}
-
-// hasEnded says whether the host has.
-func (p *process) hasEnded() bool {
-	select {
-	case <-p.ended:
-		return true
-	default:
-		return false
-	}
+	<-p.life.Done()
+	return fmt.Errorf("the process of the cells has ended: %w", context.Cause(p.life))
 }
 
 // drain waits until all that the host has written so far is shown.
@@ -120,21 +109,24 @@ func (p *process) drain() {
 // kill ends the host and what it has started.
 func (p *process) kill() {
 	p.end()
-	<-p.ended
+	<-p.life.Done()
 }
 
-// run loads a cell into the host and runs it, until it ends by itself or ctx does. A cell that fails has a [wire.Failure].
+// run loads a cell into the host and runs it, until it ends by itself or ctx does.
 func (p *process) run(ctx context.Context, id int, file string) error {
 	always := context.WithoutCancel(ctx)
 	if err := p.call(always, "Load", wire.Cell{ID: id, File: file}, nil); err != nil {
 		return err
 	}
 	defer context.AfterFunc(ctx, func() { p.call(always, "Stop", id, nil) })()
-	f := new(wire.Failure)
-	err := p.call(always, "Run", id, f)
+	var failure string
+	err := p.call(always, "Run", id, &failure)
 	p.drain()
-	if err == nil && f.Name != "" {
-		return f
+	switch {
+	case failure == wire.Stopped:
+		return context.Canceled
+	case failure != "":
+		return errors.New(failure)
 	}
 	return err
 }

@@ -65,10 +65,8 @@ func (host) Load(c wire.Cell, _ *nothing) error {
 }
 
 // Run runs a cell that was loaded.
-func (host) Run(id int, failure *wire.Failure) error {
-	if f := rt.Run(id); f != nil {
-		*failure = *f
-	}
+func (host) Run(id int, failure *string) error {
+	*failure = rt.Run(id)
 	gonbui.Sync()
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,7 +22,7 @@ type execution struct {
 	run     func()
 	ctx     context.Context
 	cancel  context.CancelFunc
-	failure *wire.Failure // the first of its goroutines
+	failure string // of the first of its goroutines that failed
 }
 
 var (
@@ -88,16 +89,23 @@ func Exit(code int) {
 // These stand for functions of package log, which would end the program of all cells.
 var Fatal, Fatalln, Fatalf = log.Panic, log.Panicln, log.Panicf
 
-// failureOf describes a panic. It is called by the deferred function that has recovered it.
-func failureOf(p any) *wire.Failure {
-	f := &wire.Failure{Name: "panic", Text: fmt.Sprint(p), Trace: trace()}
+// failureOf describes a panic that is one of the cell's, with the lines of cells on the way to it. It is called by the deferred
+// function that has recovered it.
+func failureOf(p any) string {
+	text := fmt.Sprint(p)
 	switch _, unexpected := p.(failure); {
 	case p == nil, p == errStopped, p == errDone:
-		return nil
-	case unexpected:
-		f.Name = "error"
+		return ""
+	case !unexpected:
+		text = "panic: " + text
 	}
-	return f
+	lines := trace()
+	if len(lines) == 0 {
+		return text
+	}
+	at, _, _ := strings.Cut(lines[0], " ")
+	lines[0] = at + ": " + text
+	return strings.Join(lines, "\n\tcalled at ")
 }
 
 // grace is how long a cell that was stopped may take to end by itself.
@@ -115,9 +123,9 @@ func Load(id int, run func()) {
 	running[id] = e
 }
 
-// Run runs a cell that was loaded, in a goroutine of its own. A cell that was stopped and does not end is left behind: it ends
-// at its next check.
-func Run(id int) *wire.Failure {
+// Run runs a cell that was loaded, in a goroutine of its own, and says why it failed. A cell that was stopped and does not end is
+// left behind: it ends at its next check.
+func Run(id int) (failure string) {
 	e, ended := find(id), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -136,7 +144,7 @@ func Run(id int) *wire.Failure {
 }
 
 // end ends a cell whose goroutine has ended, or is to.
-func (e *execution) end(id int, ended chan struct{}) *wire.Failure {
+func (e *execution) end(id int, ended chan struct{}) (failure string) {
 	mu.Lock()
 	defer mu.Unlock()
 	if e.ctx.Err() == nil {
@@ -152,10 +160,10 @@ func (e *execution) end(id int, ended chan struct{}) *wire.Failure {
 		delete(running, id)
 		stopped.Add(-1)
 	}()
-	return cmp.Or(e.failure, &wire.Failure{Name: "stopped"})
+	return cmp.Or(e.failure, wire.Stopped)
 }
 
-func (e *execution) fail(f *wire.Failure) {
+func (e *execution) fail(f string) {
 	mu.Lock()
 	defer mu.Unlock()
 	e.failure = cmp.Or(e.failure, f)
@@ -187,7 +195,7 @@ func recovered(id int) {
 	if e := find(id); e != nil {
 		e.fail(f)
 		e.stop()
-	} else if f != nil {
-		fmt.Fprintln(os.Stderr, "A goroutine of an earlier cell has ended: "+f.Error())
+	} else if f != "" {
+		fmt.Fprintln(os.Stderr, "A goroutine of an earlier cell has ended: "+f)
 	}
 }

@@ -2,8 +2,6 @@
 // host's methods by net/rpc; the host speaks by itself as package gonbui does.
 package wire
 
-import "strings"
-
 // SourceVariable is the variable of the environment by which the host knows a hash of the module's source.
 const SourceVariable = "PARALLELCL_NOTEBOOK_SOURCE"
 
@@ -36,22 +34,5 @@ type Lost struct {
 	Others   []string
 }
 
-// Failure is how a cell ended that did not reach its end. Without a name there is none.
-type Failure struct {
-	Name  string // error, panic, stopped
-	Text  string
-	Trace []string // the lines of cells on the way, the innermost first: "In[3]:2 area"
-}
-
-func (f *Failure) Error() string {
-	text := f.Text
-	if f.Name == "panic" {
-		text = "panic: " + text
-	}
-	if len(f.Trace) == 0 {
-		return text
-	}
-	at, _, _ := strings.Cut(f.Trace[0], " ")
-	lines := append([]string{at + ": " + text}, f.Trace[1:]...)
-	return strings.Join(lines, "\n\tcalled at ")
-}
+// Stopped is what is said of a cell that was stopped, in place of why it failed.
+const Stopped = "stopped"
