@@ -214,7 +214,7 @@ func (c *commands) magic(s cell.Source) error {
 	if file, ok := strings.CutPrefix(line, "writefile"); ok { // or -a and a file
 		line = "tee " + file + " >/dev/null && echo Written: " + file
 	}
-	return c.bash(line, "", s.Body+"\n")
+	return c.bash(line, "", strings.TrimSuffix(s.Body, "\n")+"\n")
 }
 
 // bash runs a line of shell and shows what it writes. As in GoNB, a command that fails does not fail its cell.

@@ -264,6 +264,11 @@ func TestInput(t *testing.T) {
 	s.shows("var name string\nk, err := fmt.Scanln(&name)\nfmt.Println(k, err)", "0 EOF")
 	s.shows("fmt.Scanln(&name)\nfmt.Println(name)", "me", "me")
 	s.shows("line, _ := bufio.NewReader(os.Stdin).ReadString('\\n')\nfmt.Print(line)", "a line", "a line")
+	s.shows("gonbui.RequestInput(\"Who?\", false)\nfmt.Scanln(&name)\nname", "you", "you") // who is asked once
+	got, err := s.run("values := make(chan int)\ncomms.Subscribe(\"/none\", func(_ string, v int) { values <- v })\nfmt.Println(<-values)")
+	if err != nil || !strings.HasSuffix(got, "0\n") { // which widgets get where there is no page
+		t.Errorf("%q, %v", got, err)
+	}
 }
 
 func TestCompletion(t *testing.T) {

@@ -3,7 +3,6 @@
 package rt
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,20 +18,18 @@ import (
 
 // execution is a cell that runs, or was stopped and may have left goroutines behind.
 type execution struct {
-	run     func()
-	ctx     context.Context
-	cancel  context.CancelFunc
-	failure string // of the first of its goroutines that failed
+	run  func()
+	ctx  context.Context
+	stop context.CancelCauseFunc // stops it, with why it failed
 }
 
 var (
-	mu      sync.Mutex
-	running = map[int]*execution{}
+	running sync.Map     // executions by ID
 	stopped atomic.Int32 // how many of them were stopped
 )
 
 // Panics of a goroutine whose cell was stopped, or ends itself, and that of an error that a cell did not expect.
-var errStopped, errDone = errors.New("stopped"), errors.New("done")
+var errStopped, errDone = errors.New(wire.Stopped), errors.New("done")
 
 type failure struct{ error }
 
@@ -52,9 +49,9 @@ func checkSlowly() {
 }
 
 func find(id int) *execution {
-	mu.Lock()
-	defer mu.Unlock()
-	return running[id]
+	e, _ := running.Load(id)
+	found, _ := e.(*execution)
+	return found
 }
 
 // Context is the context of the goroutine's cell, which ends when the cell is stopped.
@@ -117,21 +114,26 @@ const lingering = 5 * time.Second
 // Load makes a cell known, so that it can be stopped.
 func Load(id int, run func()) {
 	e := &execution{run: run}
-	e.ctx, e.cancel = context.WithCancel(context.Background())
-	mu.Lock()
-	defer mu.Unlock()
-	running[id] = e
+	e.ctx, e.stop = context.WithCancelCause(context.Background())
+	running.Store(id, e)
 }
 
 // Run runs a cell that was loaded, in a goroutine of its own, and says why it failed. A cell that was stopped and does not end is
 // left behind: it ends at its next check.
-func Run(id int) (failure string) {
-	e, ended := find(id), make(chan struct{})
+func Run(id int) string {
+	e, ended, failure := find(id), make(chan struct{}), ""
 	go func() {
 		defer close(ended)
-		defer func() { e.fail(failureOf(recover())) }()
+		defer func() { failure = failureOf(recover()) }()
 		e.run()
 	}()
+	linger := context.AfterFunc(e.ctx, func() {
+		stopped.Add(1)
+		<-ended
+		time.Sleep(lingering)
+		running.Delete(id)
+		stopped.Add(-1)
+	})
 	select {
 	case <-ended:
 	case <-e.ctx.Done():
@@ -140,62 +142,34 @@ func Run(id int) (failure string) {
 		case <-time.After(grace):
 		}
 	}
-	return e.end(id, ended)
-}
-
-// end ends a cell whose goroutine has ended, or is to.
-func (e *execution) end(id int, ended chan struct{}) (failure string) {
-	mu.Lock()
-	defer mu.Unlock()
-	if e.ctx.Err() == nil {
-		e.cancel()
-		delete(running, id)
-		return e.failure
+	if e.ctx.Err() == nil && linger() { // it was not stopped: what it has started goes on
+		running.Delete(id)
+		e.stop(nil)
+		return failure
 	}
-	go func() {
-		<-ended
-		time.Sleep(lingering)
-		mu.Lock()
-		defer mu.Unlock()
-		delete(running, id)
-		stopped.Add(-1)
-	}()
-	return cmp.Or(e.failure, wire.Stopped)
-}
-
-func (e *execution) fail(f string) {
-	mu.Lock()
-	defer mu.Unlock()
-	e.failure = cmp.Or(e.failure, f)
+	return context.Cause(e.ctx).Error()
 }
 
 // Stop stops a cell.
 func Stop(id int) {
 	if e := find(id); e != nil {
-		e.stop()
+		e.stop(errStopped)
 	}
 }
 
-func (e *execution) stop() {
-	mu.Lock()
-	defer mu.Unlock()
-	if e.ctx.Err() == nil {
-		e.cancel()
-		stopped.Add(1)
-	}
-}
-
-// recovered takes the panic of a goroutine and ends its cell with it.
+// recovered takes the panic of a goroutine and stops its cell for it.
 func recovered(id int) {
 	p := recover()
 	if p == nil {
 		return
 	}
-	f := failureOf(p)
+	why := errStopped
+	if f := failureOf(p); f != "" {
+		why = errors.New(f)
+	}
 	if e := find(id); e != nil {
-		e.fail(f)
-		e.stop()
-	} else if f != "" {
-		fmt.Fprintln(os.Stderr, "A goroutine of an earlier cell has ended: "+f)
+		e.stop(why)
+	} else if why != errStopped {
+		fmt.Fprintln(os.Stderr, "A goroutine of an earlier cell has ended:", why)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
@@ -63,32 +64,26 @@ type about struct {
 	frame  func(func())
 }
 
-var entered = map[int]about{}
+var entered sync.Map // by ID
 
 // Enter is called by each cell before anything else. origin is a hash of what the cell is made of; frame is a function of the
 // cell that calls another.
-func Enter(id int, origin string, frame func(func())) {
-	mu.Lock()
-	defer mu.Unlock()
-	entered[id] = about{origin, frame}
-}
+func Enter(id int, origin string, frame func(func())) { entered.Store(id, about{origin, frame}) }
 
 // Origin is the hash of the cell that this goroutine belongs to.
 func Origin() (origin string, ok bool) {
-	id := owner()
-	mu.Lock()
-	defer mu.Unlock()
-	a, ok := entered[id]
-	return a.origin, ok
+	a, ok := entered.Load(owner())
+	if ok {
+		origin = a.(about).origin
+	}
+	return origin, ok
 }
 
 // Guard returns a function like f for a goroutine of a cell: its panic ends the cell, but not the program. It calls f below a
 // function of the cell, by which the goroutine belongs to it.
 func Guard[F any](f F) F {
 	id := owner()
-	mu.Lock()
-	frame := entered[id].frame
-	mu.Unlock()
+	a, _ := entered.Load(id)
 	v := reflect.ValueOf(f)
 	call := v.Call
 	if v.Type().IsVariadic() {
@@ -99,7 +94,7 @@ func Guard[F any](f F) F {
 		for out := range v.Type().Outs() { // of which a go statement makes nothing
 			results = append(results, reflect.Zero(out))
 		}
-		frame(func() { call(args) })
+		a.(about).frame(func() { call(args) })
 		return results
 	})
 	return guarded.Interface().(F)
