@@ -6,13 +6,11 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 	"github.com/parallelcl/parallelcl/internal/recipe"
@@ -54,7 +52,11 @@ func (host) Save(r wire.Saving, lost *wire.Lost) error {
 			lost.Others = append(lost.Others, name)
 		}
 	}
-	return atomicfile.Write(filepath.Join(r.Dir, savedFile), func(w io.Writer) error { return gob.NewEncoder(w).Encode(list) })
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(list); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(r.Dir, savedFile), b.Bytes(), 0o600)
 }
 
 func (s *saved) save(r wire.Saving, v reflect.Value, states map[*pcl.Learner]string) error {
@@ -141,13 +143,12 @@ func copies(t reflect.Type, within map[reflect.Type]bool) bool {
 
 // Restore gives variables the values that Save has written. The text says which.
 func (host) Restore(dir string, text *string) error {
-	f, err := os.Open(filepath.Join(dir, savedFile))
+	data, err := os.ReadFile(filepath.Join(dir, savedFile))
 	if err != nil {
 		return err
 	}
-	defer f.Close()
 	var list []saved
-	if err := gob.NewDecoder(f).Decode(&list); err != nil {
+	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&list); err != nil {
 		return err
 	}
 	var done, failed []string
