@@ -34,5 +34,5 @@ func serve(connection string) error {
 	if err != nil {
 		return err
 	}
-	return jupyter.Serve(context.Background(), connection, e, jupyter.Info{Name: "parallelcl", Version: "1", Banner: "Go cells that share live state"})
+	return jupyter.Serve(context.Background(), connection, e)
 }
