@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -77,30 +76,25 @@ func (c *kernelInstallCmd) Run(rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	return rc.done("%s: %s, version %s", k.Spec, k.Title, k.Version)
+	return rc.done("the kernel is installed: version %s, module in %s", k.Version, printable.Line(k.Source))
 }
 
-type kernelListCmd struct {
-	JSON bool `name:"json" help:"Print the list as JSON."`
-}
+type kernelListCmd struct{}
 
 func (c *kernelListCmd) Run(rc *runContext) error {
 	o, err := kernelOptions(rc)
 	if err != nil {
 		return err
 	}
-	list := []kernel.Kernel{} // not null in JSON
 	k, err := kernel.Read(o)
-	switch {
-	case err == nil:
-		list = append(list, k)
-	case !errors.Is(err, os.ErrNotExist):
-		return err
-	case !c.JSON:
+	if errors.Is(err, os.ErrNotExist) {
 		rc.note("No kernel is installed: pcl kernel install")
 		return nil
 	}
-	return rc.print(c.JSON, list, newTable("NAME", "TITLE", "VERSION", "MODULE").row(k.Name, k.Title, k.Version, k.Source).print)
+	if err != nil {
+		return err
+	}
+	return newTable("NAME", "VERSION", "MODULE").row(kernel.Name, k.Version, k.Source).print(rc.stdout)
 }
 
 type kernelRemoveCmd struct{}
@@ -116,9 +110,7 @@ func (c *kernelRemoveCmd) Run(rc *runContext) error {
 	return rc.done("removed the kernel and %s", printable.Line(o.Cache))
 }
 
-type kernelDoctorCmd struct {
-	JSON bool `name:"json" help:"Print the report as JSON."`
-}
+type kernelDoctorCmd struct{}
 
 // Run prints what notebooks need. It returns an error if something is missing.
 func (c *kernelDoctorCmd) Run(rc *runContext) error {
@@ -130,30 +122,22 @@ func (c *kernelDoctorCmd) Run(rc *runContext) error {
 	if err := rc.ctx.Err(); err != nil {
 		return err
 	}
-	if err := rc.print(c.JSON, checks, func(out io.Writer) error { return printChecks(out, checks) }); err != nil {
-		return err
-	}
-	for _, check := range checks {
-		if !check.OK {
-			return errors.New("something that notebooks need is missing")
-		}
-	}
-	return nil
-}
-
-func printChecks(out io.Writer, checks []kernel.Check) error {
 	var t table
+	missing := false
 	for _, c := range checks {
 		state := "ok"
 		if !c.OK {
-			state = "missing"
+			state, missing = "missing", true
 		}
 		t.row(c.Name, state, c.Detail)
 		if c.Mend != "" {
 			t.row("", "", "to fix it: "+c.Mend)
 		}
 	}
-	err := t.print(out)
-	fmt.Fprintln(out, "\nThe backends: pcl doctor")
+	err = t.print(rc.stdout)
+	fmt.Fprintln(rc.stdout, "\nThe backends: pcl doctor")
+	if missing {
+		return errors.New("something that notebooks need is missing")
+	}
 	return err
 }

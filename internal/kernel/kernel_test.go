@@ -134,7 +134,7 @@ func TestInstall(t *testing.T) {
 		spec["display_name"] != "ParallelCL (Go)" || spec["language"] != "go" || spec["interrupt_mode"] != "message" {
 		t.Errorf("kernel.json: %v", spec)
 	}
-	if !strings.Contains(readFile(t, filepath.Join(k.Spec, "logo-svg.svg")), "<svg") {
+	if !strings.Contains(readFile(t, filepath.Join(o.spec(), "logo-svg.svg")), "<svg") {
 		t.Error("no logo")
 	}
 

@@ -24,15 +24,11 @@ func titled(title string, notes ...string) block { return block{Title: title, No
 
 // of draws the figure that the block's title and notes are about, or says why it cannot be drawn.
 func (b block) of(f *viz.Figure, err error) block {
-	var d *viz.Drawing
-	if err == nil {
-		d, err = f.Drawing()
-	}
 	if err != nil {
 		b.Notes = []string{"Left out: " + strings.TrimPrefix(err.Error(), "viz: ") + "."}
 		return b
 	}
-	b.Picture = template.HTML(d.HTML())
+	b.Picture = template.HTML(f.Drawing().HTML())
 	return b
 }
 

@@ -388,7 +388,7 @@ func TestFiguresAnswerInBrowser(t *testing.T) {
 		p.Line(name, viz.Method(fmt.Sprint(i)), []float64{1, 2, 3}, []float64{10, 20 + float64(i), 40})
 	}
 	figure := must.Get(viz.Plots("own", "Three lines.", p))(t)
-	drawing := must.Get(figure.Drawing())(t)
+	drawing := figure.Drawing()
 	data := must.Get(json.Marshal(viz.Frames{Drawings: []*viz.Drawing{drawing, drawing}, Labels: []string{"one", "two"}}))(t)
 	page := filepath.Join(t.TempDir(), "page.html")
 	text := notebookPage(t, notebookOf(t, outputCell(map[string]any{"output_type": "display_data", "data": map[string]any{viz.DrawingType: string(data)}})))

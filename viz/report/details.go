@@ -129,7 +129,7 @@ func (s *runSet) steps(c *findings.Column) (out []block, err error) {
 // stepFigures draws what the records have; the last lacks the rows if the run diverged.
 func stepFigures(records []results.Record) (out []block) {
 	if viz.CheckCertificates(records).Steps > 0 {
-		out = append(out, titled("What each stream gains beyond its share", "A stream at 0 binds; one above it descends by itself. Points near 10⁻¹⁶ below, the rounding of float64, mean that the step is exact.").of(viz.Certificates(records)))
+		out = append(out, titled("What each stream gains beyond its share", "Look at the lower panel first: points near 10⁻¹⁶, the rounding of float64, mean that each step is exact. In the upper one a stream at 0 binds; one above it descends by itself.").of(viz.Certificates(records)))
 	}
 	if slices.ContainsFunc(records, func(r results.Record) bool { return len(r.Weights) > 0 }) {
 		out = append(out, titled("What each stream weighs").of(viz.StreamWeights(records)))
