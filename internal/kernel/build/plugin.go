@@ -39,11 +39,12 @@ func (b *Builder) add(packages []cell.Package) {
 }
 
 // Compile compiles a cell.
-func (b *Builder) Compile(ctx context.Context, c *cell.Cell) (archive string, err error) {
-	if archive, err = b.compileText(ctx, cell.Path(c.ID), c.Text); err == nil {
+func (b *Builder) Compile(ctx context.Context, c *cell.Cell) error {
+	archive, err := b.compileText(ctx, cell.Path(c.ID), c.Text)
+	if err == nil {
 		b.add([]cell.Package{{Path: cell.Path(c.ID), Name: "cell", Export: archive}})
 	}
-	return archive, err
+	return err
 }
 
 // Plugin links a compiled cell into a plugin.

@@ -1,10 +1,10 @@
-// Package cell translates the cells of a notebook into Go packages. A later cell imports the packages of earlier ones, so
-// that all share their variables and types. Nothing here builds or runs a program. Begin with [Read] and [Notebook].
 package cell
 
 import (
 	"go/scanner"
 	"go/token"
+	"iter"
+	"regexp"
 	"strings"
 )
 
@@ -30,73 +30,78 @@ const commentPrefix = "//gonb:"
 
 // Read takes a cell apart. A line is a command only where a Go statement could begin: inside of a string, a comment or
 // an expression it is text.
-func Read(code string) Source {
+func Read(code string) (s Source) {
 	first, body, _ := strings.Cut(strings.TrimLeft(code, "\n"), "\n")
 	first = strings.TrimPrefix(first, commentPrefix)
 	if word, _, _ := strings.Cut(strings.TrimSpace(first), " "); magics[word] {
 		return Source{Magic: strings.TrimSpace(first), Body: body}
 	}
-	text := []byte(code)
-	var s Source
-	for at := nextCommand(text, 0); at >= 0; {
-		end := lineEnd(text, at)
-		for end < len(text) && text[end-1] == '\\' {
-			end = lineEnd(text, end+1)
+	for at := nextCommand(code); at >= 0; at = nextCommand(code) {
+		end := lineEnd(code, at)
+		for end < len(code) && code[end-1] == '\\' {
+			end = lineEnd(code, end+1)
 		}
-		line := strings.TrimSpace(strings.ReplaceAll(string(text[at:end]), "\\\n", " "))
+		line := strings.TrimSpace(strings.ReplaceAll(code[at:end], "\\\n", " "))
 		s.Commands = append(s.Commands, Command{1 + strings.Count(code[:at], "\n"), strings.TrimPrefix(line, commentPrefix)})
-		for i := at; i < end; i++ {
-			if text[i] != '\n' {
-				text[i] = ' '
-			}
-		}
-		at = nextCommand(text, end)
+		code = code[:at] + notNewline.ReplaceAllString(code[at:end], " ") + code[end:]
 	}
-	s.Go = string(text)
+	s.Go = code
 	return s
 }
 
-func lineEnd(text []byte, at int) int {
-	if i := strings.IndexByte(string(text[at:]), '\n'); i >= 0 {
+var notNewline = regexp.MustCompile(`(?s-m)[^\n]`)
+
+func lineEnd(text string, at int) int {
+	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
 		return at + i
 	}
 	return len(text)
 }
 
-// nextCommand returns where the next command begins, or -1. Only Go lies between from and there.
-func nextCommand(text []byte, from int) int {
-	rest := text[from:]
-	s, file := newScanner(rest, scanner.ScanComments)
-	begins, depth := true, 0 // whether a statement can begin here
-	for {
-		pos, tok, lit := s.Scan()
-		at := file.Offset(pos)
-		switch {
-		case tok == token.EOF:
-			return -1
-		case tok == token.COMMENT:
-			if begins && depth == 0 && beginsLine(rest, at) && strings.HasPrefix(lit, commentPrefix) {
-				return from + at
-			}
+// nextCommand returns where the first command begins, or -1. Only Go lies before it.
+func nextCommand(code string) int {
+	for l := range lexemes(code) {
+		line := code[strings.LastIndexByte(code[:l.at], '\n')+1 : l.at]
+		if !l.begins || l.depth != 0 || strings.TrimSpace(line) != "" {
 			continue
-		case begins && depth == 0 && (rest[at] == '!' || rest[at] == '%') && beginsLine(rest, at):
-			return from + at
 		}
-		depth += nesting(tok)
-		begins = tok == token.SEMICOLON
+		if code[l.at] == '!' || code[l.at] == '%' || strings.HasPrefix(l.text, commentPrefix) {
+			return l.at
+		}
 	}
+	return -1
 }
 
-func newScanner(text []byte, mode scanner.Mode) (*scanner.Scanner, *token.File) {
-	file := token.NewFileSet().AddFile("", -1, len(text))
-	s := new(scanner.Scanner)
-	s.Init(file, text, func(token.Position, string) {}, mode)
-	return s, file
+// lexeme is a token of Go code, which need not be right.
+type lexeme struct {
+	at, end int // where it stands; one that has no end in the code ends behind it
+	token   token.Token
+	text    string
+	depth   int  // how many brackets are open before it
+	begins  bool // a statement can begin with it
 }
 
-func beginsLine(text []byte, at int) bool {
-	line := string(text[strings.LastIndexByte(string(text[:at]), '\n')+1 : at])
-	return strings.TrimSpace(line) == ""
+func lexemes(code string) iter.Seq[lexeme] {
+	src := []byte(code + "\x00") // so that the last token is none that the scanner adds
+	file := token.NewFileSet().AddFile("", -1, len(src))
+	return func(yield func(lexeme) bool) {
+		var s scanner.Scanner
+		s.Init(file, src, func(token.Position, string) {}, scanner.ScanComments)
+		for depth, begins := 0, true; ; {
+			pos, tok, text := s.Scan()
+			if text == "" {
+				text = tok.String()
+			}
+			l := lexeme{file.Offset(pos), file.Offset(pos) + len(text), tok, text, depth, begins}
+			if l.at >= len(code) || !yield(l) {
+				return
+			}
+			depth += nesting(tok)
+			if tok != token.COMMENT {
+				begins = tok == token.SEMICOLON
+			}
+		}
+	}
 }
 
 // nesting is by how much a token changes the depth of brackets.
@@ -116,44 +121,73 @@ func Complete(code string) (complete, invalid bool, depth int) {
 	if s.Magic != "" {
 		return true, false, 0
 	}
-	end := endOf(s.Go)
-	_, err := split("", s.Go, false)
+	form := formOf(s.Go)
+	_, _, err := parse(token.NewFileSet(), source{"", s.Go})
+	depth = len(form.closing)
 	switch {
-	case err == nil && len(end.closing) == 0:
-		return true, false, 0
-	case len(end.closing) > 0, end.operator, end.many && end.inText:
-		return false, false, len(end.closing)
+	case depth > 0, form.operator, form.inText && form.many:
+		return false, false, depth
 	}
-	return false, true, 0
+	return err == nil, err != nil, 0
 }
 
-// ending is how Go code ends.
-type ending struct {
-	closing  []string // what closes the brackets that are open
-	inText   bool     // within a string, a character or a comment
-	many     bool     // which can have many lines
-	operator bool     // after an operator
+// form is what the brackets and the ends of statements tell of Go code, which need not be right.
+type form struct {
+	sections []section
+	stray    int    // where the first bracket closes nothing, or -1
+	closing  string // what closes the brackets that are open at the end
+	inText   bool   // the end is within a string, a character or a comment
+	many     bool   // which can have many lines
+	operator bool   // the end is after an operator
 }
 
-func endOf(code string) (e ending) {
-	s, file := newScanner([]byte(code+"\x00"), scanner.ScanComments) // the end is a token that is none
-	pairs := map[token.Token]string{token.LPAREN: ")", token.LBRACK: "]", token.LBRACE: "}"}
-	for {
-		pos, tok, lit := s.Scan()
-		at := file.Offset(pos)
-		if at >= len(code) || tok == token.EOF {
-			return e
+// section is a stretch of a cell.
+type section struct {
+	begin, end int
+	outside    bool // of functions: an import, a function or a method
+}
+
+// outsideText begins what stands outside of functions. A function literal has no name.
+var outsideText = regexp.MustCompile(`^(import\b|func\s+[\pL_]|func\s*\([^()]*\)\s*[\pL_][\pL\d_]*\s*\()`)
+
+var closing = map[token.Token]string{token.LPAREN: ")", token.LBRACK: "]", token.LBRACE: "}"}
+
+func formOf(code string) form {
+	f := form{stray: -1}
+	from, begin, end := 0, -1, 0 // the section, and a statement
+	cut := func() {
+		if begin >= 0 && outsideText.MatchString(code[begin:end]) {
+			f.sections = append(f.sections, section{from, begin, false}, section{begin, end, true})
+			from = end
 		}
+		begin = -1
+	}
+	for l := range lexemes(code) {
 		switch {
-		case nesting(tok) > 0:
-			e.closing = append([]string{pairs[tok]}, e.closing...)
-		case nesting(tok) < 0 && len(e.closing) > 0:
-			e.closing = e.closing[1:]
+		case nesting(l.token) > 0:
+			f.closing = closing[l.token] + f.closing
+		case nesting(l.token) < 0 && f.closing != "":
+			f.closing = f.closing[1:]
+		case nesting(l.token) < 0 && f.stray < 0:
+			f.stray = l.at
 		}
-		if tok != token.COMMENT && lit != "\n" {
-			e.operator = tok.IsOperator() && tok != token.SEMICOLON && nesting(tok) == 0
+		f.inText, f.many = l.end > len(code), l.text[0] == '`' || strings.HasPrefix(l.text, "/*")
+		switch {
+		case l.token == token.COMMENT:
+			continue
+		case l.token == token.SEMICOLON && l.depth <= 0:
+			cut()
+		default:
+			end = min(l.end, len(code))
+			if begin < 0 {
+				begin = l.at
+			}
 		}
-		e.inText = at+len(lit) > len(code)
-		e.many = strings.HasPrefix(lit, "`") || strings.HasPrefix(lit, "/*")
+		if l.text != "\n" {
+			f.operator = l.token.IsOperator() && l.token != token.SEMICOLON && nesting(l.token) == 0
+		}
 	}
+	cut()
+	f.sections = append(f.sections, section{from, len(code), false})
+	return f
 }

@@ -5,10 +5,12 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"go/ast"
-	"go/parser"
+	"go/printer"
+	"go/scanner"
 	"go/token"
 	"go/types"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,416 +19,337 @@ import (
 
 // Cell is a cell as a Go package. Its function Run runs it.
 type Cell struct {
-	ID      int
-	Text    string
-	Imports []string // paths, those of other cells too
-	Notes   []string // what the user should know
+	ID    int
+	Text  string
+	Notes []string // what the user should know
 
 	checked *checked
 	symbols map[string]symbol
+	inFuncs []string // names of the notebook that functions mention
 }
 
 // Path is the import path of a cell's package.
 func Path(id int) string { return fmt.Sprint(wire.CellPath, id) }
+
+// packageName is how the translation of other cells calls a cell's package.
+func packageName(id int) string { return fmt.Sprint(our, id) }
 
 // Translate makes a package of the Go code of a cell. Messages call it file, such as In[3]. The names that it declares are
 // known to later cells after [Notebook.Commit].
 func (nb *Notebook) Translate(file, code string) (*Cell, error) {
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
-	parts, err := split(file, code, false)
-	if err != nil {
-		return nil, err
-	}
+	c, carried, err := nb.understand(source{file, code}, true)
 	var notes []string
-	parts, carried := nb.withMethods(parts)
-	ch, err := nb.check(file, parts, false)
-	if m, ok := err.(Mistakes); ok && len(carried) > 0 && m.outside(file) {
+	if list, ok := err.(scanner.ErrorList); ok && len(carried) > 0 && outside(list, file) {
 		for _, name := range carried {
 			notes = append(notes, fmt.Sprintf("The method %s does not fit the new type and is left out: run its cell again.", name))
 		}
-		parts = slices.DeleteFunc(parts, func(p part) bool { return p.again && p.on != "" })
-		ch, err = nb.check(file, parts, false)
+		c, _, err = nb.understand(source{file, code}, false)
 	}
 	if err != nil {
 		return nil, err
 	}
 	nb.last++
-	t := &translation{checked: ch, id: nb.last, same: map[types.Object]int{}, uses: map[int]bool{}, named: map[string]string{}}
-	t.cell = &Cell{ID: nb.last, Notes: notes, checked: ch, symbols: map[string]symbol{}}
-	if err := t.translate(); err != nil {
-		return nil, err
+	t := &translation{checked: c, same: map[types.Object]types.Object{}, needs: map[string]string{runtimeName: Runtime}}
+	t.cell = &Cell{ID: nb.last, Notes: notes, checked: c, symbols: map[string]symbol{}}
+	return t.cell, t.translate()
+}
+
+// understand reads and checks code. What it returns is of use also with an error.
+func (nb *Notebook) understand(s source, carry bool) (c *checked, carried []string, err error) {
+	f, parts, err := parse(nb.fset, s)
+	if f == nil {
+		return nil, nil, err
 	}
-	return t.cell, nil
+	parts, carried = nb.withMethods(parts)
+	if !carry {
+		parts = slices.DeleteFunc(parts, func(p part) bool { return p.again && p.isMethod() })
+	}
+	c, wrong := nb.check(f, parts)
+	return c, carried, cmp.Or(err, wrong)
 }
 
 // outside says whether a mistake is in the text of another cell.
-func (m Mistakes) outside(file string) bool {
-	return slices.ContainsFunc(m, func(one Mistake) bool { return one.File != file })
+func outside(list scanner.ErrorList, file string) bool {
+	return slices.ContainsFunc(list, func(one *scanner.Error) bool { return one.Pos.Filename != file })
 }
 
 // Commit makes what a cell declares known to later cells.
-func (nb *Notebook) Commit(c *Cell, archive string) {
+func (nb *Notebook) Commit(c *Cell) {
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
-	nb.exports[Path(c.ID)] = archive
-	nb.home[c.checked.pkg] = c.ID
-	c.checked.findNamesInFuncs()
-	for name, p := range c.checked.imports {
-		switch {
-		case strings.HasPrefix(name, ". "):
-			nb.dotted[p] = true
-		case !strings.HasPrefix(name, "_ ") && c.checked.own[name]:
-			nb.imported[name] = p
+	for name := range c.checked.own {
+		if !strings.HasPrefix(name, "_ ") {
+			nb.imported[name] = c.checked.imports[name]
 			delete(nb.symbols, name)
 		}
 	}
 	for name, s := range c.symbols {
 		nb.symbols[name] = s
 		delete(nb.imported, name)
-		delete(nb.types, name)
-	}
-	for i := range c.checked.parts {
-		c.checked.parts[i].again = false
+		delete(nb.types, Plain(name))
 	}
 	for _, p := range c.checked.parts {
-		if p.kind == isType {
-			nb.types[p.name] = typeText{decl: p, cell: c.ID}
+		if p.of != "" {
+			nb.types[p.of] = append(nb.types[p.of], p)
 		}
 	}
-	for _, p := range c.checked.parts {
-		if t, ok := nb.types[p.on]; ok && p.kind == isFunc && p.on != "" {
-			t.methods = append(t.methods, p)
-			nb.types[p.on] = t
-		}
-	}
-}
-
-// ofNotebook says whether something is declared by a cell, and not inside of a function or type.
-func (c *checked) ofNotebook(o types.Object) bool {
-	return o.Pkg() != nil && o.Pkg().Path() == ourPath && o.Parent() != nil && (o.Parent() == c.pkg.Scope() || o.Pkg() != c.pkg && o.Parent().Parent() == types.Universe)
-}
-
-// findNamesInFuncs tells the notebook which of its names functions of the cell mention.
-func (c *checked) findNamesInFuncs() {
-	for _, d := range c.syntax.Decls {
-		f, ok := d.(*ast.FuncDecl)
-		if !ok || f.Name.Name == our+"run" {
-			continue
-		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok && c.info.Uses[id] != nil && c.ofNotebook(c.info.Uses[id]) {
-				c.nb.inFuncs[id.Name] = true
-			}
-			return true
-		})
+	for _, name := range c.inFuncs {
+		nb.inFuncs[name] = true
 	}
 }
 
 // translation makes the text of a package from a cell whose types are known.
 type translation struct {
 	*checked
-	id     int
-	cell   *Cell
-	same   map[types.Object]int // variables and functions that are those of an earlier cell
-	uses   map[int]bool         // cells that this one imports
-	named  map[string]string    // packages that types mention: names to paths
-	edits  []edit
-	after  strings.Builder
-	begin  []string // statements with which Run begins
-	failed error
-}
-
-type edit struct {
-	begin, end int
-	text       string
+	cell    *Cell
+	same    map[types.Object]types.Object // variables and functions that are those of an earlier cell
+	needs   map[string]string             // packages that the translation mentions by names of ours
+	outside []ast.Decl                    // types, constants and functions
+	vars    strings.Builder               // declarations of variables
+	begin   []string                      // statements that declare the cell
+	enters  []ast.Stmt                    // those that make parts of the program known
+	body    []ast.Stmt                    // all
+	inFunc  bool                          // while names are written: those of a function
+	failed  error
 }
 
 func (t *translation) translate() error {
 	t.findSame()
-	t.rename()
-	t.guard()
-	run := t.statementsOfRun()
-	outside := t.outside()
-	t.declareVariables()
-	if t.failed != nil {
-		return t.failed
+	origin := t.origin()
+	t.show(t.lastExpression())
+	for _, p := range t.parts {
+		_, t.inFunc = p.node.(*ast.FuncDecl)
+		ast.Inspect(p.node, t.guard)
+		ast.Inspect(p.node, t.refer)
+	}
+	for id, name := range t.again { // of which the checker knows only the blank
+		id.Name = t.nameOf(t.pkg.Scope().Lookup(name))
+	}
+	for _, p := range t.parts {
+		t.place(p)
+	}
+	if main := t.pkg.Scope().Lookup(up + "main"); t.top[up+"main"] {
+		t.body = append(t.body, &ast.ExprStmt{X: call(t.nameOf(main))})
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.cell.symbols)) {
+		t.declare(name, t.cell.symbols[name].obj)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n/*line %scell:1*/\n%s", outside, our, t.after.String())
-	fmt.Fprintf(&b, "func %sframe(f func()) { f() }\nfunc Declare() {\n%srt.Enter(%d, %q, %sframe)\n", our, our, t.id, t.origin(), our)
-	for _, s := range t.begin {
-		b.WriteString(s + "\n")
+	fmt.Fprintf(&b, "\n%s\n//line %scell:1\n%s", t.text(t.outside), our, t.vars.String())
+	fmt.Fprintf(&b, "func %sframe(f func()) { f() }\nfunc Declare() {\n%s.Enter(%d, %q, %sframe)\n", our, runtimeName, t.cell.ID, origin, our)
+	fmt.Fprintf(&b, "%s\n}\nfunc Register() {\n%s\n}\nfunc Run() {\nDeclare()\n%s\n}\n", strings.Join(t.begin, "\n"), t.text(t.enters), t.text(t.body))
+	t.cell.Text = "package cell; " + t.importLines() + b.String()
+	return t.failed
+}
+
+// text writes syntax with the lines of the cells.
+func (t *translation) text(syntax any) string {
+	var b strings.Builder
+	config := printer.Config{Mode: printer.RawFormat | printer.SourcePos}
+	if err := config.Fprint(&b, t.nb.fset, syntax); err != nil {
+		t.failed = err
 	}
-	fmt.Fprintf(&b, "}\nfunc Register() {%s\n}\nfunc Run() {\nDeclare()\n%s\n}\n", t.registers(), run)
-	t.cell.Text = "package cell; " + t.importsOf(b.String()) + b.String()
-	return nil
+	return b.String()
 }
 
 // findSame finds which of the cell's names are variables and functions of before, with the same type: they stay, and get a
 // new value. Others are new, and what was compiled before keeps the old ones.
 func (t *translation) findSame() {
 	for name := range t.top {
-		obj := t.pkg.Scope().Lookup(name)
-		if obj == nil || name == "init" || name == "main" {
-			continue
-		}
-		old, before := t.nb.symbols[name]
+		obj, old := t.pkg.Scope().Lookup(name), t.nb.symbols[name].obj
 		switch {
-		case before && sameStorage(old.obj, obj):
-			t.same[obj] = old.cell
-			t.cell.symbols[name] = symbol{cell: old.cell, obj: old.obj}
+		case obj == nil:
 			continue
-		case before && kindOf(obj) == "type":
-			t.cell.Notes = append(t.cell.Notes, name+" is a new type: values made before keep the old one.")
-		case before && t.nb.inFuncs[name]:
-			t.cell.Notes = append(t.cell.Notes, name+" has another type now: functions of earlier cells still use the old one.")
+		case old == nil:
+		case sameStorage(old, obj):
+			t.same[obj] = old
+			t.cell.symbols[name] = t.nb.symbols[name]
+			continue
+		case kindOf(obj) == "type":
+			t.cell.Notes = append(t.cell.Notes, Plain(name)+" is a new type: values made before keep the old one.")
+		case t.nb.inFuncs[name]:
+			t.cell.Notes = append(t.cell.Notes, Plain(name)+" has another type now: functions of earlier cells still use the old one.")
 		}
-		t.cell.symbols[name] = symbol{cell: t.id, obj: obj}
+		t.cell.symbols[name] = symbol{cell: t.cell.ID, obj: obj}
 	}
 	slices.Sort(t.cell.Notes)
 }
 
 func sameStorage(old, now types.Object) bool {
-	if !types.Identical(old.Type(), now.Type()) || kindOf(old) != kindOf(now) {
-		return false
-	}
 	f, isFunc := now.(*types.Func)
-	return kindOf(now) == "variable" || isFunc && f.Signature().TypeParams().Len() == 0
+	return types.Identical(old.Type(), now.Type()) && kindOf(old) == kindOf(now) &&
+		(kindOf(now) == "variable" || isFunc && f.Signature().TypeParams().Len() == 0)
 }
 
-// cellOf is the cell in which something was declared.
-func (t *translation) cellOf(o types.Object) int {
-	if id, ok := t.same[o]; ok {
-		return id
+// nameOf is how the translation mentions something that a cell has declared.
+func (t *translation) nameOf(o types.Object) string {
+	if old, ok := t.same[o]; ok {
+		o = old
 	}
 	if o.Pkg() == t.pkg {
-		return t.id
+		return o.Name()
 	}
-	return t.nb.home[o.Pkg()]
+	return t.qualifier(o.Pkg()) + "." + o.Name()
 }
 
-// refer is how the translation mentions something that a cell has declared.
-func (t *translation) refer(o types.Object) string {
-	if id := t.cellOf(o); id != t.id {
-		t.uses[id] = true
-		return fmt.Sprintf("%s%d.%s", our, id, exported(o.Name()))
+// qualifier is how the translation mentions a package, whatever the cell calls it.
+func (t *translation) qualifier(p *types.Package) string {
+	name := p.Name()
+	switch {
+	case p == t.pkg:
+		return ""
+	case !isCell(p):
+		name = fmt.Sprint(our, name, len(p.Path()))
 	}
-	return exported(o.Name())
+	t.needs[name] = p.Path()
+	return name
 }
 
-func (t *translation) replace(begin, end token.Pos, text string) {
-	t.edits = append(t.edits, edit{t.offset(begin), t.offset(end), text})
+func isCell(p *types.Package) bool { return p != nil && strings.HasPrefix(p.Path(), wire.CellPath) }
+
+// refer writes names that cells have declared as the translation must.
+func (t *translation) refer(n ast.Node) bool {
+	id, ok := n.(*ast.Ident)
+	if !ok {
+		return true
+	}
+	o := cmp.Or(t.info.Defs[id], t.info.Uses[id])
+	if text, ok := t.ours[o]; ok {
+		id.Name = text
+	} else if before, ok := strings.CutPrefix(id.Name, our); ok && o != nil {
+		id.Name = t.nameOf(t.nb.symbols[before].obj)
+	} else if o != nil && isCell(o.Pkg()) && o.Parent() == o.Pkg().Scope() {
+		if t.inFunc {
+			t.cell.inFuncs = append(t.cell.inFuncs, id.Name)
+		}
+		id.Name = t.nameOf(o)
+	}
+	return true
 }
 
-func (t *translation) insert(at token.Pos, text string) { t.replace(at, at, text) }
-
-// rename writes every name of a cell in the form in which other cells see it.
-func (t *translation) rename() {
-	ast.Inspect(t.syntax, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.StructType:
-			t.hideFields(n)
-		case *ast.Ident:
-			if o := t.info.Defs[n]; o != nil {
-				t.renameOne(n, o)
-			} else if o := t.info.Uses[n]; o != nil {
-				t.renameOne(n, o)
+// place puts a part into the package. Definitions become assignments. A function without type parameters is the value of a
+// variable, so that functions that call it see the new one when it is declared again.
+func (t *translation) place(p part) {
+	switch n := p.node.(type) {
+	case *ast.FuncDecl:
+		t.outside = append(t.outside, n)
+		if o := t.info.Defs[n.Name]; n.Recv == nil && n.Type.TypeParams == nil && p.name != "_" {
+			n.Name = ast.NewIdent(our + p.name)
+			t.begin = append(t.begin, t.nameOf(o)+" = "+n.Name.Name)
+			if one := call(t.nameOf(o)); strings.HasPrefix(p.name, "init_") { // which GoNB runs before each cell
+				t.run(&ast.ExprStmt{X: one}, true)
+			} else if p.name == "init" {
+				t.run(&ast.ExprStmt{X: one}, false)
 			}
 		}
-		return true
-	})
-	for at, name := range t.again { // of which the checker knows only the blank
-		t.edits = append(t.edits, edit{at, at + 1, t.refer(t.pkg.Scope().Lookup(name))})
-	}
-}
-
-func (t *translation) renameOne(id *ast.Ident, o types.Object) {
-	if id.Name == "_" {
-		return
-	}
-	if before, ok := t.before[o]; ok {
-		t.replace(id.Pos(), id.End(), t.refer(before))
-		return
-	}
-	if text, ok := t.ours[o]; ok {
-		t.replace(id.Pos(), id.End(), text)
-		return
-	}
-	if o.Pkg() == nil || o.Pkg().Path() != ourPath {
-		return
-	}
-	v, isVar := o.(*types.Var)
-	f, isFunc := o.(*types.Func)
-	switch {
-	case isVar && v.IsField() && v.Embedded() && types.Universe.Lookup(v.Name()) != nil: // the name of a type of Go's own
-	case isVar && v.IsField(), isFunc && f.Signature().Recv() != nil:
-		t.replace(id.Pos(), id.End(), exported(id.Name))
-	case t.ofNotebook(o):
-		if !strings.HasPrefix(id.Name, our) && id.Name != "init" && id.Name != "main" {
-			t.replace(id.Pos(), id.End(), t.refer(o))
+	case *ast.GenDecl:
+		switch n.Tok {
+		case token.VAR:
+			t.run(assignment(n), false)
+		case token.CONST, token.TYPE:
+			t.outside = append(t.outside, n)
 		}
+	case *ast.ExprStmt:
+		c, _ := n.X.(*ast.CallExpr)
+		t.run(n, c != nil && registers(c))
+	case ast.Stmt:
+		t.run(n, false)
 	}
 }
 
-// hiddenTag keeps a field that is exported only by translation out of JSON.
-const hiddenTag = "`json:\"-\"`"
-
-func (t *translation) hideFields(s *ast.StructType) {
-	for _, f := range s.Fields.List {
-		if f.Tag == nil && slices.ContainsFunc(f.Names, isHidden) {
-			t.insert(f.End(), " "+hiddenTag)
-		}
+// run adds a statement to what the cell runs, and perhaps to what makes parts of the program known.
+func (t *translation) run(s ast.Stmt, enters bool) {
+	t.body = append(t.body, checkpoint(), s)
+	if enters {
+		t.enters = append(t.enters, s)
 	}
 }
 
-// apply returns a stretch of the checked text with the edits in it.
-func (t *translation) apply(begin, end int) string { return apply(t.text, t.edits, begin, end) }
-
-func apply(text string, edits []edit, begin, end int) string {
-	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(a.begin-b.begin, a.end-b.end) })
-	var b strings.Builder
-	at := begin
-	for _, e := range edits {
-		if at <= e.begin && e.end <= end {
-			b.WriteString(text[at:e.begin] + e.text)
-			at = e.end
-		}
-	}
-	return b.String() + text[at:end]
+// registers says whether a call is that of a function Register….
+func registers(c *ast.CallExpr) bool {
+	f, ok := c.Fun.(*ast.SelectorExpr)
+	return ok && strings.HasPrefix(f.Sel.Name, "Register")
 }
-
-// statementsOfRun writes the cell's statements, with definitions as assignments, in the order of the cell.
-func (t *translation) statementsOfRun() string {
-	if last := t.lastExpression(); last != nil {
-		t.show(last)
-	}
-	var b strings.Builder
-	ends := ""
-	for i, p := range t.parts {
-		switch {
-		case p.kind == isStmt, p.kind == isDefine:
-			fmt.Fprintf(&b, "\n%srt.Check();%s%s", our, p.directive(), t.apply(p.begin, p.end))
-		case p.kind == isVar:
-			fmt.Fprintf(&b, "\n%srt.Check();%s%s", our, p.directive(), t.assignment(p))
-		case p.kind == isFunc && p.on == "" && p.name == "main":
-			ends = "\n" + t.nameOf(i) + "()"
-		case p.runsAlways(), p.kind == isFunc && p.on == "" && p.name == "init":
-			b.WriteString("\n" + t.nameOf(i) + "()")
-		}
-	}
-	return b.String() + ends
-}
-
-// runsAlways says whether a part is a function that GoNB runs before each cell.
-func (p part) runsAlways() bool {
-	return p.kind == isFunc && p.on == "" && strings.HasPrefix(p.name, "init_")
-}
-
-// registers are the statements that make parts of the program known: calls of init_… functions, as in GoNB, and of Register….
-func (t *translation) registers() string {
-	var b strings.Builder
-	for i, p := range t.parts {
-		called, _, _ := strings.Cut(p.text, "(")
-		switch {
-		case p.runsAlways():
-			b.WriteString("\n" + t.nameOf(i) + "()")
-		case p.kind == isStmt && strings.Contains(called, ".Register"):
-			b.WriteString("\n" + t.apply(p.begin, p.end))
-		}
-	}
-	return b.String()
-}
-
-// nameOf is the name of the function that is a part of the cell.
-func (t *translation) nameOf(i int) string { return fmt.Sprint(our, t.parts[i].name, i) }
 
 // assignment gives variables that were declared their values.
-func (t *translation) assignment(p part) string {
-	var names, zeros []string
-	for _, name := range p.names {
-		if name != "_" {
-			o := t.pkg.Scope().Lookup(name)
-			names, zeros = append(names, t.refer(o)), append(zeros, "*new("+t.typeText(o.Type())+")")
+func assignment(d *ast.GenDecl) ast.Stmt {
+	s := d.Specs[0].(*ast.ValueSpec)
+	set := &ast.AssignStmt{Tok: token.ASSIGN, TokPos: s.Pos(), Rhs: s.Values}
+	for _, id := range s.Names {
+		set.Lhs = append(set.Lhs, id)
+		if len(s.Values) == 0 {
+			set.Rhs = append(set.Rhs, &ast.StarExpr{X: call("new", s.Type)})
 		}
 	}
-	switch {
-	case len(names) == 0:
-		return "var " + t.apply(p.begin, p.end)
-	case p.value > 0:
-		return t.apply(p.begin, p.begin+p.at) + " = " + t.apply(p.begin+p.value, p.end)
+	if !slices.ContainsFunc(s.Names, func(id *ast.Ident) bool { return id.Name != "_" }) {
+		return &ast.DeclStmt{Decl: d} // the value may need the type
 	}
-	return strings.Join(names, ", ") + " = " + strings.Join(zeros, ", ")
+	return set
 }
 
-// outside writes the types, constants and functions of the cell. A function without type parameters is the value of a
-// variable, so that functions that call it see the new one when it is declared again.
-func (t *translation) outside() string {
-	var b strings.Builder
-	for i, p := range t.parts {
-		switch {
-		case p.kind == isType:
-			b.WriteString("\ntype " + p.directive() + t.apply(p.begin, p.end))
-		case p.kind == isConst, p.kind == isFunc && (p.on != "" || p.generic):
-			b.WriteString("\n" + p.directive() + t.apply(p.begin, p.end))
-		case p.kind == isFunc:
-			at := p.begin + p.at
-			b.WriteString("\n" + p.directive() + t.apply(p.begin, at) + t.nameOf(i) + t.apply(at+len(p.name), p.end))
-			obj := t.pkg.Scope().Lookup(p.name)
-			if obj == nil || p.name == "main" { // init, which has no value
-				continue
-			}
-			if _, ok := t.same[obj]; !ok {
-				fmt.Fprintf(&t.after, "var %s %s\n", exported(p.name), t.typeText(obj.Type()))
-			}
-			t.begin = append(t.begin, t.refer(obj)+" = "+t.nameOf(i))
-		}
+// declare declares a variable that is new, or that of a function, for later cells and for the inspector.
+func (t *translation) declare(name string, o types.Object) {
+	v, isVar := o.(*types.Var)
+	f, isFunc := o.(*types.Func)
+	if o.Pkg() != t.pkg || !isVar && (!isFunc || f.Signature().TypeParams().Len() > 0) {
+		return
 	}
-	return b.String()
-}
-
-// declareVariables declares the variables that are new, for later cells and for the inspector.
-func (t *translation) declareVariables() {
-	for _, name := range slices.Sorted(maps.Keys(t.cell.symbols)) {
-		s := t.cell.symbols[name]
-		v, ok := s.obj.(*types.Var)
-		if !ok || s.cell != t.id {
-			continue
-		}
-		if text := t.typeText(v.Type()); t.failed == nil {
-			fmt.Fprintf(&t.after, "var %s %s\n", exported(name), text)
-			t.begin = append(t.begin, fmt.Sprintf("%srt.Declare(%q, &%s)", our, name, exported(name)))
-		}
+	fmt.Fprintf(&t.vars, "var %s %s\n", name, t.typeText(o.Type()))
+	if isVar {
+		t.begin = append(t.begin, fmt.Sprintf("%s.Declare(%q, &%s)", runtimeName, Plain(v.Name()), name))
 	}
 }
 
-// importsOf are the imports that the text of the translation needs.
-func (t *translation) importsOf(text string) (lines string) {
-	all := map[string]string{our + "rt": Runtime}
-	maps.Copy(all, t.imports)
-	maps.Copy(all, t.named)
-	for id := range t.uses {
-		all[fmt.Sprint(our, id)] = Path(id)
+// unnameable is a name that is not exported by its package.
+var unnameable = regexp.MustCompile(`[\pL\d_]\.[\p{Ll}_]`)
+
+// typeText writes a type as the translation must.
+func (t *translation) typeText(typ types.Type) string {
+	text := types.TypeString(typ, t.qualifier)
+	if unnameable.MatchString(text) {
+		t.failed = fmt.Errorf("a variable of the type %s cannot outlive its cell, since only its package can name that type: give the variable an interface for its type, or put the statement into a function", Plain(types.TypeString(typ, nil)))
 	}
-	f, _ := parser.ParseFile(token.NewFileSet(), "", "package cell; "+text, 0) // if it does not parse, the compiler says why
-	used := unresolved(f)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if _, ok := used[name]; ok || strings.HasPrefix(name, "_ ") || strings.HasPrefix(name, ". ") && t.mentions(all[name]) {
-			lines += importLine(name, all[name])
-			t.cell.Imports = append(t.cell.Imports, all[name])
-		}
+	if strings.Contains(text, "unsafe.Pointer") {
+		t.needs["unsafe"] = "unsafe"
 	}
-	return lines
+	return text
 }
 
-// mentions says whether the cell mentions a name of a package without its name.
-func (t *translation) mentions(path string) bool {
-	for _, o := range t.info.Uses {
-		if o.Pkg() != nil && o.Pkg().Path() == path && o.Parent() == o.Pkg().Scope() {
+// importLines are the imports that the translation needs.
+func (t *translation) importLines() (lines string) {
+	used := maps.Clone(t.needs)
+	dotted := map[string]bool{}
+	find := func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok {
 			return true
 		}
+		o := t.info.Uses[id]
+		if p, ok := o.(*types.PkgName); ok {
+			used[p.Name()] = p.Imported().Path()
+		} else if o != nil && o.Pkg() != nil && o.Parent() == o.Pkg().Scope() {
+			dotted[o.Pkg().Path()] = true
+		}
+		return true
 	}
-	return false
+	for _, d := range t.outside {
+		ast.Inspect(d, find)
+	}
+	for _, s := range t.body {
+		ast.Inspect(s, find)
+	}
+	for name, path := range t.imports {
+		if strings.HasPrefix(name, "_ ") || strings.HasPrefix(name, ". ") && dotted[path] {
+			used[name] = path
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		short, _, _ := strings.Cut(name, " ")
+		lines += fmt.Sprintf("import %s %q; ", short, used[name])
+	}
+	return lines
 }
 
 // origin is a hash of the cell with what it uses of others, by which results are named.
@@ -437,10 +360,8 @@ func (t *translation) origin() string {
 	}
 	from := map[string]bool{}
 	for _, o := range t.info.Uses {
-		if old, ok := t.before[o]; ok { // m := f(m) uses the m of before
-			o = old
-		}
-		if s, ok := t.nb.symbols[o.Name()]; ok && s.obj == o {
+		name := strings.TrimPrefix(o.Name(), our) // m := f(m) uses the m of before
+		if s, ok := t.nb.symbols[name]; ok && (s.obj == o || name != o.Name()) {
 			from[s.from] = true
 		}
 	}

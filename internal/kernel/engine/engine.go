@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/scanner"
 	"os"
 	"strings"
 	"sync"
@@ -128,9 +129,8 @@ func (e *Engine) prepare(ctx context.Context, s source, call string, out jupyter
 	}
 	b := e.process.Load().builder
 	t, err := e.notebook.Translate(s.file, s.code+call)
-	var m cell.Mistakes
-	if errors.As(err, &m) && len(m.Missing()) > 0 {
-		if err := e.fetch(ctx, b, m.Missing()); err != nil {
+	if missing := cell.Missing(err); len(missing) > 0 {
+		if err := e.fetch(ctx, b, missing); err != nil {
 			return 0, "", err
 		}
 		t, err = e.notebook.Translate(s.file, s.code+call)
@@ -141,14 +141,13 @@ func (e *Engine) prepare(ctx context.Context, s source, call string, out jupyter
 	for _, note := range t.Notes {
 		out.Stream("stderr", note+"\n")
 	}
-	archive, err := b.Compile(ctx, t)
-	if err != nil {
+	if err := b.Compile(ctx, t); err != nil {
 		return 0, "", err
 	}
 	if file, err = b.Plugin(ctx, t.ID); err != nil {
 		return 0, "", err
 	}
-	e.notebook.Commit(t, archive)
+	e.notebook.Commit(t)
 	e.past.sources, e.past.ids = append(e.past.sources, s), append(e.past.ids, t.ID)
 	return t.ID, file, nil
 }
@@ -262,7 +261,7 @@ func (e *Engine) IsComplete(code string) (status, indent string) {
 
 // explained makes an error readable in a notebook.
 func explained(err error, code string) error {
-	var m cell.Mistakes
+	var m scanner.ErrorList
 	var f *wire.Failure
 	var tool *build.Failed
 	e := new(jupyter.Error)
@@ -270,10 +269,10 @@ func explained(err error, code string) error {
 	case errors.Is(err, context.Canceled):
 		return errStopped
 	case errors.As(err, &m):
-		e.Name, e.Value = "Mistake", m[0].String()
+		e.Name, e.Value = "Mistake", m[0].Error()
 		for _, one := range m {
-			e.Traceback = append(e.Traceback, one.String())
-			e.Traceback = append(e.Traceback, quoted(fmt.Sprintf("%s:%d", one.File, one.Line), code)...)
+			e.Traceback = append(e.Traceback, one.Error())
+			e.Traceback = append(e.Traceback, quoted(fmt.Sprintf("%s:%d", one.Pos.Filename, one.Pos.Line), code)...)
 		}
 	case errors.As(err, &f):
 		text := cell.Plain(f.Error())

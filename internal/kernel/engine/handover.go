@@ -179,9 +179,8 @@ func (e *Engine) translateAgain(ctx context.Context, h *build.Host, b *build.Bui
 	for _, s := range e.past.sources {
 		t, err := e.notebook.Translate(s.file, s.code)
 		if err == nil {
-			var archive string
-			if archive, err = b.Compile(ctx, t); err == nil {
-				e.notebook.Commit(t, archive)
+			if err = b.Compile(ctx, t); err == nil {
+				e.notebook.Commit(t)
 				e.past.ids = append(e.past.ids, t.ID)
 			}
 		}

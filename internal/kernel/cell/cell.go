@@ -1,9 +1,12 @@
+// Package cell translates the cells of a notebook into Go packages. A later cell imports the packages of earlier ones, so
+// that all share their variables and types. Nothing here builds or runs a program. Begin with [Read] and [Notebook].
 package cell
 
 import (
 	"fmt"
 	"go/ast"
 	"go/importer"
+	"go/scanner"
 	"go/token"
 	"go/types"
 	"io"
@@ -17,33 +20,14 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
-// Names of ours in translated cells. The first makes a name exported, so that later cells see it; programs print it, and
-// [Plain] takes it away again.
-const (
-	up  = "Ʇ"
-	our = "ʇ"
-)
-
-// Runtime is the package that translated cells call.
-const Runtime = "github.com/parallelcl/parallelcl/internal/kernel/rt"
-
-// Plain returns a program's text without what translation adds to names.
-func Plain(text string) string {
-	if !strings.ContainsAny(text, up+our) {
-		return text
-	}
-	return plain.Replace(text)
-}
-
-var plain = strings.NewReplacer(up, "", our, "")
-
 // Package is a package that cells can import.
 type Package struct {
 	Path, Name string
 	Export     string // the file with its compiled code
 }
 
-// Notebook knows what cells have declared. Its methods may be called side by side.
+// Notebook knows what cells have declared. Its methods may be called side by side. Names of cells are as the translation
+// writes them.
 type Notebook struct {
 	mu       sync.Mutex
 	root     string // GOROOT, where the source of the standard library lies
@@ -52,12 +36,10 @@ type Notebook struct {
 	exports  map[string]string   // from paths of packages to files
 	byName   map[string][]string // from names of packages to paths, the best first
 	imported map[string]string   // the imports of earlier cells: from names to paths
-	dotted   map[string]bool     // and those with a dot
 	symbols  map[string]symbol
-	types    map[string]typeText
-	home     map[*types.Package]int // the cells of packages
-	inFuncs  map[string]bool        // names that functions mention
-	last     int                    // the ID of the last cell
+	types    map[string][]part // the text of types and their methods, which come again with each change of one of them
+	inFuncs  map[string]bool   // names that functions mention
+	last     int               // the ID of the last cell
 }
 
 // symbol is something that a cell has declared.
@@ -65,13 +47,6 @@ type symbol struct {
 	cell int
 	obj  types.Object
 	from string // the hash of what it is made of
-}
-
-// typeText is the text of a type and its methods, which come again with each change of one of them.
-type typeText struct {
-	decl    part
-	methods []part
-	cell    int
 }
 
 // Variable is a variable of a notebook.
@@ -88,15 +63,10 @@ func New(packages []Package, root string) *Notebook {
 func (nb *Notebook) Reset(packages []Package) {
 	nb.mu.Lock()
 	nb.fset = token.NewFileSet()
-	nb.exports, nb.byName = map[string]string{}, map[string][]string{}
-	nb.imported, nb.dotted = map[string]string{}, map[string]bool{}
-	nb.home, nb.inFuncs = map[*types.Package]int{}, map[string]bool{}
-	nb.symbols, nb.types = map[string]symbol{}, map[string]typeText{}
+	nb.exports, nb.byName, nb.imported = map[string]string{}, map[string][]string{}, map[string]string{}
+	nb.symbols, nb.types, nb.inFuncs = map[string]symbol{}, map[string][]part{}, map[string]bool{}
 	nb.importer = importer.ForCompiler(nb.fset, "gc", func(p string) (io.ReadCloser, error) {
-		if f, ok := nb.exports[p]; ok {
-			return os.Open(f)
-		}
-		return nil, fmt.Errorf("no package %s", p)
+		return os.Open(nb.exports[p])
 	})
 	nb.mu.Unlock()
 	nb.Add(packages)
@@ -145,17 +115,31 @@ func rank(p string) int {
 	return 3
 }
 
+// Missing are packages that a cell imports and the notebook does not have, by the error of its translation; see [Notebook.Add].
+func Missing(err error) (paths []string) {
+	list, _ := err.(scanner.ErrorList)
+	for _, one := range list {
+		if p, ok := strings.CutPrefix(one.Msg, noPackage); ok {
+			paths = append(paths, p)
+		}
+	}
+	return paths
+}
+
 // Variables lists the variables of all cells.
 func (nb *Notebook) Variables() (list []Variable) {
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(nb.symbols)) {
 		if v, ok := nb.symbols[name].obj.(*types.Var); ok {
-			list = append(list, Variable{name, types.TypeString(v.Type(), shortNames)})
+			list = append(list, Variable{Plain(name), typeName(v.Type())})
 		}
 	}
 	return list
 }
+
+// typeName is a type as the user reads it.
+func typeName(t types.Type) string { return Plain(types.TypeString(t, (*types.Package).Name)) }
 
 // Names lists what cells have declared, by kind: types, functions, constants, variables.
 func (nb *Notebook) Names() map[string][]string {
@@ -164,12 +148,12 @@ func (nb *Notebook) Names() map[string][]string {
 	list := map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(nb.symbols)) {
 		k := kindOf(nb.symbols[name].obj)
-		list[k] = append(list[k], name)
+		list[k] = append(list[k], Plain(name))
 	}
-	for name, p := range nb.imported {
-		list["import"] = append(list["import"], fmt.Sprintf("%s %q", name, p))
+	for _, name := range slices.Sorted(maps.Keys(nb.imported)) {
+		short, _, _ := strings.Cut(Plain(name), " ")
+		list["import"] = append(list["import"], fmt.Sprintf("%s %q", short, nb.imported[name]))
 	}
-	slices.Sort(list["import"])
 	return list
 }
 
@@ -177,24 +161,18 @@ func (nb *Notebook) Names() map[string][]string {
 func (nb *Notebook) Forget(names ...string) (missing []string) {
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
-	for _, name := range names {
+	for _, plain := range names {
+		name := exported(plain)
 		_, symbol := nb.symbols[name]
 		_, imported := nb.imported[name]
 		if !symbol && !imported {
-			missing = append(missing, name)
+			missing = append(missing, plain)
 		}
 		delete(nb.symbols, name)
-		delete(nb.types, name)
+		delete(nb.types, plain)
 		delete(nb.imported, name)
 	}
 	return missing
-}
-
-func shortNames(p *types.Package) string {
-	if p.Path() == ourPath {
-		return ""
-	}
-	return p.Name()
 }
 
 func kindOf(o types.Object) string {
@@ -213,17 +191,14 @@ func kindOf(o types.Object) string {
 
 // importPath returns the package that a name before dots means, of which a cell uses some names.
 func (nb *Notebook) importPath(name string, uses map[string]bool) (string, bool) {
-	if p, ok := nb.imported[name]; ok {
+	if p, ok := nb.imported[exported(name)]; ok {
 		return p, true
 	}
 	list := nb.byName[name]
-	if i := nb.withNames(list, uses); i >= 0 {
-		return list[i], true
-	}
 	if len(list) == 0 {
 		return "", false
 	}
-	return list[0], true
+	return list[max(0, nb.withNames(list, uses))], true
 }
 
 // withNames finds the first of some packages that has all of some names, or -1.
@@ -250,13 +225,15 @@ func (nb *Notebook) meansPackage(name string, o types.Object, uses map[string]bo
 	return len(uses) > 0 && nb.withNames(nb.byName[name], uses) >= 0
 }
 
-// nameOf is the name by which an import is used.
+// nameOf is the name by which an import is used; those without one have their path with it.
 func (nb *Notebook) nameOf(s *ast.ImportSpec, p string) string {
-	if s.Name != nil {
-		return s.Name.Name
+	switch pkg, err := nb.importer.Import(p); {
+	case s.Name != nil && (s.Name.Name == "_" || s.Name.Name == "."):
+		return s.Name.Name + " " + p
+	case s.Name != nil:
+		return exported(s.Name.Name)
+	case err == nil:
+		return exported(pkg.Name())
 	}
-	if pkg, err := nb.importer.Import(p); err == nil {
-		return pkg.Name()
-	}
-	return path.Base(p)
+	return exported(path.Base(p))
 }
