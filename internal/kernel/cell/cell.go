@@ -3,8 +3,6 @@
 package cell
 
 import (
-	"fmt"
-	"go/ast"
 	"go/importer"
 	"go/scanner"
 	"go/token"
@@ -12,7 +10,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -33,9 +30,9 @@ type Notebook struct {
 	root     string // GOROOT, where the source of the standard library lies
 	fset     *token.FileSet
 	importer types.Importer
-	exports  map[string]string   // from paths of packages to files
-	byName   map[string][]string // from names of packages to paths, the best first
-	imported map[string]string   // the imports of earlier cells: from names to paths
+	exports  map[string]string         // from paths of packages to files
+	byName   map[string][]string       // from names of packages to paths, the best first
+	imported map[string]*types.Package // the imports of earlier cells, by their names
 	symbols  map[string]symbol
 	types    map[string][]part // the text of types and their methods, which come again with each change of one of them
 	inFuncs  map[string]bool   // names that functions mention
@@ -49,7 +46,7 @@ type symbol struct {
 	from string // the hash of what it is made of
 }
 
-// Variable is a variable of a notebook.
+// Variable is a variable of a notebook, or another name in it. An import has its path in place of a type.
 type Variable struct{ Name, Type string }
 
 // New returns a notebook without cells, for a toolchain in root.
@@ -63,7 +60,7 @@ func New(packages []Package, root string) *Notebook {
 func (nb *Notebook) Reset(packages []Package) {
 	nb.mu.Lock()
 	nb.fset = token.NewFileSet()
-	nb.exports, nb.byName, nb.imported = map[string]string{}, map[string][]string{}, map[string]string{}
+	nb.exports, nb.byName, nb.imported = map[string]string{}, map[string][]string{}, map[string]*types.Package{}
 	nb.symbols, nb.types, nb.inFuncs = map[string]symbol{}, map[string][]part{}, map[string]bool{}
 	nb.importer = importer.ForCompiler(nb.fset, "gc", func(p string) (io.ReadCloser, error) {
 		return os.Open(nb.exports[p])
@@ -126,13 +123,18 @@ func Missing(err error) (paths []string) {
 	return paths
 }
 
-// Variables lists the variables of all cells.
-func (nb *Notebook) Variables() (list []Variable) {
+// Names lists what cells have declared of a kind: constant, type, variable, function, or import.
+func (nb *Notebook) Names(kind string) (list []Variable) {
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(nb.symbols)) {
-		if v, ok := nb.symbols[name].obj.(*types.Var); ok {
-			list = append(list, Variable{Plain(name), typeName(v.Type())})
+		if o := nb.symbols[name].obj; kindOf(o) == kind {
+			list = append(list, Variable{Plain(name), typeName(o.Type())})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(nb.imported)) {
+		if path := nb.imported[name].Path(); kind == "import" {
+			list = append(list, Variable{strings.TrimSuffix(Plain(name), path), path})
 		}
 	}
 	return list
@@ -140,22 +142,6 @@ func (nb *Notebook) Variables() (list []Variable) {
 
 // typeName is a type as the user reads it.
 func typeName(t types.Type) string { return Plain(types.TypeString(t, (*types.Package).Name)) }
-
-// Names lists what cells have declared, by kind: types, functions, constants, variables.
-func (nb *Notebook) Names() map[string][]string {
-	nb.mu.Lock()
-	defer nb.mu.Unlock()
-	list := map[string][]string{}
-	for _, name := range slices.Sorted(maps.Keys(nb.symbols)) {
-		k := kindOf(nb.symbols[name].obj)
-		list[k] = append(list[k], Plain(name))
-	}
-	for _, name := range slices.Sorted(maps.Keys(nb.imported)) {
-		short, _, _ := strings.Cut(Plain(name), " ")
-		list["import"] = append(list["import"], fmt.Sprintf("%s %q", short, nb.imported[name]))
-	}
-	return list
-}
 
 // Forget removes names, so that later cells don't see them.
 func (nb *Notebook) Forget(names ...string) (missing []string) {
@@ -189,51 +175,35 @@ func kindOf(o types.Object) string {
 	return "package"
 }
 
-// importPath returns the package that a name before dots means, of which a cell uses some names.
-func (nb *Notebook) importPath(name string, uses map[string]bool) (string, bool) {
+// packageFor returns the package that a name before dots means, of which a cell uses some names, or nil. A name that an earlier
+// cell has declared means a package only if what it stands for has nothing of these names.
+func (nb *Notebook) packageFor(name string, used map[string]bool) (first *types.Package) {
 	if p, ok := nb.imported[exported(name)]; ok {
-		return p, true
+		return p
 	}
-	list := nb.byName[name]
-	if len(list) == 0 {
-		return "", false
-	}
-	return list[max(0, nb.withNames(list, uses))], true
-}
-
-// withNames finds the first of some packages that has all of some names, or -1.
-func (nb *Notebook) withNames(paths []string, names map[string]bool) int {
-	return slices.IndexFunc(paths, func(p string) bool {
-		pkg, err := nb.importer.Import(p)
-		for name := range names {
-			if err == nil && pkg.Scope().Lookup(name) == nil {
-				return false
-			}
-		}
-		return err == nil
-	})
-}
-
-// meansPackage says whether a name that an earlier cell has declared means a package here: what follows its dots is there,
-// and the declared value has nothing of the kind.
-func (nb *Notebook) meansPackage(name string, o types.Object, uses map[string]bool) bool {
-	for use := range uses {
-		if found, _, _ := types.LookupFieldOrMethod(o.Type(), true, o.Pkg(), use); found != nil {
-			return false
+	s, declared := nb.symbols[exported(name)]
+	for use := range used {
+		if declared && has(s.obj, use) {
+			return nil
 		}
 	}
-	return len(uses) > 0 && nb.withNames(nb.byName[name], uses) >= 0
+	for _, path := range nb.byName[name] {
+		p, err := nb.importer.Import(path)
+		if err != nil {
+			continue
+		}
+		misses := func(use string) bool { return p.Scope().Lookup(use) == nil }
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(used)), misses) && (len(used) > 0 || !declared) {
+			return p
+		}
+		if first == nil && !declared {
+			first = p
+		}
+	}
+	return first
 }
 
-// nameOf is the name by which an import is used; those without one have their path with it.
-func (nb *Notebook) nameOf(s *ast.ImportSpec, p string) string {
-	switch pkg, err := nb.importer.Import(p); {
-	case s.Name != nil && (s.Name.Name == "_" || s.Name.Name == "."):
-		return s.Name.Name + " " + p
-	case s.Name != nil:
-		return exported(s.Name.Name)
-	case err == nil:
-		return exported(pkg.Name())
-	}
-	return exported(path.Base(p))
+func has(o types.Object, name string) bool {
+	found, _, _ := types.LookupFieldOrMethod(o.Type(), true, o.Pkg(), name)
+	return found != nil
 }

@@ -138,12 +138,13 @@ func TestDeclarations(t *testing.T) {
 		nb.Commit(c)
 	}
 	want := []Variable{{"a", "float64"}, {"b", "string"}, {"c", "float64"}, {"n", "int"}}
-	if got := nb.Variables(); !slices.Equal(got, want) {
+	if got := nb.Names("variable"); !slices.Equal(got, want) {
 		t.Errorf("variables %v, want %v", got, want)
 	}
-	names := nb.Names()
-	if !slices.Equal(names["function"], []string{"f"}) || !slices.Equal(names["type"], []string{"T"}) || !slices.Equal(names["import"], []string{"r \"math/rand\""}) {
-		t.Errorf("names %v", names)
+	for kind, want := range map[string]Variable{"function": {"f", "func()"}, "type": {"T", "T"}, "constant": {"k", "untyped int"}, "import": {"r", "math/rand"}} {
+		if got := nb.Names(kind); !slices.Equal(got, []Variable{want}) {
+			t.Errorf("%s: %v, want %v", kind, got, want)
+		}
 	}
 	if missing := nb.Forget("a", "zzz"); !slices.Equal(missing, []string{"zzz"}) {
 		t.Errorf("missing %v", missing)

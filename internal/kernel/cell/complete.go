@@ -1,18 +1,20 @@
 package cell
 
 import (
-	"cmp"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"go/types"
+	"os"
 	"slices"
 	"strings"
 	"unicode"
 )
 
 // Proposal is what may stand at a place in a cell.
-type Proposal struct{ Text, Kind, Signature string }
+type Proposal struct {
+	Text, Kind, Signature string
+	object                types.Object
+}
 
 // cursor is the name that stands where something is to be completed.
 const cursor = our + "cursor"
@@ -37,22 +39,14 @@ func (nb *Notebook) Complete(code string, offset int) (start int, list []Proposa
 			list = append(list, p)
 		}
 	}
-	other := func(p Proposal) int { // those that begin with other letters come last
-		if strings.HasPrefix(p.Text, begun) {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(list, func(a, b Proposal) int {
-		return cmp.Or(other(a)-other(b), strings.Compare(a.Text, b.Text))
-	})
+	slices.SortStableFunc(list, func(a, b Proposal) int { return strings.Compare(a.Text, b.Text) })
 	return start, slices.CompactFunc(list, func(a, b Proposal) bool { return a.Text == b.Text })
 }
 
 func inName(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // proposals lists what may stand at the cursor.
-func (c *checked) proposals() (list []Proposal) {
+func (c *Cell) proposals() (list []Proposal) {
 	ast.Inspect(c.syntax, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
@@ -77,7 +71,7 @@ func (c *checked) proposals() (list []Proposal) {
 }
 
 // members lists the fields and methods of a value, or the names of a package.
-func (c *checked) members(x ast.Expr) (list []Proposal) {
+func (c *Cell) members(x ast.Expr) (list []Proposal) {
 	if id, ok := x.(*ast.Ident); ok {
 		if p, ok := c.info.Uses[id].(*types.PkgName); ok {
 			scope := p.Imported().Scope()
@@ -131,7 +125,7 @@ func fields(t types.Type) (list []Proposal) {
 }
 
 // scopeNames lists the names that are known at a position, and packages that can be imported.
-func (c *checked) scopeNames(at token.Pos) (list []Proposal) {
+func (c *Cell) scopeNames(at token.Pos) (list []Proposal) {
 	for scope := c.pkg.Scope().Innermost(at); scope != nil; scope = scope.Parent() {
 		for _, name := range scope.Names() {
 			o := scope.Lookup(name)
@@ -152,7 +146,7 @@ func (c *checked) scopeNames(at token.Pos) (list []Proposal) {
 }
 
 func proposal(o types.Object) Proposal {
-	p := Proposal{Text: Plain(o.Name()), Kind: kindOf(o)}
+	p := Proposal{Text: Plain(o.Name()), Kind: kindOf(o), object: o}
 	if v, ok := o.(*types.Var); ok && v.IsField() {
 		p.Kind = "field"
 	}
@@ -170,44 +164,27 @@ func proposal(o types.Object) Proposal {
 
 // Inspect describes the name at an offset of a cell: its declaration, and what its comment says.
 func (nb *Notebook) Inspect(code string, offset int) (declaration, doc string) {
-	s := source{"In[0]", Read(code).Go}
-	if len(s.code) != len(code) {
-		return "", ""
-	}
-	nb.mu.Lock()
-	defer nb.mu.Unlock()
-	at := s.place(offset)
-	s.code += formOf(s.code).closing
-	c, _, _ := nb.understand(s, true)
-	if c == nil {
-		return "", ""
-	}
-	for _, names := range []map[*ast.Ident]types.Object{c.info.Defs, c.info.Uses} {
-		for id, o := range names {
-			pos, length := nb.fset.Position(id.Pos()), len(Plain(id.Name))
-			if o != nil && pos.Filename == s.file && pos.Line == at.Line && pos.Column <= at.Column && at.Column <= pos.Column+length {
-				return Plain(types.ObjectString(o, (*types.Package).Name)), strings.TrimSpace(nb.comment(o))
-			}
+	end := len(code) - len(strings.TrimLeftFunc(code[offset:], inName))
+	start, list := nb.Complete(code, end)
+	for _, p := range list {
+		if p.Text == code[start:end] && p.object != nil {
+			return Plain(types.ObjectString(p.object, (*types.Package).Name)), strings.TrimSpace(nb.comment(p.object))
 		}
 	}
 	return "", ""
 }
 
 // comment is what stands above the declaration of something, in the source of its package.
-func (nb *Notebook) comment(o types.Object) (best string) {
-	if p, ok := o.(*types.PkgName); ok {
-		return "package " + p.Imported().Path()
-	}
+func (nb *Notebook) comment(o types.Object) (text string) {
 	pos := nb.fset.Position(o.Pos())
-	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, strings.Replace(pos.Filename, "$GOROOT", nb.root, 1), nil, parser.ParseComments|parser.SkipObjectResolution)
-	if err != nil {
-		return ""
-	}
-	for _, g := range f.Comments { // the one that ends on the line before
-		if fset.Position(g.End()).Line == pos.Line-1 {
-			best = g.Text()
+	source, _ := os.ReadFile(strings.Replace(pos.Filename, "$GOROOT", nb.root, 1)) // of a cell there is none
+	lines := strings.Split(string(source), "\n")
+	for _, line := range slices.Backward(lines[:max(0, min(pos.Line-1, len(lines)))]) {
+		line, isComment := strings.CutPrefix(strings.TrimSpace(line), "//")
+		if !isComment {
+			break
 		}
+		text = strings.TrimPrefix(line, " ") + "\n" + text
 	}
-	return best
+	return text
 }

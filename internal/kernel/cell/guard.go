@@ -40,7 +40,8 @@ func (t *translation) guard(n ast.Node) bool {
 			n.Body.List = append([]ast.Stmt{checkpoint()}, n.Body.List...)
 		}
 	case *ast.GoStmt:
-		if t.canGuard(ast.Unparen(n.Call.Fun)) {
+		_, generic := t.info.Instances[named(n.Call.Fun)] // of one, the type is known only where it is called
+		if t.info.Types[n.Call.Fun].IsValue() && !generic {
 			n.Call.Fun = within("Guard", n.Call.Fun)
 		}
 	case *ast.SelectorExpr:
@@ -74,32 +75,15 @@ func (t *translation) forgetFlag(call *ast.CallExpr) {
 // guardInput has readers of the standard input ask the user. As a file, os.Stdin stays what it is: empty.
 func (t *translation) guardInput(call *ast.CallExpr) {
 	sig, ok := t.info.TypeOf(call.Fun).(*types.Signature)
-	if !ok {
-		return
-	}
 	for i, arg := range call.Args {
-		sel, ok := arg.(*ast.SelectorExpr)
-		if !ok || i >= sig.Params().Len() || types.TypeString(sig.Params().At(i).Type(), nil) != "io.Reader" {
+		sel, selects := arg.(*ast.SelectorExpr)
+		if !ok || !selects || i >= sig.Params().Len() || types.TypeString(sig.Params().At(i).Type(), nil) != "io.Reader" {
 			continue
 		}
-		if v, ok := t.info.Uses[sel.Sel].(*types.Var); ok && v.Pkg().Path() == "os" && v.Name() == "Stdin" {
-			sel.X = &ast.Ident{NamePos: sel.Pos(), Name: runtimeName}
+		if o := t.info.Uses[sel.Sel]; o != nil && o.Pkg() != nil && o.Pkg().Path()+"."+o.Name() == "os.Stdin" {
+			call.Args[i] = &ast.Ident{NamePos: sel.Pos(), Name: runtimeName + ".Stdin"}
 		}
 	}
-}
-
-// canGuard says whether a function has one type, which is known before it is called.
-func (t *translation) canGuard(f ast.Expr) bool {
-	if tv := t.info.Types[f]; tv.IsBuiltin() || tv.IsType() {
-		return false
-	}
-	if id, ok := f.(*ast.Ident); ok { // the type of a generic function is known only where it is called
-		if o, ok := t.info.Uses[id].(*types.Func); ok && o.Signature().TypeParams().Len() > 0 {
-			return false
-		}
-	}
-	sig, ok := t.info.TypeOf(f).Underlying().(*types.Signature)
-	return ok && sig.TypeParams().Len() == 0
 }
 
 // show shows the value of the cell's last expression. What a function of package fmt returns is nobody's result, and neither
@@ -142,17 +126,22 @@ var silent = []string{"Write", "WriteString", "Close", "Flush", "copy", "recover
 
 // callee returns the name and the package of the function that is called.
 func callee(info *types.Info, call *ast.CallExpr) (name, pkg string) {
-	var id *ast.Ident
-	switch f := ast.Unparen(call.Fun).(type) {
+	if o := info.Uses[named(call.Fun)]; o != nil {
+		name = o.Name()
+		if o.Pkg() != nil {
+			pkg = o.Pkg().Path()
+		}
+	}
+	return name, pkg
+}
+
+// named is the last name of what is called, if it has one.
+func named(f ast.Expr) *ast.Ident {
+	switch f := ast.Unparen(f).(type) {
 	case *ast.Ident:
-		id = f
+		return f
 	case *ast.SelectorExpr:
-		id = f.Sel
-	default:
-		return "", ""
+		return f.Sel
 	}
-	if o := info.Uses[id]; o != nil && o.Pkg() != nil {
-		return o.Name(), o.Pkg().Path()
-	}
-	return id.Name, ""
+	return nil
 }

@@ -36,10 +36,10 @@ const hiddenTag = "`json:\"-\"`"
 
 // export writes the names in a part in the form in which other cells see them. Go's own names stay, unless the cell or the
 // notebook declares them: what is in reach of neither is a field or a method.
-func (c *checked) export(n ast.Node) bool {
+func (c *Cell) export(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.Ident:
-		if types.Universe.Lookup(n.Name) == nil || n.Obj != nil || c.knows(n.Name) {
+		if types.Universe.Lookup(n.Name) == nil || n.Obj != nil && n.Obj != free || c.knows(n.Name) {
 			n.Name = exported(n.Name)
 		}
 	case *ast.SelectorExpr:

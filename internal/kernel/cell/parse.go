@@ -21,9 +21,11 @@ type part struct {
 	name  string // of a function or type, or of a method: T.M
 	of    string // the type that it declares, or to which the method belongs
 	from  source
-	again bool                // it is of an earlier cell, and comes again with its type
-	free  map[*ast.Ident]bool // the names in its cell that are declared outside of it
+	again bool // it is of an earlier cell, and comes again with its type
 }
+
+// free is the object of names that a cell does not declare where it uses them.
+var free = new(ast.Object)
 
 // parse cuts the Go code of a cell into its parts. The parser reads statements only inside of functions, and functions and
 // imports only outside. So what is between these becomes the body of a function. With an error, it goes as far as what parses.
@@ -50,13 +52,12 @@ func parse(fset *token.FileSet, s source) (f *ast.File, parts []part, err error)
 	if f == nil {
 		return nil, nil, err
 	}
-	free := map[*ast.Ident]bool{}
 	for _, id := range f.Unresolved {
-		free[id] = true
+		id.Obj = free
 	}
 	for _, n := range nodes(f) {
 		file := fset.File(f.FileStart)
-		p := part{node: n, from: s, free: free, text: text[file.Offset(n.Pos()):min(file.Offset(n.End()), len(text))]}
+		p := part{node: n, from: s, text: text[file.Offset(n.Pos()):min(file.Offset(n.End()), len(text))]}
 		p.name, p.of = nameOf(n)
 		parts = append(parts, p)
 	}
@@ -69,15 +70,17 @@ func (s source) place(at int) token.Position {
 	return token.Position{Filename: s.file, Line: line, Column: column}
 }
 
+func endOf(s source) token.Position { return s.place(len(strings.TrimRight(s.code, " \t\n"))) }
+
 // within places the parser's errors that are behind the code at its end. That imports stand at the beginning is not asked here.
 func (s source) within(err error) error {
 	var list scanner.ErrorList
 	errors.As(err, &list)
-	end := s.place(len(strings.TrimRight(s.code, " \t\n")))
+	end := endOf(s)
 	list = slices.DeleteFunc(list, func(e *scanner.Error) bool { return strings.HasPrefix(e.Msg, "imports must appear") })
 	for _, e := range list {
-		if e.Pos.Line > end.Line {
-			e.Pos, e.Msg = end, strings.ReplaceAll(e.Msg, "found '}'", "found the end of the cell")
+		if e.Pos.Line > end.Line || e.Pos.Line == end.Line && e.Pos.Column >= end.Column {
+			e.Pos, e.Msg = end, "the cell ends within a statement"
 		}
 	}
 	return list.Err()

@@ -36,7 +36,7 @@ func Read(code string) (s Source) {
 	if word, _, _ := strings.Cut(strings.TrimSpace(first), " "); magics[word] {
 		return Source{Magic: strings.TrimSpace(first), Body: body}
 	}
-	for at := nextCommand(code); at >= 0; at = nextCommand(code) {
+	for at := nextCommand(code, 0); at >= 0; {
 		end := lineEnd(code, at)
 		for end < len(code) && code[end-1] == '\\' {
 			end = lineEnd(code, end+1)
@@ -44,6 +44,7 @@ func Read(code string) (s Source) {
 		line := strings.TrimSpace(strings.ReplaceAll(code[at:end], "\\\n", " "))
 		s.Commands = append(s.Commands, Command{1 + strings.Count(code[:at], "\n"), strings.TrimPrefix(line, commentPrefix)})
 		code = code[:at] + notNewline.ReplaceAllString(code[at:end], " ") + code[end:]
+		at = nextCommand(code, end)
 	}
 	s.Go = code
 	return s
@@ -58,15 +59,15 @@ func lineEnd(text string, at int) int {
 	return len(text)
 }
 
-// nextCommand returns where the first command begins, or -1. Only Go lies before it.
-func nextCommand(code string) int {
-	for l := range lexemes(code) {
-		line := code[strings.LastIndexByte(code[:l.at], '\n')+1 : l.at]
-		if !l.begins || l.depth != 0 || strings.TrimSpace(line) != "" {
+// nextCommand returns where the next command begins, or -1. Only Go lies between from and there.
+func nextCommand(code string, from int) int {
+	for l := range lexemes(code[from:]) {
+		at := from + l.at
+		if !l.begins || l.depth != 0 || strings.TrimSpace(code[strings.LastIndexByte(code[:at], '\n')+1:at]) != "" {
 			continue
 		}
-		if code[l.at] == '!' || code[l.at] == '%' || strings.HasPrefix(l.text, commentPrefix) {
-			return l.at
+		if code[at] == '!' || code[at] == '%' || strings.HasPrefix(l.text, commentPrefix) {
+			return at
 		}
 	}
 	return -1
@@ -118,17 +119,15 @@ func nesting(tok token.Token) int {
 // Complete says whether a cell can run as it is. If not, it is open, and a next line is indented by depth, or it is invalid.
 func Complete(code string) (complete, invalid bool, depth int) {
 	s := Read(code)
-	if s.Magic != "" {
-		return true, false, 0
-	}
-	form := formOf(s.Go)
 	_, _, err := parse(token.NewFileSet(), source{"", s.Go})
-	depth = len(form.closing)
+	list, _ := err.(scanner.ErrorList)
 	switch {
-	case depth > 0, form.operator, form.inText && form.many:
-		return false, false, depth
+	case len(list) == 0:
+		return true, false, 0
+	case list[0].Pos == endOf(source{"", s.Go}), strings.HasPrefix(list[0].Msg, "raw string"), strings.HasPrefix(list[0].Msg, "comment not"):
+		return false, false, len(formOf(s.Go).closing)
 	}
-	return err == nil, err != nil, 0
+	return false, true, 0
 }
 
 // form is what the brackets and the ends of statements tell of Go code, which need not be right.
@@ -137,8 +136,6 @@ type form struct {
 	stray    int    // where the first bracket closes nothing, or -1
 	closing  string // what closes the brackets that are open at the end
 	inText   bool   // the end is within a string, a character or a comment
-	many     bool   // which can have many lines
-	operator bool   // the end is after an operator
 }
 
 // section is a stretch of a cell.
@@ -171,7 +168,7 @@ func formOf(code string) form {
 		case nesting(l.token) < 0 && f.stray < 0:
 			f.stray = l.at
 		}
-		f.inText, f.many = l.end > len(code), l.text[0] == '`' || strings.HasPrefix(l.text, "/*")
+		f.inText = l.end > len(code)
 		switch {
 		case l.token == token.COMMENT:
 			continue
@@ -182,9 +179,6 @@ func formOf(code string) form {
 			if begin < 0 {
 				begin = l.at
 			}
-		}
-		if l.text != "\n" {
-			f.operator = l.token.IsOperator() && l.token != token.SEMICOLON && nesting(l.token) == 0
 		}
 	}
 	cut()

@@ -23,9 +23,19 @@ type Cell struct {
 	Text  string
 	Notes []string // what the user should know
 
-	checked *checked
+	nb      *Notebook
+	parts   []part
+	syntax  *ast.File
+	pkg     *types.Package
+	info    *types.Info
+	top     map[string]bool               // what the cell declares
+	imports map[string]*types.Package     // what it imports, by its names; by the path after one of _ and .
+	stands  map[types.Object]string       // what is written for objects of ours
+	same    map[types.Object]types.Object // variables and functions that are those of an earlier cell
+	again   map[*ast.Ident]string         // what is assigned to again by :=, and is blank for the checker
 	symbols map[string]symbol
-	inFuncs []string // names of the notebook that functions mention
+	inFuncs map[string]bool // names of the notebook that functions mention
+	wrong   scanner.ErrorList
 }
 
 // Path is the import path of a cell's package.
@@ -39,25 +49,26 @@ func packageName(id int) string { return fmt.Sprint(our, id) }
 func (nb *Notebook) Translate(file, code string) (*Cell, error) {
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
-	c, carried, err := nb.understand(source{file, code}, true)
-	var notes []string
-	if list, ok := err.(scanner.ErrorList); ok && len(carried) > 0 && outside(list, file) {
-		for _, name := range carried {
-			notes = append(notes, fmt.Sprintf("The method %s does not fit the new type and is left out: run its cell again.", name))
+	s := source{file, code}
+	c, carried, err := nb.understand(s, true)
+	elsewhere := func(one *scanner.Error) bool { return one.Pos.Filename != file }
+	if list, ok := err.(scanner.ErrorList); ok && len(carried) > 0 && slices.ContainsFunc(list, elsewhere) {
+		if c, _, err = nb.understand(s, false); err == nil {
+			for _, name := range carried {
+				c.Notes = append(c.Notes, fmt.Sprintf("The method %s does not fit the new type and is left out: run its cell again.", name))
+			}
 		}
-		c, _, err = nb.understand(source{file, code}, false)
 	}
 	if err != nil {
 		return nil, err
 	}
 	nb.last++
-	t := &translation{checked: c, same: map[types.Object]types.Object{}, needs: map[string]string{runtimeName: Runtime}}
-	t.cell = &Cell{ID: nb.last, Notes: notes, checked: c, symbols: map[string]symbol{}}
-	return t.cell, t.translate()
+	t := &translation{Cell: c, needs: map[string]string{Runtime: runtimeName}}
+	return c, t.translate()
 }
 
-// understand reads and checks code. What it returns is of use also with an error.
-func (nb *Notebook) understand(s source, carry bool) (c *checked, carried []string, err error) {
+// understand reads and checks code. What it returns is of use also with an error, unless it is nil.
+func (nb *Notebook) understand(s source, carry bool) (c *Cell, carried []string, err error) {
 	f, parts, err := parse(nb.fset, s)
 	if f == nil {
 		return nil, nil, err
@@ -70,48 +81,37 @@ func (nb *Notebook) understand(s source, carry bool) (c *checked, carried []stri
 	return c, carried, cmp.Or(err, wrong)
 }
 
-// outside says whether a mistake is in the text of another cell.
-func outside(list scanner.ErrorList, file string) bool {
-	return slices.ContainsFunc(list, func(one *scanner.Error) bool { return one.Pos.Filename != file })
-}
-
 // Commit makes what a cell declares known to later cells.
 func (nb *Notebook) Commit(c *Cell) {
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
-	for name := range c.checked.own {
-		if !strings.HasPrefix(name, "_ ") {
-			nb.imported[name] = c.checked.imports[name]
-			delete(nb.symbols, name)
-		}
+	for name, pkg := range c.imports {
+		nb.imported[name] = pkg
+		delete(nb.symbols, name)
 	}
 	for name, s := range c.symbols {
 		nb.symbols[name] = s
 		delete(nb.imported, name)
 		delete(nb.types, Plain(name))
 	}
-	for _, p := range c.checked.parts {
+	for _, p := range c.parts {
 		if p.of != "" {
 			nb.types[p.of] = append(nb.types[p.of], p)
 		}
 	}
-	for _, name := range c.inFuncs {
-		nb.inFuncs[name] = true
-	}
+	maps.Copy(nb.inFuncs, c.inFuncs)
 }
 
 // translation makes the text of a package from a cell whose types are known.
 type translation struct {
-	*checked
-	cell    *Cell
-	same    map[types.Object]types.Object // variables and functions that are those of an earlier cell
-	needs   map[string]string             // packages that the translation mentions by names of ours
-	outside []ast.Decl                    // types, constants and functions
-	vars    strings.Builder               // declarations of variables
-	begin   []string                      // statements that declare the cell
-	enters  []ast.Stmt                    // those that make parts of the program known
-	body    []ast.Stmt                    // all
-	inFunc  bool                          // while names are written: those of a function
+	*Cell
+	needs   map[string]string // the names of packages that the translation mentions, by path
+	outside []ast.Decl        // types, constants and functions
+	vars    strings.Builder   // declarations of variables
+	begin   []string          // statements that declare the cell
+	enters  []ast.Stmt        // those that make parts of the program known
+	body    []ast.Stmt        // all
+	inFunc  bool              // refer is in a function
 	failed  error
 }
 
@@ -119,6 +119,11 @@ func (t *translation) translate() error {
 	t.findSame()
 	origin := t.origin()
 	t.show(t.lastExpression())
+	for i, p := range t.parts {
+		if d, ok := p.node.(*ast.GenDecl); ok && d.Tok == token.VAR {
+			t.parts[i].node = assignment(d)
+		}
+	}
 	for _, p := range t.parts {
 		_, t.inFunc = p.node.(*ast.FuncDecl)
 		ast.Inspect(p.node, t.guard)
@@ -128,24 +133,32 @@ func (t *translation) translate() error {
 		id.Name = t.nameOf(t.pkg.Scope().Lookup(name))
 	}
 	for _, p := range t.parts {
-		t.place(p)
+		t.put(p)
 	}
-	if main := t.pkg.Scope().Lookup(up + "main"); t.top[up+"main"] {
-		t.body = append(t.body, &ast.ExprStmt{X: call(t.nameOf(main))})
+	if t.top[up+"main"] {
+		t.run(&ast.ExprStmt{X: call(t.nameOf(t.pkg.Scope().Lookup(up + "main")))}, false)
 	}
-	for _, name := range slices.Sorted(maps.Keys(t.cell.symbols)) {
-		t.declare(name, t.cell.symbols[name].obj)
+	for _, name := range slices.Sorted(maps.Keys(t.symbols)) {
+		t.declare(name, t.symbols[name].obj)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s\n//line %scell:1\n%s", t.text(t.outside), our, t.vars.String())
-	fmt.Fprintf(&b, "func %sframe(f func()) { f() }\nfunc Declare() {\n%s.Enter(%d, %q, %sframe)\n", our, runtimeName, t.cell.ID, origin, our)
-	fmt.Fprintf(&b, "%s\n}\nfunc Register() {\n%s\n}\nfunc Run() {\nDeclare()\n%s\n}\n", strings.Join(t.begin, "\n"), t.text(t.enters), t.text(t.body))
-	t.cell.Text = "package cell; " + t.importLines() + b.String()
+	text := fmt.Sprintf("\n%s\n//line %scell:1\n%s", t.print(t.outside), our, t.vars.String()) +
+		fmt.Sprintf("func %sframe(f func()) { f() }\nfunc Declare() {\n%s.Enter(%d, %q, %sframe)\n", our, runtimeName, t.ID, origin, our) +
+		fmt.Sprintf("%s\n}\nfunc Register() {\n%s\n}\nfunc Run() {\nDeclare()\n%s\n}\n", strings.Join(t.begin, "\n"), t.print(t.enters), t.print(t.body))
+	t.Text = "package cell; "
+	for name, pkg := range t.imports {
+		if strings.HasPrefix(name, "_") && t.needs[pkg.Path()] == "" {
+			t.needs[pkg.Path()] = "_"
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(t.needs)) {
+		t.Text += fmt.Sprintf("import %s %q; ", t.needs[path], path)
+	}
+	t.Text += text
 	return t.failed
 }
 
-// text writes syntax with the lines of the cells.
-func (t *translation) text(syntax any) string {
+// print writes syntax with the lines of the cells.
+func (t *translation) print(syntax any) string {
 	var b strings.Builder
 	config := printer.Config{Mode: printer.RawFormat | printer.SourcePos}
 	if err := config.Fprint(&b, t.nb.fset, syntax); err != nil {
@@ -158,32 +171,37 @@ func (t *translation) text(syntax any) string {
 // new value. Others are new, and what was compiled before keeps the old ones.
 func (t *translation) findSame() {
 	for name := range t.top {
-		obj, old := t.pkg.Scope().Lookup(name), t.nb.symbols[name].obj
+		obj, old := t.pkg.Scope().Lookup(name), t.nb.symbols[name]
 		switch {
-		case obj == nil:
+		case obj == nil: // a blank
 			continue
-		case old == nil:
-		case sameStorage(old, obj):
-			t.same[obj] = old
-			t.cell.symbols[name] = t.nb.symbols[name]
+		case old.obj == nil:
+		case sameStorage(old.obj, obj):
+			t.same[obj] = old.obj
+			t.symbols[name] = old
 			continue
 		case kindOf(obj) == "type":
-			t.cell.Notes = append(t.cell.Notes, Plain(name)+" is a new type: values made before keep the old one.")
+			t.Notes = append(t.Notes, Plain(name)+" is a new type: values made before keep the old one.")
 		case t.nb.inFuncs[name]:
-			t.cell.Notes = append(t.cell.Notes, Plain(name)+" has another type now: functions of earlier cells still use the old one.")
+			t.Notes = append(t.Notes, Plain(name)+" has another type now: functions of earlier cells still use the old one.")
 		}
-		t.cell.symbols[name] = symbol{cell: t.cell.ID, obj: obj}
+		t.symbols[name] = symbol{cell: t.ID, obj: obj}
 	}
-	slices.Sort(t.cell.Notes)
+	slices.Sort(t.Notes)
 }
 
 func sameStorage(old, now types.Object) bool {
-	f, isFunc := now.(*types.Func)
-	return types.Identical(old.Type(), now.Type()) && kindOf(old) == kindOf(now) &&
-		(kindOf(now) == "variable" || isFunc && f.Signature().TypeParams().Len() == 0)
+	return types.Identical(old.Type(), now.Type()) && kindOf(old) == kindOf(now) && isStored(now)
 }
 
-// nameOf is how the translation mentions something that a cell has declared.
+// isStored says whether something is the value of a variable. Functions without type parameters are, so that functions that
+// call one see the new one when it is declared again.
+func isStored(o types.Object) bool {
+	f, ok := o.(*types.Func)
+	return kindOf(o) == "variable" || ok && f.Signature().TypeParams().Len() == 0
+}
+
+// nameOf is how the translation mentions something of a package.
 func (t *translation) nameOf(o types.Object) string {
 	if old, ok := t.same[o]; ok {
 		o = old
@@ -196,66 +214,59 @@ func (t *translation) nameOf(o types.Object) string {
 
 // qualifier is how the translation mentions a package, whatever the cell calls it.
 func (t *translation) qualifier(p *types.Package) string {
-	name := p.Name()
-	switch {
-	case p == t.pkg:
+	if p == t.pkg {
 		return ""
-	case !isCell(p):
-		name = fmt.Sprint(our, name, len(p.Path()))
 	}
-	t.needs[name] = p.Path()
-	return name
+	if t.needs[p.Path()] == "" {
+		t.needs[p.Path()] = fmt.Sprint(our, len(t.needs))
+	}
+	return t.needs[p.Path()]
 }
 
-func isCell(p *types.Package) bool { return p != nil && strings.HasPrefix(p.Path(), wire.CellPath) }
-
-// refer writes names that cells have declared as the translation must.
+// refer writes names from outside of functions as the translation must.
 func (t *translation) refer(n ast.Node) bool {
-	id, ok := n.(*ast.Ident)
-	if !ok {
-		return true
-	}
-	o := cmp.Or(t.info.Defs[id], t.info.Uses[id])
-	if text, ok := t.ours[o]; ok {
-		id.Name = text
-	} else if before, ok := strings.CutPrefix(id.Name, our); ok && o != nil {
-		id.Name = t.nameOf(t.nb.symbols[before].obj)
-	} else if o != nil && isCell(o.Pkg()) && o.Parent() == o.Pkg().Scope() {
-		if t.inFunc {
-			t.cell.inFuncs = append(t.cell.inFuncs, id.Name)
+	switch n := n.(type) {
+	case *ast.SelectorExpr:
+		if x, ok := n.X.(*ast.Ident); ok {
+			if p, ok := t.info.Uses[x].(*types.PkgName); ok {
+				x.Name = t.qualifier(p.Imported())
+				return false
+			}
 		}
-		id.Name = t.nameOf(o)
+	case *ast.Ident:
+		o := cmp.Or(t.info.Defs[n], t.info.Uses[n])
+		if text, ok := t.stands[o]; ok {
+			n.Name = text
+		} else if o != nil && o.Pkg() != nil && o.Parent() == o.Pkg().Scope() {
+			n.Name = t.nameOf(o)
+			if t.inFunc {
+				t.inFuncs[o.Name()] = true
+			}
+		}
 	}
 	return true
 }
 
-// place puts a part into the package. Definitions become assignments. A function without type parameters is the value of a
-// variable, so that functions that call it see the new one when it is declared again.
-func (t *translation) place(p part) {
+// put puts a part into the package.
+func (t *translation) put(p part) {
 	switch n := p.node.(type) {
 	case *ast.FuncDecl:
 		t.outside = append(t.outside, n)
-		if o := t.info.Defs[n.Name]; n.Recv == nil && n.Type.TypeParams == nil && p.name != "_" {
-			n.Name = ast.NewIdent(our + p.name)
-			t.begin = append(t.begin, t.nameOf(o)+" = "+n.Name.Name)
-			if one := call(t.nameOf(o)); strings.HasPrefix(p.name, "init_") { // which GoNB runs before each cell
-				t.run(&ast.ExprStmt{X: one}, true)
-			} else if p.name == "init" {
-				t.run(&ast.ExprStmt{X: one}, false)
-			}
+		o := t.info.Defs[n.Name]
+		if n.Recv != nil || p.name == "_" || !isStored(o) {
+			return
+		}
+		n.Name = ast.NewIdent(our + p.name)
+		t.begin = append(t.begin, t.nameOf(o)+" = "+n.Name.Name)
+		if always := strings.HasPrefix(p.name, "init_"); always || p.name == "init" { // GoNB runs those before each cell
+			t.run(&ast.ExprStmt{X: call(t.nameOf(o))}, always)
 		}
 	case *ast.GenDecl:
-		switch n.Tok {
-		case token.VAR:
-			t.run(assignment(n), false)
-		case token.CONST, token.TYPE:
+		if n.Tok != token.IMPORT {
 			t.outside = append(t.outside, n)
 		}
-	case *ast.ExprStmt:
-		c, _ := n.X.(*ast.CallExpr)
-		t.run(n, c != nil && registers(c))
 	case ast.Stmt:
-		t.run(n, false)
+		t.run(n, registers(n))
 	}
 }
 
@@ -267,8 +278,16 @@ func (t *translation) run(s ast.Stmt, enters bool) {
 	}
 }
 
-// registers says whether a call is that of a function Register….
-func registers(c *ast.CallExpr) bool {
+// registers says whether a statement calls a function Register….
+func registers(s ast.Stmt) bool {
+	e, _ := s.(*ast.ExprStmt)
+	if e == nil {
+		return false
+	}
+	c, _ := e.X.(*ast.CallExpr)
+	if c == nil {
+		return false
+	}
 	f, ok := c.Fun.(*ast.SelectorExpr)
 	return ok && strings.HasPrefix(f.Sel.Name, "Register")
 }
@@ -291,14 +310,12 @@ func assignment(d *ast.GenDecl) ast.Stmt {
 
 // declare declares a variable that is new, or that of a function, for later cells and for the inspector.
 func (t *translation) declare(name string, o types.Object) {
-	v, isVar := o.(*types.Var)
-	f, isFunc := o.(*types.Func)
-	if o.Pkg() != t.pkg || !isVar && (!isFunc || f.Signature().TypeParams().Len() > 0) {
+	if o.Pkg() != t.pkg || !isStored(o) {
 		return
 	}
 	fmt.Fprintf(&t.vars, "var %s %s\n", name, t.typeText(o.Type()))
-	if isVar {
-		t.begin = append(t.begin, fmt.Sprintf("%s.Declare(%q, &%s)", runtimeName, Plain(v.Name()), name))
+	if kindOf(o) == "variable" {
+		t.begin = append(t.begin, fmt.Sprintf("%s.Declare(%q, &%s)", runtimeName, Plain(name), name))
 	}
 }
 
@@ -309,47 +326,9 @@ var unnameable = regexp.MustCompile(`[\pL\d_]\.[\p{Ll}_]`)
 func (t *translation) typeText(typ types.Type) string {
 	text := types.TypeString(typ, t.qualifier)
 	if unnameable.MatchString(text) {
-		t.failed = fmt.Errorf("a variable of the type %s cannot outlive its cell, since only its package can name that type: give the variable an interface for its type, or put the statement into a function", Plain(types.TypeString(typ, nil)))
-	}
-	if strings.Contains(text, "unsafe.Pointer") {
-		t.needs["unsafe"] = "unsafe"
+		t.failed = fmt.Errorf("a variable of the type %s cannot outlive its cell, since only its package can name that type: give the variable an interface for its type, or put the statement into a function", typeName(typ))
 	}
 	return text
-}
-
-// importLines are the imports that the translation needs.
-func (t *translation) importLines() (lines string) {
-	used := maps.Clone(t.needs)
-	dotted := map[string]bool{}
-	find := func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		if !ok {
-			return true
-		}
-		o := t.info.Uses[id]
-		if p, ok := o.(*types.PkgName); ok {
-			used[p.Name()] = p.Imported().Path()
-		} else if o != nil && o.Pkg() != nil && o.Parent() == o.Pkg().Scope() {
-			dotted[o.Pkg().Path()] = true
-		}
-		return true
-	}
-	for _, d := range t.outside {
-		ast.Inspect(d, find)
-	}
-	for _, s := range t.body {
-		ast.Inspect(s, find)
-	}
-	for name, path := range t.imports {
-		if strings.HasPrefix(name, "_ ") || strings.HasPrefix(name, ". ") && dotted[path] {
-			used[name] = path
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(used)) {
-		short, _, _ := strings.Cut(name, " ")
-		lines += fmt.Sprintf("import %s %q; ", short, used[name])
-	}
-	return lines
 }
 
 // origin is a hash of the cell with what it uses of others, by which results are named.
@@ -367,9 +346,9 @@ func (t *translation) origin() string {
 	}
 	fmt.Fprint(h, slices.Sorted(maps.Keys(from)))
 	origin := fmt.Sprintf("%x", h.Sum(nil)[:8])
-	for name, s := range t.cell.symbols {
+	for name, s := range t.symbols {
 		s.from = origin
-		t.cell.symbols[name] = s
+		t.symbols[name] = s
 	}
 	return origin
 }

@@ -177,10 +177,16 @@ func expand(path string) string {
 }
 
 func (c *commands) list([]string) error {
-	names := c.notebook.Names()
 	for _, kind := range []string{"import", "constant", "type", "variable", "function"} {
-		if len(names[kind]) > 0 {
-			c.out.Stream("stdout", fmt.Sprintf("%ss: %s\n", kind, strings.Join(names[kind], ", ")))
+		var names []string
+		for _, n := range c.notebook.Names(kind) {
+			if kind == "import" {
+				n.Name += fmt.Sprintf(" %q", n.Type)
+			}
+			names = append(names, n.Name)
+		}
+		if len(names) > 0 {
+			c.out.Stream("stdout", fmt.Sprintf("%ss: %s\n", kind, strings.Join(names, ", ")))
 		}
 	}
 	return nil

@@ -95,7 +95,7 @@ func (e *Engine) handover(ctx context.Context, p *process, h *build.Host, force 
 // save has a host save the variables: by "save", or by "autosave", which leaves out what is large or may be changing.
 func (e *Engine) save(ctx context.Context, p *process, op, dir string) (wire.Answer, error) {
 	var names []string
-	for _, v := range e.notebook.Variables() {
+	for _, v := range e.notebook.Names("variable") {
 		names = append(names, v.Name)
 	}
 	return p.call(ctx, wire.Request{Op: op, Path: dir, List: names})

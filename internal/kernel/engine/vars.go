@@ -21,7 +21,7 @@ func (e *Engine) ask(ctx context.Context, r wire.Request) (wire.Answer, error) {
 // vars shows the variables of the notebook, also while a cell runs.
 func (c *commands) vars([]string) error {
 	types := map[string]string{}
-	for _, v := range c.notebook.Variables() {
+	for _, v := range c.notebook.Names("variable") {
 		types[v.Name] = v.Type
 	}
 	a, err := c.ask(c.ctx, wire.Request{Op: "variables", List: slices.Sorted(maps.Keys(types))})
