@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
+	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 )
 
 // offline forbids the go command to download.
@@ -38,7 +39,7 @@ func module(t *testing.T) string {
 		"internal/seed/seed.go":         "package seed\n",
 		"cmd/pcl/main.go":               "package main\n\nfunc main() {}\n",
 		"internal/kernel/serve/main.go": "package main\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc main() { fmt.Println(\"serves\", os.Args[1]) }\n",
-		"internal/kernel/host/main.go":  "package main\n\nfunc main() {}\n",
+		"internal/kernel/host/host.go":  "package host\n\nfunc Main() {}\n",
 		"tools/go.mod":                  "module " + Module + "/tools\n",
 		"tools/tools.go":                "package tools\n",
 		".git/config":                   "",
@@ -88,7 +89,7 @@ func packages(t *testing.T, k Kernel) (paths []string) {
 		t.Fatal(err)
 	}
 	for _, p := range h.Packages {
-		if strings.HasPrefix(p.Path, Module) {
+		if strings.HasPrefix(p.Path, Module) && cell.Importable(p.Path) {
 			paths = append(paths, strings.TrimPrefix(p.Path, Module))
 		}
 	}
@@ -124,7 +125,7 @@ func TestInstalledCopyOutlivesItsOrigin(t *testing.T) {
 		}
 		return err
 	})
-	want := []string{"cmd/pcl/main.go", "go.mod", "go.sum", "internal/kernel/host/main.go", "internal/kernel/serve/main.go", "internal/seed/seed.go", "notebooks/quickstart.go",
+	want := []string{"cmd/pcl/main.go", "go.mod", "go.sum", "internal/kernel/host/host.go", "internal/kernel/serve/main.go", "internal/seed/seed.go", "notebooks/quickstart.go",
 		"toy/toy.go", "viz/report/page.gohtml", "viz/report/report.go"}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("copied %q, %v; want %q", got, err, want)

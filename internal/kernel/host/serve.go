@@ -1,6 +1,6 @@
-// Command host is the process in which the cells of a notebook run. The kernel builds it with a further file, which imports
-// every package that cells can import, so that all cells share them. It reads requests on file 3 and answers on file 4.
-package main
+// Package host is the process in which the cells of a notebook run. The kernel makes a program of it that imports every package
+// that cells can import, so that all cells share them. It reads requests on file 3 and answers on file 4.
+package host
 
 import (
 	"bufio"
@@ -41,7 +41,8 @@ func say(a wire.Answer) {
 	answers.w.Write(append(data, '\n')) // if the kernel is gone, so is this process soon
 }
 
-func main() {
+// Main answers requests until there are no more.
+func Main() {
 	debug.SetTraceback("single")
 	answers.w = os.NewFile(4, "answers")
 	origin.SetNotebook(os.Getenv(wire.SourceVariable), rt.Origin)
