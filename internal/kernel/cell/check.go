@@ -46,8 +46,19 @@ func (c *Cell) see(o types.Object) {
 	}
 }
 
+// seePackage puts a package into the scope. By the name of a dot, its names come there.
 func (c *Cell) seePackage(name string, pkg *types.Package) {
-	c.see(types.NewPkgName(token.NoPos, c.pkg, exported(name), pkg))
+	switch name {
+	case "_":
+	case ".":
+		for _, one := range pkg.Scope().Names() {
+			if token.IsExported(one) {
+				c.see(pkg.Scope().Lookup(one))
+			}
+		}
+	default:
+		c.see(types.NewPkgName(token.NoPos, c.pkg, exported(name), pkg))
+	}
 }
 
 // noPackage begins the message about an import that the notebook does not have.
@@ -86,27 +97,19 @@ func (c *Cell) findPackages() {
 func (c *Cell) addImport(s *ast.ImportSpec) {
 	path, _ := strconv.Unquote(s.Path.Value)
 	pkg, err := c.nb.importer.Import(path)
-	switch {
-	case err != nil:
+	if err != nil {
 		c.mistake(s.Path.Pos(), noPackage+path)
-	case s.Name == nil:
-		c.imports[exported(pkg.Name())] = pkg
-		c.seePackage(pkg.Name(), pkg)
-	case s.Name.Name == ".", s.Name.Name == "_":
-		c.imports[s.Name.Name+path] = pkg
-		c.seeDotted(s.Name.Name+path, pkg)
-	default:
-		c.imports[exported(s.Name.Name)] = pkg
-		c.seePackage(s.Name.Name, pkg)
+		return
 	}
-}
-
-// seeDotted puts the names of a package into the scope if it is imported with a dot.
-func (c *Cell) seeDotted(name string, pkg *types.Package) {
-	for _, one := range pkg.Scope().Names() {
-		if strings.HasPrefix(name, ".") && token.IsExported(one) {
-			c.see(pkg.Scope().Lookup(one))
-		}
+	name := pkg.Name()
+	if s.Name != nil {
+		name = s.Name.Name
+	}
+	c.seePackage(name, pkg)
+	if name == "_" || name == "." {
+		c.imports[name+path] = pkg
+	} else {
+		c.imports[exported(name)] = pkg
 	}
 }
 
@@ -116,7 +119,9 @@ func (c *Cell) seeEarlier() {
 		c.see(s.obj)
 	}
 	for name, pkg := range c.nb.imported {
-		c.seeDotted(name, pkg)
+		if name[0] == '.' {
+			c.seePackage(".", pkg)
+		}
 	}
 	pkg, err := c.nb.importer.Import(Runtime)
 	if err != nil {

@@ -24,7 +24,7 @@ func (nb *Notebook) Complete(code string, offset int) (start int, list []Proposa
 	start = len(strings.TrimRightFunc(code[:offset], inName))
 	begun := code[start:offset]
 	src := Read(code[:start]).Go
-	form := formOf(src)
+	form := source{"", src}.form()
 	if len(src) < start || form.inText {
 		return offset, nil
 	}

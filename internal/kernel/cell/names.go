@@ -57,20 +57,13 @@ func (c *Cell) export(n ast.Node) bool {
 			if f.Tag == nil && slices.ContainsFunc(f.Names, isHidden) {
 				f.Tag = &ast.BasicLit{Kind: token.STRING, Value: hiddenTag}
 			}
-			exportAll(f.Names)
 		}
-	case *ast.InterfaceType:
-		for _, f := range n.Methods.List {
-			exportAll(f.Names)
+	case *ast.Field:
+		for _, id := range n.Names {
+			id.Name = exported(id.Name)
 		}
 	}
 	return true
 }
 
 func isHidden(id *ast.Ident) bool { return !id.IsExported() && id.Name != "_" }
-
-func exportAll(names []*ast.Ident) {
-	for _, id := range names {
-		id.Name = exported(id.Name)
-	}
-}

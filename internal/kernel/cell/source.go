@@ -37,27 +37,21 @@ func Read(code string) (s Source) {
 		return Source{Magic: strings.TrimSpace(first), Body: body}
 	}
 	for at := nextCommand(code, 0); at >= 0; {
-		end := lineEnd(code, at)
-		for end < len(code) && code[end-1] == '\\' {
-			end = lineEnd(code, end+1)
-		}
-		line := strings.TrimSpace(strings.ReplaceAll(code[at:end], "\\\n", " "))
+		text := commandText.FindString(code[at:])
+		line := strings.TrimSpace(strings.ReplaceAll(text, "\\\n", " "))
 		s.Commands = append(s.Commands, Command{1 + strings.Count(code[:at], "\n"), strings.TrimPrefix(line, commentPrefix)})
-		code = code[:at] + notNewline.ReplaceAllString(code[at:end], " ") + code[end:]
+		end := at + len(text)
+		code = code[:at] + notNewline.ReplaceAllString(text, " ") + code[end:]
 		at = nextCommand(code, end)
 	}
 	s.Go = code
 	return s
 }
 
-var notNewline = regexp.MustCompile(`(?s-m)[^\n]`)
-
-func lineEnd(text string, at int) int {
-	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
-		return at + i
-	}
-	return len(text)
-}
+var (
+	commandText = regexp.MustCompile(`^([^\n]*\\\n)*[^\n]*`)
+	notNewline  = regexp.MustCompile(`[^\n]`)
+)
 
 // nextCommand returns where the next command begins, or -1. Only Go lies between from and there.
 func nextCommand(code string, from int) int {
@@ -73,9 +67,9 @@ func nextCommand(code string, from int) int {
 	return -1
 }
 
-// lexeme is a token of Go code, which need not be right.
+// lexeme is a token of Go code, which need not be right. One that has no end in the code ends behind it.
 type lexeme struct {
-	at, end int // where it stands; one that has no end in the code ends behind it
+	at, end int
 	token   token.Token
 	text    string
 	depth   int  // how many brackets are open before it
@@ -114,74 +108,4 @@ func nesting(tok token.Token) int {
 		return -1
 	}
 	return 0
-}
-
-// Complete says whether a cell can run as it is. If not, it is open, and a next line is indented by depth, or it is invalid.
-func Complete(code string) (complete, invalid bool, depth int) {
-	s := Read(code)
-	_, _, err := parse(token.NewFileSet(), source{"", s.Go})
-	list, _ := err.(scanner.ErrorList)
-	switch {
-	case len(list) == 0:
-		return true, false, 0
-	case list[0].Pos == endOf(source{"", s.Go}), strings.HasPrefix(list[0].Msg, "raw string"), strings.HasPrefix(list[0].Msg, "comment not"):
-		return false, false, len(formOf(s.Go).closing)
-	}
-	return false, true, 0
-}
-
-// form is what the brackets and the ends of statements tell of Go code, which need not be right.
-type form struct {
-	sections []section
-	stray    int    // where the first bracket closes nothing, or -1
-	closing  string // what closes the brackets that are open at the end
-	inText   bool   // the end is within a string, a character or a comment
-}
-
-// section is a stretch of a cell.
-type section struct {
-	begin, end int
-	outside    bool // of functions: an import, a function or a method
-}
-
-// outsideText begins what stands outside of functions. A function literal has no name.
-var outsideText = regexp.MustCompile(`^(import\b|func\s+[\pL_]|func\s*\([^()]*\)\s*[\pL_][\pL\d_]*\s*\()`)
-
-var closing = map[token.Token]string{token.LPAREN: ")", token.LBRACK: "]", token.LBRACE: "}"}
-
-func formOf(code string) form {
-	f := form{stray: -1}
-	from, begin, end := 0, -1, 0 // the section, and a statement
-	cut := func() {
-		if begin >= 0 && outsideText.MatchString(code[begin:end]) {
-			f.sections = append(f.sections, section{from, begin, false}, section{begin, end, true})
-			from = end
-		}
-		begin = -1
-	}
-	for l := range lexemes(code) {
-		switch {
-		case nesting(l.token) > 0:
-			f.closing = closing[l.token] + f.closing
-		case nesting(l.token) < 0 && f.closing != "":
-			f.closing = f.closing[1:]
-		case nesting(l.token) < 0 && f.stray < 0:
-			f.stray = l.at
-		}
-		f.inText = l.end > len(code)
-		switch {
-		case l.token == token.COMMENT:
-			continue
-		case l.token == token.SEMICOLON && l.depth <= 0:
-			cut()
-		default:
-			end = min(l.end, len(code))
-			if begin < 0 {
-				begin = l.at
-			}
-		}
-	}
-	cut()
-	f.sections = append(f.sections, section{from, len(code), false})
-	return f
 }

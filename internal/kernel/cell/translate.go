@@ -146,7 +146,7 @@ func (t *translation) translate() error {
 		fmt.Sprintf("%s\n}\nfunc Register() {\n%s\n}\nfunc Run() {\nDeclare()\n%s\n}\n", strings.Join(t.begin, "\n"), t.print(t.enters), t.print(t.body))
 	t.Text = "package cell; "
 	for name, pkg := range t.imports {
-		if strings.HasPrefix(name, "_") && t.needs[pkg.Path()] == "" {
+		if name[0] == '_' && t.needs[pkg.Path()] == "" {
 			t.needs[pkg.Path()] = "_"
 		}
 	}
@@ -266,7 +266,7 @@ func (t *translation) put(p part) {
 			t.outside = append(t.outside, n)
 		}
 	case ast.Stmt:
-		t.run(n, registers(n))
+		t.run(n, registers.MatchString(p.text))
 	}
 }
 
@@ -278,19 +278,8 @@ func (t *translation) run(s ast.Stmt, enters bool) {
 	}
 }
 
-// registers says whether a statement calls a function Register….
-func registers(s ast.Stmt) bool {
-	e, _ := s.(*ast.ExprStmt)
-	if e == nil {
-		return false
-	}
-	c, _ := e.X.(*ast.CallExpr)
-	if c == nil {
-		return false
-	}
-	f, ok := c.Fun.(*ast.SelectorExpr)
-	return ok && strings.HasPrefix(f.Sel.Name, "Register")
-}
+// registers begins a statement that makes a part of the program known.
+var registers = regexp.MustCompile(`^[^\s(]+\.Register\w*\(`)
 
 // assignment gives variables that were declared their values.
 func assignment(d *ast.GenDecl) ast.Stmt {
