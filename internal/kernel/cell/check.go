@@ -97,7 +97,11 @@ func (c *Cell) findPackages() {
 func (c *Cell) addImport(s *ast.ImportSpec) {
 	path, _ := strconv.Unquote(s.Path.Value)
 	pkg, err := c.nb.importer.Import(path)
-	if err != nil {
+	switch {
+	case path == "":
+		c.mistake(s.Path.Pos(), "want the path of a package in quotes")
+		return
+	case err != nil:
 		c.mistake(s.Path.Pos(), noPackage+path)
 		return
 	}
