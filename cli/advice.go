@@ -19,10 +19,8 @@ func (c *runCmd) advise(err error, config experiment.Config) error {
 	switch {
 	case errors.Is(err, experiment.ErrInterrupted):
 		return fmt.Errorf("%w %s; %s", err, c.saved(config), goOn())
-	case errors.Is(err, experiment.ErrUnfinished) && c.Replace:
-		help = "--replace --resume continues it"
 	case errors.Is(err, experiment.ErrUnfinished):
-		help = "--resume continues it; --replace starts the run again, and keeps the saved files until that is finished"
+		help = "--resume continues it; --replace removes it and starts again"
 	case errors.Is(err, experiment.ErrForeign):
 		help = "move it elsewhere, or put this run in its place with --replace"
 	case errors.Is(err, experiment.ErrData):
@@ -39,10 +37,9 @@ func (c *runCmd) advise(err error, config experiment.Config) error {
 
 // saved says where an interrupted run was saved, or that it had not made a step yet.
 func (c *runCmd) saved(config experiment.Config) string {
-	for _, dir := range []string{filepath.Join(c.dir(config), experiment.ReplacementDir), c.dir(config)} {
-		if files, err := fs.Glob(os.DirFS(dir), "checkpoint-*.pcl"); err == nil && len(files) > 0 {
-			return "and saved in " + dir
-		}
+	dir := c.dir(config)
+	if files, err := fs.Glob(os.DirFS(dir), "checkpoint-*.pcl"); err == nil && len(files) > 0 {
+		return "and saved in " + dir
 	}
 	return "before its first step"
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -218,7 +219,7 @@ func (c *benchStepCmd) learner(b *backend.Backend, programs *pcl.Programs, name 
 	if o.Method, err = method.New(plain, parameters(c.Param)); err != nil {
 		return nil, err
 	}
-	l, err := pcl.NewLearner(o)
+	l, err := pcl.New(context.Background(), o)
 	if err != nil {
 		return nil, err
 	}

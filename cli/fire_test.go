@@ -244,6 +244,9 @@ func (f *fire) begin(mode []string) *actor {
 		f.t.Fatal(err)
 	}
 	defer said.Close()
+	if slices.Contains(mode, "--replace") {
+		f.finished = "" // it may be removed from now on
+	}
 	a := &actor{mode: mode, said: said.Name(), full: f.full, ended: make(chan error, 1)}
 	a.cmd = exec.Command("pcl", slices.Concat(f.args, mode, []string{"--keep", fmt.Sprint(1 + f.rng.IntN(3)), "-o", f.out()})...)
 	a.cmd.Stderr = said
@@ -396,14 +399,12 @@ func (f *fire) inspect() {
 		}
 		f.finished = result
 	}
-	for _, at := range []string{dir, filepath.Join(dir, "replacement")} {
-		for _, name := range []string{"result.json", "scenario.json"} {
-			if text := f.read(at, name); text != "" && !json.Valid([]byte(text)) {
-				f.t.Errorf("%s is broken: %q", name, text)
-			}
+	for _, name := range []string{"result.json", "scenario.json"} {
+		if text := f.read(dir, name); text != "" && !json.Valid([]byte(text)) {
+			f.t.Errorf("%s is broken: %q", name, text)
 		}
-		f.checkpoints(at)
 	}
+	f.checkpoints(dir)
 }
 
 // read returns a file, "" where there is none.

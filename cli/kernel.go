@@ -12,11 +12,11 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
-// kernelCmd is `pcl kernel`, which installs, lists, removes and examines the Jupyter kernel.
+// kernelCmd is `pcl kernel`, which installs, shows, removes and examines the Jupyter kernel.
 type kernelCmd struct {
 	Install kernelInstallCmd `cmd:"" help:"Install or update the kernel for this user."`
-	List    kernelListCmd    `cmd:"" help:"List the installed kernels."`
-	Remove  kernelRemoveCmd  `cmd:"" help:"Remove kernels and their files."`
+	List    kernelListCmd    `cmd:"" help:"Show the installed kernel."`
+	Remove  kernelRemoveCmd  `cmd:"" help:"Remove the kernel and its files, with the private JupyterLab."`
 	Doctor  kernelDoctorCmd  `cmd:"" help:"Show what notebooks need, what is missing, and how to fix it."`
 }
 
@@ -30,7 +30,7 @@ func kernelOptions(rc *runContext) (kernel.Options, error) {
 	if err != nil {
 		return kernel.Options{}, err
 	}
-	return kernel.Options{Cache: filepath.Join(cache, "notebook"), Data: data, Progress: rc.progress()}, nil
+	return kernel.Options{Cache: filepath.Join(cache, "notebook"), Data: data, Note: rc.note}, nil
 }
 
 // moduleFlag is the flag of all commands that install the kernel.
@@ -40,14 +40,7 @@ type moduleFlag struct {
 
 // install installs the kernel and the backend that its cells will use.
 func (m moduleFlag) install(rc *runContext, o kernel.Options) (kernel.Kernel, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return kernel.Kernel{}, err
-	}
-	if o.Go, err = kernel.FindGo(); err != nil {
-		return kernel.Kernel{}, err
-	}
-	source, err := kernel.FindSource(rc.ctx, o, m.Module, dir)
+	source, err := kernel.FindSource(rc.ctx, m.Module)
 	if err != nil {
 		return kernel.Kernel{}, err
 	}
@@ -55,10 +48,7 @@ func (m moduleFlag) install(rc *runContext, o kernel.Options) (kernel.Kernel, er
 	if err != nil {
 		return k, resumable(rc, err)
 	}
-	if k.Moved != "" {
-		rc.note("%s", printable.Line(k.Moved))
-	}
-	b, err := backend.Open(rc.ctx, backend.Options{Progress: o.Progress})
+	b, err := backend.Open(rc.ctx, backend.Options{Progress: rc.progress()})
 	if err != nil {
 		return k, resumable(rc, err)
 	}
@@ -99,77 +89,31 @@ func (c *kernelListCmd) Run(rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	list, err := kernel.List(o.Data)
-	if err != nil {
+	list := []kernel.Kernel{} // not null in JSON
+	k, err := kernel.Read(o)
+	switch {
+	case err == nil:
+		list = append(list, k)
+	case !errors.Is(err, os.ErrNotExist):
 		return err
-	}
-	if len(list) == 0 && !c.JSON {
-		fmt.Fprintln(rc.stderr, "No kernel is installed: pcl kernel install")
+	case !c.JSON:
+		rc.note("No kernel is installed: pcl kernel install")
 		return nil
 	}
-	t := newTable("NAME", "TITLE", "VERSION", "MODULE")
-	for _, k := range list {
-		t.row(k.Name, k.Title, k.Version, k.Source)
-	}
-	return rc.print(c.JSON, append([]kernel.Kernel{}, list...), t.print) // JSON has [] instead of null for an empty list
+	return rc.print(c.JSON, list, newTable("NAME", "TITLE", "VERSION", "MODULE").row(k.Name, k.Title, k.Version, k.Source).print)
 }
 
-type kernelRemoveCmd struct {
-	Versions []string `arg:"" optional:"" name:"version" help:"Versions to remove, as pcl kernel list names them."`
-	All      bool     `help:"Remove every kernel, and from the cache the tools and the private JupyterLab."`
-}
-
-// Validate wants kernels to be named, or all.
-func (c *kernelRemoveCmd) Validate() error {
-	if c.All == (len(c.Versions) > 0) {
-		return errors.New("name the versions to remove, or give --all")
-	}
-	return nil
-}
+type kernelRemoveCmd struct{}
 
 func (c *kernelRemoveCmd) Run(rc *runContext) error {
 	o, err := kernelOptions(rc)
 	if err != nil {
 		return err
 	}
-	list, err := kernel.List(o.Data)
-	if err != nil {
+	if err := kernel.Remove(o); err != nil {
 		return err
 	}
-	chosen := list
-	if !c.All {
-		if chosen, err = withVersions(list, c.Versions); err != nil {
-			return err
-		}
-	}
-	for _, k := range chosen {
-		if err := kernel.Remove(o.Cache, k); err != nil {
-			return err
-		}
-		if err := rc.done("removed %s", printable.Line(k.Spec)); err != nil {
-			return err
-		}
-	}
-	if c.All {
-		return os.RemoveAll(o.Cache)
-	}
-	return nil
-}
-
-func withVersions(list []kernel.Kernel, versions []string) ([]kernel.Kernel, error) {
-	var chosen []kernel.Kernel
-	for _, v := range versions {
-		n := len(chosen)
-		for _, k := range list {
-			if k.Version == v || k.Name == v {
-				chosen = append(chosen, k)
-			}
-		}
-		if len(chosen) == n {
-			return nil, usagef("no kernel of version %q is installed; pcl kernel list shows them", v)
-		}
-	}
-	return chosen, nil
+	return rc.done("removed the kernel and %s", printable.Line(o.Cache))
 }
 
 type kernelDoctorCmd struct {

@@ -54,32 +54,28 @@ func (c *reportCmd) pages(rc *runContext) error {
 		}
 	}
 	for _, n := range notebooks {
-		if left := n.LeftOut(); len(left) > 0 {
-			rc.note("%s: not shown as in the notebook, as the page's end says:\n  %s", n.File, strings.Join(left, "\n  "))
+		if len(n.LeftOut) > 0 {
+			rc.note("%s: not shown as in the notebook, as the page's end says:\n  %s", n.File, strings.Join(n.LeftOut, "\n  "))
 		}
 	}
 	return errors.Join(append([]error{err}, failed...)...)
 }
 
 func (c *reportCmd) site(rc *runContext, notebooks []*report.Notebook) error {
-	dir := c.out("site")
-	if err := report.Site(rc.ctx, dir, cmp.Or(c.Title, "Notebooks"), notebooks, thisCommand()); err != nil {
+	pages, err := report.Site(rc.ctx, c.out("site"), cmp.Or(c.Title, "Notebooks"), notebooks, thisCommand())
+	if err != nil {
 		return err
 	}
-	var pages []string
-	for _, n := range notebooks {
-		pages = append(pages, filepath.Join(dir, strings.TrimSuffix(filepath.Base(n.File), ".ipynb")+".html"))
-	}
-	return c.finish(rc, filepath.Join(dir, report.IndexFile), pages)
+	return c.finish(rc, pages[0], pages[1:])
 }
 
 // results executes a notebook, unless it has results already or the flags say not to execute it.
 func (c *reportCmd) results(rc *runContext, n *report.Notebook) error {
 	switch {
-	case c.Execute == nil && n.Executed():
+	case c.Execute == nil && n.Executed:
 		return nil
 	case c.Execute != nil && !*c.Execute:
-		if !n.HasResults() {
+		if !n.HasResults {
 			return fmt.Errorf("%s was never executed: leave out --no-execute, or execute it in JupyterLab", n.File)
 		}
 		return nil
@@ -103,7 +99,9 @@ func (c *reportCmd) results(rc *runContext, n *report.Notebook) error {
 		return err
 	}
 	rc.note("  done in %.0f s", time.Since(begin).Seconds())
-	return n.TakeResults(executed)
+	executed.File, executed.SHA256 = n.File, n.SHA256
+	*n = *executed
+	return nil
 }
 
 // prepare installs what executes notebooks.
@@ -128,7 +126,7 @@ func (c *reportCmd) prepare(rc *runContext) error {
 			return nil
 		}
 	}
-	return errors.New("the private JupyterLab has no nbconvert: pcl kernel remove --all, then try again")
+	return errors.New("the private JupyterLab has no nbconvert: pcl kernel remove, then try again")
 }
 
 // ourKernels are the kernel names in notebooks that stand for our kernel.
@@ -140,7 +138,7 @@ func (c *reportCmd) execute(ctx context.Context, n *report.Notebook, folder stri
 		"--to", "notebook", "--execute", "--allow-errors", "--log-level=ERROR", "--ExecutePreprocessor.startup_timeout=300",
 		"--output-dir", folder, "--output", filepath.Base(n.File),
 	}
-	if slices.Contains(ourKernels, n.Kernel()) {
+	if slices.Contains(ourKernels, n.Kernel) {
 		args = append(args, "--ExecutePreprocessor.kernel_name="+kernel.Name)
 	}
 	cmd := exec.CommandContext(ctx, c.nbconvert, append(args, n.File)...)

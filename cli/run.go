@@ -37,7 +37,7 @@ type runCmd struct {
 	Weights         bool   `help:"Save the trained network as weights.safetensors, for pcl export weights."`
 	RecordArrays    int    `range:"whole [0,inf)" rare:"" name:"record-arrays" placeholder:"N" help:"Write batches and parameters of the first N steps as .npz, so that another program can repeat them (bench/peers/replay.py)."`
 	Resume          bool   `help:"Continue interrupted runs from their newest checkpoint. Finished runs are not repeated, with or without this flag."`
-	Replace         bool   `xor:"again" help:"Repeat runs that are finished or saved already; the old files stay until the new result is complete."`
+	Replace         bool   `xor:"again" help:"Repeat runs that are finished or saved already; what they left is removed first."`
 	Checkpoint      string `rare:"" xor:"again" type:"existingfile" placeholder:"FILE" help:"Continue a single run from this checkpoint; later checkpoints are deleted when the next one is saved."`
 	CheckpointEvery int    `range:"whole [0,inf)" rare:"" default:"500" placeholder:"N" help:"Steps between checkpoints; 0 saves only on Ctrl-C."`
 	Keep            int    `range:"whole [1,inf)" rare:"" default:"3" placeholder:"N" help:"Checkpoints to keep."`

@@ -84,7 +84,7 @@ func (c *toyCmd) draw(traces []*toy.Trace) error {
 	for _, t := range traces {
 		drawn = append(drawn, viz.NewTrace(t, title(t.Method)))
 	}
-	figure, err := viz.ToyDescent(viz.Light, drawn...)
+	figure, err := viz.ToyDescent(drawn...)
 	if err != nil {
 		return err
 	}

@@ -60,10 +60,3 @@ func (s *Selection) Sample(i int, x []float32) (class int) {
 	fp.Units(x, s.set.Image(s.split, at))
 	return int(s.split.Labels[at])
 }
-
-// Table returns the pixels of the whole split, and Row the row of image i in it: a device keeps the table. It is nil
-// where the samples are numbers and not bytes.
-func (s *Selection) Table() []uint8 { return s.split.Pixels }
-
-// Row is the row of image i in the table.
-func (s *Selection) Row(i int) int { return s.indices[i] }

@@ -1,12 +1,10 @@
 package pcl
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
 	"sync/atomic"
 
@@ -68,10 +66,10 @@ func (l *Learner) listen(t *attached) error {
 	})
 }
 
-// Reattach restarts an ended task: it keeps its outputs, and its samples stay in the memory. When it ends again, old and
-// new samples compete for the task's places, at random or, if the method ranks samples, in one ranking. Of t, only Stream
-// is required. Classes, if given, must be the task's; Name, ClassNames and Test, if given, replace the old ones. After an
-// error the learner is unchanged.
+// Reattach restarts an ended task with a new stream: it keeps its outputs, and its samples stay in the memory. When it ends
+// again, old and new samples compete for the task's places, at random or, if the method ranks samples, in one ranking. Test,
+// if t has any, replaces the old test samples; the name and the classes stay what they were. After an error the learner is
+// unchanged.
 func (l *Learner) Reattach(id int, t Task) error {
 	t.require()
 	return l.call(context.Background(), "reattach", func() error {
@@ -84,23 +82,19 @@ func (l *Learner) Reattach(id int, t Task) error {
 		case t.Classes != nil && !slices.Equal(t.Classes, old.Classes):
 			return fmt.Errorf("%s has classes %v, not %v: attach a task of its own for others", label(id, old.Name), old.Classes, t.Classes)
 		}
-		a, names := &attached{Task: old.Task, id: id, samples: old.samples}, map[int]string(nil)
-		a.Name, a.Stream = cmp.Or(t.Name, old.Name), t.Stream
-		if t.Test != nil {
+		a := &attached{Task: old.Task, id: id, samples: old.samples}
+		if a.Stream = t.Stream; t.Test != nil {
 			a.Test = t.Test
 		}
-		if t.ClassNames != nil && !slices.Equal(t.ClassNames, old.ClassNames) {
-			a.ClassNames, names = slices.Clone(t.ClassNames), l.roll.namesBut(id)
-		}
-		if err = l.check(a, names, l.heads.Contiguous(id)); err == nil { // a task of another network may not fit
+		if err = l.fitsMethod(id, l.heads.Contiguous(id)); err == nil { // a task of another network may not fit
 			err = l.open(a)
 		}
 		if err != nil {
 			a.free()
 			return fmt.Errorf("%s: %w", label(id, a.Name), err)
 		}
-		if t.ClassNames != nil || a.Name != old.Name || t.Test != nil {
-			l.roll.replace(id, a.Task)
+		if t.Test != nil {
+			l.roll.test(id, t.Test)
 		}
 		l.count(id, -1)
 		l.arrived(a)
@@ -108,19 +102,21 @@ func (l *Learner) Reattach(id int, t Task) error {
 	})
 }
 
-// begin opens a new task and gives it its outputs.
+// begin opens a new task and gives it its outputs. The classifier grows before the first batch is fetched, which cannot be
+// given back; outputs that no task has do no harm if the stream then fails.
 func (l *Learner) begin(t *attached) error {
 	outputs, err := l.outputsFor(t.Classes)
-	if err != nil {
-		return err
+	if err == nil {
+		err = t.checkNames(l.roll.names)
 	}
-	if err := l.check(t, l.roll.names, l.heads.Together(t.Classes)); err != nil {
-		return err
+	if err == nil {
+		err = l.fitsMethod(t.id, l.heads.Together(t.Classes))
 	}
-	if outputs == l.options.Model.Outputs() {
+	if err == nil && outputs > l.options.Model.Outputs() {
+		err = l.grow(outputs)
+	}
+	if err == nil {
 		err = l.open(t)
-	} else {
-		err = l.openWider(t, outputs)
 	}
 	if err != nil {
 		return err
@@ -128,68 +124,8 @@ func (l *Learner) begin(t *attached) error {
 	return l.heads.Add(t.Classes)
 }
 
-// openWider opens a task for which the classifier has to grow. What may fail of the growth comes before the fetch, since a
-// batch that was fetched cannot be given back; the growth itself comes after it, since a stream may fail, too.
-func (l *Learner) openWider(t *attached, outputs int) error {
-	g, err := l.widened(outputs)
-	if err != nil {
-		return err
-	}
-	if err := l.open(t); err != nil {
-		g.free()
-		return err
-	}
-	return l.takeOn(g)
-}
-
-// check returns an error if a task cannot be begun, as far as this is known without its first batch. names are those that
-// other tasks give their classes; together says whether no output of another task lies among the task's.
-func (l *Learner) check(t *attached, names map[int]string, together bool) error {
-	if err := t.checkNames(); err != nil {
-		return err
-	}
-	for i, name := range t.ClassNames {
-		if other := names[t.Classes[i]]; other != "" && name != "" && name != other {
-			return fmt.Errorf("it calls class %d %q, and another task %q; a class has one name", t.Classes[i], name, other)
-		}
-	}
-	if err := l.fitsMethod(t.id, together); err != nil {
-		return err
-	}
-	return guarded("the stream", func() error {
-		s, ok := t.Stream.(data.Classed)
-		if !ok {
-			return nil
-		}
-		for _, c := range s.Classes() {
-			if !slices.Contains(t.Classes, c) {
-				return fmt.Errorf("its stream has samples of class %d, and the task has the classes %v", c, t.Classes)
-			}
-		}
-		return nil
-	})
-}
-
-// unshared returns an error if a task's stream is that of another task, too: each would miss what the other fetches, and
-// both may fetch at the same time.
-func (l *Learner) unshared(t *attached) error {
-	typ := reflect.TypeOf(t.Stream)
-	if typ.Kind() != reflect.Pointer || typ.Elem().Size() == 0 { // pointers to nothing are all equal
-		return nil
-	}
-	for _, other := range l.tasks {
-		if other != t && other.Stream == t.Stream {
-			return fmt.Errorf("its stream is also that of %s: each task needs one of its own", label(other.id, other.Name))
-		}
-	}
-	return nil
-}
-
 // open fetches a task's first batch, if there is one yet, and has the stream say when there are more.
 func (l *Learner) open(t *attached) error {
-	if err := l.unshared(t); err != nil {
-		return err
-	}
 	if err := l.prepareBatches(t); err != nil {
 		return err
 	}
@@ -297,12 +233,9 @@ func (l *Learner) remember(t *attached) error {
 		if _, ok := method.As[rehearsal.Storer](l.options.Method); ok {
 			candidates = nil // the memory is filled already
 		}
-		before := l.memory.Changes()
 		if c, ok := method.As[rehearsal.Curator](l.options.Method); !ok {
 			l.memory.Add(candidates)
-		} else if err := c.Curate(lab{l}, t.id, candidates); err != nil {
-			return err
-		} else if err := l.checkStored(before); err != nil {
+		} else if err := c.Curate(lab{l: l}, t.id, candidates); err != nil {
 			return err
 		}
 		return l.consolidate(t)

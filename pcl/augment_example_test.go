@@ -24,7 +24,7 @@ func ExampleAugment() {
 			x[i] += float32(0.05 * rng.NormFloat64())
 		}
 	}
-	learner := must(pcl.NewLearner(pcl.Options{
+	learner := must(pcl.New(context.Background(), pcl.Options{
 		Backend: device, Model: must(model.NewMLP(8, []int{32}, 4)), Method: must(method.New("emgd", nil)),
 		Increment: scenario.ClassIncremental, Batch: 16, Augment: noise,
 		Optimizer: optim.AdamW{Adam: optim.Adam{LR: 0.01}, WeightDecay: 0.01},

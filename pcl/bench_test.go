@@ -133,7 +133,7 @@ func withNetwork(tb testing.TB, b *backend.Backend, programs *Programs, name str
 		params[key] = value
 	}
 	m := newMethod(tb, fields[0], params)
-	l, err := NewLearner(Options{
+	l, err := New(tb.Context(), Options{
 		Backend: b, Model: net, Method: m, Increment: scenario.ClassIncremental,
 		Optimizer: optim.Adam{LR: 0.003}, Batch: 128,
 		Memory: memory.Config{Policy: memory.PerClass, Budget: 64}, Programs: programs,

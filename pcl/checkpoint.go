@@ -43,25 +43,14 @@ type learnerState struct {
 }
 
 type taskState struct {
-	ID        int                    `json:"id,omitempty"`      // absent in old files, where it is the task's place, from 1
-	Taken     int                    `json:"samples,omitempty"` // from its streams
-	Waiting   int                    `json:"waiting,omitempty"` // in a stream that holds samples
-	Name      string                 `json:"name"`
-	Classes   []int                  `json:"classes"`
-	Names     []string               `json:"class_names,omitempty"`
-	Ended     bool                   `json:"ended"`
+	TaskInfo                         // without an id in old files, where it is the task's place, from 1
 	Stream    json.RawMessage        `json:"stream,omitempty"` // the stream's position after the fetched batches
 	Reservoir *memory.ReservoirState `json:"reservoir,omitempty"`
 	Over      bool                   `json:"over,omitempty"` // the stream has no further batch
-	Paused    bool                   `json:"paused,omitempty"`
-	Failure   string                 `json:"failure,omitempty"` // of the stream, which a step has yet to return
 	batchState
 	// Ahead is a second batch, which a step that failed had fetched.
 	Ahead *batchState `json:"ahead,omitempty"`
 }
-
-// idOf is the id of the task in the i-th place.
-func (s *taskState) idOf(i int) int { return cmp.Or(s.ID, i+1) }
 
 // batchState is a fetched batch without its pixels. It has no samples if the stream has yet to deliver one.
 type batchState struct {
@@ -99,11 +88,8 @@ type State struct {
 
 // Save writes everything that the learner remembers to one file. The file is written under a temporary name and
 // then renamed, so that path never holds half a checkpoint. Every running stream must be [data.Resumable].
-func (l *Learner) Save(path string) error { return l.SaveContext(context.Background(), path) }
-
-// SaveContext is [Learner.Save], but gives up, and returns the error of ctx, when ctx ends before its turn.
-func (l *Learner) SaveContext(ctx context.Context, path string) error {
-	return l.call(ctx, "save", func() error {
+func (l *Learner) Save(path string) error {
+	return l.call(context.Background(), "save", func() error {
 		s, err := l.snapshot()
 		if err != nil {
 			return err
@@ -136,7 +122,8 @@ func (s State) Tasks() ([]TaskInfo, error) {
 	}
 	out := make([]TaskInfo, len(l.Tasks))
 	for i, t := range l.Tasks {
-		out[i] = TaskInfo{ID: t.idOf(i), Taken: t.Taken, Waiting: t.Waiting, Name: t.Name, Classes: t.Classes, ClassNames: t.Names, Ended: t.Ended, Paused: t.Paused}
+		out[i] = t.TaskInfo
+		out[i].ID = t.number(i)
 	}
 	return out, nil
 }
@@ -154,15 +141,10 @@ func (l *Learner) snapshot() (f State, err error) {
 	if l.options.Grow {
 		s.Outputs = l.options.Model.Outputs()
 	}
-	if s.Rand, err = l.rng.MarshalBinary(); err != nil {
+	if s.Rand, s.Rule, err = l.rule(); err != nil {
 		return f, err
 	}
-	if s.Rule, err = l.ruleState(); err != nil {
-		return f, err
-	}
-	if s.Memory, err = l.memory.State(); err != nil {
-		return f, err
-	}
+	s.Memory = l.memory.State()
 	f.Arrays = map[string][]float32{"memory": l.memory.Pixels()}
 	f.Arrays["memory/logits"], f.Arrays["memory/origin"] = l.memory.Extras()
 	if l.network.statistics != nil {
@@ -180,14 +162,11 @@ func (l *Learner) snapshot() (f State, err error) {
 			return f, err
 		}
 	}
-	for i, known := range l.roll.tasks {
-		if known == nil {
-			continue
-		}
-		state := taskState{ID: i + 1, Taken: int(known.samples.Load()), Name: known.Name, Classes: known.Classes, Names: known.ClassNames, Ended: true}
-		if at, runs := l.tasks.place(i + 1); runs {
+	for _, info := range l.roll.infos(l.tasks.pauses()) {
+		state := taskState{TaskInfo: info}
+		if at, runs := l.tasks.place(info.ID); runs {
 			if err := guarded("the stream", func() error { return l.tasks[at].snapshot(&state, f.Arrays) }); err != nil {
-				return f, fmt.Errorf("%s: %w", label(i+1, known.Name), err)
+				return f, fmt.Errorf("%s: %w", label(info.ID, info.Name), err)
 			}
 		}
 		s.Tasks = append(s.Tasks, state)
@@ -196,28 +175,41 @@ func (l *Learner) snapshot() (f State, err error) {
 	return f, err
 }
 
-// ruleState returns what the method remembers; nil if it remembers nothing.
-func (l *Learner) ruleState() (state json.RawMessage, err error) {
-	m, ok := method.As[method.Stateful](l.options.Method)
-	if !ok {
-		return nil, nil
+// rule returns the state of the method's random draws, and what it remembers; nil if it remembers nothing.
+func (l *Learner) rule() (draws []byte, state json.RawMessage, err error) {
+	draws, _ = l.rng.MarshalBinary() // of two numbers there is no error
+	if m, ok := method.As[method.Stateful](l.options.Method); ok {
+		err = guarded(l.byMethod(), func() (err error) { state, err = m.MarshalState(); return err })
 	}
-	err = guarded(l.byMethod(), func() (err error) { state, err = m.MarshalState(); return err })
 	if err == nil && state != nil && !json.Valid(state) {
 		err = errors.New("its MarshalState returned something that is not JSON")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", l.byMethod(), err)
+		err = fmt.Errorf("%s: %w", l.byMethod(), err)
 	}
-	return state, nil
+	return draws, state, err
+}
+
+// setRule sets what rule returns.
+func (l *Learner) setRule(draws []byte, state json.RawMessage) error {
+	err := guarded(l.byMethod(), func() error {
+		if err := l.rng.UnmarshalBinary(draws); err != nil {
+			return err
+		}
+		if m, ok := method.As[method.Stateful](l.options.Method); ok {
+			return m.UnmarshalState(state)
+		}
+		return nil
+	})
+	if err != nil {
+		err = fmt.Errorf("%s: %w", l.byMethod(), err)
+	}
+	return err
 }
 
 // snapshot adds to a task's state what there is of a running one.
 func (t *attached) snapshot(s *taskState, arrays map[string][]float32) (err error) {
-	s.Ended, s.Over, s.Paused = false, t.over, t.paused.Load()
-	if t.err != nil {
-		s.Failure = t.err.Error()
-	}
+	s.Over = t.over
 	stream, ok := t.Stream.(data.Resumable)
 	if !ok {
 		return errors.New("its stream is not data.Resumable (it lacks State and SetState), so the learner cannot be saved while it runs")
@@ -228,10 +220,7 @@ func (t *attached) snapshot(s *taskState, arrays map[string][]float32) (err erro
 	if h, ok := stream.(holder); ok {
 		s.Waiting = h.Saved()
 	}
-	reservoir, err := t.reservoir.State()
-	if err != nil {
-		return err
-	}
+	reservoir := t.reservoir.State()
 	s.Reservoir = &reservoir
 	arrays[taskArray("reservoir", t.id)] = memory.Flatten(t.reservoir.Items())
 	if t.ready {
@@ -305,12 +294,16 @@ func (l *Learner) restore(f State, attach func(id int) (Task, error)) error {
 	if err != nil {
 		return err
 	}
-	undo, err := l.takeRule(s)
+	draws, rule, err := l.rule()
 	if err != nil {
 		return err
 	}
+	old := l.options.Model
 	if err := l.useModel(m); err != nil {
-		return errors.Join(err, undo())
+		return err
+	}
+	if err := l.setRule(s.Rand, s.Rule); err != nil { // it may be of other parameters than the method has
+		return errors.Join(err, l.setRule(draws, rule), l.useModel(old))
 	}
 	l.failure = guarded("attaching a stream again", func() error { return l.takeUp(s, f.Arrays, stored, attach) })
 	l.bell.ring()
@@ -364,7 +357,7 @@ func (s *learnerState) fits(o Options, m model.Model) error {
 			most = max(most, len(t.Ahead.Class))
 		}
 		if !t.Ended && most > o.Batch {
-			return fmt.Errorf("%s: a batch of %d samples had been fetched from its stream: make the learner with Options.Batch of at least that, not %d", label(t.idOf(i), t.Name), most, o.Batch)
+			return fmt.Errorf("%s: a batch of %d samples had been fetched from its stream: make the learner with Options.Batch of at least that, not %d", label(t.number(i), t.Name), most, o.Batch)
 		}
 	}
 	return nil
@@ -387,47 +380,23 @@ func (o Options) checkArrays(arrays map[string][]float32, l *model.Layout) error
 	return nil
 }
 
-// takeRule replaces the state of the method and of its random draws by a saved one, which may be of other parameters than
-// the method has. After an error nothing has changed; undo restores what was there before.
-func (l *Learner) takeRule(s learnerState) (undo func() error, err error) {
-	draws := l.rng.Mark()
-	undo = func() error { l.rng.Return(draws); return nil }
-	err = guarded(l.byMethod(), func() error {
-		if err := l.rng.UnmarshalBinary(s.Rand); err != nil {
-			return err
-		}
-		m, ok := method.As[method.Stateful](l.options.Method)
-		if !ok {
-			return nil
-		}
-		before, err := m.MarshalState()
-		if err != nil {
-			return err
-		}
-		undo = func() error { l.rng.Return(draws); return m.UnmarshalState(before) }
-		return m.UnmarshalState(s.Rule)
-	})
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", l.byMethod(), err), undo())
-	}
-	return undo, nil
-}
-
 // takeUp replaces the rest of the learner's state by a saved one. After an error the learner is left half restored.
 func (l *Learner) takeUp(s learnerState, arrays map[string][]float32, stored *memory.Store, attach func(id int) (Task, error)) error {
 	l.version++
-	l.mirror.Free()
 	l.memory = stored
 	for _, t := range l.tasks {
 		t.hush()
 		t.free()
 	}
 	l.roll, l.tasks, l.over = roll{}, nil, map[int]int{}
-	l.heads = heads.New(l.options.Increment, l.options.Model.Outputs())
+	l.heads = heads.New(l.options.Increment)
 	for i, state := range s.Tasks {
-		if err := l.restoreTask(state.idOf(i), state, arrays, attach); err != nil {
-			return fmt.Errorf("%s: %w", label(state.idOf(i), state.Name), err)
+		if err := l.restoreTask(state.number(i), state, arrays, attach); err != nil {
+			return fmt.Errorf("%s: %w", label(state.number(i), state.Name), err)
 		}
+	}
+	if used, has := l.heads.Used(), l.options.Model.Outputs(); used > has {
+		return tooFew(used, has)
 	}
 	l.skip(min(s.Last, maxID))
 	l.others.free()
@@ -469,12 +438,9 @@ func (l *Learner) restoreTask(id int, s taskState, arrays map[string][]float32, 
 	}
 	t.Name, t.Classes = cmp.Or(t.Name, s.Name), s.Classes
 	if t.ClassNames = slices.Clone(t.ClassNames); t.ClassNames == nil {
-		t.ClassNames = s.Names
+		t.ClassNames = s.ClassNames
 	}
-	if s.Failure != "" {
-		t.err = errors.New(s.Failure)
-	}
-	if err := cmp.Or(l.heads.Add(s.Classes), t.checkNames()); err != nil {
+	if err := cmp.Or(l.heads.Add(s.Classes), t.checkNames(nil)); err != nil {
 		return err
 	}
 	t.samples.Store(int64(s.Taken))
@@ -495,9 +461,6 @@ func (l *Learner) restoreStream(t *attached, s taskState, arrays map[string][]fl
 	stream, ok := t.Stream.(data.Resumable)
 	if !ok || s.Reservoir == nil {
 		return errors.New("it was running when the learner was saved: it needs its stream, as a data.Resumable, and its reservoir")
-	}
-	if err := l.unshared(t); err != nil {
-		return err
 	}
 	if err := stream.SetState(s.Stream); err != nil {
 		return err

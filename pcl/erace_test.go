@@ -33,8 +33,8 @@ func TestERACELosses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := stored(lab{l}) // all of them are in the batch
-	ofMemory := must.Get(lab{l}.Logits(rehearsal.Now, kept))(t)
+	kept := stored(lab{l: l}) // all of them are in the batch
+	ofMemory := must.Get(lab{l: l}.Logits(rehearsal.Now, kept))(t)
 	var right []int32
 	for _, it := range kept {
 		right = append(right, must.Get(l.heads.Output(it.Task, it.Class))(t))

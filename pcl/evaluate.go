@@ -5,15 +5,12 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
-	"github.com/gomlx/compute"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -48,9 +45,6 @@ func (l *Learner) EvaluateByClass(id int) ([]ClassCount, error) {
 		}
 		if loss := l.options.compared(); loss != nil {
 			return nil, fmt.Errorf("loss %s has no classes to predict; call EvaluateLoss", loss.Key())
-		}
-		if err := l.prepare(); err != nil {
-			return nil, err
 		}
 		return l.countAll(id, t, n)
 	})
@@ -120,7 +114,7 @@ func (l *Learner) inBatches(id int, s data.Samples, n int, f func(b *device.Batc
 	}
 	defer b.Free()
 	for from := 0; from < n; from += l.options.Batch {
-		err := guarded("reading the samples", func() error { return b.Read(s, n, from, id) })
+		err := guarded("reading the samples", func() error { b.Read(s, n, from, id); return nil })
 		if err != nil {
 			return fmt.Errorf("the samples of task %d: %w", id, err)
 		}
@@ -159,24 +153,26 @@ func (l *Learner) meanLoss(id int, test data.Samples, n int) (float64, error) {
 }
 
 // countAll counts those of the n test samples that are predicted correctly. Several workers share the batches, so that one
-// fills a batch while others compute. A method that predicts by a rule of its own gets one worker only.
+// fills a batch while others compute.
 func (l *Learner) countAll(id int, t *Task, n int) ([]ClassCount, error) {
-	workers := min(runtime.GOMAXPROCS(0), 1+n/l.options.Batch)
-	if _, ok := method.As[rehearsal.Predictor](l.options.Method); ok {
-		workers = 1
+	at, rule, err := l.ruleNow()
+	if err != nil {
+		return nil, err
 	}
+	theta := lab{l: l}.at(at)
+	running := l.statisticsOf(theta)
 	// XLA's binding caches a buffer's shape when it is first asked for, without a lock. All workers read θ, so
 	// its shape is asked for here, before they start.
-	if _, err := l.network.theta.Shape(); err != nil {
+	if _, err := theta.Shape(); err != nil {
 		return nil, err
 	}
 	var group errgroup.Group
 	var next atomic.Int64
-	tally := newTally(t.Classes)
-	for w := range workers {
+	class, right := make([]int, n), make([]bool, n)
+	for w := range min(runtime.GOMAXPROCS(0), 1+n/l.options.Batch) {
 		set := l.lanes[w%len(l.lanes)]
 		group.Go(func() error {
-			theta, drop, err := program.Bring(set.Backend, l.network.theta)
+			here, drop, err := program.Bring(set.Backend, theta)
 			defer drop()
 			if err != nil {
 				return err
@@ -186,45 +182,42 @@ func (l *Learner) countAll(id int, t *Task, n int) ([]ClassCount, error) {
 				return err
 			}
 			defer b.Free()
-			size := l.options.Batch
-			for from := int(next.Add(int64(size))) - size; from < n; from = int(next.Add(int64(size))) - size {
-				if err := l.countRight(set, theta, id, t.Test, b, n, from, tally); err != nil {
+			for size := l.options.Batch; ; {
+				from := int(next.Add(int64(size))) - size
+				if from >= n {
+					return nil
+				}
+				err := guarded("reading or predicting the test samples", func() error {
+					b.Read(t.Test, n, from, id)
+					predicted, err := l.predictAt(set, here, running, b, rule)
+					for i, o := range predicted {
+						class[from+i], right[from+i] = b.Class[i], o == b.Output[i]
+					}
+					return err
+				})
+				if err != nil {
 					return err
 				}
 			}
-			return nil
 		})
 	}
-	err := group.Wait()
-	return tally.counts, err
+	err = group.Wait()
+	return byClass(t.Classes, class, right), err
 }
 
-// countRight counts the samples that are predicted correctly in one batch of the n test samples, which begins with
-// sample number from. theta and the batch are on the client of the set.
-func (l *Learner) countRight(set *graphs.Set, theta compute.Buffer, id int, test data.Samples, b *device.Batch, n, from int, tally *tally) (err error) {
-	return guarded("reading or predicting the test samples", func() (err error) {
-		if err := b.Read(test, n, from, id); err != nil {
-			return fmt.Errorf("the test samples have %w", err)
+// byClass counts samples by class, in the order of a task's classes, which all of them have.
+func byClass(classes, class []int, right []bool) []ClassCount {
+	counts, place := make([]ClassCount, len(classes)), map[int]int{}
+	for i, c := range classes {
+		counts[i].Class, place[c] = c, i
+	}
+	for i, c := range class {
+		n := &counts[place[c]]
+		if n.Test++; right[i] {
+			n.Right++
 		}
-		if own, ok := method.As[rehearsal.Predictor](l.options.Method); ok {
-			classes, err := own.Predict(predicting{lab{l}}, b.Items())
-			if err == nil && len(classes) != b.N {
-				err = fmt.Errorf("method %s predicted %d classes for %d samples", l.options.Method.Info().Name, len(classes), b.N)
-			}
-			if err == nil {
-				tally.add(b.Class[:b.N], func(i int) bool { return classes[i] == b.Class[i] })
-			}
-			return err
-		}
-		if err := l.tables.Send(b); err != nil {
-			return err
-		}
-		predicted, err := l.predictAt(set, theta, b)
-		if err == nil {
-			tally.add(b.Class[:b.N], func(i int) bool { return predicted[i] == b.Output[i] })
-		}
-		return err
-	})
+	}
+	return counts
 }
 
 // prepare lets a method that predicts by a rule of its own get ready, once after each step that was made
@@ -235,44 +228,10 @@ func (l *Learner) prepare() (err error) {
 		return nil
 	}
 	return guarded(l.byMethod(), func() (err error) {
-		if err := own.Prepare(predicting{lab{l}}); err != nil {
+		if err := own.Prepare(lab{l: l}); err != nil {
 			return err
 		}
 		l.prepared = l.steps + 1
 		return nil
 	})
-}
-
-// tally counts predictions by class, for several workers.
-type tally struct {
-	mu     sync.Mutex
-	counts []ClassCount
-	place  map[int]int // of each class in counts
-}
-
-func newTally(classes []int) *tally {
-	t := &tally{place: map[int]int{}}
-	for i, c := range classes {
-		t.counts = append(t.counts, ClassCount{Class: c})
-		t.place[c] = i
-	}
-	return t
-}
-
-// add counts samples of the given classes; right says which of them are predicted correctly.
-func (t *tally) add(classes []int, right func(i int) bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for i, c := range classes {
-		at, known := t.place[c]
-		if !known { // a rule of its own may predict what the task was attached without
-			at = len(t.counts)
-			t.place[c] = at
-			t.counts = append(t.counts, ClassCount{Class: c})
-		}
-		t.counts[at].Test++
-		if right(i) {
-			t.counts[at].Right++
-		}
-	}
 }

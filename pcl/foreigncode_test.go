@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -51,40 +50,39 @@ func (l leaving) End(int)                                { l.leave() }
 func (l leaving) MarshalState() (json.RawMessage, error) { l.leave(); return json.RawMessage("{"), nil }
 func (leaving) UnmarshalState(json.RawMessage) error     { return nil }
 
-// TestForeignCode: code that is not the learner's, and panics or ends its goroutine as FailNow of a test does, is an error of
-// the call that needed it, and where that is a step the others go on.
+// TestForeignCode: code that is not the learner's, and panics, is an error of the call that needed it, and where that is a
+// step the others go on.
 func TestForeignCode(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	for _, leave := range []func(){func() { panic("no ink") }, runtime.Goexit} {
-		task := func(at int) Task { return Task{Classes: []int{0, 1}, Stream: &foreign{leave: leave, at: at}} }
-		l := smallLearner(t, b, "avggrad", Options{})
-		refused(t, second(l.Attach(task(1))))
-		refused(t, second(l.Attach(Task{Classes: []int{0, 1}, Stream: ringing{&foreign{leave: leave}}})))
-		var none *data.Push
-		refused(t, second(l.Attach(Task{Classes: []int{0, 1}, Stream: none})))
-		if l.Arrived() != 0 {
-			t.Errorf("%d tasks have arrived", l.Arrived())
-		}
-
-		tested := task(0)
-		tested.Test = &foreign{leave: leave}
-		refused(t, second(l.Evaluate(attach(t, l, tested))))
-		id, fault := attach(t, l, task(2)), new(StreamError)
-		err := cmp.Or(second(l.Step()), second(l.Step()))
-		if !errors.As(err, &fault) || fault.ID != id {
-			t.Errorf("a stream that leaves: %v, want task %d's error", err, id)
-		}
-		steps(t, l, 2)
-
-		traced := smallLearner(t, b, "avggrad", Options{Trace: func(*Trace) error { leave(); return nil }})
-		attach(t, traced, task(0))
-		refused(t, second(traced.Step()))
-		ending := smallLearner(t, b, "", Options{Method: leaving{newMethod(t, "avggrad", nil), leave}})
-		id = attach(t, ending, task(0))
-		refused(t, ending.Save(filepath.Join(t.TempDir(), "x.pcl")))
-		refused(t, ending.Detach(id, false))
+	leave := func() { panic("no ink") }
+	task := func(at int) Task { return Task{Classes: []int{0, 1}, Stream: &foreign{leave: leave, at: at}} }
+	l := smallLearner(t, b, "avggrad", Options{})
+	refused(t, second(l.Attach(task(1))))
+	refused(t, second(l.Attach(Task{Classes: []int{0, 1}, Stream: ringing{&foreign{leave: leave}}})))
+	var none *data.Push
+	refused(t, second(l.Attach(Task{Classes: []int{0, 1}, Stream: none})))
+	if l.Arrived() != 0 {
+		t.Errorf("%d tasks have arrived", l.Arrived())
 	}
-	l := smallLearner(t, b, "", Options{Method: leaving{newMethod(t, "avggrad", nil), func() {}}})
+
+	tested := task(0)
+	tested.Test = &foreign{leave: leave}
+	refused(t, second(l.Evaluate(attach(t, l, tested))))
+	id, fault := attach(t, l, task(2)), new(StreamError)
+	err := cmp.Or(second(l.Step()), second(l.Step()))
+	if !errors.As(err, &fault) || fault.ID != id {
+		t.Errorf("a stream that leaves: %v, want task %d's error", err, id)
+	}
+	steps(t, l, 2)
+
+	traced := smallLearner(t, b, "avggrad", Options{Trace: func(*Trace) error { leave(); return nil }})
+	attach(t, traced, task(0))
+	refused(t, second(traced.Step()))
+	ending := smallLearner(t, b, "", Options{Method: leaving{newMethod(t, "avggrad", nil), leave}})
+	id = attach(t, ending, task(0))
+	refused(t, ending.Save(filepath.Join(t.TempDir(), "x.pcl")))
+	refused(t, ending.Detach(id, false))
+	l = smallLearner(t, b, "", Options{Method: leaving{newMethod(t, "avggrad", nil), func() {}}})
 	refused(t, l.Save(filepath.Join(t.TempDir(), "x.pcl"))) // half an object
 }
 
@@ -130,7 +128,7 @@ func TestOptimisersThatDoNotFit(t *testing.T) {
 		"theta":        {names: []string{"m", "theta"}}, "batch/2": {names: []string{"batch/2", "m"}}, "the same twice": {names: []string{"m", "m"}},
 	} {
 		o.Adam = optim.Adam{LR: 0.01}
-		l, err := NewLearner(completed(t, pcltest.Backend(t, backend.Go), "avggrad", Options{Optimizer: o}))
+		l, err := New(t.Context(), completed(t, pcltest.Backend(t, backend.Go), "avggrad", Options{Optimizer: o}))
 		if err == nil {
 			defer l.Close()
 			attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))

@@ -19,97 +19,60 @@ func (l *Learner) outputsFor(classes []int) (int, error) {
 	if err := l.fitsLoss(classes); err != nil {
 		return 0, err
 	}
-	if !l.options.Grow {
-		return has, l.heads.Fits(classes)
-	}
 	needed, err := l.heads.Needed(classes)
-	if err != nil || needed <= has {
+	switch {
+	case err != nil || needed <= has:
 		return has, err
+	case !l.options.Grow:
+		return 0, tooFew(needed, has)
 	}
 	return max(needed, 2*has), nil
 }
 
-// growth is a wider classifier that is ready to take the place of a learner's.
-type growth struct {
-	model      model.Model
-	network    network
-	remembered compute.Buffer
-}
-
-func (g *growth) free() {
-	g.network.free()
-	program.Free(g.remembered)
+func tooFew(needed, has int) error {
+	return fmt.Errorf("the tasks need %d outputs, the model has %d: build a model with more, or let it grow (Options.Grow)", needed, has)
 }
 
 // grow gives the classifier more outputs. All parameters stay as they are; those of the new outputs are drawn. The
 // optimiser remembers nothing of them. After an error nothing has changed.
 func (l *Learner) grow(outputs int) error {
-	g, err := l.widened(outputs)
-	if err != nil {
-		return err
-	}
-	return l.takeOn(g)
-}
-
-// widened makes everything that a wider classifier needs, its programs too, and changes nothing.
-func (l *Learner) widened(outputs int) (g *growth, err error) {
-	old := l.options.Model
+	old := l.options.Model.Layout()
 	narrow, err := l.options.resizer()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	wide, err := narrow.WithOutputs(outputs)
 	if err != nil {
-		return nil, err
-	}
-	g = &growth{model: wide}
-	defer func() {
-		if err != nil {
-			g.free()
-		}
-	}()
-	widen := func(b compute.Buffer, values []float32) (compute.Buffer, error) {
-		before := make([]float32, old.Layout().Total)
-		if err := program.ToHost(before, b); err != nil {
-			return nil, err
-		}
-		wide.Layout().Widen(values, before, old.Layout())
-		return program.ToDevice(l.options.Backend, values, len(values))
-	}
-	total := wide.Layout().Total
-	fresh := func() []float32 { return wide.Layout().Init(seed.New(l.options.Seed, "grow", outputs).Rand) }
-	if g.network.theta, err = widen(l.network.theta, fresh()); err != nil {
-		return nil, err
-	}
-	for _, b := range l.network.state {
-		moment, err := widen(b, make([]float32, total))
-		if err != nil {
-			return nil, err
-		}
-		g.network.state = append(g.network.state, moment)
-	}
-	if l.others.remembered != nil {
-		if g.remembered, err = widen(l.others.remembered, fresh()); err != nil {
-			return nil, err
-		}
-	}
-	return g, l.compiles(wide)
-}
-
-// takeOn puts a wider classifier in the place of the learner's.
-func (l *Learner) takeOn(g *growth) error {
-	if err := l.useModel(g.model); err != nil {
-		g.free()
 		return err
 	}
-	g.network.statistics, g.network.updates = l.network.statistics, l.network.updates
-	l.network.free()
-	l.network = g.network
-	over, taught := l.others.over, l.others.taught
-	l.others.free()
-	l.others.remembered, l.others.over, l.others.taught = g.remembered, over, taught
-	l.heads.Grow(g.model.Outputs())
-	return nil
+	layout := wide.Layout()
+	fresh := func() []float32 { return layout.Init(seed.New(l.options.Seed, "grow", outputs).Rand) }
+	vectors := append([]compute.Buffer{l.network.theta, l.others.remembered}, l.network.state...)
+	values := [][]float32{fresh(), fresh()}
+	for range l.network.state {
+		values = append(values, make([]float32, layout.Total))
+	}
+	for i, b := range vectors {
+		if b == nil { // nothing is remembered
+			continue
+		}
+		before, err := program.Values[float32](b, old.Total)
+		if err != nil {
+			return err
+		}
+		layout.Widen(values[i], before, old)
+	}
+	if err := l.useModel(wide); err != nil {
+		return err
+	}
+	err = l.network.set(l.options.Backend, values[0], values[2:], len(values)-2)
+	if o := &l.others; err == nil && o.remembered != nil {
+		over, taught := o.over, o.taught
+		o.free()
+		err = o.remember(l.options.Backend, values[1], over, taught)
+	}
+	l.failure = err // the device has no room for the new parameters
+	return err
 }
 
 // useModel makes a model with another number of outputs the learner's, for a caller that replaces the parameters. After an
@@ -125,17 +88,8 @@ func (l *Learner) useModel(m model.Model) error {
 		return errors.Join(err, l.compile()) // what the old one needs is there
 	}
 	l.penalised, l.mean, l.prepared = nil, nil, 0
-	l.prediction.renew()
+	l.prediction.kit = nil
 	return nil
-}
-
-// compiles compiles what the learner would need if m were its model.
-func (l *Learner) compiles(m model.Model) error {
-	old := l.options.Model
-	l.options.Model = m
-	err := l.compile()
-	l.options.Model = old
-	return errors.Join(err, l.compile()) // what the old one needs is there
 }
 
 // fitsLoss returns an error if a new task with these classes does not have one output for each target value.

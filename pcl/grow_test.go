@@ -70,6 +70,6 @@ func TestGrow(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"avggrad+ewc", "avggrad+si", "moco"} {
-		refused(t, second(NewLearner(completed(t, b, name, Options{Increment: scenario.ClassIncremental, Grow: true}))))
+		refused(t, second(New(t.Context(), completed(t, b, name, Options{Increment: scenario.ClassIncremental, Grow: true}))))
 	}
 }

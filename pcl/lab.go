@@ -17,15 +17,15 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// lab is what a method may see of the learner and do with it at any time. The types that embed it add what is
-// possible only in one phase.
-type lab struct{ l *Learner }
+// lab is what a method may see of the learner and do with it. Of package rehearsal's interfaces, each has what is possible in
+// one phase.
+type lab struct {
+	l *Learner
+	s *step // nil between steps
+}
 
 // storing is the lab of a method that decides which samples of a step's batches enter the memory.
 type storing struct{ lab }
-
-// predicting is the lab of a method that prepares to predict, or predicts, between steps.
-type predicting struct{ lab }
 
 func (b lab) Batch() int            { return b.l.options.Batch }
 func (b lab) Step() int             { return b.l.steps }
@@ -51,7 +51,7 @@ func (b lab) Finished() []int { return b.l.ended().ids(b.l.roll) }
 
 // Candidates are none where the method fills the memory itself: what is collected then is for a penalty alone, and the
 // memory may have the same samples.
-func (b predicting) Candidates(task int) []memory.Item {
+func (b lab) Candidates(task int) []memory.Item {
 	if _, ok := method.As[rehearsal.Storer](b.l.options.Method); ok {
 		return nil
 	}
@@ -61,8 +61,6 @@ func (b predicting) Candidates(task int) []memory.Item {
 	}
 	return b.l.tasks[at].reservoir.Items()
 }
-
-func (b lab) Competing(task int) []int { return b.l.heads.Among(task) }
 
 func (b lab) OneTask() bool { return b.l.options.Increment == scenario.TaskIncremental }
 
@@ -205,23 +203,6 @@ func (b lab) PixelGradients(at rehearsal.Point, samples []memory.Item) (out [][]
 	return out, err
 }
 
-func (b lab) Predict(at rehearsal.Point, samples []memory.Item) (classes []int, err error) {
-	theta := b.at(at)
-	err = b.batches(samples, b.l.options.lossOf(method.Memory), func(h *device.Batch) error {
-		outputs, err := b.l.predictAt(b.l.programs, theta, h)
-		for i, o := range outputs {
-			lo, hi := b.l.heads.Competing(h.Task[i])
-			class := -1
-			if lo <= o && o < hi { // it is outside only if no score was a number
-				class = b.l.heads.Among(h.Task[i])[o-lo]
-			}
-			classes = append(classes, class)
-		}
-		return err
-	})
-	return classes, err
-}
-
 func (b lab) Remember() error {
 	theta, err := b.l.parameters()
 	if err != nil {
@@ -236,7 +217,7 @@ func (b lab) Remember() error {
 	return b.l.others.remember(b.l.options.Backend, theta, b.l.ended(), taught)
 }
 
-func (b predicting) Restart() error {
+func (b lab) Restart() error {
 	l := b.l
 	program.Free(l.others.apart[:]...)
 	l.others.apart = [2]compute.Buffer{}
@@ -254,7 +235,7 @@ func (b predicting) Restart() error {
 	return nil
 }
 
-func (b predicting) Descend(samples []memory.Item, shares []float64, s rehearsal.SGD) error {
+func (b lab) Descend(samples []memory.Item, shares []float64, s rehearsal.SGD) error {
 	b.fits(samples)
 	b.at(rehearsal.Apart)
 	total := 0.0
@@ -307,28 +288,6 @@ func (l *Learner) descendApart(h *device.Batch, loss rehearsal.Loss, hyper []flo
 			return err
 		}
 		averageIn(l.others.statistics, observed)
-	}
-	return nil
-}
-
-// checkStored returns an error if what a method has put into the memory cannot be trained on. before is the memory's
-// count of changes before the method was called; if it is the same now, there is nothing to check.
-func (l *Learner) checkStored(before int) error {
-	if l.memory.Changes() == before {
-		return nil
-	}
-	width, outputs := l.options.spec().Width(), l.options.Model.Outputs()
-	for i := range l.memory.Len() {
-		it := l.memory.Item(i)
-		if len(it.Pixels) != width {
-			return fmt.Errorf("%s stored a sample of %d values: want %d", l.byMethod(), len(it.Pixels), width)
-		}
-		if len(it.Logits) > outputs {
-			return fmt.Errorf("%s stored a sample with %d logits: want at most %d, one for each output", l.byMethod(), len(it.Logits), outputs)
-		}
-		if _, err := l.heads.Output(it.Task, it.Class); err != nil {
-			return fmt.Errorf("%s stored a sample of class %d for task %d, which has no such class", l.byMethod(), it.Class, it.Task)
-		}
 	}
 	return nil
 }

@@ -24,7 +24,7 @@
 // [TaskInfo] says how many samples of each task the file has.
 //
 // Concurrency: any goroutine may call a learner. Calls that change it or read its parameters take turns with the steps;
-// [Learner.AttachContext], [Learner.DetachContext] and [Learner.SaveContext] give up when a context ends.
+// [Learner.AttachContext] and [Learner.DetachContext] give up when a context ends.
 //
 // To put a learner behind HTTP, use package [github.com/parallelcl/parallelcl/serve]; to run a whole scenario,
 // [github.com/parallelcl/parallelcl/pcl/experiment].
@@ -54,8 +54,8 @@ import (
 
 // Learner trains a model on the streams attached to it. Any goroutine may call it at any time. [Learner.Steps],
 // [Learner.Tasks], [Learner.Pause] and other methods that say so return at once. The others take turns, between steps, in
-// the order of the calls; one with a context leaves the queue when the context ends. After [Learner.Close] calls return
-// [ErrClosed].
+// the order of the calls; one with a context leaves the queue when the context ends. A stream or a method that calls its own
+// learner waits for ever. After [Learner.Close] calls return [ErrClosed].
 type Learner struct {
 	turn    chan struct{} // has an element while a call is in progress; callers get it in the order in which they came
 	closed  atomic.Bool
@@ -67,19 +67,16 @@ type Learner struct {
 
 	options  Options
 	programs *graphs.Set
-	tables   *device.Tables
 	own      *Programs // the programs made for this learner alone; nil if it shares those of others
 	readout  device.Readout
 	descent  *device.Descent // makes the updates; nil where programs make them
 	lanes    []*graphs.Set   // one entry for each gradient that may be computed at the same time
-	pace     pace
 
 	network network
 	others  others
 	heads   *heads.Heads
 	memory  *memory.Store
-	mirror  device.Mirror // the copy of the memory on the device
-	rng     *seed.Source  // the random numbers that the method draws
+	rng     *seed.Source // the random numbers that the method draws
 
 	roll     roll            // all tasks that have arrived
 	tasks    runningTasks    // those of them that run
@@ -95,9 +92,6 @@ type Learner struct {
 
 	prediction prediction // what predictors share
 }
-
-// NewLearner is [New] without a context.
-func NewLearner(o Options) (*Learner, error) { return New(context.Background(), o) }
 
 // New returns a learner with newly drawn parameters and no tasks. It compiles the programs that every step needs. Close
 // the learner when it is no longer needed. If [Options].Backend is nil, New may download one the first time, until ctx
@@ -126,12 +120,11 @@ func New(ctx context.Context, o Options) (*Learner, error) {
 		turn:    make(chan struct{}, 1),
 		options: o,
 		own:     own,
-		heads:   heads.New(o.Increment, o.Model.Outputs()),
+		heads:   heads.New(o.Increment),
 		memory:  store,
 		rng:     seed.New(o.Seed, "method"),
 		over:    map[int]int{},
 	}
-	l.pace.steps = paceEvery - paceFirst
 	l.publish()
 	l.options.Programs.hold()
 	if err := l.start(); err != nil {
@@ -159,7 +152,7 @@ func (l *Learner) start() error {
 func (l *Learner) compile() error {
 	shared := l.options.Programs
 	sets := shared.cache.Sets(l.options.spec())
-	l.tables, l.programs, l.lanes = shared.tables, sets[0], sets
+	l.programs, l.lanes = sets[0], sets
 	if backend.Concurrent(l.options.Backend) {
 		l.lanes = slices.Repeat(sets, runtime.GOMAXPROCS(0))
 	}
@@ -243,7 +236,6 @@ func (l *Learner) close() {
 		b.Free()
 	}
 	l.replayed, l.sample = nil, nil
-	l.mirror.Free()
 	if l.own != nil {
 		l.own.Close()
 	}
@@ -305,7 +297,6 @@ func (l *Learner) products() graphs.Products {
 type status struct {
 	options Options // of which the model may grow
 	steps   int
-	memory  bool // whether there are samples in the memory
 	roll    roll
 	tasks   runningTasks // those that run, of which only the id, the stream and the pause may be read
 	asks    bool         // whether a stream of a running task cannot say when it is ready
@@ -313,7 +304,7 @@ type status struct {
 }
 
 func (l *Learner) publish() {
-	l.status.Store(&status{l.options, l.steps, l.memory.Len() > 0, l.roll, l.tasks, l.tasks.asks(), l.version})
+	l.status.Store(&status{l.options, l.steps, l.roll, l.tasks, l.tasks.asks(), l.version})
 }
 
 // Steps returns how many steps have been made. It may be called from any goroutine.
@@ -322,10 +313,6 @@ func (l *Learner) Steps() int { return l.status.Load().steps }
 // Arrived returns the id of the task that was attached last: how many have been attached so far, unless ids were skipped.
 // Arrived may be called from any goroutine.
 func (l *Learner) Arrived() int { return l.status.Load().roll.last() }
-
-// ErrBusy is returned to a stream, a method or [Options].Trace that calls the learner from within the call in progress, which
-// would wait for itself.
-var ErrBusy = errors.New("pcl: the learner is busy with the call that made this one")
 
 // call makes one call to the learner, whose errors begin with its name.
 func (l *Learner) call(ctx context.Context, name string, f func() error) error {
@@ -348,20 +335,7 @@ func callFor[T any](ctx context.Context, l *Learner, name string, f func() (T, e
 // enter begins a call when it is this caller's turn; leave ends it. A learner that was stopped by a failure refuses all
 // calls except those that pass stopped, which replace its state.
 func (l *Learner) enter(ctx context.Context, stopped bool) error {
-	select {
-	case l.turn <- struct{}{}:
-		return l.entered(ctx, stopped)
-	default:
-	}
-	if withinGuarded() { // of this learner, most likely, which cannot be told
-		return ErrBusy
-	}
-	return l.await(ctx, stopped)
-}
-
-// await is enter for callers that are not within the call in progress. A channel serves those who wait in their order.
-func (l *Learner) await(ctx context.Context, stopped bool) error {
-	select {
+	select { // a channel serves those who wait in their order
 	case l.turn <- struct{}{}:
 		return l.entered(ctx, stopped)
 	case <-ctx.Done():

@@ -23,7 +23,7 @@ import (
 // smallLearner has a 64-16-8 MLP with 6 outputs unless a model is given.
 func smallLearner(t testing.TB, b *backend.Backend, name string, o Options) *Learner {
 	t.Helper()
-	l := must.Get(NewLearner(completed(t, b, name, o)))(t)
+	l := must.Get(New(t.Context(), completed(t, b, name, o)))(t)
 	t.Cleanup(l.Close)
 	return l
 }

@@ -3,8 +3,6 @@ package pcl
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"sync/atomic"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -61,28 +59,21 @@ func newPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (*Pr
 		return nil, err
 	}
 	p := &Predictor{steps: t.Steps}
-	if p.heads, err = headsOf(t.Increment, t.Tasks, m.Outputs()); err != nil {
+	if p.roll, p.heads, err = t.arrived(m.Outputs()); err != nil {
 		return nil, err
 	}
 	if p.rule, err = t.comparing(m); err != nil {
 		return nil, err
 	}
-	for i, task := range t.Tasks {
-		p.roll.skip(task.number(i) - 1)
-		p.roll.add(Task{Name: task.Name, Classes: slices.Clone(task.Classes), ClassNames: t.namesOf(task.Classes)}, new(atomic.Int64))
-	}
 	programs := NewPrograms(b)
-	defer programs.Close() // the kit holds them
-	p.kit, err = newKit(programs, graphs.Spec{Model: m, Shared: m.Layout().Total, Batch: batch, Optimizer: optim.SGD{LR: 1}},
-		about{m, t.Method, t.Image, t.Increment, t.Scores.asLoss(), t.Loss})
-	if err != nil {
+	defer programs.Close() // the predictor holds them
+	scores := rehearsal.Loss{Cosine: t.Scores.Cosine, Frobenius: t.Scores.Frobenius, Sharpness: t.Scores.Sharpness}
+	k := &kit{programs: programs, model: m, increment: t.Increment, scores: scores, loss: t.Loss}
+	if err := k.compile(graphs.Spec{Model: m, Shared: m.Layout().Total, Batch: batch, Optimizer: optim.SGD{LR: 1}}); err != nil {
 		return nil, err
 	}
-	p.theta, err = program.ToDevice(b.Backend, theta, len(theta))
-	if err := p.complete(statistics, err); err != nil {
-		return nil, err
-	}
-	return p, nil
+	on, err := program.ToDevice(b.Backend, theta, len(theta))
+	return k.predictor(p, on, statistics, err)
 }
 
 // comparing returns what compares classes, if the logits do not.

@@ -125,21 +125,50 @@ func (l *Learner) teach(b *device.Batch, loss rehearsal.Loss) error {
 	return nil
 }
 
-// predictAt returns the output with the highest score for each sample of a batch. It sets the batch's targets
-// itself, so that the outputs that compete are those of prediction, not those of training.
-func (l *Learner) predictAt(set *graphs.Set, theta compute.Buffer, b *device.Batch) ([]int32, error) {
+// predictAt returns the output that is predicted for each sample of a batch. It sets the batch's targets itself, so that the
+// outputs that compete are those of prediction, not those of training. theta and the batch are on the client of the set; running
+// are the statistics that belong to theta.
+func (l *Learner) predictAt(set *graphs.Set, theta compute.Buffer, running []float32, b *device.Batch, rule rehearsal.Rule) ([]int32, error) {
 	if err := b.Aim(l.heads, rehearsal.Loss{}); err != nil {
 		return nil, err
 	}
-	p, err := set.Predict(l.options.lossOf(method.Memory))
+	build := set.Predict
+	if rule != nil {
+		build = set.Describe
+	}
+	p, err := build(l.options.lossOf(method.Memory))
 	if err != nil {
 		return nil, err
 	}
-	out, err := l.look(p, theta, b, false)
+	out, err := l.execute(p, theta, b, false, running, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer program.Free(out...)
+	if rule != nil {
+		return l.predictByRule(b, out, rule)
+	}
 	predicted, err := program.Values[int32](out[0], len(b.Class))
 	return predicted[:b.N], err
+}
+
+// predictByRule is predictAt from the scores and features of a batch, all of whose samples are of one task.
+func (l *Learner) predictByRule(b *device.Batch, described []compute.Buffer, rule rehearsal.Rule) (predicted []int32, err error) {
+	var rows [2][][]float32
+	for i := range rows {
+		if rows[i], err = device.Matrix(described[i], b.N); err != nil {
+			return nil, err
+		}
+	}
+	lo, hi := l.heads.Competing(b.Task[0])
+	classes := l.heads.Among(b.Task[0])
+	outputs := make([]int, 0, len(classes))
+	for o := lo; o < hi; o++ {
+		outputs = append(outputs, int(o))
+	}
+	for i := range b.N {
+		_, best, _ := compared(rule, rows[0][i], rows[1][i], classes, outputs)
+		predicted = append(predicted, lo+int32(best))
+	}
+	return predicted, nil
 }

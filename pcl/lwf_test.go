@@ -25,7 +25,7 @@ func TestLwFLoss(t *testing.T) {
 	batch := runningTask(l, 2).current
 	must.Do(t, l.aim(batch, rehearsal.Loss{}))
 	logitsAt := func(point rehearsal.Point) [][]float32 {
-		logits, _, err := l.describeAt(lab{l}.at(point), batch, rehearsal.Loss{})
+		logits, _, err := l.describeAt(lab{l: l}.at(point), batch, rehearsal.Loss{})
 		if err != nil {
 			t.Fatal(err)
 		}

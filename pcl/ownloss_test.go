@@ -222,7 +222,7 @@ func TestEditOfOwnLossWithLogits(t *testing.T) {
 func TestLossRefuses(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	try := func(name string, o Options) error {
-		return second(NewLearner(completed(t, b, name, regressionOptions(t, o))))
+		return second(New(t.Context(), completed(t, b, name, regressionOptions(t, o))))
 	}
 	for _, name := range []string{"emgd", "icarl", "gss", "avggrad+lwf", "avggrad+las", "avggrad+der-pp+x-der", "gmed", "avggrad+gmed-release"} {
 		if try(name, Options{}) == nil {

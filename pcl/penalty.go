@@ -14,14 +14,8 @@ import (
 // A method may add a row to a step that has no batch: the gradient of a penalty on the parameters. The rule sees it as
 // it sees the memory's rows. It is computed on the host.
 
-// penalising is the lab of a penalty.
-type penalising struct{ lab }
-
 // moving is the lab of a method that follows the parameters, after an update.
-type moving struct {
-	penalising
-	s *step
-}
+type moving struct{ lab }
 
 // penaltyRow returns the row of the method's penalty, if there is one in this step.
 func (s *step) penaltyRow() ([]row, error) {
@@ -74,7 +68,7 @@ func (s *step) penaliseAgain() error {
 // penalty returns the penalty at the present parameters and its gradient, or no gradient if there is none.
 func (s *step) penalty() (value float64, gradient []float32, err error) {
 	if p, ok := method.As[rehearsal.Penalty](s.options.Method); ok {
-		return p.Penalise(penalising{lab{s.Learner}})
+		return p.Penalise(lab{l: s.Learner})
 	}
 	return 0, nil, nil
 }
@@ -82,7 +76,7 @@ func (s *step) penalty() (value float64, gradient []float32, err error) {
 // moved tells a method that follows the parameters of an update.
 func (s *step) moved() error {
 	if m, ok := method.As[rehearsal.Penalty](s.options.Method); ok {
-		return m.Moved(moving{penalising{lab{s.Learner}}, s})
+		return m.Moved(moving{lab{s.Learner, s}})
 	}
 	return nil
 }
@@ -91,12 +85,12 @@ func (s *step) moved() error {
 // it asks for: the reservoir may have more, for the memory.
 func (l *Learner) consolidate(t *attached) error {
 	if c, ok := method.As[rehearsal.Penalty](l.options.Method); ok {
-		return c.Consolidate(penalising{lab{l}}, t.id, t.reservoir.Some(c.Samples()))
+		return c.Consolidate(lab{l: l}, t.id, t.reservoir.Some(c.Samples()))
 	}
 	return nil
 }
 
-func (b penalising) Parameters() ([]float32, error) {
+func (b lab) Parameters() ([]float32, error) {
 	theta, err := device.Host(b.l.network.theta, b.l.programs.Total())
 	if err != nil {
 		return nil, err
@@ -106,7 +100,7 @@ func (b penalising) Parameters() ([]float32, error) {
 
 // TaskGradient takes the right labels for targets, also where a loss has those of the old model: this was remembered when
 // the task ended, and so agrees with the present one, which would leave no gradient.
-func (b penalising) TaskGradient(samples []memory.Item) (out []float32, err error) {
+func (b lab) TaskGradient(samples []memory.Item) (out []float32, err error) {
 	b.fits(samples)
 	loss := b.l.options.lossOf(samples[0].Task)
 	loss.Teacher, loss.Temperature, loss.Adjust = 0, 0, 0

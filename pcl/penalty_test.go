@@ -158,8 +158,8 @@ func TestPenaltyWithoutMemory(t *testing.T) {
 func TestTaskGradient(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l := trained(t, b, newMethod(t, "avggrad+der-pp+lwf", map[string]any{"beta": 0}), Options{})
-	sample := stored(lab{l})[:1]
-	g := must.Get(penalising{lab{l}}.TaskGradient(sample))(t)
+	sample := stored(lab{l: l})[:1]
+	g := must.Get(lab{l: l}.TaskGradient(sample))(t)
 	if len(g) != l.programs.Shared {
 		t.Fatalf("a gradient of %d entries for %d shared parameters", len(g), l.programs.Shared)
 	}
@@ -168,7 +168,7 @@ func TestTaskGradient(t *testing.T) {
 		moved := slices.Clone(theta)
 		moved[q] += by
 		must.Do(t, l.network.set(l.options.Backend, moved, nil, state))
-		must.Do(t, (lab{l}).batches(sample, rehearsal.Loss{}, func(*device.Batch) error { return nil }))
+		must.Do(t, (lab{l: l}).batches(sample, rehearsal.Loss{}, func(*device.Batch) error { return nil }))
 		return must.Get(l.lossesAt(l.network.theta, l.sample, rehearsal.Loss{}))(t)[0]
 	}
 	for _, q := range []int{0, 3, 58, 1024 + 3, 1040 + 8*3, 1040 + 8*10 + 1, 1168} { // some units are off for this sample
@@ -293,14 +293,14 @@ func TestInformationOfLabels(t *testing.T) {
 	l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "avggrad+icarl+ewc", nil), Options{Increment: scenario.ClassIncremental})
 	steps(t, l, 2)
 	p, _ := method.As[rehearsal.Penalty](l.options.Method)
-	if _, pull, err := p.Penalise(penalising{lab{l}}); err != nil || dot(pull, pull) < 1e-6 {
+	if _, pull, err := p.Penalise(lab{l: l}); err != nil || dot(pull, pull) < 1e-6 {
 		t.Errorf("after two steps of the second task the penalty has the gradient of length² %g, error %v", dot(pull, pull), err)
 	}
-	samples := stored(lab{l})
-	now := must.Get(penalising{lab{l}}.TaskGradient(samples))(t)
+	samples := stored(lab{l: l})
+	now := must.Get(lab{l: l}.TaskGradient(samples))(t)
 	program.Free(l.others.remembered)
 	l.others.remembered = nil // as before a first task has ended
-	if want := must.Get(lab{l}.Gradient(rehearsal.Now, samples))(t); !slices.Equal(now, want) || dot(now, now) == 0 {
+	if want := must.Get(lab{l: l}.Gradient(rehearsal.Now, samples))(t); !slices.Equal(now, want) || dot(now, now) == 0 {
 		t.Errorf("the gradient of length² %g is not that of the labels, of length² %g", dot(now, now), dot(want, want))
 	}
 }

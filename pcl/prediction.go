@@ -3,26 +3,19 @@ package pcl
 import (
 	"context"
 	"errors"
-	"fmt"
+	"maps"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // Snapshot returns a predictor that predicts with the learner as it is now, while the learner continues. It waits for
 // the call in progress, if there is one, and must therefore not be called from within a stream. A method that
 // predicts by a rule of its own prepares for it, as for [Learner.Evaluate].
 func (l *Learner) Snapshot() (*Predictor, error) {
-	if err := l.await(context.Background(), false); err != nil {
-		return nil, err
-	}
-	defer l.leave()
-	p, err := l.predictor()
-	if err != nil {
-		return nil, fmt.Errorf("pcl: snapshot: %w", err)
-	}
-	return p, nil
+	return callFor(context.Background(), l, "snapshot", l.predictor)
 }
 
 // Predict predicts with the learner as it is after its last step; see [Predictor.Predict]. It may be called from any
@@ -67,17 +60,17 @@ func (l *Learner) predictor() (*Predictor, error) {
 		return nil, err
 	}
 	if l.prediction.kit == nil {
-		if l.prediction.kit, err = newKit(l.options.Programs, l.options.spec(), l.options.about()); err != nil {
+		o := l.options
+		k := &kit{programs: o.Programs, model: o.Model, increment: o.Increment, scores: o.lossOf(method.Memory), loss: keyOf(o.compared())}
+		if err := k.compile(o.spec()); err != nil {
 			return nil, err
 		}
+		l.prediction.kit = k
 	}
-	p := &Predictor{
-		kit: l.prediction.kit, heads: l.heads.Clone(), roll: l.roll, paused: l.tasks.pauses(), rule: rule, steps: l.steps, version: l.version,
-	}
-	p.kit.hold()
-	theta := lab{l}.at(at)
-	p.theta, err = program.Copy(theta, l.programs.Total())
-	return p, p.complete(l.statisticsOf(theta), err)
+	from := lab{l: l}.at(at)
+	theta, err := program.Copy(from, l.programs.Total())
+	p := &Predictor{heads: l.heads.Clone(), roll: l.roll, rule: rule, steps: l.steps, version: l.version}
+	return l.prediction.kit.predictor(p, theta, l.statisticsOf(from), err)
 }
 
 // ruleNow returns the parameters that predictions are made with, and what is compared if it is not the logits.
@@ -93,10 +86,6 @@ func (l *Learner) ruleNow() (rehearsal.Point, rehearsal.Rule, error) {
 	return at, rule, nil
 }
 
-func (o *Options) about() about {
-	return about{o.Model, o.Method.Info().Name, o.Image, o.Increment, o.lossOf(method.Memory), keyOf(o.compared())}
-}
-
 // Trained returns the network with which the learner predicts at present. A method that predicts by a rule of its own
 // prepares for it, as for [Learner.Evaluate].
 func (l *Learner) Trained() (*Trained, error) {
@@ -104,14 +93,25 @@ func (l *Learner) Trained() (*Trained, error) {
 }
 
 func (l *Learner) trained() (*Trained, error) {
-	at, rule := rehearsal.Now, rehearsal.Rule(nil)
+	at, rule, o := rehearsal.Now, rehearsal.Rule(nil), l.options
 	if !l.roll.empty() {
 		var err error
 		if at, rule, err = l.ruleNow(); err != nil {
 			return nil, err
 		}
 	}
-	theta := lab{l}.at(at)
+	theta := lab{l: l}.at(at)
 	values, err := program.Values[float32](theta, l.programs.Total())
-	return l.options.about().trained(l.steps, l.roll, l.Tasks(), rule, values, l.statisticsOf(theta)), err
+	t := &Trained{
+		Model: o.Model.Key(), Method: o.Method.Info().Name, Steps: l.steps, Increment: o.Increment, Image: o.Image, Tasks: l.Tasks(),
+		Names: maps.Clone(l.roll.names), Loss: keyOf(o.compared()), Scores: scoresOf(o.lossOf(method.Memory)),
+		Tensors: tensors(o.Model.Layout(), values, l.statisticsOf(theta)),
+	}
+	switch m := rehearsal.MeansOf(rule); {
+	case m == nil:
+		t.OtherRule = rule != nil
+	case m.Apply() && !(m.Between && o.Increment == scenario.TaskIncremental):
+		t.Means = m
+	}
+	return t, err
 }

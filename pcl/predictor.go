@@ -30,7 +30,6 @@ type Predictor struct {
 	kit     *kit
 	heads   *heads.Heads
 	roll    roll
-	paused  map[int]bool   // of each task that ran, whether it was paused
 	rule    rehearsal.Rule // compares classes; nil if the logits do
 	steps   int
 	version int // of the learner
@@ -39,6 +38,9 @@ type Predictor struct {
 	closed     bool
 	theta      compute.Buffer
 	statistics compute.Buffer // nil if the model has none
+
+	mu      sync.Mutex
+	batches map[int][]*device.Batch // those that are not in use, by their size
 }
 
 // Prediction is what is predicted for one sample.
@@ -59,12 +61,6 @@ func (p *Predictor) Steps() int { return p.steps }
 
 // Newer says whether p was made of a later state of the same learner than q.
 func (p *Predictor) Newer(q *Predictor) bool { return p.version > q.version }
-
-// Tasks describes the tasks that had arrived, in order of arrival.
-func (p *Predictor) Tasks() []TaskInfo { return p.roll.infos(p.paused) }
-
-// ClassName returns the name of a class; empty if it has none.
-func (p *Predictor) ClassName(class int) string { return p.roll.names[class] }
 
 // Classes returns the classes of the tasks that had arrived, each once, in order of arrival.
 func (p *Predictor) Classes() []int { return slices.Clone(p.roll.classes) }
@@ -124,7 +120,7 @@ func (p *Predictor) among(classes []int) ([]int, []int, error) {
 	if p.roll.empty() {
 		return nil, nil, errors.New("no task has arrived yet, so there are no classes")
 	}
-	if p.kit.about.increment == scenario.ClassIncremental {
+	if p.kit.increment == scenario.ClassIncremental {
 		if len(classes) == 0 {
 			classes = p.heads.Among(1)
 		}
@@ -169,7 +165,7 @@ func (p *Predictor) outputs(task int, classes []int) (sorted, outputs []int, err
 
 // predict predicts by the given outputs, which are those of the given classes.
 func (p *Predictor) predict(x []float32, classes, outputs []int) ([]Prediction, error) {
-	if key := p.kit.about.lossKey; key != "" {
+	if key := p.kit.loss; key != "" {
 		return nil, fmt.Errorf("pcl: predict: loss %s has no classes to predict; call Outputs", key)
 	}
 	var out []Prediction
@@ -186,7 +182,7 @@ func (p *Predictor) predict(x []float32, classes, outputs []int) ([]Prediction, 
 
 // each calls f with the scores of all outputs, and the features, of one sample after another.
 func (p *Predictor) each(x []float32, f func(scores, features []float32) error) error {
-	width := p.kit.about.model.Inputs()
+	width := p.kit.model.Inputs()
 	if len(x) == 0 || len(x)%width != 0 {
 		return fmt.Errorf("pcl: predict: %d values are not one or more samples of %d values each", len(x), width)
 	}
@@ -229,12 +225,12 @@ type described struct{ scores, features [][]float32 }
 
 // describe computes the scores of all outputs, and the features, of samples that fit in a program of the given size, on a client.
 func (p *Predictor) describe(d *described, x []float32, size, client int) (err error) {
-	b, err := p.kit.batch(size)
+	b, err := p.batch(size)
 	if err != nil {
 		return err
 	}
-	defer p.kit.put(size, b)
-	b.N = copy(b.X, x) / p.kit.about.model.Inputs()
+	defer p.put(size, b)
+	b.N = copy(b.X, x) / p.kit.model.Inputs()
 	b.Ask()
 	in, done, err := b.Inputs(p.kit.programs.backend, false)
 	if err != nil {
@@ -245,7 +241,7 @@ func (p *Predictor) describe(d *described, x []float32, size, client int) (err e
 	if p.statistics != nil {
 		in = append(in, p.statistics)
 	}
-	scores, err := p.kit.sets[size][client].Describe(p.kit.about.scores)
+	scores, err := p.kit.sets[size][client].Describe(p.kit.scores)
 	if err != nil {
 		return err
 	}
@@ -267,22 +263,30 @@ func (p *Predictor) describe(d *described, x []float32, size, client int) (err e
 
 // choose predicts the class of one sample.
 func (p *Predictor) choose(logits, features []float32, classes, outputs []int) (Prediction, error) {
-	scores := make([]float64, len(classes))
-	for i, o := range outputs {
-		scores[i] = float64(logits[o])
-	}
-	ruled := p.rule != nil && p.rule.Compare(features, classes, scores)
-	best := 0
+	scores, best, ruled := compared(p.rule, logits, features, classes, outputs)
 	for i, s := range scores {
 		if math.IsNaN(s) || math.IsInf(s, 1) || math.IsInf(s, -1) && !ruled {
 			return Prediction{}, fmt.Errorf("the score of class %d is not finite (%g): the sample's values are too large", classes[i], s)
 		}
+	}
+	normalise(scores, scores[best])
+	return Prediction{Class: classes[best], Name: p.roll.names[classes[best]], Classes: classes, Probabilities: scores}, nil
+}
+
+// compared returns the scores of classes, whose outputs are given, and the place of the largest. ruled says that they are the
+// rule's and not the logits.
+func compared(rule rehearsal.Rule, logits, features []float32, classes, outputs []int) (scores []float64, best int, ruled bool) {
+	scores = make([]float64, len(classes))
+	for i, o := range outputs {
+		scores[i] = float64(logits[o])
+	}
+	ruled = rule != nil && rule.Compare(features, classes, scores)
+	for i, s := range scores {
 		if s > scores[best] {
 			best = i
 		}
 	}
-	normalise(scores, scores[best])
-	return Prediction{Class: classes[best], Name: p.roll.names[classes[best]], Classes: classes, Probabilities: scores}, nil
+	return scores, best, ruled
 }
 
 // normalise turns scores, of which the largest is given, into probabilities, by the softmax.
@@ -307,13 +311,35 @@ func (p *Predictor) Close() {
 	}
 	p.closed = true
 	program.Free(p.theta, p.statistics)
-	p.theta, p.statistics = nil, nil
-	p.kit.release()
+	for _, batches := range p.batches {
+		for _, b := range batches {
+			b.Free()
+		}
+	}
+	p.theta, p.statistics, p.batches = nil, nil, nil
+	p.kit.programs.drop()
+}
+
+// batch returns a batch of a size. Give it back with put.
+func (p *Predictor) batch(size int) (*device.Batch, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if free := p.batches[size]; len(free) > 0 {
+		p.batches[size] = free[:len(free)-1]
+		return free[len(free)-1], nil
+	}
+	return device.NewBatch(p.kit.programs.backend, size, p.kit.model.Inputs())
+}
+
+func (p *Predictor) put(size int, b *device.Batch) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.batches[size] = append(p.batches[size], b)
 }
 
 // prediction is what a learner keeps for its predictors.
 type prediction struct {
-	kit    *kit // made with the first snapshot
+	kit    *kit // made with the first snapshot, and anew when the classifier has grown
 	mu     sync.Mutex
 	latest *Predictor // the snapshot that Learner.Predict took last
 }
@@ -325,27 +351,42 @@ func (p *prediction) close() {
 	if p.latest != nil {
 		p.latest.Close()
 	}
-	if p.kit != nil {
-		p.kit.release()
-	}
-	p.latest, p.kit = nil, nil
+	p.latest = nil
 }
 
-// renew makes the next snapshot compile its programs anew.
-func (p *prediction) renew() {
-	if p.kit != nil {
-		p.kit.release()
-		p.kit = nil
-	}
+// kit is what the predictors of a learner share: the network without its parameters, and its programs.
+type kit struct {
+	programs  *Programs
+	model     model.Model
+	increment scenario.Increment
+	scores    rehearsal.Loss        // says how scores come from features
+	loss      string                // the key of Options.Loss; empty if it is of classes
+	sets      map[int][]*graphs.Set // by the number of samples that their programs take, 1 and the largest; for each client
+	largest   int
 }
 
-// complete copies the statistics to the device, unless there was an error before, and asks for the shapes of the buffers. XLA's
-// binding caches a buffer's shape when it is first asked for, without a lock, so that this has to happen before several
-// goroutines read the buffers. After an error the predictor is closed.
-func (p *Predictor) complete(statistics []float32, err error) error {
+// compile compiles what predictors need. spec.Batch is the largest number of samples of a program.
+func (k *kit) compile(spec graphs.Spec) error {
+	k.sets, k.largest = map[int][]*graphs.Set{}, spec.Batch
+	spec.Loss, spec.Weighted = nil, false // samples to be predicted have neither targets nor weights
+	for _, spec.Batch = range []int{1, k.largest} {
+		k.sets[spec.Batch] = k.programs.cache.Sets(spec)
+		if _, err := k.sets[spec.Batch][0].Describe(k.scores); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// predictor makes a predictor of parameters on the device, which it owns, unless there was an error before.
+func (k *kit) predictor(p *Predictor, theta compute.Buffer, statistics []float32, err error) (*Predictor, error) {
+	k.programs.hold()
+	p.kit, p.theta, p.batches = k, theta, map[int][]*device.Batch{}
 	if err == nil && len(statistics) > 0 {
-		p.statistics, err = program.ToDevice(p.kit.programs.backend.Backend, statistics, len(statistics))
+		p.statistics, err = program.ToDevice(k.programs.backend.Backend, statistics, len(statistics))
 	}
+	// XLA's binding caches a buffer's shape when it is first asked for, without a lock, so that this has to happen before
+	// several goroutines read the buffers.
 	for _, b := range []compute.Buffer{p.theta, p.statistics} {
 		if err == nil && b != nil {
 			_, err = b.Shape()
@@ -353,85 +394,9 @@ func (p *Predictor) complete(statistics []float32, err error) error {
 	}
 	if err != nil {
 		p.Close()
+		return nil, err
 	}
-	return err
-}
-
-// kit is what the predictors of a learner share: the programs, and batches that are not in use.
-type kit struct {
-	programs *Programs
-	sets     map[int][]*graphs.Set // by the number of samples that their programs take, 1 and the learner's batch; for each client
-	largest  int                   // of these numbers
-	about    about
-
-	mu      sync.Mutex
-	users   int // open predictors, and the learner
-	batches map[int][]*device.Batch
-}
-
-// about is what a predictor knows of the network beside its values.
-type about struct {
-	model     model.Model
-	method    string
-	image     Image
-	increment scenario.Increment
-	scores    rehearsal.Loss // says how scores come from features
-	lossKey   string         // of Options.Loss; empty if it is of classes
-}
-
-// newKit compiles what predictors need. spec.Batch is the largest number of samples of a program.
-func newKit(programs *Programs, spec graphs.Spec, about about) (*kit, error) {
-	k := &kit{
-		programs: programs, sets: map[int][]*graphs.Set{}, largest: spec.Batch, about: about, users: 1, batches: map[int][]*device.Batch{},
-	}
-	spec.Loss, spec.Weighted = nil, false // samples to be predicted have neither targets nor weights
-	for _, spec.Batch = range []int{1, k.largest} {
-		k.sets[spec.Batch] = k.programs.cache.Sets(spec)
-		if _, err := k.sets[spec.Batch][0].Describe(about.scores); err != nil {
-			return nil, err
-		}
-	}
-	k.programs.hold()
-	return k, nil
-}
-
-func (k *kit) hold() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.users++
-}
-
-// release lets go of the kit. The last user frees it.
-func (k *kit) release() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.users--; k.users > 0 {
-		return
-	}
-	for _, batches := range k.batches {
-		for _, b := range batches {
-			b.Free()
-		}
-	}
-	k.batches = nil
-	k.programs.drop()
-}
-
-// batch returns an empty batch of a size. Give it back with put.
-func (k *kit) batch(size int) (*device.Batch, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if free := k.batches[size]; len(free) > 0 {
-		k.batches[size] = free[:len(free)-1]
-		return free[len(free)-1], nil
-	}
-	return device.NewBatch(k.programs.backend, size, k.about.model.Inputs())
-}
-
-func (k *kit) put(size int, b *device.Batch) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.batches[size] = append(k.batches[size], b)
+	return p, nil
 }
 
 // clients returns on how many clients n samples are predicted. Only many samples are worth compiling for more than the first.

@@ -4,17 +4,14 @@ import (
 	"sync/atomic"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
-	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 )
 
 // Programs keeps the programs that were compiled on one backend. Learners that share it through
-// [Options.Programs], with equal models, batch sizes and optimisers, compile only once. It also keeps the data
-// sets that were copied to a device with memory of its own. Only one learner may use it at a time.
+// [Options.Programs], with equal models, batch sizes and optimisers, compile only once. Only one learner may use it at a time.
 type Programs struct {
 	backend *backend.Backend
 	cache   *graphs.Cache
-	tables  *device.Tables
 	held    atomic.Int64 // by whom the programs are needed: who made them, learners, and predictors
 	closed  atomic.Bool
 	alone   bool // whether nothing else uses the backend, which then is closed, too
@@ -22,22 +19,18 @@ type Programs struct {
 
 // NewPrograms returns an empty collection of programs for a backend. Close it before the backend is closed.
 func NewPrograms(b *backend.Backend) *Programs {
-	p := &Programs{backend: b, cache: graphs.NewCache(b.Clients()...), tables: device.NewTables(b.Backend)}
+	p := &Programs{backend: b, cache: graphs.NewCache(b.Clients()...)}
 	p.hold()
 	return p
 }
 
-// Close releases the compiled programs and the data sets on the device. If there are learners or predictors that need
+// Close releases the compiled programs. If there are learners or predictors that need
 // them, this happens when the last one is closed. Closing them again does nothing.
 func (p *Programs) Close() {
 	if !p.closed.Swap(true) {
 		p.drop()
 	}
 }
-
-// ForgetData releases what the device, and this collection, hold of the data sets that learners have used. Call it when other
-// data sets follow, while no learner with these programs is in a call; what is used again is copied again.
-func (p *Programs) ForgetData() { p.tables.Forget() }
 
 func (p *Programs) hold() { p.held.Add(1) }
 
@@ -50,7 +43,6 @@ func (p *Programs) drop() {
 
 func (p *Programs) release() {
 	p.cache.Close()
-	p.tables.Close()
 	if p.alone {
 		_ = p.backend.Close()
 	}

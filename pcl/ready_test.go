@@ -73,8 +73,8 @@ func TestNotReady(t *testing.T) {
 			t.Fatalf("step %d has rows %v, want %v", step, r.IDs, want)
 		}
 	}
-	if _, err := l.Step(); !errors.Is(err, ErrIdle) || !slices.Equal(l.Rows(), []int{1, 2}) {
-		t.Fatalf("%v; active %v", err, l.Rows())
+	if _, err := l.Step(); !errors.Is(err, ErrIdle) || !slices.Equal(l.Running(), []int{1, 2}) {
+		t.Fatalf("%v; running %v", err, l.Running())
 	}
 	two.End()
 	if r := must.Get(l.Step())(t); !slices.Equal(r.Ended, []int{2}) || len(r.IDs) != 0 || l.Memory().Len() != 6 {
@@ -214,7 +214,6 @@ func TestReattach(t *testing.T) {
 			playOut(t, l)
 			attach(t, l, blobTask(t, d, 2, 2, 3))
 			refused(t, l.Reattach(1, blobTask(t, d, 1, 0, 2))) // other classes
-			refused(t, l.Reattach(1, Task{Stream: newPush(t, 3)}))
 			refused(t, l.Reattach(3, blobTask(t, d, 3, 0, 1)))
 			used := l.heads.Used()
 			must.Do(t, l.Reattach(1, Task{Stream: blobTask(t, d, 1, 0, 1).Stream}))

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"sync/atomic"
+
+	"github.com/parallelcl/parallelcl/pcl/data"
 )
 
 // maxID is the highest id that may be skipped to, or read from a file: a learner has eight bytes for each id below its last.
@@ -13,18 +15,19 @@ const maxID = 1 << 24
 
 // TaskInfo says what a learner knows of a task.
 type TaskInfo struct {
-	ID      int
-	Name    string
-	Classes []int
+	ID      int    `json:"id,omitempty"`
+	Name    string `json:"name,omitempty"`
+	Classes []int  `json:"classes"`
 	// ClassNames name the classes; nil if they have no names.
-	ClassNames []string
+	ClassNames []string `json:"class_names,omitempty"`
 
-	Ended  bool // whether it has ended, and takes part in no further step
-	Paused bool // whether it was paused by [Learner.Pause]
+	Ended  bool `json:"ended,omitempty"`  // whether it has ended, and takes part in no further step
+	Paused bool `json:"paused,omitempty"` // whether it was paused by [Learner.Pause]
 	// Taken is how many samples the learner has taken from its streams, and Waiting how many more wait in one that
 	// holds samples, as a [data.Push] does. A checkpoint has both kinds: from the file of a program that was killed, a
 	// producer goes on after Taken + Waiting samples. Both are 0 in files of before they were counted.
-	Taken, Waiting int
+	Taken   int `json:"samples,omitempty"`
+	Waiting int `json:"waiting,omitempty"`
 }
 
 // number is the id of the task in the i-th place, also where a network that was put together by hand leaves ids out.
@@ -33,7 +36,7 @@ func (t TaskInfo) number(i int) int { return cmp.Or(t.ID, i+1) }
 // roll is what is known of the tasks that have arrived, whether they run or have ended. Nothing that a copy of it shares with
 // it ever changes, so that a copy costs the same however many tasks there were, and stays as it is.
 type roll struct {
-	tasks   []*arrival     // in order of arrival, without their streams; the index is the id minus 1; nil if the id was skipped or the task forgotten
+	tasks   []*arrival     // in order of arrival, without their streams; the index is the id minus 1; nil if the id was skipped
 	classes []int          // of all tasks, each once
 	names   map[int]string // of the classes that have one
 	met     map[int]bool   // the classes as a set, which only the learner reads
@@ -81,29 +84,11 @@ func (r *roll) add(t Task, samples *atomic.Int64) {
 	r.names = withNames(r.names, &t)
 }
 
-// forget drops tasks.
-func (r *roll) forget(ids []int) {
-	r.tasks = slices.Clone(r.tasks)
-	for _, id := range ids {
-		r.tasks[id-1] = nil
-	}
-}
-
-// replace puts a task in the place of one that had the same classes.
-func (r *roll) replace(id int, t Task) {
-	t.Stream = nil
-	r.tasks, r.names = slices.Clone(r.tasks), withNames(r.namesBut(id), &t)
-	r.tasks[id-1] = &arrival{t, r.tasks[id-1].samples}
-}
-
-// namesBut returns the names that the classes have by all tasks but one.
-func (r *roll) namesBut(id int) (names map[int]string) {
-	for i, t := range r.tasks {
-		if i != id-1 && t != nil {
-			names = withNames(names, &t.Task)
-		}
-	}
-	return names
+// test gives a task other test samples.
+func (r *roll) test(id int, s data.Samples) {
+	t := *r.tasks[id-1]
+	t.Test, r.tasks = s, slices.Clone(r.tasks)
+	r.tasks[id-1] = &t
 }
 
 // withNames returns names, and those that a task gives its classes. It copies the names if there are new ones.
@@ -144,7 +129,7 @@ type endedTasks struct {
 	running []int
 }
 
-// ids lists the tasks that a roll still has.
+// ids lists them, of those that a roll has.
 func (e endedTasks) ids(of roll) (ids []int) {
 	for id := 1; id <= e.arrived; id++ {
 		if of.tasks[id-1] != nil && !slices.Contains(e.running, id) {

@@ -31,7 +31,7 @@ func init() { os.Setenv("PARALLELCL_BACKEND", backend.Go) } // for learners that
 func open(t *testing.T, o pcl.Options) *pcl.Learner {
 	t.Helper()
 	o.Backend, o.Model = pcltest.Backend(t, backend.Go), must(model.NewMLP(8, []int{16}, 4))
-	l := must(pcl.NewLearner(o))
+	l := must(pcl.New(t.Context(), o))
 	t.Cleanup(l.Close)
 	return l
 }
@@ -43,7 +43,7 @@ func streamed(id int, of dots) pcl.Task {
 // TestDefaults: a model is enough; the learner opens a backend, trains by the recommended method, and closes it. A
 // predictor outlives it.
 func TestDefaults(t *testing.T) {
-	l := must(pcl.NewLearner(pcl.Options{Model: must(model.NewMLP(8, []int{16}, 4))}))
+	l := must(pcl.New(t.Context(), pcl.Options{Model: must(model.NewMLP(8, []int{16}, 4))}))
 	if o := l.Options(); o.Method.Info().Name != "emgd" || o.Batch != 32 || o.Memory.Budget != 20 {
 		t.Errorf("%+v", o)
 	}
@@ -148,7 +148,7 @@ func TestBesideRun(t *testing.T) {
 			for i := range rounds {
 				id, err := l.AttachContext(ctx, pcl.Task{Name: fmt.Sprint(w, i), Classes: []int{2, 3}, Stream: endless{dots{2, 3}}})
 				path := filepath.Join(dir, fmt.Sprint(w, i))
-				err = errors.Join(err, l.SaveContext(ctx, path))
+				err = errors.Join(err, l.Save(path))
 				_, predicted := l.Predict(make([]float32, 8))
 				err = errors.Join(err, predicted, l.DetachContext(ctx, id, true))
 				saved, read := pcl.SavedTasks(path)
@@ -217,7 +217,7 @@ func TestQueue(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	_, err := l.AttachContext(ctx, streamed(2, dots{2, 3}))
-	for _, err := range []error{err, l.SaveContext(ctx, filepath.Join(t.TempDir(), "l")), l.DetachContext(ctx, 1, true), l.Run(ctx, pcl.Hooks{})} {
+	for _, err := range []error{err, l.DetachContext(ctx, 1, true), l.Run(ctx, pcl.Hooks{})} {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}

@@ -52,7 +52,7 @@ func (t *attached) fetch(b *device.Batch) error {
 		return io.EOF
 	}
 	given := data.Batch{X: b.X, Class: b.Class}
-	table, err := t.next(&given, b.Rows)
+	err := guarded("the stream", func() error { return t.Stream.Next(&given) })
 	if err == io.EOF {
 		if t.over = true; given.N == 0 {
 			return io.EOF
@@ -65,26 +65,11 @@ func (t *attached) fetch(b *device.Batch) error {
 	} else if err != nil {
 		return err
 	}
-	if err = t.take(b, &given); err == nil {
-		err = b.TakeRows(table)
-	}
-	if err != nil {
+	if err = t.take(b, &given); err != nil {
 		b.Empty()
 		return fmt.Errorf("the stream delivered %w", err)
 	}
 	return nil
-}
-
-// next asks the stream for a batch.
-func (t *attached) next(b *data.Batch, rows []int32) (table []uint8, err error) {
-	err = guarded("the stream", func() (err error) {
-		if s, ok := t.Stream.(data.RowStream); ok {
-			table, err = s.NextRows(b, rows)
-			return err
-		}
-		return t.Stream.Next(b)
-	})
-	return table, err
 }
 
 // take checks the batch that the stream delivered and moves it into b. The stream may have replaced the slices
@@ -162,10 +147,15 @@ func (t *attached) hush() {
 	}
 }
 
-// checkNames returns an error if there are names, but not one for each class.
-func (t *attached) checkNames() error {
+// checkNames returns an error if there are names, but not one for each class, or if other tasks give a class another one.
+func (t *attached) checkNames(others map[int]string) error {
 	if n := len(t.ClassNames); n != 0 && n != len(t.Classes) {
 		return fmt.Errorf("it has %d names for %d classes", n, len(t.Classes))
+	}
+	for i, name := range t.ClassNames {
+		if other := others[t.Classes[i]]; other != "" && name != "" && name != other {
+			return fmt.Errorf("it calls class %d %q, and another task %q; a class has one name", t.Classes[i], name, other)
+		}
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func TestScopedEditing(t *testing.T) {
 	if mean, _, edited := l.Memory().Drift(); mean == 0 || edited == 0 {
 		t.Errorf("%d samples were edited, by %g on average", edited, mean)
 	}
-	_, err := NewLearner(completed(t, b, "emgd-gmc", Options{Model: must.Get(model.NewScoped("conv", 64, 4, convBackbone))(t), Edit: edit}))
+	_, err := New(t.Context(), completed(t, b, "emgd-gmc", Options{Model: must.Get(model.NewScoped("conv", 64, 4, convBackbone))(t), Edit: edit}))
 	if err == nil {
 		t.Errorf("editing with a convolution of GoMLX: %v", err)
 	}

@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -206,7 +207,7 @@ func (p *player) start() {
 		}
 		return nil
 	}
-	l, err := NewLearner(p.options)
+	l, err := New(context.Background(), p.options)
 	if err != nil {
 		p.fatalf("%v", err)
 	}
@@ -467,7 +468,7 @@ func (p *player) state() state {
 	if err != nil {
 		p.fatalf("%v", err)
 	}
-	return state{theta, p.learner.Memory().Pixels(), p.learner.Steps(), p.learner.Rows()}
+	return state{theta, p.learner.Memory().Pixels(), p.learner.Steps(), p.learner.Running()}
 }
 
 // check holds the learner against the model and against what must always be so.
@@ -482,9 +483,6 @@ func (p *player) check() {
 		p.fatalf("%d steps, want %d", s.steps, w.steps)
 	}
 	active := w.running()
-	if m.Len() > 0 {
-		active = append([]int{method.Memory}, active...)
-	}
 	if !slices.Equal(s.active, active) {
 		p.fatalf("active: %v, want %v", s.active, active)
 	}

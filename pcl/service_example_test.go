@@ -17,7 +17,7 @@ import (
 
 // newLearner has eight inputs and four outputs.
 func newLearner(device *backend.Backend) *pcl.Learner {
-	return must(pcl.NewLearner(pcl.Options{
+	return must(pcl.New(context.Background(), pcl.Options{
 		Backend: device, Model: must(model.NewMLP(8, []int{32}, 4)), Method: must(method.Make(method.EMGDGMC{Tau: 5})),
 		Increment: scenario.ClassIncremental, Batch: 16, Optimizer: optim.Adam{LR: 0.01},
 		Memory: memory.Config{Policy: memory.PerClass, Budget: 5},
@@ -94,9 +94,9 @@ func ExampleLearner_Detach() {
 	check(learner.Detach(id, true)) // what was collected of its samples enters the memory
 	fmt.Println("running:", learner.Running(), "classes:", learner.Classes(), "in the memory:", learner.Memory().Len())
 	check(learner.Reattach(id, pcl.Task{Stream: must(data.NewStream(task, 1, 1234, 2))}))
-	fmt.Println("running:", learner.Running(), "rows:", learner.Rows())
+	fmt.Println("running:", learner.Running(), "arrived:", learner.Arrived())
 	// Output:
 	// running: []
 	// running: [] classes: [0 1] in the memory: 10
-	// running: [1] rows: [0 1]
+	// running: [1] arrived: 1
 }

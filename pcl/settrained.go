@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -19,13 +17,12 @@ type Take struct {
 }
 
 // SetTrained gives the learner the parameters and statistics of a network. Their names and shapes must match the
-// model's Layout; otherwise nothing changes, and the error names what is missing, unexpected or different. The optimiser
+// model's Layout; otherwise nothing changes, and the error names the first that is missing, different or unexpected. The optimiser
 // starts anew.
 //
 // The network's outputs keep their meaning. A learner without tasks gets the network's, as ended tasks without samples in
 // the memory: it can predict, [Learner.Reattach] them, and attach others. A learner that has tasks must have the same
-// ones. If the model has more outputs than the network, the additional outputs keep their parameters; if it has fewer, it
-// grows, if [Options].Grow is set.
+// ones.
 //
 // Copies of the parameters that the method had asked for are dropped; once a task has ended, iCaRL and LwF distil from the
 // new parameters, and a penalty holds the learner to them, as firmly as before. The rule of prediction stays the method's:
@@ -56,38 +53,27 @@ func (l *Learner) setBackbone(t *Trained) error {
 }
 
 func (l *Learner) setTrained(t *Trained) error {
-	theta, err := l.parameters()
-	if err != nil {
-		return err
-	}
 	if err := l.fits(t); err != nil {
 		return err
 	}
-	outputs, err := l.outputsOf(t)
+	theta, statistics, err := arrange(l.options.Model.Layout(), t.Tensors, false)
 	if err != nil {
 		return err
 	}
-	narrow, err := l.narrowed(outputs)
-	if err != nil {
-		return err
-	}
-	values, statistics, err := arrange(narrow, t.Tensors, false)
-	if err != nil {
-		return err
-	}
-	if outputs > l.options.Model.Outputs() {
-		theta, err = values, l.grow(outputs)
-	} else {
-		l.options.Model.Layout().Widen(theta, values, narrow)
-	}
+	r, h, err := t.arrived(l.options.Model.Outputs())
 	if err != nil {
 		return err
 	}
 	if err := l.exchange(theta, statistics); err != nil {
 		return err
 	}
-	if err := l.adopt(t); err != nil {
-		return err
+	if l.roll.empty() && !r.empty() { // the network's tasks become those of the learner, and have ended
+		skipped := l.roll.last()
+		l.roll, l.heads = r, h
+		l.skip(skipped)
+		for id := range r.tasks {
+			l.count(id+1, 1)
+		}
 	}
 	return l.teacher()
 }
@@ -96,7 +82,7 @@ func (l *Learner) setTrained(t *Trained) error {
 func (l *Learner) teacher() error {
 	loss := l.options.lossOf(1)
 	if (loss.Kind == rehearsal.Sigmoid || loss.Teacher > 0) && len(l.ended().ids(l.roll)) > 0 {
-		return lab{l}.Remember()
+		return lab{l: l}.Remember()
 	}
 	return nil
 }
@@ -127,59 +113,6 @@ func classLists(tasks []TaskInfo) (all [][]int) {
 	return all
 }
 
-// outputsOf returns how many outputs the network has, as its classifier's weights say, which must be enough for its
-// tasks.
-func (l *Learner) outputsOf(t *Trained) (int, error) {
-	layout, has := l.options.Model.Layout(), l.options.Model.Outputs()
-	outputs := has // if there is no such tensor, this is what will be missing
-	for _, x := range t.Tensors {
-		if x.Name == layout.Params[layout.Classifier()].Name && len(x.Dims) > 0 {
-			outputs = x.Dims[len(x.Dims)-1]
-		}
-	}
-	if _, err := headsOf(l.options.Increment, t.Tasks, outputs); err != nil {
-		return 0, fmt.Errorf("the network has %d outputs: %w", outputs, err)
-	}
-	if outputs > has && !l.options.Grow {
-		return 0, fmt.Errorf("the network has %d outputs, the model %d: build a model with as many, let it grow (Options.Grow), or take only the backbone", outputs, has)
-	}
-	return outputs, nil
-}
-
-// narrowed returns the layout of the model with another number of outputs.
-func (l *Learner) narrowed(outputs int) (*model.Layout, error) {
-	m := l.options.Model
-	if outputs == m.Outputs() {
-		return m.Layout(), nil
-	}
-	r, ok := m.(model.Resizer)
-	if !ok {
-		return nil, fmt.Errorf("the network has %d outputs, the model %d, and %s is not a model.Resizer", outputs, m.Outputs(), m.Key())
-	}
-	other, err := r.WithOutputs(outputs)
-	if err != nil {
-		return nil, err
-	}
-	return other.Layout(), nil
-}
-
-// adopt gives a learner without tasks those of a network, which have ended.
-func (l *Learner) adopt(t *Trained) error {
-	if !l.roll.empty() {
-		return nil
-	}
-	for i, info := range t.Tasks {
-		l.skip(info.number(i) - 1)
-		if err := l.heads.Add(info.Classes); err != nil {
-			return fmt.Errorf("%s: %w", label(info.number(i), info.Name), err)
-		}
-		known := Task{Name: info.Name, Classes: slices.Clone(info.Classes), ClassNames: t.namesOf(info.Classes)}
-		l.roll.add(known, new(atomic.Int64))
-		l.count(l.roll.last(), 1)
-	}
-	return nil
-}
-
 // exchange replaces parameters and statistics, which have the right lengths. The optimiser starts anew.
 func (l *Learner) exchange(theta, statistics []float32) error {
 	l.version++
@@ -195,7 +128,7 @@ func (l *Learner) exchange(theta, statistics []float32) error {
 // replaced tells a method that holds on to earlier parameters that there are others.
 func (l *Learner) replaced() error {
 	if a, ok := method.As[rehearsal.Penalty](l.options.Method); ok {
-		return guarded(l.byMethod(), func() error { return a.Replaced(penalising{lab{l}}) })
+		return guarded(l.byMethod(), func() error { return a.Replaced(lab{l: l}) })
 	}
 	return nil
 }

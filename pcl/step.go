@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -60,11 +61,8 @@ func (s *step) make() (err error) {
 	if err := s.awaitStreams(); err != nil {
 		return err
 	}
-	before, err := s.mark()
-	if err != nil {
-		return err
-	}
-	defer func() { err = s.settle(err, before) }()
+	before := s.mark()
+	defer func() { s.settle(err, before) }()
 	if err := s.train(); err != nil {
 		return err
 	}
@@ -170,7 +168,10 @@ func (s *step) awaitStreams() error {
 // already. The channel receives the result when all batches are there.
 func (s *step) lookAhead() (fetched chan error) {
 	fetched = make(chan error, 1)
-	go func() { fetched <- guarded("fetching the next batches", s.fetchAhead) }()
+	go func() {
+		defer close(fetched) // also where a stream ends its goroutine
+		fetched <- guarded("fetching the next batches", s.fetchAhead)
+	}()
 	return fetched
 }
 
@@ -187,7 +188,7 @@ func (s *step) fetchAhead() error {
 			}
 			// It saves time to send the batch now. Where there is no room for it beside this step's gradients, the next
 			// step sends it.
-			_ = s.tables.Send(t.spare)
+			_ = t.spare.Send(s.options.Backend)
 		case io.EOF, data.ErrNotReady:
 		default:
 			t.err = err
@@ -217,13 +218,7 @@ func (s *step) store() (err error) {
 	if !ok {
 		return nil
 	}
-	return guarded(s.byMethod(), func() (err error) {
-		before := s.memory.Changes()
-		if err := m.Store(storing{lab{s.Learner}}); err != nil {
-			return err
-		}
-		return s.checkStored(before)
-	})
+	return guarded(s.byMethod(), func() error { return m.Store(storing{lab{s.Learner, s}}) })
 }
 
 // advance makes the fetched batches the current ones, and ends the tasks whose streams have no more batches.
@@ -246,33 +241,28 @@ func (s *step) advance() error {
 
 // beginning is the state at the beginning of a step, which is restored if the step fails.
 type beginning struct {
-	method     []byte // the state of the method's random draws
+	draws      rand.PCG // of the method
 	memory     memory.Mark
 	statistics []float32
 }
 
 // mark records the state that settle restores if the step fails.
-func (s *step) mark() (b beginning, err error) {
-	if b.method, err = s.rng.MarshalBinary(); err != nil {
-		return b, err
-	}
-	b.statistics = slices.Clone(s.network.statistics)
-	b.memory, err = s.memory.Mark()
-	return b, err
+func (s *step) mark() beginning {
+	return beginning{s.rng.Mark(), s.memory.Mark(), slices.Clone(s.network.statistics)}
 }
 
 // settle ends the step: if it failed, settle restores what it had changed, or, where that is not possible,
 // stops the learner for good.
-func (s *step) settle(err error, b beginning) error {
+func (s *step) settle(err error, b beginning) {
 	switch {
 	case err == nil:
-		return nil
 	case s.touched:
 		s.failure = err
-		return err
+	default:
+		copy(s.network.statistics, b.statistics)
+		s.rng.Return(b.draws)
+		s.memory.Rewind(b.memory)
 	}
-	copy(s.network.statistics, b.statistics)
-	return errors.Join(err, s.rng.UnmarshalBinary(b.method), s.memory.Rewind(b.memory))
 }
 
 // differentiate puts the memory's rows, and that of a penalty, in front of the tasks' rows and computes the gradient

@@ -22,8 +22,8 @@ func TestStoredLogits(t *testing.T) {
 			l := smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
 			ended, before, extended := 0, map[int][]float32{}, 0
 			timeline(t, l, func(r *StepReport) {
-				now := must.Get(lab{l}.Logits(rehearsal.Now, stored(lab{l})))(t)
-				for i, it := range stored(lab{l}) {
+				now := must.Get(lab{l: l}.Logits(rehearsal.Now, stored(lab{l: l})))(t)
+				for i, it := range stored(lab{l: l}) {
 					old, known := before[i]
 					want := old
 					switch {
@@ -39,7 +39,7 @@ func TestStoredLogits(t *testing.T) {
 								t.Errorf("sample %d: new logits %v are no multiple of the present %v", i, newer, now[i][len(old):])
 							}
 						}
-						right := old[must.Get(lab{l}.Output(it.Task, it.Class))(t)]
+						right := old[must.Get(lab{l: l}.Output(it.Task, it.Class))(t)]
 						if factor > 1+1e-6 || factor < 1-1e-6 && slices.Max(newer) > 0.85*max(right, 0)+1e-6 {
 							t.Errorf("sample %d: new logits %v are %g of the present ones, for a right class at %g", i, newer, factor, right)
 						}

@@ -1,14 +1,13 @@
 package pcl
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// Tasks describes all tasks that have arrived, but for forgotten ones, in order of arrival. It may be called from any goroutine.
+// Tasks describes all tasks that have arrived, in order of arrival. It may be called from any goroutine.
 func (l *Learner) Tasks() []TaskInfo {
 	s := l.status.Load()
 	out := s.roll.infos(s.tasks.pauses())
@@ -120,11 +119,19 @@ func find(id int, arrived roll, tasks runningTasks) (*arrival, *attached, error)
 // endedTasks stands for the tasks that have ended.
 func (l *Learner) ended() endedTasks { return endedTasks{l.roll.last(), l.tasks.ids()} }
 
-// Rows returns the ids of the rows that the next step may have: 0 for the memory, unless it is empty, then those of
-// [Learner.Running]. It may be called from any goroutine.
-func (l *Learner) Rows() (ids []int) {
-	if l.status.Load().memory {
-		ids = append(ids, method.Memory)
-	}
-	return append(ids, l.Running()...)
+// Skip leaves ids out: tasks that are attached from now on get ids above to. A program that was killed, and gave ids since its
+// last save, does not give them again.
+func (l *Learner) Skip(to int) error {
+	return l.call(context.Background(), "skip", func() error {
+		if to < 0 || to > maxID {
+			return fmt.Errorf("id %d; want 0 to %d", to, maxID)
+		}
+		l.skip(to)
+		return nil
+	})
+}
+
+func (l *Learner) skip(to int) {
+	l.roll.skip(to)
+	l.heads.Skip(to)
 }

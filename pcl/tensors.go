@@ -1,10 +1,9 @@
 package pcl
 
 import (
-	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -47,47 +46,25 @@ func arrange(l *model.Layout, all []safetensors.Tensor, backbone bool) (theta, s
 	return join(params, total, given), join(l.Stats, l.StatsTotal, given), nil
 }
 
-// compare returns an error that lists the differences between tensors and those of a model.
+// compare returns an error that names the first difference between tensors and those of a model.
 func compare(params []model.Param, given map[string]*safetensors.Tensor) error {
-	var missing, extra, shapes, values []string
-	wanted := map[string]bool{}
+	others := maps.Clone(given)
 	for _, p := range params {
-		wanted[p.Name] = true
-		switch t := given[p.Name]; {
+		t := given[p.Name]
+		delete(others, p.Name)
+		switch {
 		case t == nil:
-			missing = append(missing, p.Name)
+			return fmt.Errorf("tensor %s of the model is missing; there are %.300q", p.Name, slices.Sorted(maps.Keys(given)))
 		case !slices.Equal(t.Dims, p.Dims) || len(t.Values) != p.Size():
-			shapes = append(shapes, fmt.Sprintf("%s is %v, want %v", p.Name, t.Dims, p.Dims))
+			return fmt.Errorf("tensor %s has the shape %v; the model wants %v", p.Name, t.Dims, p.Dims)
 		case !fp.Finite(t.Values):
-			values = append(values, p.Name)
+			return fmt.Errorf("tensor %s has a value that is not finite", p.Name)
 		}
 	}
-	for name := range given {
-		if !wanted[name] {
-			extra = append(extra, name)
-		}
+	if len(others) > 0 {
+		return fmt.Errorf("the model has no tensors %.300q", slices.Sorted(maps.Keys(others)))
 	}
-	slices.Sort(extra)
-	var parts []string
-	for i, list := range [][]string{missing, extra, shapes, values} {
-		if n := len(list); n > 0 {
-			what := []string{"missing", "not in the model", "of another shape", "not finite"}[i]
-			parts = append(parts, fmt.Sprintf("%s: %s", what, few(list)))
-		}
-	}
-	if parts == nil {
-		return nil
-	}
-	return errors.New("the tensors are not those of the model: " + strings.Join(parts, "; "))
-}
-
-// few joins the first of a list, and says how many more there are.
-func few(list []string) string {
-	const most = 6
-	if len(list) <= most {
-		return strings.Join(list, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
+	return nil
 }
 
 // join puts the tensors of parameters into a flat vector.

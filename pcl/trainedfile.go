@@ -10,7 +10,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // trainedKey is the text in a safetensors file that describes the network, as JSON (docs/weights.md §1).
@@ -22,27 +21,15 @@ const meansTensor = "nearest_mean/means"
 // trainedVersion is the version of the description; others are refused.
 const trainedVersion = 1
 
+// description is a network without its tensors.
 type description struct {
-	Version   int                `json:"version"`
-	Model     string             `json:"model"`
-	Method    string             `json:"method,omitempty"`
-	Steps     int                `json:"steps"`
-	Increment scenario.Increment `json:"increment,omitempty"`
-	Image     []int              `json:"image"` // height, width, channels
-	Tasks     []describedTask    `json:"tasks"`
-	Outputs   []Output           `json:"outputs"` // follows from the tasks, for readers of the file
-	Names     map[int]string     `json:"names,omitempty"`
-	Scores    Scores             `json:"scores,omitzero"`
-	Loss      string             `json:"loss,omitempty"`
+	Version int `json:"version"`
+	Trained
+	Image   []int    `json:"image"`   // height, width, channels
+	Outputs []Output `json:"outputs"` // follows from the tasks, for readers of the file
 	// Rule is "logits", "nearest-mean" or "other".
 	Rule  string          `json:"rule"`
 	Means *describedMeans `json:"means,omitempty"`
-}
-
-type describedTask struct {
-	ID      int    `json:"id"`
-	Name    string `json:"name,omitempty"`
-	Classes []int  `json:"classes"`
 }
 
 type describedMeans struct {
@@ -77,12 +64,12 @@ func (t *Trained) file() (*safetensors.File, error) {
 		return nil, err
 	}
 	d := description{
-		Version: trainedVersion, Model: t.Model, Method: t.Method, Steps: t.Steps, Increment: t.Increment,
-		Image: []int{t.Image.Height, t.Image.Width, t.Image.Channels}, Tasks: []describedTask{}, Outputs: append([]Output{}, outputs...),
-		Names: t.Names, Scores: t.Scores, Loss: t.Loss, Rule: "logits",
+		Version: trainedVersion, Trained: *t, Image: []int{t.Image.Height, t.Image.Width, t.Image.Channels},
+		Outputs: append([]Output{}, outputs...), Rule: "logits",
 	}
+	d.Tasks = make([]TaskInfo, len(t.Tasks))
 	for i, task := range t.Tasks {
-		d.Tasks = append(d.Tasks, describedTask{task.number(i), task.Name, task.Classes})
+		d.Tasks[i] = TaskInfo{ID: task.number(i), Name: task.Name, Classes: task.Classes}
 	}
 	f := &safetensors.File{Tensors: slices.Clone(t.Tensors)}
 	switch m := t.Means; {
@@ -129,12 +116,10 @@ func trainedOf(f *safetensors.File) (*Trained, error) {
 	if err := d.check(); err != nil {
 		return nil, fmt.Errorf("its description: %w", err)
 	}
-	t := &Trained{
-		Model: d.Model, Method: d.Method, Steps: d.Steps, Increment: d.Increment, Image: Image{d.Image[0], d.Image[1], d.Image[2]},
-		Names: d.Names, Scores: d.Scores, Loss: d.Loss, OtherRule: d.Rule == "other",
-	}
-	for _, task := range d.Tasks {
-		t.Tasks = append(t.Tasks, TaskInfo{ID: task.ID, Name: task.Name, Classes: task.Classes, ClassNames: t.namesOf(task.Classes), Ended: true})
+	t := &d.Trained
+	t.Image, t.OtherRule = Image{d.Image[0], d.Image[1], d.Image[2]}, d.Rule == "other"
+	for i := range t.Tasks {
+		t.Tasks[i].ClassNames, t.Tasks[i].Ended = t.namesOf(t.Tasks[i].Classes), true
 	}
 	if outputs, err := t.Outputs(); err != nil {
 		return nil, err

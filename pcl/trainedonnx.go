@@ -39,12 +39,9 @@ func (t *Trained) onnx(m model.Model) (n onnx.Network, err error) {
 	if err != nil {
 		return n, err
 	}
-	n.Model, n.Metadata = m, f.Metadata
+	n.Model, n.Scores, n.Metadata = m, t.Scores, f.Metadata
 	if n.Parameters, n.Statistics, err = arrange(m.Layout(), t.Tensors, false); err != nil {
 		return n, err
-	}
-	if t.Scores.Cosine {
-		n.Cosine = &onnx.Cosine{Sharpness: t.Scores.Sharpness, Frobenius: t.Scores.Frobenius}
 	}
 	if t.Means != nil {
 		outputs, err := t.Outputs()

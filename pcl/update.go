@@ -194,7 +194,7 @@ func (l *Learner) scalars(update int) ([]float32, error) {
 	return scalars, nil
 }
 
-func (b replaying) StepAhead(gamma float64) error {
+func (b lab) StepAhead(gamma float64) error {
 	l := b.l
 	w, rows := b.s.current()
 	if len(rows) == 0 {
@@ -229,7 +229,7 @@ func (b replaying) StepAhead(gamma float64) error {
 	return nil
 }
 
-func (b replaying) Update() error {
+func (b lab) Update() error {
 	w, rows := b.s.current()
 	if len(rows) == 0 {
 		return nil

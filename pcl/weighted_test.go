@@ -51,10 +51,10 @@ func TestDescendWithoutWeight(t *testing.T) {
 	task.Stream = sparse{task.Stream}
 	attach(t, l, task)
 	playOut(t, l)
-	p := predicting{lab{l}}
+	p := lab{l: l}
 	must.Do(t, p.Restart())
 	var none []memory.Item
-	for _, it := range stored(lab{l}) {
+	for _, it := range stored(lab{l: l}) {
 		if it.Pixels[len(it.Pixels)-1] == 0 {
 			none = append(none, it)
 		}

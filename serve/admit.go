@@ -28,35 +28,14 @@ func (s *Service) admit(classes []int) error {
 	if n > s.options.MaxClasses {
 		return fmt.Errorf("there would be %d classes; the service takes up to %d", n, s.options.MaxClasses)
 	}
-	if err := s.another(tasks); err != nil {
-		return err
+	if most := s.options.MaxListed; listed > most {
+		return fmt.Errorf("the tasks would list %d classes, each task counted as ten more; the service keeps up to %d (Options.MaxListed)", listed, most)
 	}
-	return s.makePlace(listed)
+	return s.another(tasks)
 }
 
 // listedBy is how many classes a task counts for in Options.MaxListed: its own, and ten for itself.
 func listedBy(classes []int) int { return len(classes) + 10 }
-
-// makePlace forgets the oldest tasks that have ended and that nothing needs, if all tasks list more classes than they may. It
-// forgets a quarter at once, so that not each new task has to look for another one.
-func (s *Service) makePlace(listed int) error {
-	most := s.options.MaxListed
-	if listed <= most {
-		return nil
-	}
-	err := s.learner.Forget(func(t pcl.TaskInfo) bool {
-		if listed <= most-most/4 {
-			return false
-		}
-		listed -= listedBy(t.Classes)
-		s.skipped.Delete(t.ID)
-		return true
-	})
-	if err == nil && listed > most {
-		err = fmt.Errorf("the tasks would list %d classes, each task counted as ten more; the service keeps up to %d (Options.MaxListed), and all of its tasks are needed", listed, most)
-	}
-	return err
-}
 
 // another returns an error if as many tasks run as may. Call it with s.mu held until the task has begun.
 func (s *Service) another(tasks []pcl.TaskInfo) error {

@@ -25,7 +25,7 @@ func must[T any](v T, err error) T {
 func ExampleService_Handler() {
 	device := must(backend.Open(context.Background(), backend.Options{Name: backend.Go}))
 	defer device.Close()
-	learner := must(pcl.NewLearner(pcl.Options{Backend: device, Model: must(pcl.NewMLP(8, []int{32}, 4))}))
+	learner := must(pcl.New(context.Background(), pcl.Options{Backend: device, Model: must(pcl.NewMLP(8, []int{32}, 4))}))
 	defer learner.Close()
 	server := httptest.NewServer(must(serve.New(learner, serve.Options{})).Handler())
 	defer server.Close()

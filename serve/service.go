@@ -69,8 +69,7 @@ type Options struct {
 	// samples.
 	MaxTasks int
 	// MaxListed is how many classes the tasks that are kept may list together, where each task counts as ten more; 0 stands for
-	// 100,000. Beyond it, the oldest tasks that have ended and that nothing needs are forgotten (see [pcl.Learner.Forget]); if
-	// all are needed, no task may begin.
+	// 100,000. Beyond it no task may begin.
 	MaxListed int
 	// MaxBuffered is how many bytes requests in progress may take, from their first byte to the last of their answer, among them
 	// samples that wait for room; 0 stands for 512 MiB. The first 16 KiB of each request are free. Requests beyond it are answered

@@ -188,7 +188,7 @@ func openedAs(t testing.TB, o Options, name string, increment scenario.Increment
 	device := must.Get(backend.Open(context.Background(), backend.Options{Name: backend.Go}))(t)
 	rule := must.Get(method.New(name, nil))(t)
 	net := must.Get(model.NewMLP(8, hidden, outputs))(t)
-	learner, err := pcl.NewLearner(pcl.Options{
+	learner, err := pcl.New(t.Context(), pcl.Options{
 		Backend: device, Model: net, Method: rule, Increment: increment, Batch: 32,
 		Optimizer: optim.Adam{LR: 0.003}, Memory: memory.Config{Policy: memory.PerClass, Budget: budget},
 	})

@@ -12,16 +12,16 @@ import (
 // for each method, and the level of guessing. It must show which method is ahead and when, what an arrival costs, and how certain
 // the lead is: a band of one standard deviation over the runs or, with more than four methods, a bar of that height at each
 // point.
-func Accuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
-	groups, err := t.groups(runs)
+func Accuracy(runs ...*results.Run) (*Figure, error) {
+	groups, err := styledGroups(runs)
 	if err != nil {
 		return nil, err
 	}
-	p := NewPlot(t, "", "optimiser step", "accuracy over started tasks, %")
+	p := NewPlot("", "optimiser step", "accuracy over started tasks, %")
 	p.NameEnds()
 	if results.OneTimeline(runs) {
 		p.marks = arrivals(runs[0])
-		p.named("guessing", t.line(t.Muted, 1, 1, 2), chanceLine(runs[0]))
+		p.named("guessing", lineStyle(muted, 1, 1, 2), chanceLine(runs[0]))
 	}
 	data := Table{Head: []string{"method", "step", "accuracy_percent", "std_percent", "runs"}}
 	for _, g := range groups {
@@ -47,7 +47,7 @@ func Accuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 		p.X.Max = max(p.X.Max, float64(r.Span()))
 	}
 	p.room(6, 0, 100)
-	return t.figure(l, []*Plot{p})
+	return figureOf(l, []*Plot{p})
 }
 
 // arrivals marks the steps at which tasks begin.

@@ -13,7 +13,7 @@ import (
 // AccuracyMatrix draws each task's test accuracy at each task's end, in percent, a panel for each method: what each task reached
 // at its own end (framed), and to the right of it what later tasks left. Tasks run from the top down, ends from left to right as
 // they happen. Several runs of a method are averaged; all must have the same timeline.
-func AccuracyMatrix(t *Theme, runs ...*results.Run) (*Figure, error) {
+func AccuracyMatrix(runs ...*results.Run) (*Figure, error) {
 	groups, err := Groups(runs)
 	if err != nil {
 		return nil, err
@@ -24,11 +24,11 @@ func AccuracyMatrix(t *Theme, runs ...*results.Run) (*Figure, error) {
 	var plots []*Plot
 	data := Table{Head: []string{"method", "task", "after_end_of_task", "accuracy"}}
 	for _, g := range groups {
-		m, err := accuracyMatrix(t, g)
+		m, err := accuracyMatrix(g)
 		if err != nil {
 			return nil, err
 		}
-		p := t.panel(g.Label, "after the end of task", "task")
+		p := panel(g.Label, "after the end of task", "task")
 		p.matrix(m)
 		for i, row := range m.cells {
 			for j, v := range row {
@@ -38,17 +38,17 @@ func AccuracyMatrix(t *Theme, runs ...*results.Run) (*Figure, error) {
 		plots = append(plots, p)
 	}
 	l := layout{name: "accuracy-matrix", data: data, row: 220,
-		key: []keyEntry{{label: "test accuracy, %"}, t.swatchKey("0", t.sequential(0)), t.swatchKey("100", t.sequential(1)),
+		key: []keyEntry{{label: "test accuracy, %"}, swatchKey("0", sequential(0)), swatchKey("100", sequential(1)),
 			{label: "frame: the task's own end"}},
 		alt: fmt.Sprintf("Accuracy of each task at each task's end, for %d methods.", len(groups))}
 	if len(plots) == 1 {
 		l.width, l.row = wide*0.6, 260
 	}
-	return t.figure(l, inRows(plots)...)
+	return figureOf(l, inRows(plots)...)
 }
 
-func accuracyMatrix(t *Theme, g Group) (*matrix, error) {
-	m := &matrix{text: percent, color: t.sequential}
+func accuracyMatrix(g Group) (*matrix, error) {
+	m := &matrix{text: percent, color: sequential}
 	at := make([][]results.Point, len(g.Runs))
 	first := g.Runs[0]
 	for k, r := range g.Runs {

@@ -9,26 +9,27 @@ import (
 
 // A method looks the same whatever else is drawn; the first fifteen have a colour each, and no two look alike.
 func TestMethodsKeepTheirLooks(t *testing.T) {
-	for _, theme := range []*Theme{Light, Dark} {
-		all, colours, looks := theme.Methods(order...), map[color.NRGBA]string{}, map[string]string{}
+	for side := range 2 { // light and dark
+		all, colours, looks := Methods(order...), map[color.NRGBA]string{}, map[string]string{}
 		for i, name := range order {
 			s := all[name]
-			look := fmt.Sprintf("%v %T%v %v", s.Color, s.Marker, s.Marker, s.Dashes)
+			c := sideOf(s.Color, side)
+			look := fmt.Sprintf("%v %T%v %v", c, s.Marker, s.Marker, s.Dashes)
 			if other, ok := looks[look]; ok {
 				t.Errorf("%s looks like %s", name, other)
 			}
-			if other, ok := colours[s.Color]; ok && i < 15 {
+			if other, ok := colours[c]; ok && i < 15 {
 				t.Errorf("%s has the colour of %s", name, other)
 			}
 			for _, companion := range []string{"emgd", "emgd-gmc", order[(i+14)%len(order)], order[(i+7)%len(order)], "mine"} {
-				if got := theme.Methods(companion, name)[name]; got.Color != s.Color || got.Marker != s.Marker || !slices.Equal(got.Dashes, s.Dashes) {
+				if got := Methods(companion, name)[name]; got.Color != s.Color || got.Marker != s.Marker || !slices.Equal(got.Dashes, s.Dashes) {
 					t.Errorf("%s looks different beside %s", name, companion)
 				}
 			}
-			if contrast(s.Color, theme.Background) < 2 {
-				t.Errorf("%s is hard to see: %v", name, s.Color)
+			if contrast(c, sideOf(paper, side)) < 2 {
+				t.Errorf("%s is hard to see: %v", name, c)
 			}
-			looks[look], colours[s.Color] = name, name
+			looks[look], colours[c] = name, name
 		}
 	}
 }
@@ -40,26 +41,27 @@ func TestVariantsHaveShades(t *testing.T) {
 	for _, name := range order[:15] {
 		names = append(names, name, name+"+1", name+"+2")
 	}
-	for _, theme := range []*Theme{Light, Dark} {
-		styles := theme.Methods(names...)
+	for side := range 2 {
+		styles := Methods(names...)
 		seen := map[color.NRGBA]string{}
 		for _, name := range names {
-			s := styles[name]
-			if other, ok := seen[s.Color]; ok {
+			c := sideOf(styles[name].Color, side)
+			if other, ok := seen[c]; ok {
 				t.Errorf("%s has the colour of %s", name, other)
 			}
-			if contrast(s.Color, theme.Background) < 2 {
-				t.Errorf("%s is hard to see: %v", name, s.Color)
+			if contrast(c, sideOf(paper, side)) < 2 {
+				t.Errorf("%s is hard to see: %v", name, c)
 			}
-			seen[s.Color] = name
+			seen[c] = name
 		}
 		for _, name := range order[:15] {
 			plain, one, two := styles[name], styles[name+"+1"], styles[name+"+2"]
 			if slices.Equal(plain.Dashes, one.Dashes) {
 				t.Errorf("%s and its variant have the same dashes", name)
 			}
-			if contrast(plain.Color, one.Color) < 1.15 || contrast(one.Color, two.Color) < 1.15 {
-				t.Errorf("the shades of %s are too near to each other: %v %v %v", name, plain.Color, one.Color, two.Color)
+			a, b, c := sideOf(plain.Color, side), sideOf(one.Color, side), sideOf(two.Color, side)
+			if contrast(a, b) < 1.15 || contrast(b, c) < 1.15 {
+				t.Errorf("the shades of %s are too near to each other: %v %v %v", name, a, b, c)
 			}
 		}
 	}
@@ -67,22 +69,36 @@ func TestVariantsHaveShades(t *testing.T) {
 
 // Fourteen classes and more have a colour and marker that no other has.
 func TestClassesApart(t *testing.T) {
-	for _, theme := range []*Theme{Light, Dark} {
+	for side := range 2 {
 		seen := map[string]int{}
-		colours := map[color.Color]bool{}
+		colours := map[color.NRGBA]bool{}
 		for place := range 70 {
-			g := classGlyph(theme, place, 2)
-			look := fmt.Sprint(g.Color, g.Shape)
+			g := classGlyph(place, 2)
+			look := fmt.Sprint(sideOf(g.Color, side), g.Shape)
 			if other, ok := seen[look]; ok {
 				t.Errorf("classes %d and %d look alike", other, place)
 			}
 			seen[look] = place
 			if place < 14 {
-				colours[g.Color] = true
+				colours[sideOf(g.Color, side)] = true
 			}
 		}
 		if len(colours) != 14 {
 			t.Errorf("14 classes have %d colours", len(colours))
 		}
+	}
+}
+
+// sideOf is a colour on light screens or, as 1, on dark ones.
+func sideOf(c color.Color, side int) color.NRGBA {
+	t := tintOf(c)
+	return []color.NRGBA{t.light, t.dark}[side]
+}
+
+// Compositions of one rule look different, and the rule alone, if it comes first, as always.
+func TestCompositionsStandApart(t *testing.T) {
+	names := looks([]string{"avggrad", "avggrad+der-pp", "avggrad+der-pp+herding", "emgd-gmc+mir", "mgda", "mgda"}, func(i int) bool { return i != 4 })
+	if want := []string{"avggrad", "avggrad+1", "avggrad+2", "emgd-gmc", "mgda+1", "mgda"}; !slices.Equal(names, want) {
+		t.Errorf("%q, want %q", names, want)
 	}
 }

@@ -1,7 +1,6 @@
 package viz
 
 import (
-	"image/color"
 	"math"
 
 	"gonum.org/v1/plot"
@@ -13,7 +12,6 @@ import (
 // arrows draws vectors from one origin, all in one scale, so that lengths and angles can be compared. The
 // scale is the largest at which the ranges of the plot's axes fit.
 type arrows struct {
-	theme  *Theme
 	items  []arrow
 	axis   arrow // of the items the one along which the tips of the others have to reach their floors
 	floors []floor
@@ -21,7 +19,7 @@ type arrows struct {
 
 type arrow struct {
 	x, y  float64
-	color color.NRGBA
+	color tint
 	text  string
 }
 
@@ -41,7 +39,7 @@ func (a *arrows) floorOf(tip arrow, at float64) floor {
 }
 
 func (a *arrows) Plot(canvas draw.Canvas, p *plot.Plot) {
-	c, sty := pen{Canvas: canvas, theme: a.theme}, a.theme.text(a.theme.Ink, tickSize)
+	c, sty := pen{Canvas: canvas}, textStyle(ink, tickSize)
 	var widest vg.Length
 	for _, it := range a.items {
 		widest = max(widest, sty.Width(it.text))
@@ -57,16 +55,18 @@ func (a *arrows) Plot(canvas draw.Canvas, p *plot.Plot) {
 			c.arrow(zero, at(it.x, it.y), it.color, 2)
 		}
 	}
-	for i, left := range a.names(canvas, at) {
-		c.plate(sty, left, a.items[i].text)
+	var names []name
+	for _, it := range a.items {
+		names = append(names, name{at: at(it.x, it.y), text: it.text, style: sty, reach: 40, must: true})
 	}
+	c.names(a.taken(at), names...)
 }
 
 // floor draws a floor as a dashed line, and what the tip has beyond it, the slack, as a broad pale one.
 func (a *arrows) floor(c pen, at func(x, y float64) vg.Point, f floor) {
 	foot, beside := at(f.foot.X, f.foot.Y), at(f.beside.X, f.beside.Y)
 	if f.slack {
-		c.stroke(a.theme.line(pale(f.tip.color), 6), beside, at(f.tip.x, f.tip.y))
+		c.stroke(lineStyle(pale(f.tip.color), 6), beside, at(f.tip.x, f.tip.y))
 	}
 	// A little beyond both, so that the crossing shows.
 	d := beside.Sub(foot)
@@ -74,13 +74,10 @@ func (a *arrows) floor(c pen, at func(x, y float64) vg.Point, f floor) {
 		more := d.Scale(vg.Length(5 / l))
 		foot, beside = foot.Sub(more), beside.Add(more)
 	}
-	c.stroke(a.theme.line(f.tip.color, 1, 3, 2), foot, beside)
+	c.stroke(lineStyle(f.tip.color, 1, 3, 2), foot, beside)
 }
 
-func pale(c color.NRGBA) color.NRGBA {
-	c.A = 110
-	return c
-}
+func pale(c tint) tint { return opaque(c, 110) }
 
 // scaled returns where a place of the plot's axes lies on the canvas, in one scale for both axes.
 func scaled(c draw.Canvas, p *plot.Plot) func(x, y float64) vg.Point {
@@ -109,7 +106,7 @@ func (a *arrows) DataRange() (xmin, xmax, ymin, ymax float64) {
 	return xmin, xmax, ymin, ymax
 }
 
-func (c pen) arrow(from, to vg.Point, color color.NRGBA, width float64) {
+func (c pen) arrow(from, to vg.Point, color tint, width float64) {
 	d := to.Sub(from)
 	length := vg.Length(math.Hypot(float64(d.X), float64(d.Y)))
 	if length == 0 {
@@ -119,6 +116,22 @@ func (c pen) arrow(from, to vg.Point, color color.NRGBA, width float64) {
 	head := min(vg.Points(5+width), length)
 	neck := to.Sub(u.Scale(head))
 	side := vg.Point{X: -u.Y, Y: u.X}.Scale(head*0.3 + vg.Points(width/3))
-	c.stroke(c.theme.line(color, width), from, neck)
+	c.stroke(lineStyle(color, width), from, neck)
 	c.FillPolygon(color, []vg.Point{to, neck.Add(side), neck.Sub(side)})
+}
+
+// taken are small squares along the arrows and the floors, closer to each other than a name is high.
+func (a *arrows) taken(at func(x, y float64) vg.Point) (squares []vg.Rectangle) {
+	add := func(from, to vg.Point) {
+		for k := range 51 {
+			squares = append(squares, square(from.Add(to.Sub(from).Scale(vg.Length(k)/50)), 2))
+		}
+	}
+	for _, it := range a.items {
+		add(at(0, 0), at(it.x, it.y))
+	}
+	for _, f := range a.floors {
+		add(at(f.foot.X, f.foot.Y), at(f.beside.X, f.beside.Y))
+	}
+	return squares
 }

@@ -116,17 +116,6 @@ func TestRelativeSlacks(t *testing.T) {
 	}
 }
 
-func TestRehearsalCosine(t *testing.T) {
-	features := [][]float64{{1, 0}, {3, 0}, {0, 2}, {0, 5}, {1, 1}, {0, 1}}
-	got, err := RehearsalCosine(features, []int{7, 7, 8, 7, 7, 8}, []bool{false, false, false, true, true, true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := math.Sqrt2 / 4; !scalar.EqualWithinAbs(got[7], want, 1e-12) || got[8] != 1 || len(got) != 2 {
-		t.Errorf("cosines %v, want %v of class 7 and 1 of class 8", got, want)
-	}
-}
-
 func TestEndCurve(t *testing.T) {
 	a, b := twoTasks(), twoTasks()
 	a.Curve[0].Ended, a.Curve[1].Ended = []int{1}, []int{2}
@@ -151,7 +140,7 @@ func TestAccuracyMatrixCells(t *testing.T) {
 		}
 		return r
 	}
-	m, err := accuracyMatrix(Light, Group{Runs: []*results.Run{run(.2), run(.6)}})
+	m, err := accuracyMatrix(Group{Runs: []*results.Run{run(.2), run(.6)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,8 +157,8 @@ func TestEditedImagePictures(t *testing.T) {
 	if r, g, b, _ := m.picture(m.stretched()).At(0, 0).RGBA(); r>>8 != 255 || g != 0 || b>>8 != 128 {
 		t.Errorf("edit gradient (−2, 0, 1) is drawn as %d %d %d", r>>8, g>>8, b>>8)
 	}
-	img, largest := m.change(Light)
-	if math.Abs(largest-.3) > 1e-6 || img.At(0, 0) != Light.diverging(0) || img.At(2*zoom-1, zoom-1) != Light.diverging(1) {
+	img, largest := m.change()
+	if math.Abs(largest-.3) > 1e-6 || img.At(0, 0) != diverging(0).light || img.At(2*zoom-1, zoom-1) != diverging(1).light {
 		t.Errorf("largest change %v, colours %v and %v", largest, img.At(0, 0), img.At(2*zoom-1, zoom-1))
 	}
 }
@@ -196,12 +185,10 @@ func TestManyStreams(t *testing.T) {
 	next.Step = 1
 	records := []results.Record{step, next}
 	for name, draw := range map[string]func() (*Figure, error){
-		"Conflicts":     func() (*Figure, error) { return Conflicts(Light, records) },
-		"StepGeometry":  func() (*Figure, error) { return StepGeometry(Light, step) },
-		"StreamWeights": func() (*Figure, error) { return StreamWeights(Light, records) },
-		"Slacks":        func() (*Figure, error) { return Slacks(Light, records) },
-		"MeasuredRatio": func() (*Figure, error) { return MeasuredRatio(Light, records, 20, 0) },
-		"one record":    func() (*Figure, error) { return Conflicts(Light, records[:1]) },
+		"Conflicts":     func() (*Figure, error) { return Conflicts(records) },
+		"StepGeometry":  func() (*Figure, error) { return StepGeometry(step) },
+		"StreamWeights": func() (*Figure, error) { return StreamWeights(records) },
+		"one record":    func() (*Figure, error) { return Conflicts(records[:1]) },
 	} {
 		fig, err := draw()
 		if err != nil {

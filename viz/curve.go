@@ -70,10 +70,9 @@ func linear(x, y []float64) func(float64) float64 {
 type spread int
 
 const (
-	noSpread    spread = iota // of a single run
-	bands                     // an area around the curve
-	whiskers                  // a bar at each point
-	lastWhisker               // a bar at the last point
+	noSpread spread = iota // of a single run
+	bands                  // an area around the curve
+	whiskers               // a bar at each point
 )
 
 // spreadFor chooses, for points that are means of so many runs, bands as long as the lines can be told apart.
@@ -109,35 +108,29 @@ func (c *curve) around() (xys, low, high plotter.XYs) {
 	return xys, low, high
 }
 
-// curve draws a curve with its spread, and with markers and bars as long as there are at most 40 points.
+// curve draws a curve over its band or bars, and with markers and bars as long as there are at most 40 points.
 func (p *Plot) curve(label string, s Style, c curve, show spread) {
 	xys, low, high := c.around()
-	n, few := len(xys)-1, len(xys) <= 40
+	few := len(xys) <= 40
 	at := valuesOf(xys)
 	for i := range at {
 		if show != noSpread {
 			at[i] = append(at[i], low[i].Y, high[i].Y)
 		}
 	}
-	p.series(label, at, func() { p.spread(s, xys, low, high, show, few) })
-	p.explain(keyEntry{label: label, line: s.line(1.6), glyph: s.glyph(2.8), end: xys[n]})
-}
-
-// spread draws a curve's line and points over its band or bars.
-func (p *Plot) spread(s Style, xys, low, high plotter.XYs, show spread, few bool) {
-	n := len(xys) - 1
-	switch {
-	case show == bands && n > 0:
-		p.band(low, high, s)
-	case show == lastWhisker:
-		p.errorBars(s.Color, low[n:], high[n:])
-	case show != noSpread && few:
-		p.errorBars(s.Color, low, high)
-	}
-	p.line("", s.line(1.6), xys)
-	if few {
-		p.scatter("", s.glyph(2.4), xys)
-	}
+	p.series(label, at, func() {
+		switch {
+		case show == bands && len(xys) > 1:
+			p.band(low, high, s)
+		case show != noSpread && few:
+			p.errorBars(s.Color, low, high)
+		}
+		p.line("", s.line(1.6), xys)
+		if few {
+			p.scatter("", s.glyph(2.4), xys)
+		}
+	})
+	p.explain(keyEntry{label: label, line: s.line(1.6), glyph: s.glyph(2.8), end: xys[len(xys)-1]})
 }
 
 // steps keeps the height of each point until the place of the next.

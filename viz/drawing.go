@@ -24,8 +24,6 @@ type Drawing struct {
 	Key       []part
 	Rows      [][]part
 	CSV       []byte // the data, compressed by gzip; nil if there are none
-
-	fixed bool // the colours are those of paper, or of a dark screen
 }
 
 // part is a plot, or an entry of the key. Boxes are x, y, width and height, in points.
@@ -41,12 +39,12 @@ type part struct {
 type axis struct {
 	Label    string `json:",omitempty"`
 	Min, Max float64
-	Kind     string `json:",omitempty"` // "log"; "power", of which the values are exponents; or "names" of what is no number; empty: linear
-	Names    []name `json:",omitempty"`
+	Kind     string     `json:",omitempty"` // "log"; "power", of which the values are exponents; or "names" of what is no number; empty: linear
+	Names    []tickName `json:",omitempty"`
 }
 
-// name stands at a value of an axis.
-type name struct {
+// tickName stands at a value of an axis.
+type tickName struct {
 	At   float64
 	Name string
 }
@@ -90,7 +88,7 @@ func (m *mark) joins(o *mark) bool {
 
 // Drawing draws the figure at its size.
 func (f *Figure) Drawing() (*Drawing, error) {
-	d, err := f.drawing(f.look() != Light)
+	d, err := f.drawing()
 	if err != nil || len(f.Data.Head) == 0 {
 		return d, err
 	}
@@ -104,12 +102,12 @@ func (f *Figure) Drawing() (*Drawing, error) {
 }
 
 // drawing is Drawing without the data.
-func (f *Figure) drawing(fixed bool) (*Drawing, error) {
+func (f *Figure) drawing() (*Drawing, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
 	width, height := f.whole()
-	d := &Drawing{Name: f.Name, Alt: f.Alt, Width: tenth(width), fixed: fixed}
+	d := &Drawing{Name: f.Name, Alt: f.Alt, Width: tenth(width)}
 	f.Draw(draw.NewCanvas(newSheet(d, height), width, height))
 	return d, nil
 }
@@ -148,7 +146,7 @@ func axisOf(a *plot.Axis) axis {
 		out.Kind = "names"
 		for _, t := range ticks {
 			if t.Label != "" {
-				out.Names = append(out.Names, name{t.Value, t.Label})
+				out.Names = append(out.Names, tickName{t.Value, t.Label})
 			}
 		}
 	case powerTicks:

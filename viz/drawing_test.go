@@ -15,8 +15,8 @@ import (
 // TestDrawings: every figure keeps its drawing through JSON, and is a well-formed piece of a page with a description and
 // something to ask for.
 func TestDrawings(t *testing.T) {
-	all := figures(t, viz.Light, invented.Runs(1), descents())
-	maps.Copy(all, measured(t, viz.Light))
+	all := figures(t, invented.Runs(1), descents())
+	maps.Copy(all, measured(t))
 	for name, fig := range all {
 		d, err := fig.Drawing()
 		if err != nil {

@@ -21,7 +21,7 @@ import (
 )
 
 // Figure is one plot, or a small table of plots with one key above them. The package's functions make them, and
-// [Plots] makes one of plots of one's own. A Figure that is put together from its fields is drawn in [Light].
+// [Plots] makes one of plots of one's own.
 type Figure struct {
 	// Rows are drawn from the top; the plots of a row are side by side, those of a column are aligned.
 	// Callers may change them before drawing.
@@ -38,8 +38,7 @@ type Figure struct {
 	// Data is what the figure shows, in numbers.
 	Data Table
 
-	theme *Theme
-	key   []keyEntry
+	key []keyEntry
 }
 
 const (
@@ -61,19 +60,14 @@ func (f *Figure) share(row int) float64 {
 	return f.Share[row] / sum
 }
 
-// look returns the figure's theme.
-func (f *Figure) look() *Theme {
-	return cmp.Or(f.theme, Light)
-}
-
-// Size returns the size of the plots, with the defaults in place of zeros.
-func (f *Figure) Size() (width, height vg.Length) {
+// size is the size of the plots, with the defaults in place of zeros.
+func (f *Figure) size() (width, height vg.Length) {
 	return cmp.Or(f.Width, wide), cmp.Or(f.Height, vg.Length(290*len(f.Rows)))
 }
 
 // whole is the size with the key.
 func (f *Figure) whole() (width, height vg.Length) {
-	width, height = f.Size()
+	width, height = f.size()
 	_, key := f.placeKey(width - 2*margin)
 	return width, height + key
 }
@@ -93,7 +87,7 @@ func (f *Figure) check() error {
 
 // Draw draws the figure onto all of c. It draws nothing but the background if a row lacks a plot.
 func (f *Figure) Draw(c draw.Canvas) {
-	c.SetColor(f.look().Background)
+	c.SetColor(paper)
 	c.Fill(c.Rectangle.Path())
 	if f.check() != nil {
 		return
@@ -173,16 +167,16 @@ func (f *Figure) Encode(w io.Writer, format string) error {
 	width, height := f.whole()
 	switch format {
 	case "png":
-		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(f.look().Background))
+		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
 		f.Draw(draw.New(c))
 		_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 		return err
 	case "svg":
-		d, err := f.drawing(true)
+		d, err := f.drawing()
 		if err != nil {
 			return err
 		}
-		_, err = w.Write(d.svg(hex(f.look().Background), float64(width), float64(height)))
+		_, err = w.Write(d.svg(hex(paper.light), float64(width), float64(height)))
 		return err
 	case "pdf":
 		c := vgpdf.New(width, height)

@@ -3,7 +3,6 @@ package viz
 import (
 	"errors"
 	"fmt"
-	"image/color"
 	"math"
 	"slices"
 
@@ -19,7 +18,7 @@ import (
 // which places are exact, and the direction across d in which the gradients differ most. On the right is what each stream gains,
 // Jᵢ·d/‖d‖², up to its guarantee σᵢ and beyond it. The record needs a Gram matrix; [Geometry] makes such a record from any
 // gradients.
-func StepGeometry(t *Theme, step results.Record) (*Figure, error) {
+func StepGeometry(step results.Record) (*Figure, error) {
 	k := len(step.IDs)
 	switch {
 	case !certified(&step) || len(step.Gram) == 0:
@@ -33,22 +32,22 @@ func StepGeometry(t *Theme, step results.Record) (*Figure, error) {
 	if err != nil {
 		return nil, fmt.Errorf("viz: step %d: %w", step.Step, err)
 	}
-	x, y, d := along, across, arrow{x: length, color: t.Ink, text: "d"}
+	x, y, d := along, across, arrow{x: length, color: ink, text: "d"}
 	if k == 2 {
 		x, y = pairPlane(step.Gram)
 		d.x, d.y = step.Lambda[0]*x[0]+step.Lambda[1]*x[1], step.Lambda[0]*y[0]+step.Lambda[1]*y[1]
 	}
-	left, right := t.panel("gradients and d", "", ""), t.panel("what each stream gains", "gain Jᵢ·d / ‖d‖²", "")
-	a, gains, rows := &arrows{theme: t, axis: d}, bars{wide: 0.44}, streamsOf(step)
+	left, right := panel("gradients and d", "", ""), panel("what each stream gains", "gain Jᵢ·d / ‖d‖²", "")
+	a, gains, rows := &arrows{axis: d}, bars{wide: 0.44}, streamsOf(step)
 	data := Table{Head: []string{"stream", "sigma", "lambda", "norm", "gain", "slack"}}
 	most, least := 0.0, 0.0
 	for i, id := range step.IDs {
-		color, sigma, lambda := rows.color(t, id), step.Sigma[i], step.Lambda[i]
+		color, sigma, lambda := rows.color(id), step.Sigma[i], step.Lambda[i]
 		tip := arrow{x: x[i], y: y[i], color: color, text: rows.name(id)}
 		a.items, a.floors = append(a.items, tip), append(a.floors, a.floorOf(tip, sigma*length))
 		gain, norm := along[i]/length, math.Sqrt(step.Gram[i*k+i])
 		gains.rows = append(gains.rows, rows.name(id))
-		gains.bars = append(gains.bars, gainBars(t, i, gain, sigma, color, fmt.Sprintf("λ = %.3g, ‖J‖ = %.3g", lambda, norm))...)
+		gains.bars = append(gains.bars, gainBars(i, gain, sigma, color, fmt.Sprintf("λ = %.3g, ‖J‖ = %.3g", lambda, norm))...)
 		data.add(rows.name(id), sigma, lambda, norm, gain, gain-sigma)
 		most, least = max(most, gain, sigma), min(least, gain)
 	}
@@ -59,26 +58,26 @@ func StepGeometry(t *Theme, step results.Record) (*Figure, error) {
 	right.sketch(func(c pen) { // a stroke at each guarantee
 		half := gains.wide/2 + 0.02
 		for i, sigma := range step.Sigma {
-			c.stroke(t.line(t.Ink, 2), c.at(sigma, rowY(k, i)-half), c.at(sigma, rowY(k, i)+half))
+			c.stroke(lineStyle(ink, 2), c.at(sigma, rowY(k, i)-half), c.at(sigma, rowY(k, i)+half))
 		}
 	})
 	right.X.Min, right.X.Max = least, 1.2*most // room for the slack's size
 	right.X.Tick.Marker = roundTicks{5}
-	return t.figure(layout{name: "step-geometry", data: data, height: 270,
+	return figureOf(layout{name: "step-geometry", data: data, height: 270,
 		key: []keyEntry{
-			{label: "σᵢ‖d‖: so far each tip has to reach along d", line: t.line(t.Muted, 1, 3, 2)},
-			{label: "guarantee σᵢ", line: t.line(t.Ink, 2)},
-			{label: "slack: what is gained beyond it", line: t.line(pale(t.Muted), 6)},
+			{label: "σᵢ‖d‖: so far each tip has to reach along d", line: lineStyle(muted, 1, 3, 2)},
+			{label: "guarantee σᵢ", line: lineStyle(ink, 2)},
+			{label: "slack: what is gained beyond it", line: lineStyle(pale(muted), 6)},
 		},
 		alt: fmt.Sprintf("Geometry of the step of %d gradients: gradients, direction d, and each stream's gain beside its guarantee.", k),
 	}, []*Plot{left, right})
 }
 
 // gainBars are what a stream gains: up to its guarantee, and the slack beyond.
-func gainBars(t *Theme, row int, gain, sigma float64, color color.NRGBA, text string) []bar {
+func gainBars(row int, gain, sigma float64, color tint, text string) []bar {
 	out := []bar{{row: row, end: min(gain, sigma), color: color, text: text, above: true}}
 	if slack := gain - sigma; slack > 1e-6*sigma {
-		out = append(out, bar{row: row, start: sigma, end: gain, color: mix(t.Background, color, 0.45), text: fmt.Sprintf("slack %.2g", slack)})
+		out = append(out, bar{row: row, start: sigma, end: gain, color: mix(paper, color, 0.45), text: fmt.Sprintf("slack %.2g", slack)})
 	}
 	return out
 }

@@ -120,14 +120,14 @@ func sharing(groups []Group) map[string][]*Group {
 }
 
 // groups is [Groups] with a style for each.
-func (t *Theme) groups(runs []*results.Run) ([]Group, error) {
+func styledGroups(runs []*results.Run) ([]Group, error) {
 	groups, err := Groups(runs)
-	t.dress(groups)
+	dress(groups)
 	return groups, err
 }
 
 // dress gives groups styles: those of one label the same, and no two labels the same.
-func (t *Theme) dress(all ...[]Group) {
+func dress(all ...[]Group) {
 	var once []Group
 	with := func(g Group) int { return slices.IndexFunc(once, func(o Group) bool { return o.Label == g.Label }) }
 	for _, g := range slices.Concat(all...) {
@@ -135,7 +135,7 @@ func (t *Theme) dress(all ...[]Group) {
 			once = append(once, g)
 		}
 	}
-	styles := t.named(looksOf(once))
+	styles := named(looksOf(once))
 	for _, groups := range all {
 		for i, g := range groups {
 			groups[i].style = styles[with(g)]
@@ -144,9 +144,9 @@ func (t *Theme) dress(all ...[]Group) {
 }
 
 // Groups returns the styles that groups of runs have in a figure of all of them, such as [Accuracy].
-func (t *Theme) Groups(groups []Group) (out []Style) {
+func Styles(groups []Group) (out []Style) {
 	dressed := slices.Clone(groups)
-	t.dress(dressed)
+	dress(dressed)
 	for _, g := range dressed {
 		out = append(out, g.style)
 	}
@@ -161,7 +161,7 @@ func looksOf(groups []Group) []string {
 	return looks(methods, func(i int) bool { return groups[i].Variant == "" })
 }
 
-// looks are names of styles for [Theme.Methods], of which no two are the same: the first plain one of a rule has its
+// looks are names of styles for [Methods], of which no two are the same: the first plain one of a rule has its
 // look, and what else has this rule, with other parameters, in a composition or as a variant, has shades of it.
 func looks(methods []string, plain func(i int) bool) []string {
 	taken, variants, out := map[string]bool{}, map[string]int{}, make([]string, len(methods))
@@ -178,8 +178,8 @@ func looks(methods []string, plain func(i int) bool) []string {
 }
 
 // named are the styles of names, in their order.
-func (t *Theme) named(names []string) []Style {
-	styles, out := t.Methods(names...), make([]Style, len(names))
+func named(names []string) []Style {
+	styles, out := Methods(names...), make([]Style, len(names))
 	for i, name := range names {
 		out[i] = styles[name]
 	}

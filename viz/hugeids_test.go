@@ -24,14 +24,13 @@ func TestHugeNumbersEnd(t *testing.T) {
 	done := make(chan bool)
 	go func() {
 		defer close(done)
-		for name, draw := range map[string]func(*viz.Theme) (*viz.Figure, error){
-			"weights":      func(t *viz.Theme) (*viz.Figure, error) { return viz.StreamWeights(t, records) },
-			"slacks":       func(t *viz.Theme) (*viz.Figure, error) { return viz.Slacks(t, records) },
-			"certificates": func(t *viz.Theme) (*viz.Figure, error) { return viz.Certificates(t, records) },
-			"conflicts":    func(t *viz.Theme) (*viz.Figure, error) { return viz.Conflicts(t, records) },
-			"timeline":     func(t *viz.Theme) (*viz.Figure, error) { return viz.Timeline(t, run) },
+		for name, draw := range map[string]func() (*viz.Figure, error){
+			"weights":      func() (*viz.Figure, error) { return viz.StreamWeights(records) },
+			"certificates": func() (*viz.Figure, error) { return viz.Certificates(records) },
+			"conflicts":    func() (*viz.Figure, error) { return viz.Conflicts(records) },
+			"timeline":     func() (*viz.Figure, error) { return viz.Timeline(run) },
 		} {
-			if _, err := draw(viz.Light); err != nil {
+			if _, err := draw(); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -41,7 +41,7 @@ func (f *Figure) placeKey(width vg.Length) ([]vg.Point, vg.Length) {
 	if len(f.key) == 0 {
 		return nil, 0
 	}
-	sty := f.look().text(f.look().Ink, tickSize)
+	sty := textStyle(ink, tickSize)
 	at := vg.Point{Y: -lineHeight / 2}
 	var places []vg.Point
 	for _, e := range f.key {
@@ -61,7 +61,7 @@ func (f *Figure) placeKey(width vg.Length) ([]vg.Point, vg.Length) {
 // drawKey draws the key along the top of c and returns the height used.
 func (f *Figure) drawKey(c draw.Canvas) vg.Length {
 	places, height := f.placeKey(c.Max.X - c.Min.X)
-	sty := f.look().text(f.look().Ink, tickSize)
+	sty := textStyle(ink, tickSize)
 	for i, e := range f.key {
 		at := vg.Point{X: c.Min.X + places[i].X, Y: c.Max.Y + places[i].Y}
 		box := vg.Rectangle{Min: vg.Point{X: at.X - 1, Y: at.Y - lineHeight/2}, Max: vg.Point{X: at.X - 1, Y: at.Y + lineHeight/2}}
@@ -87,7 +87,7 @@ const leader vg.Length = 16 // from the right edge of the data to the text
 
 // endLabels keeps room to the right of the data for names, and moves them apart where lines end close to each other.
 func (p *Plot) endLabels(labels []keyEntry) {
-	sty, room := p.theme.text(p.theme.Ink, tickSize), make(rightRoom, len(labels))
+	sty, room := textStyle(ink, tickSize), make(rightRoom, len(labels))
 	for i, l := range labels {
 		room[i] = leader + sty.Width(l.label)
 	}
@@ -107,7 +107,7 @@ func (p *Plot) endLabels(labels []keyEntry) {
 				color = l.glyph.Color
 			}
 			c.say(l.label, "")
-			c.stroke(c.theme.line(color, 0.6), vg.Point{X: c.x(l.end.X), Y: end(l)}, at)
+			c.stroke(lineStyle(color, 0.6), vg.Point{X: c.x(l.end.X), Y: end(l)}, at)
 			if l.glyph.Shape != nil {
 				l.glyph.Radius = vg.Points(2.6)
 				c.DrawGlyphNoClip(l.glyph, at)
@@ -120,18 +120,14 @@ func (p *Plot) endLabels(labels []keyEntry) {
 // namesBeside writes names of series beside points, where they cover neither these nor each other.
 func (p *Plot) namesBeside(labels []keyEntry) {
 	p.sketch(func(c pen) {
-		sty, taken := p.theme.text(p.theme.Ink, tickSize), []vg.Rectangle{}
-		for _, l := range labels {
-			taken = append(taken, square(c.at(l.end.X, l.end.Y), 3))
-		}
+		var taken []vg.Rectangle
+		var names []name
 		for _, l := range labels {
 			at := c.at(l.end.X, l.end.Y)
-			box, _ := room(c.Rectangle, taken, at, sty.Rectangle(l.label).Size(), 60)
-			c.say(l.label, "")
-			c.lead(at, box)
-			c.plate(sty, vg.Point{X: box.Min.X, Y: (box.Min.Y + box.Max.Y) / 2}, l.label)
-			taken = append(taken, box)
+			taken = append(taken, square(at, 3))
+			names = append(names, name{at: at, text: l.label, style: textStyle(ink, tickSize), reach: 60, must: true, say: l.label})
 		}
+		c.names(taken, names...)
 	})
 }
 
@@ -158,22 +154,20 @@ type vertical struct {
 	label string
 }
 
-func (p *Plot) verticals(marks ...vertical) { p.sketch(func(c pen) { c.verticals(marks) }) }
-
 func (c pen) verticals(marks []vertical) {
 	for _, m := range marks {
 		if x := c.x(m.x); c.ContainsX(x) {
-			c.StrokeLine2(c.theme.taskEnd(), x, c.Min.Y, x, c.Max.Y)
+			c.StrokeLine2(taskEnd(), x, c.Min.Y, x, c.Max.Y)
 		}
 	}
-	sty := c.theme.text(c.theme.Muted, tickSize)
+	sty := textStyle(muted, tickSize)
 	for _, l := range markLabels(marks, c.Canvas, c.x, sty.Width) {
 		c.plate(sty, vg.Point{X: l.x, Y: c.Max.Y - vg.Points(5)}, l.text)
 	}
 }
 
 // taskEnd is the line of a mark.
-func (t *Theme) taskEnd() draw.LineStyle { return t.line(t.Muted, 0.5, 2, 2) }
+func taskEnd() draw.LineStyle { return lineStyle(muted, 0.5, 2, 2) }
 
 // placed is a text and where it begins.
 type placed struct {
@@ -198,10 +192,10 @@ func markLabels(marks []vertical, c draw.Canvas, trX func(float64) vg.Length, wi
 }
 
 // horizontals returns grid lines at the ticks of the vertical axis.
-func (t *Theme) horizontals() *plotter.Grid {
+func horizontals() *plotter.Grid {
 	g := plotter.NewGrid()
 	g.Vertical.Color = nil
-	g.Horizontal = t.line(t.Grid, 0.5)
+	g.Horizontal = lineStyle(rules, 0.5)
 	return g
 }
 
@@ -212,9 +206,8 @@ func (p *Plot) band(low, high plotter.XYs, s Style) {
 		around = append(around, xy)
 	}
 	if poly, err := plotter.NewPolygon(around); p.can(err) {
-		fill := s.color()
-		fill.A = 50 // a mixed opaque colour would hide the lines below; a see-through one does not
-		poly.Color, poly.LineStyle.Width = fill, 0
+		// A mixed opaque colour would hide the lines below; a see-through one does not.
+		poly.Color, poly.LineStyle.Width = opaque(s.color(), 50), 0
 		p.Add(poly)
 	}
 }

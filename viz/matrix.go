@@ -2,7 +2,6 @@ package viz
 
 import (
 	"fmt"
-	"image/color"
 	"math"
 	"strings"
 
@@ -17,7 +16,7 @@ type matrix struct {
 	columns []string
 	cells   [][]float64 // by row, then column
 	outline [][2]int    // cells (row, column) with a frame
-	color   func(float64) color.NRGBA
+	color   func(float64) tint
 	text    func(float64) string
 }
 
@@ -41,7 +40,7 @@ func (p *Plot) matrix(m *matrix) {
 			}
 		}
 		for _, at := range m.outline {
-			c.SetLineStyle(c.theme.line(c.theme.Ink, 1))
+			c.SetLineStyle(lineStyle(ink, 1))
 			c.Stroke(cell(at[0], at[1]).Path())
 		}
 	})
@@ -53,10 +52,10 @@ func (m *matrix) about(p *Plot, i, j int, v float64) string {
 }
 
 // cell fills a cell, and writes its number where there is room.
-func (c pen) cell(cell vg.Rectangle, back color.NRGBA, text string) {
+func (c pen) cell(cell vg.Rectangle, back tint, text string) {
 	c.SetColor(back)
 	c.Fill(cell.Path())
-	sty, size := c.theme.text(readable{back}, tickSize), cell.Size()
+	sty, size := textStyle(readable(back), tickSize), cell.Size()
 	sty.XAlign = draw.XCenter
 	if sty.Width(text) <= size.X-1 && sty.FontExtents().Height <= size.Y+2 {
 		c.write(sty, vg.Point{X: (cell.Min.X + cell.Max.X) / 2, Y: (cell.Min.Y + cell.Max.Y) / 2}, text)
@@ -75,19 +74,19 @@ func thinned(ticks plot.ConstantTicks, n int) plot.ConstantTicks {
 }
 
 // diverging colours −1 … 0 … 1 from the first hue over the grid's grey to the second.
-func (t *Theme) diverging(v float64) color.NRGBA {
+func diverging(v float64) tint {
 	if v < 0 {
-		return mix(t.Grid, t.Hues[0], min(1, -v))
+		return mix(rules, hues[0], min(1, -v))
 	}
-	return mix(t.Grid, t.Hues[1], min(1, v))
+	return mix(rules, hues[1], min(1, v))
 }
 
 // sequential colours 0 … 1 from the grid's grey to the second hue.
-func (t *Theme) sequential(v float64) color.NRGBA {
-	return mix(t.Grid, t.Hues[1], min(1, max(0, v)))
+func sequential(v float64) tint {
+	return mix(rules, hues[1], min(1, max(0, v)))
 }
 
 // swatchKey explains a colour.
-func (t *Theme) swatchKey(label string, c color.NRGBA) keyEntry {
-	return keyEntry{label: label, line: t.line(c, 8)}
+func swatchKey(label string, c tint) keyEntry {
+	return keyEntry{label: label, line: lineStyle(c, 8)}
 }

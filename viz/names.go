@@ -3,9 +3,36 @@ package viz
 import (
 	"slices"
 
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
+
+// name is a text near a point, which it is joined to by a thin line where it is not beside it.
+type name struct {
+	at    vg.Point
+	text  string
+	style text.Style
+	reach vg.Length // how much further away than beside the point it may be
+	must  bool      // it is written also where there is no room
+	say   string    // the series that it belongs to
+}
+
+// names writes texts where they cover neither each other nor what is taken.
+func (c pen) names(taken []vg.Rectangle, all ...name) {
+	for _, n := range all {
+		box, free := room(c.Rectangle, taken, n.at, n.style.Rectangle(n.text).Size(), n.reach)
+		if !free && !n.must {
+			continue
+		}
+		c.say(n.say, "")
+		end := nearest(box, n.at)
+		if d := end.Sub(n.at); d.Dot(d) > 64 {
+			c.stroke(lineStyle(muted, 0.5), n.at, end)
+		}
+		c.plate(n.style, vg.Point{X: box.Min.X, Y: (box.Min.Y + box.Max.Y) / 2}, n.text)
+		taken = append(taken, box)
+	}
+}
 
 // spanned is the rectangle of which two points are corners.
 func spanned(a, b vg.Point) vg.Rectangle {
@@ -63,30 +90,4 @@ func nearest(box vg.Rectangle, to vg.Point) vg.Point {
 
 func overlap(a, b vg.Rectangle) bool {
 	return a.Min.X < b.Max.X && b.Min.X < a.Max.X && a.Min.Y < b.Max.Y && b.Min.Y < a.Max.Y
-}
-
-// names are where the arrows' names begin: beside the tips, where they cover neither lines nor other names.
-func (a *arrows) names(c draw.Canvas, at func(x, y float64) vg.Point) (begin []vg.Point) {
-	sty, taken := a.theme.text(a.theme.Ink, tickSize), a.taken(at)
-	for _, it := range a.items {
-		box, _ := room(c.Rectangle, taken, at(it.x, it.y), sty.Rectangle(it.text).Size(), 40)
-		begin, taken = append(begin, vg.Point{X: box.Min.X, Y: (box.Min.Y + box.Max.Y) / 2}), append(taken, box)
-	}
-	return begin
-}
-
-// taken are small squares along the arrows and the floors, closer to each other than a name is high.
-func (a *arrows) taken(at func(x, y float64) vg.Point) (squares []vg.Rectangle) {
-	add := func(from, to vg.Point) {
-		for k := range 51 {
-			squares = append(squares, square(from.Add(to.Sub(from).Scale(vg.Length(k)/50)), 2))
-		}
-	}
-	for _, it := range a.items {
-		add(at(0, 0), at(it.x, it.y))
-	}
-	for _, f := range a.floors {
-		add(at(f.foot.X, f.foot.Y), at(f.beside.X, f.beside.Y))
-	}
-	return squares
 }

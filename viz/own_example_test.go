@@ -2,6 +2,7 @@ package viz_test
 
 import (
 	"fmt"
+	"image/color"
 	"log"
 	"math"
 	"os"
@@ -21,32 +22,32 @@ func ExamplePlots() {
 		}
 		return y
 	}
-	styles := viz.Light.Methods("emgd", "mine")
-	left := viz.NewPlot(viz.Light, "accuracy", "step", "%")
+	styles := viz.Methods("emgd", "mine")
+	left := viz.NewPlot("accuracy", "step", "%")
 	left.Series("EMGD", styles["emgd"], x, curve(60, 3), curve(62, -2), curve(58, 1))
 	left.Series("my method", styles["mine"], x, curve(50, 2), curve(53, 2), curve(47, -3))
 	left.Mark(0, "task 1")
 	left.Mark(20, "2")
 
-	right := viz.NewPlot(viz.Light, "loss", "step", "")
+	right := viz.NewPlot("loss", "step", "")
 	right.Band("", styles["mine"], x, []float64{2, 1.6, 1.3, 1.1, 1}, []float64{2.4, 2.1, 1.9, 1.6, 1.5})
 	right.Line("my method", styles["mine"], x, []float64{2.2, 1.8, 1.6, 1.3, 1.2})
-	right.Points("as printed", viz.Style{Color: viz.Light.Muted}, []float64{10, 30}, []float64{2, 1.2})
+	right.Points("as printed", viz.Style{Color: color.Gray{96}}, []float64{10, 30}, []float64{2, 1.2})
 
 	fig, err := viz.Plots("own", "Accuracy and loss of two methods.", left, right)
 	save("own", fig, err)
 }
 
-// Two plots below each other, on a dark background, with the lines' names at their ends.
+// Two plots below each other, with the lines' names at their ends.
 func ExampleNewPlot() {
 	x := []float64{1, 2, 3, 4}
 	var rows [][]*plot.Plot
 	var plots []*viz.Plot
 	for _, scale := range []float64{1, 10} {
-		p := viz.NewPlot(viz.Dark, fmt.Sprintf("times %g", scale), "task", "seconds")
+		p := viz.NewPlot(fmt.Sprintf("times %g", scale), "task", "seconds")
 		for i, name := range []string{"first", "second", "third"} {
 			y := []float64{scale, scale * float64(1+i), scale * float64(2+i), scale * 3}
-			p.Line(name, viz.Style{Color: viz.Dark.Stream(i, 3)}, x, y)
+			p.Line(name, viz.Method(name), x, y)
 		}
 		p.NameEnds()
 		plots = append(plots, p)
@@ -62,8 +63,8 @@ func ExampleNewPlot() {
 
 // A figure's numbers can be written as CSV.
 func ExampleFigure_Encode() {
-	p := viz.NewPlot(viz.Light, "growth", "step", "")
-	p.Line("a", viz.Light.Method("a"), []float64{1, 2}, []float64{3, 4.5})
+	p := viz.NewPlot("growth", "step", "")
+	p.Line("a", viz.Method("a"), []float64{1, 2}, []float64{3, 4.5})
 	fig, err := viz.Plots("growth", "A line.", p)
 	if err != nil {
 		log.Fatal(err)

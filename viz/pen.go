@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"image/color"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -15,8 +16,7 @@ import (
 // pen draws on a panel. x and y turn the axes' values into places on the canvas.
 type pen struct {
 	draw.Canvas
-	theme *Theme
-	x, y  func(float64) vg.Length
+	x, y func(float64) vg.Length
 }
 
 func (c pen) at(x, y float64) vg.Point { return vg.Point{X: c.x(x), Y: c.y(y)} }
@@ -36,26 +36,21 @@ func (c pen) write(sty text.Style, at vg.Point, s string) {
 
 // plate is write with a plate behind the text that keeps what lies there from running through it.
 func (c pen) plate(sty text.Style, at vg.Point, s string) {
-	back := c.theme.Background
-	back.A = 215
-	c.SetColor(back)
+	c.SetColor(opaque(paper, 215))
 	c.Fill(sty.Rectangle(s).Add(at).Path())
 	c.write(sty, at, s)
 }
 
 // sketch is a plotter made of a function.
-type sketch struct {
-	theme *Theme
-	draw  func(pen)
-}
+type sketch func(pen)
 
 func (s sketch) Plot(c draw.Canvas, p *plot.Plot) {
 	defer keepTag(c)()
 	x, y := p.Transforms(&c)
-	s.draw(pen{c, s.theme, x, y})
+	s(pen{c, x, y})
 }
 
-func (p *Plot) sketch(draw func(c pen)) { p.Add(sketch{p.theme, draw}) }
+func (p *Plot) sketch(draw func(c pen)) { p.Add(sketch(draw)) }
 
 // line adds a line, as a series if it has a label. What its points cannot be is the figure's error.
 func (p *Plot) line(label string, style draw.LineStyle, xys plotter.XYs) {
@@ -75,20 +70,13 @@ func (p *Plot) series(label string, at [][]float64, add func()) {
 	add()
 	p.Add(tag{})
 	if n := len(at); n > 0 {
-		p.tell(label, fmt.Sprintf("%s %.3g", label, at[n-1][1]))
+		p.told = slices.DeleteFunc(p.told, func(s said) bool { return s.label == label })
+		p.told = append(p.told, said{label, fmt.Sprintf("%s %.3g", label, at[n-1][1])})
 	}
 }
 
-// tell keeps what a description of the plot says of a series.
-func (p *Plot) tell(label, text string) {
-	if p.told[label] == "" {
-		p.order = append(p.order, label)
-	}
-	if p.told == nil {
-		p.told = map[string]string{}
-	}
-	p.told[label] = text
-}
+// said is what a description of the plot says of a series.
+type said struct{ label, text string }
 
 func valuesOf(xys plotter.XYs) (at [][]float64) {
 	for _, xy := range xys {
@@ -146,7 +134,7 @@ type dot struct {
 // dots adds dots, which do not widen the axes. A text stands on the side where there is more room.
 func (p *Plot) dots(items ...dot) {
 	p.sketch(func(c pen) {
-		sty := c.theme.text(c.theme.Ink, tickSize)
+		sty := textStyle(ink, tickSize)
 		for _, it := range items {
 			at := c.at(it.x, it.y)
 			c.say(it.name, "%s", cmp.Or(it.about, it.text, fmt.Sprintf("%.4g, %.4g", it.x, it.y)))
@@ -220,7 +208,7 @@ func (r rightRoom) GlyphBoxes(*plot.Plot) (boxes []plot.GlyphBox) {
 
 // sideTexts writes texts to the right of the plot, each at a place of the vertical axis.
 func (p *Plot) sideTexts(at []float64, texts []string) {
-	sty, room := p.theme.text(p.theme.Ink, tickSize), make(rightRoom, len(texts))
+	sty, room := textStyle(ink, tickSize), make(rightRoom, len(texts))
 	for i, s := range texts {
 		room[i] = vg.Points(6) + sty.Width(s)
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"image/color"
 	"slices"
 	"strings"
 
@@ -13,46 +12,44 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Plot is a plot of one's own in a theme's style. Begin with [NewPlot], add lines, points and bands, and make a figure
+// Plot is a plot of one's own in the style of the package. Begin with [NewPlot], add lines, points and bands, and make a figure
 // of it with [Plots]. The first error of an addition is kept, and returned by Plots. The embedded plot of gonum takes
 // everything else, such as ranges of axes and other plotters.
 type Plot struct {
 	*plot.Plot
-	theme  *Theme
 	marks  []vertical
 	key    []keyEntry
 	data   [][]any
-	told   map[string]string // see tell
-	order  []string          // of told
-	atEnd  bool              // its lines are named at their ends, not in the key
-	beside bool              // its series are named beside their last points
-	ends   []keyEntry        // of the lines of streams
-	plain  []string          // the labels of what has no style of its own
+	told   []said
+	atEnd  bool       // its lines are named at their ends, not in the key
+	beside bool       // its series are named beside their last points
+	ends   []keyEntry // of the lines of streams
+	plain  []string   // the labels of what has no style of its own
 	err    error
 }
 
 // NewPlot returns an empty plot with a title and the labels of its axes, any of which may be empty. Horizontal lines mark
 // the ticks of the vertical axis.
-func NewPlot(t *Theme, title, x, y string) *Plot {
-	p := t.panel(title, x, y)
+func NewPlot(title, x, y string) *Plot {
+	p := panel(title, x, y)
 	p.grid()
 	p.sketch(func(c pen) { c.verticals(p.marks) })
 	return p
 }
 
 // panel is NewPlot without the lines.
-func (t *Theme) panel(title, x, y string) *Plot {
-	p := &Plot{Plot: t.newPlot(x, y), theme: t}
+func panel(title, x, y string) *Plot {
+	p := &Plot{Plot: newPlot(x, y)}
 	p.Title.Text = title
 	return p
 }
 
 // grid adds lines at the ticks of the vertical axis.
-func (p *Plot) grid() { p.Add(p.theme.horizontals()) }
+func (p *Plot) grid() { p.Add(horizontals()) }
 
 // Line draws a line through points. label names it in the key above the figure; an empty one leaves it out. A style is
-// that of a method, or of any name ([Theme.Method], [Theme.Methods]), or one's own. The zero Style stands for the one that
-// [Theme.Methods] gives the label among those of the plot.
+// that of a method, or of any name ([Method], [Methods]), or one's own. The zero Style stands for the one that
+// [Methods] gives the label among those of the plot.
 func (p *Plot) Line(label string, s Style, x, y []float64) {
 	s = p.styled(label, s)
 	if xys := p.points(label, x, y); xys != nil {
@@ -220,7 +217,7 @@ func Plots(name, alt string, plots ...*Plot) (*Figure, error) {
 		}
 		l.data.Rows = append(l.data.Rows, p.data...)
 	}
-	return plots[0].theme.figure(l, plots)
+	return figureOf(l, plots)
 }
 
 // layout is what a figure has beside its panels.
@@ -236,13 +233,13 @@ type layout struct {
 }
 
 // figure makes a figure of rows of panels, or returns the first mistake in one of them.
-func (t *Theme) figure(l layout, rows ...[]*Plot) (*Figure, error) {
+func figureOf(l layout, rows ...[]*Plot) (*Figure, error) {
 	if len(l.data.Rows) == 0 && !l.own {
 		return nil, fmt.Errorf("viz: %s: there is nothing to draw", l.name)
 	}
 	f := &Figure{
 		Width: cmp.Or(l.width, wide), Height: l.height + l.row*vg.Length(len(rows)), Share: l.share,
-		Name: l.name, Alt: l.alt, Data: l.data, theme: t,
+		Name: l.name, Alt: l.alt, Data: l.data,
 	}
 	var key Plot
 	for _, row := range rows {
@@ -268,22 +265,22 @@ func told(plots []*Plot) string {
 	const most = 12
 	var b strings.Builder
 	for _, p := range plots {
-		if len(p.order) == 0 {
+		if len(p.told) == 0 {
 			continue
 		}
 		b.WriteString(" ")
 		if title := cmp.Or(p.Title.Text, p.Y.Label.Text, p.X.Label.Text); title != "" && len(plots) > 1 {
 			b.WriteString(title + ": ")
 		}
-		for i, label := range p.order {
+		for i, s := range p.told {
 			if i == most {
-				fmt.Fprintf(&b, " and %d more", len(p.order)-most)
+				fmt.Fprintf(&b, " and %d more", len(p.told)-most)
 				break
 			}
 			if i > 0 {
 				b.WriteString(", ")
 			}
-			b.WriteString(p.told[label])
+			b.WriteString(s.text)
 		}
 		b.WriteString(".")
 	}
@@ -312,13 +309,13 @@ func inRows(plots []*Plot) (rows [][]*Plot) {
 
 // styled is a style or, in place of the zero one, that of the label.
 func (p *Plot) styled(label string, s Style) Style {
-	if s.Color != (color.NRGBA{}) || s.Marker != nil || s.Dashes != nil {
+	if s.Color != nil || s.Marker != nil || s.Dashes != nil {
 		return s
 	}
 	if !slices.Contains(p.plain, label) {
 		p.plain = append(p.plain, label)
 	}
-	return p.theme.Methods(p.plain...)[label]
+	return Methods(p.plain...)[label]
 }
 
 // marked is the style, with a circle as its marker if it has none.

@@ -13,7 +13,7 @@ import (
 
 // A figure that is put together from its fields can be saved, or is an error.
 func TestFigureByHand(t *testing.T) {
-	f := &Figure{Rows: [][]*plot.Plot{{plot.New(), Light.newPlot("x", "y")}}}
+	f := &Figure{Rows: [][]*plot.Plot{{plot.New(), newPlot("x", "y")}}}
 	for _, format := range []string{"png", "svg", "pdf"} {
 		if err := f.Save(filepath.Join(t.TempDir(), "f."+format)); err != nil {
 			t.Errorf("%s: %v", format, err)
@@ -40,7 +40,7 @@ func TestPlotsRefuse(t *testing.T) {
 		"infinite":       func(p *Plot) { p.Series("a", Style{}, two, []float64{1, math.Inf(1)}) },
 		"a mark nowhere": func(p *Plot) { p.Mark(math.NaN(), "a") },
 	} {
-		p := NewPlot(Light, "title", "x", "y")
+		p := NewPlot("title", "x", "y")
 		add(p)
 		p.Line("fine", Style{}, two, two)
 		if _, err := Plots("name", "alt", p); err == nil {
@@ -57,8 +57,8 @@ func TestPlotsRefuse(t *testing.T) {
 // A series of one colour has one place in the key of a figure, whatever parts and plots it has.
 func TestPlotsKey(t *testing.T) {
 	x := []float64{1, 2}
-	a, b := NewPlot(Light, "a", "", ""), NewPlot(Light, "b", "", "")
-	s := Light.Method("mine")
+	a, b := NewPlot("a", "", ""), NewPlot("b", "", "")
+	s := Method("mine")
 	a.Line("one", s, x, x)
 	a.Points("one", s, x, x)
 	b.Line("one", s, x, x)
@@ -82,35 +82,36 @@ func TestPlotsKey(t *testing.T) {
 // Methods and series that the package does not know keep their colour from figure to figure, and have none that a method
 // of the package has.
 func TestOwnColours(t *testing.T) {
-	for _, theme := range []*Theme{Light, Dark} {
+	for side := range 2 { // light and dark
+		of := func(s Style) color.NRGBA { return sideOf(s.Color, side) }
 		known := map[color.NRGBA]string{}
 		for _, name := range order {
 			for _, variant := range []string{"", "+me", "+1", "+2"} {
-				known[theme.Method(name+variant).Color] = name
+				known[of(Method(name+variant))] = name
 			}
 		}
 		seen := map[color.NRGBA]bool{}
 		for i := range 200 {
 			name := fmt.Sprint("mine-", i)
-			c := theme.Method(name).Color
+			c := of(Method(name))
 			if other, taken := known[c]; taken {
 				t.Errorf("%s has the colour of %s", name, other)
 			}
-			if theme.Methods("emgd", "mgda", name)[name].Color != c {
+			if of(Methods("emgd", "mgda", name)[name]) != c {
 				t.Errorf("%s has another colour beside other methods", name)
 			}
 			seen[c] = true
 		}
-		if len(seen) != len(theme.Own) {
-			t.Errorf("200 names have %d colours, want %d", len(seen), len(theme.Own))
+		if len(seen) != len(own) {
+			t.Errorf("200 names have %d colours, want %d", len(seen), len(own))
 		}
 		var names []string
-		for i := range len(theme.Own) {
+		for i := range len(own) {
 			names = append(names, fmt.Sprint("mine-", i))
 		}
 		apart := map[color.NRGBA]bool{}
-		for _, s := range theme.Methods(names...) {
-			apart[s.Color] = true
+		for _, s := range Methods(names...) {
+			apart[of(s)] = true
 		}
 		if len(apart) != len(names) {
 			t.Errorf("%d names of one figure have %d colours", len(names), len(apart))
@@ -121,7 +122,7 @@ func TestOwnColours(t *testing.T) {
 // TestZeroStyle: a style in which nothing is set draws a line that can be seen.
 func TestZeroStyle(t *testing.T) {
 	draw := func(x ...float64) []byte {
-		p := NewPlot(Light, "", "", "")
+		p := NewPlot("", "", "")
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
 		p.Line("", Style{}, x, x)
 		f, err := Plots("a", "b", p)

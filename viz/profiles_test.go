@@ -33,7 +33,7 @@ func TestProfiles(t *testing.T) {
 		}
 		runs = append(runs, r)
 	}
-	f, err := viz.Profiles(viz.Light, runs...)
+	f, err := viz.Profiles(runs...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestProfiles(t *testing.T) {
 			t.Errorf("line %d is %v, want %v", i, got, w)
 		}
 	}
-	if _, err := viz.Profiles(viz.Light); err == nil {
+	if _, err := viz.Profiles(); err == nil {
 		t.Error("a figure of no runs was drawn")
 	}
 }

@@ -104,3 +104,13 @@ func relativeSlacks(r *results.Record) []float64 {
 	}
 	return out
 }
+
+// form is uᵀMv of a Gram matrix M.
+func form(u, gram, v []float64) (sum float64) {
+	for i, x := range u {
+		for j, y := range v {
+			sum += x * gram[i*len(u)+j] * y
+		}
+	}
+	return sum
+}

@@ -1,121 +1,28 @@
 package viz
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
-	"gonum.org/v1/gonum/integrate/quad"
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
-// Ranking compares k methods over n situations by their ranks (Demšar, Statistical Comparisons of
-// Classifiers over Multiple Data Sets, JMLR 7, 2006).
+// Ranking is the methods of a comparison: how they look, e.g. "emgd-gmc", and what they are called in print.
 type Ranking struct {
-	Methods []string  // for the style, e.g. "emgd-gmc"
-	Labels  []string  // as in print
-	Ranks   []float64 // average rank of each method; 1 is best, equal scores share their ranks
-	N       int       // situations
-	// ChiSquare is Friedman's statistic without a correction for ties, with k−1 degrees of freedom, and F
-	// that of Iman and Davenport, with k−1 and (k−1)(n−1); P is the probability of so large an F if all
-	// methods were equal. Where all situations rank alike F is infinite, and P is exact: (1/k!)ⁿ⁻¹.
-	ChiSquare, F, P float64
-	// Alpha is the level of the test, and CD the critical difference of Nemenyi's test: two methods
-	// whose average ranks lie further apart differ at that level.
-	Alpha, CD float64
-	// Compared, if set, has the tests of each pair of methods that say which are joined by a line, in the place of CD;
-	// see [Ranking.ByWilcoxon].
-	Compared *stats.Comparison
-
-	scores [][]float64 // of each situation and method
+	Methods, Labels []string
+	*stats.Comparison
 }
 
-// Rank ranks methods by scores[situation][method]; higher scores are better.
-func Rank(methods []string, scores [][]float64, alpha float64) (*Ranking, error) {
-	k, n := len(methods), len(scores)
-	switch {
-	case k < 2 || n < 2:
-		return nil, fmt.Errorf("viz: %d methods in %d situations; a ranking takes at least two of each", k, n)
-	case !(alpha > 0 && alpha < 1):
-		return nil, fmt.Errorf("viz: the level of the test is %v; want one between 0 and 1, for example 0.05", alpha)
-	}
-	r := &Ranking{Methods: slices.Clone(methods), Labels: slices.Clone(methods), N: n, Alpha: alpha}
-	for i, row := range scores {
-		if len(row) != k {
-			return nil, fmt.Errorf("viz: situation %d has %d scores for %d methods", i+1, len(row), k)
-		}
-		r.scores = append(r.scores, slices.Clone(row))
-	}
-	var err error
-	if r.Ranks, err = stats.AverageRanks(r.scores); err != nil {
-		return nil, fmt.Errorf("viz: %w", err)
-	}
-	r.test()
-	return r, nil
-}
-
-// ByWilcoxon returns the ranking with Wilcoxon's signed-rank test of each pair of methods, corrected by Holm
-// ([stats.Compare]), in the place of Nemenyi's test: whether two methods are told apart then depends on the others only
-// by their number (Benavoli et al., JMLR 17, 2016). It returns a [stats.TooFewError] if there are too few situations
-// for that many methods.
-func (r *Ranking) ByWilcoxon() (*Ranking, error) {
-	compared, err := stats.Compare(r.scores, r.Alpha)
-	if err != nil {
-		return nil, fmt.Errorf("viz: %w", err)
-	}
-	out := *r
-	out.Compared = compared
-	return &out, nil
-}
-
-// test fills in the statistics from the average ranks.
-func (r *Ranking) test() {
-	k, n := float64(len(r.Ranks)), float64(r.N)
-	sum := -k * (k + 1) * (k + 1) / 4
-	for _, rank := range r.Ranks {
-		sum += rank * rank
-	}
-	r.ChiSquare = max(0, 12*n/(k*(k+1))*sum)
-	orders, _ := math.Lgamma(k + 1)
-	r.F, r.P = math.Inf(1), math.Exp(-(n-1)*orders) // all situations rank alike, in one of the k! orders
-	if rest := n*(k-1) - r.ChiSquare; rest > 1e-9 {
-		r.F = (n - 1) * r.ChiSquare / rest
-		r.P = distuv.F{D1: k - 1, D2: (k - 1) * (n - 1)}.Survival(r.F)
-	}
-	r.CD = nemenyi(len(r.Ranks), r.Alpha) * math.Sqrt(k*(k+1)/(6*n))
-}
-
-// nemenyi returns the critical value q of Nemenyi's test: the quantile 1−α of the range of k standard
-// normal values, over √2.
-func nemenyi(k int, alpha float64) float64 {
-	low, high := 0.0, 20.0
-	for range 60 {
-		mid := (low + high) / 2
-		if rangeBelow(mid, k) < 1-alpha {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return low / math.Sqrt2
-}
-
-// rangeBelow is the probability that k standard normal values lie within q of each other.
-func rangeBelow(q float64, k int) float64 {
-	normal := distuv.UnitNormal
-	density := func(z float64) float64 {
-		return float64(k) * normal.Prob(z) * math.Pow(normal.CDF(z)-normal.CDF(z-q), float64(k-1))
-	}
-	return quad.Fixed(density, -8, 8+q, 200, nil, 0)
-}
-
-// RankRuns ranks methods by the final average accuracy A of their runs, once for each data set, increment, label set,
-// timeline and seed, which needs one run of every method. Rankings of one situation, which differ in their seed or
-// increment alone, are less independent than Demšar's data sets, so the test is then overconfident.
+// RankRuns compares methods at a level by the final average accuracy A of their runs ([stats.Compare]), once for each data set,
+// increment, label set, timeline and seed, which needs one run of every method. Rankings of one situation, which differ in their
+// seed or increment alone, are less independent than the test assumes, which is then overconfident. It returns a
+// [stats.TooFewError] if there are too few situations for that many methods.
 func RankRuns(alpha float64, runs ...*results.Run) (*Ranking, error) {
 	groups, err := byMethod(runs)
 	if err != nil {
@@ -147,44 +54,96 @@ func RankRuns(alpha float64, runs ...*results.Run) (*Ranking, error) {
 			return nil, fmt.Errorf("viz: no run of %s on %s, seed %d; every ranking needs all methods", groups[j].Label, s.title, s.seed)
 		}
 	}
-	r, err := Rank(looksOf(groups), scores, alpha)
+	compared, err := stats.Compare(scores, alpha)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("viz: %w", err)
 	}
-	for j, g := range groups {
-		r.Labels[j] = g.Label
+	r := &Ranking{Methods: looksOf(groups), Comparison: compared}
+	for _, g := range groups {
+		r.Labels = append(r.Labels, g.Label)
 	}
 	return r, nil
 }
 
-// byRank returns the methods' indices, the best first.
-func (r *Ranking) byRank() []int {
-	order := make([]int, len(r.Ranks))
-	for i := range order {
-		order[i] = i
+// Ranks draws a comparison on an axis of average ranks, the best at the left (the diagram of Demšar 2006). It must show which
+// differences are significant: a thick line joins methods that Wilcoxon's test, with Holm's correction, cannot tell apart. Methods
+// of nearly the same rank stand side by side; the number beside the name is exact.
+func Ranks(r *Ranking) (*Figure, error) {
+	data := Table{Head: []string{"method", "average_rank", "situations"}}
+	for _, i := range r.Order {
+		data.Head = append(data.Head, "adjusted_p_"+r.Labels[i])
+		row := []any{r.Labels[i], r.Ranks[i], r.Pairs}
+		for _, j := range r.Order {
+			row = append(row, r.Adjusted[i][j])
+		}
+		data.add(row...)
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.Ranks[a], r.Ranks[b]) })
-	return order
+	p := panel("", "", "")
+	p.HideAxes()
+	p.ranks(r)
+	k := len(r.Ranks)
+	return figureOf(layout{name: "ranks", data: data, height: vg.Length(60+8*len(r.Cliques)) + vg.Length((k+1)/2)*rankLine,
+		key: []keyEntry{
+			{label: fmt.Sprintf("average rank over %d situations, 1 is best", r.Pairs)},
+			{label: fmt.Sprintf("not told apart (Wilcoxon, Holm, α = %v)", r.Alpha), line: lineStyle(ink, 3)},
+		},
+		alt: fmt.Sprintf("Average ranks of %d methods over %d situations, with lines that join those which Wilcoxon's tests do not tell apart.", k, r.Pairs),
+	}, []*Plot{p})
 }
 
-// cliques returns the largest runs of methods, as first and last place by rank, that the test cannot
-// tell apart.
-func (r *Ranking) cliques() [][2]int {
-	if r.Compared != nil {
-		return r.Compared.Cliques
-	}
-	order := r.byRank()
-	var out [][2]int
-	last := -1
-	for i := range order {
-		j := i
-		for j+1 < len(order) && r.Ranks[order[j+1]]-r.Ranks[order[i]] <= r.CD {
-			j++
+const (
+	rankLine vg.Length = tickSize * 1.7 // between the names of two methods
+	rankMark           = 2.8            // a marker's radius
+)
+
+// ranks adds the whole diagram.
+func (p *Plot) ranks(r *Ranking) {
+	styles := Methods(r.Methods...)
+	p.sketch(func(c pen) {
+		sty := textStyle(ink, tickSize)
+		names, side := make([]string, len(r.Ranks)), vg.Length(0)
+		for i := range names {
+			names[i] = fmt.Sprintf("%s %.2f", r.Labels[i], r.Ranks[i])
+			side = max(side, sty.Width(names[i])+vg.Points(14))
 		}
-		if j > i && j > last {
-			out = append(out, [2]int{i, j})
-			last = j
+		k, left := len(r.Ranks), c.Min.X+side
+		right := max(c.Max.X-side, left+vg.Points(20)) // long names on a narrow page
+		c.x = func(rank float64) vg.Length { return left + (right-left)*vg.Length((rank-1)/float64(k-1)) }
+		y := c.Max.Y - vg.Points(18)
+		c.rankAxis(k, y)
+		low := y - vg.Points(9)
+		for _, g := range r.Cliques { // methods that cannot be told apart
+			from, to := r.Ranks[r.Order[g[0]]], r.Ranks[r.Order[g[1]]]
+			c.StrokeLine2(lineStyle(ink, 3), c.x(from)-vg.Points(3), low, c.x(to)+vg.Points(3), low)
+			low -= vg.Points(8)
 		}
+		at := make([]vg.Length, k)
+		for place, i := range r.Order {
+			at[place] = c.x(r.Ranks[i])
+		}
+		moveApart(at, 2*rankMark, left, right)
+		for place, i := range r.Order { // the leader from the axis down and to the side, and the name there
+			row, end, text := place, left-vg.Points(2), left-vg.Points(10)-sty.Width(names[i])
+			if place >= (k+1)/2 {
+				row, end, text = k-1-place, right+vg.Points(2), right+vg.Points(10)
+			}
+			s, x, below := styles[r.Methods[i]], at[place], low-vg.Points(8)-rankLine*vg.Length(row)
+			c.say(r.Labels[i], "%s: average rank %.2f", r.Labels[i], r.Ranks[i])
+			c.StrokeLines(draw.LineStyle{Color: s.Color, Width: 1.2}, []vg.Point{{X: x, Y: y}, {X: x, Y: below}, {X: end, Y: below}})
+			c.DrawGlyphNoClip(s.glyph(rankMark), vg.Point{X: x, Y: y})
+			c.write(sty, vg.Point{X: text, Y: below}, names[i])
+		}
+	})
+}
+
+func (c pen) rankAxis(k int, y vg.Length) {
+	sty, line := textStyle(muted, tickSize), lineStyle(muted, 1)
+	sty.XAlign, sty.YAlign = draw.XCenter, draw.YBottom
+	c.StrokeLine2(line, c.x(1), y, c.x(float64(k)), y)
+	every := max(1, int(math.Ceil(float64(k)/20)))
+	for rank := 1; rank <= k; rank += every {
+		at := c.x(float64(rank))
+		c.StrokeLine2(line, at, y, at, y+vg.Points(4))
+		c.FillText(sty, vg.Point{X: at, Y: y + vg.Points(5)}, strconv.Itoa(rank))
 	}
-	return out
 }

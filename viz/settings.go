@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
@@ -40,7 +39,7 @@ func settings(runs []*results.Run) ([]setting, error) {
 }
 
 // compare sorts the runs of each setting into groups.
-func (t *Theme) compare(runs []*results.Run) ([]setting, error) {
+func compare(runs []*results.Run) ([]setting, error) {
 	parts, err := settings(runs)
 	if err != nil {
 		return nil, err
@@ -52,107 +51,73 @@ func (t *Theme) compare(runs []*results.Run) ([]setting, error) {
 		}
 		parts[i].groups = all[i]
 	}
-	t.dress(all...)
+	dress(all...)
 	return parts, nil
 }
 
-// LearningProcess draws the average accuracy over the tasks started so far after each task's end (the paper's Fig. 7), a line for
-// each method and a panel for each data set and increment. It must show how the order of the methods changes from task to task,
-// and whether they differ by more than runs do: methods stand side by side, with bars of one standard deviation, or with more
-// than 100 bars in a panel only at the last point. The axis counts task ends, so that timelines can be averaged; [Accuracy] has
-// the steps.
-func LearningProcess(t *Theme, runs ...*results.Run) (*Figure, error) {
-	parts, err := t.compare(runs)
+// LearningProcess draws the average accuracy over the tasks started so far after each task's end (the paper's Fig. 7), for each
+// data set and increment. It must show how the order of the methods changes from task to task, and whether they differ by more than
+// runs do: up to six methods have panels of their own with the same axes, each over the others in grey, more are lines in one panel,
+// without their spread. The axis counts task ends, so that timelines can be averaged; [Accuracy] has the steps.
+func LearningProcess(runs ...*results.Run) (*Figure, error) {
+	parts, err := compare(runs)
 	if err != nil {
 		return nil, err
 	}
 	var plots []*Plot
-	data := Table{Head: []string{"setting", "method", "tasks_ended", "accuracy_percent", "std_percent", "runs"}}
+	l := layout{name: "learning-process", row: 260, alt: fmt.Sprintf("Average accuracy over the started tasks at each task's end, in %d settings.", len(parts)),
+		data: Table{Head: []string{"setting", "method", "tasks_ended", "accuracy_percent", "std_percent", "runs"}}}
 	for _, part := range parts {
-		if n := len(part.groups); n > 2 && n <= 6 {
-			multiples, err := t.multiples(part, &data, len(parts) > 1)
-			if err != nil {
+		curves := make([]curve, len(part.groups))
+		for i, g := range part.groups {
+			if curves[i], err = endCurve(g.Runs); err != nil {
 				return nil, err
 			}
-			plots = append(plots, multiples...)
+			for k, step := range curves[i].steps {
+				l.data.add(part.title, g.Label, step, curves[i].mean[k], curves[i].std[k], len(g.Runs))
+			}
+		}
+		if n := len(curves); n <= 2 || n > 6 {
+			p := NewPlot(part.title, "tasks ended", "accuracy over started tasks, %")
+			for i, c := range curves {
+				p.endCurve(part.groups[i], c, n <= 2)
+			}
+			plots = append(plots, p)
 			continue
 		}
-		p := t.panel(part.title, "tasks ended", "accuracy over started tasks, %")
-		tasks, n := 0, len(part.groups)
-		for _, r := range part.runs {
-			tasks = max(tasks, len(r.Tasks))
-		}
-		p.stripes(tasks, 1)
-		p.grid()
-		for j, g := range part.groups {
-			c, err := endCurve(g.Runs)
-			if err != nil {
-				return nil, err
+		l.row = 170 // of small multiples
+		var multiples []*Plot
+		for i, g := range part.groups {
+			title := g.Label
+			if len(parts) > 1 {
+				title = part.title + "\n" + title
 			}
-			for k := range c.steps {
-				data.add(part.title, g.Label, c.steps[k], c.mean[k], c.std[k], len(g.Runs))
-				c.steps[k] += beside(j, n)
+			p := NewPlot(title, "tasks ended", "accuracy, %")
+			for k, c := range curves {
+				if k != i {
+					xys, _, _ := c.around()
+					p.line(part.groups[k].Label, lineStyle(mix(paper, muted, 0.45), 0.8), xys)
+				}
 			}
-			p.curve(g.Label, g.style, c, spreadOfEnds(len(g.Runs), tasks*n))
+			p.endCurve(g, curves[i], true)
+			p.key = nil // the title names it
+			multiples = append(multiples, p)
 		}
-		p.X.Tick.Marker = wholeTicks{}
-		p.X.Min, p.X.Max = 0.5, float64(tasks)+0.5
-		plots = append(plots, p)
+		sameHeight(multiples)
+		plots = append(plots, multiples...)
 	}
-	height := vg.Length(260)
-	if len(plots) > len(parts) {
-		height = 170 // of small multiples
-	}
-	return t.figure(layout{name: "learning-process", data: data, row: height,
-		alt: fmt.Sprintf("Average accuracy over the started tasks at each task's end, in %d settings.", len(parts))}, inRows(plots)...)
+	return figureOf(l, inRows(plots)...)
 }
 
-// multiples draws the methods of a setting in panels of their own with the same axes, each over the others in grey: in one panel
-// their lines would cross.
-func (t *Theme) multiples(part setting, data *Table, named bool) (plots []*Plot, err error) {
-	curves := make([]curve, len(part.groups))
-	for i, g := range part.groups {
-		if curves[i], err = endCurve(g.Runs); err != nil {
-			return nil, err
-		}
-		for k := range curves[i].steps {
-			data.add(part.title, g.Label, curves[i].steps[k], curves[i].mean[k], curves[i].std[k], len(g.Runs))
-		}
+// endCurve adds a group's accuracy over the number of tasks that have ended, perhaps with its spread.
+func (p *Plot) endCurve(g Group, c curve, spread bool) {
+	show := noSpread
+	if spread {
+		show = spreadFor(len(g.Runs), 1)
 	}
-	for i, g := range part.groups {
-		title := g.Label
-		if named {
-			title = part.title + "\n" + title
-		}
-		p := NewPlot(t, title, "tasks ended", "accuracy, %")
-		for k, c := range curves {
-			if k != i {
-				xys, _, _ := c.around()
-				p.line(part.groups[k].Label, t.line(mix(t.Background, t.Muted, 0.45), 0.8), xys)
-			}
-		}
-		p.curve(g.Label, g.style, curves[i], spreadFor(len(g.Runs), 1))
-		p.X.Tick.Marker, p.X.Min, p.X.Max = wholeTicks{}, 0.8, float64(len(curves[i].steps))+0.2
-		p.key = nil // the title names it
-		plots = append(plots, p)
-	}
-	sameHeight(plots)
-	return plots, nil
+	p.curve(g.Label, g.style, c, show)
+	p.X.Tick.Marker, p.X.Min, p.X.Max = wholeTicks{}, 0.8, max(p.X.Max, float64(len(c.steps))+0.2)
 }
-
-// spreadOfEnds chooses how points that are means of so many runs show their spread, in a panel of so many points.
-func spreadOfEnds(runs, points int) spread {
-	switch {
-	case runs < 2:
-		return noSpread
-	case points > 100:
-		return lastWhisker
-	}
-	return whiskers
-}
-
-// beside is where the method of a number stands, from the middle of its place on an axis of whole numbers.
-func beside(i, n int) float64 { return (float64(i) - float64(n-1)/2) * 0.72 / float64(n) }
 
 // endCurve is the mean accuracy over the number of tasks that have ended.
 func endCurve(runs []*results.Run) (curve, error) {
@@ -182,15 +147,15 @@ func endCurve(runs []*results.Run) (curve, error) {
 // Profiles draws performance profiles (E. Dolan and J. Moré 2002, in the form of R. Agarwal et al. 2021): the share of a method's
 // runs whose final accuracy A is above a threshold, against the threshold, a panel for each data set and increment. It must show
 // whether a method's runs are better throughout, or whether a mean hides runs that fail: a line that falls early.
-func Profiles(t *Theme, runs ...*results.Run) (*Figure, error) {
-	parts, err := t.compare(runs)
+func Profiles(runs ...*results.Run) (*Figure, error) {
+	parts, err := compare(runs)
 	if err != nil {
 		return nil, err
 	}
 	var plots []*Plot
 	data := Table{Head: []string{"setting", "method", "accuracy_percent", "share_above_percent", "runs"}}
 	for _, part := range parts {
-		p := NewPlot(t, part.title, "final accuracy A, %", "runs above, %")
+		p := NewPlot(part.title, "final accuracy A, %", "runs above, %")
 		low, high := around(0.04, 0.5, finals(part.runs)...)
 		for _, g := range part.groups {
 			xys := profile(g.Runs, low, high)
@@ -202,7 +167,7 @@ func Profiles(t *Theme, runs ...*results.Run) (*Figure, error) {
 		p.axes(low, high, 0, 100)
 		plots = append(plots, p)
 	}
-	return t.figure(layout{name: "profiles", data: data, row: 220,
+	return figureOf(layout{name: "profiles", data: data, row: 220,
 		alt: fmt.Sprintf("Share of runs above each final accuracy, in %d settings.", len(parts))}, inRows(plots)...)
 }
 

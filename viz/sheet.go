@@ -24,7 +24,7 @@ type sheet struct {
 	tag     tag
 	pen     sheetPen
 	saved   []sheetPen
-	painted map[[2]color.NRGBA]int
+	painted map[tint]int
 }
 
 type sheetPen struct {
@@ -89,7 +89,7 @@ func (s *sheet) box(r vg.Rectangle) [4]float64 {
 }
 
 func newSheet(d *Drawing, height vg.Length) *sheet {
-	s := &sheet{drawing: d, height: height, painted: map[[2]color.NRGBA]int{}}
+	s := &sheet{drawing: d, height: height, painted: map[tint]int{}}
 	s.pen = sheetPen{width: 1, turn: [6]float64{1, 0, 0, 1, 0, 0}}
 	return s
 }
@@ -116,22 +116,14 @@ func (s *sheet) transform(by [6]float64) {
 	}
 }
 
-// SetColor takes a colour and its counterpart for dark screens.
+// SetColor takes a colour with its counterpart for dark screens.
 func (s *sheet) SetColor(c color.Color) {
-	pair := [2]color.NRGBA{nrgba(c), {}}
-	switch on, ok := c.(readable); {
-	case s.drawing.fixed:
-		pair[1] = pair[0]
-	case ok:
-		pair[1] = nrgba(readable{darkened(on.back)})
-	default:
-		pair[1] = darkened(pair[0])
-	}
+	pair := tintOf(c)
 	i, seen := s.painted[pair]
 	if !seen {
 		i = len(s.drawing.Colors)
 		s.painted[pair] = i
-		s.drawing.Colors = append(s.drawing.Colors, [2]string{hex(pair[0]), hex(pair[1])})
+		s.drawing.Colors = append(s.drawing.Colors, [2]string{hex(pair.light), hex(pair.dark)})
 	}
 	s.pen.color = i
 }
@@ -305,13 +297,6 @@ func thinnedOut(at [][]float64) (out [][]float64) {
 
 func tenth(x vg.Length) float64     { return math.Round(10*float64(x)) / 10 }
 func hundredth(x vg.Length) float64 { return math.Round(100*float64(x)) / 100 }
-
-func nrgba(c color.Color) color.NRGBA {
-	if c == nil {
-		c = color.Black
-	}
-	return color.NRGBAModel.Convert(c).(color.NRGBA)
-}
 
 // hex is a colour as CSS writes it.
 func hex(c color.NRGBA) string {

@@ -13,24 +13,23 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Certificates draws the certificates of an EMGD run's steps. Above: how far the worst slack falls below 0, and how far
-// complementary slackness is from holding (docs/method.md §2.5), on a logarithmic axis whose lower end stands for 0. Below: each
-// stream's elastic factor σ and its weight λ. At most some 250 points remain: above the worst of their steps, below the mean.
-func Certificates(t *Theme, records []results.Record) (*Figure, error) {
+// Certificates draws the certificates of an EMGD run's steps (docs/method.md §2.5). Above: by how much each stream gains beyond its
+// guaranteed share, (Jᵢ·d − σᵢ‖d‖²)/(‖Jᵢ‖‖d‖ + σᵢ‖d‖²): 0 for streams whose guarantee is tight, more for those that descend without
+// any weight, λᵢ = 0. Below: how far the worst slack falls below 0, and how far complementary slackness is from holding, on a
+// logarithmic axis whose lower end stands for 0. At most some 250 points remain: above the mean of their steps, below the worst.
+func Certificates(records []results.Record) (*Figure, error) {
 	kept, err := withCertificate(records)
 	if err != nil {
 		return nil, err
 	}
 	bucket := bucketOf(kept)
-	from, to := span(kept)
-	return t.overSteps(from, to, layout{name: "certificates", data: recordTable(kept), height: 430,
-		key: slices.Concat(proofKey(t), bucketKey(bucket), streamsOf(kept...).key(t)),
-		alt: fmt.Sprintf("Optimality certificates of %d steps, with the elastic factors and weights of each stream.", len(kept)),
-	}, t.proofPlot(kept, bucket), t.streamPlot(kept, bucket, "elastic factor σ", sigmaOf), t.streamPlot(kept, bucket, "weight λ", lambdaOf))
+	slack := streamPlot(kept, bucket, "slack, relative", relativeSlacks)
+	slack.Y.Max = max(slack.Y.Max, 0.01) // rounding is not to fill the plot
+	return overSteps(kept, layout{name: "certificates", data: recordTable(kept), height: 320,
+		key: slices.Concat(streamsOf(kept...).key(), proofKey(), bucketKey(bucket)),
+		alt: fmt.Sprintf("Slack of each stream over %d steps, and its worst breach.", len(kept)),
+	}, slack, proofPlot(kept, bucket))
 }
-
-func sigmaOf(r *results.Record) []float64  { return r.Sigma }
-func lambdaOf(r *results.Record) []float64 { return r.Lambda }
 
 func withCertificate(records []results.Record) ([]results.Record, error) {
 	if err := checkRecords(records); err != nil {
@@ -48,11 +47,6 @@ func withCertificate(records []results.Record) ([]results.Record, error) {
 	return kept, nil
 }
 
-// span is the first and the last step.
-func span(records []results.Record) (from, to int) {
-	return records[0].Step, records[len(records)-1].Step
-}
-
 // bucketOf is the number of steps gathered into a point.
 func bucketOf(records []results.Record) int { return (len(records) + 249) / 250 }
 
@@ -64,11 +58,11 @@ func bucketKey(bucket int) []keyEntry {
 }
 
 // overSteps puts panels over the same steps below each other; the last one names the steps.
-func (t *Theme) overSteps(from, to int, l layout, plots ...*Plot) (*Figure, error) {
+func overSteps(records []results.Record, l layout, plots ...*Plot) (*Figure, error) {
 	var rows [][]*Plot
 	share := slices.Repeat([]float64{1}, len(plots))
 	for i, p := range plots {
-		p.X.Min, p.X.Max = float64(from), float64(to)
+		p.X.Min, p.X.Max = float64(records[0].Step), float64(records[len(records)-1].Step)
 		if i < len(plots)-1 {
 			p.X.Label.Text = ""
 			p.X.Tick.Marker = withoutLabels{p.X.Tick.Marker}
@@ -78,22 +72,22 @@ func (t *Theme) overSteps(from, to int, l layout, plots ...*Plot) (*Figure, erro
 		rows = append(rows, []*Plot{p})
 	}
 	l.share = share
-	return t.figure(l, rows...)
+	return figureOf(l, rows...)
 }
 
 const exactFloor = -18 // the exponent under which a breach is drawn as 0
 
 // proofKey explains the worst slack, the gap and the tolerance.
-func proofKey(t *Theme) []keyEntry {
+func proofKey() []keyEntry {
 	return []keyEntry{
-		{label: "worst slack below 0, relative", glyph: draw.GlyphStyle{Color: t.Ink, Radius: vg.Points(1.6), Shape: draw.CircleGlyph{}}},
-		{label: "Σλ|slack|, relative", glyph: draw.GlyphStyle{Color: t.Muted, Radius: vg.Points(1.8), Shape: draw.RingGlyph{}}},
-		{label: "tolerance 1e-9", line: t.line(t.Hues[0], 1, 4, 2)},
+		{label: "worst slack below 0, relative", glyph: draw.GlyphStyle{Color: ink, Radius: vg.Points(1.6), Shape: draw.CircleGlyph{}}},
+		{label: "Σλ|slack|, relative", glyph: draw.GlyphStyle{Color: muted, Radius: vg.Points(1.8), Shape: draw.RingGlyph{}}},
+		{label: "tolerance 1e-9", line: lineStyle(hues[0], 1, 4, 2)},
 	}
 }
 
 // proofPlot draws the worst breach and gap of each bucket by their exponents.
-func (t *Theme) proofPlot(records []results.Record, bucket int) *Plot {
+func proofPlot(records []results.Record, bucket int) *Plot {
 	var breach, gap plotter.XYs
 	limit := math.Log10(tolerance)
 	high := limit + 1
@@ -108,7 +102,7 @@ func (t *Theme) proofPlot(records []results.Record, bucket int) *Plot {
 		gap = append(gap, plotter.XY{X: x, Y: exponent(g)})
 		high = max(high, exponent(b)+1, exponent(g)+1)
 	}
-	p, key := NewPlot(t, "", "optimiser step", "breach, relative"), proofKey(t)
+	p, key := NewPlot("", "optimiser step", "breach, relative"), proofKey()
 	p.level(key[2].label, key[2].line, breach[0].X, breach[len(breach)-1].X, limit)
 	p.scatter(key[1].label, key[1].glyph, gap)
 	p.scatter(key[0].label, key[0].glyph, breach)
@@ -125,8 +119,8 @@ func exponent(x float64) float64 {
 }
 
 // streamPlot draws a quantity of each stream over the steps.
-func (t *Theme) streamPlot(records []results.Record, bucket int, label string, values func(*results.Record) []float64) *Plot {
-	p := NewPlot(t, "", "optimiser step", label)
+func streamPlot(records []results.Record, bucket int, label string, values func(*results.Record) []float64) *Plot {
+	p := NewPlot("", "optimiser step", label)
 	lines, rows := map[int]streamLine{}, streamsOf(records...)
 	for i := range records {
 		vs := values(&records[i])
@@ -142,7 +136,7 @@ func (t *Theme) streamPlot(records []results.Record, bucket int, label string, v
 	for _, id := range rows.ids {
 		if len(lines[id]) > 0 {
 			xys := lines[id].points()
-			p.line(rows.name(id), rows.style(t, id), xys)
+			p.line(rows.name(id), rows.style(id), xys)
 			p.ends = append(p.ends, keyEntry{label: rows.name(id), end: xys[len(xys)-1]})
 		}
 	}
@@ -170,28 +164,10 @@ func (l streamLine) points() (xys plotter.XYs) {
 	return xys
 }
 
-// Slacks draws over the steps of an EMGD run by how much each stream gains beyond its guaranteed share, (Jᵢ·d
-// − σᵢ‖d‖²)/(‖Jᵢ‖‖d‖ + σᵢ‖d‖²): 0 for streams whose guarantee is tight, more for those that descend without
-// any weight, λᵢ = 0. Below it draws how far the worst slack falls below 0, as in [Certificates].
-func Slacks(t *Theme, records []results.Record) (*Figure, error) {
-	kept, err := withCertificate(records)
-	if err != nil {
-		return nil, err
-	}
-	bucket := bucketOf(kept)
-	slack := t.streamPlot(kept, bucket, "slack, relative", relativeSlacks)
-	slack.Y.Max = max(slack.Y.Max, 0.01) // rounding is not to fill the plot
-	from, to := span(kept)
-	return t.overSteps(from, to, layout{name: "slacks", data: recordTable(kept), height: 320,
-		key: slices.Concat(streamsOf(kept...).key(t), proofKey(t), bucketKey(bucket)),
-		alt: fmt.Sprintf("Slack of each stream over %d steps, and its worst breach.", len(kept)),
-	}, slack, t.proofPlot(kept, bucket))
-}
-
 // StreamWeights draws each stream's weight over the steps: for EMGD methods its elastic factor σ, the share that it is
 // guaranteed, and the weight λ that this took; for all methods the applied weight w, if it is not λ itself. At most some 250
 // points remain, the means of their steps. tasks names the tasks, from 1; those without a name go by their number.
-func StreamWeights(t *Theme, records []results.Record, tasks ...string) (*Figure, error) {
+func StreamWeights(records []results.Record, tasks ...string) (*Figure, error) {
 	if err := checkRecords(records); err != nil {
 		return nil, err
 	}
@@ -207,59 +183,22 @@ func StreamWeights(t *Theme, records []results.Record, tasks ...string) (*Figure
 	bucket := bucketOf(records)
 	var plots []*Plot
 	if certificates {
-		plots = []*Plot{t.streamPlot(records, bucket, "elastic factor σ", sigmaOf), t.streamPlot(records, bucket, "weight λ", lambdaOf)}
+		plots = append(plots,
+			streamPlot(records, bucket, "elastic factor σ", func(r *results.Record) []float64 { return r.Sigma }),
+			streamPlot(records, bucket, "weight λ", func(r *results.Record) []float64 { return r.Lambda }))
 	}
 	if rescaled || !certificates {
-		plots = append(plots, t.streamPlot(records, bucket, "applied weight w", func(r *results.Record) []float64 { return r.Weights }))
+		plots = append(plots, streamPlot(records, bucket, "applied weight w", func(r *results.Record) []float64 { return r.Weights }))
 	}
 	for _, p := range plots {
 		if len(p.ends) <= 12 { // colours alone would not tell streams apart
 			p.namesBeside(p.ends)
 		}
 	}
-	from, to := span(records)
 	rows := streamsOf(records...)
 	rows.named = tasks
-	return t.overSteps(from, to, layout{name: "stream-weights", data: recordTable(records), height: vg.Length(40 + 140*len(plots)),
-		key: append(rows.key(t), bucketKey(bucket)...),
+	return overSteps(records, layout{name: "stream-weights", data: recordTable(records), height: vg.Length(40 + 140*len(plots)),
+		key: append(rows.key(), bucketKey(bucket)...),
 		alt: fmt.Sprintf("Weights of each stream over %d steps.", len(records)),
 	}, plots...)
-}
-
-// GradientNorms draws the length of each stream's gradient over the steps, a panel for each label (its first run). It must show
-// which gradients are long, how far the memory's is from those of the running tasks, and what happens to it when a task ends, at
-// the vertical lines.
-func GradientNorms(t *Theme, recorded ...Recorded) (*Figure, error) {
-	groups, err := t.grouped(recorded)
-	if err != nil {
-		return nil, err
-	}
-	norms := func(r *results.Record) []float64 {
-		k := len(r.IDs)
-		out := make([]float64, k)
-		for i := range out {
-			out[i] = math.Sqrt(r.Gram[i*k+i])
-		}
-		return out
-	}
-	var plots []*Plot
-	data := Table{Head: []string{"run", "step", "stream", "norm"}}
-	for _, g := range groups {
-		records, rows := g.runs[0], streamsOf(g.runs[0]...)
-		p := t.streamPlot(records, bucketOf(records), "length of the gradient", norms)
-		p.verticals(unnamed(taskEnds(records))...)
-		p.Title.Text = g.label
-		p.X.Min, p.X.Max = float64(records[0].Step), float64(records[len(records)-1].Step)
-		p.X.Tick.Marker = roundTicks{4}
-		p.key = rows.key(t)
-		plots = append(plots, p)
-		for i := range records {
-			for j, norm := range norms(&records[i]) {
-				data.add(g.label, records[i].Step, rows.name(records[i].IDs[j]), norm)
-			}
-		}
-	}
-	sameHeight(plots)
-	return t.figure(layout{name: "gradient-norms", data: data, row: 190, key: []keyEntry{{label: "a task ends", line: t.taskEnd()}},
-		alt: fmt.Sprintf("Length of each stream's gradient over the steps, for %d methods.", len(plots))}, inRows(plots)...)
 }

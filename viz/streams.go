@@ -3,7 +3,6 @@ package viz
 import (
 	"cmp"
 	"fmt"
-	"image/color"
 	"slices"
 
 	"gonum.org/v1/plot/vg"
@@ -92,36 +91,36 @@ func (s streams) names() (out []string) {
 }
 
 // color is that of a task's arrival, also for the memory of this task.
-func (s streams) color(t *Theme, id int) color.NRGBA {
+func (s streams) color(id int) tint {
 	switch task := max(id, s.taskOf(id)); {
 	case task > 0:
-		return t.task(task-1, s.tasks)
+		return taskColor(task-1, s.tasks)
 	case id == rehearsal.PenaltyRow:
-		return t.Ink
+		return ink
 	}
-	return t.Muted
+	return muted
 }
 
 // style is a solid line for tasks and dashes for what holds on to finished ones.
-func (s streams) style(t *Theme, id int) draw.LineStyle {
+func (s streams) style(id int) draw.LineStyle {
 	dash := []vg.Length{4, 2}
 	switch {
 	case id > 0:
-		return t.line(s.color(t, id), 1.4)
+		return lineStyle(s.color(id), 1.4)
 	case id == rehearsal.PenaltyRow:
 		dash = []vg.Length{6, 2, 1.5, 2}
 	case id < 0 && s.taskOf(id) == 0 && s.several():
 		dash = []vg.Length{1.5, 2}
 	}
-	return t.line(s.color(t, id), 1.2, dash...)
+	return lineStyle(s.color(id), 1.2, dash...)
 }
 
 // key names the streams, the memory last; of many tasks only the first, the middle one and the last, since the
 // colours between them follow the order.
-func (s streams) key(t *Theme) []keyEntry {
+func (s streams) key() []keyEntry {
 	var tasks, memory []keyEntry
 	for _, id := range s.ids {
-		entry := keyEntry{label: s.name(id), line: s.style(t, id)}
+		entry := keyEntry{label: s.name(id), line: s.style(id)}
 		switch task := max(id, s.taskOf(id)); {
 		case task > 0 && s.tasks > 8 && task != 1 && task != s.tasks-s.tasks/2 && task != s.tasks:
 		case id > 0:

@@ -43,19 +43,19 @@ func TestStreamsStandApart(t *testing.T) {
 	} {
 		rows, seen := streamsOf(records...), map[string]int{}
 		for _, id := range rows.ids {
-			style := rows.style(Light, id)
+			style := rows.style(id)
 			look := fmt.Sprint(style.Color, style.Dashes)
 			if other, ok := seen[look]; ok {
 				t.Errorf("rows %d and %d look alike", id, other)
 			}
 			seen[look] = id
 		}
-		if n := len(rows.key(Light)); n != len(rows.ids) {
+		if n := len(rows.key()); n != len(rows.ids) {
 			t.Errorf("the key names %d of %d rows", n, len(rows.ids))
 		}
 	}
 	apart := streamsOf(ofIDs(-1, -2, 2, 3))
-	if apart.color(Light, -2) != apart.color(Light, 2) {
+	if apart.color(-2) != apart.color(2) {
 		t.Error("task 2 and its memory have different colours")
 	}
 }
@@ -72,21 +72,16 @@ func TestFiguresOfSeveralMemoryRows(t *testing.T) {
 			records = append(records, r)
 		}
 		want := streamsOf(records...).name(ids[1])
-		for _, draw := range []func(*Theme) (*Figure, error){
-			func(t *Theme) (*Figure, error) { return Conflicts(t, records) },
-			func(t *Theme) (*Figure, error) { return Certificates(t, records) },
-			func(t *Theme) (*Figure, error) { return Slacks(t, records) },
-			func(t *Theme) (*Figure, error) { return StreamWeights(t, records) },
-			func(t *Theme) (*Figure, error) { return StepGeometry(t, records[0]) },
-			func(t *Theme) (*Figure, error) { return MeasuredRatio(t, records, ids[1], ids[0]) },
+		for _, draw := range []func() (*Figure, error){
+			func() (*Figure, error) { return Conflicts(records) },
+			func() (*Figure, error) { return Certificates(records) },
+			func() (*Figure, error) { return StreamWeights(records) },
+			func() (*Figure, error) { return StepGeometry(records[0]) },
 		} {
-			f, err := draw(Light)
+			f, err := draw()
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue
-			}
-			if f.Name == "measured-ratio" {
-				continue // its table does not name the rows
 			}
 			named := slices.ContainsFunc(f.Data.Rows, func(row []any) bool { return slices.Contains(row, any(want)) })
 			if !named {

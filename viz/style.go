@@ -1,7 +1,7 @@
 package viz
 
 import (
-	"cmp"
+	"fmt"
 	"hash/fnv"
 	"image/color"
 	"math"
@@ -15,12 +15,12 @@ import (
 
 // Style is how a method looks.
 type Style struct {
-	Color  color.NRGBA
+	Color  color.Color
 	Marker draw.GlyphDrawer
 	Dashes []vg.Length
 }
 
-// order gives the methods their looks for good: the first has a colour of its own, the others the fourteen of [Theme.hue]
+// order gives the methods their looks for good: the first has a colour of its own, the others the fourteen of hue
 // in turn, and by every seven of them other dashes and markers. Those that are drawn most come first, so that two that
 // share a colour seldom meet. Appending keeps the looks of those before.
 var order = []string{
@@ -53,20 +53,20 @@ var dashes = [][]vg.Length{
 var variantDashes = []vg.Length{vg.Points(2.5), vg.Points(2)}
 
 // shades say how far a variant's colour is from its method's, from "+me" on. None of them makes the colour of
-// another method, see [Theme.hue].
+// another method, see hue.
 var shades = []float64{0, 0.35, 0.6}
 
 // Method returns the style of the method of that name, for example "emgd-gmc", which is the same in every figure. Of
 // "emgd-gmc+me", with memory editing, it has the method's own colour and marker, but a dash; "emgd-gmc+1", "emgd-gmc+2"
 // and so on are more variants, which have shades of the colour and markers of their own. A name that the package does
-// not know gets one of the colours in [Theme].Own by its hash. It is the same everywhere and none that a method of the
-// package has, but another unknown name may have it too. [Theme.Methods] gives the methods of one figure different styles.
-func (t *Theme) Method(name string) Style { return t.Methods(name)[name] }
+// not know gets one of nine colours by its hash. It is the same everywhere and none that a method of the
+// package has, but another unknown name may have it too. [Methods] gives the methods of one figure different styles.
+func Method(name string) Style { return Methods(name)[name] }
 
-// Methods returns the styles of the methods of one figure: those of [Theme.Method], but of the methods that the package
+// Methods returns the styles of the methods of one figure: those of [Method], but of the methods that the package
 // does not know no two have the same colour, up to nine of them. Two of its own methods that have the same colour have
 // other markers and dashes.
-func (t *Theme) Methods(names ...string) map[string]Style {
+func Methods(names ...string) map[string]Style {
 	styles, places, taken := map[string]Style{}, map[string]int{}, map[int]bool{}
 	for _, name := range names {
 		base, variant, varied := strings.Cut(name, "+")
@@ -76,59 +76,62 @@ func (t *Theme) Methods(names ...string) map[string]Style {
 			if place < 0 {
 				h := fnv.New32a()
 				h.Write([]byte(base))
-				wish := int(h.Sum32() % uint32(len(t.Own)))
-				for place = wish; taken[place] && len(taken) < len(t.Own); place = (place + 1) % len(t.Own) {
+				wish := int(h.Sum32() % uint32(len(own)))
+				for place = wish; taken[place] && len(taken) < len(own); place = (place + 1) % len(own) {
 				}
 				taken[place] = true
 				place += len(order)
 			}
 			places[base] = place
 		}
-		styles[name] = t.styleAt(place, variant, varied)
+		styles[name] = styleAt(place, variant, varied)
 	}
 	return styles
 }
 
 // styleAt is the style of a method's place, in order or behind it, or that of a variant.
-func (t *Theme) styleAt(place int, variant string, varied bool) Style {
+func styleAt(place int, variant string, varied bool) Style {
 	look := place - 1 // where hues, markers and dashes begin
-	var colour color.NRGBA
+	var colour tint
 	switch {
 	case place == 0:
-		colour, look = t.Recommended, 5
+		colour, look = recommended, 5
 	case place < len(order):
-		colour = t.hue(look % (2 * len(t.Hues)))
+		colour = hue(look % (2 * len(hues)))
 	default:
-		colour = t.Own[place-len(order)]
+		colour = own[place-len(order)]
 	}
-	marker, round := look%len(t.Hues)+look/len(t.Hues), look/len(t.Hues)
-	s := Style{Color: colour, Dashes: dashes[round%len(dashes)]}
+	marker, round := look%len(hues)+look/len(hues), look/len(hues)
+	s := Style{Dashes: dashes[round%len(dashes)]}
 	if varied {
 		nth, _ := strconv.Atoi(variant) // "me": 0
 		nth = max(nth, 0)
-		s.Color = mix(s.Color, t.far(s.Color), shades[nth%len(shades)])
+		colour = mix(colour, far(colour), shades[nth%len(shades)])
 		s.Dashes = variantDashes
 		marker += nth
 	}
-	s.Marker = markers[marker%len(markers)]
+	s.Color, s.Marker = colour, markers[marker%len(markers)]
 	return s
 }
 
 // hue is the colour of a number: the hues, and then each once more, nearer to the ink.
-func (t *Theme) hue(i int) color.NRGBA {
-	c := t.Hues[i%len(t.Hues)]
-	if i >= len(t.Hues) {
-		return mix(c, t.Ink, 0.45)
+func hue(i int) tint {
+	c := hues[i%len(hues)]
+	if i >= len(hues) {
+		return mix(c, ink, 0.45)
 	}
 	return c
 }
 
 // far is where the shades of a colour go: to the ink, but from a colour that is near to it to the background.
-func (t *Theme) far(c color.NRGBA) color.NRGBA {
-	if contrast(c, t.Ink) < 2 {
-		return t.Background
+func far(c tint) tint {
+	of := func(c, ink, paper color.NRGBA) color.NRGBA {
+		if contrast(c, ink) < 2 {
+			return paper
+		}
+		return ink
 	}
-	return t.Ink
+	return tint{of(c.light, ink.light, paper.light), of(c.dark, ink.dark, paper.dark)}
 }
 
 func (s Style) line(width float64) draw.LineStyle {
@@ -139,9 +142,18 @@ func (s Style) glyph(radius float64) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: s.color(), Radius: vg.Points(radius), Shape: s.Marker}
 }
 
-// color is grey where none is set, which is seen in every theme.
-func (s Style) color() color.NRGBA {
-	return cmp.Or(s.Color, color.NRGBA{R: 128, G: 128, B: 128, A: 255})
+// color is grey where none is set, which is seen on every background.
+func (s Style) color() tint {
+	if s.Color == nil {
+		return twin(0x808080, 0x808080)
+	}
+	return tintOf(s.Color)
+}
+
+// CSS is the style's colour for pages that follow the color-scheme of their reader.
+func (s Style) CSS() string {
+	c := s.color()
+	return fmt.Sprintf("light-dark(%s,%s)", hex(c.light), hex(c.dark))
 }
 
 // polygon is a filled regular polygon as a marker: the first corner lies at an angle in degrees.

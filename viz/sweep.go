@@ -20,7 +20,7 @@ import (
 // how much each method gains from more memory, and from where on more no longer helps. There is one line per
 // method, with a band of one standard deviation over its runs, and one panel for each data set and increment.
 // The budget is that of the run's configuration.
-func MemorySize(t *Theme, runs ...*results.Run) (*Figure, error) {
+func MemorySize(runs ...*results.Run) (*Figure, error) {
 	label, policy := "stored samples", ""
 	value := func(r *results.Run) (float64, bool, error) {
 		var c struct {
@@ -40,7 +40,7 @@ func MemorySize(t *Theme, runs ...*results.Run) (*Figure, error) {
 		}
 		return *c.Memory.Budget, true, nil
 	}
-	return sweep(t, runs, "memory.budget", value, &label, layout{name: "memory-size", data: sweepTable("stored_samples"),
+	return sweep(runs, "memory.budget", value, &label, layout{name: "memory-size", data: sweepTable("stored_samples"),
 		alt: "Final average accuracy against the number of stored samples."})
 }
 
@@ -48,9 +48,9 @@ func MemorySize(t *Theme, runs ...*results.Run) (*Figure, error) {
 // (the paper's Fig. 8), as [MemorySize] does against the budget: which temperatures are good, how wide the
 // good range is, and whether all of it lies above the methods that have no temperature. Runs without a fixed
 // temperature (of other methods, or with tau=auto) are drawn as a level line for comparison.
-func Temperature(t *Theme, runs ...*results.Run) (*Figure, error) {
+func Temperature(runs ...*results.Run) (*Figure, error) {
 	label := "softmax temperature τ"
-	return sweep(t, runs, "params.tau", temperatureOf, &label, layout{name: "temperature", data: sweepTable("tau"),
+	return sweep(runs, "params.tau", temperatureOf, &label, layout{name: "temperature", data: sweepTable("tau"),
 		alt: "Final average accuracy against the softmax temperature of the elastic factors."})
 }
 
@@ -68,7 +68,7 @@ type sweepPanel struct {
 
 // sweep draws A against a value of the runs, that of the named setting, on a logarithmic axis; runs without it as levels.
 // The values may decide the axis's label.
-func sweep(t *Theme, runs []*results.Run, axis string, value func(*results.Run) (float64, bool, error), label *string, l layout) (*Figure, error) {
+func sweep(runs []*results.Run, axis string, value func(*results.Run) (float64, bool, error), label *string, l layout) (*Figure, error) {
 	parts, err := settings(runs)
 	if err != nil {
 		return nil, err
@@ -82,15 +82,15 @@ func sweep(t *Theme, runs []*results.Run, axis string, value func(*results.Run) 
 		}
 		panels, groups = append(panels, s), append(groups, s.swept, s.level)
 	}
-	t.dress(groups...)
+	dress(groups...)
 	var plots []*Plot
 	for _, s := range panels {
-		p := NewPlot(t, s.title, *label, "final accuracy A, %")
+		p := NewPlot(s.title, *label, "final accuracy A, %")
 		s.draw(p, &l.data)
 		plots = append(plots, p)
 	}
 	l.row = 230
-	return t.figure(l, inRows(plots)...)
+	return figureOf(l, inRows(plots)...)
 }
 
 func newSweepPanel(part setting, axis string, value func(*results.Run) (float64, bool, error)) (*sweepPanel, error) {
@@ -235,28 +235,14 @@ func TemperatureSet(r *results.Run) (tau string, ok bool) {
 // temperatureOf returns a run's fixed temperature; ok says whether it has one.
 func temperatureOf(r *results.Run) (tau float64, ok bool, err error) {
 	normal, known := defaultTau[ruleOf(r)]
-	if !known { // its tau, if it has one, is not a temperature
-		return 0, false, nil
-	}
 	given := r.Params[tauKey(r)]
-	switch v := given.(type) {
-	case nil:
+	switch {
+	case !known || given == "auto": // the tau of another rule, if it has one, is not a temperature
+		return 0, false, nil
+	case given == nil:
 		return normal, true, nil
-	case float64:
-		tau = v
-	case int:
-		tau = float64(v)
-	case string:
-		if v == "auto" {
-			return 0, false, nil
-		}
-		if tau, err = strconv.ParseFloat(v, 64); err != nil {
-			return 0, false, fmt.Errorf("viz: run %s: tau is %q; want a number", r.ID, v)
-		}
-	default:
-		return 0, false, fmt.Errorf("viz: run %s: tau is %v; want a number", r.ID, v)
 	}
-	if !(tau > 0) {
+	if tau, err = strconv.ParseFloat(fmt.Sprint(given), 64); err != nil || !(tau > 0) {
 		return 0, false, fmt.Errorf("viz: run %s: tau is %v; want a number above 0", r.ID, given)
 	}
 	return tau, true, nil

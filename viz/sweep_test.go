@@ -59,7 +59,7 @@ func TestSweepRuns(t *testing.T) {
 		r.Config = json.RawMessage(`{}`)
 		runs = append(runs, &r)
 	}
-	f, err := Temperature(Light, runs...)
+	f, err := Temperature(runs...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestSweepRuns(t *testing.T) {
 	}
 	normal := *runs[0] // the default temperature, 5, is one more value of the same line
 	normal.ID, normal.Params = "normal", nil
-	f, err = Temperature(Light, append(slices.Clone(runs[:3]), &normal)...)
+	f, err = Temperature(append(slices.Clone(runs[:3]), &normal)...)
 	if err != nil || len(f.key) != 1 || len(f.Data.Rows) != 2 {
 		t.Errorf("%d lines of %d points, want one of two (%v)", len(f.key), len(f.Data.Rows), err)
 	}
@@ -81,7 +81,7 @@ func TestSweepRuns(t *testing.T) {
 // TestPanelsAgreeOnStyles: a method that only one of the panels has does not change how the others look.
 func TestPanelsAgreeOnStyles(t *testing.T) {
 	a, b := Group{Method: "emgd-gmc+er-ace", Label: "a"}, Group{Method: "emgd-gmc+der-pp", Label: "b"}
-	if s := Light.Groups([]Group{a, b, b}); s[0].Color == s[1].Color || s[1].Color != s[2].Color || s[0].Color != Light.Groups([]Group{a})[0].Color {
+	if s := Styles([]Group{a, b, b}); s[0].Color == s[1].Color || s[1].Color != s[2].Color || s[0].Color != Styles([]Group{a})[0].Color {
 		t.Errorf("styles %v", s)
 	}
 }
@@ -90,7 +90,7 @@ func TestPanelsAgreeOnStyles(t *testing.T) {
 func TestEndsThatDifferByRounding(t *testing.T) {
 	r := *twoTasks()
 	r.Curve = []results.Point{{Step: 3, Ended: []int{1}, Mean: .45}, {Step: 7, Ended: []int{2}, Mean: math.Nextafter(.45, 1)}}
-	f, err := LearningProcess(Light, &r)
+	f, err := LearningProcess(&r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,17 +99,6 @@ func TestEndsThatDifferByRounding(t *testing.T) {
 	}
 	if ticks := (roundTicks{4}).Ticks(1, math.Nextafter(1, 2)); len(ticks) > 0 {
 		t.Errorf("%d ticks between two neighbouring numbers", len(ticks))
-	}
-}
-
-// TestTasksEndOnce: a task that single steps leave out has not ended.
-func TestTasksEndOnce(t *testing.T) {
-	var records []results.Record
-	for step, ids := range [][]int{{1, 2}, {1}, {1, 2}, {0, 2}} {
-		records = append(records, results.Record{Step: step, IDs: ids})
-	}
-	if marks := taskEnds(records); len(marks) != 1 || marks[0].x != 3 {
-		t.Errorf("ends %v, want that of task 1 at step 3", marks)
 	}
 }
 
@@ -122,7 +111,7 @@ func TestMemorySizeTellsTemperaturesApart(t *testing.T) {
 		r.Config = json.RawMessage(fmt.Sprintf(`{"memory": {"policy": "per_class", "budget": %d}}`, 1+i/2))
 		runs = append(runs, &r)
 	}
-	f, err := MemorySize(Light, runs...)
+	f, err := MemorySize(runs...)
 	if err != nil {
 		t.Fatal(err)
 	}

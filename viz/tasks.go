@@ -16,8 +16,8 @@ import (
 // own end to a marker at the accuracy at the end of the run, so that a stem that falls is forgetting. It must
 // show which tasks each method learns, which it loses, and which others they overlap with. Several runs of a
 // method are shown by their mean and a bar of ± one standard deviation.
-func TaskAccuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
-	groups, err := t.groups(runs)
+func TaskAccuracy(runs ...*results.Run) (*Figure, error) {
+	groups, err := styledGroups(runs)
 	if err != nil {
 		return nil, err
 	}
@@ -27,8 +27,8 @@ func TaskAccuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 			return nil, fmt.Errorf("viz: run %s has %d tasks and run %s has %d", runs[0].ID, tasks, r.ID, len(r.Tasks))
 		}
 	}
-	p := t.panel("", "task, by arrival", "test accuracy, %")
-	p.stripes(tasks, 0)
+	p := panel("", "task, by arrival", "test accuracy, %")
+	p.stripes(tasks)
 	p.grid()
 	data := Table{Head: []string{"method", "task", "accuracy_at_own_end_percent", "accuracy_at_end_percent", "std_percent", "runs"}}
 	names := make([]string, tasks)
@@ -39,12 +39,12 @@ func TaskAccuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 			data.add(g.Label, task.ID, b.own, b.final, b.std, len(g.Runs))
 			p.dumbbell(g.Label, names[j], float64(j)+beside(i, len(groups)), b, g.style)
 		}
-		p.explain(keyEntry{label: g.Label, line: t.line(g.style.Color, 1), glyph: g.style.glyph(2.8)})
+		p.explain(keyEntry{label: g.Label, line: lineStyle(g.style.Color, 1), glyph: g.style.glyph(2.8)})
 	}
 	p.X.Min, p.X.Max = -0.5, float64(tasks)-0.5
 	p.room(4, 0, 100)
 	p.X.Tick.Marker, p.X.Tick.Length = namedTicks(names, func(j int) float64 { return float64(j) }), 0
-	return t.figure(layout{name: "task-accuracy", data: data, height: 260,
+	return figureOf(layout{name: "task-accuracy", data: data, height: 260,
 		key: []keyEntry{{label: "bar: at the task's own end; marker: at the end of the run"}},
 		alt: fmt.Sprintf("Accuracy of each of %d tasks at its own end and at the end of the run, for %d methods.", tasks, len(groups))}, []*Plot{p})
 }
@@ -67,25 +67,25 @@ func (p *Plot) dumbbell(label, task string, at float64, b dumbbell, s Style) {
 	p.Y.Min, p.Y.Max = min(p.Y.Min, b.own, b.final-b.std), max(p.Y.Max, b.own, b.final+b.std)
 	p.sketch(func(c pen) {
 		c.say(label, "%s, task %s: %.1f at its own end, %.1f ± %.1f at the end of the run", label, task, b.own, b.final, b.std)
-		thin, own, final := c.theme.line(s.Color, 1), c.at(at, b.own), c.at(at, b.final)
+		thin, own, final := lineStyle(s.Color, 1), c.at(at, b.own), c.at(at, b.final)
 		c.stroke(thin, own, final)
 		c.StrokeLine2(thin, own.X-vg.Points(3), own.Y, own.X+vg.Points(3), own.Y)
 		if b.std > 0 {
-			whisker := s.Color
-			whisker.A = 90
-			c.stroke(c.theme.line(whisker, 4), c.at(at, b.final-b.std), c.at(at, b.final+b.std))
+			c.stroke(lineStyle(opaque(s.color(), 90), 4), c.at(at, b.final-b.std), c.at(at, b.final+b.std))
 		}
 		c.DrawGlyphNoClip(s.glyph(3), final)
 	})
 }
 
+// beside is where the method of a number stands, from the middle of its place on an axis of whole numbers.
+func beside(i, n int) float64 { return (float64(i) - float64(n-1)/2) * 0.72 / float64(n) }
+
 // stripes shades every second of n places on an axis of whole numbers.
-func (p *Plot) stripes(n int, first float64) {
-	shade := p.theme.Grid
-	shade.A = 110
+func (p *Plot) stripes(n int) {
+	shade := opaque(rules, 110)
 	p.sketch(func(c pen) {
 		for j := 1; j < n; j += 2 {
-			c.fill(shade, c.x(first+float64(j)-0.5), c.x(first+float64(j)+0.5), c.Min.Y, c.Max.Y)
+			c.fill(shade, c.x(float64(j)-0.5), c.x(float64(j)+0.5), c.Min.Y, c.Max.Y)
 		}
 	})
 }
@@ -93,17 +93,17 @@ func (p *Plot) stripes(n int, first float64) {
 // TaskCurves draws the test accuracy of each task of one run against the optimiser step, one line per task
 // from its arrival on: solid while its stream runs, and dashed after its end, when only the memory still
 // represents it. A run that has not finished may be drawn too.
-func TaskCurves(t *Theme, run *results.Run) (*Figure, error) {
+func TaskCurves(run *results.Run) (*Figure, error) {
 	if len(run.Curve) == 0 {
 		return nil, errors.New("viz: the run has no accuracy curve; evaluate at task ends at least")
 	}
-	p := NewPlot(t, "", "optimiser step", "test accuracy of a task, %")
+	p := NewPlot("", "optimiser step", "test accuracy of a task, %")
 	p.NameEnds()
 	p.marks = arrivals(run)
 	data := Table{Head: []string{"task", "step", "accuracy_percent"}}
 	var ended []dot
 	for i, task := range run.Tasks {
-		style := t.line(t.task(i, len(run.Tasks)), 1.6)
+		style := lineStyle(taskColor(i, len(run.Tasks)), 1.6)
 		trained, kept := taskCurve(run, i)
 		for _, part := range []plotter.XYs{trained, kept} {
 			if len(part) > 0 {
@@ -125,9 +125,9 @@ func TaskCurves(t *Theme, run *results.Run) (*Figure, error) {
 	p.axes(0, float64(run.Curve[len(run.Curve)-1].Step+1), 0, 100)
 	var key []keyEntry
 	if len(ended) > 0 {
-		key = []keyEntry{{label: "the stream ends", glyph: draw.GlyphStyle{Color: t.Muted, Radius: vg.Points(2.6), Shape: draw.CircleGlyph{}}, tight: true}}
+		key = []keyEntry{{label: "the stream ends", glyph: draw.GlyphStyle{Color: muted, Radius: vg.Points(2.6), Shape: draw.CircleGlyph{}}, tight: true}}
 	}
-	return t.figure(layout{name: "task-curves", data: data, height: 290, key: key,
+	return figureOf(layout{name: "task-curves", data: data, height: 290, key: key,
 		alt: fmt.Sprintf("Test accuracy of each of %d tasks against the optimiser step.", len(run.Tasks))}, []*Plot{p})
 }
 

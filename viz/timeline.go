@@ -17,10 +17,10 @@ import (
 // Timeline draws a run's streams over the optimiser steps: a bar for each task from its first to its last
 // step, one for the memory from the first task's end on, and below them K(t), the number of streams whose
 // gradients one step combines. It must show which tasks train together, and when.
-func Timeline(t *Theme, run *results.Run) (*Figure, error) {
+func Timeline(run *results.Run) (*Figure, error) {
 	end := float64(run.Span())
-	bars := streamBars(t, run)
-	top := t.panel("", "", "")
+	bars := streamBars(run)
+	top := panel("", "", "")
 	top.bars(bars)
 	top.X.Min, top.X.Max = 0, end
 	top.X.Tick.Marker = withoutLabels{top.X.Tick.Marker}
@@ -28,20 +28,20 @@ func Timeline(t *Theme, run *results.Run) (*Figure, error) {
 	l := layout{name: "timeline", height: height, share: []float64{float64(height - 100), 100}, data: Table{Head: []string{"method", "stream", "first_step", "last_step"}},
 		alt: fmt.Sprintf("Timeline of %d tasks over %d optimiser steps, with the memory stream and the number of simultaneous streams.", len(run.Tasks), int(end))}
 	streamTable(&l.data, run.Method, run)
-	return t.figure(l, []*Plot{top}, []*Plot{t.countPlot(run)})
+	return figureOf(l, []*Plot{top}, []*Plot{countPlot(run)})
 }
 
 // countPlot draws K(t) as steps.
-func (t *Theme) countPlot(run *results.Run) *Plot {
+func countPlot(run *results.Run) *Plot {
 	var xys plotter.XYs
 	for _, c := range streamCounts(run) {
 		xys = append(xys, plotter.XY{X: float64(c.step), Y: float64(c.streams)})
 	}
 	end := float64(run.Span())
 	_, _, _, most := plotter.XYRange(xys)
-	p := t.panel("", "optimiser step", "streams K")
+	p := panel("", "optimiser step", "streams K")
 	if line, err := plotter.NewLine(steps(append(xys, plotter.XY{X: end, Y: xys[len(xys)-1].Y}))); p.can(err) {
-		line.LineStyle, line.FillColor = t.line(t.Ink, 1.2), t.Grid
+		line.LineStyle, line.FillColor = lineStyle(ink, 1.2), rules
 		p.Add(line)
 	}
 	p.axes(0, end, 0, most+0.3)
@@ -111,18 +111,18 @@ func memoryFrom(run *results.Run) int {
 }
 
 // streamBars gives each task a row, and the memory one from the first task's end on.
-func streamBars(t *Theme, run *results.Run) (b bars) {
+func streamBars(run *results.Run) (b bars) {
 	for i, task := range run.Tasks {
 		text := whichClasses(task)
 		b.rows = append(b.rows, fmt.Sprintf("task %d", task.ID))
-		b.bars = append(b.bars, bar{row: i, text: text, start: float64(task.Start), end: float64(task.End + 1), color: t.task(i, len(run.Tasks))})
+		b.bars = append(b.bars, bar{row: i, text: text, start: float64(task.Start), end: float64(task.End + 1), color: taskColor(i, len(run.Tasks))})
 	}
 	for i, r := range rehearsals(run) {
 		text := ""
 		if i == 0 {
 			b.rows, text = append(b.rows, "memory"), "rehearsal"
 		}
-		b.bars = append(b.bars, bar{row: len(run.Tasks), text: text, start: float64(r[0]), end: float64(r[1]), color: t.Muted})
+		b.bars = append(b.bars, bar{row: len(run.Tasks), text: text, start: float64(r[0]), end: float64(r[1]), color: muted})
 	}
 	return b
 }
@@ -150,7 +150,7 @@ var kindTitles = map[scenario.Kind]string{
 // Scenarios draws situations side by side as bars over the optimiser steps (the paper's Fig. 1). It must show how multi-task
 // learning, serial and parallel continual learning differ, in how many streams run together and in how long all of it takes: the
 // axes are the same. The memory rehearses from the first task's end on.
-func Scenarios(t *Theme, scenarios ...*scenario.Scenario) (*Figure, error) {
+func Scenarios(scenarios ...*scenario.Scenario) (*Figure, error) {
 	var row []*Plot
 	rows, last := 0, 0.0
 	data := Table{Head: []string{"scenario", "stream", "first_step", "last_step"}}
@@ -158,12 +158,12 @@ func Scenarios(t *Theme, scenarios ...*scenario.Scenario) (*Figure, error) {
 		if s == nil {
 			return nil, fmt.Errorf("viz: scenario %d is nil", i+1)
 		}
-		if err := s.Complete(); err != nil {
+		if err := s.Validate(); err != nil {
 			return nil, fmt.Errorf("viz: scenario %d: %w", i+1, err)
 		}
 		run := scenarioTasks(s)
-		b := streamBars(t, run)
-		p := t.panel(kindTitles[s.Kind], "optimiser step", "")
+		b := streamBars(run)
+		p := panel(kindTitles[s.Kind], "optimiser step", "")
 		p.bars(b)
 		p.X.Tick.Marker = roundTicks{4}
 		streamTable(&data, kindTitles[s.Kind], run)
@@ -173,7 +173,7 @@ func Scenarios(t *Theme, scenarios ...*scenario.Scenario) (*Figure, error) {
 	for _, p := range row {
 		p.axes(0, last, p.Y.Max-float64(rows), p.Y.Max)
 	}
-	return t.figure(layout{name: "scenarios", data: data, height: vg.Length(min(60+18*rows, 420)),
+	return figureOf(layout{name: "scenarios", data: data, height: vg.Length(min(60+18*rows, 420)),
 		alt: fmt.Sprintf("Timelines of %d scenarios: which streams run at which optimiser step.", len(scenarios))}, row)
 }
 

@@ -20,7 +20,7 @@ func (f *Figure) wrapTitles(tiles [][]draw.Canvas) (undo func()) {
 			}
 			if old[p] != "" {
 				tile := tiles[i][j]
-				titles[j] = balanced(old[p], titleShare*(tile.Max.X-tile.Min.X), p.Title.TextStyle.Width)
+				titles[j] = broken(old[p], titleShare*(tile.Max.X-tile.Min.X), p.Title.TextStyle.Width)
 			}
 			most = max(most, len(titles[j]))
 		}
@@ -40,36 +40,21 @@ func (f *Figure) wrapTitles(tiles [][]draw.Canvas) (undo func()) {
 // titleShare is how much of a plot's width a title may fill. The rest is for readers with a slightly wider font.
 const titleShare = 0.96
 
-// balanced breaks the lines of a text that are wider than limit at their spaces: each into as few lines as possible, which
-// are as equally wide as that allows.
-func balanced(text string, limit vg.Length, width func(string) vg.Length) (lines []string) {
+// broken puts as many words of each line of a text into a line as limit allows, and at least one.
+func broken(text string, limit vg.Length, width func(string) vg.Length) (lines []string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		if width(line) <= limit {
 			lines = append(lines, line)
 			continue
 		}
-		best := filled(line, limit, width)
-		for w := limit - 1; w > 0; w-- {
-			narrower := filled(line, w, width)
-			if len(narrower) > len(best) {
-				break
+		first := len(lines)
+		for _, word := range strings.Fields(line) {
+			if last := len(lines) - 1; last >= first && width(lines[last]+" "+word) <= limit {
+				lines[last] += " " + word
+				continue
 			}
-			best = narrower
+			lines = append(lines, word)
 		}
-		lines = append(lines, best...)
-	}
-	return lines
-}
-
-// filled puts as many words into each line as limit allows, and at least one.
-func filled(text string, limit vg.Length, width func(string) vg.Length) (lines []string) {
-	for _, word := range strings.Fields(text) {
-		last := len(lines) - 1
-		if last >= 0 && width(lines[last]+" "+word) <= limit {
-			lines[last] += " " + word
-			continue
-		}
-		lines = append(lines, word)
 	}
 	return lines
 }

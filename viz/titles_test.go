@@ -19,7 +19,7 @@ import (
 // letters measures a text by its bytes.
 func letters(s string) vg.Length { return vg.Length(len(s)) }
 
-func TestBalanced(t *testing.T) {
+func TestBroken(t *testing.T) {
 	for _, c := range []struct {
 		text  string
 		limit vg.Length
@@ -27,14 +27,14 @@ func TestBalanced(t *testing.T) {
 	}{
 		{"", 5, []string{""}},
 		{"it  fits", 8, []string{"it  fits"}},
-		{"a line of five words", 19, []string{"a line of", "five words"}},
-		{"a line of five words", 9, []string{"a line", "of five", "words"}},
+		{"a line of five words", 19, []string{"a line of five", "words"}},
+		{"a line of five words", 9, []string{"a line of", "five", "words"}},
 		{"kept\nas it was", 9, []string{"kept", "as it was"}},
 		{"kept\nas it was", 8, []string{"kept", "as it", "was"}},
 		{"an unbreakable word", 5, []string{"an", "unbreakable", "word"}},
 		{"unbreakable", 5, []string{"unbreakable"}},
 	} {
-		if got := balanced(c.text, c.limit, letters); !slices.Equal(got, c.want) {
+		if got := broken(c.text, c.limit, letters); !slices.Equal(got, c.want) {
 			t.Errorf("%q in lines of %g: %q, want %q", c.text, c.limit, got, c.want)
 		}
 	}
@@ -62,7 +62,7 @@ var textInSVG = regexp.MustCompile(`<text x="([-0-9.]+)" y="([-0-9.]+)" font-siz
 func TestLongTitles(t *testing.T) {
 	long := []string{"Split-CIFAR-10 (1000 per class, width 8)", "Split-CIFAR-100 (100 per class, width 8)", "Split-Tiny-ImageNet (50 per class, 32×32, width 8)"}
 	for n := 1; n <= len(long); n++ {
-		fig, err := LearningProcess(Light, inSettings(long[:n]...)...)
+		fig, err := LearningProcess(inSettings(long[:n]...)...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func titlesInside(t *testing.T, name string, f *Figure, panels int) {
 	if err := f.Encode(&svg, "svg"); err != nil {
 		t.Fatal(err)
 	}
-	width, _ := f.Size()
+	width, _ := f.size()
 	right := map[string]vg.Length{} // by height, where the last text ends
 	ends := 0
 	for _, m := range textInSVG.FindAllStringSubmatch(svg.String(), -1) {
@@ -108,7 +108,7 @@ func titlesInside(t *testing.T, name string, f *Figure, panels int) {
 
 // TestPlotsOfARowStayAligned: where one title has two lines, the plots beside it begin as far down.
 func TestPlotsOfARowStayAligned(t *testing.T) {
-	f, err := Plots("two", "Two plots.", NewPlot(Light, "short", "", ""), NewPlot(Light, strings.Repeat("long ", 20), "", ""))
+	f, err := Plots("two", "Two plots.", NewPlot("short", "", ""), NewPlot(strings.Repeat("long ", 20), "", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,17 +124,5 @@ func TestPlotsOfARowStayAligned(t *testing.T) {
 	undo()
 	if left.Title.Text != "short" || strings.Contains(right.Title.Text, "\n") {
 		t.Errorf("the titles remain %q and %q", left.Title.Text, right.Title.Text)
-	}
-}
-
-// TestBarsThatWouldHideTheLines: a panel of many points has one bar for each method.
-func TestBarsThatWouldHideTheLines(t *testing.T) {
-	for _, c := range []struct {
-		runs, points int
-		want         spread
-	}{{1, 10, noSpread}, {1, 500, noSpread}, {2, 100, whiskers}, {2, 101, lastWhisker}} {
-		if got := spreadOfEnds(c.runs, c.points); got != c.want {
-			t.Errorf("%d runs, %d points: %d, want %d", c.runs, c.points, got, c.want)
-		}
 	}
 }

@@ -17,41 +17,41 @@ import (
 // ToyDescent draws the two synthetic functions of the paper's Fig. 2 as level lines, with the path that each
 // method takes down them. It must show which methods climb on the old task's function. The left half begins
 // at the start, the right half at the step in which the second task arrives, where the methods separate.
-func ToyDescent(t *Theme, traces ...Trace) (*Figure, error) {
+func ToyDescent(traces ...Trace) (*Figure, error) {
 	if err := checkTraces(traces); err != nil {
 		return nil, err
 	}
-	return t.figure(layout{name: "toy-descent", data: traceTable(traces), height: 300, key: t.toyKey(traces),
+	return figureOf(layout{name: "toy-descent", data: traceTable(traces), height: 300, key: toyKey(traces),
 		alt: fmt.Sprintf("Level lines of the two toy functions with the paths of %d methods.", len(traces)),
-	}, []*Plot{t.descentPlot("the whole descent", traces, 0), t.descentPlot("after task 2 has arrived", traces, traces[0].Arrival)})
+	}, []*Plot{descentPlot("the whole descent", traces, 0), descentPlot("after task 2 has arrived", traces, traces[0].Arrival)})
 }
 
 // ToyPaths is the right half of [ToyDescent] alone.
-func ToyPaths(t *Theme, traces ...Trace) (*Figure, error) {
+func ToyPaths(traces ...Trace) (*Figure, error) {
 	if err := checkTraces(traces); err != nil {
 		return nil, err
 	}
-	return t.figure(layout{name: "toy-paths", data: traceTable(traces), height: 300, key: t.toyKey(traces),
+	return figureOf(layout{name: "toy-paths", data: traceTable(traces), height: 300, key: toyKey(traces),
 		alt: "Paths of the methods on the two toy functions after the second task has arrived.",
-	}, []*Plot{t.descentPlot("", traces, traces[0].Arrival)})
+	}, []*Plot{descentPlot("", traces, traces[0].Arrival)})
 }
 
-func (t *Theme) toyKey(traces []Trace) (key []keyEntry) {
-	for i, s := range t.tracesOf(traces) {
+func toyKey(traces []Trace) (key []keyEntry) {
+	for i, s := range tracesOf(traces) {
 		key = append(key, keyEntry{label: traces[i].label(), line: s.line(1.6), glyph: s.glyph(2.8)})
 	}
 	return append(key,
-		keyEntry{label: "level lines of f₁", line: t.line(t.Contours[0], 1)},
-		keyEntry{label: "of f₂", line: t.line(t.Contours[1], 1, 4, 2)})
+		keyEntry{label: "level lines of f₁", line: lineStyle(contourColors[0], 1)},
+		keyEntry{label: "of f₂", line: lineStyle(contourColors[1], 1, 4, 2)})
 }
 
 // tracesOf keeps the traces apart; those of one method, with other parameters, are variants of it.
-func (t *Theme) tracesOf(traces []Trace) []Style {
+func tracesOf(traces []Trace) []Style {
 	methods := make([]string, len(traces))
 	for i, tr := range traces {
 		methods[i] = tr.Method
 	}
-	return t.named(looks(methods, func(int) bool { return true }))
+	return named(looks(methods, func(int) bool { return true }))
 }
 
 // traceTable is both functions along each path.
@@ -80,13 +80,12 @@ func checkTraces(traces []Trace) error {
 }
 
 // descentPlot draws the paths from step first on, over the level lines around them.
-func (t *Theme) descentPlot(title string, traces []Trace, first int) *Plot {
-	p := t.panel(title, "x", "y")
+func descentPlot(title string, traces []Trace, first int) *Plot {
+	p := panel(title, "x", "y")
 	p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks{5}, roundTicks{5}
 	box := boxOf(traces, first)
-	p.contours(toy.F1, box, t.line(t.Contours[0], 0.7))
-	p.contours(toy.F2, box, t.line(t.Contours[1], 0.7, 4, 2))
-	styles := t.tracesOf(traces)
+	p.Add(levels{toy.F1, box, lineStyle(contourColors[0], 0.7)}, levels{toy.F2, box, lineStyle(contourColors[1], 0.7, 4, 2)})
+	styles := tracesOf(traces)
 	var marks []dot
 	for _, k := range longestFirst(traces, first) {
 		xys, s := traces[k].path(first, box), styles[k]
@@ -94,7 +93,7 @@ func (t *Theme) descentPlot(title string, traces []Trace, first int) *Plot {
 		end := xys[len(xys)-1]
 		marks = append(marks, dot{x: end.X, y: end.Y, glyph: s.glyph(4)})
 	}
-	tr, ring := traces[0], draw.GlyphStyle{Color: t.Ink, Radius: vg.Points(4), Shape: draw.RingGlyph{}}
+	tr, ring := traces[0], draw.GlyphStyle{Color: ink, Radius: vg.Points(4), Shape: draw.RingGlyph{}}
 	if first == 0 {
 		marks = append(marks, dot{x: tr.X[0], y: tr.Y[0], glyph: ring, text: "start"})
 	}
@@ -134,24 +133,24 @@ func boxOf(traces []Trace, first int) (box [4]float64) {
 // ToyLosses draws both toy functions along each method's descent. It must show which methods let the old task's loss rise when
 // the new one arrives, and how fast each lowers the new task's. The vertical axes begin shortly before the arrival, where the
 // methods separate.
-func ToyLosses(t *Theme, traces ...Trace) (*Figure, error) {
+func ToyLosses(traces ...Trace) (*Figure, error) {
 	if err := checkTraces(traces); err != nil {
 		return nil, err
 	}
-	return t.figure(layout{name: "toy-losses", data: traceTable(traces), height: 270,
+	return figureOf(layout{name: "toy-losses", data: traceTable(traces), height: 270,
 		alt: fmt.Sprintf("Both toy functions over the steps of %d methods; the second task arrives at step %d.", len(traces), traces[0].Arrival),
 	}, []*Plot{
-		t.lossPlot(traces, "f₁ (old task)", func(tr *Trace) []float64 { return tr.F1 }),
-		t.lossPlot(traces, "f₂ (new task)", func(tr *Trace) []float64 { return tr.F2 }),
+		lossPlot(traces, "f₁ (old task)", func(tr *Trace) []float64 { return tr.F1 }),
+		lossPlot(traces, "f₂ (new task)", func(tr *Trace) []float64 { return tr.F2 }),
 	})
 }
 
-func (t *Theme) lossPlot(traces []Trace, label string, values func(*Trace) []float64) *Plot {
-	p := NewPlot(t, "", "step", label)
+func lossPlot(traces []Trace, label string, values func(*Trace) []float64) *Plot {
+	p := NewPlot("", "step", label)
 	p.NameEnds()
 	p.Mark(float64(traces[0].Arrival), "task 2 arrives")
 	p.X.Tick.Marker = roundTicks{4}
-	styles := t.tracesOf(traces)
+	styles := tracesOf(traces)
 	low, high := math.Inf(1), math.Inf(-1)
 	for i := range traces {
 		tr, s := &traces[i], styles[i]

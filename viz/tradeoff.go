@@ -18,7 +18,7 @@ import (
 // give up: methods that no other reaches in both are filled and joined by a line, the Pareto front. Methods are named where there
 // is room, those on the front always. Those that are far behind, by 1.5 times the distance of the quartiles, are counted in the
 // picture, and only the data has them.
-func TradeOff(t *Theme, runs ...*results.Run) (*Figure, error) {
+func TradeOff(runs ...*results.Run) (*Figure, error) {
 	parts, err := settings(runs)
 	if err != nil {
 		return nil, err
@@ -43,17 +43,17 @@ func TradeOff(t *Theme, runs ...*results.Run) (*Figure, error) {
 		for _, b := range both {
 			data.add(name, b.label, b.task, b.taskStd, b.class, b.classStd, b.front)
 		}
-		p := NewPlot(t, name, "A, task known, %", "A, all classes compete, %")
-		p.trades(newTrades(both))
+		p := NewPlot(name, "A, task known, %", "A, all classes compete, %")
+		p.trades(both)
 		plots = append(plots, p)
 	}
 	if len(plots) == 0 {
 		return nil, errors.New("viz: no method has runs of one data set in both increments")
 	}
-	return t.figure(layout{name: "trade-off", data: data, row: 330,
+	return figureOf(layout{name: "trade-off", data: data, row: 330,
 		key: []keyEntry{
-			{label: "no other method reaches it in both", line: t.line(t.Hues[1], 1, 4, 2), glyph: t.tradeGlyph(true)},
-			{label: "the others", glyph: t.tradeGlyph(false), tight: true},
+			{label: "no other method reaches it in both", line: lineStyle(hues[1], 1, 4, 2), glyph: tradeGlyph(true)},
+			{label: "the others", glyph: tradeGlyph(false), tight: true},
 		},
 		alt: fmt.Sprintf("Accuracy when all classes compete against accuracy when the task is known, of the methods on %d data sets.", len(plots)),
 	}, inRows(plots)...)
@@ -66,11 +66,11 @@ type trade struct {
 	front                          bool
 }
 
-func (t *Theme) tradeGlyph(front bool) draw.GlyphStyle {
+func tradeGlyph(front bool) draw.GlyphStyle {
 	if front {
-		return draw.GlyphStyle{Color: t.Hues[1], Radius: vg.Points(3), Shape: draw.CircleGlyph{}}
+		return draw.GlyphStyle{Color: hues[1], Radius: vg.Points(3), Shape: draw.CircleGlyph{}}
 	}
-	return draw.GlyphStyle{Color: t.Muted, Radius: vg.Points(2.4), Shape: draw.RingGlyph{}}
+	return draw.GlyphStyle{Color: muted, Radius: vg.Points(2.4), Shape: draw.RingGlyph{}}
 }
 
 // tradesOf returns the methods that have runs in both increments, the best class-incremental one first.
@@ -112,35 +112,6 @@ func finals(runs []*results.Run) (out []float64) {
 	return out
 }
 
-// trades are the methods of a picture.
-type trades struct {
-	shown   []trade // those of the front first, in the order of falling class-incremental accuracy
-	front   int     // how many of them are on the front
-	without int     // methods that are too far away
-}
-
-func newTrades(all []trade) (out trades) {
-	var x, y []float64
-	for _, m := range all {
-		x, y = append(x, m.task), append(y, m.class)
-	}
-	left, bottom := fence(x), fence(y)
-	var others []trade
-	for _, m := range all {
-		switch {
-		case m.front:
-			out.shown = append(out.shown, m)
-		case m.task < left || m.class < bottom:
-			out.without++
-		default:
-			others = append(others, m)
-		}
-	}
-	out.front = len(out.shown)
-	out.shown = append(out.shown, others...)
-	return out
-}
-
 // fence is J. Tukey's: what is below it is far from the others.
 func fence(x []float64) float64 {
 	sorted := slices.Sorted(slices.Values(x))
@@ -148,74 +119,57 @@ func fence(x []float64) float64 {
 	return low - 1.5*(high-low)
 }
 
-// trades adds methods as points, with the line of the front and names, for which there is room around them.
-func (p *Plot) trades(m trades) {
+// trades adds methods as points, with the line of the front and names, for which there is room around them. Those far behind are
+// counted.
+func (p *Plot) trades(all []trade) {
 	var x, y []float64
-	for _, s := range m.shown {
-		x, y = append(x, s.task), append(y, s.class)
+	for _, m := range all {
+		x, y = append(x, m.task), append(y, m.class)
+	}
+	left, bottom := fence(x), fence(y)
+	front := slices.DeleteFunc(slices.Clone(all), func(m trade) bool { return !m.front })
+	others := slices.DeleteFunc(slices.Clone(all), func(m trade) bool { return m.front || m.task < left || m.class < bottom })
+	shown := slices.Concat(front, others)
+	x, y = nil, nil
+	for _, m := range shown {
+		x, y = append(x, m.task), append(y, m.class)
 	}
 	p.X.Min, p.X.Max = around(0.08, 0.5, x...)
 	p.Y.Min, p.Y.Max = around(0.08, 0.5, y...)
 	p.sketch(func(c pen) {
-		line := m.frontLine(c)
-		c.StrokeLines(c.theme.line(c.theme.Hues[1], 1, 4, 2), line)
+		line := frontLine(c, front)
+		c.StrokeLines(lineStyle(hues[1], 1, 4, 2), line)
 		var taken []vg.Rectangle
 		for i := range line[1:] {
 			taken = append(taken, spanned(line[i], line[i+1]))
 		}
-		for _, s := range m.shown {
-			g, at := c.theme.tradeGlyph(s.front), c.at(s.task, s.class)
-			c.say(s.label, "%s: %.1f where the task is known, %.1f where all classes compete", s.label, s.task, s.class)
-			c.DrawGlyphNoClip(g, at)
-			taken = append(taken, square(at, g.Radius))
+		var names []name
+		for _, m := range shown {
+			g, n := tradeGlyph(m.front), name{at: c.at(m.task, m.class), text: m.label, style: textStyle(muted, tickSize-2), say: m.label}
+			if m.front {
+				n.style, n.reach, n.must = textStyle(ink, tickSize), 60, true
+			}
+			c.say(m.label, "%s: %.1f where the task is known, %.1f where all classes compete", m.label, m.task, m.class)
+			c.DrawGlyphNoClip(g, n.at)
+			taken, names = append(taken, square(n.at, g.Radius)), append(names, n)
 		}
-		for _, s := range m.shown {
-			c.say(s.label, "")
-			taken = c.name(s, taken)
-		}
-		if m.without > 0 {
-			c.plate(c.theme.text(c.theme.Muted, tickSize-1), vg.Point{X: c.Min.X + 3, Y: c.Min.Y + 7}, fmt.Sprintf("far below or to the left: %d more", m.without))
+		c.names(taken, names...)
+		if without := len(all) - len(shown); without > 0 {
+			c.plate(textStyle(muted, tickSize-1), vg.Point{X: c.Min.X + 3, Y: c.Min.Y + 7}, fmt.Sprintf("far below or to the left: %d more", without))
 		}
 	})
 }
 
-// name writes a method's name where there is room, and one of the front in any case. It adds the room to what is taken.
-func (c pen) name(s trade, taken []vg.Rectangle) []vg.Rectangle {
-	sty, reach, at := c.theme.text(c.theme.Muted, tickSize-2), vg.Length(0), c.at(s.task, s.class)
-	if s.front {
-		sty, reach = c.theme.text(c.theme.Ink, tickSize), 60
-	}
-	box, free := room(c.Rectangle, taken, at, sty.Rectangle(s.label).Size(), reach)
-	begin := vg.Point{X: box.Min.X, Y: (box.Min.Y + box.Max.Y) / 2}
-	switch {
-	case free:
-		c.lead(at, box)
-		c.write(sty, begin, s.label)
-	case s.front:
-		c.plate(sty, begin, s.label)
-	default:
-		return taken
-	}
-	return append(taken, box)
-}
-
-// lead draws a thin line from a point to its name where that is not beside it.
-func (c pen) lead(at vg.Point, name vg.Rectangle) {
-	end := nearest(name, at)
-	if d := end.Sub(at); d.Dot(d) > 64 {
-		c.stroke(c.theme.line(c.theme.Muted, 0.5), at, end)
-	}
-}
-
-// frontLine is the border of what is reached: to its left and below it there is a method that is as good in both.
-func (m *trades) frontLine(c pen) []vg.Point {
-	line := []vg.Point{{X: c.Min.X, Y: c.y(m.shown[0].class)}}
-	for i, s := range m.shown[:m.front] {
+// frontLine is the border of what is reached, by methods in the order of falling class-incremental accuracy: to its left and below
+// it there is a method that is as good in both.
+func frontLine(c pen, front []trade) []vg.Point {
+	line := []vg.Point{{X: c.Min.X, Y: c.y(front[0].class)}}
+	for i, m := range front {
 		below := c.Min.Y
-		if i+1 < m.front {
-			below = c.y(m.shown[i+1].class)
+		if i+1 < len(front) {
+			below = c.y(front[i+1].class)
 		}
-		line = append(line, c.at(s.task, s.class), vg.Point{X: c.x(s.task), Y: below})
+		line = append(line, c.at(m.task, m.class), vg.Point{X: c.x(m.task), Y: below})
 	}
 	return line
 }

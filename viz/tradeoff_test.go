@@ -34,7 +34,7 @@ func TestTradeOff(t *testing.T) {
 			runs = append(runs, finalRun(m.name, "class", a))
 		}
 	}
-	f, err := viz.TradeOff(viz.Light, runs...)
+	f, err := viz.TradeOff(runs...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestTradeOff(t *testing.T) {
 		}
 	}
 	for _, some := range [][]*results.Run{nil, runs[:2]} {
-		if _, err := viz.TradeOff(viz.Light, some...); err == nil {
+		if _, err := viz.TradeOff(some...); err == nil {
 			t.Errorf("a figure of %d runs was drawn", len(some))
 		}
 	}
@@ -63,7 +63,7 @@ func TestTradeOffOfFew(t *testing.T) {
 		for _, name := range names {
 			runs = append(runs, finalRun(name, "task", 50), finalRun(name, "class", 50))
 		}
-		f, err := viz.TradeOff(viz.Dark, runs...)
+		f, err := viz.TradeOff(runs...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -122,23 +122,26 @@ func TestCheckCertificates(t *testing.T) {
 
 // Text keeps a contrast of 4.5 (WCAG AA) and every hue one of 2 to the background.
 func TestContrast(t *testing.T) {
-	for _, theme := range []*Theme{Light, Dark} {
-		for _, c := range []color.NRGBA{theme.Ink, theme.Muted} {
-			if got := contrast(c, theme.Background); got < 4.5 {
-				t.Errorf("text %v on %v: %.1f", c, theme.Background, got)
+	for side := range 2 { // light and dark
+		for _, c := range []tint{ink, muted} {
+			if got := contrast(sideOf(c, side), sideOf(paper, side)); got < 4.5 {
+				t.Errorf("text %v: %.1f", c, got)
 			}
 		}
-		for _, c := range slices.Concat(theme.Hues[:], theme.Own[:], theme.Ramp[:]) {
-			if got := contrast(c, theme.Background); got < 2 {
-				t.Errorf("line %v on %v: %.1f", c, theme.Background, got)
+		for _, c := range slices.Concat(hues[:], own[:], ramp[:]) {
+			if got := contrast(sideOf(c, side), sideOf(paper, side)); got < 2 {
+				t.Errorf("line %v: %.1f", c, got)
 			}
 		}
 		for i := range 20 {
-			c := theme.Stream(i, 20)
-			if got := contrast(c, nrgba(readable{c})); got < 4.5 {
+			c := streamColor(i, 20)
+			if got := contrast(sideOf(c, side), sideOf(readable(c), side)); got < 4.5 {
 				t.Errorf("text on bar %v: %.1f", c, got)
 			}
 		}
+	}
+	if c := tintOf(color.Black); c.light != (color.NRGBA{A: 255}) || c.dark != ink.dark {
+		t.Errorf("black becomes %v on dark screens", c.dark)
 	}
 }
 
@@ -211,7 +214,7 @@ func TestGroups(t *testing.T) {
 			change(r)
 			runs = append(runs, r)
 		}
-		groups, err := Light.groups(runs)
+		groups, err := styledGroups(runs)
 		if err != nil {
 			t.Fatal(err)
 		}

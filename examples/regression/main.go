@@ -67,7 +67,7 @@ func (r readings) Sample(i int, x []float32) (class int) {
 
 // train switches the instruments on, one after another, and prints the mean losses of all so far after each.
 func train(out io.Writer, device *backend.Backend, rule string, budget int) {
-	learner := must(pcl.NewLearner(pcl.Options{
+	learner := must(pcl.New(context.Background(), pcl.Options{
 		Backend: device, Model: must(model.NewMLP(inputs, []int{64, 32}, targets*instruments)), Method: must(method.New(rule, nil)),
 		Loss: huber, Increment: scenario.TaskIncremental, Batch: 32, Seed: 1,
 		Optimizer: optim.Scheduled{Optimizer: optim.AdamW{Adam: optim.Adam{LR: 0.01}, WeightDecay: 1e-4}, Schedule: optim.Schedule{Warmup: 20}},

@@ -59,5 +59,5 @@ func newLearner(device *backend.Backend, inputs, outputs int) (*pcl.Learner, err
 	if err != nil {
 		return nil, err
 	}
-	return pcl.NewLearner(pcl.Options{Backend: device, Model: net, Optimizer: optim.Adam{LR: 0.003}})
+	return pcl.New(context.Background(), pcl.Options{Backend: device, Model: net, Optimizer: optim.Adam{LR: 0.003}})
 }

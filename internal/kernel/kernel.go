@@ -1,185 +1,142 @@
 // Package kernel installs the Jupyter kernel "ParallelCL (Go)", with which notebooks run Go cells that use this module.
 // The first cell can use the module without importing or downloading anything. Begin with [Install].
 //
-// All files are in one folder of the cache: a private JupyterLab, if the user has none; and the files of the kernel for each
-// version of the module. In the user's Jupyter folder each kernel has one
-// folder under kernels; nothing else there is changed.
+// The kernel is one folder in the user's Jupyter; nothing else there is changed. All other files are in our cache: those of
+// the kernel, for each folder of the module that it was installed for, and a private JupyterLab, if the user has none.
 package kernel
 
 import (
+	"cmp"
+	"context"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/filelock"
+	"github.com/parallelcl/parallelcl/internal/kernel/build"
 )
 
-// Module is the path of the module that cells of the kernel can use.
-const Module = "github.com/parallelcl/parallelcl"
-
-// Name is the name of the kernel that was installed last, which is the one that notebooks ask for. When a kernel of another
-// version takes its place, the old one is renamed to Name-VERSION.
+// Name is the name by which notebooks ask for the kernel.
 const Name = "parallelcl"
 
-// Kernel is an installed kernel.
+// Kernel is the installed kernel.
 type Kernel struct {
-	Name    string `json:"name"`            // the name of its folder, by which a notebook asks for it
-	Title   string `json:"title"`           // what Jupyter shows
-	Version string `json:"version"`         // the version of the module
-	Source  string `json:"source"`          // the module's folder
-	Clone   bool   `json:"clone,omitempty"` // whether the source is the user's own clone, whose changes take effect in the next cell
-	Spec    string `json:"spec"`            // the kernel's folder in the user's Jupyter
-	Start   string `json:"start"`           // the program that Jupyter runs
-	Moved   string `json:"-"`               // what has become of the kernel that had this name before
-}
-
-// spec is a kernel.json, as the Jupyter client documents it.
-type spec struct {
-	Argv          []string      `json:"argv"`
-	DisplayName   string        `json:"display_name"`
-	Language      string        `json:"language"`
-	InterruptMode string        `json:"interrupt_mode"`
-	Metadata      *specMetadata `json:"metadata"`
-}
-
-// specMetadata is what distinguishes our kernels from others.
-type specMetadata struct {
-	ParallelCL *specOrigin `json:"parallelcl"`
-}
-
-type specOrigin struct {
-	Version string `json:"version"`
-	Source  string `json:"source"`
-	Clone   bool   `json:"clone,omitempty"`
+	Name    string `json:"name"`
+	Title   string `json:"title"`   // what Jupyter shows
+	Version string `json:"version"` // of the module; "devel" where that is a clone, whose changes take effect in the next cell
+	Source  string `json:"source"`  // the module's folder
+	Spec    string `json:"spec"`    // the kernel's folder in the user's Jupyter
+	Start   string `json:"start"`   // the program that Jupyter runs
 }
 
 //go:embed logo.svg
 var logo []byte
+
+// Options say where the kernel and its files are put.
+type Options struct {
+	Cache string                             // our folder
+	Data  string                             // Jupyter's data folder of the user; see [DataDir]
+	Note  func(format string, values ...any) // is told of what takes time
+}
 
 // DataDir returns the folder in which Jupyter looks for what a user has installed.
 func DataDir() (string, error) {
 	if dir := os.Getenv("JUPYTER_DATA_DIR"); dir != "" {
 		return dir, nil
 	}
-	if dir := os.Getenv("XDG_DATA_HOME"); dir != "" && runtime.GOOS != "darwin" {
-		return filepath.Join(dir, "jupyter"), nil
-	}
 	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("no folder for Jupyter's kernels (%w): set JUPYTER_DATA_DIR", err)
-	}
 	if runtime.GOOS == "darwin" {
-		return filepath.Join(home, "Library", "Jupyter"), nil
+		return filepath.Join(home, "Library", "Jupyter"), err
 	}
-	return filepath.Join(home, ".local", "share", "jupyter"), nil
+	return filepath.Join(cmp.Or(os.Getenv("XDG_DATA_HOME"), filepath.Join(home, ".local", "share")), "jupyter"), err
 }
 
-// List returns our kernels in a Jupyter data folder, the current one first.
-func List(dataDir string) ([]Kernel, error) {
-	entries, err := os.ReadDir(filepath.Join(dataDir, "kernels"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+// spec is the kernel's folder in the user's Jupyter.
+func (o Options) spec() string { return filepath.Join(o.Data, "kernels", Name) }
+
+// Read reads the kernel that is installed. If there is none, or its files or its module are gone, the error is
+// [os.ErrNotExist].
+func Read(o Options) (k Kernel, err error) {
+	data, err := os.ReadFile(filepath.Join(o.spec(), "kernel.json"))
+	if err != nil {
+		return k, err
 	}
-	var list []Kernel
-	for _, e := range entries {
-		if k, err := read(filepath.Join(dataDir, "kernels", e.Name())); err == nil {
-			list = append(list, k)
-		}
+	var spec struct{ Metadata struct{ ParallelCL Kernel } }
+	err = json.Unmarshal(data, &spec)
+	if k = spec.Metadata.ParallelCL; err != nil || k.Source == "" {
+		return k, fmt.Errorf("%s is not a kernel of parallelcl: move it away first", o.spec())
 	}
-	slices.SortFunc(list, func(a, b Kernel) int { return strings.Compare(a.Name, b.Name) })
-	return list, nil
+	if _, err := os.Stat(k.Start); err != nil {
+		return k, fmt.Errorf("its files are gone: %w", err)
+	}
+	if !isModule(k.Source) {
+		return k, fmt.Errorf("its module is gone: %s: %w", k.Source, os.ErrNotExist)
+	}
+	return k, nil
 }
 
-var errForeign = errors.New("not a kernel of parallelcl")
+// startFile is the file of the kernel in the cache that Jupyter runs.
+const startFile = "start"
 
-// read reads the kernel in a folder. If it is not one of ours, the error is errForeign.
-func read(dir string) (Kernel, error) {
-	data, err := os.ReadFile(filepath.Join(dir, "kernel.json"))
+// leastGo is the oldest version of Go that compiles cells.
+const leastGo = "1.26.5"
+
+// Install installs the kernel for the module in a folder: its files, and its folder in the user's Jupyter. It builds all
+// packages, so that cells can later be built without a network. Calling it again is quick and updates everything.
+func Install(ctx context.Context, o Options, source string) (Kernel, error) {
+	if runtime.GOOS == "windows" {
+		return Kernel{}, errors.New("cells are plugins of Go, which Windows does not have: use WSL")
+	}
+	command, err := exec.LookPath("go")
+	if err != nil {
+		return Kernel{}, fmt.Errorf("cells are compiled by Go: install Go %s or later (%w)", leastGo, err)
+	}
+	if _, err := Read(o); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return Kernel{}, err
+	}
+	unlock, err := o.lock(ctx)
 	if err != nil {
 		return Kernel{}, err
 	}
-	var s spec
-	if err := json.Unmarshal(data, &s); err != nil || s.Metadata == nil || s.Metadata.ParallelCL == nil || len(s.Argv) == 0 {
-		return Kernel{}, errForeign
+	defer unlock()
+	sum := sha256.Sum256([]byte(source))
+	dir := filepath.Join(o.Cache, "kernels", hex.EncodeToString(sum[:6]))
+	o.Note("Building the kernel and the module for its cells...")
+	if err := build.Install(ctx, dir, startFile, source, command); err != nil {
+		return Kernel{}, err
 	}
-	o := s.Metadata.ParallelCL
-	if !validVersion(o.Version) {
-		return Kernel{}, errForeign
-	}
-	return Kernel{
-		Name: filepath.Base(dir), Title: s.DisplayName, Version: o.Version, Source: o.Source, Clone: o.Clone,
-		Spec: dir, Start: s.Argv[0],
-	}, nil
-}
-
-// validVersion reports whether a version may be part of a folder's name. Those that we write may, but a kernel.json may have
-// been written by anybody.
-func validVersion(version string) bool {
-	return len(version) <= 100 && version == versionName(version) && strings.Trim(version, ".") != ""
-}
-
-// register makes k the kernel that notebooks ask for. If a kernel of another version has that name, it is renamed, and Moved
-// says so. An earlier kernel of the same clone is replaced.
-func register(dataDir string, k Kernel) (Kernel, error) {
-	kernels := filepath.Join(dataDir, "kernels")
-	k.Name, k.Title, k.Spec = Name, "ParallelCL (Go)", filepath.Join(kernels, Name)
-	if old, err := read(k.Spec); err == nil && old.Version != k.Version && !(old.Clone && k.Clone && old.Source == k.Source) {
-		k.Moved = fmt.Sprintf("Notebooks that ask for %q now run on %s; the kernel that runs on %s stays as %q.",
-			k.Title, k.Source, old.Source, "ParallelCL "+old.Version+" (Go)")
-		old.Name, old.Title = Name+"-"+old.Version, "ParallelCL "+old.Version+" (Go)"
-		old.Spec = filepath.Join(kernels, old.Name)
-		if err := old.write(); err != nil {
-			return k, err
-		}
-	}
-	if err := k.write(); err != nil {
-		return k, err
-	}
-	aside := filepath.Join(kernels, Name+"-"+k.Version)
-	if _, err := read(aside); err != nil {
-		return k, nil
-	}
-	return k, os.RemoveAll(aside)
-}
-
-// write writes the kernel's folder in the user's Jupyter. A folder of that name that is not ours is left as it is.
-func (k Kernel) write() error {
-	if _, err := read(k.Spec); errors.Is(err, errForeign) {
-		return fmt.Errorf("%s is %w: move it away first", k.Spec, err)
-	}
-	data, err := json.MarshalIndent(spec{
-		Argv:        []string{k.Start, "{connection_file}"},
-		DisplayName: k.Title, Language: "go", InterruptMode: "message",
-		Metadata: &specMetadata{&specOrigin{Version: k.Version, Source: k.Source, Clone: k.Clone}},
+	start := filepath.Join(dir, startFile)
+	k := Kernel{Name, "ParallelCL (Go)", versionOf(source), source, o.spec(), start}
+	data, err := json.MarshalIndent(map[string]any{ // as the Jupyter client documents it
+		"argv": []string{start, "{connection_file}"}, "display_name": k.Title, "language": "go", "interrupt_mode": "message",
+		"metadata": map[string]any{"parallelcl": k},
 	}, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := atomicfile.WriteBytes(filepath.Join(k.Spec, "logo-svg.svg"), logo); err != nil {
-		return err
-	}
-	return atomicfile.WriteBytes(filepath.Join(k.Spec, "kernel.json"), append(data, '\n'))
+	return k, errors.Join(err, atomicfile.WriteBytes(filepath.Join(k.Spec, "logo-svg.svg"), logo),
+		atomicfile.WriteBytes(filepath.Join(k.Spec, "kernel.json"), data))
 }
 
-// Remove deletes a kernel: its folder in the user's Jupyter, and its files in the cache. It does not delete a clone that the
-// kernel used.
-func Remove(cache string, k Kernel) error {
-	if again, err := read(k.Spec); err != nil || again.Start != k.Start {
-		return fmt.Errorf("remove %s: %w", k.Spec, errForeign)
-	}
-	if err := os.RemoveAll(k.Spec); err != nil {
+// Remove deletes the kernel and the cache, with all that Install and [Jupyter] have put there.
+func Remove(o Options) error {
+	if _, err := Read(o); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	files := filepath.Dir(k.Start)
-	if filepath.Dir(files) != filepath.Join(cache, "kernels") { // of another cache, or meddled with
-		return nil
+	return errors.Join(os.RemoveAll(o.spec()), os.RemoveAll(o.Cache))
+}
+
+// lock makes sure that only one process at a time installs. If that process dies, the system releases its lock.
+func (o Options) lock(ctx context.Context) (func(), error) {
+	if err := os.MkdirAll(o.Cache, 0o755); err != nil {
+		return nil, err
 	}
-	return os.RemoveAll(files)
+	return filelock.Wait(ctx, filepath.Join(o.Cache, ".lock"), func() {
+		o.Note("Waiting for another process that installs...")
+	})
 }

@@ -1,12 +1,21 @@
+//go:build unix
+
 package kernel
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/build"
+	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 )
 
 func write(t *testing.T, path, text string) {
@@ -28,188 +37,153 @@ func readFile(t *testing.T, path string) string {
 	return string(data)
 }
 
-// names lists the kernels in a Jupyter folder, ours or not.
-func names(t *testing.T, data string) []string {
-	t.Helper()
-	entries, err := os.ReadDir(filepath.Join(data, "kernels"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list []string
-	for _, e := range entries {
-		list = append(list, e.Name())
-	}
-	return list
+// offline forbids the go command to download.
+func offline(t *testing.T) {
+	t.Setenv("GOPROXY", "off")
+	t.Setenv("GOTOOLCHAIN", "local")
 }
 
-// made returns a kernel of a version whose files exist in the cache.
-func made(t *testing.T, cache, version string) Kernel {
+// module writes a small module of our name: what a cell can import, and what it cannot.
+func module(t *testing.T) string {
 	t.Helper()
-	start := filepath.Join(cache, "kernels", version, startFile)
-	write(t, start, "#!/bin/sh\n")
-	return Kernel{Version: version, Source: "/somewhere", Start: start}
-}
-
-func TestVersionsSideBySide(t *testing.T) {
-	data, cache := t.TempDir(), t.TempDir()
-	write(t, filepath.Join(data, "kernels", "python3", "kernel.json"), `{"argv":["python"],"display_name":"Python 3","language":"python"}`)
-	write(t, filepath.Join(data, "kernels", "broken", "kernel.json"), `{`)
-	for _, step := range []struct {
-		version string
-		want    []string
-	}{
-		{"v0.1.0", []string{"parallelcl"}},
-		{"v0.2.0", []string{"parallelcl", "parallelcl-v0.1.0"}},
-		{"v0.2.0", []string{"parallelcl", "parallelcl-v0.1.0"}},
-		{"v0.1.0", []string{"parallelcl", "parallelcl-v0.2.0"}}, // back again: no second one of it
-		{"devel", []string{"parallelcl", "parallelcl-v0.1.0", "parallelcl-v0.2.0"}},
+	dir := filepath.Join(t.TempDir(), "it's a clone")
+	for name, text := range map[string]string{
+		"go.mod":                        "module " + modulePath + "\n\ngo 1.26.5\n",
+		"go.sum":                        "",
+		"toy/toy.go":                    "package toy\n\nfunc Answer() int { return 42 }\n",
+		"toy/toy_test.go":               "package toy\n",
+		"toy/testdata/big.json":         "{}",
+		"viz/report/report.go":          "package report\n",
+		"viz/report/page.gohtml":        "<p>",
+		"internal/seed/seed.go":         "package seed\n",
+		"cmd/pcl/main.go":               "package main\n\nfunc main() {}\n",
+		"internal/kernel/serve/main.go": "package main\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc main() { fmt.Println(\"serves\", os.Args[1]) }\n",
+		"internal/kernel/host/host.go":  "package host\n\nfunc Main() {}\n",
+		"tools/go.mod":                  "module " + modulePath + "/tools\n",
+		"tools/tools.go":                "package tools\n",
+		".git/config":                   "",
+		"runs/one/result.json":          "{}",
+		"notebooks/quickstart.go":       "package quickstart // another name than its folder's\n",
 	} {
-		if _, err := register(data, made(t, cache, step.version)); err != nil {
-			t.Fatal(err)
-		}
-		if got := names(t, data); !slices.Equal(got, append([]string{"broken"}, append(step.want, "python3")...)) {
-			t.Fatalf("after %s: %v", step.version, got)
-		}
+		write(t, filepath.Join(dir, name), text)
 	}
-	list, err := List(data)
-	if err != nil || len(list) != 3 {
-		t.Fatalf("listed %v, %v", list, err)
-	}
-	var titles []string
-	for _, k := range list {
-		titles = append(titles, k.Title)
-		if filepath.Dir(k.Start) != filepath.Join(cache, "kernels", k.Version) || k.Source != "/somewhere" {
-			t.Errorf("%s: start %s, source %s", k.Name, k.Start, k.Source)
-		}
-	}
-	if want := []string{"ParallelCL (Go)", "ParallelCL v0.1.0 (Go)", "ParallelCL v0.2.0 (Go)"}; !slices.Equal(titles, want) {
-		t.Errorf("titles %q, want %q", titles, want)
-	}
-
-	if err := Remove(cache, list[1]); err != nil {
-		t.Fatal(err)
-	}
-	if got := names(t, data); !slices.Equal(got, []string{"broken", "parallelcl", "parallelcl-v0.2.0", "python3"}) {
-		t.Errorf("after removing one: %v", got)
-	}
-	if got := names(t, cache); !slices.Equal(got, []string{"devel", "v0.2.0"}) {
-		t.Errorf("the cache has %v", got)
-	}
-	if err := Remove(cache, list[1]); err == nil {
-		t.Error("removed twice")
-	}
+	return dir
 }
 
-func TestSpecIsWhatJupyterReads(t *testing.T) {
-	data := t.TempDir()
-	k, err := register(data, Kernel{Version: "v1.0.0", Source: "/src", Clone: true, Start: "/cache/kernels/v1.0.0/start"})
+// machine is where a test installs.
+func machine(t *testing.T) Options {
+	t.Helper()
+	offline(t)
+	return Options{Cache: filepath.Join(t.TempDir(), "the user's cache"), Data: t.TempDir(), Note: t.Logf}
+}
+
+func install(t *testing.T, o Options, source string) Kernel {
+	t.Helper()
+	k, err := Install(t.Context(), o, source)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return k
+}
+
+// starts runs the program of a kernel as Jupyter does.
+func starts(t *testing.T, k Kernel) {
+	t.Helper()
+	out, err := exec.Command(k.Start, "/run/kernel 1.json").CombinedOutput()
+	if err != nil || string(out) != "serves /run/kernel 1.json\n" {
+		t.Errorf("%s says %q, %v", k.Start, out, err)
+	}
+}
+
+// packages lists those of the module that cells of a kernel can import.
+func packages(t *testing.T, k Kernel) (paths []string) {
+	t.Helper()
+	h, err := build.ReadHost(filepath.Join(filepath.Dir(k.Start), build.HostDir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range h.Packages {
+		if strings.HasPrefix(p.Path, modulePath) && cell.Importable(p.Path) {
+			paths = append(paths, strings.TrimPrefix(p.Path, modulePath))
+		}
+	}
+	return paths
+}
+
+func TestInstall(t *testing.T) {
+	o, source := machine(t), module(t)
+	if _, err := Read(o); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("before: %v", err)
+	}
+	k := install(t, o, source)
+	if again := install(t, o, source); again != k || k.Source != source || k.Version != "devel" {
+		t.Errorf("%+v, then %+v", k, again)
+	}
+	if read, err := Read(o); err != nil || read != k {
+		t.Errorf("read back %+v, %v; want %+v", read, err, k)
+	}
+	if got := packages(t, k); !slices.Equal(got, []string{"/toy", "/viz/report"}) {
+		t.Errorf("a cell can import %q", got)
+	}
+	starts(t, k)
 	var spec map[string]any
-	if err := json.Unmarshal([]byte(readFile(t, filepath.Join(k.Spec, "kernel.json"))), &spec); err != nil {
+	if err := json.Unmarshal([]byte(readFile(t, filepath.Join(o.Data, "kernels", "parallelcl", "kernel.json"))), &spec); err != nil {
 		t.Fatal(err)
 	}
 	argv, _ := json.Marshal(spec["argv"])
-	if string(argv) != `["/cache/kernels/v1.0.0/start","{connection_file}"]` ||
+	if want, _ := json.Marshal([]string{k.Start, "{connection_file}"}); string(argv) != string(want) ||
 		spec["display_name"] != "ParallelCL (Go)" || spec["language"] != "go" || spec["interrupt_mode"] != "message" {
 		t.Errorf("kernel.json: %v", spec)
-	}
-	if again, err := read(k.Spec); err != nil || again != k {
-		t.Errorf("read back %+v, %v; want %+v", again, err, k)
 	}
 	if !strings.Contains(readFile(t, filepath.Join(k.Spec, "logo-svg.svg")), "<svg") {
 		t.Error("no logo")
 	}
+
+	// That of another folder, here of Go's cache, takes its place. A notebook that runs on the first may go on.
+	released := filepath.Join(t.TempDir(), "parallelcl@v1.2.3")
+	if err := os.CopyFS(released, os.DirFS(source)); err != nil {
+		t.Fatal(err)
+	}
+	other := install(t, o, released)
+	if read, err := Read(o); err != nil || read != other || other.Version != "v1.2.3" {
+		t.Errorf("then %+v, %v", read, err)
+	}
+	starts(t, other)
+	starts(t, k)
+}
+
+func TestRemove(t *testing.T) {
+	o := machine(t)
+	python := filepath.Join(o.Data, "kernels", "python3", "kernel.json")
+	write(t, python, `{"argv":["python"],"display_name":"Python 3","language":"python"}`)
+	install(t, o, module(t))
+	for range 2 { // the second time there is nothing
+		if err := Remove(o); err != nil {
+			t.Error(err)
+		}
+		_, err := os.Stat(o.Cache)
+		if entries, _ := os.ReadDir(filepath.Dir(filepath.Dir(python))); len(entries) != 1 || err == nil {
+			t.Errorf("left are %v; the cache: %v", entries, err)
+		}
+	}
 }
 
 func TestForeignKernelIsLeftAlone(t *testing.T) {
-	data := t.TempDir()
-	foreign := filepath.Join(data, "kernels", Name, "kernel.json")
-	write(t, foreign, `{"argv":["other"]}`)
-	if _, err := register(data, Kernel{Version: "v1.0.0", Start: "/start"}); err == nil {
-		t.Errorf("registered over it: %v", err)
-	}
-	if readFile(t, foreign) != `{"argv":["other"]}` {
-		t.Error("it was changed")
-	}
-	if list, err := List(data); len(list) != 0 || err != nil {
-		t.Errorf("listed as ours: %v, %v", list, err)
-	}
-}
-
-// files lists all that lies in a folder.
-func files(t *testing.T, dir string) (list []string) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			rel, _ := filepath.Rel(dir, path)
-			list = append(list, filepath.ToSlash(rel))
+	o := machine(t)
+	foreign, cached := filepath.Join(o.Data, "kernels", Name, "kernel.json"), filepath.Join(o.Cache, "file")
+	write(t, cached, "kept")
+	for _, text := range []string{`{"argv":["other"]}`, `{`, `{"metadata":{"parallelcl":7}}`} {
+		write(t, foreign, text)
+		_, read := Read(o)
+		_, installed := Install(t.Context(), o, module(t))
+		for _, err := range []error{read, installed, Remove(o)} {
+			if err == nil || errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s: %v", text, err)
+			}
 		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return list
-}
-
-// A kernel.json in our place may hold any version: it must not become a path.
-func TestVersionIsNoPath(t *testing.T) {
-	for _, version := range []string{"../../../x", "/x", "..", ".", "", "a/b", `a\b`, "v1\x1b[2J", "v1\u202e", "-v1", strings.Repeat("v", 101)} {
-		root := t.TempDir()
-		data := filepath.Join(root, "some", "where", "jupyter")
-		meddled := filepath.Join(data, "kernels", Name, "kernel.json")
-		text, err := json.Marshal(spec{Argv: []string{"/start"}, DisplayName: "ParallelCL (Go)", Metadata: &specMetadata{&specOrigin{Version: version}}})
-		if err != nil {
-			t.Fatal(err)
+		if readFile(t, foreign) != text || readFile(t, cached) != "kept" {
+			t.Errorf("%s was changed", text)
 		}
-		write(t, meddled, string(text))
-		if _, err := register(data, Kernel{Version: "v1.0.0", Start: "/start"}); err == nil {
-			t.Errorf("%q: registered over it: %v", version, err)
-		}
-		if got := files(t, root); !slices.Equal(got, []string{"some/where/jupyter/kernels/parallelcl/kernel.json"}) {
-			t.Errorf("%q: there are %q", version, got)
-		}
-		if list, err := List(data); len(list) != 0 || err != nil {
-			t.Errorf("%q: listed as ours: %v, %v", version, list, err)
-		}
-	}
-}
-
-// A folder that has the name under which the current kernel would step aside, but is not ours, stays.
-func TestForeignKernelAsideIsLeftAlone(t *testing.T) {
-	data := t.TempDir()
-	if _, err := register(data, Kernel{Version: "v1.0.0", Start: "/start"}); err != nil {
-		t.Fatal(err)
-	}
-	foreign := filepath.Join(data, "kernels", Name+"-v1.0.0", "kernel.json")
-	write(t, foreign, `{"argv":["other"]}`)
-	if _, err := register(data, Kernel{Version: "v2.0.0", Start: "/start"}); err == nil || !strings.Contains(err.Error(), foreign[:len(foreign)-len("/kernel.json")]) {
-		t.Errorf("registered: %v", err)
-	}
-	if readFile(t, foreign) != `{"argv":["other"]}` {
-		t.Error("it was changed")
-	}
-}
-
-// A kernel.json may name any program; only folders of the cache are deleted.
-func TestRemoveStaysInTheCache(t *testing.T) {
-	data, cache, elsewhere := t.TempDir(), t.TempDir(), t.TempDir()
-	keep := filepath.Join(elsewhere, "precious", "start")
-	write(t, keep, "")
-	k, err := register(data, Kernel{Version: "v1.0.0", Start: keep})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Remove(cache, k); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(keep); err != nil {
-		t.Error(err)
-	}
-	if got := names(t, data); len(got) != 0 {
-		t.Errorf("left: %v", got)
 	}
 }
 
@@ -227,83 +201,154 @@ func TestDataDir(t *testing.T) {
 	}
 }
 
-// Two clones have a kernel each, and the one whose name the other takes is told of.
-func TestTwoClones(t *testing.T) {
-	data, cache := t.TempDir(), t.TempDir()
-	install := func(version, source string) Kernel {
-		t.Helper()
-		k := made(t, cache, version)
-		k.Clone, k.Source = true, source
-		k, err := register(data, k)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return k
-	}
-	one, two := cloneVersion("/one"), cloneVersion("/two")
-	if k := install("devel", "/one"); k.Moved != "" { // by an earlier version of this program
-		t.Error(k.Moved)
-	}
-	if k := install(one, "/one"); k.Moved != "" || len(names(t, data)) != 1 {
-		t.Errorf("the same clone: %q, %v", k.Moved, names(t, data))
-	}
-	k := install(two, "/two")
-	for _, want := range []string{"/one", "/two", "ParallelCL " + one + " (Go)"} {
-		if !strings.Contains(k.Moved, want) {
-			t.Errorf("nothing of %s in %q", want, k.Moved)
-		}
-	}
-	if got := names(t, data); !slices.Equal(got, []string{"parallelcl", "parallelcl-" + one}) {
-		t.Errorf("there are %v", got)
-	}
-	if one == two || one != cloneVersion("/one") || !validVersion(one) {
-		t.Errorf("versions %s and %s", one, two)
-	}
-}
-
 func TestQuickstart(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "a[1]") // no pattern
 	t.Chdir(t.TempDir())
-	if path, err := Quickstart(Kernel{Source: source, Version: "v1.0.0"}); path != "" || err != nil {
-		t.Errorf("a module without notebooks: %q, %v", path, err)
-	}
 	write(t, filepath.Join(source, "notebooks", "00-quickstart.ipynb"), "zero")
-	write(t, filepath.Join(source, "notebooks", "01-toy.ipynb"), "one")
-	if path, err := Quickstart(Kernel{Source: source, Clone: true}); path != filepath.Join(source, "notebooks", "00-quickstart.ipynb") || err != nil {
+	if path, err := Quickstart(Kernel{Source: source, Version: "devel"}); path != filepath.Join(source, "notebooks", "00-quickstart.ipynb") || err != nil {
 		t.Errorf("a clone: %q, %v", path, err)
 	}
-	write(t, filepath.Join("parallelcl-notebooks", "v1.0.0", "01-toy.ipynb"), "mine")
-	path, err := Quickstart(Kernel{Source: source, Version: "v1.0.0"})
-	if err != nil || readFile(t, path) != "zero" || readFile(t, filepath.Join(filepath.Dir(path), "01-toy.ipynb")) != "mine" {
-		t.Errorf("a copied module: %q, %v", path, err)
+	for range 2 { // what the user has changed stays
+		path, err := Quickstart(Kernel{Source: source, Version: "v1.0.0"})
+		if err != nil || readFile(t, path) != "zero" {
+			t.Errorf("a copy: %q, %v", path, err)
+		}
+		write(t, filepath.Join(filepath.Dir(path), "00-quickstart.ipynb"), "zero")
+		write(t, filepath.Join(source, "notebooks", "00-quickstart.ipynb"), "new")
 	}
-	// After an upgrade, the notebooks are those of the new version, and links still lead somewhere.
-	write(t, filepath.Join(source, "notebooks", "01-toy.ipynb"), "[text](../docs/data.md), [two](02-two.ipynb)")
-	path, err = Quickstart(Kernel{Source: source, Version: "v1.1.0"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := "[text](https://" + Module + "/blob/v1.1.0/" + "docs/data.md), [two](02-two.ipynb)"
-	if got := readFile(t, filepath.Join(filepath.Dir(path), "01-toy.ipynb")); got != want {
-		t.Errorf("another version: %q, want %q", got, want)
+	if path, err := Quickstart(Kernel{Source: source, Version: "v1.1.0"}); err != nil || readFile(t, path) != "new" {
+		t.Errorf("another version: %q, %v", path, err)
 	}
 }
 
-// An installed JupyterLab gets settings that a later version of this program adds.
-func TestSettings(t *testing.T) {
-	cache := t.TempDir()
-	for range 2 {
-		if err := writeSettings(cache); err != nil {
+// What a program says last is shown without what it would do to a terminal.
+func TestOutputIsPrintable(t *testing.T) {
+	_, err := run(t.Context(), "", "/bin/sh", "-c", `printf 'bad\033[2J\nworse\n'; exit 3`)
+	if err == nil {
+		t.Errorf("error %q", err)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "jupyter-lab")
+	write(t, path, "#!/bin/sh\nprintf '4.1\\033[2J\\n'\n")
+	if lab, err := labAt(t.Context(), path); err != nil || lab.Version != `4.1\x1b[2J` {
+		t.Errorf("%+v, %v", lab, err)
+	}
+}
+
+func TestBrokenModule(t *testing.T) {
+	o, source := machine(t), module(t)
+	write(t, filepath.Join(source, "toy", "toy.go"), "package toy\n\nvar x int = \"\"\n")
+	_, err := Install(t.Context(), o, source)
+	if _, none := Read(o); err == nil || !errors.Is(none, os.ErrNotExist) {
+		t.Errorf("installed: %v, %v", err, none)
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	o := machine(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Install(ctx, o, module(t)); !errors.Is(err, context.Canceled) {
+		t.Errorf("installed all the same: %v", err)
+	}
+	install(t, o, module(t))
+}
+
+func TestFindSource(t *testing.T) {
+	offline(t)
+	source := module(t)
+	for _, test := range []struct{ named, dir, want string }{
+		{"", filepath.Join(source, "viz", "report"), source},
+		{source, t.TempDir(), source},
+		{filepath.Join(source, "tools"), source, ""}, // is none
+		{"", t.TempDir(), "../.."},                   // what the program was built from: here, this very module
+	} {
+		want := test.want
+		if strings.HasPrefix(want, "..") {
+			want, _ = filepath.Abs(want)
+		}
+		t.Run("", func(t *testing.T) {
+			t.Chdir(test.dir)
+			if got, err := FindSource(t.Context(), test.named); got != want || (err != nil) != (want == "") {
+				t.Errorf("%q in %s: %q, %v; want %q", test.named, test.dir, got, err, want)
+			}
+		})
+	}
+	if dir, err := published(t.Context()); err == nil {
+		t.Errorf("a version that nobody published: %s", dir)
+	}
+}
+
+func TestPins(t *testing.T) {
+	for line := range strings.Lines(string(requirements)) {
+		if name, version, ok := strings.Cut(strings.TrimSpace(line), "=="); !ok || name == "" || version == "" {
+			t.Errorf("not pinned: %s", line)
+		}
+	}
+	for _, name := range []string{"jupyterlab", "nbconvert", "ipykernel"} {
+		if !strings.Contains("\n"+string(requirements), "\n"+name+"==") {
+			t.Errorf("%s is not pinned", name)
+		}
+	}
+}
+
+// fakeLab writes a jupyter-lab that says a version.
+func fakeLab(t *testing.T, dir, version string) string {
+	t.Helper()
+	path := filepath.Join(dir, "jupyter-lab")
+	write(t, path, fmt.Sprintf("#!/bin/sh\necho %s\n", version))
+	return path
+}
+
+func TestFindLab(t *testing.T) {
+	own, cache := t.TempDir(), t.TempDir()
+	t.Setenv("PATH", own)
+	private := fakeLab(t, filepath.Join(labDir(cache), "bin"), "4.6.6")
+	if lab, err := FindLab(t.Context(), cache, false); err == nil {
+		t.Errorf("found %+v, which is not complete", lab)
+	}
+	write(t, filepath.Join(labDir(cache), labSettingsFile), "")
+	for _, c := range []struct {
+		own     string
+		private bool
+		want    Lab
+	}{
+		{"3.6.7", false, Lab{private, "4.6.6"}},
+		{"4.1.0", false, Lab{filepath.Join(own, "jupyter-lab"), "4.1.0"}},
+		{"4.1.0", true, Lab{private, "4.6.6"}},
+	} {
+		fakeLab(t, own, c.own)
+		if lab, err := FindLab(t.Context(), cache, c.private); err != nil || lab != c.want {
+			t.Errorf("%s, private %t: %+v, %v; want %+v", c.own, c.private, lab, err, c.want)
+		}
+	}
+}
+
+func TestDoctor(t *testing.T) {
+	o := machine(t)
+	k := install(t, o, module(t))
+	write(t, filepath.Join(labDir(o.Cache), labSettingsFile), "")
+	fakeLab(t, filepath.Join(labDir(o.Cache), "bin"), "4.6.6")
+	for _, c := range Doctor(t.Context(), o) {
+		if !c.OK && c.Name != "C compiler" || c.Detail == "" || c.OK == (c.Mend != "") {
+			t.Errorf("all is there, but %+v", c)
+		}
+	}
+	for _, gone := range []string{k.Start, filepath.Join(k.Source, "go.mod")} {
+		if err := os.Rename(gone, gone+"x"); err != nil {
 			t.Fatal(err)
 		}
-		path := filepath.Join(labDir(cache), "share", "jupyter", "lab", "settings", "overrides.json")
-		var s map[string]map[string]any
-		if err := json.Unmarshal([]byte(readFile(t, path)), &s); err != nil {
+		if c := Doctor(t.Context(), o)[4]; c.OK || !strings.Contains(c.Detail, "gone") || c.Mend != "pcl kernel install" {
+			t.Errorf("%s is gone, but %+v", gone, c)
+		}
+		if err := os.Rename(gone+"x", gone); err != nil {
 			t.Fatal(err)
 		}
-		if limit, _ := s["@jupyterlab/completer-extension:manager"]["providerTimeout"].(float64); limit < 5000 {
-			t.Errorf("completions may take %v ms", limit)
+	}
+	t.Setenv("PATH", t.TempDir())
+	for _, c := range Doctor(t.Context(), Options{Cache: t.TempDir(), Data: t.TempDir()}) {
+		if c.Name != "Linker" && (c.OK || c.Mend == "") || c.Detail == "" {
+			t.Errorf("nothing is there, but %+v", c)
 		}
-		write(t, path, `{"old": {}}`)
 	}
 }

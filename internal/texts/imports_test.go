@@ -66,7 +66,6 @@ var mayImport = map[string]string{
 	"viz/nb":                       "pcl pcl/data pcl/experiment pcl/results viz",
 	"viz/report":                   "pcl/method pcl/results pcl/results/findings pcl/results/paper pcl/results/rows pcl/results/versus pcl/stats viz",
 	"viz/tsne":                     "",
-	"viz/tsne/internal/embed":      "viz/tsne",
 	"pcl/backend/internal/pjrtenv": "",
 }
 

@@ -26,13 +26,10 @@ type Push struct {
 	inputs   int
 	capacity int // which only samples of a checkpoint exceed
 	classes  []int
-	sorted   []int // the same, in their order
 
 	mu    sync.Mutex
-	x     []float32   // a ring of samples
+	x     []float32   // the samples that wait, the oldest first
 	class []int       // their classes
-	first int         // the place of the oldest sample in the ring
-	n     int         // how many samples wait
 	least int         // how many have to wait before the stream is ready; 0 stands for a batch, or less after patience
 	batch int         // how many samples the learner takes at once; 0 until it has asked
 	late  bool        // whether samples have waited for longer than patience since the last batch
@@ -40,7 +37,7 @@ type Push struct {
 	saved int         // how many samples waited when State was called last
 	ended bool
 	room  chan struct{} // closed when samples have been taken; nil as long as nobody waits for that
-	wakes []*func()     // of those who listen; replaced when it changes, since it is read without the lock
+	wake  *func()       // of the learner that listens
 }
 
 // patience is how long samples wait for the rest of their batch.
@@ -58,14 +55,8 @@ func NewPush(inputs, capacity int, classes []int) (*Push, error) {
 	if capacity > maxWaiting/inputs {
 		return nil, fmt.Errorf("data: a pushed stream for %d samples of %d values; it can hold %d of these at most", capacity, inputs, maxWaiting/inputs)
 	}
-	return &Push{
-		inputs: inputs, capacity: capacity, classes: slices.Clone(classes), sorted: slices.Sorted(slices.Values(classes)),
-		x: make([]float32, capacity*inputs), class: make([]int, capacity),
-	}, nil
+	return &Push{inputs: inputs, capacity: capacity, classes: slices.Clone(classes)}, nil
 }
-
-// Classes returns the classes of the stream's samples.
-func (p *Push) Classes() []int { return slices.Clone(p.classes) }
 
 // AtLeast lets the stream be ready when n samples wait, or when it was ended, however long that takes: with 1, steps
 // are made at once from what there is. AtLeast returns the stream.
@@ -105,7 +96,7 @@ func (p *Push) check(x []float32, class []int) error {
 		return fmt.Errorf("data: pushed %d values and %d classes; want %d values for each class, and at least one", len(x), len(class), p.inputs)
 	}
 	for i, c := range class {
-		if _, has := slices.BinarySearch(p.sorted, c); !has {
+		if !slices.Contains(p.classes, c) {
 			return fmt.Errorf("data: pushed sample %d of class %d, which is not among the stream's %d classes", i, c, len(p.classes))
 		}
 		if !fp.Finite(x[i*p.inputs : (i+1)*p.inputs]) {
@@ -122,13 +113,8 @@ func (p *Push) add(x []float32, class []int) (n int, room <-chan struct{}, err e
 		p.mu.Unlock()
 		return 0, nil, ErrEnded
 	}
-	n = min(len(class), max(0, p.capacity-p.n))
-	for i := range n {
-		at := (p.first + p.n + i) % len(p.class)
-		copy(p.x[at*p.inputs:(at+1)*p.inputs], x[i*p.inputs:])
-		p.class[at] = class[i]
-	}
-	p.n += n
+	n = min(len(class), max(0, p.capacity-len(p.class)))
+	p.x, p.class = append(p.x, x[:n*p.inputs]...), append(p.class, class[:n]...)
 	if n < len(class) {
 		if p.room == nil {
 			p.room = make(chan struct{})
@@ -145,13 +131,14 @@ func (p *Push) ready() bool {
 	if least == 0 {
 		least = min(p.batch, p.capacity)
 	}
-	if p.n == 0 || p.ended || p.n >= least || p.late && p.least == 0 {
-		return p.n > 0 || p.ended
+	n := len(p.class)
+	if n == 0 || p.ended || n >= least || p.late && p.least == 0 {
+		return n > 0 || p.ended
 	}
 	if p.least == 0 && p.timer == nil {
 		p.timer = time.AfterFunc(patience, func() {
 			p.mu.Lock()
-			p.late = p.n > 0
+			p.late = len(p.class) > 0
 			p.notify()
 		})
 	}
@@ -160,12 +147,12 @@ func (p *Push) ready() bool {
 
 // notify wakes the learner if there is something to deliver. It unlocks the stream.
 func (p *Push) notify() {
-	wakes := p.wakes
+	wake := p.wake
 	if !p.ready() {
-		wakes = nil
+		wake = nil
 	}
 	p.mu.Unlock()
-	for _, wake := range wakes {
+	if wake != nil {
 		(*wake)()
 	}
 }
@@ -179,6 +166,7 @@ func (p *Push) End() {
 	p.notify()
 }
 
+// makeRoom tells those who wait for it.
 func (p *Push) makeRoom() {
 	if p.room != nil {
 		close(p.room)
@@ -190,19 +178,21 @@ func (p *Push) makeRoom() {
 func (p *Push) Len() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.n
+	return len(p.class)
 }
 
 // Notify is for the learner; see [Notifier].
 func (p *Push) Notify(wake func()) (stop func()) {
 	own := &wake
 	p.mu.Lock()
-	p.wakes = append(slices.Clone(p.wakes), own)
+	p.wake = own
 	p.notify()
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.wakes = slices.DeleteFunc(slices.Clone(p.wakes), func(w *func()) bool { return w == own })
+		if p.wake == own { // and not that of a learner that goes on with the stream
+			p.wake = nil
+		}
 	}
 }
 
@@ -213,7 +203,7 @@ func (p *Push) Next(b *Batch) error {
 	switch {
 	case len(b.X) != len(b.Class)*p.inputs:
 		return fmt.Errorf("data: the stream has samples of %d values, and the learner takes %d: the model's inputs, and behind them the target values and the weight that its options ask for", p.inputs, len(b.X)/len(b.Class))
-	case p.n == 0 && p.ended:
+	case len(p.class) == 0 && p.ended:
 		return io.EOF
 	}
 	if p.batch = len(b.Class); !p.ready() {
@@ -223,24 +213,15 @@ func (p *Push) Next(b *Batch) error {
 		p.timer.Stop()
 		p.timer = nil
 	}
-	b.N = min(len(b.Class), p.n)
-	p.copyTo(b.X, b.Class[:b.N])
-	p.first, p.n = (p.first+b.N)%len(p.class), p.n-b.N
+	b.N = copy(b.Class, p.class)
+	copy(b.X, p.x[:b.N*p.inputs])
+	p.x, p.class = p.x[b.N*p.inputs:], p.class[b.N:]
 	p.makeRoom()
-	if p.n == 0 && p.ended {
+	if len(p.class) == 0 && p.ended {
 		return io.EOF
 	}
 	p.ready() // what is left waits from now on
 	return nil
-}
-
-// copyTo copies the oldest samples that wait.
-func (p *Push) copyTo(x []float32, class []int) {
-	for i := range class {
-		at := (p.first + i) % len(p.class)
-		copy(x[i*p.inputs:(i+1)*p.inputs], p.x[at*p.inputs:])
-		class[i] = p.class[at]
-	}
 }
 
 // pushState is what waits in a stream. X has the bits of the values, in base64.
@@ -254,15 +235,9 @@ type pushState struct {
 func (p *Push) State() (json.RawMessage, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.saved = p.n
-	x, s := make([]float32, p.n*p.inputs), pushState{Class: make([]int, p.n), Ended: p.ended}
-	p.copyTo(x, s.Class)
-	bits, err := binary.Append(nil, binary.LittleEndian, x)
-	if err != nil {
-		return nil, err
-	}
-	s.X = base64.StdEncoding.EncodeToString(bits)
-	return json.Marshal(s)
+	p.saved = len(p.class)
+	bits, _ := binary.Append(nil, binary.LittleEndian, p.x) // of numbers there is no error
+	return json.Marshal(pushState{Class: append([]int{}, p.class...), X: base64.StdEncoding.EncodeToString(bits), Ended: p.ended})
 }
 
 // Saved returns how many samples waited when State or SetState was called last.
@@ -284,23 +259,15 @@ func (p *Push) SetState(data json.RawMessage) error {
 		return fmt.Errorf("data: state of a pushed stream: %d bytes for %d samples of %d values", len(bits), len(s.Class), p.inputs)
 	}
 	x := make([]float32, len(bits)/4)
-	if _, err := binary.Decode(bits, binary.LittleEndian, x); err != nil {
-		return err
-	}
+	_, _ = binary.Decode(bits, binary.LittleEndian, x) // they are as many
 	if len(s.Class) > 0 {
 		if err := p.check(x, s.Class); err != nil {
 			return err
 		}
 	}
 	p.mu.Lock()
-	all := len(s.Class) + p.n
-	x, class := append(x, make([]float32, p.n*p.inputs)...), append(s.Class, make([]int, p.n)...)
-	p.copyTo(x[len(s.Class)*p.inputs:], class[len(s.Class):])
-	p.ended, p.first, p.n, p.saved = p.ended || s.Ended, 0, all, len(s.Class)
-	if room := len(p.class) - all; room > 0 {
-		x, class = append(x, make([]float32, room*p.inputs)...), append(class, make([]int, room)...)
-	}
-	p.x, p.class = x, class
+	p.x, p.class = append(x, p.x...), append(s.Class, p.class...)
+	p.ended, p.saved = p.ended || s.Ended, len(s.Class)
 	p.notify()
 	return nil
 }

@@ -9,18 +9,6 @@ type Samples interface {
 	Sample(i int, x []float32) (class int)
 }
 
-// TableSamples are samples that are rows of one table of bytes, in which a byte b stands for the value b/255. A
-// device with memory of its own keeps a copy of the table. Batches are then sent to it as row numbers instead of
-// pixels.
-type TableSamples interface {
-	Samples
-	// Table returns all rows, one after another. The table must not change any more. It is nil if the values of these
-	// samples are not bytes; they are then sent like those of other [Samples].
-	Table() []uint8
-	// Row returns the row number of sample i.
-	Row(i int) int
-}
-
 // Batch is a batch of samples that a stream fills, with room for len(Class) samples.
 type Batch struct {
 	X     []float32 // [len(Class)][inputs], row-major; images in [0,1]
@@ -37,20 +25,4 @@ func (b *Batch) Fill(s Samples, at func(i int) int) {
 	for i := range b.N {
 		b.Class[i] = s.Sample(at(i), b.X[i*width:(i+1)*width])
 	}
-}
-
-// Rows writes the row numbers of n samples into rows and returns the table, if s is [TableSamples]. Otherwise it
-// returns nil. The i-th of these samples is sample at(i) of s.
-func Rows(s Samples, n int, at func(i int) int, rows []int32) (table []uint8) {
-	t, ok := s.(TableSamples)
-	if !ok {
-		return nil
-	}
-	if table = t.Table(); table == nil {
-		return nil
-	}
-	for i := range n {
-		rows[i] = int32(t.Row(at(i)))
-	}
-	return table
 }

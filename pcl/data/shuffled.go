@@ -50,14 +50,6 @@ func (s *shuffled) Next(b *Batch) error {
 	return nil
 }
 
-func (s *shuffled) NextRows(b *Batch, rows []int32) (table []uint8, err error) {
-	if err := s.Next(b); err != nil {
-		return nil, err
-	}
-	from := s.next - b.N
-	return Rows(s.samples, b.N, func(i int) int { return s.order[from+i] }, rows), nil
-}
-
 // shuffledState is the position of a stream. The order of the current epoch is stored as it is; Rand is the state
 // of the generator from which the orders of the later epochs will be drawn.
 type shuffledState struct {
@@ -68,10 +60,7 @@ type shuffledState struct {
 }
 
 func (s *shuffled) State() (json.RawMessage, error) {
-	rng, err := s.rng.MarshalBinary()
-	if err != nil {
-		return nil, err
-	}
+	rng, _ := s.rng.MarshalBinary() // of two numbers there is no error
 	return json.Marshal(shuffledState{Epoch: s.epoch, Next: s.next, Order: s.order, Rand: rng})
 }
 

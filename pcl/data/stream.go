@@ -37,22 +37,7 @@ type Resumable interface {
 type Notifier interface {
 	Stream
 	// Notify makes the stream call wake whenever Next may have something to deliver, or has ended. The stream calls
-	// it from any goroutine; wake returns at once. stop ends this, for this wake alone: a learner that is closed does not
-	// silence the stream for another one that goes on with it.
+	// it from any goroutine; wake returns at once. Another call replaces wake. stop ends this, unless wake was replaced: a
+	// learner that is closed does not silence the stream for another one that goes on with it.
 	Notify(wake func()) (stop func())
-}
-
-// Classed is a stream that knows of which classes its samples are. A task with other classes is refused at once.
-type Classed interface {
-	Stream
-	Classes() []int
-}
-
-// RowStream is a stream whose samples may be rows of a table (see [TableSamples]). A stream that changes the
-// samples of another one must not be a RowStream, since its samples are no longer rows of the table.
-type RowStream interface {
-	Stream
-	// NextRows is like Next, and also writes the row number of each sample into rows, which has room for a whole
-	// batch. It returns the table, or nil if the samples are not rows of a table.
-	NextRows(b *Batch, rows []int32) (table []uint8, err error)
 }

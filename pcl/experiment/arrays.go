@@ -37,7 +37,7 @@ func (r *runner) beginArrays() error {
 	if r.options.RecordArrays == 0 {
 		return nil
 	}
-	dir := filepath.Join(r.folder.work, arraysDir)
+	dir := filepath.Join(r.folder.dir, arraysDir)
 	o := r.learner.Options()
 	layout := o.Model.Layout()
 	about, err := json.MarshalIndent(arraysModel{
@@ -79,7 +79,7 @@ func (r *runner) trace(t *pcl.Trace) error {
 		ids, x, targets = append(ids, int32(id)), append(x, t.X[i]...), append(targets, t.Targets[i]...)
 	}
 	o, k := r.learner.Options(), len(ids)
-	path := filepath.Join(r.folder.work, arraysDir, stepFile(t.Step))
+	path := filepath.Join(r.folder.dir, arraysDir, stepFile(t.Step))
 	arrays := map[string]npz.Array{
 		"ids": {Shape: []int{k}, Data: ids}, "losses": {Shape: []int{k}, Data: t.Losses},
 		"weights": {Shape: []int{k}, Data: t.Weights},

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"testing"
@@ -32,17 +33,14 @@ func TestBlurred(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			times := map[int32]int{} // how often each image is trained on
+			times := map[string]int{} // how often each image is trained on
 			for i, task := range s.Tasks {
-				rows := imagesOf(t, c, d, i+1, task)
-				if len(rows) != task.Train {
-					t.Errorf("task %d has %d images, its scenario says %d", i+1, len(rows), task.Train)
+				images := imagesOf(t, c, d, i+1, task)
+				if len(images) != task.Train {
+					t.Errorf("task %d has %d images, its scenario says %d", i+1, len(images), task.Train)
 				}
-				for _, r := range rows {
-					times[r]++
-					if !slices.Contains(task.Classes, int(d.Train.Labels[r])) {
-						t.Errorf("task %d has an image of class %d", i+1, d.Train.Labels[r])
-					}
+				for _, x := range images {
+					times[x]++
 				}
 			}
 			twice := 0
@@ -64,27 +62,25 @@ func TestBlurred(t *testing.T) {
 	}
 }
 
-// imagesOf returns the rows of the training images that a task's stream delivers.
-func imagesOf(t *testing.T, c Config, d *datasets.Dataset, id int, task scenario.Task) (rows []int32) {
+// imagesOf returns the training images that a task's stream delivers, which must be of its classes.
+func imagesOf(t *testing.T, c Config, d *datasets.Dataset, id int, task scenario.Task) (images []string) {
 	t.Helper()
 	made, err := c.newTask(d, id, task)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := data.Batch{X: make([]float32, 16*d.ImageSize()), Class: make([]int, 16)}
-	for {
-		some := make([]int32, 16)
-		_, err := made.Stream.(data.RowStream).NextRows(&b, some)
-		if err != nil && err != io.EOF {
-			t.Fatal(err)
+	size := d.ImageSize()
+	b := data.Batch{X: make([]float32, 16*size), Class: make([]int, 16)}
+	for err = made.Stream.Next(&b); err == nil; err = made.Stream.Next(&b) {
+		for i, class := range b.Class[:b.N] {
+			images = append(images, fmt.Sprint(b.X[i*size:(i+1)*size]))
+			if !slices.Contains(task.Classes, class) {
+				t.Errorf("task %d has an image of class %d", id, class)
+			}
 		}
-		if err == io.EOF && b.N == 0 {
-			return rows
-		}
-		rows = append(rows, some[:b.N]...)
-		if err == io.EOF {
-			return rows
-		}
-		b.N = 0
 	}
+	if err != io.EOF {
+		t.Error(err)
+	}
+	return images
 }

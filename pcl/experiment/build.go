@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -29,7 +30,7 @@ func (c Checked) newLearner(b *backend.Backend, programs *pcl.Programs, set *dat
 	if err != nil {
 		return nil, err
 	}
-	l, err := pcl.NewLearner(pcl.Options{
+	l, err := pcl.New(context.Background(), pcl.Options{
 		Backend: b, Programs: programs, Model: net, Method: rule,
 		Increment: c.Increment, Shared: c.Shared, Optimizer: optimizer, Batch: c.Batch,
 		Memory: c.Memory, Seed: c.Seed, Edit: c.Edit, ExtraUpdate: c.ExtraUpdate,

@@ -159,7 +159,7 @@ func (w *Where) one(ctx context.Context, m *Machine, i int, c Checked) (*results
 		}
 		o.shared = w
 	}
-	if o.Dir != "" && !replaced(o.Dir) {
+	if o.Dir != "" {
 		if finished, err := o.finished(c.Config); finished != nil || err != nil {
 			return finished, err
 		}

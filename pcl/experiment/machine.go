@@ -75,15 +75,12 @@ func (m *Machine) Backend(ctx context.Context) (*backend.Backend, error) {
 }
 
 // Dataset returns the data set of the given name, and opens it if necessary. It forgets the one before, so that two are
-// never in memory, here or on the device.
+// never in memory.
 func (m *Machine) Dataset(ctx context.Context, name string) (*datasets.Dataset, error) {
 	if m.set != nil && m.set.Name == name {
 		return m.set, nil
 	}
-	if m.set = nil; m.programs != nil {
-		m.programs.ForgetData()
-	}
-	if m.latest == nil {
+	if m.set = nil; m.latest == nil {
 		m.latest = new(latestSet)
 	}
 	set, err := m.latest.open(ctx, name, datasets.Options{Dir: m.DataDir})

@@ -25,10 +25,10 @@ func (r *runner) openRecords() error {
 	if !r.options.Record {
 		return nil
 	}
-	if err := os.MkdirAll(r.folder.work, 0o755); err != nil {
+	if err := os.MkdirAll(r.folder.dir, 0o755); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(r.folder.work, RecordFile), os.O_CREATE|os.O_RDWR, 0o644)
+	f, err := os.OpenFile(filepath.Join(r.folder.dir, RecordFile), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ func (r *runner) resume() error {
 	}
 	err = r.take(f)
 	if r.options.Replace && (errors.Is(err, ErrForeign) || errors.Is(err, ErrData)) {
-		return r.folder.clean()
+		return r.folder.empty()
 	}
 	if err != nil {
 		return fmt.Errorf("pcl: resume from %s: %w", path, err)

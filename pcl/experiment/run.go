@@ -36,9 +36,8 @@ type RunOptions struct {
 	// from the file that it names.
 	Resume     bool
 	Checkpoint string
-	// Replace repeats a run that is finished or saved already. It is made in [ReplacementDir] within Dir, and the old
-	// files stay until the new result is complete. Replace with Resume continues a replacement that was interrupted, unless
-	// another program began it, or on other data: then it begins again.
+	// Replace repeats a run that is finished or saved already: what it left in Dir is removed first. With Resume, a run that was
+	// saved unfinished is continued, unless another program began it, or on other data.
 	Replace bool
 	// CheckpointEvery is the number of steps between checkpoints; 0 saves only when the run is interrupted. The last
 	// Keep checkpoints are kept; 0 stands for 3.
@@ -237,7 +236,7 @@ func newRunner(c Checked, o RunOptions, f *runFolder) (*runner, error) {
 	}
 	r := &runner{
 		config: c, options: o, scenario: s, folder: f, begun: time.Now(),
-		saves: checkpoint.Series{Dir: f.work, Keep: o.Keep},
+		saves: checkpoint.Series{Dir: f.dir, Keep: o.Keep},
 	}
 	r.state.Tasks = c.begun(o.Dataset, s)
 	r.state.Measured.Started, r.state.Recorded, r.state.Arrays = r.begun, o.Record, o.RecordArrays
@@ -391,13 +390,13 @@ func (r *runner) finish() (*results.Run, error) {
 	if err := r.folder.check(); err != nil {
 		return nil, err
 	}
-	if err := r.scenario.Save(filepath.Join(r.folder.work, scenarioFile)); err != nil {
+	if err := r.scenario.Save(filepath.Join(r.folder.dir, scenarioFile)); err != nil {
 		return nil, err
 	}
 	if err := r.saveWeights(); err != nil {
 		return nil, err
 	}
-	if err := out.Save(filepath.Join(r.folder.work, ResultFile)); err != nil {
+	if err := out.Save(filepath.Join(r.folder.dir, ResultFile)); err != nil {
 		return nil, err
 	}
 	return out, r.folder.complete()

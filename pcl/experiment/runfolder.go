@@ -10,15 +10,10 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 	"github.com/parallelcl/parallelcl/pcl/internal/folder"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
-
-// ReplacementDir is the name of the folder, within that of a run, in which the run is repeated while the old files
-// are still kept.
-const ReplacementDir = "replacement"
 
 // These errors say what [Run] and [Ready] found in a run's folder. Test for them with errors.Is.
 var (
@@ -35,7 +30,6 @@ var (
 // runFolder is the folder of a run that this process works in.
 type runFolder struct {
 	dir  string // empty if the run writes no files
-	work string // the folder that the run writes to: dir, or the replacement's folder within it
 	lock *folder.Lock
 
 	program string // which this is
@@ -70,7 +64,7 @@ func takeFolder(c Config, o RunOptions) (*runFolder, *results.Run, error) {
 	if err != nil || o.Dir == "" {
 		return f, nil, err
 	}
-	if finished, err := f.finished(c, o); err != nil || finished != nil && !replaced(f.dir) {
+	if finished, err := f.finished(c, o); err != nil || finished != nil {
 		return nil, finished, err // a finished run can be read even in a folder that cannot be written to
 	}
 	if f.lock, err = folder.Take(o.Dir); err != nil {
@@ -92,7 +86,7 @@ func newFolder(dir string, c Config) (*runFolder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pcl: %w", err)
 	}
-	return &runFolder{dir: dir, work: dir, program: program}, nil
+	return &runFolder{dir: dir, program: program}, nil
 }
 
 func inFolder(err error) error {
@@ -102,13 +96,9 @@ func inFolder(err error) error {
 	return fmt.Errorf("pcl: %w", err)
 }
 
-// settle completes what a process left half done when it was killed, and decides where the run is made.
+// settle removes what a process that was killed left half written, and looks again, now that no other process works in
+// the folder, whether the run is to be made.
 func (f *runFolder) settle(c Config, o RunOptions) (*results.Run, error) {
-	if replaced(f.dir) {
-		if err := f.adopt(); err != nil {
-			return nil, err
-		}
-	}
 	if err := f.sweep(); err != nil {
 		return nil, err
 	}
@@ -116,30 +106,10 @@ func (f *runFolder) settle(c Config, o RunOptions) (*results.Run, error) {
 		return finished, err
 	}
 	saved, err := checkpoint.Series{Dir: f.dir}.List()
-	if err != nil {
-		return nil, err
+	if err == nil && len(saved) > 0 && !o.Resume && !o.Replace && o.Checkpoint == "" {
+		err = fmt.Errorf("pcl: %s holds %w, saved at step %d: resume it, or replace it", f.dir, ErrUnfinished, checkpoint.Step(saved[len(saved)-1]))
 	}
-	anew := filepath.Join(f.dir, ReplacementDir)
-	switch {
-	case o.Resume:
-		if o.Replace && (exists(f.dir, ResultFile) || exists(anew)) {
-			f.work = anew
-		}
-	case o.Replace:
-		if begun, err := (checkpoint.Series{Dir: anew}).List(); err == nil && len(begun) > 0 {
-			return nil, fmt.Errorf("pcl: %s holds %w, which was to replace another: take it up, or remove that folder", anew, unfinished(begun))
-		}
-		if exists(f.dir, ResultFile) || len(saved) > 0 {
-			f.work = anew
-		}
-	case o.Checkpoint == "" && len(saved) > 0:
-		return nil, fmt.Errorf("pcl: %s holds %w: resume it, or replace it", f.dir, unfinished(saved))
-	}
-	return nil, nil
-}
-
-func unfinished(saved []string) error {
-	return fmt.Errorf("%w, saved at step %d", ErrUnfinished, checkpoint.Step(saved[len(saved)-1]))
+	return nil, err
 }
 
 // finished returns the run's result if the run is finished and is not to be replaced.
@@ -209,53 +179,6 @@ func (f *runFolder) result(c Config) (*results.Run, error) {
 	return r, nil
 }
 
-// replaced reports whether a replacement of the run in a folder is finished but has not been moved to its place yet.
-func replaced(dir string) bool { return exists(dir, ReplacementDir, ResultFile) }
-
-// movingFile says that adopt has begun to move files.
-const movingFile = "moving"
-
-// adopt moves the files of a finished replacement to the place of the old ones. The result is moved last, so that if
-// this process is killed on the way, the next one can see that something is left to move.
-func (f *runFolder) adopt() error {
-	anew := filepath.Join(f.dir, ReplacementDir)
-	if !exists(anew, movingFile) {
-		if err := f.forget(anew); err != nil {
-			return err
-		}
-		if err := atomicfile.WriteBytes(filepath.Join(anew, movingFile), nil); err != nil {
-			return err
-		}
-	}
-	for _, name := range []string{RecordFile, arraysDir, WeightsFile, scenarioFile, ResultFile} {
-		if !exists(anew, name) {
-			continue
-		}
-		if name == arraysDir {
-			if err := os.RemoveAll(filepath.Join(f.dir, name)); err != nil {
-				return err
-			}
-		}
-		if err := os.Rename(filepath.Join(anew, name), filepath.Join(f.dir, name)); err != nil {
-			return err
-		}
-	}
-	return errors.Join(os.RemoveAll(anew), checkpoint.Series{Dir: f.dir}.Clear())
-}
-
-// forget removes those files of the old run that the new one, of which nothing has been moved yet, does not have: they
-// would be mistaken for its own.
-func (f *runFolder) forget(anew string) error {
-	for _, name := range []string{RecordFile, arraysDir, WeightsFile} {
-		if !exists(anew, name) {
-			if err := os.RemoveAll(filepath.Join(f.dir, name)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // sweep removes temporary files left by processes that were killed.
 func (f *runFolder) sweep() error {
 	entries, err := os.ReadDir(f.dir)
@@ -270,34 +193,39 @@ func (f *runFolder) sweep() error {
 	return err
 }
 
-// begin removes old files from the folder in which the run is made, unless the run is resumed. Records and arrays in
-// the run's own folder are left over from an earlier run if there is neither a result nor a checkpoint.
+// begin removes what the run is not to go on from. Records and arrays without a result or a checkpoint are left over from
+// a process that was killed before it saved anything.
 func (f *runFolder) begin(o RunOptions) error {
-	if f.dir == "" || o.Resume || o.Checkpoint != "" {
+	switch {
+	case f.dir == "":
 		return nil
-	}
-	if f.work != f.dir {
-		return os.RemoveAll(f.work)
+	case o.Replace && (!o.Resume || exists(f.dir, ResultFile)):
+		return f.empty()
+	case o.Resume || o.Checkpoint != "":
+		return nil
 	}
 	return f.clean()
 }
 
-// clean removes records and arrays from the folder in which the run is made: a run that starts has none yet.
+// clean removes records and arrays: a run that starts has none yet.
 func (f *runFolder) clean() error {
 	if f.dir == "" {
 		return nil
 	}
-	return errors.Join(os.RemoveAll(filepath.Join(f.work, RecordFile)), os.RemoveAll(filepath.Join(f.work, arraysDir)))
+	return errors.Join(os.RemoveAll(filepath.Join(f.dir, RecordFile)), os.RemoveAll(filepath.Join(f.dir, arraysDir)))
 }
 
-// complete ends a run whose result has been written: it removes the checkpoints, and moves the files of a
-// replacement to their place.
-func (f *runFolder) complete() error {
-	if f.work == f.dir {
-		return checkpoint.Series{Dir: f.dir}.Clear()
+// empty removes all that a run leaves in its folder, and no other file.
+func (f *runFolder) empty() error {
+	err := errors.Join(f.sweep(), checkpoint.Series{Dir: f.dir}.Clear(), f.clean())
+	for _, name := range []string{WeightsFile, scenarioFile, ResultFile} {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(f.dir, name)))
 	}
-	return f.adopt()
+	return err
 }
+
+// complete removes the checkpoints of a run whose result has been written.
+func (f *runFolder) complete() error { return checkpoint.Series{Dir: f.dir}.Clear() }
 
 // discard removes the files of a run from its folder, finished or not, and leaves all other files alone. If another process
 // works there, the error is [ErrInUse].
@@ -310,12 +238,8 @@ func discard(dir string) (err error) {
 		return inFolder(err)
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
-	f := &runFolder{dir: dir, work: dir}
-	err = errors.Join(f.sweep(), checkpoint.Series{Dir: dir}.Clear())
-	for _, name := range []string{NoteFile, ReplacementDir, RecordFile, arraysDir, WeightsFile, scenarioFile, ResultFile} {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, name)))
-	}
-	return err
+	f := &runFolder{dir: dir}
+	return errors.Join(f.empty(), os.RemoveAll(filepath.Join(dir, NoteFile)))
 }
 
 // check returns an error if the folder is no longer the one that this process locked.

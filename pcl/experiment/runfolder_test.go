@@ -157,25 +157,21 @@ func TestUnfinishedIsKept(t *testing.T) {
 	}
 }
 
-// TestReplace makes a finished run anew, interrupted on the way: the old files stay until the new ones are complete.
+// TestReplace makes a finished run anew, interrupted on the way, and then without records: nothing of the old one is left.
 func TestReplace(t *testing.T) {
 	p := newPlayed(t)
 	first := p.end(recorded)
-	before := p.files()
+	records := p.files()[RecordFile]
 	p.stop(4, replacing)
-	p.unchanged(before)
-	if r := p.end(nil); !r.Measured.Started.Equal(first.Measured.Started) || p.steps != 0 {
-		t.Error("the finished run does not count any more")
+	if files := p.files(); files[ResultFile] != "" {
+		t.Error("the old result stands beside the new run's checkpoint")
 	}
-	p.refused(ErrUnfinished, replacing)
 	p.stop(3, resumeReplacing)
-	p.unchanged(before)
 	r := p.end(resumeReplacing)
 	if r.ModelSHA256 != first.ModelSHA256 || r.Measured.Resumed != 2 || p.steps != r.Steps-7 {
 		t.Errorf("made anew with %d resumptions, the last part of %d steps", r.Measured.Resumed, p.steps)
 	}
-	after := p.files()
-	if len(after) != 3 || after[RecordFile] != before[RecordFile] || after[ResultFile] == before[ResultFile] {
+	if after := p.files(); len(after) != 3 || after[RecordFile] != records {
 		t.Errorf("%d files are left, want a new result with the same records", len(after))
 	}
 	p.end(func(o *RunOptions) { o.Replace = true })
@@ -184,64 +180,14 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestReplaceUnfinished makes an unfinished run anew.
+// TestReplaceUnfinished makes an unfinished run anew: no checkpoint of the old one is gone on from.
 func TestReplaceUnfinished(t *testing.T) {
 	p := newPlayed(t)
 	p.stop(5, nil)
-	before := p.files()
-	replace := func(o *RunOptions) { o.Replace = true }
-	p.stop(3, replace)
-	p.unchanged(before)
+	p.stop(3, func(o *RunOptions) { o.Replace = true })
 	r := p.end(func(o *RunOptions) { o.Replace, o.Resume = true, true })
 	if r.Measured.Resumed != 1 || p.steps != r.Steps-3 || len(p.files()) != 2 {
 		t.Errorf("after %d steps of %d the files are %d", p.steps, r.Steps, len(p.files()))
-	}
-}
-
-// TestReplacementKilledAtItsEnd leaves a replacement at each point of the way from its folder to its place.
-func TestReplacementKilledAtItsEnd(t *testing.T) {
-	p := newPlayed(t)
-	p.end(recorded)
-	old := p.files()
-	p.end(replacing)
-	made := p.files()
-	for moved := range 3 {
-		for name, content := range old {
-			write(t, filepath.Join(p.o.Dir, name), content)
-		}
-		if moved > 0 {
-			write(t, filepath.Join(p.o.Dir, ReplacementDir, movingFile), "")
-		}
-		for i, name := range []string{RecordFile, scenarioFile, ResultFile} {
-			at := filepath.Join(p.o.Dir, ReplacementDir, name)
-			if i < moved {
-				at = filepath.Join(p.o.Dir, name)
-			}
-			write(t, at, made[name])
-		}
-		if r := p.end(nil); p.steps != 0 || r == nil {
-			t.Errorf("%d files moved: made again", moved)
-		}
-		if after := p.files(); len(after) != 3 || after[ResultFile] != made[ResultFile] {
-			t.Errorf("%d files moved: %d files are left, the new result among them: %t", moved, len(after), after[ResultFile] == made[ResultFile])
-		}
-	}
-}
-
-// TestReplacementWithLess: where a replacement without records is killed as soon as it has its result, nothing of the old
-// run is left beside that.
-func TestReplacementWithLess(t *testing.T) {
-	p := newPlayed(t)
-	p.end(recorded)
-	old := p.files()
-	for _, name := range []string{scenarioFile, ResultFile} {
-		write(t, filepath.Join(p.o.Dir, ReplacementDir, name), old[name])
-	}
-	if r := p.end(nil); p.steps != 0 || r == nil {
-		t.Error("the run was made again")
-	}
-	if after := p.files(); len(after) != 2 || after[RecordFile] != "" {
-		t.Errorf("%d files are left, want the scenario and the result", len(after))
 	}
 }
 

@@ -99,7 +99,7 @@ func (s saved) network(f checkpoint.File, b *backend.Backend, set *datasets.Data
 
 // saveWeights writes the run's network, or removes what an earlier run has left.
 func (r *runner) saveWeights() error {
-	path := filepath.Join(r.folder.work, WeightsFile)
+	path := filepath.Join(r.folder.dir, WeightsFile)
 	if !r.options.Weights {
 		return ignoreMissing(os.Remove(path))
 	}

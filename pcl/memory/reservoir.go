@@ -91,17 +91,14 @@ type ReservoirState struct {
 }
 
 // State returns what restores the reservoir, together with the pixels of [Reservoir.Items].
-func (r *Reservoir) State() (ReservoirState, error) {
-	rng, err := r.rng.MarshalBinary()
-	if err != nil {
-		return ReservoirState{}, err
-	}
+func (r *Reservoir) State() ReservoirState {
+	rng, _ := r.rng.MarshalBinary() // of two numbers there is no error
 	s := ReservoirState{Task: r.task, Quota: r.quota, Rand: rng, Order: slices.Clone(r.order)}
 	for _, c := range r.order {
 		s.Seen = append(s.Seen, r.seen[c])
 		s.Kept = append(s.Kept, len(r.kept[c]))
 	}
-	return s, nil
+	return s
 }
 
 // RestoreReservoir is the inverse of [Reservoir.State]; pixels holds the kept samples one after

@@ -17,7 +17,7 @@ type State struct {
 	Order  []int  `json:"order,omitempty"`
 	Next   int    `json:"next"`
 
-	// Of every item; nil where they are all zero.
+	// Of every item; nil in old files where they are all zero.
 	Logits []int     `json:"logits,omitempty"` // their number
 	Score  []float64 `json:"score,omitempty"`
 	Edits  []int     `json:"edits,omitempty"`
@@ -25,33 +25,15 @@ type State struct {
 }
 
 // State returns what restores the store, together with [Store.Pixels].
-func (s *Store) State() (State, error) {
-	rng, err := s.rng.MarshalBinary()
-	if err != nil {
-		return State{}, err
-	}
+func (s *Store) State() State {
+	rng, _ := s.rng.MarshalBinary() // of two numbers there is no error
 	out := State{Config: s.config, Rand: rng, Order: slices.Clone(s.order), Next: s.next}
 	for _, it := range s.items {
-		out.Task = append(out.Task, it.Task)
-		out.Class = append(out.Class, it.Class)
-		out.Logits = append(out.Logits, len(it.Logits))
-		out.Score = append(out.Score, it.Score)
-		out.Edits = append(out.Edits, it.Edits)
-		out.Origin = append(out.Origin, len(it.Origin))
+		out.Task, out.Class = append(out.Task, it.Task), append(out.Class, it.Class)
+		out.Logits, out.Score = append(out.Logits, len(it.Logits)), append(out.Score, it.Score)
+		out.Edits, out.Origin = append(out.Edits, it.Edits), append(out.Origin, len(it.Origin))
 	}
-	out.Logits, out.Score = unlessZero(out.Logits), unlessZero(out.Score)
-	out.Edits, out.Origin = unlessZero(out.Edits), unlessZero(out.Origin)
-	return out, nil
-}
-
-// unlessZero is x, or nil if it has no entry but 0.
-func unlessZero[T int | float64](x []T) []T {
-	for _, v := range x {
-		if v != 0 {
-			return x
-		}
-	}
-	return nil
+	return out
 }
 
 // Extras returns what else belongs to the state: all stored logits, then all pixels from before an edit,

@@ -11,11 +11,8 @@ import (
 )
 
 // asJSON is a round trip through the form that checkpoints hold.
-func asJSON[T any](t *testing.T, in T, err error) (out T) {
+func asJSON[T any](t *testing.T, in T) (out T) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 	data := must.Get(json.Marshal(in))(t)
 	must.Do(t, json.Unmarshal(data, &out))
 	return out
@@ -29,9 +26,9 @@ func TestStoreContinues(t *testing.T) {
 	s.items[4].Score = 0.1
 	s.Edit(2, []float32{7})
 	s.Draw(7)
-	saved, err := s.State()
+	saved := s.State()
 	logits, origin := s.Extras()
-	back := must.Get(Restore(asJSON(t, saved, err), s.Pixels(), logits, origin, 1))(t)
+	back := must.Get(Restore(asJSON(t, saved), s.Pixels(), logits, origin, 1))(t)
 	for i := range 12 {
 		if a, b := s.Draw(7), back.Draw(7); !slices.Equal(a, b) {
 			t.Fatalf("draw %d: %v before, %v after", i, a, b)
@@ -52,8 +49,8 @@ func TestReservoirContinues(t *testing.T) {
 	for i := range 60 {
 		a.Offer(i%20/19, []float32{float32(i), -1})
 	}
-	saved, err := a.State()
-	b := must.Get(RestoreReservoir(asJSON(t, saved, err), Flatten(a.Items()), 2))(t)
+	saved := a.State()
+	b := must.Get(RestoreReservoir(asJSON(t, saved), Flatten(a.Items()), 2))(t)
 	for i := range 60 {
 		x := []float32{float32(100 + i), -1}
 		a.Offer(i%3, x)
@@ -88,8 +85,8 @@ func TestDamagedStoreIsRefused(t *testing.T) {
 		"before start": func(st *State) { st.Next = -1 },
 		"random state": func(st *State) { st.Rand = st.Rand[1:] },
 	} {
-		saved, err := s.State()
-		st := asJSON(t, saved, err)
+		saved := s.State()
+		st := asJSON(t, saved)
 		damage(&st)
 		if _, err := Restore(st, s.Pixels(), nil, nil, 1); err == nil {
 			t.Errorf("%s: no error", name)
@@ -114,14 +111,14 @@ func TestDamagedReservoirIsRefused(t *testing.T) {
 		"twice":        func(s *ReservoirState) { s.Order[1] = s.Order[0] },
 		"random state": func(s *ReservoirState) { s.Rand = nil },
 	} {
-		saved, err := r.State()
-		s := asJSON(t, saved, err)
+		saved := r.State()
+		s := asJSON(t, saved)
 		damage(&s)
 		if _, err := RestoreReservoir(s, pixels, 1); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	good := must.Get(r.State())(t)
+	good := r.State()
 	for name, wrong := range map[string][]float32{"missing": pixels[1:], "too many": append(slices.Clone(pixels), 0)} {
 		if _, err := RestoreReservoir(good, wrong, 1); err == nil {
 			t.Errorf("pixels %s: no error", name)
@@ -133,7 +130,7 @@ func TestDamagedReservoirIsRefused(t *testing.T) {
 func TestPoisonedStateIsRefused(t *testing.T) {
 	s := newStore(t, FixedTotal, 30)
 	add(t, s, candidates(1, 5, 0))
-	saved := must.Get(s.State())(t)
+	saved := s.State()
 	pixels := s.Pixels()
 	pixels[2] = float32(math.NaN())
 	if _, err := Restore(saved, pixels, nil, nil, 1); err == nil {
@@ -141,7 +138,7 @@ func TestPoisonedStateIsRefused(t *testing.T) {
 	}
 	r := NewReservoir(2, 4, 7)
 	r.Offer(0, []float32{1})
-	state := must.Get(r.State())(t)
+	state := r.State()
 	if _, err := RestoreReservoir(state, []float32{float32(math.Inf(1))}, 1); err == nil {
 		t.Errorf("reservoir: %v", err)
 	}

@@ -4,10 +4,12 @@ package memory
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/internal/seed"
+	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
 // Policy says what the budget counts.
@@ -22,9 +24,6 @@ const (
 	FixedTotal Policy = "fixed_total"
 )
 
-// MaxBudget is the largest budget that is accepted: more samples than any machine holds.
-const MaxBudget = 1 << 30
-
 // Config is the budget of a store in samples, per class or in total, as the policy says. Budget 0 keeps
 // nothing.
 type Config struct {
@@ -34,11 +33,8 @@ type Config struct {
 
 // Validate returns an error that names what is wrong with a configuration.
 func (c Config) Validate() error {
-	if c.Policy != PerClass && c.Policy != FixedTotal {
-		return fmt.Errorf("memory: policy %q is neither %q nor %q", c.Policy, PerClass, FixedTotal)
-	}
-	if c.Budget < 0 || c.Budget > MaxBudget {
-		return fmt.Errorf("memory: budget %d is outside 0…%d samples", c.Budget, MaxBudget)
+	if _, err := params.Filled(c); err != nil {
+		return fmt.Errorf("memory: %w", err)
 	}
 	return nil
 }
@@ -79,17 +75,7 @@ type Store struct {
 
 	changes int // how often samples changed, but for their scores
 
-	marked bool
-	before []former // what was changed since the last mark, the latest last
-}
-
-// former is what was stored before a change: one sample, or all of them where samples came or went.
-type former struct {
-	whole bool // all samples, and not the one in a place
-	all   []Item
-	place int
-	item  Item
-	moved bool // more than its score changed
+	marked bool // a mark shares the list of items, which is copied before it changes
 }
 
 // NewStore returns an empty store; runSeed, the seed of the run, is that of its selections and batches.
@@ -196,10 +182,7 @@ func (s *Store) keep(all []Item, choose func(indices []int, n int) []int) {
 
 // replaceAll makes the samples the stored ones.
 func (s *Store) replaceAll(items []Item) {
-	if s.marked {
-		s.before = append(s.before, former{whole: true, all: slices.Clip(s.items)})
-	}
-	s.items = items
+	s.items, s.marked = items, false
 	s.changes++
 	s.order, s.next = nil, 0
 }
@@ -244,7 +227,7 @@ func (s *Store) Put(it Item) bool {
 		return false
 	}
 	it.Pixels = slices.Clone(it.Pixels)
-	s.replaceAll(append(s.items, it))
+	s.replaceAll(append(slices.Clip(s.items), it))
 	return true
 }
 
@@ -254,8 +237,7 @@ func (s *Store) Replace(i int, it Item) bool {
 		return false
 	}
 	it.Pixels = slices.Clone(it.Pixels)
-	s.journal(i, true)
-	s.items[i] = it
+	*s.at(i) = it
 	s.changes++
 	return true
 }
@@ -272,8 +254,7 @@ func (s *Store) Edit(i int, pixels []float32) bool {
 	if !fp.Finite(pixels) || !s.fits(pixels) {
 		return false
 	}
-	it := &s.items[i]
-	s.journal(i, true)
+	it := s.at(i)
 	if it.Origin == nil {
 		it.Origin = it.Pixels
 	}
@@ -299,8 +280,7 @@ func (s *Store) SetLogits(i int, logits []float32) bool {
 	if !fp.Finite(logits) {
 		return false
 	}
-	s.journal(i, true)
-	s.items[i].Logits = slices.Clone(logits)
+	s.at(i).Logits = slices.Clone(logits)
 	s.changes++
 	return true
 }
@@ -310,16 +290,16 @@ func (s *Store) SetScore(i int, score float64) bool {
 	if score-score != 0 {
 		return false
 	}
-	s.journal(i, false)
-	s.items[i].Score = score
+	s.at(i).Score = score
 	return true
 }
 
-// journal notes what sample i is like before it changes.
-func (s *Store) journal(i int, moved bool) {
+// at returns sample i to be changed.
+func (s *Store) at(i int) *Item {
 	if s.marked {
-		s.before = append(s.before, former{place: i, item: s.items[i], moved: moved})
+		s.items, s.marked = slices.Clone(s.items), false
 	}
+	return &s.items[i]
 }
 
 // choose returns at most n of the indices, uniformly at random, in their old order.
@@ -356,36 +336,28 @@ func (s *Store) Draw(n int) []int {
 	return batch
 }
 
-// Mark is how far a store has got with its random draws.
+// Mark is what a store is like at a moment.
 type Mark struct {
-	rand  []byte
-	order []int
-	next  int
+	items   []Item
+	rand    rand.PCG
+	order   []int
+	next    int
+	changes int
 }
 
-// Mark returns the state of the random draws, and from now on notes what is changed. [Store.Rewind] goes back to it, as
-// long as nothing else was marked.
-func (s *Store) Mark() (Mark, error) {
-	rng, err := s.rng.MarshalBinary()
-	s.marked, s.before = true, s.before[:0]
-	return Mark{rng, s.order, s.next}, err
+// Mark returns what [Store.Rewind] goes back to, as long as nothing else was marked.
+func (s *Store) Mark() Mark {
+	s.marked = true
+	return Mark{s.items, s.rng.Mark(), s.order, s.next, s.changes}
 }
 
 // Rewind goes back to a mark: the same samples are stored, as they were, and the same draws are made again.
-func (s *Store) Rewind(m Mark) error {
-	for _, f := range slices.Backward(s.before) {
-		if f.whole || f.moved {
-			s.changes++
-		}
-		if f.whole {
-			s.items = f.all
-		} else {
-			s.items[f.place] = f.item
-		}
+func (s *Store) Rewind(m Mark) {
+	if s.changes != m.changes {
+		s.changes++
 	}
-	s.before = s.before[:0]
-	s.order, s.next = m.order, m.next
-	return s.rng.UnmarshalBinary(m.rand)
+	s.items, s.order, s.next = m.items, m.order, m.next
+	s.rng.Return(m.rand)
 }
 
 // SetBudget changes the budget. If it becomes smaller, the store is thinned out at once, since a method that fills the

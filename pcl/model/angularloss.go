@@ -4,6 +4,15 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
+// Scores says how the scores of the classes come from the features and the classifier's weights. The zero value stands
+// for logits: weights times features, and bias. With Cosine, it is Sharpness times the cosine of the angle between the
+// features and an output's weights; with Frobenius, the weights are divided by the norm of the whole matrix.
+type Scores struct {
+	Cosine    bool    `json:"cosine,omitempty"`
+	Frobenius bool    `json:"frobenius,omitempty"`
+	Sharpness float64 `json:"sharpness,omitempty"`
+}
+
 // Cosines returns the cosine of the angle between each sample's features [B,F] and each output's weights, which are
 // the columns of [F,C]. They are the scores [B,C] of an angular classifier (docs/method.md §5.5). If frobenius is
 // true, the weights are divided by the norm of the whole matrix instead of the norm of their column.

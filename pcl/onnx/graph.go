@@ -141,7 +141,7 @@ func (g *graph) cosines(features model.Value, width int) model.Value {
 	for i, w := range weights {
 		squares[i%outputs] += float64(w) * float64(w)
 	}
-	if g.network.Cosine.Frobenius {
+	if g.network.Scores.Frobenius {
 		total := 0.0
 		for _, s := range squares {
 			total += s
@@ -152,7 +152,7 @@ func (g *graph) cosines(features model.Value, width int) model.Value {
 	}
 	scaled := make([]float32, len(weights))
 	for i, w := range weights {
-		scaled[i] = float32(g.network.Cosine.Sharpness * float64(w) / math.Sqrt(squares[i%outputs]+1e-24))
+		scaled[i] = float32(g.network.Scores.Sharpness * float64(w) / math.Sqrt(squares[i%outputs]+1e-24))
 	}
 	directions := g.constant("classifier directions", []int{width, outputs}, scaled)
 	return g.node("MatMul", []model.Value{g.unit(features), directions})

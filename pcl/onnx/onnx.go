@@ -20,19 +20,11 @@ type Network struct {
 	Model      model.Model // one that is a model.Buildable
 	Parameters []float32   // in the order of Layout.Params
 	Statistics []float32   // in the order of Layout.Stats
-	// Cosine, if set, replaces the logits by cosines between the features and the classifier's weights.
-	Cosine *Cosine
+	Scores     model.Scores
 	// Means, if set, has an entry for each output: the mean of the features of its class, of length 1, or nil. They give
 	// the file the output "scores".
 	Means    [][]float32
 	Metadata map[string]string
-}
-
-// Cosine scales the cosines. With Frobenius, the weights are divided by the norm of the whole matrix, not by that of each
-// output's.
-type Cosine struct {
-	Sharpness float64
-	Frobenius bool
 }
 
 // Names of a file's input and outputs. Each has a row for each sample, of which there may be any number.
@@ -63,7 +55,7 @@ func (n Network) Write(w io.Writer) error {
 		return fmt.Errorf("onnx: %w", err)
 	}
 	width := l.Params[l.Classifier()].Dims[0]
-	if n.Cosine != nil {
+	if n.Scores.Cosine {
 		logits = g.cosines(features, width)
 	}
 	outputs := [][]byte{g.output(logits, Logits, n.Model.Outputs()), g.output(features, Features, width)}

@@ -33,8 +33,6 @@ type Lab interface {
 	// Running lists the tasks that are in training, Finished those that have ended, both in order of arrival.
 	Running() []int
 	Finished() []int
-	// Competing lists the classes among which a prediction for a sample of the task chooses.
-	Competing(task int) []int
 	// Output returns the output that belongs to a class of a task.
 	Output(task, class int) (int, error)
 	// Image returns the height, width and number of channels of a sample. The channels of a pixel lie together.
@@ -53,8 +51,6 @@ type Lab interface {
 	Gradient(at Point, samples []memory.Item) ([]float32, error)
 	// PixelGradients returns ∂ℓ/∂x for each sample.
 	PixelGradients(at Point, samples []memory.Item) ([][]float32, error)
-	// Predict returns for each sample the competing class with the largest logit, or −1 if no logit is a number.
-	Predict(at Point, samples []memory.Item) (classes []int, err error)
 }
 
 // ReplayLab is the [Lab] of a method that chooses what a step replays. The gradients of the tasks are known by then;

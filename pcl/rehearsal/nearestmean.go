@@ -66,43 +66,6 @@ func (m *nearestMean) Prepare(lab PredictLab) error {
 	return nil
 }
 
-// Predict returns the class with the nearest mean, and the class with the largest logit where the means do not decide.
-// Each sample is put through the network once, for the one or for the other.
-func (m *nearestMean) Predict(lab PredictLab, samples []memory.Item) ([]int, error) {
-	competing, decided := map[int][]int{}, map[int]bool{} // by task
-	var byMean, byLogit []int                             // indices of samples
-	for i, it := range samples {
-		if competing[it.Task] == nil {
-			competing[it.Task] = lab.Competing(it.Task)
-			decided[it.Task] = m.decides(competing[it.Task])
-		}
-		if decided[it.Task] {
-			byMean = append(byMean, i)
-		} else {
-			byLogit = append(byLogit, i)
-		}
-	}
-	classes := make([]int, len(samples))
-	features, err := unitFeatures(lab, pick(samples, byMean))
-	if err != nil {
-		return nil, err
-	}
-	for k, i := range byMean {
-		classes[i] = m.nearest(features[k], competing[samples[i].Task])
-	}
-	if byLogit == nil {
-		return classes, nil
-	}
-	guessed, err := lab.Predict(Now, pick(samples, byLogit))
-	if err != nil {
-		return nil, err
-	}
-	for k, i := range byLogit {
-		classes[i] = guessed[k]
-	}
-	return classes, nil
-}
-
 // decides says whether the means choose among these classes: one of them must have a mean, which none has before the first
 // samples came.
 func (m *nearestMean) decides(classes []int) bool {
@@ -110,14 +73,6 @@ func (m *nearestMean) decides(classes []int) bool {
 }
 
 func (m *nearestMean) known(class int) bool { return m.means[class] != nil }
-
-func pick(samples []memory.Item, which []int) []memory.Item {
-	picked := make([]memory.Item, len(which))
-	for k, i := range which {
-		picked[k] = samples[i]
-	}
-	return picked
-}
 
 // Snapshot copies the rule. Prepare makes new means and leaves the copy's alone.
 func (m *nearestMean) Snapshot() (Point, Rule) {
@@ -155,21 +110,6 @@ func (m *nearestMean) oneTask(classes []int) bool {
 		}
 	}
 	return !met || len(all) > 0
-}
-
-// nearest returns the competing class with the nearest mean; at least one of them must have a mean.
-func (m *nearestMean) nearest(feature []float64, competing []int) (class int) {
-	least, found := math.Inf(1), false
-	for _, c := range competing {
-		mean, known := m.means[c]
-		if !known {
-			continue
-		}
-		if d := squaredDistance(feature, mean); !found || d < least {
-			class, found, least = c, true, d
-		}
-	}
-	return class
 }
 
 // unitFeatures are the samples' features, of length 1.

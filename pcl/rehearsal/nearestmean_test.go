@@ -2,7 +2,6 @@ package rehearsal
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/internal/must"
@@ -65,43 +64,6 @@ func TestNeverWithinTasks(t *testing.T) {
 		if got := m.Compare([]float32{1, 0}, []int{0, 1}, make([]float64, 2)); got == oneTask {
 			t.Errorf("one task's classes compete: %t; compared by means: %t", oneTask, got)
 		}
-	}
-}
-
-// once counts the samples that are put through the network for features and for logits.
-type once struct {
-	*smallLab
-	features, logits int
-}
-
-func (o *once) Features(at Point, samples []memory.Item) ([][]float32, error) {
-	o.features += len(samples)
-	return o.smallLab.Features(at, samples)
-}
-
-func (o *once) Predict(_ Point, samples []memory.Item) ([]int, error) {
-	o.logits += len(samples)
-	return make([]int, len(samples)), nil
-}
-
-func (o *once) Competing(task int) []int { return map[int][]int{1: {0, 1}, 2: {0, 2}, 3: {5}}[task] }
-
-// TestPredictOnce: each sample goes through the network once, for its features where the means decide and for its logits elsewhere.
-func TestPredictOnce(t *testing.T) {
-	m := &nearestMean{between: true, means: map[int][]float64{}, tasks: map[int][]int{0: {1}, 1: {1}, 2: {2}}}
-	for class, angle := range []float64{0, 1, math.Pi / 2} {
-		m.means[class] = []float64{math.Cos(angle), math.Sin(angle)}
-	}
-	l := &once{smallLab: newSmallLab(t, 4, 2, memory.Config{Policy: memory.PerClass, Budget: 6})}
-	got, err := m.Predict(l, []memory.Item{
-		{Task: 2, Pixels: []float32{0, 3}}, {Task: 1, Pixels: []float32{0, 3}}, {Task: 3, Pixels: []float32{1, 0}}, {Task: 2, Pixels: []float32{3, 0}},
-	})
-	must.Do(t, err)
-	if want := []int{2, 0, 0, 0}; !slices.Equal(got, want) {
-		t.Errorf("predicted %v, want %v", got, want)
-	}
-	if l.features != 2 || l.logits != 2 {
-		t.Errorf("features of %d samples and logits of %d, want 2 and 2", l.features, l.logits)
 	}
 }
 

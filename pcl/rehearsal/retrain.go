@@ -6,7 +6,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/limits"
 	"github.com/parallelcl/parallelcl/internal/seed"
-	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
 // Retrain is the part "gdumb": a new network is trained on the memory alone whenever a prediction is asked for
@@ -85,8 +84,3 @@ func (g Retrain) rate(pass int) float64 {
 
 // Snapshot predicts with the new network.
 func (Retrain) Snapshot() (Point, Rule) { return Apart, nil }
-
-// Predict asks the new network.
-func (Retrain) Predict(lab PredictLab, samples []memory.Item) ([]int, error) {
-	return lab.Predict(Apart, samples)
-}

@@ -52,10 +52,8 @@ type Storer interface {
 type Predictor interface {
 	// Prepare is called before the first prediction after a step.
 	Prepare(lab PredictLab) error
-	// Predict returns a class for each sample, one of [Lab.Competing] for the sample's task.
-	Predict(lab PredictLab, samples []memory.Item) (classes []int, err error)
-	// Snapshot is called after Prepare, for predictions beside training. It returns the parameters to predict with, [Now] or
-	// [Apart], and the rule as it is now. Without a rule, the class with the largest logit is predicted.
+	// Snapshot is called after Prepare. It returns the parameters to predict with, [Now] or [Apart], and the rule as it is
+	// now. Without a rule, the class with the largest logit is predicted.
 	Snapshot() (at Point, rule Rule)
 }
 

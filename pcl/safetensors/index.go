@@ -10,7 +10,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 	"github.com/parallelcl/parallelcl/internal/npz"
@@ -38,43 +37,23 @@ type Entry struct {
 	begin, end int64
 }
 
-// Open reads the header of a file of the given length, whose values are then read a tensor at a time. The values must cover the whole rest of the file, without gaps, and
-// no two tensors may share some, so that a file has one meaning only.
+// Open reads the header of a file of the given length, whose values are then read a tensor at a time. The values must cover the
+// whole rest of the file, without gaps, and no two tensors may share some, so that a file has one meaning only.
 func Open(r io.ReaderAt, length int64) (*Index, error) {
-	head := make([]byte, 8)
-	if length < 8 {
-		return nil, fmt.Errorf("%d bytes", length)
-	}
-	if _, err := r.ReadAt(head, 0); err != nil {
+	var head [8]byte
+	if _, err := r.ReadAt(head[:], 0); err != nil {
 		return nil, err
 	}
-	n := binary.LittleEndian.Uint64(head)
-	switch {
-	case n > maxHeader:
-		return nil, fmt.Errorf("a header of %d bytes; at most %d are read", n, maxHeader)
-	case int64(n) > length-8:
-		return nil, fmt.Errorf("a header of %d bytes, of which %d are there", n, length-8)
+	n := binary.LittleEndian.Uint64(head[:])
+	if n > maxHeader || int64(n) > length-8 {
+		return nil, fmt.Errorf("a header of %d bytes in a file of %d; at most %d are read", n, length, maxHeader)
 	}
-	text := make([]byte, n)
-	if _, err := r.ReadAt(text, 8); err != nil {
+	text, from := make([]byte, n), 8+int64(n)
+	if _, err := r.ReadAt(text, 8); err != nil && n > 0 {
 		return nil, err
 	}
-	switch {
-	case n == 0 || text[0] != '{':
-		return nil, errors.New("its header does not begin with {")
-	case !utf8.Valid(text):
-		return nil, errors.New("its header is not valid UTF-8")
-	}
-	from := 8 + int64(n)
 	x := &Index{values: io.NewSectionReader(r, from, length-from)}
-	if err := x.readHeader(text); err != nil {
-		return nil, fmt.Errorf("header: %w", err)
-	}
-	return x, x.order(length - from)
-}
-
-func (x *Index) readHeader(text []byte) error {
-	return jsonin.Object(text, func(key string, value json.RawMessage) error {
+	err := jsonin.Object(text, func(key string, value json.RawMessage) error {
 		if key == metadataKey {
 			return jsonin.Unmarshal(value, &x.Metadata)
 		}
@@ -85,6 +64,10 @@ func (x *Index) readHeader(text []byte) error {
 		x.Entries = append(x.Entries, t)
 		return nil
 	})
+	if err != nil {
+		return nil, fmt.Errorf("header: %w", err)
+	}
+	return x, x.order(length - from)
 }
 
 // described is what the header says of a tensor.
@@ -104,15 +87,13 @@ func readEntry(name string, value json.RawMessage) (t Entry, err error) {
 		return t, errors.New("want dtype, shape and two data_offsets")
 	}
 	t = Entry{name, in.Type, in.Shape, in.Offsets[0], in.Offsets[1]}
-	if t.begin < 0 || t.end < t.begin {
-		return t, fmt.Errorf("it has the bytes %d to %d", t.begin, t.end)
-	}
 	n, err := size(t.Shape)
 	if err != nil {
 		return t, err
 	}
-	if k, err := npz.KindOf(kinds[t.Type]); err == nil && int64(n)*int64(k.Size) != t.Bytes() {
-		return t, fmt.Errorf("one of type %s and shape %v has %d bytes; want %d", t.Type, t.Shape, t.Bytes(), n*k.Size)
+	k, unknown := npz.KindOf(kinds[t.Type])
+	if t.begin < 0 || t.end < t.begin || unknown == nil && int64(n)*int64(k.Size) != t.Bytes() {
+		return t, fmt.Errorf("one of type %s and shape %v has the bytes %d to %d", t.Type, t.Shape, t.begin, t.end)
 	}
 	return t, nil
 }
@@ -121,11 +102,8 @@ func readEntry(name string, value json.RawMessage) (t Entry, err error) {
 func size(shape []int) (int, error) {
 	n := 1
 	for _, d := range shape {
-		if d < 0 {
-			return 0, fmt.Errorf("a dimension of %d", d)
-		}
-		if d > 0 && n > math.MaxInt/8/d { // of eight bytes each
-			return 0, errors.New("more values than fit in memory")
+		if d < 0 || d > 0 && n > math.MaxInt/8/d { // of eight bytes each
+			return 0, fmt.Errorf("the shape %v has a negative number, or takes more values than fit in memory", shape)
 		}
 		n *= d
 	}
@@ -143,13 +121,10 @@ func (x *Index) order(bytes int64) error {
 		if t.begin != at {
 			return fmt.Errorf("tensor %q begins at byte %d of the values, where %d are taken: tensors overlap, or leave a gap", t.Name, t.begin, at)
 		}
-		if t.end > bytes {
-			return fmt.Errorf("tensor %q ends at byte %d of the values, of which %d are there: the file was cut off", t.Name, t.end, bytes)
-		}
 		at = t.end
 	}
 	if at != bytes {
-		return fmt.Errorf("%d bytes follow the values", bytes-at)
+		return fmt.Errorf("the tensors have %d bytes of values, the file %d: it was cut off, or something follows", at, bytes)
 	}
 	return nil
 }
@@ -172,10 +147,8 @@ func (x *Index) Read(t Entry) (any, error) {
 		return nil, fmt.Errorf("tensor %s has the type %s: want a float or whole number type", t.Name, t.Type)
 	}
 	data := make([]byte, t.Bytes())
-	if len(data) > 0 {
-		if _, err := x.values.ReadAt(data, t.begin); err != nil {
-			return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
-		}
+	if _, err := x.values.ReadAt(data, t.begin); err != nil && len(data) > 0 {
+		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
 	}
 	values, err := k.Decode(data)
 	if err != nil {

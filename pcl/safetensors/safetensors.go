@@ -1,6 +1,6 @@
 // Package safetensors writes and reads safetensors files, which hold named tensors and texts about them. They are the
 // usual way to exchange the weights of networks between programs: Python's package safetensors reads and writes them.
-// Begin with [File.Save] and [Load], or with [Open] for a file of any types whose tensors are read one by one. Tensors are
+// Begin with [File.Write] and [Load], or with [Open] for a file of any types whose tensors are read one by one. Tensors are
 // written as float32; float16 and bfloat16 are read too, without rounding.
 //
 // A file has the length of a header as eight bytes, the header as JSON, which says of each tensor its type, shape and place,
@@ -8,9 +8,10 @@
 package safetensors
 
 import (
-	"bytes"
-	"errors"
+	"encoding/binary"
+	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 
@@ -30,61 +31,85 @@ type File struct {
 	Metadata map[string]string // texts; nil if there are none
 }
 
-// ErrInvalid marks the errors for data that are not a safetensors file, or not one that this package reads.
-var ErrInvalid = errors.New("not a safetensors file that can be read")
-
-// Tensor returns the tensor of that name, or nil.
-func (f *File) Tensor(name string) *Tensor {
-	i := slices.IndexFunc(f.Tensors, func(t Tensor) bool { return t.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &f.Tensors[i]
-}
-
-// Save writes the file under a temporary name and then renames it to path.
-func (f *File) Save(path string) error { return atomicfile.Write(path, f.Write) }
-
-// Load reads the file at path.
+// Load reads the file at path. The values themselves may be anything, NaN too.
 func Load(path string) (*File, error) {
-	data, err := os.ReadFile(path)
+	in, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	f, err := Decode(data)
+	defer in.Close()
+	info, err := in.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
+	}
+	f, err := read(in, info.Size())
+	if err != nil {
+		return nil, fmt.Errorf("%s: not a safetensors file that can be read: %w", path, err)
 	}
 	return f, nil
 }
 
-// Decode reads a file from memory. Its values must cover the whole rest of the file, without gaps, and no two tensors
-// may share some, so that a file has one meaning only. The values themselves may be anything, NaN too.
-func Decode(data []byte) (*File, error) {
-	f, err := decode(data)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
-	}
-	return f, nil
-}
-
-func decode(data []byte) (*File, error) {
-	index, err := Open(bytes.NewReader(data), int64(len(data)))
+func read(r io.ReaderAt, length int64) (*File, error) {
+	index, err := Open(r, length)
 	if err != nil {
 		return nil, err
 	}
 	f := &File{Metadata: index.Metadata}
 	for _, t := range index.Entries {
-		switch t.Type {
-		case "F32", "F16", "BF16": // all of them have their values as float32
-		default:
-			return nil, fmt.Errorf("tensor %q is of type %s; only F32, F16 and BF16 are read: convert it, in PyTorch with .float(), in NumPy with .astype(\"float32\")", t.Name, t.Type)
-		}
 		values, err := index.Read(t)
 		if err != nil {
 			return nil, err
 		}
-		f.Tensors = append(f.Tensors, Tensor{Name: t.Name, Dims: t.Shape, Values: values.([]float32)})
+		floats, ok := values.([]float32) // F16 and BF16 have their values as float32, too
+		if !ok {
+			return nil, fmt.Errorf("tensor %q is of type %s; only F32, F16 and BF16 are read: convert it, in PyTorch with .float(), in NumPy with .astype(\"float32\")", t.Name, t.Type)
+		}
+		f.Tensors = append(f.Tensors, Tensor{Name: t.Name, Dims: t.Shape, Values: floats})
 	}
 	return f, nil
+}
+
+// Save writes the file under a temporary name and then renames it to path.
+func (f *File) Save(path string) error { return atomicfile.Write(path, f.Write) }
+
+// Write writes the file.
+func (f *File) Write(w io.Writer) error {
+	head, err := f.header()
+	if err != nil {
+		return fmt.Errorf("safetensors: %w", err)
+	}
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	for _, t := range f.Tensors {
+		for values := range slices.Chunk(t.Values, 1<<14) { // which take little memory
+			if err := binary.Write(w, binary.LittleEndian, values); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// header returns the beginning of the file, up to the values, which begin at a multiple of eight bytes.
+func (f *File) header() ([]byte, error) {
+	entries := map[string]any{metadataKey: f.Metadata}
+	at := int64(0)
+	for _, t := range f.Tensors {
+		n, err := size(t.Dims)
+		if _, taken := entries[t.Name]; err != nil || n != len(t.Values) || t.Name == "" || taken {
+			return nil, fmt.Errorf("a tensor %q of shape %v with %d values: want a name of its own, and as many values as the shape takes", t.Name, t.Dims, len(t.Values))
+		}
+		end := at + 4*int64(n)
+		entries[t.Name] = described{"F32", append([]int{}, t.Dims...), []int64{at, end}}
+		at = end
+	}
+	if f.Metadata == nil {
+		delete(entries, metadataKey)
+	}
+	text, err := json.Marshal(entries)
+	for len(text)%8 != 0 {
+		text = append(text, ' ')
+	}
+	return append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...), err
 }

@@ -6,6 +6,7 @@ package scenario
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -91,6 +92,9 @@ type Options struct {
 // Over several epochs both durations and starts are multiplied, so that the streams overlap as
 // they do in one pass (docs/protocol.md §1.5).
 func Generate(o Options, perClass []int) (*Scenario, error) {
+	if err := o.Increment.Validate(); err != nil {
+		return nil, fmt.Errorf("scenario: %w", err)
+	}
 	if o.Batch < 1 || o.Epochs < 1 {
 		return nil, fmt.Errorf("scenario: batch %d and epochs %d must be positive", o.Batch, o.Epochs)
 	}
@@ -125,7 +129,7 @@ func Generate(o Options, perClass []int) (*Scenario, error) {
 	for t := range s.Tasks {
 		s.Tasks[t].Start = starts[t] * o.Epochs
 	}
-	return s, s.Complete()
+	return s, nil
 }
 
 // labelSets returns the classes of each task and, if tasks share classes, which part of them.
@@ -236,135 +240,90 @@ func (s *Scenario) Fill(o Options, perClass []int) (*Scenario, error) {
 	}
 	full.Tasks = slices.Clone(s.Tasks)
 	for i := range full.Tasks {
-		t := &full.Tasks[i]
-		if err := t.lookUp(o.ClassNames); err != nil {
+		if err := full.Tasks[i].fill(o, perClass); err != nil {
 			return nil, fmt.Errorf("scenario: task %d: %w", i+1, err)
 		}
-		for _, class := range t.Classes {
-			if class < 0 || class >= len(perClass) {
-				return nil, fmt.Errorf("scenario: task %d has class %d, the data set %d classes, counted from 0", i+1, class, len(perClass))
-			}
-		}
-		train := t.samples(perClass)
-		if t.Train != 0 && t.Train != train {
-			return nil, fmt.Errorf("scenario: task %d has %d training images, here are %d: the data set is not the one it was made for", i+1, t.Train, train)
-		}
-		t.Train = train
-		if t.Steps == 0 {
-			t.Steps = (train + full.Batch - 1) / full.Batch * full.Epochs
-		}
 	}
-	return &full, full.Complete()
+	return &full, nil
 }
 
-// lookUp replaces the names of classes by their ids.
-func (t *Task) lookUp(known []string) error {
-	if t.Names == nil {
-		return nil
+// fill looks up the classes of a task, and adds its numbers of samples and steps.
+func (t *Task) fill(o Options, perClass []int) error {
+	if t.Names != nil {
+		t.Classes = make([]int, len(t.Names))
 	}
-	t.Classes = make([]int, len(t.Names))
 	for i, name := range t.Names {
-		if t.Classes[i] = slices.Index(known, name); t.Classes[i] < 0 {
-			return fmt.Errorf("the data set has no class %q; it has %.200q", name, known)
+		if t.Classes[i] = slices.Index(o.ClassNames, name); t.Classes[i] < 0 {
+			return fmt.Errorf("the data set has no class %q; it has %.200q", name, o.ClassNames)
 		}
 	}
 	t.Names = nil
-	return nil
-}
-
-// Validate returns an error that names what is wrong with a scenario. What it leaves out is not wrong.
-func (s *Scenario) Validate() error { return s.validate(true) }
-
-// Complete is like Validate, but returns an error also if something is left out that a run needs. The names of the data set and
-// of the kind are not.
-func (s *Scenario) Complete() error { return s.validate(false) }
-
-// validate checks a scenario, which may leave something out if it is open.
-func (s *Scenario) validate(open bool) error {
+	if last := slices.Max(t.Classes); last >= len(perClass) {
+		return fmt.Errorf("it has class %d, the data set %d classes, counted from 0", last, len(perClass))
+	}
+	train := t.samples(perClass)
+	steps := (train + o.Batch - 1) / o.Batch * o.Epochs
 	switch {
-	case s.Schema == 0:
-		return fmt.Errorf("scenario: schema is missing; write \"schema\": %d", Schema)
-	case s.Schema != Schema:
-		return fmt.Errorf("scenario: schema %d; this program reads schema %d", s.Schema, Schema)
-	case s.Increment.Validate() != nil && !(open && s.Increment == ""):
-		return fmt.Errorf("scenario: %w", s.Increment.Validate())
-	case s.Batch < 0 || s.Epochs < 0 || !open && (s.Batch < 1 || s.Epochs < 1) || s.Batch > limit || s.Epochs > limit:
-		return fmt.Errorf("scenario: batch %d and epochs %d must be positive, and at most %d", s.Batch, s.Epochs, limit)
-	case len(s.Tasks) == 0:
-		return fmt.Errorf("scenario: no tasks")
+	case train == 0:
+		return errors.New("it has no training samples")
+	case t.Train != 0 && t.Train != train:
+		return fmt.Errorf("it has %d training images, here are %d: the data set is not the one it was made for", t.Train, train)
+	case t.Steps != 0 && t.Steps != steps:
+		return fmt.Errorf("it has %d steps; %d samples in batches of %d for %d epochs are %d", t.Steps, train, o.Batch, o.Epochs, steps)
 	}
-	for i, t := range s.Tasks {
-		if err := t.validate(i, s, open); err != nil {
-			return err
-		}
-	}
+	t.Train, t.Steps = train, steps
 	return nil
 }
 
 // limit bounds every count, so that sums and products of them do not overflow.
 const limit = 1 << 31
 
-func (t Task) validate(i int, s *Scenario, open bool) error {
-	if t.Train > limit || t.Steps > limit || t.Start > limit {
-		return fmt.Errorf("scenario: task %d has %d samples and %d steps from step %d; %d is the most", i+1, t.Train, t.Steps, t.Start, limit)
-	}
-	steps := t.Steps
-	if s.Batch > 0 && s.Epochs > 0 && !(open && t.Steps == 0) {
-		steps = (t.Train + s.Batch - 1) / s.Batch * s.Epochs
-	}
+func outside(counts ...int) bool { return slices.Min(counts) < 0 || slices.Max(counts) > limit }
+
+// Validate returns an error that names what is wrong with a scenario. What it leaves out is not wrong.
+func (s *Scenario) Validate() error {
 	switch {
-	case t.Names != nil && len(t.Classes) > 0:
-		return fmt.Errorf("scenario: task %d has classes and names: want one of them", i+1)
-	case t.Names != nil && !open:
-		return fmt.Errorf("scenario: task %d has names of classes, which a data set has to look up (Fill)", i+1)
-	case len(t.Names) > 0:
-		return t.validateNamed(i, s)
-	case len(t.Classes) == 0:
-		return fmt.Errorf("scenario: task %d has no classes", i+1)
-	case slices.Min(t.Classes) < 0:
-		return fmt.Errorf("scenario: task %d has class %d", i+1, slices.Min(t.Classes))
-	case twice(t.Classes) >= 0:
-		return fmt.Errorf("scenario: task %d lists class %d twice", i+1, twice(t.Classes))
-	case t.Parts != nil && len(t.Parts) != len(t.Classes):
-		return fmt.Errorf("scenario: task %d has %d classes and parts of %d", i+1, len(t.Classes), len(t.Parts))
-	case slices.ContainsFunc(t.Parts, Part.bad):
-		return fmt.Errorf("scenario: task %d has a part of a class that is not one of several, counted from 0", i+1)
-	case open && t.Train == 0 && t.Steps != 0, open && t.Steps != 0 && (s.Batch == 0 || s.Epochs == 0):
-		return fmt.Errorf("scenario: task %d says its steps, which follow from its training samples, the batch and the epochs: leave them out, or say all of these", i+1)
-	case t.Train < 0 || t.Train == 0 && !open:
-		return fmt.Errorf("scenario: task %d has no training samples", i+1)
-	case t.Steps != steps:
-		return fmt.Errorf("scenario: task %d has %d steps; %d samples in batches of %d for %d epochs are %d", i+1, t.Steps, t.Train, s.Batch, s.Epochs, steps)
-	case t.Start < 0 && i == 0:
-		return fmt.Errorf("scenario: task 1 starts at step %d; the first step is 0", t.Start)
-	case i > 0 && t.Start < s.Tasks[i-1].Start:
-		return fmt.Errorf("scenario: task %d starts before task %d; tasks are ordered by arrival", i+1, i)
+	case s.Schema != Schema:
+		return fmt.Errorf("scenario: schema %d; this program reads \"schema\": %d", s.Schema, Schema)
+	case s.Increment != "" && s.Increment.Validate() != nil:
+		return fmt.Errorf("scenario: %w", s.Increment.Validate())
+	case outside(s.Batch, s.Epochs):
+		return fmt.Errorf("scenario: batch %d and epochs %d; want up to %d", s.Batch, s.Epochs, limit)
+	case len(s.Tasks) == 0:
+		return errors.New("scenario: no tasks")
+	}
+	for i, t := range s.Tasks {
+		if err := t.validate(); err != nil {
+			return fmt.Errorf("scenario: task %d: %w", i+1, err)
+		}
+		if i > 0 && t.Start < s.Tasks[i-1].Start {
+			return fmt.Errorf("scenario: task %d starts before task %d; tasks are ordered by arrival", i+1, i)
+		}
 	}
 	return nil
 }
 
-// validateNamed checks a task whose classes have yet to be looked up: as a task of as many classes.
-func (t Task) validateNamed(i int, s *Scenario) error {
-	for k, name := range t.Names {
-		if slices.Contains(t.Names[:k], name) {
-			return fmt.Errorf("scenario: task %d lists class %q twice", i+1, name)
-		}
-		t.Classes = append(t.Classes, k)
+func (t Task) validate() error {
+	switch {
+	case (len(t.Classes) == 0) == (len(t.Names) == 0):
+		return errors.New("want its classes or their names, one of the two")
+	case slices.Min(append([]int{0}, t.Classes...)) < 0:
+		return fmt.Errorf("it has class %d", slices.Min(t.Classes))
+	case twice(t.Classes) || twice(t.Names):
+		return fmt.Errorf("it lists a class twice: %v%.200q", t.Classes, t.Names)
+	case t.Parts != nil && len(t.Parts) != len(t.Classes)+len(t.Names):
+		return fmt.Errorf("it has %d classes and parts of %d", len(t.Classes)+len(t.Names), len(t.Parts))
+	case slices.ContainsFunc(t.Parts, Part.bad):
+		return errors.New("it has a part of a class that is not one of several, counted from 0")
+	case outside(t.Train, t.Steps, t.Start):
+		return fmt.Errorf("it has %d samples and %d steps from step %d; want up to %d, counted from 0", t.Train, t.Steps, t.Start, limit)
 	}
-	t.Names = nil
-	return t.validate(i, s, true)
+	return nil
 }
 
-// twice returns a class that is listed twice, or −1.
-func twice(classes []int) int {
-	seen := map[int]bool{}
-	for _, c := range classes {
-		if seen[c] {
-			return c
-		}
-		seen[c] = true
-	}
-	return -1
+// twice says whether a list has an entry twice.
+func twice[T cmp.Ordered](list []T) bool {
+	return len(slices.Compact(slices.Sorted(slices.Values(list)))) < len(list)
 }
 
 // Save writes the scenario to a JSON file.

@@ -153,10 +153,10 @@ func TestValidate(t *testing.T) {
 	o.Kind = Serial
 	for i, damage := range []func(s *Scenario){
 		func(s *Scenario) { s.Schema = 2 }, func(s *Scenario) { s.Increment = "domain" }, func(s *Scenario) { s.Batch = -1 },
-		func(s *Scenario) { s.Epochs = -1 }, func(s *Scenario) { s.Batch = 0 }, func(s *Scenario) { s.Batch = 1 << 62 },
+		func(s *Scenario) { s.Epochs = -1 }, func(s *Scenario) { s.Batch = 1 << 62 },
 		func(s *Scenario) { s.Tasks = nil }, func(s *Scenario) { s.Tasks[1].Classes = nil }, func(s *Scenario) { s.Tasks[1].Classes[0] = -1 },
-		func(s *Scenario) { s.Tasks[1].Classes = []int{7, 7} }, func(s *Scenario) { s.Tasks[0].Train = 0 },
-		func(s *Scenario) { s.Tasks[0].Train = -1 }, func(s *Scenario) { s.Tasks[0].Train = 1 << 62 }, func(s *Scenario) { s.Tasks[0].Steps = 9 },
+		func(s *Scenario) { s.Tasks[1].Classes = []int{7, 7} },
+		func(s *Scenario) { s.Tasks[0].Train = -1 }, func(s *Scenario) { s.Tasks[0].Train = 1 << 62 },
 		func(s *Scenario) { s.Tasks[0].Start = -1 }, func(s *Scenario) { s.Tasks[1].Start = -1 }, func(s *Scenario) { s.Tasks[1].Start = 1 << 62 },
 		func(s *Scenario) { s.Tasks[1].Names = []string{"a"} },
 		func(s *Scenario) { s.Tasks[1] = Task{Names: []string{"a", "a"}, Start: s.Tasks[1].Start} },
@@ -173,6 +173,24 @@ func TestValidate(t *testing.T) {
 		if _, err := s.Fill(o, perClass()); err == nil {
 			t.Errorf("filled after damage %d: no error", i)
 		}
+	}
+}
+
+// TestFillRefuses: what a scenario says must be what the data set and the options make of it.
+func TestFillRefuses(t *testing.T) {
+	o := emnist(0, 0)
+	for i, damage := range []func(s *Scenario){
+		func(s *Scenario) { s.Batch = 1 }, func(s *Scenario) { s.Dataset = "digits" }, func(s *Scenario) { s.Tasks[0].Steps = 9 },
+		func(s *Scenario) { s.Tasks[0].Train = 1 }, func(s *Scenario) { s.Tasks[0].Classes[0] = 62 },
+	} {
+		s := generate(t, o, perClass())
+		damage(s)
+		if _, err := s.Fill(o, perClass()); err == nil {
+			t.Errorf("damage %d: no error", i)
+		}
+	}
+	if _, err := generate(t, o, perClass()).Fill(o, make([]int, 62)); err == nil {
+		t.Error("classes without samples: no error")
 	}
 }
 

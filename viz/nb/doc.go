@@ -1,7 +1,7 @@
 // Package nb shows figures, tables, progress and pictures in a notebook of the kernel
 // "ParallelCL (Go)" (pcl notebook) or of any GoNB.
 //
-//	nb.Show(viz.Timeline(viz.Light, run))
+//	nb.Show(viz.Timeline(run))
 //
 // [Train] trains a learner in the background, while later cells go on with it; [Buttons] has the reader of the notebook do so.
 //

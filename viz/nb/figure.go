@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html"
 	"strings"
@@ -16,16 +15,6 @@ import (
 
 // How a figure stands in a notebook: as a picture, and as the drawing from which exported pages make one that answers to a
 // pointer and to the page's colours. Nothing is encoded outside of a notebook.
-
-// Drawing draws a figure in the colours of a theme.
-type Drawing = func(*viz.Theme) (*viz.Figure, error)
-
-func drawn(f *viz.Figure, err error) (*viz.Figure, error) {
-	if err == nil && f == nil {
-		err = errors.New("nb: no figure to show")
-	}
-	return f, err
-}
 
 // showFigures shows figures below each other or, if they have labels, one of them by a slider, which begins with the one
 // of a number. That one is the picture where neither SVG nor a page is shown.

@@ -136,21 +136,29 @@ type Live struct {
 	mu    sync.Mutex
 	id    string
 	shown time.Time
-	last  []Drawing
+	last  []*viz.Figure
 }
 
 // NewLive returns live figures. Nothing is visible before the first [Live.Show].
 func NewLive() *Live { return &Live{id: gonbui.UniqueId()} }
 
-// Show replaces the previous figures; several stand one below the other:
+// Show replaces the previous figure. It takes the results of a function, including the error:
 //
-//	live.Show(func(t *viz.Theme) (*viz.Figure, error) { return viz.Accuracy(t, runs...) })
+//	live.Show(viz.Accuracy(runs...))
 //
-// They are drawn at most four times a second, the newest each time: draws may be called later, or never.
-func (l *Live) Show(draws ...Drawing) error {
+// Figures are shown at most four times a second, the newest each time, and the last by [Live.Close].
+func (l *Live) Show(f *viz.Figure, err error) error {
+	if err != nil {
+		return report(err)
+	}
+	return l.put(f)
+}
+
+// put replaces the previous figures; several stand one below the other.
+func (l *Live) put(figures ...*viz.Figure) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.last = draws
+	l.last = figures
 	if time.Since(l.shown) < liveEvery {
 		return nil
 	}
@@ -169,13 +177,5 @@ func (l *Live) flush() error {
 		return nil
 	}
 	defer func() { l.shown = time.Now() }() // from the end: drawing must not take all the time
-	var figures []*viz.Figure
-	for _, draw := range l.last {
-		f, err := drawn(draw(viz.Light))
-		if err != nil {
-			return report(err)
-		}
-		figures = append(figures, f)
-	}
-	return report(showFigures(l.id, 0, nil, figures...))
+	return report(showFigures(l.id, 0, nil, l.last...))
 }

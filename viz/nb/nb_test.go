@@ -26,7 +26,7 @@ import (
 	"github.com/parallelcl/parallelcl/viz"
 )
 
-func paths(t *viz.Theme) (*viz.Figure, error) { return viz.ToyPaths(t, descent()) }
+func paths() (*viz.Figure, error) { return viz.ToyPaths(descent()) }
 
 // descent is that of the mean on the toy functions.
 func descent() viz.Trace {
@@ -44,8 +44,8 @@ func descent() viz.Trace {
 // cells are programs as a notebook runs them: the test binary under another environment.
 var cells = map[string]func(){
 	"figures": func() {
-		Show(viz.ToyPaths(viz.Light, descent()))
-		Show(paths(viz.Light))
+		Show(viz.ToyPaths(descent()))
+		Show(paths())
 		Image(image.NewGray(image.Rect(0, 0, 8, 4)), "grey")
 	},
 	"text": func() {
@@ -60,7 +60,7 @@ var cells = map[string]func(){
 		bar.Close()
 		live := NewLive()
 		for range 5 {
-			live.Show(paths)
+			live.Show(paths())
 		}
 		live.Close()
 	},
@@ -69,20 +69,21 @@ var cells = map[string]func(){
 			Name   string
 			hidden int
 		}{{"a", 1}, {"b", 2}})
-		Show(viz.ToyPaths(viz.Light, descent()))
+		Show(viz.ToyPaths(descent()))
 		Show(data.Batch{X: make([]float32, 2*5*5*3), Class: []int{0, 7}, N: 2})
 		Batch(&data.Batch{X: make([]float32, 2*5*5), Class: []int{0, 7}, N: 2}, "<zero>")
 		Plot(nil, []float64{1, 2}, []float64{2, 1})
 	},
 	"slider": func() {
-		SliderFrom(2, []Drawing{paths, paths, paths}, []string{"step 1", "step <2>", "step 3"})
+		f, err := paths()
+		if err != nil {
+			panic(err)
+		}
+		Slider(2, []*viz.Figure{f, f, f}, []string{"step 1", "step <2>", "step 3"})
 	},
 	"mistakes": func() {
 		Show(nil, errors.New("no runs"))
-		Show((*viz.Figure)(nil))
-		Slider(nil, []string{"a"})
-		SliderFrom(1, []Drawing{paths}, []string{"a"})
-		Slider([]Drawing{func(*viz.Theme) (*viz.Figure, error) { return nil, errors.New("no frame") }}, []string{"a"})
+		NewLive().Show(nil, errors.New("no figure"))
 		Table([]string{"a"}, []any{1, 2})
 		Batch(&data.Batch{})
 		Plot([]float64{1}, []float64{1, 2})
@@ -302,8 +303,8 @@ func TestMistakesAreSaid(t *testing.T) {
 	if len(shown) != 0 {
 		t.Errorf("shown: %v", shown)
 	}
-	if n := strings.Count(stderr, "\n"); n != 9 {
-		t.Errorf("%d lines say what is wrong with 9 calls:\n%s", n, stderr)
+	if n := strings.Count(stderr, "\n"); n != 6 {
+		t.Errorf("%d lines say what is wrong with 6 calls:\n%s", n, stderr)
 	}
 }
 

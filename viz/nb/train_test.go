@@ -68,7 +68,7 @@ func TestTrain(t *testing.T) {
 		t.Errorf("the last evaluation is %+v", last)
 	}
 	for _, err := range []error{
-		errOf(viz.TaskCurves(viz.Light, run)), errOf(viz.Timeline(viz.Light, run)), errOf(viz.StreamWeights(viz.Light, records)), training.Watch(), Show(run),
+		errOf(viz.TaskCurves(run)), errOf(viz.Timeline(run)), errOf(viz.StreamWeights(records)), training.Watch(), Show(run),
 	} {
 		if err != nil {
 			t.Error(err)

@@ -26,7 +26,7 @@ import (
 // theirs), a run as its numbers and its tasks' curves, a training as [Training.Watch] does, a batch as [Batch] does, an
 // image, a slice of structs as a table, and all else as text. It takes the results of a function, including the error:
 //
-//	nb.Show(viz.Accuracy(viz.Light, runs...))
+//	nb.Show(viz.Accuracy(runs...))
 func Show(value any, failed ...error) error {
 	if err := errors.Join(failed...); err != nil {
 		return report(err)
@@ -48,11 +48,7 @@ func ShowValue(value any) bool {
 func show(value any) (known bool, err error) {
 	switch v := value.(type) {
 	case *viz.Figure:
-		f, err := drawn(v, nil)
-		if err == nil {
-			err = showFigures("", 0, nil, f)
-		}
-		return true, report(err)
+		return true, report(showFigures("", 0, nil, v))
 	case *results.Run:
 		return true, showRun(v)
 	case *Training:
@@ -79,7 +75,7 @@ func showRun(r *results.Run) error {
 	if len(r.Curve) == 0 {
 		return nil
 	}
-	return Show(viz.TaskCurves(viz.Light, r))
+	return Show(viz.TaskCurves(r))
 }
 
 // tableOf returns the exported fields of a slice of structs, or of pointers to structs, as a table; no head if it is
@@ -111,7 +107,7 @@ func tableOf(list reflect.Value) (head []string, rows [][]any) {
 
 // Plot draws lines over x, or over 0, 1, 2 and so on if x is nil. For names, markers and bands see [viz.NewPlot].
 func Plot(x []float64, ys ...[]float64) error {
-	p := viz.NewPlot(viz.Light, "", "", "")
+	p := viz.NewPlot("", "", "")
 	for i, y := range ys {
 		at, name := x, ""
 		for k := 0; x == nil && k < len(y); k++ {

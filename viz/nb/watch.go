@@ -85,18 +85,23 @@ func (t *Training) refresh() {
 // draw draws what there is to draw yet.
 func (t *Training) draw(live *Live) error {
 	run, records := t.Run(), t.Records()
-	var draws []Drawing
+	var figures []*viz.Figure
+	add := func(f *viz.Figure, err error) {
+		if report(err) == nil {
+			figures = append(figures, f)
+		}
+	}
 	if len(run.Curve) > 0 {
-		draws = append(draws, func(t *viz.Theme) (*viz.Figure, error) { return viz.TaskCurves(t, run) })
+		add(viz.TaskCurves(run))
 	}
 	if len(records) > 1 {
 		var names []string
 		for _, task := range run.Tasks {
 			names = append(names, task.Name)
 		}
-		draws = append(draws, func(t *viz.Theme) (*viz.Figure, error) { return viz.StreamWeights(t, records, names...) })
+		add(viz.StreamWeights(records, names...))
 	}
-	return live.Show(draws...)
+	return live.put(figures...)
 }
 
 // String says where the training stands, as its line does.

@@ -383,9 +383,9 @@ func TestFiguresAnswerInBrowser(t *testing.T) {
 	if *chromium == "" {
 		t.Skip("it needs a browser; go test ./viz/report -run InBrowser -chromium PATH")
 	}
-	p := viz.NewPlot(viz.Light, "", "step", "A, %")
+	p := viz.NewPlot("", "step", "A, %")
 	for i, name := range []string{"EMGD", `"><img src=x onerror="document.title='FIRED'">`, "=cmd()"} {
-		p.Line(name, viz.Light.Method(fmt.Sprint(i)), []float64{1, 2, 3}, []float64{10, 20 + float64(i), 40})
+		p.Line(name, viz.Method(fmt.Sprint(i)), []float64{1, 2, 3}, []float64{10, 20 + float64(i), 40})
 	}
 	figure := must.Get(viz.Plots("own", "Three lines.", p))(t)
 	drawing := must.Get(figure.Drawing())(t)

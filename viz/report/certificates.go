@@ -31,7 +31,7 @@ func newCertificates(in *DemoInput, table *resultTable) (out []certificateSectio
 		if stats.Steps == 0 {
 			continue
 		}
-		fig, err := picture(viz.Certificates(viz.Light, records))
+		fig, err := picture(viz.Certificates(records))
 		if err != nil {
 			return nil, err
 		}

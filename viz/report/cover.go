@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"image/color"
 	"io"
 	"slices"
 
@@ -31,12 +32,12 @@ func Cover(w io.Writer, in DemoInput) error {
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	c := vgimg.NewWith(vgimg.UseWH(coverWidth, coverHeight), vgimg.UseDPI(coverDPI), vgimg.UseBackgroundColor(viz.Light.Background))
+	c := vgimg.NewWith(vgimg.UseWH(coverWidth, coverHeight), vgimg.UseDPI(coverDPI), vgimg.UseBackgroundColor(color.White))
 	dc := draw.Crop(draw.New(c), 6, -6, 4, -6)
 	if len(in.Toy) == 0 {
 		left.Draw(dc)
 	} else {
-		right, err := viz.ToyPaths(viz.Light, in.Toy...)
+		right, err := viz.ToyPaths(in.Toy...)
 		if err != nil {
 			return fmt.Errorf("report: %w", err)
 		}
@@ -51,14 +52,14 @@ func Cover(w io.Writer, in DemoInput) error {
 
 // coverRuns puts the timeline's bars over the accuracy, on one time axis.
 func coverRuns(in *DemoInput) (*viz.Figure, error) {
-	timeline, err := viz.Timeline(viz.Light, in.Runs[0])
+	timeline, err := viz.Timeline(in.Runs[0])
 	if err != nil {
 		return nil, err
 	}
 	if !slices.ContainsFunc(in.Runs, func(r runPtr) bool { return len(r.Curve) > 0 }) {
 		return timeline, nil
 	}
-	accuracy, err := viz.Accuracy(viz.Light, in.Runs...)
+	accuracy, err := viz.Accuracy(in.Runs...)
 	if err != nil {
 		return nil, err
 	}

@@ -96,13 +96,13 @@ func interval(low, high float64) string {
 func costFigure(all []*versus.Table, series, method map[string]string) *runFigure {
 	var plots []*viz.Plot
 	for _, d := range all {
-		p := viz.NewPlot(viz.Light, d.Dataset+", "+d.Increment+"-incremental", "time of a step, relative to "+d.Reference, "mean final accuracy A, %")
+		p := viz.NewPlot(d.Dataset+", "+d.Increment+"-incremental", "time of a step, relative to "+d.Reference, "mean final accuracy A, %")
 		var names []string
 		lines := slices.SortedStableFunc(slices.Values(d.Lines), func(a, b versus.Line) int { return cmp.Compare(b.A, a.A) })
 		for _, l := range lines {
 			names = append(names, method[l.Method])
 		}
-		styles, known := viz.Light.Methods(names...), 0
+		styles, known := viz.Methods(names...), 0
 		for _, l := range lines {
 			if l.Cost > 0 {
 				p.Points(cmp.Or(series[l.Method], l.Method), styles[method[l.Method]], []float64{l.Cost}, []float64{l.A})

@@ -55,8 +55,8 @@ func TestColoursOfTableAndFigure(t *testing.T) {
 	runs := []runPtr{brief("emgd-gmc", "EMGD", 2, map[string]any{"tau": 1.0}), brief("emgd-gmc", "EMGD", 2, map[string]any{"tau": 5.0})}
 	runs[1].ID = "other"
 	groups := must.Get(viz.Groups(runs))(t)
-	table, c := newResultTable(groups), viz.Light.Groups(groups)[1].Color
-	if second := string(table.Rows[1].Swatch); !strings.Contains(second, cssColor(c)) || table.Rows[0].Swatch == table.Rows[1].Swatch {
+	table, c := newResultTable(groups), viz.Styles(groups)[1].CSS()
+	if second := string(table.Rows[1].Swatch); !strings.Contains(second, c) || table.Rows[0].Swatch == table.Rows[1].Swatch {
 		t.Errorf("the second has %v in figures and %v in the table", c, second)
 	}
 }
@@ -94,6 +94,23 @@ func TestHowTasksCome(t *testing.T) {
 	} {
 		if got := howTasksCome(r); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestRanksNeedSituations: methods are ranked where the tests of their pairs could tell them apart.
+func TestRanksNeedSituations(t *testing.T) {
+	for seeds, want := range map[uint64]int{3: 0, 9: 1} {
+		var files []RunFile
+		for seed := range seeds {
+			for i, method := range []string{"er", "mgda", "avggrad", "emgd-gmc", "pcgrad"} {
+				r := brief(method, method, 2, nil)
+				r.Seed, r.A = seed, float64(50+i)
+				files = append(files, RunFile{Run: r})
+			}
+		}
+		if got := acrossSettings(files, nil); len(got) != want {
+			t.Errorf("%d figures of %d seeds, want %d", len(got), seeds, want)
 		}
 	}
 }

@@ -60,8 +60,8 @@ func TestPicturesLieInTheNotebooksFolder(t *testing.T) {
 			n := readNotebook(t, path)
 			page := notebookPage(t, n)
 			shown := strings.Contains(page, base64.StdEncoding.EncodeToString(dot))
-			if want := slices.Contains(own, name); shown != want || (len(n.LeftOut()) == 0) != want {
-				t.Errorf("%s: shown %t, left out %q", name, shown, n.LeftOut())
+			if want := slices.Contains(own, name); shown != want || (len(n.LeftOut) == 0) != want {
+				t.Errorf("%s: shown %t, left out %q", name, shown, n.LeftOut)
 			}
 			if strings.Contains(page, base64.StdEncoding.EncodeToString(secret)) {
 				t.Errorf("%s: the secret is in the page", name)
@@ -103,6 +103,8 @@ func TestLargeNotebooksAreRefused(t *testing.T) {
 	}
 }
 
+func stopped(_ []string, err error) error { return err }
+
 // TestReportsStop ends the context before the page is made.
 func TestReportsStop(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -112,7 +114,7 @@ func TestReportsStop(t *testing.T) {
 	dir := t.TempDir()
 	var buf bytes.Buffer
 	for what, err := range map[string]error{
-		"a page": n.Write(ctx, &buf, origin), "a site": report.Site(ctx, dir, "a", []*report.Notebook{n}, origin),
+		"a page": n.Write(ctx, &buf, origin), "a site": stopped(report.Site(ctx, dir, "a", []*report.Notebook{n}, origin)),
 		"runs": report.Runs(ctx, &buf, report.RunsInput{Files: files, Origin: origin}),
 	} {
 		if err == nil {

@@ -4,178 +4,194 @@ import (
 	"bytes"
 	"html"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
-	"github.com/yuin/goldmark/util"
-	htmltoken "golang.org/x/net/html"
 )
 
-// formula is one that was found in a text.
+// From where it is found to where the text is harmless HTML, a formula stands between two noncharacters, as it was typed.
+// A text may have these characters too: what stands between them is tried as a formula, which is as harmless.
+const markOpen, markClose = "\uFDD0", "\uFDD1"
+
+var (
+	noMarks = strings.NewReplacer(markOpen, "", markClose, "")
+	// marked finds a formula with the punctuation mark that follows it, if one does.
+	marked       = regexp.MustCompile(markOpen + `([^<` + markClose + `]*)` + markClose + `([,.;:!?)]?)`)
+	formulaBegin = regexp.MustCompile(`^(?:\$\$?|\\{1,2}[\[(]|\\begin\{([A-Za-z]+\*?)\}|\\(?:eq)?ref\{[^{}\n]*\})`)
+	formulaEnds  = map[string]string{"$$": "$$", "$": "$", `\\[`: `\\]`, `\\(`: `\\)`, `\[`: `\]`, `\(`: `\)`}
+)
+
 type formula struct {
 	tex     string
 	display bool
 }
 
-// Until a text is harmless HTML, its formulas are numbers between two characters of a private plane.
-const placeOpen, placeClose = "\uE000", "\uE001"
-
-var (
-	// places finds a formula's place, with the punctuation mark that follows it, if one does.
-	places       = regexp.MustCompile(placeOpen + `(\d{1,9})` + placeClose + `([,.;:!?)]?)`)
-	noPlaces     = strings.NewReplacer(placeOpen, "", placeClose, "")
-	needsDisplay = regexp.MustCompile(`\\begin\{(?:align|gather|equation|multline|CD|split)|\\tag\b`)
-	environment  = regexp.MustCompile(`^\\begin\{([A-Za-z]+\*?)\}`)
-	reference    = regexp.MustCompile(`^\\(?:eq)?ref\{[^{}\n]*\}`)
-)
-
-// formulas are those of a text, which is Markdown or HTML.
-type formulas []formula
-
-func (f *formulas) place(found formula) string {
-	*f = append(*f, found)
-	return placeOpen + strconv.Itoa(len(*f)-1) + placeClose
-}
-
-// put puts the formulas back into harmless HTML, each into one place: a text may have the characters of places too, and
-// would grow with each of them.
-func (f formulas) put(clean string, typeset func(formula) string) string {
-	put := make([]bool, len(f))
-	return places.ReplaceAllStringFunc(clean, func(s string) string {
-		m := places.FindStringSubmatch(s)
-		i, mark := 0, m[2]
-		if i, _ = strconv.Atoi(m[1]); i >= len(f) || put[i] {
-			return mark
-		}
-		put[i] = true
-		shown := typeset(f[i])
-		if mark != "" {
-			shown = `<span class="keep">` + shown + mark + "</span>" // no line begins with the mark
-		}
-		return shown
-	})
-}
-
-// delimiters are those of formulas; double backslashes are Markdown's, single ones HTML's.
-var delimiters = []struct {
-	begin, end string
-	display    bool
-}{{"$$", "$$", true}, {"$", "$", false}, {`\\[`, `\\]`, true}, {`\\(`, `\\)`, false}, {`\[`, `\]`, true}, {`\(`, `\)`, false}}
-
-// formulaAt reads a formula that begins a text, by Jupyter's rules; n is its length, 0 where there is none.
-func formulaAt(text []byte, inHTML bool) (found formula, n int) {
+// formulaAt reads a formula that begins a text, by Jupyter's rules; n is its length, 0 where there is none. In Markdown a
+// single backslash begins no brackets of a formula.
+func formulaAt(text string, inHTML bool) (found formula, n int) {
 	text = text[:min(len(text), maxFormula)]
-	if m := environment.FindSubmatch(text); m != nil {
-		n = formulaEnd(text, len(m[0]), `\end{`+string(m[1])+`}`)
-		return formula{string(text[:n]), true}, n
+	m := formulaBegin.FindStringSubmatch(text)
+	if m == nil || !inHTML && len(m[0]) == 2 && m[0] != "$$" {
+		return formula{}, 0
 	}
-	if m := reference.Find(text); m != nil {
-		return formula{string(m), false}, len(m)
+	begin, environment := m[0], m[1]
+	end, delimited := formulaEnds[begin]
+	switch {
+	case environment != "":
+		n = formulaEnd(text, len(begin), `\end{`+environment+"}")
+		return formula{text[:n], true}, n
+	case !delimited: // a reference
+		return formula{begin, false}, len(begin)
 	}
-	for _, d := range delimiters {
-		if !bytes.HasPrefix(text, []byte(d.begin)) || !inHTML && len(d.begin) == 2 && d.begin[0] == '\\' {
-			continue
-		}
-		end := formulaEnd(text, len(d.begin), d.end)
-		if end == 0 {
-			return formula{}, 0
-		}
-		tex := string(text[len(d.begin) : end-len(d.end)])
-		if strings.TrimSpace(tex) == "" || d.begin == "$" && isPrice(tex, text[end:]) {
-			return formula{}, 0
-		}
-		return formula{tex, d.display}, end
+	if n = formulaEnd(text, len(begin), end); n == 0 {
+		return formula{}, 0
 	}
-	return formula{}, 0
+	tex := text[len(begin) : n-len(end)]
+	if strings.TrimSpace(tex) == "" || begin == "$" && isPrice(tex, text[n:]) {
+		return formula{}, 0
+	}
+	return formula{tex, end == "$$" || strings.HasSuffix(end, "]")}, n
 }
 
 // isPrice says whether what lies between two dollars is an amount: "$5 to $10", "$5 and $x".
-func isPrice(tex string, after []byte) bool {
+func isPrice(tex, after string) bool {
 	digit := func(c byte) bool { return c >= '0' && c <= '9' }
-	return len(after) > 0 && digit(after[0]) || digit(tex[0]) && strings.HasSuffix(tex, " ")
+	return after != "" && digit(after[0]) || digit(tex[0]) && strings.HasSuffix(tex, " ")
 }
 
-// formulaEnd returns where a formula's end mark ends; 0 if it has none before the next empty line. One within braces counts
-// if no other follows.
-func formulaEnd(text []byte, from int, mark string) int {
-	depth, last, blank := 0, 0, false
+// formulaEnd returns where a formula's end mark ends, outside of braces; 0 if it has none before the next empty line.
+func formulaEnd(text string, from int, mark string) int {
+	depth := 0
 	for i := from; i < len(text); i++ {
-		c := text[i]
-		if c == '\n' && blank {
-			break
-		}
-		blank = c == '\n' || blank && (c == ' ' || c == '\t' || c == '\r')
-		if bytes.HasPrefix(text[i:], []byte(mark)) {
-			if last = i + len(mark); depth == 0 {
-				break
-			}
-		}
-		switch c {
-		case '\\':
+		switch c := text[i]; {
+		case depth == 0 && strings.HasPrefix(text[i:], mark):
+			return i + len(mark)
+		case c == '\n' && strings.HasPrefix(strings.TrimLeft(text[i+1:], " \t\r"), "\n"):
+			return 0
+		case c == '\\':
 			i++
-		case '{':
+		case c == '{':
 			depth++
-		case '}':
+		case c == '}':
 			depth = max(0, depth-1)
 		}
 	}
-	return last
+	return 0
 }
 
-// formulasKey and codeKey are what the parser remembers of a text: its formulas, and the element of code that is open.
-var formulasKey, codeKey = parser.NewContextKey(), parser.NewContextKey()
-
-// readyNode is a part of Markdown that is HTML already, such as a formula's place.
-type readyNode struct {
-	ast.BaseInline
-	html string
+// toMark is the length of a formula that begins a text, or of a dollar that begins none; 0 where there is neither.
+func toMark(text string, inHTML bool) int {
+	_, n := formulaAt(text, inHTML)
+	switch {
+	case n > 0:
+		return n
+	case strings.HasPrefix(text, "$"):
+		return 1
+	case strings.HasPrefix(text, `\$`):
+		return 2
+	}
+	return 0
 }
 
-var readyKind = ast.NewNodeKind("Ready")
+// markFormulas marks the formulas in a text of HTML that aren't marked yet.
+func markFormulas(text string) string {
+	var out strings.Builder
+	for {
+		next := strings.IndexAny(text, `$\`+markOpen)
+		if next < 0 {
+			return out.String() + text
+		}
+		out.WriteString(text[:next])
+		text = text[next:]
+		n := toMark(text, true)
+		switch {
+		case n > 0:
+			out.WriteString(markOpen + text[:n] + markClose)
+		case strings.HasPrefix(text, markOpen):
+			n = max(1, strings.Index(text[:min(len(text), 2*maxFormula)], markClose))
+			out.WriteString(text[:n])
+		default:
+			n = 1
+			out.WriteString(text[:n])
+		}
+		text = text[n:]
+	}
+}
 
-func (*readyNode) Kind() ast.NodeKind           { return readyKind }
-func (n *readyNode) Dump(src []byte, level int) { ast.DumpHelper(n, src, level, nil, nil) }
+// putFormulas puts formulas into harmless HTML where they are marked.
+func (r *notebookRenderer) putFormulas(clean string) string {
+	return marked.ReplaceAllStringFunc(clean, func(s string) string {
+		m := marked.FindStringSubmatch(s)
+		shown, mark := r.formula(html.UnescapeString(m[1])), m[2]
+		if mark != "" && shown != "$" {
+			shown = `<span class="keep">` + shown + mark + "</span>" // no line begins with the mark
+			mark = ""
+		}
+		return shown + mark
+	})
+}
 
-// formulaParser finds formulas where Markdown looks for emphasis and links, so never in code or addresses.
+// formula renders a formula; one that KaTeX doesn't know is shown as it was typed.
+func (r *notebookRenderer) formula(source string) string {
+	if source == "$" || source == `\$` {
+		return "$"
+	}
+	f, n := formulaAt(source, true)
+	if n < len(source) {
+		f = formula{source, true}
+	}
+	shown, err := r.typesetter.typeset(f)
+	if err != nil {
+		r.leave(`formula "%s": %v`, short(f.tex), err)
+		shown = `<code class="tex" title="` + html.EscapeString(err.Error()) + `">` + html.EscapeString(f.tex) + `</code>`
+	}
+	if f.display {
+		return `<span class="eq">` + shown + "</span>"
+	}
+	return shown
+}
+
+// formulaParser marks formulas where Markdown looks for emphasis and links, so never in code or addresses, and the dollars
+// that begin none.
 type formulaParser struct{}
 
 func (formulaParser) Trigger() []byte { return []byte{'$', '\\'} }
 
-func (formulaParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
-	if open, _ := pc.Get(codeKey).(string); open != "" {
-		return nil
-	}
+func (formulaParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	_, at := block.Position()
-	found, n := formulaAt(block.Value(text.NewSegment(at.Start, at.Start+maxFormula)), false)
+	source := string(block.Value(text.NewSegment(at.Start, at.Start+maxFormula)))
+	n := toMark(source, false)
 	if n == 0 {
 		return nil
 	}
 	block.Advance(n)
-	node := &readyNode{html: pc.Get(formulasKey).(*formulas).place(found)}
-	node.AppendChild(node, ast.NewString([]byte(found.tex))) // what a picture's alternative text shows
-	return node
+	found := ast.NewString([]byte(markOpen + source[:n] + markClose))
+	found.SetRaw(true)
+	return found
 }
 
-// codeTags are those between which a dollar is a dollar.
-var codeTags = words(`code kbd pre samp script style textarea tt`)
+// outsideFormulas opens no block within a formula: a line of it that begins with a minus is no list. As an option it does so
+// for the parsers of the options before it.
+type outsideFormulas struct{ parser.BlockParser }
 
-// inCode returns which of them is open after a token, open being the one before; "" for none.
-func inCode(open string, token htmltoken.Token) string {
-	switch {
-	case token.Type == htmltoken.StartTagToken && open == "" && codeTags[token.Data]:
-		return token.Data
-	case token.Type == htmltoken.EndTagToken && token.Data == open:
-		return ""
+func (outsideFormulas) SetParserOption(c *parser.Config) {
+	for i, p := range c.BlockParsers {
+		if p.Value != parser.NewParagraphParser() {
+			c.BlockParsers[i].Value = outsideFormulas{p.Value.(parser.BlockParser)}
+		}
 	}
-	return open
 }
 
-// openFormula says whether the paragraph before a line leaves a formula open that a later line closes: this one is no list,
-// heading or quotation then.
+func (b outsideFormulas) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	if openFormula(reader, pc) {
+		return nil, parser.NoChildren
+	}
+	return b.BlockParser.Open(parent, reader, pc)
+}
+
+// openFormula says whether the paragraph before a line leaves a formula open that this line or a later one closes.
 func openFormula(reader text.Reader, pc parser.Context) bool {
 	paragraph := pc.LastOpenedBlock().Node
 	if paragraph == nil || !ast.IsParagraph(paragraph) || paragraph.Lines().Len() == 0 {
@@ -183,104 +199,10 @@ func openFormula(reader text.Reader, pc parser.Context) bool {
 	}
 	_, at := reader.Position()
 	source := reader.Source()
-	i := max(paragraph.Lines().At(0).Start, at.Start-maxFormula)
-	for i < at.Start {
-		next := bytes.IndexAny(source[i:at.Start], "$\\`")
-		if next < 0 {
-			return false
-		}
-		i += next
-		if _, n := formulaAt(source[i:], false); n > 0 {
-			i += n
-			continue
-		}
-		i += skipped(source[i:at.Start])
-	}
-	return i > at.Start
-}
-
-// skipped is the length of what begins a text and holds no formula: a code span, or an escaped character.
-func skipped(text []byte) int {
-	switch text[0] {
-	case '\\':
-		return 2
-	case '$':
-		return 1
-	}
-	run := len(text) - len(bytes.TrimLeft(text, "`"))
-	if end := bytes.Index(text[run:], text[:run]); end >= 0 {
-		return run + end + run
-	}
-	return run
-}
-
-// readyRenderer writes what is ready, and blocks of HTML with the places of their formulas.
-type readyRenderer struct{}
-
-func (readyRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
-	register := func(kind ast.NodeKind, shown func(ast.Node, []byte) string) {
-		r.Register(kind, func(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-			if entering {
-				w.WriteString(shown(n, src))
-			}
-			return ast.WalkSkipChildren, nil
-		})
-	}
-	register(readyKind, func(n ast.Node, _ []byte) string { return n.(*readyNode).html })
-	register(ast.KindHTMLBlock, func(n ast.Node, src []byte) string {
-		block := n.(*ast.HTMLBlock)
-		raw := block.Lines().Value(src)
-		if block.HasClosure() {
-			raw = append(raw, block.ClosureLine.Value(src)...)
-		}
-		return n.OwnerDocument().Meta()["formulas"].(*formulas).placeInHTML(string(raw))
-	})
-}
-
-// placeInHTML finds the formulas in the text of HTML, but not in its code.
-func (f *formulas) placeInHTML(source string) string {
-	if !strings.ContainsAny(source, `$\`) {
-		return source
-	}
-	var out strings.Builder
-	z := htmltoken.NewTokenizer(strings.NewReader(source))
-	for code := ""; ; {
-		kind := z.Next()
-		raw := string(z.Raw())
-		if kind == htmltoken.TextToken && code == "" {
-			raw = f.placeInText(raw)
-		}
-		out.WriteString(raw)
-		if kind == htmltoken.ErrorToken {
-			return out.String()
-		}
-		code = inCode(code, z.Token())
-	}
-}
-
-// placeInText finds the formulas in a piece of text in HTML.
-func (f *formulas) placeInText(raw string) string {
-	var out strings.Builder
-	for raw != "" {
-		next := strings.IndexAny(raw, `$\`)
-		if next < 0 {
-			break
-		}
-		out.WriteString(raw[:next])
-		raw = raw[next:]
-		found, n := formulaAt([]byte(raw[:min(len(raw), maxFormula)]), true)
-		switch {
-		case n > 0:
-			found.tex = html.UnescapeString(found.tex)
-			out.WriteString(f.place(found))
-		case strings.HasPrefix(raw, `\$`):
-			n = 2
-			out.WriteString("$")
-		default:
-			n = 1
-			out.WriteString(raw[:1])
-		}
-		raw = raw[n:]
-	}
-	return out.String() + raw
+	before := source[max(paragraph.Lines().At(0).Start, at.Start-maxFormula):at.Start]
+	after, _, _ := bytes.Cut(source[at.Start:min(len(source), at.Start+maxFormula)], []byte("\n\n"))
+	count := func(mark string) int { return bytes.Count(before, []byte(mark)) }
+	return count("$$")%2 > 0 && bytes.Contains(after, []byte("$$")) ||
+		count(`\begin{`) > count(`\end{`) && bytes.Contains(after, []byte(`\end{`)) ||
+		count(`\\[`) > count(`\\]`) && bytes.Contains(after, []byte(`\\]`))
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"go/scanner"
 	"go/token"
 	"html"
 	"html/template"
@@ -9,67 +8,34 @@ import (
 	"strings"
 )
 
-var (
-	// special is a line of a cell that the kernel reads itself, such as %% and !ls.
-	special = regexp.MustCompile(`^[%!].*`)
-	// foreign begins a cell that is no Go: %%script and the like.
-	foreign = regexp.MustCompile(`^%%[a-z]`)
-)
+// goTokens finds, in this order, the lines of a cell that the kernel reads itself, such as %% and !ls, comments, strings,
+// numbers, and words. A line within a string or a comment is none of its own.
+var goTokens = regexp.MustCompile("(?m:^([%!].*))|(//.*|(?s:/\\*.*?(?:\\*/|\\z)))|(\"(?:[^\"\\\\\\n]|\\\\.)*\"?|'(?:[^'\\\\\\n]|\\\\.)*'?|`[^`]*`?)|" +
+	`(\b(?:0[xX][\da-fA-F_.]+(?:[pP][+-]?\d+)?|\d[\d_.]*(?:[eE][+-]?\d+)?)\w*)|(\b[\pL_]\w*)`)
 
-// colourGo marks keywords, strings, numbers and comments of a cell, with Go's own scanner, and special lines.
+// foreign begins a cell that is no Go: %%script and the like.
+var foreign = regexp.MustCompile(`^%%[a-z]`)
+
+var goClasses = []string{"m", "c", "s", "n", "k"}
+
+// colourGo marks keywords, strings, numbers and comments of a cell.
 func colourGo(source string) template.HTML {
 	source = strings.TrimRight(strings.ReplaceAll(source, "\r\n", "\n"), "\n")
 	if foreign.MatchString(source) {
 		return template.HTML(html.EscapeString(source))
 	}
 	var out strings.Builder
-	for src := []byte(source); len(src) > 0; {
-		line := special.Find(src)
-		mark(&out, "m", line)
-		src = colourUpToSpecial(&out, src[len(line):])
-	}
-	return template.HTML(out.String())
-}
-
-// colourUpToSpecial colours Go up to the next special line, if there is one after the beginning, and returns the rest. A line
-// within a string or a comment is none.
-func colourUpToSpecial(out *strings.Builder, src []byte) (rest []byte) {
-	var s scanner.Scanner
-	file := token.NewFileSet().AddFile("", -1, len(src))
-	s.Init(file, src, func(token.Position, string) {}, scanner.ScanComments)
-	for done := 0; ; {
-		pos, tok, text := s.Scan()
-		at := file.Offset(pos)
-		if tok == token.EOF || at > 0 && src[at-1] == '\n' && special.Match(src[at:]) {
-			mark(out, "", src[done:at])
-			return src[at:]
-		}
-		if class := tokenClass(tok, text); class != "" {
-			mark(out, "", src[done:at])
-			done = at + len(text)
-			mark(out, class, src[at:done])
+	done := 0
+	for _, m := range goTokens.FindAllStringSubmatchIndex(source, -1) {
+		word := source[m[0]:m[1]]
+		for i, class := range goClasses {
+			isWord := class == "k" && !token.IsKeyword(word) && word != "nil" && word != "true" && word != "false"
+			if m[2*i+2] < 0 || isWord {
+				continue
+			}
+			out.WriteString(html.EscapeString(source[done:m[0]]) + `<span class="` + class + `">` + html.EscapeString(word) + "</span>")
+			done = m[1]
 		}
 	}
-}
-
-func mark(out *strings.Builder, class string, code []byte) {
-	shown := html.EscapeString(string(code))
-	if class != "" && shown != "" {
-		shown = `<span class="` + class + `">` + shown + "</span>"
-	}
-	out.WriteString(shown)
-}
-
-func tokenClass(tok token.Token, text string) string {
-	switch {
-	case tok == token.COMMENT:
-		return "c"
-	case tok == token.STRING || tok == token.CHAR:
-		return "s"
-	case tok == token.INT || tok == token.FLOAT || tok == token.IMAG:
-		return "n"
-	case tok.IsKeyword() || tok == token.IDENT && (text == "nil" || text == "true" || text == "false"):
-		return "k"
-	}
-	return ""
+	return template.HTML(out.String() + html.EscapeString(source[done:]))
 }

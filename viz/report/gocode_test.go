@@ -1,9 +1,6 @@
 package report
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
 // TestSpecialLinesWithinGo: a line that begins with % or ! may belong to a string or a comment.
 func TestSpecialLinesWithinGo(t *testing.T) {
@@ -16,15 +13,5 @@ func TestSpecialLinesWithinGo(t *testing.T) {
 		if got := string(colourGo(source)); got != want {
 			t.Errorf("%q: got %q, want %q", source, got, want)
 		}
-	}
-}
-
-// TestSentence: a text without spaces is shortened, not left out.
-func TestSentence(t *testing.T) {
-	if got, want := sentence(strings.Repeat("字", most+1)), strings.Repeat("字", most)+"…"; got != want {
-		t.Errorf("got %q", got)
-	}
-	if got := sentence(strings.Repeat("ab ", most)); !strings.HasSuffix(got, "ab …") || len(got) > most+4 {
-		t.Errorf("got %q", got)
 	}
 }

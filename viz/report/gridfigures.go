@@ -28,23 +28,24 @@ func gridFigures(g *findings.Grid) ([]runFigure, error) {
 	}
 	switch {
 	case varies(g, "memory.budget"):
-		return []runFigure{titled("Accuracy and the memory’s size (the paper’s Figure 5)", "Bands, or bars where there are many methods, are ± one standard deviation over runs.").of(viz.MemorySize(viz.Light, every...))}, nil
+		return []runFigure{titled("Accuracy and the memory’s size (the paper’s Figure 5)", "Bands, or bars where there are many methods, are ± one standard deviation over runs.").of(viz.MemorySize(every...))}, nil
 	case varies(g, "params.tau"):
-		return []runFigure{titled("Accuracy and the temperature (the paper’s Figure 8)", "Bands, or bars where there are many methods, are ± one standard deviation over runs.").of(viz.Temperature(viz.Light, every...))}, nil
+		return []runFigure{titled("Accuracy and the temperature (the paper’s Figure 8)", "Bands, or bars where there are many methods, are ± one standard deviation over runs.").of(viz.Temperature(every...))}, nil
 	}
 	few := ""
 	if len(runs) < len(every) {
 		few = fmt.Sprintf(" At most %d methods are shown.", mostShown)
 	}
 	out := []runFigure{
-		titled("Accuracy as tasks end (the paper’s Figure 7)", "The average is over all tasks started so far; bars are ± one standard deviation over runs. Where bars would hide the lines, only the last is drawn."+few).of(viz.LearningProcess(viz.Light, runs...)),
-		titled("Performance profiles", "The share of runs above an accuracy: a line above another’s everywhere is better throughout, one that falls early has runs that fail."+few).of(viz.Profiles(viz.Light, runs...)),
+		titled("Accuracy as tasks end (the paper’s Figure 7)", "The average is over all tasks started so far. Bands are ± one standard deviation over runs, where they would not hide the lines."+few).of(viz.LearningProcess(runs...)),
+		titled("Performance profiles", "The share of runs above an accuracy: a line above another’s everywhere is better throughout, one that falls early has runs that fail."+few).of(viz.Profiles(runs...)),
 	}
 	if inBoth(g) {
-		out = append(out, titled("One increment against the other", "Mean A of each method over its runs. Every method to the left of the line and below it is matched or beaten in both by one on the line.").of(viz.TradeOff(viz.Light, every...)))
+		out = append(out, titled("One increment against the other", "Mean A of each method over its runs. Every method to the left of the line and below it is matched or beaten in both by one on the line.").of(viz.TradeOff(every...)))
 	}
 	for _, c := range g.Columns {
-		out = append(out, ranksFigure(c)...)
+		ranking, err := rankingOf(c)
+		out = append(out, ranksFigure("Ranks, "+c.Name(), "Average ranks by A over the situations, the best at the left.", ranking, err)...)
 	}
 	return out, nil
 }
@@ -70,18 +71,17 @@ func inBoth(g *findings.Grid) bool {
 	return false
 }
 
-// ranksFigure draws the ranks of the methods with the lines of Wilcoxon's tests. There is no figure where the situations
-// are too few for such tests; the table has the ranks.
-func ranksFigure(c *findings.Column) []runFigure {
-	ranking, err := rankingOf(c)
-	if errors.As(err, new(*stats.TooFewError)) || ranking == nil && err == nil {
+// ranksFigure draws the ranks of methods with the lines of Wilcoxon's tests. There is no figure where the situations are too few
+// for such tests.
+func ranksFigure(title, note string, r *viz.Ranking, err error) []runFigure {
+	f := titled(title, note+" A thick line joins methods that Wilcoxon’s exact test, with Holm’s correction for all pairs, cannot tell apart at 5 %.")
+	switch {
+	case errors.As(err, new(*stats.TooFewError)) || r == nil && err == nil:
 		return nil
-	}
-	f := titled("Ranks, "+c.Name(), "Average ranks by A over the situations, the best at the left. A thick line joins methods that Wilcoxon’s exact test, with Holm’s correction for all pairs, cannot tell apart at 5 %.")
-	if err != nil {
+	case err != nil:
 		return []runFigure{f.of(nil, err)}
 	}
-	return []runFigure{f.of(viz.CriticalDifference(viz.Light, ranking))}
+	return []runFigure{f.of(viz.Ranks(r))}
 }
 
 // rankingOf ranks the methods with all runs; it is nil if there are fewer than two.
@@ -103,14 +103,6 @@ func rankingOf(c *findings.Column) (*viz.Ranking, error) {
 	if len(complete) < 2 {
 		return nil, nil
 	}
-	scores := findings.Scores(complete)
-	if n := len(scores); n < stats.MinPairs {
-		return nil, &stats.TooFewError{Pairs: n, Needed: stats.MinPairs, Alpha: findings.Alpha}
-	}
-	r, err := viz.Rank(looks, scores, findings.Alpha)
-	if err != nil {
-		return nil, err
-	}
-	r.Labels = labels
-	return r.ByWilcoxon()
+	compared, err := stats.Compare(findings.Scores(complete), findings.Alpha)
+	return &viz.Ranking{Methods: looks, Labels: labels, Comparison: compared}, err
 }

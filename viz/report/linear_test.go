@@ -146,18 +146,16 @@ func render(text string) int {
 	size := 0
 	for _, c := range []cell{
 		{Type: "markdown", Source: lines(text)},
-		{Type: "code", Source: "x", Outputs: []output{
+		{Type: "code", Source: "x", outputs: []output{
 			{Type: "display_data", Data: map[string]lines{"text/html": lines(text)}},
 			{Type: "display_data", Data: map[string]lines{"text/latex": lines(text)}},
 			{Type: "stream", Text: lines(text)},
 		}},
 		{Type: "code", Source: lines(text)},
 	} {
-		r := &notebookRenderer{notebook: n, ids: headingIDs{}, cell: &c}
+		r := &notebookRenderer{notebook: n, page: &notebookPage{}, ids: headingIDs{}, cell: &c}
 		shown := r.renderCell()
-		p := &notebookPage{Cells: []shownCell{shown}}
-		p.takeHeading("a")
-		size += len(p.Contents) + len(shown.Text) + len(shown.Output) + len(shown.Code)
+		size += len(r.page.Contents) + len(shown.Text) + len(shown.Output) + len(shown.Code)
 	}
 	return size
 }

@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"html"
-	"html/template"
 	"net/url"
 	"path"
-	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -16,141 +13,115 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/renderer"
 	markup "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 )
 
-// markdown renders GitHub's Markdown with formulas and HTML, as Jupyter does, in time linear in the text.
-var markdown = func() goldmark.Markdown {
-	footnotes := extension.NewFootnote(extension.WithFootnoteIDPrefixFunction(func(n ast.Node) []byte {
-		prefix, _ := n.OwnerDocument().Meta()["footnotes"].(string)
-		return []byte(prefix)
-	}))
+// markdownOf renders a cell in GitHub's Markdown with formulas and HTML, as Jupyter does.
+func markdownOf(cell int) goldmark.Markdown {
+	footnotes := extension.NewFootnote(extension.WithFootnoteIDPrefix(fmt.Sprintf("c%d-", cell)))
 	m := goldmark.New(
 		goldmark.WithExtensions(extension.GFM, footnotes),
 		goldmark.WithParserOptions(parser.WithInlineParsers(util.Prioritized(formulaParser{}, 50))),
-		goldmark.WithRendererOptions(
-			markup.WithUnsafe(), // the page sanitises what comes out
-			renderer.WithNodeRenderers(util.Prioritized(readyRenderer{}, 50)),
-		),
+		goldmark.WithRendererOptions(markup.WithUnsafe()), // the page sanitises what comes out
 	)
-	m.Parser().AddOptions(bounded{})
+	m.Parser().AddOptions(outsideFormulas{})
 	return m
-}()
+}
+
+// Bounds of Markdown, far beyond what people write: the parser takes time that grows with the square of the marks in a text,
+// fills up a table's short rows, and copies an address that is defined once to wherever it is used. What exceeds them is
+// shown as it was typed.
+const (
+	maxMarks = 50_000  // punctuation marks and lines
+	maxMade  = 100_000 // cells, if each line were a row of the widest table, and characters of defined addresses where they are used
+)
+
+// outOfBounds says whether a text has more marks, or could have more cells, than it should.
+func outOfBounds(source string) bool {
+	rows, widest, marks := 0, 0, 0
+	for line := range strings.Lines(source) {
+		rows, widest, marks = rows+1, max(widest, 1+strings.Count(line, "|")), marks+1
+		for _, c := range []byte(line) {
+			if util.IsPunct(c) && c != '+' && c != '/' && c != '=' { // those of base64
+				marks++
+			}
+		}
+	}
+	return marks > maxMarks || rows*widest > max(maxMade, 10*len(source))
+}
 
 // renderMarkdown renders the text of a cell, complete with its formulas and pictures.
 func (r *notebookRenderer) renderMarkdown(source string) string {
-	if outOfBounds(source) {
-		r.leave("its text has too many lines, or too wide tables, for Markdown: it is shown as it is")
-		return "<pre>" + html.EscapeString(source) + "</pre>"
+	src, markdown := []byte(source), markdownOf(r.at)
+	if !outOfBounds(source) {
+		doc := markdown.Parser().Parse(text.NewReader(src))
+		if defined(doc) <= max(maxMade, len(src)) {
+			var buf bytes.Buffer
+			if err := markdown.Renderer().Render(&buf, src, doc); err != nil {
+				panic(err) // a buffer takes all that is written
+			}
+			return r.sanitise(buf.String())
+		}
 	}
-	var found formulas
-	src := []byte(noPlaces.Replace(source))
-	pc := parser.NewContext()
-	pc.Set(formulasKey, &found)
-	doc := markdown.Parser().Parse(text.NewReader(src), parser.WithContext(pc)).(*ast.Document)
-	doc.SetMeta(map[string]any{"footnotes": fmt.Sprintf("c%d-", r.at), "formulas": &found})
+	r.leave("its text has too many marks, lines or cells of tables for Markdown: it is shown as it is")
+	return "<pre>" + html.EscapeString(source) + "</pre>"
+}
+
+// defined is the length of all defined addresses where they are used.
+func defined(doc ast.Node) (length int) {
 	ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if heading, ok := n.(*ast.Heading); ok && entering {
-			r.ids.name(heading, src)
+		if link, ok := n.(*ast.Link); ok && entering && link.Reference != nil {
+			length += len(link.Destination) + len(link.Title)
+		}
+		if picture, ok := n.(*ast.Image); ok && entering && picture.Reference != nil {
+			length += len(picture.Destination) + len(picture.Title)
 		}
 		return ast.WalkContinue, nil
 	})
-	var buf bytes.Buffer
-	if err := markdown.Renderer().Render(&buf, src, doc); err != nil {
-		panic(err) // a buffer takes all that is written
-	}
-	return found.put(r.sanitise(buf.String()).html, r.formula)
+	return length
 }
 
-// headingIDs names the headings of a page as Jupyter does, so that its links to them work. For each
-// name it knows how often it was wanted.
+// headingIDs names the headings of a page as Jupyter does, so that its links to them work, and as GitHub does. For each name
+// it knows how often it was wanted.
 type headingIDs map[string]int
 
-// name gives a heading its name, and GitHub's name too.
-func (ids headingIDs) name(n *ast.Heading, src []byte) {
-	words := strings.Fields(plainText(n, src))
-	id := ids.unused(strings.Join(words, "-"))
-	n.SetAttributeString("id", []byte(id))
-	github := strings.Map(func(c rune) rune {
+// names returns both names of a heading; no second one where another heading has it.
+func (ids headingIDs) names(heading string) (jupyter, github string) {
+	jupyter = strings.Join(strings.Fields(heading), "-")
+	github = strings.Map(func(c rune) rune {
 		if c == '-' || c == '_' || unicode.IsLetter(c) || unicode.IsDigit(c) {
 			return unicode.ToLower(c)
 		}
 		return -1
-	}, strings.Join(words, "-"))
-	if github != "" && ids[github] == 0 {
-		ids[github] = 1
-		n.InsertBefore(n, n.FirstChild(), &readyNode{html: `<a id="` + github + `"></a>`})
+	}, jupyter)
+	jupyter = ids.unused(jupyter)
+	if ids[github] > 0 {
+		return jupyter, ""
 	}
+	return jupyter, ids.unused(github)
 }
 
-func (ids headingIDs) unused(base string) string {
-	id := base
-	for id == "" || ids[id] > 0 {
-		ids[base] = max(ids[base], 1) + 1
-		id = fmt.Sprintf("%s-%d", base, ids[base])
+func (ids headingIDs) unused(id string) string {
+	ids[id]++
+	if n := ids[id]; n > 1 {
+		return ids.unused(fmt.Sprintf("%s-%d", id, n))
 	}
-	ids[id] = max(ids[id], 1)
 	return id
 }
 
-// plainText is the text of a part of Markdown.
-func plainText(n ast.Node, src []byte) string {
-	var b strings.Builder
-	ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		switch n := n.(type) {
-		case *ast.Text:
-			if entering {
-				b.Write(n.Value(src))
-				if n.SoftLineBreak() {
-					b.WriteByte(' ')
-				}
-			}
-		case *ast.String:
-			if entering {
-				b.Write(n.Value)
-			}
-		}
-		return ast.WalkContinue, nil
-	})
-	return b.String()
-}
-
-// link returns where a link of the notebook leads from the page; false where that is nowhere.
+// link returns where a link of the notebook leads from the page; false where that is nowhere. The policy knows which schemes
+// lead to other sites.
 func (r *notebookRenderer) link(to string) (string, bool) {
 	u, err := url.Parse(strings.TrimSpace(to))
-	if err != nil {
-		return to, false
+	if err != nil || u.Scheme == "" && u.Host != "" {
+		return "", false
 	}
-	if u.Scheme != "" || u.Host != "" || u.Path == "" { // another site, or this page
-		return to, slices.Contains([]string{"http", "https", "mailto"}, u.Scheme) || u.Scheme == "" && u.Host == "" && u.Opaque == ""
+	if u.Scheme != "" || u.Path == "" { // another site, or this page
+		return to, true
 	}
 	page, ok := r.site[path.Base(u.Path)]
 	u.Path = page
 	return u.String(), ok
-}
-
-var (
-	headings = regexp.MustCompile(`(?s)<h([1-3]) id="([^"]*)">(.*?)</h[1-3]>`)
-	anchors  = regexp.MustCompile(`</?a\b[^>]*>`)
-	tags     = regexp.MustCompile(`<[^>]*>`)
-	first    = regexp.MustCompile(`(?s)<p>(.*?)</p>`)
-	leadIn   = regexp.MustCompile(`^<strong>[^<]*[.:]</strong>`) // a paragraph's heading in its line
-)
-
-// tocEntry is a line of the table of contents.
-type tocEntry struct {
-	Level int
-	ID    string
-	Text  template.HTML
-}
-
-func contents(page string) []tocEntry {
-	var out []tocEntry
-	for _, m := range headings.FindAllStringSubmatch(page, -1) {
-		out = append(out, tocEntry{Level: int(m[1][0] - '0'), ID: m[2], Text: template.HTML(anchors.ReplaceAllString(m[3], ""))})
-	}
-	return out
 }

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -28,12 +29,15 @@ const (
 
 // program is KaTeX with our additions, compiled once. Its value is a function that makes MathML.
 var program = sync.OnceValue(func() *goja.Program {
-	library, err := katex.ReadFile("katex/katex.min.js")
-	additions, err2 := katex.ReadFile("katex/shims.js")
-	if err := cmp.Or(err, err2); err != nil {
-		panic(err)
+	var source []byte
+	for _, name := range []string{"katex/katex.min.js", "katex/shims.js"} {
+		part, err := katex.ReadFile(name)
+		if err != nil {
+			panic(err)
+		}
+		source = append(append(source, part...), '\n')
 	}
-	return goja.MustCompile("katex.js", string(library)+"\n"+string(additions), true)
+	return goja.MustCompile("katex.js", string(source), true)
 })
 
 // typesetter makes MathML of the formulas of one notebook: what one defines, the next may use.
@@ -54,44 +58,35 @@ func (t *typesetter) start() {
 	t.call, _ = goja.AssertFunction(typeset)
 }
 
+var needsDisplay = regexp.MustCompile(`\\begin\{(?:align|gather|equation|multline|CD|split)|\\tag\b`)
+
 // typeset returns a formula as MathML.
-func (t *typesetter) typeset(tex string, display bool) (mathML string, err error) {
+func (t *typesetter) typeset(f formula) (mathML string, err error) {
 	switch {
-	case len(tex) > maxFormula:
+	case len(f.tex) > maxFormula:
 		return "", fmt.Errorf("it has more than %d characters", maxFormula)
 	case t.used > formulasTime:
 		return "", errors.New("the formulas of this notebook take too long")
 	case t.call == nil:
 		t.start()
 	}
+	begin, vm := time.Now(), t.vm
+	timer := time.AfterFunc(formulaTime, func() { vm.Interrupt("it takes too long") })
 	defer func() {
-		if p := recover(); p != nil { // a fault of the engine
+		p := recover() // from a fault of the engine
+		if p != nil {
 			mathML, err = "", fmt.Errorf("%v", p)
 		}
+		if !timer.Stop() || p != nil {
+			t.call = nil // the interruption may be still to come
+		}
+		t.used += time.Since(begin)
 	}()
-	defer t.interruptAfter(formulaTime)()
-	begin := time.Now()
-	value, err := t.call(goja.Undefined(), t.vm.ToValue(tex), t.vm.ToValue(display || needsDisplay.MatchString(tex)))
-	t.used += time.Since(begin)
+	value, err := t.call(goja.Undefined(), vm.ToValue(f.tex), vm.ToValue(f.display || needsDisplay.MatchString(f.tex)))
 	if err != nil {
 		return "", inWords(err)
 	}
 	return value.String(), nil
-}
-
-// interruptAfter stops the engine after a while, unless the function that it returns is called before.
-func (t *typesetter) interruptAfter(d time.Duration) (end func()) {
-	fired := make(chan struct{})
-	timer := time.AfterFunc(d, func() {
-		t.vm.Interrupt("time")
-		close(fired)
-	})
-	return func() {
-		if !timer.Stop() {
-			<-fired
-		}
-		t.vm.ClearInterrupt()
-	}
 }
 
 // inWords says what the engine has against a formula.
@@ -100,7 +95,7 @@ func inWords(err error) error {
 	var late *goja.InterruptedError
 	switch {
 	case errors.As(err, &late):
-		return errors.New("it takes too long")
+		return fmt.Errorf("%v", late.Value())
 	case !errors.As(err, &thrown):
 		return errors.New("it is nested too deeply")
 	}

@@ -10,63 +10,65 @@ import (
 	"html/template"
 	"io"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 )
 
 // notebookRenderer renders the cells of one notebook.
 type notebookRenderer struct {
 	notebook   *Notebook
+	page       *notebookPage
 	ids        headingIDs
 	site       map[string]string // pages by the notebooks that links name
 	typesetter typesetter
-	cell       *cell // at hand
-	at         int   // its number, from 1
-	left       []string
-	more       int // than are told
+	cell       *cell  // at hand
+	at         int    // its number, from 1
+	missed     string // the first element that was left out and a reader would miss
 }
 
-// maxLeft is how much of what is left out is told; a text may be full of it.
-const maxLeft = 50
-
-// leave notes what the page cannot show of the cell at hand.
+// leave notes what the page cannot show of the cell at hand. A text may be full of it.
 func (r *notebookRenderer) leave(format string, args ...any) {
-	if len(r.left) == maxLeft {
-		r.more++
+	const most = 50
+	left := fmt.Sprintf("cell %d: ", r.at) + strings.Map(printable, fmt.Sprintf(format, args...))
+	switch n := len(r.page.Left); {
+	case n == most:
+		left = fmt.Sprintf("and more, from cell %d on", r.at)
+	case n > most:
 		return
 	}
-	r.left = append(r.left, fmt.Sprintf("cell %d: ", r.at)+strings.Map(printable, fmt.Sprintf(format, args...)))
+	r.page.Left = append(r.page.Left, left)
 }
 
-// formula renders a formula; one that KaTeX doesn't know is shown as it was typed.
-func (r *notebookRenderer) formula(f formula) string {
-	shown, err := r.typesetter.typeset(f.tex, f.display)
-	if err != nil {
-		r.leave(`formula "%s": %v`, short(f.tex), err)
-		shown = `<code class="tex" title="` + html.EscapeString(err.Error()) + `">` + html.EscapeString(f.tex) + `</code>`
+// short is a text as a message has it.
+func short(text string) string {
+	const most = 80
+	r := []rune(strings.Join(strings.Fields(strings.Map(printable, text)), " "))
+	if len(r) > most {
+		return string(r[:most]) + "…"
 	}
-	if f.display {
-		return `<span class="eq">` + shown + "</span>"
-	}
-	return shown
+	return string(r)
 }
 
 // notebookPage is what the template shows.
 type notebookPage struct {
-	Title       string
-	Heading     template.HTML
-	Description string
-	Contents    []tocEntry
-	Cells       []shownCell
-	Left        []string // what isn't shown
-	Made        made
-	Cite        citation
-	Previous    *neighbour
-	Next        *neighbour
-	Site        bool
+	card
+	Heading  template.HTML
+	Contents []tocEntry
+	Cells    []shownCell
+	Left     []string // what isn't shown
+	Made     made
+	Cite     citation
+	Previous *card
+	Next     *card
+	Site     bool
 }
 
-type neighbour struct{ Href, Title string }
+// tocEntry is a line of the table of contents.
+type tocEntry struct {
+	Level string
+	ID    string
+	Text  template.HTML
+}
 
 type shownCell struct {
 	Text   template.HTML // of a Markdown cell
@@ -81,40 +83,46 @@ type shownCell struct {
 // MathML, code, pictures, tables, and where all of it comes from. Errors among the results are shown;
 // [Notebook.Failed] lists them. Scripts in outputs, and anything else that would run, load something or navigate by
 // itself, are left out. What the page cannot show, such as a picture that is missing, is named in its place and at the
-// page's end, and listed by [Notebook.LeftOut]. Write stops when ctx is done.
+// page's end, and in LeftOut. Write stops when ctx is done.
 func (n *Notebook) Write(ctx context.Context, w io.Writer, o Origin) error {
-	page, err := n.page(ctx, o, nil)
+	page, err := n.render(ctx, o, nil)
 	if err != nil {
 		return err
 	}
 	return writePage(w, "notebook.gohtml", page)
 }
 
-// LeftOut lists what the last page of the notebook does not show as Jupyter does, such as "cell 3: picture "a.png": …".
-func (n *Notebook) LeftOut() []string { return n.left }
-
-// page renders the notebook as a page of a site, whose other pages are given, or of none.
-func (n *Notebook) page(ctx context.Context, o Origin, site map[string]string) (*notebookPage, error) {
-	r := &notebookRenderer{notebook: n, ids: headingIDs{"cite": 1}, site: site}
+// render renders the notebook as a page of a site, whose other pages are given, or of none.
+func (n *Notebook) render(ctx context.Context, o Origin, site map[string]string) (*notebookPage, error) {
 	p := &notebookPage{Made: o.made(), Cite: cite, Site: site != nil}
-	p.Made.add("kernel", n.kernel)
+	r := &notebookRenderer{notebook: n, page: p, ids: headingIDs{"cite": 1}, site: site}
+	p.Made.add("kernel", n.madeBy)
 	p.Made.Files = []inputFile{{shared(n.File), n.SHA256}}
 	for i := range n.cells {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		r.cell, r.at = &n.cells[i], i+1
-		if shown := r.renderCell(); shown != (shownCell{}) {
+		shown := r.renderCell()
+		if m := paragraph.FindStringSubmatch(string(shown.Text)); m != nil && p.Description == "" {
+			p.Description = textOf(m[1])
+		}
+		if shown != (shownCell{}) {
 			p.Cells = append(p.Cells, shown)
 		}
 	}
-	if r.more > 0 {
-		r.left = append(r.left, fmt.Sprintf("and %d more", r.more))
+	n.LeftOut = p.Left
+	if p.Title == "" {
+		p.Title = strings.TrimSuffix(filepath.Base(n.File), filepath.Ext(n.File))
+		p.Heading = template.HTML(html.EscapeString(p.Title))
 	}
-	n.left, p.Left = r.left, r.left
-	p.takeHeading(strings.TrimSuffix(filepath.Base(n.File), filepath.Ext(n.File)))
 	return p, nil
 }
+
+var (
+	tags      = regexp.MustCompile(`<[^>]*>`)
+	paragraph = regexp.MustCompile(`(?s)<p>(.*?)</p>`)
+)
 
 // renderCell renders the cell at hand; nothing if nothing of it is to be seen.
 func (r *notebookRenderer) renderCell() (shown shownCell) {
@@ -125,19 +133,13 @@ func (r *notebookRenderer) renderCell() (shown shownCell) {
 	}
 	switch {
 	case c.Type == "code":
+		shown.Code, shown.Output = r.code(source), r.renderOutputs()
 		shown.Hidden, shown.HiddenOutput = c.Metadata.Jupyter.SourceHidden, c.Metadata.Jupyter.OutputsHidden
-		shown.Code = r.code(source)
-		shown.Output = r.renderOutputs(c)
 	case strings.TrimSpace(source) == "":
 	case c.Type == "markdown":
-		shown.Text = template.HTML(r.renderMarkdown(source))
-	case c.Type == "heading": // of format 3
-		shown.Text = template.HTML(r.renderMarkdown(strings.Repeat("#", min(max(1, c.Level), 6)) + " " + source))
-	case c.Type == "raw":
-		shown.Text = template.HTML(r.raw(source))
+		shown.Text = template.HTML(strings.TrimSpace(r.renderMarkdown(source)))
 	default:
-		r.leave(`its type "%s" is unknown: its text is shown as it is`, short(string(c.Type)))
-		shown.Text = template.HTML("<pre>" + html.EscapeString(source) + "</pre>")
+		shown.Text = template.HTML(r.raw(source))
 	}
 	return shown
 }
@@ -150,15 +152,17 @@ func (r *notebookRenderer) code(source string) template.HTML {
 	return template.HTML(html.EscapeString(strings.TrimSpace(source)))
 }
 
-// raw renders a cell that is for one format.
+// raw renders a cell that is for one format, or of an unknown type.
 func (r *notebookRenderer) raw(source string) string {
-	switch format := cmp.Or(r.cell.Metadata.MIMEType, r.cell.Metadata.Format); format {
-	case "text/html":
-		return r.sanitise(source).html
-	case "text/markdown":
+	format := cmp.Or(r.cell.Metadata.MIMEType, r.cell.Metadata.Format, "text/plain")
+	switch {
+	case r.cell.Type != "raw":
+		r.leave(`its type "%s" is unknown: its text is shown as it is`, short(string(r.cell.Type)))
+	case format == "text/html":
+		return r.sanitise(source)
+	case format == "text/markdown":
 		return r.renderMarkdown(source)
-	case "", "text/plain":
-	default:
+	case format != "text/plain":
 		r.leave("it is for %s: its text is shown as it is", short(string(format)))
 	}
 	return "<pre>" + html.EscapeString(source) + "</pre>"
@@ -173,57 +177,23 @@ func inKeys(err error) error {
 	return err
 }
 
-// takeHeading takes the first heading for the page's, and the paragraph after it for its description.
-func (p *notebookPage) takeHeading(name string) {
-	p.Title, p.Heading = name, template.HTML(html.EscapeString(name))
-	var all strings.Builder
-	titled := false
-	for i := range p.Cells {
-		text := string(p.Cells[i].Text)
-		if m := headings.FindStringSubmatchIndex(text); m != nil && !titled {
-			if titled = true; text[m[2]:m[3]] == "1" {
-				p.Description = "" // badges may come before
-				p.Heading = template.HTML(`<a id="` + text[m[4]:m[5]] + `"></a>` + text[m[6]:m[7]])
-				p.Title = strings.TrimSpace(textOf(string(p.Heading)))
-				text = text[:m[0]] + text[m[1]:]
-				p.Cells[i].Text = template.HTML(text)
-			}
-		}
-		if m := first.FindStringSubmatch(text); m != nil && p.Description == "" {
-			p.Description = sentence(textOf(leadIn.ReplaceAllString(m[1], "")))
-		}
-		all.WriteString(text)
+// takeHeading takes a heading in a text for the page's, if it is the first and a large one; else for the contents, if it is large.
+func (r *notebookRenderer) takeHeading(level, id, github, words string) (taken bool) {
+	p, shown := r.page, template.HTML(r.putFormulas(html.EscapeString(markFormulas(words))))
+	switch {
+	case r.cell.Type == "code" || level > "3":
+	case level == "1" && p.Heading == "" && p.Contents == nil:
+		names := fmt.Sprintf(`<a id="%s"></a><a id="%s"></a>`, html.EscapeString(id), html.EscapeString(github))
+		p.Title, p.Heading = textOf(string(shown)), template.HTML(names)+shown
+		p.Description = "" // badges may come before
+		return true
+	default:
+		p.Contents = append(p.Contents, tocEntry{level, id, shown})
 	}
-	p.Contents = contents(all.String())
-	p.Cells = slices.DeleteFunc(p.Cells, func(c shownCell) bool { return c == shownCell{Text: c.Text} && strings.TrimSpace(string(c.Text)) == "" })
+	return false
 }
 
 // textOf is what is left of a piece of a page without its elements.
 func textOf(page string) string {
 	return strings.Join(strings.Fields(html.UnescapeString(tags.ReplaceAllString(page, ""))), " ")
-}
-
-// most is the length of a description, about two lines.
-const most = 200
-
-// sentence is the beginning of a text: its first sentence, or two if that is short.
-func sentence(text string) string {
-	end := 0
-	for end < most/3 {
-		next := strings.Index(text[end:], ". ")
-		if next < 0 {
-			end = len(text)
-			break
-		}
-		end += next + 2
-	}
-	text = strings.TrimSpace(text[:end])
-	if r := []rune(text); len(r) > most {
-		text = string(r[:most])
-		if space := strings.LastIndex(text, " "); space > 0 { // some languages have none
-			text = text[:space+1]
-		}
-		text += "…"
-	}
-	return text
 }

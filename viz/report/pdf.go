@@ -20,9 +20,6 @@ var browsers = []string{
 	"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/Applications/Chromium.app/Contents/MacOS/Chromium",
 }
 
-// ErrNoBrowser is returned if there is no program that can print pages.
-var ErrNoBrowser = errors.New("report: a PDF is printed by Chromium or Chrome, and none is on PATH: install one, or print the page from any browser")
-
 // FindBrowser finds Chromium or a related browser.
 func FindBrowser() (string, error) {
 	for _, name := range browsers {
@@ -30,11 +27,8 @@ func FindBrowser() (string, error) {
 			return path, nil
 		}
 	}
-	return "", ErrNoBrowser
+	return "", errors.New("report: a PDF is printed by Chromium or Chrome, and none is on PATH: install one, or print the page from any browser")
 }
-
-// printTimeout bounds the printing of a page.
-const printTimeout = 2 * time.Minute
 
 // PDF prints a page to a file.
 func PDF(ctx context.Context, browser, page, file string) error {
@@ -50,27 +44,19 @@ func PDF(ctx context.Context, browser, page, file string) error {
 	address := url.URL{Scheme: "file", Path: filepath.ToSlash(page)}
 	args := []string{
 		"--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-		"--disable-extensions", "--no-pdf-header-footer", "--user-data-dir=" + temporary, "--print-to-pdf=" + printed,
+		"--disable-extensions", "--no-pdf-header-footer", "--user-data-dir=" + temporary, "--print-to-pdf=" + printed, address.String(),
 	}
 	if os.Geteuid() == 0 { // its sandbox refuses root; the page may load nothing
-		args = append(args, "--no-sandbox")
+		args = append([]string{"--no-sandbox"}, args...)
 	}
-	ctx, cancel := context.WithTimeout(ctx, printTimeout)
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, browser, append(args, address.String())...)
+	cmd := exec.CommandContext(ctx, browser, args...)
 	cmd.WaitDelay = 5 * time.Second
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	err = cmd.Run()
+	said, err := cmd.CombinedOutput()
 	data, missing := os.ReadFile(printed)
 	if err := errors.Join(err, missing); err != nil {
-		return fmt.Errorf("report: %s did not print %s: %w\n%s", browser, page, err, last(said.Bytes()))
+		return fmt.Errorf("report: %s did not print %s: %w\n%s", browser, page, err, bytes.TrimSpace(said[max(0, len(said)-1000):]))
 	}
 	return atomicfile.WriteBytes(file, data)
-}
-
-// last is the end of what a program said.
-func last(said []byte) []byte {
-	const most = 1000
-	return bytes.TrimSpace(said[max(0, len(said)-most):])
 }

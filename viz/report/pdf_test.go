@@ -2,7 +2,6 @@ package report_test
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +13,7 @@ import (
 
 func TestNoBrowser(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if path, err := report.FindBrowser(); err == nil && !strings.HasPrefix(path, "/Applications/") || err != nil && !errors.Is(err, report.ErrNoBrowser) {
+	if path, err := report.FindBrowser(); err == nil && !strings.HasPrefix(path, "/Applications/") {
 		t.Errorf("found %q, %v", path, err)
 	}
 }

@@ -7,23 +7,19 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"image/png"
 	"io"
 	"io/fs"
-	"maps"
 	"net/http"
 	"net/url"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	_ "image/gif" // kinds of pictures
 	_ "image/jpeg"
+	_ "image/png"
 
-	"golang.org/x/image/tiff"
 	_ "golang.org/x/image/webp"
 )
 
@@ -35,18 +31,26 @@ const (
 
 // pictureURI returns a picture named in the cell at hand as a data URI: one that lies in the text itself, an
 // attachment, or a file in the notebook's folder or below.
-func (r *notebookRenderer) pictureURI(name string) (string, error) {
-	scheme, rest, _ := strings.Cut(name, ":")
+func (r *notebookRenderer) pictureURI(address string) (string, error) {
+	scheme, rest, _ := strings.Cut(address, ":")
 	switch strings.ToLower(scheme) {
 	case "data":
-		return embeddedURI(rest)
+		header, body, _ := strings.Cut(rest, ",")
+		data, err := []byte(unescaped(body)), error(nil)
+		if strings.HasSuffix(strings.ToLower(strings.TrimSpace(header)), ";base64") {
+			data, err = base64.RawStdEncoding.DecodeString(strings.TrimRight(strings.Join(strings.Fields(string(data)), ""), "="))
+		}
+		if err != nil || len(data) == 0 {
+			return "", errors.New("its data are not base64")
+		}
+		return checkedURI(data)
 	case "attachment":
-		return attachmentURI(r.cell, unescaped(rest))
+		for media, data := range r.cell.Attachments[unescaped(rest)] { // of which there is one
+			return r.pictureURI(dataAddress(media, string(data)))
+		}
+		return "", errors.New("the cell has no such attachment")
 	}
-	data, err := r.notebook.readBeside(unescaped(name))
-	if end := strings.IndexAny(name, "?#"); errors.Is(err, errNoFile) && end > 0 { // addresses may ask for a version
-		data, err = r.notebook.readBeside(unescaped(name[:end]))
-	}
+	data, err := r.notebook.readBeside(address)
 	if err != nil {
 		return "", err
 	}
@@ -60,23 +64,32 @@ func unescaped(name string) string {
 	return name
 }
 
-var (
-	errNoFile    = errors.New("there is no such file beside the notebook")
-	errNoPicture = errors.New("it is not a picture that browsers show")
-)
+// dataAddress is the address of what a notebook holds under a media type: text where it is SVG, base64 else.
+func dataAddress(media, text string) string {
+	if strings.HasPrefix(strings.TrimSpace(text), "<") {
+		text = declaration.ReplaceAllString(text, "") // of an encoding that the notebook's text no longer has
+		text = base64.StdEncoding.EncodeToString([]byte(text))
+	}
+	return "data:" + media + ";base64," + text
+}
+
+var declaration = regexp.MustCompile(`^\s*<\?xml[^>]*\?>`)
 
 // readBeside reads a file of the notebook's folder or below. No name and no link leads out of there.
-func (n *Notebook) readBeside(name string) ([]byte, error) {
+func (n *Notebook) readBeside(address string) ([]byte, error) {
+	name := address
+	if u, err := url.Parse(address); err == nil { // addresses may ask for a version
+		name = u.Path
+	}
 	folder, err := os.OpenRoot(filepath.Dir(n.File))
 	if err != nil {
 		return nil, err
 	}
 	defer folder.Close()
-	name = path.Clean(name)
-	info, err := fs.Stat(folder.FS(), name)
+	info, err := folder.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, errNoFile
+		return nil, errors.New("there is no such file beside the notebook")
 	case err != nil:
 		return nil, errors.New("it lies elsewhere; want a file in the notebook's folder, or below, named from there")
 	case !info.Mode().IsRegular():
@@ -84,50 +97,7 @@ func (n *Notebook) readBeside(name string) ([]byte, error) {
 	case info.Size() > maxPictureBytes:
 		return nil, fmt.Errorf("it is larger than %d MB", maxPictureBytes>>20)
 	}
-	return fs.ReadFile(folder.FS(), name)
-}
-
-func attachmentURI(c *cell, name string) (string, error) {
-	data := c.Attachments[name]
-	for _, media := range slices.Sorted(maps.Keys(data)) {
-		return mediaURI(media, string(data[media]))
-	}
-	return "", errors.New("the cell has no such attachment")
-}
-
-// embeddedURI reads what follows "data:".
-func embeddedURI(text string) (string, error) {
-	header, body, _ := strings.Cut(text, ",")
-	if strings.HasSuffix(strings.ToLower(strings.TrimSpace(header)), ";base64") {
-		return base64URI(unescaped(body))
-	}
-	return checkedURI([]byte(unescaped(body)))
-}
-
-// mediaURI reads what a notebook holds under a media type: text where it is SVG, base64 else.
-func mediaURI(media, text string) (string, error) {
-	if media == "image/svg+xml" && strings.HasPrefix(strings.TrimSpace(text), "<") {
-		text = declaration.ReplaceAllString(text, "") // of an encoding that the notebook's text no longer has
-		if !strings.Contains(text, "http://www.w3.org/2000/svg") {
-			var err error
-			if text, err = drawingFile(text); err != nil {
-				return "", fmt.Errorf("its drawing is broken: %w", err)
-			}
-		}
-		return checkedURI([]byte(text))
-	}
-	return base64URI(text)
-}
-
-var declaration = regexp.MustCompile(`^\s*<\?xml[^>]*\?>`)
-
-func base64URI(text string) (string, error) {
-	text = strings.TrimRight(strings.Join(strings.Fields(text), ""), "=")
-	data, err := base64.RawStdEncoding.DecodeString(text)
-	if err != nil || len(data) == 0 {
-		return "", errors.New("its data are not base64")
-	}
-	return checkedURI(data)
+	return folder.ReadFile(name)
 }
 
 // checkedURI makes a data URI of a picture. What kind it is the data tell.
@@ -136,39 +106,29 @@ func checkedURI(data []byte) (string, error) {
 	config, _, err := image.DecodeConfig(bytes.NewReader(data))
 	switch {
 	case kind == "":
-		return "", errNoPicture
+		return "", errors.New("it is not a picture that browsers show")
+	case kind == "image/svg+xml":
+		data, err = drawingFile(string(data))
 	case errors.Is(err, image.ErrFormat): // browsers know more than we do
-	case err != nil:
-		return "", fmt.Errorf("its data are broken: %w", err)
-	case config.Width > maxPicturePixels/max(1, config.Height):
+		err = nil
+	case err == nil && config.Width > maxPicturePixels/max(1, config.Height):
 		return "", fmt.Errorf("it has %d × %d pixels; a page takes pictures of up to %d million", config.Width, config.Height, maxPicturePixels>>20)
 	}
-	if kind == "image/tiff" {
-		picture, err := tiff.Decode(bytes.NewReader(data))
-		var buf bytes.Buffer
-		if err != nil || png.Encode(&buf, picture) != nil {
-			return "", errNoPicture
-		}
-		kind, data = "image/png", buf.Bytes()
+	if err != nil {
+		return "", fmt.Errorf("its data are broken: %w", err)
 	}
-	return imageURI(kind, data), nil
-}
-
-func imageURI(kind string, data []byte) string {
-	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data)
+	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data), nil
 }
 
 var drawingStart = regexp.MustCompile(`^(?s:\s|\x{feff}|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>)*<svg[\s>/]`)
 
-// pictureKind is the media type of a picture; empty if it is of no kind that browsers show or we convert.
+// pictureKind is the media type of a picture; empty if it is of no kind that browsers show.
 func pictureKind(data []byte) string {
 	kind := http.DetectContentType(data)
 	switch {
 	case strings.HasPrefix(kind, "image/"):
 		return kind
-	case bytes.HasPrefix(data, []byte("II*\x00")) || bytes.HasPrefix(data, []byte("MM\x00*")):
-		return "image/tiff"
-	case len(data) > 12 && string(data[4:8]) == "ftyp" && strings.HasPrefix(string(data[8:]), "avi"):
+	case len(data) > 12 && string(data[4:11]) == "ftypavi":
 		return "image/avif"
 	case drawingStart.Match(data):
 		return "image/svg+xml"
@@ -176,29 +136,25 @@ func pictureKind(data []byte) string {
 	return ""
 }
 
-// drawingFile makes a file of a drawing that lies in a page, where it needs no name of its language.
-func drawingFile(source string) (string, error) {
-	for _, name := range []string{`xmlns:xlink="http://www.w3.org/1999/xlink"`, `xmlns="http://www.w3.org/2000/svg"`} {
-		if prefix, _, _ := strings.Cut(name, "="); !strings.Contains(source, " "+prefix+"=") {
-			source = strings.Replace(source, "<svg", "<svg "+name, 1)
-		}
+// drawingFile makes a file of a drawing. One that lay in a page may lack the names of its languages, and be no XML.
+func drawingFile(source string) ([]byte, error) {
+	names := ""
+	if !strings.Contains(source, "http://www.w3.org/2000/svg") {
+		names = ` xmlns="http://www.w3.org/2000/svg"`
 	}
+	if strings.Contains(source, "xlink:") && !strings.Contains(source, "xmlns:xlink") {
+		names += ` xmlns:xlink="http://www.w3.org/1999/xlink"`
+	}
+	if names == "" {
+		return []byte(source), nil
+	}
+	source = strings.Replace(source, "<svg", "<svg"+names, 1)
 	d := xml.NewDecoder(strings.NewReader(source))
 	for {
 		if _, err := d.Token(); errors.Is(err, io.EOF) {
-			return source, nil
+			return []byte(source), nil
 		} else if err != nil {
-			return "", err
+			return nil, err
 		}
 	}
-}
-
-// short is a text as a message has it.
-func short(text string) string {
-	const most = 80
-	r := []rune(strings.Join(strings.Fields(strings.Map(printable, text)), " "))
-	if len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return string(r)
 }

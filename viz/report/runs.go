@@ -255,16 +255,12 @@ func acrossSettings(files []RunFile, all []*setting) []runFigure {
 		for _, s := range swept {
 			runs = append(runs, s.runs()...)
 		}
-		out = append(out, titled("Accuracy and the memory's size", "Look at the distance between the lines at the smallest memories.").of(viz.MemorySize(viz.Light, runs...)))
+		out = append(out, titled("Accuracy and the memory's size", "Look at the distance between the lines at the smallest memories.").of(viz.MemorySize(runs...)))
 	}
 	if ranked := rankable(files); ranked != nil {
-		f := titled("Ranks of the methods", "Average ranks by A over situations, increments and seeds, the best at the left; methods on one thick line cannot be told apart at the level of 5 % (Nemenyi's test). "+
-			"Runs of one situation are less independent than the test assumes.")
 		ranking, err := viz.RankRuns(0.05, ranked...)
-		if err != nil {
-			return append(out, f.of(nil, err))
-		}
-		out = append(out, f.of(viz.CriticalDifference(viz.Light, ranking)))
+		out = append(out, ranksFigure("Ranks of the methods", "Average ranks by A over situations, increments and seeds, the best at the left. "+
+			"Runs of one situation are less independent than the test assumes.", ranking, err)...)
 	}
 	return out
 }
@@ -274,16 +270,15 @@ func onlyBudgetDiffers(a, b *setting) bool {
 	return len(names) == 1 && names[0] == "memory.budget"
 }
 
-// rankable returns all runs if there are enough methods and blocks for an average of rankings, else nil.
+// rankable returns all runs if there are enough methods for an average of rankings, else nil.
 func rankable(files []RunFile) []runPtr {
-	methods, blocks := map[string]bool{}, map[block]bool{}
+	methods := map[string]bool{}
 	var runs []runPtr
 	for _, f := range files {
 		methods[f.Run.Method+" "+paramText(f.Run.Params)] = true
-		blocks[block{situationOf(f.Run), f.Run.Increment, f.Run.Seed}] = true
 		runs = append(runs, f.Run)
 	}
-	if len(methods) < 5 || len(blocks) < 3 {
+	if len(methods) < 5 {
 		return nil
 	}
 	return runs

@@ -80,7 +80,7 @@ func TestRuns(t *testing.T) {
 	for _, want := range []string{
 		"15 runs of 5 methods in 1 situation with 3 seeds, in 1 setting.",
 		`<th aria-sort="none"><button type="button">A, %</button></th>`, `<td data-sort="EMGD (GS)">`, "±\u00a0",
-		"task 5</button>", "Average ranks by A", "Steps of EMGD (GMC), seed 1234", "What each stream gains", "What each stream weighs", "Which streams conflict",
+		"task 5</button>", "Steps of EMGD (GMC), seed 1234", "What each stream gains", "What each stream weighs", "Which streams conflict",
 		"Of 410 steps with a certificate 100 % are proved optimal", "<dt>memory.budget</dt><dd>5</dd>", "<dt>optimizer.lr</dt><dd>0.003</dd>",
 		"Accuracy over time", "<dt>backend</dt><dd>xla-cpu</dd>", "records.jsonl", "@article",
 	} {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/viz"
@@ -48,19 +47,18 @@ func newRunSection(ctx context.Context, s *setting, table *resultTable) (*runSec
 
 // runFigures are the figures of runs of one setting.
 func runFigures(runs []runPtr, repeated bool) (out []runFigure) {
-	add := func(title, note string, draw func(*viz.Theme, ...runPtr) (*viz.Figure, error)) {
-		out = append(out, titled(title, note).of(draw(viz.Light, runs...)))
+	add := func(title, note string, draw func(...runPtr) (*viz.Figure, error)) {
+		out = append(out, titled(title, note).of(draw(runs...)))
 	}
-	out = append(out, titled("When the tasks came", timelineNote(runs)).of(viz.Timeline(viz.Light, runs[0])))
-	bands, bars := "", ""
+	out = append(out, titled("When the tasks came", timelineNote(runs)).of(viz.Timeline(runs[0])))
+	spread := ""
 	if repeated {
-		bars = " Bars are ± one standard deviation over runs: label sets, timelines and seeds together."
-		bands = strings.Replace(bars, "Bars are", "Bands, or bars where there are many methods, are", 1)
+		spread = " Bands or bars are ± one standard deviation over runs: label sets, timelines and seeds together."
 	}
 	if results.OneTimeline(runs) {
-		add("Accuracy over time", "The average is over all tasks started so far: it falls when a task arrives."+bands, viz.Accuracy)
+		add("Accuracy over time", "The average is over all tasks started so far: it falls when a task arrives."+spread, viz.Accuracy)
 	} else {
-		add("Accuracy as tasks end", "The average is over all tasks started so far."+bars, viz.LearningProcess)
+		add("Accuracy as tasks end", "The average is over all tasks started so far."+spread, viz.LearningProcess)
 	}
 	add("Accuracy by task", "Look at the length of the stems: a marker below its bar is forgetting, a marker above it later improvement through rehearsal.", viz.TaskAccuracy)
 	if results.OneTimeline(runs) {
@@ -146,13 +144,13 @@ func newStepsSection(r runPtr, label string, records []results.Record) stepsSect
 	if c := viz.CheckCertificates(records); c.Steps > 0 {
 		out.Certificate = fmt.Sprintf("Of %d steps with a certificate %s are proved optimal; the lowest slack is %s, the largest Σλ|slack| is %s, relative to the size of their terms.",
 			c.Steps, share(c.Holding, c.Steps), scientific(min(0, c.WorstSlack)), scientific(c.WorstGap))
-		out.Figures = append(out.Figures, titled("What each stream gains beyond its share", "A stream at 0 binds; one above it descends by itself.").of(viz.Slacks(viz.Light, records)))
+		out.Figures = append(out.Figures, titled("What each stream gains beyond its share", "A stream at 0 binds; one above it descends by itself.").of(viz.Certificates(records)))
 	}
 	if slices.ContainsFunc(records, func(r results.Record) bool { return len(r.Weights) > 0 }) { // which the last has not, if the run diverged
-		out.Figures = append(out.Figures, titled("What each stream weighs", "").of(viz.StreamWeights(viz.Light, records)))
+		out.Figures = append(out.Figures, titled("What each stream weighs", "").of(viz.StreamWeights(records)))
 	}
 	if slices.ContainsFunc(records, func(r results.Record) bool { return len(r.Gram) > 0 }) {
-		out.Figures = append(out.Figures, titled("Which streams conflict", "A cosine below 0 is a conflict.").of(viz.Conflicts(viz.Light, records)))
+		out.Figures = append(out.Figures, titled("Which streams conflict", "A cosine below 0 is a conflict.").of(viz.Conflicts(records)))
 	}
 	return out
 }

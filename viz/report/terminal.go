@@ -17,9 +17,27 @@ const (
 	terminalLines = 200
 )
 
+// terminal shows what was written to a stream. A reader sees the first lines if there are many.
+func (r *notebookRenderer) terminal(stream lines, text string) string {
+	const most, begin = 60, 30
+	class := "stdout"
+	if stream == "stderr" {
+		class = "stderr"
+	}
+	shown := r.terminalHTML(text)
+	lines := strings.SplitAfter(shown, "\n")
+	if len(lines) <= most {
+		return `<pre class="` + class + `">` + shown + "</pre>"
+	}
+	return `<pre class="` + class + `">` + strings.Join(lines[:begin], "") + "</pre>" +
+		fmt.Sprintf(`<details class="more"><summary>%d more lines</summary><pre class="%s">%s</pre></details>`, len(lines)-begin, class, strings.Join(lines[begin:], ""))
+}
+
 // terminalHTML is what a terminal shows in the end of all that was written, with its colours and links.
 func (r *notebookRenderer) terminalHTML(text string) string {
-	return ofMany.ReplaceAllStringFunc(r.sanitise(terminalScreen(text)).html, inlineColours)
+	screen := spans.ReplaceAllStringFunc(terminalScreen(text), func(tag string) string { return manyColours.ReplaceAllStringFunc(tag, ofEight) })
+	shown := r.sanitise("<code>" + screen + "</code>") // in code no dollar begins a formula
+	return strings.TrimSuffix(strings.TrimPrefix(shown, "<code>"), "</code>")
 }
 
 // plain is the same text without colours.
@@ -51,32 +69,24 @@ func printable(c rune) rune {
 }
 
 var (
-	// ofMany finds elements with a colour of 256, for which the style sheet has no class.
-	ofMany     = regexp.MustCompile(`<span class="[a-z0-9 -]*term-[fb]gx[a-z0-9 -]*"`)
-	manyColour = regexp.MustCompile(`term-([fb])gx(\d+)`)
+	spans       = regexp.MustCompile(`<span class="[^"]*"`)
+	manyColours = regexp.MustCompile(`(term-[fb]g)x(\d+)`)
 )
 
-// inlineColours adds such colours as styles.
-func inlineColours(tag string) string {
-	style := ""
-	for _, m := range manyColour.FindAllStringSubmatch(tag, -1) {
-		property := map[string]string{"f": "color", "b": "background-color"}[m[1]]
-		n, _ := strconv.Atoi(m[2])
-		style += property + ":" + of256(n) + ";"
-	}
-	return tag + ` style="` + style + `"`
-}
-
-// of256 is one of 256 colours: of the sixteen, of a cube of 6 × 6 × 6, or a grey.
-func of256(n int) string {
+// ofEight is the class of the nearest of eight colours, which are legible on light and dark, for that of one of 256: of the
+// eight and brighter ones, of a cube of 6 × 6 × 6, or a grey.
+func ofEight(class string) string {
+	m := manyColours.FindStringSubmatch(class)
+	n, _ := strconv.Atoi(m[2])
+	bit := func(level int) int { return min(1, level/2) }
 	switch {
 	case n < 16:
-		return fmt.Sprintf("var(--c%d)", n%8)
-	case n >= 232:
-		n = 8 + 10*(n-232)
-		return fmt.Sprintf("#%02x%02x%02x", n, n, n)
+		n %= 8
+	case n < 232:
+		n -= 16
+		n = bit(n/36) + 2*bit(n/6%6) + 4*bit(n%6) // red, green and blue
+	default:
+		n = (n - 232) / 12 * 7
 	}
-	n -= 16
-	level := [...]int{0, 95, 135, 175, 215, 255}
-	return fmt.Sprintf("#%02x%02x%02x", level[n/36%6], level[n/6%6], level[n%6])
+	return fmt.Sprint(m[1], map[string]int{"term-fg": 30, "term-bg": 40}[m[1]]+n)
 }

@@ -47,11 +47,11 @@ func newToySection(traces []viz.Trace) (*toySection, error) {
 	}
 	s := &toySection{Arrival: traces[0].Arrival, Steps: len(traces[0].X) - 1}
 	var err error
-	s.Descent, err = picture(viz.ToyDescent(viz.Light, traces...))
+	s.Descent, err = picture(viz.ToyDescent(traces...))
 	if err != nil {
 		return nil, err
 	}
-	s.Losses, err = picture(viz.ToyLosses(viz.Light, traces...))
+	s.Losses, err = picture(viz.ToyLosses(traces...))
 	if err != nil {
 		return nil, err
 	}

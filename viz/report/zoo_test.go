@@ -80,6 +80,7 @@ var (
 	pageAttributes = fieldSet(`accent accentunder align alt alttext aria-label aria-valuetext charset checked class colspan content dir disabled display displaystyle
 		fence form height hidden href http-equiv id lang linethickness loading lspace mathvariant max maxsize media min minsize movablelimits mathcolor mathbackground mathsize
 		largeop linebreak depth voffset notation separator scriptlevel name
+		abbr cite datetime headers high low nowrap optimum scope span summary usemap
 		open rel reversed role rowspan rspace src srcset start step stretchy style symmetric title type valign value width`)
 )
 

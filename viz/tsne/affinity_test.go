@@ -53,22 +53,20 @@ func TestCalibrationWithoutSolution(t *testing.T) {
 func TestAffinities(t *testing.T) {
 	x, _ := clusters(4, 30, 6, 3, 1)
 	x[7] = x[3] // a duplicate
-	for _, k := range []int{len(x) - 1, 30} {
-		p, sum := dense(affinitiesOf(t, x, 10, k)), 0.0
-		for i := range p {
-			for j := range p {
-				sum += p[i][j]
-				if p[i][j] != p[j][i] || p[i][j] < 0 {
-					t.Fatalf("k=%d: p[%d][%d] = %v, p[%d][%d] = %v", k, i, j, p[i][j], j, i, p[j][i])
-				}
-			}
-			if p[i][i] != 0 {
-				t.Errorf("k=%d: p[%d][%d] = %v", k, i, i, p[i][i])
+	p, sum := affinitiesOf(t, x, 10), 0.0
+	for i := range p {
+		for j := range p {
+			sum += p[i][j]
+			if p[i][j] != p[j][i] || p[i][j] < 0 {
+				t.Fatalf("p[%d][%d] = %v, p[%d][%d] = %v", i, j, p[i][j], j, i, p[j][i])
 			}
 		}
-		if math.Abs(sum-1) > 1e-12 {
-			t.Errorf("k=%d: ΣP = %v", k, sum)
+		if p[i][i] != 0 {
+			t.Errorf("p[%d][%d] = %v", i, i, p[i][i])
 		}
+	}
+	if math.Abs(sum-1) > 1e-12 {
+		t.Errorf("ΣP = %v", sum)
 	}
 }
 
@@ -82,63 +80,11 @@ func TestAffinitiesFollow(t *testing.T) {
 			moved[to] = append(moved[to], 37.3*v-120)
 		}
 	}
-	for _, k := range []int{len(x) - 1, 30} {
-		p, q := dense(affinitiesOf(t, x, 10, k)), dense(affinitiesOf(t, moved, 10, k))
-		for i := range q {
-			for j := range q {
-				if want := p[order[i]][order[j]]; math.Abs(q[i][j]-want) > 1e-8*want+1e-14 {
-					t.Fatalf("k=%d: entry (%d,%d) is %v, was %v", k, i, j, q[i][j], want)
-				}
-			}
-		}
-	}
-}
-
-func TestNearest(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 2))
-	for range 200 {
-		d2 := make([]float64, 40)
-		for j := range d2 {
-			d2[j] = float64(r.IntN(12)) // with ties
-		}
-		i, k := r.IntN(len(d2)), 1+r.IntN(len(d2)-1)
-		var want []int32
-		for j := range d2 {
-			if j != i {
-				want = append(want, int32(j))
-			}
-		}
-		slices.SortStableFunc(want, func(a, b int32) int { return int(d2[a] - d2[b]) })
-		want = want[:k]
-		slices.Sort(want)
-		if got := nearest(d2, i, k); !slices.Equal(got, want) {
-			t.Fatalf("the %d nearest to %d in %v are %v; want %v", k, i, d2, got, want)
-		}
-	}
-}
-
-// TestDistances holds distances inside a tight cluster far from the others, where the difference
-// ‖a‖² + ‖b‖² − 2ab would be nothing but rounding.
-func TestDistances(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 3))
-	x := gaussian(r, 20, 8)
-	for i := range x {
-		for j := range x[i] {
-			if i%2 == 0 {
-				x[i][j] = 1 + 1e-9*x[i][j]
-			}
-		}
-	}
-	x[4] = slices.Clone(x[2])
-	p := pointsOf(t, x)
-	for i := range x {
-		for j := range x {
-			want := 0.0
-			for k := range x[i] {
-				want += (p.rows[i][k] - p.rows[j][k]) * (p.rows[i][k] - p.rows[j][k])
-			}
-			if got := p.distance2(i, j); math.Abs(got-want) > 1e-9*want {
-				t.Fatalf("‖x_%d − x_%d‖² = %v; want %v", i, j, got, want)
+	p, q := affinitiesOf(t, x, 10), affinitiesOf(t, moved, 10)
+	for i := range q {
+		for j := range q {
+			if want := p[order[i]][order[j]]; math.Abs(q[i][j]-want) > 1e-8*want+1e-14 {
+				t.Fatalf("entry (%d,%d) is %v, was %v", i, j, q[i][j], want)
 			}
 		}
 	}

@@ -1,6 +1,5 @@
-// Package tsne embeds points in the plane so that neighbours stay neighbours: t-SNE (van der Maaten
-// and Hinton, JMLR 9, 2008), exact or with the Barnes–Hut approximation (van der Maaten, JMLR 15,
-// 2014), in float64 and seeded.
+// Package tsne embeds points in the plane so that neighbours stay neighbours: exact t-SNE (van der Maaten and Hinton, JMLR 9,
+// 2008), in float64 and seeded. Time and memory are O(n²): it is for some thousands of points.
 //
 // [Embed] minimises C = KL(P‖Q) = Σ p_ij log(p_ij/q_ij) over the positions y, where
 //
@@ -8,9 +7,4 @@
 //	p_ij = (p_j|i + p_i|j)/2n,
 //	q_ij = w_ij/Z, w_ij = 1/(1 + ‖y_i − y_j‖²), Z = Σ w_kl over k ≠ l,
 //	∂C/∂y_i = 4 Σ_j (p_ij − q_ij) w_ij (y_i − y_j).
-//
-// The exact method takes time and memory O(n²). Barnes–Hut keeps the 3·perplexity nearest neighbours
-// of each point in P and lets cells of a quadtree stand for far points in the sums over w_ij.
-//
-// [KL] and [Trustworthiness] measure any embedding, whichever program made it.
 package tsne

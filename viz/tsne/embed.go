@@ -1,135 +1,134 @@
 package tsne
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/parallelcl/parallelcl/internal/seed"
 )
+
+// Options are the settings of an embedding. The zero value has the usual ones.
+type Options struct {
+	Perplexity float64 // effective number of neighbours; 0 for 30, at most a third of the other points
+	Iterations int     // 0 for 1000
+	Seed       uint64
+	Progress   func(Progress) // called every 50 iterations and after the last, if not nil
+}
+
+// Progress is the state after some iterations.
+type Progress struct {
+	Iteration, Iterations int     // done, and to do in all
+	KL                    float64 // KL(P‖Q) in nats, before the last update
+}
 
 // Result is an embedding.
 type Result struct {
 	Y  [][2]float64 // positions, with mean 0
-	KL float64      // KL(P‖Q) in nats, with the P of the method and the exact Q
+	KL float64      // KL(P‖Q) in nats
 }
 
 // Embed places the rows of x in the plane. The same x and options give the same bits, however many
 // processors take part; the order of the rows and the scale of x change rounding and noise, and with
-// them the picture. Errors name the number, row or option at fault; when ctx ends, the error is ctx's.
-func Embed(ctx context.Context, x [][]float64, options Options) (*Result, error) {
-	points, err := newPoints(x)
+// them the picture. When ctx ends, the error is ctx's.
+func Embed(ctx context.Context, x [][]float64, o Options) (*Result, error) {
+	o.Perplexity, o.Iterations = cmp.Or(o.Perplexity, 30), cmp.Or(o.Iterations, 1000)
+	if n := len(x); !(o.Perplexity > 1 && 3*o.Perplexity <= float64(n-1)) {
+		return nil, fmt.Errorf("tsne: perplexity %v for %d points; want more than 1, and at most %.4g: a third of the other points", o.Perplexity, n, float64(n-1)/3)
+	}
+	rows, err := scaled(x)
 	if err != nil {
 		return nil, err
 	}
-	o, err := options.complete(len(x))
+	p, err := affinities(ctx, rows, o.Perplexity)
 	if err != nil {
 		return nil, err
 	}
-	neighbours := len(x) - 1
-	if o.Theta > 0 {
-		neighbours = min(neighbours, int(math.Ceil(3*o.Perplexity)))
-	}
-	p, err := affinities(ctx, points, o.Perplexity, neighbours)
+	y, err := start(rows, o.Seed)
 	if err != nil {
 		return nil, err
 	}
-	y, err := start(points, o.Seed)
-	if err != nil {
+	if err := descend(ctx, p, y, o); err != nil {
 		return nil, err
 	}
-	objective := newObjective(p, o.Theta)
-	if err := descend(ctx, objective, y, o); err != nil {
-		return nil, err
-	}
-	z, err := exactZ(ctx, y)
-	if err != nil {
-		return nil, err
-	}
-	kl, err := objective.kl(ctx, y, z)
+	kl, err := divergence(ctx, p, y)
 	return &Result{Y: y, KL: kl}, err
 }
 
-// collapsed is the share of startSize below which exaggeration has pulled the points onto one spot.
-const collapsed = 1e-3
-
-// descend moves y by gradient descent with momentum and a gain per coordinate (van der Maaten and
-// Hinton 2008, §3.4): a gain grows while its coordinate keeps its direction and shrinks when it turns.
-// Where P has no parts that hang together loosely, an exaggerated P holds all points together and they
-// shrink without end; exaggeration then ends early and their present shape starts again at startSize.
-func descend(ctx context.Context, objective *objective, y [][2]float64, o Options) error {
-	gradient, update, gain := make([][2]float64, len(y)), make([][2]float64, len(y)), make([][2]float64, len(y))
-	for i := range gain {
-		gain[i] = [2]float64{1, 1}
-	}
-	early := min(exaggerated, o.Iterations/4)
-	for done := range o.Iterations {
-		exaggeration, momentum := o.Exaggeration, 0.5
-		if done >= early {
-			exaggeration, momentum = 1, 0.8
+// scaled are the rows of x less the first, by a power of two so that no square overflows or underflows: t-SNE sees neither place
+// nor scale.
+func scaled(x [][]float64) ([][]float64, error) {
+	top, out := 0.0, make([][]float64, len(x))
+	for i, row := range x {
+		if len(row) != len(x[0]) {
+			return nil, fmt.Errorf("tsne: row %d has %d numbers and row 0 has %d; want rows of one length", i, len(row), len(x[0]))
 		}
-		z, err := objective.gradient(ctx, y, gradient, exaggeration)
-		if err != nil {
-			return err
-		}
-		size := norm(gradient)
-		if math.IsNaN(size) || math.IsInf(size, 0) {
-			return diverged(done+1, o)
-		}
-		if o.Progress != nil && ((done+1)%progressEvery == 0 || done+1 == o.Iterations) {
-			kl, err := objective.kl(ctx, y, z)
-			if err != nil {
-				return err
+		for j, v := range row {
+			d := v/2 - x[0][j]/2 // the difference of two large numbers may be none
+			if math.IsNaN(d) || math.IsInf(d, 0) {
+				return nil, fmt.Errorf("tsne: x[%d][%d] is %v; want finite numbers", i, j, v)
 			}
-			o.Progress(Progress{Iteration: done + 1, Iterations: o.Iterations, KL: kl, GradientNorm: size})
-		}
-		step(y, gradient, update, gain, momentum, o.LearningRate)
-		if spread := norm(y) / math.Sqrt(float64(2*len(y))); done < early && spread < collapsed*startSize {
-			early = done
-			rescale(y, startSize/spread)
-			clear(update)
+			out[i] = append(out[i], d)
+			top = max(top, math.Abs(d))
 		}
 	}
-	if size := norm(y); math.IsNaN(size) || math.IsInf(size, 0) { // the last update has no gradient after it
-		return diverged(o.Iterations, o)
+	if top == 0 {
+		return nil, errors.New("tsne: every row is the same point; there is nothing to embed")
 	}
-	return nil
-}
-
-func diverged(iteration int, o Options) error {
-	return fmt.Errorf("tsne: the embedding diverged in iteration %d; lower LearningRate = %v", iteration, o.LearningRate)
-}
-
-func rescale(v [][2]float64, factor float64) {
-	for i := range v {
-		v[i][0] *= factor
-		v[i][1] *= factor
+	_, exponent := math.Frexp(top)
+	for _, row := range out {
+		for j := range row {
+			row[j] = math.Ldexp(row[j], -exponent)
+		}
 	}
+	return out, nil
 }
 
-// step updates y and keeps its mean at 0.
-func step(y, gradient, update, gain [][2]float64, momentum, rate float64) {
-	var mean [2]float64
+// startSize is the standard deviation of the first coordinate at the start, small next to the
+// unit width of w, so that all points begin as neighbours.
+const startSize = 1e-4
+
+// start returns the first positions: the first two principal components, with a hundredth of noise, without which points
+// that coincide, or lie on a line, would do so for ever.
+func start(x [][]float64, from uint64) ([][2]float64, error) {
+	n, d := len(x), len(x[0])
+	points := mat.NewDense(n, d, nil)
+	for i, row := range x {
+		points.SetRow(i, row)
+	}
+	var pc stat.PC
+	if !pc.PrincipalComponents(points, nil) {
+		return nil, errors.New("tsne: the principal components were not found")
+	}
+	var vectors, scores mat.Dense
+	pc.VectorsTo(&vectors)
+	scores.Mul(points, &vectors)
+	scale := startSize / math.Sqrt(pc.VarsTo(nil)[0])
+	y, noise := make([][2]float64, n), seed.New(from, "t-SNE start")
 	for i := range y {
-		for a, g := range gradient[i] {
-			if (g > 0) != (update[i][a] > 0) {
-				gain[i][a] += 0.2
-			} else {
-				gain[i][a] = max(0.8*gain[i][a], 0.01)
+		for a := range y[i] {
+			if y[i][a] = 0.01 * startSize * noise.NormFloat64(); a < min(n, d) {
+				y[i][a] += scale * scores.At(i, a)
 			}
-			update[i][a] = momentum*update[i][a] - rate*gain[i][a]*g
-			y[i][a] += update[i][a]
-			mean[a] += y[i][a] / float64(len(y))
 		}
 	}
-	for i := range y {
-		y[i][0] -= mean[0]
-		y[i][1] -= mean[1]
-	}
+	centre(y)
+	return y, nil
 }
 
-func norm(v [][2]float64) float64 {
-	sum := 0.0
-	for _, p := range v {
-		sum += p[0]*p[0] + p[1]*p[1]
+func centre(y [][2]float64) {
+	for a := range 2 {
+		mean := 0.0
+		for i := range y {
+			mean += y[i][a] / float64(len(y))
+		}
+		for i := range y {
+			y[i][a] -= mean
+		}
 	}
-	return math.Sqrt(sum)
 }

@@ -21,7 +21,7 @@ func ExampleEmbed() {
 		row[i%3] += 20
 		x = append(x, row)
 	}
-	result, err := tsne.Embed(context.Background(), x, tsne.Options{Theta: 0.5, Seed: 1234})
+	result, err := tsne.Embed(context.Background(), x, tsne.Options{Seed: 1234})
 	if err != nil {
 		fmt.Println(err)
 		return

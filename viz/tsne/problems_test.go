@@ -1,8 +1,13 @@
 package tsne
 
 import (
+	"cmp"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // clusters returns count Gaussian clusters of size points each in d dimensions, of unit spread and
@@ -42,45 +47,18 @@ func plane(n int, size float64, seed uint64) [][2]float64 {
 	return y
 }
 
-func pointsOf(t testing.TB, x [][]float64) *points {
+// affinitiesOf returns P.
+func affinitiesOf(t testing.TB, x [][]float64, perplexity float64) [][]float64 {
 	t.Helper()
-	p, err := newPoints(x)
+	rows, err := scaled(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := affinities(t.Context(), rows, perplexity)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
-}
-
-// affinitiesOf returns P with k neighbours a row.
-func affinitiesOf(t testing.TB, x [][]float64, perplexity float64, k int) []row {
-	t.Helper()
-	rows, err := affinities(t.Context(), pointsOf(t, x), perplexity, k)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rows
-}
-
-// dense writes P out.
-func dense(rows []row) [][]float64 {
-	p := make([][]float64, len(rows))
-	for i, r := range rows {
-		p[i] = make([]float64, len(rows))
-		for e, j := range r.at {
-			p[i][j] += r.p[e]
-		}
-	}
-	return p
-}
-
-func gradientOf(t testing.TB, o *objective, y [][2]float64, exaggeration float64) (g [][2]float64, z float64) {
-	t.Helper()
-	g = make([][2]float64, len(y))
-	z, err := o.gradient(t.Context(), y, g, exaggeration)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g, z
 }
 
 func embed(t testing.TB, x [][]float64, o Options) *Result {
@@ -107,4 +85,35 @@ func strangers(y [][2]float64, label []int) (count int) {
 		}
 	}
 	return count
+}
+
+// trustworthiness says how far the k nearest neighbours in y are neighbours in x (Venna and Kaski, ICANN 2001): 1 if none is new,
+// about ½ for a random y.
+func trustworthiness(x [][]float64, y [][2]float64, k int) float64 {
+	sum, n := 0, len(x)
+	for i := range x {
+		order := func(distance func(j int) float64) []int {
+			var at []int
+			for j := range x {
+				if j != i {
+					at = append(at, j)
+				}
+			}
+			slices.SortFunc(at, func(a, b int) int { return cmp.Compare(distance(a), distance(b)) })
+			return at
+		}
+		near, drawn := order(func(j int) float64 { return floats.Distance(x[i], x[j], 2) }), order(func(j int) float64 { return floats.Distance(y[i][:], y[j][:], 2) })
+		for _, j := range drawn[:k] {
+			sum += max(slices.Index(near, j)+1-k, 0)
+		}
+	}
+	return 1 - 2*float64(sum)/(float64(n*k)*float64(2*n-3*k-1))
+}
+
+func norm(v [][2]float64) float64 {
+	sum := 0.0
+	for _, p := range v {
+		sum += p[0]*p[0] + p[1]*p[1]
+	}
+	return math.Sqrt(sum)
 }

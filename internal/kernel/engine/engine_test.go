@@ -109,8 +109,6 @@ func (p *paper) Display(d jupyter.Display) {
 	}
 }
 
-func (p *paper) Clear(bool) {}
-
 func (p *paper) Input(context.Context, string, bool) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,7 +120,7 @@ func (p *paper) Input(context.Context, string, bool) (string, error) {
 	return line, nil
 }
 
-func (p *paper) Comm(jupyter.Comm) {}
+func (p *paper) Comm(string, map[string]any) {}
 
 func (p *paper) String() string {
 	p.mu.Lock()

@@ -29,7 +29,6 @@ type msg struct {
 	Type    string
 	Parent  string // the id of the request
 	Content map[string]any
-	Buffers [][]byte
 	Meta    map[string]any
 }
 
@@ -64,7 +63,7 @@ func connectionFile(t *testing.T) string {
 }
 
 // start serves an engine and connects a client. The returned channel says how the kernel ended.
-func start(t *testing.T, e jupyter.Engine, info jupyter.Info) (*client, string, <-chan error) {
+func start(t *testing.T, e jupyter.Engine) (*client, string, <-chan error) {
 	t.Helper()
 	file := connectionFile(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -72,7 +71,7 @@ func start(t *testing.T, e jupyter.Engine, info jupyter.Info) (*client, string, 
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		ended <- jupyter.Serve(ctx, file, e, info)
+		ended <- jupyter.Serve(ctx, file, e)
 	}()
 	t.Cleanup(func() { cancel(); <-done })
 	return dial(t, file, "front"), file, ended
@@ -145,7 +144,7 @@ func parse(frames [][]byte) (m msg, err error) {
 				return m, err
 			}
 		}
-		m.Type, m.Parent, m.Buffers = head.Type, parent.ID, frames[i+6:]
+		m.Type, m.Parent = head.Type, parent.ID
 		return m, nil
 	}
 	return m, fmt.Errorf("no message: %q", frames)
@@ -160,21 +159,21 @@ func sign(parts [][]byte) string {
 }
 
 // frames makes a signed message.
-func frames(id, kind, subshell string, content any, buffers ...[]byte) [][]byte {
+func frames(id, kind, subshell string, content any) [][]byte {
 	head := map[string]any{"msg_id": id, "msg_type": kind, "session": "s", "username": "u", "version": "5.5", "date": "2026-01-01T00:00:00Z"}
 	if subshell != "" {
 		head["subshell_id"] = subshell
 	}
 	h, _ := json.Marshal(head)
 	b, _ := json.Marshal(content)
-	parts := [][]byte{h, []byte("{}"), []byte(`{"cellId":"@id"}`), b}
-	return append(append([][]byte{[]byte("<IDS|MSG>"), []byte(sign(parts))}, parts...), buffers...)
+	parts := [][]byte{h, []byte("{}"), []byte("{}"), b}
+	return append([][]byte{[]byte("<IDS|MSG>"), []byte(sign(parts))}, parts...)
 }
 
-func (c *client) send(s zmq4.Socket, kind, subshell string, content any, buffers ...[]byte) string {
+func (c *client) send(s zmq4.Socket, kind, subshell string, content any) string {
 	c.t.Helper()
 	id := fmt.Sprint(kind, sequence.Add(1))
-	if err := s.SendMulti(zmq4.NewMsgFrom(frames(id, kind, subshell, content, buffers...)...)); err != nil {
+	if err := s.SendMulti(zmq4.NewMsgFrom(frames(id, kind, subshell, content)...)); err != nil {
 		c.t.Fatal(err)
 	}
 	return id

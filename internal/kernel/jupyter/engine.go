@@ -9,28 +9,26 @@ import (
 // An Engine runs cells. The server calls its methods side by side: cells of different subshells run together, and every
 // other method may be called while cells run.
 type Engine interface {
-	// Execute runs a cell and returns when it ends. An [*Error] describes what was wrong with the cell; any other error is
-	// shown by its text. ctx ends when the user interrupts the cell, and Execute then returns ctx's error as soon as the cell
-	// has stopped. What the cell started may use out after Execute has returned.
+	// Execute runs a cell and returns when it ends, or has been stopped since ctx has ended. An [*Error] describes what was
+	// wrong; any other error is shown by its text. What the cell started may use out after Execute has returned.
 	Execute(ctx context.Context, c Cell, out Out) error
 
-	// Force ends the cells that still run after their contexts have ended. The server calls it when the user interrupts a
-	// second time.
+	// Force ends the cells that still run after their contexts have ended: the user has interrupted a second time.
 	Force()
 
 	// Complete proposes what may stand for the code from start to a byte offset.
 	Complete(ctx context.Context, code string, offset int) (start int, matches []Match, err error)
 
-	// Inspect describes what stands at a byte offset of code, by media type. Level 1 asks for more than level 0. The result
-	// is empty where nothing is known.
+	// Inspect describes what stands at a byte offset of code, by media type. The result is empty where nothing is known.
+	// Level 1 asks for more than level 0.
 	Inspect(ctx context.Context, code string, offset, level int) (map[string]any, error)
 
 	// IsComplete says whether code can run as it is: whether it is "complete", "incomplete", "invalid" or "unknown". indent is
 	// that of the line that follows incomplete code.
 	IsComplete(code string) (status, indent string)
 
-	// Comm takes a message of the front end. Messages come in order, one at a time. out answers it, and belongs to no cell.
-	// If Comm returns an error for [CommOpen], the server closes the comm.
+	// Comm takes a message by which a page opens, uses or closes a comm; out answers it. If Comm returns an error, the comm is
+	// closed.
 	Comm(ctx context.Context, m Comm, out Out) error
 
 	// Close ends all cells and every process of the engine.
@@ -40,8 +38,7 @@ type Engine interface {
 // A Cell is code to run.
 type Cell struct {
 	Code   string
-	Number int    // the number shown beside the cell. Cells that the history does not store repeat a number.
-	ID     string // the cell's name in its notebook; empty where the front end does not say it
+	Number int // the number shown beside the cell. Cells that the history does not store repeat a number.
 }
 
 // Out is where the output of one cell goes. Its methods may be called by several goroutines, also after the cell has ended:
@@ -50,13 +47,11 @@ type Out interface {
 	// Stream appends text to "stdout" or "stderr". Small texts are sent together.
 	Stream(name, text string)
 	Display(Display)
-	// Clear removes the output shown so far: at once, or when the next output arrives.
-	Clear(wait bool)
 	// Input asks the user for a line, which it returns without its end. It returns [io.EOF] where nobody can answer: the
 	// front end has no input, or the cell has ended.
 	Input(ctx context.Context, prompt string, password bool) (string, error)
-	// Comm sends a message to the front end.
-	Comm(Comm)
+	// Comm sends data to the page that has opened a comm.
+	Comm(id string, data map[string]any)
 }
 
 // Display is rich output. Its data are by media type: text as string, pictures of bytes as []byte, JSON as any value.
@@ -74,23 +69,11 @@ type Match struct {
 	Signature string // may be empty
 }
 
-// CommKind is what a [Comm] does.
-type CommKind string
-
-// The kinds of comm messages.
-const (
-	CommOpen    CommKind = "comm_open"
-	CommMessage CommKind = "comm_msg"
-	CommClose   CommKind = "comm_close"
-)
-
-// Comm is a message of a channel between a widget in the front end and the kernel.
+// Comm is a message of a page for widgets: comm_open, comm_msg or comm_close.
 type Comm struct {
-	Kind    CommKind
-	ID      string
-	Target  string // of an opening message: who is asked for
-	Data    any    // as encoding/json reads it; the protocol wants an object
-	Buffers [][]byte
+	Kind string
+	ID   string
+	Data map[string]any
 }
 
 // Error is what was wrong with a cell.

@@ -9,8 +9,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -22,54 +25,47 @@ const (
 // fields are the content of a message that we send.
 type fields = map[string]any
 
-type header struct {
-	Type     string `json:"msg_type"`
-	Subshell string `json:"subshell_id"`
-}
-
-// A request is a message of a front end.
+// A request is a message of a front end. What it causes is its output: it is the [Out] of a cell.
 type request struct {
-	header
-	peer    *peer
-	prefix  [][]byte
-	parent  json.RawMessage // its header, the parent of what it causes
-	content content
-	bad     error // what is wrong with the content
-	cell    struct {
-		ID string `json:"cellId"` // in its notebook
+	server *server
+	peer   *peer
+	prefix [][]byte
+	parent json.RawMessage // its header, the parent of what it causes
+	header struct {
+		Type     string `json:"msg_type"`
+		Subshell string `json:"subshell_id"`
 	}
-	buffers [][]byte
+	content content
 
 	// Of a cell:
-	before      *request // in its subshell; nil if that has ended
-	ended       chan struct{}
+	shell       *shell
 	ctx         context.Context
-	cancel      context.CancelFunc
+	ended       chan struct{} // closed when it has
+	number      int
 	interrupted time.Time
+
+	mu    sync.Mutex // also orders what is published
+	name  string     // the stream of text
+	text  []byte     // not yet sent
+	waits bool       // for more text
 }
 
 // content has what requests of every kind may say.
 type content struct {
-	Code        string
-	Silent      bool
-	Store       bool              `json:"store_history"`
-	Stdin       bool              `json:"allow_stdin"`
-	Stop        bool              `json:"stop_on_error"`
-	Expressions map[string]string `json:"user_expressions"`
+	Code   string
+	Silent bool
+	Store  bool `json:"store_history"`
+	Stdin  bool `json:"allow_stdin"`
+	Stop   bool `json:"stop_on_error"`
 
-	Cursor *int `json:"cursor_pos"` // counts code points; nil: the end
-	Level  int  `json:"detail_level"`
+	Cursor int `json:"cursor_pos"` // counts code points
+	Level  int `json:"detail_level"`
 
-	Access         string `json:"hist_access_type"`
-	Session, Start int
-	End            *int `json:"stop"`
-	N              *int
-	Pattern        string
-	Unique, Output bool
+	N      int // of the history's lines
+	Output bool
 
-	Comm   string `json:"comm_id"`
-	Target string `json:"target_name"`
-	Data   any
+	Comm string `json:"comm_id"`
+	Data map[string]any
 
 	Value    string // that the user has put in
 	Restart  bool
@@ -77,55 +73,71 @@ type content struct {
 }
 
 // sign returns the signature of the parts of a message. Without a key, messages are not signed.
-func (c connection) sign(parts [][]byte) []byte {
-	if c.Key == "" {
+func (s *server) sign(parts [][]byte) []byte {
+	if s.Key == "" {
 		return []byte{}
 	}
-	h := hmac.New(sha256.New, []byte(c.Key))
+	h := hmac.New(sha256.New, []byte(s.Key))
 	for _, p := range parts {
 		h.Write(p)
 	}
 	return hex.AppendEncode(nil, h.Sum(nil))
 }
 
-func (c connection) read(p *peer, frames [][]byte) (*request, error) {
+// read reads a message. A request with an error has a content that can't be read.
+func (s *server) read(p *peer, frames [][]byte) (*request, error) {
 	i := slices.IndexFunc(frames, func(f []byte) bool { return string(f) == delimiter })
 	if i < 0 || len(frames) < i+6 {
 		return nil, errors.New("not a message of the protocol")
 	}
 	parts := frames[i+2 : i+6]
-	if !hmac.Equal(frames[i+1], c.sign(parts)) {
+	if !hmac.Equal(frames[i+1], s.sign(parts)) {
 		return nil, errors.New("wrong signature")
 	}
-	r := &request{peer: p, prefix: frames[:i], parent: parts[0], content: content{Store: true, Stop: true}, buffers: frames[i+6:]}
+	r := &request{server: s, peer: p, prefix: frames[:i], parent: parts[0]}
+	r.content = content{Store: true, Stop: true, Cursor: math.MaxInt, N: math.MaxInt}
 	if err := json.Unmarshal(r.parent, &r.header); err != nil {
 		return nil, fmt.Errorf("header: %w", err)
 	}
-	json.Unmarshal(parts[2], &r.cell) // as far as it goes
 	if err := json.Unmarshal(parts[3], &r.content); err != nil {
-		r.bad = &Error{Name: "BadRequest", Value: fmt.Sprintf("%s: %v", r.Type, err)}
+		return r, &Error{Name: "BadRequest", Value: fmt.Sprintf("%s: %v", r.header.Type, err)}
 	}
 	r.content.Store = r.content.Store && !r.content.Silent
 	return r, nil
 }
 
 // write returns the frames of a message. Where a cell has put a value into it that JSON can't have, it tells that instead.
-func (c connection) write(prefix [][]byte, kind string, parent json.RawMessage, content fields, buffers ...[]byte) [][]byte {
+func (s *server) write(prefix [][]byte, kind string, parent json.RawMessage, content fields) [][]byte {
 	text, err := json.Marshal(content)
-	switch {
-	case err != nil && strings.HasSuffix(kind, "_reply"):
-		return c.write(prefix, kind, parent, failure(err))
-	case err != nil:
-		return c.write(prefix, "error", parent, problem(err))
+	if err != nil {
+		return s.write(prefix, "error", parent, problem(err))
 	}
 	head, _ := json.Marshal(fields{"msg_id": rand.Text(), "session": session, "username": "kernel",
 		"date": time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"), "msg_type": kind, "version": protocolVersion})
 	parts := [][]byte{head, parent, []byte("{}"), text}
-	return slices.Concat(prefix, [][]byte{[]byte(delimiter), c.sign(parts)}, parts, buffers)
+	return slices.Concat(prefix, [][]byte{[]byte(delimiter), s.sign(parts)}, parts)
 }
 
 // session names this process in what it sends.
 var session = rand.Text()
+
+// reply answers the request, if it wants a reply.
+func (r *request) reply(content fields) {
+	if kind, ok := strings.CutSuffix(r.header.Type, "request"); ok {
+		reply := fields{"status": "ok"}
+		maps.Copy(reply, content)
+		r.peer.send(r.server.write(r.prefix, kind+"reply", r.parent, reply)...)
+	}
+}
+
+// publish tells all front ends. It returns when the system has the message for each of them.
+func (r *request) publish(kind string, content fields) {
+	frames := r.server.write([][]byte{[]byte(kind)}, kind, r.parent, content)
+	r.server.subscribers.Range(func(p, _ any) bool {
+		p.(*peer).send(frames...)
+		return true
+	})
+}
 
 // problem is the content of a message that shows an error.
 func problem(err error) fields {

@@ -3,9 +3,7 @@ package jupyter
 import (
 	"context"
 	"io"
-	"slices"
-	"strings"
-	"sync"
+	"regexp"
 	"time"
 	"unicode/utf8"
 )
@@ -15,138 +13,112 @@ const (
 	gatherSize = 1 << 17               // of text that is sent at once
 )
 
-// out is the [Out] of a request.
-type out struct {
-	server *server
-	r      *request
-	number int
-	silent bool            // nothing is shown
-	ended  context.Context // when nobody can answer input any more
-	finish context.CancelFunc
-	mu     sync.Mutex // also orders what is published
-	name   string     // the stream of text
-	text   []byte     // not yet sent
-	waits  bool       // for more text
-	result fields     // the data of the last result
-}
-
-func (s *server) newOut(r *request, number int, silent bool) *out {
-	o := &out{server: s, r: r, number: number, silent: silent}
-	o.ended, o.finish = context.WithCancel(context.Background())
-	return o
-}
-
-func (o *out) publish(kind string, content fields) {
-	if !o.silent || kind == "update_display_data" {
-		o.server.publish(kind, o.r.parent, content)
+// show publishes output, unless the cell is to show nothing.
+func (r *request) show(kind string, content fields) {
+	if !r.content.Silent {
+		r.publish(kind, content)
 	}
 }
 
-// send sends the text that waits. Of a character whose last bytes have not come it sends the first ones only if all must go.
-func (o *out) send(all bool) {
-	n := len(o.text)
-	if !all {
-		n -= incomplete(o.text)
+// Stream appends text to an output stream.
+func (r *request) Stream(name, text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if name != r.name {
+		r.send(true)
 	}
-	if n > 0 {
-		o.publish("stream", fields{"name": o.name, "text": string(o.text[:n])})
-		o.text = append(o.text[:0], o.text[n:]...)
+	r.name = name
+	r.text = append(r.text, text...)
+	if len(r.text) >= gatherSize {
+		r.send(false)
 	}
-}
-
-// incomplete counts the bytes at the end of b that begin a character.
-func incomplete(b []byte) int {
-	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
-		if last := b[len(b)-n:]; utf8.RuneStart(last[0]) {
-			if utf8.FullRune(last) {
-				return 0
-			}
-			return n
-		}
-	}
-	return 0
-}
-
-func (o *out) flush() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.send(true)
-}
-
-func (o *out) Stream(name, text string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if name != o.name {
-		o.send(true)
-	}
-	o.name = name
-	o.text = append(o.text, text...)
-	if len(o.text) >= gatherSize {
-		o.send(false)
-	}
-	if !o.waits {
-		o.waits = true
+	if !r.waits {
+		r.waits = true
 		time.AfterFunc(gatherTime, func() {
-			o.mu.Lock()
-			defer o.mu.Unlock()
-			o.waits = false
-			o.send(false)
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.waits = false
+			r.send(false)
 		})
 	}
 }
 
-func (o *out) Display(d Display) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.send(true)
+// send sends the text that waits. Of a character whose last bytes have not come it sends the first ones only if all must go.
+func (r *request) send(all bool) {
+	n := len(r.text)
+	for back := 1; !all && back < utf8.UTFMax && back <= len(r.text); back++ {
+		if last := r.text[len(r.text)-back:]; utf8.RuneStart(last[0]) {
+			if !utf8.FullRune(last) {
+				n -= back
+			}
+			break
+		}
+	}
+	if n > 0 {
+		r.show("stream", fields{"name": r.name, "text": string(r.text[:n])})
+		r.text = append(r.text[:0], r.text[n:]...)
+	}
+}
+
+// after publishes output behind the text before it.
+func (r *request) after(publish func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.send(true)
+	publish()
+}
+
+// Display shows rich output.
+func (r *request) Display(d Display) {
 	content := fields{"data": encodable(d.Data), "metadata": encodable(d.Metadata), "transient": fields{}}
 	if d.ID != "" {
 		content["transient"] = fields{"display_id": d.ID}
 	}
+	kind := "display_data"
 	switch {
 	case d.Update:
-		o.publish("update_display_data", content)
+		kind = "update_display_data"
 	case d.Result:
-		o.result = encodable(d.Data)
-		content["execution_count"] = o.number
-		o.publish("execute_result", content)
-	default:
-		o.publish("display_data", content)
+		kind, content["execution_count"] = "execute_result", r.number
 	}
+	r.after(func() { r.show(kind, content) })
 }
 
-func (o *out) Clear(wait bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.send(true)
-	o.publish("clear_output", fields{"wait": wait})
+// textual are the media types of texts.
+var textual = regexp.MustCompile(`^text/|(xml|json|javascript)$`)
+
+// encodable returns data as JSON has it: bytes in base64, unless they are text.
+func encodable(data map[string]any) fields {
+	encoded := fields{}
+	for mime, v := range data {
+		if b, ok := v.([]byte); ok && textual.MatchString(mime) {
+			v = string(b)
+		}
+		encoded[mime] = v
+	}
+	return encoded
 }
 
 // Input asks one question at a time of all cells.
-func (o *out) Input(ctx context.Context, prompt string, password bool) (string, error) {
-	o.flush()
-	s := o.server
-	select {
-	case <-o.ended.Done():
-		return "", io.EOF
-	case <-ctx.Done():
-		return "", ctx.Err()
-	case s.asking <- struct{}{}:
-		defer func() { <-s.asking }()
-	}
-	peers := s.peersAt(s.Stdin)
-	i := slices.IndexFunc(peers, func(p *peer) bool { return p.identity == o.r.peer.identity })
-	if i < 0 || o.ended.Err() != nil {
+func (r *request) Input(ctx context.Context, prompt string, password bool) (string, error) {
+	s := r.server
+	s.asking.Lock()
+	defer s.asking.Unlock()
+	found, ok := s.askers.Load(r.peer.identity)
+	if !ok || !r.content.Stdin {
 		return "", io.EOF
 	}
-	p := peers[i]
+	p := found.(*peer)
 	select {
+	case <-r.ended:
+		return "", io.EOF
 	case <-p.lines: // an answer to a cell that was stopped
 	default:
 	}
-	p.send(s.write(o.r.prefix, "input_request", o.r.parent, fields{"prompt": prompt, "password": password})...)
+	question := fields{"prompt": prompt, "password": password}
+	r.after(func() { p.send(s.write(r.prefix, "input_request", r.parent, question)...) })
 	select {
-	case <-o.ended.Done():
+	case <-r.ended:
 		return "", io.EOF
 	case <-ctx.Done():
 		return "", ctx.Err()
@@ -155,28 +127,7 @@ func (o *out) Input(ctx context.Context, prompt string, password bool) (string, 
 	}
 }
 
-func (o *out) Comm(m Comm) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.send(true)
-	o.server.note(m)
-	content := fields{"comm_id": m.ID, "data": m.Data}
-	if m.Kind == CommOpen {
-		content["target_name"] = m.Target
-	}
-	o.server.publish(string(m.Kind), o.r.parent, content, m.Buffers...)
-}
-
-// encodable returns data as JSON has it: bytes in base64, unless they are text.
-func encodable(data map[string]any) fields {
-	encoded := fields{}
-	for mime, v := range data {
-		b, ok := v.([]byte)
-		text := strings.HasPrefix(mime, "text/") || strings.HasSuffix(mime, "xml") || strings.HasSuffix(mime, "json") || strings.HasSuffix(mime, "javascript")
-		if ok && text {
-			v = string(b)
-		}
-		encoded[mime] = v
-	}
-	return encoded
+// Comm sends data to a page.
+func (r *request) Comm(id string, data map[string]any) {
+	r.after(func() { r.publish("comm_msg", fields{"comm_id": id, "data": data}) })
 }

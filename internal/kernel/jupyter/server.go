@@ -2,141 +2,226 @@ package jupyter
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"log"
+	"os"
+	"os/signal"
+	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
+	"unicode/utf8"
 )
+
+// connection is a connection file.
+type connection struct {
+	Transport, IP, Key string
+	Shell              int `json:"shell_port"`
+	Control            int `json:"control_port"`
+	IOPub              int `json:"iopub_port"`
+	Stdin              int `json:"stdin_port"`
+	Heartbeat          int `json:"hb_port"`
+}
 
 // server is a running kernel.
 type server struct {
 	connection
-	ctx    context.Context // ends when the kernel shuts down
-	end    context.CancelFunc
-	engine Engine
-	info   Info
-	peers  sync.Map      // the keys are of type *peer
-	comms  chan *request // messages for widgets
-	asking chan struct{} // holds a value while a question waits
+	ctx         context.Context // ends when the kernel shuts down
+	end         context.CancelFunc
+	engine      Engine
+	subscribers sync.Map   // the keys are of type *peer
+	askers      sync.Map   // peers by identity, which the user can be asked through
+	asking      sync.Mutex // held while a question waits
 
 	mu      sync.Mutex
-	shells  map[string]*request // their last cells; "" is always there
+	shells  map[string]*shell // by name
 	running []*request
-	count   int // the number of the last cell
-	history []pastCell
-	open    map[string]string // targets of comms by their ids
+	past    []string // the cells with numbers
 }
 
-func newServer(ctx context.Context, c connection, e Engine, info Info) *server {
-	s := &server{connection: c, engine: e, info: info, comms: make(chan *request, 1000), asking: make(chan struct{}, 1),
-		shells: map[string]*request{"": nil}, open: map[string]string{}}
-	s.ctx, s.end = context.WithCancel(ctx)
+// Serve serves an engine at the ports of a Jupyter connection file, until a front end shuts the kernel down, ctx ends, the
+// process is terminated or the one that started it has ended. It closes the engine. An interrupt signal stops the cells, so
+// ctx must not end on it.
+func Serve(ctx context.Context, file string, e Engine) (err error) {
+	defer func() { err = errors.Join(err, e.Close()) }()
+	s := &server{engine: e, shells: map[string]*shell{}}
+	s.ctx, s.end = signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
+	defer s.end()
+	s.addShell("")
+	interrupts := make(chan os.Signal, 8)
+	signal.Notify(interrupts, os.Interrupt)
+	defer close(interrupts)
+	defer signal.Stop(interrupts)
 	go func() {
-		for r := range s.comms {
-			s.comm(r)
+		for range interrupts {
+			s.interrupt()
 		}
 	}()
-	return s
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(text, &s.connection)
+	}
+	if err == nil {
+		err = s.listen()
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	go s.endWithParent()
+	<-s.ctx.Done()
+	return ctx.Err()
 }
 
-// receive takes what comes to a port. Only cells and comms wait for others.
-func (s *server) receive(p *peer, frames [][]byte) {
-	switch p.port {
-	case s.Heartbeat:
-		p.send(frames...)
-		return
-	case s.IOPub:
-		s.subscribe(p, frames)
+// parent is the process that started this one, asked for before it may have ended.
+var parent = os.Getppid()
+
+// endWithParent ends the kernel when the Jupyter server that started this process has ended. A kernel started otherwise
+// outlives its parent.
+func (s *server) endWithParent() {
+	if os.Getenv("JPY_PARENT_PID") == "" {
 		return
 	}
+	for os.Getppid() == parent && s.ctx.Err() == nil {
+		time.Sleep(200 * time.Millisecond)
+	}
+	s.end()
+}
+
+// receive takes what comes on the channels of requests.
+func (s *server) receive(p *peer, frames [][]byte) {
 	r, err := s.read(p, frames)
-	switch {
-	case err != nil:
+	if r == nil {
 		log.Print("kernel: message dropped: ", err)
-	case strings.HasPrefix(r.Type, "comm_") && r.Type != "comm_info_request":
-		s.comms <- r
-	case r.bad != nil:
-		s.refuse(r, failure(r.bad))
-	case r.Type == "execute_request":
-		s.enqueue(r)
-	case r.Type == "input_reply":
+		return
+	}
+	switch kind := r.header.Type; {
+	case kind == "input_reply":
 		select {
 		case p.lines <- r.content.Value:
 		default: // nobody waits for it
 		}
+	case kind == "execute_request" && err == nil:
+		s.enqueue(r)
+	case strings.HasPrefix(kind, "comm_"):
+		s.handle(r, err) // in the order in which they come
 	default:
-		go s.handle(r)
+		go s.handle(r, err)
 	}
 }
 
-// handle answers a request beside running cells.
-func (s *server) handle(r *request) {
-	if r.Type == "interrupt_request" { // before anything that may wait for a front end
-		s.interrupt()
-	}
-	s.status(r, "busy")
+// handle works on a request and replies. An error is what is wrong with it.
+func (s *server) handle(r *request, err error) {
+	r.publish("status", busy)
 	defer s.idle(r)
-	content, err := s.answer(r)
-	switch {
-	case err != nil:
-		content = failure(err)
-	case content == nil:
-		log.Printf("kernel: no such message: %q", r.Type)
-		return
+	var content fields
+	if err == nil {
+		content, err = s.answer(r)
 	}
-	s.reply(r, content)
-	if r.Type == "shutdown_request" {
+	if err != nil {
+		content = failure(err)
+	}
+	r.reply(content)
+	if r.header.Type == "shutdown_request" {
 		s.end()
 	}
 }
 
-// refuse answers a request that is not worked on.
-func (s *server) refuse(r *request, content fields) {
-	s.status(r, "busy")
-	s.reply(r, content)
-	s.idle(r)
-}
-
-// status says that the kernel works on a request, or no longer does.
-func (s *server) status(r *request, state string) {
-	s.publish("status", r.parent, fields{"execution_state": state})
-}
+// busy says that the kernel works on a request.
+var busy = fields{"execution_state": "busy"}
 
 // idle says that the work on a request is done. While cells run the kernel as a whole stays busy, which is what front ends
 // show.
 func (s *server) idle(r *request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.status(r, "idle")
+	r.publish("status", fields{"execution_state": "idle"})
 	if len(s.running) > 0 {
-		s.status(s.running[0], "busy")
+		s.running[0].publish("status", busy)
 	}
 }
 
-func (s *server) reply(r *request, content fields) {
-	if content["status"] == nil {
-		content["status"] = "ok"
+// answer does what a request wants.
+func (s *server) answer(r *request) (fields, error) {
+	c := r.content
+	switch r.header.Type {
+	case "execute_request":
+		return s.execute(r), nil
+	case "comm_open", "comm_msg", "comm_close":
+		if s.engine.Comm(s.ctx, Comm{r.header.Type, c.Comm, c.Data}, r) != nil {
+			r.publish("comm_close", fields{"comm_id": c.Comm, "data": fields{}})
+		}
+		return nil, nil
+	case "comm_info_request":
+		return fields{"comms": fields{}}, nil // only the page that opened one uses it
+	case "kernel_info_request":
+		return kernelInfo, nil
+	case "complete_request":
+		return s.complete(c)
+	case "inspect_request":
+		data, err := s.engine.Inspect(s.ctx, c.Code, c.offset(), c.Level)
+		return fields{"found": len(data) > 0, "data": encodable(data), "metadata": fields{}}, err
+	case "is_complete_request":
+		status, indent := s.engine.IsComplete(c.Code)
+		return fields{"status": status, "indent": indent}, nil
+	case "history_request":
+		return s.history(c), nil
+	case "interrupt_request":
+		s.interrupt()
+		return fields{}, nil
+	case "shutdown_request":
+		return fields{"restart": c.Restart}, nil
+	case "create_subshell_request", "delete_subshell_request", "list_subshell_request":
+		return s.subshell(r)
 	}
-	kind := strings.TrimSuffix(r.Type, "request") + "reply"
-	r.peer.send(s.write(r.prefix, kind, r.parent, content)...)
+	return nil, errors.New("there is no such request")
 }
 
-// forceTime is how long a cell has to stop before another interrupt ends it by force; a double click is one interrupt.
-const forceTime = time.Second
+var kernelInfo = fields{
+	"protocol_version": protocolVersion, "implementation": "parallelcl", "implementation_version": "1",
+	"banner": "Go cells that share live state", "help_links": []fields{}, "debugger": false,
+	"supported_features": []string{"kernel subshells"},
+	"language_info": fields{
+		"name": "go", "version": strings.TrimPrefix(runtime.Version(), "go"), "mimetype": "text/x-go",
+		"file_extension": ".go", "pygments_lexer": "go", "codemirror_mode": "text/x-go",
+	},
+}
 
-// interrupt stops the cells that run. It ends them by force if an earlier interrupt has not stopped them.
-func (s *server) interrupt() {
+func (s *server) complete(c content) (fields, error) {
+	offset := c.offset()
+	first, matches, err := s.engine.Complete(s.ctx, c.Code, offset)
+	if err != nil {
+		return nil, err
+	}
+	start, end := utf8.RuneCountInString(c.Code[:first]), utf8.RuneCountInString(c.Code[:offset])
+	texts, types := []string{}, []fields{}
+	for _, m := range matches {
+		texts = append(texts, m.Text)
+		types = append(types, fields{"start": start, "end": end, "text": m.Text, "type": m.Type, "signature": m.Signature})
+	}
+	metadata := fields{"_jupyter_types_experimental": types}
+	return fields{"matches": texts, "cursor_start": start, "cursor_end": end, "metadata": metadata}, nil
+}
+
+// offset is the byte offset of the cursor.
+func (c content) offset() int {
+	code := []rune(c.Code)
+	return len(string(code[:min(max(c.Cursor, 0), len(code))]))
+}
+
+// history returns the newest cells, whichever are asked for. All are of session 1, since the next kernel doesn't know them.
+func (s *server) history(c content) fields {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	force := false
-	for _, r := range s.running {
-		r.cancel()
-		if r.interrupted.IsZero() {
-			r.interrupted = time.Now()
+	lines, first := [][]any{}, max(0, len(s.past)-max(c.N, 0))
+	for i, code := range s.past[first:] {
+		line := []any{1, first + i + 1, code}
+		if c.Output {
+			line[2] = []any{code, nil} // what it showed is in the notebook
 		}
-		force = force || time.Since(r.interrupted) > forceTime
+		lines = append(lines, line)
 	}
-	if force {
-		go s.engine.Force()
-	}
+	return fields{"history": lines}
 }

@@ -56,7 +56,7 @@ func (t *toy) run(ctx context.Context, c jupyter.Cell, out jupyter.Out, command,
 			out.Stream("stdout", fmt.Sprintln("line", i))
 		}
 	case "value":
-		out.Display(jupyter.Display{Data: map[string]any{"text/plain": rest, "image/png": []byte("png"), "text/html": []byte("<b>")}, Result: true})
+		out.Display(jupyter.Display{Data: map[string]any{"text/plain": rest, "image/png": []byte("png"), "text/html": []byte("<b>"), "audio/wav": []byte("wav")}, Result: true})
 	case "picture":
 		out.Display(jupyter.Display{Data: map[string]any{"image/png": []byte("png")}, ID: rest})
 	case "update":
@@ -64,16 +64,14 @@ func (t *toy) run(ctx context.Context, c jupyter.Cell, out jupyter.Out, command,
 	case "nan":
 		zero := 0.0
 		out.Display(jupyter.Display{Data: map[string]any{"application/json": zero / zero}})
-	case "clear":
-		out.Clear(rest == "wait")
 	case "fail":
 		return &jupyter.Error{Name: "Failure", Value: rest}
 	case "number":
-		out.Stream("stdout", strconv.Itoa(c.Number)+c.ID+"\n")
+		out.Stream("stdout", strconv.Itoa(c.Number)+"\n")
 	case "wait":
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return errInterrupted
 		case text := <-t.release:
 			out.Stream("stdout", text)
 		}
@@ -85,6 +83,9 @@ func (t *toy) run(ctx context.Context, c jupyter.Cell, out jupyter.Out, command,
 		if err == io.EOF {
 			line, err = "EOF", nil
 		}
+		if ctx.Err() != nil {
+			return errInterrupted
+		}
 		out.Stream("stdout", line+"\n")
 		return err
 	case "later": // after the cell has ended
@@ -93,11 +94,11 @@ func (t *toy) run(ctx context.Context, c jupyter.Cell, out jupyter.Out, command,
 			line, err := out.Input(context.Background(), "", false)
 			out.Stream("stdout", fmt.Sprint(rest, line, err, "\n"))
 		}()
-	case "comm":
-		out.Comm(jupyter.Comm{Kind: jupyter.CommOpen, ID: rest, Target: "toy", Buffers: [][]byte{{1, 2}}})
 	}
 	return nil
 }
+
+var errInterrupted = &jupyter.Error{Name: "Interrupted"}
 
 func (t *toy) Force() { t.force.Do(func() { close(t.forced) }) }
 
@@ -128,12 +129,10 @@ func (t *toy) IsComplete(code string) (status, indent string) {
 
 func (t *toy) Comm(_ context.Context, m jupyter.Comm, out jupyter.Out) error {
 	t.comms <- m
-	if m.Kind == jupyter.CommOpen && m.Target != "toy" {
-		return errors.New("no such target")
+	if m.Data["for"] != "toy" {
+		return errors.New("for nobody")
 	}
-	if m.Kind == jupyter.CommMessage {
-		out.Comm(jupyter.Comm{Kind: jupyter.CommMessage, ID: m.ID, Data: m.Data, Buffers: m.Buffers})
-	}
+	out.Comm(m.ID, m.Data)
 	return nil
 }
 
@@ -145,7 +144,7 @@ func TestMain(m *testing.M) {
 		if file == "argument" {
 			file = os.Args[1]
 		}
-		err := jupyter.Serve(context.Background(), file, newToy(), jupyter.Info{Name: "toy", Banner: "A toy"})
+		err := jupyter.Serve(context.Background(), file, newToy())
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

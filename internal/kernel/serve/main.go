@@ -46,5 +46,5 @@ func serve(ctx context.Context, connection string) error {
 	if err != nil {
 		return err
 	}
-	return jupyter.Serve(ctx, connection, e, jupyter.Info{Name: "parallelcl", Version: "1", Banner: "Go cells that share live state"})
+	return jupyter.Serve(ctx, connection, e)
 }

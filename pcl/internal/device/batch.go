@@ -24,8 +24,6 @@ import (
 type Batch struct {
 	data.Batch
 	Task      []int     // the task of each sample; in batches from the memory they differ
-	Rows      []int32   // the number of each sample's row in Table
-	Table     []uint8   // the table whose rows the samples are; nil if there is none
 	Targets   []int32   // [graphs.TargetRows][size]; the following slices are parts of it
 	Output    []int32   // the output of each sample's class
 	Reference []float32 // [size][outputs], for losses that compare outputs with reference values
@@ -51,7 +49,7 @@ func NewBatch(backend compute.Backend, size, inputs int) (*Batch, error) {
 	part := func(row int) []int32 { return t[row*size : (row+1)*size] }
 	return &Batch{
 		Batch: data.Batch{X: x, Class: make([]int, size)},
-		Rows:  make([]int32, size), Task: make([]int, size), Targets: t,
+		Task:  make([]int, size), Targets: t,
 		lo: part(graphs.TargetLo), hi: part(graphs.TargetHi), Output: part(graphs.TargetLabel), valid: part(graphs.TargetValid),
 		taskLo: part(graphs.TargetTaskLo), taskHi: part(graphs.TargetTaskHi),
 		device: [2]compute.Buffer{onX, onT},
@@ -69,7 +67,7 @@ func (b *Batch) Free() {
 // Empty removes all samples from the batch.
 func (b *Batch) Empty() {
 	program.Free(b.ahead)
-	b.N, b.Repeat, b.Table, b.ahead = 0, false, nil, nil
+	b.N, b.Repeat, b.ahead = 0, false, nil
 }
 
 // On says that a client reads the batch where it is.
@@ -77,7 +75,16 @@ func (b *Batch) On(client compute.Backend) bool {
 	return b.device[0] == nil || b.device[0].Backend() == client
 }
 
-// Sent reports whether the pixels were sent to the device in advance.
+// Send copies the pixels to a device of its own memory in advance, so that the step that needs them does not have to wait.
+func (b *Batch) Send(backend compute.Backend) (err error) {
+	if b.device[0] == nil {
+		b.pad()
+		b.ahead, err = b.copyPixels(backend)
+	}
+	return err
+}
+
+// Sent reports whether the pixels were sent in advance.
 func (b *Batch) Sent() bool { return b.ahead != nil }
 
 // pad makes the padding copies of the first sample. It has weight 0, but where a network or loss is infinite or NaN, as it
@@ -85,40 +92,17 @@ func (b *Batch) Sent() bool { return b.ahead != nil }
 func (b *Batch) pad() {
 	if b.N == 0 { // nothing to copy
 		clear(b.X)
-		for i := range b.Rows {
-			b.Rows[i] = -1
-		}
 		return
 	}
 	width := len(b.X) / len(b.Class)
 	for i := b.N; i < len(b.Class); i++ {
 		copy(b.X[i*width:(i+1)*width], b.X[:width])
-		b.Rows[i] = b.Rows[0]
 	}
 }
 
 func (b *Batch) copyPixels(backend compute.Backend) (compute.Buffer, error) {
 	size := len(b.Class)
 	return program.ToDevice(backend, b.X, size, len(b.X)/size)
-}
-
-// TakeRows says that the samples are the rows of a table whose numbers are in Rows. An empty table is none.
-func (b *Batch) TakeRows(table []uint8) error {
-	width := len(b.X) / len(b.Class)
-	if len(table)%width != 0 {
-		return fmt.Errorf("a table of %d bytes, which is not a multiple of the row size %d", len(table), width)
-	}
-	if len(table) == 0 {
-		b.Table = nil
-		return nil
-	}
-	for i, row := range b.Rows[:b.N] {
-		if row < 0 || int(row) >= len(table)/width {
-			return fmt.Errorf("sample %d as row %d of a table of %d rows", i, row, len(table)/width)
-		}
-	}
-	b.Table = table
-	return nil
 }
 
 // Items returns the samples. Their pixels are parts of the batch, not copies.
@@ -137,7 +121,9 @@ func (b *Batch) Gather(samples []memory.Item) {
 	b.Empty()
 	b.N, b.stored = len(samples), b.stored[:0]
 	for k, it := range samples {
-		copy(b.X[k*width:(k+1)*width], it.Pixels)
+		if copy(b.X[k*width:(k+1)*width], it.Pixels) != width {
+			panic(fmt.Sprintf("a stored sample has %d values; want %d", len(it.Pixels), width))
+		}
 		b.Task[k], b.Class[k] = it.Task, it.Class
 		b.stored = append(b.stored, it.Logits)
 	}
@@ -309,13 +295,11 @@ func (b *Batch) Restore(task int, classes []int, pixels []float32) error {
 }
 
 // Read fills the batch with samples of s, of which there are n, from number from on, as samples of the given task.
-func (b *Batch) Read(s data.Samples, n, from, task int) error {
+func (b *Batch) Read(s data.Samples, n, from, task int) {
 	b.Empty()
 	b.N = min(len(b.Class), n-from)
-	at := func(i int) int { return from + i }
-	b.Fill(s, at)
+	b.Fill(s, func(i int) int { return from + i })
 	for i := range b.N {
 		b.Task[i] = task
 	}
-	return b.TakeRows(data.Rows(s, b.N, at, b.Rows))
 }

@@ -84,10 +84,15 @@ func (p *Set) Gradient(l rehearsal.Loss, inParts bool, n int) (*program.Program,
 
 // differentiated builds what [Set.Gradient] returns of one batch. The first input is not used.
 func (p *Set) differentiated(l rehearsal.Loss, in, parts []*graph.Node) []*graph.Node {
-	pass := p.open(in, parts, nil)
-	loss := graph.ReduceAllSum(graph.Mul(pass.losses(l).Value, pass.weight))
+	return p.open(in, parts, nil).gradient(l, parts)
+}
+
+// gradient returns the gradient of the mean loss by the parts of θ, in one vector, the loss, and the statistics of the batch if
+// there are any.
+func (s *pass) gradient(l rehearsal.Loss, parts []*graph.Node) []*graph.Node {
+	loss := graph.ReduceAllSum(graph.Mul(s.losses(l).Value, s.weight))
 	out := []*graph.Node{model.Join(graph.Gradient(loss, parts...)), loss}
-	if stats := pass.out.Stats; len(stats) > 0 {
+	if stats := s.out.Stats; len(stats) > 0 {
 		out = append(out, model.Join(stats))
 	}
 	return out

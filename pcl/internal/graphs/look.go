@@ -8,7 +8,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// The programs in this file look at a batch without training on it. They normalise with the running statistics.
+// The programs in this file look at a batch without training on it. They normalise with the running statistics, but for
+// [Set.TrainingLosses].
 
 // Predict returns the program (θ, x, targets[, running statistics]) → the competing output with the largest
 // score, [B].
@@ -43,11 +44,9 @@ func (p *Set) GradientAlone(l rehearsal.Loss) (*program.Program, error) {
 		return p.Gradient(l, false, 1)
 	}
 	return p.lazy(programKey{"gradient-alone", l, 0}, p.evaluationInputs(Referenced(l)), func(in []*graph.Node) []*graph.Node {
-		parts := p.Model.Layout().Split(in[0])
-		last := len(in) - 1
+		parts, last := p.Model.Layout().Split(in[0]), len(in)-1
 		pass := p.open(in[:last], parts, p.Model.Layout().SplitStats(in[last]))
-		loss := graph.ReduceAllSum(graph.Mul(pass.losses(l).Value, pass.weight))
-		return []*graph.Node{model.Join(graph.Gradient(loss, parts...)), loss}
+		return pass.gradient(l, parts)[:2]
 	})
 }
 
@@ -57,5 +56,19 @@ func (p *Set) Pixels(l rehearsal.Loss) (*program.Program, error) {
 	return p.lazy(programKey{"pixels", l, 0}, p.evaluationInputs(Referenced(l)), func(in []*graph.Node) []*graph.Node {
 		s := p.evaluate(in)
 		return graph.Gradient(graph.ReduceAllSum(s.losses(l).Value), s.x)
+	})
+}
+
+// TrainingLosses returns the program (θ, x, targets[, reference]) → the loss of each sample, [B], and with weighted
+// samples the weight of each, [B]. As in [Set.Gradient], whose loss is their weighted mean, a batch is normalised by its
+// own statistics.
+func (p *Set) TrainingLosses(l rehearsal.Loss) (*program.Program, error) {
+	return p.lazy(programKey{"training losses", l, 0}, p.batchInputs(Referenced(l)), func(in []*graph.Node) []*graph.Node {
+		s := p.open(in, p.Model.Layout().Split(in[0]), nil)
+		out := []*graph.Node{s.losses(l).Value}
+		if p.Weighted {
+			out = append(out, s.weight)
+		}
+		return out
 	})
 }

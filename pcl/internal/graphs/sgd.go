@@ -6,7 +6,6 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
-	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -24,14 +23,9 @@ func (p *Set) SGD(l rehearsal.Loss) (*program.Program, error) {
 		theta, v, hyper := n[0], n[1], n[2]
 		parts := p.Model.Layout().Split(theta)
 		s := p.open(append([]*graph.Node{theta}, n[3:]...), parts, nil)
-		loss := graph.ReduceAllSum(graph.Mul(s.losses(l).Value, s.weight))
-		g := model.Join(graph.Gradient(loss, parts...))
-		v = graph.Add(graph.Mul(v, element(hyper, 1)), graph.Add(clipped(g, element(hyper, 3)), graph.Mul(theta, element(hyper, 2))))
-		out := []*graph.Node{graph.Sub(theta, graph.Mul(v, element(hyper, 0))), v}
-		if stats := s.out.Stats; len(stats) > 0 {
-			out = append(out, model.Join(stats))
-		}
-		return out
+		g := s.gradient(l, parts)
+		v = graph.Add(graph.Mul(v, element(hyper, 1)), graph.Add(clipped(g[0], element(hyper, 3)), graph.Mul(theta, element(hyper, 2))))
+		return append([]*graph.Node{graph.Sub(theta, graph.Mul(v, element(hyper, 0))), v}, g[2:]...)
 	})
 }
 

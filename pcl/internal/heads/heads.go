@@ -16,7 +16,6 @@ import (
 // all outputs assigned so far (docs/protocol.md §2.1).
 type Heads struct {
 	increment scenario.Increment
-	limit     int
 	tasks     []head      // by id minus 1; it only grows, so that copies share it
 	shared    map[int]int // class → output, in class-incremental mode
 	used      int
@@ -28,20 +27,14 @@ type head struct {
 	output   map[int]int // class → output
 }
 
-// New returns a Heads without tasks, for a classifier with limit outputs.
-func New(increment scenario.Increment, limit int) *Heads {
-	return &Heads{increment: increment, limit: limit, shared: map[int]int{}}
-}
-
-// Fits returns an error if a new task with these classes cannot be given outputs.
-func (s *Heads) Fits(classes []int) error {
-	_, err := s.outputs(classes)
-	return err
+// New returns a Heads without tasks.
+func New(increment scenario.Increment) *Heads {
+	return &Heads{increment: increment, shared: map[int]int{}}
 }
 
 // Add assigns outputs to the classes of the next task.
 func (s *Heads) Add(classes []int) error {
-	t, err := s.outputs(classes)
+	t, err := s.place(classes)
 	if err != nil {
 		return err
 	}
@@ -61,16 +54,7 @@ func (s *Heads) of(task int) (t head) {
 	return t
 }
 
-// outputs returns the outputs that a new task with these classes would get, if the classifier has them.
-func (s *Heads) outputs(classes []int) (head, error) {
-	t, err := s.place(classes)
-	if err == nil && t.hi > s.limit {
-		err = fmt.Errorf("it needs outputs up to %d, the model has %d: build a model with more outputs, or let it grow (Options.Grow)", t.hi, s.limit)
-	}
-	return t, err
-}
-
-// place returns the outputs that a new task with these classes would get from a classifier that has enough.
+// place returns the outputs that a new task with these classes would get.
 func (s *Heads) place(classes []int) (head, error) {
 	t := head{lo: s.used, hi: s.used, output: map[int]int{}}
 	if len(classes) == 0 {
@@ -151,8 +135,7 @@ func (s *Heads) Among(task int) []int {
 	return classes
 }
 
-// Needed returns how many outputs there must be for a new task with these classes, or an error if no number of them
-// would do.
+// Needed returns how many outputs there must be with a new task of these classes.
 func (s *Heads) Needed(classes []int) (int, error) {
 	t, err := s.place(classes)
 	return t.hi, err
@@ -169,9 +152,6 @@ func (s *Heads) Adjacent(classes []int) bool {
 	return true
 }
 
-// Grow raises the number of outputs.
-func (s *Heads) Grow(limit int) { s.limit = limit }
-
 // Tasks returns the tasks that have all of the given classes, in their order.
 func (s *Heads) Tasks(classes []int) (tasks []int) {
 	for i, t := range s.tasks {
@@ -186,14 +166,6 @@ func (s *Heads) Tasks(classes []int) (tasks []int) {
 func (s *Heads) Skip(to int) {
 	for len(s.tasks) < to {
 		s.tasks = append(s.tasks, head{})
-	}
-}
-
-// Drop forgets tasks, whose classes keep their outputs.
-func (s *Heads) Drop(tasks []int) {
-	s.tasks = slices.Clone(s.tasks)
-	for _, task := range tasks {
-		s.tasks[task-1] = head{}
 	}
 }
 

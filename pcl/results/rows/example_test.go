@@ -23,7 +23,7 @@ func ExampleFiles() {
 	// Output: 59.61 % over 27 runs
 }
 
-// The runs behind the paper's Figure 8 on EMNIST. viz.Temperature(viz.Light, runs...) draws them.
+// The runs behind the paper's Figure 8 on EMNIST. viz.Temperature(runs...) draws them.
 func ExampleRuns() {
 	all, err := rows.Files("../../../grids/results/temperature-test-split.csv")
 	if err != nil {
