@@ -152,14 +152,12 @@ func (c *commands) help([]string) error {
 
 // list shows what cells have declared, also while one runs.
 func (c *commands) list([]string) error {
-	names := c.notebook.Names()
-	for _, kind := range []string{"import", "constant", "type", "function"} {
-		if len(names[kind]) > 0 {
-			c.say("stdout", "%ss: %s\n", kind, strings.Join(names[kind], ", "))
-		}
+	var all []cell.Variable
+	for _, kind := range []string{"import", "constant", "type", "function", "variable"} {
+		all = append(all, c.notebook.Names(kind)...)
 	}
 	var table string
-	err := c.ask("Describe", c.notebook.Variables(), &table)
+	err := c.ask("Describe", all, &table)
 	c.say("stdout", "%s", cell.Plain(table))
 	return err
 }

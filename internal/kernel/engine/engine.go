@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/scanner"
 	"os"
 	"slices"
 	"strings"
@@ -116,7 +117,7 @@ func (e *Engine) build(ctx context.Context, s source, out jupyter.Out) (id int, 
 		return 0, "", err
 	}
 	b := e.process.Load().builder
-	c, archive, err := e.compile(ctx, b, s)
+	c, err := e.compile(ctx, b, s)
 	if err != nil {
 		return 0, "", err
 	}
@@ -126,30 +127,29 @@ func (e *Engine) build(ctx context.Context, s source, out jupyter.Out) (id int, 
 	if file, err = b.Plugin(ctx, c.ID); err != nil {
 		return 0, "", err
 	}
-	e.commit(c, archive)
+	e.commit(c)
 	e.past.sources = append(e.past.sources, s)
 	return c.ID, file, nil
 }
 
 // compile makes a package of a cell. It fetches what the cell imports and the host does not have.
-func (e *Engine) compile(ctx context.Context, b *build.Builder, s source) (c *cell.Cell, archive string, err error) {
+func (e *Engine) compile(ctx context.Context, b *build.Builder, s source) (c *cell.Cell, err error) {
 	c, err = e.notebook.Translate(s.file, s.code)
-	var m cell.Mistakes
-	if errors.As(err, &m) && len(m.Missing()) > 0 {
+	if missing := cell.Missing(err); len(missing) > 0 {
 		var added []cell.Package
-		if added, err = b.Fetch(ctx, e.settings.Module, m.Missing()); err == nil {
+		if added, err = b.Fetch(ctx, e.settings.Module, missing); err == nil {
 			e.notebook.Add(added)
 			c, err = e.notebook.Translate(s.file, s.code)
 		}
 	}
 	if err == nil {
-		archive, err = b.Compile(ctx, c)
+		err = b.Compile(ctx, c)
 	}
-	return c, archive, err
+	return c, err
 }
 
-func (e *Engine) commit(c *cell.Cell, archive string) {
-	e.notebook.Commit(c, archive)
+func (e *Engine) commit(c *cell.Cell) {
+	e.notebook.Commit(c)
 	e.past.ids = append(e.past.ids, c.ID)
 }
 
@@ -210,8 +210,10 @@ func explained(err error, name, code string) error {
 		return &jupyter.Error{Name: "Stopped", Value: "Stopped.", Traceback: []string{"Stopped. What earlier cells made is still there."}}
 	}
 	e := &jupyter.Error{Name: "Error"}
+	var said strings.Builder
+	scanner.PrintError(&said, err) // each one of a list
 	lines := strings.Split(code, "\n")
-	for text := range strings.SplitSeq(cell.Plain(err.Error()), "\n") {
+	for text := range strings.SplitSeq(strings.TrimSpace(cell.Plain(said.String())), "\n") {
 		e.Traceback = append(e.Traceback, text)
 		n := 0
 		if fmt.Sscanf(text, name+":%d", &n); n > 0 && n <= len(lines) {

@@ -186,6 +186,9 @@ func TestState(t *testing.T) {
 	s.shows("import \"github.com/google/go-cmp/cmp\"\ncmp.Equal(1, 1)", "true")
 	s.shows("cmp.Equal(1, 2)", "false")
 	s.shows("nb.Plot(nil, []float64{1, 2})", "[image/png]")
+	// Names that Go itself has.
+	s.shows("type span struct{ min, max, len float64 }\nfunc (s span) error() string { return fmt.Sprint(s.len) }\ncopy, new := []int{1, 2}, \"k\"", "")
+	s.shows("at := span{min: 1, max: float64(max(2, 3))}\nat.len = at.max - at.min\nat.error() + fmt.Sprint(len(copy), map[bool]int{true: 1}[true], map[string]int{new: 5})", "22 1 map[k:5]")
 }
 
 // Types keep their methods, and a cell that says what is known changes nothing.

@@ -87,7 +87,7 @@ func (e *Engine) save(ctx context.Context, p *process, quick bool) (lost wire.Lo
 		return lost, err
 	}
 	r := wire.Saving{Dir: dir, Quick: quick}
-	for _, v := range e.notebook.Variables() {
+	for _, v := range e.notebook.Names("variable") {
 		r.Names = append(r.Names, v.Name)
 	}
 	if err := p.call(ctx, "Save", r, &lost); err != nil {
@@ -152,12 +152,12 @@ func (e *Engine) compileAgain(ctx context.Context, h *build.Host, b *build.Build
 	e.notebook.Reset(h.Packages)
 	e.past.ids = nil
 	for _, s := range e.past.sources {
-		c, archive, err := e.compile(ctx, b, s)
+		c, err := e.compile(ctx, b, s)
 		if err != nil {
 			text += fmt.Sprintf(" %s no longer builds (%s).", s.file, firstLine(cell.Plain(err.Error())))
 			continue
 		}
-		e.commit(c, archive)
+		e.commit(c)
 	}
 	return text
 }

@@ -1,7 +1,7 @@
-// Command host is the process in which the cells of a notebook run. The kernel builds it with a further file, which imports
+// Package host is the process in which the cells of a notebook run. The kernel makes a program of it that imports
 // every package that cells can import, so that all cells share them. The kernel calls its methods by its standard input and
 // file 3; package gonbui writes to file 4 and reads from file 5.
-package main
+package host
 
 import (
 	"flag"
@@ -26,7 +26,8 @@ import (
 	"github.com/parallelcl/parallelcl/viz/nb"
 )
 
-func main() {
+// Main answers the kernel until it is gone.
+func Main() {
 	debug.SetTraceback("single")
 	for fd := 3; fd <= 5; fd++ { // what cells start is not to keep them open
 		syscall.CloseOnExec(fd)

@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"fmt"
@@ -10,14 +10,15 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
-// Describe writes a table of variables.
+// Describe writes a table of what cells have declared.
 func (host) Describe(list []wire.Variable, table *string) error {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "name\ttype\tbytes\tvalue")
 	for _, one := range list {
 		v, ok := rt.Variable(one.Name)
-		if !ok {
+		if !ok { // it is no variable
+			fmt.Fprintf(w, "%s\t%s\t\t\n", one.Name, one.Type)
 			continue
 		}
 		var bytes int
