@@ -89,7 +89,7 @@ type part struct {
 }
 
 // free is the object of names that a cell does not declare where it uses them.
-var free = new(ast.Object)
+var free = ast.NewObj(ast.Bad, "free")
 
 // parse cuts the Go code of a cell into its parts. With an error, it goes as far as what parses.
 func parse(fset *token.FileSet, s source) (f *ast.File, parts []part, err error) {
