@@ -58,7 +58,7 @@ func TestDataGuide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Final accuracy by class", ">owl<", "folder:photos"} {
+	for _, want := range []string{"Final accuracy by class", ">owl (", "folder:photos"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page lacks %q", want)
 		}

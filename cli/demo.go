@@ -11,7 +11,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 	"github.com/parallelcl/parallelcl/toy"
 	"github.com/parallelcl/parallelcl/viz"
@@ -69,10 +68,11 @@ func (c *demoCmd) Run(rc *runContext) error {
 			c.Seed = c.Seed[:1]
 		}
 	}
-	in := report.DemoInput{Origin: thisCommand(), Records: map[string][]results.Record{}}
-	if err := c.train(rc, m, &in, folder); err != nil {
+	files, err := c.train(rc, m, folder)
+	if err != nil {
 		return err
 	}
+	in := report.RunsInput{Title: "Parallel continual learning", Files: files, Origin: thisCommand()}
 	for _, name := range c.Method {
 		trace, err := toyTrace(name, nil, toy.Figure2())
 		if err != nil {
@@ -80,52 +80,48 @@ func (c *demoCmd) Run(rc *runContext) error {
 		}
 		in.Toy = append(in.Toy, viz.NewTrace(trace, title(name)))
 	}
-	if err := printTable(rc.stdout, in.Runs); err != nil {
+	runs := runsOf(files)
+	if err := printTable(rc.stdout, runs); err != nil {
 		return err
 	}
 	if err := c.draw(rc, in); err != nil {
 		return err
 	}
-	return diverged(in.Runs)
+	return diverged(runs)
 }
 
-// train makes the runs, and reads the records of the first of each method.
-func (c *demoCmd) train(rc *runContext, m *experiment.Machine, in *report.DemoInput, folder string) error {
+// train makes the runs, and reads their files.
+func (c *demoCmd) train(rc *runContext, m *experiment.Machine, folder string) ([]report.RunFile, error) {
 	base := experiment.DefaultConfig("glyphs")
 	base.Increment, base.EvalEvery = scenario.ClassIncremental, 20
 	var configs []experiment.Checked
 	for _, config := range experiment.Vary(base, c.Method, nil, c.Seed...) {
 		checked, err := config.Check()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		configs = append(configs, checked)
 	}
 	w := experiment.Where{Machine: m, Dir: folder, Options: func(experiment.Config) experiment.RunOptions {
 		return experiment.RunOptions{Resume: true, Record: true}
 	}}
-	runs, err := collect(rc, configs, w, "", func(err error, _ experiment.Config) error { return err })
+	_, err := collect(rc, configs, w, "", func(err error, _ experiment.Config) error { return err })
 	if err != nil {
-		return err
+		return nil, err
 	}
-	in.Runs = runs
-	for i, r := range runs {
-		if in.Records[r.Method] != nil {
-			continue
-		}
-		if in.Records[r.Method], err = stepsOf(filepath.Join(folder, configs[i].Folder(), experiment.RecordFile)); err != nil {
-			return err
-		}
+	var folders []string
+	for _, config := range configs {
+		folders = append(folders, filepath.Join(folder, config.Folder()))
 	}
-	return nil
+	return report.FindRuns(folders...)
 }
 
-func (c *demoCmd) draw(rc *runContext, in report.DemoInput) error {
-	if err := atomicfile.Write(c.Out, func(w io.Writer) error { return report.Demo(w, in) }); err != nil {
+func (c *demoCmd) draw(rc *runContext, in report.RunsInput) error {
+	if err := atomicfile.Write(c.Out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) }); err != nil {
 		return err
 	}
 	if c.Cover != "" {
-		if err := atomicfile.Write(c.Cover, func(w io.Writer) error { return report.Cover(w, in) }); err != nil {
+		if err := atomicfile.Write(c.Cover, func(w io.Writer) error { return report.Cover(w, runsOf(in.Files), in.Toy) }); err != nil {
 			return err
 		}
 	}

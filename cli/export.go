@@ -95,7 +95,7 @@ func (c *exportCSVCmd) Run(rc *runContext) error {
 		case c.Table == "accuracy":
 			return tables.Accuracy(out, runs)
 		case c.Table == "steps":
-			return tables.Steps(out, runs, func(i int) ([]results.Record, error) { return stepsOf(files[i].Records) })
+			return tables.Steps(out, runs, func(i int) ([]results.Record, error) { return files[i].ReadRecords() })
 		case grids == nil:
 			return tables.Runs(out, runs)
 		}
@@ -149,7 +149,7 @@ func (c *exportTensorBoardCmd) Run(rc *runContext) error {
 		n += own
 	}
 	for i := 0; grids == nil && i < len(files); i++ {
-		records, err := stepsOf(files[i].Records)
+		records, err := files[i].ReadRecords()
 		if err != nil {
 			return err
 		}
@@ -161,23 +161,6 @@ func (c *exportTensorBoardCmd) Run(rc *runContext) error {
 		n++
 	}
 	return rc.done("%s in %s, for: tensorboard --logdir %s", plural.Of(n, "event file"), c.Out, quoted(c.Out))
-}
-
-// stepsOf reads the records of a run's steps; none if the run kept no records.
-func stepsOf(file string) ([]results.Record, error) {
-	if file == "" {
-		return nil, nil
-	}
-	in, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	records, err := results.ReadRecords(in)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return records, nil
 }
 
 // exportWeightsCmd writes the network of a run.

@@ -76,7 +76,7 @@ func (c *kernelInstallCmd) Run(rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	return rc.done("%s: %s, version %s", k.Spec, k.Title, k.Version)
+	return rc.done("the kernel is installed: version %s, module in %s", k.Version, printable.Line(k.Source))
 }
 
 type kernelListCmd struct{}
@@ -94,7 +94,7 @@ func (c *kernelListCmd) Run(rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	return newTable("NAME", "TITLE", "VERSION", "MODULE").row(k.Name, k.Title, k.Version, k.Source).print(rc.stdout)
+	return newTable("NAME", "VERSION", "MODULE").row(kernel.Name, k.Version, k.Source).print(rc.stdout)
 }
 
 type kernelRemoveCmd struct{}

@@ -144,8 +144,7 @@ func (c *reportCmd) runs(rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	in := report.RunsInput{Title: c.Title, Files: files, Origin: thisCommand()}
-	if err := atomicfile.Write(c.Out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) }); err != nil {
+	if err := c.write(rc, report.RunsInput{Files: files}); err != nil {
 		return err
 	}
 	all, err := versus.Of(versus.Results(runsOf(files)), "emgd")
@@ -153,6 +152,12 @@ func (c *reportCmd) runs(rc *runContext) error {
 		err = versus.Text(rc.stdout, all)
 	}
 	return cmp.Or(err, c.finish(rc, c.Out))
+}
+
+// write writes the page about runs or grids.
+func (c *reportCmd) write(rc *runContext, in report.RunsInput) error {
+	in.Title, in.Origin = c.Title, thisCommand()
+	return atomicfile.Write(c.Out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) })
 }
 
 // finish prints pages to PDFs if asked to, and says which page to open first.

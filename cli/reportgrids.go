@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
@@ -22,8 +21,7 @@ func (c *reportCmd) grids(rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	in := report.GridsInput{Title: c.Title, Findings: found, Notes: notes, Origin: thisCommand()}
-	if err := atomicfile.Write(c.Out, func(w io.Writer) error { return report.Grids(rc.ctx, w, in) }); err != nil {
+	if err := c.write(rc, report.RunsInput{Findings: found, Notes: notes}); err != nil {
 		return err
 	}
 	for _, g := range found.Grids {

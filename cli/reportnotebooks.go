@@ -33,7 +33,7 @@ func (c *reportCmd) pages(rc *runContext) error {
 		}
 		notebooks = append(notebooks, n)
 	}
-	errs := []error{c.write(rc, notebooks)}
+	errs := []error{c.writeNotebooks(rc, notebooks)}
 	for _, n := range notebooks {
 		if len(n.LeftOut) > 0 {
 			rc.note("%s: not shown as in the notebook, as the page's end says:\n  %s", n.File, strings.Join(n.LeftOut, "\n  "))
@@ -43,7 +43,7 @@ func (c *reportCmd) pages(rc *runContext) error {
 	return errors.Join(errs...)
 }
 
-func (c *reportCmd) write(rc *runContext, notebooks []*report.Notebook) error {
+func (c *reportCmd) writeNotebooks(rc *runContext, notebooks []*report.Notebook) error {
 	if !c.All {
 		err := atomicfile.Write(c.Out, func(w io.Writer) error { return notebooks[0].Write(rc.ctx, w, thisCommand()) })
 		return cmp.Or(err, c.finish(rc, c.Out))

@@ -21,12 +21,6 @@ func (s *step) aimAll() error {
 // aim sets what a batch should predict under a loss: the right output of each sample, the outputs that compete
 // with it, and the reference values if the loss needs any.
 func (l *Learner) aim(b *device.Batch, loss rehearsal.Loss) error {
-	if err := loss.Validate(); err != nil {
-		return fmt.Errorf("%s has %w", l.byMethod(), err)
-	}
-	if err := l.separable(b, loss); err != nil {
-		return err
-	}
 	if err := b.Aim(l.heads, loss); err != nil {
 		return err
 	}
@@ -50,34 +44,19 @@ func (l *Learner) lossOf(id int) rehearsal.Loss {
 	return loss
 }
 
-// separable returns an error if a loss tells a task's outputs from those of others where they lie among each other.
-func (l *Learner) separable(b *device.Batch, loss rehearsal.Loss) error {
-	if !loss.Own && loss.TaskMargin == 0 {
-		return nil
-	}
-	for _, id := range b.Task[:b.N] {
-		if !l.heads.Contiguous(id) {
-			return l.inseparable(loss, fmt.Sprintf("the outputs of task %d", id))
-		}
-	}
-	return nil
-}
-
 // fitsMethod returns an error if the method could not be trained on a task, or on its samples in the memory. together says
 // whether the task's outputs lie together, with none of another task's among them.
 func (l *Learner) fitsMethod(task int, together bool) error {
 	for _, id := range []int{task, method.Memory} {
-		if loss := l.options.lossOf(id); (loss.Own || loss.TaskMargin != 0) && !together {
-			return l.inseparable(loss, "its outputs")
+		loss := l.options.lossOf(id)
+		if together || !loss.Own && loss.TaskMargin == 0 {
+			continue
 		}
+		does, instead := "sets a margin around each task", "set its task margin to 0"
+		if loss.Own {
+			does, instead = "lets only the classes of a row's own task compete", "use it for tasks that have no class in common, or leave it out"
+		}
+		return fmt.Errorf("%s %s, but its outputs lie among those of others, since they share classes: %s", l.byMethod(), does, instead)
 	}
 	return nil
-}
-
-func (l *Learner) inseparable(loss rehearsal.Loss, outputs string) error {
-	does, instead := "sets a margin around each task", "set its task margin to 0"
-	if loss.Own {
-		does, instead = "lets only the classes of a row's own task compete", "use it for tasks that have no class in common, or leave it out"
-	}
-	return fmt.Errorf("%s %s, but %s lie among those of others, since they share classes: %s", l.byMethod(), does, outputs, instead)
 }

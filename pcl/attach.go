@@ -170,7 +170,6 @@ func (l *Learner) DetachContext(ctx context.Context, id int, keep bool) error {
 
 // prepareBatches gives a task room for the batch that it trains on and the next one.
 func (l *Learner) prepareBatches(t *attached) (err error) {
-	t.weighted = l.options.Weighted
 	if t.current, err = l.newBatchOn(t.id); err == nil {
 		t.spare, err = l.newBatchOn(t.id)
 	}

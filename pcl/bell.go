@@ -2,12 +2,11 @@ package pcl
 
 import (
 	"errors"
+	"sync"
 )
 
-import "sync"
-
 // ErrIdle is what [Learner.Step] returns when tasks run, but none has anything to train on yet: their streams are not
-// ready, or they are paused. Nothing has changed. [Learner.StepContext] waits instead.
+// ready, or they are paused. Nothing has changed. [Learner.Wait] waits until one may be.
 var ErrIdle = errors.New("pcl: no stream is ready")
 
 // bell is rung by streams when they may be ready, and when tasks change.

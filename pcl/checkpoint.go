@@ -69,12 +69,11 @@ type madeWith struct {
 	Shared    SharedParams       `json:"shared"`
 	Optimizer string             `json:"optimizer"` // its key: the learning rate may differ
 	Loss      string             `json:"loss,omitempty"`
-	Weighted  bool               `json:"weighted,omitempty"`
 	Model     string             `json:"model,omitempty"` // its key; absent in old files
 }
 
 func (o Options) madeWith(m model.Model) *madeWith {
-	return &madeWith{o.Increment, o.Shared, o.Optimizer.Key(), keyOf(o.Loss), o.Weighted, m.Key()}
+	return &madeWith{o.Increment, o.Shared, o.Optimizer.Key(), keyOf(o.Loss), m.Key()}
 }
 
 // ErrDamaged marks the error of [Learner.Load] for a file that is not a complete, unaltered checkpoint.
@@ -224,18 +223,14 @@ func (t *attached) snapshot(s *taskState, arrays map[string][]float32) (err erro
 	s.Reservoir = &reservoir
 	arrays[taskArray("reservoir", t.id)] = memory.Flatten(t.reservoir.Items())
 	if t.ready {
-		s.batchState, arrays[taskArray("batch", t.id)] = stateOf(t.current)
+		s.Class, arrays[taskArray("batch", t.id)] = t.current.State()
+		s.Repeat = t.current.Repeat
 	}
 	if t.fetched {
-		ahead, pixels := stateOf(t.spare)
-		s.Ahead, arrays[taskArray("ahead", t.id)] = &ahead, pixels
+		s.Ahead = &batchState{Repeat: t.spare.Repeat}
+		s.Ahead.Class, arrays[taskArray("ahead", t.id)] = t.spare.State()
 	}
 	return nil
-}
-
-func stateOf(b *device.Batch) (batchState, []float32) {
-	classes, pixels := b.State()
-	return batchState{Class: classes, Repeat: b.Repeat}, pixels
 }
 
 // Load restores what [Learner.Save] wrote, so that training continues as if it had never stopped. The learner must

@@ -162,12 +162,7 @@ func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients []
 		return l.editAt(r, r.Flat, d)
 	}
 	defer r.batch.All()
-	counts, n := l.counting(r.batch)
 	for k := range r.batch.N {
-		if !counts[k] {
-			gradients = append(gradients, make([]float32, l.options.Model.Inputs()))
-			continue
-		}
 		r.batch.Only(k)
 		one, err := l.gradientAlone(l.network.theta, r.batch, r.loss)
 		if err != nil {
@@ -178,22 +173,10 @@ func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients []
 		if err != nil {
 			return 0, nil, err
 		}
-		phi += own / n
+		phi += own / float64(r.batch.N)
 		gradients = append(gradients, rows[k])
 	}
 	return phi, gradients, nil
-}
-
-// counting says which samples of a batch have a loss, which those of weight 0 have not, and how many do.
-func (l *Learner) counting(b *device.Batch) (counts []bool, n float64) {
-	counts = make([]bool, b.N)
-	for k := range counts {
-		b.Only(k)
-		if counts[k] = !l.options.Weighted || b.Weighs(); counts[k] {
-			n++
-		}
-	}
-	return counts, n
 }
 
 // editAt returns φ = ‖v‖² with v = g − D (or g + D with aim "literal"), and ∇φ of each sample. ∇φ is twice the
@@ -265,7 +248,7 @@ func (l *Learner) move(index int, g []float32) float64 {
 	if origin == nil {
 		origin = it.Pixels
 	}
-	moved, change := slices.Clone(it.Pixels), 0.0 // target values and weights stay as they are
+	moved, change := slices.Clone(it.Pixels), 0.0 // target values stay as they are
 	for p, x := range it.Pixels[:len(g)] {
 		y := x + float32(step*float64(g[p]))
 		if e.MaxDrift > 0 {

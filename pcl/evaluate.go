@@ -3,7 +3,6 @@ package pcl
 import (
 	"context"
 	"fmt"
-	"math"
 	"runtime"
 	"sync/atomic"
 
@@ -50,7 +49,7 @@ func (l *Learner) EvaluateByClass(id int) ([]ClassCount, error) {
 	})
 }
 
-// EvaluateLoss returns the mean loss of the test samples of the task with the given id, weighted if samples have weights.
+// EvaluateLoss returns the mean loss of the test samples of the task with the given id.
 // Batch normalisation uses the running statistics, as in [Learner.Evaluate].
 func (l *Learner) EvaluateLoss(id int) (float64, error) {
 	return callFor(context.Background(), l, "evaluate", func() (float64, error) {
@@ -127,29 +126,18 @@ func (l *Learner) inBatches(id int, s data.Samples, n int, f func(b *device.Batc
 
 // meanLoss is the mean loss of n test samples of a task.
 func (l *Learner) meanLoss(id int, test data.Samples, n int) (float64, error) {
-	sum, weights := 0.0, 0.0
+	sum := 0.0
 	err := l.inBatches(id, test, n, func(b *device.Batch) error {
 		if err := b.Aim(l.heads, rehearsal.Loss{}); err != nil {
 			return err
 		}
 		each, err := l.lossesAt(l.network.theta, b, rehearsal.Loss{}) // without what a method adds to it
-		width := len(b.X) / len(b.Class)
-		for i, x := range each {
-			w := 1.0
-			if l.options.Weighted {
-				w = float64(b.X[(i+1)*width-1])
-			}
-			if !(w >= 0) || math.IsInf(w, 1) {
-				return fmt.Errorf("a test sample of task %d has weight %g; want a number of at least 0", id, w)
-			}
-			sum, weights = sum+w*x, weights+w
+		for _, x := range each {
+			sum += x
 		}
 		return err
 	})
-	if err == nil && weights == 0 {
-		err = fmt.Errorf("every test sample of task %d has weight 0", id)
-	}
-	return sum / weights, err
+	return sum / float64(n), err
 }
 
 // countAll counts those of the n test samples that are predicted correctly. Several workers share the batches, so that one

@@ -13,7 +13,7 @@ import (
 )
 
 // TestLossesAfterNothing: a step of length 0 leaves the losses as they were, also where batches are normalised by their
-// own statistics and where samples have weights.
+// own statistics, or compared with target values.
 func TestLossesAfterNothing(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go) // which compiles a residual network faster
 	still := optim.SGD{LR: 1e-12}
@@ -21,10 +21,10 @@ func TestLossesAfterNothing(t *testing.T) {
 	d := pcltest.Blobs(4, 40, 5)
 	attach(t, normalised, blobTask(t, d, 1, 0, 1))
 	attach(t, normalised, blobTask(t, d, 2, 2, 3))
-	weighted := regression(t, b, "famo", Options{Weighted: true, Observe: true, Optimizer: still})
-	attach(t, weighted, waves{task: 1, weighted: true, n: 160}.asTask(t, 1, 15))
-	attach(t, weighted, waves{task: 2, weighted: true, n: 160}.asTask(t, 2, 15))
-	for name, l := range map[string]*Learner{"batch normalisation": normalised, "weights": weighted} {
+	values := regression(t, b, "famo", Options{Observe: true, Optimizer: still})
+	attach(t, values, waves{task: 1, n: 160}.asTask(t, 1, 15))
+	attach(t, values, waves{task: 2, n: 160}.asTask(t, 2, 15))
+	for name, l := range map[string]*Learner{"batch normalisation": normalised, "target values": values} {
 		for range 3 {
 			r := must.Get(l.Step())(t)
 			for i, before := range r.Losses {

@@ -183,8 +183,8 @@ func (b lab) fits(samples []memory.Item) {
 
 func (b lab) PixelGradients(at rehearsal.Point, samples []memory.Item) (out [][]float32, err error) {
 	theta, loss := b.at(at), b.l.options.lossOf(method.Memory)
-	if o := b.l.options; o.compared() != nil || o.Weighted {
-		panic("it asks for the gradients of pixels, which target values or weights follow")
+	if b.l.options.compared() != nil {
+		panic("it asks for the gradients of pixels, which target values follow")
 	}
 	p, err := b.l.programs.Pixels(loss)
 	if err != nil {
@@ -248,9 +248,6 @@ func (b lab) Descend(samples []memory.Item, shares []float64, s rehearsal.SGD) e
 	loss := b.l.options.lossOf(method.Memory)
 	return b.batches(samples, loss, func(h *device.Batch) error {
 		h.Share(shares)
-		if b.l.options.Weighted && !h.Weighs() { // its loss would be 0/0
-			return nil
-		}
 		if loss.Adjust > 0 {
 			h.Adjust(b.l.adjustmentsApart(loss.Adjust))
 		}

@@ -138,9 +138,7 @@ func (s *step) differentiateRows(set *graphs.Set, theta []compute.Buffer, rows .
 func (l *Learner) differentiateHalves(set *graphs.Set, theta []compute.Buffer, r *row) error {
 	defer r.batch.All()
 	for h := range r.halves {
-		if r.batch.Half(h); l.options.Weighted && !r.batch.Weighs() {
-			r.batch.All() // half a batch without weight has no gradient
-		}
+		r.batch.Half(h)
 		g, err := l.gradientAt(set, theta, r.batch, r.loss)
 		if err != nil {
 			return err

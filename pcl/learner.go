@@ -14,8 +14,8 @@
 //
 // Run: [Learner.Run] makes steps until all streams have ended; [Hooks] evaluate, save and take snapshots meanwhile.
 //
-// Push: [NewStream] delivers a set of samples in batches. [NewPush] makes a stream that any goroutine pushes samples into; its
-// learner waits for whole batches, though not for long.
+// Push: [NewStream] delivers a set of samples in batches. [data.NewPush] makes a stream that any goroutine pushes samples into;
+// its learner waits for whole batches, though not for long.
 //
 // Snapshot: [Learner.Evaluate] measures the accuracy of a task. [Learner.Snapshot] returns a [Predictor] that any number of
 // goroutines use while the learner trains. [Learner.Trained] returns the network, for files of other programs.
@@ -67,7 +67,6 @@ type Learner struct {
 
 	options  Options
 	programs *graphs.Set
-	own      *Programs // the programs made for this learner alone; nil if it shares those of others
 	readout  device.Readout
 	descent  *device.Descent // makes the updates; nil where programs make them
 	lanes    []*graphs.Set   // one entry for each gradient that may be computed at the same time
@@ -112,14 +111,14 @@ func New(ctx context.Context, o Options) (*Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, own, err := o.withBackend(ctx)
+	shared := o.Programs != nil
+	o, err = o.withBackend(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("pcl: %w", err)
 	}
 	l := &Learner{
 		turn:    make(chan struct{}, 1),
 		options: o,
-		own:     own,
 		heads:   heads.New(o.Increment),
 		memory:  store,
 		rng:     seed.New(o.Seed, "method"),
@@ -127,6 +126,9 @@ func New(ctx context.Context, o Options) (*Learner, error) {
 	}
 	l.publish()
 	l.options.Programs.hold()
+	if !shared {
+		l.options.Programs.Close() // when the learner drops them
+	}
 	if err := l.start(); err != nil {
 		l.Close()
 		return nil, fmt.Errorf("pcl: %w", err)
@@ -236,9 +238,6 @@ func (l *Learner) close() {
 		b.Free()
 	}
 	l.replayed, l.sample = nil, nil
-	if l.own != nil {
-		l.own.Close()
-	}
 	l.options.Programs.drop()
 }
 

@@ -266,41 +266,6 @@ func TestInfiniteStepIsRejected(t *testing.T) {
 	}
 }
 
-// muon is the optimiser with most to remember.
-var muon = optim.Muon{AdamW: optim.AdamW{Adam: optim.Adam{LR: 0.01}}}
-
-// TestMuonKnowsTheMatrices: the weights of the backbone make orthogonal steps, all other parameters those of AdamW.
-func TestMuonKnowsTheMatrices(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		var moves [2][]float32
-		var l *Learner
-		for i, o := range []optim.Optimizer{muon, muon.AdamW} {
-			l = smallLearner(t, b, "avggrad", Options{Optimizer: o})
-			attach(t, l, blobTask(t, pcltest.Blobs(6, 20, 5), 1, 0, 1))
-			before := must.Get(l.Parameters())(t)
-			must.Get(l.Step())(t)
-			moves[i] = must.Get(l.Parameters())(t)
-			for p := range before {
-				moves[i][p] -= before[p]
-			}
-		}
-		layout := l.options.Model.Layout()
-		for _, p := range layout.Params {
-			got, adam := moves[0][p.Offset:p.Offset+p.Size()], moves[1][p.Offset:p.Offset+p.Size()]
-			if len(p.Dims) == 1 || p.Offset >= layout.Backbone {
-				if !slices.Equal(got, adam) {
-					t.Errorf("%s does not move as with AdamW", p.Name)
-				}
-				continue
-			}
-			length := math.Sqrt(dot(got, got)) / (0.2 * 0.01 * math.Sqrt(float64(slices.Max(p.Dims))))
-			if most := math.Sqrt(float64(slices.Min(p.Dims))); length > 1.2*most || length < 0.68 {
-				t.Errorf("%s moves by %g in units of a matrix with singular values 1, whose length is at most %g", p.Name, length, most)
-			}
-		}
-	})
-}
-
 // TestProgramsOutliveTheirMaker: programs that are closed serve the learners that use them until these are closed.
 func TestProgramsOutliveTheirMaker(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)

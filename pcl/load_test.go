@@ -84,7 +84,6 @@ func TestRestoreRefuses(t *testing.T) {
 		"other shared layers": {false, "", Options{Shared: All}, nothing},
 		"another optimiser":   {false, "", Options{Optimizer: optim.SGD{LR: .01}}, nothing},
 		"another loss":        {false, "", Options{Loss: model.SquaredError{N: 2}}, nothing},
-		"weights":             {false, "", Options{Weighted: true}, nothing},
 		"another policy":      {false, "", Options{Memory: memory.Config{Policy: memory.FixedTotal, Budget: 3}}, nothing},
 		"a NaN in the memory": {false, "", Options{}, func(s *State) { s.Arrays["memory"][3] = float32(math.NaN()) }},
 	} {

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
@@ -59,9 +57,6 @@ type Options struct {
 	// classes, which only name its outputs, as a sample has target values. [Learner.EvaluateLoss] measures,
 	// [Predictor.Outputs] predicts.
 	Loss model.Loss
-	// Weighted says that each sample's last value, after its inputs and its target values if it has any, is its weight
-	// in the loss: a number of at least 0. The weights of a batch are divided by their sum.
-	Weighted bool
 	// Augment, if set, changes each sample before a step trains on it, also replayed ones. The memory stores samples
 	// unchanged, and a method that stores the model's outputs with them stores the outputs for the unchanged sample.
 	Augment Augment
@@ -112,25 +107,20 @@ func (o Options) withDefaults() (Options, error) {
 	return o, err
 }
 
-// withBackend opens a backend if there is none. Programs of the learner's own then close it.
-func (o Options) withBackend(ctx context.Context) (Options, *Programs, error) {
-	opens := o.Backend == nil && o.Programs == nil
-	switch {
-	case opens:
-		b, err := backend.Open(ctx, backend.Options{Name: os.Getenv("PARALLELCL_BACKEND")})
-		if err != nil {
-			return o, nil, err
+// withBackend opens a backend if there is none, and makes programs if there are none, which then close it.
+func (o Options) withBackend(ctx context.Context) (_ Options, err error) {
+	alone := o.Backend == nil && o.Programs == nil
+	if alone {
+		if o.Backend, err = backend.Open(ctx, backend.Options{Name: os.Getenv("PARALLELCL_BACKEND")}); err != nil {
+			return o, err
 		}
-		o.Backend = b
-	case o.Backend == nil:
-		o.Backend = o.Programs.backend
 	}
-	if o.Programs != nil {
-		return o, nil, nil
+	if o.Programs == nil {
+		o.Programs = NewPrograms(o.Backend)
+		o.Programs.alone = alone
 	}
-	o.Programs = NewPrograms(o.Backend)
-	o.Programs.alone = opens
-	return o, o.Programs, nil
+	o.Backend = o.Programs.backend
+	return o, nil
 }
 
 // require panics if something is missing without which there is no learner.
@@ -173,7 +163,7 @@ func (o Options) validate() error {
 	if o.Grow {
 		_, grows = o.resizer()
 	}
-	return cmp.Or(o.Increment.Validate(), o.Shared.Validate(), o.Optimizer.Validate(), reserved(o.Optimizer.State()),
+	return cmp.Or(o.Increment.Validate(), o.Shared.Validate(), o.Optimizer.Validate(),
 		method.Whole(o.Method), o.checkLoss(), grows)
 }
 
@@ -198,8 +188,8 @@ func (o Options) checkLoss() error {
 		}
 		forClasses = forClasses || l.Cosine || l.Teacher > 0 || l.Adjust > 0 || l.Kind == rehearsal.Sigmoid
 	}
-	if needs.Pixels && (o.compared() != nil || o.Weighted) {
-		return fmt.Errorf("method %s changes the pixels of stored samples, which it cannot where target values or weights follow them: take another one, such as emgd-gmc+der-pp", name)
+	if needs.Pixels && o.compared() != nil {
+		return fmt.Errorf("method %s changes the pixels of stored samples, which it cannot where target values follow them: take another one, such as emgd-gmc+der-pp", name)
 	}
 	if o.compared() == nil {
 		return nil
@@ -241,7 +231,7 @@ func (o Options) InJ() int {
 
 // spec returns everything that the learner's programs depend on.
 func (o Options) spec() graphs.Spec {
-	return graphs.Spec{Model: o.Model, Shared: o.InJ(), Batch: o.Batch, Optimizer: o.Optimizer, Loss: o.Loss, Weighted: o.Weighted}
+	return graphs.Spec{Model: o.Model, Shared: o.InJ(), Batch: o.Batch, Optimizer: o.Optimizer, Loss: o.Loss}
 }
 
 // lossOf returns the loss on which the method trains the stream with the given id.
@@ -268,15 +258,4 @@ func (o Options) resizer() (model.Resizer, error) {
 		return nil, fmt.Errorf("the outputs cannot grow, since method %s keeps vectors over the parameters of the classifier: build a model with more outputs and leave out Options.Grow, or set Options.Shared to %q", info.Name, Backbone)
 	}
 	return narrow, nil
-}
-
-// reserved returns an error if vectors of an optimiser cannot be arrays of a checkpoint beside the learner's own.
-func reserved(names []string) error {
-	for i, name := range names {
-		kind, _, _ := strings.Cut(name, "/")
-		if slices.Contains([]string{"theta", "memory", "statistics", "remembered", "reservoir", "batch", "ahead"}, kind) || slices.Contains(names[:i], name) {
-			return fmt.Errorf("Options.Optimizer names one of its vectors %q, which is taken: choose another name", name)
-		}
-	}
-	return nil
 }

@@ -18,12 +18,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// waves are samples of four inputs, two target values, and a weight where weighted is set. The targets are functions of
-// the inputs that differ from task to task.
+// waves are samples of four inputs and two target values, which are functions of the inputs that differ from task to task.
 type waves struct {
-	task     int
-	weighted bool
-	n        int
+	task, n int
 }
 
 func (w waves) Len() int { return w.n }
@@ -34,12 +31,6 @@ func (w waves) Sample(i int, x []float32) int {
 	}
 	sum := float64(x[0] + x[1] - x[2])
 	x[4], x[5] = float32(math.Sin(2*sum+float64(w.task))), float32(sum*float64(w.task-1))
-	if w.weighted {
-		x[6] = 1
-		if i%4 == 0 { // a wrong sample that does not count
-			x[4], x[6] = 9, 0
-		}
-	}
 	return 2 * w.task
 }
 
@@ -111,39 +102,6 @@ func TestRegression(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
-
-// TestSampleWeights: samples of weight 0 change nothing, and a weight counts as often as it says.
-func TestSampleWeights(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	l := regression(t, b, "avggrad", Options{Weighted: true})
-	attach(t, l, waves{task: 1, weighted: true, n: 160}.asTask(t, 1, 15))
-	playOut(t, l)
-	if loss := must.Get(l.EvaluateLoss(1))(t); loss > 0.05 {
-		t.Errorf("with wrong samples of weight 0 the loss is %.3f", loss)
-	}
-	// one step from a sample of weight 2 and one of weight 1 is that from the first one twice and the second once
-	step := func(samples ...[]float32) []float32 {
-		l := regression(t, b, "avggrad", Options{Weighted: true, Batch: 3})
-		attach(t, l, Task{Classes: []int{0, 1}, Stream: &listed{samples}})
-		must.Get(l.Step())(t)
-		return must.Get(l.Parameters())(t)
-	}
-	one, two := []float32{.1, .2, .3, .4, 1, -1, 1}, []float32{.9, .2, .7, .4, 0, 1, 1}
-	twice := slices.Clone(one)
-	twice[6] = 2
-	a, c := step(one, one, two), step(twice, two)
-	for i := range a {
-		if math.Abs(float64(a[i]-c[i])) > 1e-5 {
-			t.Fatalf("parameter %d is %g with the sample twice, %g with weight 2", i, a[i], c[i])
-		}
-	}
-	for _, bad := range []float32{-1, float32(math.NaN()), float32(math.Inf(1)), 0} {
-		l := regression(t, b, "avggrad", Options{Weighted: true})
-		wrong := slices.Clone(one)
-		wrong[6] = bad
-		refused(t, second(l.Attach(Task{Classes: []int{0, 1}, Stream: &listed{[][]float32{wrong}}})))
-	}
-}
 
 // listed delivers one batch.
 type listed struct{ samples [][]float32 }

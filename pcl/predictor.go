@@ -67,9 +67,8 @@ func (p *Predictor) Classes() []int { return slices.Clone(p.roll.classes) }
 
 // Predict predicts the classes of samples, whose values lie in x one after another, as those of the training samples.
 //
-// In class-incremental mode a prediction chooses among all classes that had arrived or, if any are given, among the
-// given ones. In task-incremental mode, where a class may have an output in each of several tasks, the given classes
-// must be some of one task's, and belong to no other; see [Predictor.PredictTask].
+// A prediction chooses among all classes that had arrived or, if any are given, among the given ones. In task-incremental mode,
+// where each task has outputs of its own, call [Predictor.PredictTask] if there are several.
 func (p *Predictor) Predict(x []float32, among ...int) ([]Prediction, error) {
 	classes, outputs, err := p.among(among)
 	if err != nil {
@@ -120,22 +119,13 @@ func (p *Predictor) among(classes []int) ([]int, []int, error) {
 	if p.roll.empty() {
 		return nil, nil, errors.New("no task has arrived yet, so there are no classes")
 	}
-	if p.kit.increment == scenario.ClassIncremental {
+	if p.kit.increment == scenario.ClassIncremental || p.roll.last() == 1 {
 		if len(classes) == 0 {
 			classes = p.heads.Among(1)
 		}
 		return p.outputs(1, classes)
 	}
-	tasks := p.heads.Tasks(classes)
-	switch {
-	case len(tasks) == 0:
-		return nil, nil, fmt.Errorf("no task has all of the classes %v: a task-incremental prediction chooses among those of one task", classes)
-	case len(tasks) > 1:
-		return nil, nil, fmt.Errorf("tasks %v all have the classes %v: say which one is meant, by its number or its classes", tasks, classes)
-	case len(classes) == 0:
-		classes = p.roll.tasks[tasks[0]-1].Classes
-	}
-	return p.outputs(tasks[0], classes)
+	return nil, nil, errors.New("each task has outputs of its own in task-incremental mode: call PredictTask, which names the task")
 }
 
 // outputs returns classes in the order of their outputs, and these. The classes are some of those that compete in a task.
@@ -368,7 +358,7 @@ type kit struct {
 // compile compiles what predictors need. spec.Batch is the largest number of samples of a program.
 func (k *kit) compile(spec graphs.Spec) error {
 	k.sets, k.largest = map[int][]*graphs.Set{}, spec.Batch
-	spec.Loss, spec.Weighted = nil, false // samples to be predicted have neither targets nor weights
+	spec.Loss = nil // samples to be predicted have no targets
 	for _, spec.Batch = range []int{1, k.largest} {
 		k.sets[spec.Batch] = k.programs.cache.Sets(spec)
 		if _, err := k.sets[spec.Batch][0].Describe(k.scores); err != nil {

@@ -24,8 +24,7 @@ func NewPrograms(b *backend.Backend) *Programs {
 	return p
 }
 
-// Close releases the compiled programs. If there are learners or predictors that need
-// them, this happens when the last one is closed. Closing them again does nothing.
+// Close releases the compiled programs. If there are learners or predictors that need them, this happens when the last one is closed. Closing them again does nothing.
 func (p *Programs) Close() {
 	if !p.closed.Swap(true) {
 		p.drop()
@@ -37,13 +36,9 @@ func (p *Programs) hold() { p.held.Add(1) }
 // drop takes back a hold.
 func (p *Programs) drop() {
 	if p.held.Add(-1) == 0 {
-		p.release()
-	}
-}
-
-func (p *Programs) release() {
-	p.cache.Close()
-	if p.alone {
-		_ = p.backend.Close()
+		p.cache.Close()
+		if p.alone {
+			_ = p.backend.Close()
+		}
 	}
 }

@@ -33,6 +33,19 @@ func pushBlobs(t testing.TB, p *data.Push, from, to int, classes ...int) {
 	}
 }
 
+// stepOnce makes a step, and waits while no stream is ready.
+func stepOnce(ctx context.Context, l *Learner) (*StepReport, error) {
+	for {
+		r, err := l.Step()
+		if !errors.Is(err, ErrIdle) {
+			return r, err
+		}
+		if err := l.Wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
 // TestTakenOver: a stream still wakes the learner that goes on with it when the one before is closed.
 func TestTakenOver(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
@@ -44,7 +57,7 @@ func TestTakenOver(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	stepped := make(chan error)
-	go func() { _, err := next.StepContext(ctx); stepped <- err }()
+	go func() { _, err := stepOnce(ctx, next); stepped <- err }()
 	pushBlobs(t, stream, 0, 4, 0, 1)
 	must.Do(t, <-stepped)
 }
@@ -113,7 +126,7 @@ func TestOwnStreamNotReady(t *testing.T) {
 	task.Stream = &hesitant{Resumable: task.Stream.(data.Resumable)}
 	attach(t, l, task)
 	for range 11 {
-		if _, err := l.StepContext(t.Context()); err != nil && !errors.Is(err, ErrNoStream) {
+		if _, err := stepOnce(t.Context(), l); err != nil && !errors.Is(err, ErrNoStream) {
 			t.Fatal(err)
 		}
 	}
@@ -125,11 +138,11 @@ func TestOwnStreamNotReady(t *testing.T) {
 	refused(t, second(l.Attach(task)))
 }
 
-// TestStepContext: it waits until samples are pushed, can be cancelled, and lets others call the learner meanwhile.
-func TestStepContext(t *testing.T) {
+// TestWait: it waits until samples are pushed, can be cancelled, and lets others call the learner meanwhile.
+func TestWait(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l := smallLearner(t, b, "emgd-gmc", Options{})
-	if _, err := l.StepContext(t.Context()); !errors.Is(err, ErrNoStream) {
+	if _, err := stepOnce(t.Context(), l); !errors.Is(err, ErrNoStream) {
 		t.Fatal(err)
 	}
 	one, two := newPush(t, 0, 1), newPush(t, 2, 3)
@@ -138,16 +151,16 @@ func TestStepContext(t *testing.T) {
 	attach(t, l, Task{Classes: []int{0, 1}, Stream: one})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := l.StepContext(ctx); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := stepOnce(ctx, l); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatal(err)
 	}
-	if _, err := l.StepContext(ctx); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := stepOnce(ctx, l); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatal(err)
 	}
 	made := make(chan *StepReport, 2)
 	go func() {
 		for range 2 {
-			r, err := l.StepContext(context.Background())
+			r, err := stepOnce(context.Background(), l)
 			if err != nil {
 				t.Error(err)
 			}
@@ -162,7 +175,7 @@ func TestStepContext(t *testing.T) {
 		t.Errorf("rows %v", r.IDs)
 	}
 	done := make(chan error)
-	go func() { _, err := l.StepContext(context.Background()); done <- err }()
+	go func() { _, err := stepOnce(context.Background(), l); done <- err }()
 	time.Sleep(5 * time.Millisecond)
 	l.Close()
 	if err := <-done; !errors.Is(err, ErrClosed) {

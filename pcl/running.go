@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"sync/atomic"
 
@@ -17,7 +16,6 @@ import (
 type attached struct {
 	Task
 	id        int
-	weighted  bool // whether a sample's last value is its weight
 	reservoir *memory.Reservoir
 	current   *device.Batch // the batch that the next step trains on, if ready is set
 	spare     *device.Batch // the batch after that one, if fetched is set
@@ -89,11 +87,6 @@ func (t *attached) take(b *device.Batch, given *data.Batch) error {
 			return fmt.Errorf("sample %d of class %d, which is not among the task's classes %v", i, c, t.Classes)
 		}
 	}
-	if t.weighted {
-		if err := checkWeights(given.X, n, width); err != nil {
-			return err
-		}
-	}
 	if &given.X[0] != &b.X[0] {
 		copy(b.X, given.X[:n*width])
 	}
@@ -104,25 +97,6 @@ func (t *attached) take(b *device.Batch, given *data.Batch) error {
 	t.samples.Add(int64(n))
 	for i := range n {
 		b.Task[i] = t.id
-	}
-	return nil
-}
-
-// checkWeights returns an error if the weights of a batch's samples cannot be used.
-func checkWeights(x []float32, n, width int) error {
-	total := 0.0
-	for i := range n {
-		w := float64(x[(i+1)*width-1])
-		if !(w >= 0) || math.IsInf(w, 1) {
-			return fmt.Errorf("sample %d with weight %g; want a number of at least 0", i, w)
-		}
-		total += w
-	}
-	if total == 0 {
-		return errors.New("a batch in which every sample has weight 0")
-	}
-	if total > math.MaxFloat32 {
-		return fmt.Errorf("a batch whose weights add up to %g, which float32 does not hold", total)
 	}
 	return nil
 }

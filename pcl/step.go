@@ -25,7 +25,7 @@ var ErrNoStream = errors.New("pcl: no running stream: attach a task first")
 // ended, the samples collected from it enter the memory.
 //
 // A task whose stream is not ready ([data.ErrNotReady]) and a task that is paused take no part in the step. If that
-// leaves none, Step returns [ErrIdle]; [Learner.StepContext] and [Learner.Run] wait.
+// leaves none, Step returns [ErrIdle]; [Learner.Run] waits.
 //
 // A step happens completely or not at all. After an error nothing has changed, and every stream keeps the
 // batch that it delivered, so Step may be called again. If a stream is at fault, the error is a [StreamError],
@@ -301,20 +301,6 @@ func (s *step) differentiate() error {
 	s.keepFinite(gram)
 	s.reportKept(gram)
 	return nil
-}
-
-// StepContext is [Learner.Step], but waits while no stream is ready. It returns the error of ctx when ctx ends; a step
-// that has begun is made to its end.
-func (l *Learner) StepContext(ctx context.Context) (*StepReport, error) {
-	for {
-		r, err := l.stepOn(ctx)
-		if !errors.Is(err, ErrIdle) {
-			return r, err
-		}
-		if err := l.Wait(ctx); err != nil {
-			return nil, err
-		}
-	}
 }
 
 // Wait returns when there may be something to do after [Learner.Step] has returned [ErrIdle] or [ErrNoStream]: a

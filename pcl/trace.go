@@ -13,9 +13,9 @@ func (s *step) trace() error {
 	}
 	t := &Trace{StepReport: s.report, Theta: s.parameters}
 	for _, i := range s.kept {
-		b := s.rows[i].batch
-		if b == nil {
-			b = s.none()
+		b, size := s.rows[i].batch, s.options.Batch
+		if b == nil { // the row of a penalty
+			b = &device.Batch{Batch: data.Batch{X: make([]float32, size*s.options.spec().Width())}, Targets: make([]int32, graphs.TargetRows*size)}
 		}
 		t.X, t.Targets = append(t.X, b.X), append(t.Targets, b.Targets)
 		var reference []float32
@@ -24,17 +24,5 @@ func (s *step) trace() error {
 		}
 		t.Loss, t.Reference = append(t.Loss, s.rows[i].loss), append(t.Reference, reference)
 	}
-	return s.showTrace(t)
-}
-
-func (s *step) showTrace(t *Trace) (err error) {
-	return guarded("Options.Trace", func() (err error) {
-		return s.options.Trace(t)
-	})
-}
-
-// none is an empty batch, which stands for that of a row without one.
-func (s *step) none() *device.Batch {
-	size := s.options.Batch
-	return &device.Batch{Batch: data.Batch{X: make([]float32, size*s.options.spec().Width())}, Targets: make([]int32, graphs.TargetRows*size)}
+	return guarded("Options.Trace", func() error { return s.options.Trace(t) })
 }

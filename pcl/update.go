@@ -1,13 +1,11 @@
 package pcl
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/gomlx/compute"
 
-	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
@@ -114,10 +112,7 @@ func (s *step) renew(asked graphs.Products) (gram []float64, err error) {
 // descend makes an optimiser step along d = Σ wᵢ·rowᵢ and returns ‖d‖². If d is not finite, the parameters and
 // the optimiser's state stay as they were, and the result is not finite either.
 func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64, err error) {
-	scalars, err := s.scalars(s.network.updates + 1)
-	if err != nil {
-		return 0, err
-	}
+	scalars := s.options.Optimizer.Scalars(s.network.updates + 1)
 	if s.descent != nil {
 		norm2, err = s.descendOnHost(w, rows, scalars)
 	} else {
@@ -182,16 +177,6 @@ func (l *Learner) updateInputs(w []float64, scalars []float32) ([]compute.Buffer
 		return nil, err
 	}
 	return []compute.Buffer{weights, h}, nil
-}
-
-// scalars returns the optimiser's numbers for an update, as many as the program was compiled for.
-func (l *Learner) scalars(update int) ([]float32, error) {
-	o := l.options.Optimizer
-	scalars := o.Scalars(update)
-	if n := len(o.Scalars(1)); len(scalars) != n || !fp.Finite(scalars) {
-		return nil, fmt.Errorf("optimiser %s: Scalars(%d) are %v; want %d finite numbers, as many as for update 1", o.Key(), update, scalars, n)
-	}
-	return scalars, nil
 }
 
 func (b lab) StepAhead(gamma float64) error {

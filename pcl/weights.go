@@ -142,18 +142,12 @@ func (s *step) lossNow(r *row) (mean float64, err error) {
 		return 0, err
 	}
 	defer program.Free(out...)
-	var host [2][]float32 // the losses and, if there are any, the weights
-	for i, b := range out {
-		if host[i], err = device.Host(b, len(r.batch.Class)); err != nil {
-			return 0, err
-		}
+	losses, err := device.Host(out[0], len(r.batch.Class))
+	if err != nil {
+		return 0, err
 	}
-	for i, x := range host[0][:r.batch.N] {
-		if host[1] != nil {
-			mean += float64(x) * float64(host[1][i])
-		} else {
-			mean += float64(x) / float64(r.batch.N)
-		}
+	for _, x := range losses[:r.batch.N] {
+		mean += float64(x) / float64(r.batch.N)
 	}
 	return mean, nil
 }

@@ -126,8 +126,8 @@ func usable(learner *pcl.Learner, o Options) error {
 			return fmt.Errorf("the name %q in Options.Hosts: want a name alone, without a port, such as learner.example.org", host)
 		}
 	}
-	if learner.Options().Loss != nil || learner.Options().Weighted {
-		return errors.New("the learner takes samples with target values or weights, which cannot be sent: a service is for classes")
+	if learner.Options().Loss != nil {
+		return errors.New("the learner takes samples with target values, which cannot be sent: a service is for classes")
 	}
 	if slices.ContainsFunc(learner.Tasks(), func(t pcl.TaskInfo) bool { return !t.Ended }) {
 		return errors.New("a task of the learner has begun already, and requests could not reach its stream: begin tasks by POST /tasks")

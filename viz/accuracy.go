@@ -13,7 +13,7 @@ import (
 // the lead is: a band of one standard deviation over the runs or, with more than four methods, a bar of that height at each
 // point.
 func Accuracy(runs ...*results.Run) (*Figure, error) {
-	groups, err := styledGroups(runs)
+	groups, err := Groups(runs)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func Accuracy(runs ...*results.Run) (*Figure, error) {
 		if len(c.steps) == 0 {
 			return nil, fmt.Errorf("viz: the runs of %s have no steps at which all of them have an accuracy; evaluate at task ends at least", g.Label)
 		}
-		p.curve(g.Label, g.style, c, spreadFor(len(g.Runs), len(groups)))
+		p.curve(g.Label, g.Style, c, spreadFor(len(g.Runs), len(groups)))
 		for i, mean := range c.mean {
 			data.add(g.Label, int(c.steps[i]), mean, c.std[i], len(g.Runs))
 		}

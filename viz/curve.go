@@ -86,18 +86,6 @@ func spreadFor(runs, lines int) spread {
 	return bands
 }
 
-// loose draws the points of a curve with bars, and no line.
-func (p *Plot) loose(label string, s Style, c curve, show spread) {
-	xys, low, high := c.around()
-	p.series(label, valuesOf(xys), func() {
-		if show != noSpread {
-			p.errorBars(s.Color, low, high)
-		}
-		p.scatter("", s.glyph(2.8), xys)
-	})
-	p.explain(keyEntry{label: label, glyph: s.glyph(2.8), end: xys[len(xys)-1]})
-}
-
 // around are the points of a curve, and those below and above them.
 func (c *curve) around() (xys, low, high plotter.XYs) {
 	for i, x := range c.steps {

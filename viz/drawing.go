@@ -3,7 +3,6 @@ package viz
 import (
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"slices"
 	"strings"
 
@@ -24,6 +23,8 @@ type Drawing struct {
 	Key       []part
 	Rows      [][]part
 	CSV       []byte // the data, compressed by gzip; nil if there are none
+
+	height float64 // points
 }
 
 // part is a plot, or an entry of the key. Boxes are x, y, width and height, in points.
@@ -87,29 +88,24 @@ func (m *mark) joins(o *mark) bool {
 }
 
 // Drawing draws the figure at its size.
-func (f *Figure) Drawing() (*Drawing, error) {
-	d, err := f.drawing()
-	if err != nil || len(f.Data.Head) == 0 {
-		return d, err
+func (f *Figure) Drawing() *Drawing {
+	d := f.drawing()
+	if len(f.Data.Head) > 0 {
+		var b bytes.Buffer
+		w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // which is a level
+		f.Data.writeCSV(w)                                    // into memory
+		w.Close()
+		d.CSV = b.Bytes()
 	}
-	var b bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // which is a level
-	if err := errors.Join(f.Data.writeCSV(w), w.Close()); err != nil {
-		return nil, err
-	}
-	d.CSV = b.Bytes()
-	return d, nil
+	return d
 }
 
 // drawing is Drawing without the data.
-func (f *Figure) drawing() (*Drawing, error) {
-	if err := f.check(); err != nil {
-		return nil, err
-	}
+func (f *Figure) drawing() *Drawing {
 	width, height := f.whole()
-	d := &Drawing{Name: f.Name, Alt: f.Alt, Width: tenth(width)}
+	d := &Drawing{Name: f.Name, Alt: f.Alt, Width: tenth(width), height: tenth(height)}
 	f.Draw(draw.NewCanvas(newSheet(d, height), width, height))
-	return d, nil
+	return d
 }
 
 // begin makes a part of a drawing of what is drawn next.

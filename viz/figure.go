@@ -3,7 +3,6 @@ package viz
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -72,26 +71,13 @@ func (f *Figure) whole() (width, height vg.Length) {
 	return width, height + key
 }
 
-// check returns an error if the figure has nothing to draw.
-func (f *Figure) check() error {
-	if len(f.Rows) == 0 || f.Width < 0 || f.Height < 0 {
-		return errors.New("viz: the figure is empty, or of negative size")
-	}
-	for i, row := range f.Rows {
-		if len(row) == 0 || slices.Contains(row, nil) {
-			return fmt.Errorf("viz: row %d of the figure lacks a plot", i)
-		}
-	}
-	return nil
-}
-
-// Draw draws the figure onto all of c. It draws nothing but the background if a row lacks a plot.
+// Draw draws the figure onto all of c.
 func (f *Figure) Draw(c draw.Canvas) {
+	if len(f.Rows) == 0 || slices.ContainsFunc(f.Rows, func(row []*plot.Plot) bool { return len(row) == 0 || slices.Contains(row, nil) }) {
+		panic("viz: a row of the figure lacks a plot, or there are no rows")
+	}
 	c.SetColor(paper)
 	c.Fill(c.Rectangle.Path())
-	if f.check() != nil {
-		return
-	}
 	c = draw.Crop(c, margin, -margin, margin, -margin)
 	c.Max.Y -= f.drawKey(c)
 	for _, p := range slices.Concat(f.Rows...) {
@@ -161,9 +147,6 @@ func (f *Figure) Encode(w io.Writer, format string) error {
 	if format == "csv" {
 		return f.Data.writeCSV(w)
 	}
-	if err := f.check(); err != nil {
-		return err
-	}
 	width, height := f.whole()
 	switch format {
 	case "png":
@@ -172,11 +155,7 @@ func (f *Figure) Encode(w io.Writer, format string) error {
 		_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 		return err
 	case "svg":
-		d, err := f.drawing()
-		if err != nil {
-			return err
-		}
-		_, err = w.Write(d.svg(hex(paper.light), float64(width), float64(height)))
+		_, err := w.Write(f.drawing().SVG())
 		return err
 	case "pdf":
 		c := vgpdf.New(width, height)
@@ -199,15 +178,15 @@ func (f *Figure) Save(path string) error {
 
 // SameAxes gives figures of one kind, the frames of a slider say, the same axes: each plot's range becomes the union of the
 // ranges of all plots in its place. From one frame to the next, what does not change then stays in place, and what changes
-// can be compared.
-func SameAxes(figures ...*Figure) error {
-	if len(figures) == 0 {
-		return nil
-	}
+// can be compared. Figures of different kinds keep their own.
+func SameAxes(figures ...*Figure) {
 	for _, f := range figures {
 		if !slices.EqualFunc(f.Rows, figures[0].Rows, func(a, b []*plot.Plot) bool { return len(a) == len(b) }) {
-			return errors.New("viz: the figures differ in their plots' number or places; only those of one kind can share axes")
+			return
 		}
+	}
+	if len(figures) == 0 {
+		return
 	}
 	for i, row := range figures[0].Rows {
 		for j := range row {
@@ -219,7 +198,6 @@ func SameAxes(figures ...*Figure) error {
 			unite(y)
 		}
 	}
-	return nil
 }
 
 // unite gives axes the same ends.

@@ -20,10 +20,10 @@ type Group struct {
 	Variant string // e.g. "edit η=0.003 drift≤0.02"; empty: the plain method
 	Label   string // as in print, with the variant, and the parameters where several groups would else share it
 	Runs    []*results.Run
+	Style   Style // in figures of all groups
 
 	key      string // what its runs have in common
 	settings map[string]string
-	style    Style
 }
 
 // Groups sorts runs into groups, in the order of their first run. It returns an error if a run
@@ -47,6 +47,7 @@ func groupsBut(runs []*results.Run, settings ...string) ([]Group, error) {
 				runs[0].ID, runs[0].Dataset, runs[0].Increment, r.ID, r.Dataset, r.Increment)
 		}
 	}
+	dress(groups)
 	return groups, nil
 }
 
@@ -119,13 +120,6 @@ func sharing(groups []Group) map[string][]*Group {
 	return out
 }
 
-// groups is [Groups] with a style for each.
-func styledGroups(runs []*results.Run) ([]Group, error) {
-	groups, err := Groups(runs)
-	dress(groups)
-	return groups, err
-}
-
 // dress gives groups styles: those of one label the same, and no two labels the same.
 func dress(all ...[]Group) {
 	var once []Group
@@ -138,19 +132,9 @@ func dress(all ...[]Group) {
 	styles := named(looksOf(once))
 	for _, groups := range all {
 		for i, g := range groups {
-			groups[i].style = styles[with(g)]
+			groups[i].Style = styles[with(g)]
 		}
 	}
-}
-
-// Groups returns the styles that groups of runs have in a figure of all of them, such as [Accuracy].
-func Styles(groups []Group) (out []Style) {
-	dressed := slices.Clone(groups)
-	dress(dressed)
-	for _, g := range dressed {
-		out = append(out, g.style)
-	}
-	return out
 }
 
 func looksOf(groups []Group) []string {

@@ -1,11 +1,13 @@
 package viz
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html"
+	"io"
 	"strings"
 )
 
@@ -77,18 +79,18 @@ func (a axis) text() string {
 // Linux has DejaVu alone, labels would not fit.
 const fonts = `font-family="'Liberation Sans',Arimo,Arial,Helvetica,'DejaVu Sans Condensed',sans-serif"`
 
-// svg is the drawing as a file, in the colours of light screens.
-func (d *Drawing) svg(background string, width, height float64) []byte {
-	var b strings.Builder
+// SVG is the drawing as a file, in the colours of light screens.
+func (d *Drawing) SVG() []byte {
+	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%gpt" height="%gpt" viewBox="0 0 %g %g" %s role="img" aria-label="%s">`,
-		width, height, width, height, fonts, escaped(d.Alt))
-	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="%s"/>`, background)
+		d.Width, d.height, d.Width, d.height, fonts, escaped(d.Alt))
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="%s"/>`, hex(paper.light))
 	paint := func(i int) string { return d.Colors[i][0] }
 	for _, p := range d.parts() {
 		p.groups(&b, paint)
 	}
 	b.WriteString("</svg>\n")
-	return []byte(b.String())
+	return b.Bytes()
 }
 
 func (p *part) svg(b *strings.Builder, attributes string, paint func(int) string) {
@@ -97,22 +99,22 @@ func (p *part) svg(b *strings.Builder, attributes string, paint func(int) string
 	b.WriteString(`</svg>`)
 }
 
-func (p *part) groups(b *strings.Builder, paint func(int) string) {
+func (p *part) groups(b io.Writer, paint func(int) string) {
 	for _, g := range p.Groups {
-		b.WriteString(`<g`)
+		io.WriteString(b, `<g`)
 		if g.Inside {
-			b.WriteString(` class="pcl-in"`)
+			io.WriteString(b, ` class="pcl-in"`)
 		}
 		for _, a := range [][2]string{{"series", g.Name}, {"say", g.Say}, {"at", values(g.At)}} {
 			if a[1] != "" {
 				fmt.Fprintf(b, ` data-%s="%s"`, a[0], escaped(a[1]))
 			}
 		}
-		b.WriteString(`>`)
+		io.WriteString(b, `>`)
 		for _, m := range g.Marks {
 			m.svg(b, paint)
 		}
-		b.WriteString(`</g>`)
+		io.WriteString(b, `</g>`)
 	}
 }
 
@@ -133,7 +135,7 @@ func values(at [][]float64) string {
 	return b.String()
 }
 
-func (m *mark) svg(b *strings.Builder, paint func(int) string) {
+func (m *mark) svg(b io.Writer, paint func(int) string) {
 	switch {
 	case m.Text != "":
 		fmt.Fprintf(b, `<text x="%g" y="%g" font-size="%g" fill="%s"`, m.X, m.Y, m.Size, paint(m.Color))
@@ -146,12 +148,12 @@ func (m *mark) svg(b *strings.Builder, paint func(int) string) {
 	case m.Width > 0:
 		fmt.Fprintf(b, `<path d="%s" fill="none" stroke="%s" stroke-width="%g"`, m.Path, paint(m.Color), m.Width)
 		if m.Dot {
-			b.WriteString(` stroke-linecap="round"`)
+			io.WriteString(b, ` stroke-linecap="round"`)
 		}
 		if len(m.Dash) > 0 {
 			fmt.Fprintf(b, ` stroke-dasharray="%s"`, values([][]float64{m.Dash}))
 		}
-		b.WriteString(`/>`)
+		io.WriteString(b, `/>`)
 	default:
 		fmt.Fprintf(b, `<path d="%s" fill="%s"/>`, m.Path, paint(m.Color))
 	}

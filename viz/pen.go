@@ -128,7 +128,6 @@ type dot struct {
 	glyph draw.GlyphStyle
 	text  string
 	name  string // of its series
-	about string // what it says; empty: its text, or where it is
 }
 
 // dots adds dots, which do not widen the axes. A text stands on the side where there is more room.
@@ -137,7 +136,7 @@ func (p *Plot) dots(items ...dot) {
 		sty := textStyle(ink, tickSize)
 		for _, it := range items {
 			at := c.at(it.x, it.y)
-			c.say(it.name, "%s", cmp.Or(it.about, it.text, fmt.Sprintf("%.4g, %.4g", it.x, it.y)))
+			c.say(it.name, "%s", cmp.Or(it.text, fmt.Sprintf("%.4g, %.4g", it.x, it.y)))
 			c.DrawGlyphNoClip(it.glyph, at)
 			if it.text == "" {
 				continue
@@ -204,18 +203,4 @@ func (r rightRoom) GlyphBoxes(*plot.Plot) (boxes []plot.GlyphBox) {
 		boxes = append(boxes, plot.GlyphBox{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: w}}})
 	}
 	return boxes
-}
-
-// sideTexts writes texts to the right of the plot, each at a place of the vertical axis.
-func (p *Plot) sideTexts(at []float64, texts []string) {
-	sty, room := textStyle(ink, tickSize), make(rightRoom, len(texts))
-	for i, s := range texts {
-		room[i] = vg.Points(6) + sty.Width(s)
-	}
-	p.Add(room)
-	p.sketch(func(c pen) {
-		for i, s := range texts {
-			c.write(sty, vg.Point{X: c.Max.X + vg.Points(4), Y: c.y(at[i])}, s)
-		}
-	})
 }

@@ -205,16 +205,10 @@ func (p *Plot) finish() {
 
 // Plots makes a figure of plots side by side, with one key above them. name is what a file of the figure is called, alt
 // describes it in a sentence, for those who cannot see it. The figure's data are those of the plots, and its Rows, Width
-// and Height may be changed, for example to put plots below each other.
+// and Height may be changed, for example to put plots below each other. The first mistake in what was added to a plot is an error.
 func Plots(name, alt string, plots ...*Plot) (*Figure, error) {
-	if len(plots) == 0 {
-		return nil, errors.New("viz: a figure without plots")
-	}
 	l := layout{name: name, alt: alt, height: 290, own: true, data: Table{Head: []string{"plot", "series", "x", "y", "low", "high"}}}
 	for _, p := range plots {
-		if p == nil || p.Plot == nil {
-			return nil, errors.New("viz: a plot that does not come from NewPlot")
-		}
 		l.data.Rows = append(l.data.Rows, p.data...)
 	}
 	return figureOf(l, plots)
@@ -232,7 +226,7 @@ type layout struct {
 	own       bool       // of plots of one's own, of which data may be none
 }
 
-// figure makes a figure of rows of panels, or returns the first mistake in one of them.
+// figureOf makes a figure of rows of panels, or returns the first mistake in one of them.
 func figureOf(l layout, rows ...[]*Plot) (*Figure, error) {
 	if len(l.data.Rows) == 0 && !l.own {
 		return nil, fmt.Errorf("viz: %s: there is nothing to draw", l.name)
@@ -272,15 +266,13 @@ func told(plots []*Plot) string {
 		if title := cmp.Or(p.Title.Text, p.Y.Label.Text, p.X.Label.Text); title != "" && len(plots) > 1 {
 			b.WriteString(title + ": ")
 		}
-		for i, s := range p.told {
-			if i == most {
-				fmt.Fprintf(&b, " and %d more", len(p.told)-most)
-				break
-			}
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(s.text)
+		var texts []string
+		for _, s := range p.told[:min(most, len(p.told))] {
+			texts = append(texts, s.text)
+		}
+		b.WriteString(strings.Join(texts, ", "))
+		if more := len(p.told) - most; more > 0 {
+			fmt.Fprintf(&b, " and %d more", more)
 		}
 		b.WriteString(".")
 	}

@@ -52,8 +52,6 @@ func TestRefused(t *testing.T) {
 		"a zero gradient":          second(Ratio([]float64{0, 0, 0, 1})),
 		"no images":                second(EditedImages()),
 		"no maps":                  second(Features(nil)),
-		"no traces":                second(ToyDescent()),
-		"arrival":                  second(ToyPaths(Trace{X: []float64{1, 2}, Arrival: 5})),
 		"trace NaN":                second(ToyPaths(Trace{X: []float64{1, math.NaN()}, Y: []float64{1, 2}, F1: []float64{1, 2}, F2: []float64{1, 2}})),
 	} {
 		if err == nil {

@@ -115,7 +115,7 @@ func (p *Plot) endCurve(g Group, c curve, spread bool) {
 	if spread {
 		show = spreadFor(len(g.Runs), 1)
 	}
-	p.curve(g.Label, g.style, c, show)
+	p.curve(g.Label, g.Style, c, show)
 	p.X.Tick.Marker, p.X.Min, p.X.Max = wholeTicks{}, 0.8, max(p.X.Max, float64(len(c.steps))+0.2)
 }
 
@@ -162,7 +162,7 @@ func Profiles(runs ...*results.Run) (*Figure, error) {
 			for _, at := range xys[1 : len(xys)-1] {
 				data.add(part.title, g.Label, at.X, at.Y, len(g.Runs))
 			}
-			p.named(g.Label, g.style.line(1.6), steps(xys))
+			p.named(g.Label, g.Style.line(1.6), steps(xys))
 		}
 		p.axes(low, high, 0, 100)
 		plots = append(plots, p)

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 
 	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -22,14 +21,14 @@ import (
 // The budget is that of the run's configuration.
 func MemorySize(runs ...*results.Run) (*Figure, error) {
 	label, policy := "stored samples", ""
-	value := func(r *results.Run) (float64, bool, error) {
+	budget := func(r *results.Run) (float64, bool, error) {
 		var c struct {
 			Memory struct {
 				Policy string
-				Budget *float64
+				Budget float64
 			}
 		}
-		if err := json.Unmarshal(r.Config, &c); err != nil || c.Memory.Budget == nil || *c.Memory.Budget <= 0 {
+		if err := json.Unmarshal(r.Config, &c); err != nil || !(c.Memory.Budget > 0) {
 			return 0, false, fmt.Errorf("viz: run %s: its configuration names no memory budget above 0", r.ID)
 		}
 		if policy != "" && c.Memory.Policy != policy {
@@ -38,9 +37,9 @@ func MemorySize(runs ...*results.Run) (*Figure, error) {
 		if policy = c.Memory.Policy; policy == "per_class" {
 			label = "stored samples per class"
 		}
-		return *c.Memory.Budget, true, nil
+		return c.Memory.Budget, true, nil
 	}
-	return sweep(runs, "memory.budget", value, &label, layout{name: "memory-size", data: sweepTable("stored_samples"),
+	return sweep(runs, "memory.budget", budget, &label, "stored_samples", layout{name: "memory-size",
 		alt: "Final average accuracy against the number of stored samples."})
 }
 
@@ -50,12 +49,8 @@ func MemorySize(runs ...*results.Run) (*Figure, error) {
 // temperature (of other methods, or with tau=auto) are drawn as a level line for comparison.
 func Temperature(runs ...*results.Run) (*Figure, error) {
 	label := "softmax temperature τ"
-	return sweep(runs, "params.tau", temperatureOf, &label, layout{name: "temperature", data: sweepTable("tau"),
+	return sweep(runs, "params.tau", temperatureOf, &label, "tau", layout{name: "temperature",
 		alt: "Final average accuracy against the softmax temperature of the elastic factors."})
-}
-
-func sweepTable(value string) Table {
-	return Table{Head: []string{"setting", "method", value, "accuracy_percent", "std_percent", "runs"}}
 }
 
 // sweepPanel is the runs of one setting: those with a place on the axis, and those without, levels.
@@ -68,28 +63,27 @@ type sweepPanel struct {
 
 // sweep draws A against a value of the runs, that of the named setting, on a logarithmic axis; runs without it as levels.
 // The values may decide the axis's label.
-func sweep(runs []*results.Run, axis string, value func(*results.Run) (float64, bool, error), label *string, l layout) (*Figure, error) {
+func sweep(runs []*results.Run, axis string, value func(*results.Run) (float64, bool, error), label *string, column string, l layout) (*Figure, error) {
 	parts, err := settings(runs)
 	if err != nil {
 		return nil, err
 	}
-	var panels []*sweepPanel
+	panels := make([]*sweepPanel, len(parts))
 	var groups [][]Group
-	for _, part := range parts {
-		s, err := newSweepPanel(part, axis, value)
-		if err != nil {
+	for i, part := range parts {
+		if panels[i], err = newSweepPanel(part, axis, value); err != nil {
 			return nil, err
 		}
-		panels, groups = append(panels, s), append(groups, s.swept, s.level)
+		groups = append(groups, panels[i].swept, panels[i].level)
 	}
 	dress(groups...)
+	l.row, l.data.Head = 230, []string{"setting", "method", column, "accuracy_percent", "std_percent", "runs"}
 	var plots []*Plot
 	for _, s := range panels {
 		p := NewPlot(s.title, *label, "final accuracy A, %")
 		s.draw(p, &l.data)
 		plots = append(plots, p)
 	}
-	l.row = 230
 	return figureOf(l, inRows(plots)...)
 }
 
@@ -150,23 +144,14 @@ func (s *sweepPanel) draw(p *Plot, data *Table) {
 				most = max(most, len(as))
 			}
 		}
-		if show := spreadFor(most, len(s.swept)); len(c.steps) > 2 {
-			p.curve(g.Label, g.style, c, show)
-		} else { // two points are no line
-			p.loose(g.Label, g.style, c, show)
-		}
+		p.curve(g.Label, g.Style, c, spreadFor(most, len(s.swept)))
 	}
 	first, last := axis[0].Value, axis[len(axis)-1].Value
 	for _, g := range s.level {
 		mean, std := meanStd(finals(g.Runs))
 		data.add(s.title, g.Label, nil, mean, std, len(g.Runs))
-		if std > 0 {
-			p.series(g.Label, nil, func() {
-				p.band(plotter.XYs{{X: first, Y: mean - std}, {X: last, Y: mean - std}}, plotter.XYs{{X: first, Y: mean + std}, {X: last, Y: mean + std}}, g.style)
-			})
-		}
-		p.level(g.Label, g.style.line(1), first, last, mean)
-		p.explain(keyEntry{label: g.Label, line: g.style.line(1.6)})
+		g.Style.Marker = nil
+		p.curve(g.Label, g.Style, curve{[]float64{first, last}, []float64{mean, mean}, []float64{std, std}}, spreadFor(len(g.Runs), 1))
 	}
 	pad := 0.03 * (last - first)
 	p.X.Min, p.X.Max = first-pad, last+pad

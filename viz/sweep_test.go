@@ -81,8 +81,11 @@ func TestSweepRuns(t *testing.T) {
 // TestPanelsAgreeOnStyles: a method that only one of the panels has does not change how the others look.
 func TestPanelsAgreeOnStyles(t *testing.T) {
 	a, b := Group{Method: "emgd-gmc+er-ace", Label: "a"}, Group{Method: "emgd-gmc+der-pp", Label: "b"}
-	if s := Styles([]Group{a, b, b}); s[0].Color == s[1].Color || s[1].Color != s[2].Color || s[0].Color != Styles([]Group{a})[0].Color {
-		t.Errorf("styles %v", s)
+	all, alone := []Group{a, b, b}, []Group{a}
+	dress(all)
+	dress(alone)
+	if first := all[0].Style.Color; first == all[1].Style.Color || all[1].Style.Color != all[2].Style.Color || first != alone[0].Style.Color {
+		t.Errorf("%v, and alone %v", all, alone)
 	}
 }
 

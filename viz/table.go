@@ -1,7 +1,6 @@
 package viz
 
 import (
-	"errors"
 	"io"
 
 	"github.com/parallelcl/parallelcl/internal/csvcell"
@@ -19,9 +18,6 @@ func (t *Table) add(row ...any) { t.Rows = append(t.Rows, row) }
 // writeCSV writes the table, numbers with six significant digits, more than any figure shows, and nothing
 // where there is no value.
 func (t *Table) writeCSV(w io.Writer) error {
-	if len(t.Head) == 0 {
-		return errors.New("viz: the figure holds no data; set its Data, or take a figure of one of the package's functions")
-	}
 	out := csvcell.NewWriter(w)
 	if err := out.Write(t.Head); err != nil {
 		return err

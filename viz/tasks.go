@@ -17,7 +17,7 @@ import (
 // show which tasks each method learns, which it loses, and which others they overlap with. Several runs of a
 // method are shown by their mean and a bar of ± one standard deviation.
 func TaskAccuracy(runs ...*results.Run) (*Figure, error) {
-	groups, err := styledGroups(runs)
+	groups, err := Groups(runs)
 	if err != nil {
 		return nil, err
 	}
@@ -37,9 +37,9 @@ func TaskAccuracy(runs ...*results.Run) (*Figure, error) {
 			b := dumbbellOf(g, j)
 			names[j] = fmt.Sprint(task.ID)
 			data.add(g.Label, task.ID, b.own, b.final, b.std, len(g.Runs))
-			p.dumbbell(g.Label, names[j], float64(j)+beside(i, len(groups)), b, g.style)
+			p.dumbbell(g.Label, names[j], float64(j)+beside(i, len(groups)), b, g.Style)
 		}
-		p.explain(keyEntry{label: g.Label, line: lineStyle(g.style.Color, 1), glyph: g.style.glyph(2.8)})
+		p.explain(keyEntry{label: g.Label, line: lineStyle(g.Style.Color, 1), glyph: g.Style.glyph(2.8)})
 	}
 	p.X.Min, p.X.Max = -0.5, float64(tasks)-0.5
 	p.room(4, 0, 100)

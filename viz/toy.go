@@ -2,7 +2,6 @@ package viz
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -18,9 +17,7 @@ import (
 // method takes down them. It must show which methods climb on the old task's function. The left half begins
 // at the start, the right half at the step in which the second task arrives, where the methods separate.
 func ToyDescent(traces ...Trace) (*Figure, error) {
-	if err := checkTraces(traces); err != nil {
-		return nil, err
-	}
+	checkTraces(traces)
 	return figureOf(layout{name: "toy-descent", data: traceTable(traces), height: 300, key: toyKey(traces),
 		alt: fmt.Sprintf("Level lines of the two toy functions with the paths of %d methods.", len(traces)),
 	}, []*Plot{descentPlot("the whole descent", traces, 0), descentPlot("after task 2 has arrived", traces, traces[0].Arrival)})
@@ -28,9 +25,7 @@ func ToyDescent(traces ...Trace) (*Figure, error) {
 
 // ToyPaths is the right half of [ToyDescent] alone.
 func ToyPaths(traces ...Trace) (*Figure, error) {
-	if err := checkTraces(traces); err != nil {
-		return nil, err
-	}
+	checkTraces(traces)
 	return figureOf(layout{name: "toy-paths", data: traceTable(traces), height: 300, key: toyKey(traces),
 		alt: "Paths of the methods on the two toy functions after the second task has arrived.",
 	}, []*Plot{descentPlot("", traces, traces[0].Arrival)})
@@ -67,16 +62,16 @@ func traceTable(traces []Trace) Table {
 	return data
 }
 
-func checkTraces(traces []Trace) error {
+// checkTraces panics at traces that cannot be compared.
+func checkTraces(traces []Trace) {
 	if len(traces) == 0 {
-		return errors.New("viz: no toy traces to draw")
+		panic("viz: no toy traces to draw")
 	}
 	for _, tr := range traces {
 		if tr.Arrival != traces[0].Arrival || tr.Arrival >= len(tr.X)-1 {
-			return fmt.Errorf("viz: toy trace %q: task 2 arrives at step %d of %d; want one step for all traces, before the last", tr.Method, tr.Arrival, len(tr.X))
+			panic(fmt.Sprintf("viz: toy trace %q: task 2 arrives at step %d of %d; want one step for all traces, before the last", tr.Method, tr.Arrival, len(tr.X)))
 		}
 	}
-	return nil
 }
 
 // descentPlot draws the paths from step first on, over the level lines around them.
@@ -134,9 +129,7 @@ func boxOf(traces []Trace, first int) (box [4]float64) {
 // the new one arrives, and how fast each lowers the new task's. The vertical axes begin shortly before the arrival, where the
 // methods separate.
 func ToyLosses(traces ...Trace) (*Figure, error) {
-	if err := checkTraces(traces); err != nil {
-		return nil, err
-	}
+	checkTraces(traces)
 	return figureOf(layout{name: "toy-losses", data: traceTable(traces), height: 270,
 		alt: fmt.Sprintf("Both toy functions over the steps of %d methods; the second task arrives at step %d.", len(traces), traces[0].Arrival),
 	}, []*Plot{

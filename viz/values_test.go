@@ -214,7 +214,7 @@ func TestGroups(t *testing.T) {
 			change(r)
 			runs = append(runs, r)
 		}
-		groups, err := styledGroups(runs)
+		groups, err := Groups(runs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +222,7 @@ func TestGroups(t *testing.T) {
 		looks := map[string]bool{}
 		for _, g := range groups {
 			got = append(got, fmt.Sprintf("%s: %d", g.Label, len(g.Runs)))
-			looks[fmt.Sprint(g.style)] = true
+			looks[fmt.Sprint(g.Style)] = true
 		}
 		if !slices.Equal(got, c.want) || len(looks) != len(groups) {
 			t.Errorf("%s: groups %q with %d looks, want %q", name, got, len(looks), c.want)

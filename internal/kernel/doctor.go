@@ -14,10 +14,9 @@ import (
 
 // Check is one thing that notebooks need.
 type Check struct {
-	Name   string `json:"name"`
-	OK     bool   `json:"ok"`
-	Detail string `json:"detail"`
-	Mend   string `json:"mend,omitempty"` // what to do if it is missing
+	Name, Detail string
+	OK           bool
+	Mend         string // what to do if it is missing
 }
 
 // check makes a check. mend is what to do about an error.

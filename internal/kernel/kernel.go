@@ -29,11 +29,8 @@ const Name = "parallelcl"
 
 // Kernel is the installed kernel.
 type Kernel struct {
-	Name    string `json:"name"`
-	Title   string `json:"title"`   // what Jupyter shows
 	Version string `json:"version"` // of the module; "devel" where that is a clone, whose changes take effect in the next cell
 	Source  string `json:"source"`  // the module's folder
-	Spec    string `json:"spec"`    // the kernel's folder in the user's Jupyter
 	Start   string `json:"start"`   // the program that Jupyter runs
 }
 
@@ -113,14 +110,13 @@ func Install(ctx context.Context, o Options, source string) (Kernel, error) {
 	if err := build.Install(ctx, dir, startFile, source, command); err != nil {
 		return Kernel{}, err
 	}
-	start := filepath.Join(dir, startFile)
-	k := Kernel{Name, "ParallelCL (Go)", versionOf(source), source, o.spec(), start}
+	k := Kernel{versionOf(source), source, filepath.Join(dir, startFile)}
 	data, err := json.MarshalIndent(map[string]any{ // as the Jupyter client documents it
-		"argv": []string{start, "{connection_file}"}, "display_name": k.Title, "language": "go", "interrupt_mode": "message",
+		"argv": []string{k.Start, "{connection_file}"}, "display_name": "ParallelCL (Go)", "language": "go", "interrupt_mode": "message",
 		"metadata": map[string]any{"parallelcl": k},
 	}, "", "  ")
-	return k, errors.Join(err, atomicfile.WriteBytes(filepath.Join(k.Spec, "logo-svg.svg"), logo),
-		atomicfile.WriteBytes(filepath.Join(k.Spec, "kernel.json"), data))
+	return k, errors.Join(err, atomicfile.WriteBytes(filepath.Join(o.spec(), "logo-svg.svg"), logo),
+		atomicfile.WriteBytes(filepath.Join(o.spec(), "kernel.json"), data))
 }
 
 // Remove deletes the kernel and the cache, with all that Install and [Jupyter] have put there.

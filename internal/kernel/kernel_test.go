@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
+	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 )
 
 func write(t *testing.T, path, text string) {
@@ -57,7 +58,7 @@ func module(t *testing.T) string {
 		"internal/seed/seed.go":         "package seed\n",
 		"cmd/pcl/main.go":               "package main\n\nfunc main() {}\n",
 		"internal/kernel/serve/main.go": "package main\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc main() { fmt.Println(\"serves\", os.Args[1]) }\n",
-		"internal/kernel/host/main.go":  "package main\n\nfunc main() {}\n",
+		"internal/kernel/host/host.go":  "package host\n\nfunc Main() {}\n",
 		"tools/go.mod":                  "module " + modulePath + "/tools\n",
 		"tools/tools.go":                "package tools\n",
 		".git/config":                   "",
@@ -102,7 +103,7 @@ func packages(t *testing.T, k Kernel) (paths []string) {
 		t.Fatal(err)
 	}
 	for _, p := range h.Packages {
-		if strings.HasPrefix(p.Path, modulePath) {
+		if strings.HasPrefix(p.Path, modulePath) && cell.Importable(p.Path) {
 			paths = append(paths, strings.TrimPrefix(p.Path, modulePath))
 		}
 	}
@@ -134,7 +135,7 @@ func TestInstall(t *testing.T) {
 		spec["display_name"] != "ParallelCL (Go)" || spec["language"] != "go" || spec["interrupt_mode"] != "message" {
 		t.Errorf("kernel.json: %v", spec)
 	}
-	if !strings.Contains(readFile(t, filepath.Join(k.Spec, "logo-svg.svg")), "<svg") {
+	if !strings.Contains(readFile(t, filepath.Join(o.spec(), "logo-svg.svg")), "<svg") {
 		t.Error("no logo")
 	}
 

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 	"time"
 
@@ -25,7 +24,7 @@ var ErrEnded = errors.New("data: the stream was ended")
 type Push struct {
 	inputs   int
 	capacity int // which only samples of a checkpoint exceed
-	classes  []int
+	classes  map[int]bool
 
 	mu    sync.Mutex
 	x     []float32   // the samples that wait, the oldest first
@@ -55,7 +54,11 @@ func NewPush(inputs, capacity int, classes []int) (*Push, error) {
 	if capacity > maxWaiting/inputs {
 		return nil, fmt.Errorf("data: a pushed stream for %d samples of %d values; it can hold %d of these at most", capacity, inputs, maxWaiting/inputs)
 	}
-	return &Push{inputs: inputs, capacity: capacity, classes: slices.Clone(classes)}, nil
+	p := &Push{inputs: inputs, capacity: capacity, classes: map[int]bool{}}
+	for _, c := range classes {
+		p.classes[c] = true
+	}
+	return p, nil
 }
 
 // AtLeast lets the stream be ready when n samples wait, or when it was ended, however long that takes: with 1, steps
@@ -96,7 +99,7 @@ func (p *Push) check(x []float32, class []int) error {
 		return fmt.Errorf("data: pushed %d values and %d classes; want %d values for each class, and at least one", len(x), len(class), p.inputs)
 	}
 	for i, c := range class {
-		if !slices.Contains(p.classes, c) {
+		if !p.classes[c] {
 			return fmt.Errorf("data: pushed sample %d of class %d, which is not among the stream's %d classes", i, c, len(p.classes))
 		}
 		if !fp.Finite(x[i*p.inputs : (i+1)*p.inputs]) {
@@ -202,7 +205,7 @@ func (p *Push) Next(b *Batch) error {
 	defer p.mu.Unlock()
 	switch {
 	case len(b.X) != len(b.Class)*p.inputs:
-		return fmt.Errorf("data: the stream has samples of %d values, and the learner takes %d: the model's inputs, and behind them the target values and the weight that its options ask for", p.inputs, len(b.X)/len(b.Class))
+		return fmt.Errorf("data: the stream has samples of %d values, and the learner takes %d: the model's inputs, and behind them the target values that its options ask for", p.inputs, len(b.X)/len(b.Class))
 	case len(p.class) == 0 && p.ended:
 		return io.EOF
 	}

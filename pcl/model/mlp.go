@@ -18,9 +18,6 @@ func NewMLP(inputs int, hidden []int, outputs int) (*MLP, error) {
 	if inputs < 1 || outputs < 1 {
 		return nil, fmt.Errorf("model: an MLP of %d inputs and %d outputs; both must be positive", inputs, outputs)
 	}
-	if err := checkSizes(append([]int{inputs, outputs}, hidden...)...); err != nil {
-		return nil, err
-	}
 	m := &MLP{plan{key: fmt.Sprintf("mlp-%d-%v-%d", inputs, hidden, outputs), inputs: inputs, outputs: outputs}, slices.Clone(hidden)}
 	width := inputs
 	for i, h := range hidden {

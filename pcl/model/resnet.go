@@ -40,9 +40,6 @@ func NewResNet18(c ResNetConfig) (*ResNet18, error) {
 	case c.Channels < 1 || c.Base < 1 || c.Outputs < 1:
 		return nil, fmt.Errorf("model: a ResNet-18 of %d channels, base width %d and %d outputs; all must be positive", c.Channels, c.Base, c.Outputs)
 	}
-	if err := checkSizes(c.Height, c.Width, c.Channels, c.Base, c.Outputs); err != nil {
-		return nil, err
-	}
 	if n := entries(c.Height, c.Width, c.Channels); n > mostEntries {
 		return nil, fmt.Errorf("model: a ResNet-18 for images of %.2g values; at most %d are accepted", n, mostEntries)
 	}

@@ -63,7 +63,7 @@ func (m *Scoped) take(v variable) error {
 	name := strings.TrimPrefix(v.path, "/")
 	switch {
 	case v.dtype != dtypes.Float32:
-		return fmt.Errorf("its type is %s, not float32; layers that draw random numbers, such as dropout, cannot be used", v.dtype)
+		return fmt.Errorf("its type is %s, not float32", v.dtype)
 	case v.trainable:
 		m.layout.append(Param{Name: name, Dims: v.dims})
 		m.params = append(m.params, v.path)

@@ -6,19 +6,8 @@ import (
 )
 
 // mostEntries bounds the parameters and statistics of a network, and the values of a sample: more than any machine
-// holds, and few enough that no size overflows. No side of a tensor is longer than longest, of which a ResNet's last
-// stage has eight times as many.
-const mostEntries, longest = 1 << 40, 1 << 27
-
-// checkSizes returns an error if the numbers that a network is made of are larger than those of any.
-func checkSizes(sizes ...int) error {
-	for _, n := range sizes {
-		if n > longest {
-			return fmt.Errorf("model: a network with a size of %d; at most %d is accepted", n, longest)
-		}
-	}
-	return nil
-}
+// holds, and few enough that no size overflows.
+const mostEntries = 1 << 40
 
 // checkLayout returns an error if a network has too many parameters. Its own counts may have overflowed.
 func checkLayout(key string, l *Layout) error {

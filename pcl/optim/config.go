@@ -10,22 +10,22 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// Config describes an optimiser in a configuration file. Its settings beside the schedule are those of [Adam], [AdamW],
-// [Muon] and [SGD], which say what is allowed.
+// Config describes an optimiser in a configuration file. Its settings beside the schedule are those of [Adam], [AdamW]
+// and [SGD], which say what is allowed.
 type Config struct {
-	Name        string   `json:"name" param:"name,required" default:"adam" flag:"optimizer" doc:"optimiser: adam, adamw, muon or sgd"`
+	Name        string   `json:"name" param:"name,required" default:"adam" flag:"optimizer" doc:"optimiser: adam, adamw or sgd"`
 	LR          float64  `json:"lr" param:"lr,required" default:"0.003" flag:"lr" doc:"learning rate"`
-	Beta1       float64  `json:"beta1,omitempty" param:"beta1" default:"0" doc:"β₁ of adam, adamw and muon; 0 stands for 0.9"`
-	Beta2       float64  `json:"beta2,omitempty" param:"beta2" default:"0" doc:"β₂ of adam, adamw and muon; 0 stands for 0.999"`
-	Epsilon     float64  `json:"epsilon,omitempty" param:"epsilon" default:"0" doc:"ε of adam, adamw and muon; 0 stands for 1e-7"`
-	Momentum    float64  `json:"momentum,omitempty" param:"momentum" default:"0" doc:"momentum of sgd and muon, in which 0 stands for 0.95"`
+	Beta1       float64  `json:"beta1,omitempty" param:"beta1" default:"0" doc:"β₁ of adam and adamw; 0 stands for 0.9"`
+	Beta2       float64  `json:"beta2,omitempty" param:"beta2" default:"0" doc:"β₂ of adam and adamw; 0 stands for 0.999"`
+	Epsilon     float64  `json:"epsilon,omitempty" param:"epsilon" default:"0" doc:"ε of adam and adamw; 0 stands for 1e-7"`
+	Momentum    float64  `json:"momentum,omitempty" param:"momentum" default:"0" doc:"momentum of sgd"`
 	Nesterov    bool     `json:"nesterov,omitempty" param:"nesterov" default:"false" doc:"take the momentum of sgd in Nesterov's form"`
-	WeightDecay float64  `json:"weight_decay,omitempty" param:"weight_decay" default:"0" doc:"weight decay of adamw, muon and sgd"`
+	WeightDecay float64  `json:"weight_decay,omitempty" param:"weight_decay" default:"0" doc:"weight decay of adamw and sgd"`
 	Schedule    Schedule `json:"schedule,omitzero" param:"schedule"` // changes the step size during training
 }
 
 // kinds are the optimisers, whose fields declare their settings.
-var kinds = map[string]Optimizer{"adam": Adam{}, "adamw": AdamW{}, "muon": Muon{}, "sgd": SGD{}}
+var kinds = map[string]Optimizer{"adam": Adam{}, "adamw": AdamW{}, "sgd": SGD{}}
 
 // Names returns the names of the optimisers in alphabetical order.
 func Names() []string { return slices.Sorted(maps.Keys(kinds)) }

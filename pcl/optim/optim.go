@@ -8,8 +8,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// Optimizer turns a direction d into a step of all parameters. [Adam], [AdamW], [Muon] and [SGD]
-// are optimisers; [Scheduled] changes the step size of another one. To write one of your own, build its step from graph
+// Optimizer turns a direction d into a step of all parameters. [Adam], [AdamW] and [SGD] are
+// optimisers; [Scheduled] changes the step size of another one. To write one of your own, build its step from graph
 // nodes.
 type Optimizer interface {
 	// Validate returns an error if the settings are not allowed.

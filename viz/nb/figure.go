@@ -23,17 +23,8 @@ func showFigures(id string, start int, labels []string, figures ...*viz.Figure) 
 		return nil
 	}
 	shown := viz.Frames{Labels: labels, Start: start}
-	var svgs [][]byte
 	for _, f := range figures {
-		d, err := f.Drawing()
-		if err != nil {
-			return err
-		}
-		var svg bytes.Buffer
-		if err := f.Encode(&svg, "svg"); err != nil {
-			return err
-		}
-		shown.Drawings, svgs = append(shown.Drawings, d), append(svgs, svg.Bytes())
+		shown.Drawings = append(shown.Drawings, f.Drawing())
 	}
 	data, err := json.Marshal(shown)
 	if err != nil {
@@ -46,27 +37,29 @@ func showFigures(id string, start int, labels []string, figures ...*viz.Figure) 
 	out := picture(png.Bytes(), figures[start].Alt)
 	out.Data[viz.DrawingType] = string(data)
 	if len(figures) == 1 {
-		out.Data[protocol.MIMEImageSVG] = string(svgs[0])
+		out.Data[protocol.MIMEImageSVG] = string(shown.Drawings[0].SVG())
 	} else {
-		out.Data[protocol.MIMETextHTML] = framesPage(start, labels, figures, svgs)
+		out.Data[protocol.MIMETextHTML] = framesPage(shown)
 	}
 	return send(out, id)
 }
 
 // framesPage is for notebooks, which do not draw the figures themselves.
-func framesPage(start int, labels []string, figures []*viz.Figure, svgs [][]byte) string {
+func framesPage(shown viz.Frames) string {
 	var pictures, names strings.Builder
-	for i, f := range figures {
-		hidden := ""
-		if labels != nil {
-			hidden = hiddenUnless(i == start)
-			fmt.Fprintf(&names, `<span%s>%s</span>`, hidden, html.EscapeString(labels[i]))
+	for i, d := range shown.Drawings {
+		hidden := "" // by a style, which notebooks that are not trusted keep; the attribute hidden they drop
+		if shown.Labels != nil {
+			if i != shown.Start {
+				hidden = ` style="display:none"`
+			}
+			fmt.Fprintf(&names, `<span%s>%s</span>`, hidden, html.EscapeString(shown.Labels[i]))
 		}
 		fmt.Fprintf(&pictures, `<div%s><img style="max-width:100%%" alt="%s" src="data:image/svg+xml;base64,%s"></div>`,
-			hidden, html.EscapeString(f.Alt), base64.StdEncoding.EncodeToString(svgs[i]))
+			hidden, html.EscapeString(d.Alt), base64.StdEncoding.EncodeToString(d.SVG()))
 	}
-	if labels == nil {
+	if shown.Labels == nil {
 		return pictures.String()
 	}
-	return fmt.Sprintf(sliderPage, len(figures)-1, start, html.EscapeString(labels[start]), names.String(), pictures.String())
+	return fmt.Sprintf(sliderPage, len(shown.Drawings)-1, shown.Start, html.EscapeString(shown.Labels[shown.Start]), names.String(), pictures.String())
 }

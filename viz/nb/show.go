@@ -30,11 +30,6 @@ func Image(m image.Image, alt string) error {
 	return report(send(data, ""))
 }
 
-// HTML shows a piece of HTML.
-func HTML(text string) error {
-	return report(showHTML(text, ""))
-}
-
 // showHTML shows a piece of a page, in place of what was shown under the same id if that is not empty.
 func showHTML(text, id string) error {
 	if !inNotebook() {

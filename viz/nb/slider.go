@@ -14,7 +14,7 @@ func Slider(start int, frames []*viz.Figure, labels []string) error {
 	if len(frames) != len(labels) || start < 0 || start >= len(frames) {
 		panic(fmt.Sprintf("nb: a slider of %d frames with %d labels begins with number %d; want as many labels as frames, and the number of one", len(frames), len(labels), start))
 	}
-	viz.SameAxes(frames...) // figures of different kinds keep their own
+	viz.SameAxes(frames...)
 	return report(showFigures("", start, labels, frames...))
 }
 
@@ -24,11 +24,3 @@ const sliderPage = `<div><div>
 <input type="range" data-lm-suppress-shortcuts="true" min="0" max="%d" value="%d" step="1" aria-label="frame" aria-valuetext="%s" style="width:20em;vertical-align:middle"
  oninput="var i=+this.value,n=this.nextElementSibling,p=this.parentElement.nextElementSibling;[n,p].forEach(function(g){Array.prototype.forEach.call(g.children,function(c,j){c.style.display=j===i?'':'none'})});this.setAttribute('aria-valuetext',n.children[i].textContent)">
 <output style="display:inline-block">%s</output></div><div>%s</div></div>`
-
-// hiddenUnless hides by a style, which notebooks that are not trusted keep; the attribute hidden they drop.
-func hiddenUnless(shown bool) string {
-	if shown {
-		return ""
-	}
-	return ` style="display:none"`
-}

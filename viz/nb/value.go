@@ -138,7 +138,7 @@ func Batch(b *data.Batch, names ...string) error {
 		fmt.Fprintf(&page, `<div style="display:inline-block;margin:2px;text-align:center"><img alt="%s" style="width:%dpx;image-rendering:pixelated" src="data:image/png;base64,%s"><br>%s</div>`,
 			name, 2*side, base64.StdEncoding.EncodeToString(code.Bytes()), name)
 	}
-	return HTML(page.String())
+	return report(showHTML(page.String(), ""))
 }
 
 // square returns the shape of a square image of so many values; 0 if there is none.

@@ -360,10 +360,10 @@ func TestPagesWorkInBrowser(t *testing.T) {
 	text = runsPage(t, runsFolder(t, sampleRuns()))
 	must.Do(t, os.WriteFile(page, []byte(text), 0o644))
 	session = b.open(page)
-	const column = `[...document.querySelectorAll("#table tbody tr")].map(tr => tr.children[1].dataset.sort).join(" ")`
+	const column = `[...document.querySelectorAll("#tg0-0 tbody tr")].map(tr => tr.children[1].dataset.sort).join(" ")`
 	var down, up string
 	for _, to := range []*string{&down, &up} {
-		must.Do(t, b.evaluate(session, `JSON.stringify((document.querySelectorAll("#table th button")[1].click(), `+column+`))`, to))
+		must.Do(t, b.evaluate(session, `JSON.stringify((document.querySelectorAll("#tg0-0 th button")[1].click(), `+column+`))`, to))
 	}
 	values := strings.Fields(up)
 	slices.Reverse(values)
@@ -388,7 +388,7 @@ func TestFiguresAnswerInBrowser(t *testing.T) {
 		p.Line(name, viz.Method(fmt.Sprint(i)), []float64{1, 2, 3}, []float64{10, 20 + float64(i), 40})
 	}
 	figure := must.Get(viz.Plots("own", "Three lines.", p))(t)
-	drawing := must.Get(figure.Drawing())(t)
+	drawing := figure.Drawing()
 	data := must.Get(json.Marshal(viz.Frames{Drawings: []*viz.Drawing{drawing, drawing}, Labels: []string{"one", "two"}}))(t)
 	page := filepath.Join(t.TempDir(), "page.html")
 	text := notebookPage(t, notebookOf(t, outputCell(map[string]any{"output_type": "display_data", "data": map[string]any{viz.DrawingType: string(data)}})))

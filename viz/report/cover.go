@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 
+	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/viz"
 )
 
@@ -24,20 +25,20 @@ const (
 
 // Cover writes the picture for a README as a PNG of 1200×520 pixels: on the left the tasks' timeline over the
 // accuracy that goes with it, on the right the toy descent if there is one.
-func Cover(w io.Writer, in DemoInput) error {
-	if len(in.Runs) == 0 {
+func Cover(w io.Writer, runs []*results.Run, toy []viz.Trace) error {
+	if len(runs) == 0 {
 		return errors.New("report: no runs; a cover needs at least one")
 	}
-	left, err := coverRuns(&in)
+	left, err := coverRuns(runs)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	c := vgimg.NewWith(vgimg.UseWH(coverWidth, coverHeight), vgimg.UseDPI(coverDPI), vgimg.UseBackgroundColor(color.White))
 	dc := draw.Crop(draw.New(c), 6, -6, 4, -6)
-	if len(in.Toy) == 0 {
+	if len(toy) == 0 {
 		left.Draw(dc)
 	} else {
-		right, err := viz.ToyPaths(in.Toy...)
+		right, err := viz.ToyPaths(toy...)
 		if err != nil {
 			return fmt.Errorf("report: %w", err)
 		}
@@ -51,15 +52,15 @@ func Cover(w io.Writer, in DemoInput) error {
 }
 
 // coverRuns puts the timeline's bars over the accuracy, on one time axis.
-func coverRuns(in *DemoInput) (*viz.Figure, error) {
-	timeline, err := viz.Timeline(in.Runs[0])
+func coverRuns(runs []*results.Run) (*viz.Figure, error) {
+	timeline, err := viz.Timeline(runs[0])
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(in.Runs, func(r runPtr) bool { return len(r.Curve) > 0 }) {
+	if !slices.ContainsFunc(runs, func(r *results.Run) bool { return len(r.Curve) > 0 }) {
 		return timeline, nil
 	}
-	accuracy, err := viz.Accuracy(in.Runs...)
+	accuracy, err := viz.Accuracy(runs...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,116 +1,127 @@
-package report
+package report_test
 
 import (
-	"math"
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/invented"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/results"
-	"github.com/parallelcl/parallelcl/viz"
+	"github.com/parallelcl/parallelcl/viz/report"
 )
 
 // brief is a run of some tasks, one after the other.
-func brief(method, title string, tasks int, params map[string]any) *results.Run {
-	r := &results.Run{ID: title, Method: method, MethodTitle: title, Params: params, Dataset: "d", Increment: "task", A: 50, Config: []byte(`{}`)}
+func brief(method, title string, tasks int, seed uint64) report.RunFile {
+	r := &results.Run{ID: title + string(rune('a'+seed)), Method: method, MethodTitle: title, Dataset: "d", Increment: "task", Seed: seed, A: 50, Config: []byte(`{}`)}
 	for i := range tasks {
 		r.Tasks = append(r.Tasks, results.Task{ID: i + 1, Start: 10 * i, End: 10*i + 9, AccEnd: .5, AccFinal: .5})
 	}
-	return r
+	return report.RunFile{Run: r}
+}
+
+func pageOf(t *testing.T, files ...report.RunFile) string {
+	t.Helper()
+	var page bytes.Buffer
+	must.Do(t, report.Runs(t.Context(), &page, report.RunsInput{Files: files}))
+	return page.String()
+}
+
+// lacks reports what a page has not.
+func lacks(t *testing.T, page string, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
 }
 
 // TestTasksThatARunLacks: a task that a run does not have has no accuracy, which is not one of 0.
 func TestTasksThatARunLacks(t *testing.T) {
-	runs := []runPtr{brief("er", "ER", 2, nil), brief("mgda", "MGDA", 3, nil)}
-	tasks := newTaskTable(must.Get(viz.Groups(runs))(t))
-	if len(tasks.Tasks) != 3 || tasks.Rows[0].Final[2].Text != "–" || tasks.Rows[1].Final[2].Text != "50.0" {
-		t.Errorf("tasks %v with %v", tasks.Tasks, tasks.Rows)
-	}
+	lacks(t, pageOf(t, brief("er", "ER", 2, 0), brief("mgda", "MGDA", 3, 0)), `task 3</button>`, `<br><span class="small">–</span>`, `50.0<br><span class="small">50.0</span>`)
 }
 
-// TestRunsThatAreThereTwice: a run with the settings, seed and network of another is counted once, and one with another
-// network is told.
+// TestRunsThatAreThereTwice: a run with the settings, seed and network of another counts once, one with another network is an
+// error, and a scenario that was written by hand is a situation of its own.
 func TestRunsThatAreThereTwice(t *testing.T) {
-	run := func(seed uint64, network, config string) RunFile {
-		r := brief("er", "ER", 2, nil)
-		r.Seed, r.ModelSHA256, r.Config = seed, network, []byte(config)
-		return RunFile{Run: r}
+	run := func(seed uint64, network, config string) report.RunFile {
+		f := brief("er", "ER", 2, seed)
+		f.Run.ID, f.Run.ModelSHA256, f.Run.Config = network+config, network, []byte(config)
+		return f
 	}
-	files := []RunFile{
-		run(1, "a", `{"eval_every":0}`), run(2, "b", `{"eval_every":0}`), run(1, "a", `{"eval_every":3}`), run(2, "c", `{"eval_every":0}`),
-	}
-	files[2].Run.Curve = make([]results.Point, 3)
-	kept, told := once(files)
-	if len(kept) != 3 || len(kept[0].Run.Curve) != 3 || len(told) != 2 || !strings.Contains(told[0].Text, "counted once") || !strings.Contains(told[1].Text, "another network") {
-		t.Errorf("%d runs are kept: %v", len(kept), told)
-	}
-	other := run(1, "d", `{"scenario":{"tasks":[{"start":3}]}}`)
-	if a, b := situationOf(files[0].Run), situationOf(other.Run); a == b || len(must.Get(settingsOf([]RunFile{files[0], other}))(t)) != 2 {
-		t.Errorf("a scenario that was written by hand counts as %v, beside %v", b, a)
+	files := []report.RunFile{run(1, "a", `{"eval_every":0}`), run(2, "b", `{"eval_every":0}`), run(1, "a", `{"eval_every":3}`)}
+	lacks(t, pageOf(t, files...), "2 runs of 1 method in 1 situation with 2 seeds.")
+	lacks(t, pageOf(t, append(files, run(1, "d", `{"scenario":{"tasks":[{"start":3}]}}`))...), "3 runs of 1 method in 2 situations")
+	if err := report.Runs(t.Context(), new(bytes.Buffer), report.RunsInput{Files: append(files, run(2, "c", `{"eval_every":0}`))}); err == nil {
+		t.Error("one experiment with two networks is no error")
 	}
 }
 
-// TestColoursOfTableAndFigure: two settings of one method have the colours in the table that they have in the figures.
-func TestColoursOfTableAndFigure(t *testing.T) {
-	runs := []runPtr{brief("emgd-gmc", "EMGD", 2, map[string]any{"tau": 1.0}), brief("emgd-gmc", "EMGD", 2, map[string]any{"tau": 5.0})}
-	runs[1].ID = "other"
-	groups := must.Get(viz.Groups(runs))(t)
-	table, c := newResultTable(groups), viz.Styles(groups)[1].CSS()
-	if second := string(table.Rows[1].Swatch); !strings.Contains(second, c) || table.Rows[0].Swatch == table.Rows[1].Swatch {
-		t.Errorf("the second has %v in figures and %v in the table", c, second)
+// TestClassTables: the classes of each task, if all runs have the same.
+func TestClassTables(t *testing.T) {
+	run := func(seed uint64, acc float64, other int) report.RunFile {
+		f := brief("er", "ER", 1, seed)
+		f.Run.Tasks[0] = results.Task{
+			ID: 1, Classes: []int{4, other}, Names: []string{"cat", "<b>dog"},
+			ByClass: []results.Class{{Class: 4, Test: 10, AccEnd: 1, AccFinal: acc}, {Class: other, Test: 20, AccEnd: 1, AccFinal: 0.5}},
+		}
+		return f
+	}
+	lacks(t, pageOf(t, run(1, 0.25, 7), run(2, 0.75, 7)), "&lt;b&gt;dog (20 test samples)", "50.0 ±\u00a025.0<br><span class=\"small\">100.0")
+	if strings.Contains(pageOf(t, run(1, 0.25, 7), run(2, 0.75, 8)), "test samples") {
+		t.Error("runs with different classes are in one table")
 	}
 }
 
-// TestRecordsBeyondProportion: a record whose slack no gradient of its could have is shown as a failure.
-func TestRecordsBeyondProportion(t *testing.T) {
+// withRecords saves a run with records of its steps, and returns its folder.
+func withRecords(t *testing.T, r *results.Run, records []results.Record) string {
+	t.Helper()
+	dir := runsFolder(t, []*results.Run{r})
+	var lines bytes.Buffer
+	for _, step := range records {
+		must.Do(t, json.NewEncoder(&lines).Encode(step))
+	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "00-"+r.ID, "records.jsonl"), lines.Bytes(), 0o644))
+	return dir
+}
+
+// TestStepsOfAllKinds: steps before a run diverged are drawn, and a broken proof shows, also one that no gradient could have.
+func TestStepsOfAllKinds(t *testing.T) {
+	diverged := invented.Records()
+	last := &diverged[len(diverged)-1]
+	last.Weights, last.Gram = nil, nil
+	broken := invented.Records()
+	broken[200].Slacks[0] = -0.5
 	tiny := results.Record{
 		IDs: []int{1, 2}, Gram: []float64{1e-320, 0, 0, 1e-320}, Weights: []float64{.5, .5}, Lambda: []float64{.5, .5},
 		Sigma: []float64{.5, .5}, Slacks: []float64{-1e300, 0},
 	}
-	s := newStepsSection(brief("emgd-gmc", "EMGD", 2, nil), "EMGD", []results.Record{tiny})
-	if !strings.Contains(s.Certificate, "0.00 %") || !strings.Contains(s.Certificate, "the lowest slack is −∞") {
-		t.Error(s.Certificate)
-	}
-	if f := s.Figures[0]; !strings.Contains(f.Note, "Left out") {
-		t.Errorf("%s: %s", f.Title, f.Note)
-	}
-	if got := scientific(math.NaN()) + scientific(math.Inf(1)) + scientific(-3e-16); got != "–∞−3·10⁻¹⁶" {
-		t.Error(got)
-	}
-}
-
-// TestHowTasksCome: the text under a timeline says what is in it.
-func TestHowTasksCome(t *testing.T) {
-	serial, parallel, together := brief("er", "ER", 2, nil), brief("er", "ER", 2, nil), brief("er", "ER", 2, nil)
-	parallel.Tasks[1].Start = 5
-	together.Tasks[1].Start = 0
-	together.Tasks[0].End = together.Tasks[1].End
-	forgetful := brief("er", "ER", 2, nil)
-	forgetful.Config = []byte(`{"memory":{"budget":0}}`)
-	rehearsed := ", and rehearsal of finished tasks starts at the first task's end."
-	for want, r := range map[string]*results.Run{
-		"The tasks come one after the other" + rehearsed: serial, "The tasks come one after the other.": forgetful,
-		"All tasks begin together.": together, "Look at the overlaps: a new task joins while others are still in training" + rehearsed: parallel,
+	for name, c := range map[string]struct {
+		records []results.Record
+		want    []string
+	}{
+		"good":     {invented.Records(), []string{`<td class="good">410 of 410</td>`, "What each stream gains"}},
+		"diverged": {diverged, []string{"What each stream weighs", "Which streams conflict"}},
+		"broken":   {broken, []string{`<td class="bad">409 of 410</td>`}},
+		"tiny":     {[]results.Record{tiny}, []string{`<td class="bad">0 of 1</td>`, "-Inf", "Left out"}},
 	} {
-		if got := howTasksCome(r); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		t.Run(name, func(t *testing.T) { lacks(t, runsPage(t, withRecords(t, sampleRuns()[9], c.records)), c.want...) })
 	}
 }
 
-// TestRanksNeedSituations: methods are ranked where the tests of their pairs could tell them apart.
-func TestRanksNeedSituations(t *testing.T) {
-	for seeds, want := range map[uint64]int{3: 0, 9: 1} {
-		var files []RunFile
-		for seed := range seeds {
-			for i, method := range []string{"er", "mgda", "avggrad", "emgd-gmc", "pcgrad"} {
-				r := brief(method, method, 2, nil)
-				r.Seed, r.A = seed, float64(50+i)
-				files = append(files, RunFile{Run: r})
-			}
-		}
-		if got := acrossSettings(files, nil); len(got) != want {
-			t.Errorf("%d figures of %d seeds, want %d", len(got), seeds, want)
-		}
+// TestRunsWithToy: the demonstration's page ends with the descents. Text that comes from elsewhere is no markup.
+func TestRunsWithToy(t *testing.T) {
+	files := must.Get(report.FindRuns(runsFolder(t, sampleRuns())))(t)
+	files[0].Run.MethodTitle = `"><b>x`
+	in := report.RunsInput{Title: "<script>alert(1)</script>", Files: files, Toy: descents(), Origin: report.Origin{Command: "pcl run > a && b"}}
+	var page bytes.Buffer
+	must.Do(t, report.Runs(t.Context(), &page, in))
+	lacks(t, page.String(), "two functions of two variables", "2.2747", "0.0090", "pcl run &gt; a &amp;&amp; b")
+	if strings.Contains(page.String(), in.Title) || strings.Contains(page.String(), files[0].Run.MethodTitle) {
+		t.Error("text reached the page as markup")
 	}
 }

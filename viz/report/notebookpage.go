@@ -26,17 +26,9 @@ type notebookRenderer struct {
 	missed     string // the first element that was left out and a reader would miss
 }
 
-// leave notes what the page cannot show of the cell at hand. A text may be full of it.
+// leave notes what the page cannot show of the cell at hand.
 func (r *notebookRenderer) leave(format string, args ...any) {
-	const most = 50
-	left := fmt.Sprintf("cell %d: ", r.at) + strings.Map(printable, fmt.Sprintf(format, args...))
-	switch n := len(r.page.Left); {
-	case n == most:
-		left = fmt.Sprintf("and more, from cell %d on", r.at)
-	case n > most:
-		return
-	}
-	r.page.Left = append(r.page.Left, left)
+	r.page.Left = append(r.page.Left, fmt.Sprintf("cell %d: ", r.at)+strings.Map(printable, fmt.Sprintf(format, args...)))
 }
 
 // short is a text as a message has it.
@@ -110,6 +102,10 @@ func (n *Notebook) render(ctx context.Context, o Origin, site map[string]string)
 		if shown != (shownCell{}) {
 			p.Cells = append(p.Cells, shown)
 		}
+	}
+	const most = 50 // a text may be full of it
+	if more := len(p.Left) - most; more > 0 {
+		p.Left = append(p.Left[:most], fmt.Sprintf("and %d more", more))
 	}
 	n.LeftOut = p.Left
 	if p.Title == "" {

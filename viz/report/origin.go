@@ -48,6 +48,13 @@ func (m *made) add(name, value string) {
 	}
 }
 
+// addFile adds a file, if there is one.
+func (m *made) addFile(name, sha256 string) {
+	if name != "" {
+		m.Files = append(m.Files, inputFile{shared(name), sha256})
+	}
+}
+
 // shared is a file's name as a page has it: where somebody's folders lie is nobody else's affair.
 func shared(path string) string {
 	if filepath.IsAbs(path) {

@@ -37,10 +37,10 @@ func (r *notebookRenderer) sanitise(text string) string {
 // codeTags are those between which a dollar is a dollar.
 var codeTags, headingTags = words(`code kbd pre samp tt`), words(`h1 h2 h3 h4 h5 h6`)
 
-// children goes through what an element holds.
+// children goes through what an element holds, which may leave or become something else. A link may show its address.
 func (r *notebookRenderer) children(of *dom.Node, code bool) {
-	code = code || codeTags[of.Data] || of.Data == "a" && strings.Contains(textIn(of), "://") // which shows an address
-	for _, n := range slices.Collect(of.ChildNodes()) {                                       // which may leave or become others
+	code = code || codeTags[of.Data] || of.Data == "a" && strings.Contains(textIn(of), "://")
+	for _, n := range slices.Collect(of.ChildNodes()) {
 		switch {
 		case n.Type == dom.TextNode && code:
 			n.Data = noMarks.Replace(n.Data)

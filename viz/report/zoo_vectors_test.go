@@ -112,7 +112,7 @@ var zoo = map[string]string{
 	"custom element":             `<x-a onclick="JS" style="animation:x" is="a"></x-a><slot onslotchange="JS"></slot><isindex type="image" src="URL/i" action="javascript:JS">`,
 	"object from XML":            `<xml src="URL/xml"></xml><x:script xmlns:x="http://www.w3.org/1999/xhtml">JS</x:script><a:img xmlns:a="http://www.w3.org/1999/xhtml" src="GIF" onload="JS"/>`,
 	"entities":                   `&lt;script&gt;JS&lt;/script&gt; <a title="&quot;&gt;&lt;img src=GIF onload=JS&gt;">x</a>`,
-	"formula in an attribute":    `$onload=JS//$ <img alt="` + "\ue0000\ue001" + `" src="GIF"> <a title='` + "\ue0000\ue001" + `'>x</a>`,
+	"formula in an attribute":    `$onload=JS//$ <img alt="` + "\ufdd00\ufdd1" + `" src="GIF"> <a title='` + "\ufdd00\ufdd1" + `'>x</a>`,
 	"layers of nested unclosed":  strings.Repeat(`<div style="display:none"><table><tr><td>`, 50) + `<script>JS</script>`,
 	"drawing again and again":    `<svg>` + strings.Repeat(`<g id="a"><use href="#b"/><use href="#b"/></g><g id="b"><use href="#a"/><use href="#a"/></g>`, 9) + `</svg>`,
 	"a table of millions":        `<table><tr><td colspan="9999999" rowspan="9999999">x</td></tr></table>`,

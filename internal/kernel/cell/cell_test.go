@@ -1,6 +1,8 @@
 package cell
 
 import (
+	"go/scanner"
+	"go/token"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -78,7 +80,7 @@ func notebook(t *testing.T) *Notebook {
 
 // Mistakes are where the user sees them.
 func TestMistakes(t *testing.T) {
-	for code, want := range map[string]Mistake{
+	for code, want := range map[string]token.Position{
 		"x := 1\nx := 2":                              {Line: 2, Column: 3},
 		"fmt.Println(nothing)":                        {Line: 1, Column: 13},
 		"x := \"é\" + nothing":                        {Line: 1, Column: 13},
@@ -92,8 +94,8 @@ func TestMistakes(t *testing.T) {
 		"import \"fmt\"\nimport (\n\t\"nosuch/x\"\n)": {Line: 3},
 	} {
 		_, err := notebook(t).Translate("In[7]", code)
-		m, ok := err.(Mistakes)
-		if !ok || m[0].File != "In[7]" || m[0].Line != want.Line || want.Column > 0 && m[0].Column != want.Column {
+		m, ok := err.(scanner.ErrorList)
+		if !ok || m[0].Pos.Filename != "In[7]" || m[0].Pos.Line != want.Line || want.Column > 0 && m[0].Pos.Column != want.Column {
 			t.Errorf("%q: %v, want one at %d:%d", code, err, want.Line, want.Column)
 		}
 	}
@@ -113,7 +115,7 @@ func TestOrigin(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			nb.Commit(c, "")
+			nb.Commit(c)
 			last = entered.FindStringSubmatch(c.Text)[1]
 		}
 		origins[strings.Join(cells, "; ")] = last
@@ -133,15 +135,16 @@ func TestDeclarations(t *testing.T) {
 		if err != nil {
 			t.Fatalf("cell %d: %v", i, err)
 		}
-		nb.Commit(c, "")
+		nb.Commit(c)
 	}
 	want := []Variable{{"a", "float64"}, {"b", "string"}, {"c", "float64"}, {"n", "int"}}
-	if got := nb.Variables(); !slices.Equal(got, want) {
+	if got := nb.Names("variable"); !slices.Equal(got, want) {
 		t.Errorf("variables %v, want %v", got, want)
 	}
-	names := nb.Names()
-	if !slices.Equal(names["function"], []string{"f"}) || !slices.Equal(names["type"], []string{"T"}) || !slices.Equal(names["import"], []string{"r \"math/rand\""}) {
-		t.Errorf("names %v", names)
+	for kind, want := range map[string]Variable{"function": {"f", "func()"}, "type": {"T", "T"}, "constant": {"k", "untyped int"}, "import": {"r", "math/rand"}} {
+		if got := nb.Names(kind); !slices.Equal(got, []Variable{want}) {
+			t.Errorf("%s: %v, want %v", kind, got, want)
+		}
 	}
 	if missing := nb.Forget("a", "zzz"); !slices.Equal(missing, []string{"zzz"}) {
 		t.Errorf("missing %v", missing)
@@ -153,15 +156,15 @@ func TestDeclarations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nb.Commit(shadow, "")
-	if c, err := nb.Translate("In[5]", "os.Getenv(\"HOME\")"); err != nil || !slices.Contains(c.Imports, "os") { // as in GoNB
+	nb.Commit(shadow)
+	if c, err := nb.Translate("In[5]", "os.Getenv(\"HOME\")"); err != nil || !strings.Contains(c.Text, `"os"`) { // as in GoNB
 		t.Errorf("a package of the name of a variable: %v", err)
 	}
 	if _, err := nb.Translate("In[6]", "os + 1"); err != nil {
 		t.Error(err)
 	}
 	one, err := nb.Translate("In[3]", "rand.N(3)") // which only the second version has
-	if err != nil || !slices.Contains(one.Imports, "math/rand/v2") {
+	if err != nil || !strings.Contains(one.Text, `"math/rand/v2"`) {
 		t.Errorf("imports %v, %v", one, err)
 	}
 }
@@ -180,7 +183,7 @@ func FuzzTranslate(f *testing.F) {
 		s := Read(code)
 		Complete(code)
 		if c, err := nb.Translate("In[1]", s.Go); err == nil {
-			nb.Commit(c, "")
+			nb.Commit(c)
 		}
 		nb.Complete(code, len(code))
 		nb.Inspect(code, len(code)/2)

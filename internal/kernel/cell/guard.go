@@ -8,40 +8,56 @@ import (
 	"strings"
 )
 
-// guard keeps the cell's own code from ending the program that all cells share, and lets the user stop it: loops and
-// functions ask whether they were stopped, panics in goroutines end the cell, and so do os.Exit and log.Fatal.
-func (t *translation) guard() {
-	ast.Inspect(t.syntax, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.ForStmt:
-			t.insert(n.Body.Lbrace+1, our+"rt.Check();")
-		case *ast.RangeStmt:
-			t.insert(n.Body.Lbrace+1, our+"rt.Check();")
-		case *ast.FuncDecl:
-			if n.Body != nil && n.Name.Name != our+"run" {
-				t.insert(n.Body.Lbrace+1, our+"rt.Check();")
-			}
-		case *ast.GoStmt:
-			t.guardGo(n)
-		case *ast.SelectorExpr:
-			if f, ok := t.info.Uses[n.Sel].(*types.Func); ok && f.Pkg() != nil {
-				if by, ok := ends[f.FullName()]; ok {
-					t.replace(n.Pos(), n.End(), our+"rt."+by)
-				}
-			}
-		case *ast.CallExpr:
-			t.guardInput(n)
-			t.forgetFlag(n)
-		}
-		return true
-	})
+// Runtime is the package that translated cells call, by a name of ours.
+const (
+	Runtime     = "github.com/parallelcl/parallelcl/internal/kernel/rt"
+	runtimeName = our + "rt"
+)
+
+// call calls a function that has no place in the cell.
+func call(name string, args ...ast.Expr) *ast.CallExpr {
+	return &ast.CallExpr{Fun: ast.NewIdent(name), Args: args}
 }
 
-// ends are functions that would end or hold all cells, and what stands for them.
-var ends = map[string]string{
-	"os.Exit": "Exit", "log.Fatal": "Fatal", "log.Fatalln": "Fatalln", "log.Fatalf": "Fatalf",
-	"fmt.Scan": "Scan", "fmt.Scanln": "Scanln", "fmt.Scanf": "Scanf", // which ask the user
+// within calls a function of the runtime with an expression of the cell, in its place.
+func within(name string, e ast.Expr) *ast.CallExpr {
+	return &ast.CallExpr{Fun: &ast.Ident{NamePos: e.Pos(), Name: runtimeName + "." + name}, Args: []ast.Expr{e}}
 }
+
+// checkpoint is a statement that ends the goroutine if its cell was stopped.
+func checkpoint() ast.Stmt { return &ast.ExprStmt{X: call(runtimeName + ".Check")} }
+
+// guard keeps the cell's own code from ending the program that all cells share, and lets the user stop it: loops and
+// functions ask whether they were stopped, panics in goroutines end the cell, and so do os.Exit and log.Fatal.
+func (t *translation) guard(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.ForStmt:
+		n.Body.List = append([]ast.Stmt{checkpoint()}, n.Body.List...)
+	case *ast.RangeStmt:
+		n.Body.List = append([]ast.Stmt{checkpoint()}, n.Body.List...)
+	case *ast.FuncDecl:
+		if n.Body != nil {
+			n.Body.List = append([]ast.Stmt{checkpoint()}, n.Body.List...)
+		}
+	case *ast.GoStmt:
+		_, generic := t.info.Instances[named(n.Call.Fun)] // of one, the type is known only where it is called
+		if t.info.Types[n.Call.Fun].IsValue() && !generic {
+			n.Call.Fun = within("Guard", n.Call.Fun)
+		}
+	case *ast.SelectorExpr:
+		if f, ok := t.info.Uses[n.Sel].(*types.Func); ok && ends[f.FullName()] {
+			n.X, n.Sel = &ast.Ident{NamePos: n.Pos(), Name: runtimeName}, ast.NewIdent(f.Name())
+		}
+	case *ast.CallExpr:
+		t.guardInput(n)
+		t.forgetFlag(n)
+	}
+	return true
+}
+
+// ends are functions that would end all cells, or hold them by asking the user. The runtime has one of the same name for each.
+var ends = map[string]bool{"os.Exit": true, "log.Fatal": true, "log.Fatalln": true, "log.Fatalf": true,
+	"fmt.Scan": true, "fmt.Scanln": true, "fmt.Scanf": true}
 
 // forgetFlag lets a cell that runs again declare its flags again.
 func (t *translation) forgetFlag(call *ast.CallExpr) {
@@ -50,7 +66,7 @@ func (t *translation) forgetFlag(call *ast.CallExpr) {
 	}
 	for _, arg := range call.Args[:min(2, len(call.Args))] {
 		if lit, ok := arg.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-			t.begin = append(t.begin, our+"rt.ForgetFlag("+lit.Value+")")
+			t.begin = append(t.begin, runtimeName+".ForgetFlag("+lit.Value+")")
 			return
 		}
 	}
@@ -59,52 +75,34 @@ func (t *translation) forgetFlag(call *ast.CallExpr) {
 // guardInput has readers of the standard input ask the user. As a file, os.Stdin stays what it is: empty.
 func (t *translation) guardInput(call *ast.CallExpr) {
 	sig, ok := t.info.TypeOf(call.Fun).(*types.Signature)
-	if !ok {
-		return
-	}
 	for i, arg := range call.Args {
-		sel, ok := arg.(*ast.SelectorExpr)
-		if !ok || i >= sig.Params().Len() || types.TypeString(sig.Params().At(i).Type(), nil) != "io.Reader" {
+		sel, selects := arg.(*ast.SelectorExpr)
+		if !ok || !selects || i >= sig.Params().Len() || types.TypeString(sig.Params().At(i).Type(), nil) != "io.Reader" {
 			continue
 		}
-		if v, ok := t.info.Uses[sel.Sel].(*types.Var); ok && v.Pkg() != nil && v.Pkg().Path() == "os" && v.Name() == "Stdin" {
-			t.replace(sel.Pos(), sel.End(), our+"rt.Stdin")
+		if o := t.info.Uses[sel.Sel]; o != nil && o.Pkg() != nil && o.Pkg().Path()+"."+o.Name() == "os.Stdin" {
+			call.Args[i] = &ast.Ident{NamePos: sel.Pos(), Name: runtimeName + ".Stdin"}
 		}
 	}
-}
-
-func (t *translation) guardGo(n *ast.GoStmt) {
-	f := ast.Unparen(n.Call.Fun)
-	if tv, ok := t.info.Types[f]; !ok || tv.IsBuiltin() || tv.IsType() {
-		return
-	}
-	if sig, ok := t.info.TypeOf(f).Underlying().(*types.Signature); !ok || sig.TypeParams().Len() > 0 {
-		return
-	}
-	if id, ok := f.(*ast.Ident); ok { // the type of a generic function is known only where it is called
-		if o, ok := t.info.Uses[id].(*types.Func); ok && o.Signature().TypeParams().Len() > 0 {
-			return
-		}
-	}
-	t.insert(n.Call.Fun.Pos(), our+"rt.Guard(")
-	t.insert(n.Call.Fun.End(), ")")
 }
 
 // show shows the value of the cell's last expression. What a function of package fmt returns is nobody's result, and neither
 // is what is received or written.
-func (t *translation) show(e ast.Expr) {
-	tv, ok := t.info.Types[e]
-	if !ok || tv.IsVoid() || tv.IsType() {
+func (t *translation) show(s *ast.ExprStmt) {
+	if s == nil {
 		return
 	}
-	by := "Show"
-	switch e := ast.Unparen(e).(type) {
+	tv, by := t.info.Types[s.X], "Show"
+	if !tv.IsValue() && !isTuple(tv.Type) {
+		return
+	}
+	switch e := ast.Unparen(s.X).(type) {
 	case *ast.CallExpr:
 		name, pkg := callee(t.info, e)
-		if pkg == "fmt" && !strings.HasPrefix(name, "S") && name != "Errorf" || slices.Contains([]string{"Write", "WriteString", "Close", "Flush", "copy", "recover"}, name) {
+		if pkg == "fmt" && !strings.HasPrefix(name, "S") && name != "Errorf" || slices.Contains(silent, name) {
 			return
 		}
-		if _, tuple := tv.Type.(*types.Tuple); tuple || types.TypeString(tv.Type, nil) == "error" {
+		if isTuple(tv.Type) || types.TypeString(tv.Type, nil) == "error" {
 			if strings.HasSuffix(pkg, "viz/nb") {
 				return // it has said its error
 			}
@@ -115,23 +113,35 @@ func (t *translation) show(e ast.Expr) {
 			return
 		}
 	}
-	t.insert(e.Pos(), our+"rt."+by+"(")
-	t.insert(e.End(), ")")
+	s.X = within(by, s.X)
 }
+
+func isTuple(t types.Type) bool {
+	tuple, ok := t.(*types.Tuple)
+	return ok && tuple.Len() > 0
+}
+
+// silent are functions of which nobody wants to see what they return.
+var silent = []string{"Write", "WriteString", "Close", "Flush", "copy", "recover"}
 
 // callee returns the name and the package of the function that is called.
 func callee(info *types.Info, call *ast.CallExpr) (name, pkg string) {
-	var id *ast.Ident
-	switch f := ast.Unparen(call.Fun).(type) {
+	if o := info.Uses[named(call.Fun)]; o != nil {
+		name = o.Name()
+		if o.Pkg() != nil {
+			pkg = o.Pkg().Path()
+		}
+	}
+	return name, pkg
+}
+
+// named is the last name of what is called, if it has one.
+func named(f ast.Expr) *ast.Ident {
+	switch f := ast.Unparen(f).(type) {
 	case *ast.Ident:
-		id = f
+		return f
 	case *ast.SelectorExpr:
-		id = f.Sel
-	default:
-		return "", ""
+		return f.Sel
 	}
-	if o := info.Uses[id]; o != nil && o.Pkg() != nil {
-		return o.Name(), o.Pkg().Path()
-	}
-	return id.Name, ""
+	return nil
 }

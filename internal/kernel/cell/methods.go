@@ -1,84 +1,73 @@
 package cell
 
 import (
-	"regexp"
+	"maps"
 	"slices"
+	"strings"
 )
 
 // withMethods makes types and methods come together. A cell that declares a method on a type of an earlier cell, or changes
 // one, declares the type again with all its methods. A cell that says of a type what is known already declares nothing.
 // The methods that come from earlier cells are carried; if they don't fit, they can be dropped.
 func (nb *Notebook) withMethods(parts []part) (out []part, carried []string) {
-	own, methods := map[string]part{}, map[string][]part{}
-	var touched []string // types that the cell declares or gives methods
+	said := map[string][]part{} // of types that the notebook knows
 	for _, p := range parts {
-		switch {
-		case p.kind == isType:
-			own[p.name] = p
-			touched = append(touched, p.name)
-		case p.kind == isFunc && p.on != "":
-			methods[p.on] = append(methods[p.on], p)
-			touched = append(touched, p.on)
+		if _, before := nb.types[p.of]; before {
+			said[p.of] = append(said[p.of], p)
 		}
 	}
-	slices.Sort(touched)
-	known := map[string]bool{} // types that stay as they are
-	for _, name := range slices.Compact(touched) {
-		before, ok := nb.types[name]
-		if !ok {
-			continue
+	renewed := map[string]bool{}
+	for last := -1; len(renewed) > last; { // a type that changes may be part of another
+		last = len(renewed)
+		for name, now := range said {
+			if nb.differs(name, now, renewed) {
+				renewed[name] = true
+			}
 		}
-		decl, declares := own[name]
-		if (!declares || decl.text == before.decl.text) && nb.unchanged(before, methods[name], own) {
-			known[name] = true
-			continue
-		}
-		if !declares {
-			out = append(out, before.decl.repeated())
-		}
-		for _, m := range before.methods {
-			if !slices.ContainsFunc(methods[name], func(p part) bool { return p.name == m.name }) {
-				out = append(out, m.repeated())
-				carried = append(carried, name+"."+m.name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(renewed)) {
+		for _, p := range nb.types[name] {
+			if slices.ContainsFunc(said[name], func(now part) bool { return now.name == p.name }) {
+				continue
+			}
+			out = append(out, nb.repeated(p))
+			if p.isMethod() {
+				carried = append(carried, p.name)
 			}
 		}
 	}
 	for _, p := range parts {
-		if p.kind == isType && known[p.name] || p.kind == isFunc && known[p.on] {
-			continue
+		if said[p.of] == nil || renewed[p.of] {
+			out = append(out, p)
 		}
-		out = append(out, p)
 	}
 	return out, carried
 }
 
-// unchanged says whether methods are those that a type has, and what the type is made of is still the same.
-func (nb *Notebook) unchanged(before typeText, methods []part, own map[string]part) bool {
-	for _, p := range methods {
-		if !slices.ContainsFunc(before.methods, func(m part) bool { return m.text == p.text }) {
-			return false
+// differs says whether a cell changes what it says of a type, or the type is made of another that is newer.
+func (nb *Notebook) differs(name string, now []part, renewed map[string]bool) bool {
+	before := nb.types[name]
+	for _, p := range now {
+		if !slices.ContainsFunc(before, func(b part) bool { return b.text == p.text }) {
+			return true
 		}
 	}
-	for name, p := range own { // a type that this cell changes may be part of this one
-		if old, ok := nb.types[name]; (!ok || old.decl.text != p.text) && before.mentions(name) {
-			return false
+	for _, p := range before {
+		for _, word := range strings.FieldsFunc(p.text, func(r rune) bool { return !inName(r) }) {
+			if renewed[word] || nb.types[word] != nil && nb.symbols[exported(word)].cell > nb.symbols[exported(name)].cell {
+				return true
+			}
 		}
 	}
-	for name, t := range nb.types {
-		if t.cell > before.cell && before.mentions(name) {
-			return false
-		}
-	}
-	return true
+	return false
 }
 
-func (t typeText) mentions(name string) bool {
-	word := regexp.MustCompile(`(^|[^\pL\d_])` + name + `($|[^\pL\d_])`)
-	return slices.ContainsFunc(append(slices.Clone(t.methods), t.decl), func(p part) bool { return word.MatchString(p.text) })
+// repeated is a part of an earlier cell as a part of this one.
+func (nb *Notebook) repeated(p part) part {
+	_, parts, _ := parse(nb.fset, p.from) // it has been read before
+	again := parts[slices.IndexFunc(parts, func(q part) bool { return q.name == p.name })]
+	again.again = true
+	return again
 }
 
-// repeated marks a part as one of an earlier cell.
-func (p part) repeated() part {
-	p.again = true
-	return p
-}
+func (p part) isMethod() bool { return p.name != p.of }

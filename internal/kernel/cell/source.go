@@ -1,10 +1,10 @@
-// Package cell translates the cells of a notebook into Go packages. A later cell imports the packages of earlier ones, so
-// that all share their variables and types. Nothing here builds or runs a program. Begin with [Read] and [Notebook].
 package cell
 
 import (
 	"go/scanner"
 	"go/token"
+	"iter"
+	"regexp"
 	"strings"
 )
 
@@ -30,73 +30,73 @@ const commentPrefix = "//gonb:"
 
 // Read takes a cell apart. A line is a command only where a Go statement could begin: inside of a string, a comment or
 // an expression it is text.
-func Read(code string) Source {
+func Read(code string) (s Source) {
 	first, body, _ := strings.Cut(strings.TrimLeft(code, "\n"), "\n")
 	first = strings.TrimPrefix(first, commentPrefix)
 	if word, _, _ := strings.Cut(strings.TrimSpace(first), " "); magics[word] {
 		return Source{Magic: strings.TrimSpace(first), Body: body}
 	}
-	text := []byte(code)
-	var s Source
-	for at := nextCommand(text, 0); at >= 0; {
-		end := lineEnd(text, at)
-		for end < len(text) && text[end-1] == '\\' {
-			end = lineEnd(text, end+1)
-		}
-		line := strings.TrimSpace(strings.ReplaceAll(string(text[at:end]), "\\\n", " "))
+	for at := nextCommand(code, 0); at >= 0; {
+		text := commandText.FindString(code[at:])
+		line := strings.TrimSpace(strings.ReplaceAll(text, "\\\n", " "))
 		s.Commands = append(s.Commands, Command{1 + strings.Count(code[:at], "\n"), strings.TrimPrefix(line, commentPrefix)})
-		for i := at; i < end; i++ {
-			if text[i] != '\n' {
-				text[i] = ' '
-			}
-		}
-		at = nextCommand(text, end)
+		end := at + len(text)
+		code = code[:at] + notNewline.ReplaceAllString(text, " ") + code[end:]
+		at = nextCommand(code, end)
 	}
-	s.Go = string(text)
+	s.Go = code
 	return s
 }
 
-func lineEnd(text []byte, at int) int {
-	if i := strings.IndexByte(string(text[at:]), '\n'); i >= 0 {
-		return at + i
-	}
-	return len(text)
-}
+var (
+	commandText = regexp.MustCompile(`^([^\n]*\\\n)*[^\n]*`)
+	notNewline  = regexp.MustCompile(`[^\n]`)
+)
 
 // nextCommand returns where the next command begins, or -1. Only Go lies between from and there.
-func nextCommand(text []byte, from int) int {
-	rest := text[from:]
-	s, file := newScanner(rest, scanner.ScanComments)
-	begins, depth := true, 0 // whether a statement can begin here
-	for {
-		pos, tok, lit := s.Scan()
-		at := file.Offset(pos)
-		switch {
-		case tok == token.EOF:
-			return -1
-		case tok == token.COMMENT:
-			if begins && depth == 0 && beginsLine(rest, at) && strings.HasPrefix(lit, commentPrefix) {
-				return from + at
-			}
+func nextCommand(code string, from int) int {
+	for l := range lexemes(code[from:]) {
+		at := from + l.at
+		if !l.begins || l.depth != 0 || strings.TrimSpace(code[strings.LastIndexByte(code[:at], '\n')+1:at]) != "" {
 			continue
-		case begins && depth == 0 && (rest[at] == '!' || rest[at] == '%') && beginsLine(rest, at):
-			return from + at
 		}
-		depth += nesting(tok)
-		begins = tok == token.SEMICOLON
+		if code[at] == '!' || code[at] == '%' || strings.HasPrefix(l.text, commentPrefix) {
+			return at
+		}
 	}
+	return -1
 }
 
-func newScanner(text []byte, mode scanner.Mode) (*scanner.Scanner, *token.File) {
-	file := token.NewFileSet().AddFile("", -1, len(text))
-	s := new(scanner.Scanner)
-	s.Init(file, text, func(token.Position, string) {}, mode)
-	return s, file
+// lexeme is a token of Go code, which need not be right. One that has no end in the code ends behind it.
+type lexeme struct {
+	at, end int
+	token   token.Token
+	text    string
+	depth   int  // how many brackets are open before it
+	begins  bool // a statement can begin with it
 }
 
-func beginsLine(text []byte, at int) bool {
-	line := string(text[strings.LastIndexByte(string(text[:at]), '\n')+1 : at])
-	return strings.TrimSpace(line) == ""
+func lexemes(code string) iter.Seq[lexeme] {
+	src := []byte(code + "\x00") // so that the last token is none that the scanner adds
+	file := token.NewFileSet().AddFile("", -1, len(src))
+	return func(yield func(lexeme) bool) {
+		var s scanner.Scanner
+		s.Init(file, src, func(token.Position, string) {}, scanner.ScanComments)
+		for depth, begins := 0, true; ; {
+			pos, tok, text := s.Scan()
+			if text == "" {
+				text = tok.String()
+			}
+			l := lexeme{file.Offset(pos), file.Offset(pos) + len(text), tok, text, depth, begins}
+			if l.at >= len(code) || !yield(l) {
+				return
+			}
+			depth += nesting(tok)
+			if tok != token.COMMENT {
+				begins = tok == token.SEMICOLON
+			}
+		}
+	}
 }
 
 // nesting is by how much a token changes the depth of brackets.
@@ -108,52 +108,4 @@ func nesting(tok token.Token) int {
 		return -1
 	}
 	return 0
-}
-
-// Complete says whether a cell can run as it is. If not, it is open, and a next line is indented by depth, or it is invalid.
-func Complete(code string) (complete, invalid bool, depth int) {
-	s := Read(code)
-	if s.Magic != "" {
-		return true, false, 0
-	}
-	end := endOf(s.Go)
-	_, err := split("", s.Go, false)
-	switch {
-	case err == nil && len(end.closing) == 0:
-		return true, false, 0
-	case len(end.closing) > 0, end.operator, end.many && end.inText:
-		return false, false, len(end.closing)
-	}
-	return false, true, 0
-}
-
-// ending is how Go code ends.
-type ending struct {
-	closing  []string // what closes the brackets that are open
-	inText   bool     // within a string, a character or a comment
-	many     bool     // which can have many lines
-	operator bool     // after an operator
-}
-
-func endOf(code string) (e ending) {
-	s, file := newScanner([]byte(code+"\x00"), scanner.ScanComments) // the end is a token that is none
-	pairs := map[token.Token]string{token.LPAREN: ")", token.LBRACK: "]", token.LBRACE: "}"}
-	for {
-		pos, tok, lit := s.Scan()
-		at := file.Offset(pos)
-		if at >= len(code) || tok == token.EOF {
-			return e
-		}
-		switch {
-		case nesting(tok) > 0:
-			e.closing = append([]string{pairs[tok]}, e.closing...)
-		case nesting(tok) < 0 && len(e.closing) > 0:
-			e.closing = e.closing[1:]
-		}
-		if tok != token.COMMENT && lit != "\n" {
-			e.operator = tok.IsOperator() && tok != token.SEMICOLON && nesting(tok) == 0
-		}
-		e.inText = at+len(lit) > len(code)
-		e.many = strings.HasPrefix(lit, "`") || strings.HasPrefix(lit, "/*")
-	}
 }

@@ -5,10 +5,12 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"go/ast"
-	"go/parser"
+	"go/printer"
+	"go/scanner"
 	"go/token"
 	"go/types"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,416 +19,305 @@ import (
 
 // Cell is a cell as a Go package. Its function Run runs it.
 type Cell struct {
-	ID      int
-	Text    string
-	Imports []string // paths, those of other cells too
-	Notes   []string // what the user should know
+	ID    int
+	Text  string
+	Notes []string // what the user should know
 
-	checked *checked
+	nb      *Notebook
+	parts   []part
+	syntax  *ast.File
+	pkg     *types.Package
+	info    *types.Info
+	top     map[string]bool               // what the cell declares
+	imports map[string]*types.Package     // what it imports, by its names; by the path after one of _ and .
+	stands  map[types.Object]string       // what is written for objects of ours
+	same    map[types.Object]types.Object // variables and functions that are those of an earlier cell
+	again   map[*ast.Ident]string         // what is assigned to again by :=, and is blank for the checker
 	symbols map[string]symbol
+	inFuncs map[string]bool // names of the notebook that functions mention
+	wrong   scanner.ErrorList
 }
 
 // Path is the import path of a cell's package.
 func Path(id int) string { return fmt.Sprint(wire.CellPath, id) }
+
+// packageName is how the translation of other cells calls a cell's package.
+func packageName(id int) string { return fmt.Sprint(our, id) }
 
 // Translate makes a package of the Go code of a cell. Messages call it file, such as In[3]. The names that it declares are
 // known to later cells after [Notebook.Commit].
 func (nb *Notebook) Translate(file, code string) (*Cell, error) {
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
-	parts, err := split(file, code, false)
-	if err != nil {
-		return nil, err
-	}
-	var notes []string
-	parts, carried := nb.withMethods(parts)
-	ch, err := nb.check(file, parts, false)
-	if m, ok := err.(Mistakes); ok && len(carried) > 0 && m.outside(file) {
-		for _, name := range carried {
-			notes = append(notes, fmt.Sprintf("The method %s does not fit the new type and is left out: run its cell again.", name))
+	s := source{file, code}
+	c, carried, err := nb.understand(s, true)
+	elsewhere := func(one *scanner.Error) bool { return one.Pos.Filename != file }
+	if list, ok := err.(scanner.ErrorList); ok && len(carried) > 0 && slices.ContainsFunc(list, elsewhere) {
+		if c, _, err = nb.understand(s, false); err == nil {
+			for _, name := range carried {
+				c.Notes = append(c.Notes, fmt.Sprintf("The method %s does not fit the new type and is left out: run its cell again.", name))
+			}
 		}
-		parts = slices.DeleteFunc(parts, func(p part) bool { return p.again && p.on != "" })
-		ch, err = nb.check(file, parts, false)
 	}
 	if err != nil {
 		return nil, err
 	}
 	nb.last++
-	t := &translation{checked: ch, id: nb.last, same: map[types.Object]int{}, uses: map[int]bool{}, named: map[string]string{}}
-	t.cell = &Cell{ID: nb.last, Notes: notes, checked: ch, symbols: map[string]symbol{}}
-	if err := t.translate(); err != nil {
-		return nil, err
-	}
-	return t.cell, nil
+	t := &translation{Cell: c, needs: map[string]string{Runtime: runtimeName}}
+	return c, t.translate()
 }
 
-// outside says whether a mistake is in the text of another cell.
-func (m Mistakes) outside(file string) bool {
-	return slices.ContainsFunc(m, func(one Mistake) bool { return one.File != file })
+// understand reads and checks code. What it returns is of use also with an error, unless it is nil.
+func (nb *Notebook) understand(s source, carry bool) (c *Cell, carried []string, err error) {
+	f, parts, err := parse(nb.fset, s)
+	if f == nil {
+		return nil, nil, err
+	}
+	parts, carried = nb.withMethods(parts)
+	if !carry {
+		parts = slices.DeleteFunc(parts, func(p part) bool { return p.again && p.isMethod() })
+	}
+	c, wrong := nb.check(f, parts)
+	return c, carried, cmp.Or(err, wrong)
 }
 
 // Commit makes what a cell declares known to later cells.
-func (nb *Notebook) Commit(c *Cell, archive string) {
+func (nb *Notebook) Commit(c *Cell) {
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
-	nb.exports[Path(c.ID)] = archive
-	nb.home[c.checked.pkg] = c.ID
-	c.checked.findNamesInFuncs()
-	for name, p := range c.checked.imports {
-		switch {
-		case strings.HasPrefix(name, ". "):
-			nb.dotted[p] = true
-		case !strings.HasPrefix(name, "_ ") && c.checked.own[name]:
-			nb.imported[name] = p
-			delete(nb.symbols, name)
-		}
+	for name, pkg := range c.imports {
+		nb.imported[name] = pkg
+		delete(nb.symbols, name)
 	}
 	for name, s := range c.symbols {
 		nb.symbols[name] = s
 		delete(nb.imported, name)
-		delete(nb.types, name)
+		delete(nb.types, Plain(name))
 	}
-	for i := range c.checked.parts {
-		c.checked.parts[i].again = false
-	}
-	for _, p := range c.checked.parts {
-		if p.kind == isType {
-			nb.types[p.name] = typeText{decl: p, cell: c.ID}
+	for _, p := range c.parts {
+		if p.of != "" {
+			nb.types[p.of] = append(nb.types[p.of], p)
 		}
 	}
-	for _, p := range c.checked.parts {
-		if t, ok := nb.types[p.on]; ok && p.kind == isFunc && p.on != "" {
-			t.methods = append(t.methods, p)
-			nb.types[p.on] = t
-		}
-	}
-}
-
-// ofNotebook says whether something is declared by a cell, and not inside of a function or type.
-func (c *checked) ofNotebook(o types.Object) bool {
-	return o.Pkg() != nil && o.Pkg().Path() == ourPath && o.Parent() != nil && (o.Parent() == c.pkg.Scope() || o.Pkg() != c.pkg && o.Parent().Parent() == types.Universe)
-}
-
-// findNamesInFuncs tells the notebook which of its names functions of the cell mention.
-func (c *checked) findNamesInFuncs() {
-	for _, d := range c.syntax.Decls {
-		f, ok := d.(*ast.FuncDecl)
-		if !ok || f.Name.Name == our+"run" {
-			continue
-		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok && c.info.Uses[id] != nil && c.ofNotebook(c.info.Uses[id]) {
-				c.nb.inFuncs[id.Name] = true
-			}
-			return true
-		})
-	}
+	maps.Copy(nb.inFuncs, c.inFuncs)
 }
 
 // translation makes the text of a package from a cell whose types are known.
 type translation struct {
-	*checked
-	id     int
-	cell   *Cell
-	same   map[types.Object]int // variables and functions that are those of an earlier cell
-	uses   map[int]bool         // cells that this one imports
-	named  map[string]string    // packages that types mention: names to paths
-	edits  []edit
-	after  strings.Builder
-	begin  []string // statements with which Run begins
-	failed error
-}
-
-type edit struct {
-	begin, end int
-	text       string
+	*Cell
+	needs   map[string]string // the names of packages that the translation mentions, by path
+	outside []ast.Decl        // types, constants and functions
+	vars    strings.Builder   // declarations of variables
+	begin   []string          // statements that declare the cell
+	enters  []ast.Stmt        // those that make parts of the program known
+	body    []ast.Stmt        // all
+	inFunc  bool              // refer is in a function
+	failed  error
 }
 
 func (t *translation) translate() error {
 	t.findSame()
-	t.rename()
-	t.guard()
-	run := t.statementsOfRun()
-	outside := t.outside()
-	t.declareVariables()
-	if t.failed != nil {
-		return t.failed
+	origin := t.origin()
+	t.show(t.lastExpression())
+	for i, p := range t.parts {
+		if d, ok := p.node.(*ast.GenDecl); ok && d.Tok == token.VAR {
+			t.parts[i].node = assignment(d)
+		}
 	}
+	for _, p := range t.parts {
+		_, t.inFunc = p.node.(*ast.FuncDecl)
+		ast.Inspect(p.node, t.guard)
+		ast.Inspect(p.node, t.refer)
+	}
+	for id, name := range t.again { // of which the checker knows only the blank
+		id.Name = t.nameOf(t.pkg.Scope().Lookup(name))
+	}
+	for _, p := range t.parts {
+		t.put(p)
+	}
+	if t.top[up+"main"] {
+		t.run(&ast.ExprStmt{X: call(t.nameOf(t.pkg.Scope().Lookup(up + "main")))}, false)
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.symbols)) {
+		t.declare(name, t.symbols[name].obj)
+	}
+	text := fmt.Sprintf("\n%s\n//line %scell:1\n%s", t.print(t.outside), our, t.vars.String()) +
+		fmt.Sprintf("func %sframe(f func()) { f() }\nfunc Declare() {\n%s.Enter(%d, %q, %sframe)\n", our, runtimeName, t.ID, origin, our) +
+		fmt.Sprintf("%s\n}\nfunc Register() {\n%s\n}\nfunc Run() {\nDeclare()\n%s\n}\n", strings.Join(t.begin, "\n"), t.print(t.enters), t.print(t.body))
+	t.Text = "package cell; "
+	for name, pkg := range t.imports {
+		if name[0] == '_' && t.needs[pkg.Path()] == "" {
+			t.needs[pkg.Path()] = "_"
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(t.needs)) {
+		t.Text += fmt.Sprintf("import %s %q; ", t.needs[path], path)
+	}
+	t.Text += text
+	return t.failed
+}
+
+// print writes syntax with the lines of the cells.
+func (t *translation) print(syntax any) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n/*line %scell:1*/\n%s", outside, our, t.after.String())
-	fmt.Fprintf(&b, "func %sframe(f func()) { f() }\nfunc Declare() {\n%srt.Enter(%d, %q, %sframe)\n", our, our, t.id, t.origin(), our)
-	for _, s := range t.begin {
-		b.WriteString(s + "\n")
+	config := printer.Config{Mode: printer.RawFormat | printer.SourcePos}
+	if err := config.Fprint(&b, t.nb.fset, syntax); err != nil {
+		t.failed = err
 	}
-	fmt.Fprintf(&b, "}\nfunc Register() {%s\n}\nfunc Run() {\nDeclare()\n%s\n}\n", t.registers(), run)
-	t.cell.Text = "package cell; " + t.importsOf(b.String()) + b.String()
-	return nil
+	return b.String()
 }
 
 // findSame finds which of the cell's names are variables and functions of before, with the same type: they stay, and get a
 // new value. Others are new, and what was compiled before keeps the old ones.
 func (t *translation) findSame() {
 	for name := range t.top {
-		obj := t.pkg.Scope().Lookup(name)
-		if obj == nil || name == "init" || name == "main" {
-			continue
-		}
-		old, before := t.nb.symbols[name]
+		obj, old := t.pkg.Scope().Lookup(name), t.nb.symbols[name]
 		switch {
-		case before && sameStorage(old.obj, obj):
-			t.same[obj] = old.cell
-			t.cell.symbols[name] = symbol{cell: old.cell, obj: old.obj}
+		case obj == nil: // a blank
 			continue
-		case before && kindOf(obj) == "type":
-			t.cell.Notes = append(t.cell.Notes, name+" is a new type: values made before keep the old one.")
-		case before && t.nb.inFuncs[name]:
-			t.cell.Notes = append(t.cell.Notes, name+" has another type now: functions of earlier cells still use the old one.")
+		case old.obj == nil:
+		case sameStorage(old.obj, obj):
+			t.same[obj] = old.obj
+			t.symbols[name] = old
+			continue
+		case kindOf(obj) == "type":
+			t.Notes = append(t.Notes, Plain(name)+" is a new type: values made before keep the old one.")
+		case t.nb.inFuncs[name]:
+			t.Notes = append(t.Notes, Plain(name)+" has another type now: functions of earlier cells still use the old one.")
 		}
-		t.cell.symbols[name] = symbol{cell: t.id, obj: obj}
+		t.symbols[name] = symbol{cell: t.ID, obj: obj}
 	}
-	slices.Sort(t.cell.Notes)
+	slices.Sort(t.Notes)
 }
 
 func sameStorage(old, now types.Object) bool {
-	if !types.Identical(old.Type(), now.Type()) || kindOf(old) != kindOf(now) {
-		return false
-	}
-	f, isFunc := now.(*types.Func)
-	return kindOf(now) == "variable" || isFunc && f.Signature().TypeParams().Len() == 0
+	return types.Identical(old.Type(), now.Type()) && kindOf(old) == kindOf(now) && isStored(now)
 }
 
-// cellOf is the cell in which something was declared.
-func (t *translation) cellOf(o types.Object) int {
-	if id, ok := t.same[o]; ok {
-		return id
+// isStored says whether something is the value of a variable. Functions without type parameters are, so that functions that
+// call one see the new one when it is declared again.
+func isStored(o types.Object) bool {
+	f, ok := o.(*types.Func)
+	return kindOf(o) == "variable" || ok && f.Signature().TypeParams().Len() == 0
+}
+
+// nameOf is how the translation mentions something of a package.
+func (t *translation) nameOf(o types.Object) string {
+	if old, ok := t.same[o]; ok {
+		o = old
 	}
 	if o.Pkg() == t.pkg {
-		return t.id
+		return o.Name()
 	}
-	return t.nb.home[o.Pkg()]
+	return t.qualifier(o.Pkg()) + "." + o.Name()
 }
 
-// refer is how the translation mentions something that a cell has declared.
-func (t *translation) refer(o types.Object) string {
-	if id := t.cellOf(o); id != t.id {
-		t.uses[id] = true
-		return fmt.Sprintf("%s%d.%s", our, id, exported(o.Name()))
+// qualifier is how the translation mentions a package, whatever the cell calls it.
+func (t *translation) qualifier(p *types.Package) string {
+	if p == t.pkg {
+		return ""
 	}
-	return exported(o.Name())
+	if t.needs[p.Path()] == "" {
+		t.needs[p.Path()] = fmt.Sprint(our, len(t.needs))
+	}
+	return t.needs[p.Path()]
 }
 
-func (t *translation) replace(begin, end token.Pos, text string) {
-	t.edits = append(t.edits, edit{t.offset(begin), t.offset(end), text})
-}
-
-func (t *translation) insert(at token.Pos, text string) { t.replace(at, at, text) }
-
-// rename writes every name of a cell in the form in which other cells see it.
-func (t *translation) rename() {
-	ast.Inspect(t.syntax, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.StructType:
-			t.hideFields(n)
-		case *ast.Ident:
-			if o := t.info.Defs[n]; o != nil {
-				t.renameOne(n, o)
-			} else if o := t.info.Uses[n]; o != nil {
-				t.renameOne(n, o)
+// refer writes names from outside of functions as the translation must.
+func (t *translation) refer(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.SelectorExpr:
+		if x, ok := n.X.(*ast.Ident); ok {
+			if p, ok := t.info.Uses[x].(*types.PkgName); ok {
+				x.Name = t.qualifier(p.Imported())
+				return false
 			}
 		}
-		return true
-	})
-	for at, name := range t.again { // of which the checker knows only the blank
-		t.edits = append(t.edits, edit{at, at + 1, t.refer(t.pkg.Scope().Lookup(name))})
-	}
-}
-
-func (t *translation) renameOne(id *ast.Ident, o types.Object) {
-	if id.Name == "_" {
-		return
-	}
-	if before, ok := t.before[o]; ok {
-		t.replace(id.Pos(), id.End(), t.refer(before))
-		return
-	}
-	if text, ok := t.ours[o]; ok {
-		t.replace(id.Pos(), id.End(), text)
-		return
-	}
-	if o.Pkg() == nil || o.Pkg().Path() != ourPath {
-		return
-	}
-	v, isVar := o.(*types.Var)
-	f, isFunc := o.(*types.Func)
-	switch {
-	case isVar && v.IsField() && v.Embedded() && types.Universe.Lookup(v.Name()) != nil: // the name of a type of Go's own
-	case isVar && v.IsField(), isFunc && f.Signature().Recv() != nil:
-		t.replace(id.Pos(), id.End(), exported(id.Name))
-	case t.ofNotebook(o):
-		if !strings.HasPrefix(id.Name, our) && id.Name != "init" && id.Name != "main" {
-			t.replace(id.Pos(), id.End(), t.refer(o))
+	case *ast.Ident:
+		o := cmp.Or(t.info.Defs[n], t.info.Uses[n])
+		if text, ok := t.stands[o]; ok {
+			n.Name = text
+		} else if o != nil && o.Pkg() != nil && o.Parent() == o.Pkg().Scope() {
+			n.Name = t.nameOf(o)
+			if t.inFunc {
+				t.inFuncs[o.Name()] = true
+			}
 		}
 	}
+	return true
 }
 
-// hiddenTag keeps a field that is exported only by translation out of JSON.
-const hiddenTag = "`json:\"-\"`"
-
-func (t *translation) hideFields(s *ast.StructType) {
-	for _, f := range s.Fields.List {
-		if f.Tag == nil && slices.ContainsFunc(f.Names, isHidden) {
-			t.insert(f.End(), " "+hiddenTag)
+// put puts a part into the package.
+func (t *translation) put(p part) {
+	switch n := p.node.(type) {
+	case *ast.FuncDecl:
+		t.outside = append(t.outside, n)
+		o := t.info.Defs[n.Name]
+		if n.Recv != nil || p.name == "_" || !isStored(o) {
+			return
 		}
-	}
-}
-
-// apply returns a stretch of the checked text with the edits in it.
-func (t *translation) apply(begin, end int) string { return apply(t.text, t.edits, begin, end) }
-
-func apply(text string, edits []edit, begin, end int) string {
-	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(a.begin-b.begin, a.end-b.end) })
-	var b strings.Builder
-	at := begin
-	for _, e := range edits {
-		if at <= e.begin && e.end <= end {
-			b.WriteString(text[at:e.begin] + e.text)
-			at = e.end
+		n.Name = ast.NewIdent(our + p.name)
+		t.begin = append(t.begin, t.nameOf(o)+" = "+n.Name.Name)
+		if always := strings.HasPrefix(p.name, "init_"); always || p.name == "init" { // GoNB runs those before each cell
+			t.run(&ast.ExprStmt{X: call(t.nameOf(o))}, always)
 		}
-	}
-	return b.String() + text[at:end]
-}
-
-// statementsOfRun writes the cell's statements, with definitions as assignments, in the order of the cell.
-func (t *translation) statementsOfRun() string {
-	if last := t.lastExpression(); last != nil {
-		t.show(last)
-	}
-	var b strings.Builder
-	ends := ""
-	for i, p := range t.parts {
-		switch {
-		case p.kind == isStmt, p.kind == isDefine:
-			fmt.Fprintf(&b, "\n%srt.Check();%s%s", our, p.directive(), t.apply(p.begin, p.end))
-		case p.kind == isVar:
-			fmt.Fprintf(&b, "\n%srt.Check();%s%s", our, p.directive(), t.assignment(p))
-		case p.kind == isFunc && p.on == "" && p.name == "main":
-			ends = "\n" + t.nameOf(i) + "()"
-		case p.runsAlways(), p.kind == isFunc && p.on == "" && p.name == "init":
-			b.WriteString("\n" + t.nameOf(i) + "()")
+	case *ast.GenDecl:
+		if n.Tok != token.IMPORT {
+			t.outside = append(t.outside, n)
 		}
+	case ast.Stmt:
+		t.run(n, registers.MatchString(p.text))
 	}
-	return b.String() + ends
 }
 
-// runsAlways says whether a part is a function that GoNB runs before each cell.
-func (p part) runsAlways() bool {
-	return p.kind == isFunc && p.on == "" && strings.HasPrefix(p.name, "init_")
-}
-
-// registers are the statements that make parts of the program known: calls of init_… functions, as in GoNB, and of Register….
-func (t *translation) registers() string {
-	var b strings.Builder
-	for i, p := range t.parts {
-		called, _, _ := strings.Cut(p.text, "(")
-		switch {
-		case p.runsAlways():
-			b.WriteString("\n" + t.nameOf(i) + "()")
-		case p.kind == isStmt && strings.Contains(called, ".Register"):
-			b.WriteString("\n" + t.apply(p.begin, p.end))
-		}
+// run adds a statement to what the cell runs, and perhaps to what makes parts of the program known.
+func (t *translation) run(s ast.Stmt, enters bool) {
+	t.body = append(t.body, checkpoint(), s)
+	if enters {
+		t.enters = append(t.enters, s)
 	}
-	return b.String()
 }
 
-// nameOf is the name of the function that is a part of the cell.
-func (t *translation) nameOf(i int) string { return fmt.Sprint(our, t.parts[i].name, i) }
+// registers begins a statement that makes a part of the program known.
+var registers = regexp.MustCompile(`^[^\s(]+\.Register\w*\(`)
 
 // assignment gives variables that were declared their values.
-func (t *translation) assignment(p part) string {
-	var names, zeros []string
-	for _, name := range p.names {
-		if name != "_" {
-			o := t.pkg.Scope().Lookup(name)
-			names, zeros = append(names, t.refer(o)), append(zeros, "*new("+t.typeText(o.Type())+")")
+func assignment(d *ast.GenDecl) ast.Stmt {
+	s := d.Specs[0].(*ast.ValueSpec)
+	set := &ast.AssignStmt{Tok: token.ASSIGN, TokPos: s.Pos(), Rhs: s.Values}
+	for _, id := range s.Names {
+		set.Lhs = append(set.Lhs, id)
+		if len(s.Values) == 0 {
+			set.Rhs = append(set.Rhs, &ast.StarExpr{X: call("new", s.Type)})
 		}
 	}
-	switch {
-	case len(names) == 0:
-		return "var " + t.apply(p.begin, p.end)
-	case p.value > 0:
-		return t.apply(p.begin, p.begin+p.at) + " = " + t.apply(p.begin+p.value, p.end)
+	if !slices.ContainsFunc(s.Names, func(id *ast.Ident) bool { return id.Name != "_" }) {
+		return &ast.DeclStmt{Decl: d} // the value may need the type
 	}
-	return strings.Join(names, ", ") + " = " + strings.Join(zeros, ", ")
+	return set
 }
 
-// outside writes the types, constants and functions of the cell. A function without type parameters is the value of a
-// variable, so that functions that call it see the new one when it is declared again.
-func (t *translation) outside() string {
-	var b strings.Builder
-	for i, p := range t.parts {
-		switch {
-		case p.kind == isType:
-			b.WriteString("\ntype " + p.directive() + t.apply(p.begin, p.end))
-		case p.kind == isConst, p.kind == isFunc && (p.on != "" || p.generic):
-			b.WriteString("\n" + p.directive() + t.apply(p.begin, p.end))
-		case p.kind == isFunc:
-			at := p.begin + p.at
-			b.WriteString("\n" + p.directive() + t.apply(p.begin, at) + t.nameOf(i) + t.apply(at+len(p.name), p.end))
-			obj := t.pkg.Scope().Lookup(p.name)
-			if obj == nil || p.name == "main" { // init, which has no value
-				continue
-			}
-			if _, ok := t.same[obj]; !ok {
-				fmt.Fprintf(&t.after, "var %s %s\n", exported(p.name), t.typeText(obj.Type()))
-			}
-			t.begin = append(t.begin, t.refer(obj)+" = "+t.nameOf(i))
-		}
+// declare declares a variable that is new, or that of a function, for later cells and for the inspector.
+func (t *translation) declare(name string, o types.Object) {
+	if o.Pkg() != t.pkg || !isStored(o) {
+		return
 	}
-	return b.String()
-}
-
-// declareVariables declares the variables that are new, for later cells and for the inspector.
-func (t *translation) declareVariables() {
-	for _, name := range slices.Sorted(maps.Keys(t.cell.symbols)) {
-		s := t.cell.symbols[name]
-		v, ok := s.obj.(*types.Var)
-		if !ok || s.cell != t.id {
-			continue
-		}
-		if text := t.typeText(v.Type()); t.failed == nil {
-			fmt.Fprintf(&t.after, "var %s %s\n", exported(name), text)
-			t.begin = append(t.begin, fmt.Sprintf("%srt.Declare(%q, &%s)", our, name, exported(name)))
-		}
+	fmt.Fprintf(&t.vars, "var %s %s\n", name, t.typeText(o.Type()))
+	if kindOf(o) == "variable" {
+		t.begin = append(t.begin, fmt.Sprintf("%s.Declare(%q, &%s)", runtimeName, Plain(name), name))
 	}
 }
 
-// importsOf are the imports that the text of the translation needs.
-func (t *translation) importsOf(text string) (lines string) {
-	all := map[string]string{our + "rt": Runtime}
-	maps.Copy(all, t.imports)
-	maps.Copy(all, t.named)
-	for id := range t.uses {
-		all[fmt.Sprint(our, id)] = Path(id)
-	}
-	f, _ := parser.ParseFile(token.NewFileSet(), "", "package cell; "+text, 0) // if it does not parse, the compiler says why
-	used := unresolved(f)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if _, ok := used[name]; ok || strings.HasPrefix(name, "_ ") || strings.HasPrefix(name, ". ") && t.mentions(all[name]) {
-			lines += importLine(name, all[name])
-			t.cell.Imports = append(t.cell.Imports, all[name])
-		}
-	}
-	return lines
-}
+// unnameable is a name that is not exported by its package.
+var unnameable = regexp.MustCompile(`[\pL\d_]\.[\p{Ll}_]`)
 
-// mentions says whether the cell mentions a name of a package without its name.
-func (t *translation) mentions(path string) bool {
-	for _, o := range t.info.Uses {
-		if o.Pkg() != nil && o.Pkg().Path() == path && o.Parent() == o.Pkg().Scope() {
-			return true
-		}
+// typeText writes a type as the translation must.
+func (t *translation) typeText(typ types.Type) string {
+	text := types.TypeString(typ, t.qualifier)
+	if unnameable.MatchString(text) {
+		t.failed = fmt.Errorf("a variable of the type %s cannot outlive its cell, since only its package can name that type: give the variable an interface for its type, or put the statement into a function", typeName(typ))
 	}
-	return false
+	return text
 }
 
 // origin is a hash of the cell with what it uses of others, by which results are named.
@@ -437,18 +328,16 @@ func (t *translation) origin() string {
 	}
 	from := map[string]bool{}
 	for _, o := range t.info.Uses {
-		if old, ok := t.before[o]; ok { // m := f(m) uses the m of before
-			o = old
-		}
-		if s, ok := t.nb.symbols[o.Name()]; ok && s.obj == o {
+		name := strings.TrimPrefix(o.Name(), our) // m := f(m) uses the m of before
+		if s, ok := t.nb.symbols[name]; ok && (s.obj == o || name != o.Name()) {
 			from[s.from] = true
 		}
 	}
 	fmt.Fprint(h, slices.Sorted(maps.Keys(from)))
 	origin := fmt.Sprintf("%x", h.Sum(nil)[:8])
-	for name, s := range t.cell.symbols {
+	for name, s := range t.symbols {
 		s.from = origin
-		t.cell.symbols[name] = s
+		t.symbols[name] = s
 	}
 	return origin
 }

@@ -2,13 +2,13 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
@@ -16,64 +16,38 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
-	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
 // commands does the lines of a cell that are not Go: GoNB's language.
 type commands struct {
 	*Engine
-	ctx    context.Context
-	out    jupyter.Out
-	code   string // the cell's Go code
-	call   string // is added to it
-	asks   bool   // whether the next shell command may ask the user
-	secret bool   // and the answer is not shown
+	ctx  context.Context
+	out  jupyter.Out
+	code string // the cell's Go code
+	asks string // the command that has the next shell command ask the user
 }
 
 // special are the commands that begin with %.
-var special map[string]func(c *commands, args []string) error
-
-func init() {
-	special = map[string]func(*commands, []string) error{
-		"%": (*commands).setArgs, "main": (*commands).setArgs, "args": (*commands).setArgs,
-		"exec": (*commands).exec,
-		"env":  (*commands).env,
-		"cd":   (*commands).cd,
-		"help": func(c *commands, _ []string) error {
-			c.out.Display(jupyter.Display{Data: map[string]any{"text/markdown": helpText, "text/plain": helpText}})
-			return nil
-		},
-		"list": (*commands).list, "ls": (*commands).list,
-		"remove": (*commands).remove, "rm": (*commands).remove,
-		"reset":         (*commands).reset,
-		"vars":          (*commands).vars,
-		"handover":      func(c *commands, _ []string) error { return c.takeOver(c.ctx, c.out) },
-		"with_inputs":   func(c *commands, _ []string) error { c.asks, c.secret = true, false; return nil },
-		"with_password": func(c *commands, _ []string) error { c.asks, c.secret = true, true; return nil },
-		"widgets":       func(*commands, []string) error { return nil }, // they work without it
-		"widgets_hb":    func(*commands, []string) error { return nil },
-		"autoget":       func(*commands, []string) error { return nil }, // is always so
-		"noautoget":     senseless("packages are fetched when a cell imports them"),
-		"test":          senseless("Go's testing package runs tests only in a program of its own; testing.Benchmark(f) runs a benchmark here"),
-		"goflags":       senseless("cells are compiled by Go's compiler directly, without go build"),
-		"track":         senseless("changes of the module are noticed without it"),
-		"untrack":       senseless("changes of the module are noticed without it"),
-		"goworkfix":     senseless("cells use the module's own go.mod"),
-		"capture":       senseless("write to a file with os.WriteFile"),
-		"version": func(c *commands, _ []string) error {
-			c.out.Stream("stdout", fmt.Sprintf("ParallelCL notebook kernel, %s, module in %s\n", c.config.Go.Version, c.config.Module))
-			return nil
-		},
-		"wasm": func(*commands, []string) error { return fmt.Errorf("cells run in the kernel, not in the browser") },
-	}
+var special = map[string]func(c *commands, args []string) error{
+	"%": (*commands).setArgs, "main": (*commands).setArgs, "args": (*commands).setArgs,
+	"exec": (*commands).exec, "env": (*commands).env, "cd": (*commands).cd, "help": (*commands).help,
+	"vars": (*commands).list, "list": (*commands).list, "ls": (*commands).list,
+	"remove": (*commands).remove, "rm": (*commands).remove, "reset": (*commands).reset, "handover": (*commands).handover,
+	"with_inputs":   func(c *commands, _ []string) error { c.asks = "with_inputs"; return nil },
+	"with_password": func(c *commands, _ []string) error { c.asks = "with_password"; return nil },
 }
 
-// senseless is a command of GoNB that has no meaning here.
-func senseless(why string) func(*commands, []string) error {
-	return func(c *commands, _ []string) error {
-		c.out.Stream("stderr", "This command does nothing here: "+why+".\n")
-		return nil
-	}
+// senseless are commands of GoNB that have no meaning here. Some are needless, and say nothing.
+var senseless = map[string]string{
+	"widgets": "", "widgets_hb": "", "autoget": "",
+	"noautoget": "packages are fetched when a cell imports them",
+	"test":      "Go's testing package runs tests only in a program of its own; testing.Benchmark(f) runs a benchmark here",
+	"goflags":   "cells are compiled by Go's compiler directly, without go build",
+	"track":     "changes of the module are noticed without it",
+	"untrack":   "changes of the module are noticed without it",
+	"goworkfix": "cells use the module's own go.mod",
+	"capture":   "write to a file with os.WriteFile",
+	"wasm":      "cells run in the kernel, not in the browser",
 }
 
 // run does the commands of a cell in their order, before its Go code runs.
@@ -83,46 +57,60 @@ func (c *commands) run(s cell.Source) error {
 	}
 	c.code = s.Go
 	for _, one := range s.Commands {
-		if line, ok := strings.CutPrefix(one.Text, "!"); ok {
-			if err := c.shell(line); err != nil {
-				return err
-			}
-			c.asks = false
-			continue
+		do := c.special
+		if strings.HasPrefix(one.Text, "!") {
+			do = c.shell
 		}
-		words := split(strings.TrimPrefix(one.Text, "%"))
-		if len(words) == 0 { // GoNB's begin of main without arguments
-			continue
-		}
-		do, ok := special[words[0]]
-		if !ok {
-			return &jupyter.Error{Name: "Unknown command", Value: fmt.Sprintf("%%%s: there is no such command; %%help lists them", words[0])}
-		}
-		if len(words) > 1 && (words[0] == "%" || words[0] == "main") { // where main begins, GoNB parses the arguments
-			lines := strings.Split(c.code, "\n")
-			lines[one.Line-1] = cell.FlagsFunction + "()"
-			c.code = strings.Join(lines, "\n")
-		}
-		if err := do(c, words[1:]); err != nil {
-			return fmt.Errorf("%%%s: %w", words[0], err)
+		if err := do(one); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// tell asks the host for something that has no answer.
-func (c *commands) tell(r wire.Request) error {
-	_, err := c.ask(c.ctx, r)
-	return err
+// special does a line that begins with %.
+func (c *commands) special(one cell.Command) error {
+	words := split(one.Text[1:])
+	if len(words) == 0 { // GoNB's begin of main without arguments
+		return nil
+	}
+	name, args := words[0], words[1:]
+	if len(args) > 0 && (name == "%" || name == "main") { // where main begins, GoNB parses the arguments
+		lines := strings.Split(c.code, "\n")
+		lines[one.Line-1] = cell.FlagsFunction + "()"
+		c.code = strings.Join(lines, "\n")
+	}
+	why, none := senseless[name]
+	do, ok := special[name]
+	switch {
+	case ok:
+		if err := do(c, args); err != nil {
+			return fmt.Errorf("%%%s: %w", name, err)
+		}
+	case !none:
+		return fmt.Errorf("%%%s: there is no such command; %%help lists them", name)
+	case why != "":
+		c.say("stderr", "%%%s does nothing here: %s.\n", name, why)
+	}
+	return nil
 }
 
-func (c *commands) setArgs(args []string) error { return c.tell(wire.Request{Op: "args", List: args}) }
+// ask asks the host that runs now.
+func (c *commands) ask(method string, args, reply any) error {
+	return c.process.Load().call(c.ctx, method, args, reply)
+}
+
+func (c *commands) say(stream, format string, args ...any) {
+	c.out.Stream(stream, fmt.Sprintf(format, args...))
+}
+
+func (c *commands) setArgs(args []string) error { return c.ask("SetArgs", args, nil) }
 
 func (c *commands) exec(args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("the name of a function is missing")
+		return errors.New("the name of a function is missing")
 	}
-	c.call = "\n" + args[0] + "()"
+	c.code += "\n" + args[0] + "()"
 	return c.setArgs(args[1:])
 }
 
@@ -132,174 +120,121 @@ func (c *commands) env(args []string) error {
 		name, value, ok = args[0], args[1], true
 	}
 	if !ok {
-		return fmt.Errorf("want %%env NAME VALUE")
+		return errors.New("want %env NAME VALUE")
 	}
-	if err := c.setenv(name, value); err != nil {
-		return err
-	}
-	c.out.Stream("stdout", fmt.Sprintf("Set: %s=%q\n", name, value))
-	return nil
+	c.say("stdout", "Set: %s=%q\n", name, value)
+	return c.setenv(name, value)
 }
 
 // setenv sets a variable for cells and shell commands.
 func (c *commands) setenv(name, value string) error {
-	if err := os.Setenv(name, value); err != nil {
-		return err
-	}
-	return c.tell(wire.Request{Op: "set", List: []string{name, value}})
+	return errors.Join(os.Setenv(name, value), c.ask("Setenv", [2]string{name, value}, nil))
 }
 
 func (c *commands) cd(args []string) error {
-	said := "Current directory: %q\n"
-	if len(args) > 0 {
-		said = "Changed directory to %q\n"
-		if err := os.Chdir(expand(args[0])); err != nil {
+	for _, dir := range args {
+		if rest, ok := strings.CutPrefix(dir, "~"); ok {
+			dir = "$HOME" + rest
+		}
+		if err := os.Chdir(os.ExpandEnv(dir)); err != nil {
 			return err
 		}
 	}
 	dir, err := os.Getwd()
-	if err != nil {
-		return err
-	}
-	if err := c.tell(wire.Request{Op: "cd", Path: dir}); err != nil {
-		return err
-	}
-	c.out.Stream("stdout", fmt.Sprintf(said, dir))
-	return c.setenv(protocol.GONB_DIR_ENV, dir)
+	c.say("stdout", "Current directory: %q\n", dir)
+	return errors.Join(err, c.ask("Chdir", dir, nil), c.setenv(protocol.GONB_DIR_ENV, dir))
 }
 
-// expand replaces ~ and variables in a path.
-func expand(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~"); ok {
-		path = "$HOME" + rest
-	}
-	return os.ExpandEnv(path)
-}
-
-func (c *commands) list([]string) error {
-	names := c.notebook.Names()
-	for _, kind := range []string{"import", "constant", "type", "variable", "function"} {
-		if len(names[kind]) > 0 {
-			c.out.Stream("stdout", fmt.Sprintf("%ss: %s\n", kind, strings.Join(names[kind], ", ")))
-		}
-	}
+func (c *commands) help([]string) error {
+	c.out.Display(jupyter.Display{Data: map[string]any{"text/markdown": helpText, "text/plain": helpText}})
 	return nil
+}
+
+// list shows what cells have declared, also while one runs.
+func (c *commands) list([]string) error {
+	var all []cell.Variable
+	for _, kind := range []string{"import", "constant", "type", "function", "variable"} {
+		all = append(all, c.notebook.Names(kind)...)
+	}
+	var table string
+	err := c.ask("Describe", all, &table)
+	c.say("stdout", "%s", cell.Plain(table))
+	return err
 }
 
 func (c *commands) remove(args []string) error {
 	if missing := c.notebook.Forget(args...); len(missing) > 0 {
-		c.out.Stream("stderr", "Not declared: "+strings.Join(missing, ", ")+"\n")
+		c.say("stderr", "Not declared: %s\n", strings.Join(missing, ", "))
 	}
 	return nil
 }
 
 func (c *commands) reset(args []string) error {
+	c.building.Lock()
+	defer c.building.Unlock()
+	os.RemoveAll(c.moduleDir())
 	if len(args) == 1 && args[0] == "go.mod" {
-		return os.RemoveAll(c.moduleDir())
+		return nil
 	}
-	c.out.Stream("stdout", "All declarations are forgotten; the process of the cells is a new one.\n")
-	return c.restart()
+	h := c.process.Load().host
+	c.past = history{}
+	c.notebook.Reset(h.Packages)
+	return c.renew(c.out, h, "%reset asked for it", nil)
 }
 
-// shell runs a line of shell. With a star it runs in the folder of the cells' module. As in GoNB, a command that fails does
-// not fail its cell.
-func (c *commands) shell(line string) error {
-	line, inModule := strings.CutPrefix(strings.TrimSpace(line), "*")
-	cmd := exec.CommandContext(c.ctx, "/bin/bash", "-c", line)
+func (c *commands) handover([]string) error {
+	c.building.Lock()
+	defer c.building.Unlock()
+	return c.ready(c.ctx, c.out, true)
+}
+
+// shell does a line that begins with an exclamation mark. With a star it runs in the folder of the cells' module.
+func (c *commands) shell(one cell.Command) (err error) {
+	line, inModule := strings.CutPrefix(strings.TrimSpace(one.Text[1:]), "*")
+	dir, stdin := "", ""
 	if inModule {
-		cmd.Dir = c.moduleDir()
-		if err := build.MakeModule(cmd.Dir, c.config.Module); err != nil {
-			return err
-		}
+		dir = c.moduleDir()
+		err = build.MakeModule(dir, c.settings.Module)
 	}
-	if c.asks {
-		text, err := c.out.Input(c.ctx, "", c.secret)
-		if err != nil && err != io.EOF {
-			return err
-		}
-		cmd.Stdin = strings.NewReader(text + "\n")
+	if c.asks != "" && err == nil {
+		stdin, err = c.out.Input(c.ctx, "", c.asks == "with_password")
+		stdin, c.asks = stdin+"\n", ""
 	}
-	return c.program(cmd)
-}
-
-// program runs a program and shows what it writes.
-func (c *commands) program(cmd *exec.Cmd) error {
-	build.Group(cmd)
-	cmd.Stdout, cmd.Stderr = shown{c.out, "stdout"}, shown{c.out, "stderr"}
-	cmd.Env = append(os.Environ(), protocol.GONB_TMP_DIR_ENV+"="+c.moduleDir())
-	err := cmd.Run()
-	if c.ctx.Err() != nil {
-		return errStopped
+	if err != nil && err != io.EOF {
+		return err
 	}
-	if err != nil {
-		c.out.Stream("stderr", err.Error()+"\n")
-	}
-	return nil
-}
-
-// shown writes to a stream of a cell.
-type shown struct {
-	out  jupyter.Out
-	name string
-}
-
-func (s shown) Write(p []byte) (int, error) {
-	s.out.Stream(s.name, string(p))
-	return len(p), nil
+	return c.bash(line, dir, stdin)
 }
 
 // magic runs a cell that is not Go.
 func (c *commands) magic(s cell.Source) error {
-	words := split(strings.TrimPrefix(s.Magic, "%%"))
-	switch words[0] {
-	case "writefile":
-		return c.writeFile(words[1:], s.Body)
-	case "script":
-		if words = words[1:]; len(words) == 0 {
-			return fmt.Errorf("%%%%script: the command is missing")
-		}
+	line := strings.TrimPrefix(strings.TrimPrefix(s.Magic, "%%"), "script")
+	if file, ok := strings.CutPrefix(line, "writefile"); ok { // or -a and a file
+		line = "tee " + file + " >/dev/null && echo Written: " + file
 	}
-	cmd := exec.CommandContext(c.ctx, words[0], words[1:]...)
-	cmd.Stdin = strings.NewReader(s.Body + "\n")
-	return c.program(cmd)
+	return c.bash(line, "", strings.TrimSuffix(s.Body, "\n")+"\n")
 }
 
-func (c *commands) writeFile(args []string, text string) error {
-	mode, said := os.O_TRUNC, "written"
-	if len(args) > 1 && args[0] == "-a" {
-		mode, said, args = os.O_APPEND, "appended", args[1:]
+// bash runs a line of shell and shows what it writes. As in GoNB, a command that fails does not fail its cell.
+func (c *commands) bash(line, dir, stdin string) error {
+	cmd := exec.CommandContext(c.ctx, "/bin/bash", "-c", line)
+	build.Group(cmd)
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
+	cmd.Stdout, cmd.Stderr = &stream{name: "stdout", show: c.out.Stream}, &stream{name: "stderr", show: c.out.Stream}
+	cmd.Env = append(os.Environ(), protocol.GONB_TMP_DIR_ENV+"="+c.moduleDir())
+	if err := cmd.Run(); err != nil && c.ctx.Err() == nil {
+		c.say("stderr", "%v\n", err)
 	}
-	if len(args) != 1 {
-		return fmt.Errorf("want %%%%writefile [-a] FILE")
-	}
-	path := expand(args[0])
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|mode, 0o666)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if _, err := f.WriteString(strings.TrimSuffix(text, "\n") + "\n"); err != nil {
-		return err
-	}
-	c.out.Stream("stderr", fmt.Sprintf("Cell contents %s to %q.\n", said, path))
-	return f.Close()
+	return c.ctx.Err()
 }
 
-var (
-	wordText   = regexp.MustCompile(`(?:"(?:[^"\\]|\\.)*"|[^\s])+`)
-	quotedText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
-)
+var word = regexp.MustCompile(`(?:"[^"]*"|[^\s"])+`)
 
 // split cuts a command into its words. Words, or parts of them, may be in quotes.
 func split(line string) []string {
-	words := wordText.FindAllString(line, -1)
-	for i, word := range words {
-		words[i] = quotedText.ReplaceAllStringFunc(word, func(s string) string {
-			if text, err := strconv.Unquote(s); err == nil {
-				return text
-			}
-			return s
-		})
+	words := word.FindAllString(line, -1)
+	for i, w := range words {
+		words[i] = strings.ReplaceAll(w, `"`, "")
 	}
 	return words
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
-	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
 // named are strings for which the host knows what may stand in them: names of methods, data sets and networks.
@@ -14,20 +13,19 @@ var named = regexp.MustCompile(`(?:\b(Method|Dataset|Model)\s*:?=?\s*|\b(method|
 
 // Complete proposes what may stand at an offset of a cell, also while cells run.
 func (e *Engine) Complete(ctx context.Context, code string, offset int) (start int, matches []jupyter.Match, err error) {
-	if m := named.FindStringSubmatch(code[:offset]); m != nil {
-		return e.completeName(ctx, strings.ToLower(m[1]+m[2]), m[3], offset)
+	m := named.FindStringSubmatch(code[:offset])
+	if m == nil {
+		start, list := e.notebook.Complete(code, offset)
+		for _, p := range list {
+			matches = append(matches, jupyter.Match{Text: p.Text, Type: p.Kind, Signature: p.Signature})
+		}
+		return start, matches, nil
 	}
-	start, list := e.notebook.Complete(code, offset)
-	for _, p := range list {
-		matches = append(matches, jupyter.Match{Text: p.Text, Type: p.Kind, Signature: p.Signature})
-	}
-	return start, matches, nil
-}
-
-func (e *Engine) completeName(ctx context.Context, kind, begun string, offset int) (start int, matches []jupyter.Match, err error) {
-	begun = begun[strings.LastIndex(begun, "+")+1:] // methods can be joined
-	a, err := e.ask(ctx, wire.Request{Op: "names", Path: kind})
-	for _, name := range a.List {
+	begun := m[3][strings.LastIndex(m[3], "+")+1:] // methods can be joined
+	var names []string
+	kind := strings.ToLower(m[1] + m[2])
+	err = e.process.Load().call(ctx, "Names", kind, &names)
+	for _, name := range names {
 		if strings.HasPrefix(name, begun) {
 			matches = append(matches, jupyter.Match{Text: name, Type: kind})
 		}

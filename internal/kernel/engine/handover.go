@@ -25,217 +25,172 @@ type source struct{ file, code string }
 // history is what a new host is to be told.
 type history struct {
 	sources []source
-	ids     []int    // of the cells as they are compiled now
-	fetched []string // packages of others
-	saved   string   // the folder of the last autosave
-	cost    time.Duration
-	at      time.Time
-	refused string // the fingerprint of a module whose host was not taken, so as to keep a learner
-	heavy   bool   // the host has grown too large
+	ids     []int     // of the cells as they are compiled now
+	saved   string    // the folder in which values were saved last
+	due     time.Time // when they may be saved again
+	refused string    // why a new host was not taken
 }
 
-// current makes sure that a host runs and has the module's packages as they are.
-func (e *Engine) current(ctx context.Context, out jupyter.Out) error {
-	e.mu.Lock()
-	alone := len(e.cells) == 0
-	e.mu.Unlock()
+// ready makes sure that a host runs that has the module's packages as they are, and has not grown too large. If a learner
+// cannot come along to a new one the old one stays, unless force is set, which wants a new one in any case.
+func (e *Engine) ready(ctx context.Context, out jupyter.Out, force bool) error {
 	p := e.process.Load()
-	h := p.host
-	if p.hasEnded() {
-		text, err := e.renew(ctx, p, h)
-		out.Stream("stderr", text+"\n")
-		return err
+	if p.life.Err() != nil {
+		return e.renew(out, p.host, fmt.Sprintf("the old one has ended (%v)", context.Cause(p.life)), nil)
 	}
-	source := origin.Fingerprint(e.config.Module)
-	changed := source != h.Source && source != e.past.refused
-	if !alone || !changed && !e.past.heavy {
+	why, id := e.reason(p, force)
+	if why == "" || id == e.past.refused && !force {
 		return nil
 	}
-	if changed {
-		next, err := e.config.Go.Host(ctx, e.config.Module, e.config.Dir)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			e.past.refused = source
-			out.Stream("stderr", "The module has changed, but does not build. Cells go on with it as it was.\n"+err.Error()+"\n")
-			return nil
-		}
-		h = next
+	refuse := func(because string) error {
+		e.past.refused = id
+		out.Stream("stderr", "The cells should have a new process ("+why+"), but "+because+"\nThey go on in the old one.\n")
+		return nil
 	}
-	return e.handover(ctx, p, h, false, out)
-}
-
-// handover replaces a host that runs. If a learner cannot come along the old one stays, unless force is set.
-func (e *Engine) handover(ctx context.Context, p *process, h *build.Host, force bool, out jupyter.Out) error {
-	dir, err := os.MkdirTemp(e.dir, "handover")
-	if err != nil {
+	h, err := e.settings.Go.Host(ctx, e.settings.Module, e.hosts)
+	switch {
+	case ctx.Err() != nil, err != nil && force:
 		return err
+	case err != nil:
+		return refuse("it does not build:\n" + err.Error())
 	}
-	a, err := e.save(ctx, p, "save", dir)
-	if err != nil {
-		os.RemoveAll(dir)
+	lost, err := e.save(ctx, p, false)
+	switch {
+	case err != nil:
 		return fmt.Errorf("the values of the notebook cannot be saved: %w", err)
+	case len(lost.Learners) > 0 && !force:
+		return refuse(strings.Join(lost.Learners, "; ") + ". %handover replaces it all the same.")
 	}
-	if len(a.Learners) > 0 && !force {
-		e.past.refused, e.past.heavy = h.Source, false
-		out.Stream("stderr", "The process of the cells should be replaced, since the module has changed or memory has grown, but "+
-			a.Learners[len(a.Learners)-1]+". Cells go on in the old one; %handover replaces it all the same.\n")
-		return os.RemoveAll(dir)
+	return e.renew(out, h, why, append(lost.Learners, lost.Others...))
+}
+
+// reason says why a host is to be replaced, if it is. The ID is another one when the module is.
+func (e *Engine) reason(p *process, force bool) (why, id string) {
+	source := origin.Fingerprint(e.settings.Module)
+	switch {
+	case e.busy() && !force:
+		return "", ""
+	case source != p.host.Source:
+		why = "the module has changed"
+	case tooLarge(p.cmd.Process.Pid):
+		why = "the old one had grown too large"
+	case force:
+		why = "%handover asked for it"
 	}
+	return why, why + source
+}
+
+// save has a host save the variables: quickly after a cell, in case that the next one ends the host.
+func (e *Engine) save(ctx context.Context, p *process, quick bool) (lost wire.Lost, err error) {
+	dir, err := os.MkdirTemp(e.dir, "saved")
+	if err != nil {
+		return lost, err
+	}
+	r := wire.Saving{Dir: dir, Quick: quick}
+	for _, v := range e.notebook.Names("variable") {
+		r.Names = append(r.Names, v.Name)
+	}
+	if err := p.call(ctx, "Save", r, &lost); err != nil {
+		os.RemoveAll(dir)
+		return lost, err
+	}
+	os.RemoveAll(e.past.saved)
 	e.past.saved = dir
-	text, err := e.renew(ctx, p, h)
-	if lost := append(a.Learners, a.List...); len(lost) > 0 {
-		text += " These did not come along: " + strings.Join(lost, ", ") + "."
-	}
-	out.Stream("stderr", text+"\n")
-	return err
+	return lost, nil
 }
 
-// save has a host save the variables: by "save", or by "autosave", which leaves out what is large or may be changing.
-func (e *Engine) save(ctx context.Context, p *process, op, dir string) (wire.Answer, error) {
-	var names []string
-	for _, v := range e.notebook.Variables() {
-		names = append(names, v.Name)
-	}
-	return p.call(ctx, wire.Request{Op: op, Path: dir, List: names})
-}
-
-// autosave saves what a new host could begin with, if this one, which uses so much memory, should end. It takes little of the
-// user's time.
-func (e *Engine) autosave(p *process, memory int64) {
+// autosave saves what a new host could begin with. It takes little of the user's time.
+func (e *Engine) autosave(p *process) {
 	e.building.Lock()
 	defer e.building.Unlock()
-	e.past.heavy = memory > memoryLimit()
-	if time.Since(e.past.at) < 30*e.past.cost || p.hasEnded() {
-		return
-	}
 	begin := time.Now()
-	dir, err := os.MkdirTemp(e.dir, "autosave")
-	if err != nil {
+	if begin.Before(e.past.due) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if _, err := e.save(ctx, p, "autosave", dir); err != nil {
-		os.RemoveAll(dir)
-		return
-	}
-	os.RemoveAll(e.past.saved)
-	e.past.saved, e.past.at, e.past.cost = dir, time.Now(), time.Since(begin)
+	e.save(ctx, p, true) // if that fails, what was saved before stays
+	e.past.due = time.Now().Add(30 * time.Since(begin))
 }
 
-// renew starts a host in place of p, and tells it what cells have declared and saved. The text says what has come along.
-func (e *Engine) renew(ctx context.Context, p *process, h *build.Host) (text string, err error) {
+// renew starts a host in place of the one there is, tells it what cells have declared and saved, and says what came along.
+func (e *Engine) renew(out jupyter.Out, h *build.Host, why string, lost []string) error {
+	p, ctx := e.process.Load(), context.Background()
+	text := "The cells have a new process: " + why + "."
 	same := h.Source == p.host.Source // so that what was compiled for it can be used again
-	why := "%handover asked for it"
-	switch {
-	case p.hasEnded():
-		why = fmt.Sprintf("the old one has ended (%v)", p.why)
-	case !same:
-		why = "the module has changed"
-	case e.past.heavy:
-		why = "the old one had grown too large"
-	}
-	text = "The cells have a new process: " + why + "."
 	b := p.builder
 	if !same {
-		b = build.NewBuilder(e.config.Go, e.dir, h.Packages)
+		b = e.builder(h)
 	}
 	if err := e.start(h, b); err != nil {
-		return text, err
+		return err
 	}
-	e.past.heavy = false
 	p.kill()
+	p = e.process.Load()
 	if !same {
-		text += e.translateAgain(ctx, h, b)
+		text += e.compileAgain(ctx, h, b)
 	}
-	text += e.declareAgain(ctx, b)
-	if e.past.saved == "" {
-		return text, nil
+	if err := e.declareAgain(ctx, p); err != nil {
+		text += " What cells have declared is gone: " + firstLine(cell.Plain(err.Error())) + "."
 	}
-	a, err := e.ask(ctx, wire.Request{Op: "restore", Path: e.past.saved})
-	if err != nil {
-		return text + " " + err.Error(), nil
+	if e.past.saved != "" {
+		var restored string
+		if err := p.call(ctx, "Restore", e.past.saved, &restored); err != nil {
+			restored = " " + err.Error()
+		}
+		text += restored
 	}
-	if len(a.List) > 0 {
-		text += " Not restored: " + strings.Join(a.List, "; ") + "."
+	if len(lost) > 0 {
+		text += " These did not come along: " + strings.Join(lost, ", ") + "."
 	}
-	if len(a.Names) > 0 {
-		text += " Restored: " + strings.Join(a.Names, ", ") + "."
-	}
-	return text, nil
+	out.Stream("stderr", text+"\n")
+	return nil
 }
 
-// translateAgain translates all cells for another host.
-func (e *Engine) translateAgain(ctx context.Context, h *build.Host, b *build.Builder) (text string) {
+// compileAgain compiles all cells for another host.
+func (e *Engine) compileAgain(ctx context.Context, h *build.Host, b *build.Builder) (text string) {
 	e.notebook.Reset(h.Packages)
-	if len(e.past.fetched) > 0 {
-		if added, err := b.Fetch(ctx, e.config.Module, e.past.fetched); err == nil {
-			e.notebook.Add(added)
-		}
-	}
 	e.past.ids = nil
 	for _, s := range e.past.sources {
-		t, err := e.notebook.Translate(s.file, s.code)
-		if err == nil {
-			var archive string
-			if archive, err = b.Compile(ctx, t); err == nil {
-				e.notebook.Commit(t, archive)
-				e.past.ids = append(e.past.ids, t.ID)
-			}
-		}
+		c, err := e.compile(ctx, b, s)
 		if err != nil {
 			text += fmt.Sprintf(" %s no longer builds (%s).", s.file, firstLine(cell.Plain(err.Error())))
+			continue
 		}
+		e.commit(c)
 	}
 	return text
 }
 
 // declareAgain has a new host declare and register what cells have.
-func (e *Engine) declareAgain(ctx context.Context, b *build.Builder) (text string) {
+func (e *Engine) declareAgain(ctx context.Context, p *process) error {
 	if len(e.past.ids) == 0 {
-		return ""
+		return nil
 	}
-	file, err := b.Replay(ctx, e.past.ids)
-	if err != nil {
-		return " What cells have declared is gone: " + firstLine(cell.Plain(err.Error())) + "."
-	}
-	defer os.Remove(file)
-	a, err := e.ask(ctx, wire.Request{Op: "run", Cell: 1 << 30, Path: file})
-	if err != nil {
-		return " " + err.Error() + "."
-	}
-	if a.Failure != nil {
-		return " " + cell.Plain(a.Failure.Error()) + "."
-	}
-	return ""
-}
-
-// takeOver is %handover.
-func (e *Engine) takeOver(ctx context.Context, out jupyter.Out) error {
-	e.building.Lock()
-	defer e.building.Unlock()
-	h, err := e.config.Go.Host(ctx, e.config.Module, e.config.Dir)
+	file, err := p.builder.Replay(ctx, e.past.ids)
 	if err != nil {
 		return err
 	}
-	return e.handover(ctx, e.process.Load(), h, true, out)
+	defer os.Remove(file)
+	return p.run(ctx, 1<<30, file)
 }
 
 // memoryVariable is the variable of the environment that says how many megabytes the process of the cells may have to itself
-// before a new one takes its place.
+// before a new one takes its place: by default three quarters of the machine's memory.
 const memoryVariable = "PARALLELCL_NOTEBOOK_MEMORY"
 
-// memoryLimit is how large a host may grow: by default three quarters of the machine's memory.
-func memoryLimit() int64 {
-	if mb, err := strconv.ParseInt(os.Getenv(memoryVariable), 10, 64); err == nil && mb > 0 {
-		return mb << 20
+func tooLarge(pid int) bool {
+	limit := kilobytes("/proc/meminfo", "MemTotal") / 4 * 3
+	if mb, err := strconv.Atoi(os.Getenv(memoryVariable)); err == nil {
+		limit = mb << 10
 	}
-	data, err := os.ReadFile("/proc/meminfo")
-	var kb int64
-	if _, scanned := fmt.Sscanf(string(data), "MemTotal: %d kB", &kb); err != nil || scanned != nil {
-		return 1 << 62
-	}
-	return kb << 10 / 4 * 3
+	return kilobytes(fmt.Sprintf("/proc/%d/status", pid), "RssAnon") > limit
+}
+
+// kilobytes reads a value that the system says in a file. It is 0 on other systems than Linux.
+func kilobytes(file, name string) (kb int) {
+	data, _ := os.ReadFile(file)
+	_, value, _ := strings.Cut(string(data), name+":")
+	fmt.Sscan(value, &kb)
+	return kb
 }

@@ -12,7 +12,7 @@ the new one for its old callers too. Packages need not be imported. The value of
 | ` + "`%% [args]`, `%main`, `%args`" + ` | sets the arguments of the program; %% with arguments parses them as flags |
 | ` + "`%exec f [args]`" + ` | calls f after the cell |
 | ` + "`%env NAME VALUE`, `%cd [folder]`" + ` | sets a variable of the environment, changes the folder |
-| ` + "`%vars`, `%list`, `%remove name`" + ` | shows variables with values and sizes, lists what is declared, forgets a name |
+| ` + "`%vars`, `%remove name`" + ` | lists what is declared, variables with their sizes; forgets a name |
 | ` + "`%reset [go.mod]`" + ` | forgets everything, or only the modules that cells have fetched |
 | ` + "`%handover`" + ` | takes the module as it is now, also without a learner that cannot come along |
 | ` + "`%with_inputs`, `%with_password`" + ` | asks for a line that the next shell command reads |

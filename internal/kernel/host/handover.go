@@ -1,18 +1,16 @@
-package main
+package host
 
 import (
+	"bytes"
 	"context"
 	"encoding/gob"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 	"github.com/parallelcl/parallelcl/internal/recipe"
@@ -20,144 +18,122 @@ import (
 	"github.com/parallelcl/parallelcl/viz/nb"
 )
 
-// saved is what another process needs to give a variable its value.
+// saved is what another process needs to give a variable its value: how it was made, or a copy.
 type saved struct {
 	Name   string
-	Recipe *recipe.Recipe         `json:",omitempty"` // how it was made; nil for a copied value
-	File   string                 `json:",omitempty"` // its value, or the state of a learner
-	JSON   bool                   `json:",omitempty"` // whether the value is in JSON, not gob
-	Tasks  map[int]*recipe.Recipe `json:",omitempty"` // of a learner
+	Recipe *recipe.Recipe
+	State  string                // the file of a learner's state
+	Tasks  map[int]recipe.Recipe // of a learner
+	Copy   []byte                // in gob
 }
 
 // savedFile lists what was saved in a folder.
-const savedFile = "saved.json"
+const savedFile = "saved"
 
-// save writes variables into a folder, for the process that takes the place of this one. The answer lists those that
-// could not be saved; of learners it says why.
-func save(r wire.Request, auto bool) {
-	dir, a := r.Path, wire.Answer{ID: r.ID}
+// Save writes variables into a folder, for the process that takes the place of this one.
+func (host) Save(r wire.Saving, lost *wire.Lost) error {
 	var list []saved
-	files := map[uintptr]string{} // of learners that several variables share
-	for _, name := range r.List {
+	states := map[*pcl.Learner]string{} // several variables may share a learner
+	for _, name := range r.Names {
 		v, ok := rt.Variable(name)
 		if !ok || v.IsZero() {
 			continue
 		}
-		s, err := saveOne(dir, name, v, files, auto)
+		s := saved{Name: name}
+		err := safely(func() error { return s.save(r, v, states) })
 		_, learner := v.Interface().(*pcl.Learner)
 		_, training := v.Interface().(*nb.Training) // which calls what cells have declared
 		switch {
 		case err == nil:
 			list = append(list, s)
 		case learner, training:
-			a.Learners = append(a.Learners, name+": "+err.Error())
+			lost.Learners = append(lost.Learners, name+": "+err.Error())
 		default:
-			a.List = append(a.List, name)
+			lost.Others = append(lost.Others, name)
 		}
 	}
-	data, err := json.Marshal(list)
-	if err == nil {
-		err = atomicfile.WriteBytes(filepath.Join(dir, savedFile), data)
-	}
-	if err != nil {
-		a.Error = err.Error()
-	}
-	say(a)
-}
-
-func saveOne(dir, name string, v reflect.Value, files map[uintptr]string, auto bool) (s saved, err error) {
-	defer func() {
-		if p := recover(); p != nil { // a cell or a goroutine changes the value meanwhile
-			err = fmt.Errorf("%v", p)
-		}
-	}()
-	s.Name = name
-	if l, ok := v.Interface().(*pcl.Learner); ok {
-		return saveLearner(dir, s, l, files)
-	}
-	if r, ok := recipe.Of(v.Interface()); ok {
-		s.Recipe = &r
-		return s, nil
-	}
-	s.File = name + ".value"
-	size := sizeOf(v, map[uintptr]bool{}, 0)
-	// A goroutine that writes to a map meanwhile would end the process.
-	if size > 1<<28 || auto && (size > 1<<20 || v.Kind() == reflect.Map) {
-		return s, errors.New("it is too large")
-	}
-	path := filepath.Join(dir, s.File)
-	if copies(v.Type(), map[reflect.Type]bool{}) {
-		return s, atomicfile.Write(path, func(w io.Writer) error { return gob.NewEncoder(w).EncodeValue(v) })
-	}
-	s.JSON = true
-	return s, saveJSON(path, v)
-}
-
-// saveJSON writes a value as JSON if that says all of it.
-func saveJSON(path string, v reflect.Value) error {
-	data, err := json.Marshal(v.Interface())
-	if err != nil {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(list); err != nil {
 		return err
 	}
-	again := reflect.New(v.Type())
-	if err := json.Unmarshal(data, again.Interface()); err != nil {
-		return err
+	return os.WriteFile(filepath.Join(r.Dir, savedFile), b.Bytes(), 0o600)
+}
+
+func (s *saved) save(r wire.Saving, v reflect.Value, states map[*pcl.Learner]string) error {
+	made, known := recipe.Of(v.Interface())
+	if known {
+		s.Recipe = &made
 	}
-	if !reflect.DeepEqual(again.Elem().Interface(), v.Interface()) {
+	l, learner := v.Interface().(*pcl.Learner)
+	switch size := sizeOf(v, 6); {
+	case learner && known:
+		return s.saveLearner(r.Dir, l, states)
+	case learner:
+		return errors.New("it was not made by a session")
+	case known:
+		return nil
+	case size > 1<<28, r.Quick && (size > 1<<20 || v.Kind() == reflect.Map): // whose change meanwhile would end the process
+		return errors.New("it is too large")
+	case !copies(v.Type(), map[reflect.Type]bool{}):
 		return errors.New("it cannot be copied")
 	}
-	return atomicfile.WriteBytes(path, data)
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).EncodeValue(v.Addr())
+	s.Copy = b.Bytes()
+	return err
 }
 
 // saveLearner writes a learner's state. Its tasks must come from sessions, which can make their streams again.
-func saveLearner(dir string, s saved, l *pcl.Learner, files map[uintptr]string) (saved, error) {
-	r, ok := recipe.Of(l)
-	if !ok {
-		return s, errors.New("it was not made by a session")
-	}
-	s.Recipe, s.Tasks = &r, map[int]*recipe.Recipe{}
+func (s *saved) saveLearner(dir string, l *pcl.Learner, states map[*pcl.Learner]string) error {
+	s.Tasks = map[int]recipe.Recipe{}
 	for _, info := range l.Tasks() {
 		t, err := l.Task(info.ID)
 		if err != nil {
-			return s, err
+			return err
 		}
-		r, ok := recipe.Of(t.Test)
+		made, ok := recipe.Of(t.Test)
 		own := t.Stream != nil && !strings.HasSuffix(reflect.Indirect(reflect.ValueOf(t.Stream)).Type().PkgPath(), "parallelcl/pcl/data")
 		if own || !ok && !info.Ended {
-			return s, fmt.Errorf("the stream of task %d (%s) cannot be made again", info.ID, info.Name)
+			return fmt.Errorf("the stream of task %d (%s) cannot be made again", info.ID, info.Name)
 		}
 		if ok {
-			s.Tasks[info.ID] = &r
+			s.Tasks[info.ID] = made
 		}
 	}
-	at := reflect.ValueOf(l).Pointer()
-	if s.File, ok = files[at]; ok {
-		return s, nil
+	if file, ok := states[l]; ok {
+		s.State = file
+		return nil
 	}
-	s.File = s.Name + ".learner"
-	files[at] = s.File
-	return s, l.Save(filepath.Join(dir, s.File))
+	s.State = s.Name + ".learner"
+	states[l] = s.State
+	return l.Save(filepath.Join(dir, s.State))
 }
 
-// copies says whether gob writes all of a value of this type. It also writes the fields of cells' own types, which JSON hides.
-func copies(t reflect.Type, seen map[reflect.Type]bool) bool {
-	if seen[t] {
-		return true
+func init() {
+	gob.Register(map[string]any{})
+	gob.Register([]any{})
+}
+
+// copies says whether gob writes all of a value of this type, which has no end where a value leads to itself.
+func copies(t reflect.Type, within map[reflect.Type]bool) bool {
+	if within[t] {
+		return false
 	}
-	seen[t] = true
+	within[t] = true
+	defer delete(within, t)
 	switch t.Kind() {
-	case reflect.Func, reflect.Chan, reflect.Interface, reflect.UnsafePointer, reflect.Uintptr:
+	case reflect.Func, reflect.Chan, reflect.UnsafePointer, reflect.Uintptr:
 		return false
 	case reflect.Pointer, reflect.Slice, reflect.Array:
-		return copies(t.Elem(), seen)
+		return copies(t.Elem(), within)
 	case reflect.Map:
-		return copies(t.Key(), seen) && copies(t.Elem(), seen)
+		return copies(t.Key(), within) && copies(t.Elem(), within)
 	case reflect.Struct:
 		if t.Implements(reflect.TypeFor[gob.GobEncoder]()) {
 			return true
 		}
 		for f := range t.Fields() {
-			if !f.IsExported() || !copies(f.Type, seen) {
+			if !f.IsExported() || !copies(f.Type, within) {
 				return false
 			}
 		}
@@ -165,80 +141,68 @@ func copies(t reflect.Type, seen map[reflect.Type]bool) bool {
 	return true
 }
 
-// restore gives variables the values that save has written. The answer lists what failed.
-func restore(r wire.Request) {
-	a := wire.Answer{ID: r.ID}
-	var list []saved
-	data, err := os.ReadFile(filepath.Join(r.Path, savedFile))
-	if err == nil {
-		err = json.Unmarshal(data, &list)
-	}
+// Restore gives variables the values that Save has written. The text says which.
+func (host) Restore(dir string, text *string) error {
+	data, err := os.ReadFile(filepath.Join(dir, savedFile))
 	if err != nil {
-		a.Error = err.Error()
+		return err
 	}
-	values := map[string]reflect.Value{} // of learners, by file
+	var list []saved
+	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&list); err != nil {
+		return err
+	}
+	var done, failed []string
+	learners := map[string]any{} // by file
 	for _, s := range list {
 		v, ok := rt.Variable(s.Name)
 		if !ok {
 			continue
 		}
-		if err := restoreOne(r.Path, s, v, values); err != nil {
-			a.List = append(a.List, fmt.Sprintf("%s: %v", s.Name, err))
+		if err := safely(func() error { return s.restore(dir, v, learners) }); err != nil {
+			failed = append(failed, fmt.Sprintf("%s: %v", s.Name, err))
 		} else {
-			a.Names = append(a.Names, s.Name)
+			done = append(done, s.Name)
 		}
 	}
-	say(a)
-}
-
-func restoreOne(dir string, s saved, v reflect.Value, values map[string]reflect.Value) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%v", p)
-		}
-	}()
-	if s.Recipe == nil {
-		f, err := os.Open(filepath.Join(dir, s.File))
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		if s.JSON {
-			return json.NewDecoder(f).Decode(v.Addr().Interface())
-		}
-		return gob.NewDecoder(f).DecodeValue(v)
-	}
-	again, known := values[s.File]
-	if s.File == "" || !known {
-		made, err := s.Recipe.Make(context.Background())
-		if err != nil {
-			return err
-		}
-		again = reflect.ValueOf(made)
-		if l, ok := made.(*pcl.Learner); ok {
-			if err := l.Load(filepath.Join(dir, s.File), s.attach); err != nil {
-				l.Close()
-				return err
-			}
-			values[s.File] = again
-		}
-	}
-	if !again.Type().AssignableTo(v.Type()) {
-		return fmt.Errorf("it has another type now, %s", v.Type())
-	}
-	v.Set(again)
+	*text = sentence("Not restored", failed) + sentence("Restored", done)
 	return nil
 }
 
-// attach makes a task of a learner again.
-func (s saved) attach(id int) (pcl.Task, error) {
-	r, ok := s.Tasks[id]
+func sentence(what string, names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return " " + what + ": " + strings.Join(names, ", ") + "."
+}
+
+func (s saved) restore(dir string, v reflect.Value, learners map[string]any) (err error) {
+	if s.Recipe == nil {
+		return gob.NewDecoder(bytes.NewReader(s.Copy)).DecodeValue(v.Addr())
+	}
+	value, ok := learners[s.State]
 	if !ok {
-		return pcl.Task{}, nil
+		if value, err = s.Recipe.Make(context.Background()); err != nil {
+			return err
+		}
 	}
-	t, err := r.Make(context.Background())
-	if err != nil {
-		return pcl.Task{}, err
+	if l, made := value.(*pcl.Learner); made && !ok {
+		if err := l.Load(filepath.Join(dir, s.State), s.task); err != nil {
+			l.Close()
+			return err
+		}
+		learners[s.State] = l
 	}
-	return t.(pcl.Task), nil
+	v.Set(reflect.ValueOf(value)) // if the variable has another type now, this panics
+	return nil
+}
+
+// task makes a task of a learner again.
+func (s saved) task(id int) (t pcl.Task, err error) {
+	if r, ok := s.Tasks[id]; ok {
+		var made any
+		if made, err = r.Make(context.Background()); err == nil {
+			t = made.(pcl.Task)
+		}
+	}
+	return t, err
 }

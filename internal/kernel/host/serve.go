@@ -1,17 +1,17 @@
-// Command host is the process in which the cells of a notebook run. The kernel builds it with a further file, which imports
-// every package that cells can import, so that all cells share them. It reads requests on file 3 and answers on file 4.
-package main
+// Package host is the process in which the cells of a notebook run. The kernel makes a program of it that imports
+// every package that cells can import, so that all cells share them. The kernel calls its methods by its standard input and
+// file 3; package gonbui writes to file 4 and reads from file 5.
+package host
 
 import (
-	"bufio"
-	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
+	"net/rpc"
 	"os"
 	"plugin"
 	"runtime/debug"
-	"strings"
-	"sync"
+	"syscall"
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
@@ -26,99 +26,80 @@ import (
 	"github.com/parallelcl/parallelcl/viz/nb"
 )
 
-var answers struct {
-	sync.Mutex
-	w io.Writer
-}
-
-func say(a wire.Answer) {
-	data, err := json.Marshal(a)
-	if err != nil {
-		panic(err) // an answer has no value that JSON cannot say
-	}
-	answers.Lock()
-	defer answers.Unlock()
-	answers.w.Write(append(data, '\n')) // if the kernel is gone, so is this process soon
-}
-
-func main() {
+// Main answers the kernel until it is gone.
+func Main() {
 	debug.SetTraceback("single")
-	answers.w = os.NewFile(4, "answers")
+	for fd := 3; fd <= 5; fd++ { // what cells start is not to keep them open
+		syscall.CloseOnExec(fd)
+	}
+	requests, answers := os.Stdin, os.NewFile(3, "answers")
+	os.Stdin, _ = os.Open(os.DevNull)
 	origin.SetNotebook(os.Getenv(wire.SourceVariable), rt.Origin)
-	rt.Ask = func(id, cell int) { say(wire.Answer{Op: "input", ID: id, Cell: cell}) }
+	rt.Ask = func() { gonbui.RequestInput("", false) }
 	rt.Show = show
 	recipe.Remember()
-	say(wire.Answer{Op: "ready"})
-	in := bufio.NewReader(os.NewFile(3, "requests"))
-	for {
-		line, err := in.ReadBytes('\n')
-		if err != nil {
-			os.Exit(0)
-		}
-		var r wire.Request
-		if err := json.Unmarshal(line, &r); err != nil {
-			panic(err)
-		}
-		operations[r.Op](r)
+	if err := rpc.RegisterName("Host", host{}); err != nil {
+		panic(err)
 	}
+	rpc.ServeConn(struct {
+		io.Reader
+		io.WriteCloser
+	}{requests, answers}) // until the kernel is gone
 }
 
-// operations are what the kernel can ask for. One that takes time starts a goroutine.
-var operations = map[string]func(wire.Request){
-	"run":       func(r wire.Request) { go runCell(r, rt.Begin(r.Cell)) }, // loads a cell and runs it
-	"stop":      func(r wire.Request) { rt.Stop(r.Cell) },
-	"input":     func(r wire.Request) { rt.Give(r.ID, r.List) },
-	"set":       func(r wire.Request) { finish(r, os.Setenv(r.List[0], r.List[1])) },
-	"save":      func(r wire.Request) { go save(r, false) },
-	"autosave":  func(r wire.Request) { go save(r, true) },
-	"restore":   func(r wire.Request) { go restore(r) },
-	"names":     func(r wire.Request) { say(wire.Answer{ID: r.ID, List: names(r.Path)}) },
-	"cd":        func(r wire.Request) { finish(r, os.Chdir(r.Path)) },
-	"args":      setArgs,
-	"variables": func(r wire.Request) { go describeAll(r) },
-}
+// host has what the kernel can ask for.
+type host struct{}
 
-func finish(r wire.Request, err error) {
-	a := wire.Answer{ID: r.ID}
+type nothing = struct{}
+
+// Load loads a cell.
+func (host) Load(c wire.Cell, _ *nothing) error {
+	p, err := plugin.Open(c.File)
 	if err != nil {
-		a.Error = err.Error()
+		return err
 	}
-	say(a)
+	run, err := p.Lookup("Run")
+	if err == nil {
+		rt.Load(c.ID, *run.(*func()))
+	}
+	return err
 }
 
-// names lists what may be named in strings: methods and parts, data sets, networks.
-func names(kind string) (list []string) {
+// Run runs a cell that was loaded.
+func (host) Run(id int, failure *string) error {
+	*failure = rt.Run(id)
+	gonbui.Sync()
+	return nil
+}
+
+func (host) Stop(id int, _ *nothing) error { rt.Stop(id); return nil }
+
+func (host) Give(line string, _ *nothing) error { rt.Give(line); return nil }
+
+func (host) Setenv(v [2]string, _ *nothing) error { return os.Setenv(v[0], v[1]) }
+
+func (host) Chdir(dir string, _ *nothing) error { return os.Chdir(dir) }
+
+// SetArgs gives the program of the notebook other arguments, which it can parse as flags.
+func (host) SetArgs(args []string, _ *nothing) error {
+	os.Args = append(os.Args[:1:1], args...)
+	flag.CommandLine.Init(os.Args[0], flag.ContinueOnError)
+	return nil
+}
+
+// Names lists what may be named in strings: methods and parts, data sets, networks.
+func (host) Names(kind string, list *[]string) error {
 	switch kind {
 	case "method":
-		return append(method.Names(), method.PartNames()...)
+		*list = append(method.Names(), method.PartNames()...)
 	case "model":
-		return model.Names()
+		*list = model.Names()
+	default:
+		for _, info := range datasets.List() {
+			*list = append(*list, info.Name)
+		}
 	}
-	for _, info := range datasets.List() {
-		list = append(list, info.Name)
-	}
-	return list
-}
-
-// runCell loads a cell and runs it.
-func runCell(r wire.Request, execute func(run func()) *wire.Failure) {
-	a := wire.Answer{ID: r.ID}
-	defer func() {
-		gonbui.Sync()
-		a.Bytes = memory()
-		say(a)
-	}()
-	p, err := plugin.Open(r.Path)
-	var run plugin.Symbol
-	if err == nil {
-		run, err = p.Lookup("Run")
-	}
-	if err != nil {
-		a.Error = err.Error()
-		execute(func() {})
-		return
-	}
-	a.Failure = execute(*run.(*func()))
+	return nil
 }
 
 // show shows the value of a cell's last expression: as package nb does, or as text.
@@ -129,19 +110,4 @@ func show(v any) {
 			Metadata: map[string]any{wire.Result: true},
 		})
 	}
-}
-
-// memory is how much of it the process has to itself.
-func memory() (bytes int64) {
-	data, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(data)) {
-		var kb int64
-		if _, err := fmt.Sscanf(line, "RssAnon: %d kB", &kb); err == nil {
-			return kb << 10
-		}
-	}
-	return 0
 }

@@ -1,116 +1,90 @@
-package main
+package host
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"reflect"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
-// describeAll describes the variables of these names.
-func describeAll(r wire.Request) {
-	a := wire.Answer{ID: r.ID}
-	for _, name := range r.List {
-		if v, ok := rt.Variable(name); ok {
-			a.Variables = append(a.Variables, describe(name, v))
+// Describe writes a table of what cells have declared.
+func (host) Describe(list []wire.Variable, table *string) error {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "name\ttype\tbytes\tvalue")
+	for _, one := range list {
+		v, ok := rt.Variable(one.Name)
+		if !ok { // it is no variable
+			fmt.Fprintf(w, "%s\t%s\t\t\n", one.Name, one.Type)
+			continue
 		}
+		var bytes int
+		var text string
+		err := safely(func() error { bytes, text = sizeOf(v, 6), textOf(v); return nil })
+		if err != nil {
+			text = "? " + err.Error()
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%.100s\n", one.Name, one.Type, bytes, strings.ReplaceAll(text, "\n", " "))
 	}
-	say(a)
+	w.Flush()
+	*table = b.String()
+	return nil
 }
 
-// longest is how much of a value a description shows.
-const longest = 100
-
-func describe(name string, v reflect.Value) (d wire.Variable) {
-	d.Name = name
+// safely does something with values that a cell may be changing meanwhile.
+func safely(do func() error) (err error) {
 	defer func() {
-		if p := recover(); p != nil { // a cell may be changing the value, or its String method fails
-			d.Value = fmt.Sprint("? ", p)
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
 		}
 	}()
-	d.Bytes = sizeOf(v, map[uintptr]bool{}, 0)
-	d.Value = strings.ReplaceAll(valueText(v), "\n", " ")
-	if r := []rune(d.Value); len(r) > longest {
-		d.Value = string(r[:longest]) + "…"
-	}
-	return d
+	return do()
 }
 
-func valueText(v reflect.Value) string {
+// textOf shows a value in short. What can be large is not read as a whole.
+func textOf(v reflect.Value) string {
+	switch v.Interface().(type) {
+	case fmt.Stringer, error:
+		return fmt.Sprint(v.Interface())
+	}
 	switch v.Kind() {
-	case reflect.Slice, reflect.Map, reflect.Chan:
-		if v.Len() > 20 || v.Kind() == reflect.Map || v.Kind() == reflect.Chan {
-			return fmt.Sprintf("%d elements", v.Len())
-		}
-	case reflect.Func:
-		return "func"
-	case reflect.Pointer, reflect.Interface:
-		if v.IsNil() {
-			return "nil"
-		}
-	}
-	if s, ok := v.Interface().(fmt.Stringer); ok {
-		return s.String()
-	}
-	if v.Kind() == reflect.Pointer || v.Kind() == reflect.Struct {
+	case reflect.Map, reflect.Chan, reflect.Slice:
+		return fmt.Sprint(v.Len(), " elements")
+	case reflect.Func, reflect.Pointer, reflect.Struct, reflect.Array, reflect.Interface:
 		return ""
 	}
-	return fmt.Sprintf("%v", v.Interface())
+	return fmt.Sprint(v.Interface())
 }
 
-// sizeOf estimates the memory of a value. It stops at some depth, since libraries hold large graphs.
-func sizeOf(v reflect.Value, seen map[uintptr]bool, depth int) int64 {
-	size := int64(v.Type().Size())
-	if depth > 6 || len(seen) > 10000 {
+// sizeOf estimates the memory of a value. It follows pointers for a few steps, since libraries hold large graphs, and looks at
+// the first elements of a slice, since they are much alike.
+func sizeOf(v reflect.Value, steps int) int {
+	size := int(v.Type().Size())
+	if steps == 0 {
 		return size
 	}
 	switch v.Kind() {
-	case reflect.Pointer:
-		if v.IsNil() || seen[v.Pointer()] {
-			return size
-		}
-		seen[v.Pointer()] = true
-		return size + sizeOf(v.Elem(), seen, depth+1)
-	case reflect.Interface:
+	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
-			size += sizeOf(v.Elem(), seen, depth+1)
+			size += sizeOf(v.Elem(), steps-1)
 		}
 	case reflect.String:
-		size += int64(v.Len())
+		size += v.Len()
 	case reflect.Slice:
-		size += sizeOfElements(v, seen, depth)
+		some, all := min(v.Len(), 10), 0
+		for i := range some {
+			all += sizeOf(v.Index(i), steps-1)
+		}
+		size += all * v.Len() / max(some, 1)
 	case reflect.Struct:
 		for i := range v.NumField() {
-			f := v.Field(i)
-			size += sizeOf(f, seen, depth+1) - int64(f.Type().Size())
+			size += sizeOf(v.Field(i), steps-1) - int(v.Field(i).Type().Size())
 		}
 	case reflect.Map:
-		size += int64(v.Len()) * int64(v.Type().Key().Size()+v.Type().Elem().Size())
+		size += v.Len() * int(v.Type().Key().Size()+v.Type().Elem().Size())
 	}
 	return size
-}
-
-// sizeOfElements estimates the memory of a slice's elements from the first ones, since they are much alike.
-func sizeOfElements(v reflect.Value, seen map[uintptr]bool, depth int) (size int64) {
-	n := v.Len()
-	switch v.Type().Elem().Kind() {
-	case reflect.Pointer, reflect.Interface, reflect.String, reflect.Slice, reflect.Struct, reflect.Map:
-		most := min(n, 100)
-		for i := range most {
-			size += sizeOf(v.Index(i), seen, depth+1)
-		}
-		return size * int64(n) / int64(max(most, 1))
-	}
-	return int64(n) * int64(v.Type().Elem().Size())
-}
-
-// setArgs gives the program of the notebook other arguments, which it can parse as flags.
-func setArgs(r wire.Request) {
-	os.Args = append(os.Args[:1:1], r.List...)
-	flag.CommandLine.Init(os.Args[0], flag.ContinueOnError)
-	finish(r, nil)
 }

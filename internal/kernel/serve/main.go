@@ -4,7 +4,7 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"log"
 	"os"
 	"path/filepath"
 
@@ -14,18 +14,13 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "want the name of a connection file: Jupyter starts this program")
-		os.Exit(2)
-	}
-	if err := serve(context.Background(), os.Args[1]); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+	if err := serve(os.Args[1]); err != nil {
+		log.Fatal(err)
 	}
 }
 
 // serve serves a notebook at the ports of a connection file.
-func serve(ctx context.Context, connection string) error {
+func serve(connection string) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
@@ -35,16 +30,9 @@ func serve(ctx context.Context, connection string) error {
 	if err != nil {
 		return err
 	}
-	hosts := filepath.Join(dir, build.HostDir)
-	h, err := build.ReadHost(hosts)
-	if err != nil { // Go's cache was cleaned
-		if h, err = s.Go.Host(ctx, s.Module, hosts); err != nil {
-			return err
-		}
-	}
-	e, err := engine.New(engine.Config{Go: s.Go, Module: s.Module, Dir: hosts, Host: h, Connection: connection})
+	e, err := engine.New(s, filepath.Join(dir, build.HostDir), connection)
 	if err != nil {
 		return err
 	}
-	return jupyter.Serve(ctx, connection, e)
+	return jupyter.Serve(context.Background(), connection, e)
 }

@@ -185,17 +185,6 @@ func (b *Batch) Half(h int) {
 // All makes all samples count.
 func (b *Batch) All() { b.count(func(int) bool { return true }) }
 
-// Weighs says whether any sample that counts has a weight above 0, where the last value of each sample is its weight.
-func (b *Batch) Weighs() bool {
-	width := len(b.X) / len(b.Class)
-	for i := range b.N {
-		if b.valid[i] > 0 && b.X[(i+1)*width-1] > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 func (b *Batch) count(counts func(i int) bool) {
 	for i := range b.N {
 		b.valid[i] = 0

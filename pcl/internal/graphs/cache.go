@@ -23,17 +23,10 @@ type Spec struct {
 	Batch     int // how many samples a batch has, padding included
 	Optimizer optim.Optimizer
 	Loss      model.Loss // nil stands for the cross-entropy of classes
-	Weighted  bool       // whether each sample's last value is its weight
 }
 
-// Width returns the number of a sample's values: its inputs, its target values and its weight.
-func (s Spec) Width() int {
-	width := s.Model.Inputs() + s.targets()
-	if s.Weighted {
-		width++
-	}
-	return width
-}
+// Width returns the number of a sample's values: its inputs and its target values.
+func (s Spec) Width() int { return s.Model.Inputs() + s.targets() }
 
 // targets returns the number of a sample's target values.
 func (s Spec) targets() int {
@@ -53,9 +46,6 @@ func (s Spec) key() string {
 	key := fmt.Sprintf("%s shared=%d batch=%d %s", s.Model.Key(), s.Shared, s.Batch, s.Optimizer.Key())
 	if s.Loss != nil {
 		key += " " + s.Loss.Key()
-	}
-	if s.Weighted {
-		key += " weighted"
 	}
 	return key
 }

@@ -127,13 +127,7 @@ func (p *Set) begin(in []*graph.Node) *pass {
 	valid := graph.ConvertDType(p.target(in[2], TargetValid), dtypes.Float32)
 	s.x = in[1]
 	if n := p.Model.Inputs(); p.Width() > n {
-		s.x = columns(in[1], 0, n)
-		if p.targets() > 0 {
-			s.wanted = columns(in[1], n, n+p.targets())
-		}
-		if p.Weighted {
-			valid = graph.Mul(valid, graph.Reshape(columns(in[1], p.Width()-1, p.Width()), p.Batch))
-		}
+		s.x, s.wanted = columns(in[1], 0, n), columns(in[1], n, p.Width())
 	}
 	s.weight = graph.Div(valid, graph.ReduceAllSum(valid))
 	return s

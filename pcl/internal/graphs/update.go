@@ -46,7 +46,7 @@ func (p *Set) buildUpdate(rule optim.Optimizer, state []*graph.Node, w, scalars 
 	norm2 := p.inner(d, d)
 	private := innerRange(d, d, p.Shared, p.Total())
 	finite := graph.IsFinite(graph.Add(norm2, private))
-	next := optim.StepOf(rule, p.matrices(), state, d, scalars)
+	next := rule.Step(state, d, scalars)
 	if len(next) != len(state) {
 		panic(fmt.Errorf("optimiser %s: Step returned %d vectors; want %d, which are θ and those that State names", rule.Key(), len(next), len(state)))
 	}
@@ -54,20 +54,6 @@ func (p *Set) buildUpdate(rule optim.Optimizer, state []*graph.Node, w, scalars 
 		next[i] = graph.Where(finite, next[i], state[i])
 	}
 	return append(next, graph.Where(finite, norm2, graph.Infinity(norm2.Graph(), norm2.DType(), 1)))
-}
-
-// matrices lists those among the parameters for an optimiser that treats them as such: the weights of the backbone, a kernel
-// as a matrix with a column for each channel that it makes. The classifier is none, nor is a convolution that comes first.
-func (p *Set) matrices() (list []optim.Matrix) {
-	layout := p.Model.Layout()
-	for i, t := range layout.Params {
-		if n := len(t.Dims); n < 2 || n > 2 && i == 0 || t.Offset >= layout.Backbone {
-			continue
-		}
-		columns := t.Dims[len(t.Dims)-1]
-		list = append(list, optim.Matrix{At: t.Offset, Rows: t.Size() / columns, Columns: columns})
-	}
-	return list
 }
 
 // coefficient returns the factor of a gradient's entries: w for the shared parameters, v for the private ones.

@@ -152,16 +152,6 @@ func (s *Heads) Adjacent(classes []int) bool {
 	return true
 }
 
-// Tasks returns the tasks that have all of the given classes, in their order.
-func (s *Heads) Tasks(classes []int) (tasks []int) {
-	for i, t := range s.tasks {
-		if t.output != nil && !slices.ContainsFunc(classes, func(c int) bool { _, has := t.output[c]; return !has }) {
-			tasks = append(tasks, i+1)
-		}
-	}
-	return tasks
-}
-
 // Skip leaves out the tasks up to the given one.
 func (s *Heads) Skip(to int) {
 	for len(s.tasks) < to {

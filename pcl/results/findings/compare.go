@@ -15,12 +15,9 @@ type Comparison struct {
 	A, B       *Entry
 	Metric     Metric
 	Situations int
-	Difference float64 // mean of A − B, in points
-	// Interval is the 95 % interval of the difference, and Improvement the probability that a run of A is better than one of
-	// B in the same situation.
-	Interval    stats.Interval
-	Resampled   bool // whether there is an interval
-	Improvement float64
+	Difference float64        // mean of A − B, in points
+	Interval   stats.Interval // of the difference, 95 %
+	Resampled  bool           // whether there is an interval
 	// P is the two-sided p-value of the sign-flip test over situations; NaN if there are too few for it. Adjusted is P after
 	// Holm's correction for all tests that are shown together.
 	P, Adjusted float64
@@ -59,12 +56,7 @@ func compare(a, b *Entry, m Metric) (*Comparison, error) {
 		return c, nil
 	}
 	c.Resampled = true
-	if c.Interval, err = stats.BootstrapPair(x, y, stats.MeanDifference, plan); err != nil {
-		return nil, err
-	}
-	plan.Replicates = 2 // the interval is not used
-	better, err := stats.BootstrapPair(x, y, stats.Improvement, plan)
-	c.Improvement = better.Estimate
+	c.Interval, err = stats.BootstrapPair(x, y, stats.MeanDifference, plan)
 	return c, err
 }
 

@@ -45,7 +45,6 @@ type Entry struct {
 	A, F, AFirst           Value
 	// PaperA and PaperF are the paper's numbers; nil where it has none.
 	PaperA, PaperF *paper.Number
-	Hash           string // of the runs
 	Other          *Entry // the same with tuned values, or with published ones; nil if there is no such
 	Rank           float64
 	// Best says that no method has a higher mean A, Tied that a test cannot tell the method from that one. Both are
@@ -95,7 +94,6 @@ func (e *Entry) summarise() {
 			e.Failed++
 		}
 	}
-	e.Hash = rows.Hash(e.Rows)
 	for metric, into := range map[Metric]*Value{A: &e.A, F: &e.F, AFirst: &e.AFirst} {
 		*into = e.value(metric)
 	}

@@ -2,13 +2,7 @@
 // in a repository. Reports are made from these files alone.
 package rows
 
-import (
-	"crypto/sha256"
-	"fmt"
-	"math"
-	"slices"
-	"strings"
-)
+import "math"
 
 // State says whether there is a result.
 type State string
@@ -76,23 +70,6 @@ func (r *Row) Line() string {
 		name += ", " + s.Name + "=" + s.Value
 	}
 	return name
-}
-
-// Hash is a short hash of the results of runs, in any order: of their cells, models, A and F. The same runs have the
-// same hash on every machine that rounds alike. Runs without a result do not count.
-func Hash(all []*Row) string {
-	var lines []string
-	for _, r := range all {
-		if r.State == Done {
-			lines = append(lines, strings.Join([]string{r.Cell, r.Model, Exact(r.A), Exact(r.F)}, " "))
-		}
-	}
-	if len(lines) == 0 {
-		return ""
-	}
-	slices.Sort(lines)
-	sum := sha256.Sum256([]byte(strings.Join(slices.Compact(lines), "\n")))
-	return fmt.Sprintf("%x", sum[:5])
 }
 
 // none is what a row without a result has.

@@ -84,21 +84,6 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-func TestHash(t *testing.T) {
-	a, b := three(), three()
-	b[0], b[2] = b[2], b[0]
-	if rows.Hash(a) != rows.Hash(b) || len(rows.Hash(a)) != 10 {
-		t.Errorf("in another order: %s and %s", rows.Hash(a), rows.Hash(b))
-	}
-	a[0].F++
-	if rows.Hash(a) == rows.Hash(b) {
-		t.Error("another F has the same hash")
-	}
-	if rows.Hash(a[1:]) != "" {
-		t.Error("rows without a result have a hash")
-	}
-}
-
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	var file bytes.Buffer

@@ -1,0 +1,209 @@
+// Package cell translates the cells of a notebook into Go packages. A later cell imports the packages of earlier ones, so
+// that all share their variables and types. Nothing here builds or runs a program. Begin with [Read] and [Notebook].
+package cell
+
+import (
+	"go/importer"
+	"go/scanner"
+	"go/token"
+	"go/types"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/wire"
+)
+
+// Package is a package that cells can import.
+type Package struct {
+	Path, Name string
+	Export     string // the file with its compiled code
+}
+
+// Notebook knows what cells have declared. Its methods may be called side by side. Names of cells are as the translation
+// writes them.
+type Notebook struct {
+	mu       sync.Mutex
+	root     string // GOROOT, where the source of the standard library lies
+	fset     *token.FileSet
+	importer types.Importer
+	exports  map[string]string         // from paths of packages to files
+	byName   map[string][]string       // from names of packages to paths, the best first
+	imported map[string]*types.Package // the imports of earlier cells, by their names
+	symbols  map[string]symbol
+	types    map[string][]part // the text of types and their methods, which come again with each change of one of them
+	inFuncs  map[string]bool   // names that functions mention
+	last     int               // the ID of the last cell
+}
+
+// symbol is something that a cell has declared.
+type symbol struct {
+	cell int
+	obj  types.Object
+	from string // the hash of what it is made of
+}
+
+// Variable is a variable of a notebook, or another name in it. An import has its path in place of a type.
+type Variable struct{ Name, Type string }
+
+// New returns a notebook without cells, for a toolchain in root.
+func New(packages []Package, root string) *Notebook {
+	nb := &Notebook{root: root}
+	nb.Reset(packages)
+	return nb
+}
+
+// Reset forgets all cells. The packages that can be imported are packages from now on.
+func (nb *Notebook) Reset(packages []Package) {
+	nb.mu.Lock()
+	nb.fset = token.NewFileSet()
+	nb.exports, nb.byName, nb.imported = map[string]string{}, map[string][]string{}, map[string]*types.Package{}
+	nb.symbols, nb.types, nb.inFuncs = map[string]symbol{}, map[string][]part{}, map[string]bool{}
+	nb.importer = importer.ForCompiler(nb.fset, "gc", func(p string) (io.ReadCloser, error) {
+		return os.Open(nb.exports[p])
+	})
+	nb.mu.Unlock()
+	nb.Add(packages)
+}
+
+// Add adds packages that cells can import.
+func (nb *Notebook) Add(packages []Package) {
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	for _, p := range packages {
+		if _, ok := nb.exports[p.Path]; !ok && Importable(p.Path) {
+			nb.byName[p.Name] = append(nb.byName[p.Name], p.Path)
+		}
+		nb.exports[p.Path] = p.Export
+	}
+	for _, list := range nb.byName {
+		slices.SortStableFunc(list, func(a, b string) int { return rank(a) - rank(b) })
+	}
+}
+
+// Warm reads the types of packages, so that no cell has to wait for that.
+func (nb *Notebook) Warm(paths ...string) {
+	for _, p := range paths {
+		nb.mu.Lock()
+		nb.importer.Import(p) // if it fails, the cell that uses it says so
+		nb.mu.Unlock()
+	}
+}
+
+// Importable says whether a cell can import a package by itself.
+func Importable(p string) bool {
+	elements := strings.Split(p, "/")
+	return !slices.Contains(elements, "internal") && !slices.Contains(elements, "vendor") && !strings.HasPrefix(p, wire.CellPath)
+}
+
+// rank orders packages of one name: the module's, the standard library's, others.
+func rank(p string) int {
+	switch {
+	case strings.HasPrefix(p, "github.com/parallelcl/"):
+		return 0
+	case p == "crypto/rand" || p == "html/template": // after those that are meant more often
+		return 2
+	case !strings.Contains(p, "."):
+		return 1
+	}
+	return 3
+}
+
+// Missing are packages that a cell imports and the notebook does not have, by the error of its translation; see [Notebook.Add].
+func Missing(err error) (paths []string) {
+	list, _ := err.(scanner.ErrorList)
+	for _, one := range list {
+		if p, ok := strings.CutPrefix(one.Msg, noPackage); ok {
+			paths = append(paths, p)
+		}
+	}
+	return paths
+}
+
+// Names lists what cells have declared of a kind: constant, type, variable, function, or import.
+func (nb *Notebook) Names(kind string) (list []Variable) {
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(nb.symbols)) {
+		if o := nb.symbols[name].obj; kindOf(o) == kind {
+			list = append(list, Variable{Plain(name), typeName(o.Type())})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(nb.imported)) {
+		if path := nb.imported[name].Path(); kind == "import" {
+			list = append(list, Variable{strings.TrimSuffix(Plain(name), path), path})
+		}
+	}
+	return list
+}
+
+// typeName is a type as the user reads it.
+func typeName(t types.Type) string { return Plain(types.TypeString(t, (*types.Package).Name)) }
+
+// Forget removes names, so that later cells don't see them.
+func (nb *Notebook) Forget(names ...string) (missing []string) {
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	for _, plain := range names {
+		name := exported(plain)
+		_, symbol := nb.symbols[name]
+		_, imported := nb.imported[name]
+		if !symbol && !imported {
+			missing = append(missing, plain)
+		}
+		delete(nb.symbols, name)
+		delete(nb.types, plain)
+		delete(nb.imported, name)
+	}
+	return missing
+}
+
+func kindOf(o types.Object) string {
+	switch o.(type) {
+	case *types.Var:
+		return "variable"
+	case *types.Func:
+		return "function"
+	case *types.TypeName:
+		return "type"
+	case *types.Const:
+		return "constant"
+	}
+	return "package"
+}
+
+// packageFor returns the package that a name before dots means, of which a cell uses some names, or nil. A name that an earlier
+// cell has declared means a package only if what it stands for has nothing of these names.
+func (nb *Notebook) packageFor(name string, used map[string]bool) (first *types.Package) {
+	if p, ok := nb.imported[exported(name)]; ok {
+		return p
+	}
+	s, declared := nb.symbols[exported(name)]
+	for use := range used {
+		if declared && has(s.obj, use) {
+			return nil
+		}
+	}
+	for _, path := range nb.byName[name] {
+		p, err := nb.importer.Import(path)
+		if err != nil {
+			continue
+		}
+		misses := func(use string) bool { return p.Scope().Lookup(use) == nil }
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(used)), misses) && (len(used) > 0 || !declared) {
+			return p
+		}
+		if first == nil && !declared {
+			first = p
+		}
+	}
+	return first
+}
+
+func has(o types.Object, name string) bool {
+	found, _, _ := types.LookupFieldOrMethod(o.Type(), true, o.Pkg(), name)
+	return found != nil
+}

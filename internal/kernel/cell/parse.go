@@ -1,0 +1,222 @@
+package cell
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// source is the Go code of a cell, and what messages call the cell, such as In[3].
+type source struct{ file, code string }
+
+// place is the place of an offset.
+func (s source) place(at int) token.Position {
+	line, column := 1+strings.Count(s.code[:at], "\n"), at-strings.LastIndexByte(s.code[:at], '\n')
+	return token.Position{Filename: s.file, Line: line, Column: column}
+}
+
+func (s source) end() token.Position { return s.place(len(strings.TrimRight(s.code, " \t\n"))) }
+
+// form is what the brackets and the ends of statements tell of Go code, which need not be right.
+type form struct {
+	text    string // the code as a file: what does not stand outside of functions is in functions
+	stray   int    // where the first bracket closes nothing, or -1
+	closing string // what closes the brackets that are open at the end
+	inText  bool   // the end is within a string, a character or a comment
+}
+
+// outsideText begins what stands outside of functions: an import, a function or a method. A function literal has no name.
+var outsideText = regexp.MustCompile(`^(import\b|func\s+[\pL_]|func\s*\([^()]*\)\s*[\pL_][\pL\d_]*\s*\()`)
+
+var closing = map[token.Token]string{token.LPAREN: ")", token.LBRACK: "]", token.LBRACE: "}"}
+
+// form finds the form of code. The parser reads statements only inside of functions, and functions and imports only outside.
+func (s source) form() form {
+	f := form{stray: -1, text: "package cell;"}
+	add := func(before string, begin, end int, after string) {
+		at := s.place(begin)
+		f.text += fmt.Sprintf("%s/*line %s:%d:%d*/%s%s", before, s.file, at.Line, at.Column, s.code[begin:end], after)
+	}
+	from, begin, end := 0, -1, 0 // where the text between begins, and a statement
+	cut := func() {
+		if begin >= 0 && outsideText.MatchString(s.code[begin:end]) {
+			add("func "+our+"() {", from, begin, "};")
+			add("", begin, end, ";")
+			from = end
+		}
+		begin = -1
+	}
+	for l := range lexemes(s.code) {
+		switch {
+		case nesting(l.token) > 0:
+			f.closing = closing[l.token] + f.closing
+		case nesting(l.token) < 0 && f.closing != "":
+			f.closing = f.closing[1:]
+		case nesting(l.token) < 0 && f.stray < 0:
+			f.stray = l.at
+		}
+		f.inText = l.end > len(s.code)
+		switch {
+		case l.token == token.COMMENT:
+		case l.token == token.SEMICOLON && l.depth <= 0:
+			cut()
+		default:
+			end = min(l.end, len(s.code))
+			if begin < 0 {
+				begin = l.at
+			}
+		}
+	}
+	cut()
+	add("func "+our+"() {", from, len(s.code), "\n}") // it may end in a comment
+	return f
+}
+
+// part is a declaration or statement of a cell.
+type part struct {
+	node  ast.Node // *ast.FuncDecl, *ast.GenDecl with one type or one line of variables, or ast.Stmt
+	text  string
+	name  string // of a function or type, or of a method: T.M
+	of    string // the type that it declares, or to which the method belongs
+	from  source
+	again bool // it is of an earlier cell, and comes again with its type
+}
+
+// free is the object of names that a cell does not declare where it uses them.
+var free = ast.NewObj(ast.Bad, "free")
+
+// parse cuts the Go code of a cell into its parts. With an error, it goes as far as what parses.
+func parse(fset *token.FileSet, s source) (f *ast.File, parts []part, err error) {
+	form := s.form()
+	f, err = parser.ParseFile(fset, s.file, form.text, 0)
+	err = s.within(err)
+	if form.stray >= 0 {
+		err = scanner.ErrorList{{Pos: s.place(form.stray), Msg: "a " + s.code[form.stray:form.stray+1] + " that closes nothing"}}
+	}
+	if f == nil {
+		return nil, nil, err
+	}
+	for _, id := range f.Unresolved {
+		id.Obj = free
+	}
+	at := func(p token.Pos) int { return min(int(p-f.FileStart), len(form.text)) }
+	for _, n := range nodes(f) {
+		p := part{node: n, from: s, text: form.text[at(n.Pos()):at(n.End())]}
+		p.name, p.of = nameOf(n)
+		parts = append(parts, p)
+	}
+	return f, parts, err
+}
+
+// within places the parser's errors that are behind the code at its end. That imports stand at the beginning is not asked here.
+func (s source) within(err error) error {
+	var list scanner.ErrorList
+	errors.As(err, &list)
+	list = slices.DeleteFunc(list, func(e *scanner.Error) bool { return strings.HasPrefix(e.Msg, "imports must appear") })
+	for _, e := range list {
+		if end := s.end(); e.Pos.Line > end.Line || e.Pos.Line == end.Line && e.Pos.Column >= end.Column {
+			e.Pos, e.Msg = end, "the cell ends within a statement"
+		}
+	}
+	return list.Err()
+}
+
+// Complete says whether a cell can run as it is. If not, it is open, and a next line is indented by depth, or it is invalid.
+func Complete(code string) (complete, invalid bool, depth int) {
+	s := source{"", Read(code).Go}
+	_, _, err := parse(token.NewFileSet(), s)
+	list, _ := err.(scanner.ErrorList)
+	switch {
+	case len(list) == 0:
+		return true, false, 0
+	case list[0].Pos == s.end(), strings.HasPrefix(list[0].Msg, "raw string"), strings.HasPrefix(list[0].Msg, "comment not"):
+		return false, false, len(s.form().closing)
+	}
+	return false, true, 0
+}
+
+// nodes lists the declarations and statements of a cell. Each type and each line of variables is a declaration of its own.
+func nodes(f *ast.File) (list []ast.Node) {
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || fn.Name.Name != our || fn.Body == nil {
+			list = append(list, d)
+			continue
+		}
+		for _, s := range fn.Body.List {
+			d, _ := s.(*ast.DeclStmt)
+			if _, empty := s.(*ast.EmptyStmt); empty {
+				continue
+			}
+			if d == nil {
+				list = append(list, s)
+				continue
+			}
+			g := d.Decl.(*ast.GenDecl)
+			if g.Tok == token.CONST { // its lines belong together
+				list = append(list, g)
+				continue
+			}
+			for _, s := range g.Specs {
+				list = append(list, &ast.GenDecl{TokPos: s.Pos(), Tok: g.Tok, Specs: []ast.Spec{s}})
+			}
+		}
+	}
+	return list
+}
+
+// nameOf returns the name of a function, method or type, and the type of the last two.
+func nameOf(n ast.Node) (name, of string) {
+	switch n := n.(type) {
+	case *ast.FuncDecl:
+		if n.Recv == nil || len(n.Recv.List) == 0 {
+			return n.Name.Name, ""
+		}
+		ast.Inspect(n.Recv.List[0].Type, func(n ast.Node) bool { // the first name there is that of the type
+			if id, ok := n.(*ast.Ident); ok && of == "" {
+				of = id.Name
+			}
+			return true
+		})
+		return of + "." + n.Name.Name, of
+	case *ast.GenDecl:
+		if n.Tok == token.TYPE {
+			name = n.Specs[0].(*ast.TypeSpec).Name.Name
+		}
+	}
+	return name, name
+}
+
+// declared lists the names that a declaration or statement declares for the whole notebook.
+func declared(n ast.Node) (names []*ast.Ident) {
+	switch n := n.(type) {
+	case *ast.FuncDecl:
+		if n.Recv == nil {
+			names = []*ast.Ident{n.Name}
+		}
+	case *ast.GenDecl:
+		for _, s := range n.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				names = append(names, s.Name)
+			case *ast.ValueSpec:
+				names = append(names, s.Names...)
+			}
+		}
+	case *ast.AssignStmt:
+		for _, e := range n.Lhs {
+			id, ok := e.(*ast.Ident)
+			if !ok || n.Tok != token.DEFINE {
+				return nil
+			}
+			names = append(names, id)
+		}
+	}
+	return names
+}

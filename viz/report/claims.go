@@ -1,0 +1,82 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/pcl/results/findings"
+)
+
+var outcomeClass = map[findings.Outcome]string{findings.Holds: "good", findings.DoesNotHold: "bad"}
+
+// claimBlocks are the verdicts on the paper's claims and on what the controls are about. Each is left out if none of it was tested.
+func claimBlocks(f *findings.Findings) (out []block) {
+	for _, part := range []struct {
+		id, title, note string
+		all             []*findings.Verdict
+	}{
+		{"claims", "The paper’s claims", "A claim holds if every comparison that can be tested shows it: the difference has the claimed sign and is significant at 5 % by the exact sign-flip test over situations (label sets and timelines), with Holm’s correction for all comparisons of the claim on a data set (those of tuned values by themselves). It does not hold if a difference is significantly the other way round; else it is not shown. That two methods are alike holds if the whole 95 % interval of the difference is within the margin. Differences are in points of A unless the claim is about forgetting.", f.Claims},
+		{"controls", "Controls", "What the paper lacks: statements about what could explain the differences, judged in the same way.", f.Controls},
+	} {
+		if !tested(part.all) {
+			continue
+		}
+		t := &table{Head: []string{"claim", "verdict"}}
+		for _, v := range part.all {
+			t.add(row{ID: v.ID}, datum{Text: v.Text, Class: "text", Parts: []block{verdictBlock(v)}}, datum{Text: string(v.Outcome), Class: "verdict " + outcomeClass[v.Outcome]})
+		}
+		out = append(out, block{ID: part.id, Title: part.title, Lead: "Verdicts: " + tally(values(part.all, func(v *findings.Verdict) string { return string(v.Outcome) })) + ".", Table: t, Notes: []string{part.note}})
+	}
+	return out
+}
+
+func tested(all []*findings.Verdict) bool {
+	return slices.ContainsFunc(all, func(v *findings.Verdict) bool { return v.Outcome != findings.NotTestable })
+}
+
+// verdictBlock has the comparisons behind a verdict.
+func verdictBlock(v *findings.Verdict) block {
+	t := &table{Head: []string{"compared", "with", "where", "outcome", "difference", "p", "situations", "paper"}}
+	for _, p := range v.Parts {
+		c := p.Tested
+		if c == nil {
+			continue
+		}
+		cells := []datum{
+			{Text: p.Method, Link: entryID(c.A)}, {Text: p.Than, Link: entryID(c.B)}, {Text: p.Where(), Small: p.Why, Class: "text"},
+			{Text: string(p.Outcome), Class: outcomeClass[p.Outcome]}, numberCell(c.Difference, findings.Signed), {Text: "–"}, {Text: fmt.Sprint(c.Situations)}, {Text: "–"},
+		}
+		if p.Rivals > 1 {
+			cells[1].Small = fmt.Sprintf("the closest of %d", p.Rivals)
+		}
+		if c.Resampled {
+			cells[4].Small = interval(c.Interval.Low, c.Interval.High)
+		}
+		if p.Outcome != findings.NotTestable {
+			cells[5] = numberCell(c.Adjusted, findings.PValue)
+		}
+		if p.Paper != nil {
+			cells[7] = numberCell(*p.Paper, findings.Signed)
+		}
+		t.add(row{}, cells...)
+	}
+	b := block{Title: v.Summary, Folded: true}
+	if len(t.Rows) > 0 {
+		b.Table = t
+	}
+	for _, text := range v.Untested() {
+		b.Notes = append(b.Notes, "Not tested: "+text)
+	}
+	return b
+}
+
+// missing says what of the paper has no results, if grids of it are there.
+func missing(f *findings.Findings, notes map[string]string) block {
+	b := block{ID: "missing", Title: "What of the paper’s tables has no results"}
+	if tested(f.Claims) {
+		for _, x := range f.Missing(notes) {
+			b.Facts = append(b.Facts, fact{x.Table, x.Text})
+		}
+	}
+	return b
+}

@@ -1,0 +1,79 @@
+package report_test
+
+import (
+	"bytes"
+	"errors"
+	"image"
+	"io"
+	"log"
+	"os"
+	"testing"
+
+	"gonum.org/v1/plot/cmpimg"
+
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/invented"
+	"github.com/parallelcl/parallelcl/internal/must"
+	"github.com/parallelcl/parallelcl/viz"
+	"github.com/parallelcl/parallelcl/viz/report"
+)
+
+// descents are on the two synthetic functions.
+func descents() (out []viz.Trace) {
+	for _, t := range invented.Descents() {
+		out = append(out, viz.NewTrace(t.Trace, t.Title))
+	}
+	return out
+}
+
+func ExampleCover() {
+	err := atomicfile.Write("testdata/cover.png", func(w io.Writer) error {
+		return report.Cover(w, invented.Runs(1), descents())
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+func TestCover(t *testing.T) {
+	cmpimg.CheckPlotApprox(ExampleCover, t, 0.1, "cover.png")
+	if !t.Failed() {
+		os.Remove("testdata/cover.png")
+	}
+	for _, toy := range [][]viz.Trace{descents(), nil} {
+		var buf bytes.Buffer
+		must.Do(t, report.Cover(&buf, invented.Runs(1), toy))
+		c, format, err := image.DecodeConfig(&buf)
+		if err != nil || format != "png" || c.Width != 1200 || c.Height != 520 {
+			t.Errorf("cover: %d×%d %s, %v; want a PNG of 1200×520", c.Width, c.Height, format, err)
+		}
+	}
+}
+
+type full struct{}
+
+var errFull = errors.New("disk full")
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+// TestNothingIsWritten where there is nothing to show, and errors of the writer are told.
+func TestNothingIsWritten(t *testing.T) {
+	mixed := invented.Runs(1)
+	mixed[1].Dataset = "other"
+	var buf bytes.Buffer
+	for what, err := range map[string]error{
+		"no runs, page": report.Runs(t.Context(), &buf, report.RunsInput{}), "no runs, cover": report.Cover(&buf, nil, nil), "mixed": report.Cover(&buf, mixed, nil),
+	} {
+		if err == nil || buf.Len() > 0 {
+			t.Errorf("%s: %d bytes, %v", what, buf.Len(), err)
+		}
+	}
+	files := must.Get(report.FindRuns(runsFolder(t, sampleRuns())))(t)
+	for what, err := range map[string]error{
+		"page": report.Runs(t.Context(), full{}, report.RunsInput{Files: files}), "cover": report.Cover(full{}, invented.Runs(1), nil),
+	} {
+		if !errors.Is(err, errFull) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}

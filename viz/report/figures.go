@@ -1,0 +1,88 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/findings"
+	"github.com/parallelcl/parallelcl/pcl/stats"
+	"github.com/parallelcl/parallelcl/viz"
+)
+
+const (
+	barsNote = "Bands, or bars where there are many methods, are ± one standard deviation over the runs: label sets, timelines and seeds together."
+	fewNote  = " Of many methods the eight of the highest A are shown."
+	// mostShown is the number of methods that a figure can keep apart for the eye.
+	mostShown = 8
+)
+
+// figures are those that take in all data sets and increments.
+func (s *runSet) figures() (out []block) {
+	var shown, all []*findings.Entry
+	temperatures, timelines := false, !s.whole // that differ
+	for _, c := range s.Columns {
+		shown, all = append(shown, fewer(c)...), append(all, c.Entries...)
+		runs := s.runs(c.Entries...)
+		temperatures = temperatures || differ(runs, func(r *results.Run) string { tau, _ := viz.TemperatureSet(r); return tau })
+		timelines = timelines || len(runs) > 0 && !results.OneTimeline(runs)
+	}
+	runs, every := s.runs(shown...), s.runs(all...)
+	if len(runs) == 0 {
+		return nil
+	}
+	if f, err := viz.MemorySize(every...); err == nil { // there are several sizes
+		out = append(out, titled("Accuracy and the memory’s size", "Look at the distance between the lines at the smallest memories. "+barsNote).of(f, nil))
+	}
+	if temperatures {
+		out = append(out, titled("Accuracy and the temperature", "Runs without a fixed temperature are level lines. "+barsNote).of(viz.Temperature(every...)))
+	}
+	if !s.whole && len(out) > 0 {
+		return out // more lines than a figure can keep apart
+	}
+	if timelines {
+		out = append(out, titled("Accuracy as tasks end", "The average is over all tasks started so far. Where bars would hide the lines, only the last is drawn. "+barsNote+fewNote).of(viz.LearningProcess(runs...)))
+	}
+	if differ(runs, situation) {
+		out = append(out, titled("Performance profiles", "The share of runs above an accuracy: a line above another’s everywhere is better throughout, one that falls early has runs that fail."+fewNote).of(viz.Profiles(runs...)))
+	}
+	if f, err := viz.TradeOff(every...); err == nil { // there are both increments
+		out = append(out, titled("One increment against the other", "Mean A of each method over its runs. Every method to the left of the line and below it is matched or beaten in both by one on the line.").of(f, nil))
+	}
+	for _, c := range s.Columns {
+		out = append(out, ranks(c))
+	}
+	return out
+}
+
+func situation(r *results.Run) string { return fmt.Sprint(r.LabelSet, "/", r.Timeline) }
+
+// differ says whether some of the runs have another value than the first.
+func differ(runs []*results.Run, value func(*results.Run) string) bool {
+	return slices.ContainsFunc(runs, func(r *results.Run) bool { return value(r) != value(runs[0]) })
+}
+
+// fewer chooses the entries of a column that figures show.
+func fewer(c *findings.Column) []*findings.Entry {
+	made := slices.DeleteFunc(slices.Clone(c.ByA()), func(e *findings.Entry) bool { return e.Done == 0 })
+	return made[:min(mostShown, len(made))]
+}
+
+// ranks draws the average ranks of a column's methods, if the situations are enough for the tests of their pairs.
+func ranks(c *findings.Column) block {
+	var complete []*findings.Entry
+	r := &viz.Ranking{}
+	for _, e := range c.Entries {
+		if e.Rank > 0 {
+			complete, r.Methods, r.Labels = append(complete, e), append(r.Methods, e.Rows[0].RunMethod), append(r.Labels, e.Name)
+		}
+	}
+	if len(complete) < 2 {
+		return block{}
+	}
+	var err error
+	if r.Comparison, err = stats.Compare(findings.Scores(complete), findings.Alpha); err != nil {
+		return block{}
+	}
+	return titled("Ranks, "+c.Name(), "Average ranks by A over the situations, the best at the left. A thick line joins methods that Wilcoxon’s exact test, with Holm’s correction for all pairs, cannot tell apart at 5 %.").of(viz.Ranks(r))
+}

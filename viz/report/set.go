@@ -1,0 +1,203 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/findings"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
+	"github.com/parallelcl/parallelcl/pcl/results/versus"
+	"github.com/parallelcl/parallelcl/viz"
+)
+
+// runSet is runs that are compared with each other: those of a grid, or those of files, which are the rows of a grid without a name.
+type runSet struct {
+	*findings.Grid
+	id    string
+	files map[*rows.Row]RunFile // of the runs that are there
+	whole bool                  // the runs are known from their files, not from the rows of a grid alone
+}
+
+// found works out what the runs show: those of grids, which are known by their rows, or those of files, which make a grid of their own.
+func (in *RunsInput) found() (f *findings.Findings, files map[*rows.Row]RunFile, err error) {
+	files = map[*rows.Row]RunFile{}
+	if f = in.Findings; f == nil {
+		all, err := rowsOf(in.Files, files)
+		if err != nil {
+			return nil, nil, err
+		}
+		f, err = findings.New(all)
+		return f, files, err
+	}
+	for _, g := range f.Grids {
+		for _, r := range g.Rows {
+			runs, err := rows.Runs([]*rows.Row{r})
+			if err != nil {
+				return nil, nil, err
+			}
+			if len(runs) > 0 {
+				files[r] = RunFile{Run: runs[0]}
+			}
+		}
+	}
+	return f, files, nil
+}
+
+// rowsOf returns the rows of runs, whose lines are called as in figures, and notes which file each is from. Of a run that is there
+// twice, as its evaluations differ, the one with more of them comes first and counts.
+func rowsOf(all []RunFile, files map[*rows.Row]RunFile) (out []*rows.Row, err error) {
+	of, by := map[*results.Run]RunFile{}, map[string][]*results.Run{}
+	for _, f := range slices.SortedStableFunc(slices.Values(all), func(a, b RunFile) int { return cmp.Compare(len(b.Run.Curve), len(a.Run.Curve)) }) {
+		at := f.Run.Dataset + " " + f.Run.Increment
+		of[f.Run], by[at] = f, append(by[at], f.Run)
+	}
+	for _, at := range slices.Sorted(maps.Keys(by)) {
+		groups, err := viz.Groups(by[at])
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range groups {
+			for _, r := range g.Runs {
+				row := rowOf(r, g.Label)
+				out, files[row] = append(out, row), of[r]
+			}
+		}
+	}
+	return out, nil
+}
+
+func rowOf(r *results.Run, name string) *rows.Row {
+	m, diverged := r.Measured, ""
+	if r.DivergedAt != nil {
+		diverged = fmt.Sprint(*r.DivergedAt)
+	}
+	labelSet := versus.Results([]*results.Run{r})[0].LabelSet // which tells scenarios that were written by hand from each other
+	return &rows.Row{
+		Grid: "runs", Dataset: r.Dataset, Increment: r.Increment, Method: name, LabelSet: labelSet, Timeline: r.Timeline, Seed: r.Seed,
+		Cell: r.ID, State: rows.Done, Program: strings.TrimSpace(m.Version + " " + m.Commit),
+		Result: rows.Result{
+			A: r.A, F: r.F, AFirst: r.AFirst, Diverged: diverged, Run: r.ID, RunMethod: r.Method, Model: r.ModelSHA256,
+			Backend: m.Backend, Device: m.Device, Threads: m.Threads, StepMillis: m.StepMillis, TrainSeconds: m.TrainSeconds, EvalSeconds: m.EvalSeconds,
+		},
+	}
+}
+
+// runs are those of entries that are there.
+func (s *runSet) runs(entries ...*findings.Entry) (out []*results.Run) {
+	for _, e := range entries {
+		for _, r := range e.Rows {
+			if f, ok := s.files[r]; ok {
+				out = append(out, f.Run)
+			}
+		}
+	}
+	return out
+}
+
+// blocks are what the page shows of the set: first what it decides.
+func (s *runSet) blocks(ctx context.Context) ([]block, error) {
+	var out, details []block
+	var tables []*versus.Table
+	for i, c := range s.Columns {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		compared, err := compare(c)
+		if err != nil {
+			return nil, err
+		}
+		b := comparison(c, compared)
+		b.ID = fmt.Sprintf("%s-%d", s.id, i)
+		b.Table.ID = "t" + b.ID
+		out, tables = append(out, b), append(tables, compared...)
+		if s.whole {
+			all, err := s.details(c)
+			if err != nil {
+				return nil, err
+			}
+			details = append(details, block{ID: b.ID + "d", Title: c.Name() + ": tasks", Parts: all})
+		}
+	}
+	out = append(out, s.costs(tables))
+	if s.whole {
+		out = append(out, s.settings())
+	}
+	out = append(append(append(out, s.figures()...), details...), s.origin())
+	if s.whole {
+		return out, nil
+	}
+	return []block{{ID: s.id, Title: s.Heading(), Parts: out}}, nil
+}
+
+// origin says where the results are from, run by run.
+func (s *runSet) origin() block {
+	p := s.Provenance()
+	b := block{Title: "Where the results are from", Parts: []block{s.list(), {Title: "Runs that failed", Folded: true, Notes: p.Failures}}}
+	if !s.whole {
+		b.Facts = []fact{{"command", p.Command}}
+	}
+	for _, f := range p.Facts() {
+		b.Facts = append(b.Facts, fact(f))
+	}
+	return b
+}
+
+// settings tell the parameters of every method, in what the runs differ, and what has to be known to read them.
+func (s *runSet) settings() block {
+	b := block{ID: "methods", Title: "Methods and settings", Table: &table{Head: []string{"method", "name", "parameters"}}}
+	seen, all := map[string]bool{}, map[string][]string{}
+	told := append([]string{"method", "params", "eval_every", "dataset", "increment"}, results.Repetition...)
+	for _, r := range s.Rows {
+		run := s.files[r].Run
+		for name, value := range run.Settings(told...) {
+			all[name] = append(all[name], value)
+		}
+		for _, text := range run.Remarks() {
+			b.Notes = append(b.Notes, fmt.Sprintf("Note on %s: %s", run.Name(), text))
+		}
+		if !seen[r.Method] {
+			seen[r.Method] = true
+			params := run.Params
+			if all, err := method.Resolve(run.Method, params); err == nil { // this program knows the method, and the usual values of what is not set
+				params = all
+			}
+			text := (&results.Run{Params: params}).ParamText()
+			b.Table.add(row{Series: r.Method}, datum{Text: r.Method}, datum{Text: run.Method, Class: "text"}, datum{Text: cmp.Or(text, "none"), Class: "text"})
+		}
+	}
+	differ, same := block{Title: "In what the configurations differ (runs)"}, block{Title: "What the configurations have in common", Folded: true}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		n := values(all[name], func(value string) string { return value })
+		if missing := len(s.Rows) - len(all[name]); missing > 0 {
+			n["–"] = missing
+		}
+		if len(n) > 1 {
+			differ.Facts = append(differ.Facts, fact{name, tally(n)})
+		} else {
+			same.Facts = append(same.Facts, fact{name, all[name][0]})
+		}
+	}
+	b.Parts = []block{differ, same}
+	return b
+}
+
+// list is a table of all runs.
+func (s *runSet) list() block {
+	t := &table{ID: "runs-" + s.id, Head: []string{"method", "data", "label set, timeline, seed", "A, %", "F, %", "run", "model’s SHA-256"}}
+	for _, r := range s.Rows {
+		if r.State != rows.Done {
+			continue
+		}
+		where := datum{Text: fmt.Sprintf("%d, %d, %d", r.LabelSet, r.Timeline, r.Seed)}
+		where.Sort = fmt.Sprintf("#%020d%020d%020d", r.LabelSet, r.Timeline, r.Seed) // no number, so that it is compared as text
+		t.add(row{Series: r.Line(), Data: r.Dataset, Increment: r.Increment}, datum{Text: r.Line()}, datum{Text: r.Dataset + ", " + r.Increment, Class: "text"},
+			where, numberCell(r.A, fixed(2)), numberCell(r.F, fixed(2)), datum{Text: r.Run}, datum{Text: r.Model[:min(12, len(r.Model))]})
+	}
+	return block{Title: "All runs", Folded: true, Table: t}
+}
