@@ -2,8 +2,11 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/parallelcl/parallelcl/pcl/grid"
 )
@@ -15,6 +18,22 @@ type gridCmd struct {
 	Retry  gridRetryCmd  `cmd:"" help:"Like run, and make failed runs again."`
 	Status gridStatusCmd `cmd:"" help:"Show the progress of grids, what is left, and what failed."`
 	Again  gridAgainCmd  `cmd:"" name:"reproduce" help:"Make one run of exported results again and compare the two bit by bit."`
+
+	Plan    goneCmd `cmd:"" hidden:"" passthrough:"" now:"pcl grid run makes a grid's runs without a plan"`
+	Collect goneCmd `cmd:"" hidden:"" passthrough:"" now:"pcl grid run leaves each run in a folder with its result"`
+	Export  goneCmd `cmd:"" hidden:"" passthrough:"" now:"pcl export writes grids as tables"`
+	Report  goneCmd `cmd:"" hidden:"" passthrough:"" now:"pcl report takes grids, too"`
+}
+
+// goneCmd is a command of earlier versions; its tag now says what to do instead.
+type goneCmd struct {
+	Args []string `arg:"" optional:""`
+}
+
+func (goneCmd) Run(k *kong.Context, rc *runContext) error {
+	gone := k.Selected()
+	rc.command = "pcl"
+	return usageError{fmt.Errorf("there is no %s any more: %s", strings.TrimSpace(gone.FullPath()), gone.Tag.Get("now"))}
 }
 
 // gridFlags say which grids are meant, and where their runs are.

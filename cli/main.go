@@ -65,6 +65,8 @@ type commands struct {
 	Doctor     doctorCmd     `cmd:"" help:"Show this machine's backends, why one is chosen, and how fast they are."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 	Completion completionCmd `cmd:"" help:"Print the lines that turn on completion (bash, zsh, fish); add them to your shell's start-up file."`
+
+	Weights goneCmd `cmd:"" hidden:"" passthrough:"" now:"pcl weigh gives the weights λ of gradients, and pcl export weights those of a network"`
 }
 
 // Validate comes before the checks that commands make themselves.

@@ -24,7 +24,7 @@ type reportCmd struct {
 	PDF      bool     `name:"pdf" help:"Print the page, or every page of the site, to a PDF beside it, with Chromium or Chrome."`
 	Markdown bool     `help:"Write a text about grids like REPRODUCTION.md instead of a page. It depends on the results alone, not on the day or the machine."`
 	All      bool     `help:"Make a site of all notebooks in the folder (default: notebooks)."`
-	Execute  bool     `help:"Execute notebooks even if they have results."`
+	Execute  *bool    `negatable:"" help:"Execute notebooks even if they have results; with --no-execute, one without any is an error."`
 	Private  bool     `help:"Execute with the private JupyterLab even where the user has one."`
 	moduleFlag
 	gridFlags

@@ -25,8 +25,13 @@ func (c *reportCmd) pages(rc *runContext) error {
 	var notebooks []*report.Notebook
 	for _, path := range c.notebooks {
 		n, err := report.ReadNotebook(path)
-		if err == nil && (c.Execute || !n.Executed) {
+		switch {
+		case err != nil:
+		case c.Execute == nil && n.Executed:
+		case c.Execute == nil || *c.Execute:
 			err = c.execute(rc, n)
+		case !n.HasResults:
+			err = fmt.Errorf("%s was never executed: leave out --no-execute, or execute it in JupyterLab", n.File)
 		}
 		if err != nil {
 			return err
