@@ -2,15 +2,13 @@ package method
 
 import "math"
 
-func init() { Register(alignedInfo, AlignedMTL{}) }
-
-var alignedInfo = Info{
+var _ = published(Info{
 	Name: "aligned-mtl", Title: "Aligned-MTL", Family: "mtl",
 	Rule:   "w = √λ V Λ^(−½) Vᵀ 1/K with M = VΛVᵀ, λ the smallest nonzero eigenvalue of M",
 	Source: "Senushkin et al., Independent Component Alignment for Multi-Task Learning, CVPR 2023, Algorithm 1",
 	Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "none", SumW: "not fixed",
 	NeedsGram: true,
-}
+}, AlignedMTL{})
 
 // AlignedMTL gives all principal components of the gradients the same singular value (docs/method.md §4.11).
 type AlignedMTL struct {

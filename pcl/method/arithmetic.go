@@ -1,6 +1,9 @@
 package method
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // The arithmetic on short vectors that rules have in common.
 
@@ -27,10 +30,7 @@ func toSum(w []float64, sum float64) {
 
 // softmax replaces z by its softmax.
 func softmax(z []float64) {
-	top := math.Inf(-1)
-	for _, x := range z {
-		top = max(top, x)
-	}
+	top := slices.Max(z)
 	for i, x := range z {
 		z[i] = math.Exp(x - top)
 	}
@@ -52,20 +52,10 @@ func inner(a, b []float64) (sum float64) {
 	return sum
 }
 
-// times is m·v for a square matrix m, row-major. Sums of four rows at a time do not wait for each other.
+// times is m·v for a square matrix m, row-major.
 func times(m, v []float64) []float64 {
-	k := len(v)
-	out := make([]float64, k)
-	i := 0
-	for ; i+4 <= k; i += 4 {
-		a, b, c, d := m[i*k:][:k], m[(i+1)*k:][:k], m[(i+2)*k:][:k], m[(i+3)*k:][:k]
-		var s, t, u, w float64
-		for j, x := range v {
-			s, t, u, w = s+a[j]*x, t+b[j]*x, u+c[j]*x, w+d[j]*x
-		}
-		out[i], out[i+1], out[i+2], out[i+3] = s, t, u, w
-	}
-	for ; i < k; i++ {
+	k, out := len(v), make([]float64, len(v))
+	for i := range out {
 		out[i] = inner(m[i*k:(i+1)*k], v)
 	}
 	return out

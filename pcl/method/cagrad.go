@@ -1,14 +1,12 @@
 package method
 
-func init() { Register(caGradInfo, CAGrad{}) }
-
-var caGradInfo = Info{
+var _ = published(Info{
 	Name: "cagrad", Title: "CAGrad", Family: "mtl",
 	Rule:   "among all d with ‖d−g₀‖ ≤ c‖g₀‖, where g₀ is the mean gradient, the one with the largest minimum of Jᵢ·d: d = g₀ + c‖g₀‖·g_w/‖g_w‖, w on the simplex",
 	Source: "Liu et al., Conflict-Averse Gradient Descent for Multi-task Learning, NeurIPS 2021 (arXiv 2110.14048)",
 	Cost:   "K(F+B) + Gram O(K²P) + about 60 K×K duals", State: "none", SumW: "1 + c·‖g₀‖/‖g_w‖",
 	NeedsGram: true,
-}
+}, CAGrad{})
 
 // CAGrad minimises g_w·g₀ + c‖g₀‖‖g_w‖ over the simplex (docs/method.md §4.9). Since r‖g‖ is the least
 // ‖g‖²/2λ + r²λ/2 over λ > 0, its w is that of the shifted min-norm problem min ‖g_w + λg₀‖² for the

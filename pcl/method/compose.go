@@ -13,7 +13,7 @@ type composed struct {
 	info      Info
 	rule      Method
 	rehearsal *rehearsal.Rehearsal
-	roles     []any // that [As] finds besides the rule's
+	roles     []any // in which [As] looks: those of the rehearsal, and the rule
 	sum       summed
 }
 
@@ -42,8 +42,8 @@ func compose(m Method, parts ...rehearsal.Part) (Method, error) {
 type severalRows interface{ severalRows() }
 
 func (weighted) severalRows() {}
-func (*gem) severalRows()     {}
-func (*pocl) severalRows()    {}
+func (*GEM) severalRows()     {}
+func (*POCL) severalRows()    {}
 
 // apart takes a method apart into its rule and the parts of its rehearsal.
 func apart(m Method) (rule Method, parts []rehearsal.Part) {
@@ -107,8 +107,8 @@ func (c *composed) Weights(s *Step, w []float64) (Outcome, error) {
 	return out, err
 }
 
-// assign lists the roles of the rehearsal, the joint state if the rehearsal has one, and the role of a rule that must
-// see the memory's rows joined. It does so once, because the learner asks for roles many times in a step.
+// assign lists the joint state if the rehearsal has one, the role of a rule that must see the memory's rows joined, the roles
+// of the rehearsal, and the rule. It does so once, because the learner asks for roles many times in a step.
 func (c *composed) assign() {
 	c.roles = nil
 	parts := c.rehearsal.Roles()
@@ -118,7 +118,7 @@ func (c *composed) assign() {
 	if f, ok := As[Follower](c.rule); ok {
 		c.roles = append(c.roles, joinedFollower{c, f})
 	}
-	c.roles = append(c.roles, parts...)
+	c.roles = append(append(c.roles, parts...), c.rule)
 }
 
 // joinedFollower tells the rule the loss of the joined row.

@@ -1,14 +1,12 @@
 package method
 
-func init() { Register(dualProjInfo, DualProj{}) }
-
-var dualProjInfo = Info{
+var _ = published(Info{
 	Name: "dualproj", Title: "DualProj", Family: "mtl",
 	Rule:   "the mean gradient projected on {d : Jᵢ·d ≥ 0 for all i}",
 	Source: "Lopez-Paz & Ranzato, Gradient Episodic Memory, NeurIPS 2017; as in Quinton & Rey, Jacobian Descent, arXiv 2406.16232",
 	Cost:   "K(F+B) + Gram O(K²P) + a K×K dual", State: "none", SumW: "≥ 1; 1 without conflict",
 	NeedsGram: true,
-}
+}, DualProj{})
 
 // DualProj solves min ‖Σ vᵢJᵢ‖² over v ≥ 1/K (docs/method.md §4.12).
 type DualProj struct {

@@ -10,30 +10,20 @@ import (
 // told from rank deficiency.
 const rankTol = 1e-12
 
-// eigen returns the eigenvalues (ascending) and eigenvectors (columns) of a symmetric k×k matrix
-// whose rank is at least 1, and the index of the first eigenvalue that is not 0 to rounding.
-func eigen(m []float64, k int) (values []float64, vectors *mat.Dense, first int, err error) {
+// spectral applies V·f(Λ)·Vᵀ to p, over the eigenvalues, in ascending order, of a symmetric matrix m = VΛVᵀ that are not 0
+// to rounding.
+func spectral(m, p []float64, f func(values []float64) []float64) ([]float64, error) {
 	var e mat.EigenSym
-	if !e.Factorize(mat.NewSymDense(k, m), true) {
-		return nil, nil, 0, errors.New("the eigenvalues of the Gram matrix did not converge")
+	if !e.Factorize(mat.NewSymDense(len(p), m), true) {
+		return nil, errors.New("the eigenvalues of the Gram matrix did not converge")
 	}
-	vectors = new(mat.Dense)
-	e.VectorsTo(vectors)
-	values = e.Values(nil)
-	for values[first] <= rankTol*values[k-1] {
+	var vectors mat.Dense
+	e.VectorsTo(&vectors)
+	values, first := e.Values(nil), 0
+	for values[first] <= rankTol*values[len(p)-1] {
 		first++
 	}
-	return values, vectors, first, nil
-}
-
-// spectral applies V·f(Λ)·Vᵀ to p, over the eigenvalues that are not 0.
-func spectral(m, p []float64, f func(values []float64) []float64) ([]float64, error) {
-	k := len(p)
-	values, vectors, first, err := eigen(m, k)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]float64, k)
+	out := make([]float64, len(p))
 	for n, factor := range f(values[first:]) {
 		c := 0.0
 		for i, x := range p {

@@ -129,11 +129,8 @@ func (e *elastic) observe(s *Step, kept *rows) error {
 	if len(kept.dropped) == 0 {
 		return e.factors.Factors(s.IDs, s.Problem, e.sigma)
 	}
-	ids, sigma := make([]int, kept.k()), make([]float64, kept.k())
-	for i, at := range kept.at {
-		ids[i] = s.IDs[at]
-	}
-	if err := e.factors.Factors(ids, s.Problem.Only(kept.at), sigma); err != nil {
+	sigma := make([]float64, kept.k())
+	if err := e.factors.Factors(kept.ids(s), s.Problem.Only(kept.at), sigma); err != nil {
 		return err
 	}
 	clear(e.sigma)
@@ -150,7 +147,7 @@ type Elastic interface {
 	WeightsFor(s *Step, sigma, w []float64) (Outcome, error)
 }
 
-// Snapshot implements [Snapshotter].
+// Snapshot returns a function that restores the present state.
 func (e *elastic) Snapshot() func() {
 	kept := e.factors.Clone()
 	return func() { e.factors = *kept }

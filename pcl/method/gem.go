@@ -7,36 +7,25 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-func init() { Register(gemInfo, GEM{}) }
-
-var gemInfo = Info{
+var _ = published(Info{
 	Name: "gem", Title: "GEM", Family: "scl",
 	Rule:   "d = g_cur if that conflicts with no finished task; otherwise g_cur + Gᵀv, v = argmin ½vᵀ(GGᵀ+εI)v + (G g_cur)ᵀv over v ≥ m, where G has one gradient for each finished task",
 	Source: "Lopez-Paz & Ranzato, Gradient Episodic Memory for Continual Learning, NeurIPS 2017 (arXiv 1706.08840)",
 	Cost:   "(K_c + finished)(F+B) + Gram O(K²P) + a dual", State: "none", SumW: "≥ 1; 1 without conflict",
 	NeedsGram: true,
-}
+}, GEM{})
 
-// GEM is the method "gem".
+// GEM keeps the step from raising the loss of any finished task (docs/method.md §5.3).
 type GEM struct {
 	Margin *float64 `param:"margin" default:"0.5" range:"[0,1e6]" doc:"m ≥ 0, smallest weight of a finished task's gradient in a step that conflicts with one of them (\"memory strength\" in the official code)"`
 	Eps    *float64 `param:"eps" default:"1e-3" range:"[0,1e12]" doc:"ε ≥ 0, added to the diagonal of the dual's matrix, in units of a squared gradient"`
+
+	solver emgd.Solver
 }
 
-func (p GEM) Start() (Method, error) {
-	return joined(&gem{margin: *p.Margin, eps: *p.Eps}, rehearsal.PerTask{})
-}
+func (m *GEM) rehearsed() (weigher, rehearsal.Part) { return m, rehearsal.PerTask{} }
 
-// gem keeps the step from raising the loss of any finished task (docs/method.md §5.3). Its rehearsal is
-// [rehearsal.PerTask].
-type gem struct {
-	margin, eps float64
-	solver      emgd.Solver
-}
-
-func (*gem) Info() Info { return gemInfo }
-
-func (m *gem) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *GEM) Weights(s *Step, w []float64) (Outcome, error) {
 	f, out, done := besideFinished(s, w)
 	if done {
 		return out, nil
@@ -53,21 +42,21 @@ func (m *gem) Weights(s *Step, w []float64) (Outcome, error) {
 // repair adds v to the weights of the finished tasks. With v = m + x the dual is that of the shortest p + Σ
 // xᵢJᵢ, x ≥ 0, where ε acts as an additional coordinate for each finished task: the EMGD dual with p = g_cur
 // + mΣJᵢ as one more row that alone has σ = 1 (docs/method.md §2.7).
-func (m *gem) repair(r *rows, past []int, u []float64) error {
+func (m *GEM) repair(r *rows, past []int, u []float64) error {
 	// All rows have the same unit. Beyond 1e200 times their products ε leaves them no weight at all.
-	eps := min(m.eps/r.unit[0]/r.unit[0], 1e200)
+	eps := min(*m.Eps/r.unit[0]/r.unit[0], 1e200)
 	for _, i := range past {
-		u[i] = m.margin
+		u[i] = *m.Margin
 	}
 	p, n := r.times(u), len(past)+1
 	gram, sigma := make([]float64, n*n), make([]float64, n)
 	sigma[0] = 1
-	gram[0] = inner(u, p) + float64(len(past))*eps*m.margin*m.margin
+	gram[0] = inner(u, p) + float64(len(past))*eps**m.Margin**m.Margin
 	if length := r.lengths(u); gram[0] <= cancelled*cancelled*length*length {
 		return nil // p is 0 but for rounding
 	}
 	for a, i := range past {
-		along := p[i] + eps*m.margin
+		along := p[i] + eps**m.Margin
 		gram[a+1], gram[(a+1)*n] = along, along
 		for b, j := range past {
 			gram[(a+1)*n+b+1] = r.dot(i, j)

@@ -1,20 +1,14 @@
 package method
 
-import (
-	"math"
+import "math"
 
-	"github.com/parallelcl/parallelcl/internal/limits"
-)
-
-func init() { Register(gradNormInfo, GradNorm{}) }
-
-var gradNormInfo = Info{
+var _ = published(Info{
 	Name: "gradnorm", Title: "GradNorm", Family: "mtl",
 	Rule:   "w ← w − η∂/∂w Σ |wᵢ‖Jᵢ‖ − Ḡrᵢ^α|, where Ḡ is the mean of wᵢ‖Jᵢ‖ and rᵢ is ℓᵢ/ℓᵢ(0) divided by its mean; Σw = K, d = Σ wᵢJᵢ",
 	Source: "Chen et al., GradNorm, ICML 2018 (arXiv 1711.02257)",
 	Cost:   "K(F+B) + K norms", State: "wᵢ and ℓᵢ(0) per stream", SumW: "K",
 	NeedsGram: true, NeedsLosses: true, PositiveLosses: true,
-}
+}, GradNorm{})
 
 // leastWeight keeps weights above 0; at 0 the rule could no longer compare the stream with the others.
 const leastWeight = 1e-3
@@ -31,7 +25,7 @@ type GradNorm struct {
 }
 
 type gradNormStream struct {
-	W float64 `json:"w"`
+	W float64 `json:"w" range:"[0.001,inf)"`
 	// First is ℓ(0); negative where the next loss is to be taken.
 	First float64 `json:"first"`
 }
@@ -94,8 +88,4 @@ func (m *GradNorm) End(id int) {
 			m.memo[of] = t
 		}
 	}
-}
-
-func (t gradNormStream) check() error {
-	return limits.Within("its weight", t.W, leastWeight, math.MaxFloat64)
 }

@@ -7,15 +7,13 @@ import (
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() { Register(gradVacInfo, GradVac{}) }
-
-var gradVacInfo = Info{
+var _ = published(Info{
 	Name: "gradvac", Title: "GradVac", Family: "mtl",
 	Rule:   "for each Jᵢ, and j in random order: if the cosine of Jᵢ and Jⱼ is below its moving mean φᵢⱼ, Jᵢ is turned towards Jⱼ until the cosine is φᵢⱼ; d is the sum",
 	Source: "Wang et al., Gradient Vaccine, ICLR 2021 (arXiv 2010.05874)",
 	Cost:   "K(F+B) + Gram O(K²P)", State: "φᵢⱼ per pair of streams", SumW: "≥ K if no φᵢⱼ is negative",
 	NeedsGram: true,
-}
+}, GradVac{})
 
 // GradVac is PCGrad with target cosines, which follow the cosines seen so far (docs/method.md §4.6).
 type GradVac struct {

@@ -1,14 +1,12 @@
 package method
 
-func init() { Register(imtlInfo, IMTL{}) }
-
-var imtlInfo = Info{
+var _ = published(Info{
 	Name: "imtl", Title: "IMTL", Family: "mtl",
 	Rule:   "IMTL-G applied to the gradients exp(sᵢ)Jᵢ, as scaled by IMTL-L",
 	Source: "Liu et al., Towards Impartial Multi-Task Learning, ICLR 2021",
 	Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "sᵢ per stream", SumW: "not fixed",
 	NeedsGram: true, NeedsLosses: true, PositiveLosses: true,
-}
+}, IMTL{})
 
 // IMTL is IMTL-L inside IMTL-G (docs/method.md §4.8). IMTL-G does not see the lengths of the gradients, so the
 // direction is IMTL-G's and the scales decide on the length alone, and, by the sign of the sum that is divided by, on whether

@@ -6,15 +6,13 @@ import (
 	"github.com/parallelcl/parallelcl/emgd"
 )
 
-func init() { Register(imtlGInfo, IMTLG{}) }
-
-var imtlGInfo = Info{
+var _ = published(Info{
 	Name: "imtl-g", Title: "IMTL-G", Family: "mtl",
 	Rule:   "d = Σ αᵢJᵢ with Σ αᵢ = 1, such that Jᵢ·d/‖Jᵢ‖ is the same for all i; α may be negative, and the projection too: then every loss rises",
 	Source: "Liu et al., Towards Impartial Multi-Task Learning, ICLR 2021",
 	Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "none", SumW: "1",
 	NeedsGram: true,
-}
+}, IMTLG{})
 
 // IMTLG gives all gradients the same projection (docs/method.md §4.8): with unit rows U and their cosines
 // C, αᵢ ∝ (C⁺1)ᵢ/‖Jᵢ‖. Where dependent gradients allow no such direction, and where the weights

@@ -6,15 +6,13 @@ import (
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() { Register(imtlLInfo, IMTLL{}) }
-
-var imtlLInfo = Info{
+var _ = published(Info{
 	Name: "imtl-l", Title: "IMTL-L", Family: "mtl",
 	Rule:   "d = Σ exp(sᵢ)Jᵢ, sᵢ ← sᵢ − lr·(exp(sᵢ)ℓᵢ − 1)",
 	Source: "Liu et al., Towards Impartial Multi-Task Learning, ICLR 2021",
 	Cost:   "K(F+B)", State: "sᵢ per stream", SumW: "not fixed",
 	NeedsLosses: true, PositiveLosses: true,
-}
+}, IMTLL{})
 
 // IMTLL learns a scale per stream that brings all losses to 1 (docs/method.md §4.8). A step uses the scales
 // from before their update.

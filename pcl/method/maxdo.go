@@ -7,15 +7,13 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-func init() { Register(maxDOInfo, MaxDOMinMax{}) }
-
-var maxDOInfo = Info{
+var _ = published(Info{
 	Name: "maxdo-minmax", Title: "MaxDO (min-max)", Family: "pcl",
 	Rule:   "the d in the convex hull of the gradients for which the largest ‖d−Jᵢ‖/‖Jᵢ‖ is smallest",
 	Source: "after Lyu et al., Measuring Asymmetric Gradient Discrepancy in Parallel Continual Learning, ICCV 2023",
 	Cost:   "K(F+B) + Gram O(K²P) + about 60 K×K duals", State: "none", SumW: "1",
 	NeedsGram: true,
-}
+}, MaxDOMinMax{})
 
 // MaxDOMinMax minimises the largest relative distance to a gradient (docs/method.md §6), a smallest enclosing
 // ball with weights 1/‖Jᵢ‖. A ball with ‖d−Jᵢ‖² ≤ (1−ρ)‖Jᵢ‖² for all i has 2Jᵢ·d ≥ ‖d‖² + ρ‖Jᵢ‖²;

@@ -6,15 +6,13 @@ import (
 	"github.com/parallelcl/parallelcl/emgd"
 )
 
-func init() { Register(maxDOReleaseInfo, MaxDORelease{}) }
-
-var maxDOReleaseInfo = Info{
+var _ = published(Info{
 	Name: "maxdo-release", Title: "MaxDO (release)", Family: "pcl",
 	Rule:   "wⱼ = (Σᵢ Pᵢⱼ + aⱼ)/(K+1), where P results from five SGD steps on the mean relative distance of Σⱼ PᵢⱼJⱼ to Jᵢ, and a are the weights of MGDA",
 	Source: "reconstructed from the benchmark code of Lyu et al., ICCV 2023 and arXiv 2407.08214",
 	Cost:   "K(F+B) + Gram O(K²P) + five steps on a K×K matrix", State: "none", SumW: "1",
 	NeedsGram: true,
-}
+}, MaxDORelease{})
 
 // The release's settings (docs/method.md §6).
 const (

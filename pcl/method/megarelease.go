@@ -1,14 +1,12 @@
 package method
 
-func init() { Register(megaReleaseInfo, MEGARelease{}) }
-
-var megaReleaseInfo = Info{
+var _ = published(Info{
 	Name: "mega-release", Title: "MEGA (release)", Family: "scl",
 	Rule:   "d = (ℓ_mem/ℓ₁)g_cur + g_mem, where ℓ₁ is the loss of the first task in training, or g_cur alone if ℓ₁ ≤ ε",
 	Source: "the benchmark code of Lyu et al., arXiv 2407.08214: MEGA-I of Guo et al., NeurIPS 2020, with its two weights exchanged",
 	Cost:   "K(F+B)", State: "none", SumW: "not fixed",
 	NeedsLosses: true, PositiveLosses: true,
-}
+}, MEGARelease{})
 
 // MEGARelease is what the published PCL tables probably call MEGA (docs/method.md §5.4).
 type MEGARelease struct {

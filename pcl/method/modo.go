@@ -7,15 +7,13 @@ import (
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() { Register(modoInfo, MoDo{}) }
-
-var modoInfo = Info{
+var _ = published(Info{
 	Name: "modo", Title: "MoDo", Family: "mtl",
 	Rule:   "d = Σ λᵢJᵢ, λ ← P(λ − γ(J'J''ᵀλ + ρλ)), where J' and J'' are the gradients of independent halves of the batches, and P is the projection on the simplex",
 	Source: "Chen et al., Three-Way Trade-Off in Multi-Objective Learning, NeurIPS 2023 and JMLR 2024 (arXiv 2305.20057)",
 	Cost:   "3K(F+B), for a batch and its two halves, + Gram and cross-Gram, O(K²P) each", State: "λᵢ per stream", SumW: "1",
 	NeedsGram: true, NeedsCross: true,
-}
+}, MoDo{})
 
 // MoDo approaches MGDA's weights by one unbiased gradient step per training step: the product of two
 // independent samples of J is unbiased, while JJᵀ is not. As in the paper, d is computed from both samples
@@ -37,10 +35,7 @@ func (m *MoDo) Weights(s *Step, w []float64) (Outcome, error) {
 			return Outcome{}, fmt.Errorf("the half-batch gradients of streams %d and %d have the inner product %g", s.IDs[i/s.K()], s.IDs[i%s.K()], x)
 		}
 	}
-	ids := make([]int, r.k())
-	for i, at := range r.at {
-		ids[i] = s.IDs[at]
-	}
+	ids := r.ids(s)
 	lambda := entered(ids, func(id int) (float64, bool) {
 		x, known := m.memo[id]
 		return float64(x), known

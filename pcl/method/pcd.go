@@ -1,23 +1,19 @@
 package method
 
 import (
-	"cmp"
 	"math"
 
 	"github.com/parallelcl/parallelcl/emgd"
-	"github.com/parallelcl/parallelcl/internal/limits"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-func init() { Register(pcdInfo, PCD{}) }
-
-var pcdInfo = Info{
+var _ = published(Info{
 	Name: "pcd", Title: "PCD", Family: "mtl",
 	Rule:   "d ∝ argmin ‖d − g₁‖² such that gⱼ·d ≥ τ‖gⱼ‖² for all other streams, where gᵢ is Jᵢ divided by its mean length and g₁ belongs to the primary stream; ‖d‖ = ‖J₁‖",
 	Source: "Varam & AlHajri, Not All Objectives Are Born Equal: Priority-Constrained Descent for Hierarchical Multi-Objective Optimization, TMLR 2026 (arXiv 2606.29521)",
 	Cost:   "K(F+B) + Gram O(K²P) + a K×K dual", State: "mean ‖Jᵢ‖² per stream", SumW: "not fixed",
 	NeedsGram: true,
-}
+}, PCD{})
 
 // PCD follows one stream and lets every other one make some progress. If that is impossible for all of them
 // at once, d is the primary's gradient, as in the paper. If the primary has converged, the next stream leads.
@@ -33,10 +29,10 @@ type PCD struct {
 }
 
 type pcdStream struct {
-	Square float64 `json:"square"` // Σ of ‖J‖² in the moving mean, before it is divided by Weight
-	Weight float64 `json:"weight"` // 1 − βⁿ after n steps
+	Square float64 `json:"square" range:"[0,inf)"`            // Σ of ‖J‖² in the moving mean, before it is divided by Weight
+	Weight float64 `json:"weight" range:"[1e-9,1.000000001]"` // 1 − βⁿ after n steps
 	// Exponent says that Square is in units of 4^Exponent; 0 for gradients of ordinary size.
-	Exponent int `json:"exponent,omitempty"`
+	Exponent int `json:"exponent,omitempty" range:"[-2000,2000]"`
 }
 
 // add takes a squared length in units of 4^exponent into the mean.
@@ -159,11 +155,4 @@ func (m *PCD) project(c, lengths []float64, primary int) ([]float64, error) {
 		v[j] /= length
 	}
 	return v, nil
-}
-
-func (t pcdStream) check() error {
-	return cmp.Or(
-		limits.Within("the mean of its squared lengths", t.Square, 0, math.MaxFloat64),
-		limits.Within("the exponent of their unit", float64(t.Exponent), -2000, 2000),
-		limits.Within("the weight of that mean", t.Weight, 1e-9, 1+1e-9))
 }

@@ -1,14 +1,12 @@
 package method
 
-func init() { Register(pcGradInfo, PCGrad{}) }
-
-var pcGradInfo = Info{
+var _ = published(Info{
 	Name: "pcgrad", Title: "PCGrad", Family: "mtl",
 	Rule:   "for each Jᵢ, and j in random order: if Jᵢ conflicts with Jⱼ, its projection on Jⱼ is subtracted; d is the sum",
 	Source: "Yu et al., Gradient Surgery for Multi-Task Learning, NeurIPS 2020 (arXiv 2001.06782)",
 	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "≥ K; K without conflict",
 	NeedsGram: true,
-}
+}, PCGrad{})
 
 // PCGrad keeps each projected gradient as coefficients over the gradients, so that the Gram matrix
 // is all it needs (docs/method.md §4.6).

@@ -6,34 +6,24 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-func init() { Register(poclInfo, POCL{}) }
-
-var poclInfo = Info{
+var _ = published(Info{
 	Name: "pocl", Title: "POCL (plain gradients)", Family: "scl",
 	Rule:   "d = g_cur + Σ μᵢJᵢ over the finished tasks, with the μ on the simplex that minimises ‖Σ μᵢJᵢ‖²",
 	Source: "Wu et al., Mitigating Catastrophic Forgetting in Online Continual Learning by Modeling Previous Task Interrelations via Pareto Optimization, ICML 2024, without its hyper-gradients",
 	Cost:   "(K_c + finished)(F+B) + Gram O(K²P) + a dual", State: "none", SumW: "2; 1 while the memory is empty",
 	NeedsGram: true,
-}
+}, POCL{})
 
-// POCL is the method "pocl".
-type POCL struct{}
-
-func (p POCL) Start() (Method, error) {
-	return joined(&pocl{}, rehearsal.PerTask{})
-}
-
-// pocl joins the finished tasks by MGDA, and adds the current ones (docs/method.md §5.12). Its rehearsal is
-// [rehearsal.PerTask].
-type pocl struct {
+// POCL joins the finished tasks by MGDA, and adds the current ones (docs/method.md §5.12).
+type POCL struct {
 	solver emgd.Solver
 	gram   []float64
 	ones   []float64
 }
 
-func (*pocl) Info() Info { return poclInfo }
+func (m *POCL) rehearsed() (weigher, rehearsal.Part) { return m, rehearsal.PerTask{} }
 
-func (m *pocl) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *POCL) Weights(s *Step, w []float64) (Outcome, error) {
 	f, out, done := besideFinished(s, w)
 	if done {
 		return out, nil

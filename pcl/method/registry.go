@@ -48,6 +48,7 @@ func Register(info Info, declaration any) {
 	named, twice := infos[t]
 	_, weighs := reflect.New(t).Interface().(weigher)
 	_, starts := reflect.New(t).Interface().(starter)
+	_, rehearses := reflect.New(t).Interface().(rehearsed)
 	switch {
 	case info.Name == "" || strings.Contains(info.Name, "+"):
 		panic(fmt.Sprintf("method: Register needs a name without +, not %q", info.Name))
@@ -57,13 +58,19 @@ func Register(info Info, declaration any) {
 		panic(fmt.Sprintf("method: %q needs the rows, so it must ask for their Gram matrix", info.Name))
 	case slices.ContainsFunc(list, func(p params.Param) bool { return p.Name == rescaleParam.Name }):
 		panic(fmt.Sprintf("method: %q has a parameter rescale, which every method has", info.Name))
-	case !weighs && !starts:
+	case !weighs && !starts && !rehearses:
 		panic(fmt.Sprintf("method: %s has neither Weights nor Start", t))
 	}
 	if taken {
 		delete(infos, structOf(before.declaration))
 	}
 	registry[info.Name], infos[t] = declared{info, declaration}, info
+}
+
+// published registers a method of this package in the file that holds it.
+func published(info Info, declaration any) (none struct{}) {
+	Register(info, declaration)
+	return none
 }
 
 func structOf(declaration any) reflect.Type {
@@ -125,7 +132,11 @@ func started(declaration any) (Method, error) {
 	if m, ok := filled.(interface{ begin() }); ok {
 		m.begin()
 	}
+	info := infos[structOf(declaration)]
 	switch d := filled.(type) {
+	case rehearsed:
+		rule, part := d.rehearsed()
+		return joined(plain{rule, info}, part)
 	case starter:
 		m, err := d.Start()
 		if err == nil && m == nil {
@@ -135,7 +146,7 @@ func started(declaration any) (Method, error) {
 	case Method: // its Info depends on its parameters
 		return plain{d, d.Info()}, nil
 	case weigher:
-		if info, ok := infos[structOf(d)]; ok {
+		if info.Name != "" {
 			return plain{d, info}, nil
 		}
 	}

@@ -76,6 +76,15 @@ func (s *Step) lengths() []float64 {
 	return n
 }
 
+// ids are the streams of the rows kept.
+func (r *rows) ids(s *Step) []int {
+	ids := make([]int, r.k())
+	for i, at := range r.at {
+		ids[i] = s.IDs[at]
+	}
+	return ids
+}
+
 // k is the number of rows kept.
 func (r *rows) k() int { return len(r.at) }
 

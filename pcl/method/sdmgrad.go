@@ -1,14 +1,12 @@
 package method
 
-func init() { Register(sdmGradInfo, SDMGrad{}) }
-
-var sdmGradInfo = Info{
+var _ = published(Info{
 	Name: "sdmgrad", Title: "SDMGrad", Family: "mtl",
 	Rule:   "d = (Σ μᵢJᵢ + λg₀)/(1+λ) with the μ on the simplex that minimises ‖Σ μᵢJᵢ + λg₀‖², where g₀ is the mean gradient",
 	Source: "Xiao et al., Direction-oriented Multi-objective Learning, NeurIPS 2023 (arXiv 2305.18409)",
 	Cost:   "K(F+B) + Gram O(K²P) + a K×K dual", State: "none", SumW: "1",
 	NeedsGram: true,
-}
+}, SDMGrad{})
 
 // SDMGrad is the deterministic form, one batch per stream and μ exact, of SDMGrad (docs/method.md §4.14).
 type SDMGrad struct {

@@ -2,12 +2,7 @@ package method
 
 // weighted is the rule d = current·g_cur + replayed·Σ of the memory's rows, which most rehearsals were published
 // with (docs/method.md §5).
-type weighted struct {
-	info              Info
-	current, replayed float64
-}
-
-func (m weighted) Info() Info { return m.info }
+type weighted struct{ current, replayed float64 }
 
 // Weights gives the tasks, and the memory's rows, the same weight each. Where there are only tasks or only memory,
 // the weights are the mean.

@@ -24,9 +24,9 @@ type Rule struct {
 	method   method.Method
 	info     method.Info
 	rng      *seed.Source
-	stateful method.Stateful    // nil if nothing is remembered
-	keeper   method.Snapshotter // nil if the state has to be written as JSON to be kept
-	follower method.Follower    // nil if losses after the step are of no use
+	stateful method.Stateful                          // nil if nothing is remembered
+	keeper   interface{ Snapshot() (restore func()) } // nil if the state has to be written as JSON to be kept
+	follower method.Follower                          // nil if losses after the step are of no use
 
 	step      method.Step
 	count     []int     // 1, 2, …
@@ -46,7 +46,7 @@ func New(name string, params map[string]any, runSeed uint64) (*Rule, error) {
 	}
 	r := &Rule{settings: text(all), method: m, info: m.Info(), rng: seed.New(runSeed, "method")}
 	r.stateful, _ = method.As[method.Stateful](m)
-	r.keeper = method.Own[method.Snapshotter](m)
+	r.keeper, _ = r.stateful.(interface{ Snapshot() (restore func()) })
 	r.follower, _ = method.As[method.Follower](m)
 	return r, nil
 }
