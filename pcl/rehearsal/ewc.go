@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
-	"github.com/parallelcl/parallelcl/internal/jsonin"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
@@ -103,18 +102,5 @@ func squares(lab PenaltyLab, samples []memory.Item, group, parameters int) (sum 
 	return sum, n, nil
 }
 
-// MarshalState and UnmarshalState keep F and θ*.
-func (e *ewc) MarshalState() (json.RawMessage, error) { return json.Marshal(e.spring) }
-
-// UnmarshalState restores them.
-func (e *ewc) UnmarshalState(data json.RawMessage) error {
-	var s spring
-	if err := jsonin.Unmarshal(data, &s); err != nil {
-		return fmt.Errorf("ewc: %w", err)
-	}
-	if err := s.check(); err != nil {
-		return fmt.Errorf("ewc: %w", err)
-	}
-	e.spring = s
-	return nil
-}
+// UnmarshalState restores F and θ*.
+func (e *ewc) UnmarshalState(data json.RawMessage) error { return e.restore(data, false) }

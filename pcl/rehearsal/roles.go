@@ -2,7 +2,6 @@ package rehearsal
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
@@ -147,32 +146,11 @@ func (l limited) Needs() Needs { return l.Rehearsal.Needs }
 
 type replayer struct{ *Rehearsal }
 
-// Shares counts the groups that samples belong to: those of a batch that all of them share, or with a batch each. Of a
-// running task there may be samples, but no batch. Groups that share a batch have equal parts of it only while none of
-// them runs out of samples; the shares are exact where no class can, and where all samples fit into a batch.
 func (r replayer) Shares(store *memory.Store, running []int, batch int) []float64 {
-	switch {
-	case r.Evenly == EachSample:
+	if r.Rehearsal.Shares == nil {
 		return nil
-	case r.Evenly == EachClass && store.Len() <= batch:
-		return slices.Repeat([]float64{1 / float64(store.Len())}, store.Len())
 	}
-	group := func(i int) int { return store.Item(i).Class }
-	if r.Evenly == EachTask {
-		group = func(i int) int { return store.Item(i).Task }
-	}
-	of, _ := grouped(store.Len(), group)
-	shares := make([]float64, store.Len())
-	for i := range shares {
-		if r.Evenly == EachTask && slices.Contains(running, store.Item(i).Task) {
-			continue
-		}
-		shares[i] = 1 / float64(len(of[group(i)]))
-		if r.Evenly == EachClass {
-			shares[i] /= float64(len(of))
-		}
-	}
-	return shares
+	return r.Rehearsal.Shares(store, running, batch)
 }
 
 // Replays draws the rows in their order. A draw of the store's own passes over all samples before it repeats one,
