@@ -23,13 +23,8 @@ func main() {}
 // rule is what a handle stands for.
 type rule struct {
 	*weigh.Rule
-	mutex     sync.Mutex
-	broken    bool // a panic left it in an unknown state
-	asked     weigh.Problem
-	rows      [][]float64
-	converted []float64
-	named     []int
-	weighed   []float64
+	mutex  sync.Mutex
+	broken bool // a panic left it in an unknown state
 }
 
 var rules = struct {
@@ -140,7 +135,7 @@ func pcl_follow(handle C.pcl_handle, k C.int64_t, ids *C.int64_t, losses *C.doub
 		if losses == nil || k < 1 || k > mostRows {
 			return fmt.Errorf("k = %d losses after the step, or losses is NULL; want 1 to %d", int64(k), mostRows)
 		}
-		return r.Follow(r.ids(ids, int(k)), unsafe.Slice((*float64)(losses), int(k)))
+		return r.Follow(idsOf(ids, int(k)), array[float64](losses, int(k)))
 	})
 }
 

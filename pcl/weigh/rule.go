@@ -136,12 +136,14 @@ func (r *Rule) SetState(data []byte) error {
 		return err
 	}
 	if r.stateful != nil {
-		before, err := r.stateful.MarshalState()
+		before, err := r.mark()
+		if err == nil {
+			if err = r.stateful.UnmarshalState(s.State); err != nil {
+				err = errors.Join(err, r.undo(before)) // a composition may have taken over a part of it
+			}
+		}
 		if err != nil {
 			return err
-		}
-		if err := r.stateful.UnmarshalState(s.State); err != nil {
-			return errors.Join(err, r.stateful.UnmarshalState(before)) // a composition may have taken over a part of it
 		}
 	}
 	r.rng = rng
