@@ -2,7 +2,6 @@ package method
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -55,34 +54,27 @@ func apart(m Method) (rule Method, parts []rehearsal.Part) {
 
 // describe makes the Info of a composition from the Infos of the method and of the added parts.
 func (c *composed) describe(added []rehearsal.Part) {
-	texts := []string{c.info.Rule}
-	costs, states := []string{c.info.Cost}, []string{c.info.State}
-	sources := []string{c.info.Source}
 	for _, p := range added {
 		i := p.Info()
 		c.info.Name += "+" + i.Name
 		c.info.Title += " + " + i.Title
-		texts, sources = append(texts, i.Does), append(sources, i.Source)
-		costs, states = append(costs, i.Cost), append(states, i.State)
+		c.info.Rule += "; " + i.Does
+		c.info.Source += "; " + i.Source
+		c.info.Cost = listed(c.info.Cost, " + ", i.Cost)
+		c.info.State = listed(c.info.State, "; ", i.State)
 	}
-	c.info.Rule, c.info.Source = strings.Join(texts, "; "), strings.Join(sources, "; ")
-	c.info.Cost, c.info.State = listed(costs, " + "), listed(states, "; ")
 }
 
-// listed joins texts and leaves out "none" unless all say so. Where several remain, a leading "none" is cut off.
-func listed(texts []string, separator string) string {
-	left := slices.DeleteFunc(slices.Clone(texts), func(t string) bool { return t == "none" })
-	switch len(left) {
-	case 0:
-		return "none"
-	case 1:
-		return left[0]
+// listed joins two texts, of which "none" and a leading "none" are left out.
+func listed(before, separator, more string) string {
+	switch {
+	case more == "none":
+		return before
+	case before == "none":
+		return more
 	}
-	for i, t := range left {
-		t = strings.TrimPrefix(t, "none; ")
-		left[i] = strings.TrimPrefix(t, "none, apart from ")
-	}
-	return strings.Join(left, separator)
+	cut := strings.NewReplacer("none; ", "", "none, apart from ", "")
+	return cut.Replace(before) + separator + cut.Replace(more)
 }
 
 func (c *composed) Info() Info { return c.info }

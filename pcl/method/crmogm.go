@@ -3,10 +3,8 @@ package method
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 
 	"github.com/parallelcl/parallelcl/internal/jsonin"
-	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
 func init() { Register(crmogmInfo, CRMOGM{}) }
@@ -102,9 +100,7 @@ func (m *crmogm) End(id int) {
 	_, known := m.memo[id]
 	m.ended = m.ended || known
 	delete(m.memo, id)
-	if s, ok := As[Stateful](m.inner); ok {
-		s.End(id)
-	}
+	end(m.inner, id)
 }
 
 type crmogmState struct {
@@ -114,35 +110,26 @@ type crmogmState struct {
 }
 
 func (m *crmogm) MarshalState() (json.RawMessage, error) {
-	state := crmogmState{Weights: m.memo, Ended: m.ended}
-	if s, ok := As[Stateful](m.inner); ok {
-		var err error
-		if state.Inner, err = s.MarshalState(); err != nil {
-			return nil, err
-		}
+	inner, err := stateOf(m.inner)
+	if err != nil {
+		return nil, err
 	}
-	return json.Marshal(state)
+	return json.Marshal(crmogmState{m.memo, m.ended, inner})
 }
 
 func (m *crmogm) UnmarshalState(data json.RawMessage) error {
-	var state crmogmState
+	state := crmogmState{}
 	if string(data) == "null" {
 		data = json.RawMessage("{}") // as for the other methods
 	}
 	if err := jsonin.Unmarshal(data, &state); err != nil {
 		return fmt.Errorf("its saved state: %w", err)
 	}
-	if s, ok := As[Stateful](m.inner); ok {
-		if err := s.UnmarshalState(state.Inner); err != nil {
-			return err
-		}
+	if err := restore(m.inner, state.Inner); err != nil {
+		return err
 	}
-	m.memo, m.ended = map[int]float64{}, state.Ended
-	for id, w := range state.Weights {
-		if err := limits.Within("the weight of a stream", w, -math.MaxFloat64, math.MaxFloat64); err != nil {
-			return fmt.Errorf("its saved state: %w", err)
-		}
-		m.memo[id] = w
+	if m.memo, m.ended = state.Weights, state.Ended; m.memo == nil {
+		m.memo = map[int]float64{}
 	}
 	return nil
 }

@@ -30,3 +30,13 @@ func besideFinished(s *Step, w []float64) (f finished, out Outcome, done bool) {
 	}
 	return f, Outcome{}, false
 }
+
+// pastGram is the Gram matrix of the finished tasks' rows.
+func (f finished) pastGram() (gram []float64) {
+	for _, i := range f.past {
+		for _, j := range f.past {
+			gram = append(gram, f.dot(i, j))
+		}
+	}
+	return gram
+}

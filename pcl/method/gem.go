@@ -3,7 +3,6 @@ package method
 import (
 	"slices"
 
-	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -20,7 +19,7 @@ type GEM struct {
 	Margin *float64 `param:"margin" default:"0.5" range:"[0,1e6]" doc:"m ≥ 0, smallest weight of a finished task's gradient in a step that conflicts with one of them (\"memory strength\" in the official code)"`
 	Eps    *float64 `param:"eps" default:"1e-3" range:"[0,1e12]" doc:"ε ≥ 0, added to the diagonal of the dual's matrix, in units of a squared gradient"`
 
-	solver emgd.Solver
+	cone cone
 }
 
 func (m *GEM) rehearsed() (weigher, rehearsal.Part) { return m, rehearsal.PerTask{} }
@@ -32,7 +31,7 @@ func (m *GEM) Weights(s *Step, w []float64) (Outcome, error) {
 	}
 	gain := f.times(f.u) // d = Σ uᵢJᵢ
 	if slices.ContainsFunc(f.past, func(i int) bool { return gain[i] < 0 }) {
-		if err := m.repair(f.rows, f.past, f.u); err != nil {
+		if err := m.repair(f); err != nil {
 			return Outcome{}, err
 		}
 	}
@@ -40,36 +39,21 @@ func (m *GEM) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 // repair adds v to the weights of the finished tasks. With v = m + x the dual is that of the shortest p + Σ
-// xᵢJᵢ, x ≥ 0, where ε acts as an additional coordinate for each finished task: the EMGD dual with p = g_cur
-// + mΣJᵢ as one more row that alone has σ = 1 (docs/method.md §2.7).
-func (m *GEM) repair(r *rows, past []int, u []float64) error {
+// xᵢJᵢ, x ≥ 0, for the proposal p = g_cur + mΣJᵢ, where ε acts as an additional coordinate for each finished task.
+func (m *GEM) repair(f finished) error {
 	// All rows have the same unit. Beyond 1e200 times their products ε leaves them no weight at all.
-	eps := min(*m.Eps/r.unit[0]/r.unit[0], 1e200)
-	for _, i := range past {
-		u[i] = *m.Margin
+	eps, n := min(*m.Eps/f.unit[0]/f.unit[0], 1e200), len(f.past)
+	for _, i := range f.past {
+		f.u[i] = *m.Margin
 	}
-	p, n := r.times(u), len(past)+1
-	gram, sigma := make([]float64, n*n), make([]float64, n)
-	sigma[0] = 1
-	gram[0] = inner(u, p) + float64(len(past))*eps**m.Margin**m.Margin
-	if length := r.lengths(u); gram[0] <= cancelled*cancelled*length*length {
-		return nil // p is 0 but for rounding
+	p, gram, products := f.times(f.u), f.pastGram(), make([]float64, n)
+	for a, i := range f.past {
+		products[a] = p[i] + eps**m.Margin
+		gram[a*n+a] += eps
 	}
-	for a, i := range past {
-		along := p[i] + eps**m.Margin
-		gram[a+1], gram[(a+1)*n] = along, along
-		for b, j := range past {
-			gram[(a+1)*n+b+1] = r.dot(i, j)
-		}
-		gram[(a+1)*n+a+1] += eps
+	more, err := m.cone.push(inner(f.u, p)+float64(n)*eps**m.Margin**m.Margin, f.lengths(f.u), products, gram)
+	for a, x := range more {
+		f.u[f.past[a]] += x
 	}
-	bounded(gram, n)
-	cert, err := solveGram(&m.solver, gram, sigma)
-	if err != nil {
-		return err
-	}
-	for a, i := range past {
-		u[i] += cert.Lambda[a+1]
-	}
-	return nil
+	return err
 }

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"math"
 
-	"github.com/parallelcl/parallelcl/internal/limits"
+	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
 var _ = published(Info{
@@ -98,7 +98,7 @@ func (t targets) clone() targets { return maps.Clone(t) }
 
 func (t targets) check() error {
 	for _, x := range t {
-		if err := limits.Within("a target cosine", x, -1, 1); err != nil {
+		if err := params.InRange(x, "[-1,1]"); err != nil {
 			return err
 		}
 	}

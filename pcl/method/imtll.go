@@ -3,7 +3,7 @@ package method
 import (
 	"math"
 
-	"github.com/parallelcl/parallelcl/internal/limits"
+	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
 var _ = published(Info{
@@ -48,4 +48,4 @@ func clampLog(x float64) logScale { return logScale(max(-mostLog, min(mostLog, x
 // logScale is the learnt s of a stream.
 type logScale float64
 
-func (x logScale) check() error { return limits.Within("s", float64(x), -mostLog, mostLog) }
+func (x logScale) check() error { return params.InRange(float64(x), "[-10,10]") }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/parallelcl/parallelcl/internal/limits"
+	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
 var _ = published(Info{
@@ -61,4 +61,4 @@ func (m *MoDo) Weights(s *Step, w []float64) (Outcome, error) {
 // share is the λ of a stream.
 type share float64
 
-func (x share) check() error { return limits.Within("λ", float64(x), 0, 1) }
+func (x share) check() error { return params.InRange(float64(x), "[0,1]") }

@@ -2,7 +2,6 @@ package method
 
 import (
 	"github.com/parallelcl/parallelcl/emgd"
-	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -17,8 +16,6 @@ var _ = published(Info{
 // POCL joins the finished tasks by MGDA, and adds the current ones (docs/method.md §5.12).
 type POCL struct {
 	solver emgd.Solver
-	gram   []float64
-	ones   []float64
 }
 
 func (m *POCL) rehearsed() (weigher, rehearsal.Part) { return m, rehearsal.PerTask{} }
@@ -29,14 +26,9 @@ func (m *POCL) Weights(s *Step, w []float64) (Outcome, error) {
 		return out, nil
 	}
 	if n := len(f.past); n > 0 {
-		m.gram, m.ones = fp.Grow(m.gram, n*n), fp.Grow(m.ones, n)
-		fill(m.ones, 1)
-		for a, i := range f.past {
-			for b, j := range f.past {
-				m.gram[a*n+b] = f.dot(i, j)
-			}
-		}
-		cert, err := solveGram(&m.solver, m.gram, m.ones)
+		ones := make([]float64, n)
+		fill(ones, 1)
+		cert, err := solveGram(&m.solver, f.pastGram(), ones)
 		if err != nil {
 			return Outcome{}, err
 		}

@@ -1,10 +1,10 @@
 package rehearsal
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/limits"
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
@@ -32,7 +32,10 @@ func (Retrain) Info() Info {
 func (g Retrain) Join(r *Rehearsal) error {
 	r.Store = Greedy{}
 	r.Predict = g
-	return limits.Within("min_lr", *g.MinLR, 0, g.LR)
+	if *g.MinLR > g.LR {
+		return fmt.Errorf("min_lr is %g; want at most lr, which is %g", *g.MinLR, g.LR)
+	}
+	return nil
 }
 
 // Settings that the paper fixes.
