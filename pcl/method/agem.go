@@ -13,9 +13,9 @@ var _ = published(Info{
 type AGEM struct{}
 
 func (AGEM) Weights(s *Step, w []float64) (Outcome, error) {
-	p, done, err := serially(s, w)
-	if err != nil || done {
-		return Outcome{}, err
+	p, done := serially(s, w)
+	if done {
+		return Outcome{}, nil
 	}
 	if p.silent() {
 		p.write(1, 0, w)

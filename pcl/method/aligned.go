@@ -16,7 +16,7 @@ type AlignedMTL struct {
 }
 
 func (m AlignedMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	return s.onRows(w, func(r *rows) ([]float64, error) {
+	return s.onRows(w, func(r *rows) []float64 {
 		mean := make([]float64, r.k())
 		fill(mean, 1/float64(r.k()))
 		return spectral(r.gram, mean, func(values []float64) []float64 {

@@ -23,56 +23,44 @@ type CAGrad struct {
 }
 
 func (m *CAGrad) Weights(s *Step, w []float64) (Outcome, error) {
-	return s.onRows(w, func(r *rows) ([]float64, error) {
-		v, err := m.averse(r)
+	return s.onRows(w, func(r *rows) []float64 {
+		v := m.averse(r)
 		for i := range v {
 			v[i] *= m.factor()
 		}
-		return v, err
+		return v
 	})
 }
 
-func (m *CAGrad) averse(r *rows) ([]float64, error) {
+func (m *CAGrad) averse(r *rows) []float64 {
 	k := r.k()
 	v := make([]float64, k)
 	fill(v, 1/float64(k))
 	mean := normOf(r.gram, v)
 	radius := *m.C * mean
 	if *m.C == 0 || mean <= cancelled*r.lengths(v) {
-		return v, nil // the ball is a point: g₀ itself, or 0 but for rounding
+		return v // the ball is a point: g₀ itself, or 0 but for rounding
 	}
-	limit, err := m.cone.project(r.gram, v)
-	if err != nil {
-		return nil, err
-	}
+	limit := m.cone.project(r.gram, v)
 	beyond := normOf(r.gram, difference(limit, v)) > radius
 	// ‖g_w‖ ≤ max‖J‖ < 2 bounds λ from above.
-	lo, hi, err := crossing(nearlyZero/radius, 2/radius, func(lambda float64) (bool, error) {
-		mu, err := m.min.solve(r.gram, lambda, k)
-		if err != nil {
-			return false, err
-		}
+	lo, hi := crossing(nearlyZero/radius, 2/radius, func(lambda float64) bool {
+		mu := m.min.solve(r.gram, lambda, k)
 		n := normOf(r.gram, mu)
 		if n <= cancelled*r.lengths(mu) {
-			return beyond, nil // n is rounding: λ is so small that ‖g_w‖/λ is its limit
+			return beyond // n is rounding: λ is so small that ‖g_w‖/λ is its limit
 		}
-		return lambda*radius < n, nil
+		return lambda*radius < n
 	})
-	if err != nil {
-		return nil, err
-	}
-	mu, err := m.min.solve(r.gram, lo+(hi-lo)/2, k)
-	if err != nil {
-		return nil, err
-	}
+	mu := m.min.solve(r.gram, lo+(hi-lo)/2, k)
 	n := normOf(r.gram, mu)
 	if n <= cancelled*r.lengths(mu) {
-		return limit, nil
+		return limit
 	}
 	for i, x := range mu {
 		v[i] += radius / n * x
 	}
-	return v, nil
+	return v
 }
 
 // nearlyZero is the ‖g_w‖, with the longest gradient between 1 and 2, that counts as 0: rows that

@@ -32,28 +32,21 @@ func (m *CappedMGDA) Weights(s *Step, w []float64) (Outcome, error) {
 	}
 	m.ones = fp.Grow(m.ones, s.K())
 	fill(m.ones, 1)
-	out, err := solve(&m.solver, s, m.ones, w)
-	if err != nil {
-		return Outcome{}, err
-	}
+	out := solve(&m.solver, s, m.ones, w)
 	bound := max(m.Cap, 1/float64(r.k()))
 	if slices.Max(w) <= bound {
 		return out, nil
 	}
 	r.level()
-	mu, err := capped(r.gram, bound, r.k())
-	if err != nil {
-		return Outcome{}, err
-	}
 	clear(w)
-	return r.write(mu, w), nil
+	return r.write(capped(r.gram, bound, r.k()), w), nil
 }
 
 // capped minimises μᵀMμ under 0 ≤ μᵢ ≤ bound and Σμᵢ = 1, for gradients of any lengths, and nearly equal ones. It goes
 // to the minimum over the weights that are at no bound, holding those that meet one, and then moves weight from one row
 // to another, the two that gain most, which lets both go again. It ends where no two gain, each judged by the lengths of
 // its own gradients. That is a minimum, because the objective is convex.
-func capped(m []float64, bound float64, k int) ([]float64, error) {
+func capped(m []float64, bound float64, k int) []float64 {
 	mu, held := make([]float64, k), make([]float64, k) // held: −1 at 0, +1 at the bound, 0 free
 	fill(mu, 1/float64(k))
 	for range 50 * k {
@@ -73,12 +66,13 @@ func capped(m []float64, bound float64, k int) ([]float64, error) {
 		}
 		up, down, step := exchange(m, mu, bound)
 		if step == 0 {
-			return mu, nil
+			return mu
 		}
 		mu[up], mu[down] = min(mu[up]+step, bound), max(mu[down]-step, 0)
 		held[up], held[down] = 0, 0
 	}
-	return nil, errUnsolved
+	fail(errUnsolved)
+	return nil
 }
 
 // exchange returns the two rows between which a move of weight lowers ‖d‖² most, and how much to move; 0 if none does but

@@ -80,18 +80,14 @@ func listed(before, separator, more string) string {
 func (c *composed) Info() Info { return c.info }
 
 // Weights asks the rule.
-func (c *composed) Weights(s *Step, w []float64) (Outcome, error) {
+func (c *composed) Weights(s *Step, w []float64) (out Outcome, err error) {
 	if !c.sum.several(s) {
 		return c.rule.Weights(s, w)
 	}
-	err := s.check(c.info, w)
-	if err == nil {
-		err = c.sum.of(s, c.info)
-	}
-	if err != nil {
-		return Outcome{}, err
-	}
-	out, err := c.rule.Weights(&c.sum.step, c.sum.w)
+	defer caught(&err)
+	s.check(c.info, w)
+	c.sum.of(s, c.info)
+	out, err = c.rule.Weights(&c.sum.step, c.sum.w)
 	clear(c.sum.step.Rows) // most of them are the caller's
 	if err == nil {
 		c.sum.spread(s, w, &out)
@@ -125,8 +121,6 @@ func (f joinedFollower) Follow(ids []int, losses []float64) error {
 	if len(ids) != len(losses) || !f.c.sum.several(s) { // the rule refuses what does not fit
 		return f.rule.Follow(ids, losses)
 	}
-	if err := f.c.sum.of(s, Info{NeedsLosses: true}); err != nil {
-		return err
-	}
+	f.c.sum.of(s, Info{NeedsLosses: true})
 	return f.rule.Follow(f.c.sum.step.IDs, f.c.sum.step.Losses)
 }

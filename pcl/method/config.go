@@ -17,12 +17,9 @@ type ConFIG struct{}
 
 func (ConFIG) Weights(s *Step, w []float64) (Outcome, error) { return s.onRows(w, conflictFree) }
 
-func conflictFree(r *rows) ([]float64, error) {
+func conflictFree(r *rows) []float64 {
 	c := r.cosines()
-	b, err := equalCosines(c, r.k())
-	if err != nil {
-		return nil, err
-	}
+	b := equalCosines(c, r.k())
 	v := make([]float64, r.k())
 	size, parts := normOf(c, b), 0.0
 	for _, x := range b {
@@ -37,5 +34,5 @@ func conflictFree(r *rows) ([]float64, error) {
 			v[i] = length * b[i] / size / n[i]
 		}
 	}
-	return v, nil
+	return v
 }

@@ -67,11 +67,10 @@ func (m *crmogm) Info() Info { return m.info }
 // Unwrap gives access to the method's roles.
 func (m *crmogm) Unwrap() Method { return m.inner }
 
-func (m *crmogm) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(m.info, w); err != nil {
-		return Outcome{}, err
-	}
-	out, err := m.inner.Weights(s, w)
+func (m *crmogm) Weights(s *Step, w []float64) (out Outcome, err error) {
+	defer caught(&err)
+	s.check(m.info, w)
+	out, err = m.inner.Weights(s, w)
 	if err != nil {
 		return out, err
 	}

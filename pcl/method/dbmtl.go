@@ -30,10 +30,7 @@ type dbmtlStream struct {
 }
 
 func (m *DBMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	means, err := track(s, func(id int) vector { return m.memo[id].Mean })
-	if err != nil {
-		return Outcome{}, err
-	}
+	means := track(s, func(id int) vector { return m.memo[id].Mean })
 	norms, top := make([]float64, len(means)), 0.0
 	for i, id := range s.IDs {
 		t := dbmtlStream{means[i], m.memo[id].Steps + 1}
@@ -45,7 +42,7 @@ func (m *DBMTL) Weights(s *Step, w []float64) (Outcome, error) {
 		top = max(top, norms[i])
 	}
 	if math.IsInf(top, 1) {
-		return Outcome{}, fmt.Errorf("a gradient divided by its loss leaves the range of float32; scale the losses down")
+		fail(fmt.Errorf("a gradient divided by its loss leaves the range of float32; scale the losses down"))
 	}
 	return m.balance(s, means, norms, top, w), nil
 }

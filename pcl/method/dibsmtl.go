@@ -20,14 +20,14 @@ var _ = published(Info{
 type DiBSMTL struct{}
 
 func (DiBSMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	return s.onRows(w, func(r *rows) ([]float64, error) {
+	return s.onRows(w, func(r *rows) []float64 {
 		r.balance()
 		v := r.norms()
 		for i, norm := range v {
 			if v[i] = 1 / norm / r.unit[i]; math.IsInf(v[i], 1) {
-				return nil, fmt.Errorf("the weight of stream %d leaves the range of float64; rescale the gradients", s.IDs[r.at[i]])
+				fail(fmt.Errorf("the weight of stream %d leaves the range of float64; rescale the gradients", s.IDs[r.at[i]]))
 			}
 		}
-		return v, nil
+		return v
 	})
 }

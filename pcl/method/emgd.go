@@ -102,42 +102,34 @@ func newElastic(rule emgd.Rule, tau any, momentum float64, floor any) (*elastic,
 
 func (e *elastic) Info() Info { return e.info }
 
-func (e *elastic) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(e.info, w); err != nil {
-		return Outcome{}, err
-	}
+func (e *elastic) Weights(s *Step, w []float64) (out Outcome, err error) {
+	defer caught(&err)
+	s.check(e.info, w)
 	kept := keep(s, w)
 	e.sigma = fp.Grow(e.sigma, s.K())
 	if kept.k() == 0 {
 		fill(e.sigma, 1/float64(s.K()))
 		return e.WeightsFor(s, e.sigma, w)
 	}
-	var err error
 	checked := *s // once, for the factors and the solver
-	if checked.Problem, err = s.problem(); err != nil {
-		return Outcome{}, err
-	}
-	if err := e.observe(&checked, kept); err != nil {
-		return Outcome{}, err
-	}
+	checked.Problem = s.problem()
+	e.observe(&checked, kept)
 	return e.WeightsFor(&checked, e.sigma, w)
 }
 
 // observe divides σ among the rows kept. A converged row has σ = 0, is guaranteed nothing, and is not
 // observed (docs/method.md §2.8).
-func (e *elastic) observe(s *Step, kept *rows) error {
+func (e *elastic) observe(s *Step, kept *rows) {
 	if len(kept.dropped) == 0 {
-		return e.factors.Factors(s.IDs, s.Problem, e.sigma)
+		fail(e.factors.Factors(s.IDs, s.Problem, e.sigma))
+		return
 	}
 	sigma := make([]float64, kept.k())
-	if err := e.factors.Factors(kept.ids(s), s.Problem.Only(kept.at), sigma); err != nil {
-		return err
-	}
+	fail(e.factors.Factors(kept.ids(s), s.Problem.Only(kept.at), sigma))
 	clear(e.sigma)
 	for i, at := range kept.at {
 		e.sigma[at] = sigma[i]
 	}
-	return nil
 }
 
 // Elastic is a method whose weights follow from elastic factors, which can also be given to it.
@@ -153,14 +145,13 @@ func (e *elastic) Snapshot() func() {
 	return func() { e.factors = *kept }
 }
 
-func (e *elastic) WeightsFor(s *Step, sigma, w []float64) (Outcome, error) {
-	if err := s.check(e.info, w); err != nil {
-		return Outcome{}, err
-	}
+func (e *elastic) WeightsFor(s *Step, sigma, w []float64) (out Outcome, err error) {
+	defer caught(&err)
+	s.check(e.info, w)
 	if e.release {
 		e.solver.Floor = 1 / float64(s.K()+1)
 	}
-	return solve(&e.solver, s, sigma, w)
+	return solve(&e.solver, s, sigma, w), nil
 }
 
 func (e *elastic) End(id int) { e.factors.End(id) }

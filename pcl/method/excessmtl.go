@@ -29,10 +29,7 @@ type excessStream struct {
 }
 
 func (m *ExcessMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	roots, err := track(s, func(id int) vector { return m.memo[id].Root })
-	if err != nil {
-		return Outcome{}, err
-	}
+	roots := track(s, func(id int) vector { return m.memo[id].Root })
 	m.enter(s.IDs, roots)
 	for i, id := range s.IDs {
 		t := m.memo[id]

@@ -23,5 +23,5 @@ type FairGrad struct {
 }
 
 func (m *FairGrad) Weights(s *Step, w []float64) (Outcome, error) {
-	return bargain(&m.solver, s, w, m.Alpha, math.Inf(1))
+	return bargain(&m.solver, s, w, m.Alpha, math.Inf(1)), nil
 }

@@ -37,11 +37,8 @@ type gCondStream struct {
 const gCondCritical, gCondMain, gCondWeak = -0.8, -0.5, 0.0
 
 func (m *GCond) Weights(s *Step, w []float64) (Outcome, error) {
-	last, err := track(s, func(id int) vector { return m.memo[id].Last })
-	if err != nil {
-		return Outcome{}, err
-	}
-	return s.onRows(w, func(r *rows) ([]float64, error) {
+	last := track(s, func(id int) vector { return m.memo[id].Last })
+	return s.onRows(w, func(r *rows) []float64 {
 		r.balance()
 		stable, strong := m.follow(s, r, last)
 		grads := make([][]float64, r.k()) // as coefficients of the rows
@@ -72,7 +69,7 @@ func (m *GCond) Weights(s *Step, w []float64) (Outcome, error) {
 				v[j] += x * (r.unit[i] / r.unit[j])
 			}
 		}
-		return v, nil
+		return v
 	})
 }
 

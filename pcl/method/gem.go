@@ -31,16 +31,14 @@ func (m *GEM) Weights(s *Step, w []float64) (Outcome, error) {
 	}
 	gain := f.times(f.u) // d = Σ uᵢJᵢ
 	if slices.ContainsFunc(f.past, func(i int) bool { return gain[i] < 0 }) {
-		if err := m.repair(f); err != nil {
-			return Outcome{}, err
-		}
+		m.repair(f)
 	}
 	return f.write(f.u, w), nil
 }
 
 // repair adds v to the weights of the finished tasks. With v = m + x the dual is that of the shortest p + Σ
 // xᵢJᵢ, x ≥ 0, for the proposal p = g_cur + mΣJᵢ, where ε acts as an additional coordinate for each finished task.
-func (m *GEM) repair(f finished) error {
+func (m *GEM) repair(f finished) {
 	// All rows have the same unit. Beyond 1e200 times their products ε leaves them no weight at all.
 	eps, n := min(*m.Eps/f.unit[0]/f.unit[0], 1e200), len(f.past)
 	for _, i := range f.past {
@@ -51,9 +49,8 @@ func (m *GEM) repair(f finished) error {
 		products[a] = p[i] + eps**m.Margin
 		gram[a*n+a] += eps
 	}
-	more, err := m.cone.push(inner(f.u, p)+float64(n)*eps**m.Margin**m.Margin, f.lengths(f.u), products, gram)
-	for a, x := range more {
+	square := inner(f.u, p) + float64(n)*eps**m.Margin**m.Margin
+	for a, x := range m.cone.push(square, f.lengths(f.u), products, gram) {
 		f.u[f.past[a]] += x
 	}
-	return err
 }

@@ -29,7 +29,7 @@ type targets map[int]float64
 const nearlyOne = 1 - 1e-6
 
 func (m *GradVac) Weights(s *Step, w []float64) (Outcome, error) {
-	return s.onRows(w, func(r *rows) ([]float64, error) {
+	return s.onRows(w, func(r *rows) []float64 {
 		r.balance()
 		k, orders := r.k(), [][]int(nil)
 		for i := range k {
@@ -44,7 +44,7 @@ func (m *GradVac) Weights(s *Step, w []float64) (Outcome, error) {
 				v[j] += x * (r.unit[i] / r.unit[j])
 			}
 		}
-		return v, nil
+		return v
 	})
 }
 

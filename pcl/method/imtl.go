@@ -22,16 +22,16 @@ type IMTL struct {
 func (m *IMTL) Weights(s *Step, w []float64) (Outcome, error) {
 	scale := make([]float64, s.K())
 	scaleLosses(m.memo, s, scale, *m.LR, m.Init)
-	return s.onRows(w, func(r *rows) ([]float64, error) {
+	return s.onRows(w, func(r *rows) []float64 {
 		for i, a := range r.at {
 			for j, b := range r.at {
 				r.gram[i*r.k()+j] *= scale[a] * scale[b]
 			}
 		}
-		alpha, err := m.gradients.impartial(r)
+		alpha := m.gradients.impartial(r)
 		for i := range alpha {
 			alpha[i] *= scale[r.at[i]]
 		}
-		return alpha, err
+		return alpha
 	})
 }

@@ -28,23 +28,14 @@ type IMTLG struct {
 func (m *IMTLG) Weights(s *Step, w []float64) (Outcome, error) { return s.onRows(w, m.impartial) }
 
 // impartial returns α for the rows of r, in whose units it does not depend on a common factor.
-func (m *IMTLG) impartial(r *rows) ([]float64, error) {
+func (m *IMTLG) impartial(r *rows) []float64 {
 	c := r.cosines()
-	beta, err := equalCosines(c, r.k())
-	if err != nil {
-		return nil, err
-	}
+	beta := equalCosines(c, r.k())
 	n := r.norms()
 	if alpha := shares(beta, n); alpha != nil && impartialTo(c, beta) {
-		return alpha, nil
+		return alpha
 	}
-	ones := make([]float64, r.k())
-	fill(ones, 1)
-	cert, err := solveGram(&m.solver, c, ones)
-	if err != nil {
-		return nil, err
-	}
-	return shares(cert.Lambda, n), nil
+	return shares(solved(&m.solver, problemOf(c), ones(r.k())).Lambda, n)
 }
 
 // impartialTo says whether Cβ = 1.

@@ -2,6 +2,7 @@ package method
 
 import (
 	"math"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/emgd"
 )
@@ -31,12 +32,12 @@ type MaxDORelease struct {
 }
 
 func (m *MaxDORelease) Weights(s *Step, w []float64) (Outcome, error) {
-	return s.onRows(w, func(r *rows) ([]float64, error) {
+	return s.onRows(w, func(r *rows) []float64 {
 		switch r.k() {
 		case 1:
-			return []float64{1}, nil
+			return []float64{1}
 		case 2:
-			return maxDOPair(r), nil
+			return maxDOPair(r)
 		}
 		return m.mixed(r)
 	})
@@ -60,7 +61,7 @@ func maxDOPair(r *rows) []float64 {
 	return []float64{x, 1 - x}
 }
 
-func (m *MaxDORelease) mixed(r *rows) ([]float64, error) {
+func (m *MaxDORelease) mixed(r *rows) []float64 {
 	k := r.k()
 	a := make([]float64, k*k)
 	fill(a, 1/float64(k-1))
@@ -75,20 +76,14 @@ func (m *MaxDORelease) mixed(r *rows) ([]float64, error) {
 			}
 		}
 	}
-	ones := make([]float64, k)
-	fill(ones, 1)
-	cert, err := solveGram(&m.solver, r.gram, ones)
-	if err != nil {
-		return nil, err
-	}
-	v := append([]float64(nil), cert.Lambda...)
+	v := slices.Clone(solved(&m.solver, problemOf(r.gram), ones(k)).Lambda)
 	for i, x := range offDiagonalSoftmax(a, k) {
 		v[i%k] += x
 	}
 	for j := range v {
 		v[j] /= float64(k + 1)
 	}
-	return v, nil
+	return v
 }
 
 // radGradient is ∂rad(x→Jᵢ)/∂pⱼ for x = Σ pⱼJⱼ; 0 where x = Jᵢ, as the distance has no slope there.

@@ -14,9 +14,9 @@ type MEGARelease struct {
 }
 
 func (m MEGARelease) Weights(s *Step, w []float64) (Outcome, error) {
-	p, done, err := serially(s, w)
-	if err != nil || done {
-		return Outcome{}, err
+	p, done := serially(s, w)
+	if done {
+		return Outcome{}, nil
 	}
 	if p.firstLoss > m.Eps {
 		return p.write(p.memoryLoss/p.firstLoss, 1, w), nil

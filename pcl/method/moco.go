@@ -43,10 +43,7 @@ func (m *MoCo) Info() Info {
 }
 
 func (m *MoCo) Weights(s *Step, w []float64) (Outcome, error) {
-	means, newest, err := m.follow(s, w)
-	if err != nil {
-		return Outcome{}, err
-	}
+	means, newest := m.follow(s, w)
 	tracked := *s // the vectors are in the range of float32, and so their products in that of float64
 	tracked.Problem = nil
 	tracked.Gram = make([]float64, 0, s.K()*s.K())
@@ -66,12 +63,8 @@ func (m *MoCo) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 // follow moves the means and returns for how many steps the newest stream has been there.
-func (m *MoCo) follow(s *Step, w []float64) (means []vector, newest int, err error) {
-	means, err = track(s, func(id int) vector { return m.memo[id].Mean })
-	if err != nil {
-		return nil, 0, err
-	}
-	newest = math.MaxInt
+func (m *MoCo) follow(s *Step, w []float64) (means []vector, newest int) {
+	means, newest = track(s, func(id int) vector { return m.memo[id].Mean }), math.MaxInt
 	lengths := s.lengths()
 	for i, id := range s.IDs {
 		t, known := m.memo[id]
@@ -87,7 +80,7 @@ func (m *MoCo) follow(s *Step, w []float64) (means []vector, newest int, err err
 		m.memo[id] = t
 		newest = min(newest, t.Steps)
 	}
-	return means, newest, nil
+	return means, newest
 }
 
 // move makes the step of λ for the streams in r and writes it to w.

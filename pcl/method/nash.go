@@ -26,23 +26,22 @@ type NashMTL struct {
 }
 
 func (m *NashMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	return bargain(&m.solver, s, w, 1, m.MaxNorm)
+	return bargain(&m.solver, s, w, 1, m.MaxNorm), nil
 }
 
 // bargain solves (Mw)ᵢ = wᵢ^(−1/a), the equations of Nash-MTL (a = 1) and FairGrad, and makes w shorter where a ‖d‖ of √K is
 // longer than most. Where there is no solution it writes the weights of MGDA(l2), whose certificate shows that d = 0.
-func bargain(solver *emgd.Solver, s *Step, w []float64, a, most float64) (Outcome, error) {
+func bargain(solver *emgd.Solver, s *Step, w []float64, a, most float64) Outcome {
 	r := keep(s, w)
 	if r.k() == 0 {
-		return r.outcome(), nil
+		return r.outcome()
 	}
 	norms := make([]float64, s.K())
 	for n, i := range r.at {
 		norms[i] = math.Sqrt(r.dot(n, n)) * r.unit[n]
 	}
-	out, err := solve(solver, s, norms, w)
-	if err != nil || out.Certificate.Status == emgd.Stationary {
-		return out, err
+	if out := solve(solver, s, norms, w); out.Certificate.Status == emgd.Stationary {
+		return out
 	}
 	clear(w)
 	r.level()
@@ -54,19 +53,16 @@ func bargain(solver *emgd.Solver, s *Step, w []float64, a, most float64) (Outcom
 	for i, unit := range r.unit {
 		c[i] = math.Pow(unit/level, 1/a-1)
 	}
-	x, err := fairness(r.gram, c, a)
-	if err != nil {
-		return Outcome{}, err
-	}
+	x := fairness(r.gram, c, a)
 	scale, length := math.Pow(level, -2*a/(a+1)), math.Sqrt(float64(r.k()))
 	for i := range x {
 		x[i] *= scale / (r.unit[i] / level)
 		if !(x[i] >= fp.Smallest) || math.IsInf(x[i], 1) {
-			return Outcome{}, fmt.Errorf("the weight of stream %d leaves the range of float64; rescale the gradients", s.IDs[r.at[i]])
+			fail(fmt.Errorf("the weight of stream %d leaves the range of float64; rescale the gradients", s.IDs[r.at[i]]))
 		}
 		if length > most {
 			x[i] *= most / length
 		}
 	}
-	return r.write(x, w), nil
+	return r.write(x, w)
 }

@@ -18,7 +18,7 @@ type NTKMTL struct {
 }
 
 func (m *NTKMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	return s.onRows(w, func(r *rows) ([]float64, error) {
+	return s.onRows(w, func(r *rows) []float64 {
 		v, mean := make([]float64, r.k()), 0.0
 		for i := range v {
 			mean += r.dot(i, i) / float64(r.k())
@@ -26,6 +26,6 @@ func (m *NTKMTL) Weights(s *Step, w []float64) (Outcome, error) {
 		for i := range v {
 			v[i] = math.Pow(mean/r.dot(i, i), *m.Exponent)
 		}
-		return v, nil
+		return v
 	})
 }

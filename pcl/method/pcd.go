@@ -67,10 +67,7 @@ func (m *PCD) Weights(s *Step, w []float64) (Outcome, error) {
 		t := m.memo[s.IDs[at]]
 		lengths[i] = math.Ldexp(lengths[i]/math.Sqrt(t.Square/t.Weight), s.exponent()-t.Exponent)
 	}
-	v, err := m.project(r.cosines(), lengths, primary)
-	if err != nil {
-		return Outcome{}, err
-	}
+	v := m.project(r.cosines(), lengths, primary)
 	n := r.norms()
 	for i := range v {
 		v[i] *= n[primary] / n[i]
@@ -102,7 +99,7 @@ func pcdPlace(id int) int {
 // of the gradients g. With e = d − g₁ the problem is to find the shortest e with uⱼ·e ≥ bⱼ for the
 // unit gradients uⱼ. Of the cone {(e,t) : uⱼ·e ≥ bⱼt} the point next to (0,1) has the solution as its
 // e/t, and that point is the EMGD dual with σ = 1 on (0,1) and 0 on the constraints (docs/method.md §2.7).
-func (m *PCD) project(c, lengths []float64, primary int) ([]float64, error) {
+func (m *PCD) project(c, lengths []float64, primary int) []float64 {
 	k := len(lengths)
 	v, b, size := make([]float64, k), make([]float64, k), lengths[primary]
 	v[primary] = 1
@@ -130,13 +127,10 @@ func (m *PCD) project(c, lengths []float64, primary int) ([]float64, error) {
 		}
 	}
 	bounded(gram, k)
-	cert, err := solveGram(&m.solver, gram, sigma)
-	if err != nil {
-		return nil, err
-	}
+	cert := solved(&m.solver, problemOf(gram), sigma)
 	t := 1 - inner(cert.Lambda, b)/size
 	if cert.Status == emgd.Stationary || !(t > 0) {
-		return v, nil // the constraints contradict each other
+		return v // the constraints contradict each other
 	}
 	parts := 0.0
 	for j, l := range cert.Lambda {
@@ -149,10 +143,10 @@ func (m *PCD) project(c, lengths []float64, primary int) ([]float64, error) {
 	length := normOf(c, v)
 	if length <= cancelled*parts {
 		clear(v) // d is 0 but for rounding
-		return v, nil
+		return v
 	}
 	for j := range v {
 		v[j] /= length
 	}
-	return v, nil
+	return v
 }

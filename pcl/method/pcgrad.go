@@ -13,7 +13,7 @@ var _ = published(Info{
 type PCGrad struct{}
 
 func (PCGrad) Weights(s *Step, w []float64) (Outcome, error) {
-	return s.onRows(w, func(r *rows) ([]float64, error) {
+	return s.onRows(w, func(r *rows) []float64 {
 		r.balance()
 		v := make([]float64, r.k())
 		for i := range v {
@@ -28,7 +28,7 @@ func (PCGrad) Weights(s *Step, w []float64) (Outcome, error) {
 				v[j] += x * (r.unit[i] / r.unit[j])
 			}
 		}
-		return v, nil
+		return v
 	})
 }
 

@@ -26,14 +26,8 @@ func (m *POCL) Weights(s *Step, w []float64) (Outcome, error) {
 		return out, nil
 	}
 	if n := len(f.past); n > 0 {
-		ones := make([]float64, n)
-		fill(ones, 1)
-		cert, err := solveGram(&m.solver, f.pastGram(), ones)
-		if err != nil {
-			return Outcome{}, err
-		}
-		for a, i := range f.past {
-			f.u[i] = cert.Lambda[a]
+		for a, l := range solved(&m.solver, problemOf(f.pastGram()), ones(n)).Lambda {
+			f.u[f.past[a]] = l
 		}
 	}
 	return f.write(f.u, w), nil

@@ -89,10 +89,9 @@ type plain struct {
 
 func (p plain) Info() Info { return p.info }
 
-func (p plain) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(p.info, w); err != nil {
-		return Outcome{}, err
-	}
+func (p plain) Weights(s *Step, w []float64) (out Outcome, err error) {
+	defer caught(&err)
+	s.check(p.info, w)
 	return p.weigher.Weights(s, w)
 }
 

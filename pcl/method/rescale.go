@@ -57,15 +57,12 @@ func (r *scaler) Info() Info {
 	return info
 }
 
-func (r *scaler) Weights(s *Step, w []float64) (Outcome, error) {
-	out, err := r.Method.Weights(s, w)
-	if err != nil {
+func (r *scaler) Weights(s *Step, w []float64) (out Outcome, err error) {
+	defer caught(&err)
+	if out, err = r.Method.Weights(s, w); err != nil {
 		return out, err
 	}
-	factor, err := r.factor(s, w, out.Direction)
-	if err != nil {
-		return out, err
-	}
+	factor := r.factor(s, w, out.Direction)
 	for i := range w {
 		w[i] *= factor
 	}
@@ -75,13 +72,11 @@ func (r *scaler) Weights(s *Step, w []float64) (Outcome, error) {
 	return out, nil
 }
 
-func (r *scaler) factor(s *Step, w, direction []float64) (float64, error) {
+func (r *scaler) factor(s *Step, w, direction []float64) float64 {
 	if r.mode == "mean" {
-		return ToMean(w), nil
+		return ToMean(w)
 	}
-	if err := s.check(r.Info(), w); err != nil {
-		return 0, err
-	}
+	s.check(r.Info(), w)
 	mean := make([]float64, len(w))
 	fill(mean, 1/float64(len(w)))
 	gram := s.Gram
@@ -93,9 +88,9 @@ func (r *scaler) factor(s *Step, w, direction []float64) (float64, error) {
 		parts += math.Abs(x) * math.Sqrt(gram[i*len(w)+i])
 	}
 	if own <= cancelled*parts {
-		return 1, nil // d is 0 but for rounding, which must not be blown up
+		return 1 // d is 0 but for rounding, which must not be blown up
 	}
-	return normOf(gram, mean) / own, nil
+	return normOf(gram, mean) / own
 }
 
 // ToMean returns 1/|Σw|, by which a weighted sum of gradients becomes a weighted mean of them. Where negative weights

@@ -39,10 +39,7 @@ type samGSStream struct {
 const samGSGuard = 1e-8
 
 func (m *SAMGS) Weights(s *Step, w []float64) (Outcome, error) {
-	means, err := track(s, func(id int) vector { return m.memo[id].Mean })
-	if err != nil {
-		return Outcome{}, err
-	}
+	means := track(s, func(id int) vector { return m.memo[id].Mean })
 	r := keep(s, w)
 	m.d = fp.Grow(m.d, len(s.Rows[0]))
 	clear(m.d)

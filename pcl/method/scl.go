@@ -15,12 +15,12 @@ type serial struct {
 
 // serially merges the tasks of a step. Where there are only tasks or only the memory, it
 // writes the mean to w and done is true.
-func serially(s *Step, w []float64) (p serial, done bool, err error) {
+func serially(s *Step, w []float64) (p serial, done bool) {
 	p.memory = -1
 	for i, id := range s.IDs {
 		switch {
 		case id < Memory:
-			return p, false, fmt.Errorf("stream %d is a further row of the memory; the method weighs the tasks against one, which has the id %d", id, Memory)
+			fail(fmt.Errorf("stream %d is a further row of the memory; the method weighs the tasks against one, which has the id %d", id, Memory))
 		case id == Memory:
 			p.memory = i
 		default:
@@ -29,13 +29,13 @@ func serially(s *Step, w []float64) (p serial, done bool, err error) {
 	}
 	if p.memory < 0 || p.current == 0 {
 		fill(w, 1/float64(len(w)))
-		return p, true, nil
+		return p, true
 	}
 	if s.Gram != nil {
 		p.mergeGradients(s)
 	}
 	p.mergeLosses(s)
-	return p, false, nil
+	return p, false
 }
 
 func (p *serial) mergeGradients(s *Step) {

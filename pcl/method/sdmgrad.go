@@ -16,12 +16,11 @@ type SDMGrad struct {
 }
 
 func (m *SDMGrad) Weights(s *Step, w []float64) (Outcome, error) {
-	return s.onRows(w, func(r *rows) ([]float64, error) {
-		mu, err := m.min.solve(r.gram, *m.Lambda, r.k())
-		v := make([]float64, len(mu))
-		for i, x := range mu {
+	return s.onRows(w, func(r *rows) []float64 {
+		v := make([]float64, r.k())
+		for i, x := range m.min.solve(r.gram, *m.Lambda, r.k()) {
 			v[i] = (x + *m.Lambda/float64(r.k())) / (1 + *m.Lambda)
 		}
-		return v, err
+		return v
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -36,8 +35,8 @@ func (j *summed) joins(id int) bool {
 	return id < Memory && j.rows
 }
 
-// of joins the memory's rows in those fields of a step that a rule reads. An error says that no gradients have such sums.
-func (j *summed) of(s *Step, info Info) (err error) {
+// of joins the memory's rows in those fields of a step that a rule reads. It fails if no gradients have such sums.
+func (j *summed) of(s *Step, info Info) {
 	j.to, j.step = fp.Grow(j.to, s.K()), Step{Rand: s.Rand, IDs: []int{Memory}}
 	for i, id := range s.IDs {
 		if j.to[i] = 0; !j.joins(id) {
@@ -57,10 +56,7 @@ func (j *summed) of(s *Step, info Info) (err error) {
 		j.step.Gram = j.products(s.Gram)
 		j.settle(s.Gram)
 		if s.Problem != nil {
-			if j.step.Problem, err = emgd.NewProblem(j.step.Gram); err != nil {
-				return err
-			}
-			j.step.Problem = j.step.Problem.Times(s.exponent())
+			j.step.Problem = problemOf(j.step.Gram).Times(s.exponent())
 		}
 	}
 	if info.NeedsCross {
@@ -69,7 +65,6 @@ func (j *summed) of(s *Step, info Info) (err error) {
 	if info.NeedsRows {
 		j.joinRows(s)
 	}
-	return nil
 }
 
 // products is SMSᵀ.

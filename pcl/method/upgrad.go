@@ -20,22 +20,14 @@ type UPGrad struct {
 func (m *UPGrad) Weights(s *Step, w []float64) (Outcome, error) { return s.onRows(w, m.mean) }
 
 // mean is the mean of all projections.
-func (m *UPGrad) mean(r *rows) ([]float64, error) {
-	v, sigma := make([]float64, r.k()), make([]float64, r.k())
-	p, err := emgd.NewProblem(r.gram)
-	if err != nil {
-		return nil, err
-	}
+func (m *UPGrad) mean(r *rows) []float64 {
+	v, sigma, p := make([]float64, r.k()), make([]float64, r.k()), problemOf(r.gram)
 	for i := range sigma {
 		sigma[i] = 1
-		cert, err := solved(m.solver.Solve(p, sigma))
-		if err != nil {
-			return nil, err
-		}
-		sigma[i] = 0
-		for j, l := range cert.Lambda {
+		for j, l := range solved(&m.solver, p, sigma).Lambda {
 			v[j] += l / float64(r.k())
 		}
+		sigma[i] = 0
 	}
-	return v, nil
+	return v
 }
