@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
@@ -71,7 +72,7 @@ func capped(m []float64, bound float64, k int) []float64 {
 		mu[up], mu[down] = min(mu[up]+step, bound), max(mu[down]-step, 0)
 		held[up], held[down] = 0, 0
 	}
-	fail(errUnsolved)
+	fail.If(errUnsolved)
 	return nil
 }
 

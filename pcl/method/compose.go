@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -84,7 +85,7 @@ func (c *composed) Weights(s *Step, w []float64) (out Outcome, err error) {
 	if !c.sum.several(s) {
 		return c.rule.Weights(s, w)
 	}
-	defer caught(&err)
+	defer fail.Caught(&err)
 	s.check(c.info, w)
 	c.sum.of(s, c.info)
 	out, err = c.rule.Weights(&c.sum.step, c.sum.w)

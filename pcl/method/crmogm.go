@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
@@ -68,7 +69,7 @@ func (m *crmogm) Info() Info { return m.info }
 func (m *crmogm) Unwrap() Method { return m.inner }
 
 func (m *crmogm) Weights(s *Step, w []float64) (out Outcome, err error) {
-	defer caught(&err)
+	defer fail.Caught(&err)
 	s.check(m.info, w)
 	out, err = m.inner.Weights(s, w)
 	if err != nil {

@@ -3,6 +3,8 @@ package method
 import (
 	"fmt"
 	"math"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 var _ = published(Info{
@@ -42,7 +44,7 @@ func (m *DBMTL) Weights(s *Step, w []float64) (Outcome, error) {
 		top = max(top, norms[i])
 	}
 	if math.IsInf(top, 1) {
-		fail(fmt.Errorf("a gradient divided by its loss leaves the range of float32; scale the losses down"))
+		fail.If(fmt.Errorf("a gradient divided by its loss leaves the range of float32; scale the losses down"))
 	}
 	return m.balance(s, means, norms, top, w), nil
 }

@@ -3,6 +3,8 @@ package method
 import (
 	"fmt"
 	"math"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 var _ = published(Info{
@@ -25,7 +27,7 @@ func (DiBSMTL) Weights(s *Step, w []float64) (Outcome, error) {
 		v := r.norms()
 		for i, norm := range v {
 			if v[i] = 1 / norm / r.unit[i]; math.IsInf(v[i], 1) {
-				fail(fmt.Errorf("the weight of stream %d leaves the range of float64; rescale the gradients", s.IDs[r.at[i]]))
+				fail.If(fmt.Errorf("the weight of stream %d leaves the range of float64; rescale the gradients", s.IDs[r.at[i]]))
 			}
 		}
 		return v

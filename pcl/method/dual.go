@@ -5,14 +5,14 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // How rules ask the solver of the EMGD dual (docs/method.md §2.2), which many of them are special cases of (docs/method.md §2.7).
 
 // solve runs the dual solver, copies λ into w and names the streams left out.
 func solve(solver *emgd.Solver, s *Step, sigma, w []float64) Outcome {
-	cert, err := solver.Solve(s.problem(), sigma)
-	fail(err)
+	cert := fail.Or(solver.Solve(s.problem(), sigma))
 	copy(w, cert.Lambda)
 	out := Outcome{Certificate: cert}
 	for _, i := range cert.Dropped {
@@ -23,17 +23,15 @@ func solve(solver *emgd.Solver, s *Step, sigma, w []float64) Outcome {
 
 // problemOf takes a Gram matrix through emgd's door.
 func problemOf(gram []float64) *emgd.Problem {
-	p, err := emgd.NewProblem(gram)
-	fail(err)
-	return p
+	return fail.Or(emgd.NewProblem(gram))
 }
 
 // solved solves for a Gram matrix that a rule made. It fails if the solver stopped at its iteration bound with weights that are
 // not even accurate to the sixth digit.
 func solved(solver *emgd.Solver, p *emgd.Problem, sigma []float64) *emgd.Certificate {
-	cert, err := solver.Solve(p, sigma)
-	if fail(err); cert.Status == emgd.IterationLimit && cert.Violation > unsolved {
-		fail(errUnsolved)
+	cert := fail.Or(solver.Solve(p, sigma))
+	if cert.Status == emgd.IterationLimit && cert.Violation > unsolved {
+		fail.If(errUnsolved)
 	}
 	return cert
 }

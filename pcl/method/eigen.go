@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // rankTol is the eigenvalue, relative to the largest, below which the rounding of a Gram matrix cannot be
@@ -15,7 +17,7 @@ const rankTol = 1e-12
 func spectral(m, p []float64, f func(values []float64) []float64) []float64 {
 	var e mat.EigenSym
 	if !e.Factorize(mat.NewSymDense(len(p), m), true) {
-		fail(errors.New("the eigenvalues of the Gram matrix did not converge"))
+		fail.If(errors.New("the eigenvalues of the Gram matrix did not converge"))
 	}
 	var vectors mat.Dense
 	e.VectorsTo(&vectors)

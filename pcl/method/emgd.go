@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
@@ -103,7 +104,7 @@ func newElastic(rule emgd.Rule, tau any, momentum float64, floor any) (*elastic,
 func (e *elastic) Info() Info { return e.info }
 
 func (e *elastic) Weights(s *Step, w []float64) (out Outcome, err error) {
-	defer caught(&err)
+	defer fail.Caught(&err)
 	s.check(e.info, w)
 	kept := keep(s, w)
 	e.sigma = fp.Grow(e.sigma, s.K())
@@ -121,11 +122,11 @@ func (e *elastic) Weights(s *Step, w []float64) (out Outcome, err error) {
 // observed (docs/method.md §2.8).
 func (e *elastic) observe(s *Step, kept *rows) {
 	if len(kept.dropped) == 0 {
-		fail(e.factors.Factors(s.IDs, s.Problem, e.sigma))
+		fail.If(e.factors.Factors(s.IDs, s.Problem, e.sigma))
 		return
 	}
 	sigma := make([]float64, kept.k())
-	fail(e.factors.Factors(kept.ids(s), s.Problem.Only(kept.at), sigma))
+	fail.If(e.factors.Factors(kept.ids(s), s.Problem.Only(kept.at), sigma))
 	clear(e.sigma)
 	for i, at := range kept.at {
 		e.sigma[at] = sigma[i]
@@ -146,7 +147,7 @@ func (e *elastic) Snapshot() func() {
 }
 
 func (e *elastic) WeightsFor(s *Step, sigma, w []float64) (out Outcome, err error) {
-	defer caught(&err)
+	defer fail.Caught(&err)
 	s.check(e.info, w)
 	if e.release {
 		e.solver.Floor = 1 / float64(s.K()+1)

@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -158,7 +159,7 @@ func (s *Step) check(info Info, w []float64) {
 	}
 	for i, x := range s.Losses {
 		if info.PositiveLosses && (!(x >= 0) || math.IsInf(x, 1)) {
-			fail(fmt.Errorf("the loss of stream %d is %g; want a finite number ≥ 0", s.IDs[i], x))
+			fail.If(fmt.Errorf("the loss of stream %d is %g; want a finite number ≥ 0", s.IDs[i], x))
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
@@ -32,7 +33,7 @@ func (m *MoDo) Weights(s *Step, w []float64) (Outcome, error) {
 	}
 	for i, x := range s.Cross {
 		if x-x != 0 {
-			fail(fmt.Errorf("the half-batch gradients of streams %d and %d have the inner product %g", s.IDs[i/s.K()], s.IDs[i%s.K()], x))
+			fail.If(fmt.Errorf("the half-batch gradients of streams %d and %d have the inner product %g", s.IDs[i/s.K()], s.IDs[i%s.K()], x))
 		}
 	}
 	ids := r.ids(s)
@@ -48,7 +49,7 @@ func (m *MoDo) Weights(s *Step, w []float64) (Outcome, error) {
 		}
 		next[i] = lambda[i] - *m.Gamma*slope
 		if next[i]-next[i] != 0 {
-			fail(fmt.Errorf("a step along the inner products of stream %d leaves the range of float64; scale the gradients down", ids[i]))
+			fail.If(fmt.Errorf("a step along the inner products of stream %d leaves the range of float64; scale the gradients down", ids[i]))
 		}
 	}
 	toSimplex(next)

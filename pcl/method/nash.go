@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
@@ -58,7 +59,7 @@ func bargain(solver *emgd.Solver, s *Step, w []float64, a, most float64) Outcome
 	for i := range x {
 		x[i] *= scale / (r.unit[i] / level)
 		if !(x[i] >= fp.Smallest) || math.IsInf(x[i], 1) {
-			fail(fmt.Errorf("the weight of stream %d leaves the range of float64; rescale the gradients", s.IDs[r.at[i]]))
+			fail.If(fmt.Errorf("the weight of stream %d leaves the range of float64; rescale the gradients", s.IDs[r.at[i]]))
 		}
 		if length > most {
 			x[i] *= most / length

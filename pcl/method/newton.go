@@ -3,6 +3,7 @@ package method
 import (
 	"math"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
@@ -27,7 +28,7 @@ func fairness(m, c []float64, a float64) []float64 {
 		}
 	}
 	if !n.evaluate() && n.residual() > unsolved {
-		fail(errUnsolved)
+		fail.If(errUnsolved)
 	}
 	return n.x
 }
@@ -87,7 +88,7 @@ func (n *newton) direction() []float64 {
 		n.h[i*k+i] += n.t[i] / n.a * scale[i] * scale[i]
 	}
 	if !cholesky(n.h, k) {
-		fail(errUnsolved)
+		fail.If(errUnsolved)
 	}
 	substitute(n.h, r)
 	for i := range r {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -90,7 +91,7 @@ type plain struct {
 func (p plain) Info() Info { return p.info }
 
 func (p plain) Weights(s *Step, w []float64) (out Outcome, err error) {
-	defer caught(&err)
+	defer fail.Caught(&err)
 	s.check(p.info, w)
 	return p.weigher.Weights(s, w)
 }

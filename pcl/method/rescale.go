@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
@@ -58,7 +59,7 @@ func (r *scaler) Info() Info {
 }
 
 func (r *scaler) Weights(s *Step, w []float64) (out Outcome, err error) {
-	defer caught(&err)
+	defer fail.Caught(&err)
 	if out, err = r.Method.Weights(s, w); err != nil {
 		return out, err
 	}

@@ -1,6 +1,10 @@
 package method
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
+)
 
 // serial is a step as the serial continual-learning methods see it (docs/method.md §1.7): the mean of the
 // tasks in training against the memory.
@@ -20,7 +24,7 @@ func serially(s *Step, w []float64) (p serial, done bool) {
 	for i, id := range s.IDs {
 		switch {
 		case id < Memory:
-			fail(fmt.Errorf("stream %d is a further row of the memory; the method weighs the tasks against one, which has the id %d", id, Memory))
+			fail.If(fmt.Errorf("stream %d is a further row of the memory; the method weighs the tasks against one, which has the id %d", id, Memory))
 		case id == Memory:
 			p.memory = i
 		default:

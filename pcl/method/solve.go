@@ -10,27 +10,6 @@ const unsolved = 1e-6
 
 var errUnsolved = errors.New("the weights did not converge; check that the Gram matrix was accumulated in float64")
 
-// failure is an error that ends a step. It is raised where it is found, and returned by the door that a step comes in by.
-type failure struct{ error }
-
-// fail ends the step if there is an error.
-func fail(err error) {
-	if err != nil {
-		panic(failure{err})
-	}
-}
-
-// caught makes a failure the error that the door returns.
-func caught(err *error) {
-	switch p := recover().(type) {
-	case nil:
-	case failure:
-		*err = p.error
-	default:
-		panic(p)
-	}
-}
-
 // crossing narrows [lo,hi], 0 < lo ≤ hi, to the two ends of one rounding error around the place
 // where above turns from true to false. It bisects the exponents first, so that a range of many
 // powers of ten costs little.

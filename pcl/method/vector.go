@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
@@ -15,13 +16,13 @@ func track(s *Step, of func(id int) vector) []vector {
 	n, list := len(s.Rows[0]), make([]vector, s.K())
 	for i, id := range s.IDs {
 		if !storable(s.Rows[i]) {
-			fail(fmt.Errorf("the gradient of stream %d leaves the range of float32, in which the method keeps it; rescale it", id))
+			fail.If(fmt.Errorf("the gradient of stream %d leaves the range of float32, in which the method keeps it; rescale it", id))
 		}
 		switch list[i] = of(id); {
 		case list[i] == nil:
 			list[i] = make(vector, n)
 		case len(list[i]) != n:
-			fail(fmt.Errorf("the gradient of stream %d has %d entries; it had %d before", id, n, len(list[i])))
+			fail.If(fmt.Errorf("the gradient of stream %d has %d entries; it had %d before", id, n, len(list[i])))
 		}
 	}
 	return list

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
@@ -53,21 +54,16 @@ func (e *ewc) Penalise(lab PenaltyLab) (float64, []float32, error) { return e.pu
 
 // Consolidate takes in the information of a task's samples: of those given or, if there are none, of those in the
 // memory.
-func (e *ewc) Consolidate(lab PenaltyLab, id int, samples []memory.Item) error {
+func (e *ewc) Consolidate(lab PenaltyLab, id int, samples []memory.Item) (err error) {
+	defer fail.Caught(&err)
 	if len(samples) == 0 {
 		samples = lab.Memory().Items(placesOf(lab.Memory(), id))
 	}
 	if len(samples) == 0 {
 		return nil
 	}
-	theta, err := lab.Parameters()
-	if err != nil {
-		return err
-	}
-	sum, n, err := squares(lab, samples, min(e.group, lab.Batch()), len(theta))
-	if err != nil {
-		return err
-	}
+	theta := fail.Or(lab.Parameters())
+	sum, n := squares(lab, samples, min(e.group, lab.Batch()), len(theta))
 	if e.Stiffness == nil {
 		e.Stiffness = make([]float64, len(theta))
 	}
@@ -80,15 +76,12 @@ func (e *ewc) Consolidate(lab PenaltyLab, id int, samples []memory.Item) error {
 
 // squares adds up the squares of the groups' gradients, each of which is the sum of its samples' gradients, and returns
 // of how many samples they are. Groups whose gradient is not finite are passed over, and not counted.
-func squares(lab PenaltyLab, samples []memory.Item, group, parameters int) (sum []float64, n int, err error) {
+func squares(lab PenaltyLab, samples []memory.Item, group, parameters int) (sum []float64, n int) {
 	sum = make([]float64, parameters)
 	for some := range slices.Chunk(samples, group) {
-		mean, err := lab.TaskGradient(some)
-		if err != nil {
-			return nil, 0, err
-		}
+		mean := fail.Or(lab.TaskGradient(some))
 		if len(mean) != parameters {
-			return nil, 0, fmt.Errorf("ewc: a gradient of %d entries for %d parameters", len(mean), parameters)
+			fail.If(fmt.Errorf("ewc: a gradient of %d entries for %d parameters", len(mean), parameters))
 		}
 		if !fp.Finite(mean) {
 			continue
@@ -99,7 +92,7 @@ func squares(lab PenaltyLab, samples []memory.Item, group, parameters int) (sum 
 			sum[p] += x * x
 		}
 	}
-	return sum, n, nil
+	return sum, n
 }
 
 // UnmarshalState restores F and θ*.

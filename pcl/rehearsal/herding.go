@@ -30,10 +30,7 @@ func (h Herding) Join(r *Rehearsal) error {
 
 // rankByHerding ranks the candidates of each class.
 func rankByHerding(lab Lab, candidates []memory.Item, quota int) ([]memory.Item, error) {
-	features, err := unitFeatures(lab, candidates)
-	if err != nil {
-		return nil, err
-	}
+	features := unitFeatures(lab, candidates)
 	of, classes := grouped(len(candidates), func(i int) int { return candidates[i].Class })
 	var ranked []memory.Item
 	for _, c := range classes {

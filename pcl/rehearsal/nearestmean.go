@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
@@ -37,16 +38,14 @@ type nearestMean struct {
 }
 
 // Prepare computes the class means: of the exemplars, and of the candidates of running tasks.
-func (m *nearestMean) Prepare(lab PredictLab) error {
+func (m *nearestMean) Prepare(lab PredictLab) (err error) {
+	defer fail.Caught(&err)
 	m.never = m.between && lab.OneTask()
 	samples := lab.Memory().Items(everyIndex(lab.Memory()))
 	for _, task := range lab.Running() {
 		samples = append(samples, lab.Candidates(task)...)
 	}
-	features, err := unitFeatures(lab, samples)
-	if err != nil {
-		return err
-	}
+	features := unitFeatures(lab, samples)
 	m.means, m.tasks = map[int][]float64{}, map[int][]int{}
 	for i, f := range features {
 		if c, task := samples[i].Class, samples[i].Task; !slices.Contains(m.tasks[c], task) {
@@ -113,19 +112,14 @@ func (m *nearestMean) oneTask(classes []int) bool {
 }
 
 // unitFeatures are the samples' features, of length 1.
-func unitFeatures(lab Lab, samples []memory.Item) ([][]float64, error) {
+func unitFeatures(lab Lab, samples []memory.Item) (out [][]float64) {
 	if len(samples) == 0 {
-		return nil, nil
+		return nil
 	}
-	features, err := lab.Features(Now, samples)
-	if err != nil {
-		return nil, err
+	for _, f := range fail.Or(lab.Features(Now, samples)) {
+		out = append(out, unit(f))
 	}
-	out := make([][]float64, len(features))
-	for i, f := range features {
-		out[i] = unit(f)
-	}
-	return out, nil
+	return out
 }
 
 // unit returns a vector scaled to length 1.

@@ -1,6 +1,10 @@
 package rehearsal
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
+)
 
 // The parts of this file change the logits that are stored with the samples whenever a task ends (docs/method.md
 // §8.4). They need a part that is trained on stored logits, such as [Distill].
@@ -67,20 +71,11 @@ func (Refresh) Join(r *Rehearsal) error {
 }
 
 // renew changes the logits of the samples that have any.
-func (r *Rehearsal) renew(lab Lab, task int) error {
+func (r *Rehearsal) renew(lab Lab, task int) {
 	store := lab.Memory()
 	held := slices.DeleteFunc(everyIndex(store), func(i int) bool { return store.Item(i).Logits == nil })
-	now, err := withLogits(lab, task, store.Items(held))
-	if err != nil {
-		return err
+	for k, now := range withLogits(lab, task, store.Items(held)) {
+		it := store.Item(held[k])
+		store.SetLogits(held[k], r.Renew(it.Logits, now.Logits, fail.Or(lab.Output(it.Task, it.Class))))
 	}
-	for k, i := range held {
-		it := store.Item(i)
-		right, err := lab.Output(it.Task, it.Class)
-		if err != nil {
-			return err
-		}
-		store.SetLogits(i, r.Renew(it.Logits, now[k].Logits, right))
-	}
-	return nil
 }

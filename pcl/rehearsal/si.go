@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
@@ -44,10 +45,8 @@ type si struct {
 
 // Penalise pulls towards θ*, and notes where the step begins. Before the first end, θ* is where the run began.
 func (s *si) Penalise(lab PenaltyLab) (value float64, gradient []float32, err error) {
-	theta, err := lab.Parameters()
-	if err != nil {
-		return 0, nil, err
-	}
+	defer fail.Caught(&err)
+	theta := fail.Or(lab.Parameters())
 	s.before = append(s.before[:0], theta...)
 	if s.Anchor == nil {
 		s.Anchor, s.Path = slices.Clone(theta), make([]float64, len(theta))
@@ -56,15 +55,9 @@ func (s *si) Penalise(lab PenaltyLab) (value float64, gradient []float32, err er
 }
 
 // Moved adds −g_cur·Δθ.
-func (s *si) Moved(lab MovedLab) error {
-	after, err := lab.Parameters()
-	if err != nil {
-		return err
-	}
-	g, err := lab.Current()
-	if err != nil {
-		return err
-	}
+func (s *si) Moved(lab MovedLab) (err error) {
+	defer fail.Caught(&err)
+	after, g := fail.Or(lab.Parameters()), fail.Or(lab.Current())
 	if len(g) != len(s.Path) || len(after) != len(s.Path) {
 		return fmt.Errorf("si: a gradient of %d entries for %d parameters", len(g), len(s.Path))
 	}
