@@ -18,8 +18,7 @@ func (AGEM) Weights(s *Step, w []float64) (Outcome, error) {
 		return Outcome{}, nil
 	}
 	if p.silent() {
-		p.write(1, 0, w)
-		return Outcome{Dropped: []int{Memory}}, nil
+		return p.withoutMemory(w), nil
 	}
 	return p.write(1, max(0, -p.cm/p.mm), w), nil
 }

@@ -17,9 +17,7 @@ type AlignedMTL struct {
 
 func (m AlignedMTL) Weights(s *Step, w []float64) (Outcome, error) {
 	return s.onRows(w, func(r *rows) []float64 {
-		mean := make([]float64, r.k())
-		fill(mean, 1/float64(r.k()))
-		return spectral(r.gram, mean, func(values []float64) []float64 {
+		return spectral(r.gram, even(r.k()), func(values []float64) []float64 {
 			out, to := make([]float64, len(values)), m.target(values)
 			for i, x := range values {
 				out[i] = math.Sqrt(to / x)

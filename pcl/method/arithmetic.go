@@ -13,6 +13,10 @@ func fill(w []float64, v float64) {
 	}
 }
 
+// ones are k times 1, and even are the weights of a mean.
+func ones(k int) []float64 { return slices.Repeat([]float64{1}, k) }
+func even(k int) []float64 { return slices.Repeat([]float64{1 / float64(k)}, k) }
+
 func sumOf(v []float64) (sum float64) {
 	for _, x := range v {
 		sum += x

@@ -33,9 +33,7 @@ func (m *CAGrad) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 func (m *CAGrad) averse(r *rows) []float64 {
-	k := r.k()
-	v := make([]float64, k)
-	fill(v, 1/float64(k))
+	k, v := r.k(), even(r.k())
 	mean := normOf(r.gram, v)
 	radius := *m.C * mean
 	if *m.C == 0 || mean <= cancelled*r.lengths(v) {

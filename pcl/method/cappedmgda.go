@@ -23,7 +23,6 @@ type CappedMGDA struct {
 	Cap float64 `param:"cap" default:"0.5" range:"(0,1]" doc:"c in (0, 1], the largest weight: 1 gives MGDA, and 1/K or less the mean"`
 
 	solver emgd.Solver
-	ones   []float64
 }
 
 func (m *CappedMGDA) Weights(s *Step, w []float64) (Outcome, error) {
@@ -31,9 +30,7 @@ func (m *CappedMGDA) Weights(s *Step, w []float64) (Outcome, error) {
 	if r.k() == 0 {
 		return r.outcome(), nil
 	}
-	m.ones = fp.Grow(m.ones, s.K())
-	fill(m.ones, 1)
-	out := solve(&m.solver, s, m.ones, w)
+	out := solve(&m.solver, s, ones(s.K()), w)
 	bound := max(m.Cap, 1/float64(r.k()))
 	if slices.Max(w) <= bound {
 		return out, nil
@@ -48,8 +45,7 @@ func (m *CappedMGDA) Weights(s *Step, w []float64) (Outcome, error) {
 // to another, the two that gain most, which lets both go again. It ends where no two gain, each judged by the lengths of
 // its own gradients. That is a minimum, because the objective is convex.
 func capped(m []float64, bound float64, k int) []float64 {
-	mu, held := make([]float64, k), make([]float64, k) // held: −1 at 0, +1 at the bound, 0 free
-	fill(mu, 1/float64(k))
+	mu, held := even(k), make([]float64, k) // held: −1 at 0, +1 at the bound, 0 free
 	for range 50 * k {
 		for range k {
 			way := scaledStep(m, mu, held)

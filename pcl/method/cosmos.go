@@ -1,8 +1,6 @@
 package method
 
-import (
-	"math"
-)
+import "math"
 
 var _ = published(Info{
 	Name: "cosmos", Title: "COSMOS", Family: "mtl",

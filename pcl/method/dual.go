@@ -2,7 +2,6 @@ package method
 
 import (
 	"math"
-	"slices"
 
 	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/internal/fail"
@@ -35,9 +34,6 @@ func solved(solver *emgd.Solver, p *emgd.Problem, sigma []float64) *emgd.Certifi
 	}
 	return cert
 }
-
-// ones are k times 1.
-func ones(k int) []float64 { return slices.Repeat([]float64{1}, k) }
 
 // bounded brings the entries of a Gram matrix that was computed from another one back within
 // |Mᵢⱼ| ≤ √(MᵢᵢMⱼⱼ), which rounding may have broken where rows nearly cancel.

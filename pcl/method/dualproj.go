@@ -15,8 +15,6 @@ type DualProj struct {
 
 func (m *DualProj) Weights(s *Step, w []float64) (Outcome, error) {
 	return s.onRows(w, func(r *rows) []float64 {
-		mean := make([]float64, r.k())
-		fill(mean, 1/float64(r.k()))
-		return m.cone.project(r.gram, mean)
+		return m.cone.project(r.gram, even(r.k()))
 	})
 }

@@ -14,9 +14,8 @@ func besideFinished(s *Step, w []float64) (f finished, out Outcome, done bool) {
 	if r.k() == 0 {
 		return f, r.outcome(), true
 	}
-	tasks := s.tasks()
-	if tasks == 0 || tasks == s.K() {
-		fill(w, 1/float64(s.K()))
+	tasks, done := s.tasks(w)
+	if done {
 		return f, Outcome{}, true
 	}
 	r.level()

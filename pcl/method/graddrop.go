@@ -1,8 +1,6 @@
 package method
 
-import (
-	"github.com/parallelcl/parallelcl/internal/fp"
-)
+import "github.com/parallelcl/parallelcl/internal/fp"
 
 var _ = published(Info{
 	Name: "graddrop", Title: "GradDrop", Family: "mtl",

@@ -20,8 +20,7 @@ func (MEGA2) Weights(s *Step, w []float64) (Outcome, error) {
 		return Outcome{}, nil
 	}
 	if p.silent() {
-		p.write(1, 0, w)
-		return Outcome{Dropped: []int{Memory}}, nil
+		return p.withoutMemory(w), nil
 	}
 	cur, mem := math.Sqrt(p.cc), math.Sqrt(p.mm)
 	if cur <= 1e-12*mem {

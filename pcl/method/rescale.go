@@ -78,8 +78,6 @@ func (r *scaler) factor(s *Step, w, direction []float64) float64 {
 		return ToMean(w)
 	}
 	s.check(r.Info(), w)
-	mean := make([]float64, len(w))
-	fill(mean, 1/float64(len(w)))
 	gram := s.Gram
 	own, parts := normOf(gram, w), 0.0
 	if direction != nil {
@@ -91,7 +89,7 @@ func (r *scaler) factor(s *Step, w, direction []float64) float64 {
 	if own <= cancelled*parts {
 		return 1 // d is 0 but for rounding, which must not be blown up
 	}
-	return normOf(gram, mean) / own
+	return normOf(gram, even(len(w))) / own
 }
 
 // ToMean returns 1/|Σw|, by which a weighted sum of gradients becomes a weighted mean of them. Where negative weights
