@@ -13,9 +13,9 @@ import (
 )
 
 func init() {
-	Register(elasticInfo(emgd.GMC), EMGDGMC{})
-	Register(elasticInfo(emgd.GS), EMGDGS{})
-	Register(elasticInfo(emgd.LogGMC), EMGDLog{})
+	Register(elasticInfo("emgd-gmc", "EMGD (GMC)", "σ = softmax(m/τ), m the moving mean of ‖Jᵢ‖", "mᵢ per stream"), EMGDGMC{})
+	Register(elasticInfo("emgd-gs", "EMGD (GS)", "σ = softmax(Σₖcos(Jᵢ,Jₖ)/τ)", "none"), EMGDGS{})
+	Register(elasticInfo("emgd-log", "EMGD (log GMC)", "σ in proportion to m^(1/τ), m the moving mean of ‖Jᵢ‖", "mᵢ per stream"), EMGDLog{})
 }
 
 // EMGDGMC is the method "emgd-gmc", Elastic Multi-Gradient Descent with factors from the gradients' lengths.
@@ -25,7 +25,9 @@ type EMGDGMC struct {
 	Floor    any      `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
 }
 
-func (p EMGDGMC) Start() (Method, error) { return newElastic(emgd.GMC, p.Tau, *p.Momentum, p.Floor) }
+func (p EMGDGMC) Start() (Method, error) {
+	return newElastic("emgd-gmc", emgd.GMC, p.Tau, *p.Momentum, p.Floor)
+}
 
 // EMGDGS is the method "emgd-gs", with factors from the similarities of the step's own gradients.
 type EMGDGS struct {
@@ -34,7 +36,7 @@ type EMGDGS struct {
 }
 
 func (p EMGDGS) Start() (Method, error) {
-	return newElastic(emgd.GS, p.Tau, emgd.DefaultMomentum, p.Floor) // it takes no mean, and is saved with the default
+	return newElastic("emgd-gs", emgd.GS, p.Tau, emgd.DefaultMomentum, p.Floor) // it takes no mean, and is saved with the default
 }
 
 // EMGDLog is the method "emgd-log", with factors from the logarithms of the gradients' lengths.
@@ -45,28 +47,17 @@ type EMGDLog struct {
 }
 
 func (p EMGDLog) Start() (Method, error) {
-	return newElastic(emgd.LogGMC, p.Tau, *p.Momentum, p.Floor)
+	return newElastic("emgd-log", emgd.LogGMC, p.Tau, *p.Momentum, p.Floor)
 }
 
-func elasticInfo(rule emgd.Rule) Info {
-	info := Info{
-		Family: "pcl",
+func elasticInfo(name, title, factors, state string) Info {
+	return Info{
+		Name: name, Title: title, Family: "pcl",
+		Rule:   "argmin ‖Σ λᵢJᵢ‖², Σ λᵢσᵢ = 1, λ ≥ 0, d = Σ λᵢJᵢ; " + factors,
 		Source: "Lyu et al., Elastic Multi-Gradient Descent for Parallel Continual Learning, arXiv 2401.01054",
-		Cost:   "K(F+B) + Gram O(K²P) + a K×K dual", SumW: "1/σ_max ≤ Σλ ≤ 1/σ_min",
+		Cost:   "K(F+B) + Gram O(K²P) + a K×K dual", State: state, SumW: "1/σ_max ≤ Σλ ≤ 1/σ_min",
 		NeedsGram: true,
 	}
-	factors := "σ = softmax(m/τ), m the moving mean of ‖Jᵢ‖"
-	info.Name, info.Title, info.State = "emgd-gmc", "EMGD (GMC)", "mᵢ per stream"
-	switch rule {
-	case emgd.GS:
-		factors = "σ = softmax(Σₖcos(Jᵢ,Jₖ)/τ)"
-		info.Name, info.Title, info.State = "emgd-gs", "EMGD (GS)", "none"
-	case emgd.LogGMC:
-		factors = "σ in proportion to m^(1/τ), m the moving mean of ‖Jᵢ‖"
-		info.Name, info.Title = "emgd-log", "EMGD (log GMC)"
-	}
-	info.Rule = "argmin ‖Σ λᵢJᵢ‖², Σ λᵢσᵢ = 1, λ ≥ 0, d = Σ λᵢJᵢ; " + factors
-	return info
 }
 
 // elastic is Elastic Multi-Gradient Descent (docs/method.md §2): elastic factors, then the exact dual.
@@ -79,8 +70,8 @@ type elastic struct {
 }
 
 // newElastic reads τ and the floor, which are numbers or words.
-func newElastic(rule emgd.Rule, tau any, momentum float64, floor any) (*elastic, error) {
-	e := &elastic{info: elasticInfo(rule)}
+func newElastic(name string, rule emgd.Rule, tau any, momentum float64, floor any) (*elastic, error) {
+	e := &elastic{info: registry[name].info}
 	e.factors.Rule, e.factors.Momentum = rule, momentum
 	if momentum == 0 {
 		e.factors.Momentum = -1 // none: 0 stands for emgd's default

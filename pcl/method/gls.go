@@ -2,6 +2,7 @@ package method
 
 import (
 	"math"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
@@ -19,11 +20,7 @@ var _ = published(Info{
 type GLS struct{}
 
 func (GLS) Weights(s *Step, w []float64) (Outcome, error) {
-	top, mean, n := 0.0, 0.0, 0.0
-	for _, x := range s.Losses {
-		top = max(top, x)
-	}
-	bound := 1e-12 * top
+	bound, mean, n := 1e-12*slices.Max(s.Losses), 0.0, 0.0
 	for _, x := range s.Losses {
 		if x > bound {
 			mean += fp.Log(x)

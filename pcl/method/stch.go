@@ -1,5 +1,7 @@
 package method
 
+import "slices"
+
 var _ = published(Info{
 	Name: "stch", Title: "STCH", Family: "mtl",
 	Rule:   "d = ∇ μ·log Σ exp(ℓᵢ/μ), that is w = softmax(ℓ/μ)",
@@ -14,10 +16,7 @@ type STCH struct {
 }
 
 func (m STCH) Weights(s *Step, w []float64) (Outcome, error) {
-	top := 0.0
-	for _, x := range s.Losses {
-		top = max(top, x)
-	}
+	top := slices.Max(s.Losses)
 	for i, x := range s.Losses {
 		w[i] = (x - top) / m.Mu
 	}

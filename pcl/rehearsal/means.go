@@ -2,6 +2,7 @@ package rehearsal
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -20,11 +21,7 @@ func MeansOf(r Rule) *Means {
 	if !ok {
 		return nil
 	}
-	out := &Means{Between: m.between}
-	for c := range m.means {
-		out.Classes = append(out.Classes, c)
-	}
-	slices.Sort(out.Classes)
+	out := &Means{Between: m.between, Classes: slices.Sorted(maps.Keys(m.means))}
 	for _, c := range out.Classes {
 		mean := make([]float32, len(m.means[c]))
 		for i, x := range m.means[c] {
@@ -67,11 +64,7 @@ func (m *Means) Rule() Rule { return m.rule() }
 func (m *Means) rule() *nearestMean {
 	out := &nearestMean{between: m.Between, means: map[int][]float64{}, tasks: map[int][]int{}}
 	for i, c := range m.Classes {
-		mean := make([]float64, len(m.Values[i]))
-		for k, x := range m.Values[i] {
-			mean[k] = float64(x)
-		}
-		out.means[c], out.tasks[c] = mean, slices.Clone(m.Tasks[i])
+		out.means[c], out.tasks[c] = float64s(m.Values[i]), slices.Clone(m.Tasks[i])
 	}
 	return out
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
@@ -47,20 +49,17 @@ func (m *nearestMean) Prepare(lab PredictLab) (err error) {
 	}
 	features := unitFeatures(lab, samples)
 	m.means, m.tasks = map[int][]float64{}, map[int][]int{}
-	for i, f := range features {
-		if c, task := samples[i].Class, samples[i].Task; !slices.Contains(m.tasks[c], task) {
-			m.tasks[c] = append(m.tasks[c], task)
-		}
-		if c := samples[i].Class; m.means[c] == nil {
-			m.means[c] = slices.Clone(f)
-		} else {
-			for p, x := range f {
-				m.means[c][p] += x
+	of, classes := grouped(len(samples), func(i int) int { return samples[i].Class })
+	for _, c := range classes {
+		mean := make([]float64, len(features[0]))
+		for _, i := range of[c] {
+			floats.Add(mean, features[i])
+			if task := samples[i].Task; !slices.Contains(m.tasks[c], task) {
+				m.tasks[c] = append(m.tasks[c], task)
 			}
 		}
-	}
-	for _, mean := range m.means {
 		toLengthOne(mean)
+		m.means[c] = mean
 	}
 	return nil
 }
@@ -124,11 +123,16 @@ func unitFeatures(lab Lab, samples []memory.Item) (out [][]float64) {
 
 // unit returns a vector scaled to length 1.
 func unit(f []float32) []float64 {
-	out := make([]float64, len(f))
-	for p, x := range f {
+	out := float64s(f)
+	toLengthOne(out)
+	return out
+}
+
+func float64s(v []float32) []float64 {
+	out := make([]float64, len(v))
+	for p, x := range v {
 		out[p] = float64(x)
 	}
-	toLengthOne(out)
 	return out
 }
 

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/params"
@@ -200,18 +199,9 @@ func (r *Rehearsal) check() error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("rehearsal %s: %w", r.Name(), err)
+		return fmt.Errorf("rehearsal: %w", err)
 	}
 	return nil
-}
-
-// Name returns the names of the parts, joined by "+".
-func (r *Rehearsal) Name() string {
-	names := make([]string, len(r.Parts))
-	for i, p := range r.Parts {
-		names[i] = p.Info().Name
-	}
-	return strings.Join(names, "+")
 }
 
 // rows returns the rows of the memory with their losses.

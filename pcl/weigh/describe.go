@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -66,12 +65,3 @@ func (r *Rule) Describe() ([]byte, error) {
 	}
 	return json.Marshal(description{method.Description{Info: r.info, Params: params}, r.Follows(), r.LeavesOut()})
 }
-
-// Names returns the names of all methods as a JSON list.
-func Names() string {
-	text, _ := json.Marshal(method.Names()) // texts are always JSON
-	return string(text)
-}
-
-// Message says in a sentence what a certificate's status means, given as a number.
-func Message(status int) string { return emgd.Status(status).Message() }

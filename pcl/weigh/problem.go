@@ -126,7 +126,7 @@ func (r *Rule) prepare(p *Problem, k int) error {
 		IDs: p.IDs, Losses: p.Losses, Gram: gram, Problem: checked, Rows: p.Rows, Cross: gram, Rand: r.rng.Rand,
 	}
 	if r.step.IDs == nil {
-		r.step.IDs = r.ids(k)
+		r.step.IDs = counted(k)
 	}
 	for i, id := range p.IDs {
 		if j := slices.Index(p.IDs, id); j < i {

@@ -29,7 +29,6 @@ type Rule struct {
 	follower method.Follower                          // nil if losses after the step are of no use
 
 	step      method.Step
-	count     []int     // 1, 2, …
 	direction []float64 // what Outcome.Direction uses
 }
 
@@ -79,7 +78,7 @@ func (r *Rule) Follow(ids []int, losses []float64) error {
 		return nil
 	}
 	if ids == nil {
-		ids = r.ids(len(losses))
+		ids = counted(len(losses))
 	}
 	if len(ids) != len(losses) {
 		return fmt.Errorf("%d losses after the step for %d ids", len(losses), len(ids))
@@ -180,9 +179,10 @@ func (r *Rule) undo(m mark) error {
 	return nil
 }
 
-func (r *Rule) ids(k int) []int {
-	for len(r.count) < k {
-		r.count = append(r.count, len(r.count)+1)
+// counted are the ids 1, 2, …, k.
+func counted(k int) (ids []int) {
+	for i := range k {
+		ids = append(ids, i+1)
 	}
-	return r.count[:k]
+	return ids
 }
