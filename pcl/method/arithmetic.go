@@ -3,6 +3,8 @@ package method
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // The arithmetic on short vectors that rules have in common.
@@ -25,12 +27,7 @@ func sumOf(v []float64) (sum float64) {
 }
 
 // toSum scales positive weights to a given sum.
-func toSum(w []float64, sum float64) {
-	factor := sum / sumOf(w)
-	for i := range w {
-		w[i] *= factor
-	}
-}
+func toSum(w []float64, sum float64) { floats.Scale(sum/sumOf(w), w) }
 
 // softmax replaces z by its softmax.
 func softmax(z []float64) {
@@ -39,14 +36,6 @@ func softmax(z []float64) {
 		z[i] = math.Exp(x - top)
 	}
 	toSum(z, 1)
-}
-
-func difference(a, b []float64) []float64 {
-	d := make([]float64, len(a))
-	for i, x := range a {
-		d[i] = x - b[i]
-	}
-	return d
 }
 
 func inner(a, b []float64) (sum float64) {

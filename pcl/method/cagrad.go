@@ -1,5 +1,7 @@
 package method
 
+import "gonum.org/v1/gonum/floats"
+
 var _ = published(Info{
 	Name: "cagrad", Title: "CAGrad", Family: "mtl",
 	Rule:   "among all d with ‖d−g₀‖ ≤ c‖g₀‖, where g₀ is the mean gradient, the one with the largest minimum of Jᵢ·d: d = g₀ + c‖g₀‖·g_w/‖g_w‖, w on the simplex",
@@ -25,9 +27,7 @@ type CAGrad struct {
 func (m *CAGrad) Weights(s *Step, w []float64) (Outcome, error) {
 	return s.onRows(w, func(r *rows) []float64 {
 		v := m.averse(r)
-		for i := range v {
-			v[i] *= m.factor()
-		}
+		floats.Scale(m.factor(), v)
 		return v
 	})
 }
@@ -37,10 +37,10 @@ func (m *CAGrad) averse(r *rows) []float64 {
 	mean := normOf(r.gram, v)
 	radius := *m.C * mean
 	if *m.C == 0 || mean <= cancelled*r.lengths(v) {
-		return v // the ball is a point: g₀ itself, or 0 but for rounding
+		return v // the ball is a point: g₀ itself, or 0 up to rounding
 	}
 	limit := m.cone.project(r.gram, v)
-	beyond := normOf(r.gram, difference(limit, v)) > radius
+	beyond := normOf(r.gram, floats.SubTo(make([]float64, k), limit, v)) > radius
 	// ‖g_w‖ ≤ max‖J‖ < 2 bounds λ from above.
 	lo, hi := crossing(nearlyZero/radius, 2/radius, func(lambda float64) bool {
 		mu := m.min.solve(r.gram, lambda, k)

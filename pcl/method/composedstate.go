@@ -71,7 +71,7 @@ func (c statefulParts) UnmarshalState(data json.RawMessage) error {
 	return nil
 }
 
-// These functions are those of [Stateful] for the rule inside another method, which may remember nothing.
+// These functions call the methods of [Stateful] on a rule that may not have them.
 
 func end(rule Method, id int) {
 	if s, ok := As[Stateful](rule); ok {

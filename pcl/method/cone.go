@@ -32,7 +32,7 @@ func (c *cone) project(gram, u []float64) []float64 {
 }
 
 // push returns what is added to the weights of the rows with the given Gram matrix, for a proposal of a squared length and
-// its products with the rows; nil if it is 0 but for rounding, beside parts of the given length.
+// its products with the rows; nil if it is 0 up to rounding, relative to parts of the given length.
 func (c *cone) push(square, length float64, products, gram []float64) []float64 {
 	if square <= cancelled*cancelled*length*length {
 		return nil

@@ -45,11 +45,11 @@ func (p CRMOGM) Start() (Method, error) {
 	if len(parts) == 0 {
 		return c, nil
 	}
-	with, err := joined(c, parts...)
-	if err != nil {
-		return nil, err
+	with, err := compose(c, parts...)
+	if err == nil {
+		with.(*composed).info = c.info
 	}
-	return compose(with)
+	return with, err
 }
 
 // crmogm smooths another method's weights. A new stream enters with the weight that the method gives

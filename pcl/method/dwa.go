@@ -1,5 +1,7 @@
 package method
 
+import "gonum.org/v1/gonum/floats"
+
 var _ = published(Info{
 	Name: "dwa", Title: "DWA", Family: "mtl",
 	Rule:   "w = K·softmax(r/T), rᵢ = ℓᵢ(t−1)/ℓᵢ(t−2), where ℓᵢ are moving means of the losses",
@@ -37,9 +39,7 @@ func (m *DWA) Weights(s *Step, w []float64) (Outcome, error) {
 		m.memo[id] = t.observe(s.Losses[i], *m.Momentum)
 	}
 	softmax(w)
-	for i := range w {
-		w[i] *= float64(len(w))
-	}
+	floats.Scale(float64(len(w)), w)
 	return Outcome{}, nil
 }
 

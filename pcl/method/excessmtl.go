@@ -10,8 +10,8 @@ var _ = published(Info{
 	NeedsGram: true, NeedsRows: true,
 }, ExcessMTL{})
 
-// ExcessMTL gives weight to the streams whose losses are far above what they can reach. Until a stream's
-// warm-up is over, its risk counts as equal to Eᵢ(0). It enters with λ = 1/K. The authors' code and LibMTL
+// ExcessMTL gives weight to the streams whose losses are far above what they can reach. During a stream's
+// warm-up, its risk counts as equal to Eᵢ(0). It enters with λ = 1/K. The authors' code and LibMTL
 // bring Σλ to K instead of the paper's 1, and add 1e-7 under the root of H, which makes the rule depend on
 // the scale of the gradients; here an entry that was always 0 adds no risk.
 type ExcessMTL struct {

@@ -129,7 +129,7 @@ func (m *FAMO) adam(t famoStream, g float64) famoStream {
 	return t
 }
 
-// UnmarshalState also reads the states of older programs, which have the last step beside the streams.
+// UnmarshalState also reads states of older versions, which store the last step beside the streams.
 func (m *FAMO) UnmarshalState(data json.RawMessage) error {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(data, &all) == nil && all["pending"] != nil {

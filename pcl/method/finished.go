@@ -7,7 +7,7 @@ type finished struct {
 	past []int     // the rows kept that are of finished tasks
 }
 
-// besideFinished tells the finished tasks' rows from the current ones. Where there are only rows of
+// besideFinished separates the finished tasks' rows from the current ones. Where there are only rows of
 // one kind, it writes the mean to w and done is true.
 func besideFinished(s *Step, w []float64) (f finished, out Outcome, done bool) {
 	r := keep(s, w)

@@ -15,9 +15,9 @@ var _ = published(Info{
 	NeedsGram: true, NeedsRows: true,
 }, GCond{})
 
-// GCond arbitrates between gradients (docs/method.md §4.16). The paper first adds up the gradients of many batches, which is
-// a matter of the batch's size here, and ends with a momentum, which is the optimiser's. Its thresholds are those of the
-// paper. A stream's mean length begins at its first one; of two equal scores the older stream's wins.
+// GCond arbitrates between gradients (docs/method.md §4.16), with the paper's thresholds. The paper also adds up the gradients
+// of many batches, for which we have the batch size, and applies a momentum, for which we have the optimiser. A stream's mean
+// length begins at its first length; of two equal scores the older stream's wins.
 type GCond struct {
 	Power     float64  `param:"power" default:"2" range:"[0.01,100]" doc:"curvature of the winner's part between the main and the critical threshold"`
 	Stability *float64 `param:"stability" default:"0.8" range:"[0,1]" doc:"in [0, 1], how much a gradient's cosine with the stream's last one counts for the winner; the rest is for its length relative to its mean"`
@@ -33,7 +33,7 @@ type gCondStream struct {
 	Wins int     `json:"wins" range:"[0,2147483647]"` // in a row
 }
 
-// The cosines at which a conflict is critical, is one that somebody has to win, and ends.
+// The cosines at which a conflict becomes critical, gets a winner, and ends.
 const gCondCritical, gCondMain, gCondWeak = -0.8, -0.5, 0.0
 
 func (m *GCond) Weights(s *Step, w []float64) (Outcome, error) {
@@ -105,9 +105,9 @@ func worst(cosines []float64, k int) (first, second int) {
 	return first, second
 }
 
-// turn computes the cosines of gradient i anew. One of which nothing is left conflicts with none.
+// turn recomputes the cosines of gradient i. A gradient that has become 0 conflicts with no other.
 func (r *rows) turn(cosines []float64, grads [][]float64, i int) {
-	k, along, n := r.k(), r.times(grads[i]), normOf(r.gram, grads[i])
+	k, along, n := r.k(), times(r.gram, grads[i]), normOf(r.gram, grads[i])
 	for j, c := range grads {
 		o := normOf(r.gram, c)
 		cos := 1.0

@@ -29,7 +29,7 @@ func (m *GEM) Weights(s *Step, w []float64) (Outcome, error) {
 	if done {
 		return out, nil
 	}
-	gain := f.times(f.u) // d = Σ uᵢJᵢ
+	gain := times(f.gram, f.u) // d = Σ uᵢJᵢ
 	if slices.ContainsFunc(f.past, func(i int) bool { return gain[i] < 0 }) {
 		m.repair(f)
 	}
@@ -44,7 +44,7 @@ func (m *GEM) repair(f finished) {
 	for _, i := range f.past {
 		f.u[i] = *m.Margin
 	}
-	p, gram, products := f.times(f.u), f.pastGram(), make([]float64, n)
+	p, gram, products := times(f.gram, f.u), f.pastGram(), make([]float64, n)
 	for a, i := range f.past {
 		products[a] = p[i] + eps**m.Margin
 		gram[a*n+a] += eps

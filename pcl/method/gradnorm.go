@@ -15,8 +15,8 @@ const leastWeight = 1e-3
 
 // GradNorm balances gradient norms by the streams' training rates (docs/method.md §4.3). A step uses the
 // weights from before their update. A new stream enters with w = 1, and the weights of the active streams are
-// brought to a sum of K. The loss with which the memory's is compared is taken anew after each end of a task,
-// because the memory's samples change there.
+// brought to a sum of K. The memory's first loss is measured again whenever a task
+// ends, because the memory's samples then change.
 type GradNorm struct {
 	Alpha *float64 `param:"alpha" default:"1.5" range:"[0,10]" doc:"α in [0, 10], how strongly slower streams are favoured"`
 	LR    *float64 `param:"lr" default:"0.025" range:"[0,1e6]" doc:"η ≥ 0, step size of the weights, one step per iteration"`

@@ -75,7 +75,7 @@ func (m *GradVac) vaccinate(s *Step, r *rows, i int, order []int, norms, c []flo
 }
 
 // longer returns the length of Σ cᵢJᵢ, which was the given one, and had the product along with row j, before c[j] was more than 0.
-// The length of many rows is not summed up anew unless it shrinks, which costs digits.
+// For many rows the length is recomputed only if it shrinks, because that costs digits.
 func (r *rows) longer(length, along float64, j int, c []float64) float64 {
 	square := length*length + c[j]*(2*along+c[j]*r.dot(j, j))
 	if r.k() <= fewRows || !(square > length*length/2) {
@@ -84,7 +84,7 @@ func (r *rows) longer(length, along float64, j int, c []float64) float64 {
 	return math.Sqrt(square)
 }
 
-// fewRows is the number of rows up to which speed does not matter, and sums are made anew, in one order.
+// fewRows is the number of rows up to which speed does not matter, and every length is recomputed.
 const fewRows = 16
 
 func (m *GradVac) End(id int) {

@@ -48,7 +48,7 @@ func impartialTo(c, beta []float64) bool {
 	return true
 }
 
-// shares returns βᵢ/nᵢ over their sum, or nil if the sum is 0 but for rounding.
+// shares returns βᵢ/nᵢ over their sum, or nil if the sum is 0 up to rounding.
 func shares(beta, n []float64) []float64 {
 	alpha, size := make([]float64, len(beta)), 0.0
 	for i, b := range beta {

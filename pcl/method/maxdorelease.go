@@ -90,7 +90,7 @@ func (m *MaxDORelease) mixed(r *rows) []float64 {
 func radGradient(r *rows, i int, p []float64) []float64 {
 	off := append([]float64(nil), p...)
 	off[i]--
-	g := r.times(off) // Jⱼ·(x−Jᵢ)
+	g := times(r.gram, off) // Jⱼ·(x−Jᵢ)
 	y, e := math.Sqrt(r.dot(i, i)), normOf(r.gram, off)
 	slope := 0.0
 	if e > cancelled*r.lengths(off) {

@@ -88,7 +88,7 @@ func (m *MoCo) move(s *Step, r *rows, newest int, w []float64) {
 	ids := r.ids(s)
 	share := entered(ids, func(id int) (float64, bool) { return m.memo[id].Share, m.memo[id].Steps > 1 })
 	rate := *m.Gamma / math.Pow(float64(newest), *m.GammaDecay)
-	for i, slope := range r.times(share) {
+	for i, slope := range times(r.gram, share) {
 		share[i] -= rate * (slope + m.Rho*share[i])
 	}
 	toSimplex(share)

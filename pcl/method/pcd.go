@@ -110,22 +110,18 @@ func (m *PCD) project(c, lengths []float64, primary int) []float64 {
 		}
 	}
 	// In the place of the primary stands (0,1); lengths are in units of size.
+	b[primary] = -size
 	gram, sigma := make([]float64, k*k), make([]float64, k)
 	sigma[primary] = 1
 	for i := range k {
 		for j := range k {
-			switch {
-			case i == primary && j == primary:
-				gram[i*k+j] = 1
-			case i == primary:
-				gram[i*k+j] = -b[j] / size
-			case j == primary:
-				gram[i*k+j] = -b[i] / size
-			default:
-				gram[i*k+j] = c[i*k+j] + b[i]/size*(b[j]/size)
+			if i != primary && j != primary {
+				gram[i*k+j] = c[i*k+j]
 			}
+			gram[i*k+j] += b[i] / size * (b[j] / size)
 		}
 	}
+	b[primary] = 0
 	bounded(gram, k)
 	cert := solved(&m.solver, problemOf(gram), sigma)
 	t := 1 - inner(cert.Lambda, b)/size
@@ -142,7 +138,7 @@ func (m *PCD) project(c, lengths []float64, primary int) []float64 {
 	}
 	length := normOf(c, v)
 	if length <= cancelled*parts {
-		clear(v) // d is 0 but for rounding
+		clear(v) // d is 0 up to rounding
 		return v
 	}
 	for j := range v {

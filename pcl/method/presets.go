@@ -2,7 +2,7 @@ package method
 
 import "github.com/parallelcl/parallelcl/pcl/rehearsal"
 
-// The published methods of this file are a rule and one part of a rehearsal, whose parameters they have.
+// Each published method of this file is a rule with one part of a rehearsal, and has the part's parameters.
 type (
 	// DERPP is the method "der-pp".
 	DERPP rehearsal.Distill
@@ -33,7 +33,7 @@ func (p MDMTR) rehearsed() (weigher, rehearsal.Part) { return weighted{0.5, 0.5}
 func (p MIR) rehearsed() (weigher, rehearsal.Part)   { return weighted{1, 1}, rehearsal.MIR(p) }
 func (p GDumb) rehearsed() (weigher, rehearsal.Part) { return idle{}, rehearsal.Retrain(p) }
 
-// Their names, titles and sources are those of the parts.
+// Names, titles and sources come from the parts.
 func init() {
 	for _, p := range []struct {
 		Info
@@ -77,6 +77,18 @@ func init() {
 		p.Name, p.Title, p.Source, p.Family = i.Name, i.Title, i.Source, "scl"
 		Register(p.Info, p.declaration)
 	}
+}
+
+// idle is the rule of GDumb, which trains only when a prediction is asked for (docs/method.md §5.8).
+type idle struct{}
+
+// Idle says that no step is made while tasks run.
+func (idle) Idle() bool { return true }
+
+// Weights is the mean. The learner does not call it, since it makes no steps.
+func (idle) Weights(s *Step, w []float64) (Outcome, error) {
+	fill(w, 1/float64(len(w)))
+	return Outcome{}, nil
 }
 
 // rehearsed is a declaration of a rule and a part of a rehearsal.

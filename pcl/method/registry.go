@@ -47,9 +47,6 @@ func Register(info Info, declaration any) {
 	list, t := params.Of(declaration), structOf(declaration)
 	before, taken := registry[info.Name]
 	named, twice := infos[t]
-	_, weighs := reflect.New(t).Interface().(weigher)
-	_, starts := reflect.New(t).Interface().(starter)
-	_, rehearses := reflect.New(t).Interface().(rehearsed)
 	switch {
 	case info.Name == "" || strings.Contains(info.Name, "+"):
 		panic(fmt.Sprintf("method: Register needs a name without +, not %q", info.Name))
@@ -59,7 +56,10 @@ func Register(info Info, declaration any) {
 		panic(fmt.Sprintf("method: %q needs the rows, so it must ask for their Gram matrix", info.Name))
 	case slices.ContainsFunc(list, func(p params.Param) bool { return p.Name == rescaleParam.Name }):
 		panic(fmt.Sprintf("method: %q has a parameter rescale, which every method has", info.Name))
-	case !weighs && !starts && !rehearses:
+	}
+	switch reflect.New(t).Interface().(type) {
+	case weigher, starter, rehearsed:
+	default:
 		panic(fmt.Sprintf("method: %s has neither Weights nor Start", t))
 	}
 	if taken {
@@ -75,11 +75,7 @@ func published(info Info, declaration any) (none struct{}) {
 }
 
 func structOf(declaration any) reflect.Type {
-	t := reflect.TypeOf(declaration)
-	if t.Kind() == reflect.Pointer {
-		return t.Elem()
-	}
-	return t
+	return reflect.Indirect(reflect.ValueOf(declaration)).Type()
 }
 
 // plain is a rule with its Info: the door at which its steps are checked.

@@ -18,8 +18,8 @@ type rescaling struct {
 var rescaleParam = params.Of(rescaling{})[0]
 
 // Rescale returns the method with another scale of d: "native" is its own, "mean" divides the weights by |Σw|, and
-// "match_avg" gives d the length of the mean gradient (docs/method.md §1.4). Of a composition it is the rule that is
-// rescaled, so that Σw and the mean gradient are those of the rows that the rule sees.
+// "match_avg" gives d the length of the mean gradient (docs/method.md §1.4). In a composition it rescales the rule, so
+// that Σw and the mean gradient belong to the rows that the rule sees.
 func Rescale(m Method, mode string) (Method, error) {
 	if _, err := rescaleParam.Convert(mode); err != nil {
 		return nil, fmt.Errorf("method %s: parameter %s: %w", m.Info().Name, rescaleParam.Name, err)
@@ -64,12 +64,8 @@ func (r *scaler) Weights(s *Step, w []float64) (out Outcome, err error) {
 		return out, err
 	}
 	factor := r.factor(s, w, out.Direction)
-	for i := range w {
-		w[i] *= factor
-	}
-	for p := range out.Direction {
-		out.Direction[p] *= factor
-	}
+	floats.Scale(factor, w)
+	floats.Scale(factor, out.Direction)
 	return out, nil
 }
 
@@ -87,13 +83,13 @@ func (r *scaler) factor(s *Step, w, direction []float64) float64 {
 		parts += math.Abs(x) * math.Sqrt(gram[i*len(w)+i])
 	}
 	if own <= cancelled*parts {
-		return 1 // d is 0 but for rounding, which must not be blown up
+		return 1 // d is 0 up to rounding, which must not be blown up
 	}
 	return normOf(gram, even(len(w))) / own
 }
 
 // ToMean returns 1/|Σw|, by which a weighted sum of gradients becomes a weighted mean of them. Where negative weights
-// outweigh the others, the sum keeps its direction. If Σw is 0 but for rounding, ToMean returns 1.
+// outweigh the others, the sum keeps its direction. If Σw is 0 up to rounding, ToMean returns 1.
 func ToMean(w []float64) float64 {
 	size := 0.0
 	for _, x := range w {

@@ -141,9 +141,6 @@ func (r *rows) norms() []float64 {
 	return n
 }
 
-// times is M·v over the rows kept.
-func (r *rows) times(v []float64) []float64 { return times(r.gram, v) }
-
 // cosines is the Gram matrix of the rows brought to length 1.
 func (r *rows) cosines() []float64 {
 	k, n := r.k(), r.norms()

@@ -37,7 +37,7 @@ func TestConeKKT(t *testing.T) {
 		}
 		v := c.project(p.gram, u)
 		n, size := p.norms(), p.lengths(v)
-		for i, gain := range p.times(v) {
+		for i, gain := range times(p.gram, v) {
 			if v[i] < u[i] {
 				t.Fatalf("v = %v < u = %v", v, u)
 			}
@@ -75,7 +75,7 @@ func TestCAGradOptimal(t *testing.T) {
 			t.Fatalf("‖d−g₀‖ = %g outside the ball of radius %g", n, radius)
 		}
 		least := math.Inf(1)
-		for i, gain := range p.times(v) {
+		for i, gain := range times(p.gram, v) {
 			least = min(least, gain)
 			if g[i] < -1e-12*total {
 				t.Fatalf("g_w has the weight %g", g[i])
@@ -89,7 +89,7 @@ func TestCAGradOptimal(t *testing.T) {
 		dual := math.Inf(1)
 		mu := (&shifted{}).solve(p.gram, 0, k)
 		for _, w := range [][]float64{scaled([][]float64{g}, 1/total)[0], mu} {
-			dual = min(dual, inner(w, p.times(mean))+radius*normOf(p.gram, w))
+			dual = min(dual, inner(w, times(p.gram, mean))+radius*normOf(p.gram, w))
 		}
 		worst = max(worst, (dual-least)/size)
 	}
@@ -111,7 +111,7 @@ func TestSDMGradOptimal(t *testing.T) {
 		for i := range x {
 			x[i] = mu[i] + lambda/float64(k)
 		}
-		gain := p.times(x) // Jᵢ·d
+		gain := times(p.gram, x) // Jᵢ·d
 		for _, v := range gain {
 			shift += lambda / float64(k) * v
 		}
@@ -137,7 +137,7 @@ func TestMaxDOOptimal(t *testing.T) {
 		if math.Abs(sumOf(v)-1) > 1e-12 {
 			t.Fatalf("Σw = %g", sumOf(v))
 		}
-		gain, norm2, squares, far := p.times(v), 0.0, 0.0, 0.0
+		gain, norm2, squares, far := times(p.gram, v), 0.0, 0.0, 0.0
 		norm2 = inner(v, gain)
 		for i, x := range v {
 			if x < 0 {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -80,8 +82,8 @@ func (j *summed) products(m []float64) []float64 {
 }
 
 // settle brings the products of the joined row back within |M′₀ᵢ| ≤ √(M′₀₀M′ᵢᵢ), which rounding may have broken
-// where the memory's rows nearly cancel. Where all that is left of them is rounding, the joined row is 0. What is no
-// rounding stays as it is, for the rule to refuse.
+// where the memory's rows nearly cancel. Where only rounding is left of them, the joined row is 0. Larger
+// breaches stay, for the rule to refuse.
 func (j *summed) settle(m []float64) {
 	n, k, parts := len(j.to), len(j.step.IDs), 0.0
 	for i, to := range j.to {
@@ -119,9 +121,7 @@ func (j *summed) joinRows(s *Step) {
 			j.step.Rows[j.to[i]] = row
 			continue
 		}
-		for p, x := range row {
-			j.row[p] += x
-		}
+		floats.Add(j.row, row)
 	}
 }
 

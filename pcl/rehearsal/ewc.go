@@ -74,8 +74,8 @@ func (e *ewc) Consolidate(lab PenaltyLab, id int, samples []memory.Item) (err er
 	return nil
 }
 
-// squares adds up the squares of the groups' gradients, each of which is the sum of its samples' gradients, and returns
-// of how many samples they are. Groups whose gradient is not finite are passed over, and not counted.
+// squares sums the squared gradients of groups of samples, and counts the samples. It skips groups whose gradient is not
+// finite.
 func squares(lab PenaltyLab, samples []memory.Item, group, parameters int) (sum []float64, n int) {
 	sum = make([]float64, parameters)
 	for some := range slices.Chunk(samples, group) {

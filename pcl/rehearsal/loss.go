@@ -6,7 +6,7 @@ import (
 )
 
 // Loss says which loss a row is trained on. The zero value stands for the cross-entropy of the outputs that compete.
-// Losses that are equal but for which outputs compete share one compiled program.
+// Losses that differ only in which outputs compete share one compiled program.
 type Loss struct {
 	Kind LossKind
 	// Scale multiplies the loss; 0 stands for 1.

@@ -55,13 +55,11 @@ func (m *Means) Check() error {
 // Apply says whether there are classes that are compared by the means. There are none as long as one task has samples of
 // all classes, if the means are only for comparisons between tasks.
 func (m *Means) Apply() bool {
-	return len(m.Classes) > 0 && !(m.Between && m.rule().oneTask(m.Classes))
+	return len(m.Classes) > 0 && !(m.Between && m.Rule().(*nearestMean).oneTask(m.Classes))
 }
 
 // Rule returns the rule that predicts by the means, which must pass [Means.Check].
-func (m *Means) Rule() Rule { return m.rule() }
-
-func (m *Means) rule() *nearestMean {
+func (m *Means) Rule() Rule {
 	out := &nearestMean{between: m.Between, means: map[int][]float64{}, tasks: map[int][]int{}}
 	for i, c := range m.Classes {
 		out.means[c], out.tasks[c] = float64s(m.Values[i]), slices.Clone(m.Tasks[i])

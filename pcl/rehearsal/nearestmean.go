@@ -79,7 +79,7 @@ func (m *nearestMean) Snapshot() (Point, Rule) {
 }
 
 // Compare compares the classes by −d², where d is the distance of a sample's features from the class's mean. Classes
-// without a mean are excluded, and so are those whose mean is not as long as the features.
+// without a mean, or with a mean of another length than the features, are excluded.
 func (m *nearestMean) Compare(features []float32, classes []int, scores []float64) bool {
 	if !m.decides(classes) {
 		return false

@@ -54,7 +54,7 @@ func perTask(lab ReplayLab) (rows []Replay) {
 	return rows
 }
 
-// sharesOfTasks gives each finished task a batch. Of a running task there may be samples, but no batch.
+// sharesOfTasks gives each finished task a batch. A running task may have samples, but has no batch.
 func sharesOfTasks(store *memory.Store, running []int, _ int) []float64 {
 	of, _ := grouped(store.Len(), func(i int) int { return store.Item(i).Task })
 	shares := make([]float64, store.Len())

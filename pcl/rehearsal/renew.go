@@ -34,7 +34,7 @@ func (e Extend) Join(r *Rehearsal) error {
 
 // extended is the old logits followed by the present ones of newer outputs, which are scaled so that their largest is
 // at most γ times the old logit of the right class. Where that logit is not positive no scale is small enough, and
-// they become 0. Present logits of which none is positive stay as they are.
+// they become 0. If no present logit is positive, they stay as they are.
 func extended(old, now []float32, right int, gamma float64) []float32 {
 	out := slices.Clone(now)
 	copy(out, old)

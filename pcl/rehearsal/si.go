@@ -73,7 +73,7 @@ func (s *si) Moved(lab MovedLab) (err error) {
 // Samples asks for none.
 func (s *si) Samples() int { return 0 }
 
-// Consolidate adds what was summed up to Ω, where it is positive, and begins anew at the present parameters.
+// Consolidate adds the positive sums to Ω, and starts again at the present parameters.
 func (s *si) Consolidate(lab PenaltyLab, _ int, _ []memory.Item) error {
 	theta, err := lab.Parameters()
 	if err != nil || s.Anchor == nil {

@@ -40,8 +40,8 @@ func (s *spring) pull(lab PenaltyLab, k float64) (value float64, gradient []floa
 	return value, s.gradient, nil
 }
 
-// Replaced moves the anchor to parameters that were given to the network, and begins the path anew: the way to them has
-// lowered no loss. How firmly each is held stays.
+// Replaced moves the anchor to parameters that were given to the network, and clears the path, since the way to them lowered
+// no loss. The stiffness stays.
 func (s *spring) Replaced(lab PenaltyLab) error {
 	clear(s.Path)
 	if s.Anchor == nil {

@@ -53,8 +53,10 @@ func (r *Rule) Weights(p *Problem, w []float64) (method.Outcome, error) {
 }
 
 func (r *Rule) weigh(p *Problem, w []float64) (out method.Outcome, err error) {
-	if p.Sigma != nil {
-		out, err = r.given(p, w)
+	if elastic, ok := r.method.(method.Elastic); p.Sigma != nil && !ok {
+		err = errors.New(`"sigma" needs emgd-gmc, emgd-gs or emgd-log, at rescale=native`)
+	} else if p.Sigma != nil {
+		out, err = elastic.WeightsFor(&r.step, p.Sigma, w)
 	} else if out, err = r.method.Weights(&r.step, w); err != nil {
 		err = fmt.Errorf("method %s: %w", r.info.Name, err)
 	}
@@ -81,15 +83,6 @@ func (r *Rule) weigh(p *Problem, w []float64) (out method.Outcome, err error) {
 		return out, r.follower.Follow(r.step.IDs, p.After)
 	}
 	return out, nil
-}
-
-// given computes the weights for the elastic factors that the problem prescribes.
-func (r *Rule) given(p *Problem, w []float64) (method.Outcome, error) {
-	e, ok := r.method.(method.Elastic)
-	if !ok {
-		return method.Outcome{}, errors.New(`"sigma" needs emgd-gmc, emgd-gs or emgd-log, at rescale=native`)
-	}
-	return e.WeightsFor(&r.step, p.Sigma, w)
 }
 
 // prepare checks the problem and converts it to the form that methods take.
