@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/version"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +23,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/filelock"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
+	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
 // Name is the name by which notebooks ask for the kernel.
@@ -135,4 +137,37 @@ func (o Options) lock(ctx context.Context) (func(), error) {
 	return filelock.Wait(ctx, filepath.Join(o.Cache, ".lock"), func() {
 		o.Note("Waiting for another process that installs...")
 	})
+}
+
+// Check is one thing that notebooks need.
+type Check struct {
+	Name, Detail string
+	OK           bool
+	Mend         string // what to do if it is missing
+}
+
+// check makes a check. mend is what to do about an error.
+func check(name, detail string, err error, mend string) Check {
+	if err != nil {
+		return Check{Name: name, Detail: printable.Line(err.Error()), Mend: mend}
+	}
+	return Check{Name: name, OK: true, Detail: printable.Line(detail)}
+}
+
+// Doctor checks everything that notebooks need. It changes nothing.
+func Doctor(ctx context.Context, o Options) []Check {
+	g, err := build.FindTools(ctx, "go", os.TempDir())
+	if err == nil && version.Compare(g.Version, "go1.21") < 0 { // later ones fetch the version that the module asks for
+		err = errors.New(g.Version)
+	}
+	compiler, missing := exec.LookPath(append(g.CC, "gcc")[0])
+	lab, absent := FindLab(ctx, o.Cache, false)
+	k, gone := Read(o)
+	return []Check{
+		check("Go", g.Version, err, "install Go "+leastGo+" or later and put it on PATH"),
+		check("C compiler", compiler, missing, "install gcc (Debian, Ubuntu: apt install gcc libc6-dev): it loads cells, and XLA needs it"),
+		check("Linker", cmp.Or(g.Linker, "the C compiler's own; with mold or lld cells start in about half the time"), nil, ""),
+		check("JupyterLab", lab.Version+" ("+lab.Path+")", absent, "pcl notebook"),
+		check("Kernel "+Name, "version "+k.Version+", module in "+k.Source, gone, "pcl kernel install"),
+	}
 }

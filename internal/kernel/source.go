@@ -3,17 +3,14 @@ package kernel
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
-	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
 // modulePath is the path of the module that cells can use.
@@ -59,7 +56,7 @@ func published(ctx context.Context) (string, error) {
 		}
 	}
 	var m struct{ Dir string }
-	out, err := run(ctx, os.TempDir(), "go", "mod", "download", "-json", modulePath+"@"+version)
+	out, err := build.Run(ctx, os.TempDir(), "go", "mod", "download", "-json", modulePath+"@"+version)
 	if err == nil {
 		err = json.Unmarshal(out, &m)
 	}
@@ -92,19 +89,4 @@ func Quickstart(k Kernel) (string, error) {
 		}
 	}
 	return filepath.Join(folder, "00-quickstart.ipynb"), nil
-}
-
-// run runs a program and returns its output. The error of one that fails has what it said.
-func run(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir, cmd.Env = dir, build.Environment()
-	build.Group(cmd)
-	out, err := cmd.Output()
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if exit := new(exec.ExitError); errors.As(err, &exit) {
-		err = printable.Error(fmt.Errorf("%s: %w\n%s%s", cmd, err, out, exit.Stderr))
-	}
-	return out, err
 }

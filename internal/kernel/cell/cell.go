@@ -46,9 +46,6 @@ type symbol struct {
 	from string // the hash of what it is made of
 }
 
-// Variable is a variable of a notebook, or another name in it. An import has its path in place of a type.
-type Variable struct{ Name, Type string }
-
 // New returns a notebook without cells, for a toolchain in root.
 func New(packages []Package, root string) *Notebook {
 	nb := &Notebook{root: root}
@@ -124,17 +121,17 @@ func Missing(err error) (paths []string) {
 }
 
 // Names lists what cells have declared of a kind: constant, type, variable, function, or import.
-func (nb *Notebook) Names(kind string) (list []Variable) {
+func (nb *Notebook) Names(kind string) (list []wire.Variable) {
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(nb.symbols)) {
 		if o := nb.symbols[name].obj; kindOf(o) == kind {
-			list = append(list, Variable{Plain(name), typeName(o.Type())})
+			list = append(list, wire.Variable{Name: Plain(name), Type: typeName(o.Type())})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(nb.imported)) {
 		if path := nb.imported[name].Path(); kind == "import" {
-			list = append(list, Variable{strings.TrimSuffix(Plain(name), path), path})
+			list = append(list, wire.Variable{Name: strings.TrimSuffix(Plain(name), path), Type: path})
 		}
 	}
 	return list

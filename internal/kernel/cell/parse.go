@@ -127,18 +127,19 @@ func (s source) within(err error) error {
 	return list.Err()
 }
 
-// Complete says whether a cell can run as it is. If not, it is open, and a next line is indented by depth, or it is invalid.
-func Complete(code string) (complete, invalid bool, depth int) {
+// Complete says whether a cell can run as it is: whether it is "complete", "incomplete" or "invalid". After incomplete code, a
+// next line is indented by depth.
+func Complete(code string) (status string, depth int) {
 	s := source{"", Read(code).Go}
 	_, _, err := parse(token.NewFileSet(), s)
 	list, _ := err.(scanner.ErrorList)
 	switch {
 	case len(list) == 0:
-		return true, false, 0
+		return "complete", 0
 	case list[0].Pos == s.end(), strings.HasPrefix(list[0].Msg, "raw string"), strings.HasPrefix(list[0].Msg, "comment not"):
-		return false, false, len(s.form().closing)
+		return "incomplete", len(s.form().closing)
 	}
-	return false, true, 0
+	return "invalid", 0
 }
 
 // nodes lists the declarations and statements of a cell. Each type and each line of variables is a declaration of its own.
