@@ -3,6 +3,7 @@
 package cell
 
 import (
+	"go/ast"
 	"go/importer"
 	"go/scanner"
 	"go/token"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -78,15 +80,6 @@ func (nb *Notebook) Add(packages []Package) {
 	}
 	for _, list := range nb.byName {
 		slices.SortStableFunc(list, func(a, b string) int { return rank(a) - rank(b) })
-	}
-}
-
-// Warm reads the types of packages, so that no cell has to wait for that.
-func (nb *Notebook) Warm(paths ...string) {
-	for _, p := range paths {
-		nb.mu.Lock()
-		nb.importer.Import(p) // if it fails, the cell that uses it says so
-		nb.mu.Unlock()
 	}
 }
 
@@ -204,3 +197,59 @@ func has(o types.Object, name string) bool {
 	found, _, _ := types.LookupFieldOrMethod(o.Type(), true, o.Pkg(), name)
 	return found != nil
 }
+
+// Names of ours in translated cells. The first makes a name exported, so that later cells see it; programs print it, and
+// [Plain] takes it away again. The second begins names that no cell can have.
+const (
+	up  = "Ʇ"
+	our = "ʇ"
+)
+
+var added = regexp.MustCompile(up + `|` + our + `(\d+\.)?`)
+
+// Plain returns a program's text without what translation adds to names.
+func Plain(text string) string { return added.ReplaceAllString(text, "") }
+
+func exported(name string) string {
+	if token.IsExported(name) || name == "_" || strings.HasPrefix(name, our) {
+		return name
+	}
+	return up + name
+}
+
+// hiddenTag keeps a field that is exported only by translation out of JSON.
+const hiddenTag = "`json:\"-\"`"
+
+// export writes the names in a part in the form in which other cells see them. Go's own names stay, unless the cell or the
+// notebook declares them: what is in reach of neither is a field or a method.
+func (c *Cell) export(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.Ident:
+		if types.Universe.Lookup(n.Name) == nil || n.Obj != nil && n.Obj != free || c.knows(n.Name) {
+			n.Name = exported(n.Name)
+		}
+	case *ast.SelectorExpr:
+		n.Sel.Name = exported(n.Sel.Name)
+	case *ast.KeyValueExpr:
+		if id, ok := n.Key.(*ast.Ident); ok && !slices.Contains([]string{"true", "false", "nil", "iota"}, id.Name) {
+			id.Name = exported(id.Name)
+		}
+	case *ast.FuncDecl:
+		if n.Recv != nil {
+			n.Name.Name = exported(n.Name.Name)
+		}
+	case *ast.StructType:
+		for _, f := range n.Fields.List {
+			if f.Tag == nil && slices.ContainsFunc(f.Names, isHidden) {
+				f.Tag = &ast.BasicLit{Kind: token.STRING, Value: hiddenTag}
+			}
+		}
+	case *ast.Field:
+		for _, id := range n.Names {
+			id.Name = exported(id.Name)
+		}
+	}
+	return true
+}
+
+func isHidden(id *ast.Ident) bool { return !id.IsExported() && id.Name != "_" }

@@ -78,7 +78,7 @@ func (c *commands) special(line cell.Command) error {
 	}
 	if len(words) > 1 && (words[0] == "%" || words[0] == "main") { // where main begins, GoNB parses the arguments
 		lines := strings.Split(c.code, "\n")
-		lines[line.Line-1] = cell.FlagsFunction + "()"
+		lines[line.Line-1] = "flag.Parse()"
 		c.code = strings.Join(lines, "\n")
 	}
 	for _, one := range special {
@@ -110,7 +110,7 @@ func (c *commands) help() {
 	for _, one := range special {
 		text += fmt.Sprintf("| `%%%s` %s | %s |\n", strings.ReplaceAll(one.names, " ", "`, `%"), one.args, one.help)
 	}
-	c.out.Display(jupyter.Display{Data: map[string]any{"text/markdown": text, "text/plain": text}})
+	c.out.Display(jupyter.Display{Data: map[string]any{"text/markdown": text, "text/plain": text}, Metadata: map[string]any{}})
 }
 
 // call asks the host that runs now.

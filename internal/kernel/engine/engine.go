@@ -52,7 +52,8 @@ func New(folder, connection string) (*Engine, error) {
 		os.RemoveAll(dir)
 		return nil, err
 	}
-	go e.notebook.Warm(cell.Runtime, "fmt", "context", "github.com/parallelcl/parallelcl/pcl/experiment", "github.com/parallelcl/parallelcl/viz/nb")
+	const common = "experiment.New(nb.Show(fmt.Sprint(ctx"
+	go e.notebook.Complete(common, len(common)) // so that no cell has to wait until these packages are read
 	return e, nil
 }
 
@@ -222,9 +223,4 @@ func explained(err error, name, code string) error {
 		}
 	}
 	return errors.New(strings.TrimSpace(text))
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
 }

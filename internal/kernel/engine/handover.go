@@ -13,6 +13,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 	"github.com/parallelcl/parallelcl/internal/origin"
+	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
 // A host is replaced when it has ended, when the module has changed, which only a new program can load, and when it has grown
@@ -129,7 +130,7 @@ func (e *Engine) renew(out jupyter.Out, h *build.Host, why string, lost []string
 		text += e.compileAgain(ctx, b)
 	}
 	if err := e.declareAgain(ctx, p); err != nil {
-		text += " What cells have declared is gone: " + firstLine(cell.Plain(err.Error())) + "."
+		text += " What cells have declared is gone: " + printable.Line(cell.Plain(err.Error())) + "."
 	}
 	if e.past.saved != "" {
 		var restored string
@@ -149,7 +150,7 @@ func (e *Engine) compileAgain(ctx context.Context, b *build.Builder) (text strin
 	for _, s := range e.past.sources {
 		c, err := e.compile(ctx, b, s)
 		if err != nil {
-			text += fmt.Sprintf(" %s no longer builds (%s).", s.file, firstLine(cell.Plain(err.Error())))
+			text += fmt.Sprintf(" %s no longer builds (%s).", s.file, printable.Line(cell.Plain(err.Error())))
 			continue
 		}
 		e.commit(c)

@@ -151,7 +151,7 @@ func (b *bridge) open(out jupyter.Out) {
 		return
 	}
 	b.out = out
-	d := jupyter.Display{ID: "page " + rand.Text(), Data: map[string]any{"text/html": b.html}}
+	d := jupyter.Display{ID: "page " + rand.Text(), Data: map[string]any{"text/html": b.html}, Metadata: map[string]any{}}
 	out.Display(d)
 	time.AfterFunc(scriptFor, func() { // it is not for the notebook's file
 		d.Data, d.Update = map[string]any{"text/html": ""}, true

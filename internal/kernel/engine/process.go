@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/rpc"
 	"os"
 	"os/exec"
@@ -216,13 +217,12 @@ func (e *Engine) input(p *process, r protocol.InputRequest) {
 
 // show shows rich output.
 func (p *process) show(d *protocol.DisplayData, out jupyter.Out) {
-	shown := jupyter.Display{Data: map[string]any{}, Metadata: d.Metadata}
+	shown := jupyter.Display{Data: map[string]any{}, Metadata: map[string]any{}}
 	for kind, v := range d.Data {
 		shown.Data[string(kind)] = v
 	}
-	if d.Metadata[wire.Result] == true {
-		shown.Result, shown.Metadata = true, nil
-	}
+	maps.Copy(shown.Metadata, d.Metadata)
+	shown.Result = d.Metadata[wire.Result] == true
 	if d.DisplayID != "" {
 		shown.ID, shown.Update = p.page.place(d.DisplayID, out)
 	}

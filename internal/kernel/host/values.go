@@ -39,8 +39,8 @@ func ShowAll(list ...any) {
 	}
 }
 
-// ParseFlags parses the arguments of the program, where GoNB's main begins.
-func ParseFlags() { NoError(flag.CommandLine.Parse(os.Args[1:])) }
+// Parse stands for flag.Parse, which would end the program on an error.
+func Parse() { NoError(flag.CommandLine.Parse(os.Args[1:])) }
 
 // ForgetFlag removes a flag, so that it can be declared again.
 func ForgetFlag(name string) {

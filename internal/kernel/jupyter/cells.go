@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -92,7 +91,7 @@ func (s *server) execute(r *request) fields {
 	content := fields{"user_expressions": fields{}}
 	r.after(func() {
 		if err != nil {
-			content = failure(err)
+			content = problem(err)
 			r.show("error", problem(err))
 		}
 	})
@@ -190,7 +189,7 @@ func (r *request) after(publish func()) {
 
 // Display shows rich output.
 func (r *request) Display(d Display) {
-	content := fields{"data": encodable(d.Data), "metadata": encodable(d.Metadata), "transient": fields{}}
+	content := fields{"data": d.Data, "metadata": d.Metadata, "transient": fields{}}
 	if d.ID != "" {
 		content["transient"] = fields{"display_id": d.ID}
 	}
@@ -202,21 +201,6 @@ func (r *request) Display(d Display) {
 		kind, content["execution_count"] = "execute_result", r.number
 	}
 	r.after(func() { r.show(kind, content) })
-}
-
-// textual are the media types of texts.
-var textual = regexp.MustCompile(`^text/|(xml|json|javascript)$`)
-
-// encodable returns data as JSON has it: bytes in base64, unless they are text.
-func encodable(data map[string]any) fields {
-	encoded := fields{}
-	for mime, v := range data {
-		if b, ok := v.([]byte); ok && textual.MatchString(mime) {
-			v = string(b)
-		}
-		encoded[mime] = v
-	}
-	return encoded
 }
 
 // Input asks one question at a time of all cells.

@@ -124,6 +124,9 @@ var session = rand.Text()
 func (r *request) reply(content fields) {
 	if kind, ok := strings.CutSuffix(r.header.Type, "request"); ok {
 		reply := fields{"status": "ok"}
+		if content["ename"] != nil {
+			reply["status"] = "error"
+		}
 		maps.Copy(reply, content)
 		r.peer.send(r.server.write(r.prefix, kind+"reply", r.parent, reply)...)
 	}
@@ -138,15 +141,8 @@ func (r *request) publish(kind string, content fields) {
 	})
 }
 
-// problem is the content of a message that shows an error.
+// problem is the content of a message or a reply that tells of an error.
 func problem(err error) fields {
 	lines := strings.Split(err.Error(), "\n")
 	return fields{"ename": "Error", "evalue": lines[0], "traceback": lines}
-}
-
-// failure is the content of a reply that tells of an error.
-func failure(err error) fields {
-	f := problem(err)
-	f["status"] = "error"
-	return f
 }

@@ -56,12 +56,12 @@ type Out interface {
 	Comm(id string, data map[string]any)
 }
 
-// Display is rich output. Its data are by media type: text as string, pictures of bytes as []byte, JSON as any value.
+// Display is rich output. Its data are by media type: text as string, what is no text as []byte, JSON as any value.
 type Display struct {
-	Data, Metadata map[string]any
-	ID             string // names the output so that it can be updated; may be empty
-	Update         bool   // replaces every output of this ID
-	Result         bool   // is the value of the cell's last expression
+	Data, Metadata map[string]any // not nil
+	ID             string         // names the output so that it can be updated; may be empty
+	Update         bool           // replaces every output of this ID
+	Result         bool           // is the value of the cell's last expression
 }
 
 // Comm is a message of a page for widgets: comm_open, comm_msg or comm_close.
@@ -176,7 +176,7 @@ func (s *server) handle(r *request, err error) {
 		content, err = s.answer(r)
 	}
 	if err != nil {
-		content = failure(err)
+		content = problem(err)
 	}
 	r.reply(content)
 	if r.header.Type == "shutdown_request" {

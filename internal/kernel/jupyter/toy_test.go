@@ -57,14 +57,14 @@ func (t *toy) run(ctx context.Context, number int, out jupyter.Out, command, res
 			out.Stream("stdout", fmt.Sprintln("line", i))
 		}
 	case "value":
-		out.Display(jupyter.Display{Data: map[string]any{"text/plain": rest, "image/png": []byte("png"), "text/html": []byte("<b>"), "audio/wav": []byte("wav")}, Result: true})
+		out.Display(jupyter.Display{Metadata: map[string]any{}, Data: map[string]any{"text/plain": rest, "image/png": []byte("png"), "text/html": "<b>", "audio/wav": []byte("wav")}, Result: true})
 	case "picture":
-		out.Display(jupyter.Display{Data: map[string]any{"image/png": []byte("png")}, ID: rest})
+		out.Display(jupyter.Display{Metadata: map[string]any{}, Data: map[string]any{"image/png": []byte("png")}, ID: rest})
 	case "update":
-		out.Display(jupyter.Display{Data: map[string]any{"text/plain": "new"}, ID: rest, Update: true})
+		out.Display(jupyter.Display{Metadata: map[string]any{}, Data: map[string]any{"text/plain": "new"}, ID: rest, Update: true})
 	case "nan":
 		zero := 0.0
-		out.Display(jupyter.Display{Data: map[string]any{"application/json": zero / zero}})
+		out.Display(jupyter.Display{Metadata: map[string]any{}, Data: map[string]any{"application/json": zero / zero}})
 	case "fail":
 		return errors.New(rest)
 	case "number":
