@@ -14,7 +14,6 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/parallelcl/parallelcl/grids"
-	"github.com/parallelcl/parallelcl/internal/exactkeys"
 	"github.com/parallelcl/parallelcl/internal/printable"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -344,9 +343,6 @@ func resize(text table, size string) (*Grid, error) {
 	g := new(Grid)
 	meta, err := toml.Decode(string(written), g)
 	if err != nil {
-		return nil, err
-	}
-	if err := exactkeys.Check(meta, g); err != nil {
 		return nil, err
 	}
 	for _, key := range meta.Undecoded() {

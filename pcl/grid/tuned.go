@@ -14,7 +14,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/grids"
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/exactkeys"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -93,9 +92,6 @@ func parseTuned(data []byte, path string) (*Tuned, error) {
 	t := new(Tuned)
 	meta, err := toml.Decode(string(data), t)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if err := exactkeys.Check(meta, t); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	for _, key := range meta.Undecoded() {

@@ -134,7 +134,7 @@ func TestStateRefuses(t *testing.T) {
 		"{}":                    `holds the state of ""`,
 		`{"method":"dwa"}`:      "not of emgd-gmc",
 		`{"method":"emgd-gmc"}`: "",
-		`{"x":1}`:               "unknown key",
+		`{"x":1}`:               "unknown field",
 		before[:len(before)-2]:  "ends in the middle",
 		before + "{}":           "there is more",
 		strings.Replace(before, `"tau":5`, `"tau":1`, 1): "use the settings",
