@@ -67,12 +67,11 @@ func (e *Engine) ready(ctx context.Context, out jupyter.Out, force bool) error {
 	case err != nil:
 		return refuse("it does not build:\n" + err.Error())
 	}
-	var lost wire.Lost
-	if !ended {
-		lost, err = e.save(ctx, p, false)
+	if ended {
+		return e.renew(out, h, why, nil)
 	}
+	lost, err := e.save(ctx, p, false)
 	switch {
-	case ended:
 	case err != nil:
 		return fmt.Errorf("the values of the notebook cannot be saved: %w", err)
 	case len(lost.Learners) > 0 && !force:
