@@ -1,12 +1,10 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
@@ -19,17 +17,11 @@ import (
 // compare compares the methods of a column with EMGD, else with one of its kin, else with the first. There is no table of one method.
 func compare(c *findings.Column) ([]*versus.Table, error) {
 	var all []*rows.Row
-	reference, kin := "", ""
+	methods := map[string]string{}
 	for _, e := range c.Entries {
-		all = append(all, e.Rows...)
-		switch name := e.Rows[0].RunMethod; {
-		case name == "emgd" && (reference == "" || len(e.Name) < len(reference)): // one without values of its own
-			reference = e.Name
-		case strings.HasPrefix(name, "emgd-"):
-			kin = cmp.Or(kin, e.Name)
-		}
+		all, methods[e.Name] = append(all, e.Rows...), e.Rows[0].RunMethod
 	}
-	return versus.Of(versus.Rows(all), cmp.Or(reference, kin))
+	return versus.Of(versus.Rows(all), versus.Preferred(methods))
 }
 
 // comparison shows a column: the verdict, and a line for each method with its difference from the reference.

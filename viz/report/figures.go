@@ -34,8 +34,8 @@ func (s *runSet) figures() (out []block) {
 	if f, err := viz.MemorySize(every...); err == nil { // there are several sizes
 		out = append(out, titled("Accuracy and the memory’s size", "Look at the distance between the lines at the smallest memories. "+barsNote).of(f, nil))
 	}
-	if temperatures {
-		out = append(out, titled("Accuracy and the temperature", "Runs without a fixed temperature are level lines. "+barsNote).of(viz.Temperature(every...)))
+	if f, err := viz.Temperature(every...); err == nil && temperatures { // there are several
+		out = append(out, titled("Accuracy and the temperature", "Runs without a fixed temperature are level lines. "+barsNote).of(f, nil))
 	}
 	if !s.whole && len(out) > 0 {
 		return out // more lines than a figure can keep apart

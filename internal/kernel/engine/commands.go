@@ -32,7 +32,7 @@ var special = map[string]func(c *commands, args []string) error{
 	"%": (*commands).setArgs, "main": (*commands).setArgs, "args": (*commands).setArgs,
 	"exec": (*commands).exec, "env": (*commands).env, "cd": (*commands).cd, "help": (*commands).help,
 	"vars": (*commands).list, "list": (*commands).list, "ls": (*commands).list,
-	"remove": (*commands).remove, "rm": (*commands).remove, "reset": (*commands).reset, "handover": (*commands).handover,
+	"remove": (*commands).remove, "rm": (*commands).remove, "reset": (*commands).reset, "handover": (*commands).handover, "version": (*commands).version,
 	"with_inputs":   func(c *commands, _ []string) error { c.asks = "with_inputs"; return nil },
 	"with_password": func(c *commands, _ []string) error { c.asks = "with_password"; return nil },
 }
@@ -180,6 +180,11 @@ func (c *commands) reset(args []string) error {
 	c.past = history{}
 	c.notebook.Reset(h.Packages)
 	return c.renew(c.out, h, "%reset asked for it", nil)
+}
+
+func (c *commands) version([]string) error {
+	c.say("stdout", "ParallelCL notebook kernel, %s, module in %s\n", c.settings.Go.Version, c.settings.Module)
+	return nil
 }
 
 func (c *commands) handover([]string) error {
