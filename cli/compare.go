@@ -15,6 +15,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -73,11 +74,7 @@ func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	all, err := versus.Of(versus.Results(runs), "")
-	if err != nil {
-		return err
-	}
-	return printVersus(rc, all, c.JSON)
+	return printVersus(rc, versus.Of(rows.Of(runs), ""), c.JSON)
 }
 
 // configs lists the runs: all methods in a situation before the next one.

@@ -14,6 +14,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/grid"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
@@ -219,11 +220,7 @@ func (c *reportCmd) runs(rc *runContext) error {
 	if err := c.write(rc, report.RunsInput{Files: files}); err != nil {
 		return err
 	}
-	all, err := versus.Of(versus.Results(runsOf(files)), cmp.Or(c.Against, "emgd"))
-	if err != nil {
-		return err
-	}
-	return c.compared(rc, all)
+	return c.compared(rc, versus.Of(rows.Of(runsOf(files)), cmp.Or(c.Against, "emgd")))
 }
 
 // write writes the page about runs.

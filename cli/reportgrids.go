@@ -34,11 +34,7 @@ func (c *reportCmd) grids(rc *runContext) error {
 	compared := []*versus.Table{}
 	for _, g := range found.Grids {
 		if g.Own() {
-			tables, err := versus.Of(versus.Rows(g.Rows), c.Against)
-			if err != nil {
-				return err
-			}
-			compared = append(compared, tables...)
+			compared = append(compared, versus.Of(g.Rows, c.Against)...)
 		}
 	}
 	return c.compared(rc, compared)

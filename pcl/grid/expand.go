@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
@@ -30,13 +29,13 @@ type Row struct {
 	PaperMethod  string
 }
 
-// variant is the values of what is varied, as text: "memory.budget=5, params.tau=1".
-func (r Row) variant() string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(r.Vary)) {
-		parts = append(parts, name+"="+valueText(r.Vary[name]))
+// line is what the row's line of a table is called: the method, and the values of what is varied.
+func (r Row) line() string {
+	name := r.Method
+	for _, setting := range slices.Sorted(maps.Keys(r.Vary)) {
+		name += ", " + setting + "=" + valueText(r.Vary[setting])
 	}
-	return strings.Join(parts, ", ")
+	return name
 }
 
 // valueText is a varied value as text, in which 5.0 is 5.
@@ -71,7 +70,7 @@ func (g *Grid) expand() (rows []Row, configs []experiment.Checked, err error) {
 					}
 					base, err := g.config(row)
 					if err != nil {
-						return nil, nil, fmt.Errorf("%s, %s: %w", dataset, strings.TrimSuffix(method+", "+row.variant(), ", "), err)
+						return nil, nil, fmt.Errorf("%s, %s: %w", dataset, row.line(), err)
 					}
 					said := [2]string{base.Dataset, base.DataSHA256}
 					if _, known := sums[said]; !known {

@@ -102,7 +102,7 @@ func (p *Plan) place(c experiment.Config) string {
 	id := c.ID()
 	for _, r := range p.Rows {
 		if r.Run == id {
-			return fmt.Sprintf("%s, %s, %s-incremental, label set %d, timeline %d, seed %d", lineName(r), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed)
+			return fmt.Sprintf("%s, %s, %s-incremental, label set %d, timeline %d, seed %d", r.line(), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed)
 		}
 	}
 	return c.Folder()

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
@@ -44,13 +45,13 @@ func verdictBlock(v *findings.Verdict) block {
 		}
 		cells := []datum{
 			{Text: p.Method, Link: entryID(c.A)}, {Text: p.Than, Link: entryID(c.B)}, {Text: p.Where(), Small: p.Why, Class: "text"},
-			{Text: string(p.Outcome), Class: outcomeClass[p.Outcome]}, numberCell(c.Difference, findings.Signed), {Text: "–"}, {Text: fmt.Sprint(c.Situations)}, {Text: "–"},
+			{Text: string(p.Outcome), Class: outcomeClass[p.Outcome]}, numberCell(c.Difference, findings.Signed), {Text: "–"}, {Text: fmt.Sprint(c.Pairs)}, {Text: "–"},
 		}
 		if p.Rivals > 1 {
 			cells[1].Small = fmt.Sprintf("the closest of %d", p.Rivals)
 		}
-		if c.Resampled {
-			cells[4].Small = interval(c.Interval.Low, c.Interval.High)
+		if !math.IsNaN(c.Low) {
+			cells[4].Small = interval(c.Low, c.High)
 		}
 		if p.Outcome != findings.NotTestable {
 			cells[5] = numberCell(c.Adjusted, findings.PValue)
@@ -75,7 +76,7 @@ func missing(f *findings.Findings, notes map[string]string) block {
 	b := block{ID: "missing", Title: "What of the paper’s tables has no results"}
 	if tested(f.Claims) {
 		for _, x := range f.Missing(notes) {
-			b.Facts = append(b.Facts, fact{x.Table, x.Text})
+			b.Facts = append(b.Facts, fact(x))
 		}
 	}
 	return b
