@@ -1,7 +1,6 @@
 package grid
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -38,7 +37,7 @@ type candidate struct {
 
 // tuneTable is what a tuning has in addition to a grid.
 type tuneTable struct {
-	Budget int
+	Budget int64
 	// Vary has a list of values for each setting, for all methods that have none in Method.
 	Vary   table
 	Method map[string]table
@@ -58,7 +57,7 @@ func LoadTuning(name, size string) (*Tuning, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tuning{Grid: g, Budget: tune.Budget, Methods: g.Methods, candidates: map[string][]candidate{}}
+	t := &Tuning{Grid: g, Budget: int(tune.Budget), Methods: g.Methods, candidates: map[string][]candidate{}}
 	if err := t.fill(tune); err != nil {
 		return nil, fmt.Errorf("tuning %s: %w", name, err)
 	}
@@ -97,39 +96,22 @@ func tuneTableOf(text table) (t tuneTable, err error) {
 		ok := true
 		switch key {
 		case "budget":
-			var n int64
-			n, ok = all[key].(int64)
-			t.Budget = int(n)
+			ok = is(&t.Budget, all[key])
 		case "vary":
-			t.Vary, ok = all[key].(table)
+			ok = is(&t.Vary, all[key])
 		case "method":
-			var entries table
-			if entries, ok = all[key].(table); ok {
-				t.Method, err = tablesIn(entries)
-			}
+			ok = entries(&t.Method, all[key])
 		default:
 			return t, fmt.Errorf("unknown key %q", tuneKey+"."+key)
 		}
-		if !ok || err != nil {
-			return t, errors.Join(fmt.Errorf("%s.%s = %v is of the wrong type", tuneKey, key, all[key]), err)
+		if !ok {
+			return t, fmt.Errorf("%s.%s = %v is of the wrong type", tuneKey, key, all[key])
 		}
 	}
 	if t.Budget < 1 {
 		return t, fmt.Errorf("%s.budget, the number of candidates for each method, is %d", tuneKey, t.Budget)
 	}
 	return t, nil
-}
-
-func tablesIn(entries table) (map[string]table, error) {
-	out := map[string]table{}
-	for name, e := range entries {
-		inner, ok := e.(table)
-		if !ok {
-			return nil, fmt.Errorf("%q is not a table", name)
-		}
-		out[name] = inner
-	}
-	return out, nil
 }
 
 // fill makes the candidates, and methods of the grid out of them.
@@ -142,7 +124,7 @@ func (t *Tuning) fill(tune tuneTable) error {
 			return fmt.Errorf("there is no [method.%q] for [%s.method.%q]", name, tuneKey, name)
 		}
 	}
-	entries := map[string]table{}
+	made := map[string]table{}
 	t.Grid.Methods = nil
 	for _, name := range t.Methods {
 		vary, ok := tune.Method[name]
@@ -156,10 +138,10 @@ func (t *Tuning) fill(tune tuneTable) error {
 		t.candidates[name] = list
 		for _, c := range list {
 			t.Grid.Methods = append(t.Grid.Methods, c.Name)
-			entries[c.Name] = merged(without(t.Grid.Method[name], paperKey), c.Set)
+			made[c.Name] = merged(without(t.Grid.Method[name], paperKey), c.Set)
 		}
 	}
-	t.Grid.Method = entries
+	t.Grid.Method = made
 	return t.Grid.Validate()
 }
 
