@@ -36,8 +36,8 @@ type RunOptions struct {
 	// from the file that it names.
 	Resume     bool
 	Checkpoint string
-	// Replace repeats a run that is finished or saved already: what it left in Dir is removed first. With Resume, a run that was
-	// saved unfinished is continued, unless another program began it, or on other data.
+	// Replace repeats a run that is finished or saved already: what it left in Dir is removed first. With Resume, it does so only
+	// if another program made or began the run, or on other data, or without the records that are asked for.
 	Replace bool
 	// CheckpointEvery is the number of steps between checkpoints; 0 saves only when the run is interrupted. The last
 	// Keep checkpoints are kept; 0 stands for 3.

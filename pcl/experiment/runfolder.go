@@ -114,13 +114,24 @@ func (f *runFolder) settle(c Config, o RunOptions) (*results.Run, error) {
 
 // finished returns the run's result if the run is finished and is not to be replaced.
 func (f *runFolder) finished(c Config, o RunOptions) (*results.Run, error) {
-	if o.Replace {
+	if o.Replace && !o.Resume {
 		return nil, nil
 	}
 	r, err := f.result(c)
-	if r == nil || err != nil {
+	if err == nil && r != nil {
+		err = f.lacks(r, o)
+	}
+	switch {
+	case o.Replace && (errors.Is(err, ErrForeign) || errors.Is(err, ErrUnrecorded)):
+		return nil, nil
+	case err != nil:
 		return nil, err
 	}
+	return r, nil
+}
+
+// lacks returns an error if the folder of a finished run lacks a file that is asked for.
+func (f *runFolder) lacks(r *results.Run, o RunOptions) error {
 	arrays := min(o.RecordArrays, r.Steps)
 	for _, asked := range []struct {
 		is   bool
@@ -132,10 +143,10 @@ func (f *runFolder) finished(c Config, o RunOptions) (*results.Run, error) {
 		{arrays > 0, fmt.Sprintf("the batches and parameters of %d steps", arrays), []string{arraysDir, stepFile(arrays - 1)}},
 	} {
 		if asked.is && !exists(append([]string{f.dir}, asked.file...)...) {
-			return nil, fmt.Errorf("pcl: the run in %s is %w of %s, %s: replace it to have them", f.dir, ErrUnrecorded, asked.what, asked.file[0])
+			return fmt.Errorf("pcl: the run in %s is %w of %s, %s: replace it to have them", f.dir, ErrUnrecorded, asked.what, asked.file[0])
 		}
 	}
-	return r, nil
+	return nil
 }
 
 // Finished returns the result of a run that is finished in the folder dir, or nil if there is no result. If the

@@ -144,9 +144,10 @@ func replaceable(err error) error {
 }
 
 func (s *Session) runOptions(c Config) RunOptions {
-	o := RunOptions{Dir: s.Folder(c), Resume: true, Record: s.options.Record}
-	r, err := o.finished(c)
-	o.Replace = errors.Is(err, ErrUnrecorded) || s.options.Replace && r == nil && (err == nil || errors.Is(err, ErrForeign))
+	o := RunOptions{Dir: s.Folder(c), Resume: true, Replace: s.options.Replace, Record: s.options.Record}
+	if _, err := o.finished(c); errors.Is(err, ErrUnrecorded) {
+		o.Replace = true
+	}
 	return o
 }
 
