@@ -199,7 +199,7 @@ func (t *Tuning) published(name, path string) (any, error) {
 		}
 		return 1, nil
 	}
-	c, err := t.Grid.config(Row{Dataset: t.Grid.Datasets[0], Method: name, Increment: t.Grid.Increments[0]})
+	c, err := t.Grid.config(t.Grid.Datasets[0], name, t.Grid.Increments[0], nil)
 	if err != nil {
 		return nil, err
 	}
