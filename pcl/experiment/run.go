@@ -244,7 +244,7 @@ func newRunner(c Checked, o RunOptions, f *runFolder) (*runner, error) {
 	if o.RecordArrays > 0 {
 		w.trace = r.trace
 	}
-	r.learner, err = c.newLearner(o.Backend, o.Programs, o.Dataset, s, w)
+	r.learner, err = c.newLearner(o, s, w)
 	return r, err
 }
 
@@ -399,5 +399,5 @@ func (r *runner) finish() (*results.Run, error) {
 	if err := out.Save(filepath.Join(r.folder.dir, ResultFile)); err != nil {
 		return nil, err
 	}
-	return out, r.folder.complete()
+	return out, r.saves.Clear()
 }

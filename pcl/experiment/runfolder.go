@@ -48,7 +48,7 @@ func Ready(c Checked, o RunOptions) (*results.Run, error) {
 		return nil, nil
 	}
 	if _, err := os.Stat(o.Dir); errors.Is(err, fs.ErrNotExist) {
-		return nil, inFolder(folder.Writable(o.Dir))
+		return nil, folder.Writable(o.Dir)
 	}
 	f, finished, err := takeFolder(c.Config, o)
 	if f != nil {
@@ -68,7 +68,7 @@ func takeFolder(c Config, o RunOptions) (*runFolder, *results.Run, error) {
 		return nil, finished, err // a finished run can be read even in a folder that cannot be written to
 	}
 	if f.lock, err = folder.Take(o.Dir); err != nil {
-		return nil, nil, inFolder(err)
+		return nil, nil, err
 	}
 	finished, err := f.settle(c, o)
 	if err == nil && finished == nil {
@@ -87,13 +87,6 @@ func newFolder(dir string, c Config) (*runFolder, error) {
 		return nil, fmt.Errorf("pcl: %w", err)
 	}
 	return &runFolder{dir: dir, program: program}, nil
-}
-
-func inFolder(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("pcl: %w", err)
 }
 
 // settle removes what a process that was killed left half written, and looks again, now that no other process works in
@@ -235,9 +228,6 @@ func (f *runFolder) empty() error {
 	return err
 }
 
-// complete removes the checkpoints of a run whose result has been written.
-func (f *runFolder) complete() error { return checkpoint.Series{Dir: f.dir}.Clear() }
-
 // discard removes the files of a run from its folder, finished or not, and leaves all other files alone. If another process
 // works there, the error is [ErrInUse].
 func discard(dir string) (err error) {
@@ -246,7 +236,7 @@ func discard(dir string) (err error) {
 	}
 	lock, err := folder.Take(dir)
 	if err != nil {
-		return inFolder(err)
+		return err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
 	f := &runFolder{dir: dir}
@@ -258,7 +248,7 @@ func (f *runFolder) check() error {
 	if f.lock == nil {
 		return nil
 	}
-	return inFolder(f.lock.Check())
+	return f.lock.Check()
 }
 
 func (f *runFolder) release() error {
