@@ -62,7 +62,7 @@ func Load(name, size string) (*Grid, error) {
 		return nil, err
 	}
 	if _, tuning := text[tuneKey]; tuning {
-		t, err := LoadTuning(name, size)
+		t, err := tuningOf(text, name, size)
 		if err != nil {
 			return nil, err
 		}
@@ -140,11 +140,7 @@ func Builtin() []string {
 
 // Sizes returns the sizes of a grid, or of the [BuiltinTuning].
 func Sizes(name string) ([]string, error) {
-	load := read
-	if name == BuiltinTuning {
-		load = readTuning
-	}
-	text, err := load(name)
+	text, err := read(name)
 	if err != nil {
 		return nil, err
 	}
@@ -194,6 +190,9 @@ func readFrom(name, by string, before []string) (table, error) {
 	under, err := readFrom(base, full, append(before, full))
 	if err != nil {
 		return nil, err
+	}
+	if _, tuning := text[tuneKey]; tuning { // which has sizes of its own: those of a grid have the data of tables
+		delete(under, sizeKey)
 	}
 	return merged(under, text), nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -20,8 +21,10 @@ func (t *Tuning) Pick(r *Results) (best *Tuned, notes []string, err error) {
 	if best.Datasets, err = t.dataSets(); err != nil {
 		return nil, nil, err
 	}
-	for _, run := range r.Finished() {
-		best.Backend, best.Threads, best.Program = run.Measured.Backend, run.Measured.Threads, run.Measured.Program
+	for _, row := range r.Table() {
+		if row.State == rows.Done {
+			best.Backend, best.Threads, best.Program = row.Backend, row.Threads, row.Program
+		}
 	}
 	for _, name := range t.Methods {
 		best.Methods[name] = map[scenario.Increment]Winner{}

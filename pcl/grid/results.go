@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 
 	"github.com/parallelcl/parallelcl/pcl/experiment"
-	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
@@ -55,16 +54,6 @@ func (r *Results) Table() (out []*rows.Row) {
 		out = append(out, &row)
 	}
 	return out
-}
-
-// Finished returns the runs that are finished.
-func (r *Results) Finished() (runs []*results.Run) {
-	for _, c := range r.Runs {
-		if run := r.states[c.ID()].Run; run != nil {
-			runs = append(runs, run)
-		}
-	}
-	return runs
 }
 
 // Folders returns the folders of the runs that are finished.

@@ -45,10 +45,15 @@ type tuneTable struct {
 
 // LoadTuning reads a tuning in one of its sizes. name is the path of a TOML file, or [BuiltinTuning].
 func LoadTuning(name, size string) (*Tuning, error) {
-	text, err := readTuning(name)
+	text, err := read(name)
 	if err != nil {
 		return nil, err
 	}
+	return tuningOf(text, name, size)
+}
+
+// tuningOf returns the tuning that the text of a file is.
+func tuningOf(text table, name, size string) (*Tuning, error) {
 	tune, err := tuneTableOf(text)
 	if err != nil {
 		return nil, fmt.Errorf("tuning %s: %w", name, err)
@@ -64,36 +69,13 @@ func LoadTuning(name, size string) (*Tuning, error) {
 	return t, nil
 }
 
-// readTuning returns the text of a tuning. The sizes of the grid that it extends are not its own: they have the data of
-// tables.
-func readTuning(name string) (table, error) {
-	text, err := read(name)
-	if err != nil {
-		return nil, err
-	}
-	data, full, err := open(name, "")
-	if err != nil {
-		return nil, err
-	}
-	own, err := parseTable(data, full)
-	if err != nil {
-		return nil, err
-	}
-	delete(text, sizeKey)
-	if s, ok := own[sizeKey]; ok {
-		text[sizeKey] = s
-	}
-	if _, ok := text[tuneKey].(table); !ok {
-		return nil, fmt.Errorf("tuning %s has no table [%s]", name, tuneKey)
-	}
-	return text, nil
-}
-
 // tuneTableOf reads the table [tune].
 func tuneTableOf(text table) (t tuneTable, err error) {
-	all := text[tuneKey].(table)
+	all, ok := text[tuneKey].(table)
+	if !ok {
+		return t, fmt.Errorf("it has no table [%s]", tuneKey)
+	}
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		ok := true
 		switch key {
 		case "budget":
 			ok = is(&t.Budget, all[key])

@@ -7,9 +7,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
-// Alpha is the level of all tests.
-const Alpha = 0.05
-
 // Findings are what the results of some grids show.
 type Findings struct {
 	Grids    []*Grid

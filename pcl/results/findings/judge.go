@@ -95,7 +95,7 @@ func (v *Verdict) enough(open []*Part) (out []*Part) {
 		}
 	}
 	for _, p := range some {
-		if p.Tested.Pairs < stats.Needed(Alpha, len(some)) {
+		if p.Tested.Pairs < stats.Needed(stats.Level, len(some)) {
 			p.Outcome, p.Why = NotTestable, tooFew(p.Tested.Pairs, len(some))
 			continue
 		}
@@ -166,7 +166,7 @@ func (v *Verdict) verdict(t *Comparison) (Outcome, string) {
 	if v.Relation == lower {
 		asClaimed = t.Difference < 0
 	}
-	significant := t.Adjusted <= Alpha
+	significant := t.Adjusted <= stats.Level
 	switch {
 	case significant && (t.unclear || !t.Clear()):
 		return NotShown, "The test over situations is significant, but the interval, which allows for what label sets have in common, contains 0."
@@ -193,7 +193,7 @@ func within(t *Comparison, margin float64) (Outcome, string) {
 
 // tooFew says that no test of so many situations could tell anything.
 func tooFew(situations, tests int) string {
-	needed := max(stats.MinPairs, stats.Needed(Alpha, tests))
+	needed := max(stats.MinPairs, stats.Needed(stats.Level, tests))
 	among := ""
 	if tests > 1 {
 		among = fmt.Sprintf(" for %d comparisons", tests)
