@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,7 +17,7 @@ func (c *runCmd) advise(err error, config experiment.Config) error {
 	damaged, help := new(experiment.DamagedError), ""
 	switch {
 	case errors.Is(err, experiment.ErrInterrupted):
-		return fmt.Errorf("%w %s; %s", err, c.saved(config), goOn())
+		return fmt.Errorf("%w, in %s; %s", err, c.dir(config), goOn("--resume"))
 	case errors.Is(err, experiment.ErrUnfinished):
 		help = "--resume continues it; --replace removes it and starts again"
 	case errors.Is(err, experiment.ErrForeign):
@@ -35,28 +34,30 @@ func (c *runCmd) advise(err error, config experiment.Config) error {
 	return fmt.Errorf("%w (%s)", err, help)
 }
 
-// saved says where an interrupted run was saved, or that it had not made a step yet.
-func (c *runCmd) saved(config experiment.Config) string {
-	dir := c.dir(config)
-	if files, err := fs.Glob(os.DirFS(dir), "checkpoint-*.pcl"); err == nil && len(files) > 0 {
-		return "and saved in " + dir
-	}
-	return "before its first step"
-}
-
-// goOn returns the command that continues what this command began.
-func goOn() string {
+// goOn is the command that continues what this command began, with another argument if it is not there yet.
+func goOn(more ...string) string {
 	args := os.Args[1:]
-	end := slices.Index(args, "--") // no flags are read after it
-	if end < 0 {
-		end = len(args)
+	for _, a := range more {
+		if !slices.Contains(args, a) {
+			args = append(slices.Clone(args), a)
+		}
 	}
-	words := slices.Concat([]string{"pcl"}, quoted(args[:end]), []string{"--resume"}, quoted(args[end:]))
-	return "go on with: " + strings.Join(words, " ")
+	return "go on with: pcl " + quoted(args...)
 }
 
 // plain matches arguments that need no quotes in a shell.
 var plain = regexp.MustCompile(`^[\w%+,./:=@-]+$`)
+
+// quoted returns arguments, quoted for a shell where necessary.
+func quoted(args ...string) string {
+	words := make([]string, len(args))
+	for i, a := range args {
+		if words[i] = a; !plain.MatchString(a) {
+			words[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
 
 // shown is a path as others see it: of one that begins at the root they get the name alone.
 func shown(path string) string {
@@ -73,23 +74,5 @@ func madeBy() string {
 		flag, value, _ := strings.Cut(a, "=")
 		words = append(words, strings.TrimSuffix(shown(flag)+"="+shown(value), "="))
 	}
-	return strings.Join(quoted(words), " ")
-}
-
-// quoted returns the arguments, quoted for a shell where necessary. It leaves out --resume, and --checkpoint because
-// by now there is a newer checkpoint.
-func quoted(args []string) []string {
-	var out []string
-	for i := 0; i < len(args); i++ {
-		switch a := args[i]; {
-		case a == "--resume", strings.HasPrefix(a, "--checkpoint="):
-		case a == "--checkpoint":
-			i++ // skip its value too
-		case plain.MatchString(a):
-			out = append(out, a)
-		default:
-			out = append(out, "'"+strings.ReplaceAll(a, "'", `'\''`)+"'")
-		}
-	}
-	return out
+	return quoted(words...)
 }

@@ -4,8 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
-	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -30,7 +28,7 @@ type compareCmd struct {
 	Paper        bool                 `help:"Use the memory, the 3 × 3 situations and the three seeds of the paper's tables; these situations are not independent."`
 	kong.Plugins                      // the flags of settings, see [settingFlags]
 
-	Out             string `short:"o" type:"path" placeholder:"DIR" help:"Folder of the runs (default: named after the data and the methods). The same command continues what is there."`
+	Out             string `short:"o" default:"runs" type:"path" placeholder:"DIR" help:"Folder of the runs (default ${default}). The same command continues what is there."`
 	Jobs            int    `range:"whole [0,1024]" short:"j" default:"0" placeholder:"N" help:"Runs to make at the same time (default: one per core; one on a GPU)."`
 	CheckpointEvery int    `range:"whole [0,inf)" rare:"" default:"500" placeholder:"N" help:"Steps between checkpoints; 0 saves only on Ctrl-C."`
 	JSON            bool   `name:"json" help:"Print the comparison as JSON."`
@@ -43,26 +41,13 @@ func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	if c.Out == "" {
-		c.Out = c.folder()
-	}
 	m := c.machine(rc, c.DataDir)
 	defer m.Close()
-	set, err := m.Dataset(rc.ctx, c.Dataset)
-	if err != nil {
-		return err
-	}
-	for _, config := range configs {
-		if _, err := config.NewScenario(set); err != nil {
-			return usageError{err}
-		}
-	}
 	everyCore := c.Jobs == 0
 	if everyCore {
 		c.Jobs = runtime.NumCPU()
 	}
-	c.share(c.Jobs)
-	b, err := m.Backend(rc.ctx)
+	set, b, err := c.ready(rc, m, configs, c.Jobs)
 	if err != nil {
 		return err
 	}
@@ -70,11 +55,23 @@ func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
 		c.Jobs = 1
 	}
 	rc.note("%d runs in %s, %d at a time%s", len(configs), c.Out, c.Jobs, noteOf(set))
-	runs, err := c.make(rc, configs, m)
+	w := experiment.Where{Machine: m, Jobs: c.Jobs, Dir: c.Out, Options: func(experiment.Config) experiment.RunOptions {
+		return experiment.RunOptions{Resume: true, CheckpointEvery: c.CheckpointEvery, Keep: 2}
+	}}
+	runs, err := collect(rc, configs, w, "", func(err error, config experiment.Config) error {
+		switch {
+		case errors.Is(err, experiment.ErrInterrupted):
+			return fmt.Errorf("%w; the runs are kept; %s", experiment.ErrInterrupted, goOn())
+		case errors.Is(err, experiment.ErrForeign):
+			return fmt.Errorf("%w (make the runs of this program elsewhere, with --out)", err)
+		}
+		return fmt.Errorf("%s, %s-incremental, label set %d: %w; finished runs are kept", config.Method, config.Increment, config.LabelSet, err)
+	})
 	if err != nil {
 		return err
 	}
-	return printVersus(rc, versus.Of(rows.Of(runs), ""), c.JSON)
+	all := versus.Of(rows.Of(runs), "")
+	return rc.print(c.JSON, all, func(out io.Writer) error { return versus.Text(out, all) })
 }
 
 // configs lists the runs: all methods in a situation before the next one.
@@ -85,7 +82,7 @@ func (c *compareCmd) configs(k *kong.Context, rc *runContext) (all []experiment.
 	if c.Paper && c.Situations != 9 {
 		return nil, usagef("--paper takes the nine situations of the paper's tables: leave out --situations")
 	}
-	if err := errors.Join(once("the command", c.Methods), once("--increment", c.Increment), once("--seeds", c.Seeds)); err != nil {
+	if err := once("the command", reflect.ValueOf(c.Methods)); err != nil {
 		return nil, usageError{err}
 	}
 	base, err := configOf(k, c.Paper, experiment.Layer{Values: map[string]any{"dataset": c.Dataset}}, nil)
@@ -178,50 +175,4 @@ func oneTask(dataset string, classes int) string {
 	}
 	return fmt.Sprintf("%s has %d classes, which make one task: nothing arrives beside it; want at least 4 classes (two tasks of two), or tasks of single classes, told apart among all: --tasks %d --min-classes 1 --max-classes 1 --increment class",
 		dataset, classes, classes)
-}
-
-// folder is the default of --out.
-func (c *compareCmd) folder() string {
-	kind, path, own := strings.Cut(c.Dataset, ":")
-	if own {
-		path, _, _ = strings.Cut(path, "?")
-		kind += "-" + filepath.Base(filepath.Clean(path))
-	}
-	name := strings.Map(func(r rune) rune {
-		if plain.MatchString(string(r)) && !strings.ContainsRune(`/:%`, r) {
-			return r
-		}
-		return '-'
-	}, strings.Join(append([]string{"compare", kind}, c.Methods...), "-"))
-	return name[:min(len(name), 100)]
-}
-
-// make makes the runs that are not finished, and shows how far they are. An interrupt waits until those in progress have been saved.
-func (c *compareCmd) make(rc *runContext, configs []experiment.Checked, m *experiment.Machine) ([]*results.Run, error) {
-	defer rc.hold()()
-	runs := make([]*results.Run, len(configs))
-	far := overall{rc: rc, runs: len(configs), parts: map[int]float64{}}
-	w := experiment.Where{Machine: m, Jobs: c.Jobs, Dir: c.Out, Begin: far.begin, Progress: far.show, Options: func(experiment.Config) experiment.RunOptions {
-		return experiment.RunOptions{Resume: true, CheckpointEvery: c.CheckpointEvery, Keep: 2}
-	}}
-	var stopped error
-	for e, err := range experiment.Each(rc.ctx, configs, w) {
-		far.end(e.Index, err)
-		switch {
-		case errors.Is(err, experiment.ErrInterrupted):
-			stopped = fmt.Errorf("%w; the runs are kept; go on with: pcl %s", experiment.ErrInterrupted, strings.Join(quoted(os.Args[1:]), " "))
-		case errors.Is(err, experiment.ErrForeign):
-			return nil, fmt.Errorf("%w (make the runs of this program elsewhere, with --out)", err)
-		case err != nil:
-			return nil, fmt.Errorf("%s, %s-incremental, label set %d: %w; finished runs are kept", configs[e.Index].Method, configs[e.Index].Increment, configs[e.Index].LabelSet, err)
-		default:
-			runs[e.Index] = e.Run
-		}
-	}
-	return runs, stopped
-}
-
-// printVersus prints comparisons, if there are any.
-func printVersus(rc *runContext, all []*versus.Table, asJSON bool) error {
-	return rc.print(asJSON, all, func(out io.Writer) error { return versus.Text(out, all) })
 }

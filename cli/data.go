@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"image/png"
 	"io"
-	"slices"
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
@@ -112,7 +111,6 @@ func (c *dataFetchCmd) Run(rc *runContext) error {
 
 type dataVerifyCmd struct {
 	dataDir
-	JSON  bool     `name:"json" help:"Print the reports as JSON."`
 	Names []string `arg:"" optional:"" name:"name" help:"Sets to verify, also files of your own such as folder:PATH. Without names, all sets are verified, and missing files are not an error."`
 }
 
@@ -121,14 +119,23 @@ func (c *dataVerifyCmd) Run(rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	if err := rc.print(c.JSON, reports, func(out io.Writer) error { return printReports(out, reports) }); err != nil {
-		return err
-	}
+	t := newTable("SET", "FILE", "STATUS", "DETAIL")
 	var bad []error
 	for _, r := range reports {
-		if len(c.Names) > 0 || damaged(r) {
+		if len(r.Files) == 0 {
+			t.row(r.Name, "(generated)", "ok", "")
+		}
+		damaged := len(c.Names) > 0
+		for _, f := range r.Files {
+			t.row(r.Name, f.Path, f.Status, f.Detail)
+			damaged = damaged || f.Status == datasets.Damaged
+		}
+		if damaged {
 			bad = append(bad, r.Err())
 		}
+	}
+	if err := t.print(rc.stdout); err != nil {
+		return err
 	}
 	return errors.Join(bad...)
 }
@@ -151,23 +158,6 @@ func (c *dataVerifyCmd) reports(rc *runContext) ([]datasets.Report, error) {
 	return reports, nil
 }
 
-func printReports(out io.Writer, reports []datasets.Report) error {
-	t := newTable("SET", "FILE", "STATUS", "DETAIL")
-	for _, r := range reports {
-		if len(r.Files) == 0 {
-			t.row(r.Name, "(generated)", "ok", "")
-		}
-		for _, f := range r.Files {
-			t.row(r.Name, f.Path, f.Status, f.Detail)
-		}
-	}
-	return t.print(out)
-}
-
-func damaged(r datasets.Report) bool {
-	return slices.ContainsFunc(r.Files, func(f datasets.FileReport) bool { return f.Status == datasets.Damaged })
-}
-
 type dataPreviewCmd struct {
 	dataDir
 	Name     string `arg:"" help:"Set to draw, also files of your own such as folder:PATH."`
@@ -176,14 +166,8 @@ type dataPreviewCmd struct {
 	Seed     uint64 `default:"0" help:"Seed of a generated set."`
 }
 
-// Validate checks the file's name, and refuses a seed that would do nothing.
-func (c *dataPreviewCmd) Validate() error {
-	files := func(i datasets.Info) bool { return i.Name == c.Name && len(i.Files) > 0 }
-	if c.Seed != 0 && (datasets.Own(c.Name) || slices.ContainsFunc(datasets.List(), files)) {
-		return errors.New("--seed is for sets that are generated, such as glyphs; this one is read from files")
-	}
-	return checkEnding("--out", c.Out, ".png")
-}
+// Validate checks the file's name.
+func (c *dataPreviewCmd) Validate() error { return checkEnding("--out", c.Out, ".png") }
 
 func (c *dataPreviewCmd) Run(rc *runContext) error {
 	d, err := datasets.Open(rc.ctx, c.Name, datasets.Options{Dir: c.Dir, Seed: c.Seed})

@@ -19,12 +19,11 @@ import (
 
 // demoCmd trains several methods on built-in data and draws one page about them.
 type demoCmd struct {
-	Out       string   `short:"o" default:"pcl-demo.html" type:"path" placeholder:"FILE.html" help:"Page to write (default: ${default})."`
-	Cover     string   `type:"path" placeholder:"FILE.png" help:"Draw the overview picture too."`
-	Runs      string   `type:"path" placeholder:"DIR" help:"Keep results and records in this folder, and reuse those that are already there."`
-	Method    []string `default:"emgd,der-pp,emgd-gmc,avggrad,mgda" placeholder:"NAME,…" help:"Methods to compare (${default})."`
-	Increment string   `default:"class" enum:"task,class" help:"Whether predictions choose among the classes of the sample's task or among all classes: ${enum}."`
-	Seed      []uint64 `placeholder:"N,…" help:"Run seeds (default 1234,1235,1236; on the pure-Go backend, which is slower, 1234)."`
+	Out    string   `short:"o" default:"pcl-demo.html" type:"path" placeholder:"FILE.html" help:"Page to write (default: ${default})."`
+	Cover  string   `type:"path" placeholder:"FILE.png" help:"Draw the overview picture too."`
+	Runs   string   `type:"path" placeholder:"DIR" help:"Keep results and records in this folder, and reuse those that are already there."`
+	Method []string `default:"emgd,der-pp,emgd-gmc,avggrad,mgda" placeholder:"NAME,…" help:"Methods to compare (${default})."`
+	Seed   []uint64 `placeholder:"N,…" help:"Run seeds (default 1234,1235,1236; on the pure-Go backend, which is slower, 1234)."`
 
 	machineFlags
 }
@@ -36,7 +35,7 @@ func (c *demoCmd) Validate() error {
 			return err
 		}
 	}
-	return cmp.Or(once("--method", c.Method), once("--seed", c.Seed), isPage(c.Out), checkEnding("--cover", c.Cover, ".png"))
+	return cmp.Or(checkEnding("--out", c.Out, ".html", ".htm"), checkEnding("--cover", c.Cover, ".png"))
 }
 
 func (c *demoCmd) Run(rc *runContext) error {
@@ -94,7 +93,7 @@ func (c *demoCmd) Run(rc *runContext) error {
 // train makes the runs, and reads their files.
 func (c *demoCmd) train(rc *runContext, m *experiment.Machine, folder string) ([]report.RunFile, error) {
 	base := experiment.DefaultConfig("glyphs")
-	base.Increment, base.EvalEvery = scenario.Increment(c.Increment), 20
+	base.Increment, base.EvalEvery = scenario.ClassIncremental, 20
 	var configs []experiment.Checked
 	for _, config := range experiment.Vary(base, c.Method, nil, c.Seed...) {
 		checked, err := config.Check()
@@ -106,12 +105,13 @@ func (c *demoCmd) train(rc *runContext, m *experiment.Machine, folder string) ([
 	w := experiment.Where{Machine: m, Dir: folder, Options: func(experiment.Config) experiment.RunOptions {
 		return experiment.RunOptions{Resume: true, Record: true}
 	}}
+	_, err := collect(rc, configs, w, "", func(err error, _ experiment.Config) error { return err })
+	if err != nil {
+		return nil, err
+	}
 	var folders []string
-	for e, err := range shownRuns(rc, configs, w, "") {
-		if err != nil {
-			return nil, err
-		}
-		folders = append(folders, filepath.Join(folder, configs[e.Index].Folder()))
+	for _, config := range configs {
+		folders = append(folders, filepath.Join(folder, config.Folder()))
 	}
 	return report.FindRuns(folders...)
 }

@@ -171,7 +171,6 @@ func TestDeployUsage(t *testing.T) {
 		{"slurm", "many", "--shards", "3"},
 		{"slurm", file, "--shards", "3", "--limit", "2m"},
 		{"kubernetes", file, "--shards", "3", "--image", "x"},
-		{"kubernetes", file, "--shards", "3", "--image", "x", "--claim", "A B"},
 		{"kubernetes", "table1-smoke", "--shards", "3", "--image", "x", "--claim", "a", "--jobs", "2000"},
 	} {
 		cmd := pclCommand(append(append([]string{"deploy"}, args...), "--dir", dir)...)

@@ -244,9 +244,6 @@ func (f *fire) begin(mode []string) *actor {
 		f.t.Fatal(err)
 	}
 	defer said.Close()
-	if slices.Contains(mode, "--replace") {
-		f.finished = "" // it may be removed from now on
-	}
 	a := &actor{mode: mode, said: said.Name(), full: f.full, ended: make(chan error, 1)}
 	a.cmd = exec.Command("pcl", slices.Concat(f.args, mode, []string{"--keep", fmt.Sprint(1 + f.rng.IntN(3)), "-o", f.out()})...)
 	a.cmd.Stderr = said
@@ -333,11 +330,19 @@ func (f *fire) reap() {
 		}
 		select {
 		case err := <-a.ended:
-			f.slots[i] = nil
 			f.judge(a, err)
+			if f.replacing() {
+				f.finished = ""
+			}
+			f.slots[i] = nil
 		default:
 		}
 	}
+}
+
+// replacing says whether a process may have removed a result.
+func (f *fire) replacing() bool {
+	return slices.ContainsFunc(f.slots, func(a *actor) bool { return a != nil && slices.Contains(a.mode, "--replace") })
 }
 
 // judge says whether a process had reason to end as it did.
@@ -351,7 +356,7 @@ func (f *fire) judge(a *actor, err error) {
 		why = "a crash"
 	case code == 0:
 		_, err := os.Stat(filepath.Join(onlyFolder(f.t, f.out()), "result.json"))
-		fits = err == nil
+		fits = err == nil || f.replacing()
 	case code < 0:
 		why, fits = "exit by SIGKILL", a.killed && err.Error() == "signal: killed"
 	case code == exitInterrupted:
@@ -391,13 +396,16 @@ func (f *fire) inspect() {
 	}
 	result := f.read(dir, "result.json")
 	switch {
-	case f.finished != "" && result == "":
+	case f.finished != "" && result == "" && !f.replacing():
 		f.t.Error("the result of a finished run is lost")
 	case result != "":
 		if got := withoutMeasured(f.t, result); got != f.want.Result {
 			f.t.Errorf("the result is another: %s", got)
 		}
 		f.finished = result
+	}
+	if f.replacing() {
+		f.finished = ""
 	}
 	for _, name := range []string{"result.json", "scenario.json"} {
 		if text := f.read(dir, name); text != "" && !json.Valid([]byte(text)) {

@@ -29,20 +29,9 @@ func TestToyPrintsStepsOnce(t *testing.T) {
 // TestFlagsThatDoNothing: a flag that would do nothing, or that names nothing, is a usage error.
 func TestFlagsThatDoNothing(t *testing.T) {
 	dir := t.TempDir()
-	notebook := filepath.Join(dir, "a.ipynb")
-	if err := os.WriteFile(notebook, []byte(`{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	runs := t.TempDir()
 	for _, args := range [][]string{
-		{"report", runs, "--execute"},
-		{"report", runs, "--no-execute"},
-		{"report", runs, "--private"},
-		{"report", runs, "--module", dir},
-		{"report", "table1", "--markdown", "--title", "a"},
 		{"report", "table1", "--out", filepath.Join(dir, "x.pdf")},
-		{"report", notebook, "--no-execute", "--private"},
-		{"report", notebook, "--title", "a"},
 		{"run", "--edit-max-drift", "0.02"},
 		{"run", "--edit-mode", "batch"},
 		{"run", "--method", ""},
@@ -59,8 +48,6 @@ func TestFlagsThatDoNothing(t *testing.T) {
 		{"report", "--all", dir, "-o", "-"},
 		{"demo", "--runs", "-"},
 		{"data", "preview", "glyphs", "--per-class", "0", "--out", filepath.Join(dir, "x.png")},
-		{"bench", "step", "--width", "8"},
-		{"data", "preview", "cifar-10", "--seed", "2", "--out", filepath.Join(dir, "x.png")},
 		{"data", "preview", "glyphs", "--out", filepath.Join(dir, "x.jpg")},
 	} {
 		var stdout, stderr bytes.Buffer

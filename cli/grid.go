@@ -80,9 +80,6 @@ func (g gridFlags) results(names []string) (all []*grid.Results, err error) {
 	return all, err
 }
 
-// quotedName is a name for a command that the user is told.
-func quotedName(name string) string { return strings.Join(quoted([]string{name}), "") }
-
 type gridListCmd struct{}
 
 func (c *gridListCmd) Run(rc *runContext) error {

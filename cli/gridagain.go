@@ -2,20 +2,18 @@ package cli
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // gridAgainCmd is `pcl grid reproduce`, which makes one run of exported results again.
@@ -40,17 +38,6 @@ type gridAgainCmd struct {
 	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 }
 
-// Validate checks the increment.
-func (c *gridAgainCmd) Validate() error {
-	if c.Increment == nil {
-		return nil
-	}
-	if err := scenario.Increment(*c.Increment).Validate(); err != nil {
-		return fmt.Errorf("--%w", err)
-	}
-	return nil
-}
-
 func (c *gridAgainCmd) Run(rc *runContext) error {
 	then, err := c.row(rc)
 	if err != nil {
@@ -73,39 +60,14 @@ func (c *gridAgainCmd) row(rc *runContext) (*rows.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	finished := slices.DeleteFunc(all, func(r *rows.Row) bool { return r.State != rows.Done })
-	all = slices.DeleteFunc(slices.Clone(finished), func(r *rows.Row) bool { return !c.names(r) })
+	all = slices.DeleteFunc(all, func(r *rows.Row) bool { return r.State != rows.Done || !c.names(r) })
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s has no finished run that the flags name%s", c.File, those(finished))
+		return nil, fmt.Errorf("%s has no finished run that the flags name", c.File)
 	}
 	r := all[0]
-	if len(all) > 1 {
-		rc.note("The flags name %d runs of %s; this is the first.", len(all), c.File)
-	}
-	rc.note("%s, %s, %s-incremental, label set %d, timeline %d, seed %d (cell %s of %s, made in %s)",
-		r.Line(), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.Cell, r.Grid, time.Duration(r.Seconds*float64(time.Second)).Round(time.Second))
+	rc.note("%s, %s, %s-incremental, label set %d, timeline %d, seed %d (cell %s of %s, made in %.0f s), the first of %s that the flags name",
+		r.Line(), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.Cell, r.Grid, r.Seconds, plural.Of(len(all), "run"))
 	return r, nil
-}
-
-// those says what rows there are to name.
-func those(all []*rows.Row) (text string) {
-	values := map[string][]string{}
-	add := func(name, value string) {
-		if !slices.Contains(values[name], value) {
-			values[name] = append(values[name], value)
-		}
-	}
-	for _, r := range all {
-		add("method", r.Method)
-		add("dataset", r.Dataset)
-		for _, s := range r.Vary {
-			add(s.Name, s.Value)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		text += fmt.Sprintf("; %s is one of %q", name, values[name])
-	}
-	return text
 }
 
 // names says whether the flags name a row.
@@ -172,12 +134,16 @@ func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Ch
 		Options: func(experiment.Config) experiment.RunOptions {
 			return experiment.RunOptions{Dir: dir, Resume: true, Keep: 2}
 		},
-		Say: func(sentence string) { fmt.Fprintln(rc.stderr, sentence) },
+		Say: func(sentence string) { rc.note("%s", sentence) },
 	}
-	for e, err := range shownRuns(rc, []experiment.Checked{config}, w, "") {
-		return e.Run, err
+	runs, err := collect(rc, []experiment.Checked{config}, w, "", func(err error, _ experiment.Config) error { return err })
+	if err == nil && runs[0] == nil {
+		err = fmt.Errorf("%w: %s", experiment.ErrInUse, dir)
 	}
-	return nil, fmt.Errorf("%w: %s", experiment.ErrInUse, dir)
+	if err != nil {
+		return nil, err
+	}
+	return runs[0], nil
 }
 
 // compare prints the result beside that of the file. It returns an error if they differ.
@@ -194,26 +160,23 @@ func (c *gridAgainCmd) compare(rc *runContext, then *rows.Row, run *results.Run)
 	if err := t.print(rc.stdout); err != nil {
 		return err
 	}
+	said, within := grid.OnOtherProcessor(then, run)
 	reasons := grid.Reasons(then, run)
-	if equal {
-		text := "Equal to the bit."
-		if len(reasons) > 0 {
-			text += " That is so although not everything is the same:"
-		}
-		_, err := fmt.Fprintln(rc.stdout, strings.Join(append([]string{text}, reasons...), "\n  "))
+	text := []string{"Equal to the bit."}
+	switch {
+	case !equal && len(reasons) == 0:
+		text = []string{"They differ, although program, backend, device and threads are the same. Is the data? pcl data verify checks it. If it is, this is a fault of the program, unless a GPU, other vector instructions, or another plugin made the result."}
+	case !equal:
+		text = []string{"They differ. What differs else, and may be the reason:"}
+	case len(reasons) > 0:
+		text = []string{"Equal to the bit. That is so although not everything is the same:"}
+	}
+	text = append(text, reasons...)
+	if !equal && said != "" {
+		text = append(text, said)
+	}
+	if _, err := fmt.Fprintln(rc.stdout, strings.Join(text, "\n  ")); err != nil || equal || within {
 		return err
-	}
-	text := "They differ. What differs else, and may be the reason (processors with other vector instructions round differently):"
-	if len(reasons) == 0 {
-		text = "They differ, although program, backend, device and threads are the same. Is the data? pcl data verify checks it. If it is, this is a fault of the program, unless it ran on a GPU, where XLA chooses kernels by their time, or on a processor with other vector instructions, which older results do not name, or with another plugin and other caches."
-	}
-	if _, err := fmt.Fprintln(rc.stdout, strings.Join(append([]string{text}, reasons...), "\n  ")); err != nil {
-		return err
-	}
-	if said, within := grid.OnOtherProcessor(then, run); said != "" {
-		if _, err := fmt.Fprintln(rc.stdout, said); err != nil || within {
-			return err
-		}
 	}
 	return fmt.Errorf("the run does not have the result that is in %s", c.File)
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/signal"
-	"strings"
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/plural"
@@ -114,25 +112,24 @@ func (c *gridRunCmd) report(rc *runContext, all []*grid.Plan, err error) error {
 			return errors.Join(err, e)
 		}
 		failed += r.Status(c.Shard.Shard).Failed
-		rc.note("%s", oneLine(r.Status(experiment.Shard{})))
+		s := r.Status(experiment.Shard{})
+		rc.note("%s: %d of %d runs done%s", s.Name, s.Done, s.Runs, others(s))
 	}
-	again := fmt.Sprintf("go on with: pcl %s", strings.Join(quoted(os.Args[1:]), " "))
 	switch {
 	case errors.Is(err, experiment.ErrInterrupted):
-		return fmt.Errorf("%w; finished runs are kept and the others saved; %s", experiment.ErrInterrupted, again)
+		return fmt.Errorf("%w; finished runs are kept and the others saved; %s", experiment.ErrInterrupted, goOn())
 	case errors.Is(err, experiment.ErrTimeUp):
-		return fmt.Errorf("%w, and runs are left; %s", experiment.ErrTimeUp, again)
+		return fmt.Errorf("%w, and runs are left; %s", experiment.ErrTimeUp, goOn())
 	case err != nil:
-		return fmt.Errorf("%w; finished runs are kept; %s", err, again)
+		return fmt.Errorf("%w; finished runs are kept; %s", err, goOn())
 	case failed > 0:
 		return fmt.Errorf("%s failed: pcl grid status says why, pcl grid retry makes them again", plural.Of(failed, "run"))
 	}
 	return nil
 }
 
-// oneLine says in a line how far a grid has come.
-func oneLine(s *grid.Status) string {
-	text := fmt.Sprintf("%s: %d of %d runs done", s.Name, s.Done, s.Runs)
+// others says what is not done of a grid, or not well.
+func others(s *grid.Status) (text string) {
 	for _, part := range []struct {
 		n    int
 		what string

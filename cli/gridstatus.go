@@ -17,17 +17,8 @@ import (
 type gridStatusCmd struct {
 	Names []string `arg:"" name:"grid" help:"Grids, as for pcl grid run."`
 	gridFlags
-	Watch bool          `short:"w" help:"Repeat every few seconds until everything is done."`
-	Every time.Duration `default:"2s" placeholder:"TIME" help:"Interval of --watch (default ${default})."`
-	JSON  bool          `name:"json" help:"Print a line of JSON for each grid."`
-}
-
-// Validate refuses to look all the time.
-func (c *gridStatusCmd) Validate() error {
-	if c.Every < 100*time.Millisecond {
-		return fmt.Errorf("--every %v is too often: want 100 ms or more", c.Every)
-	}
-	return nil
+	Watch bool `short:"w" help:"Repeat every two seconds until everything is done."`
+	JSON  bool `name:"json" help:"Print a line of JSON for each grid."`
 }
 
 func (c *gridStatusCmd) Run(rc *runContext) error {
@@ -43,7 +34,7 @@ func (c *gridStatusCmd) Run(rc *runContext) error {
 		select {
 		case <-rc.ctx.Done():
 			return nil // that is how one ends watching
-		case <-time.After(c.Every):
+		case <-time.After(2 * time.Second):
 		}
 		for _, r := range all {
 			if err := r.Refresh(); err != nil {

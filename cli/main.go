@@ -15,7 +15,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
-	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 	"github.com/willabides/kongplete"
@@ -65,7 +64,7 @@ type commands struct {
 	Bench      benchCmd      `cmd:"" help:"Time training steps."`
 	Doctor     doctorCmd     `cmd:"" help:"Show this machine's backends, why one is chosen, and how fast they are."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
-	Completion completionCmd `cmd:"" help:"Print the lines that turn on completion; add them to your shell's start-up file."`
+	Completion completionCmd `cmd:"" help:"Print the lines that turn on completion (bash, zsh, fish); add them to your shell's start-up file."`
 
 	Weights goneCmd `cmd:"" hidden:"" passthrough:"" now:"pcl weigh gives the weights λ of gradients, and pcl export weights those of a network"`
 }
@@ -103,11 +102,6 @@ func Main() {
 
 // execute runs one command line and returns its exit code.
 func execute(rc *runContext, args []string) int {
-	for _, a := range args {
-		if !utf8.ValidString(a) { // the parser would change the argument, which may be the name of a file
-			return exitCode(rc, usagef("the argument %q is not valid UTF-8", a))
-		}
-	}
 	c := newCommands()
 	parser, err := kong.New(c,
 		kong.Name("pcl"),
@@ -125,20 +119,14 @@ func execute(rc *runContext, args []string) int {
 	kongplete.Complete(parser)
 	k, err := parser.Parse(args)
 	if err != nil {
-		rc.command = commandOf(err)
+		if p := new(kong.ParseError); errors.As(err, &p) && p.Context.Selected() != nil {
+			rc.command = p.Context.Selected().FullPath()
+		}
 		return exitCode(rc, usageError{err})
 	}
 	rc.command = k.Selected().FullPath()
 	rc.quiet = c.Quiet
 	return exitCode(rc, rc.attend(func() error { return k.Run(rc) }))
-}
-
-// commandOf names the command whose arguments are wrong, as far as they name one.
-func commandOf(err error) string {
-	if p := new(kong.ParseError); errors.As(err, &p) && p.Context.Selected() != nil {
-		return p.Context.Selected().FullPath()
-	}
-	return "pcl"
 }
 
 // usageError is a mistake in the command line or the configuration.
@@ -148,24 +136,15 @@ func (e usageError) Unwrap() error { return e.error }
 
 func usagef(format string, values ...any) error { return usageError{fmt.Errorf(format, values...)} }
 
-// isUsage says whether an error is a mistake of the user's.
-func isUsage(err error) bool {
-	for _, mistake := range []error{datasets.ErrName, experiment.ErrUnfinished, experiment.ErrUnrecorded} {
-		if errors.Is(err, mistake) {
-			return true
-		}
-	}
-	return errors.As(err, new(usageError))
-}
-
 func exitCode(rc *runContext, err error) int {
 	if err == nil {
 		return 0
 	}
 	text := strings.TrimPrefix(err.Error(), "pcl: ")                     // the errors of package pcl begin with its name, which is also the program's
 	ended := rc.ctx.Err() != nil && errors.As(err, new(*exec.ExitError)) // the interrupt ended a program that pcl ran
-	if cause := context.Cause(rc.ctx); stopped(text) || cause != nil && text == cause.Error() {
-		text = "interrupted"
+	cause := context.Cause(rc.ctx)
+	if cause != nil && text == cause.Error() || strings.HasSuffix(text, context.Canceled.Error()) && !strings.HasPrefix(text, "interrupted") {
+		text = "interrupted" // the message says no more than that a context was cancelled, wherever that was
 	}
 	fmt.Fprintln(rc.stderr, "pcl:", printable.Text(text))
 	switch {
@@ -173,16 +152,11 @@ func exitCode(rc *runContext, err error) int {
 		return exitInterrupted
 	case errors.Is(err, experiment.ErrTimeUp):
 		return exitTimeUp
-	case isUsage(err):
+	case errors.As(err, new(usageError)), errors.Is(err, datasets.ErrName), errors.Is(err, experiment.ErrUnfinished), errors.Is(err, experiment.ErrUnrecorded):
 		fmt.Fprintf(rc.stderr, "Try `%s --help`.\n", cmp.Or(rc.command, "pcl"))
 		return exitUsage
 	}
 	return exitFailure
-}
-
-// stopped says whether a message says no more than that a context was cancelled, wherever that was.
-func stopped(text string) bool {
-	return strings.HasSuffix(text, context.Canceled.Error()) && !strings.HasPrefix(text, "interrupted")
 }
 
 type versionCmd struct{}
@@ -191,4 +165,12 @@ func (versionCmd) Run(rc *runContext) error {
 	version, commit := origin.Version()
 	_, err := fmt.Fprintf(rc.stdout, "pcl %s (commit %s)\n", version, commit)
 	return err
+}
+
+// completionCmd prints the lines by which a shell asks this program how a command line may go on, which kongplete answers.
+type completionCmd struct{}
+
+// BeforeApply is called by the parser.
+func (completionCmd) BeforeApply(k *kong.Context) error {
+	return new(kongplete.InstallCompletions).BeforeApply(k)
 }

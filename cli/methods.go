@@ -3,29 +3,26 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/params"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // methodsCmd lists the methods and the parts that can be joined to them, or explains one.
 type methodsCmd struct {
-	Name  string `arg:"" optional:"" help:"Method, part or composition (such as emgd-gmc+der-pp) to explain."`
-	Parts bool   `help:"List the parts of a rehearsal, which can be joined to a method with +."`
-	JSON  bool   `name:"json" help:"Print JSON."`
+	Name string `arg:"" optional:"" help:"Method, part or composition (such as emgd-gmc+der-pp) to explain."`
+	JSON bool   `name:"json" help:"Print the methods as JSON."`
 }
 
 func (c *methodsCmd) Run(rc *runContext) error {
-	part, err := method.LookupPart(c.Name)
-	switch {
-	case c.Parts && c.Name != "" && err != nil:
-		return usageError{err}
-	case c.Parts, err == nil && !registered(c.Name):
-		return c.parts(rc, part)
-	}
 	names := method.Names()
 	if c.Name != "" {
+		if part, err := method.LookupPart(c.Name); err == nil && !slices.Contains(names, c.Name) {
+			return explainPart(rc.stdout, part)
+		}
 		names = []string{c.Name}
 	}
 	var list []method.Description
@@ -49,9 +46,37 @@ func (c *methodsCmd) Run(rc *runContext) error {
 		if err := t.print(out); err != nil {
 			return err
 		}
-		fmt.Fprint(out, "\nParts of a rehearsal can be joined to a method with +, as in emgd-gmc+der-pp:\n\n")
-		return c.parts(rc, nil)
+		return listParts(out)
 	})
+}
+
+func listParts(out io.Writer) error {
+	t := newTable("PART", "TITLE", "CHOOSES", "ADDS TO A STEP")
+	for _, name := range method.PartNames() {
+		p, err := method.LookupPart(name)
+		if err != nil {
+			return err
+		}
+		t.row(name, p.Info().Title, axes(p.Info()), p.Info().Cost)
+	}
+	fmt.Fprint(out, "\nParts of a rehearsal can be joined to a method with +, as in emgd-gmc+der-pp:\n\n")
+	err := t.print(out)
+	fmt.Fprintln(out, "\nTwo parts that make the same choice exclude each other.")
+	return err
+}
+
+func explainPart(out io.Writer, part rehearsal.Part) error {
+	p := part.Info()
+	figures := new(table).row("Chooses", axes(p)).row("Adds to a step", p.Cost).row("State", p.State).row("Cite", p.Source)
+	return explain(out, "+"+p.Name+": "+p.Title, p.Does, figures, params.Of(part))
+}
+
+func axes(i rehearsal.Info) string {
+	var texts []string
+	for _, a := range i.Axes {
+		texts = append(texts, string(a))
+	}
+	return strings.Join(texts, ", ")
 }
 
 // explain prints what a method or part is: its name, what it does, its figures, and its parameters.

@@ -2,69 +2,34 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"time"
-
-	"github.com/schollz/progressbar/v3"
 
 	"github.com/parallelcl/parallelcl/internal/terminal"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
-// progress shows how far a run has come: a bar on a terminal, otherwise a line every few seconds. The run's name is
-// printed on a line of its own above it, so that the bar fits a narrow terminal.
-type progress struct {
-	out      io.Writer
-	terminal bool
-	bar      *progressbar.ProgressBar // nil before the first step
-	last     time.Time
-}
-
-// lineEvery is the time between two lines of progress if the output is not a terminal.
-const lineEvery = 5 * time.Second
-
-// follow shows which runs are made, and how far each is unless several are made side by side. end removes the latest bar.
+// follow shows which runs are made, and how far each is unless several are made side by side. The run's name is printed on a line
+// of its own. end removes what shows the latest progress.
 func follow(rc *runContext, w *experiment.Where, label func(int, experiment.Config) string) (end func()) {
-	bar := new(progress)
+	line := terminal.NewLine(nil)
 	w.Begin = func(i int, config experiment.Config) {
-		bar.close()
-		bar = newProgress(rc, label(i, config))
+		line.Close()
+		line = rc.newLine()
+		rc.note("%s", label(i, config))
 	}
 	if w.Jobs < 2 {
-		w.Progress = func(_ int, p experiment.Progress) { bar.show(p) }
+		w.Progress = func(_ int, p experiment.Progress) {
+			line.Show("  step %d of %d, %s", p.Step, p.Steps, figures(p))
+		}
 	}
-	return func() { bar.close() }
+	return func() { line.Close() }
 }
 
-func newProgress(rc *runContext, label string) *progress {
+func (rc *runContext) newLine() *terminal.Line {
 	if rc.quiet {
-		return &progress{out: io.Discard}
+		return terminal.NewLine(nil)
 	}
-	fmt.Fprintln(rc.stderr, label)
-	return &progress{out: rc.stderr, terminal: terminal.Is(rc.stderr), last: time.Now()}
-}
-
-// show prints the progress of a run. It is what [experiment.RunOptions].Progress calls.
-func (p *progress) show(s experiment.Progress) {
-	if p.terminal {
-		p.draw(s)
-		return
-	}
-	if now := time.Now(); now.Sub(p.last) >= lineEvery {
-		p.last = now
-		fmt.Fprintf(p.out, "  step %d of %d, %s\n", s.Step, s.Steps, figures(s))
-	}
-}
-
-func (p *progress) draw(s experiment.Progress) {
-	if p.bar == nil {
-		p.bar = progressbar.NewOptions(s.Steps, progressbar.OptionSetWriter(p.out),
-			progressbar.OptionSetWidth(20), progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionClearOnFinish(), progressbar.OptionUseANSICodes(true),
-			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false))
-	}
-	p.bar.Describe(figures(s))
-	p.bar.Set(s.Step)
+	return terminal.NewLine(rc.stderr)
 }
 
 func figures(s experiment.Progress) string {
@@ -81,55 +46,4 @@ func figures(s experiment.Progress) string {
 		text += fmt.Sprintf(", ETA %s", s.ETA.Round(time.Second))
 	}
 	return text
-}
-
-// close removes the bar from the terminal.
-func (p *progress) close() {
-	if p.bar != nil {
-		p.bar.Finish()
-		p.bar = nil
-	}
-}
-
-// overall shows how many of several runs are done, in a line every few seconds, where single runs are not of interest.
-type overall struct {
-	rc          *runContext
-	runs, ended int
-	parts       map[int]float64 // how much of each run in progress is made
-	made        float64         // runs that this process has made
-	begun, said time.Time
-	told        int // ended runs that the last line counted
-}
-
-func (o *overall) begin(i int, _ experiment.Config) {
-	if o.parts[i] = 0; o.begun.IsZero() {
-		o.begun, o.said = time.Now(), time.Now()
-	}
-}
-
-func (o *overall) end(i int, err error) {
-	if err == nil {
-		o.ended++
-		if _, own := o.parts[i]; own {
-			o.made++
-		}
-	}
-	delete(o.parts, i)
-}
-
-func (o *overall) show(i int, p experiment.Progress) {
-	o.parts[i] = float64(p.Step) / float64(p.Steps)
-	if since := time.Since(o.said); o.rc.quiet || since < lineEvery || o.told == o.ended && since < time.Minute {
-		return
-	}
-	o.said, o.told = time.Now(), o.ended
-	text, parts := fmt.Sprintf("%d of %d runs done", o.ended, o.runs), 0.0
-	for _, part := range o.parts {
-		parts += part
-	}
-	if o.made > 0 {
-		left := float64(time.Since(o.begun)) * (float64(o.runs-o.ended) - parts) / (o.made + parts)
-		text += fmt.Sprintf(", ETA %s", time.Duration(left).Round(time.Second))
-	}
-	fmt.Fprintln(o.rc.stderr, text)
 }

@@ -15,34 +15,36 @@ import (
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
-// grids writes the page, or the text, about what results of grids show.
+// grids writes the page about what results of grids show, and prints how the methods of the user's own compare.
 func (c *reportCmd) grids(rc *runContext) error {
-	all, notes, err := c.found()
+	found, notes, err := c.found()
 	if err != nil {
 		return err
-	}
-	found, err := findings.New(all)
-	if err != nil {
-		return err
-	}
-	if c.Markdown {
-		return rc.writeTo(cmp.Or(c.Out, standardOutput), func(w io.Writer) error { return found.Markdown(w, c.source(), notes) })
 	}
 	if err := c.write(rc, report.RunsInput{Findings: found, Notes: notes}); err != nil {
 		return err
 	}
-	compared := []*versus.Table{}
 	for _, g := range found.Grids {
-		if g.Own() {
-			compared = append(compared, versus.Of(g.Rows, c.Against)...)
+		if !g.Own() {
+			continue
+		}
+		if err := versus.Text(rc.stdout, versus.Of(g.Rows, "")); err != nil {
+			return err
 		}
 	}
-	return c.compared(rc, compared)
+	return c.finish(rc, c.Out)
 }
 
-// source says where the results are from.
-func (c *reportCmd) source() string {
-	parts := make([]string, len(c.Paths))
+// markdown writes the text about what results of grids show.
+func (c *reportCmd) markdown(rc *runContext) error {
+	if c.about != "grids" {
+		return usagef("--markdown is for grids: leave it out")
+	}
+	found, notes, err := c.found()
+	if err != nil {
+		return err
+	}
+	parts := make([]string, len(c.Paths)) // where the results are from
 	for i, name := range c.Paths {
 		switch {
 		case grid.IsName(name):
@@ -53,36 +55,32 @@ func (c *reportCmd) source() string {
 			parts[i] = fmt.Sprintf("the files in [%s](%[1]s)", shown(name))
 		}
 	}
-	return strings.Join(parts, ", ")
+	return rc.writeTo(cmp.Or(c.Out, standardOutput), func(w io.Writer) error { return found.Markdown(w, strings.Join(parts, ", "), notes) })
 }
 
 // found reads the results that the names stand for, and the notes beside them.
-func (c *reportCmd) found() (all []*rows.Row, notes map[string]string, err error) {
+func (c *reportCmd) found() (found *findings.Findings, notes map[string]string, err error) {
+	var all []*rows.Row
 	notes = map[string]string{}
 	for _, name := range c.Paths {
-		if !grid.IsName(name) {
-			own, err := exported(name, notes)
-			if err != nil {
-				return nil, nil, err
+		var own []*rows.Row
+		if grid.IsName(name) {
+			var r []*grid.Results
+			if r, err = c.gridFlags.results([]string{name}); err == nil {
+				own = r[0].Table()
 			}
-			all = append(all, own...)
-			continue
+		} else {
+			var beside map[string]string
+			if beside, err = findings.ReadNotes(name); err == nil {
+				maps.Copy(notes, beside)
+				own, err = rows.Files(name)
+			}
 		}
-		own, err := c.gridFlags.results([]string{name})
 		if err != nil {
 			return nil, nil, err
 		}
-		all = append(all, own[0].Table()...)
+		all = append(all, own...)
 	}
-	return all, notes, nil
-}
-
-// exported reads a file or folder of exported results, and adds the folder's notes.
-func exported(path string, notes map[string]string) ([]*rows.Row, error) {
-	own, err := findings.ReadNotes(path)
-	if err != nil {
-		return nil, err
-	}
-	maps.Copy(notes, own)
-	return rows.Files(path)
+	found, err = findings.New(all)
+	return found, notes, err
 }

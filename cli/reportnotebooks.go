@@ -19,67 +19,49 @@ import (
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
-// page is the file for the page of a single notebook.
-func (c *reportCmd) page(notebook string) string {
-	return c.out(strings.TrimSuffix(filepath.Base(notebook), ".ipynb") + ".html")
-}
-
 // pages writes the page of one notebook, or a site of several. The page shows cells that failed; they are returned
 // as an error when everything has been written.
 func (c *reportCmd) pages(rc *runContext) error {
 	var notebooks []*report.Notebook
-	var failed []error
 	for _, path := range c.notebooks {
-		if err := rc.ctx.Err(); err != nil {
-			return err
-		}
 		n, err := report.ReadNotebook(path)
+		switch {
+		case err != nil:
+		case c.Execute == nil && n.Executed:
+		case c.Execute == nil || *c.Execute:
+			err = c.execute(rc, n)
+		case !n.HasResults:
+			err = fmt.Errorf("%s was never executed: leave out --no-execute, or execute it in JupyterLab", n.File)
+		}
 		if err != nil {
 			return err
 		}
-		if err := c.results(rc, n); err != nil {
-			return err
-		}
 		notebooks = append(notebooks, n)
-		failed = append(failed, n.Failed())
 	}
-	var err error
-	if c.All {
-		err = c.site(rc, notebooks)
-	} else {
-		out := c.page(c.notebooks[0])
-		err = atomicfile.Write(out, func(w io.Writer) error { return notebooks[0].Write(rc.ctx, w, thisCommand()) })
-		if err == nil {
-			err = c.finish(rc, out, []string{out})
-		}
-	}
+	errs := []error{c.writeNotebooks(rc, notebooks)}
 	for _, n := range notebooks {
 		if len(n.LeftOut) > 0 {
 			rc.note("%s: not shown as in the notebook, as the page's end says:\n  %s", n.File, strings.Join(n.LeftOut, "\n  "))
 		}
+		errs = append(errs, n.Failed())
 	}
-	return errors.Join(append([]error{err}, failed...)...)
+	return errors.Join(errs...)
 }
 
-func (c *reportCmd) site(rc *runContext, notebooks []*report.Notebook) error {
-	pages, err := report.Site(rc.ctx, c.out("site"), cmp.Or(c.Title, "Notebooks"), notebooks, thisCommand())
+func (c *reportCmd) writeNotebooks(rc *runContext, notebooks []*report.Notebook) error {
+	if !c.All {
+		err := atomicfile.Write(c.Out, func(w io.Writer) error { return notebooks[0].Write(rc.ctx, w, thisCommand()) })
+		return cmp.Or(err, c.finish(rc, c.Out))
+	}
+	pages, err := report.Site(rc.ctx, c.Out, cmp.Or(c.Title, "Notebooks"), notebooks, thisCommand())
 	if err != nil {
 		return err
 	}
-	return c.finish(rc, pages[0], pages[1:])
+	return c.finish(rc, pages[0], pages[1:]...)
 }
 
-// results executes a notebook, unless it has results already or the flags say not to execute it.
-func (c *reportCmd) results(rc *runContext, n *report.Notebook) error {
-	switch {
-	case c.Execute == nil && n.Executed:
-		return nil
-	case c.Execute != nil && !*c.Execute:
-		if !n.HasResults {
-			return fmt.Errorf("%s was never executed: leave out --no-execute, or execute it in JupyterLab", n.File)
-		}
-		return nil
-	}
+// execute executes a notebook, and takes its results.
+func (c *reportCmd) execute(rc *runContext, n *report.Notebook) error {
 	if err := c.prepare(rc); err != nil {
 		return err
 	}
@@ -91,7 +73,7 @@ func (c *reportCmd) results(rc *runContext, n *report.Notebook) error {
 	defer rc.hold()() // so that an interrupt ends the kernel before this program
 	begin := time.Now()
 	rc.note("Executing %s...", n.File)
-	if err := c.execute(rc.ctx, n, folder); err != nil {
+	if err := c.convert(rc.ctx, n, folder); err != nil {
 		return err
 	}
 	executed, err := report.ReadNotebook(filepath.Join(folder, filepath.Base(n.File)))
@@ -132,8 +114,8 @@ func (c *reportCmd) prepare(rc *runContext) error {
 // ourKernels are the kernel names in notebooks that stand for our kernel.
 var ourKernels = []string{"", "gonb", kernel.Name}
 
-// execute writes an executed copy of a notebook to a folder. The result of a cell that fails is its error.
-func (c *reportCmd) execute(ctx context.Context, n *report.Notebook, folder string) error {
+// convert writes an executed copy of a notebook to a folder. The result of a cell that fails is its error.
+func (c *reportCmd) convert(ctx context.Context, n *report.Notebook, folder string) error {
 	args := []string{
 		"--to", "notebook", "--execute", "--allow-errors", "--log-level=ERROR", "--ExecutePreprocessor.startup_timeout=300",
 		"--output-dir", folder, "--output", filepath.Base(n.File),

@@ -1,11 +1,10 @@
 package cli
 
 import (
-	"context"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -13,9 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/parallelcl/parallelcl/datasets"
-	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
-	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -51,36 +48,6 @@ type runCmd struct {
 	increment bool // whether the user chose one
 }
 
-// machineFlags say on which backend to compute.
-type machineFlags struct {
-	Backend string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
-	Threads int    `range:"whole [0,inf)" default:"0" help:"Threads of the XLA CPU backend; 0 stands for one, or, for pcl run with a ResNet, one per core."`
-	Clients int    `range:"whole [0,inf)" rare:"" default:"0" placeholder:"N" help:"Compute the gradients of N streams at the same time on the XLA CPU backend; the results stay the same. 0 stands for one per core, shared by --jobs, or for one if --threads is set."`
-	Vectors string `rare:"" default:"native" enum:"native,avx2" help:"Vector instructions of the XLA CPU backend: native, the widest, or avx2, with which processors with equal caches give the same results."`
-	TF32    bool   `rare:"" name:"tf32" help:"Let a GPU round the factors of products to 10 bits: faster, less exact."`
-}
-
-// open opens the backend and prints which one it is.
-func (m machineFlags) open(rc *runContext) (*backend.Backend, error) {
-	b, err := backend.Open(rc.ctx, backend.Options{Name: m.Backend, Threads: m.Threads, Clients: m.Clients, Vectors: m.Vectors, TF32: m.TF32, Progress: rc.progress()})
-	if err == nil {
-		rc.named.Do(func() { rc.note("Backend %v", b.Info) })
-	}
-	return b, err
-}
-
-// share gives each of several runs at the same time its part of the cores, unless the flags say what each has.
-func (m *machineFlags) share(jobs int) {
-	if jobs > 1 && m.Clients == 0 && m.Threads == 0 {
-		m.Clients = max(1, runtime.GOMAXPROCS(0)/jobs)
-	}
-}
-
-// machine opens the backend, and data sets in the folder dataDir, when a run needs them.
-func (m *machineFlags) machine(rc *runContext, dataDir string) *experiment.Machine {
-	return &experiment.Machine{DataDir: dataDir, Open: func(context.Context) (*backend.Backend, error) { return m.open(rc) }}
-}
-
 func (c *runCmd) Run(k *kong.Context, rc *runContext) error {
 	configs, err := c.configs(k)
 	if err != nil {
@@ -103,20 +70,44 @@ func (c *runCmd) Run(k *kong.Context, rc *runContext) error {
 	defer m.Close()
 	note := ""
 	if left {
-		if note, err = c.prepare(rc, m, configs); err != nil {
+		if c.Threads == 0 && slices.ContainsFunc(configs, func(config experiment.Checked) bool { return config.Model == "resnet18" }) {
+			c.Threads = runtime.NumCPU() // convolutions gain from every core, an MLP's steps do not
+		}
+		set, _, err := c.ready(rc, m, configs, c.Jobs)
+		if err != nil {
 			return err
 		}
+		note = c.about(set, configs[0].Config)
 	}
-	runs, err := c.make(rc, configs, m, note)
+	runs, err := collect(rc, configs, experiment.Where{Machine: m, Jobs: c.Jobs, Dir: c.Out, Options: c.options}, note, c.advise)
 	if err != nil {
 		return err
 	}
-	if !c.JSON {
-		if err := errors.Join(printTable(rc.stdout, runs), printSituations(rc, runs)); err != nil {
-			return err
+	if c.JSON {
+		out := json.NewEncoder(rc.stdout)
+		for _, r := range runs {
+			if err := out.Encode(r); err != nil {
+				return err
+			}
 		}
+		return diverged(runs)
 	}
-	return diverged(runs)
+	return cmp.Or(printTable(rc.stdout, runs), printSituations(rc, runs), diverged(runs))
+}
+
+// about is what the user should know of the data set and of how it is learnt.
+func (c *runCmd) about(set *datasets.Dataset, first experiment.Config) string {
+	note := noteOf(set)
+	if !datasets.Own(first.Dataset) {
+		return note
+	}
+	if !c.increment {
+		note += fmt.Sprintf("\n%s-incremental: predictions choose among all classes that have arrived (--increment task: among those of the sample's task, which is then known)", first.Increment)
+	}
+	if first.Tasks == 1 {
+		note += "\n" + oneTask(first.Dataset, len(set.Classes))
+	}
+	return note
 }
 
 // left says whether runs are left to be made. It returns an error if something in a run's folder prevents the run.
@@ -131,84 +122,6 @@ func (c *runCmd) left(configs []experiment.Checked) (left bool, err error) {
 	return left, nil
 }
 
-// prepare opens the data set and the backend, and checks that the scenarios fit the data set. note is about that.
-func (c *runCmd) prepare(rc *runContext, m *experiment.Machine, configs []experiment.Checked) (note string, err error) {
-	set, err := m.Dataset(rc.ctx, configs[0].Dataset)
-	if err != nil {
-		return "", err
-	}
-	for _, config := range configs {
-		if _, err := config.NewScenario(set); err != nil {
-			return "", usageError{err}
-		}
-	}
-	if c.Threads == 0 && slices.ContainsFunc(configs, func(config experiment.Checked) bool { return config.Model == "resnet18" }) {
-		c.Threads = runtime.NumCPU() // convolutions gain from every core, an MLP's steps do not
-	}
-	c.share(c.Jobs)
-	_, err = m.Backend(rc.ctx)
-	note = noteOf(set)
-	if first := configs[0]; datasets.Own(first.Dataset) {
-		if !c.increment {
-			note += fmt.Sprintf("\n%s-incremental: predictions choose among all classes that have arrived (--increment task: among those of the sample's task, which is then known)", first.Increment)
-		}
-		if first.Tasks == 1 {
-			note += "\n" + oneTask(first.Dataset, len(set.Classes))
-		}
-	}
-	return note, err
-}
-
-// make makes the runs that are not finished, and returns the results of all in their order. note is shown with the first
-// run.
-func (c *runCmd) make(rc *runContext, configs []experiment.Checked, m *experiment.Machine, note string) ([]*results.Run, error) {
-	runs, printed, stopped := make([]*results.Run, len(configs)), 0, error(nil)
-	for e, err := range shownRuns(rc, configs, experiment.Where{Machine: m, Jobs: c.Jobs, Dir: c.Out, Options: c.options}, note) {
-		if errors.Is(err, experiment.ErrInterrupted) { // others may not have been saved, which counts more
-			stopped = c.advise(err, configs[e.Index].Config)
-			continue
-		}
-		if err != nil {
-			return nil, c.advise(err, configs[e.Index].Config)
-		}
-		for runs[e.Index] = e.Run; c.JSON && printed < len(runs) && runs[printed] != nil; printed++ {
-			if err := json.NewEncoder(rc.stdout).Encode(runs[printed]); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return runs, stopped
-}
-
-// shownRuns makes runs as [experiment.Each] does, and shows how far they are. An interrupt waits until the runs in progress
-// have been saved. note is shown with the first that is made.
-func shownRuns(rc *runContext, configs []experiment.Checked, w experiment.Where, note string) iter.Seq2[experiment.Ended, error] {
-	return func(yield func(experiment.Ended, error) bool) {
-		defer rc.hold()()
-		begun := make([]bool, len(configs))
-		end := follow(rc, &w, func(i int, config experiment.Config) string {
-			text := label(i, len(configs), config) + note
-			begun[i], note = true, ""
-			return text
-		})
-		defer end()
-		for e, err := range experiment.Each(rc.ctx, configs, w) {
-			if end(); !begun[e.Index] && err == nil {
-				config := configs[e.Index].Config
-				rc.note("%s: finished already (%s)", label(e.Index, len(configs), config), filepath.Join(w.Dir, config.Folder(), experiment.ResultFile))
-			}
-			if !yield(e, err) {
-				return
-			}
-		}
-	}
-}
-
-// label is a line above the progress of a run, which is one of several.
-func label(i, of int, config experiment.Config) string {
-	return fmt.Sprintf("[%d/%d] %s, %s-incremental, seed %d", i+1, of, config.Method, config.Increment, config.Seed)
-}
-
 // options returns the options of a run that follow from the flags.
 func (c *runCmd) options(config experiment.Config) experiment.RunOptions {
 	return experiment.RunOptions{
@@ -218,24 +131,12 @@ func (c *runCmd) options(config experiment.Config) experiment.RunOptions {
 	}
 }
 
-// diverged returns an error if some runs ended with a network that no longer learnt.
-func diverged(runs []*results.Run) error {
-	n := results.RunGroup{Runs: runs}.Diverged()
-	if n == 0 {
-		return nil
-	}
-	return fmt.Errorf("%d of %d runs diverged; a smaller learning rate (--lr) is the usual remedy", n, len(runs))
-}
-
 func (c *runCmd) dir(config experiment.Config) string {
 	return filepath.Join(c.Out, config.Folder())
 }
 
 // configs expands the flags into one configuration per run.
 func (c *runCmd) configs(k *kong.Context) (all []experiment.Checked, err error) {
-	if err := errors.Join(once("--method", c.Method), once("--increment", c.Increment), once("--labelset", c.LabelSet), once("--timeline", c.Timeline), once("--seed", c.Seed)); err != nil {
-		return nil, err
-	}
 	file := experiment.Layer{}
 	if c.Config != "" {
 		if file, err = experiment.ReadLayer(c.Config); err != nil {
@@ -278,14 +179,4 @@ func orOwn[T any](values []T, own T) []T {
 		return []T{own}
 	}
 	return values
-}
-
-// once returns an error if a value is given twice. A run with the same seed would be the same run, not another one.
-func once[T comparable](flag string, values []T) error {
-	for i, v := range values {
-		if slices.Contains(values[:i], v) {
-			return fmt.Errorf("%s names %v twice: that is the same run again, and would count as another", flag, v)
-		}
-	}
-	return nil
 }

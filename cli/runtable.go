@@ -42,7 +42,7 @@ func printSituations(rc *runContext, runs []*results.Run) error {
 			return nil
 		}
 		fmt.Fprintln(rc.stdout)
-		return printVersus(rc, all, false)
+		return versus.Text(rc.stdout, all)
 	case len(seeds) > 1:
 		_, err := fmt.Fprintln(rc.stdout, "Seeds alone say nothing about other label sets and timelines: pcl compare DATA METHOD METHOD… takes nine.")
 		return err

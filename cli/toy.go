@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,57 +17,53 @@ import (
 
 // toyCmd is `pcl toy`, which repeats the experiment of the paper's Figure 2.
 type toyCmd struct {
-	Method  []string  `default:"avggrad,mgda,emgd-gs,emgd-gmc" placeholder:"NAME,…" help:"Methods (${default})."`
-	Param   assigned  `placeholder:"NAME=VALUE" help:"Parameter of the methods, e.g. tau=1 or rescale=mean; may be repeated."`
-	Steps   int       `default:"1500" help:"Number of steps (${default})."`
-	Arrival int       `default:"500" help:"Step at which the second function arrives (${default})."`
-	LR      float64   `name:"lr" default:"2e-5" help:"Step size (${default})."`
-	Start   []float64 `default:"3,3" placeholder:"X,Y" help:"Starting point (${default})."`
-	Out     string    `short:"o" type:"path" placeholder:"FILE" help:"Draw the descent to a .png, .svg or .pdf file."`
-	JSON    bool      `name:"json" help:"Print every step as JSON, one line per method."`
+	Method  []string `default:"avggrad,mgda,emgd-gs,emgd-gmc" placeholder:"NAME,…" help:"Methods (${default})."`
+	Param   assigned `placeholder:"NAME=VALUE" help:"Parameter of the methods, e.g. tau=1 or rescale=mean; may be repeated."`
+	Steps   int      `default:"1500" help:"Number of steps (${default})."`
+	Arrival int      `default:"500" help:"Step at which the second function arrives (${default})."`
+	LR      float64  `name:"lr" default:"2e-5" help:"Step size (${default})."`
+	Out     string   `short:"o" type:"path" placeholder:"FILE" help:"Draw the descent to a .png, .svg or .pdf file."`
+	JSON    bool     `name:"json" help:"Print every step as JSON, one line per method."`
 }
 
-// Validate checks the flags.
-func (c *toyCmd) Validate() error {
-	switch {
-	case len(c.Start) != 2:
-		return fmt.Errorf("--start takes two numbers, not %d", len(c.Start))
-	case c.Steps > 0 && c.Steps <= c.Arrival:
-		return fmt.Errorf("--steps %d: the descent ends before the second function arrives, at step %d; take more than %d steps, or an earlier --arrival", c.Steps, c.Arrival, c.Arrival)
-	}
-	return cmp.Or(once("--method", c.Method), checkEnding("--out", c.Out, ".png", ".svg", ".pdf"))
-}
+// Validate checks the name of the file.
+func (c *toyCmd) Validate() error { return checkEnding("--out", c.Out, ".png", ".svg", ".pdf") }
 
 func (c *toyCmd) Run(rc *runContext) error {
-	settings := toy.Settings{Start: [2]float64(c.Start), Steps: c.Steps, LR: c.LR, Arrival: c.Arrival}
+	settings := toy.Figure2()
+	settings.Steps, settings.Arrival, settings.LR = c.Steps, c.Arrival, c.LR
 	var traces []*toy.Trace
+	var drawn []viz.Trace
 	for _, name := range c.Method {
 		t, err := toyTrace(name, c.Param, settings)
 		if err != nil {
 			return usageError{err}
 		}
 		if rule, err := weigh.New(name, parameters(c.Param), 0); err == nil {
-			if more := rule.LeavesOut(); len(more) > 0 {
-				rc.note("pcl toy: %s also has %s, which there is not in a problem of two functions: its weights alone are shown", name, strings.Join(more, " and "))
-			}
+			sayWhatIsLeftOut(rc, rule)
 		}
-		traces = append(traces, t)
+		traces, drawn = append(traces, t), append(drawn, viz.NewTrace(t, title(name)))
 	}
 	if c.Out != "" {
-		if err := c.draw(traces); err != nil {
+		figure, err := viz.ToyDescent(drawn...)
+		if err != nil {
+			return err
+		}
+		format := strings.TrimPrefix(filepath.Ext(c.Out), ".")
+		if err := atomicfile.Write(c.Out, func(w io.Writer) error { return figure.Encode(w, format) }); err != nil {
 			return err
 		}
 	}
-	if c.JSON {
-		out := json.NewEncoder(rc.stdout)
-		for _, t := range traces {
-			if err := out.Encode(t); err != nil {
-				return err
-			}
-		}
-		return nil
+	if !c.JSON {
+		return printToy(rc.stdout, traces)
 	}
-	return printToy(rc.stdout, traces)
+	out := json.NewEncoder(rc.stdout)
+	for _, t := range traces {
+		if err := out.Encode(t); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func toyTrace(name string, given map[string]string, s toy.Settings) (*toy.Trace, error) {
@@ -78,21 +73,6 @@ func toyTrace(name string, given map[string]string, s toy.Settings) (*toy.Trace,
 	}
 	return toy.Run(m, s)
 }
-
-func (c *toyCmd) draw(traces []*toy.Trace) error {
-	var drawn []viz.Trace
-	for _, t := range traces {
-		drawn = append(drawn, viz.NewTrace(t, title(t.Method)))
-	}
-	figure, err := viz.ToyDescent(drawn...)
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(c.Out, func(w io.Writer) error { return figure.Encode(w, c.format()) })
-}
-
-// format returns the picture format that the file's name asks for.
-func (c *toyCmd) format() string { return strings.TrimPrefix(filepath.Ext(c.Out), ".") }
 
 func printToy(out io.Writer, traces []*toy.Trace) error {
 	table := newTable("METHOD", "STEP", "x", "y", "f1", "f2", "‖∇f1‖", "‖∇f2‖", "w1", "w2")

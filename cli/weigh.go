@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -29,55 +28,37 @@ func (c *weighCmd) Run(rc *runContext) error {
 	if err != nil {
 		return usageError{err}
 	}
-	w := &weigher{rule: rule, notes: rc.stderr}
-	w.sayWhatIsMissing()
+	w := &weigher{rule}
+	sayWhatIsLeftOut(rc, rule)
+	if rule.Follows() {
+		rc.note("pcl weigh: %s learns from the losses of the same batches after each step: without \"losses_after\" its weights do not change", c.Method)
+	}
 	if c.State == "" {
 		return w.serve(rc.stdin, rc.stdout)
 	}
-	if err := loadState(rule, c.State); err != nil {
+	switch state, err := os.ReadFile(c.State); {
+	case errors.Is(err, fs.ErrNotExist): // the rule begins
+	case err != nil:
 		return err
+	default:
+		if err := rule.SetState(state); err != nil {
+			return fmt.Errorf("%s: %w", c.State, err)
+		}
 	}
 	defer rc.hold()() // an interrupt ends the input, and the state after the last answer is saved
 	err = w.serve(rc.input(), rc.stdout)
 	if rc.ctx.Err() != nil {
 		err = rc.ctx.Err()
 	}
-	return errors.Join(err, saveState(rule, c.State))
-}
-
-// loadState restores the state in a file. If there is no such file, the rule starts without a state.
-func loadState(rule *weigh.Rule, path string) error {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	state, e := rule.State()
+	if e == nil {
+		e = atomicfile.WriteBytes(c.State, append(state, '\n'))
 	}
-	if err != nil {
-		return err
-	}
-	if err := rule.SetState(data); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
-}
-
-func saveState(rule *weigh.Rule, path string) error {
-	data, err := rule.State()
-	if err != nil {
-		return err
-	}
-	return atomicfile.WriteBytes(path, append(data, '\n'))
+	return errors.Join(err, e)
 }
 
 // weigher answers one request after another with one rule, which may remember earlier ones.
-type weigher struct {
-	rule     *weigh.Rule
-	notes    io.Writer // where notes for the user go; nil if nowhere
-	told     bool      // whether the user was told that the rule learns from losses_after
-	unlearnt bool      // whether the rule was not told the losses after the latest problem
-	answers  int
-	errors   int
-	first    error // the first of the errors
-}
+type weigher struct{ rule *weigh.Rule }
 
 type answer struct {
 	Weights []float64 `json:"weights"`
@@ -116,13 +97,11 @@ func (w *weigher) answer(q *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	in.NoDirection = q.Direction == "none"
 	a := &answer{Weights: make([]float64, max(len(q.Jacobian), len(q.Gram)))}
 	out, err := w.rule.Weights(in, a.Weights)
 	if err != nil {
 		return nil, err
 	}
-	w.noteFollowing(q.LossesAfter != nil)
 	a.Dropped, a.Direction = out.Dropped, slices.Clone(out.Direction)
 	if out.Certificate != nil {
 		a.Certificate = newStatement(out.Certificate)
@@ -130,27 +109,9 @@ func (w *weigher) answer(q *request) (*answer, error) {
 	return a, nil
 }
 
-// noteFollowing tells the user once if a rule that learns from the losses after each step is not given them.
-func (w *weigher) noteFollowing(given bool) {
-	if !w.rule.Follows() {
-		return
-	}
-	if w.unlearnt && !w.told {
-		w.told = true
-		w.note("%s learns from the losses of the same batches after each step: without \"losses_after\" its weights do not change", w.rule.Method().Info().Name)
-	}
-	w.unlearnt = !given
-}
-
-// sayWhatIsMissing tells the user if the method does more than compute weights.
-func (w *weigher) sayWhatIsMissing() {
-	if more := w.rule.LeavesOut(); len(more) > 0 {
-		w.note("%s also has %s, which this command leaves out: the weights are those for the rows as given", w.rule.Method().Info().Name, strings.Join(more, " and "))
-	}
-}
-
-func (w *weigher) note(format string, args ...any) {
-	if w.notes != nil {
-		fmt.Fprintf(w.notes, "pcl weigh: "+format+"\n", args...)
+// sayWhatIsLeftOut tells the user if the method does more than compute weights.
+func sayWhatIsLeftOut(rc *runContext, rule *weigh.Rule) {
+	if more := rule.LeavesOut(); len(more) > 0 {
+		rc.note("%s: %s also has %s, which this command leaves out: the weights are those for the rows as given", rc.command, rule.Method().Info().Name, strings.Join(more, " and "))
 	}
 }

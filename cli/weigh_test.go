@@ -138,7 +138,7 @@ func TestWeightsRefuse(t *testing.T) {
 		`{"jacobian":[[1,2],[1]]}`, `{"jacobian":[[]]}`, `{"jacobian":[]}`, `{"jacobian":null}`, `{"gram":[[1,0],[null,1]]}`, `{"gram":[[1,0],[0.5,1]]}`,
 		`{"gram":[[1,2]]}`, `{"gram":[]}`, `{"gram":[[1]],"losses":[null]}`, `{"gram":[[1]],"ids":[1.5]}`, `{"gram":[[1]],"sigma":[1,1]}`,
 		`{"gram":[[1,0],[0,1]],"sigma":[1,-1]}`, `{"gram":[[1,2],[2,1]]}`, `{"jacobain":[[1]]}`, `{"gram":[[1]],"jacobian":[[1]]}`, `[[1]]`,
-		`{"gram":[[1]]} {"gram":[[1]],"losses":3}`,
+		"{\"gram\":[[1]]}\n{\"gram\":[[1]],\"losses\":3}", `{"gram":[[1]]} {"gram":[[1]]}`,
 	} {
 		if _, _, stderr, code := answerTo(t, "emgd-gmc", in); code != 1 || !strings.Contains(stderr, "problem ") || strings.Contains(stderr, "Go ") {
 			t.Errorf("%s: exit code %d, %q", in, code, stderr)
@@ -150,13 +150,10 @@ func TestWeightsRefuse(t *testing.T) {
 func TestWeightsSayWhatIsMissing(t *testing.T) {
 	in := `{"jacobian":[[1,2],[3,4]],"losses":[1,2]}`
 	for name, want := range map[string]string{"famo": "losses_after", "der-pp": "its own loss", "icarl": "rule of prediction", "gss": "samples for the memory", "mgda": "", "emgd-gmc": ""} {
-		_, _, stderr, code := answerTo(t, name, in+in)
+		_, _, stderr, code := answerTo(t, name, in+"\n"+in)
 		if code != 0 || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != min(1, len(want)) {
 			t.Errorf("%s: exit code %d, %q; want one line with %q", name, code, stderr, want)
 		}
-	}
-	if _, _, stderr, _ := answerTo(t, "famo", `{"jacobian":[[1,2],[3,4]],"losses":[1,2],"losses_after":[1,1]}`); stderr != "" {
-		t.Errorf("famo with losses_after: %q", stderr)
 	}
 }
 
@@ -164,7 +161,7 @@ func TestWeightsSayWhatIsMissing(t *testing.T) {
 // numbers, or with an error that numbers the problem.
 func FuzzWeights(f *testing.F) {
 	for _, in := range []string{
-		"", "null", "[]", base, baseJ + threeJ, withSigma(base, "[0.5,0.5]"), `{"jacobian":[[0,0],[1e-160,0]]}`,
+		"", "null", "[]", base, baseJ + "\n" + threeJ, withSigma(base, "[0.5,0.5]"), `{"jacobian":[[0,0],[1e-160,0]]}`,
 		`{"jacobian":[[1e154,1],[-1e154,1]],"losses":[1,0],"ids":[0,3]}`, `{"gram":[[1e308,0],[0,1e308]],"losses":[1e-300,1e300]}`,
 		`{"gram":[[1,1],[1,1]],"sigma":[0,1e-300],"ids":[-1,1]}`, `{"gram":[[5e-324,0],[0,1]],"losses":[0,0]}`, `{"jacobian":[null,[1]]}`,
 	} {
@@ -179,7 +176,7 @@ func FuzzWeights(f *testing.F) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		w := &weigher{rule: rule}
+		w := &weigher{rule}
 		err = w.serve(bytes.NewReader(in), &out)
 		answers := json.NewDecoder(&out)
 		n, refused := 0, 0

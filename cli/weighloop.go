@@ -2,6 +2,8 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,109 +38,69 @@ type refusal struct {
 	Problem int    `json:"problem"` // the number of the request, counted from 1
 }
 
-// fatal is an error after which no request can be read or answered.
-type fatal struct{ error }
-
-func (f fatal) Unwrap() error { return f.error }
-
-// serve answers requests until the input ends. An error in one of them is an answer too, and at the end the error that
-// serve returns. Answers are written as soon as no more input is waiting.
-func (w *weigher) serve(r io.Reader, to io.Writer) error {
-	out := bufio.NewWriter(to)
-	in := &lines{r: bufio.NewReaderSize(r, 1<<16), wait: out.Flush}
-	err := w.answerAll(in, out)
-	if flushed := out.Flush(); err == io.EOF {
-		err = flushed
-	}
-	switch {
-	case err != nil:
-		return err
-	case w.errors > 1:
-		return fmt.Errorf("%w; %d requests were refused, and this was the first", w.first, w.errors)
-	case in.count == 0:
-		return errors.New(`nothing on standard input; give {"jacobian": [[…], …]} or {"gram": [[…], …]}`)
-	}
-	return w.first
-}
-
-func (w *weigher) answerAll(in *lines, out *bufio.Writer) error {
-	for {
-		text, err := in.next()
-		if err != nil {
-			return err
+// serve answers a request on each line until the input ends. An error in one of them is an answer too, and the first of them
+// the error that serve returns. Answers are written as soon as no more input is waiting.
+func (w *weigher) serve(from io.Reader, to io.Writer) (refused error) {
+	in, out := bufio.NewReaderSize(from, 1<<16), bufio.NewWriter(to)
+	answers := json.NewEncoder(out)
+	n, errs := 0, 0
+	for line := 1; ; line++ {
+		if ready, _ := in.Peek(in.Buffered()); bytes.IndexByte(ready, '\n') < 0 {
+			if err := out.Flush(); err != nil {
+				return err
+			}
 		}
-		if err := w.line(text, in.first, out); err != nil {
-			return err
+		text, ended := in.ReadBytes('\n')
+		if len(bytes.TrimSpace(text)) > 0 {
+			n++
+			a, err := w.request(text)
+			if err != nil {
+				errs++
+				a, refused = refusal{err.Error(), line, n}, cmp.Or(refused, fmt.Errorf("problem %d: %w", n, err))
+			}
+			if err := answers.Encode(a); err != nil {
+				return err
+			}
 		}
-	}
-}
-
-// line answers the requests of a line, which is mostly one. The first one that is refused ends the line.
-func (w *weigher) line(text []byte, number int, out *bufio.Writer) error {
-	requests := jsonin.NewDecoder(text)
-	for {
-		var q request
-		err := requests.Decode(&q)
-		if err == io.EOF {
-			return nil
+		switch {
+		case ended == nil:
+		case ended != io.EOF:
+			return ended
+		case n == 0:
+			return errors.New(`nothing on standard input; give {"jacobian": [[…], …]} or {"gram": [[…], …]}`)
+		case errs > 1:
+			return errors.Join(out.Flush(), fmt.Errorf("%w; %d requests were refused, and this was the first", refused, errs))
+		default:
+			return errors.Join(out.Flush(), refused)
 		}
-		if err == nil {
-			err = w.request(&q, out)
-		}
-		if errors.As(err, new(fatal)) {
-			return err
-		}
-		if err != nil {
-			return w.refuse(err, number, out)
-		}
-		w.answers++
 	}
 }
 
-// refuse answers a request with the error in it.
-func (w *weigher) refuse(err error, line int, out *bufio.Writer) error {
-	w.errors++
-	n := w.answers + w.errors
-	if w.first == nil {
-		w.first = fmt.Errorf("problem %d: %w", n, err)
+// request does what a request asks for, and returns the answer.
+func (w *weigher) request(text []byte) (any, error) {
+	var q request
+	err := jsonin.Unmarshal(text, &q)
+	if err == nil {
+		err = q.check()
 	}
-	return write(out, refusal{err.Error(), line, n})
-}
-
-// request does what a request asks for, and answers it.
-func (w *weigher) request(q *request, out *bufio.Writer) error {
-	if err := q.check(); err != nil {
-		return err
+	if err != nil {
+		return nil, err
 	}
 	switch {
 	case q.End != nil:
 		for _, id := range q.End {
 			w.rule.End(id)
 		}
-		return write(out, map[string]any{"ended": q.End})
+		return map[string]any{"ended": q.End}, nil
 	case q.Save:
 		state, err := w.rule.State()
-		if err != nil {
-			return err
-		}
-		return write(out, map[string]any{"state": json.RawMessage(state)})
+		return map[string]any{"state": json.RawMessage(state)}, err
 	case q.Load != nil:
-		if err := w.rule.SetState(q.Load); err != nil {
-			return err
-		}
-		return write(out, map[string]any{"loaded": true})
+		return map[string]any{"loaded": true}, w.rule.SetState(q.Load)
 	case q.isProblem():
-		a, err := w.answer(q)
-		if err != nil {
-			return err
-		}
-		return write(out, a)
+		return w.answer(&q)
 	}
-	if err := w.rule.Follow(q.IDs, q.LossesAfter); err != nil {
-		return err
-	}
-	w.unlearnt = false
-	return write(out, map[string]any{"followed": w.rule.Follows()})
+	return map[string]any{"followed": w.rule.Follows()}, w.rule.Follow(q.IDs, q.LossesAfter)
 }
 
 func (q *request) isProblem() bool { return q.Jacobian != nil || q.Gram != nil }
@@ -165,13 +127,10 @@ func (q *request) check() error {
 
 // problem converts a request to the form that rules take.
 func (q *request) problem() (*weigh.Problem, error) {
-	in := &weigh.Problem{Rows: q.Jacobian, Losses: q.Losses, After: q.LossesAfter, Sigma: q.Sigma, IDs: q.IDs}
-	switch {
-	case q.Jacobian != nil && len(q.Jacobian) == 0:
-		return nil, errors.New("the jacobian is empty")
-	case q.Gram != nil && len(q.Gram) == 0:
-		return nil, errors.New("the gram matrix is empty")
+	if len(q.Jacobian)+len(q.Gram) == 0 {
+		return nil, errors.New("the matrix is empty")
 	}
+	in := &weigh.Problem{Rows: q.Jacobian, Losses: q.Losses, After: q.LossesAfter, Sigma: q.Sigma, IDs: q.IDs, NoDirection: q.Direction == "none"}
 	for i, row := range q.Gram {
 		if len(row) != len(q.Gram) {
 			return nil, fmt.Errorf("gram row %d has %d entries for %d rows", i+1, len(row), len(q.Gram))
@@ -179,12 +138,4 @@ func (q *request) problem() (*weigh.Problem, error) {
 		in.Gram = append(in.Gram, row...)
 	}
 	return in, nil
-}
-
-// write writes a line. An error of it is fatal.
-func write(out *bufio.Writer, line any) error {
-	if err := json.NewEncoder(out).Encode(line); err != nil {
-		return fatal{err}
-	}
-	return nil
 }

@@ -20,7 +20,7 @@ func served(t *testing.T, name string, in ...string) ([]string, error) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	err = (&weigher{rule: rule}).serve(strings.NewReader(strings.Join(in, "")), &out)
+	err = (&weigher{rule}).serve(strings.NewReader(strings.Join(in, "")), &out)
 	return strings.SplitAfter(out.String(), "\n"), err
 }
 
@@ -117,14 +117,14 @@ func TestServerWords(t *testing.T) {
 	}
 }
 
-// TestServerLines: what begins with { is a new request, also after a line that was cut.
+// TestServerLines: each line is a request, also after one that was cut.
 func TestServerLines(t *testing.T) {
 	cut := `{"gram":[[1,` + "\n"
-	got, err := served(t, "mgda", "\n  \n", "{\n  \"gram\":\n  [[1]]\n}\n", cut, `{"gram":[[4]]}`+"\n", cut)
+	got, err := served(t, "mgda", "\n  \n", `{"gram":[[1]]}`+"\n", cut, `{"gram":[[4]]}`+"\n", cut)
 	if err == nil {
 		t.Error("no error at the end")
 	}
-	expect(t, got, `{"weights":[1]`, `{"error":"the JSON text ends in the middle of a value","line":7,"problem":2}`, `{"weights":[1]`, `{"error":"the JSON text ends in the middle of a value","line":9,"problem":4}`)
+	expect(t, got, `{"weights":[1]`, `{"error":"the JSON text ends in the middle of a value","line":4,"problem":2}`, `{"weights":[1]`, `{"error":"the JSON text ends in the middle of a value","line":6,"problem":4}`)
 }
 
 // TestServerAnswersAtOnce: a client that waits for each answer, with part of the next request sent, gets it.
@@ -137,7 +137,7 @@ func TestServerAnswersAtOnce(t *testing.T) {
 	outR, outW := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		done <- (&weigher{rule: rule}).serve(inR, outW)
+		done <- (&weigher{rule}).serve(inR, outW)
 		outW.Close()
 	}()
 	answers := bufio.NewReader(outR)

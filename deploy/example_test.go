@@ -14,8 +14,8 @@ import (
 func ExampleSlurm() {
 	var script bytes.Buffer
 	err := deploy.Slurm{
-		Grid: "table1-smoke", Dir: "/home/me/grid", Program: "/home/me/bin/pcl",
-		Shards: 40, PerTask: 1, Limit: time.Hour, Grace: time.Minute, CPUs: 1,
+		Job: deploy.Job{Grid: "table1-smoke", Shards: 40, CPUs: 1},
+		Dir: "/home/me/grid", Program: "/home/me/bin/pcl", PerTask: 1, Limit: time.Hour, Grace: time.Minute,
 	}.Write(&script)
 	if err != nil {
 		log.Fatal(err)

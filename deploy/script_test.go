@@ -32,7 +32,7 @@ func newTask(t *testing.T, index int, pcl string, change func(*Slurm)) *task {
 		t.Skip("there is no bash")
 	}
 	k := &task{dir: t.TempDir()}
-	s := Slurm{Grid: "it's a grid", Dir: k.dir + awkward, Program: filepath.Join(k.dir, "my pcl"), DataDir: awkward, Shards: 5, PerTask: 2, Limit: time.Hour, Grace: time.Minute, CPUs: 1}
+	s := Slurm{Job: Job{Grid: "it's a grid", Shards: 5, CPUs: 1}, Dir: k.dir + awkward, Program: filepath.Join(k.dir, "my pcl"), DataDir: awkward, PerTask: 2, Limit: time.Hour, Grace: time.Minute}
 	if change != nil {
 		change(&s)
 	}

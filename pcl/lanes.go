@@ -3,6 +3,7 @@ package pcl
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/gomlx/compute"
 
@@ -15,7 +16,16 @@ import (
 // finished for each row in order: it returns when that row's gradient is there. wait returns when no row is
 // being computed any more.
 func (s *step) beginGradients() (finished func(i int) error, wait func()) {
-	lanes := s.lanes[:min(len(s.lanes), len(s.rows))]
+	began, lanes := time.Now(), s.lanes[:min(len(s.lanes), len(s.rows))]
+	clients := len(lanes) > 1 && lanes[0] != lanes[1]
+	if clients && s.pace.one() {
+		lanes = lanes[:1]
+	}
+	timed := func() {
+		if clients {
+			s.pace.took(len(lanes) == 1, time.Since(began)/time.Duration(len(s.rows)))
+		}
+	}
 	for len(s.network.parts) < len(lanes) {
 		s.network.parts = append(s.network.parts, device.Parts{})
 	}
@@ -32,13 +42,13 @@ func (s *step) beginGradients() (finished func(i int) error, wait func()) {
 				err = s.differentiateRows(s.programs, theta, q.take(s.programs)...)
 			}
 			return err
-		}, func() {}
+		}, timed
 	}
 	var busy sync.WaitGroup
 	for n, set := range lanes {
 		busy.Go(func() { s.lane(set, &s.network.parts[n], q) })
 	}
-	return func(i int) error { return <-q.done[i] }, busy.Wait
+	return func(i int) error { return <-q.done[i] }, func() { busy.Wait(); timed() }
 }
 
 // lane computes rows on the client of a set until none is left.

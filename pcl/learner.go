@@ -70,6 +70,7 @@ type Learner struct {
 	readout  device.Readout
 	descent  *device.Descent // makes the updates; nil where programs make them
 	lanes    []*graphs.Set   // one entry for each gradient that may be computed at the same time
+	pace     pace
 
 	network network
 	others  others
@@ -123,6 +124,7 @@ func New(ctx context.Context, o Options) (*Learner, error) {
 		memory:  store,
 		rng:     seed.New(o.Seed, "method"),
 		over:    map[int]int{},
+		pace:    pace{steps: paceEvery - paceFirst},
 	}
 	l.publish()
 	l.options.Programs.hold()

@@ -229,7 +229,7 @@ func TestIDsOfTheDead(t *testing.T) {
 			}
 			last = id
 		}
-		s.file.close() // and nothing else, as a kill does
+		s.unlock() // and nothing else, as a kill does
 	}
 	must.Do(t, os.WriteFile(file+".ids", []byte("many\n"), 0o666))
 	if _, err := New(opened(t, "").learner, Options{File: file}); err == nil {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/gofrs/flock"
 
@@ -17,25 +16,14 @@ import (
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
-// file is where a service is saved.
-type file struct {
-	lock   *flock.Flock // nil if there is no file
-	saving sync.RWMutex // held while the learner is saved for the last time, and for reading by requests that change what is saved
-	given  int          // ids of tasks up to this one may have been given, as the file of ids says
-}
-
-// openFile keeps others away from a file, before it is read: they would go on from what is about to be replaced, and
+// lockFile keeps others away from a file, before it is read: they would go on from what is about to be replaced, and
 // replace it themselves.
-func openFile(name string) (*file, error) {
-	f := &file{}
-	if name == "" {
-		return f, nil
-	}
+func lockFile(name string) (*flock.Flock, error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil { // less the umask
 		return nil, err
 	}
-	f.lock = flock.New(name+".lock", flock.SetPermissions(0o666))
-	ours, err := f.lock.TryLock()
+	lock := flock.New(name+".lock", flock.SetPermissions(0o666))
+	ours, err := lock.TryLock()
 	if err == nil && !ours {
 		err = fmt.Errorf("another service uses %s: give this one a file of its own, or end that one", name)
 	}
@@ -43,24 +31,14 @@ func openFile(name string) (*file, error) {
 		err = errors.Join(atomicfile.Sweep(name), atomicfile.Sweep(idsFile(name))) // a service that is killed again and again while it saves must not fill the disk
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.lock.Close())
+		return nil, errors.Join(err, lock.Close())
 	}
-	return f, nil
-}
-
-func (f *file) close() error {
-	if f.lock == nil {
-		return nil
-	}
-	return f.lock.Close()
+	return lock, nil
 }
 
 // load loads the learner, if it was saved.
 func (s *Service) load() error {
 	file := s.options.File
-	if file == "" {
-		return nil
-	}
 	tasks, err := pcl.SavedTasks(file)
 	if err == nil {
 		err = s.learner.Load(file, func(id int) (pcl.Task, error) {
@@ -112,8 +90,8 @@ func (s *Service) saveLast() error {
 	if s.options.File == "" {
 		return nil
 	}
-	s.file.saving.Lock()
-	defer s.file.saving.Unlock()
+	s.saving.Lock()
+	defer s.saving.Unlock()
 	if err := s.save(); err != nil {
 		return err
 	}
@@ -129,7 +107,7 @@ func idsFile(file string) string { return file + ".ids" }
 
 // reserve makes sure that no later service gives this id. Call it with s.mu held.
 func (s *Service) reserve(id int) error {
-	if s.options.File == "" || id <= s.file.given {
+	if s.options.File == "" || id <= s.given {
 		return nil
 	}
 	return s.giveUpTo(id + idBlock - 1)
@@ -138,7 +116,7 @@ func (s *Service) reserve(id int) error {
 func (s *Service) giveUpTo(id int) error {
 	err := atomicfile.WriteBytes(idsFile(s.options.File), fmt.Appendln(nil, id))
 	if err == nil {
-		s.file.given = id
+		s.given = id
 	}
 	return err
 }
@@ -149,7 +127,8 @@ func (s *Service) skipGiven() error {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
-	} else if err != nil {
+	}
+	if err != nil {
 		return err
 	}
 	given, err := strconv.Atoi(strings.TrimSpace(string(text)))

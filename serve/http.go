@@ -2,12 +2,20 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
+	"os"
+	"strconv"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/jsonin"
 	"github.com/parallelcl/parallelcl/pcl"
 )
+
+// maxBody is how many bytes a request with samples may have, and maxSmall another one.
+const maxBody, maxSmall = 64 << 20, 4 << 20
 
 // Handler answers
 //
@@ -32,44 +40,145 @@ import (
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
 	onnx := func(t *pcl.Trained, to io.Writer) error { return t.WriteONNX(to, s.learner.Options().Model) }
-	for path, f := range map[string]func(context.Context, *arrived) (any, error){
-		"GET /tasks": s.list, "GET /network": s.network((*pcl.Trained).Write), "GET /network.onnx": s.network(onnx),
-		"POST /tasks": s.begin, "POST /detach": s.detach, "POST /reattach": s.onTask(s.reattach), "POST /end": s.onTask(s.end),
-		"POST /pause": s.onTask(s.learner.Pause), "POST /resume": s.onTask(s.learner.Resume),
+	mux.HandleFunc("GET /tasks", s.get(s.list))
+	mux.HandleFunc("GET /network", s.get(s.network((*pcl.Trained).Write)))
+	mux.HandleFunc("GET /network.onnx", s.get(s.network(onnx)))
+	mux.HandleFunc("POST /tasks", route(s, maxSmall, s.begin))
+	mux.HandleFunc("POST /learn", route(s, maxBody, s.learn))
+	mux.HandleFunc("POST /predict", route(s, maxBody, s.predict))
+	mux.HandleFunc("POST /detach", route(s, maxSmall, s.detach))
+	for path, f := range map[string]func(int) error{
+		"/end": s.end, "/pause": s.learner.Pause, "/resume": s.learner.Resume, "/reattach": s.reattach,
 	} {
-		mux.HandleFunc(path, s.route(maxSmall, f))
+		mux.HandleFunc("POST "+path, route(s, maxSmall, func(ctx context.Context, q onTask) (any, error) {
+			return struct{}{}, s.changingTask(ctx, q, f)
+		}))
 	}
-	mux.HandleFunc("POST /learn", s.route(maxBody, s.learn))
-	mux.HandleFunc("POST /predict", s.route(maxBody, s.predict))
-	guarded := s.guard(mux)
-	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		// For what is answered in plain text; other answers set a time of their own when they begin.
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.patience))
+	return s.guard(mux)
+}
+
+// get answers a request without a body with what f returns.
+func (s *Service) get(f func() (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		out, err := f()
+		s.answer(w, out, err)
+	}
+}
+
+// route reads a request whole, as JSON, and answers it with what f returns. Requests are counted by their bytes until they are
+// answered.
+func route[Q any](s *Service, most int64, f func(context.Context, Q) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, q *http.Request) {
 		ctx, cancel := context.WithCancel(q.Context())
 		defer cancel()
 		defer context.AfterFunc(s.ending, cancel)()
-		guarded.ServeHTTP(w, q.WithContext(ctx))
-	})
+		size := q.ContentLength
+		if size > most {
+			s.answer(w, nil, &http.MaxBytesError{Limit: most})
+			return
+		}
+		if size < 0 { // unknown
+			size = most
+		}
+		if !s.memory.TryAcquire(size) {
+			s.answer(w, nil, errRoom)
+			return
+		}
+		defer s.memory.Release(size)
+		var in Q
+		var out any
+		body, err := io.ReadAll(http.MaxBytesReader(w, q.Body, most))
+		if err == nil {
+			_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a request that has arrived may wait
+			err = jsonin.Unmarshal(body, &in)
+		}
+		if err == nil {
+			out, err = f(ctx, in)
+		}
+		s.answer(w, out, err)
+	}
 }
 
-// route reads a request whole, and answers it with what f returns.
-func (s *Service) route(most int64, f func(context.Context, *arrived) (any, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, q *http.Request) {
-		r := &room{service: s}
-		defer r.leave()
-		var out any
-		body, err := s.body(w, q, r, most)
-		if err == nil {
-			out, err = f(q.Context(), &arrived{s, r, body})
-		}
-		s.answer(q.Context(), w, r, out, err)
+// answer sends a file as it is, and anything else as JSON.
+func (s *Service) answer(w http.ResponseWriter, out any, err error) {
+	kind := "application/octet-stream"
+	text, isFile := out.([]byte)
+	if !isFile && err == nil {
+		kind = "application/json"
+		text, err = json.Marshal(out)
+		text = append(text, '\n')
 	}
+	size := int64(len(text)) // until a client has read it
+	if err == nil && !s.memory.TryAcquire(size) {
+		err = errRoom
+	}
+	if err == nil {
+		defer s.memory.Release(size)
+	}
+	status := http.StatusOK
+	if err != nil {
+		failed := map[string]any{"error": err.Error()}
+		if t, ok := out.(taken); ok {
+			failed["taken"] = t.Taken
+		}
+		text, _ = json.Marshal(failed)
+		kind, text, status = "application/json", append(text, '\n'), statusOf(err)
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // to a client that may have gone
+}
+
+// statusError is an error with the status code of its answer.
+type statusError struct {
+	error
+	status int
+}
+
+func (e statusError) Unwrap() error { return e.error }
+
+var (
+	errEnding = statusError{errors.New("the service is ending: try again when it runs"), http.StatusServiceUnavailable}
+	errRoom   = statusError{errors.New("the requests in progress take all memory that they may (Options.MaxBuffered): send fewer at once, or try again"), http.StatusServiceUnavailable}
+)
+
+// fault is an error that is not a fault of the request.
+func fault(err error) error { return statusError{err, http.StatusInternalServerError} }
+
+// statusOf returns the status code of the answer to a request that failed.
+func statusOf(err error) int {
+	var e statusError
+	switch {
+	case errors.As(err, &e):
+		return e.status
+	case errors.As(err, new(*http.MaxBytesError)):
+		return http.StatusRequestEntityTooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return http.StatusRequestTimeout
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, pcl.ErrClosed):
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusBadRequest
+}
+
+// onTask is a request about a task.
+type onTask struct {
+	Task int `json:"task"`
+}
+
+// changingTask calls f, which changes the task of a request.
+func (s *Service) changingTask(ctx context.Context, q onTask, f func(id int) error) error {
+	if q.Task == 0 {
+		return errors.New("\"task\" is missing: the id that POST /tasks has answered")
+	}
+	return s.changing(ctx, func() error { return f(q.Task) })
 }
 
 // changing calls f, which changes what is saved, unless the service is ending: what came after the last save would be lost.
 func (s *Service) changing(ctx context.Context, f func() error) error {
-	s.file.saving.RLock()
-	defer s.file.saving.RUnlock()
+	s.saving.RLock()
+	defer s.saving.RUnlock()
 	if ctx.Err() != nil || s.ending.Err() != nil {
 		return errEnding
 	}

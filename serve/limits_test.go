@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/data"
@@ -16,7 +18,7 @@ import (
 // TestUnusable: no service can be made of these options, or of a learner with a task that requests could not reach.
 func TestUnusable(t *testing.T) {
 	learner := opened(t, "").learner
-	for _, o := range []Options{{Waiting: -1}, {MaxClasses: -1}, {MaxTasks: -1}, {MaxBuffered: -1}, {MaxListed: -1}, {MaxConnections: -1}, {Hosts: []string{"learner.example.org:8080"}}} {
+	for _, o := range []Options{{Waiting: -1}, {MaxClasses: -1}, {MaxTasks: -1}, {MaxBuffered: -1}, {MaxKept: -1}, {MaxConnections: -1}, {Hosts: []string{"learner.example.org:8080"}}} {
 		if _, err := New(learner, o); err == nil {
 			t.Errorf("%+v: no error", o)
 		}
@@ -63,7 +65,7 @@ func TestMaxTasks(t *testing.T) {
 // TestMaxBuffered: requests whose samples take more memory than they may are refused, and give it back.
 func TestMaxBuffered(t *testing.T) {
 	s := opened(t, "")
-	s.options.MaxBuffered = 10_000
+	s.memory = semaphore.NewWeighted(10_000)
 	post(s.Handler(), context.Background(), "/tasks", strings.NewReader(`{"classes": [0, 1]}`))
 	const zeros = "[0,0,0,0,0,0,0,0]"
 	many := "[" + strings.Repeat(zeros+",", 999) + zeros + "]"
@@ -75,8 +77,8 @@ func TestMaxBuffered(t *testing.T) {
 	if w := post(s.Handler(), context.Background(), "/predict", strings.NewReader(`{"x": [`+zeros+`]}`)); w.Code != 200 {
 		t.Errorf("a small request: %d %s", w.Code, w.Body)
 	}
-	if n := s.buffered.Load(); n != 0 {
-		t.Errorf("%d bytes are taken when no request is there", n)
+	if !s.memory.TryAcquire(10_000) {
+		t.Error("bytes are taken when no request is there")
 	}
 }
 
@@ -95,10 +97,10 @@ func TestSkippedBatches(t *testing.T) {
 	}
 }
 
-// TestMaxListed: no task may begin beyond what all tasks may list, also those that have ended.
-func TestMaxListed(t *testing.T) {
+// TestMaxKept: no task may begin beyond those that are kept, also those that have ended.
+func TestMaxKept(t *testing.T) {
 	s := opened(t, "")
-	s.options.MaxListed = 50
+	s.options.MaxKept = 4
 	c := func(path, body string) string {
 		return post(s.Handler(), t.Context(), path, strings.NewReader(body)).Body.String()
 	}
@@ -108,7 +110,7 @@ func TestMaxListed(t *testing.T) {
 		}
 		c("/detach", fmt.Sprintf(`{"task": %d}`, i+1))
 	}
-	if got := c("/tasks", `{"classes": [0, 1]}`); !strings.Contains(got, "Options.MaxListed") {
+	if got := c("/tasks", `{"classes": [0, 1]}`); !strings.Contains(got, "Options.MaxKept") {
 		t.Errorf("a task too many: %s", got)
 	}
 }

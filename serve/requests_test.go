@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -48,12 +47,10 @@ func TestStrict(t *testing.T) {
 	for _, q := range [][2]string{
 		{"/tasks", `{"classes": [2], "klasses": [3]}`}, {"/tasks", `{"classes": [2]} more`}, {"/tasks", `{"classes": [2]} {}`},
 		{"/tasks", `{"classes": [2], "x": []}`}, {"/tasks", `null`}, {"/tasks", `{"classes": [2]`}, {"/tasks", ``}, {"/tasks", `[]`},
-		{"/tasks", `{` + strings.Repeat(`"a": 1, `, maxColons) + `"classes": [2]}`},
-		{"/learn", `{"task": 1, "classes": [` + strings.Repeat("1,", maxField/2) + `1]}`},
 		{"/learn", `{"task": 1, "x": [[null,0,0,0,0,0,0,0]], "classes": [0]}`}, {"/learn", `{"task": 1, "x": [null], "classes": [0]}`},
 		{"/learn", `{"task": 1, "x": null, "classes": [0]}`}, {"/learn", `{"task": 1, "x": ` + zeros + `, "classes": [null]}`},
 		{"/learn", `{"task": null, "x": ` + zeros + `, "classes": [0]}`}, {"/learn", `{"x": ` + zeros + `, "classes": [0]}`},
-		{"/predict", `{"X": ` + zeros + `}`}, {"/predict", `{"x": ` + zeros + `, "classes": [0]}`}, {"/predict", `{"x": ` + zeros + `, "task": null}`},
+		{"/predict", `{"x": ` + zeros + `, "classes": [0]}`},
 		{"/predict", `{"x": ` + zeros + `, "task": 7}`}, {"/predict", `{"x": [[1e39,0,0,0,0,0,0,0]]}`}, {"/predict", `{"x": []}`}, {"/predict", `{}`},
 		{"/end", `{"id": 1}`}, {"/pause", `{}`}, {"/pause", `{"task": 2}`}, {"/resume", `{"task": -1}`}, {"/resume", `{"task": 1, "keep": true}`},
 		{"/detach", `{"task": 3}`}, {"/detach", `{"task": 1, "keep": "no"}`}, {"/reattach", `{"task": 1}`}, {"/reattach", `{"task": 7}`},
@@ -92,24 +89,6 @@ func post(h http.Handler, ctx context.Context, path string, body io.Reader) *htt
 	return w
 }
 
-// TestFirstWrongRow: a request ends at the first wrong sample, before memory is taken for the values of the others.
-func TestFirstWrongRow(t *testing.T) {
-	s := opened(t, "")
-	for _, row := range []string{"[],", "[" + strings.Repeat("0,", 8) + "0],"} {
-		before := mallocs()
-		w := post(s.Handler(), context.Background(), "/predict", strings.NewReader(`{"x": [`+strings.Repeat(row, 1<<18)+`[]]}`))
-		if n := mallocs() - before; w.Code != 400 || !strings.Contains(w.Body.String(), "sample 0 has") || n > 10_000 {
-			t.Errorf("%d allocations for the answer %d %s", n, w.Code, w.Body)
-		}
-	}
-}
-
-func mallocs() uint64 {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.Mallocs
-}
-
 // TestTaskIncremental: which task a sample is of is said by "task".
 func TestTaskIncremental(t *testing.T) {
 	s := openedWith(t, "", "emgd-gmc", scenario.TaskIncremental, []int{16}, 8)
@@ -138,13 +117,12 @@ func TestAttacks(t *testing.T) {
 	x := func(n int) string {
 		return `{"x": [` + strings.Repeat("[0,0,0,0,0,0,0,0],", n-1) + "[0,0,0,0,0,0,0,0]]}"
 	}
-	long, name := strings.Repeat("1", maxField+1), strings.Repeat("a", maxName+1)
+	name := strings.Repeat("a", maxName+1)
 	for _, c := range []struct {
 		method, path, body, key, value string
 		want                           int
 	}{
 		{"POST", "/predict", x(4), "", "", 200}, {"POST", "/predict", x(5), "", "", 400},
-		{"POST", "/predict", `{"x": [[` + long + "]]}", "", "", 400}, {"POST", "/predict", `{"task": ` + long + "}", "", "", 400},
 		{"POST", "/tasks", `{"classes": [0], "name": "` + name + `"}`, "", "", 400}, {"POST", "/tasks", `{"classes": [0], "names": ["` + name + `"]}`, "", "", 400},
 		{"POST", "/tasks", `{"name": "` + strings.Repeat("a", maxSmall) + `"}`, "", "", 413},
 		{"POST", "/tasks", `{"classes": [0]}`, "Sec-Fetch-Site", "cross-site", 403}, {"POST", "/tasks", `{"classes": [0]}`, "Origin", "https://example.org", 403},

@@ -11,14 +11,15 @@ import (
 	"math/bits"
 	"net"
 	"net/http"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/gofrs/flock"
 	"golang.org/x/net/netutil"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/data"
@@ -28,22 +29,24 @@ import (
 type Service struct {
 	learner   *pcl.Learner
 	options   Options
-	mu        sync.Mutex // held while tasks begin and go
-	streams   sync.Map   // id of a task that runs → *data.Push
-	file      *file
-	working   slots                       // requests that are decoded, predicted or encoded
-	sending   slots                       // requests for which the network is written
-	buffered  atomic.Int64                // bytes that requests in progress take, but for the first of each
+	mu        sync.Mutex                  // held while tasks begin and go
+	streams   sync.Map                    // id of a task that runs → *data.Push
+	lock      *flock.Flock                // of the file; nil if there is none
+	saving    sync.RWMutex                // held while the learner is saved for the last time, and for reading by requests that change what is saved
+	given     int                         // ids of tasks up to this one may have been given, as the file of ids says
 	saved     atomic.Pointer[map[int]int] // id of a task that the file has → how many of its samples it has
+	memory    *semaphore.Weighted         // of requests in progress, in bytes of their texts
+	sending   sync.Mutex                  // held while a file of the network is written
 	began     atomic.Bool                 // whether Run was called
 	ending    context.Context             // done when the service ends
 	finish    context.CancelFunc          // ends it, and requests, whichever server they have come to
 	grace     time.Duration               // how long requests in progress may take when the service ends
-	patience  time.Duration               // how long a client may take to send a request, wait for room, or read an answer
-	stall     time.Duration               // how long a client may send nothing in the middle of a request
 	predictor atomic.Pointer[pcl.Predictor]
-	skipped   sync.Map // id of a task → *atomic.Int64, how many of its batches were not trained on
+	skipped   sync.Map // id of a task → how many of its batches were not trained on
 }
+
+// patience is how long a client may take to send a request, and how long it may wait for room.
+const patience = time.Minute
 
 // Options of a service.
 type Options struct {
@@ -68,14 +71,12 @@ type Options struct {
 	// MaxTasks is how many tasks may run at once; 0 stands for 100. Each costs a gradient in each step, and room for Waiting
 	// samples.
 	MaxTasks int
-	// MaxListed is how many classes the tasks that are kept may list together, where each task counts as ten more; 0 stands for
-	// 100,000. Beyond it no task may begin.
-	MaxListed int
-	// MaxBuffered is how many bytes requests in progress may take, from their first byte to the last of their answer, among them
-	// samples that wait for room; 0 stands for 512 MiB. The first 16 KiB of each request are free. Requests beyond it are answered
-	// with status 503.
+	// MaxKept is how many tasks are kept, also those that have ended; 0 stands for 10,000. Beyond it no task may begin.
+	MaxKept int
+	// MaxBuffered is how many bytes the texts of requests in progress, and of their answers, may have together; 0 stands for
+	// 256 MiB. What is read from a text takes up to ten times as much. Requests beyond it are answered with status 503.
 	MaxBuffered int
-	// MaxConnections is how many connections [Service.Run] serves at once; 0 stands for 4096. Others wait.
+	// MaxConnections is how many connections [Service.Run] serves at once; 0 stands for 1024. Others wait.
 	MaxConnections int
 	// Hosts are the names under which clients reach the service, such as "learner.example.org". If there are some, requests
 	// that use another name are refused, except for addresses and "localhost"; if there are none, this holds only for requests that
@@ -92,21 +93,30 @@ func New(learner *pcl.Learner, o Options) (*Service, error) {
 	if err := cmp.Or(usable(learner, o), o.fill()); err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
 	}
-	cores := runtime.GOMAXPROCS(0)
-	s := &Service{learner: learner, options: o, working: make(slots, cores), sending: make(slots, cores), grace: 10 * time.Second, patience: time.Minute, stall: 5 * time.Second}
+	s := &Service{learner: learner, options: o, memory: semaphore.NewWeighted(int64(o.MaxBuffered)), grace: 10 * time.Second}
 	s.saved.Store(&map[int]int{})
 	s.ending, s.finish = context.WithCancel(context.Background())
 	var err error
-	if s.file, err = openFile(o.File); err != nil {
-		return nil, fmt.Errorf("serve: %w", err)
+	if o.File != "" {
+		if s.lock, err = lockFile(o.File); err == nil {
+			err = s.load()
+		}
 	}
-	if err = s.load(); err == nil {
+	if err == nil {
 		err = s.renew()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("serve: %w", errors.Join(err, s.file.close()))
+		return nil, fmt.Errorf("serve: %w", errors.Join(err, s.unlock()))
 	}
 	return s, nil
+}
+
+// unlock gives the file back.
+func (s *Service) unlock() error {
+	if s.lock == nil {
+		return nil
+	}
+	return s.lock.Close()
 }
 
 // usable returns an error if no service can be made of a learner with these options.
@@ -133,7 +143,7 @@ func (o *Options) fill() error {
 		usual int
 	}{
 		{"Waiting", &o.Waiting, 1024}, {"MaxClasses", &o.MaxClasses, 10_000}, {"MaxTasks", &o.MaxTasks, 100},
-		{"MaxListed", &o.MaxListed, 100_000}, {"MaxBuffered", &o.MaxBuffered, 512 << 20}, {"MaxConnections", &o.MaxConnections, 4096},
+		{"MaxKept", &o.MaxKept, 10_000}, {"MaxBuffered", &o.MaxBuffered, 256 << 20}, {"MaxConnections", &o.MaxConnections, 1024},
 	} {
 		if *limit.value < 0 {
 			return fmt.Errorf("the limit Options.%s is %d; want a positive number, or 0 for %d", limit.name, *limit.value, limit.usual)
@@ -146,9 +156,12 @@ func (o *Options) fill() error {
 	return nil
 }
 
+// width is how many values a sample has.
+func (s *Service) width() int { return s.learner.Options().Model.Inputs() }
+
 // newTask has a stream that samples are pushed into.
 func (s *Service) newTask(name string, classes []int, names []string) (pcl.Task, error) {
-	stream, err := data.NewPush(s.learner.Options().Model.Inputs(), s.options.Waiting, classes)
+	stream, err := data.NewPush(s.width(), s.options.Waiting, classes)
 	return pcl.Task{Name: name, Classes: classes, ClassNames: names, Stream: stream}, err
 }
 
@@ -165,8 +178,8 @@ func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 	defer cancel()
 	server := &http.Server{
 		Handler: s.Handler(),
-		// A client that stalls does not keep its connection. The time for answers is set when they begin.
-		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 30 * time.Second, MaxHeaderBytes: 16 << 10,
+		// A client that stalls does not keep its connection: it may send for a minute, wait for room for one, and read for one.
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: patience, WriteTimeout: 3 * patience, IdleTimeout: patience / 2, MaxHeaderBytes: 16 << 10,
 	}
 	var failed error
 	var training sync.WaitGroup
@@ -184,7 +197,7 @@ func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 		err = nil
 	}
 	training.Wait()
-	return errors.Join(failed, err, s.saveLast(), s.file.close())
+	return errors.Join(failed, err, s.saveLast(), s.unlock())
 }
 
 // Close gives back the file of a service that was never run, so that another one can use it. [Service.Run] does so itself.
@@ -192,7 +205,7 @@ func (s *Service) Close() error {
 	if s.began.Swap(true) {
 		return nil
 	}
-	return s.file.close()
+	return s.unlock()
 }
 
 // stop waits for the requests in progress, but not for ever: a client may have stalled.
@@ -266,9 +279,9 @@ func (s *Service) note(report *pcl.StepReport) error {
 		lost = append(report.IDs[:len(report.IDs):len(report.IDs)], lost...)
 	}
 	for _, id := range lost {
-		counter, _ := s.skipped.LoadOrStore(id, new(atomic.Int64))
-		n := counter.(*atomic.Int64).Add(1)
-		if bits.OnesCount64(uint64(n)) > 1 {
+		n := s.skippedOf(id) + 1
+		s.skipped.Store(id, n)
+		if bits.OnesCount(uint(n)) > 1 {
 			continue
 		}
 		whose := fmt.Sprintf("task %d", id)
@@ -281,9 +294,8 @@ func (s *Service) note(report *pcl.StepReport) error {
 }
 
 // skippedOf is how many batches of a task were not trained on since the service began.
-func (s *Service) skippedOf(id int) int64 {
-	if n, ok := s.skipped.Load(id); ok {
-		return n.(*atomic.Int64).Load()
-	}
-	return 0
+func (s *Service) skippedOf(id int) int {
+	n, _ := s.skipped.Load(id)
+	count, _ := n.(int)
+	return count
 }

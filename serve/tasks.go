@@ -2,11 +2,12 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // described is a task as the answer to GET /tasks has it.
@@ -18,90 +19,106 @@ type described struct {
 	Ended   bool     `json:"ended"`
 	Paused  bool     `json:"paused,omitempty"`
 	Saved   *int     `json:"saved"`                     // how many of its samples the last save has; null if it has not even the task
-	Skipped int64    `json:"skipped_batches,omitempty"` // since the service began
+	Skipped int      `json:"skipped_batches,omitempty"` // since the service began
 }
 
-func (s *Service) list(ctx context.Context, _ *arrived) (any, error) {
+func (s *Service) list() (any, error) {
 	out, saved := []described{}, *s.saved.Load()
-	err := s.working.do(ctx, func() error {
-		for _, t := range s.learner.Tasks() {
-			d := described{t.ID, t.Name, t.Classes, t.ClassNames, t.Ended, t.Paused, nil, s.skippedOf(t.ID)}
-			if n, ok := saved[t.ID]; ok {
-				d.Saved = &n
-			}
-			out = append(out, d)
+	for _, t := range s.learner.Tasks() {
+		d := described{t.ID, t.Name, t.Classes, t.ClassNames, t.Ended, t.Paused, nil, s.skippedOf(t.ID)}
+		if n, ok := saved[t.ID]; ok {
+			d.Saved = &n
 		}
-		return nil
-	})
-	return out, err
+		out = append(out, d)
+	}
+	return out, nil
 }
 
-func (s *Service) begin(ctx context.Context, q *arrived) (any, error) {
-	var name string
-	var classes []int
-	var names []string
-	if err := q.read(ctx, fields{"name": &name, "classes": &classes, "names": &names}); err != nil {
-		return nil, err
-	}
-	if err := checkNames(append(names, name)...); err != nil {
-		return nil, err
+// toBegin is a request for a new task.
+type toBegin struct {
+	Name    string   `json:"name"`
+	Classes []int    `json:"classes"`
+	Names   []string `json:"names"`
+}
+
+// maxName is how many bytes a name of a task or a class may have.
+const maxName = 200
+
+func (s *Service) begin(ctx context.Context, q toBegin) (any, error) {
+	for _, name := range append(q.Names, q.Name) {
+		if len(name) > maxName {
+			return nil, fmt.Errorf("the name %.20q… has %d bytes; want up to %d", name, len(name), maxName)
+		}
 	}
 	var id int
 	err := s.changing(ctx, func() (err error) {
-		id, err = s.attach(ctx, name, classes, names)
+		id, err = s.attach(ctx, q)
 		return err
 	})
 	return map[string]int{"id": id}, err
 }
 
 // attach begins a task. Predictions know its classes from then on.
-func (s *Service) attach(ctx context.Context, name string, classes []int, names []string) (id int, err error) {
-	if id, err = s.admitted(ctx, name, classes, names); err != nil {
-		return 0, err
-	}
-	if err := s.renew(); err != nil {
-		return id, internalError{fmt.Errorf("task %d has begun, but predictions do not know it yet: %w", id, err)}
-	}
-	return id, nil
-}
-
-// admitted attaches a task to the learner.
-func (s *Service) admitted(ctx context.Context, name string, classes []int, names []string) (id int, err error) {
+func (s *Service) attach(ctx context.Context, q toBegin) (id int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.admit(classes); err != nil {
+	if err := s.admit(q.Classes); err != nil {
 		return 0, err
 	}
-	task, err := s.newTask(name, classes, names)
+	task, err := s.newTask(q.Name, q.Classes, q.Names)
 	if err != nil {
 		return 0, err
 	}
 	if err := s.reserve(s.learner.Arrived() + 1); err != nil {
-		return 0, internalError{err}
+		return 0, fault(err)
 	}
-	if id, err = s.learner.AttachContext(ctx, task); err == nil {
-		s.streams.Store(id, task.Stream)
+	if id, err = s.learner.AttachContext(ctx, task); err != nil {
+		return 0, err
 	}
-	return id, err
+	s.streams.Store(id, task.Stream)
+	if err := s.renew(); err != nil {
+		return id, fault(fmt.Errorf("task %d has begun, but predictions do not know it yet: %w", id, err))
+	}
+	return id, nil
 }
 
-// change reads a request that names a task and perhaps more, and calls f, which changes the task.
-func (s *Service) change(ctx context.Context, q *arrived, more fields, f func(id int) error) (any, error) {
-	var id int
-	all := fields{"task": &id}
-	maps.Copy(all, more)
-	if err := q.read(ctx, all); err != nil {
-		return nil, err
+// admit returns an error if no task of these classes may begin. Call it with s.mu held until the task has begun.
+func (s *Service) admit(classes []int) error {
+	if len(classes) == 0 {
+		return errors.New("\"classes\" are missing: those of the task, as whole numbers")
 	}
-	if id == 0 {
-		return nil, errNoTask
+	met, n := map[int]bool{}, 0
+	tasks := s.learner.Tasks()
+	for _, t := range append(tasks, pcl.TaskInfo{Classes: classes}) {
+		n += len(t.Classes)
+		for _, c := range t.Classes {
+			met[c] = true
+		}
 	}
-	return struct{}{}, s.changing(ctx, func() error { return f(id) })
+	if s.learner.Options().Increment != scenario.TaskIncremental {
+		n = len(met)
+	}
+	if n > s.options.MaxClasses {
+		return fmt.Errorf("there would be %d classes; the service takes up to %d", n, s.options.MaxClasses)
+	}
+	if most := s.options.MaxKept; len(tasks) >= most {
+		return fmt.Errorf("the service keeps up to %d tasks (Options.MaxKept)", most)
+	}
+	return s.another(tasks)
 }
 
-// onTask answers requests that name nothing but a task, which f changes.
-func (s *Service) onTask(f func(id int) error) func(context.Context, *arrived) (any, error) {
-	return func(ctx context.Context, q *arrived) (any, error) { return s.change(ctx, q, nil, f) }
+// another returns an error if as many tasks run as may. Call it with s.mu held until the task has begun.
+func (s *Service) another(tasks []pcl.TaskInfo) error {
+	running := 0
+	for _, t := range tasks {
+		if !t.Ended {
+			running++
+		}
+	}
+	if running >= s.options.MaxTasks {
+		return fmt.Errorf("%d tasks run, and the service takes no more at once: end one", running)
+	}
+	return nil
 }
 
 func (s *Service) end(id int) error {
@@ -112,17 +129,22 @@ func (s *Service) end(id int) error {
 	return err
 }
 
+// toDetach is a request to end a task at once.
+type toDetach struct {
+	onTask
+	Keep *bool `json:"keep"` // nil stands for true
+}
+
 // detach ends a task at once. A request that waits for room in its stream is told so.
-func (s *Service) detach(ctx context.Context, q *arrived) (any, error) {
-	keep := true
-	return s.change(ctx, q, fields{"keep": &keep}, func(id int) error {
+func (s *Service) detach(ctx context.Context, q toDetach) (any, error) {
+	return struct{}{}, s.changingTask(ctx, q.onTask, func(id int) error {
 		stream, err := s.stream(id)
 		if err != nil {
 			return err
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if err = s.learner.DetachContext(ctx, id, keep); err == nil {
+		if err = s.learner.DetachContext(ctx, id, q.Keep == nil || *q.Keep); err == nil {
 			s.streams.Delete(id)
 			stream.End()
 		}

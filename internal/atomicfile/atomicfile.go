@@ -1,22 +1,23 @@
 // Package atomicfile writes files in such a way that neither a reader nor a crash ever leaves half a file to be seen.
 // Begin with [Write].
 //
-// In all other respects a file is written as cp or the shell's > would write it. A new file gets the mode that the
-// umask allows; an existing one keeps its mode and, where the system allows it, its owner. If the path is a symbolic
-// link, the file that it points to is written, even if that does not exist yet. A device, a named pipe, and the
-// program's own /dev/stdout and /dev/stderr are written in place. Because the file is replaced by a new one, there are three
-// differences: the other names of a file with hard links keep the old content, its folder must be writable, and a single
-// file that is mounted into a container cannot be written.
+// In other respects a file is written as the shell's > would write it. A new file gets the mode that the umask allows; an
+// existing one keeps its mode. If the path is a symbolic link to a file, that file is written. A device, a named pipe, and the
+// program's own /dev/stdout and /dev/stderr are written in place. Because the file is replaced by a new one, the other names of
+// a file with hard links keep the old content, and its folder must be writable.
 package atomicfile
 
 import (
+	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"syscall"
+	"strings"
 )
 
 // Write creates or replaces the file at path with what fill writes. It creates the folders above it if they are
@@ -28,44 +29,39 @@ func Write(path string, fill func(io.Writer) error) (err error) {
 			err = fmt.Errorf("write %s: %w", path, err)
 		}
 	}()
-	if f := stream(path); f != nil {
-		return fillInPlace(f, fill)
+	switch path {
+	case "/dev/stdout": // opened a second time, the two would overwrite each other if it is a file
+		return buffered(os.Stdout, fill)
+	case "/dev/stderr":
+		return buffered(os.Stderr, fill)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	// Opening asks the system whether this user may write there, and follow the links on the way.
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if path, err = created(path); err != nil {
-			return err
-		}
-		return replace(path, nil, fill)
-	case errors.Is(err, syscall.EISDIR):
-		return errFolder
-	case err != nil:
+	f, err := os.OpenFile(path, os.O_WRONLY, 0) // asks the system whether this user may write there
+	if errors.Is(err, fs.ErrNotExist) {
+		return replace(path, 0o666, fill)
+	}
+	if err != nil {
 		return err
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		return errors.Join(fillInPlace(f, fill), f.Close())
+		return errors.Join(buffered(f, fill), f.Close())
 	}
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if path, err = filepath.EvalSymlinks(path); err != nil {
+	to, err := filepath.EvalSymlinks(path)
+	if err != nil {
 		return err
 	}
-	return replace(path, info, fill)
+	return replace(to, info.Mode().Perm(), fill)
 }
 
 // Check returns the error with which [Write] would end before it writes anything, because the path is that of a folder, say,
 // or the folder is read-only. Long work whose outcome is to be written asks first. Missing folders are created.
 func Check(path string) error {
-	if stream(path) != nil {
-		return nil
-	}
 	info, err := os.Stat(path)
 	if err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 		return nil // opening a pipe would wait for its reader
@@ -76,6 +72,9 @@ func Check(path string) error {
 	return nil
 }
 
+// errChecked ends a write that is only tried, so that the file stays as it is.
+var errChecked = errors.New("only tried")
+
 // WriteBytes is like [Write], with the content given as a slice.
 func WriteBytes(path string, data []byte) error {
 	return Write(path, func(w io.Writer) error {
@@ -84,19 +83,55 @@ func WriteBytes(path string, data []byte) error {
 	})
 }
 
-// errChecked ends a write that is only tried, so that the file stays as it is.
-var errChecked = errors.New("only tried")
-
-var errFolder = errors.New("this is a folder: name a file")
-
-// stream returns the program's own standard output or error if path names it, and otherwise nil. Such a file must not
-// be opened a second time: if it is a regular file, the two would overwrite each other.
-func stream(path string) *os.File {
-	switch path {
-	case "/dev/stdout":
-		return os.Stdout
-	case "/dev/stderr":
-		return os.Stderr
+func buffered(f *os.File, fill func(io.Writer) error) error {
+	w := bufio.NewWriterSize(f, 1<<16)
+	if err := fill(w); err != nil {
+		return err
 	}
-	return nil
+	return w.Flush()
+}
+
+// replace writes a new file and renames it to path. Nobody who must not read the old file may read it.
+func replace(path string, mode fs.FileMode, fill func(io.Writer) error) error {
+	dir, base := filepath.Split(path)
+	if base == "" {
+		return errors.New("this is a folder: name a file")
+	}
+	name := fmt.Sprintf("%s%s%d.tmp", dir, temporary(base), rand.Uint64())
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	err = buffered(f, fill)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err == nil && mode != 0o666 { // of a file that was there; the umask may have taken some of it away
+		err = f.Chmod(mode)
+	}
+	if err = cmp.Or(err, f.Close()); err == nil {
+		err = os.Rename(name, path)
+	}
+	if err != nil {
+		os.Remove(name)
+	}
+	return err
+}
+
+// temporary is how the temporary names of a file begin.
+func temporary(base string) string {
+	return "." + strings.ToValidUTF8(base[:min(len(base), 200)], "") + "." // names have at most 255 bytes
+}
+
+// Sweep removes the temporary files that processes left which were killed while they wrote path. Call it only while nobody
+// writes path.
+func Sweep(path string) error {
+	dir, base := filepath.Split(path)
+	entries, err := os.ReadDir(cmp.Or(dir, "."))
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), temporary(base)) && strings.HasSuffix(e.Name(), ".tmp") {
+			err = errors.Join(err, os.Remove(dir+e.Name()))
+		}
+	}
+	return err
 }

@@ -9,10 +9,8 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
 	"time"
 
-	"github.com/parallelcl/parallelcl/internal/disk"
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
@@ -73,9 +71,6 @@ func (c *Client) To(ctx context.Context, f File, part string) error {
 func (c *Client) whole(ctx context.Context, f File, part string) error {
 	if size(part) > f.Bytes { // it is of another edition of the file
 		os.Remove(part)
-	}
-	if err := disk.Room(filepath.Dir(part), f.Bytes-size(part)); err != nil {
-		return err
 	}
 	pause := c.Pause
 	for attempts, failed := 1, 0; ; attempts, failed = attempts+1, failed+1 {

@@ -4,7 +4,7 @@
 package printable
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,29 +12,19 @@ import (
 
 // Line returns s as one line. Line breaks become spaces. Control characters, and characters that change the direction
 // of writing, are spelt out as in \x1b or \u202e.
-func Line(s string) string { return escape(strings.Join(strings.Fields(s), " ")) }
+func Line(s string) string { return Text(strings.Join(strings.Fields(s), " ")) }
 
 // Text is like [Line], but keeps line breaks and tabs.
-func Text(s string) string { return escape(s) }
-
-func escape(s string) string {
-	if strings.IndexFunc(s, isHidden) < 0 && utf8.ValidString(s) {
-		return s
-	}
+func Text(s string) string {
 	var b strings.Builder
-	for i, r := range s {
-		switch _, size := utf8.DecodeRuneInString(s[i:]); {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case !isHidden(r):
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		if isHidden(r) || r == utf8.RuneError && size == 1 {
+			b.WriteString(strings.Trim(strconv.QuoteToASCII(s[:size]), `"`))
+		} else {
 			b.WriteRune(r)
-		case r < 0x80:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case r < 0x10000:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
 		}
+		s = s[size:]
 	}
 	return b.String()
 }

@@ -14,9 +14,9 @@ func TestText(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "",
 		"plain, naïve, 語, 👩‍🔬, a\tb\nc":       "plain, naïve, 語, 👩‍🔬, a\tb\nc",
-		"\x1b[2J\x1b]0;title\a":               `\x1b[2J\x1b]0;title\x07`,
+		"\x1b[2J\x1b]0;title\a":               `\x1b[2J\x1b]0;title\a`,
 		"\u009b31mred":                        `\u009b31mred`,
-		"one\rtwo\x7f\x00":                    `one\x0dtwo\x7f\x00`,
+		"one\rtwo\x7f\x00":                    `one\rtwo\x7f\x00`,
 		"file\u202egnp.exe\u2066\ufeff":       `file\u202egnp.exe\u2066\ufeff`,
 		"a\u2028b\U000e0001":                  `a\u2028b\U000e0001`,
 		"latin1 \xe9\x9b, cut \xe8\xaa":       `latin1 \xe9\x9b, cut \xe8\xaa`,

@@ -1,9 +1,11 @@
-// Package terminal tells whether output goes to a terminal, and shows progress: as a bar there, and as lines elsewhere.
+// Package terminal shows progress: in one line that changes on a terminal, and as a line every few seconds elsewhere.
 package terminal
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -12,4 +14,63 @@ import (
 func Is(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Line shows how far something has come.
+type Line struct {
+	w     io.Writer
+	live  bool
+	every time.Duration
+	last  time.Time
+}
+
+// NewLine returns a line on w. If w is nil, nothing is shown.
+func NewLine(w io.Writer) *Line {
+	l := &Line{w: w, live: Is(w), every: 5 * time.Second, last: time.Now()}
+	if l.live {
+		l.every = time.Second / 10
+	}
+	return l
+}
+
+// Show shows a text in place of the one before, unless that has just come.
+func (l *Line) Show(format string, values ...any) {
+	if l.w == nil || time.Since(l.last) < l.every {
+		return
+	}
+	l.last = time.Now()
+	if text := fmt.Sprintf(format, values...); l.live {
+		fmt.Fprint(l.w, wipe, text)
+	} else {
+		fmt.Fprintln(l.w, text)
+	}
+}
+
+// wipe empties the line of a terminal.
+const wipe = "\r\x1b[2K"
+
+// Close removes the text from a terminal.
+func (l *Line) Close() error {
+	if l.live {
+		fmt.Fprint(l.w, wipe)
+	}
+	return nil
+}
+
+// Bar returns a writer that shows how much of a download has come, by what is written to it. have of the total bytes are there
+// already. If w is nil, nothing is shown.
+func Bar(w io.Writer, title string, have, total int64) io.WriteCloser {
+	return &bar{NewLine(w), title, have, total}
+}
+
+type bar struct {
+	*Line
+	title       string
+	done, total int64
+}
+
+func (b *bar) Write(p []byte) (int, error) {
+	b.done += int64(len(p))
+	b.Show("%s: %.0f of %.0f MB", b.title, float64(b.done)/1e6, float64(b.total)/1e6)
+	return len(p), nil
 }

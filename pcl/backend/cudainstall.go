@@ -41,17 +41,13 @@ func installCUDA(ctx context.Context, o Options) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var size int64
-	for _, w := range wheels {
-		size += w.Size
-	}
 	check := func(dir string) error {
 		if cudaPluginIn(dir) == "" {
 			return fmt.Errorf("%s %s has no jax_plugins/xla_cuda*/xla_cuda_plugin.so", cudaWheel.Package, cudaWheel.Version)
 		}
 		return nil
 	}
-	err = unpackWheels(ctx, dir, wheels, 2*size, nil, check, o.Progress) // unpacked they have twice the size
+	err = unpackWheels(ctx, dir, wheels, nil, check, o.Progress)
 	return cudaPluginIn(dir), err
 }
 

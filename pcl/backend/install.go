@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 
 	"github.com/parallelcl/parallelcl/internal/archive"
-	"github.com/parallelcl/parallelcl/internal/disk"
 	"github.com/parallelcl/parallelcl/internal/filelock"
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
@@ -68,20 +67,17 @@ func (p plugin) install(ctx context.Context, file string, progress io.Writer) er
 	}
 	keep := func(member string) (string, bool) { return p.File, path.Base(member) == p.File }
 	check := func(dir string) error { return checkSHA256(ctx, filepath.Join(dir, p.File), p.FileSHA256) }
-	return unpackWheels(ctx, filepath.Dir(file), []*release{r}, p.Bytes+r.Size, keep, check, progress)
+	return unpackWheels(ctx, filepath.Dir(file), []*release{r}, keep, check, progress)
 }
 
 // wheelLimits are those of one wheel.
 var wheelLimits = archive.Limits{Bytes: 4 << 30, Members: 100_000}
 
 // unpackWheels makes the folder dir of those members of wheels that keep names. It makes everything or nothing: the folder gets its
-// name only when it has passed check. It refuses to begin without room for so many bytes. The caller holds the lock.
-func unpackWheels(ctx context.Context, dir string, wheels []*release, bytes int64, keep func(string) (string, bool), check func(dir string) error, progress io.Writer) error {
+// name only when it has passed check. The caller holds the lock.
+func unpackWheels(ctx context.Context, dir string, wheels []*release, keep func(string) (string, bool), check func(dir string) error, progress io.Writer) error {
 	part, partial := dir+".whl", dir+".partial"
 	if err := os.RemoveAll(partial); err != nil {
-		return err
-	}
-	if err := disk.Room(filepath.Dir(dir), bytes); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(partial, 0o755); err != nil {

@@ -207,7 +207,6 @@ func TestRefused(t *testing.T) {
 		{`emgd-gmc"`, "emgd-gmc\"\npaper = 3"},
 		{`emgd-gmc"`, "emgd-gmc\"\n[size]\nsmall = true"},
 		{`title`, "size = 3\ntitle"},
-		{`title`, "Title = \"other\"\ntitle"},
 		{`title = "`, `title = "two\nlines`},
 	} {
 		text := strings.Replace(good, c.old, c.new, 1)

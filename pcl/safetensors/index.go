@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -53,17 +54,22 @@ func Open(r io.ReaderAt, length int64) (*Index, error) {
 		return nil, err
 	}
 	x := &Index{values: io.NewSectionReader(r, from, length-from)}
-	err := jsonin.Object(text, func(key string, value json.RawMessage) error {
-		if key == metadataKey {
-			return jsonin.Unmarshal(value, &x.Metadata)
-		}
-		t, err := readEntry(key, value)
+	var header map[string]json.RawMessage
+	err := jsonin.Unmarshal(text, &header)
+	for _, key := range slices.Sorted(maps.Keys(header)) { // so that a file has one error
 		if err != nil {
-			return fmt.Errorf("tensor %q: %w", key, err)
+			break
+		}
+		if key == metadataKey {
+			err = jsonin.Unmarshal(header[key], &x.Metadata)
+			continue
+		}
+		var t Entry
+		if t, err = readEntry(key, header[key]); err != nil {
+			err = fmt.Errorf("tensor %q: %w", key, err)
 		}
 		x.Entries = append(x.Entries, t)
-		return nil
-	})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("header: %w", err)
 	}

@@ -204,7 +204,7 @@ func TestLoad(t *testing.T) {
 	if _, err := Load(path); !os.IsNotExist(err) {
 		t.Errorf("a missing file: %v", err)
 	}
-	for new, place := range map[string]string{`"batch": null, "x": `: "batch", `"bacth": `: "bacth", `"tasks": [{"train": 1.5}], "x": `: "tasks entry 1, train"} {
+	for new, place := range map[string]string{`"bacth": `: "bacth", `"tasks": [{"train": 1.5}], "batch": `: "tasks.train"} {
 		if err := os.WriteFile(path, []byte(strings.Replace(string(good), `"batch": `, new, 1)), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"runtime"
+
+	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// machineFlags say on which backend to compute.
+type machineFlags struct {
+	Backend string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
+	Threads int    `range:"whole [0,inf)" default:"0" help:"Threads of the XLA CPU backend; 0 stands for one, or, for pcl run with a ResNet, one per core."`
+	Clients int    `range:"whole [0,inf)" rare:"" default:"0" placeholder:"N" help:"Compute the gradients of N streams at the same time on the XLA CPU backend; the results stay the same. 0 stands for one per core, shared by --jobs, or for one if --threads is set."`
+	Vectors string `rare:"" default:"native" enum:"native,avx2" help:"Vector instructions of the XLA CPU backend: native, the widest, or avx2, with which processors with equal caches give the same results."`
+	TF32    bool   `rare:"" name:"tf32" help:"Let a GPU round the factors of products to 10 bits: faster, less exact."`
+}
+
+// open opens the backend and prints which one it is.
+func (m machineFlags) open(rc *runContext) (*backend.Backend, error) {
+	b, err := backend.Open(rc.ctx, backend.Options{Name: m.Backend, Threads: m.Threads, Clients: m.Clients, Vectors: m.Vectors, TF32: m.TF32, Progress: rc.progress()})
+	if err == nil {
+		rc.named.Do(func() { rc.note("Backend %v", b.Info) })
+	}
+	return b, err
+}
+
+// share gives each of several runs at the same time its part of the cores, unless the flags say what each has.
+func (m *machineFlags) share(jobs int) {
+	if jobs > 1 && m.Clients == 0 && m.Threads == 0 {
+		m.Clients = max(1, runtime.GOMAXPROCS(0)/jobs)
+	}
+}
+
+// machine opens the backend, and data sets in the folder dataDir, when a run needs them.
+func (m *machineFlags) machine(rc *runContext, dataDir string) *experiment.Machine {
+	return &experiment.Machine{DataDir: dataDir, Open: func(context.Context) (*backend.Backend, error) { return m.open(rc) }}
+}
+
+// ready opens the data set and the backend, and checks that the scenarios fit the data set.
+func (m *machineFlags) ready(rc *runContext, machine *experiment.Machine, configs []experiment.Checked, jobs int) (*datasets.Dataset, *backend.Backend, error) {
+	set, err := machine.Dataset(rc.ctx, configs[0].Dataset)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, config := range configs {
+		if _, err := config.NewScenario(set); err != nil {
+			return nil, nil, usageError{err}
+		}
+	}
+	m.share(jobs)
+	b, err := machine.Backend(rc.ctx)
+	return set, b, err
+}
+
+// collect makes the runs that are not finished, and returns the results of all in their order. note is shown with the first
+// that is made; advise adds to the error of a run what helps against it.
+func collect(rc *runContext, configs []experiment.Checked, w experiment.Where, note string, advise func(error, experiment.Config) error) ([]*results.Run, error) {
+	runs, stopped := make([]*results.Run, len(configs)), error(nil)
+	for e, err := range shownRuns(rc, configs, w, note) {
+		switch {
+		case errors.Is(err, experiment.ErrInterrupted): // others may not have been saved, which counts more
+			stopped = advise(err, configs[e.Index].Config)
+		case err != nil:
+			return nil, advise(err, configs[e.Index].Config)
+		default:
+			runs[e.Index] = e.Run
+		}
+	}
+	return runs, stopped
+}
+
+// shownRuns makes runs as [experiment.Each] does, and shows how far they are. An interrupt waits until the runs in progress
+// have been saved. note is shown with the first that is made.
+func shownRuns(rc *runContext, configs []experiment.Checked, w experiment.Where, note string) iter.Seq2[experiment.Ended, error] {
+	return func(yield func(experiment.Ended, error) bool) {
+		defer rc.hold()()
+		begun := make([]bool, len(configs))
+		end := follow(rc, &w, func(i int, config experiment.Config) string {
+			text := label(i, len(configs), config) + note
+			begun[i], note = true, ""
+			return text
+		})
+		defer end()
+		for e, err := range experiment.Each(rc.ctx, configs, w) {
+			if end(); !begun[e.Index] && err == nil {
+				config := configs[e.Index].Config
+				rc.note("%s: finished already (%s)", label(e.Index, len(configs), config), filepath.Join(w.Dir, config.Folder(), experiment.ResultFile))
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// label is a line above the progress of a run, which is one of several.
+func label(i, of int, config experiment.Config) string {
+	return fmt.Sprintf("[%d/%d] %s, %s-incremental, seed %d", i+1, of, config.Method, config.Increment, config.Seed)
+}
+
+// diverged returns an error if some runs ended with a network that no longer learnt.
+func diverged(runs []*results.Run) error {
+	n := results.RunGroup{Runs: runs}.Diverged()
+	if n == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d runs diverged; a smaller learning rate (--lr) is the usual remedy", n, len(runs))
+}
