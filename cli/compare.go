@@ -13,6 +13,7 @@ import (
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -69,10 +70,7 @@ func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	all, err := versus.Of(versus.Results(runs), "")
-	if err != nil {
-		return err
-	}
+	all := versus.Of(rows.Of(runs), "")
 	return rc.print(c.JSON, all, func(out io.Writer) error { return versus.Text(out, all) })
 }
 

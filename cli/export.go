@@ -119,14 +119,17 @@ func (c *exportLaTeXCmd) Run(rc *runContext) error {
 	}
 	return rc.writeTo(c.Out, func(out io.Writer) error {
 		for _, r := range grids {
-			if err := r.LaTeX(out); err != nil {
+			if _, err := fmt.Fprintf(out, "%% %s: %s\n", r.Name, r.Title); err != nil {
+				return err
+			}
+			if err := tables.LaTeX(out, r.Table()); err != nil {
 				return err
 			}
 		}
 		if grids != nil {
 			return nil
 		}
-		return tables.LaTeX(out, runsOf(files))
+		return tables.LaTeX(out, rows.Of(runsOf(files)))
 	})
 }
 
@@ -136,31 +139,20 @@ type exportTensorBoardCmd struct {
 }
 
 func (c *exportTensorBoardCmd) Run(rc *runContext) error {
-	files, grids, err := c.find(rc)
+	files, _, err := c.find(rc)
 	if err != nil {
 		return err
 	}
-	n := 0
-	for _, r := range grids {
-		own, err := r.TensorBoard(c.Out)
+	for _, f := range files {
+		records, err := f.ReadRecords()
 		if err != nil {
 			return err
 		}
-		n += own
-	}
-	for i := 0; grids == nil && i < len(files); i++ {
-		records, err := files[i].ReadRecords()
-		if err != nil {
+		if err := tensorboard.Save(c.Out, f.Run, records); err != nil {
 			return err
 		}
-		r := files[i].Run
-		name := tensorboard.Folder(fmt.Sprintf("%s-%s-%s-s%d-%s", r.Dataset, r.Increment, r.Method, r.Seed, r.ID))
-		if err := tensorboard.Save(filepath.Join(c.Out, name), r, records); err != nil {
-			return err
-		}
-		n++
 	}
-	return rc.done("%s in %s, for: tensorboard --logdir %s", plural.Of(n, "event file"), c.Out, quoted(c.Out))
+	return rc.done("%s in %s, for: tensorboard --logdir %s", plural.Of(len(files), "event file"), c.Out, quoted(c.Out))
 }
 
 // exportWeightsCmd writes the network of a run.

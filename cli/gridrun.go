@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os/signal"
-	"path/filepath"
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/plural"
@@ -87,13 +86,8 @@ func (c *gridRunCmd) runs(ctx context.Context, rc *runContext, all []*grid.Plan,
 	w := experiment.Where{
 		Machine: m, Jobs: c.Jobs, Dir: c.Dir, Shard: c.Shard.Shard, Until: until, Attempts: c.Attempts,
 		Say: func(sentence string) { rc.note("%s", sentence) },
-		Options: func(config experiment.Config) experiment.RunOptions {
-			o := experiment.RunOptions{Resume: true, CheckpointEvery: c.CheckpointEvery, Keep: 2}
-			if c.retry { // also what another program made
-				done, err := experiment.Finished(filepath.Join(c.Dir, config.Folder()), config)
-				o.Replace = done == nil && (err == nil || errors.Is(err, experiment.ErrForeign))
-			}
-			return o
+		Options: func(experiment.Config) experiment.RunOptions {
+			return experiment.RunOptions{Resume: true, Replace: c.retry, CheckpointEvery: c.CheckpointEvery, Keep: 2} // also what another program made
 		},
 	}
 	var missing error

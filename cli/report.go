@@ -12,6 +12,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/grid"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
@@ -147,15 +148,11 @@ func (c *reportCmd) runs(rc *runContext) error {
 	if err := c.write(rc, report.RunsInput{Files: files}); err != nil {
 		return err
 	}
-	compared, methods := versus.Results(runsOf(files)), map[string]string{}
-	for _, r := range compared {
-		methods[r.Method], _, _ = strings.Cut(r.Method, " ")
+	compared := rows.Of(runsOf(files))
+	if err := versus.Text(rc.stdout, versus.Of(compared, versus.Preferred(compared))); err != nil {
+		return err
 	}
-	all, err := versus.Of(compared, versus.Preferred(methods))
-	if err == nil {
-		err = versus.Text(rc.stdout, all)
-	}
-	return cmp.Or(err, c.finish(rc, c.Out))
+	return c.finish(rc, c.Out)
 }
 
 // write writes the page about runs or grids.

@@ -28,15 +28,7 @@ func (c *reportCmd) grids(rc *runContext) error {
 		if !g.Own() {
 			continue
 		}
-		methods := map[string]string{}
-		for _, r := range g.Rows {
-			methods[r.Line()] = r.RunMethod
-		}
-		tables, err := versus.Of(versus.Rows(g.Rows), versus.Preferred(methods))
-		if err == nil {
-			err = versus.Text(rc.stdout, tables)
-		}
-		if err != nil {
+		if err := versus.Text(rc.stdout, versus.Of(g.Rows, versus.Preferred(g.Rows))); err != nil {
 			return err
 		}
 	}

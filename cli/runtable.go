@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
 )
 
@@ -36,9 +37,9 @@ func printSituations(rc *runContext, runs []*results.Run) error {
 	}
 	switch {
 	case len(situations) > 1:
-		all, err := versus.Of(versus.Results(runs), "")
-		if err != nil || len(all) == 0 {
-			return err
+		all := versus.Of(rows.Of(runs), "")
+		if len(all) == 0 {
+			return nil
 		}
 		fmt.Fprintln(rc.stdout)
 		return versus.Text(rc.stdout, all)

@@ -93,11 +93,7 @@ func ExampleTradeOff() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	runs, err := rows.Runs(all)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fig, err := viz.TradeOff(runs...)
+	fig, err := viz.TradeOff(rows.Runs(all)...)
 	save("tradeoff", fig, err)
 }
 

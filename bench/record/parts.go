@@ -51,7 +51,7 @@ func parts(methods []string) []part {
 		p.interrupt = true
 		list = append(list, p)
 	}
-	separate := one("separate", small+both+" --method="+known(methods, some)+" --backend=xla-cpu")
+	separate := one("separate", small+both+" --method="+some+" --backend=xla-cpu")
 	separateEdit := one("separate-edit", small+" --edit=0.03 --method=emgd-gmc --backend=xla-cpu")
 	separateNet := one("separate-resnet", net+" --method=emgd-gmc --backend=xla-cpu")
 	for _, p := range []part{separate, separateEdit, separateNet} {
@@ -59,19 +59,4 @@ func parts(methods []string) []part {
 		list = append(list, p)
 	}
 	return list
-}
-
-// known returns those of the wanted methods that the program has.
-func known(methods []string, wanted string) string {
-	there := map[string]bool{}
-	for _, m := range methods {
-		there[m] = true
-	}
-	var out []string
-	for _, m := range strings.Split(wanted, ",") {
-		if there[m] {
-			out = append(out, m)
-		}
-	}
-	return strings.Join(out, ",")
 }

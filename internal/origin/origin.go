@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"runtime/debug"
 	"strings"
@@ -98,4 +99,28 @@ func sumOfThis() (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("%x", sum.Sum(nil)[:8]), nil
+}
+
+// inStock names the program of a cell in stock GoNB, where each cell is another program: by the module, which all share, and
+// for what this one may register by itself. It is "" for programs that are no cells.
+func inStock(info *debug.BuildInfo) string {
+	if os.Getenv("GONB_PIPE") == "" {
+		return ""
+	}
+	for _, m := range info.Deps {
+		if m.Path == module {
+			if sum, err := sumOfThis(); err == nil {
+				return moduleName(m) + CellMark + sum
+			}
+		}
+	}
+	return ""
+}
+
+// moduleName is the version of a module or, if it lies in a folder, a hash of its source.
+func moduleName(m *debug.Module) string {
+	if m.Replace == nil || !filepath.IsAbs(m.Replace.Path) {
+		return m.Version
+	}
+	return "source-" + SourceSum(m.Replace.Path)
 }

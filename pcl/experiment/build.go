@@ -7,7 +7,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl"
-	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -20,8 +19,9 @@ type watch struct {
 }
 
 // newLearner returns a learner with the settings of the configuration, for the images of a data set. It has the
-// classifier outputs that a scenario needs, and no tasks yet. programs may be nil.
-func (c Checked) newLearner(b *backend.Backend, programs *pcl.Programs, set *datasets.Dataset, s *scenario.Scenario, w watch) (*pcl.Learner, error) {
+// classifier outputs that a scenario needs, and no tasks yet.
+func (c Checked) newLearner(o RunOptions, s *scenario.Scenario, w watch) (*pcl.Learner, error) {
+	set := o.Dataset
 	rule, optimizer, err := c.rule()
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (c Checked) newLearner(b *backend.Backend, programs *pcl.Programs, set *dat
 		return nil, err
 	}
 	l, err := pcl.New(context.Background(), pcl.Options{
-		Backend: b, Programs: programs, Model: net, Method: rule,
+		Backend: o.Backend, Programs: o.Programs, Model: net, Method: rule,
 		Increment: c.Increment, Shared: c.Shared, Optimizer: optimizer, Batch: c.Batch,
 		Memory: c.Memory, Seed: c.Seed, Edit: c.Edit, ExtraUpdate: c.ExtraUpdate,
 		Image: pcl.Image{Height: set.Height, Width: set.Width, Channels: set.Channels},

@@ -49,18 +49,6 @@ func (c Config) Check() (Checked, error) {
 	return Checked{c}, nil
 }
 
-// checkAll checks several configurations.
-func checkAll(configs []Config) ([]Checked, error) {
-	all := make([]Checked, len(configs))
-	for i, c := range configs {
-		var err error
-		if all[i], err = c.Check(); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
 func (c Config) checkModel() error {
 	name := c.modelName()
 	switch {

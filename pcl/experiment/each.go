@@ -192,13 +192,11 @@ func (w *Where) run(ctx context.Context, c Checked, o RunOptions) (*results.Run,
 	if w.Attempts == 0 || !errors.As(err, &damaged) {
 		return result, err
 	}
-	if o.Checkpoint = damaged.Whole; o.Checkpoint != "" {
-		w.say(fmt.Sprintf("%v. The run goes on from %s.", err, damaged.Whole))
-		return run(ctx, c, o)
-	}
-	w.say(fmt.Sprintf("%v. The run begins again.", err))
-	if err := discard(o.Dir); err != nil {
-		return nil, err
+	w.say(fmt.Sprintf("%v. The run goes on in this way.", err))
+	if o.Checkpoint = damaged.Whole; o.Checkpoint == "" {
+		if err := discard(o.Dir); err != nil {
+			return nil, err
+		}
 	}
 	return run(ctx, c, o)
 }

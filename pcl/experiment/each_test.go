@@ -17,7 +17,7 @@ func TestSideBySide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	configs, err := checkAll(Vary(base, []string{"avggrad", "er"}, nil, 1, 2))
+	configs, err := (&Session{name: base.Dataset}).checked(t.Context(), Vary(base, []string{"avggrad", "er"}, nil, 1, 2))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,23 +13,24 @@ import (
 // classifier, and with its statistics. The configuration holds the file's SHA-256; a configuration that is read from a
 // result has to be told the file again.
 func (c *Config) UseWeights(path string) error {
-	sum, err := sumOf(path)
+	sum, _, err := weights(path)
 	if err != nil {
 		return fmt.Errorf("init: %w", err)
 	}
 	if c.Init != "" && c.Init != sum {
 		return fmt.Errorf("init: %s has the SHA-256 %s, want %s", path, sum, c.Init)
 	}
-	if _, err := pcl.LoadTrained(path); err != nil {
-		return fmt.Errorf("init: %w", err)
-	}
 	c.Init, c.InitFile = sum, path
 	return nil
 }
 
-func sumOf(path string) (string, error) {
+// weights reads a trained network, and returns the checksum of its file.
+func weights(path string) (sum string, t *pcl.Trained, err error) {
 	data, err := os.ReadFile(path)
-	return fmt.Sprintf("%x", sha256.Sum256(data)), err
+	if err == nil {
+		t, err = pcl.LoadTrained(path)
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(data)), t, err
 }
 
 // ErrInit says that the file with the network that a run begins with is missing, or is another one.
@@ -40,16 +41,12 @@ func (c Config) pretrain(l *pcl.Learner) error {
 	if c.InitFile == "" {
 		return fmt.Errorf("%w: the run begins with the network whose file has the SHA-256 %s: say which file that is, by UseWeights, init in the TOML file, or --init", ErrInit, c.Init)
 	}
-	sum, err := sumOf(c.InitFile)
+	sum, t, err := weights(c.InitFile)
 	if err == nil && sum != c.Init {
 		err = errors.New("the file has changed since the configuration was made")
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrInit, c.InitFile, err)
-	}
-	t, err := pcl.LoadTrained(c.InitFile)
-	if err != nil {
-		return err
 	}
 	if err := l.SetTrained(t, pcl.Take{Backbone: true}); err != nil {
 		return fmt.Errorf("config: init: %s: %w", c.InitFile, err)

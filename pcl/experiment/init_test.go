@@ -27,7 +27,7 @@ func TestInit(t *testing.T) {
 	if started.ID() == p.c.ID() || !strings.HasPrefix(started.variant(), "init ") {
 		t.Errorf("it has the identity %s, as without, or the variant %q", started.ID(), started.variant())
 	}
-	l, err := checked(started).newLearner(p.o.Backend, p.o.Programs, p.o.Dataset, nil, watch{})
+	l, err := checked(started).newLearner(p.o, nil, watch{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestInit(t *testing.T) {
 
 	refuse := func(c Config, want string) {
 		t.Helper()
-		l, err := checked(c).newLearner(p.o.Backend, p.o.Programs, p.o.Dataset, nil, watch{})
+		l, err := checked(c).newLearner(p.o, nil, watch{})
 		if err == nil {
 			l.Close()
 		}

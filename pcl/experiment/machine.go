@@ -18,7 +18,6 @@ type Machine struct {
 
 	backend  *backend.Backend
 	programs *pcl.Programs
-	set      *datasets.Dataset
 	latest   *latestSet
 }
 
@@ -28,27 +27,20 @@ type latestSet struct {
 	set *datasets.Dataset
 }
 
-func (l *latestSet) open(ctx context.Context, name string, o datasets.Options) (set *datasets.Dataset, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.set != nil && l.set.Name == name {
-		return l.set, nil
-	}
-	l.set = nil
-	if set, err = datasets.Open(ctx, name, o); err == nil {
-		l.set = set
-	}
-	return set, err
-}
-
 // several returns as many machines, of which the first is this one.
 func (m *Machine) several(n int) []*Machine {
-	m.latest = &latestSet{set: m.set}
+	m.share()
 	all := []*Machine{m}
 	for len(all) < n {
 		all = append(all, &Machine{Open: m.Open, DataDir: m.DataDir, latest: m.latest})
 	}
 	return all
+}
+
+func (m *Machine) share() {
+	if m.latest == nil {
+		m.latest = new(latestSet)
+	}
 }
 
 // Close closes the backend and releases the compiled programs.
@@ -75,30 +67,32 @@ func (m *Machine) Backend(ctx context.Context) (*backend.Backend, error) {
 }
 
 // Dataset returns the data set of the given name, and opens it if necessary. It forgets the one before, so that two are
-// never in memory.
+// in memory only while runs on both are made.
 func (m *Machine) Dataset(ctx context.Context, name string) (*datasets.Dataset, error) {
-	if m.set != nil && m.set.Name == name {
-		return m.set, nil
+	m.share()
+	m.latest.mu.Lock()
+	defer m.latest.mu.Unlock()
+	if set := m.latest.set; set != nil && set.Name == name {
+		return set, nil
 	}
-	if m.set = nil; m.latest == nil {
-		m.latest = new(latestSet)
-	}
-	set, err := m.latest.open(ctx, name, datasets.Options{Dir: m.DataDir})
+	m.latest.set = nil
+	set, err := datasets.Open(ctx, name, datasets.Options{Dir: m.DataDir})
 	if err == nil {
-		m.set = set
+		m.latest.set = set
 	}
 	return set, err
 }
 
 // ready opens the data set and the backend, which a run with these options needs.
 func (m *Machine) ready(ctx context.Context, dataset string, o *RunOptions) error {
-	if _, err := m.Dataset(ctx, dataset); err != nil {
+	set, err := m.Dataset(ctx, dataset)
+	if err != nil {
 		return &MachineError{dataset, err}
 	}
 	if _, err := m.Backend(ctx); err != nil {
 		return &MachineError{"", err}
 	}
-	o.Backend, o.Programs, o.Dataset = m.backend, m.programs, m.set
+	o.Backend, o.Programs, o.Dataset = m.backend, m.programs, set
 	return nil
 }
 

@@ -24,16 +24,16 @@ func play(ctx context.Context, s *scenario.Scenario, l *pcl.Learner, task func(i
 }
 
 func playStep(ctx context.Context, s *scenario.Scenario, l *pcl.Learner, task func(id int) (pcl.Task, error)) (*pcl.StepReport, error) {
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	now := s.At(l.Steps())
 	for id := l.Arrived() + 1; id <= len(s.Tasks) && s.Tasks[id-1].Start == now; id++ {
 		t, err := task(id)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			_, err = l.Attach(t)
 		}
-		if _, err := l.Attach(t); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}

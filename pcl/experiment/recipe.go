@@ -18,24 +18,21 @@ type recipeArgs struct {
 }
 
 func init() {
-	recipe.Register("session", func(_ context.Context, args json.RawMessage) (any, error) {
-		s, _, err := remade(args)
-		return s, err
-	})
-	recipe.Register("learner", func(ctx context.Context, args json.RawMessage) (any, error) {
-		s, a, err := remade(args)
-		if err != nil {
-			return nil, err
-		}
-		return s.Learner(ctx, a.Config)
-	})
-	recipe.Register("task", func(ctx context.Context, args json.RawMessage) (any, error) {
-		s, a, err := remade(args)
-		if err != nil {
-			return nil, err
-		}
-		return s.Task(ctx, a.Config, a.ID, a.Classes...)
-	})
+	for what, again := range map[string]func(context.Context, *Session, recipeArgs) (any, error){
+		"session": func(_ context.Context, s *Session, _ recipeArgs) (any, error) { return s, nil },
+		"learner": func(ctx context.Context, s *Session, a recipeArgs) (any, error) { return s.Learner(ctx, a.Config) },
+		"task": func(ctx context.Context, s *Session, a recipeArgs) (any, error) {
+			return s.Task(ctx, a.Config, a.ID, a.Classes...)
+		},
+	} {
+		recipe.Register(what, func(ctx context.Context, args json.RawMessage) (any, error) {
+			s, a, err := remade(args)
+			if err != nil {
+				return nil, err
+			}
+			return again(ctx, s, a)
+		})
+	}
 }
 
 var remadeSessions = struct {

@@ -65,14 +65,9 @@ func (e *UnsavedError) Error() string {
 }
 func (e *UnsavedError) Unwrap() error { return e.Err }
 
-// DamagedError says that the newest checkpoint of a run is damaged.
-type DamagedError struct {
-	Err   error
-	Whole string // the newest checkpoint that is not damaged, for RunOptions.Checkpoint; empty if there is none
-}
-
-func (e *DamagedError) Error() string { return fmt.Sprintf("pcl: resume: %v", e.Err) }
-func (e *DamagedError) Unwrap() error { return e.Err }
+// DamagedError says that the newest checkpoint of a run is damaged. Its field Whole is the newest one that is not, for
+// RunOptions.Checkpoint, or empty if there is none.
+type DamagedError = checkpoint.LatestError
 
 // resume restores the checkpoint that was asked for. If none was named and the folder has none, the run starts from
 // its beginning, without what a run that was killed before its first checkpoint has left.
@@ -80,9 +75,6 @@ func (r *runner) resume() error {
 	f, path, err := r.find()
 	if errors.Is(err, os.ErrNotExist) && r.options.Checkpoint == "" {
 		return r.folder.clean()
-	}
-	if latest := new(checkpoint.LatestError); errors.As(err, &latest) {
-		return &DamagedError{err, latest.Whole}
 	}
 	if err != nil {
 		return fmt.Errorf("pcl: resume: %w", err)

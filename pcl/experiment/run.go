@@ -36,8 +36,8 @@ type RunOptions struct {
 	// from the file that it names.
 	Resume     bool
 	Checkpoint string
-	// Replace repeats a run that is finished or saved already: what it left in Dir is removed first. With Resume, a run that was
-	// saved unfinished is continued, unless another program began it, or on other data.
+	// Replace repeats a run that is finished or saved already: what it left in Dir is removed first. With Resume, it does so only
+	// if another program made or began the run, or on other data, or without the records that are asked for.
 	Replace bool
 	// CheckpointEvery is the number of steps between checkpoints; 0 saves only when the run is interrupted. The last
 	// Keep checkpoints are kept; 0 stands for 3.
@@ -244,7 +244,7 @@ func newRunner(c Checked, o RunOptions, f *runFolder) (*runner, error) {
 	if o.RecordArrays > 0 {
 		w.trace = r.trace
 	}
-	r.learner, err = c.newLearner(o.Backend, o.Programs, o.Dataset, s, w)
+	r.learner, err = c.newLearner(o, s, w)
 	return r, err
 }
 
@@ -399,5 +399,5 @@ func (r *runner) finish() (*results.Run, error) {
 	if err := out.Save(filepath.Join(r.folder.dir, ResultFile)); err != nil {
 		return nil, err
 	}
-	return out, r.folder.complete()
+	return out, r.saves.Clear()
 }

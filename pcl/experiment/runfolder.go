@@ -48,7 +48,7 @@ func Ready(c Checked, o RunOptions) (*results.Run, error) {
 		return nil, nil
 	}
 	if _, err := os.Stat(o.Dir); errors.Is(err, fs.ErrNotExist) {
-		return nil, inFolder(folder.Writable(o.Dir))
+		return nil, folder.Writable(o.Dir)
 	}
 	f, finished, err := takeFolder(c.Config, o)
 	if f != nil {
@@ -68,7 +68,7 @@ func takeFolder(c Config, o RunOptions) (*runFolder, *results.Run, error) {
 		return nil, finished, err // a finished run can be read even in a folder that cannot be written to
 	}
 	if f.lock, err = folder.Take(o.Dir); err != nil {
-		return nil, nil, inFolder(err)
+		return nil, nil, err
 	}
 	finished, err := f.settle(c, o)
 	if err == nil && finished == nil {
@@ -89,13 +89,6 @@ func newFolder(dir string, c Config) (*runFolder, error) {
 	return &runFolder{dir: dir, program: program}, nil
 }
 
-func inFolder(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("pcl: %w", err)
-}
-
 // settle removes what a process that was killed left half written, and looks again, now that no other process works in
 // the folder, whether the run is to be made.
 func (f *runFolder) settle(c Config, o RunOptions) (*results.Run, error) {
@@ -114,13 +107,24 @@ func (f *runFolder) settle(c Config, o RunOptions) (*results.Run, error) {
 
 // finished returns the run's result if the run is finished and is not to be replaced.
 func (f *runFolder) finished(c Config, o RunOptions) (*results.Run, error) {
-	if o.Replace {
+	if o.Replace && !o.Resume {
 		return nil, nil
 	}
 	r, err := f.result(c)
-	if r == nil || err != nil {
+	if err == nil && r != nil {
+		err = f.lacks(r, o)
+	}
+	switch {
+	case o.Replace && (errors.Is(err, ErrForeign) || errors.Is(err, ErrUnrecorded)):
+		return nil, nil
+	case err != nil:
 		return nil, err
 	}
+	return r, nil
+}
+
+// lacks returns an error if the folder of a finished run lacks a file that is asked for.
+func (f *runFolder) lacks(r *results.Run, o RunOptions) error {
 	arrays := min(o.RecordArrays, r.Steps)
 	for _, asked := range []struct {
 		is   bool
@@ -132,10 +136,10 @@ func (f *runFolder) finished(c Config, o RunOptions) (*results.Run, error) {
 		{arrays > 0, fmt.Sprintf("the batches and parameters of %d steps", arrays), []string{arraysDir, stepFile(arrays - 1)}},
 	} {
 		if asked.is && !exists(append([]string{f.dir}, asked.file...)...) {
-			return nil, fmt.Errorf("pcl: the run in %s is %w of %s, %s: replace it to have them", f.dir, ErrUnrecorded, asked.what, asked.file[0])
+			return fmt.Errorf("pcl: the run in %s is %w of %s, %s: replace it to have them", f.dir, ErrUnrecorded, asked.what, asked.file[0])
 		}
 	}
-	return r, nil
+	return nil
 }
 
 // Finished returns the result of a run that is finished in the folder dir, or nil if there is no result. If the
@@ -224,9 +228,6 @@ func (f *runFolder) empty() error {
 	return err
 }
 
-// complete removes the checkpoints of a run whose result has been written.
-func (f *runFolder) complete() error { return checkpoint.Series{Dir: f.dir}.Clear() }
-
 // discard removes the files of a run from its folder, finished or not, and leaves all other files alone. If another process
 // works there, the error is [ErrInUse].
 func discard(dir string) (err error) {
@@ -235,7 +236,7 @@ func discard(dir string) (err error) {
 	}
 	lock, err := folder.Take(dir)
 	if err != nil {
-		return inFolder(err)
+		return err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
 	f := &runFolder{dir: dir}
@@ -247,7 +248,7 @@ func (f *runFolder) check() error {
 	if f.lock == nil {
 		return nil
 	}
-	return inFolder(f.lock.Check())
+	return f.lock.Check()
 }
 
 func (f *runFolder) release() error {

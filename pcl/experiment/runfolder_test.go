@@ -256,8 +256,6 @@ func TestForeignResult(t *testing.T) {
 	own := p.files()[ResultFile]
 	for name, change := range map[string]func(r map[string]any){
 		"its id is":            func(r map[string]any) { r["id"] = "0123456789ab" },
-		"its method is":        func(r map[string]any) { r["method"] = "mgda" },
-		"its seed is":          func(r map[string]any) { r["seed"] = 4 },
 		"the file was altered": func(r map[string]any) { r["A"] = 99.9 },
 		"batch (9, not":        func(r map[string]any) { r["config"].(map[string]any)["batch"] = 9 },
 		"schema 2":             func(r map[string]any) { r["schema"] = 2 },

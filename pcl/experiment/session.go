@@ -71,15 +71,6 @@ func (s *Session) Dataset(ctx context.Context) (*datasets.Dataset, error) {
 	return s.machine.Dataset(ctx, s.name)
 }
 
-// open opens the data set and the backend.
-func (s *Session) open(ctx context.Context) error {
-	if _, err := s.Dataset(ctx); err != nil {
-		return err
-	}
-	_, err := s.Backend(ctx)
-	return err
-}
-
 // Folder returns the folder of a run. `pcl run` uses the same one.
 func (s *Session) Folder(c Config) string {
 	return filepath.Join(s.options.Dir, c.Folder())
@@ -109,15 +100,18 @@ func (s *Session) Each(ctx context.Context, configs []Config, progress func(done
 			yield(nil, err)
 			return
 		}
-		steps, read, total, err := s.plan(ctx, runs)
+		lengths, err := s.lengths(ctx, runs)
 		if err != nil {
 			yield(nil, replaceable(err))
 			return
 		}
-		before := 0
+		before, total := 0, 0
+		for _, l := range lengths {
+			total += l.steps
+		}
 		tell := func(i, step int) {
 			c, from := runs[i], ""
-			if read[i] {
+			if lengths[i].read {
 				from = ", read from " + s.options.Dir
 			}
 			if progress != nil {
@@ -129,8 +123,8 @@ func (s *Session) Each(ctx context.Context, configs []Config, progress func(done
 			if !yield(e.Run, replaceable(err)) || err != nil {
 				return
 			}
-			tell(e.Index, steps[e.Index])
-			before += steps[e.Index]
+			tell(e.Index, lengths[e.Index].steps)
+			before += lengths[e.Index].steps
 		}
 	}
 }
@@ -144,15 +138,22 @@ func replaceable(err error) error {
 }
 
 func (s *Session) runOptions(c Config) RunOptions {
-	o := RunOptions{Dir: s.Folder(c), Resume: true, Record: s.options.Record}
-	r, err := o.finished(c)
-	o.Replace = errors.Is(err, ErrUnrecorded) || s.options.Replace && r == nil && (err == nil || errors.Is(err, ErrForeign))
+	o := RunOptions{Dir: s.Folder(c), Resume: true, Replace: s.options.Replace, Record: s.options.Record}
+	if _, err := o.finished(c); errors.Is(err, ErrUnrecorded) {
+		o.Replace = true
+	}
 	return o
 }
 
 // checked returns the configurations, each another run on the session's data set, with the checksum of its files.
-func (s *Session) checked(ctx context.Context, configs []Config) ([]Checked, error) {
-	all, err := checkAll(configs) // names what is wrong better than the data set would
+func (s *Session) checked(ctx context.Context, configs []Config) (all []Checked, err error) {
+	for _, c := range configs { // names what is wrong better than the data set would
+		checked, err := c.Check()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, checked)
+	}
 	seen := map[string]int{}
 	for i := range all {
 		c := &all[i]
@@ -167,31 +168,37 @@ func (s *Session) checked(ctx context.Context, configs []Config) ([]Checked, err
 		}
 		seen[c.ID()] = i
 	}
-	return all, err
+	return all, nil
 }
 
-// plan returns the length of each run and of all and which are finished, and opens what the others need.
-func (s *Session) plan(ctx context.Context, runs []Checked) (steps []int, read []bool, total int, err error) {
+// length is how many steps a run has, and whether it is finished.
+type length struct {
+	steps int
+	read  bool
+}
+
+// lengths returns those of runs, and opens what those that are not finished need.
+func (s *Session) lengths(ctx context.Context, runs []Checked) (out []length, err error) {
 	for _, c := range runs {
 		o := s.runOptions(c.Config)
 		r, err := o.finished(c.Config)
 		if err != nil {
-			return nil, nil, 0, err
+			return nil, err
 		}
-		read = append(read, r != nil)
-		if r == nil {
-			if err := s.open(ctx); err != nil {
-				return nil, nil, 0, err
-			}
-			played, err := c.NewScenario(s.machine.set)
-			if err != nil {
-				return nil, nil, 0, err
-			}
-			r = &results.Run{Steps: played.TrainingSteps()}
+		if r != nil {
+			out = append(out, length{r.Steps, true})
+			continue
 		}
-		steps, total = append(steps, r.Steps), total+r.Steps
+		if err := s.machine.ready(ctx, s.name, &o); err != nil {
+			return nil, err
+		}
+		played, err := c.NewScenario(o.Dataset)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, length{steps: played.TrainingSteps()})
 	}
-	return steps, read, total, nil
+	return out, nil
 }
 
 // Records returns the records of the steps of a finished run. They exist if the session has [Options].Record set.
@@ -218,20 +225,20 @@ var ErrStop = errors.New("experiment: stop")
 // measure or draw what no result file holds. Play writes no files. The learner's parameters are the same as in
 // [Run], bit by bit. [Record] keeps what a report says. The learner is closed when Play returns.
 func (s *Session) Play(ctx context.Context, c Config, after func(*pcl.Learner, *pcl.StepReport) error) error {
-	checked, err := s.ready(ctx, c)
+	checked, o, err := s.ready(ctx, c)
 	if err != nil {
 		return err
 	}
-	played, err := checked.NewScenario(s.machine.set)
+	played, err := checked.NewScenario(o.Dataset)
 	if err != nil {
 		return err
 	}
-	l, err := checked.newLearner(s.machine.backend, s.machine.programs, s.machine.set, played, watch{observe: s.options.Observe})
+	l, err := checked.newLearner(o, played, watch{observe: s.options.Observe})
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	for r, err := range play(ctx, played, l, c.tasks(s.machine.set, played)) {
+	for r, err := range play(ctx, played, l, c.tasks(o.Dataset, played)) {
 		if err != nil {
 			return err
 		}
@@ -247,11 +254,11 @@ func (s *Session) Play(ctx context.Context, c Config, after func(*pcl.Learner, *
 // Learner returns a learner with the settings of a configuration, for the session's data set. It has an output for
 // each class of the data set and no tasks yet; the configuration's scenario is not used.
 func (s *Session) Learner(ctx context.Context, c Config) (*pcl.Learner, error) {
-	checked, err := s.ready(ctx, c)
+	checked, o, err := s.ready(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	l, err := checked.newLearner(s.machine.backend, s.machine.programs, s.machine.set, nil, watch{})
+	l, err := checked.newLearner(o, nil, watch{})
 	if err == nil {
 		recipe.Note(l, "learner", recipeArgs{s.name, s.options, c, 0, nil})
 	}
@@ -259,15 +266,14 @@ func (s *Session) Learner(ctx context.Context, c Config) (*pcl.Learner, error) {
 }
 
 // ready checks a configuration for the session's data set, and opens what a run of it needs.
-func (s *Session) ready(ctx context.Context, c Config) (Checked, error) {
-	checked, err := c.Check()
-	if err == nil {
-		err = s.open(ctx)
+func (s *Session) ready(ctx context.Context, c Config) (checked Checked, o RunOptions, err error) {
+	if checked, err = c.Check(); err != nil {
+		return checked, o, err
 	}
-	if err == nil {
-		err = c.isFor(s.machine.set)
+	if err = s.machine.ready(ctx, s.name, &o); err != nil {
+		return checked, o, err
 	}
-	return checked, err
+	return checked, o, c.isFor(o.Dataset)
 }
 
 // Task returns a task with the training and test images of the given classes, ready to be attached to a learner. id

@@ -40,10 +40,11 @@ func open(t *testing.T, o Options) *Session {
 		o.Backend = backend.Go
 	}
 	g := New("glyphs", o)
-	var err error
-	if g.machine.set, err = glyphs(); err != nil {
+	set, err := glyphs()
+	if err != nil {
 		t.Fatal(err)
 	}
+	g.machine.latest = &latestSet{set: set}
 	t.Cleanup(func() {
 		if err := g.Close(); err != nil {
 			t.Error(err)

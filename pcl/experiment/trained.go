@@ -86,7 +86,7 @@ func (s saved) network(f checkpoint.File, b *backend.Backend, set *datasets.Data
 	if err != nil {
 		return nil, err
 	}
-	l, err := c.newLearner(b, nil, set, played, watch{})
+	l, err := c.newLearner(RunOptions{Backend: b, Dataset: set}, played, watch{})
 	if err != nil {
 		return nil, err
 	}
@@ -101,18 +101,11 @@ func (s saved) network(f checkpoint.File, b *backend.Backend, set *datasets.Data
 func (r *runner) saveWeights() error {
 	path := filepath.Join(r.folder.dir, WeightsFile)
 	if !r.options.Weights {
-		return ignoreMissing(os.Remove(path))
+		return os.RemoveAll(path)
 	}
 	t, err := r.learner.Trained()
 	if err != nil {
 		return err
 	}
 	return t.Save(path)
-}
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	return err
 }

@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -14,8 +13,11 @@ func (c Config) variant() string {
 		if e.MaxDrift > 0 {
 			parts = append(parts, fmt.Sprintf("drift≤%g", e.MaxDrift))
 		}
-		parts = append(parts, unlessFirst(e.Mode, "batch"), unlessFirst(e.Norm, "rms"), unlessFirst(e.Aim, "toward"),
-			unlessFirst(e.Target, "d"), unlessFirst(e.At, "pre"))
+		for _, choice := range [][2]string{{e.Mode, "batch"}, {e.Norm, "rms"}, {e.Aim, "toward"}, {e.Target, "d"}, {e.At, "pre"}} {
+			if choice[0] != "" && choice[0] != choice[1] { // the default
+				parts = append(parts, choice[0])
+			}
+		}
 		if e.Unclamped {
 			parts = append(parts, "unclamped")
 		}
@@ -32,13 +34,5 @@ func (c Config) variant() string {
 	if c.Precision == "bfloat16" {
 		parts = append(parts, "bfloat16")
 	}
-	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
-}
-
-// unlessFirst returns a choice as text, or an empty text if it is the default.
-func unlessFirst(x, first string) string {
-	if x == first {
-		return ""
-	}
-	return x
+	return strings.Join(parts, " ")
 }

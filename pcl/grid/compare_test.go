@@ -12,7 +12,7 @@ import (
 
 func TestCompare(t *testing.T) {
 	r := filled(t, expanded(t, small(t, 1)), nil)
-	then, run := r.Table()[0], r.Finished()[0]
+	then, run := r.Table()[0], finishedRuns(r)[0]
 	if list, equal := Compare(then, run); !equal || len(list) != 6 || len(Reasons(then, run)) != 0 {
 		t.Errorf("the same run: %v, %v", list, Reasons(then, run))
 	}

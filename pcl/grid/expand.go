@@ -7,37 +7,13 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/params"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
-
-// Row is the place of a run in a grid.
-type Row struct {
-	Run       string // its ID
-	Dataset   string
-	Method    string
-	Increment scenario.Increment
-	LabelSet  uint64
-	Timeline  uint64
-	Seed      uint64
-	Vary      map[string]any // the values of what is varied, e.g. "params.tau": 5
-	// What the paper calls the data set and the method in its tables; empty if it has no such.
-	PaperDataset string
-	PaperMethod  string
-}
-
-// variant is the values of what is varied, as text: "memory.budget=5, params.tau=1".
-func (r Row) variant() string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(r.Vary)) {
-		parts = append(parts, name+"="+valueText(r.Vary[name]))
-	}
-	return strings.Join(parts, ", ")
-}
 
 // valueText is a varied value as text, in which 5.0 is 5.
 func valueText(v any) string {
@@ -53,9 +29,9 @@ const (
 	timesKey = "times" // factors of numbers of the configuration
 )
 
-// expand returns the rows of a grid, still without the IDs of runs, and the configuration of each. Runs that share
-// their data and compiled programs follow one another.
-func (g *Grid) expand() (rows []Row, configs []experiment.Checked, err error) {
+// expand returns the rows of a grid, without results, and the configuration of each. Runs that share their data and compiled
+// programs follow one another.
+func (g *Grid) expand() (all []*rows.Row, configs []experiment.Checked, err error) {
 	varied, err := axes("vary", g.Vary)
 	if err != nil {
 		return nil, nil, err
@@ -65,13 +41,16 @@ func (g *Grid) expand() (rows []Row, configs []experiment.Checked, err error) {
 		for _, increment := range g.Increments {
 			for _, method := range g.Methods {
 				for _, vary := range combinations(varied) {
-					row := Row{
-						Dataset: dataset, Method: method, Increment: increment, Vary: vary,
-						PaperDataset: paperName(g.Dataset[dataset]), PaperMethod: paperName(g.Method[method]),
+					row := rows.Row{
+						Grid: g.Name, Title: g.Title, Paper: g.Paper, Size: g.Size, Dataset: dataset, Method: method, Increment: string(increment),
+						PaperDataset: paperName(g.Dataset[dataset]), PaperMethod: paperName(g.Method[method]), State: rows.Missing,
 					}
-					base, err := g.config(row)
+					for _, name := range slices.Sorted(maps.Keys(vary)) {
+						row.Vary = append(row.Vary, rows.Setting{Name: name, Value: valueText(vary[name])})
+					}
+					base, err := g.config(dataset, method, increment, vary)
 					if err != nil {
-						return nil, nil, fmt.Errorf("%s, %s: %w", dataset, strings.TrimSuffix(method+", "+row.variant(), ", "), err)
+						return nil, nil, fmt.Errorf("%s, %s: %w", dataset, row.Line(), err)
 					}
 					said := [2]string{base.Dataset, base.DataSHA256}
 					if _, known := sums[said]; !known {
@@ -86,12 +65,12 @@ func (g *Grid) expand() (rows []Row, configs []experiment.Checked, err error) {
 					if err != nil {
 						return nil, nil, err
 					}
-					rows, configs = append(rows, repeated...), append(configs, own...)
+					all, configs = append(all, repeated...), append(configs, own...)
 				}
 			}
 		}
 	}
-	return rows, configs, nil
+	return all, configs, nil
 }
 
 func paperName(t table) string {
@@ -100,7 +79,7 @@ func paperName(t table) string {
 }
 
 // repeat returns a row and its configuration for every label set, timeline and seed.
-func (g *Grid) repeat(row Row, c experiment.Checked) (rows []Row, configs []experiment.Checked, err error) {
+func (g *Grid) repeat(row rows.Row, c experiment.Checked) (all []*rows.Row, configs []experiment.Checked, err error) {
 	if c.Scenario != nil && len(g.LabelSets)*len(g.Timelines) > 1 {
 		return nil, nil, fmt.Errorf("%s: a published scenario is one label set and one timeline, but the grid lists %d and %d", row.Method, len(g.LabelSets), len(g.Timelines))
 	}
@@ -111,12 +90,13 @@ func (g *Grid) repeat(row Row, c experiment.Checked) (rows []Row, configs []expe
 					c.LabelSet, c.Timeline = labelset, timeline
 				}
 				c.Seed = seed
-				row.LabelSet, row.Timeline, row.Seed = c.LabelSet, c.Timeline, seed
-				rows, configs = append(rows, row), append(configs, c)
+				own := row
+				own.LabelSet, own.Timeline, own.Seed, own.Cell = c.LabelSet, c.Timeline, seed, c.ID()
+				all, configs = append(all, &own), append(configs, c)
 			}
 		}
 	}
-	return rows, configs, nil
+	return all, configs, nil
 }
 
 // combinations returns every combination of the values of the axes. The last axis changes fastest.
@@ -136,19 +116,20 @@ func combinations(all []axis) []map[string]any {
 	return out
 }
 
-// config returns the configuration of a row, apart from its label set, timeline and seed, and from the files of its data.
-func (g *Grid) config(row Row) (experiment.Checked, error) {
-	settings := merged(g.Set, g.Dataset[row.Dataset], g.Method[row.Method], g.tuned.settings(row.Method, row.Increment))
-	for _, path := range slices.Sorted(maps.Keys(row.Vary)) {
-		settings = merged(settings, at(path, row.Vary[path]))
+// config returns a configuration, apart from its label set, timeline and seed, and from the files of its data. vary has the values
+// of what is varied, e.g. "params.tau": 5.
+func (g *Grid) config(dataset, method string, increment scenario.Increment, vary map[string]any) (experiment.Checked, error) {
+	settings := merged(g.Set, g.Dataset[dataset], g.Method[method], g.tuned.settings(method, increment))
+	for _, path := range slices.Sorted(maps.Keys(vary)) {
+		settings = merged(settings, at(path, vary[path]))
 	}
 	if err := checkSettings(settings); err != nil {
 		return experiment.Checked{}, err
 	}
 	if _, named := settings["dataset"]; !named {
-		return experiment.Checked{}, fmt.Errorf("[dataset.%q] does not say which data set it is: dataset = \"…\"", row.Dataset)
+		return experiment.Checked{}, fmt.Errorf("[dataset.%q] does not say which data set it is: dataset = \"…\"", dataset)
 	}
-	settings["increment"] = string(row.Increment)
+	settings["increment"] = string(increment)
 	c, err := experiment.NewConfig(experiment.Layer{Values: without(settings, paperKey, timesKey), Dir: g.dir})
 	if factors, ok := settings[timesKey].(table); ok && err == nil {
 		c, err = scaled(c, factors)

@@ -14,7 +14,7 @@ import (
 func TestPathsOfExtended(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"base/base.toml": "[set]\nscenario = \"s.json\"\n[method.A]\ninit = \"/elsewhere/w.safetensors\"\n[vary]\ninit = [\"\", \"v.safetensors\"]\n",
+		"base/base.toml": "[set]\nscenario = \"s.json\"\n[method.A]\ninit = \"/elsewhere/w.safetensors\"\n",
 		"own/own.toml":   "extends = \"../base/base.toml\"\n[method.B]\ninit = \"w.safetensors\"\n",
 	} {
 		path := filepath.Join(dir, name)
@@ -35,7 +35,6 @@ func TestPathsOfExtended(t *testing.T) {
 	}{
 		{[]string{"set", "scenario"}, filepath.Join(dir, "base", "s.json")},
 		{[]string{"method", "A", "init"}, "/elsewhere/w.safetensors"},
-		{[]string{"vary", "init"}, []any{"", filepath.Join("..", "base", "v.safetensors")}},
 		{[]string{"method", "B", "init"}, filepath.Join(dir, "own", "w.safetensors")},
 	} {
 		var got any = text

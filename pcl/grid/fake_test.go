@@ -119,3 +119,13 @@ func filled(t testing.TB, p *Plan, fail func(experiment.Config) string) *Results
 	}
 	return r
 }
+
+// finishedRuns returns the runs that are finished.
+func finishedRuns(r *Results) (runs []*results.Run) {
+	for _, c := range r.Runs {
+		if run := r.states[c.ID()].Run; run != nil {
+			runs = append(runs, run)
+		}
+	}
+	return runs
+}

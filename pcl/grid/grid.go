@@ -23,29 +23,29 @@ const full = "full"
 
 // Grid describes a set of experiments. It is read from a TOML file; docs/grid.md explains the keys.
 type Grid struct {
-	Name  string `toml:"-"` // of the file and the size, e.g. "table1-smoke"
-	Size  string `toml:"-"`
-	Title string `toml:"title"`
-	Paper string `toml:"paper"` // which of the paper's tables or figures this is, if it is one
+	Name  string // of the file and the size, e.g. "table1-smoke"
+	Size  string
+	Title string
+	Paper string // which of the paper's tables or figures this is, if it is one
 
 	// The rows of the grid have every combination of the following values. Methods and Datasets are names of
 	// entries in Method and Dataset.
-	Datasets   []string             `toml:"datasets"`
-	Methods    []string             `toml:"methods"`
-	Increments []scenario.Increment `toml:"increments"`
-	LabelSets  []uint64             `toml:"labelsets"`
-	Timelines  []uint64             `toml:"timelines"`
-	Seeds      []uint64             `toml:"seeds"`
+	Datasets   []string
+	Methods    []string
+	Increments []scenario.Increment
+	LabelSets  []uint64
+	Timelines  []uint64
+	Seeds      []uint64
 
 	// Tables of settings, with the keys of [experiment.Config]. Those of Set apply to all runs. An entry of Dataset
 	// or Method applies to the runs that it names, and so takes precedence; of the two, Method does.
-	Set     table            `toml:"set"`
-	Dataset map[string]table `toml:"dataset"`
-	Method  map[string]table `toml:"method"`
+	Set     table
+	Dataset map[string]table
+	Method  map[string]table
 	// Vary has a list of values instead of each setting.
-	Vary table `toml:"vary"`
+	Vary table
 
-	DataDir string `toml:"-"` // folder of the data sets; empty stands for datasets.DefaultDir
+	DataDir string // folder of the data sets; empty stands for datasets.DefaultDir
 
 	dir   string // of the file, to which the paths in it are relative
 	tuned *Tuned // values over those of Method; nil for the published ones
@@ -62,7 +62,7 @@ func Load(name, size string) (*Grid, error) {
 		return nil, err
 	}
 	if _, tuning := text[tuneKey]; tuning {
-		t, err := LoadTuning(name, size)
+		t, err := tuningOf(text, name, size)
 		if err != nil {
 			return nil, err
 		}
@@ -140,11 +140,7 @@ func Builtin() []string {
 
 // Sizes returns the sizes of a grid, or of the [BuiltinTuning].
 func Sizes(name string) ([]string, error) {
-	load := read
-	if name == BuiltinTuning {
-		load = readTuning
-	}
-	text, err := load(name)
+	text, err := read(name)
 	if err != nil {
 		return nil, err
 	}
@@ -195,14 +191,14 @@ func readFrom(name, by string, before []string) (table, error) {
 	if err != nil {
 		return nil, err
 	}
-	if strings.HasSuffix(base, ".toml") {
-		rebase(under, filepath.Dir(beside(base, full)), filepath.Dir(full))
+	if _, tuning := text[tuneKey]; tuning { // which has sizes of its own: those of a grid have the data of tables
+		delete(under, sizeKey)
 	}
 	return merged(under, text), nil
 }
 
 // resolve makes the paths of a file absolute, because the file that extends it may be in another folder. Those that are
-// varied appear in tables, and stay as they are written; see rebase.
+// varied appear in tables, and stay as they are written: they are relative to the file that is run.
 func resolve(text table, dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -215,7 +211,7 @@ func resolve(text table, dir string) error {
 			case table:
 				walk(v)
 			case string:
-				if isPath(key) && v != "" && !filepath.IsAbs(v) {
+				if (key == "scenario" || key == "init") && v != "" && !filepath.IsAbs(v) {
 					t[key] = filepath.Join(dir, v)
 				}
 			}
@@ -223,41 +219,6 @@ func resolve(text table, dir string) error {
 	}
 	walk(text)
 	return nil
-}
-
-// isPath says whether the values of a setting are names of files.
-func isPath(key string) bool { return key == "scenario" || key == "init" }
-
-// rebase makes lists of paths that are relative to the folder of a file relative to that of the file that extends it.
-func rebase(text table, from, to string) {
-	for key, v := range text {
-		switch v := v.(type) {
-		case table:
-			rebase(v, from, to)
-		case []any:
-			if isPath(key) {
-				text[key] = rebased(v, from, to)
-			}
-		}
-	}
-}
-
-func rebased(paths []any, from, to string) []any {
-	out := slices.Clone(paths)
-	for i, v := range out {
-		path, ok := v.(string)
-		if !ok || path == "" || filepath.IsAbs(path) {
-			continue
-		}
-		path = filepath.Join(from, path)
-		if rel, err := filepath.Rel(to, path); err == nil {
-			path = rel
-		} else if abs, err := filepath.Abs(path); err == nil { // one of the folders is absolute, the other is not
-			path = abs
-		}
-		out[i] = path
-	}
-	return out
 }
 
 // sizeKey is the table of sizes.
@@ -308,17 +269,11 @@ func open(name, by string) (data []byte, full string, err error) {
 		}
 		return data, name, err
 	}
-	name = beside(name, by)
+	if by != "" && !filepath.IsAbs(name) {
+		name = filepath.Join(filepath.Dir(by), name)
+	}
 	data, err = os.ReadFile(name)
 	return data, name, err
-}
-
-// beside is the path of a file that another one names, or that nothing names.
-func beside(name, by string) string {
-	if by == "" || filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(filepath.Dir(by), name)
 }
 
 // resize returns a grid in one of its sizes.
@@ -331,26 +286,7 @@ func resize(text table, size string) (*Grid, error) {
 			text = merged(text, changes)
 		}
 	}
-	text = maps.Clone(text)
-	delete(text, sizeKey)
-	if err := checkKeys(text); err != nil {
-		return nil, err
-	}
-	written, err := toml.Marshal(text)
-	if err != nil {
-		return nil, err
-	}
-	g := new(Grid)
-	meta, err := toml.Decode(string(written), g)
-	if err != nil {
-		return nil, err
-	}
-	for _, key := range meta.Undecoded() {
-		if len(key) == 1 { // what is in the tables of settings is checked with the configurations
-			return nil, fmt.Errorf("unknown key %q", key[0])
-		}
-	}
-	return g, nil
+	return gridOf(without(text, sizeKey))
 }
 
 // Validate returns an error that names the first thing that is wrong, apart from the settings of single runs.
@@ -386,14 +322,6 @@ func chosen[T comparable](key string, values []T) error {
 	return nil
 }
 
-// texts makes values comparable, which lists are not.
-func texts(values []any) (out []string) {
-	for _, v := range values {
-		out = append(out, valueText(v))
-	}
-	return out
-}
-
 // defined returns an error if a list names an entry that is not there.
 func defined(key string, names []string, kind string, entries map[string]table) error {
 	for _, n := range names {
@@ -425,7 +353,11 @@ func axes(under string, vary table) ([]axis, error) {
 			}
 			out = append(out, inner...)
 		case []any:
-			if err := chosen(path, texts(v)); err != nil {
+			var values []string // lists are not comparable
+			for _, x := range v {
+				values = append(values, valueText(x))
+			}
+			if err := chosen(path, values); err != nil {
 				return nil, err
 			}
 			out = append(out, axis{strings.TrimPrefix(path, "vary."), v})

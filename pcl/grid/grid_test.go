@@ -142,8 +142,8 @@ func TestSettings(t *testing.T) {
 	if c.LabelSet != 3 || c.Timeline != 4 || c.Seed != 5 || c.Increment != scenario.ClassIncremental {
 		t.Errorf("the place in the grid: %+v", c)
 	}
-	if fmt.Sprint(c.Params["tau"]) != "1" || configs[1].Params["tau"] != "inf" || rows[1].variant() != "hidden=[4], params.tau=inf" {
-		t.Errorf("varied: %v, %v, %q", c.Params, configs[1].Params, rows[1].variant())
+	if fmt.Sprint(c.Params["tau"]) != "1" || configs[1].Params["tau"] != "inf" || rows[1].Line() != "GMC, hidden=[4], params.tau=inf" {
+		t.Errorf("varied: %v, %v, %q", c.Params, configs[1].Params, rows[1].Line())
 	}
 	if r.PaperDataset != "PS-Glyphs" || r.PaperMethod != "" || r.Dataset != "Glyphs" || r.Method != "GMC" {
 		t.Errorf("names: %+v", r)

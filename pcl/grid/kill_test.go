@@ -122,7 +122,7 @@ func TestKill(t *testing.T) {
 		t.Error("that tests little")
 	}
 	r, err := p.Results(dir)
-	if err != nil || len(r.Finished()) != len(p.Runs) {
+	if err != nil || len(finishedRuns(r)) != len(p.Runs) {
 		t.Fatalf("%+v, %v", r.Status(experiment.Shard{}), err)
 	}
 	made, err := os.ReadFile(filepath.Join(dir, "made"))
@@ -130,7 +130,7 @@ func TestKill(t *testing.T) {
 		t.Errorf("%d runs were made %d times, and %d processes killed (%v)", len(p.Runs), n, ended["killed"], err)
 	}
 	for e, err := range experiment.Each(t.Context(), p.Runs[:2], experiment.Where{Machine: goMachine, Dir: t.TempDir()}) {
-		if err != nil || e.Run.ModelSHA256 != r.Finished()[e.Index].ModelSHA256 {
+		if err != nil || e.Run.ModelSHA256 != finishedRuns(r)[e.Index].ModelSHA256 {
 			t.Errorf("run %d has another result undisturbed (%v)", e.Index, err)
 		}
 	}

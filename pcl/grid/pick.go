@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -20,18 +21,15 @@ func (t *Tuning) Pick(r *Results) (best *Tuned, notes []string, err error) {
 	if best.Datasets, err = t.dataSets(); err != nil {
 		return nil, nil, err
 	}
-	for _, run := range r.Finished() {
-		best.Backend, best.Threads, best.Program = run.Measured.Backend, run.Measured.Threads, run.Measured.Program
-	}
-	rows := map[tried][]Row{}
-	for _, row := range r.Rows {
-		p := tried{row.Method, row.Increment}
-		rows[p] = append(rows[p], row)
+	for _, row := range r.Table() {
+		if row.State == rows.Done {
+			best.Backend, best.Threads, best.Program = row.Backend, row.Threads, row.Program
+		}
 	}
 	for _, name := range t.Methods {
 		best.Methods[name] = map[scenario.Increment]Winner{}
 		for _, increment := range t.Grid.Increments {
-			w, lost, err := t.pick(r, rows, name, increment)
+			w, lost, err := t.pick(r, name, increment)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -46,17 +44,11 @@ func (t *Tuning) Pick(r *Results) (best *Tuned, notes []string, err error) {
 	return best, notes, nil
 }
 
-// tried is a candidate in one increment.
-type tried struct {
-	candidate string
-	increment scenario.Increment
-}
-
 // dataSets returns the names of the data sets of the runs.
 func (t *Tuning) dataSets() ([]string, error) {
 	var names []string
 	for _, d := range t.Grid.Datasets {
-		c, err := t.Grid.config(Row{Dataset: d, Method: t.Grid.Methods[0], Increment: t.Grid.Increments[0]})
+		c, err := t.Grid.config(d, t.Grid.Methods[0], t.Grid.Increments[0], nil)
 		if err != nil {
 			return nil, err
 		}
@@ -67,10 +59,10 @@ func (t *Tuning) dataSets() ([]string, error) {
 }
 
 // pick chooses the winner for a method in one increment; nil if all candidates lost.
-func (t *Tuning) pick(r *Results, rows map[tried][]Row, name string, increment scenario.Increment) (best *Winner, notes []string, err error) {
+func (t *Tuning) pick(r *Results, name string, increment scenario.Increment) (best *Winner, notes []string, err error) {
 	var published *float64
 	for i, c := range t.candidates[name] {
-		a, lost, err := r.meanA(rows[tried{c.Name, increment}])
+		a, lost, err := r.meanA(c.Name, increment)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s, %s-incremental: %w", c.Name, increment, err)
 		}
@@ -92,22 +84,26 @@ func (t *Tuning) pick(r *Results, rows map[tried][]Row, name string, increment s
 	return best, notes, nil
 }
 
-// meanA returns the mean of A over rows, in percent, or why the rows do not count.
-func (r *Results) meanA(rows []Row) (mean float64, lost string, err error) {
-	if len(rows) == 0 {
-		return 0, "", fmt.Errorf("grid %s has no such row: it is from another file", r.Name)
-	}
-	for _, row := range rows {
-		run := r.states[row.Run].Run
-		switch reason := r.states[row.Run].Failed; {
+// meanA returns the mean of A over the rows of a method in an increment, in percent, or why they do not count.
+func (r *Results) meanA(method string, increment scenario.Increment) (mean float64, lost string, err error) {
+	n := 0.0
+	for _, row := range r.Rows {
+		if row.Method != method || row.Increment != string(increment) {
+			continue
+		}
+		run := r.states[row.Cell].Run
+		switch reason := r.states[row.Cell].Failed; {
 		case reason != "":
 			return 0, "a run failed: " + short(reason), nil
 		case run == nil:
-			return 0, "", fmt.Errorf("run %s of grid %s has no result yet", row.Run, r.Name)
+			return 0, "", fmt.Errorf("run %s of grid %s has no result yet", row.Cell, r.Name)
 		case run.DivergedAt != nil:
 			return 0, fmt.Sprintf("a run diverged at step %d", *run.DivergedAt), nil
 		}
-		mean += run.A / float64(len(rows))
+		mean, n = mean+run.A, n+1
 	}
-	return mean, "", nil
+	if n == 0 {
+		return 0, "", fmt.Errorf("grid %s has no such row: it is from another file", r.Name)
+	}
+	return mean / n, "", nil
 }

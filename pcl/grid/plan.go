@@ -8,27 +8,27 @@ import (
 	"path/filepath"
 
 	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
 // Plan is a grid with the configurations of its runs.
 type Plan struct {
 	*Grid
-	Rows []Row
+	Rows []*rows.Row          // without results; Cell is the ID of the run
 	Runs []experiment.Checked // the run of each row, once if rows share it, in the order in which one process makes them
 }
 
 // Expand returns the plan of a grid.
 func (g *Grid) Expand() (*Plan, error) {
-	rows, configs, err := g.expand()
+	all, configs, err := g.expand()
 	if err != nil {
 		return nil, fmt.Errorf("grid %s: %w", g.Name, err)
 	}
-	p := &Plan{Grid: g, Rows: rows}
+	p := &Plan{Grid: g, Rows: all}
 	known := map[string]bool{}
 	for i, c := range configs {
-		rows[i].Run = c.ID()
-		if !known[rows[i].Run] {
-			known[rows[i].Run] = true
+		if id := all[i].Cell; !known[id] {
+			known[id] = true
 			p.Runs = append(p.Runs, c)
 		}
 	}
@@ -101,8 +101,8 @@ func (p *Plan) Retry(dir string, shard experiment.Shard) error {
 func (p *Plan) place(c experiment.Config) string {
 	id := c.ID()
 	for _, r := range p.Rows {
-		if r.Run == id {
-			return fmt.Sprintf("%s, %s, %s-incremental, label set %d, timeline %d, seed %d", lineName(r), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed)
+		if r.Cell == id {
+			return fmt.Sprintf("%s, %s, %s-incremental, label set %d, timeline %d, seed %d", r.Line(), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed)
 		}
 	}
 	return c.Folder()

@@ -47,8 +47,18 @@ func IsName(name string) bool {
 // are used if the name says that it had tuned values; nil stands for those that come with this package.
 func Named(name, file string, values *Tuned) (*Grid, error) {
 	plain, isTuned := strings.CutSuffix(name, rows.TunedMark)
+	of, size := cutSize(plain)
+	if file != "" {
+		var ok bool
+		of = file
+		if size, ok = strings.CutPrefix(plain, gridName(file, "")); !ok {
+			return nil, fmt.Errorf("the grid %s is not from %s, which gives %s… with its sizes", name, file, gridName(file, ""))
+		}
+	}
 	var err error
 	switch {
+	case of == "":
+		return nil, fmt.Errorf("the grid %s does not come with this program: say which TOML file it is from (--grid FILE.toml)", name)
 	case !isTuned:
 		values = nil
 	case values == nil:
@@ -57,17 +67,7 @@ func Named(name, file string, values *Tuned) (*Grid, error) {
 	if err != nil {
 		return nil, err
 	}
-	if file == "" {
-		if of, _ := cutSize(plain); of == "" {
-			return nil, fmt.Errorf("the grid %s does not come with this program: say which TOML file it is from (--grid FILE.toml)", name)
-		}
-		return Find(plain, "", values)
-	}
-	size, ok := strings.CutPrefix(plain, gridName(file, ""))
-	if !ok {
-		return nil, fmt.Errorf("the grid %s is not from %s, which gives %s… with its sizes", name, file, gridName(file, ""))
-	}
-	return Find(file, size, values)
+	return Find(of, size, values)
 }
 
 // ConfigOf returns the configuration of the run behind a row of exported results. It is an error if the grid has no such
@@ -78,29 +78,16 @@ func (g *Grid) ConfigOf(r *rows.Row) (experiment.Checked, error) {
 		return experiment.Checked{}, err
 	}
 	for i, row := range all {
-		if !isPlace(row, r) {
+		if row.Dataset != r.Dataset || row.Increment != r.Increment || row.Line() != r.Line() ||
+			row.LabelSet != r.LabelSet || row.Timeline != r.Timeline || row.Seed != r.Seed {
 			continue
 		}
 		whole := configs[i] // results of older programs do not say that their data were a part of a set
 		whole.DataSHA256 = ""
-		if id := configs[i].ID(); id != r.Run && whole.ID() != r.Run {
+		if id := row.Cell; id != r.Run && whole.ID() != r.Run {
 			return configs[i], fmt.Errorf("the grid %s has another run there now, or the files of its data set are others: its configuration is %s, and that of the result %s, which the program %s made", g.Name, id, r.Run, r.Program)
 		}
 		return configs[i], nil
 	}
 	return experiment.Checked{}, fmt.Errorf("the grid %s has no %s on %s, %s-incremental, label set %d, timeline %d, seed %d; the program %s made it", g.Name, r.Line(), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.Program)
-}
-
-// isPlace says whether a row of a grid is that of exported results.
-func isPlace(row Row, r *rows.Row) bool {
-	if row.Dataset != r.Dataset || row.Method != r.Method || string(row.Increment) != r.Increment || len(row.Vary) != len(r.Vary) ||
-		row.LabelSet != r.LabelSet || row.Timeline != r.Timeline || row.Seed != r.Seed {
-		return false
-	}
-	for _, s := range r.Vary {
-		if v, ok := row.Vary[s.Name]; !ok || valueText(v) != s.Value {
-			return false
-		}
-	}
-	return true
 }

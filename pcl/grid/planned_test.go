@@ -146,7 +146,7 @@ func TestNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := g.config(Row{Dataset: "G", Method: "Mean", Increment: "task"})
+	c, err := g.config("G", "Mean", "task", nil)
 	if err != nil || c.Batch != 5 || g.Name != "small-full-tuned" {
 		t.Errorf("%s: batch %d (%v)", g.Name, c.Batch, err)
 	}

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 
 	"github.com/parallelcl/parallelcl/pcl/experiment"
-	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
 // Results are those of a grid, as far as its runs are finished.
@@ -39,14 +39,21 @@ func (r *Results) Refresh() error {
 	return nil
 }
 
-// Finished returns the runs that are finished.
-func (r *Results) Finished() (runs []*results.Run) {
-	for _, c := range r.Runs {
-		if run := r.states[c.ID()].Run; run != nil {
-			runs = append(runs, run)
+// Table returns the rows of the grid with their results. Rows without a result say whether they failed.
+func (r *Results) Table() (out []*rows.Row) {
+	for _, planned := range r.Plan.Rows {
+		row, state := *planned, r.states[planned.Cell]
+		switch run := state.Run; {
+		case run != nil:
+			row.State, row.Result, row.Program = rows.Done, rows.ResultOf(run), run.Measured.Program
+		case state.Failed != "":
+			row.State, row.Reason, row.Program = rows.Failed, state.Failed, state.Note.Program
+		default:
+			row.Program = state.Note.Program
 		}
+		out = append(out, &row)
 	}
-	return runs
+	return out
 }
 
 // Folders returns the folders of the runs that are finished.

@@ -1,13 +1,11 @@
 package grid
 
 import (
-	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -80,87 +78,33 @@ func LoadTuned(path string) (*Tuned, error) {
 }
 
 func parseTuned(data []byte, path string) (*Tuned, error) {
-	var first struct {
-		Schema int `toml:"schema"`
-	}
-	if _, err := toml.Decode(string(data), &first); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if first.Schema != tunedSchema {
-		return nil, fmt.Errorf("%s is not a file of tuned values of schema %d, as pcl tune writes it", path, tunedSchema)
-	}
 	t := new(Tuned)
 	meta, err := toml.Decode(string(data), t)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if err == nil && t.Schema != tunedSchema {
+		err = fmt.Errorf("it is not a file of tuned values of schema %d, as pcl tune writes it", tunedSchema)
 	}
 	for _, key := range meta.Undecoded() {
 		if len(key) < 4 || key[3] != "set" { // settings are checked with the configurations
-			return nil, fmt.Errorf("%s: unknown key %s", path, key)
+			err = cmp.Or(err, fmt.Errorf("unknown key %s", key))
 		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return t, nil
 }
 
 // Save writes the tuned values to a file.
 func (t *Tuned) Save(path string) error {
-	head := *t
-	head.Methods = nil
-	var out bytes.Buffer
-	out.WriteString(tunedHead)
-	if err := writeTOML(&out, "", head); err != nil {
-		return err
-	}
-	for _, name := range slices.Sorted(maps.Keys(t.Methods)) {
-		for _, increment := range slices.Sorted(maps.Keys(t.Methods[name])) {
-			w := t.Methods[name][increment]
-			settings := w.Set
-			w.Set = nil
-			fmt.Fprintf(&out, "\n[method.%q.%s]\n", name, increment)
-			if err := errors.Join(writeTOML(&out, "", w), writeDotted(&out, "set.", settings)); err != nil {
-				return err
-			}
-		}
-	}
-	return atomicfile.WriteBytes(path, out.Bytes())
-}
-
-// writeTOML writes the keys of a value as TOML, with a prefix before each.
-func writeTOML(out *bytes.Buffer, prefix string, v any) error {
-	text, err := toml.Marshal(v)
+	text, err := toml.Marshal(t)
 	if err != nil {
 		return err
 	}
-	for line := range strings.Lines(string(text)) {
-		out.WriteString(prefix + line)
-	}
-	return nil
-}
-
-// writeDotted writes a table with a line for each value, such as "set.times.optimizer.lr = 2".
-func writeDotted(out *bytes.Buffer, prefix string, t table) error {
-	for _, key := range slices.Sorted(maps.Keys(t)) {
-		var err error
-		if inner, ok := t[key].(table); ok {
-			err = writeDotted(out, prefix+key+".", inner)
-		} else {
-			err = writeTOML(out, prefix, table{key: t[key]})
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return atomicfile.WriteBytes(path, append([]byte(tunedHead), text...))
 }
 
 // useTuned gives the methods of a grid their tuned values. The grid gets another name; those of its rows stay.
 func (g *Grid) useTuned(t *Tuned) error {
-	switch {
-	case t == nil:
-		return fmt.Errorf("grid %s: there are no tuned values (nil)", g.Name)
-	case g.tuned != nil:
-		return fmt.Errorf("grid %s has tuned values already", g.Name)
-	}
 	for _, name := range g.Methods {
 		for _, increment := range g.Increments {
 			w, ok := t.Methods[name][increment]

@@ -28,20 +28,3 @@ func TestTunedUnknownKeys(t *testing.T) {
 		}
 	}
 }
-
-// TestUseTunedOnce: without tuned values, or a second time, useTuned returns an error and changes nothing.
-func TestUseTunedOnce(t *testing.T) {
-	g := small(t, 1)
-	name := g.Name
-	if err := g.useTuned(nil); err == nil || g.Name != name {
-		t.Errorf("nil: error %v, grid %s", err, g.Name)
-	}
-	g.Methods = nil // so that no values are needed
-	if err := g.useTuned(new(Tuned)); err != nil {
-		t.Fatal(err)
-	}
-	name = g.Name
-	if err := g.useTuned(new(Tuned)); err == nil || g.Name != name {
-		t.Errorf("twice: error %v, grid %s", err, g.Name)
-	}
-}

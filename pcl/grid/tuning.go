@@ -1,7 +1,6 @@
 package grid
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -38,7 +37,7 @@ type candidate struct {
 
 // tuneTable is what a tuning has in addition to a grid.
 type tuneTable struct {
-	Budget int
+	Budget int64
 	// Vary has a list of values for each setting, for all methods that have none in Method.
 	Vary   table
 	Method map[string]table
@@ -46,10 +45,15 @@ type tuneTable struct {
 
 // LoadTuning reads a tuning in one of its sizes. name is the path of a TOML file, or [BuiltinTuning].
 func LoadTuning(name, size string) (*Tuning, error) {
-	text, err := readTuning(name)
+	text, err := read(name)
 	if err != nil {
 		return nil, err
 	}
+	return tuningOf(text, name, size)
+}
+
+// tuningOf returns the tuning that the text of a file is.
+func tuningOf(text table, name, size string) (*Tuning, error) {
 	tune, err := tuneTableOf(text)
 	if err != nil {
 		return nil, fmt.Errorf("tuning %s: %w", name, err)
@@ -58,78 +62,38 @@ func LoadTuning(name, size string) (*Tuning, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tuning{Grid: g, Budget: tune.Budget, Methods: g.Methods, candidates: map[string][]candidate{}}
+	t := &Tuning{Grid: g, Budget: int(tune.Budget), Methods: g.Methods, candidates: map[string][]candidate{}}
 	if err := t.fill(tune); err != nil {
 		return nil, fmt.Errorf("tuning %s: %w", name, err)
 	}
 	return t, nil
 }
 
-// readTuning returns the text of a tuning. The sizes of the grid that it extends are not its own: they have the data of
-// tables.
-func readTuning(name string) (table, error) {
-	text, err := read(name)
-	if err != nil {
-		return nil, err
-	}
-	data, full, err := open(name, "")
-	if err != nil {
-		return nil, err
-	}
-	own, err := parseTable(data, full)
-	if err != nil {
-		return nil, err
-	}
-	delete(text, sizeKey)
-	if s, ok := own[sizeKey]; ok {
-		text[sizeKey] = s
-	}
-	if _, ok := text[tuneKey].(table); !ok {
-		return nil, fmt.Errorf("tuning %s has no table [%s]", name, tuneKey)
-	}
-	return text, nil
-}
-
 // tuneTableOf reads the table [tune].
 func tuneTableOf(text table) (t tuneTable, err error) {
-	all := text[tuneKey].(table)
+	all, ok := text[tuneKey].(table)
+	if !ok {
+		return t, fmt.Errorf("it has no table [%s]", tuneKey)
+	}
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		ok := true
 		switch key {
 		case "budget":
-			var n int64
-			n, ok = all[key].(int64)
-			t.Budget = int(n)
+			ok = is(&t.Budget, all[key])
 		case "vary":
-			t.Vary, ok = all[key].(table)
+			ok = is(&t.Vary, all[key])
 		case "method":
-			var entries table
-			if entries, ok = all[key].(table); ok {
-				t.Method, err = tablesIn(entries)
-			}
+			ok = entries(&t.Method, all[key])
 		default:
 			return t, fmt.Errorf("unknown key %q", tuneKey+"."+key)
 		}
-		if !ok || err != nil {
-			return t, errors.Join(fmt.Errorf("%s.%s = %v is of the wrong type", tuneKey, key, all[key]), err)
+		if !ok {
+			return t, fmt.Errorf("%s.%s = %v is of the wrong type", tuneKey, key, all[key])
 		}
 	}
 	if t.Budget < 1 {
 		return t, fmt.Errorf("%s.budget, the number of candidates for each method, is %d", tuneKey, t.Budget)
 	}
 	return t, nil
-}
-
-func tablesIn(entries table) (map[string]table, error) {
-	out := map[string]table{}
-	for name, e := range entries {
-		inner, ok := e.(table)
-		if !ok {
-			return nil, fmt.Errorf("%q is not a table", name)
-		}
-		out[name] = inner
-	}
-	return out, nil
 }
 
 // fill makes the candidates, and methods of the grid out of them.
@@ -142,7 +106,7 @@ func (t *Tuning) fill(tune tuneTable) error {
 			return fmt.Errorf("there is no [method.%q] for [%s.method.%q]", name, tuneKey, name)
 		}
 	}
-	entries := map[string]table{}
+	made := map[string]table{}
 	t.Grid.Methods = nil
 	for _, name := range t.Methods {
 		vary, ok := tune.Method[name]
@@ -156,10 +120,10 @@ func (t *Tuning) fill(tune tuneTable) error {
 		t.candidates[name] = list
 		for _, c := range list {
 			t.Grid.Methods = append(t.Grid.Methods, c.Name)
-			entries[c.Name] = merged(without(t.Grid.Method[name], paperKey), c.Set)
+			made[c.Name] = merged(without(t.Grid.Method[name], paperKey), c.Set)
 		}
 	}
-	t.Grid.Method = entries
+	t.Grid.Method = made
 	return t.Grid.Validate()
 }
 
@@ -217,7 +181,7 @@ func (t *Tuning) published(name, path string) (any, error) {
 		}
 		return 1, nil
 	}
-	c, err := t.Grid.config(Row{Dataset: t.Grid.Datasets[0], Method: name, Increment: t.Grid.Increments[0]})
+	c, err := t.Grid.config(t.Grid.Datasets[0], name, t.Grid.Increments[0], nil)
 	if err != nil {
 		return nil, err
 	}

@@ -174,12 +174,12 @@ func ties(t *testing.T, tuning *Tuning, r *Results) {
 	t.Helper()
 	step := 3
 	for _, row := range r.Rows {
-		run := r.states[row.Run].Run
+		run := r.states[row.Cell].Run
 		if run == nil {
 			continue
 		}
 		run.A = 50
-		if row.Method == "DER" && row.Increment == scenario.ClassIncremental && row.Seed == 1001 {
+		if row.Method == "DER" && row.Increment == "class" && row.Seed == 1001 {
 			run.DivergedAt = &step
 		}
 	}
@@ -220,7 +220,7 @@ func used(t *testing.T, values *Tuned) {
 		t.Errorf("the grid is called %q", p.Name)
 	}
 	for i, row := range p.Rows {
-		w := values.Methods[row.Method][row.Increment]
+		w := values.Methods[row.Method][scenario.Increment(row.Increment)]
 		factor, alpha := 1.0, any(0.2)
 		if x, ok := leaves(w.Set)["times.optimizer.lr"]; ok {
 			factor, _ = number(x)

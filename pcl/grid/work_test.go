@@ -124,13 +124,13 @@ func TestInterrupted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.Finished()[0].ModelSHA256, said
+		return finishedRuns(r)[0].ModelSHA256, said
 	}
 	want, _ := finish(t.TempDir())
 	for _, c := range []struct {
 		damaged int // how many of the newest checkpoints
 		say     string
-	}{{0, ""}, {1, "The run goes on from"}, {2, "The run begins again"}} {
+	}{{0, ""}, {1, "an earlier checkpoint"}, {2, "no earlier checkpoint"}} {
 		dir := t.TempDir()
 		own := filepath.Join(dir, p.Runs[0].Folder())
 		ctx, cancel := context.WithCancel(t.Context())

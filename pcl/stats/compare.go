@@ -2,6 +2,7 @@ package stats
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -31,21 +32,19 @@ type Comparison struct {
 // Sources: J. Demšar, JMLR 7 (2006), for the diagram; A. Benavoli, G. Corani and F. Mangili, Should We Really Use
 // Post-Hoc Tests Based on Mean-Ranks?, JMLR 17 (2016), for the test.
 func Compare(scores [][]float64, alpha float64) (*Comparison, error) {
-	ranks, err := AverageRanks(scores)
-	if err != nil {
-		return nil, err
+	if len(scores) == 0 || len(scores[0]) < 2 {
+		return nil, errors.New("stats: a ranking takes at least two methods and one situation")
 	}
+	ranks := AverageRanks(scores)
 	if !(alpha > 0 && alpha < 1) {
-		return nil, fmt.Errorf("stats: the level of the test is %v; want one between 0 and 1, for example 0.05", alpha)
+		panic(fmt.Sprintf("stats: the level of the test is %v; want one between 0 and 1, for example 0.05", alpha))
 	}
 	k := len(ranks)
-	if err := enough(len(scores), alpha, k*(k-1)/2); err != nil {
-		return nil, err
+	if tests := k * (k - 1) / 2; len(scores) < max(MinPairs, Needed(alpha, tests)) {
+		return nil, &TooFewError{Pairs: len(scores), Needed: max(MinPairs, Needed(alpha, tests)), Alpha: alpha, Tests: tests}
 	}
 	c := &Comparison{Ranks: ranks, Pairs: len(scores), Alpha: alpha, P: ones(k), Adjusted: ones(k)}
-	if err := c.test(scores); err != nil {
-		return nil, err
-	}
+	c.test(scores)
 	for i := range k {
 		c.Order = append(c.Order, i)
 	}
@@ -64,21 +63,14 @@ func ones(k int) [][]float64 {
 }
 
 // test fills in the p-values.
-func (c *Comparison) test(scores [][]float64) error {
+func (c *Comparison) test(scores [][]float64) {
 	var p []float64
 	for i := range c.Ranks {
 		for j := range i {
-			r, err := Wilcoxon(column(scores, i), column(scores, j))
-			if err != nil {
-				return err
-			}
-			p = append(p, r.P)
+			p = append(p, Wilcoxon(column(scores, i), column(scores, j)))
 		}
 	}
-	adjusted, err := Holm(p)
-	if err != nil {
-		return err
-	}
+	adjusted := Holm(p)
 	at := 0
 	for i := range c.Ranks {
 		for j := range i {
@@ -87,7 +79,6 @@ func (c *Comparison) test(scores [][]float64) error {
 			at++
 		}
 	}
-	return nil
 }
 
 func column(scores [][]float64, j int) []float64 {

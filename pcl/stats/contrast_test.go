@@ -4,18 +4,17 @@ import (
 	"flag"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
-// differing makes scores whose differences are d, in situations of label sets of their own.
-func differing(d []float64) (method, reference []Score) {
+// differing makes situations with the differences d, of label sets of their own.
+func differing(d []float64) (out []Situation) {
 	for i, x := range d {
-		s := Score{LabelSet: uint64(i), Timeline: uint64(i), Value: 50 + 3*float64(i)}
-		reference = append(reference, s)
-		s.Value += x
-		method = append(method, s)
+		at := 50 + 3*float64(i)
+		out = append(out, Situation{LabelSet: uint64(i), Timeline: uint64(i), Means: []float64{at + x, at}})
 	}
-	return method, reference
+	return out
 }
 
 // TestContrastsOfSciPy: numbers of SciPy 1.17.1, for the interval as the shifts that its test does not refuse:
@@ -48,15 +47,11 @@ func TestContrastsOfSciPy(t *testing.T) {
 		{[]float64{-1.21, 1.13, -1.58, -2.06, 1.01, 4.05, 0.84, 3.94, -1.11, 1.27, 1.16, 1.17, 2.99, 2.15, -0.1, -1.7, -0.11, 0.96, -0.1, -2.05, -2.53, 2.62, 1.51, -0.17, 1.88},
 			math.NaN(), -0.20279597139453132, 1.3195959713945313},
 	}
-	var methods, references [][]Score
+	var all [][]Situation
 	for _, c := range cases {
-		m, r := differing(c.d)
-		methods, references = append(methods, m), append(references, r)
+		all = append(all, differing(c.d))
 	}
-	got, err := Contrasts(methods, references)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := Contrasts(all...)
 	for i, c := range cases {
 		g := got[i]
 		if math.Abs(g.Low-c.low) > 1e-8 || math.Abs(g.High-c.high) > 1e-8 || !math.IsNaN(c.p) && math.Abs(g.P-c.p) > 1e-12 {
@@ -92,27 +87,38 @@ func TestDetectable(t *testing.T) {
 
 // TestContrastsOfFew: too few situations, or only one label set, or too many methods for nine situations.
 func TestContrastsOfFew(t *testing.T) {
-	up := []float64{5, 6, 7, 5, 6, 7, 5, 6, 7}
-	m, r := differing(up)
-	few, err := Contrasts([][]Score{m[:5]}, [][]Score{r[:5]})
-	if c := few[0]; err != nil || c.Differs || c.Needed != 6 || !math.IsNaN(c.P) || !math.IsNaN(c.Low) || math.Abs(c.Difference-5.8) > 1e-9 {
-		t.Errorf("five situations: %+v (%v)", c, err)
+	nine := differing([]float64{5, 6, 7, 5, 6, 7, 5, 6, 7})
+	if c := Contrasts(nine[:5])[0]; c.Differs || c.Needed != 6 || !math.IsNaN(c.P) || !math.IsNaN(c.Low) || math.Abs(c.Difference-5.8) > 1e-9 {
+		t.Errorf("five situations: %+v", c)
 	}
 	for tests, want := range map[int]bool{1: true, 12: true, 13: false} {
-		var methods, references [][]Score
-		for range tests {
-			methods, references = append(methods, m), append(references, r)
-		}
-		all, err := Contrasts(methods, references)
-		if err != nil || all[0].Differs != want || (all[0].Needed <= 9) != want {
-			t.Errorf("%d comparisons: %+v (%v)", tests, all[0], err)
+		if c := Contrasts(slices.Repeat([][]Situation{nine}, tests)...)[0]; c.Differs != want || (c.Needed <= 9) != want {
+			t.Errorf("%d comparisons: %+v", tests, c)
 		}
 	}
-	for i := range m {
-		m[i].LabelSet, r[i].LabelSet = 0, 0
+	for i := range nine {
+		nine[i].LabelSet = 0
 	}
-	if one, err := Contrasts([][]Score{m}, [][]Score{r}); err != nil || one[0].Differs || !one[0].Grouped || !math.IsNaN(one[0].Low) {
-		t.Errorf("one label set: %+v (%v)", one, err)
+	if one := Contrasts(nine)[0]; one.Differs || !one.Grouped || !math.IsNaN(one.Low) {
+		t.Errorf("one label set: %+v", one)
+	}
+}
+
+// TestGroupedInterval: the interval's ends are about the quantiles of all replicates of small benchmarks, as listed.
+func TestGroupedInterval(t *testing.T) {
+	for i, c := range scipy(t).Bootstrap {
+		if c.Over != "crossed" || !c.OneFewer || len(c.Scores[0]) == 1 {
+			continue
+		}
+		zero := scored(c.Scores)
+		for i := range zero {
+			zero[i].Value = 0
+		}
+		got := Contrasts(Situations(scored(c.Scores), zero))[0]
+		low, high := c.Mean.Brackets["0.025"], c.Mean.Brackets["0.975"]
+		if !got.Grouped || got.Low < low[0]-1e-9 || got.Low > low[1]+1e-9 || got.High < high[0]-1e-9 || got.High > high[1]+1e-9 {
+			t.Errorf("case %d: %+v, want %v to %v", i, got, low, high)
+		}
 	}
 }
 
@@ -131,16 +137,13 @@ func TestVerdicts(t *testing.T) {
 			for i := range d {
 				d[i] += difference
 			}
-			m, ref := differing(d)
-			for i := range m {
+			pairs := differing(d)
+			for i := range pairs {
 				if grouped {
-					m[i].LabelSet, ref[i].LabelSet = uint64(i/3), uint64(i/3)
+					pairs[i].LabelSet = uint64(i / 3)
 				}
 			}
-			c, err := Contrasts([][]Score{m}, [][]Score{ref})
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := Contrasts(pairs)
 			count := func(into *float64, yes bool) {
 				if yes {
 					*into += 1 / float64(*verdicts)
@@ -170,6 +173,37 @@ func TestVerdicts(t *testing.T) {
 		t.Logf("difference of %.2f standard deviations: %.3f differ, %.3f of the intervals cover", size, f, in)
 		if size == Detectable(1, situations, 1) && math.Abs(f-Power) > 0.05+slack {
 			t.Errorf("a difference of %.2f is found in %.3f, want about %g", size, f, Power)
+		}
+	}
+}
+
+// correlated are nine differences of mean 0 with an intraclass correlation of rho within three groups.
+func correlated(r *rand.Rand, rho float64) (x, zero []float64) {
+	for range 3 {
+		own := r.NormFloat64() * math.Sqrt(rho)
+		for range 3 {
+			x, zero = append(x, own+r.NormFloat64()*math.Sqrt(1-rho)), append(zero, 0)
+		}
+	}
+	return x, zero
+}
+
+// TestSignFlipOfCorrelatedSituations: how often the test over three label sets × three timelines finds a difference where
+// there is none. docs/protocol.md §3.5 has these numbers.
+func TestSignFlipOfCorrelatedSituations(t *testing.T) {
+	const n = 2000
+	for rho, want := range map[float64]float64{0: 0.047, 0.1: 0.065, 0.2: 0.09, 0.3: 0.115, 0.4: 0.14, 0.7: 0.235} {
+		r, found := rand.New(rand.NewPCG(1, uint64(100*rho))), 0
+		for range n {
+			x, zero := correlated(r, rho)
+			if SignFlip(x, zero) <= 0.05 {
+				found++
+			}
+		}
+		if got := float64(found) / n; math.Abs(got-want) > 0.02 {
+			t.Errorf("correlation %g: %.3f of the tests at 5 %% find a difference, want about %.3f", rho, got, want)
+		} else {
+			t.Logf("correlation %g: %.3f", rho, got)
 		}
 	}
 }

@@ -11,11 +11,11 @@ import (
 // max_{j ≤ i} min(1, (m − j + 1) p_j). The result is in the order of the input.
 //
 // Source: S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6 (1979).
-func Holm(p []float64) ([]float64, error) {
+func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i, v := range p {
 		if !(v >= 0 && v <= 1) {
-			return nil, fmt.Errorf("stats: p-value %d is %v", i+1, v)
+			panic(fmt.Sprintf("stats: p-value %d is %v; want 0 to 1", i, v))
 		}
 		order[i] = i
 	}
@@ -26,5 +26,5 @@ func Holm(p []float64) ([]float64, error) {
 		largest = max(largest, min(1, float64(len(p)-place)*p[i]))
 		adjusted[i] = largest
 	}
-	return adjusted, nil
+	return adjusted
 }

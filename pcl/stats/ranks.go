@@ -1,16 +1,10 @@
 package stats
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // AverageRanks returns the average rank of each method over the situations of scores[situation][method], from 1 for the
 // best. Higher scores are better; equal ones, also those that differ by rounding only, share the mean of their ranks.
-func AverageRanks(scores [][]float64) ([]float64, error) {
-	if err := rectangular(scores); err != nil {
-		return nil, err
-	}
+func AverageRanks(scores [][]float64) []float64 {
 	ranks := make([]float64, len(scores[0]))
 	for _, row := range scores {
 		same := 0.0 // the distance within which scores are equal, as in the tests
@@ -24,7 +18,7 @@ func AverageRanks(scores [][]float64) ([]float64, error) {
 	for j := range ranks { // sums of halves, which do not round
 		ranks[j] /= float64(len(scores))
 	}
-	return ranks, nil
+	return ranks
 }
 
 // rankIn is the mean place of a score among a row's, from 1, where scores no further apart than same are equal.
@@ -39,22 +33,4 @@ func rankIn(row []float64, score, same float64) float64 {
 		}
 	}
 	return rank
-}
-
-// rectangular refuses scores that are not at least two methods' in at least one situation, one number each.
-func rectangular(scores [][]float64) error {
-	for i, row := range scores {
-		if len(row) != len(scores[0]) {
-			return fmt.Errorf("stats: situation %d has %d scores, the first has %d", i+1, len(row), len(scores[0]))
-		}
-		for j, score := range row {
-			if math.IsNaN(score) || math.IsInf(score, 0) {
-				return fmt.Errorf("stats: the score of method %d in situation %d is %v", j+1, i+1, score)
-			}
-		}
-	}
-	if len(scores) == 0 || len(scores[0]) < 2 {
-		return fmt.Errorf("stats: a ranking takes at least two methods and one situation")
-	}
-	return nil
 }

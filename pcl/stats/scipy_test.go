@@ -12,8 +12,8 @@ import (
 // reference is what bench/peers/significance.py wrote.
 type reference struct {
 	Wilcoxon []struct {
-		A, B                     []float64
-		Statistic, Pratt, Zsplit float64
+		A, B          []float64
+		Pratt, Zsplit float64
 	}
 	SignFlip []struct {
 		A, B []float64
@@ -22,12 +22,8 @@ type reference struct {
 	Bootstrap []struct {
 		Scores   [][][]float64 // label set, timeline, seed
 		Over     string
-		OneFewer bool `json:"one_fewer"`
-		Mean     distribution
-	}
-	Improvement []struct {
-		A, B [][]float64
-		P    float64
+		OneFewer bool                                     `json:"one_fewer"`
+		Mean     struct{ Brackets map[string][2]float64 } // of quantiles, over all replicates
 	}
 	Ranks []struct {
 		Scores [][]float64
@@ -35,18 +31,12 @@ type reference struct {
 	}
 }
 
-// distribution is a statistic over all replicates of a bootstrap.
-type distribution struct {
-	Mean, Std float64
-	Brackets  map[string][2]float64 // of quantiles
-}
-
 func scipy(t *testing.T) reference {
 	t.Helper()
 	data := must.Get(os.ReadFile("testdata/scipy.json"))(t)
 	var r reference
 	must.Do(t, json.Unmarshal(data, &r))
-	for i, n := range []int{len(r.Wilcoxon), len(r.SignFlip), len(r.Improvement), len(r.Bootstrap), len(r.Ranks)} {
+	for i, n := range []int{len(r.Wilcoxon), len(r.SignFlip), len(r.Bootstrap), len(r.Ranks)} {
 		if n == 0 {
 			t.Fatalf("list %d of testdata/scipy.json is empty", i+1)
 		}

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -9,16 +10,29 @@ import (
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
-// SignFlipResult is the outcome of a sign-flip test.
-type SignFlipResult struct {
-	Pairs int
-	Zeros int     // pairs without a difference
-	Mean  float64 // mean of a − b
-	// P is the probability of a mean at least as far from 0, in either direction, if each difference had either sign
-	// with probability ½: two-sided.
-	P float64
-	// Exact says that P counts all 2ⁿ ways to choose the signs, not a sample of them.
-	Exact bool
+// sameWithin is the relative size of rounding: differences that are closer to each other, or to 0, than this share of
+// the largest score are equal. Otherwise 0.768 − 0.763 and 0.936 − 0.931 would not be.
+const sameWithin = 1e-10
+
+// differences returns a − b, with exact zeros where scores are equal, and the distance within which two sums of
+// differences are equal.
+func differences(a, b []float64) (d []float64, same float64) {
+	if len(a) != len(b) {
+		panic(fmt.Sprintf("stats: %d and %d scores are not pairs", len(a), len(b)))
+	}
+	for i := range a {
+		d = append(d, a[i]-b[i])
+		same = max(same, sameWithin*math.Abs(a[i]), sameWithin*math.Abs(b[i]))
+	}
+	for i, x := range d {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			panic(fmt.Sprintf("stats: pair %d is %v and %v; want finite scores", i, a[i], b[i]))
+		}
+		if math.Abs(x) <= same {
+			d[i] = 0
+		}
+	}
+	return d, same
 }
 
 // maxExact is the largest number of differences whose signs SignFlip goes through: two lists of 2²⁰ sums. For more of
@@ -29,36 +43,31 @@ const (
 )
 
 // SignFlip tests whether paired scores have the same mean, by Fisher's exact randomization test: under the hypothesis
-// that the two methods are exchangeable within each pair, each difference could as well have had the other sign. All
+// that the two methods are exchangeable within each pair, each difference could as well have had the other sign. The result is
+// the probability of a mean at least as far from 0, in either direction: two-sided. All
 // 2ⁿ choices are counted, for n up to 40 differences that are not 0. (The sums of each half's choices are sorted and
 // then matched, which takes about 2ⁿᐟ² steps.) For more, it draws a million choices from a fixed seed, and so is not
-// exact: P is then (1 + draws at least as far from 0)/(1 + draws). Sums that differ by no more than rounding count as equal. It refuses fewer pairs than
-// [MinPairs] with a [TooFewError].
+// exact: p is then (1 + draws at least as far from 0)/(1 + draws). Sums that differ by no more than rounding count as equal. Fewer
+// pairs than [MinPairs] can show nothing.
 //
 // Sources: R. A. Fisher, The Design of Experiments, 1935, §21; E. Edgington and P. Onghena, Randomization Tests, 2007.
-func SignFlip(a, b []float64) (SignFlipResult, error) {
-	r, d, least, err := prepareSignFlip(a, b)
-	if err != nil {
-		return SignFlipResult{}, err
+func SignFlip(a, b []float64) (p float64) {
+	d, same := differences(a, b)
+	least := math.Abs(floats.Sum(d)) - same // as far from 0 as theirs
+	d = slices.DeleteFunc(d, func(x float64) bool { return x == 0 })
+	switch {
+	case len(d) > maxExact:
+		return signFlipSampled(d, least, draws, 1)
+	case least <= 0:
+		return 1
 	}
-	if len(d) > maxExact {
-		return signFlipSampled(a, b, draws, 1)
-	}
-	r.P, r.Exact = 1, true
-	if least > 0 {
-		r.P = min(1, math.Ldexp(2*float64(sumsFrom(d, least)), -len(d)))
-	}
-	return r, nil
+	return min(1, math.Ldexp(2*float64(sumsFrom(d, least)), -len(d)))
 }
 
-// signFlipSampled is [SignFlip] with any number of pairs: it draws the signs, as often as asked, from the random
-// numbers of a seed. P is (1 + draws at least as far from 0)/(1 + draws), which is never too small on average
-// (B. Phipson and G. Smyth, Permutation P-values should never be zero, 2010).
-func signFlipSampled(a, b []float64, draws int, from uint64) (SignFlipResult, error) {
-	r, d, least, err := prepareSignFlip(a, b)
-	if err != nil {
-		return SignFlipResult{}, err
-	}
+// signFlipSampled is [SignFlip] of any number of differences: it draws the signs, as often as asked, from the random
+// numbers of a seed. The result is never too small on average (B. Phipson and G. Smyth, Permutation P-values should never be
+// zero, 2010).
+func signFlipSampled(d []float64, least float64, draws int, from uint64) float64 {
 	random := seed.New(from, "sign flips")
 	far := 1
 	for range draws {
@@ -70,8 +79,7 @@ func signFlipSampled(a, b []float64, draws int, from uint64) (SignFlipResult, er
 			far++
 		}
 	}
-	r.P = float64(far) / float64(draws+1)
-	return r, nil
+	return float64(far) / float64(draws+1)
 }
 
 // randomSign is −1 or 1.
@@ -80,20 +88,6 @@ func randomSign(random *seed.Source) float64 {
 		return -1
 	}
 	return 1
-}
-
-// prepareSignFlip returns the differences that are not 0, and the least sum that is as far from 0 as theirs.
-func prepareSignFlip(a, b []float64) (r SignFlipResult, d []float64, least float64, err error) {
-	d, same, err := differences(a, b)
-	if err != nil {
-		return r, nil, 0, err
-	}
-	r.Pairs = len(d)
-	sum := floats.Sum(d)
-	r.Mean = sum / float64(len(d))
-	d = slices.DeleteFunc(d, func(x float64) bool { return x == 0 })
-	r.Zeros = r.Pairs - len(d)
-	return r, d, math.Abs(sum) - same, nil
 }
 
 // sumsFrom counts the choices of signs whose sum is at least a number.

@@ -19,21 +19,18 @@ const maxFlips = 20
 // signs, one sign for all rivals of a situation, for which the largest statistic is at least the observed one. Since the
 // largest counts, no correction for the number of rivals is needed, and rivals that are alike cost little (the
 // single-step maxT of P. Westfall and S. Young, Resampling-Based Multiple Testing, 1993). For more than 20 situations it
-// draws a million choices from a fixed seed. It refuses fewer situations than [MinPairs] with a [TooFewError].
-func SignFlipMax(a, b [][]float64) (float64, error) {
+// draws a million choices from a fixed seed.
+func SignFlipMax(a, b [][]float64) float64 {
 	if len(a) == 0 || len(a) != len(b) {
-		return math.NaN(), fmt.Errorf("stats: there are scores of %d rivals, and of the method beside %d; want the same number, and at least one", len(a), len(b))
+		panic(fmt.Sprintf("stats: there are scores of %d rivals, and of the method beside %d; want the same number, and at least one", len(a), len(b)))
 	}
 	n := len(a[0])
 	scaled := make([][]float64, len(a))
 	for r := range a {
 		if len(a[r]) != n {
-			return math.NaN(), fmt.Errorf("stats: rival %d has %d situations, the first has %d", r+1, len(a[r]), n)
+			panic(fmt.Sprintf("stats: rival %d has %d situations, the first has %d", r, len(a[r]), n))
 		}
-		ahead, _, err := differences(a[r], b[r])
-		if err != nil {
-			return math.NaN(), fmt.Errorf("%w, of rival %d", err, r+1)
-		}
+		ahead, _ := differences(a[r], b[r])
 		if norm := floats.Norm(ahead, 2); norm > 0 {
 			floats.Scale(1/norm, ahead)
 			scaled[r] = ahead
@@ -63,7 +60,7 @@ func SignFlipMax(a, b [][]float64) (float64, error) {
 			far++
 		}
 	}
-	return min(1, 2*float64(far)/float64(choices+sampled)), nil
+	return min(1, 2*float64(far)/float64(choices+sampled))
 }
 
 // rounding is the difference, relative to the larger of 1 and the sum, up to which sums count as equal.

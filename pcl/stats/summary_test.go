@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-
-	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // worked is two label sets × two timelines × three seeds; the means of the seeds are 12.5, 22.5 and 32.5.
@@ -14,51 +12,53 @@ func worked() []Score {
 }
 
 // TestSummary: the seeds' means lie 10 apart, so the deviation of the three is √(200/3); all runs add the variance
-// within a seed, (2.5² + 0.5² + 0.5² + 2.5²)/4 = 3.25.
+// within a seed, (2.5² + 0.5² + 0.5² + 2.5²)/4 = 3.25. Where a run is missing there is no deviation.
 func TestSummary(t *testing.T) {
-	scores := worked()
-	slices.Reverse(scores) // the order does not matter
-	got := must.Get(Summarize(scores))(t)
-	if !near(got.Mean, 22.5) || !near(got.StdSeeds, math.Sqrt(200./3)) || !near(got.StdRuns, math.Sqrt(200./3+3.25)) {
-		t.Errorf("%+v", got)
-	}
-	if got.Runs != 12 || got.Situations != 4 || got.Seeds != 3 {
-		t.Errorf("%+v", got)
-	}
-}
-
-func TestScoresAreRefused(t *testing.T) {
-	valued := func(v float64) []Score { s := worked(); s[0].Value = v; return s }
-	for name, scores := range map[string][]Score{
-		"none": nil, "twice": append(worked(), worked()[3]), "missing": slices.Delete(worked(), 4, 5), "NaN": valued(math.NaN()), "infinite": valued(math.Inf(-1)),
+	nan := math.NaN()
+	all := worked()
+	slices.Reverse(all) // the order does not matter
+	for name, c := range map[string]struct {
+		scores              []Score
+		mean, seeds, spread float64
+	}{
+		"all":      {all, 22.5, math.Sqrt(200. / 3), math.Sqrt(200./3 + 3.25)},
+		"twice":    {append(all[:12:12], all[3]), 22.5, math.Sqrt(200. / 3), math.Sqrt(200./3 + 3.25)},
+		"missing":  {slices.DeleteFunc(worked(), func(s Score) bool { return s.Value == 22 }), 248. / 11, nan, nan},
+		"one seed": {slices.DeleteFunc(worked(), func(s Score) bool { return s.Seed != 1234 }), 12.5, nan, math.Sqrt(3.25)},
+		"one run":  {all[:1], 35, nan, nan},
+		"none":     {nil, nan, nan, nan},
 	} {
-		_, summary := Summarize(scores)
-		_, bootstrap := Bootstrap(scores, Mean, Plan{})
-		if summary == nil || bootstrap == nil {
-			t.Errorf("%s: %v, %v", name, summary, bootstrap)
+		got := Summarize(c.scores)
+		for i, pair := range [][2]float64{{got.Mean, c.mean}, {got.StdSeeds, c.seeds}, {got.StdRuns, c.spread}} {
+			if both := math.IsNaN(pair[0]) && math.IsNaN(pair[1]); !both && !near(pair[0], pair[1]) {
+				t.Errorf("%s: %+v (number %d)", name, got, i)
+			}
 		}
 	}
-	if _, err := Summarize(append(worked(), Score{Benchmark: "emnist", Seed: 1, Value: 3})); err == nil {
-		t.Error("two benchmarks have a spread in common")
-	}
 }
 
-func TestPairs(t *testing.T) {
+// TestSituations: methods share the situations and seeds that all have.
+func TestSituations(t *testing.T) {
 	a, b := worked(), worked()
 	for i := range b {
 		b[i].Value -= float64(i)
 	}
 	slices.Reverse(b)
-	x, y, err := Situations(a, b)
-	if err != nil || !slices.EqualFunc(x, []float64{20, 22, 23, 25}, near) || !slices.EqualFunc(y, []float64{19, 18, 16, 15}, near) {
-		t.Errorf("situations %v, %v (%v)", x, y, err)
-	}
-	missing := slices.DeleteFunc(slices.Clone(a), func(s Score) bool { return s.LabelSet == 0 && s.Timeline == 1 })
-	for i, pair := range [][2][]Score{{a, missing}, {missing, a}, {a, a[:9]}, {a[:9], a}, {a, nil}, {nil, a}} {
-		_, _, situations := Situations(pair[0], pair[1])
-		_, bootstrap := BootstrapPair(pair[0], pair[1], MeanDifference, Plan{})
-		if situations == nil || bootstrap == nil {
-			t.Errorf("case %d: %v, %v", i, situations, bootstrap)
+	means := func(all []Situation) (out []float64) {
+		for _, s := range all {
+			out = append(out, s.Means...)
 		}
+		return out
+	}
+	if got := means(Situations(a, b)); !slices.EqualFunc(got, []float64{20, 19, 22, 18, 23, 16, 25, 15}, near) {
+		t.Errorf("all runs: %v", got)
+	}
+	few := slices.DeleteFunc(worked(), func(s Score) bool { return s.LabelSet == 0 && s.Timeline == 0 || s.Timeline == 1 && s.Seed == 1236 })
+	got := Situations(few, a)
+	if !slices.EqualFunc(means(got), []float64{17, 17, 23, 23, 20, 20}, near) || got[0].LabelSet != 0 || got[0].Timeline != 1 {
+		t.Errorf("some runs: %+v", got)
+	}
+	if got := Situations(a, nil); len(got) > 0 {
+		t.Errorf("nothing in common: %+v", got)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// MinPairs is the least number of pairs that [SignFlip] and [Wilcoxon] test. Of n pairs that all differ in one
+// MinPairs is the least number of pairs with which [SignFlip] and [Wilcoxon] can show anything. Of n pairs that all differ in one
 // direction, both give p = 2·2⁻ⁿ, the smallest there is; for five that is 0.0625, for three 0.25, so that with fewer
 // than six nothing could be significant at the level of 5 %.
 const MinPairs = 6
@@ -39,11 +39,3 @@ func Needed(alpha float64, tests int) int {
 
 // smallest is the smallest p-value that n pairs can have.
 func smallest(n int) float64 { return min(1, math.Ldexp(2, -n)) }
-
-// enough refuses pairs that are too few for tests at a level.
-func enough(pairs int, alpha float64, tests int) error {
-	if needed := Needed(alpha, tests); pairs < needed {
-		return &TooFewError{Pairs: pairs, Needed: needed, Alpha: alpha, Tests: tests}
-	}
-	return nil
-}

@@ -6,53 +6,31 @@ import (
 	"slices"
 )
 
-// WilcoxonResult is the outcome of a signed-rank test.
-type WilcoxonResult struct {
-	Pairs int
-	Zeros int // pairs without a difference
-	// Plus and Minus are the sums of the ranks of the positive and of the negative differences a − b, each with half
-	// of the ranks of the zeros; together n(n+1)/2.
-	Plus, Minus float64
-	// P is the probability of sums at least as far apart if each difference had either sign with probability ½:
-	// two-sided and exact.
-	P float64
-}
-
 // Wilcoxon tests whether paired scores differ, by the signed-rank test. The differences are ranked by their size, equal
 // ones sharing the mean of their ranks. Zeros are ranked with the others and then count half for each side, as Demšar
 // (2006) advises (who leaves one zero out where their number is odd; this does not). The p-value is the same as with
 // Pratt's (1959) rule, which drops the zeros after the ranking. It is exact, with ties and zeros too: it comes from the
-// distribution of Plus over all 2ⁿ signs of the ranks at hand, computed by adding one rank after another, in about n³
-// steps. It refuses fewer pairs than [MinPairs] with a [TooFewError].
+// distribution of the positive ones' sum over all 2ⁿ signs of the ranks at hand, computed by adding one rank after another, in about n³
+// steps. The result is the probability of sums at least as far apart if each difference had either sign with probability ½:
+// two-sided and exact. Fewer pairs than [MinPairs] can show nothing.
 //
 // Sources: F. Wilcoxon, Individual comparisons by ranking methods (1945); J. Demšar, Statistical Comparisons of
 // Classifiers over Multiple Data Sets, JMLR 7, 2006, §3.1.3.
-func Wilcoxon(a, b []float64) (WilcoxonResult, error) {
-	d, same, err := differences(a, b)
-	if err != nil {
-		return WilcoxonResult{}, err
-	}
-	r := WilcoxonResult{Pairs: len(d)}
+func Wilcoxon(a, b []float64) (p float64) {
+	d, same := differences(a, b)
 	twice := twiceRanks(d, same)
 	var ranks []int
 	plus, total := 0, 0 // of differences that are not 0, doubled
 	for i, x := range d {
 		if x == 0 {
-			r.Zeros++
-			r.Plus += float64(twice[i]) / 4
-			r.Minus += float64(twice[i]) / 4
 			continue
 		}
-		ranks = append(ranks, twice[i])
-		total += twice[i]
+		ranks, total = append(ranks, twice[i]), total+twice[i]
 		if x > 0 {
 			plus += twice[i]
 		}
 	}
-	r.Plus += float64(plus) / 2
-	r.Minus += float64(total-plus) / 2
-	r.P = asFarApart(ranks, total, plus)
-	return r, nil
+	return asFarApart(ranks, total, plus)
 }
 
 // twiceRanks ranks numbers by their size, from 1, and doubles the ranks, so that shared ones are whole numbers.

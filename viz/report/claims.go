@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
@@ -46,14 +47,14 @@ func verdictBlock(v *findings.Verdict) block {
 		if p.Rivals > 1 {
 			with.Small = fmt.Sprintf("the closest of %d", p.Rivals)
 		}
-		if c.Resampled {
-			difference.Small = interval(c.Interval.Low, c.Interval.High)
+		if !math.IsNaN(c.Low) {
+			difference.Small = interval(c.Low, c.High)
 		}
 		if p.Outcome != findings.NotTestable {
 			probability = numberCell(c.Adjusted, findings.PValue)
 		}
 		t.add(row{}, datum{Text: p.Method, Link: entryID(c.A)}, with, datum{Text: p.Where(), Small: p.Why, Class: "text"},
-			datum{Text: string(p.Outcome), Class: outcomeClass[p.Outcome]}, difference, probability, datum{Text: fmt.Sprint(c.Situations)}, knownCell(p.Paper, findings.Signed))
+			datum{Text: string(p.Outcome), Class: outcomeClass[p.Outcome]}, difference, probability, datum{Text: fmt.Sprint(c.Pairs)}, knownCell(p.Paper, findings.Signed))
 	}
 	b := block{Title: v.Summary, Folded: true, Table: t}
 	for _, text := range v.Untested() {
@@ -67,7 +68,7 @@ func missing(f *findings.Findings, notes map[string]string) block {
 	b := block{ID: "missing", Title: "What of the paper’s tables has no results"}
 	if tested(f.Claims) {
 		for _, x := range f.Missing(notes) {
-			b.Facts = append(b.Facts, fact{Name: x.Table, Value: x.Text})
+			b.Facts = append(b.Facts, fact(x))
 		}
 	}
 	return b

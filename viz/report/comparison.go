@@ -16,14 +16,12 @@ import (
 )
 
 // compare compares the methods of a column with EMGD, else with one of its kin, else with the first. The table of one method is empty.
-func compare(c *findings.Column) (*versus.Table, error) {
+func compare(c *findings.Column) *versus.Table {
 	var all []*rows.Row
-	methods := map[string]string{}
 	for _, e := range c.Entries {
-		all, methods[e.Name] = append(all, e.Rows...), e.Rows[0].RunMethod
+		all = append(all, e.Rows...)
 	}
-	tables, err := versus.Of(versus.Rows(all), versus.Preferred(methods))
-	return append(tables, &versus.Table{})[0], err
+	return append(versus.Of(all, versus.Preferred(all)), &versus.Table{})[0]
 }
 
 // comparison shows a column: the verdict, and a line for each method with its difference from the reference.
@@ -64,8 +62,8 @@ func columnsOf(c *findings.Column, compared *versus.Table) []column {
 		out = append(out, column{"− " + compared.Reference, func(e *findings.Entry) datum { return differenceCell(lines[e.Name].Against) }},
 			column{"p (Holm)", func(e *findings.Entry) datum { return knownCell(holm(lines[e.Name].Against), findings.PValue) }})
 	}
-	out = append(out, column{"F, %", func(e *findings.Entry) datum { return valueCell(e, e.F) }},
-		column{"A_first, %", func(e *findings.Entry) datum { return valueCell(e, e.AFirst) }},
+	out = append(out, column{"F, %", func(e *findings.Entry) datum { return valueCell(e.F) }},
+		column{"A_first, %", func(e *findings.Entry) datum { return valueCell(e.AFirst) }},
 		column{"rank", func(e *findings.Entry) datum { return numberCell(cmp.Or(e.Rank, math.NaN()), fixed(1)) }},
 		column{"situations, runs", func(e *findings.Entry) datum { return runsCell(e, lines[e.Name].Against) }},
 		column{"ms/step", func(e *findings.Entry) datum { return timeCell(e, lines[e.Name].Cost) }})
@@ -80,22 +78,15 @@ func columnsOf(c *findings.Column, compared *versus.Table) []column {
 	return out
 }
 
-// nameCell has a star for the best methods.
-func nameCell(e *findings.Entry) datum {
-	out := datum{Text: e.Name, Sort: e.Name, Small: e.Remark()}
-	if e.Best || e.Tied {
-		out.Text += " ★"
-	}
-	return out
-}
+func nameCell(e *findings.Entry) datum { return datum{Text: e.Name, Sort: e.Name, Small: e.Remark()} }
 
-func valueCell(e *findings.Entry, v findings.Value) datum {
-	return numberCell(v.Mean, func(float64) string { return e.Text(v) })
+func valueCell(v findings.Value) datum {
+	return numberCell(v.Mean, func(float64) string { return v.String() })
 }
 
 // accuracyCell also has the spread of the single runs.
 func accuracyCell(e *findings.Entry) datum {
-	out := valueCell(e, e.A)
+	out := valueCell(e.A)
 	if !math.IsNaN(e.A.StdRuns) {
 		out.Small = "± " + e.A.Spread() + " runs"
 	}
@@ -158,7 +149,7 @@ func tunedCell(e *findings.Entry) datum {
 	if e.Other == nil {
 		return datum{Text: "–"}
 	}
-	return valueCell(e.Other, e.Other.A)
+	return valueCell(e.Other.A)
 }
 
 func paperCell(n *paper.Number) datum {

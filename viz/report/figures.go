@@ -73,8 +73,12 @@ func ranks(c *findings.Column) block {
 	if len(complete) == 0 {
 		return block{}
 	}
+	var scores [][]float64
+	for _, s := range findings.Situations(complete...) {
+		scores = append(scores, s.Means)
+	}
 	var err error
-	if r.Comparison, err = stats.Compare(findings.Scores(complete), findings.Alpha); err != nil {
+	if r.Comparison, err = stats.Compare(scores, stats.Level); err != nil {
 		return block{}
 	}
 	return titled("Ranks, "+c.Name(), "Average ranks by A over the situations, the best at the left. A thick line joins methods that Wilcoxon’s exact test, with Holm’s correction for all pairs, cannot tell apart at 5 %.").of(viz.Ranks(r))

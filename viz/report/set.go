@@ -37,12 +37,8 @@ func (in *RunsInput) found() (f *findings.Findings, files map[*rows.Row]RunFile,
 	}
 	for _, g := range f.Grids {
 		for _, r := range g.Rows {
-			runs, err := rows.Runs([]*rows.Row{r})
-			if err != nil {
-				return nil, nil, err
-			}
-			if len(runs) > 0 {
-				files[r] = RunFile{Run: runs[0]}
+			for _, run := range rows.Runs([]*rows.Row{r}) {
+				files[r] = RunFile{Run: run}
 			}
 		}
 	}
@@ -73,11 +69,9 @@ func rowsOf(all []RunFile, files map[*rows.Row]RunFile) (out []*rows.Row, err er
 }
 
 func rowOf(r *results.Run, name string) *rows.Row {
-	return &rows.Row{
-		Grid: "runs", Dataset: r.Dataset, Increment: r.Increment, Method: name, Timeline: r.Timeline, Seed: r.Seed,
-		LabelSet: versus.Results([]*results.Run{r})[0].LabelSet, // which tells scenarios that were written by hand from each other
-		Cell:     r.ID, State: rows.Done, Program: strings.TrimSpace(r.Measured.Version + " " + r.Measured.Commit), Result: rows.ResultOf(r),
-	}
+	row := rows.Of([]*results.Run{r})[0]
+	row.Grid, row.Method, row.Program = "runs", name, strings.TrimSpace(r.Measured.Version+" "+r.Measured.Commit)
+	return row
 }
 
 // runs are those of entries that are there.
@@ -100,10 +94,7 @@ func (s *runSet) blocks(ctx context.Context) ([]block, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		compared, err := compare(c)
-		if err != nil {
-			return nil, err
-		}
+		compared := compare(c)
 		b := comparison(c, compared)
 		b.ID = fmt.Sprintf("%s-%d", s.id, i)
 		b.Table.ID = "t" + b.ID

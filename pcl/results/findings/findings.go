@@ -7,9 +7,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
-// Alpha is the level of all tests.
-const Alpha = 0.05
-
 // Findings are what the results of some grids show.
 type Findings struct {
 	Grids    []*Grid
@@ -27,21 +24,13 @@ func New(all []*rows.Row) (*Findings, error) {
 	}
 	slices.SortFunc(f.Grids, func(a, b *Grid) int { return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.Name, b.Name)) })
 	for _, g := range f.Grids {
-		if err := g.summarise(); err != nil {
-			return nil, err
-		}
+		g.summarise()
 	}
 	f.pair()
 	if f.own() {
 		return f, nil
 	}
-	var err error
-	if f.Claims, err = f.judge(claims()); err != nil {
-		return nil, err
-	}
-	if f.Controls, err = f.judge(controls()); err != nil {
-		return nil, err
-	}
+	f.Claims, f.Controls = f.judge(claims()), f.judge(controls())
 	return f, nil
 }
 
@@ -77,8 +66,9 @@ func (f *Findings) pair() {
 			continue
 		}
 		for _, c := range g.Columns {
-			for _, e := range c.Entries {
-				e.Other = other.find(c, e.Name)
+			like := other.Column(c.Dataset, c.Increment)
+			for i := 0; like != nil && i < len(c.Entries); i++ {
+				c.Entries[i].Other = like.Entry(c.Entries[i].Name)
 			}
 		}
 	}

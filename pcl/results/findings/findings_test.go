@@ -21,43 +21,6 @@ func found(t *testing.T, all []*rows.Row) *Findings {
 	return f
 }
 
-func stars(c *Column) (names []string) {
-	for _, e := range c.Entries {
-		if e.Best || e.Tied {
-			names = append(names, e.Name)
-		}
-	}
-	return names
-}
-
-// TestStars has a best method, one that nobody could tell from it, and others.
-func TestStars(t *testing.T) {
-	methods := invented.Methods([]string{"EMGD(GMC)", "EMGD(GS)", "MGDA", "AvgGrad"}, 53, 0)
-	methods[2].A, methods[3].A = 50, 45
-	c := found(t, table(methods, 3).Rows()).Grids[0].Columns[0]
-	if got := stars(c); !slices.Equal(got, []string{"EMGD(GMC)", "EMGD(GS)"}) || c.Cause != "" {
-		t.Errorf("starred: %v %s", got, c.Cause)
-	}
-	if e := c.Entries[3]; math.Abs(e.Rank-4) > 1e-9 || e.Against.Situations != 9 || math.Abs(e.Against.Difference+8) > 1 || e.Against.Adjusted > 3*0.004 {
-		t.Errorf("AvgGrad: %+v, %+v", e, e.Against)
-	}
-}
-
-// TestTooFew refuses stars to nine situations of 17 methods, and to three of two.
-func TestTooFew(t *testing.T) {
-	many := invented.Methods(append([]string{"EMGD(GMC)", "EMGD(GS)", "EMGD(GMC)+ME", "EMGD(GS)+ME"}, baselines...), 60, 2)
-	for _, x := range []struct {
-		methods   []invented.Method
-		labelSets int
-		cause     string
-	}{{many, 3, "at least 10 are needed for 16 comparisons"}, {many[:2], 1, "at least 6 are needed."}} {
-		c := found(t, table(x.methods, x.labelSets).Rows()).Grids[0].Columns[0]
-		if len(stars(c)) > 0 || !strings.Contains(c.Cause, x.cause) || !strings.Contains(c.Note(), "No method is starred") {
-			t.Errorf("%d methods: %v, %s", len(x.methods), stars(c), c.Note())
-		}
-	}
-}
-
 // TestPartsOfAGrid puts the files of two machines together, each of which has half of the runs.
 func TestPartsOfAGrid(t *testing.T) {
 	whole, first, second := stored(), stored(), stored()
@@ -86,38 +49,38 @@ func stored() []*rows.Row {
 	return table(invented.Methods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 3), 3).Rows()
 }
 
-// TestUneven: methods with different seeds are not ranked, and the others' tables are there.
-func TestUneven(t *testing.T) {
-	more, fewer := table(invented.Methods([]string{"EMGD(GMC)"}, 53, 3), 3), table(invented.Methods([]string{"AvgGrad"}, 50, 3), 3)
-	fewer.Seeds = 2
-	c := found(t, append(more.Rows(), fewer.Rows()...)).Grids[0].Columns[0]
-	if len(stars(c)) > 0 || !strings.Contains(c.Note(), "No method is starred: the methods do not all have") {
-		t.Error(c.Note())
+// TestRank: methods with all runs are ranked over the situations that they share.
+func TestRank(t *testing.T) {
+	methods := invented.Methods([]string{"EMGD(GMC)", "MGDA", "AvgGrad"}, 53, 4)
+	one := *table(methods[2:], 3).Rows()[0]
+	one.Seed, one.State, one.Result = 7, rows.Missing, rows.Result{A: math.NaN()}
+	for name, c := range map[string]struct {
+		all  []*rows.Row
+		want []float64
+	}{
+		"all":           {table(methods, 3).Rows(), []float64{1, 2, 3}},
+		"a missing run": {append(table(methods, 3).Rows(), &one), []float64{1, 2, 0}},
+		"few in common": {append(table(methods[:2], 3).Rows(), table(methods[2:], 1).Rows()...), []float64{1, 2, 3}},
+		"one":           {table(methods[:1], 3).Rows(), []float64{0}},
+	} {
+		for i, e := range found(t, c.all).Grids[0].Columns[0].Entries {
+			if e.Rank != c.want[i] {
+				t.Errorf("%s: %s has the rank %g, want %g", name, e.Name, e.Rank, c.want[i])
+			}
+		}
 	}
 }
 
-// TestForeignSeed: a seed that only a third method has, with its result or without, leaves two others as they are.
+// TestForeignSeed: a seed that only a third method has leaves two others as they are.
 func TestForeignSeed(t *testing.T) {
 	two := table(invented.Methods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 3), 3).Rows()
 	want := found(t, two).Grids[0].Columns[0]
-	alone, err := compare(want.Entries[0], want.Entries[1], A)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, state := range []rows.State{rows.Missing, rows.Done} {
-		one := *table(invented.Methods([]string{"MGDA"}, 50, 3), 1).Rows()[0]
-		one.Seed, one.State = 7, state
-		if state != rows.Done {
-			one.Result = rows.Result{A: math.NaN(), F: math.NaN(), AFirst: math.NaN()}
-		}
-		c := found(t, append(slices.Clone(two), &one)).Grids[0].Columns[0]
-		if state == rows.Missing && (c.Cause != "" || !slices.Equal(stars(c), stars(want))) {
-			t.Errorf("a missing run: %v %q, without it %v", stars(c), c.Cause, stars(want))
-		}
-		both, err := compare(c.Entries[0], c.Entries[1], A)
-		if err != nil || both.Situations != 9 || both.P != alone.P || both.Interval != alone.Interval {
-			t.Errorf("%s: %+v, %v", state, both, err)
-		}
+	one := *table(invented.Methods([]string{"MGDA"}, 50, 3), 1).Rows()[0]
+	one.Seed = 7
+	c := found(t, append(slices.Clone(two), &one)).Grids[0].Columns[0]
+	alone, both := compare(want.Entries[0], want.Entries[1], A), compare(c.Entries[0], c.Entries[1], A)
+	if both.Pairs != 9 || both.Contrast != alone.Contrast {
+		t.Errorf("%+v, want %+v", both, alone)
 	}
 }
 
@@ -128,10 +91,10 @@ func TestOwnForeignSeed(t *testing.T) {
 	one := *all[0]
 	one.Seed, one.Cell = 7, "another"
 	c := found(t, append(all, &one)).Grids[0].Columns[0]
-	if e := c.Entries[0]; !e.A.Defined() || !math.IsNaN(e.A.Std) || !math.IsNaN(e.A.StdRuns) {
+	if e := c.Entries[0]; !e.A.Defined() || !math.IsNaN(e.A.StdSeeds) || !math.IsNaN(e.A.StdRuns) {
 		t.Errorf("%s has the mean %+v", e.Name, e.A)
 	}
-	if e := c.Entries[1]; !(e.A.Std > 0) {
+	if e := c.Entries[1]; !(e.A.StdSeeds > 0) {
 		t.Errorf("%s has the mean %+v", e.Name, e.A)
 	}
 }
@@ -163,26 +126,11 @@ func TestSharedSeeds(t *testing.T) {
 		}
 	}
 	c := found(t, append(all, fewer.Rows()...)).Grids[0].Columns[0]
-	both, err := compare(c.Entries[0], c.Entries[1], A)
-	if err != nil || both.Situations != 9 || math.Abs(both.Difference-3) > .5 {
-		t.Errorf("%+v, %v", both, err)
+	if both := compare(c.Entries[0], c.Entries[1], A); both.Pairs != 9 || math.Abs(both.Difference-3) > .5 {
+		t.Errorf("%+v", both)
 	}
-	if scores := Scores(c.Entries); len(scores) != 9 || slices.Min(scores[0]) < 0 {
-		t.Error(scores)
-	}
-}
-
-// TestNoSituationToRank: methods that have no situation with numbers of all seeds in common are not ranked.
-func TestNoSituationToRank(t *testing.T) {
-	all := table(invented.Methods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 3), 1).Rows()
-	for _, r := range all {
-		if r.Method == "AvgGrad" {
-			r.A = math.NaN()
-		}
-	}
-	c := found(t, all).Grids[0].Columns[0]
-	if !strings.Contains(c.Cause, "runs of all seeds") || len(stars(c)) > 0 {
-		t.Errorf("%q, %v", c.Cause, stars(c))
+	if shared := Situations(c.Entries...); len(shared) != 9 || slices.Min(shared[0].Means) < 0 {
+		t.Error(shared)
 	}
 }
 
@@ -197,13 +145,13 @@ func TestSummaries(t *testing.T) {
 	f := found(t, append(all, all[0]))
 	c := f.Grids[0].Columns[0]
 	avg, mgda := c.Entries[0], c.Entries[1]
-	if avg.A.Mean != 11 || math.Abs(avg.A.Std-math.Sqrt(200.0/3)) > 1e-12 || avg.Done != 9 {
+	if avg.A.Mean != 11 || math.Abs(avg.A.StdSeeds-math.Sqrt(200.0/3)) > 1e-12 || avg.Done != 9 {
 		t.Errorf("AvgGrad: %+v, %d runs", avg.A, avg.Done)
 	}
 	if avg.PaperA.Mean != 43.823 || avg.PaperF.Mean != -44.484 {
 		t.Errorf("the paper's AvgGrad: %+v, %+v", avg.PaperA, avg.PaperF)
 	}
-	if mgda.complete() || mgda.Failed != 1 || mgda.Diverged != 1 || mgda.Remark() != "8 of 9, 1 failed, 1 diverged" || !math.IsNaN(mgda.A.Std) || mgda.Rank != 0 {
+	if mgda.complete() || mgda.Failed != 1 || mgda.Diverged != 1 || mgda.Remark() != "8 of 9, 1 failed, 1 diverged" || !math.IsNaN(mgda.A.StdSeeds) || mgda.Rank != 0 {
 		t.Errorf("MGDA: %+v, %s", mgda, mgda.Remark())
 	}
 	p := f.Grids[0].Provenance()
@@ -214,10 +162,10 @@ func TestSummaries(t *testing.T) {
 		t.Error(p.Command)
 	}
 	missing := f.Missing(map[string]string{"Table 1": "It needs a GPU."})
-	if m := missing[0]; m.Table != "Table 1" || !strings.HasPrefix(m.Text, "There are no results on PS-EMNIST, task-incremental; ") || !strings.HasSuffix(m.Text, ". It needs a GPU.") {
+	if m := missing[0]; m.Name != "Table 1" || !strings.HasPrefix(m.Value, "There are no results on PS-EMNIST, task-incremental; ") || !strings.HasSuffix(m.Value, ". It needs a GPU.") {
 		t.Errorf("missing of Table 1: %+v", m)
 	}
-	if m := missing[1]; m.Table != "Table 2" || !strings.HasSuffix(m.Text, ". Runs are missing on PS-EMNIST, class-incremental (1 of 18).") {
+	if m := missing[1]; m.Name != "Table 2" || !strings.HasSuffix(m.Value, ". Runs are missing on PS-EMNIST, class-incremental (1 of 18).") {
 		t.Errorf("missing of Table 2: %+v", m)
 	}
 }

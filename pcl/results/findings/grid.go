@@ -33,10 +33,6 @@ type Column struct {
 	Dataset, PaperDataset string
 	Increment             string
 	Entries               []*Entry // methods, in the grid's order
-	Cause                 string   // why no best is told by a test; empty if it is
-	// Correlation is the intraclass correlation of the methods' differences in A within label sets, over all pairs of
-	// complete methods; NaN if it cannot be computed (docs/protocol.md §3.5).
-	Correlation float64
 }
 
 func newGrid(r *rows.Row) *Grid {
@@ -74,7 +70,7 @@ func (g *Grid) rank() int {
 // add takes in a row. Of several rows for the same place, such as those of files from two machines, one with a result
 // counts.
 func (g *Grid) add(r *rows.Row) error {
-	place := strings.Join([]string{r.Dataset, r.Increment, r.Line(), situationOf(r).String(), seedText(r.Seed)}, "\x00")
+	place := strings.Join([]string{r.Dataset, r.Increment, r.Line(), fmt.Sprint(r.LabelSet, r.Timeline, r.Seed)}, "\x00")
 	before := g.seen[place]
 	if before != nil && (before.State == rows.Done || r.State != rows.Done) {
 		return g.agree(before, r)
@@ -131,24 +127,13 @@ func (c *Column) Entry(name string) *Entry {
 	return c.Entries[i]
 }
 
-func (g *Grid) summarise() error {
+func (g *Grid) summarise() {
 	for _, c := range g.Columns {
 		for _, e := range c.Entries {
 			e.summarise()
 		}
-		if err := c.compare(); err != nil {
-			return fmt.Errorf("grid %s, %s: %w", g.Name, c.Name(), err)
-		}
+		c.rank()
 	}
-	return nil
-}
-
-// find returns the entry of a name in a column like c, or nil.
-func (g *Grid) find(c *Column, name string) *Entry {
-	if own := g.Column(c.Dataset, c.Increment); own != nil {
-		return own.Entry(name)
-	}
-	return nil
 }
 
 // Name is the column's heading.

@@ -3,23 +3,21 @@ package findings
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
 // judge says what comes of claims.
-func (f *Findings) judge(all []*Claim) (out []*Verdict, err error) {
+func (f *Findings) judge(all []*Claim) (out []*Verdict) {
 	for _, c := range all {
 		v := &Verdict{Claim: c, Parts: f.parts(c)}
-		if err := v.test(); err != nil {
-			return nil, fmt.Errorf("claim %s: %w", c.ID, err)
-		}
+		v.test()
 		v.settle()
 		out = append(out, v)
 	}
-	return out, nil
+	return out
 }
 
 // fill looks up what a part compares, and compares it. rivals has nil for a name that the column lacks.
@@ -38,9 +36,9 @@ func (p *Part) fill(c *Claim, own *Entry, rivals []*Entry, names []string) {
 		return
 	}
 	for _, r := range rivals {
-		t, err := compare(own, r, c.Metric)
-		if err != nil {
-			p.Outcome, p.Why = NotTestable, fmt.Sprintf("The runs of %s and %s cannot be compared: %v.", p.Method, r.Name, err)
+		t := compare(own, r, c.Metric)
+		if t == nil {
+			p.Outcome, p.Why = NotTestable, fmt.Sprintf("%s and %s have no situation and seed in common.", p.Method, r.Name)
 			return
 		}
 		p.rivals = append(p.rivals, t)
@@ -48,22 +46,17 @@ func (p *Part) fill(c *Claim, own *Entry, rivals []*Entry, names []string) {
 }
 
 // test tests all parts of a claim that can be tested.
-func (v *Verdict) test() error {
+func (v *Verdict) test() {
 	families := map[family][]*Part{}
 	for _, p := range v.Parts {
 		if p.Outcome == "" {
-			if err := p.sum(v.Claim); err != nil {
-				return err
-			}
+			p.sum(v.Claim)
 			families[p.family()] = append(families[p.family()], p)
 		}
 	}
 	for _, open := range families {
-		if err := v.testFamily(open); err != nil {
-			return err
-		}
+		v.testFamily(open)
 	}
-	return nil
 }
 
 // family is what tests are corrected for together. Other data, or other values of the same methods, are another
@@ -76,19 +69,16 @@ type family struct {
 func (p *Part) family() family { return family{p.Column.Dataset, p.Column.Grid.Tuned} }
 
 // testFamily tests parts, with a correction for their number.
-func (v *Verdict) testFamily(open []*Part) error {
+func (v *Verdict) testFamily(open []*Part) {
 	open = v.enough(open)
-	var tests []*Comparison
-	for _, p := range open {
-		tests = append(tests, p.Tested)
+	var p []float64
+	for _, part := range open {
+		p = append(p, part.Tested.P)
 	}
-	if err := holm(tests); err != nil {
-		return err
+	for i, adjusted := range stats.Holm(p) {
+		open[i].Tested.Adjusted = adjusted
+		open[i].Outcome, open[i].Why = v.verdict(open[i].Tested)
 	}
-	for _, p := range open {
-		p.Outcome, p.Why = v.verdict(p.Tested)
-	}
-	return nil
 }
 
 // enough leaves out the parts with too few situations. The others share the level.
@@ -96,17 +86,17 @@ func (v *Verdict) enough(open []*Part) (out []*Part) {
 	var some []*Part
 	for _, p := range open {
 		switch {
-		case p.Tested.Situations < stats.MinPairs:
-			p.Outcome, p.Why = NotTestable, tooFew(p.Tested.Situations, 1)
-		case v.Relation == alike && !p.Tested.Resampled:
-			p.Outcome, p.Why = NotTestable, "One label set and one seed have no interval."
+		case p.Tested.Pairs < stats.MinPairs:
+			p.Outcome, p.Why = NotTestable, tooFew(p.Tested.Pairs, 1)
+		case v.Relation == alike && math.IsNaN(p.Tested.Low):
+			p.Outcome, p.Why = NotTestable, "One label set has no interval."
 		default:
 			some = append(some, p)
 		}
 	}
 	for _, p := range some {
-		if p.Tested.Situations < stats.Needed(Alpha, len(some)) {
-			p.Outcome, p.Why = NotTestable, tooFew(p.Tested.Situations, len(some))
+		if p.Tested.Pairs < stats.Needed(stats.Level, len(some)) {
+			p.Outcome, p.Why = NotTestable, tooFew(p.Tested.Pairs, len(some))
 			continue
 		}
 		out = append(out, p)
@@ -117,7 +107,7 @@ func (v *Verdict) enough(open []*Part) (out []*Part) {
 // sum makes one test of those with all rivals. A method is better than all if it is better than each, so that the
 // largest p-value counts, without a correction (an intersection-union test). If it is not better than the closest rival,
 // the question is the opposite one, whether any rival is better, and the test is one of the largest lead of a rival.
-func (p *Part) sum(c *Claim) error {
+func (p *Part) sum(c *Claim) {
 	sign := 1.0
 	if c.Relation == lower {
 		sign = -1
@@ -132,47 +122,39 @@ func (p *Part) sum(c *Claim) error {
 	leads := sign*closest.Difference > 0
 	sum := *closest
 	for _, t := range p.rivals {
-		sum.unclear = sum.unclear || leads && !t.clear()
-		sum.Situations = min(sum.Situations, t.Situations) // too few with one rival are too few
+		sum.unclear = sum.unclear || leads && !t.Clear()
+		sum.Pairs = min(sum.Pairs, t.Pairs) // too few with one rival are too few
 		if leads {
 			sum.P = math.Max(sum.P, t.P)
 		}
 	}
 	if !leads && len(p.rivals) > 1 {
-		own, rivals := paired(p.rivals, c.Metric)
+		own, rivals := p.paired(c.Metric)
 		if sign < 0 {
 			own, rivals = rivals, own
 		}
-		sum.Situations = min(sum.Situations, len(own[0])) // each pair may lack others
-		if sum.Situations >= stats.MinPairs {
-			var err error
-			if sum.P, err = stats.SignFlipMax(rivals, own); err != nil {
-				return err
-			}
+		sum.Pairs = min(sum.Pairs, len(own[0])) // each pair may lack others
+		if sum.Pairs >= stats.MinPairs {
+			sum.P = stats.SignFlipMax(rivals, own)
 		}
 	}
 	sum.Adjusted = sum.P
 	p.Tested = &sum
-	return nil
 }
 
 // paired returns the means of the method and of its rivals, for each rival in each of the situations that all have.
-func paired(rivals []*Comparison, m Metric) (a, b [][]float64) {
-	pairs := make([]*shared, len(rivals))
-	for r, t := range rivals {
-		pairs[r] = share(m, t.A, t.B)
+func (p *Part) paired(m Metric) (own, rivals [][]float64) {
+	entries := []*Entry{p.rivals[0].A}
+	for _, t := range p.rivals {
+		entries = append(entries, t.B)
 	}
-	within := slices.DeleteFunc(slices.Clone(pairs[0].situations), func(s situation) bool {
-		return slices.ContainsFunc(pairs, func(p *shared) bool { return !slices.Contains(p.situations, s) })
-	})
-	a, b = make([][]float64, len(rivals)), make([][]float64, len(rivals))
-	for r, t := range rivals {
-		for _, s := range within {
-			a[r] = append(a[r], t.A.mean(m, s, pairs[r].seeds))
-			b[r] = append(b[r], t.B.mean(m, s, pairs[r].seeds))
+	own, rivals = make([][]float64, len(p.rivals)), make([][]float64, len(p.rivals))
+	for _, s := range situations(m, entries...) {
+		for r := range p.rivals {
+			own[r], rivals[r] = append(own[r], s.Means[0]), append(rivals[r], s.Means[r+1])
 		}
 	}
-	return a, b
+	return own, rivals
 }
 
 // verdict is the outcome of a test.
@@ -184,9 +166,9 @@ func (v *Verdict) verdict(t *Comparison) (Outcome, string) {
 	if v.Relation == lower {
 		asClaimed = t.Difference < 0
 	}
-	significant := t.Adjusted <= Alpha
+	significant := t.Adjusted <= stats.Level
 	switch {
-	case significant && !t.clear():
+	case significant && (t.unclear || !t.Clear()):
 		return NotShown, "The test over situations is significant, but the interval, which allows for what label sets have in common, contains 0."
 	case asClaimed && significant:
 		return Holds, "The difference is as claimed, and significant."
@@ -198,19 +180,23 @@ func (v *Verdict) verdict(t *Comparison) (Outcome, string) {
 	return NotShown, "The difference does not have the claimed sign, and is not significant after the correction."
 }
 
-// clear reports whether the interval, if there is one, does not contain 0; of a comparison with several rivals, that of each.
-func (c *Comparison) clear() bool {
-	return !c.unclear && (!c.Resampled || c.Interval.Low > 0 || c.Interval.High < 0)
-}
-
-// alike is the outcome of a claim that two methods differ by less than a margin.
+// within is the outcome of a claim that two methods differ by less than a margin.
 func within(t *Comparison, margin float64) (Outcome, string) {
-	i := t.Interval
 	switch {
-	case -margin < i.Low && i.High < margin:
+	case -margin < t.Low && t.High < margin:
 		return Holds, fmt.Sprintf("The whole interval of the difference is within ± %g points.", margin)
-	case i.Low >= margin || i.High <= -margin:
+	case t.Low >= margin || t.High <= -margin:
 		return DoesNotHold, fmt.Sprintf("The whole interval of the difference is outside ± %g points.", margin)
 	}
 	return NotShown, fmt.Sprintf("The interval of the difference reaches beyond ± %g points.", margin)
+}
+
+// tooFew says that no test of so many situations could tell anything.
+func tooFew(situations, tests int) string {
+	needed := max(stats.MinPairs, stats.Needed(stats.Level, tests))
+	among := ""
+	if tests > 1 {
+		among = fmt.Sprintf(" for %d comparisons", tests)
+	}
+	return fmt.Sprintf("With %s no exact test can be significant at the 5 %% level; at least %d are needed%s.", plural.Of(situations, "situation"), needed, among)
 }

@@ -20,8 +20,11 @@ func (f *Findings) Markdown(out io.Writer, from string, notes map[string]string)
 		m.verdicts("Controls", controlsHead, f.Controls)
 	}
 	m.grids(f.Grids)
-	if absent := f.Missing(notes); len(absent) > 0 {
-		m.missing(absent)
+	if missing := f.Missing(notes); len(missing) > 0 {
+		m.line("## What is missing\n")
+		for _, x := range missing {
+			m.line("* %s: %s", x.Name, x.Value)
+		}
 	}
 	_, err := io.WriteString(out, m.String())
 	return err
@@ -127,12 +130,4 @@ func (g *Grid) data() (out []string) {
 		out = once(out, text)
 	}
 	return out
-}
-
-// missing lists what of the paper has no results.
-func (m *markdown) missing(all []Missing) {
-	m.line("## What is missing\n")
-	for _, x := range all {
-		m.line("* %s: %s", x.Table, x.Text)
-	}
 }

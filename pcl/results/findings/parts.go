@@ -124,11 +124,7 @@ func (c *Column) fuller(o *Column) bool {
 // made counts the situations and runs of the method that has the most of them.
 func (c *Column) made() (situations, runs int) {
 	for _, e := range c.Entries {
-		own := map[situation]bool{}
-		for _, s := range e.scores(A, nil) {
-			own[situation{s.LabelSet, s.Timeline}] = true
-		}
-		situations, runs = max(situations, len(own)), max(runs, e.Done)
+		situations, runs = max(situations, len(Situations(e))), max(runs, e.Done)
 	}
 	return situations, runs
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/grids"
 	"github.com/parallelcl/parallelcl/internal/plural"
+	"github.com/parallelcl/parallelcl/pcl/results/paper"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
@@ -62,8 +63,58 @@ func (p *Provenance) Facts() []Fact {
 	return facts
 }
 
-// Fact is a line about where results are from.
+// Fact is a line about where results are from, or what is missing.
 type Fact struct{ Name, Value string }
+
+// Missing says of each table of the paper what has no result. notes may have a sentence about a table, by its name, such as why it
+// is missing; it follows. Of users' own grids nothing of the paper is missing.
+func (f *Findings) Missing(notes map[string]string) (out []Fact) {
+	if f.own() {
+		return nil
+	}
+	for _, table := range paper.Names() {
+		var none, some []string
+		for _, at := range placesOf(table) {
+			name := at.dataset + ", " + at.increment + "-incremental"
+			switch done, planned := f.finished(at); {
+			case done == 0:
+				none = append(none, name)
+			case done < planned:
+				some = append(some, fmt.Sprintf("%s (%d of %d)", name, planned-done, planned))
+			}
+		}
+		text := ""
+		if len(none)+len(some) == 0 {
+			text = "Each column of the paper has a grid with all of its runs. "
+		}
+		if len(none) > 0 {
+			text += "There are no results on " + strings.Join(none, "; ") + ". "
+		}
+		if len(some) > 0 {
+			text += "Runs are missing on " + strings.Join(some, "; ") + ". "
+		}
+		out = append(out, Fact{table, strings.TrimSpace(text + notes[table])})
+	}
+	return out
+}
+
+// finished counts the runs of a place of the paper, and those that have a result: in a column that has all, or else in that with
+// the most results.
+func (f *Findings) finished(at place) (done, planned int) {
+	for _, c := range f.columns(at) {
+		own, all := 0, 0
+		for _, e := range c.Entries {
+			own, all = own+e.Done, all+len(e.Rows)
+		}
+		if own == all {
+			return own, all
+		}
+		if own >= done {
+			done, planned = own, all
+		}
+	}
+	return done, planned
+}
 
 // command is what makes the results.
 func (g *Grid) command() string {

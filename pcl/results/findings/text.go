@@ -10,15 +10,15 @@ import (
 	"github.com/parallelcl/parallelcl/internal/plural"
 )
 
-// Text writes a value with two digits and its spread.
-func (e *Entry) Text(v Value) string {
+// String writes a value with two digits and its deviation over the seeds.
+func (v Value) String() string {
 	switch {
 	case !v.Defined():
 		return "–"
-	case math.IsNaN(v.Std):
+	case math.IsNaN(v.StdSeeds):
 		return minus(fmt.Sprintf("%.2f", v.Mean))
 	}
-	return minus(fmt.Sprintf("%.2f ± %.2f", v.Mean, v.Std))
+	return minus(fmt.Sprintf("%.2f ± %.2f", v.Mean, v.StdSeeds))
 }
 
 // Spread writes the standard deviation over the runs with two digits.
@@ -88,7 +88,7 @@ func (c *Column) ByA() []*Entry {
 	})
 }
 
-// Note says what the column's numbers are means over, what differs from the paper, and what stars mean.
+// Note says what the column's numbers are means over, and what differs from the paper.
 func (c *Column) Note() string {
 	labelSets, timelines, seeds := map[uint64]bool{}, map[uint64]bool{}, map[uint64]bool{}
 	situations, repetitions := map[[2]uint64]bool{}, map[[3]uint64]bool{}
@@ -107,13 +107,6 @@ func (c *Column) Note() string {
 	}
 	if slices.ContainsFunc(c.Entries, func(e *Entry) bool { return e.Done > 0 && !e.complete() }) {
 		text += " Methods with missing runs are not ranked."
-	}
-	if c.Cause != "" {
-		return text + " No method is starred: " + lowerFirst(c.Cause)
-	}
-	text += " ★ marks the best, and those that the exact sign-flip test over situations, with Holm's correction, cannot tell from it at 5 %."
-	if !math.IsNaN(c.Correlation) {
-		text += strings.ReplaceAll(fmt.Sprintf(" Within a label set the methods' differences correlate by %.2f.", c.Correlation), "-", "−")
 	}
 	return text
 }

@@ -27,15 +27,7 @@ func judged(t *testing.T, claim string, all []*rows.Row) *Verdict {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := New(all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := f.judge(claims)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out[0]
+	return found(t, all).judge(claims)[0]
 }
 
 const gmcAboveAvgGrad = "methods = [\"EMGD(GMC)\"]\nthan = [\"AvgGrad\"]\n"
@@ -66,8 +58,8 @@ func TestVerdicts(t *testing.T) {
 			if v.Outcome != c.want || p.Outcome != c.want || !strings.Contains(p.Why, c.why) {
 				t.Errorf("%s (%s): %s", v.Outcome, v.Summary, p.Why)
 			}
-			if math.Abs(p.Tested.Difference-(c.gmc-c.avg)) > 0.5 || p.Tested.Situations != 3*c.labelSets {
-				t.Errorf("difference %v over %d situations", p.Tested.Difference, p.Tested.Situations)
+			if math.Abs(p.Tested.Difference-(c.gmc-c.avg)) > 0.5 || p.Tested.Pairs != 3*c.labelSets {
+				t.Errorf("difference %v over %d situations", p.Tested.Difference, p.Tested.Pairs)
 			}
 			if p.Paper == nil || math.Abs(*p.Paper-(53.441-43.823)) > 1e-9 {
 				t.Errorf("the paper's difference is %v", p.Paper)
@@ -81,15 +73,14 @@ func TestIntervalCounts(t *testing.T) {
 	v := &Verdict{Claim: &Claim{}}
 	for _, c := range []struct {
 		difference, low, high float64
-		resampled             bool
+		grouped               bool
 		want                  Outcome
 	}{
 		{2, 1, 3, true, Holds}, {-2, -3, -1, true, DoesNotHold}, {2, -0.1, 3, true, NotShown}, {-2, -3, 0.1, true, NotShown},
-		{2, 0, 0, false, Holds}, // nothing to draw from
+		{2, math.NaN(), math.NaN(), true, NotShown}, // one label set
+		{2, -0.1, 3, false, Holds},                  // independent situations
 	} {
-		got, why := v.verdict(&Comparison{
-			Difference: c.difference, Interval: stats.Interval{Low: c.low, High: c.high}, Resampled: c.resampled, P: 0.01, Adjusted: 0.01,
-		})
+		got, why := v.verdict(&Comparison{Contrast: stats.Contrast{Difference: c.difference, Low: c.low, High: c.high, Grouped: c.grouped, Adjusted: 0.01}})
 		if got != c.want {
 			t.Errorf("%g [%g, %g]: %s, want %s (%s)", c.difference, c.low, c.high, got, c.want, why)
 		}
@@ -174,11 +165,7 @@ func TestSizesOfAGrid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := found(t, append(small.Rows(), large.Rows()...)).judge(claims)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if v := all[0]; len(v.Parts) != 1 || v.Parts[0].Column.Grid.Name != large.Name || v.Outcome != Holds {
+	if v := found(t, append(small.Rows(), large.Rows()...)).judge(claims)[0]; len(v.Parts) != 1 || v.Parts[0].Column.Grid.Name != large.Name || v.Outcome != Holds {
 		t.Errorf("%d parts, %s", len(v.Parts), v.Outcome)
 	}
 }
@@ -200,7 +187,7 @@ func TestFullest(t *testing.T) {
 		deep.Name: slices.Concat(wide.Rows(), deep.Rows()),
 	} {
 		v := judged(t, "methods = [\"EMGD(GMC)\"]\nthan = [\"AvgGrad\"]\n", all)
-		if len(v.Parts) != 1 || v.Parts[0].Column.Grid.Name != want || v.Parts[0].Tested.Situations != 9 {
+		if len(v.Parts) != 1 || v.Parts[0].Column.Grid.Name != want || v.Parts[0].Tested.Pairs != 9 {
 			t.Errorf("want %s: %d parts, the first of %s", want, len(v.Parts), v.Parts[0].Column.Grid.Name)
 		}
 	}
@@ -221,19 +208,6 @@ func TestFamilies(t *testing.T) {
 		i := slices.IndexFunc(both.Parts, func(q *Part) bool { return q.Name() == p.Name() && q.Where() == p.Where() })
 		if i < 0 || both.Parts[i].Tested.Adjusted != p.Tested.Adjusted || p.Tested.Adjusted <= p.Tested.P {
 			t.Errorf("%s, %s: p = %v after the correction, and not with other results (%d)", p.Where(), p.Name(), p.Tested.Adjusted, i)
-		}
-	}
-}
-
-// TestHolm has p-values of three tests.
-func TestHolm(t *testing.T) {
-	all := []*Comparison{{P: 0.03}, {P: 0.04}, {P: 0.01}}
-	if err := holm(all); err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []float64{0.06, 0.06, 0.03} {
-		if math.Abs(all[i].Adjusted-want) > 1e-12 {
-			t.Errorf("%v became %v, want %v", all[i].P, all[i].Adjusted, want)
 		}
 	}
 }

@@ -9,7 +9,7 @@ package paper
 import (
 	"embed"
 	"encoding/csv"
-	"fmt"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,16 +19,6 @@ import (
 
 //go:embed tables/*.csv
 var files embed.FS
-
-// The files of the tables, by the tables' names.
-var tableFiles = map[string]string{
-	"Table 1": "table1_task_incremental",
-	"Table 2": "table2_class_incremental",
-	"Table 3": "table3_multi_epoch_ps_cifar100",
-	"Table 4": "table4_blurring_cifar100",
-	"Table 5": "table5_scl",
-	"Table 6": "table6_mtl",
-}
 
 // Number is an entry of a table.
 type Number struct {
@@ -91,48 +81,36 @@ var (
 	number = regexp.MustCompile(`\d+`)
 )
 
+// tables reads the files, which are part of the program.
 var tables = sync.OnceValue(func() map[string][]Number {
 	out := map[string][]Number{}
-	for name, file := range tableFiles {
-		all, err := readTable(name, "tables/"+file+".csv")
-		if err != nil {
-			panic(err) // the files are part of the program
+	for _, name := range Names() {
+		paths, err := fs.Glob(files, "tables/table"+strings.TrimPrefix(name, "Table ")+"_*.csv")
+		must(err)
+		f, err := files.Open(paths[0])
+		must(err)
+		lines, err := csv.NewReader(f).ReadAll()
+		must(err)
+		for _, line := range lines[1:] {
+			value := func(column string) string { return line[slices.Index(lines[0], column)] }
+			n := Number{
+				Table: name, Increment: value("increment"), Method: value("method"), Dataset: value("dataset"),
+				Metric: value("metric")[:1], None: value("mean") == "",
+			}
+			if !n.None {
+				n.Mean, err = strconv.ParseFloat(value("mean"), 64)
+				must(err)
+				n.Std, err = strconv.ParseFloat(value("std"), 64)
+				must(err)
+			}
+			out[name] = append(out[name], n)
 		}
-		out[name] = all
 	}
 	return out
 })
 
-func readTable(name, file string) ([]Number, error) {
-	f, err := files.Open(file)
+func must(err error) {
 	if err != nil {
-		return nil, err
+		panic(err)
 	}
-	defer f.Close()
-	lines, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	at := map[string]int{}
-	for i, column := range lines[0] {
-		at[column] = i
-	}
-	var out []Number
-	for _, line := range lines[1:] {
-		value := func(column string) string { return line[at[column]] }
-		n := Number{
-			Table: name, Increment: value("increment"), Method: value("method"), Dataset: value("dataset"),
-			Metric: value("metric")[:1], None: value("mean") == "",
-		}
-		if !n.None {
-			if n.Mean, err = strconv.ParseFloat(value("mean"), 64); err != nil {
-				return nil, fmt.Errorf("%s: %w", file, err)
-			}
-			if n.Std, err = strconv.ParseFloat(value("std"), 64); err != nil {
-				return nil, fmt.Errorf("%s: %w", file, err)
-			}
-		}
-		out = append(out, n)
-	}
-	return out, nil
 }

@@ -29,10 +29,7 @@ func ExampleRuns() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	runs, err := rows.Runs(all)
-	if err != nil {
-		log.Fatal(err)
-	}
+	runs := rows.Runs(all)
 	fmt.Println(len(runs), "runs; the first of", runs[0].MethodTitle, "with a temperature of", runs[0].Params["tau"])
 	// Output: 972 runs; the first of EMGD(GMC) with a temperature of 0.1
 }

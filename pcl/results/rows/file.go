@@ -21,55 +21,31 @@ func Write(out io.Writer, all []*Row) error {
 	if len(all) > 0 {
 		varied = all[0].varied()
 	}
-	var head []string
-	for _, c := range place {
-		head = append(head, c.name)
-	}
-	head = append(head, varied...)
-	for _, c := range outcome {
-		head = append(head, c.name)
-	}
-	if err := w.Write(head); err != nil {
+	name := func(c column) string { return c.name }
+	if err := w.Write(slices.Concat(each(place, name), varied, each(outcome, name))); err != nil {
 		return err
 	}
 	for _, r := range all {
 		if !slices.Equal(r.varied(), varied) {
 			return fmt.Errorf("rows: %s varies %v and the first row %v", r.Cell, r.varied(), varied)
 		}
-		if err := w.Write(r.values()); err != nil {
+		value := func(c column) string { return c.get(r) }
+		if err := w.Write(slices.Concat(each(place, value), each(r.Vary, func(s Setting) string { return s.Value }), each(outcome, value))); err != nil {
 			return err
 		}
 	}
 	return w.Flush()
 }
 
-func (r *Row) varied() (names []string) {
-	for _, s := range r.Vary {
-		names = append(names, s.Name)
+func each[T any](all []T, text func(T) string) []string {
+	out := make([]string, len(all))
+	for i, x := range all {
+		out[i] = text(x)
 	}
-	return names
+	return out
 }
 
-// values are those of a line.
-func (r *Row) values() (line []string) {
-	add := func(c column) {
-		if c.result && r.State != Done {
-			line = append(line, "")
-			return
-		}
-		line = append(line, c.get(r))
-	}
-	for _, c := range place {
-		add(c)
-	}
-	for _, s := range r.Vary {
-		line = append(line, s.Value)
-	}
-	for _, c := range outcome {
-		add(c)
-	}
-	return line
-}
+func (r *Row) varied() []string { return each(r.Vary, func(s Setting) string { return s.Name }) }
 
 // Read reads what [Write] wrote. Columns with names that it does not know are what the grid varies.
 func Read(in io.Reader) ([]*Row, error) {
@@ -117,16 +93,10 @@ func header(names []string) ([]*column, error) {
 func read(head []*column, names, line []string) (*Row, error) {
 	r := &Row{Result: none()}
 	for i, value := range line {
-		c := head[i]
-		switch {
-		case c == nil:
+		if head[i] == nil {
 			r.Vary = append(r.Vary, Setting{names[i], value})
-			continue
-		case c.result && value == "":
-			continue
-		}
-		if err := c.set(r, value); err != nil {
-			return nil, fmt.Errorf("%s: %w", c.name, err)
+		} else if err := head[i].set(r, value); err != nil {
+			return nil, err
 		}
 	}
 	switch r.State {
@@ -140,19 +110,13 @@ func read(head []*column, names, line []string) (*Row, error) {
 
 // check returns an error if a result has a number that no run can have, or lacks one.
 func (r *Row) check() error {
-	run := results.Run{
-		A: r.A, F: r.F, AFirst: r.AFirst, Steps: r.Steps, Skipped: r.Skipped, Curve: r.curve(),
-		Measured: results.Measured{TrainSeconds: r.TrainSeconds, EvalSeconds: r.EvalSeconds, StepMillis: r.StepMillis, Maker: results.Maker{Threads: r.Threads}},
-	}
+	run := results.Run{A: r.A, F: r.F, AFirst: r.AFirst, Steps: r.Steps, Skipped: r.Skipped, Curve: r.curve()}
 	if r.Diverged != "" {
 		at, err := strconv.Atoi(r.Diverged)
 		if err != nil {
 			return fmt.Errorf("diverged_at: %w", err)
 		}
 		run.DivergedAt = &at
-	}
-	if r.Seconds < 0 {
-		return fmt.Errorf("seconds: %g is negative", r.Seconds)
 	}
 	return run.Check()
 }

@@ -4,9 +4,6 @@ package rows
 
 import (
 	"math"
-	"strconv"
-
-	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
 // State says whether there is a result.
@@ -21,25 +18,29 @@ const (
 // TunedMark ends the names of grids whose methods have tuned values.
 const TunedMark = "-tuned"
 
-// Row is a place of a grid, and the result of its run if there is one.
+// Row is a place of a grid, and the result of its run if there is one. The tags are the names of the columns.
 type Row struct {
-	Grid  string // e.g. "table1-test-split"
-	Title string
-	Paper string // which of the paper's tables or figures the grid is; empty for none
-	Size  string // of the grid, e.g. "test-split"
+	Grid  string `csv:"grid"` // e.g. "table1-test-split"
+	Title string `csv:"title"`
+	Paper string `csv:"paper"` // which of the paper's tables or figures the grid is; empty for none
+	Size  string `csv:"size"`  // of the grid, e.g. "test-split"
 
 	// What the grid calls its data set and method, and what the paper does; empty where the paper has no such.
-	Dataset, PaperDataset string
-	Method, PaperMethod   string
-	Increment             string
-	Vary                  []Setting // what is varied, sorted by name
+	Dataset      string    `csv:"dataset"`
+	PaperDataset string    `csv:"paper_dataset"`
+	Method       string    `csv:"method"`
+	PaperMethod  string    `csv:"paper_method"`
+	Increment    string    `csv:"increment"`
+	Vary         []Setting // what is varied, sorted by name
 
-	LabelSet, Timeline, Seed uint64
+	LabelSet uint64 `csv:"labelset"`
+	Timeline uint64 `csv:"timeline"`
+	Seed     uint64 `csv:"seed"`
 
-	Cell    string // ID of the cell, which other places may have in common
-	Program string // that the cell's ID is made of
-	State   State
-	Reason  string // of a failure
+	Cell    string `csv:"cell"`    // ID of the cell, which other places may have in common
+	Program string `csv:"program"` // that the cell's ID is made of
+	State   State  `csv:"state"`
+	Reason  string `csv:"reason"` // of a failure
 
 	// The rest is about a result.
 	Result
@@ -50,42 +51,29 @@ type Setting struct{ Name, Value string }
 
 // Result is what is kept of a run.
 type Result struct {
-	A, F, AFirst float64 // %
-	Ends         []float64
-	Steps        int
-	Diverged     string // step from which on nothing was learnt; empty for none
-	Skipped      int
+	A        float64   `csv:"A"` // %
+	F        float64   `csv:"F"`
+	AFirst   float64   `csv:"A_first"`
+	Ends     []float64 `csv:"ends"`
+	Steps    int       `csv:"steps"`
+	Diverged string    `csv:"diverged_at"` // step from which on nothing was learnt; empty for none
+	Skipped  int       `csv:"skipped_rows"`
 
 	// Seconds is the time that the cell took its process, of which so much was training and evaluation.
-	Seconds, TrainSeconds, EvalSeconds, StepMillis float64
-	Backend, Device                                string
-	Threads                                        int
-	Version, Commit                                string
+	Seconds      float64 `csv:"seconds"`
+	TrainSeconds float64 `csv:"train_seconds"`
+	EvalSeconds  float64 `csv:"eval_seconds"`
+	StepMillis   float64 `csv:"step_ms"`
+	Backend      string  `csv:"backend"`
+	Device       string  `csv:"device"`
+	Threads      int     `csv:"threads"`
+	Version      string  `csv:"version"`
+	Commit       string  `csv:"commit"`
 
-	Run        string // hash of the configuration
-	RunMethod  string // name of the method in the configuration
-	RunVariant string
-	Model      string // SHA-256 of the final model
-}
-
-// ResultOf returns what is kept of a run.
-func ResultOf(run *results.Run) Result {
-	m := run.Measured
-	out := Result{
-		A: run.A, F: run.F, AFirst: run.AFirst, Steps: run.Steps, Skipped: run.Skipped,
-		TrainSeconds: m.TrainSeconds, EvalSeconds: m.EvalSeconds, StepMillis: m.StepMillis,
-		Backend: m.Backend, Device: m.Device, Threads: m.Threads, Version: m.Version, Commit: m.Commit,
-		Run: run.ID, RunMethod: run.Method, RunVariant: run.Variant, Model: run.ModelSHA256,
-	}
-	if run.DivergedAt != nil {
-		out.Diverged = strconv.Itoa(*run.DivergedAt)
-	}
-	for _, p := range run.Curve {
-		for range p.Ended {
-			out.Ends = append(out.Ends, 100*p.Mean)
-		}
-	}
-	return out
+	Run        string `csv:"run"`        // hash of the configuration
+	RunMethod  string `csv:"run_method"` // name of the method in the configuration
+	RunVariant string `csv:"run_variant"`
+	Model      string `csv:"model_sha256"` // SHA-256 of the final model
 }
 
 // Line is what the row's line of a table is called: the method, and the values of what is varied.

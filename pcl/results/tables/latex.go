@@ -4,59 +4,100 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strings"
 
-	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
+	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
-// LaTeX writes a line for each method and a pair of columns, A and F, for each data set and increment. Numbers are means
-// over the seeds and, as ±, their population standard deviation; runs on other label sets or timelines have lines of their
-// own. The table needs the package booktabs.
-func LaTeX(out io.Writer, runs []*results.Run) error {
-	if len(runs) == 0 {
+// column is a pair of columns of a LaTeX table, A and F, for a data set in an increment.
+type column struct{ dataset, increment string }
+
+// LaTeX writes a table in the form of the paper's: a line for each method and a pair of columns, A and F, for each data set and
+// increment. Numbers are means over the finished runs and, as ±, the population standard deviation of the seeds' means
+// (docs/protocol.md §3.2). Where runs are missing, there is the mean and the number of runs. Comments at the top name entries with
+// diverged runs. The table needs the package booktabs.
+func LaTeX(out io.Writer, all []*rows.Row) error {
+	if len(all) == 0 {
 		return errors.New("no runs")
 	}
-	var columns []Column
+	var columns []column
 	var lines []string
-	entries := map[string]map[Column]results.RunGroup{}
-	for _, g := range results.Group(runs) {
-		c, line := Column{g.Runs[0].Dataset, g.Runs[0].Increment}, g.Label()+situation(g.Runs[0], runs)
+	entries := map[string]map[column][]*rows.Row{}
+	for _, r := range all {
+		c, line := column{r.Dataset, r.Increment}, r.Line()
 		if !slices.Contains(columns, c) {
 			columns = append(columns, c)
 		}
 		if entries[line] == nil {
-			lines, entries[line] = append(lines, line), map[Column]results.RunGroup{}
+			lines, entries[line] = append(lines, line), map[column][]*rows.Row{}
 		}
-		if _, twice := entries[line][c]; twice {
-			return fmt.Errorf("there are several groups of runs of %s on %s, %s-incremental, which differ in their settings: export them one by one", line, c.Dataset, c.Increment)
-		}
-		entries[line][c] = g
+		entries[line][c] = append(entries[line][c], r)
 	}
-	if err := Diverged(out, columns, lines, func(line string, c Column) []*results.Run { return entries[line][c].Runs }); err != nil {
-		return err
-	}
-	return Booktabs(out, columns, lines, func(line string, c Column) (a, f string) {
-		g, there := entries[line][c]
-		if !there {
-			return "", ""
+	var comments, body strings.Builder
+	for _, line := range lines {
+		body.WriteString(escape(line))
+		for _, c := range columns {
+			own := entries[line][c]
+			fmt.Fprintf(&body, " & %s & %s", entry(own, func(r *rows.Row) float64 { return r.A }), entry(own, func(r *rows.Row) float64 { return r.F }))
+			if n, done := diverged(own); n > 0 {
+				fmt.Fprintf(&comments, "%% %d of %d runs of %q on %q, %s-incremental, diverged\n", n, done, line, c.dataset, c.increment)
+			}
 		}
-		return moment(g.Moment(func(r *results.Run) float64 { return r.A })), moment(g.Moment(func(r *results.Run) float64 { return r.F }))
-	})
+		body.WriteString(" \\\\\n")
+	}
+	head := ""
+	for _, c := range columns {
+		head += fmt.Sprintf(" & \\multicolumn{2}{c}{%s, %s}", escape(c.dataset), escape(c.increment))
+	}
+	_, err := fmt.Fprintf(out, "%s\\begin{tabular}{l%s}\n\\toprule\n%s \\\\\nMethod%s \\\\\n\\midrule\n%s\\bottomrule\n\\end{tabular}\n",
+		&comments, strings.Repeat("rr", len(columns)), head, strings.Repeat(" & $A_{\\bar e}$ & $F_{\\bar e}$", len(columns)), &body)
+	return err
 }
 
-// situation names a run's label set and timeline if the runs have several.
-func situation(r *results.Run, runs []*results.Run) string {
-	for _, other := range runs {
-		if other.LabelSet != r.LabelSet || other.Timeline != r.Timeline {
-			return fmt.Sprintf(", label set %d, timeline %d", r.LabelSet, r.Timeline)
+func diverged(all []*rows.Row) (n, done int) {
+	for _, r := range all {
+		if r.State == rows.Done {
+			done++
+		}
+		if r.Diverged != "" {
+			n++
 		}
 	}
-	return ""
+	return n, done
 }
 
-func moment(m results.Moment) string {
-	if m.N < 2 {
-		return Mean(m.Mean)
+// entry is the mean and deviation of a number over the finished runs of some rows.
+func entry(all []*rows.Row, figure func(*rows.Row) float64) string {
+	var scores []stats.Score
+	for _, r := range all {
+		if r.State == rows.Done {
+			scores = append(scores, stats.Score{LabelSet: r.LabelSet, Timeline: r.Timeline, Seed: r.Seed, Value: figure(r)})
+		}
 	}
-	return Spread(m.Mean, m.Std())
+	s := stats.Summarize(scores)
+	switch {
+	case len(scores) == 0:
+		return "--"
+	case len(scores) < len(all):
+		return fmt.Sprintf("$%.2f$ (%d of %d)", s.Mean, len(scores), len(all))
+	case math.IsNaN(s.StdSeeds):
+		return fmt.Sprintf("$%.2f$", s.Mean)
+	}
+	return fmt.Sprintf("$%.2f \\pm %.2f$", s.Mean, s.StdSeeds)
 }
+
+// special are what TeX reads as something else, what its usual fonts lack or print as another character, and, at the
+// beginning of a line, what it takes for an option of the line before.
+var special = strings.NewReplacer(
+	`\`, `\textbackslash{}`, "_", `\_`, "&", `\&`, "%", `\%`, "#", `\#`, "$", `\$`, "{", `\{`, "}", `\}`, "^", `\^{}`, "~", `\~{}`,
+	"<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, "[", "{[}", "*", "{*}",
+	"α", `$\alpha$`, "β", `$\beta$`, "γ", `$\gamma$`, "η", `$\eta$`, "λ", `$\lambda$`, "σ", `$\sigma$`, "τ", `$\tau$`,
+	"≤", `$\le$`, "≥", `$\ge$`, "∞", `$\infty$`, "−", "$-$", "×", `$\times$`, "±", `$\pm$`,
+)
+
+// escape writes a text so that TeX prints it as it is; Greek letters and signs beyond those of this program's own names need
+// a TeX that knows them, such as LuaLaTeX.
+func escape(s string) string { return special.Replace(s) }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
 func runs() []*results.Run {
@@ -98,7 +99,7 @@ func TestSteps(t *testing.T) {
 }
 
 func TestLaTeX(t *testing.T) {
-	got := text(t, func(w io.Writer) error { return LaTeX(w, runs()) })
+	got := text(t, func(w io.Writer) error { return LaTeX(w, rows.Of(runs())) })
 	for _, want := range []string{
 		`\begin{tabular}{lrrrr}`, `\multicolumn{2}{c}{glyphs, task}`, `emgd-gmc tau=5 & $50.75 \pm 0.50$ & $-1.00 \pm 0.00$ & -- & -- \\`,
 		`a\_b & -- & -- & $50.25$ & $-1.00$ \\`, `\end{tabular}`,
@@ -107,20 +108,19 @@ func TestLaTeX(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, got)
 		}
 	}
-	other := runs()
-	other[1].Timeline = 3
-	other[1].Config = []byte(`{"seed":2,"timeline":3,"method":"emgd-gmc"}`)
-	if got := text(t, func(w io.Writer) error { return LaTeX(w, other) }); !strings.Contains(got, "tau=5, label set 0, timeline 3 & $51.25$") {
-		t.Error(got)
-	}
-	other[1].DivergedAt = new(3)
-	note := "% 1 of 1 runs of \"emgd-gmc tau=5, label set 0, timeline 3\" on \"glyphs\", task-incremental, diverged\n"
+	other := rows.Of(runs())
+	other[1].Diverged = "3"
+	note := "% 1 of 2 runs of \"emgd-gmc tau=5\" on \"glyphs\", task-incremental, diverged\n"
 	if got := text(t, func(w io.Writer) error { return LaTeX(w, other) }); !strings.HasPrefix(got, note) {
 		t.Error(got)
 	}
-	other[1].Timeline = 0
-	if err := LaTeX(io.Discard, other); err == nil {
-		t.Error(err)
+	other[1].Timeline = 3 // another situation, without the other seed
+	if got := text(t, func(w io.Writer) error { return LaTeX(w, other) }); !strings.Contains(got, "emgd-gmc tau=5 & $50.75$ & ") {
+		t.Error(got)
+	}
+	other[1].State = rows.Missing
+	if got := text(t, func(w io.Writer) error { return LaTeX(w, other) }); !strings.Contains(got, "emgd-gmc tau=5 & $50.25$ (1 of 2) & ") {
+		t.Error(got)
 	}
 	if err := LaTeX(io.Discard, nil); err == nil {
 		t.Error("no error without runs")
@@ -129,9 +129,11 @@ func TestLaTeX(t *testing.T) {
 
 // TestNamesInTeX: names are printed as they are, whatever TeX makes of their characters.
 func TestNamesInTeX(t *testing.T) {
-	got := text(t, func(w io.Writer) error {
-		return Booktabs(w, []Column{{"a_b", "task"}}, []string{"edit η=0.003 drift≤0.02", "[τ<1|x>2]", "*50 %"}, func(string, Column) (a, f string) { return "", "" })
-	})
+	var all []*rows.Row
+	for _, name := range []string{"edit η=0.003 drift≤0.02", "[τ<1|x>2]", "*50 %"} {
+		all = append(all, &rows.Row{Dataset: "a_b", Increment: "task", Method: name, State: rows.Missing})
+	}
+	got := text(t, func(w io.Writer) error { return LaTeX(w, all) })
 	for _, want := range []string{
 		`edit $\eta$=0.003 drift$\le$0.02 & -- & -- \\`, `{[}$\tau$\textless{}1\textbar{}x\textgreater{}2] &`, `{*}50 \% &`,
 	} {

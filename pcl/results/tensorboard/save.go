@@ -1,43 +1,45 @@
 package tensorboard
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Save writes the event file of a run to a folder of its own. One that was written there before, of the same place of a
-// grid for instance, is replaced.
+// Save writes the event file of a run to a folder of its own in dir, named by what the run is. One that was written there before is
+// replaced.
 func Save(dir string, r *results.Run, records []results.Record) error {
+	g := results.RunGroup{Runs: []*results.Run{r}}
+	dir = filepath.Join(dir, folder(r.Dataset), folder(r.Increment), folder(g.Label()),
+		fmt.Sprintf("label set %d, timeline %d, seed %d, %s", r.LabelSet, r.Timeline, r.Seed, folder(r.ID)))
 	path := filepath.Join(dir, fileName(r))
 	err := atomicfile.Write(path, func(w io.Writer) error { return write(w, r, records) })
 	if err != nil {
 		return err
 	}
-	old, err := filepath.Glob(filepath.Join(escaped(dir), "events.out.tfevents.*.pcl"))
-	for _, o := range old {
-		if o != path {
-			err = errors.Join(err, os.Remove(o))
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if ours, _ := filepath.Match("events.out.tfevents.*.pcl", e.Name()); ours && e.Name() != filepath.Base(path) {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
 		}
 	}
 	return err
 }
 
-// escaped returns a folder as a pattern that matches itself alone.
-func escaped(dir string) string {
-	var out []rune
-	for _, r := range dir {
-		switch r {
-		case '*', '?', '[', '\\':
-			if filepath.Separator != '\\' {
-				out = append(out, '\\')
-			}
+// folder is a text without the characters that file systems may refuse in names of folders.
+func folder(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '_'
 		}
-		out = append(out, r)
-	}
-	return string(out)
+		return r
+	}, text)
+	return cmp.Or(strings.TrimRight(text, ". "), "_")
 }

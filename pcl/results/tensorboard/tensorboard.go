@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -26,25 +25,6 @@ const (
 // each run needs a folder of its own.
 func fileName(r *results.Run) string {
 	return fmt.Sprintf("events.out.tfevents.%010d.pcl", r.Measured.Started.Unix())
-}
-
-// Folder returns the name of a folder for a run, made of parts that people gave it. Parts are folders within one
-// another; characters that file systems may refuse are replaced.
-func Folder(parts ...string) string {
-	parts = slices.Clone(parts)
-	for i, p := range parts {
-		p = strings.Map(func(r rune) rune {
-			if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
-				return '_'
-			}
-			return r
-		}, p)
-		if p = strings.TrimRight(p, ". "); p == "" {
-			p = "_"
-		}
-		parts[i] = p
-	}
-	return strings.Join(parts, "/")
 }
 
 // write writes a run, and the records of its steps if there are any, as an event file. The times in it are spread

@@ -73,15 +73,6 @@ func TestMasked(t *testing.T) {
 	}
 }
 
-func TestFolder(t *testing.T) {
-	if got, want := Folder("PS-EMNIST", "class", "EMGD(GMC), lr × 2", `a/b:c\d*`, "...", ""), "PS-EMNIST/class/EMGD(GMC), lr × 2/a_b_c_d_/_/_"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if parts := []string{"a:b"}; Folder(parts...) != "a_b" || parts[0] != "a:b" {
-		t.Errorf("the caller's parts are %q now", parts)
-	}
-}
-
 func unframe(t *testing.T, data []byte) (event, rest []byte) {
 	t.Helper()
 	n := binary.LittleEndian.Uint64(data)

@@ -7,21 +7,23 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
 )
 
 // runs are those of three methods in n situations with two seeds: avggrad is 4 points behind emgd, er up to 1 before or behind.
-func runs(n int) (out []versus.Run) {
+func runs(n int) (out []*rows.Row) {
 	for i := range n {
 		for seed := range 2 {
-			r := versus.Run{Dataset: "photos", Increment: "class", LabelSet: uint64(i), Timeline: uint64(i), Seed: uint64(seed), StepMillis: 2}
 			level, noise := 60+2*float64(i%3)+float64(seed), 1-2*float64(i%2)
 			for _, m := range []struct {
 				name      string
 				a, millis float64
 			}{{"emgd", level, 2}, {"avggrad", level - 4 + noise/4, 1}, {"er", level + noise, 3}} {
-				r.Method, r.A, r.StepMillis = m.name, m.a, m.millis
-				out = append(out, r)
+				out = append(out, &rows.Row{
+					Dataset: "photos", Increment: "class", Method: m.name, LabelSet: uint64(i), Timeline: uint64(i), Seed: uint64(seed),
+					State: rows.Done, Result: rows.Result{A: m.a, StepMillis: m.millis},
+				})
 			}
 		}
 	}
@@ -29,9 +31,9 @@ func runs(n int) (out []versus.Run) {
 }
 
 func TestTable(t *testing.T) {
-	all, err := versus.Of(runs(9), "")
-	if err != nil || len(all) != 1 {
-		t.Fatal(all, err)
+	all := versus.Of(runs(9), "")
+	if len(all) != 1 {
+		t.Fatal(all)
 	}
 	emgd, avggrad, er := all[0].Lines[0], all[0].Lines[1], all[0].Lines[2]
 	switch a := avggrad.Against; {
@@ -56,24 +58,29 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestReferences: another reference, and one that is not there.
+// TestPreferred: the recommended method is the reference, by its shortest name, else one of its kin.
 func TestPreferred(t *testing.T) {
 	for want, methods := range map[string]map[string]string{
 		"emgd tau=3": {"er": "er", "emgd-gmc": "emgd-gmc", "emgd tau=3": "emgd", "emgd tau=3 lr=1": "emgd"},
 		"EMGD (GMC)": {"EMGD (GS) tau=1": "emgd-gs", "ER": "er", "EMGD (GMC)": "emgd-gmc"},
 		"":           {"er": "er", "avggrad": "avggrad"},
 	} {
-		if got := versus.Preferred(methods); got != want {
+		var all []*rows.Row
+		for name, method := range methods {
+			all = append(all, &rows.Row{Method: name, Result: rows.Result{RunMethod: method}})
+		}
+		if got := versus.Preferred(all); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
 
+// TestReferences: another reference, and one that is not there.
 func TestReferences(t *testing.T) {
 	for reference, want := range map[string]string{"er": "er", "mgda": "emgd", "": "emgd"} {
-		all, err := versus.Of(runs(9), reference)
-		if err != nil || all[0].Reference != want || all[0].Lines[0].Method != want || len(all[0].Lines) != 3 {
-			t.Errorf("%q: %+v (%v)", reference, all[0], err)
+		all := versus.Of(runs(9), reference)
+		if all[0].Reference != want || all[0].Lines[0].Method != want || len(all[0].Lines) != 3 {
+			t.Errorf("%q: %+v", reference, all[0])
 		}
 	}
 }
@@ -85,9 +92,9 @@ func TestWhatIsNotShown(t *testing.T) {
 	for i := range one {
 		one[i].LabelSet = 0
 	}
-	apart := append(runs(1), versus.Run{Dataset: "photos", Increment: "class", Method: "mgda", LabelSet: 9, A: 50})
+	apart := append(runs(1), &rows.Row{Dataset: "photos", Increment: "class", Method: "mgda", LabelSet: 9, State: rows.Done, Result: rows.Result{A: 50}})
 	for name, c := range map[string]struct {
-		runs    []versus.Run
+		runs    []*rows.Row
 		differs int
 		verdict string
 		notes   int
@@ -100,10 +107,7 @@ func TestWhatIsNotShown(t *testing.T) {
 		"label set":   {one, 0, "At the 5 %", 1},
 		"apart":       {apart, 0, "Nothing can be decided", 3},
 	} {
-		all, err := versus.Of(c.runs, "")
-		if err != nil {
-			t.Fatal(name, err)
-		}
+		all := versus.Of(c.runs, "")
 		n := 0
 		for _, l := range all[0].Lines {
 			if l.Against != nil && l.Against.Differs {
@@ -120,7 +124,7 @@ func TestWhatIsNotShown(t *testing.T) {
 			t.Error(name, err)
 		}
 	}
-	if all, err := versus.Of(runs(9)[:1], ""); err != nil || len(all) != 0 {
-		t.Errorf("one method: %v (%v)", all, err)
+	if all := versus.Of(runs(9)[:1], ""); len(all) != 0 {
+		t.Errorf("one method: %v", all)
 	}
 }
