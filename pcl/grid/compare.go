@@ -18,7 +18,7 @@ type Compared struct {
 // Compare returns the figures of a row of exported results beside those of a run, and whether all are equal to the
 // bit.
 func Compare(then *rows.Row, run *results.Run) (list []Compared, equal bool) {
-	now := resultOf(run)
+	now := rows.ResultOf(run)
 	list = []Compared{
 		{"A", rows.Exact(then.A), rows.Exact(now.A)},
 		{"F", rows.Exact(then.F), rows.Exact(now.F)},
@@ -70,7 +70,7 @@ func OnOtherProcessor(then *rows.Row, run *results.Run) (text string, within boo
 	if why == "" || then.Backend != backend.XLACPU || m.Backend != backend.XLACPU {
 		return "", false
 	}
-	now := resultOf(run)
+	now := rows.ResultOf(run)
 	distance := math.Abs(then.A - now.A)
 	within = distance <= tolerance && then.Diverged == now.Diverged
 	verdict := "within"

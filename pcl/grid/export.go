@@ -3,9 +3,7 @@ package grid
 import (
 	"maps"
 	"slices"
-	"strconv"
 
-	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
@@ -31,28 +29,8 @@ func (r *Results) row(row Row) *rows.Row {
 		out.State, out.Reason = rows.Failed, state.Failed
 	}
 	if run := state.Run; run != nil {
-		out.State, out.Result, out.Program = rows.Done, resultOf(run), run.Measured.Program
+		out.State, out.Result, out.Program = rows.Done, rows.ResultOf(run), run.Measured.Program
 		out.Seconds = run.Measured.TrainSeconds + run.Measured.EvalSeconds
-	}
-	return out
-}
-
-// resultOf returns what is kept of a run.
-func resultOf(run *results.Run) rows.Result {
-	m := run.Measured
-	out := rows.Result{
-		A: run.A, F: run.F, AFirst: run.AFirst, Steps: run.Steps, Skipped: run.Skipped,
-		TrainSeconds: m.TrainSeconds, EvalSeconds: m.EvalSeconds, StepMillis: m.StepMillis,
-		Backend: m.Backend, Device: m.Device, Threads: m.Threads, Version: m.Version, Commit: m.Commit,
-		Run: run.ID, RunMethod: run.Method, RunVariant: run.Variant, Model: run.ModelSHA256,
-	}
-	if run.DivergedAt != nil {
-		out.Diverged = strconv.Itoa(*run.DivergedAt)
-	}
-	for _, p := range run.Curve {
-		for range p.Ended {
-			out.Ends = append(out.Ends, 100*p.Mean)
-		}
 	}
 	return out
 }

@@ -57,9 +57,7 @@ func (m *MoCo) Weights(s *Step, w []float64) (Outcome, error) {
 		m.move(s, r, newest, w)
 	}
 	m.d = combineVectors(m.d, means, w)
-	out := r.outcome()
-	out.Direction = m.d
-	return out, nil
+	return Outcome{Direction: m.d, Dropped: r.dropped}, nil
 }
 
 // follow moves the means and returns for how many steps the newest stream has been there.

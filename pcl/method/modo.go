@@ -27,36 +27,34 @@ type MoDo struct {
 }
 
 func (m *MoDo) Weights(s *Step, w []float64) (Outcome, error) {
-	r := keep(s, w)
-	if r.k() == 0 {
-		return r.outcome(), nil
-	}
-	for i, x := range s.Cross {
-		if x-x != 0 {
-			fail.If(fmt.Errorf("the half-batch gradients of streams %d and %d have the inner product %g", s.IDs[i/s.K()], s.IDs[i%s.K()], x))
+	return s.onRows(w, func(r *rows) []float64 {
+		for i, x := range s.Cross {
+			if x-x != 0 {
+				fail.If(fmt.Errorf("the half-batch gradients of streams %d and %d have the inner product %g", s.IDs[i/s.K()], s.IDs[i%s.K()], x))
+			}
 		}
-	}
-	ids := r.ids(s)
-	lambda := entered(ids, func(id int) (float64, bool) {
-		x, known := m.memo[id]
-		return float64(x), known
+		ids := r.ids(s)
+		lambda := entered(ids, func(id int) (float64, bool) {
+			x, known := m.memo[id]
+			return float64(x), known
+		})
+		next := make([]float64, len(lambda))
+		for i, at := range r.at {
+			slope := *m.Rho * lambda[i]
+			for j, other := range r.at {
+				slope += math.Ldexp(s.Cross[at*s.K()+other], 2*s.exponent()) * lambda[j]
+			}
+			next[i] = lambda[i] - *m.Gamma*slope
+			if next[i]-next[i] != 0 {
+				fail.If(fmt.Errorf("a step along the inner products of stream %d leaves the range of float64; scale the gradients down", ids[i]))
+			}
+		}
+		toSimplex(next)
+		for i, id := range ids {
+			m.memo[id] = share(next[i])
+		}
+		return next
 	})
-	next := make([]float64, len(lambda))
-	for i, at := range r.at {
-		slope := *m.Rho * lambda[i]
-		for j, other := range r.at {
-			slope += math.Ldexp(s.Cross[at*s.K()+other], 2*s.exponent()) * lambda[j]
-		}
-		next[i] = lambda[i] - *m.Gamma*slope
-		if next[i]-next[i] != 0 {
-			fail.If(fmt.Errorf("a step along the inner products of stream %d leaves the range of float64; scale the gradients down", ids[i]))
-		}
-	}
-	toSimplex(next)
-	for i, id := range ids {
-		m.memo[id] = share(next[i])
-	}
-	return r.write(next, w), nil
 }
 
 // share is the λ of a stream.

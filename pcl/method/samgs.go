@@ -63,9 +63,7 @@ func (m *SAMGS) Weights(s *Step, w []float64) (Outcome, error) {
 		}
 		w[at] = math.Sqrt(square) / floats.Norm(s.Rows[at], 2)
 	}
-	out := r.outcome()
-	out.Direction = m.d
-	return out, nil
+	return Outcome{Direction: m.d, Dropped: r.dropped}, nil
 }
 
 // similarity is Ψ: 1 if all gradients are of one length, and for a single one.

@@ -49,7 +49,7 @@ func perTask(lab ReplayLab) (rows []Replay) {
 		delete(of, task)
 	}
 	for _, task := range slices.Sorted(maps.Keys(of)) {
-		rows = append(rows, replay(-task, anyOf(of[task], lab.Batch(), lab.Rand()))...)
+		rows = append(rows, Replay{-task, anyOf(of[task], lab.Batch(), lab.Rand())})
 	}
 	return rows
 }

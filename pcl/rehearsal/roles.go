@@ -176,7 +176,9 @@ func (r replayer) Replays(lab ReplayLab) (rows []Replay, err error) {
 		if i == 0 {
 			first = indices
 		}
-		rows = append(rows, replay(row.ID, indices)...)
+		if len(indices) > 0 {
+			rows = append(rows, Replay{row.ID, indices})
+		}
 	}
 	return rows, nil
 }

@@ -65,3 +65,9 @@ func (r *Rule) Describe() ([]byte, error) {
 	}
 	return json.Marshal(description{method.Description{Info: r.info, Params: params}, r.Follows(), r.LeavesOut()})
 }
+
+// Names returns the names of all methods as a JSON list.
+func Names() string {
+	text, _ := json.Marshal(method.Names()) // texts are always JSON
+	return string(text)
+}

@@ -2,6 +2,8 @@ package report
 
 import (
 	"html/template"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/viz"
@@ -36,9 +38,60 @@ func (b block) of(f *viz.Figure, err error) block {
 func outlined(all []block, level int) (out []block) {
 	for _, b := range all {
 		b.Level, b.Parts = level, outlined(b.Parts, min(level+1, 4))
-		if b.Lead != "" || b.Picture != "" || b.Table != nil || len(b.Facts)+len(b.Notes)+len(b.Parts) > 0 {
+		if b.Lead != "" || b.Picture != "" || b.Table != nil && len(b.Table.Rows) > 0 || len(b.Facts)+len(b.Notes)+len(b.Parts) > 0 {
 			out = append(out, b)
 		}
 	}
 	return out
+}
+
+// table is one of a page about runs. Every column can be sorted by.
+type table struct {
+	ID   string // of a table that can be filtered, whose view is kept in the page's address
+	Head []string
+	Rows []row
+}
+
+type row struct {
+	ID              string // for links to it
+	Series          string // what lights up with it
+	Data, Increment string // what it can be filtered by
+	Cells           []datum
+}
+
+type datum struct {
+	Text, Small string // Small stands below
+	Sort        string // what the cell is sorted by; its text where it is empty
+	Class       string // "text" for words, "good" or "bad"
+	Link        string // ID of the row that it leads to
+	Parts       []block
+}
+
+func (t *table) add(r row, cells ...datum) {
+	r.Cells = cells
+	t.Rows = append(t.Rows, r)
+}
+
+// numberCell is a cell with a number, as it is written or a dash where there is none.
+func numberCell(x float64, write func(float64) string) datum {
+	if math.IsNaN(x) {
+		return datum{Text: "–"}
+	}
+	return datum{Text: write(x), Sort: strconv.FormatFloat(x, 'g', -1, 64)}
+}
+
+// knownCell is the same of a number that may not be known.
+func knownCell(x *float64, write func(float64) string) datum {
+	if x == nil {
+		return datum{Text: "–"}
+	}
+	return numberCell(*x, write)
+}
+
+// fixed writes numbers with some digits, without a sign where all of them are 0.
+func fixed(digits int) func(float64) string {
+	return func(x float64) string {
+		round := math.Pow10(digits)
+		return strings.Replace(strconv.FormatFloat(math.Round(x*round)/round+0, 'f', digits, 64), "-", "−", 1)
+	}
 }

@@ -42,28 +42,20 @@ func verdictBlock(v *findings.Verdict) block {
 		if c == nil {
 			continue
 		}
-		cells := []datum{
-			{Text: p.Method, Link: entryID(c.A)}, {Text: p.Than, Link: entryID(c.B)}, {Text: p.Where(), Small: p.Why, Class: "text"},
-			{Text: string(p.Outcome), Class: outcomeClass[p.Outcome]}, numberCell(c.Difference, findings.Signed), {Text: "–"}, {Text: fmt.Sprint(c.Situations)}, {Text: "–"},
-		}
+		with, difference, probability := datum{Text: p.Than, Link: entryID(c.B)}, numberCell(c.Difference, findings.Signed), datum{Text: "–"}
 		if p.Rivals > 1 {
-			cells[1].Small = fmt.Sprintf("the closest of %d", p.Rivals)
+			with.Small = fmt.Sprintf("the closest of %d", p.Rivals)
 		}
 		if c.Resampled {
-			cells[4].Small = interval(c.Interval.Low, c.Interval.High)
+			difference.Small = interval(c.Interval.Low, c.Interval.High)
 		}
 		if p.Outcome != findings.NotTestable {
-			cells[5] = numberCell(c.Adjusted, findings.PValue)
+			probability = numberCell(c.Adjusted, findings.PValue)
 		}
-		if p.Paper != nil {
-			cells[7] = numberCell(*p.Paper, findings.Signed)
-		}
-		t.add(row{}, cells...)
+		t.add(row{}, datum{Text: p.Method, Link: entryID(c.A)}, with, datum{Text: p.Where(), Small: p.Why, Class: "text"},
+			datum{Text: string(p.Outcome), Class: outcomeClass[p.Outcome]}, difference, probability, datum{Text: fmt.Sprint(c.Situations)}, knownCell(p.Paper, findings.Signed))
 	}
-	b := block{Title: v.Summary, Folded: true}
-	if len(t.Rows) > 0 {
-		b.Table = t
-	}
+	b := block{Title: v.Summary, Folded: true, Table: t}
 	for _, text := range v.Untested() {
 		b.Notes = append(b.Notes, "Not tested: "+text)
 	}
@@ -75,7 +67,7 @@ func missing(f *findings.Findings, notes map[string]string) block {
 	b := block{ID: "missing", Title: "What of the paper’s tables has no results"}
 	if tested(f.Claims) {
 		for _, x := range f.Missing(notes) {
-			b.Facts = append(b.Facts, fact{x.Table, x.Text})
+			b.Facts = append(b.Facts, fact{Name: x.Table, Value: x.Text})
 		}
 	}
 	return b

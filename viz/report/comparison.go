@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -14,22 +15,23 @@ import (
 	"github.com/parallelcl/parallelcl/viz"
 )
 
-// compare compares the methods of a column with EMGD, else with one of its kin, else with the first. There is no table of one method.
-func compare(c *findings.Column) ([]*versus.Table, error) {
+// compare compares the methods of a column with EMGD, else with one of its kin, else with the first. The table of one method is empty.
+func compare(c *findings.Column) (*versus.Table, error) {
 	var all []*rows.Row
 	methods := map[string]string{}
 	for _, e := range c.Entries {
 		all, methods[e.Name] = append(all, e.Rows...), e.Rows[0].RunMethod
 	}
-	return versus.Of(versus.Rows(all), versus.Preferred(methods))
+	tables, err := versus.Of(versus.Rows(all), versus.Preferred(methods))
+	return append(tables, &versus.Table{})[0], err
 }
 
 // comparison shows a column: the verdict, and a line for each method with its difference from the reference.
-func comparison(c *findings.Column, compared []*versus.Table) block {
+func comparison(c *findings.Column, compared *versus.Table) block {
 	b := block{Title: c.Name(), Table: &table{}, Notes: []string{c.Note()}}
-	for _, t := range compared {
-		b.Title, b.Lead = b.Title+": which method is better", t.Verdict
-		b.Notes = append(append(b.Notes, t.Notes...), t.More)
+	if compared.Reference != "" {
+		b.Title, b.Lead = b.Title+": which method is better", compared.Verdict
+		b.Notes = append(append(b.Notes, compared.Notes...), compared.More)
 	}
 	columns := columnsOf(c, compared)
 	for _, col := range columns {
@@ -52,19 +54,19 @@ type column struct {
 }
 
 // columnsOf are those for which there is something to show.
-func columnsOf(c *findings.Column, compared []*versus.Table) []column {
+func columnsOf(c *findings.Column, compared *versus.Table) []column {
 	lines := map[string]versus.Line{}
 	out := []column{{"method", nameCell}, {"A, %", accuracyCell}}
-	for _, t := range compared {
-		for _, l := range t.Lines {
+	if compared.Reference != "" {
+		for _, l := range compared.Lines {
 			lines[l.Method] = l
 		}
-		out = append(out, column{"− " + t.Reference, func(e *findings.Entry) datum { return differenceCell(lines[e.Name].Against) }},
-			column{"p (Holm)", func(e *findings.Entry) datum { return holmCell(lines[e.Name].Against) }})
+		out = append(out, column{"− " + compared.Reference, func(e *findings.Entry) datum { return differenceCell(lines[e.Name].Against) }},
+			column{"p (Holm)", func(e *findings.Entry) datum { return knownCell(holm(lines[e.Name].Against), findings.PValue) }})
 	}
 	out = append(out, column{"F, %", func(e *findings.Entry) datum { return valueCell(e, e.F) }},
 		column{"A_first, %", func(e *findings.Entry) datum { return valueCell(e, e.AFirst) }},
-		column{"rank", rankCell},
+		column{"rank", func(e *findings.Entry) datum { return numberCell(cmp.Or(e.Rank, math.NaN()), fixed(1)) }},
 		column{"situations, runs", func(e *findings.Entry) datum { return runsCell(e, lines[e.Name].Against) }},
 		column{"ms/step", func(e *findings.Entry) datum { return timeCell(e, lines[e.Name].Cost) }})
 	tuned, published := c.Shows()
@@ -110,26 +112,21 @@ func differenceCell(a *versus.Against) datum {
 		out.Small = interval(a.Interval[0], a.Interval[1])
 	}
 	if a.Differs {
-		out.Class = map[bool]string{true: "good", false: "bad"}[a.Difference > 0]
+		out.Class = judged(a.Difference > 0)
 	}
 	return out
 }
 
+func judged(good bool) string { return map[bool]string{true: "good", false: "bad"}[good] }
+
 // interval is one of differences.
 func interval(low, high float64) string { return findings.Signed(low) + " to " + findings.Signed(high) }
 
-func holmCell(a *versus.Against) datum {
-	if a == nil || a.Holm == nil {
-		return datum{Text: "–"}
+func holm(a *versus.Against) *float64 {
+	if a == nil {
+		return nil
 	}
-	return numberCell(*a.Holm, findings.PValue)
-}
-
-func rankCell(e *findings.Entry) datum {
-	if e.Rank == 0 {
-		return datum{Text: "–"}
-	}
-	return numberCell(e.Rank, fixed(1))
+	return a.Holm
 }
 
 // runsCell also says how many situations the method shares with the reference.
@@ -150,10 +147,7 @@ func timeCell(e *findings.Entry, cost float64) datum {
 			millis.Add(r.StepMillis)
 		}
 	}
-	if millis.N == 0 {
-		return datum{Text: "–"}
-	}
-	out := numberCell(millis.Mean, fixed(2))
+	out := numberCell(cmp.Or(millis.Mean, math.NaN()), fixed(2))
 	if cost > 0 {
 		out.Small = fmt.Sprintf("×%.2f", cost)
 	}

@@ -40,13 +40,11 @@ func TestCover(t *testing.T) {
 	if !t.Failed() {
 		os.Remove("testdata/cover.png")
 	}
-	for _, toy := range [][]viz.Trace{descents(), nil} {
-		var buf bytes.Buffer
-		must.Do(t, report.Cover(&buf, invented.Runs(1), toy))
-		c, format, err := image.DecodeConfig(&buf)
-		if err != nil || format != "png" || c.Width != 1200 || c.Height != 520 {
-			t.Errorf("cover: %d×%d %s, %v; want a PNG of 1200×520", c.Width, c.Height, format, err)
-		}
+	var buf bytes.Buffer
+	must.Do(t, report.Cover(&buf, invented.Runs(1), descents()))
+	c, format, err := image.DecodeConfig(&buf)
+	if err != nil || format != "png" || c.Width != 1200 || c.Height != 520 {
+		t.Errorf("cover: %d×%d %s, %v; want a PNG of 1200×520", c.Width, c.Height, format, err)
 	}
 }
 
@@ -62,7 +60,7 @@ func TestNothingIsWritten(t *testing.T) {
 	mixed[1].Dataset = "other"
 	var buf bytes.Buffer
 	for what, err := range map[string]error{
-		"no runs, page": report.Runs(t.Context(), &buf, report.RunsInput{}), "no runs, cover": report.Cover(&buf, nil, nil), "mixed": report.Cover(&buf, mixed, nil),
+		"no runs, page": report.Runs(t.Context(), &buf, report.RunsInput{}), "mixed": report.Cover(&buf, mixed, descents()),
 	} {
 		if err == nil || buf.Len() > 0 {
 			t.Errorf("%s: %d bytes, %v", what, buf.Len(), err)
@@ -70,7 +68,7 @@ func TestNothingIsWritten(t *testing.T) {
 	}
 	files := must.Get(report.FindRuns(runsFolder(t, sampleRuns())))(t)
 	for what, err := range map[string]error{
-		"page": report.Runs(t.Context(), full{}, report.RunsInput{Files: files}), "cover": report.Cover(full{}, invented.Runs(1), nil),
+		"page": report.Runs(t.Context(), full{}, report.RunsInput{Files: files}), "cover": report.Cover(full{}, invented.Runs(1), descents()),
 	} {
 		if !errors.Is(err, errFull) {
 			t.Errorf("%s: %v", what, err)

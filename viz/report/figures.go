@@ -19,34 +19,32 @@ const (
 
 // figures are those that take in all data sets and increments.
 func (s *runSet) figures() (out []block) {
-	var shown, all []*findings.Entry
-	temperatures, timelines := false, !s.whole // that differ
+	var shown, all []*results.Run
+	timelines := !s.whole // that differ
 	for _, c := range s.Columns {
-		shown, all = append(shown, fewer(c)...), append(all, c.Entries...)
 		runs := s.runs(c.Entries...)
-		temperatures = temperatures || differ(runs, func(r *results.Run) string { tau, _ := viz.TemperatureSet(r); return tau })
+		shown, all = append(shown, s.runs(fewer(c)...)...), append(all, runs...)
 		timelines = timelines || len(runs) > 0 && !results.OneTimeline(runs)
 	}
-	runs, every := s.runs(shown...), s.runs(all...)
-	if len(runs) == 0 {
+	if len(all) == 0 {
 		return nil
 	}
-	if f, err := viz.MemorySize(every...); err == nil { // there are several sizes
+	if f, err := viz.MemorySize(all...); err == nil { // there are several sizes
 		out = append(out, titled("Accuracy and the memory’s size", "Look at the distance between the lines at the smallest memories. "+barsNote).of(f, nil))
 	}
-	if f, err := viz.Temperature(every...); err == nil && temperatures { // there are several
+	if f, err := viz.Temperature(all...); err == nil {
 		out = append(out, titled("Accuracy and the temperature", "Runs without a fixed temperature are level lines. "+barsNote).of(f, nil))
 	}
 	if !s.whole && len(out) > 0 {
 		return out // more lines than a figure can keep apart
 	}
 	if timelines {
-		out = append(out, titled("Accuracy as tasks end", "The average is over all tasks started so far. Where bars would hide the lines, only the last is drawn. "+barsNote+fewNote).of(viz.LearningProcess(runs...)))
+		out = append(out, titled("Accuracy as tasks end", "The average is over all tasks started so far. Where bars would hide the lines, only the last is drawn. "+barsNote+fewNote).of(viz.LearningProcess(shown...)))
 	}
-	if differ(runs, situation) {
-		out = append(out, titled("Performance profiles", "The share of runs above an accuracy: a line above another’s everywhere is better throughout, one that falls early has runs that fail."+fewNote).of(viz.Profiles(runs...)))
+	if slices.ContainsFunc(shown, func(r *results.Run) bool { return situation(r) != situation(shown[0]) }) {
+		out = append(out, titled("Performance profiles", "The share of runs above an accuracy: a line above another’s everywhere is better throughout, one that falls early has runs that fail."+fewNote).of(viz.Profiles(shown...)))
 	}
-	if f, err := viz.TradeOff(every...); err == nil { // there are both increments
+	if f, err := viz.TradeOff(all...); err == nil { // there are both increments
 		out = append(out, titled("One increment against the other", "Mean A of each method over its runs. Every method to the left of the line and below it is matched or beaten in both by one on the line.").of(f, nil))
 	}
 	for _, c := range s.Columns {
@@ -56,11 +54,6 @@ func (s *runSet) figures() (out []block) {
 }
 
 func situation(r *results.Run) string { return fmt.Sprint(r.LabelSet, "/", r.Timeline) }
-
-// differ says whether some of the runs have another value than the first.
-func differ(runs []*results.Run, value func(*results.Run) string) bool {
-	return slices.ContainsFunc(runs, func(r *results.Run) bool { return value(r) != value(runs[0]) })
-}
 
 // fewer chooses the entries of a column that figures show.
 func fewer(c *findings.Column) []*findings.Entry {
@@ -77,7 +70,7 @@ func ranks(c *findings.Column) block {
 			complete, r.Methods, r.Labels = append(complete, e), append(r.Methods, e.Rows[0].RunMethod), append(r.Labels, e.Name)
 		}
 	}
-	if len(complete) < 2 {
+	if len(complete) == 0 {
 		return block{}
 	}
 	var err error
@@ -85,4 +78,15 @@ func ranks(c *findings.Column) block {
 		return block{}
 	}
 	return titled("Ranks, "+c.Name(), "Average ranks by A over the situations, the best at the left. A thick line joins methods that Wilcoxon’s exact test, with Holm’s correction for all pairs, cannot tell apart at 5 %.").of(viz.Ranks(r))
+}
+
+// toyBlock shows descents on the two synthetic functions; it is empty without any.
+func toyBlock(traces []viz.Trace) block {
+	if len(traces) == 0 {
+		return block{}
+	}
+	return block{ID: "toy", Title: "The same on two functions of two variables", Parts: []block{
+		titled("The descent", fmt.Sprintf("f₁ = log(1 + x²) + 0.8 (1 − eˣ sin y)² is the old task; f₂ = log(1 + y²) + 0.004 (0.1 + eʸ cos x)² joins at step %d of %d. Look at where the paths part on the right: a path along a level line of f₁ keeps the old task as it is, one across it changes it.", traces[0].Arrival, len(traces[0].X)-1)).of(viz.ToyDescent(traces...)),
+		titled("Both functions", "Look at f₁ after the arrival of task 2, whose gradient is the larger one: a rise is forgetting. The weights of EMGD and Sum add up to about 2, those of AvgGrad and MGDA to 1: part of how far they get is the longer step.").of(viz.ToyLosses(traces...)),
+	}}
 }

@@ -1,20 +1,18 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"html"
+	"io"
 	"net/url"
 	"path"
 	"strings"
 	"unicode"
 
 	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	markup "github.com/yuin/goldmark/renderer/html"
-	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 )
 
@@ -35,7 +33,8 @@ func markdownOf(cell int) goldmark.Markdown {
 // shown as it was typed.
 const (
 	maxMarks = 50_000  // punctuation marks and lines
-	maxMade  = 100_000 // cells, if each line were a row of the widest table, and characters of defined addresses where they are used
+	maxCells = 100_000 // if each line were a row of the widest table
+	maxTimes = 50      // as long as the text may what is made of it be
 )
 
 // outOfBounds says whether a text has more marks, or could have more cells, than it should.
@@ -49,38 +48,30 @@ func outOfBounds(source string) bool {
 			}
 		}
 	}
-	return marks > maxMarks || rows*widest > max(maxMade, 10*len(source))
+	return marks > maxMarks || rows*widest > max(maxCells, 10*len(source))
 }
 
 // renderMarkdown renders the text of a cell, complete with its formulas and pictures.
 func (r *notebookRenderer) renderMarkdown(source string) string {
-	src, markdown := []byte(source), markdownOf(r.at)
-	if !outOfBounds(source) {
-		doc := markdown.Parser().Parse(text.NewReader(src))
-		if defined(doc) <= max(maxMade, len(src)) {
-			var buf bytes.Buffer
-			if err := markdown.Renderer().Render(&buf, src, doc); err != nil {
-				panic(err) // a buffer takes all that is written
-			}
-			return r.sanitise(buf.String())
-		}
+	made := bounded{most: 1000 + maxTimes*len(source)}
+	if !outOfBounds(source) && markdownOf(r.at).Convert([]byte(source), &made) == nil {
+		return r.sanitise(made.String())
 	}
 	r.leave("its text has too many marks, lines or cells of tables for Markdown: it is shown as it is")
 	return "<pre>" + html.EscapeString(source) + "</pre>"
 }
 
-// defined is the length of all defined addresses where they are used.
-func defined(doc ast.Node) (length int) {
-	ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if link, ok := n.(*ast.Link); ok && entering && link.Reference != nil {
-			length += len(link.Destination) + len(link.Title)
-		}
-		if picture, ok := n.(*ast.Image); ok && entering && picture.Reference != nil {
-			length += len(picture.Destination) + len(picture.Title)
-		}
-		return ast.WalkContinue, nil
-	})
-	return length
+// bounded takes no more than it should.
+type bounded struct {
+	strings.Builder
+	most int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > b.most {
+		return 0, io.ErrShortBuffer
+	}
+	return b.Builder.Write(p)
 }
 
 // headingIDs names the headings of a page as Jupyter does, so that its links to them work, and as GitHub does. For each name

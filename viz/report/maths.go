@@ -63,8 +63,6 @@ var needsDisplay = regexp.MustCompile(`\\begin\{(?:align|gather|equation|multlin
 // typeset returns a formula as MathML.
 func (t *typesetter) typeset(f formula) (mathML string, err error) {
 	switch {
-	case len(f.tex) > maxFormula:
-		return "", fmt.Errorf("it has more than %d characters", maxFormula)
 	case t.used > formulasTime:
 		return "", errors.New("the formulas of this notebook take too long")
 	case t.call == nil:

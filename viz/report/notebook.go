@@ -184,7 +184,7 @@ func (n *Notebook) Failed() error {
 	for i, c := range n.cells {
 		for _, o := range c.outputs {
 			if o.Type == "error" {
-				failed = append(failed, fmt.Errorf("%s: cell %d failed: %s", n.File, i+1, short(plain(string(o.Error+": "+o.Message)))))
+				failed = append(failed, fmt.Errorf("%s: cell %d failed: %s", n.File, i+1, short(textOf(terminalScreen(string(o.Error+": "+o.Message))))))
 			}
 		}
 	}

@@ -49,7 +49,6 @@ type notebookPage struct {
 	Cells    []shownCell
 	Left     []string // what isn't shown
 	Made     made
-	Cite     citation
 	Previous *card
 	Next     *card
 	Site     bool
@@ -86,8 +85,8 @@ func (n *Notebook) Write(ctx context.Context, w io.Writer, o Origin) error {
 
 // render renders the notebook as a page of a site, whose other pages are given, or of none.
 func (n *Notebook) render(ctx context.Context, o Origin, site map[string]string) (*notebookPage, error) {
-	p := &notebookPage{Made: o.made(), Cite: cite, Site: site != nil}
-	r := &notebookRenderer{notebook: n, page: p, ids: headingIDs{"cite": 1}, site: site}
+	p := &notebookPage{Made: o.made(), Site: site != nil}
+	r := &notebookRenderer{notebook: n, page: p, ids: headingIDs{"cite": 1, "left": 1, "made": 1}, site: site}
 	p.Made.add("kernel", n.madeBy)
 	p.Made.Files = []inputFile{{shared(n.File), n.SHA256}}
 	for i := range n.cells {
@@ -124,8 +123,9 @@ var (
 func (r *notebookRenderer) renderCell() (shown shownCell) {
 	c := r.cell
 	source := string(c.Source)
-	if c.broken != nil {
-		r.leave("%v", inKeys(c.broken))
+	var shape *json.UnmarshalTypeError
+	if errors.As(c.broken, &shape) {
+		r.leave("key %q is a %s, which notebooks don't have there: it is left out", cmp.Or(shape.Field, "cell"), shape.Value)
 	}
 	switch {
 	case c.Type == "code":
@@ -162,15 +162,6 @@ func (r *notebookRenderer) raw(source string) string {
 		r.leave("it is for %s: its text is shown as it is", short(string(format)))
 	}
 	return "<pre>" + html.EscapeString(source) + "</pre>"
-}
-
-// inKeys is an error of reading a cell in the words of notebooks.
-func inKeys(err error) error {
-	var shape *json.UnmarshalTypeError
-	if errors.As(err, &shape) {
-		return fmt.Errorf("key %q is a %s, which notebooks don't have there: it is left out", cmp.Or(shape.Field, "cell"), shape.Value)
-	}
-	return err
 }
 
 // takeHeading takes a heading in a text for the page's, if it is the first and a large one; else for the contents, if it is large.

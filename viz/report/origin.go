@@ -2,13 +2,14 @@ package report
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"time"
+
+	"github.com/parallelcl/parallelcl/pcl/results/findings"
 )
 
 // Origin says where a page comes from.
@@ -19,7 +20,7 @@ type Origin struct {
 }
 
 // fact is a name and what it stands for.
-type fact struct{ Name, Value string }
+type fact = findings.Fact
 
 // inputFile is a file that a page was made from.
 type inputFile struct{ Name, SHA256 string }
@@ -44,7 +45,7 @@ func (o Origin) made() made {
 // add adds a fact that is known.
 func (m *made) add(name, value string) {
 	if value != "" {
-		m.Facts = append(m.Facts, fact{name, value})
+		m.Facts = append(m.Facts, fact{Name: name, Value: value})
 	}
 }
 
@@ -63,42 +64,16 @@ func shared(path string) string {
 	return filepath.ToSlash(path)
 }
 
-func checksum(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
+func checksum(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
 
 // sumOf returns the checksum of a file, which may be larger than the memory.
 func sumOf(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return "", fmt.Errorf("report: %w", err)
+		return "", err
 	}
 	defer f.Close()
 	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", fmt.Errorf("report: %w", err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-// citation is what to cite, as CITATION.cff has it.
-type citation struct{ Paper, BibTeX string }
-
-var cite = citation{
-	Paper: "https://arxiv.org/abs/2401.01054",
-	BibTeX: `@article{lyu2026elastic,
-  title   = {Elastic Multi-Gradient Descent for Parallel Continual Learning},
-  author  = {Lyu, Fan and Feng, Wei and others},
-  journal = {IEEE Transactions on Pattern Analysis and Machine Intelligence},
-  year    = {2026},
-  note    = {Preprint of 2024},
-  url     = {https://arxiv.org/abs/2401.01054}
-}
-
-@software{parallelcl,
-  title  = {parallelcl},
-  author = {{The parallelcl authors}},
-  url    = {https://github.com/parallelcl/parallelcl}
-}`,
+	_, err = io.Copy(h, f)
+	return fmt.Sprintf("%x", h.Sum(nil)), err
 }

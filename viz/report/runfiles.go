@@ -18,11 +18,7 @@ type RunFile struct {
 	RecordsSHA256 string
 }
 
-// The names that a run gives to its files.
-const (
-	resultName = "result.json"
-	recordName = "records.jsonl"
-)
+const resultName = "result.json" // of a run
 
 // FindRuns reads the runs that paths name: result files, run folders, and folders with any number of those below. Copies of one
 // result file are read once. Own data have their names alone in the runs, without the folders where they lie: what is made of
@@ -65,8 +61,7 @@ func findResults(path string, met map[string]bool) (out []string, err error) {
 	entries, err := os.ReadDir(real)
 	for _, e := range entries {
 		at := filepath.Join(path, e.Name())
-		info, missing := os.Stat(at)
-		if below := missing == nil && info.IsDir(); !below && e.Name() != resultName {
+		if info, missing := os.Stat(at); missing != nil || !info.IsDir() && e.Name() != resultName {
 			continue
 		}
 		found, wrong := findResults(at, met)
@@ -87,12 +82,10 @@ func readRun(file string) (f RunFile, err error) {
 	if f.SHA256, err = sumOf(file); err != nil {
 		return f, err
 	}
-	records := filepath.Join(filepath.Dir(file), recordName)
-	f.RecordsSHA256, err = sumOf(records)
-	if errors.Is(err, fs.ErrNotExist) {
-		return f, nil
+	f.Records = filepath.Join(filepath.Dir(file), "records.jsonl")
+	if f.RecordsSHA256, err = sumOf(f.Records); errors.Is(err, fs.ErrNotExist) {
+		f.Records, err = "", nil
 	}
-	f.Records = records
 	return f, err
 }
 

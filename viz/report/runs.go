@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"maps"
 	"slices"
@@ -29,28 +28,19 @@ type RunsInput struct {
 	Origin
 }
 
-// page is what the template shows.
-type page struct {
+// runsPage is what the template shows.
+type runsPage struct {
 	Title, Headline string
 	Blocks          []block
 	Made            made
-	Cite            citation
 }
 
 // Runs writes a page about training runs. It begins with what they decide: for each data set and increment the methods in one
 // table, with the tests of their differences from one of them, and beside the paper's numbers where it has such; the verdicts on
-// the paper's claims if grids of it are among them. Figures, tables by task and class, steps, and what all of it was made from
-// follow. The page is complete in itself. Runs stops when ctx is done.
+// the paper's claims if grids of it are among them. Figures, steps, and what all of it was made from follow. The page is complete
+// in itself. Runs stops when ctx is done.
 func Runs(ctx context.Context, w io.Writer, in RunsInput) error {
-	p, err := newPage(ctx, &in)
-	if err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	return writePage(w, "runs.gohtml", p)
-}
-
-func newPage(ctx context.Context, in *RunsInput) (*page, error) {
-	p := &page{Title: cmp.Or(in.Title, "Results"), Made: in.Origin.made(), Cite: cite}
+	p := &runsPage{Title: cmp.Or(in.Title, "Results"), Made: in.Origin.made()}
 	for _, f := range in.Files {
 		p.Made.addFile(f.File, f.SHA256)
 		p.Made.addFile(f.Records, f.RecordsSHA256)
@@ -58,29 +48,26 @@ func newPage(ctx context.Context, in *RunsInput) (*page, error) {
 	f, runs, err := in.found()
 	switch {
 	case err != nil:
-		return nil, err
+		return fmt.Errorf("report: %w", err)
 	case len(f.Grids) == 0:
-		return nil, errors.New("no runs; a page needs at least one")
+		return errors.New("report: no runs; a page needs at least one")
 	}
 	p.Headline, p.Blocks = headline(f), claimBlocks(f)
 	for i, g := range f.Grids {
 		s := runSet{Grid: g, id: fmt.Sprintf("g%d", i), files: runs, whole: in.Findings == nil}
 		all, err := s.blocks(ctx)
 		if err != nil {
-			return nil, err
+			return fmt.Errorf("report: %w", err)
 		}
 		p.Blocks = append(p.Blocks, all...)
 	}
-	p.Blocks = append(p.Blocks, missing(f, in.Notes), toyBlock(in.Toy))
-	p.Blocks = outlined(p.Blocks, 2)
-	return p, ctx.Err()
+	p.Blocks = outlined(append(p.Blocks, missing(f, in.Notes), toyBlock(in.Toy)), 2)
+	return writePage(w, "runs.gohtml", p)
 }
 
 // entryID is a name for links to the line of a method.
 func entryID(e *findings.Entry) string {
-	h := fnv.New64a()
-	fmt.Fprint(h, e.Column.Grid.Name, "/", e.Column.Name(), "/", e.Name)
-	return fmt.Sprintf("e%x", h.Sum64())
+	return "e" + checksum([]byte(e.Column.Grid.Name + "/" + e.Column.Name() + "/" + e.Name))[:16]
 }
 
 func headline(f *findings.Findings) string {

@@ -56,6 +56,7 @@ func (r *notebookRenderer) element(n *dom.Node, code bool) {
 	switch {
 	case n.Data == "svg":
 		r.drawing(n)
+		r.picture(n)
 	case left[n.Data]:
 		if missed[n.Data] {
 			r.missed = cmp.Or(r.missed, n.Data)
@@ -155,20 +156,15 @@ func become(n *dom.Node, element, text string, attributes ...dom.Attribute) {
 // drawing makes a picture of a drawing in the page: within a picture nothing runs and nothing loads.
 func (r *notebookRenderer) drawing(n *dom.Node) {
 	var source strings.Builder
-	uri := ""
-	err := dom.Render(&source, n)
-	if err == nil {
-		uri, err = checkedURI([]byte(noMarks.Replace(source.String())))
+	if err := dom.Render(&source, n); err != nil {
+		source.Reset() // nested too deeply
 	}
-	if err != nil {
-		r.leave("a drawing (<svg>) in HTML: %v", err)
-		r.missed = cmp.Or(r.missed, "svg")
-	} else {
-		n.Parent.InsertBefore(&dom.Node{Type: dom.ElementNode, Data: "img", Attr: []dom.Attribute{
-			{Key: "alt", Val: attribute(n, "aria-label")}, {Key: "src", Val: uri}, {Key: "style", Val: attribute(n, "style")},
-		}}, n)
+	for n.FirstChild != nil {
+		n.RemoveChild(n.FirstChild)
 	}
-	n.Parent.RemoveChild(n)
+	n.Namespace, n.Data, n.DataAtom, n.Attr = "", "img", atom.Img, []dom.Attribute{
+		{Key: "alt", Val: attribute(n, "aria-label")}, {Key: "src", Val: dataAddress("image/svg+xml", noMarks.Replace(source.String()))}, {Key: "style", Val: attribute(n, "style")},
+	}
 }
 
 func attribute(n *dom.Node, name string) string {

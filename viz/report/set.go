@@ -73,18 +73,10 @@ func rowsOf(all []RunFile, files map[*rows.Row]RunFile) (out []*rows.Row, err er
 }
 
 func rowOf(r *results.Run, name string) *rows.Row {
-	m, diverged := r.Measured, ""
-	if r.DivergedAt != nil {
-		diverged = fmt.Sprint(*r.DivergedAt)
-	}
-	labelSet := versus.Results([]*results.Run{r})[0].LabelSet // which tells scenarios that were written by hand from each other
 	return &rows.Row{
-		Grid: "runs", Dataset: r.Dataset, Increment: r.Increment, Method: name, LabelSet: labelSet, Timeline: r.Timeline, Seed: r.Seed,
-		Cell: r.ID, State: rows.Done, Program: strings.TrimSpace(m.Version + " " + m.Commit),
-		Result: rows.Result{
-			A: r.A, F: r.F, AFirst: r.AFirst, Diverged: diverged, Run: r.ID, RunMethod: r.Method, Model: r.ModelSHA256,
-			Backend: m.Backend, Device: m.Device, Threads: m.Threads, StepMillis: m.StepMillis, TrainSeconds: m.TrainSeconds, EvalSeconds: m.EvalSeconds,
-		},
+		Grid: "runs", Dataset: r.Dataset, Increment: r.Increment, Method: name, Timeline: r.Timeline, Seed: r.Seed,
+		LabelSet: versus.Results([]*results.Run{r})[0].LabelSet, // which tells scenarios that were written by hand from each other
+		Cell:     r.ID, State: rows.Done, Program: strings.TrimSpace(r.Measured.Version + " " + r.Measured.Commit), Result: rows.ResultOf(r),
 	}
 }
 
@@ -115,7 +107,7 @@ func (s *runSet) blocks(ctx context.Context) ([]block, error) {
 		b := comparison(c, compared)
 		b.ID = fmt.Sprintf("%s-%d", s.id, i)
 		b.Table.ID = "t" + b.ID
-		out, tables = append(out, b), append(tables, compared...)
+		out, tables = append(out, b), append(tables, compared)
 		if s.whole {
 			all, err := s.details(c)
 			if err != nil {
@@ -126,13 +118,9 @@ func (s *runSet) blocks(ctx context.Context) ([]block, error) {
 	}
 	out = append(out, s.costs(tables))
 	if s.whole {
-		out = append(out, s.settings())
+		return slices.Concat(out, []block{s.settings()}, s.figures(), details, []block{s.origin()}), nil
 	}
-	out = append(append(append(out, s.figures()...), details...), s.origin())
-	if s.whole {
-		return out, nil
-	}
-	return []block{{ID: s.id, Title: s.Heading(), Parts: out}}, nil
+	return []block{{ID: s.id, Title: s.Heading(), Parts: append(append(out, s.figures()...), s.origin())}}, nil
 }
 
 // origin says where the results are from, run by run.
@@ -140,51 +128,59 @@ func (s *runSet) origin() block {
 	p := s.Provenance()
 	b := block{Title: "Where the results are from", Parts: []block{s.list(), {Title: "Runs that failed", Folded: true, Notes: p.Failures}}}
 	if !s.whole {
-		b.Facts = []fact{{"command", p.Command}}
+		b.Facts = []fact{{Name: "command", Value: p.Command}}
 	}
-	for _, f := range p.Facts() {
-		b.Facts = append(b.Facts, fact(f))
-	}
+	b.Facts = append(b.Facts, p.Facts()...)
 	return b
 }
 
 // settings tell the parameters of every method, in what the runs differ, and what has to be known to read them.
 func (s *runSet) settings() block {
-	b := block{ID: "methods", Title: "Methods and settings", Table: &table{Head: []string{"method", "name", "parameters"}}}
-	seen, all := map[string]bool{}, map[string][]string{}
+	methods := &table{Head: []string{"method", "name", "parameters"}}
+	b := block{ID: "methods", Title: "Methods and settings", Table: methods}
+	all := map[string]map[string]int{} // how many runs have each value of a setting
 	told := append([]string{"method", "params", "eval_every", "dataset", "increment"}, results.Repetition...)
 	for _, r := range s.Rows {
 		run := s.files[r].Run
 		for name, value := range run.Settings(told...) {
-			all[name] = append(all[name], value)
+			if all[name] == nil {
+				all[name] = map[string]int{}
+			}
+			all[name][value]++
 		}
 		for _, text := range run.Remarks() {
 			b.Notes = append(b.Notes, fmt.Sprintf("Note on %s: %s", run.Name(), text))
 		}
-		if !seen[r.Method] {
-			seen[r.Method] = true
-			params := run.Params
-			if all, err := method.Resolve(run.Method, params); err == nil { // this program knows the method, and the usual values of what is not set
-				params = all
-			}
-			text := (&results.Run{Params: params}).ParamText()
-			b.Table.add(row{Series: r.Method}, datum{Text: r.Method}, datum{Text: run.Method, Class: "text"}, datum{Text: cmp.Or(text, "none"), Class: "text"})
+		if !slices.ContainsFunc(methods.Rows, func(known row) bool { return known.Series == r.Method }) {
+			methods.add(row{Series: r.Method}, datum{Text: r.Method}, datum{Text: run.Method, Class: "text"}, datum{Text: cmp.Or(parameters(run), "none"), Class: "text"})
 		}
 	}
 	differ, same := block{Title: "In what the configurations differ (runs)"}, block{Title: "What the configurations have in common", Folded: true}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		n := values(all[name], func(value string) string { return value })
-		if missing := len(s.Rows) - len(all[name]); missing > 0 {
-			n["–"] = missing
+		n, with := all[name], 0
+		for _, runs := range n {
+			with += runs
 		}
-		if len(n) > 1 {
-			differ.Facts = append(differ.Facts, fact{name, tally(n)})
-		} else {
-			same.Facts = append(same.Facts, fact{name, all[name][0]})
+		if len(n) == 1 && with == len(s.Rows) {
+			same.Facts = append(same.Facts, fact{Name: name, Value: slices.Collect(maps.Keys(n))[0]})
+			continue
 		}
+		if with < len(s.Rows) {
+			n["–"] = len(s.Rows) - with
+		}
+		differ.Facts = append(differ.Facts, fact{Name: name, Value: tally(n)})
 	}
 	b.Parts = []block{differ, same}
 	return b
+}
+
+// parameters are those of a run's method, also those that it has by default if this program knows the method.
+func parameters(run *results.Run) string {
+	params := run.Params
+	if all, err := method.Resolve(run.Method, params); err == nil {
+		params = all
+	}
+	return (&results.Run{Params: params}).ParamText()
 }
 
 // list is a table of all runs.

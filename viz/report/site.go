@@ -18,7 +18,6 @@ type indexPage struct {
 	Title string
 	Cards []*card
 	Made  made
-	Cite  citation
 }
 
 // card is a notebook on it.
@@ -44,7 +43,7 @@ func Site(ctx context.Context, dir, title string, notebooks []*Notebook, o Origi
 		}
 		site[name] = page
 	}
-	index := &indexPage{Title: title, Made: o.made(), Cite: cite}
+	index := &indexPage{Title: title, Made: o.made()}
 	var pages []*notebookPage
 	for _, n := range notebooks {
 		p, err := n.render(ctx, o, site)

@@ -40,11 +40,6 @@ func (r *notebookRenderer) terminalHTML(text string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(shown, "<code>"), "</code>")
 }
 
-// plain is the same text without colours.
-func plain(text string) string {
-	return html.UnescapeString(tags.ReplaceAllString(terminalScreen(text), ""))
-}
-
 func terminalScreen(text string) string {
 	if !strings.ContainsAny(text, "\x1b\r\b") {
 		return html.EscapeString(strings.Map(printable, text))

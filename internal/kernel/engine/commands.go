@@ -111,7 +111,7 @@ func (c *commands) help() {
 	for _, one := range special {
 		text += fmt.Sprintf("| `%%%s` %s | %s |\n", strings.ReplaceAll(one.names, " ", "`, `%"), one.args, one.help)
 	}
-	c.out.Display(jupyter.Display{Data: map[string]any{"text/markdown": text, "text/plain": text}, Metadata: map[string]any{}})
+	c.out.Display("display_data", &protocol.DisplayData{Data: map[protocol.MIMEType]any{"text/markdown": text, "text/plain": text}})
 }
 
 // call asks the host that runs now.

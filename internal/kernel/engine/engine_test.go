@@ -18,9 +18,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/janpfeifer/gonb/gonbui/protocol"
+
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
-	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
 )
 
 // module is this module's folder, hosts that of its host, which all tests share.
@@ -89,14 +90,14 @@ func (p *paper) Stream(name, text string) {
 	p.text.WriteString(text)
 }
 
-func (p *paper) Display(d jupyter.Display) {
-	for _, kind := range []string{"image/png", "text/html", "text/markdown"} {
-		if _, ok := d.Data[kind]; ok {
-			p.Stream("", "["+kind+"]\n")
+func (p *paper) Display(kind string, d *protocol.DisplayData) {
+	for _, mime := range []protocol.MIMEType{"image/png", "text/html", "text/markdown"} {
+		if _, ok := d.Data[mime]; ok {
+			p.Stream("", fmt.Sprintf("[%s]\n", mime))
 			return
 		}
 	}
-	if d.Result {
+	if kind == "execute_result" {
 		p.Stream("", fmt.Sprintln(d.Data["text/plain"]))
 	}
 }

@@ -151,10 +151,10 @@ func (b *bridge) open(out jupyter.Out) {
 		return
 	}
 	b.out = out
-	d := jupyter.Display{ID: "page " + rand.Text(), Data: map[string]any{"text/html": b.html}, Metadata: map[string]any{}}
-	out.Display(d)
-	time.AfterFunc(scriptFor, func() { // it is not for the notebook's file
-		d.Data, d.Update = map[string]any{"text/html": ""}, true
-		out.Display(d)
-	})
+	id := "page " + rand.Text()
+	show := func(kind, html string) {
+		out.Display(kind, &protocol.DisplayData{DisplayID: id, Data: map[protocol.MIMEType]any{protocol.MIMETextHTML: html}})
+	}
+	show("display_data", b.html)
+	time.AfterFunc(scriptFor, func() { show("update_display_data", "") }) // it is not for the notebook's file
 }

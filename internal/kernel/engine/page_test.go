@@ -21,7 +21,7 @@ type shown struct {
 	sent []string // comms and addresses
 }
 
-func (c *shown) Display(d jupyter.Display) {
+func (c *shown) Display(_ string, d *protocol.DisplayData) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.html = append(c.html, d.Data["text/html"].(string))

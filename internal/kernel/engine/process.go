@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/rpc"
 	"os"
 	"os/exec"
@@ -217,14 +216,15 @@ func (e *Engine) input(p *process, r protocol.InputRequest) {
 
 // show shows rich output.
 func (p *process) show(d *protocol.DisplayData, out jupyter.Out) {
-	shown := jupyter.Display{Data: map[string]any{}, Metadata: map[string]any{}}
-	for kind, v := range d.Data {
-		shown.Data[string(kind)] = v
+	kind, update := "display_data", false
+	if d.Metadata[wire.Result] == true {
+		kind, d.Metadata = "execute_result", nil
 	}
-	maps.Copy(shown.Metadata, d.Metadata)
-	shown.Result = d.Metadata[wire.Result] == true
 	if d.DisplayID != "" {
-		shown.ID, shown.Update = p.page.place(d.DisplayID, out)
+		d.DisplayID, update = p.page.place(d.DisplayID, out)
 	}
-	out.Display(shown)
+	if update {
+		kind = "update_display_data"
+	}
+	out.Display(kind, d)
 }

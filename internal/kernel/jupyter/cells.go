@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 	"unicode/utf8"
+
+	"github.com/janpfeifer/gonb/gonbui/protocol"
 )
 
 // A shell runs its cells one after another. Beside the first shell, which has no name, are the subshells of JEP 91.
@@ -188,17 +190,16 @@ func (r *request) after(publish func()) {
 }
 
 // Display shows rich output.
-func (r *request) Display(d Display) {
-	content := fields{"data": d.Data, "metadata": d.Metadata, "transient": fields{}}
-	if d.ID != "" {
-		content["transient"] = fields{"display_id": d.ID}
+func (r *request) Display(kind string, d *protocol.DisplayData) {
+	content := fields{"data": d.Data, "metadata": fields{}, "transient": fields{}}
+	if d.Metadata != nil {
+		content["metadata"] = d.Metadata
 	}
-	kind := "display_data"
-	switch {
-	case d.Update:
-		kind = "update_display_data"
-	case d.Result:
-		kind, content["execution_count"] = "execute_result", r.number
+	if d.DisplayID != "" {
+		content["transient"] = fields{"display_id": d.DisplayID}
+	}
+	if kind == "execute_result" {
+		content["execution_count"] = r.number
 	}
 	r.after(func() { r.show(kind, content) })
 }

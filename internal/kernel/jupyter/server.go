@@ -16,6 +16,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/janpfeifer/gonb/gonbui/protocol"
+
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 )
 
@@ -48,20 +50,13 @@ type Engine interface {
 type Out interface {
 	// Stream appends text to "stdout" or "stderr". Small texts are sent together.
 	Stream(name, text string)
-	Display(Display)
+	// Display shows rich output by a message of a kind: display_data, update_display_data or execute_result.
+	Display(kind string, d *protocol.DisplayData)
 	// Input asks the user for a line, which it returns without its end. It returns [io.EOF] where nobody can answer: the
 	// front end has no input, or the cell has ended.
 	Input(ctx context.Context, prompt string, password bool) (string, error)
 	// Comm sends data to the page that has opened a comm.
 	Comm(id string, data map[string]any)
-}
-
-// Display is rich output. Its data are by media type: text as string, what is no text as []byte, JSON as any value.
-type Display struct {
-	Data, Metadata map[string]any // not nil
-	ID             string         // names the output so that it can be updated; may be empty
-	Update         bool           // replaces every output of this ID
-	Result         bool           // is the value of the cell's last expression
 }
 
 // Comm is a message of a page for widgets: comm_open, comm_msg or comm_close.

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/janpfeifer/gonb/gonbui/protocol"
+
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
 )
@@ -57,14 +59,14 @@ func (t *toy) run(ctx context.Context, number int, out jupyter.Out, command, res
 			out.Stream("stdout", fmt.Sprintln("line", i))
 		}
 	case "value":
-		out.Display(jupyter.Display{Metadata: map[string]any{}, Data: map[string]any{"text/plain": rest, "image/png": []byte("png"), "text/html": "<b>", "audio/wav": []byte("wav")}, Result: true})
+		out.Display("execute_result", &protocol.DisplayData{Data: map[protocol.MIMEType]any{"text/plain": rest, "image/png": []byte("png"), "text/html": "<b>", "audio/wav": []byte("wav")}})
 	case "picture":
-		out.Display(jupyter.Display{Metadata: map[string]any{}, Data: map[string]any{"image/png": []byte("png")}, ID: rest})
+		out.Display("display_data", &protocol.DisplayData{Data: map[protocol.MIMEType]any{"image/png": []byte("png")}, DisplayID: rest})
 	case "update":
-		out.Display(jupyter.Display{Metadata: map[string]any{}, Data: map[string]any{"text/plain": "new"}, ID: rest, Update: true})
+		out.Display("update_display_data", &protocol.DisplayData{Data: map[protocol.MIMEType]any{"text/plain": "new"}, DisplayID: rest})
 	case "nan":
 		zero := 0.0
-		out.Display(jupyter.Display{Metadata: map[string]any{}, Data: map[string]any{"application/json": zero / zero}})
+		out.Display("display_data", &protocol.DisplayData{Data: map[protocol.MIMEType]any{"application/json": zero / zero}})
 	case "fail":
 		return errors.New(rest)
 	case "number":

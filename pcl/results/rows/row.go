@@ -2,7 +2,12 @@
 // in a repository. Reports are made from these files alone.
 package rows
 
-import "math"
+import (
+	"math"
+	"strconv"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
 
 // State says whether there is a result.
 type State string
@@ -61,6 +66,26 @@ type Result struct {
 	RunMethod  string // name of the method in the configuration
 	RunVariant string
 	Model      string // SHA-256 of the final model
+}
+
+// ResultOf returns what is kept of a run.
+func ResultOf(run *results.Run) Result {
+	m := run.Measured
+	out := Result{
+		A: run.A, F: run.F, AFirst: run.AFirst, Steps: run.Steps, Skipped: run.Skipped,
+		TrainSeconds: m.TrainSeconds, EvalSeconds: m.EvalSeconds, StepMillis: m.StepMillis,
+		Backend: m.Backend, Device: m.Device, Threads: m.Threads, Version: m.Version, Commit: m.Commit,
+		Run: run.ID, RunMethod: run.Method, RunVariant: run.Variant, Model: run.ModelSHA256,
+	}
+	if run.DivergedAt != nil {
+		out.Diverged = strconv.Itoa(*run.DivergedAt)
+	}
+	for _, p := range run.Curve {
+		for range p.Ended {
+			out.Ends = append(out.Ends, 100*p.Mean)
+		}
+	}
+	return out
 }
 
 // Line is what the row's line of a table is called: the method, and the values of what is varied.
