@@ -207,16 +207,6 @@ func ruleOf(r *results.Run) string {
 	return rule
 }
 
-// TemperatureSet returns the temperature that a run sets, as it was written; ok is false for "auto" and for methods without
-// elastic factors.
-func TemperatureSet(r *results.Run) (tau string, ok bool) {
-	given := r.Params[tauKey(r)]
-	if _, known := defaultTau[ruleOf(r)]; !known || given == nil || given == "auto" {
-		return "", false
-	}
-	return fmt.Sprint(given), true
-}
-
 // temperatureOf returns a run's fixed temperature; ok says whether it has one.
 func temperatureOf(r *results.Run) (tau float64, ok bool, err error) {
 	normal, known := defaultTau[ruleOf(r)]

@@ -43,10 +43,6 @@ func TestDefaultTau(t *testing.T) {
 		if tau != c.want || ok != (c.want > 0) || err != nil {
 			t.Errorf("%s %v: %v, %t, %v; want %v", c.method, c.params, tau, ok, err, c.want)
 		}
-		_, set := TemperatureSet(&results.Run{Method: c.method, Params: c.params})
-		if want := c.params != nil; set != want {
-			t.Errorf("%s %v: set: %t", c.method, c.params, set)
-		}
 	}
 }
 

@@ -64,20 +64,16 @@ func rowsOf(all []RunFile, files map[*rows.Row]RunFile) (out []*rows.Row, err er
 		}
 		for _, g := range groups {
 			for _, r := range g.Runs {
-				row := rowOf(r, g.Label)
+				row := &rows.Row{
+					Grid: "runs", Dataset: r.Dataset, Increment: r.Increment, Method: g.Label, Timeline: r.Timeline, Seed: r.Seed,
+					LabelSet: versus.Results([]*results.Run{r})[0].LabelSet, // which tells scenarios that were written by hand from each other
+					Cell:     r.ID, State: rows.Done, Program: strings.TrimSpace(r.Measured.Version + " " + r.Measured.Commit), Result: rows.ResultOf(r),
+				}
 				out, files[row] = append(out, row), of[r]
 			}
 		}
 	}
 	return out, nil
-}
-
-func rowOf(r *results.Run, name string) *rows.Row {
-	return &rows.Row{
-		Grid: "runs", Dataset: r.Dataset, Increment: r.Increment, Method: name, Timeline: r.Timeline, Seed: r.Seed,
-		LabelSet: versus.Results([]*results.Run{r})[0].LabelSet, // which tells scenarios that were written by hand from each other
-		Cell:     r.ID, State: rows.Done, Program: strings.TrimSpace(r.Measured.Version + " " + r.Measured.Commit), Result: rows.ResultOf(r),
-	}
 }
 
 // runs are those of entries that are there.
