@@ -9,10 +9,10 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/parallelcl/parallelcl/emgd"
-	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/weigh"
 )
 
@@ -21,37 +21,30 @@ const mostRows, mostEntries = 1 << 14, 1 << 40
 
 // weights answers a call whose handle is open and locked.
 func (r *rule) weights(c *C.pcl_call) error {
-	problem, err := r.problem(c)
+	problem, err := problemOf(c)
 	if err != nil {
 		return err
 	}
-	defer r.forget()
-	r.weighed = fp.Grow(r.weighed, int(c.k)) // and not the caller's memory, which a call that fails leaves as it is
-	out, err := r.Weights(problem, r.weighed)
+	w := make([]float64, int(c.k)) // and not the caller's memory, which a call that fails leaves as it is
+	out, err := r.Weights(problem, w)
 	if err != nil {
 		return err
 	}
-	give(c.weights, len(r.weighed), r.weighed)
+	give(c.weights, len(w), w)
 	give(c.direction, len(out.Direction), out.Direction)
-	r.giveDropped(c, out.Dropped)
+	dropped := make([]int, len(out.Dropped))
+	for i, id := range out.Dropped {
+		if dropped[i] = id - 1; problem.IDs != nil {
+			dropped[i] = slices.Index(problem.IDs, id)
+		}
+	}
+	flag(c.left_out, len(w), dropped)
 	giveCertificate(c, out.Certificate)
 	return nil
 }
 
-// mostKept is how many converted entries of a Jacobian are kept for the next call: 32 MB of them.
-const mostKept = 1 << 22
-
-// forget drops what points into the caller's memory, which may be gone after the call, and what is large.
-func (r *rule) forget() {
-	r.asked = weigh.Problem{}
-	clear(r.rows)
-	if cap(r.converted) > mostKept {
-		r.converted = nil
-	}
-}
-
-// problem returns what a call asks, without a copy of its arrays where that is possible.
-func (r *rule) problem(c *C.pcl_call) (*weigh.Problem, error) {
+// problemOf returns what a call asks, without a copy of its arrays where that is possible.
+func problemOf(c *C.pcl_call) (*weigh.Problem, error) {
 	given := 0
 	for _, is := range []bool{c.gram != nil, c.jacobian != nil, c.jacobian32 != nil} {
 		if is {
@@ -70,72 +63,42 @@ func (r *rule) problem(c *C.pcl_call) (*weigh.Problem, error) {
 	case c.gram != nil && c.direction != nil:
 		return nil, errors.New("a direction needs the Jacobian")
 	}
-	k, p := int(c.k), &r.asked
-	*p = weigh.Problem{NoDirection: c.direction == nil}
-	if c.gram != nil {
-		p.Gram = unsafe.Slice((*float64)(c.gram), k*k)
-	} else {
-		p.Rows = r.jacobian(c)
-	}
-	if c.losses != nil {
-		p.Losses = unsafe.Slice((*float64)(c.losses), k)
-	}
-	if c.factors != nil {
-		p.Sigma = unsafe.Slice((*float64)(c.factors), k)
-	}
-	p.IDs = r.ids(c.ids, k)
-	return p, nil
+	k := int(c.k)
+	return &weigh.Problem{
+		Gram: array[float64](c.gram, k*k), Rows: jacobian(c), Losses: array[float64](c.losses, k),
+		Sigma: array[float64](c.factors, k), IDs: idsOf(c.ids, k), NoDirection: c.direction == nil,
+	}, nil
 }
 
-// jacobian returns the rows of a call.
-func (r *rule) jacobian(c *C.pcl_call) [][]float64 {
-	k, columns := int(c.k), int(c.columns)
-	var all []float64
-	if c.jacobian != nil {
-		all = unsafe.Slice((*float64)(c.jacobian), k*columns)
-	} else {
-		if n := k * columns; cap(r.converted) < n {
-			all = make([]float64, n)
-		} else {
-			all = r.converted[:n]
-		}
-		for i, x := range unsafe.Slice((*float32)(c.jacobian32), k*columns) {
-			all[i] = float64(x)
-		}
-		r.converted = all
-	}
-	r.rows = r.rows[:0]
-	for i := range k {
-		r.rows = append(r.rows, all[i*columns:(i+1)*columns])
-	}
-	return r.rows
-}
-
-// ids copies the ids, which have another type in C.
-func (r *rule) ids(ids *C.int64_t, k int) []int {
-	if ids == nil {
+// array is an array of C as a slice of Go; NULL is nil.
+func array[Go, C any](p *C, n int) []Go {
+	if p == nil {
 		return nil
 	}
-	r.named = r.named[:0]
-	for _, id := range unsafe.Slice((*int64)(ids), k) {
-		r.named = append(r.named, int(id))
-	}
-	return r.named
+	return unsafe.Slice((*Go)(unsafe.Pointer(p)), n)
 }
 
-func (r *rule) giveDropped(c *C.pcl_call, dropped []int) {
-	if c.left_out == nil {
-		return
+// jacobian returns the rows of a call; nil if it has a Gram matrix.
+func jacobian(c *C.pcl_call) [][]float64 {
+	n := int(c.k) * int(c.columns)
+	all := array[float64](c.jacobian, n)
+	converted := array[float32](c.jacobian32, n)
+	all = slices.Grow(all, len(converted))
+	for _, x := range converted {
+		all = append(all, float64(x))
 	}
-	flags := unsafe.Slice((*uint8)(c.left_out), int(c.k))
-	clear(flags)
-	for _, id := range dropped {
-		for i := range flags {
-			if named := r.asked.IDs; named == nil && id == i+1 || named != nil && id == named[i] {
-				flags[i] = 1
-			}
-		}
+	if all == nil {
+		return nil
 	}
+	return slices.Collect(slices.Chunk(all, int(c.columns)))
+}
+
+// idsOf copies the ids, which have another type in C.
+func idsOf(ids *C.int64_t, k int) (named []int) {
+	for _, id := range array[int64](ids, k) {
+		named = append(named, int(id))
+	}
+	return named
 }
 
 // giveCertificate copies a certificate, or zeros if there is none.
@@ -149,23 +112,26 @@ func giveCertificate(c *C.pcl_call, from *emgd.Certificate) {
 	}
 	give(c.sigma, k, from.Sigma)
 	give(c.slacks, k, from.Slacks)
-	if c.active != nil {
-		flags := unsafe.Slice((*uint8)(c.active), k)
-		clear(flags)
-		for _, i := range from.Active {
-			flags[i] = 1
-		}
-	}
+	flag(c.active, k, from.Active)
 	c.norm2, c.level, c.violation = C.double(from.Norm2), C.double(from.Level), C.double(from.Violation)
 	c.gap, c.cancellation, c.floor = C.double(from.Gap), C.double(from.Cancellation), C.double(from.Floor)
 	c.exponent, c.iterations, c.status = C.int64_t(from.Exponent), C.int64_t(from.Iterations), C.int64_t(status)
 }
 
+// give copies an answer; what it lacks is 0.
 func give(to *C.double, k int, from []float64) {
-	if to == nil {
-		return
-	}
-	out := unsafe.Slice((*float64)(to), k)
+	out := array[float64](to, k)
 	clear(out)
 	copy(out, from)
+}
+
+// flag sets the given rows to 1 and the others to 0.
+func flag(to *C.uint8_t, k int, rows []int) {
+	flags := array[uint8](to, k)
+	clear(flags)
+	for _, i := range rows {
+		if flags != nil {
+			flags[i] = 1
+		}
+	}
 }

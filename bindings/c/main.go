@@ -15,6 +15,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/weigh"
 )
 
@@ -23,13 +24,8 @@ func main() {}
 // rule is what a handle stands for.
 type rule struct {
 	*weigh.Rule
-	mutex     sync.Mutex
-	broken    bool // a panic left it in an unknown state
-	asked     weigh.Problem
-	rows      [][]float64
-	converted []float64
-	named     []int
-	weighed   []float64
+	mutex  sync.Mutex
+	broken bool // a panic left it in an unknown state
 }
 
 var rules = struct {
@@ -140,7 +136,7 @@ func pcl_follow(handle C.pcl_handle, k C.int64_t, ids *C.int64_t, losses *C.doub
 		if losses == nil || k < 1 || k > mostRows {
 			return fmt.Errorf("k = %d losses after the step, or losses is NULL; want 1 to %d", int64(k), mostRows)
 		}
-		return r.Follow(r.ids(ids, int(k)), unsafe.Slice((*float64)(losses), int(k)))
+		return r.Follow(idsOf(ids, int(k)), array[float64](losses, int(k)))
 	})
 }
 
@@ -198,7 +194,7 @@ func pcl_info(name, params, text *C.char, size C.int64_t) (info *C.char) {
 func pcl_names() *C.char { return C.CString(weigh.Names()) }
 
 //export pcl_message
-func pcl_message(status C.int64_t) *C.char { return C.CString(weigh.Message(int(status))) }
+func pcl_message(status C.int64_t) *C.char { return C.CString(emgd.Status(status).Message()) }
 
 //export pcl_free
 func pcl_free(text *C.char) { C.free(unsafe.Pointer(text)) }

@@ -14,14 +14,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/version"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/filelock"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
+	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
 // Name is the name by which notebooks ask for the kernel.
@@ -110,7 +114,8 @@ func Install(ctx context.Context, o Options, source string) (Kernel, error) {
 	if err := build.Install(ctx, dir, startFile, source, command); err != nil {
 		return Kernel{}, err
 	}
-	k := Kernel{versionOf(source), source, filepath.Join(dir, startFile)}
+	_, version, _ := strings.Cut(filepath.Base(source), "@") // as in Go's cache
+	k := Kernel{cmp.Or(version, devel), source, filepath.Join(dir, startFile)}
 	data, err := json.MarshalIndent(map[string]any{ // as the Jupyter client documents it
 		"argv": []string{k.Start, "{connection_file}"}, "display_name": "ParallelCL (Go)", "language": "go", "interrupt_mode": "message",
 		"metadata": map[string]any{"parallelcl": k},
@@ -135,4 +140,107 @@ func (o Options) lock(ctx context.Context) (func(), error) {
 	return filelock.Wait(ctx, filepath.Join(o.Cache, ".lock"), func() {
 		o.Note("Waiting for another process that installs...")
 	})
+}
+
+// Check is one thing that notebooks need.
+type Check struct {
+	Name, Detail string
+	OK           bool
+	Mend         string // what to do if it is missing
+}
+
+// check makes a check. mend is what to do about an error.
+func check(name, detail string, err error, mend string) Check {
+	if err != nil {
+		return Check{Name: name, Detail: printable.Line(err.Error()), Mend: mend}
+	}
+	return Check{Name: name, OK: true, Detail: printable.Line(detail)}
+}
+
+// Doctor checks everything that notebooks need. It changes nothing.
+func Doctor(ctx context.Context, o Options) []Check {
+	g, err := build.FindTools(ctx, "go", os.TempDir())
+	if err == nil && version.Compare(g.Version, "go1.21") < 0 { // later ones fetch the version that the module asks for
+		err = errors.New(g.Version)
+	}
+	compiler, missing := exec.LookPath(append(g.CC, "gcc")[0])
+	lab, absent := FindLab(ctx, o.Cache, false)
+	k, gone := Read(o)
+	return []Check{
+		check("Go", g.Version, err, "install Go "+leastGo+" or later and put it on PATH"),
+		check("C compiler", compiler, missing, "install gcc (Debian, Ubuntu: apt install gcc libc6-dev): it loads cells, and XLA needs it"),
+		check("Linker", cmp.Or(g.Linker, "the C compiler's own; with mold or lld cells start in about half the time"), nil, ""),
+		check("JupyterLab", lab.Version+" ("+lab.Path+")", absent, "pcl notebook"),
+		check("Kernel "+Name, "version "+k.Version+", module in "+k.Source, gone, "pcl kernel install"),
+	}
+}
+
+// modulePath is the path of the module that cells can use.
+const modulePath = "github.com/parallelcl/parallelcl"
+
+// FindSource finds the folder of the module for a kernel: the one that is named; otherwise the clone that the current folder
+// lies in; otherwise what this program was built from. If that is gone, it is the published module of the same version.
+func FindSource(ctx context.Context, named string) (string, error) {
+	if named != "" && !isModule(named) {
+		return "", fmt.Errorf("%s is not the folder of %s: it has no go.mod of that module", named, modulePath)
+	}
+	if named != "" {
+		return filepath.Abs(named)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if isModule(dir) {
+			return dir, nil
+		}
+	}
+	_, file, _, _ := runtime.Caller(0)
+	if built := filepath.Join(file, "../../.."); filepath.IsAbs(built) && isModule(built) {
+		return built, nil
+	}
+	return published(ctx)
+}
+
+func isModule(dir string) bool {
+	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	return err == nil && strings.HasPrefix(string(text), "module "+modulePath+"\n")
+}
+
+// published downloads the module, in the version that this program has of it, into Go's cache.
+func published(ctx context.Context) (string, error) {
+	info, _ := debug.ReadBuildInfo()
+	version := info.Main.Version
+	for _, m := range info.Deps { // of a program that calls package cli
+		if m.Path == modulePath {
+			version = m.Version
+		}
+	}
+	var m struct{ Dir string }
+	out, err := build.Run(ctx, os.TempDir(), "go", "mod", "download", "-json", modulePath+"@"+version)
+	if err == nil {
+		err = json.Unmarshal(out, &m)
+	}
+	if err != nil {
+		return "", fmt.Errorf("the source that this pcl was built from is gone: call it in a clone of %s, or name one with --module (%w)", modulePath, err)
+	}
+	return m.Dir, nil
+}
+
+// devel stands for the version of a clone.
+const devel = "devel"
+
+// Quickstart returns the path of the notebook to begin with. If the kernel uses a clone, it is the clone's. Otherwise the
+// notebooks are copied to a folder under the current one, with one for each version, because an older version's may not run.
+func Quickstart(k Kernel) (string, error) {
+	from, folder := filepath.Join(k.Source, "notebooks"), filepath.Join("parallelcl-notebooks", k.Version)
+	if k.Version == devel {
+		folder = from
+	} else if _, err := os.Stat(folder); err != nil { // those that are there may have been changed
+		if err := os.CopyFS(folder, os.DirFS(from)); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(folder, "00-quickstart.ipynb"), nil
 }

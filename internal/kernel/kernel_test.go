@@ -98,7 +98,7 @@ func starts(t *testing.T, k Kernel) {
 // packages lists those of the module that cells of a kernel can import.
 func packages(t *testing.T, k Kernel) (paths []string) {
 	t.Helper()
-	h, err := build.ReadHost(filepath.Join(filepath.Dir(k.Start), build.HostDir))
+	h, err := build.Read(filepath.Dir(k.Start))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestQuickstart(t *testing.T) {
 
 // What a program says last is shown without what it would do to a terminal.
 func TestOutputIsPrintable(t *testing.T) {
-	_, err := run(t.Context(), "", "/bin/sh", "-c", `printf 'bad\033[2J\nworse\n'; exit 3`)
+	_, err := build.Run(t.Context(), "", "/bin/sh", "-c", `printf 'bad\033[2J\nworse\n'; exit 3`)
 	if err == nil {
 		t.Errorf("error %q", err)
 	}

@@ -1,27 +1,24 @@
 package method
 
-func init() { Register(agemInfo, AGEM{}) }
-
-var agemInfo = Info{
+var _ = published(Info{
 	Name: "a-gem", Title: "A-GEM", Family: "scl",
 	Rule:   "d = g_cur; if it conflicts with g_mem, its projection on g_mem is subtracted",
 	Source: "Chaudhry et al., Efficient Lifelong Learning with A-GEM, ICLR 2019 (arXiv 1812.00420)",
 	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "≥ 1; 1 without conflict",
 	NeedsGram: true,
-}
+}, AGEM{})
 
 // AGEM keeps the step from raising the memory's loss (docs/method.md §5.2). Where there is no conflict, the
 // memory contributes nothing to the step.
 type AGEM struct{}
 
 func (AGEM) Weights(s *Step, w []float64) (Outcome, error) {
-	p, done, err := serially(s, w)
-	if err != nil || done {
-		return Outcome{}, err
+	p, done := serially(s, w)
+	if done {
+		return Outcome{}, nil
 	}
 	if p.silent() {
-		p.write(1, 0, w)
-		return Outcome{Dropped: []int{Memory}}, nil
+		return p.withoutMemory(w), nil
 	}
 	return p.write(1, max(0, -p.cm/p.mm), w), nil
 }

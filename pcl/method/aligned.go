@@ -2,15 +2,13 @@ package method
 
 import "math"
 
-func init() { Register(alignedInfo, AlignedMTL{}) }
-
-var alignedInfo = Info{
+var _ = published(Info{
 	Name: "aligned-mtl", Title: "Aligned-MTL", Family: "mtl",
 	Rule:   "w = √λ V Λ^(−½) Vᵀ 1/K with M = VΛVᵀ, λ the smallest nonzero eigenvalue of M",
 	Source: "Senushkin et al., Independent Component Alignment for Multi-Task Learning, CVPR 2023, Algorithm 1",
 	Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "none", SumW: "not fixed",
 	NeedsGram: true,
-}
+}, AlignedMTL{})
 
 // AlignedMTL gives all principal components of the gradients the same singular value (docs/method.md §4.11).
 type AlignedMTL struct {
@@ -18,10 +16,8 @@ type AlignedMTL struct {
 }
 
 func (m AlignedMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	return s.onRows(w, func(r *rows) ([]float64, error) {
-		mean := make([]float64, r.k())
-		fill(mean, 1/float64(r.k()))
-		return spectral(r.gram, mean, func(values []float64) []float64 {
+	return s.onRows(w, func(r *rows) []float64 {
+		return spectral(r.gram, even(r.k()), func(values []float64) []float64 {
 			out, to := make([]float64, len(values)), m.target(values)
 			for i, x := range values {
 				out[i] = math.Sqrt(to / x)

@@ -1,6 +1,11 @@
 package method
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // The arithmetic on short vectors that rules have in common.
 
@@ -10,6 +15,10 @@ func fill(w []float64, v float64) {
 	}
 }
 
+// ones are k times 1, and even are the weights of a mean.
+func ones(k int) []float64 { return slices.Repeat([]float64{1}, k) }
+func even(k int) []float64 { return slices.Repeat([]float64{1 / float64(k)}, k) }
+
 func sumOf(v []float64) (sum float64) {
 	for _, x := range v {
 		sum += x
@@ -18,31 +27,15 @@ func sumOf(v []float64) (sum float64) {
 }
 
 // toSum scales positive weights to a given sum.
-func toSum(w []float64, sum float64) {
-	factor := sum / sumOf(w)
-	for i := range w {
-		w[i] *= factor
-	}
-}
+func toSum(w []float64, sum float64) { floats.Scale(sum/sumOf(w), w) }
 
 // softmax replaces z by its softmax.
 func softmax(z []float64) {
-	top := math.Inf(-1)
-	for _, x := range z {
-		top = max(top, x)
-	}
+	top := slices.Max(z)
 	for i, x := range z {
 		z[i] = math.Exp(x - top)
 	}
 	toSum(z, 1)
-}
-
-func difference(a, b []float64) []float64 {
-	d := make([]float64, len(a))
-	for i, x := range a {
-		d[i] = x - b[i]
-	}
-	return d
 }
 
 func inner(a, b []float64) (sum float64) {
@@ -52,20 +45,10 @@ func inner(a, b []float64) (sum float64) {
 	return sum
 }
 
-// times is m·v for a square matrix m, row-major. Sums of four rows at a time do not wait for each other.
+// times is m·v for a square matrix m, row-major.
 func times(m, v []float64) []float64 {
-	k := len(v)
-	out := make([]float64, k)
-	i := 0
-	for ; i+4 <= k; i += 4 {
-		a, b, c, d := m[i*k:][:k], m[(i+1)*k:][:k], m[(i+2)*k:][:k], m[(i+3)*k:][:k]
-		var s, t, u, w float64
-		for j, x := range v {
-			s, t, u, w = s+a[j]*x, t+b[j]*x, u+c[j]*x, w+d[j]*x
-		}
-		out[i], out[i+1], out[i+2], out[i+3] = s, t, u, w
-	}
-	for ; i < k; i++ {
+	k, out := len(v), make([]float64, len(v))
+	for i := range out {
 		out[i] = inner(m[i*k:(i+1)*k], v)
 	}
 	return out

@@ -1,14 +1,14 @@
 package method
 
-func init() { Register(caGradInfo, CAGrad{}) }
+import "gonum.org/v1/gonum/floats"
 
-var caGradInfo = Info{
+var _ = published(Info{
 	Name: "cagrad", Title: "CAGrad", Family: "mtl",
 	Rule:   "among all d with ‖d−g₀‖ ≤ c‖g₀‖, where g₀ is the mean gradient, the one with the largest minimum of Jᵢ·d: d = g₀ + c‖g₀‖·g_w/‖g_w‖, w on the simplex",
 	Source: "Liu et al., Conflict-Averse Gradient Descent for Multi-task Learning, NeurIPS 2021 (arXiv 2110.14048)",
 	Cost:   "K(F+B) + Gram O(K²P) + about 60 K×K duals", State: "none", SumW: "1 + c·‖g₀‖/‖g_w‖",
 	NeedsGram: true,
-}
+}, CAGrad{})
 
 // CAGrad minimises g_w·g₀ + c‖g₀‖‖g_w‖ over the simplex (docs/method.md §4.9). Since r‖g‖ is the least
 // ‖g‖²/2λ + r²λ/2 over λ > 0, its w is that of the shifted min-norm problem min ‖g_w + λg₀‖² for the
@@ -25,56 +25,40 @@ type CAGrad struct {
 }
 
 func (m *CAGrad) Weights(s *Step, w []float64) (Outcome, error) {
-	return s.onRows(w, func(r *rows) ([]float64, error) {
-		v, err := m.averse(r)
-		for i := range v {
-			v[i] *= m.factor()
-		}
-		return v, err
+	return s.onRows(w, func(r *rows) []float64 {
+		v := m.averse(r)
+		floats.Scale(m.factor(), v)
+		return v
 	})
 }
 
-func (m *CAGrad) averse(r *rows) ([]float64, error) {
-	k := r.k()
-	v := make([]float64, k)
-	fill(v, 1/float64(k))
+func (m *CAGrad) averse(r *rows) []float64 {
+	k, v := r.k(), even(r.k())
 	mean := normOf(r.gram, v)
 	radius := *m.C * mean
 	if *m.C == 0 || mean <= cancelled*r.lengths(v) {
-		return v, nil // the ball is a point: g₀ itself, or 0 but for rounding
+		return v // the ball is a point: g₀ itself, or 0 up to rounding
 	}
-	limit, err := m.cone.project(r.gram, v)
-	if err != nil {
-		return nil, err
-	}
-	beyond := normOf(r.gram, difference(limit, v)) > radius
+	limit := m.cone.project(r.gram, v)
+	beyond := normOf(r.gram, floats.SubTo(make([]float64, k), limit, v)) > radius
 	// ‖g_w‖ ≤ max‖J‖ < 2 bounds λ from above.
-	lo, hi, err := crossing(nearlyZero/radius, 2/radius, func(lambda float64) (bool, error) {
-		mu, err := m.min.solve(r.gram, lambda, k)
-		if err != nil {
-			return false, err
-		}
+	lo, hi := crossing(nearlyZero/radius, 2/radius, func(lambda float64) bool {
+		mu := m.min.solve(r.gram, lambda, k)
 		n := normOf(r.gram, mu)
 		if n <= cancelled*r.lengths(mu) {
-			return beyond, nil // n is rounding: λ is so small that ‖g_w‖/λ is its limit
+			return beyond // n is rounding: λ is so small that ‖g_w‖/λ is its limit
 		}
-		return lambda*radius < n, nil
+		return lambda*radius < n
 	})
-	if err != nil {
-		return nil, err
-	}
-	mu, err := m.min.solve(r.gram, lo+(hi-lo)/2, k)
-	if err != nil {
-		return nil, err
-	}
+	mu := m.min.solve(r.gram, lo+(hi-lo)/2, k)
 	n := normOf(r.gram, mu)
 	if n <= cancelled*r.lengths(mu) {
-		return limit, nil
+		return limit
 	}
 	for i, x := range mu {
 		v[i] += radius / n * x
 	}
-	return v, nil
+	return v
 }
 
 // nearlyZero is the ‖g_w‖, with the longest gradient between 1 and 2, that counts as 0: rows that

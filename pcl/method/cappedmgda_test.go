@@ -1,6 +1,7 @@
 package method
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -177,4 +178,28 @@ func TestCappedCancelling(t *testing.T) {
 	if !near(w, []float64{0, 0, 0, .5, .5}, 1e-15) {
 		t.Errorf("weights %v, want ½ for each of the two that cancel", w)
 	}
+}
+
+// cappedGap is the largest d·(d − Σ sᵢJᵢ) over the weights s within the bound, less what may be rounding, relative to
+// ‖d‖². It is 0 at the minimum, and d is nowhere farther from the shortest one than the root of it, relative to ‖d‖.
+func cappedGap(m, mu []float64, bound float64) float64 {
+	k, slope := len(mu), times(m, mu)
+	order := make([]int, k)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(slope[i], slope[j]) })
+	gap, moved, size, left := 0.0, 0.0, 0.0, 1.0
+	for _, i := range order { // the lowest slopes get as much weight as the bound allows
+		s := min(bound, left)
+		left -= s
+		length := math.Sqrt(m[i*k+i])
+		gap += (mu[i] - s) * slope[i]
+		moved += math.Abs(mu[i]-s) * length
+		size += mu[i] * length
+	}
+	if gap -= 1e-13 * moved * size; gap <= 0 {
+		return 0
+	}
+	return gap / max(inner(mu, slope), 0)
 }

@@ -2,9 +2,9 @@ package method
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -13,7 +13,7 @@ type composed struct {
 	info      Info
 	rule      Method
 	rehearsal *rehearsal.Rehearsal
-	roles     []any // that [As] finds besides the rule's
+	roles     []any // in which [As] looks: those of the rehearsal, and the rule
 	sum       summed
 }
 
@@ -42,8 +42,8 @@ func compose(m Method, parts ...rehearsal.Part) (Method, error) {
 type severalRows interface{ severalRows() }
 
 func (weighted) severalRows() {}
-func (*gem) severalRows()     {}
-func (*pocl) severalRows()    {}
+func (*GEM) severalRows()     {}
+func (*POCL) severalRows()    {}
 
 // apart takes a method apart into its rule and the parts of its rehearsal.
 func apart(m Method) (rule Method, parts []rehearsal.Part) {
@@ -55,51 +55,40 @@ func apart(m Method) (rule Method, parts []rehearsal.Part) {
 
 // describe makes the Info of a composition from the Infos of the method and of the added parts.
 func (c *composed) describe(added []rehearsal.Part) {
-	texts := []string{c.info.Rule}
-	costs, states := []string{c.info.Cost}, []string{c.info.State}
-	sources := []string{c.info.Source}
 	for _, p := range added {
 		i := p.Info()
 		c.info.Name += "+" + i.Name
 		c.info.Title += " + " + i.Title
-		texts, sources = append(texts, i.Does), append(sources, i.Source)
-		costs, states = append(costs, i.Cost), append(states, i.State)
+		c.info.Rule += "; " + i.Does
+		c.info.Source += "; " + i.Source
+		c.info.Cost = listed(c.info.Cost, " + ", i.Cost)
+		c.info.State = listed(c.info.State, "; ", i.State)
 	}
-	c.info.Rule, c.info.Source = strings.Join(texts, "; "), strings.Join(sources, "; ")
-	c.info.Cost, c.info.State = listed(costs, " + "), listed(states, "; ")
 }
 
-// listed joins texts and leaves out "none" unless all say so. Where several remain, a leading "none" is cut off.
-func listed(texts []string, separator string) string {
-	left := slices.DeleteFunc(slices.Clone(texts), func(t string) bool { return t == "none" })
-	switch len(left) {
-	case 0:
-		return "none"
-	case 1:
-		return left[0]
+// listed joins two texts, of which "none" and a leading "none" are left out.
+func listed(before, separator, more string) string {
+	switch {
+	case more == "none":
+		return before
+	case before == "none":
+		return more
 	}
-	for i, t := range left {
-		t = strings.TrimPrefix(t, "none; ")
-		left[i] = strings.TrimPrefix(t, "none, apart from ")
-	}
-	return strings.Join(left, separator)
+	cut := strings.NewReplacer("none; ", "", "none, apart from ", "")
+	return cut.Replace(before) + separator + cut.Replace(more)
 }
 
 func (c *composed) Info() Info { return c.info }
 
 // Weights asks the rule.
-func (c *composed) Weights(s *Step, w []float64) (Outcome, error) {
+func (c *composed) Weights(s *Step, w []float64) (out Outcome, err error) {
 	if !c.sum.several(s) {
 		return c.rule.Weights(s, w)
 	}
-	err := s.check(c.info, w)
-	if err == nil {
-		err = c.sum.of(s, c.info)
-	}
-	if err != nil {
-		return Outcome{}, err
-	}
-	out, err := c.rule.Weights(&c.sum.step, c.sum.w)
+	defer fail.Caught(&err)
+	s.check(c.info, w)
+	c.sum.of(s, c.info)
+	out, err = c.rule.Weights(&c.sum.step, c.sum.w)
 	clear(c.sum.step.Rows) // most of them are the caller's
 	if err == nil {
 		c.sum.spread(s, w, &out)
@@ -107,8 +96,8 @@ func (c *composed) Weights(s *Step, w []float64) (Outcome, error) {
 	return out, err
 }
 
-// assign lists the roles of the rehearsal, the joint state if the rehearsal has one, and the role of a rule that must
-// see the memory's rows joined. It does so once, because the learner asks for roles many times in a step.
+// assign lists the joint state if the rehearsal has one, the role of a rule that must see the memory's rows joined, the roles
+// of the rehearsal, and the rule. It does so once, because the learner asks for roles many times in a step.
 func (c *composed) assign() {
 	c.roles = nil
 	parts := c.rehearsal.Roles()
@@ -118,7 +107,7 @@ func (c *composed) assign() {
 	if f, ok := As[Follower](c.rule); ok {
 		c.roles = append(c.roles, joinedFollower{c, f})
 	}
-	c.roles = append(c.roles, parts...)
+	c.roles = append(append(c.roles, parts...), c.rule)
 }
 
 // joinedFollower tells the rule the loss of the joined row.
@@ -133,8 +122,6 @@ func (f joinedFollower) Follow(ids []int, losses []float64) error {
 	if len(ids) != len(losses) || !f.c.sum.several(s) { // the rule refuses what does not fit
 		return f.rule.Follow(ids, losses)
 	}
-	if err := f.c.sum.of(s, Info{NeedsLosses: true}); err != nil {
-		return err
-	}
+	f.c.sum.of(s, Info{NeedsLosses: true})
 	return f.rule.Follow(f.c.sum.step.IDs, f.c.sum.step.Losses)
 }

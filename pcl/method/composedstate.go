@@ -32,20 +32,14 @@ type composedState struct {
 }
 
 // End tells the rule. Parts learn of an end as Penalty or Curator.
-func (c statefulParts) End(id int) {
-	if s, ok := As[Stateful](c.rule); ok {
-		s.End(id)
-	}
-}
+func (c statefulParts) End(id int) { end(c.rule, id) }
 
 // MarshalState writes the states of the rule and the parts.
 func (c statefulParts) MarshalState() (json.RawMessage, error) {
 	var out composedState
-	if s, ok := As[Stateful](c.rule); ok {
-		var err error
-		if out.Rule, err = s.MarshalState(); err != nil {
-			return nil, err
-		}
+	var err error
+	if out.Rule, err = stateOf(c.rule); err != nil {
+		return nil, err
 	}
 	for _, p := range c.parts {
 		state, err := p.MarshalState()
@@ -66,17 +60,38 @@ func (c statefulParts) UnmarshalState(data json.RawMessage) error {
 	if len(in.Parts) != len(c.parts) {
 		return fmt.Errorf("its saved state has %d parts, want %d", len(in.Parts), len(c.parts))
 	}
-	if s, ok := As[Stateful](c.rule); ok {
-		if err := s.UnmarshalState(in.Rule); err != nil {
-			return err
-		}
-	} else if in.Rule != nil {
-		return errors.New("the saved state is that of another rule, which remembers something")
+	if err := restore(c.rule, in.Rule); err != nil {
+		return err
 	}
 	for i, p := range c.parts {
 		if err := p.UnmarshalState(in.Parts[i]); err != nil {
 			return fmt.Errorf("its saved state: %w", err)
 		}
+	}
+	return nil
+}
+
+// These functions call the methods of [Stateful] on a rule that may not have them.
+
+func end(rule Method, id int) {
+	if s, ok := As[Stateful](rule); ok {
+		s.End(id)
+	}
+}
+
+func stateOf(rule Method) (json.RawMessage, error) {
+	if s, ok := As[Stateful](rule); ok {
+		return s.MarshalState()
+	}
+	return nil, nil
+}
+
+func restore(rule Method, state json.RawMessage) error {
+	if s, ok := As[Stateful](rule); ok {
+		return s.UnmarshalState(state)
+	}
+	if state != nil {
+		return errors.New("the saved state is that of another rule, which remembers something")
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ type cone struct {
 }
 
 // project returns v for the k×k Gram matrix and a proposal u ≥ 0 that is not all 0.
-func (c *cone) project(gram, u []float64) ([]float64, error) {
+func (c *cone) project(gram, u []float64) []float64 {
 	k := len(u)
 	gu := times(gram, u)
 	v, length := make([]float64, k), 0.0
@@ -25,25 +25,26 @@ func (c *cone) project(gram, u []float64) ([]float64, error) {
 	for i, x := range u {
 		length += x * math.Sqrt(gram[i*k+i])
 	}
-	size := inner(u, gu)
-	if size <= cancelled*cancelled*length*length {
-		return v, nil // g is 0 but for rounding
+	for i, x := range c.push(inner(u, gu), length, gu, gram) {
+		v[i] += x
 	}
-	n := k + 1
+	return v
+}
+
+// push returns what is added to the weights of the rows with the given Gram matrix, for a proposal of a squared length and
+// its products with the rows; nil if it is 0 up to rounding, relative to parts of the given length.
+func (c *cone) push(square, length float64, products, gram []float64) []float64 {
+	if square <= cancelled*cancelled*length*length {
+		return nil
+	}
+	k, n := len(products), len(products)+1
 	c.gram, c.sigma = fp.Grow(c.gram, n*n), fp.Grow(c.sigma, n)
 	clear(c.sigma)
-	c.sigma[0], c.gram[0] = 1, size
-	for i := range k {
-		c.gram[i+1], c.gram[(i+1)*n] = gu[i], gu[i]
+	c.sigma[0], c.gram[0] = 1, square
+	for i, x := range products {
+		c.gram[i+1], c.gram[(i+1)*n] = x, x
 		copy(c.gram[(i+1)*n+1:], gram[i*k:(i+1)*k])
 	}
 	bounded(c.gram, n)
-	cert, err := solveGram(&c.solver, c.gram, c.sigma)
-	if err != nil {
-		return nil, err
-	}
-	for i := range v {
-		v[i] += cert.Lambda[i+1]
-	}
-	return v, nil
+	return solved(&c.solver, problemOf(c.gram), c.sigma).Lambda[1:]
 }

@@ -2,15 +2,13 @@ package method
 
 import "math"
 
-func init() { Register(configInfo, ConFIG{}) }
-
-var configInfo = Info{
+var _ = published(Info{
 	Name: "config", Title: "ConFIG", Family: "mtl",
 	Rule:   "the unit vector d̂ along d has the same cosine with all Jᵢ, and ‖d‖ = Σ Jᵢ·d̂",
 	Source: "Liu et al., ConFIG: Towards Conflict-free Training of Physics Informed Neural Networks, arXiv 2408.11104, Eq. 2",
 	Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "none", SumW: "not fixed",
 	NeedsGram: true,
-}
+}, ConFIG{})
 
 // ConFIG is ConFIG with equal preferences (docs/method.md §4.13): b = C⁺1 over the unit gradients, scaled to
 // the sum of the gradients' projections on it. It is free of conflict where the gradients are
@@ -19,12 +17,9 @@ type ConFIG struct{}
 
 func (ConFIG) Weights(s *Step, w []float64) (Outcome, error) { return s.onRows(w, conflictFree) }
 
-func conflictFree(r *rows) ([]float64, error) {
+func conflictFree(r *rows) []float64 {
 	c := r.cosines()
-	b, err := equalCosines(c, r.k())
-	if err != nil {
-		return nil, err
-	}
+	b := equalCosines(c, r.k())
 	v := make([]float64, r.k())
 	size, parts := normOf(c, b), 0.0
 	for _, x := range b {
@@ -39,5 +34,5 @@ func conflictFree(r *rows) ([]float64, error) {
 			v[i] = length * b[i] / size / n[i]
 		}
 	}
-	return v, nil
+	return v
 }

@@ -375,8 +375,7 @@ func TestDamagedState(t *testing.T) {
 		"imtl-l": {`{"1":99}`}, "imtl": {`{"1":99}`}, "uw": {`{"1":-99}`}, "gradvac": {`{"1":{"2":7}}`},
 		"cr-mogm": {`{"weights":{"1":"x"}}`}, "modo": {`{"1":-0.5}`, `{"1":2}`, `{"x":0.5}`},
 		"famo": {
-			`{"1":{"v":-1}}`, `{"1":{"xi":1e99}}`, `{"1":{"moves":-1}}`, `{"1":{"least":-1}}`, `{"x":{}}`,
-			`{"pending":{"ids":[1],"z":[]}}`, `{"pending":{"ids":[1],"z":[2],"log_d":[0]}}`, `{"pending":3}`,
+			`{"1":{"v":-1}}`, `{"1":{"xi":1e99}}`, `{"1":{"moves":-1}}`, `{"1":{"least":-1}}`, `{"x":{}}`, `{"1":{"z":2}}`,
 		},
 		"moco": {
 			`{"1":null}`, `{"1":{}}`, `{"1":{"mean":"","share":0.5,"steps":1}}`, `{"1":{"mean":` + short + `,"share":0.5,"steps":1}}`,
@@ -386,7 +385,7 @@ func TestDamagedState(t *testing.T) {
 		"db-mtl": {`{"1":{"steps":1}}`, `{"1":{"mean":` + good + `,"steps":-1}}`},
 		"excess-mtl": {
 			`{"1":{"log":0}}`, `{"1":{"root":"AACAvw==","log":0,"sum":1,"seen":1}}`, `{"1":{"root":` + good + `,"log":1,"sum":1,"seen":1}}`,
-			`{"1":{"root":` + good + `,"log":0,"sum":0,"seen":1}}`, `{"1":{"root":` + good + `,"log":0,"sum":1,"seen":-2}}`,
+			`{"1":{"root":` + good + `,"log":0,"sum":1,"seen":-2}}`,
 		},
 		"ldc-mtl": {`{"1":99}`}, "sam-gs": {`{"1":{"mean":` + good + `,"h":-1,"steps":1}}`, `{"1":{"h":0.5,"steps":1}}`},
 		"gcond": {`{"1":{"last":` + good + `,"norm":0}}`, `{"1":{"norm":1}}`, `{"1":{"last":` + good + `,"norm":1,"wins":-1}}`},

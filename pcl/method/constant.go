@@ -1,13 +1,11 @@
 package method
 
-func init() { Register(constantInfo, Constant{}) }
-
-var constantInfo = Info{
+var _ = published(Info{
 	Name: "constant", Title: "Constant", Family: "mtl",
 	Rule:   "d = memory·Σ of the memory's rows + task·Σ of the tasks'",
 	Source: "linear scalarisation with given weights",
 	Cost:   "K(F+B)", State: "none", SumW: "as given",
-}
+}, Constant{})
 
 // Constant gives the memory and the tasks a fixed weight each.
 type Constant struct {

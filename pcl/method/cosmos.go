@@ -1,18 +1,14 @@
 package method
 
-import (
-	"math"
-)
+import "math"
 
-func init() { Register(cosmosInfo, COSMOS{}) }
-
-var cosmosInfo = Info{
+var _ = published(Info{
 	Name: "cosmos", Title: "COSMOS", Family: "mtl",
 	Rule:   "d = ∇(Σℓᵢ/K − λ·cos(ℓ, 1)), where 1 is the vector of ones",
 	Source: "Ruchte & Grabocka, Scalable Pareto Front Approximation for Deep Multi-Objective Learning, ICDM 2021 (arXiv 2103.13392), with equal preferences, which are not an input of the network",
 	Cost:   "K(F+B)", State: "none", SumW: "not fixed",
 	NeedsLosses: true, PositiveLosses: true,
-}
+}, COSMOS{})
 
 // COSMOS adds a term to the mean loss that keeps the losses close to each other.
 type COSMOS struct {

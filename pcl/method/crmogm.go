@@ -3,10 +3,9 @@ package method
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
-	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
 func init() { Register(crmogmInfo, CRMOGM{}) }
@@ -46,11 +45,11 @@ func (p CRMOGM) Start() (Method, error) {
 	if len(parts) == 0 {
 		return c, nil
 	}
-	with, err := joined(c, parts...)
-	if err != nil {
-		return nil, err
+	with, err := compose(c, parts...)
+	if err == nil {
+		with.(*composed).info = c.info
 	}
-	return compose(with)
+	return with, err
 }
 
 // crmogm smooths another method's weights. A new stream enters with the weight that the method gives
@@ -69,11 +68,10 @@ func (m *crmogm) Info() Info { return m.info }
 // Unwrap gives access to the method's roles.
 func (m *crmogm) Unwrap() Method { return m.inner }
 
-func (m *crmogm) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(m.info, w); err != nil {
-		return Outcome{}, err
-	}
-	out, err := m.inner.Weights(s, w)
+func (m *crmogm) Weights(s *Step, w []float64) (out Outcome, err error) {
+	defer fail.Caught(&err)
+	s.check(m.info, w)
+	out, err = m.inner.Weights(s, w)
 	if err != nil {
 		return out, err
 	}
@@ -102,9 +100,7 @@ func (m *crmogm) End(id int) {
 	_, known := m.memo[id]
 	m.ended = m.ended || known
 	delete(m.memo, id)
-	if s, ok := As[Stateful](m.inner); ok {
-		s.End(id)
-	}
+	end(m.inner, id)
 }
 
 type crmogmState struct {
@@ -114,35 +110,26 @@ type crmogmState struct {
 }
 
 func (m *crmogm) MarshalState() (json.RawMessage, error) {
-	state := crmogmState{Weights: m.memo, Ended: m.ended}
-	if s, ok := As[Stateful](m.inner); ok {
-		var err error
-		if state.Inner, err = s.MarshalState(); err != nil {
-			return nil, err
-		}
+	inner, err := stateOf(m.inner)
+	if err != nil {
+		return nil, err
 	}
-	return json.Marshal(state)
+	return json.Marshal(crmogmState{m.memo, m.ended, inner})
 }
 
 func (m *crmogm) UnmarshalState(data json.RawMessage) error {
-	var state crmogmState
+	state := crmogmState{}
 	if string(data) == "null" {
 		data = json.RawMessage("{}") // as for the other methods
 	}
 	if err := jsonin.Unmarshal(data, &state); err != nil {
 		return fmt.Errorf("its saved state: %w", err)
 	}
-	if s, ok := As[Stateful](m.inner); ok {
-		if err := s.UnmarshalState(state.Inner); err != nil {
-			return err
-		}
+	if err := restore(m.inner, state.Inner); err != nil {
+		return err
 	}
-	m.memo, m.ended = map[int]float64{}, state.Ended
-	for id, w := range state.Weights {
-		if err := limits.Within("the weight of a stream", w, -math.MaxFloat64, math.MaxFloat64); err != nil {
-			return fmt.Errorf("its saved state: %w", err)
-		}
-		m.memo[id] = w
+	if m.memo, m.ended = state.Weights, state.Ended; m.memo == nil {
+		m.memo = map[int]float64{}
 	}
 	return nil
 }

@@ -1,23 +1,19 @@
 package method
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/limits"
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
-func init() { Register(dbmtlInfo, DBMTL{}) }
-
-var dbmtlInfo = Info{
+var _ = published(Info{
 	Name: "db-mtl", Title: "DB-MTL", Family: "mtl",
 	Rule:   "d = max‖ĝ‖·Σ ĝᵢ/‖ĝᵢ‖, ĝᵢ ← βĝᵢ + (1−β)∇log ℓᵢ",
 	Source: "Lin et al., Dual-Balancing for Multi-Task Learning, arXiv 2308.12029",
 	Cost:   "K(F+B) + O(KP)", State: "ĝᵢ (P numbers) per stream", SumW: "not fixed",
 	NeedsGram: true, NeedsLosses: true, PositiveLosses: true, NeedsRows: true, Direct: true,
-}
+}, DBMTL{})
 
 // DBMTL brings the losses to one scale by their logarithms and the moving means of their gradients to the
 // length of the longest. As in the authors' code in LibMTL, the means start at 0 and the logarithm is that of
@@ -32,26 +28,23 @@ type DBMTL struct {
 
 type dbmtlStream struct {
 	Mean  vector `json:"mean"` // ĝ
-	Steps int    `json:"steps"`
+	Steps int    `json:"steps" range:"[1,2147483647]"`
 }
 
 func (m *DBMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	means, err := track(s, func(id int) vector { return m.memo[id].Mean })
-	if err != nil {
-		return Outcome{}, err
-	}
+	means := track(s, func(id int) vector { return m.memo[id].Mean })
 	norms, top := make([]float64, len(means)), 0.0
 	for i, id := range s.IDs {
 		t := dbmtlStream{means[i], m.memo[id].Steps + 1}
 		fresh := 1 - *m.Beta/math.Pow(float64(t.Steps), m.BetaDecay)
 		w[i] = fresh / (s.Losses[i] + 1e-8)
-		t.Mean.follow(s.Rows[i], 1/(s.Losses[i]+1e-8), fresh)
+		approach(t.Mean, s.Rows[i], 1/(s.Losses[i]+1e-8), fresh)
 		m.memo[id] = t
-		norms[i] = math.Sqrt(t.Mean.product(t.Mean))
+		norms[i] = math.Sqrt(product(t.Mean, t.Mean))
 		top = max(top, norms[i])
 	}
 	if math.IsInf(top, 1) {
-		return Outcome{}, fmt.Errorf("a gradient divided by its loss leaves the range of float32; scale the losses down")
+		fail.If(fmt.Errorf("a gradient divided by its loss leaves the range of float32; scale the losses down"))
 	}
 	return m.balance(s, means, norms, top, w), nil
 }
@@ -71,10 +64,4 @@ func (m *DBMTL) balance(s *Step, means []vector, norms []float64, top float64, w
 	m.d = combineVectors(m.d, means, factors)
 	out.Direction = m.d
 	return out
-}
-
-func (t dbmtlStream) clone() dbmtlStream { return dbmtlStream{slices.Clone(t.Mean), t.Steps} }
-
-func (t dbmtlStream) check() error {
-	return cmp.Or(t.Mean.check(), limits.Within("its number of steps", float64(t.Steps), 1, math.MaxInt32))
 }

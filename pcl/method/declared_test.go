@@ -29,7 +29,7 @@ func comparable(m Method) Method {
 		return m
 	}
 	r, out := *c.rehearsal, *c
-	r.Draw, r.Rank, r.Renew = nil, nil, nil
+	r.Draw, r.Shares, r.Rank, r.Renew = nil, nil, nil, nil
 	out.rehearsal = &r
 	out.assign()
 	return &out

@@ -3,17 +3,17 @@ package method
 import (
 	"fmt"
 	"math"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
-func init() { Register(dibsMTLInfo, DiBSMTL{}) }
-
-var dibsMTLInfo = Info{
+var _ = published(Info{
 	Name: "dibs-mtl", Title: "DiBS-MTL", Family: "mtl",
 	Rule:   "d = Σ Jᵢ/‖Jᵢ‖",
 	Source: "Murthy et al., Monotonic Transformation Invariant Multi-task Learning, arXiv 2509.23948, with one step of its bargaining",
 	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "Σ 1/‖Jᵢ‖",
 	NeedsGram: true,
-}
+}, DiBSMTL{})
 
 // DiBSMTL sums the directions of the gradients, so that no increasing function of a loss in place of the loss changes its
 // step. The bargaining moves along Σ rᵢJᵢ/‖Jᵢ‖, where rᵢ is the distance to the point that stream i prefers. In its first
@@ -22,16 +22,14 @@ var dibsMTLInfo = Info{
 type DiBSMTL struct{}
 
 func (DiBSMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	r := keep(s, w)
-	if r.k() == 0 {
-		return r.outcome(), nil
-	}
-	r.balance()
-	v := r.norms()
-	for i, norm := range v {
-		if v[i] = 1 / norm / r.unit[i]; math.IsInf(v[i], 1) {
-			return Outcome{}, fmt.Errorf("the weight of stream %d leaves the range of float64; rescale the gradients", s.IDs[r.at[i]])
+	return s.onRows(w, func(r *rows) []float64 {
+		r.balance()
+		v := r.norms()
+		for i, norm := range v {
+			if v[i] = 1 / norm / r.unit[i]; math.IsInf(v[i], 1) {
+				fail.If(fmt.Errorf("the weight of stream %d leaves the range of float64; rescale the gradients", s.IDs[r.at[i]]))
+			}
 		}
-	}
-	return r.write(v, w), nil
+		return v
+	})
 }

@@ -4,44 +4,35 @@ import (
 	"math"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // How rules ask the solver of the EMGD dual (docs/method.md §2.2), which many of them are special cases of (docs/method.md §2.7).
 
 // solve runs the dual solver, copies λ into w and names the streams left out.
-func solve(solver *emgd.Solver, s *Step, sigma, w []float64) (Outcome, error) {
-	p, err := s.problem()
-	if err != nil {
-		return Outcome{}, err
-	}
-	cert, err := solver.Solve(p, sigma)
-	if err != nil {
-		return Outcome{}, err
-	}
+func solve(solver *emgd.Solver, s *Step, sigma, w []float64) Outcome {
+	cert := fail.Or(solver.Solve(s.problem(), sigma))
 	copy(w, cert.Lambda)
 	out := Outcome{Certificate: cert}
 	for _, i := range cert.Dropped {
 		out.Dropped = append(out.Dropped, s.IDs[i])
 	}
-	return out, nil
+	return out
 }
 
-// solveGram solves for a Gram matrix that a rule made.
-func solveGram(solver *emgd.Solver, gram, sigma []float64) (*emgd.Certificate, error) {
-	p, err := emgd.NewProblem(gram)
-	if err != nil {
-		return nil, err
-	}
-	return solved(solver.Solve(p, sigma))
+// problemOf takes a Gram matrix through emgd's door.
+func problemOf(gram []float64) *emgd.Problem {
+	return fail.Or(emgd.NewProblem(gram))
 }
 
-// solved returns an error if a solver stopped at its iteration bound with weights that are not even accurate
-// to the sixth digit.
-func solved(cert *emgd.Certificate, err error) (*emgd.Certificate, error) {
-	if err == nil && cert.Status == emgd.IterationLimit && cert.Violation > unsolved {
-		return nil, errUnsolved
+// solved solves for a Gram matrix that a rule made. It fails if the solver stopped at its iteration bound with weights that are
+// not even accurate to the sixth digit.
+func solved(solver *emgd.Solver, p *emgd.Problem, sigma []float64) *emgd.Certificate {
+	cert := fail.Or(solver.Solve(p, sigma))
+	if cert.Status == emgd.IterationLimit && cert.Violation > unsolved {
+		fail.If(errUnsolved)
 	}
-	return cert, err
+	return cert
 }
 
 // bounded brings the entries of a Gram matrix that was computed from another one back within

@@ -1,14 +1,12 @@
 package method
 
-func init() { Register(dualProjInfo, DualProj{}) }
-
-var dualProjInfo = Info{
+var _ = published(Info{
 	Name: "dualproj", Title: "DualProj", Family: "mtl",
 	Rule:   "the mean gradient projected on {d : Jᵢ·d ≥ 0 for all i}",
 	Source: "Lopez-Paz & Ranzato, Gradient Episodic Memory, NeurIPS 2017; as in Quinton & Rey, Jacobian Descent, arXiv 2406.16232",
 	Cost:   "K(F+B) + Gram O(K²P) + a K×K dual", State: "none", SumW: "≥ 1; 1 without conflict",
 	NeedsGram: true,
-}
+}, DualProj{})
 
 // DualProj solves min ‖Σ vᵢJᵢ‖² over v ≥ 1/K (docs/method.md §4.12).
 type DualProj struct {
@@ -16,9 +14,7 @@ type DualProj struct {
 }
 
 func (m *DualProj) Weights(s *Step, w []float64) (Outcome, error) {
-	return s.onRows(w, func(r *rows) ([]float64, error) {
-		mean := make([]float64, r.k())
-		fill(mean, 1/float64(r.k()))
-		return m.cone.project(r.gram, mean)
+	return s.onRows(w, func(r *rows) []float64 {
+		return m.cone.project(r.gram, even(r.k()))
 	})
 }

@@ -1,20 +1,14 @@
 package method
 
-import (
-	"math"
+import "gonum.org/v1/gonum/floats"
 
-	"github.com/parallelcl/parallelcl/internal/limits"
-)
-
-func init() { Register(dwaInfo, DWA{}) }
-
-var dwaInfo = Info{
+var _ = published(Info{
 	Name: "dwa", Title: "DWA", Family: "mtl",
 	Rule:   "w = K·softmax(r/T), rᵢ = ℓᵢ(t−1)/ℓᵢ(t−2), where ℓᵢ are moving means of the losses",
 	Source: "Liu, Johns & Davison, End-to-End Multi-Task Learning with Attention, CVPR 2019 (arXiv 1803.10704)",
 	Cost:   "K(F+B)", State: "the last two mean losses per stream", SumW: "K",
 	NeedsLosses: true, PositiveLosses: true,
-}
+}, DWA{})
 
 // DWA weights streams by how slowly their losses fall (docs/method.md §4.4). A stream with fewer than two
 // losses behind it has r = 1.
@@ -27,9 +21,9 @@ type DWA struct {
 
 // dwaStream holds the mean losses after the last step and the one before.
 type dwaStream struct {
-	Last   float64 `json:"last"`
-	Before float64 `json:"before"`
-	Seen   int     `json:"seen"` // 1 or 2 losses
+	Last   float64 `json:"last" range:"[0,inf)"`
+	Before float64 `json:"before" range:"[0,inf)"`
+	Seen   int     `json:"seen" range:"[1,2]"` // losses
 }
 
 // mostRate bounds r, which a loss near 0 would otherwise drive out of float64.
@@ -45,9 +39,7 @@ func (m *DWA) Weights(s *Step, w []float64) (Outcome, error) {
 		m.memo[id] = t.observe(s.Losses[i], *m.Momentum)
 	}
 	softmax(w)
-	for i := range w {
-		w[i] *= float64(len(w))
-	}
+	floats.Scale(float64(len(w)), w)
 	return Outcome{}, nil
 }
 
@@ -56,11 +48,4 @@ func (t dwaStream) observe(loss, momentum float64) dwaStream {
 		return dwaStream{Last: loss, Seen: 1}
 	}
 	return dwaStream{Last: momentum*t.Last + (1-momentum)*loss, Before: t.Last, Seen: 2}
-}
-
-func (t dwaStream) check() error {
-	if err := limits.Within("the number of losses", float64(t.Seen), 1, 2); err != nil {
-		return err
-	}
-	return limits.Within("its mean loss", min(t.Last, t.Before), 0, math.MaxFloat64)
 }

@@ -4,36 +4,28 @@ import (
 	"errors"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // rankTol is the eigenvalue, relative to the largest, below which the rounding of a Gram matrix cannot be
 // told from rank deficiency.
 const rankTol = 1e-12
 
-// eigen returns the eigenvalues (ascending) and eigenvectors (columns) of a symmetric k×k matrix
-// whose rank is at least 1, and the index of the first eigenvalue that is not 0 to rounding.
-func eigen(m []float64, k int) (values []float64, vectors *mat.Dense, first int, err error) {
+// spectral applies V·f(Λ)·Vᵀ to p, over the eigenvalues, in ascending order, of a symmetric matrix m = VΛVᵀ that are not 0
+// to rounding.
+func spectral(m, p []float64, f func(values []float64) []float64) []float64 {
 	var e mat.EigenSym
-	if !e.Factorize(mat.NewSymDense(k, m), true) {
-		return nil, nil, 0, errors.New("the eigenvalues of the Gram matrix did not converge")
+	if !e.Factorize(mat.NewSymDense(len(p), m), true) {
+		fail.If(errors.New("the eigenvalues of the Gram matrix did not converge"))
 	}
-	vectors = new(mat.Dense)
-	e.VectorsTo(vectors)
-	values = e.Values(nil)
-	for values[first] <= rankTol*values[k-1] {
+	var vectors mat.Dense
+	e.VectorsTo(&vectors)
+	values, first := e.Values(nil), 0
+	for values[first] <= rankTol*values[len(p)-1] {
 		first++
 	}
-	return values, vectors, first, nil
-}
-
-// spectral applies V·f(Λ)·Vᵀ to p, over the eigenvalues that are not 0.
-func spectral(m, p []float64, f func(values []float64) []float64) ([]float64, error) {
-	k := len(p)
-	values, vectors, first, err := eigen(m, k)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]float64, k)
+	out := make([]float64, len(p))
 	for n, factor := range f(values[first:]) {
 		c := 0.0
 		for i, x := range p {
@@ -43,15 +35,13 @@ func spectral(m, p []float64, f func(values []float64) []float64) ([]float64, er
 			out[i] += factor * c * vectors.At(i, first+n)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // equalCosines returns C⁺1 for the cosine matrix c: the combination of unit gradients that has the
 // same inner product, 1, with all of them, or the nearest to that where there is none.
-func equalCosines(c []float64, k int) ([]float64, error) {
-	ones := make([]float64, k)
-	fill(ones, 1)
-	return spectral(c, ones, func(values []float64) []float64 {
+func equalCosines(c []float64, k int) []float64 {
+	return spectral(c, ones(k), func(values []float64) []float64 {
 		out := make([]float64, len(values))
 		for i, v := range values {
 			out[i] = 1 / v

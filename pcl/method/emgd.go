@@ -7,14 +7,15 @@ import (
 	"strconv"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
 func init() {
-	Register(elasticInfo(emgd.GMC), EMGDGMC{})
-	Register(elasticInfo(emgd.GS), EMGDGS{})
-	Register(elasticInfo(emgd.LogGMC), EMGDLog{})
+	Register(elasticInfo("emgd-gmc", "EMGD (GMC)", "σ = softmax(m/τ), m the moving mean of ‖Jᵢ‖", "mᵢ per stream"), EMGDGMC{})
+	Register(elasticInfo("emgd-gs", "EMGD (GS)", "σ = softmax(Σₖcos(Jᵢ,Jₖ)/τ)", "none"), EMGDGS{})
+	Register(elasticInfo("emgd-log", "EMGD (log GMC)", "σ in proportion to m^(1/τ), m the moving mean of ‖Jᵢ‖", "mᵢ per stream"), EMGDLog{})
 }
 
 // EMGDGMC is the method "emgd-gmc", Elastic Multi-Gradient Descent with factors from the gradients' lengths.
@@ -24,7 +25,9 @@ type EMGDGMC struct {
 	Floor    any      `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
 }
 
-func (p EMGDGMC) Start() (Method, error) { return newElastic(emgd.GMC, p.Tau, *p.Momentum, p.Floor) }
+func (p EMGDGMC) Start() (Method, error) {
+	return newElastic("emgd-gmc", emgd.GMC, p.Tau, *p.Momentum, p.Floor)
+}
 
 // EMGDGS is the method "emgd-gs", with factors from the similarities of the step's own gradients.
 type EMGDGS struct {
@@ -33,7 +36,7 @@ type EMGDGS struct {
 }
 
 func (p EMGDGS) Start() (Method, error) {
-	return newElastic(emgd.GS, p.Tau, emgd.DefaultMomentum, p.Floor) // it takes no mean, and is saved with the default
+	return newElastic("emgd-gs", emgd.GS, p.Tau, emgd.DefaultMomentum, p.Floor) // it takes no mean, and is saved with the default
 }
 
 // EMGDLog is the method "emgd-log", with factors from the logarithms of the gradients' lengths.
@@ -44,28 +47,17 @@ type EMGDLog struct {
 }
 
 func (p EMGDLog) Start() (Method, error) {
-	return newElastic(emgd.LogGMC, p.Tau, *p.Momentum, p.Floor)
+	return newElastic("emgd-log", emgd.LogGMC, p.Tau, *p.Momentum, p.Floor)
 }
 
-func elasticInfo(rule emgd.Rule) Info {
-	info := Info{
-		Family: "pcl",
+func elasticInfo(name, title, factors, state string) Info {
+	return Info{
+		Name: name, Title: title, Family: "pcl",
+		Rule:   "argmin ‖Σ λᵢJᵢ‖², Σ λᵢσᵢ = 1, λ ≥ 0, d = Σ λᵢJᵢ; " + factors,
 		Source: "Lyu et al., Elastic Multi-Gradient Descent for Parallel Continual Learning, arXiv 2401.01054",
-		Cost:   "K(F+B) + Gram O(K²P) + a K×K dual", SumW: "1/σ_max ≤ Σλ ≤ 1/σ_min",
+		Cost:   "K(F+B) + Gram O(K²P) + a K×K dual", State: state, SumW: "1/σ_max ≤ Σλ ≤ 1/σ_min",
 		NeedsGram: true,
 	}
-	factors := "σ = softmax(m/τ), m the moving mean of ‖Jᵢ‖"
-	info.Name, info.Title, info.State = "emgd-gmc", "EMGD (GMC)", "mᵢ per stream"
-	switch rule {
-	case emgd.GS:
-		factors = "σ = softmax(Σₖcos(Jᵢ,Jₖ)/τ)"
-		info.Name, info.Title, info.State = "emgd-gs", "EMGD (GS)", "none"
-	case emgd.LogGMC:
-		factors = "σ in proportion to m^(1/τ), m the moving mean of ‖Jᵢ‖"
-		info.Name, info.Title = "emgd-log", "EMGD (log GMC)"
-	}
-	info.Rule = "argmin ‖Σ λᵢJᵢ‖², Σ λᵢσᵢ = 1, λ ≥ 0, d = Σ λᵢJᵢ; " + factors
-	return info
 }
 
 // elastic is Elastic Multi-Gradient Descent (docs/method.md §2): elastic factors, then the exact dual.
@@ -78,8 +70,8 @@ type elastic struct {
 }
 
 // newElastic reads τ and the floor, which are numbers or words.
-func newElastic(rule emgd.Rule, tau any, momentum float64, floor any) (*elastic, error) {
-	e := &elastic{info: elasticInfo(rule)}
+func newElastic(name string, rule emgd.Rule, tau any, momentum float64, floor any) (*elastic, error) {
+	e := &elastic{info: registry[name].info}
 	e.factors.Rule, e.factors.Momentum = rule, momentum
 	if momentum == 0 {
 		e.factors.Momentum = -1 // none: 0 stands for emgd's default
@@ -102,45 +94,34 @@ func newElastic(rule emgd.Rule, tau any, momentum float64, floor any) (*elastic,
 
 func (e *elastic) Info() Info { return e.info }
 
-func (e *elastic) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(e.info, w); err != nil {
-		return Outcome{}, err
-	}
+func (e *elastic) Weights(s *Step, w []float64) (out Outcome, err error) {
+	defer fail.Caught(&err)
+	s.check(e.info, w)
 	kept := keep(s, w)
 	e.sigma = fp.Grow(e.sigma, s.K())
 	if kept.k() == 0 {
 		fill(e.sigma, 1/float64(s.K()))
 		return e.WeightsFor(s, e.sigma, w)
 	}
-	var err error
 	checked := *s // once, for the factors and the solver
-	if checked.Problem, err = s.problem(); err != nil {
-		return Outcome{}, err
-	}
-	if err := e.observe(&checked, kept); err != nil {
-		return Outcome{}, err
-	}
+	checked.Problem = s.problem()
+	e.observe(&checked, kept)
 	return e.WeightsFor(&checked, e.sigma, w)
 }
 
 // observe divides σ among the rows kept. A converged row has σ = 0, is guaranteed nothing, and is not
 // observed (docs/method.md §2.8).
-func (e *elastic) observe(s *Step, kept *rows) error {
+func (e *elastic) observe(s *Step, kept *rows) {
 	if len(kept.dropped) == 0 {
-		return e.factors.Factors(s.IDs, s.Problem, e.sigma)
+		fail.If(e.factors.Factors(s.IDs, s.Problem, e.sigma))
+		return
 	}
-	ids, sigma := make([]int, kept.k()), make([]float64, kept.k())
-	for i, at := range kept.at {
-		ids[i] = s.IDs[at]
-	}
-	if err := e.factors.Factors(ids, s.Problem.Only(kept.at), sigma); err != nil {
-		return err
-	}
+	sigma := make([]float64, kept.k())
+	fail.If(e.factors.Factors(kept.ids(s), s.Problem.Only(kept.at), sigma))
 	clear(e.sigma)
 	for i, at := range kept.at {
 		e.sigma[at] = sigma[i]
 	}
-	return nil
 }
 
 // Elastic is a method whose weights follow from elastic factors, which can also be given to it.
@@ -150,20 +131,19 @@ type Elastic interface {
 	WeightsFor(s *Step, sigma, w []float64) (Outcome, error)
 }
 
-// Snapshot implements [Snapshotter].
+// Snapshot returns a function that restores the present state.
 func (e *elastic) Snapshot() func() {
 	kept := e.factors.Clone()
 	return func() { e.factors = *kept }
 }
 
-func (e *elastic) WeightsFor(s *Step, sigma, w []float64) (Outcome, error) {
-	if err := s.check(e.info, w); err != nil {
-		return Outcome{}, err
-	}
+func (e *elastic) WeightsFor(s *Step, sigma, w []float64) (out Outcome, err error) {
+	defer fail.Caught(&err)
+	s.check(e.info, w)
 	if e.release {
 		e.solver.Floor = 1 / float64(s.K()+1)
 	}
-	return solve(&e.solver, s, sigma, w)
+	return solve(&e.solver, s, sigma, w), nil
 }
 
 func (e *elastic) End(id int) { e.factors.End(id) }

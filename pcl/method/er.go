@@ -1,22 +1,20 @@
 package method
 
-func init() { Register(erInfo, ER{}) }
-
-var erInfo = Info{
+var _ = published(Info{
 	Name: "er", Title: "ER", Family: "scl",
 	Rule:   "d = ½(g_cur + g_mem), where g_cur is the mean gradient of the tasks in training and g_mem that of the memory",
 	Source: "Chaudhry et al., On Tiny Episodic Memories in Continual Learning, arXiv 1902.10486",
 	Cost:   "K(F+B)", State: "none", SumW: "1",
-}
+}, ER{})
 
 // ER is experience replay: the memory has half of the step however many tasks are in training
 // (docs/method.md §5.1).
 type ER struct{}
 
 func (ER) Weights(s *Step, w []float64) (Outcome, error) {
-	p, done, err := serially(s, w)
-	if done || err != nil {
-		return Outcome{}, err
+	p, done := serially(s, w)
+	if done {
+		return Outcome{}, nil
 	}
 	fill(w, 0.5/p.current)
 	w[p.memory] = 0.5

@@ -1,25 +1,17 @@
 package method
 
-import (
-	"cmp"
-	"math"
-	"slices"
+import "math"
 
-	"github.com/parallelcl/parallelcl/internal/limits"
-)
-
-func init() { Register(excessMTLInfo, ExcessMTL{}) }
-
-var excessMTLInfo = Info{
+var _ = published(Info{
 	Name: "excess-mtl", Title: "ExcessMTL", Family: "mtl",
 	Rule:   "d = Σ λᵢJᵢ, λᵢ ∝ λᵢ·exp(ηEᵢ/Eᵢ(0)), where Eᵢ = Jᵢ·Hᵢ⁻¹Jᵢ is the excess risk, and Hᵢ = √Σ Jᵢ², entry by entry, sums over the steps",
 	Source: "He et al., Robust Multi-Task Learning with Excess Risks, ICML 2024 (arXiv 2402.02009), Eqs. 6–9",
 	Cost:   "K(F+B) + O(KP)", State: "Hᵢ (P numbers), λᵢ and Eᵢ(0) per stream", SumW: "1",
 	NeedsGram: true, NeedsRows: true,
-}
+}, ExcessMTL{})
 
-// ExcessMTL gives weight to the streams whose losses are far above what they can reach. Until a stream's
-// warm-up is over, its risk counts as equal to Eᵢ(0). It enters with λ = 1/K. The authors' code and LibMTL
+// ExcessMTL gives weight to the streams whose losses are far above what they can reach. During a stream's
+// warm-up, its risk counts as equal to Eᵢ(0). It enters with λ = 1/K. The authors' code and LibMTL
 // bring Σλ to K instead of the paper's 1, and add 1e-7 under the root of H, which makes the rule depend on
 // the scale of the gradients; here an entry that was always 0 adds no risk.
 type ExcessMTL struct {
@@ -30,17 +22,14 @@ type ExcessMTL struct {
 }
 
 type excessStream struct {
-	Root vector  `json:"root"` // H
-	Log  float64 `json:"log"`  // log λ
-	Sum  float64 `json:"sum"`  // of the risks of the warm-up
-	Seen int     `json:"seen"` // its steps so far; those without a gradient do not count
+	Root vector  `json:"root" range:"[0,inf)"`    // H
+	Log  float64 `json:"log" range:"(-inf,1e-9]"` // log λ
+	Sum  float64 `json:"sum" range:"[0,inf)"`     // of the risks of the warm-up
+	Seen int     `json:"seen" range:"[0,1e9]"`    // its steps so far; those without a gradient do not count
 }
 
 func (m *ExcessMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	roots, err := track(s, func(id int) vector { return m.memo[id].Root })
-	if err != nil {
-		return Outcome{}, err
-	}
+	roots := track(s, func(id int) vector { return m.memo[id].Root })
 	m.enter(s.IDs, roots)
 	for i, id := range s.IDs {
 		t := m.memo[id]
@@ -88,7 +77,7 @@ func (m *ExcessMTL) excess(t *excessStream, row []float64) float64 {
 		}
 		t.Root[p] = float32(root)
 	}
-	if t.Seen >= int(m.Warmup) {
+	if t.Seen >= int(m.Warmup) && t.Sum > 0 {
 		return min(risk*float64(t.Seen)/t.Sum, mostExcess)
 	}
 	if risk > 0 {
@@ -113,24 +102,4 @@ func logSoftmax(z []float64) []float64 {
 		logs[i] = x - top - math.Log(sum)
 	}
 	return logs
-}
-
-func (t excessStream) clone() excessStream {
-	t.Root = slices.Clone(t.Root)
-	return t
-}
-
-func (t excessStream) check() error {
-	least := 0.0
-	if t.Seen > 0 {
-		least = math.SmallestNonzeroFloat64
-	}
-	for _, x := range t.Root {
-		if err := limits.Within("an entry of H", float64(x), 0, math.MaxFloat32); err != nil {
-			return err
-		}
-	}
-	return cmp.Or(
-		t.Root.check(), limits.Within("log λ", t.Log, -math.MaxFloat64, 1e-9),
-		limits.Within("the sum of its risks", t.Sum, least, math.MaxFloat64), limits.Within("its number of steps", float64(t.Seen), 0, 1e9))
 }

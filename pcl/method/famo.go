@@ -1,27 +1,19 @@
 package method
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
-	"strconv"
-
-	"github.com/parallelcl/parallelcl/internal/jsonin"
-	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() { Register(famoInfo, FAMO{}) }
-
-var famoInfo = Info{
+var _ = published(Info{
 	Name: "famo", Title: "FAMO", Family: "mtl",
 	Rule:   "w ∝ softmax(ξ)ᵢ/Dᵢ, Dᵢ = ℓᵢ−ℓᵢmin+ε; after the step, Adam changes ξ so that weight moves to the streams whose log D decreased least",
 	Source: "Liu et al., FAMO: Fast Adaptive Multitask Optimization, NeurIPS 2023 (arXiv 2306.03792)",
 	Cost:   "K(F+B) + KF", State: "ξᵢ, its two moments and ℓᵢmin per stream", SumW: "1",
 	NeedsLosses: true, PositiveLosses: true,
-}
+}, FAMO{})
 
 // FAMO moves weight to the streams whose log loss falls least (docs/method.md §4.15). It needs no products of
 // gradients, but the losses of the same batches after the step. A new stream starts with the mean ξ of the
@@ -33,44 +25,18 @@ type FAMO struct {
 	Eps     float64  `param:"eps" default:"1e-8" range:"[1e-12,1000]" doc:"ε in [1e-12, 1e3], added to ℓᵢ−ℓᵢmin"`
 
 	memo[famoStream]
-	last famoStep // what Follow compares with
 }
 
 type famoStream struct {
-	Xi    float64 `json:"xi"`
-	M     float64 `json:"m"`
-	V     float64 `json:"v"`
-	Moves int     `json:"moves"`
-	Least float64 `json:"least"` // ℓmin
+	Xi    float64 `json:"xi" range:"[-1e9,1e9]"`
+	M     float64 `json:"m" range:"[-1e9,1e9]"`
+	V     float64 `json:"v" range:"[0,1e18]"`
+	Moves int     `json:"moves" range:"[0,1e15]"`
+	Least float64 `json:"least" range:"[0,inf)"` // ℓmin
+	// Z is softmax(ξ) in the last step, with which Follow compares; 0 if the stream took no part. Log is log D.
+	Z   float64 `json:"z,omitempty" range:"[0,1]"`
+	Log float64 `json:"log_d,omitempty" range:"[-1e3,1e3]"`
 }
-
-type famoStep struct {
-	IDs []int     `json:"ids"`
-	Z   []float64 `json:"z"`     // softmax(ξ)
-	Log []float64 `json:"log_d"` // log D
-}
-
-func (t famoStream) check() error {
-	return cmp.Or(
-		limits.Within("ξ", t.Xi, -1e9, 1e9), limits.Within("its first moment", t.M, -1e9, 1e9), limits.Within("its second moment", t.V, 0, 1e18),
-		limits.Within("its number of moves", float64(t.Moves), 0, 1e15), limits.Within("its smallest loss", t.Least, 0, math.MaxFloat64))
-}
-
-// check refuses a step that was never saved.
-func (s famoStep) check() error {
-	if len(s.Z) != len(s.IDs) || len(s.Log) != len(s.IDs) {
-		return fmt.Errorf("%d ids, %d shares and %d logarithms", len(s.IDs), len(s.Z), len(s.Log))
-	}
-	for i := range s.IDs {
-		if err := cmp.Or(limits.Within("z", s.Z[i], 0, 1), limits.Within("log D", s.Log[i], -1e3, 1e3)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// famoPending is the key of the step in a saved state, beside the streams' keys. States of older programs lack it.
-const famoPending = "pending"
 
 // Adam's decays and its guard against division by 0.
 const (
@@ -80,15 +46,20 @@ const (
 
 func (m *FAMO) Weights(s *Step, w []float64) (Outcome, error) {
 	m.welcome(s)
-	k := s.K()
-	m.last = famoStep{IDs: slices.Clone(s.IDs), Z: make([]float64, k), Log: make([]float64, k)}
 	for i, id := range s.IDs {
-		m.last.Z[i] = m.memo[id].Xi
+		w[i] = m.memo[id].Xi
 	}
-	softmax(m.last.Z)
+	softmax(w)
+	for id, t := range m.memo {
+		t.Z = 0
+		m.memo[id] = t
+	}
 	for i, id := range s.IDs {
-		d := m.distance(id, s.Losses[i])
-		w[i], m.last.Log[i] = m.last.Z[i]/d, math.Log(d)
+		t := m.memo[id]
+		d := m.distance(t, s.Losses[i])
+		t.Z, t.Log = w[i], math.Log(d)
+		m.memo[id] = t
+		w[i] /= d
 	}
 	toSum(w, 1)
 	return Outcome{}, nil
@@ -114,17 +85,22 @@ func (m *FAMO) welcome(s *Step) {
 }
 
 // distance is D of a loss.
-func (m *FAMO) distance(id int, loss float64) float64 {
+func (m *FAMO) distance(t famoStream, loss float64) float64 {
 	if m.MinLoss == "tracked" {
-		loss = max(0, loss-m.memo[id].Least)
+		loss = max(0, loss-t.Least)
 	}
 	return loss + m.Eps
 }
 
 // Follow moves ξ. A step after which a loss is not finite says nothing about the weights.
 func (m *FAMO) Follow(ids []int, losses []float64) error {
-	last := m.last
-	if !slices.Equal(ids, last.IDs) || len(losses) != len(ids) {
+	weighed := 0
+	for _, t := range m.memo {
+		if t.Z > 0 {
+			weighed++
+		}
+	}
+	if weighed != len(ids) || len(losses) != len(ids) || slices.ContainsFunc(ids, func(id int) bool { return m.memo[id].Z == 0 }) {
 		return errors.New("method famo: the losses after a step are not those of the streams that were weighed")
 	}
 	delta, mean := make([]float64, len(ids)), 0.0
@@ -132,13 +108,13 @@ func (m *FAMO) Follow(ids []int, losses []float64) error {
 		if !(losses[i] >= 0) || math.IsInf(losses[i], 1) {
 			return nil
 		}
-		delta[i] = last.Log[i] - math.Log(m.distance(id, losses[i]))
-		mean += last.Z[i] * delta[i]
+		t := m.memo[id]
+		delta[i] = t.Log - math.Log(m.distance(t, losses[i]))
+		mean += t.Z * delta[i]
 	}
 	for i, id := range ids {
-		if t, ok := m.memo[id]; ok {
-			m.memo[id] = m.adam(t, last.Z[i]*(delta[i]-mean))
-		}
+		t := m.memo[id]
+		m.memo[id] = m.adam(t, t.Z*(delta[i]-mean))
 	}
 	return nil
 }
@@ -153,48 +129,12 @@ func (m *FAMO) adam(t famoStream, g float64) famoStream {
 	return t
 }
 
-// Snapshot copies the step that may still be followed, too.
-func (m *FAMO) Snapshot() (restore func()) {
-	back, last := m.memo.Snapshot(), m.last
-	return func() {
-		back()
-		m.last = last
-	}
-}
-
-// MarshalState writes what is known of each stream, and the step that may still be followed.
-func (m *FAMO) MarshalState() (json.RawMessage, error) {
-	all := map[string]any{}
-	for id, t := range m.memo {
-		all[strconv.Itoa(id)] = t
-	}
-	if m.last.IDs != nil {
-		all[famoPending] = m.last
-	}
-	return json.Marshal(all)
-}
-
+// UnmarshalState also reads states of older versions, which store the last step beside the streams.
 func (m *FAMO) UnmarshalState(data json.RawMessage) error {
-	all, last := map[string]json.RawMessage{}, famoStep{}
-	if err := jsonin.Unmarshal(data, &all); err != nil {
-		return fmt.Errorf("its saved state: %w", err)
+	var all map[string]json.RawMessage
+	if json.Unmarshal(data, &all) == nil && all["pending"] != nil {
+		delete(all, "pending")
+		data, _ = json.Marshal(all) // what was JSON still is
 	}
-	if pending := all[famoPending]; pending != nil {
-		err := jsonin.Unmarshal(pending, &last)
-		if err == nil {
-			err = last.check()
-		}
-		if err != nil {
-			return fmt.Errorf("its saved state: %s: %w", famoPending, err)
-		}
-		delete(all, famoPending)
-	}
-	streams, err := json.Marshal(all)
-	if err == nil {
-		err = m.memo.UnmarshalState(streams)
-	}
-	if err == nil {
-		m.last = last
-	}
-	return err
+	return m.memo.UnmarshalState(data)
 }

@@ -7,16 +7,15 @@ type finished struct {
 	past []int     // the rows kept that are of finished tasks
 }
 
-// besideFinished tells the finished tasks' rows from the current ones. Where there are only rows of
+// besideFinished separates the finished tasks' rows from the current ones. Where there are only rows of
 // one kind, it writes the mean to w and done is true.
 func besideFinished(s *Step, w []float64) (f finished, out Outcome, done bool) {
 	r := keep(s, w)
 	if r.k() == 0 {
 		return f, r.outcome(), true
 	}
-	tasks := s.tasks()
-	if tasks == 0 || tasks == s.K() {
-		fill(w, 1/float64(s.K()))
+	tasks, done := s.tasks(w)
+	if done {
 		return f, Outcome{}, true
 	}
 	r.level()
@@ -29,4 +28,14 @@ func besideFinished(s *Step, w []float64) (f finished, out Outcome, done bool) {
 		}
 	}
 	return f, Outcome{}, false
+}
+
+// pastGram is the Gram matrix of the finished tasks' rows.
+func (f finished) pastGram() (gram []float64) {
+	for _, i := range f.past {
+		for _, j := range f.past {
+			gram = append(gram, f.dot(i, j))
+		}
+	}
+	return gram
 }

@@ -1,28 +1,23 @@
 package method
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-
-	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() { Register(gCondInfo, GCond{}) }
-
-var gCondInfo = Info{
+var _ = published(Info{
 	Name: "gcond", Title: "GCond", Family: "mtl",
 	Rule:   "while two gradients conflict, of the pair with the least cosine the loser is projected on what does not hurt the winner, and the winner in part; the worse the conflict, the less; d is the sum",
 	Source: "Limarenko et al., GCond: Gradient Conflict Resolution via Accumulation-based Stabilization for Large-Scale Multi-Task Learning, arXiv 2509.07252, with one batch per step",
 	Cost:   "K(F+B) + Gram O(K²P)", State: "the last gradient (P numbers), mean length and row of wins per stream", SumW: "≥ K; K without conflict",
 	NeedsGram: true, NeedsRows: true,
-}
+}, GCond{})
 
-// GCond arbitrates between gradients (docs/method.md §4.16). The paper first adds up the gradients of many batches, which is
-// a matter of the batch's size here, and ends with a momentum, which is the optimiser's. Its thresholds are those of the
-// paper. A stream's mean length begins at its first one; of two equal scores the older stream's wins.
+// GCond arbitrates between gradients (docs/method.md §4.16), with the paper's thresholds. The paper also adds up the gradients
+// of many batches, for which we have the batch size, and applies a momentum, for which we have the optimiser. A stream's mean
+// length begins at its first length; of two equal scores the older stream's wins.
 type GCond struct {
 	Power     float64  `param:"power" default:"2" range:"[0.01,100]" doc:"curvature of the winner's part between the main and the critical threshold"`
 	Stability *float64 `param:"stability" default:"0.8" range:"[0,1]" doc:"in [0, 1], how much a gradient's cosine with the stream's last one counts for the winner; the rest is for its length relative to its mean"`
@@ -34,19 +29,16 @@ type GCond struct {
 
 type gCondStream struct {
 	Last vector  `json:"last"`
-	Norm float64 `json:"norm"` // the mean length
-	Wins int     `json:"wins"` // in a row
+	Norm float64 `json:"norm" range:"(0,inf)"`        // the mean length
+	Wins int     `json:"wins" range:"[0,2147483647]"` // in a row
 }
 
-// The cosines at which a conflict is critical, is one that somebody has to win, and ends.
+// The cosines at which a conflict becomes critical, gets a winner, and ends.
 const gCondCritical, gCondMain, gCondWeak = -0.8, -0.5, 0.0
 
 func (m *GCond) Weights(s *Step, w []float64) (Outcome, error) {
-	last, err := track(s, func(id int) vector { return m.memo[id].Last })
-	if err != nil {
-		return Outcome{}, err
-	}
-	return s.onRows(w, func(r *rows) ([]float64, error) {
+	last := track(s, func(id int) vector { return m.memo[id].Last })
+	return s.onRows(w, func(r *rows) []float64 {
 		r.balance()
 		stable, strong := m.follow(s, r, last)
 		grads := make([][]float64, r.k()) // as coefficients of the rows
@@ -77,7 +69,7 @@ func (m *GCond) Weights(s *Step, w []float64) (Outcome, error) {
 				v[j] += x * (r.unit[i] / r.unit[j])
 			}
 		}
-		return v, nil
+		return v
 	})
 }
 
@@ -89,13 +81,13 @@ func (m *GCond) follow(s *Step, r *rows, last []vector) (stable, strong []float6
 		if t.Last = last[i]; !known {
 			t.Norm = lengths[i]
 		}
-		along, was := 0.0, math.Sqrt(t.Last.product(t.Last))
+		along, was := 0.0, math.Sqrt(product(t.Last, t.Last))
 		for p, x := range s.Rows[i] {
 			along += x / lengths[i] * float64(t.Last[p])
 		}
 		t.Norm = *m.Beta*t.Norm + (1-*m.Beta)*lengths[i]
 		stable, strong = append(stable, max(0, along)/max(was, math.SmallestNonzeroFloat64)), append(strong, lengths[i]/t.Norm)
-		t.Last.follow(s.Rows[i], 1, 1)
+		approach(t.Last, s.Rows[i], 1, 1)
 		m.memo[s.IDs[i]] = t
 	}
 	return stable, strong
@@ -113,9 +105,9 @@ func worst(cosines []float64, k int) (first, second int) {
 	return first, second
 }
 
-// turn computes the cosines of gradient i anew. One of which nothing is left conflicts with none.
+// turn recomputes the cosines of gradient i. A gradient that has become 0 conflicts with no other.
 func (r *rows) turn(cosines []float64, grads [][]float64, i int) {
-	k, along, n := r.k(), r.times(grads[i]), normOf(r.gram, grads[i])
+	k, along, n := r.k(), times(r.gram, grads[i]), normOf(r.gram, grads[i])
 	for j, c := range grads {
 		o := normOf(r.gram, c)
 		cos := 1.0
@@ -153,13 +145,4 @@ func (m *GCond) resolve(r *rows, grads [][]float64, pair [2]int, cos float64) {
 	n, o := normOf(r.gram, winner), normOf(r.gram, loser)
 	floats.AddScaled(grads[pair[1]], -math.Sin(min(angle, math.Pi/2))*cos*o/n, winner)
 	floats.AddScaled(winner, -math.Sin(angle)*cos*n/o, loser)
-}
-
-func (t gCondStream) clone() gCondStream {
-	t.Last = slices.Clone(t.Last)
-	return t
-}
-
-func (t gCondStream) check() error {
-	return cmp.Or(t.Last.check(), limits.Within("its mean length", t.Norm, math.SmallestNonzeroFloat64, math.MaxFloat64), limits.Within("its number of wins", float64(t.Wins), 0, math.MaxInt32))
 }

@@ -2,30 +2,25 @@ package method
 
 import (
 	"math"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-func init() { Register(glsInfo, GLS{}) }
-
-var glsInfo = Info{
+var _ = published(Info{
 	Name: "gls", Title: "GLS", Family: "mtl",
 	Rule:   "d = ∇(Π ℓᵢ)^(1/K), that is wᵢ = (Π ℓⱼ)^(1/K)/(K·ℓᵢ)",
 	Source: "Chennupati et al., MultiNet++: Multi-Stream Feature Aggregation and Geometric Loss Strategy, CVPR Workshops 2019 (arXiv 1904.08492)",
 	Cost:   "K(F+B)", State: "none", SumW: "≥ 1; 1 for equal losses",
 	NeedsLosses: true, PositiveLosses: true,
-}
+}, GLS{})
 
 // GLS descends on the geometric mean of the losses. A stream whose loss is 0 next to the largest would keep
 // the mean at 0 and is left out.
 type GLS struct{}
 
 func (GLS) Weights(s *Step, w []float64) (Outcome, error) {
-	top, mean, n := 0.0, 0.0, 0.0
-	for _, x := range s.Losses {
-		top = max(top, x)
-	}
-	bound := 1e-12 * top
+	bound, mean, n := 1e-12*slices.Max(s.Losses), 0.0, 0.0
 	for _, x := range s.Losses {
 		if x > bound {
 			mean += fp.Log(x)

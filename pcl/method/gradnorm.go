@@ -1,28 +1,22 @@
 package method
 
-import (
-	"math"
+import "math"
 
-	"github.com/parallelcl/parallelcl/internal/limits"
-)
-
-func init() { Register(gradNormInfo, GradNorm{}) }
-
-var gradNormInfo = Info{
+var _ = published(Info{
 	Name: "gradnorm", Title: "GradNorm", Family: "mtl",
 	Rule:   "w ← w − η∂/∂w Σ |wᵢ‖Jᵢ‖ − Ḡrᵢ^α|, where Ḡ is the mean of wᵢ‖Jᵢ‖ and rᵢ is ℓᵢ/ℓᵢ(0) divided by its mean; Σw = K, d = Σ wᵢJᵢ",
 	Source: "Chen et al., GradNorm, ICML 2018 (arXiv 1711.02257)",
 	Cost:   "K(F+B) + K norms", State: "wᵢ and ℓᵢ(0) per stream", SumW: "K",
 	NeedsGram: true, NeedsLosses: true, PositiveLosses: true,
-}
+}, GradNorm{})
 
 // leastWeight keeps weights above 0; at 0 the rule could no longer compare the stream with the others.
 const leastWeight = 1e-3
 
 // GradNorm balances gradient norms by the streams' training rates (docs/method.md §4.3). A step uses the
 // weights from before their update. A new stream enters with w = 1, and the weights of the active streams are
-// brought to a sum of K. The loss with which the memory's is compared is taken anew after each end of a task,
-// because the memory's samples change there.
+// brought to a sum of K. The memory's first loss is measured again whenever a task
+// ends, because the memory's samples then change.
 type GradNorm struct {
 	Alpha *float64 `param:"alpha" default:"1.5" range:"[0,10]" doc:"α in [0, 10], how strongly slower streams are favoured"`
 	LR    *float64 `param:"lr" default:"0.025" range:"[0,1e6]" doc:"η ≥ 0, step size of the weights, one step per iteration"`
@@ -31,7 +25,7 @@ type GradNorm struct {
 }
 
 type gradNormStream struct {
-	W float64 `json:"w"`
+	W float64 `json:"w" range:"[0.001,inf)"`
 	// First is ℓ(0); negative where the next loss is to be taken.
 	First float64 `json:"first"`
 }
@@ -94,8 +88,4 @@ func (m *GradNorm) End(id int) {
 			m.memo[of] = t
 		}
 	}
-}
-
-func (t gradNormStream) check() error {
-	return limits.Within("its weight", t.W, leastWeight, math.MaxFloat64)
 }

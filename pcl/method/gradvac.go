@@ -4,18 +4,16 @@ import (
 	"maps"
 	"math"
 
-	"github.com/parallelcl/parallelcl/internal/limits"
+	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-func init() { Register(gradVacInfo, GradVac{}) }
-
-var gradVacInfo = Info{
+var _ = published(Info{
 	Name: "gradvac", Title: "GradVac", Family: "mtl",
 	Rule:   "for each Jᵢ, and j in random order: if the cosine of Jᵢ and Jⱼ is below its moving mean φᵢⱼ, Jᵢ is turned towards Jⱼ until the cosine is φᵢⱼ; d is the sum",
 	Source: "Wang et al., Gradient Vaccine, ICLR 2021 (arXiv 2010.05874)",
 	Cost:   "K(F+B) + Gram O(K²P)", State: "φᵢⱼ per pair of streams", SumW: "≥ K if no φᵢⱼ is negative",
 	NeedsGram: true,
-}
+}, GradVac{})
 
 // GradVac is PCGrad with target cosines, which follow the cosines seen so far (docs/method.md §4.6).
 type GradVac struct {
@@ -31,7 +29,7 @@ type targets map[int]float64
 const nearlyOne = 1 - 1e-6
 
 func (m *GradVac) Weights(s *Step, w []float64) (Outcome, error) {
-	return s.onRows(w, func(r *rows) ([]float64, error) {
+	return s.onRows(w, func(r *rows) []float64 {
 		r.balance()
 		k, orders := r.k(), [][]int(nil)
 		for i := range k {
@@ -46,7 +44,7 @@ func (m *GradVac) Weights(s *Step, w []float64) (Outcome, error) {
 				v[j] += x * (r.unit[i] / r.unit[j])
 			}
 		}
-		return v, nil
+		return v
 	})
 }
 
@@ -77,7 +75,7 @@ func (m *GradVac) vaccinate(s *Step, r *rows, i int, order []int, norms, c []flo
 }
 
 // longer returns the length of Σ cᵢJᵢ, which was the given one, and had the product along with row j, before c[j] was more than 0.
-// The length of many rows is not summed up anew unless it shrinks, which costs digits.
+// For many rows the length is recomputed only if it shrinks, because that costs digits.
 func (r *rows) longer(length, along float64, j int, c []float64) float64 {
 	square := length*length + c[j]*(2*along+c[j]*r.dot(j, j))
 	if r.k() <= fewRows || !(square > length*length/2) {
@@ -86,7 +84,7 @@ func (r *rows) longer(length, along float64, j int, c []float64) float64 {
 	return math.Sqrt(square)
 }
 
-// fewRows is the number of rows up to which speed does not matter, and sums are made anew, in one order.
+// fewRows is the number of rows up to which speed does not matter, and every length is recomputed.
 const fewRows = 16
 
 func (m *GradVac) End(id int) {
@@ -100,7 +98,7 @@ func (t targets) clone() targets { return maps.Clone(t) }
 
 func (t targets) check() error {
 	for _, x := range t {
-		if err := limits.Within("a target cosine", x, -1, 1); err != nil {
+		if err := params.InRange(x, "[-1,1]"); err != nil {
 			return err
 		}
 	}

@@ -1,14 +1,12 @@
 package method
 
-func init() { Register(imtlInfo, IMTL{}) }
-
-var imtlInfo = Info{
+var _ = published(Info{
 	Name: "imtl", Title: "IMTL", Family: "mtl",
 	Rule:   "IMTL-G applied to the gradients exp(sᵢ)Jᵢ, as scaled by IMTL-L",
 	Source: "Liu et al., Towards Impartial Multi-Task Learning, ICLR 2021",
 	Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "sᵢ per stream", SumW: "not fixed",
 	NeedsGram: true, NeedsLosses: true, PositiveLosses: true,
-}
+}, IMTL{})
 
 // IMTL is IMTL-L inside IMTL-G (docs/method.md §4.8). IMTL-G does not see the lengths of the gradients, so the
 // direction is IMTL-G's and the scales decide on the length alone, and, by the sign of the sum that is divided by, on whether
@@ -24,16 +22,16 @@ type IMTL struct {
 func (m *IMTL) Weights(s *Step, w []float64) (Outcome, error) {
 	scale := make([]float64, s.K())
 	scaleLosses(m.memo, s, scale, *m.LR, m.Init)
-	return s.onRows(w, func(r *rows) ([]float64, error) {
+	return s.onRows(w, func(r *rows) []float64 {
 		for i, a := range r.at {
 			for j, b := range r.at {
 				r.gram[i*r.k()+j] *= scale[a] * scale[b]
 			}
 		}
-		alpha, err := m.gradients.impartial(r)
+		alpha := m.gradients.impartial(r)
 		for i := range alpha {
 			alpha[i] *= scale[r.at[i]]
 		}
-		return alpha, err
+		return alpha
 	})
 }

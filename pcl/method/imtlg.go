@@ -6,15 +6,13 @@ import (
 	"github.com/parallelcl/parallelcl/emgd"
 )
 
-func init() { Register(imtlGInfo, IMTLG{}) }
-
-var imtlGInfo = Info{
+var _ = published(Info{
 	Name: "imtl-g", Title: "IMTL-G", Family: "mtl",
 	Rule:   "d = Σ αᵢJᵢ with Σ αᵢ = 1, such that Jᵢ·d/‖Jᵢ‖ is the same for all i; α may be negative, and the projection too: then every loss rises",
 	Source: "Liu et al., Towards Impartial Multi-Task Learning, ICLR 2021",
 	Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "none", SumW: "1",
 	NeedsGram: true,
-}
+}, IMTLG{})
 
 // IMTLG gives all gradients the same projection (docs/method.md §4.8): with unit rows U and their cosines
 // C, αᵢ ∝ (C⁺1)ᵢ/‖Jᵢ‖. Where dependent gradients allow no such direction, and where the weights
@@ -30,23 +28,14 @@ type IMTLG struct {
 func (m *IMTLG) Weights(s *Step, w []float64) (Outcome, error) { return s.onRows(w, m.impartial) }
 
 // impartial returns α for the rows of r, in whose units it does not depend on a common factor.
-func (m *IMTLG) impartial(r *rows) ([]float64, error) {
+func (m *IMTLG) impartial(r *rows) []float64 {
 	c := r.cosines()
-	beta, err := equalCosines(c, r.k())
-	if err != nil {
-		return nil, err
-	}
+	beta := equalCosines(c, r.k())
 	n := r.norms()
 	if alpha := shares(beta, n); alpha != nil && impartialTo(c, beta) {
-		return alpha, nil
+		return alpha
 	}
-	ones := make([]float64, r.k())
-	fill(ones, 1)
-	cert, err := solveGram(&m.solver, c, ones)
-	if err != nil {
-		return nil, err
-	}
-	return shares(cert.Lambda, n), nil
+	return shares(solved(&m.solver, problemOf(c), ones(r.k())).Lambda, n)
 }
 
 // impartialTo says whether Cβ = 1.
@@ -59,7 +48,7 @@ func impartialTo(c, beta []float64) bool {
 	return true
 }
 
-// shares returns βᵢ/nᵢ over their sum, or nil if the sum is 0 but for rounding.
+// shares returns βᵢ/nᵢ over their sum, or nil if the sum is 0 up to rounding.
 func shares(beta, n []float64) []float64 {
 	alpha, size := make([]float64, len(beta)), 0.0
 	for i, b := range beta {

@@ -3,18 +3,16 @@ package method
 import (
 	"math"
 
-	"github.com/parallelcl/parallelcl/internal/limits"
+	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-func init() { Register(imtlLInfo, IMTLL{}) }
-
-var imtlLInfo = Info{
+var _ = published(Info{
 	Name: "imtl-l", Title: "IMTL-L", Family: "mtl",
 	Rule:   "d = Σ exp(sᵢ)Jᵢ, sᵢ ← sᵢ − lr·(exp(sᵢ)ℓᵢ − 1)",
 	Source: "Liu et al., Towards Impartial Multi-Task Learning, ICLR 2021",
 	Cost:   "K(F+B)", State: "sᵢ per stream", SumW: "not fixed",
 	NeedsLosses: true, PositiveLosses: true,
-}
+}, IMTLL{})
 
 // IMTLL learns a scale per stream that brings all losses to 1 (docs/method.md §4.8). A step uses the scales
 // from before their update.
@@ -50,4 +48,4 @@ func clampLog(x float64) logScale { return logScale(max(-mostLog, min(mostLog, x
 // logScale is the learnt s of a stream.
 type logScale float64
 
-func (x logScale) check() error { return limits.Within("s", float64(x), -mostLog, mostLog) }
+func (x logScale) check() error { return params.InRange(float64(x), "[-10,10]") }

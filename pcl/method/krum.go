@@ -6,15 +6,13 @@ import (
 	"slices"
 )
 
-func init() { Register(krumInfo, Krum{}) }
-
-var krumInfo = Info{
+var _ = published(Info{
 	Name: "krum", Title: "Krum", Family: "mtl",
 	Rule:   "d is the mean of the m gradients with the smallest Σ ‖Jᵢ−Jⱼ‖² over their K−f−2 nearest Jⱼ, or of all gradients if K < f+3",
 	Source: "Blanchard et al., Machine Learning with Adversaries: Byzantine Tolerant Gradient Descent, NeurIPS 2017 (arXiv 1703.02757)",
 	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "1",
 	NeedsGram: true,
-}
+}, Krum{})
 
 // Krum takes the gradients that have the closest neighbours. Of equal ones it takes the stream with the
 // smaller id, as the paper says. Its guarantee needs K > 2f+2. With fewer than f+3 streams there are no

@@ -6,15 +6,13 @@ import (
 	"slices"
 )
 
-func init() { Register(ldcMTLInfo, LDCMTL{}) }
-
-var ldcMTLInfo = Info{
+var _ = published(Info{
 	Name: "ldc-mtl", Title: "LDC-MTL", Family: "mtl",
 	Rule:   "d = ∇(Σ σᵢℓᵢ/Σσ + λΣ |σᵢℓᵢ − σᵢ₊₁ℓᵢ₊₁|) with streams in order of arrival; the logits of σ descend on the same function, Σσ held constant",
 	Source: "Xiao et al., LDC-MTL: Balancing Multi-Task Learning through Scalable Loss Discrepancy Control, arXiv 2502.08585, as in its code for CelebA",
 	Cost:   "K(F+B)", State: "the logit of σᵢ per stream", SumW: "1 but for λ",
 	NeedsLosses: true, PositiveLosses: true,
-}
+}, LDCMTL{})
 
 // LDCMTL holds the weighted losses of neighbours together. In the paper σ is the output of a small network on the shared
 // features; in the authors' code for CelebA and QM9 it is the sigmoid of one learnt number per task, which is what this rule

@@ -2,19 +2,18 @@ package method
 
 import (
 	"math"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/emgd"
 )
 
-func init() { Register(maxDOReleaseInfo, MaxDORelease{}) }
-
-var maxDOReleaseInfo = Info{
+var _ = published(Info{
 	Name: "maxdo-release", Title: "MaxDO (release)", Family: "pcl",
 	Rule:   "wⱼ = (Σᵢ Pᵢⱼ + aⱼ)/(K+1), where P results from five SGD steps on the mean relative distance of Σⱼ PᵢⱼJⱼ to Jᵢ, and a are the weights of MGDA",
 	Source: "reconstructed from the benchmark code of Lyu et al., ICCV 2023 and arXiv 2407.08214",
 	Cost:   "K(F+B) + Gram O(K²P) + five steps on a K×K matrix", State: "none", SumW: "1",
 	NeedsGram: true,
-}
+}, MaxDORelease{})
 
 // The release's settings (docs/method.md §6).
 const (
@@ -33,12 +32,12 @@ type MaxDORelease struct {
 }
 
 func (m *MaxDORelease) Weights(s *Step, w []float64) (Outcome, error) {
-	return s.onRows(w, func(r *rows) ([]float64, error) {
+	return s.onRows(w, func(r *rows) []float64 {
 		switch r.k() {
 		case 1:
-			return []float64{1}, nil
+			return []float64{1}
 		case 2:
-			return maxDOPair(r), nil
+			return maxDOPair(r)
 		}
 		return m.mixed(r)
 	})
@@ -62,7 +61,7 @@ func maxDOPair(r *rows) []float64 {
 	return []float64{x, 1 - x}
 }
 
-func (m *MaxDORelease) mixed(r *rows) ([]float64, error) {
+func (m *MaxDORelease) mixed(r *rows) []float64 {
 	k := r.k()
 	a := make([]float64, k*k)
 	fill(a, 1/float64(k-1))
@@ -77,27 +76,21 @@ func (m *MaxDORelease) mixed(r *rows) ([]float64, error) {
 			}
 		}
 	}
-	ones := make([]float64, k)
-	fill(ones, 1)
-	cert, err := solveGram(&m.solver, r.gram, ones)
-	if err != nil {
-		return nil, err
-	}
-	v := append([]float64(nil), cert.Lambda...)
+	v := slices.Clone(solved(&m.solver, problemOf(r.gram), ones(k)).Lambda)
 	for i, x := range offDiagonalSoftmax(a, k) {
 		v[i%k] += x
 	}
 	for j := range v {
 		v[j] /= float64(k + 1)
 	}
-	return v, nil
+	return v
 }
 
 // radGradient is ∂rad(x→Jᵢ)/∂pⱼ for x = Σ pⱼJⱼ; 0 where x = Jᵢ, as the distance has no slope there.
 func radGradient(r *rows, i int, p []float64) []float64 {
 	off := append([]float64(nil), p...)
 	off[i]--
-	g := r.times(off) // Jⱼ·(x−Jᵢ)
+	g := times(r.gram, off) // Jⱼ·(x−Jᵢ)
 	y, e := math.Sqrt(r.dot(i, i)), normOf(r.gram, off)
 	slope := 0.0
 	if e > cancelled*r.lengths(off) {

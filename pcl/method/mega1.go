@@ -1,14 +1,12 @@
 package method
 
-func init() { Register(mega1Info, MEGA1{}) }
-
-var mega1Info = Info{
+var _ = published(Info{
 	Name: "mega-1", Title: "MEGA-I", Family: "scl",
 	Rule:   "d = g_cur + (ℓ_mem/ℓ_cur)g_mem, or g_mem alone if ℓ_cur ≤ ε",
 	Source: "Guo et al., Improved Schemes for Episodic Memory-based Lifelong Learning, NeurIPS 2020 (arXiv 1909.11763)",
 	Cost:   "K(F+B)", State: "none", SumW: "not fixed",
 	NeedsLosses: true, PositiveLosses: true,
-}
+}, MEGA1{})
 
 // MEGA1 balances the memory against the tasks by their losses (docs/method.md §5.4).
 type MEGA1 struct {
@@ -16,9 +14,9 @@ type MEGA1 struct {
 }
 
 func (m MEGA1) Weights(s *Step, w []float64) (Outcome, error) {
-	p, done, err := serially(s, w)
-	if err != nil || done {
-		return Outcome{}, err
+	p, done := serially(s, w)
+	if done {
+		return Outcome{}, nil
 	}
 	if p.loss > m.Eps {
 		return p.write(1, p.memoryLoss/p.loss, w), nil

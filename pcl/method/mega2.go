@@ -2,28 +2,25 @@ package method
 
 import "math"
 
-func init() { Register(mega2Info, MEGA2{}) }
-
-var mega2Info = Info{
+var _ = published(Info{
 	Name: "mega-2", Title: "MEGA-II", Family: "scl",
 	Rule:   "g_cur turned towards g_mem by the angle β in [0, π/2] that maximises ℓ_cur·cos β + ℓ_mem·cos(θ−β), where θ is the angle between the two",
 	Source: "Guo et al., Improved Schemes for Episodic Memory-based Lifelong Learning, NeurIPS 2020 (arXiv 1909.11763)",
 	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "not fixed",
 	NeedsGram: true, NeedsLosses: true, PositiveLosses: true,
-}
+}, MEGA2{})
 
 // MEGA2 turns the tasks' gradient without changing its length (docs/method.md §5.4). The best β has a
 // closed form, and d = ‖g_cur‖·(sin(θ−β)ĝ_cur + sin β ĝ_mem)/sin θ.
 type MEGA2 struct{}
 
 func (MEGA2) Weights(s *Step, w []float64) (Outcome, error) {
-	p, done, err := serially(s, w)
-	if err != nil || done {
-		return Outcome{}, err
+	p, done := serially(s, w)
+	if done {
+		return Outcome{}, nil
 	}
 	if p.silent() {
-		p.write(1, 0, w)
-		return Outcome{Dropped: []int{Memory}}, nil
+		return p.withoutMemory(w), nil
 	}
 	cur, mem := math.Sqrt(p.cc), math.Sqrt(p.mm)
 	if cur <= 1e-12*mem {

@@ -1,14 +1,12 @@
 package method
 
-func init() { Register(megaReleaseInfo, MEGARelease{}) }
-
-var megaReleaseInfo = Info{
+var _ = published(Info{
 	Name: "mega-release", Title: "MEGA (release)", Family: "scl",
 	Rule:   "d = (ℓ_mem/ℓ₁)g_cur + g_mem, where ℓ₁ is the loss of the first task in training, or g_cur alone if ℓ₁ ≤ ε",
 	Source: "the benchmark code of Lyu et al., arXiv 2407.08214: MEGA-I of Guo et al., NeurIPS 2020, with its two weights exchanged",
 	Cost:   "K(F+B)", State: "none", SumW: "not fixed",
 	NeedsLosses: true, PositiveLosses: true,
-}
+}, MEGARelease{})
 
 // MEGARelease is what the published PCL tables probably call MEGA (docs/method.md §5.4).
 type MEGARelease struct {
@@ -16,9 +14,9 @@ type MEGARelease struct {
 }
 
 func (m MEGARelease) Weights(s *Step, w []float64) (Outcome, error) {
-	p, done, err := serially(s, w)
-	if err != nil || done {
-		return Outcome{}, err
+	p, done := serially(s, w)
+	if done {
+		return Outcome{}, nil
 	}
 	if p.firstLoss > m.Eps {
 		return p.write(p.memoryLoss/p.firstLoss, 1, w), nil

@@ -2,17 +2,19 @@ package method
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/jsonin"
+	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// memo holds what a rule remembers about each stream, by stream id, and makes the rule that embeds it [Stateful] and a
-// [Snapshotter]. check says what is wrong with an entry of a saved state. An entry that points to something also has a
-// method clone, which copies it.
-type memo[T interface{ check() error }] map[int]T
+// memo holds what a rule remembers about each stream, by stream id, and makes the rule that embeds it [Stateful]. An entry
+// is a number or a map with a method check, or a struct, whose fields are numbers and vectors with a tag "range".
+type memo[T any] map[int]T
 
 // begin makes the memo of a new method; see [started].
 func (m *memo[T]) begin() { *m = memo[T]{} }
@@ -23,10 +25,8 @@ func (m memo[T]) End(id int) { delete(m, id) }
 // Snapshot copies everything, and returns a function that goes back to the copy.
 func (m *memo[T]) Snapshot() (restore func()) {
 	kept := maps.Clone(*m)
-	for id, t := range kept {
-		if c, ok := any(t).(interface{ clone() T }); ok {
-			kept[id] = c.clone()
-		}
+	for id := range kept {
+		kept[id] = cloned(kept[id])
 	}
 	return func() { *m = kept }
 }
@@ -41,7 +41,7 @@ func (m *memo[T]) UnmarshalState(data json.RawMessage) error {
 		return fmt.Errorf("its saved state: %w", err)
 	}
 	for _, id := range slices.Sorted(maps.Keys(read)) {
-		if err := read[id].check(); err != nil {
+		if err := checkEntry(read[id]); err != nil {
 			return fmt.Errorf("its saved state: stream %d: %w", id, err)
 		}
 	}
@@ -50,4 +50,43 @@ func (m *memo[T]) UnmarshalState(data json.RawMessage) error {
 	}
 	*m = read
 	return nil
+}
+
+// cloned is a copy of an entry that shares no vector and no map with it.
+func cloned[T any](entry T) T {
+	if c, ok := any(entry).(interface{ clone() T }); ok {
+		return c.clone()
+	}
+	v := reflect.ValueOf(&entry).Elem()
+	for i := 0; v.Kind() == reflect.Struct && i < v.NumField(); i++ {
+		if x, ok := v.Field(i).Interface().(vector); ok {
+			v.Field(i).Set(reflect.ValueOf(slices.Clone(x)))
+		}
+	}
+	return entry
+}
+
+// checkEntry returns an error if a number is out of its range, or if a vector was not saved or has a number out of range.
+func checkEntry(entry any) (err error) {
+	if c, ok := entry.(interface{ check() error }); ok {
+		return c.check()
+	}
+	v := reflect.ValueOf(entry)
+	for i := 0; err == nil && i < v.NumField(); i++ {
+		tag := v.Type().Field(i).Tag
+		switch x := v.Field(i).Interface().(type) {
+		case float64:
+			err = params.InRange(x, tag.Get("range"))
+		case int:
+			err = params.InRange(float64(x), tag.Get("range"))
+		case vector:
+			if err = errors.New("want a vector"); len(x) > 0 {
+				err = params.InRange(float64(slices.Min(x)), tag.Get("range"))
+			}
+		}
+		if err != nil {
+			err = fmt.Errorf("%s: %w", tag.Get("json"), err)
+		}
+	}
+	return err
 }

@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -133,9 +134,9 @@ type Method interface {
 	Weights(s *Step, w []float64) (Outcome, error)
 }
 
-// check panics if the step's fields do not fit together, or if a field is missing that the method needs. A loss that the
-// method cannot take is an error.
-func (s *Step) check(info Info, w []float64) error {
+// check panics if the step's fields do not fit together, or if a field is missing that the method needs. It fails if there is a
+// loss that the method cannot take.
+func (s *Step) check(info Info, w []float64) {
 	k := s.K()
 	refuse := func(format string, values ...any) {
 		panic("method " + info.Name + ": " + fmt.Sprintf(format, values...))
@@ -158,10 +159,9 @@ func (s *Step) check(info Info, w []float64) error {
 	}
 	for i, x := range s.Losses {
 		if info.PositiveLosses && (!(x >= 0) || math.IsInf(x, 1)) {
-			return fmt.Errorf("the loss of stream %d is %g; want a finite number ≥ 0", s.IDs[i], x)
+			fail.If(fmt.Errorf("the loss of stream %d is %g; want a finite number ≥ 0", s.IDs[i], x))
 		}
 	}
-	return nil
 }
 
 // random is the source of a rule that draws.
@@ -173,11 +173,11 @@ func (s *Step) random() *rand.Rand {
 }
 
 // problem is the step's Gram matrix in the form that a solver takes.
-func (s *Step) problem() (*emgd.Problem, error) {
+func (s *Step) problem() *emgd.Problem {
 	if s.Problem != nil {
-		return s.Problem, nil
+		return s.Problem
 	}
-	return emgd.NewProblem(s.Gram)
+	return problemOf(s.Gram)
 }
 
 // exponent is the power of two by which the gradients behind Gram were divided: 0 for gradients of ordinary size.

@@ -51,5 +51,5 @@ func (m *MGDA) Weights(s *Step, w []float64) (Outcome, error) {
 	if slices.Max(m.sigma) == 0 {
 		fill(m.sigma, 1) // every loss or gradient is 0: there is no scale to divide by
 	}
-	return solve(&m.solver, s, m.sigma, w)
+	return solve(&m.solver, s, m.sigma, w), nil
 }

@@ -1,12 +1,6 @@
 package method
 
-import (
-	"cmp"
-	"math"
-	"slices"
-
-	"github.com/parallelcl/parallelcl/internal/limits"
-)
+import "math"
 
 func init() { Register(mocoInfo, MoCo{}) }
 
@@ -35,9 +29,9 @@ type MoCo struct {
 }
 
 type mocoStream struct {
-	Mean  vector  `json:"mean"`  // y
-	Share float64 `json:"share"` // λ
-	Steps int     `json:"steps"`
+	Mean  vector  `json:"mean"`                // y
+	Share float64 `json:"share" range:"[0,1]"` // λ
+	Steps int     `json:"steps" range:"[1,2147483647]"`
 }
 
 // Info asks for the losses where the gradients are scaled by them.
@@ -49,16 +43,13 @@ func (m *MoCo) Info() Info {
 }
 
 func (m *MoCo) Weights(s *Step, w []float64) (Outcome, error) {
-	means, newest, err := m.follow(s, w)
-	if err != nil {
-		return Outcome{}, err
-	}
+	means, newest := m.follow(s, w)
 	tracked := *s // the vectors are in the range of float32, and so their products in that of float64
 	tracked.Problem = nil
 	tracked.Gram = make([]float64, 0, s.K()*s.K())
 	for _, a := range means {
 		for _, b := range means {
-			tracked.Gram = append(tracked.Gram, a.product(b))
+			tracked.Gram = append(tracked.Gram, product(a, b))
 		}
 	}
 	r := keep(&tracked, w)
@@ -66,18 +57,12 @@ func (m *MoCo) Weights(s *Step, w []float64) (Outcome, error) {
 		m.move(s, r, newest, w)
 	}
 	m.d = combineVectors(m.d, means, w)
-	out := r.outcome()
-	out.Direction = m.d
-	return out, nil
+	return Outcome{Direction: m.d, Dropped: r.dropped}, nil
 }
 
 // follow moves the means and returns for how many steps the newest stream has been there.
-func (m *MoCo) follow(s *Step, w []float64) (means []vector, newest int, err error) {
-	means, err = track(s, func(id int) vector { return m.memo[id].Mean })
-	if err != nil {
-		return nil, 0, err
-	}
-	newest = math.MaxInt
+func (m *MoCo) follow(s *Step, w []float64) (means []vector, newest int) {
+	means, newest = track(s, func(id int) vector { return m.memo[id].Mean }), math.MaxInt
 	lengths := s.lengths()
 	for i, id := range s.IDs {
 		t, known := m.memo[id]
@@ -89,22 +74,19 @@ func (m *MoCo) follow(s *Step, w []float64) (means []vector, newest int, err err
 		if norm := lengths[i]; m.Info().NeedsLosses && norm > 0 {
 			scale = s.Losses[i] / norm
 		}
-		t.Mean.follow(s.Rows[i], scale, rate)
+		approach(t.Mean, s.Rows[i], scale, rate)
 		m.memo[id] = t
 		newest = min(newest, t.Steps)
 	}
-	return means, newest, nil
+	return means, newest
 }
 
 // move makes the step of λ for the streams in r and writes it to w.
 func (m *MoCo) move(s *Step, r *rows, newest int, w []float64) {
-	ids := make([]int, r.k())
-	for i, at := range r.at {
-		ids[i] = s.IDs[at]
-	}
+	ids := r.ids(s)
 	share := entered(ids, func(id int) (float64, bool) { return m.memo[id].Share, m.memo[id].Steps > 1 })
 	rate := *m.Gamma / math.Pow(float64(newest), *m.GammaDecay)
-	for i, slope := range r.times(share) {
+	for i, slope := range times(r.gram, share) {
 		share[i] -= rate * (slope + m.Rho*share[i])
 	}
 	toSimplex(share)
@@ -114,13 +96,4 @@ func (m *MoCo) move(s *Step, r *rows, newest int, w []float64) {
 		m.memo[id] = t
 	}
 	r.write(share, w)
-}
-
-func (t mocoStream) clone() mocoStream {
-	t.Mean = slices.Clone(t.Mean)
-	return t
-}
-
-func (t mocoStream) check() error {
-	return cmp.Or(t.Mean.check(), limits.Within("λ", t.Share, 0, 1), limits.Within("its number of steps", float64(t.Steps), 1, math.MaxInt32))
 }

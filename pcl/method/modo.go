@@ -4,18 +4,17 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/parallelcl/parallelcl/internal/limits"
+	"github.com/parallelcl/parallelcl/internal/fail"
+	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-func init() { Register(modoInfo, MoDo{}) }
-
-var modoInfo = Info{
+var _ = published(Info{
 	Name: "modo", Title: "MoDo", Family: "mtl",
 	Rule:   "d = Σ λᵢJᵢ, λ ← P(λ − γ(J'J''ᵀλ + ρλ)), where J' and J'' are the gradients of independent halves of the batches, and P is the projection on the simplex",
 	Source: "Chen et al., Three-Way Trade-Off in Multi-Objective Learning, NeurIPS 2023 and JMLR 2024 (arXiv 2305.20057)",
 	Cost:   "3K(F+B), for a batch and its two halves, + Gram and cross-Gram, O(K²P) each", State: "λᵢ per stream", SumW: "1",
 	NeedsGram: true, NeedsCross: true,
-}
+}, MoDo{})
 
 // MoDo approaches MGDA's weights by one unbiased gradient step per training step: the product of two
 // independent samples of J is unbiased, while JJᵀ is not. As in the paper, d is computed from both samples
@@ -28,42 +27,37 @@ type MoDo struct {
 }
 
 func (m *MoDo) Weights(s *Step, w []float64) (Outcome, error) {
-	r := keep(s, w)
-	if r.k() == 0 {
-		return r.outcome(), nil
-	}
-	for i, x := range s.Cross {
-		if x-x != 0 {
-			return Outcome{}, fmt.Errorf("the half-batch gradients of streams %d and %d have the inner product %g", s.IDs[i/s.K()], s.IDs[i%s.K()], x)
+	return s.onRows(w, func(r *rows) []float64 {
+		for i, x := range s.Cross {
+			if x-x != 0 {
+				fail.If(fmt.Errorf("the half-batch gradients of streams %d and %d have the inner product %g", s.IDs[i/s.K()], s.IDs[i%s.K()], x))
+			}
 		}
-	}
-	ids := make([]int, r.k())
-	for i, at := range r.at {
-		ids[i] = s.IDs[at]
-	}
-	lambda := entered(ids, func(id int) (float64, bool) {
-		x, known := m.memo[id]
-		return float64(x), known
+		ids := r.ids(s)
+		lambda := entered(ids, func(id int) (float64, bool) {
+			x, known := m.memo[id]
+			return float64(x), known
+		})
+		next := make([]float64, len(lambda))
+		for i, at := range r.at {
+			slope := *m.Rho * lambda[i]
+			for j, other := range r.at {
+				slope += math.Ldexp(s.Cross[at*s.K()+other], 2*s.exponent()) * lambda[j]
+			}
+			next[i] = lambda[i] - *m.Gamma*slope
+			if next[i]-next[i] != 0 {
+				fail.If(fmt.Errorf("a step along the inner products of stream %d leaves the range of float64; scale the gradients down", ids[i]))
+			}
+		}
+		toSimplex(next)
+		for i, id := range ids {
+			m.memo[id] = share(next[i])
+		}
+		return next
 	})
-	next := make([]float64, len(lambda))
-	for i, at := range r.at {
-		slope := *m.Rho * lambda[i]
-		for j, other := range r.at {
-			slope += math.Ldexp(s.Cross[at*s.K()+other], 2*s.exponent()) * lambda[j]
-		}
-		next[i] = lambda[i] - *m.Gamma*slope
-		if next[i]-next[i] != 0 {
-			return Outcome{}, fmt.Errorf("a step along the inner products of stream %d leaves the range of float64; scale the gradients down", ids[i])
-		}
-	}
-	toSimplex(next)
-	for i, id := range ids {
-		m.memo[id] = share(next[i])
-	}
-	return r.write(next, w), nil
 }
 
 // share is the λ of a stream.
 type share float64
 
-func (x share) check() error { return limits.Within("λ", float64(x), 0, 1) }
+func (x share) check() error { return params.InRange(float64(x), "[0,1]") }

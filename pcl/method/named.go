@@ -20,11 +20,8 @@ type named struct {
 func find(name string) (n named, err error) {
 	first, rest, composes := strings.Cut(name, "+")
 	d, ok := registry[first]
-	switch {
-	case !ok && composes:
-		return n, fmt.Errorf("method %q: unknown method %q; known: %s", name, first, strings.Join(Names(), ", "))
-	case !ok:
-		return n, fmt.Errorf("unknown method %q; known: %s", name, strings.Join(Names(), ", "))
+	if !ok {
+		return n, fmt.Errorf("unknown method %q; known: %s", first, strings.Join(Names(), ", "))
 	}
 	n = named{declared: d, params: params.Of(d.declaration)}
 	if !composes {

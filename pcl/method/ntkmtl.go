@@ -2,15 +2,13 @@ package method
 
 import "math"
 
-func init() { Register(ntkMTLInfo, NTKMTL{}) }
-
-var ntkMTLInfo = Info{
+var _ = published(Info{
 	Name: "ntkmtl", Title: "NTKMTL", Family: "mtl",
 	Rule:   "wᵢ = (λ̄/λᵢ)^p, where λᵢ = ‖Jᵢ‖² is the neural tangent kernel of a whole batch, and λ̄ their mean",
 	Source: "Qin et al., NTKMTL: Mitigating Task Imbalance in Multi-Task Learning from Neural Tangent Kernel Perspective, NeurIPS 2025 (arXiv 2510.18258), with n = 1 as in its experiments",
 	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "≥ K for p ≥ ½; K for equal lengths",
 	NeedsGram: true,
-}
+}, NTKMTL{})
 
 // NTKMTL gives all streams one speed of convergence. The paper takes the largest eigenvalue of the kernel of n parts of a
 // batch for λᵢ. With n = 1, as in all of its experiments that compare methods on gradients, the kernel is one number. At
@@ -20,7 +18,7 @@ type NTKMTL struct {
 }
 
 func (m *NTKMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	return s.onRows(w, func(r *rows) ([]float64, error) {
+	return s.onRows(w, func(r *rows) []float64 {
 		v, mean := make([]float64, r.k()), 0.0
 		for i := range v {
 			mean += r.dot(i, i) / float64(r.k())
@@ -28,6 +26,6 @@ func (m *NTKMTL) Weights(s *Step, w []float64) (Outcome, error) {
 		for i := range v {
 			v[i] = math.Pow(mean/r.dot(i, i), *m.Exponent)
 		}
-		return v, nil
+		return v
 	})
 }

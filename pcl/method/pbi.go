@@ -1,18 +1,14 @@
 package method
 
-import (
-	"math"
-)
+import "math"
 
-func init() { Register(pbiInfo, PBI{}) }
-
-var pbiInfo = Info{
+var _ = published(Info{
 	Name: "pbi", Title: "PBI", Family: "mtl",
 	Rule:   "d = ∇(d₁ + θd₂), where d₁ = Σℓᵢ/√K is the length of ℓ along the line of equal losses and d₂ its distance from that line",
 	Source: "Zhang & Li, MOEA/D: A Multiobjective Evolutionary Algorithm Based on Decomposition, IEEE TEVC 2007, with equal preferences and ideal point 0",
 	Cost:   "K(F+B)", State: "none", SumW: "√K",
 	NeedsLosses: true, PositiveLosses: true,
-}
+}, PBI{})
 
 // PBI is penalty-based boundary intersection. A stream whose loss is far below the mean has a
 // negative weight.

@@ -1,23 +1,19 @@
 package method
 
 import (
-	"cmp"
 	"math"
 
 	"github.com/parallelcl/parallelcl/emgd"
-	"github.com/parallelcl/parallelcl/internal/limits"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-func init() { Register(pcdInfo, PCD{}) }
-
-var pcdInfo = Info{
+var _ = published(Info{
 	Name: "pcd", Title: "PCD", Family: "mtl",
 	Rule:   "d ∝ argmin ‖d − g₁‖² such that gⱼ·d ≥ τ‖gⱼ‖² for all other streams, where gᵢ is Jᵢ divided by its mean length and g₁ belongs to the primary stream; ‖d‖ = ‖J₁‖",
 	Source: "Varam & AlHajri, Not All Objectives Are Born Equal: Priority-Constrained Descent for Hierarchical Multi-Objective Optimization, TMLR 2026 (arXiv 2606.29521)",
 	Cost:   "K(F+B) + Gram O(K²P) + a K×K dual", State: "mean ‖Jᵢ‖² per stream", SumW: "not fixed",
 	NeedsGram: true,
-}
+}, PCD{})
 
 // PCD follows one stream and lets every other one make some progress. If that is impossible for all of them
 // at once, d is the primary's gradient, as in the paper. If the primary has converged, the next stream leads.
@@ -33,10 +29,10 @@ type PCD struct {
 }
 
 type pcdStream struct {
-	Square float64 `json:"square"` // Σ of ‖J‖² in the moving mean, before it is divided by Weight
-	Weight float64 `json:"weight"` // 1 − βⁿ after n steps
+	Square float64 `json:"square" range:"[0,inf)"`            // Σ of ‖J‖² in the moving mean, before it is divided by Weight
+	Weight float64 `json:"weight" range:"[1e-9,1.000000001]"` // 1 − βⁿ after n steps
 	// Exponent says that Square is in units of 4^Exponent; 0 for gradients of ordinary size.
-	Exponent int `json:"exponent,omitempty"`
+	Exponent int `json:"exponent,omitempty" range:"[-2000,2000]"`
 }
 
 // add takes a squared length in units of 4^exponent into the mean.
@@ -71,10 +67,7 @@ func (m *PCD) Weights(s *Step, w []float64) (Outcome, error) {
 		t := m.memo[s.IDs[at]]
 		lengths[i] = math.Ldexp(lengths[i]/math.Sqrt(t.Square/t.Weight), s.exponent()-t.Exponent)
 	}
-	v, err := m.project(r.cosines(), lengths, primary)
-	if err != nil {
-		return Outcome{}, err
-	}
+	v := m.project(r.cosines(), lengths, primary)
 	n := r.norms()
 	for i := range v {
 		v[i] *= n[primary] / n[i]
@@ -106,7 +99,7 @@ func pcdPlace(id int) int {
 // of the gradients g. With e = d − g₁ the problem is to find the shortest e with uⱼ·e ≥ bⱼ for the
 // unit gradients uⱼ. Of the cone {(e,t) : uⱼ·e ≥ bⱼt} the point next to (0,1) has the solution as its
 // e/t, and that point is the EMGD dual with σ = 1 on (0,1) and 0 on the constraints (docs/method.md §2.7).
-func (m *PCD) project(c, lengths []float64, primary int) ([]float64, error) {
+func (m *PCD) project(c, lengths []float64, primary int) []float64 {
 	k := len(lengths)
 	v, b, size := make([]float64, k), make([]float64, k), lengths[primary]
 	v[primary] = 1
@@ -117,30 +110,23 @@ func (m *PCD) project(c, lengths []float64, primary int) ([]float64, error) {
 		}
 	}
 	// In the place of the primary stands (0,1); lengths are in units of size.
+	b[primary] = -size
 	gram, sigma := make([]float64, k*k), make([]float64, k)
 	sigma[primary] = 1
 	for i := range k {
 		for j := range k {
-			switch {
-			case i == primary && j == primary:
-				gram[i*k+j] = 1
-			case i == primary:
-				gram[i*k+j] = -b[j] / size
-			case j == primary:
-				gram[i*k+j] = -b[i] / size
-			default:
-				gram[i*k+j] = c[i*k+j] + b[i]/size*(b[j]/size)
+			if i != primary && j != primary {
+				gram[i*k+j] = c[i*k+j]
 			}
+			gram[i*k+j] += b[i] / size * (b[j] / size)
 		}
 	}
+	b[primary] = 0
 	bounded(gram, k)
-	cert, err := solveGram(&m.solver, gram, sigma)
-	if err != nil {
-		return nil, err
-	}
+	cert := solved(&m.solver, problemOf(gram), sigma)
 	t := 1 - inner(cert.Lambda, b)/size
 	if cert.Status == emgd.Stationary || !(t > 0) {
-		return v, nil // the constraints contradict each other
+		return v // the constraints contradict each other
 	}
 	parts := 0.0
 	for j, l := range cert.Lambda {
@@ -152,18 +138,11 @@ func (m *PCD) project(c, lengths []float64, primary int) ([]float64, error) {
 	}
 	length := normOf(c, v)
 	if length <= cancelled*parts {
-		clear(v) // d is 0 but for rounding
-		return v, nil
+		clear(v) // d is 0 up to rounding
+		return v
 	}
 	for j := range v {
 		v[j] /= length
 	}
-	return v, nil
-}
-
-func (t pcdStream) check() error {
-	return cmp.Or(
-		limits.Within("the mean of its squared lengths", t.Square, 0, math.MaxFloat64),
-		limits.Within("the exponent of their unit", float64(t.Exponent), -2000, 2000),
-		limits.Within("the weight of that mean", t.Weight, 1e-9, 1+1e-9))
+	return v
 }

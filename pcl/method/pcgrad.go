@@ -1,21 +1,19 @@
 package method
 
-func init() { Register(pcGradInfo, PCGrad{}) }
-
-var pcGradInfo = Info{
+var _ = published(Info{
 	Name: "pcgrad", Title: "PCGrad", Family: "mtl",
 	Rule:   "for each Jᵢ, and j in random order: if Jᵢ conflicts with Jⱼ, its projection on Jⱼ is subtracted; d is the sum",
 	Source: "Yu et al., Gradient Surgery for Multi-Task Learning, NeurIPS 2020 (arXiv 2001.06782)",
 	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "≥ K; K without conflict",
 	NeedsGram: true,
-}
+}, PCGrad{})
 
 // PCGrad keeps each projected gradient as coefficients over the gradients, so that the Gram matrix
 // is all it needs (docs/method.md §4.6).
 type PCGrad struct{}
 
 func (PCGrad) Weights(s *Step, w []float64) (Outcome, error) {
-	return s.onRows(w, func(r *rows) ([]float64, error) {
+	return s.onRows(w, func(r *rows) []float64 {
 		r.balance()
 		v := make([]float64, r.k())
 		for i := range v {
@@ -30,7 +28,7 @@ func (PCGrad) Weights(s *Step, w []float64) (Outcome, error) {
 				v[j] += x * (r.unit[i] / r.unit[j])
 			}
 		}
-		return v, nil
+		return v
 	})
 }
 

@@ -2,56 +2,32 @@ package method
 
 import (
 	"github.com/parallelcl/parallelcl/emgd"
-	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-func init() { Register(poclInfo, POCL{}) }
-
-var poclInfo = Info{
+var _ = published(Info{
 	Name: "pocl", Title: "POCL (plain gradients)", Family: "scl",
 	Rule:   "d = g_cur + Σ μᵢJᵢ over the finished tasks, with the μ on the simplex that minimises ‖Σ μᵢJᵢ‖²",
 	Source: "Wu et al., Mitigating Catastrophic Forgetting in Online Continual Learning by Modeling Previous Task Interrelations via Pareto Optimization, ICML 2024, without its hyper-gradients",
 	Cost:   "(K_c + finished)(F+B) + Gram O(K²P) + a dual", State: "none", SumW: "2; 1 while the memory is empty",
 	NeedsGram: true,
-}
+}, POCL{})
 
-// POCL is the method "pocl".
-type POCL struct{}
-
-func (p POCL) Start() (Method, error) {
-	return joined(&pocl{}, rehearsal.PerTask{})
-}
-
-// pocl joins the finished tasks by MGDA, and adds the current ones (docs/method.md §5.12). Its rehearsal is
-// [rehearsal.PerTask].
-type pocl struct {
+// POCL joins the finished tasks by MGDA, and adds the current ones (docs/method.md §5.12).
+type POCL struct {
 	solver emgd.Solver
-	gram   []float64
-	ones   []float64
 }
 
-func (*pocl) Info() Info { return poclInfo }
+func (m *POCL) rehearsed() (weigher, rehearsal.Part) { return m, rehearsal.PerTask{} }
 
-func (m *pocl) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *POCL) Weights(s *Step, w []float64) (Outcome, error) {
 	f, out, done := besideFinished(s, w)
 	if done {
 		return out, nil
 	}
 	if n := len(f.past); n > 0 {
-		m.gram, m.ones = fp.Grow(m.gram, n*n), fp.Grow(m.ones, n)
-		fill(m.ones, 1)
-		for a, i := range f.past {
-			for b, j := range f.past {
-				m.gram[a*n+b] = f.dot(i, j)
-			}
-		}
-		cert, err := solveGram(&m.solver, m.gram, m.ones)
-		if err != nil {
-			return Outcome{}, err
-		}
-		for a, i := range f.past {
-			f.u[i] = cert.Lambda[a]
+		for a, l := range solved(&m.solver, problemOf(f.pastGram()), ones(n)).Lambda {
+			f.u[f.past[a]] = l
 		}
 	}
 	return f.write(f.u, w), nil

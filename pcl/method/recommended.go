@@ -5,15 +5,13 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-func init() { Register(recommendedInfo, Recommended{}) }
-
-var recommendedInfo = Info{
+var _ = published(Info{
 	Name: "emgd", Title: "EMGD (recommended)", Family: "pcl",
 	Rule:   "argmin ‖Σ λᵢJᵢ‖², Σ λᵢσᵢ = 1, λ ≥ 0, d = Σ λᵢJᵢ, with σ in proportion to ‖Jᵢ‖^(1/τ); the memory's loss is cross-entropy + α·MSE to the logits at the end of the sample's task; samples are kept by herding; among classes of several tasks the nearest class mean predicts",
 	Source: "a composition of Lyu et al., arXiv 2401.01054 (EMGD), Buzzega et al., arXiv 2004.07211 (DER++) and Rebuffi et al., arXiv 1611.07725 (herding, nearest class mean)",
 	Cost:   "K(F+B) + Gram O(K²P) + a K×K dual; F of the candidates when a task ends, and of the memory per evaluation", State: "mᵢ per stream; the logits stored with the samples", SumW: "1/σ_max ≤ Σλ ≤ 1/σ_min",
 	NeedsGram: true,
-}
+}, Recommended{})
 
 // Recommended is the method "emgd", the composition that did best on data that no table uses (docs/results.md, "Rules and
 // rehearsals"): EMGD with factors of the step's own lengths, and a rehearsal of three parts.
@@ -26,11 +24,10 @@ type Recommended struct {
 }
 
 func (p Recommended) Start() (Method, error) {
-	rule, err := newElastic(emgd.LogGMC, p.Tau, p.Momentum, p.Floor)
+	rule, err := newElastic("emgd", emgd.LogGMC, p.Tau, p.Momentum, p.Floor)
 	if err != nil {
 		return nil, err
 	}
-	rule.info = recommendedInfo
 	return joined(rule,
 		rehearsal.Distill{Alpha: p.Alpha, Beta: new(1.0), Draws: "one"},
 		rehearsal.Herding{Pool: p.Pool}, rehearsal.NearestMean{Where: "between-tasks"})

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -46,8 +47,6 @@ func Register(info Info, declaration any) {
 	list, t := params.Of(declaration), structOf(declaration)
 	before, taken := registry[info.Name]
 	named, twice := infos[t]
-	_, weighs := reflect.New(t).Interface().(weigher)
-	_, starts := reflect.New(t).Interface().(starter)
 	switch {
 	case info.Name == "" || strings.Contains(info.Name, "+"):
 		panic(fmt.Sprintf("method: Register needs a name without +, not %q", info.Name))
@@ -57,7 +56,10 @@ func Register(info Info, declaration any) {
 		panic(fmt.Sprintf("method: %q needs the rows, so it must ask for their Gram matrix", info.Name))
 	case slices.ContainsFunc(list, func(p params.Param) bool { return p.Name == rescaleParam.Name }):
 		panic(fmt.Sprintf("method: %q has a parameter rescale, which every method has", info.Name))
-	case !weighs && !starts:
+	}
+	switch reflect.New(t).Interface().(type) {
+	case weigher, starter, rehearsed:
+	default:
 		panic(fmt.Sprintf("method: %s has neither Weights nor Start", t))
 	}
 	if taken {
@@ -66,12 +68,14 @@ func Register(info Info, declaration any) {
 	registry[info.Name], infos[t] = declared{info, declaration}, info
 }
 
+// published registers a method of this package in the file that holds it.
+func published(info Info, declaration any) (none struct{}) {
+	Register(info, declaration)
+	return none
+}
+
 func structOf(declaration any) reflect.Type {
-	t := reflect.TypeOf(declaration)
-	if t.Kind() == reflect.Pointer {
-		return t.Elem()
-	}
-	return t
+	return reflect.Indirect(reflect.ValueOf(declaration)).Type()
 }
 
 // plain is a rule with its Info: the door at which its steps are checked.
@@ -82,10 +86,9 @@ type plain struct {
 
 func (p plain) Info() Info { return p.info }
 
-func (p plain) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(p.info, w); err != nil {
-		return Outcome{}, err
-	}
+func (p plain) Weights(s *Step, w []float64) (out Outcome, err error) {
+	defer fail.Caught(&err)
+	s.check(p.info, w)
 	return p.weigher.Weights(s, w)
 }
 
@@ -125,7 +128,11 @@ func started(declaration any) (Method, error) {
 	if m, ok := filled.(interface{ begin() }); ok {
 		m.begin()
 	}
+	info := infos[structOf(declaration)]
 	switch d := filled.(type) {
+	case rehearsed:
+		rule, part := d.rehearsed()
+		return joined(plain{rule, info}, part)
 	case starter:
 		m, err := d.Start()
 		if err == nil && m == nil {
@@ -135,7 +142,7 @@ func started(declaration any) (Method, error) {
 	case Method: // its Info depends on its parameters
 		return plain{d, d.Info()}, nil
 	case weigher:
-		if info, ok := infos[structOf(d)]; ok {
+		if info.Name != "" {
 			return plain{d, info}, nil
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
@@ -17,8 +18,8 @@ type rescaling struct {
 var rescaleParam = params.Of(rescaling{})[0]
 
 // Rescale returns the method with another scale of d: "native" is its own, "mean" divides the weights by |Σw|, and
-// "match_avg" gives d the length of the mean gradient (docs/method.md §1.4). Of a composition it is the rule that is
-// rescaled, so that Σw and the mean gradient are those of the rows that the rule sees.
+// "match_avg" gives d the length of the mean gradient (docs/method.md §1.4). In a composition it rescales the rule, so
+// that Σw and the mean gradient belong to the rows that the rule sees.
 func Rescale(m Method, mode string) (Method, error) {
 	if _, err := rescaleParam.Convert(mode); err != nil {
 		return nil, fmt.Errorf("method %s: parameter %s: %w", m.Info().Name, rescaleParam.Name, err)
@@ -57,33 +58,22 @@ func (r *scaler) Info() Info {
 	return info
 }
 
-func (r *scaler) Weights(s *Step, w []float64) (Outcome, error) {
-	out, err := r.Method.Weights(s, w)
-	if err != nil {
+func (r *scaler) Weights(s *Step, w []float64) (out Outcome, err error) {
+	defer fail.Caught(&err)
+	if out, err = r.Method.Weights(s, w); err != nil {
 		return out, err
 	}
-	factor, err := r.factor(s, w, out.Direction)
-	if err != nil {
-		return out, err
-	}
-	for i := range w {
-		w[i] *= factor
-	}
-	for p := range out.Direction {
-		out.Direction[p] *= factor
-	}
+	factor := r.factor(s, w, out.Direction)
+	floats.Scale(factor, w)
+	floats.Scale(factor, out.Direction)
 	return out, nil
 }
 
-func (r *scaler) factor(s *Step, w, direction []float64) (float64, error) {
+func (r *scaler) factor(s *Step, w, direction []float64) float64 {
 	if r.mode == "mean" {
-		return ToMean(w), nil
+		return ToMean(w)
 	}
-	if err := s.check(r.Info(), w); err != nil {
-		return 0, err
-	}
-	mean := make([]float64, len(w))
-	fill(mean, 1/float64(len(w)))
+	s.check(r.Info(), w)
 	gram := s.Gram
 	own, parts := normOf(gram, w), 0.0
 	if direction != nil {
@@ -93,13 +83,13 @@ func (r *scaler) factor(s *Step, w, direction []float64) (float64, error) {
 		parts += math.Abs(x) * math.Sqrt(gram[i*len(w)+i])
 	}
 	if own <= cancelled*parts {
-		return 1, nil // d is 0 but for rounding, which must not be blown up
+		return 1 // d is 0 up to rounding, which must not be blown up
 	}
-	return normOf(gram, mean) / own, nil
+	return normOf(gram, even(len(w))) / own
 }
 
 // ToMean returns 1/|Σw|, by which a weighted sum of gradients becomes a weighted mean of them. Where negative weights
-// outweigh the others, the sum keeps its direction. If Σw is 0 but for rounding, ToMean returns 1.
+// outweigh the others, the sum keeps its direction. If Σw is 0 up to rounding, ToMean returns 1.
 func ToMean(w []float64) float64 {
 	size := 0.0
 	for _, x := range w {

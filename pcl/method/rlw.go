@@ -1,13 +1,11 @@
 package method
 
-func init() { Register(rlwInfo, RLW{}) }
-
-var rlwInfo = Info{
+var _ = published(Info{
 	Name: "rlw", Title: "RLW", Family: "mtl",
 	Rule:   "w = softmax(z), with a new random z in every step",
 	Source: "Lin et al., Reasonable Effectiveness of Random Weighting, TMLR 2022 (arXiv 2111.10603)",
 	Cost:   "K(F+B)", State: "none", SumW: "1",
-}
+}, RLW{})
 
 // RLW is random loss weighting (docs/method.md §4.7).
 type RLW struct {

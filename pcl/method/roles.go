@@ -2,6 +2,8 @@ package method
 
 import (
 	"encoding/json"
+	"fmt"
+	"reflect"
 
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -18,14 +20,6 @@ type Stateful interface {
 	UnmarshalState(json.RawMessage) error
 }
 
-// Snapshotter is a Stateful method that can copy its state in memory, at less cost than writing it as JSON. Ask for it with
-// [Own]: what [As] finds may be a part of a method that remembers more.
-type Snapshotter interface {
-	Stateful
-	// Snapshot returns a function that restores the present state.
-	Snapshot() (restore func())
-}
-
 // Follower is a method that learns from the losses of a step's batches after the step.
 type Follower interface {
 	// Follow is called with the step's ids and the losses of its batches at the new parameters.
@@ -38,63 +32,49 @@ type Idler interface {
 	Idle() bool
 }
 
-// As returns a method, or a part of it, as the role T. The parts are the method that it wraps, and the rule and the
-// rehearsal of a composition.
-func As[T any](m Method) (T, bool) {
-	if role, ok := m.(T); ok {
+// As returns a method, or a part of it, as the role T. The parts are the method that it wraps, and the rehearsal and the
+// rule of a composition.
+func As[T any](m any) (role T, ok bool) {
+	if role, ok = m.(T); ok {
 		return role, true
 	}
-	if p, ok := m.(plain); ok {
-		if own, ok := p.weigher.(Method); ok {
-			return As[T](own)
+	for _, part := range inside(m) {
+		if role, ok = As[T](part); ok {
+			return role, true
 		}
-		role, ok := p.weigher.(T)
-		return role, ok
 	}
-	if w, ok := m.(interface{ Unwrap() Method }); ok {
-		return As[T](w.Unwrap())
-	}
-	if c, ok := m.(*composed); ok {
-		for _, part := range c.roles {
-			if role, ok := part.(T); ok {
-				return role, true
-			}
-		}
-		return As[T](c.rule)
-	}
-	var none T
-	return none, false
+	return role, false
 }
 
-// Whole returns an error if a method, or the one that it wraps, implements a role of a rehearsal only in part ([rehearsal.Whole]).
-func Whole(m Method) error {
+// inside lists the parts of a method.
+func inside(m any) []any {
 	switch m := m.(type) {
 	case plain:
-		if own, ok := m.weigher.(Method); ok {
-			return Whole(own)
-		}
-		return rehearsal.Whole(m.weigher)
+		return []any{m.weigher}
 	case *composed:
-		return Whole(m.rule)
+		return m.roles
 	case interface{ Unwrap() Method }:
-		return Whole(m.Unwrap())
+		return []any{m.Unwrap()}
 	}
-	return rehearsal.Whole(m)
+	return nil
 }
 
-// Own returns the method, or the one that it wraps, as a T, or nil. It looks neither into compositions nor into methods that
-// wrap another and have a state of their own, because the other part may remember something too.
-func Own[T Stateful](m Method) (none T) {
-	switch m := m.(type) {
-	case T:
-		return m
-	case plain:
-		role, _ := m.weigher.(T)
-		return role
-	case Stateful:
-		return none
-	case interface{ Unwrap() Method }:
-		return Own[T](m.Unwrap())
+// Whole returns an error if a method, or a part of it, has the main method of a rehearsal's role but lacks others, and so
+// would never be called.
+func Whole(m any) error {
+	t := reflect.TypeOf(m)
+	for main, role := range map[string]reflect.Type{
+		"Replays": reflect.TypeFor[rehearsal.Replayer](), "Curate": reflect.TypeFor[rehearsal.Curator](),
+		"Prepare": reflect.TypeFor[rehearsal.Predictor](), "Penalise": reflect.TypeFor[rehearsal.Penalty](),
+	} {
+		if _, has := t.MethodByName(main); has && !t.Implements(role) {
+			return fmt.Errorf("%s has %s, but not all methods of %s", t, main, role)
+		}
 	}
-	return none
+	for _, part := range inside(m) {
+		if err := Whole(part); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -19,17 +19,13 @@ type rows struct {
 
 // onRows runs a rule that only the directions and the relative lengths of the gradients matter to: over the rows kept, of
 // which the longest is brought to a length in [1,2). The rule returns their weights.
-func (s *Step) onRows(w []float64, rule func(r *rows) ([]float64, error)) (Outcome, error) {
+func (s *Step) onRows(w []float64, rule func(r *rows) []float64) (Outcome, error) {
 	r := keep(s, w)
 	if r.k() == 0 {
 		return r.outcome(), nil
 	}
 	r.level()
-	v, err := rule(r)
-	if err != nil {
-		return Outcome{}, err
-	}
-	return r.write(v, w), nil
+	return r.write(rule(r), w), nil
 }
 
 // keep takes out a step's converged rows, ‖Jᵢ‖ ≤ 1e-12·max‖J‖. Where no row is left, all weights are
@@ -74,6 +70,15 @@ func (s *Step) lengths() []float64 {
 		n[i] = math.Ldexp(math.Sqrt(s.Gram[i*s.K()+i]), s.exponent())
 	}
 	return n
+}
+
+// ids are the streams of the rows kept.
+func (r *rows) ids(s *Step) []int {
+	ids := make([]int, r.k())
+	for i, at := range r.at {
+		ids[i] = s.IDs[at]
+	}
+	return ids
 }
 
 // k is the number of rows kept.
@@ -135,9 +140,6 @@ func (r *rows) norms() []float64 {
 	}
 	return n
 }
-
-// times is M·v over the rows kept.
-func (r *rows) times(v []float64) []float64 { return times(r.gram, v) }
 
 // cosines is the Gram matrix of the rows brought to length 1.
 func (r *rows) cosines() []float64 {

@@ -1,25 +1,20 @@
 package method
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
-	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() { Register(samGSInfo, SAMGS{}) }
-
-var samGSInfo = Info{
+var _ = published(Info{
 	Name: "sam-gs", Title: "SAM-GS", Family: "mtl",
 	Rule:   "with Ψ the mean of 2‖Jᵢ‖‖Jⱼ‖/(‖Jᵢ‖²+‖Jⱼ‖²) over all pairs: d = mean‖J‖·Σ Jᵢ/‖Jᵢ‖ if Ψ < γ, else Σ |m̂ᵢ|⊙Jᵢ/√ĥ, where m and h are moving means of the gradients and of (1−Ψ)²",
 	Source: "Borsani et al., Gradient Similarity Surgery in Multi-Task Deep Learning, ECML PKDD 2025 (arXiv 2506.06130)",
 	Cost:   "K(F+B) + Gram O(K²P)", State: "mᵢ (P numbers) and hᵢ per stream", SumW: "not fixed",
 	NeedsGram: true, NeedsRows: true, Direct: true,
-}
+}, SAMGS{})
 
 // SAMGS equalises gradients of different lengths, and multiplies those of similar length by their momentum, entry by entry.
 // As in the authors' code, Ψ leaves out the pairs (i, i); with them, as in the paper's algorithm, a γ of 0.1 would never
@@ -36,18 +31,15 @@ type SAMGS struct {
 
 type samGSStream struct {
 	Mean  vector  `json:"mean"` // m
-	H     float64 `json:"h"`
-	Steps int     `json:"steps"`
+	H     float64 `json:"h" range:"[1e-8,100]"`
+	Steps int     `json:"steps" range:"[1,2147483647]"`
 }
 
 // samGSGuard is the paper's ε.
 const samGSGuard = 1e-8
 
 func (m *SAMGS) Weights(s *Step, w []float64) (Outcome, error) {
-	means, err := track(s, func(id int) vector { return m.memo[id].Mean })
-	if err != nil {
-		return Outcome{}, err
-	}
+	means := track(s, func(id int) vector { return m.memo[id].Mean })
 	r := keep(s, w)
 	m.d = fp.Grow(m.d, len(s.Rows[0]))
 	clear(m.d)
@@ -56,7 +48,7 @@ func (m *SAMGS) Weights(s *Step, w []float64) (Outcome, error) {
 	for i, at := range r.at {
 		t := m.memo[s.IDs[at]]
 		t.Mean, t.Steps = means[at], t.Steps+1
-		t.Mean.follow(s.Rows[at], 1, 1-*m.Beta1)
+		approach(t.Mean, s.Rows[at], 1, 1-*m.Beta1)
 		t.H = *m.Beta2*t.H + (1-*m.Beta2)*(1-psi)*(1-psi) + samGSGuard
 		m.memo[s.IDs[at]] = t
 		if psi < *m.Gamma {
@@ -71,9 +63,7 @@ func (m *SAMGS) Weights(s *Step, w []float64) (Outcome, error) {
 		}
 		w[at] = math.Sqrt(square) / floats.Norm(s.Rows[at], 2)
 	}
-	out := r.outcome()
-	out.Direction = m.d
-	return out, nil
+	return Outcome{Direction: m.d, Dropped: r.dropped}, nil
 }
 
 // similarity is Ψ: 1 if all gradients are of one length, and for a single one.
@@ -95,13 +85,4 @@ func similarity(norms []float64) float64 {
 func (t samGSStream) scale(beta1, beta2 float64) float64 {
 	n := float64(t.Steps)
 	return 1 / (1 - math.Pow(beta1, n)) / (math.Sqrt(t.H/(1-math.Pow(beta2, n))) + samGSGuard)
-}
-
-func (t samGSStream) clone() samGSStream {
-	t.Mean = slices.Clone(t.Mean)
-	return t
-}
-
-func (t samGSStream) check() error {
-	return cmp.Or(t.Mean.check(), limits.Within("h", t.H, samGSGuard, 100), limits.Within("its number of steps", float64(t.Steps), 1, math.MaxInt32))
 }

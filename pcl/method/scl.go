@@ -1,11 +1,16 @@
 package method
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
+)
 
 // serial is a step as the serial continual-learning methods see it (docs/method.md §1.7): the mean of the
 // tasks in training against the memory.
 type serial struct {
-	memory     int     // its row; -1 without
+	memory     int     // its row
 	current    float64 // number of tasks in training
 	cc, cm, mm float64 // inner products of g_cur and g_mem
 	loss       float64 // ℓ_cur
@@ -15,27 +20,22 @@ type serial struct {
 
 // serially merges the tasks of a step. Where there are only tasks or only the memory, it
 // writes the mean to w and done is true.
-func serially(s *Step, w []float64) (p serial, done bool, err error) {
-	p.memory = -1
-	for i, id := range s.IDs {
-		switch {
-		case id < Memory:
-			return p, false, fmt.Errorf("stream %d is a further row of the memory; the method weighs the tasks against one, which has the id %d", id, Memory)
-		case id == Memory:
-			p.memory = i
-		default:
-			p.current++
+func serially(s *Step, w []float64) (p serial, done bool) {
+	for _, id := range s.IDs {
+		if id < Memory {
+			fail.If(fmt.Errorf("stream %d is a further row of the memory; the method weighs the tasks against one, which has the id %d", id, Memory))
 		}
 	}
-	if p.memory < 0 || p.current == 0 {
-		fill(w, 1/float64(len(w)))
-		return p, true, nil
+	tasks, done := s.tasks(w)
+	if done {
+		return p, true
 	}
+	p.memory, p.current = slices.Index(s.IDs, Memory), float64(tasks)
 	if s.Gram != nil {
 		p.mergeGradients(s)
 	}
 	p.mergeLosses(s)
-	return p, false, nil
+	return p, false
 }
 
 func (p *serial) mergeGradients(s *Step) {
@@ -71,8 +71,12 @@ func (p *serial) mergeLosses(s *Step) {
 }
 
 // silent says that the memory's gradient is 0 next to the tasks'.
-func (p *serial) silent() bool {
-	return p.mm <= 1e-24*p.cc
+func (p *serial) silent() bool { return p.mm <= 1e-24*p.cc }
+
+// withoutMemory sets w for d = g_cur.
+func (p *serial) withoutMemory(w []float64) Outcome {
+	p.write(1, 0, w)
+	return Outcome{Dropped: []int{Memory}}
 }
 
 // write sets w for d = a·g_cur + b·g_mem.

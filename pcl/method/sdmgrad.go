@@ -1,14 +1,12 @@
 package method
 
-func init() { Register(sdmGradInfo, SDMGrad{}) }
-
-var sdmGradInfo = Info{
+var _ = published(Info{
 	Name: "sdmgrad", Title: "SDMGrad", Family: "mtl",
 	Rule:   "d = (Σ μᵢJᵢ + λg₀)/(1+λ) with the μ on the simplex that minimises ‖Σ μᵢJᵢ + λg₀‖², where g₀ is the mean gradient",
 	Source: "Xiao et al., Direction-oriented Multi-objective Learning, NeurIPS 2023 (arXiv 2305.18409)",
 	Cost:   "K(F+B) + Gram O(K²P) + a K×K dual", State: "none", SumW: "1",
 	NeedsGram: true,
-}
+}, SDMGrad{})
 
 // SDMGrad is the deterministic form, one batch per stream and μ exact, of SDMGrad (docs/method.md §4.14).
 type SDMGrad struct {
@@ -18,12 +16,11 @@ type SDMGrad struct {
 }
 
 func (m *SDMGrad) Weights(s *Step, w []float64) (Outcome, error) {
-	return s.onRows(w, func(r *rows) ([]float64, error) {
-		mu, err := m.min.solve(r.gram, *m.Lambda, r.k())
-		v := make([]float64, len(mu))
-		for i, x := range mu {
+	return s.onRows(w, func(r *rows) []float64 {
+		v := make([]float64, r.k())
+		for i, x := range m.min.solve(r.gram, *m.Lambda, r.k()) {
 			v[i] = (x + *m.Lambda/float64(r.k())) / (1 + *m.Lambda)
 		}
-		return v, err
+		return v
 	})
 }

@@ -11,15 +11,13 @@ import (
 type shifted struct {
 	solver emgd.Solver
 	gram   []float64
-	ones   []float64
 }
 
 // solve returns μ; it belongs to the solver and is valid until the next call.
-func (p *shifted) solve(gram []float64, lambda float64, k int) ([]float64, error) {
+func (p *shifted) solve(gram []float64, lambda float64, k int) []float64 {
 	p.solver.Zero = emgd.Keep // a shifted gradient of length 0 is the answer, not a finished stream
-	p.gram, p.ones = fp.Grow(p.gram, k*k), fp.Grow(p.ones, k)
-	fill(p.ones, 1)
-	mean, all := times(gram, p.ones), 0.0
+	p.gram = fp.Grow(p.gram, k*k)
+	mean, all := times(gram, ones(k)), 0.0
 	for i := range mean {
 		mean[i] /= float64(k)
 		all += mean[i] / float64(k)
@@ -31,9 +29,5 @@ func (p *shifted) solve(gram []float64, lambda float64, k int) ([]float64, error
 		}
 	}
 	bounded(p.gram, k)
-	cert, err := solveGram(&p.solver, p.gram, p.ones)
-	if err != nil {
-		return nil, err
-	}
-	return cert.Lambda, nil
+	return solved(&p.solver, problemOf(p.gram), ones(k)).Lambda
 }

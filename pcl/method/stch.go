@@ -1,14 +1,14 @@
 package method
 
-func init() { Register(stchInfo, STCH{}) }
+import "slices"
 
-var stchInfo = Info{
+var _ = published(Info{
 	Name: "stch", Title: "STCH", Family: "mtl",
 	Rule:   "d = ∇ μ·log Σ exp(ℓᵢ/μ), that is w = softmax(ℓ/μ)",
 	Source: "Lin et al., Smooth Tchebycheff Scalarization for Multi-Objective Optimization, ICML 2024 (arXiv 2402.19078), with preferences 1 and ideal point 0",
 	Cost:   "K(F+B)", State: "none", SumW: "1",
 	NeedsLosses: true, PositiveLosses: true,
-}
+}, STCH{})
 
 // STCH descends on a smooth maximum of the losses.
 type STCH struct {
@@ -16,10 +16,7 @@ type STCH struct {
 }
 
 func (m STCH) Weights(s *Step, w []float64) (Outcome, error) {
-	top := 0.0
-	for _, x := range s.Losses {
-		top = max(top, x)
-	}
+	top := slices.Max(s.Losses)
 	for i, x := range s.Losses {
 		w[i] = (x - top) / m.Mu
 	}

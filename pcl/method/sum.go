@@ -1,13 +1,11 @@
 package method
 
-func init() { Register(sumInfo, Sum{}) }
-
-var sumInfo = Info{
+var _ = published(Info{
 	Name: "sum", Title: "Sum", Family: "mtl",
 	Rule:   "d = Σ Jᵢ",
 	Source: "linear scalarisation with unit weights",
 	Cost:   "K(F+B)", State: "none", SumW: "K",
-}
+}, Sum{})
 
 // Sum is AvgGrad without the 1/K (docs/method.md §4.1).
 type Sum struct{}

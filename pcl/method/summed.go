@@ -4,7 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/emgd"
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -36,8 +37,8 @@ func (j *summed) joins(id int) bool {
 	return id < Memory && j.rows
 }
 
-// of joins the memory's rows in those fields of a step that a rule reads. An error says that no gradients have such sums.
-func (j *summed) of(s *Step, info Info) (err error) {
+// of joins the memory's rows in those fields of a step that a rule reads. It fails if no gradients have such sums.
+func (j *summed) of(s *Step, info Info) {
 	j.to, j.step = fp.Grow(j.to, s.K()), Step{Rand: s.Rand, IDs: []int{Memory}}
 	for i, id := range s.IDs {
 		if j.to[i] = 0; !j.joins(id) {
@@ -57,10 +58,7 @@ func (j *summed) of(s *Step, info Info) (err error) {
 		j.step.Gram = j.products(s.Gram)
 		j.settle(s.Gram)
 		if s.Problem != nil {
-			if j.step.Problem, err = emgd.NewProblem(j.step.Gram); err != nil {
-				return err
-			}
-			j.step.Problem = j.step.Problem.Times(s.exponent())
+			j.step.Problem = problemOf(j.step.Gram).Times(s.exponent())
 		}
 	}
 	if info.NeedsCross {
@@ -69,7 +67,6 @@ func (j *summed) of(s *Step, info Info) (err error) {
 	if info.NeedsRows {
 		j.joinRows(s)
 	}
-	return nil
 }
 
 // products is SMSᵀ.
@@ -85,8 +82,8 @@ func (j *summed) products(m []float64) []float64 {
 }
 
 // settle brings the products of the joined row back within |M′₀ᵢ| ≤ √(M′₀₀M′ᵢᵢ), which rounding may have broken
-// where the memory's rows nearly cancel. Where all that is left of them is rounding, the joined row is 0. What is no
-// rounding stays as it is, for the rule to refuse.
+// where the memory's rows nearly cancel. Where only rounding is left of them, the joined row is 0. Larger
+// breaches stay, for the rule to refuse.
 func (j *summed) settle(m []float64) {
 	n, k, parts := len(j.to), len(j.step.IDs), 0.0
 	for i, to := range j.to {
@@ -124,9 +121,7 @@ func (j *summed) joinRows(s *Step) {
 			j.step.Rows[j.to[i]] = row
 			continue
 		}
-		for p, x := range row {
-			j.row[p] += x
-		}
+		floats.Add(j.row, row)
 	}
 }
 

@@ -6,15 +6,13 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-func init() { Register(trimmedMeanInfo, TrimmedMean{}) }
-
-var trimmedMeanInfo = Info{
+var _ = published(Info{
 	Name: "trimmed-mean", Title: "Trimmed mean", Family: "mtl",
 	Rule:   "in every coordinate, the mean of the entries that are left without the largest and the smallest ones",
 	Source: "Yin et al., Byzantine-Robust Distributed Learning: Towards Optimal Statistical Rates, ICML 2018 (arXiv 1803.01498)",
 	Cost:   "K(F+B) + O(KP log K)", State: "none", SumW: "1 (nominal)",
 	NeedsGram: true, NeedsRows: true, Direct: true,
-}
+}, TrimmedMean{})
 
 // TrimmedMean leaves out at most (K−1)/2 entries at each end: one or two streams are averaged, and
 // three or four at trim = 1 or more have the median. The nominal weights are 1/K.

@@ -2,15 +2,13 @@ package method
 
 import "math"
 
-func init() { Register(uwInfo, UW{}) }
-
-var uwInfo = Info{
+var _ = published(Info{
 	Name: "uw", Title: "UW", Family: "mtl",
 	Rule:   "d = Σ ½exp(−sᵢ)Jᵢ, where sᵢ, the logarithm of a stream's variance, is learnt by gradient descent on Σ ½exp(−sᵢ)ℓᵢ + ½sᵢ",
 	Source: "Kendall, Gal & Cipolla, Multi-Task Learning Using Uncertainty to Weigh Losses, CVPR 2018 (arXiv 1705.07115)",
 	Cost:   "K(F+B)", State: "sᵢ per stream", SumW: "not fixed",
 	NeedsLosses: true, PositiveLosses: true,
-}
+}, UW{})
 
 // UW weighs streams by their learned homoscedastic uncertainty; s starts at 0. A step uses the
 // uncertainties from before their update.

@@ -4,39 +4,28 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
 // vector is what a rule remembers of every parameter of a stream; it is saved as little-endian float32.
-type vector []float32
-
-func (v vector) MarshalJSON() ([]byte, error) { return fp.Bits[float32](v).MarshalJSON() }
-
-func (v *vector) UnmarshalJSON(text []byte) error { return (*fp.Bits[float32])(v).UnmarshalJSON(text) }
-
-// check refuses a vector that was not in the saved state.
-func (v vector) check() error {
-	if len(v) == 0 {
-		return fmt.Errorf("it has no vector")
-	}
-	return nil
-}
+type vector = fp.Bits[float32]
 
 // track returns what is remembered of each stream of a step, zeros for a new one.
-func track(s *Step, of func(id int) vector) ([]vector, error) {
+func track(s *Step, of func(id int) vector) []vector {
 	n, list := len(s.Rows[0]), make([]vector, s.K())
 	for i, id := range s.IDs {
 		if !storable(s.Rows[i]) {
-			return nil, fmt.Errorf("the gradient of stream %d leaves the range of float32, in which the method keeps it; rescale it", id)
+			fail.If(fmt.Errorf("the gradient of stream %d leaves the range of float32, in which the method keeps it; rescale it", id))
 		}
 		switch list[i] = of(id); {
 		case list[i] == nil:
 			list[i] = make(vector, n)
 		case len(list[i]) != n:
-			return nil, fmt.Errorf("the gradient of stream %d has %d entries; it had %d before", id, n, len(list[i]))
+			fail.If(fmt.Errorf("the gradient of stream %d has %d entries; it had %d before", id, n, len(list[i])))
 		}
 	}
-	return list, nil
+	return list
 }
 
 // storable says whether float32 can hold what matters of a row: no entry becomes infinite, and not all become 0 that are not.
@@ -51,8 +40,8 @@ func storable(row []float64) bool {
 	return zero || left
 }
 
-// follow moves v by the fraction rate of the way to scale·row.
-func (v vector) follow(row []float64, scale, rate float64) {
+// approach moves v by the fraction rate of the way to scale·row.
+func approach(v vector, row []float64, scale, rate float64) {
 	for p, x := range row {
 		old := float64(v[p])
 		v[p] = float32(old + rate*(scale*x-old))
@@ -60,7 +49,7 @@ func (v vector) follow(row []float64, scale, rate float64) {
 }
 
 // product is the inner product of two vectors of one length.
-func (v vector) product(u vector) (sum float64) {
+func product(v, u vector) (sum float64) {
 	for p, x := range v {
 		sum += float64(x) * float64(u[p])
 	}

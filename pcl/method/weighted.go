@@ -2,19 +2,13 @@ package method
 
 // weighted is the rule d = current·g_cur + replayed·Σ of the memory's rows, which most rehearsals were published
 // with (docs/method.md §5).
-type weighted struct {
-	info              Info
-	current, replayed float64
-}
-
-func (m weighted) Info() Info { return m.info }
+type weighted struct{ current, replayed float64 }
 
 // Weights gives the tasks, and the memory's rows, the same weight each. Where there are only tasks or only memory,
 // the weights are the mean.
 func (m weighted) Weights(s *Step, w []float64) (Outcome, error) {
-	tasks := s.tasks()
-	if tasks == 0 || tasks == len(w) {
-		fill(w, 1/float64(len(w)))
+	tasks, done := s.tasks(w)
+	if done {
 		return Outcome{}, nil
 	}
 	for i, id := range s.IDs {
@@ -26,12 +20,17 @@ func (m weighted) Weights(s *Step, w []float64) (Outcome, error) {
 	return Outcome{}, nil
 }
 
-// tasks counts the rows that do not belong to the memory.
-func (s *Step) tasks() (n int) {
+// tasks counts the rows that do not belong to the memory. Where there are only rows of one kind, it writes the mean to w and
+// done is true.
+func (s *Step) tasks(w []float64) (n int, done bool) {
 	for _, id := range s.IDs {
 		if id > Memory {
 			n++
 		}
 	}
-	return n
+	if n > 0 && n < s.K() {
+		return n, false
+	}
+	fill(w, 1/float64(s.K()))
+	return n, true
 }

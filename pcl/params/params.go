@@ -168,7 +168,7 @@ func Resolve(list []Param, given map[string]any) (map[string]any, error) {
 	return values, nil
 }
 
-// names lists those that could have been meant by an unknown one, which are those of its table.
+// names lists the parameters that an unknown name could have meant: those of its table, or all.
 func names(list []Param, unknown string) string {
 	var all, near []string
 	table := unknown[:strings.LastIndexByte(unknown, '.')+1]
@@ -204,22 +204,21 @@ func flat(list []Param, table string, values map[string]any) map[string]any {
 func With[T any](declaration T, values map[string]any) (T, error) {
 	list := Of(declaration)
 	values = flat(list, "", values)
-	if _, err := Resolve(list, values); err != nil {
+	all, err := Resolve(list, values)
+	if err != nil {
 		return declaration, err
 	}
 	return changed(declaration, func(fields reflect.Value) error {
 		for _, p := range list {
-			if v, ok := values[p.Name]; ok {
-				v, _ = p.Convert(v) // Resolve did
-				p.set(fields, v)
+			if _, given := values[p.Name]; given {
+				p.set(fields, all[p.Name])
 			}
 		}
 		return nil
 	})
 }
 
-// Values returns the values of a struct's parameters by their names. Of a pointer it is what it points to, and nil if that
-// is nothing.
+// Values returns the values of a struct's parameters by their names. A pointer gives the value it points to, or nil.
 func Values(declaration any) map[string]any {
 	out, fields := map[string]any{}, reflect.Indirect(reflect.ValueOf(declaration))
 	for _, p := range Of(declaration) {
@@ -231,8 +230,8 @@ func Values(declaration any) map[string]any {
 	return out
 }
 
-// Filled returns a copy of the struct with the defaults in place of zero values. Of a pointer it is a pointer to a copy. A
-// value out of range is an error.
+// Filled returns a copy of the struct, or a pointer to a copy, with the defaults in place of zero values. A value out of
+// range is an error.
 func Filled[T any](declaration T) (T, error) {
 	return changed(declaration, func(fields reflect.Value) error {
 		for _, p := range Of(declaration) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// TOML writes a file with the defaults, and the documentation beside them. What is empty by default is left out by a #.
+// TOML writes a file with the defaults, and the documentation beside them. Keys that are empty by default are commented out.
 func TOML(list []Param) string {
 	var text strings.Builder
 	var tables []string

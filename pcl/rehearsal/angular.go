@@ -1,9 +1,9 @@
 package rehearsal
 
 import (
-	"math"
+	"fmt"
 
-	"github.com/parallelcl/parallelcl/internal/limits"
+	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
 // Angular is the part "mdmtr": a two-level angular margin loss for all rows (docs/method.md §5.5). Scores are the
@@ -32,8 +32,8 @@ func (a Angular) Join(r *Rehearsal) error {
 		Seen: true, Cosine: true, Sharpness: a.Sharpness, Frobenius: a.LegacyNorm,
 		ClassMargin: *a.ClassMargin, TaskMargin: *a.TaskMargin,
 	}
-	if err := limits.Within("class_margin + task_margin", loss.ClassMargin+loss.TaskMargin, 0, math.Pi); err != nil {
-		return err // an angle may pass π once
+	if err := params.InRange(loss.ClassMargin+loss.TaskMargin, "[0,3.141592653589793]"); err != nil {
+		return fmt.Errorf("class_margin + task_margin: %w", err) // an angle may pass π once
 	}
 	r.Task, r.Rows = loss, []Row{{ID: Memory, Loss: loss}}
 	if a.Distill > 0 {

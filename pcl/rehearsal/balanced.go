@@ -23,7 +23,7 @@ func (Balanced) Info() Info {
 
 // Join sets the choice of what is replayed, for all rows.
 func (Balanced) Join(r *Rehearsal) error {
-	r.Draw, r.DrawAll, r.Evenly = drawBalanced, true, EachClass
+	r.Draw, r.DrawAll, r.Shares = drawBalanced, true, sharesOfClasses
 	return nil
 }
 
@@ -46,4 +46,18 @@ func balanced(s *memory.Store, n int, r *rand.Rand) (indices []int) {
 		of[classes[k]] = left
 	}
 	return indices
+}
+
+// sharesOfClasses gives all stored classes equal parts of a batch. That is exact where no class can run out of samples in it,
+// and where all samples fit into it.
+func sharesOfClasses(store *memory.Store, _ []int, batch int) []float64 {
+	shares := slices.Repeat([]float64{1 / float64(store.Len())}, store.Len())
+	if store.Len() <= batch {
+		return shares
+	}
+	of, _ := grouped(store.Len(), func(i int) int { return store.Item(i).Class })
+	for i := range shares {
+		shares[i] = 1 / float64(len(of[store.Item(i).Class])) / float64(len(of))
+	}
+	return shares
 }

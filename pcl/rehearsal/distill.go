@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
@@ -51,32 +52,27 @@ func (d Distill) Join(r *Rehearsal) error {
 }
 
 // withLogits returns the samples together with the logits of the model.
-func withLogits(lab Lab, task int, samples []memory.Item) ([]memory.Item, error) {
+func withLogits(lab Lab, task int, samples []memory.Item) []memory.Item {
 	if len(samples) == 0 {
-		return nil, nil
+		return nil
 	}
-	logits, err := lab.Logits(Now, samples)
-	if err != nil {
-		return nil, err
-	}
+	logits := fail.Or(lab.Logits(Now, samples))
 	if len(logits) != len(samples) {
-		return nil, fmt.Errorf("task %d: %d logits for %d samples", task, len(logits), len(samples))
+		fail.If(fmt.Errorf("task %d: %d logits for %d samples", task, len(logits), len(samples)))
 	}
 	out := slices.Clone(samples)
 	for i := range out {
 		out[i].Logits = logits[i]
 	}
-	return out, nil
+	return out
 }
 
 // stampLogits stores the logits of the model with the samples of a task that are in the memory already. Where the task has
 // come back, its samples from before have logits, and keep them.
-func stampLogits(lab Lab, task int) error {
+func stampLogits(lab Lab, task int) {
 	store := lab.Memory()
 	of := slices.DeleteFunc(placesOf(store, task), func(i int) bool { return store.Item(i).Logits != nil })
-	samples, err := withLogits(lab, task, store.Items(of))
-	for k, it := range samples {
+	for k, it := range withLogits(lab, task, store.Items(of)) {
 		store.SetLogits(of[k], it.Logits)
 	}
-	return err
 }

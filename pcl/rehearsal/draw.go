@@ -10,14 +10,6 @@ import (
 
 // This file holds what is shared by parts that choose samples of the memory or fill it.
 
-// replay is a memory row of the given samples, or no row if there are none.
-func replay(id int, indices []int) []Replay {
-	if len(indices) == 0 {
-		return nil
-	}
-	return []Replay{{ID: id, Indices: indices}}
-}
-
 // anyOf returns at most n of the indices, at random and in random order.
 func anyOf(indices []int, n int, r *rand.Rand) []int {
 	n = min(n, len(indices))

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
-	"github.com/parallelcl/parallelcl/internal/jsonin"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
@@ -54,21 +54,16 @@ func (e *ewc) Penalise(lab PenaltyLab) (float64, []float32, error) { return e.pu
 
 // Consolidate takes in the information of a task's samples: of those given or, if there are none, of those in the
 // memory.
-func (e *ewc) Consolidate(lab PenaltyLab, id int, samples []memory.Item) error {
+func (e *ewc) Consolidate(lab PenaltyLab, id int, samples []memory.Item) (err error) {
+	defer fail.Caught(&err)
 	if len(samples) == 0 {
 		samples = lab.Memory().Items(placesOf(lab.Memory(), id))
 	}
 	if len(samples) == 0 {
 		return nil
 	}
-	theta, err := lab.Parameters()
-	if err != nil {
-		return err
-	}
-	sum, n, err := squares(lab, samples, min(e.group, lab.Batch()), len(theta))
-	if err != nil {
-		return err
-	}
+	theta := fail.Or(lab.Parameters())
+	sum, n := squares(lab, samples, min(e.group, lab.Batch()), len(theta))
 	if e.Stiffness == nil {
 		e.Stiffness = make([]float64, len(theta))
 	}
@@ -79,17 +74,14 @@ func (e *ewc) Consolidate(lab PenaltyLab, id int, samples []memory.Item) error {
 	return nil
 }
 
-// squares adds up the squares of the groups' gradients, each of which is the sum of its samples' gradients, and returns
-// of how many samples they are. Groups whose gradient is not finite are passed over, and not counted.
-func squares(lab PenaltyLab, samples []memory.Item, group, parameters int) (sum []float64, n int, err error) {
+// squares sums the squared gradients of groups of samples, and counts the samples. It skips groups whose gradient is not
+// finite.
+func squares(lab PenaltyLab, samples []memory.Item, group, parameters int) (sum []float64, n int) {
 	sum = make([]float64, parameters)
 	for some := range slices.Chunk(samples, group) {
-		mean, err := lab.TaskGradient(some)
-		if err != nil {
-			return nil, 0, err
-		}
+		mean := fail.Or(lab.TaskGradient(some))
 		if len(mean) != parameters {
-			return nil, 0, fmt.Errorf("ewc: a gradient of %d entries for %d parameters", len(mean), parameters)
+			fail.If(fmt.Errorf("ewc: a gradient of %d entries for %d parameters", len(mean), parameters))
 		}
 		if !fp.Finite(mean) {
 			continue
@@ -100,21 +92,8 @@ func squares(lab PenaltyLab, samples []memory.Item, group, parameters int) (sum 
 			sum[p] += x * x
 		}
 	}
-	return sum, n, nil
+	return sum, n
 }
 
-// MarshalState and UnmarshalState keep F and θ*.
-func (e *ewc) MarshalState() (json.RawMessage, error) { return json.Marshal(e.spring) }
-
-// UnmarshalState restores them.
-func (e *ewc) UnmarshalState(data json.RawMessage) error {
-	var s spring
-	if err := jsonin.Unmarshal(data, &s); err != nil {
-		return fmt.Errorf("ewc: %w", err)
-	}
-	if err := s.check(); err != nil {
-		return fmt.Errorf("ewc: %w", err)
-	}
-	e.spring = s
-	return nil
-}
+// UnmarshalState restores F and θ*.
+func (e *ewc) UnmarshalState(data json.RawMessage) error { return e.restore(data, false) }

@@ -2,6 +2,8 @@ package rehearsal
 
 import (
 	"math"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // GMED is the part "gmed": it moves stored samples to where the step would hurt them more (docs/method.md §5.11).
@@ -36,18 +38,9 @@ func (m GMED) draw(lab ReplayLab) ([]int, error) {
 	if len(batch) == 0 {
 		return nil, nil
 	}
-	if err := lab.StepAhead(*m.Gamma); err != nil {
-		return nil, err
-	}
+	fail.If(lab.StepAhead(*m.Gamma))
 	samples := store.Items(batch)
-	ahead, err := lab.PixelGradients(Ahead, samples)
-	if err != nil {
-		return nil, err
-	}
-	now, err := lab.PixelGradients(Now, samples)
-	if err != nil {
-		return nil, err
-	}
+	ahead, now := fail.Or(lab.PixelGradients(Ahead, samples)), fail.Or(lab.PixelGradients(Now, samples))
 	for k, i := range batch {
 		rate := *m.Alpha * math.Pow(1-m.Decay, float64(samples[k].Edits))
 		editPixels(store, i, rate, func(p int) float64 {

@@ -1,8 +1,10 @@
 package rehearsal
 
+import "github.com/parallelcl/parallelcl/internal/fail"
+
 // GMEDRelease is the part "gmed-release", which is what the published PCL tables probably call GMED
-// (docs/method.md §5.11): its edits make samples easier for the parameters before the step, which the step has
-// replaced by then. It makes twice as many updates as other methods. Samples stay in [0, 1], which the released
+// (docs/method.md §5.11): its edits make samples easier for the parameters before the step, which are no longer
+// in use. It makes twice as many updates as other methods. Samples stay in [0, 1], which the released
 // code does not enforce.
 type GMEDRelease struct {
 	Alpha *float64 `param:"alpha" default:"0.003" range:"[0,1e6]" doc:"α ≥ 0, length of an edit as a multiple of the pixel gradient"`
@@ -31,16 +33,9 @@ func (m GMEDRelease) draw(lab ReplayLab) ([]int, error) {
 	if len(batch) == 0 {
 		return nil, nil
 	}
-	if err := lab.Remember(); err != nil {
-		return nil, err
-	}
-	if err := lab.Update(); err != nil {
-		return nil, err
-	}
-	gradients, err := lab.PixelGradients(Remembered, store.Items(batch))
-	if err != nil {
-		return nil, err
-	}
+	fail.If(lab.Remember())
+	fail.If(lab.Update())
+	gradients := fail.Or(lab.PixelGradients(Remembered, store.Items(batch)))
 	for k, i := range batch {
 		editPixels(store, i, -*m.Alpha, func(p int) float64 { return float64(gradients[k][p]) })
 	}

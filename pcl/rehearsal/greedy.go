@@ -47,17 +47,13 @@ type greedy struct {
 
 func balance(s *memory.Store) *greedy {
 	at, order := grouped(s.Len(), func(i int) int { return s.Item(i).Class })
-	return &greedy{store: s, order: order, at: at}
-}
-
-func (g *greedy) meet(class int) {
-	if _, met := g.at[class]; !met {
-		g.order, g.at[class] = append(g.order, class), nil
-	}
+	return &greedy{s, order, at}
 }
 
 func (g *greedy) offer(it memory.Item, r *rand.Rand) {
-	g.meet(it.Class)
+	if _, met := g.at[it.Class]; !met {
+		g.order, g.at[it.Class] = append(g.order, it.Class), nil
+	}
 	if n := g.store.Len(); n < g.store.Capacity(len(g.order)) {
 		if g.store.Put(it) {
 			g.at[it.Class] = append(g.at[it.Class], n)

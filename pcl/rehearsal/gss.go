@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
@@ -48,7 +49,8 @@ const gssFirst = 1.1
 
 // Store offers each running task's batch. Samples of a batch that fills the store and do not fit are
 // passed over.
-func (g GSS) Store(lab StoreLab) error {
+func (g GSS) Store(lab StoreLab) (err error) {
+	defer fail.Caught(&err)
 	store, current := lab.Memory(), lab.Current()
 	capacity := store.Capacity(classesMet(store, current))
 	if capacity == 0 {
@@ -58,83 +60,62 @@ func (g GSS) Store(lab StoreLab) error {
 	for _, batch := range current {
 		room := min(len(batch), capacity-store.Len())
 		if parts == nil && store.Len() > 0 && (room <= 0 || g.ScoreAll) {
-			var err error
-			if parts, err = g.parts(lab); err != nil {
-				return err
-			}
+			parts = g.parts(lab)
 		}
-		var err error
 		if room > 0 {
-			err = g.take(lab, batch[:room], parts)
+			g.take(lab, batch[:room], parts)
 		} else {
-			err = g.replace(lab, batch, parts)
-		}
-		if err != nil {
-			return err
+			g.replace(lab, batch, parts)
 		}
 	}
 	return nil
 }
 
 // parts are the gradients of random parts of the store.
-func (g GSS) parts(lab Lab) (gradients [][]float32, err error) {
+func (g GSS) parts(lab Lab) (gradients [][]float32) {
 	store := lab.Memory()
 	for range int(g.Subsets) {
-		part, err := lab.Gradient(Now, store.Items(anyOf(everyIndex(store), min(int(g.SubsetSize), lab.Batch()), lab.Rand())))
-		if err != nil {
-			return nil, err
-		}
-		gradients = append(gradients, part)
+		part := anyOf(everyIndex(store), min(int(g.SubsetSize), lab.Batch()), lab.Rand())
+		gradients = append(gradients, fail.Or(lab.Gradient(Now, store.Items(part))))
 	}
-	return gradients, nil
+	return gradients
 }
 
-func (g GSS) take(lab Lab, samples []memory.Item, parts [][]float32) error {
+func (g GSS) take(lab Lab, samples []memory.Item, parts [][]float32) {
 	for _, it := range samples {
 		it.Score = gssFirst
 		if g.ScoreAll && parts != nil {
-			var err error
-			if it.Score, err = score(lab, []memory.Item{it}, parts); err != nil {
-				return err
-			}
+			it.Score = score(lab, []memory.Item{it}, parts)
 		}
 		lab.Memory().Put(it)
 	}
-	return nil
 }
 
-func (g GSS) replace(lab Lab, batch []memory.Item, parts [][]float32) error {
-	c, err := score(lab, batch, parts)
-	if err != nil || c >= 1+g.Threshold {
-		return err
+func (g GSS) replace(lab Lab, batch []memory.Item, parts [][]float32) {
+	if score(lab, batch, parts) >= 1+g.Threshold {
+		return
 	}
 	store, r := lab.Memory(), lab.Rand()
 	for _, it := range batch {
-		if it.Score, err = score(lab, []memory.Item{it}, parts); err != nil {
-			return err
-		}
+		it.Score = score(lab, []memory.Item{it}, parts)
 		i := drawByScore(store, r.Float64())
 		if i < 0 {
-			return nil
+			return
 		}
 		if old := store.Item(i).Score; r.Float64()*(old+it.Score) < old {
 			store.Replace(i, it)
 		}
 	}
-	return nil
 }
 
 // score is 1 + the largest cosine of the samples' gradient with one of the parts', in [0, 2].
-func score(lab Lab, samples []memory.Item, parts [][]float32) (float64, error) {
-	g, err := lab.Gradient(Now, samples)
-	if err != nil {
-		return 0, err
-	}
+func score(lab Lab, samples []memory.Item, parts [][]float32) float64 {
+	g := fail.Or(lab.Gradient(Now, samples))
 	largest := -1.0
 	for _, part := range parts {
 		largest = max(largest, cosine32(g, part))
 	}
-	return 1 + largest, nil
+	return 1 + largest
 }
 
 // cosine32 is 0 where a vector is 0 or not finite.

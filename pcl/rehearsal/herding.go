@@ -3,6 +3,8 @@ package rehearsal
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
@@ -30,10 +32,7 @@ func (h Herding) Join(r *Rehearsal) error {
 
 // rankByHerding ranks the candidates of each class.
 func rankByHerding(lab Lab, candidates []memory.Item, quota int) ([]memory.Item, error) {
-	features, err := unitFeatures(lab, candidates)
-	if err != nil {
-		return nil, err
-	}
+	features := unitFeatures(lab, candidates)
 	of, classes := grouped(len(candidates), func(i int) int { return candidates[i].Class })
 	var ranked []memory.Item
 	for _, c := range classes {
@@ -63,9 +62,7 @@ func herd(features [][]float64, n int) []int {
 	var chosen []int
 	taken, wanted := make([]bool, len(features)), make([]float64, len(mean)) // wanted: k·mean − Σ chosen
 	for range min(n, len(features)) {
-		for p, x := range mean {
-			wanted[p] += x
-		}
+		floats.Add(wanted, mean)
 		best, least := -1, math.Inf(1)
 		for i, f := range features {
 			if d := squaredDistance(wanted, f); !taken[i] && (best < 0 || d < least) {
@@ -74,9 +71,7 @@ func herd(features [][]float64, n int) []int {
 		}
 		taken[best] = true
 		chosen = append(chosen, best)
-		for p, x := range features[best] {
-			wanted[p] -= x
-		}
+		floats.Sub(wanted, features[best])
 	}
 	return chosen
 }

@@ -33,10 +33,10 @@ func TestTeacherWithAnyTaskLoss(t *testing.T) {
 				t.Fatal(err)
 			}
 			if l := (objective{r}).Loss(3); l.Teacher != 1 || l.Temperature != 2 || !l.Own && !l.Cosine {
-				t.Errorf("%s: the tasks' loss is %+v", r.Name(), l)
+				t.Errorf("%s: the tasks' loss is %+v", nameOf(r), l)
 			}
 			if l := (objective{r}).Loss(Memory); l.Teacher != 0 {
-				t.Errorf("%s: the memory's loss is %+v", r.Name(), l)
+				t.Errorf("%s: the memory's loss is %+v", nameOf(r), l)
 			}
 		}
 	}
@@ -51,7 +51,7 @@ func TestAdjustedLosses(t *testing.T) {
 		}
 		o := objective{r}
 		if o.Loss(3).Adjust != 1 || o.Loss(Memory).Adjust != 1 || len(r.Rows) > 1 && o.Loss(stored) != (Loss{Kind: StoredLogits, Scale: 0.3}) {
-			t.Errorf("%s: losses %+v, %+v, %+v", r.Name(), o.Loss(3), o.Loss(Memory), o.Loss(stored))
+			t.Errorf("%s: losses %+v, %+v, %+v", nameOf(r), o.Loss(3), o.Loss(Memory), o.Loss(stored))
 		}
 	}
 	if r, err := New(Adjust{Tau: new(0.0)}); err != nil || len(r.Roles()) != 0 {
@@ -77,4 +77,11 @@ func TestEveryPart(t *testing.T) {
 			t.Errorf("%s alone: %v", i.Name, err)
 		}
 	}
+}
+
+func nameOf(r *Rehearsal) (name string) {
+	for _, p := range r.Parts {
+		name += "+" + p.Info().Name
+	}
+	return name
 }

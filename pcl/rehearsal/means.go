@@ -2,6 +2,7 @@ package rehearsal
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -20,11 +21,7 @@ func MeansOf(r Rule) *Means {
 	if !ok {
 		return nil
 	}
-	out := &Means{Between: m.between}
-	for c := range m.means {
-		out.Classes = append(out.Classes, c)
-	}
-	slices.Sort(out.Classes)
+	out := &Means{Between: m.between, Classes: slices.Sorted(maps.Keys(m.means))}
 	for _, c := range out.Classes {
 		mean := make([]float32, len(m.means[c]))
 		for i, x := range m.means[c] {
@@ -58,20 +55,14 @@ func (m *Means) Check() error {
 // Apply says whether there are classes that are compared by the means. There are none as long as one task has samples of
 // all classes, if the means are only for comparisons between tasks.
 func (m *Means) Apply() bool {
-	return len(m.Classes) > 0 && !(m.Between && m.rule().oneTask(m.Classes))
+	return len(m.Classes) > 0 && !(m.Between && m.Rule().(*nearestMean).oneTask(m.Classes))
 }
 
 // Rule returns the rule that predicts by the means, which must pass [Means.Check].
-func (m *Means) Rule() Rule { return m.rule() }
-
-func (m *Means) rule() *nearestMean {
+func (m *Means) Rule() Rule {
 	out := &nearestMean{between: m.Between, means: map[int][]float64{}, tasks: map[int][]int{}}
 	for i, c := range m.Classes {
-		mean := make([]float64, len(m.Values[i]))
-		for k, x := range m.Values[i] {
-			mean[k] = float64(x)
-		}
-		out.means[c], out.tasks[c] = mean, slices.Clone(m.Tasks[i])
+		out.means[c], out.tasks[c] = float64s(m.Values[i]), slices.Clone(m.Tasks[i])
 	}
 	return out
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // MIR is the part "mir": it replays what the step would make worse (docs/method.md §5.10).
@@ -37,10 +39,7 @@ func (m MIR) draw(lab ReplayLab) ([]int, error) {
 	if len(among) <= k {
 		return among, nil
 	}
-	rise, err := m.interference(lab, among)
-	if err != nil {
-		return nil, err
-	}
+	rise := m.interference(lab, among)
 	order := everyIndex(store)[:len(among)]
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rise[b], rise[a]) })
 	chosen := make([]int, k)
@@ -51,27 +50,18 @@ func (m MIR) draw(lab ReplayLab) ([]int, error) {
 }
 
 // interference is how much each loss rises in the virtual step.
-func (m MIR) interference(lab ReplayLab, indices []int) ([]float64, error) {
-	if err := lab.StepAhead(*m.Gamma); err != nil {
-		return nil, err
-	}
+func (m MIR) interference(lab ReplayLab, indices []int) []float64 {
+	fail.If(lab.StepAhead(*m.Gamma))
 	samples := lab.Memory().Items(indices)
-	after, err := lab.Losses(Ahead, samples)
-	if err != nil {
-		return nil, err
-	}
-	before, err := lab.Losses(Now, samples)
-	if err != nil {
-		return nil, err
-	}
-	for k, loss := range before {
+	after := fail.Or(lab.Losses(Ahead, samples))
+	for k, loss := range fail.Or(lab.Losses(Now, samples)) {
 		if m.BestLoss {
 			loss = lowest(samples[k].Score, loss)
 			lab.Memory().SetScore(indices[k], 1+loss) // which refuses a loss that is not finite
 		}
 		after[k] -= loss
 	}
-	return after, nil
+	return after
 }
 
 // lowest is the smaller of a loss and the one behind a score, which is 1 more; 0 stands for none. A loss that is NaN is

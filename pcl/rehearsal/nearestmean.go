@@ -4,6 +4,9 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
@@ -37,31 +40,26 @@ type nearestMean struct {
 }
 
 // Prepare computes the class means: of the exemplars, and of the candidates of running tasks.
-func (m *nearestMean) Prepare(lab PredictLab) error {
+func (m *nearestMean) Prepare(lab PredictLab) (err error) {
+	defer fail.Caught(&err)
 	m.never = m.between && lab.OneTask()
 	samples := lab.Memory().Items(everyIndex(lab.Memory()))
 	for _, task := range lab.Running() {
 		samples = append(samples, lab.Candidates(task)...)
 	}
-	features, err := unitFeatures(lab, samples)
-	if err != nil {
-		return err
-	}
+	features := unitFeatures(lab, samples)
 	m.means, m.tasks = map[int][]float64{}, map[int][]int{}
-	for i, f := range features {
-		if c, task := samples[i].Class, samples[i].Task; !slices.Contains(m.tasks[c], task) {
-			m.tasks[c] = append(m.tasks[c], task)
-		}
-		if c := samples[i].Class; m.means[c] == nil {
-			m.means[c] = slices.Clone(f)
-		} else {
-			for p, x := range f {
-				m.means[c][p] += x
+	of, classes := grouped(len(samples), func(i int) int { return samples[i].Class })
+	for _, c := range classes {
+		mean := make([]float64, len(features[0]))
+		for _, i := range of[c] {
+			floats.Add(mean, features[i])
+			if task := samples[i].Task; !slices.Contains(m.tasks[c], task) {
+				m.tasks[c] = append(m.tasks[c], task)
 			}
 		}
-	}
-	for _, mean := range m.means {
 		toLengthOne(mean)
+		m.means[c] = mean
 	}
 	return nil
 }
@@ -81,7 +79,7 @@ func (m *nearestMean) Snapshot() (Point, Rule) {
 }
 
 // Compare compares the classes by −d², where d is the distance of a sample's features from the class's mean. Classes
-// without a mean are excluded, and so are those whose mean is not as long as the features.
+// without a mean, or with a mean of another length than the features, are excluded.
 func (m *nearestMean) Compare(features []float32, classes []int, scores []float64) bool {
 	if !m.decides(classes) {
 		return false
@@ -113,28 +111,28 @@ func (m *nearestMean) oneTask(classes []int) bool {
 }
 
 // unitFeatures are the samples' features, of length 1.
-func unitFeatures(lab Lab, samples []memory.Item) ([][]float64, error) {
+func unitFeatures(lab Lab, samples []memory.Item) (out [][]float64) {
 	if len(samples) == 0 {
-		return nil, nil
+		return nil
 	}
-	features, err := lab.Features(Now, samples)
-	if err != nil {
-		return nil, err
+	for _, f := range fail.Or(lab.Features(Now, samples)) {
+		out = append(out, unit(f))
 	}
-	out := make([][]float64, len(features))
-	for i, f := range features {
-		out[i] = unit(f)
-	}
-	return out, nil
+	return out
 }
 
 // unit returns a vector scaled to length 1.
 func unit(f []float32) []float64 {
-	out := make([]float64, len(f))
-	for p, x := range f {
+	out := float64s(f)
+	toLengthOne(out)
+	return out
+}
+
+func float64s(v []float32) []float64 {
+	out := make([]float64, len(v))
+	for p, x := range v {
 		out[p] = float64(x)
 	}
-	toLengthOne(out)
 	return out
 }
 

@@ -124,14 +124,14 @@ func TestSIByHand(t *testing.T) {
 	}
 	step([]float32{0, 0}, []float32{-1, 1}, []float32{2, 1})  // ω = 2, −1
 	step([]float32{-1, 1}, []float32{-2, 1}, []float32{1, 9}) // ω = 3, −1
-	if _, g := step([]float32{-2, 1}, []float32{-2, 1}, []float32{float32(math.NaN()), 0}); g != nil || !near(s.path, 3, -1) {
-		t.Errorf("before an end: gradient %v, sums %v", g, s.path)
+	if _, g := step([]float32{-2, 1}, []float32{-2, 1}, []float32{float32(math.NaN()), 0}); g != nil || !near(s.Path, 3, -1) {
+		t.Errorf("before an end: gradient %v, sums %v", g, s.Path)
 	}
 	if err := s.Consolidate(penaltyLab{theta: []float32{-2, 1}}, 1, nil); err != nil {
 		t.Fatal(err)
 	}
-	if !near(s.Stiffness, 3/(4+0.5), 0) || !slices.Equal(s.Anchor, []float32{-2, 1}) || !near(s.path, 0, 0) {
-		t.Errorf("after an end Ω = %v, θ* = %v, sums %v", s.Stiffness, s.Anchor, s.path)
+	if !near(s.Stiffness, 3/(4+0.5), 0) || !slices.Equal(s.Anchor, []float32{-2, 1}) || !near(s.Path, 0, 0) {
+		t.Errorf("after an end Ω = %v, θ* = %v, sums %v", s.Stiffness, s.Anchor, s.Path)
 	}
 	value, g := step([]float32{-1, 5}, []float32{-1, 5}, []float32{0, 0})
 	if want := 3 * 3 / 4.5; math.Abs(value-want) > 1e-9 || math.Abs(float64(g[0])-2*want) > 1e-6 || g[1] != 0 {
@@ -226,7 +226,7 @@ func TestNoPenalty(t *testing.T) {
 func TestReplacedParameters(t *testing.T) {
 	to := penaltyLab{theta: []float32{8, 9}}
 	e := &ewc{spring: spring{Stiffness: []float64{1, 2}, Anchor: []float32{3, 4}}}
-	s := &si{spring: spring{Stiffness: []float64{1, 2}, Anchor: []float32{3, 4}}, path: []float64{5, 6}}
+	s := &si{spring: spring{Stiffness: []float64{1, 2}, Anchor: []float32{3, 4}, Path: []float64{5, 6}}}
 	for _, p := range []Penalty{e, s, &ewc{}, &si{}} {
 		if err := p.Replaced(to); err != nil {
 			t.Fatal(err)
@@ -237,7 +237,7 @@ func TestReplacedParameters(t *testing.T) {
 			t.Errorf("anchors %v, held as firmly as %v", x.Anchor, x.Stiffness)
 		}
 	}
-	if !near(s.path, 0, 0) {
-		t.Errorf("the sums are %v", s.path)
+	if !near(s.Path, 0, 0) {
+		t.Errorf("the sums are %v", s.Path)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"maps"
 	"slices"
+
+	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
 // PerTask is the part "per-task": a row of its own for each finished task, as GEM has them (docs/method.md §5.3).
@@ -22,7 +24,7 @@ func (PerTask) Info() Info {
 
 // Join sets the memory's rows.
 func (PerTask) Join(r *Rehearsal) error {
-	r.PerTask, r.Apart, r.Evenly = true, true, EachTask
+	r.PerTask, r.Apart, r.Shares = true, true, sharesOfTasks
 	return nil
 }
 
@@ -47,7 +49,19 @@ func perTask(lab ReplayLab) (rows []Replay) {
 		delete(of, task)
 	}
 	for _, task := range slices.Sorted(maps.Keys(of)) {
-		rows = append(rows, replay(-task, anyOf(of[task], lab.Batch(), lab.Rand()))...)
+		rows = append(rows, Replay{-task, anyOf(of[task], lab.Batch(), lab.Rand())})
 	}
 	return rows
+}
+
+// sharesOfTasks gives each finished task a batch. A running task may have samples, but has no batch.
+func sharesOfTasks(store *memory.Store, running []int, _ int) []float64 {
+	of, _ := grouped(store.Len(), func(i int) int { return store.Item(i).Task })
+	shares := make([]float64, store.Len())
+	for i := range shares {
+		if task := store.Item(i).Task; !slices.Contains(running, task) {
+			shares[i] = 1 / float64(len(of[task]))
+		}
+	}
+	return shares
 }

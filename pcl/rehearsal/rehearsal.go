@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/params"
@@ -96,8 +95,8 @@ type Rehearsal struct {
 	PerTask bool
 	// Draw chooses the samples of the first row. nil stands for a batch drawn at random.
 	Draw func(lab ReplayLab) ([]int, error)
-	// Evenly says what is replayed equally often, however many samples of it are stored; see [Replayer].
-	Evenly Group
+	// Shares says how often each stored sample is replayed; see [Replayer]. nil stands for all equally often.
+	Shares func(store *memory.Store, running []int, batch int) []float64
 	// DrawRemembers says that Draw copies the model as [Remembered] for itself.
 	DrawRemembers bool
 	// DrawScores says that Draw keeps a score with each stored sample.
@@ -132,18 +131,6 @@ type Rehearsal struct {
 	// Predict replaces the prediction of the class with the largest logit.
 	Predict Predictor
 }
-
-// Group is what samples may be replayed by.
-type Group string
-
-const (
-	// EachSample: all samples equally often.
-	EachSample Group = ""
-	// EachClass: a batch has all stored classes in equal shares.
-	EachClass Group = "class"
-	// EachTask: each finished task has a batch of its own.
-	EachTask Group = "task"
-)
 
 // Row is one of the memory's rows.
 type Row struct {
@@ -203,6 +190,8 @@ func (r *Rehearsal) check() error {
 		err = errors.New("two parts want to remember the model, at different times")
 	case r.Teacher > 0 && r.Task.Kind != CrossEntropy:
 		err = errors.New("the tasks' loss has targets of the old model already")
+	case r.Renew != nil && !r.Logits:
+		err = errors.New("stored logits are changed, but nothing is trained on them: add der-pp with alpha > 0")
 	}
 	for _, p := range r.Parts {
 		if f, ok := p.(Fitting); ok && err == nil {
@@ -210,18 +199,9 @@ func (r *Rehearsal) check() error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("rehearsal %s: %w", r.Name(), err)
+		return fmt.Errorf("rehearsal: %w", err)
 	}
 	return nil
-}
-
-// Name returns the names of the parts, joined by "+".
-func (r *Rehearsal) Name() string {
-	names := make([]string, len(r.Parts))
-	for i, p := range r.Parts {
-		names[i] = p.Info().Name
-	}
-	return strings.Join(names, "+")
 }
 
 // rows returns the rows of the memory with their losses.

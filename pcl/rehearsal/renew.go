@@ -1,8 +1,9 @@
 package rehearsal
 
 import (
-	"errors"
 	"slices"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // The parts of this file change the logits that are stored with the samples whenever a task ends (docs/method.md
@@ -33,7 +34,7 @@ func (e Extend) Join(r *Rehearsal) error {
 
 // extended is the old logits followed by the present ones of newer outputs, which are scaled so that their largest is
 // at most γ times the old logit of the right class. Where that logit is not positive no scale is small enough, and
-// they become 0. Present logits of which none is positive stay as they are.
+// they become 0. If no present logit is positive, they stay as they are.
 func extended(old, now []float32, right int, gamma float64) []float32 {
 	out := slices.Clone(now)
 	copy(out, old)
@@ -69,32 +70,12 @@ func (Refresh) Join(r *Rehearsal) error {
 	return nil
 }
 
-// Fits refuses a rehearsal without stored logits.
-func (Extend) Fits(r *Rehearsal) error { return Refresh{}.Fits(r) }
-
-// Fits refuses a rehearsal without stored logits.
-func (Refresh) Fits(r *Rehearsal) error {
-	if !r.Logits {
-		return errors.New("it changes stored logits, but nothing is trained on them: add der-pp with alpha > 0")
-	}
-	return nil
-}
-
 // renew changes the logits of the samples that have any.
-func (r *Rehearsal) renew(lab Lab, task int) error {
+func (r *Rehearsal) renew(lab Lab, task int) {
 	store := lab.Memory()
 	held := slices.DeleteFunc(everyIndex(store), func(i int) bool { return store.Item(i).Logits == nil })
-	now, err := withLogits(lab, task, store.Items(held))
-	if err != nil {
-		return err
+	for k, now := range withLogits(lab, task, store.Items(held)) {
+		it := store.Item(held[k])
+		store.SetLogits(held[k], r.Renew(it.Logits, now.Logits, fail.Or(lab.Output(it.Task, it.Class))))
 	}
-	for k, i := range held {
-		it := store.Item(i)
-		right, err := lab.Output(it.Task, it.Class)
-		if err != nil {
-			return err
-		}
-		store.SetLogits(i, r.Renew(it.Logits, now[k].Logits, right))
-	}
-	return nil
 }

@@ -1,10 +1,11 @@
 package rehearsal
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/limits"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
@@ -32,7 +33,10 @@ func (Retrain) Info() Info {
 func (g Retrain) Join(r *Rehearsal) error {
 	r.Store = Greedy{}
 	r.Predict = g
-	return limits.Within("min_lr", *g.MinLR, 0, g.LR)
+	if *g.MinLR > g.LR {
+		return fmt.Errorf("min_lr is %g; want at most lr, which is %g", *g.MinLR, g.LR)
+	}
+	return nil
 }
 
 // Settings that the paper fixes.
@@ -46,10 +50,9 @@ const (
 
 // Prepare trains a new network on the store. Its draws depend on the step alone, so that evaluating
 // changes nothing in the run.
-func (g Retrain) Prepare(lab PredictLab) error {
-	if err := lab.Restart(); err != nil {
-		return err
-	}
+func (g Retrain) Prepare(lab PredictLab) (err error) {
+	defer fail.Caught(&err)
+	fail.If(lab.Restart())
 	store, r := lab.Memory(), seed.New(0, "gdumb", lab.Step()).Rand
 	size := max(1, min(gdumbBatch, lab.Batch()/2)) // a mixed sample is two in a batch
 	for pass := range int(g.Passes) {
@@ -57,14 +60,9 @@ func (g Retrain) Prepare(lab PredictLab) error {
 		for batch := range slices.Chunk(r.Perm(store.Len()), size) {
 			samples, shares := store.Items(batch), []float64(nil)
 			if r.Float64() < *g.CutMix && len(samples) > 1 {
-				var err error
-				if samples, shares, err = cutmix(lab, samples, r); err != nil {
-					return err
-				}
+				samples, shares = cutmix(lab, samples, r)
 			}
-			if err := lab.Descend(samples, shares, sgd); err != nil {
-				return err
-			}
+			fail.If(lab.Descend(samples, shares, sgd))
 		}
 	}
 	return nil

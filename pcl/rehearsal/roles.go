@@ -2,8 +2,8 @@ package rehearsal
 
 import (
 	"encoding/json"
-	"slices"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
@@ -147,38 +147,18 @@ func (l limited) Needs() Needs { return l.Rehearsal.Needs }
 
 type replayer struct{ *Rehearsal }
 
-// Shares counts the groups that samples belong to: those of a batch that all of them share, or with a batch each. Of a
-// running task there may be samples, but no batch. Groups that share a batch have equal parts of it only while none of
-// them runs out of samples; the shares are exact where no class can, and where all samples fit into a batch.
 func (r replayer) Shares(store *memory.Store, running []int, batch int) []float64 {
-	switch {
-	case r.Evenly == EachSample:
+	if r.Rehearsal.Shares == nil {
 		return nil
-	case r.Evenly == EachClass && store.Len() <= batch:
-		return slices.Repeat([]float64{1 / float64(store.Len())}, store.Len())
 	}
-	group := func(i int) int { return store.Item(i).Class }
-	if r.Evenly == EachTask {
-		group = func(i int) int { return store.Item(i).Task }
-	}
-	of, _ := grouped(store.Len(), group)
-	shares := make([]float64, store.Len())
-	for i := range shares {
-		if r.Evenly == EachTask && slices.Contains(running, store.Item(i).Task) {
-			continue
-		}
-		shares[i] = 1 / float64(len(of[group(i)]))
-		if r.Evenly == EachClass {
-			shares[i] /= float64(len(of))
-		}
-	}
-	return shares
+	return r.Rehearsal.Shares(store, running, batch)
 }
 
 // Replays draws the rows in their order. A draw of the store's own passes over all samples before it repeats one,
 // so that two of them are not independent: a row's own draw is uniform, unless the part says how all are drawn. What
 // a part chooses to replay is the first row, be it one with a draw of its own or not.
 func (r replayer) Replays(lab ReplayLab) (rows []Replay, err error) {
+	defer fail.Caught(&err)
 	if r.PerTask {
 		return perTask(lab), nil
 	}
@@ -187,19 +167,18 @@ func (r replayer) Replays(lab ReplayLab) (rows []Replay, err error) {
 		indices := first
 		switch {
 		case r.Draw != nil && (i == 0 || row.OwnDraw && r.DrawAll):
-			indices, err = r.Draw(lab)
+			indices = fail.Or(r.Draw(lab))
 		case row.OwnDraw:
 			indices = anyOf(everyIndex(lab.Memory()), lab.Batch(), lab.Rand())
 		case i == 0:
 			indices = lab.Memory().Draw(lab.Batch())
 		}
-		if err != nil {
-			return nil, err
-		}
 		if i == 0 {
 			first = indices
 		}
-		rows = append(rows, replay(row.ID, indices)...)
+		if len(indices) > 0 {
+			rows = append(rows, Replay{row.ID, indices})
+		}
 	}
 	return rows, nil
 }
@@ -216,26 +195,19 @@ func (r curator) Pool(quota int) int {
 
 // Curate ranks the candidates of a task that has come back together with the samples that are stored of it. These keep
 // the logits that are stored with them.
-func (r curator) Curate(lab Lab, id int, candidates []memory.Item) error {
+func (r curator) Curate(lab Lab, id int, candidates []memory.Item) (err error) {
+	defer fail.Caught(&err)
 	if r.Renew != nil {
-		if err := r.renew(lab, id); err != nil {
-			return err
-		}
+		r.renew(lab, id)
 	}
 	store, kept := lab.Memory(), candidates
 	if r.Rank != nil && len(candidates) > 0 {
 		all := append(store.Items(placesOf(store, id)), candidates...)
-		var err error
 		_, classes := grouped(len(all), func(i int) int { return all[i].Class })
-		if kept, err = r.Rank(lab, all, store.Quota(classes)); err != nil {
-			return err
-		}
+		kept = fail.Or(r.Rank(lab, all, store.Quota(classes)))
 	}
 	if r.Logits {
-		now, err := withLogits(lab, id, kept)
-		if err != nil {
-			return err
-		}
+		now := withLogits(lab, id, kept)
 		for k, it := range kept {
 			if it.Logits != nil {
 				now[k].Logits = it.Logits
@@ -244,9 +216,7 @@ func (r curator) Curate(lab Lab, id int, candidates []memory.Item) error {
 		kept = now
 	}
 	if r.Logits && r.Rehearsal.Store != nil {
-		if err := stampLogits(lab, id); err != nil {
-			return err
-		}
+		stampLogits(lab, id)
 	}
 	if r.Rank != nil {
 		store.Rerank(id, kept)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
-	"github.com/parallelcl/parallelcl/internal/jsonin"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
@@ -40,55 +40,40 @@ func (s SI) Join(r *Rehearsal) error {
 type si struct {
 	c, xi float64
 	spring
-	path   fp.Bits[float64] // what each parameter's way has lowered the losses by since the last end
-	before []float32        // θ before the update that is being made
+	before []float32 // θ before the update that is being made
 }
 
 // Penalise pulls towards θ*, and notes where the step begins. Before the first end, θ* is where the run began.
 func (s *si) Penalise(lab PenaltyLab) (value float64, gradient []float32, err error) {
-	theta, err := lab.Parameters()
-	if err != nil {
-		return 0, nil, err
-	}
+	defer fail.Caught(&err)
+	theta := fail.Or(lab.Parameters())
 	s.before = append(s.before[:0], theta...)
 	if s.Anchor == nil {
-		s.Anchor, s.path = slices.Clone(theta), make([]float64, len(theta))
+		s.Anchor, s.Path = slices.Clone(theta), make([]float64, len(theta))
 	}
 	return s.pull(lab, 2*s.c)
 }
 
 // Moved adds −g_cur·Δθ.
-func (s *si) Moved(lab MovedLab) error {
-	after, err := lab.Parameters()
-	if err != nil {
-		return err
-	}
-	g, err := lab.Current()
-	if err != nil {
-		return err
-	}
-	if len(g) != len(s.path) || len(after) != len(s.path) {
-		return fmt.Errorf("si: a gradient of %d entries for %d parameters", len(g), len(s.path))
+func (s *si) Moved(lab MovedLab) (err error) {
+	defer fail.Caught(&err)
+	after, g := fail.Or(lab.Parameters()), fail.Or(lab.Current())
+	if len(g) != len(s.Path) || len(after) != len(s.Path) {
+		return fmt.Errorf("si: a gradient of %d entries for %d parameters", len(g), len(s.Path))
 	}
 	if !fp.Finite(g) {
 		return nil
 	}
 	for p, x := range g {
-		s.path[p] -= float64(x) * (float64(after[p]) - float64(s.before[p]))
+		s.Path[p] -= float64(x) * (float64(after[p]) - float64(s.before[p]))
 	}
 	return nil
-}
-
-// Replaced begins the sums anew, too: the way to given parameters has lowered no loss.
-func (s *si) Replaced(lab PenaltyLab) error {
-	clear(s.path)
-	return s.spring.Replaced(lab)
 }
 
 // Samples asks for none.
 func (s *si) Samples() int { return 0 }
 
-// Consolidate adds what was summed up to Ω, where it is positive, and begins anew at the present parameters.
+// Consolidate adds the positive sums to Ω, and starts again at the present parameters.
 func (s *si) Consolidate(lab PenaltyLab, _ int, _ []memory.Item) error {
 	theta, err := lab.Parameters()
 	if err != nil || s.Anchor == nil {
@@ -99,33 +84,12 @@ func (s *si) Consolidate(lab PenaltyLab, _ int, _ []memory.Item) error {
 	}
 	for p, x := range theta {
 		way := float64(x) - float64(s.Anchor[p])
-		s.Stiffness[p] += max(s.path[p], 0) / (way*way + s.xi)
+		s.Stiffness[p] += max(s.Path[p], 0) / (way*way + s.xi)
 	}
 	s.Anchor = slices.Clone(theta)
-	clear(s.path)
+	clear(s.Path)
 	return nil
 }
 
-type siState struct {
-	spring
-	Path fp.Bits[float64] `json:"path,omitempty"`
-}
-
-// MarshalState keeps Ω, θ* and the sums.
-func (s *si) MarshalState() (json.RawMessage, error) { return json.Marshal(siState{s.spring, s.path}) }
-
-// UnmarshalState restores them.
-func (s *si) UnmarshalState(data json.RawMessage) error {
-	var in siState
-	if err := jsonin.Unmarshal(data, &in); err != nil {
-		return fmt.Errorf("si: %w", err)
-	}
-	if err := in.check(); err != nil {
-		return fmt.Errorf("si: %w", err)
-	}
-	if len(in.Path) != len(in.Anchor) {
-		return fmt.Errorf("si: sums of %d parameters for %d anchors", len(in.Path), len(in.Anchor))
-	}
-	s.spring, s.path = in.spring, in.Path
-	return nil
-}
+// UnmarshalState restores Ω, θ* and the sums.
+func (s *si) UnmarshalState(data json.RawMessage) error { return s.restore(data, true) }

@@ -1,16 +1,19 @@
 package rehearsal
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
+	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
 // spring is a penalty ½kΣsₚ(θₚ−aₚ)² that pulls each parameter to an anchor.
 type spring struct {
 	Stiffness fp.Bits[float64] `json:"stiffness,omitempty"` // s, never negative; nil before the first task has ended
 	Anchor    fp.Bits[float32] `json:"anchor,omitempty"`    // a
+	Path      fp.Bits[float64] `json:"path,omitempty"`      // what each parameter's way has lowered the losses by since the last end
 
 	gradient []float32 // reused
 }
@@ -37,8 +40,10 @@ func (s *spring) pull(lab PenaltyLab, k float64) (value float64, gradient []floa
 	return value, s.gradient, nil
 }
 
-// Replaced moves the anchor to parameters that were given to the network. How firmly each is held stays.
+// Replaced moves the anchor to parameters that were given to the network, and clears the path, since the way to them lowered
+// no loss. The stiffness stays.
 func (s *spring) Replaced(lab PenaltyLab) error {
+	clear(s.Path)
 	if s.Anchor == nil {
 		return nil
 	}
@@ -52,15 +57,23 @@ func (s *spring) Replaced(lab PenaltyLab) error {
 // Moved does nothing.
 func (s *spring) Moved(MovedLab) error { return nil }
 
-// check refuses a damaged state.
-func (s *spring) check() error {
-	if s.Stiffness != nil && len(s.Stiffness) != len(s.Anchor) {
-		return fmt.Errorf("a penalty on %d parameters has %d anchors", len(s.Stiffness), len(s.Anchor))
+// MarshalState keeps everything.
+func (s *spring) MarshalState() (json.RawMessage, error) { return json.Marshal(s) }
+
+// restore reads what MarshalState wrote, with a path as long as the anchor or without one.
+func (s *spring) restore(data json.RawMessage, path bool) error {
+	var in spring
+	if err := jsonin.Unmarshal(data, &in); err != nil {
+		return err
 	}
-	for p, x := range s.Stiffness {
+	if in.Stiffness != nil && len(in.Stiffness) != len(in.Anchor) || path && len(in.Path) != len(in.Anchor) {
+		return fmt.Errorf("a penalty on %d parameters has %d anchors and the ways of %d", len(in.Stiffness), len(in.Anchor), len(in.Path))
+	}
+	for p, x := range in.Stiffness {
 		if x < 0 {
 			return fmt.Errorf("the stiffness of parameter %d is %g", p, x)
 		}
 	}
+	*s = in
 	return nil
 }

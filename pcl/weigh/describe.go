@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -19,13 +18,6 @@ func Parameters(text string) (map[string]any, error) {
 	if err := json.Unmarshal([]byte(text), &params); err != nil {
 		return nil, fmt.Errorf("the parameters are not a JSON object: %w", err)
 	}
-	for name, value := range params {
-		switch value.(type) {
-		case float64, string, bool:
-		default:
-			return nil, fmt.Errorf("parameter %s: want a number, a text or a truth value", name)
-		}
-	}
 	return params, nil
 }
 
@@ -34,28 +26,27 @@ func Parameters(text string) (map[string]any, error) {
 // halves of each batch, for which those of the whole batches stand.
 func (r *Rule) LeavesOut() []string {
 	more := []string{}
-	if _, ok := method.As[rehearsal.Objective](r.method); ok {
-		more = append(more, "its own loss")
-	}
-	_, replays := method.As[rehearsal.Replayer](r.method)
-	_, curates := method.As[rehearsal.Curator](r.method)
-	_, keeps := method.As[rehearsal.Storer](r.method)
-	if replays || curates || keeps {
-		more = append(more, "its choice of samples for the memory")
-	}
-	if _, ok := method.As[rehearsal.Predictor](r.method); ok {
-		more = append(more, "its rule of prediction")
-	}
-	if _, ok := method.As[rehearsal.Penalty](r.method); ok {
-		more = append(more, "its penalty on the parameters")
-	}
-	if _, ok := method.As[method.Idler](r.method); ok {
-		more = append(more, "its training when it is evaluated")
-	}
-	if r.info.NeedsCross {
-		more = append(more, "its products of two halves of each batch")
+	for _, part := range []struct {
+		left bool
+		what string
+	}{
+		{has[rehearsal.Objective](r), "its own loss"},
+		{has[rehearsal.Replayer](r) || has[rehearsal.Curator](r) || has[rehearsal.Storer](r), "its choice of samples for the memory"},
+		{has[rehearsal.Predictor](r), "its rule of prediction"},
+		{has[rehearsal.Penalty](r), "its penalty on the parameters"},
+		{has[method.Idler](r), "its training when it is evaluated"},
+		{r.info.NeedsCross, "its products of two halves of each batch"},
+	} {
+		if part.left {
+			more = append(more, part.what)
+		}
 	}
 	return more
+}
+
+func has[T any](r *Rule) bool {
+	_, ok := method.As[T](r.method)
+	return ok
 }
 
 // description is what Describe writes.
@@ -80,6 +71,3 @@ func Names() string {
 	text, _ := json.Marshal(method.Names()) // texts are always JSON
 	return string(text)
 }
-
-// Message says in a sentence what a certificate's status means, given as a number.
-func Message(status int) string { return emgd.Status(status).Message() }

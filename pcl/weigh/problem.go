@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/internal/fp"
@@ -50,12 +53,12 @@ func (r *Rule) Weights(p *Problem, w []float64) (method.Outcome, error) {
 }
 
 func (r *Rule) weigh(p *Problem, w []float64) (out method.Outcome, err error) {
-	if p.Sigma != nil {
-		out, err = r.given(p, w)
-	} else {
-		if out, err = r.method.Weights(&r.step, w); err != nil {
-			err = fmt.Errorf("method %s: %w", r.info.Name, err)
-		}
+	if elastic, ok := r.method.(method.Elastic); p.Sigma != nil && !ok {
+		err = errors.New(`"sigma" needs emgd-gmc, emgd-gs or emgd-log, at rescale=native`)
+	} else if p.Sigma != nil {
+		out, err = elastic.WeightsFor(&r.step, p.Sigma, w)
+	} else if out, err = r.method.Weights(&r.step, w); err != nil {
+		err = fmt.Errorf("method %s: %w", r.info.Name, err)
 	}
 	if err == nil && p.Rows != nil {
 		err = out.CheckDirection(r.info, len(p.Rows[0]))
@@ -82,15 +85,6 @@ func (r *Rule) weigh(p *Problem, w []float64) (out method.Outcome, err error) {
 	return out, nil
 }
 
-// given computes the weights for the elastic factors that the problem prescribes.
-func (r *Rule) given(p *Problem, w []float64) (method.Outcome, error) {
-	e, ok := r.method.(method.Elastic)
-	if !ok {
-		return method.Outcome{}, errors.New(`"sigma" needs emgd-gmc, emgd-gs or emgd-log, at rescale=native`)
-	}
-	return e.WeightsFor(&r.step, p.Sigma, w)
-}
-
 // prepare checks the problem and converts it to the form that methods take.
 func (r *Rule) prepare(p *Problem, k int) error {
 	switch {
@@ -111,8 +105,8 @@ func (r *Rule) prepare(p *Problem, k int) error {
 	case p.Losses == nil && r.info.NeedsLosses:
 		return fmt.Errorf("%s needs \"losses\"", r.info.Name)
 	}
-	for i := range p.Losses {
-		if x := p.Losses[i]; x-x != 0 {
+	for i, x := range p.Losses {
+		if x-x != 0 {
 			return fmt.Errorf("entry %d of the losses is %g: leave streams without a finite loss out", i+1, x)
 		}
 	}
@@ -125,17 +119,11 @@ func (r *Rule) prepare(p *Problem, k int) error {
 		IDs: p.IDs, Losses: p.Losses, Gram: gram, Problem: checked, Rows: p.Rows, Cross: gram, Rand: r.rng.Rand,
 	}
 	if r.step.IDs == nil {
-		r.step.IDs = r.ids(k)
+		r.step.IDs = counted(k)
 	}
-	return checkIDs(p.IDs)
-}
-
-func checkIDs(ids []int) error {
-	for i, id := range ids {
-		for j, other := range ids[:i] {
-			if id == other {
-				return fmt.Errorf("stream id %d is given twice, as rows %d and %d", id, j+1, i+1)
-			}
+	for i, id := range p.IDs {
+		if j := slices.Index(p.IDs, id); j < i {
+			return fmt.Errorf("stream id %d is given twice, as rows %d and %d", id, j+1, i+1)
 		}
 	}
 	return nil
@@ -170,29 +158,11 @@ func (p *Problem) check(k int) (checked *emgd.Problem, err error) {
 	return checked, nil
 }
 
-// part scales the terms of a sum that overflows: each of a term's two factors is multiplied by it.
-const part = 0x1p-60
-
 // combine writes Σ wᵢJᵢ to r.direction.
 func (r *Rule) combine(rows [][]float64, w []float64) {
 	r.direction = fp.Grow(r.direction, len(rows[0]))
-	d := r.direction
-	clear(d)
+	clear(r.direction)
 	for i, row := range rows {
-		for c, x := range row {
-			d[c] += w[i] * x
-		}
-	}
-	if fp.Finite(d) {
-		return
-	}
-	clear(d) // perhaps the sum is finite and only an intermediate result overflowed
-	for i, row := range rows {
-		for c, x := range row {
-			d[c] += w[i] * part * (x * part)
-		}
-	}
-	for c := range d {
-		d[c] = d[c] / part / part
+		floats.AddScaled(r.direction, w[i], row)
 	}
 }

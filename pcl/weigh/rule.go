@@ -24,12 +24,11 @@ type Rule struct {
 	method   method.Method
 	info     method.Info
 	rng      *seed.Source
-	stateful method.Stateful    // nil if nothing is remembered
-	keeper   method.Snapshotter // nil if the state has to be written as JSON to be kept
-	follower method.Follower    // nil if losses after the step are of no use
+	stateful method.Stateful                          // nil if nothing is remembered
+	keeper   interface{ Snapshot() (restore func()) } // nil if the state has to be written as JSON to be kept
+	follower method.Follower                          // nil if losses after the step are of no use
 
 	step      method.Step
-	count     []int     // 1, 2, …
 	direction []float64 // what Outcome.Direction uses
 }
 
@@ -46,7 +45,7 @@ func New(name string, params map[string]any, runSeed uint64) (*Rule, error) {
 	}
 	r := &Rule{settings: text(all), method: m, info: m.Info(), rng: seed.New(runSeed, "method")}
 	r.stateful, _ = method.As[method.Stateful](m)
-	r.keeper = method.Own[method.Snapshotter](m)
+	r.keeper, _ = r.stateful.(interface{ Snapshot() (restore func()) })
 	r.follower, _ = method.As[method.Follower](m)
 	return r, nil
 }
@@ -79,7 +78,7 @@ func (r *Rule) Follow(ids []int, losses []float64) error {
 		return nil
 	}
 	if ids == nil {
-		ids = r.ids(len(losses))
+		ids = counted(len(losses))
 	}
 	if len(ids) != len(losses) {
 		return fmt.Errorf("%d losses after the step for %d ids", len(losses), len(ids))
@@ -136,12 +135,14 @@ func (r *Rule) SetState(data []byte) error {
 		return err
 	}
 	if r.stateful != nil {
-		before, err := r.stateful.MarshalState()
+		before, err := r.mark()
+		if err == nil {
+			if err = r.stateful.UnmarshalState(s.State); err != nil {
+				err = errors.Join(err, r.undo(before)) // a composition may have taken over a part of it
+			}
+		}
 		if err != nil {
 			return err
-		}
-		if err := r.stateful.UnmarshalState(s.State); err != nil {
-			return errors.Join(err, r.stateful.UnmarshalState(before)) // a composition may have taken over a part of it
 		}
 	}
 	r.rng = rng
@@ -178,9 +179,10 @@ func (r *Rule) undo(m mark) error {
 	return nil
 }
 
-func (r *Rule) ids(k int) []int {
-	for len(r.count) < k {
-		r.count = append(r.count, len(r.count)+1)
+// counted are the ids 1, 2, …, k.
+func counted(k int) (ids []int) {
+	for i := range k {
+		ids = append(ids, i+1)
 	}
-	return r.count[:k]
+	return ids
 }

@@ -222,7 +222,7 @@ func TestParameters(t *testing.T) {
 	if p, err := Parameters(`{"tau": 5, "floor": "release", "x": true}`); err != nil || p["tau"] != 5.0 || p["floor"] != "release" || p["x"] != true {
 		t.Errorf("%v %v", p, err)
 	}
-	for _, text := range []string{"[1]", `{"a":null}`, `{"a":[1]}`, "{"} {
+	for _, text := range []string{"[1]", "{"} {
 		if _, err := Parameters(text); err == nil {
 			t.Errorf("%s is taken", text)
 		}

@@ -10,12 +10,15 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
+	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
 // Go is a toolchain.
@@ -29,41 +32,30 @@ type Go struct {
 }
 
 // FindTools asks a go command for its tools.
-func FindTools(ctx context.Context, command, dir string) (*Go, error) {
-	out, err := run(ctx, dir, command, "env", "-json", "GOVERSION", "GOTOOLDIR", "GOROOT", "CC")
+func FindTools(ctx context.Context, command, dir string) (g Go, err error) {
+	out, err := Run(ctx, dir, command, "env", "-json", "GOVERSION", "GOTOOLDIR", "GOROOT", "CC")
 	if err != nil {
-		return nil, err
+		return g, err
 	}
 	var env map[string]string
 	if err := json.Unmarshal(out, &env); err != nil {
-		return nil, err
+		return g, err
 	}
-	g := &Go{Command: command, Version: env["GOVERSION"], Tools: env["GOTOOLDIR"], Root: env["GOROOT"], CC: strings.Fields(env["CC"])}
-	g.Linker = g.findLinker(ctx)
-	return g, nil
-}
-
-// findLinker looks for a linker that is quicker than the C compiler's own, and tries it.
-func (g *Go) findLinker(ctx context.Context) string {
-	for _, name := range []string{"mold", "lld"} {
+	g = Go{Command: command, Version: env["GOVERSION"], Tools: env["GOTOOLDIR"], Root: env["GOROOT"], CC: strings.Fields(env["CC"])}
+	for _, name := range []string{"lld", "mold"} { // which are quicker than the C compiler's own
 		if runtime.GOOS != "linux" || len(g.CC) == 0 {
 			break
 		}
-		if _, err := run(ctx, "", g.CC[0], append(g.CC[1:], "-fuse-ld="+name, "-Wl,--version")...); err == nil {
-			return name
+		if _, err := Run(ctx, "", g.CC[0], append(g.CC[1:], "-fuse-ld="+name, "-Wl,--version")...); err == nil {
+			g.Linker = name
 		}
 	}
-	return ""
-}
-
-// Environment is the environment of the go command, without variables by which it would look elsewhere.
-func Environment() []string {
-	return append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOOS=", "GOARCH=")
+	return g, nil
 }
 
 // exportsOf builds packages for plugins and lists them with all that they need.
 func (g *Go) exportsOf(ctx context.Context, dir string, paths ...string) (list []cell.Package, err error) {
-	out, err := run(ctx, dir, g.Command, append([]string{"list", "-export", "-deps", "-buildmode=plugin", "-f",
+	out, err := Run(ctx, dir, g.Command, append([]string{"list", "-export", "-deps", "-buildmode=plugin", "-f",
 		`{{if and .Export (ne .Name "main")}}{{.Name}} {{.ImportPath}} {{.Export}}{{end}}`}, paths...)...)
 	for line := range strings.Lines(string(out)) {
 		if f := strings.SplitN(strings.TrimSpace(line), " ", 3); len(f) == 3 {
@@ -73,46 +65,157 @@ func (g *Go) exportsOf(ctx context.Context, dir string, paths ...string) (list [
 	return list, err
 }
 
-// Failed is the error of a tool that has something to say about the code.
-type Failed struct{ Tool, Output string }
-
-func (f *Failed) Error() string { return fmt.Sprintf("%s: %s", f.Tool, f.Output) }
-
-// run runs a tool in a process group of its own, which ends with all that it has started. The user can interrupt it.
-func run(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
+// Run runs a program in a process group of its own, which ends with all that it has started when ctx does, and returns its
+// output. The error of one that fails has what it said.
+func Run(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	Group(cmd)
-	cmd.Dir, cmd.Env = dir, Environment()
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOOS=", "GOARCH=") // the go command is not to look elsewhere
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
-	said := strings.TrimSpace(cmp.Or(stderr.String(), stdout.String()))
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
-	case err != nil && said != "":
-		return nil, &Failed{filepath.Base(name), said}
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", cmd, err)
 	}
-	return stdout.Bytes(), nil
+	if err != nil {
+		said := strings.TrimSpace(cmp.Or(stderr.String(), stdout.String(), err.Error()))
+		err = printable.Error(fmt.Errorf("%s: %s", filepath.Base(name), said))
+	}
+	return stdout.Bytes(), err
 }
 
-func readJSON(path string, v any) error {
-	data, err := os.ReadFile(path)
+// Builder builds the cells of a host in a folder, one after the other.
+type Builder struct {
+	*Host
+	dir     string
+	exports map[string]string // from paths of packages to files
+}
+
+// Builder returns a builder for a folder.
+func (h *Host) Builder(dir string) *Builder {
+	b := &Builder{h, dir, map[string]string{}}
+	for _, p := range h.Packages {
+		b.exports[p.Path] = p.Export
+	}
+	return b
+}
+
+// Compile compiles a cell.
+func (b *Builder) Compile(ctx context.Context, c *cell.Cell) error {
+	archive, err := b.compile(ctx, cell.Path(c.ID), c.Text)
+	if err == nil {
+		b.exports[cell.Path(c.ID)] = archive
+	}
+	return err
+}
+
+// Plugin links a compiled cell into a plugin.
+func (b *Builder) Plugin(ctx context.Context, id int) (file string, err error) {
+	return b.pluginOf(ctx, fmt.Sprintf("import c %q; var Run = c.Run", cell.Path(id)))
+}
+
+// Replay links compiled cells into one plugin, which declares again what they declare and registers what they register, without
+// running their other statements.
+func (b *Builder) Replay(ctx context.Context, ids []int) (file string, err error) {
+	imports, declares, registers := "", "", ""
+	for _, id := range ids {
+		imports += fmt.Sprintf("import c%d %q\n", id, cell.Path(id))
+		declares += fmt.Sprintf("c%d.Declare(); ", id)
+		registers += fmt.Sprintf("c%d.Register(); ", id)
+	}
+	return b.pluginOf(ctx, imports+"var Run = func() { "+declares+registers+"}")
+}
+
+func (b *Builder) pluginOf(ctx context.Context, text string) (file string, err error) {
+	name := fmt.Sprintf("nb/plugin%d", time.Now().UnixNano())
+	file = filepath.Join(b.dir, path.Base(name)+".so")
+	return file, b.program(ctx, file, name, text+"\nfunc main() {}\n", "-buildmode=plugin", "-pluginpath="+name)
+}
+
+// config is the file that tells the tools where packages are.
+const config = "importcfg"
+
+// compile compiles a package of one file.
+func (b *Builder) compile(ctx context.Context, name, text string) (archive string, err error) {
+	var packages strings.Builder
+	for p, f := range b.exports {
+		fmt.Fprintf(&packages, "packagefile %s=%s\n", p, f)
+	}
+	source := filepath.Join(b.dir, path.Base(name)+".go")
+	defer os.Remove(source)
+	err = os.WriteFile(source, []byte(text), 0o600)
+	if err = cmp.Or(err, os.WriteFile(filepath.Join(b.dir, config), []byte(packages.String()), 0o600)); err != nil {
+		return "", err
+	}
+	archive = strings.TrimSuffix(source, ".go") + ".a"
+	_, err = Run(ctx, b.dir, filepath.Join(b.Go.Tools, "compile"), "-o", archive, "-p", name, "-complete", "-installsuffix", "dynlink",
+		"-goversion", b.Go.Version, "-c=2", "-dynlink", "-importcfg", config, "-pack", source)
+	return archive, err
+}
+
+// program compiles and links a package main.
+func (b *Builder) program(ctx context.Context, file, name, text string, flags ...string) error {
+	archive, err := b.compile(ctx, name, "package main\n"+text)
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(data, v); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	defer os.Remove(archive)
+	args := append([]string{"-o", file, "-importcfg", config, "-installsuffix", "dynlink", "-s", "-w", "-extld=" + b.Go.CC[0]}, flags...)
+	if b.Go.Linker != "" {
+		args = append(args, "-extldflags=-fuse-ld="+b.Go.Linker)
 	}
-	return nil
+	_, err = Run(ctx, b.dir, filepath.Join(b.Go.Tools, "link"), append(args, archive)...)
+	return err
 }
 
-func writeJSON(path string, v any) error {
-	data, err := json.MarshalIndent(v, "", "\t")
+// Fetch brings packages that the host does not have, from the module cache or the network. They come into the plugins of the
+// cells that import them, never into the module's go.mod.
+func (b *Builder) Fetch(ctx context.Context, paths []string) (added []cell.Package, err error) {
+	dir, err := b.MakeModule()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return atomicfile.WriteBytes(path, data)
+	for _, p := range paths {
+		list, err := b.Go.exportsOf(ctx, dir, p)
+		if err != nil && ctx.Err() == nil {
+			if _, err = Run(ctx, dir, b.Go.Command, "get", p); err == nil {
+				list, err = b.Go.exportsOf(ctx, dir, p)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range list {
+			switch have, ok := b.exports[one.Path]; {
+			case !ok:
+				b.exports[one.Path] = one.Export
+				added = append(added, one)
+			case have != one.Export:
+				return nil, fmt.Errorf("%s needs another version of %s than this module does", p, one.Path)
+			}
+		}
+	}
+	return added, nil
+}
+
+// ModuleDir is the folder of the cells' own module, which is made when it is needed.
+func (b *Builder) ModuleDir() string { return filepath.Join(b.dir, "module") }
+
+// MakeModule makes the module of the cells, if it is not there: it requires what ours does.
+func (b *Builder) MakeModule() (dir string, err error) {
+	dir = b.ModuleDir()
+	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+		return dir, nil
+	}
+	for _, name := range []string{"go.sum", "go.mod"} {
+		data, err := os.ReadFile(filepath.Join(b.Module, name))
+		if err != nil {
+			return "", err
+		}
+		if err := atomicfile.WriteBytes(filepath.Join(dir, name), data); err != nil {
+			return "", err
+		}
+	}
+	return dir, nil
 }

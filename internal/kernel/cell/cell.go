@@ -3,6 +3,7 @@
 package cell
 
 import (
+	"go/ast"
 	"go/importer"
 	"go/scanner"
 	"go/token"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -46,9 +48,6 @@ type symbol struct {
 	from string // the hash of what it is made of
 }
 
-// Variable is a variable of a notebook, or another name in it. An import has its path in place of a type.
-type Variable struct{ Name, Type string }
-
 // New returns a notebook without cells, for a toolchain in root.
 func New(packages []Package, root string) *Notebook {
 	nb := &Notebook{root: root}
@@ -84,15 +83,6 @@ func (nb *Notebook) Add(packages []Package) {
 	}
 }
 
-// Warm reads the types of packages, so that no cell has to wait for that.
-func (nb *Notebook) Warm(paths ...string) {
-	for _, p := range paths {
-		nb.mu.Lock()
-		nb.importer.Import(p) // if it fails, the cell that uses it says so
-		nb.mu.Unlock()
-	}
-}
-
 // Importable says whether a cell can import a package by itself.
 func Importable(p string) bool {
 	elements := strings.Split(p, "/")
@@ -124,17 +114,17 @@ func Missing(err error) (paths []string) {
 }
 
 // Names lists what cells have declared of a kind: constant, type, variable, function, or import.
-func (nb *Notebook) Names(kind string) (list []Variable) {
+func (nb *Notebook) Names(kind string) (list []wire.Variable) {
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(nb.symbols)) {
 		if o := nb.symbols[name].obj; kindOf(o) == kind {
-			list = append(list, Variable{Plain(name), typeName(o.Type())})
+			list = append(list, wire.Variable{Name: Plain(name), Type: typeName(o.Type())})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(nb.imported)) {
 		if path := nb.imported[name].Path(); kind == "import" {
-			list = append(list, Variable{strings.TrimSuffix(Plain(name), path), path})
+			list = append(list, wire.Variable{Name: strings.TrimSuffix(Plain(name), path), Type: path})
 		}
 	}
 	return list
@@ -207,3 +197,59 @@ func has(o types.Object, name string) bool {
 	found, _, _ := types.LookupFieldOrMethod(o.Type(), true, o.Pkg(), name)
 	return found != nil
 }
+
+// Names of ours in translated cells. The first makes a name exported, so that later cells see it; programs print it, and
+// [Plain] takes it away again. The second begins names that no cell can have.
+const (
+	up  = "Ʇ"
+	our = "ʇ"
+)
+
+var added = regexp.MustCompile(up + `|` + our + `(\d+\.)?`)
+
+// Plain returns a program's text without what translation adds to names.
+func Plain(text string) string { return added.ReplaceAllString(text, "") }
+
+func exported(name string) string {
+	if token.IsExported(name) || name == "_" || strings.HasPrefix(name, our) {
+		return name
+	}
+	return up + name
+}
+
+// hiddenTag keeps a field that is exported only by translation out of JSON.
+const hiddenTag = "`json:\"-\"`"
+
+// export writes the names in a part in the form in which other cells see them. Go's own names stay, unless the cell or the
+// notebook declares them: what is in reach of neither is a field or a method.
+func (c *Cell) export(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.Ident:
+		if types.Universe.Lookup(n.Name) == nil || n.Obj != nil && n.Obj != free || c.knows(n.Name) {
+			n.Name = exported(n.Name)
+		}
+	case *ast.SelectorExpr:
+		n.Sel.Name = exported(n.Sel.Name)
+	case *ast.KeyValueExpr:
+		if id, ok := n.Key.(*ast.Ident); ok && !slices.Contains([]string{"true", "false", "nil", "iota"}, id.Name) {
+			id.Name = exported(id.Name)
+		}
+	case *ast.FuncDecl:
+		if n.Recv != nil {
+			n.Name.Name = exported(n.Name.Name)
+		}
+	case *ast.StructType:
+		for _, f := range n.Fields.List {
+			if f.Tag == nil && slices.ContainsFunc(f.Names, isHidden) {
+				f.Tag = &ast.BasicLit{Kind: token.STRING, Value: hiddenTag}
+			}
+		}
+	case *ast.Field:
+		for _, id := range n.Names {
+			id.Name = exported(id.Name)
+		}
+	}
+	return true
+}
+
+func isHidden(id *ast.Ident) bool { return !id.IsExported() && id.Name != "_" }

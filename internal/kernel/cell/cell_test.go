@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
 func TestRead(t *testing.T) {
@@ -43,16 +45,10 @@ func TestRead(t *testing.T) {
 
 func TestComplete(t *testing.T) {
 	for code, want := range map[string]string{
-		"x := 1": "complete", "": "complete", "func f() {": "open", "f(1,": "open", "x := `a": "open", "x :=": "open",
-		"for {\n\tif a {\n": "open", "x := = 2": "invalid", "}": "invalid", "!ls (": "complete", "%%bash\nif": "complete",
+		"x := 1": "complete", "": "complete", "func f() {": "incomplete", "f(1,": "incomplete", "x := `a": "incomplete", "x :=": "incomplete",
+		"for {\n\tif a {\n": "incomplete", "x := = 2": "invalid", "}": "invalid", "!ls (": "complete", "%%bash\nif": "complete",
 	} {
-		complete, invalid, _ := Complete(code)
-		got := "open"
-		if complete {
-			got = "complete"
-		} else if invalid {
-			got = "invalid"
-		}
+		got, _ := Complete(code)
 		if got != want {
 			t.Errorf("%q is %s, want %s", code, got, want)
 		}
@@ -103,7 +99,7 @@ func TestMistakes(t *testing.T) {
 
 // A cell's origin depends on the cells that it uses, also through a name that it defines anew.
 func TestOrigin(t *testing.T) {
-	entered := regexp.MustCompile(`rt\.Enter\(\d+, "(\w+)"`)
+	entered := regexp.MustCompile(`Enter\(\d+, "(\w+)"`)
 	origins := map[string]string{}
 	for _, cells := range [][]string{
 		{"m := 1", "n := m"}, {"m := 2", "n := m"}, {"m := 1", "m := m + 1"}, {"m := 2", "m := m + 1"}, {"m := 1", "other := 1", "n := m"},
@@ -128,6 +124,13 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
+func variables(words ...string) (list []wire.Variable) {
+	for pair := range slices.Chunk(words, 2) {
+		list = append(list, wire.Variable{Name: pair[0], Type: pair[1]})
+	}
+	return list
+}
+
 func TestDeclarations(t *testing.T) {
 	nb := notebook(t)
 	for i, code := range []string{"a, b := 1, \"x\"\nvar c float64", "func f() {}\ntype T struct{}\nconst k = 1", "a := 2.5\nb := \"y\"", "import r \"math/rand\"\nn := r.Int()"} {
@@ -137,12 +140,12 @@ func TestDeclarations(t *testing.T) {
 		}
 		nb.Commit(c)
 	}
-	want := []Variable{{"a", "float64"}, {"b", "string"}, {"c", "float64"}, {"n", "int"}}
+	want := variables("a", "float64", "b", "string", "c", "float64", "n", "int")
 	if got := nb.Names("variable"); !slices.Equal(got, want) {
 		t.Errorf("variables %v, want %v", got, want)
 	}
-	for kind, want := range map[string]Variable{"function": {"f", "func()"}, "type": {"T", "T"}, "constant": {"k", "untyped int"}, "import": {"r", "math/rand"}} {
-		if got := nb.Names(kind); !slices.Equal(got, []Variable{want}) {
+	for kind, want := range map[string][]wire.Variable{"function": variables("f", "func()"), "type": variables("T", "T"), "constant": variables("k", "untyped int"), "import": variables("r", "math/rand")} {
+		if got := nb.Names(kind); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", kind, got, want)
 		}
 	}

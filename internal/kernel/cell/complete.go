@@ -11,42 +11,68 @@ import (
 )
 
 // Proposal is what may stand at a place in a cell.
-type Proposal struct {
-	Text, Kind, Signature string
-	object                types.Object
-}
+type Proposal struct{ Text, Kind, Signature string }
 
 // cursor is the name that stands where something is to be completed.
 const cursor = our + "cursor"
 
 // Complete proposes names that may stand at an offset of a cell, in place of what is there from start on.
 func (nb *Notebook) Complete(code string, offset int) (start int, list []Proposal) {
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	start, objects := nb.objectsAt(code, offset)
+	for _, o := range objects {
+		p := Proposal{Text: Plain(o.Name()), Kind: kindOf(o)}
+		if p.Kind != "package" {
+			p.Signature = strings.TrimPrefix(typeName(o.Type()), "func")
+		}
+		list = append(list, p)
+	}
+	return start, list
+}
+
+// Inspect describes the name at an offset of a cell: its declaration, and what its comment says.
+func (nb *Notebook) Inspect(code string, offset int) (declaration, doc string) {
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	end := len(code) - len(strings.TrimLeftFunc(code[offset:], inName))
+	start, list := nb.objectsAt(code, end)
+	for _, o := range list {
+		if Plain(o.Name()) == code[start:end] {
+			return Plain(types.ObjectString(o, (*types.Package).Name)), strings.TrimSpace(nb.comment(o))
+		}
+	}
+	return "", ""
+}
+
+// objectsAt lists what may stand at an offset of a cell, sorted by name. From start on there is the begin of its name.
+func (nb *Notebook) objectsAt(code string, offset int) (start int, list []types.Object) {
 	start = len(strings.TrimRightFunc(code[:offset], inName))
-	begun := code[start:offset]
 	src := Read(code[:start]).Go
 	form := source{"", src}.form()
 	if len(src) < start || form.inText {
 		return offset, nil
 	}
-	nb.mu.Lock()
-	defer nb.mu.Unlock()
-	c, _, _ := nb.understand(source{"In[0]", src + cursor + form.closing}, true)
+	c, _ := nb.understand(source{"In[0]", src + cursor + form.closing}, true)
 	if c == nil {
 		return offset, nil
 	}
-	for _, p := range c.proposals() {
-		if len(p.Text) >= len(begun) && strings.EqualFold(p.Text[:len(begun)], begun) && p.Text != "_" {
-			list = append(list, p)
+	begun := code[start:offset]
+	for _, o := range c.atCursor() {
+		name := Plain(o.Name())
+		if len(name) >= len(begun) && strings.EqualFold(name[:len(begun)], begun) && name != "_" {
+			list = append(list, o)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Proposal) int { return strings.Compare(a.Text, b.Text) })
-	return start, slices.CompactFunc(list, func(a, b Proposal) bool { return a.Text == b.Text })
+	byName := func(a, b types.Object) int { return strings.Compare(Plain(a.Name()), Plain(b.Name())) }
+	slices.SortStableFunc(list, byName)
+	return start, slices.CompactFunc(list, func(a, b types.Object) bool { return byName(a, b) == 0 })
 }
 
 func inName(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// proposals lists what may stand at the cursor.
-func (c *Cell) proposals() (list []Proposal) {
+// atCursor lists what may stand at the cursor.
+func (c *Cell) atCursor() (list []types.Object) {
 	ast.Inspect(c.syntax, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
@@ -62,7 +88,7 @@ func (c *Cell) proposals() (list []Proposal) {
 			}
 		case *ast.Ident:
 			if n.Name == cursor {
-				list = append(list, c.scopeNames(n.Pos())...)
+				list = append(list, c.inScope(n.Pos())...)
 			}
 		}
 		return true
@@ -71,40 +97,29 @@ func (c *Cell) proposals() (list []Proposal) {
 }
 
 // members lists the fields and methods of a value, or the names of a package.
-func (c *Cell) members(x ast.Expr) (list []Proposal) {
+func (c *Cell) members(x ast.Expr) (list []types.Object) {
 	if id, ok := x.(*ast.Ident); ok {
 		if p, ok := c.info.Uses[id].(*types.PkgName); ok {
 			scope := p.Imported().Scope()
 			for _, name := range scope.Names() {
-				list = appendSeen(list, scope.Lookup(name))
+				list = append(list, scope.Lookup(name))
 			}
-			return list
 		}
 	}
-	t := c.info.TypeOf(x)
-	if t == nil {
-		return nil
+	if t := c.info.TypeOf(x); t != nil {
+		list = append(list, fields(t)...)
+		if _, ok := t.(*types.Pointer); !ok && !types.IsInterface(t) {
+			t = types.NewPointer(t)
+		}
+		for m := range types.NewMethodSet(t).Methods() {
+			list = append(list, m.Obj())
+		}
 	}
-	list = fields(t)
-	if _, ok := t.(*types.Pointer); !ok && !types.IsInterface(t) {
-		t = types.NewPointer(t)
-	}
-	for m := range types.NewMethodSet(t).Methods() {
-		list = appendSeen(list, m.Obj())
-	}
-	return list
+	return slices.DeleteFunc(list, func(o types.Object) bool { return !o.Exported() })
 }
 
-// appendSeen appends something if cells see it.
-func appendSeen(list []Proposal, o types.Object) []Proposal {
-	if o.Exported() {
-		list = append(list, proposal(o))
-	}
-	return list
-}
-
-// fields lists the fields of a struct, with those of embedded ones.
-func fields(t types.Type) (list []Proposal) {
+// fields lists the fields of a struct that cells see, with those of embedded ones.
+func fields(t types.Type) (list []types.Object) {
 	if t == nil {
 		return nil
 	}
@@ -116,7 +131,9 @@ func fields(t types.Type) (list []Proposal) {
 		return nil
 	}
 	for f := range s.Fields() {
-		list = appendSeen(list, f)
+		if f.Exported() {
+			list = append(list, f)
+		}
 		if f.Embedded() && len(list) < 1000 {
 			list = append(list, fields(f.Type())...)
 		}
@@ -124,54 +141,22 @@ func fields(t types.Type) (list []Proposal) {
 	return list
 }
 
-// scopeNames lists the names that are known at a position, and packages that can be imported.
-func (c *Cell) scopeNames(at token.Pos) (list []Proposal) {
+// inScope lists what is known at a position, and packages that can be imported.
+func (c *Cell) inScope(at token.Pos) (list []types.Object) {
 	for scope := c.pkg.Scope().Innermost(at); scope != nil; scope = scope.Parent() {
 		for _, name := range scope.Names() {
 			o := scope.Lookup(name)
 			if o.Pos() < at || scope == types.Universe || scope == c.pkg.Scope() {
-				list = append(list, proposal(o))
+				list = append(list, o)
 			}
 		}
 	}
 	for name, paths := range c.nb.byName {
 		if rank(paths[0]) < 3 {
-			list = append(list, Proposal{Text: name, Kind: "package", Signature: paths[0]})
+			list = append(list, types.NewPkgName(token.NoPos, nil, name, types.NewPackage(paths[0], name)))
 		}
-	}
-	for t := token.BREAK; t <= token.VAR; t++ {
-		list = append(list, Proposal{Text: t.String(), Kind: "keyword"})
 	}
 	return list
-}
-
-func proposal(o types.Object) Proposal {
-	p := Proposal{Text: Plain(o.Name()), Kind: kindOf(o), object: o}
-	if v, ok := o.(*types.Var); ok && v.IsField() {
-		p.Kind = "field"
-	}
-	if t := o.Type(); t != nil {
-		p.Signature = typeName(t)
-	}
-	if f, ok := o.(*types.Func); ok {
-		p.Signature = strings.TrimPrefix(p.Signature, "func")
-		if f.Signature().Recv() != nil {
-			p.Kind = "method"
-		}
-	}
-	return p
-}
-
-// Inspect describes the name at an offset of a cell: its declaration, and what its comment says.
-func (nb *Notebook) Inspect(code string, offset int) (declaration, doc string) {
-	end := len(code) - len(strings.TrimLeftFunc(code[offset:], inName))
-	start, list := nb.Complete(code, end)
-	for _, p := range list {
-		if p.Text == code[start:end] && p.object != nil {
-			return Plain(types.ObjectString(p.object, (*types.Package).Name)), strings.TrimSpace(nb.comment(p.object))
-		}
-	}
-	return "", ""
 }
 
 // comment is what stands above the declaration of something, in the source of its package.

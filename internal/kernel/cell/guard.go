@@ -10,8 +10,8 @@ import (
 
 // Runtime is the package that translated cells call, by a name of ours.
 const (
-	Runtime     = "github.com/parallelcl/parallelcl/internal/kernel/rt"
-	runtimeName = our + "rt"
+	Runtime     = "github.com/parallelcl/parallelcl/internal/kernel/host"
+	runtimeName = our + "host"
 )
 
 // call calls a function that has no place in the cell.
@@ -27,18 +27,22 @@ func within(name string, e ast.Expr) *ast.CallExpr {
 // checkpoint is a statement that ends the goroutine if its cell was stopped.
 func checkpoint() ast.Stmt { return &ast.ExprStmt{X: call(runtimeName + ".Check")} }
 
+func interruptible(b *ast.BlockStmt) {
+	if b != nil { // as in a function in assembler
+		b.List = append([]ast.Stmt{checkpoint()}, b.List...)
+	}
+}
+
 // guard keeps the cell's own code from ending the program that all cells share, and lets the user stop it: loops and
 // functions ask whether they were stopped, panics in goroutines end the cell, and so do os.Exit and log.Fatal.
 func (t *translation) guard(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.ForStmt:
-		n.Body.List = append([]ast.Stmt{checkpoint()}, n.Body.List...)
+		interruptible(n.Body)
 	case *ast.RangeStmt:
-		n.Body.List = append([]ast.Stmt{checkpoint()}, n.Body.List...)
+		interruptible(n.Body)
 	case *ast.FuncDecl:
-		if n.Body != nil {
-			n.Body.List = append([]ast.Stmt{checkpoint()}, n.Body.List...)
-		}
+		interruptible(n.Body)
 	case *ast.GoStmt:
 		_, generic := t.info.Instances[named(n.Call.Fun)] // of one, the type is known only where it is called
 		if t.info.Types[n.Call.Fun].IsValue() && !generic {
@@ -55,9 +59,10 @@ func (t *translation) guard(n ast.Node) bool {
 	return true
 }
 
-// ends are functions that would end all cells, or hold them by asking the user. The runtime has one of the same name for each.
+// ends are functions that would end all cells, or hold them by asking the user, or hide an error. The runtime has one of the same
+// name for each.
 var ends = map[string]bool{"os.Exit": true, "log.Fatal": true, "log.Fatalln": true, "log.Fatalf": true,
-	"fmt.Scan": true, "fmt.Scanln": true, "fmt.Scanf": true}
+	"fmt.Scan": true, "fmt.Scanln": true, "fmt.Scanf": true, "flag.Parse": true}
 
 // forgetFlag lets a cell that runs again declare its flags again.
 func (t *translation) forgetFlag(call *ast.CallExpr) {
@@ -72,15 +77,10 @@ func (t *translation) forgetFlag(call *ast.CallExpr) {
 	}
 }
 
-// guardInput has readers of the standard input ask the user. As a file, os.Stdin stays what it is: empty.
+// guardInput has what is called with the standard input ask the user. Elsewhere os.Stdin is what it is: empty.
 func (t *translation) guardInput(call *ast.CallExpr) {
-	sig, ok := t.info.TypeOf(call.Fun).(*types.Signature)
 	for i, arg := range call.Args {
-		sel, selects := arg.(*ast.SelectorExpr)
-		if !ok || !selects || i >= sig.Params().Len() || types.TypeString(sig.Params().At(i).Type(), nil) != "io.Reader" {
-			continue
-		}
-		if o := t.info.Uses[sel.Sel]; o != nil && o.Pkg() != nil && o.Pkg().Path()+"."+o.Name() == "os.Stdin" {
+		if sel, ok := arg.(*ast.SelectorExpr); ok && t.info.Uses[sel.Sel] != nil && Plain(types.ExprString(sel)) == "os.Stdin" {
 			call.Args[i] = &ast.Ident{NamePos: sel.Pos(), Name: runtimeName + ".Stdin"}
 		}
 	}
@@ -93,7 +93,8 @@ func (t *translation) show(s *ast.ExprStmt) {
 		return
 	}
 	tv, by := t.info.Types[s.X], "Show"
-	if !tv.IsValue() && !isTuple(tv.Type) {
+	tuple, several := tv.Type.(*types.Tuple)
+	if several && tuple.Len() == 0 || !several && !tv.IsValue() {
 		return
 	}
 	switch e := ast.Unparen(s.X).(type) {
@@ -102,7 +103,7 @@ func (t *translation) show(s *ast.ExprStmt) {
 		if pkg == "fmt" && !strings.HasPrefix(name, "S") && name != "Errorf" || slices.Contains(silent, name) {
 			return
 		}
-		if isTuple(tv.Type) || types.TypeString(tv.Type, nil) == "error" {
+		if several || types.TypeString(tv.Type, nil) == "error" {
 			if strings.HasSuffix(pkg, "viz/nb") {
 				return // it has said its error
 			}
@@ -114,11 +115,6 @@ func (t *translation) show(s *ast.ExprStmt) {
 		}
 	}
 	s.X = within(by, s.X)
-}
-
-func isTuple(t types.Type) bool {
-	tuple, ok := t.(*types.Tuple)
-	return ok && tuple.Len() > 0
 }
 
 // silent are functions of which nobody wants to see what they return.

@@ -49,14 +49,10 @@ func packageName(id int) string { return fmt.Sprint(our, id) }
 func (nb *Notebook) Translate(file, code string) (*Cell, error) {
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
-	s := source{file, code}
-	c, carried, err := nb.understand(s, true)
-	elsewhere := func(one *scanner.Error) bool { return one.Pos.Filename != file }
-	if list, ok := err.(scanner.ErrorList); ok && len(carried) > 0 && slices.ContainsFunc(list, elsewhere) {
-		if c, _, err = nb.understand(s, false); err == nil {
-			for _, name := range carried {
-				c.Notes = append(c.Notes, fmt.Sprintf("The method %s does not fit the new type and is left out: run its cell again.", name))
-			}
+	c, err := nb.understand(source{file, code}, true)
+	if err != nil {
+		if without, wrong := nb.understand(source{file, code}, false); wrong == nil {
+			c, err = without, nil
 		}
 	}
 	if err != nil {
@@ -64,21 +60,28 @@ func (nb *Notebook) Translate(file, code string) (*Cell, error) {
 	}
 	nb.last++
 	t := &translation{Cell: c, needs: map[string]string{Runtime: runtimeName}}
-	return c, t.translate()
+	t.translate()
+	return c, nil
 }
 
-// understand reads and checks code. What it returns is of use also with an error, unless it is nil.
-func (nb *Notebook) understand(s source, carry bool) (c *Cell, carried []string, err error) {
+// understand reads and checks code. Methods of types that the code changes come along unless carry is false. What it returns is
+// of use also with an error, unless it is nil.
+func (nb *Notebook) understand(s source, carry bool) (*Cell, error) {
 	f, parts, err := parse(nb.fset, s)
 	if f == nil {
-		return nil, nil, err
+		return nil, err
 	}
-	parts, carried = nb.withMethods(parts)
-	if !carry {
-		parts = slices.DeleteFunc(parts, func(p part) bool { return p.again && p.isMethod() })
-	}
+	var left []string
+	parts = slices.DeleteFunc(nb.withMethods(parts), func(p part) bool {
+		leave := !carry && p.again && p.name != p.of
+		if leave {
+			left = append(left, fmt.Sprintf("The method %s does not fit the new type and is left out: run its cell again.", p.name))
+		}
+		return leave
+	})
 	c, wrong := nb.check(f, parts)
-	return c, carried, cmp.Or(err, wrong)
+	c.Notes = left
+	return c, cmp.Or(err, wrong)
 }
 
 // Commit makes what a cell declares known to later cells.
@@ -112,10 +115,9 @@ type translation struct {
 	enters  []ast.Stmt        // those that make parts of the program known
 	body    []ast.Stmt        // all
 	inFunc  bool              // refer is in a function
-	failed  error
 }
 
-func (t *translation) translate() error {
+func (t *translation) translate() {
 	t.findSame()
 	origin := t.origin()
 	t.show(t.lastExpression())
@@ -154,16 +156,13 @@ func (t *translation) translate() error {
 		t.Text += fmt.Sprintf("import %s %q; ", t.needs[path], path)
 	}
 	t.Text += text
-	return t.failed
 }
 
 // print writes syntax with the lines of the cells.
 func (t *translation) print(syntax any) string {
 	var b strings.Builder
 	config := printer.Config{Mode: printer.RawFormat | printer.SourcePos}
-	if err := config.Fprint(&b, t.nb.fset, syntax); err != nil {
-		t.failed = err
-	}
+	config.Fprint(&b, t.nb.fset, syntax) // fails only where writing does
 	return b.String()
 }
 
@@ -302,22 +301,10 @@ func (t *translation) declare(name string, o types.Object) {
 	if o.Pkg() != t.pkg || !isStored(o) {
 		return
 	}
-	fmt.Fprintf(&t.vars, "var %s %s\n", name, t.typeText(o.Type()))
+	fmt.Fprintf(&t.vars, "var %s %s\n", name, types.TypeString(o.Type(), t.qualifier))
 	if kindOf(o) == "variable" {
 		t.begin = append(t.begin, fmt.Sprintf("%s.Declare(%q, &%s)", runtimeName, Plain(name), name))
 	}
-}
-
-// unnameable is a name that is not exported by its package.
-var unnameable = regexp.MustCompile(`[\pL\d_]\.[\p{Ll}_]`)
-
-// typeText writes a type as the translation must.
-func (t *translation) typeText(typ types.Type) string {
-	text := types.TypeString(typ, t.qualifier)
-	if unnameable.MatchString(text) {
-		t.failed = fmt.Errorf("a variable of the type %s cannot outlive its cell, since only its package can name that type: give the variable an interface for its type, or put the statement into a function", typeName(typ))
-	}
-	return text
 }
 
 // origin is a hash of the cell with what it uses of others, by which results are named.

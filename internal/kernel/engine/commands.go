@@ -7,8 +7,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
@@ -16,6 +16,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
+	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
 // commands does the lines of a cell that are not Go: GoNB's language.
@@ -27,27 +28,24 @@ type commands struct {
 	asks string // the command that has the next shell command ask the user
 }
 
-// special are the commands that begin with %.
-var special = map[string]func(c *commands, args []string) error{
-	"%": (*commands).setArgs, "main": (*commands).setArgs, "args": (*commands).setArgs,
-	"exec": (*commands).exec, "env": (*commands).env, "cd": (*commands).cd, "help": (*commands).help,
-	"vars": (*commands).list, "list": (*commands).list, "ls": (*commands).list,
-	"remove": (*commands).remove, "rm": (*commands).remove, "reset": (*commands).reset, "handover": (*commands).handover,
-	"with_inputs":   func(c *commands, _ []string) error { c.asks = "with_inputs"; return nil },
-	"with_password": func(c *commands, _ []string) error { c.asks = "with_password"; return nil },
+// A command begins with %. The first of its words is its name.
+type command struct {
+	names, args, help string
+	do                func(c *commands, words []string) error
 }
 
-// senseless are commands of GoNB that have no meaning here. Some are needless, and say nothing.
-var senseless = map[string]string{
-	"widgets": "", "widgets_hb": "", "autoget": "",
-	"noautoget": "packages are fetched when a cell imports them",
-	"test":      "Go's testing package runs tests only in a program of its own; testing.Benchmark(f) runs a benchmark here",
-	"goflags":   "cells are compiled by Go's compiler directly, without go build",
-	"track":     "changes of the module are noticed without it",
-	"untrack":   "changes of the module are noticed without it",
-	"goworkfix": "cells use the module's own go.mod",
-	"capture":   "write to a file with os.WriteFile",
-	"wasm":      "cells run in the kernel, not in the browser",
+var special = []command{
+	{"% main args", "[args]", "sets the arguments of the program; not `%args` alone: parses them as flags", (*commands).setArgs},
+	{"exec", "f [args]", "calls f after the cell", (*commands).exec},
+	{"env", "NAME VALUE", "sets a variable of the environment", (*commands).env},
+	{"cd", "[folder]", "changes the folder", (*commands).cd},
+	{"vars list ls", "", "lists what is declared, variables with their sizes", (*commands).list},
+	{"remove rm", "name", "forgets a name", (*commands).remove},
+	{"reset", "[go.mod]", "forgets everything, or only the modules that cells have fetched", (*commands).reset},
+	{"handover", "", "takes the module as it is now, also without a learner that cannot come along", (*commands).handover},
+	{"with_inputs with_password", "", "asks for a line that the next shell command reads", (*commands).ask},
+	{"autoget widgets widgets_hb", "", "is needless here", func(*commands, []string) error { return nil }},
+	{"noautoget test goflags track untrack goworkfix capture wasm", "", "does nothing here", (*commands).senseless},
 }
 
 // run does the commands of a cell in their order, before its Go code runs.
@@ -69,34 +67,54 @@ func (c *commands) run(s cell.Source) error {
 }
 
 // special does a line that begins with %.
-func (c *commands) special(one cell.Command) error {
-	words := split(one.Text[1:])
+func (c *commands) special(line cell.Command) error {
+	words := split(line.Text[1:])
 	if len(words) == 0 { // GoNB's begin of main without arguments
 		return nil
 	}
-	name, args := words[0], words[1:]
-	if len(args) > 0 && (name == "%" || name == "main") { // where main begins, GoNB parses the arguments
+	if words[0] == "help" {
+		c.help()
+		return nil
+	}
+	if len(words) > 1 && (words[0] == "%" || words[0] == "main") { // where main begins, GoNB parses the arguments
 		lines := strings.Split(c.code, "\n")
-		lines[one.Line-1] = cell.FlagsFunction + "()"
+		lines[line.Line-1] = "flag.Parse()"
 		c.code = strings.Join(lines, "\n")
 	}
-	why, none := senseless[name]
-	do, ok := special[name]
-	switch {
-	case ok:
-		if err := do(c, args); err != nil {
-			return fmt.Errorf("%%%s: %w", name, err)
+	for _, one := range special {
+		if !slices.Contains(strings.Fields(one.names), words[0]) {
+			continue
 		}
-	case !none:
-		return fmt.Errorf("%%%s: there is no such command; %%help lists them", name)
-	case why != "":
-		c.say("stderr", "%%%s does nothing here: %s.\n", name, why)
+		if err := one.do(c, words); err != nil {
+			return fmt.Errorf("%%%s: %w", words[0], err)
+		}
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%%%s: there is no such command; %%help lists them", words[0])
 }
 
-// ask asks the host that runs now.
-func (c *commands) ask(method string, args, reply any) error {
+// cellHelp begins what %help shows.
+const cellHelp = "### Cells\n" + `
+Cells are Go. What a cell declares lives on: variables (also by ` + "`:=`" + `), functions, types, constants. A function that is declared again is
+the new one for its old callers too. Packages need not be imported. The value of the last expression is shown. ` + "`must(f())`" + ` and
+` + "`check(err)`" + ` end the cell on an error; ` + "`ctx`" + ` ends when you stop the cell.
+
+| command | what it does |
+| --- | --- |
+| ` + "`!command`, `!*command`" + ` | runs a shell command, in the folder of the cells' go.mod with a star |
+| ` + "`%%writefile [-a] file`, `%%bash`, `%%sh`, `%%script command`" + ` | at the top of a cell that is not Go |
+`
+
+func (c *commands) help() {
+	text := cellHelp
+	for _, one := range special {
+		text += fmt.Sprintf("| `%%%s` %s | %s |\n", strings.ReplaceAll(one.names, " ", "`, `%"), one.args, one.help)
+	}
+	c.out.Display("display_data", &protocol.DisplayData{Data: map[protocol.MIMEType]any{"text/markdown": text, "text/plain": text}})
+}
+
+// call asks the host that runs now.
+func (c *commands) call(method string, args, reply any) error {
 	return c.process.Load().call(c.ctx, method, args, reply)
 }
 
@@ -104,20 +122,25 @@ func (c *commands) say(stream, format string, args ...any) {
 	c.out.Stream(stream, fmt.Sprintf(format, args...))
 }
 
-func (c *commands) setArgs(args []string) error { return c.ask("SetArgs", args, nil) }
-
-func (c *commands) exec(args []string) error {
-	if len(args) == 0 {
-		return errors.New("the name of a function is missing")
-	}
-	c.code += "\n" + args[0] + "()"
-	return c.setArgs(args[1:])
+func (c *commands) senseless(words []string) error {
+	c.say("stderr", "%%%s does nothing here: cells are compiled one by one, into a program that lives on.\n", words[0])
+	return nil
 }
 
-func (c *commands) env(args []string) error {
-	name, value, ok := strings.Cut(strings.Join(args, " "), "=")
-	if len(args) == 2 {
-		name, value, ok = args[0], args[1], true
+func (c *commands) setArgs(words []string) error { return c.call("SetArgs", words[1:], nil) }
+
+func (c *commands) exec(words []string) error {
+	if len(words) == 1 {
+		return errors.New("the name of a function is missing")
+	}
+	c.code += "\n" + words[1] + "()"
+	return c.setArgs(words[1:])
+}
+
+func (c *commands) env(words []string) error {
+	name, value, ok := strings.Cut(strings.Join(words[1:], " "), "=")
+	if len(words) == 3 {
+		name, value, ok = words[1], words[2], true
 	}
 	if !ok {
 		return errors.New("want %env NAME VALUE")
@@ -128,11 +151,11 @@ func (c *commands) env(args []string) error {
 
 // setenv sets a variable for cells and shell commands.
 func (c *commands) setenv(name, value string) error {
-	return errors.Join(os.Setenv(name, value), c.ask("Setenv", [2]string{name, value}, nil))
+	return errors.Join(os.Setenv(name, value), c.call("Setenv", [2]string{name, value}, nil))
 }
 
-func (c *commands) cd(args []string) error {
-	for _, dir := range args {
+func (c *commands) cd(words []string) error {
+	for _, dir := range words[1:] {
 		if rest, ok := strings.CutPrefix(dir, "~"); ok {
 			dir = "$HOME" + rest
 		}
@@ -142,44 +165,39 @@ func (c *commands) cd(args []string) error {
 	}
 	dir, err := os.Getwd()
 	c.say("stdout", "Current directory: %q\n", dir)
-	return errors.Join(err, c.ask("Chdir", dir, nil), c.setenv(protocol.GONB_DIR_ENV, dir))
-}
-
-func (c *commands) help([]string) error {
-	c.out.Display(jupyter.Display{Data: map[string]any{"text/markdown": helpText, "text/plain": helpText}})
-	return nil
+	return errors.Join(err, c.call("Chdir", dir, nil), c.setenv(protocol.GONB_DIR_ENV, dir))
 }
 
 // list shows what cells have declared, also while one runs.
 func (c *commands) list([]string) error {
-	var all []cell.Variable
+	var all []wire.Variable
 	for _, kind := range []string{"import", "constant", "type", "function", "variable"} {
 		all = append(all, c.notebook.Names(kind)...)
 	}
 	var table string
-	err := c.ask("Describe", all, &table)
+	err := c.call("Describe", all, &table)
 	c.say("stdout", "%s", cell.Plain(table))
 	return err
 }
 
-func (c *commands) remove(args []string) error {
-	if missing := c.notebook.Forget(args...); len(missing) > 0 {
+func (c *commands) remove(words []string) error {
+	if missing := c.notebook.Forget(words[1:]...); len(missing) > 0 {
 		c.say("stderr", "Not declared: %s\n", strings.Join(missing, ", "))
 	}
 	return nil
 }
 
-func (c *commands) reset(args []string) error {
+func (c *commands) reset(words []string) error {
 	c.building.Lock()
 	defer c.building.Unlock()
-	os.RemoveAll(c.moduleDir())
-	if len(args) == 1 && args[0] == "go.mod" {
-		return nil
+	b := c.process.Load().builder
+	err := os.RemoveAll(b.ModuleDir())
+	if len(words) == 2 && words[1] == "go.mod" || err != nil {
+		return err
 	}
-	h := c.process.Load().host
 	c.past = history{}
-	c.notebook.Reset(h.Packages)
-	return c.renew(c.out, h, "%reset asked for it", nil)
+	c.notebook.Reset(b.Packages)
+	return c.renew(c.out, b.Host, "%reset asked for it", nil)
 }
 
 func (c *commands) handover([]string) error {
@@ -188,13 +206,17 @@ func (c *commands) handover([]string) error {
 	return c.ready(c.ctx, c.out, true)
 }
 
+func (c *commands) ask(words []string) error {
+	c.asks = words[0]
+	return nil
+}
+
 // shell does a line that begins with an exclamation mark. With a star it runs in the folder of the cells' module.
 func (c *commands) shell(one cell.Command) (err error) {
 	line, inModule := strings.CutPrefix(strings.TrimSpace(one.Text[1:]), "*")
 	dir, stdin := "", ""
 	if inModule {
-		dir = c.moduleDir()
-		err = build.MakeModule(dir, c.settings.Module)
+		dir, err = c.process.Load().builder.MakeModule()
 	}
 	if c.asks != "" && err == nil {
 		stdin, err = c.out.Input(c.ctx, "", c.asks == "with_password")
@@ -221,7 +243,7 @@ func (c *commands) bash(line, dir, stdin string) error {
 	build.Group(cmd)
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
 	cmd.Stdout, cmd.Stderr = &stream{name: "stdout", show: c.out.Stream}, &stream{name: "stderr", show: c.out.Stream}
-	cmd.Env = append(os.Environ(), protocol.GONB_TMP_DIR_ENV+"="+c.moduleDir())
+	cmd.Env = append(os.Environ(), protocol.GONB_TMP_DIR_ENV+"="+c.process.Load().builder.ModuleDir())
 	if err := cmd.Run(); err != nil && c.ctx.Err() == nil {
 		c.say("stderr", "%v\n", err)
 	}
@@ -238,6 +260,3 @@ func split(line string) []string {
 	}
 	return words
 }
-
-// moduleDir is the folder of the cells' go.mod, which is made when it is needed.
-func (e *Engine) moduleDir() string { return filepath.Join(e.dir, build.ModuleDir) }

@@ -1,5 +1,5 @@
 // Package engine runs the cells of a notebook: it translates each into a package, builds a plugin of it, and loads that into
-// the process in which all cells live on. It implements jupyter.Engine; begin with [New].
+// the process in which all cells live on. It implements [jupyter.Engine]; begin with [New].
 package engine
 
 import (
@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"go/scanner"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -18,10 +19,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
 )
 
-// Engine runs cells. It is a [jupyter.Engine].
+// Engine runs cells.
 type Engine struct {
-	settings   build.Settings
-	hosts      string // where hosts of the module are built
 	connection string // Jupyter's connection file
 	dir        string // for the cells of this kernel
 	notebook   *cell.Notebook
@@ -35,31 +34,27 @@ type Engine struct {
 	past     history
 }
 
-// New starts an engine and its host, which is built into the folder hosts if there is none. connection is Jupyter's connection
-// file.
-func New(s build.Settings, hosts, connection string) (*Engine, error) {
-	h, err := build.ReadHost(hosts)
-	if err != nil { // Go's cache was cleaned
-		if h, err = s.Go.Host(context.Background(), s.Module, hosts); err != nil {
-			return nil, err
-		}
+// New starts an engine and its host, which is in the folder of the kernel. connection is Jupyter's connection file.
+func New(folder, connection string) (*Engine, error) {
+	h, err := build.Read(folder)
+	if h != nil && err != nil { // Go's cache was cleaned
+		h, err = h.Current(context.Background())
+	}
+	if err != nil {
+		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "parallelcl-notebook-")
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{settings: s, hosts: hosts, connection: connection, dir: dir, notebook: cell.New(h.Packages, s.Go.Root)}
-	if err := e.start(h, e.builder(h)); err != nil {
+	e := &Engine{connection: connection, dir: dir, notebook: cell.New(h.Packages, h.Go.Root)}
+	if err := e.start(h.Builder(dir)); err != nil {
 		os.RemoveAll(dir)
 		return nil, err
 	}
-	go e.notebook.Warm(cell.Runtime, "fmt", "context", "github.com/parallelcl/parallelcl/pcl/experiment", "github.com/parallelcl/parallelcl/viz/nb")
+	const common = "experiment.New(nb.Show(fmt.Sprint(ctx"
+	go e.notebook.Complete(common, len(common)) // so that no cell has to wait until these packages are read
 	return e, nil
-}
-
-// builder returns a builder for cells of a host.
-func (e *Engine) builder(h *build.Host) *build.Builder {
-	return build.NewBuilder(e.settings.Go, e.dir, h.Packages)
 }
 
 // Close ends the host and removes all that the engine has written.
@@ -69,17 +64,17 @@ func (e *Engine) Close() error {
 }
 
 // Execute runs a cell.
-func (e *Engine) Execute(ctx context.Context, c jupyter.Cell, out jupyter.Out) error {
+func (e *Engine) Execute(ctx context.Context, code string, number int, out jupyter.Out) error {
 	e.mu.Lock()
 	e.newest = out
 	e.mu.Unlock()
 	do := &commands{Engine: e, ctx: ctx, out: out}
-	name := fmt.Sprintf("In[%d]", c.Number)
-	err := do.run(cell.Read(c.Code))
+	name := fmt.Sprintf("In[%d]", number)
+	err := do.run(cell.Read(code))
 	if err == nil && strings.TrimSpace(do.code) != "" {
 		err = e.run(ctx, source{name, do.code}, out)
 	}
-	return explained(err, name, c.Code)
+	return explained(err, name, code)
 }
 
 // run builds and runs the Go code of a cell.
@@ -100,12 +95,12 @@ func (e *Engine) run(ctx context.Context, s source, out jupyter.Out) error {
 	}()
 	p := e.process.Load()
 	err = p.run(ctx, id, file)
+	e.building.Lock()
+	defer e.building.Unlock()
 	if p.life.Err() == nil {
 		e.autosave(p)
 		return err
 	}
-	e.building.Lock()
-	defer e.building.Unlock()
 	return errors.Join(err, e.ready(ctx, out, false))
 }
 
@@ -137,7 +132,7 @@ func (e *Engine) compile(ctx context.Context, b *build.Builder, s source) (c *ce
 	c, err = e.notebook.Translate(s.file, s.code)
 	if missing := cell.Missing(err); len(missing) > 0 {
 		var added []cell.Package
-		if added, err = b.Fetch(ctx, e.settings.Module, missing); err == nil {
+		if added, err = b.Fetch(ctx, missing); err == nil {
 			e.notebook.Add(added)
 			c, err = e.notebook.Translate(s.file, s.code)
 		}
@@ -177,28 +172,36 @@ func (e *Engine) out() jupyter.Out {
 	return e.newest
 }
 
-// text shows what the host writes.
-func (e *Engine) text(stream, text string) {
-	if out := e.out(); out != nil {
-		out.Stream(stream, text)
-	}
-}
-
 // Comm takes a message of a page.
-func (e *Engine) Comm(_ context.Context, m jupyter.Comm, out jupyter.Out) error {
-	return e.process.Load().page.Comm(m, out)
+func (e *Engine) Comm(m jupyter.Comm, out jupyter.Out) error {
+	return e.process.Load().page.comm(m, out)
 }
 
-// IsComplete says whether code can run as it is.
-func (e *Engine) IsComplete(code string) (status, indent string) {
-	complete, invalid, depth := cell.Complete(code)
-	switch {
-	case complete:
-		return "complete", ""
-	case invalid:
-		return "invalid", ""
+// named are strings for which the host knows what may stand in them: names of methods, data sets and networks.
+var named = regexp.MustCompile(`(?:\b(Method|Dataset|Model)\s*:?=?\s*|\b(method|datasets|model|experiment)\.(?:New|Lookup|Make|Open)\([^"()]*)"([^"\n]*)$`)
+
+// Complete proposes what may stand at an offset of a cell, also while cells run.
+func (e *Engine) Complete(code string, offset int) (start int, list []cell.Proposal, err error) {
+	m := named.FindStringSubmatch(code[:offset])
+	if m == nil {
+		start, list = e.notebook.Complete(code, offset)
+		return start, list, nil
 	}
-	return "incomplete", strings.Repeat("\t", depth)
+	begun := m[3][strings.LastIndex(m[3], "+")+1:] // methods can be joined
+	var names []string
+	kind := strings.ToLower(m[1] + m[2])
+	err = e.process.Load().call(context.Background(), "Names", kind, &names)
+	for _, name := range names {
+		if strings.HasPrefix(name, begun) {
+			list = append(list, cell.Proposal{Text: name, Kind: kind})
+		}
+	}
+	return offset - len(begun), list, err
+}
+
+// Inspect describes the name at an offset of a cell.
+func (e *Engine) Inspect(code string, offset int) (declaration, doc string) {
+	return e.notebook.Inspect(code, offset)
 }
 
 // explained makes an error of a cell readable in a notebook.
@@ -207,24 +210,17 @@ func explained(err error, name, code string) error {
 		return nil
 	}
 	if errors.Is(err, context.Canceled) {
-		return &jupyter.Error{Name: "Stopped", Value: "Stopped.", Traceback: []string{"Stopped. What earlier cells made is still there."}}
+		return errors.New("stopped: what earlier cells made is still there")
 	}
-	e := &jupyter.Error{Name: "Error"}
 	var said strings.Builder
 	scanner.PrintError(&said, err) // each one of a list
-	lines := strings.Split(code, "\n")
-	for text := range strings.SplitSeq(strings.TrimSpace(cell.Plain(said.String())), "\n") {
-		e.Traceback = append(e.Traceback, text)
+	lines, text := strings.Split(code, "\n"), ""
+	for line := range strings.Lines(cell.Plain(said.String())) {
+		text += line
 		n := 0
-		if fmt.Sscanf(text, name+":%d", &n); n > 0 && n <= len(lines) {
-			e.Traceback = append(e.Traceback, "\t"+strings.TrimSpace(lines[n-1]))
+		if fmt.Sscanf(line, name+":%d", &n); n > 0 && n <= len(lines) {
+			text += "\t" + strings.TrimSpace(lines[n-1]) + "\n"
 		}
 	}
-	e.Value = e.Traceback[0]
-	return e
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
+	return errors.New(strings.TrimSpace(text))
 }

@@ -18,8 +18,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/janpfeifer/gonb/gonbui/protocol"
+
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
-	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
+	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 )
 
 // module is this module's folder, hosts that of its host, which all tests share.
@@ -52,7 +54,11 @@ func begin(t *testing.T) *session {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	e, err := New(build.Settings{Module: module, Go: g}, hosts, "")
+	host := &build.Host{Module: module, Go: g, Program: filepath.Join(hosts, "host")}
+	if _, err := host.Current(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e, err := New(hosts, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,14 +90,14 @@ func (p *paper) Stream(name, text string) {
 	p.text.WriteString(text)
 }
 
-func (p *paper) Display(d jupyter.Display) {
-	for _, kind := range []string{"image/png", "text/html", "text/markdown"} {
-		if _, ok := d.Data[kind]; ok {
-			p.Stream("", "["+kind+"]\n")
+func (p *paper) Display(kind string, d *protocol.DisplayData) {
+	for _, mime := range []protocol.MIMEType{"image/png", "text/html", "text/markdown"} {
+		if _, ok := d.Data[mime]; ok {
+			p.Stream("", fmt.Sprintf("[%s]\n", mime))
 			return
 		}
 	}
-	if d.Result {
+	if kind == "execute_result" {
 		p.Stream("", fmt.Sprintln(d.Data["text/plain"]))
 	}
 }
@@ -128,7 +134,7 @@ func (s *session) runFor(limit time.Duration, code string, input ...string) (str
 	out := &paper{input: input}
 	timer := time.AfterFunc(limit, cancel)
 	defer timer.Stop()
-	err := s.Execute(ctx, jupyter.Cell{Code: code, Number: s.n}, out)
+	err := s.Execute(ctx, code, s.n, out)
 	return out.String(), err
 }
 
@@ -154,8 +160,7 @@ func (s *session) shows(code, want string, input ...string) {
 func (s *session) fails(code string, line int) {
 	s.t.Helper()
 	_, err := s.run(code)
-	var e *jupyter.Error
-	if !errors.As(err, &e) || !strings.HasPrefix(e.Value, fmt.Sprintf("In[%d]:%d:", s.n, line)) {
+	if err == nil || !strings.HasPrefix(err.Error(), fmt.Sprintf("In[%d]:%d:", s.n, line)) {
 		s.t.Errorf("In[%d] %s: error %v, want one at line %d", s.n, code, err, line)
 	}
 }
@@ -280,20 +285,20 @@ func TestCompletion(t *testing.T) {
 		{"for _, v := range []thing{} {\n\tif v.He", "Height"}, {"func f(in []string) {\n\ti", "in"}, {"so", "some"}, {"must(os.Op", "Open"},
 		{"c := experiment.DefaultConfig(\"glyphs\")\nc.Method = \"emgd-g", "emgd-gmc"}, {"thing{He", "Height"}, {"fm", "fmt"},
 	} {
-		_, got, err := s.Complete(t.Context(), c.code, len(c.code))
-		if err != nil || !slices.ContainsFunc(got, func(m jupyter.Match) bool { return m.Text == c.want }) {
+		_, got, err := s.Complete(c.code, len(c.code))
+		if err != nil || !slices.ContainsFunc(got, func(m cell.Proposal) bool { return m.Text == c.want }) {
 			t.Errorf("%s: %v, %v; want %s", c.code, got, err, c.want)
 		}
 	}
 	for _, code := range []string{"fmt.Println(\"so", "// so", "`so"} {
-		if _, got, _ := s.Complete(t.Context(), code, len(code)); len(got) > 0 {
+		if _, got, _ := s.Complete(code, len(code)); len(got) > 0 {
 			t.Errorf("%s: %v", code, got)
 		}
 	}
 	code := "x := strings.ToUpper(\"\")"
-	data, err := s.Inspect(t.Context(), code, strings.Index(code, "Upper"), 0)
-	if text, _ := data["text/plain"].(string); err != nil || !strings.Contains(text, "func strings.ToUpper(s string) string") || !strings.Contains(text, "ToUpper returns") {
-		t.Errorf("inspected %q, %v", data, err)
+	declaration, doc := s.Inspect(code, strings.Index(code, "Upper"))
+	if declaration != "func strings.ToUpper(s string) string" || !strings.Contains(doc, "ToUpper returns") {
+		t.Errorf("inspected %q, %q", declaration, doc)
 	}
 }
 

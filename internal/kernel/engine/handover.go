@@ -13,6 +13,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 	"github.com/parallelcl/parallelcl/internal/origin"
+	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
 // A host is replaced when it has ended, when the module has changed, which only a new program can load, and when it has grown
@@ -35,49 +36,49 @@ type history struct {
 // cannot come along to a new one the old one stays, unless force is set, which wants a new one in any case.
 func (e *Engine) ready(ctx context.Context, out jupyter.Out, force bool) error {
 	p := e.process.Load()
-	if p.life.Err() != nil {
-		return e.renew(out, p.host, fmt.Sprintf("the old one has ended (%v)", context.Cause(p.life)), nil)
-	}
-	why, id := e.reason(p, force)
-	if why == "" || id == e.past.refused && !force {
-		return nil
-	}
-	refuse := func(because string) error {
-		e.past.refused = id
-		out.Stream("stderr", "The cells should have a new process ("+why+"), but "+because+"\nThey go on in the old one.\n")
-		return nil
-	}
-	h, err := e.settings.Go.Host(ctx, e.settings.Module, e.hosts)
+	ended := p.life.Err() != nil
+	source := origin.Fingerprint(p.builder.Module)
+	why := ""
 	switch {
-	case ctx.Err() != nil, err != nil && force:
-		return err
-	case err != nil:
-		return refuse("it does not build:\n" + err.Error())
-	}
-	lost, err := e.save(ctx, p, false)
-	switch {
-	case err != nil:
-		return fmt.Errorf("the values of the notebook cannot be saved: %w", err)
-	case len(lost.Learners) > 0 && !force:
-		return refuse(strings.Join(lost.Learners, "; ") + ". %handover replaces it all the same.")
-	}
-	return e.renew(out, h, why, append(lost.Learners, lost.Others...))
-}
-
-// reason says why a host is to be replaced, if it is. The ID is another one when the module is.
-func (e *Engine) reason(p *process, force bool) (why, id string) {
-	source := origin.Fingerprint(e.settings.Module)
-	switch {
+	case ended:
+		why, ctx = fmt.Sprintf("the old one has ended (%v)", context.Cause(p.life)), context.WithoutCancel(ctx)
 	case e.busy() && !force:
-		return "", ""
-	case source != p.host.Source:
+	case source != p.builder.Source:
 		why = "the module has changed"
 	case tooLarge(p.cmd.Process.Pid):
 		why = "the old one had grown too large"
 	case force:
 		why = "%handover asked for it"
 	}
-	return why, why + source
+	if why == "" || why+source == e.past.refused && !force {
+		return nil
+	}
+	refuse := func(because string) error {
+		e.past.refused = why + source
+		out.Stream("stderr", "The cells should have a new process ("+why+"), but "+because+"\nThey go on in the old one.\n")
+		return nil
+	}
+	h, err := p.builder.Current(ctx)
+	switch {
+	case err != nil && ended:
+		h = p.builder.Host
+	case ctx.Err() != nil, err != nil && force:
+		return err
+	case err != nil:
+		return refuse("it does not build:\n" + err.Error())
+	}
+	var lost wire.Lost
+	if !ended {
+		lost, err = e.save(ctx, p, false)
+	}
+	switch {
+	case ended:
+	case err != nil:
+		return fmt.Errorf("the values of the notebook cannot be saved: %w", err)
+	case len(lost.Learners) > 0 && !force:
+		return refuse(strings.Join(lost.Learners, "; ") + ". %handover replaces it all the same.")
+	}
+	return e.renew(out, h, why, append(lost.Learners, lost.Others...))
 }
 
 // save has a host save the variables: quickly after a cell, in case that the next one ends the host.
@@ -99,10 +100,8 @@ func (e *Engine) save(ctx context.Context, p *process, quick bool) (lost wire.Lo
 	return lost, nil
 }
 
-// autosave saves what a new host could begin with. It takes little of the user's time.
+// autosave saves what a new host could begin with, at most for half of the time.
 func (e *Engine) autosave(p *process) {
-	e.building.Lock()
-	defer e.building.Unlock()
 	begin := time.Now()
 	if begin.Before(e.past.due) {
 		return
@@ -110,28 +109,28 @@ func (e *Engine) autosave(p *process) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	e.save(ctx, p, true) // if that fails, what was saved before stays
-	e.past.due = time.Now().Add(30 * time.Since(begin))
+	e.past.due = time.Now().Add(time.Since(begin))
 }
 
 // renew starts a host in place of the one there is, tells it what cells have declared and saved, and says what came along.
 func (e *Engine) renew(out jupyter.Out, h *build.Host, why string, lost []string) error {
-	p, ctx := e.process.Load(), context.Background()
+	old, ctx := e.process.Load(), context.Background()
 	text := "The cells have a new process: " + why + "."
-	same := h.Source == p.host.Source // so that what was compiled for it can be used again
-	b := p.builder
+	b := old.builder
+	same := h.Source == b.Source // so that what was compiled for it can be used again
 	if !same {
-		b = e.builder(h)
+		b = h.Builder(e.dir)
 	}
-	if err := e.start(h, b); err != nil {
+	if err := e.start(b); err != nil {
 		return err
 	}
-	p.kill()
-	p = e.process.Load()
+	old.kill()
+	p := e.process.Load()
 	if !same {
-		text += e.compileAgain(ctx, h, b)
+		text += e.compileAgain(ctx, b)
 	}
 	if err := e.declareAgain(ctx, p); err != nil {
-		text += " What cells have declared is gone: " + firstLine(cell.Plain(err.Error())) + "."
+		text += " What cells have declared is gone: " + printable.Line(cell.Plain(err.Error())) + "."
 	}
 	if e.past.saved != "" {
 		var restored string
@@ -140,21 +139,18 @@ func (e *Engine) renew(out jupyter.Out, h *build.Host, why string, lost []string
 		}
 		text += restored
 	}
-	if len(lost) > 0 {
-		text += " These did not come along: " + strings.Join(lost, ", ") + "."
-	}
-	out.Stream("stderr", text+"\n")
+	out.Stream("stderr", text+wire.Sentence("These did not come along", lost)+"\n")
 	return nil
 }
 
 // compileAgain compiles all cells for another host.
-func (e *Engine) compileAgain(ctx context.Context, h *build.Host, b *build.Builder) (text string) {
-	e.notebook.Reset(h.Packages)
+func (e *Engine) compileAgain(ctx context.Context, b *build.Builder) (text string) {
+	e.notebook.Reset(b.Packages)
 	e.past.ids = nil
 	for _, s := range e.past.sources {
 		c, err := e.compile(ctx, b, s)
 		if err != nil {
-			text += fmt.Sprintf(" %s no longer builds (%s).", s.file, firstLine(cell.Plain(err.Error())))
+			text += fmt.Sprintf(" %s no longer builds (%s).", s.file, printable.Line(cell.Plain(err.Error())))
 			continue
 		}
 		e.commit(c)

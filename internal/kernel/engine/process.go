@@ -10,20 +10,22 @@ import (
 	"net/rpc"
 	"os"
 	"os/exec"
+	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
-	"github.com/parallelcl/parallelcl/internal/kernel/page"
+	"github.com/parallelcl/parallelcl/internal/kernel/cell"
+	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
 // process is a host: the program in which the cells of a notebook run.
 type process struct {
-	host    *build.Host
 	builder *build.Builder
-	page    *page.Bridge
+	page    *bridge
 	cmd     *exec.Cmd
 	end     func() // ends it with all that it has started
 	calls   *rpc.Client
@@ -33,16 +35,16 @@ type process struct {
 	life    context.Context // ends with the process; the cause says why
 }
 
-// start starts a host, which takes the place of the one before.
-func (e *Engine) start(h *build.Host, b *build.Builder) error {
+// start starts the host of a builder, which takes the place of the one before.
+func (e *Engine) start(b *build.Builder) error {
 	answers, toAnswer, err1 := os.Pipe()
 	displays, toDisplay, err2 := os.Pipe()
 	toRead, values, err3 := os.Pipe()
 	ctx, end := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, h.Program)
+	cmd := exec.CommandContext(ctx, b.Program)
 	build.Group(cmd)
 	cmd.ExtraFiles = []*os.File{toAnswer, toDisplay, toRead} // 3, 4 and 5
-	cmd.Env = append(os.Environ(), wire.SourceVariable+"="+h.Sum, protocol.GONB_PIPE_ENV+"=/dev/fd/4", protocol.GONB_PIPE_BACK_ENV+"=/dev/fd/5")
+	cmd.Env = append(os.Environ(), wire.SourceVariable+"="+b.Sum, protocol.GONB_PIPE_ENV+"=/dev/fd/4", protocol.GONB_PIPE_BACK_ENV+"=/dev/fd/5")
 	requests, err4 := cmd.StdinPipe()
 	stdout, err5 := cmd.StdoutPipe()
 	stderr, err6 := cmd.StderrPipe()
@@ -58,11 +60,13 @@ func (e *Engine) start(h *build.Host, b *build.Builder) error {
 		return err
 	}
 	life, ended := context.WithCancelCause(context.Background())
-	p := &process{host: h, builder: b, cmd: cmd, end: end, life: life, values: gob.NewEncoder(values)}
-	p.page = page.New(e.connection, p.give)
-	p.streams = []*stream{{name: "stdout", r: stdout.(*os.File), show: e.text}, {name: "stderr", r: stderr.(*os.File), show: e.text}}
-	for _, s := range p.streams {
-		go s.copy()
+	p := &process{builder: b, cmd: cmd, end: end, life: life, values: gob.NewEncoder(values)}
+	p.page = newBridge(e.connection, p.give)
+	for name, r := range map[string]io.ReadCloser{"stdout": stdout, "stderr": stderr} {
+		s := &stream{name: name, show: e.text}
+		s.r, _ = r.(*os.File).SyscallConn()
+		p.streams = append(p.streams, s)
+		go s.r.Read(s.take) // until it is closed
 	}
 	go e.showAll(p, displays)
 	answered, w := io.Pipe()
@@ -99,13 +103,6 @@ func (p *process) call(ctx context.Context, method string, args, reply any) erro
 	return fmt.Errorf("the process of the cells has ended: %w", context.Cause(p.life))
 }
 
-// drain waits until all that the host has written so far is shown.
-func (p *process) drain() {
-	for _, s := range p.streams {
-		s.drain()
-	}
-}
-
 // kill ends the host and what it has started.
 func (p *process) kill() {
 	p.end()
@@ -115,12 +112,9 @@ func (p *process) kill() {
 // run loads a cell into the host and runs it, until it ends by itself or ctx does.
 func (p *process) run(ctx context.Context, id int, file string) error {
 	always := context.WithoutCancel(ctx)
-	if err := p.call(always, "Load", wire.Cell{ID: id, File: file}, nil); err != nil {
-		return err
-	}
 	defer context.AfterFunc(ctx, func() { p.call(always, "Stop", id, nil) })()
 	var failure string
-	err := p.call(always, "Run", id, &failure)
+	err := p.call(always, "Run", wire.Cell{ID: id, File: file}, &failure)
 	p.drain()
 	switch {
 	case failure == wire.Stopped:
@@ -129,4 +123,108 @@ func (p *process) run(ctx context.Context, id int, file string) error {
 		return errors.New(failure)
 	}
 	return err
+}
+
+// stream shows what a program writes to its standard output or error.
+type stream struct {
+	name string
+	r    syscall.RawConn // of a host
+	show func(name, text string)
+	mu   sync.Mutex // held from reading until it is shown
+	buf  [1 << 16]byte
+}
+
+// take shows what can be read at once. It returns true at the end.
+func (s *stream) take(fd uintptr) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for range 1000 { // others may keep writing
+		n, err := syscall.Read(int(fd), s.buf[:])
+		if n <= 0 && err != syscall.EINTR {
+			return err != syscall.EAGAIN
+		}
+		s.Write(s.buf[:max(n, 0)])
+	}
+	return false
+}
+
+func (s *stream) Write(p []byte) (int, error) {
+	s.show(s.name, cell.Plain(string(p)))
+	return len(p), nil
+}
+
+// drain waits until all that the host has written so far is shown.
+func (p *process) drain() {
+	for _, s := range p.streams {
+		_ = s.r.Control(func(fd uintptr) { s.take(fd) }) // fails when it is closed
+	}
+}
+
+// text shows what the host writes.
+func (e *Engine) text(stream, text string) {
+	if out := e.out(); out != nil {
+		out.Stream(stream, text)
+	}
+}
+
+func init() {
+	gob.Register(map[string]any{})
+	gob.Register([]any{})
+}
+
+// showAll shows what the host sends by package gonbui, until it ends. What it has written before comes first.
+func (e *Engine) showAll(p *process, displays *os.File) {
+	defer displays.Close()
+	for dec := gob.NewDecoder(displays); ; {
+		d := new(protocol.DisplayData)
+		if dec.Decode(d) != nil {
+			return
+		}
+		out := e.out()
+		value, _ := d.Data[protocol.MIMECommValue].(protocol.CommValue)
+		question, asks := d.Data[protocol.MIMEJupyterInput].(protocol.InputRequest)
+		p.drain()
+		switch {
+		case value.Address == protocol.GonbuiSyncAddress:
+			go p.give(protocol.GonbuiSyncAckAddress, value.Value)
+		case out == nil:
+		case asks:
+			go e.input(p, question)
+		case !p.page.takes(d, out):
+			p.show(d, out)
+		}
+	}
+}
+
+// give gives package gonbui a value of the front end.
+func (p *process) give(address string, value any) {
+	p.values.Encode(&protocol.CommValue{Address: address, Value: value}) // if the host has ended, nobody waits for it
+}
+
+// input asks the user for a line. One question is enough for all who wait for a line.
+func (e *Engine) input(p *process, r protocol.InputRequest) {
+	if !p.asks.CompareAndSwap(false, true) {
+		return
+	}
+	line, err := e.out().Input(context.Background(), r.Prompt, r.Password)
+	if err == nil {
+		line += "\n"
+	}
+	p.asks.Store(false)
+	p.call(context.Background(), "Give", line, nil)
+}
+
+// show shows rich output.
+func (p *process) show(d *protocol.DisplayData, out jupyter.Out) {
+	kind, update := "display_data", false
+	if d.Metadata[wire.Result] == true {
+		kind, d.Metadata = "execute_result", nil
+	}
+	if d.DisplayID != "" {
+		d.DisplayID, update = p.page.place(d.DisplayID, out)
+	}
+	if update {
+		kind = "update_display_data"
+	}
+	out.Display(kind, d)
 }

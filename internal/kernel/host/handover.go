@@ -11,7 +11,6 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 	"github.com/parallelcl/parallelcl/internal/recipe"
 	"github.com/parallelcl/parallelcl/pcl"
@@ -22,7 +21,7 @@ import (
 type saved struct {
 	Name   string
 	Recipe *recipe.Recipe
-	State  string                // the file of a learner's state
+	State  string                // of a learner, the file of its state, which several variables may share
 	Tasks  map[int]recipe.Recipe // of a learner
 	Copy   []byte                // in gob
 }
@@ -33,14 +32,13 @@ const savedFile = "saved"
 // Save writes variables into a folder, for the process that takes the place of this one.
 func (host) Save(r wire.Saving, lost *wire.Lost) error {
 	var list []saved
-	states := map[*pcl.Learner]string{} // several variables may share a learner
 	for _, name := range r.Names {
-		v, ok := rt.Variable(name)
+		v, ok := variable(name)
 		if !ok || v.IsZero() {
 			continue
 		}
 		s := saved{Name: name}
-		err := safely(func() error { return s.save(r, v, states) })
+		err := safely(func() error { return s.save(r, v) })
 		_, learner := v.Interface().(*pcl.Learner)
 		_, training := v.Interface().(*nb.Training) // which calls what cells have declared
 		switch {
@@ -59,7 +57,7 @@ func (host) Save(r wire.Saving, lost *wire.Lost) error {
 	return os.WriteFile(filepath.Join(r.Dir, savedFile), b.Bytes(), 0o600)
 }
 
-func (s *saved) save(r wire.Saving, v reflect.Value, states map[*pcl.Learner]string) error {
+func (s *saved) save(r wire.Saving, v reflect.Value) error {
 	made, known := recipe.Of(v.Interface())
 	if known {
 		s.Recipe = &made
@@ -67,7 +65,7 @@ func (s *saved) save(r wire.Saving, v reflect.Value, states map[*pcl.Learner]str
 	l, learner := v.Interface().(*pcl.Learner)
 	switch size := sizeOf(v, 6); {
 	case learner && known:
-		return s.saveLearner(r.Dir, l, states)
+		return s.saveLearner(r.Dir, l)
 	case learner:
 		return errors.New("it was not made by a session")
 	case known:
@@ -84,8 +82,8 @@ func (s *saved) save(r wire.Saving, v reflect.Value, states map[*pcl.Learner]str
 }
 
 // saveLearner writes a learner's state. Its tasks must come from sessions, which can make their streams again.
-func (s *saved) saveLearner(dir string, l *pcl.Learner, states map[*pcl.Learner]string) error {
-	s.Tasks = map[int]recipe.Recipe{}
+func (s *saved) saveLearner(dir string, l *pcl.Learner) error {
+	s.State, s.Tasks = fmt.Sprintf("%p.learner", l), map[int]recipe.Recipe{}
 	for _, info := range l.Tasks() {
 		t, err := l.Task(info.ID)
 		if err != nil {
@@ -100,13 +98,11 @@ func (s *saved) saveLearner(dir string, l *pcl.Learner, states map[*pcl.Learner]
 			s.Tasks[info.ID] = made
 		}
 	}
-	if file, ok := states[l]; ok {
-		s.State = file
+	file := filepath.Join(dir, s.State)
+	if _, err := os.Stat(file); err == nil { // another variable has it
 		return nil
 	}
-	s.State = s.Name + ".learner"
-	states[l] = s.State
-	return l.Save(filepath.Join(dir, s.State))
+	return l.Save(file)
 }
 
 func init() {
@@ -154,7 +150,7 @@ func (host) Restore(dir string, text *string) error {
 	var done, failed []string
 	learners := map[string]any{} // by file
 	for _, s := range list {
-		v, ok := rt.Variable(s.Name)
+		v, ok := variable(s.Name)
 		if !ok {
 			continue
 		}
@@ -164,15 +160,8 @@ func (host) Restore(dir string, text *string) error {
 			done = append(done, s.Name)
 		}
 	}
-	*text = sentence("Not restored", failed) + sentence("Restored", done)
+	*text = wire.Sentence("Not restored", failed) + wire.Sentence("Restored", done)
 	return nil
-}
-
-func sentence(what string, names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return " " + what + ": " + strings.Join(names, ", ") + "."
 }
 
 func (s saved) restore(dir string, v reflect.Value, learners map[string]any) (err error) {

@@ -3,9 +3,14 @@ package jupyter
 import (
 	"context"
 	"crypto/rand"
+	"errors"
+	"io"
 	"maps"
 	"slices"
 	"time"
+	"unicode/utf8"
+
+	"github.com/janpfeifer/gonb/gonbui/protocol"
 )
 
 // A shell runs its cells one after another. Beside the first shell, which has no name, are the subshells of JEP 91.
@@ -28,7 +33,7 @@ func (s *server) stop(sh *shell) {
 	sh.ctx, sh.cancel = context.WithCancel(s.ctx)
 }
 
-var errNoShell = &Error{Name: "UnknownSubshell", Value: "there is no such subshell"}
+var errNoShell = errors.New("there is no such subshell")
 
 // subshell answers a request about subshells.
 func (s *server) subshell(r *request) (fields, error) {
@@ -84,11 +89,11 @@ func (s *server) execute(r *request) fields {
 	}
 	s.mu.Unlock()
 	r.show("execute_input", fields{"code": r.content.Code, "execution_count": r.number})
-	err := s.engine.Execute(r.ctx, Cell{r.content.Code, r.number}, r)
+	err := s.engine.Execute(r.ctx, r.content.Code, r.number, r)
 	content := fields{"user_expressions": fields{}}
 	r.after(func() {
 		if err != nil {
-			content = failure(err)
+			content = problem(err)
 			r.show("error", problem(err))
 		}
 	})
@@ -122,4 +127,112 @@ func (s *server) interrupt() {
 	if force {
 		go s.engine.Force()
 	}
+}
+
+const (
+	gatherTime = 20 * time.Millisecond // how long text waits for more
+	gatherSize = 1 << 17               // of text that is sent at once
+)
+
+// show publishes output, unless the cell is to show nothing.
+func (r *request) show(kind string, content fields) {
+	if !r.content.Silent {
+		r.publish(kind, content)
+	}
+}
+
+// Stream appends text to an output stream.
+func (r *request) Stream(name, text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if name != r.name {
+		r.send(true)
+	}
+	r.name = name
+	r.text = append(r.text, text...)
+	if len(r.text) >= gatherSize {
+		r.send(false)
+	}
+	if !r.waits {
+		r.waits = true
+		time.AfterFunc(gatherTime, func() {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.waits = false
+			r.send(false)
+		})
+	}
+}
+
+// send sends the text that waits. Of a character whose last bytes have not come it sends the first ones only if all must go.
+func (r *request) send(all bool) {
+	n := len(r.text)
+	for back := 1; !all && back < utf8.UTFMax && back <= len(r.text); back++ {
+		if last := r.text[len(r.text)-back:]; utf8.RuneStart(last[0]) {
+			if !utf8.FullRune(last) {
+				n -= back
+			}
+			break
+		}
+	}
+	if n > 0 {
+		r.show("stream", fields{"name": r.name, "text": string(r.text[:n])})
+		r.text = append(r.text[:0], r.text[n:]...)
+	}
+}
+
+// after publishes output behind the text before it.
+func (r *request) after(publish func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.send(true)
+	publish()
+}
+
+// Display shows rich output.
+func (r *request) Display(kind string, d *protocol.DisplayData) {
+	content := fields{"data": d.Data, "metadata": fields{}, "transient": fields{}}
+	if d.Metadata != nil {
+		content["metadata"] = d.Metadata
+	}
+	if d.DisplayID != "" {
+		content["transient"] = fields{"display_id": d.DisplayID}
+	}
+	if kind == "execute_result" {
+		content["execution_count"] = r.number
+	}
+	r.after(func() { r.show(kind, content) })
+}
+
+// Input asks one question at a time of all cells.
+func (r *request) Input(ctx context.Context, prompt string, password bool) (string, error) {
+	s := r.server
+	s.asking.Lock()
+	defer s.asking.Unlock()
+	found, ok := s.askers.Load(r.peer.identity)
+	if !ok || !r.content.Stdin {
+		return "", io.EOF
+	}
+	p := found.(*peer)
+	select {
+	case <-r.ended:
+		return "", io.EOF
+	case <-p.lines: // an answer to a cell that was stopped
+	default:
+	}
+	question := fields{"prompt": prompt, "password": password}
+	r.after(func() { p.send(s.write(r.prefix, "input_request", r.parent, question)...) })
+	select {
+	case <-r.ended:
+		return "", io.EOF
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case line := <-p.lines:
+		return line, nil
+	}
+}
+
+// Comm sends data to a page.
+func (r *request) Comm(id string, data map[string]any) {
+	r.after(func() { r.publish("comm_msg", fields{"comm_id": id, "data": data}) })
 }

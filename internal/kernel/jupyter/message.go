@@ -59,7 +59,6 @@ type content struct {
 	Stop   bool `json:"stop_on_error"`
 
 	Cursor int `json:"cursor_pos"` // counts code points
-	Level  int `json:"detail_level"`
 
 	N      int // of the history's lines
 	Output bool
@@ -100,7 +99,7 @@ func (s *server) read(p *peer, frames [][]byte) (*request, error) {
 		return nil, fmt.Errorf("header: %w", err)
 	}
 	if err := json.Unmarshal(parts[3], &r.content); err != nil {
-		return r, &Error{Name: "BadRequest", Value: fmt.Sprintf("%s: %v", r.header.Type, err)}
+		return r, fmt.Errorf("%s: %w", r.header.Type, err)
 	}
 	r.content.Store = r.content.Store && !r.content.Silent
 	return r, nil
@@ -125,6 +124,9 @@ var session = rand.Text()
 func (r *request) reply(content fields) {
 	if kind, ok := strings.CutSuffix(r.header.Type, "request"); ok {
 		reply := fields{"status": "ok"}
+		if content["ename"] != nil {
+			reply["status"] = "error"
+		}
 		maps.Copy(reply, content)
 		r.peer.send(r.server.write(r.prefix, kind+"reply", r.parent, reply)...)
 	}
@@ -139,20 +141,8 @@ func (r *request) publish(kind string, content fields) {
 	})
 }
 
-// problem is the content of a message that shows an error.
+// problem is the content of a message or a reply that tells of an error.
 func problem(err error) fields {
-	e := &Error{Name: "Error", Value: err.Error()}
-	errors.As(err, &e)
-	traceback := e.Traceback
-	if len(traceback) == 0 {
-		traceback = []string{e.Error()}
-	}
-	return fields{"ename": e.Name, "evalue": e.Value, "traceback": traceback}
-}
-
-// failure is the content of a reply that tells of an error.
-func failure(err error) fields {
-	f := problem(err)
-	f["status"] = "error"
-	return f
+	lines := strings.Split(err.Error(), "\n")
+	return fields{"ename": "Error", "evalue": lines[0], "traceback": lines}
 }

@@ -1,3 +1,4 @@
+// Package jupyter serves an [Engine] to Jupyter front ends: messaging protocol 5.5 with subshells, over ZeroMQ.
 package jupyter
 
 import (
@@ -14,7 +15,56 @@ import (
 	"syscall"
 	"time"
 	"unicode/utf8"
+
+	"github.com/janpfeifer/gonb/gonbui/protocol"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 )
+
+// An Engine runs cells. The server calls its methods side by side: cells of different subshells run together, and every
+// other method may be called while cells run.
+type Engine interface {
+	// Execute runs a cell and returns when it ends, or has been stopped since ctx has ended. number is shown beside the cell.
+	// The lines of an error are shown. What the cell has started may use out after Execute has returned.
+	Execute(ctx context.Context, code string, number int, out Out) error
+
+	// Force ends the cells that still run after their contexts have ended: the user has interrupted a second time.
+	Force()
+
+	// Complete proposes what may stand for the code from start to a byte offset.
+	Complete(code string, offset int) (start int, matches []cell.Proposal, err error)
+
+	// Inspect describes what stands at a byte offset of code. The declaration is empty where nothing is known.
+	Inspect(code string, offset int) (declaration, doc string)
+
+	// Comm takes a message by which a page opens, uses or closes a comm; out answers it. If Comm returns an error, the comm is
+	// closed.
+	Comm(m Comm, out Out) error
+
+	// Close ends all cells and every process of the engine.
+	Close() error
+}
+
+// Out is where the output of one cell goes. Its methods may be called by several goroutines, also after the cell has ended:
+// the front end still shows their output below that cell.
+type Out interface {
+	// Stream appends text to "stdout" or "stderr". Small texts are sent together.
+	Stream(name, text string)
+	// Display shows rich output by a message of a kind: display_data, update_display_data or execute_result.
+	Display(kind string, d *protocol.DisplayData)
+	// Input asks the user for a line, which it returns without its end. It returns [io.EOF] where nobody can answer: the
+	// front end has no input, or the cell has ended.
+	Input(ctx context.Context, prompt string, password bool) (string, error)
+	// Comm sends data to the page that has opened a comm.
+	Comm(id string, data map[string]any)
+}
+
+// Comm is a message of a page for widgets: comm_open, comm_msg or comm_close.
+type Comm struct {
+	Kind string
+	ID   string
+	Data map[string]any
+}
 
 // connection is a connection file.
 type connection struct {
@@ -121,7 +171,7 @@ func (s *server) handle(r *request, err error) {
 		content, err = s.answer(r)
 	}
 	if err != nil {
-		content = failure(err)
+		content = problem(err)
 	}
 	r.reply(content)
 	if r.header.Type == "shutdown_request" {
@@ -150,7 +200,7 @@ func (s *server) answer(r *request) (fields, error) {
 	case "execute_request":
 		return s.execute(r), nil
 	case "comm_open", "comm_msg", "comm_close":
-		if s.engine.Comm(s.ctx, Comm{r.header.Type, c.Comm, c.Data}, r) != nil {
+		if s.engine.Comm(Comm{r.header.Type, c.Comm, c.Data}, r) != nil {
 			r.publish("comm_close", fields{"comm_id": c.Comm, "data": fields{}})
 		}
 		return nil, nil
@@ -161,11 +211,10 @@ func (s *server) answer(r *request) (fields, error) {
 	case "complete_request":
 		return s.complete(c)
 	case "inspect_request":
-		data, err := s.engine.Inspect(s.ctx, c.Code, c.offset(), c.Level)
-		return fields{"found": len(data) > 0, "data": encodable(data), "metadata": fields{}}, err
+		return s.inspect(c), nil
 	case "is_complete_request":
-		status, indent := s.engine.IsComplete(c.Code)
-		return fields{"status": status, "indent": indent}, nil
+		status, depth := cell.Complete(c.Code)
+		return fields{"status": status, "indent": strings.Repeat("\t", depth)}, nil
 	case "history_request":
 		return s.history(c), nil
 	case "interrupt_request":
@@ -191,7 +240,7 @@ var kernelInfo = fields{
 
 func (s *server) complete(c content) (fields, error) {
 	offset := c.offset()
-	first, matches, err := s.engine.Complete(s.ctx, c.Code, offset)
+	first, matches, err := s.engine.Complete(c.Code, offset)
 	if err != nil {
 		return nil, err
 	}
@@ -199,10 +248,20 @@ func (s *server) complete(c content) (fields, error) {
 	texts, types := []string{}, []fields{}
 	for _, m := range matches {
 		texts = append(texts, m.Text)
-		types = append(types, fields{"start": start, "end": end, "text": m.Text, "type": m.Type, "signature": m.Signature})
+		types = append(types, fields{"start": start, "end": end, "text": m.Text, "type": m.Kind, "signature": m.Signature})
 	}
 	metadata := fields{"_jupyter_types_experimental": types}
 	return fields{"matches": texts, "cursor_start": start, "cursor_end": end, "metadata": metadata}, nil
+}
+
+func (s *server) inspect(c content) fields {
+	declaration, doc := s.engine.Inspect(c.Code, c.offset())
+	data := fields{}
+	if declaration != "" {
+		data["text/plain"] = strings.TrimSpace(declaration + "\n\n" + doc)
+		data["text/markdown"] = strings.TrimSpace("```go\n" + declaration + "\n```\n\n" + doc)
+	}
+	return fields{"found": declaration != "", "data": data, "metadata": fields{}}
 }
 
 // offset is the byte offset of the cursor.

@@ -13,6 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/janpfeifer/gonb/gonbui/protocol"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
 )
 
@@ -29,17 +32,17 @@ func newToy() *toy {
 	return &toy{forced: make(chan struct{}), release: make(chan string, 100), comms: make(chan jupyter.Comm, 100)}
 }
 
-func (t *toy) Execute(ctx context.Context, c jupyter.Cell, out jupyter.Out) error {
-	for line := range strings.Lines(c.Code) {
+func (t *toy) Execute(ctx context.Context, code string, number int, out jupyter.Out) error {
+	for line := range strings.Lines(code) {
 		command, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if err := t.run(ctx, c, out, command, rest); err != nil {
+		if err := t.run(ctx, number, out, command, rest); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *toy) run(ctx context.Context, c jupyter.Cell, out jupyter.Out, command, rest string) error {
+func (t *toy) run(ctx context.Context, number int, out jupyter.Out, command, rest string) error {
 	switch command {
 	case "print":
 		out.Stream("stdout", rest+"\n")
@@ -56,18 +59,18 @@ func (t *toy) run(ctx context.Context, c jupyter.Cell, out jupyter.Out, command,
 			out.Stream("stdout", fmt.Sprintln("line", i))
 		}
 	case "value":
-		out.Display(jupyter.Display{Data: map[string]any{"text/plain": rest, "image/png": []byte("png"), "text/html": []byte("<b>"), "audio/wav": []byte("wav")}, Result: true})
+		out.Display("execute_result", &protocol.DisplayData{Data: map[protocol.MIMEType]any{"text/plain": rest, "image/png": []byte("png"), "text/html": "<b>", "audio/wav": []byte("wav")}})
 	case "picture":
-		out.Display(jupyter.Display{Data: map[string]any{"image/png": []byte("png")}, ID: rest})
+		out.Display("display_data", &protocol.DisplayData{Data: map[protocol.MIMEType]any{"image/png": []byte("png")}, DisplayID: rest})
 	case "update":
-		out.Display(jupyter.Display{Data: map[string]any{"text/plain": "new"}, ID: rest, Update: true})
+		out.Display("update_display_data", &protocol.DisplayData{Data: map[protocol.MIMEType]any{"text/plain": "new"}, DisplayID: rest})
 	case "nan":
 		zero := 0.0
-		out.Display(jupyter.Display{Data: map[string]any{"application/json": zero / zero}})
+		out.Display("display_data", &protocol.DisplayData{Data: map[protocol.MIMEType]any{"application/json": zero / zero}})
 	case "fail":
-		return &jupyter.Error{Name: "Failure", Value: rest}
+		return errors.New(rest)
 	case "number":
-		out.Stream("stdout", strconv.Itoa(c.Number)+"\n")
+		out.Stream("stdout", strconv.Itoa(number)+"\n")
 	case "wait":
 		select {
 		case <-ctx.Done():
@@ -98,36 +101,21 @@ func (t *toy) run(ctx context.Context, c jupyter.Cell, out jupyter.Out, command,
 	return nil
 }
 
-var errInterrupted = &jupyter.Error{Name: "Interrupted"}
+var errInterrupted = errors.New("interrupted")
 
 func (t *toy) Force() { t.force.Do(func() { close(t.forced) }) }
 
-func (t *toy) Complete(_ context.Context, code string, offset int) (int, []jupyter.Match, error) {
+func (t *toy) Complete(code string, offset int) (int, []cell.Proposal, error) {
 	if code == "bad" {
 		return 0, nil, errors.New("cannot")
 	}
 	start := strings.LastIndex(code[:offset], " ") + 1
-	return start, []jupyter.Match{{Text: code[start:offset] + "!", Type: "function"}}, nil
+	return start, []cell.Proposal{{Text: code[start:offset] + "!", Kind: "function"}}, nil
 }
 
-func (t *toy) Inspect(_ context.Context, code string, offset, level int) (map[string]any, error) {
-	if offset == 0 {
-		return nil, nil
-	}
-	return map[string]any{"text/plain": fmt.Sprint(code[:offset], level)}, nil
-}
+func (t *toy) Inspect(code string, offset int) (declaration, doc string) { return code[:offset], "" }
 
-func (t *toy) IsComplete(code string) (status, indent string) {
-	switch code {
-	case "open":
-		return "incomplete", "\t"
-	case "wrong":
-		return "invalid", ""
-	}
-	return "complete", ""
-}
-
-func (t *toy) Comm(_ context.Context, m jupyter.Comm, out jupyter.Out) error {
+func (t *toy) Comm(m jupyter.Comm, out jupyter.Out) error {
 	t.comms <- m
 	if m.Data["for"] != "toy" {
 		return errors.New("for nobody")

@@ -2,22 +2,22 @@
 // host's methods by net/rpc; the host speaks by itself as package gonbui does.
 package wire
 
-// SourceVariable is the variable of the environment by which the host knows a hash of the module's source.
-const SourceVariable = "PARALLELCL_NOTEBOOK_SOURCE"
+import "strings"
 
-// CellPath begins the import paths of cells; a number follows.
-const CellPath = "nb/c"
+const (
+	SourceVariable = "PARALLELCL_NOTEBOOK_SOURCE" // the variable of the environment by which the host knows a hash of the module's source
+	CellPath       = "nb/c"                       // begins the import paths of cells; a number follows
+	Result         = "result"                     // marks the value of a cell's last expression, in the metadata of a display
+	Stopped        = "stopped"                    // what is said of a cell that was stopped, in place of why it failed
+)
 
-// Result marks what is shown as the value of a cell's last expression, in the metadata of a display.
-const Result = "result"
-
-// Cell is a cell to load.
+// Cell is a cell to run.
 type Cell struct {
 	ID   int
 	File string // the plugin
 }
 
-// Variable is a variable of the notebook.
+// Variable is a variable of the notebook, or another name in it. An import has its path in place of a type.
 type Variable struct{ Name, Type string }
 
 // Saving asks for variables to be saved in a folder. Meanwhile others may change them, so what is Quick leaves out maps and
@@ -34,5 +34,10 @@ type Lost struct {
 	Others   []string
 }
 
-// Stopped is what is said of a cell that was stopped, in place of why it failed.
-const Stopped = "stopped"
+// Sentence says what has happened to names, if there are any.
+func Sentence(what string, names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return " " + what + ": " + strings.Join(names, ", ") + "."
+}

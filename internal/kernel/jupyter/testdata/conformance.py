@@ -30,9 +30,9 @@ class Conformance(jupyter_kernel_test.KernelTests):
     code_hello_world = PRINT.format("hello, world")
     code_stderr = WARN.format("oops")
     completion_samples = [{"text": "a pri", "matches": {"pri!"}}] if TOY else [{"text": "fmt.Printl", "matches": {"Println"}}]
-    complete_code_samples = ["print a"] if TOY else ["x := 1", "func f() {}"]
-    incomplete_code_samples = ["open"] if TOY else ["func f() {", "for {"]
-    invalid_code_samples = ["wrong"] if TOY else ["x := )"]
+    complete_code_samples = ["x := 1", "func f() {}"]
+    incomplete_code_samples = ["func f() {", "for {"]
+    invalid_code_samples = ["x := )"]
     code_generate_error = FAIL.format("on purpose")
     code_execute_result = [{"code": VALUE.format(n), "result": n} for n in "63"]
     code_display_data = [{"code": SHOW, "mime": "image/png" if TOY else "text/html"}]

@@ -1,11 +1,10 @@
-// Package host is the process in which the cells of a notebook run. The kernel makes a program of it that imports
-// every package that cells can import, so that all cells share them. The kernel calls its methods by its standard input and
-// file 3; package gonbui writes to file 4 and reads from file 5.
+// Package host is the process in which the cells of a notebook run, with what cells call in it. The kernel makes a program of
+// it that imports every package that cells can import, so that all cells share them. The kernel calls its methods by its
+// standard input and file 3; package gonbui writes to file 4 and reads from file 5.
 package host
 
 import (
 	"flag"
-	"fmt"
 	"io"
 	"net/rpc"
 	"os"
@@ -14,16 +13,13 @@ import (
 	"syscall"
 
 	"github.com/janpfeifer/gonb/gonbui"
-	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"github.com/parallelcl/parallelcl/datasets"
-	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/internal/recipe"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
-	"github.com/parallelcl/parallelcl/viz/nb"
 )
 
 // Main answers the kernel until it is gone.
@@ -34,9 +30,7 @@ func Main() {
 	}
 	requests, answers := os.Stdin, os.NewFile(3, "answers")
 	os.Stdin, _ = os.Open(os.DevNull)
-	origin.SetNotebook(os.Getenv(wire.SourceVariable), rt.Origin)
-	rt.Ask = func() { gonbui.RequestInput("", false) }
-	rt.Show = show
+	origin.SetNotebook(os.Getenv(wire.SourceVariable), currentOrigin)
 	recipe.Remember()
 	if err := rpc.RegisterName("Host", host{}); err != nil {
 		panic(err)
@@ -52,29 +46,28 @@ type host struct{}
 
 type nothing = struct{}
 
-// Load loads a cell.
-func (host) Load(c wire.Cell, _ *nothing) error {
+// Run loads a cell, runs it, and says why it failed.
+func (host) Run(c wire.Cell, failure *string) error {
 	p, err := plugin.Open(c.File)
 	if err != nil {
 		return err
 	}
 	run, err := p.Lookup("Run")
 	if err == nil {
-		rt.Load(c.ID, *run.(*func()))
+		*failure = find(c.ID, true).run(c.ID, *run.(*func()))
+		gonbui.Sync()
 	}
 	return err
 }
 
-// Run runs a cell that was loaded.
-func (host) Run(id int, failure *string) error {
-	*failure = rt.Run(id)
-	gonbui.Sync()
+// Stop stops a cell, also one that has not begun.
+func (host) Stop(id int, _ *nothing) error {
+	find(id, true).stop(errStopped)
 	return nil
 }
 
-func (host) Stop(id int, _ *nothing) error { rt.Stop(id); return nil }
-
-func (host) Give(line string, _ *nothing) error { rt.Give(line); return nil }
+// Give gives those who read the standard input a line, with its end. It is empty at the end of the input.
+func (host) Give(line string, _ *nothing) error { given <- line; return nil }
 
 func (host) Setenv(v [2]string, _ *nothing) error { return os.Setenv(v[0], v[1]) }
 
@@ -100,14 +93,4 @@ func (host) Names(kind string, list *[]string) error {
 		}
 	}
 	return nil
-}
-
-// show shows the value of a cell's last expression: as package nb does, or as text.
-func show(v any) {
-	if !nb.ShowValue(v) {
-		gonbui.SendData(&protocol.DisplayData{
-			Data:     map[protocol.MIMEType]any{protocol.MIMETextPlain: fmt.Sprint(v)},
-			Metadata: map[string]any{wire.Result: true},
-		})
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
@@ -38,7 +39,7 @@ func FindLab(ctx context.Context, cache string, private bool) (Lab, error) {
 }
 
 func labAt(ctx context.Context, path string) (Lab, error) {
-	out, err := run(ctx, "", path, "--version")
+	out, err := build.Run(ctx, "", path, "--version")
 	v := printable.Line(string(out))
 	if err == nil && !strings.HasPrefix(v, "4.") {
 		err = fmt.Errorf("%s is JupyterLab %q; want 4", path, v)
@@ -76,7 +77,7 @@ func Jupyter(ctx context.Context, o Options, private bool) (Lab, error) {
 	}
 	dir := labDir(o.Cache)
 	o.Note("Installing JupyterLab into a private environment...")
-	if _, err := run(ctx, "", "python3", "-m", "venv", "--clear", dir); err != nil {
+	if _, err := build.Run(ctx, "", "python3", "-m", "venv", "--clear", dir); err != nil {
 		return Lab{}, fmt.Errorf("JupyterLab needs Python 3.11 or later with its venv module (Debian, Ubuntu: apt install python3-venv), "+
 			"or install JupyterLab 4 yourself so that jupyter-lab is on PATH: %w", err)
 	}
@@ -84,7 +85,7 @@ func Jupyter(ctx context.Context, o Options, private bool) (Lab, error) {
 	if err := atomicfile.WriteBytes(list, requirements); err != nil {
 		return Lab{}, err
 	}
-	if _, err := run(ctx, dir, filepath.Join(dir, "bin", "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+	if _, err := build.Run(ctx, dir, filepath.Join(dir, "bin", "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
 		"--constraint", list, "jupyterlab", "nbconvert", "ipykernel"); err != nil {
 		return Lab{}, err
 	}

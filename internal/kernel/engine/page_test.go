@@ -1,4 +1,4 @@
-package page
+package engine
 
 import (
 	"slices"
@@ -13,51 +13,51 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
 )
 
-// cell is the output of a cell.
-type cell struct {
+// shown is the output of a cell.
+type shown struct {
 	jupyter.Out
 	mu   sync.Mutex
 	html []string
 	sent []string // comms and addresses
 }
 
-func (c *cell) Display(d jupyter.Display) {
+func (c *shown) Display(_ string, d *protocol.DisplayData) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.html = append(c.html, d.Data["text/html"].(string))
 }
 
-func (c *cell) Comm(id string, data map[string]any) {
+func (c *shown) Comm(id string, data map[string]any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sent = append(c.sent, id+" "+data["address"].(string))
 }
 
-func open(b *Bridge, out jupyter.Out, id string) error {
-	return b.Comm(jupyter.Comm{Kind: "comm_open", ID: id, Data: map[string]any{"session": b.session}}, out)
+func openPage(b *bridge, out jupyter.Out, id string) error {
+	return b.comm(jupyter.Comm{Kind: "comm_open", ID: id, Data: map[string]any{"session": b.session}}, out)
 }
 
-func say(b *Bridge, id, address string, value any) {
-	b.Comm(jupyter.Comm{Kind: "comm_msg", ID: id, Data: map[string]any{"address": address, "value": value}}, nil)
+func say(b *bridge, id, address string, value any) {
+	b.comm(jupyter.Comm{Kind: "comm_msg", ID: id, Data: map[string]any{"address": address, "value": value}}, nil)
 }
 
 // send sends what a program sends.
-func send(t *testing.T, b *Bridge, mime protocol.MIMEType, v any, out jupyter.Out) {
+func send(t *testing.T, b *bridge, mime protocol.MIMEType, v any, out jupyter.Out) {
 	t.Helper()
-	if !b.Takes(&protocol.DisplayData{Data: map[protocol.MIMEType]any{mime: v}}, out) {
+	if !b.takes(&protocol.DisplayData{Data: map[protocol.MIMEType]any{mime: v}}, out) {
 		t.Errorf("%v is not taken", v)
 	}
 }
 
 func TestDisplays(t *testing.T) {
-	b, first, second := New("k.json", nil), &cell{}, &cell{}
-	if b.Takes(&protocol.DisplayData{Data: map[protocol.MIMEType]any{protocol.MIMETextHTML: "x"}}, first) {
+	b, first, second := newBridge("k.json", nil), &shown{}, &shown{}
+	if b.takes(&protocol.DisplayData{Data: map[protocol.MIMEType]any{protocol.MIMETextHTML: "x"}}, first) {
 		t.Error("HTML is taken")
 	}
 	names := map[string]bool{}
 	for i, test := range []struct {
 		id     string
-		out    *cell
+		out    *shown
 		update bool
 		names  int
 	}{
@@ -65,7 +65,7 @@ func TestDisplays(t *testing.T) {
 		{"gonb_transient_js_1", first, false, 3}, {"gonb_transient_js_1", first, true, 3},
 		{"gonb_transient_js_1", second, false, 4}, {"gonb_transient_js_1", second, true, 4},
 	} {
-		name, update := b.Place(test.id, test.out)
+		name, update := b.place(test.id, test.out)
 		if names[name] = true; update != test.update || len(names) != test.names {
 			t.Errorf("%d: %s is %s, an update: %t", i, test.id, name, update)
 		}
@@ -75,15 +75,15 @@ func TestDisplays(t *testing.T) {
 func TestBridge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []any
-		b := New("/run/kernel-kernel id.json", func(address string, value any) { got = append(got, address, value) })
-		first, second := &cell{}, &cell{}
+		b := newBridge("/run/kernel-kernel id.json", func(address string, value any) { got = append(got, address, value) })
+		first, second := &shown{}, &shown{}
 		send(t, b, protocol.MIMECommValue, protocol.CommValue{Address: protocol.GonbuiStartAddress}, first)
 		send(t, b, protocol.MIMECommValue, protocol.CommValue{Address: "/early", Value: 1}, first)
 		send(t, b, protocol.MIMECommSubscribe, protocol.CommSubscription{Address: "/button"}, first)
 		if len(first.html) != 1 || !strings.Contains(first.html[0], "kernel id") || !strings.Contains(first.html[0], b.session) {
 			t.Errorf("the script: %.200q", first.html)
 		}
-		if err := open(b, first, "1"); err != nil {
+		if err := openPage(b, first, "1"); err != nil {
 			t.Fatal(err)
 		}
 		say(b, "1", ready, true)
@@ -104,20 +104,20 @@ func TestBridge(t *testing.T) {
 			t.Errorf("sent %q, want %q", got, want)
 		}
 
-		open(b, second, "2") // the page, connected again
+		openPage(b, second, "2") // the page, connected again
 		say(b, "2", ready, true)
 		send(t, b, protocol.MIMECommValue, protocol.CommValue{Address: "/x", Value: 1}, second)
 		if got := second.sent; len(got) != 4 || got[2] != "1 /x" && got[3] != "1 /x" {
 			t.Errorf("sent %q", got)
 		}
 		got = nil
-		b.Comm(jupyter.Comm{Kind: "comm_close", ID: "1"}, second)
+		b.comm(jupyter.Comm{Kind: "comm_close", ID: "1"}, second)
 		send(t, b, protocol.MIMECommSubscribe, protocol.CommSubscription{Address: "/x"}, second)
 		for _, m := range []jupyter.Comm{
 			{Kind: "comm_open", ID: "3", Data: map[string]any{"session": "old"}}, {Kind: "comm_open", ID: "3"},
 			{Kind: "comm_msg", ID: "3", Data: map[string]any{"address": "/x"}}, {Kind: "comm_msg", ID: "1", Data: map[string]any{"address": "/x"}},
 		} {
-			if b.Comm(m, second) == nil || len(got) > 0 {
+			if b.comm(m, second) == nil || len(got) > 0 {
 				t.Errorf("%+v is welcome: %v", m, got)
 			}
 		}
@@ -128,10 +128,10 @@ func TestBridge(t *testing.T) {
 func TestNoPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		got := map[string]any{}
-		b := New("k.json", func(address string, value any) { got[address] = value })
-		send(t, b, protocol.MIMECommSubscribe, protocol.CommSubscription{Address: "/button"}, &cell{})
-		send(t, b, protocol.MIMECommSubscribe, protocol.CommSubscription{Address: "/gone"}, &cell{})
-		send(t, b, protocol.MIMECommSubscribe, protocol.CommSubscription{Address: "/gone", Unsubscribe: true}, &cell{})
+		b := newBridge("k.json", func(address string, value any) { got[address] = value })
+		send(t, b, protocol.MIMECommSubscribe, protocol.CommSubscription{Address: "/button"}, &shown{})
+		send(t, b, protocol.MIMECommSubscribe, protocol.CommSubscription{Address: "/gone"}, &shown{})
+		send(t, b, protocol.MIMECommSubscribe, protocol.CommSubscription{Address: "/gone", Unsubscribe: true}, &shown{})
 		time.Sleep(2 * pageTime)
 		synctest.Wait()
 		if len(got) != 1 || got["/button"] != 0 {

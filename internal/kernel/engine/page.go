@@ -1,8 +1,4 @@
-// Package page connects gonbui's comms, and with them its widgets, to the pages that show a notebook.
-//
-// A script in the page opens a comm to the kernel, over the Jupyter server that the page comes from. Each value that goes
-// through it has an address, to which the program or the page subscribes.
-package page
+package engine
 
 import (
 	"crypto/rand"
@@ -30,8 +26,10 @@ const (
 	scriptFor = 500 * time.Millisecond // that the script stays in the output
 )
 
-// A Bridge carries values between one program and pages.
-type Bridge struct {
+// A bridge carries values between the host and the pages that show a notebook: gonbui's comms, and with them its widgets. A
+// script in the page opens a comm to the kernel, over the Jupyter server that the page comes from. Each value that goes through
+// it has an address, to which the program or the page subscribes.
+type bridge struct {
 	session    string // by which pages know us
 	html       string // the script
 	deliver    func(address string, value any)
@@ -45,19 +43,19 @@ type Bridge struct {
 	scripts    string           // and the ID of their display
 }
 
-// New returns a bridge for the kernel of a Jupyter connection file. Values for the program go to deliver, one at a time and in
+// newBridge returns a bridge for the kernel of a Jupyter connection file. Values for the program go to deliver, one at a time and in
 // order; each is as encoding/json reads it.
-func New(connectionFile string, deliver func(address string, value any)) *Bridge {
+func newBridge(connectionFile string, deliver func(address string, value any)) *bridge {
 	kernel := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(connectionFile), "kernel-"), ".json")
 	session := rand.Text()
 	html := "<script>" + strings.NewReplacer("KERNEL", kernel, "SESSION", session).Replace(script) + "</script>"
-	return &Bridge{session: session, html: html, deliver: deliver,
+	return &bridge{session: session, html: html, deliver: deliver,
 		subscribed: map[string]bool{}, pages: map[string]bool{}, displays: map[string]bool{}}
 }
 
-// Takes takes what the program sends in a cell, if it is for comms and not to be displayed. It leaves gonbui's Sync to the
+// takes takes what the program sends in a cell, if it is for comms and not to be displayed. It leaves gonbui's Sync to the
 // caller.
-func (b *Bridge) Takes(d *protocol.DisplayData, out jupyter.Out) bool {
+func (b *bridge) takes(d *protocol.DisplayData, out jupyter.Out) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	value, isValue := d.Data[protocol.MIMECommValue].(protocol.CommValue)
@@ -79,7 +77,7 @@ func (b *Bridge) Takes(d *protocol.DisplayData, out jupyter.Out) bool {
 
 // begin gives the program 0 from an address if no page has answered, as in a program that runs notebooks: gonbui's widgets
 // wait for their first value.
-func (b *Bridge) begin(address string) {
+func (b *bridge) begin(address string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.heard() && b.subscribed[address] {
@@ -88,12 +86,12 @@ func (b *Bridge) begin(address string) {
 }
 
 // heard says whether a page hears us.
-func (b *Bridge) heard() bool { return slices.Contains(slices.Collect(maps.Values(b.pages)), true) }
+func (b *bridge) heard() bool { return slices.Contains(slices.Collect(maps.Values(b.pages)), true) }
 
-// Place returns the name under which the front end knows a display that gonbui shows in a cell, and whether it is there
+// place returns the name under which the front end knows a display that gonbui shows in a cell, and whether it is there
 // already. Package dom runs all its scripts in one display, which must be another one in each cell: the front end runs a
 // script in every place of a display, and may have lost earlier ones.
-func (b *Bridge) Place(id string, out jupyter.Out) (name string, update bool) {
+func (b *bridge) place(id string, out jupyter.Out) (name string, update bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if strings.HasPrefix(id, "gonb_transient_js_") {
@@ -107,8 +105,8 @@ func (b *Bridge) Place(id string, out jupyter.Out) (name string, update bool) {
 	return id, update
 }
 
-// Comm takes a message of a page; see [jupyter.Engine].
-func (b *Bridge) Comm(m jupyter.Comm, out jupyter.Out) error {
+// comm takes a message of a page; see [jupyter.Engine].
+func (b *bridge) comm(m jupyter.Comm, out jupyter.Out) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if m.Kind == "comm_open" && m.Data["session"] == b.session {
@@ -136,7 +134,7 @@ func (b *Bridge) Comm(m jupyter.Comm, out jupyter.Out) error {
 }
 
 // send sends data to every page, or keeps them for the first.
-func (b *Bridge) send(data map[string]any) {
+func (b *bridge) send(data map[string]any) {
 	if !b.heard() && len(b.waiting) < 1000 {
 		b.waiting = append(b.waiting, data)
 	}
@@ -148,15 +146,15 @@ func (b *Bridge) send(data map[string]any) {
 }
 
 // open runs the script once in every cell: the page may have been loaded again since the last one.
-func (b *Bridge) open(out jupyter.Out) {
+func (b *bridge) open(out jupyter.Out) {
 	if b.out == out {
 		return
 	}
 	b.out = out
-	d := jupyter.Display{ID: "page " + rand.Text(), Data: map[string]any{"text/html": b.html}}
-	out.Display(d)
-	time.AfterFunc(scriptFor, func() { // it is not for the notebook's file
-		d.Data, d.Update = map[string]any{"text/html": ""}, true
-		out.Display(d)
-	})
+	id := "page " + rand.Text()
+	show := func(kind, html string) {
+		out.Display(kind, &protocol.DisplayData{DisplayID: id, Data: map[protocol.MIMEType]any{protocol.MIMETextHTML: html}})
+	}
+	show("display_data", b.html)
+	time.AfterFunc(scriptFor, func() { show("update_display_data", "") }) // it is not for the notebook's file
 }

@@ -1,7 +1,0 @@
-//go:build unix && !linux
-
-package build
-
-import "syscall"
-
-func endsWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }

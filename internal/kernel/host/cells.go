@@ -1,0 +1,239 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log"
+	"os"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/wire"
+)
+
+// execution is a cell that runs, or was stopped and may have left goroutines behind.
+type execution struct {
+	ctx  context.Context
+	stop context.CancelCauseFunc // stops it, with why it failed
+}
+
+var (
+	running sync.Map     // executions by ID
+	stopped atomic.Int32 // how many of them were stopped
+)
+
+// Panics of a goroutine whose cell was stopped, or ends itself, and that of an error that a cell did not expect.
+var errStopped, errDone = errors.New(wire.Stopped), errors.New("done")
+
+type failure struct{ error }
+
+func (f failure) Unwrap() error { return f.error }
+
+// find finds an execution, or makes it.
+func find(id int, begin bool) *execution {
+	found, ok := running.Load(id)
+	if !ok && begin {
+		e := new(execution)
+		e.ctx, e.stop = context.WithCancelCause(context.Background())
+		found, _ = running.LoadOrStore(id, e)
+	}
+	e, _ := found.(*execution)
+	return e
+}
+
+const (
+	grace     = 300 * time.Millisecond // for a cell that was stopped to end by itself
+	lingering = 5 * time.Second        // that its goroutines are still looked for after its own has ended
+)
+
+// run runs a cell in a goroutine of its own, and says why it failed. A cell that was stopped and does not end is left behind: it
+// ends at its next check.
+func (e *execution) run(id int, cell func()) string {
+	ended, failure := make(chan struct{}), ""
+	go func() {
+		defer close(ended)
+		defer func() { failure = failureOf(recover()) }()
+		cell()
+	}()
+	linger := context.AfterFunc(e.ctx, func() {
+		stopped.Add(1)
+		<-ended
+		time.Sleep(lingering)
+		running.Delete(id)
+		stopped.Add(-1)
+	})
+	select {
+	case <-ended:
+	case <-e.ctx.Done():
+		select {
+		case <-ended:
+		case <-time.After(grace):
+		}
+	}
+	if e.ctx.Err() == nil && linger() { // it was not stopped: what it has started goes on
+		running.Delete(id)
+		e.stop(nil)
+		return failure
+	}
+	return context.Cause(e.ctx).Error()
+}
+
+// Check ends the goroutine if its cell was stopped. Loops and functions of cells begin with it.
+func Check() {
+	if stopped.Load() > 0 && Context().Err() != nil {
+		panic(errStopped)
+	}
+}
+
+// Context is the context of the goroutine's cell, which ends when the cell is stopped.
+func Context() context.Context {
+	if e := find(owner(), false); e != nil {
+		return e.ctx
+	}
+	return context.Background()
+}
+
+// Must returns v. An error ends the cell and is shown with the line that it came from.
+func Must[T any](v T, err error) T {
+	NoError(err)
+	return v
+}
+
+// NoError ends the cell if there is an error.
+func NoError(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+// Exit stands for os.Exit: it ends the cell.
+func Exit(code int) {
+	if code != 0 {
+		NoError(fmt.Errorf("exit status %d", code))
+	}
+	panic(errDone)
+}
+
+// These stand for functions of package log, which would end the program of all cells.
+var Fatal, Fatalln, Fatalf = log.Panic, log.Panicln, log.Panicf
+
+// failureOf describes a panic that is one of the cell's, with the lines of cells on the way to it. It is called by the deferred
+// function that has recovered it.
+func failureOf(p any) string {
+	text := fmt.Sprint(p)
+	switch _, unexpected := p.(failure); {
+	case p == nil, p == errStopped, p == errDone:
+		return ""
+	case !unexpected:
+		text = "panic: " + text
+	}
+	var lines []string
+	for f := range calls() {
+		if i := strings.Index(f.File, "In["); i >= 0 && len(lines) < 100 {
+			_, name, _ := strings.Cut(f.Function, ".")
+			lines = append(lines, fmt.Sprintf("%s:%d %s", f.File[i:], f.Line, name))
+		}
+	}
+	if len(lines) == 0 {
+		return text
+	}
+	at, _, _ := strings.Cut(lines[0], " ")
+	lines[0] = at + ": " + text
+	return strings.Join(lines, "\n\tcalled at ")
+}
+
+// A goroutine belongs to the cell of the outermost function of a cell on its stack.
+
+// calls are the functions of cells on the goroutine's stack, the innermost first.
+func calls() iter.Seq[runtime.Frame] {
+	return func(yield func(runtime.Frame) bool) {
+		pcs := make([]uintptr, 64)
+		for skip := 0; ; skip += len(pcs) {
+			n := runtime.Callers(skip, pcs)
+			frames := runtime.CallersFrames(pcs[:n])
+			for more := true; more; {
+				var f runtime.Frame
+				f, more = frames.Next()
+				if strings.HasPrefix(f.Function, wire.CellPath) && !yield(f) {
+					return
+				}
+			}
+			if n < len(pcs) {
+				return
+			}
+		}
+	}
+}
+
+// owner is the cell that this goroutine belongs to. It is 0 for goroutines of libraries.
+func owner() (id int) {
+	outermost := ""
+	for f := range calls() {
+		outermost = f.Function
+	}
+	fmt.Sscanf(outermost, wire.CellPath+"%d", &id)
+	return id
+}
+
+// about is what a cell says of itself.
+type about struct {
+	origin string
+	frame  func(func())
+}
+
+var entered sync.Map // by ID
+
+// Enter is called by each cell before anything else. origin is a hash of what the cell is made of; frame is a function of the
+// cell that calls another.
+func Enter(id int, origin string, frame func(func())) { entered.Store(id, about{origin, frame}) }
+
+// currentOrigin is the hash of the cell that this goroutine belongs to.
+func currentOrigin() (origin string, ok bool) {
+	found, ok := entered.Load(owner())
+	a, _ := found.(about)
+	return a.origin, ok
+}
+
+// Guard returns a function like f for a goroutine of a cell: its panic ends the cell, but not the program. It calls f below a
+// function of the cell, by which the goroutine belongs to it.
+func Guard[F any](f F) F {
+	id := owner()
+	a, _ := entered.Load(id)
+	v := reflect.ValueOf(f)
+	call := v.Call
+	if v.Type().IsVariadic() {
+		call = v.CallSlice
+	}
+	guarded := reflect.MakeFunc(v.Type(), func(args []reflect.Value) (results []reflect.Value) {
+		defer recovered(id)
+		for out := range v.Type().Outs() { // of which a go statement makes nothing
+			results = append(results, reflect.Zero(out))
+		}
+		a.(about).frame(func() { call(args) })
+		return results
+	})
+	return guarded.Interface().(F)
+}
+
+// recovered takes the panic of a goroutine and stops its cell for it.
+func recovered(id int) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	why := errStopped
+	if f := failureOf(p); f != "" {
+		why = errors.New(f)
+	}
+	if e := find(id, false); e != nil {
+		e.stop(why)
+	} else if why != errStopped {
+		fmt.Fprintln(os.Stderr, "A goroutine of an earlier cell has ended:", why)
+	}
+}
