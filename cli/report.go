@@ -147,7 +147,11 @@ func (c *reportCmd) runs(rc *runContext) error {
 	if err := c.write(rc, report.RunsInput{Files: files}); err != nil {
 		return err
 	}
-	all, err := versus.Of(versus.Results(runsOf(files)), "emgd")
+	compared, methods := versus.Results(runsOf(files)), map[string]string{}
+	for _, r := range compared {
+		methods[r.Method], _, _ = strings.Cut(r.Method, " ")
+	}
+	all, err := versus.Of(compared, versus.Preferred(methods))
 	if err == nil {
 		err = versus.Text(rc.stdout, all)
 	}

@@ -28,7 +28,11 @@ func (c *reportCmd) grids(rc *runContext) error {
 		if !g.Own() {
 			continue
 		}
-		tables, err := versus.Of(versus.Rows(g.Rows), "")
+		methods := map[string]string{}
+		for _, r := range g.Rows {
+			methods[r.Line()] = r.RunMethod
+		}
+		tables, err := versus.Of(versus.Rows(g.Rows), versus.Preferred(methods))
 		if err == nil {
 			err = versus.Text(rc.stdout, tables)
 		}

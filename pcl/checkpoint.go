@@ -87,8 +87,11 @@ type State struct {
 
 // Save writes everything that the learner remembers to one file. The file is written under a temporary name and
 // then renamed, so that path never holds half a checkpoint. Every running stream must be [data.Resumable].
-func (l *Learner) Save(path string) error {
-	return l.call(context.Background(), "save", func() error {
+func (l *Learner) Save(path string) error { return l.SaveContext(context.Background(), path) }
+
+// SaveContext is [Learner.Save], but gives up, and returns the error of ctx, when ctx ends before its turn.
+func (l *Learner) SaveContext(ctx context.Context, path string) error {
+	return l.call(ctx, "save", func() error {
 		s, err := l.snapshot()
 		if err != nil {
 			return err

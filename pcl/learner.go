@@ -14,7 +14,7 @@
 //
 // Run: [Learner.Run] makes steps until all streams have ended; [Hooks] evaluate, save and take snapshots meanwhile.
 //
-// Push: [NewStream] delivers a set of samples in batches. [data.NewPush] makes a stream that any goroutine pushes samples into;
+// Push: [NewStream] delivers a set of samples in batches. [NewPush] makes a stream that any goroutine pushes samples into;
 // its learner waits for whole batches, though not for long.
 //
 // Snapshot: [Learner.Evaluate] measures the accuracy of a task. [Learner.Snapshot] returns a [Predictor] that any number of
@@ -24,7 +24,7 @@
 // [TaskInfo] says how many samples of each task the file has.
 //
 // Concurrency: any goroutine may call a learner. Calls that change it or read its parameters take turns with the steps;
-// [Learner.AttachContext] and [Learner.DetachContext] give up when a context ends.
+// [Learner.AttachContext], [Learner.DetachContext] and [Learner.SaveContext] give up when a context ends.
 //
 // To put a learner behind HTTP, use package [github.com/parallelcl/parallelcl/serve]; to run a whole scenario,
 // [github.com/parallelcl/parallelcl/pcl/experiment].

@@ -14,3 +14,8 @@ func NewMLP(inputs int, hidden []int, outputs int) (*model.MLP, error) {
 func NewStream(s data.Samples, epochs int, seed uint64, task int) (data.Resumable, error) {
 	return data.NewStream(s, epochs, seed, task)
 }
+
+// NewPush is [data.NewPush].
+func NewPush(inputs, capacity int, classes []int) (*data.Push, error) {
+	return data.NewPush(inputs, capacity, classes)
+}

@@ -217,7 +217,7 @@ func TestQueue(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	_, err := l.AttachContext(ctx, streamed(2, dots{2, 3}))
-	for _, err := range []error{err, l.DetachContext(ctx, 1, true), l.Run(ctx, pcl.Hooks{})} {
+	for _, err := range []error{err, l.DetachContext(ctx, 1, true), l.SaveContext(ctx, "never"), l.Run(ctx, pcl.Hooks{})} {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
@@ -260,7 +260,7 @@ func TestTaken(t *testing.T) {
 		}
 	}
 	begin := func() (*pcl.Learner, *data.Push) {
-		return open(t, pcl.Options{Batch: 8}), must(data.NewPush(8, 100, of))
+		return open(t, pcl.Options{Batch: 8}), must(pcl.NewPush(8, 100, of))
 	}
 	finish := func(l *pcl.Learner, s *data.Push, from int) []float32 {
 		push(s, from, 100)

@@ -31,7 +31,7 @@ func ExampleLearner_Run() {
 	defer device.Close()
 	learner := newLearner(device)
 	defer learner.Close()
-	stream := must(data.NewPush(8, 64, []int{0, 1})) // 8 values a sample; up to 64 samples wait
+	stream := must(pcl.NewPush(8, 64, []int{0, 1})) // 8 values a sample; up to 64 samples wait
 	id := must(learner.Attach(pcl.Task{Classes: []int{0, 1}, Stream: stream}))
 
 	var producers sync.WaitGroup

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
@@ -19,17 +18,11 @@ import (
 // compare compares the methods of a column with EMGD, else with one of its kin, else with the first. The table of one method is empty.
 func compare(c *findings.Column) (*versus.Table, error) {
 	var all []*rows.Row
-	reference, kin := "", ""
+	methods := map[string]string{}
 	for _, e := range c.Entries {
-		all = append(all, e.Rows...)
-		switch name := e.Rows[0].RunMethod; {
-		case name == "emgd" && (reference == "" || len(e.Name) < len(reference)): // one without values of its own
-			reference = e.Name
-		case strings.HasPrefix(name, "emgd-"):
-			kin = cmp.Or(kin, e.Name)
-		}
+		all, methods[e.Name] = append(all, e.Rows...), e.Rows[0].RunMethod
 	}
-	tables, err := versus.Of(versus.Rows(all), cmp.Or(reference, kin))
+	tables, err := versus.Of(versus.Rows(all), versus.Preferred(methods))
 	return append(tables, &versus.Table{})[0], err
 }
 

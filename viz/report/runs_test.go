@@ -116,6 +116,10 @@ func TestRunsOfSeveralTimelines(t *testing.T) {
 	if !strings.Contains(page, "Accuracy as tasks end") || strings.Contains(page, "Accuracy over time") {
 		t.Error("runs of several timelines are not averaged over task ends")
 	}
+	// A situation has a seed of its own, and the methods have one temperature at most.
+	if !strings.Contains(page, "Means over 3 situations (label sets with timelines), with 3 seeds.") || strings.Contains(page, "Accuracy and the temperature") {
+		t.Error("the page does not say what it averages, or has a figure of one temperature")
+	}
 }
 
 func TestFindRuns(t *testing.T) {

@@ -43,6 +43,7 @@ var special = []command{
 	{"remove rm", "name", "forgets a name", (*commands).remove},
 	{"reset", "[go.mod]", "forgets everything, or only the modules that cells have fetched", (*commands).reset},
 	{"handover", "", "takes the module as it is now, also without a learner that cannot come along", (*commands).handover},
+	{"version", "", "says which kernel this is", (*commands).version},
 	{"with_inputs with_password", "", "asks for a line that the next shell command reads", (*commands).ask},
 	{"autoget widgets widgets_hb", "", "is needless here", func(*commands, []string) error { return nil }},
 	{"noautoget test goflags track untrack goworkfix capture wasm", "", "does nothing here", (*commands).senseless},
@@ -198,6 +199,12 @@ func (c *commands) reset(words []string) error {
 	c.past = history{}
 	c.notebook.Reset(b.Packages)
 	return c.renew(c.out, b.Host, "%reset asked for it", nil)
+}
+
+func (c *commands) version([]string) error {
+	h := c.process.Load().builder.Host
+	c.say("stdout", "ParallelCL notebook kernel, %s, module in %s\n", h.Go.Version, h.Module)
+	return nil
 }
 
 func (c *commands) handover([]string) error {

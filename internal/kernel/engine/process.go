@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"sync"
-	"sync/atomic"
 	"syscall"
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
@@ -31,7 +30,8 @@ type process struct {
 	calls   *rpc.Client
 	values  *gob.Encoder // to package gonbui
 	streams []*stream
-	asks    atomic.Bool     // whether the user is asked for a line
+	asking  sync.Mutex      // held while the user is asked for a line
+	asked   int             // lines that libraries have asked for and nobody has read
 	life    context.Context // ends with the process; the cause says why
 }
 
@@ -188,7 +188,12 @@ func (e *Engine) showAll(p *process, displays *os.File) {
 		case value.Address == protocol.GonbuiSyncAddress:
 			go p.give(protocol.GonbuiSyncAckAddress, value.Value)
 		case out == nil:
+		case asks && question.Prompt == "" && p.asked > 0: // a reader of the standard input, for whom a library has asked
+			p.asked--
 		case asks:
+			if question.Prompt != "" {
+				p.asked++
+			}
 			go e.input(p, question)
 		case !p.page.takes(d, out):
 			p.show(d, out)
@@ -201,16 +206,14 @@ func (p *process) give(address string, value any) {
 	p.values.Encode(&protocol.CommValue{Address: address, Value: value}) // if the host has ended, nobody waits for it
 }
 
-// input asks the user for a line. One question is enough for all who wait for a line.
+// input asks the user for a line, one question at a time.
 func (e *Engine) input(p *process, r protocol.InputRequest) {
-	if !p.asks.CompareAndSwap(false, true) {
-		return
-	}
+	p.asking.Lock()
+	defer p.asking.Unlock()
 	line, err := e.out().Input(context.Background(), r.Prompt, r.Password)
 	if err == nil {
 		line += "\n"
 	}
-	p.asks.Store(false)
 	p.call(context.Background(), "Give", line, nil)
 }
 

@@ -53,7 +53,8 @@ func ForgetFlag(name string) {
 	})
 }
 
-// Stdin stands for the standard input in the cells' own code. Reading asks the user for a line if none is left.
+// Stdin stands for the standard input in the cells' own code. Reading asks for a line if none is left, which is the user's next
+// one, or what a library has asked for.
 var Stdin io.Reader = stdin{}
 
 type stdin struct{}
@@ -67,9 +68,6 @@ var (
 func (stdin) Read(p []byte) (int, error) {
 	reading.Lock()
 	defer reading.Unlock()
-	for rest == "" && len(given) > 0 { // what a library has asked for
-		rest = <-given
-	}
 	if rest == "" {
 		gonbui.RequestInput("", false)
 		select {

@@ -91,14 +91,19 @@ func (c *Column) ByA() []*Entry {
 // Note says what the column's numbers are means over, what differs from the paper, and what stars mean.
 func (c *Column) Note() string {
 	labelSets, timelines, seeds := map[uint64]bool{}, map[uint64]bool{}, map[uint64]bool{}
+	situations, repetitions := map[[2]uint64]bool{}, map[[3]uint64]bool{}
 	for _, e := range c.Entries {
 		for _, r := range e.Rows {
 			labelSets[r.LabelSet], timelines[r.Timeline], seeds[r.Seed] = true, true, true
+			situations[[2]uint64{r.LabelSet, r.Timeline}], repetitions[[3]uint64{r.LabelSet, r.Timeline, r.Seed}] = true, true
 		}
 	}
 	text := fmt.Sprintf("Means over %s × %s × %s.", plural.Of(len(labelSets), "label set"), plural.Of(len(timelines), "timeline"), plural.Of(len(seeds), "seed"))
+	if len(repetitions) < len(labelSets)*len(timelines)*len(seeds) { // not each with each
+		text = fmt.Sprintf("Means over %s (label sets with timelines), with %s.", plural.Of(len(situations), "situation"), plural.Of(len(seeds), "seed"))
+	}
 	if c.Table() != "" {
-		text += c.caveat(len(labelSets) * len(timelines) * len(seeds))
+		text += c.caveat(len(repetitions))
 	}
 	if slices.ContainsFunc(c.Entries, func(e *Entry) bool { return e.Done > 0 && !e.complete() }) {
 		text += " Methods with missing runs are not ranked."

@@ -3,11 +3,13 @@
 package versus
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
@@ -93,6 +95,28 @@ func Of(runs []Run, reference string) (all []*Table, err error) {
 		all = append(all, t)
 	}
 	return all, nil
+}
+
+// Preferred chooses with which line of a report the others are compared, given the method of each: emgd, as short a line as
+// there is, else emgd-gmc, else one of their kin, else none.
+func Preferred(method map[string]string) string {
+	order := []string{"emgd", "emgd-gmc"}
+	kin := func(line string) int {
+		switch i := slices.Index(order, method[line]); {
+		case i >= 0:
+			return i
+		case strings.HasPrefix(method[line], "emgd-"):
+			return len(order)
+		}
+		return len(order) + 1
+	}
+	lines := slices.SortedFunc(maps.Keys(method), func(a, b string) int {
+		return cmp.Or(cmp.Compare(kin(a), kin(b)), cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
+	if len(lines) == 0 || kin(lines[0]) > len(order) {
+		return ""
+	}
+	return lines[0]
 }
 
 // Results returns what a comparison takes of results. Methods with other values are different ones, and so are those

@@ -57,6 +57,18 @@ func TestTable(t *testing.T) {
 }
 
 // TestReferences: another reference, and one that is not there.
+func TestPreferred(t *testing.T) {
+	for want, methods := range map[string]map[string]string{
+		"emgd tau=3": {"er": "er", "emgd-gmc": "emgd-gmc", "emgd tau=3": "emgd", "emgd tau=3 lr=1": "emgd"},
+		"EMGD (GMC)": {"EMGD (GS) tau=1": "emgd-gs", "ER": "er", "EMGD (GMC)": "emgd-gmc"},
+		"":           {"er": "er", "avggrad": "avggrad"},
+	} {
+		if got := versus.Preferred(methods); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestReferences(t *testing.T) {
 	for reference, want := range map[string]string{"er": "er", "mgda": "emgd", "": "emgd"} {
 		all, err := versus.Of(runs(9), reference)
