@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
@@ -90,14 +89,6 @@ type Task struct {
 	LossLast  float64  `json:"loss_last"`  // and of its last
 	// ByClass has the accuracies of each class, in the order of Classes. Runs of older programs have none.
 	ByClass []Class `json:"by_class,omitempty"`
-}
-
-// ClassName returns the name of the task's ith class, or its number if the name is not known.
-func (t Task) ClassName(i int) string {
-	if i < len(t.Names) {
-		return t.Names[i]
-	}
-	return strconv.Itoa(t.Classes[i])
 }
 
 // Span returns the number of steps of the run's timeline, which is Steps unless there were some at which no stream ran.

@@ -57,8 +57,8 @@ func formulaAt(text string, inHTML bool) (found formula, n int) {
 
 // isPrice says whether what lies between two dollars is an amount: "$5 to $10", "$5 and $x".
 func isPrice(tex, after string) bool {
-	digit := func(c byte) bool { return c >= '0' && c <= '9' }
-	return after != "" && digit(after[0]) || digit(tex[0]) && strings.HasSuffix(tex, " ")
+	const digits = "0123456789"
+	return after != "" && strings.Contains(digits, after[:1]) || strings.Contains(digits, tex[:1]) && strings.HasSuffix(tex, " ")
 }
 
 // formulaEnd returns where a formula's end mark ends, outside of braces; 0 if it has none before the next empty line.

@@ -141,10 +141,7 @@ func ReadNotebook(path string) (*Notebook, error) {
 	}
 	m := file.Metadata
 	n := &Notebook{File: path, SHA256: checksum(data), Kernel: string(m.Kernel.Name), language: string(m.Language.Name)}
-	n.madeBy = string(cmp.Or(m.Kernel.Display, m.Kernel.Name))
-	if v := strings.TrimPrefix(string(m.Language.Version), n.language); v != "" { // Go's is go1.26
-		n.madeBy = strings.Trim(n.madeBy+", "+n.language+" "+v, ", ")
-	}
+	n.madeBy = strings.Trim(string(cmp.Or(m.Kernel.Display, m.Kernel.Name, m.Language.Name)+", "+m.Language.Version), ", ")
 	if !n.readCells(file.Cells) {
 		return nil, fmt.Errorf("report: %s has more than %d cells or outputs", path, maxList)
 	}

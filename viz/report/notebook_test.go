@@ -53,7 +53,7 @@ func TestNotebook(t *testing.T) {
 		t.Errorf("the page differs from %s; go test -regen writes it anew:\n%s", golden, diff)
 	}
 	for _, want := range []string{
-		"<title>Weights of K=2 streams</title>", "pcl report small.ipynb &gt; a", "v0.1.0", n.SHA256, "ParallelCL (Go), go 1.26",
+		"<title>Weights of K=2 streams</title>", "pcl report small.ipynb &gt; a", "v0.1.0", n.SHA256, "ParallelCL (Go), go1.26",
 		"@article{lyu2026elastic", `th.ariaSort = "none"`, "@media print", "Content-Security-Policy",
 	} {
 		if !strings.Contains(page, want) {

@@ -51,7 +51,6 @@ type notebookPage struct {
 	Made     made
 	Previous *card
 	Next     *card
-	Site     bool
 }
 
 // tocEntry is a line of the table of contents.
@@ -85,10 +84,10 @@ func (n *Notebook) Write(ctx context.Context, w io.Writer, o Origin) error {
 
 // render renders the notebook as a page of a site, whose other pages are given, or of none.
 func (n *Notebook) render(ctx context.Context, o Origin, site map[string]string) (*notebookPage, error) {
-	p := &notebookPage{Made: o.made(), Site: site != nil}
+	p := &notebookPage{Made: o.made()}
 	r := &notebookRenderer{notebook: n, page: p, ids: headingIDs{"cite": 1, "left": 1, "made": 1}, site: site}
-	p.Made.add("kernel", n.madeBy)
-	p.Made.Files = []inputFile{{shared(n.File), n.SHA256}}
+	p.Made.Facts = append(p.Made.Facts, fact{Name: "kernel", Value: n.madeBy})
+	p.Made.addFile(n.File, n.SHA256)
 	for i := range n.cells {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -170,7 +170,7 @@ func TestNotebookFiles(t *testing.T) {
 	for name, data := range map[string][]byte{"plain": []byte(text), "UTF-8 with a mark": []byte("\xef\xbb\xbf" + text)} {
 		path := filepath.Join(t.TempDir(), "a.ipynb")
 		must.Do(t, os.WriteFile(path, data, 0o644))
-		if page := notebookPage(t, readNotebook(t, path)); !strings.Contains(page, "KEPT NaN") || !strings.Contains(page, "R 4.3") {
+		if page := notebookPage(t, readNotebook(t, path)); !strings.Contains(page, "KEPT NaN") || !strings.Contains(page, "R, 4.3") {
 			t.Errorf("%s: %s", name, mainOf(page))
 		}
 	}

@@ -24,21 +24,20 @@ const resultName = "result.json" // of a run
 // result file are read once. Own data have their names alone in the runs, without the folders where they lie: what is made of
 // these is shared. The error names each path without a result and each file that cannot be read.
 func FindRuns(paths ...string) ([]RunFile, error) {
-	var files []string
+	var out []RunFile
 	var failed []error
+	seen := map[string]bool{}
 	for _, path := range paths {
-		found, err := findResults(path, map[string]bool{})
-		if err == nil && len(found) == 0 {
+		files, err := findResults(path, map[string]bool{})
+		if err == nil && len(files) == 0 {
 			err = fmt.Errorf("no results in %s: it has no %s, nor has a folder below it; pcl run writes them", path, resultName)
 		}
-		files, failed = append(files, found...), append(failed, err)
-	}
-	var out []RunFile
-	seen := map[string]bool{}
-	for _, file := range files {
-		f, err := readRun(file)
-		if failed = append(failed, err); !seen[f.SHA256] {
-			out, seen[f.SHA256] = append(out, f), true
+		failed = append(failed, err)
+		for _, file := range files {
+			f, err := readRun(file)
+			if failed = append(failed, err); !seen[f.SHA256] {
+				out, seen[f.SHA256] = append(out, f), true
+			}
 		}
 	}
 	if err := errors.Join(failed...); err != nil {

@@ -60,18 +60,13 @@ func rowsOf(all []RunFile, files map[*rows.Row]RunFile) (out []*rows.Row, err er
 		}
 		for _, g := range groups {
 			for _, r := range g.Runs {
-				row := rowOf(r, g.Label)
+				row := rows.Of([]*results.Run{r})[0]
+				row.Grid, row.Method, row.Program = "runs", g.Label, strings.TrimSpace(r.Measured.Version+" "+r.Measured.Commit)
 				out, files[row] = append(out, row), of[r]
 			}
 		}
 	}
 	return out, nil
-}
-
-func rowOf(r *results.Run, name string) *rows.Row {
-	row := rows.Of([]*results.Run{r})[0]
-	row.Grid, row.Method, row.Program = "runs", name, strings.TrimSpace(r.Measured.Version+" "+r.Measured.Commit)
-	return row
 }
 
 // runs are those of entries that are there.

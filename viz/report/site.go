@@ -8,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
@@ -59,13 +60,9 @@ func Site(ctx context.Context, dir, title string, notebooks []*Notebook, o Origi
 		err = errors.Join(err, atomicfile.Write(filepath.Join(dir, file), func(w io.Writer) error { return writePage(w, template, page) }))
 	}
 	write(IndexFile, "index.gohtml", index)
+	around := slices.Concat([]*card{nil}, index.Cards, []*card{nil})
 	for i, p := range pages {
-		if i > 0 {
-			p.Previous = index.Cards[i-1]
-		}
-		if i+1 < len(pages) {
-			p.Next = index.Cards[i+1]
-		}
+		p.Previous, p.Next = around[i], around[i+2]
 		write(p.Href, "notebook.gohtml", p)
 	}
 	return written, err

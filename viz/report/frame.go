@@ -1,0 +1,102 @@
+package report
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/parallelcl/parallelcl/pcl/results/findings"
+)
+
+//go:embed *.gohtml
+var templateFiles embed.FS
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"policy": func() template.HTML { return policyElements },
+	"script": func() template.HTML { return "<script>" + template.HTML(script) + "</script>" },
+}).ParseFS(templateFiles, "*.gohtml"))
+
+// script is the one that pages run.
+//
+//go:embed page.js
+var script string
+
+// policyElements tell a browser to run that script and no other, to load nothing, to send nothing and
+// not even to look up the addresses of links. What a page must not have in it at all, since no policy
+// keeps it from going elsewhere, [notebookRenderer.sanitise] takes out.
+var policyElements = func() template.HTML {
+	sum := sha256.Sum256([]byte(script))
+	return template.HTML(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-` +
+		base64.StdEncoding.EncodeToString(sum[:]) + `'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="x-dns-prefetch-control" content="off">`)
+}()
+
+// writePage fills a template.
+func writePage(w io.Writer, name string, page any) error {
+	if err := templates.ExecuteTemplate(w, name, page); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	return nil
+}
+
+// Origin says where a page comes from.
+type Origin struct {
+	Command string    // what to type to make the page again
+	Version string    // of this library, with its commit
+	Made    time.Time // left out where it is zero
+}
+
+// fact is a name and what it stands for; it is left out where that is empty.
+type fact = findings.Fact
+
+// made is the box about a page's origin.
+type made struct {
+	Command string
+	Facts   []fact
+	Files   []fact // the checksums of what the page was made from
+}
+
+func (o Origin) made() made {
+	m := made{Command: o.Command, Facts: []fact{{Name: "parallelcl", Value: o.Version}, {Name: "Go", Value: runtime.Version()}}}
+	if !o.Made.IsZero() {
+		m.Facts = append(m.Facts, fact{Name: "page made", Value: o.Made.UTC().Format("2006-01-02 15:04 UTC")})
+	}
+	return m
+}
+
+// addFile adds a file, if there is one.
+func (m *made) addFile(name, sha256 string) {
+	if name != "" {
+		m.Files = append(m.Files, fact{Name: shared(name), Value: sha256})
+	}
+}
+
+// shared is a file's name as a page has it: where somebody's folders lie is nobody else's affair.
+func shared(path string) string {
+	if filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Base(filepath.Dir(path)), filepath.Base(path))
+	}
+	return filepath.ToSlash(path)
+}
+
+func checksum(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
+
+// sumOf returns the checksum of a file, which may be larger than the memory.
+func sumOf(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return fmt.Sprintf("%x", h.Sum(nil)), err
+}
