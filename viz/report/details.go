@@ -20,7 +20,7 @@ func (s *runSet) details(c *findings.Column) ([]block, error) {
 	}
 	out = append(out, titled("Accuracy by task", "Look at the length of the stems: a marker below its bar is forgetting, a marker above it later improvement through rehearsal.").of(viz.TaskAccuracy(runs...)))
 	steps, err := s.steps(c)
-	return append(out, steps...), err
+	return append(append(out, s.classes(c)), steps...), err
 }
 
 // steps shows for each method the steps of its first recorded run, after the proofs of all these steps in one table.
