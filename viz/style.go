@@ -1,7 +1,6 @@
 package viz
 
 import (
-	"fmt"
 	"hash/fnv"
 	"image/color"
 	"math"
@@ -148,12 +147,6 @@ func (s Style) color() tint {
 		return twin(0x808080, 0x808080)
 	}
 	return tintOf(s.Color)
-}
-
-// CSS is the style's colour for pages that follow the color-scheme of their reader.
-func (s Style) CSS() string {
-	c := s.color()
-	return fmt.Sprintf("light-dark(%s,%s)", hex(c.light), hex(c.dark))
 }
 
 // polygon is a filled regular polygon as a marker: the first corner lies at an angle in degrees.

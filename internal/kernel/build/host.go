@@ -65,7 +65,7 @@ func (h *Host) Current(ctx context.Context) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	if now.Packages, err = h.Go.exportsOf(ctx, h.Module, append(paths, "./"+hostPackage)...); err != nil {
+	if now.Packages, err = h.Go.exportsOf(ctx, h.Module, append(paths, cell.Runtime, modulePath+hostPackage)...); err != nil {
 		return nil, err
 	}
 	text := fmt.Sprintf("import host %q\n", modulePath+hostPackage)

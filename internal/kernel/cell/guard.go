@@ -10,8 +10,8 @@ import (
 
 // Runtime is the package that translated cells call, by a name of ours.
 const (
-	Runtime     = "github.com/parallelcl/parallelcl/internal/kernel/host"
-	runtimeName = our + "host"
+	Runtime     = "github.com/parallelcl/parallelcl/internal/kernel/rt"
+	runtimeName = our + "rt"
 )
 
 // call calls a function that has no place in the cell.

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 	"github.com/parallelcl/parallelcl/internal/recipe"
 	"github.com/parallelcl/parallelcl/pcl"
@@ -33,7 +34,7 @@ const savedFile = "saved"
 func (host) Save(r wire.Saving, lost *wire.Lost) error {
 	var list []saved
 	for _, name := range r.Names {
-		v, ok := variable(name)
+		v, ok := rt.Variable(name)
 		if !ok || v.IsZero() {
 			continue
 		}
@@ -150,7 +151,7 @@ func (host) Restore(dir string, text *string) error {
 	var done, failed []string
 	learners := map[string]any{} // by file
 	for _, s := range list {
-		v, ok := variable(s.Name)
+		v, ok := rt.Variable(s.Name)
 		if !ok {
 			continue
 		}

@@ -1,4 +1,4 @@
-// Package host is the process in which the cells of a notebook run, with what cells call in it. The kernel makes a program of
+// Package host is the process in which the cells of a notebook run. The kernel makes a program of
 // it that imports every package that cells can import, so that all cells share them. The kernel calls its methods by its
 // standard input and file 3; package gonbui writes to file 4 and reads from file 5.
 package host
@@ -15,6 +15,7 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/internal/recipe"
@@ -30,7 +31,8 @@ func Main() {
 	}
 	requests, answers := os.Stdin, os.NewFile(3, "answers")
 	os.Stdin, _ = os.Open(os.DevNull)
-	origin.SetNotebook(os.Getenv(wire.SourceVariable), currentOrigin)
+	origin.SetNotebook(os.Getenv(wire.SourceVariable), rt.Origin)
+	rt.Show, rt.Ask = show, func() { gonbui.RequestInput("", false) }
 	recipe.Remember()
 	if err := rpc.RegisterName("Host", host{}); err != nil {
 		panic(err)
@@ -54,7 +56,7 @@ func (host) Run(c wire.Cell, failure *string) error {
 	}
 	run, err := p.Lookup("Run")
 	if err == nil {
-		*failure = find(c.ID, true).run(c.ID, *run.(*func()))
+		*failure = rt.Run(c.ID, *run.(*func()))
 		gonbui.Sync()
 	}
 	return err
@@ -62,12 +64,11 @@ func (host) Run(c wire.Cell, failure *string) error {
 
 // Stop stops a cell, also one that has not begun.
 func (host) Stop(id int, _ *nothing) error {
-	find(id, true).stop(errStopped)
+	rt.Stop(id)
 	return nil
 }
 
-// Give gives those who read the standard input a line, with its end. It is empty at the end of the input.
-func (host) Give(line string, _ *nothing) error { given <- line; return nil }
+func (host) Give(line string, _ *nothing) error { rt.Give(line); return nil }
 
 func (host) Setenv(v [2]string, _ *nothing) error { return os.Setenv(v[0], v[1]) }
 

@@ -1,102 +1,27 @@
 package host
 
 import (
-	"flag"
 	"fmt"
-	"io"
-	"os"
 	"reflect"
 	"strings"
-	"sync"
 	"text/tabwriter"
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
+	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 	"github.com/parallelcl/parallelcl/viz/nb"
 )
 
-// Show shows the value of a cell's last expression: as package nb does, or as text.
-func Show(v any) {
+// show shows a value as package nb does, or as text.
+func show(v any) {
 	if !nb.ShowValue(v) {
 		gonbui.SendData(&protocol.DisplayData{
 			Data:     map[protocol.MIMEType]any{protocol.MIMETextPlain: fmt.Sprint(v)},
 			Metadata: map[string]any{wire.Result: true},
 		})
 	}
-}
-
-// ShowAll shows what a call returned. An error at the end, if there is one, ends the cell.
-func ShowAll(list ...any) {
-	if err, ok := list[len(list)-1].(error); ok {
-		NoError(err)
-	}
-	for _, v := range list {
-		if v != nil {
-			Show(v)
-		}
-	}
-}
-
-// Parse stands for flag.Parse, which would end the program on an error.
-func Parse() { NoError(flag.CommandLine.Parse(os.Args[1:])) }
-
-// ForgetFlag removes a flag, so that it can be declared again.
-func ForgetFlag(name string) {
-	old := flag.CommandLine
-	flag.CommandLine = flag.NewFlagSet(os.Args[0], flag.ContinueOnError)
-	old.VisitAll(func(f *flag.Flag) {
-		if f.Name != name {
-			flag.CommandLine.Var(f.Value, f.Name, f.Usage)
-		}
-	})
-}
-
-// Stdin stands for the standard input in the cells' own code. Reading asks for a line if none is left, which is the user's next
-// one, or what a library has asked for.
-var Stdin io.Reader = stdin{}
-
-type stdin struct{}
-
-var (
-	reading sync.Mutex
-	rest    string // of a line
-	given   = make(chan string, 100)
-)
-
-func (stdin) Read(p []byte) (int, error) {
-	reading.Lock()
-	defer reading.Unlock()
-	if rest == "" {
-		gonbui.RequestInput("", false)
-		select {
-		case rest = <-given:
-		case <-Context().Done():
-		}
-	}
-	n, err := strings.NewReader(rest).Read(p)
-	rest = rest[n:]
-	return n, err
-}
-
-// Scan is fmt.Scan; Scanln and Scanf likewise.
-func Scan(a ...any) (int, error) { return fmt.Fscan(Stdin, a...) }
-
-// Scanln is fmt.Scanln.
-func Scanln(a ...any) (int, error) { return fmt.Fscanln(Stdin, a...) }
-
-// Scanf is fmt.Scanf.
-func Scanf(format string, a ...any) (int, error) { return fmt.Fscanf(Stdin, format, a...) }
-
-var variables sync.Map // pointers by name
-
-// Declare names a variable of a cell.
-func Declare(name string, pointer any) { variables.Store(name, pointer) }
-
-func variable(name string) (v reflect.Value, ok bool) {
-	p, ok := variables.Load(name)
-	return reflect.Indirect(reflect.ValueOf(p)), ok
 }
 
 // Describe writes a table of what cells have declared.
@@ -106,7 +31,7 @@ func (host) Describe(list []wire.Variable, table *string) error {
 	fmt.Fprintln(w, "name\ttype\tbytes\tvalue")
 	for _, one := range list {
 		var bytes, text string
-		if v, ok := variable(one.Name); ok {
+		if v, ok := rt.Variable(one.Name); ok {
 			err := safely(func() error { bytes, text = fmt.Sprint(sizeOf(v, 6)), textOf(v); return nil })
 			if err != nil {
 				text = "? " + err.Error()

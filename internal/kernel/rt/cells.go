@@ -1,4 +1,6 @@
-package host
+// Package rt is what the translated cells of a notebook call, and what their process keeps of them. It imports none of the
+// module's large packages: each cell is linked against all that this one imports.
+package rt
 
 import (
 	"context"
@@ -47,13 +49,18 @@ func find(id int, begin bool) *execution {
 	return e
 }
 
+// Run runs a cell in a goroutine of its own, and says why it failed.
+func Run(id int, cell func()) string { return find(id, true).run(id, cell) }
+
+// Stop stops a cell, also one that has not begun.
+func Stop(id int) { find(id, true).stop(errStopped) }
+
 const (
 	grace     = 300 * time.Millisecond // for a cell that was stopped to end by itself
 	lingering = 5 * time.Second        // that its goroutines are still looked for after its own has ended
 )
 
-// run runs a cell in a goroutine of its own, and says why it failed. A cell that was stopped and does not end is left behind: it
-// ends at its next check.
+// run is [Run]. A cell that was stopped and does not end is left behind: it ends at its next check.
 func (e *execution) run(id int, cell func()) string {
 	ended, failure := make(chan struct{}), ""
 	go func() {
@@ -193,8 +200,8 @@ var entered sync.Map // by ID
 // cell that calls another.
 func Enter(id int, origin string, frame func(func())) { entered.Store(id, about{origin, frame}) }
 
-// currentOrigin is the hash of the cell that this goroutine belongs to.
-func currentOrigin() (origin string, ok bool) {
+// Origin is the hash of the cell that this goroutine belongs to.
+func Origin() (origin string, ok bool) {
 	found, ok := entered.Load(owner())
 	a, _ := found.(about)
 	return a.origin, ok

@@ -1,0 +1,93 @@
+package rt
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"strings"
+	"sync"
+)
+
+// Show shows the value of a cell's last expression, and Ask asks the user for a line that [Give] takes. The host sets them.
+var (
+	Show func(v any)
+	Ask  func()
+)
+
+// ShowAll shows what a call returned. An error at the end, if there is one, ends the cell.
+func ShowAll(list ...any) {
+	if err, ok := list[len(list)-1].(error); ok {
+		NoError(err)
+	}
+	for _, v := range list {
+		if v != nil {
+			Show(v)
+		}
+	}
+}
+
+// Parse stands for flag.Parse, which would end the program on an error.
+func Parse() { NoError(flag.CommandLine.Parse(os.Args[1:])) }
+
+// ForgetFlag removes a flag, so that it can be declared again.
+func ForgetFlag(name string) {
+	old := flag.CommandLine
+	flag.CommandLine = flag.NewFlagSet(os.Args[0], flag.ContinueOnError)
+	old.VisitAll(func(f *flag.Flag) {
+		if f.Name != name {
+			flag.CommandLine.Var(f.Value, f.Name, f.Usage)
+		}
+	})
+}
+
+// Stdin stands for the standard input in the cells' own code. Reading asks for a line if none is left, which is the user's next
+// one, or what a library has asked for.
+var Stdin io.Reader = stdin{}
+
+type stdin struct{}
+
+var (
+	reading sync.Mutex
+	rest    string // of a line
+	given   = make(chan string, 100)
+)
+
+func (stdin) Read(p []byte) (int, error) {
+	reading.Lock()
+	defer reading.Unlock()
+	if rest == "" {
+		Ask()
+		select {
+		case rest = <-given:
+		case <-Context().Done():
+		}
+	}
+	n, err := strings.NewReader(rest).Read(p)
+	rest = rest[n:]
+	return n, err
+}
+
+// Give gives those who read the standard input a line, with its end. It is empty at the end of the input.
+func Give(line string) { given <- line }
+
+// Scan is fmt.Scan; Scanln and Scanf likewise.
+func Scan(a ...any) (int, error) { return fmt.Fscan(Stdin, a...) }
+
+// Scanln is fmt.Scanln.
+func Scanln(a ...any) (int, error) { return fmt.Fscanln(Stdin, a...) }
+
+// Scanf is fmt.Scanf.
+func Scanf(format string, a ...any) (int, error) { return fmt.Fscanf(Stdin, format, a...) }
+
+var variables sync.Map // pointers by name
+
+// Declare names a variable of a cell.
+func Declare(name string, pointer any) { variables.Store(name, pointer) }
+
+// Variable returns a variable of a cell.
+func Variable(name string) (v reflect.Value, ok bool) {
+	p, ok := variables.Load(name)
+	return reflect.Indirect(reflect.ValueOf(p)), ok
+}
