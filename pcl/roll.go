@@ -109,16 +109,21 @@ func withNames(names map[int]string, t *Task) map[int]string {
 	return names
 }
 
-// infos describes the tasks, of which some are running: paused says of each of these whether it is paused.
-func (r *roll) infos(paused map[int]bool) []TaskInfo {
+// infos describes the tasks, of which some are running.
+func (r *roll) infos(running runningTasks) []TaskInfo {
 	out := make([]TaskInfo, 0, len(r.tasks))
 	for i, t := range r.tasks {
 		if t == nil {
 			continue
 		}
-		p, running := paused[i+1]
-		out = append(out, TaskInfo{ID: i + 1, Name: t.Name, Classes: slices.Clone(t.Classes), ClassNames: slices.Clone(t.ClassNames),
-			Ended: !running, Paused: p, Taken: int(t.samples.Load())})
+		info := TaskInfo{ID: i + 1, Name: t.Name, Classes: slices.Clone(t.Classes), ClassNames: slices.Clone(t.ClassNames), Ended: true, Taken: int(t.samples.Load())}
+		if a := running.get(i + 1); a != nil {
+			info.Ended, info.Paused = false, a.paused.Load()
+			if h, ok := a.Stream.(holder); ok {
+				info.Waiting = h.Len()
+			}
+		}
+		out = append(out, info)
 	}
 	return out
 }
