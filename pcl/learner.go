@@ -307,17 +307,12 @@ func callFor[T any](ctx context.Context, l *Learner, name string, f func() T) (v
 
 // enter begins a call when it is this caller's turn; leave ends it. A learner that was stopped by a failure refuses all
 // calls except those that pass stopped, which replace its state.
-func (l *Learner) enter(ctx context.Context, stopped bool) error {
+func (l *Learner) enter(ctx context.Context, stopped bool) (err error) {
 	select { // a channel serves those who wait in their order
 	case l.turn <- struct{}{}:
-		return l.entered(ctx, stopped)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// entered ends the call again if the learner cannot serve it.
-func (l *Learner) entered(ctx context.Context, stopped bool) (err error) {
 	switch {
 	case l.closed.Load():
 		err = ErrClosed
@@ -325,10 +320,10 @@ func (l *Learner) entered(ctx context.Context, stopped bool) (err error) {
 		err = ctx.Err()
 	case l.failure != nil && !stopped:
 		err = fmt.Errorf("pcl: the learner stopped after %d steps and cannot go on: load a checkpoint, or make a new learner: %w", l.steps, l.failure)
-	default:
-		return nil
 	}
-	<-l.turn
+	if err != nil {
+		<-l.turn
+	}
 	return err
 }
 

@@ -52,23 +52,22 @@ func (t *attached) fetch(b *device.Batch) error {
 	}
 	given := data.Batch{X: b.X, Class: b.Class}
 	err := guarded("the stream", func() { fail.If(t.Stream.Next(&given)) })
-	if err == io.EOF {
-		if t.over = true; given.N == 0 {
-			return io.EOF
-		}
-	} else if errors.Is(err, data.ErrNotReady) {
-		if given.N != 0 {
-			return fmt.Errorf("the stream delivered %d samples and said that it is not ready; want no samples with ErrNotReady", given.N)
-		}
+	t.over = err == io.EOF
+	switch notReady := errors.Is(err, data.ErrNotReady); {
+	case t.over && given.N == 0:
+		return io.EOF
+	case notReady && given.N == 0:
 		return data.ErrNotReady
-	} else if err != nil {
+	case notReady:
+		return fmt.Errorf("the stream delivered %d samples and said that it is not ready; want no samples with ErrNotReady", given.N)
+	case err != nil && !t.over:
 		return err
 	}
 	if err = t.take(b, &given); err != nil {
 		b.Empty()
-		return fmt.Errorf("the stream delivered %w", err)
+		err = fmt.Errorf("the stream delivered %w", err)
 	}
-	return nil
+	return err
 }
 
 // take checks the batch that the stream delivered and moves it into b. The stream may have replaced the slices

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
-	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -62,8 +60,14 @@ func (s *step) make() (err error) {
 	if err := s.awaitStreams(); err != nil {
 		return err
 	}
-	before := s.mark()
-	defer func() { s.settle(err, before) }()
+	undo := s.mark()
+	defer func() {
+		if err != nil && !s.touched {
+			undo()
+		} else if err != nil {
+			s.failure = err // the learner stops for good
+		}
+	}()
 	if err := s.train(); err != nil {
 		return err
 	}
@@ -222,29 +226,13 @@ func (s *step) advance() {
 	}
 }
 
-// beginning is the state at the beginning of a step, which is restored if the step fails.
-type beginning struct {
-	draws      rand.PCG // of the method
-	memory     memory.Mark
-	statistics []float32
-}
-
-// mark records the state that settle restores if the step fails.
-func (s *step) mark() beginning {
-	return beginning{s.rng.Mark(), s.memory.Mark(), slices.Clone(s.network.statistics)}
-}
-
-// settle ends the step: if it failed, settle restores what it had changed, or, where that is not possible,
-// stops the learner for good.
-func (s *step) settle(err error, b beginning) {
-	switch {
-	case err == nil:
-	case s.touched:
-		s.failure = err
-	default:
-		copy(s.network.statistics, b.statistics)
-		s.rng.Return(b.draws)
-		s.memory.Rewind(b.memory)
+// mark returns what takes back whatever the step has changed before it touches what cannot be undone.
+func (s *step) mark() (undo func()) {
+	draws, mark, statistics := s.rng.Mark(), s.memory.Mark(), slices.Clone(s.network.statistics)
+	return func() {
+		copy(s.network.statistics, statistics)
+		s.rng.Return(draws)
+		s.memory.Rewind(mark)
 	}
 }
 
