@@ -112,7 +112,7 @@ func (p *Predictor) Outputs(id int, x []float32) ([][]float32, error) {
 
 // predicting makes one call to a predictor.
 func predicting[T any](f func() T) (out T, err error) {
-	if err = fail.Tried(func() { out = f() }); err != nil {
+	if err = fail.Tried(func() { out = f() }); err != nil && err != ErrClosed {
 		err = fmt.Errorf("pcl: predict: %w", err)
 	}
 	return out, err

@@ -11,13 +11,13 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
-// Number is the type of a number that is exchanged between host and device.
-type Number interface {
+// number is the type of a number that is exchanged between host and device.
+type number interface {
 	float32 | float64 | int32 | uint8
 }
 
 // ToDevice copies a flat slice to a new buffer with the given dimensions.
-func ToDevice[T Number](backend compute.Backend, flat []T, dims ...int) compute.Buffer {
+func ToDevice[T number](backend compute.Backend, flat []T, dims ...int) compute.Buffer {
 	shape := shapes.Make(dtypes.FromGenericsType[T](), dims...)
 	if shape.Size() != len(flat) {
 		panic(fmt.Sprintf("%d values for a buffer of shape %s", len(flat), shape))
@@ -28,7 +28,7 @@ func ToDevice[T Number](backend compute.Backend, flat []T, dims ...int) compute.
 // Shared returns host memory with room for the given dimensions and, if the device shares memory with the host, a
 // buffer that is that same memory; otherwise the buffer is nil. The memory is valid as long as the buffer is, and
 // must not be written to while a program is reading it.
-func Shared[T Number](backend compute.Backend, dims ...int) ([]T, compute.Buffer) {
+func Shared[T number](backend compute.Backend, dims ...int) ([]T, compute.Buffer) {
 	shape := shapes.Make(dtypes.FromGenericsType[T](), dims...)
 	if !backend.HasSharedBuffers() {
 		return make([]T, shape.Size()), nil
@@ -43,7 +43,7 @@ func Shared[T Number](backend compute.Backend, dims ...int) ([]T, compute.Buffer
 // Read returns the n values of a buffer. Memory that the device shares with the host is the result itself, which is valid as
 // long as the buffer: asking the device for a copy involves a switch of threads, which takes as long as a tenth of a small
 // gradient. Otherwise the result is a copy.
-func Read[T Number](b compute.Buffer, n int) []T {
+func Read[T number](b compute.Buffer, n int) []T {
 	if b.Backend().HasSharedBuffers() {
 		return fail.Or(b.Data()).([]T)[:n]
 	}
@@ -53,7 +53,7 @@ func Read[T Number](b compute.Buffer, n int) []T {
 }
 
 // Values returns a copy of the n values of a buffer on the host.
-func Values[T Number](b compute.Buffer, n int) []T {
+func Values[T number](b compute.Buffer, n int) []T {
 	values := Read[T](b, n)
 	if b.Backend().HasSharedBuffers() {
 		values = slices.Clone(values)
