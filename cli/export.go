@@ -187,9 +187,5 @@ func (c *exportWeightsCmd) Run(rc *runContext) error {
 	if err != nil || rc.quiet {
 		return err
 	}
-	outputs, err := t.Outputs()
-	if err != nil {
-		return err
-	}
-	return rc.done("%s: %s, after %d steps, %d outputs of classes", c.Out, t.Model, t.Steps, len(outputs))
+	return rc.done("%s: %s, after %d steps, %d outputs of classes", c.Out, t.Model, t.Steps, len(t.Outputs()))
 }

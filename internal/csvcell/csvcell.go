@@ -40,7 +40,7 @@ func (w Writer) Write(line []string) {
 		}
 		out[i] = cell
 	}
-	w.csv.Write(out)
+	_ = w.csv.Write(out)
 }
 
 func (w Writer) Flush() error {

@@ -86,10 +86,10 @@ func (r *Rule) weigh(p *Problem, w []float64) (out method.Outcome, err error) {
 func (r *Rule) prepare(p *Problem, k int) {
 	var err error
 	switch {
-	case k == 0:
-		err = errors.New("there are no gradients")
 	case (p.Rows == nil) == (p.Gram == nil):
 		err = errors.New(`give either "jacobian" or "gram"`)
+	case k == 0:
+		err = errors.New("there are no gradients")
 	case r.info.NeedsRows && p.Rows == nil:
 		err = fmt.Errorf("%s needs the \"jacobian\", its Gram matrix is not enough", r.info.Name)
 	case p.Losses == nil && r.info.NeedsLosses:
