@@ -157,7 +157,7 @@ func TestBeyondFloat32(t *testing.T) {
 		_, err := c.New()
 		return err
 	}
-	for _, name := range optim.Names() {
+	for _, name := range []string{"adam", "adamw", "sgd"} {
 		for _, lr := range []float64{1e-50, 1e-40, 1e39, math.Inf(1)} {
 			if err := refused(optim.Config{Name: name, LR: lr}); err == nil {
 				t.Errorf("%s: learning rate %g is not refused", name, lr)
