@@ -189,7 +189,7 @@ func TestState(t *testing.T) {
 	s.shows("b1, _ := json.Marshal(struct{ A int; b string }{1, \"x\"})\nstring(b1)", `{"A":1}`)
 	s.shows("var wg sync.WaitGroup\nvar n atomic.Int64\nfor i := range 10 {\n\tgo func(k int) { defer wg.Done(); n.Add(int64(k)) }(i)\n\twg.Add(1)\n}\nwg.Wait()\nn.Load()", "45")
 	s.shows("import \"github.com/google/go-cmp/cmp\"\ncmp.Equal(1, 1)", "true")
-	s.shows("cmp.Equal(1, 2)", "false")
+	s.shows("func Run() bool { return cmp.Equal(1, 2) }\nRun()", "false")
 	s.shows("nb.Plot(nil, []float64{1, 2})", "[image/png]")
 	// Names that Go itself has.
 	s.shows("type span struct{ min, max, len float64 }\nfunc (s span) error() string { return fmt.Sprint(s.len) }\ncopy, new := []int{1, 2}, \"k\"", "")

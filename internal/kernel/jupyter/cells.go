@@ -168,11 +168,8 @@ func (r *request) Stream(name, text string) {
 func (r *request) send(all bool) {
 	n := len(r.text)
 	for back := 1; !all && back < utf8.UTFMax && back <= len(r.text); back++ {
-		if last := r.text[len(r.text)-back:]; utf8.RuneStart(last[0]) {
-			if !utf8.FullRune(last) {
-				n -= back
-			}
-			break
+		if last := r.text[len(r.text)-back:]; utf8.RuneStart(last[0]) && !utf8.FullRune(last) {
+			n -= back
 		}
 	}
 	if n > 0 {

@@ -86,8 +86,8 @@ var variables sync.Map // pointers by name
 // Declare names a variable of a cell.
 func Declare(name string, pointer any) { variables.Store(name, pointer) }
 
-// Variable returns a variable of a cell.
-func Variable(name string) (v reflect.Value, ok bool) {
+// Value returns a variable of a cell.
+func Value(name string) (v reflect.Value, ok bool) {
 	p, ok := variables.Load(name)
 	return reflect.Indirect(reflect.ValueOf(p)), ok
 }
