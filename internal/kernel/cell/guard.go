@@ -28,7 +28,7 @@ func interruptible(b *ast.BlockStmt) {
 }
 
 // guard keeps the cell's own code from ending the program that all cells share, and lets the user stop it: loops and
-// functions ask whether they were stopped, panics in goroutines end the cell, and so do os.Exit and log.Fatal.
+// functions ask whether they were stopped, panics in goroutines end the cell, and so do os.Exit and log.Fatal, which panics.
 func (c *Cell) guard(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.ForStmt:
@@ -43,8 +43,11 @@ func (c *Cell) guard(n ast.Node) bool {
 			n.Call.Fun = within("Guard", n.Call.Fun)
 		}
 	case *ast.SelectorExpr:
-		if f, ok := c.info.Uses[n.Sel].(*types.Func); ok && ends[f.FullName()] {
+		switch f, ok := c.info.Uses[n.Sel].(*types.Func); {
+		case ok && ends[f.FullName()]:
 			n.X, n.Sel = &ast.Ident{NamePos: n.Pos(), Name: runtimeName}, ast.NewIdent(f.Name())
+		case ok && f.Pkg() != nil && f.Pkg().Path() == "log":
+			n.Sel.Name = strings.Replace(n.Sel.Name, "Fatal", "Panic", 1)
 		}
 	case *ast.CallExpr:
 		c.guardCall(n)
@@ -54,8 +57,7 @@ func (c *Cell) guard(n ast.Node) bool {
 
 // ends are functions that would end all cells, or hold them by asking the user, or hide an error. The runtime has one of the same
 // name for each.
-var ends = map[string]bool{"os.Exit": true, "log.Fatal": true, "log.Fatalln": true, "log.Fatalf": true,
-	"fmt.Scan": true, "fmt.Scanln": true, "fmt.Scanf": true, "flag.Parse": true}
+var ends = map[string]bool{"os.Exit": true, "fmt.Scan": true, "fmt.Scanln": true, "fmt.Scanf": true, "flag.Parse": true}
 
 // guardCall has what is called with the standard input ask the user: elsewhere os.Stdin is what it is, empty. It lets a cell that
 // runs again declare its flags again.

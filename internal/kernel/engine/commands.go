@@ -237,12 +237,20 @@ func (c *commands) magic() error {
 
 // bash runs a line of shell and shows what it writes. As in GoNB, a command that fails does not fail its cell.
 func (c *commands) bash(line, dir, stdin string) error {
+	stdout, toStdout, err1 := newStream("stdout", c.out.Stream)
+	stderr, toStderr, err2 := newStream("stderr", c.out.Stream)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
 	cmd := exec.CommandContext(c.ctx, "/bin/bash", "-c", line)
 	build.Group(cmd)
-	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
-	cmd.Stdout, cmd.Stderr = &stream{name: "stdout", show: c.out.Stream}, &stream{name: "stderr", show: c.out.Stream}
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, strings.NewReader(stdin), toStdout, toStderr
 	cmd.Env = append(os.Environ(), protocol.GONB_TMP_DIR_ENV+"="+c.process.Load().builder.ModuleDir())
-	if err := cmd.Run(); err != nil && c.ctx.Err() == nil {
+	err := cmd.Run()
+	errors.Join(toStdout.Close(), toStderr.Close()) // what it has started may go on
+	stdout.drain()
+	stderr.drain()
+	if err != nil && c.ctx.Err() == nil {
 		c.say("stderr", "%v\n", err)
 	}
 	return c.ctx.Err()

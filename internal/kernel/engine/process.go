@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"sync"
 	"syscall"
+	"time"
+	"unicode/utf8"
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
@@ -38,8 +40,8 @@ func (e *Engine) start(b *build.Builder) error {
 	calls, toCall, err1 := sockets()
 	displays, toDisplay, err2 := os.Pipe()
 	toRead, values, err3 := os.Pipe()
-	stdout, toStdout, err4 := os.Pipe()
-	stderr, toStderr, err5 := os.Pipe()
+	stdout, toStdout, err4 := newStream("stdout", e.text)
+	stderr, toStderr, err5 := newStream("stderr", e.text)
 	ctx, end := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, b.Program, b.Sum)
 	build.Group(cmd)
@@ -57,21 +59,16 @@ func (e *Engine) start(b *build.Builder) error {
 		return err
 	}
 	life, ended := context.WithCancelCause(context.Background())
-	p := &process{builder: b, cmd: cmd, end: end, life: life, calls: rpc.NewClient(calls), values: gob.NewEncoder(values)}
+	p := &process{builder: b, cmd: cmd, end: end, life: life, calls: rpc.NewClient(calls), values: gob.NewEncoder(values),
+		streams: []*stream{stdout, stderr}}
 	p.page = newBridge(e.connection, p.give)
-	for name, r := range map[string]*os.File{"stdout": stdout, "stderr": stderr} {
-		s := &stream{name: name, show: e.text}
-		s.r, _ = r.SyscallConn()
-		p.streams = append(p.streams, s)
-		go s.r.Read(s.take) // until it is closed
-	}
 	go e.showAll(p, displays)
 	go func() {
 		err := cmp.Or(cmd.Wait(), errors.New("it was asked to"))
 		cmd.Cancel() // what it has started
 		p.drain()
 		ended(err)
-		errors.Join(calls.Close(), values.Close(), stdout.Close(), stderr.Close())
+		errors.Join(calls.Close(), values.Close())
 	}()
 	if err := p.call(ctx, "SetArgs", []string{}, nil); err != nil { // answers when the host is ready
 		return err
@@ -126,39 +123,71 @@ func (p *process) run(ctx context.Context, id int, file string) error {
 	return err
 }
 
-// stream shows what a program writes to its standard output or error.
-type stream struct {
-	name string
-	r    syscall.RawConn // of a host
-	show func(name, text string)
-	mu   sync.Mutex // held from reading until it is shown
-	buf  [1 << 16]byte
-}
-
-// take shows what can be read at once. It returns true at the end.
-func (s *stream) take(fd uintptr) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for range 1000 { // others may keep writing
-		n, err := syscall.Read(int(fd), s.buf[:])
-		if n <= 0 && err != syscall.EINTR {
-			return err != syscall.EAGAIN
-		}
-		s.Write(s.buf[:max(n, 0)])
-	}
-	return false
-}
-
-func (s *stream) Write(p []byte) (int, error) {
-	s.show(s.name, cell.Plain(string(p)))
-	return len(p), nil
-}
-
 // drain waits until all that the host has written so far is shown.
 func (p *process) drain() {
 	for _, s := range p.streams {
-		_ = s.r.Control(func(fd uintptr) { s.take(fd) }) // fails when it is closed
+		s.drain()
 	}
+}
+
+const (
+	gatherTime = 20 * time.Millisecond // how long text waits for more
+	gatherSize = 1 << 20               // of text that is shown at once; a pipe has less
+)
+
+// stream shows what programs write to their standard output or error.
+type stream struct {
+	name  string
+	show  func(name, text string)
+	conn  syscall.RawConn
+	mu    sync.Mutex // held from reading until it is shown
+	begun []byte     // a character whose last bytes have not come
+}
+
+// newStream returns a stream and the file that programs write to.
+func newStream(name string, show func(name, text string)) (s *stream, w *os.File, err error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	s = &stream{name: name, show: show}
+	s.conn, err = r.SyscallConn()
+	go func() {
+		defer r.Close()
+		s.conn.Read(func(fd uintptr) (end bool) {
+			for all := false; !all && !end; {
+				time.Sleep(gatherTime)
+				all, end = s.take(fd)
+			}
+			return end
+		})
+	}()
+	return s, w, err
+}
+
+// drain waits until all that programs have written so far is shown. It fails at the end, when it is.
+func (s *stream) drain() { _ = s.conn.Control(func(fd uintptr) { s.take(fd) }) }
+
+// take shows what can be read at once. It says whether that is all for now, or nobody can write any longer.
+func (s *stream) take(fd uintptr) (all, end bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text, buf := s.begun, make([]byte, 1<<16)
+	for len(text) < gatherSize && !all && !end { // others may keep writing
+		n, err := syscall.Read(int(fd), buf)
+		text = append(text, buf[:max(n, 0)]...)
+		all, end = err != nil && err != syscall.EINTR, n == 0
+	}
+	n := len(text)
+	for back := 1; !end && back < utf8.UTFMax && back <= len(text); back++ {
+		if last := text[len(text)-back:]; utf8.RuneStart(last[0]) && !utf8.FullRune(last) {
+			n -= back
+		}
+	}
+	if s.begun = text[n:]; n > 0 {
+		s.show(s.name, cell.Plain(string(text[:n])))
+	}
+	return all, end
 }
 
 // text shows what the host writes.

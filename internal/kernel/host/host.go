@@ -28,7 +28,7 @@ func Main() {
 		syscall.CloseOnExec(fd)
 	}
 	origin.SetNotebook(os.Args[1], rt.Origin)
-	rt.Show, rt.Ask = show, func() { gonbui.RequestInput("", false) }
+	rt.Show, rt.Ask, rt.Parse, rt.ForgetFlag = show, func() { gonbui.RequestInput("", false) }, parse, forgetFlag
 	recipe.Remember()
 	if err := rpc.RegisterName("Host", host{}); err != nil {
 		panic(err)
@@ -72,6 +72,18 @@ func (host) SetArgs(args []string, _ *nothing) error {
 	os.Args = append(os.Args[:1:1], args...)
 	flag.CommandLine.Init(os.Args[0], flag.ContinueOnError)
 	return nil
+}
+
+func parse() { rt.NoError(flag.CommandLine.Parse(os.Args[1:])) }
+
+func forgetFlag(name string) {
+	old := flag.CommandLine
+	flag.CommandLine = flag.NewFlagSet(os.Args[0], flag.ContinueOnError)
+	old.VisitAll(func(f *flag.Flag) {
+		if f.Name != name {
+			flag.CommandLine.Var(f.Value, f.Name, f.Usage)
+		}
+	})
 }
 
 // Names lists what may be named in strings: methods and parts, data sets, networks.

@@ -48,7 +48,7 @@ type Engine interface {
 // Out is where the output of one cell goes. Its methods may be called by several goroutines, also after the cell has ended:
 // the front end still shows their output below that cell.
 type Out interface {
-	// Stream appends text to "stdout" or "stderr". Small texts are sent together.
+	// Stream appends text to "stdout" or "stderr".
 	Stream(name, text string)
 	// Display shows rich output by a message of a kind: display_data, update_display_data or execute_result.
 	Display(kind string, d *protocol.DisplayData)

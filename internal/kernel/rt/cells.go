@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"log"
 	"os"
 	"reflect"
 	"runtime"
@@ -124,9 +123,6 @@ func Exit(code int) {
 	}
 	panic(errDone)
 }
-
-// These stand for functions of package log, which would end the program of all cells.
-var Fatal, Fatalln, Fatalf = log.Panic, log.Panicln, log.Panicf
 
 // failureOf describes a panic that is one of the cell's, with the lines of cells on the way to it. It is called by the deferred
 // function that has recovered it.
