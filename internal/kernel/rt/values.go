@@ -3,7 +3,6 @@ package rt
 import (
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"strings"
 	"sync"
