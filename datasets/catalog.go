@@ -52,15 +52,6 @@ type Source struct {
 	keep    func(member string) (path string, ok bool)
 }
 
-// DownloadBytes is the size of all downloads together.
-func (i Info) DownloadBytes() int64 {
-	var n int64
-	for _, s := range i.Downloads {
-		n += s.Bytes
-	}
-	return n
-}
-
 // List returns what is known about every set of the catalogue, the default one first, and then about those that were
 // registered, in the order of their names.
 func List() []Info {

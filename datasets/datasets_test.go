@@ -25,7 +25,7 @@ func TestCatalogue(t *testing.T) {
 		t.Errorf("the first set is %q; want the default one", List()[0].Name)
 	}
 	for _, i := range List() {
-		if i.Title == "" || i.Source == "" || i.Licence == "" || i.Cite == "" || i.Classes == 0 || (len(i.Files) == 0) != (i.DownloadBytes() == 0) {
+		if i.Title == "" || i.Source == "" || i.Licence == "" || i.Cite == "" || i.Classes == 0 || (len(i.Files) == 0) != (len(i.Downloads) == 0) {
 			t.Errorf("%s: incomplete: %+v", i.Name, i)
 		}
 		for _, s := range i.Downloads {
@@ -87,7 +87,7 @@ func TestGlyphs(t *testing.T) {
 	if want := glyphs.Render(glyphs.Config{Seed: 3}, glyphs.Test, 61, 2); !bytes.Equal(d.Image(&d.Test, 2*62+61), want) {
 		t.Error("image 185 of the test split is not the third z of seed 3")
 	}
-	if r, err := Verify(t.Context(), "glyphs", Options{}); err != nil || !r.Complete() {
+	if r, err := Verify(t.Context(), "glyphs", Options{}); err != nil || r.Err() != nil {
 		t.Errorf("report %v, error %v", r, err)
 	}
 }

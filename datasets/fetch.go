@@ -68,7 +68,7 @@ func fetch(ctx context.Context, s official, g *getter) {
 		defer unlock()
 	}
 	before := s.verify(ctx)
-	if before.Complete() { // also where this user may not write anything
+	if before.faulty() == nil { // also where this user may not write anything
 		g.line("%s is complete in %s", s.Name, s.dir)
 		return
 	}

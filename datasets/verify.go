@@ -36,9 +36,6 @@ type Report struct {
 	Files []FileReport `json:"files"`
 }
 
-// Complete reports whether all official files are there and complete.
-func (r Report) Complete() bool { return r.faulty() == nil }
-
 // faulty says which files are missing or not complete.
 func (r Report) faulty() (bad []string) {
 	for _, f := range r.Files {
@@ -49,7 +46,7 @@ func (r Report) faulty() (bad []string) {
 	return bad
 }
 
-// Err returns nil if the set is Complete, and else an error that names the files at fault and the command
+// Err returns nil if all official files are there and complete, and else an error that names the files at fault and the command
 // that repairs them.
 func (r Report) Err() error {
 	switch bad := r.faulty(); {

@@ -178,20 +178,15 @@ func (s *Scenario) Rows(step int) int {
 }
 
 // TrainingSteps returns at how many steps streams run: LastStep+1 unless the timeline has gaps.
-func (s *Scenario) TrainingSteps() int {
-	steps, reached := 0, 0
-	for _, t := range s.Tasks {
-		from := max(reached, t.Start)
-		reached = max(reached, t.End()+1)
-		steps += reached - from
-	}
-	return steps
-}
+func (s *Scenario) TrainingSteps() int { return s.LastStep() + 1 - s.idle(s.LastStep()+1) }
 
 // At returns the step of the timeline at which a run makes its next update, after the given number of updates. There
 // are none while no stream runs, so that step is later than this number by the gaps before it.
-func (s *Scenario) At(updates int) int {
-	idle, reached := 0, 0
+func (s *Scenario) At(updates int) int { return updates + s.idle(updates) }
+
+// idle is the number of steps at which no stream runs, before the step of [Scenario.At].
+func (s *Scenario) idle(updates int) (idle int) {
+	reached := 0
 	for _, t := range s.Tasks {
 		if updates+idle < reached {
 			break
@@ -199,7 +194,7 @@ func (s *Scenario) At(updates int) int {
 		idle += max(0, t.Start-reached)
 		reached = max(reached, t.End()+1)
 	}
-	return updates + idle
+	return idle
 }
 
 // Fill returns the scenario with what it leaves out: data set, increment, kind, batch and epochs from o, and the numbers of
