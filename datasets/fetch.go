@@ -17,7 +17,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/download"
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/filelock"
-	"github.com/parallelcl/parallelcl/internal/terminal"
 )
 
 // Fetch downloads the official files of a set into the data folder and verifies them; if they are there
@@ -28,7 +27,7 @@ import (
 func Fetch(ctx context.Context, name string, o Options) (err error) {
 	defer finish(ctx, "fetch "+name, &err)
 	defer fail.Caught(&err)
-	g := newGetter(o.Progress)
+	g := getter{download.New(o.Progress)}
 	switch e := find(name); {
 	case Own(name):
 		g.line("%s are your own files: nothing to fetch", name)
@@ -41,29 +40,17 @@ func Fetch(ctx context.Context, name string, o Options) (err error) {
 }
 
 // A getter downloads, and says so.
-type getter struct {
-	*download.Client
-	said io.Writer // may be nil
-}
+type getter struct{ *download.Client }
 
-func newGetter(said io.Writer) *getter {
-	g := &getter{download.New(), said}
-	g.Bar = func(f download.File, have int64) io.WriteCloser {
-		return terminal.Bar(said, path.Base(f.URL), have, f.Bytes)
-	}
-	g.Again = func(f download.File, err error) { g.line("%s: %v: trying again", path.Base(f.URL), err) }
-	return g
-}
-
-func (g *getter) line(format string, args ...any) {
-	if g.said != nil {
-		fmt.Fprintf(g.said, format+"\n", args...)
+func (g getter) line(format string, args ...any) {
+	if g.Progress != nil {
+		fmt.Fprintf(g.Progress, format+"\n", args...)
 	}
 }
 
-func fetch(ctx context.Context, s official, g *getter) {
+func fetch(ctx context.Context, s official, g getter) {
 	downloads := filepath.Join(s.dir, "downloads")
-	unlock, barred := enter(ctx, downloads, s.entry, g)
+	unlock, barred := filelock.Wait(ctx, filepath.Join(downloads, s.Downloads[0].folder+".lock"), func() { g.line("another process is fetching %s: waiting for it", s.Name) })
 	if barred == nil {
 		defer unlock()
 	}
@@ -83,14 +70,6 @@ func fetch(ctx context.Context, s official, g *getter) {
 	g.line("%s is complete in %s", s.Name, s.dir)
 }
 
-// enter takes the lock of a set in the folder of downloads, which it creates.
-func enter(ctx context.Context, downloads string, e *entry, g *getter) (unlock func(), err error) {
-	if err := os.MkdirAll(downloads, 0o755); err != nil {
-		return nil, err
-	}
-	return filelock.Wait(ctx, filepath.Join(downloads, e.Downloads[0].folder+".lock"), func() { g.line("another process is fetching %s: waiting for it", e.Name) })
-}
-
 // whole reports whether a file was found and needs no download.
 func (r Report) whole(path string) bool {
 	for _, f := range r.Files {
@@ -103,9 +82,13 @@ func (r Report) whole(path string) bool {
 
 // fetchSource puts what one download holds in its folder: from the copy of it that the user has put
 // beside ours, or from a download.
-func fetchSource(ctx context.Context, s Source, dir, downloads string, g *getter) {
+func fetchSource(ctx context.Context, s Source, dir, downloads string, g getter) {
 	file := filepath.Join(downloads, path.Base(s.URL))
-	wrong := s.check(ctx, file)
+	wrong := fail.Tried(func() {
+		size := fail.Or(os.Stat(file)).Size()
+		fail.When(size != s.Bytes, "%s has %d bytes, the official file %d", file, size, s.Bytes)
+		checkSum(ctx, file, s.SHA256)
+	})
 	fail.If(ctx.Err())
 	if wrong == nil {
 		place(ctx, s, file, dir, g)
@@ -117,23 +100,14 @@ func fetchSource(ctx context.Context, s Source, dir, downloads string, g *getter
 		g.line("%s", hint)
 	}
 	part := file + ".part"
-	err := g.To(ctx, download.File{URL: s.URL, Bytes: s.Bytes, Check: s.check}, part)
+	err := g.To(ctx, download.File{URL: s.URL, Bytes: s.Bytes, SHA256: s.SHA256}, part)
 	fail.When(err != nil, "%w; %s", err, hint)
 	place(ctx, s, part, dir, g)
 	os.Remove(part)
 }
 
-// check compares a whole download with the published size and checksum.
-func (s Source) check(ctx context.Context, file string) error {
-	return fail.Tried(func() {
-		info := fail.Or(os.Stat(file))
-		fail.When(info.Size() != s.Bytes, "%s has %d bytes, the official file %d", file, info.Size(), s.Bytes)
-		checkSum(ctx, file, s.SHA256)
-	})
-}
-
 // place puts a file, or what it holds, in the folder of its set. The file stays: it may be the user's.
-func place(ctx context.Context, s Source, file, dir string, g *getter) {
+func place(ctx context.Context, s Source, file, dir string, g getter) {
 	target, base := filepath.Join(dir, s.folder), path.Base(s.URL)
 	if s.keep == nil {
 		withFile(file, anySize, func(f *os.File, _ int64) {
@@ -146,7 +120,7 @@ func place(ctx context.Context, s Source, file, dir string, g *getter) {
 	}
 	g.line("unpacking %s", base)
 	defer fail.At("unpack " + base)
-	unpackInto(ctx, file, archiveFormat(base), s.keep, target)
+	unpackInto(ctx, file, s.keep, target)
 }
 
 // Tiny ImageNet has the most members (120,609), EMNIST the most bytes (0.6 GB).
@@ -155,12 +129,12 @@ var archiveLimits = archive.Limits{Bytes: 4 << 30, Members: 500_000}
 // unpackInto unpacks an archive into a temporary folder in target, which may be a link to another disk, and moves the files
 // to their places. A process that was killed has left that folder behind: nobody else unpacks for target as long as this one
 // has the lock.
-func unpackInto(ctx context.Context, file string, format archive.Format, keep func(string) (string, bool), target string) {
+func unpackInto(ctx context.Context, file string, keep func(string) (string, bool), target string) {
 	tmp := filepath.Join(target, ".unpack")
 	fail.If(os.RemoveAll(tmp))
 	fail.If(os.MkdirAll(tmp, 0o777))
 	defer os.RemoveAll(tmp)
-	fail.If(archive.Unpack(ctx, file, format, keep, tmp, archiveLimits))
+	fail.If(archive.Unpack(ctx, file, keep, tmp, archiveLimits))
 	fail.If(filepath.WalkDir(tmp, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -171,11 +145,4 @@ func unpackInto(ctx context.Context, file string, format archive.Format, keep fu
 		}
 		return os.Rename(p, to)
 	}))
-}
-
-func archiveFormat(name string) archive.Format {
-	if strings.HasSuffix(name, ".zip") {
-		return archive.Zip
-	}
-	return archive.TarGzip
 }

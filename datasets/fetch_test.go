@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/download"
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
@@ -63,7 +64,7 @@ func toyEntry(t *testing.T, s *server, archive string, content []byte) (e *entry
 
 func fetchToy(t *testing.T, e *entry, dir string) (said string, err error) {
 	var out bytes.Buffer
-	g := newGetter(&out)
+	g := getter{download.New(&out)}
 	g.Pause = time.Millisecond
 	err = fail.Tried(func() { fetch(t.Context(), official{e, dir}, g) })
 	return out.String(), err

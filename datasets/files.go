@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/parallelcl/parallelcl/internal/ctxio"
+	"github.com/parallelcl/parallelcl/internal/download"
 	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
@@ -118,11 +119,8 @@ func sumFiles(ctx context.Context, paths ...string) string {
 
 // checkSum compares a file with its SHA-256.
 func checkSum(ctx context.Context, path, want string) {
-	withFile(path, anySize, func(f *os.File, _ int64) {
-		h := sha256.New()
-		fail.Or(io.Copy(h, ctxio.Reader(ctx, f)))
-		fail.When(fmt.Sprintf("%x", h.Sum(nil)) != want, "SHA-256 is %x, published is %s", h.Sum(nil), want)
-	})
+	got := fail.Or(download.Sum(ctx, path))
+	fail.When(got != want, "%s: SHA-256 is %s, published is %s", path, got, want)
 }
 
 // onAllCores calls do with the numbers below n, on all cores, until one fails or ctx ends. Each core has a do of its own,
