@@ -1,7 +1,6 @@
 package method
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 )
