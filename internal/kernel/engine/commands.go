@@ -13,6 +13,7 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
@@ -48,21 +49,23 @@ var special = []command{
 	{"noautoget test goflags track untrack goworkfix capture wasm", "", "does nothing here", (*commands).senseless},
 }
 
-// run does the commands of a cell in their order, before its Go code runs.
-func (c *commands) run() error {
+// run does the commands of a cell in their order, and then runs its Go code.
+func (c *commands) run() (err error) {
+	defer fail.Caught(&err)
 	if c.Magic != "" {
 		return c.magic()
 	}
 	for _, one := range c.Commands {
-		do := c.special
 		if strings.HasPrefix(one.Text, "!") {
-			do = c.shell
-		}
-		if err := do(one); err != nil {
-			return err
+			fail.If(c.shell(one))
+		} else {
+			fail.If(c.special(one))
 		}
 	}
-	return nil
+	if strings.TrimSpace(c.Go) == "" {
+		return nil
+	}
+	return c.Engine.run(c.ctx, c.Source, c.out)
 }
 
 // special does a line that begins with %.
