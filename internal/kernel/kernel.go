@@ -136,7 +136,6 @@ func (o Options) foreign() error {
 
 // lock makes sure that only one process at a time installs. If that process dies, the system releases its lock.
 func (o Options) lock(ctx context.Context) (unlock func()) {
-	fail.If(os.MkdirAll(o.Cache, 0o755))
 	return fail.Or(filelock.Wait(ctx, filepath.Join(o.Cache, ".lock"), func() {
 		o.Note("Waiting for another process that installs...")
 	}))

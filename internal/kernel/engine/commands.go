@@ -213,18 +213,18 @@ func (c *commands) ask(words []string) error {
 }
 
 // shell does a line that begins with an exclamation mark. With a star it runs in the folder of the cells' module.
-func (c *commands) shell(one cell.Command) (err error) {
+func (c *commands) shell(one cell.Command) error {
 	line, inModule := strings.CutPrefix(strings.TrimSpace(one.Text[1:]), "*")
 	dir, stdin := "", ""
 	if inModule {
-		dir, err = c.process.Load().builder.MakeModule()
+		dir = fail.Or(c.process.Load().builder.MakeModule())
 	}
-	if c.asks != "" && err == nil {
-		stdin, err = c.out.Input(c.ctx, "", c.asks == "with_password")
-		stdin, c.asks = stdin+"\n", ""
-	}
-	if err != nil && err != io.EOF {
-		return err
+	if c.asks != "" {
+		answer, err := c.out.Input(c.ctx, "", c.asks == "with_password")
+		if err != io.EOF {
+			fail.If(err)
+		}
+		stdin, c.asks = answer+"\n", ""
 	}
 	return c.bash(line, dir, stdin)
 }
@@ -242,9 +242,7 @@ func (c *commands) magic() error {
 func (c *commands) bash(line, dir, stdin string) error {
 	stdout, toStdout, err1 := newStream("stdout", c.out.Stream)
 	stderr, toStderr, err2 := newStream("stderr", c.out.Stream)
-	if err := errors.Join(err1, err2); err != nil {
-		return err
-	}
+	fail.If(errors.Join(err1, err2))
 	cmd := exec.CommandContext(c.ctx, "/bin/bash", "-c", line)
 	build.Group(cmd)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, strings.NewReader(stdin), toStdout, toStderr

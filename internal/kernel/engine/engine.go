@@ -116,18 +116,14 @@ func (e *Engine) build(ctx context.Context, s cell.Source, out jupyter.Out) (id 
 
 // compile makes a package of a cell. It fetches what the cell imports and the host does not have.
 func (e *Engine) compile(ctx context.Context, b *build.Builder, s cell.Source) (c *cell.Cell, err error) {
+	defer fail.Caught(&err)
 	c, err = e.Translate(s)
 	if missing := cell.Missing(err); len(missing) > 0 {
-		var added []cell.Package
-		if added, err = b.Fetch(ctx, missing); err == nil {
-			e.Add(added)
-			c, err = e.Translate(s)
-		}
+		e.Add(fail.Or(b.Fetch(ctx, missing)))
+		c, err = e.Translate(s)
 	}
-	if err == nil {
-		err = b.Compile(ctx, c)
-	}
-	return c, err
+	fail.If(err)
+	return c, b.Compile(ctx, c)
 }
 
 func (e *Engine) commit(c *cell.Cell) {

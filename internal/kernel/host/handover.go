@@ -161,7 +161,7 @@ func (s saved) restore(dir string, v reflect.Value, learners map[string]any) {
 	}
 	value, ok := learners[s.State]
 	if !ok {
-		value = fail.Or(s.Recipe.Make(context.Background()))
+		value = fail.Or(recipe.Make(context.Background(), *s.Recipe))
 	}
 	if l, made := value.(*pcl.Learner); made && !ok {
 		if err := l.Load(filepath.Join(dir, s.State), s.task); err != nil {
@@ -177,7 +177,7 @@ func (s saved) restore(dir string, v reflect.Value, learners map[string]any) {
 func (s saved) task(id int) (t pcl.Task, err error) {
 	defer fail.Caught(&err)
 	if r, ok := s.Tasks[id]; ok {
-		t = fail.Or(r.Make(context.Background())).(pcl.Task)
+		t = fail.Or(recipe.Make(context.Background(), r)).(pcl.Task)
 	}
 	return t, nil
 }
