@@ -91,19 +91,36 @@ func scaled(c draw.Canvas, p *plot.Plot) func(x, y float64) vg.Point {
 	}
 }
 
-// DataRange is the smallest box that holds the arrows and their floors.
-func (a *arrows) DataRange() (xmin, xmax, ymin, ymax float64) {
-	add := func(x, y float64) {
-		xmin, xmax, ymin, ymax = min(xmin, x), max(xmax, x), min(ymin, y), max(ymax, y)
-	}
+// lines are the arrows and the floors, from one end to the other.
+func (a *arrows) lines() (out [][2]plotter.XY) {
 	for _, it := range a.items {
-		add(it.x, it.y)
+		out = append(out, [2]plotter.XY{{}, {X: it.x, Y: it.y}})
 	}
 	for _, f := range a.floors {
-		add(f.foot.X, f.foot.Y)
-		add(f.beside.X, f.beside.Y)
+		out = append(out, [2]plotter.XY{f.foot, f.beside})
+	}
+	return out
+}
+
+// DataRange is the smallest box that holds all lines.
+func (a *arrows) DataRange() (xmin, xmax, ymin, ymax float64) {
+	for _, l := range a.lines() {
+		for _, end := range l {
+			xmin, xmax, ymin, ymax = min(xmin, end.X), max(xmax, end.X), min(ymin, end.Y), max(ymax, end.Y)
+		}
 	}
 	return xmin, xmax, ymin, ymax
+}
+
+// taken are small squares along all lines, closer to each other than a name is high.
+func (a *arrows) taken(at func(x, y float64) vg.Point) (squares []vg.Rectangle) {
+	for _, l := range a.lines() {
+		from, to := at(l[0].X, l[0].Y), at(l[1].X, l[1].Y)
+		for k := range 51 {
+			squares = append(squares, square(from.Add(to.Sub(from).Scale(vg.Length(k)/50)), 2))
+		}
+	}
+	return squares
 }
 
 func (c pen) arrow(from, to vg.Point, color tint, width float64) {
@@ -118,20 +135,4 @@ func (c pen) arrow(from, to vg.Point, color tint, width float64) {
 	side := vg.Point{X: -u.Y, Y: u.X}.Scale(head*0.3 + vg.Points(width/3))
 	c.stroke(lineStyle(color, width), from, neck)
 	c.FillPolygon(color, []vg.Point{to, neck.Add(side), neck.Sub(side)})
-}
-
-// taken are small squares along the arrows and the floors, closer to each other than a name is high.
-func (a *arrows) taken(at func(x, y float64) vg.Point) (squares []vg.Rectangle) {
-	add := func(from, to vg.Point) {
-		for k := range 51 {
-			squares = append(squares, square(from.Add(to.Sub(from).Scale(vg.Length(k)/50)), 2))
-		}
-	}
-	for _, it := range a.items {
-		add(at(0, 0), at(it.x, it.y))
-	}
-	for _, f := range a.floors {
-		add(at(f.foot.X, f.foot.Y), at(f.beside.X, f.beside.Y))
-	}
-	return squares
 }

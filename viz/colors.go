@@ -58,7 +58,7 @@ func newPlot(x, y string) *plot.Plot {
 	p.Title.TextStyle.Color = ink
 	p.Title.Padding = vg.Points(5)
 	p.X.Label.Text, p.Y.Label.Text = x, y
-	p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks{7}, roundTicks{6}
+	p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks{n: 7}, roundTicks{n: 6}
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		a.Label.TextStyle.Font = sans(labelSize)
 		a.Label.TextStyle.Color = ink

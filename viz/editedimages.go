@@ -48,9 +48,9 @@ func EditedImages(images ...EditedImage) (*Figure, error) {
 		}
 	})
 	cell := min((wide-80)/vg.Length(len(images)), 110) // square, as far as the page's width goes
-	return figureOf(layout{name: "edited-images", data: data, height: 4*cell + 40, width: min(wide, vg.Length(len(images))*cell+90),
+	return figureOf(Figure{Name: "edited-images", Data: data, Height: 4*cell + 40, Width: min(wide, vg.Length(len(images))*cell+90),
 		key: []keyEntry{swatchKey("darker", diverging(-1)), swatchKey("brighter", diverging(1)), {label: "±: largest change of a pixel"}},
-		alt: fmt.Sprintf("%d stored images, their edit gradients, the images after editing, and the changes.", len(images)),
+		Alt: fmt.Sprintf("%d stored images, their edit gradients, the images after editing, and the changes.", len(images)),
 	}, []*Plot{p})
 }
 

@@ -14,8 +14,8 @@ type keyEntry struct {
 	label string
 	line  draw.LineStyle // drawn where its width is not 0
 	glyph draw.GlyphStyle
-	tight bool       // a marker takes its own width, not that of a line
-	end   plotter.XY // where the line ends
+	tight bool        // a marker takes its own width, not that of a line
+	end   *plotter.XY // where its line or points end, if it has any
 }
 
 const (
@@ -191,12 +191,12 @@ func markLabels(marks []vertical, c draw.Canvas, trX func(float64) vg.Length, wi
 	return out
 }
 
-// horizontals returns grid lines at the ticks of the vertical axis.
-func horizontals() *plotter.Grid {
+// grid adds lines at the ticks of the vertical axis.
+func (p *Plot) grid() {
 	g := plotter.NewGrid()
 	g.Vertical.Color = nil
 	g.Horizontal = lineStyle(rules, 0.5)
-	return g
+	p.Add(g)
 }
 
 // band fills the area between low and high.
@@ -205,7 +205,7 @@ func (p *Plot) band(low, high plotter.XYs, s Style) {
 	for _, xy := range slices.Backward(low) {
 		around = append(around, xy)
 	}
-	if poly, err := plotter.NewPolygon(around); p.can(err) {
+	if poly, err := plotter.NewPolygon(around); p.can("", err) {
 		// A mixed opaque colour would hide the lines below; a see-through one does not.
 		poly.Color, poly.LineStyle.Width = opaque(s.color(), 50), 0
 		p.Add(poly)

@@ -20,7 +20,7 @@ func TestFigureByHand(t *testing.T) {
 			t.Errorf("%s: %v", format, err)
 		}
 	}
-	for _, bad := range []*Figure{{}, {Rows: [][]*plot.Plot{{}}}, {Rows: [][]*plot.Plot{{nil}}}} {
+	for _, bad := range []*Figure{{Rows: [][]*plot.Plot{{}}}, {Rows: [][]*plot.Plot{{nil}}}} {
 		func() {
 			defer func() {
 				if recover() == nil {
@@ -36,15 +36,12 @@ func TestFigureByHand(t *testing.T) {
 func TestPlotsRefuse(t *testing.T) {
 	two := []float64{1, 2}
 	for name, add := range map[string]func(p *Plot){
-		"lengths":        func(p *Plot) { p.Line("a", Style{}, two, two[:1]) },
-		"nothing":        func(p *Plot) { p.Points("a", Style{}, nil, nil) },
-		"NaN":            func(p *Plot) { p.Line("a", Style{}, two, []float64{1, math.NaN()}) },
-		"band of one":    func(p *Plot) { p.Band("a", Style{}, two[:1], two[:1], two[:1]) },
-		"uneven band":    func(p *Plot) { p.Band("a", Style{}, two, two, two[:1]) },
-		"unmeasured":     func(p *Plot) { p.Series("a", Style{}, two) },
-		"uneven series":  func(p *Plot) { p.Series("a", Style{}, two, two, two[:1]) },
-		"infinite":       func(p *Plot) { p.Series("a", Style{}, two, []float64{1, math.Inf(1)}) },
-		"a mark nowhere": func(p *Plot) { p.Mark(math.NaN(), "a") },
+		"lengths":       func(p *Plot) { p.Line("a", Style{}, two, two[:1]) },
+		"nothing":       func(p *Plot) { p.Points("a", Style{}, nil, nil) },
+		"NaN":           func(p *Plot) { p.Line("a", Style{}, two, []float64{1, math.NaN()}) },
+		"uneven band":   func(p *Plot) { p.Band("a", Style{}, two, two, two[:1]) },
+		"uneven series": func(p *Plot) { p.Series("a", Style{}, two, two, two[:1]) },
+		"infinite":      func(p *Plot) { p.Series("a", Style{}, two, []float64{1, math.Inf(1)}) },
 	} {
 		p := NewPlot("title", "x", "y")
 		add(p)

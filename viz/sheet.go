@@ -2,6 +2,7 @@ package viz
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -62,19 +63,6 @@ func sheetOf(c vg.Canvas) *sheet {
 		default:
 			return nil
 		}
-	}
-}
-
-// keepTag returns what brings back the tag of before a sketch.
-func keepTag(c draw.Canvas) func() {
-	s := sheetOf(c)
-	if s == nil {
-		return func() {}
-	}
-	old := s.tag
-	return func() {
-		old.at = s.tag.at // nil once they stand in the drawing
-		s.tag = old
 	}
 }
 
@@ -300,12 +288,5 @@ func hundredth(x vg.Length) float64 { return math.Round(100*float64(x)) / 100 }
 
 // hex is a colour as CSS writes it.
 func hex(c color.NRGBA) string {
-	const digits = "0123456789abcdef"
-	out := []byte{'#'}
-	for i, v := range [4]byte{c.R, c.G, c.B, c.A} {
-		if i < 3 || v < 255 {
-			out = append(out, digits[v>>4], digits[v&15])
-		}
-	}
-	return string(out)
+	return strings.TrimSuffix(fmt.Sprintf("#%02x%02x%02x%02x", c.R, c.G, c.B, c.A), "ff")
 }

@@ -19,17 +19,21 @@ func (t *Table) add(row ...any) { t.Rows = append(t.Rows, row) }
 // where there is no value.
 func (t *Table) writeCSV(w io.Writer) error {
 	out := csvcell.NewWriter(w)
-	if err := out.Write(t.Head); err != nil {
-		return err
-	}
+	out.Write(t.Head) // Flush returns the first error
 	for _, row := range t.Rows {
 		line := make([]string, len(row))
 		for i, v := range row {
 			line[i] = csvcell.Text(v, 6)
 		}
-		if err := out.Write(line); err != nil {
-			return err
-		}
+		out.Write(line)
 	}
 	return out.Flush()
+}
+
+// entry is that of a list which may be shorter.
+func entry(list []float64, i int) any {
+	if i < len(list) {
+		return list[i]
+	}
+	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
-	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"github.com/parallelcl/parallelcl/viz"
 )
@@ -69,12 +68,7 @@ func (b *Bar) Close() error {
 
 func (b *Bar) show(now time.Time) error {
 	b.shown = now
-	if !inNotebook() {
-		return nil
-	}
-	return send(&protocol.DisplayData{Data: map[protocol.MIMEType]any{
-		protocol.MIMETextHTML: b.page(now), protocol.MIMETextPlain: b.text(now),
-	}}, b.id)
+	return showHTML(b.page(now), b.text(now), b.id)
 }
 
 func (b *Bar) page(now time.Time) string {

@@ -29,7 +29,7 @@ import (
 func paths() (*viz.Figure, error) { return viz.ToyPaths(descent()) }
 
 // descent is that of the mean on the toy functions.
-func descent() viz.Trace {
+func descent() *toy.Trace {
 	m, err := method.New("avggrad", nil)
 	if err != nil {
 		panic(err)
@@ -38,7 +38,7 @@ func descent() viz.Trace {
 	if err != nil {
 		panic(err)
 	}
-	return viz.NewTrace(trace, "")
+	return trace
 }
 
 // cells are programs as a notebook runs them: the test binary under another environment.

@@ -24,7 +24,7 @@ func Table(head []string, rows ...[]any) error {
 	if !inNotebook() {
 		return printTable(head, rows)
 	}
-	return report(showHTML(tablePage(head, rows), ""))
+	return report(showHTML(tablePage(head, rows), "", ""))
 }
 
 // tablePage is a table as a piece of a page.

@@ -4,9 +4,9 @@ package tables
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,29 +22,26 @@ var about = []string{"id", "dataset", "increment", "method", "params", "variant"
 var told = []string{"dataset", "increment", "method", "params", "labelset", "timeline", "seed"}
 
 // differing returns, for each run, the settings in which the runs differ, as JSON; empty if there are none.
-func differing(runs []*results.Run) ([]string, error) {
+func differing(runs []*results.Run) []string {
 	all := make([]map[string]string, len(runs))
 	for i, r := range runs {
 		all[i] = brief(r, r.Settings(told...))
 	}
 	names, out := results.Differing(all...), make([]string, len(runs))
 	for i, settings := range all {
-		own := map[string]string{}
-		for _, name := range names {
-			if v, ok := settings[name]; ok {
-				own[name] = v
-			}
-		}
-		if len(own) == 0 {
-			continue
-		}
-		text, err := json.Marshal(own)
-		if err != nil {
-			return nil, fmt.Errorf("run %s: %w", runs[i].ID, err)
-		}
-		out[i] = string(text)
+		maps.DeleteFunc(settings, func(name, _ string) bool { return !slices.Contains(names, name) })
+		out[i] = object(settings)
 	}
-	return out, nil
+	return out
+}
+
+// object is a map as JSON; an empty one is an empty text.
+func object[V any](m map[string]V) string {
+	if len(m) == 0 {
+		return ""
+	}
+	text, _ := json.Marshal(m) // whose values were read from JSON
+	return string(text)
 }
 
 // brief has the beginning of a checksum in the place of a scenario that was played, which has a line for each task.
@@ -56,43 +53,26 @@ func brief(r *results.Run, settings map[string]string) map[string]string {
 	return settings
 }
 
-func aboutOf(r *results.Run) ([]string, error) {
-	params := ""
-	if len(r.Params) > 0 {
-		text, err := json.Marshal(r.Params)
-		if err != nil {
-			return nil, fmt.Errorf("run %s: %w", r.ID, err)
-		}
-		params = string(text)
-	}
+func aboutOf(r *results.Run) []string {
 	return []string{
-		r.ID, r.Dataset, r.Increment, r.Method, params, r.Variant,
+		r.ID, r.Dataset, r.Increment, r.Method, object(r.Params), r.Variant,
 		strconv.FormatUint(r.LabelSet, 10), strconv.FormatUint(r.Timeline, 10), strconv.FormatUint(r.Seed, 10),
-	}, nil
+	}
 }
 
-// write writes a table, whose lines are given run by run.
+// write writes a table, whose lines are given run by run. Flush returns the first error.
 func write(out io.Writer, runs []*results.Run, columns []string, lines func(i int, add func(cells ...any))) error {
 	w := csvcell.NewWriter(out)
-	if err := w.Write(append(about[:len(about):len(about)], columns...)); err != nil {
-		return err
-	}
-	settings, err := differing(runs)
-	if err != nil {
-		return err
-	}
+	w.Write(slices.Concat(about, columns))
+	settings := differing(runs)
 	for i, r := range runs {
-		first, err := aboutOf(r)
-		if err != nil {
-			return err
-		}
-		first = append(first, settings[i])
+		first := append(aboutOf(r), settings[i])
 		lines(i, func(cells ...any) {
-			line := first[:len(first):len(first)]
+			line := slices.Clone(first)
 			for _, c := range cells {
 				line = append(line, csvcell.Text(c, -1)) // so that numbers are read as the same
 			}
-			w.Write(line) // the error comes after Flush
+			w.Write(line)
 		})
 	}
 	return w.Flush()
