@@ -91,18 +91,12 @@ func textStyle(c color.Color, size float64) text.Style {
 // lift raises a text that is centred by its ascent and descent to where its letters look centred.
 const lift = vg.Length(1)
 
-// streamColor is the colour of stream i of n (from 0), by arrival.
-func streamColor(i, n int) tint {
-	if n < 2 {
-		return ramp[1]
-	}
-	x := float64(i) / float64(n-1) * float64(len(ramp)-1)
+// taskColor is the colour of task i of n (from 0), by arrival. A third colour is kept for one that may come.
+func taskColor(i, n int) tint {
+	x := float64(i) / float64(max(n, 3)-1) * float64(len(ramp)-1)
 	k := min(int(x), len(ramp)-2)
 	return mix(ramp[k], ramp[k+1], x-float64(k))
 }
-
-// taskColor is the colour of a task, by its place among n. A third colour is kept for one that may come.
-func taskColor(i, n int) tint { return streamColor(i, max(n, 3)) }
 
 func sans(size float64) font.Font {
 	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(size)}

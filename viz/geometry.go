@@ -28,22 +28,21 @@ func StepGeometry(p *emgd.Problem, c *emgd.Certificate) (*Figure, error) {
 		d.x, d.y = lambda[0]*x[0]+lambda[1]*x[1], lambda[0]*y[0]+lambda[1]*y[1]
 	}
 	left, right := panel("gradients and d", "", ""), panel("what each stream gains", "gain Jᵢ·d / ‖d‖²", "")
-	a, gains := &arrows{axis: d}, bars{wide: 0.44}
+	var tips []arrow
+	gains := bars{wide: 0.44}
 	data := Table{Head: []string{"stream", "sigma", "lambda", "norm", "gain", "slack"}}
 	most, least := 0.0, 0.0
 	for i, s := range c.Sigma {
 		color, name := taskColor(i, k), fmt.Sprint("task ", i+1)
-		tip := arrow{x: x[i], y: y[i], color: color, text: name}
-		a.items, a.floors = append(a.items, tip), append(a.floors, a.floorOf(tip, s*length))
+		tips = append(tips, arrow{x: x[i], y: y[i], color: color, text: name, floor: s * length})
 		gain, norm := along[i]/length, math.Sqrt(gram[i*k+i])
 		gains.rows = append(gains.rows, name)
 		gains.bars = append(gains.bars, gainBars(i, gain, s, color, fmt.Sprintf("λ = %.3g, ‖J‖ = %.3g", lambda[i], norm))...)
 		data.add(name, s, lambda[i], norm, gain, gain-s)
 		most, least = max(most, gain, s), min(least, gain)
 	}
-	a.items = append(a.items, d)
 	left.HideAxes()
-	left.Add(a)
+	left.arrows(d, tips...)
 	right.bars(gains)
 	right.sketch(func(pen pen) { // a stroke at each guarantee
 		half := gains.wide/2 + 0.02

@@ -34,12 +34,12 @@ func settings(runs []*results.Run) (out []setting) {
 	return out
 }
 
-// compare sorts the runs of each setting into groups.
-func compare(runs []*results.Run) ([]setting, error) {
+// compare sorts the runs of each setting into groups, as [groupsOf] does.
+func compare(runs []*results.Run, params func(*results.Run) string, but ...string) ([]setting, error) {
 	parts := settings(runs)
 	var all [][]Group
 	for i := range parts {
-		groups, err := Groups(parts[i].runs)
+		groups, err := groupsOf(parts[i].runs, params, but...)
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +54,7 @@ func compare(runs []*results.Run) ([]setting, error) {
 // runs do: up to six methods have panels of their own with the same axes, each over the others in grey, more are lines in one panel,
 // without their spread. The axis counts task ends, so that timelines can be averaged; [Accuracy] has the steps.
 func LearningProcess(runs ...*results.Run) (*Figure, error) {
-	parts, err := compare(runs)
+	parts, err := compare(runs, (*results.Run).ParamText)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func endCurve(runs []*results.Run) (c curve, err error) {
 // runs whose final accuracy A is above a threshold, against the threshold, a panel for each data set and increment. It must show
 // whether a method's runs are better throughout, or whether a mean hides runs that fail: a line that falls early.
 func Profiles(runs ...*results.Run) (*Figure, error) {
-	parts, err := compare(runs)
+	parts, err := compare(runs, (*results.Run).ParamText)
 	if err != nil {
 		return nil, err
 	}

@@ -59,8 +59,10 @@ func MemorySize(runs ...*results.Run) (*Figure, error) {
 func Temperature(runs ...*results.Run) (*Figure, error) {
 	s := sweep{label: "softmax temperature τ", value: temperatureOf, params: func(r *results.Run) string {
 		plain := *r
-		plain.Params = maps.Clone(r.Params)
-		delete(plain.Params, tauKey(r))
+		if tau, _ := temperatureOf(r); !math.IsNaN(tau) {
+			plain.Params = maps.Clone(r.Params)
+			delete(plain.Params, tauKey(r))
+		}
 		return plain.ParamText()
 	}}
 	f := Figure{Name: "temperature", Alt: "Final average accuracy against the softmax temperature of the elastic factors."}
@@ -68,91 +70,71 @@ func Temperature(runs ...*results.Run) (*Figure, error) {
 	return s.draw(f, runs)
 }
 
-// sweepPanel is the runs of one setting: those with a place on the axis, and those without, levels.
-type sweepPanel struct {
-	title        string
-	swept, level []Group
-	at           map[*results.Run]float64
-}
-
 func (s *sweep) draw(f Figure, runs []*results.Run) (*Figure, error) {
-	var panels []*sweepPanel
-	var groups [][]Group
-	for _, part := range settings(runs) {
-		panel, err := s.panel(part)
+	at := map[*results.Run]float64{}
+	for _, r := range runs {
+		v, err := s.value(r)
 		if err != nil {
 			return nil, err
 		}
-		panels, groups = append(panels, panel), append(groups, panel.swept, panel.level)
+		at[r] = v
 	}
-	dress(groups...)
+	level := func(r *results.Run) bool { return math.IsNaN(at[r]) }
+	swept := slices.DeleteFunc(slices.Clone(runs), level) // first, as a method's own look is that of its line
+	parts, err := compare(append(swept, slices.DeleteFunc(slices.Clone(runs), func(r *results.Run) bool { return !level(r) })...), s.params, s.setting)
+	if err != nil {
+		return nil, err
+	}
 	var plots []*Plot
-	for _, panel := range panels {
-		p := NewPlot(panel.title, s.label, "final accuracy A, %")
-		panel.draw(p, &f.Data)
+	for _, part := range parts {
+		values := valuesOn(part.runs, at)
+		if len(values) < 2 {
+			return nil, fmt.Errorf("viz: the runs on %s have %d values to draw A against; want at least two", part.runs[0].Dataset, len(values))
+		}
+		p := NewPlot(part.title, s.label, "final accuracy A, %")
+		p.sweep(part, values, at, &f.Data)
 		plots = append(plots, p)
 	}
 	return inRows(f, 230, plots)
 }
 
-func (s *sweep) panel(part setting) (*sweepPanel, error) {
-	p := &sweepPanel{title: part.title, at: map[*results.Run]float64{}}
-	var swept, level []*results.Run
-	for _, r := range part.runs {
-		v, err := s.value(r)
-		switch {
-		case err != nil:
-			return nil, err
-		case math.IsNaN(v):
-			level = append(level, r)
-		default:
-			p.at[r] = v
-			swept = append(swept, r)
+// valuesOn are those of runs that stand on the axis, sorted.
+func valuesOn(runs []*results.Run, at map[*results.Run]float64) (values []float64) {
+	for _, r := range runs {
+		if v := at[r]; !math.IsNaN(v) {
+			values = append(values, v)
 		}
 	}
-	if n := len(p.values()); n < 2 {
-		return nil, fmt.Errorf("viz: the runs on %s have %d values to draw A against; want at least two", part.runs[0].Dataset, n)
-	}
-	var err error
-	if p.swept, err = groupsOf(swept, s.params, s.setting); err == nil && len(level) > 0 {
-		p.level, err = Groups(level)
-	}
-	for i, l := range p.level {
-		if slices.ContainsFunc(p.swept, func(g Group) bool { return g.Label == l.Label }) { // such as one with tau=auto
-			p.level[i].Label += " " + l.params
-		}
-	}
-	return p, err
+	slices.Sort(values)
+	return slices.Compact(values)
 }
 
-// values are those that stand on the axis, sorted.
-func (s *sweepPanel) values() []float64 { return slices.Compact(slices.Sorted(maps.Values(s.at))) }
-
-func (s *sweepPanel) draw(p *Plot, data *Table) {
-	values := s.values()
+// sweep adds the groups of a setting, of which the runs have values.
+func (p *Plot) sweep(part setting, values []float64, at map[*results.Run]float64, data *Table) {
 	axis := sweepAxis(values)
-	for _, g := range s.swept {
+	first, end := axis[0].Value, last(axis).Value
+	lines := slices.DeleteFunc(slices.Clone(part.groups), func(g Group) bool { return math.IsNaN(at[g.Runs[0]]) })
+	for _, g := range part.groups {
 		var c curve
+		if math.IsNaN(at[g.Runs[0]]) {
+			c.add(first, finals(g.Runs)...)
+			c.add(end, finals(g.Runs)...)
+			data.add(part.title, g.Label, nil, c[0].mean, c[0].std, len(g.Runs))
+			g.Style.Marker = nil
+			p.curve(g.Label, g.Style, c, spreadFor(len(g.Runs), 1))
+			continue
+		}
 		most := 0
 		for i, v := range values {
-			at := slices.DeleteFunc(slices.Clone(g.Runs), func(r *results.Run) bool { return s.at[r] != v })
-			if len(at) == 0 {
+			same := slices.DeleteFunc(slices.Clone(g.Runs), func(r *results.Run) bool { return at[r] != v })
+			if len(same) == 0 {
 				continue
 			}
-			c.add(axis[i].Value, finals(at)...)
-			data.add(s.title, g.Label, v, last(c).mean, last(c).std, len(at))
-			most = max(most, len(at))
+			c.add(axis[i].Value, finals(same)...)
+			data.add(part.title, g.Label, v, last(c).mean, last(c).std, len(same))
+			most = max(most, len(same))
 		}
-		p.curve(g.Label, g.Style, c, spreadFor(most, len(s.swept)))
-	}
-	first, end := axis[0].Value, axis[len(axis)-1].Value
-	for _, g := range s.level {
-		var c curve
-		c.add(first, finals(g.Runs)...)
-		c.add(end, finals(g.Runs)...)
-		data.add(s.title, g.Label, nil, c[0].mean, c[0].std, len(g.Runs))
-		g.Style.Marker = nil
-		p.curve(g.Label, g.Style, c, spreadFor(len(g.Runs), 1))
+		p.curve(g.Label, g.Style, c, spreadFor(most, len(lines)))
 	}
 	pad := 0.03 * (end - first)
 	p.X.Min, p.X.Max = first-pad, end+pad

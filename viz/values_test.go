@@ -125,7 +125,7 @@ func TestContrast(t *testing.T) {
 			}
 		}
 		for i := range 20 {
-			c := streamColor(i, 20)
+			c := taskColor(i, 20)
 			if got := contrast(sideOf(c, side), sideOf(readable(c), side)); got < 4.5 {
 				t.Errorf("text on bar %v: %.1f", c, got)
 			}

@@ -218,7 +218,7 @@ func TestText(t *testing.T) {
 		t.Fatalf("shown: %v", shown)
 	}
 	for _, want := range []string{
-		`title="sort">a &amp; b</th>`, `<td style="text-align:left">x&lt;y</td>`, `<td style="text-align:right">1.235</td>`,
+		`>a &amp; b</th>`, `<td style="text-align:left">x&lt;y</td>`, `<td style="text-align:right">1.235</td>`,
 		`<td style="text-align:left;white-space:normal">a text of more than forty characters wraps</td>`, `<td style="text-align:right">–</td>`,
 	} {
 		if !strings.Contains(pageOf(shown[0]), want) {
