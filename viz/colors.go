@@ -50,29 +50,6 @@ const (
 	tickSize  = 9
 )
 
-// newPlot returns an empty plot in the style of the package.
-func newPlot(x, y string) *plot.Plot {
-	p := plot.New()
-	p.BackgroundColor = paper
-	p.Title.TextStyle.Font = sans(labelSize)
-	p.Title.TextStyle.Color = ink
-	p.Title.Padding = vg.Points(5)
-	p.X.Label.Text, p.Y.Label.Text = x, y
-	p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks{n: 7}, roundTicks{n: 6}
-	for _, a := range []*plot.Axis{&p.X, &p.Y} {
-		a.Label.TextStyle.Font = sans(labelSize)
-		a.Label.TextStyle.Color = ink
-		a.Label.Padding = vg.Points(3)
-		a.Tick.Label.Font = sans(tickSize)
-		a.Tick.Label.Color = muted
-		a.Tick.Length = vg.Points(3)
-		a.Tick.LineStyle = lineStyle(muted, 0.5)
-		a.LineStyle = lineStyle(muted, 0.5)
-		a.Padding = vg.Points(2)
-	}
-	return p
-}
-
 func lineStyle(c color.Color, width float64, dashes ...vg.Length) draw.LineStyle {
 	return draw.LineStyle{Color: c, Width: vg.Points(width), Dashes: dashes}
 }

@@ -132,12 +132,8 @@ func (p *Plot) featureMap(m *FeatureMap, places map[int]int, names map[int]strin
 }
 
 func (m *FeatureMap) box() (xmin, xmax, ymin, ymax float64) {
-	var xs, ys []float64
-	for _, x := range m.X {
-		xs, ys = append(xs, x[0]), append(ys, x[1])
-	}
-	xmin, xmax = around(0.04, 1e-9, xs...)
-	ymin, ymax = around(0.04, 1e-9, ys...)
+	xmin, xmax = around(0.04, 1e-9, each(m.X, func(x [2]float64) float64 { return x[0] })...)
+	ymin, ymax = around(0.04, 1e-9, each(m.X, func(x [2]float64) float64 { return x[1] })...)
 	return xmin, xmax, ymin, ymax
 }
 

@@ -140,9 +140,14 @@ func meanStd(xs []float64) (mean, std float64) {
 	return m.Mean, m.Std()
 }
 
-func finals(runs []*results.Run) (out []float64) {
-	for _, r := range runs {
-		out = append(out, r.A)
+func finals(runs []*results.Run) []float64 {
+	return each(runs, func(r *results.Run) float64 { return r.A })
+}
+
+// each has a number of each entry of a list.
+func each[T any](list []T, number func(T) float64) (out []float64) {
+	for _, it := range list {
+		out = append(out, number(it))
 	}
 	return out
 }

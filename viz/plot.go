@@ -46,9 +46,21 @@ func NewPlot(title, x, y string) *Plot {
 
 // panel is NewPlot without the lines.
 func panel(title, x, y string) *Plot {
-	p := &Plot{Plot: newPlot(x, y)}
-	p.Title.Text = title
-	return p
+	p := plot.New()
+	p.BackgroundColor = paper
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
+	p.Title.TextStyle.Font, p.Title.TextStyle.Color = sans(labelSize), ink
+	p.Title.Padding = vg.Points(5)
+	p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks{n: 7}, roundTicks{n: 6}
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.Label.TextStyle.Font, a.Label.TextStyle.Color = sans(labelSize), ink
+		a.Label.Padding = vg.Points(3)
+		a.Tick.Label.Font, a.Tick.Label.Color = sans(tickSize), muted
+		a.Tick.Length = vg.Points(3)
+		a.Tick.LineStyle, a.LineStyle = lineStyle(muted, 0.5), lineStyle(muted, 0.5)
+		a.Padding = vg.Points(2)
+	}
+	return &Plot{Plot: p}
 }
 
 // Line draws a line through points. label names it in the key above the figure; an empty one leaves it out. A style is

@@ -14,7 +14,7 @@ import (
 
 // A figure that is put together from its fields can be saved, or is a mistake.
 func TestFigureByHand(t *testing.T) {
-	f := &Figure{Rows: [][]*plot.Plot{{plot.New(), newPlot("x", "y")}}}
+	f := &Figure{Rows: [][]*plot.Plot{{plot.New(), panel("", "x", "y").Plot}}}
 	for _, format := range []string{"png", "svg", "pdf"} {
 		if err := f.Save(filepath.Join(t.TempDir(), "f."+format)); err != nil {
 			t.Errorf("%s: %v", format, err)

@@ -54,13 +54,8 @@ func TaskAccuracy(runs ...*results.Run) (*Figure, error) {
 type dumbbell struct{ own, final, std float64 }
 
 func dumbbellOf(g Group, task int) (b dumbbell) {
-	var own, final []float64
-	for _, r := range g.Runs {
-		own = append(own, 100*r.Tasks[task].AccEnd)
-		final = append(final, 100*r.Tasks[task].AccFinal)
-	}
-	b.own, _ = meanStd(own)
-	b.final, b.std = meanStd(final)
+	b.own, _ = meanStd(each(g.Runs, func(r *results.Run) float64 { return 100 * r.Tasks[task].AccEnd }))
+	b.final, b.std = meanStd(each(g.Runs, func(r *results.Run) float64 { return 100 * r.Tasks[task].AccFinal }))
 	return b
 }
 

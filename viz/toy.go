@@ -93,15 +93,13 @@ func (d *descents) paths(title string, first int) *Plot {
 	p := panel(title, "x", "y")
 	p.names = elsewhere
 	p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks{n: 5}, roundTicks{n: 5}
-	var x, y []float64
+	var shown []toy.Point
 	for _, points := range d.points {
-		for _, at := range points[first:] {
-			x, y = append(x, at.X), append(y, at.Y)
-		}
+		shown = append(shown, points[first:]...)
 	}
 	var box [4]float64 // xmin, xmax, ymin, ymax
-	box[0], box[1] = around(0.14, 1e-4, x...)
-	box[2], box[3] = around(0.14, 1e-4, y...)
+	box[0], box[1] = around(0.14, 1e-4, each(shown, func(p toy.Point) float64 { return p.X })...)
+	box[2], box[3] = around(0.14, 1e-4, each(shown, func(p toy.Point) float64 { return p.Y })...)
 	p.Add(levels{toy.F1, box, lineStyle(contourColors[0], 0.7)}, levels{toy.F2, box, lineStyle(contourColors[1], 0.7, 4, 2)})
 	var marks []dot
 	for _, k := range d.longestFirst(first) {

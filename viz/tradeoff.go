@@ -107,20 +107,13 @@ func fence(x []float64) float64 {
 // trades adds methods as points, with the line of the front and names, for which there is room around them. Those far behind are
 // counted.
 func (p *Plot) trades(all []trade) {
-	var x, y []float64
-	for _, m := range all {
-		x, y = append(x, m.task), append(y, m.class)
-	}
-	left, bottom := fence(x), fence(y)
+	x, y := func(m trade) float64 { return m.task }, func(m trade) float64 { return m.class }
+	left, bottom := fence(each(all, x)), fence(each(all, y))
 	front := slices.DeleteFunc(slices.Clone(all), func(m trade) bool { return !m.front })
 	others := slices.DeleteFunc(slices.Clone(all), func(m trade) bool { return m.front || m.task < left || m.class < bottom })
 	shown := slices.Concat(front, others)
-	x, y = nil, nil
-	for _, m := range shown {
-		x, y = append(x, m.task), append(y, m.class)
-	}
-	p.X.Min, p.X.Max = around(0.08, 0.5, x...)
-	p.Y.Min, p.Y.Max = around(0.08, 0.5, y...)
+	p.X.Min, p.X.Max = around(0.08, 0.5, each(shown, x)...)
+	p.Y.Min, p.Y.Max = around(0.08, 0.5, each(shown, y)...)
 	p.sketch(func(c pen) {
 		line := frontLine(c, front)
 		c.StrokeLines(lineStyle(hues[1], 1, 4, 2), line)
