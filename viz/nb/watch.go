@@ -46,13 +46,11 @@ func (t *Training) Records() []results.Record {
 func (t *Training) show(over <-chan struct{}) {
 	tick := time.NewTicker(liveEvery)
 	defer tick.Stop()
-	for {
+	for ended := false; !ended; t.refresh() {
 		select {
 		case <-tick.C:
-			t.refresh()
 		case <-over:
-			t.refresh()
-			return
+			ended = true
 		}
 	}
 }
