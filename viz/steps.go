@@ -147,9 +147,12 @@ func (s *streams) proof() *Plot {
 		high = max(high, exponent(b)+1, exponent(g)+1)
 	}
 	p, key := NewPlot("", "optimiser step", "breach, relative"), proofKey()
+	p.names = elsewhere
 	p.line(key[2].label, key[2].line, plotter.XYs{{X: breach[0].X, Y: limit}, {X: last(breach).X, Y: limit}})
 	p.scatter(key[1].label, key[1].glyph, gap)
 	p.scatter(key[0].label, key[0].glyph, breach)
+	p.explain(keyEntry{label: key[0].label, end: last(breach)})
+	p.explain(keyEntry{label: key[1].label, end: last(gap)})
 	p.Y.Min, p.Y.Max = exactFloor-0.5, high
 	p.Y.Tick.Marker = powerTicks{floor: exactFloor}
 	return p
