@@ -13,7 +13,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 	"github.com/parallelcl/parallelcl/toy"
-	"github.com/parallelcl/parallelcl/viz"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
@@ -78,7 +77,7 @@ func (c *demoCmd) Run(rc *runContext) error {
 		if err != nil {
 			return err
 		}
-		in.Toy = append(in.Toy, viz.NewTrace(trace, title(name)))
+		in.Toy = append(in.Toy, trace)
 	}
 	runs := runsOf(files)
 	if err := printTable(rc.stdout, runs); err != nil {

@@ -4,11 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
-	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/weigh"
 	"github.com/parallelcl/parallelcl/toy"
@@ -33,7 +30,6 @@ func (c *toyCmd) Run(rc *runContext) error {
 	settings := toy.Figure2()
 	settings.Steps, settings.Arrival, settings.LR = c.Steps, c.Arrival, c.LR
 	var traces []*toy.Trace
-	var drawn []viz.Trace
 	for _, name := range c.Method {
 		t, err := toyTrace(name, c.Param, settings)
 		if err != nil {
@@ -42,15 +38,14 @@ func (c *toyCmd) Run(rc *runContext) error {
 		if rule, err := weigh.New(name, parameters(c.Param), 0); err == nil {
 			sayWhatIsLeftOut(rc, rule)
 		}
-		traces, drawn = append(traces, t), append(drawn, viz.NewTrace(t, title(name)))
+		traces = append(traces, t)
 	}
 	if c.Out != "" {
-		figure, err := viz.ToyDescent(drawn...)
+		figure, err := viz.ToyDescent(traces...)
 		if err != nil {
 			return err
 		}
-		format := strings.TrimPrefix(filepath.Ext(c.Out), ".")
-		if err := atomicfile.Write(c.Out, func(w io.Writer) error { return figure.Encode(w, format) }); err != nil {
+		if err := figure.Save(c.Out); err != nil {
 			return err
 		}
 	}
@@ -71,7 +66,12 @@ func toyTrace(name string, given map[string]string, s toy.Settings) (*toy.Trace,
 	if err != nil {
 		return nil, err
 	}
-	return toy.Run(m, s)
+	t, err := toy.Run(m, s)
+	if err != nil {
+		return nil, err
+	}
+	t.Label = title(name)
+	return t, nil
 }
 
 func printToy(out io.Writer, traces []*toy.Trace) error {

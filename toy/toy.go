@@ -75,6 +75,7 @@ type Step struct {
 // Trace is a whole descent.
 type Trace struct {
 	Method   string   `json:"method"`
+	Label    string   `json:"-"` // what figures call it; Method if it is empty
 	Settings Settings `json:"settings"`
 	Steps    []Step   `json:"steps"` // Settings.Steps of them
 	End      Point    `json:"end"`   // after the last update

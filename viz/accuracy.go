@@ -17,38 +17,35 @@ func Accuracy(runs ...*results.Run) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
+	f := Figure{Name: "accuracy", Data: Table{Head: []string{"method", "step", "accuracy_percent", "std_percent", "runs"}},
+		Alt: fmt.Sprintf("Average accuracy over the started tasks against the optimiser step, for %d methods.", len(groups))}
 	p := NewPlot("", "optimiser step", "accuracy over started tasks, %")
 	p.NameEnds()
 	if results.OneTimeline(runs) {
 		p.marks = arrivals(runs[0])
 		p.named("guessing", lineStyle(muted, 1, 1, 2), chanceLine(runs[0]))
 	}
-	data := Table{Head: []string{"method", "step", "accuracy_percent", "std_percent", "runs"}}
 	for _, g := range groups {
 		c := meanCurve(g.Runs)
-		if len(c.steps) == 0 {
+		if len(c) == 0 {
 			return nil, fmt.Errorf("viz: the runs of %s have no steps at which all of them have an accuracy; evaluate at task ends at least", g.Label)
 		}
 		p.curve(g.Label, g.Style, c, spreadFor(len(g.Runs), len(groups)))
-		for i, mean := range c.mean {
-			data.add(g.Label, int(c.steps[i]), mean, c.std[i], len(g.Runs))
-		}
+		f.Data.curve(c, g.Label)
 	}
-	l := layout{name: "accuracy", data: data, height: 290,
-		alt: fmt.Sprintf("Average accuracy over the started tasks against the optimiser step, for %d methods.", len(groups))}
-	switch spreadFor(len(groups[0].Runs), len(groups)) {
-	case bands:
-		l.key = []keyEntry{{label: "band: ± one standard deviation over the runs"}}
-	case whiskers:
-		l.key = []keyEntry{{label: "bars: ± one standard deviation over the runs"}}
+	if text := spreadNames[spreadFor(len(groups[0].Runs), len(groups))]; text != "" {
+		f.key = []keyEntry{{label: text}}
 	}
 	p.X.Min = 0
 	for _, r := range runs {
 		p.X.Max = max(p.X.Max, float64(r.Span()))
 	}
 	p.room(6, 0, 100)
-	return figureOf(l, []*Plot{p})
+	return figureOf(f, []*Plot{p})
 }
+
+// spreadNames explain a [spread].
+var spreadNames = [...]string{bands: "band: ± one standard deviation over the runs", whiskers: "bars: ± one standard deviation over the runs"}
 
 // arrivals marks the steps at which tasks begin.
 func arrivals(run *results.Run) (marks []vertical) {
@@ -65,16 +62,15 @@ func arrivals(run *results.Run) (marks []vertical) {
 // chanceLine is the level of guessing over the steps.
 func chanceLine(run *results.Run) (xys plotter.XYs) {
 	for _, task := range run.Tasks {
-		xys = append(xys, plotter.XY{X: float64(task.Start), Y: Chance(run, task.Start)})
+		xys = append(xys, plotter.XY{X: float64(task.Start), Y: chance(run, task.Start)})
 	}
-	end := float64(run.Span() - 1)
-	return steps(append(xys, plotter.XY{X: end, Y: xys[len(xys)-1].Y}))
+	return staircase(append(xys, plotter.XY{X: float64(run.Span() - 1), Y: last(xys).Y}))
 }
 
-// Chance returns the accuracy in percent of guessing after a step: the mean over the tasks
+// chance is the accuracy in percent of guessing after a step: the mean over the tasks
 // started by then of one over the number of classes to choose from, which are the task's own
 // ("task" increment) or those of all tasks started ("class" increment).
-func Chance(run *results.Run, step int) float64 {
+func chance(run *results.Run, step int) float64 {
 	seen := map[int]bool{}
 	started, sum := 0, 0.0
 	for _, t := range run.Tasks {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/plot/vg"
+
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -21,8 +23,11 @@ func AccuracyMatrix(runs ...*results.Run) (*Figure, error) {
 	if !results.OneTimeline(runs) {
 		return nil, errors.New("viz: the runs' tasks end at different steps: draw one timeline at a time")
 	}
+	f := Figure{Name: "accuracy-matrix", Data: Table{Head: []string{"method", "task", "after_end_of_task", "accuracy"}},
+		key: []keyEntry{{label: "test accuracy, %"}, swatchKey("0", sequential(0)), swatchKey("100", sequential(1)),
+			{label: "frame: the task's own end"}},
+		Alt: fmt.Sprintf("Accuracy of each task at each task's end, for %d methods.", len(groups))}
 	var plots []*Plot
-	data := Table{Head: []string{"method", "task", "after_end_of_task", "accuracy"}}
 	for _, g := range groups {
 		m, err := accuracyMatrix(g)
 		if err != nil {
@@ -32,19 +37,16 @@ func AccuracyMatrix(runs ...*results.Run) (*Figure, error) {
 		p.matrix(m)
 		for i, row := range m.cells {
 			for j, v := range row {
-				data.add(g.Label, m.rows[i], m.columns[j], v)
+				f.Data.add(g.Label, m.rows[i], m.columns[j], v)
 			}
 		}
 		plots = append(plots, p)
 	}
-	l := layout{name: "accuracy-matrix", data: data, row: 220,
-		key: []keyEntry{{label: "test accuracy, %"}, swatchKey("0", sequential(0)), swatchKey("100", sequential(1)),
-			{label: "frame: the task's own end"}},
-		alt: fmt.Sprintf("Accuracy of each task at each task's end, for %d methods.", len(groups))}
+	height := vg.Length(220)
 	if len(plots) == 1 {
-		l.width, l.row = wide*0.6, 260
+		f.Width, height = wide*0.6, 260
 	}
-	return figureOf(l, inRows(plots)...)
+	return inRows(f, height, plots)
 }
 
 func accuracyMatrix(g Group) (*matrix, error) {
@@ -85,11 +87,5 @@ func accuracyMatrix(g Group) (*matrix, error) {
 
 // ends returns the evaluations at which tasks ended.
 func ends(r *results.Run) []results.Point {
-	var out []results.Point
-	for _, p := range r.Curve {
-		if len(p.Ended) > 0 {
-			out = append(out, p)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(r.Curve), func(p results.Point) bool { return len(p.Ended) == 0 })
 }

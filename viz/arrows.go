@@ -3,107 +3,89 @@ package viz
 import (
 	"math"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// arrows draws vectors from one origin, all in one scale, so that lengths and angles can be compared. The
-// scale is the largest at which the ranges of the plot's axes fit.
-type arrows struct {
-	items  []arrow
-	axis   arrow // of the items the one along which the tips of the others have to reach their floors
-	floors []floor
-}
-
 type arrow struct {
 	x, y  float64
 	color tint
 	text  string
+	floor float64 // how far along d its tip has to reach
 }
 
-// floor is the line that a tip has to reach, from the axis to beside the tip.
-type floor struct {
-	foot, beside plotter.XY
-	tip          arrow
-	slack        bool // the tip lies beyond it
-}
-
-// floorOf is the floor of a tip that has to reach so far along the axis.
-func (a *arrows) floorOf(tip arrow, at float64) floor {
-	length := math.Hypot(a.axis.x, a.axis.y)
-	ux, uy := a.axis.x/length, a.axis.y/length
-	beyond := tip.x*ux + tip.y*uy - at
-	return floor{plotter.XY{X: at * ux, Y: at * uy}, plotter.XY{X: tip.x - beyond*ux, Y: tip.y - beyond*uy}, tip, beyond > 1e-6*length}
-}
-
-func (a *arrows) Plot(canvas draw.Canvas, p *plot.Plot) {
-	c, sty := pen{Canvas: canvas}, textStyle(ink, tickSize)
-	var widest vg.Length
-	for _, it := range a.items {
-		widest = max(widest, sty.Width(it.text))
+// arrows draws vectors and d from one origin, all in one scale, so that lengths and angles can be compared. The
+// scale is the largest at which the ranges of the plot's axes fit. A dashed line says how far along d a tip has to reach, and a
+// broad pale one what the tip has beyond it, the slack.
+func (p *Plot) arrows(d arrow, items ...arrow) {
+	length := math.Hypot(d.x, d.y)
+	ux, uy := d.x/length, d.y/length
+	all := append(items, d)
+	var floors, lines [][2]plotter.XY // floors are from their feet on d to beside the tips
+	for _, it := range items {
+		beyond := it.x*ux + it.y*uy - it.floor
+		floors = append(floors, [2]plotter.XY{{X: it.floor * ux, Y: it.floor * uy}, {X: it.x - beyond*ux, Y: it.y - beyond*uy}})
 	}
-	at := scaled(draw.Crop(canvas, 0, -widest-vg.Points(8), vg.Points(10), -vg.Points(10)), p)
-	zero := at(0, 0)
-	for _, f := range a.floors {
-		a.floor(c, at, f)
+	for _, it := range all {
+		lines = append(lines, [2]plotter.XY{{}, {X: it.x, Y: it.y}})
 	}
-	c.arrow(zero, at(a.axis.x, a.axis.y), a.axis.color, 4) // broad and below, so that one on it is seen
-	for _, it := range a.items {
-		if it != a.axis {
-			c.arrow(zero, at(it.x, it.y), it.color, 2)
+	lines = append(lines, floors...)
+	p.axes(0, 0, 0, 0)
+	for _, l := range lines {
+		for _, end := range l {
+			p.axes(min(p.X.Min, end.X), max(p.X.Max, end.X), min(p.Y.Min, end.Y), max(p.Y.Max, end.Y))
 		}
 	}
-	var names []name
-	for _, it := range a.items {
-		names = append(names, name{at: at(it.x, it.y), text: it.text, style: sty, reach: 40, must: true})
-	}
-	c.names(a.taken(at), names...)
+	p.sketch(func(c pen) {
+		sty := textStyle(ink, tickSize)
+		var widest vg.Length
+		for _, it := range all {
+			widest = max(widest, sty.Width(it.text))
+		}
+		at := scaled(draw.Crop(c.Canvas, 0, -widest-vg.Points(8), vg.Points(10), -vg.Points(10)), p.X.Min, p.X.Max, p.Y.Min, p.Y.Max)
+		for i, it := range items {
+			c.floor(at(floors[i][0]), at(floors[i][1]), at(plotter.XY{X: it.x, Y: it.y}), it.color)
+		}
+		c.arrow(at(plotter.XY{}), at(plotter.XY{X: d.x, Y: d.y}), d.color, 4) // broad and below, so that one on it is seen
+		for _, it := range items {
+			c.arrow(at(plotter.XY{}), at(plotter.XY{X: it.x, Y: it.y}), it.color, 2)
+		}
+		var names []name
+		for _, it := range all {
+			names = append(names, name{at: at(plotter.XY{X: it.x, Y: it.y}), text: it.text, style: sty, reach: 40, must: true})
+		}
+		var taken []vg.Rectangle // small squares along all lines, closer to each other than a name is high
+		for _, l := range lines {
+			from, to := at(l[0]), at(l[1])
+			for k := range 51 {
+				taken = append(taken, square(from.Add(to.Sub(from).Scale(vg.Length(k)/50)), 2))
+			}
+		}
+		c.names(taken, names...)
+	})
 }
 
-// floor draws a floor as a dashed line, and what the tip has beyond it, the slack, as a broad pale one.
-func (a *arrows) floor(c pen, at func(x, y float64) vg.Point, f floor) {
-	foot, beside := at(f.foot.X, f.foot.Y), at(f.beside.X, f.beside.Y)
-	if f.slack {
-		c.stroke(lineStyle(pale(f.tip.color), 6), beside, at(f.tip.x, f.tip.y))
-	}
-	// A little beyond both, so that the crossing shows.
+// floor draws a dashed line from a foot to beside a tip, a little beyond both, so that the crossing shows, and the slack.
+func (c pen) floor(foot, beside, tip vg.Point, color tint) {
+	c.stroke(lineStyle(pale(color), 6), beside, tip)
 	d := beside.Sub(foot)
 	if l := math.Hypot(float64(d.X), float64(d.Y)); l > 0 {
 		more := d.Scale(vg.Length(5 / l))
 		foot, beside = foot.Sub(more), beside.Add(more)
 	}
-	c.stroke(lineStyle(f.tip.color, 1, 3, 2), foot, beside)
+	c.stroke(lineStyle(color, 1, 3, 2), foot, beside)
 }
 
 func pale(c tint) tint { return opaque(c, 110) }
 
-// scaled returns where a place of the plot's axes lies on the canvas, in one scale for both axes.
-func scaled(c draw.Canvas, p *plot.Plot) func(x, y float64) vg.Point {
+// scaled returns where a place in some ranges lies on the canvas, in one scale for both axes.
+func scaled(c draw.Canvas, xmin, xmax, ymin, ymax float64) func(plotter.XY) vg.Point {
 	size, mid := c.Size(), c.Center()
-	unit := min(size.X/vg.Length(p.X.Max-p.X.Min), size.Y/vg.Length(p.Y.Max-p.Y.Min))
-	return func(x, y float64) vg.Point {
-		return vg.Point{
-			X: mid.X + unit*vg.Length(x-(p.X.Min+p.X.Max)/2),
-			Y: mid.Y + unit*vg.Length(y-(p.Y.Min+p.Y.Max)/2),
-		}
+	unit := min(size.X/vg.Length(xmax-xmin), size.Y/vg.Length(ymax-ymin))
+	return func(at plotter.XY) vg.Point {
+		return vg.Point{X: mid.X + unit*vg.Length(at.X-(xmin+xmax)/2), Y: mid.Y + unit*vg.Length(at.Y-(ymin+ymax)/2)}
 	}
-}
-
-// DataRange is the smallest box that holds the arrows and their floors.
-func (a *arrows) DataRange() (xmin, xmax, ymin, ymax float64) {
-	add := func(x, y float64) {
-		xmin, xmax, ymin, ymax = min(xmin, x), max(xmax, x), min(ymin, y), max(ymax, y)
-	}
-	for _, it := range a.items {
-		add(it.x, it.y)
-	}
-	for _, f := range a.floors {
-		add(f.foot.X, f.foot.Y)
-		add(f.beside.X, f.beside.Y)
-	}
-	return xmin, xmax, ymin, ymax
 }
 
 func (c pen) arrow(from, to vg.Point, color tint, width float64) {
@@ -118,20 +100,4 @@ func (c pen) arrow(from, to vg.Point, color tint, width float64) {
 	side := vg.Point{X: -u.Y, Y: u.X}.Scale(head*0.3 + vg.Points(width/3))
 	c.stroke(lineStyle(color, width), from, neck)
 	c.FillPolygon(color, []vg.Point{to, neck.Add(side), neck.Sub(side)})
-}
-
-// taken are small squares along the arrows and the floors, closer to each other than a name is high.
-func (a *arrows) taken(at func(x, y float64) vg.Point) (squares []vg.Rectangle) {
-	add := func(from, to vg.Point) {
-		for k := range 51 {
-			squares = append(squares, square(from.Add(to.Sub(from).Scale(vg.Length(k)/50)), 2))
-		}
-	}
-	for _, it := range a.items {
-		add(at(0, 0), at(it.x, it.y))
-	}
-	for _, f := range a.floors {
-		add(at(f.foot.X, f.foot.Y), at(f.beside.X, f.beside.Y))
-	}
-	return squares
 }

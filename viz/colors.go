@@ -50,29 +50,6 @@ const (
 	tickSize  = 9
 )
 
-// newPlot returns an empty plot in the style of the package.
-func newPlot(x, y string) *plot.Plot {
-	p := plot.New()
-	p.BackgroundColor = paper
-	p.Title.TextStyle.Font = sans(labelSize)
-	p.Title.TextStyle.Color = ink
-	p.Title.Padding = vg.Points(5)
-	p.X.Label.Text, p.Y.Label.Text = x, y
-	p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks{7}, roundTicks{6}
-	for _, a := range []*plot.Axis{&p.X, &p.Y} {
-		a.Label.TextStyle.Font = sans(labelSize)
-		a.Label.TextStyle.Color = ink
-		a.Label.Padding = vg.Points(3)
-		a.Tick.Label.Font = sans(tickSize)
-		a.Tick.Label.Color = muted
-		a.Tick.Length = vg.Points(3)
-		a.Tick.LineStyle = lineStyle(muted, 0.5)
-		a.LineStyle = lineStyle(muted, 0.5)
-		a.Padding = vg.Points(2)
-	}
-	return p
-}
-
 func lineStyle(c color.Color, width float64, dashes ...vg.Length) draw.LineStyle {
 	return draw.LineStyle{Color: c, Width: vg.Points(width), Dashes: dashes}
 }
@@ -91,18 +68,12 @@ func textStyle(c color.Color, size float64) text.Style {
 // lift raises a text that is centred by its ascent and descent to where its letters look centred.
 const lift = vg.Length(1)
 
-// streamColor is the colour of stream i of n (from 0), by arrival.
-func streamColor(i, n int) tint {
-	if n < 2 {
-		return ramp[1]
-	}
-	x := float64(i) / float64(n-1) * float64(len(ramp)-1)
+// taskColor is the colour of task i of n (from 0), by arrival. A third colour is kept for one that may come.
+func taskColor(i, n int) tint {
+	x := float64(i) / float64(max(n, 3)-1) * float64(len(ramp)-1)
 	k := min(int(x), len(ramp)-2)
 	return mix(ramp[k], ramp[k+1], x-float64(k))
 }
-
-// taskColor is the colour of a task, by its place among n. A third colour is kept for one that may come.
-func taskColor(i, n int) tint { return streamColor(i, max(n, 3)) }
 
 func sans(size float64) font.Font {
 	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(size)}

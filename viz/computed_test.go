@@ -9,23 +9,32 @@ import (
 
 	"gonum.org/v1/gonum/floats/scalar"
 
+	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
+
+// solved is the step of some gradients.
+func solved(t testing.TB, gradients [][]float64, sigma ...float64) (*emgd.Problem, *emgd.Certificate) {
+	t.Helper()
+	p, err := emgd.FromGradients(gradients)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := new(emgd.Solver).Solve(p, sigma)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, c
+}
 
 // The plane keeps lengths and angles where the gradients lie in one with d, and their components along
 // d always.
 func TestPlane(t *testing.T) {
-	step, err := Geometry([][]float64{{1, 0, 0}, {0, 2, 0}, {2, 2, 1}}, []float64{.2, .3, .5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, c := solved(t, [][]float64{{1, 0, 0}, {0, 2, 0}, {2, 2, 1}}, .2, .3, .5)
 	// docs/method.md §9: λ = (3.2, 1.2, 0), d = (3.2, 2.4, 0), ‖d‖ = 4.
-	along, across, length, err := plane(step.Gram, step.Lambda)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !scalar.EqualWithinAbs(length, 4, 1e-12) || !scalar.EqualWithinAbs(step.NormD, 4, 1e-12) {
-		t.Errorf("‖d‖ = %v and %v, want 4", length, step.NormD)
+	along, across, length := plane(p.Gram(), c.Lambda)
+	if !scalar.EqualWithinAbs(length, 4, 1e-12) {
+		t.Errorf("‖d‖ = %v, want 4", length)
 	}
 	for i, want := range []float64{.8, 1.2, 2.8} {
 		if !scalar.EqualWithinAbs(along[i], want, 1e-12) {
@@ -41,21 +50,14 @@ func TestPlane(t *testing.T) {
 	if want := 2.04 + math.Sqrt(1.2416); !scalar.EqualWithinAbs(got, want, 1e-12) {
 		t.Errorf("Σ across² = %v, want %v", got, want)
 	}
-	if _, _, _, err := plane([]float64{1, -1, -1, 1}, []float64{1, 1}); err == nil {
-		t.Errorf("d = 0: %v", err)
-	}
 
-	flat, err := Geometry([][]float64{{3, 1}, {-1, 2}}, []float64{.5, .5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if along, across, _, err = plane(flat.Gram, flat.Lambda); err != nil {
-		t.Fatal(err)
-	}
+	p, c = solved(t, [][]float64{{3, 1}, {-1, 2}}, .5, .5)
+	gram := p.Gram()
+	along, across, _ = plane(gram, c.Lambda)
 	for _, p := range [][2]int{{0, 0}, {0, 1}, {1, 1}} {
 		i, j := p[0], p[1]
-		if dot := along[i]*along[j] + across[i]*across[j]; !scalar.EqualWithinAbs(dot, flat.Gram[2*i+j], 1e-9) {
-			t.Errorf("J%d·J%d is %v in the plane, %v in truth", i+1, j+1, dot, flat.Gram[2*i+j])
+		if dot := along[i]*along[j] + across[i]*across[j]; !scalar.EqualWithinAbs(dot, gram[2*i+j], 1e-9) {
+			t.Errorf("J%d·J%d is %v in the plane, %v in truth", i+1, j+1, dot, gram[2*i+j])
 		}
 	}
 	if across[0] <= 0 {
@@ -75,9 +77,8 @@ func TestLogRatio(t *testing.T) {
 		case b <= 0:
 			want = -ratioEdge
 		}
-		got, err := logRatio(gram, []float64{s, 1 - s})
-		if err != nil || math.Abs(got-want) > 1e-9 {
-			t.Errorf("σ₁ = %.2f: %v (%v), want %v", s, got, err, want)
+		if got := logRatio(gram, s, 1-s); math.Abs(got-want) > 1e-9 {
+			t.Errorf("σ₁ = %.2f: %v, want %v", s, got, want)
 		}
 	}
 }
@@ -88,7 +89,11 @@ func TestCosines(t *testing.T) {
 		{Step: 1, IDs: []int{0, 2}, Gram: []float64{1, 0, 0, 9}},
 		{Step: 2, IDs: []int{0, 1, 2}, Gram: []float64{1, 0, 0, 0, 1, -1, 0, -1, 1}},
 	}
-	rows, pairs, err := cosines(records)
+	rows, err := streamsOf(records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs, err := rows.cosines()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,8 +129,8 @@ func TestEndCurve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(c.steps, []float64{1, 2}) || !slices.Equal(c.mean, []float64{37.5, 50}) || !slices.Equal(c.std, []float64{12.5, 25}) {
-		t.Errorf("steps %v, mean %v, std %v", c.steps, c.mean, c.std)
+	if want := (curve{{1, 37.5, 12.5, 2}, {2, 50, 25, 2}}); !slices.Equal(c, want) {
+		t.Errorf("%v, want %v", c, want)
 	}
 }
 
@@ -176,17 +181,14 @@ func TestManyStreams(t *testing.T) {
 		}
 		ids, gradients, sigma = append(ids, id), append(gradients, g), append(sigma, 1.0/21)
 	}
-	step, err := Geometry(gradients, sigma)
-	if err != nil {
-		t.Fatal(err)
-	}
-	step.IDs = ids
+	p, c := solved(t, gradients, sigma...)
+	step := results.Record{IDs: ids, Gram: p.Gram(), Sigma: c.Sigma, Lambda: c.Lambda, Weights: c.Lambda, Slacks: c.Slacks}
 	next := step
 	next.Step = 1
 	records := []results.Record{step, next}
 	for name, draw := range map[string]func() (*Figure, error){
 		"Conflicts":     func() (*Figure, error) { return Conflicts(records) },
-		"StepGeometry":  func() (*Figure, error) { return StepGeometry(step) },
+		"StepGeometry":  func() (*Figure, error) { return StepGeometry(p, c) },
 		"StreamWeights": func() (*Figure, error) { return StreamWeights(records) },
 		"one record":    func() (*Figure, error) { return Conflicts(records[:1]) },
 	} {

@@ -10,15 +10,32 @@ import (
 )
 
 // curve is the mean over runs of the accuracy over time, or another quantity, in percent.
-type curve struct {
-	steps     []float64
-	mean, std []float64
+type curve []spot
+
+// spot is the mean of some values at a place.
+type spot struct {
+	x, mean, std float64
+	values       int
 }
 
-func (c *curve) add(step, mean, std float64) {
-	c.steps = append(c.steps, step)
-	c.mean = append(c.mean, mean)
-	c.std = append(c.std, std)
+func (c *curve) add(x float64, values ...float64) {
+	mean, std := meanStd(values)
+	*c = append(*c, spot{x, mean, std, len(values)})
+}
+
+// means are the points of the curve.
+func (c curve) means() (xys plotter.XYs) {
+	for _, at := range c {
+		xys = append(xys, plotter.XY{X: at.x, Y: at.mean})
+	}
+	return xys
+}
+
+// curve adds a row for each spot of a curve over whole numbers, which begins with some cells.
+func (t *Table) curve(c curve, first ...any) {
+	for _, at := range c {
+		t.add(append(slices.Clone(first), int(at.x), at.mean, at.std, at.values)...)
+	}
 }
 
 // meanCurve takes the runs' curves on all their steps together, from where the last of them
@@ -29,7 +46,7 @@ func meanCurve(runs []*results.Run) (c curve) {
 	lines := make([]func(float64) float64, len(runs))
 	for i, r := range runs {
 		if len(r.Curve) == 0 {
-			return curve{}
+			return nil
 		}
 		x, y := make([]float64, len(r.Curve)), make([]float64, len(r.Curve))
 		for k, p := range r.Curve {
@@ -48,8 +65,7 @@ func meanCurve(runs []*results.Run) (c curve) {
 		for i, at := range lines {
 			accs[i] = 100 * at(step)
 		}
-		mean, std := meanStd(accs)
-		c.add(step, mean, std)
+		c.add(step, accs...)
 	}
 	return c
 }
@@ -86,43 +102,37 @@ func spreadFor(runs, lines int) spread {
 	return bands
 }
 
-// around are the points of a curve, and those below and above them.
-func (c *curve) around() (xys, low, high plotter.XYs) {
-	for i, x := range c.steps {
-		xys = append(xys, plotter.XY{X: x, Y: c.mean[i]})
-		low = append(low, plotter.XY{X: x, Y: c.mean[i] - c.std[i]})
-		high = append(high, plotter.XY{X: x, Y: c.mean[i] + c.std[i]})
-	}
-	return xys, low, high
-}
-
 // curve draws a curve over its band or bars, and with markers and bars as long as there are at most 40 points.
 func (p *Plot) curve(label string, s Style, c curve, show spread) {
-	xys, low, high := c.around()
-	few := len(xys) <= 40
-	at := valuesOf(xys)
-	for i := range at {
+	var low, high plotter.XYs
+	var at [][]float64
+	for _, it := range c {
+		low = append(low, plotter.XY{X: it.x, Y: it.mean - it.std})
+		high = append(high, plotter.XY{X: it.x, Y: it.mean + it.std})
+		value := []float64{it.x, it.mean}
 		if show != noSpread {
-			at[i] = append(at[i], low[i].Y, high[i].Y)
+			value = append(value, it.mean-it.std, it.mean+it.std)
 		}
+		at = append(at, value)
 	}
+	xys, few := c.means(), len(c) <= 40
 	p.series(label, at, func() {
 		switch {
 		case show == bands && len(xys) > 1:
 			p.band(low, high, s)
 		case show != noSpread && few:
-			p.errorBars(s.Color, low, high)
+			p.errorBars(s.color(), c)
 		}
 		p.line("", s.line(1.6), xys)
 		if few {
 			p.scatter("", s.glyph(2.4), xys)
 		}
 	})
-	p.explain(keyEntry{label: label, line: s.line(1.6), glyph: s.glyph(2.8), end: xys[len(xys)-1]})
+	p.explain(keyEntry{label: label, line: s.line(1.6), glyph: s.glyph(2.8), end: last(xys)})
 }
 
-// steps keeps the height of each point until the place of the next.
-func steps(xys plotter.XYs) (out plotter.XYs) {
+// staircase keeps the height of each point until the place of the next.
+func staircase(xys plotter.XYs) (out plotter.XYs) {
 	for i, xy := range xys {
 		if i > 0 {
 			out = append(out, plotter.XY{X: xy.X, Y: xys[i-1].Y})

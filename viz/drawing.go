@@ -89,7 +89,9 @@ func (m *mark) joins(o *mark) bool {
 
 // Drawing draws the figure at its size.
 func (f *Figure) Drawing() *Drawing {
-	d := f.drawing()
+	width, height := f.size()
+	d := &Drawing{Name: f.Name, Alt: f.Alt, Width: tenth(width), height: tenth(height)}
+	f.Draw(draw.NewCanvas(newSheet(d, height), width, height))
 	if len(f.Data.Head) > 0 {
 		var b bytes.Buffer
 		w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // which is a level
@@ -97,14 +99,6 @@ func (f *Figure) Drawing() *Drawing {
 		w.Close()
 		d.CSV = b.Bytes()
 	}
-	return d
-}
-
-// drawing is Drawing without the data.
-func (f *Figure) drawing() *Drawing {
-	width, height := f.whole()
-	d := &Drawing{Name: f.Name, Alt: f.Alt, Width: tenth(width), height: tenth(height)}
-	f.Draw(draw.NewCanvas(newSheet(d, height), width, height))
 	return d
 }
 
@@ -133,8 +127,7 @@ func (f *Figure) begin(tile draw.Canvas, label string, p *plot.Plot, box vg.Rect
 
 func axisOf(a *plot.Axis) axis {
 	out := axis{Label: a.Label.Text, Min: a.Min, Max: a.Max}
-	switch a.Scale.(type) {
-	case plot.LogScale:
+	if _, log := a.Scale.(plot.LogScale); log {
 		out.Kind = "log"
 	}
 	switch ticks := a.Tick.Marker.(type) {

@@ -15,7 +15,7 @@ import (
 // TestDrawings: every figure keeps its drawing through JSON, and is a well-formed piece of a page with a description and
 // something to ask for.
 func TestDrawings(t *testing.T) {
-	all := figures(t, invented.Runs(1), descents())
+	all := figures(t, invented.Runs(1), invented.Descents())
 	maps.Copy(all, measured(t))
 	for name, fig := range all {
 		d := fig.Drawing()
@@ -23,8 +23,7 @@ func TestDrawings(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		text, _ := json.Marshal(string(data)) // as notebooks may have it
-		back, err := viz.ReadFrames(text)
+		back, err := viz.ReadFrames(data)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 )
@@ -36,7 +37,7 @@ func EditedImages(images ...EditedImage) (*Figure, error) {
 		}
 		m.columns = append(m.columns, column)
 		data.add(i+1, it.Label, largest)
-		drawn = append(drawn, []image.Image{it.picture(pixels(it.Before)), it.picture(it.stretched()), it.picture(pixels(it.After)), change})
+		drawn = append(drawn, []image.Image{it.picture(it.Before), it.picture(it.stretched()), it.picture(it.After), change})
 	}
 	p := panel("", "", "")
 	p.matrix(&m)
@@ -48,9 +49,9 @@ func EditedImages(images ...EditedImage) (*Figure, error) {
 		}
 	})
 	cell := min((wide-80)/vg.Length(len(images)), 110) // square, as far as the page's width goes
-	return figureOf(layout{name: "edited-images", data: data, height: 4*cell + 40, width: min(wide, vg.Length(len(images))*cell+90),
+	return figureOf(Figure{Name: "edited-images", Data: data, Height: 4*cell + 40, Width: min(wide, vg.Length(len(images))*cell+90),
 		key: []keyEntry{swatchKey("darker", diverging(-1)), swatchKey("brighter", diverging(1)), {label: "±: largest change of a pixel"}},
-		alt: fmt.Sprintf("%d stored images, their edit gradients, the images after editing, and the changes.", len(images)),
+		Alt: fmt.Sprintf("%d stored images, their edit gradients, the images after editing, and the changes.", len(images)),
 	}, []*Plot{p})
 }
 
@@ -62,10 +63,6 @@ func (c pen) image(img image.Image, at, cell vg.Point) {
 	c.DrawImage(vg.Rectangle{Min: at.Sub(half), Max: at.Add(half)}, img)
 }
 
-func pixels(values []float32) func(int) float64 {
-	return func(k int) float64 { return float64(values[k]) }
-}
-
 // check panics if the slices do not fit the shape.
 func (m *EditedImage) check() {
 	n := m.H * m.W * m.C
@@ -75,28 +72,26 @@ func (m *EditedImage) check() {
 }
 
 // stretched maps |∇ₓφ| linearly from its smallest to its largest value onto [0, 1].
-func (m *EditedImage) stretched() func(int) float64 {
-	low, high := math.Inf(1), 0.0
-	for _, g := range m.Gradient {
-		a := math.Abs(float64(g))
-		low, high = min(low, a), max(high, a)
+func (m *EditedImage) stretched() []float32 {
+	out := make([]float32, len(m.Gradient))
+	for k, g := range m.Gradient {
+		out[k] = max(g, -g)
 	}
-	return func(k int) float64 {
-		if high == low {
-			return 0
+	low, high := slices.Min(out), slices.Max(out)
+	for k, g := range out {
+		out[k] = 0
+		if high > low {
+			out[k] = (g - low) / (high - low)
 		}
-		return (math.Abs(float64(m.Gradient[k])) - low) / (high - low)
 	}
+	return out
 }
 
 // picture turns values in [0, 1] into an image.
-func (m *EditedImage) picture(value func(k int) float64) image.Image {
+func (m *EditedImage) picture(values []float32) image.Image {
 	return m.paint(func(pixel int) color.NRGBA {
-		c := color.NRGBA{A: 255}
-		for i, channel := range []*uint8{&c.R, &c.G, &c.B} {
-			*channel = uint8(255*value(pixel*m.C+i%m.C) + 0.5)
-		}
-		return c
+		at := func(c int) uint8 { return uint8(255*float64(values[pixel*m.C+c%m.C]) + 0.5) }
+		return color.NRGBA{at(0), at(1), at(2), 255}
 	})
 }
 

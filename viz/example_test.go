@@ -124,7 +124,7 @@ func ExampleRanks() {
 		log.Fatal(err)
 	}
 	names := []string{"emgd-gmc", "mgda", "avggrad", "er", "pcgrad"}
-	fig, err := viz.Ranks(&viz.Ranking{Methods: names, Labels: names, Comparison: compared})
+	fig, err := viz.Ranks(names, names, compared)
 	save("ranks", fig, err)
 }
 
@@ -162,11 +162,11 @@ func ExampleStepGeometry() {
 	if err := new(emgd.Elastic).Factors([]int{1, 2, 3}, p, sigma); err != nil {
 		log.Fatal(err)
 	}
-	step, err := viz.Geometry(gradients, sigma)
+	step, err := new(emgd.Solver).Solve(p, sigma)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fig, err := viz.StepGeometry(step)
+	fig, err := viz.StepGeometry(p, step)
 	save("stepgeometry", fig, err)
 }
 
@@ -182,12 +182,12 @@ func ExampleEditedImages() {
 }
 
 func ExampleToyDescent() {
-	fig, err := viz.ToyDescent(descents()...)
+	fig, err := viz.ToyDescent(invented.Descents()...)
 	save("toydescent", fig, err)
 }
 
 func ExampleToyPaths() {
-	fig, err := viz.ToyPaths(descents()...)
+	fig, err := viz.ToyPaths(invented.Descents()...)
 	if err == nil {
 		fig.Width = 280 // a column of a page
 	}
@@ -195,6 +195,6 @@ func ExampleToyPaths() {
 }
 
 func ExampleToyLosses() {
-	fig, err := viz.ToyLosses(descents()...)
+	fig, err := viz.ToyLosses(invented.Descents()...)
 	save("toylosses", fig, err)
 }

@@ -23,12 +23,12 @@ type FeatureMap struct {
 // its number.
 func Features(names map[int]string, features ...FeatureMap) (*Figure, error) {
 	classes := map[int]int{} // the place of each class, for its colour
-	data := Table{Head: []string{"map", "x", "y", "class", "rehearsal"}}
+	f := Figure{Name: "features", Data: Table{Head: []string{"map", "x", "y", "class", "rehearsal"}}}
 	for _, m := range features {
 		m.check()
 		for k, x := range m.X {
 			classes[m.Class[k]] = 0
-			data.add(m.Title, x[0], x[1], className(names, m.Class[k]), m.stored(k))
+			f.Data.add(m.Title, x[0], x[1], className(names, m.Class[k]), m.stored(k))
 		}
 	}
 	for place, c := range sortedKeys(classes) {
@@ -41,9 +41,9 @@ func Features(names map[int]string, features ...FeatureMap) (*Figure, error) {
 		p.featureMap(&features[i], classes, names)
 		plots = append(plots, p)
 	}
-	return figureOf(layout{name: "features", data: data, key: classKey(classes, names), row: 230,
-		alt: fmt.Sprintf("Two-dimensional maps of the features of %d classes, in %d states of the model, with the rehearsal samples.", len(classes), len(features)),
-	}, inRows(plots)...)
+	f.key = classKey(classes, names)
+	f.Alt = fmt.Sprintf("Two-dimensional maps of the features of %d classes, in %d states of the model, with the rehearsal samples.", len(classes), len(features))
+	return inRows(f, 230, plots)
 }
 
 // classKey explains the marks, and names the classes as far as there is room.
@@ -132,12 +132,8 @@ func (p *Plot) featureMap(m *FeatureMap, places map[int]int, names map[int]strin
 }
 
 func (m *FeatureMap) box() (xmin, xmax, ymin, ymax float64) {
-	var xs, ys []float64
-	for _, x := range m.X {
-		xs, ys = append(xs, x[0]), append(ys, x[1])
-	}
-	xmin, xmax = around(0.04, 1e-9, xs...)
-	ymin, ymax = around(0.04, 1e-9, ys...)
+	xmin, xmax = around(0.04, 1e-9, each(m.X, func(x [2]float64) float64 { return x[0] })...)
+	ymin, ymax = around(0.04, 1e-9, each(m.X, func(x [2]float64) float64 { return x[1] })...)
 	return xmin, xmax, ymin, ymax
 }
 

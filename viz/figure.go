@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -48,50 +49,48 @@ const (
 	dpi = 144
 )
 
-func (f *Figure) share(row int) float64 {
-	if f.Share == nil {
-		return 1 / float64(len(f.Rows))
-	}
-	sum := 0.0
-	for _, s := range f.Share {
-		sum += s
-	}
-	return f.Share[row] / sum
-}
-
-// size is the size of the plots, with the defaults in place of zeros.
+// size is that of the plots and the key.
 func (f *Figure) size() (width, height vg.Length) {
-	return cmp.Or(f.Width, wide), cmp.Or(f.Height, vg.Length(290*len(f.Rows)))
-}
-
-// whole is the size with the key.
-func (f *Figure) whole() (width, height vg.Length) {
-	width, height = f.size()
+	width = cmp.Or(f.Width, wide)
 	_, key := f.placeKey(width - 2*margin)
-	return width, height + key
+	return width, cmp.Or(f.Height, vg.Length(290*len(f.Rows))) + key
 }
 
 // Draw draws the figure onto all of c.
 func (f *Figure) Draw(c draw.Canvas) {
-	if len(f.Rows) == 0 || slices.ContainsFunc(f.Rows, func(row []*plot.Plot) bool { return len(row) == 0 || slices.Contains(row, nil) }) {
-		panic("viz: a row of the figure lacks a plot, or there are no rows")
-	}
 	c.SetColor(paper)
 	c.Fill(c.Rectangle.Path())
 	c = draw.Crop(c, margin, -margin, margin, -margin)
 	c.Max.Y -= f.drawKey(c)
-	for _, p := range slices.Concat(f.Rows...) {
-		settle(&p.X)
-		settle(&p.Y)
-	}
-	tiles := f.tiles(c)
-	defer f.wrapTitles(tiles)()
-	for i, row := range f.Rows {
+	own := f.copied()
+	tiles := own.tiles(c)
+	own.wrapTitles(tiles)
+	for i, row := range own.Rows {
 		for j, p := range row {
-			f.begin(tiles[i][j], "", p, column(c, tiles[i][j].Rectangle, j, len(row)), i)
+			own.begin(tiles[i][j], "", p, column(c, tiles[i][j].Rectangle, j, len(row)), i)
 			p.Draw(tiles[i][j])
 		}
 	}
+}
+
+// copied is the figure with plots of its own, which drawing may change.
+func (f *Figure) copied() *Figure {
+	own := *f
+	own.Rows = nil
+	for _, row := range f.Rows {
+		if len(row) == 0 || slices.Contains(row, nil) {
+			panic("viz: a row of the figure lacks a plot")
+		}
+		var plots []*plot.Plot
+		for _, p := range row {
+			p := *p
+			settle(&p.X)
+			settle(&p.Y)
+			plots = append(plots, &p)
+		}
+		own.Rows = append(own.Rows, plots)
+	}
+	return &own
 }
 
 // column is a tile with all of its column's width.
@@ -106,10 +105,14 @@ func column(c draw.Canvas, tile vg.Rectangle, j, of int) vg.Rectangle {
 // the same place, whatever the width of the labels beside them, unless that would squeeze it.
 func (f *Figure) tiles(c draw.Canvas) [][]draw.Canvas {
 	out := make([][]draw.Canvas, len(f.Rows))
+	share := f.Share
+	if share == nil {
+		share = slices.Repeat([]float64{1}, len(f.Rows))
+	}
 	top := c.Max.Y
 	height := c.Max.Y - c.Min.Y - gutter*vg.Length(len(f.Rows)-1)
 	for i, row := range f.Rows {
-		h := height * vg.Length(f.share(i))
+		h := height * vg.Length(share[i]/floats.Sum(share))
 		for j := range row {
 			tile := c
 			tile.Rectangle = column(c, vg.Rectangle{Min: vg.Point{Y: top - h}, Max: vg.Point{Y: top}}, j, len(row))
@@ -126,44 +129,41 @@ func (f *Figure) tiles(c draw.Canvas) [][]draw.Canvas {
 
 func (f *Figure) alignColumn(tiles [][]draw.Canvas, j int) {
 	left, right := make([]vg.Length, len(tiles)), make([]vg.Length, len(tiles))
-	var maxLeft, maxRight vg.Length
 	for i := range tiles {
 		tile := tiles[i][j]
 		data := f.Rows[i][j].DataCanvas(tile)
 		left[i], right[i] = data.Min.X-tile.Min.X, tile.Max.X-data.Max.X
-		maxLeft, maxRight = max(maxLeft, left[i]), max(maxRight, right[i])
 	}
-	if tile := tiles[0][j]; maxLeft+maxRight > (tile.Max.X-tile.Min.X)*2/5 {
+	most, mostRight := slices.Max(left), slices.Max(right)
+	if tile := tiles[0][j]; most+mostRight > (tile.Max.X-tile.Min.X)*2/5 {
 		return // one row's long labels would squeeze the others
 	}
 	for i := range tiles {
-		tiles[i][j].Min.X += maxLeft - left[i]
-		tiles[i][j].Max.X -= maxRight - right[i]
+		tiles[i][j].Min.X += most - left[i]
+		tiles[i][j].Max.X -= mostRight - right[i]
 	}
 }
 
 // Encode writes the figure at its size in a format, "png", "svg" or "pdf", or its data as "csv".
-func (f *Figure) Encode(w io.Writer, format string) error {
-	if format == "csv" {
-		return f.Data.writeCSV(w)
-	}
-	width, height := f.whole()
+func (f *Figure) Encode(w io.Writer, format string) (err error) {
+	width, height := f.size()
 	switch format {
+	case "csv":
+		return f.Data.writeCSV(w)
 	case "png":
 		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
 		f.Draw(draw.New(c))
-		_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
-		return err
+		_, err = vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 	case "svg":
-		_, err := w.Write(f.drawing().SVG())
-		return err
+		_, err = w.Write(f.Drawing().SVG())
 	case "pdf":
 		c := vgpdf.New(width, height)
 		f.Draw(draw.NewCanvas(outlined{c}, width, height))
-		_, err := c.WriteTo(w)
-		return err
+		_, err = c.WriteTo(w)
+	default:
+		err = fmt.Errorf("viz: unknown format %q; known are png, svg, pdf and csv", format)
 	}
-	return fmt.Errorf("viz: unknown format %q; known are png, svg, pdf and csv", format)
+	return err
 }
 
 // Save writes the figure to path in the format that its extension names: .png, .svg, .pdf or .csv.
@@ -180,33 +180,30 @@ func (f *Figure) Save(path string) error {
 // ranges of all plots in its place. From one frame to the next, what does not change then stays in place, and what changes
 // can be compared. Figures of different kinds keep their own.
 func SameAxes(figures ...*Figure) {
+	first := slices.Concat(figures[0].Rows...)
+	plots := make([][]*plot.Plot, len(first)) // by place
 	for _, f := range figures {
-		if !slices.EqualFunc(f.Rows, figures[0].Rows, func(a, b []*plot.Plot) bool { return len(a) == len(b) }) {
+		all := slices.Concat(f.Rows...)
+		if len(all) != len(first) || len(f.Rows) != len(figures[0].Rows) {
 			return
 		}
-	}
-	if len(figures) == 0 {
-		return
-	}
-	for i, row := range figures[0].Rows {
-		for j := range row {
-			var x, y []*plot.Axis
-			for _, f := range figures {
-				x, y = append(x, &f.Rows[i][j].X), append(y, &f.Rows[i][j].Y)
-			}
-			unite(x)
-			unite(y)
+		for i, p := range all {
+			plots[i] = append(plots[i], p)
 		}
+	}
+	for _, all := range plots {
+		sameAxis(all, func(p *plot.Plot) *plot.Axis { return &p.X })
+		sameAxis(all, func(p *plot.Plot) *plot.Axis { return &p.Y })
 	}
 }
 
-// unite gives axes the same ends.
-func unite(axes []*plot.Axis) {
+// sameAxis gives an axis of plots the same ends.
+func sameAxis(plots []*plot.Plot, axis func(*plot.Plot) *plot.Axis) {
 	low, high := math.Inf(1), math.Inf(-1)
-	for _, a := range axes {
-		low, high = min(low, a.Min), max(high, a.Max)
+	for _, p := range plots {
+		low, high = min(low, axis(p).Min), max(high, axis(p).Max)
 	}
-	for _, a := range axes {
-		a.Min, a.Max = low, high
+	for _, p := range plots {
+		axis(p).Min, axis(p).Max = low, high
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/invented"
 	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/toy"
 	"github.com/parallelcl/parallelcl/viz"
 )
 
@@ -36,7 +37,7 @@ func drawn(t *testing.T, all map[string]func() (*viz.Figure, error)) map[string]
 }
 
 // figures draws those that take invented results.
-func figures(t *testing.T, runs []*results.Run, traces []viz.Trace) map[string]*viz.Figure {
+func figures(t *testing.T, runs []*results.Run, traces []*toy.Trace) map[string]*viz.Figure {
 	t.Helper()
 	return drawn(t, map[string]func() (*viz.Figure, error){
 		"Timeline":     func() (*viz.Figure, error) { return viz.Timeline(runs[0]) },
@@ -73,7 +74,6 @@ func measured(t *testing.T) map[string]*viz.Figure {
 		"StreamWeights":   func() (*viz.Figure, error) { return viz.StreamWeights(records) },
 		"Conflicts":       func() (*viz.Figure, error) { return viz.Conflicts(records) },
 		"Ratio":           func() (*viz.Figure, error) { return viz.Ratio([]float64{1, 0.5, 0.5, 2}) },
-		"StepGeometry":    func() (*viz.Figure, error) { return viz.StepGeometry(records[len(records)/2]) },
 		"Features":        func() (*viz.Figure, error) { return viz.Features(map[int]string{0: "zero"}, tiny.Maps[:2]...) },
 		"EditedImages":    func() (*viz.Figure, error) { return viz.EditedImages(tiny.Images...) },
 	})
@@ -90,7 +90,7 @@ func encoded(t *testing.T, name string, fig *viz.Figure, format string) []byte {
 
 // TestFormats encodes every figure; what the pictures look like, the golden ones say.
 func TestFormats(t *testing.T) {
-	all := figures(t, invented.Runs(1), descents())
+	all := figures(t, invented.Runs(1), invented.Descents())
 	maps.Copy(all, measured(t))
 	for name, fig := range all {
 		checkSVG(t, name, encoded(t, name, fig, "svg"))
@@ -144,7 +144,7 @@ func checkCSV(t *testing.T, name string, text []byte) {
 
 func TestSameInputSameBytes(t *testing.T) {
 	draw := func() map[string]*viz.Figure {
-		all := figures(t, invented.Runs(2), descents())
+		all := figures(t, invented.Runs(2), invented.Descents())
 		maps.Copy(all, measured(t))
 		return all
 	}
@@ -155,10 +155,10 @@ func TestSameInputSameBytes(t *testing.T) {
 		}
 	}
 	// A picture has two pixels a point, and white corners.
-	f := figures(t, invented.Runs(1), descents())["Accuracy"]
+	f := figures(t, invented.Runs(1), invented.Descents())["Accuracy"]
 	img, err := png.Decode(bytes.NewReader(encoded(t, "Accuracy", f, "png")))
-	if err != nil || img.Bounds().Dx() != int(2*f.Width+0.5) || color.NRGBAModel.Convert(img.At(0, 0)) != color.NRGBAModel.Convert(color.White) {
-		t.Errorf("a picture of %v for %g points, %v", img.Bounds(), f.Width, err)
+	if err != nil || img.Bounds().Dx() != 1200 || color.NRGBAModel.Convert(img.At(0, 0)) != color.NRGBAModel.Convert(color.White) {
+		t.Errorf("a picture of %v for 600 points, %v", img.Bounds(), err)
 	}
 }
 
@@ -204,11 +204,11 @@ func TestExtremeSizes(t *testing.T) {
 	one := &results.Run{ID: "one", Method: "mgda", MethodTitle: "MGDA", Dataset: "glyphs", Increment: "class", Steps: 1,
 		Tasks: []results.Task{{ID: 1, AccEnd: 1, AccFinal: 1}},
 		Curve: []results.Point{{Step: 0, Mean: 1}}}
-	short := []viz.Trace{{Method: "mgda", X: []float64{3, 3}, Y: []float64{3, 3}, F1: []float64{1, 1}, F2: []float64{2, 2}}}
+	short := []*toy.Trace{{Method: "mgda", Steps: make([]toy.Step, 1)}}
 	for _, c := range []struct {
 		runs   []*results.Run
-		traces []viz.Trace
-	}{{many, descents()}, {[]*results.Run{one}, short}} {
+		traces []*toy.Trace
+	}{{many, invented.Descents()}, {[]*results.Run{one}, short}} {
 		for name, fig := range figures(t, c.runs, c.traces) {
 			if err := fig.Encode(io.Discard, "svg"); err != nil {
 				t.Errorf("%s of %d runs: %v", name, len(c.runs), err)

@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/invented"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/viz"
 )
@@ -61,14 +60,6 @@ func loadRecords() (records []results.Record) {
 		return err
 	})
 	return records
-}
-
-// descents are those on the toy functions of the paper's Fig. 2.
-func descents() (out []viz.Trace) {
-	for _, t := range invented.Descents() {
-		out = append(out, viz.NewTrace(t.Trace, t.Title))
-	}
-	return out
 }
 
 // study is what a network of one hidden layer learnt of two tasks of five glyphs: its features after the first, and after

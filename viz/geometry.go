@@ -1,7 +1,6 @@
 package viz
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,67 +8,57 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/parallelcl/parallelcl/emgd"
-	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// StepGeometry draws one EMGD step (the paper's Fig. 3). It must show that every gradient's tip reaches its guarantee along d,
-// Jᵢ·d ≥ σᵢ‖d‖² (dashed), and which tips go beyond it, have slack (broad and pale), and so need no weight. On the left are the
-// gradients and d to one scale: two in their own plane, in which they do not move when σ changes; more in the plane of d, along
-// which places are exact, and the direction across d in which the gradients differ most. On the right is what each stream gains,
-// Jᵢ·d/‖d‖², up to its guarantee σᵢ and beyond it. The record needs a Gram matrix; [Geometry] makes such a record from any
-// gradients.
-func StepGeometry(step results.Record) (*Figure, error) {
-	k := len(step.IDs)
-	switch {
-	case !certified(&step) || len(step.Gram) == 0:
-		return nil, fmt.Errorf("viz: the record of step %d lacks a Gram matrix or a certificate (λ, σ and slacks)", step.Step)
-	case k < 2:
-		return nil, fmt.Errorf("viz: step %d has %d streams; want at least two", step.Step, k)
-	case floorBinds(&step):
-		return nil, fmt.Errorf("viz: a floor on λ binds at step %d, so that σᵢ‖d‖² is not what its certificate guarantees", step.Step)
+// StepGeometry draws an EMGD step, as it was solved (the paper's Fig. 3). It must show that every gradient's tip reaches its
+// guarantee along d, Jᵢ·d ≥ σᵢ‖d‖² (dashed), and which tips go beyond it, have slack (broad and pale), and so need no weight. On
+// the left are the gradients and d to one scale: two in their own plane, in which they do not move when σ changes; more in the
+// plane of d, along which places are exact, and the direction across d in which the gradients differ most. On the right is what
+// each stream gains, Jᵢ·d/‖d‖², up to its guarantee σᵢ and beyond it.
+func StepGeometry(p *emgd.Problem, c *emgd.Certificate) (*Figure, error) {
+	switch c.Status {
+	case emgd.Stationary, emgd.FloorBinding, emgd.FloorInfeasible:
+		return nil, fmt.Errorf("viz: the step is %s; want one with a direction that guarantees each stream σᵢ‖d‖²", c.Status)
 	}
-	along, across, length, err := plane(step.Gram, step.Lambda)
-	if err != nil {
-		return nil, fmt.Errorf("viz: step %d: %w", step.Step, err)
-	}
+	gram, lambda, k := p.Gram(), c.Lambda, len(c.Lambda)
+	along, across, length := plane(gram, lambda)
 	x, y, d := along, across, arrow{x: length, color: ink, text: "d"}
 	if k == 2 {
-		x, y = pairPlane(step.Gram)
-		d.x, d.y = step.Lambda[0]*x[0]+step.Lambda[1]*x[1], step.Lambda[0]*y[0]+step.Lambda[1]*y[1]
+		x, y = pairPlane(gram)
+		d.x, d.y = lambda[0]*x[0]+lambda[1]*x[1], lambda[0]*y[0]+lambda[1]*y[1]
 	}
 	left, right := panel("gradients and d", "", ""), panel("what each stream gains", "gain Jᵢ·d / ‖d‖²", "")
-	a, gains, rows := &arrows{axis: d}, bars{wide: 0.44}, streamsOf(step)
+	var tips []arrow
+	gains := bars{wide: 0.44}
 	data := Table{Head: []string{"stream", "sigma", "lambda", "norm", "gain", "slack"}}
 	most, least := 0.0, 0.0
-	for i, id := range step.IDs {
-		color, sigma, lambda := rows.color(id), step.Sigma[i], step.Lambda[i]
-		tip := arrow{x: x[i], y: y[i], color: color, text: rows.name(id)}
-		a.items, a.floors = append(a.items, tip), append(a.floors, a.floorOf(tip, sigma*length))
-		gain, norm := along[i]/length, math.Sqrt(step.Gram[i*k+i])
-		gains.rows = append(gains.rows, rows.name(id))
-		gains.bars = append(gains.bars, gainBars(i, gain, sigma, color, fmt.Sprintf("λ = %.3g, ‖J‖ = %.3g", lambda, norm))...)
-		data.add(rows.name(id), sigma, lambda, norm, gain, gain-sigma)
-		most, least = max(most, gain, sigma), min(least, gain)
+	for i, s := range c.Sigma {
+		color, name := taskColor(i, k), fmt.Sprint("task ", i+1)
+		tips = append(tips, arrow{x: x[i], y: y[i], color: color, text: name, floor: s * length})
+		gain, norm := along[i]/length, math.Sqrt(gram[i*k+i])
+		gains.rows = append(gains.rows, name)
+		gains.bars = append(gains.bars, gainBars(i, gain, s, color, fmt.Sprintf("λ = %.3g, ‖J‖ = %.3g", lambda[i], norm))...)
+		data.add(name, s, lambda[i], norm, gain, gain-s)
+		most, least = max(most, gain, s), min(least, gain)
 	}
-	a.items = append(a.items, d)
 	left.HideAxes()
-	left.Add(a)
+	left.arrows(d, tips...)
 	right.bars(gains)
-	right.sketch(func(c pen) { // a stroke at each guarantee
+	right.sketch(func(pen pen) { // a stroke at each guarantee
 		half := gains.wide/2 + 0.02
-		for i, sigma := range step.Sigma {
-			c.stroke(lineStyle(ink, 2), c.at(sigma, rowY(k, i)-half), c.at(sigma, rowY(k, i)+half))
+		for i, s := range c.Sigma {
+			pen.stroke(lineStyle(ink, 2), pen.at(s, rowY(k, i)-half), pen.at(s, rowY(k, i)+half))
 		}
 	})
 	right.X.Min, right.X.Max = least, 1.2*most // room for the slack's size
-	right.X.Tick.Marker = roundTicks{5}
-	return figureOf(layout{name: "step-geometry", data: data, height: 270,
+	right.X.Tick.Marker = roundTicks{n: 5}
+	return figureOf(Figure{Name: "step-geometry", Data: data, Height: 270,
 		key: []keyEntry{
 			{label: "σᵢ‖d‖: so far each tip has to reach along d", line: lineStyle(muted, 1, 3, 2)},
 			{label: "guarantee σᵢ", line: lineStyle(ink, 2)},
 			{label: "slack: what is gained beyond it", line: lineStyle(pale(muted), 6)},
 		},
-		alt: fmt.Sprintf("Geometry of the step of %d gradients: gradients, direction d, and each stream's gain beside its guarantee.", k),
+		Alt: fmt.Sprintf("Geometry of the step of %d gradients: gradients, direction d, and each stream's gain beside its guarantee.", k),
 	}, []*Plot{left, right})
 }
 
@@ -94,43 +83,17 @@ func pairPlane(gram []float64) (x, y []float64) {
 	return []float64{a * cos, b * cos}, []float64{a * sin, -b * sin}
 }
 
-// Geometry solves a step for gradients given as vectors of one length, with elastic factors σ, and
-// returns it as the record of streams 1, 2, …
-func Geometry(gradients [][]float64, sigma []float64) (results.Record, error) {
-	p, err := emgd.FromGradients(gradients)
-	if err != nil {
-		return results.Record{}, fmt.Errorf("viz: %w", err)
-	}
-	r := results.Record{Gram: p.Gram()}
-	for i := range gradients {
-		r.IDs = append(r.IDs, i+1)
-	}
-	var solver emgd.Solver
-	c, err := solver.Solve(p, sigma)
-	if err != nil {
-		return r, fmt.Errorf("viz: %w", err)
-	}
-	c = c.Clone()
-	r.Sigma, r.Lambda, r.Weights, r.Slacks = c.Sigma, c.Lambda, c.Lambda, c.Slacks
-	r.Gap, r.Status, r.NormD = c.Gap, c.Status.String(), math.Sqrt(c.Norm2)
-	return r, nil
-}
-
 // plane returns the gradients' components along d = Σλᵢ Jᵢ and along the direction across it in which
 // they differ most, and ‖d‖, from the Gram matrix alone.
-func plane(gram, lambda []float64) (along, across []float64, length float64, err error) {
+func plane(gram, lambda []float64) (along, across []float64, length float64) {
 	k := len(lambda)
 	along, across = make([]float64, k), make([]float64, k)
-	largest, norm2 := 0.0, 0.0
+	norm2 := 0.0
 	for i := range k {
 		for j := range k {
 			along[i] += gram[i*k+j] * lambda[j] // Jᵢ·d
 		}
 		norm2 += lambda[i] * along[i]
-		largest = max(largest, gram[i*k+i])
-	}
-	if !(norm2 > 1e-24*largest) {
-		return nil, nil, 0, errors.New("d is 0; there is no direction to draw along")
 	}
 	length = math.Sqrt(norm2)
 	rest := mat.NewSymDense(k, nil) // the Gram matrix of what is left across d
@@ -141,9 +104,7 @@ func plane(gram, lambda []float64) (along, across []float64, length float64, err
 		}
 	}
 	var eigen mat.EigenSym
-	if !eigen.Factorize(rest, true) {
-		return nil, nil, 0, errors.New("the Gram matrix has no eigenvectors")
-	}
+	eigen.Factorize(rest, true) // which are finite numbers
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
 	first := mat.Col(nil, k-1, &vectors)
@@ -154,5 +115,5 @@ func plane(gram, lambda []float64) (along, across []float64, length float64, err
 	for i, v := range first {
 		across[i] = scale * v
 	}
-	return along, across, length, nil
+	return along, across, length
 }

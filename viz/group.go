@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -22,53 +21,34 @@ type Group struct {
 	Runs    []*results.Run
 	Style   Style // in figures of all groups
 
-	key      string // what its runs have in common
+	params   string
 	settings map[string]string
 }
 
 // Groups sorts runs into groups, in the order of their first run. It returns an error if a run
 // is malformed or if they are not all of one data set and one increment.
 func Groups(runs []*results.Run) ([]Group, error) {
-	return groupsBut(runs)
+	return groupsOf(runs, (*results.Run).ParamText)
 }
 
-// groupsBut is [Groups] of runs that may also differ in some settings, such as the one that a figure has on its
-// axis.
-func groupsBut(runs []*results.Run, settings ...string) ([]Group, error) {
-	told := append([]string{"method", "params", "edit", "extra_update", "eval_every"}, results.Repetition...)
-	told = append(told, settings...)
-	groups, err := groupBy(runs, func(r *results.Run) map[string]string { return r.Settings(told...) })
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range runs {
-		if r.Dataset != runs[0].Dataset || r.Increment != runs[0].Increment {
-			return nil, fmt.Errorf("viz: run %s is %s, %s-incremental and run %s is %s, %s-incremental: draw them in two figures",
-				runs[0].ID, runs[0].Dataset, runs[0].Increment, r.ID, r.Dataset, r.Increment)
-		}
-	}
-	dress(groups)
-	return groups, nil
-}
-
-// byMethod sorts runs by their method, its parameters and its variant alone: data sets have settings of their
-// own.
-func byMethod(runs []*results.Run) ([]Group, error) {
-	return groupBy(runs, func(*results.Run) map[string]string { return nil })
-}
-
-// groupBy sorts runs by their method, its parameters, its variant and further settings.
-func groupBy(runs []*results.Run, also func(*results.Run) map[string]string) ([]Group, error) {
+// groupsOf is [Groups] with the parameters that a function tells, of runs that may also differ in some settings, such as
+// the one that a figure has on its axis.
+func groupsOf(runs []*results.Run, params func(*results.Run) string, but ...string) ([]Group, error) {
 	if len(runs) == 0 {
 		return nil, errors.New("viz: no runs to draw")
 	}
+	told := slices.Concat([]string{"method", "params", "edit", "extra_update", "eval_every"}, results.Repetition, but)
 	var groups []Group
 	for _, r := range runs {
-		if r == nil || len(r.Tasks) == 0 {
-			return nil, errors.New("viz: a run is nil or has no tasks")
+		if len(r.Tasks) == 0 || r.Dataset != runs[0].Dataset || r.Increment != runs[0].Increment {
+			return nil, fmt.Errorf("viz: run %s is %s, %s-incremental, and run %s is %s, %s-incremental, with %d tasks: want runs with tasks, and one figure for each data set and increment",
+				runs[0].ID, runs[0].Dataset, runs[0].Increment, r.ID, r.Dataset, r.Increment, len(r.Tasks))
 		}
-		own := groupOf(r, also(r))
-		i := slices.IndexFunc(groups, func(g Group) bool { return g.key == own.key })
+		own := Group{Method: r.Method, Variant: r.Variant, Label: cmp.Or(r.MethodTitle, r.Method), params: params(r), settings: r.Settings(told...)}
+		if own.Variant != "" {
+			own.Label += " + " + own.Variant
+		}
+		i := slices.IndexFunc(groups, own.same)
 		if i < 0 {
 			i = len(groups)
 			groups = append(groups, own)
@@ -76,17 +56,14 @@ func groupBy(runs []*results.Run, also func(*results.Run) map[string]string) ([]
 		groups[i].Runs = append(groups[i].Runs, r)
 	}
 	tellApart(groups)
+	dress(groups)
 	return groups, nil
 }
 
-// groupOf returns the group that a run belongs to, still without it.
-func groupOf(r *results.Run, settings map[string]string) Group {
-	g := Group{Method: r.Method, Variant: r.Variant, Label: cmp.Or(r.MethodTitle, r.Method), settings: settings}
-	if g.Variant != "" {
-		g.Label += " + " + g.Variant
-	}
-	g.key = fmt.Sprintf("%s\n%s\n%s\n%v", r.Method, r.ParamText(), r.Variant, settings) // 5 and "5", as a flag says it, are one value
-	return g
+// same says whether a run of one group is a run of the other. Parameters are compared as texts: 5 and "5", as a flag says it,
+// are one value.
+func (g Group) same(o Group) bool {
+	return g.Method == o.Method && g.params == o.params && g.Variant == o.Variant && maps.Equal(g.settings, o.settings)
 }
 
 // tellApart adds to labels that several groups share what these groups do not share: the parameters, then the
@@ -94,7 +71,7 @@ func groupOf(r *results.Run, settings map[string]string) Group {
 func tellApart(groups []Group) {
 	for _, same := range sharing(groups) {
 		for _, g := range same {
-			g.Label = strings.TrimSpace(g.Label + " " + g.Runs[0].ParamText())
+			g.Label = strings.TrimSpace(g.Label + " " + g.params)
 		}
 	}
 	for _, same := range sharing(groups) {
@@ -122,47 +99,34 @@ func sharing(groups []Group) map[string][]*Group {
 
 // dress gives groups styles: those of one label the same, and no two labels the same.
 func dress(all ...[]Group) {
-	var once []Group
-	with := func(g Group) int { return slices.IndexFunc(once, func(o Group) bool { return o.Label == g.Label }) }
+	var labels, methods []string
+	var variants []bool
 	for _, g := range slices.Concat(all...) {
-		if with(g) < 0 {
-			once = append(once, g)
+		if !slices.Contains(labels, g.Label) {
+			labels, methods, variants = append(labels, g.Label), append(methods, g.Method), append(variants, g.Variant != "")
 		}
 	}
-	styles := named(looksOf(once))
+	styles := stylesOf(methods, variants...)
 	for _, groups := range all {
 		for i, g := range groups {
-			groups[i].Style = styles[with(g)]
+			groups[i].Style = styles[slices.Index(labels, g.Label)]
 		}
 	}
 }
 
-func looksOf(groups []Group) []string {
-	methods := make([]string, len(groups))
-	for i, g := range groups {
-		methods[i] = g.Method
-	}
-	return looks(methods, func(i int) bool { return groups[i].Variant == "" })
-}
-
-// looks are names of styles for [Methods], of which no two are the same: the first plain one of a rule has its
-// look, and what else has this rule, with other parameters, in a composition or as a variant, has shades of it.
-func looks(methods []string, plain func(i int) bool) []string {
-	taken, variants, out := map[string]bool{}, map[string]int{}, make([]string, len(methods))
+// stylesOf are styles of methods, of which no two are the same: the first plain one of a rule has the rule's look, and what
+// else has this rule, with other parameters, in a composition or as a variant, has shades of it.
+func stylesOf(methods []string, variants ...bool) []Style {
+	taken, others, names := map[string]bool{}, map[string]int{}, make([]string, len(methods))
 	for i, method := range methods {
 		rule, _, _ := strings.Cut(method, "+")
-		if out[i] = rule; !taken[rule] && plain(i) {
+		if names[i] = rule; !taken[rule] && (variants == nil || !variants[i]) {
 			taken[rule] = true
 			continue
 		}
-		variants[rule]++
-		out[i] = fmt.Sprintf("%s+%d", rule, variants[rule])
+		others[rule]++
+		names[i] = fmt.Sprintf("%s+%d", rule, others[rule])
 	}
-	return out
-}
-
-// named are the styles of names, in their order.
-func named(names []string) []Style {
 	styles, out := Methods(names...), make([]Style, len(names))
 	for i, name := range names {
 		out[i] = styles[name]
@@ -176,4 +140,14 @@ func meanStd(xs []float64) (mean, std float64) {
 	return m.Mean, m.Std()
 }
 
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+func finals(runs []*results.Run) []float64 {
+	return each(runs, func(r *results.Run) float64 { return r.A })
+}
+
+// each has a number of each entry of a list.
+func each[T any](list []T, number func(T) float64) (out []float64) {
+	for _, it := range list {
+		out = append(out, number(it))
+	}
+	return out
+}

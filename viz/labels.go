@@ -14,8 +14,8 @@ type keyEntry struct {
 	label string
 	line  draw.LineStyle // drawn where its width is not 0
 	glyph draw.GlyphStyle
-	tight bool       // a marker takes its own width, not that of a line
-	end   plotter.XY // where the line ends
+	tight bool        // a marker takes its own width, not that of a line
+	end   *plotter.XY // where its line or points end, if it has any
 }
 
 const (
@@ -25,30 +25,34 @@ const (
 	lineHeight vg.Length = tickSize * 1.6
 )
 
-// swatch is the room that the line or marker takes.
+// swatch is the width of the line or marker, if there is one.
 func (e *keyEntry) swatch() vg.Length {
-	if e.tight {
+	switch {
+	case e.tight:
 		return vg.Points(8)
+	case e.line.Width > 0 || e.glyph.Shape != nil:
+		return swatch
 	}
-	return swatch
+	return 0
 }
 
-func (e *keyEntry) hasSwatch() bool { return e.line.Width > 0 || e.glyph.Shape != nil }
+// text is how far to the right of the swatch's left end the label begins.
+func (e *keyEntry) text() vg.Length {
+	if w := e.swatch(); w > 0 {
+		return w + swatchGap
+	}
+	return 0
+}
 
 // placeKey wraps the key to a width. It returns the left middle of each entry, from the top left
 // corner on, and the height of the whole.
-func (f *Figure) placeKey(width vg.Length) ([]vg.Point, vg.Length) {
+func (f *Figure) placeKey(width vg.Length) (places []vg.Point, height vg.Length) {
 	if len(f.key) == 0 {
 		return nil, 0
 	}
-	sty := textStyle(ink, tickSize)
-	at := vg.Point{Y: -lineHeight / 2}
-	var places []vg.Point
+	at, sty := vg.Point{Y: -lineHeight / 2}, textStyle(ink, tickSize)
 	for _, e := range f.key {
-		w := sty.Width(e.label)
-		if e.hasSwatch() {
-			w += e.swatch() + swatchGap
-		}
+		w := e.text() + sty.Width(e.label)
 		if at.X > 0 && at.X+w > width {
 			at = vg.Point{Y: at.Y - lineHeight}
 		}
@@ -61,12 +65,11 @@ func (f *Figure) placeKey(width vg.Length) ([]vg.Point, vg.Length) {
 // drawKey draws the key along the top of c and returns the height used.
 func (f *Figure) drawKey(c draw.Canvas) vg.Length {
 	places, height := f.placeKey(c.Max.X - c.Min.X)
-	sty := textStyle(ink, tickSize)
 	for i, e := range f.key {
-		at := vg.Point{X: c.Min.X + places[i].X, Y: c.Max.Y + places[i].Y}
-		box := vg.Rectangle{Min: vg.Point{X: at.X - 1, Y: at.Y - lineHeight/2}, Max: vg.Point{X: at.X - 1, Y: at.Y + lineHeight/2}}
-		if e.hasSwatch() {
-			box.Max.X += e.swatch() + 2
+		at := places[i].Add(vg.Point{X: c.Min.X, Y: c.Max.Y})
+		box := vg.Rectangle{Min: at.Sub(vg.Point{X: 1, Y: lineHeight / 2}), Max: at.Add(vg.Point{X: -1, Y: lineHeight / 2})}
+		if w := e.swatch(); w > 0 {
+			box.Max.X += w + 2
 		}
 		f.begin(c, e.label, nil, box, 0)
 		if e.line.Width > 0 {
@@ -75,10 +78,7 @@ func (f *Figure) drawKey(c draw.Canvas) vg.Length {
 		if e.glyph.Shape != nil {
 			c.DrawGlyphNoClip(e.glyph, vg.Point{X: at.X + e.swatch()/2, Y: at.Y})
 		}
-		if e.hasSwatch() {
-			at.X += e.swatch() + swatchGap
-		}
-		c.FillText(sty, vg.Point{X: at.X, Y: at.Y + lift}, e.label)
+		c.FillText(textStyle(ink, tickSize), at.Add(vg.Point{X: e.text(), Y: lift}), e.label)
 	}
 	return height
 }
@@ -191,12 +191,12 @@ func markLabels(marks []vertical, c draw.Canvas, trX func(float64) vg.Length, wi
 	return out
 }
 
-// horizontals returns grid lines at the ticks of the vertical axis.
-func horizontals() *plotter.Grid {
+// grid adds lines at the ticks of the vertical axis.
+func (p *Plot) grid() {
 	g := plotter.NewGrid()
 	g.Vertical.Color = nil
 	g.Horizontal = lineStyle(rules, 0.5)
-	return g
+	p.Add(g)
 }
 
 // band fills the area between low and high.
@@ -205,7 +205,7 @@ func (p *Plot) band(low, high plotter.XYs, s Style) {
 	for _, xy := range slices.Backward(low) {
 		around = append(around, xy)
 	}
-	if poly, err := plotter.NewPolygon(around); p.can(err) {
+	if poly, err := plotter.NewPolygon(around); p.can("", err) {
 		// A mixed opaque colour would hide the lines below; a see-through one does not.
 		poly.Color, poly.LineStyle.Width = opaque(s.color(), 50), 0
 		p.Add(poly)

@@ -1,7 +1,6 @@
 package viz
 
 import (
-	"fmt"
 	"math"
 	"strings"
 
@@ -22,8 +21,8 @@ type matrix struct {
 
 func (p *Plot) matrix(m *matrix) {
 	p.axes(-0.5, float64(len(m.columns))-0.5, -0.5, float64(len(m.rows))-0.5)
-	p.X.Tick.Marker = thinned(namedTicks(m.columns, func(j int) float64 { return float64(j) }), 12)
-	p.Y.Tick.Marker = thinned(namedTicks(m.rows, func(i int) float64 { return rowY(len(m.rows), i) }), 24)
+	p.X.Tick.Marker = thinned(placeTicks(m.columns), 12)
+	p.Y.Tick.Marker = thinned(rowTicks(m.rows), 24)
 	p.X.Tick.Length, p.Y.Tick.Length = 0, 0
 	p.X.LineStyle.Width, p.Y.LineStyle.Width = 0, 0
 	p.sketch(func(c pen) {
@@ -34,8 +33,9 @@ func (p *Plot) matrix(m *matrix) {
 		for i, row := range m.cells {
 			for j, v := range row {
 				if !math.IsNaN(v) {
-					c.say("", "%s", m.about(p, i, j, v))
-					c.cell(cell(i, j), m.color(v), m.text(v))
+					text := m.text(v)
+					c.say("", "%s, %s: %s", strings.TrimSpace(p.Y.Label.Text+" "+m.rows[i]), strings.TrimSpace(p.X.Label.Text+" "+m.columns[j]), text)
+					c.cell(cell(i, j), m.color(v), text)
 				}
 			}
 		}
@@ -44,11 +44,6 @@ func (p *Plot) matrix(m *matrix) {
 			c.Stroke(cell(at[0], at[1]).Path())
 		}
 	})
-}
-
-// about is what a cell says.
-func (m *matrix) about(p *Plot, i, j int, v float64) string {
-	return fmt.Sprintf("%s, %s: %s", strings.TrimSpace(p.Y.Label.Text+" "+m.rows[i]), strings.TrimSpace(p.X.Label.Text+" "+m.columns[j]), m.text(v))
 }
 
 // cell fills a cell, and writes its number where there is room.

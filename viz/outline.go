@@ -1,8 +1,6 @@
 package viz
 
 import (
-	"fmt"
-
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
 	"gonum.org/v1/plot/font"
@@ -25,31 +23,28 @@ func (c outlined) FillString(face font.Face, at vg.Point, text string) {
 		previous sfnt.GlyphIndex
 	)
 	for i, r := range text {
-		glyph, err := face.Face.GlyphIndex(&buf, r)
-		if err != nil {
-			panic(fmt.Errorf("viz: glyph of %q: %w", r, err)) // the fonts are part of the program
-		}
+		glyph := ofFont(face.Face.GlyphIndex(&buf, r))
 		if kern, err := face.Face.Kern(&buf, previous, glyph, em, 0); err == nil && i > 0 {
 			at.X += unit * vg.Length(kern)
 		}
-		segments, err := face.Face.LoadGlyph(&buf, glyph, em, nil)
-		if err != nil {
-			panic(fmt.Errorf("viz: outline of %q: %w", r, err))
-		}
-		if len(segments) > 0 {
+		if segments := ofFont(face.Face.LoadGlyph(&buf, glyph, em, nil)); len(segments) > 0 {
 			// Moved there, a glyph is the same bytes wherever it stands, which makes files a third as large.
 			c.Push()
 			c.Translate(at)
 			c.Fill(outline(segments, unit))
 			c.Pop()
 		}
-		advance, err := face.Face.GlyphAdvance(&buf, glyph, em, 0)
-		if err != nil {
-			panic(fmt.Errorf("viz: width of %q: %w", r, err))
-		}
-		at.X += unit * vg.Length(advance)
+		at.X += unit * vg.Length(ofFont(face.Face.GlyphAdvance(&buf, glyph, em, 0)))
 		previous = glyph
 	}
+}
+
+// ofFont is what a font tells. The fonts are part of the program, so an error is one of it.
+func ofFont[T any](value T, err error) T {
+	if err != nil {
+		panic("viz: font: " + err.Error())
+	}
+	return value
 }
 
 // outline is a glyph as a path.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"image/color"
-	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -45,16 +44,16 @@ func (c pen) plate(sty text.Style, at vg.Point, s string) {
 type sketch func(pen)
 
 func (s sketch) Plot(c draw.Canvas, p *plot.Plot) {
-	defer keepTag(c)()
 	x, y := p.Transforms(&c)
 	s(pen{c, x, y})
+	tagged(c, tag{})
 }
 
 func (p *Plot) sketch(draw func(c pen)) { p.Add(sketch(draw)) }
 
 // line adds a line, as a series if it has a label. What its points cannot be is the figure's error.
 func (p *Plot) line(label string, style draw.LineStyle, xys plotter.XYs) {
-	if line, err := plotter.NewLine(xys); p.can(err) {
+	if line, err := plotter.NewLine(xys); p.can(label, err) {
 		line.LineStyle = style
 		p.series(label, valuesOf(xys), func() { p.Add(line) })
 	}
@@ -69,14 +68,7 @@ func (p *Plot) series(label string, at [][]float64, add func()) {
 	p.Add(tag{name: label, at: at})
 	add()
 	p.Add(tag{})
-	if n := len(at); n > 0 {
-		p.told = slices.DeleteFunc(p.told, func(s said) bool { return s.label == label })
-		p.told = append(p.told, said{label, fmt.Sprintf("%s %.3g", label, at[n-1][1])})
-	}
 }
-
-// said is what a description of the plot says of a series.
-type said struct{ label, text string }
 
 func valuesOf(xys plotter.XYs) (at [][]float64) {
 	for _, xy := range xys {
@@ -93,20 +85,7 @@ func (c pen) say(name, format string, args ...any) {
 // named is line with a name in the key, or at its end.
 func (p *Plot) named(label string, style draw.LineStyle, xys plotter.XYs) {
 	p.line(label, style, xys)
-	p.explain(keyEntry{label: label, line: style, end: xys[len(xys)-1]})
-}
-
-// can keeps an error, and says whether there is none.
-func (p *Plot) can(err error) bool {
-	if err != nil {
-		p.fail("", err)
-	}
-	return err == nil
-}
-
-// level adds a horizontal line.
-func (p *Plot) level(label string, style draw.LineStyle, from, to, y float64) {
-	p.line(label, style, plotter.XYs{{X: from, Y: y}, {X: to, Y: y}})
+	p.explain(keyEntry{label: label, line: style, end: last(xys)})
 }
 
 // room widens the vertical axis by a margin at both ends, but not beyond two values.
@@ -116,7 +95,7 @@ func (p *Plot) room(margin, low, high float64) {
 
 // scatter adds one marker at each point, as a series if it has a label.
 func (p *Plot) scatter(label string, style draw.GlyphStyle, xys plotter.XYs) {
-	if points, err := plotter.NewScatter(xys); p.can(err) {
+	if points, err := plotter.NewScatter(xys); p.can(label, err) {
 		points.GlyphStyle = style
 		p.series(label, valuesOf(xys), func() { p.Add(points) })
 	}
@@ -150,43 +129,49 @@ func (p *Plot) dots(items ...dot) {
 	})
 }
 
-// errorBars adds thin bars from low to high, for which the axes make room.
-func (p *Plot) errorBars(col color.Color, low, high plotter.XYs) {
-	for _, xys := range []plotter.XYs{low, high} {
-		xmin, xmax, ymin, ymax := plotter.XYRange(xys)
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = min(p.X.Min, xmin), max(p.X.Max, xmax), min(p.Y.Min, ymin), max(p.Y.Max, ymax)
+// errorBars adds thin bars of a standard deviation to both sides, for which the axes make room.
+func (p *Plot) errorBars(color tint, c curve) {
+	var spread plotter.YErrors
+	for _, at := range c {
+		spread = append(spread, struct{ Low, High float64 }{at.std, at.std})
 	}
-	p.sketch(func(c pen) {
-		style := draw.LineStyle{Color: col, Width: vg.Points(0.9)}
-		for i := range low {
-			a, b := c.at(low[i].X, low[i].Y), c.at(high[i].X, high[i].Y)
-			c.StrokeLines(style, c.ClipLinesXY([]vg.Point{a, b})...)
-			for _, y := range []vg.Length{a.Y, b.Y} {
-				c.StrokeLines(style, c.ClipLinesXY([]vg.Point{{X: a.X - 2, Y: y}, {X: a.X + 2, Y: y}})...)
-			}
-		}
-	})
+	bars, err := plotter.NewYErrorBars(struct {
+		plotter.XYs
+		plotter.YErrors
+	}{c.means(), spread})
+	if p.can("", err) {
+		bars.LineStyle, bars.CapWidth = lineStyle(color, 0.9), 4
+		p.Add(flush{bars})
+	}
 }
+
+// flush bars may stand at the edge of the data, which keeps no room for them.
+type flush struct{ *plotter.YErrorBars }
+
+// GlyphBoxes has none.
+func (flush) GlyphBoxes(*plot.Plot) []plot.GlyphBox { return nil }
 
 // axes sets the ends of both axes.
 func (p *Plot) axes(xmin, xmax, ymin, ymax float64) {
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = xmin, xmax, ymin, ymax
 }
 
-// rows names rows along the vertical axis, the first at the top.
-func (p *Plot) rows(names []string) {
-	p.Y.Min, p.Y.Max = -0.5, float64(len(names))-0.5
-	p.Y.Tick.Marker = namedTicks(names, func(i int) float64 { return rowY(len(names), i) })
-	p.Y.Tick.Length, p.Y.LineStyle.Width = 0, 0
-}
-
-// rowY is where the row with number i of n stands.
+// rowY is where the row with number i of n stands, the first at the top.
 func rowY(n, i int) float64 { return float64(n - 1 - i) }
 
-func namedTicks(names []string, at func(int) float64) plot.ConstantTicks {
-	var ticks []plot.Tick
+// rowTicks name rows along a vertical axis.
+func rowTicks(names []string) plot.ConstantTicks {
+	ticks := placeTicks(names)
+	for i := range ticks {
+		ticks[i].Value = rowY(len(names), i)
+	}
+	return ticks
+}
+
+// placeTicks name the places 0, 1, 2 and so on.
+func placeTicks(names []string) (ticks plot.ConstantTicks) {
 	for i, name := range names {
-		ticks = append(ticks, plot.Tick{Value: at(i), Label: name})
+		ticks = append(ticks, plot.Tick{Value: float64(i), Label: name})
 	}
 	return ticks
 }

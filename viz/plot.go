@@ -2,7 +2,6 @@ package viz
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,16 +16,24 @@ import (
 // everything else, such as ranges of axes and other plotters.
 type Plot struct {
 	*plot.Plot
-	marks  []vertical
-	key    []keyEntry
-	data   [][]any
-	told   []said
-	atEnd  bool       // its lines are named at their ends, not in the key
-	beside bool       // its series are named beside their last points
-	ends   []keyEntry // of the lines of streams
-	plain  []string   // the labels of what has no style of its own
-	err    error
+	marks []vertical
+	names naming
+	key   []keyEntry
+	data  [][]any
+	told  []string // where each series ends, in words
+	plain []string // the labels of what has no style of its own
+	err   error
 }
+
+// naming is where the names of series stand.
+type naming int
+
+const (
+	inKey naming = iota
+	atEnds
+	besidePoints
+	elsewhere // in the title, or in what the figure adds to the key
+)
 
 // NewPlot returns an empty plot with a title and the labels of its axes, any of which may be empty. Horizontal lines mark
 // the ticks of the vertical axis.
@@ -39,13 +46,22 @@ func NewPlot(title, x, y string) *Plot {
 
 // panel is NewPlot without the lines.
 func panel(title, x, y string) *Plot {
-	p := &Plot{Plot: newPlot(x, y)}
-	p.Title.Text = title
-	return p
+	p := plot.New()
+	p.BackgroundColor = paper
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
+	p.Title.TextStyle.Font, p.Title.TextStyle.Color = sans(labelSize), ink
+	p.Title.Padding = vg.Points(5)
+	p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks{n: 7}, roundTicks{n: 6}
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.Label.TextStyle.Font, a.Label.TextStyle.Color = sans(labelSize), ink
+		a.Label.Padding = vg.Points(3)
+		a.Tick.Label.Font, a.Tick.Label.Color = sans(tickSize), muted
+		a.Tick.Length = vg.Points(3)
+		a.Tick.LineStyle, a.LineStyle = lineStyle(muted, 0.5), lineStyle(muted, 0.5)
+		a.Padding = vg.Points(2)
+	}
+	return &Plot{Plot: p}
 }
-
-// grid adds lines at the ticks of the vertical axis.
-func (p *Plot) grid() { p.Add(horizontals()) }
 
 // Line draws a line through points. label names it in the key above the figure; an empty one leaves it out. A style is
 // that of a method, or of any name ([Method], [Methods]), or one's own. The zero Style stands for the one that
@@ -60,10 +76,10 @@ func (p *Plot) Line(label string, s Style, x, y []float64) {
 
 // Points draws the style's marker at points. Points of the same label as a line share its place in the key.
 func (p *Plot) Points(label string, s Style, x, y []float64) {
-	s = p.styled(label, s)
+	s = p.styled(label, s).marked()
 	if xys := p.points(label, x, y); xys != nil {
-		p.scatter(label, s.marked().glyph(2.4), xys)
-		p.explain(keyEntry{label: label, glyph: s.marked().glyph(2.8), end: xys[len(xys)-1]})
+		p.scatter(label, s.glyph(2.4), xys)
+		p.explain(keyEntry{label: label, glyph: s.glyph(2.8), end: last(xys)})
 		p.keep(label, x, y, nil, nil)
 	}
 }
@@ -73,11 +89,7 @@ func (p *Plot) Points(label string, s Style, x, y []float64) {
 func (p *Plot) Band(label string, s Style, x, low, high []float64) {
 	s = p.styled(label, s)
 	lows, highs := p.points(label, x, low), p.points(label, x, high)
-	switch {
-	case lows == nil || highs == nil:
-	case len(x) < 2:
-		p.fail(label, errors.New("a band needs at least two points"))
-	default:
+	if lows != nil && highs != nil {
 		p.series(label, nil, func() { p.band(lows, highs, s) })
 		p.keep(label, x, nil, low, high)
 	}
@@ -86,75 +98,63 @@ func (p *Plot) Band(label string, s Style, x, low, high []float64) {
 // Series draws the mean of repeated measurements, each of which has a value for each x, and around it a band of one
 // population standard deviation. The line has markers if there are at most 40 of them.
 func (p *Plot) Series(label string, s Style, x []float64, measured ...[]float64) {
-	s = p.styled(label, s)
+	s = p.styled(label, s).marked()
+	for _, m := range measured {
+		if p.points(label, x, m) == nil {
+			return
+		}
+	}
 	if len(measured) == 0 {
-		p.fail(label, errors.New("no measurements"))
-		return
+		panic(fmt.Sprintf("viz: series %q has no measurements", label))
 	}
 	var c curve
-	low, high := make([]float64, len(x)), make([]float64, len(x))
 	for i := range x {
 		var values []float64
 		for _, m := range measured {
-			if len(m) != len(x) {
-				p.fail(label, fmt.Errorf("%d values at %d places", len(m), len(x)))
-				return
-			}
 			values = append(values, m[i])
 		}
-		mean, std := meanStd(values)
-		c.add(x[i], mean, std)
-		low[i], high[i] = mean-std, mean+std
+		c.add(x[i], values...)
 	}
-	if p.points(label, c.steps, c.mean) == nil {
-		return
+	p.curve(label, s, c, spreadFor(len(measured), 1))
+	for _, at := range c {
+		p.keep(label, []float64{at.x}, []float64{at.mean}, []float64{at.mean - at.std}, []float64{at.mean + at.std})
 	}
-	show := noSpread
-	if len(measured) > 1 {
-		show = bands
-	}
-	p.curve(label, s.marked(), c, show)
-	p.keep(label, c.steps, c.mean, low, high)
 }
 
 // Mark marks a place on the horizontal axis by a thin line with a label at its top, for example the arrival of a task.
 func (p *Plot) Mark(x float64, label string) {
-	if !finite(x) {
-		p.fail(label, fmt.Errorf("a mark at %g", x))
-		return
-	}
 	p.marks = append(p.marks, vertical{x, label})
 	slices.SortStableFunc(p.marks, func(a, b vertical) int { return cmp.Compare(a.x, b.x) })
 }
 
 // NameEnds writes a name at the right end of each line, beside the plot, in place of the figure's key. Names of lines
 // that end close to each other are moved apart.
-func (p *Plot) NameEnds() { p.atEnd = true }
+func (p *Plot) NameEnds() { p.names = atEnds }
 
 // NamePoints writes the name of each series beside its last point, in place of the figure's key.
-func (p *Plot) NamePoints() { p.beside = true }
+func (p *Plot) NamePoints() { p.names = besidePoints }
 
-// points pairs coordinates, which must be finite; nil if they are not.
+// points pairs coordinates; nil if there are none, or not as many of both.
 func (p *Plot) points(label string, x, y []float64) plotter.XYs {
 	if len(x) != len(y) || len(x) == 0 {
-		p.fail(label, fmt.Errorf("%d places on the horizontal axis and %d values; want as many of both, and at least one", len(x), len(y)))
+		p.can(label, fmt.Errorf("%d places on the horizontal axis and %d values; want as many of both, and at least one", len(x), len(y)))
 		return nil
 	}
 	out := make(plotter.XYs, len(x))
 	for i := range x {
-		if !finite(x[i]) || !finite(y[i]) {
-			p.fail(label, fmt.Errorf("point %d is (%g, %g), which is not finite", i, x[i], y[i]))
-			return nil
-		}
 		out[i] = plotter.XY{X: x[i], Y: y[i]}
 	}
 	return out
 }
 
-func (p *Plot) fail(label string, err error) {
-	if p.err == nil {
+func last[T any](list []T) *T { return &list[len(list)-1] }
+
+// can keeps the first error, and says whether this is none.
+func (p *Plot) can(label string, err error) bool {
+	if err != nil && p.err == nil {
 		p.err = fmt.Errorf("viz: plot %q, series %q: %w", cmp.Or(p.Title.Text, p.Y.Label.Text), label, err)
 	}
+	return err == nil
 }
 
 // explain adds to the key, where a line and points of one label share an entry.
@@ -162,82 +162,71 @@ func (p *Plot) explain(e keyEntry) {
 	if e.label == "" {
 		return
 	}
-	for i := range p.key {
-		if old := &p.key[i]; old.label == e.label {
-			if e.line.Width > 0 {
-				old.line = e.line
-			}
-			if e.glyph.Shape != nil {
-				old.glyph = e.glyph
-			}
-			old.end = e.end
-			return
-		}
+	at := slices.IndexFunc(p.key, func(old keyEntry) bool { return old.label == e.label })
+	if at < 0 {
+		p.key = append(p.key, e)
+		return
 	}
-	p.key = append(p.key, e)
+	old := &p.key[at]
+	old.end = e.end
+	if e.line.Width > 0 {
+		old.line = e.line
+	}
+	if e.glyph.Shape != nil {
+		old.glyph = e.glyph
+	}
 }
 
 // keep adds to the data.
 func (p *Plot) keep(label string, x, y, low, high []float64) {
-	at := func(list []float64, i int) any {
-		if list == nil {
-			return nil
-		}
-		return list[i]
-	}
 	for i := range x {
-		p.data = append(p.data, []any{p.Title.Text, label, x[i], at(y, i), at(low, i), at(high, i)})
+		p.data = append(p.data, []any{p.Title.Text, label, x[i], entry(y, i), entry(low, i), entry(high, i)})
 	}
 }
 
-// finish moves the names of series from the key to their ends.
+// finish puts the names of series where they belong.
 func (p *Plot) finish() {
-	switch {
-	case len(p.key) == 0:
-	case p.atEnd:
-		p.endLabels(p.key)
-		p.key = nil
-	case p.beside:
-		p.namesBeside(p.key)
-		p.key = nil
+	for _, e := range p.key {
+		if e.end != nil {
+			p.told = append(p.told, fmt.Sprintf("%s %.3g", e.label, e.end.Y))
+		}
 	}
+	switch key := p.key; {
+	case p.names == inKey || len(key) == 0:
+		return
+	case p.names == atEnds:
+		p.endLabels(key)
+	case p.names == besidePoints:
+		p.namesBeside(key)
+	}
+	p.key = nil
 }
 
 // Plots makes a figure of plots side by side, with one key above them. name is what a file of the figure is called, alt
 // describes it in a sentence, for those who cannot see it. The figure's data are those of the plots, and its Rows, Width
 // and Height may be changed, for example to put plots below each other. The first mistake in what was added to a plot is an error.
 func Plots(name, alt string, plots ...*Plot) (*Figure, error) {
-	l := layout{name: name, alt: alt, height: 290, own: true, data: Table{Head: []string{"plot", "series", "x", "y", "low", "high"}}}
+	f := Figure{Name: name, Alt: alt, Data: Table{Head: []string{"plot", "series", "x", "y", "low", "high"}}}
 	for _, p := range plots {
-		l.data.Rows = append(l.data.Rows, p.data...)
+		f.Data.Rows = append(f.Data.Rows, p.data...)
 	}
-	return figureOf(l, plots)
+	return f.of(plots)
 }
 
-// layout is what a figure has beside its panels.
-type layout struct {
-	name, alt string
-	data      Table
-	height    vg.Length  // of the whole
-	row       vg.Length  // or of each row
-	key       []keyEntry // behind that of the panels
-	width     vg.Length  // 0: that of a page
-	share     []float64  // of the rows in the height; nil: equal
-	own       bool       // of plots of one's own, of which data may be none
+// figureOf is a figure of the package, which has data.
+func figureOf(f Figure, rows ...[]*Plot) (*Figure, error) {
+	if len(f.Data.Rows) == 0 {
+		return nil, fmt.Errorf("viz: %s: there is nothing to draw", f.Name)
+	}
+	return f.of(rows...)
 }
 
-// figureOf makes a figure of rows of panels, or returns the first mistake in one of them.
-func figureOf(l layout, rows ...[]*Plot) (*Figure, error) {
-	if len(l.data.Rows) == 0 && !l.own {
-		return nil, fmt.Errorf("viz: %s: there is nothing to draw", l.name)
-	}
-	f := &Figure{
-		Width: cmp.Or(l.width, wide), Height: l.height + l.row*vg.Length(len(rows)), Share: l.share,
-		Name: l.name, Alt: l.alt, Data: l.data,
-	}
+// of makes a figure of its description and rows of panels, or returns the first mistake in one of them. What the figure
+// has in its key stands behind the panels' own.
+func (f Figure) of(rows ...[]*Plot) (*Figure, error) {
 	var key Plot
 	for _, row := range rows {
-		f.Rows = append(f.Rows, nil)
+		var plots []*plot.Plot
 		for _, p := range row {
 			if p.err != nil {
 				return nil, p.err
@@ -246,15 +235,16 @@ func figureOf(l layout, rows ...[]*Plot) (*Figure, error) {
 			for _, e := range p.key {
 				key.explain(e)
 			}
-			f.Rows[len(f.Rows)-1] = append(f.Rows[len(f.Rows)-1], p.Plot)
+			plots = append(plots, p.Plot)
 		}
+		f.Rows = append(f.Rows, plots)
 	}
-	f.key = append(key.key, l.key...)
+	f.key = append(key.key, f.key...)
 	f.Alt += told(slices.Concat(rows...))
-	return f, nil
+	return &f, nil
 }
 
-// told is what the plots show, in words: where each series ends, or what each row says.
+// told is what the plots show, in words: where each series ends.
 func told(plots []*Plot) string {
 	const most = 12
 	var b strings.Builder
@@ -266,11 +256,7 @@ func told(plots []*Plot) string {
 		if title := cmp.Or(p.Title.Text, p.Y.Label.Text, p.X.Label.Text); title != "" && len(plots) > 1 {
 			b.WriteString(title + ": ")
 		}
-		var texts []string
-		for _, s := range p.told[:min(most, len(p.told))] {
-			texts = append(texts, s.text)
-		}
-		b.WriteString(strings.Join(texts, ", "))
+		b.WriteString(strings.Join(p.told[:min(most, len(p.told))], ", "))
 		if more := len(p.told) - most; more > 0 {
 			fmt.Fprintf(&b, " and %d more", more)
 		}
@@ -279,24 +265,24 @@ func told(plots []*Plot) string {
 	return b.String()
 }
 
-// inRows puts panels into rows of at most three and keeps the axes' labels at the outside only.
-func inRows(plots []*Plot) (rows [][]*Plot) {
-	columns := min(3, len(plots))
+// inRows is figureOf with panels in rows of one height, at most three beside each other, and the axes' labels at the
+// outside only.
+func inRows(f Figure, height vg.Length, plots []*Plot) (*Figure, error) {
+	columns := max(1, min(3, len(plots)))
 	if len(plots) == 4 {
 		columns = 2
 	}
 	for i, p := range plots {
-		if i%columns == 0 {
-			rows = append(rows, nil)
-		} else {
+		if i%columns != 0 {
 			p.Y.Label.Text = ""
 		}
 		if i+columns < len(plots) {
 			p.X.Label.Text = ""
 		}
-		rows[len(rows)-1] = append(rows[len(rows)-1], p)
 	}
-	return rows
+	rows := slices.Collect(slices.Chunk(plots, columns))
+	f.Height = height * vg.Length(len(rows))
+	return figureOf(f, rows...)
 }
 
 // styled is a style or, in place of the zero one, that of the label.

@@ -14,13 +14,13 @@ import (
 
 // A figure that is put together from its fields can be saved, or is a mistake.
 func TestFigureByHand(t *testing.T) {
-	f := &Figure{Rows: [][]*plot.Plot{{plot.New(), newPlot("x", "y")}}}
+	f := &Figure{Rows: [][]*plot.Plot{{plot.New(), panel("", "x", "y").Plot}}}
 	for _, format := range []string{"png", "svg", "pdf"} {
 		if err := f.Save(filepath.Join(t.TempDir(), "f."+format)); err != nil {
 			t.Errorf("%s: %v", format, err)
 		}
 	}
-	for _, bad := range []*Figure{{}, {Rows: [][]*plot.Plot{{}}}, {Rows: [][]*plot.Plot{{nil}}}} {
+	for _, bad := range []*Figure{{Rows: [][]*plot.Plot{{}}}, {Rows: [][]*plot.Plot{{nil}}}} {
 		func() {
 			defer func() {
 				if recover() == nil {
@@ -36,15 +36,12 @@ func TestFigureByHand(t *testing.T) {
 func TestPlotsRefuse(t *testing.T) {
 	two := []float64{1, 2}
 	for name, add := range map[string]func(p *Plot){
-		"lengths":        func(p *Plot) { p.Line("a", Style{}, two, two[:1]) },
-		"nothing":        func(p *Plot) { p.Points("a", Style{}, nil, nil) },
-		"NaN":            func(p *Plot) { p.Line("a", Style{}, two, []float64{1, math.NaN()}) },
-		"band of one":    func(p *Plot) { p.Band("a", Style{}, two[:1], two[:1], two[:1]) },
-		"uneven band":    func(p *Plot) { p.Band("a", Style{}, two, two, two[:1]) },
-		"unmeasured":     func(p *Plot) { p.Series("a", Style{}, two) },
-		"uneven series":  func(p *Plot) { p.Series("a", Style{}, two, two, two[:1]) },
-		"infinite":       func(p *Plot) { p.Series("a", Style{}, two, []float64{1, math.Inf(1)}) },
-		"a mark nowhere": func(p *Plot) { p.Mark(math.NaN(), "a") },
+		"lengths":       func(p *Plot) { p.Line("a", Style{}, two, two[:1]) },
+		"nothing":       func(p *Plot) { p.Points("a", Style{}, nil, nil) },
+		"NaN":           func(p *Plot) { p.Line("a", Style{}, two, []float64{1, math.NaN()}) },
+		"uneven band":   func(p *Plot) { p.Band("a", Style{}, two, two, two[:1]) },
+		"uneven series": func(p *Plot) { p.Series("a", Style{}, two, two, two[:1]) },
+		"infinite":      func(p *Plot) { p.Series("a", Style{}, two, []float64{1, math.Inf(1)}) },
 	} {
 		p := NewPlot("title", "x", "y")
 		add(p)

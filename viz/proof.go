@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
@@ -27,41 +29,32 @@ type CertificateStats struct {
 }
 
 // CheckCertificates compares each step's slacks Jᵢ·d − σᵢ‖d‖² with scaleᵢ = ‖Jᵢ‖‖d‖ + σᵢ‖d‖², the size of the
-// two terms of the difference (docs/method.md §2.5). If the record has no Gram matrix, |Jᵢ·d| takes the place
-// of ‖Jᵢ‖‖d‖, which is stricter.
-func CheckCertificates(records []results.Record) CertificateStats {
-	s := CertificateStats{WorstSlack: math.Inf(1)}
+// two terms of the difference (docs/method.md §2.5).
+func CheckCertificates(records []results.Record) (s CertificateStats) {
 	for i := range records {
 		r := &records[i]
 		if !certified(r) {
 			continue
 		}
-		s.Steps++
 		slack := relativeSlack(r)
-		unsolved := r.Status == "floor-infeasible" || r.Status == "iteration-limit"
+		if s.Steps++; s.Steps == 1 || slack < s.WorstSlack {
+			s.WorstSlack = slack
+		}
+		s.WorstGap = max(s.WorstGap, r.Gap)
+		unsolved := r.Status == emgd.FloorInfeasible.String() || r.Status == emgd.IterationLimit.String()
 		if slack >= -tolerance && r.Gap <= tolerance && !unsolved {
 			s.Holding++
 		}
-		if r.Status == "stationary" {
+		if r.Status == emgd.Stationary.String() {
 			s.Stationary++
 		}
-		s.WorstSlack = math.Min(s.WorstSlack, slack)
-		s.WorstGap = math.Max(s.WorstGap, r.Gap)
-	}
-	if s.Steps == 0 {
-		s.WorstSlack = 0
 	}
 	return s
 }
 
 func certified(r *results.Record) bool {
 	k := len(r.IDs)
-	return k > 0 && len(r.Lambda) == k && len(r.Sigma) == k && len(r.Slacks) == k
-}
-
-// floorBinds says whether a floor on λ kept the step from its optimum: then σᵢ‖d‖² is no guarantee.
-func floorBinds(r *results.Record) bool {
-	return r.Status == emgd.FloorBinding.String() || r.Status == emgd.FloorInfeasible.String()
+	return k > 0 && len(r.Lambda) == k && len(r.Sigma) == k && len(r.Slacks) == k && len(r.Gram) == k*k
 }
 
 // relativeSlack returns the lowest of a step's [relativeSlacks]; 0 where there is none.
@@ -78,39 +71,21 @@ func relativeSlack(r *results.Record) float64 {
 func relativeSlacks(r *results.Record) []float64 {
 	k := len(r.IDs)
 	out := make([]float64, k)
-	if r.Status == "stationary" {
+	if r.Status == emgd.Stationary.String() {
 		return out
 	}
-	norm2, largest, withGram := r.NormD*r.NormD, 0.0, len(r.Gram) == k*k
-	if withGram {
-		norm2 = max(form(r.Lambda, r.Gram, r.Lambda), 0)
-		for i := range k {
-			largest = max(largest, r.Gram[i*k+i])
-		}
+	lambda, gram := mat.NewVecDense(k, r.Lambda), mat.NewDense(k, k, r.Gram)
+	norm2, largest := max(mat.Inner(lambda, gram, lambda), 0), 0.0
+	for i := range k {
+		largest = max(largest, gram.At(i, i))
 	}
 	for i, slack := range r.Slacks {
-		out[i] = math.NaN()
-		if withGram && r.Lambda[i] == 0 && r.Gram[i*k+i] <= converged*converged*largest {
-			continue
-		}
-		share := r.Sigma[i] * norm2
-		scale := math.Abs(slack+share) + share
-		if withGram {
-			scale = math.Sqrt(r.Gram[i*k+i]*norm2) + share
-		}
-		if scale > 0 {
+		square := gram.At(i, i) // ‖Jᵢ‖²
+		scale := math.Sqrt(square*norm2) + r.Sigma[i]*norm2
+		leftOut := r.Lambda[i] == 0 && square <= converged*converged*largest
+		if out[i] = math.NaN(); !leftOut && scale > 0 {
 			out[i] = slack / scale
 		}
 	}
 	return out
-}
-
-// form is uᵀMv of a Gram matrix M.
-func form(u, gram, v []float64) (sum float64) {
-	for i, x := range u {
-		for j, y := range v {
-			sum += x * gram[i*len(u)+j] * y
-		}
-	}
-	return sum
 }

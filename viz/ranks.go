@@ -3,92 +3,38 @@ package viz
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
-// Ranking is the methods of a comparison: how they look, e.g. "emgd-gmc", and what they are called in print.
-type Ranking struct {
-	Methods, Labels []string
-	*stats.Comparison
-}
-
-// RankRuns compares methods at a level by the final average accuracy A of their runs ([stats.Compare]), once for each data set,
-// increment, label set, timeline and seed, which needs one run of every method. Rankings of one situation, which differ in their
-// seed or increment alone, are less independent than the test assumes, which is then overconfident. It returns a
-// [stats.TooFewError] if there are too few situations for that many methods.
-func RankRuns(alpha float64, runs ...*results.Run) (*Ranking, error) {
-	groups, err := byMethod(runs)
-	if err != nil {
-		return nil, err
-	}
-	type situation struct {
-		title                    string
-		labelSet, timeline, seed uint64
-		scenario                 string
-	}
-	var order []situation
-	rows := map[situation][]float64{}
-	for j, g := range groups {
-		for _, r := range g.Runs {
-			s := situation{r.Dataset + ", " + r.Increment + "-incremental", r.LabelSet, r.Timeline, r.Seed, r.OwnScenario()}
-			if rows[s] == nil {
-				order, rows[s] = append(order, s), slices.Repeat([]float64{math.NaN()}, len(groups))
-			}
-			if !math.IsNaN(rows[s][j]) {
-				return nil, fmt.Errorf("viz: %s has two runs on %s, seed %d, of one ranking; give runs that differ in their method, data set, increment, label set, timeline and seed alone", g.Label, r.Dataset, r.Seed)
-			}
-			rows[s][j] = r.A
-		}
-	}
-	scores := make([][]float64, len(order))
-	for i, s := range order {
-		scores[i] = rows[s]
-		if j := slices.IndexFunc(scores[i], math.IsNaN); j >= 0 {
-			return nil, fmt.Errorf("viz: no run of %s on %s, seed %d; every ranking needs all methods", groups[j].Label, s.title, s.seed)
-		}
-	}
-	compared, err := stats.Compare(scores, alpha)
-	if err != nil {
-		return nil, fmt.Errorf("viz: %w", err)
-	}
-	r := &Ranking{Methods: looksOf(groups), Comparison: compared}
-	for _, g := range groups {
-		r.Labels = append(r.Labels, g.Label)
-	}
-	return r, nil
-}
-
-// Ranks draws a comparison on an axis of average ranks, the best at the left (the diagram of Demšar 2006). It must show which
-// differences are significant: a thick line joins methods that Wilcoxon's test, with Holm's correction, cannot tell apart. Methods
-// of nearly the same rank stand side by side; the number beside the name is exact.
-func Ranks(r *Ranking) (*Figure, error) {
-	data := Table{Head: []string{"method", "average_rank", "situations"}}
+// Ranks draws a comparison of methods, which labels call in print, on an axis of average ranks, the best at the left (the diagram
+// of Demšar 2006). It must show which differences are significant: a thick line joins methods that Wilcoxon's test, with Holm's
+// correction, cannot tell apart. Methods of nearly the same rank stand side by side; the number beside the name is exact.
+func Ranks(methods, labels []string, r *stats.Comparison) (*Figure, error) {
+	f := Figure{Name: "ranks", Data: Table{Head: []string{"method", "average_rank", "situations"}}}
 	for _, i := range r.Order {
-		data.Head = append(data.Head, "adjusted_p_"+r.Labels[i])
-		row := []any{r.Labels[i], r.Ranks[i], r.Pairs}
+		f.Data.Head = append(f.Data.Head, "adjusted_p_"+labels[i])
+		row := []any{labels[i], r.Ranks[i], r.Pairs}
 		for _, j := range r.Order {
 			row = append(row, r.Adjusted[i][j])
 		}
-		data.add(row...)
+		f.Data.add(row...)
 	}
 	p := panel("", "", "")
 	p.HideAxes()
-	p.ranks(r)
+	p.ranks(stylesOf(methods), labels, r)
 	k := len(r.Ranks)
-	return figureOf(layout{name: "ranks", data: data, height: vg.Length(60+8*len(r.Cliques)) + vg.Length((k+1)/2)*rankLine,
-		key: []keyEntry{
-			{label: fmt.Sprintf("average rank over %d situations, 1 is best", r.Pairs)},
-			{label: fmt.Sprintf("not told apart (Wilcoxon, Holm, α = %v)", r.Alpha), line: lineStyle(ink, 3)},
-		},
-		alt: fmt.Sprintf("Average ranks of %d methods over %d situations, with lines that join those which Wilcoxon's tests do not tell apart.", k, r.Pairs),
-	}, []*Plot{p})
+	f.Height = vg.Length(60+8*len(r.Cliques)) + vg.Length((k+1)/2)*rankLine
+	f.key = []keyEntry{
+		{label: fmt.Sprintf("average rank over %d situations, 1 is best", r.Pairs)},
+		{label: fmt.Sprintf("not told apart (Wilcoxon, Holm, α = %v)", r.Alpha), line: lineStyle(ink, 3)},
+	}
+	f.Alt = fmt.Sprintf("Average ranks of %d methods over %d situations, with lines that join those which Wilcoxon's tests do not tell apart.", k, r.Pairs)
+	return figureOf(f, []*Plot{p})
 }
 
 const (
@@ -97,13 +43,12 @@ const (
 )
 
 // ranks adds the whole diagram.
-func (p *Plot) ranks(r *Ranking) {
-	styles := Methods(r.Methods...)
+func (p *Plot) ranks(styles []Style, labels []string, r *stats.Comparison) {
 	p.sketch(func(c pen) {
 		sty := textStyle(ink, tickSize)
 		names, side := make([]string, len(r.Ranks)), vg.Length(0)
 		for i := range names {
-			names[i] = fmt.Sprintf("%s %.2f", r.Labels[i], r.Ranks[i])
+			names[i] = fmt.Sprintf("%s %.2f", labels[i], r.Ranks[i])
 			side = max(side, sty.Width(names[i])+vg.Points(14))
 		}
 		k, left := len(r.Ranks), c.Min.X+side
@@ -127,8 +72,8 @@ func (p *Plot) ranks(r *Ranking) {
 			if place >= (k+1)/2 {
 				row, end, text = k-1-place, right+vg.Points(2), right+vg.Points(10)
 			}
-			s, x, below := styles[r.Methods[i]], at[place], low-vg.Points(8)-rankLine*vg.Length(row)
-			c.say(r.Labels[i], "%s: average rank %.2f", r.Labels[i], r.Ranks[i])
+			s, x, below := styles[i], at[place], low-vg.Points(8)-rankLine*vg.Length(row)
+			c.say(labels[i], "%s: average rank %.2f", labels[i], r.Ranks[i])
 			c.StrokeLines(draw.LineStyle{Color: s.Color, Width: 1.2}, []vg.Point{{X: x, Y: y}, {X: x, Y: below}, {X: end, Y: below}})
 			c.DrawGlyphNoClip(s.glyph(rankMark), vg.Point{X: x, Y: y})
 			c.write(sty, vg.Point{X: text, Y: below}, names[i])

@@ -1,7 +1,6 @@
 package viz
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -21,75 +20,50 @@ const ratioEdge = 3
 // from ∞ to 0 for gradients that agree, less the more they conflict. Each pair is a Gram matrix (‖J₁‖², J₁·J₂, J₂·J₁, ‖J₂‖²). The
 // ends of the logarithmic axis stand for 0 (λ₂ = 0) and ∞ (λ₁ = 0).
 func Ratio(grams ...[]float64) (*Figure, error) {
-	if len(grams) == 0 {
-		return nil, errors.New("viz: no pair of gradients to draw")
-	}
-	p := ratioPlot("elastic factor σ₁ of the first gradient", "λ₂ / λ₁")
-	key := []keyEntry{{label: "EMGD", line: lineStyle(ink, 1.6)}, {label: "MGDA", line: lineStyle(ink, 1, 4, 2)}}
-	data := Table{Head: []string{"pair", "sigma1", "log10_ratio", "log10_ratio_mgda"}}
+	p := NewPlot("", "elastic factor σ₁ of the first gradient", "λ₂ / λ₁")
+	ratioAxes(p)
+	f := Figure{Name: "ratio", Data: Table{Head: []string{"pair", "sigma1", "log10_ratio", "log10_ratio_mgda"}},
+		key: []keyEntry{{label: "EMGD", line: lineStyle(ink, 1.6)}, {label: "MGDA", line: lineStyle(ink, 1, 4, 2)}},
+		Alt: fmt.Sprintf("Ratio of the two weights of EMGD against the elastic factor, with that of MGDA, for %d pairs of gradients.", len(grams))}
 	var meet []dot
 	for i, gram := range grams {
-		if len(gram) != 4 || !(gram[0] > 0) || !(gram[3] > 0) || gram[1] != gram[2] {
-			return nil, fmt.Errorf("viz: pair %d has the Gram matrix %v; want (‖J₁‖², J₁·J₂, J₂·J₁, ‖J₂‖²) of two gradients that are not 0", i+1, gram)
-		}
-		color := hues[(i+1)%len(hues)]
-		level, err := logRatio(gram, []float64{1, 1})
+		color, level := hues[(i+1)%len(hues)], logRatio(gram, 1, 1)
 		var xys plotter.XYs
-		for k := 1; k < 200 && err == nil; k++ {
-			var e float64
+		for k := 1; k < 200; k++ {
 			s := float64(k) / 200
-			e, err = logRatio(gram, []float64{s, 1 - s})
+			e := logRatio(gram, s, 1-s)
 			xys = append(xys, plotter.XY{X: s, Y: e})
-			data.add(i+1, s, e, level)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("viz: pair %d: %w", i+1, err)
+			f.Data.add(i+1, s, e, level)
 		}
 		cos := gram[1] / math.Sqrt(gram[0]*gram[3])
 		label := fmt.Sprintf("‖J₂‖ / ‖J₁‖ = %.3g, cos = %.2f", math.Sqrt(gram[3]/gram[0]), cos)
 		p.line(label, lineStyle(color, 1.6), xys)
-		p.level(label, lineStyle(color, 1, 4, 2), 0, 1, level)
+		p.line(label, lineStyle(color, 1, 4, 2), plotter.XYs{{X: 0, Y: level}, {X: 1, Y: level}})
 		meet = append(meet, dot{x: 0.5, y: level, glyph: draw.GlyphStyle{Color: color, Radius: vg.Points(3), Shape: draw.CircleGlyph{}}})
-		key = append(key, keyEntry{line: lineStyle(color, 1.6), label: label})
+		f.key = append(f.key, keyEntry{line: lineStyle(color, 1.6), label: label})
 	}
 	p.dots(meet...)
-	return figureOf(layout{name: "ratio", data: data, height: 290, key: key,
-		alt: fmt.Sprintf("Ratio of the two weights of EMGD against the elastic factor, with that of MGDA, for %d pairs of gradients.", len(grams))}, []*Plot{p})
+	return figureOf(f, []*Plot{p})
 }
 
-func ratioPlot(x, y string) *Plot {
-	p := NewPlot("", x, y)
+func ratioAxes(p *Plot) {
 	p.axes(0, 1, -ratioEdge-0.2, ratioEdge+0.2)
 	ticks := []plot.Tick{{Value: -ratioEdge, Label: "0"}, {Value: ratioEdge, Label: "∞"}}
 	for e := -ratioEdge + 1; e < ratioEdge; e++ {
 		ticks = append(ticks, plot.Tick{Value: float64(e), Label: fmt.Sprint(math.Pow10(e))})
 	}
 	p.Y.Tick.Marker = plot.ConstantTicks(ticks)
-	return p
 }
 
-// logRatio is log₁₀(λ₂/λ₁) of the solved pair, kept on the axis.
-func logRatio(gram, sigma []float64) (float64, error) {
-	lambda, err := solve(gram, sigma)
-	if err != nil {
-		return 0, err
-	}
-	return logOf(lambda[0], lambda[1]), nil
-}
-
-func solve(gram, sigma []float64) ([]float64, error) {
+// logRatio is log₁₀(λ₂/λ₁) of a pair with two elastic factors, kept on the axis.
+func logRatio(gram []float64, sigma ...float64) float64 {
 	p, err := emgd.NewProblem(gram)
-	if err != nil {
-		return nil, err
+	if err != nil || len(gram) != 4 || !(gram[0] > 0) || !(gram[3] > 0) {
+		panic(fmt.Sprintf("viz: a pair has the Gram matrix %v; want (‖J₁‖², J₁·J₂, J₂·J₁, ‖J₂‖²) of two gradients that are not 0", gram))
 	}
 	c, err := new(emgd.Solver).Solve(p, sigma)
 	if err != nil {
-		return nil, err
+		panic("viz: " + err.Error())
 	}
-	return c.Lambda, nil
-}
-
-// logOf is log₁₀(b/a), kept on the axis.
-func logOf(a, b float64) float64 {
-	return min(max(math.Log10(b)-math.Log10(a), -ratioEdge), ratioEdge)
+	return min(max(math.Log10(c.Lambda[1])-math.Log10(c.Lambda[0]), -ratioEdge), ratioEdge)
 }

@@ -1,7 +1,6 @@
 package viz
 
 import (
-	"math"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/emgd"
@@ -19,8 +18,6 @@ func TestRefused(t *testing.T) {
 		return r
 	}
 	blind, alone := exact(), results.Record{IDs: []int{1}, Gram: []float64{1}, Weights: []float64{1}}
-	bound := exact()
-	bound.Status = emgd.FloorBinding.String()
 	blind.Gram, blind.Weights = nil, blind.Lambda
 	silent := change(func(r *results.Run) { r.Method, r.Curve = "er", nil })
 	for name, err := range map[string]error{
@@ -46,19 +43,13 @@ func TestRefused(t *testing.T) {
 		"no weights":               second(StreamWeights([]results.Record{{IDs: []int{1}}})),
 		"no Gram":                  second(Conflicts([]results.Record{blind})),
 		"one stream":               second(Conflicts([]results.Record{alone})),
-		"geometry without Gram":    second(StepGeometry(blind)),
-		"a floor that binds":       second(StepGeometry(bound)),
+		"a floor that binds":       second(StepGeometry(nil, &emgd.Certificate{Status: emgd.FloorBinding})),
 		"no pair":                  second(Ratio()),
-		"a zero gradient":          second(Ratio([]float64{0, 0, 0, 1})),
 		"no images":                second(EditedImages()),
 		"no maps":                  second(Features(nil)),
-		"trace NaN":                second(ToyPaths(Trace{X: []float64{1, math.NaN()}, Y: []float64{1, 2}, F1: []float64{1, 2}, F2: []float64{1, 2}})),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)
 		}
-	}
-	if _, err := Geometry([][]float64{{1}, {1, 2}}, []float64{1, 1}); err == nil {
-		t.Error("gradients of two lengths")
 	}
 }

@@ -1,6 +1,7 @@
 package viz
 
 import (
+	"cmp"
 	"fmt"
 
 	"gonum.org/v1/plot/vg"
@@ -23,14 +24,14 @@ type bar struct {
 
 // bars adds bars and names their rows along the vertical axis.
 func (p *Plot) bars(b bars) {
-	p.rows(b.rows)
-	half := 0.38
-	if b.wide > 0 {
-		half = b.wide / 2
-	}
+	n := len(b.rows)
+	p.Y.Min, p.Y.Max = -0.5, float64(n)-0.5
+	p.Y.Tick.Marker = rowTicks(b.rows)
+	p.Y.Tick.Length, p.Y.LineStyle.Width = 0, 0
+	half := cmp.Or(b.wide, 0.76) / 2
 	p.sketch(func(c pen) {
 		for _, it := range b.bars {
-			y := rowY(len(b.rows), it.row)
+			y := rowY(n, it.row)
 			low, high, left, right := c.y(y-half), c.y(y+half), c.x(it.start), c.x(it.end)
 			c.say("", "%s: %s", b.rows[it.row], it.about())
 			c.fill(it.color, left, right, low, high)

@@ -2,11 +2,12 @@ package viz
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
@@ -19,11 +20,7 @@ type setting struct {
 }
 
 // settings sorts runs into settings, the task-incremental ones first, data sets by first run.
-func settings(runs []*results.Run) ([]setting, error) {
-	if len(runs) == 0 {
-		return nil, errors.New("viz: no runs to draw")
-	}
-	var out []setting
+func settings(runs []*results.Run) (out []setting) {
 	for _, r := range runs {
 		title := r.Dataset + ", " + r.Increment + "-incremental"
 		i := slices.IndexFunc(out, func(s setting) bool { return s.title == title })
@@ -33,23 +30,20 @@ func settings(runs []*results.Run) ([]setting, error) {
 		}
 		out[i].runs = append(out[i].runs, r)
 	}
-	byIncrement := func(a, b setting) int { return cmp.Compare(b.runs[0].Increment, a.runs[0].Increment) }
-	slices.SortStableFunc(out, byIncrement)
-	return out, nil
+	slices.SortStableFunc(out, func(a, b setting) int { return cmp.Compare(b.runs[0].Increment, a.runs[0].Increment) })
+	return out
 }
 
-// compare sorts the runs of each setting into groups.
-func compare(runs []*results.Run) ([]setting, error) {
-	parts, err := settings(runs)
-	if err != nil {
-		return nil, err
-	}
-	all := make([][]Group, len(parts))
+// compare sorts the runs of each setting into groups, as [groupsOf] does.
+func compare(runs []*results.Run, params func(*results.Run) string, but ...string) ([]setting, error) {
+	parts := settings(runs)
+	var all [][]Group
 	for i := range parts {
-		if all[i], err = Groups(parts[i].runs); err != nil {
+		groups, err := groupsOf(parts[i].runs, params, but...)
+		if err != nil {
 			return nil, err
 		}
-		parts[i].groups = all[i]
+		parts[i].groups, all = groups, append(all, groups)
 	}
 	dress(all...)
 	return parts, nil
@@ -60,22 +54,21 @@ func compare(runs []*results.Run) ([]setting, error) {
 // runs do: up to six methods have panels of their own with the same axes, each over the others in grey, more are lines in one panel,
 // without their spread. The axis counts task ends, so that timelines can be averaged; [Accuracy] has the steps.
 func LearningProcess(runs ...*results.Run) (*Figure, error) {
-	parts, err := compare(runs)
+	parts, err := compare(runs, (*results.Run).ParamText)
 	if err != nil {
 		return nil, err
 	}
 	var plots []*Plot
-	l := layout{name: "learning-process", row: 260, alt: fmt.Sprintf("Average accuracy over the started tasks at each task's end, in %d settings.", len(parts)),
-		data: Table{Head: []string{"setting", "method", "tasks_ended", "accuracy_percent", "std_percent", "runs"}}}
+	height := vg.Length(260)
+	f := Figure{Name: "learning-process", Alt: fmt.Sprintf("Average accuracy over the started tasks at each task's end, in %d settings.", len(parts)),
+		Data: Table{Head: []string{"setting", "method", "tasks_ended", "accuracy_percent", "std_percent", "runs"}}}
 	for _, part := range parts {
 		curves := make([]curve, len(part.groups))
 		for i, g := range part.groups {
 			if curves[i], err = endCurve(g.Runs); err != nil {
 				return nil, err
 			}
-			for k, step := range curves[i].steps {
-				l.data.add(part.title, g.Label, step, curves[i].mean[k], curves[i].std[k], len(g.Runs))
-			}
+			f.Data.curve(curves[i], part.title, g.Label)
 		}
 		if n := len(curves); n <= 2 || n > 6 {
 			p := NewPlot(part.title, "tasks ended", "accuracy over started tasks, %")
@@ -85,28 +78,26 @@ func LearningProcess(runs ...*results.Run) (*Figure, error) {
 			plots = append(plots, p)
 			continue
 		}
-		l.row = 170 // of small multiples
-		var multiples []*Plot
+		height = 170 // of small multiples
+		var multiples []*plot.Plot
 		for i, g := range part.groups {
 			title := g.Label
 			if len(parts) > 1 {
 				title = part.title + "\n" + title
 			}
 			p := NewPlot(title, "tasks ended", "accuracy, %")
+			p.names = elsewhere // in the title
 			for k, c := range curves {
 				if k != i {
-					xys, _, _ := c.around()
-					p.line(part.groups[k].Label, lineStyle(mix(paper, muted, 0.45), 0.8), xys)
+					p.line(part.groups[k].Label, lineStyle(mix(paper, muted, 0.45), 0.8), c.means())
 				}
 			}
 			p.endCurve(g, curves[i], true)
-			p.key = nil // the title names it
-			multiples = append(multiples, p)
+			plots, multiples = append(plots, p), append(multiples, p.Plot)
 		}
-		sameHeight(multiples)
-		plots = append(plots, multiples...)
+		sameAxis(multiples, func(p *plot.Plot) *plot.Axis { return &p.Y })
 	}
-	return figureOf(l, inRows(plots)...)
+	return inRows(f, height, plots)
 }
 
 // endCurve adds a group's accuracy over the number of tasks that have ended, perhaps with its spread.
@@ -116,13 +107,12 @@ func (p *Plot) endCurve(g Group, c curve, spread bool) {
 		show = spreadFor(len(g.Runs), 1)
 	}
 	p.curve(g.Label, g.Style, c, show)
-	p.X.Tick.Marker, p.X.Min, p.X.Max = wholeTicks{}, 0.8, max(p.X.Max, float64(len(c.steps))+0.2)
+	p.X.Tick.Marker, p.X.Min, p.X.Max = roundTicks{n: 6, whole: true}, 0.8, max(p.X.Max, float64(len(c))+0.2)
 }
 
 // endCurve is the mean accuracy over the number of tasks that have ended.
-func endCurve(runs []*results.Run) (curve, error) {
+func endCurve(runs []*results.Run) (c curve, err error) {
 	at := make([][]float64, len(runs[0].Tasks)) // of each number of tasks
-	var c curve
 	for _, r := range runs {
 		n := 0
 		for _, p := range r.Curve {
@@ -134,12 +124,11 @@ func endCurve(runs []*results.Run) (curve, error) {
 			}
 		}
 		if n != len(at) {
-			return c, fmt.Errorf("viz: run %s was evaluated at %d task ends; want one for each of %d tasks", r.ID, n, len(at))
+			return nil, fmt.Errorf("viz: run %s was evaluated at %d task ends; want one for each of %d tasks", r.ID, n, len(at))
 		}
 	}
 	for i, values := range at {
-		mean, std := meanStd(values)
-		c.add(float64(i+1), mean, std)
+		c.add(float64(i+1), values...)
 	}
 	return c, nil
 }
@@ -148,7 +137,7 @@ func endCurve(runs []*results.Run) (curve, error) {
 // runs whose final accuracy A is above a threshold, against the threshold, a panel for each data set and increment. It must show
 // whether a method's runs are better throughout, or whether a mean hides runs that fail: a line that falls early.
 func Profiles(runs ...*results.Run) (*Figure, error) {
-	parts, err := compare(runs)
+	parts, err := compare(runs, (*results.Run).ParamText)
 	if err != nil {
 		return nil, err
 	}
@@ -162,13 +151,13 @@ func Profiles(runs ...*results.Run) (*Figure, error) {
 			for _, at := range xys[1 : len(xys)-1] {
 				data.add(part.title, g.Label, at.X, at.Y, len(g.Runs))
 			}
-			p.named(g.Label, g.Style.line(1.6), steps(xys))
+			p.named(g.Label, g.Style.line(1.6), staircase(xys))
 		}
 		p.axes(low, high, 0, 100)
 		plots = append(plots, p)
 	}
-	return figureOf(layout{name: "profiles", data: data, row: 220,
-		alt: fmt.Sprintf("Share of runs above each final accuracy, in %d settings.", len(parts))}, inRows(plots)...)
+	return inRows(Figure{Name: "profiles", Data: data,
+		Alt: fmt.Sprintf("Share of runs above each final accuracy, in %d settings.", len(parts))}, 220, plots)
 }
 
 // profile is the share of runs above each of their accuracies, from a threshold below all to one above all.

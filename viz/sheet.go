@@ -2,10 +2,12 @@ package viz
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
 	"math"
+	"math/cmplx"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +33,8 @@ type sheetPen struct {
 	width vg.Length
 	dash  []vg.Length
 	color int
-	turn  [6]float64 // x' = turn[0] x + turn[2] y + turn[4], y' = turn[1] x + turn[3] y + turn[5]
+	turn  complex128 // a point p lies at turn·p + at
+	at    complex128
 }
 
 // tag names what is drawn until the next tag: a series with its values, or a mark of which say tells all. As a plotter it
@@ -65,19 +68,6 @@ func sheetOf(c vg.Canvas) *sheet {
 	}
 }
 
-// keepTag returns what brings back the tag of before a sketch.
-func keepTag(c draw.Canvas) func() {
-	s := sheetOf(c)
-	if s == nil {
-		return func() {}
-	}
-	old := s.tag
-	return func() {
-		old.at = s.tag.at // nil once they stand in the drawing
-		s.tag = old
-	}
-}
-
 // in begins a part of the drawing, which the box is cut out for.
 func (s *sheet) in(p *part, box vg.Rectangle) {
 	p.Box = s.box(box)
@@ -90,7 +80,7 @@ func (s *sheet) box(r vg.Rectangle) [4]float64 {
 
 func newSheet(d *Drawing, height vg.Length) *sheet {
 	s := &sheet{drawing: d, height: height, painted: map[tint]int{}}
-	s.pen = sheetPen{width: 1, turn: [6]float64{1, 0, 0, 1, 0, 0}}
+	s.pen = sheetPen{width: 1, turn: 1}
 	return s
 }
 
@@ -99,22 +89,10 @@ func (s *sheet) SetLineDash(d []vg.Length, _ vg.Length) { s.pen.dash = d }
 func (s *sheet) Push()                                  { s.saved = append(s.saved, s.pen) }
 func (s *sheet) Pop()                                   { s.pen, s.saved = s.saved[len(s.saved)-1], s.saved[:len(s.saved)-1] }
 
-func (s *sheet) Rotate(rad float64) {
-	sin, cos := math.Sincos(rad)
-	s.transform([6]float64{cos, sin, -sin, cos, 0, 0})
-}
-func (s *sheet) Translate(by vg.Point) {
-	s.transform([6]float64{1, 0, 0, 1, float64(by.X), float64(by.Y)})
-}
-func (s *sheet) Scale(x, y float64) { s.transform([6]float64{x, 0, 0, y, 0, 0}) }
-
-func (s *sheet) transform(by [6]float64) {
-	m := s.pen.turn
-	s.pen.turn = [6]float64{
-		m[0]*by[0] + m[2]*by[1], m[1]*by[0] + m[3]*by[1], m[0]*by[2] + m[2]*by[3], m[1]*by[2] + m[3]*by[3],
-		m[0]*by[4] + m[2]*by[5] + m[4], m[1]*by[4] + m[3]*by[5] + m[5],
-	}
-}
+func (s *sheet) Rotate(rad float64)    { s.pen.turn *= cmplx.Rect(1, rad) }
+func (s *sheet) Translate(by vg.Point) { s.pen.at += s.pen.turn * complexOf(by) }
+func (s *sheet) Scale(x, _ float64)    { s.pen.turn *= complex(x, 0) } // no plotter scales one axis alone
+func complexOf(p vg.Point) complex128  { return complex(float64(p.X), float64(p.Y)) }
 
 // SetColor takes a colour with its counterpart for dark screens.
 func (s *sheet) SetColor(c color.Color) {
@@ -153,7 +131,7 @@ func (s *sheet) FillString(f font.Face, at vg.Point, text string) {
 	}
 	m := mark{Text: text, Color: s.pen.color, Size: tenth(f.Font.Size)}
 	m.X, m.Y = s.place(at)
-	m.Turn = -math.Round(math.Atan2(s.pen.turn[1], s.pen.turn[0]) * 180 / math.Pi)
+	m.Turn = -math.Round(cmplx.Phase(s.pen.turn) * 180 / math.Pi)
 	s.add(m, vg.Path{{Type: vg.MoveComp, Pos: vg.Point{X: at.X + f.Width(text)/2, Y: at.Y}}})
 }
 
@@ -207,8 +185,8 @@ func (s *sheet) bounds(p vg.Path) (low, high [2]float64) {
 
 // place is where a point comes to lie.
 func (s *sheet) place(p vg.Point) (x, y float64) {
-	m, a, b := s.pen.turn, float64(p.X), float64(p.Y)
-	return tenth(vg.Length(m[0]*a + m[2]*b + m[4])), tenth(s.height - vg.Length(m[1]*a+m[3]*b+m[5]))
+	at := s.pen.turn*complexOf(p) + s.pen.at
+	return tenth(vg.Length(real(at))), tenth(s.height - vg.Length(imag(at)))
 }
 
 // path writes a path as SVG does. Points that are where the last one is, to a tenth, are left out.
@@ -300,12 +278,5 @@ func hundredth(x vg.Length) float64 { return math.Round(100*float64(x)) / 100 }
 
 // hex is a colour as CSS writes it.
 func hex(c color.NRGBA) string {
-	const digits = "0123456789abcdef"
-	out := []byte{'#'}
-	for i, v := range [4]byte{c.R, c.G, c.B, c.A} {
-		if i < 3 || v < 255 {
-			out = append(out, digits[v>>4], digits[v&15])
-		}
-	}
-	return string(out)
+	return strings.TrimSuffix(fmt.Sprintf("#%02x%02x%02x%02x", c.R, c.G, c.B, c.A), "ff")
 }

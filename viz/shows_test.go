@@ -15,19 +15,17 @@ import (
 func TestGeometryStandsStill(t *testing.T) {
 	var figures []*Figure
 	for s := 1; s <= 9; s += 4 {
-		step, err := Geometry([][]float64{{1, 0.2}, {0.3, 1.8}}, []float64{float64(s) / 10, float64(10-s) / 10})
-		if err != nil {
-			t.Fatal(err)
-		}
-		x, y := pairPlane(step.Gram) // which does not know σ
+		p, step := solved(t, [][]float64{{1, 0.2}, {0.3, 1.8}}, float64(s)/10, float64(10-s)/10)
+		gram := p.Gram()
+		x, y := pairPlane(gram) // which does not know σ
 		for i := range 2 {
 			for j := range 2 {
-				if got := x[i]*x[j] + y[i]*y[j]; !scalar.EqualWithinAbs(got, step.Gram[2*i+j], 1e-12) {
-					t.Errorf("J%d·J%d is %v in the plane, want %v", i+1, j+1, got, step.Gram[2*i+j])
+				if got := x[i]*x[j] + y[i]*y[j]; !scalar.EqualWithinAbs(got, gram[2*i+j], 1e-12) {
+					t.Errorf("J%d·J%d is %v in the plane, want %v", i+1, j+1, got, gram[2*i+j])
 				}
 			}
 		}
-		f, err := StepGeometry(step)
+		f, err := StepGeometry(p, step)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,14 +45,8 @@ func TestGeometryStandsStill(t *testing.T) {
 func TestGeometryShowsSlack(t *testing.T) {
 	for s, want := range map[int][]int{1: {2, 1}, 4: {1, 1}, 9: {1, 2}} {
 		sigma := []float64{float64(s) / 10, float64(10-s) / 10}
-		step, err := Geometry([][]float64{{1, 0.2}, {0.3, 1.8}}, sigma)
-		if err != nil {
-			t.Fatal(err)
-		}
-		along, _, length, err := plane(step.Gram, step.Lambda)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p, step := solved(t, [][]float64{{1, 0.2}, {0.3, 1.8}}, sigma...)
+		along, _, length := plane(p.Gram(), step.Lambda)
 		for i := range 2 {
 			if got := gainBars(i, along[i]/length, sigma[i], hues[0], ""); len(got) != want[i] {
 				t.Errorf("σ₁ = 0.%d: stream %d has %d bars, want %d", s, i+1, len(got), want[i])

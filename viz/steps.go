@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -18,61 +19,104 @@ import (
 // any weight, λᵢ = 0. Below: how far the worst slack falls below 0, and how far complementary slackness is from holding, on a
 // logarithmic axis whose lower end stands for 0. At most some 250 points remain: above the mean of their steps, below the worst.
 func Certificates(records []results.Record) (*Figure, error) {
-	kept, err := withCertificate(records)
+	kept := slices.DeleteFunc(slices.Clone(records), func(r results.Record) bool { return !certified(&r) })
+	if len(kept) == 0 {
+		return nil, errors.New("viz: no record holds a certificate (λ, σ, slacks and the Gram matrix); record a run of an EMGD method")
+	}
+	s, err := streamsOf(kept)
 	if err != nil {
 		return nil, err
 	}
-	bucket := bucketOf(kept)
-	slack := streamPlot(kept, bucket, "slack, relative", relativeSlacks)
+	slack := s.plot("slack, relative", relativeSlacks)
 	slack.Y.Max = max(slack.Y.Max, 0.01) // rounding is not to fill the plot
-	return overSteps(kept, layout{name: "certificates", data: recordTable(kept), height: 320,
-		key: slices.Concat(streamsOf(kept...).key(), proofKey(), bucketKey(bucket)),
-		alt: fmt.Sprintf("Slack of each stream over %d steps, and its worst breach.", len(kept)),
-	}, slack, proofPlot(kept, bucket))
+	return s.overSteps(Figure{Name: "certificates", Height: 320, key: append(s.key(), proofKey()...),
+		Alt: fmt.Sprintf("Slack of each stream over %d steps, and its worst breach.", len(kept)),
+	}, slack, s.proof())
 }
 
-func withCertificate(records []results.Record) ([]results.Record, error) {
-	if err := checkRecords(records); err != nil {
+// StreamWeights draws each stream's weight over the steps: for EMGD methods its elastic factor σ, the share that it is
+// guaranteed, and the weight λ that this took; for all methods the applied weight w, if it is not λ itself. At most some 250
+// points remain, the means of their steps. tasks names the tasks, from 1; those without a name go by their number.
+func StreamWeights(records []results.Record, tasks ...string) (*Figure, error) {
+	s, err := streamsOf(records, tasks...)
+	if err != nil {
 		return nil, err
 	}
-	var kept []results.Record
-	for i := range records {
-		if certified(&records[i]) {
-			kept = append(kept, records[i])
+	certificates, rescaled := true, false
+	for _, r := range records {
+		if len(r.Weights) != len(r.IDs) {
+			return nil, fmt.Errorf("viz: the record of step %d has %d weights for %d streams", r.Step, len(r.Weights), len(r.IDs))
+		}
+		certificates = certificates && len(r.Lambda) == len(r.IDs) && len(r.Sigma) == len(r.IDs)
+		rescaled = rescaled || !slices.Equal(r.Weights, r.Lambda)
+	}
+	var plots []*Plot
+	if certificates {
+		plots = append(plots,
+			s.plot("elastic factor σ", func(r *results.Record) []float64 { return r.Sigma }),
+			s.plot("weight λ", func(r *results.Record) []float64 { return r.Lambda }))
+	}
+	if rescaled || !certificates {
+		plots = append(plots, s.plot("applied weight w", func(r *results.Record) []float64 { return r.Weights }))
+	}
+	for _, p := range plots {
+		if len(p.key) <= 12 { // colours alone would not tell streams apart
+			p.NamePoints()
 		}
 	}
-	if len(kept) == 0 {
-		return nil, errors.New("viz: no record holds a certificate (λ, σ and slacks); record a run of an EMGD method")
-	}
-	return kept, nil
+	return s.overSteps(Figure{Name: "stream-weights", Height: vg.Length(40 + 140*len(plots)), key: s.key(),
+		Alt: fmt.Sprintf("Weights of each stream over %d steps.", len(records)),
+	}, plots...)
 }
 
-// bucketOf is the number of steps gathered into a point.
-func bucketOf(records []results.Record) int { return (len(records) + 249) / 250 }
+// bucket is the number of steps gathered into a point.
+func (s *streams) bucket() int { return (len(s.records) + 249) / 250 }
 
-func bucketKey(bucket int) []keyEntry {
-	if bucket < 2 {
-		return nil
+// plot draws a quantity of each stream over the steps, the mean of those gathered into a point.
+func (s *streams) plot(label string, values func(*results.Record) []float64) *Plot {
+	p := NewPlot("", "optimiser step", label)
+	p.names = elsewhere
+	lines := map[int]plotter.XYs{}
+	for chunk := range slices.Chunk(s.records, s.bucket()) {
+		x, y := map[int][]float64{}, map[int][]float64{}
+		for i := range chunk {
+			for j, v := range values(&chunk[i]) {
+				if id := chunk[i].IDs[j]; !math.IsNaN(v) {
+					x[id], y[id] = append(x[id], float64(chunk[i].Step)), append(y[id], v)
+				}
+			}
+		}
+		for id := range x {
+			lines[id] = append(lines[id], plotter.XY{X: stat.Mean(x[id], nil), Y: stat.Mean(y[id], nil)})
+		}
 	}
-	return []keyEntry{{label: fmt.Sprintf("(%d steps a point)", bucket)}}
+	for _, id := range s.ids {
+		if len(lines[id]) > 0 {
+			p.named(s.name(id), s.style(id), lines[id])
+		}
+	}
+	p.Y.Min, p.Y.Max = min(0, 1.05*p.Y.Min), max(0, 1.05*p.Y.Max)
+	return p
 }
 
 // overSteps puts panels over the same steps below each other; the last one names the steps.
-func overSteps(records []results.Record, l layout, plots ...*Plot) (*Figure, error) {
+func (s *streams) overSteps(f Figure, plots ...*Plot) (*Figure, error) {
+	f.Data, f.Share = s.table(), slices.Repeat([]float64{1}, len(plots))
+	if n := s.bucket(); n > 1 {
+		f.key = append(f.key, keyEntry{label: fmt.Sprintf("(%d steps a point)", n)})
+	}
 	var rows [][]*Plot
-	share := slices.Repeat([]float64{1}, len(plots))
 	for i, p := range plots {
-		p.X.Min, p.X.Max = float64(records[0].Step), float64(records[len(records)-1].Step)
+		p.X.Min, p.X.Max = float64(s.records[0].Step), float64(s.records[len(s.records)-1].Step)
 		if i < len(plots)-1 {
 			p.X.Label.Text = ""
 			p.X.Tick.Marker = withoutLabels{p.X.Tick.Marker}
 		} else {
-			share[i] = 1.15
+			f.Share[i] = 1.15
 		}
 		rows = append(rows, []*Plot{p})
 	}
-	l.share = share
-	return figureOf(l, rows...)
+	return figureOf(f, rows...)
 }
 
 const exactFloor = -18 // the exponent under which a breach is drawn as 0
@@ -86,12 +130,12 @@ func proofKey() []keyEntry {
 	}
 }
 
-// proofPlot draws the worst breach and gap of each bucket by their exponents.
-func proofPlot(records []results.Record, bucket int) *Plot {
+// proof draws the worst breach and gap of each point by their exponents.
+func (s *streams) proof() *Plot {
 	var breach, gap plotter.XYs
 	limit := math.Log10(tolerance)
 	high := limit + 1
-	for chunk := range slices.Chunk(records, bucket) {
+	for chunk := range slices.Chunk(s.records, s.bucket()) {
 		b, g := 0.0, 0.0
 		for i := range chunk {
 			b = max(b, -relativeSlack(&chunk[i]))
@@ -103,9 +147,12 @@ func proofPlot(records []results.Record, bucket int) *Plot {
 		high = max(high, exponent(b)+1, exponent(g)+1)
 	}
 	p, key := NewPlot("", "optimiser step", "breach, relative"), proofKey()
-	p.level(key[2].label, key[2].line, breach[0].X, breach[len(breach)-1].X, limit)
+	p.names = elsewhere
+	p.line(key[2].label, key[2].line, plotter.XYs{{X: breach[0].X, Y: limit}, {X: last(breach).X, Y: limit}})
 	p.scatter(key[1].label, key[1].glyph, gap)
 	p.scatter(key[0].label, key[0].glyph, breach)
+	p.explain(keyEntry{label: key[0].label, end: last(breach)})
+	p.explain(keyEntry{label: key[1].label, end: last(gap)})
 	p.Y.Min, p.Y.Max = exactFloor-0.5, high
 	p.Y.Tick.Marker = powerTicks{floor: exactFloor}
 	return p
@@ -116,89 +163,4 @@ func exponent(x float64) float64 {
 		return exactFloor
 	}
 	return math.Max(exactFloor, math.Log10(x))
-}
-
-// streamPlot draws a quantity of each stream over the steps.
-func streamPlot(records []results.Record, bucket int, label string, values func(*results.Record) []float64) *Plot {
-	p := NewPlot("", "optimiser step", label)
-	lines, rows := map[int]streamLine{}, streamsOf(records...)
-	for i := range records {
-		vs := values(&records[i])
-		for j, id := range records[i].IDs {
-			if lines[id] == nil {
-				lines[id] = streamLine{}
-			}
-			if !math.IsNaN(vs[j]) {
-				lines[id].add(i/bucket, float64(records[i].Step), vs[j])
-			}
-		}
-	}
-	for _, id := range rows.ids {
-		if len(lines[id]) > 0 {
-			xys := lines[id].points()
-			p.line(rows.name(id), rows.style(id), xys)
-			p.ends = append(p.ends, keyEntry{label: rows.name(id), end: xys[len(xys)-1]})
-		}
-	}
-	p.Y.Min, p.Y.Max = min(0, 1.05*p.Y.Min), max(0, 1.05*p.Y.Max)
-	return p
-}
-
-// streamLine gathers values into buckets of steps: in each the sums of x and y, and their number.
-type streamLine map[int]*[3]float64
-
-func (l streamLine) add(bucket int, x, y float64) {
-	if l[bucket] == nil {
-		l[bucket] = new([3]float64)
-	}
-	s := l[bucket]
-	s[0], s[1], s[2] = s[0]+x, s[1]+y, s[2]+1
-}
-
-// points are the means of the buckets.
-func (l streamLine) points() (xys plotter.XYs) {
-	for _, bucket := range sortedKeys(l) {
-		s := l[bucket]
-		xys = append(xys, plotter.XY{X: s[0] / s[2], Y: s[1] / s[2]})
-	}
-	return xys
-}
-
-// StreamWeights draws each stream's weight over the steps: for EMGD methods its elastic factor σ, the share that it is
-// guaranteed, and the weight λ that this took; for all methods the applied weight w, if it is not λ itself. At most some 250
-// points remain, the means of their steps. tasks names the tasks, from 1; those without a name go by their number.
-func StreamWeights(records []results.Record, tasks ...string) (*Figure, error) {
-	if err := checkRecords(records); err != nil {
-		return nil, err
-	}
-	certificates, rescaled := true, false
-	for i := range records {
-		r := &records[i]
-		if len(r.Weights) != len(r.IDs) {
-			return nil, fmt.Errorf("viz: the record of step %d has %d weights for %d streams", r.Step, len(r.Weights), len(r.IDs))
-		}
-		certificates = certificates && len(r.Lambda) == len(r.IDs) && len(r.Sigma) == len(r.IDs)
-		rescaled = rescaled || !slices.Equal(r.Weights, r.Lambda)
-	}
-	bucket := bucketOf(records)
-	var plots []*Plot
-	if certificates {
-		plots = append(plots,
-			streamPlot(records, bucket, "elastic factor σ", func(r *results.Record) []float64 { return r.Sigma }),
-			streamPlot(records, bucket, "weight λ", func(r *results.Record) []float64 { return r.Lambda }))
-	}
-	if rescaled || !certificates {
-		plots = append(plots, streamPlot(records, bucket, "applied weight w", func(r *results.Record) []float64 { return r.Weights }))
-	}
-	for _, p := range plots {
-		if len(p.ends) <= 12 { // colours alone would not tell streams apart
-			p.namesBeside(p.ends)
-		}
-	}
-	rows := streamsOf(records...)
-	rows.named = tasks
-	return overSteps(records, layout{name: "stream-weights", data: recordTable(records), height: vg.Length(40 + 140*len(plots)),
-		key: append(rows.key(), bucketKey(bucket)...),
-		alt: fmt.Sprintf("Weights of each stream over %d steps.", len(records)),
-	}, plots...)
 }

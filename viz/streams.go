@@ -1,7 +1,7 @@
 package viz
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -16,56 +16,46 @@ import (
 // several rows of it, also negative ids, which mean different things: beside a row 0, the row −1 is the one with the
 // stored logits (part der-pp); without a row 0, −k is the row of task k (part per-task).
 type streams struct {
-	ids   []int    // the memory's rows first, then the tasks, by arrival
-	tasks int      // the highest number of a task
-	named []string // what tasks are called, from 1; those that it does not have are called by their number
+	records []results.Record
+	ids     []int    // the memory's rows first, then the tasks, by arrival
+	several bool     // whether the memory has several rows
+	tasks   int      // the highest number of a task
+	named   []string // what tasks are called, from 1; those that it does not have are called by their number
 }
 
-func streamsOf(records ...results.Record) streams {
-	var s streams
-	seen := map[int]bool{}
-	for i := range records {
-		for _, id := range records[i].IDs {
-			if !seen[id] {
-				seen[id] = true
-				s.ids = append(s.ids, id)
-			}
+// streamsOf refuses records that would make an empty or false figure. [results.ReadRecords] has checked them one by one.
+func streamsOf(records []results.Record, named ...string) (*streams, error) {
+	if len(records) == 0 {
+		return nil, errors.New("viz: no records to draw")
+	}
+	s, seen := &streams{records: records, named: named}, map[int]bool{}
+	for i, r := range records {
+		if i > 0 && r.Step <= records[i-1].Step {
+			return nil, fmt.Errorf("viz: the record of step %d follows that of step %d", r.Step, records[i-1].Step)
+		}
+		for _, id := range r.IDs {
+			seen[id] = true
 		}
 	}
-	slices.SortFunc(s.ids, func(a, b int) int {
-		if a <= 0 && b <= 0 {
-			return cmp.Compare(b, a)
-		}
-		return cmp.Compare(a, b)
-	})
+	s.ids = sortedKeys(seen)
+	first, _ := slices.BinarySearch(s.ids, 1)
+	slices.Reverse(s.ids[:first])
+	s.several = first > 2 || first == 2 && !seen[rehearsal.PenaltyRow]
 	for _, id := range s.ids {
 		s.tasks = max(s.tasks, id, s.taskOf(id))
 	}
-	return s
-}
-
-func (s streams) has(id int) bool { return slices.Contains(s.ids, id) }
-
-// several says whether there is more than one row of the memory.
-func (s streams) several() bool {
-	n := 0
-	for _, id := range s.ids {
-		if id <= 0 && id != rehearsal.PenaltyRow {
-			n++
-		}
-	}
-	return n > 1
+	return s, nil
 }
 
 // taskOf is the task whose samples a row of the memory replays; 0 for rows that replay all.
-func (s streams) taskOf(id int) int {
-	if id >= 0 || id == rehearsal.PenaltyRow || s.has(0) || !s.several() {
+func (s *streams) taskOf(id int) int {
+	if id >= 0 || id == rehearsal.PenaltyRow || slices.Contains(s.ids, 0) || !s.several {
 		return 0
 	}
 	return -id
 }
 
-func (s streams) name(id int) string {
+func (s *streams) name(id int) string {
 	switch task := s.taskOf(id); {
 	case id > 0 && id <= len(s.named) && s.named[id-1] != "":
 		return s.named[id-1]
@@ -75,7 +65,7 @@ func (s streams) name(id int) string {
 		return "penalty"
 	case task > 0:
 		return fmt.Sprintf("memory of task %d", task)
-	case id == 0 || !s.several():
+	case id == 0 || !s.several:
 		return "memory"
 	case id == -1:
 		return "stored logits"
@@ -83,15 +73,32 @@ func (s streams) name(id int) string {
 	return fmt.Sprintf("memory, row %d", 1-id)
 }
 
-func (s streams) names() (out []string) {
+func (s *streams) names() (out []string) {
 	for _, id := range s.ids {
 		out = append(out, s.name(id))
 	}
 	return out
 }
 
+// table has a row for each stream of each step; a method without certificates leaves its columns empty.
+func (s *streams) table() Table {
+	data := Table{Head: []string{"step", "stream", "weight", "sigma", "lambda", "slack_relative", "gap_relative"}}
+	for i := range s.records {
+		r := &s.records[i]
+		var slacks []float64
+		var gap any
+		if certified(r) {
+			slacks, gap = relativeSlacks(r), r.Gap
+		}
+		for j, id := range r.IDs {
+			data.add(r.Step, s.name(id), entry(r.Weights, j), entry(r.Sigma, j), entry(r.Lambda, j), entry(slacks, j), gap)
+		}
+	}
+	return data
+}
+
 // color is that of a task's arrival, also for the memory of this task.
-func (s streams) color(id int) tint {
+func (s *streams) color(id int) tint {
 	switch task := max(id, s.taskOf(id)); {
 	case task > 0:
 		return taskColor(task-1, s.tasks)
@@ -102,14 +109,14 @@ func (s streams) color(id int) tint {
 }
 
 // style is a solid line for tasks and dashes for what holds on to finished ones.
-func (s streams) style(id int) draw.LineStyle {
+func (s *streams) style(id int) draw.LineStyle {
 	dash := []vg.Length{4, 2}
 	switch {
 	case id > 0:
 		return lineStyle(s.color(id), 1.4)
 	case id == rehearsal.PenaltyRow:
 		dash = []vg.Length{6, 2, 1.5, 2}
-	case id < 0 && s.taskOf(id) == 0 && s.several():
+	case id < 0 && s.taskOf(id) == 0 && s.several:
 		dash = []vg.Length{1.5, 2}
 	}
 	return lineStyle(s.color(id), 1.2, dash...)
@@ -117,7 +124,7 @@ func (s streams) style(id int) draw.LineStyle {
 
 // key names the streams, the memory last; of many tasks only the first, the middle one and the last, since the
 // colours between them follow the order.
-func (s streams) key() []keyEntry {
+func (s *streams) key() []keyEntry {
 	var tasks, memory []keyEntry
 	for _, id := range s.ids {
 		entry := keyEntry{label: s.name(id), line: s.style(id)}

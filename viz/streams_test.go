@@ -11,6 +11,19 @@ import (
 
 func ofIDs(ids ...int) results.Record { return results.Record{IDs: ids} }
 
+// streamsIn are those of records, whose steps are in order.
+func streamsIn(t *testing.T, records []results.Record) *streams {
+	t.Helper()
+	for i := range records {
+		records[i].Step = i
+	}
+	s, err := streamsOf(records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 func TestStreamNames(t *testing.T) {
 	for _, c := range []struct {
 		records []results.Record
@@ -24,12 +37,7 @@ func TestStreamNames(t *testing.T) {
 		{[]results.Record{ofIDs(-3, rehearsal.PenaltyRow, 2)}, []string{"memory", "penalty", "task 2"}},
 		{[]results.Record{ofIDs(0, -1, -2, 2)}, []string{"memory", "stored logits", "memory, row 3", "task 2"}},
 	} {
-		rows := streamsOf(c.records...)
-		var got []string
-		for _, id := range rows.ids {
-			got = append(got, rows.name(id))
-		}
-		if !slices.Equal(got, c.want) {
+		if got := streamsIn(t, c.records).names(); !slices.Equal(got, c.want) {
 			t.Errorf("%v: %q, want %q", c.records, got, c.want)
 		}
 	}
@@ -41,7 +49,7 @@ func TestStreamsStandApart(t *testing.T) {
 		{ofIDs(0, -1, rehearsal.PenaltyRow, 1, 2)},
 		{ofIDs(-1, 2, 3), ofIDs(-1, -2, -3, rehearsal.PenaltyRow, 4)},
 	} {
-		rows, seen := streamsOf(records...), map[string]int{}
+		rows, seen := streamsIn(t, records), map[string]int{}
 		for _, id := range rows.ids {
 			style := rows.style(id)
 			look := fmt.Sprint(style.Color, style.Dashes)
@@ -54,7 +62,7 @@ func TestStreamsStandApart(t *testing.T) {
 			t.Errorf("the key names %d of %d rows", n, len(rows.ids))
 		}
 	}
-	apart := streamsOf(ofIDs(-1, -2, 2, 3))
+	apart := streamsIn(t, []results.Record{ofIDs(-1, -2, 2, 3)})
 	if apart.color(-2) != apart.color(2) {
 		t.Error("task 2 and its memory have different colours")
 	}
@@ -71,12 +79,11 @@ func TestFiguresOfSeveralMemoryRows(t *testing.T) {
 			r.Step, r.IDs, r.Weights = step, ids, r.Lambda
 			records = append(records, r)
 		}
-		want := streamsOf(records...).name(ids[1])
+		want := streamsIn(t, records).name(ids[1])
 		for _, draw := range []func() (*Figure, error){
 			func() (*Figure, error) { return Conflicts(records) },
 			func() (*Figure, error) { return Certificates(records) },
 			func() (*Figure, error) { return StreamWeights(records) },
-			func() (*Figure, error) { return StepGeometry(records[0]) },
 		} {
 			f, err := draw()
 			if err != nil {

@@ -36,9 +36,7 @@ var markers = []draw.GlyphDrawer{
 }
 
 // solid are markers that stay what they are at any size.
-var solid = []draw.GlyphDrawer{
-	draw.CircleGlyph{}, polygon{4, 45}, polygon{3, 90}, polygon{4, 0}, polygon{3, -90},
-}
+var solid = markers[:5]
 
 var dashes = [][]vg.Length{
 	nil,

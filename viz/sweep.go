@@ -1,7 +1,6 @@
 package viz
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -15,32 +14,42 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
+// sweep is a figure of the final average accuracy A against a value of the runs on a logarithmic axis: a line for each method,
+// and a panel for each data set and increment. Runs without the value are level lines.
+type sweep struct {
+	label   string                              // of the axis
+	setting string                              // that runs of one line may differ in
+	params  func(*results.Run) string           // the parameters, in which they may not
+	value   func(*results.Run) (float64, error) // NaN for a level
+}
+
 // MemorySize draws the final average accuracy A against the number of stored samples (the paper's Fig. 5):
 // how much each method gains from more memory, and from where on more no longer helps. There is one line per
 // method, with a band of one standard deviation over its runs, and one panel for each data set and increment.
 // The budget is that of the run's configuration.
 func MemorySize(runs ...*results.Run) (*Figure, error) {
-	label, policy := "stored samples", ""
-	budget := func(r *results.Run) (float64, bool, error) {
-		var c struct {
-			Memory struct {
-				Policy string
-				Budget float64
-			}
+	s := sweep{label: "stored samples", setting: "memory.budget", params: (*results.Run).ParamText}
+	policy := ""
+	for i, r := range runs {
+		own := r.Settings()["memory.policy"]
+		if i > 0 && own != policy {
+			return nil, fmt.Errorf("viz: run %s has memory policy %s and others have %s: draw them in two figures", r.ID, own, policy)
 		}
-		if err := json.Unmarshal(r.Config, &c); err != nil || !(c.Memory.Budget > 0) {
-			return 0, false, fmt.Errorf("viz: run %s: its configuration names no memory budget above 0", r.ID)
-		}
-		if policy != "" && c.Memory.Policy != policy {
-			return 0, false, fmt.Errorf("viz: run %s has memory policy %s and others have %s: draw them in two figures", r.ID, c.Memory.Policy, policy)
-		}
-		if policy = c.Memory.Policy; policy == "per_class" {
-			label = "stored samples per class"
-		}
-		return c.Memory.Budget, true, nil
+		policy = own
 	}
-	return sweep(runs, "memory.budget", budget, &label, "stored_samples", layout{name: "memory-size",
-		alt: "Final average accuracy against the number of stored samples."})
+	if policy == "per_class" {
+		s.label = "stored samples per class"
+	}
+	s.value = func(r *results.Run) (float64, error) {
+		budget, err := strconv.ParseFloat(r.Settings()["memory.budget"], 64)
+		if err != nil || !(budget > 0) {
+			return 0, fmt.Errorf("viz: run %s: its configuration names no memory budget above 0", r.ID)
+		}
+		return budget, nil
+	}
+	f := Figure{Name: "memory-size", Alt: "Final average accuracy against the number of stored samples."}
+	f.Data.Head = []string{"setting", "method", "stored_samples", "accuracy_percent", "std_percent", "runs"}
+	return s.draw(f, runs)
 }
 
 // Temperature draws the final average accuracy A against the softmax temperature τ of the elastic factors
@@ -48,113 +57,87 @@ func MemorySize(runs ...*results.Run) (*Figure, error) {
 // good range is, and whether all of it lies above the methods that have no temperature. Runs without a fixed
 // temperature (of other methods, or with tau=auto) are drawn as a level line for comparison.
 func Temperature(runs ...*results.Run) (*Figure, error) {
-	label := "softmax temperature τ"
-	return sweep(runs, "params.tau", temperatureOf, &label, "tau", layout{name: "temperature",
-		alt: "Final average accuracy against the softmax temperature of the elastic factors."})
-}
-
-// sweepPanel is the runs of one setting: those with a place on the axis, and those without, levels.
-type sweepPanel struct {
-	title        string
-	swept, level []Group
-	at           map[*results.Run]float64
-	values       []float64 // that stand on the axis, sorted
-}
-
-// sweep draws A against a value of the runs, that of the named setting, on a logarithmic axis; runs without it as levels.
-// The values may decide the axis's label.
-func sweep(runs []*results.Run, axis string, value func(*results.Run) (float64, bool, error), label *string, column string, l layout) (*Figure, error) {
-	parts, err := settings(runs)
-	if err != nil {
-		return nil, err
-	}
-	panels := make([]*sweepPanel, len(parts))
-	var groups [][]Group
-	for i, part := range parts {
-		if panels[i], err = newSweepPanel(part, axis, value); err != nil {
-			return nil, err
+	s := sweep{label: "softmax temperature τ", value: temperatureOf, params: func(r *results.Run) string {
+		plain := *r
+		if tau, _ := temperatureOf(r); !math.IsNaN(tau) {
+			plain.Params = maps.Clone(r.Params)
+			delete(plain.Params, tauKey(r))
 		}
-		groups = append(groups, panels[i].swept, panels[i].level)
-	}
-	dress(groups...)
-	l.row, l.data.Head = 230, []string{"setting", "method", column, "accuracy_percent", "std_percent", "runs"}
-	var plots []*Plot
-	for _, s := range panels {
-		p := NewPlot(s.title, *label, "final accuracy A, %")
-		s.draw(p, &l.data)
-		plots = append(plots, p)
-	}
-	return figureOf(l, inRows(plots)...)
+		return plain.ParamText()
+	}}
+	f := Figure{Name: "temperature", Alt: "Final average accuracy against the softmax temperature of the elastic factors."}
+	f.Data.Head = []string{"setting", "method", "tau", "accuracy_percent", "std_percent", "runs"}
+	return s.draw(f, runs)
 }
 
-func newSweepPanel(part setting, axis string, value func(*results.Run) (float64, bool, error)) (*sweepPanel, error) {
-	s := &sweepPanel{title: part.title, at: map[*results.Run]float64{}}
-	var swept, level []*results.Run
-	for _, r := range part.runs {
-		v, ok, err := value(r)
+func (s *sweep) draw(f Figure, runs []*results.Run) (*Figure, error) {
+	at := map[*results.Run]float64{}
+	for _, r := range runs {
+		v, err := s.value(r)
 		if err != nil {
 			return nil, err
 		}
-		if !ok {
-			level = append(level, r)
-			continue
+		at[r] = v
+	}
+	level := func(r *results.Run) bool { return math.IsNaN(at[r]) }
+	swept := slices.DeleteFunc(slices.Clone(runs), level) // first, as a method's own look is that of its line
+	parts, err := compare(append(swept, slices.DeleteFunc(slices.Clone(runs), func(r *results.Run) bool { return !level(r) })...), s.params, s.setting)
+	if err != nil {
+		return nil, err
+	}
+	var plots []*Plot
+	for _, part := range parts {
+		values := valuesOn(part.runs, at)
+		if len(values) < 2 {
+			return nil, fmt.Errorf("viz: the runs on %s have %d values to draw A against; want at least two", part.runs[0].Dataset, len(values))
 		}
-		plain := *r // its group is that of all values
-		if axis == "params.tau" {
-			plain.Params = maps.Clone(r.Params)
-			if delete(plain.Params, tauKey(r)); len(plain.Params) == 0 {
-				plain.Params = nil // as in runs without parameters
-			}
-		}
-		s.at[&plain] = v
-		swept = append(swept, &plain)
+		p := NewPlot(part.title, s.label, "final accuracy A, %")
+		p.sweep(part, values, at, &f.Data)
+		plots = append(plots, p)
 	}
-	s.values = slices.Compact(slices.Sorted(maps.Values(s.at)))
-	if len(s.values) < 2 {
-		return nil, fmt.Errorf("viz: the runs on %s have %d values to draw A against; want at least two", part.runs[0].Dataset, len(s.values))
-	}
-	var err error
-	if s.swept, err = groupsBut(swept, axis); err == nil && len(level) > 0 {
-		s.level, err = Groups(level)
-	}
-	for i, l := range s.level {
-		if slices.ContainsFunc(s.swept, func(g Group) bool { return g.Label == l.Label }) { // such as one with tau=auto
-			s.level[i].Label += " " + l.Runs[0].ParamText()
-		}
-	}
-	return s, err
+	return inRows(f, 230, plots)
 }
 
-func (s *sweepPanel) draw(p *Plot, data *Table) {
-	axis := sweepAxis(s.values)
-	for _, g := range s.swept {
-		var c curve
-		most := 0
-		for i, v := range s.values {
-			var as []float64
-			for _, r := range g.Runs {
-				if s.at[r] == v {
-					as = append(as, r.A)
-				}
-			}
-			if as != nil {
-				mean, std := meanStd(as)
-				c.add(axis[i].Value, mean, std)
-				data.add(s.title, g.Label, v, mean, std, len(as))
-				most = max(most, len(as))
-			}
+// valuesOn are those of runs that stand on the axis, sorted.
+func valuesOn(runs []*results.Run, at map[*results.Run]float64) (values []float64) {
+	for _, r := range runs {
+		if v := at[r]; !math.IsNaN(v) {
+			values = append(values, v)
 		}
-		p.curve(g.Label, g.Style, c, spreadFor(most, len(s.swept)))
 	}
-	first, last := axis[0].Value, axis[len(axis)-1].Value
-	for _, g := range s.level {
-		mean, std := meanStd(finals(g.Runs))
-		data.add(s.title, g.Label, nil, mean, std, len(g.Runs))
-		g.Style.Marker = nil
-		p.curve(g.Label, g.Style, curve{[]float64{first, last}, []float64{mean, mean}, []float64{std, std}}, spreadFor(len(g.Runs), 1))
+	slices.Sort(values)
+	return slices.Compact(values)
+}
+
+// sweep adds the groups of a setting, of which the runs have values.
+func (p *Plot) sweep(part setting, values []float64, at map[*results.Run]float64, data *Table) {
+	axis := sweepAxis(values)
+	first, end := axis[0].Value, last(axis).Value
+	lines := slices.DeleteFunc(slices.Clone(part.groups), func(g Group) bool { return math.IsNaN(at[g.Runs[0]]) })
+	for _, g := range part.groups {
+		var c curve
+		if math.IsNaN(at[g.Runs[0]]) {
+			c.add(first, finals(g.Runs)...)
+			c.add(end, finals(g.Runs)...)
+			data.add(part.title, g.Label, nil, c[0].mean, c[0].std, len(g.Runs))
+			g.Style.Marker = nil
+			p.curve(g.Label, g.Style, c, spreadFor(len(g.Runs), 1))
+			continue
+		}
+		most := 0
+		for i, v := range values {
+			same := slices.DeleteFunc(slices.Clone(g.Runs), func(r *results.Run) bool { return at[r] != v })
+			if len(same) == 0 {
+				continue
+			}
+			c.add(axis[i].Value, finals(same)...)
+			data.add(part.title, g.Label, v, last(c).mean, last(c).std, len(same))
+			most = max(most, len(same))
+		}
+		p.curve(g.Label, g.Style, c, spreadFor(most, len(lines)))
 	}
-	pad := 0.03 * (last - first)
-	p.X.Min, p.X.Max = first-pad, last+pad
+	pad := 0.03 * (end - first)
+	p.X.Min, p.X.Max = first-pad, end+pad
 	p.X.Tick.Marker = plot.ConstantTicks(spaced(axis))
 }
 
@@ -207,18 +190,19 @@ func ruleOf(r *results.Run) string {
 	return rule
 }
 
-// temperatureOf returns a run's fixed temperature; ok says whether it has one.
-func temperatureOf(r *results.Run) (tau float64, ok bool, err error) {
+// temperatureOf returns a run's fixed temperature, NaN if it has none.
+func temperatureOf(r *results.Run) (float64, error) {
 	normal, known := defaultTau[ruleOf(r)]
 	given := r.Params[tauKey(r)]
 	switch {
 	case !known || given == "auto": // the tau of another rule, if it has one, is not a temperature
-		return 0, false, nil
+		return math.NaN(), nil
 	case given == nil:
-		return normal, true, nil
+		return normal, nil
 	}
-	if tau, err = strconv.ParseFloat(fmt.Sprint(given), 64); err != nil || !(tau > 0) {
-		return 0, false, fmt.Errorf("viz: run %s: tau is %v; want a number above 0", r.ID, given)
+	tau, err := strconv.ParseFloat(fmt.Sprint(given), 64)
+	if err != nil || !(tau > 0) {
+		return 0, fmt.Errorf("viz: run %s: tau is %v; want a number above 0", r.ID, given)
 	}
-	return tau, true, nil
+	return tau, nil
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats/scalar"
+
 	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -37,11 +39,11 @@ func TestDefaultTau(t *testing.T) {
 		{"emgd-gmc+der-pp", map[string]any{"emgd-gmc.tau": "7"}, 7},
 		{"emgd", nil, 1.5},
 		{"emgd", map[string]any{"tau": 3.0}, 3},
-		{"mgda", nil, 0},
+		{"mgda", nil, math.NaN()},
 	} {
-		tau, ok, err := temperatureOf(&results.Run{Method: c.method, Params: c.params})
-		if tau != c.want || ok != (c.want > 0) || err != nil {
-			t.Errorf("%s %v: %v, %t, %v; want %v", c.method, c.params, tau, ok, err, c.want)
+		tau, err := temperatureOf(&results.Run{Method: c.method, Params: c.params})
+		if !scalar.Same(tau, c.want) || err != nil {
+			t.Errorf("%s %v: %v, %v; want %v", c.method, c.params, tau, err, c.want)
 		}
 	}
 }
@@ -96,7 +98,7 @@ func TestEndsThatDifferByRounding(t *testing.T) {
 	if err := f.Encode(io.Discard, "svg"); err != nil {
 		t.Error(err)
 	}
-	if ticks := (roundTicks{4}).Ticks(1, math.Nextafter(1, 2)); len(ticks) > 0 {
+	if ticks := (roundTicks{n: 4}).Ticks(1, math.Nextafter(1, 2)); len(ticks) > 0 {
 		t.Errorf("%d ticks between two neighbouring numbers", len(ticks))
 	}
 }

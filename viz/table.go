@@ -29,3 +29,11 @@ func (t *Table) writeCSV(w io.Writer) error {
 	}
 	return out.Flush()
 }
+
+// entry is that of a list which may be shorter.
+func entry(list []float64, i int) any {
+	if i < len(list) {
+		return list[i]
+	}
+	return nil
+}

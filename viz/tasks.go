@@ -30,36 +30,32 @@ func TaskAccuracy(runs ...*results.Run) (*Figure, error) {
 	p := panel("", "task, by arrival", "test accuracy, %")
 	p.stripes(tasks)
 	p.grid()
-	data := Table{Head: []string{"method", "task", "accuracy_at_own_end_percent", "accuracy_at_end_percent", "std_percent", "runs"}}
+	f := Figure{Name: "task-accuracy", Height: 260,
+		Data: Table{Head: []string{"method", "task", "accuracy_at_own_end_percent", "accuracy_at_end_percent", "std_percent", "runs"}},
+		key:  []keyEntry{{label: "bar: at the task's own end; marker: at the end of the run"}},
+		Alt:  fmt.Sprintf("Accuracy of each of %d tasks at its own end and at the end of the run, for %d methods.", tasks, len(groups))}
 	names := make([]string, tasks)
 	for i, g := range groups {
 		for j, task := range runs[0].Tasks {
 			b := dumbbellOf(g, j)
 			names[j] = fmt.Sprint(task.ID)
-			data.add(g.Label, task.ID, b.own, b.final, b.std, len(g.Runs))
+			f.Data.add(g.Label, task.ID, b.own, b.final, b.std, len(g.Runs))
 			p.dumbbell(g.Label, names[j], float64(j)+beside(i, len(groups)), b, g.Style)
 		}
 		p.explain(keyEntry{label: g.Label, line: lineStyle(g.Style.Color, 1), glyph: g.Style.glyph(2.8)})
 	}
 	p.X.Min, p.X.Max = -0.5, float64(tasks)-0.5
 	p.room(4, 0, 100)
-	p.X.Tick.Marker, p.X.Tick.Length = namedTicks(names, func(j int) float64 { return float64(j) }), 0
-	return figureOf(layout{name: "task-accuracy", data: data, height: 260,
-		key: []keyEntry{{label: "bar: at the task's own end; marker: at the end of the run"}},
-		alt: fmt.Sprintf("Accuracy of each of %d tasks at its own end and at the end of the run, for %d methods.", tasks, len(groups))}, []*Plot{p})
+	p.X.Tick.Marker, p.X.Tick.Length = placeTicks(names), 0
+	return figureOf(f, []*Plot{p})
 }
 
 // dumbbell is one method's accuracy of one task, in percent.
 type dumbbell struct{ own, final, std float64 }
 
 func dumbbellOf(g Group, task int) (b dumbbell) {
-	var own, final []float64
-	for _, r := range g.Runs {
-		own = append(own, 100*r.Tasks[task].AccEnd)
-		final = append(final, 100*r.Tasks[task].AccFinal)
-	}
-	b.own, _ = meanStd(own)
-	b.final, b.std = meanStd(final)
+	b.own, _ = meanStd(each(g.Runs, func(r *results.Run) float64 { return 100 * r.Tasks[task].AccEnd }))
+	b.final, b.std = meanStd(each(g.Runs, func(r *results.Run) float64 { return 100 * r.Tasks[task].AccFinal }))
 	return b
 }
 
@@ -100,35 +96,36 @@ func TaskCurves(run *results.Run) (*Figure, error) {
 	p := NewPlot("", "optimiser step", "test accuracy of a task, %")
 	p.NameEnds()
 	p.marks = arrivals(run)
-	data := Table{Head: []string{"task", "step", "accuracy_percent"}}
+	f := Figure{Name: "task-curves", Data: Table{Head: []string{"task", "step", "accuracy_percent"}},
+		Alt: fmt.Sprintf("Test accuracy of each of %d tasks against the optimiser step.", len(run.Tasks))}
+	end := draw.GlyphStyle{Color: muted, Radius: vg.Points(2.6), Shape: draw.CircleGlyph{}}
 	var ended []dot
 	for i, task := range run.Tasks {
-		style := lineStyle(taskColor(i, len(run.Tasks)), 1.6)
+		name, style := cmp.Or(task.Name, fmt.Sprint("task ", task.ID)), lineStyle(taskColor(i, len(run.Tasks)), 1.6)
 		trained, kept := taskCurve(run, i)
 		for _, part := range []plotter.XYs{trained, kept} {
 			if len(part) > 0 {
-				p.named(cmp.Or(task.Name, fmt.Sprint("task ", task.ID)), style, part)
+				p.named(name, style, part)
 				style.Dashes = variantDashes
 			}
 		}
-		if n := len(trained); n > 0 && len(kept) > 0 {
-			ended = append(ended, dot{x: trained[n-1].X, y: trained[n-1].Y, glyph: draw.GlyphStyle{Color: style.Color, Radius: vg.Points(2.6), Shape: draw.CircleGlyph{}},
-				text: "", name: cmp.Or(task.Name, fmt.Sprint("task ", task.ID))})
+		if len(trained) > 0 && len(kept) > 0 {
+			at := dot{x: last(trained).X, y: last(trained).Y, glyph: end, name: name}
+			at.glyph.Color = style.Color
+			ended = append(ended, at)
 		}
 		for _, at := range run.Curve {
 			if i < len(at.Acc) && at.Acc[i] != nil {
-				data.add(task.ID, at.Step, 100**at.Acc[i])
+				f.Data.add(task.ID, at.Step, 100**at.Acc[i])
 			}
 		}
 	}
 	p.dots(ended...)
-	p.axes(0, float64(run.Curve[len(run.Curve)-1].Step+1), 0, 100)
-	var key []keyEntry
+	p.axes(0, float64(last(run.Curve).Step+1), 0, 100)
 	if len(ended) > 0 {
-		key = []keyEntry{{label: "the stream ends", glyph: draw.GlyphStyle{Color: muted, Radius: vg.Points(2.6), Shape: draw.CircleGlyph{}}, tight: true}}
+		f.key = []keyEntry{{label: "the stream ends", glyph: end, tight: true}}
 	}
-	return figureOf(layout{name: "task-curves", data: data, height: 290, key: key,
-		alt: fmt.Sprintf("Test accuracy of each of %d tasks against the optimiser step.", len(run.Tasks))}, []*Plot{p})
+	return figureOf(f, []*Plot{p})
 }
 
 // taskCurve is the accuracy of task i in percent, until the end of its stream and from there on.
@@ -142,8 +139,8 @@ func taskCurve(run *results.Run, i int) (trained, kept plotter.XYs) {
 			trained = append(trained, xy)
 			continue
 		}
-		if n := len(trained); n > 0 && len(kept) == 0 {
-			kept = append(kept, trained[n-1]) // no gap between the two
+		if len(trained) > 0 && len(kept) == 0 {
+			kept = append(kept, *last(trained)) // no gap between the two
 		}
 		kept = append(kept, xy)
 	}

@@ -25,7 +25,10 @@ func hasRoom(lo, hi float64) bool {
 
 // roundTicks puts about n labels at multiples of 1, 2 or 5 times a power of ten, all with the
 // decimals that the multiple needs. Very small and very large numbers have exponents, or they would fill the figure.
-type roundTicks struct{ n int }
+type roundTicks struct {
+	n     int
+	whole bool // none between whole numbers
+}
 
 func (r roundTicks) Ticks(lo, hi float64) []plot.Tick {
 	if !hasRoom(lo, hi) {
@@ -38,6 +41,9 @@ func (r roundTicks) Ticks(lo, hi float64) []plot.Tick {
 		if (hi-lo)/step <= float64(r.n) {
 			break
 		}
+	}
+	if r.whole {
+		step = max(step, 1)
 	}
 	var ticks []plot.Tick
 	for i := math.Ceil(lo/step - 1e-9); i <= hi/step+1e-9; i++ {
@@ -66,18 +72,6 @@ func (w withoutLabels) Ticks(lo, hi float64) []plot.Tick {
 	ticks := w.Ticker.Ticks(lo, hi)
 	for i := range ticks {
 		ticks[i].Label = ""
-	}
-	return ticks
-}
-
-// wholeTicks are ticks at whole numbers, at most about six.
-type wholeTicks struct{}
-
-func (wholeTicks) Ticks(lo, hi float64) []plot.Tick {
-	step := math.Max(1, math.Ceil((hi-lo)/6))
-	var ticks []plot.Tick
-	for v := math.Ceil(lo/step) * step; v <= hi; v += step {
-		ticks = append(ticks, plot.Tick{Value: v, Label: strconv.Itoa(int(v))})
 	}
 	return ticks
 }

@@ -2,8 +2,6 @@ package viz
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -25,54 +23,53 @@ func Timeline(run *results.Run) (*Figure, error) {
 	top.X.Min, top.X.Max = 0, end
 	top.X.Tick.Marker = withoutLabels{top.X.Tick.Marker}
 	height := vg.Length(min(60+16*(len(bars.rows)), 420)) + 90
-	l := layout{name: "timeline", height: height, share: []float64{float64(height - 100), 100}, data: Table{Head: []string{"method", "stream", "first_step", "last_step"}},
-		alt: fmt.Sprintf("Timeline of %d tasks over %d optimiser steps, with the memory stream and the number of simultaneous streams.", len(run.Tasks), int(end))}
-	streamTable(&l.data, run.Method, run)
-	return figureOf(l, []*Plot{top}, []*Plot{countPlot(run)})
+	f := Figure{Name: "timeline", Height: height, Share: []float64{float64(height - 100), 100}, Data: Table{Head: []string{"method", "stream", "first_step", "last_step"}},
+		Alt: fmt.Sprintf("Timeline of %d tasks over %d optimiser steps, with the memory stream and the number of simultaneous streams.", len(run.Tasks), int(end))}
+	f.Data.streams(run.Method, run)
+	return figureOf(f, []*Plot{top}, []*Plot{countPlot(run)})
 }
 
 // countPlot draws K(t) as steps.
 func countPlot(run *results.Run) *Plot {
 	var xys plotter.XYs
-	for _, c := range streamCounts(run) {
-		xys = append(xys, plotter.XY{X: float64(c.step), Y: float64(c.streams)})
+	for _, s := range spans(run) {
+		xys = append(xys, plotter.XY{X: float64(s.start), Y: float64(s.streams)})
 	}
 	end := float64(run.Span())
 	_, _, _, most := plotter.XYRange(xys)
 	p := panel("", "optimiser step", "streams K")
-	if line, err := plotter.NewLine(steps(append(xys, plotter.XY{X: end, Y: xys[len(xys)-1].Y}))); p.can(err) {
+	if line, err := plotter.NewLine(staircase(append(xys, plotter.XY{X: end, Y: last(xys).Y}))); p.can("K", err) {
 		line.LineStyle, line.FillColor = lineStyle(ink, 1.2), rules
 		p.Add(line)
 	}
 	p.axes(0, end, 0, most+0.3)
-	p.Y.Tick.Marker = wholeTicks{}
+	p.Y.Tick.Marker = roundTicks{n: 6, whole: true}
 	return p
 }
 
-// streamCount is a step and how many streams there are from then on.
-type streamCount struct{ step, streams int }
+// span is steps with the same streams, from the first to before the last.
+type span struct {
+	start, end, streams int
+	memory              bool // whether the memory is one of them
+}
 
-// streamCounts returns K where it changes: the tasks in training, and the memory after the first end, unless no task is
+// spans divides a run where its streams change: the tasks in training, and the memory after the first end, unless no task is
 // in training, so that there are no steps. It takes as long as there are tasks, however long those last.
-func streamCounts(run *results.Run) []streamCount {
-	last, from := run.Span()-1, memoryFrom(run)
-	change := map[int]int{0: 0, from: 0}
+func spans(run *results.Run) (out []span) {
+	from := memoryFrom(run)
+	change := map[int]int{0: 0, from: 0, run.Span(): 0}
 	for _, t := range run.Tasks {
 		change[t.Start]++
 		change[t.End+1]--
 	}
-	var out []streamCount
-	tasks, before := 0, 0
-	for _, step := range slices.Sorted(maps.Keys(change)) {
+	tasks, at := 0, sortedKeys(change)
+	for i, step := range at[:len(at)-1] {
 		tasks += change[step]
-		streams := tasks
-		if tasks > 0 && step >= from {
-			streams++
+		s := span{step, at[i+1], tasks, tasks > 0 && step >= from}
+		if s.memory {
+			s.streams++
 		}
-		if step <= last && (step == 0 || streams != before) {
-			out = append(out, streamCount{step, streams})
-		}
-		before = streams
+		out = append(out, s)
 	}
 	return out
 }
@@ -80,19 +77,13 @@ func streamCounts(run *results.Run) []streamCount {
 // rehearsals returns when the memory rehearses: from the first task's end on, while tasks are in training. Each is the
 // first step and the one after the last.
 func rehearsals(run *results.Run) (out [][2]int) {
-	counts := streamCounts(run)
-	for i, c := range counts {
-		end := run.Span()
-		if i+1 < len(counts) {
-			end = counts[i+1].step
-		}
-		start := max(c.step, memoryFrom(run))
+	for _, s := range spans(run) {
 		switch n := len(out); {
-		case c.streams == 0 || start >= end:
-		case n > 0 && out[n-1][1] == start:
-			out[n-1][1] = end
+		case !s.memory:
+		case n > 0 && out[n-1][1] == s.start:
+			out[n-1][1] = s.end
 		default:
-			out = append(out, [2]int{start, end})
+			out = append(out, [2]int{s.start, s.end})
 		}
 	}
 	return out
@@ -153,11 +144,9 @@ var kindTitles = map[scenario.Kind]string{
 func Scenarios(scenarios ...*scenario.Scenario) (*Figure, error) {
 	var row []*Plot
 	rows, last := 0, 0.0
-	data := Table{Head: []string{"scenario", "stream", "first_step", "last_step"}}
+	f := Figure{Name: "scenarios", Data: Table{Head: []string{"scenario", "stream", "first_step", "last_step"}},
+		Alt: fmt.Sprintf("Timelines of %d scenarios: which streams run at which optimiser step.", len(scenarios))}
 	for i, s := range scenarios {
-		if s == nil {
-			return nil, fmt.Errorf("viz: scenario %d is nil", i+1)
-		}
 		if err := s.Validate(); err != nil {
 			return nil, fmt.Errorf("viz: scenario %d: %w", i+1, err)
 		}
@@ -165,25 +154,25 @@ func Scenarios(scenarios ...*scenario.Scenario) (*Figure, error) {
 		b := streamBars(run)
 		p := panel(kindTitles[s.Kind], "optimiser step", "")
 		p.bars(b)
-		p.X.Tick.Marker = roundTicks{4}
-		streamTable(&data, kindTitles[s.Kind], run)
+		p.X.Tick.Marker = roundTicks{n: 4}
+		f.Data.streams(kindTitles[s.Kind], run)
 		row, rows, last = append(row, p), max(rows, len(b.rows)), max(last, float64(s.LastStep()+1))
 	}
 	// Rows of one height and steps of one width in all plots, so that they can be compared.
 	for _, p := range row {
 		p.axes(0, last, p.Y.Max-float64(rows), p.Y.Max)
 	}
-	return figureOf(layout{name: "scenarios", data: data, height: vg.Length(min(60+18*rows, 420)),
-		alt: fmt.Sprintf("Timelines of %d scenarios: which streams run at which optimiser step.", len(scenarios))}, row)
+	f.Height = vg.Length(min(60+18*rows, 420))
+	return figureOf(f, row)
 }
 
-// streamTable adds when each stream of a run begins and ends.
-func streamTable(data *Table, title string, run *results.Run) {
+// streams adds when each stream of a run begins and ends.
+func (t *Table) streams(title string, run *results.Run) {
 	for _, task := range run.Tasks {
-		data.add(title, fmt.Sprintf("task %d", task.ID), task.Start, task.End)
+		t.add(title, fmt.Sprintf("task %d", task.ID), task.Start, task.End)
 	}
 	for _, r := range rehearsals(run) {
-		data.add(title, "memory", r[0], r[1]-1)
+		t.add(title, "memory", r[0], r[1]-1)
 	}
 }
 

@@ -3,24 +3,22 @@ package viz
 import (
 	"strings"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
+// titleShare is how much of a plot's width a title may fill. The rest is for readers with a slightly wider font.
+const titleShare = 0.96
+
 // wrapTitles breaks titles that are wider than their plot into lines. The titles of a row then have the same number of
-// lines, so that its plots remain aligned. undo restores the titles, since several figures may share a plot.
-func (f *Figure) wrapTitles(tiles [][]draw.Canvas) (undo func()) {
-	old := map[*plot.Plot]string{} // a figure may have a plot twice
+// lines, so that its plots remain aligned.
+func (f *Figure) wrapTitles(tiles [][]draw.Canvas) {
 	for i, row := range f.Rows {
 		titles, most := make([][]string, len(row)), 0
 		for j, p := range row {
-			if _, seen := old[p]; !seen {
-				old[p] = p.Title.Text
-			}
-			if old[p] != "" {
+			if p.Title.Text != "" {
 				tile := tiles[i][j]
-				titles[j] = broken(old[p], titleShare*(tile.Max.X-tile.Min.X), p.Title.TextStyle.Width)
+				titles[j] = broken(p.Title.Text, titleShare*(tile.Max.X-tile.Min.X), p.Title.TextStyle.Width)
 			}
 			most = max(most, len(titles[j]))
 		}
@@ -30,15 +28,7 @@ func (f *Figure) wrapTitles(tiles [][]draw.Canvas) (undo func()) {
 			}
 		}
 	}
-	return func() {
-		for p, title := range old {
-			p.Title.Text = title
-		}
-	}
 }
-
-// titleShare is how much of a plot's width a title may fill. The rest is for readers with a slightly wider font.
-const titleShare = 0.96
 
 // broken puts as many words of each line of a text into a line as limit allows, and at least one.
 func broken(text string, limit vg.Length, width func(string) vg.Length) (lines []string) {

@@ -16,196 +16,153 @@ import (
 // ToyDescent draws the two synthetic functions of the paper's Fig. 2 as level lines, with the path that each
 // method takes down them. It must show which methods climb on the old task's function. The left half begins
 // at the start, the right half at the step in which the second task arrives, where the methods separate.
-func ToyDescent(traces ...Trace) (*Figure, error) {
-	checkTraces(traces)
-	return figureOf(layout{name: "toy-descent", data: traceTable(traces), height: 300, key: toyKey(traces),
-		alt: fmt.Sprintf("Level lines of the two toy functions with the paths of %d methods.", len(traces)),
-	}, []*Plot{descentPlot("the whole descent", traces, 0), descentPlot("after task 2 has arrived", traces, traces[0].Arrival)})
+func ToyDescent(traces ...*toy.Trace) (*Figure, error) {
+	d := descentsOf(traces)
+	f := d.figure("toy-descent", fmt.Sprintf("Level lines of the two toy functions with the paths of %d methods.", len(traces)))
+	return figureOf(f, []*Plot{d.paths("the whole descent", 0), d.paths("after task 2 has arrived", d.arrival)})
 }
 
 // ToyPaths is the right half of [ToyDescent] alone.
-func ToyPaths(traces ...Trace) (*Figure, error) {
-	checkTraces(traces)
-	return figureOf(layout{name: "toy-paths", data: traceTable(traces), height: 300, key: toyKey(traces),
-		alt: "Paths of the methods on the two toy functions after the second task has arrived.",
-	}, []*Plot{descentPlot("", traces, traces[0].Arrival)})
-}
-
-func toyKey(traces []Trace) (key []keyEntry) {
-	for i, s := range tracesOf(traces) {
-		key = append(key, keyEntry{label: traces[i].label(), line: s.line(1.6), glyph: s.glyph(2.8)})
-	}
-	return append(key,
-		keyEntry{label: "level lines of f₁", line: lineStyle(contourColors[0], 1)},
-		keyEntry{label: "of f₂", line: lineStyle(contourColors[1], 1, 4, 2)})
-}
-
-// tracesOf keeps the traces apart; those of one method, with other parameters, are variants of it.
-func tracesOf(traces []Trace) []Style {
-	methods := make([]string, len(traces))
-	for i, tr := range traces {
-		methods[i] = tr.Method
-	}
-	return named(looks(methods, func(int) bool { return true }))
-}
-
-// traceTable is both functions along each path.
-func traceTable(traces []Trace) Table {
-	data := Table{Head: []string{"method", "step", "x", "y", "f1", "f2"}}
-	for _, tr := range traces {
-		for i := range tr.X {
-			if i%10 == 0 || i == len(tr.X)-1 {
-				data.add(tr.label(), i, tr.X[i], tr.Y[i], tr.F1[i], tr.F2[i])
-			}
-		}
-	}
-	return data
-}
-
-// checkTraces panics at traces that cannot be compared.
-func checkTraces(traces []Trace) {
-	if len(traces) == 0 {
-		panic("viz: no toy traces to draw")
-	}
-	for _, tr := range traces {
-		if tr.Arrival != traces[0].Arrival || tr.Arrival >= len(tr.X)-1 {
-			panic(fmt.Sprintf("viz: toy trace %q: task 2 arrives at step %d of %d; want one step for all traces, before the last", tr.Method, tr.Arrival, len(tr.X)))
-		}
-	}
-}
-
-// descentPlot draws the paths from step first on, over the level lines around them.
-func descentPlot(title string, traces []Trace, first int) *Plot {
-	p := panel(title, "x", "y")
-	p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks{5}, roundTicks{5}
-	box := boxOf(traces, first)
-	p.Add(levels{toy.F1, box, lineStyle(contourColors[0], 0.7)}, levels{toy.F2, box, lineStyle(contourColors[1], 0.7, 4, 2)})
-	styles := tracesOf(traces)
-	var marks []dot
-	for _, k := range longestFirst(traces, first) {
-		xys, s := traces[k].path(first, box), styles[k]
-		p.line(traces[k].label(), s.line(1.8), xys)
-		end := xys[len(xys)-1]
-		marks = append(marks, dot{x: end.X, y: end.Y, glyph: s.glyph(4)})
-	}
-	tr, ring := traces[0], draw.GlyphStyle{Color: ink, Radius: vg.Points(4), Shape: draw.RingGlyph{}}
-	if first == 0 {
-		marks = append(marks, dot{x: tr.X[0], y: tr.Y[0], glyph: ring, text: "start"})
-	}
-	p.dots(append(marks, dot{x: tr.X[tr.Arrival], y: tr.Y[tr.Arrival], glyph: ring, text: "task 2 arrives"})...)
-	p.axes(box[0], box[1], box[2], box[3])
-	return p
-}
-
-// longestFirst orders traces such that a short path over a longer one stays visible.
-func longestFirst(traces []Trace, first int) []int {
-	length := func(k int) float64 {
-		tr, sum := &traces[k], 0.0
-		for i := first + 1; i < len(tr.X); i++ {
-			sum += math.Hypot(tr.X[i]-tr.X[i-1], tr.Y[i]-tr.Y[i-1])
-		}
-		return sum
-	}
-	sorted := make([]int, len(traces))
-	for k := range sorted {
-		sorted[k] = k
-	}
-	slices.SortStableFunc(sorted, func(a, b int) int { return cmp.Compare(length(b), length(a)) })
-	return sorted
-}
-
-// boxOf returns xmin, xmax, ymin, ymax of all paths from step first on, with a margin.
-func boxOf(traces []Trace, first int) (box [4]float64) {
-	var x, y []float64
-	for _, tr := range traces {
-		x, y = append(x, tr.X[first:]...), append(y, tr.Y[first:]...)
-	}
-	box[0], box[1] = around(0.14, 1e-4, x...)
-	box[2], box[3] = around(0.14, 1e-4, y...)
-	return box
+func ToyPaths(traces ...*toy.Trace) (*Figure, error) {
+	d := descentsOf(traces)
+	return figureOf(d.figure("toy-paths", "Paths of the methods on the two toy functions after the second task has arrived."),
+		[]*Plot{d.paths("", d.arrival)})
 }
 
 // ToyLosses draws both toy functions along each method's descent. It must show which methods let the old task's loss rise when
 // the new one arrives, and how fast each lowers the new task's. The vertical axes begin shortly before the arrival, where the
 // methods separate.
-func ToyLosses(traces ...Trace) (*Figure, error) {
-	checkTraces(traces)
-	return figureOf(layout{name: "toy-losses", data: traceTable(traces), height: 270,
-		alt: fmt.Sprintf("Both toy functions over the steps of %d methods; the second task arrives at step %d.", len(traces), traces[0].Arrival),
-	}, []*Plot{
-		lossPlot(traces, "f₁ (old task)", func(tr *Trace) []float64 { return tr.F1 }),
-		lossPlot(traces, "f₂ (new task)", func(tr *Trace) []float64 { return tr.F2 }),
+func ToyLosses(traces ...*toy.Trace) (*Figure, error) {
+	d := descentsOf(traces)
+	f := d.figure("toy-losses", fmt.Sprintf("Both toy functions over the steps of %d methods; the second task arrives at step %d.", len(traces), d.arrival))
+	f.Height, f.key = 270, nil
+	return figureOf(f, []*Plot{
+		d.losses("f₁ (old task)", func(p toy.Point) float64 { return p.F1 }),
+		d.losses("f₂ (new task)", func(p toy.Point) float64 { return p.F2 }),
 	})
 }
 
-func lossPlot(traces []Trace, label string, values func(*Trace) []float64) *Plot {
-	p := NewPlot("", "step", label)
-	p.NameEnds()
-	p.Mark(float64(traces[0].Arrival), "task 2 arrives")
-	p.X.Tick.Marker = roundTicks{4}
-	styles := tracesOf(traces)
-	low, high := math.Inf(1), math.Inf(-1)
-	for i := range traces {
-		tr, s := &traces[i], styles[i]
-		vs := values(tr)
-		var xys plotter.XYs
-		for step, v := range vs {
-			if step >= tr.Arrival*3/4 {
-				low, high = min(low, v), max(high, v)
-			}
-			if step%10 == 0 || step < tr.Arrival && step%3 == 0 || step == len(vs)-1 {
-				xys = append(xys, plotter.XY{X: float64(step), Y: v})
+// descents are traces that can be compared.
+type descents struct {
+	labels  []string
+	styles  []Style // traces of one method, with other parameters, are variants of it
+	points  [][]toy.Point
+	arrival int // of the second task
+}
+
+// descentsOf panics at traces that cannot be compared.
+func descentsOf(traces []*toy.Trace) *descents {
+	if len(traces) == 0 {
+		panic("viz: no toy traces to draw")
+	}
+	d, methods := &descents{arrival: traces[0].Settings.Arrival}, []string{}
+	for _, t := range traces {
+		if at := t.Settings.Arrival; at != d.arrival || at >= len(t.Steps) {
+			panic(fmt.Sprintf("viz: toy trace %q: task 2 arrives at step %d of %d; want one step for all traces, before the last", t.Method, at, len(t.Steps)))
+		}
+		var points []toy.Point
+		for _, s := range t.Steps {
+			points = append(points, s.Point)
+		}
+		d.points = append(d.points, append(points, t.End))
+		methods, d.labels = append(methods, t.Method), append(d.labels, cmp.Or(t.Label, t.Method))
+	}
+	d.styles = stylesOf(methods)
+	return d
+}
+
+// figure has both functions along each path as its data.
+func (d *descents) figure(name, alt string) Figure {
+	f := Figure{Name: name, Alt: alt, Height: 300, Data: Table{Head: []string{"method", "step", "x", "y", "f1", "f2"}}}
+	for k, points := range d.points {
+		f.key = append(f.key, keyEntry{label: d.labels[k], line: d.styles[k].line(1.6), glyph: d.styles[k].glyph(2.8)})
+		for i, p := range points {
+			if i%10 == 0 || i == len(points)-1 {
+				f.Data.add(d.labels[k], i, p.X, p.Y, p.F1, p.F2)
 			}
 		}
-		p.named(tr.label(), s.line(1.6), xys)
-		p.explain(keyEntry{label: tr.label(), glyph: s.glyph(2.8), end: xys[len(xys)-1]})
 	}
-	margin := 0.08 * (high - low)
-	p.axes(0, p.X.Max, low-margin, high+2*margin)
+	f.key = append(f.key,
+		keyEntry{label: "level lines of f₁", line: lineStyle(contourColors[0], 1)},
+		keyEntry{label: "of f₂", line: lineStyle(contourColors[1], 1, 4, 2)})
+	return f
+}
+
+// paths draws the paths from step first on, over the level lines around them.
+func (d *descents) paths(title string, first int) *Plot {
+	p := panel(title, "x", "y")
+	p.names = elsewhere
+	p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks{n: 5}, roundTicks{n: 5}
+	var shown []toy.Point
+	for _, points := range d.points {
+		shown = append(shown, points[first:]...)
+	}
+	var box [4]float64 // xmin, xmax, ymin, ymax
+	box[0], box[1] = around(0.14, 1e-4, each(shown, func(p toy.Point) float64 { return p.X })...)
+	box[2], box[3] = around(0.14, 1e-4, each(shown, func(p toy.Point) float64 { return p.Y })...)
+	p.Add(levels{toy.F1, box, lineStyle(contourColors[0], 0.7)}, levels{toy.F2, box, lineStyle(contourColors[1], 0.7, 4, 2)})
+	var marks []dot
+	for _, k := range d.longestFirst(first) {
+		xys := thinPath(d.points[k][first:], box)
+		p.line(d.labels[k], d.styles[k].line(1.8), xys)
+		marks = append(marks, dot{x: last(xys).X, y: last(xys).Y, glyph: d.styles[k].glyph(4)})
+	}
+	points, ring := d.points[0], draw.GlyphStyle{Color: ink, Radius: vg.Points(4), Shape: draw.RingGlyph{}}
+	if first == 0 {
+		marks = append(marks, dot{x: points[0].X, y: points[0].Y, glyph: ring, text: "start"})
+	}
+	p.dots(append(marks, dot{x: points[d.arrival].X, y: points[d.arrival].Y, glyph: ring, text: "task 2 arrives"})...)
+	p.axes(box[0], box[1], box[2], box[3])
 	return p
 }
 
-// Trace is one method's descent on the two synthetic functions.
-type Trace struct {
-	Method string // for the style, e.g. "emgd-gmc"
-	Label  string // for the reader; Method if it is empty
-	// X, Y, F1 and F2 hold one entry per step, starting with the initial point.
-	X, Y, F1, F2 []float64
-	Arrival      int     // the step from which the second task takes part
-	LR           float64 // the step size; 0 if it is not known
+// longestFirst orders traces such that a short path over a longer one stays visible.
+func (d *descents) longestFirst(first int) (sorted []int) {
+	length := make([]float64, len(d.points))
+	for k, points := range d.points {
+		for i := first + 1; i < len(points); i++ {
+			length[k] += math.Hypot(points[i].X-points[i-1].X, points[i].Y-points[i-1].Y)
+		}
+		sorted = append(sorted, k)
+	}
+	slices.SortStableFunc(sorted, func(a, b int) int { return cmp.Compare(length[b], length[a]) })
+	return sorted
 }
 
-// NewTrace returns the path of a descent; label may be empty.
-func NewTrace(t *toy.Trace, label string) Trace {
-	tr := Trace{Method: t.Method, Label: label, Arrival: t.Settings.Arrival, LR: t.Settings.LR}
-	add := func(p toy.Point) {
-		tr.X, tr.Y = append(tr.X, p.X), append(tr.Y, p.Y)
-		tr.F1, tr.F2 = append(tr.F1, p.F1), append(tr.F2, p.F2)
-	}
-	for _, s := range t.Steps {
-		add(s.Point)
-	}
-	add(t.End)
-	return tr
-}
-
-func (tr *Trace) label() string {
-	if tr.Label != "" {
-		return tr.Label
-	}
-	return tr.Method
-}
-
-// path returns the points from step first on, without those that lie too close to the one before
-// to be told apart in a plot of the box (xmin, xmax, ymin, ymax).
-func (tr *Trace) path(first int, box [4]float64) plotter.XYs {
-	xys := plotter.XYs{{X: tr.X[first], Y: tr.Y[first]}}
-	for i := first + 1; i < len(tr.X); i++ {
-		last := xys[len(xys)-1]
-		far := math.Hypot((tr.X[i]-last.X)/(box[1]-box[0]), (tr.Y[i]-last.Y)/(box[3]-box[2])) > 0.006
-		if far || i == len(tr.X)-1 {
-			xys = append(xys, plotter.XY{X: tr.X[i], Y: tr.Y[i]})
+// thinPath leaves out the points that lie too close to the one before to be told apart in a plot of the box (xmin, xmax, ymin,
+// ymax).
+func thinPath(points []toy.Point, box [4]float64) (xys plotter.XYs) {
+	for i, p := range points {
+		far := i == 0 || i == len(points)-1 ||
+			math.Hypot((p.X-last(xys).X)/(box[1]-box[0]), (p.Y-last(xys).Y)/(box[3]-box[2])) > 0.006
+		if far {
+			xys = append(xys, plotter.XY{X: p.X, Y: p.Y})
 		}
 	}
 	return xys
+}
+
+func (d *descents) losses(label string, value func(toy.Point) float64) *Plot {
+	p := NewPlot("", "step", label)
+	p.NameEnds()
+	p.Mark(float64(d.arrival), "task 2 arrives")
+	p.X.Tick.Marker = roundTicks{n: 4}
+	var late []float64 // values from shortly before the arrival on
+	for k, points := range d.points {
+		var xys plotter.XYs
+		for step, at := range points {
+			if step >= d.arrival*3/4 {
+				late = append(late, value(at))
+			}
+			if step%10 == 0 || step < d.arrival && step%3 == 0 || step == len(points)-1 {
+				xys = append(xys, plotter.XY{X: float64(step), Y: value(at)})
+			}
+		}
+		p.named(d.labels[k], d.styles[k].line(1.6), xys)
+		p.explain(keyEntry{label: d.labels[k], glyph: d.styles[k].glyph(2.8), end: last(xys)})
+	}
+	low, high := slices.Min(late), slices.Max(late)
+	margin := 0.08 * (high - low)
+	p.axes(0, p.X.Max, low-margin, high+2*margin)
+	return p
 }

@@ -2,7 +2,6 @@ package viz
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -19,12 +18,13 @@ import (
 // is room, those on the front always. Those that are far behind, by 1.5 times the distance of the quartiles, are counted in the
 // picture, and only the data has them.
 func TradeOff(runs ...*results.Run) (*Figure, error) {
-	parts, err := settings(runs)
-	if err != nil {
-		return nil, err
-	}
 	var plots []*Plot
-	data := Table{Head: []string{"dataset", "method", "task_accuracy_percent", "task_std_percent", "class_accuracy_percent", "class_std_percent", "on_front"}}
+	f := Figure{Name: "trade-off", Data: Table{Head: []string{"dataset", "method", "task_accuracy_percent", "task_std_percent", "class_accuracy_percent", "class_std_percent", "on_front"}},
+		key: []keyEntry{
+			{label: "no other method reaches it in both", line: lineStyle(hues[1], 1, 4, 2), glyph: tradeGlyph(true)},
+			{label: "the others", glyph: tradeGlyph(false), tight: true},
+		}}
+	parts := settings(runs)
 	for _, task := range parts {
 		name := task.runs[0].Dataset
 		i := slices.IndexFunc(parts, func(s setting) bool {
@@ -41,22 +41,14 @@ func TradeOff(runs ...*results.Run) (*Figure, error) {
 			continue
 		}
 		for _, b := range both {
-			data.add(name, b.label, b.task, b.taskStd, b.class, b.classStd, b.front)
+			f.Data.add(name, b.label, b.task, b.taskStd, b.class, b.classStd, b.front)
 		}
 		p := NewPlot(name, "A, task known, %", "A, all classes compete, %")
 		p.trades(both)
 		plots = append(plots, p)
 	}
-	if len(plots) == 0 {
-		return nil, errors.New("viz: no method has runs of one data set in both increments")
-	}
-	return figureOf(layout{name: "trade-off", data: data, row: 330,
-		key: []keyEntry{
-			{label: "no other method reaches it in both", line: lineStyle(hues[1], 1, 4, 2), glyph: tradeGlyph(true)},
-			{label: "the others", glyph: tradeGlyph(false), tight: true},
-		},
-		alt: fmt.Sprintf("Accuracy when all classes compete against accuracy when the task is known, of the methods on %d data sets.", len(plots)),
-	}, inRows(plots)...)
+	f.Alt = fmt.Sprintf("Accuracy when all classes compete against accuracy when the task is known, of the methods on %d data sets.", len(plots))
+	return inRows(f, 330, plots)
 }
 
 // trade is what a method reaches in both increments, in percent.
@@ -105,13 +97,6 @@ func (m trade) behind(o trade) bool {
 	return o.task >= m.task && o.class >= m.class && (o.task > m.task || o.class > m.class)
 }
 
-func finals(runs []*results.Run) (out []float64) {
-	for _, r := range runs {
-		out = append(out, r.A)
-	}
-	return out
-}
-
 // fence is J. Tukey's: what is below it is far from the others.
 func fence(x []float64) float64 {
 	sorted := slices.Sorted(slices.Values(x))
@@ -122,20 +107,13 @@ func fence(x []float64) float64 {
 // trades adds methods as points, with the line of the front and names, for which there is room around them. Those far behind are
 // counted.
 func (p *Plot) trades(all []trade) {
-	var x, y []float64
-	for _, m := range all {
-		x, y = append(x, m.task), append(y, m.class)
-	}
-	left, bottom := fence(x), fence(y)
+	x, y := func(m trade) float64 { return m.task }, func(m trade) float64 { return m.class }
+	left, bottom := fence(each(all, x)), fence(each(all, y))
 	front := slices.DeleteFunc(slices.Clone(all), func(m trade) bool { return !m.front })
 	others := slices.DeleteFunc(slices.Clone(all), func(m trade) bool { return m.front || m.task < left || m.class < bottom })
 	shown := slices.Concat(front, others)
-	x, y = nil, nil
-	for _, m := range shown {
-		x, y = append(x, m.task), append(y, m.class)
-	}
-	p.X.Min, p.X.Max = around(0.08, 0.5, x...)
-	p.Y.Min, p.Y.Max = around(0.08, 0.5, y...)
+	p.X.Min, p.X.Max = around(0.08, 0.5, each(shown, x)...)
+	p.Y.Min, p.Y.Max = around(0.08, 0.5, each(shown, y)...)
 	p.sketch(func(c pen) {
 		line := frontLine(c, front)
 		c.StrokeLines(lineStyle(hues[1], 1, 4, 2), line)

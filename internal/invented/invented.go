@@ -59,20 +59,15 @@ func Runs(seeds int) (out []*results.Run) {
 // Records are the steps of a run of EMGD (GMC).
 func Records() []results.Record { return lines[results.Record]("records.jsonl.gz") }
 
-// Descent is that of a method.
-type Descent struct {
-	*toy.Trace
-	Title string
-}
-
 // Descents are those of five methods on the toy functions, which are computed.
-func Descents() (out []Descent) {
+func Descents() (out []*toy.Trace) {
 	for _, name := range []string{"avggrad", "sum", "mgda", "emgd-gs", "emgd-gmc"} {
 		m, err := method.New(name, nil)
 		must(err)
 		trace, err := toy.Run(m, toy.Figure2())
 		must(err)
-		out = append(out, Descent{trace, m.Info().Title})
+		trace.Label = m.Info().Title
+		out = append(out, trace)
 	}
 	return out
 }

@@ -20,7 +20,7 @@ func Buttons(buttons ...Button) error {
 		return nil
 	}
 	id := "pcl-buttons-" + gonbui.UniqueId()
-	if err := showHTML(fmt.Sprintf(`<div id="%s"></div>`, id), ""); err != nil {
+	if err := showHTML(fmt.Sprintf(`<div id="%s"></div>`, id), "", ""); err != nil {
 		return report(err)
 	}
 	background(func() {

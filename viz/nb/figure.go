@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"image/png"
 	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
@@ -30,12 +31,22 @@ func showFigures(id string, start int, labels []string, figures ...*viz.Figure) 
 	if err != nil {
 		return err
 	}
-	var png bytes.Buffer
-	if err := figures[start].Encode(&png, "png"); err != nil {
+	var picture bytes.Buffer
+	if err := figures[start].Encode(&picture, "png"); err != nil {
 		return err
 	}
-	out := picture(png.Bytes(), figures[start].Alt)
-	out.Data[viz.DrawingType] = string(data)
+	c, err := png.DecodeConfig(bytes.NewReader(picture.Bytes()))
+	if err != nil {
+		return err
+	}
+	// A picture has 144 pixels an inch, which the screen shows as 96; every front end and the export to LaTeX read its size.
+	size := map[string]any{"width": int(float64(c.Width)/1.5 + 0.5), "height": int(float64(c.Height)/1.5 + 0.5)}
+	out := &protocol.DisplayData{
+		Data: map[protocol.MIMEType]any{
+			protocol.MIMEImagePNG: picture.Bytes(), protocol.MIMETextPlain: figures[start].Alt, viz.DrawingType: string(data),
+		},
+		Metadata: map[string]any{string(protocol.MIMEImagePNG): size},
+	}
 	if len(figures) == 1 {
 		out.Data[protocol.MIMEImageSVG] = string(shown.Drawings[0].SVG())
 	} else {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
-	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"github.com/parallelcl/parallelcl/viz"
 )
@@ -39,9 +38,8 @@ type Bar struct {
 
 // Progress shows a bar without any progress yet, for the time before the first step.
 func Progress(title string) *Bar {
-	now := time.Now()
-	b := &Bar{id: gonbui.UniqueId(), title: title, begin: now}
-	report(b.show(now))
+	b := &Bar{id: gonbui.UniqueId(), title: title, begin: time.Now()}
+	report(b.show(b.begin))
 	return b
 }
 
@@ -69,42 +67,29 @@ func (b *Bar) Close() error {
 
 func (b *Bar) show(now time.Time) error {
 	b.shown = now
-	if !inNotebook() {
-		return nil
-	}
-	return send(&protocol.DisplayData{Data: map[protocol.MIMEType]any{
-		protocol.MIMETextHTML: b.page(now), protocol.MIMETextPlain: b.text(now),
-	}}, b.id)
-}
-
-func (b *Bar) page(now time.Time) string {
-	value := "" // none: busy
-	switch {
-	case b.total > 0:
-		value = fmt.Sprintf(` max="%d" value="%d"`, b.total, b.done)
-	case b.closed:
-		value = ` value="1"`
-	}
-	wrap := "nowrap" // while it changes: a second line that comes and goes would move what stands below
+	value, wrap := "", "nowrap" // none: busy; while the bar changes, a second line that comes and goes would move what stands below
 	if b.closed {
-		wrap = "normal"
+		value, wrap = ` value="1"`, "normal"
 	}
-	text := html.EscapeString(b.text(now))
-	return fmt.Sprintf(`<div title="%s" style="overflow:hidden;text-overflow:ellipsis;white-space:%s">`+
-		`<progress%s style="width:10em;vertical-align:middle"></progress> %s</div>`, text, wrap, value, text)
+	if b.total > 0 {
+		value = fmt.Sprintf(` max="%d" value="%d"`, b.total, b.done)
+	}
+	plain := b.text(now)
+	text := html.EscapeString(plain)
+	return showHTML(fmt.Sprintf(`<div title="%s" style="overflow:hidden;text-overflow:ellipsis;white-space:%s">`+
+		`<progress%s style="width:10em;vertical-align:middle"></progress> %s</div>`, text, wrap, value, text), plain, b.id)
 }
 
 // text is where the bar stands, in words. The note comes last: it is the longest, and cut off where there is no room.
 func (b *Bar) text(now time.Time) string {
-	took := ", took " + roundTime(now.Sub(b.begin)).String()
+	took := ", took " + roundTime(now.Sub(b.begin))
 	switch {
 	case b.total == 0 && b.closed:
 		return b.title + took
 	case b.total == 0:
 		return b.title
 	}
-	s := fmt.Sprintf("%s: %d of %d", b.title, b.done, b.total)
-	rate := 0.0
+	s, rate := fmt.Sprintf("%s: %d of %d", b.title, b.done, b.total), 0.0
 	if since := now.Sub(b.first); since >= barEvery { // else all was read from files, or it has only begun
 		rate = float64(b.done-b.before) / since.Seconds()
 	}
@@ -115,7 +100,7 @@ func (b *Bar) text(now time.Time) string {
 	case b.done >= b.total:
 		s += took
 	case rate > 0:
-		s += ", ETA " + roundTime(time.Duration(float64(b.total-b.done)/rate*float64(time.Second))).String()
+		s += ", ETA " + roundTime(time.Duration(float64(b.total-b.done)/rate*float64(time.Second)))
 	}
 	if b.note != "" {
 		s += ", " + b.note
@@ -123,11 +108,11 @@ func (b *Bar) text(now time.Time) string {
 	return s
 }
 
-func roundTime(d time.Duration) time.Duration {
+func roundTime(d time.Duration) string {
 	if d < 10*time.Second {
-		return d.Round(100 * time.Millisecond)
+		return d.Round(100 * time.Millisecond).String()
 	}
-	return d.Round(time.Second)
+	return d.Round(time.Second).String()
 }
 
 // Live is figures that change while a cell runs. Its methods may be called from several

@@ -29,7 +29,7 @@ import (
 func paths() (*viz.Figure, error) { return viz.ToyPaths(descent()) }
 
 // descent is that of the mean on the toy functions.
-func descent() viz.Trace {
+func descent() *toy.Trace {
 	m, err := method.New("avggrad", nil)
 	if err != nil {
 		panic(err)
@@ -38,7 +38,7 @@ func descent() viz.Trace {
 	if err != nil {
 		panic(err)
 	}
-	return viz.NewTrace(trace, "")
+	return trace
 }
 
 // cells are programs as a notebook runs them: the test binary under another environment.
@@ -218,7 +218,7 @@ func TestText(t *testing.T) {
 		t.Fatalf("shown: %v", shown)
 	}
 	for _, want := range []string{
-		`title="sort">a &amp; b</th>`, `<td style="text-align:left">x&lt;y</td>`, `<td style="text-align:right">1.235</td>`,
+		`>a &amp; b</th>`, `<td style="text-align:left">x&lt;y</td>`, `<td style="text-align:right">1.235</td>`,
 		`<td style="text-align:left;white-space:normal">a text of more than forty characters wraps</td>`, `<td style="text-align:right">–</td>`,
 	} {
 		if !strings.Contains(pageOf(shown[0]), want) {

@@ -12,9 +12,8 @@ import (
 )
 
 // Table shows rows below a head, with numbers aligned to the right and floating-point numbers to four
-// significant digits; NaN is a dash, for what is not known, and long texts wrap. A click on a name in the head
-// sorts by its column, columns of numbers in descending order first; a second click reverses the order. Outside
-// a notebook the rows are printed.
+// significant digits; NaN is a dash, for what is not known, and long texts wrap. Exported pages sort it by the column whose
+// head is clicked. Outside a notebook the rows are printed.
 func Table(head []string, rows ...[]any) error {
 	for i, row := range rows {
 		if len(row) != len(head) {
@@ -24,54 +23,35 @@ func Table(head []string, rows ...[]any) error {
 	if !inNotebook() {
 		return printTable(head, rows)
 	}
-	return report(showHTML(tablePage(head, rows), ""))
-}
-
-// tablePage is a table as a piece of a page.
-func tablePage(head []string, rows [][]any) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, `<table class="pcl-table"><thead onclick="%s" onkeydown="if(event.key==='Enter'||event.key===' '){event.preventDefault();event.target.click()}"><tr>`, html.EscapeString(sortScript))
-	for j, h := range head {
-		if h == "" { // nothing to press, or to be read out
-			b.WriteString("<td></td>")
-			continue
-		}
-		fmt.Fprintf(&b, `<th style="text-align:%s" tabindex="0" data-lm-suppress-shortcuts="true" title="sort">%s</th>`, align(rows, j), html.EscapeString(h))
-	}
-	b.WriteString("</tr></thead><tbody>")
-	for _, row := range rows {
-		b.WriteString("<tr>")
-		for j, v := range row {
-			text, wrap := format(v), ""
-			if utf8.RuneCountInString(text) > longText {
-				wrap = ";white-space:normal"
-			}
-			fmt.Fprintf(&b, `<td style="text-align:%s%s">%s</td>`, align(rows, j), wrap, html.EscapeString(text))
-		}
-		b.WriteString("</tr>")
-	}
-	b.WriteString("</tbody></table>" + tableStyle)
-	return b.String()
+	return report(showHTML(tablePage(head, rows), "", ""))
 }
 
 // longText is the number of characters from which on a text wraps; shorter ones, and numbers, stay in one line.
 const longText = 40
 
-// tableStyle shows that a head can be pressed, and by which column the rows are sorted.
-const tableStyle = `<style>
-.pcl-table th { cursor: pointer }
-.pcl-table th[aria-sort=descending]::after { content: " ↓" }
-.pcl-table th[aria-sort=ascending]::after { content: " ↑" }
-</style>`
-
-// sortScript sorts the rows by the column whose head was pressed: numbers by what they begin with, as
-// "27.4 ± 0.8" does, before texts. Exported pages have a script of their own that does the same.
-const sortScript = `var th=event.target.closest('th');if(!th)return;` +
-	`var body=this.parentNode.tBodies[0],k=th.cellIndex,value=function(r){var t=r.cells[k].textContent.trim(),n=parseFloat(t.replace('−','-'));return isNaN(n)?t:n},` +
-	`rows=Array.from(body.rows),was=th.getAttribute('aria-sort'),down=was?was==='ascending':rows.some(function(r){return typeof value(r)==='number'});` +
-	`Array.from(th.parentNode.cells).forEach(function(c){c.removeAttribute('aria-sort')});th.setAttribute('aria-sort',down?'descending':'ascending');` +
-	`rows.sort(function(a,b){var x=value(a),y=value(b);if(typeof x!==typeof y)return typeof x==='number'?-1:1;` +
-	`var o=typeof x==='number'?x-y:x.localeCompare(y);return down?-o:o}).forEach(function(r){body.appendChild(r)})`
+// tablePage is a table as a piece of a page.
+func tablePage(head []string, rows [][]any) string {
+	var b strings.Builder
+	row := func(tag string, cell func(j int) string) {
+		b.WriteString("<tr>")
+		for j := range head {
+			text, style := cell(j), "text-align:"+align(rows, j)
+			if utf8.RuneCountInString(text) > longText {
+				style += ";white-space:normal"
+			}
+			fmt.Fprintf(&b, `<%s style="%s">%s</%[1]s>`, tag, style, html.EscapeString(text))
+		}
+		b.WriteString("</tr>")
+	}
+	b.WriteString("<table><thead>")
+	row("th", func(j int) string { return head[j] })
+	b.WriteString("</thead><tbody>")
+	for _, cells := range rows {
+		row("td", func(j int) string { return format(cells[j]) })
+	}
+	b.WriteString("</tbody></table>")
+	return b.String()
+}
 
 func printTable(head []string, rows [][]any) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)

@@ -1,14 +1,12 @@
 package nb
 
 import (
-	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"html"
 	"image"
 	"image/color"
-	"image/png"
 	"math"
 	"reflect"
 	"slices"
@@ -133,12 +131,11 @@ func Batch(b *data.Batch, names ...string) error {
 		if class >= 0 && class < len(names) {
 			name = html.EscapeString(names[class])
 		}
-		var code bytes.Buffer
-		png.Encode(&code, pixels(b.X[i*side*side*channels:], side, channels)) // into memory
+		code := encoded(pixels(b.X[i*side*side*channels:], side, channels))
 		fmt.Fprintf(&page, `<div style="display:inline-block;margin:2px;text-align:center"><img alt="%s" style="width:%dpx;image-rendering:pixelated" src="data:image/png;base64,%s"><br>%s</div>`,
-			name, 2*side, base64.StdEncoding.EncodeToString(code.Bytes()), name)
+			name, 2*side, base64.StdEncoding.EncodeToString(code), name)
 	}
-	return report(showHTML(page.String(), ""))
+	return report(showHTML(page.String(), "", ""))
 }
 
 // square returns the shape of a square image of so many values; 0 if there is none.

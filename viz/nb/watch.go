@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/janpfeifer/gonb/gonbui/protocol"
-
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/viz"
 )
@@ -19,7 +17,7 @@ import (
 // it is stopped.
 func (t *Training) Watch() error {
 	live := NewLive()
-	if err := showHTML("<div></div>", live.id); err != nil { // the figures' place, in this cell, before there are any
+	if err := showHTML("<div></div>", "", live.id); err != nil { // the figures' place, in this cell, before there are any
 		return report(err)
 	}
 	t.mu.Lock()
@@ -48,13 +46,11 @@ func (t *Training) Records() []results.Record {
 func (t *Training) show(over <-chan struct{}) {
 	tick := time.NewTicker(liveEvery)
 	defer tick.Stop()
-	for {
+	for ended := false; !ended; t.refresh() {
 		select {
 		case <-tick.C:
-			t.refresh()
 		case <-over:
-			t.refresh()
-			return
+			ended = true
 		}
 	}
 }
@@ -67,10 +63,8 @@ func (t *Training) refresh() {
 		t.lives = nil
 	}
 	t.mu.Unlock()
-	if changed && inNotebook() {
-		report(send(&protocol.DisplayData{Data: map[protocol.MIMEType]any{
-			protocol.MIMETextHTML: "<div>" + html.EscapeString(text) + "</div>", protocol.MIMETextPlain: text,
-		}}, t.line))
+	if changed {
+		report(showHTML("<div>"+html.EscapeString(text)+"</div>", text, t.line))
 	}
 	for _, live := range lives {
 		if changed {

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/toy"
 	"github.com/parallelcl/parallelcl/viz"
 )
 
@@ -24,10 +25,10 @@ const (
 
 // Cover writes the picture for a README as a PNG of 1200×520 pixels: on the left the tasks' timeline over the
 // accuracy that goes with it, on one time axis, on the right the toy descent.
-func Cover(w io.Writer, runs []*results.Run, toy []viz.Trace) error {
+func Cover(w io.Writer, runs []*results.Run, traces []*toy.Trace) error {
 	timeline, err := viz.Timeline(runs[0])
 	left, wrong := viz.Accuracy(runs...)
-	right, broken := viz.ToyPaths(toy...)
+	right, broken := viz.ToyPaths(traces...)
 	if err := errors.Join(err, wrong, broken); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}

@@ -14,21 +14,12 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/invented"
 	"github.com/parallelcl/parallelcl/internal/must"
-	"github.com/parallelcl/parallelcl/viz"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
-// descents are on the two synthetic functions.
-func descents() (out []viz.Trace) {
-	for _, t := range invented.Descents() {
-		out = append(out, viz.NewTrace(t.Trace, t.Title))
-	}
-	return out
-}
-
 func ExampleCover() {
 	err := atomicfile.Write("testdata/cover.png", func(w io.Writer) error {
-		return report.Cover(w, invented.Runs(1), descents())
+		return report.Cover(w, invented.Runs(1), invented.Descents())
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -41,7 +32,7 @@ func TestCover(t *testing.T) {
 		os.Remove("testdata/cover.png")
 	}
 	var buf bytes.Buffer
-	must.Do(t, report.Cover(&buf, invented.Runs(1), descents()))
+	must.Do(t, report.Cover(&buf, invented.Runs(1), invented.Descents()))
 	c, format, err := image.DecodeConfig(&buf)
 	if err != nil || format != "png" || c.Width != 1200 || c.Height != 520 {
 		t.Errorf("cover: %d×%d %s, %v; want a PNG of 1200×520", c.Width, c.Height, format, err)
@@ -60,7 +51,7 @@ func TestNothingIsWritten(t *testing.T) {
 	mixed[1].Dataset = "other"
 	var buf bytes.Buffer
 	for what, err := range map[string]error{
-		"no runs, page": report.Runs(t.Context(), &buf, report.RunsInput{}), "mixed": report.Cover(&buf, mixed, descents()),
+		"no runs, page": report.Runs(t.Context(), &buf, report.RunsInput{}), "mixed": report.Cover(&buf, mixed, invented.Descents()),
 	} {
 		if err == nil || buf.Len() > 0 {
 			t.Errorf("%s: %d bytes, %v", what, buf.Len(), err)
@@ -68,7 +59,7 @@ func TestNothingIsWritten(t *testing.T) {
 	}
 	files := must.Get(report.FindRuns(runsFolder(t, sampleRuns())))(t)
 	for what, err := range map[string]error{
-		"page": report.Runs(t.Context(), full{}, report.RunsInput{Files: files}), "cover": report.Cover(full{}, invented.Runs(1), descents()),
+		"page": report.Runs(t.Context(), full{}, report.RunsInput{Files: files}), "cover": report.Cover(full{}, invented.Runs(1), invented.Descents()),
 	} {
 		if !errors.Is(err, errFull) {
 			t.Errorf("%s: %v", what, err)

@@ -96,7 +96,7 @@ func TestStepsOfAllKinds(t *testing.T) {
 func TestRunsWithToy(t *testing.T) {
 	files := must.Get(report.FindRuns(runsFolder(t, sampleRuns())))(t)
 	files[0].Run.MethodTitle = `"><b>x`
-	in := report.RunsInput{Title: "<script>alert(1)</script>", Files: files, Toy: descents(), Origin: report.Origin{Command: "pcl run > a && b"}}
+	in := report.RunsInput{Title: "<script>alert(1)</script>", Files: files, Toy: invented.Descents(), Origin: report.Origin{Command: "pcl run > a && b"}}
 	var page bytes.Buffer
 	must.Do(t, report.Runs(t.Context(), &page, in))
 	lacks(t, page.String(), "two functions of two variables", "pcl run &gt; a &amp;&amp; b")

@@ -7,6 +7,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/stats"
+	"github.com/parallelcl/parallelcl/toy"
 	"github.com/parallelcl/parallelcl/viz"
 )
 
@@ -64,10 +65,10 @@ func fewer(c *findings.Column) []*findings.Entry {
 // ranks draws the average ranks of a column's methods, if the situations are enough for the tests of their pairs.
 func ranks(c *findings.Column) block {
 	var complete []*findings.Entry
-	r := &viz.Ranking{}
+	var methods, labels []string
 	for _, e := range c.Entries {
 		if e.Rank > 0 {
-			complete, r.Methods, r.Labels = append(complete, e), append(r.Methods, e.Rows[0].RunMethod), append(r.Labels, e.Name)
+			complete, methods, labels = append(complete, e), append(methods, e.Rows[0].RunMethod), append(labels, e.Name)
 		}
 	}
 	if len(complete) == 0 {
@@ -77,20 +78,20 @@ func ranks(c *findings.Column) block {
 	for _, s := range findings.Situations(complete...) {
 		scores = append(scores, s.Means)
 	}
-	var err error
-	if r.Comparison, err = stats.Compare(scores, stats.Level); err != nil {
+	compared, err := stats.Compare(scores, stats.Level)
+	if err != nil {
 		return block{}
 	}
-	return titled("Ranks, "+c.Name(), "Average ranks by A over the situations, the best at the left. A thick line joins methods that Wilcoxon’s exact test, with Holm’s correction for all pairs, cannot tell apart at 5 %.").of(viz.Ranks(r))
+	return titled("Ranks, "+c.Name(), "Average ranks by A over the situations, the best at the left. A thick line joins methods that Wilcoxon’s exact test, with Holm’s correction for all pairs, cannot tell apart at 5 %.").of(viz.Ranks(methods, labels, compared))
 }
 
 // toyBlock shows descents on the two synthetic functions; it is empty without any.
-func toyBlock(traces []viz.Trace) block {
+func toyBlock(traces []*toy.Trace) block {
 	if len(traces) == 0 {
 		return block{}
 	}
 	return block{ID: "toy", Title: "The same on two functions of two variables", Parts: []block{
-		titled("The descent", fmt.Sprintf("f₁ = log(1 + x²) + 0.8 (1 − eˣ sin y)² is the old task; f₂ = log(1 + y²) + 0.004 (0.1 + eʸ cos x)² joins at step %d of %d. Look at where the paths part on the right: a path along a level line of f₁ keeps the old task as it is, one across it changes it.", traces[0].Arrival, len(traces[0].X)-1)).of(viz.ToyDescent(traces...)),
+		titled("The descent", fmt.Sprintf("f₁ = log(1 + x²) + 0.8 (1 − eˣ sin y)² is the old task; f₂ = log(1 + y²) + 0.004 (0.1 + eʸ cos x)² joins at step %d of %d. Look at where the paths part on the right: a path along a level line of f₁ keeps the old task as it is, one across it changes it.", traces[0].Settings.Arrival, len(traces[0].Steps))).of(viz.ToyDescent(traces...)),
 		titled("Both functions", "Look at f₁ after the arrival of task 2, whose gradient is the larger one: a rise is forgetting. The weights of EMGD and Sum add up to about 2, those of AvgGrad and MGDA to 1: part of how far they get is the longer step.").of(viz.ToyLosses(traces...)),
 	}}
 }

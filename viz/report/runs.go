@@ -14,7 +14,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
-	"github.com/parallelcl/parallelcl/viz"
+	"github.com/parallelcl/parallelcl/toy"
 )
 
 // RunsInput is the material of a page about runs: those of files, or those of grids.
@@ -24,7 +24,7 @@ type RunsInput struct {
 	Findings *findings.Findings // on grids; nil for runs of files
 	// Notes may have a sentence about a table of the paper, by its name, such as why it is missing.
 	Notes map[string]string
-	Toy   []viz.Trace // descents on the two synthetic functions, shown last
+	Toy   []*toy.Trace // descents on the two synthetic functions, shown last
 	Origin
 }
 

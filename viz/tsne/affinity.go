@@ -12,7 +12,7 @@ import (
 func affinities(ctx context.Context, x [][]float64, perplexity float64) ([][]float64, error) {
 	n := len(x)
 	conditional, p := make([][]float64, n), make([][]float64, n)
-	err := parallel(ctx, n, func(i int) {
+	parallel(ctx, n, func(i int) {
 		var d2 []float64 // to the other points
 		for j := range x {
 			if j != i {
@@ -23,8 +23,8 @@ func affinities(ctx context.Context, x [][]float64, perplexity float64) ([][]flo
 		calibrate(d2, math.Log(perplexity))
 		conditional[i] = slices.Insert(d2, i, 0)
 	})
-	if err != nil {
-		return nil, err
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	for i := range p {
 		p[i] = make([]float64, n)

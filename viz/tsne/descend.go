@@ -15,36 +15,31 @@ const (
 
 // descend moves y by gradient descent with momentum and a gain per coordinate (van der Maaten and
 // Hinton 2008, §3.4): a gain grows while its coordinate keeps its direction and shrinks when it turns.
-func descend(ctx context.Context, p [][]float64, y [][2]float64, o Options) error {
+func descend(ctx context.Context, p [][]float64, y [][2]float64, o Options) {
 	gradient, update, gain := make([][2]float64, len(y)), make([][2]float64, len(y)), make([][2]float64, len(y))
 	for i := range gain {
 		gain[i] = [2]float64{1, 1}
 	}
 	rate, early := max(float64(len(y))/(4*exaggeration), 50), min(exaggerated, o.Iterations/4)
-	for done := range o.Iterations {
+	for done := 0; done < o.Iterations && ctx.Err() == nil; done++ {
 		factor, momentum := float64(exaggeration), 0.5
 		if done >= early {
 			factor, momentum = 1, 0.8
 		}
-		if err := descent(ctx, p, y, gradient, factor); err != nil {
-			return err
-		}
+		descent(ctx, p, y, gradient, factor)
 		if o.Progress != nil && ((done+1)%progressEvery == 0 || done+1 == o.Iterations) {
-			kl, err := divergence(ctx, p, y)
-			if err != nil {
-				return err
+			if kl := divergence(ctx, p, y); ctx.Err() == nil {
+				o.Progress(Progress{Iteration: done + 1, Iterations: o.Iterations, KL: kl})
 			}
-			o.Progress(Progress{Iteration: done + 1, Iterations: o.Iterations, KL: kl})
 		}
 		step(y, gradient, update, gain, momentum, rate)
 	}
-	return nil
 }
 
 // descent fills g with ∂C/∂y, P multiplied by a factor.
-func descent(ctx context.Context, p [][]float64, y, g [][2]float64, factor float64) error {
+func descent(ctx context.Context, p [][]float64, y, g [][2]float64, factor float64) {
 	repel, z := make([][2]float64, len(y)), make([]float64, len(y))
-	err := parallel(ctx, len(y), func(i int) {
+	parallel(ctx, len(y), func(i int) {
 		var pullX, pullY, awayX, awayY, sum float64 // scalars stay in registers, arrays do not
 		for j, pij := range p[i] {
 			if j == i {
@@ -64,13 +59,12 @@ func descent(ctx context.Context, p [][]float64, y, g [][2]float64, factor float
 			g[i][a] = 4 * (factor*g[i][a] - repel[i][a]/all)
 		}
 	}
-	return err
 }
 
 // divergence is KL(P‖Q) = Σ p_ij log(p_ij/w_ij) + log Z.
-func divergence(ctx context.Context, p [][]float64, y [][2]float64) (float64, error) {
+func divergence(ctx context.Context, p [][]float64, y [][2]float64) float64 {
 	terms, z := make([]float64, len(y)), make([]float64, len(y))
-	err := parallel(ctx, len(y), func(i int) {
+	parallel(ctx, len(y), func(i int) {
 		for j, pij := range p[i] {
 			if j == i {
 				continue
@@ -83,7 +77,7 @@ func divergence(ctx context.Context, p [][]float64, y [][2]float64) (float64, er
 			}
 		}
 	})
-	return floats.Sum(terms) + math.Log(floats.Sum(z)), err
+	return floats.Sum(terms) + math.Log(floats.Sum(z))
 }
 
 // step updates y and keeps its mean at 0.

@@ -49,15 +49,13 @@ func Embed(ctx context.Context, x [][]float64, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	y, err := start(rows, o.Seed)
-	if err != nil {
-		return nil, err
+	y := start(rows, o.Seed)
+	descend(ctx, p, y, o)
+	kl := divergence(ctx, p, y)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
-	if err := descend(ctx, p, y, o); err != nil {
-		return nil, err
-	}
-	kl, err := divergence(ctx, p, y)
-	return &Result{Y: y, KL: kl}, err
+	return &Result{Y: y, KL: kl}, nil
 }
 
 // scaled are the rows of x less the first, by a power of two so that no square overflows or underflows: t-SNE sees neither place
@@ -95,16 +93,14 @@ const startSize = 1e-4
 
 // start returns the first positions: the first two principal components, with a hundredth of noise, without which points
 // that coincide, or lie on a line, would do so for ever.
-func start(x [][]float64, from uint64) ([][2]float64, error) {
+func start(x [][]float64, from uint64) [][2]float64 {
 	n, d := len(x), len(x[0])
 	points := mat.NewDense(n, d, nil)
 	for i, row := range x {
 		points.SetRow(i, row)
 	}
 	var pc stat.PC
-	if !pc.PrincipalComponents(points, nil) {
-		return nil, errors.New("tsne: the principal components were not found")
-	}
+	pc.PrincipalComponents(points, nil) // which finite numbers have
 	var vectors, scores mat.Dense
 	pc.VectorsTo(&vectors)
 	scores.Mul(points, &vectors)
@@ -118,7 +114,7 @@ func start(x [][]float64, from uint64) ([][2]float64, error) {
 		}
 	}
 	centre(y)
-	return y, nil
+	return y
 }
 
 func centre(y [][2]float64) {

@@ -32,11 +32,9 @@ func TestGradientByDifferences(t *testing.T) {
 		for _, e := range []float64{1, 12} {
 			y := plane(len(x), size, 2)
 			g := make([][2]float64, len(y))
-			if err := descent(t.Context(), p, y, g, e); err != nil {
-				t.Fatal(err)
-			}
-			if kl, err := divergence(t.Context(), p, y); err != nil || math.Abs(kl-objectiveValue(p, y, 1)) > 1e-9*kl {
-				t.Errorf("size %v: KL is %v, %v; want %v", size, kl, err, objectiveValue(p, y, 1))
+			descent(t.Context(), p, y, g, e)
+			if kl := divergence(t.Context(), p, y); math.Abs(kl-objectiveValue(p, y, 1)) > 1e-9*kl {
+				t.Errorf("size %v: KL is %v; want %v", size, kl, objectiveValue(p, y, 1))
 			}
 			h, scale := 1e-4, norm(g)
 			for i := range y {
