@@ -36,6 +36,14 @@ func (goneCmd) Run(k *kong.Context, rc *runContext) error {
 	return usageError{fmt.Errorf("there is no %s any more: %s", strings.TrimSpace(gone.FullPath()), gone.Tag.Get("now"))}
 }
 
+// goneFlag is a flag of earlier versions; its tag now says what to do instead.
+type goneFlag string
+
+// Decode refuses the flag, with or without a value.
+func (*goneFlag) Decode(ctx *kong.DecodeContext) error {
+	return fmt.Errorf("there is no such flag any more: %s", ctx.Value.Tag.Get("now"))
+}
+
 // gridFlags say which grids are meant, and where their runs are.
 type gridFlags struct {
 	Dir       string `short:"d" default:"grid" type:"path" help:"Folder of the grids' runs (default: ${default}). Several machines may share it."`

@@ -62,11 +62,6 @@ func (c *gridRunCmd) work(rc *runContext, all []*grid.Plan, until time.Time) err
 	ctx, release := saveOnSignal(rc.ctx)
 	defer release()
 	defer rc.hold()()
-	for i := 0; c.retry && i < len(all); i++ {
-		if err := all[i].Retry(c.Dir, c.Shard.Shard); err != nil {
-			return err
-		}
-	}
 	return c.report(rc, all, c.runs(ctx, rc, all, until))
 }
 
@@ -85,17 +80,14 @@ func (c *gridRunCmd) runs(ctx context.Context, rc *runContext, all []*grid.Plan,
 	defer m.Close()
 	w := experiment.Where{
 		Machine: m, Jobs: c.Jobs, Dir: c.Dir, Shard: c.Shard.Shard, Until: until, Attempts: c.Attempts,
-		Say: func(sentence string) { rc.note("%s", sentence) },
-		Options: func(experiment.Config) experiment.RunOptions {
-			return experiment.RunOptions{Resume: true, Replace: c.retry, CheckpointEvery: c.CheckpointEvery, Keep: 2} // also what another program made
-		},
+		Replace: c.retry, CheckpointEvery: c.CheckpointEvery, Say: rc.say,
 	}
 	var missing error
 	for _, p := range all {
 		end := follow(rc, &w, func(i int, config experiment.Config) string { return label(i, len(p.Runs), config) })
 		err := p.Work(ctx, w)
 		end()
-		if missing = errors.Join(missing, err); err != nil && !errors.Is(err, grid.ErrNoData) {
+		if missing = errors.Join(missing, err); err != nil && !errors.Is(err, experiment.ErrData) {
 			break
 		}
 	}

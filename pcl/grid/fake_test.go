@@ -100,11 +100,8 @@ func filled(t testing.TB, p *Plan, fail func(experiment.Config) string) *Results
 			t.Fatal(err)
 		}
 		if fail != nil && fail(c.Config) != "" {
-			note, err := json.Marshal(experiment.Note{Failed: fail(c.Config), Left: true})
-			if err == nil {
-				err = os.WriteFile(filepath.Join(own, experiment.NoteFile), note, 0o666)
-			}
-			if err != nil {
+			note := fmt.Sprintf(`{"failed": %q, "left": true}`, fail(c.Config))
+			if err := os.WriteFile(filepath.Join(own, "work.json"), []byte(note), 0o666); err != nil {
 				t.Fatal(err)
 			}
 			continue

@@ -54,10 +54,7 @@ func workerProcess(dir string) int {
 	}
 	if err == nil {
 		err = p.Work(ctx, experiment.Where{
-			Machine: goMachine, Dir: dir, Attempts: 1000,
-			Options: func(experiment.Config) experiment.RunOptions {
-				return experiment.RunOptions{Resume: true, CheckpointEvery: 20}
-			},
+			Machine: goMachine, Dir: dir, Attempts: 1000, CheckpointEvery: 20,
 			Progress: func(i int, s experiment.Progress) {
 				if s.Step == s.Steps { // the run is about to be finished
 					f, err := os.OpenFile(filepath.Join(dir, "made"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)

@@ -1,11 +1,14 @@
 package grid
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
@@ -45,11 +48,8 @@ func checkFolder(dir string) error {
 	return nil
 }
 
-// ErrNoData says that runs are left because their data set is not on this machine, or is another one.
-var ErrNoData = errors.New("a data set is missing")
-
-// Work makes the runs that are not finished, in folders below w.Dir. A run that fails is noted in its folder, and said; where a data
-// set is missing, the other runs are made, and the error is [ErrNoData] in the end. Other errors end the work:
+// Work makes the runs that are not finished, in folders below w.Dir. That a run fails is noted in its folder, and said; where
+// files are missing, the other runs are made, and the error is [experiment.ErrData] in the end. Other errors end the work:
 // [experiment.ErrInterrupted] and [experiment.ErrTimeUp] when the run in progress has been saved.
 func (p *Plan) Work(ctx context.Context, w experiment.Where) error {
 	if err := checkFolder(w.Dir); err != nil {
@@ -59,12 +59,11 @@ func (p *Plan) Work(ctx context.Context, w experiment.Where) error {
 	missing := map[string]error{}
 	for e, err := range experiment.Each(ctx, p.Runs, w) {
 		c := p.Runs[e.Index]
-		machine := new(experiment.MachineError)
 		switch {
 		case err == nil:
-		case errors.As(err, &machine) && machine.Dataset != "", errors.Is(err, experiment.ErrData):
-			missing[c.Dataset] = fmt.Errorf("%w: %w", ErrNoData, err)
-		case errors.As(err, new(*experiment.FailedError)), errors.Is(err, experiment.ErrForeign):
+		case errors.Is(err, experiment.ErrData):
+			missing[c.Dataset] = err
+		case errors.Is(err, experiment.ErrFailed), errors.Is(err, experiment.ErrForeign):
 			if w.Say != nil {
 				w.Say(fmt.Sprintf("%s: %v.", p.place(c.Config), short(err.Error())))
 			}
@@ -74,27 +73,7 @@ func (p *Plan) Work(ctx context.Context, w experiment.Where) error {
 			return err
 		}
 	}
-	if stopped != nil {
-		return stopped
-	}
-	var all error
-	for _, err := range missing {
-		all = errors.Join(all, err)
-	}
-	return all
-}
-
-// Retry forgets that runs of a shard have failed, so that [Plan.Work] makes them again.
-func (p *Plan) Retry(dir string, shard experiment.Shard) error {
-	for _, c := range p.Runs {
-		if !shard.Has(c.Config) {
-			continue
-		}
-		if err := experiment.Retry(filepath.Join(dir, c.Folder())); err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(stopped, errors.Join(slices.Collect(maps.Values(missing))...))
 }
 
 // place says in a few words which place of the grid a run is for, the first if there are several.

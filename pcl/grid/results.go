@@ -47,9 +47,9 @@ func (r *Results) Table() (out []*rows.Row) {
 		case run != nil:
 			row.State, row.Result, row.Program = rows.Done, rows.ResultOf(run), run.Measured.Program
 		case state.Failed != "":
-			row.State, row.Reason, row.Program = rows.Failed, state.Failed, state.Note.Program
+			row.State, row.Reason, row.Program = rows.Failed, state.Failed, state.Program
 		default:
-			row.Program = state.Note.Program
+			row.Program = state.Program
 		}
 		out = append(out, &row)
 	}
