@@ -53,8 +53,8 @@ type gridFlags struct {
 	DataDir   string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 }
 
-// plans expands grids.
-func (g gridFlags) plans(names []string) (all []*grid.Plan, err error) {
+// expanded reads grids, and expands them.
+func (g gridFlags) expanded(names []string) (all []*grid.Grid, err error) {
 	var values *grid.Tuned
 	switch {
 	case g.TunedFrom != "":
@@ -66,9 +66,8 @@ func (g gridFlags) plans(names []string) (all []*grid.Plan, err error) {
 		var found *grid.Grid
 		if found, err = grid.Find(names[i], g.Size, values); err == nil {
 			found.DataDir = g.DataDir
-			var p *grid.Plan
-			p, err = found.Expand()
-			all = append(all, p)
+			err = found.Expand()
+			all = append(all, found)
 		}
 	}
 	if err != nil && !errors.As(err, new(*fs.PathError)) { // a file that cannot be read now may be read later
@@ -79,10 +78,10 @@ func (g gridFlags) plans(names []string) (all []*grid.Plan, err error) {
 
 // results reads the results of grids.
 func (g gridFlags) results(names []string) (all []*grid.Results, err error) {
-	plans, err := g.plans(names)
-	for i := 0; err == nil && i < len(plans); i++ {
+	grids, err := g.expanded(names)
+	for i := 0; err == nil && i < len(grids); i++ {
 		var r *grid.Results
-		r, err = plans[i].Results(g.Dir)
+		r, err = grids[i].Results(g.Dir)
 		all = append(all, r)
 	}
 	return all, err

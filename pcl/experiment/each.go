@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parallelcl/parallelcl/pcl/internal/folder"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -133,7 +134,7 @@ func (w *Where) loop(ctx context.Context, idle []*Machine, configs []Checked, yi
 		}
 		e := <-ends
 		idle, busy = append(idle, e.machine), busy-1
-		if w.Attempts > 0 && errors.Is(e.err, ErrInUse) {
+		if w.Attempts > 0 && errors.Is(e.err, folder.ErrHeld) {
 			todo, passed = append(todo, e.Index), passed+1
 			continue
 		}

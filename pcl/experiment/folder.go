@@ -15,9 +15,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// ErrInUse says that another process works in the folder of a run; the message says which.
-var ErrInUse = folder.ErrHeld
-
 // ErrForeign says that what is in the folder of a run, finished or saved, belongs to a different run, or was made by a program,
 // on files or on a processor that may give something else.
 var ErrForeign = errors.New("not this run's result")
@@ -47,7 +44,7 @@ func (w Where) folder(c Checked) string {
 // lacks says whether records or arrays are asked for that a run has not left in its folder, in which it has made so many steps.
 func (w Where) lacks(dir string, steps int) bool {
 	arrays := min(w.RecordArrays, steps)
-	return w.Record && !exists(dir, RecordFile) || arrays > 0 && !exists(dir, arraysDir, stepFile(arrays-1))
+	return w.Record && !exists(dir, recordFile) || arrays > 0 && !exists(dir, arraysDir, stepFile(arrays-1))
 }
 
 // finished returns the result of a run that is finished in a folder, or nil if there is none. If it is not that of this
@@ -74,7 +71,7 @@ func finished(dir string, c Config) (*results.Run, error) {
 }
 
 // Discard removes what a run has left in its folder, finished or not, and no other file, so that [Each] makes it from its
-// beginning. If another process works there, the error is [ErrInUse].
+// beginning. If another process works there, that is an error.
 func (w Where) Discard(c Checked) error {
 	dir := w.folder(c)
 	if !exists(dir) {
@@ -91,7 +88,7 @@ func (w Where) Discard(c Checked) error {
 // empty removes what a run leaves in its folder.
 func empty(dir string) error {
 	err := checkpoint.Series{Dir: dir}.Clear()
-	for _, name := range []string{RecordFile, arraysDir, WeightsFile, scenarioFile, ResultFile} {
+	for _, name := range []string{recordFile, arraysDir, WeightsFile, scenarioFile, ResultFile} {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, name)))
 	}
 	return err

@@ -129,11 +129,11 @@ func TestFinishedIsKept(t *testing.T) {
 func TestUnfinishedGoesOn(t *testing.T) {
 	p := newPlayed(t)
 	whole := p.end(recorded)
-	records := p.files()[RecordFile]
+	records := p.files()[recordFile]
 	p.w.Dir = t.TempDir()
 	p.stop(5, recorded)
 	r := p.end(nil)
-	if r.ModelSHA256 != whole.ModelSHA256 || p.steps != r.Steps-5 || r.Measured.Resumed != 1 || p.files()[RecordFile] != records {
+	if r.ModelSHA256 != whole.ModelSHA256 || p.steps != r.Steps-5 || r.Measured.Resumed != 1 || p.files()[recordFile] != records {
 		t.Errorf("resumed with %d of %d steps, the model is the same: %t", p.steps, r.Steps, r.ModelSHA256 == whole.ModelSHA256)
 	}
 }
@@ -142,7 +142,7 @@ func TestUnfinishedGoesOn(t *testing.T) {
 // nothing that it left before stays.
 func TestMadeAgainForItsFiles(t *testing.T) {
 	for name, ask := range map[string]func(*Where){
-		RecordFile:  recorded,
+		recordFile:  recorded,
 		WeightsFile: func(w *Where) { w.Weights = true },
 		arraysDir:   func(w *Where) { w.RecordArrays = 3 },
 	} {
@@ -212,7 +212,7 @@ func write(t *testing.T, path, content string) {
 // again.
 func TestKilledBeforeItsFirstCheckpoint(t *testing.T) {
 	p := newPlayed(t)
-	write(t, filepath.Join(p.dir(), RecordFile), "{}")
+	write(t, filepath.Join(p.dir(), recordFile), "{}")
 	write(t, filepath.Join(p.dir(), arraysDir, "step-000700.npz"), "")
 	write(t, filepath.Join(p.dir(), ".result.json.5.tmp"), "")
 	p.end(nil)
@@ -265,9 +265,9 @@ func TestInUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.refused(ErrInUse, nil)
-	p.refused(ErrInUse, replacing)
-	if err := p.w.Discard(checked(p.c)); !errors.Is(err, ErrInUse) {
+	p.refused(folder.ErrHeld, nil)
+	p.refused(folder.ErrHeld, replacing)
+	if err := p.w.Discard(checked(p.c)); !errors.Is(err, folder.ErrHeld) {
 		t.Error(err)
 	}
 	if err := l.Release(); err != nil {

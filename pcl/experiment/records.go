@@ -26,7 +26,7 @@ func (r *runner) openRecords() error {
 	if !r.where.Record && r.state.Records == 0 {
 		return nil
 	}
-	f, err := os.OpenFile(filepath.Join(r.dir, RecordFile), os.O_CREATE|os.O_RDWR, 0o644)
+	f, err := os.OpenFile(filepath.Join(r.dir, recordFile), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return err
 	}

@@ -19,10 +19,10 @@ import (
 // folder and had made a step.
 var ErrInterrupted = errors.New("pcl: the run was interrupted")
 
-// ResultFile, RecordFile, WeightsFile and scenarioFile are the names of the files that a run leaves in its folder.
+// ResultFile, recordFile, WeightsFile and scenarioFile are the names of the files that a run leaves in its folder.
 const (
 	ResultFile   = "result.json"
-	RecordFile   = "records.jsonl"
+	recordFile   = "records.jsonl"
 	WeightsFile  = "weights.safetensors" // with the trained network
 	scenarioFile = "scenario.json"
 )

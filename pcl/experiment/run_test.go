@@ -72,7 +72,7 @@ func outcome(t *testing.T, r *results.Run, out string) (result, records []byte) 
 	if result, err = json.Marshal(saved); err != nil {
 		t.Fatal(err)
 	}
-	if records, err = os.ReadFile(filepath.Join(dir, RecordFile)); err != nil {
+	if records, err = os.ReadFile(filepath.Join(dir, recordFile)); err != nil {
 		t.Fatal(err)
 	}
 	return result, records

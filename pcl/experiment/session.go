@@ -173,7 +173,7 @@ func (s *Session) Records(c Config) ([]results.Record, error) {
 	if _, err := finished(s.Folder(c), c); err != nil {
 		return nil, err
 	}
-	f, err := os.Open(filepath.Join(s.Folder(c), RecordFile))
+	f, err := os.Open(filepath.Join(s.Folder(c), recordFile))
 	if err != nil {
 		return nil, fmt.Errorf("experiment: no records of this run, make it with Options.Record: %w", err)
 	}

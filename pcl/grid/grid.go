@@ -15,6 +15,8 @@ import (
 
 	"github.com/parallelcl/parallelcl/grids"
 	"github.com/parallelcl/parallelcl/internal/printable"
+	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -46,6 +48,10 @@ type Grid struct {
 	Vary table
 
 	DataDir string // folder of the data sets; empty stands for datasets.DefaultDir
+
+	// What [Grid.Expand] has made of it.
+	Rows []*rows.Row          // without results; Cell is the ID of the run
+	Runs []experiment.Checked // the run of each row, once if rows share it, in the order in which one process makes them
 
 	dir   string // of the file, to which the paths in it are relative
 	tuned *Tuned // values over those of Method; nil for the published ones

@@ -25,7 +25,7 @@ import (
 var kills = flag.Int("kills", 4, "how many processes TestKill kills or interrupts")
 
 // killed is the grid of TestKill. Its runs last long enough to be interrupted.
-func killed(t testing.TB) *Plan { return expanded(t, tiny(t, 4, "\n[size.full]\nset.epochs = 15\n")) }
+func killed(t testing.TB) *Grid { return expanded(t, tiny(t, 4, "\n[size.full]\nset.epochs = 15\n")) }
 
 // workerFolder is the environment variable that makes the test binary a process of a grid, which reads the file of the
 // configurations in that folder.
@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 func workerProcess(dir string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGUSR1)
 	defer stop()
-	p := &Plan{Grid: &Grid{}}
+	p := &Grid{}
 	var configs []experiment.Config
 	data, err := os.ReadFile(filepath.Join(dir, "runs.json"))
 	if err == nil {

@@ -42,7 +42,7 @@ func tiny(t testing.TB, seeds int, more string) *Grid {
 }
 
 // work makes the runs of a grid, and returns its status, what was said, and the error.
-func work(t testing.TB, p *Plan, w experiment.Where) (*Status, string, error) {
+func work(t testing.TB, p *Grid, w experiment.Where) (*Status, string, error) {
 	t.Helper()
 	var said []string
 	w.Attempts, w.Say = 3, func(s string) { said = append(said, s) }

@@ -11,31 +11,23 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/experiment"
-	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
-// Plan is a grid with the configurations of its runs.
-type Plan struct {
-	*Grid
-	Rows []*rows.Row          // without results; Cell is the ID of the run
-	Runs []experiment.Checked // the run of each row, once if rows share it, in the order in which one process makes them
-}
-
-// Expand returns the plan of a grid.
-func (g *Grid) Expand() (*Plan, error) {
+// Expand fills the Rows and Runs of the grid.
+func (g *Grid) Expand() error {
 	all, configs, err := g.expand()
 	if err != nil {
-		return nil, fmt.Errorf("grid %s: %w", g.Name, err)
+		return fmt.Errorf("grid %s: %w", g.Name, err)
 	}
-	p := &Plan{Grid: g, Rows: all}
+	g.Rows, g.Runs = all, nil
 	known := map[string]bool{}
 	for i, c := range configs {
 		if id := all[i].Cell; !known[id] {
 			known[id] = true
-			p.Runs = append(p.Runs, c)
+			g.Runs = append(g.Runs, c)
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // checkFolder refuses a folder that holds cells of grids as earlier programs kept them.
@@ -51,21 +43,21 @@ func checkFolder(dir string) error {
 // Work makes the runs that are not finished, in folders below w.Dir. That a run fails is noted in its folder, and said; where
 // files are missing, the other runs are made, and the error is [experiment.ErrData] in the end. Other errors end the work:
 // [experiment.ErrInterrupted] and [experiment.ErrTimeUp] when the run in progress has been saved.
-func (p *Plan) Work(ctx context.Context, w experiment.Where) error {
+func (g *Grid) Work(ctx context.Context, w experiment.Where) error {
 	if err := checkFolder(w.Dir); err != nil {
 		return err
 	}
 	var stopped error
 	missing := map[string]error{}
-	for e, err := range experiment.Each(ctx, p.Runs, w) {
-		c := p.Runs[e.Index]
+	for e, err := range experiment.Each(ctx, g.Runs, w) {
+		c := g.Runs[e.Index]
 		switch {
 		case err == nil:
 		case errors.Is(err, experiment.ErrData):
 			missing[c.Dataset] = err
 		case errors.Is(err, experiment.ErrFailed), errors.Is(err, experiment.ErrForeign):
 			if w.Say != nil {
-				w.Say(fmt.Sprintf("%s: %v.", p.place(c.Config), short(err.Error())))
+				w.Say(fmt.Sprintf("%s: %v.", g.place(c.Config), short(err.Error())))
 			}
 		case errors.Is(err, experiment.ErrInterrupted), errors.Is(err, experiment.ErrTimeUp):
 			stopped = err // others may not have been saved, which counts more
@@ -77,9 +69,9 @@ func (p *Plan) Work(ctx context.Context, w experiment.Where) error {
 }
 
 // place says in a few words which place of the grid a run is for, the first if there are several.
-func (p *Plan) place(c experiment.Config) string {
+func (g *Grid) place(c experiment.Config) string {
 	id := c.ID()
-	for _, r := range p.Rows {
+	for _, r := range g.Rows {
 		if r.Cell == id {
 			return fmt.Sprintf("%s, %s, %s-incremental, label set %d, timeline %d, seed %d", r.Line(), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed)
 		}
