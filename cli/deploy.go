@@ -35,7 +35,7 @@ type deployFlags struct {
 // complete fills in what follows from the flags, for a number of processes in a task or pod. It returns the files and folders
 // of the user's own that the runs read, which are not in the data folder.
 func (c *deployFlags) complete(j *deploy.Job, processes int) (files []string, err error) {
-	all, err := c.expanded([]string{c.Name})
+	all, err := c.plans([]string{c.Name})
 	if err != nil {
 		return nil, err
 	}

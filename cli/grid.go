@@ -53,8 +53,8 @@ type gridFlags struct {
 	DataDir   string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 }
 
-// expanded reads grids, and expands them.
-func (g gridFlags) expanded(names []string) (all []*grid.Grid, err error) {
+// plans reads grids and expands them.
+func (g gridFlags) plans(names []string) (all []*grid.Grid, err error) {
 	var values *grid.Tuned
 	switch {
 	case g.TunedFrom != "":
@@ -78,7 +78,7 @@ func (g gridFlags) expanded(names []string) (all []*grid.Grid, err error) {
 
 // results reads the results of grids.
 func (g gridFlags) results(names []string) (all []*grid.Results, err error) {
-	grids, err := g.expanded(names)
+	grids, err := g.plans(names)
 	for i := 0; err == nil && i < len(grids); i++ {
 		var r *grid.Results
 		r, err = grids[i].Results(g.Dir)

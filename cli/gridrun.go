@@ -50,7 +50,7 @@ func (c *gridRunCmd) Run(rc *runContext) error {
 	if c.Time > 0 {
 		until = time.Now().Add(c.Time - reserve)
 	}
-	all, err := c.expanded(c.Names)
+	all, err := c.plans(c.Names)
 	if err != nil {
 		return err
 	}
