@@ -16,7 +16,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/ctxio"
 	"github.com/parallelcl/parallelcl/internal/download"
 	"github.com/parallelcl/parallelcl/internal/filelock"
-	"github.com/parallelcl/parallelcl/internal/terminal"
 )
 
 // Fetch downloads the official files of a set into the data folder and verifies them; if they are there
@@ -63,12 +62,7 @@ type getter struct {
 }
 
 func newGetter(p progress) *getter {
-	c := download.New()
-	c.Bar = func(f download.File, have int64) io.WriteCloser {
-		return terminal.Bar(p.w, path.Base(f.URL), have, f.Bytes)
-	}
-	c.Again = func(f download.File, err error) { p.line("%s: %v: trying again", path.Base(f.URL), err) }
-	return &getter{p, c}
+	return &getter{p, download.New(p.w)}
 }
 
 func fetch(ctx context.Context, e *entry, dir string, g *getter) error {
@@ -109,9 +103,6 @@ func fetch(ctx context.Context, e *entry, dir string, g *getter) error {
 
 // enter takes the lock of a set in the folder of downloads, which it creates.
 func enter(ctx context.Context, downloads string, e *entry, p progress) (unlock func(), err error) {
-	if err := os.MkdirAll(downloads, 0o755); err != nil {
-		return nil, err
-	}
 	return filelock.Wait(ctx, filepath.Join(downloads, e.Downloads[0].folder+".lock"), func() { p.line("another process is fetching %s: waiting for it", e.Name) })
 }
 
@@ -143,7 +134,7 @@ func fetchSource(ctx context.Context, s Source, dir, downloads string, g *getter
 		g.line("%s", hint)
 	}
 	part := file + ".part"
-	if err := g.To(ctx, download.File{URL: s.URL, Bytes: s.Bytes, Check: s.check}, part); err != nil {
+	if err := g.To(ctx, download.File{URL: s.URL, Bytes: s.Bytes, SHA256: s.SHA256}, part); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
@@ -153,14 +144,6 @@ func fetchSource(ctx context.Context, s Source, dir, downloads string, g *getter
 		return err
 	}
 	os.Remove(part)
-	return nil
-}
-
-// check compares a whole download with the published checksum.
-func (s Source) check(ctx context.Context, file string) error {
-	if err := checkSum(ctx, file, s.SHA256); err != nil {
-		return fmt.Errorf("%w: fetch again; if that does not help the publisher changed the file", err)
-	}
 	return nil
 }
 
@@ -183,7 +166,7 @@ func place(ctx context.Context, s Source, file, dir string, g *getter) error {
 		return copyFile(ctx, file, filepath.Join(target, base))
 	}
 	g.line("unpacking %s", base)
-	if err := unpackInto(ctx, file, archiveFormat(base), s.keep, target); err != nil {
+	if err := unpackInto(ctx, file, s.keep, target); err != nil {
 		return fmt.Errorf("unpack %s: %w", base, err)
 	}
 	return nil
@@ -206,7 +189,7 @@ var archiveLimits = archive.Limits{Bytes: 4 << 30, Members: 500_000}
 
 // unpackInto unpacks an archive into a temporary folder and moves the result to target in one
 // rename, or file by file where target is there already.
-func unpackInto(ctx context.Context, file string, format archive.Format, keep func(string) (string, bool), target string) error {
+func unpackInto(ctx context.Context, file string, keep func(string) (string, bool), target string) error {
 	tmp, err := unpackFolder(target)
 	if err != nil {
 		return err
@@ -216,7 +199,7 @@ func unpackInto(ctx context.Context, file string, format archive.Format, keep fu
 	if err := os.Mkdir(whole, 0o777); err != nil {
 		return err
 	}
-	if err := archive.Unpack(ctx, file, format, keep, whole, archiveLimits); err != nil {
+	if err := archive.Unpack(ctx, file, keep, whole, archiveLimits); err != nil {
 		return err
 	}
 	if _, err := os.Stat(target); os.IsNotExist(err) {
@@ -257,11 +240,4 @@ func unpackFolder(target string) (string, error) {
 		}
 	}
 	return os.MkdirTemp(at, prefix+"*")
-}
-
-func archiveFormat(name string) archive.Format {
-	if strings.HasSuffix(name, ".zip") {
-		return archive.Zip
-	}
-	return archive.TarGzip
 }

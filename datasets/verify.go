@@ -2,17 +2,13 @@ package datasets
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/ctxio"
+	"github.com/parallelcl/parallelcl/internal/download"
 )
 
 // A Status is what Verify found out about one file.
@@ -167,17 +163,9 @@ func (e *entry) checkFile(ctx context.Context, path string, f File) (Status, str
 
 // checkSum compares a file with its SHA-256.
 func checkSum(ctx context.Context, path, want string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
+	got, err := download.Sum(ctx, path)
+	if err == nil && got != want {
+		err = fmt.Errorf("SHA-256 is %s, published is %s", got, want)
 	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, ctxio.Reader(ctx, f)); err != nil {
-		return err
-	}
-	if got := hex.EncodeToString(h.Sum(nil)); got != want {
-		return fmt.Errorf("SHA-256 is %s, published is %s", got, want)
-	}
-	return nil
+	return err
 }

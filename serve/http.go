@@ -31,12 +31,7 @@ const maxBody, maxSmall = 64 << 20, 4 << 20
 //	GET  /network                                           the trained network, as a safetensors file
 //	GET  /network.onnx                                      the same as an ONNX file
 //
-// With "keep", which is true if it is not there, some of the samples that a detached task was trained on enter the memory.
-// With "task", /predict chooses among the classes of that task. A request that fails is answered with {"error": "…"}, for
-// /learn also with "taken", how many of the samples were taken. The status is 400 for a bad request, 408 for one that
-// arrives too slowly, 413 for one of more than 64 MiB (4 MiB without samples), 503 when the service is ending, requests take too
-// much memory, or there is no room for samples for a minute, and 500 when it is the service's fault. It is [Service.Run] that
-// trains.
+// docs/service.md says what each does, and how requests that fail are answered. It is [Service.Run] that trains.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
 	onnx := func(t *pcl.Trained, to io.Writer) error { return t.WriteONNX(to, s.learner.Options().Model) }

@@ -87,19 +87,16 @@ func (s *Service) admit(classes []int) error {
 	if len(classes) == 0 {
 		return errors.New("\"classes\" are missing: those of the task, as whole numbers")
 	}
-	met, n := map[int]bool{}, 0
-	tasks := s.learner.Tasks()
-	for _, t := range append(tasks, pcl.TaskInfo{Classes: classes}) {
-		n += len(t.Classes)
-		for _, c := range t.Classes {
-			met[c] = true
-		}
+	all, tasks := slices.Clone(classes), s.learner.Tasks()
+	for _, t := range tasks {
+		all = append(all, t.Classes...)
 	}
-	if s.learner.Options().Increment != scenario.TaskIncremental {
-		n = len(met)
+	if s.learner.Options().Increment != scenario.TaskIncremental { // a class counts once
+		slices.Sort(all)
+		all = slices.Compact(all)
 	}
-	if n > s.options.MaxClasses {
-		return fmt.Errorf("there would be %d classes; the service takes up to %d", n, s.options.MaxClasses)
+	if n, most := len(all), s.options.MaxClasses; n > most {
+		return fmt.Errorf("there would be %d classes; the service takes up to %d", n, most)
 	}
 	if most := s.options.MaxKept; len(tasks) >= most {
 		return fmt.Errorf("the service keeps up to %d tasks (Options.MaxKept)", most)

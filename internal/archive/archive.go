@@ -13,19 +13,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/ctxio"
 	"github.com/parallelcl/parallelcl/internal/printable"
-)
-
-// A Format is a kind of archive.
-type Format int
-
-const (
-	TarGzip Format = iota
-	Zip
 )
 
 // Limits say how much an archive may hold. What its headers claim does not count.
@@ -34,28 +24,26 @@ type Limits struct {
 	Members int
 }
 
-// Unpack writes regular files of an archive to the folder dir. keep says which members to write and under which names;
-// if it is nil, all are written under their own names. If the name of a member leads out of the archive or is not
-// printable, or if a member is a link or a device, Unpack returns an error and unpacks no more.
-func Unpack(ctx context.Context, archive string, format Format, keep func(member string) (string, bool), dir string, most Limits) error {
+// Unpack writes regular files of an archive, which is a .zip or a .tar.gz, to the folder dir. keep says which members to write,
+// and under which names. If such a name leads out of the folder, or if a member is a link or a device, Unpack returns an error
+// and unpacks no more.
+func Unpack(ctx context.Context, archive string, keep func(member string) (string, bool), dir string, most Limits) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	if keep == nil {
-		keep = func(member string) (string, bool) { return member, true }
+	u := &unpacker{ctx, root, keep, most}
+	err = u.zip(archive)
+	if errors.Is(err, zip.ErrFormat) {
+		err = u.tarGzip(archive)
 	}
-	u := &unpacker{ctx: ctx, root: root, keep: keep, left: most}
-	if format == Zip {
-		return u.zip(archive)
-	}
-	return u.tarGzip(archive)
+	return printable.Error(err)
 }
 
 type unpacker struct {
 	ctx  context.Context
-	root *os.Root // in addition to the check of names, keeps anything from being written outside of the folder
+	root *os.Root
 	keep func(string) (string, bool)
 	left Limits
 }
@@ -67,8 +55,7 @@ func (u *unpacker) zip(archive string) error {
 	}
 	defer z.Close()
 	for _, m := range z.File {
-		err := u.member(m.Name, m.Mode(), func() (io.ReadCloser, error) { return m.Open() })
-		if err != nil {
+		if err := u.member(m.Name, m.Mode(), m.Open); err != nil {
 			return err
 		}
 	}
@@ -85,7 +72,6 @@ func (u *unpacker) tarGzip(archive string) error {
 	if err != nil {
 		return err
 	}
-	defer z.Close()
 	for t := tar.NewReader(z); ; {
 		h, err := t.Next()
 		if err == io.EOF {
@@ -106,35 +92,21 @@ func (u *unpacker) tarGzip(archive string) error {
 
 // member checks one member and unpacks it if it is wanted.
 func (u *unpacker) member(name string, mode fs.FileMode, open func() (io.ReadCloser, error)) error {
-	if err := u.ctx.Err(); err != nil {
-		return err
-	}
 	if u.left.Members--; u.left.Members < 0 {
-		return errors.New("more members than it should have: refused")
+		return errors.New("the archive has more members than it should: refused")
 	}
-	if printable.Text(name) != name || strings.ContainsAny(name, "\n\t") {
-		return fmt.Errorf("member %q has a name that is not printable: refused", name)
-	}
-	clean := path.Clean(name)
-	if !filepath.IsLocal(filepath.FromSlash(clean)) || strings.Contains(name, `\`) || !fs.ValidPath(clean) {
-		return fmt.Errorf("member %q leads out of the archive: refused", name)
-	}
-	if mode.IsDir() {
-		return nil
+	to, ok := u.keep(path.Clean(name))
+	if !ok || mode.IsDir() {
+		return u.ctx.Err()
 	}
 	if !mode.IsRegular() {
 		return fmt.Errorf("member %q is a link or a special file: refused", name)
 	}
-	to, ok := u.keep(clean)
-	if !ok {
-		return nil
-	}
 	r, err := open()
-	if err != nil {
-		return fmt.Errorf("member %q: %w", name, err)
+	if err == nil {
+		err = errors.Join(u.write(to, mode, r), r.Close())
 	}
-	defer r.Close()
-	if err := u.write(to, mode, r); err != nil {
+	if err != nil {
 		return fmt.Errorf("member %q: %w", name, err)
 	}
 	return nil

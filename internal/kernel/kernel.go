@@ -134,9 +134,6 @@ func Remove(o Options) error {
 
 // lock makes sure that only one process at a time installs. If that process dies, the system releases its lock.
 func (o Options) lock(ctx context.Context) (func(), error) {
-	if err := os.MkdirAll(o.Cache, 0o755); err != nil {
-		return nil, err
-	}
 	return filelock.Wait(ctx, filepath.Join(o.Cache, ".lock"), func() {
 		o.Note("Waiting for another process that installs...")
 	})

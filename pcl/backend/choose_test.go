@@ -7,16 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // fakeDriver opens unless it is told an error.
 func fakeDriver(name string, err error) driver {
 	return driver{
-		name:  name,
-		ready: func(context.Context, Options) (string, error) { return "", err },
+		name: name,
 		open: func(context.Context, Options) (*Backend, error) {
 			if err != nil {
 				return nil, err
@@ -35,33 +32,18 @@ func TestAutoTakesTheFirstThatWorks(t *testing.T) {
 	for name, c := range map[string]struct {
 		cuda, cpu error
 		reason    string
-		choices   []Choice
 		notice    string
 	}{
-		"gpu": {nil, nil, "first choice", []Choice{
-			{XLACUDA, true, true, "first choice"},
-			{XLACPU, true, false, "not needed, xla-cuda comes first"},
-			{Go, true, false, "not needed, xla-cuda comes first"},
-		}, ""},
-		"cpu": {noGPU, nil, "best available; xla-cuda: no GPU", []Choice{
-			{XLACUDA, false, false, "no GPU"},
-			{XLACPU, true, true, "best available; xla-cuda: no GPU"},
-			{Go, true, false, "not needed, xla-cpu comes first"},
-		}, ""},
-		"go": {noGPU, offline, "best available; xla-cuda: no GPU; xla-cpu: offline: no route", []Choice{
-			{XLACUDA, false, false, "no GPU"},
-			{XLACPU, false, false, "offline: no route"},
-			{Go, true, true, "best available; xla-cuda: no GPU; xla-cpu: offline: no route"},
-		}, "Using the pure-Go backend (slow): best available; xla-cuda: no GPU; xla-cpu: offline: no route\n"},
+		"gpu": {nil, nil, "first choice", ""},
+		"cpu": {noGPU, nil, "best available; xla-cuda: no GPU", ""},
+		"go": {noGPU, offline, "best available; xla-cuda: no GPU; xla-cpu: offline: no route",
+			"Using the pure-Go backend (slow): best available; xla-cuda: no GPU; xla-cpu: offline: no route\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var notice bytes.Buffer
 			b := must.Get(open(context.Background(), Options{Name: Auto, Progress: &notice}, fakeDrivers(c.cuda, c.cpu, nil)))(t)
 			if b.Info.Reason != c.reason {
 				t.Errorf("reason %q, want %q", b.Info.Reason, c.reason)
-			}
-			if d := cmp.Diff(c.choices, b.Info.Choices); d != "" {
-				t.Error(d)
 			}
 			if notice.String() != c.notice {
 				t.Errorf("notice %q, want %q", notice.String(), c.notice)
@@ -79,9 +61,8 @@ func TestNamedBackend(t *testing.T) {
 	}
 	var notice bytes.Buffer
 	b := must.Get(open(context.Background(), Options{Name: Go, Progress: &notice}, fakeDrivers(errors.New("no GPU"), nil, nil)))(t)
-	want := []Choice{{XLACUDA, false, false, "no GPU"}, {XLACPU, true, false, "not asked for"}, {Go, true, true, "asked for by name"}}
-	if d := cmp.Diff(want, b.Info.Choices); d != "" || notice.Len() > 0 {
-		t.Errorf("%s, notice %q", d, notice.String())
+	if b.Info.Name != Go || b.Info.Reason != "asked for by name" || notice.Len() > 0 {
+		t.Errorf("%+v, notice %q", b.Info, notice.String())
 	}
 }
 

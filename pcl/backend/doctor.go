@@ -3,11 +3,13 @@ package backend
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"time"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
@@ -38,27 +40,31 @@ type Module struct {
 
 // BackendReport is the examination of one backend.
 type BackendReport struct {
-	Choice
-	Info   *Info       `json:"info,omitempty"` // nil if it did not open
-	Open   float64     `json:"open_seconds,omitempty"`
-	Plugin *PluginFile `json:"plugin_file,omitempty"`
-	Matmul []Matmul    `json:"matmul,omitempty"`
-	Error  string      `json:"error,omitempty"` // it opened, but did not compute
+	Name   string   `json:"name"`
+	Info   *Info    `json:"info,omitempty"` // nil if it did not open
+	Open   float64  `json:"open_seconds,omitempty"`
+	Matmul []Matmul `json:"matmul,omitempty"`
+	Error  string   `json:"error,omitempty"` // it did not open, or did not compute
 }
 
-// PluginFile identifies a plugin's file.
-type PluginFile struct {
-	Path   string `json:"path"`
-	Bytes  int64  `json:"bytes"`
-	SHA256 string `json:"sha256"`
-	Tested bool   `json:"tested"` // it is the very build that this library is tested with
+// Matmul is the speed of the product of two N×N float32 matrices.
+type Matmul struct {
+	N       int     `json:"n"`
+	Seconds float64 `json:"seconds"` // median of several products
+	GFLOPS  float64 `json:"gflops"`  // 10⁹ floating-point operations per second, 2N³ per product
 }
 
 // matmulSizes are the sides of the square matrices that Doctor multiplies.
 var matmulSizes = []int{512, 1024}
 
+const (
+	matmulBudget  = 500 * time.Millisecond
+	matmulMinRuns = 3
+	matmulMaxRuns = 25
+)
+
 // Doctor examines the machine and every backend that o allows: it opens each (installing a plugin
-// where o lets it), and multiplies matrices on it. Whatever fails is in the report.
+// if need be), and multiplies matrices on it. Whatever fails is in the report.
 func Doctor(ctx context.Context, o Options) Report {
 	r := Report{
 		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
@@ -66,72 +72,103 @@ func Doctor(ctx context.Context, o Options) Report {
 	}
 	r.Memory, r.Free = memoryBytes()
 	o, err := o.checked()
-	r.CacheDir = o.CacheDir
+	r.CacheDir = o.cache
 	if err != nil {
 		r.Error = err.Error()
 		return r
 	}
-	r.examine(ctx, o, drivers())
+	r.examine(ctx, o, drivers)
 	return r
 }
 
 // examine opens and measures the drivers that o allows. The first that opens is the one that Open would take.
 func (r *Report) examine(ctx context.Context, o Options, all []driver) {
-	var failed []Choice
+	var failed []error
 	r.Error = "no backend works"
-	if o.Name != "" && o.Name != Auto {
+	if o.Name != Auto {
 		r.Error = "the backend " + o.Name + " does not work here"
 	}
 	for _, d := range all {
 		if o.Name != Auto && o.Name != d.name {
-			r.Backends = append(r.Backends, BackendReport{Choice: passedOver(ctx, o, d, nil)})
 			continue
 		}
-		b := examineOne(ctx, o, d)
+		b, err := examineOne(ctx, o, d)
+		r.Backends = append(r.Backends, b)
 		switch {
-		case !b.Available:
-			failed = append(failed, b.Choice)
+		case b.Info == nil:
+			failed = append(failed, fmt.Errorf("%s: %w", d.name, err))
 		case r.Chosen == "":
-			b.Used, r.Chosen, r.Reason, r.Error = true, b.Name, reason(o, failed), ""
-			if b.Error != "" {
+			r.Chosen, r.Reason, r.Error = b.Name, reason(o, failed), ""
+			if err != nil {
 				r.Error = fmt.Sprintf("backend %s opens, but does not work: %s", b.Name, b.Error)
 			}
 		}
-		r.Backends = append(r.Backends, b)
 	}
 }
 
-// examineOne opens one backend, identifies its plugin and measures it.
-func examineOne(ctx context.Context, o Options, d driver) BackendReport {
+// examineOne opens one backend and measures it.
+func examineOne(ctx context.Context, o Options, d driver) (r BackendReport, err error) {
+	r.Name = d.name
+	defer func() {
+		if err != nil {
+			r.Error = printable.Line(err.Error())
+		}
+	}()
 	start := time.Now()
-	b, err := openOne(ctx, o, d)
-	r := BackendReport{Choice: choice(d, err), Open: time.Since(start).Seconds()}
+	b, err := d.try(ctx, o)
 	if err != nil {
-		r.Open = 0
-		return r
+		return r, err
 	}
 	defer b.Close()
-	r.Reason, r.Info, b.Info.Reason = "works", &b.Info, "opened for examination"
-	r.Plugin = identify(ctx, b.Info.Plugin)
+	b.Info.Reason = "opened for examination"
+	r.Info, r.Open = &b.Info, time.Since(start).Seconds()
 	for _, n := range matmulSizes {
 		m, err := timeMatmul(ctx, b, n)
 		if err != nil {
-			r.Error = printable.Line(err.Error())
-			break
+			return r, err
 		}
 		r.Matmul = append(r.Matmul, m)
 	}
-	return r
+	return r, nil
 }
 
-// identify hashes a plugin's file; nil if there is none, or none that can be read.
-func identify(ctx context.Context, path string) *PluginFile {
-	sum, err := fileSHA256(ctx, path)
-	info, gone := os.Stat(path)
-	if err != nil || gone != nil {
-		return nil
+// timeMatmul multiplies a constant n×n matrix with itself, checks the result and takes the median
+// of several times. The result stays on the device; compiling and the first run are not timed.
+func timeMatmul(ctx context.Context, b *Backend, n int) (m Matmul, err error) {
+	defer recoverTo(&err, fmt.Sprintf("multiply %d×%d matrices", n, n))
+	exec := graph.MustNewExec(b, func(x *graph.Node) *graph.Node { return graph.Dot(x, x).Product() })
+	defer exec.Finalize()
+	x := tensors.FromScalarAndDimensions(float32(0.5), n, n)
+	defer x.FinalizeAll()
+	if err := multiplyOnce(exec, x, n); err != nil {
+		return m, err
 	}
-	return &PluginFile{Path: path, Bytes: info.Size(), SHA256: sum, Tested: sum == cpuPlugins["linux/amd64"].FileSHA256}
+	var times []time.Duration
+	for start := time.Now(); len(times) < matmulMinRuns || time.Since(start) < matmulBudget && len(times) < matmulMaxRuns; {
+		if err := ctx.Err(); err != nil {
+			return m, err
+		}
+		t := time.Now()
+		y := exec.MustCall1(x)
+		times = append(times, time.Since(t))
+		y.FinalizeAll()
+	}
+	slices.Sort(times)
+	s := times[len(times)/2].Seconds()
+	return Matmul{N: n, Seconds: s, GFLOPS: 2 * float64(n) * float64(n) * float64(n) / s / 1e9}, nil
+}
+
+// multiplyOnce checks that every entry of the product of two matrices of halves is n/4.
+func multiplyOnce(exec *graph.Exec, x *tensors.Tensor, n int) error {
+	y := exec.MustCall1(x)
+	defer y.FinalizeAll()
+	want := float32(n) / 4
+	for i, v := range tensors.MustCopyFlatData[float32](y) {
+		if v != want {
+			return fmt.Errorf("wrong product of %d×%d matrices: entry %d is %g, must be %g", n, n, i, v, want)
+		}
+	}
+	return nil
 }
 
 // modules lists the versions of what the backends are built from.

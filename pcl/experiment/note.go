@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/disk"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 	"github.com/parallelcl/parallelcl/pcl/internal/folder"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -100,7 +99,7 @@ func (r *runner) leave(ctx context.Context, n note, err error) error {
 
 // passing says whether an error is of the machine, or of this process, and not of the run.
 func passing(err error) bool {
-	return errors.Is(err, ErrInterrupted) || errors.Is(err, ErrData) || errors.Is(err, errUnsaved) || disk.Full(err)
+	return errors.Is(err, ErrInterrupted) || errors.Is(err, ErrData) || errors.Is(err, errUnsaved) || isFull(err)
 }
 
 // savedStep returns the step of the newest checkpoint in a folder, or 0.

@@ -88,10 +88,10 @@ func (r *Rule) weigh(p *Problem, w []float64) (out method.Outcome, err error) {
 // prepare checks the problem and converts it to the form that methods take.
 func (r *Rule) prepare(p *Problem, k int) error {
 	switch {
-	case k == 0:
-		return errors.New("there are no gradients")
 	case (p.Rows == nil) == (p.Gram == nil):
 		return errors.New(`give either "jacobian" or "gram"`)
+	case k == 0:
+		return errors.New("there are no gradients")
 	case p.IDs != nil && len(p.IDs) != k:
 		return fmt.Errorf("%d ids for %d gradients", len(p.IDs), k)
 	case p.After != nil && len(p.After) != k:

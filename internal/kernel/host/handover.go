@@ -171,7 +171,7 @@ func (s saved) restore(dir string, v reflect.Value, learners map[string]any) (er
 	}
 	value, ok := learners[s.State]
 	if !ok {
-		if value, err = s.Recipe.Make(context.Background()); err != nil {
+		if value, err = recipe.Make(context.Background(), *s.Recipe); err != nil {
 			return err
 		}
 	}
@@ -190,7 +190,7 @@ func (s saved) restore(dir string, v reflect.Value, learners map[string]any) (er
 func (s saved) task(id int) (t pcl.Task, err error) {
 	if r, ok := s.Tasks[id]; ok {
 		var made any
-		if made, err = r.Make(context.Background()); err == nil {
+		if made, err = recipe.Make(context.Background(), r); err == nil {
 			t = made.(pcl.Task)
 		}
 	}

@@ -22,17 +22,13 @@ func Write(out io.Writer, all []*Row) error {
 		varied = all[0].varied()
 	}
 	name := func(c column) string { return c.name }
-	if err := w.Write(slices.Concat(each(place, name), varied, each(outcome, name))); err != nil {
-		return err
-	}
+	w.Write(slices.Concat(each(place, name), varied, each(outcome, name)))
 	for _, r := range all {
 		if !slices.Equal(r.varied(), varied) {
 			return fmt.Errorf("rows: %s varies %v and the first row %v", r.Cell, r.varied(), varied)
 		}
 		value := func(c column) string { return c.get(r) }
-		if err := w.Write(slices.Concat(each(place, value), each(r.Vary, func(s Setting) string { return s.Value }), each(outcome, value))); err != nil {
-			return err
-		}
+		w.Write(slices.Concat(each(place, value), each(r.Vary, func(s Setting) string { return s.Value }), each(outcome, value)))
 	}
 	return w.Flush()
 }

@@ -74,9 +74,7 @@ func aboutOf(r *results.Run) ([]string, error) {
 // write writes a table, whose lines are given run by run.
 func write(out io.Writer, runs []*results.Run, columns []string, lines func(i int, add func(cells ...any))) error {
 	w := csvcell.NewWriter(out)
-	if err := w.Write(append(about[:len(about):len(about)], columns...)); err != nil {
-		return err
-	}
+	w.Write(append(about[:len(about):len(about)], columns...))
 	settings, err := differing(runs)
 	if err != nil {
 		return err
@@ -92,7 +90,7 @@ func write(out io.Writer, runs []*results.Run, columns []string, lines func(i in
 			for _, c := range cells {
 				line = append(line, csvcell.Text(c, -1)) // so that numbers are read as the same
 			}
-			w.Write(line) // the error comes after Flush
+			w.Write(line)
 		})
 	}
 	return w.Flush()
