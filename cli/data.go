@@ -51,12 +51,13 @@ func (c *dataListCmd) table(out io.Writer, list []datasets.Info) error {
 		if err != nil {
 			return err
 		}
-		size, classes := "-", "-"
+		size, classes, bytes := "-", "-", int64(0)
 		if i.Classes > 0 {
 			classes = fmt.Sprint(i.Classes)
 		}
-		if n := i.DownloadBytes(); n > 0 {
-			size = fmt.Sprintf("%.0f MB", float64(n)/1e6)
+		for _, d := range i.Downloads {
+			bytes += d.Bytes
+			size = fmt.Sprintf("%.0f MB", float64(bytes)/1e6)
 		}
 		t.row(i.Name, i.Title, classes, cmp.Or(i.Image, "-"), size, here)
 	}

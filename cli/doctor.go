@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
-// doctorCmd reports on this machine: versions, backends, and how fast each backend multiplies matrices.
+// doctorCmd reports on this machine, its backends, and how fast each backend multiplies matrices.
 type doctorCmd struct {
 	JSON    bool   `name:"json" help:"Print the report as JSON."`
 	Backend string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Examine one backend only: ${enum}."`
@@ -38,16 +37,13 @@ func printDoctor(out io.Writer, r backend.Report) error {
 	t.row("Processor", fmt.Sprintf("%s, %d cores", r.CPU, r.Cores))
 	t.row("Memory", fmt.Sprintf("%.1f GB, %.1f GB available", float64(r.Memory)/1e9, float64(r.Free)/1e9))
 	t.row("NVIDIA GPU", yesNo[r.GPU]).row("Cache folder", cmp.Or(r.CacheDir, "-"))
-	for _, m := range r.Modules {
-		t.row(strings.TrimPrefix(m.Path, "github.com/gomlx/"), m.Version)
-	}
 	for _, b := range r.Backends {
 		t.row("").row(b.Name).row("Works", yesNo[b.Error == ""])
 		describeBackend(t, b)
 	}
 	err := t.print(out)
 	if r.Chosen != "" {
-		fmt.Fprintf(out, "\nIn use: %s (%s)\n", r.Chosen, r.Reason)
+		fmt.Fprintf(out, "\nIn use: %s\n", r.Chosen)
 	}
 	return err
 }

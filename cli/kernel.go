@@ -110,7 +110,7 @@ func (c *kernelDoctorCmd) Run(rc *runContext, o kernel.Options) error {
 	missing := false
 	for _, c := range checks {
 		state := "ok"
-		if !c.OK {
+		if c.Mend != "" {
 			state, missing = "missing", true
 		}
 		t.row(c.Name, state, c.Detail)

@@ -66,15 +66,29 @@ type answer struct {
 	Dropped []int `json:"dropped,omitempty"`
 	// Direction is Jᵀw, or the direction that the method itself returned (graddrop, …). It is null if only the Gram
 	// matrix was given, or if it was not wanted.
-	Direction   []float64  `json:"direction"`
-	Certificate *statement `json:"certificate"` // null for methods without one
+	Direction   []float64      `json:"direction"`
+	Certificate *emgdStatement `json:"certificate"` // null for methods without one
 }
 
-// statement is a certificate with what it says. Rows in active and dropped are counted from 0.
-type statement struct {
-	*emgd.Certificate
-	Active  []int  `json:"active"` // never null
-	Message string `json:"message"`
+// emgdStatement is an [emgd.Certificate] as JSON. Rows in active and dropped are counted from 0. Slacks are in units
+// of 4^exponent; an exponent of 0 is left out.
+type emgdStatement struct {
+	Sigma     []float64 `json:"sigma"`
+	Slacks    []float64 `json:"slacks"`
+	Exponent  int       `json:"exponent,omitempty"`
+	Gap       float64   `json:"gap"`
+	Violation float64   `json:"violation"`
+	Active    []int     `json:"active"`
+	Dropped   []int     `json:"dropped,omitempty"`
+	Status    string    `json:"status"`
+	Message   string    `json:"message"`
+}
+
+func newStatement(c *emgd.Certificate) *emgdStatement {
+	return &emgdStatement{
+		Sigma: c.Sigma, Slacks: c.Slacks, Exponent: c.Exponent, Gap: c.Gap, Violation: c.Violation,
+		Active: append([]int{}, c.Active...), Dropped: c.Dropped, Status: c.Status.String(), Message: c.Message(),
+	}
 }
 
 // answer computes the weights of a problem.
@@ -90,7 +104,7 @@ func (w *weigher) answer(q *request) (*answer, error) {
 	}
 	a.Dropped, a.Direction = out.Dropped, slices.Clone(out.Direction)
 	if out.Certificate != nil {
-		a.Certificate = &statement{out.Certificate, append([]int{}, out.Certificate.Active...), out.Certificate.Message()}
+		a.Certificate = newStatement(out.Certificate)
 	}
 	return a, nil
 }

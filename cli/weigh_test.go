@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/weigh"
 )
@@ -121,7 +120,7 @@ func TestDroppedRowsAreNamed(t *testing.T) {
 	in := `{"jacobian":[[1e7,0],[-1e-6,5e-7]],"ids":[3,8]}`
 	got, text, _, _ := answerTo(t, "emgd-gs", in)
 	c := got.Certificate
-	if c == nil || c.Status != emgd.RowsDropped || c.Slacks[1] != -10 || len(c.Dropped) != 1 || c.Dropped[0] != 1 || len(got.Dropped) != 1 || got.Dropped[0] != 8 {
+	if c == nil || c.Status != "rows-dropped" || c.Slacks[1] != -10 || len(c.Dropped) != 1 || c.Dropped[0] != 1 || len(got.Dropped) != 1 || got.Dropped[0] != 8 {
 		t.Fatal(text)
 	}
 	if strings.Contains(c.Message, "decreases every loss in") || !strings.Contains(c.Message, "row 1") {

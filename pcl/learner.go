@@ -105,7 +105,7 @@ func New(ctx context.Context, o Options) (l *Learner, err error) {
 	}()
 	defer fail.Caught(&err)
 	o = o.checked()
-	store, shared := fail.Or(memory.NewStore(o.Memory, o.Seed)), o.Programs != nil
+	store := fail.Or(memory.NewStore(o.Memory, o.Seed))
 	o = o.withBackend(ctx)
 	l = &Learner{
 		turn:    make(chan struct{}, 1),
@@ -117,10 +117,6 @@ func New(ctx context.Context, o Options) (l *Learner, err error) {
 		pace:    pace{steps: paceEvery - paceFirst},
 	}
 	l.publish()
-	o.Programs.hold()
-	if !shared {
-		o.Programs.Close() // when the learner drops them
-	}
 	if err := fail.Tried(l.start); err != nil {
 		l.Close()
 		return nil, err

@@ -111,17 +111,20 @@ func (o Options) checked() Options {
 	return o
 }
 
-// withBackend opens a backend if there is none, and makes programs if there are none, which then close it.
+// withBackend opens a backend if there is none, and makes programs if there are none. The learner holds them, and the programs
+// close a backend that only they use.
 func (o Options) withBackend(ctx context.Context) Options {
-	alone := o.Backend == nil && o.Programs == nil
+	if o.Programs != nil {
+		o.Programs.hold()
+		o.Backend = o.Programs.backend
+		return o
+	}
+	alone := o.Backend == nil
 	if alone {
 		o.Backend = fail.Or(backend.Open(ctx, backend.Options{Name: os.Getenv("PARALLELCL_BACKEND")}))
 	}
-	if o.Programs == nil {
-		o.Programs = NewPrograms(o.Backend)
-		o.Programs.alone = alone
-	}
-	o.Backend = o.Programs.backend
+	o.Programs = NewPrograms(o.Backend)
+	o.Programs.alone = alone
 	return o
 }
 

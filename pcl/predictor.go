@@ -128,12 +128,16 @@ func (p *Predictor) outputs(task int, classes []int) (sorted, outputs []int) {
 	}
 	for _, c := range classes {
 		o, arrived := at[c]
-		fail.When(!arrived, "class %d is not among those that have arrived, which are %v", c, all)
+		if !arrived {
+			fail.Now("class %d is not among those that have arrived, which are %v", c, all)
+		}
 		outputs = append(outputs, o)
 	}
 	slices.Sort(outputs)
 	for i, o := range outputs {
-		fail.When(slices.Contains(sorted, all[o]), "class %d is given twice", all[o])
+		if i > 0 && all[o] == sorted[i-1] {
+			fail.Now("class %d is given twice", all[o])
+		}
 		sorted, outputs[i] = append(sorted, all[o]), int(lo)+o
 	}
 	return sorted, outputs

@@ -18,23 +18,20 @@ func (l *Learner) Tasks() []TaskInfo {
 // String says in a line where the learner stands: its method and steps, and the tasks that run, are paused or have ended. It may
 // be called from any goroutine.
 func (l *Learner) String() string {
-	s, tasks := fmt.Sprintf("%s, step %d", l.Options().Method.Info().Title, l.Steps()), l.Tasks()
-	for _, kind := range []struct {
-		name string
-		is   func(TaskInfo) bool
-	}{
-		{"running", func(t TaskInfo) bool { return !t.Ended && !t.Paused }},
-		{"paused", func(t TaskInfo) bool { return t.Paused }},
-		{"ended", func(t TaskInfo) bool { return t.Ended }},
-	} {
-		var names []string
-		for _, t := range tasks {
-			if kind.is(t) {
-				names = append(names, label(t.ID, t.Name))
-			}
+	s := fmt.Sprintf("%s, step %d", l.Options().Method.Info().Title, l.Steps())
+	names := map[string][]string{}
+	for _, t := range l.Tasks() {
+		kind := "running"
+		if t.Ended {
+			kind = "ended"
+		} else if t.Paused {
+			kind = "paused"
 		}
-		if names != nil {
-			s += fmt.Sprintf("; %s: %s", kind.name, strings.Join(names, ", "))
+		names[kind] = append(names[kind], label(t.ID, t.Name))
+	}
+	for _, kind := range []string{"running", "paused", "ended"} {
+		if names[kind] != nil {
+			s += fmt.Sprintf("; %s: %s", kind, strings.Join(names[kind], ", "))
 		}
 	}
 	return s

@@ -13,6 +13,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
@@ -65,19 +66,12 @@ func (s *Service) load() error {
 
 // save saves the learner as it is between two steps.
 func (s *Service) save() error {
-	state, err := s.learner.State()
-	if err != nil {
-		return err
-	}
-	tasks, err := state.Tasks()
-	if err != nil {
-		return err
-	}
-	if err := state.Save(s.options.File); err != nil {
-		return err
-	}
-	s.count(tasks)
-	return nil
+	return fail.Tried(func() {
+		state := fail.Or(s.learner.State())
+		tasks := fail.Or(state.Tasks())
+		fail.If(state.Save(s.options.File))
+		s.count(tasks)
+	})
 }
 
 // count counts the samples of the tasks that the file has: those that the learner has taken, and those that waited.

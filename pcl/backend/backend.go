@@ -25,6 +25,7 @@ import (
 
 	"github.com/gomlx/compute"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
@@ -125,10 +126,10 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	return open(ctx, o, drivers)
 }
 
-// driver is one kind of backend.
+// driver is one kind of backend. open may end by package fail.
 type driver struct {
 	name string
-	open func(ctx context.Context, o Options) (*Backend, error)
+	open func(ctx context.Context, o Options) *Backend
 }
 
 // drivers are in the order of preference.
@@ -162,7 +163,8 @@ func open(ctx context.Context, o Options, all []driver) (*Backend, error) {
 // try opens with a driver; panics of the library become errors.
 func (d driver) try(ctx context.Context, o Options) (b *Backend, err error) {
 	defer recoverTo(&err, "open")
-	return d.open(ctx, o)
+	defer fail.Caught(&err)
+	return d.open(ctx, o), nil
 }
 
 // reason says in one sentence why a backend is the one, after others have failed.

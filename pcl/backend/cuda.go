@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/gomlx/go-xla/installer"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // cudaPluginEnv names the environment variable that points at a CUDA plugin.
@@ -27,10 +29,7 @@ var cudaPlugin = plugin{
 // cudaPlatform is where cudaPlugin runs.
 const cudaPlatform = "linux/amd64"
 
-var (
-	errNoCUDAHere = errors.New("this library uses CUDA on " + cudaPlatform + " only, this is " + thisPlatform)
-	errNoGPU      = errors.New("no NVIDIA GPU found")
-)
+var errNoCUDAHere = errors.New("this library uses CUDA on " + cudaPlatform + " only, this is " + thisPlatform)
 
 // machine is what has to be known about the computer to choose CUDA; tests replace it.
 type machine struct {
@@ -50,15 +49,13 @@ func hasNVIDIA() bool {
 // cudaFile is the CUDA plugin: in this order, that which the environment names, ours, that of an installed JAX, or a new
 // installation. A file that the environment names is returned without a check: if it does not exist, the error of opening it is
 // the one that the user should read.
-func (m machine) cudaFile(ctx context.Context, o Options) (string, error) {
-	given := os.Getenv(cudaPluginEnv)
-	switch {
-	case thisPlatform != cudaPlatform:
-		return "", errNoCUDAHere
-	case !m.hasGPU():
-		return "", errNoGPU
-	case given != "":
-		return given, nil
+func (m machine) cudaFile(ctx context.Context, o Options) string {
+	if thisPlatform != cudaPlatform {
+		fail.If(errNoCUDAHere)
+	}
+	fail.When(!m.hasGPU(), "no NVIDIA GPU found")
+	if given := os.Getenv(cudaPluginEnv); given != "" {
+		return given
 	}
 	dirs := m.pythonPaths(ctx)
 	if o.cache != "" {
@@ -66,7 +63,7 @@ func (m machine) cudaFile(ctx context.Context, o Options) (string, error) {
 	}
 	for _, dir := range dirs {
 		if file, err := cudaPlugin.in(ctx, dir); err == nil {
-			return file, nil
+			return file
 		}
 	}
 	return cudaPlugin.installed(ctx, o)

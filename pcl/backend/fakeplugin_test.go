@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -33,9 +34,8 @@ func TestPluginsThatWouldCrashAreErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := compilePlugin(t, c.flags...)
-			b, err := openCPUPlugin(file, Options{})
+			err := fail.Tried(func() { openCPUPlugin(file, Options{}).Close() })
 			if err == nil {
-				b.Close()
 				t.Fatal("no error")
 			}
 			if !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), file) {

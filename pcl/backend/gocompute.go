@@ -6,6 +6,8 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/gobackend"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // goConfig avoids the default configuration of the pure-Go backend: with few cores its parallel
@@ -16,12 +18,9 @@ const goConfig = "ops_sequential"
 const goName = "Go Backend"
 
 // openGo opens the pure-Go backend. Each operation may still use GOMAXPROCS threads.
-func openGo(context.Context, Options) (*Backend, error) {
-	b, err := gobackend.New(goConfig)
-	if err != nil {
-		return nil, err
-	}
-	return &Backend{Backend: b, Info: Info{Name: Go, Device: cpuModel(vectors()), Threads: runtime.GOMAXPROCS(0)}}, nil
+func openGo(context.Context, Options) *Backend {
+	b := fail.Or(gobackend.New(goConfig))
+	return &Backend{Backend: b, Info: Info{Name: Go, Device: cpuModel(vectors()), Threads: runtime.GOMAXPROCS(0)}}
 }
 
 // Concurrent says whether it pays to run programs from several goroutines at once. It does with pure Go,

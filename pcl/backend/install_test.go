@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -32,9 +33,15 @@ func tinyPlugin(wheelSHA string) plugin {
 	return plugin{Package: "tiny-cpu", Version: fakeVersion, Platform: linuxAMD64, SHA256: wheelSHA, File: "tiny.so", FileSHA256: hexSHA256(fakeContent)}
 }
 
+// tried returns the error with which installed ends.
+func (p plugin) tried(ctx context.Context, o Options) (file string, err error) {
+	defer fail.Caught(&err)
+	return p.installed(ctx, o), nil
+}
+
 func mustInstall(t *testing.T, p plugin, dir string) string {
 	t.Helper()
-	file := must.Get(p.installed(context.Background(), Options{cache: dir}))(t)
+	file := must.Get(p.tried(context.Background(), Options{cache: dir}))(t)
 	data := must.Get(os.ReadFile(file))(t)
 	if !bytes.Equal(data, fakeContent) {
 		t.Fatalf("installed %d bytes that differ from the wheel's %d", len(data), len(fakeContent))
@@ -149,7 +156,7 @@ func TestInstallRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			x, p, dir := fakeInstall(t)
 			change(x, &p)
-			if _, err := p.installed(t.Context(), Options{cache: dir}); err == nil {
+			if _, err := p.tried(t.Context(), Options{cache: dir}); err == nil {
 				t.Fatal("no error")
 			}
 			if left := strings.TrimSuffix(entries(t, dir), " tiny-cpu-1.2.3.whl"); left != ".lock" { // from which the next goes on
@@ -158,17 +165,17 @@ func TestInstallRefuses(t *testing.T) {
 		})
 	}
 	_, p, dir := fakeInstall(t)
-	if _, err := p.installed(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), "HOME") {
+	if _, err := p.tried(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), "HOME") {
 		t.Errorf("no folder: error is %v", err)
 	}
 	file := filepath.Join(dir, "file")
 	must.Do(t, os.WriteFile(file, nil, 0o644))
-	if _, err := p.installed(t.Context(), Options{cache: file}); err == nil || !strings.Contains(err.Error(), file) {
+	if _, err := p.tried(t.Context(), Options{cache: file}); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("a file in the folder's place: error is %v", err)
 	}
 	_, p, dir = fakeInstall(t)
 	p.FileSHA256 = strings.Repeat("0", 64)
-	if _, err := p.installed(t.Context(), Options{cache: dir}); err == nil {
+	if _, err := p.tried(t.Context(), Options{cache: dir}); err == nil {
 		t.Error("another file in the wheel: no error")
 	}
 }
@@ -189,11 +196,11 @@ func TestDamagedPlugin(t *testing.T) {
 	must.Do(t, os.WriteFile(file, flipped(fakeContent), 0o644))
 	var notice bytes.Buffer
 	x.answer = func(w http.ResponseWriter) bool { w.WriteHeader(http.StatusNotFound); return true }
-	if _, err := p.installed(t.Context(), Options{cache: dir, Progress: &notice}); err == nil || !strings.Contains(err.Error(), file) {
+	if _, err := p.tried(t.Context(), Options{cache: dir, Progress: &notice}); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("offline: error %v", err)
 	}
 	x.answer = nil
-	got, err := p.installed(t.Context(), Options{cache: dir, Progress: &notice})
+	got, err := p.tried(t.Context(), Options{cache: dir, Progress: &notice})
 	if err != nil || got != file || strings.Count(notice.String(), file) != 2 {
 		t.Errorf("installed again: %s, %v, said %q", got, err, notice.String())
 	}
@@ -221,15 +228,14 @@ func TestInstallStopsWithItsContext(t *testing.T) {
 		cancel()
 		time.Sleep(50 * time.Millisecond)
 	})
-	if _, err := p.installed(ctx, Options{cache: dir}); !errors.Is(err, context.Canceled) {
+	if _, err := p.tried(ctx, Options{cache: dir}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want context.Canceled", err)
 	}
-	unlock := must.Get(lockPlugins(t.Context(), Options{cache: dir}))(t)
-	defer unlock()
+	defer lockPlugins(t.Context(), Options{cache: dir})()
 	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	var notice bytes.Buffer
-	if _, err := lockPlugins(ctx, Options{cache: dir, Progress: &notice}); !errors.Is(err, context.DeadlineExceeded) || notice.Len() == 0 {
+	if err := fail.Tried(func() { lockPlugins(ctx, Options{cache: dir, Progress: &notice}) }); !errors.Is(err, context.DeadlineExceeded) || notice.Len() == 0 {
 		t.Errorf("while another has the lock: error %v, notice %q", err, notice.String())
 	}
 }

@@ -56,7 +56,7 @@ func installReal() {
 		return
 	}
 	start := time.Now()
-	_, real.err = cpuPlugin.installed(context.Background(), Options{cache: real.dir})
+	_, real.err = cpuPlugin.tried(context.Background(), Options{cache: real.dir})
 	real.took = time.Since(start)
 }
 

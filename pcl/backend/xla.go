@@ -14,6 +14,7 @@ import (
 	"github.com/gomlx/go-xla/compute/xla"
 	"github.com/gomlx/go-xla/pjrt"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/backend/internal/pjrtenv"
 )
 
@@ -60,23 +61,17 @@ func setEnv(key, value string) (restore func()) {
 }
 
 // openCPU opens XLA on the CPU.
-func openCPU(ctx context.Context, o Options) (*Backend, error) {
-	plugin, err := cpuPlugin.installed(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	return openCPUPlugin(plugin, o)
+func openCPU(ctx context.Context, o Options) *Backend {
+	return openCPUPlugin(cpuPlugin.installed(ctx, o), o)
 }
 
 // openCPUPlugin opens an XLA CPU plugin file.
-func openCPUPlugin(plugin string, o Options) (*Backend, error) {
+func openCPUPlugin(plugin string, o Options) *Backend {
 	keepFreedMemory()
 	xlaMu.Lock()
 	used, err := setVectors(o.Vectors, vectors())
 	xlaMu.Unlock()
-	if err != nil {
-		return nil, err
-	}
+	fail.If(err)
 	options := pjrt.NamedValuesMap{"cpu_device_count": int64(1)}
 	settings := ""
 	if os.Getenv(EnvSeparate) != "" {
@@ -84,31 +79,24 @@ func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 	}
 	info := Info{Name: XLACPU, Plugin: plugin, Device: cpuModel(used, cache("L1"), cache("L2")), Vectors: used, Threads: max(o.Threads, 1)}
 	open := func() (*Backend, error) { return openXLA(info, settings, options) }
-	b, err := open()
-	if err != nil {
-		return nil, err
-	}
+	b := fail.Or(open())
 	if err := b.addClients(o.clients(), open); err != nil {
 		b.Close()
-		return nil, err
+		fail.If(err)
 	}
-	return b, nil
+	return b
 }
 
 // tf32Env is read by NVIDIA's libraries when they are loaded: 0 forbids TF32.
 const tf32Env = "NVIDIA_TF32_OVERRIDE"
 
 // openCUDA opens XLA on the GPU.
-func openCUDA(ctx context.Context, o Options) (*Backend, error) {
-	plugin, err := thisMachine.cudaFile(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	return openCUDAPlugin(plugin, o)
+func openCUDA(ctx context.Context, o Options) *Backend {
+	return openCUDAPlugin(thisMachine.cudaFile(ctx, o), o)
 }
 
 // openCUDAPlugin opens an XLA CUDA plugin file on the first GPU that is visible.
-func openCUDAPlugin(plugin string, o Options) (*Backend, error) {
+func openCUDAPlugin(plugin string, o Options) *Backend {
 	options := pjrt.NamedValuesMap{"preallocate": false, "visible_devices": []int64{0}}
 	if dir := cudaDataDir(plugin); dir != "" {
 		os.Setenv("XLA_FLAGS", withXLAFlag(os.Getenv("XLA_FLAGS"), cudaFlag, dir)) // read again at each compilation
@@ -117,5 +105,5 @@ func openCUDAPlugin(plugin string, o Options) (*Backend, error) {
 		os.Setenv(tf32Env, "0") // the binding asks for exact products only, and cuDNN would round in convolutions
 	}
 	settings := fmt.Sprintf(",tf32=%t,noshared_buffers", o.TF32)
-	return openXLA(Info{Name: XLACUDA, Plugin: plugin, Threads: 1}, settings, options)
+	return fail.Or(openXLA(Info{Name: XLACUDA, Plugin: plugin, Threads: 1}, settings, options))
 }

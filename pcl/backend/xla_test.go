@@ -18,6 +18,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -31,11 +32,7 @@ func mustOpen(t testing.TB, o Options) *Backend {
 // mustMultiply has the backend multiply matrices and fails if the result is wrong.
 func mustMultiply(t testing.TB, b *Backend) {
 	t.Helper()
-	exec := graph.MustNewExec(b, func(x *graph.Node) *graph.Node { return graph.Dot(x, x).Product() })
-	defer exec.Finalize()
-	x := tensors.FromScalarAndDimensions(float32(0.5), 64, 64)
-	defer x.FinalizeAll()
-	if err := multiplyOnce(exec, x, 64); err != nil {
+	if _, err := timeMatmul(t.Context(), b, 64); err != nil {
 		t.Error(err)
 	}
 }
@@ -96,7 +93,7 @@ func TestMisleadingPaths(t *testing.T) {
 			temp := t.TempDir()
 			t.Setenv("TMPDIR", temp)
 			for range 2 {
-				b := must.Get(openCPUPlugin(file, Options{}))(t)
+				b := openCPUPlugin(file, Options{})
 				t.Cleanup(func() { b.Close() })
 				mustMultiply(t, b)
 				if b.Info.Name != XLACPU || b.Info.Plugin != file {
@@ -208,7 +205,7 @@ func TestTF32IsAskedFor(t *testing.T) {
 		if c.given != nil {
 			os.Setenv(tf32Env, *c.given)
 		}
-		if _, err := openCUDAPlugin(filepath.Join(t.TempDir(), "none.so"), Options{TF32: c.tf32}); err == nil {
+		if err := fail.Tried(func() { openCUDAPlugin(filepath.Join(t.TempDir(), "none.so"), Options{TF32: c.tf32}) }); err == nil {
 			t.Fatal("a plugin that is not there was opened")
 		}
 		if got := os.Getenv(tf32Env); got != c.want {

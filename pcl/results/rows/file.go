@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/parallelcl/parallelcl/internal/csvcell"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -44,19 +45,13 @@ func each[T any](all []T, text func(T) string) []string {
 func (r *Row) varied() []string { return each(r.Vary, func(s Setting) string { return s.Name }) }
 
 // Read reads what [Write] wrote. Columns with names that it does not know are what the grid varies.
-func Read(in io.Reader) ([]*Row, error) {
-	lines, err := csvcell.ReadAll(in)
-	if err != nil {
-		return nil, err
-	}
+func Read(in io.Reader) (out []*Row, err error) {
+	defer fail.Caught(&err)
+	lines := fail.Or(csvcell.ReadAll(in))
 	if len(lines) == 0 {
 		return nil, errors.New("it has no line of names")
 	}
-	head, err := header(lines[0])
-	if err != nil {
-		return nil, err
-	}
-	var out []*Row
+	head := fail.Or(header(lines[0]))
 	for i, line := range lines[1:] {
 		r, err := read(head, lines[0], line)
 		if err != nil {
@@ -141,12 +136,9 @@ func Files(paths ...string) ([]*Row, error) {
 
 // Folder reads all files of a folder that end in .csv, by name.
 func Folder(folder fs.FS) (out []*Row, err error) {
-	entries, err := fs.ReadDir(folder, ".")
-	if err != nil {
-		return nil, err
-	}
+	defer fail.Caught(&err)
 	files := 0
-	for _, e := range entries {
+	for _, e := range fail.Or(fs.ReadDir(folder, ".")) {
 		if path.Ext(e.Name()) != ".csv" {
 			continue
 		}
