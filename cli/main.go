@@ -157,7 +157,7 @@ func exitCode(rc *runContext, err error) int {
 		return exitInterrupted
 	case errors.Is(err, experiment.ErrTimeUp):
 		return exitTimeUp
-	case errors.As(err, new(usageError)), errors.Is(err, datasets.ErrName), errors.Is(err, experiment.ErrUnfinished), errors.Is(err, experiment.ErrUnrecorded):
+	case errors.As(err, new(usageError)), errors.Is(err, datasets.ErrName):
 		fmt.Fprintf(rc.stderr, "Try `%s --help`.\n", cmp.Or(rc.command, "pcl"))
 		return exitUsage
 	}
