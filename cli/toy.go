@@ -35,71 +35,65 @@ func (c *toyCmd) Run(rc *runContext) error {
 	var traces []*toy.Trace
 	var drawn []viz.Trace
 	for _, name := range c.Method {
-		t, err := toyTrace(name, c.Param, settings)
+		t, shown, err := descend(name, c.Param, settings)
 		if err != nil {
 			return usageError{err}
 		}
 		if rule, err := weigh.New(name, parameters(c.Param), 0); err == nil {
 			sayWhatIsLeftOut(rc, rule)
 		}
-		traces, drawn = append(traces, t), append(drawn, viz.NewTrace(t, title(name)))
+		traces, drawn = append(traces, t), append(drawn, shown)
 	}
 	if c.Out != "" {
 		figure, err := viz.ToyDescent(drawn...)
-		if err != nil {
-			return err
+		if err == nil {
+			err = atomicfile.Write(c.Out, func(w io.Writer) error { return figure.Encode(w, strings.TrimPrefix(filepath.Ext(c.Out), ".")) })
 		}
-		format := strings.TrimPrefix(filepath.Ext(c.Out), ".")
-		if err := atomicfile.Write(c.Out, func(w io.Writer) error { return figure.Encode(w, format) }); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	if !c.JSON {
 		return printToy(rc.stdout, traces)
 	}
-	out := json.NewEncoder(rc.stdout)
 	for _, t := range traces {
-		if err := out.Encode(t); err != nil {
+		if err := json.NewEncoder(rc.stdout).Encode(t); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func toyTrace(name string, given map[string]string, s toy.Settings) (*toy.Trace, error) {
+// descend descends with a method, and returns how also as figures take it.
+func descend(name string, given map[string]string, s toy.Settings) (*toy.Trace, viz.Trace, error) {
 	m, err := method.New(name, parameters(given))
 	if err != nil {
-		return nil, err
+		return nil, viz.Trace{}, err
 	}
-	return toy.Run(m, s)
+	t, err := toy.Run(m, s)
+	if err != nil {
+		return nil, viz.Trace{}, err
+	}
+	return t, viz.NewTrace(t, m.Info().Title), nil
 }
 
 func printToy(out io.Writer, traces []*toy.Trace) error {
 	table := newTable("METHOD", "STEP", "x", "y", "f1", "f2", "‖∇f1‖", "‖∇f2‖", "w1", "w2")
 	add := func(name, step string, p toy.Point, weights ...float64) {
 		cells := []any{name, step}
-		for _, x := range slices.Concat([]float64{p.X, p.Y, p.F1, p.F2}, weights) {
+		for _, x := range append([]float64{p.X, p.Y, p.F1, p.F2, p.Norm1, p.Norm2}, weights...) {
 			cells = append(cells, fmt.Sprintf("%.4f", x))
 		}
-		table.row(slices.Insert(cells, 6, any(fmt.Sprintf("%.3f", p.Norm1)), any(fmt.Sprintf("%.3f", p.Norm2)))...)
+		table.row(cells...)
 	}
 	for _, t := range traces {
 		shown := []int{0, t.Settings.Arrival, (t.Settings.Arrival + len(t.Steps)) / 2} // in ascending order
 		for _, i := range slices.Compact(shown) {
 			if i < len(t.Steps) {
-				add(t.Method, fmt.Sprint(i), t.Steps[i].Point, t.Steps[i].Weights[0], t.Steps[i].Weights[1])
+				add(t.Method, fmt.Sprint(i), t.Steps[i].Point, t.Steps[i].Weights[:]...)
 			}
 		}
 		add(t.Method, fmt.Sprintf("end %d", len(t.Steps)), t.End)
 	}
 	return table.print(out)
-}
-
-// title returns a method's name as it is printed.
-func title(name string) string {
-	d, err := method.Lookup(name)
-	if err != nil {
-		return name
-	}
-	return d.Title
 }

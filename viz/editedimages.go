@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"math"
 
+	"golang.org/x/image/draw"
 	"gonum.org/v1/plot/vg"
 )
 
@@ -59,6 +60,9 @@ func (c pen) image(img image.Image, at, cell vg.Point) {
 	size := img.Bounds().Size()
 	unit := min((cell.X-3)/vg.Length(size.X), (cell.Y-3)/vg.Length(size.Y)) / 2
 	half := vg.Point{X: unit * vg.Length(size.X), Y: unit * vg.Length(size.Y)}
+	if sheetOf(c) == nil { // pages show the edges of pixels
+		img = enlarged(img)
+	}
 	c.DrawImage(vg.Rectangle{Min: at.Sub(half), Max: at.Add(half)}, img)
 }
 
@@ -117,15 +121,19 @@ func (m *EditedImage) change() (image.Image, float64) {
 	}), largest
 }
 
-// zoom is how many pixels a pixel is drawn with, so that readers show its edges.
-const zoom = 6
-
 func (m *EditedImage) paint(pixel func(int) color.NRGBA) image.Image {
-	img := image.NewNRGBA(image.Rect(0, 0, zoom*m.W, zoom*m.H))
-	for y := range zoom * m.H {
-		for x := range zoom * m.W {
-			img.SetNRGBA(x, y, pixel(y/zoom*m.W+x/zoom))
-		}
+	img := image.NewNRGBA(image.Rect(0, 0, m.W, m.H))
+	for i := range m.W * m.H {
+		img.SetNRGBA(i%m.W, i/m.W, pixel(i))
 	}
 	return img
+}
+
+// enlarged draws a pixel with several, so that readers show its edges.
+func enlarged(img image.Image) image.Image {
+	const zoom = 6
+	size := img.Bounds().Size()
+	out := image.NewNRGBA(image.Rect(0, 0, zoom*size.X, zoom*size.Y))
+	draw.NearestNeighbor.Scale(out, out.Rect, img, img.Bounds(), draw.Src, nil)
+	return out
 }

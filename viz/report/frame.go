@@ -59,9 +59,8 @@ type fact = findings.Fact
 
 // made is the box about a page's origin.
 type made struct {
-	Command string
-	Facts   []fact
-	Files   []fact // the checksums of what the page was made from
+	Command      string
+	Facts, Files []fact // Files are the checksums of what the page was made from
 }
 
 func (o Origin) made() made {
@@ -70,13 +69,6 @@ func (o Origin) made() made {
 		m.Facts = append(m.Facts, fact{Name: "page made", Value: o.Made.UTC().Format("2006-01-02 15:04 UTC")})
 	}
 	return m
-}
-
-// addFile adds a file, if there is one.
-func (m *made) addFile(name, sha256 string) {
-	if name != "" {
-		m.Files = append(m.Files, fact{Name: shared(name), Value: sha256})
-	}
 }
 
 // shared is a file's name as a page has it: where somebody's folders lie is nobody else's affair.
@@ -89,14 +81,14 @@ func shared(path string) string {
 
 func checksum(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
 
-// sumOf returns the checksum of a file, which may be larger than the memory.
-func sumOf(path string) (string, error) {
+// sumOf is the checksum of a file, which may be larger than the memory.
+func sumOf(path string) (fact, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return "", err
+		return fact{}, err
 	}
 	defer f.Close()
 	h := sha256.New()
 	_, err = io.Copy(h, f)
-	return fmt.Sprintf("%x", h.Sum(nil)), err
+	return fact{Name: shared(path), Value: fmt.Sprintf("%x", h.Sum(nil))}, err
 }

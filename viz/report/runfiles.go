@@ -10,15 +10,15 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// RunFile is a run and the files that it was read from.
+// RunFile is a run and the file that it was read from.
 type RunFile struct {
-	Run           *results.Run
-	File, SHA256  string
-	Records       string // the file of its steps; empty where there is none
-	RecordsSHA256 string
+	Run         *results.Run
+	File        string
+	sum, record fact // checksums of the file, and of that of its steps, if there is one
 }
 
-const resultName = "result.json" // of a run
+// The names of a run's files.
+const resultName, recordsName = "result.json", "records.jsonl"
 
 // FindRuns reads the runs that paths name: result files, run folders, and folders with any number of those below. Copies of one
 // result file are read once. Own data have their names alone in the runs, without the folders where they lie: what is made of
@@ -35,8 +35,8 @@ func FindRuns(paths ...string) ([]RunFile, error) {
 		failed = append(failed, err)
 		for _, file := range files {
 			f, err := readRun(file)
-			if failed = append(failed, err); !seen[f.SHA256] {
-				out, seen[f.SHA256] = append(out, f), true
+			if failed = append(failed, err); !seen[f.sum.Value] {
+				out, seen[f.sum.Value] = append(out, f), true
 			}
 		}
 	}
@@ -70,37 +70,37 @@ func findResults(path string, met map[string]bool) (out []string, err error) {
 }
 
 func readRun(file string) (f RunFile, err error) {
-	run, err := results.Load(file)
-	if err != nil {
-		return f, err
-	}
 	f.File = file
-	if f.Run, err = run.WithoutFolders(); err != nil {
-		return f, err
+	if f.Run, err = results.Load(file); err == nil {
+		f.Run, err = f.Run.WithoutFolders()
 	}
-	if f.SHA256, err = sumOf(file); err != nil {
-		return f, err
+	if err == nil {
+		f.sum, err = sumOf(file)
 	}
-	f.Records = filepath.Join(filepath.Dir(file), "records.jsonl")
-	if f.RecordsSHA256, err = sumOf(f.Records); errors.Is(err, fs.ErrNotExist) {
-		f.Records, err = "", nil
+	if err == nil {
+		f.record, err = sumOf(f.recordsFile())
+	}
+	if errors.Is(err, fs.ErrNotExist) && f.sum.Name != "" {
+		err = nil
 	}
 	return f, err
 }
 
+func (f RunFile) recordsFile() string { return filepath.Join(filepath.Dir(f.File), recordsName) }
+
 // ReadRecords reads the steps of the run; there are none without a file.
 func (f RunFile) ReadRecords() ([]results.Record, error) {
-	if f.Records == "" {
+	if f.record.Name == "" {
 		return nil, nil
 	}
-	file, err := os.Open(f.Records)
+	file, err := os.Open(f.recordsFile())
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
 	records, err := results.ReadRecords(file)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Records, err)
+		return nil, fmt.Errorf("%s: %w", file.Name(), err)
 	}
 	return records, nil
 }
