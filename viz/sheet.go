@@ -185,7 +185,8 @@ func (s *sheet) add(m mark, shape vg.Path) {
 		n++
 	}
 	marks := &s.part.Groups[n].Marks
-	if k := len(*marks) - 1; k >= 0 && (*marks)[k].joins(&m) && len(s.drawing.Colors[m.Color][0]) == len("#rrggbb") {
+	small := high[0]-low[0] < 8 && high[1]-low[1] < 8 // a marker, which may lie over others of its kind
+	if k := len(*marks) - 1; k >= 0 && (*marks)[k].joins(&m) && (small || len(s.drawing.Colors[m.Color][0]) == len("#rrggbb")) {
 		(*marks)[k].Path += m.Path
 		return
 	}

@@ -22,9 +22,9 @@ type notebookRenderer struct {
 	site       map[string]string // pages by the notebooks that links name
 	typesetter typesetter
 	formulas   []formula // those that texts have so far, by their marks
-	cell       *cell  // at hand
-	at         int    // its number, from 1
-	missed     string // the first element that was left out and a reader would miss
+	cell       *cell     // at hand
+	at         int       // its number, from 1
+	missed     string    // the first element that was left out and a reader would miss
 }
 
 // leave notes what the page cannot show of the cell at hand.
