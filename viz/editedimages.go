@@ -60,7 +60,7 @@ func (c pen) image(img image.Image, at, cell vg.Point) {
 	size := img.Bounds().Size()
 	unit := min((cell.X-3)/vg.Length(size.X), (cell.Y-3)/vg.Length(size.Y)) / 2
 	half := vg.Point{X: unit * vg.Length(size.X), Y: unit * vg.Length(size.Y)}
-	if sheetOf(c) == nil { // pages show the edges of pixels
+	if sheetOf(c.Canvas) == nil { // pages show the edges of pixels
 		img = enlarged(img)
 	}
 	c.DrawImage(vg.Rectangle{Min: at.Sub(half), Max: at.Add(half)}, img)

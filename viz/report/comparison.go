@@ -33,9 +33,13 @@ func comparison(c *findings.Column) (block, *versus.Table) {
 		if !math.IsNaN(e.A.StdRuns) {
 			accuracy.Small = "± " + e.A.Spread() + " runs" // of the single ones
 		}
+		tuned := findings.Value{Mean: math.NaN()}
+		if e.Other != nil && !c.Grid.Tuned {
+			tuned = e.Other.A
+		}
 		difference, p := differenceCells(l.Against)
 		t.add(row{ID: entryID(e), Series: e.Name}, datum{Text: e.Name, Small: e.Remark()}, accuracy, difference, p, valueCell(e.F), valueCell(e.AFirst),
-			numberCell(cmp.Or(e.Rank, math.NaN()), fixed(1)), runsCell(e, l.Against), timeCell(e, l.Cost), tunedCell(e), paperCell(e.PaperA), paperCell(e.PaperF))
+			numberCell(cmp.Or(e.Rank, math.NaN()), fixed(1)), runsCell(e, l.Against), timeCell(e, l.Cost), valueCell(tuned), paperCell(e.PaperA), paperCell(e.PaperF))
 	}
 	t.leaveOutBlanks()
 	b := block{Title: c.Name(), Table: t, Notes: []string{c.Note()}}
@@ -93,14 +97,6 @@ func timeCell(e *findings.Entry, cost float64) datum {
 		out.Small = fmt.Sprintf("×%.2f", cost)
 	}
 	return out
-}
-
-// tunedCell stands beside published values.
-func tunedCell(e *findings.Entry) datum {
-	if e.Other == nil || e.Column.Grid.Tuned {
-		return datum{Text: "–"}
-	}
-	return valueCell(e.Other.A)
 }
 
 func paperCell(n *paper.Number) datum {

@@ -18,26 +18,20 @@ import (
 //go:embed *.gohtml
 var templateFiles embed.FS
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"policy": func() template.HTML { return policyElements },
-	"script": func() template.HTML { return "<script>" + template.HTML(script) + "</script>" },
-}).ParseFS(templateFiles, "*.gohtml"))
-
-// script is the one that pages run.
+// script is the one that pages run. Their policy tells a browser to run no other, to load nothing, to send nothing and not even
+// to look up the addresses of links. What a page must not have in it at all, since no policy keeps it from going elsewhere,
+// [notebookRenderer.sanitise] takes out.
 //
 //go:embed page.js
 var script string
 
-// policyElements tell a browser to run that script and no other, to load nothing, to send nothing and
-// not even to look up the addresses of links. What a page must not have in it at all, since no policy
-// keeps it from going elsewhere, [notebookRenderer.sanitise] takes out.
-var policyElements = func() template.HTML {
-	sum := sha256.Sum256([]byte(script))
-	return template.HTML(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-` +
-		base64.StdEncoding.EncodeToString(sum[:]) + `'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
-<meta name="referrer" content="no-referrer">
-<meta http-equiv="x-dns-prefetch-control" content="off">`)
-}()
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"script": func() template.HTML { return "<script>" + template.HTML(script) + "</script>" },
+	"hash": func() string {
+		sum := sha256.Sum256([]byte(script))
+		return base64.StdEncoding.EncodeToString(sum[:])
+	},
+}).ParseFS(templateFiles, "*.gohtml"))
 
 // writePage fills a template.
 func writePage(w io.Writer, name string, page any) error {
@@ -81,14 +75,11 @@ func shared(path string) string {
 
 func checksum(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
 
-// sumOf is the checksum of a file, which may be larger than the memory.
+// sumOf is the checksum of a file.
 func sumOf(path string) (fact, error) {
-	f, err := os.Open(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return fact{}, err
 	}
-	defer f.Close()
-	h := sha256.New()
-	_, err = io.Copy(h, f)
-	return fact{Name: shared(path), Value: fmt.Sprintf("%x", h.Sum(nil))}, err
+	return fact{Name: shared(path), Value: checksum(data)}, nil
 }

@@ -87,16 +87,14 @@ func (r *notebookRenderer) show(o *output, media, text string) string {
 		}
 		return f.HTML()
 	case "text/html":
-		return r.showHTML(text, len(o.Data) > 1)
+		return r.showHTML(o, text)
 	case "text/markdown":
 		return `<div class="md">` + r.renderMarkdown(text) + "</div>"
-	case "application/json":
+	case "application/json", "text/plain":
 		var indented bytes.Buffer
-		if json.Indent(&indented, []byte(text), "", "  ") == nil {
+		if media != "text/plain" && json.Indent(&indented, []byte(text), "", "  ") == nil {
 			text = indented.String()
 		}
-		return r.terminal("", text)
-	case "text/plain":
 		return r.terminal("", text)
 	case "text/latex": // text with formulas, or a formula
 		if r.markFormulas(text) == text {
@@ -113,10 +111,10 @@ func (r *notebookRenderer) show(o *output, media, text string) string {
 }
 
 // showHTML shows what is left of HTML; nothing where that is nothing, and there is another version.
-func (r *notebookRenderer) showHTML(text string, another bool) string {
+func (r *notebookRenderer) showHTML(o *output, text string) string {
 	r.missed = ""
 	shown := r.sanitise(text)
-	if another && textOf(shown) == "" && !strings.Contains(shown, "<img") {
+	if len(o.Data) > 1 && textOf(shown) == "" && !strings.Contains(shown, "<img") {
 		return ""
 	}
 	if r.missed != "" {
