@@ -38,26 +38,27 @@ type moduleFlag struct {
 }
 
 // install installs the kernel and the backend that its cells will use.
-func (m moduleFlag) install(rc *runContext, o kernel.Options) (kernel.Kernel, error) {
+func (m moduleFlag) install(rc *runContext) (o kernel.Options, k kernel.Kernel, err error) {
+	if o, err = kernelOptions(rc); err != nil {
+		return o, k, err
+	}
 	source, err := kernel.FindSource(rc.ctx, m.Module)
 	if err != nil {
-		return kernel.Kernel{}, err
+		return o, k, err
 	}
-	k, err := kernel.Install(rc.ctx, o, source)
-	if err != nil {
-		return k, resumable(rc, err)
+	k, err = kernel.Install(rc.ctx, o, source)
+	if err == nil {
+		var b *backend.Backend
+		if b, err = backend.Open(rc.ctx, backend.Options{Progress: rc.progress()}); err == nil {
+			b.Close()
+		}
 	}
-	b, err := backend.Open(rc.ctx, backend.Options{Progress: rc.progress()})
-	if err != nil {
-		return k, resumable(rc, err)
-	}
-	b.Close()
-	return k, nil
+	return o, k, resumable(rc, err)
 }
 
 // resumable adds to the error of an interrupted installation how to continue it.
 func resumable(rc *runContext, err error) error {
-	if rc.ctx.Err() == nil {
+	if err == nil || rc.ctx.Err() == nil {
 		return err
 	}
 	return fmt.Errorf("interrupted; the same command goes on: %w", rc.ctx.Err())
@@ -68,11 +69,7 @@ type kernelInstallCmd struct {
 }
 
 func (c *kernelInstallCmd) Run(rc *runContext) error {
-	o, err := kernelOptions(rc)
-	if err != nil {
-		return err
-	}
-	k, err := c.install(rc, o)
+	_, k, err := c.install(rc)
 	if err != nil {
 		return err
 	}

@@ -33,11 +33,7 @@ func (c *notebookCmd) Validate() error {
 
 // Run installs what is missing and serves JupyterLab until it is interrupted.
 func (c *notebookCmd) Run(rc *runContext) error {
-	o, err := kernelOptions(rc)
-	if err != nil {
-		return err
-	}
-	k, err := c.install(rc, o)
+	o, k, err := c.install(rc)
 	if err != nil {
 		return err
 	}

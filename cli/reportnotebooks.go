@@ -94,11 +94,8 @@ func (c *reportCmd) prepare(rc *runContext) error {
 	if c.nbconvert != "" {
 		return nil
 	}
-	o, err := kernelOptions(rc)
+	o, _, err := c.install(rc)
 	if err != nil {
-		return err
-	}
-	if _, err := c.install(rc, o); err != nil {
 		return err
 	}
 	for _, private := range []bool{c.Private, true} { // the user's own JupyterLab may lack nbconvert
@@ -114,27 +111,21 @@ func (c *reportCmd) prepare(rc *runContext) error {
 	return errors.New("the private JupyterLab has no nbconvert: pcl kernel remove, then try again")
 }
 
-// ourKernels are the kernel names in notebooks that stand for our kernel.
-var ourKernels = []string{"", "gonb", kernel.Name}
-
 // convert writes an executed copy of a notebook to a folder. The result of a cell that fails is its error.
 func (c *reportCmd) convert(ctx context.Context, n *report.Notebook, folder string) error {
 	args := []string{
 		"--to", "notebook", "--execute", "--allow-errors", "--log-level=ERROR", "--ExecutePreprocessor.startup_timeout=300",
 		"--output-dir", folder, "--output", filepath.Base(n.File),
 	}
-	if slices.Contains(ourKernels, n.Kernel) {
+	if slices.Contains([]string{"", "gonb", kernel.Name}, n.Kernel) { // which all stand for ours
 		args = append(args, "--ExecutePreprocessor.kernel_name="+kernel.Name)
 	}
 	cmd := exec.CommandContext(ctx, c.nbconvert, append(args, n.File)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) } // upon which it ends its kernel
 	cmd.WaitDelay = 20 * time.Second
 	said, err := cmd.CombinedOutput()
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
 	if err != nil {
-		return fmt.Errorf("execute %s: %w\n%s", n.File, err, strings.TrimSpace(string(said)))
+		err = fmt.Errorf("execute %s: %w\n%s", n.File, err, strings.TrimSpace(string(said)))
 	}
-	return nil
+	return cmp.Or(ctx.Err(), err)
 }

@@ -95,12 +95,16 @@ func (m *EditedImage) stretched() func(int) float64 {
 
 // picture turns values in [0, 1] into an image.
 func (m *EditedImage) picture(value func(k int) float64) image.Image {
-	return m.paint(func(pixel int) color.NRGBA {
-		c := color.NRGBA{A: 255}
-		for i, channel := range []*uint8{&c.R, &c.G, &c.B} {
-			*channel = uint8(255*value(pixel*m.C+i%m.C) + 0.5)
+	level := func(k int) uint8 { return uint8(255*value(k) + 0.5) }
+	if m.C == 1 { // a third of the bytes
+		grey := image.NewGray(image.Rect(0, 0, m.W, m.H))
+		for k := range grey.Pix {
+			grey.Pix[k] = level(k)
 		}
-		return c
+		return grey
+	}
+	return m.paint(func(pixel int) color.NRGBA {
+		return color.NRGBA{level(3 * pixel), level(3*pixel + 1), level(3*pixel + 2), 255}
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
-	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/viz"
 )
 
@@ -29,21 +28,22 @@ func (s *runSet) steps(c *findings.Column) ([]block, error) {
 	note := "An EMGD step d = Σ λᵢ Jᵢ promises stream i a decrease of at least its share σᵢ: Jᵢ·d ≥ σᵢ‖d‖², with equality where λᵢ > 0. The slacks Jᵢ·d − σᵢ‖d‖² and Σλ|slack|, measured at each step, prove that the weights are the optimal ones. Proved: the share of steps with all slacks ≥ −10⁻⁹ and Σλ|slack| ≤ 10⁻⁹, relative to the size of the terms. Stationary: steps at which no direction decreases every loss, so d = 0."
 	out := []block{{Title: "Proof of each step", Table: proofs}}
 	for _, e := range c.Entries {
-		at := slices.IndexFunc(e.Rows, func(r *rows.Row) bool { return s.files[r.Run].record.Name != "" })
-		if at < 0 {
-			continue
-		}
-		f := s.files[e.Rows[at].Run]
-		records, err := f.ReadRecords()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, block{Title: fmt.Sprintf("Steps of %s, seed %d", e.Name, f.Run.Seed), Folded: true, Parts: stepFigures(records)})
-		if p := viz.CheckCertificates(records); p.Steps > 0 {
-			out[0].Notes = []string{note}
-			proofs.add(row{Series: e.Name}, datum{Text: e.Name}, datum{Text: fmt.Sprint(f.Run.Seed)},
-				datum{Text: fmt.Sprintf("%d of %d", p.Holding, p.Steps), Class: judged(p.Holding == p.Steps)},
-				numberCell(min(0, p.WorstSlack), rough), numberCell(p.WorstGap, rough), datum{Text: fmt.Sprint(p.Stationary)})
+		for _, r := range e.Rows {
+			records, err := s.files[r.Run].ReadRecords()
+			if err != nil {
+				return nil, err
+			}
+			if len(records) == 0 {
+				continue
+			}
+			out = append(out, block{Title: fmt.Sprintf("Steps of %s, seed %d", e.Name, r.Seed), Folded: true, Parts: stepFigures(records)})
+			if p := viz.CheckCertificates(records); p.Steps > 0 {
+				out[0].Notes = []string{note}
+				proofs.add(row{Series: e.Name}, datum{Text: e.Name}, datum{Text: fmt.Sprint(r.Seed)},
+					datum{Text: fmt.Sprintf("%d of %d", p.Holding, p.Steps), Class: judged(p.Holding == p.Steps)},
+					numberCell(min(0, p.WorstSlack), rough), numberCell(p.WorstGap, rough), datum{Text: fmt.Sprint(p.Stationary)})
+			}
+			break
 		}
 	}
 	return out, nil

@@ -75,11 +75,12 @@ func shared(path string) string {
 
 func checksum(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
 
-// sumOf is the checksum of a file.
-func sumOf(path string) (fact, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return fact{}, err
+// sumsOf are the checksums of those files that are there.
+func sumsOf(paths ...string) (out []fact) {
+	for _, path := range paths {
+		if data, err := os.ReadFile(path); err == nil {
+			out = append(out, fact{Name: shared(path), Value: checksum(data)})
+		}
 	}
-	return fact{Name: shared(path), Value: checksum(data)}, nil
+	return out
 }

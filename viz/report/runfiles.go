@@ -12,16 +12,14 @@ import (
 
 // RunFile is a run and the file that it was read from.
 type RunFile struct {
-	Run         *results.Run
-	File        string
-	sum, record fact // checksums of the file, and of that of its steps, if there is one
+	Run  *results.Run
+	File string
 }
 
-// The names of a run's files.
-const resultName, recordsName = "result.json", "records.jsonl"
+const resultName = "result.json" // of a run
 
-// FindRuns reads the runs that paths name: result files, run folders, and folders with any number of those below. Copies of one
-// result file are read once. Own data have their names alone in the runs, without the folders where they lie: what is made of
+// FindRuns reads the runs that paths name: result files, run folders, and folders with any number of those below. Copies of a
+// run count once. Own data have their names alone in the runs, without the folders where they lie: what is made of
 // these is shared. The error names each path without a result and each file that cannot be read.
 func FindRuns(paths ...string) ([]RunFile, error) {
 	var out []RunFile
@@ -34,9 +32,15 @@ func FindRuns(paths ...string) ([]RunFile, error) {
 		}
 		failed = append(failed, err)
 		for _, file := range files {
-			f, err := readRun(file)
-			if failed = append(failed, err); !seen[f.sum.Value] {
-				out, seen[f.sum.Value] = append(out, f), true
+			run, err := results.Load(file)
+			if err == nil {
+				run, err = run.WithoutFolders()
+			}
+			if failed = append(failed, err); err != nil {
+				continue
+			}
+			if id := run.ID + run.ModelSHA256; !seen[id] {
+				out, seen[id] = append(out, RunFile{run, file}), true
 			}
 		}
 	}
@@ -69,31 +73,15 @@ func findResults(path string, met map[string]bool) (out []string, err error) {
 	return out, err
 }
 
-func readRun(file string) (f RunFile, err error) {
-	f.File = file
-	if f.Run, err = results.Load(file); err == nil {
-		f.Run, err = f.Run.WithoutFolders()
-	}
-	if err == nil {
-		f.sum, err = sumOf(file)
-	}
-	if err == nil {
-		f.record, err = sumOf(f.recordsFile())
-	}
-	if errors.Is(err, fs.ErrNotExist) && f.sum.Name != "" {
-		err = nil
-	}
-	return f, err
-}
-
-func (f RunFile) recordsFile() string { return filepath.Join(filepath.Dir(f.File), recordsName) }
+// records is the file of the run's steps, which need not be there.
+func (f RunFile) records() string { return filepath.Join(filepath.Dir(f.File), "records.jsonl") }
 
 // ReadRecords reads the steps of the run; there are none without a file.
 func (f RunFile) ReadRecords() ([]results.Record, error) {
-	if f.record.Name == "" {
+	file, err := os.Open(f.records())
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	file, err := os.Open(f.recordsFile())
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func Runs(ctx context.Context, w io.Writer, in RunsInput) error {
 	files := map[string]RunFile{}
 	for _, file := range in.Files {
 		files[file.Run.ID] = file
-		p.Made.Files = append(p.Made.Files, file.sum, file.record)
+		p.Made.Files = append(p.Made.Files, sumsOf(file.File, file.records())...)
 	}
 	p.Headline, p.Blocks = headline(f), claimBlocks(f)
 	for i, g := range f.Grids {

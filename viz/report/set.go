@@ -81,7 +81,7 @@ func (s *runSet) settings() block {
 	names := map[string]bool{}
 	told := append([]string{"method", "params", "eval_every", "dataset", "increment"}, results.Repetition...)
 	for _, r := range s.Rows {
-		run := s.files[r.Run].Run
+		run := *s.files[r.Run].Run
 		own := run.Settings(told...)
 		all = append(all, own)
 		for name := range own {
@@ -91,7 +91,10 @@ func (s *runSet) settings() block {
 			b.Notes = append(b.Notes, fmt.Sprintf("Note on %s: %s", run.Name(), text))
 		}
 		if !slices.ContainsFunc(methods.Rows, func(known row) bool { return known.Series == r.Method }) {
-			methods.add(row{Series: r.Method}, datum{Text: r.Method}, datum{Text: run.Method, Class: "text"}, datum{Text: cmp.Or(parameters(run), "none"), Class: "text"})
+			if all, err := method.Resolve(run.Method, run.Params); err == nil { // with defaults, as this program knows the method
+				run.Params = all
+			}
+			methods.add(row{Series: r.Method}, datum{Text: r.Method}, datum{Text: run.Method, Class: "text"}, datum{Text: cmp.Or(run.ParamText(), "none"), Class: "text"})
 		}
 	}
 	differ, same := block{Title: "In what the configurations differ (runs)"}, block{Title: "What the configurations have in common", Folded: true}
@@ -104,15 +107,6 @@ func (s *runSet) settings() block {
 	}
 	b.Parts = []block{differ, same}
 	return b
-}
-
-// parameters are those of a run's method, also those that it has by default if this program knows the method.
-func parameters(run *results.Run) string {
-	params := run.Params
-	if all, err := method.Resolve(run.Method, params); err == nil {
-		params = all
-	}
-	return (&results.Run{Params: params}).ParamText()
 }
 
 // list is a table of all runs.
