@@ -14,6 +14,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/tables"
 	"github.com/parallelcl/parallelcl/pcl/results/tensorboard"
@@ -107,11 +108,11 @@ func (c *exportLaTeXCmd) Run(rc *runContext) error {
 	}
 	return rc.writeTo(c.Out, func(out io.Writer) error {
 		if grids == nil {
-			return tables.LaTeX(out, rows.Of(runsOf(files)))
+			return tables.LaTeX(out, findings.Columns(rows.Of(runsOf(files))))
 		}
 		for _, r := range grids {
 			fmt.Fprintf(out, "%% %s: %s\n", r.Name, r.Title)
-			if err := tables.LaTeX(out, r.Table()); err != nil {
+			if err := tables.LaTeX(out, findings.Columns(r.Table())); err != nil {
 				return err
 			}
 		}
@@ -172,5 +173,5 @@ func (c *exportWeightsCmd) Run(rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	return rc.done("%s: %s, after %d steps", c.Out, t.Model, t.Steps)
+	return rc.done("%s: %s, after %d steps, %d outputs of classes", c.Out, t.Model, t.Steps, len(t.Outputs()))
 }

@@ -19,7 +19,7 @@ type kernelCmd struct {
 	Doctor  kernelDoctorCmd  `cmd:"" help:"Show what notebooks need, what is missing, and how to fix it."`
 }
 
-// kernelOptions says where the kernel and its files go on this machine.
+// kernelOptions says where the kernel and its files go on this machine. The parser gives it to commands that take it.
 func kernelOptions(rc *runContext) (kernel.Options, error) {
 	cache, err := backend.DefaultCacheDir()
 	if err != nil {
@@ -38,27 +38,26 @@ type moduleFlag struct {
 }
 
 // install installs the kernel and the backend that its cells will use.
-func (m moduleFlag) install(rc *runContext) (o kernel.Options, k kernel.Kernel, err error) {
-	if o, err = kernelOptions(rc); err != nil {
-		return o, k, err
-	}
+func (m moduleFlag) install(rc *runContext, o kernel.Options) (kernel.Kernel, error) {
 	source, err := kernel.FindSource(rc.ctx, m.Module)
 	if err != nil {
-		return o, k, err
+		return kernel.Kernel{}, err
 	}
-	k, err = kernel.Install(rc.ctx, o, source)
-	if err == nil {
-		var b *backend.Backend
-		if b, err = backend.Open(rc.ctx, backend.Options{Progress: rc.progress()}); err == nil {
-			b.Close()
-		}
+	k, err := kernel.Install(rc.ctx, o, source)
+	if err != nil {
+		return k, resumable(rc, err)
 	}
-	return o, k, resumable(rc, err)
+	b, err := backend.Open(rc.ctx, backend.Options{Progress: rc.progress()})
+	if err != nil {
+		return k, resumable(rc, err)
+	}
+	b.Close()
+	return k, nil
 }
 
 // resumable adds to the error of an interrupted installation how to continue it.
 func resumable(rc *runContext, err error) error {
-	if err == nil || rc.ctx.Err() == nil {
+	if rc.ctx.Err() == nil {
 		return err
 	}
 	return fmt.Errorf("interrupted; the same command goes on: %w", rc.ctx.Err())
@@ -68,8 +67,8 @@ type kernelInstallCmd struct {
 	moduleFlag
 }
 
-func (c *kernelInstallCmd) Run(rc *runContext) error {
-	_, k, err := c.install(rc)
+func (c *kernelInstallCmd) Run(rc *runContext, o kernel.Options) error {
+	k, err := c.install(rc, o)
 	if err != nil {
 		return err
 	}
@@ -78,11 +77,7 @@ func (c *kernelInstallCmd) Run(rc *runContext) error {
 
 type kernelListCmd struct{}
 
-func (c *kernelListCmd) Run(rc *runContext) error {
-	o, err := kernelOptions(rc)
-	if err != nil {
-		return err
-	}
+func (c *kernelListCmd) Run(rc *runContext, o kernel.Options) error {
 	k, err := kernel.Read(o)
 	if errors.Is(err, os.ErrNotExist) {
 		rc.note("No kernel is installed: pcl kernel install")
@@ -96,11 +91,7 @@ func (c *kernelListCmd) Run(rc *runContext) error {
 
 type kernelRemoveCmd struct{}
 
-func (c *kernelRemoveCmd) Run(rc *runContext) error {
-	o, err := kernelOptions(rc)
-	if err != nil {
-		return err
-	}
+func (c *kernelRemoveCmd) Run(rc *runContext, o kernel.Options) error {
 	if err := kernel.Remove(o); err != nil {
 		return err
 	}
@@ -110,11 +101,7 @@ func (c *kernelRemoveCmd) Run(rc *runContext) error {
 type kernelDoctorCmd struct{}
 
 // Run prints what notebooks need. It returns an error if something is missing.
-func (c *kernelDoctorCmd) Run(rc *runContext) error {
-	o, err := kernelOptions(rc)
-	if err != nil {
-		return err
-	}
+func (c *kernelDoctorCmd) Run(rc *runContext, o kernel.Options) error {
 	checks := kernel.Doctor(rc.ctx, o)
 	if err := rc.ctx.Err(); err != nil {
 		return err
@@ -123,7 +110,7 @@ func (c *kernelDoctorCmd) Run(rc *runContext) error {
 	missing := false
 	for _, c := range checks {
 		state := "ok"
-		if !c.OK {
+		if c.Mend != "" {
 			state, missing = "missing", true
 		}
 		t.row(c.Name, state, c.Detail)
@@ -131,7 +118,7 @@ func (c *kernelDoctorCmd) Run(rc *runContext) error {
 			t.row("", "", "to fix it: "+c.Mend)
 		}
 	}
-	err = t.print(rc.stdout)
+	err := t.print(rc.stdout)
 	fmt.Fprintln(rc.stdout, "\nThe backends: pcl doctor")
 	if missing {
 		return errors.New("something that notebooks need is missing")

@@ -136,7 +136,7 @@ func (c *reportCmd) Run(rc *runContext) (err error) {
 	var compared []*versus.Table
 	for _, g := range in.Findings.Grids {
 		if g.Own() {
-			compared = append(compared, versus.Of(g.Rows, versus.Preferred(g.Rows))...)
+			compared = append(compared, versus.Of(g.Columns, versus.Preferred(g.Columns))...)
 		}
 	}
 	return cmp.Or(versus.Text(rc.stdout, compared), c.finish(rc, c.Out))

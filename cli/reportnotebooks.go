@@ -94,7 +94,10 @@ func (c *reportCmd) prepare(rc *runContext) error {
 	if c.nbconvert != "" {
 		return nil
 	}
-	o, _, err := c.install(rc)
+	o, err := kernelOptions(rc)
+	if err == nil {
+		_, err = c.install(rc, o)
+	}
 	if err != nil {
 		return err
 	}

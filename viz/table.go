@@ -19,17 +19,13 @@ func (t *Table) add(row ...any) { t.Rows = append(t.Rows, row) }
 // where there is no value.
 func (t *Table) writeCSV(w io.Writer) error {
 	out := csvcell.NewWriter(w)
-	if err := out.Write(t.Head); err != nil {
-		return err
-	}
+	out.Write(t.Head)
 	for _, row := range t.Rows {
 		line := make([]string, len(row))
 		for i, v := range row {
 			line[i] = csvcell.Text(v, 6)
 		}
-		if err := out.Write(line); err != nil {
-			return err
-		}
+		out.Write(line)
 	}
 	return out.Flush()
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/paper"
-	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
 	"github.com/parallelcl/parallelcl/viz"
 )
@@ -18,11 +17,8 @@ import (
 // comparison shows a column: the verdict, and a line for each method with its difference from EMGD, else from one of its kin, else
 // from the first. The table of one method compares nothing.
 func comparison(c *findings.Column) (block, *versus.Table) {
-	var all []*rows.Row
-	for _, e := range c.Entries {
-		all = append(all, e.Rows...)
-	}
-	compared := append(versus.Of(all, versus.Preferred(all)), &versus.Table{})[0]
+	columns := []*findings.Column{c}
+	compared := append(versus.Of(columns, versus.Preferred(columns)), &versus.Table{})[0]
 	lines := map[string]versus.Line{}
 	for _, l := range compared.Lines {
 		lines[l.Method] = l

@@ -4,7 +4,6 @@ package tables
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"strconv"
@@ -22,7 +21,7 @@ var about = []string{"id", "dataset", "increment", "method", "params", "variant"
 var told = []string{"dataset", "increment", "method", "params", "labelset", "timeline", "seed"}
 
 // differing returns, for each run, the settings in which the runs differ, as JSON; empty if there are none.
-func differing(runs []*results.Run) ([]string, error) {
+func differing(runs []*results.Run) []string {
 	all := make([]map[string]string, len(runs))
 	for i, r := range runs {
 		all[i] = brief(r, r.Settings(told...))
@@ -35,16 +34,17 @@ func differing(runs []*results.Run) ([]string, error) {
 				own[name] = v
 			}
 		}
-		if len(own) == 0 {
-			continue
+		if len(own) > 0 {
+			out[i] = asJSON(own)
 		}
-		text, err := json.Marshal(own)
-		if err != nil {
-			return nil, fmt.Errorf("run %s: %w", runs[i].ID, err)
-		}
-		out[i] = string(text)
 	}
-	return out, nil
+	return out
+}
+
+// asJSON writes what came from JSON, and so can be written.
+func asJSON(v any) string {
+	text, _ := json.Marshal(v)
+	return string(text)
 }
 
 // brief has the beginning of a checksum in the place of a scenario that was played, which has a line for each task.
@@ -56,43 +56,30 @@ func brief(r *results.Run, settings map[string]string) map[string]string {
 	return settings
 }
 
-func aboutOf(r *results.Run) ([]string, error) {
+func aboutOf(r *results.Run) []string {
 	params := ""
 	if len(r.Params) > 0 {
-		text, err := json.Marshal(r.Params)
-		if err != nil {
-			return nil, fmt.Errorf("run %s: %w", r.ID, err)
-		}
-		params = string(text)
+		params = asJSON(r.Params)
 	}
 	return []string{
 		r.ID, r.Dataset, r.Increment, r.Method, params, r.Variant,
 		strconv.FormatUint(r.LabelSet, 10), strconv.FormatUint(r.Timeline, 10), strconv.FormatUint(r.Seed, 10),
-	}, nil
+	}
 }
 
 // write writes a table, whose lines are given run by run.
 func write(out io.Writer, runs []*results.Run, columns []string, lines func(i int, add func(cells ...any))) error {
 	w := csvcell.NewWriter(out)
-	if err := w.Write(append(about[:len(about):len(about)], columns...)); err != nil {
-		return err
-	}
-	settings, err := differing(runs)
-	if err != nil {
-		return err
-	}
+	w.Write(append(about[:len(about):len(about)], columns...))
+	settings := differing(runs)
 	for i, r := range runs {
-		first, err := aboutOf(r)
-		if err != nil {
-			return err
-		}
-		first = append(first, settings[i])
+		first := append(aboutOf(r), settings[i])
 		lines(i, func(cells ...any) {
 			line := first[:len(first):len(first)]
 			for _, c := range cells {
 				line = append(line, csvcell.Text(c, -1)) // so that numbers are read as the same
 			}
-			w.Write(line) // the error comes after Flush
+			w.Write(line)
 		})
 	}
 	return w.Flush()
