@@ -98,7 +98,7 @@ func (n *Notebook) readBeside(address string) ([]byte, error) {
 	defer folder.Close()
 	info, err := folder.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxPictureBytes {
-		return nil, fmt.Errorf("there is no such file in the notebook's folder or below, of at most %d MB", maxPictureBytes>>20)
+		return nil, fmt.Errorf("there is no such file (of up to %d MB) beside the notebook", maxPictureBytes>>20)
 	}
 	return folder.ReadFile(name)
 }
