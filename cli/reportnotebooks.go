@@ -94,13 +94,8 @@ func (c *reportCmd) prepare(rc *runContext) error {
 	if c.nbconvert != "" {
 		return nil
 	}
-	o, err := kernelOptions(rc)
-	if err == nil {
-		_, err = c.install(rc, o)
-	}
-	if err != nil {
-		return err
-	}
+	o := kernelOptions(rc)
+	c.install(rc, o)
 	for _, private := range []bool{c.Private, true} { // the user's own JupyterLab may lack nbconvert
 		lab, err := kernel.Jupyter(rc.ctx, o, private)
 		if err != nil {
