@@ -73,23 +73,25 @@ func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
 	return rc.print(c.JSON, all, func(out io.Writer) error { return versus.Text(out, all) })
 }
 
+// Validate checks the methods, which are found unknown when their runs are.
+func (c *compareCmd) Validate() error {
+	switch {
+	case len(c.Methods) < 2:
+		return fmt.Errorf("%s is alone; want at least two methods: the first is what the others are compared with", strings.Join(c.Methods, ""))
+	case c.Paper && c.Situations != 9:
+		return errors.New("--paper takes the nine situations of the paper's tables: leave out --situations")
+	}
+	return once("the command", reflect.ValueOf(c.Methods))
+}
+
 // configs lists the runs: all methods in a situation before the next one.
 func (c *compareCmd) configs(k *kong.Context, rc *runContext) (all []experiment.Checked, err error) {
-	if len(c.Methods) < 2 {
-		return nil, usagef("%s is alone; want at least two methods: the first is what the others are compared with", strings.Join(c.Methods, ""))
-	}
-	if c.Paper && c.Situations != 9 {
-		return nil, usagef("--paper takes the nine situations of the paper's tables: leave out --situations")
-	}
-	if err := once("the command", reflect.ValueOf(c.Methods)); err != nil {
-		return nil, usageError{err}
-	}
 	base, err := configOf(k, c.Paper, experiment.Layer{Values: map[string]any{"dataset": c.Dataset}}, nil)
-	if err == nil {
-		err = c.enough(rc, base)
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, usageError{err}
+	case base.Tasks == 1:
+		return nil, usagef("%s", oneTask(c.Dataset, base.MaxClasses))
 	}
 	if base, err = base.OnData(rc.ctx, datasets.Options{Dir: c.DataDir}); err != nil {
 		return nil, err
@@ -98,44 +100,40 @@ func (c *compareCmd) configs(k *kong.Context, rc *runContext) (all []experiment.
 		c.Increment = []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental}
 	}
 	for _, increment := range c.Increment {
-		for i := range c.Situations {
-			for _, seed := range c.seeds(i) {
-				for _, m := range c.Methods {
-					config := base.WithIncrement(increment)
-					config.LabelSet, config.Timeline, config.Seed = c.situation(i)[0], c.situation(i)[1], seed
-					if config.Method, config.Params, err = methodAndValues(m); err != nil {
-						return nil, usageError{err}
-					}
-					checked, err := config.Check()
-					if err != nil {
-						return nil, usageError{err}
-					}
-					all = append(all, checked)
+		for _, at := range c.repetitions() {
+			for _, m := range c.Methods {
+				config := base.WithIncrement(increment)
+				config.LabelSet, config.Timeline, config.Seed = at[0], at[1], at[2]
+				var checked experiment.Checked
+				if config.Method, config.Params, err = methodAndValues(m); err == nil {
+					checked, err = config.Check()
 				}
+				if err != nil {
+					return nil, usageError{err}
+				}
+				all = append(all, checked)
 			}
 		}
 	}
 	return all, nil
 }
 
-// situation returns the seeds of the label set and the timeline.
-func (c *compareCmd) situation(i int) [2]uint64 {
-	if c.Paper {
-		return [2]uint64{uint64(i / 3), uint64(i % 3)}
+// repetitions are the label sets, timelines and seeds of a method's runs, situation by situation. A seed that all situations
+// shared would make them depend on one first network.
+func (c *compareCmd) repetitions() (out [][3]uint64) {
+	for i := range uint64(c.Situations) {
+		labelSet, timeline, seeds := i, i, []uint64{1234 + i}
+		if c.Paper {
+			labelSet, timeline, seeds = i/3, i%3, []uint64{1234, 1235, 1236}
+		}
+		if len(c.Seeds) > 0 {
+			seeds = c.Seeds
+		}
+		for _, seed := range seeds {
+			out = append(out, [3]uint64{labelSet, timeline, seed})
+		}
 	}
-	return [2]uint64{uint64(i), uint64(i)}
-}
-
-// seeds returns those of the runs in a situation. A seed that all situations shared would make them depend on one first
-// network.
-func (c *compareCmd) seeds(i int) []uint64 {
-	switch {
-	case len(c.Seeds) > 0:
-		return c.Seeds
-	case c.Paper:
-		return []uint64{1234, 1235, 1236}
-	}
-	return []uint64{1234 + uint64(i)}
+	return out
 }
 
 // methodAndValues reads "emgd:tau=3,momentum=0.5".
@@ -144,27 +142,13 @@ func methodAndValues(text string) (name string, values map[string]any, err error
 	if !given {
 		return name, nil, nil
 	}
-	values = map[string]any{}
+	var read assigned
 	for _, one := range strings.Split(list, ",") {
-		key, value, ok := strings.Cut(one, "=")
-		if _, twice := values[key]; !ok || key == "" || twice {
-			return "", nil, fmt.Errorf("%s: want METHOD:NAME=VALUE,…, each name once", text)
+		if err := read.add(one); err != nil {
+			return "", nil, fmt.Errorf("%s: %w", text, err)
 		}
-		values[key] = value
 	}
-	return name, values, nil
-}
-
-// enough refuses a set that makes a single task.
-func (c *compareCmd) enough(rc *runContext, base experiment.Config) error {
-	if base.Tasks > 1 {
-		return nil
-	}
-	info, err := datasets.Inspect(rc.ctx, c.Dataset, datasets.Options{Dir: c.DataDir})
-	if err != nil {
-		return nil // opening the set says what is wrong with it
-	}
-	return errors.New(oneTask(c.Dataset, info.Classes))
+	return name, parameters(read), nil
 }
 
 // oneTask says that a set is too small to be learnt as streams in parallel.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -38,28 +37,49 @@ func (c *demoCmd) Validate() error {
 }
 
 func (c *demoCmd) Run(rc *runContext) error {
-	for _, file := range []string{c.Out, c.Cover} { // otherwise it would show after the training
-		if file == "" {
-			continue
-		}
+	for _, file := range []string{c.Out, cmp.Or(c.Cover, c.Out)} { // otherwise it would show after the training
 		if err := atomicfile.Check(file); err != nil {
 			return err
 		}
 	}
-	folder := c.Runs
-	if folder == "" {
+	if c.Runs == "" {
 		temporary, err := os.MkdirTemp("", "pcl-demo-")
 		if err != nil {
 			return err
 		}
 		defer os.RemoveAll(temporary)
-		folder = temporary
+		c.Runs = temporary
 	}
+	in := report.RunsInput{Title: "Parallel continual learning", Origin: thisCommand()}
+	for _, name := range c.Method {
+		trace, err := descend(name, nil, toy.Figure2())
+		if err != nil {
+			return err
+		}
+		in.Toy = append(in.Toy, trace)
+	}
+	var err error
+	if in.Files, err = c.train(rc); err != nil {
+		return err
+	}
+	runs := runsOf(in.Files)
+	if err := printTable(rc.stdout, runs); err != nil {
+		return err
+	}
+	err = atomicfile.Write(c.Out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) })
+	if err == nil && c.Cover != "" {
+		err = atomicfile.Write(c.Cover, func(w io.Writer) error { return report.Cover(w, runs, in.Toy) })
+	}
+	return cmp.Or(err, rc.done("\nThe page: %s", c.Out), diverged(runs))
+}
+
+// train makes the runs, and reads their files.
+func (c *demoCmd) train(rc *runContext) ([]report.RunFile, error) {
 	m := c.machine(rc, "")
 	defer m.Close()
 	b, err := m.Backend(rc.ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(c.Seed) == 0 {
 		c.Seed = []uint64{1234, 1235, 1236}
@@ -67,61 +87,20 @@ func (c *demoCmd) Run(rc *runContext) error {
 			c.Seed = c.Seed[:1]
 		}
 	}
-	files, err := c.train(rc, m, folder)
-	if err != nil {
-		return err
-	}
-	in := report.RunsInput{Title: "Parallel continual learning", Files: files, Origin: thisCommand()}
-	for _, name := range c.Method {
-		trace, err := toyTrace(name, nil, toy.Figure2())
-		if err != nil {
-			return err
-		}
-		in.Toy = append(in.Toy, trace)
-	}
-	runs := runsOf(files)
-	if err := printTable(rc.stdout, runs); err != nil {
-		return err
-	}
-	if err := c.draw(rc, in); err != nil {
-		return err
-	}
-	return diverged(runs)
-}
-
-// train makes the runs, and reads their files.
-func (c *demoCmd) train(rc *runContext, m *experiment.Machine, folder string) ([]report.RunFile, error) {
 	base := experiment.DefaultConfig("glyphs")
 	base.Increment, base.EvalEvery = scenario.ClassIncremental, 20
 	var configs []experiment.Checked
+	var folders []string
 	for _, config := range experiment.Vary(base, c.Method, nil, c.Seed...) {
 		checked, err := config.Check()
 		if err != nil {
 			return nil, err
 		}
-		configs = append(configs, checked)
+		configs, folders = append(configs, checked), append(folders, filepath.Join(c.Runs, checked.Folder()))
 	}
-	w := experiment.Where{Machine: m, Dir: folder, Record: true, Say: rc.say}
-	_, err := collect(rc, configs, w, "", func(err error, _ experiment.Config) error { return err })
-	if err != nil {
+	w := experiment.Where{Machine: m, Dir: c.Runs, Record: true, Say: rc.say}
+	if _, err := collect(rc, configs, w, "", func(err error, _ experiment.Config) error { return err }); err != nil {
 		return nil, err
 	}
-	var folders []string
-	for _, config := range configs {
-		folders = append(folders, filepath.Join(folder, config.Folder()))
-	}
 	return report.FindRuns(folders...)
-}
-
-func (c *demoCmd) draw(rc *runContext, in report.RunsInput) error {
-	if err := atomicfile.Write(c.Out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) }); err != nil {
-		return err
-	}
-	if c.Cover != "" {
-		if err := atomicfile.Write(c.Cover, func(w io.Writer) error { return report.Cover(w, runsOf(in.Files), in.Toy) }); err != nil {
-			return err
-		}
-	}
-	_, err := fmt.Fprintf(rc.stdout, "\nThe page: %s\n", c.Out)
-	return err
 }

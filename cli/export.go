@@ -37,39 +37,27 @@ type exportedRuns struct {
 
 // find reads the runs that the paths name, and the grids if they name these.
 func (e exportedRuns) find(rc *runContext) (files []report.RunFile, grids []*grid.Results, err error) {
-	named := slices.DeleteFunc(slices.Clone(e.Paths), func(path string) bool { return !grid.IsName(path) })
-	switch len(named) {
-	case 0:
-		files, err = findRuns(e.Paths)
-		return files, nil, err
-	case len(e.Paths):
+	folders := e.Paths
+	if slices.ContainsFunc(e.Paths, grid.IsName) {
+		if slices.ContainsFunc(e.Paths, func(path string) bool { return !grid.IsName(path) }) {
+			return nil, nil, usagef("these are grids and runs: export them by commands of their own")
+		}
+		folders = nil
 		grids, err = e.results(e.Paths)
-	default:
-		err = usagef("these are grids and runs: export them by commands of their own")
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	var folders []string
 	for _, r := range grids {
 		own := r.Folders()
 		if folders = append(folders, own...); len(own) < len(r.Runs) {
 			rc.note("%s: %d of %d runs have no result yet", r.Name, len(r.Runs)-len(own), len(r.Runs))
 		}
 	}
-	if len(folders) > 0 {
-		files, err = findRuns(folders)
+	if err == nil && len(folders) > 0 {
+		files, err = report.FindRuns(folders...)
 	}
-	return files, grids, err
-}
-
-// findRuns reads the runs that paths name. A path at which there is nothing is wrong usage.
-func findRuns(paths []string) ([]report.RunFile, error) {
-	files, err := report.FindRuns(paths...)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = usageError{err}
 	}
-	return files, err
+	return files, grids, err
 }
 
 func runsOf(files []report.RunFile) (runs []*results.Run) {
@@ -119,18 +107,16 @@ func (c *exportLaTeXCmd) Run(rc *runContext) error {
 		return err
 	}
 	return rc.writeTo(c.Out, func(out io.Writer) error {
+		if grids == nil {
+			return tables.LaTeX(out, findings.Columns(rows.Of(runsOf(files))))
+		}
 		for _, r := range grids {
-			if _, err := fmt.Fprintf(out, "%% %s: %s\n", r.Name, r.Title); err != nil {
-				return err
-			}
+			fmt.Fprintf(out, "%% %s: %s\n", r.Name, r.Title)
 			if err := tables.LaTeX(out, findings.Columns(r.Table())); err != nil {
 				return err
 			}
 		}
-		if grids != nil {
-			return nil
-		}
-		return tables.LaTeX(out, findings.Columns(rows.Of(runsOf(files))))
+		return nil
 	})
 }
 
@@ -181,7 +167,7 @@ func (c *exportWeightsCmd) Run(rc *runContext) error {
 	} else {
 		err = t.Save(c.Out)
 	}
-	if err != nil || rc.quiet {
+	if err != nil {
 		return err
 	}
 	return rc.done("%s: %s, after %d steps, %d outputs of classes", c.Out, t.Model, t.Steps, len(t.Outputs()))

@@ -101,14 +101,18 @@ func (a *assigned) Decode(ctx *kong.DecodeContext) error {
 	if err := ctx.Scan.PopValueInto("NAME=VALUE", &text); err != nil {
 		return err
 	}
+	return a.add(text)
+}
+
+func (a *assigned) add(text string) error {
 	name, value, ok := strings.Cut(text, "=")
-	if !ok || name == "" {
+	before, twice := (*a)[name]
+	switch {
+	case !ok || name == "":
 		return fmt.Errorf("want NAME=VALUE, got %q", text)
-	}
-	if before, twice := (*a)[name]; twice {
+	case twice:
 		return fmt.Errorf("%s is given twice: %s and %s", name, before, value)
-	}
-	if *a == nil {
+	case *a == nil:
 		*a = assigned{}
 	}
 	(*a)[name] = value

@@ -2,8 +2,11 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,10 +59,13 @@ func (c *reportCmd) Validate() error {
 			return fmt.Errorf("%s stands for %s but %s for %s: make a page of each", c.Paths[0], c.about, path, about)
 		}
 		c.about, c.notebooks = about, append(c.notebooks, notebooks...)
-		c.All = c.All || about == "notebooks" && !isNotebook(path) || len(c.notebooks) > 1
+		c.All = c.All || about == "notebooks" && filepath.Ext(path) != ".ipynb" || len(c.notebooks) > 1
 	}
 	switch {
+	case c.Markdown && c.about != "grids":
+		return errors.New("--markdown is for grids: leave it out")
 	case c.Markdown:
+		c.Out = cmp.Or(c.Out, standardOutput)
 		return nil
 	case c.All:
 		c.Out = cmp.Or(c.Out, "site")
@@ -80,33 +86,29 @@ func lookAt(path string) (about string, notebooks []string, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	files := []string{path}
-	folders := false
+	dir, entries := filepath.Dir(path), []fs.DirEntry{fs.FileInfoToDirEntry(info)}
 	if info.IsDir() {
-		entries, err := os.ReadDir(path)
-		if err != nil {
-			return "", nil, err
-		}
-		files = nil
-		for _, e := range entries {
-			files = append(files, filepath.Join(path, e.Name()))
-			folders = folders || !e.Type().IsRegular()
+		dir = path
+		entries, err = os.ReadDir(path)
+	}
+	tables, folders := false, false
+	for _, e := range entries {
+		ending := filepath.Ext(e.Name())
+		tables, folders = tables || ending == ".csv", folders || !e.Type().IsRegular()
+		if ending == ".ipynb" {
+			notebooks = append(notebooks, filepath.Join(dir, e.Name()))
 		}
 	}
-	about = "runs"
-	for _, file := range files {
-		switch {
-		case isNotebook(file):
-			about, notebooks = "notebooks", append(notebooks, file)
-		case filepath.Ext(file) == ".csv" && !folders && notebooks == nil:
-			about = "grids"
-		}
+	switch {
+	case notebooks != nil:
+		about = "notebooks"
+	case tables && !folders:
+		about = "grids"
+	default:
+		about = "runs"
 	}
-	return about, notebooks, nil
+	return about, notebooks, err
 }
-
-// isNotebook reports whether a file is a notebook, by its name.
-func isNotebook(path string) bool { return filepath.Ext(path) == ".ipynb" }
 
 func (c *reportCmd) Run(rc *runContext) (err error) {
 	if c.PDF {
@@ -114,24 +116,67 @@ func (c *reportCmd) Run(rc *runContext) (err error) {
 			return err
 		}
 	}
-	switch {
-	case c.Markdown:
-		return c.markdown(rc)
-	case c.All: // before a notebook is executed for minutes
-		err = atomicfile.Check(filepath.Join(c.Out, report.IndexFile))
-	default:
-		err = atomicfile.Check(c.Out)
+	if c.about == "notebooks" {
+		return c.pages(rc)
 	}
-	if err != nil {
+	in, err := c.material()
+	switch {
+	case err != nil:
+		return err
+	case c.Markdown:
+		from := make([]string, len(c.Paths))
+		for i, path := range c.Paths {
+			from[i] = "`" + shown(path) + "`"
+		}
+		return rc.writeTo(c.Out, func(w io.Writer) error { return in.Findings.Markdown(w, strings.Join(from, ", "), in.Notes) })
+	}
+	if err := atomicfile.Write(c.Out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) }); err != nil {
 		return err
 	}
-	switch c.about {
-	case "notebooks":
-		return c.pages(rc)
-	case "grids":
-		return c.grids(rc)
+	var compared []*versus.Table
+	for _, g := range in.Findings.Grids {
+		if g.Own() {
+			compared = append(compared, versus.Of(g.Columns, versus.Preferred(g.Columns))...)
+		}
 	}
-	return c.runs(rc)
+	return cmp.Or(versus.Text(rc.stdout, compared), c.finish(rc, c.Out))
+}
+
+// material reads the runs, or the results of grids with the notes beside them, that the paths stand for.
+func (c *reportCmd) material() (in report.RunsInput, err error) {
+	in = report.RunsInput{Title: c.Title, Notes: map[string]string{}, Origin: thisCommand()}
+	if c.about == "runs" {
+		if in.Files, err = report.FindRuns(c.Paths...); err == nil {
+			in.Findings, err = report.FindingsOf(in.Files)
+		}
+		return in, err
+	}
+	var all []*rows.Row
+	for _, name := range c.Paths {
+		own, notes, err := c.rowsAt(name)
+		if err != nil {
+			return in, err
+		}
+		all = append(all, own...)
+		maps.Copy(in.Notes, notes)
+	}
+	in.Findings, err = findings.New(all)
+	return in, err
+}
+
+// rowsAt reads the results of a grid, or of files, and the notes beside these.
+func (c *reportCmd) rowsAt(name string) (all []*rows.Row, notes map[string]string, err error) {
+	if !grid.IsName(name) {
+		if all, err = rows.Files(name); err == nil {
+			notes, err = findings.ReadNotes(name)
+		}
+		return all, notes, err
+	}
+	r, err := c.gridFlags.results([]string{name})
+	if err == nil {
+		all = r[0].Table()
+	}
+	return all, nil, err
 }
 
 // thisCommand is what a page says about how it was made.
@@ -140,37 +185,12 @@ func thisCommand() report.Origin {
 	return report.Origin{Command: madeBy(), Version: version + " " + commit, Made: time.Now()}
 }
 
-// runs writes the page about runs, and prints how their methods compare.
-func (c *reportCmd) runs(rc *runContext) error {
-	files, err := report.FindRuns(c.Paths...)
-	if err != nil {
-		return err
-	}
-	if err := c.write(rc, report.RunsInput{Files: files}); err != nil {
-		return err
-	}
-	compared := findings.Columns(rows.Of(runsOf(files)))
-	if err := versus.Text(rc.stdout, versus.Of(compared, versus.Preferred(compared))); err != nil {
-		return err
-	}
-	return c.finish(rc, c.Out)
-}
-
-// write writes the page about runs or grids.
-func (c *reportCmd) write(rc *runContext, in report.RunsInput) error {
-	in.Title, in.Origin = c.Title, thisCommand()
-	return atomicfile.Write(c.Out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) })
-}
-
 // finish prints pages to PDFs if asked to, and says which page to open first.
-func (c *reportCmd) finish(rc *runContext, begin string, pages ...string) error {
-	if !c.PDF {
-		return rc.done("The page: %s", begin)
-	}
-	for _, page := range append(pages, begin) {
-		if err := report.PDF(rc.ctx, c.browser, page, strings.TrimSuffix(page, filepath.Ext(page))+".pdf"); err != nil {
+func (c *reportCmd) finish(rc *runContext, pages ...string) error {
+	for i := 0; i < len(pages) && c.PDF; i++ {
+		if err := report.PDF(rc.ctx, c.browser, pages[i], strings.TrimSuffix(pages[i], filepath.Ext(pages[i]))+".pdf"); err != nil {
 			return err
 		}
 	}
-	return rc.done("The page: %s", begin)
+	return rc.done("The page: %s", pages[0])
 }

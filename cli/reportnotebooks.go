@@ -22,6 +22,13 @@ import (
 // pages writes the page of one notebook, or a site of several. The page shows cells that failed; they are returned
 // as an error when everything has been written.
 func (c *reportCmd) pages(rc *runContext) error {
+	first := c.Out
+	if c.All {
+		first = filepath.Join(c.Out, report.IndexFile)
+	}
+	if err := atomicfile.Check(first); err != nil { // before a notebook is executed for minutes
+		return err
+	}
 	var notebooks []*report.Notebook
 	for _, path := range c.notebooks {
 		n, err := report.ReadNotebook(path)
@@ -38,26 +45,22 @@ func (c *reportCmd) pages(rc *runContext) error {
 		}
 		notebooks = append(notebooks, n)
 	}
-	errs := []error{c.writeNotebooks(rc, notebooks)}
+	written, err := []string{c.Out}, error(nil)
+	if c.All {
+		written, err = report.Site(rc.ctx, c.Out, cmp.Or(c.Title, "Notebooks"), notebooks, thisCommand())
+	} else {
+		err = atomicfile.Write(c.Out, func(w io.Writer) error { return notebooks[0].Write(rc.ctx, w, thisCommand()) })
+	}
+	if err == nil {
+		err = c.finish(rc, written...)
+	}
 	for _, n := range notebooks {
 		if len(n.LeftOut) > 0 {
 			rc.note("%s: not shown as in the notebook, as the page's end says:\n  %s", n.File, strings.Join(n.LeftOut, "\n  "))
 		}
-		errs = append(errs, n.Failed())
+		err = errors.Join(err, n.Failed())
 	}
-	return errors.Join(errs...)
-}
-
-func (c *reportCmd) writeNotebooks(rc *runContext, notebooks []*report.Notebook) error {
-	if !c.All {
-		err := atomicfile.Write(c.Out, func(w io.Writer) error { return notebooks[0].Write(rc.ctx, w, thisCommand()) })
-		return cmp.Or(err, c.finish(rc, c.Out))
-	}
-	pages, err := report.Site(rc.ctx, c.Out, cmp.Or(c.Title, "Notebooks"), notebooks, thisCommand())
-	if err != nil {
-		return err
-	}
-	return c.finish(rc, pages[0], pages[1:]...)
+	return err
 }
 
 // execute executes a notebook, and takes its results.
@@ -106,27 +109,21 @@ func (c *reportCmd) prepare(rc *runContext) error {
 	return errors.New("the private JupyterLab has no nbconvert: pcl kernel remove, then try again")
 }
 
-// ourKernels are the kernel names in notebooks that stand for our kernel.
-var ourKernels = []string{"", "gonb", kernel.Name}
-
 // convert writes an executed copy of a notebook to a folder. The result of a cell that fails is its error.
 func (c *reportCmd) convert(ctx context.Context, n *report.Notebook, folder string) error {
 	args := []string{
 		"--to", "notebook", "--execute", "--allow-errors", "--log-level=ERROR", "--ExecutePreprocessor.startup_timeout=300",
 		"--output-dir", folder, "--output", filepath.Base(n.File),
 	}
-	if slices.Contains(ourKernels, n.Kernel) {
+	if slices.Contains([]string{"", "gonb", kernel.Name}, n.Kernel) { // which all stand for ours
 		args = append(args, "--ExecutePreprocessor.kernel_name="+kernel.Name)
 	}
 	cmd := exec.CommandContext(ctx, c.nbconvert, append(args, n.File)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) } // upon which it ends its kernel
 	cmd.WaitDelay = 20 * time.Second
 	said, err := cmd.CombinedOutput()
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
 	if err != nil {
-		return fmt.Errorf("execute %s: %w\n%s", n.File, err, strings.TrimSpace(string(said)))
+		err = fmt.Errorf("execute %s: %w\n%s", n.File, err, strings.TrimSpace(string(said)))
 	}
-	return nil
+	return cmp.Or(ctx.Err(), err)
 }

@@ -31,7 +31,7 @@ func (c *toyCmd) Run(rc *runContext) error {
 	settings.Steps, settings.Arrival, settings.LR = c.Steps, c.Arrival, c.LR
 	var traces []*toy.Trace
 	for _, name := range c.Method {
-		t, err := toyTrace(name, c.Param, settings)
+		t, err := descend(name, c.Param, settings)
 		if err != nil {
 			return usageError{err}
 		}
@@ -52,16 +52,16 @@ func (c *toyCmd) Run(rc *runContext) error {
 	if !c.JSON {
 		return printToy(rc.stdout, traces)
 	}
-	out := json.NewEncoder(rc.stdout)
 	for _, t := range traces {
-		if err := out.Encode(t); err != nil {
+		if err := json.NewEncoder(rc.stdout).Encode(t); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func toyTrace(name string, given map[string]string, s toy.Settings) (*toy.Trace, error) {
+// descend descends with a method.
+func descend(name string, given map[string]string, s toy.Settings) (*toy.Trace, error) {
 	m, err := method.New(name, parameters(given))
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func toyTrace(name string, given map[string]string, s toy.Settings) (*toy.Trace,
 	if err != nil {
 		return nil, err
 	}
-	t.Label = title(name)
+	t.Label = m.Info().Title
 	return t, nil
 }
 
@@ -78,28 +78,19 @@ func printToy(out io.Writer, traces []*toy.Trace) error {
 	table := newTable("METHOD", "STEP", "x", "y", "f1", "f2", "‖∇f1‖", "‖∇f2‖", "w1", "w2")
 	add := func(name, step string, p toy.Point, weights ...float64) {
 		cells := []any{name, step}
-		for _, x := range slices.Concat([]float64{p.X, p.Y, p.F1, p.F2}, weights) {
+		for _, x := range append([]float64{p.X, p.Y, p.F1, p.F2, p.Norm1, p.Norm2}, weights...) {
 			cells = append(cells, fmt.Sprintf("%.4f", x))
 		}
-		table.row(slices.Insert(cells, 6, any(fmt.Sprintf("%.3f", p.Norm1)), any(fmt.Sprintf("%.3f", p.Norm2)))...)
+		table.row(cells...)
 	}
 	for _, t := range traces {
 		shown := []int{0, t.Settings.Arrival, (t.Settings.Arrival + len(t.Steps)) / 2} // in ascending order
 		for _, i := range slices.Compact(shown) {
 			if i < len(t.Steps) {
-				add(t.Method, fmt.Sprint(i), t.Steps[i].Point, t.Steps[i].Weights[0], t.Steps[i].Weights[1])
+				add(t.Method, fmt.Sprint(i), t.Steps[i].Point, t.Steps[i].Weights[:]...)
 			}
 		}
 		add(t.Method, fmt.Sprintf("end %d", len(t.Steps)), t.End)
 	}
 	return table.print(out)
-}
-
-// title returns a method's name as it is printed.
-func title(name string) string {
-	d, err := method.Lookup(name)
-	if err != nil {
-		return name
-	}
-	return d.Title
 }

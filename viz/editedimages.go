@@ -5,8 +5,8 @@ import (
 	"image"
 	"image/color"
 	"math"
-	"slices"
 
+	"golang.org/x/image/draw"
 	"gonum.org/v1/plot/vg"
 )
 
@@ -37,7 +37,7 @@ func EditedImages(images ...EditedImage) (*Figure, error) {
 		}
 		m.columns = append(m.columns, column)
 		data.add(i+1, it.Label, largest)
-		drawn = append(drawn, []image.Image{it.picture(it.Before), it.picture(it.stretched()), it.picture(it.After), change})
+		drawn = append(drawn, []image.Image{it.picture(pixels(it.Before)), it.picture(it.stretched()), it.picture(pixels(it.After)), change})
 	}
 	p := panel("", "", "")
 	p.matrix(&m)
@@ -60,7 +60,14 @@ func (c pen) image(img image.Image, at, cell vg.Point) {
 	size := img.Bounds().Size()
 	unit := min((cell.X-3)/vg.Length(size.X), (cell.Y-3)/vg.Length(size.Y)) / 2
 	half := vg.Point{X: unit * vg.Length(size.X), Y: unit * vg.Length(size.Y)}
+	if sheetOf(c.Canvas) == nil { // pages show the edges of pixels
+		img = enlarged(img)
+	}
 	c.DrawImage(vg.Rectangle{Min: at.Sub(half), Max: at.Add(half)}, img)
+}
+
+func pixels(values []float32) func(int) float64 {
+	return func(k int) float64 { return float64(values[k]) }
 }
 
 // check panics if the slices do not fit the shape.
@@ -72,26 +79,32 @@ func (m *EditedImage) check() {
 }
 
 // stretched maps |∇ₓφ| linearly from its smallest to its largest value onto [0, 1].
-func (m *EditedImage) stretched() []float32 {
-	out := make([]float32, len(m.Gradient))
-	for k, g := range m.Gradient {
-		out[k] = max(g, -g)
+func (m *EditedImage) stretched() func(int) float64 {
+	low, high := math.Inf(1), 0.0
+	for _, g := range m.Gradient {
+		a := math.Abs(float64(g))
+		low, high = min(low, a), max(high, a)
 	}
-	low, high := slices.Min(out), slices.Max(out)
-	for k, g := range out {
-		out[k] = 0
-		if high > low {
-			out[k] = (g - low) / (high - low)
+	return func(k int) float64 {
+		if high == low {
+			return 0
 		}
+		return (math.Abs(float64(m.Gradient[k])) - low) / (high - low)
 	}
-	return out
 }
 
 // picture turns values in [0, 1] into an image.
-func (m *EditedImage) picture(values []float32) image.Image {
+func (m *EditedImage) picture(value func(k int) float64) image.Image {
+	level := func(k int) uint8 { return uint8(255*value(k) + 0.5) }
+	if m.C == 1 { // a third of the bytes
+		grey := image.NewGray(image.Rect(0, 0, m.W, m.H))
+		for k := range grey.Pix {
+			grey.Pix[k] = level(k)
+		}
+		return grey
+	}
 	return m.paint(func(pixel int) color.NRGBA {
-		at := func(c int) uint8 { return uint8(255*float64(values[pixel*m.C+c%m.C]) + 0.5) }
-		return color.NRGBA{at(0), at(1), at(2), 255}
+		return color.NRGBA{level(3 * pixel), level(3*pixel + 1), level(3*pixel + 2), 255}
 	})
 }
 
@@ -112,15 +125,19 @@ func (m *EditedImage) change() (image.Image, float64) {
 	}), largest
 }
 
-// zoom is how many pixels a pixel is drawn with, so that readers show its edges.
-const zoom = 6
-
 func (m *EditedImage) paint(pixel func(int) color.NRGBA) image.Image {
-	img := image.NewNRGBA(image.Rect(0, 0, zoom*m.W, zoom*m.H))
-	for y := range zoom * m.H {
-		for x := range zoom * m.W {
-			img.SetNRGBA(x, y, pixel(y/zoom*m.W+x/zoom))
-		}
+	img := image.NewNRGBA(image.Rect(0, 0, m.W, m.H))
+	for i := range m.W * m.H {
+		img.SetNRGBA(i%m.W, i/m.W, pixel(i))
 	}
 	return img
+}
+
+// enlarged draws a pixel with several, so that readers show its edges.
+func enlarged(img image.Image) image.Image {
+	const zoom = 6
+	size := img.Bounds().Size()
+	out := image.NewNRGBA(image.Rect(0, 0, zoom*size.X, zoom*size.Y))
+	draw.NearestNeighbor.Scale(out, out.Rect, img, img.Bounds(), draw.Src, nil)
+	return out
 }

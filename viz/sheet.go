@@ -163,7 +163,8 @@ func (s *sheet) add(m mark, shape vg.Path) {
 		n++
 	}
 	marks := &s.part.Groups[n].Marks
-	if k := len(*marks) - 1; k >= 0 && (*marks)[k].joins(&m) && len(s.drawing.Colors[m.Color][0]) == len("#rrggbb") {
+	small := high[0]-low[0] < 8 && high[1]-low[1] < 8 // a marker, which may lie over others of its kind
+	if k := len(*marks) - 1; k >= 0 && (*marks)[k].joins(&m) && (small || len(s.drawing.Colors[m.Color][0]) == len("#rrggbb")) {
 		(*marks)[k].Path += m.Path
 		return
 	}
@@ -191,6 +192,7 @@ func (s *sheet) place(p vg.Point) (x, y float64) {
 
 // path writes a path as SVG does. Points that are where the last one is, to a tenth, are left out.
 func (s *sheet) path(p vg.Path) string {
+	p = plainer(p)
 	var b []byte
 	put := func(command byte, points ...vg.Point) {
 		b = append(b, command)
@@ -231,6 +233,33 @@ func (s *sheet) path(p vg.Path) string {
 	return string(b)
 }
 
+// plainer leaves out the points of lines that no eye misses.
+func plainer(p vg.Path) (out vg.Path) {
+	from := 0 // the last one that stays
+	for i, c := range p {
+		within := i > 0 && i+1 < len(p) && c.Type == vg.LineComp && p[i+1].Type == vg.LineComp
+		if within && i-from < 100 && straight(p[from:i+2]) {
+			continue
+		}
+		out, from = append(out, c), i
+	}
+	return out
+}
+
+// straight says whether points lie between the first and the last of them, to a tenth.
+func straight(p vg.Path) bool {
+	first, last := p[0].Pos, p[len(p)-1].Pos
+	along := last.Sub(first)
+	for _, c := range p[1 : len(p)-1] {
+		at := c.Pos.Sub(first)
+		share := at.Dot(along) / along.Dot(along) // NaN where the two are one
+		if off := at.Sub(along.Scale(share)); !(share >= 0 && share <= 1 && off.Dot(off) < 0.01) {
+			return false
+		}
+	}
+	return true
+}
+
 // cubics are an arc as curves of at most a right angle each, which no eye tells from it.
 func cubics(c vg.PathComp) (out [][3]vg.Point) {
 	n := int(math.Ceil(math.Abs(c.Angle)/(math.Pi/2) - 1e-9))
@@ -259,7 +288,7 @@ func dotOf(p vg.Path) (vg.PathComp, bool) {
 
 // thinnedOut keeps so many values that a pointer can tell them apart, with six digits.
 func thinnedOut(at [][]float64) (out [][]float64) {
-	const most = 400
+	const most = 200
 	every := max(1, (len(at)+most-1)/most)
 	for i, v := range at {
 		if i%every == 0 || i == len(at)-1 {

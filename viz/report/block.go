@@ -3,6 +3,7 @@ package report
 import (
 	"html/template"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,6 +35,14 @@ func (b block) of(f *viz.Figure, err error) block {
 	return b
 }
 
+// where is of, but nothing where the figure cannot be drawn: as there are not several sizes, say.
+func (b block) where(f *viz.Figure, err error) block {
+	if err != nil {
+		return block{}
+	}
+	return b.of(f, nil)
+}
+
 // outlined gives blocks the levels of their headings, and leaves out those with nothing in them.
 func outlined(all []block, level int) (out []block) {
 	for _, b := range all {
@@ -61,7 +70,6 @@ type row struct {
 
 type datum struct {
 	Text, Small string // Small stands below
-	Sort        string // what the cell is sorted by; its text where it is empty
 	Class       string // "text" for words, "good" or "bad"
 	Link        string // ID of the row that it leads to
 	Parts       []block
@@ -72,12 +80,25 @@ func (t *table) add(r row, cells ...datum) {
 	t.Rows = append(t.Rows, r)
 }
 
+// leaveOutBlanks leaves out the columns in which nothing stands.
+func (t *table) leaveOutBlanks() {
+	for i := len(t.Head) - 1; i >= 0; i-- {
+		if slices.ContainsFunc(t.Rows, func(r row) bool { return strings.Trim(r.Cells[i].Text, "–") != "" }) {
+			continue
+		}
+		t.Head = slices.Delete(t.Head, i, i+1)
+		for k := range t.Rows {
+			t.Rows[k].Cells = slices.Delete(t.Rows[k].Cells, i, i+1)
+		}
+	}
+}
+
 // numberCell is a cell with a number, as it is written or a dash where there is none.
 func numberCell(x float64, write func(float64) string) datum {
 	if math.IsNaN(x) {
 		return datum{Text: "–"}
 	}
-	return datum{Text: write(x), Sort: strconv.FormatFloat(x, 'g', -1, 64)}
+	return datum{Text: write(x)}
 }
 
 // knownCell is the same of a number that may not be known.

@@ -360,7 +360,7 @@ func TestPagesWorkInBrowser(t *testing.T) {
 	text = runsPage(t, runsFolder(t, sampleRuns()))
 	must.Do(t, os.WriteFile(page, []byte(text), 0o644))
 	session = b.open(page)
-	const column = `[...document.querySelectorAll("#tg0-0 tbody tr")].map(tr => tr.children[1].dataset.sort).join(" ")`
+	const column = `[...document.querySelectorAll("#tg0-0 tbody tr")].map(tr => parseFloat(tr.children[1].textContent)).join(" ")`
 	var down, up string
 	for _, to := range []*string{&down, &up} {
 		must.Do(t, b.evaluate(session, `JSON.stringify((document.querySelectorAll("#tg0-0 th button")[1].click(), `+column+`))`, to))

@@ -10,99 +10,59 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/paper"
-	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
 	"github.com/parallelcl/parallelcl/viz"
 )
 
-// compare compares the methods of a column with EMGD, else with one of its kin, else with the first. The table of one method is empty.
-func compare(c *findings.Column) *versus.Table {
+// comparison shows a column: the verdict, and a line for each method with its difference from EMGD, else from one of its kin, else
+// from the first. The table of one method compares nothing.
+func comparison(c *findings.Column) (block, *versus.Table) {
 	columns := []*findings.Column{c}
-	return append(versus.Of(columns, versus.Preferred(columns)), &versus.Table{})[0]
-}
-
-// comparison shows a column: the verdict, and a line for each method with its difference from the reference.
-func comparison(c *findings.Column, compared *versus.Table) block {
-	b := block{Title: c.Name(), Table: &table{}, Notes: []string{c.Note()}}
+	compared := append(versus.Of(columns, versus.Preferred(columns)), &versus.Table{})[0]
+	lines := map[string]versus.Line{}
+	for _, l := range compared.Lines {
+		lines[l.Method] = l
+	}
+	t := &table{Head: []string{"method", "A, %", "− " + compared.Reference, "p (Holm)", "F, %", "A_first, %", "rank", "situations, runs", "ms/step", "A, tuned", "A, paper", "F, paper"}}
+	for _, e := range c.ByA() {
+		accuracy, l := valueCell(e.A), lines[e.Name]
+		if !math.IsNaN(e.A.StdRuns) {
+			accuracy.Small = "± " + e.A.Spread() + " runs" // of the single ones
+		}
+		tuned := findings.Value{Mean: math.NaN()}
+		if e.Other != nil && !c.Grid.Tuned {
+			tuned = e.Other.A
+		}
+		difference, p := differenceCells(l.Against)
+		t.add(row{ID: entryID(e), Series: e.Name}, datum{Text: e.Name, Small: e.Remark()}, accuracy, difference, p, valueCell(e.F), valueCell(e.AFirst),
+			numberCell(cmp.Or(e.Rank, math.NaN()), fixed(1)), runsCell(e, l.Against), timeCell(e, l.Cost), valueCell(tuned), paperCell(e.PaperA), paperCell(e.PaperF))
+	}
+	t.leaveOutBlanks()
+	b := block{Title: c.Name(), Table: t, Notes: []string{c.Note()}}
 	if compared.Reference != "" {
 		b.Title, b.Lead = b.Title+": which method is better", compared.Verdict
 		b.Notes = append(append(b.Notes, compared.Notes...), compared.More)
 	}
-	columns := columnsOf(c, compared)
-	for _, col := range columns {
-		b.Table.Head = append(b.Table.Head, col.head)
-	}
-	for _, e := range c.ByA() {
-		var cells []datum
-		for _, col := range columns {
-			cells = append(cells, col.of(e))
-		}
-		b.Table.add(row{ID: entryID(e), Series: e.Name}, cells...)
-	}
-	return b
+	return b, compared
 }
-
-// column is one of the table of a column's methods.
-type column struct {
-	head string
-	of   func(e *findings.Entry) datum
-}
-
-// columnsOf are those for which there is something to show.
-func columnsOf(c *findings.Column, compared *versus.Table) []column {
-	lines := map[string]versus.Line{}
-	out := []column{{"method", nameCell}, {"A, %", accuracyCell}}
-	if compared.Reference != "" {
-		for _, l := range compared.Lines {
-			lines[l.Method] = l
-		}
-		out = append(out, column{"− " + compared.Reference, func(e *findings.Entry) datum { return differenceCell(lines[e.Name].Against) }},
-			column{"p (Holm)", func(e *findings.Entry) datum { return knownCell(holm(lines[e.Name].Against), findings.PValue) }})
-	}
-	out = append(out, column{"F, %", func(e *findings.Entry) datum { return valueCell(e.F) }},
-		column{"A_first, %", func(e *findings.Entry) datum { return valueCell(e.AFirst) }},
-		column{"rank", func(e *findings.Entry) datum { return numberCell(cmp.Or(e.Rank, math.NaN()), fixed(1)) }},
-		column{"situations, runs", func(e *findings.Entry) datum { return runsCell(e, lines[e.Name].Against) }},
-		column{"ms/step", func(e *findings.Entry) datum { return timeCell(e, lines[e.Name].Cost) }})
-	tuned, published := c.Shows()
-	if tuned {
-		out = append(out, column{"A, tuned", tunedCell})
-	}
-	if published {
-		out = append(out, column{"A, paper", func(e *findings.Entry) datum { return paperCell(e.PaperA) }},
-			column{"F, paper", func(e *findings.Entry) datum { return paperCell(e.PaperF) }})
-	}
-	return out
-}
-
-func nameCell(e *findings.Entry) datum { return datum{Text: e.Name, Sort: e.Name, Small: e.Remark()} }
 
 func valueCell(v findings.Value) datum {
 	return numberCell(v.Mean, func(float64) string { return v.String() })
 }
 
-// accuracyCell also has the spread of the single runs.
-func accuracyCell(e *findings.Entry) datum {
-	out := valueCell(e.A)
-	if !math.IsNaN(e.A.StdRuns) {
-		out.Small = "± " + e.A.Spread() + " runs"
-	}
-	return out
-}
-
-// differenceCell also has the interval.
-func differenceCell(a *versus.Against) datum {
+// differenceCells are the difference from the reference, with its interval, and the probability of one as large by chance.
+func differenceCells(a *versus.Against) (difference, p datum) {
 	if a == nil {
-		return datum{}
+		return datum{}, datum{}
 	}
-	out := numberCell(a.Difference, findings.Signed)
+	difference = numberCell(a.Difference, findings.Signed)
 	if a.Interval != nil {
-		out.Small = interval(a.Interval[0], a.Interval[1])
+		difference.Small = interval(a.Interval[0], a.Interval[1])
 	}
 	if a.Differs {
-		out.Class = judged(a.Difference > 0)
+		difference.Class = judged(a.Difference > 0)
 	}
-	return out
+	return difference, knownCell(a.Holm, findings.PValue)
 }
 
 func judged(good bool) string { return map[bool]string{true: "good", false: "bad"}[good] }
@@ -110,18 +70,11 @@ func judged(good bool) string { return map[bool]string{true: "good", false: "bad
 // interval is one of differences.
 func interval(low, high float64) string { return findings.Signed(low) + " to " + findings.Signed(high) }
 
-func holm(a *versus.Against) *float64 {
-	if a == nil {
-		return nil
-	}
-	return a.Holm
-}
-
 // runsCell also says how many situations the method shares with the reference.
 func runsCell(e *findings.Entry, a *versus.Against) datum {
-	situations := values(e.Rows, func(r *rows.Row) string { return fmt.Sprint(r.LabelSet, "/", r.Timeline) })
-	out := datum{Text: fmt.Sprintf("%d, %d", len(situations), e.Done)}
-	if a != nil && a.Situations < len(situations) {
+	situations := len(findings.Situations(e))
+	out := datum{Text: fmt.Sprintf("%d, %d", situations, e.Done)}
+	if a != nil && a.Situations < situations {
 		out.Small = fmt.Sprintf("%d shared", a.Situations)
 	}
 	return out
@@ -140,13 +93,6 @@ func timeCell(e *findings.Entry, cost float64) datum {
 		out.Small = fmt.Sprintf("×%.2f", cost)
 	}
 	return out
-}
-
-func tunedCell(e *findings.Entry) datum {
-	if e.Other == nil {
-		return datum{Text: "–"}
-	}
-	return valueCell(e.Other.A)
 }
 
 func paperCell(n *paper.Number) datum {
@@ -179,6 +125,6 @@ func (s *runSet) costs(tables []*versus.Table) block {
 	if len(plots) == 0 {
 		return block{}
 	}
-	f, err := viz.Plots("cost", "Mean final accuracy of each method against the time of its steps.", plots...)
-	return titled("Accuracy against cost", "Up and to the left is better. The time of a step is the median over the runs that a method and the reference have in common; runs that were made side by side slow each other down.").of(f, err)
+	return titled("Accuracy against cost", "Up and to the left is better. The time of a step is the median over the runs that a method and the reference have in common; runs that were made side by side slow each other down.").
+		of(viz.Plots("cost", "Mean final accuracy of each method against the time of its steps.", plots...))
 }

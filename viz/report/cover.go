@@ -7,20 +7,12 @@ import (
 	"io"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/toy"
 	"github.com/parallelcl/parallelcl/viz"
-)
-
-// The cover is 1200×520 pixels; its text is as large as in a figure of 720 points.
-const (
-	coverWidth  vg.Length = 720
-	coverHeight vg.Length = 312
-	coverDPI              = 120
 )
 
 // Cover writes the picture for a README as a PNG of 1200×520 pixels: on the left the tasks' timeline over the
@@ -34,7 +26,7 @@ func Cover(w io.Writer, runs []*results.Run, traces []*toy.Trace) error {
 	}
 	left.Rows, left.Share = [][]*plot.Plot{timeline.Rows[0], left.Rows[0]}, []float64{2, 3}
 	right.Rows[0][0].Title.Text = "two toy functions, after task 2 has arrived"
-	c := vgimg.NewWith(vgimg.UseWH(coverWidth, coverHeight), vgimg.UseDPI(coverDPI), vgimg.UseBackgroundColor(color.White))
+	c := vgimg.NewWith(vgimg.UseWH(720, 312), vgimg.UseDPI(120), vgimg.UseBackgroundColor(color.White)) // text as large as in a figure of 720 points
 	dc := draw.Crop(draw.New(c), 6, -6, 4, -6)
 	middle := dc.Min.X + 0.58*(dc.Max.X-dc.Min.X)
 	left.Draw(draw.Crop(dc, 0, middle-dc.Max.X-6, 0, 0))

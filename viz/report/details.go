@@ -6,7 +6,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
-	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/viz"
 )
 
@@ -29,21 +28,22 @@ func (s *runSet) steps(c *findings.Column) ([]block, error) {
 	note := "An EMGD step d = Σ λᵢ Jᵢ promises stream i a decrease of at least its share σᵢ: Jᵢ·d ≥ σᵢ‖d‖², with equality where λᵢ > 0. The slacks Jᵢ·d − σᵢ‖d‖² and Σλ|slack|, measured at each step, prove that the weights are the optimal ones. Proved: the share of steps with all slacks ≥ −10⁻⁹ and Σλ|slack| ≤ 10⁻⁹, relative to the size of the terms. Stationary: steps at which no direction decreases every loss, so d = 0."
 	out := []block{{Title: "Proof of each step", Table: proofs}}
 	for _, e := range c.Entries {
-		at := slices.IndexFunc(e.Rows, func(r *rows.Row) bool { return s.files[r].Records != "" })
-		if at < 0 {
-			continue
-		}
-		f := s.files[e.Rows[at]]
-		records, err := f.ReadRecords()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, block{Title: fmt.Sprintf("Steps of %s, seed %d", e.Name, f.Run.Seed), Folded: true, Parts: stepFigures(records)})
-		if p := viz.CheckCertificates(records); p.Steps > 0 {
-			out[0].Notes = []string{note}
-			proofs.add(row{Series: e.Name}, datum{Text: e.Name}, datum{Text: fmt.Sprint(f.Run.Seed)},
-				datum{Text: fmt.Sprintf("%d of %d", p.Holding, p.Steps), Class: judged(p.Holding == p.Steps)},
-				numberCell(min(0, p.WorstSlack), rough), numberCell(p.WorstGap, rough), datum{Text: fmt.Sprint(p.Stationary)})
+		for _, r := range e.Rows {
+			records, err := s.files[r.Run].ReadRecords()
+			if err != nil {
+				return nil, err
+			}
+			if len(records) == 0 {
+				continue
+			}
+			out = append(out, block{Title: fmt.Sprintf("Steps of %s, seed %d", e.Name, r.Seed), Folded: true, Parts: stepFigures(records)})
+			if p := viz.CheckCertificates(records); p.Steps > 0 {
+				out[0].Notes = []string{note}
+				proofs.add(row{Series: e.Name}, datum{Text: e.Name}, datum{Text: fmt.Sprint(r.Seed)},
+					datum{Text: fmt.Sprintf("%d of %d", p.Holding, p.Steps), Class: judged(p.Holding == p.Steps)},
+					numberCell(min(0, p.WorstSlack), rough), numberCell(p.WorstGap, rough), datum{Text: fmt.Sprint(p.Stationary)})
+			}
+			break
 		}
 	}
 	return out, nil
@@ -63,4 +63,44 @@ func stepFigures(records []results.Record) (out []block) {
 		out = append(out, titled("Which streams conflict", "A cosine below 0 is a conflict.").of(viz.Conflicts(records)))
 	}
 	return out
+}
+
+// classes shows the final accuracy by class, and that at the task's own end, a table for each task. There is none if runs differ in
+// their tasks' classes.
+func (s *runSet) classes(c *findings.Column) block {
+	runs := s.runs(c.Entries...)
+	first := runs[0].Tasks
+	if slices.ContainsFunc(runs, func(r *results.Run) bool { return !slices.EqualFunc(r.Tasks, first, sameClasses) }) {
+		return block{}
+	}
+	b := block{Title: "Final accuracy by class", Folded: true}
+	for t, task := range first {
+		out := &table{Head: []string{"method"}}
+		for k, class := range task.ByClass {
+			out.Head = append(out.Head, fmt.Sprintf("%s (%d test samples)", task.Names[k], class.Test))
+		}
+		for _, e := range c.Entries {
+			cells := []datum{{Text: e.Name}}
+			for k := range task.ByClass {
+				var finals, ends results.Moment
+				for _, r := range s.runs(e) {
+					finals.Add(100 * r.Tasks[t].ByClass[k].AccFinal)
+					ends.Add(100 * r.Tasks[t].ByClass[k].AccEnd)
+				}
+				mean := numberCell(finals.Mean, fixed(1))
+				mean.Small = fixed(1)(ends.Mean)
+				cells = append(cells, mean)
+			}
+			out.add(row{Series: e.Name}, cells...)
+		}
+		b.Parts = append(b.Parts, block{Title: fmt.Sprintf("Task %d", task.ID), Table: out,
+			Notes: []string{"Means over the runs, in %; below, what the accuracy was when the task ended."}})
+	}
+	return b
+}
+
+// sameClasses reports whether two runs have the same classes in a task, with names and accuracies for each.
+func sameClasses(a, b results.Task) bool {
+	return slices.Equal(a.Classes, b.Classes) && len(a.Names) == len(a.Classes) && slices.Equal(a.Names, b.Names) &&
+		len(a.ByClass) == len(a.Classes) && len(b.ByClass) == len(b.Classes)
 }

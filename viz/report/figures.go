@@ -21,7 +21,7 @@ const (
 // figures are those that take in all data sets and increments.
 func (s *runSet) figures() (out []block) {
 	var shown, all []*results.Run
-	timelines := !s.whole // that differ
+	timelines := len(s.files) == 0 // that differ
 	for _, c := range s.Columns {
 		runs := s.runs(c.Entries...)
 		shown, all = append(shown, s.runs(fewer(c)...)...), append(all, runs...)
@@ -30,13 +30,10 @@ func (s *runSet) figures() (out []block) {
 	if len(all) == 0 {
 		return nil
 	}
-	if f, err := viz.MemorySize(all...); err == nil { // there are several sizes
-		out = append(out, titled("Accuracy and the memory’s size", "Look at the distance between the lines at the smallest memories. "+barsNote).of(f, nil))
-	}
-	if f, err := viz.Temperature(all...); err == nil {
-		out = append(out, titled("Accuracy and the temperature", "Runs without a fixed temperature are level lines. "+barsNote).of(f, nil))
-	}
-	if !s.whole && len(out) > 0 {
+	sizes := titled("Accuracy and the memory’s size", "Look at the distance between the lines at the smallest memories. "+barsNote).where(viz.MemorySize(all...))
+	temperatures := titled("Accuracy and the temperature", "Runs without a fixed temperature are level lines. "+barsNote).where(viz.Temperature(all...))
+	out = append(out, sizes, temperatures)
+	if len(s.files) == 0 && sizes.Picture+temperatures.Picture != "" {
 		return out // more lines than a figure can keep apart
 	}
 	if timelines {
@@ -45,9 +42,7 @@ func (s *runSet) figures() (out []block) {
 	if slices.ContainsFunc(shown, func(r *results.Run) bool { return situation(r) != situation(shown[0]) }) {
 		out = append(out, titled("Performance profiles", "The share of runs above an accuracy: a line above another’s everywhere is better throughout, one that falls early has runs that fail."+fewNote).of(viz.Profiles(shown...)))
 	}
-	if f, err := viz.TradeOff(all...); err == nil { // there are both increments
-		out = append(out, titled("One increment against the other", "Mean A of each method over its runs. Every method to the left of the line and below it is matched or beaten in both by one on the line.").of(f, nil))
-	}
+	out = append(out, titled("One increment against the other", "Mean A of each method over its runs. Every method to the left of the line and below it is matched or beaten in both by one on the line.").where(viz.TradeOff(all...)))
 	for _, c := range s.Columns {
 		out = append(out, ranks(c))
 	}

@@ -2,8 +2,11 @@ package report
 
 import (
 	"bytes"
+	"crypto/rand"
+	"fmt"
 	"html"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -11,16 +14,15 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// From where it is found to where the text is harmless HTML, a formula stands between two noncharacters, as it was typed.
-// A text may have these characters too: what stands between them is tried as a formula, which is as harmless.
-const markOpen, markClose = "\uFDD0", "\uFDD1"
+// mark stands around the number of a formula, from where it is found in the text of HTML to where that HTML is harmless. No
+// notebook can have it.
+var mark = rand.Text()
 
 var (
-	noMarks = strings.NewReplacer(markOpen, "", markClose, "")
 	// marked finds a formula with the punctuation mark that follows it, if one does.
-	marked       = regexp.MustCompile(markOpen + `([^<` + markClose + `]*)` + markClose + `([,.;:!?)]?)`)
+	marked       = regexp.MustCompile(mark + `(\d+)` + mark + `([,.;:!?)]?)`)
 	formulaBegin = regexp.MustCompile(`^(?:\$\$?|\\{1,2}[\[(]|\\begin\{([A-Za-z]+\*?)\}|\\(?:eq)?ref\{[^{}\n]*\})`)
-	formulaEnds  = map[string]string{"$$": "$$", "$": "$", `\\[`: `\\]`, `\\(`: `\\)`, `\[`: `\]`, `\(`: `\)`}
+	closing      = strings.NewReplacer("[", "]", "(", ")")
 )
 
 type formula struct {
@@ -28,27 +30,24 @@ type formula struct {
 	display bool
 }
 
-// formulaAt reads a formula that begins a text, by Jupyter's rules; n is its length, 0 where there is none. In Markdown a
-// single backslash begins no brackets of a formula.
-func formulaAt(text string, inHTML bool) (found formula, n int) {
+// formulaAt reads a formula that begins a text, by Jupyter's rules; n is its length, 0 where there is none.
+func formulaAt(text string) (found formula, n int) {
 	text = text[:min(len(text), maxFormula)]
 	m := formulaBegin.FindStringSubmatch(text)
-	if m == nil || !inHTML && len(m[0]) == 2 && m[0] != "$$" {
+	if m == nil {
 		return formula{}, 0
 	}
-	begin, environment := m[0], m[1]
-	end, delimited := formulaEnds[begin]
+	begin := m[0]
 	switch {
-	case environment != "":
-		n = formulaEnd(text, len(begin), `\end{`+environment+"}")
+	case m[1] != "":
+		n = formulaEnd(text, len(begin), `\end{`+m[1]+"}")
 		return formula{text[:n], true}, n
-	case !delimited: // a reference
+	case strings.HasSuffix(begin, "}"): // a reference
 		return formula{begin, false}, len(begin)
 	}
-	if n = formulaEnd(text, len(begin), end); n == 0 {
-		return formula{}, 0
-	}
-	tex := text[len(begin) : n-len(end)]
+	end := closing.Replace(begin)
+	n = formulaEnd(text, len(begin), end)
+	tex := text[len(begin):max(len(begin), n-len(end))]
 	if strings.TrimSpace(tex) == "" || begin == "$" && isPrice(tex, text[n:]) {
 		return formula{}, 0
 	}
@@ -81,40 +80,27 @@ func formulaEnd(text string, from int, mark string) int {
 	return 0
 }
 
-// toMark is the length of a formula that begins a text, or of a dollar that begins none; 0 where there is neither.
-func toMark(text string, inHTML bool) int {
-	_, n := formulaAt(text, inHTML)
-	switch {
-	case n > 0:
-		return n
-	case strings.HasPrefix(text, "$"):
-		return 1
-	case strings.HasPrefix(text, `\$`):
-		return 2
-	}
-	return 0
-}
-
-// markFormulas marks the formulas in a text of HTML that aren't marked yet.
-func markFormulas(text string) string {
+// markFormulas puts marks in the place of formulas in a text of HTML.
+func (r *notebookRenderer) markFormulas(text string) string {
 	var out strings.Builder
 	for {
-		next := strings.IndexAny(text, `$\`+markOpen)
+		next := strings.IndexAny(text, `$\`)
 		if next < 0 {
 			return out.String() + text
 		}
 		out.WriteString(text[:next])
 		text = text[next:]
-		n := toMark(text, true)
+		f, n := formulaAt(text)
 		switch {
 		case n > 0:
-			out.WriteString(markOpen + text[:n] + markClose)
-		case strings.HasPrefix(text, markOpen):
-			n = max(1, strings.Index(text[:min(len(text), 2*maxFormula)], markClose))
-			out.WriteString(text[:n])
+			fmt.Fprint(&out, mark, len(r.formulas), mark)
+			r.formulas = append(r.formulas, f)
+		case strings.HasPrefix(text, `\$`):
+			out.WriteString("$")
+			n = 2
 		default:
+			out.WriteString(text[:1])
 			n = 1
-			out.WriteString(text[:n])
 		}
 		text = text[n:]
 	}
@@ -124,24 +110,17 @@ func markFormulas(text string) string {
 func (r *notebookRenderer) putFormulas(clean string) string {
 	return marked.ReplaceAllStringFunc(clean, func(s string) string {
 		m := marked.FindStringSubmatch(s)
-		shown, mark := r.formula(html.UnescapeString(m[1])), m[2]
-		if mark != "" && shown != "$" {
-			shown = `<span class="keep">` + shown + mark + "</span>" // no line begins with the mark
-			mark = ""
+		i, _ := strconv.Atoi(m[1])
+		shown := r.formula(r.formulas[i])
+		if m[2] != "" { // which begins no line
+			shown = `<span class="keep">` + shown + m[2] + "</span>"
 		}
-		return shown + mark
+		return shown
 	})
 }
 
 // formula renders a formula; one that KaTeX doesn't know is shown as it was typed.
-func (r *notebookRenderer) formula(source string) string {
-	if source == "$" || source == `\$` {
-		return "$"
-	}
-	f, n := formulaAt(source, true)
-	if n < len(source) {
-		f = formula{source, true}
-	}
+func (r *notebookRenderer) formula(f formula) string {
 	shown, err := r.typesetter.typeset(f)
 	if err != nil {
 		r.leave(`formula "%s": %v`, short(f.tex), err)
@@ -153,8 +132,8 @@ func (r *notebookRenderer) formula(source string) string {
 	return shown
 }
 
-// formulaParser marks formulas where Markdown looks for emphasis and links, so never in code or addresses, and the dollars
-// that begin none.
+// formulaParser keeps formulas, and dollars that are none by their backslash, as they were typed, for the HTML: where Markdown
+// looks for emphasis and links, so never in code or addresses.
 type formulaParser struct{}
 
 func (formulaParser) Trigger() []byte { return []byte{'$', '\\'} }
@@ -162,12 +141,15 @@ func (formulaParser) Trigger() []byte { return []byte{'$', '\\'} }
 func (formulaParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	_, at := block.Position()
 	source := string(block.Value(text.NewSegment(at.Start, at.Start+maxFormula)))
-	n := toMark(source, false)
-	if n == 0 {
+	_, n := formulaAt(source)
+	switch {
+	case strings.HasPrefix(source, `\$`):
+		n = 2
+	case n == 0 || strings.HasPrefix(source, `\(`) || strings.HasPrefix(source, `\[`): // in Markdown these are brackets
 		return nil
 	}
 	block.Advance(n)
-	found := ast.NewString([]byte(markOpen + source[:n] + markClose))
+	found := ast.NewString([]byte(source[:n]))
 	found.SetRaw(true)
 	return found
 }

@@ -18,26 +18,20 @@ import (
 //go:embed *.gohtml
 var templateFiles embed.FS
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"policy": func() template.HTML { return policyElements },
-	"script": func() template.HTML { return "<script>" + template.HTML(script) + "</script>" },
-}).ParseFS(templateFiles, "*.gohtml"))
-
-// script is the one that pages run.
+// script is the one that pages run. Their policy tells a browser to run no other, to load nothing, to send nothing and not even
+// to look up the addresses of links. What a page must not have in it at all, since no policy keeps it from going elsewhere,
+// [notebookRenderer.sanitise] takes out.
 //
 //go:embed page.js
 var script string
 
-// policyElements tell a browser to run that script and no other, to load nothing, to send nothing and
-// not even to look up the addresses of links. What a page must not have in it at all, since no policy
-// keeps it from going elsewhere, [notebookRenderer.sanitise] takes out.
-var policyElements = func() template.HTML {
-	sum := sha256.Sum256([]byte(script))
-	return template.HTML(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-` +
-		base64.StdEncoding.EncodeToString(sum[:]) + `'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
-<meta name="referrer" content="no-referrer">
-<meta http-equiv="x-dns-prefetch-control" content="off">`)
-}()
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"script": func() template.HTML { return "<script>" + template.HTML(script) + "</script>" },
+	"hash": func() string {
+		sum := sha256.Sum256([]byte(script))
+		return base64.StdEncoding.EncodeToString(sum[:])
+	},
+}).ParseFS(templateFiles, "*.gohtml"))
 
 // writePage fills a template.
 func writePage(w io.Writer, name string, page any) error {
@@ -59,9 +53,8 @@ type fact = findings.Fact
 
 // made is the box about a page's origin.
 type made struct {
-	Command string
-	Facts   []fact
-	Files   []fact // the checksums of what the page was made from
+	Command      string
+	Facts, Files []fact // Files are the checksums of what the page was made from
 }
 
 func (o Origin) made() made {
@@ -70,13 +63,6 @@ func (o Origin) made() made {
 		m.Facts = append(m.Facts, fact{Name: "page made", Value: o.Made.UTC().Format("2006-01-02 15:04 UTC")})
 	}
 	return m
-}
-
-// addFile adds a file, if there is one.
-func (m *made) addFile(name, sha256 string) {
-	if name != "" {
-		m.Files = append(m.Files, fact{Name: shared(name), Value: sha256})
-	}
 }
 
 // shared is a file's name as a page has it: where somebody's folders lie is nobody else's affair.
@@ -89,14 +75,12 @@ func shared(path string) string {
 
 func checksum(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
 
-// sumOf returns the checksum of a file, which may be larger than the memory.
-func sumOf(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
+// sumsOf are the checksums of those files that are there.
+func sumsOf(paths ...string) (out []fact) {
+	for _, path := range paths {
+		if data, err := os.ReadFile(path); err == nil {
+			out = append(out, fact{Name: shared(path), Value: checksum(data)})
+		}
 	}
-	defer f.Close()
-	h := sha256.New()
-	_, err = io.Copy(h, f)
-	return fmt.Sprintf("%x", h.Sum(nil)), err
+	return out
 }

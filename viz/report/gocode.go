@@ -18,10 +18,10 @@ var foreign = regexp.MustCompile(`^%%[a-z]`)
 
 var goClasses = []string{"m", "c", "s", "n", "k"}
 
-// colourGo marks keywords, strings, numbers and comments of a cell.
-func colourGo(source string) template.HTML {
-	source = strings.TrimRight(strings.ReplaceAll(source, "\r\n", "\n"), "\n")
-	if foreign.MatchString(source) {
+// coloured is the source of a cell. Keywords, strings, numbers and comments are marked if it is Go.
+func coloured(source, language string) template.HTML {
+	source = strings.TrimRight(strings.ReplaceAll(source, "\r\n", "\n"), " \t\n")
+	if language != "" && language != "go" || foreign.MatchString(source) {
 		return template.HTML(html.EscapeString(source))
 	}
 	var out strings.Builder

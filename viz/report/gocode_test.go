@@ -10,7 +10,7 @@ func TestSpecialLinesWithinGo(t *testing.T) {
 		"!ls\n%%\nfoo(1)":        "<span class=\"m\">!ls</span>\n<span class=\"m\">%%</span>\nfoo(<span class=\"n\">1</span>)",
 		"a := `\n%1\n!2":         "a := <span class=\"s\">`\n%1\n!2</span>",
 	} {
-		if got := string(colourGo(source)); got != want {
+		if got := string(coloured(source, "go")); got != want {
 			t.Errorf("%q: got %q, want %q", source, got, want)
 		}
 	}

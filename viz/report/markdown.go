@@ -102,17 +102,18 @@ func (ids headingIDs) unused(id string) string {
 	return id
 }
 
-// link returns where a link of the notebook leads from the page; false where that is nowhere. The policy knows which schemes
-// lead to other sites.
-func (r *notebookRenderer) link(to string) (string, bool) {
+// link returns where a link of the notebook leads from the page, nothing if that is nowhere: then its words stay. The policy
+// knows which schemes lead to other sites.
+func (r *notebookRenderer) link(to string) string {
 	u, err := url.Parse(strings.TrimSpace(to))
 	if err != nil || u.Scheme == "" && u.Host != "" {
-		return "", false
+		return ""
 	}
 	if u.Scheme != "" || u.Path == "" { // another site, or this page
-		return to, true
+		return to
 	}
-	page, ok := r.site[path.Base(u.Path)]
-	u.Path = page
-	return u.String(), ok
+	if u.Path = r.site[path.Base(u.Path)]; u.Path == "" {
+		return ""
+	}
+	return u.String()
 }

@@ -29,15 +29,9 @@ const (
 
 // program is KaTeX with our additions, compiled once. Its value is a function that makes MathML.
 var program = sync.OnceValue(func() *goja.Program {
-	var source []byte
-	for _, name := range []string{"katex/katex.min.js", "katex/shims.js"} {
-		part, err := katex.ReadFile(name)
-		if err != nil {
-			panic(err)
-		}
-		source = append(append(source, part...), '\n')
-	}
-	return goja.MustCompile("katex.js", string(source), true)
+	library, _ := katex.ReadFile("katex/katex.min.js") // which are there
+	shims, _ := katex.ReadFile("katex/shims.js")
+	return goja.MustCompile("katex.js", string(library)+"\n"+string(shims), true)
 })
 
 // typesetter makes MathML of the formulas of one notebook: what one defines, the next may use.

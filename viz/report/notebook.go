@@ -65,14 +65,10 @@ type lines string
 
 func (l *lines) UnmarshalJSON(data []byte) error {
 	var list []string
-	var text string
-	switch {
-	case json.Unmarshal(data, &list) == nil:
+	if *l = lines(data); json.Unmarshal(data, &list) == nil {
 		*l = lines(strings.Join(list, ""))
-	case json.Unmarshal(data, &text) == nil:
-		*l = lines(text)
-	default:
-		*l = lines(data)
+	} else {
+		json.Unmarshal(data, (*string)(l))
 	}
 	return nil
 }
@@ -101,20 +97,20 @@ func parseNotebook(data []byte, file any) error {
 		err = json.Unmarshal(data, file)
 	}
 	if errors.As(err, &syntax) {
-		line := 1 + bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
-		return fmt.Errorf("it is not JSON: line %d: %w", line, err)
+		return fmt.Errorf("it is not JSON: line %d: %w", 1+bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n")), err)
 	}
 	return nil // what else is wrong costs a key or a cell
 }
 
 // ReadNotebook reads an .ipynb file.
-func ReadNotebook(path string) (*Notebook, error) {
+func ReadNotebook(path string) (n *Notebook, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("report: %s is not a notebook that can be read: %w", path, err)
+		}
+	}()
 	if info, err := os.Stat(path); err == nil && info.Size() > maxNotebook {
-		return nil, fmt.Errorf("report: %s is larger than %d MB", path, maxNotebook>>20)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("report: %w", err)
+		return nil, fmt.Errorf("it is larger than %d MB", maxNotebook>>20)
 	}
 	var file struct {
 		Format   int               `json:"nbformat"`
@@ -130,22 +126,23 @@ func ReadNotebook(path string) (*Notebook, error) {
 			} `json:"language_info"`
 		} `json:"metadata"`
 	}
-	if err := parseNotebook(data, &file); err != nil {
-		return nil, fmt.Errorf("report: %s is not a notebook: %w", path, err)
-	}
-	switch {
-	case file.Format != 4:
-		return nil, fmt.Errorf("report: %s has notebook format %d, want 4: open and save it in JupyterLab", path, file.Format)
-	case file.Cells == nil:
-		return nil, fmt.Errorf("report: %s has no cells", path)
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = parseNotebook(data, &file)
 	}
 	m := file.Metadata
-	n := &Notebook{File: path, SHA256: checksum(data), Kernel: string(m.Kernel.Name), language: string(m.Language.Name)}
+	n = &Notebook{File: path, SHA256: checksum(data), Kernel: string(m.Kernel.Name), language: string(m.Language.Name)}
 	n.madeBy = strings.Trim(string(cmp.Or(m.Kernel.Display, m.Kernel.Name, m.Language.Name)+", "+m.Language.Version), ", ")
-	if !n.readCells(file.Cells) {
-		return nil, fmt.Errorf("report: %s has more than %d cells or outputs", path, maxList)
+	switch {
+	case err != nil:
+	case file.Format != 4:
+		err = fmt.Errorf("it has format %d, want 4: open and save it in JupyterLab", file.Format)
+	case file.Cells == nil:
+		err = errors.New("it has no cells")
+	case !n.readCells(file.Cells):
+		err = fmt.Errorf("it has more than %d cells or outputs", maxList)
 	}
-	return n, nil
+	return n, err
 }
 
 // readCells reads the cells; false if they or their outputs are too many.

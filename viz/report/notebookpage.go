@@ -21,9 +21,10 @@ type notebookRenderer struct {
 	ids        headingIDs
 	site       map[string]string // pages by the notebooks that links name
 	typesetter typesetter
-	cell       *cell  // at hand
-	at         int    // its number, from 1
-	missed     string // the first element that was left out and a reader would miss
+	formulas   []formula // those that texts have so far, by their marks
+	cell       *cell     // at hand
+	at         int       // its number, from 1
+	missed     string    // the first element that was left out and a reader would miss
 }
 
 // leave notes what the page cannot show of the cell at hand.
@@ -34,11 +35,11 @@ func (r *notebookRenderer) leave(format string, args ...any) {
 // short is a text as a message has it.
 func short(text string) string {
 	const most = 80
-	r := []rune(strings.Join(strings.Fields(strings.Map(printable, text)), " "))
-	if len(r) > most {
+	text = strings.Join(strings.Fields(strings.Map(printable, text)), " ")
+	if r := []rune(text); len(r) > most {
 		return string(r[:most]) + "…"
 	}
-	return string(r)
+	return text
 }
 
 // notebookPage is what the template shows.
@@ -61,12 +62,8 @@ type tocEntry struct {
 }
 
 type shownCell struct {
-	Text   template.HTML // of a Markdown cell
-	Code   template.HTML // of a code cell
-	Hidden bool          // its code is folded
-	Output template.HTML
-
-	HiddenOutput bool // its output is folded
+	Text, Code, Output   template.HTML // a Markdown cell has a text
+	Hidden, HiddenOutput bool          // the code or the output is folded
 }
 
 // Write writes the notebook and its results as one page that is complete in itself: text with its formulas as
@@ -87,7 +84,7 @@ func (n *Notebook) render(ctx context.Context, o Origin, site map[string]string)
 	p := &notebookPage{Made: o.made()}
 	r := &notebookRenderer{notebook: n, page: p, ids: headingIDs{"cite": 1, "left": 1, "made": 1}, site: site}
 	p.Made.Facts = append(p.Made.Facts, fact{Name: "kernel", Value: n.madeBy})
-	p.Made.addFile(n.File, n.SHA256)
+	p.Made.Files = []fact{{Name: shared(n.File), Value: n.SHA256}}
 	for i := range n.cells {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -128,7 +125,7 @@ func (r *notebookRenderer) renderCell() (shown shownCell) {
 	}
 	switch {
 	case c.Type == "code":
-		shown.Code, shown.Output = r.code(source), r.renderOutputs()
+		shown.Code, shown.Output = coloured(source, r.notebook.language), r.renderOutputs()
 		shown.Hidden, shown.HiddenOutput = c.Metadata.Jupyter.SourceHidden, c.Metadata.Jupyter.OutputsHidden
 	case strings.TrimSpace(source) == "":
 	case c.Type == "markdown":
@@ -137,14 +134,6 @@ func (r *notebookRenderer) renderCell() (shown shownCell) {
 		shown.Text = template.HTML(r.raw(source))
 	}
 	return shown
-}
-
-// code is the source of a cell, in colours if it is Go.
-func (r *notebookRenderer) code(source string) template.HTML {
-	if l := r.notebook.language; strings.TrimSpace(source) != "" && (l == "go" || l == "") {
-		return colourGo(source)
-	}
-	return template.HTML(html.EscapeString(strings.TrimSpace(source)))
 }
 
 // raw renders a cell that is for one format, or of an unknown type.
@@ -165,18 +154,18 @@ func (r *notebookRenderer) raw(source string) string {
 
 // takeHeading takes a heading in a text for the page's, if it is the first and a large one; else for the contents, if it is large.
 func (r *notebookRenderer) takeHeading(level, id, github, words string) (taken bool) {
-	p, shown := r.page, template.HTML(r.putFormulas(html.EscapeString(markFormulas(words))))
-	switch {
-	case r.cell.Type == "code" || level > "3":
-	case level == "1" && p.Heading == "" && p.Contents == nil:
-		names := fmt.Sprintf(`<a id="%s"></a><a id="%s"></a>`, html.EscapeString(id), html.EscapeString(github))
-		p.Title, p.Heading = textOf(string(shown)), template.HTML(names)+shown
-		p.Description = "" // badges may come before
-		return true
-	default:
-		p.Contents = append(p.Contents, tocEntry{level, id, shown})
+	if r.cell.Type == "code" || level > "3" {
+		return false
 	}
-	return false
+	p, shown := r.page, template.HTML(r.putFormulas(html.EscapeString(r.markFormulas(words))))
+	if level > "1" || p.Heading != "" || p.Contents != nil {
+		p.Contents = append(p.Contents, tocEntry{level, id, shown})
+		return false
+	}
+	names := fmt.Sprintf(`<a id="%s"></a><a id="%s"></a>`, html.EscapeString(id), html.EscapeString(github))
+	p.Title, p.Heading = textOf(string(shown)), template.HTML(names)+shown
+	p.Description = "" // badges may come before
+	return true
 }
 
 // textOf is what is left of a piece of a page without its elements.

@@ -16,20 +16,19 @@ import (
 
 // renderOutputs renders what the cell at hand has shown.
 func (r *notebookRenderer) renderOutputs() template.HTML {
-	var b strings.Builder
+	var b, said strings.Builder
 	outputs := r.cell.outputs
-	for i := 0; i < len(outputs); i++ {
-		o := &outputs[i]
-		switch o.Type {
+	for i := range outputs {
+		switch o := &outputs[i]; o.Type {
 		case "stream":
-			var said strings.Builder
 			said.WriteString(string(o.Text))
-			for ; i+1 < len(outputs) && outputs[i+1].Type == "stream" && outputs[i+1].Stream == o.Stream; i++ {
-				said.WriteString(string(outputs[i+1].Text))
+			if i+1 < len(outputs) && outputs[i+1].Type == "stream" && outputs[i+1].Stream == o.Stream {
+				continue // it goes on
 			}
 			if strings.TrimSpace(said.String()) != "" {
 				b.WriteString(r.terminal(o.Stream, said.String()))
 			}
+			said.Reset()
 		case "error":
 			b.WriteString(`<pre class="error">` + strings.TrimSpace(r.traceback(o)) + "</pre>")
 		case "display_data", "execute_result":
@@ -88,19 +87,17 @@ func (r *notebookRenderer) show(o *output, media, text string) string {
 		}
 		return f.HTML()
 	case "text/html":
-		return r.showHTML(text, len(o.Data) > 1)
+		return r.showHTML(o, text)
 	case "text/markdown":
 		return `<div class="md">` + r.renderMarkdown(text) + "</div>"
-	case "application/json":
+	case "application/json", "text/plain":
 		var indented bytes.Buffer
-		if json.Indent(&indented, []byte(text), "", "  ") == nil {
+		if media != "text/plain" && json.Indent(&indented, []byte(text), "", "  ") == nil {
 			text = indented.String()
 		}
 		return r.terminal("", text)
-	case "text/plain":
-		return r.terminal("", text)
 	case "text/latex": // text with formulas, or a formula
-		if markFormulas(text) == text {
+		if r.markFormulas(text) == text {
 			text = "$$" + strings.TrimSpace(text) + "$$"
 		}
 		shown = "<p>" + r.sanitise(html.EscapeString(text)) + "</p>"
@@ -114,10 +111,10 @@ func (r *notebookRenderer) show(o *output, media, text string) string {
 }
 
 // showHTML shows what is left of HTML; nothing where that is nothing, and there is another version.
-func (r *notebookRenderer) showHTML(text string, another bool) string {
+func (r *notebookRenderer) showHTML(o *output, text string) string {
 	r.missed = ""
 	shown := r.sanitise(text)
-	if another && textOf(shown) == "" && !strings.Contains(shown, "<img") {
+	if len(o.Data) > 1 && textOf(shown) == "" && !strings.Contains(shown, "<img") {
 		return ""
 	}
 	if r.missed != "" {

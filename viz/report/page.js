@@ -69,7 +69,7 @@ for (const th of all(".cell thead th")) { // tables of a notebook sort like thos
 const sorted = (table, column, down) => {
   const body = table.tBodies[0], head = table.tHead.rows[0];
   const value = tr => {
-    const td = tr.children[column], text = td?.dataset.sort ?? td?.textContent.trim() ?? "", number = parseFloat(text.replace("−", "-"));
+    const td = tr.children[column], text = td?.textContent.trim() ?? "", number = parseFloat(text.replace("−", "-"));
     return isNaN(number) ? text : number;
   };
   const rows = [...body.rows];

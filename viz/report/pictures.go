@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -27,32 +26,45 @@ const (
 	maxPicturePixels = 1 << 25
 )
 
-// pictureURI returns a picture named in the cell at hand as a data URI: one that lies in the text itself, an
-// attachment, or a file in the notebook's folder or below.
+// pictureURI returns a picture named in the cell at hand as a data URI. What kind it is the data tell.
 func (r *notebookRenderer) pictureURI(address string) (string, error) {
-	scheme, rest, _ := strings.Cut(address, ":")
-	switch strings.ToLower(scheme) {
-	case "data":
-		header, body, _ := strings.Cut(rest, ",")
-		data, err := []byte(unescaped(body)), error(nil)
-		if strings.HasSuffix(strings.ToLower(strings.TrimSpace(header)), ";base64") {
-			data, err = base64.RawStdEncoding.DecodeString(strings.TrimRight(strings.Join(strings.Fields(string(data)), ""), "="))
-		}
-		if err != nil || len(data) == 0 {
-			return "", errors.New("its data are not base64")
-		}
-		return checkedURI(data)
-	case "attachment":
-		for media, data := range r.cell.Attachments[unescaped(rest)] { // of which there is one
-			return r.pictureURI(dataAddress(media, string(data)))
-		}
-		return "", errors.New("the cell has no such attachment")
-	}
-	data, err := r.notebook.readBeside(address)
+	data, err := r.pictureData(address)
 	if err != nil {
 		return "", err
 	}
-	return checkedURI(data)
+	kind := pictureKind(data)
+	config, _, err := image.DecodeConfig(bytes.NewReader(data))
+	switch {
+	case kind == "":
+		return "", errors.New("it is not a picture that browsers show")
+	case kind == "image/svg+xml":
+		data = drawingFile(string(data))
+	case err != nil && !errors.Is(err, image.ErrFormat): // browsers know more kinds than we do
+		return "", fmt.Errorf("its data are broken: %w", err)
+	case config.Width > maxPicturePixels/max(1, config.Height):
+		return "", fmt.Errorf("it has %d × %d pixels; a page takes pictures of up to %d million", config.Width, config.Height, maxPicturePixels>>20)
+	}
+	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data), nil
+}
+
+// pictureData are those of a picture that lies in the text itself, of an attachment, or of a file.
+func (r *notebookRenderer) pictureData(address string) ([]byte, error) {
+	scheme, rest, _ := strings.Cut(address, ":")
+	switch strings.ToLower(scheme) {
+	case "attachment":
+		for media, data := range r.cell.Attachments[unescaped(rest)] { // of which there is one
+			return r.pictureData(dataAddress(media, string(data)))
+		}
+		return nil, errors.New("the cell has no such attachment")
+	case "data":
+		header, body, _ := strings.Cut(rest, ",")
+		body = unescaped(body)
+		if !strings.HasSuffix(strings.ToLower(strings.TrimSpace(header)), ";base64") {
+			return []byte(body), nil
+		}
+		return base64.RawStdEncoding.DecodeString(strings.TrimRight(strings.Join(strings.Fields(body), ""), "="))
+	}
+	return r.notebook.readBeside(address)
 }
 
 func unescaped(name string) string {
@@ -85,32 +97,10 @@ func (n *Notebook) readBeside(address string) ([]byte, error) {
 	}
 	defer folder.Close()
 	info, err := folder.Stat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, errors.New("there is no such file beside the notebook")
-	case err != nil:
-		return nil, errors.New("it lies elsewhere; want a file in the notebook's folder, or below, named from there")
-	case !info.Mode().IsRegular() || info.Size() > maxPictureBytes:
-		return nil, fmt.Errorf("it is not a file of at most %d MB", maxPictureBytes>>20)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxPictureBytes {
+		return nil, fmt.Errorf("there is no such file (of up to %d MB) beside the notebook", maxPictureBytes>>20)
 	}
 	return folder.ReadFile(name)
-}
-
-// checkedURI makes a data URI of a picture. What kind it is the data tell.
-func checkedURI(data []byte) (string, error) {
-	kind := pictureKind(data)
-	config, _, err := image.DecodeConfig(bytes.NewReader(data))
-	switch {
-	case kind == "":
-		return "", errors.New("it is not a picture that browsers show")
-	case kind == "image/svg+xml":
-		data = drawingFile(string(data))
-	case err != nil && !errors.Is(err, image.ErrFormat): // browsers know more kinds than we do
-		return "", fmt.Errorf("its data are broken: %w", err)
-	case config.Width > maxPicturePixels/max(1, config.Height):
-		return "", fmt.Errorf("it has %d × %d pixels; a page takes pictures of up to %d million", config.Width, config.Height, maxPicturePixels>>20)
-	}
-	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data), nil
 }
 
 var drawingStart = regexp.MustCompile(`^(?s:\s|\x{feff}|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>)*<svg[\s>/]`)

@@ -10,18 +10,16 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// RunFile is a run and the files that it was read from.
+// RunFile is a run and the file that it was read from.
 type RunFile struct {
-	Run           *results.Run
-	File, SHA256  string
-	Records       string // the file of its steps; empty where there is none
-	RecordsSHA256 string
+	Run  *results.Run
+	File string
 }
 
 const resultName = "result.json" // of a run
 
-// FindRuns reads the runs that paths name: result files, run folders, and folders with any number of those below. Copies of one
-// result file are read once. Own data have their names alone in the runs, without the folders where they lie: what is made of
+// FindRuns reads the runs that paths name: result files, run folders, and folders with any number of those below. Copies of a
+// run count once. Own data have their names alone in the runs, without the folders where they lie: what is made of
 // these is shared. The error names each path without a result and each file that cannot be read.
 func FindRuns(paths ...string) ([]RunFile, error) {
 	var out []RunFile
@@ -34,9 +32,15 @@ func FindRuns(paths ...string) ([]RunFile, error) {
 		}
 		failed = append(failed, err)
 		for _, file := range files {
-			f, err := readRun(file)
-			if failed = append(failed, err); !seen[f.SHA256] {
-				out, seen[f.SHA256] = append(out, f), true
+			run, err := results.Load(file)
+			if err == nil {
+				run, err = run.WithoutFolders()
+			}
+			if failed = append(failed, err); err != nil {
+				continue
+			}
+			if id := run.ID + run.ModelSHA256; !seen[id] {
+				out, seen[id] = append(out, RunFile{run, file}), true
 			}
 		}
 	}
@@ -69,38 +73,22 @@ func findResults(path string, met map[string]bool) (out []string, err error) {
 	return out, err
 }
 
-func readRun(file string) (f RunFile, err error) {
-	run, err := results.Load(file)
-	if err != nil {
-		return f, err
-	}
-	f.File = file
-	if f.Run, err = run.WithoutFolders(); err != nil {
-		return f, err
-	}
-	if f.SHA256, err = sumOf(file); err != nil {
-		return f, err
-	}
-	f.Records = filepath.Join(filepath.Dir(file), "records.jsonl")
-	if f.RecordsSHA256, err = sumOf(f.Records); errors.Is(err, fs.ErrNotExist) {
-		f.Records, err = "", nil
-	}
-	return f, err
-}
+// records is the file of the run's steps, which need not be there.
+func (f RunFile) records() string { return filepath.Join(filepath.Dir(f.File), "records.jsonl") }
 
 // ReadRecords reads the steps of the run; there are none without a file.
 func (f RunFile) ReadRecords() ([]results.Record, error) {
-	if f.Records == "" {
+	file, err := os.Open(f.records())
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	file, err := os.Open(f.Records)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
 	records, err := results.ReadRecords(file)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Records, err)
+		return nil, fmt.Errorf("%s: %w", file.Name(), err)
 	}
 	return records, nil
 }

@@ -12,16 +12,17 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/plural"
+	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/toy"
 )
 
-// RunsInput is the material of a page about runs: those of files, or those of grids.
+// RunsInput is the material of a page about runs.
 type RunsInput struct {
-	Title    string // heads the page; "Results" where it is empty
-	Files    []RunFile
-	Findings *findings.Findings // on grids; nil for runs of files
+	Title    string             // heads the page; "Results" where it is empty
+	Findings *findings.Findings // of grids; nil stands for [FindingsOf] the files
+	Files    []RunFile          // of which the page tells more than rows of grids do
 	// Notes may have a sentence about a table of the paper, by its name, such as why it is missing.
 	Notes map[string]string
 	Toy   []*toy.Trace // descents on the two synthetic functions, shown last
@@ -41,20 +42,24 @@ type runsPage struct {
 // in itself. Runs stops when ctx is done.
 func Runs(ctx context.Context, w io.Writer, in RunsInput) error {
 	p := &runsPage{Title: cmp.Or(in.Title, "Results"), Made: in.Origin.made()}
-	for _, f := range in.Files {
-		p.Made.addFile(f.File, f.SHA256)
-		p.Made.addFile(f.Records, f.RecordsSHA256)
+	f, err := in.Findings, error(nil)
+	if f == nil {
+		f, err = FindingsOf(in.Files)
 	}
-	f, runs, err := in.found()
 	switch {
 	case err != nil:
-		return fmt.Errorf("report: %w", err)
+		return err
 	case len(f.Grids) == 0:
 		return errors.New("report: no runs; a page needs at least one")
 	}
+	files := map[string]RunFile{}
+	for _, file := range in.Files {
+		files[file.Run.ID] = file
+		p.Made.Files = append(p.Made.Files, sumsOf(file.File, file.records())...)
+	}
 	p.Headline, p.Blocks = headline(f), claimBlocks(f)
 	for i, g := range f.Grids {
-		s := runSet{Grid: g, id: fmt.Sprintf("g%d", i), files: runs, whole: in.Findings == nil}
+		s := runSet{Grid: g, id: fmt.Sprintf("g%d", i), files: files}
 		all, err := s.blocks(ctx)
 		if err != nil {
 			return fmt.Errorf("report: %w", err)
@@ -63,6 +68,35 @@ func Runs(ctx context.Context, w io.Writer, in RunsInput) error {
 	}
 	p.Blocks = outlined(append(p.Blocks, missing(f, in.Notes), toyBlock(in.Toy)), 2)
 	return writePage(w, "runs.gohtml", p)
+}
+
+// FindingsOf makes a grid of its own of runs, whose lines are called as in figures. Of a run that is there twice, as its
+// evaluations differ, the one with more of them comes first and counts.
+func FindingsOf(files []RunFile) (*findings.Findings, error) {
+	by := map[string][]*results.Run{}
+	for _, f := range slices.SortedStableFunc(slices.Values(files), func(a, b RunFile) int { return cmp.Compare(len(b.Run.Curve), len(a.Run.Curve)) }) {
+		at := f.Run.Dataset + " " + f.Run.Increment
+		by[at] = append(by[at], f.Run)
+	}
+	var all []*rows.Row
+	for _, at := range slices.Sorted(maps.Keys(by)) {
+		groups, err := viz.Groups(by[at])
+		if err != nil {
+			return nil, fmt.Errorf("report: %w", err)
+		}
+		for _, g := range groups {
+			for _, r := range g.Runs {
+				row := rows.Of([]*results.Run{r})[0]
+				row.Grid, row.Method, row.Program = "runs", g.Label, strings.TrimSpace(r.Measured.Version+" "+r.Measured.Commit)
+				all = append(all, row)
+			}
+		}
+	}
+	f, err := findings.New(all)
+	if err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	return f, nil
 }
 
 // entryID is a name for links to the line of a method.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -28,7 +29,7 @@ func (r *notebookRenderer) sanitise(text string) string {
 	}
 	if err != nil { // elements that lie in each other too deeply
 		r.leave("HTML: %v", err)
-		return "<pre>" + html.EscapeString(noMarks.Replace(text)) + "</pre>"
+		return "<pre>" + html.EscapeString(text) + "</pre>"
 	}
 	inner := strings.TrimSuffix(strings.TrimPrefix(out.String(), "<div>"), "</div>")
 	return r.putFormulas(strings.ReplaceAll(policy.Sanitize(inner), "/>", ">")) // no other > stays as it is
@@ -42,10 +43,8 @@ func (r *notebookRenderer) children(of *dom.Node, code bool) {
 	code = code || codeTags[of.Data] || of.Data == "a" && strings.Contains(textIn(of), "://")
 	for _, n := range slices.Collect(of.ChildNodes()) {
 		switch {
-		case n.Type == dom.TextNode && code:
-			n.Data = noMarks.Replace(n.Data)
-		case n.Type == dom.TextNode:
-			n.Data = markFormulas(n.Data)
+		case n.Type == dom.TextNode && !code:
+			n.Data = r.markFormulas(n.Data)
 		case n.Type == dom.ElementNode:
 			r.element(n, code)
 		}
@@ -57,41 +56,29 @@ func (r *notebookRenderer) element(n *dom.Node, code bool) {
 	case n.Data == "svg":
 		r.drawing(n)
 		r.picture(n)
+		return
+	case n.Data == "img":
+		r.picture(n)
+		return
 	case left[n.Data]:
 		if missed[n.Data] {
 			r.missed = cmp.Or(r.missed, n.Data)
 		}
 		n.Parent.RemoveChild(n)
-	case n.Data == "img":
-		r.attributes(n)
-		r.picture(n)
-	default:
-		r.attributes(n)
-		if headingTags[n.Data] {
-			r.heading(n)
-		}
-		r.children(n, code)
-	}
-}
-
-// attributes turns addresses into such as the page can have. What else there is the policy knows.
-func (r *notebookRenderer) attributes(n *dom.Node) {
-	given := n.Attr
-	n.Attr = nil
-	for _, a := range given {
-		a.Val = noMarks.Replace(a.Val)
-		switch n.Data + " " + a.Key {
-		case "a href":
-			to, ok := r.link(a.Val)
-			if !ok {
-				continue // its words stay
+		return
+	case n.Data == "a":
+		for i := range n.Attr {
+			switch a := &n.Attr[i]; a.Key {
+			case "href":
+				a.Val = r.link(a.Val)
+			case "name":
+				a.Key = "id"
 			}
-			a.Val = to
-		case "a name":
-			a.Key = "id"
 		}
-		n.Attr = append(n.Attr, a)
+	case headingTags[n.Data]:
+		r.heading(n)
 	}
+	r.children(n, code)
 }
 
 // heading names a heading, or takes it out for the page's.
@@ -111,15 +98,16 @@ func (r *notebookRenderer) heading(n *dom.Node) {
 	}
 }
 
+var elsewhere = regexp.MustCompile(`^(?i:https?:)?//`)
+
 // picture puts a picture into the page, or its words where it cannot be shown: as a link if it lies elsewhere.
 func (r *notebookRenderer) picture(n *dom.Node) {
 	address := strings.TrimSpace(attribute(n, "src"))
-	lower := strings.ToLower(address)
 	words := cmp.Or(strings.TrimSpace(attribute(n, "alt")), strings.TrimSpace(attribute(n, "title")))
 	switch {
 	case address == "":
 		n.Parent.RemoveChild(n)
-	case strings.HasPrefix(lower, "https://") || strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "//"):
+	case elsewhere.MatchString(address):
 		words = cmp.Or(words, short(path.Base(address)), "picture")
 		for a := range n.Ancestors() {
 			if a.Data == "a" { // a badge
@@ -134,15 +122,15 @@ func (r *notebookRenderer) picture(n *dom.Node) {
 		become(n, "a", words, dom.Attribute{Key: "href", Val: address})
 	default:
 		uri, err := r.pictureURI(address)
-		if err != nil {
-			name, _, _ := strings.Cut(address, ";base64,")
-			r.leave(`picture "%s": %v`, short(name), err)
-			become(n, "em", fmt.Sprintf("[%s: %v]", cmp.Or(words, "picture "+short(name)), err))
-		}
 		for i, a := range n.Attr {
 			if a.Key == "src" {
 				n.Attr[i].Val = uri
 			}
+		}
+		if err != nil {
+			name, _, _ := strings.Cut(address, ";base64,")
+			r.leave(`picture "%s": %v`, short(name), err)
+			become(n, "em", fmt.Sprintf("[%s: %v]", cmp.Or(words, "picture "+short(name)), err))
 		}
 	}
 }
@@ -163,7 +151,7 @@ func (r *notebookRenderer) drawing(n *dom.Node) {
 		n.RemoveChild(n.FirstChild)
 	}
 	n.Namespace, n.Data, n.DataAtom, n.Attr = "", "img", atom.Img, []dom.Attribute{
-		{Key: "alt", Val: attribute(n, "aria-label")}, {Key: "src", Val: dataAddress("image/svg+xml", noMarks.Replace(source.String()))}, {Key: "style", Val: attribute(n, "style")},
+		{Key: "alt", Val: attribute(n, "aria-label")}, {Key: "src", Val: dataAddress("image/svg+xml", source.String())}, {Key: "style", Val: attribute(n, "style")},
 	}
 }
 
@@ -184,5 +172,5 @@ func textIn(n *dom.Node) string {
 			b.WriteString(d.Data)
 		}
 	}
-	return noMarks.Replace(b.String())
+	return b.String()
 }

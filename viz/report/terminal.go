@@ -24,13 +24,12 @@ func (r *notebookRenderer) terminal(stream lines, text string) string {
 	if stream == "stderr" {
 		class = "stderr"
 	}
-	shown := r.terminalHTML(text)
-	lines := strings.SplitAfter(shown, "\n")
+	pre := func(lines []string) string { return `<pre class="` + class + `">` + strings.Join(lines, "") + "</pre>" }
+	lines := strings.SplitAfter(r.terminalHTML(text), "\n")
 	if len(lines) <= most {
-		return `<pre class="` + class + `">` + shown + "</pre>"
+		return pre(lines)
 	}
-	return `<pre class="` + class + `">` + strings.Join(lines[:begin], "") + "</pre>" +
-		fmt.Sprintf(`<details class="more"><summary>%d more lines</summary><pre class="%s">%s</pre></details>`, len(lines)-begin, class, strings.Join(lines[begin:], ""))
+	return pre(lines[:begin]) + fmt.Sprintf(`<details class="more"><summary>%d more lines</summary>%s</details>`, len(lines)-begin, pre(lines[begin:]))
 }
 
 // terminalHTML is what a terminal shows in the end of all that was written, with its colours and links.

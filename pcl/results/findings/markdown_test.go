@@ -16,7 +16,7 @@ import (
 func text(t *testing.T, all []*rows.Row, notes map[string]string) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := found(t, all).Markdown(&out, "the files in [grids/results](grids/results)", notes); err != nil {
+	if err := found(t, all).Markdown(&out, "`grids/results`", notes); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -34,7 +34,7 @@ func TestMarkdown(t *testing.T) {
 		"| 1 | EMGD reaches a higher A than averaging the gradients, on all data sets and in both increments. | **holds** | Holds in all 4 comparisons tested (differences +2.04 to +3.99); 10 more cannot be tested. |",
 		"| `table2-test-split` | Class-incremental | PS-EMNIST (test split) (the paper has PS-EMNIST) | 80 of 81 | 0.1 |",
 		"* Table 2: There are no results on PS-CIFAR-100, class-incremental; PS-ImageNet-TINY, class-incremental.",
-		"It takes a GPU.", "from the files in [grids/results](grids/results);",
+		"It takes a GPU.", "from `grids/results`;",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the text lacks %q", want)

@@ -63,15 +63,6 @@ func (e *Entry) Remark() string {
 	return strings.Join(parts, ", ")
 }
 
-// Shows says whether the column has tuned values beside the published ones, and numbers of the paper.
-func (c *Column) Shows() (tuned, paper bool) {
-	for _, e := range c.Entries {
-		tuned = tuned || e.Other != nil && !c.Grid.Tuned
-		paper = paper || e.PaperA != nil
-	}
-	return tuned, paper
-}
-
 // ByA returns the entries, the highest mean first; those of a sweep in its order.
 func (c *Column) ByA() []*Entry {
 	if len(c.Entries) > 0 && len(c.Entries[0].Vary) > 0 {
