@@ -13,6 +13,7 @@ import (
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -70,7 +71,7 @@ func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	all := versus.Of(rows.Of(runs), "")
+	all := versus.Of(findings.Columns(rows.Of(runs)), "")
 	return rc.print(c.JSON, all, func(out io.Writer) error { return versus.Text(out, all) })
 }
 

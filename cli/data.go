@@ -31,10 +31,15 @@ type dataListCmd struct {
 	Names []string `arg:"" optional:"" name:"name" help:"Sets to list, also files of your own such as folder:PATH. Without names, all sets that have one."`
 }
 
-func (c *dataListCmd) Run(rc *runContext) error {
-	list, err := c.infos(rc)
-	if err != nil {
-		return err
+func (c *dataListCmd) Run(rc *runContext) (err error) {
+	list := make([]datasets.Info, len(c.Names))
+	for i, name := range c.Names {
+		if list[i], err = datasets.Inspect(rc.ctx, name, datasets.Options{Dir: c.Dir}); err != nil {
+			return err
+		}
+	}
+	if len(c.Names) == 0 {
+		list = datasets.List()
 	}
 	return rc.print(c.JSON, list, func(out io.Writer) error { return c.table(out, list) })
 }
@@ -46,32 +51,17 @@ func (c *dataListCmd) table(out io.Writer, list []datasets.Info) error {
 		if err != nil {
 			return err
 		}
-		size, classes := "-", "-"
+		size, classes, bytes := "-", "-", int64(0)
 		if i.Classes > 0 {
 			classes = fmt.Sprint(i.Classes)
 		}
-		if n := i.DownloadBytes(); n > 0 {
-			size = fmt.Sprintf("%.0f MB", float64(n)/1e6)
+		for _, d := range i.Downloads {
+			bytes += d.Bytes
+			size = fmt.Sprintf("%.0f MB", float64(bytes)/1e6)
 		}
 		t.row(i.Name, i.Title, classes, cmp.Or(i.Image, "-"), size, here)
 	}
 	return t.print(out)
-}
-
-// infos returns what is known of the sets that were named, or of all.
-func (c *dataListCmd) infos(rc *runContext) ([]datasets.Info, error) {
-	if len(c.Names) == 0 {
-		return datasets.List(), nil
-	}
-	var list []datasets.Info
-	for _, name := range c.Names {
-		i, err := datasets.Inspect(rc.ctx, name, datasets.Options{Dir: c.Dir})
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, i)
-	}
-	return list, nil
 }
 
 // here says how many of a set's files are in the data folder.
@@ -115,13 +105,19 @@ type dataVerifyCmd struct {
 }
 
 func (c *dataVerifyCmd) Run(rc *runContext) error {
-	reports, err := c.reports(rc)
-	if err != nil {
-		return err
+	names := c.Names
+	for _, i := range datasets.List() {
+		if len(c.Names) == 0 {
+			names = append(names, i.Name)
+		}
 	}
 	t := newTable("SET", "FILE", "STATUS", "DETAIL")
 	var bad []error
-	for _, r := range reports {
+	for _, name := range names {
+		r, err := datasets.Verify(rc.ctx, name, datasets.Options{Dir: c.Dir})
+		if err != nil {
+			return err
+		}
 		if len(r.Files) == 0 {
 			t.row(r.Name, "(generated)", "ok", "")
 		}
@@ -134,28 +130,7 @@ func (c *dataVerifyCmd) Run(rc *runContext) error {
 			bad = append(bad, r.Err())
 		}
 	}
-	if err := t.print(rc.stdout); err != nil {
-		return err
-	}
-	return errors.Join(bad...)
-}
-
-func (c *dataVerifyCmd) reports(rc *runContext) ([]datasets.Report, error) {
-	names := c.Names
-	if len(names) == 0 {
-		for _, i := range datasets.List() {
-			names = append(names, i.Name)
-		}
-	}
-	var reports []datasets.Report
-	for _, name := range names {
-		r, err := datasets.Verify(rc.ctx, name, datasets.Options{Dir: c.Dir})
-		if err != nil {
-			return nil, err
-		}
-		reports = append(reports, r)
-	}
-	return reports, nil
+	return errors.Join(append(bad, t.print(rc.stdout))...)
 }
 
 type dataPreviewCmd struct {

@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
-// doctorCmd reports on this machine: versions, backends, and how fast each backend multiplies matrices.
+// doctorCmd reports on this machine, its backends, and how fast each backend multiplies matrices.
 type doctorCmd struct {
 	JSON    bool   `name:"json" help:"Print the report as JSON."`
 	Backend string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Examine one backend only: ${enum}."`
@@ -20,8 +19,8 @@ type doctorCmd struct {
 // Run examines the machine and prints the report. No working backend is an error.
 func (c *doctorCmd) Run(rc *runContext) error {
 	report := backend.Doctor(rc.ctx, backend.Options{Name: c.Backend, Threads: c.Threads, Progress: rc.progress()})
-	if err := rc.ctx.Err(); err != nil {
-		return err
+	if rc.ctx.Err() != nil {
+		return rc.ctx.Err()
 	}
 	if err := rc.print(c.JSON, report, func(out io.Writer) error { return printDoctor(out, report) }); err != nil {
 		return err
@@ -38,36 +37,32 @@ func printDoctor(out io.Writer, r backend.Report) error {
 	t.row("Processor", fmt.Sprintf("%s, %d cores", r.CPU, r.Cores))
 	t.row("Memory", fmt.Sprintf("%.1f GB, %.1f GB available", float64(r.Memory)/1e9, float64(r.Free)/1e9))
 	t.row("NVIDIA GPU", yesNo[r.GPU]).row("Cache folder", cmp.Or(r.CacheDir, "-"))
-	for _, m := range r.Modules {
-		t.row(strings.TrimPrefix(m.Path, "github.com/gomlx/"), m.Version)
-	}
 	for _, b := range r.Backends {
-		describeBackend(t.row("").row(b.Name), b)
+		t.row("").row(b.Name).row("Works", yesNo[b.Error == ""])
+		describeBackend(t, b)
 	}
 	err := t.print(out)
 	if r.Chosen != "" {
-		fmt.Fprintf(out, "\nIn use: %s (%s)\n", r.Chosen, r.Reason)
+		fmt.Fprintf(out, "\nIn use: %s\n", r.Chosen)
 	}
 	return err
 }
 
 // describeBackend adds what is known of a backend.
 func describeBackend(t *table, b backend.BackendReport) {
-	t.row("Works", yesNo[b.Available && b.Error == ""])
-	if what := cmp.Or(b.Error, b.Reason); what != "" {
-		t.row("Why", what)
+	if b.Error != "" {
+		t.row("Why", b.Error)
 	}
 	if b.Info == nil {
 		return
 	}
-	t.row("Device", fmt.Sprintf("%s (%d), %d threads %s", b.Info.Device, b.Info.Devices, b.Info.Threads, b.Info.Vectors))
+	t.row("Device", fmt.Sprintf("%s, %d threads %s", b.Info.Device, b.Info.Threads, b.Info.Vectors))
 	t.row("Opened in", fmt.Sprintf("%.0f ms", b.Open*1e3))
 	for _, m := range b.Matmul {
 		t.row("Matmul", fmt.Sprintf("%d³: %.1f GFLOP/s", m.N, m.GFLOPS))
 	}
-	if p := b.Plugin; p != nil {
-		t.row("Plugin", p.Path).row("PJRT API", b.Info.PluginVersion).row("Size", fmt.Sprintf("%.0f MB", float64(p.Bytes)/1e6))
-		t.row("SHA-256", p.SHA256).row("The tested build", yesNo[p.Tested])
+	if b.Info.Plugin != "" {
+		t.row("Plugin", b.Info.Plugin).row("PJRT API", b.Info.PluginVersion)
 	}
 }
 

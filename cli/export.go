@@ -14,6 +14,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/tables"
 	"github.com/parallelcl/parallelcl/pcl/results/tensorboard"
@@ -122,14 +123,14 @@ func (c *exportLaTeXCmd) Run(rc *runContext) error {
 			if _, err := fmt.Fprintf(out, "%% %s: %s\n", r.Name, r.Title); err != nil {
 				return err
 			}
-			if err := tables.LaTeX(out, r.Table()); err != nil {
+			if err := tables.LaTeX(out, findings.Columns(r.Table())); err != nil {
 				return err
 			}
 		}
 		if grids != nil {
 			return nil
 		}
-		return tables.LaTeX(out, rows.Of(runsOf(files)))
+		return tables.LaTeX(out, findings.Columns(rows.Of(runsOf(files))))
 	})
 }
 
@@ -186,9 +187,5 @@ func (c *exportWeightsCmd) Run(rc *runContext) error {
 	if err != nil || rc.quiet {
 		return err
 	}
-	outputs, err := t.Outputs()
-	if err != nil {
-		return err
-	}
-	return rc.done("%s: %s, after %d steps, %d outputs of classes", c.Out, t.Model, t.Steps, len(outputs))
+	return rc.done("%s: %s, after %d steps, %d outputs of classes", c.Out, t.Model, t.Steps, len(t.Outputs()))
 }

@@ -19,7 +19,7 @@ type kernelCmd struct {
 	Doctor  kernelDoctorCmd  `cmd:"" help:"Show what notebooks need, what is missing, and how to fix it."`
 }
 
-// kernelOptions says where the kernel and its files go on this machine.
+// kernelOptions says where the kernel and its files go on this machine. The parser gives it to commands that take it.
 func kernelOptions(rc *runContext) (kernel.Options, error) {
 	cache, err := backend.DefaultCacheDir()
 	if err != nil {
@@ -67,11 +67,7 @@ type kernelInstallCmd struct {
 	moduleFlag
 }
 
-func (c *kernelInstallCmd) Run(rc *runContext) error {
-	o, err := kernelOptions(rc)
-	if err != nil {
-		return err
-	}
+func (c *kernelInstallCmd) Run(rc *runContext, o kernel.Options) error {
 	k, err := c.install(rc, o)
 	if err != nil {
 		return err
@@ -81,11 +77,7 @@ func (c *kernelInstallCmd) Run(rc *runContext) error {
 
 type kernelListCmd struct{}
 
-func (c *kernelListCmd) Run(rc *runContext) error {
-	o, err := kernelOptions(rc)
-	if err != nil {
-		return err
-	}
+func (c *kernelListCmd) Run(rc *runContext, o kernel.Options) error {
 	k, err := kernel.Read(o)
 	if errors.Is(err, os.ErrNotExist) {
 		rc.note("No kernel is installed: pcl kernel install")
@@ -99,11 +91,7 @@ func (c *kernelListCmd) Run(rc *runContext) error {
 
 type kernelRemoveCmd struct{}
 
-func (c *kernelRemoveCmd) Run(rc *runContext) error {
-	o, err := kernelOptions(rc)
-	if err != nil {
-		return err
-	}
+func (c *kernelRemoveCmd) Run(rc *runContext, o kernel.Options) error {
 	if err := kernel.Remove(o); err != nil {
 		return err
 	}
@@ -113,11 +101,7 @@ func (c *kernelRemoveCmd) Run(rc *runContext) error {
 type kernelDoctorCmd struct{}
 
 // Run prints what notebooks need. It returns an error if something is missing.
-func (c *kernelDoctorCmd) Run(rc *runContext) error {
-	o, err := kernelOptions(rc)
-	if err != nil {
-		return err
-	}
+func (c *kernelDoctorCmd) Run(rc *runContext, o kernel.Options) error {
 	checks := kernel.Doctor(rc.ctx, o)
 	if err := rc.ctx.Err(); err != nil {
 		return err
@@ -126,7 +110,7 @@ func (c *kernelDoctorCmd) Run(rc *runContext) error {
 	missing := false
 	for _, c := range checks {
 		state := "ok"
-		if !c.OK {
+		if c.Mend != "" {
 			state, missing = "missing", true
 		}
 		t.row(c.Name, state, c.Detail)
@@ -134,7 +118,7 @@ func (c *kernelDoctorCmd) Run(rc *runContext) error {
 			t.row("", "", "to fix it: "+c.Mend)
 		}
 	}
-	err = t.print(rc.stdout)
+	err := t.print(rc.stdout)
 	fmt.Fprintln(rc.stdout, "\nThe backends: pcl doctor")
 	if missing {
 		return errors.New("something that notebooks need is missing")

@@ -111,6 +111,7 @@ func execute(rc *runContext, args []string) int {
 		kong.Writers(rc.stdout, rc.stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Help(shortHelp),
+		kong.BindToProvider(kernelOptions),
 		pathType, stdoutType)
 	if err != nil {
 		fmt.Fprintln(rc.stderr, "pcl:", err)

@@ -32,11 +32,7 @@ func (c *notebookCmd) Validate() error {
 }
 
 // Run installs what is missing and serves JupyterLab until it is interrupted.
-func (c *notebookCmd) Run(rc *runContext) error {
-	o, err := kernelOptions(rc)
-	if err != nil {
-		return err
-	}
+func (c *notebookCmd) Run(rc *runContext, o kernel.Options) error {
 	k, err := c.install(rc, o)
 	if err != nil {
 		return err

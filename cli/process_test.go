@@ -157,11 +157,7 @@ func (o outcome) same(t *testing.T, want outcome) {
 
 // xlaCPU says why the XLA CPU backend cannot be used, or nothing.
 var xlaCPU = sync.OnceValue(func() string {
-	args := []string{"-q", "doctor", "--backend", "xla-cpu"}
-	if os.Getenv("CI") == "" {
-		args = append(args, "--no-install")
-	}
-	cmd := pclCommand(args...)
+	cmd := pclCommand("-q", "doctor", "--backend", "xla-cpu")
 	if cmd.Run() != nil {
 		return stderrOf(cmd) + cmd.Stdout.(*bytes.Buffer).String()
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/grid"
+	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
 	"github.com/parallelcl/parallelcl/viz/report"
@@ -148,7 +149,7 @@ func (c *reportCmd) runs(rc *runContext) error {
 	if err := c.write(rc, report.RunsInput{Files: files}); err != nil {
 		return err
 	}
-	compared := rows.Of(runsOf(files))
+	compared := findings.Columns(rows.Of(runsOf(files)))
 	if err := versus.Text(rc.stdout, versus.Of(compared, versus.Preferred(compared))); err != nil {
 		return err
 	}

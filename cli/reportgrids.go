@@ -28,7 +28,7 @@ func (c *reportCmd) grids(rc *runContext) error {
 		if !g.Own() {
 			continue
 		}
-		if err := versus.Text(rc.stdout, versus.Of(g.Rows, versus.Preferred(g.Rows))); err != nil {
+		if err := versus.Text(rc.stdout, versus.Of(g.Columns, versus.Preferred(g.Columns))); err != nil {
 			return err
 		}
 	}

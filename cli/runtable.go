@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
 )
@@ -37,7 +38,7 @@ func printSituations(rc *runContext, runs []*results.Run) error {
 	}
 	switch {
 	case len(situations) > 1:
-		all := versus.Of(rows.Of(runs), "")
+		all := versus.Of(findings.Columns(rows.Of(runs)), "")
 		if len(all) == 0 {
 			return nil
 		}

@@ -43,7 +43,7 @@ type refusal struct {
 func (w *weigher) serve(from io.Reader, to io.Writer) (refused error) {
 	in, out := bufio.NewReaderSize(from, 1<<16), bufio.NewWriter(to)
 	answers := json.NewEncoder(out)
-	n, errs := 0, 0
+	n := 0
 	for line := 1; ; line++ {
 		if ready, _ := in.Peek(in.Buffered()); bytes.IndexByte(ready, '\n') < 0 {
 			if err := out.Flush(); err != nil {
@@ -55,7 +55,6 @@ func (w *weigher) serve(from io.Reader, to io.Writer) (refused error) {
 			n++
 			a, err := w.request(text)
 			if err != nil {
-				errs++
 				a, refused = refusal{err.Error(), line, n}, cmp.Or(refused, fmt.Errorf("problem %d: %w", n, err))
 			}
 			if err := answers.Encode(a); err != nil {
@@ -68,8 +67,6 @@ func (w *weigher) serve(from io.Reader, to io.Writer) (refused error) {
 			return ended
 		case n == 0:
 			return errors.New(`nothing on standard input; give {"jacobian": [[…], …]} or {"gram": [[…], …]}`)
-		case errs > 1:
-			return errors.Join(out.Flush(), fmt.Errorf("%w; %d requests were refused, and this was the first", refused, errs))
 		default:
 			return errors.Join(out.Flush(), refused)
 		}
@@ -97,15 +94,15 @@ func (w *weigher) request(text []byte) (any, error) {
 		return map[string]any{"state": json.RawMessage(state)}, err
 	case q.Load != nil:
 		return map[string]any{"loaded": true}, w.rule.SetState(q.Load)
-	case q.isProblem():
-		return w.answer(&q)
+	case q.LossesAfter != nil && !q.isProblem() && q.Losses == nil && q.Sigma == nil && q.Direction == "":
+		return map[string]any{"followed": w.rule.Follows()}, w.rule.Follow(q.IDs, q.LossesAfter)
 	}
-	return map[string]any{"followed": w.rule.Follows()}, w.rule.Follow(q.IDs, q.LossesAfter)
+	return w.answer(&q)
 }
 
 func (q *request) isProblem() bool { return q.Jacobian != nil || q.Gram != nil }
 
-// check refuses requests that ask for two things, or for none.
+// check refuses requests that ask for two things.
 func (q *request) check() error {
 	words := 0
 	for _, asked := range []bool{q.End != nil, q.Save, q.Load != nil} {
@@ -117,8 +114,6 @@ func (q *request) check() error {
 	switch {
 	case words > 1 || words == 1 && others:
 		return errors.New(`"end", "save" and "load" stand alone in their line`)
-	case words == 0 && !q.isProblem() && (q.LossesAfter == nil || q.Losses != nil || q.Sigma != nil || q.Direction != ""):
-		return errors.New(`give either "jacobian" or "gram"`)
 	case q.Direction != "" && q.Direction != "list" && q.Direction != "none":
 		return fmt.Errorf(`direction %q: want "list" or "none"`, q.Direction)
 	}
@@ -127,9 +122,6 @@ func (q *request) check() error {
 
 // problem converts a request to the form that rules take.
 func (q *request) problem() (*weigh.Problem, error) {
-	if len(q.Jacobian)+len(q.Gram) == 0 {
-		return nil, errors.New("the matrix is empty")
-	}
 	in := &weigh.Problem{Rows: q.Jacobian, Losses: q.Losses, After: q.LossesAfter, Sigma: q.Sigma, IDs: q.IDs, NoDirection: q.Direction == "none"}
 	for i, row := range q.Gram {
 		if len(row) != len(q.Gram) {

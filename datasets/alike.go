@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 	"unicode"
@@ -9,6 +8,8 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 var zeroDecimals = regexp.MustCompile(`^([+-]?\d+)\.0*$`)
@@ -30,16 +31,14 @@ func alike(name string) string {
 	return name
 }
 
-// distinct returns an error if two classes look alike: they are one class that was written in two ways, or people cannot
+// distinct ends with an error if two classes look alike: they are one class that was written in two ways, or people cannot
 // tell them apart in results.
-func distinct(classes []string) error {
+func distinct(classes []string) {
 	seen := map[string]string{}
 	for _, c := range classes {
 		key := alike(c)
-		if other, taken := seen[key]; taken {
-			return fmt.Errorf("the classes %+q and %+q look alike: join or rename them", other, c)
-		}
+		other, taken := seen[key]
+		fail.When(taken, "the classes %+q and %+q look alike: join or rename them", other, c)
 		seen[key] = c
 	}
-	return nil
 }

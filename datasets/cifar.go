@@ -3,13 +3,14 @@ package datasets
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 const (
@@ -34,43 +35,31 @@ var (
 	cifar100Format = cifarFormat{2, 100, "cifar-100-binary", []string{"train.bin"}, "test.bin", "fine_label_names.txt"}
 )
 
-func (f cifarFormat) open(ctx context.Context, d *Dataset, dir string) (err error) {
+func (f cifarFormat) open(ctx context.Context, d *Dataset, dir string) {
 	dir = filepath.Join(dir, f.folder)
-	if d.Classes, err = readNames(filepath.Join(dir, f.names), f.classes); err != nil {
-		return err
-	}
+	d.Classes = readNames(filepath.Join(dir, f.names), f.classes)
 	var train []string
 	for _, name := range f.train {
 		if path, ok := locate(dir, name); ok {
 			train = append(train, path)
 		}
 	}
-	if d.Train, err = f.read(ctx, train...); err != nil {
-		return err
-	}
-	if d.Test, err = f.read(ctx, filepath.Join(dir, f.test)); err != nil {
-		return err
-	}
+	d.Train, d.Test = f.read(ctx, train...), f.read(ctx, filepath.Join(dir, f.test))
 	markSubset(d, cifarTrainSamples, cifarTestSamples)
-	return nil
 }
 
-func (f cifarFormat) check(ctx context.Context, path string, _ File) (int, error) {
+func (f cifarFormat) list(path string, _ File) (c content) {
 	if filepath.Base(path) == f.names {
-		_, err := readNames(path, f.classes)
-		return 0, err
+		return content{check: func(context.Context) { readNames(path, f.classes) }}
 	}
-	s, err := f.read(ctx, path)
-	return s.Len(), err
+	withFile(path, maxCIFARBytes, func(_ *os.File, size int64) {
+		c = content{f.records(size), []string{path}, func(ctx context.Context) { f.read(ctx, path) }}
+	})
+	return c
 }
 
-func (f cifarFormat) count(path string, _ File) (int, []string, error) {
-	info, err := statFile(path)
-	if err != nil {
-		return 0, nil, err
-	}
-	return int(info.Size()) / (f.labelBytes + cifarPixels), []string{path}, nil
-}
+// records is how many images a file of that size has.
+func (f cifarFormat) records(size int64) int { return int(size) / (f.labelBytes + cifarPixels) }
 
 // markSubset says in title and note where d is smaller than the official set.
 func markSubset(d *Dataset, train, test int) {
@@ -82,58 +71,32 @@ func markSubset(d *Dataset, train, test int) {
 }
 
 // read reads the images of some files.
-func (f cifarFormat) read(ctx context.Context, paths ...string) (Split, error) {
-	var s Split
+func (f cifarFormat) read(ctx context.Context, paths ...string) (s Split) {
 	for _, path := range paths {
-		if err := ctx.Err(); err != nil {
-			return Split{}, err
-		}
-		if err := f.appendFile(&s, path); err != nil {
-			return Split{}, fmt.Errorf("%s: %w", path, err)
-		}
+		fail.If(ctx.Err())
+		withFile(path, maxCIFARBytes, func(file *os.File, size int64) {
+			s.Labels = slices.Grow(s.Labels, f.records(size))
+			s.Pixels = slices.Grow(s.Pixels, f.records(size)*cifarPixels)
+			decodeCIFAR(&s, bufio.NewReaderSize(file, 1<<16), f.labelBytes, f.classes)
+		})
 	}
-	return s, nil
-}
-
-func (f cifarFormat) appendFile(s *Split, path string) error {
-	info, err := statFile(path)
-	if err != nil {
-		return err
-	}
-	if info.Size() > maxCIFARBytes {
-		return fmt.Errorf("%d bytes; want at most %d, which is more than any CIFAR file has", info.Size(), maxCIFARBytes)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	n := int(info.Size()) / (f.labelBytes + cifarPixels)
-	s.Labels = slices.Grow(s.Labels, n)
-	s.Pixels = slices.Grow(s.Pixels, n*cifarPixels)
-	return decodeCIFAR(s, bufio.NewReaderSize(file, 1<<16), f.labelBytes, f.classes)
+	return s
 }
 
 // decodeCIFAR appends the records of r to s, pixels turned from planes to channels last.
-func decodeCIFAR(s *Split, r io.Reader, labelBytes, classes int) error {
+func decodeCIFAR(s *Split, r io.Reader, labelBytes, classes int) {
 	record := make([]byte, labelBytes+cifarPixels)
 	for i := 0; ; i++ {
 		n, err := io.ReadFull(r, record)
 		if err == io.EOF && i > 0 {
-			return nil
-		}
-		if err == io.EOF {
-			return errors.New("empty file")
-		}
-		if err == io.ErrUnexpectedEOF {
-			return fmt.Errorf("record %d has %d of %d bytes: the file is cut short or not in this format", i, n, len(record))
+			return
 		}
 		if err != nil {
-			return err
+			fail.Now("record %d has %d of %d bytes, the file is cut short or not in this format: %w", i, n, len(record), err)
 		}
 		label := record[labelBytes-1]
 		if int(label) >= classes {
-			return fmt.Errorf("record %d has label %d: want 0 to %d", i, label, classes-1)
+			fail.Now("record %d has label %d; want 0 to %d", i, label, classes-1)
 		}
 		s.Labels = append(s.Labels, int32(label))
 		p := record[labelBytes:]
@@ -143,33 +106,15 @@ func decodeCIFAR(s *Split, r io.Reader, labelBytes, classes int) error {
 	}
 }
 
+const maxTextBytes = 64 << 20 // of a file of names
+
 // readNames reads one class name per line; blank lines do not count.
-func readNames(path string, want int) ([]string, error) {
-	data, err := readSmall(path)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for line := range strings.Lines(string(data)) {
+func readNames(path string, want int) (names []string) {
+	for line := range strings.Lines(string(readFile(path, maxTextBytes))) {
 		if line = strings.TrimSpace(line); line != "" {
 			names = append(names, line)
 		}
 	}
-	if len(names) != want {
-		return nil, fmt.Errorf("%s: %d names: want %d", path, len(names), want)
-	}
-	return names, nil
-}
-
-// readSmall reads a text file of at most 64 MiB.
-func readSmall(path string) ([]byte, error) {
-	const limit = 64 << 20
-	info, err := statFile(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > limit {
-		return nil, fmt.Errorf("%s: %d bytes; want at most %d", path, info.Size(), limit)
-	}
-	return os.ReadFile(path)
+	fail.When(len(names) != want, "%s: %d names; want %d", path, len(names), want)
+	return names
 }

@@ -1,12 +1,14 @@
 package datasets
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // labelColumns are the names of the column with the classes that need not be said.
@@ -30,34 +32,23 @@ func named(header []string) []string {
 }
 
 // columns returns which column has the classes and which have numbers.
-func (c *csvFile) columns(header []string) (label int, numbers []int, err error) {
-	if data(header) {
-		return 0, nil, fmt.Errorf("the first line has numbers: %.80q; want the names of the columns", strings.Join(header, ", "))
-	}
-	places := map[string]int{}
+func (c *csvFile) columns(header []string) (label int, numbers []int) {
+	fail.When(data(header), "the first line has numbers: %.80q; want the names of the columns", strings.Join(header, ", "))
 	for i, name := range header {
-		if first := places[name]; first > 0 {
-			return 0, nil, fmt.Errorf("the columns %d and %d are both called %q: rename one", first, i+1, name)
-		}
-		places[name] = i + 1
+		first := slices.Index(header, name)
+		fail.When(first < i, "the columns %d and %d are both called %q: rename one", first+1, i+1, name)
 	}
 	for _, name := range slices.Concat(c.ignore, c.keep) {
-		if !slices.Contains(header, name) {
-			return 0, nil, fmt.Errorf("ignore= or keep= names the column %s: the columns are %s", name, some(header))
-		}
+		fail.When(!slices.Contains(header, name), "ignore= or keep= names the column %s; the columns are %s", name, some(header))
 	}
-	if label, err = c.labelColumn(header); err != nil {
-		return 0, nil, err
-	}
+	label = c.labelColumn(header)
 	for i, h := range header {
 		if i != label && !slices.Contains(c.ignore, h) {
 			numbers = append(numbers, i)
 		}
 	}
-	if len(numbers) == 0 {
-		return 0, nil, errors.New("no column with numbers")
-	}
-	return label, numbers, nil
+	fail.When(len(numbers) == 0, "no column with numbers")
+	return label, numbers
 }
 
 // data reports whether a first line is one of data: numbers, but for one field, which may be a class. Whole numbers in
@@ -82,25 +73,18 @@ func data(header []string) bool {
 
 // labelColumn returns which column has the classes. A second one that may have them is no input before somebody says so:
 // a network would read the class from it.
-func (c *csvFile) labelColumn(header []string) (int, error) {
-	label := slices.Index(header, c.label)
-	var known []string
-	for i, h := range header {
-		if c.label == "" && !slices.Contains(c.ignore, h) && slices.ContainsFunc(labelColumns, func(n string) bool { return strings.EqualFold(h, n) }) {
-			label, known = i, append(known, h)
-		}
+func (c *csvFile) labelColumn(header []string) int {
+	known := []string{c.label}
+	if c.label == "" {
+		known = slices.DeleteFunc(slices.Clone(header), func(h string) bool {
+			return slices.Contains(c.ignore, h) || !slices.ContainsFunc(labelColumns, func(n string) bool { return strings.EqualFold(h, n) })
+		})
 	}
-	switch {
-	case len(known) > 1:
-		return 0, fmt.Errorf("the columns %s may all have the classes: name the one with ?label=NAME, and leave the others out with ignore=NAME unless they are inputs", strings.Join(known, ", "))
-	case label < 0 && c.label == "":
-		return 0, fmt.Errorf("no column %s has the classes: name it with ?label=NAME; the columns are %s", strings.Join(labelColumns, ", "), some(header))
-	case label < 0:
-		return 0, fmt.Errorf("no column %q with the classes: name it with ?label=NAME; the columns are %s", c.label, some(header))
-	case slices.Contains(c.ignore, header[label]):
-		return 0, fmt.Errorf("the column %q has the classes, and cannot be left out with ignore=", header[label])
-	}
-	return label, nil
+	fail.When(len(known) > 1, "the columns %s may all have the classes: name the one with ?label=NAME, and leave the others out with ignore=NAME unless they are inputs", strings.Join(known, ", "))
+	label := slices.Index(header, strings.Join(known, ""))
+	fail.When(label < 0, "no column %s has the classes: name it with ?label=NAME; the columns are %s", cmp.Or(c.label, strings.Join(labelColumns, ", ")), some(header))
+	fail.When(slices.Contains(c.ignore, header[label]), "the column %q has the classes, and cannot be left out with ignore=", header[label])
+	return label
 }
 
 // some lists the first of many names.

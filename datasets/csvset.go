@@ -2,11 +2,11 @@ package datasets
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // csvFile is a table of samples: a header, a column with the classes, and columns with numbers. A folder has two, train.csv
@@ -25,20 +25,15 @@ type csvParameters struct {
 	sampleParameters
 }
 
-func parseCSV(path string, given map[string]any) (own, error) {
-	p, err := withParameters[csvParameters](given)
-	if err != nil {
-		return nil, err
-	}
+func parseCSV(path string, given map[string]any) source {
+	p := withParameters[csvParameters](given)
 	c := &csvFile{path: path, label: p.Label, ignore: listed(p.Ignore), keep: listed(p.Keep)}
 	if p.Separator != "" {
 		text := strings.Replace(p.Separator, "tab", "\t", 1)
-		r, n := utf8.DecodeRuneInString(text)
-		if c.comma = r; n != len(text) || !strings.ContainsRune(separators, r) {
-			return nil, fmt.Errorf(`separator=%s; want one of , ; | and tab (write %%3B for a semicolon)`, p.Separator)
-		}
+		fail.When(len(text) != 1 || !strings.Contains(separators, text), "separator=%s; want one of , ; | and tab (write %%3B for a semicolon)", p.Separator)
+		c.comma = rune(text[0])
 	}
-	return &sampleFiles{c, path, p.sampleParameters, p.asked(given)}, nil
+	return &sampleFiles{c, path, p.sampleParameters}
 }
 
 func listed(text string) []string {
@@ -46,36 +41,29 @@ func listed(text string) []string {
 }
 
 // files returns the training file and, if there is one, the test file.
-func (c *csvFile) files() ([]string, error) {
-	info, err := os.Stat(c.path)
-	if err != nil || !info.IsDir() {
-		return []string{c.path}, err
+func (c *csvFile) files() []string {
+	if info := fail.Or(os.Stat(c.path)); !info.IsDir() {
+		return []string{c.path}
 	}
 	files := []string{filepath.Join(c.path, "train.csv"), filepath.Join(c.path, "test.csv")}
 	for _, f := range files {
-		if _, err := statFile(f); err != nil {
-			return nil, fmt.Errorf("%s is a folder, in which train.csv and test.csv are wanted: %w", c.path, err)
-		}
+		_, err := os.Stat(f)
+		fail.When(err != nil, "%s is a folder, in which train.csv and test.csv are wanted: %w", c.path, err)
 	}
-	return files, nil
+	return files
 }
 
-func (c *csvFile) read(ctx context.Context, files []string) (*rawSet, error) {
+func (c *csvFile) read(ctx context.Context, files []string) *rawSet {
 	t := &csvTable{csvFile: c}
 	var splits []*rawSplit
 	for _, path := range files {
-		s, err := t.readFile(ctx, path)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		splits = append(splits, s)
+		withFile(path, anySize, func(f *os.File, _ int64) { splits = append(splits, t.read(ctx, f)) })
 	}
-	if err := t.leaveOut(splits); err != nil {
-		return nil, err
-	}
+	defer fail.At(c.path)
+	t.leaveOut(splits)
 	r := &rawSet{train: splits[0], note: strings.Join(t.notes, "; ")}
 	if len(splits) > 1 {
 		r.test = splits[1]
 	}
-	return r, nil
+	return r
 }

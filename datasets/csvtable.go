@@ -1,16 +1,17 @@
 package datasets
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // A csvTable is what is read of the files of a table, one after another.
@@ -24,87 +25,50 @@ type csvTable struct {
 	notes   []string
 }
 
-func (t *csvTable) readFile(ctx context.Context, path string) (*rawSplit, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	table, note, err := t.text(f)
-	if err != nil {
-		return nil, err
-	}
-	if note != "" && !slices.Contains(t.notes, note) {
-		t.notes = append(t.notes, note)
-	}
+func (t *csvTable) read(ctx context.Context, f io.Reader) *rawSplit {
+	table := t.text(f)
 	header, err := table.Read()
-	if err == io.EOF {
-		return nil, errors.New("the file is empty")
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := t.head(slices.Clone(header)); err != nil {
-		return nil, err
-	}
-	return t.rows(ctx, table)
-}
-
-// head takes the first line of a file.
-func (t *csvTable) head(header []string) error {
-	header = named(header)
-	if t.header != nil && !slices.Equal(t.header, header) {
-		return fmt.Errorf("it has other columns than the training file, or in another order: %s", some(header))
-	}
-	if t.header == nil {
-		var err error
-		if t.label, t.numbers, err = t.columns(header); err != nil {
-			return err
-		}
-		t.header, t.classes, t.counts = header, map[string]string{}, make([][]rowCounter, len(t.numbers))
-	}
-	for k := range t.counts {
-		t.counts[k] = append(t.counts[k], rowCounter{})
-	}
-	return nil
-}
-
-func (t *csvTable) rows(ctx context.Context, table *csv.Reader) (*rawSplit, error) {
+	fail.When(err == io.EOF, "the file is empty")
+	fail.If(err)
+	t.head(named(slices.Clone(header)))
 	r := &rawSplit{vector: len(t.numbers), values: []float32{}}
 	for {
 		fields, err := table.Read()
 		if err == io.EOF {
 			break
 		}
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return nil, err // which names the line
-		}
-		line, _ := table.FieldPos(0)
-		if err := t.row(r, fields); err != nil {
-			return nil, fmt.Errorf("line %d: %w", line, err)
-		}
-		if len(r.values) > maxOwnBytes/4 {
-			return nil, fmt.Errorf("more than %d GB of numbers", maxOwnBytes>>30)
-		}
+		fail.If(cmp.Or(err, ctx.Err())) // the former names the line
+		t.row(table, r, fields)
 	}
-	if len(r.labels) == 0 {
-		return nil, errors.New("there is a header, and no line after it")
+	fail.When(len(r.labels) == 0, "there is a header, and no line after it")
+	return r
+}
+
+// head takes the first line of a file.
+func (t *csvTable) head(header []string) {
+	fail.When(t.header != nil && !slices.Equal(t.header, header), "it has other columns than the training file, or in another order: %s", some(header))
+	if t.header == nil {
+		t.label, t.numbers = t.columns(header)
+		t.header, t.classes, t.counts = header, map[string]string{}, make([][]rowCounter, len(t.numbers))
 	}
-	return r, nil
+	for k := range t.counts {
+		t.counts[k] = append(t.counts[k], rowCounter{})
+	}
 }
 
 // row adds a line of the table.
-func (t *csvTable) row(r *rawSplit, fields []string) error {
+func (t *csvTable) row(table *csv.Reader, r *rawSplit, fields []string) {
+	wrong := func(format string, args ...any) {
+		line, _ := table.FieldPos(0)
+		fail.Now("line %d: "+format, append([]any{line}, args...)...)
+	}
 	n := len(t.header)
 	if len(fields) < n || strings.Join(fields[n:], "") != "" { // what follows a separator at the end is empty
-		return fmt.Errorf("%d fields, and the header has %d names; row names need a name of their own, if only an empty one", len(fields), n)
+		wrong("%d fields, and the header has %d names; row names need a name of their own, if only an empty one", len(fields), n)
 	}
 	class := strings.TrimSpace(fields[t.label])
 	if class == "" || strings.ContainsRune(class, '\uFFFD') { // which bytes that are not UTF-8 are, too
-		return fmt.Errorf("the class (column %q) is %q; want text in UTF-8", t.header[t.label], class)
+		wrong("the class (column %q) is %q; want text in UTF-8", t.header[t.label], class)
 	}
 	if t.classes[class] == "" {
 		class = strings.Clone(class) // class itself holds on to the whole line
@@ -115,16 +79,18 @@ func (t *csvTable) row(r *rawSplit, fields []string) error {
 		text := strings.TrimSpace(fields[i])
 		v, err := strconv.ParseFloat(text, 32)
 		if err != nil || v-v != 0 {
-			return fmt.Errorf("column %q has %q: want a number of at most %.2g, with a decimal point; ?ignore=%s leaves the column out", t.header[i], text, math.MaxFloat32, t.header[i])
+			wrong("column %q has %q; want a number of at most %.2g, with a decimal point; ?ignore=%[2]s leaves the column out", t.header[i], text, math.MaxFloat32)
 		}
 		r.values = append(r.values, float32(v))
 		t.counts[k][len(t.counts[k])-1].add(text)
 	}
-	return nil
+	if len(r.values) > maxOwnBytes/4 {
+		wrong("more than %d GB of numbers", maxOwnBytes>>30)
+	}
 }
 
 // leaveOut takes the columns out of the splits that number their rows: sorted by class, they would give the class away.
-func (t *csvTable) leaveOut(splits []*rawSplit) error {
+func (t *csvTable) leaveOut(splits []*rawSplit) {
 	var inputs []int // by their place among the numbers
 	for k, i := range t.numbers {
 		name := t.header[i]
@@ -134,13 +100,10 @@ func (t *csvTable) leaveOut(splits []*rawSplit) error {
 		}
 		t.notes = append(t.notes, fmt.Sprintf("the column %q numbers the rows and was left out (keep=%s makes it an input)", name, name))
 	}
-	if len(inputs) == 0 {
-		return fmt.Errorf("no column with numbers is left; %s", strings.Join(t.notes, "; "))
-	}
+	fail.When(len(inputs) == 0, "no column with numbers is left; %s", strings.Join(t.notes, "; "))
 	for _, r := range splits {
 		r.values, r.vector = selected(r.values, r.vector, inputs), len(inputs)
 	}
-	return nil
 }
 
 // selected returns the columns of a table, row by row, in its own memory.

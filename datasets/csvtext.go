@@ -3,17 +3,20 @@ package datasets
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/runes"
 	"golang.org/x/text/transform"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // notText says what files that are not text are, by their first bytes.
@@ -29,22 +32,18 @@ var notText = []struct{ magic, advice string }{
 
 const headBytes = 1 << 16 // in which the first line is looked at
 
-// text returns a reader of a table's lines, whatever their ends and whether they are UTF-8 or UTF-16, and a note if the
+// text returns a reader of a table's lines, whatever their ends and whether they are UTF-8 or UTF-16. It notes if the
 // separator was guessed.
-func (c *csvFile) text(f io.Reader) (table *csv.Reader, note string, err error) {
+func (t *csvTable) text(f io.Reader) *csv.Reader {
 	in := bufio.NewReaderSize(transform.NewReader(f, unicode.BOMOverride(transform.Nop)), headBytes)
 	head, err := in.Peek(headBytes)
-	if err != nil && err != io.EOF {
-		return nil, "", err
+	if err != io.EOF {
+		fail.If(err)
 	}
 	for _, n := range notText {
-		if bytes.HasPrefix(head, []byte(n.magic)) {
-			return nil, "", errors.New(n.advice)
-		}
+		fail.When(bytes.HasPrefix(head, []byte(n.magic)), "%s", n.advice)
 	}
-	if bytes.IndexByte(head, 0) >= 0 {
-		return nil, "", errors.New("it has zero bytes: save it as text in UTF-8 (it is binary, or UTF-16 without a byte order mark)")
-	}
+	fail.When(bytes.IndexByte(head, 0) >= 0, "it has zero bytes: save it as text in UTF-8 (it is binary, or UTF-16 without a byte order mark)")
 	if bytes.IndexByte(head, '\r') >= 0 && bytes.IndexByte(head, '\n') < 0 { // as on old Macs
 		in = bufio.NewReaderSize(transform.NewReader(in, runes.Map(func(r rune) rune {
 			if r == '\r' {
@@ -60,18 +59,16 @@ func (c *csvFile) text(f io.Reader) (table *csv.Reader, note string, err error) 
 		comma, _ = utf8.DecodeRune(said)
 		in.Discard(len(line) + 1)
 	}
-	switch {
-	case c.comma != 0:
-		comma = c.comma
-	case !strings.ContainsRune(separators, comma):
-		return nil, "", fmt.Errorf("its first line says that %q separates the columns; want one of %s", comma, separators)
-	case comma != ',':
-		note = fmt.Sprintf("the columns are taken to be separated by %q", comma)
+	comma = cmp.Or(t.comma, comma)
+	fail.When(!strings.ContainsRune(separators, comma), "its first line says that %q separates the columns; want one of %s", comma, separators)
+	note := fmt.Sprintf("the columns are taken to be separated by %q", comma)
+	if t.comma == 0 && comma != ',' && !slices.Contains(t.notes, note) {
+		t.notes = append(t.notes, note)
 	}
-	table = csv.NewReader(in)
+	table := csv.NewReader(in)
 	table.Comma, table.ReuseRecord, table.FieldsPerRecord = comma, true, -1
 	table.TrimLeadingSpace = comma != '\t' // it would take empty cells for space
-	return table, note, nil
+	return table
 }
 
 const separators = ",;|\t"

@@ -2,11 +2,14 @@ package datasets
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // envDir is the environment variable that names the data folder.
@@ -53,8 +56,11 @@ func (d *Dataset) ImageSize() int {
 func (d *Dataset) Size() string { return sizeOf(d.Height, d.Width, d.Channels, d.Vector) }
 
 func sizeOf(height, width, channels, vector int) string {
-	if vector > 0 {
+	switch {
+	case vector > 0:
 		return fmt.Sprint(vector)
+	case height == 0: // it is not known
+		return ""
 	}
 	return fmt.Sprintf("%d×%d×%d", height, width, channels)
 }
@@ -82,45 +88,37 @@ func (d *Dataset) numbers(split *Split, i int) []float32 {
 
 // Validate checks that sizes, pixels, labels and class names of d fit together. Open returns
 // valid sets only; call it on a set that you fill yourself.
-func (d *Dataset) Validate() error {
-	switch {
-	case d.Vector < 0 || d.Vector > 0 && (d.Height != 0 || d.Width != 0 || d.Channels != 0):
-		return fmt.Errorf("datasets: %s: vectors of %d and images of %d×%d×%d: want one of them", d.Name, d.Vector, d.Height, d.Width, d.Channels)
-	case d.Vector == 0 && (d.Height <= 0 || d.Width <= 0 || (d.Channels != 1 && d.Channels != 3)):
-		return fmt.Errorf("datasets: %s: image size %d×%d×%d: want positive sides and 1 or 3 channels", d.Name, d.Height, d.Width, d.Channels)
-	case len(d.Classes) == 0:
-		return fmt.Errorf("datasets: %s: no classes", d.Name)
-	case (d.Train.Values == nil) != (d.Test.Values == nil):
-		return fmt.Errorf("datasets: %s: one split has bytes and the other has numbers", d.Name)
-	}
-	if err := d.validateSplit("train", &d.Train); err != nil {
-		return err
-	}
-	return d.validateSplit("test", &d.Test)
+func (d *Dataset) Validate() (err error) {
+	defer fail.Caught(&err)
+	defer fail.At("datasets: " + d.Name)
+	d.validate()
+	return nil
 }
 
-func (d *Dataset) validateSplit(name string, s *Split) error {
-	if s.Len() == 0 {
-		return fmt.Errorf("datasets: %s: the %s split is empty", d.Name, name)
-	}
-	values := max(len(s.Pixels), len(s.Values))
-	switch {
-	case s.Values != nil && s.Pixels != nil:
-		return fmt.Errorf("datasets: %s: the %s split has both bytes and numbers", d.Name, name)
-	case values != s.Len()*d.ImageSize():
-		return fmt.Errorf("datasets: %s: the %s split has %d values for %d %s of %s; want %d", d.Name, name, values, s.Len(), d.things(), d.Size(), s.Len()*d.ImageSize())
-	}
+func (d *Dataset) validate() {
+	images := d.Height > 0 && d.Width > 0 && (d.Channels == 1 || d.Channels == 3)
+	neither := d.Height == 0 && d.Width == 0 && d.Channels == 0
+	fail.When(d.Vector < 0 || d.Vector > 0 && !neither || d.Vector == 0 && !images,
+		"images of %d×%d×%d, vectors of %d; want positive sides and 1 or 3 channels, or else a length", d.Height, d.Width, d.Channels, d.Vector)
+	fail.When(len(d.Classes) == 0, "no classes")
+	fail.When((d.Train.Values == nil) != (d.Test.Values == nil), "one split has bytes and the other has numbers")
+	d.validateSplit("train", &d.Train)
+	d.validateSplit("test", &d.Test)
+}
+
+func (d *Dataset) validateSplit(name string, s *Split) {
+	fail.When(s.Len() == 0, "the %s split is empty", name)
+	fail.When(s.Values != nil && s.Pixels != nil, "the %s split has both bytes and numbers", name)
+	values, want := max(len(s.Pixels), len(s.Values)), s.Len()*d.ImageSize()
+	fail.When(values != want, "the %s split has %d values for %d %s of %s; want %d", name, values, s.Len(), d.things(), d.Size(), want)
 	for i, l := range s.Labels {
 		if l < 0 || int(l) >= len(d.Classes) {
-			return fmt.Errorf("datasets: %s: %s label %d is %d: want 0 to %d", d.Name, name, i, l, len(d.Classes)-1)
+			fail.Now("%s label %d is %d; want 0 to %d", name, i, l, len(d.Classes)-1)
 		}
 	}
-	for i, v := range s.Values {
-		if v-v != 0 { // NaN or infinite
-			return fmt.Errorf("datasets: %s: value %d of %s sample %d is %g: want numbers of at most %.2g", d.Name, i%d.ImageSize(), name, i/d.ImageSize(), v, math.MaxFloat32)
-		}
+	if i := slices.IndexFunc(s.Values, func(v float32) bool { return v-v != 0 }); i >= 0 {
+		fail.Now("value %d of %s sample %d is %g; want a finite number", i%d.ImageSize(), name, i/d.ImageSize(), s.Values[i])
 	}
-	return nil
 }
 
 // Options say where the data is and where to report progress. The zero value is ready to use.
@@ -130,11 +128,11 @@ type Options struct {
 	Progress io.Writer // progress of Fetch; nil means silence
 }
 
-func (o Options) dir() (string, error) {
+func (o Options) dir() string {
 	if o.Dir != "" {
-		return o.Dir, nil
+		return o.Dir
 	}
-	return DefaultDir()
+	return fail.Or(DefaultDir())
 }
 
 // DefaultDir returns $PARALLELCL_DATA, or parallelcl/data in the user's cache folder.
@@ -153,45 +151,39 @@ func DefaultDir() (string, error) {
 // ("folder:photos?size=32x32"; docs/data.md). It never downloads: if files are missing,
 // the error says which, where they were looked for, and which command fetches them (it matches [ErrMissing]). A name
 // that stands for no set is an [ErrName].
-func Open(ctx context.Context, name string, o Options) (*Dataset, error) {
-	e, err := find(name)
-	if err != nil {
-		return nil, err
-	}
-	dir, err := o.dir()
-	if err != nil && len(e.Files) > 0 {
-		return nil, err
-	}
-	before, _ := e.part(ctx, dir) // files that cannot be read are named by what opens them
+func Open(ctx context.Context, name string, o Options) (_ *Dataset, err error) {
+	defer finish(ctx, "open "+name, &err)
+	defer fail.Caught(&err)
+	e := find(name)
 	d := &Dataset{Name: e.Name, Title: e.Title, Source: e.Source, Licence: e.Licence, Cite: e.Cite,
 		Height: e.Height, Width: e.Width, Channels: e.Channels, Vector: e.Vector}
-	if err := e.load(ctx, d, dir, o); err != nil {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		return nil, fmt.Errorf("datasets: open %s: %w", name, err)
-	}
-	if err := d.Validate(); err != nil {
-		return nil, err
-	}
-	if e.format == nil {
-		return d, nil
-	}
-	if d.SHA256, err = e.part(ctx, dir); err != nil {
-		return nil, err
-	}
-	if d.SHA256 != before {
-		return nil, fmt.Errorf("datasets: open %s: %w", name, errChanged)
-	}
+	unchanged(ctx, e.from(o), d)
+	d.validate()
 	return d, nil
 }
 
-func (e *entry) load(ctx context.Context, d *Dataset, dir string, o Options) error {
-	if e.format == nil {
-		return e.open(ctx, d, o)
+// finish makes the error of a function of this package say what was done, unless the name was wrong or the context has ended.
+func finish(ctx context.Context, what string, err *error) {
+	switch {
+	case ctx.Err() != nil:
+		*err = context.Cause(ctx)
+	case errors.Is(*err, ErrName):
+		*err = fmt.Errorf("datasets: %w", *err)
+	case *err != nil:
+		*err = fmt.Errorf("datasets: %s: %w", what, *err)
 	}
-	if err := e.require(dir); err != nil {
-		return err
+}
+
+// Inspect says what is known about the set of that name: how many classes, of what size, and for files of your own
+// also how many training samples and the checksum of the files. For that it reads them, but again only if they
+// changed since. Of the official files of a set of the catalogue it reads all only if they are not complete.
+func Inspect(ctx context.Context, name string, o Options) (i Info, err error) {
+	defer finish(ctx, name, &err)
+	defer fail.Caught(&err)
+	e := find(name)
+	err = fail.Tried(func() { i = surveyed(ctx, e.info(), e.from(o)) })
+	if err != nil && e.format != nil {
+		return e.info(), nil // Open names the files that cannot be read
 	}
-	return e.format.open(ctx, d, dir)
+	return i, err
 }

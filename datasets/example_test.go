@@ -23,7 +23,7 @@ func ExampleOpen() {
 func ExampleOpen_unknown() {
 	_, err := datasets.Open(context.Background(), "imagenet", datasets.Options{})
 	fmt.Println(err)
-	// Output: datasets: no set is called "imagenet": the names are glyphs, glyphs-tune, emnist-byclass, emnist-byclass-test80, mnist, mnist-test80, cifar-10, cifar-100, tiny-imagenet, tiny-imagenet-32; files of your own are folder:PATH, npz:PATH, safetensors:PATH, csv:PATH
+	// Output: datasets: no such set: "imagenet"; want one of glyphs, glyphs-tune, emnist-byclass, emnist-byclass-test80, mnist, mnist-test80, cifar-10, cifar-100, tiny-imagenet, tiny-imagenet-32, or for files of your own folder:PATH, npz:PATH, safetensors:PATH, csv:PATH
 }
 
 func ExampleList() {

@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"image"
-	"image/color"
 	"math"
 	"slices"
 )
@@ -26,29 +25,18 @@ func facesOf(d *Dataset) *faces {
 	return f
 }
 
-// draw draws training sample i, each of its pixels as a square of the given side.
-func (f *faces) draw(dst *image.RGBA, at image.Point, i, side int) {
-	for y := range f.height * side {
-		for x := range f.width * side {
-			if c, ok := f.colour(i, y/side*f.width+x/side); ok {
-				dst.SetRGBA(at.X+x, at.Y+y, c)
-			}
+// picture returns training sample i. A vector has fewer values than its square, the rest of which is transparent.
+func (f *faces) picture(i int) *image.NRGBA {
+	img := image.NewNRGBA(image.Rect(0, 0, f.width, f.height))
+	size, channels := f.set.ImageSize(), max(1, f.set.Channels)
+	for at := range size / channels {
+		pixel := img.Pix[4*at : 4*at+4]
+		for k := range 3 {
+			pixel[k] = f.level(i*size + at*channels + k%channels)
 		}
+		pixel[3] = 255
 	}
-}
-
-// colour returns the colour of a pixel of sample i; a vector has fewer values than its square.
-func (f *faces) colour(i, pixel int) (color.RGBA, bool) {
-	d, channels := f.set, max(1, f.set.Channels)
-	if (pixel+1)*channels > d.ImageSize() {
-		return color.RGBA{}, false
-	}
-	at := i*d.ImageSize() + pixel*channels
-	grey := f.level(at)
-	if channels == 3 {
-		return color.RGBA{grey, f.level(at + 1), f.level(at + 2), 255}, true
-	}
-	return color.RGBA{grey, grey, grey, 255}, true
+	return img
 }
 
 // level is a value as a byte. Images of numbers are black at 0 and white at 1.

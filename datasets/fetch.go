@@ -15,8 +15,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/ctxio"
 	"github.com/parallelcl/parallelcl/internal/download"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/filelock"
-	"github.com/parallelcl/parallelcl/internal/terminal"
 )
 
 // Fetch downloads the official files of a set into the data folder and verifies them; if they are there
@@ -24,95 +24,50 @@ import (
 // folder, and the next Fetch continues from there. Two processes that fetch the same set wait for each other.
 // A copy of the publisher's file in the downloads folder of the data folder is used instead of a download,
 // and stays there. A generated set needs no files.
-func Fetch(ctx context.Context, name string, o Options) error {
-	e, err := find(name)
-	if err != nil {
-		return err
-	}
-	if Own(name) {
-		progress{o.Progress}.line("%s are your own files: nothing to fetch", name)
-		return nil
-	}
-	if len(e.Downloads) == 0 {
-		progress{o.Progress}.line("%s is generated: nothing to fetch", name)
-		return nil
-	}
-	dir, err := o.dir()
-	if err != nil {
-		return err
-	}
-	if err := fetch(ctx, e, dir, newGetter(progress{o.Progress})); err != nil {
-		return fmt.Errorf("datasets: fetch %s: %w", name, err)
+func Fetch(ctx context.Context, name string, o Options) (err error) {
+	defer finish(ctx, "fetch "+name, &err)
+	defer fail.Caught(&err)
+	g := getter{download.New(o.Progress)}
+	switch e := find(name); {
+	case Own(name):
+		g.line("%s are your own files: nothing to fetch", name)
+	case e.format == nil:
+		g.line("%s is generated: nothing to fetch", name)
+	default:
+		fetch(ctx, official{e, o.dir()}, g)
 	}
 	return nil
-}
-
-// progress reports to a writer; to nothing where w is nil.
-type progress struct{ w io.Writer }
-
-func (p progress) line(format string, args ...any) {
-	if p.w != nil {
-		fmt.Fprintf(p.w, format+"\n", args...)
-	}
 }
 
 // A getter downloads, and says so.
-type getter struct {
-	progress
-	*download.Client
-}
+type getter struct{ *download.Client }
 
-func newGetter(p progress) *getter {
-	c := download.New()
-	c.Bar = func(f download.File, have int64) io.WriteCloser {
-		return terminal.Bar(p.w, path.Base(f.URL), have, f.Bytes)
+func (g getter) line(format string, args ...any) {
+	if g.Progress != nil {
+		fmt.Fprintf(g.Progress, format+"\n", args...)
 	}
-	c.Again = func(f download.File, err error) { p.line("%s: %v: trying again", path.Base(f.URL), err) }
-	return &getter{p, c}
 }
 
-func fetch(ctx context.Context, e *entry, dir string, g *getter) error {
-	downloads := filepath.Join(dir, "downloads")
-	unlock, barred := enter(ctx, downloads, e, g.progress)
+func fetch(ctx context.Context, s official, g getter) {
+	downloads := filepath.Join(s.dir, "downloads")
+	unlock, barred := filelock.Wait(ctx, filepath.Join(downloads, s.Downloads[0].folder+".lock"), func() { g.line("another process is fetching %s: waiting for it", s.Name) })
 	if barred == nil {
 		defer unlock()
 	}
-	before, err := e.verify(ctx, dir)
-	if err != nil {
-		return err
+	before := s.verify(ctx)
+	if before.faulty() == nil { // also where this user may not write anything
+		g.line("%s is complete in %s", s.Name, s.dir)
+		return
 	}
-	if before.Complete() { // also where this user may not write anything
-		g.line("%s is complete in %s", e.Name, dir)
-		return nil
-	}
-	if barred != nil {
-		return barred
-	}
-	for _, s := range e.Downloads {
-		if before.whole(s.folder + "/" + path.Base(s.URL)) {
-			continue
-		}
-		if err := fetchSource(ctx, s, dir, downloads, g); err != nil {
-			return err
+	fail.If(barred)
+	for _, d := range s.Downloads {
+		if !before.whole(d.folder + "/" + path.Base(d.URL)) {
+			fetchSource(ctx, d, s.dir, downloads, g)
 		}
 	}
-	after, err := e.verify(ctx, dir)
-	if err != nil {
-		return err
-	}
-	if err := after.Err(); err != nil {
-		return fmt.Errorf("the download does not hold what it should: %w", err)
-	}
-	g.line("%s is complete in %s", e.Name, dir)
-	return nil
-}
-
-// enter takes the lock of a set in the folder of downloads, which it creates.
-func enter(ctx context.Context, downloads string, e *entry, p progress) (unlock func(), err error) {
-	if err := os.MkdirAll(downloads, 0o755); err != nil {
-		return nil, err
-	}
-	return filelock.Wait(ctx, filepath.Join(downloads, e.Downloads[0].folder+".lock"), func() { p.line("another process is fetching %s: waiting for it", e.Name) })
+	wrong := s.verify(ctx).Err()
+	fail.When(wrong != nil, "the download does not hold what it should: %w", wrong)
+	g.line("%s is complete in %s", s.Name, s.dir)
 }
 
 // whole reports whether a file was found and needs no download.
@@ -127,141 +82,67 @@ func (r Report) whole(path string) bool {
 
 // fetchSource puts what one download holds in its folder: from the copy of it that the user has put
 // beside ours, or from a download.
-func fetchSource(ctx context.Context, s Source, dir, downloads string, g *getter) error {
-	base := path.Base(s.URL)
-	file := filepath.Join(downloads, base)
-	wrong := checkDownload(ctx, s, file)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
+func fetchSource(ctx context.Context, s Source, dir, downloads string, g getter) {
+	file := filepath.Join(downloads, path.Base(s.URL))
+	wrong := fail.Tried(func() {
+		size := fail.Or(os.Stat(file)).Size()
+		fail.When(size != s.Bytes, "%s has %d bytes, the official file %d", file, size, s.Bytes)
+		checkSum(ctx, file, s.SHA256)
+	})
+	fail.If(ctx.Err())
 	if wrong == nil {
-		return place(ctx, s, file, dir, g)
+		place(ctx, s, file, dir, g)
+		return
 	}
 	hint := fmt.Sprintf("a copy of the file put by hand into %s is used, too", downloads)
 	if !errors.Is(wrong, fs.ErrNotExist) {
-		hint = fmt.Sprintf("the file that lies at %s is not the publisher's (%v): it was left alone; put the right one in its place, or move it away", file, wrong)
+		hint = fmt.Sprintf("the file that lies there is not the publisher's (%v): it was left alone; put the right one in its place, or move it away", wrong)
 		g.line("%s", hint)
 	}
 	part := file + ".part"
-	if err := g.To(ctx, download.File{URL: s.URL, Bytes: s.Bytes, Check: s.check}, part); err != nil {
-		if ctx.Err() != nil {
-			return err
-		}
-		return fmt.Errorf("%w; %s", err, hint)
-	}
-	if err := place(ctx, s, part, dir, g); err != nil {
-		return err
-	}
+	err := g.To(ctx, download.File{URL: s.URL, Bytes: s.Bytes, SHA256: s.SHA256}, part)
+	fail.When(err != nil, "%w; %s", err, hint)
+	place(ctx, s, part, dir, g)
 	os.Remove(part)
-	return nil
-}
-
-// check compares a whole download with the published checksum.
-func (s Source) check(ctx context.Context, file string) error {
-	if err := checkSum(ctx, file, s.SHA256); err != nil {
-		return fmt.Errorf("%w: fetch again; if that does not help the publisher changed the file", err)
-	}
-	return nil
-}
-
-// checkDownload tells whether a file is the publisher's, without an opinion on what to do if not.
-func checkDownload(ctx context.Context, s Source, file string) error {
-	info, err := os.Stat(file)
-	if err != nil {
-		return err
-	}
-	if info.Size() != s.Bytes {
-		return fmt.Errorf("it has %d bytes, the official file %d", info.Size(), s.Bytes)
-	}
-	return checkSum(ctx, file, s.SHA256)
 }
 
 // place puts a file, or what it holds, in the folder of its set. The file stays: it may be the user's.
-func place(ctx context.Context, s Source, file, dir string, g *getter) error {
+func place(ctx context.Context, s Source, file, dir string, g getter) {
 	target, base := filepath.Join(dir, s.folder), path.Base(s.URL)
 	if s.keep == nil {
-		return copyFile(ctx, file, filepath.Join(target, base))
+		withFile(file, anySize, func(f *os.File, _ int64) {
+			fail.If(atomicfile.Write(filepath.Join(target, base), func(w io.Writer) error {
+				_, err := io.Copy(w, ctxio.Reader(ctx, f))
+				return err
+			}))
+		})
+		return
 	}
 	g.line("unpacking %s", base)
-	if err := unpackInto(ctx, file, archiveFormat(base), s.keep, target); err != nil {
-		return fmt.Errorf("unpack %s: %w", base, err)
-	}
-	return nil
-}
-
-func copyFile(ctx context.Context, from, to string) error {
-	f, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return atomicfile.Write(to, func(w io.Writer) error {
-		_, err := io.Copy(w, ctxio.Reader(ctx, f))
-		return err
-	})
+	defer fail.At("unpack " + base)
+	unpackInto(ctx, file, s.keep, target)
 }
 
 // Tiny ImageNet has the most members (120,609), EMNIST the most bytes (0.6 GB).
 var archiveLimits = archive.Limits{Bytes: 4 << 30, Members: 500_000}
 
-// unpackInto unpacks an archive into a temporary folder and moves the result to target in one
-// rename, or file by file where target is there already.
-func unpackInto(ctx context.Context, file string, format archive.Format, keep func(string) (string, bool), target string) error {
-	tmp, err := unpackFolder(target)
-	if err != nil {
-		return err
-	}
+// unpackInto unpacks an archive into a temporary folder in target, which may be a link to another disk, and moves the files
+// to their places. A process that was killed has left that folder behind: nobody else unpacks for target as long as this one
+// has the lock.
+func unpackInto(ctx context.Context, file string, keep func(string) (string, bool), target string) {
+	tmp := filepath.Join(target, ".unpack")
+	fail.If(os.RemoveAll(tmp))
+	fail.If(os.MkdirAll(tmp, 0o777))
 	defer os.RemoveAll(tmp)
-	whole := filepath.Join(tmp, "whole") // the folder around it is nobody else's to read
-	if err := os.Mkdir(whole, 0o777); err != nil {
-		return err
-	}
-	if err := archive.Unpack(ctx, file, format, keep, whole, archiveLimits); err != nil {
-		return err
-	}
-	if _, err := os.Stat(target); os.IsNotExist(err) {
-		return os.Rename(whole, target)
-	}
-	return filepath.WalkDir(whole, func(p string, d fs.DirEntry, err error) error {
+	fail.If(archive.Unpack(ctx, file, keep, tmp, archiveLimits))
+	fail.If(filepath.WalkDir(tmp, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		rel, err := filepath.Rel(whole, p)
-		if err != nil {
-			return err
-		}
-		to := filepath.Join(target, rel)
+		to := target + strings.TrimPrefix(p, tmp)
 		if d.IsDir() {
 			return os.MkdirAll(to, 0o777)
 		}
 		return os.Rename(p, to)
-	})
-}
-
-// unpackFolder makes the temporary folder in which what target is to hold is unpacked: on the same disk, for which target may
-// be a link. It removes those that processes which were killed have left behind; nobody else unpacks for target as long
-// as this process has the lock.
-func unpackFolder(target string) (string, error) {
-	prefix := ".unpack-" + filepath.Base(target) + "-"
-	at := filepath.Dir(target)
-	for _, dir := range []string{at, target} {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			continue // there is no target yet
-		}
-		at = dir
-		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), prefix) {
-				os.RemoveAll(filepath.Join(dir, e.Name()))
-			}
-		}
-	}
-	return os.MkdirTemp(at, prefix+"*")
-}
-
-func archiveFormat(name string) archive.Format {
-	if strings.HasSuffix(name, ".zip") {
-		return archive.Zip
-	}
-	return archive.TarGzip
+	}))
 }

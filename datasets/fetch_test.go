@@ -20,6 +20,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/download"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -44,7 +46,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // toyFormat finds every file well-formed.
 type toyFormat struct{ format }
 
-func (toyFormat) check(context.Context, string, File) (int, error) { return 0, nil }
+func (toyFormat) list(string, File) content { return content{check: func(context.Context) {}} }
 
 // toyEntry is a set of one file, toy/data.bin, in the given archive, and its data folder.
 func toyEntry(t *testing.T, s *server, archive string, content []byte) (e *entry, dir string) {
@@ -62,9 +64,9 @@ func toyEntry(t *testing.T, s *server, archive string, content []byte) (e *entry
 
 func fetchToy(t *testing.T, e *entry, dir string) (said string, err error) {
 	var out bytes.Buffer
-	g := newGetter(progress{&out})
+	g := getter{download.New(&out)}
 	g.Pause = time.Millisecond
-	err = fetch(t.Context(), e, dir, g)
+	err = fail.Tried(func() { fetch(t.Context(), official{e, dir}, g) })
 	return out.String(), err
 }
 
@@ -110,7 +112,7 @@ func holds(t *testing.T, dir string, want []byte) {
 	if got, err := os.ReadFile(filepath.Join(dir, "toy/data.bin")); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("toy/data.bin has %d bytes (%v), or others than the %d that were served", len(got), err, len(want))
 	}
-	for _, pattern := range []string{"downloads/*.part*", ".unpack-*", "toy/.unpack-*"} {
+	for _, pattern := range []string{"downloads/*.part*", "toy/.unpack*", "toy/old.bin"} {
 		if left, _ := filepath.Glob(filepath.Join(dir, pattern)); len(left) > 0 {
 			t.Errorf("left behind: %v", left)
 		}
@@ -135,10 +137,9 @@ func TestFetch(t *testing.T) {
 				mine, requests = "downloads/"+name, 0
 			case "left by a kill":
 				if name != "data.bin" {
-					write(t, filepath.Join(dir, ".unpack-toy-123/whole/data.bin"), content[:10])
-					write(t, filepath.Join(dir, "toy/.unpack-toy-123/whole/data.bin"), content[:10])
+					write(t, filepath.Join(dir, "toy/.unpack/old.bin"), content[:10])
 				}
-				mine = "unpack-other-5/data.bin" // of a set that another process may fetch
+				mine = "other/.unpack/data.bin" // of a set that another process may fetch
 			}
 			write(t, filepath.Join(dir, mine), data)
 			said, err := fetchToy(t, e, dir)

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // folder is a folder of images, one folder for each class.
@@ -22,7 +24,9 @@ type folder struct {
 	folderParameters
 	height, width int // 0: as the images are
 	background    color.Color
-	splitAsked    bool
+
+	tree *pictureTree // as it was when stamp was called last
+	err  error        // why it could not be listed
 }
 
 type folderParameters struct {
@@ -34,91 +38,71 @@ type folderParameters struct {
 }
 
 const (
-	ownSide     = 64 // images up to this size, if all have the same one, are left as they are
-	otherSide   = 32 // what other images are brought to
-	maxOwnBytes = 16 << 30
+	ownSide   = 64 // images up to this size, if all have the same one, are left as they are
+	otherSide = 32 // what other images are brought to
 )
 
-func parseFolder(path string, given map[string]any) (own, error) {
-	p, err := withParameters[folderParameters](given)
-	if err != nil {
-		return nil, err
-	}
-	f := &folder{root: path, folderParameters: p, background: color.White, splitAsked: p.asked(given)}
+func parseFolder(path string, given map[string]any) source {
+	p := withParameters[folderParameters](given)
+	f := &folder{root: path, folderParameters: p, background: color.White}
 	if p.Background == "black" {
 		f.background = color.Black
 	}
-	if p.Channels == 2 {
-		return nil, errors.New("channels=2; want 1 (grey) or 3 (colours)")
-	}
-	f.height, f.width, err = p.size()
-	return f, err
-}
-
-// size reads "32" or "HEIGHTxWIDTH".
-func (p folderParameters) size() (height, width int, err error) {
+	fail.When(p.Channels == 2, "channels=2; want 1 (grey) or 3 (colours)")
 	if p.Size == "" {
-		return 0, 0, nil
+		return f
 	}
-	h, w, both := strings.Cut(p.Size, "x")
+	h, w, both := strings.Cut(p.Size, "x") // or one number for both
 	if !both {
 		w = h
 	}
-	height, err1 := strconv.Atoi(h)
-	width, err2 := strconv.Atoi(w)
-	if errors.Join(err1, err2) != nil || height < 1 || width < 1 || height > 1024 || width > 1024 {
-		err = fmt.Errorf("size=%s; want a height and a width of 1 to 1024 pixels, such as 32x32", p.Size)
-	}
-	return height, width, err
+	var err1, err2 error
+	f.height, err1 = strconv.Atoi(h)
+	f.width, err2 = strconv.Atoi(w)
+	fail.When(errors.Join(err1, err2) != nil || min(f.height, f.width) < 1 || max(f.height, f.width) > 1024,
+		"size=%s; want a height and a width of 1 to 1024 pixels, such as 32x32", p.Size)
+	return f
 }
 
-// tree lists the folder and splits its images.
-func (f *folder) tree(ctx context.Context) (*pictureTree, error) {
-	t, err := readTree(ctx, f.root)
-	if err != nil {
-		return nil, err
+// list lists the folder and splits its images.
+func (f *folder) list(ctx context.Context) *pictureTree {
+	t := readTree(ctx, f.root)
+	if t.folders.test == "" {
+		f.split(t)
+	} else {
+		f.refuse()
 	}
-	if t.folders.test != "" {
-		if f.splitAsked {
-			return nil, fmt.Errorf("%s has a folder %s with test images: the parameters test and seed, which split a folder that has none, do not apply", f.root, t.folders.test)
-		}
-		return t, nil
-	}
-	return t, f.split(t)
+	return t
 }
 
 // split moves a share of each class to the test images. Which ones follows from their names, so that images that
 // are added later leave almost all others where they are.
-func (f *folder) split(t *pictureTree) error {
-	train, test := []pictureFile{}, []pictureFile{}
-	for rest := t.train; len(rest) > 0; {
+func (f *folder) split(t *pictureTree) {
+	all := t.train
+	t.train = nil
+	for len(all) > 0 {
 		n := 1
-		for n < len(rest) && rest[n].class == rest[0].class {
+		for n < len(all) && all[n].class == all[0].class {
 			n++
 		}
-		if n < 2 {
-			return fmt.Errorf("%s: the class %q has a single image (%s), which cannot be for training and for testing: add images, or remove the folder",
-				f.root, t.classes[rest[0].class], rest[0].path)
+		class, own := t.classes[all[0].class], all[:n]
+		fail.When(n < 2, "%s: the class %q has a single image (%s), which cannot be for training and for testing: add images, or remove the folder", f.root, class, own[0].path)
+		lots := map[string]string{}
+		for _, p := range own {
+			lots[p.name] = f.lot(class, p.name)
 		}
-		chosen := map[string]bool{}
-		names := slices.Clone(rest[:n])
-		slices.SortFunc(names, func(a, b pictureFile) int {
-			return cmp.Or(strings.Compare(f.lot(t.classes[a.class], a.name), f.lot(t.classes[b.class], b.name)), strings.Compare(a.name, b.name))
-		})
-		for _, p := range names[:min(max(1, int(math.Round(f.Test*float64(n)))), n-1)] {
-			chosen[p.name] = true
-		}
-		for _, p := range rest[:n] {
-			if chosen[p.name] {
-				test = append(test, p)
+		drawn := slices.SortedFunc(maps.Keys(lots), func(a, b string) int { return cmp.Or(strings.Compare(lots[a], lots[b]), strings.Compare(a, b)) })
+		chosen := drawn[:min(max(1, int(math.Round(f.Test*float64(n)))), n-1)]
+		last := lots[chosen[len(chosen)-1]]
+		for _, p := range own {
+			if lots[p.name] <= last {
+				t.test = append(t.test, p)
 			} else {
-				train = append(train, p)
+				t.train = append(t.train, p)
 			}
 		}
-		rest = rest[n:]
+		all = all[n:]
 	}
-	t.train, t.test = train, test
-	return nil
 }
 
 // lot is what decides whether an image is one of the test images.
@@ -127,34 +111,29 @@ func (f *folder) lot(class, name string) string {
 	return string(h[:])
 }
 
-func (f *folder) stamp(ctx context.Context) (string, error) {
-	t, err := f.tree(ctx)
-	if err != nil {
-		return "", err
+func (f *folder) stamp(ctx context.Context) string {
+	if f.err = fail.Tried(func() { f.tree = f.list(ctx) }); f.err != nil {
+		return f.err.Error()
 	}
 	h := sha256.New()
-	for _, p := range slices.Concat(t.train, t.test) {
+	for _, p := range f.files() {
 		fmt.Fprintf(h, "%q %d %d\n", p.path, p.size, p.time)
 	}
-	return string(h.Sum(nil)), nil
+	return string(h.Sum(nil))
 }
 
-func (f *folder) survey(ctx context.Context, i *Info) error {
-	t, err := f.tree(ctx)
-	if err != nil {
-		return err
-	}
-	files := slices.Concat(t.train, t.test)
+// files are the training images and then the test images.
+func (f *folder) files() []pictureFile { return slices.Concat(f.tree.train, f.tree.test) }
+
+func (f *folder) survey(ctx context.Context, i *Info) {
+	fail.If(f.err)
+	files := f.files()
 	heads := make([]pictureHead, len(files))
-	err = eachPicture(ctx, files, func() func(int, []byte) error {
-		return func(n int, data []byte) (err error) { heads[n], _, err = headOf(data); return err }
+	eachPicture(ctx, files, every, func() func(int, []byte) {
+		return func(n int, data []byte) { heads[n], _ = headOf(data) }
 	})
-	if err != nil {
-		return err
-	}
-	i.Classes, i.Train, i.SHA256 = len(t.classes), len(t.train), sumOf(t, heads)
+	i.Classes, i.Train, i.SHA256 = len(f.tree.classes), len(f.tree.train), f.sum(heads)
 	i.Height, i.Width, i.Channels = f.size(heads)
-	return nil
 }
 
 // pictureHead is what [folder.survey] learns of an image file.
@@ -166,22 +145,18 @@ type pictureHead struct {
 }
 
 // headOf also returns what to decode.
-func headOf(file []byte) (h pictureHead, data []byte, err error) {
-	defer recovered(&err)
-	data = mended(file)
-	_, c, err := pictureConfig(data)
-	if err != nil {
-		return h, nil, err
-	}
-	colours, err := coloursOf(data, c.ColorModel)
-	return pictureHead{sum: sha256.Sum256(file), height: c.Height, width: c.Width, grey: grey(colours)}, data, err
+func headOf(file []byte) (pictureHead, []byte) {
+	defer fail.Foreign("not a readable image")
+	data := mended(file)
+	c := pictureConfig(data)
+	return pictureHead{sum: sha256.Sum256(file), height: c.Height, width: c.Width, grey: grey(coloursOf(data, c.ColorModel))}, data
 }
 
-// sumOf is the checksum of all images with their names, classes and splits.
-func sumOf(t *pictureTree, heads []pictureHead) string {
+// sum is the checksum of all images with their names, classes and splits.
+func (f *folder) sum(heads []pictureHead) string {
 	h := sha256.New()
-	for n, p := range slices.Concat(t.train, t.test) {
-		fmt.Fprintf(h, "%t %q %q %x\n", n < len(t.train), t.classes[p.class], p.name, heads[n].sum)
+	for n, p := range f.files() {
+		fmt.Fprintf(h, "%t %q %q %x\n", n < len(f.tree.train), f.tree.classes[p.class], p.name, heads[n].sum)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
@@ -207,43 +182,31 @@ func (f *folder) size(heads []pictureHead) (height, width, channels int) {
 	return height, width, channels
 }
 
-func (f *folder) open(ctx context.Context, d *Dataset) error {
-	t, err := f.tree(ctx)
-	if err != nil {
-		return err
-	}
+func (f *folder) open(ctx context.Context, d *Dataset) {
+	fail.If(f.err)
 	d.Height, d.Width, d.Channels = f.height, f.width, f.Channels
 	if d.Height == 0 || d.Channels == 0 {
 		// What is kept of the survey is also what Inspect returns.
-		i, err := surveyed(ctx, d.Name, Info{Name: d.Name, Title: d.Title, Source: d.Source, Licence: d.Licence}, f)
-		if err != nil {
-			return err
-		}
+		i := surveyed(ctx, Info{Name: d.Name, Title: d.Title, Source: d.Source, Licence: d.Licence}, f)
 		d.Height, d.Width, d.Channels = i.Height, i.Width, i.Channels
 	}
-	files := slices.Concat(t.train, t.test)
-	one := d.ImageSize()
-	if len(files) > maxOwnBytes/one {
-		return fmt.Errorf("%s: %d images of %s are more than %d GB: choose a smaller size, such as ?size=32x32", f.root, len(files), d.Size(), maxOwnBytes>>30)
-	}
+	t, files, one := f.tree, f.files(), d.ImageSize()
+	fail.When(len(files) > maxOwnBytes/one, "%s: %d images of %s are more than %d GB: choose a smaller size, such as ?size=32x32", f.root, len(files), d.Size(), maxOwnBytes>>30)
 	r := &folderReader{f, d, files, make([]pictureHead, len(files)), make([]uint8, len(files)*one)}
-	if err := r.read(ctx, &t.notes); err != nil {
-		return err
-	}
-	heads, pixels := r.heads, r.pixels
-	d.Classes, d.SHA256, d.Note = t.classes, sumOf(t, heads), f.note(t, heads, d)
+	r.read(ctx)
+	d.Classes, d.SHA256, d.Note = t.classes, f.sum(r.heads), f.note(r.heads, d)
 	labels := make([]int32, len(files))
 	for n, p := range files {
 		labels[n] = p.class
 	}
 	n := len(t.train)
-	d.Train = Split{Pixels: pixels[: n*one : n*one], Labels: labels[:n:n]}
-	d.Test = Split{Pixels: pixels[n*one:], Labels: labels[n:]}
-	return nil
+	d.Train = Split{Pixels: r.pixels[: n*one : n*one], Labels: labels[:n:n]}
+	d.Test = Split{Pixels: r.pixels[n*one:], Labels: labels[n:]}
 }
 
 // note says what was done to the images, and what somebody should know of them.
-func (f *folder) note(t *pictureTree, heads []pictureHead, d *Dataset) string {
+func (f *folder) note(heads []pictureHead, d *Dataset) string {
+	t := f.tree
 	split := fmt.Sprintf("%g of each class are test images, chosen by their names", f.Test)
 	if t.folders.test != "" {
 		split = t.folders.note()
@@ -273,41 +236,34 @@ func (f *folder) note(t *pictureTree, heads []pictureHead, d *Dataset) string {
 	return strings.Join(notes, "; ")
 }
 
-// eachPicture reads the files on all cores and calls the function that worker returns, which each core has its own of,
+// eachPicture reads the chosen files on all cores and calls the function that worker returns, which each core has its own of,
 // with the number and the bytes of each. The error names the first files that could not be read.
-func eachPicture(ctx context.Context, files []pictureFile, worker func() func(n int, data []byte) error) error {
+func eachPicture(ctx context.Context, files []pictureFile, chosen func(n int) bool, worker func() func(n int, data []byte)) {
 	errs := make([]error, len(files))
-	err := onAllCores(ctx, len(files), func() func(int) error {
+	onAllCores(ctx, len(files), func() func(int) {
 		use := worker()
-		return func(n int) error {
-			data, err := readPicture(files[n].path)
-			if err == nil {
-				err = use(n, data)
+		return func(n int) {
+			if !chosen(n) {
+				return
 			}
-			errs[n] = err
-			return nil
+			errs[n] = fail.Tried(func() {
+				data := readFile(files[n].path, maxPictureBytes)
+				defer fail.At(files[n].path)
+				use(n, data)
+			})
 		}
 	})
-	if err != nil {
-		return err
-	}
-	return unreadable(files, errs)
-}
-
-// unreadable returns an error that names the first files that have one.
-func unreadable(files []pictureFile, errs []error) error {
 	var bad []string
-	for n, err := range errs {
+	for _, err := range errs {
 		if err != nil {
-			bad = append(bad, fmt.Sprintf("%s: %v", files[n].path, err))
+			bad = append(bad, err.Error())
 		}
 	}
 	const shown = 5
-	switch {
-	case len(bad) == 0:
-		return nil
-	case len(bad) > shown:
+	if len(bad) > shown {
 		bad = append(bad[:shown], fmt.Sprintf("and %d more", len(bad)-shown))
 	}
-	return fmt.Errorf("unreadable images; save them anew as PNG, for example with ImageMagick, or remove them: %s", strings.Join(bad, "; "))
+	fail.When(len(bad) > 0, "unreadable images; save them anew as PNG, for example with ImageMagick, or remove them: %s", strings.Join(bad, "; "))
 }
+
+func every(int) bool { return true }

@@ -127,10 +127,9 @@ func TestFolder(t *testing.T) {
 func TestFolderSplit(t *testing.T) {
 	dir := colours(t, 20)
 	testNames := func(query string) map[string]bool {
-		f := must.Get(parseFolder(dir, must.Get(queried(query))(t)))(t).(*folder)
-		tree := must.Get(f.tree(context.Background()))(t)
+		f := parseFolder(dir, queried(query)).(*folder)
 		names := map[string]bool{}
-		for _, p := range tree.test {
+		for _, p := range f.list(t.Context()).test {
 			names[p.path] = true
 		}
 		return names
@@ -166,9 +165,8 @@ func TestFolderOfSplits(t *testing.T) {
 	if !slices.Equal(d.Classes, []string{"bus", "train"}) || d.Size() != "10×8×1" || d.Train.Len() != 3 || d.Test.Len() != 2 {
 		t.Fatalf("%v %s %d %d", d.Classes, d.Size(), d.Train.Len(), d.Test.Len())
 	}
-	tree, err := readTree(context.Background(), dir)
-	if err != nil || tree.train[1].name != "a9.png" || tree.train[2].name != "a10.jpg" {
-		t.Errorf("the order is %v, %v", tree.train, err)
+	if tree := readTree(t.Context(), dir); tree.train[1].name != "a9.png" || tree.train[2].name != "a10.jpg" {
+		t.Errorf("the order is %v", tree.train)
 	}
 	for _, want := range []string{"from the folder test", "5 of 5 images were brought to 10×8 (crop)", "1 files .txt were left out"} {
 		if !strings.Contains(d.Note, want) {

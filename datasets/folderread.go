@@ -17,63 +17,35 @@ type folderReader struct {
 
 // read reads all images. How many of 16 bits are used is known when all were read; where not all are, those images are
 // read again.
-func (r *folderReader) read(ctx context.Context, notes *[]string) error {
-	all := make([]int, len(r.files))
-	for n := range all {
-		all[n] = n
-	}
-	if err := r.pictures(ctx, all, 16); err != nil {
-		return err
-	}
-	var deep []int
+func (r *folderReader) read(ctx context.Context) {
+	r.pictures(ctx, every, 16)
 	most := uint16(0)
-	for n, h := range r.heads {
-		if most = max(most, h.brightest); h.brightest > 0 {
-			deep = append(deep, n)
-		}
+	for _, h := range r.heads {
+		most = max(most, h.brightest)
 	}
 	if bits := depthOf(most); bits < 16 {
-		*notes = append(*notes, fmt.Sprintf("images of 16 bits have samples up to %d and are taken to use %d bits", most, bits))
-		if err := r.pictures(ctx, deep, bits); err != nil {
-			return err
-		}
+		r.tree.notes = append(r.tree.notes, fmt.Sprintf("images of 16 bits have samples up to %d and are taken to use %d bits", most, bits))
+		r.pictures(ctx, func(n int) bool { return r.heads[n].brightest > 0 }, bits)
 	}
 	if most := slices.Max(r.pixels); most < 8 {
-		*notes = append(*notes, fmt.Sprintf("no sample is above %d of 255: the images are nearly black", most))
+		r.tree.notes = append(r.tree.notes, fmt.Sprintf("no sample is above %d of 255: the images are nearly black", most))
 	}
-	return nil
 }
 
-// pictures reads the images of these numbers, of whose 16 bits so many are used.
-func (r *folderReader) pictures(ctx context.Context, numbers []int, bits int) error {
-	files := make([]pictureFile, len(numbers))
-	for i, n := range numbers {
-		files[i] = r.files[n]
-	}
+// pictures reads the chosen images, of whose 16 bits so many are used.
+func (r *folderReader) pictures(ctx context.Context, chosen func(n int) bool, bits int) {
 	one := r.set.ImageSize()
-	return eachPicture(ctx, files, func() func(int, []byte) error {
+	eachPicture(ctx, r.files, chosen, func() func(int, []byte) {
 		s := shaper{height: r.set.Height, width: r.set.Width, channels: r.set.Channels, fit: r.Fit, background: r.background}
-		return func(i int, file []byte) error {
-			head, data, err := headOf(file)
-			if err != nil {
-				return err
-			}
-			img, err := decodePicture(data)
-			if err != nil {
-				return err
-			}
-			n := numbers[i]
+		return func(n int, file []byte) {
+			head, data := headOf(file)
+			img := decodePicture(data)
 			if bits < 16 {
-				if head.sum != r.heads[n].sum {
-					return errChanged
-				}
 				deepen(img, bits)
-			} else {
-				head.brightest = brightest(img)
-				r.heads[n] = head
 			}
+			head.brightest = brightest(img)
+			r.heads[n] = head
 			s.shape(r.pixels[n*one:(n+1)*one], img)
-			return nil
 		}
 	})
 }

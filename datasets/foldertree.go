@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,59 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
+
+// A branch is a folder, with all that is in it but what systems leave behind.
+type branch struct {
+	path, name string
+	folders    []*branch
+	files      []pictureFile // of any kind; their class is not known yet
+}
+
+// readBranch lists a folder, which is below those others.
+func readBranch(ctx context.Context, path string, above ...fs.FileInfo) *branch {
+	fail.If(ctx.Err())
+	self := fail.Or(os.Stat(path))
+	loop := slices.ContainsFunc(above, func(a fs.FileInfo) bool { return os.SameFile(a, self) })
+	fail.When(loop, "%s is a link to a folder above it, which would never end: remove the link", path)
+	b := &branch{path: path, name: filepath.Base(path)}
+	for _, e := range fail.Or(os.ReadDir(path)) {
+		name := e.Name()
+		if strings.HasPrefix(name, ".") || name == "__MACOSX" {
+			continue
+		}
+		at := filepath.Join(path, name)
+		info, err := os.Stat(at) // a link is what it leads to
+		fail.When(errors.Is(err, fs.ErrNotExist), "%s is a link to nothing: remove or mend it", at)
+		fail.If(err)
+		if info.IsDir() {
+			b.folders = append(b.folders, readBranch(ctx, at, append(slices.Clone(above), self)...))
+		} else {
+			b.files = append(b.files, pictureFile{path: at, name: name, size: info.Size(), time: info.ModTime().UnixNano()})
+		}
+	}
+	return b
+}
+
+// names are those of the folders.
+func (b *branch) names() (names []string) {
+	for _, f := range b.folders {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// folder returns the folder of that name, or nil.
+func (b *branch) folder(name string) *branch {
+	for _, f := range b.folders {
+		if f.name == name {
+			return f
+		}
+	}
+	return nil
+}
 
 // A pictureFile is an image of a folder.
 type pictureFile struct {
@@ -31,200 +84,76 @@ type pictureTree struct {
 }
 
 // readTree lists a folder: root/CLASS/… or root/train/CLASS/… with root/test/CLASS/….
-func readTree(ctx context.Context, root string) (*pictureTree, error) {
-	info, err := os.Stat(root)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return nil, fmt.Errorf("%s is a file; want the folder that has one folder for each class", root)
-	}
+func readTree(ctx context.Context, root string) *pictureTree {
+	info := fail.Or(os.Stat(root))
+	fail.When(!info.IsDir(), "%s is a file; want the folder that has one folder for each class", root)
 	t := &pictureTree{ignored: map[string]int{}}
-	levels, err := t.enter(root, false)
-	if err != nil {
-		return nil, err
+	all := t.enter(readBranch(ctx, root), false)
+	if t.folders = findSplit(all); t.folders.train == "" {
+		t.classes, t.train = t.classFolders(all)
+		return t
 	}
-	if t.folders, err = findSplit(levels); err != nil {
-		return nil, err
+	t.classes, t.train = t.classFolders(t.enter(all.folder(t.folders.train), true))
+	if t.folders.test != "" {
+		var classes []string
+		classes, t.test = t.classFolders(t.enter(all.folder(t.folders.test), true))
+		without(all.path, t.classes, classes, t.folders.test)
+		without(all.path, classes, t.classes, t.folders.train)
 	}
-	if t.folders.train == "" {
-		t.classes, t.train, err = t.classFolders(ctx, levels.root, levels.names)
-		return t, err
-	}
-	if t.classes, t.train, err = t.splitFolder(ctx, levels.root, t.folders.train); err != nil || t.folders.test == "" {
-		return t, err
-	}
-	classes, test, err := t.splitFolder(ctx, levels.root, t.folders.test)
-	if err != nil {
-		return nil, err
-	}
-	t.test = test
-	return t, sameClasses(levels.root, t.folders, t.classes, classes)
+	return t
 }
 
-// enter lists the two levels below root. A folder that is alone, and has folders itself, was put around them; in that of
-// a split, one of the same name may have been.
-func (t *pictureTree) enter(root string, split bool) (*folderLevels, error) {
-	for {
-		l, err := listLevels(root)
-		if err != nil {
-			return nil, err
-		}
-		if len(l.names) != 1 || !split && roleOf(l.names[0]) != 0 || len(l.below[l.names[0]]) == 0 {
-			return l, nil
-		}
-		t.notes = append(t.notes, fmt.Sprintf("read from the folder %s in %s", l.names[0], filepath.Base(root)))
-		root = filepath.Join(root, l.names[0])
+// enter skips folders. One that is alone, and has folders itself, was put around them; in that of a split, one of the same
+// name may have been.
+func (t *pictureTree) enter(b *branch, split bool) *branch {
+	for len(b.folders) == 1 && (split || roleOf(b.folders[0].name) == 0) && len(b.folders[0].folders) > 0 {
+		t.notes = append(t.notes, fmt.Sprintf("read from the folder %s in %s", b.folders[0].name, b.name))
+		b = b.folders[0]
+	}
+	fail.When(len(b.folders) == 0, "%s has no folders (and %d files); want one folder for each class, %s, or %s with %s", b.path, len(b.files),
+		filepath.Join(b.path, "CLASS", "image.png"), filepath.Join(b.path, "train", "CLASS", "image.png"), filepath.Join(b.path, "test", "CLASS", "image.png"))
+	return b
+}
+
+// without ends with an error if the folder of a split has no folder for one of the classes.
+func without(root string, classes, there []string, split string) {
+	for _, c := range classes {
+		fail.When(!slices.Contains(there, c), "%s: the class %q has images, but no folder %s", root, c, filepath.Join(root, split, c))
 	}
 }
 
-func (t *pictureTree) splitFolder(ctx context.Context, root, split string) ([]string, []pictureFile, error) {
-	l, err := t.enter(filepath.Join(root, split), true)
-	if err != nil {
-		return nil, nil, err
+// classFolders lists the images of the classes that the folders are.
+func (t *pictureTree) classFolders(b *branch) (classes []string, all []pictureFile) {
+	slices.SortFunc(b.folders, func(a, b *branch) int { return natural(a.name, b.name) })
+	classes = b.names()
+	defer fail.At(b.path)
+	fail.When(len(classes) < 2, "it has %d folders; want one for each of at least two classes", len(classes))
+	distinct(classes)
+	for label, folder := range b.folders {
+		class := folder.name
+		fail.When(!utf8.ValidString(class), "%q: the name is not UTF-8 text, so it cannot be the name of a class: rename the folder", folder.path)
+		found, other := t.pictures(folder, "", int32(label))
+		fail.When(len(found) == 0, "the class %q has no image (%s)%s: add images, or remove the folder", class, pictureEndings, other)
+		slices.SortFunc(found, func(a, b pictureFile) int { return natural(a.name, b.name) })
+		all = append(all, found...)
 	}
-	return t.classFolders(ctx, l.root, l.names)
+	return classes, all
 }
 
-// sameClasses returns an error unless both splits have the same classes.
-func sameClasses(root string, in splitFolders, a, b []string) error {
-	for _, c := range a {
-		if !slices.Contains(b, c) {
-			return fmt.Errorf("%s: the class %q has training images but no folder %s", root, c, filepath.Join(root, in.test, c))
-		}
-	}
-	for _, c := range b {
-		if !slices.Contains(a, c) {
-			return fmt.Errorf("%s: the class %q has test images but no folder %s", root, c, filepath.Join(root, in.train, c))
-		}
-	}
-	return nil
-}
-
-// classFolders lists the images of the classes that the folders in dir are.
-func (t *pictureTree) classFolders(ctx context.Context, dir string, classes []string) ([]string, []pictureFile, error) {
-	slices.SortFunc(classes, natural)
-	if len(classes) < 2 {
-		return nil, nil, fmt.Errorf("%s has %d folders: want one for each of at least two classes", dir, len(classes))
-	}
-	if err := distinct(classes); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", dir, err)
-	}
-	var all []pictureFile
-	for label, class := range classes {
-		path := filepath.Join(dir, class)
-		if !utf8.ValidString(class) {
-			return nil, nil, fmt.Errorf("%q: the name is not UTF-8 text, so it cannot be the name of a class: rename the folder", path)
-		}
-		w := treeWalk{ctx: ctx, class: int32(label), ignored: t.ignored}
-		if err := w.walk(path, "", nil); err != nil {
-			return nil, nil, err
-		}
-		if len(w.found) == 0 {
-			return nil, nil, fmt.Errorf("%s: the class %q has no image (%s)%s: add images, or remove the folder", path, class, pictureEndings, w.others())
-		}
-		slices.SortFunc(w.found, func(a, b pictureFile) int { return natural(a.name, b.name) })
-		all = append(all, w.found...)
-	}
-	return classes, all, nil
-}
-
-// subfolders lists the folders in dir, except hidden ones, and counts the files.
-func subfolders(dir string) (folders []string, files int, err error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, 0, err
-	}
-	for _, e := range entries {
-		name := e.Name()
-		if hidden(name) {
+// pictures collects the images of a class, also from folders within its folder, and counts other files. other names one.
+func (t *pictureTree) pictures(b *branch, name string, class int32) (found []pictureFile, other string) {
+	for _, f := range b.files {
+		if !isPicture(f.name) {
+			t.ignored[strings.ToLower(filepath.Ext(f.name))]++
+			other = fmt.Sprintf("; it has other files, such as %s, which can be converted to PNG if they are images", f.path)
 			continue
 		}
-		if e.Type().IsRegular() {
-			files++
-			continue
-		}
-		info, err := os.Stat(filepath.Join(dir, name)) // a link to a folder is one
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, 0, fmt.Errorf("%s is a link to nothing: remove or mend it", filepath.Join(dir, name))
-		case err != nil:
-			return nil, 0, err
-		case info.IsDir():
-			folders = append(folders, name)
-		default:
-			files++
-		}
+		f.name, f.class = name+f.name, class
+		found = append(found, f)
 	}
-	return folders, files, nil
-}
-
-// hidden reports whether a file or folder is one that systems leave behind.
-func hidden(name string) bool { return strings.HasPrefix(name, ".") || name == "__MACOSX" }
-
-// A treeWalk collects the images of one class, also from folders within its folder.
-type treeWalk struct {
-	ctx     context.Context
-	class   int32
-	found   []pictureFile
-	ignored map[string]int
-	example string // of what was ignored
-}
-
-// above are the folders from that of the class down to this one.
-func (w *treeWalk) walk(dir, name string, above []fs.FileInfo) error {
-	if err := w.ctx.Err(); err != nil {
-		return err
+	for _, inner := range b.folders {
+		more, others := t.pictures(inner, name+inner.name+"/", class)
+		found, other = append(found, more...), cmp.Or(other, others)
 	}
-	self, err := os.Stat(dir)
-	if err != nil {
-		return err
-	}
-	if slices.ContainsFunc(above, func(a fs.FileInfo) bool { return os.SameFile(a, self) }) {
-		return fmt.Errorf("%s is a link to a folder above it, which would never end: remove the link", dir)
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if hidden(e.Name()) {
-			continue
-		}
-		if err := w.entry(e, dir, name, append(above[:len(above):len(above)], self)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *treeWalk) entry(e fs.DirEntry, dir, name string, above []fs.FileInfo) error {
-	path := filepath.Join(dir, e.Name())
-	if name != "" {
-		name += "/"
-	}
-	name += e.Name()
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s is a link to nothing: remove or mend it", path)
-	case err != nil:
-		return err
-	case info.IsDir():
-		return w.walk(path, name, above)
-	case !isPicture(e.Name()):
-		w.ignored[strings.ToLower(filepath.Ext(e.Name()))]++
-		w.example = path
-		return nil
-	}
-	w.found = append(w.found, pictureFile{path: path, name: name, class: w.class, size: info.Size(), time: info.ModTime().UnixNano()})
-	return nil
-}
-
-// others says what the folder of a class has instead of images.
-func (w *treeWalk) others() string {
-	if w.example == "" {
-		return ""
-	}
-	return fmt.Sprintf("; it has other files, such as %s, which can be converted to PNG if they are images", w.example)
+	return found, other
 }

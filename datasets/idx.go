@@ -12,6 +12,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // An idxFormat is a set of two IDX files, images and labels, for each of its splits.
@@ -29,16 +31,10 @@ var (
 	mnistFormat = idxFormat{"mnist/train", "mnist/t10k", "0123456789", false, mnistTrainSamples, mnistTestSamples}
 )
 
-func (f idxFormat) open(_ context.Context, d *Dataset, dir string) (err error) {
+func (f idxFormat) open(_ context.Context, d *Dataset, dir string) {
 	d.Classes = strings.Split(f.classes, "")
-	if d.Train, err = f.split(dir, f.train); err != nil {
-		return err
-	}
-	if d.Test, err = f.split(dir, f.test); err != nil {
-		return err
-	}
+	d.Train, d.Test = f.split(dir, f.train), f.split(dir, f.test)
 	markSubset(d, f.trainSamples, f.testSamples)
-	return nil
 }
 
 // test80 makes training and test samples of the official test files.
@@ -50,11 +46,8 @@ const (
 	test80Fraction = 0.8
 )
 
-func (f test80) open(_ context.Context, d *Dataset, dir string) error {
-	all, err := f.split(dir, f.test)
-	if err != nil {
-		return err
-	}
+func (f test80) open(_ context.Context, d *Dataset, dir string) {
+	all := f.split(dir, f.test)
 	d.Classes = strings.Split(f.classes, "")
 	d.divide(all, test80Fraction, test80Seed)
 	d.Note = fmt.Sprintf("train (%d images) and test (%d) are a stratified 80/20 split, seed %d, of the official test file; the official training images are not used, so accuracies do not compare with the literature's",
@@ -63,39 +56,38 @@ func (f test80) open(_ context.Context, d *Dataset, dir string) error {
 		d.Title += fmt.Sprintf(" (subset: %d images)", all.Len())
 		d.Note = join(fmt.Sprintf("the files hold %d of %d official test images", all.Len(), f.testSamples), d.Note)
 	}
-	return nil
 }
 
 // split reads the images and the labels of a split.
-func (f idxFormat) split(dir, prefix string) (Split, error) {
+func (f idxFormat) split(dir, prefix string) (s Split) {
+	const side = 28
 	images, _ := locate(dir, prefix+"-images-idx3-ubyte.gz")
 	labels, _ := locate(dir, prefix+"-labels-idx1-ubyte.gz")
-	return readIDXSplit(images, labels, 28, len(f.classes), f.transposed)
+	shape, pixels := readIDX(images, 3)
+	_, raw := readIDX(labels, 1)
+	defer fail.At(images)
+	fail.When(shape[1] != side || shape[2] != side, "images are %d×%d; want %d×%[3]d", shape[1], shape[2], side)
+	fail.When(shape[0] != len(raw), "it has %d images, but %s %d labels", shape[0], filepath.Base(labels), len(raw))
+	s = Split{Pixels: pixels, Labels: make([]int32, len(raw))}
+	for i, l := range raw {
+		if int(l) >= len(f.classes) {
+			fail.Now("label %d in %s is %d; want 0 to %d", i, filepath.Base(labels), l, len(f.classes)-1)
+		}
+		s.Labels[i] = int32(l)
+	}
+	if f.transposed {
+		transpose(pixels, side)
+	}
+	return s
 }
 
-func (idxFormat) check(_ context.Context, path string, f File) (int, error) {
-	dims, _, err := readIDX(path, idxDims(f.Path))
-	if err != nil {
-		return 0, err
-	}
-	return dims[0], nil
-}
-
-func (idxFormat) count(path string, f File) (int, []string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer file.Close()
-	in, _, err := unpackedIDX(bufio.NewReader(file))
-	if err != nil {
-		return 0, nil, err
-	}
-	dims, _, err := idxHeader(in, idxDims(f.Path))
-	if err != nil {
-		return 0, nil, err
-	}
-	return dims[0], []string{path}, nil
+func (idxFormat) list(path string, f File) (c content) {
+	withFile(path, anySize, func(file *os.File, size int64) {
+		in, _ := unpackedIDX(bufio.NewReader(file), size)
+		shape, _ := idxHeader(in, idxDims(f.Path))
+		c = content{shape[0], []string{path}, func(context.Context) { readIDX(path, len(shape)) }}
+	})
+	return c
 }
 
 // keepEMNIST takes the ByClass files out of the archive that holds all EMNIST sets.
@@ -109,66 +101,34 @@ func keepEMNIST(member string) (string, bool) {
 const maxDeflateRatio = 1032
 
 // maxIDXBytes bounds one IDX file: EMNIST ByClass, the largest, has 547 MB.
-const maxIDXBytes = 1<<31 - 1
+const maxIDXBytes int64 = 1<<31 - 1
 
 // readIDX reads an IDX file of unsigned bytes with the wanted number of dimensions, plain or gzip.
-func readIDX(path string, wantDims int) (dims []int, data []byte, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, nil, err
-	}
-	dims, data, err = decodeIDX(f, info.Size(), wantDims)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return dims, data, nil
+func readIDX(path string, dims int) (shape []int, data []byte) {
+	withFile(path, anySize, func(f *os.File, size int64) { shape, data = decodeIDX(f, size, dims) })
+	return shape, data
 }
 
 // decodeIDX reads an IDX stream out of size bytes, which are gzip if they start like gzip.
-func decodeIDX(r io.Reader, size int64, wantDims int) (dims []int, data []byte, err error) {
-	in, packed, err := unpackedIDX(bufio.NewReaderSize(r, 1<<16))
-	if err != nil {
-		return nil, nil, err
-	}
-	limit := size
-	if packed {
-		limit = min(size, math.MaxInt64/maxDeflateRatio) * maxDeflateRatio
-	}
-	dims, n, err := idxHeader(in, wantDims)
-	if err != nil {
-		return nil, nil, err
-	}
-	if n > limit {
-		return nil, nil, fmt.Errorf("idx header claims %v, %d bytes, but a file of %d bytes cannot hold that: it is cut short or damaged", dims, n, size)
-	}
+func decodeIDX(r io.Reader, size int64, dims int) (shape []int, data []byte) {
+	in, most := unpackedIDX(bufio.NewReaderSize(r, 1<<16), size)
+	shape, n := idxHeader(in, dims)
+	fail.When(n > most, "idx header claims %v, %d bytes, but a file of %d bytes cannot hold that: it is cut short or damaged", shape, n, size)
 	data = make([]byte, n)
-	if got, err := io.ReadFull(in, data); err != nil {
-		return nil, nil, fmt.Errorf("idx data ends after %d of %d bytes, the file is cut short or damaged: %w", got, n, err)
-	}
-	if _, err := in.ReadByte(); err != io.EOF {
-		if err != nil {
-			return nil, nil, fmt.Errorf("after the idx data: %w", err)
-		}
-		return nil, nil, fmt.Errorf("idx data goes on after the %d bytes that the header %v claims: the file is damaged", n, dims)
-	}
-	return dims, data, nil
+	got, err := io.ReadFull(in, data)
+	fail.When(err != nil, "idx data ends after %d of %d bytes, the file is cut short or damaged: %w", got, n, err)
+	more := fail.Or(io.Copy(io.Discard, io.LimitReader(in, 1))) // which compares the checksum of gzip
+	fail.When(more > 0, "idx data goes on after the %d bytes that the header %v claims: the file is damaged", n, shape)
+	return shape, data
 }
 
-// unpackedIDX returns what is to be read: in itself or, if that starts like gzip, what is packed in it.
-func unpackedIDX(in *bufio.Reader) (r *bufio.Reader, packed bool, err error) {
-	if start, err := in.Peek(2); err != nil || start[0] != 0x1f || start[1] != 0x8b {
-		return in, false, nil
+// unpackedIDX returns what is to be read, and how many bytes it can have: a file itself or, if that starts like gzip, what is
+// packed in it.
+func unpackedIDX(in *bufio.Reader, size int64) (r io.Reader, most int64) {
+	if start, _ := in.Peek(2); string(start) != "\x1f\x8b" {
+		return in, size
 	}
-	z, err := gzip.NewReader(in)
-	if err != nil {
-		return nil, false, fmt.Errorf("gzip header: %w", err)
-	}
-	return bufio.NewReaderSize(z, 1<<16), true, nil
+	return fail.Or(gzip.NewReader(in)), min(size, math.MaxInt64/maxDeflateRatio) * maxDeflateRatio
 }
 
 // idxDims is how many dimensions the data of a file has, by its name: those of images or of labels.
@@ -180,60 +140,18 @@ func idxDims(name string) int {
 }
 
 // idxHeader reads the magic number and the dimensions; n is their product.
-func idxHeader(r io.Reader, wantDims int) (dims []int, n int64, err error) {
-	var magic [4]byte
-	if _, err := io.ReadFull(r, magic[:]); err != nil {
-		return nil, 0, fmt.Errorf("idx header is cut short or damaged: %w", err)
-	}
-	if magic[0] != 0 || magic[1] != 0 || magic[2] != 8 || int(magic[3]) != wantDims {
-		return nil, 0, fmt.Errorf("not an idx file of bytes with %d dimensions: it starts with % x, want 00 00 08 %02x", wantDims, magic, wantDims)
-	}
+func idxHeader(r io.Reader, dims int) (shape []int, n int64) {
+	head := make([]uint32, 1+dims)
+	err := binary.Read(r, binary.BigEndian, head)
+	fail.When(err != nil, "idx header is cut short or damaged: %w", err)
+	want := uint32(0x800 + dims) // unsigned bytes
+	fail.When(head[0] != want, "not an idx file of bytes with %d dimensions: it starts with %08x, want %08x", dims, head[0], want)
 	n = 1
-	for range wantDims {
-		var b [4]byte
-		if _, err := io.ReadFull(r, b[:]); err != nil {
-			return nil, 0, fmt.Errorf("idx dimensions are cut short or damaged: %w", err)
-		}
-		d := int64(binary.BigEndian.Uint32(b[:]))
-		dims = append(dims, int(d))
-		if d == 0 {
-			return nil, 0, fmt.Errorf("idx dimensions %v: none may be 0", dims)
-		}
-		if n > maxIDXBytes/d {
-			return nil, 0, fmt.Errorf("idx dimensions %v: more than %d bytes", dims, int64(maxIDXBytes))
-		}
-		n *= d
+	for _, d := range head[1:] {
+		fail.When(d == 0 || n > maxIDXBytes/int64(d), "idx dimensions %v; want none of 0, and at most %d bytes", head[1:], maxIDXBytes)
+		shape, n = append(shape, int(d)), n*int64(d)
 	}
-	return dims, n, nil
-}
-
-// readIDXSplit reads an images file and its labels file.
-func readIDXSplit(images, labels string, side, classes int, transposed bool) (Split, error) {
-	ldims, raw, err := readIDX(labels, 1)
-	if err != nil {
-		return Split{}, err
-	}
-	dims, pixels, err := readIDX(images, 3)
-	if err != nil {
-		return Split{}, err
-	}
-	if dims[1] != side || dims[2] != side {
-		return Split{}, fmt.Errorf("%s: images are %d×%d: want %d×%d", images, dims[1], dims[2], side, side)
-	}
-	if dims[0] != ldims[0] {
-		return Split{}, fmt.Errorf("%s has %d images but %s has %d labels", images, dims[0], filepath.Base(labels), ldims[0])
-	}
-	s := Split{Pixels: pixels, Labels: make([]int32, len(raw))}
-	for i, l := range raw {
-		if int(l) >= classes {
-			return Split{}, fmt.Errorf("%s: label %d is %d: want 0 to %d", labels, i, l, classes-1)
-		}
-		s.Labels[i] = int32(l)
-	}
-	if transposed {
-		transpose(pixels, side)
-	}
-	return s, nil
+	return shape, n
 }
 
 // transpose swaps rows and columns of every side×side image in place.

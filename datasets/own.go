@@ -1,125 +1,99 @@
 package datasets
 
 import (
-	"context"
-	"fmt"
-	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
+	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// own are files of the user's that make a set.
-type own interface {
-	surveyor
-	// open fills in the set.
-	open(ctx context.Context, d *Dataset) error
-}
-
-// A scheme is a kind of files, the part of a name before the colon.
+// A scheme is a kind of files of the user's that make a set, the part of a name before the colon.
 type scheme struct {
-	name, pattern string
-	parse         func(path string, given map[string]any) (own, error)
+	name  string
+	parse func(path string, given map[string]any) source
 }
 
-var ownSchemes = []scheme{
-	{"folder", "folder:PATH", parseFolder},
-	{"npz", "npz:PATH", parseNPZ},
-	{"safetensors", "safetensors:PATH", parseSafetensors},
-	{"csv", "csv:PATH", parseCSV},
-}
+var ownSchemes = []scheme{{"folder", parseFolder}, {"npz", parseNPZ}, {"safetensors", parseSafetensors}, {"csv", parseCSV}}
 
-func schemes() []string {
-	var patterns []string
+// schemes are names of sets, for errors.
+func schemes() (patterns []string) {
 	for _, s := range ownSchemes {
-		patterns = append(patterns, s.pattern)
+		patterns = append(patterns, s.name+":PATH")
 	}
 	return patterns
 }
 
-// ownFiles returns the set that the files of a name such as "folder:photos?size=32x32" make, or nil if the name is not
-// of this kind.
-func ownFiles(name string) (*entry, error) {
+// parts returns the parts of a name such as "folder:photos?size=32x32"; the scheme is nil if the name is not of this kind.
+func parts(name string) (s *scheme, path, query string) {
 	kind, rest, ok := strings.Cut(name, ":")
 	at := slices.IndexFunc(ownSchemes, func(s scheme) bool { return s.name == kind })
 	if !ok || at < 0 {
-		return nil, nil
+		return nil, "", ""
 	}
-	path, query := pathAndQuery(rest)
-	if path == "" {
-		return nil, &nameError{fmt.Sprintf("%q names no file: want %s", name, ownSchemes[at].pattern)}
+	path, query = pathAndQuery(rest)
+	return &ownSchemes[at], path, query
+}
+
+// ownFiles returns the set that the files of a name make, or nil if the name is not of this kind.
+func ownFiles(name string) *entry {
+	s, path, query := parts(name)
+	if s == nil {
+		return nil
 	}
-	given, err := queried(query)
-	var files own
-	if err == nil {
-		files, err = ownSchemes[at].parse(path, given)
-	}
-	if err != nil {
-		return nil, &nameError{fmt.Sprintf("%q: %v", name, err)}
-	}
-	base := filepath.Base(filepath.Clean(path))
+	var files source
+	err := fail.Tried(func() {
+		fail.When(path == "", "it names no file; want %s:PATH", s.name)
+		files = s.parse(path, queried(query))
+	})
+	fail.When(err != nil, "%w: %q: %w", ErrName, name, err)
+	base := filepath.Base(path)
 	if abs, err := filepath.Abs(path); err == nil {
 		base = filepath.Base(abs)
 	}
-	e := &entry{Info: Info{Name: name, Title: strings.ToValidUTF8(base, "?"), Source: path, Licence: "your own files"}}
-	e.open = func(ctx context.Context, d *Dataset, _ Options) error { return files.open(ctx, d) }
-	e.survey = func(ctx context.Context, _ Options) (Info, error) { return surveyed(ctx, e.Name, e.Info, files) }
-	return e, nil
+	return &entry{Info: Info{Name: name, Title: strings.ToValidUTF8(base, "?"), Source: path, Licence: "your own files"},
+		source: func(Options) source { return files }}
 }
 
-// Inspect says what is known about the set of that name: how many classes, of what size, and for files of your own
-// also how many training samples and the checksum of the files. For that it reads them, but again only if they
-// changed since. Of the official files of a set of the catalogue it reads all only if they are not complete.
-func Inspect(ctx context.Context, name string, o Options) (Info, error) {
-	e, err := find(name)
-	if err != nil {
-		return Info{}, err
+// queried reads what stands behind the question mark of a name, such as size=32x32&channels=3.
+func queried(query string) map[string]any {
+	all, err := url.ParseQuery(query)
+	fail.When(err != nil, "the parameters %q: %w", query, err)
+	given := map[string]any{}
+	for name, values := range all {
+		fail.When(len(values) > 1, "the parameter %s is given %d times", name, len(values))
+		given[name] = values[0]
 	}
-	if e.survey == nil {
-		return e.inspect(ctx, o)
-	}
-	i, err := e.survey(ctx, o)
-	if err != nil {
-		if ctx.Err() != nil {
-			return Info{}, context.Cause(ctx)
-		}
-		return Info{}, fmt.Errorf("datasets: %s: %w", name, err)
-	}
-	if i.Image = sizeOf(i.Height, i.Width, i.Channels, i.Vector); i.Height == 0 && i.Vector == 0 {
-		i.Image = ""
-	}
-	return i, nil
+	return given
 }
 
-// inspect is [Inspect] for a set that needs no survey.
-func (e *entry) inspect(ctx context.Context, o Options) (Info, error) {
-	i := e.info()
-	dir, err := o.dir()
-	if err != nil {
-		return i, nil // there are no files then
-	}
-	i.SHA256, _ = e.part(ctx, dir) // files that cannot be read are named by Open
-	if ctx.Err() != nil {
-		return Info{}, context.Cause(ctx)
-	}
-	return i, nil
+// withParameters returns what a struct declares, with the given values and the defaults of the others.
+func withParameters[T any](given map[string]any) (out T) {
+	return fail.Or(params.Filled(fail.Or(params.With(out, given))))
+}
+
+// splitting says which samples are for testing, of files that are not split already.
+type splitting struct {
+	Test float64 `param:"test" default:"0.2" range:"(0,1)" doc:"share of each class that is for testing"`
+	Seed uint64  `param:"seed" default:"0" doc:"another seed chooses other test samples"`
+}
+
+// refuse ends with an error if files that are split already have a name that says how to.
+func (s splitting) refuse() {
+	fail.When(s != withParameters[splitting](nil), "there are test samples: the parameters test and seed, which split samples that are not, do not apply")
 }
 
 // Own reports whether a name stands for files of the user's own, such as "folder:photos".
 func Own(name string) bool {
-	kind, _, ok := strings.Cut(name, ":")
-	return ok && slices.ContainsFunc(ownSchemes, func(s scheme) bool { return s.name == kind })
+	s, _, _ := parts(name)
+	return s != nil
 }
 
 // OwnPath returns the path in such a name, without what says how the files are read; "" for any other name.
 func OwnPath(name string) string {
-	if !Own(name) {
-		return ""
-	}
-	_, rest, _ := strings.Cut(name, ":")
-	path, _ := pathAndQuery(rest)
+	_, path, _ := parts(name)
 	return path
 }
 
@@ -133,23 +107,4 @@ func pathAndQuery(text string) (path, query string) {
 		text = plain
 	}
 	return text, query
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-// statFile returns what there is at path, where a regular file must be: opening a pipe would wait for its writer.
-func statFile(path string) (fs.FileInfo, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case info.IsDir():
-		return nil, fmt.Errorf("%s is a folder; a file is wanted", path)
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is not a regular file (%v)", path, info.Mode().Type())
-	}
-	return info, nil
 }

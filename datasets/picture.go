@@ -2,43 +2,23 @@ package datasets
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"image"
 	"image/color"
 	"image/gif"
-	"image/jpeg"
-	"image/png"
-	"io"
-	"os"
+	_ "image/jpeg"
+	_ "image/png"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/jsummers/gobmp"
+	_ "github.com/jsummers/gobmp" // for BMP with 16 bits, and packed ones
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/draw"
-	"golang.org/x/image/tiff"
-	"golang.org/x/image/webp"
+	_ "golang.org/x/image/tiff"
+	_ "golang.org/x/image/webp"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
-
-// A pictureFormat is a format of image files, known by how they begin.
-type pictureFormat struct {
-	name   string
-	magic  string // "?" stands for any byte
-	decode func(io.Reader) (image.Image, error)
-	config func(io.Reader) (image.Config, error)
-}
-
-var pictureFormats = []pictureFormat{
-	{"PNG", "\x89PNG\r\n\x1a\n", png.Decode, png.DecodeConfig},
-	{"JPEG", "\xff\xd8", jpeg.Decode, jpeg.DecodeConfig},
-	{"GIF", "GIF8", gif.Decode, gif.DecodeConfig}, // its first frame
-	{"WebP", "RIFF????WEBP", webp.Decode, webp.DecodeConfig},
-	{"BMP", "BM", or(bmp.Decode, gobmp.Decode), or(bmp.DecodeConfig, gobmp.DecodeConfig)}, // the latter for 16 bits and packed ones
-	{"TIFF", "II*\x00", tiff.Decode, tiff.DecodeConfig},                                   // its first page
-	{"TIFF", "MM\x00*", tiff.Decode, tiff.DecodeConfig},
-}
 
 // pictureEndings are the endings of the files that are read, in small letters.
 const pictureEndings = ".png .jpg .jpeg .jpe .jfif .gif .webp .bmp .tif .tiff"
@@ -49,47 +29,37 @@ const (
 	maxPictureSide   = 1<<16 - 1 // as in a JPEG; resampling takes memory for the samples' width times an image's height
 )
 
-// readPicture returns the bytes of an image file.
-func readPicture(path string) ([]byte, error) {
-	info, err := statFile(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > maxPictureBytes {
-		return nil, fmt.Errorf("%d bytes; at most %d MB are read", info.Size(), maxPictureBytes>>20)
-	}
-	return os.ReadFile(path)
+// readable ends with an error of a decoder.
+func readable(data []byte, err error) {
+	fail.When(len(data) == 0, "the file is empty")
+	fail.When(err == image.ErrFormat, "not a PNG, JPEG, GIF, WebP, BMP or TIFF image, whatever its name says")
+	fail.When(err != nil, "not a readable image: %w", err)
 }
 
-// pictureConfig returns the format, the size and the colours of an image from the beginning of its file.
-func pictureConfig(data []byte) (f *pictureFormat, c image.Config, err error) {
-	defer recovered(&err)
-	if f, err = formatOf(data); err != nil {
-		return nil, c, err
+// pictureConfig returns the size and the colours of an image from the beginning of its file.
+func pictureConfig(data []byte) image.Config {
+	c, err := bmp.DecodeConfig(bytes.NewReader(data)) // which knows transparency; image calls gobmp
+	if err != nil {
+		c, _, err = image.DecodeConfig(bytes.NewReader(data))
 	}
-	if c, err = f.config(bytes.NewReader(data)); err != nil {
-		return nil, c, fmt.Errorf("not a readable %s: %w", f.name, err)
-	}
-	if c.Width < 1 || c.Height < 1 || c.Width > maxPicturePixels/c.Height || max(c.Width, c.Height) > maxPictureSide {
-		return nil, c, fmt.Errorf("its header says %d×%d pixels; at most %d million are decoded, and %d on a side", c.Width, c.Height, maxPicturePixels/1_000_000, maxPictureSide)
-	}
-	return f, c, nil
+	readable(data, err)
+	fail.When(c.Width < 1 || c.Height < 1 || c.Width > maxPicturePixels/c.Height || max(c.Width, c.Height) > maxPictureSide,
+		"its header says %d×%d pixels; at most %d million are decoded, and %d on a side", c.Width, c.Height, maxPicturePixels/1_000_000, maxPictureSide)
+	return c
 }
 
-// decodePicture decodes an image, unless its header says that it is too large.
-func decodePicture(data []byte) (img image.Image, err error) {
-	defer recovered(&err)
-	f, c, err := pictureConfig(data)
+// decodePicture decodes an image, unless its header says that it is too large. Of a GIF it is the first frame, of a TIFF the
+// first page.
+func decodePicture(data []byte) image.Image {
+	defer fail.Foreign("not a readable image")
+	c := pictureConfig(data)
+	img, err := bmp.Decode(bytes.NewReader(data))
 	if err != nil {
-		return nil, err
+		img, _, err = image.Decode(bytes.NewReader(data))
 	}
-	if img, err = f.decode(bytes.NewReader(data)); err != nil {
-		return nil, fmt.Errorf("not a readable %s: %w", f.name, err)
-	}
-	if img.Bounds().Empty() {
-		return nil, errors.New("it has no pixels")
-	}
-	return onScreen(img, image.Rect(0, 0, c.Width, c.Height)), nil
+	readable(data, err)
+	fail.When(img.Bounds().Empty(), "it has no pixels")
+	return onScreen(img, image.Rect(0, 0, c.Width, c.Height))
 }
 
 // onScreen returns an image of the size that its file has. The first frame of a GIF may be smaller; around it nothing is
@@ -103,52 +73,20 @@ func onScreen(img image.Image, screen image.Rectangle) image.Image {
 	return all
 }
 
-// recovered turns a panic of a decoder into an error.
-func recovered(err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("not a readable image: %v", p)
-	}
-}
-
-func formatOf(data []byte) (*pictureFormat, error) {
-	if len(data) == 0 {
-		return nil, errors.New("the file is empty")
-	}
-	for i, f := range pictureFormats {
-		if begins(data, f.magic) {
-			return &pictureFormats[i], nil
-		}
-	}
-	return nil, errors.New("not a PNG, JPEG, GIF, WebP, BMP or TIFF image, whatever its name says")
-}
-
-// begins reports whether data begin with magic, in which "?" stands for any byte.
-func begins(data []byte, magic string) bool {
-	for i := range len(magic) {
-		if i >= len(data) || magic[i] != '?' && data[i] != magic[i] {
-			return false
-		}
-	}
-	return true
-}
-
 // coloursOf returns the colour model of an image, whose header says that it is c. Go has no model for the grey PNGs with
 // transparency, type 4 in their header, and the header of a GIF says nothing of a first frame that has a table of colours
 // of its own.
-func coloursOf(data []byte, c color.Model) (_ color.Model, err error) {
-	defer recovered(&err)
+func coloursOf(data []byte, c color.Model) color.Model {
 	const typeAt = 25
-	if begins(data, "\x89PNG") && len(data) > typeAt && data[typeAt] == 4 {
-		return color.GrayModel, nil
+	switch {
+	case bytes.HasPrefix(data, []byte("\x89PNG")) && len(data) > typeAt && data[typeAt] == 4:
+		return color.GrayModel
+	case bytes.HasPrefix(data, []byte("GIF8")):
+		img, err := gif.Decode(bytes.NewReader(data))
+		readable(data, err)
+		return img.ColorModel()
 	}
-	if !begins(data, "GIF8") {
-		return c, nil
-	}
-	img, err := gif.Decode(bytes.NewReader(data))
-	if err != nil {
-		return nil, fmt.Errorf("not a readable GIF: %w", err)
-	}
-	return img.ColorModel(), nil
+	return c
 }
 
 // grey reports whether images of a colour model have no colours.

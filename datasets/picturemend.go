@@ -3,24 +3,20 @@ package datasets
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"image/color"
 	"image/gif"
 	"image/jpeg"
-	"io"
 	"slices"
-
-	"golang.org/x/image/bmp"
 )
 
 // mended returns the bytes of an image file without an oddity at which Go's decoders stop and most programs do not.
 func mended(data []byte) []byte {
 	switch {
-	case begins(data, "GIF8"):
+	case bytes.HasPrefix(data, []byte("GIF8")):
 		return mendGIF(data)
-	case begins(data, "\xff\xd8"):
+	case bytes.HasPrefix(data, []byte("\xff\xd8")):
 		return mendJPEG(data)
-	case begins(data, "RIFF????WEBP"):
+	case bytes.HasPrefix(data, []byte("RIFF")):
 		return mendWebP(data)
 	}
 	return data
@@ -78,19 +74,4 @@ func mendWebP(data []byte) []byte {
 		at += chunkHead + int(size+size&1)
 	}
 	return data
-}
-
-// or reads a BMP by the second function if the first does not know its kind.
-func or[T any](first, second func(io.Reader) (T, error)) func(io.Reader) (T, error) {
-	return func(r io.Reader) (T, error) {
-		data, err := io.ReadAll(r)
-		if err != nil {
-			return *new(T), err
-		}
-		v, err := first(bytes.NewReader(data))
-		if errors.Is(err, bmp.ErrUnsupported) {
-			return second(bytes.NewReader(data))
-		}
-		return v, err
-	}
 }

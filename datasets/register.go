@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/origin"
 )
 
@@ -60,54 +62,43 @@ func plain(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r)
 }
 
+// registered is the source of a set that a program has registered.
+type registered struct {
+	withoutFiles
+	Spec
+	options Options
+}
+
 func (s Spec) entry() *entry {
-	e := &entry{Info: s.Info, open: s.openInto}
+	return &entry{Info: s.Info, source: func(o Options) source { return registered{Spec: s, options: o} }}
+}
+
+func (s registered) survey(ctx context.Context, i *Info) {
 	if s.SHA256 != nil {
-		e.survey = func(ctx context.Context, o Options) (info Info, err error) {
-			info = e.info()
-			info.SHA256, err = s.SHA256(ctx, o)
-			return info, err
-		}
+		i.SHA256 = fail.Or(s.SHA256(ctx, s.options))
 	}
-	return e
 }
 
-// openInto fills d, which has what Info says of the set.
-func (s Spec) openInto(ctx context.Context, d *Dataset, o Options) error {
-	own, err := s.Open(ctx, o)
-	if err != nil {
-		return err
-	}
-	if own == nil {
-		return errors.New("its Open returned no set")
-	}
-	was := *d
-	*d = *own
-	d.Name = was.Name
-	d.Title = cmp.Or(d.Title, was.Title, was.Name)
-	d.Source, d.Licence, d.Cite = cmp.Or(d.Source, was.Source), cmp.Or(d.Licence, was.Licence), cmp.Or(d.Cite, was.Cite)
-	if err := s.promised(d); err != nil {
-		return err
-	}
-	if d.SHA256 == "" && s.SHA256 != nil {
-		d.SHA256, err = s.SHA256(ctx, o)
-	}
-	return err
-}
-
-// promised returns an error if the set is not what Info says of it.
-func (s Spec) promised(d *Dataset) error {
+// open fills d, which has what Info says of the set.
+func (s registered) open(ctx context.Context, d *Dataset) {
+	own := fail.Or(s.Open(ctx, s.options))
+	fail.When(own == nil, "its Open returned no set")
+	i := s.Info
 	for _, x := range []struct {
 		what        string
 		said, found int
 	}{
-		{"classes", s.Info.Classes, len(d.Classes)}, {"rows of pixels", s.Info.Height, d.Height}, {"columns of pixels", s.Info.Width, d.Width}, {"channels", s.Info.Channels, d.Channels},
+		{"classes", i.Classes, len(own.Classes)}, {"rows of pixels", i.Height, own.Height}, {"columns of pixels", i.Width, own.Width}, {"channels", i.Channels, own.Channels},
 	} {
-		if x.said != 0 && x.said != x.found {
-			return fmt.Errorf("its Info says %d %s, and its Open returned %d", x.said, x.what, x.found)
-		}
+		fail.When(x.said != 0 && x.said != x.found, "its Info says %d %s, and its Open returned %d", x.said, x.what, x.found)
 	}
-	return nil
+	*d = *own
+	d.Name, d.Title = i.Name, cmp.Or(d.Title, i.Title, i.Name)
+	d.Source, d.Licence, d.Cite = cmp.Or(d.Source, i.Source), cmp.Or(d.Licence, i.Licence), cmp.Or(d.Cite, i.Cite)
+	if d.SHA256 == "" {
+		s.survey(ctx, &i)
+		d.SHA256 = i.SHA256
+	}
 }
 
 // known returns the sets of the catalogue and then those that were registered, by name.
@@ -118,31 +109,30 @@ func known() []*entry {
 	}
 	registry.RLock()
 	defer registry.RUnlock()
-	var own []*entry
-	for _, e := range registry.sets {
-		own = append(own, e)
+	for _, name := range slices.Sorted(maps.Keys(registry.sets)) {
+		all = append(all, registry.sets[name])
 	}
-	slices.SortFunc(own, func(a, b *entry) int { return strings.Compare(a.Name, b.Name) })
-	return append(all, own...)
+	return all
+}
+
+// lookup returns the set that has that name in the catalogue or was registered with it, or nil.
+func lookup(name string) *entry {
+	all := known()
+	if i := slices.IndexFunc(all, func(e *entry) bool { return e.Name == name }); i >= 0 {
+		return all[i]
+	}
+	return nil
 }
 
 // find returns the set of that name, or the one that is made of the files that the name says.
-func find(name string) (*entry, error) {
+func find(name string) *entry {
+	if e := cmp.Or(lookup(name), ownFiles(name)); e != nil {
+		return e
+	}
 	var names []string
 	for _, e := range known() {
-		if e.Name == name {
-			return e, nil
-		}
 		names = append(names, e.Name)
 	}
-	if e, err := ownFiles(name); e != nil || err != nil {
-		return e, err
-	}
-	return nil, &nameError{fmt.Sprintf("no set is called %q: the names are %s; files of your own are %s", name, strings.Join(names, ", "), strings.Join(schemes(), ", "))}
+	fail.Now("%w: %q; want one of %s, or for files of your own %s", ErrName, name, strings.Join(names, ", "), strings.Join(schemes(), ", "))
+	return nil
 }
-
-// nameError is an [ErrName] that says what is wrong with the name.
-type nameError struct{ text string }
-
-func (e *nameError) Error() string        { return "datasets: " + e.text }
-func (e *nameError) Is(target error) bool { return target == ErrName }

@@ -3,9 +3,9 @@ package datasets
 import (
 	"fmt"
 	"image"
-	"image/draw"
 	"strings"
 
+	"golang.org/x/image/draw"
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/basicfont"
 	"golang.org/x/image/math/fixed"
@@ -35,7 +35,8 @@ func ContactSheet(d *Dataset, perClass int) (*image.RGBA, error) {
 		x, y := class/l.rows*l.cellW, sheetTitle+class%l.rows*l.cellH
 		drawText(img, x+sheetGap, y+l.cellH/2+4, d.Classes[class], l.label-sheetGap)
 		for k, i := range members {
-			f.draw(img, image.Pt(x+l.label+k*(f.width*l.zoom+1), y), i, l.zoom)
+			at := image.Rect(0, 0, f.width*l.zoom, f.height*l.zoom).Add(image.Pt(x+l.label+k*(f.width*l.zoom+1), y))
+			draw.NearestNeighbor.Scale(img, at, f.picture(i), image.Rect(0, 0, f.width, f.height), draw.Over, nil)
 		}
 	}
 	return img, nil

@@ -1,9 +1,7 @@
 package datasets
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -11,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 const (
@@ -29,29 +29,12 @@ type tinyFile struct {
 	label int32
 }
 
-func (f tinyFormat) open(ctx context.Context, d *Dataset, dir string) error {
+func (f tinyFormat) open(ctx context.Context, d *Dataset, dir string) {
 	dir = filepath.Join(dir, tinyFolder)
-	wnids, err := readWNIDs(dir)
-	if err != nil {
-		return err
-	}
-	if d.Classes, err = tinyNames(dir, wnids); err != nil {
-		return err
-	}
-	train, err := tinyTrain(dir, wnids)
-	if err != nil {
-		return err
-	}
-	val, err := tinyVal(dir, wnids)
-	if err != nil {
-		return err
-	}
-	if d.Train, err = decodeTiny(ctx, train); err != nil {
-		return err
-	}
-	if d.Test, err = decodeTiny(ctx, val); err != nil {
-		return err
-	}
+	wnids := readWNIDs(dir)
+	d.Classes = tinyNames(dir, wnids)
+	train, val := tinyTrain(dir, wnids), tinyVal(dir, wnids)
+	d.Train, d.Test = decodeTiny(ctx, train), decodeTiny(ctx, val)
 	markSubset(d, tinyTrainSamples, tinyTestSamples)
 	if d.Note != "" {
 		d.Note += fmt.Sprintf("; training images per class: %s of 500", perClass(train))
@@ -63,53 +46,35 @@ func (f tinyFormat) open(ctx context.Context, d *Dataset, dir string) error {
 			s.Pixels = halve(s.Pixels, s.Len(), tinySide, tinySide, d.Channels)
 		}
 	}
-	return nil
 }
 
-// check checks one file, or decodes the images of a folder.
-func (tinyFormat) check(ctx context.Context, path string, f File) (int, error) {
+func (tinyFormat) list(path string, f File) (c content) {
 	dir, rel := filepath.Dir(path), strings.TrimPrefix(f.Path, tinyFolder+"/")
 	if strings.HasPrefix(rel, "val/") {
 		dir = filepath.Dir(dir)
 	}
-	wnids, err := readWNIDs(dir)
-	if err != nil {
-		return 0, err
-	}
-	var files []tinyFile
+	wnids := readWNIDs(dir)
+	var images []tinyFile
 	switch rel {
 	case "words.txt":
-		_, err = tinyNames(dir, wnids)
+		tinyNames(dir, wnids)
 	case "val/val_annotations.txt":
-		_, err = tinyVal(dir, wnids)
+		tinyVal(dir, wnids)
 	case "val/images/":
-		files, err = tinyVal(dir, wnids)
+		images = tinyVal(dir, wnids)
 	case "train/":
-		files, err = tinyTrain(dir, wnids)
+		images = tinyTrain(dir, wnids)
 	}
-	for some := range slices.Chunk(files, 1000) { // all at once would need 1.2 GB
-		if err == nil {
-			_, err = decodeTiny(ctx, some)
+	for _, image := range images {
+		c.files = append(c.files, image.path)
+	}
+	c.samples = len(images)
+	c.check = func(ctx context.Context) {
+		for some := range slices.Chunk(images, 1000) { // all at once would need 1.2 GB
+			decodeTiny(ctx, some)
 		}
 	}
-	return len(files), err
-}
-
-func (tinyFormat) count(path string, f File) (int, []string, error) {
-	dir, list := filepath.Dir(path), tinyTrain
-	if strings.HasSuffix(f.Path, "/val/images/") {
-		dir, list = filepath.Dir(dir), tinyVal
-	}
-	wnids, err := readWNIDs(dir)
-	if err != nil {
-		return 0, nil, err
-	}
-	images, err := list(dir, wnids)
-	var files []string
-	for _, image := range images {
-		files = append(files, image.path)
-	}
-	return len(files), files, err
+	return c
 }
 
 // perClass says how many files a class has: "200", or "150 to 200" where classes differ.
@@ -125,20 +90,15 @@ func perClass(files []tinyFile) string {
 	return fmt.Sprintf("%d to %d", lo, hi)
 }
 
-func readWNIDs(dir string) ([]string, error) {
+func readWNIDs(dir string) []string {
 	path := filepath.Join(dir, "wnids.txt")
-	wnids, err := readNames(path, tinyClasses)
-	if err != nil {
-		return nil, err
-	}
+	wnids := readNames(path, tinyClasses)
 	seen := map[string]bool{}
 	for _, w := range wnids {
-		if seen[w] || !plainName(w) {
-			return nil, fmt.Errorf("%s: %q is not a WordNet id, or is there twice", path, w)
-		}
+		fail.When(seen[w] || !plainName(w), "%s: %q is not a WordNet id, or is there twice", path, w)
 		seen[w] = true
 	}
-	return wnids, nil
+	return wnids
 }
 
 // plainName reports whether a name from a file can be joined to a path without leading elsewhere.
@@ -148,22 +108,16 @@ func plainName(name string) bool {
 
 // tinyNames gives each class the first of its names in words.txt, with its WordNet id where two
 // classes share it.
-func tinyNames(dir string, wnids []string) ([]string, error) {
+func tinyNames(dir string, wnids []string) []string {
 	path := filepath.Join(dir, "words.txt")
-	data, err := readSmall(path)
-	if err != nil {
-		return nil, err
-	}
-	words, err := parseWords(string(data))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
+	text := string(readFile(path, maxTextBytes))
+	defer fail.At(path)
+	words := parseWords(text)
 	names := make([]string, len(wnids))
 	count := map[string]int{}
 	for i, w := range wnids {
-		if names[i] = words[w]; names[i] == "" {
-			return nil, fmt.Errorf("%s: no name for %s, which wnids.txt lists", path, w)
-		}
+		names[i] = words[w]
+		fail.When(names[i] == "", "no name for %s, which wnids.txt lists", w)
 		count[names[i]]++
 	}
 	for i, n := range names {
@@ -171,135 +125,96 @@ func tinyNames(dir string, wnids []string) ([]string, error) {
 			names[i] = n + " (" + wnids[i] + ")"
 		}
 	}
-	return names, nil
+	return names
 }
 
 // eachLine calls use for the tab-separated fields of each line that is not empty. There must be at least two.
-func eachLine(text string, use func(fields []string) error) error {
+func eachLine(text string, use func(line int, fields []string)) {
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
-		if line = strings.TrimSpace(line); line == "" {
-			continue
-		}
-		fields := strings.Split(line, "\t")
-		err := errors.New("want at least two fields with a tab between them")
-		if len(fields) >= 2 {
-			err = use(fields)
-		}
-		if err != nil {
-			return fmt.Errorf("line %d: %w", n, err)
+		if line = strings.TrimSpace(line); line != "" {
+			fields := strings.Split(line, "\t")
+			fail.When(len(fields) < 2, "line %d: want at least two fields with a tab between them", n)
+			use(n, fields)
 		}
 	}
-	return nil
 }
 
 // parseWords maps WordNet ids to the first of their comma-separated names.
-func parseWords(text string) (map[string]string, error) {
+func parseWords(text string) map[string]string {
 	words := map[string]string{}
-	err := eachLine(text, func(fields []string) error {
+	eachLine(text, func(_ int, fields []string) {
 		first, _, _ := strings.Cut(fields[1], ",")
 		words[fields[0]] = strings.TrimSpace(first)
-		return nil
 	})
-	return words, err
+	return words
 }
 
 // tinyTrain lists the training images in class order, and by number within a class.
-func tinyTrain(dir string, wnids []string) ([]tinyFile, error) {
-	var files []tinyFile
+func tinyTrain(dir string, wnids []string) (files []tinyFile) {
 	for label, w := range wnids {
 		folder := filepath.Join(dir, "train", w, "images")
-		entries, err := os.ReadDir(folder)
-		if err != nil {
-			return nil, fmt.Errorf("training images of class %s: %w", w, err)
-		}
 		var names []string
-		for _, e := range entries {
+		for _, e := range fail.Or(os.ReadDir(folder)) {
 			if !e.IsDir() && strings.EqualFold(filepath.Ext(e.Name()), ".jpeg") {
 				names = append(names, e.Name())
 			}
 		}
-		if len(names) == 0 {
-			return nil, fmt.Errorf("%s: no training image (*.JPEG)", folder)
-		}
-		slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+		fail.When(len(names) == 0, "%s: no training image (*.JPEG)", folder)
+		slices.SortFunc(names, natural)
 		for _, n := range names {
 			files = append(files, tinyFile{filepath.Join(folder, n), int32(label)})
 		}
 	}
-	return files, nil
+	return files
 }
 
-func tinyVal(dir string, wnids []string) ([]tinyFile, error) {
+func tinyVal(dir string, wnids []string) []tinyFile {
 	path := filepath.Join(dir, "val", "val_annotations.txt")
-	data, err := readSmall(path)
-	if err != nil {
-		return nil, err
-	}
-	files, err := parseAnnotations(string(data), wnids)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
+	text := string(readFile(path, maxTextBytes))
+	defer fail.At(path)
+	files := parseAnnotations(text, wnids)
 	for i := range files {
 		files[i].path = filepath.Join(dir, "val", "images", files[i].path)
 	}
-	return files, nil
+	return files
 }
 
 // parseAnnotations reads lines of file name, WordNet id and a box, which is ignored.
-func parseAnnotations(text string, wnids []string) (files []tinyFile, err error) {
+func parseAnnotations(text string, wnids []string) (files []tinyFile) {
 	seen := map[string]bool{}
-	err = eachLine(text, func(fields []string) error {
+	eachLine(text, func(line int, fields []string) {
 		name, label := fields[0], slices.Index(wnids, fields[1])
-		switch {
-		case !plainName(name):
-			return fmt.Errorf("%q is not a plain file name", name)
-		case label < 0:
-			return fmt.Errorf("class %q is not in wnids.txt", fields[1])
-		case seen[name]:
-			return fmt.Errorf("%s is there twice", name)
-		}
+		fail.When(!plainName(name) || seen[name], "line %d: %q is not a plain file name, or is there twice", line, name)
+		fail.When(label < 0, "line %d: class %q is not in wnids.txt", line, fields[1])
 		seen[name] = true
 		files = append(files, tinyFile{name, int32(label)})
-		return nil
 	})
-	if err == nil && len(files) == 0 {
-		err = errors.New("no annotation")
-	}
-	return files, err
+	fail.When(len(files) == 0, "no annotation")
+	return files
 }
 
 // decodeTiny decodes the files on all cores, in their order.
-func decodeTiny(ctx context.Context, files []tinyFile) (Split, error) {
+func decodeTiny(ctx context.Context, files []tinyFile) Split {
 	s := Split{Pixels: make([]uint8, len(files)*tinyBytes), Labels: make([]int32, len(files))}
-	err := onAllCores(ctx, len(files), func() func(int) error {
-		var rgb = shaper{height: tinySide, width: tinySide, channels: 3, background: color.White}
-		return func(i int) error {
+	onAllCores(ctx, len(files), func() func(int) {
+		rgb := shaper{height: tinySide, width: tinySide, channels: 3, background: color.White}
+		return func(i int) {
 			s.Labels[i] = files[i].label
-			if err := decodeTinyFile(s.Pixels[i*tinyBytes:(i+1)*tinyBytes], files[i].path, &rgb); err != nil {
-				return fmt.Errorf("%s: %w", files[i].path, err)
-			}
-			return nil
+			decodeTinyFile(s.Pixels[i*tinyBytes:(i+1)*tinyBytes], files[i].path, &rgb)
 		}
 	})
-	return s, err
+	return s
 }
 
-func decodeTinyFile(dst []uint8, path string, rgb *shaper) error {
-	data, err := readPicture(path)
-	if err != nil {
-		return err
-	}
-	img, err := decodePicture(data)
-	if err != nil {
-		return err
-	}
-	if size := img.Bounds().Size(); size != image.Pt(tinySide, tinySide) {
-		return fmt.Errorf("image is %d×%d; want %d×%d", size.X, size.Y, tinySide, tinySide)
-	}
+func decodeTinyFile(dst []uint8, path string, rgb *shaper) {
+	data := readFile(path, maxPictureBytes)
+	defer fail.At(path)
+	img := decodePicture(data)
+	size := img.Bounds().Size()
+	fail.When(size != image.Pt(tinySide, tinySide), "image is %d×%d; want %d×%[3]d", size.X, size.Y, tinySide)
 	rgb.shape(dst, img)
-	return nil
 }
 
 // halve makes n images of even height and width half as high and wide. Each new pixel is the mean of four, rounded to

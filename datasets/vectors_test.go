@@ -13,6 +13,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/internal/npz"
 )
@@ -332,7 +333,7 @@ func TestLabelsAreCopied(t *testing.T) {
 	line := "cat" + strings.Repeat("0", 100)
 	for range 2 {
 		line = strings.Clone(line)
-		must.Do(t, table.row(r, []string{line[:3], line[3:4]}))
+		table.row(nil, r, []string{line[:3], line[3:4]})
 	}
 	if unsafe.StringData(r.labels[1]) == unsafe.StringData(line) || unsafe.StringData(r.labels[0]) != unsafe.StringData(r.labels[1]) {
 		t.Error("a label lies in its line, or was copied twice")
@@ -341,7 +342,8 @@ func TestLabelsAreCopied(t *testing.T) {
 
 // TestTexts: names that are no texts are refused, in the list of classes and among the labels.
 func TestTexts(t *testing.T) {
-	if _, err := labelTexts(npz.Array{Shape: []int{2}, Data: []string{"a", "\xff"}}); err == nil || texts([]string{"a", ""}) == nil {
+	labels := npz.Array{Shape: []int{2}, Data: []string{"a", "\xff"}}
+	if fail.Tried(func() { new(rawSplit).takeLabels(labels, "y") }) == nil || fail.Tried(func() { texts([]string{"a", ""}) }) == nil {
 		t.Error("no error")
 	}
 }

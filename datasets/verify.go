@@ -2,17 +2,13 @@ package datasets
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/ctxio"
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // A Status is what Verify found out about one file.
@@ -40,116 +36,102 @@ type Report struct {
 	Files []FileReport `json:"files"`
 }
 
-// Complete reports whether all official files are there and complete.
-func (r Report) Complete() bool {
-	for _, f := range r.Files {
-		if f.Status != OK && f.Status != Readable {
-			return false
-		}
-	}
-	return true
-}
-
-// Err returns nil if the set is Complete, and else an error that names the files at fault and the command
-// that repairs them.
-func (r Report) Err() error {
-	if r.Complete() {
-		return nil
-	}
-	var bad []string
+// faulty says which files are missing or not complete.
+func (r Report) faulty() (bad []string) {
 	for _, f := range r.Files {
 		if f.Status != OK && f.Status != Readable {
 			bad = append(bad, fmt.Sprintf("%s is %s", f.Path, f.Status))
 		}
 	}
-	if Own(r.Name) {
+	return bad
+}
+
+// Err returns nil if all official files are there and complete, and else an error that names the files at fault and the command
+// that repairs them.
+func (r Report) Err() error {
+	switch bad := r.faulty(); {
+	case bad == nil:
+		return nil
+	case Own(r.Name):
 		return errors.New(r.Files[0].Detail) // which names the set
+	default:
+		return fmt.Errorf("datasets: verify %s in %s: %s; `pcl data fetch %s` brings the official files", r.Name, r.Dir, strings.Join(bad, ", "), r.Name)
 	}
-	return fmt.Errorf("datasets: verify %s in %s: %s; `pcl data fetch %s` brings the official files", r.Name, r.Dir, strings.Join(bad, ", "), r.Name)
 }
 
 // Verify reads the files of a set and compares them with the published checksums or, if there are none (see
 // [File]), checks that they are well-formed. The report says what it found; an error says that it could not
 // look. A generated set has no files and is complete. Of a user's own files the report has one entry, which is readable
 // if [Open] opens them and then gives their SHA-256.
-func Verify(ctx context.Context, name string, o Options) (Report, error) {
-	e, err := find(name)
-	if err != nil {
-		return Report{}, err
-	}
-	if Own(name) {
-		return verifyOwn(ctx, e, o)
-	}
-	if len(e.Files) == 0 {
+func Verify(ctx context.Context, name string, o Options) (r Report, err error) {
+	defer finish(ctx, "verify "+name, &err)
+	defer fail.Caught(&err)
+	switch e := find(name); {
+	case Own(name):
+		return Report{Name: name, Files: []FileReport{verifyOwn(ctx, e, o)}}, nil
+	case e.format == nil:
 		return Report{Name: name}, nil
+	default:
+		return official{e, o.dir()}.verify(ctx), nil
 	}
-	dir, err := o.dir()
-	if err != nil {
-		return Report{}, err
-	}
-	return e.verify(ctx, dir)
 }
 
-func verifyOwn(ctx context.Context, e *entry, o Options) (Report, error) {
+func verifyOwn(ctx context.Context, e *entry, o Options) FileReport {
 	f := FileReport{Path: e.Source, Status: Readable}
 	d, err := Open(ctx, e.Name, o)
 	switch {
-	case ctx.Err() != nil:
-		return Report{}, context.Cause(ctx)
 	case errors.Is(err, fs.ErrNotExist):
 		f.Status, f.Detail = Missing, err.Error()
 	case err != nil:
 		f.Status, f.Detail = Damaged, err.Error()
 	default:
 		f.Detail = fmt.Sprintf("%d training and %d test %s of %s, %d classes, SHA-256 %s", d.Train.Len(), d.Test.Len(), d.things(), d.Size(), len(d.Classes), d.SHA256)
-		if d.Note != "" {
-			f.Detail += "; " + d.Note
-		}
+		f.Detail = join(f.Detail, d.Note)
 	}
-	return Report{Name: e.Name, Files: []FileReport{f}}, nil
+	return f
 }
 
-func (e *entry) verify(ctx context.Context, dir string) (Report, error) {
-	r := Report{Name: e.Name, Dir: dir}
-	for _, f := range e.Files {
-		if err := ctx.Err(); err != nil {
-			return r, err
-		}
-		status, detail := e.verifyFile(ctx, dir, f)
-		if err := ctx.Err(); err != nil {
-			return r, err
-		}
+func (s official) verify(ctx context.Context) Report {
+	r := Report{Name: s.Name, Dir: s.dir}
+	for _, f := range s.Files {
+		status, detail := s.verifyFile(ctx, f)
+		fail.If(ctx.Err())
 		r.Files = append(r.Files, FileReport{f.Path, status, detail})
 	}
-	return r, nil
+	return r
 }
 
-func (e *entry) verifyFile(ctx context.Context, dir string, f File) (Status, string) {
-	path, ok := locate(dir, f.Path)
+func (s official) verifyFile(ctx context.Context, f File) (Status, string) {
+	path, ok := locate(s.dir, f.Path)
 	if !ok {
 		return Missing, ""
 	}
 	// An unpacked .gz cannot be compared with the checksum of the packed one.
-	if strings.HasSuffix(path, filepath.FromSlash(strings.TrimSuffix(f.Path, "/"))) && f.sum() != "" {
-		err := checkSum(ctx, path, f.sum())
-		if err == nil {
-			return OK, ""
-		}
-		if s, detail := e.checkFile(ctx, path, f); s == Partial { // smaller but well-formed, not broken
-			return s, detail
-		}
-		return Damaged, err.Error()
+	if !strings.HasSuffix(path, filepath.FromSlash(strings.TrimSuffix(f.Path, "/"))) || f.sum() == "" {
+		return s.checkFile(ctx, path, f)
 	}
-	return e.checkFile(ctx, path, f)
+	wrong := fail.Tried(func() { checkSum(ctx, path, f.sum()) })
+	if wrong == nil {
+		return OK, ""
+	}
+	if status, detail := s.checkFile(ctx, path, f); status == Partial { // smaller but well-formed, not broken
+		return status, detail
+	}
+	return Damaged, wrong.Error()
 }
 
 // checkFile judges a file or folder by its content.
-func (e *entry) checkFile(ctx context.Context, path string, f File) (Status, string) {
+func (s official) checkFile(ctx context.Context, path string, f File) (Status, string) {
 	kind := "images"
 	if strings.Contains(f.Path, "-labels-") {
 		kind = "labels"
 	}
-	n, err := e.format.check(ctx, path, f)
+	n := 0
+	err := fail.Tried(func() {
+		c := s.format.list(path, f)
+		n = c.samples
+		c.check(ctx)
+	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // in a folder
 		return Partial, err.Error()
@@ -163,21 +145,4 @@ func (e *entry) checkFile(ctx context.Context, path string, f File) (Status, str
 		return Readable, ""
 	}
 	return Readable, fmt.Sprintf("%d %s", n, kind)
-}
-
-// checkSum compares a file with its SHA-256.
-func checkSum(ctx context.Context, path, want string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, ctxio.Reader(ctx, f)); err != nil {
-		return err
-	}
-	if got := hex.EncodeToString(h.Sum(nil)); got != want {
-		return fmt.Errorf("SHA-256 is %s, published is %s", got, want)
-	}
-	return nil
 }

@@ -259,11 +259,6 @@ func (w *activeSet) shiftedMultiplier() {
 		return
 	}
 	w.kappa = w.g[w.support[0]] / w.s[w.support[0]]
-	for _, i := range w.support {
-		if w.norm[i] == 0 && w.nu[i] > 0 { // J_i = 0, so 0 = J_i·d = κσ_i
-			w.kappa = 0
-		}
-	}
 }
 
 // entering returns the row that breaks its condition most (the first one that does, if lowest), or

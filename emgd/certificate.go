@@ -43,16 +43,17 @@ var statusMessages = []string{
 }
 
 // String returns the short name, e.g. "optimal".
-func (s Status) String() string { return nameOf(statusNames, int(s)) }
+func (s Status) String() string { return s.of(statusNames) }
 
 // Message says in a sentence what the status means and what to try.
-func (s Status) Message() string { return nameOf(statusMessages, int(s)) }
+func (s Status) Message() string { return s.of(statusMessages) }
 
-// MarshalText writes the short name.
-func (s Status) MarshalText() ([]byte, error) { return writeName(statusNames, int(s)) }
-
-// UnmarshalText reads a short name.
-func (s *Status) UnmarshalText(text []byte) error { return readName(statusNames, text, (*int)(s)) }
+func (s Status) of(texts []string) string {
+	if s < Optimal || s > RowsDropped {
+		return fmt.Sprintf("unknown (%d)", int(s))
+	}
+	return texts[s]
+}
 
 // Certificate holds the weights of one solve and the proof of their optimality. Lambda,
 // Sigma and Slacks have one entry per gradient, in the order of the Gram matrix.
@@ -66,39 +67,39 @@ func (s *Status) UnmarshalText(text []byte) error { return readName(statusNames,
 // Exponent is 0 and they belong to the gradients themselves.
 type Certificate struct {
 	// Lambda are the weights λ_i of d = Σ λ_i J_i.
-	Lambda []float64 `json:"lambda"`
+	Lambda []float64
 	// Sigma are the elastic factors as given.
-	Sigma []float64 `json:"sigma"`
+	Sigma []float64
 	// Slacks are J_i·d − σ_i·Level: what stream i gains beyond its guaranteed share; 0 if Stationary.
-	Slacks []float64 `json:"slacks"`
+	Slacks []float64
 	// Norm2 is ‖d‖²; 0 if Stationary.
-	Norm2 float64 `json:"norm2"`
+	Norm2 float64
 	// Level is the common J_i·d/σ_i of the active rows: ‖d‖² unless a floor binds.
-	Level float64 `json:"level"`
+	Level float64
 	// Violation is the worst breach of the conditions by a row that took part: the largest of
 	// −slack_i/scale_i, and of |slack_i|/scale_i over active rows. 0 if Stationary.
-	Violation float64 `json:"violation"`
+	Violation float64
 	// Gap is how far complementary slackness is from holding: Σ(λ_i−floor)|slack_i| relative to Σ(λ_i−floor)·scale_i.
-	Gap float64 `json:"gap"`
+	Gap float64
 	// Cancellation is ‖d‖/Σλ_i‖J_i‖ as computed: 1 when all active gradients agree. Below about 1e-6 it
 	// cannot be distinguished from 0 in float64, and the status is Stationary. The certificate is about the
 	// Gram matrix as it was given. The rounding of that matrix alone changes ‖d‖² by a relative
 	// 1e-16/Cancellation² or so, which [FromGradients] avoids.
-	Cancellation float64 `json:"cancellation"`
+	Cancellation float64
 	// Floor is the floor on λ.
-	Floor float64 `json:"floor"`
+	Floor float64
 	// Active lists the rows with λ_i above the floor.
-	Active []int `json:"active"`
+	Active []int
 	// Dropped lists the rows left out because their gradient is zero next to the others. They have λ_i = 0,
 	// unless every row with a factor σ_i > 0 has a zero gradient: then d = 0 whatever the weights are, and
 	// those rows get equal weights.
-	Dropped []int `json:"dropped,omitempty"`
+	Dropped []int
 	// Exponent says in which unit Slacks, Norm2 and Level are given: they belong to the gradients divided by
 	// 2^Exponent. It is mostly 0.
-	Exponent int `json:"exponent,omitempty"`
+	Exponent int
 	// Iterations counts changes of the active set; 0 for closed forms.
-	Iterations int    `json:"iterations"`
-	Status     Status `json:"status"`
+	Iterations int
+	Status     Status
 }
 
 // Clone returns a copy that stays valid after the solver's next call.

@@ -2,13 +2,7 @@ package emgd
 
 import "math"
 
-// single solves the scaled problem of one row: ν = 1/s.
-func (w *activeSet) single() {
-	w.iterations, w.converged = 0, true
-	w.only(0)
-}
-
-// only puts all weight on row a, and writes g, kappa and norm2 for it (no floor).
+// only puts all weight on row a, ν = 1/s, and writes g, kappa and norm2 for it (no floor).
 func (w *activeSet) only(a int) {
 	n := w.n
 	clear(w.nu)
@@ -26,7 +20,6 @@ func (w *activeSet) only(a int) {
 //
 // or one row alone where a numerator is negative. Identical rows share equally.
 func (w *activeSet) pair() {
-	w.iterations, w.converged = 0, true
 	c11, c12, c22 := w.c[0], w.c[1], w.c[3]
 	s1, s2 := w.s[0], w.s[1]
 	x1 := difference(s1, c22, s2, c12)

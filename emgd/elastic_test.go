@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -34,11 +34,11 @@ func TestMomentum(t *testing.T) {
 	var e Elastic
 	factors(t, &e, []int{7}, diagonal(2))
 	sigma := factors(t, &e, []int{0, 7}, diagonal(5, 4)) // stream 0 is new
-	m, ok := e.Norm(7)
+	m, ok := e.Norms[7]
 	if want := .9*2 + .1*4; !ok || math.Abs(m-want) > 1e-15 {
 		t.Errorf("m_7 = %v, want %v", m, want)
 	}
-	if m0, _ := e.Norm(0); m0 != 5 {
+	if m0 := e.Norms[0]; m0 != 5 {
 		t.Errorf("m_0 = %v at first sight, want ‖J_0‖ = 5", m0)
 	}
 	if want := 1 / (1 + math.Exp((m-5)/5)); math.Abs(sigma[0]-want) > 1e-15 {
@@ -46,13 +46,13 @@ func TestMomentum(t *testing.T) {
 	}
 	e.End(7)
 	factors(t, &e, []int{7}, diagonal(9))
-	if m, _ := e.Norm(7); m != 9 {
+	if m := e.Norms[7]; m != 9 {
 		t.Errorf("m_7 = %v after the stream ended and came back, want 9", m)
 	}
 	none := Elastic{Momentum: -1}
 	factors(t, &none, []int{1}, diagonal(2))
 	factors(t, &none, []int{1}, diagonal(3))
-	if m, _ := none.Norm(1); m != 3 {
+	if m := none.Norms[1]; m != 3 {
 		t.Errorf("m_1 = %v without momentum, want 3", m)
 	}
 }
@@ -69,8 +69,8 @@ func TestTemperature(t *testing.T) {
 		}
 	}
 	cold := factors(t, &Elastic{Tau: 1e-3}, ids, gram)
-	if cold[0] != MinSigma || cold[1] != MinSigma || math.Abs(cold[0]+cold[1]+cold[2]-1) > 1e-15 {
-		t.Errorf("σ = %v at τ → 0, want the smallest at %v and a sum of 1", cold, MinSigma)
+	if cold[0] != minSigma || cold[1] != minSigma || math.Abs(cold[0]+cold[1]+cold[2]-1) > 1e-15 {
+		t.Errorf("σ = %v at τ → 0, want the smallest at %v and a sum of 1", cold, minSigma)
 	}
 }
 
@@ -88,11 +88,6 @@ func TestAutoTau(t *testing.T) {
 	factors(t, &e, ids[:1], diagonal(11))
 	if want := .9*2 + .1*(.9*1+.1*11); math.Abs(e.temperature()-want) > 1e-15 {
 		t.Errorf("τ = %v, want the moving average %v", e.temperature(), want)
-	}
-	double := Elastic{AutoTau: true, AutoScale: 2}
-	factors(t, &double, ids, gram)
-	if double.temperature() != 4 {
-		t.Errorf("τ = %v with c = 2, want 4", double.temperature())
 	}
 	zero := Elastic{AutoTau: true}
 	for _, s := range factors(t, &zero, ids, diagonal(0, 0, 0)) {
@@ -129,8 +124,8 @@ func TestFactorsProperties(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range sigma {
-			if !(s >= MinSigma) {
-				t.Fatalf("σ = %v has an entry below %v", sigma, MinSigma)
+			if !(s >= minSigma) {
+				t.Fatalf("σ = %v has an entry below %v", sigma, minSigma)
 			}
 			sum += s
 		}
@@ -140,87 +135,52 @@ func TestFactorsProperties(t *testing.T) {
 	})
 }
 
-func TestElasticErrorsChangeNothing(t *testing.T) {
-	e := Elastic{}
-	factors(t, &e, []int{1}, diagonal(2))
-	for _, bad := range []Elastic{{Tau: -1}, {Tau: math.NaN()}, {Momentum: 1}, {Momentum: math.Inf(-1)}, {Rule: 5}, {Rule: GS, AutoTau: true}, {AutoScale: -1}} {
-		bad.norms = e.norms
-		if err := bad.Factors([]int{1}, of(diagonal(1)), make([]float64, 1)); err == nil {
-			t.Errorf("%+v: no error", bad)
-		}
-	}
-	if m, _ := e.Norm(1); m != 2 {
-		t.Errorf("m_1 = %v after failed calls, want 2", m)
+func TestBadSettings(t *testing.T) {
+	for _, bad := range []Elastic{{Tau: -1}, {Tau: math.NaN()}, {Momentum: 1}, {Momentum: math.Inf(-1)}, {Rule: 5}, {Rule: GS, AutoTau: true}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%+v: no panic", bad)
+				}
+			}()
+			bad.Factors([]int{1}, of(diagonal(1)), make([]float64, 1))
+		}()
 	}
 }
 
 // A restored Elastic continues bit for bit like the saved one, through arrivals and ends.
 func TestElasticRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
-	for _, e := range []Elastic{{}, {Tau: math.Inf(1)}, {AutoTau: true, AutoScale: .7}, {Rule: GS, Tau: .5}, {Momentum: .5}, {Rule: LogGMC}} {
+	for _, e := range []Elastic{{}, {Tau: math.Inf(1)}, {AutoTau: true}, {Rule: GS, Tau: .5}, {Momentum: .5}, {Rule: LogGMC}} {
 		for n := range 30 {
 			ids := r.Perm(8)[:1+r.IntN(6)]
 			factors(t, &e, ids, gramOf(gaussian(r, len(ids), 10)))
 			if n%7 == 6 {
 				e.End(ids[0])
 			}
-			data, err := json.Marshal(&e)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if value, err := json.Marshal(e); err != nil || !bytes.Equal(value, data) {
-				t.Fatalf("by value it is %s (%v), by pointer %s", value, err, data)
-			}
-			var back Elastic
+			data := marshalled(json.Marshal(e))
+			back := Elastic{Rule: e.Rule, Tau: e.Tau, AutoTau: e.AutoTau, Momentum: e.Momentum}
 			if err := json.Unmarshal(data, &back); err != nil {
 				t.Fatal(err)
 			}
 			gram := gramOf(gaussian(r, len(ids), 10))
-			got, want := factors(t, &back, ids, gram), factors(t, &e, ids, gram)
-			for i := range want {
-				if got[i] != want[i] {
-					t.Fatalf("restored from %s: σ = %v, want %v", data, got, want)
-				}
+			if got, want := factors(t, &back, ids, gram), factors(t, &e, ids, gram); !slices.Equal(got, want) {
+				t.Fatalf("restored from %s: σ = %v, want %v", data, got, want)
 			}
-		}
-	}
-	for _, bad := range []string{`{`, `{"rule":"gmx"}`, `{"rule":"gmc","tau":-1}`, `{"rule":"gmc","norms":{"1":-2}}`, `{"rule":"gmc","auto_tau":true,"level":-2,"seen":true}`} {
-		var e Elastic
-		if err := json.Unmarshal([]byte(bad), &e); err == nil {
-			t.Errorf("%s is accepted", bad)
 		}
 	}
 }
 
-func TestNames(t *testing.T) {
-	for _, r := range []Rule{GMC, GS, LogGMC} {
-		var back Rule
-		text, err := r.MarshalText()
-		if err != nil || back.UnmarshalText(text) != nil || back != r || r.String() != string(text) {
-			t.Errorf("rule %v becomes %q and %v", r, text, back)
-		}
-	}
+func TestStatuses(t *testing.T) {
 	for s := Optimal; s <= RowsDropped; s++ {
-		var back Status
-		text, err := s.MarshalText()
-		if err != nil || back.UnmarshalText(text) != nil || back != s || len(s.Message()) < 20 {
-			t.Errorf("status %v becomes %q and %v", s, text, back)
+		if s.String() == "" || len(s.Message()) < 20 {
+			t.Errorf("status %d is %q: %s", s, s, s.Message())
 		}
 	}
-	if _, err := Status(99).MarshalText(); err == nil {
-		t.Error("an unknown status has a name")
-	}
-	c := solveRows(t, &Solver{}, threeRows, []float64{.2, .3, .5})
-	data, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var back Certificate
-	if err := json.Unmarshal(data, &back); err != nil {
-		t.Fatal(err)
-	}
-	if back.Verify(of(gramOf(threeRows)), 1e-9) != nil || !strings.Contains(string(data), `"status":"optimal"`) {
-		t.Errorf("the certificate does not survive JSON: %s", data)
+	for _, s := range []Status{-1, 99} {
+		if s.String() == "" || s.Message() == "" {
+			t.Errorf("status %d has no text", s)
+		}
 	}
 }
 
@@ -231,7 +191,7 @@ func TestClone(t *testing.T) {
 		before, kept := marshalled(json.Marshal(e)), e.Clone()
 		factors(t, e, []int{2, 7, 1}, diagonal(1, 8, 5))
 		if after := marshalled(json.Marshal(kept)); !bytes.Equal(before, after) {
-			t.Errorf("%s: %s before, %s after", e.Rule, before, after)
+			t.Errorf("rule %d: %s before, %s after", e.Rule, before, after)
 		}
 	}
 }
@@ -249,7 +209,7 @@ func TestLongestGradients(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if data, err := json.Marshal(e); err != nil || json.Unmarshal(data, new(Elastic)) != nil {
+			if _, err := json.Marshal(e); err != nil {
 				t.Errorf("%d gradients: %v", k, err)
 			}
 		}

@@ -107,11 +107,8 @@ func (s *Solver) representable() error {
 	return nil
 }
 
-// cancellation is ‖d‖ relative to size, which is 0 where all weight is on rows of zeros.
+// cancellation is ‖d‖ relative to size.
 func (s *Solver) cancellation(size float64) float64 {
-	if size == 0 {
-		return 0
-	}
 	return min(1, math.Sqrt(max(0, s.set.norm2))/size)
 }
 
@@ -165,7 +162,7 @@ func (s *Solver) measure() (worse bool) {
 		own := p.exp[i] + w.unit
 		shift := own
 		if sigma := c.Sigma[i]; sigma > 0 && (p.square(i) == 0 || math.Ilogb(sigma) > own) {
-			shift = math.Ilogb(sigma) // the row is much shorter than σ_i asks for
+			shift = math.Ilogb(sigma) // the row is much shorter than σ_i demands
 		}
 		along := 0.0
 		for a, j := range s.rows {

@@ -58,9 +58,6 @@ func fuzzProblem(data []byte) (p *instance, raw []float64) {
 	mode, floor := data[2], data[3]
 	data = data[4:]
 	p = &instance{gram: true, near: true, solver: Solver{ZeroTol: -1}, sigma: make([]float64, k)}
-	if mode&4 != 0 {
-		p.solver.Zero = Keep
-	}
 	sum := 0.0
 	for i := range p.sigma {
 		p.sigma[i] = math.Abs(next())

@@ -165,9 +165,6 @@ func randomProblem(r *rand.Rand) *instance {
 	rows, near := randomRows(r, k)
 	p := &instance{rows: rows, gram: true, near: near, solver: Solver{ZeroTol: -1}}
 	p.sigma = randomSigma(r, gramOf(rows), k)
-	if r.IntN(3) == 0 {
-		p.solver.Zero = Keep
-	}
 	if r.IntN(4) == 0 {
 		p.solver.ZeroTol = 0
 	}

@@ -159,8 +159,6 @@ func TestDegenerate(t *testing.T) {
 		{"opposite constraints", [][]float64{{1, 1}, {0, 2}, {0, -3}}, []float64{1, 0, 0}, Solver{}, nil, 1, Optimal},
 		{"zero dropped", [][]float64{{1, 2}, {0, 0}}, []float64{.5, .5}, Solver{}, []float64{2, 0}, 20, RowsDropped},
 		{"zero dropped without a factor", [][]float64{{1, 2}, {0, 0}}, []float64{.5, 0}, Solver{}, []float64{2, 0}, 20, Optimal},
-		{"zero kept", [][]float64{{1, 2}, {0, 0}}, []float64{.5, .5}, Solver{Zero: Keep}, []float64{0, 2}, 0, Stationary},
-		{"zero constraint", [][]float64{{1, 2}, {0, 0}}, []float64{1, 0}, Solver{Zero: Keep}, []float64{1, 0}, 5, Optimal},
 		{"tiny dropped", [][]float64{{1, 2}, {1e-13, 0}}, []float64{.5, .5}, Solver{}, []float64{2, 0}, 20, RowsDropped},
 		{"tiny dropped and gaining", [][]float64{{1, 2}, {1e-13, 0}}, []float64{.5, 1e-14}, Solver{}, []float64{2, 0}, 20, Optimal},
 		{"tiny dropped and losing", [][]float64{{1, 2}, {-1e-13, 0}}, []float64{.5, 0}, Solver{}, []float64{2, 0}, 20, RowsDropped},
@@ -283,7 +281,7 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("FromGradients(%v): no error", rows)
 		}
 	}
-	for _, s := range []*Solver{{Floor: -1}, {Floor: nan}, {ZeroTol: nan}, {ZeroTol: 1}, {ZeroTol: -inf}, {Zero: 2}} {
+	for _, s := range []*Solver{{Floor: -1}, {Floor: nan}, {ZeroTol: nan}, {ZeroTol: 1}, {ZeroTol: -inf}} {
 		func() {
 			defer func() {
 				if recover() == nil {
@@ -320,7 +318,7 @@ func TestReuse(t *testing.T) {
 	for range 2000 {
 		p := randomProblem(r)
 		fresh, problem := p.solver, of(gramOf(p.rows))
-		used.Floor, used.Zero, used.ZeroTol = fresh.Floor, fresh.Zero, fresh.ZeroTol
+		used.Floor, used.ZeroTol = fresh.Floor, fresh.ZeroTol
 		a, errA := fresh.Solve(problem, p.sigma)
 		b, errB := used.Solve(problem, p.sigma)
 		if errA != nil || errB != nil {

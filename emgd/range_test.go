@@ -38,7 +38,7 @@ func (p *instance) solve() (*Certificate, error) {
 }
 
 func (p *instance) String() string {
-	return fmt.Sprintf("rows %v σ %v floor %v zero %v tol %v gram %v", p.rows, p.sigma, p.solver.Floor, p.solver.Zero, p.solver.ZeroTol, p.gram)
+	return fmt.Sprintf("rows %v σ %v floor %v tol %v gram %v", p.rows, p.sigma, p.solver.Floor, p.solver.ZeroTol, p.gram)
 }
 
 // anySize draws from the whole range of float64, subnormal numbers included.
@@ -75,9 +75,6 @@ func wideProblem(r *rand.Rand) *instance {
 	p := &instance{rows: rows, sigma: anySigma(r, k), gram: mode < 2 && r.IntN(2) == 0, near: true}
 	if r.IntN(3) == 0 {
 		p.solver.ZeroTol = -1
-	}
-	if r.IntN(4) == 0 {
-		p.solver.Zero = Keep
 	}
 	if r.IntN(8) == 0 && mode < 2 {
 		p.solver.Floor = r.Float64() / sumOf(p.sigma)
@@ -300,7 +297,7 @@ func (p *instance) unrepresentable() bool {
 		}
 	}
 	for _, near := range []int{far - 43, far - 38} { // shorter rows may be dropped
-		if p.solver.ZeroTol < 0 || p.solver.Zero == Keep || p.steepest(length, near) == math.MinInt {
+		if p.solver.ZeroTol < 0 || p.steepest(length, near) == math.MinInt {
 			near = -2000
 		}
 		m := p.steepest(length, near)

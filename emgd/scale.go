@@ -14,19 +14,20 @@ import (
 // the problem is min ½νᵀCν + qᵀν subject to sᵀν = 1 − floor·Σσ and ν ≥ 0, where q_i is the floor's
 // share J_i·(floor·ΣJ_j)·m/p_i. All divisions are exact. Nothing behind this function knows of p_i and m, but
 // [Solver.finish], which goes back: they are kept as exponents, since p_i·m may leave float64 where λ is in it.
-// A row of norm 0 gets the p_i that makes s_i ≈ 1.
 func (s *Solver) scale() {
 	w, p, n := &s.set, s.problem, len(s.rows)
 	w.resize(n)
 	if p.lo != nil {
 		w.lo = fp.Grow(w.lo, n*n)
 	}
-	w.unit = s.unit()
+	w.unit = math.MinInt
+	for _, i := range s.rows { // one of which has a factor
+		if sigma := s.cert.Sigma[i]; sigma > 0 {
+			w.unit = max(w.unit, math.Ilogb(sigma)-p.exp[i])
+		}
+	}
 	for a, i := range s.rows {
 		s.shift[a] = p.exp[i] + w.unit
-		if p.square(i) == 0 { // it takes part, so it has a factor
-			s.shift[a] = math.Ilogb(s.cert.Sigma[i])
-		}
 		if w.s[a] = math.Ldexp(s.cert.Sigma[i], -s.shift[a]); w.s[a] < negligible {
 			w.s[a] = 0
 		}
@@ -44,32 +45,6 @@ func (s *Solver) scale() {
 // negligible is the s_i, next to a largest one of 1, that a row may have without asking for any part
 // of ‖d‖² that float64 could tell from 0. The row then only bounds d: J_i·d ≥ 0.
 const negligible = 0x1p-200
-
-// unit returns the exponent of m, so that the scaled d is of ordinary size. Where a row of norm 0 may take up all the
-// weight above the floor, d may be nothing but the floor's part.
-func (s *Solver) unit() int {
-	top, floor, zero := math.MinInt, math.MinInt, false
-	for _, i := range s.rows {
-		e, sigma := s.problem.exp[i], s.cert.Sigma[i]
-		if s.problem.square(i) == 0 {
-			zero = true
-			continue
-		}
-		if sigma > 0 {
-			top = max(top, math.Ilogb(sigma)-e)
-		}
-		if s.Floor > 0 {
-			floor = max(floor, math.Ilogb(s.Floor)+e)
-		}
-	}
-	switch {
-	case top == math.MinInt && floor == math.MinInt:
-		return 0 // d = 0
-	case top == math.MinInt || zero && floor > math.MinInt && floor+top < -ordinary:
-		return -floor
-	}
-	return top
-}
 
 // raise writes the part of the scaled problem that comes from the floor.
 func (s *Solver) raise() {

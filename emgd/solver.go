@@ -9,19 +9,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-// ZeroPolicy decides about streams whose gradient is zero next to the others (docs/method.md §1.5).
-type ZeroPolicy int
-
-const (
-	// Drop leaves them out (λ_i = 0); the other streams move on. The factors of the remaining rows
-	// are used as given: renormalise them first if they are to sum to 1 over the remaining rows.
-	Drop ZeroPolicy = iota
-	// Keep leaves them in. A zero gradient with σ_i > 0 then makes d = 0: training stalls until the
-	// stream moves again.
-	Keep
-)
-
-// DefaultZeroTol is the relative norm below which a gradient counts as zero.
+// DefaultZeroTol is the length, relative to the longest gradient, up to which a gradient is left out.
 const DefaultZeroTol = 1e-12
 
 // Solver finds the weights λ that minimise ‖Σλ_iJ_i‖² subject to Σλ_iσ_i = 1 and λ ≥ Floor, exactly
@@ -33,10 +21,9 @@ const DefaultZeroTol = 1e-12
 type Solver struct {
 	// Floor is the smallest weight allowed, 0 in the paper, 1/(K+1) in the authors' code.
 	Floor float64
-	// Zero is what happens to gradients with ‖J_i‖ ≤ ZeroTol·max_j‖J_j‖; Drop by default. Such a gradient
-	// stays all the same if it is not 0 and all gradients above the bound have σ = 0.
-	Zero ZeroPolicy
-	// ZeroTol is 0 for DefaultZeroTol; negative treats only gradients of norm 0 as zero.
+	// ZeroTol says which gradients are left out (λ_i = 0, docs/method.md §1.5): those with ‖J_i‖ ≤ ZeroTol·max_j‖J_j‖, or, if
+	// it is negative, only those of length 0; 0 stands for DefaultZeroTol. The factors of the others are used as given. If
+	// all gradients above the bound have σ = 0, those below it with σ > 0 stay, unless they are 0.
 	ZeroTol float64
 
 	cert    Certificate
@@ -56,8 +43,8 @@ func (s *Solver) Solve(p *Problem, sigma []float64) (*Certificate, error) {
 	if len(sigma) != p.k {
 		panic(fmt.Sprintf("emgd: %d elastic factors for %d gradients", len(sigma), p.k))
 	}
-	if !(s.Floor >= 0) || math.IsInf(s.Floor, 1) || s.ZeroTol-s.ZeroTol != 0 || s.ZeroTol >= 1 || s.Zero != Drop && s.Zero != Keep {
-		panic(fmt.Sprintf("emgd: Floor %v, ZeroTol %v, Zero %d; want a finite number ≥ 0, one below 1, and Drop or Keep", s.Floor, s.ZeroTol, int(s.Zero)))
+	if !(s.Floor >= 0) || math.IsInf(s.Floor, 1) || s.ZeroTol-s.ZeroTol != 0 || s.ZeroTol >= 1 {
+		panic(fmt.Sprintf("emgd: Floor %v, ZeroTol %v; want a finite number ≥ 0, and one below 1", s.Floor, s.ZeroTol))
 	}
 	if err := checkSigma(sigma); err != nil {
 		return nil, err
@@ -95,7 +82,9 @@ func (s *Solver) solve(p *Problem, sigma []float64) (*Certificate, error) {
 		return s.onZeroRows()
 	}
 	s.scale()
-	switch w := &s.set; {
+	w := &s.set
+	w.iterations, w.converged = 0, true
+	switch {
 	case s.Floor*s.factors() > 1+1e-12:
 		s.equal()
 		return s.finish(FloorInfeasible)
@@ -109,7 +98,7 @@ func (s *Solver) solve(p *Problem, sigma []float64) (*Certificate, error) {
 			w.refine()
 		}
 	default:
-		w.single()
+		w.only(0)
 	}
 	return s.finish(Optimal)
 }
@@ -152,7 +141,7 @@ func (s *Solver) sift(keepFactors bool) {
 	for i, sigma := range c.Sigma {
 		moves := p.square(i) > 0
 		long := moves && (tol < 0 || p.relative(i, unit) > tol*tol*top)
-		if long || keepFactors && moves && sigma > 0 || s.Zero == Keep && (moves || sigma > 0) {
+		if long || keepFactors && moves && sigma > 0 {
 			s.rows = append(s.rows, i)
 		} else {
 			c.Dropped = append(c.Dropped, i)
@@ -211,7 +200,7 @@ func (s *Solver) onZeroRows() (*Certificate, error) {
 // equal puts equal weights on the rows that take part, because no weights reach the floor.
 func (s *Solver) equal() {
 	w, n, lambda := &s.set, len(s.rows), s.share()
-	w.shifted, w.iterations, w.norm2 = false, 0, 0
+	w.shifted, w.norm2 = false, 0
 	for a := range n {
 		w.nu[a] = math.Ldexp(lambda, s.shift[a])
 	}

@@ -24,11 +24,8 @@ func TestAdjustedLoss(t *testing.T) {
 	share := []float64{1. / 2, 1. / 2, 1. / 2, 1./2 + 1./3, 1. / 3, 1. / 3}
 	loss := func(row int) (mean float64) {
 		batch := runningTask(l, row+1).current
-		must.Do(t, l.aim(batch, rehearsal.Loss{}))
-		logits, _, err := l.describeAt(l.network.theta, batch, rehearsal.Loss{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l.aim(batch, rehearsal.Loss{})
+		logits, _ := l.describeAt(l.network.theta, batch, rehearsal.Loss{})
 		for i := range batch.N {
 			sum := 0.0
 			for o, x := range share {

@@ -1,38 +1,46 @@
 package pcl
 
 import (
-	"fmt"
-
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// aimAll sets, for each row, what its batch should predict.
-func (s *step) aimAll() error {
-	for _, r := range s.rows {
-		if err := s.aim(r.batch, r.loss); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // aim sets what a batch should predict under a loss: the right output of each sample, the outputs that compete
 // with it, and the reference values if the loss needs any.
-func (l *Learner) aim(b *device.Batch, loss rehearsal.Loss) error {
-	if err := b.Aim(l.heads, loss); err != nil {
-		return err
-	}
+func (l *Learner) aim(b *device.Batch, loss rehearsal.Loss) {
+	b.Aim(l.heads, loss)
 	switch {
 	case loss.Adjust > 0:
 		b.Adjust(l.adjustments(loss.Adjust))
 	case loss.Kind == rehearsal.StoredLogits, loss.Distill > 0:
 		b.Refer(l.options.Model.Outputs())
 	case loss.Kind == rehearsal.Sigmoid, loss.Teacher > 0:
-		return l.teach(b, loss)
+		l.teach(b, loss)
 	}
-	return nil
+}
+
+// teach fills the batch's reference values with the scores that the remembered model has for a loss, for the outputs of
+// the tasks that had ended when it was remembered. Other outputs get no reference, nor do those of classes that a running task
+// has: these are learnt from its samples.
+func (l *Learner) teach(b *device.Batch, loss rehearsal.Loss) {
+	outputs := l.options.Model.Outputs()
+	if b.Blank(outputs); l.others.remembered == nil {
+		return
+	}
+	logits, _ := l.describeAt(l.others.remembered, b, loss)
+	learnt := map[int]bool{}
+	for _, t := range l.tasks {
+		for _, o := range l.heads.Of(t.id).Outputs() {
+			learnt[o] = true
+		}
+	}
+	for i, old := range logits {
+		for _, o := range l.others.taught {
+			if !learnt[o] {
+				b.Reference[i*outputs+o] = old[o]
+			}
+		}
+	}
 }
 
 // lossOf returns the loss of a row in this step. There is no teacher before the method has remembered one.
@@ -42,21 +50,4 @@ func (l *Learner) lossOf(id int) rehearsal.Loss {
 		loss.Teacher, loss.Temperature = 0, 0
 	}
 	return loss
-}
-
-// fitsMethod returns an error if the method could not be trained on a task, or on its samples in the memory. together says
-// whether the task's outputs lie together, with none of another task's among them.
-func (l *Learner) fitsMethod(task int, together bool) error {
-	for _, id := range []int{task, method.Memory} {
-		loss := l.options.lossOf(id)
-		if together || !loss.Own && loss.TaskMargin == 0 {
-			continue
-		}
-		does, instead := "sets a margin around each task", "set its task margin to 0"
-		if loss.Own {
-			does, instead = "lets only the classes of a row's own task compete", "use it for tasks that have no class in common, or leave it out"
-		}
-		return fmt.Errorf("%s %s, but its outputs lie among those of others, since they share classes: %s", l.byMethod(), does, instead)
-	}
-	return nil
 }

@@ -1,14 +1,16 @@
 package pcl
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"sync/atomic"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/data"
+	"github.com/parallelcl/parallelcl/pcl/internal/heads"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -23,16 +25,13 @@ func (l *Learner) Attach(t Task) (id int, err error) { return l.AttachContext(co
 // AttachContext is [Learner.Attach], but gives up, and returns the error of ctx, when ctx ends before its turn.
 func (l *Learner) AttachContext(ctx context.Context, t Task) (id int, err error) {
 	t.require()
-	return callFor(ctx, l, "attach", func() (int, error) {
+	return callFor(ctx, l, "attach", func() int {
 		t.Classes, t.ClassNames = slices.Clone(t.Classes), slices.Clone(t.ClassNames)
 		a := &attached{Task: t, id: l.roll.last() + 1, samples: new(atomic.Int64)}
-		if err := l.begin(a); err != nil {
-			a.free()
-			return 0, fmt.Errorf("%s: %w", label(a.id, a.Name), err)
-		}
+		a.begin(func() { l.beginNew(a) })
 		l.roll.add(a.Task, a.samples)
 		l.arrived(a)
-		return a.id, nil
+		return a.id
 	})
 }
 
@@ -57,13 +56,11 @@ func (l *Learner) changed() {
 }
 
 // listen has a task's stream ring the bell.
-func (l *Learner) listen(t *attached) error {
-	return guarded("the stream", func() error {
-		if s, ok := t.Stream.(data.Notifier); ok {
-			t.silence = s.Notify(l.bell.ring)
-		}
-		return nil
-	})
+func (l *Learner) listen(t *attached) {
+	defer fail.Foreign("the stream panicked")
+	if s, ok := t.Stream.(data.Notifier); ok {
+		t.silence = s.Notify(l.bell.ring)
+	}
 }
 
 // Reattach restarts an ended task with a new stream: it keeps its outputs, and its samples stay in the memory. When it ends
@@ -72,74 +69,59 @@ func (l *Learner) listen(t *attached) error {
 // unchanged.
 func (l *Learner) Reattach(id int, t Task) error {
 	t.require()
-	return l.call(context.Background(), "reattach", func() error {
-		old, running, err := find(id, l.roll, l.tasks)
-		switch {
-		case err != nil:
-			return err
-		case running != nil:
-			return fmt.Errorf("%s has not ended", label(id, old.Name))
-		case t.Classes != nil && !slices.Equal(t.Classes, old.Classes):
-			return fmt.Errorf("%s has classes %v, not %v: attach a task of its own for others", label(id, old.Name), old.Classes, t.Classes)
-		}
+	return l.call(context.Background(), "reattach", func() {
+		old := fail.Or(l.roll.get(id))
+		name := label(id, old.Name)
+		fail.When(l.tasks.get(id) != nil, "%s has not ended", name)
+		fail.When(t.Classes != nil && !slices.Equal(t.Classes, old.Classes), "%s has classes %v, not %v: attach a task of its own for others", name, old.Classes, t.Classes)
 		a := &attached{Task: old.Task, id: id, samples: old.samples}
 		if a.Stream = t.Stream; t.Test != nil {
 			a.Test = t.Test
 		}
-		if err = l.fitsMethod(id, l.heads.Contiguous(id)); err == nil { // a task of another network may not fit
-			err = l.open(a)
-		}
-		if err != nil {
-			a.free()
-			return fmt.Errorf("%s: %w", label(id, a.Name), err)
-		}
+		a.begin(func() {
+			fail.If(l.fitsMethod(id, l.heads.Of(id))) // a task of another network may not fit
+			l.open(a)
+		})
 		if t.Test != nil {
 			l.roll.test(id, t.Test)
 		}
 		l.count(id, -1)
 		l.arrived(a)
-		return nil
 	})
 }
 
-// begin opens a new task and gives it its outputs. The classifier grows before the first batch is fetched, which cannot be
+// begin does what a task needs to begin. If it fails, nothing of the task is left.
+func (t *attached) begin(open func()) {
+	if err := fail.Tried(open); err != nil {
+		t.free()
+		fail.Now("%s: %w", label(t.id, t.Name), err)
+	}
+}
+
+// beginNew opens a new task and gives it its outputs. The classifier grows before the first batch is fetched, which cannot be
 // given back; outputs that no task has do no harm if the stream then fails.
-func (l *Learner) begin(t *attached) error {
-	outputs, err := l.outputsFor(t.Classes)
-	if err == nil {
-		err = t.checkNames(l.roll.names)
-	}
-	if err == nil {
-		err = l.fitsMethod(t.id, l.heads.Together(t.Classes))
-	}
-	if err == nil && outputs > l.options.Model.Outputs() {
-		err = l.grow(outputs)
-	}
-	if err == nil {
-		err = l.open(t)
-	}
-	if err != nil {
-		return err
-	}
-	return l.heads.Add(t.Classes)
+func (l *Learner) beginNew(t *attached) {
+	head := fail.Or(l.heads.Next(t.Classes))
+	fail.If(cmp.Or(l.fitsLoss(t.Classes, head), t.checkNames(l.roll.names), l.fitsMethod(t.id, head)))
+	l.growFor(head)
+	l.open(t)
+	l.heads.Add(head)
 }
 
 // open fetches a task's first batch, if there is one yet, and has the stream say when there are more.
-func (l *Learner) open(t *attached) error {
-	if err := l.prepareBatches(t); err != nil {
-		return err
-	}
+func (l *Learner) open(t *attached) {
+	l.prepareBatches(t)
 	switch err := t.fetch(t.current); err {
 	case nil:
 		t.ready = true
 	case data.ErrNotReady:
 	case io.EOF:
-		return errors.New("its stream is empty")
+		fail.Now("its stream is empty")
 	default:
-		return err
+		fail.If(err)
 	}
 	t.reservoir = memory.NewReservoir(t.id, l.pool(t.Classes), l.options.Seed)
-	return l.listen(t)
+	l.listen(t)
 }
 
 // Detach ends a task before its stream has ended, for example because the stream keeps failing or is no longer
@@ -153,27 +135,17 @@ func (l *Learner) Detach(id int, keep bool) error {
 
 // DetachContext is [Learner.Detach], but gives up, and returns the error of ctx, when ctx ends before its turn.
 func (l *Learner) DetachContext(ctx context.Context, id int, keep bool) error {
-	return l.call(ctx, "detach", func() error {
-		known, t, err := find(id, l.roll, l.tasks)
-		if err != nil {
-			return err
-		}
-		if t == nil {
-			return fmt.Errorf("%s has ended already", label(id, known.Name))
-		}
-		if l.failure = l.retire(t, keep); l.failure == nil {
-			l.changed()
-		}
-		return l.failure
+	return l.call(ctx, "detach", func() {
+		known, t := fail.Or(l.roll.get(id)), l.tasks.get(id)
+		fail.When(t == nil, "%s has ended already", label(id, known.Name))
+		l.wholly(l.byMethod(), func() { l.retire(t, keep) })
+		l.changed()
 	})
 }
 
 // prepareBatches gives a task room for the batch that it trains on and the next one.
-func (l *Learner) prepareBatches(t *attached) (err error) {
-	if t.current, err = l.newBatchOn(t.id); err == nil {
-		t.spare, err = l.newBatchOn(t.id)
-	}
-	return err
+func (l *Learner) prepareBatches(t *attached) {
+	t.current, t.spare = l.newBatchOn(t.id), l.newBatchOn(t.id)
 }
 
 // pool returns how many samples of each class are collected while a task of these classes runs, as candidates
@@ -194,49 +166,71 @@ func (l *Learner) pool(classes []int) int {
 }
 
 // retire ends a task. If keep is true, the samples in its reservoir enter the memory.
-func (l *Learner) retire(t *attached, keep bool) error {
+func (l *Learner) retire(t *attached, keep bool) {
 	l.tasks = slices.DeleteFunc(slices.Clone(l.tasks), func(other *attached) bool { return other == t })
 	l.count(t.id, 1)
 	if keep {
-		if err := l.remember(t); err != nil {
-			return fmt.Errorf("%s: %w", label(t.id, t.Name), err)
-		}
+		l.remember(t)
 	}
 	t.free()
 	t.hush()
-	return l.endRow(t.id)
+	if s, ok := method.As[method.Stateful](l.options.Method); ok {
+		s.End(t.id)
+	}
 }
 
 // count adds to the number of ended tasks that have the outputs of a task.
 func (l *Learner) count(id, change int) {
-	for _, o := range l.heads.Of(id) {
+	for _, o := range l.heads.Of(id).Outputs() {
 		l.over[o] += change
 	}
 }
 
-// endRow tells the method that a task's row has ended.
-func (l *Learner) endRow(id int) error {
-	return guarded(l.byMethod(), func() error {
-		if s, ok := method.As[method.Stateful](l.options.Method); ok {
-			s.End(id)
-		}
-		return nil
-	})
-}
-
 // remember puts the samples of a task that has ended into the memory. A method that curates the memory decides
 // which ones, and it may learn more from them.
-func (l *Learner) remember(t *attached) error {
-	return guarded(l.byMethod(), func() error {
-		candidates := t.reservoir.Items()
-		if _, ok := method.As[rehearsal.Storer](l.options.Method); ok {
-			candidates = nil // the memory is filled already
+func (l *Learner) remember(t *attached) {
+	defer fail.At(label(t.id, t.Name))
+	candidates := t.reservoir.Items()
+	if _, ok := method.As[rehearsal.Storer](l.options.Method); ok {
+		candidates = nil // the memory is filled already
+	}
+	if c, ok := method.As[rehearsal.Curator](l.options.Method); ok {
+		fail.If(c.Curate(lab{l: l}, t.id, candidates))
+	} else {
+		l.memory.Add(candidates)
+	}
+	if p, ok := method.As[rehearsal.Penalty](l.options.Method); ok {
+		// The reservoir may have more samples of each class than it asks for, for the memory.
+		fail.If(p.Consolidate(lab{l: l}, t.id, t.reservoir.Some(p.Samples())))
+	}
+}
+
+// fitsMethod returns an error if the method could not be trained on a task with these outputs, or on its samples in the memory.
+func (l *Learner) fitsMethod(task int, h heads.Head) error {
+	for _, id := range []int{task, method.Memory} {
+		loss := l.options.lossOf(id)
+		if h.Contiguous() || !loss.Own && loss.TaskMargin == 0 {
+			continue
 		}
-		if c, ok := method.As[rehearsal.Curator](l.options.Method); !ok {
-			l.memory.Add(candidates)
-		} else if err := c.Curate(lab{l: l}, t.id, candidates); err != nil {
-			return err
+		does, instead := "sets a margin around each task", "set its task margin to 0"
+		if loss.Own {
+			does, instead = "lets only the classes of a row's own task compete", "use it for tasks that have no class in common, or leave it out"
 		}
-		return l.consolidate(t)
-	})
+		return fmt.Errorf("%s %s, but its outputs lie among those of others, since they share classes: %s", l.byMethod(), does, instead)
+	}
+	return nil
+}
+
+// fitsLoss returns an error if a new task with these classes does not have one output for each target value.
+func (l *Learner) fitsLoss(classes []int, h heads.Head) error {
+	loss := l.options.compared()
+	switch {
+	case loss == nil:
+		return nil
+	case len(classes) != loss.Targets():
+		return fmt.Errorf("it has %d classes; with loss %s, classes name the outputs: want %d", len(classes), loss.Key(), loss.Targets())
+	case !h.InOrder(classes):
+		return fmt.Errorf("some of its classes %v belong to other tasks, and some do not: with loss %s a task has outputs of its own, or all outputs of another task in the same order", classes, loss.Key())
+	}
+	return nil
 }

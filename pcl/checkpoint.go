@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/gomlx/compute"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
@@ -91,13 +91,7 @@ func (l *Learner) Save(path string) error { return l.SaveContext(context.Backgro
 
 // SaveContext is [Learner.Save], but gives up, and returns the error of ctx, when ctx ends before its turn.
 func (l *Learner) SaveContext(ctx context.Context, path string) error {
-	return l.call(ctx, "save", func() error {
-		s, err := l.snapshot()
-		if err != nil {
-			return err
-		}
-		return s.Save(path)
-	})
+	return l.call(ctx, "save", func() { fail.If(l.snapshot().Save(path)) })
 }
 
 // State returns everything that [Learner.Save] would write, for a caller that stores it elsewhere. Every
@@ -136,21 +130,19 @@ func (s State) Save(path string) error {
 }
 
 // snapshot returns the whole state of the learner.
-func (l *Learner) snapshot() (f State, err error) {
+func (l *Learner) snapshot() State {
 	s := learnerState{
 		Method: l.options.Method.Info().Name, Made: l.options.madeWith(l.options.Model), Step: l.steps, Update: l.network.updates, Last: l.roll.last(),
+		Memory: l.memory.State(),
 	}
 	if l.options.Grow {
 		s.Outputs = l.options.Model.Outputs()
 	}
-	if s.Rand, s.Rule, err = l.rule(); err != nil {
-		return f, err
-	}
-	s.Memory = l.memory.State()
-	f.Arrays = map[string][]float32{"memory": l.memory.Pixels()}
-	f.Arrays["memory/logits"], f.Arrays["memory/origin"] = l.memory.Extras()
+	s.Rand, s.Rule = l.rule()
+	arrays := map[string][]float32{"memory": l.memory.Pixels()}
+	arrays["memory/logits"], arrays["memory/origin"] = l.memory.Extras()
 	if l.network.statistics != nil {
-		f.Arrays["statistics"] = slices.Clone(l.network.statistics)
+		arrays["statistics"] = slices.Clone(l.network.statistics)
 	}
 	vectors := map[string]compute.Buffer{"theta": l.network.theta}
 	if l.others.remembered != nil {
@@ -160,80 +152,66 @@ func (l *Learner) snapshot() (f State, err error) {
 		vectors[name] = l.network.state[i]
 	}
 	for name, b := range vectors {
-		if f.Arrays[name], err = program.Values[float32](b, l.programs.Total()); err != nil {
-			return f, err
-		}
+		arrays[name] = program.Values[float32](b, l.programs.Total())
 	}
-	for _, info := range l.roll.infos(l.tasks.pauses()) {
+	for _, info := range l.roll.infos(l.tasks) {
 		state := taskState{TaskInfo: info}
-		if at, runs := l.tasks.place(info.ID); runs {
-			if err := guarded("the stream", func() error { return l.tasks[at].snapshot(&state, f.Arrays) }); err != nil {
-				return f, fmt.Errorf("%s: %w", label(info.ID, info.Name), err)
-			}
+		if t := l.tasks.get(info.ID); t != nil {
+			t.snapshot(&state, arrays)
 		}
 		s.Tasks = append(s.Tasks, state)
 	}
-	f.JSON, err = json.Marshal(s)
-	return f, err
+	return State{fail.Or(json.Marshal(s)), arrays}
 }
 
 // rule returns the state of the method's random draws, and what it remembers; nil if it remembers nothing.
-func (l *Learner) rule() (draws []byte, state json.RawMessage, err error) {
+func (l *Learner) rule() (draws []byte, state json.RawMessage) {
+	defer fail.At(l.byMethod())
+	defer fail.Foreign("it panicked")
 	draws, _ = l.rng.MarshalBinary() // of two numbers there is no error
 	if m, ok := method.As[method.Stateful](l.options.Method); ok {
-		err = guarded(l.byMethod(), func() (err error) { state, err = m.MarshalState(); return err })
+		state = fail.Or(m.MarshalState())
+		fail.When(state != nil && !json.Valid(state), "its MarshalState returned something that is not JSON")
 	}
-	if err == nil && state != nil && !json.Valid(state) {
-		err = errors.New("its MarshalState returned something that is not JSON")
-	}
-	if err != nil {
-		err = fmt.Errorf("%s: %w", l.byMethod(), err)
-	}
-	return draws, state, err
+	return draws, state
 }
 
 // setRule sets what rule returns.
-func (l *Learner) setRule(draws []byte, state json.RawMessage) error {
-	err := guarded(l.byMethod(), func() error {
-		if err := l.rng.UnmarshalBinary(draws); err != nil {
-			return err
-		}
-		if m, ok := method.As[method.Stateful](l.options.Method); ok {
-			return m.UnmarshalState(state)
-		}
-		return nil
-	})
-	if err != nil {
-		err = fmt.Errorf("%s: %w", l.byMethod(), err)
+func (l *Learner) setRule(draws []byte, state json.RawMessage) {
+	defer fail.At(l.byMethod())
+	defer fail.Foreign("it panicked")
+	fail.If(l.rng.UnmarshalBinary(draws))
+	if m, ok := method.As[method.Stateful](l.options.Method); ok {
+		fail.If(m.UnmarshalState(state))
 	}
-	return err
 }
 
 // snapshot adds to a task's state what there is of a running one.
-func (t *attached) snapshot(s *taskState, arrays map[string][]float32) (err error) {
-	s.Over = t.over
+func (t *attached) snapshot(s *taskState, arrays map[string][]float32) {
+	defer fail.At(label(t.id, t.Name))
+	defer fail.Foreign("the stream panicked")
 	stream, ok := t.Stream.(data.Resumable)
-	if !ok {
-		return errors.New("its stream is not data.Resumable (it lacks State and SetState), so the learner cannot be saved while it runs")
-	}
-	if s.Stream, err = stream.State(); err != nil {
-		return err
-	}
+	fail.When(!ok, "its stream is not data.Resumable (it lacks State and SetState), so the learner cannot be saved while it runs")
+	s.Stream = fail.Or(stream.State())
 	if h, ok := stream.(holder); ok {
 		s.Waiting = h.Saved()
 	}
 	reservoir := t.reservoir.State()
-	s.Reservoir = &reservoir
+	s.Over, s.Reservoir = t.over, &reservoir
 	arrays[taskArray("reservoir", t.id)] = memory.Flatten(t.reservoir.Items())
 	if t.ready {
-		s.Class, arrays[taskArray("batch", t.id)] = t.current.State()
-		s.Repeat = t.current.Repeat
+		s.batchState, arrays[taskArray("batch", t.id)] = stateOf(t.current)
 	}
 	if t.fetched {
-		s.Ahead = &batchState{Repeat: t.spare.Repeat}
-		s.Ahead.Class, arrays[taskArray("ahead", t.id)] = t.spare.State()
+		s.Ahead = new(batchState)
+		*s.Ahead, arrays[taskArray("ahead", t.id)] = stateOf(t.spare)
 	}
-	return nil
+}
+
+func stateOf(b *device.Batch) (s batchState, pixels []float32) {
+	s.Class, pixels = b.State()
+	s.Repeat = b.Repeat
+	return s, pixels
 }
 
 // Load restores what [Learner.Save] wrote, so that training continues as if it had never stopped. The learner must
@@ -251,28 +229,20 @@ func (t *attached) snapshot(s *taskState, arrays map[string][]float32) (err erro
 // again, the learner cannot be used any more, except for another Load or [Learner.Restore]. After Load the learner has
 // another memory: a store that [Learner.Memory] returned before is no longer its own.
 func (l *Learner) Load(path string, attach func(id int) (Task, error)) error {
-	return l.restoring(attach, func() (State, error) {
-		f, err := checkpoint.Load(path)
-		return State{f.State, f.Arrays}, err
-	})
+	f, err := checkpoint.Load(path)
+	if err != nil {
+		return fmt.Errorf("pcl: restore: %w", err)
+	}
+	return l.Restore(State{f.State, f.Arrays}, attach)
 }
 
 // Restore is like [Learner.Load], for a state that [Learner.State] returned.
 func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
-	return l.restoring(attach, func() (State, error) { return s, nil })
-}
-
-// restoring is a call that also a learner serves that was stopped by a failure.
-func (l *Learner) restoring(attach func(id int) (Task, error), read func() (State, error)) error {
-	if err := l.enter(context.Background(), true); err != nil {
+	if err := l.enter(context.Background(), true); err != nil { // also if it was stopped by a failure
 		return err
 	}
 	defer l.leave()
-	s, err := read()
-	if err == nil {
-		err = l.restore(s, attach)
-	}
-	if err != nil {
+	if err := fail.Tried(func() { l.restore(s, attach) }); err != nil {
 		return fmt.Errorf("pcl: restore: %w", err)
 	}
 	return nil
@@ -280,89 +250,67 @@ func (l *Learner) restoring(attach func(id int) (Task, error), read func() (Stat
 
 // restore restores what snapshot returned. attach returns the task with the given id, with its stream at any
 // position and its test samples.
-func (l *Learner) restore(f State, attach func(id int) (Task, error)) error {
-	s, m, err := l.understand(f)
-	if err != nil {
-		return err
-	}
-	stored, err := memory.Restore(s.Memory, f.Arrays["memory"], f.Arrays["memory/logits"], f.Arrays["memory/origin"], l.options.spec().Width())
-	if err == nil {
-		err = stored.SetBudget(l.options.Memory.Budget)
-	}
-	if err != nil {
-		return err
-	}
-	draws, rule, err := l.rule()
-	if err != nil {
-		return err
-	}
+func (l *Learner) restore(f State, attach func(id int) (Task, error)) {
+	s, m := l.understand(f)
+	stored := fail.Or(memory.Restore(s.Memory, f.Arrays["memory"], f.Arrays["memory/logits"], f.Arrays["memory/origin"], l.options.spec().Width()))
+	fail.If(stored.SetBudget(l.options.Memory.Budget))
+	draws, rule := l.rule()
 	old := l.options.Model
-	if err := l.useModel(m); err != nil {
-		return err
+	l.useModel(m)
+	if err := fail.Tried(func() { l.setRule(s.Rand, s.Rule) }); err != nil { // it may be of other parameters than the method has
+		l.useModel(old)
+		l.setRule(draws, rule)
+		fail.If(err)
 	}
-	if err := l.setRule(s.Rand, s.Rule); err != nil { // it may be of other parameters than the method has
-		return errors.Join(err, l.setRule(draws, rule), l.useModel(old))
-	}
-	l.failure = guarded("attaching a stream again", func() error { return l.takeUp(s, f.Arrays, stored, attach) })
-	l.bell.ring()
-	return l.failure
+	defer l.bell.ring()
+	l.wholly("attaching a stream again", func() { l.takeUp(s, f.Arrays, stored, attach) })
 }
 
 // understand decodes a saved state and checks that it belongs to a learner like this one, whose model then is m. It
 // changes nothing.
-func (l *Learner) understand(f State) (s learnerState, m model.Model, err error) {
+func (l *Learner) understand(f State) (s learnerState, m model.Model) {
 	if err := json.Unmarshal(f.JSON, &s); err != nil {
-		return s, nil, fmt.Errorf("state: %w", err)
+		fail.Now("state: %w", err)
 	}
-	if name := l.options.Method.Info().Name; s.Method != name {
-		return s, nil, fmt.Errorf("it was saved by method %s, this learner has %s", s.Method, name)
-	}
-	if m, err = l.modelOf(s.Outputs, len(f.Arrays["theta"])); err != nil {
-		return s, nil, err
-	}
-	return s, m, cmp.Or(s.fits(l.options, m), l.options.checkArrays(f.Arrays, m.Layout()))
+	name := l.options.Method.Info().Name
+	fail.When(s.Method != name, "it was saved by method %s, this learner has %s", s.Method, name)
+	m = l.modelOf(s.Outputs, len(f.Arrays["theta"]))
+	s.fits(l.options, m)
+	l.options.checkArrays(f.Arrays, m.Layout())
+	return s, m
 }
 
 // modelOf returns the model with as many outputs as a saved classifier had. A damaged state may claim any number, but
 // each output has a parameter at least, so that their number bounds what is built.
-func (l *Learner) modelOf(outputs, parameters int) (model.Model, error) {
+func (l *Learner) modelOf(outputs, parameters int) model.Model {
 	if !l.options.Grow || outputs == 0 || outputs == l.options.Model.Outputs() {
-		return l.options.Model, nil
+		return l.options.Model
 	}
-	if outputs < 0 || outputs > parameters {
-		return nil, fmt.Errorf("its classifier of %d outputs has %d parameters", outputs, parameters)
-	}
-	r, err := l.options.resizer()
-	if err != nil {
-		return nil, err
-	}
-	return r.WithOutputs(outputs)
+	fail.When(outputs < 0 || outputs > parameters, "its classifier of %d outputs has %d parameters", outputs, parameters)
+	return fail.Or(l.options.Model.(model.Resizer).WithOutputs(outputs))
 }
 
-// fits returns an error if the state would mean something else to a learner with these options and model m.
-func (s *learnerState) fits(o Options, m model.Model) error {
+// fits ends the work if the state would mean something else to a learner with these options and model m.
+func (s *learnerState) fits(o Options, m model.Model) {
 	now := *o.madeWith(m)
 	was := *cmp.Or(s.Made, &now) // old files do not tell, or do not tell the model
 	if was.Model == "" {
 		now.Model = ""
 	}
-	if was != now || s.Memory.Config.Policy != o.Memory.Policy {
-		return fmt.Errorf("it was saved by a learner with %+v and the memory %q, this one has %+v and %q: make the learner with the same options", was, s.Memory.Config.Policy, now, o.Memory.Policy)
-	}
+	policy := s.Memory.Config.Policy
+	fail.When(was != now || policy != o.Memory.Policy,
+		"it was saved by a learner with %+v and the memory %q, this one has %+v and %q: make the learner with the same options", was, policy, now, o.Memory.Policy)
 	for i, t := range s.Tasks {
 		most := len(t.Class)
 		if t.Ahead != nil {
 			most = max(most, len(t.Ahead.Class))
 		}
-		if !t.Ended && most > o.Batch {
-			return fmt.Errorf("%s: a batch of %d samples had been fetched from its stream: make the learner with Options.Batch of at least that, not %d", label(t.number(i), t.Name), most, o.Batch)
-		}
+		fail.When(!t.Ended && most > o.Batch, "%s: a batch of %d samples had been fetched from its stream: make the learner with Options.Batch of at least that, not %d", label(t.number(i), t.Name), most, o.Batch)
 	}
-	return nil
 }
 
-// checkArrays returns an error if arrays that have to do with the parameters are not as long as the layout says.
-func (o Options) checkArrays(arrays map[string][]float32, l *model.Layout) error {
+// checkArrays ends the work if arrays that have to do with the parameters are not as long as the layout says.
+func (o Options) checkArrays(arrays map[string][]float32, l *model.Layout) {
 	want := map[string]int{"theta": l.Total, "statistics": l.StatsTotal}
 	for _, name := range o.Optimizer.State() {
 		want[name] = l.Total
@@ -371,15 +319,12 @@ func (o Options) checkArrays(arrays map[string][]float32, l *model.Layout) error
 		want["remembered"] = l.Total
 	}
 	for name, n := range want {
-		if len(arrays[name]) != n {
-			return fmt.Errorf("array %q has %d entries; the model has %d", name, len(arrays[name]), n)
-		}
+		fail.When(len(arrays[name]) != n, "array %q has %d entries; the model has %d", name, len(arrays[name]), n)
 	}
-	return nil
 }
 
-// takeUp replaces the rest of the learner's state by a saved one. After an error the learner is left half restored.
-func (l *Learner) takeUp(s learnerState, arrays map[string][]float32, stored *memory.Store, attach func(id int) (Task, error)) error {
+// takeUp replaces the rest of the learner's state by a saved one. If it fails, the learner is left half restored.
+func (l *Learner) takeUp(s learnerState, arrays map[string][]float32, stored *memory.Store, attach func(id int) (Task, error)) {
 	l.version++
 	l.memory = stored
 	for _, t := range l.tasks {
@@ -389,25 +334,21 @@ func (l *Learner) takeUp(s learnerState, arrays map[string][]float32, stored *me
 	l.roll, l.tasks, l.over = roll{}, nil, map[int]int{}
 	l.heads = heads.New(l.options.Increment)
 	for i, state := range s.Tasks {
-		if err := l.restoreTask(state.number(i), state, arrays, attach); err != nil {
-			return fmt.Errorf("%s: %w", label(state.number(i), state.Name), err)
-		}
+		l.restoreTask(state.number(i), state, arrays, attach)
 	}
 	if used, has := l.heads.Used(), l.options.Model.Outputs(); used > has {
-		return tooFew(used, has)
+		fail.If(tooFew(used, has))
 	}
 	l.skip(min(s.Last, maxID))
 	l.others.free()
 	if theta := arrays["remembered"]; theta != nil {
 		taught := map[int]bool{}
 		for _, id := range s.Remembered {
-			for _, o := range l.heads.Of(id) {
+			for _, o := range l.heads.Of(id).Outputs() {
 				taught[o] = true
 			}
 		}
-		if err := l.others.remember(l.options.Backend, theta, allBut(s.Remembered), slices.Collect(maps.Keys(taught))); err != nil {
-			return err
-		}
+		l.others.remember(l.options.Backend, theta, allBut(s.Remembered), slices.Collect(maps.Keys(taught)))
 	}
 	var moments [][]float32
 	for _, name := range l.options.Optimizer.State() {
@@ -415,75 +356,55 @@ func (l *Learner) takeUp(s learnerState, arrays map[string][]float32, stored *me
 	}
 	copy(l.network.statistics, arrays["statistics"])
 	l.steps, l.network.updates, l.prepared = s.Step, s.Update, 0
-	return l.network.set(l.options.Backend, arrays["theta"], moments, len(moments))
+	l.network.set(l.options.Backend, arrays["theta"], moments)
 }
 
 // restoreTask restores a task, with the stream that attach gives it if it had not ended.
-func (l *Learner) restoreTask(id int, s taskState, arrays map[string][]float32, attach func(id int) (Task, error)) error {
-	if id <= l.roll.last() || id > maxID {
-		return fmt.Errorf("it comes after task %d; want ids that count up, at most %d", l.roll.last(), maxID)
-	}
+func (l *Learner) restoreTask(id int, s taskState, arrays map[string][]float32, attach func(id int) (Task, error)) {
+	defer fail.At(label(id, s.Name))
+	fail.When(id <= l.roll.last() || id > maxID, "it comes after task %d; want ids that count up, at most %d", l.roll.last(), maxID)
 	l.skip(id - 1)
 	t := &attached{id: id, over: s.Over, samples: new(atomic.Int64)}
 	if attach != nil {
-		var err error
-		if t.Task, err = attach(id); err != nil {
-			return err
-		}
+		t.Task = fail.Or(attach(id))
 	}
-	if t.Classes != nil && !slices.Equal(t.Classes, s.Classes) {
-		return fmt.Errorf("it had classes %v, now %v", s.Classes, t.Classes)
-	}
+	fail.When(t.Classes != nil && !slices.Equal(t.Classes, s.Classes), "it had classes %v, now %v", s.Classes, t.Classes)
 	t.Name, t.Classes = cmp.Or(t.Name, s.Name), s.Classes
 	if t.ClassNames = slices.Clone(t.ClassNames); t.ClassNames == nil {
 		t.ClassNames = s.ClassNames
 	}
-	if err := cmp.Or(l.heads.Add(s.Classes), t.checkNames(nil)); err != nil {
-		return err
-	}
+	l.heads.Add(fail.Or(l.heads.Next(s.Classes)))
+	fail.If(t.checkNames(nil))
 	t.samples.Store(int64(s.Taken))
 	t.paused.Store(s.Paused)
 	l.roll.add(t.Task, t.samples)
 	if s.Ended {
 		l.count(id, 1)
-		return nil
+		return
 	}
 	l.tasks = l.tasks.with(t)
-	if err := l.restoreStream(t, s, arrays); err != nil {
-		return err
-	}
-	return l.listen(t)
+	l.restoreStream(t, s, arrays)
+	l.listen(t)
 }
 
-func (l *Learner) restoreStream(t *attached, s taskState, arrays map[string][]float32) error {
+func (l *Learner) restoreStream(t *attached, s taskState, arrays map[string][]float32) {
 	stream, ok := t.Stream.(data.Resumable)
-	if !ok || s.Reservoir == nil {
-		return errors.New("it was running when the learner was saved: it needs its stream, as a data.Resumable, and its reservoir")
-	}
-	if err := stream.SetState(s.Stream); err != nil {
-		return err
-	}
-	var err error
-	if t.reservoir, err = memory.RestoreReservoir(*s.Reservoir, arrays[taskArray("reservoir", t.id)], l.options.spec().Width()); err != nil {
-		return err
-	}
-	if err := l.prepareBatches(t); err != nil {
-		return err
-	}
+	fail.When(!ok || s.Reservoir == nil, "it was running when the learner was saved: it needs its stream, as a data.Resumable, and its reservoir")
+	fail.If(stream.SetState(s.Stream))
+	t.reservoir = fail.Or(memory.RestoreReservoir(*s.Reservoir, arrays[taskArray("reservoir", t.id)], l.options.spec().Width()))
+	l.prepareBatches(t)
 	if s.Class != nil {
+		s.batchState.restore(t.current, t.id, arrays[taskArray("batch", t.id)])
 		t.ready = true
-		err = t.restoreBatch(t.current, s.batchState, arrays[taskArray("batch", t.id)])
 	}
-	if err == nil && s.Ahead != nil {
+	if s.Ahead != nil {
+		s.Ahead.restore(t.spare, t.id, arrays[taskArray("ahead", t.id)])
 		t.fetched = true
-		err = t.restoreBatch(t.spare, *s.Ahead, arrays[taskArray("ahead", t.id)])
 	}
-	return err
 }
 
-// restoreBatch restores one fetched batch of a task.
-func (t *attached) restoreBatch(b *device.Batch, s batchState, pixels []float32) error {
-	err := b.Restore(t.id, s.Class, pixels)
+// restore fills a batch with the one that a task had fetched.
+func (s *batchState) restore(b *device.Batch, task int, pixels []float32) {
+	b.Restore(task, s.Class, pixels)
 	b.Repeat = s.Repeat
-	return err
 }

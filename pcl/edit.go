@@ -16,54 +16,42 @@ import (
 
 // prepareEdit returns D, the direction that edits aim at, or nil if this step does not edit the memory. If
 // edits use the θ from before the update, it also computes the gradients by which the samples will be moved.
-func (s *step) prepareEdit() (d *aggregate, err error) {
+func (s *step) prepareEdit() *aggregate {
 	if e := s.options.Edit; !e.On() || s.report.Step%e.Every != 0 {
-		return nil, nil
+		return nil
 	}
-	if d, err = s.aggregate(); err != nil {
-		return nil, err
-	}
+	d := s.aggregate()
 	if s.options.Edit.At == editAfter {
-		err = s.fix(d)
+		s.fix(d)
 	} else {
-		err = s.editMemory(d)
+		s.editMemory(d)
 	}
-	if err != nil {
-		d.free()
-	}
-	return d, err
+	return d
 }
 
 // editAfter computes the gradients by which the samples will be moved if edits use the updated θ.
-func (s *step) editAfter(d *aggregate) error {
+func (s *step) editAfter(d *aggregate) {
 	if d == nil || s.options.Edit.At != editAfter {
-		return nil
+		return
 	}
 	s.forget()
 	for i := range s.rows {
 		s.rows[i].observed = true // by the step itself: no further update follows
 	}
-	if err := s.penaliseAgain(); err != nil {
-		return err
-	}
-	if _, err := s.gradients(graphs.None); err != nil {
-		return err
-	}
-	return s.editMemory(d)
+	s.penaliseAgain()
+	s.gradients(graphs.None)
+	s.editMemory(d)
 }
 
 // editMemory computes the gradient of φ for the samples of the memory's rows (docs/method.md §3.1).
-func (s *step) editMemory(d *aggregate) error {
+func (s *step) editMemory(d *aggregate) {
 	report, rows := &EditReport{}, 0
 	for _, i := range s.kept {
 		row := &s.rows[i]
 		if row.id > method.Memory || row.batch == nil || row.loss.Kind == rehearsal.StoredLogits {
 			continue
 		}
-		phi, gradients, err := s.editGradients(row, d)
-		if err != nil {
-			return err
-		}
+		phi, gradients := s.editGradients(row, d)
 		rows++
 		report.Phi += (phi - report.Phi) / float64(rows)
 		report.Indices = append(report.Indices, row.indices...)
@@ -72,7 +60,6 @@ func (s *step) editMemory(d *aggregate) error {
 	if rows > 0 { // without rows, nothing that can be edited was replayed
 		s.report.Edit = report
 	}
-	return nil
 }
 
 // moveSamples starts to move the memory's samples if the step edits them; wait returns when that is done.
@@ -104,7 +91,7 @@ func (d *aggregate) free() {
 }
 
 // aggregate returns D: the direction of the step or, with target "mean", that direction divided by |Σw|.
-func (s *step) aggregate() (*aggregate, error) {
+func (s *step) aggregate() *aggregate {
 	r, scale := s.report, 1.0
 	weights := r.Weights
 	if j := r.Outcome.Joined; j != nil {
@@ -114,75 +101,53 @@ func (s *step) aggregate() (*aggregate, error) {
 		scale = method.ToMean(weights)
 	}
 	if r.Outcome.Direction != nil {
-		g, err := s.along(r.Outcome.Direction, nil)
-		return &aggregate{[]float64{scale}, []compute.Buffer{g}, g}, err
+		g := s.along(r.Outcome.Direction, nil)
+		return &aggregate{[]float64{scale}, []compute.Buffer{g}, g}
 	}
 	d := &aggregate{}
 	for k, g := range s.gradientsKept() {
 		d.w, d.rows = append(d.w, scale*r.Weights[k]), append(d.rows, g)
 	}
-	return d, nil
+	return d
 }
 
 // fix replaces the rows of d by their weighted sum, so that the step may free the rows themselves.
-func (l *Learner) fix(d *aggregate) (err error) {
+func (l *Learner) fix(d *aggregate) {
 	if d.own == nil {
-		d.own, err = l.combine(d.w, d.rows)
+		d.own = l.combine(d.w, d.rows)
 		d.w, d.rows = []float64{1}, []compute.Buffer{d.own}
 	}
-	return err
 }
 
 // combine returns Σ wᵢ·rowᵢ over the backbone, zero elsewhere.
-func (l *Learner) combine(w []float64, rows []compute.Buffer) (compute.Buffer, error) {
-	w, rows, sum, err := device.Fold(l.programs, w, rows)
-	if err != nil {
-		return nil, err
-	}
-	defer program.Free(sum)
-	p, err := l.programs.Combine(len(rows))
-	if err != nil {
-		return nil, err
-	}
-	weights, err := l.uploadWeights(w)
-	if err != nil {
-		return nil, err
-	}
-	defer program.Free(weights)
-	out, err := p.Call(append([]compute.Buffer{weights}, rows...)...)
-	if err != nil {
-		return nil, err
-	}
-	return out[0], nil
+func (l *Learner) combine(w []float64, rows []compute.Buffer) compute.Buffer {
+	w, rows, sum := device.Fold(l.programs, w, rows)
+	weights := l.upload(device.Single(w))
+	defer program.Free(sum, weights)
+	return l.programs.Combine(len(rows)).Call(append([]compute.Buffer{weights}, rows...)...)[0]
 }
 
 // editGradients returns φ of a memory row and the gradient ∇φ of each of its samples.
-func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients [][]float32, err error) {
+func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients [][]float32) {
 	if l.options.Edit.Mode != editPerSample {
 		return l.editAt(r, r.Flat, d)
 	}
 	defer r.batch.All()
 	for k := range r.batch.N {
 		r.batch.Only(k)
-		one, err := l.gradientAlone(l.network.theta, r.batch, r.loss)
-		if err != nil {
-			return 0, nil, err
-		}
-		own, rows, err := l.editAt(r, one, d)
+		one := l.gradientAlone(l.network.theta, r.batch, r.loss)
+		own, rows := l.editAt(r, one, d)
 		program.Free(one)
-		if err != nil {
-			return 0, nil, err
-		}
 		phi += own / float64(r.batch.N)
 		gradients = append(gradients, rows[k])
 	}
-	return phi, gradients, nil
+	return phi, gradients
 }
 
 // editAt returns φ = ‖v‖² with v = g − D (or g + D with aim "literal"), and ∇φ of each sample. ∇φ is twice the
 // mixed derivative of the mean loss of the samples that count, multiplied by their number, so that its size
 // does not depend on how many there are.
-func (l *Learner) editAt(r *row, g compute.Buffer, d *aggregate) (phi float64, gradients [][]float32, err error) {
+func (l *Learner) editAt(r *row, g compute.Buffer, d *aggregate) (phi float64, gradients [][]float32) {
 	sign := -1.0
 	if l.options.Edit.Aim == editLiteral {
 		sign = 1
@@ -195,30 +160,15 @@ func (l *Learner) editAt(r *row, g compute.Buffer, d *aggregate) (phi float64, g
 		}
 		w, rows = append(w, sign*x), append(rows, d.rows[i])
 	}
-	v, err := l.combine(w, rows)
-	if err != nil {
-		return 0, nil, err
-	}
+	v := l.combine(w, rows)
 	defer program.Free(v)
-	p, err := l.editProgram(r.loss)
-	if err != nil {
-		return 0, nil, err
-	}
 	var running []float32
 	if l.options.Edit.Mode == editPerSample {
 		running = l.network.statistics
 	}
-	out, err := l.execute(p, l.network.theta, r.batch, graphs.Referenced(r.loss), running, []compute.Buffer{v})
-	if err != nil {
-		return 0, nil, err
-	}
+	out := l.execute(l.editProgram(r.loss), l.network.theta, r.batch, graphs.Referenced(r.loss), running, v)
 	defer program.Free(out...)
-	square, err := program.Values[float64](out[1], 1)
-	if err != nil {
-		return 0, nil, err
-	}
-	gradients, err = device.Matrix(out[0], r.batch.N)
-	return square[0], gradients, err
+	return program.Read[float64](out[1], 1)[0], device.Matrix(out[0], r.batch.N)
 }
 
 // move moves one sample of the memory along its gradient g and returns the mean |Δx| over its pixels. A
@@ -229,7 +179,7 @@ func (l *Learner) move(index int, g []float32) float64 {
 	for _, x := range g {
 		square += float64(x) * float64(x)
 	}
-	if square == 0 || math.IsNaN(square) || math.IsInf(square, 0) {
+	if square == 0 || !finite(square) {
 		return 0
 	}
 	step := -e.Eta

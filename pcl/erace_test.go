@@ -28,11 +28,8 @@ func TestERACELosses(t *testing.T) {
 		return mean
 	}
 	batch := runningTask(l, 2).current
-	must.Do(t, l.aim(batch, rehearsal.Loss{}))
-	logits, _, err := l.describeAt(l.network.theta, batch, rehearsal.Loss{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l.aim(batch, rehearsal.Loss{})
+	logits, _ := l.describeAt(l.network.theta, batch, rehearsal.Loss{})
 	kept := stored(lab{l: l}) // all of them are in the batch
 	ofMemory := must.Get(lab{l: l}.Logits(rehearsal.Now, kept))(t)
 	var right []int32

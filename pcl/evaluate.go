@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
@@ -37,14 +39,9 @@ func (l *Learner) Evaluate(id int) (float64, error) {
 
 // EvaluateByClass is [Learner.Evaluate] with the counts of each of the task's classes, in their order.
 func (l *Learner) EvaluateByClass(id int) ([]ClassCount, error) {
-	return callFor(context.Background(), l, "evaluate", func() ([]ClassCount, error) {
-		t, n, err := l.tested(id)
-		if err != nil {
-			return nil, err
-		}
-		if loss := l.options.compared(); loss != nil {
-			return nil, fmt.Errorf("loss %s has no classes to predict; call EvaluateLoss", loss.Key())
-		}
+	return callFor(context.Background(), l, "evaluate", func() []ClassCount {
+		t, n := l.tested(id)
+		fail.When(l.options.compared() != nil, "loss %s has no classes to predict; call EvaluateLoss", keyOf(l.options.Loss))
 		return l.countAll(id, t, n)
 	})
 }
@@ -52,12 +49,15 @@ func (l *Learner) EvaluateByClass(id int) ([]ClassCount, error) {
 // EvaluateLoss returns the mean loss of the test samples of the task with the given id.
 // Batch normalisation uses the running statistics, as in [Learner.Evaluate].
 func (l *Learner) EvaluateLoss(id int) (float64, error) {
-	return callFor(context.Background(), l, "evaluate", func() (float64, error) {
-		t, n, err := l.tested(id)
-		if err != nil {
-			return 0, err
-		}
-		return l.meanLoss(id, t.Test, n)
+	return callFor(context.Background(), l, "evaluate", func() (sum float64) {
+		t, n := l.tested(id)
+		l.inBatches(id, t.Test, n, func(b *device.Batch) {
+			b.Aim(l.heads, rehearsal.Loss{})
+			for _, x := range l.lossesAt(l.network.theta, b, rehearsal.Loss{}) { // without what a method adds to it
+				sum += x
+			}
+		})
+		return sum / float64(n)
 	})
 }
 
@@ -65,13 +65,9 @@ func (l *Learner) EvaluateLoss(id int) (float64, error) {
 // classifier at the current parameters. Batch normalisation uses the running statistics, as in
 // [Learner.Evaluate].
 func (l *Learner) Features(s data.Samples) (features [][]float64, class []int, err error) {
-	err = l.call(context.Background(), "features", func() error {
-		n, err := sizeOf(s)
-		if err != nil {
-			return err
-		}
-		return l.inBatches(method.Memory, s, n, func(b *device.Batch) error {
-			_, rows, err := l.describeAt(l.network.theta, b, l.options.lossOf(method.Memory))
+	err = l.call(context.Background(), "features", func() {
+		l.inBatches(method.Memory, s, sizeOf(s), func(b *device.Batch) {
+			_, rows := l.describeAt(l.network.theta, b, l.options.lossOf(method.Memory))
 			for i, of := range rows {
 				wide := make([]float64, len(of))
 				for k, v := range of {
@@ -79,147 +75,101 @@ func (l *Learner) Features(s data.Samples) (features [][]float64, class []int, e
 				}
 				features, class = append(features, wide), append(class, b.Class[i])
 			}
-			return err
 		})
 	})
 	return features, class, err
 }
 
 // tested returns the task with the given id, which must have test samples, and their number. They are asked for it once.
-func (l *Learner) tested(id int) (t *Task, n int, err error) {
-	known, err := l.roll.get(id)
-	if err != nil {
-		return nil, 0, err
+func (l *Learner) tested(id int) (t *Task, n int) {
+	t = &fail.Or(l.roll.get(id)).Task
+	if t.Test != nil {
+		n = sizeOf(t.Test)
 	}
-	if t = &known.Task; t.Test != nil {
-		n, err = sizeOf(t.Test)
-	}
-	if err == nil && n <= 0 {
-		err = fmt.Errorf("%s was attached without test samples", label(id, t.Name))
-	}
-	return t, n, err
+	fail.When(n <= 0, "%s was attached without test samples", label(id, t.Name))
+	return t, n
 }
 
-func sizeOf(s data.Samples) (n int, err error) {
-	err = guarded("counting the samples", func() error { n = s.Len(); return nil })
-	return n, err
+func sizeOf(s data.Samples) int {
+	defer fail.Foreign("counting the samples panicked")
+	return s.Len()
 }
 
 // inBatches calls f with n samples of a task, a batch at a time.
-func (l *Learner) inBatches(id int, s data.Samples, n int, f func(b *device.Batch) error) error {
-	b, err := l.newBatch()
-	if err != nil {
-		return err
-	}
+func (l *Learner) inBatches(id int, s data.Samples, n int, f func(b *device.Batch)) {
+	b := l.newBatch()
 	defer b.Free()
 	for from := 0; from < n; from += l.options.Batch {
-		err := guarded("reading the samples", func() error { b.Read(s, n, from, id); return nil })
-		if err != nil {
-			return fmt.Errorf("the samples of task %d: %w", id, err)
-		}
-		if err := f(b); err != nil {
-			return err
-		}
+		read(b, s, n, from, id)
+		f(b)
 	}
-	return nil
 }
 
-// meanLoss is the mean loss of n test samples of a task.
-func (l *Learner) meanLoss(id int, test data.Samples, n int) (float64, error) {
-	sum := 0.0
-	err := l.inBatches(id, test, n, func(b *device.Batch) error {
-		if err := b.Aim(l.heads, rehearsal.Loss{}); err != nil {
-			return err
-		}
-		each, err := l.lossesAt(l.network.theta, b, rehearsal.Loss{}) // without what a method adds to it
-		for _, x := range each {
-			sum += x
-		}
-		return err
-	})
-	return sum / float64(n), err
+// read fills a batch with samples of a task.
+func read(b *device.Batch, s data.Samples, n, from, id int) {
+	defer fail.Foreign(fmt.Sprintf("reading the samples of task %d panicked", id))
+	b.Read(s, n, from, id)
 }
 
 // countAll counts those of the n test samples that are predicted correctly. Several workers share the batches, so that one
 // fills a batch while others compute.
-func (l *Learner) countAll(id int, t *Task, n int) ([]ClassCount, error) {
-	at, rule, err := l.ruleNow()
-	if err != nil {
-		return nil, err
-	}
+func (l *Learner) countAll(id int, t *Task, n int) []ClassCount {
+	at, rule := l.ruleNow()
 	theta := lab{l: l}.at(at)
 	running := l.statisticsOf(theta)
 	// XLA's binding caches a buffer's shape when it is first asked for, without a lock. All workers read θ, so
 	// its shape is asked for here, before they start.
-	if _, err := theta.Shape(); err != nil {
-		return nil, err
-	}
+	fail.Or(theta.Shape())
 	var group errgroup.Group
 	var next atomic.Int64
-	class, right := make([]int, n), make([]bool, n)
-	for w := range min(runtime.GOMAXPROCS(0), 1+n/l.options.Batch) {
-		set := l.lanes[w%len(l.lanes)]
-		group.Go(func() error {
-			here, drop, err := program.Bring(set.Backend, theta)
-			defer drop()
-			if err != nil {
-				return err
-			}
-			b, err := l.newBatchOn(w)
-			if err != nil {
-				return err
-			}
-			defer b.Free()
-			for size := l.options.Batch; ; {
-				from := int(next.Add(int64(size))) - size
-				if from >= n {
-					return nil
-				}
-				err := guarded("reading or predicting the test samples", func() error {
-					b.Read(t.Test, n, from, id)
-					predicted, err := l.predictAt(set, here, running, b, rule)
-					for i, o := range predicted {
-						class[from+i], right[from+i] = b.Class[i], o == b.Output[i]
-					}
-					return err
-				})
-				if err != nil {
-					return err
-				}
-			}
-		})
-	}
-	err = group.Wait()
-	return byClass(t.Classes, class, right), err
-}
-
-// byClass counts samples by class, in the order of a task's classes, which all of them have.
-func byClass(classes, class []int, right []bool) []ClassCount {
-	counts, place := make([]ClassCount, len(classes)), map[int]int{}
-	for i, c := range classes {
+	var mu sync.Mutex
+	counts, place := make([]ClassCount, len(t.Classes)), map[int]int{}
+	for i, c := range t.Classes {
 		counts[i].Class, place[c] = c, i
 	}
-	for i, c := range class {
-		n := &counts[place[c]]
-		if n.Test++; right[i] {
-			n.Right++
+	count := func(b *device.Batch, predicted []int32) {
+		mu.Lock()
+		defer mu.Unlock()
+		for i, o := range predicted {
+			n := &counts[place[b.Class[i]]]
+			if n.Test++; o == b.Output[i] {
+				n.Right++
+			}
 		}
 	}
+	work := func(w int) {
+		set := l.lanes[w%len(l.lanes)]
+		here, drop := program.Bring(set.Backend, theta)
+		defer drop()
+		b := l.newBatchOn(w)
+		defer b.Free()
+		for size := l.options.Batch; ; {
+			from := int(next.Add(int64(size))) - size
+			if from >= n {
+				return
+			}
+			read(b, t.Test, n, from, id)
+			count(b, l.predictAt(set, here, running, b, rule))
+		}
+	}
+	for w := range min(runtime.GOMAXPROCS(0), 1+n/l.options.Batch) {
+		group.Go(func() error { return guarded("predicting the test samples", func() { work(w) }) })
+	}
+	fail.If(group.Wait())
 	return counts
 }
 
-// prepare lets a method that predicts by a rule of its own get ready, once after each step that was made
-// or task that came or went.
-func (l *Learner) prepare() (err error) {
+// ruleNow returns the parameters that predictions are made with, and what is compared if it is not the logits. A method that
+// predicts by a rule of its own gets ready for it once after each step that was made or task that came or went.
+func (l *Learner) ruleNow() (rehearsal.Point, rehearsal.Rule) {
 	own, ok := method.As[rehearsal.Predictor](l.options.Method)
-	if !ok || l.prepared == l.steps+1 {
-		return nil
+	if !ok {
+		return rehearsal.Now, nil
 	}
-	return guarded(l.byMethod(), func() (err error) {
-		if err := own.Prepare(lab{l: l}); err != nil {
-			return err
-		}
+	defer fail.Foreign(l.byMethod() + " panicked")
+	if l.prepared != l.steps+1 {
+		fail.If(own.Prepare(lab{l: l}))
 		l.prepared = l.steps + 1
-		return nil
-	})
+	}
+	return own.Snapshot()
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -14,6 +15,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
 )
 
@@ -83,6 +85,23 @@ func TestForeignCode(t *testing.T) {
 	refused(t, ending.Detach(id, false))
 	l = smallLearner(t, b, "", Options{Method: leaving{newMethod(t, "avggrad", nil), func() {}}})
 	refused(t, l.Save(filepath.Join(t.TempDir(), "x.pcl"))) // half an object
+}
+
+// TestLossThatCannotBeBuilt: a network's loss that panics when a step needs its graph, in whichever lane, is an error of the step.
+func TestLossThatCannotBeBuilt(t *testing.T) {
+	var built atomic.Int32
+	loss := model.ClassLoss{Name: "moody", F: func(scores, label *graph.Node) *graph.Node {
+		if built.Add(1) > 1 { // the memory's is built by New
+			panic("no ink")
+		}
+		return graph.ReduceSum(scores, 1)
+	}}
+	l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad+der-pp", Options{Loss: loss})
+	attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
+	attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 2, 2, 3))
+	for range 2 {
+		refused(t, second(l.Step()))
+	}
 }
 
 // odd is an optimiser that returns more vectors than it should, or fewer.

@@ -6,27 +6,23 @@ import (
 
 	"github.com/gomlx/compute"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/seed"
+	"github.com/parallelcl/parallelcl/pcl/internal/heads"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// outputsFor returns how many outputs the classifier has to have for a new task with these classes, or an error if the
-// task cannot be given any. If it has to grow, which it may if [Options].Grow is set, it gets at least twice as many as
-// before, since each growth compiles all programs anew.
-func (l *Learner) outputsFor(classes []int) (int, error) {
-	has := l.options.Model.Outputs()
-	if err := l.fitsLoss(classes); err != nil {
-		return 0, err
+// growFor makes sure that the classifier has the outputs of a new task. If it has to grow, which it may if [Options].Grow is set,
+// it gets at least twice as many as before, since each growth compiles all programs anew.
+func (l *Learner) growFor(h heads.Head) {
+	switch needed, has := h.Needed(), l.options.Model.Outputs(); {
+	case needed <= has:
+	case l.options.Grow:
+		l.grow(max(needed, 2*has))
+	default:
+		fail.If(tooFew(needed, has))
 	}
-	needed, err := l.heads.Needed(classes)
-	switch {
-	case err != nil || needed <= has:
-		return has, err
-	case !l.options.Grow:
-		return 0, tooFew(needed, has)
-	}
-	return max(needed, 2*has), nil
 }
 
 func tooFew(needed, has int) error {
@@ -34,74 +30,47 @@ func tooFew(needed, has int) error {
 }
 
 // grow gives the classifier more outputs. All parameters stay as they are; those of the new outputs are drawn. The
-// optimiser remembers nothing of them. After an error nothing has changed.
-func (l *Learner) grow(outputs int) error {
+// optimiser remembers nothing of them. If there is no room for the programs, nothing has changed; if there is none for the
+// parameters, the learner stops.
+func (l *Learner) grow(outputs int) {
 	old := l.options.Model.Layout()
-	narrow, err := l.options.resizer()
-	if err != nil {
-		return err
-	}
-	wide, err := narrow.WithOutputs(outputs)
-	if err != nil {
-		return err
-	}
+	wide := fail.Or(l.options.Model.(model.Resizer).WithOutputs(outputs))
 	layout := wide.Layout()
-	fresh := func() []float32 { return layout.Init(seed.New(l.options.Seed, "grow", outputs).Rand) }
-	vectors := append([]compute.Buffer{l.network.theta, l.others.remembered}, l.network.state...)
-	values := [][]float32{fresh(), fresh()}
-	for range l.network.state {
-		values = append(values, make([]float32, layout.Total))
+	widened := func(b compute.Buffer, fresh []float32) []float32 {
+		layout.Widen(fresh, program.Read[float32](b, old.Total), old)
+		return fresh
 	}
-	for i, b := range vectors {
-		if b == nil { // nothing is remembered
-			continue
+	drawn := func() []float32 { return layout.Init(seed.New(l.options.Seed, "grow", outputs).Rand) }
+	theta, n, o := widened(l.network.theta, drawn()), &l.network, &l.others
+	var state [][]float32
+	for _, b := range n.state {
+		state = append(state, widened(b, make([]float32, layout.Total)))
+	}
+	var remembered []float32
+	if o.remembered != nil {
+		remembered = widened(o.remembered, drawn())
+	}
+	l.useModel(wide)
+	l.wholly("growing", func() {
+		n.set(l.options.Backend, theta, state)
+		if over, taught := o.over, o.taught; remembered != nil {
+			o.free()
+			o.remember(l.options.Backend, remembered, over, taught)
 		}
-		before, err := program.Values[float32](b, old.Total)
-		if err != nil {
-			return err
-		}
-		layout.Widen(values[i], before, old)
-	}
-	if err := l.useModel(wide); err != nil {
-		return err
-	}
-	err = l.network.set(l.options.Backend, values[0], values[2:], len(values)-2)
-	if o := &l.others; err == nil && o.remembered != nil {
-		over, taught := o.over, o.taught
-		o.free()
-		err = o.remember(l.options.Backend, values[1], over, taught)
-	}
-	l.failure = err // the device has no room for the new parameters
-	return err
+	})
 }
 
-// useModel makes a model with another number of outputs the learner's, for a caller that replaces the parameters. After an
-// error nothing has changed.
-func (l *Learner) useModel(m model.Model) error {
-	if m.Outputs() == l.options.Model.Outputs() {
-		return nil
-	}
+// useModel makes a model with another number of outputs the learner's, for a caller that replaces the parameters. If it fails,
+// nothing has changed.
+func (l *Learner) useModel(m model.Model) {
 	old := l.options.Model
+	if m.Outputs() == old.Outputs() {
+		return
+	}
 	l.options.Model = m
-	if err := l.compile(); err != nil {
+	if err := fail.Tried(l.compile); err != nil {
 		l.options.Model = old
-		return errors.Join(err, l.compile()) // what the old one needs is there
+		fail.If(errors.Join(err, fail.Tried(l.compile))) // what the old one needs is there
 	}
 	l.penalised, l.mean, l.prepared = nil, nil, 0
-	l.prediction.kit = nil
-	return nil
-}
-
-// fitsLoss returns an error if a new task with these classes does not have one output for each target value.
-func (l *Learner) fitsLoss(classes []int) error {
-	loss := l.options.compared()
-	switch {
-	case loss == nil:
-		return nil
-	case len(classes) != loss.Targets():
-		return fmt.Errorf("it has %d classes; with loss %s, classes name the outputs: want %d", len(classes), loss.Key(), loss.Targets())
-	case !l.heads.Adjacent(classes):
-		return fmt.Errorf("some of its classes %v belong to other tasks, and some do not: with loss %s a task has outputs of its own, or all outputs of another task in the same order", classes, loss.Key())
-	}
-	return nil
 }

@@ -86,92 +86,71 @@ func (b lab) at(point rehearsal.Point) compute.Buffer {
 }
 
 // batches calls f with the samples in batches, each of as many samples as a program takes, and aimed for a loss.
-func (b lab) batches(samples []memory.Item, loss rehearsal.Loss, f func(h *device.Batch) error) error {
+func (b lab) batches(samples []memory.Item, loss rehearsal.Loss, f func(h *device.Batch)) {
 	l := b.l
 	if l.sample == nil {
-		var err error
-		if l.sample, err = l.newBatch(); err != nil {
-			return err
-		}
+		l.sample = l.newBatch()
 	}
-	for from := 0; from < len(samples); from += l.options.Batch {
-		l.sample.Gather(samples[from:min(len(samples), from+l.options.Batch)])
-		if err := l.aim(l.sample, loss); err != nil {
-			return err
-		}
-		if err := f(l.sample); err != nil {
-			return err
-		}
+	for some := range slices.Chunk(samples, l.options.Batch) {
+		l.sample.Gather(some)
+		l.aim(l.sample, loss)
+		f(l.sample)
 	}
-	return nil
 }
 
+// memoryLoss is the loss that the method trains the memory on.
+func (b lab) memoryLoss() rehearsal.Loss { return b.l.options.lossOf(method.Memory) }
+
 func (b lab) Losses(at rehearsal.Point, samples []memory.Item) (out []float64, err error) {
-	theta, loss := b.at(at), b.l.options.lossOf(method.Memory)
-	err = b.batches(samples, loss, func(h *device.Batch) error {
-		each, err := b.l.lossesAt(theta, h, loss)
-		out = append(out, each...)
-		return err
-	})
-	return out, err
+	theta, loss := b.at(at), b.memoryLoss()
+	b.batches(samples, loss, func(h *device.Batch) { out = append(out, b.l.lossesAt(theta, h, loss)...) })
+	return out, nil
 }
 
 func (b lab) Logits(at rehearsal.Point, samples []memory.Item) ([][]float32, error) {
-	scores, _, err := b.describe(at, samples)
+	scores, _ := b.describe(at, samples)
 	for i := range scores {
 		scores[i] = scores[i][:b.l.heads.Used()]
 	}
-	return scores, err
+	return scores, nil
 }
 
 func (b lab) Features(at rehearsal.Point, samples []memory.Item) ([][]float32, error) {
-	_, features, err := b.describe(at, samples)
-	return features, err
+	_, features := b.describe(at, samples)
+	return features, nil
 }
 
-func (b lab) describe(at rehearsal.Point, samples []memory.Item) (scores, features [][]float32, err error) {
-	theta, loss := b.at(at), b.l.options.lossOf(method.Memory)
-	err = b.batches(samples, loss, func(h *device.Batch) error {
-		s, f, err := b.l.describeAt(theta, h, loss)
+func (b lab) describe(at rehearsal.Point, samples []memory.Item) (scores, features [][]float32) {
+	theta, loss := b.at(at), b.memoryLoss()
+	b.batches(samples, loss, func(h *device.Batch) {
+		s, f := b.l.describeAt(theta, h, loss)
 		scores, features = append(scores, s...), append(features, f...)
-		return err
 	})
-	return scores, features, err
+	return scores, features
 }
 
 func (b lab) Gradient(at rehearsal.Point, samples []memory.Item) (out []float32, err error) {
 	b.fits(samples)
-	theta, loss := b.at(at), b.l.options.lossOf(method.Memory)
-	err = b.batches(samples, loss, func(h *device.Batch) error {
-		g, err := b.l.gradientAlone(theta, h, loss)
-		if err != nil {
-			return err
-		}
+	theta, loss := b.at(at), b.memoryLoss()
+	b.batches(samples, loss, func(h *device.Batch) {
+		g := b.l.gradientAlone(theta, h, loss)
 		defer program.Free(g)
-		out, err = b.shared(g)
-		return err
+		out = b.shared(g)
 	})
-	return out, err
+	return out, nil
 }
 
 // sharedGradient returns the gradient of a batch's mean loss over the shared parameters, where the batch is normalised with
 // its own statistics.
-func (b lab) sharedGradient(theta compute.Buffer, h *device.Batch, loss rehearsal.Loss) ([]float32, error) {
-	g, err := b.l.gradientAt(b.l.programs, []compute.Buffer{theta}, h, loss)
-	if err != nil {
-		return nil, err
-	}
+func (b lab) sharedGradient(theta compute.Buffer, h *device.Batch, loss rehearsal.Loss) []float32 {
+	g := device.Differentiate(b.l.programs, []compute.Buffer{theta}, loss, h)[0]
 	defer g.Free()
 	return b.shared(g.Flat)
 }
 
 // shared copies the entries of a gradient that belong to the shared parameters.
-func (b lab) shared(gradient compute.Buffer) ([]float32, error) {
-	all, err := device.Host(gradient, b.l.programs.Total())
-	if err != nil {
-		return nil, err
-	}
-	return slices.Clone(all[:b.l.programs.Shared]), nil
+func (b lab) shared(gradient compute.Buffer) []float32 {
+	return slices.Clone(program.Read[float32](gradient, b.l.programs.Total())[:b.l.programs.Shared])
 }
 
 // fits panics unless the samples make exactly one batch.
@@ -182,54 +161,38 @@ func (b lab) fits(samples []memory.Item) {
 }
 
 func (b lab) PixelGradients(at rehearsal.Point, samples []memory.Item) (out [][]float32, err error) {
-	theta, loss := b.at(at), b.l.options.lossOf(method.Memory)
+	theta, loss := b.at(at), b.memoryLoss()
 	if b.l.options.compared() != nil {
 		panic("it asks for the gradients of pixels, which target values follow")
 	}
-	p, err := b.l.programs.Pixels(loss)
-	if err != nil {
-		return nil, err
-	}
-	err = b.batches(samples, loss, func(h *device.Batch) error {
-		g, err := b.l.look(p, theta, h, graphs.Referenced(loss))
-		if err != nil {
-			return err
-		}
+	p := b.l.programs.Pixels(loss)
+	b.batches(samples, loss, func(h *device.Batch) {
+		g := b.l.look(p, theta, h, graphs.Referenced(loss))
 		defer program.Free(g...)
-		rows, err := device.Matrix(g[0], h.N)
-		out = append(out, rows...)
-		return err
+		out = append(out, device.Matrix(g[0], h.N)...)
 	})
-	return out, err
+	return out, nil
 }
 
 func (b lab) Remember() error {
-	theta, err := b.l.parameters()
-	if err != nil {
-		return err
-	}
 	var taught []int
 	for o, n := range b.l.over {
 		if n > 0 {
 			taught = append(taught, o)
 		}
 	}
-	return b.l.others.remember(b.l.options.Backend, theta, b.l.ended(), taught)
+	b.l.others.remember(b.l.options.Backend, b.l.parameters(), b.l.ended(), taught)
+	return nil
 }
 
 func (b lab) Restart() error {
 	l := b.l
 	program.Free(l.others.apart[:]...)
 	l.others.apart = [2]compute.Buffer{}
-	rng := seed.New(l.options.Seed, "restart", l.steps)
-	theta := l.options.Model.Layout().Init(rng.Rand)
-	for i, values := range [][]float32{theta, make([]float32, len(theta))} {
-		var err error
-		if l.others.apart[i], err = program.ToDevice(l.options.Backend, values, len(values)); err != nil {
-			return err
-		}
-	}
-	if layout := l.options.Model.Layout(); layout.StatsTotal > 0 {
+	layout := l.options.Model.Layout()
+	theta := layout.Init(seed.New(l.options.Seed, "restart", l.steps).Rand)
+	l.others.apart = [2]compute.Buffer{l.upload(theta), l.upload(make([]float32, len(theta)))}
+	if layout.StatsTotal > 0 {
 		l.others.statistics = layout.InitStats()
 	}
 	return nil
@@ -245,46 +208,28 @@ func (b lab) Descend(samples []memory.Item, shares []float64, s rehearsal.SGD) e
 	if len(shares) > 0 && (len(shares) != len(samples) || !(total > 0)) || slices.ContainsFunc(shares, func(x float64) bool { return x < 0 }) {
 		panic(fmt.Sprintf("the shares %v for %d samples; want one for each, none negative and not all 0", shares, len(samples)))
 	}
-	loss := b.l.options.lossOf(method.Memory)
-	return b.batches(samples, loss, func(h *device.Batch) error {
+	loss := b.memoryLoss()
+	b.batches(samples, loss, func(h *device.Batch) {
 		h.Share(shares)
 		if loss.Adjust > 0 {
 			h.Adjust(b.l.adjustmentsApart(loss.Adjust))
 		}
-		return b.l.descendApart(h, loss, []float32{float32(s.LR), float32(s.Momentum), float32(s.Decay), float32(s.Clip)})
+		b.l.descendApart(h, loss, []float32{float32(s.LR), float32(s.Momentum), float32(s.Decay), float32(s.Clip)})
 	})
+	return nil
 }
 
 // descendApart trains the network apart for one step.
-func (l *Learner) descendApart(h *device.Batch, loss rehearsal.Loss, hyper []float32) error {
-	p, err := l.programs.SGD(loss)
-	if err != nil {
-		return err
-	}
-	in, done, err := h.Inputs(l.options.Backend, graphs.Referenced(loss))
-	if err != nil {
-		return err
-	}
-	defer done()
-	scalars, err := program.ToDevice(l.options.Backend, hyper, len(hyper))
-	if err != nil {
-		return err
-	}
+func (l *Learner) descendApart(h *device.Batch, loss rehearsal.Loss, hyper []float32) {
+	p, scalars := l.programs.SGD(loss), l.upload(hyper)
 	defer program.Free(scalars)
-	spent := l.others.apart
-	l.others.apart = [2]compute.Buffer{} // the program reuses their memory for its results
-	out, err := p.Call(append([]compute.Buffer{spent[0], spent[1], scalars}, in...)...)
-	if err != nil {
-		return err
-	}
-	l.others.apart = [2]compute.Buffer(out[:2])
+	o := &l.others
+	spent := o.apart
+	o.apart = [2]compute.Buffer{} // the program reuses their memory for its results
+	out := l.execute(p, spent[0], h, graphs.Referenced(loss), nil, spent[1], scalars)
+	o.apart = [2]compute.Buffer(out[:2])
 	defer program.Free(out[2:]...)
 	if len(out) > 2 {
-		observed, err := device.Host(out[2], len(l.others.statistics))
-		if err != nil {
-			return err
-		}
-		averageIn(l.others.statistics, observed)
+		averageIn(o.statistics, program.Read[float32](out[2], len(o.statistics)))
 	}
-	return nil
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
-	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -132,11 +132,11 @@ func TestVirtualStep(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	inLab(t, b, Options{Increment: scenario.ClassIncremental}, func(l *Learner, lab rehearsal.ReplayLab) {
 		batch := runningTask(l, 2).current.Items()
-		before := must.Get(l.parameters())(t)
+		before := l.parameters()
 		g := must.Get(lab.Gradient(rehearsal.Now, batch))(t)
 		const gamma = 1e-3
 		must.Do(t, lab.StepAhead(gamma))
-		if !slices.Equal(before, must.Get(l.parameters())(t)) {
+		if !slices.Equal(before, l.parameters()) {
 			t.Error("the virtual step moved θ")
 		}
 		now, ahead := must.Get(lab.Losses(rehearsal.Now, batch))(t), must.Get(lab.Losses(rehearsal.Ahead, batch))(t)
@@ -158,7 +158,7 @@ func TestApart(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	inLab(t, b, Options{}, func(l *Learner, _ rehearsal.ReplayLab) {
 		lab := lab{l: l}
-		items, before := stored(lab), must.Get(l.parameters())(t)
+		items, before := stored(lab), l.parameters()
 		must.Do(t, lab.Restart())
 		sum := func() (s float64) {
 			for _, x := range must.Get(lab.Losses(rehearsal.Apart, items))(t) {
@@ -173,7 +173,7 @@ func TestApart(t *testing.T) {
 		if last := sum(); last > 0.2*first {
 			t.Errorf("the loss went from %g to %g", first, last)
 		}
-		if !slices.Equal(before, must.Get(l.parameters())(t)) {
+		if !slices.Equal(before, l.parameters()) {
 			t.Error("training apart moved θ")
 		}
 	})
@@ -187,10 +187,9 @@ func TestShares(t *testing.T) {
 		two := stored(lab)[:2]
 		train := func(items []memory.Item, shares []float64, clip float64) []float32 {
 			must.Do(t, lab.Restart())
-			start := make([]float32, l.programs.Total())
-			copy(start, must.Get(device.Host(l.others.apart[0], len(start)))(t))
+			start := program.Values[float32](l.others.apart[0], l.programs.Total())
 			must.Do(t, lab.Descend(items, shares, rehearsal.SGD{LR: 1, Clip: clip}))
-			for i, x := range must.Get(device.Host(l.others.apart[0], len(start)))(t) {
+			for i, x := range program.Read[float32](l.others.apart[0], len(start)) {
 				start[i] -= x
 			}
 			return start
@@ -216,7 +215,7 @@ func TestRemembered(t *testing.T) {
 		must.Do(t, lab.Remember())
 		old := must.Get(lab.Losses(rehearsal.Remembered, items))(t)
 		must.Do(t, lab.Update())
-		f := must.Get(l.snapshot())(t)
+		f := l.snapshot()
 		if len(f.Arrays["remembered"]) != l.programs.Total() || slices.Equal(f.Arrays["remembered"], f.Arrays["theta"]) {
 			t.Error("the checkpoint does not hold the remembered parameters")
 		}
@@ -280,7 +279,7 @@ func TestDirection(t *testing.T) {
 			t.Errorf("halves have the product %g, the whole %g", rule.cross[i*k+i], rule.gram[i*k+i])
 		}
 	}
-	a, c := must.Get(l.parameters())(t), must.Get(plain.Parameters())(t)
+	a, c := l.parameters(), must.Get(plain.Parameters())(t)
 	for i := range a {
 		if math.Abs(float64(a[i]-c[i])) > 1e-5 {
 			t.Fatalf("parameter %d is %g, with weights %g", i, a[i], c[i])

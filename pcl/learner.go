@@ -32,7 +32,6 @@ package pcl
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -40,6 +39,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/seed"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
@@ -96,28 +96,18 @@ type Learner struct {
 // New returns a learner with newly drawn parameters and no tasks. It compiles the programs that every step needs. Close
 // the learner when it is no longer needed. If [Options].Backend is nil, New may download one the first time, until ctx
 // ends.
-func New(ctx context.Context, o Options) (*Learner, error) {
+func New(ctx context.Context, o Options) (l *Learner, err error) {
 	o.require()
-	o, err := o.withDefaults()
-	if err == nil {
-		err = o.validate()
-	}
-	if err == nil {
-		o.Edit, err = o.Edit.filled()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("pcl: %w", err)
-	}
-	store, err := memory.NewStore(o.Memory, o.Seed)
-	if err != nil {
-		return nil, err
-	}
-	shared := o.Programs != nil
-	o, err = o.withBackend(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("pcl: %w", err)
-	}
-	l := &Learner{
+	defer func() {
+		if err != nil {
+			l, err = nil, fmt.Errorf("pcl: %w", err)
+		}
+	}()
+	defer fail.Caught(&err)
+	o = o.checked()
+	store := fail.Or(memory.NewStore(o.Memory, o.Seed))
+	o = o.withBackend(ctx)
+	l = &Learner{
 		turn:    make(chan struct{}, 1),
 		options: o,
 		heads:   heads.New(o.Increment),
@@ -127,33 +117,26 @@ func New(ctx context.Context, o Options) (*Learner, error) {
 		pace:    pace{steps: paceEvery - paceFirst},
 	}
 	l.publish()
-	l.options.Programs.hold()
-	if !shared {
-		l.options.Programs.Close() // when the learner drops them
-	}
-	if err := l.start(); err != nil {
+	if err := fail.Tried(l.start); err != nil {
 		l.Close()
-		return nil, fmt.Errorf("pcl: %w", err)
+		return nil, err
 	}
 	return l, nil
 }
 
 // start compiles what is needed and draws the parameters.
-func (l *Learner) start() error {
-	if err := l.compile(); err != nil {
-		return err
-	}
+func (l *Learner) start() {
+	l.compile()
 	layout := l.options.Model.Layout()
 	if layout.StatsTotal > 0 {
 		l.network.statistics = layout.InitStats()
 	}
-	theta := layout.Init(seed.New(l.options.Seed, "init").Rand)
-	return l.network.set(l.options.Backend, theta, nil, len(l.options.Optimizer.State()))
+	l.begin(layout.Init(seed.New(l.options.Seed, "init").Rand))
 }
 
 // compile compiles the program that every step needs, unless a learner that shares it has done so; others are compiled when
 // they are first needed.
-func (l *Learner) compile() error {
+func (l *Learner) compile() {
 	shared := l.options.Programs
 	sets := shared.cache.Sets(l.options.spec())
 	l.programs, l.lanes = sets[0], sets
@@ -163,27 +146,18 @@ func (l *Learner) compile() error {
 	l.readout, l.descent = device.NewReadout(l.programs), device.NewDescent(l.programs)
 	loss := l.options.lossOf(method.Memory)
 	var compiling errgroup.Group
+	compile := func(f func()) { compiling.Go(func() error { return fail.Tried(f) }) }
 	for _, set := range sets {
-		compiling.Go(func() error {
-			_, err := set.Gradient(loss, device.TakesParts(set), 1)
-			return err
-		})
+		compile(func() { set.Gradient(loss, device.TakesParts(set), 1) })
 	}
-	compiling.Go(l.editable)
-	return compiling.Wait()
-}
-
-// editable returns an error if the memory is to be edited, but the network lacks the second derivative.
-func (l *Learner) editable() error {
-	if _, scoped := l.options.Model.(*model.Scoped); !scoped || !l.options.Edit.On() {
-		return nil
+	if _, scoped := l.options.Model.(*model.Scoped); scoped && l.options.Edit.On() {
+		compile(func() { l.editProgram(loss) }) // which fails if the network lacks the second derivative
 	}
-	_, err := l.editProgram(l.options.lossOf(method.Memory))
-	return err
+	fail.If(compiling.Wait())
 }
 
 // editProgram returns the program of the edits' gradient. Single samples have no statistics of their own.
-func (l *Learner) editProgram(loss rehearsal.Loss) (*program.Program, error) {
+func (l *Learner) editProgram(loss rehearsal.Loss) *program.Program {
 	if l.options.Edit.Mode == editPerSample {
 		return l.programs.EditAlone(loss)
 	}
@@ -195,24 +169,18 @@ func (l *Learner) editProgram(loss rehearsal.Loss) (*program.Program, error) {
 // ones. Programs that only some methods need, for several rows of the memory, stored logits or features, are compiled on first
 // use.
 func (l *Learner) Warm(k int) error {
-	return l.call(context.Background(), "warm", func() error {
+	return l.call(context.Background(), "warm", func() {
+		most := device.Most(l.programs)
 		for n := 1; n <= k; n++ {
-			if err := l.readout.Warm(n, l.products()); err != nil {
-				return err
-			}
-			if l.descent != nil {
-				continue
-			}
-			if _, err := l.programs.Update(min(n, device.Most(l.programs))); err != nil {
-				return err
+			l.readout.Warm(n, l.products())
+			if l.descent == nil {
+				l.programs.Update(min(n, most))
 			}
 		}
-		if k <= graphs.Most || device.Most(l.programs) == 1 {
-			return nil
+		if k > most && most > 1 {
+			l.programs.Sum()
+			l.programs.Add()
 		}
-		_, sum := l.programs.Sum()
-		_, add := l.programs.Add()
-		return errors.Join(sum, add)
 	})
 }
 
@@ -265,21 +233,21 @@ func (l *Learner) Parameters() ([]float32, error) {
 	return callFor(context.Background(), l, "parameters", l.parameters)
 }
 
-func (l *Learner) parameters() ([]float32, error) {
+func (l *Learner) parameters() []float32 {
 	return program.Values[float32](l.network.theta, l.programs.Total())
 }
 
 // Statistics returns a copy of the running statistics of batch normalisation, or nil if the model has none.
 func (l *Learner) Statistics() ([]float32, error) {
-	return callFor(context.Background(), l, "statistics", func() ([]float32, error) { return slices.Clone(l.network.statistics), nil })
+	return callFor(context.Background(), l, "statistics", func() []float32 { return slices.Clone(l.network.statistics) })
 }
 
 // newBatch returns an empty batch, which the caller must free.
-func (l *Learner) newBatch() (*device.Batch, error) { return l.newBatchOn(0) }
+func (l *Learner) newBatch() *device.Batch { return l.newBatchOn(0) }
 
 // newBatchOn returns an empty batch in memory of the client that computes a lane, whichever has that number: those of tasks are
 // spread over the clients.
-func (l *Learner) newBatchOn(lane int) (*device.Batch, error) {
+func (l *Learner) newBatchOn(lane int) *device.Batch {
 	return device.NewBatch(l.lanes[lane%len(l.lanes)].Backend, l.options.Batch, l.options.spec().Width())
 }
 
@@ -316,18 +284,18 @@ func (l *Learner) Steps() int { return l.status.Load().steps }
 func (l *Learner) Arrived() int { return l.status.Load().roll.last() }
 
 // call makes one call to the learner, whose errors begin with its name.
-func (l *Learner) call(ctx context.Context, name string, f func() error) error {
-	_, err := callFor(ctx, l, name, func() (struct{}, error) { return struct{}{}, f() })
+func (l *Learner) call(ctx context.Context, name string, f func()) error {
+	_, err := callFor(ctx, l, name, func() (none struct{}) { f(); return })
 	return err
 }
 
-// callFor is call for a function that also returns a value.
-func callFor[T any](ctx context.Context, l *Learner, name string, f func() (T, error)) (value T, err error) {
+// callFor is call for a function that returns a value.
+func callFor[T any](ctx context.Context, l *Learner, name string, f func() T) (value T, err error) {
 	if err := l.enter(ctx, false); err != nil {
 		return value, err
 	}
 	defer l.leave()
-	if value, err = f(); err != nil {
+	if err = fail.Tried(func() { value = f() }); err != nil {
 		err = fmt.Errorf("pcl: %s: %w", name, err)
 	}
 	return value, err
@@ -335,17 +303,12 @@ func callFor[T any](ctx context.Context, l *Learner, name string, f func() (T, e
 
 // enter begins a call when it is this caller's turn; leave ends it. A learner that was stopped by a failure refuses all
 // calls except those that pass stopped, which replace its state.
-func (l *Learner) enter(ctx context.Context, stopped bool) error {
+func (l *Learner) enter(ctx context.Context, stopped bool) (err error) {
 	select { // a channel serves those who wait in their order
 	case l.turn <- struct{}{}:
-		return l.entered(ctx, stopped)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// entered ends the call again if the learner cannot serve it.
-func (l *Learner) entered(ctx context.Context, stopped bool) (err error) {
 	switch {
 	case l.closed.Load():
 		err = ErrClosed
@@ -353,10 +316,10 @@ func (l *Learner) entered(ctx context.Context, stopped bool) (err error) {
 		err = ctx.Err()
 	case l.failure != nil && !stopped:
 		err = fmt.Errorf("pcl: the learner stopped after %d steps and cannot go on: load a checkpoint, or make a new learner: %w", l.steps, l.failure)
-	default:
-		return nil
 	}
-	<-l.turn
+	if err != nil {
+		<-l.turn
+	}
 	return err
 }
 

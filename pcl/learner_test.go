@@ -177,11 +177,10 @@ func TestUpdateIsWeightedSum(t *testing.T) {
 func differentiated(t *testing.T, l *Learner) []row {
 	t.Helper()
 	s := &step{Learner: l, report: &StepReport{}}
-	rows := must.Get(s.memoryRows())(t)
-	s.rows = append(rows, must.Get(s.taskRows())(t)...)
-	must.Do(t, s.aimAll())
+	s.rows = append(s.memoryRows(), s.taskRows()...)
+	s.aimAll(s.rows)
 	for i := range s.rows {
-		must.Do(t, s.differentiateRows(l.programs, []compute.Buffer{l.network.theta}, i))
+		s.differentiateRows(l.programs, []compute.Buffer{l.network.theta}, i)
 	}
 	return s.rows
 }
@@ -228,7 +227,7 @@ func TestOverflowingGradientIsLeftOut(t *testing.T) {
 	before := must.Get(l.Parameters())(t)
 	clear(before[:16]) // what the first pixel is multiplied with
 	l.tasks[0].current.X[0] = 3e38
-	must.Do(t, l.network.set(l.options.Backend, before, nil, len(l.network.state)))
+	l.begin(before)
 	r := must.Get(l.Step())(t)
 	after := must.Get(l.Parameters())(t)
 	if r.Rejected || !slices.Equal(r.Skipped, []int{1}) || !slices.Equal(r.IDs, []int{2}) {

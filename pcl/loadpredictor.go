@@ -1,9 +1,9 @@
 package pcl
 
 import (
-	"errors"
 	"fmt"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
@@ -16,76 +16,54 @@ import (
 // LoadPredictor returns a predictor with a network that [Trained.Save] wrote, and whose model is one of package
 // [github.com/parallelcl/parallelcl/pcl/model]; for others there is [NewPredictor]. It predicts up to 128 samples at a
 // time.
-func LoadPredictor(b *backend.Backend, path string) (*Predictor, error) {
+func LoadPredictor(b *backend.Backend, path string) (p *Predictor, err error) {
 	t, err := LoadTrained(path)
 	if err != nil {
 		return nil, err
 	}
-	m, err := model.ByKey(t.Model)
-	if err != nil {
-		return nil, fmt.Errorf("pcl: load predictor: %s: %w", path, err)
+	if err = fail.Tried(func() { p = newPredictor(b, fail.Or(model.ByKey(t.Model)), t, 128) }); err != nil {
+		err = fmt.Errorf("pcl: load predictor: %s: %w", path, err)
 	}
-	p, err := NewPredictor(b, m, t, 128)
-	if err != nil {
-		return nil, fmt.Errorf("%w (%s)", err, path)
-	}
-	return p, nil
+	return p, err
 }
 
 // NewPredictor returns a predictor with a trained network, whose model is m. It predicts up to batch samples at a time.
 // It predicts what the network's learner predicts, up to the rounding of feature means to float32.
-func NewPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (*Predictor, error) {
-	if b == nil || m == nil || t == nil || batch < 1 || batch > MaxBatch {
-		panic(fmt.Sprintf("pcl: NewPredictor needs a backend, a model, a network and a batch of 1 to %d", MaxBatch))
+func NewPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (p *Predictor, err error) {
+	if b == nil || m == nil || t == nil || batch < 1 || batch > maxBatch {
+		panic(fmt.Sprintf("pcl: NewPredictor needs a backend, a model, a network and a batch of 1 to %d", maxBatch))
 	}
-	p, err := newPredictor(b, m, t, batch)
-	if err != nil {
-		return nil, fmt.Errorf("pcl: new predictor: %w", err)
+	if err = fail.Tried(func() { p = newPredictor(b, m, t, batch) }); err != nil {
+		err = fmt.Errorf("pcl: new predictor: %w", err)
 	}
-	return p, nil
+	return p, err
 }
 
-func newPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (*Predictor, error) {
-	switch {
-	case len(t.Tasks) == 0:
-		return nil, errors.New("the network has no tasks, so that nothing is known of its outputs")
-	case t.OtherRule:
-		return nil, fmt.Errorf("method %s predicts by a rule of its own, which is not among what was saved", t.Method)
-	case t.Increment.Validate() != nil:
-		return nil, t.Increment.Validate()
+func newPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) *Predictor {
+	fail.When(len(t.Tasks) == 0, "the network has no tasks, so that nothing is known of its outputs")
+	fail.When(t.OtherRule, "method %s predicts by a rule of its own, which is not among what was saved", t.Method)
+	fail.If(t.Increment.Validate())
+	theta, statistics := arrange(m.Layout(), t.Tensors, false)
+	p := &Predictor{
+		programs: NewPrograms(b), increment: t.Increment, loss: t.Loss, steps: t.Steps, rule: t.comparing(m),
+		scores: rehearsal.Loss{Cosine: t.Scores.Cosine, Frobenius: t.Scores.Frobenius, Sharpness: t.Scores.Sharpness},
 	}
-	theta, statistics, err := arrange(m.Layout(), t.Tensors, false)
-	if err != nil {
-		return nil, err
-	}
-	p := &Predictor{steps: t.Steps}
-	if p.roll, p.heads, err = t.arrived(m.Outputs()); err != nil {
-		return nil, err
-	}
-	if p.rule, err = t.comparing(m); err != nil {
-		return nil, err
-	}
-	programs := NewPrograms(b)
-	defer programs.Close() // the predictor holds them
-	scores := rehearsal.Loss{Cosine: t.Scores.Cosine, Frobenius: t.Scores.Frobenius, Sharpness: t.Scores.Sharpness}
-	k := &kit{programs: programs, model: m, increment: t.Increment, scores: scores, loss: t.Loss}
-	if err := k.compile(graphs.Spec{Model: m, Shared: m.Layout().Total, Batch: batch, Optimizer: optim.SGD{LR: 1}}); err != nil {
-		return nil, err
-	}
-	on, err := program.ToDevice(b.Backend, theta, len(theta))
-	return k.predictor(p, on, statistics, err)
+	defer p.programs.Close() // the predictor holds them
+	p.roll, p.heads = t.arrived(m.Outputs())
+	spec := graphs.Spec{Model: m, Shared: m.Layout().Total, Batch: batch, Optimizer: optim.SGD{LR: 1}}
+	return p.open(spec, program.ToDevice(b.Backend, theta, len(theta)), statistics)
 }
 
 // comparing returns what compares classes, if the logits do not.
-func (t *Trained) comparing(m model.Model) (rehearsal.Rule, error) {
+func (t *Trained) comparing(m model.Model) rehearsal.Rule {
 	if t.Means == nil {
-		return nil, nil
+		return nil
 	}
 	width := m.Layout().Params[m.Layout().Classifier()].Dims[0]
 	for i, mean := range t.Means.Values {
 		if len(mean) != width || !fp.Finite(mean) {
-			return nil, fmt.Errorf("the mean of class %d has %d entries, or one that is not finite; want the model's %d features", t.Means.Classes[i], len(mean), width)
+			fail.Now("the mean of class %d has %d entries, or one that is not finite; want the model's %d features", t.Means.Classes[i], len(mean), width)
 		}
 	}
-	return t.Means.Rule(), nil
+	return t.Means.Rule()
 }

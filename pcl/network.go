@@ -1,6 +1,8 @@
 package pcl
 
 import (
+	"slices"
+
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
@@ -18,26 +20,19 @@ type network struct {
 	updates    int              // how many updates were made: Adam's t
 }
 
-// set copies θ and the vectors of the optimiser's state to the device. There are as many vectors as the last
-// argument says; if state is nil they are zero.
-func (n *network) set(backend compute.Backend, theta []float32, state [][]float32, vectors int) error {
+// set copies θ and the vectors of the optimiser's state to the device.
+func (n *network) set(backend compute.Backend, theta []float32, state [][]float32) {
 	n.free()
-	var err error
-	if n.theta, err = program.ToDevice(backend, theta, len(theta)); err != nil {
-		return err
+	n.theta = program.ToDevice(backend, theta, len(theta))
+	for _, values := range state {
+		n.state = append(n.state, program.ToDevice(backend, values, len(theta)))
 	}
-	for i := range vectors {
-		values := make([]float32, len(theta))
-		if state != nil {
-			values = state[i]
-		}
-		b, err := program.ToDevice(backend, values, len(theta))
-		if err != nil {
-			return err
-		}
-		n.state = append(n.state, b)
-	}
-	return nil
+}
+
+// begin gives the learner other parameters. The optimiser starts anew.
+func (l *Learner) begin(theta []float32) {
+	zeros := [][]float32{make([]float32, len(theta))}
+	l.network.set(l.options.Backend, theta, slices.Repeat(zeros, len(l.options.Optimizer.State())))
 }
 
 func (n *network) free() {
@@ -49,31 +44,24 @@ func (n *network) free() {
 }
 
 // onHost returns θ and the vectors of the optimiser's state, to be changed where they are.
-func (n *network) onHost(parameters int) ([][]float32, error) {
+func (n *network) onHost(parameters int) [][]float32 {
 	for i := len(n.host); i <= len(n.state); i++ {
 		b := &n.theta
 		if i > 0 {
 			b = &n.state[i-1]
 		}
-		values, shared, err := program.Shared[float32]((*b).Backend(), parameters)
-		if err == nil {
-			err = program.ToHost(values, *b)
-		}
-		if err != nil {
-			return nil, err
-		}
+		values, shared := program.Shared[float32]((*b).Backend(), parameters)
+		copy(values, program.Read[float32](*b, parameters))
 		program.Free(*b)
 		*b, n.host = shared, append(n.host, values)
 	}
-	return n.host, nil
+	return n.host
 }
 
 // momentum is the weight of the old running statistics when those of a batch are averaged in.
 const momentum = 0.9
 
-// averageIn averages the statistics of a batch into the running ones, unless some are not finite.
-func (n *network) averageIn(batch []float32) { averageIn(n.statistics, batch) }
-
+// averageIn averages the statistics of a batch into running ones, unless some are not finite.
 func averageIn(running, batch []float32) {
 	if !fp.Finite(batch) {
 		return
@@ -99,12 +87,8 @@ func (o *others) free() {
 }
 
 // remember copies the given parameters to the device and keeps them as remembered.
-func (o *others) remember(backend compute.Backend, theta []float32, over endedTasks, taught []int) error {
-	copied, err := program.ToDevice(backend, theta, len(theta))
-	if err != nil {
-		return err
-	}
+func (o *others) remember(backend compute.Backend, theta []float32, over endedTasks, taught []int) {
+	copied := program.ToDevice(backend, theta, len(theta))
 	program.Free(o.remembered)
 	o.remembered, o.over, o.taught = copied, over, taught
-	return nil
 }

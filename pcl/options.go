@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -33,9 +35,9 @@ const (
 	All SharedParams = "all"
 )
 
-// MaxBatch is the largest batch that is accepted: more samples than a step can hold, and few enough that no program's
+// maxBatch is the largest batch that is accepted: more samples than a step can hold, and few enough that no program's
 // sizes overflow, at which XLA would end the process.
-const MaxBatch = 1 << 20
+const maxBatch = 1 << 20
 
 // Options describe a learner for [New]. Only the Model is required.
 type Options struct {
@@ -49,7 +51,7 @@ type Options struct {
 	Increment scenario.Increment // empty stands for [scenario.ClassIncremental]
 	Shared    SharedParams       // which parameters are shared; empty stands for [Shared]
 	Optimizer optim.Optimizer    // nil stands for Adam with a step size of 0.001
-	Batch     int                // how many samples of each stream go into a step, up to [MaxBatch]; 0 stands for 32
+	Batch     int                // how many samples of each stream go into a step, up to 2²⁰; 0 stands for 32
 	Memory    memory.Config      // the zero value stands for 20 samples of each class
 	Seed      uint64
 	// Loss is what the network is trained for; nil stands for the cross-entropy of classes. [model.ClassLoss] is another
@@ -85,14 +87,14 @@ type Options struct {
 // x. What it draws from rng follows from the seed, the step and the row, so that a run can be repeated and resumed.
 type Augment func(rng *rand.Rand, x []float32)
 
-func (o Options) withDefaults() (Options, error) {
-	var err error
+// checked returns the options with defaults for those that are empty. Options that no learner can have end the work.
+func (o Options) checked() Options {
 	if o.Method == nil {
 		name := "emgd"
 		if o.compared() != nil {
 			name = "emgd-gmc+der-pp"
 		}
-		o.Method, err = method.New(name, nil)
+		o.Method = fail.Or(method.New(name, nil))
 	}
 	if o.Optimizer == nil {
 		o.Optimizer = optim.Adam{LR: 0.001}
@@ -104,23 +106,26 @@ func (o Options) withDefaults() (Options, error) {
 		o.Image = Image{Height: 1, Width: o.Model.Inputs(), Channels: 1}
 	}
 	o.Increment, o.Shared, o.Batch = cmp.Or(o.Increment, scenario.ClassIncremental), cmp.Or(o.Shared, Shared), cmp.Or(o.Batch, 32)
-	return o, err
+	o.Edit = fail.Or(o.Edit.filled())
+	fail.If(cmp.Or(o.checkAlone(), o.Increment.Validate(), o.Optimizer.Validate(), method.Whole(o.Method), o.checkLoss(), o.checkGrowth()))
+	return o
 }
 
-// withBackend opens a backend if there is none, and makes programs if there are none, which then close it.
-func (o Options) withBackend(ctx context.Context) (_ Options, err error) {
-	alone := o.Backend == nil && o.Programs == nil
+// withBackend opens a backend if there is none, and makes programs if there are none. The learner holds them, and the programs
+// close a backend that only they use.
+func (o Options) withBackend(ctx context.Context) Options {
+	if o.Programs != nil {
+		o.Programs.hold()
+		o.Backend = o.Programs.backend
+		return o
+	}
+	alone := o.Backend == nil
 	if alone {
-		if o.Backend, err = backend.Open(ctx, backend.Options{Name: os.Getenv("PARALLELCL_BACKEND")}); err != nil {
-			return o, err
-		}
+		o.Backend = fail.Or(backend.Open(ctx, backend.Options{Name: os.Getenv("PARALLELCL_BACKEND")}))
 	}
-	if o.Programs == nil {
-		o.Programs = NewPrograms(o.Backend)
-		o.Programs.alone = alone
-	}
-	o.Backend = o.Programs.backend
-	return o, nil
+	o.Programs = NewPrograms(o.Backend)
+	o.Programs.alone = alone
+	return o
 }
 
 // require panics if something is missing without which there is no learner.
@@ -146,31 +151,28 @@ func (o Options) compared() model.Loss {
 	return o.Loss
 }
 
-// validate returns an error if no learner can have these options.
-func (o Options) validate() error {
+// checkAlone returns an error if an option has a value that it cannot have, or that another option excludes.
+func (o Options) checkAlone() error {
 	info := o.Method.Info()
 	switch {
 	case min(o.Image.Height, o.Image.Width, o.Image.Channels) < 1 || o.Image.size() != o.Model.Inputs():
 		return fmt.Errorf("images of %d×%d×%d for a model of %d inputs", o.Image.Height, o.Image.Width, o.Image.Channels, o.Model.Inputs())
-	case o.Batch < 1 || o.Batch > MaxBatch:
-		return fmt.Errorf("batch size %d is outside 1…%d", o.Batch, MaxBatch)
+	case o.Batch < 1 || o.Batch > maxBatch:
+		return fmt.Errorf("batch size %d is outside 1…%d", o.Batch, maxBatch)
+	case !slices.Contains([]SharedParams{Shared, Backbone, All}, o.Shared):
+		return fmt.Errorf("shared %q is none of %q, %q, %q", o.Shared, Shared, Backbone, All)
 	case info.Direct && o.ExtraUpdate:
 		return fmt.Errorf("Options.ExtraUpdate repeats an update by its weights; method %s gives a direction instead", info.Name)
 	case o.Augment != nil && o.Edit.On():
 		return errors.New("memory editing would move stored samples along gradients of augmented ones; turn editing or augmentation off")
 	}
-	var grows error
-	if o.Grow {
-		_, grows = o.resizer()
-	}
-	return cmp.Or(o.Increment.Validate(), o.Shared.Validate(), o.Optimizer.Validate(),
-		method.Whole(o.Method), o.checkLoss(), grows)
+	return nil
 }
 
 // checkLoss returns an error if the losses of the method contradict themselves, or make sense for classes only and there is
 // another loss.
 func (o Options) checkLoss() error {
-	name := o.Method.Info().Name
+	name, values := o.Method.Info().Name, o.compared()
 	var needs rehearsal.Needs
 	if l, ok := method.As[rehearsal.Limited](o.Method); ok {
 		needs = l.Needs()
@@ -183,22 +185,37 @@ func (o Options) checkLoss() error {
 		if err := l.Validate(); err != nil {
 			return fmt.Errorf("method %s has %w", name, err)
 		}
-		if o.Loss != nil && o.compared() == nil && l.Kind == rehearsal.Sigmoid {
+		if o.Loss != nil && values == nil && l.Kind == rehearsal.Sigmoid {
 			return fmt.Errorf("method %s trains on a loss of its own in place of %s: take another method", name, o.Loss.Key())
 		}
 		forClasses = forClasses || l.Cosine || l.Teacher > 0 || l.Adjust > 0 || l.Kind == rehearsal.Sigmoid
 	}
-	if needs.Pixels && o.compared() != nil {
+	switch {
+	case values == nil:
+		return nil
+	case needs.Pixels:
 		return fmt.Errorf("method %s changes the pixels of stored samples, which it cannot where target values follow them: take another one, such as emgd-gmc+der-pp", name)
+	case values.Targets() < 1 || values.Targets() > o.Model.Outputs():
+		return fmt.Errorf("loss %s has %d target values, the model %d outputs; want 1 to as many target values as outputs", values.Key(), values.Targets(), o.Model.Outputs())
+	case forClasses:
+		return fmt.Errorf("method %s is for losses of classes, which does not go with loss %s: take another one, such as emgd-gmc+der-pp", name, values.Key())
 	}
-	if o.compared() == nil {
+	return nil
+}
+
+// checkGrowth returns an error if the classifier is to grow and cannot, or if the method keeps something whose size would change.
+func (o Options) checkGrowth() error {
+	if !o.Grow {
 		return nil
 	}
-	if n := o.Loss.Targets(); n < 1 || n > o.Model.Outputs() {
-		return fmt.Errorf("loss %s has %d target values, the model %d outputs; want 1 to as many target values as outputs", o.Loss.Key(), n, o.Model.Outputs())
+	if _, ok := o.Model.(model.Resizer); !ok {
+		return fmt.Errorf("model %s cannot grow: it does not implement model.Resizer", o.Model.Key())
 	}
-	if forClasses {
-		return fmt.Errorf("method %s is for losses of classes, which does not go with loss %s: take another one, such as emgd-gmc+der-pp", name, o.Loss.Key())
+	_, penalty := method.As[rehearsal.Penalty](o.Method)
+	_, stateful := method.As[method.Stateful](o.Method)
+	info, withClassifier := o.Method.Info(), o.InJ() > o.Model.Layout().Backbone // else what methods keep is about the backbone
+	if withClassifier && (penalty || stateful && info.NeedsRows) {
+		return fmt.Errorf("the outputs cannot grow, since method %s keeps vectors over the parameters of the classifier: build a model with more outputs and leave out Options.Grow, or set Options.Shared to %q", info.Name, Backbone)
 	}
 	return nil
 }
@@ -209,15 +226,6 @@ func keyOf(l model.Loss) string {
 		return ""
 	}
 	return l.Key()
-}
-
-// Validate returns an error if s is none of the three choices.
-func (s SharedParams) Validate() error {
-	switch s {
-	case Shared, Backbone, All:
-		return nil
-	}
-	return fmt.Errorf("shared %q is none of %q, %q, %q", s, Shared, Backbone, All)
 }
 
 // InJ returns how many parameters are shared, that is, are columns of J. They are the first ones of θ.
@@ -240,22 +248,4 @@ func (o Options) lossOf(id int) rehearsal.Loss {
 		return m.Loss(id)
 	}
 	return rehearsal.Loss{}
-}
-
-// resizer returns the model as one that can grow, or an error if it cannot, or if the method keeps something whose size
-// would change.
-func (o Options) resizer() (model.Resizer, error) {
-	narrow, ok := o.Model.(model.Resizer)
-	if !ok {
-		return nil, fmt.Errorf("model %s cannot grow: it does not implement model.Resizer", o.Model.Key())
-	}
-	if o.InJ() == o.Model.Layout().Backbone {
-		return narrow, nil // what methods keep is about the backbone
-	}
-	_, penalty := method.As[rehearsal.Penalty](o.Method)
-	_, stateful := method.As[method.Stateful](o.Method)
-	if info := o.Method.Info(); penalty || stateful && info.NeedsRows {
-		return nil, fmt.Errorf("the outputs cannot grow, since method %s keeps vectors over the parameters of the classifier: build a model with more outputs and leave out Options.Grow, or set Options.Shared to %q", info.Name, Backbone)
-	}
-	return narrow, nil
 }

@@ -1,8 +1,7 @@
 package pcl
 
 import (
-	"fmt"
-
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
@@ -18,84 +17,64 @@ import (
 type moving struct{ lab }
 
 // penaltyRow returns the row of the method's penalty, if there is one in this step.
-func (s *step) penaltyRow() ([]row, error) {
+func (s *step) penaltyRow() []row {
 	r := row{id: rehearsal.PenaltyRow}
-	if err := s.penalise(&r); err != nil || r.Flat == nil {
-		r.free()
-		return nil, err
+	if s.penalise(&r); r.Flat == nil {
+		return nil
 	}
-	return []row{r}, nil
+	return []row{r}
 }
 
 // penalise computes the row of the penalty at the present parameters. Without a penalty the row stays empty.
-func (s *step) penalise(r *row) error {
-	value, gradient, err := s.penalty()
-	if err != nil || gradient == nil {
-		return err
+func (s *step) penalise(r *row) {
+	value, gradient := s.penalty()
+	if gradient == nil {
+		return
 	}
-	if n := s.programs.Shared; len(gradient) != n {
-		return fmt.Errorf("method %s has a penalty on %d parameters, %d are shared", s.options.Method.Info().Name, len(gradient), n)
-	}
+	fail.When(len(gradient) != s.programs.Shared, "%s has a penalty on %d parameters, %d are shared", s.byMethod(), len(gradient), s.programs.Shared)
 	if s.penalised == nil {
 		s.penalised = make([]float32, s.programs.Total())
 	}
 	flat := s.penalised
 	copy(flat, gradient)
-	if r.Gradient, err = device.Given(s.programs, value, flat); err != nil {
-		return err
-	}
+	r.Gradient = device.Given(s.programs, value, flat)
 	r.observed = true // there are no statistics
 	if s.options.Method.Info().NeedsCross {
 		for h := range r.halves { // without samples, both halves are the whole
-			if r.halves[h], err = program.ToDevice(s.options.Backend, flat, len(flat)); err != nil {
-				return err
-			}
+			r.halves[h] = s.upload(flat)
 		}
 	}
-	return nil
 }
 
 // penaliseAgain computes the row of the penalty, if there is one, after it was freed.
-func (s *step) penaliseAgain() error {
+func (s *step) penaliseAgain() {
 	for i := range s.rows {
 		if r := &s.rows[i]; r.batch == nil {
-			return s.penalise(r)
+			s.penalise(r)
 		}
 	}
-	return nil
 }
 
 // penalty returns the penalty at the present parameters and its gradient, or no gradient if there is none.
-func (s *step) penalty() (value float64, gradient []float32, err error) {
+func (s *step) penalty() (value float64, gradient []float32) {
 	if p, ok := method.As[rehearsal.Penalty](s.options.Method); ok {
-		return p.Penalise(lab{l: s.Learner})
+		var err error
+		value, gradient, err = p.Penalise(lab{l: s.Learner})
+		fail.If(err)
 	}
-	return 0, nil, nil
+	return value, gradient
 }
 
 // moved tells a method that follows the parameters of an update.
-func (s *step) moved() error {
+func (s *step) moved() {
 	if m, ok := method.As[rehearsal.Penalty](s.options.Method); ok {
-		return m.Moved(moving{lab{s.Learner, s}})
+		fail.If(m.Moved(moving{lab{s.Learner, s}}))
 	}
-	return nil
-}
-
-// consolidate lets a method learn what it wants to keep of a task that has ended, from as many samples of each class as
-// it asks for: the reservoir may have more, for the memory.
-func (l *Learner) consolidate(t *attached) error {
-	if c, ok := method.As[rehearsal.Penalty](l.options.Method); ok {
-		return c.Consolidate(lab{l: l}, t.id, t.reservoir.Some(c.Samples()))
-	}
-	return nil
 }
 
 func (b lab) Parameters() ([]float32, error) {
-	theta, err := device.Host(b.l.network.theta, b.l.programs.Total())
-	if err != nil {
-		return nil, err
-	}
-	return theta[:b.l.programs.Shared:b.l.programs.Shared], nil
+	n := b.l.programs.Shared
+	return program.Read[float32](b.l.network.theta, b.l.programs.Total())[:n:n], nil
 }
 
 // TaskGradient takes the right labels for targets, also where a loss has those of the old model: this was remembered when
@@ -104,14 +83,13 @@ func (b lab) TaskGradient(samples []memory.Item) (out []float32, err error) {
 	b.fits(samples)
 	loss := b.l.options.lossOf(samples[0].Task)
 	loss.Teacher, loss.Temperature, loss.Adjust = 0, 0, 0
-	err = b.batches(samples, loss, func(h *device.Batch) error {
+	b.batches(samples, loss, func(h *device.Batch) {
 		if loss.Kind == rehearsal.Sigmoid {
 			h.Blank(b.l.options.Model.Outputs())
 		}
-		out, err = b.sharedGradient(b.l.network.theta, h, loss)
-		return err
+		out = b.sharedGradient(b.l.network.theta, h, loss)
 	})
-	return out, err
+	return out, nil
 }
 
 // Current leaves out the rows that took no part in the update.
@@ -124,12 +102,8 @@ func (b moving) Current() ([]float32, error) {
 		if b.s.rows[i].id <= method.Memory {
 			continue
 		}
-		flat, err := device.Host(b.s.rows[i].Flat, l.programs.Total())
-		if err != nil {
-			return nil, err
-		}
-		for p := range l.mean {
-			l.mean[p] += flat[p]
+		for p, x := range program.Read[float32](b.s.rows[i].Flat, l.programs.Total())[:len(l.mean)] {
+			l.mean[p] += x
 		}
 		n++
 	}

@@ -4,12 +4,29 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"sync"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
+
+// prediction is the snapshot that [Learner.Predict] took last.
+type prediction struct {
+	mu     sync.Mutex
+	latest *Predictor
+}
+
+// close lets go of what is kept. Predictors that are still open can be used on.
+func (p *prediction) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.latest != nil {
+		p.latest.Close()
+	}
+	p.latest = nil
+}
 
 // Snapshot returns a predictor that predicts with the learner as it is now, while the learner continues. It waits for
 // the call in progress, if there is one, and must therefore not be called from within a stream. A method that
@@ -54,36 +71,14 @@ func (l *Learner) latest() (*Predictor, error) {
 }
 
 // predictor takes a snapshot, for callers that have entered the learner.
-func (l *Learner) predictor() (*Predictor, error) {
-	at, rule, err := l.ruleNow()
-	if err != nil {
-		return nil, err
+func (l *Learner) predictor() *Predictor {
+	at, rule := l.ruleNow()
+	o, theta := l.options, lab{l: l}.at(at)
+	p := &Predictor{
+		programs: o.Programs, increment: o.Increment, scores: o.lossOf(method.Memory), loss: keyOf(o.compared()),
+		heads: l.heads.Clone(), roll: l.roll, rule: rule, steps: l.steps, version: l.version,
 	}
-	if l.prediction.kit == nil {
-		o := l.options
-		k := &kit{programs: o.Programs, model: o.Model, increment: o.Increment, scores: o.lossOf(method.Memory), loss: keyOf(o.compared())}
-		if err := k.compile(o.spec()); err != nil {
-			return nil, err
-		}
-		l.prediction.kit = k
-	}
-	from := lab{l: l}.at(at)
-	theta, err := program.Copy(from, l.programs.Total())
-	p := &Predictor{heads: l.heads.Clone(), roll: l.roll, rule: rule, steps: l.steps, version: l.version}
-	return l.prediction.kit.predictor(p, theta, l.statisticsOf(from), err)
-}
-
-// ruleNow returns the parameters that predictions are made with, and what is compared if it is not the logits.
-func (l *Learner) ruleNow() (rehearsal.Point, rehearsal.Rule, error) {
-	own, ok := method.As[rehearsal.Predictor](l.options.Method)
-	if !ok {
-		return rehearsal.Now, nil, nil
-	}
-	if err := l.prepare(); err != nil {
-		return 0, nil, err
-	}
-	at, rule := own.Snapshot()
-	return at, rule, nil
+	return p.open(o.spec(), program.Copy(theta, l.programs.Total()), l.statisticsOf(theta))
 }
 
 // Trained returns the network with which the learner predicts at present. A method that predicts by a rule of its own
@@ -92,20 +87,16 @@ func (l *Learner) Trained() (*Trained, error) {
 	return callFor(context.Background(), l, "trained network", l.trained)
 }
 
-func (l *Learner) trained() (*Trained, error) {
+func (l *Learner) trained() *Trained {
 	at, rule, o := rehearsal.Now, rehearsal.Rule(nil), l.options
 	if !l.roll.empty() {
-		var err error
-		if at, rule, err = l.ruleNow(); err != nil {
-			return nil, err
-		}
+		at, rule = l.ruleNow()
 	}
 	theta := lab{l: l}.at(at)
-	values, err := program.Values[float32](theta, l.programs.Total())
 	t := &Trained{
 		Model: o.Model.Key(), Method: o.Method.Info().Name, Steps: l.steps, Increment: o.Increment, Image: o.Image, Tasks: l.Tasks(),
 		Names: maps.Clone(l.roll.names), Loss: keyOf(o.compared()), Scores: scoresOf(o.lossOf(method.Memory)),
-		Tensors: tensors(o.Model.Layout(), values, l.statisticsOf(theta)),
+		Tensors: tensors(o.Model.Layout(), program.Read[float32](theta, l.programs.Total()), l.statisticsOf(theta)),
 	}
 	switch m := rehearsal.MeansOf(rule); {
 	case m == nil:
@@ -113,5 +104,5 @@ func (l *Learner) trained() (*Trained, error) {
 	case m.Apply() && !(m.Between && o.Increment == scenario.TaskIncremental):
 		t.Means = m
 	}
-	return t, err
+	return t
 }

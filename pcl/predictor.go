@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/compute"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
@@ -27,7 +28,14 @@ var ErrClosed = errors.New("pcl: the learner or predictor is closed")
 // by any number of goroutines while the learner trains, and after the learner was closed. Close it before the backend
 // is closed; an unreachable one is freed without Close.
 type Predictor struct {
-	kit     *kit
+	programs  *Programs
+	model     model.Model
+	increment scenario.Increment
+	scores    rehearsal.Loss        // says how scores come from features
+	loss      string                // the key of Options.Loss; empty if it is of classes
+	sets      map[int][]*graphs.Set // by the number of samples that their programs take, 1 and the largest; for each client
+	largest   int
+
 	heads   *heads.Heads
 	roll    roll
 	rule    rehearsal.Rule // compares classes; nil if the logits do
@@ -70,66 +78,48 @@ func (p *Predictor) Classes() []int { return slices.Clone(p.roll.classes) }
 // A prediction chooses among all classes that had arrived or, if any are given, among the given ones. In task-incremental mode,
 // where each task has outputs of its own, call [Predictor.PredictTask] if there are several.
 func (p *Predictor) Predict(x []float32, among ...int) ([]Prediction, error) {
-	classes, outputs, err := p.among(among)
-	if err != nil {
-		return nil, fmt.Errorf("pcl: predict: %w", err)
-	}
-	return p.predict(x, classes, outputs)
+	return predicting(func() []Prediction {
+		fail.When(p.roll.empty(), "no task has arrived yet, so there are no classes")
+		fail.When(p.increment != scenario.ClassIncremental && p.roll.last() > 1, "each task has outputs of its own in task-incremental mode: call PredictTask, which names the task")
+		if len(among) == 0 {
+			among = p.heads.Among(1)
+		}
+		return p.predict(x, 1, among)
+	})
 }
 
 // PredictTask is Predict for samples of the task with the given id: it chooses among the task's classes.
 func (p *Predictor) PredictTask(id int, x []float32) ([]Prediction, error) {
-	task, err := p.roll.get(id)
-	if err != nil {
-		return nil, fmt.Errorf("pcl: predict: %w", err)
-	}
-	classes, outputs, err := p.outputs(id, task.Classes)
-	if err != nil {
-		return nil, fmt.Errorf("pcl: predict: %w", err)
-	}
-	return p.predict(x, classes, outputs)
+	return predicting(func() []Prediction { return p.predict(x, id, fail.Or(p.roll.get(id)).Classes) })
 }
 
 // Outputs returns, for each sample, the outputs of the classifier that belong to the task with the given id, in the order
 // of its classes. They are what [Options].Loss compares with the target values; without one they are logits. x is as in
 // [Predictor.Predict].
 func (p *Predictor) Outputs(id int, x []float32) ([][]float32, error) {
-	task, err := p.roll.get(id)
-	if err != nil {
-		return nil, fmt.Errorf("pcl: predict: %w", err)
-	}
-	places := make([]int32, len(task.Classes))
-	for i, c := range task.Classes {
-		places[i], _ = p.heads.Output(id, c) // a task has its classes
-	}
-	var out [][]float32
-	err = p.each(x, func(scores, _ []float32) error {
-		own := make([]float32, len(places))
-		for i, o := range places {
-			own[i] = scores[o]
-		}
-		out = append(out, own)
-		return nil
+	return predicting(func() (out [][]float32) {
+		classes := fail.Or(p.roll.get(id)).Classes
+		p.each(x, func(scores, _ []float32) {
+			own := make([]float32, len(classes))
+			for i, c := range classes {
+				own[i] = scores[fail.Or(p.heads.Output(id, c))]
+			}
+			out = append(out, own)
+		})
+		return out
 	})
+}
+
+// predicting makes one call to a predictor.
+func predicting[T any](f func() T) (out T, err error) {
+	if err = fail.Tried(func() { out = f() }); err != nil && err != ErrClosed {
+		err = fmt.Errorf("pcl: predict: %w", err)
+	}
 	return out, err
 }
 
-// among finds the outputs of the classes that a prediction chooses among.
-func (p *Predictor) among(classes []int) ([]int, []int, error) {
-	if p.roll.empty() {
-		return nil, nil, errors.New("no task has arrived yet, so there are no classes")
-	}
-	if p.kit.increment == scenario.ClassIncremental || p.roll.last() == 1 {
-		if len(classes) == 0 {
-			classes = p.heads.Among(1)
-		}
-		return p.outputs(1, classes)
-	}
-	return nil, nil, errors.New("each task has outputs of its own in task-incremental mode: call PredictTask, which names the task")
-}
-
 // outputs returns classes in the order of their outputs, and these. The classes are some of those that compete in a task.
-func (p *Predictor) outputs(task int, classes []int) (sorted, outputs []int, err error) {
+func (p *Predictor) outputs(task int, classes []int) (sorted, outputs []int) {
 	lo, _ := p.heads.Competing(task)
 	all := p.heads.Among(task)
 	at := make(map[int]int, len(all))
@@ -139,128 +129,96 @@ func (p *Predictor) outputs(task int, classes []int) (sorted, outputs []int, err
 	for _, c := range classes {
 		o, arrived := at[c]
 		if !arrived {
-			return nil, nil, fmt.Errorf("class %d is not among those that have arrived, which are %v", c, all)
+			fail.Now("class %d is not among those that have arrived, which are %v", c, all)
 		}
 		outputs = append(outputs, o)
 	}
 	slices.Sort(outputs)
 	for i, o := range outputs {
 		if i > 0 && all[o] == sorted[i-1] {
-			return nil, nil, fmt.Errorf("class %d is given twice", all[o])
+			fail.Now("class %d is given twice", all[o])
 		}
 		sorted, outputs[i] = append(sorted, all[o]), int(lo)+o
 	}
-	return sorted, outputs, nil
+	return sorted, outputs
 }
 
-// predict predicts by the given outputs, which are those of the given classes.
-func (p *Predictor) predict(x []float32, classes, outputs []int) ([]Prediction, error) {
-	if key := p.kit.loss; key != "" {
-		return nil, fmt.Errorf("pcl: predict: loss %s has no classes to predict; call Outputs", key)
-	}
-	var out []Prediction
-	err := p.each(x, func(scores, features []float32) error {
-		one, err := p.choose(scores, features, classes, outputs)
-		if err != nil {
-			return fmt.Errorf("pcl: predict: sample %d: %w", len(out), err)
-		}
-		out = append(out, one)
-		return nil
+// predict chooses among classes of a task.
+func (p *Predictor) predict(x []float32, task int, classes []int) (out []Prediction) {
+	fail.When(p.loss != "", "loss %s has no classes to predict; call Outputs", p.loss)
+	classes, outputs := p.outputs(task, classes)
+	p.each(x, func(scores, features []float32) {
+		out = append(out, p.choose(len(out), scores, features, classes, outputs))
 	})
-	return out, err
+	return out
 }
 
 // each calls f with the scores of all outputs, and the features, of one sample after another.
-func (p *Predictor) each(x []float32, f func(scores, features []float32) error) error {
-	width := p.kit.model.Inputs()
-	if len(x) == 0 || len(x)%width != 0 {
-		return fmt.Errorf("pcl: predict: %d values are not one or more samples of %d values each", len(x), width)
-	}
+func (p *Predictor) each(x []float32, f func(scores, features []float32)) {
+	width := p.model.Inputs()
+	fail.When(len(x) == 0 || len(x)%width != 0, "%d values are not one or more samples of %d values each", len(x), width)
 	n := len(x) / width
 	for i := range n {
 		if !fp.Finite(x[i*width : (i+1)*width]) {
-			return fmt.Errorf("pcl: predict: sample %d has a value that is not finite", i)
+			fail.Now("sample %d has a value that is not finite", i)
 		}
 	}
 	p.use.RLock()
 	defer p.use.RUnlock()
 	if p.closed {
-		return ErrClosed
+		fail.If(ErrClosed)
 	}
-	for together := p.kit.clients(n); len(x) > 0; {
+	for together := p.clients(n); len(x) > 0; {
 		var some []*described
 		var computing errgroup.Group
 		for client := 0; client < together && len(x) > 0; client++ {
-			samples, size := p.kit.fit(len(x) / width)
+			samples, size := p.fit(len(x) / width)
 			d, part := new(described), x[:samples*width]
-			computing.Go(func() error { return p.describe(d, part, size, client) })
+			computing.Go(func() error { return fail.Tried(func() { p.describe(d, part, size, client) }) })
 			some, x = append(some, d), x[samples*width:]
 		}
-		if err := computing.Wait(); err != nil {
-			return fmt.Errorf("pcl: predict: %w", err)
-		}
+		fail.If(computing.Wait())
 		for _, d := range some {
 			for i := range d.scores {
-				if err := f(d.scores[i], d.features[i]); err != nil {
-					return err
-				}
+				f(d.scores[i], d.features[i])
 			}
 		}
 	}
-	return nil
 }
 
 // described is what a program says of some samples.
 type described struct{ scores, features [][]float32 }
 
 // describe computes the scores of all outputs, and the features, of samples that fit in a program of the given size, on a client.
-func (p *Predictor) describe(d *described, x []float32, size, client int) (err error) {
-	b, err := p.batch(size)
-	if err != nil {
-		return err
-	}
+func (p *Predictor) describe(d *described, x []float32, size, client int) {
+	b := p.batch(size)
 	defer p.put(size, b)
-	b.N = copy(b.X, x) / p.kit.model.Inputs()
+	b.N = copy(b.X, x) / p.model.Inputs()
 	b.Ask()
-	in, done, err := b.Inputs(p.kit.programs.backend, false)
-	if err != nil {
-		return err
-	}
+	in, done := b.Inputs(p.programs.backend, false)
 	defer done()
 	in = append([]compute.Buffer{p.theta}, in...)
 	if p.statistics != nil {
 		in = append(in, p.statistics)
 	}
-	scores, err := p.kit.sets[size][client].Describe(p.kit.scores)
-	if err != nil {
-		return err
-	}
-	out, err := scores.Call(in...)
-	if err != nil {
-		return err
-	}
+	out := p.sets[size][client].Describe(p.scores).Call(in...)
 	defer program.Free(out...)
-	if d.scores, err = device.Matrix(out[0], b.N); err != nil {
-		return err
+	d.scores, d.features = device.Matrix(out[0], b.N), make([][]float32, b.N)
+	if p.rule != nil {
+		d.features = device.Matrix(out[1], b.N)
 	}
-	if p.rule == nil {
-		d.features = make([][]float32, b.N)
-		return nil
-	}
-	d.features, err = device.Matrix(out[1], b.N)
-	return err
 }
 
 // choose predicts the class of one sample.
-func (p *Predictor) choose(logits, features []float32, classes, outputs []int) (Prediction, error) {
+func (p *Predictor) choose(sample int, logits, features []float32, classes, outputs []int) Prediction {
 	scores, best, ruled := compared(p.rule, logits, features, classes, outputs)
 	for i, s := range scores {
 		if math.IsNaN(s) || math.IsInf(s, 1) || math.IsInf(s, -1) && !ruled {
-			return Prediction{}, fmt.Errorf("the score of class %d is not finite (%g): the sample's values are too large", classes[i], s)
+			fail.Now("sample %d: the score of class %d is not finite (%g): the sample's values are too large", sample, classes[i], s)
 		}
 	}
 	normalise(scores, scores[best])
-	return Prediction{Class: classes[best], Name: p.roll.names[classes[best]], Classes: classes, Probabilities: scores}, nil
+	return Prediction{Class: classes[best], Name: p.roll.names[classes[best]], Classes: classes, Probabilities: scores}
 }
 
 // compared returns the scores of classes, whose outputs are given, and the place of the largest. ruled says that they are the
@@ -307,18 +265,18 @@ func (p *Predictor) Close() {
 		}
 	}
 	p.theta, p.statistics, p.batches = nil, nil, nil
-	p.kit.programs.drop()
+	p.programs.drop()
 }
 
 // batch returns a batch of a size. Give it back with put.
-func (p *Predictor) batch(size int) (*device.Batch, error) {
+func (p *Predictor) batch(size int) *device.Batch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if free := p.batches[size]; len(free) > 0 {
 		p.batches[size] = free[:len(free)-1]
-		return free[len(free)-1], nil
+		return free[len(free)-1]
 	}
-	return device.NewBatch(p.kit.programs.backend, size, p.kit.model.Inputs())
+	return device.NewBatch(p.programs.backend, size, p.model.Inputs())
 }
 
 func (p *Predictor) put(size int, b *device.Batch) {
@@ -327,81 +285,47 @@ func (p *Predictor) put(size int, b *device.Batch) {
 	p.batches[size] = append(p.batches[size], b)
 }
 
-// prediction is what a learner keeps for its predictors.
-type prediction struct {
-	kit    *kit // made with the first snapshot, and anew when the classifier has grown
-	mu     sync.Mutex
-	latest *Predictor // the snapshot that Learner.Predict took last
-}
-
-// close lets go of what is kept. Predictors that are still open can be used on.
-func (p *prediction) close() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.latest != nil {
-		p.latest.Close()
+// open readies the predictor for a network with parameters on the device, which it then owns. spec.Batch is the largest number
+// of samples of a program.
+func (p *Predictor) open(spec graphs.Spec, theta compute.Buffer, statistics []float32) *Predictor {
+	p.programs.hold()
+	p.model, p.largest, p.theta = spec.Model, spec.Batch, theta
+	p.sets, p.batches = map[int][]*graphs.Set{}, map[int][]*device.Batch{}
+	if err := fail.Tried(func() { p.ready(spec, statistics) }); err != nil {
+		p.Close()
+		fail.If(err)
 	}
-	p.latest = nil
+	return p
 }
 
-// kit is what the predictors of a learner share: the network without its parameters, and its programs.
-type kit struct {
-	programs  *Programs
-	model     model.Model
-	increment scenario.Increment
-	scores    rehearsal.Loss        // says how scores come from features
-	loss      string                // the key of Options.Loss; empty if it is of classes
-	sets      map[int][]*graphs.Set // by the number of samples that their programs take, 1 and the largest; for each client
-	largest   int
-}
-
-// compile compiles what predictors need. spec.Batch is the largest number of samples of a program.
-func (k *kit) compile(spec graphs.Spec) error {
-	k.sets, k.largest = map[int][]*graphs.Set{}, spec.Batch
+func (p *Predictor) ready(spec graphs.Spec, statistics []float32) {
 	spec.Loss = nil // samples to be predicted have no targets
-	for _, spec.Batch = range []int{1, k.largest} {
-		k.sets[spec.Batch] = k.programs.cache.Sets(spec)
-		if _, err := k.sets[spec.Batch][0].Describe(k.scores); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// predictor makes a predictor of parameters on the device, which it owns, unless there was an error before.
-func (k *kit) predictor(p *Predictor, theta compute.Buffer, statistics []float32, err error) (*Predictor, error) {
-	k.programs.hold()
-	p.kit, p.theta, p.batches = k, theta, map[int][]*device.Batch{}
-	if err == nil && len(statistics) > 0 {
-		p.statistics, err = program.ToDevice(k.programs.backend.Backend, statistics, len(statistics))
+	for _, spec.Batch = range []int{1, p.largest} {
+		p.sets[spec.Batch] = p.programs.cache.Sets(spec)
+		p.sets[spec.Batch][0].Describe(p.scores)
 	}
 	// XLA's binding caches a buffer's shape when it is first asked for, without a lock, so that this has to happen before
 	// several goroutines read the buffers.
-	for _, b := range []compute.Buffer{p.theta, p.statistics} {
-		if err == nil && b != nil {
-			_, err = b.Shape()
-		}
+	fail.Or(p.theta.Shape())
+	if len(statistics) > 0 {
+		p.statistics = program.ToDevice(p.programs.backend.Backend, statistics, len(statistics))
+		fail.Or(p.statistics.Shape())
 	}
-	if err != nil {
-		p.Close()
-		return nil, err
-	}
-	return p, nil
 }
 
 // clients returns on how many clients n samples are predicted. Only many samples are worth compiling for more than the first.
-func (k *kit) clients(n int) int {
-	if n < 4*k.largest {
+func (p *Predictor) clients(n int) int {
+	if n < 4*p.largest {
 		return 1
 	}
-	return len(k.sets[k.largest])
+	return len(p.sets[p.largest])
 }
 
 // fit returns how many samples the next batch takes when n are left, and the size of its program. Several small
 // batches cost less than one that is nearly empty.
-func (k *kit) fit(n int) (samples, size int) {
-	if 8*n < k.largest {
+func (p *Predictor) fit(n int) (samples, size int) {
+	if 8*n < p.largest {
 		return 1, 1
 	}
-	return min(n, k.largest), k.largest
+	return min(n, p.largest), p.largest
 }

@@ -39,7 +39,6 @@ type roll struct {
 	tasks   []*arrival     // in order of arrival, without their streams; the index is the id minus 1; nil if the id was skipped
 	classes []int          // of all tasks, each once
 	names   map[int]string // of the classes that have one
-	met     map[int]bool   // the classes as a set, which only the learner reads
 }
 
 // arrival is a task, and how many samples its streams have delivered.
@@ -73,15 +72,26 @@ func (r *roll) skip(to int) {
 func (r *roll) add(t Task, samples *atomic.Int64) {
 	t.Stream = nil
 	r.tasks = append(r.tasks, &arrival{t, samples})
-	if r.met == nil {
-		r.met = map[int]bool{}
-	}
 	for _, c := range t.Classes {
-		if !r.met[c] {
-			r.met[c], r.classes = true, append(r.classes, c)
+		if !slices.Contains(r.classes, c) {
+			r.classes = append(r.classes, c)
 		}
 	}
-	r.names = withNames(r.names, &t)
+	if t.ClassNames != nil {
+		r.name(t.Classes, t.ClassNames)
+	}
+}
+
+// name gives classes their names.
+func (r *roll) name(classes []int, names []string) {
+	all := map[int]string{}
+	maps.Copy(all, r.names)
+	for i, name := range names {
+		if name != "" {
+			all[classes[i]] = name
+		}
+	}
+	r.names = all
 }
 
 // test gives a task other test samples.
@@ -91,34 +101,21 @@ func (r *roll) test(id int, s data.Samples) {
 	r.tasks[id-1] = &t
 }
 
-// withNames returns names, and those that a task gives its classes. It copies the names if there are new ones.
-func withNames(names map[int]string, t *Task) map[int]string {
-	copied := false
-	for i, name := range t.ClassNames {
-		if name == "" || names[t.Classes[i]] == name {
-			continue
-		}
-		if !copied {
-			names, copied = maps.Clone(names), true
-		}
-		if names == nil {
-			names = map[int]string{}
-		}
-		names[t.Classes[i]] = name
-	}
-	return names
-}
-
-// infos describes the tasks, of which some are running: paused says of each of these whether it is paused.
-func (r *roll) infos(paused map[int]bool) []TaskInfo {
+// infos describes the tasks, of which some are running.
+func (r *roll) infos(running runningTasks) []TaskInfo {
 	out := make([]TaskInfo, 0, len(r.tasks))
 	for i, t := range r.tasks {
 		if t == nil {
 			continue
 		}
-		p, running := paused[i+1]
-		out = append(out, TaskInfo{ID: i + 1, Name: t.Name, Classes: slices.Clone(t.Classes), ClassNames: slices.Clone(t.ClassNames),
-			Ended: !running, Paused: p, Taken: int(t.samples.Load())})
+		info := TaskInfo{ID: i + 1, Name: t.Name, Classes: slices.Clone(t.Classes), ClassNames: slices.Clone(t.ClassNames), Ended: true, Taken: int(t.samples.Load())}
+		if a := running.get(i + 1); a != nil {
+			info.Ended, info.Paused = false, a.paused.Load()
+			if h, ok := a.Stream.(holder); ok {
+				info.Waiting = h.Len()
+			}
+		}
+		out = append(out, info)
 	}
 	return out
 }

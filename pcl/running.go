@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -50,24 +51,23 @@ func (t *attached) fetch(b *device.Batch) error {
 		return io.EOF
 	}
 	given := data.Batch{X: b.X, Class: b.Class}
-	err := guarded("the stream", func() error { return t.Stream.Next(&given) })
-	if err == io.EOF {
-		if t.over = true; given.N == 0 {
-			return io.EOF
-		}
-	} else if errors.Is(err, data.ErrNotReady) {
-		if given.N != 0 {
-			return fmt.Errorf("the stream delivered %d samples and said that it is not ready; want no samples with ErrNotReady", given.N)
-		}
+	err := guarded("the stream", func() { fail.If(t.Stream.Next(&given)) })
+	t.over = err == io.EOF
+	switch notReady := errors.Is(err, data.ErrNotReady); {
+	case t.over && given.N == 0:
+		return io.EOF
+	case notReady && given.N == 0:
 		return data.ErrNotReady
-	} else if err != nil {
+	case notReady:
+		return fmt.Errorf("the stream delivered %d samples and said that it is not ready; want no samples with ErrNotReady", given.N)
+	case err != nil && !t.over:
 		return err
 	}
 	if err = t.take(b, &given); err != nil {
 		b.Empty()
-		return fmt.Errorf("the stream delivered %w", err)
+		err = fmt.Errorf("the stream delivered %w", err)
 	}
-	return nil
+	return err
 }
 
 // take checks the batch that the stream delivered and moves it into b. The stream may have replaced the slices
@@ -95,9 +95,7 @@ func (t *attached) take(b *device.Batch, given *data.Batch) error {
 	}
 	b.N, b.Repeat = n, given.Repeat
 	t.samples.Add(int64(n))
-	for i := range n {
-		b.Task[i] = t.id
-	}
+	b.Of(t.id)
 	return nil
 }
 
@@ -117,7 +115,7 @@ func (t *attached) observe() {
 func (t *attached) hush() {
 	if silence := t.silence; silence != nil {
 		t.silence = nil
-		_ = guarded("the stream", func() error { silence(); return nil })
+		_ = guarded("the stream", silence)
 	}
 }
 
@@ -136,6 +134,14 @@ func (t *attached) checkNames(others map[int]string) error {
 
 // runningTasks are the tasks that run, in order of their ids. The list is copied to be changed, since the learner's status shares it.
 type runningTasks []*attached
+
+// get returns the task with an id; nil if it does not run.
+func (r runningTasks) get(id int) *attached {
+	if at, runs := r.place(id); runs {
+		return r[at]
+	}
+	return nil
+}
 
 // place returns where a task is among the running ones, or would be.
 func (r runningTasks) place(id int) (at int, runs bool) {
@@ -168,13 +174,4 @@ func (r runningTasks) present() (tasks runningTasks) {
 // asks says whether a task has a stream that has to be asked whether it is ready.
 func (r runningTasks) asks() bool {
 	return slices.ContainsFunc(r, func(t *attached) bool { _, says := t.Stream.(data.Notifier); return !says })
-}
-
-// pauses says of each task whether it is paused.
-func (r runningTasks) pauses() map[int]bool {
-	out := make(map[int]bool, len(r))
-	for _, t := range r {
-		out[t.id] = t.paused.Load()
-	}
-	return out
 }

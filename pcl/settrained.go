@@ -2,9 +2,9 @@ package pcl
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -31,42 +31,23 @@ func (l *Learner) SetTrained(t *Trained, take Take) error {
 	if t == nil {
 		panic("pcl: SetTrained needs a network: LoadTrained reads one from a file, Learner.Trained returns that of a learner")
 	}
-	return l.call(context.Background(), "set network", func() error {
+	return l.call(context.Background(), "set network", func() {
 		if take.Backbone {
-			return l.setBackbone(t)
+			theta := l.parameters()
+			values, statistics := arrange(l.options.Model.Layout(), t.Tensors, true)
+			copy(theta, values)
+			l.exchange(theta, statistics)
+		} else {
+			l.setTrained(t)
 		}
-		return l.setTrained(t)
 	})
 }
 
-func (l *Learner) setBackbone(t *Trained) error {
-	theta, err := l.parameters()
-	if err != nil {
-		return err
-	}
-	values, statistics, err := arrange(l.options.Model.Layout(), t.Tensors, true)
-	if err != nil {
-		return err
-	}
-	copy(theta, values)
-	return l.exchange(theta, statistics)
-}
-
-func (l *Learner) setTrained(t *Trained) error {
-	if err := l.fits(t); err != nil {
-		return err
-	}
-	theta, statistics, err := arrange(l.options.Model.Layout(), t.Tensors, false)
-	if err != nil {
-		return err
-	}
-	r, h, err := t.arrived(l.options.Model.Outputs())
-	if err != nil {
-		return err
-	}
-	if err := l.exchange(theta, statistics); err != nil {
-		return err
-	}
+func (l *Learner) setTrained(t *Trained) {
+	l.fits(t)
+	theta, statistics := arrange(l.options.Model.Layout(), t.Tensors, false)
+	r, h := t.arrived(l.options.Model.Outputs())
+	l.exchange(theta, statistics)
 	if l.roll.empty() && !r.empty() { // the network's tasks become those of the learner, and have ended
 		skipped := l.roll.last()
 		l.roll, l.heads = r, h
@@ -75,35 +56,23 @@ func (l *Learner) setTrained(t *Trained) error {
 			l.count(id+1, 1)
 		}
 	}
-	return l.teacher()
-}
-
-// teacher makes the present network the old model of methods that hold on to one, if a task has ended.
-func (l *Learner) teacher() error {
-	loss := l.options.lossOf(1)
-	if (loss.Kind == rehearsal.Sigmoid || loss.Teacher > 0) && len(l.ended().ids(l.roll)) > 0 {
-		return lab{l: l}.Remember()
+	// The present network is the old model of methods that hold on to one, if a task has ended.
+	if loss := l.options.lossOf(1); (loss.Kind == rehearsal.Sigmoid || loss.Teacher > 0) && len(l.ended().ids(l.roll)) > 0 {
+		fail.If(lab{l: l}.Remember())
 	}
-	return nil
 }
 
-// fits returns an error if the network's tasks are not those of the learner, or its outputs were trained for another loss.
+// fits ends the work if the network's tasks are not those of the learner, or its outputs were trained for another loss.
 // Of a network without a model's key the loss is not known.
-func (l *Learner) fits(t *Trained) error {
+func (l *Learner) fits(t *Trained) {
 	if len(t.Tasks) == 0 {
-		return nil
+		return
 	}
 	same := slices.EqualFunc(t.Tasks, l.Tasks(), func(a, b TaskInfo) bool { return slices.Equal(a.Classes, b.Classes) })
 	loss := keyOf(l.options.compared())
-	switch {
-	case t.Increment != l.options.Increment:
-		return fmt.Errorf("the network is %s-incremental, the learner %s-incremental: take only the backbone", t.Increment, l.options.Increment)
-	case !l.roll.empty() && !same:
-		return fmt.Errorf("the network has tasks of the classes %v, the learner of %v: take only the backbone, or use a learner without tasks", classLists(t.Tasks), classLists(l.Tasks()))
-	case t.Model != "" && t.Loss != loss:
-		return fmt.Errorf("the network was trained for the loss %q, the learner is for %q, where none is of classes: take only the backbone", t.Loss, loss)
-	}
-	return nil
+	fail.When(t.Increment != l.options.Increment, "the network is %s-incremental, the learner %s-incremental: take only the backbone", t.Increment, l.options.Increment)
+	fail.When(!l.roll.empty() && !same, "the network has tasks of the classes %v, the learner of %v: take only the backbone, or use a learner without tasks", classLists(t.Tasks), classLists(l.Tasks()))
+	fail.When(t.Model != "" && t.Loss != loss, "the network was trained for the loss %q, the learner is for %q, where none is of classes: take only the backbone", t.Loss, loss)
 }
 
 func classLists(tasks []TaskInfo) (all [][]int) {
@@ -113,22 +82,16 @@ func classLists(tasks []TaskInfo) (all [][]int) {
 	return all
 }
 
-// exchange replaces parameters and statistics, which have the right lengths. The optimiser starts anew.
-func (l *Learner) exchange(theta, statistics []float32) error {
+// exchange replaces parameters and statistics, which have the right lengths, and tells a method that holds on to earlier ones.
+func (l *Learner) exchange(theta, statistics []float32) {
 	l.version++
 	l.prepared, l.network.updates = 0, 0
 	l.others.free()
 	copy(l.network.statistics, statistics)
-	if l.failure = l.network.set(l.options.Backend, theta, nil, len(l.options.Optimizer.State())); l.failure == nil {
-		l.failure = l.replaced()
-	}
-	return l.failure
-}
-
-// replaced tells a method that holds on to earlier parameters that there are others.
-func (l *Learner) replaced() error {
-	if a, ok := method.As[rehearsal.Penalty](l.options.Method); ok {
-		return guarded(l.byMethod(), func() error { return a.Replaced(lab{l: l}) })
-	}
-	return nil
+	l.wholly(l.byMethod(), func() {
+		l.begin(theta)
+		if a, ok := method.As[rehearsal.Penalty](l.options.Method); ok {
+			fail.If(a.Replaced(lab{l: l}))
+		}
+	})
 }

@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
-	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -61,19 +60,25 @@ func (s *step) make() (err error) {
 	if err := s.awaitStreams(); err != nil {
 		return err
 	}
-	before := s.mark()
-	defer func() { s.settle(err, before) }()
+	undo := s.mark()
+	defer func() {
+		if err != nil && !s.touched {
+			undo()
+		} else if err != nil {
+			s.failure = err // the learner stops for good
+		}
+	}()
 	if err := s.train(); err != nil {
 		return err
 	}
 	s.touched = true // from here on samples enter the memory, which cannot be undone
-	for _, t := range s.tasks.present() {
-		t.observe()
-	}
-	if err := s.store(); err != nil {
-		return err
-	}
-	return s.advance()
+	return guarded(s.byMethod(), func() {
+		for _, t := range s.tasks.present() {
+			t.observe()
+		}
+		s.store()
+		s.advance()
+	})
 }
 
 // train does the computing of a step while the streams' next batches are fetched in another goroutine. A panic
@@ -82,51 +87,39 @@ func (s *step) train() (err error) {
 	fetched := s.lookAhead()
 	defer func() { err = errors.Join(err, <-fetched) }()
 	defer s.free()
-	return guarded(s.byMethod(), func() (err error) {
-		if s.rows, err = s.taskRows(); err != nil || len(s.rows) == 0 { // every stream has ended without another batch
-			return err
+	return guarded(s.byMethod(), func() {
+		if s.rows = s.taskRows(); len(s.rows) == 0 { // every stream has ended without another batch
+			return
 		}
-		if err := s.compute(); err != nil {
-			return err
-		}
+		s.compute()
 		for _, t := range s.tasks.present() {
 			t.leftOut = s.report.Rejected || slices.Contains(s.report.Skipped, t.id)
 		}
-		return s.trace()
+		s.trace()
 	})
 }
 
 // compute changes the parameters θ and, where memory editing is on, the pixels of the samples in the memory.
-func (s *step) compute() error {
-	if err := s.aimAll(); err != nil || s.idle() {
-		return err
+func (s *step) compute() {
+	s.aimAll(s.rows)
+	if s.idle() {
+		return
 	}
-	if err := s.differentiate(); err != nil {
-		return err
+	s.differentiate()
+	if s.weigh(); len(s.kept) == 0 { // weights.go
+		return
 	}
-	if err := s.weigh(); err != nil || len(s.kept) == 0 { // weights.go
-		return err
-	}
-	d, err := s.prepareEdit() // edit.go
-	if err != nil {
-		return err
-	}
+	d := s.prepareEdit() // edit.go
 	defer d.free()
-	if err := s.update(); err != nil || s.report.Rejected { // update.go
-		return err
+	if s.update(); s.report.Rejected { // update.go
+		return
 	}
-	if err := s.moved(); err != nil { // penalty.go
-		return err
-	}
-	if err := s.updateAgain(); err != nil {
-		return err
-	}
-	if err := s.editAfter(d); err != nil {
-		return err
-	}
+	s.moved() // penalty.go
+	s.updateAgain()
+	s.editAfter(d)
 	moved := s.moveSamples()
 	defer moved()
-	return s.follow()
+	s.follow()
 }
 
 // awaitStreams gives each running task a batch to train on, if its stream has another one. The error of a
@@ -175,7 +168,7 @@ func (s *step) lookAhead() (fetched chan error) {
 	return fetched
 }
 
-func (s *step) fetchAhead() error {
+func (s *step) fetchAhead() {
 	for _, t := range s.tasks.present() {
 		if !t.ready || t.fetched {
 			continue
@@ -188,13 +181,12 @@ func (s *step) fetchAhead() error {
 			}
 			// It saves time to send the batch now. Where there is no room for it beside this step's gradients, the next
 			// step sends it.
-			_ = t.spare.Send(s.options.Backend)
+			_ = fail.Tried(func() { t.spare.Send(s.options.Backend) })
 		case io.EOF, data.ErrNotReady:
 		default:
 			t.err = err
 		}
 	}
-	return nil
 }
 
 // idle reports whether the method skips this step and leaves the parameters as they are.
@@ -213,16 +205,14 @@ func (s *step) free() {
 }
 
 // store shows the step's batches to a method that fills the memory itself.
-func (s *step) store() (err error) {
-	m, ok := method.As[rehearsal.Storer](s.options.Method)
-	if !ok {
-		return nil
+func (s *step) store() {
+	if m, ok := method.As[rehearsal.Storer](s.options.Method); ok {
+		fail.If(m.Store(storing{lab{s.Learner, s}}))
 	}
-	return guarded(s.byMethod(), func() error { return m.Store(storing{lab{s.Learner, s}}) })
 }
 
 // advance makes the fetched batches the current ones, and ends the tasks whose streams have no more batches.
-func (s *step) advance() error {
+func (s *step) advance() {
 	for _, t := range s.tasks.present() {
 		t.ready = t.fetched
 		if t.fetched {
@@ -231,76 +221,38 @@ func (s *step) advance() error {
 		if t.ready || !t.over || t.err != nil { // the error of its last batch is returned first
 			continue
 		}
-		if err := s.retire(t, true); err != nil {
-			return err
-		}
+		s.retire(t, true)
 		s.report.Ended = append(s.report.Ended, t.id)
 	}
-	return nil
 }
 
-// beginning is the state at the beginning of a step, which is restored if the step fails.
-type beginning struct {
-	draws      rand.PCG // of the method
-	memory     memory.Mark
-	statistics []float32
-}
-
-// mark records the state that settle restores if the step fails.
-func (s *step) mark() beginning {
-	return beginning{s.rng.Mark(), s.memory.Mark(), slices.Clone(s.network.statistics)}
-}
-
-// settle ends the step: if it failed, settle restores what it had changed, or, where that is not possible,
-// stops the learner for good.
-func (s *step) settle(err error, b beginning) {
-	switch {
-	case err == nil:
-	case s.touched:
-		s.failure = err
-	default:
-		copy(s.network.statistics, b.statistics)
-		s.rng.Return(b.draws)
-		s.memory.Rewind(b.memory)
+// mark returns what takes back whatever the step has changed before it touches what cannot be undone.
+func (s *step) mark() (undo func()) {
+	draws, mark, statistics := s.rng.Mark(), s.memory.Mark(), slices.Clone(s.network.statistics)
+	return func() {
+		copy(s.network.statistics, statistics)
+		s.rng.Return(draws)
+		s.memory.Rewind(mark)
 	}
 }
 
 // differentiate puts the memory's rows, and that of a penalty, in front of the tasks' rows and computes the gradient
 // of each row and, where the method asks for it, their Gram matrix. If the method chooses what is replayed, the tasks' gradients
 // are computed before it chooses, because it may want to use them.
-func (s *step) differentiate() error {
+func (s *step) differentiate() {
 	_, chooses := method.As[rehearsal.Replayer](s.options.Method)
 	if chooses {
-		norms, err := s.gradients(graphs.Norms)
-		if err != nil {
-			return err
-		}
-		s.keepFinite(norms)
+		s.keepFinite(s.gradients(graphs.Norms))
 	}
 	var replayed []row
 	if chooses || s.memory.Len() > 0 {
-		var err error
-		if replayed, err = s.memoryRows(); err != nil {
-			return err
-		}
-		for _, r := range replayed {
-			if err := s.aim(r.batch, r.loss); err != nil {
-				return err
-			}
-		}
+		replayed = s.memoryRows()
+		s.aimAll(replayed)
 	}
-	penalty, err := s.penaltyRow()
-	if err != nil {
-		return err
-	}
-	s.rows = slices.Concat(replayed, penalty, s.rows)
-	gram, err := s.gradients(s.products())
-	if err != nil {
-		return err
-	}
+	s.rows = slices.Concat(replayed, s.penaltyRow(), s.rows)
+	gram := s.gradients(s.products())
 	s.keepFinite(gram)
 	s.reportKept(gram)
-	return nil
 }
 
 // Wait returns when there may be something to do after [Learner.Step] has returned [ErrIdle] or [ErrNoStream]: a

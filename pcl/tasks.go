@@ -5,41 +5,33 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // Tasks describes all tasks that have arrived, in order of arrival. It may be called from any goroutine.
 func (l *Learner) Tasks() []TaskInfo {
 	s := l.status.Load()
-	out := s.roll.infos(s.tasks.pauses())
-	for _, t := range s.tasks {
-		if h, ok := t.Stream.(holder); ok {
-			at, _ := slices.BinarySearchFunc(out, t.id, func(i TaskInfo, id int) int { return i.ID - id })
-			out[at].Waiting = h.Len()
-		}
-	}
-	return out
+	return s.roll.infos(s.tasks)
 }
 
 // String says in a line where the learner stands: its method and steps, and the tasks that run, are paused or have ended. It may
 // be called from any goroutine.
 func (l *Learner) String() string {
-	s, tasks := fmt.Sprintf("%s, step %d", l.Options().Method.Info().Title, l.Steps()), l.Tasks()
-	for _, kind := range []struct {
-		name string
-		is   func(TaskInfo) bool
-	}{
-		{"running", func(t TaskInfo) bool { return !t.Ended && !t.Paused }},
-		{"paused", func(t TaskInfo) bool { return t.Paused }},
-		{"ended", func(t TaskInfo) bool { return t.Ended }},
-	} {
-		var names []string
-		for _, t := range tasks {
-			if kind.is(t) {
-				names = append(names, label(t.ID, t.Name))
-			}
+	s := fmt.Sprintf("%s, step %d", l.Options().Method.Info().Title, l.Steps())
+	names := map[string][]string{}
+	for _, t := range l.Tasks() {
+		kind := "running"
+		if t.Ended {
+			kind = "ended"
+		} else if t.Paused {
+			kind = "paused"
 		}
-		if names != nil {
-			s += fmt.Sprintf("; %s: %s", kind.name, strings.Join(names, ", "))
+		names[kind] = append(names[kind], label(t.ID, t.Name))
+	}
+	for _, kind := range []string{"running", "paused", "ended"} {
+		if names[kind] != nil {
+			s += fmt.Sprintf("; %s: %s", kind, strings.Join(names[kind], ", "))
 		}
 	}
 	return s
@@ -48,12 +40,12 @@ func (l *Learner) String() string {
 // Task returns a task as it was attached; the stream is nil if the task has ended. It may be called from any goroutine.
 func (l *Learner) Task(id int) (Task, error) {
 	s := l.status.Load()
-	known, running, err := find(id, s.roll, s.tasks)
+	known, err := s.roll.get(id)
 	if err != nil {
 		return Task{}, fmt.Errorf("pcl: %w", err)
 	}
 	t := known.Task
-	if running != nil {
+	if running := s.tasks.get(id); running != nil {
 		t.Stream = running.Stream
 	}
 	return t, nil
@@ -92,7 +84,8 @@ func (l *Learner) setPaused(what string, id int, paused bool) error {
 		return ErrClosed
 	}
 	s := l.status.Load()
-	known, t, err := find(id, s.roll, s.tasks)
+	known, err := s.roll.get(id)
+	t := s.tasks.get(id)
 	if err == nil && t == nil {
 		err = fmt.Errorf("%s has ended", label(id, known.Name))
 	}
@@ -104,30 +97,15 @@ func (l *Learner) setPaused(what string, id int, paused bool) error {
 	return nil
 }
 
-// find returns a task that has arrived and, if it has not ended, as a running one, or an error if there is no such task.
-func find(id int, arrived roll, tasks runningTasks) (*arrival, *attached, error) {
-	known, err := arrived.get(id)
-	if err != nil {
-		return nil, nil, err
-	}
-	if at, runs := tasks.place(id); runs {
-		return known, tasks[at], nil
-	}
-	return known, nil, nil
-}
-
-// endedTasks stands for the tasks that have ended.
+// ended stands for the tasks that have ended.
 func (l *Learner) ended() endedTasks { return endedTasks{l.roll.last(), l.tasks.ids()} }
 
 // Skip leaves ids out: tasks that are attached from now on get ids above to. A program that was killed, and gave ids since its
 // last save, does not give them again.
 func (l *Learner) Skip(to int) error {
-	return l.call(context.Background(), "skip", func() error {
-		if to < 0 || to > maxID {
-			return fmt.Errorf("id %d; want 0 to %d", to, maxID)
-		}
+	return l.call(context.Background(), "skip", func() {
+		fail.When(to < 0 || to > maxID, "id %d; want 0 to %d", to, maxID)
 		l.skip(to)
-		return nil
 	})
 }
 

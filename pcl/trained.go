@@ -1,11 +1,11 @@
 package pcl
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/internal/heads"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -56,45 +56,39 @@ type Output struct {
 
 // Outputs says what the outputs of the classifier stand for, in their order. Outputs after these belong to no class
 // yet.
-func (t *Trained) Outputs() (out []Output, err error) {
-	r, h, err := t.arrived(1 << 30)
-	if err != nil || r.empty() {
-		return nil, err
-	}
+func (t *Trained) Outputs() (out []Output) {
+	r, h := t.arrived(1 << 30)
 	for i, known := range r.tasks {
-		if known == nil {
+		task := i + 1
+		if known == nil || t.Increment == scenario.ClassIncremental && out != nil { // the first task has all classes
 			continue
 		}
-		task := i + 1
 		if t.Increment == scenario.ClassIncremental {
 			task = 0
 		}
 		for _, c := range h.Among(i + 1) {
 			out = append(out, Output{task, c, t.Names[c]})
 		}
-		if task == 0 {
-			break
-		}
 	}
-	return out, nil
+	return out
 }
 
 // arrived gives the tasks their outputs, as a learner did to which they were attached one after another.
-func (t *Trained) arrived(outputs int) (r roll, h *heads.Heads, err error) {
+func (t *Trained) arrived(outputs int) (r roll, h *heads.Heads) {
 	h = heads.New(t.Increment)
 	for i, info := range t.Tasks {
 		id := info.number(i)
 		r.skip(id - 1)
 		h.Skip(id - 1)
-		if err := h.Add(info.Classes); err != nil {
-			return r, nil, fmt.Errorf("%s: %w", label(id, info.Name), err)
-		}
+		head, err := h.Next(info.Classes)
+		fail.When(err != nil, "%s: %w", label(id, info.Name), err)
+		h.Add(head)
 		r.add(Task{Name: info.Name, Classes: slices.Clone(info.Classes), ClassNames: t.namesOf(info.Classes)}, new(atomic.Int64))
 	}
 	if h.Used() > outputs {
-		err = tooFew(h.Used(), outputs)
+		fail.If(tooFew(h.Used(), outputs))
 	}
-	return r, h, err
+	return r, h
 }
 
 // namesOf returns the names of classes, "" for one that has none; nil if none of them has one.

@@ -2,12 +2,12 @@ package pcl
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
 )
@@ -28,14 +28,8 @@ type description struct {
 	Image   []int    `json:"image"`   // height, width, channels
 	Outputs []Output `json:"outputs"` // follows from the tasks, for readers of the file
 	// Rule is "logits", "nearest-mean" or "other".
-	Rule  string          `json:"rule"`
-	Means *describedMeans `json:"means,omitempty"`
-}
-
-type describedMeans struct {
-	Between bool    `json:"between_tasks_only,omitempty"`
-	Classes []int   `json:"classes"` // of the rows of the tensor
-	Tasks   [][]int `json:"tasks"`   // of the samples of each class
+	Rule  string           `json:"rule"`
+	Means *rehearsal.Means `json:"means,omitempty"`
 }
 
 // Save writes the network to a safetensors file, under a temporary name that is then changed to path.
@@ -49,23 +43,13 @@ func saveNetwork(path string, write func(io.Writer) error) error {
 }
 
 // Write writes what [Trained.Save] saves.
-func (t *Trained) Write(w io.Writer) error {
-	f, err := t.file()
-	if err != nil {
-		return err
-	}
-	return f.Write(w)
-}
+func (t *Trained) Write(w io.Writer) error { return t.file().Write(w) }
 
 // file describes the network.
-func (t *Trained) file() (*safetensors.File, error) {
-	outputs, err := t.Outputs()
-	if err != nil {
-		return nil, err
-	}
+func (t *Trained) file() *safetensors.File {
 	d := description{
 		Version: trainedVersion, Trained: *t, Image: []int{t.Image.Height, t.Image.Width, t.Image.Channels},
-		Outputs: append([]Output{}, outputs...), Rule: "logits",
+		Outputs: append([]Output{}, t.Outputs()...), Rule: "logits",
 	}
 	d.Tasks = make([]TaskInfo, len(t.Tasks))
 	for i, task := range t.Tasks {
@@ -76,86 +60,71 @@ func (t *Trained) file() (*safetensors.File, error) {
 	case t.OtherRule:
 		d.Rule = "other"
 	case m != nil:
-		d.Rule, d.Means = "nearest-mean", &describedMeans{m.Between, m.Classes, m.Tasks}
+		d.Rule, d.Means = "nearest-mean", m
 		f.Tensors = append(f.Tensors, safetensors.Tensor{
 			Name: meansTensor, Dims: []int{len(m.Values), len(m.Values[0])}, Values: slices.Concat(m.Values...),
 		})
 	}
-	text, err := json.Marshal(d)
-	if err != nil {
-		return nil, err
-	}
+	text, _ := json.Marshal(d) // of texts and finite numbers there is no error
 	f.Metadata = map[string]string{trainedKey: string(text)}
-	return f, nil
+	return f
 }
 
 // LoadTrained reads a network from a safetensors file: one that [Trained.Save] wrote, or one of another program, of
 // which only the tensors are known. It does not need the model; whether the tensors fit one is checked when they are
 // used.
-func LoadTrained(path string) (*Trained, error) {
+func LoadTrained(path string) (t *Trained, err error) {
 	f, err := safetensors.Load(path)
 	if err != nil {
 		return nil, fmt.Errorf("pcl: load network: %w", err)
 	}
-	t, err := trainedOf(f)
-	if err != nil {
-		return nil, fmt.Errorf("pcl: load network: %s: %w", path, err)
+	if err = fail.Tried(func() { t = trainedOf(f) }); err != nil {
+		err = fmt.Errorf("pcl: load network: %s: %w", path, err)
 	}
-	return t, nil
+	return t, err
 }
 
-func trainedOf(f *safetensors.File) (*Trained, error) {
+func trainedOf(f *safetensors.File) *Trained {
 	text, described := f.Metadata[trainedKey]
 	if !described {
-		return &Trained{Tensors: f.Tensors}, nil
+		return &Trained{Tensors: f.Tensors}
 	}
 	var d description
-	if err := json.Unmarshal([]byte(text), &d); err != nil {
-		return nil, fmt.Errorf("its description is not readable: %w", err)
-	}
-	if err := d.check(); err != nil {
-		return nil, fmt.Errorf("its description: %w", err)
-	}
+	err := json.Unmarshal([]byte(text), &d)
+	fail.When(err != nil, "its description is not readable: %w", err)
+	d.check()
 	t := &d.Trained
-	t.Image, t.OtherRule = Image{d.Image[0], d.Image[1], d.Image[2]}, d.Rule == "other"
+	t.Image, t.OtherRule, t.Means = Image{d.Image[0], d.Image[1], d.Image[2]}, d.Rule == "other", d.Means
 	for i := range t.Tasks {
 		t.Tasks[i].ClassNames, t.Tasks[i].Ended = t.namesOf(t.Tasks[i].Classes), true
 	}
-	if outputs, err := t.Outputs(); err != nil {
-		return nil, err
-	} else if !slices.Equal(outputs, d.Outputs) {
-		return nil, errors.New("its outputs are not those that its tasks have")
-	}
-	return t, t.takeTensors(f.Tensors, d.Means)
+	fail.When(!slices.Equal(t.Outputs(), d.Outputs), "its outputs are not those that its tasks have")
+	t.takeTensors(f.Tensors)
+	return t
 }
 
-// check returns an error if the description contradicts itself.
-func (d *description) check() error {
-	switch {
-	case d.Version != trainedVersion:
-		return fmt.Errorf("version %d; want %d", d.Version, trainedVersion)
-	case len(d.Image) != 3 || slices.Min(d.Image) < 0:
-		return fmt.Errorf("image %v; want height, width and channels", d.Image)
-	case len(d.Tasks) > 0 && d.Increment.Validate() != nil:
-		return d.Increment.Validate()
-	case (d.Rule == "nearest-mean") != (d.Means != nil) || !slices.Contains([]string{"logits", "nearest-mean", "other"}, d.Rule):
-		return fmt.Errorf("the rule of prediction %q is not known, or does not fit whether there are means", d.Rule)
+// check ends the work if the description contradicts itself.
+func (d *description) check() {
+	fail.When(d.Version != trainedVersion, "its description has version %d; want %d", d.Version, trainedVersion)
+	fail.When(len(d.Image) != 3 || slices.Min(d.Image) < 0, "its description has the image %v; want height, width and channels", d.Image)
+	if len(d.Tasks) > 0 {
+		fail.If(d.Increment.Validate())
 	}
+	known := slices.Contains([]string{"logits", "nearest-mean", "other"}, d.Rule)
+	fail.When(!known || (d.Rule == "nearest-mean") != (d.Means != nil), "its rule of prediction %q is not known, or does not fit whether there are means", d.Rule)
+	last := 0
 	for i, t := range d.Tasks {
-		if t.ID < 1 || t.ID > maxID || i > 0 && t.ID <= d.Tasks[i-1].ID {
-			return fmt.Errorf("task %d has the number %d; want numbers that count up from 1", i+1, t.ID)
-		}
+		fail.When(t.ID <= last || t.ID > maxID, "its task %d has the number %d; want numbers that count up from 1", i+1, t.ID)
+		last = t.ID
 	}
-	return nil
 }
 
 // takeTensors takes the tensors of a file, and the means out of them.
-func (t *Trained) takeTensors(all []safetensors.Tensor, about *describedMeans) error {
-	if about == nil {
+func (t *Trained) takeTensors(all []safetensors.Tensor) {
+	if t.Means == nil {
 		t.Tensors = all
-		return nil
+		return
 	}
-	t.Means = &rehearsal.Means{Between: about.Between, Classes: about.Classes, Tasks: about.Tasks}
 	for _, x := range all {
 		if x.Name != meansTensor {
 			t.Tensors = append(t.Tensors, x)
@@ -163,5 +132,5 @@ func (t *Trained) takeTensors(all []safetensors.Tensor, about *describedMeans) e
 			t.Means.Values = slices.Collect(slices.Chunk(x.Values, x.Dims[1]))
 		}
 	}
-	return t.Means.Check()
+	fail.If(t.Means.Check())
 }

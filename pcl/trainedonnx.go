@@ -1,10 +1,10 @@
 package pcl
 
 import (
-	"fmt"
 	"io"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/onnx"
 )
@@ -18,42 +18,22 @@ func (t *Trained) SaveONNX(path string, m model.Model) error {
 }
 
 // WriteONNX writes what [Trained.SaveONNX] saves.
-func (t *Trained) WriteONNX(w io.Writer, m model.Model) error {
-	n, err := t.onnx(m)
-	if err != nil {
-		return err
+func (t *Trained) WriteONNX(w io.Writer, m model.Model) (err error) {
+	defer fail.Caught(&err)
+	if m == nil {
+		m = fail.Or(model.ByKey(t.Model))
+	}
+	fail.When(t.OtherRule, "method %s predicts by a rule of its own, which an ONNX file cannot hold", t.Method)
+	n := onnx.Network{Model: m, Scores: t.Scores, Metadata: t.file().Metadata}
+	n.Parameters, n.Statistics = arrange(m.Layout(), t.Tensors, false)
+	if t.Means != nil {
+		for _, o := range t.Outputs() {
+			var mean []float32
+			if at := slices.Index(t.Means.Classes, o.Class); at >= 0 {
+				mean = t.Means.Values[at]
+			}
+			n.Means = append(n.Means, mean)
+		}
 	}
 	return n.Write(w)
-}
-
-func (t *Trained) onnx(m model.Model) (n onnx.Network, err error) {
-	if m == nil {
-		if m, err = model.ByKey(t.Model); err != nil {
-			return n, err
-		}
-	}
-	if t.OtherRule {
-		return n, fmt.Errorf("method %s predicts by a rule of its own, which an ONNX file cannot hold", t.Method)
-	}
-	f, err := t.file()
-	if err != nil {
-		return n, err
-	}
-	n.Model, n.Scores, n.Metadata = m, t.Scores, f.Metadata
-	if n.Parameters, n.Statistics, err = arrange(m.Layout(), t.Tensors, false); err != nil {
-		return n, err
-	}
-	if t.Means != nil {
-		outputs, err := t.Outputs()
-		if err != nil {
-			return n, err
-		}
-		n.Means = make([][]float32, len(outputs))
-		for i, o := range outputs {
-			if at := slices.Index(t.Means.Classes, o.Class); at >= 0 {
-				n.Means[i] = t.Means.Values[at]
-			}
-		}
-	}
-	return n, nil
 }

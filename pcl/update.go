@@ -16,201 +16,119 @@ import (
 
 // update makes the optimiser step along d, which is Σ wᵢJᵢ or, if the method returned a direction instead of
 // weights, that direction.
-func (s *step) update() error {
+func (s *step) update() {
 	r := s.report
 	w, rows := r.Weights, s.gradientsKept()
 	if d := r.Outcome.Direction; d != nil {
-		g, err := s.along(d, s.kept)
-		if err != nil {
-			return err
-		}
+		g := s.along(d, s.kept)
 		defer program.Free(g)
 		w, rows = []float64{1}, []compute.Buffer{g}
 	}
-	before, err := s.observedTheta()
-	if err != nil {
-		return err
+	var before []float32
+	if s.options.Observe {
+		before = s.parameters()
 	}
-	norm2, err := s.descend(w, rows)
-	if err != nil {
-		return err
-	}
-	if r.Rejected = math.IsNaN(norm2) || math.IsInf(norm2, 0); r.Rejected {
+	norm2 := s.descend(w, rows)
+	if r.Rejected = !finite(norm2); r.Rejected {
 		r.Edit = nil
-		return nil
+		return
 	}
 	r.NormD = math.Sqrt(norm2)
-	return s.reportRises(before)
+	if s.options.Observe {
+		s.reportRises(before)
+	}
 }
 
-// observedTheta returns the parameters, nil if the step is not observed.
-func (s *step) observedTheta() ([]float32, error) {
-	if !s.options.Observe {
-		return nil, nil
-	}
-	return s.parameters()
-}
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// reportRises reports Jᵢ·Δθ of the rows that took part in the step, if the parameters before it are given.
-func (s *step) reportRises(before []float32) error {
-	if before == nil {
-		return nil
-	}
-	moved, err := s.parameters()
-	if err != nil {
-		return err
-	}
+// reportRises reports Jᵢ·Δθ of the rows that took part in the step.
+func (s *step) reportRises(before []float32) {
+	moved := s.parameters()
 	for p, x := range before {
 		moved[p] -= x
 	}
 	for _, i := range s.kept {
-		along, err := s.rows[i].Along(moved)
-		if err != nil {
-			return err
-		}
-		s.report.Rises = append(s.report.Rises, along)
+		s.report.Rises = append(s.report.Rises, s.rows[i].Along(moved))
 	}
-	return nil
 }
 
 // updateAgain makes a second update where [Options.ExtraUpdate] asks for it: with the same weights, but with
 // the gradients of the same batches at the new θ.
-func (s *step) updateAgain() error {
-	if !s.options.ExtraUpdate {
-		return nil
+func (s *step) updateAgain() {
+	if s.options.ExtraUpdate {
+		s.renew(graphs.None)
+		s.descendBeside(s.report.Weights, s.gradientsKept())
 	}
-	if _, err := s.renew(graphs.None); err != nil {
-		return err
-	}
-	return s.descendBeside(s.report.Weights, s.gradientsKept())
 }
 
 // descendBeside makes an update besides the step's own, and tells a method that follows the parameters.
-func (s *step) descendBeside(w []float64, rows []compute.Buffer) error {
-	norm2, err := s.descend(w, rows)
-	if err != nil || math.IsNaN(norm2) || math.IsInf(norm2, 0) {
-		return err
+func (s *step) descendBeside(w []float64, rows []compute.Buffer) {
+	if finite(s.descend(w, rows)) {
+		s.moved()
 	}
-	return s.moved()
 }
 
 // renew computes the gradients of all rows again, at the current θ, for another update, and the inner products that are
 // asked for. The running statistics take in the batches of each update. A penalty that has no row as yet is told, too.
-func (s *step) renew(asked graphs.Products) (gram []float64, err error) {
+func (s *step) renew(asked graphs.Products) (gram []float64) {
 	if !slices.ContainsFunc(s.rows, func(r row) bool { return r.id == rehearsal.PenaltyRow }) {
-		if _, _, err := s.penalty(); err != nil {
-			return nil, err
-		}
+		s.penalty()
 	}
 	s.forget()
-	if err := s.penaliseAgain(); err != nil {
-		return nil, err
-	}
+	s.penaliseAgain()
 	return s.gradients(asked)
 }
 
 // descend makes an optimiser step along d = Σ wᵢ·rowᵢ and returns ‖d‖². If d is not finite, the parameters and
 // the optimiser's state stay as they were, and the result is not finite either.
-func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64, err error) {
+func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64) {
 	scalars := s.options.Optimizer.Scalars(s.network.updates + 1)
 	if s.descent != nil {
-		norm2, err = s.descendOnHost(w, rows, scalars)
+		state := s.network.onHost(s.programs.Total())
+		s.touched = true
+		norm2 = s.descent.Step(state, w, rows, scalars)
 	} else {
-		norm2, err = s.descendOnDevice(w, rows, scalars)
+		norm2 = s.descendOnDevice(w, rows, scalars)
 	}
-	if err == nil && !math.IsNaN(norm2) && !math.IsInf(norm2, 0) {
+	if finite(norm2) {
 		s.network.updates++
 	}
-	return norm2, err
+	return norm2
 }
 
-func (s *step) descendOnHost(w []float64, rows []compute.Buffer, scalars []float32) (float64, error) {
-	state, err := s.network.onHost(s.programs.Total())
-	if err != nil {
-		return 0, err
-	}
-	s.touched = true
-	return s.descent.Step(state, w, rows, scalars)
-}
-
-func (s *step) descendOnDevice(w []float64, rows []compute.Buffer, scalars []float32) (norm2 float64, err error) {
-	w, rows, sum, err := device.Fold(s.programs, w, rows)
-	if err != nil {
-		return 0, err
-	}
+func (s *step) descendOnDevice(w []float64, rows []compute.Buffer, scalars []float32) (norm2 float64) {
+	w, rows, sum := device.Fold(s.programs, w, rows)
 	defer program.Free(sum)
-	p, err := s.programs.Update(len(rows))
-	if err != nil {
-		return 0, err
-	}
-	in, err := s.updateInputs(w, scalars)
-	if err != nil {
-		return 0, err
-	}
+	p, in := s.programs.Update(len(rows)), []compute.Buffer{s.upload(device.Single(w)), s.upload(scalars)}
 	defer program.Free(in...)
 	n := &s.network
-	all := append([]compute.Buffer{n.theta}, n.state...)
-	all = append(append(all, in...), rows...)
+	all := slices.Concat([]compute.Buffer{n.theta}, n.state, in, rows)
 	n.theta, n.state = nil, nil // the program reuses their memory for its results
 	s.touched = true
-	out, err := p.Call(all...)
-	if err != nil {
-		return 0, err
-	}
+	out := p.Call(all...)
 	last := len(out) - 1
 	n.theta, n.state = out[0], out[1:last]
 	defer program.Free(out[last])
-	var result [1]float64
-	err = program.ToHost(result[:], out[last])
-	return result[0], err
-}
-
-// updateInputs copies the weights and the optimiser's scalars of an update to the device.
-func (l *Learner) updateInputs(w []float64, scalars []float32) ([]compute.Buffer, error) {
-	weights, err := l.uploadWeights(w)
-	if err != nil {
-		return nil, err
-	}
-	h, err := program.ToDevice(l.options.Backend, scalars, len(scalars))
-	if err != nil {
-		program.Free(weights)
-		return nil, err
-	}
-	return []compute.Buffer{weights, h}, nil
+	return program.Read[float64](out[last], 1)[0]
 }
 
 func (b lab) StepAhead(gamma float64) error {
 	l := b.l
 	w, rows := b.s.current()
+	var ahead compute.Buffer
 	if len(rows) == 0 {
-		ahead, err := program.Copy(l.network.theta, l.programs.Total())
-		if err != nil {
-			return err
-		}
-		program.Free(l.others.ahead)
-		l.others.ahead = ahead
-		return nil
+		ahead = program.Copy(l.network.theta, l.programs.Total())
+	} else {
+		var sum compute.Buffer
+		w, rows, sum = device.Fold(l.programs, w, rows)
+		in := []compute.Buffer{l.upload(device.Single(w)), l.upload(optim.SGD{LR: gamma}.Scalars(1))}
+		defer program.Free(append(in, sum)...)
+		out := l.programs.Ahead(len(rows)).Call(slices.Concat([]compute.Buffer{l.network.theta}, in, rows)...)
+		program.Free(out[1])
+		ahead = out[0]
 	}
-	w, rows, sum, err := device.Fold(l.programs, w, rows)
-	if err != nil {
-		return err
-	}
-	defer program.Free(sum)
-	p, err := l.programs.Ahead(len(rows))
-	if err != nil {
-		return err
-	}
-	in, err := l.updateInputs(w, optim.SGD{LR: gamma}.Scalars(1))
-	if err != nil {
-		return err
-	}
-	defer program.Free(in...)
-	out, err := p.Call(append(append([]compute.Buffer{l.network.theta}, in...), rows...)...)
-	if err != nil {
-		return err
-	}
-	program.Free(out[1], l.others.ahead)
-	l.others.ahead = out[0]
+	program.Free(l.others.ahead)
+	l.others.ahead = ahead
 	return nil
 }
 
@@ -219,17 +137,9 @@ func (b lab) Update() error {
 	if len(rows) == 0 {
 		return nil
 	}
-	if _, _, err := b.s.penalty(); err != nil { // as before each update
-		return err
-	}
-	if err := b.s.descendBeside(w, rows); err != nil {
-		return err
-	}
-	norms, err := b.s.renew(graphs.Norms)
-	if err != nil {
-		return err
-	}
-	b.s.keepFinite(norms)
+	b.s.penalty() // as before each update
+	b.s.descendBeside(w, rows)
+	b.s.keepFinite(b.s.renew(graphs.Norms))
 	return nil
 }
 

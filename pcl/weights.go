@@ -1,15 +1,13 @@
 package pcl
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
-	"github.com/gomlx/compute"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
-	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -59,9 +57,9 @@ func submatrix(m []float64, n int, kept []int) []float64 {
 }
 
 // weigh asks the method for the weight of each row that takes part, and hands it what it needs to decide.
-func (s *step) weigh() (err error) {
+func (s *step) weigh() {
 	if len(s.kept) == 0 {
-		return nil
+		return
 	}
 	r, info := s.report, s.options.Method.Info()
 	in := &method.Step{IDs: r.IDs, Losses: r.Losses, Rand: s.rng.Rand}
@@ -69,113 +67,80 @@ func (s *step) weigh() (err error) {
 		in.Gram = r.Gram
 	}
 	if info.NeedsRows {
-		if in.Rows, err = s.jacobian(); err != nil {
-			return err
-		}
+		in.Rows = s.jacobian()
 	}
 	if info.NeedsCross {
-		if in.Cross, err = s.cross(); err != nil {
-			return err
-		}
+		in.Cross = s.cross()
 	}
+	var err error
 	r.Weights = make([]float64, len(s.kept))
 	if r.Outcome, err = s.options.Method.Weights(in, r.Weights); err != nil {
-		return fmt.Errorf("%s: %w", s.byMethod(), err)
+		fail.Now("%s: %w", s.byMethod(), err)
 	}
 	if !fp.Finite(r.Weights) {
-		return fmt.Errorf("%s gave the streams %v the weights %g; want finite ones", s.byMethod(), r.IDs, r.Weights)
+		fail.Now("%s gave the streams %v the weights %g; want finite ones", s.byMethod(), r.IDs, r.Weights)
 	}
-	return r.Outcome.CheckDirection(info, s.programs.Shared)
+	fail.If(r.Outcome.CheckDirection(info, s.programs.Shared))
 }
 
 // jacobian returns the part of each row's gradient that belongs to the shared parameters, in float64.
-func (s *step) jacobian() ([][]float64, error) {
+func (s *step) jacobian() [][]float64 {
 	out := make([][]float64, len(s.kept))
 	for k, i := range s.kept {
-		g, err := device.Host(s.rows[i].Flat, s.programs.Total())
-		if err != nil {
-			return nil, err
-		}
+		g := program.Read[float32](s.rows[i].Flat, s.programs.Total())
 		out[k] = make([]float64, s.programs.Shared)
 		for p := range out[k] {
 			out[k][p] = float64(g[p])
 		}
 	}
-	return out, nil
+	return out
 }
 
 // cross returns the inner products of the gradients of the rows' first halves with those of their second halves.
-func (s *step) cross() ([]float64, error) {
+func (s *step) cross() (out []float64) {
 	var parts [2][]blas32.Vector
 	for h := range parts {
 		for _, i := range s.kept {
-			g, err := device.Host(s.rows[i].halves[h], s.programs.Total())
-			if err != nil {
-				return nil, err
-			}
+			g := program.Read[float32](s.rows[i].halves[h], s.programs.Total())
 			parts[h] = append(parts[h], blas32.Vector{N: s.programs.Shared, Inc: 1, Data: g})
 		}
 	}
-	var out []float64
 	for _, a := range parts[0] {
 		for _, b := range parts[1] {
 			out = append(out, blas32.DDot(a, b))
 		}
 	}
-	return out, nil
+	return out
 }
 
 // lossNow returns the loss of a row's batch at the present parameters, in every other respect as its gradient's program
 // has it.
-func (s *step) lossNow(r *row) (mean float64, err error) {
-	p, err := s.programs.TrainingLosses(r.loss)
-	if err != nil {
-		return 0, err
+func (s *step) lossNow(r *row) (mean float64) {
+	for _, x := range s.losses(s.programs.TrainingLosses(r.loss), s.network.theta, nil, r.batch, r.loss) {
+		mean += x / float64(r.batch.N)
 	}
-	in, done, err := r.batch.Inputs(s.options.Backend, graphs.Referenced(r.loss))
-	if err != nil {
-		return 0, err
-	}
-	defer done()
-	out, err := p.Call(append([]compute.Buffer{s.network.theta}, in...)...)
-	if err != nil {
-		return 0, err
-	}
-	defer program.Free(out...)
-	losses, err := device.Host(out[0], len(r.batch.Class))
-	if err != nil {
-		return 0, err
-	}
-	for _, x := range losses[:r.batch.N] {
-		mean += float64(x) / float64(r.batch.N)
-	}
-	return mean, nil
+	return mean
 }
 
 // follow tells the method, if it asks for this, the losses of the same batches at the new parameters. An observer is
 // told them in the report.
-func (s *step) follow() (err error) {
+func (s *step) follow() {
 	f, follows := method.As[method.Follower](s.options.Method)
 	if !follows && !s.options.Observe {
-		return nil
+		return
 	}
 	after := make([]float64, len(s.kept))
 	for k, i := range s.kept {
 		if s.rows[i].batch == nil {
-			if after[k], _, err = s.penalty(); err != nil {
-				return err
-			}
-			continue
-		}
-		if after[k], err = s.lossNow(&s.rows[i]); err != nil {
-			return err
+			after[k], _ = s.penalty()
+		} else {
+			after[k] = s.lossNow(&s.rows[i])
 		}
 	}
 	if s.options.Observe {
 		s.report.After = after
 	}
-	if !follows {
-		return nil
+	if follows {
+		fail.If(f.Follow(s.report.IDs, after))
 	}
-	return f.Follow(s.report.IDs, after)
 }

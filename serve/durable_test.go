@@ -144,7 +144,7 @@ func (p *producer) do(c client, j *job) error {
 		for i := j.sent; i < min(jobSamples, j.sent+1+rand.IntN(40)); i++ {
 			r.X, r.Classes = append(r.X, j.values(i)), append(r.Classes, p.class)
 		}
-		var done taken
+		var done struct{ Taken int }
 		if err := c.try("/learn", r, &done); err != nil {
 			return err
 		}

@@ -13,27 +13,32 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
-// lockFile keeps others away from a file, before it is read: they would go on from what is about to be replaced, and
-// replace it themselves.
-func lockFile(name string) (*flock.Flock, error) {
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil { // less the umask
-		return nil, err
+// open keeps others away from the file, if there is one, before it is read: they would go on from what is about to be
+// replaced, and replace it themselves.
+func (s *Service) open() error {
+	name := s.options.File
+	if name == "" {
+		s.unlock = func() error { return nil }
+		return nil
 	}
 	lock := flock.New(name+".lock", flock.SetPermissions(0o666))
+	s.unlock = lock.Close
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil { // less the umask
+		return err
+	}
 	ours, err := lock.TryLock()
 	if err == nil && !ours {
 		err = fmt.Errorf("another service uses %s: give this one a file of its own, or end that one", name)
 	}
-	if err == nil {
-		err = errors.Join(atomicfile.Sweep(name), atomicfile.Sweep(idsFile(name))) // a service that is killed again and again while it saves must not fill the disk
-	}
 	if err != nil {
-		return nil, errors.Join(err, lock.Close())
+		return err
 	}
-	return lock, nil
+	// a service that is killed again and again while it saves must not fill the disk
+	return errors.Join(atomicfile.Sweep(name), atomicfile.Sweep(idsFile(name)), s.load())
 }
 
 // load loads the learner, if it was saved.
@@ -61,19 +66,12 @@ func (s *Service) load() error {
 
 // save saves the learner as it is between two steps.
 func (s *Service) save() error {
-	state, err := s.learner.State()
-	if err != nil {
-		return err
-	}
-	tasks, err := state.Tasks()
-	if err != nil {
-		return err
-	}
-	if err := state.Save(s.options.File); err != nil {
-		return err
-	}
-	s.count(tasks)
-	return nil
+	return fail.Tried(func() {
+		state := fail.Or(s.learner.State())
+		tasks := fail.Or(state.Tasks())
+		fail.If(state.Save(s.options.File))
+		s.count(tasks)
+	})
 }
 
 // count counts the samples of the tasks that the file has: those that the learner has taken, and those that waited.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 	"github.com/parallelcl/parallelcl/pcl"
 )
@@ -31,12 +32,7 @@ const maxBody, maxSmall = 64 << 20, 4 << 20
 //	GET  /network                                           the trained network, as a safetensors file
 //	GET  /network.onnx                                      the same as an ONNX file
 //
-// With "keep", which is true if it is not there, some of the samples that a detached task was trained on enter the memory.
-// With "task", /predict chooses among the classes of that task. A request that fails is answered with {"error": "…"}, for
-// /learn also with "taken", how many of the samples were taken. The status is 400 for a bad request, 408 for one that
-// arrives too slowly, 413 for one of more than 64 MiB (4 MiB without samples), 503 when the service is ending, requests take too
-// much memory, or there is no room for samples for a minute, and 500 when it is the service's fault. It is [Service.Run] that
-// trains.
+// docs/service.md says what each does, and how requests that fail are answered. It is [Service.Run] that trains.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
 	onnx := func(t *pcl.Trained, to io.Writer) error { return t.WriteONNX(to, s.learner.Options().Model) }
@@ -50,24 +46,27 @@ func (s *Service) Handler() http.Handler {
 	for path, f := range map[string]func(int) error{
 		"/end": s.end, "/pause": s.learner.Pause, "/resume": s.learner.Resume, "/reattach": s.reattach,
 	} {
-		mux.HandleFunc("POST "+path, route(s, maxSmall, func(ctx context.Context, q onTask) (any, error) {
-			return struct{}{}, s.changingTask(ctx, q, f)
+		mux.HandleFunc("POST "+path, route(s, maxSmall, func(ctx context.Context, q onTask) any {
+			defer s.changing(ctx)()
+			fail.If(f(q.id()))
+			return struct{}{}
 		}))
 	}
 	return s.guard(mux)
 }
 
 // get answers a request without a body with what f returns.
-func (s *Service) get(f func() (any, error)) http.HandlerFunc {
+func (s *Service) get(f func() any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		out, err := f()
+		var out any
+		err := fail.Tried(func() { out = f() })
 		s.answer(w, out, err)
 	}
 }
 
 // route reads a request whole, as JSON, and answers it with what f returns. Requests are counted by their bytes until they are
 // answered.
-func route[Q any](s *Service, most int64, f func(context.Context, Q) (any, error)) http.HandlerFunc {
+func route[Q any](s *Service, most int64, f func(context.Context, Q) any) http.HandlerFunc {
 	return func(w http.ResponseWriter, q *http.Request) {
 		ctx, cancel := context.WithCancel(q.Context())
 		defer cancel()
@@ -85,16 +84,14 @@ func route[Q any](s *Service, most int64, f func(context.Context, Q) (any, error
 			return
 		}
 		defer s.memory.Release(size)
-		var in Q
 		var out any
-		body, err := io.ReadAll(http.MaxBytesReader(w, q.Body, most))
-		if err == nil {
+		err := fail.Tried(func() {
+			var in Q
+			body := fail.Or(io.ReadAll(http.MaxBytesReader(w, q.Body, most)))
 			_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a request that has arrived may wait
-			err = jsonin.Unmarshal(body, &in)
-		}
-		if err == nil {
-			out, err = f(ctx, in)
-		}
+			fail.If(jsonin.Unmarshal(body, &in))
+			out = f(ctx, in)
+		})
 		s.answer(w, out, err)
 	}
 }
@@ -118,8 +115,8 @@ func (s *Service) answer(w http.ResponseWriter, out any, err error) {
 	status := http.StatusOK
 	if err != nil {
 		failed := map[string]any{"error": err.Error()}
-		if t, ok := out.(taken); ok {
-			failed["taken"] = t.Taken
+		if p := new(partly); errors.As(err, p) {
+			failed["taken"] = p.taken
 		}
 		text, _ = json.Marshal(failed)
 		kind, text, status = "application/json", append(text, '\n'), statusOf(err)
@@ -167,20 +164,18 @@ type onTask struct {
 	Task int `json:"task"`
 }
 
-// changingTask calls f, which changes the task of a request.
-func (s *Service) changingTask(ctx context.Context, q onTask, f func(id int) error) error {
-	if q.Task == 0 {
-		return errors.New("\"task\" is missing: the id that POST /tasks has answered")
-	}
-	return s.changing(ctx, func() error { return f(q.Task) })
+func (q onTask) id() int {
+	fail.When(q.Task == 0, "\"task\" is missing: the id that POST /tasks has answered")
+	return q.Task
 }
 
-// changing calls f, which changes what is saved, unless the service is ending: what came after the last save would be lost.
-func (s *Service) changing(ctx context.Context, f func() error) error {
+// changing keeps the service from being saved for the last time until what it returns is called: what was changed after that
+// would be lost. It fails if the service is ending.
+func (s *Service) changing(ctx context.Context) (done func()) {
 	s.saving.RLock()
-	defer s.saving.RUnlock()
 	if ctx.Err() != nil || s.ending.Err() != nil {
-		return errEnding
+		s.saving.RUnlock()
+		fail.If(errEnding)
 	}
-	return f()
+	return s.saving.RUnlock
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/data"
 )
@@ -15,15 +16,15 @@ import (
 type samples [][]float32
 
 // flat returns their values one after another.
-func (x samples) flat(width int) ([]float32, error) {
+func (x samples) flat(width int) []float32 {
 	values := make([]float32, 0, len(x)*width)
 	for i, row := range x {
 		if len(row) != width {
-			return nil, fmt.Errorf("x: sample %d has %d values, want %d", i, len(row), width)
+			fail.Now("x: sample %d has %d values, want %d", i, len(row), width)
 		}
 		values = append(values, row...)
 	}
-	return values, nil
+	return values
 }
 
 // toLearn is a request with samples of a task.
@@ -33,30 +34,31 @@ type toLearn struct {
 	Classes []int   `json:"classes"`
 }
 
-// taken says how many samples were taken. It is in the answer also when the others were not.
-type taken struct {
-	Taken int `json:"taken"`
+// partly is an error after which some samples were taken.
+type partly struct {
+	error
+	taken int
 }
 
-func (s *Service) learn(ctx context.Context, q toLearn) (any, error) {
-	var done taken
-	values, err := q.X.flat(s.width())
-	if err != nil {
-		return done, err
-	}
+func (p partly) Unwrap() error { return p.error }
+
+func (s *Service) learn(ctx context.Context, q toLearn) any {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	err = s.changingTask(ctx, q.onTask, func(id int) error {
-		stream, err := s.stream(id)
-		if err == nil {
-			done.Taken, err = stream.Push(ctx, values, q.Classes...)
-		}
-		if errors.Is(err, data.ErrEnded) {
-			err = fmt.Errorf("task %d was ended, and takes no more samples", id)
-		}
-		return err
+	taken := 0
+	err := fail.Tried(func() {
+		values := q.X.flat(s.width())
+		defer s.changing(ctx)()
+		stream := fail.Or(s.stream(q.id()))
+		var err error
+		taken, err = stream.Push(ctx, values, q.Classes...)
+		fail.When(errors.Is(err, data.ErrEnded), "task %d was ended, and takes no more samples", q.Task)
+		fail.If(err)
 	})
-	return done, err
+	if err != nil {
+		fail.If(partly{err, taken})
+	}
+	return map[string]int{"taken": taken}
 }
 
 // stream returns that of a task that runs.
@@ -90,27 +92,20 @@ const atOnce = 1024
 // maxProbabilities is how many probabilities an answer has at most, since a small request may have a large one.
 var maxProbabilities = 4 << 20
 
-func (s *Service) predict(ctx context.Context, q toPredict) (any, error) {
+func (s *Service) predict(ctx context.Context, q toPredict) any {
 	width := s.width()
-	values, err := q.X.flat(width)
-	if err != nil {
-		return nil, err
-	}
+	values := q.X.flat(width)
 	p, out := s.predictor.Load(), []prediction{}
 	for from := 0; from == 0 || from < len(q.X); from += atOnce {
-		var some []pcl.Prediction
-		some, err = predicted(p, q.Task, values[from*width:min(from+atOnce, len(q.X))*width])
-		if err = errors.Join(err, ctx.Err()); err != nil {
-			return nil, err
-		}
+		some := fail.Or(predicted(p, q.Task, values[from*width:min(from+atOnce, len(q.X))*width]))
+		fail.If(ctx.Err())
 		for _, one := range some {
 			out = append(out, prediction(one))
 		}
-		if classes := len(out[0].Probabilities); len(q.X) > maxProbabilities/classes {
-			return nil, fmt.Errorf("%d samples of %d classes: an answer has at most %d probabilities; send several requests", len(q.X), classes, maxProbabilities)
-		}
+		classes := len(out[0].Probabilities)
+		fail.When(len(q.X) > maxProbabilities/classes, "%d samples of %d classes: an answer has at most %d probabilities; send several requests", len(q.X), classes, maxProbabilities)
 	}
-	return out, nil
+	return out
 }
 
 func predicted(p *pcl.Predictor, task *int, values []float32) ([]pcl.Prediction, error) {
@@ -121,8 +116,8 @@ func predicted(p *pcl.Predictor, task *int, values []float32) ([]pcl.Prediction,
 }
 
 // network answers with a file of the network as it is now, in the form in which write writes it.
-func (s *Service) network(write func(*pcl.Trained, io.Writer) error) func() (any, error) {
-	return func() (any, error) {
+func (s *Service) network(write func(*pcl.Trained, io.Writer) error) func() any {
+	return func() any {
 		s.sending.Lock()
 		defer s.sending.Unlock()
 		trained, err := s.learner.Trained() // holds up training only while the parameters are copied
@@ -131,8 +126,8 @@ func (s *Service) network(write func(*pcl.Trained, io.Writer) error) func() (any
 			err = write(trained, &file)
 		}
 		if err != nil {
-			return nil, fault(err)
+			fail.If(fault(err))
 		}
-		return file.Bytes(), nil
+		return file.Bytes()
 	}
 }

@@ -12,12 +12,10 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/gofrs/flock"
 	"golang.org/x/net/netutil"
 	"golang.org/x/sync/semaphore"
 
@@ -31,7 +29,7 @@ type Service struct {
 	options   Options
 	mu        sync.Mutex                  // held while tasks begin and go
 	streams   sync.Map                    // id of a task that runs → *data.Push
-	lock      *flock.Flock                // of the file; nil if there is none
+	unlock    func() error                // gives the file back
 	saving    sync.RWMutex                // held while the learner is saved for the last time, and for reading by requests that change what is saved
 	given     int                         // ids of tasks up to this one may have been given, as the file of ids says
 	saved     atomic.Pointer[map[int]int] // id of a task that the file has → how many of its samples it has
@@ -55,7 +53,7 @@ type Options struct {
 	// [Service.Run]: a second one is refused, also in another process. Empty saves nothing.
 	File string
 	// SaveEvery is how often a service that has changed is also saved while it runs: if the program is killed, what came
-	// later is lost. A save holds up training, but not predictions. 0 stands for a minute; below 0 it is never saved before it ends.
+	// later is lost. A save holds up training, but not predictions. 0 stands for a minute.
 	SaveEvery time.Duration
 	// ErrorLog is told of a save that fails while the service runs, which goes on, and of batches that could not be trained
 	// on. nil stands for the standard logger of package log.
@@ -78,30 +76,27 @@ type Options struct {
 	MaxBuffered int
 	// MaxConnections is how many connections [Service.Run] serves at once; 0 stands for 1024. Others wait.
 	MaxConnections int
-	// Hosts are the names under which clients reach the service, such as "learner.example.org". If there are some, requests
+	// Hosts are the names, without ports, under which clients reach the service, such as "learner.example.org". If there are some, requests
 	// that use another name are refused, except for addresses and "localhost"; if there are none, this holds only for requests that
 	// come by a loopback address, as those of a browser on the same machine do.
 	Hosts []string
-	// Renew is how old the learner that predicts may become; 0 stands for a tenth of a second.
-	Renew time.Duration
 }
 
 // New returns a service with a learner that no one else calls until the service has ended.
 //
 // The learner has no tasks that have not ended: those of the service begin by requests, or are in its file.
 func New(learner *pcl.Learner, o Options) (*Service, error) {
-	if err := cmp.Or(usable(learner, o), o.fill()); err != nil {
-		return nil, fmt.Errorf("serve: %w", err)
+	if learner.Options().Loss != nil {
+		return nil, errors.New("serve: the learner takes samples with target values, which cannot be sent: a service is for classes")
 	}
+	if slices.ContainsFunc(learner.Tasks(), func(t pcl.TaskInfo) bool { return !t.Ended }) {
+		return nil, errors.New("serve: a task of the learner has begun already, and requests could not reach its stream: begin tasks by POST /tasks")
+	}
+	o.fill()
 	s := &Service{learner: learner, options: o, memory: semaphore.NewWeighted(int64(o.MaxBuffered)), grace: 10 * time.Second}
 	s.saved.Store(&map[int]int{})
 	s.ending, s.finish = context.WithCancel(context.Background())
-	var err error
-	if o.File != "" {
-		if s.lock, err = lockFile(o.File); err == nil {
-			err = s.load()
-		}
-	}
+	err := s.open()
 	if err == nil {
 		err = s.renew()
 	}
@@ -111,49 +106,15 @@ func New(learner *pcl.Learner, o Options) (*Service, error) {
 	return s, nil
 }
 
-// unlock gives the file back.
-func (s *Service) unlock() error {
-	if s.lock == nil {
-		return nil
-	}
-	return s.lock.Close()
-}
-
-// usable returns an error if no service can be made of a learner with these options.
-func usable(learner *pcl.Learner, o Options) error {
-	for _, host := range o.Hosts {
-		if strings.ContainsAny(host, ":/") {
-			return fmt.Errorf("the name %q in Options.Hosts: want a name alone, without a port, such as learner.example.org", host)
-		}
-	}
-	if learner.Options().Loss != nil {
-		return errors.New("the learner takes samples with target values, which cannot be sent: a service is for classes")
-	}
-	if slices.ContainsFunc(learner.Tasks(), func(t pcl.TaskInfo) bool { return !t.Ended }) {
-		return errors.New("a task of the learner has begun already, and requests could not reach its stream: begin tasks by POST /tasks")
-	}
-	return nil
-}
-
 // fill puts the usual values in place of 0.
-func (o *Options) fill() error {
-	for _, limit := range []struct {
-		name  string
-		value *int
-		usual int
-	}{
-		{"Waiting", &o.Waiting, 1024}, {"MaxClasses", &o.MaxClasses, 10_000}, {"MaxTasks", &o.MaxTasks, 100},
-		{"MaxKept", &o.MaxKept, 10_000}, {"MaxBuffered", &o.MaxBuffered, 256 << 20}, {"MaxConnections", &o.MaxConnections, 1024},
+func (o *Options) fill() {
+	for limit, usual := range map[*int]int{
+		&o.Waiting: 1024, &o.MaxClasses: 10_000, &o.MaxTasks: 100, &o.MaxKept: 10_000, &o.MaxBuffered: 256 << 20, &o.MaxConnections: 1024,
 	} {
-		if *limit.value < 0 {
-			return fmt.Errorf("the limit Options.%s is %d; want a positive number, or 0 for %d", limit.name, *limit.value, limit.usual)
-		}
-		*limit.value = cmp.Or(*limit.value, limit.usual)
+		*limit = cmp.Or(*limit, usual)
 	}
-	o.Renew = cmp.Or(o.Renew, time.Second/10)
 	o.SaveEvery = cmp.Or(o.SaveEvery, time.Minute)
 	o.ErrorLog = cmp.Or(o.ErrorLog, log.Default())
-	return nil
 }
 
 // width is how many values a sample has.
@@ -167,12 +128,12 @@ func (s *Service) newTask(name string, classes []int, names []string) (pcl.Task,
 
 // Run trains, and answers requests, until ctx is cancelled or training fails. Requests in progress then have ten seconds to
 // end. It always saves the learner, and returns. Samples that were taken and not trained on are saved, too. A service runs
-// once; a second call is an error.
+// once.
 //
 // Without a listener, Run only trains and saves: a program with a server of its own gives it [Service.Handler].
 func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 	if s.began.Swap(true) {
-		return errors.New("serve: the service has run, runs, or was closed: make another one")
+		panic("serve: a service runs once: make another one")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -200,14 +161,6 @@ func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 	return errors.Join(failed, err, s.saveLast(), s.unlock())
 }
 
-// Close gives back the file of a service that was never run, so that another one can use it. [Service.Run] does so itself.
-func (s *Service) Close() error {
-	if s.began.Swap(true) {
-		return nil
-	}
-	return s.unlock()
-}
-
 // stop waits for the requests in progress, but not for ever: a client may have stalled.
 func (s *Service) stop(server *http.Server) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.grace)
@@ -220,8 +173,8 @@ func (s *Service) stop(server *http.Server) {
 // train trains until ctx is cancelled. From time to time it renews the snapshot that predicts, and saves the learner: a
 // save that fails, for instance because the disk is full, leaves the file as it was.
 func (s *Service) train(ctx context.Context) error {
-	h := pcl.Hooks{OnStep: s.note, Snapshot: s.offer, SnapshotEvery: s.options.Renew, Stay: true}
-	if s.options.File != "" && s.options.SaveEvery > 0 {
+	h := pcl.Hooks{OnStep: s.note, Snapshot: s.offer, Stay: true}
+	if s.options.File != "" {
 		h.SaveEvery = s.options.SaveEvery
 		h.Save = func() error {
 			if ctx.Err() != nil { // saveLast follows

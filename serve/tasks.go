@@ -2,10 +2,10 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -22,7 +22,7 @@ type described struct {
 	Skipped int      `json:"skipped_batches,omitempty"` // since the service began
 }
 
-func (s *Service) list() (any, error) {
+func (s *Service) list() any {
 	out, saved := []described{}, *s.saved.Load()
 	for _, t := range s.learner.Tasks() {
 		d := described{t.ID, t.Name, t.Classes, t.ClassNames, t.Ended, t.Paused, nil, s.skippedOf(t.ID)}
@@ -31,7 +31,7 @@ func (s *Service) list() (any, error) {
 		}
 		out = append(out, d)
 	}
-	return out, nil
+	return out
 }
 
 // toBegin is a request for a new task.
@@ -44,67 +44,41 @@ type toBegin struct {
 // maxName is how many bytes a name of a task or a class may have.
 const maxName = 200
 
-func (s *Service) begin(ctx context.Context, q toBegin) (any, error) {
+// begin begins a task. Predictions know its classes from then on.
+func (s *Service) begin(ctx context.Context, q toBegin) any {
 	for _, name := range append(q.Names, q.Name) {
-		if len(name) > maxName {
-			return nil, fmt.Errorf("the name %.20q… has %d bytes; want up to %d", name, len(name), maxName)
-		}
+		fail.When(len(name) > maxName, "the name %.20q… has %d bytes; want up to %d", name, len(name), maxName)
 	}
-	var id int
-	err := s.changing(ctx, func() (err error) {
-		id, err = s.attach(ctx, q)
-		return err
-	})
-	return map[string]int{"id": id}, err
-}
-
-// attach begins a task. Predictions know its classes from then on.
-func (s *Service) attach(ctx context.Context, q toBegin) (id int, err error) {
+	defer s.changing(ctx)()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.admit(q.Classes); err != nil {
-		return 0, err
-	}
-	task, err := s.newTask(q.Name, q.Classes, q.Names)
-	if err != nil {
-		return 0, err
-	}
+	s.admit(q.Classes)
+	task := fail.Or(s.newTask(q.Name, q.Classes, q.Names))
 	if err := s.reserve(s.learner.Arrived() + 1); err != nil {
-		return 0, fault(err)
+		fail.If(fault(err))
 	}
-	if id, err = s.learner.AttachContext(ctx, task); err != nil {
-		return 0, err
-	}
+	id := fail.Or(s.learner.AttachContext(ctx, task))
 	s.streams.Store(id, task.Stream)
 	if err := s.renew(); err != nil {
-		return id, fault(fmt.Errorf("task %d has begun, but predictions do not know it yet: %w", id, err))
+		fail.If(fault(fmt.Errorf("task %d has begun, but predictions do not know it yet: %w", id, err)))
 	}
-	return id, nil
+	return map[string]int{"id": id}
 }
 
-// admit returns an error if no task of these classes may begin. Call it with s.mu held until the task has begun.
-func (s *Service) admit(classes []int) error {
-	if len(classes) == 0 {
-		return errors.New("\"classes\" are missing: those of the task, as whole numbers")
+// admit fails if no task of these classes may begin. Call it with s.mu held until the task has begun.
+func (s *Service) admit(classes []int) {
+	fail.When(len(classes) == 0, "\"classes\" are missing: those of the task, as whole numbers")
+	all, tasks := slices.Clone(classes), s.learner.Tasks()
+	for _, t := range tasks {
+		all = append(all, t.Classes...)
 	}
-	met, n := map[int]bool{}, 0
-	tasks := s.learner.Tasks()
-	for _, t := range append(tasks, pcl.TaskInfo{Classes: classes}) {
-		n += len(t.Classes)
-		for _, c := range t.Classes {
-			met[c] = true
-		}
+	if s.learner.Options().Increment != scenario.TaskIncremental { // a class counts once
+		slices.Sort(all)
+		all = slices.Compact(all)
 	}
-	if s.learner.Options().Increment != scenario.TaskIncremental {
-		n = len(met)
-	}
-	if n > s.options.MaxClasses {
-		return fmt.Errorf("there would be %d classes; the service takes up to %d", n, s.options.MaxClasses)
-	}
-	if most := s.options.MaxKept; len(tasks) >= most {
-		return fmt.Errorf("the service keeps up to %d tasks (Options.MaxKept)", most)
-	}
-	return s.another(tasks)
+	fail.When(len(all) > s.options.MaxClasses, "there would be %d classes; the service takes up to %d", len(all), s.options.MaxClasses)
+	fail.When(len(tasks) >= s.options.MaxKept, "the service keeps up to %d tasks (Options.MaxKept)", s.options.MaxKept)
+	fail.If(s.another(tasks))
 }
 
 // another returns an error if as many tasks run as may. Call it with s.mu held until the task has begun.
@@ -136,20 +110,16 @@ type toDetach struct {
 }
 
 // detach ends a task at once. A request that waits for room in its stream is told so.
-func (s *Service) detach(ctx context.Context, q toDetach) (any, error) {
-	return struct{}{}, s.changingTask(ctx, q.onTask, func(id int) error {
-		stream, err := s.stream(id)
-		if err != nil {
-			return err
-		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if err = s.learner.DetachContext(ctx, id, q.Keep == nil || *q.Keep); err == nil {
-			s.streams.Delete(id)
-			stream.End()
-		}
-		return err
-	})
+func (s *Service) detach(ctx context.Context, q toDetach) any {
+	id := q.id()
+	defer s.changing(ctx)()
+	stream := fail.Or(s.stream(id))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fail.If(s.learner.DetachContext(ctx, id, q.Keep == nil || *q.Keep))
+	s.streams.Delete(id)
+	stream.End()
+	return struct{}{}
 }
 
 // reattach begins a task again that has ended, with a new stream.

@@ -19,7 +19,7 @@ func (t *Table) add(row ...any) { t.Rows = append(t.Rows, row) }
 // where there is no value.
 func (t *Table) writeCSV(w io.Writer) error {
 	out := csvcell.NewWriter(w)
-	out.Write(t.Head) // Flush returns the first error
+	out.Write(t.Head)
 	for _, row := range t.Rows {
 		line := make([]string, len(row))
 		for i, v := range row {

@@ -8,6 +8,7 @@
 package glyphs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -38,24 +39,16 @@ type Config struct {
 	Difficulty    float64 // 0 means 1; scales every distortion, at most 3; 0.01 is nearly clean print
 }
 
-func (c Config) withDefaults() (Config, error) {
-	if c.TrainPerClass == 0 {
-		c.TrainPerClass = 400
-	}
-	if c.TestPerClass == 0 {
-		c.TestPerClass = 80
-	}
-	if c.Difficulty == 0 {
-		c.Difficulty = 1
-	}
+// withDefaults panics if a number is out of range.
+func (c Config) withDefaults() Config {
+	c.TrainPerClass, c.TestPerClass = cmp.Or(c.TrainPerClass, 400), cmp.Or(c.TestPerClass, 80)
+	c.Difficulty = cmp.Or(c.Difficulty, 1)
 	const most = 100000
-	if c.TrainPerClass < 0 || c.TestPerClass < 0 || c.TrainPerClass > most || c.TestPerClass > most {
-		return c, fmt.Errorf("glyphs: %d training and %d test images per class: want 1 to %d", c.TrainPerClass, c.TestPerClass, most)
+	if min(c.TrainPerClass, c.TestPerClass) < 0 || max(c.TrainPerClass, c.TestPerClass) > most || !(c.Difficulty > 0 && c.Difficulty <= 3) {
+		panic(fmt.Sprintf("glyphs: %d training and %d test images per class of difficulty %v; want 1 to %d, and more than 0 and at most 3",
+			c.TrainPerClass, c.TestPerClass, c.Difficulty, most))
 	}
-	if !(c.Difficulty > 0 && c.Difficulty <= 3) {
-		return c, fmt.Errorf("glyphs: difficulty %v: want more than 0, at most 3", c.Difficulty)
-	}
-	return c, nil
+	return c
 }
 
 // Images are N images of 28×28 bytes, one after the other, and their class indices.
@@ -64,63 +57,42 @@ type Images struct {
 	Labels []int32
 }
 
-// Generate makes the set on all cores. Image i has class i mod 62: every 62 images hold each
-// class once.
+// Generate makes the set on all cores, until ctx ends. Image i has class i mod 62: every 62 images hold each
+// class once. It panics if the configuration is out of range.
 func Generate(ctx context.Context, c Config) (train, test Images, err error) {
-	c, err = c.withDefaults()
-	if err != nil {
-		return Images{}, Images{}, err
+	c = c.withDefaults()
+	if train, err = generate(ctx, c, Train, c.TrainPerClass); err == nil {
+		test, err = generate(ctx, c, Test, c.TestPerClass)
 	}
-	if train, err = generate(ctx, c, Train, c.TrainPerClass); err != nil {
-		return Images{}, Images{}, err
-	}
-	if test, err = generate(ctx, c, Test, c.TestPerClass); err != nil {
-		return Images{}, Images{}, err
-	}
-	return train, test, nil
+	return train, test, err
 }
 
 func generate(ctx context.Context, c Config, part Part, perClass int) (Images, error) {
 	n := perClass * len(Classes)
 	out := Images{Pixels: make([]uint8, n*Bytes), Labels: make([]int32, n)}
-	fonts, err := loadFonts()
-	if err != nil {
-		return Images{}, err
-	}
 	workers := runtime.GOMAXPROCS(0)
 	g, ctx := errgroup.WithContext(ctx)
 	for w := range workers {
 		g.Go(func() error {
-			p := newPainter(fonts)
-			for i := w; i < n; i += workers {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
+			p := newPainter()
+			for i := w; i < n && ctx.Err() == nil; i += workers {
 				class := i % len(Classes)
 				p.paint(out.Pixels[i*Bytes:(i+1)*Bytes], c, part, class, i/len(Classes))
 				out.Labels[i] = int32(class)
 			}
-			return nil
+			return ctx.Err()
 		})
 	}
 	return out, g.Wait()
 }
 
-// Render makes one image of the set: number index of a class, 28×28 bytes. The index may be any number, also
-// beyond the configured number per class.
-func Render(c Config, part Part, class, index int) ([]uint8, error) {
-	c, err := c.withDefaults()
-	if err != nil {
-		return nil, err
-	}
+// Render makes one image of the set: number index of a class, 28×28 bytes. The index may be any number from 0, also
+// beyond the configured number per class. It panics if one of them is out of range.
+func Render(c Config, part Part, class, index int) []uint8 {
 	if part > Test || class < 0 || class >= len(Classes) || index < 0 {
-		return nil, fmt.Errorf("glyphs: part %d, class %d, index %d: want part Train or Test, class 0 to %d, index ≥ 0", part, class, index, len(Classes)-1)
-	}
-	fonts, err := loadFonts()
-	if err != nil {
-		return nil, err
+		panic(fmt.Sprintf("glyphs: part %d, class %d, index %d; want part Train or Test, class 0 to %d, index ≥ 0", part, class, index, len(Classes)-1))
 	}
 	dst := make([]uint8, Bytes)
-	newPainter(fonts).paint(dst, c, part, class, index)
-	return dst, nil
+	newPainter().paint(dst, c.withDefaults(), part, class, index)
+	return dst
 }

@@ -41,65 +41,55 @@ type outline [][]point
 // A face has the outlines of one font in class order.
 type face [len(Classes)]outline
 
-var loadFonts = sync.OnceValues(func() ([]face, error) {
+// fonts parses the fonts, which are part of the program.
+var fonts = sync.OnceValue(func() []face {
 	faces := make([]face, len(fontFiles))
 	for i, ttf := range fontFiles {
-		if err := faces[i].load(ttf); err != nil {
-			return nil, fmt.Errorf("glyphs: font %d: %w", i, err)
-		}
+		faces[i].load(must(sfnt.Parse(ttf)))
 	}
-	return faces, nil
+	return faces
 })
 
-func (f *face) load(ttf []byte) error {
-	parsed, err := sfnt.Parse(ttf)
+func must[T any](v T, err error) T {
 	if err != nil {
-		return err
+		panic(fmt.Sprintf("glyphs: a font: %v", err))
 	}
+	return v
+}
+
+func (f *face) load(font *sfnt.Font) {
+	const ppem = 1024
 	var buf sfnt.Buffer
 	for class, char := range Classes {
-		glyph, err := parsed.GlyphIndex(&buf, char)
-		if err != nil {
-			return err
-		}
-		if glyph == 0 {
-			return fmt.Errorf("no glyph for %q", char)
-		}
-		const ppem = 1024
-		segments, err := parsed.LoadGlyph(&buf, glyph, fixed.I(ppem), nil)
-		if err != nil {
-			return fmt.Errorf("glyph of %q: %w", char, err)
-		}
-		f[class] = flatten(segments, ppem*64)
+		glyph := must(font.GlyphIndex(&buf, char))
+		f[class] = flatten(must(font.LoadGlyph(&buf, glyph, fixed.I(ppem), nil)), ppem*64)
 		f[class].centre()
 	}
-	return nil
 }
 
 // flatten turns lines and curves into polygons; unit is the length of an em.
 func flatten(segments sfnt.Segments, unit float64) outline {
 	var o outline
 	var at point
-	conv := func(p fixed.Point26_6) point { return point{float64(p.X) / unit, float64(p.Y) / unit} }
 	for _, s := range segments {
+		var p [3]point
+		for i, a := range s.Args {
+			p[i] = point{float64(a.X) / unit, float64(a.Y) / unit}
+		}
+		end := p[0]
 		switch s.Op {
 		case sfnt.SegmentOpMoveTo:
-			o = append(o, nil)
-			at = conv(s.Args[0])
-			o.add(at)
+			o = append(o, []point{end})
 		case sfnt.SegmentOpLineTo:
-			end := conv(s.Args[0])
 			o.line(at, end)
-			at = end
 		case sfnt.SegmentOpQuadTo:
-			c, end := conv(s.Args[0]), conv(s.Args[1])
-			o.cubic(at, mix(at, c, 2./3), mix(end, c, 2./3), end)
-			at = end
+			end = p[1]
+			o.cubic(at, mix(at, p[0], 2./3), mix(end, p[0], 2./3), end)
 		case sfnt.SegmentOpCubeTo:
-			end := conv(s.Args[2])
-			o.cubic(at, conv(s.Args[0]), conv(s.Args[1]), end)
-			at = end
+			end = p[2]
+			o.cubic(at, p[0], p[1], end)
 		}
+		at = end
 	}
 	return o
 }

@@ -21,9 +21,9 @@ type painter struct {
 	scratch [Bytes]float64
 }
 
-func newPainter(fonts []face) *painter {
+func newPainter() *painter {
 	pcg := rand.NewPCG(0, 0)
-	return &painter{fonts: fonts, pcg: pcg, rng: rand.New(pcg),
+	return &painter{fonts: fonts(), pcg: pcg, rng: rand.New(pcg),
 		raster: vector.NewRasterizer(Side, Side), mask: image.NewAlpha(image.Rect(0, 0, Side, Side))}
 }
 

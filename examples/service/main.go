@@ -44,7 +44,6 @@ func run(ctx context.Context, device *backend.Backend, addr, file string, inputs
 	if err != nil {
 		return err
 	}
-	defer service.Close() // if it does not run
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ package archive
 import (
 	"archive/tar"
 	"archive/zip"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -13,19 +14,10 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/ctxio"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/printable"
-)
-
-// A Format is a kind of archive.
-type Format int
-
-const (
-	TarGzip Format = iota
-	Zip
 )
 
 // Limits say how much an archive may hold. What its headers claim does not count.
@@ -34,126 +26,69 @@ type Limits struct {
 	Members int
 }
 
-// Unpack writes regular files of an archive to the folder dir. keep says which members to write and under which names;
-// if it is nil, all are written under their own names. If the name of a member leads out of the archive or is not
-// printable, or if a member is a link or a device, Unpack returns an error and unpacks no more.
-func Unpack(ctx context.Context, archive string, format Format, keep func(member string) (string, bool), dir string, most Limits) error {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	if keep == nil {
-		keep = func(member string) (string, bool) { return member, true }
-	}
-	u := &unpacker{ctx: ctx, root: root, keep: keep, left: most}
-	if format == Zip {
-		return u.zip(archive)
-	}
-	return u.tarGzip(archive)
+// Unpack writes regular files of an archive, which is a .zip or a .tar.gz, to the folder dir. keep says which members to write,
+// and under which names. If such a name leads out of the folder, or if a member is a link or a device, Unpack returns an error
+// and unpacks no more.
+func Unpack(ctx context.Context, archive string, keep func(member string) (string, bool), dir string, most Limits) error {
+	return printable.Error(fail.Tried(func() {
+		root := fail.Or(os.OpenRoot(dir))
+		defer root.Close()
+		u := &unpacker{ctx, root, keep, most}
+		z, err := zip.OpenReader(archive)
+		if errors.Is(err, zip.ErrFormat) {
+			u.tarGzip(archive)
+			return
+		}
+		fail.If(err)
+		defer z.Close()
+		for _, m := range z.File {
+			u.member(m.Name, m.Mode(), m.Open)
+		}
+	}))
 }
 
 type unpacker struct {
 	ctx  context.Context
-	root *os.Root // in addition to the check of names, keeps anything from being written outside of the folder
+	root *os.Root
 	keep func(string) (string, bool)
 	left Limits
 }
 
-func (u *unpacker) zip(archive string) error {
-	z, err := zip.OpenReader(archive)
-	if err != nil {
-		return err
-	}
-	defer z.Close()
-	for _, m := range z.File {
-		err := u.member(m.Name, m.Mode(), func() (io.ReadCloser, error) { return m.Open() })
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (u *unpacker) tarGzip(archive string) error {
-	f, err := os.Open(archive)
-	if err != nil {
-		return err
-	}
+func (u *unpacker) tarGzip(archive string) {
+	f := fail.Or(os.Open(archive))
 	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return err
-	}
-	defer z.Close()
-	for t := tar.NewReader(z); ; {
+	for t := tar.NewReader(fail.Or(gzip.NewReader(f))); ; {
 		h, err := t.Next()
 		if err == io.EOF {
-			return nil
+			return
 		}
-		if err != nil {
-			return err
-		}
+		fail.If(err)
 		mode := h.FileInfo().Mode()
 		if h.Typeflag == tar.TypeLink { // a hard link looks like a regular file
 			mode |= fs.ModeIrregular
 		}
-		if err := u.member(h.Name, mode, func() (io.ReadCloser, error) { return io.NopCloser(t), nil }); err != nil {
-			return err
-		}
+		u.member(h.Name, mode, func() (io.ReadCloser, error) { return io.NopCloser(t), nil })
 	}
 }
 
-// member checks one member and unpacks it if it is wanted.
-func (u *unpacker) member(name string, mode fs.FileMode, open func() (io.ReadCloser, error)) error {
-	if err := u.ctx.Err(); err != nil {
-		return err
+// member writes one member to a new file, if it is wanted. An executable file stays executable. The caller gives the folder its
+// final name only when it is complete, so single files need not be written under temporary names.
+func (u *unpacker) member(name string, mode fs.FileMode, open func() (io.ReadCloser, error)) {
+	defer fail.At(fmt.Sprintf("member %q", name))
+	fail.If(u.ctx.Err())
+	u.left.Members--
+	fail.When(u.left.Members < 0, "the archive has more members than it should: refused")
+	to, ok := u.keep(path.Clean(name))
+	if !ok || mode.IsDir() {
+		return
 	}
-	if u.left.Members--; u.left.Members < 0 {
-		return errors.New("more members than it should have: refused")
-	}
-	if printable.Text(name) != name || strings.ContainsAny(name, "\n\t") {
-		return fmt.Errorf("member %q has a name that is not printable: refused", name)
-	}
-	clean := path.Clean(name)
-	if !filepath.IsLocal(filepath.FromSlash(clean)) || strings.Contains(name, `\`) || !fs.ValidPath(clean) {
-		return fmt.Errorf("member %q leads out of the archive: refused", name)
-	}
-	if mode.IsDir() {
-		return nil
-	}
-	if !mode.IsRegular() {
-		return fmt.Errorf("member %q is a link or a special file: refused", name)
-	}
-	to, ok := u.keep(clean)
-	if !ok {
-		return nil
-	}
-	r, err := open()
-	if err != nil {
-		return fmt.Errorf("member %q: %w", name, err)
-	}
+	fail.When(!mode.IsRegular(), "it is a link or a special file: refused")
+	r := fail.Or(open())
 	defer r.Close()
-	if err := u.write(to, mode, r); err != nil {
-		return fmt.Errorf("member %q: %w", name, err)
-	}
-	return nil
-}
-
-// write copies one member to a new file. An executable file stays executable. The caller gives the folder its final
-// name only when it is complete, so single files need not be written under temporary names.
-func (u *unpacker) write(to string, mode fs.FileMode, r io.Reader) (err error) {
-	if err := u.root.MkdirAll(path.Dir(to), 0o777); err != nil {
-		return err
-	}
-	f, err := u.root.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666|mode&0o111)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	fail.If(u.root.MkdirAll(path.Dir(to), 0o777))
+	f := fail.Or(u.root.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666|mode&0o111))
 	n, err := io.Copy(f, io.LimitReader(ctxio.Reader(u.ctx, r), u.left.Bytes+1))
-	if u.left.Bytes -= n; err == nil && u.left.Bytes < 0 {
-		err = errors.New("the archive unpacks to more than it should: refused")
-	}
-	return err
+	fail.If(cmp.Or(err, f.Close()))
+	u.left.Bytes -= n
+	fail.When(u.left.Bytes < 0, "the archive unpacks to more than it should: refused")
 }

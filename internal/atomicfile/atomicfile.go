@@ -3,7 +3,7 @@
 //
 // In other respects a file is written as the shell's > would write it. A new file gets the mode that the umask allows; an
 // existing one keeps its mode. If the path is a symbolic link to a file, that file is written. A device, a named pipe, and the
-// program's own /dev/stdout and /dev/stderr are written in place. Because the file is replaced by a new one, the other names of
+// program's own /dev/stdout are written in place. Because the file is replaced by a new one, the other names of
 // a file with hard links keep the old content, and its folder must be writable.
 package atomicfile
 
@@ -23,17 +23,16 @@ import (
 // Write creates or replaces the file at path with what fill writes. It creates the folders above it if they are
 // missing. A regular file is written under a temporary name in the same folder, flushed to disk, and renamed, so that
 // after an error the old file is unchanged.
-func Write(path string, fill func(io.Writer) error) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("write %s: %w", path, err)
-		}
-	}()
-	switch path {
-	case "/dev/stdout": // opened a second time, the two would overwrite each other if it is a file
+func Write(path string, fill func(io.Writer) error) error {
+	if err := write(path, fill); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+func write(path string, fill func(io.Writer) error) error {
+	if path == "/dev/stdout" { // opened a second time, the two would overwrite each other if it is a file
 		return buffered(os.Stdout, fill)
-	case "/dev/stderr":
-		return buffered(os.Stderr, fill)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
@@ -49,11 +48,8 @@ func Write(path string, fill func(io.Writer) error) (err error) {
 	if err == nil && !info.Mode().IsRegular() {
 		return errors.Join(buffered(f, fill), f.Close())
 	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	to, err := filepath.EvalSymlinks(path)
-	if err != nil {
+	to, unknown := filepath.EvalSymlinks(path)
+	if err := errors.Join(err, unknown, f.Close()); err != nil {
 		return err
 	}
 	return replace(to, info.Mode().Perm(), fill)

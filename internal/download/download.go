@@ -1,83 +1,79 @@
-// Package download fetches files over HTTP from servers that are not trusted. Every download has a fixed size, a
-// slowest rate and a number of attempts, and follows only a few redirects. Begin with [New] and [Client.To].
+// Package download fetches files over HTTP from servers that are not trusted. A download has a known size and SHA-256, a
+// slowest rate and a number of attempts, and continues what an earlier one left. Begin with [New] and [Client.To].
 package download
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
+	"io/fs"
 	"os"
+	"path"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/ctxio"
 	"github.com/parallelcl/parallelcl/internal/printable"
+	"github.com/parallelcl/parallelcl/internal/terminal"
 )
 
 // A File describes a file to be downloaded.
 type File struct {
-	URL   string
-	Bytes int64 // its exact size
-	// Check examines the complete file. If it returns an error, the file is deleted. If it is nil, any file is accepted.
-	Check func(ctx context.Context, path string) error
+	URL    string
+	Bytes  int64
+	SHA256 string // in hexadecimal digits
 }
 
-// A Client downloads files, and continues downloads that an earlier attempt left incomplete. It must not be used by
-// several goroutines at once.
+// A Client downloads files.
 type Client struct {
-	Retries int           // how many attempts in a row may bring nothing, or too little
-	Pause   time.Duration // before the second attempt; it doubles each time
-	Window  time.Duration // a connection that is too slow for so long is given up
-	// Bar returns what shows the progress of an attempt that starts with have bytes already there. The bytes that
-	// follow are written to it. If Bar is nil, no progress is shown.
-	Bar func(f File, have int64) io.WriteCloser
-	// Again is called with the reason when another attempt is made.
-	Again func(f File, err error)
-	http  *http.Client
+	Progress io.Writer     // is told how far a download has come, and of further attempts; nil for silence
+	Retries  int           // how many attempts in a row may bring nothing, or too little
+	Pause    time.Duration // before the second attempt; it doubles each time
+	Window   time.Duration // a connection that is too slow for so long is given up
 }
 
 // New returns a client with the default limits.
-func New() *Client {
-	return &Client{Retries: 4, Pause: time.Second, Window: 30 * time.Second, http: newHTTP()}
+func New(progress io.Writer) *Client {
+	return &Client{Progress: progress, Retries: 4, Pause: time.Second, Window: 30 * time.Second}
 }
+
+const (
+	slowest     = 4 << 10 // bytes per second: a modem of the last century brings 5 kB/s
+	maxAttempts = 100     // even if each of them brings something
+)
+
+var (
+	errSlow  = errors.New("too slow")
+	errRange = errors.New("the server does not go on from what is here")
+	errOther = errors.New("another file came than should")
+)
 
 // To downloads f to the file part. After an error, what has arrived is kept, and the next call continues from there,
-// unless it was the wrong file: what an earlier attempt left of another edition is noticed by its length or by f.Check.
+// unless it was the wrong file, which is deleted.
 func (c *Client) To(ctx context.Context, f File, part string) error {
 	resumed := size(part) > 0
-	for {
-		if err := c.whole(ctx, f, part); err != nil {
-			return fmt.Errorf("download %s: %w", f.URL, err)
-		}
-		if f.Check == nil {
-			return nil
-		}
-		err := f.Check(ctx, part)
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		os.Remove(part)
-		if !resumed {
-			return fmt.Errorf("download %s: %w: what came was deleted", f.URL, err)
-		}
-		resumed = false // the part that was there may have been of another file: download all of it once more
+	err := c.whole(ctx, f, part)
+	if resumed && errors.Is(err, errOther) { // what was there may have been of another edition
+		err = c.whole(ctx, f, part)
 	}
+	if err != nil {
+		return printable.Error(fmt.Errorf("download %s: %w", f.URL, err))
+	}
+	return nil
 }
 
-// whole makes attempts until the file part has f.Bytes bytes.
+// whole makes attempts until the file part has f.Bytes bytes, and checks it.
 func (c *Client) whole(ctx context.Context, f File, part string) error {
-	if size(part) > f.Bytes { // it is of another edition of the file
+	if size(part) > f.Bytes {
 		os.Remove(part)
 	}
 	pause := c.Pause
-	for attempts, failed := 1, 0; ; attempts, failed = attempts+1, failed+1 {
+	for attempts, failed := 1, 0; size(part) != f.Bytes; attempts, failed = attempts+1, failed+1 {
 		before := size(part)
 		err := c.attempt(ctx, f, part)
 		if err == nil {
-			return nil
+			break
 		}
 		have := size(part)
 		if ctx.Err() != nil {
@@ -86,54 +82,55 @@ func (c *Client) whole(ctx context.Context, f File, part string) error {
 		if have > before && !errors.Is(err, errSlow) {
 			failed, pause = 0, c.Pause
 		}
-		if !isTransient(err) || failed >= c.Retries || attempts >= maxAttempts {
+		if !errors.As(err, new(transient)) || failed >= c.Retries || attempts >= maxAttempts {
 			return fmt.Errorf("%s of %s are here: %w", megabytes(have), megabytes(f.Bytes), err)
 		}
-		if c.Again != nil {
-			c.Again(f, err)
-		}
+		c.say("%s: %v: trying again\n", path.Base(f.URL), err)
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause):
 		}
 		pause *= 2
 	}
+	sum, err := Sum(ctx, part)
+	if err == nil && sum != f.SHA256 {
+		os.Remove(part)
+		err = fmt.Errorf("%w, and was deleted: its SHA-256 is %s; want %s. If that comes again, the publisher has changed it", errOther, sum, f.SHA256)
+	}
+	return err
+}
+
+// say writes a line to Progress.
+func (c *Client) say(format string, values ...any) {
+	if c.Progress != nil {
+		fmt.Fprint(c.Progress, printable.Text(fmt.Sprintf(format, values...)))
+	}
 }
 
 // attempt makes one request for the bytes that the file part still lacks.
 func (c *Client) attempt(ctx context.Context, f File, part string) error {
-	have := size(part)
-	if have == f.Bytes {
-		return nil
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	window := max(1, int64(slowest*c.Window.Seconds()))
+	slow := time.AfterFunc(c.Window, func() { cancel(fmt.Errorf("%w: less than %d bytes came in %s", errSlow, window, c.Window)) })
+	defer slow.Stop()
+	body, have, err := c.from(ctx, f, size(part))
+	if errors.Is(err, errRange) {
+		os.Remove(part)
 	}
-	ctx, received, stop := c.watch(ctx)
-	defer stop()
-	resp, err := c.get(ctx, f.URL, rangeFrom(have))
-	if err != nil {
-		return err
+	if err == nil {
+		defer body.Close()
+		err = c.save(body, f, have, part, window, func() { slow.Reset(c.Window) })
 	}
-	defer resp.Body.Close()
-	if have, err = startAt(resp, f, have); err != nil {
-		if errors.Is(err, errStartOver) {
-			os.Remove(part)
-		}
-		return err
-	}
-	bar := c.bar(f, have)
-	defer bar.Close()
-	err = save(resp.Body, f, have, part, func(piece []byte) {
-		received.Add(int64(len(piece)))
-		bar.Write(piece)
-	})
-	if isTransient(err) && ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		return transient{context.Cause(ctx)}
 	}
 	return err
 }
 
-// save writes the body of a response to the file part, after its first have bytes, and reports each piece.
-func save(body io.Reader, f File, have int64, part string, report func([]byte)) (err error) {
-	file, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY, 0o666)
+// save writes the rest of a file, after its first have bytes, and calls enough whenever a window's bytes have come.
+func (c *Client) save(body io.Reader, f File, have int64, part string, window int64, enough func()) (err error) {
+	file, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
 	if err != nil {
 		return err
 	}
@@ -141,61 +138,55 @@ func save(body io.Reader, f File, have int64, part string, report func([]byte)) 
 	if err := file.Truncate(have); err != nil {
 		return err
 	}
-	if _, err := file.Seek(have, io.SeekStart); err != nil {
-		return err
-	}
-	n, err := copyBody(file, body, f.Bytes-have, report)
-	if err != nil {
-		return err
-	}
-	if have+n < f.Bytes {
-		return transient{errors.New("the connection ended early")}
+	shown := &bar{terminal.NewLine(c.Progress), printable.Line(path.Base(f.URL)), have, f.Bytes}
+	defer shown.Close()
+	to := io.MultiWriter(file, shown)
+	for have < f.Bytes {
+		n, err := io.CopyN(to, body, min(window, f.Bytes-have))
+		if have += n; err != nil {
+			return fromBody(err)
+		}
+		enough()
 	}
 	return file.Sync()
 }
 
-// rangeFrom asks for what follows the first have bytes of a file.
-func rangeFrom(have int64) http.Header {
-	header := http.Header{}
-	if have > 0 {
-		header.Set("Range", fmt.Sprintf("bytes=%d-", have))
+// fromBody is an error of copying a body to a file: unless the file cannot be written, as on a full disk, another attempt may help.
+func fromBody(err error) error {
+	switch {
+	case errors.As(err, new(*fs.PathError)):
+		return err
+	case errors.Is(err, io.EOF):
+		err = errors.New("the connection ended early")
 	}
-	return header
+	return transient{err}
 }
 
-func (c *Client) bar(f File, have int64) io.WriteCloser {
-	if c.Bar == nil {
-		return none{io.Discard}
-	}
-	return c.Bar(f, have)
+// bar shows how much of a file has come, by what is written to it.
+type bar struct {
+	*terminal.Line
+	title       string
+	done, total int64
 }
 
-type none struct{ io.Writer }
+func (b *bar) Write(p []byte) (int, error) {
+	b.done += int64(len(p))
+	b.Show("%s: %.0f of %s", b.title, float64(b.done)/1e6, megabytes(b.total))
+	return len(p), nil
+}
 
-func (none) Close() error { return nil }
-
-// copyBody copies at most limit bytes and reports each piece. Errors from reading are transient; errors from writing,
-// such as a full disk, are not.
-func copyBody(w io.Writer, r io.Reader, limit int64, report func([]byte)) (int64, error) {
-	buf := make([]byte, 1<<17)
-	var done int64
-	for {
-		n, err := r.Read(buf)
-		if done+int64(n) > limit {
-			return done, fmt.Errorf("the server sends more than the %d bytes that are left of the file", limit)
-		}
-		if _, werr := w.Write(buf[:n]); werr != nil {
-			return done, werr
-		}
-		done += int64(n)
-		report(buf[:n])
-		if err == io.EOF {
-			return done, nil
-		}
-		if err != nil {
-			return done, transient{printable.Error(err)}
-		}
+// Sum is the SHA-256 of a file, in hexadecimal digits.
+func Sum(ctx context.Context, path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
 	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.CopyBuffer(h, ctxio.Reader(ctx, f), make([]byte, 1<<18)); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
 // size returns the number of bytes of a file, or 0 if it does not exist.

@@ -3,9 +3,9 @@ package download
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math/rand/v2"
 	"net"
@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // A server serves one file and can be told to misbehave.
@@ -50,19 +52,27 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(s.data))
 }
 
-// start starts a server and says where a file of so many bytes lies, and where it is to go.
-func start(t *testing.T, h http.Handler, n int) (f File, part string) {
+// start starts a server and says where a file with this content lies, and where it is to go.
+func start(t *testing.T, h http.Handler, data []byte) (f File, part string) {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
-	return File{URL: s.URL + "/file", Bytes: int64(n)}, filepath.Join(t.TempDir(), "file.part")
+	return File{URL: s.URL + "/file", Bytes: int64(len(data)), SHA256: fmt.Sprintf("%x", sha256.Sum256(data))}, filepath.Join(t.TempDir(), "file.part")
 }
 
-// quick is a client that waits for nothing long.
-func quick() *Client {
-	c := New()
+// quick is a client that waits for nothing long, and what it says.
+func quick() (*Client, *bytes.Buffer) {
+	said := new(bytes.Buffer)
+	c := New(said)
 	c.Pause, c.Retries = time.Millisecond, 2
-	return c
+	return c, said
+}
+
+// to downloads a file with such a client. It returns how often it was tried again.
+func to(ctx context.Context, f File, part string) (again int, err error) {
+	c, said := quick()
+	err = c.To(ctx, f, part)
+	return strings.Count(said.String(), "trying again"), err
 }
 
 func someBytes(n int) []byte {
@@ -74,7 +84,7 @@ func someBytes(n int) []byte {
 // brings downloads a file, and checks that it arrived and nothing lies beside it.
 func brings(t *testing.T, f File, part string, data []byte) {
 	t.Helper()
-	if err := quick().To(t.Context(), f, part); err != nil {
+	if _, err := to(t.Context(), f, part); err != nil {
 		t.Error(err)
 	}
 	if got, err := os.ReadFile(part); err != nil || !bytes.Equal(got, data) {
@@ -85,20 +95,16 @@ func brings(t *testing.T, f File, part string, data []byte) {
 	}
 }
 
-// TestDownload: a file arrives once, and the bar is told of all its bytes.
+// TestDownload: a file arrives once.
 func TestDownload(t *testing.T) {
 	data := someBytes(300_000)
 	s := &server{data: data}
-	f, part := start(t, s, len(data))
-	var bar bytes.Buffer
-	c := quick()
-	c.Bar = func(_ File, have int64) io.WriteCloser { return none{&bar} }
-	if err := c.To(t.Context(), f, part); err != nil {
-		t.Fatal(err)
+	f, part := start(t, s, data)
+	for range 2 {
+		brings(t, f, part, data)
 	}
-	brings(t, f, part, data)
-	if s.requests.Load() != 1 || bar.Len() != len(data) {
-		t.Errorf("%d requests, the bar was told of %d bytes", s.requests.Load(), bar.Len())
+	if s.requests.Load() != 1 {
+		t.Errorf("%d requests", s.requests.Load())
 	}
 }
 
@@ -108,7 +114,7 @@ func TestResumes(t *testing.T) {
 	for _, noRange := range []bool{false, true} {
 		s := &server{data: data, noRange: noRange}
 		s.cutAfter.Store(200_000)
-		f, part := start(t, s, len(data))
+		f, part := start(t, s, data)
 		brings(t, f, part, data)
 		if asked := s.last.Load().Header.Get("Range"); s.requests.Load() != 2 || !noRange && asked != "bytes=200000-" {
 			t.Errorf("%d requests, the second for %q", s.requests.Load(), asked)
@@ -116,30 +122,23 @@ func TestResumes(t *testing.T) {
 	}
 }
 
-// TestPartOfOther: what is here may belong to an older version, which its length or the check of the whole makes known.
+// TestPartOfOther: what is here may belong to an older version, which its length or its SHA-256 makes known.
 func TestPartOfOther(t *testing.T) {
-	data, wrong := someBytes(5000), errors.New("another file")
-	check := func(_ context.Context, path string) error {
-		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, data) {
-			return wrong
-		}
-		return nil
-	}
+	data := someBytes(5000)
 	s := &server{data: data}
-	f, part := start(t, s, len(data))
-	for have, check := range map[int]func(context.Context, string) error{6000: nil, 5_000_000: nil, 100: check, 5000: check} {
+	f, part := start(t, s, data)
+	for _, have := range []int{6000, 5_000_000, 100, 5000} {
 		os.WriteFile(part, make([]byte, have), 0o600)
-		f.Check = check
 		brings(t, f, part, data)
 	}
-	s.data, f.Check = make([]byte, 5000), check
+	s.data = make([]byte, 5000)
 	for _, have := range []string{"", "wrong"} {
 		os.Remove(part)
 		if have != "" {
 			os.WriteFile(part, []byte(have), 0o600)
 		}
 		before := s.requests.Load()
-		if err := quick().To(t.Context(), f, part); !errors.Is(err, wrong) || s.requests.Load() > before+2 {
+		if _, err := to(t.Context(), f, part); !errors.Is(err, errOther) || s.requests.Load() > before+2 {
 			t.Errorf("%q was here: error %v after %d requests", have, err, s.requests.Load()-before)
 		}
 		if _, err := os.Stat(part); !errors.Is(err, fs.ErrNotExist) {
@@ -162,17 +161,16 @@ func TestStatus(t *testing.T) {
 		"wrong length":    {func(int64) int { return 0 }, 1},
 	} {
 		s := &server{data: data, status: c.status}
-		f, part := start(t, s, len(data)-strings.Count(name, "wrong"))
-		err := quick().To(t.Context(), f, part)
+		f, part := start(t, s, data)
+		f.Bytes -= int64(strings.Count(name, "wrong"))
+		_, err := to(t.Context(), f, part)
 		if (err == nil) != (name == "busy, then fine") || s.requests.Load() != c.requests {
 			t.Errorf("%s: error %v after %d requests, want %d", name, err, s.requests.Load(), c.requests)
 		}
 	}
 	h := httptest.NewServer(http.NotFoundHandler())
 	h.Close()
-	c, again := quick(), 0
-	c.Again = func(File, error) { again++ }
-	if err := c.To(t.Context(), File{URL: h.URL, Bytes: 5000}, filepath.Join(t.TempDir(), "part")); err == nil || again != c.Retries {
+	if again, err := to(t.Context(), File{URL: h.URL, Bytes: 5000}, filepath.Join(t.TempDir(), "part")); err == nil || again != 2 {
 		t.Errorf("no server: error %v after %d retries", err, again)
 	}
 }
@@ -192,12 +190,12 @@ func TestCancelled(t *testing.T) {
 		}
 		cancel()
 		<-r.Context().Done()
-	}), len(data))
-	if err := quick().To(ctx, f, part); !errors.Is(err, context.Canceled) || size(part) != 300_000 {
+	}), data)
+	if _, err := to(ctx, f, part); !errors.Is(err, context.Canceled) || size(part) != 300_000 {
 		t.Fatalf("error %v, %d bytes are kept", err, size(part))
 	}
 	s := &server{data: data}
-	other, _ := start(t, s, 0)
+	other, _ := start(t, s, nil)
 	f.URL = other.URL
 	brings(t, f, part, data)
 	if r := s.last.Load().Header.Get("Range"); r != "bytes=300000-" {
@@ -207,16 +205,17 @@ func TestCancelled(t *testing.T) {
 
 // TestFullDisk: a disk that fills is not a reason to try again.
 func TestFullDisk(t *testing.T) {
-	full := &fs.PathError{Op: "write", Path: "part", Err: syscall.ENOSPC}
-	_, err := copyBody(failing{full}, bytes.NewReader(make([]byte, 100)), 100, func([]byte) { t.Error("counted what was not written") })
-	if !errors.Is(err, syscall.ENOSPC) || isTransient(err) {
-		t.Errorf("error %v, transient: %v", err, isTransient(err))
+	if err := fromBody(&fs.PathError{Op: "write", Path: "part", Err: syscall.ENOSPC}); !errors.Is(err, syscall.ENOSPC) || errors.As(err, new(transient)) {
+		t.Errorf("error %v", err)
+	}
+	data := someBytes(5000)
+	s := &server{data: data}
+	f, part := start(t, s, data)
+	must.Do(t, os.Mkdir(part, 0o777)) // what cannot be written
+	if again, err := to(t.Context(), f, part); err == nil || again > 0 {
+		t.Errorf("a folder in its place: error %v, tried %d times again", err, again)
 	}
 }
-
-type failing struct{ err error }
-
-func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
 // sends is a handler that sends pieces for ever, with pauses between them; after a pause of 0, as fast as it can.
 func sends(piece []byte, pause time.Duration) http.Handler {
@@ -233,11 +232,11 @@ func sends(piece []byte, pause time.Duration) http.Handler {
 }
 
 func TestEndlessBody(t *testing.T) {
-	f, part := start(t, sends(make([]byte, 1<<16), 0), 5000)
-	if err := quick().To(t.Context(), f, part); err == nil || size(part) > 5000 {
+	f, part := start(t, sends(make([]byte, 1<<16), 0), someBytes(5000))
+	if _, err := to(t.Context(), f, part); err == nil || size(part) > 5000 {
 		t.Errorf("%d bytes were written, %v", size(part), err)
 	}
-	if data, err := quick().Bytes(t.Context(), f.URL, 1<<20); data != nil || err == nil {
+	if data, err := New(nil).Bytes(t.Context(), f.URL, 1<<20); data != nil || err == nil {
 		t.Errorf("%d bytes were returned, %v", len(data), err)
 	}
 }
@@ -245,12 +244,11 @@ func TestEndlessBody(t *testing.T) {
 // TestSlow: a server that sends too slowly is given up, although every attempt brings something, and one that says nothing too.
 func TestSlow(t *testing.T) {
 	for name, h := range map[string]http.Handler{"drip": sends([]byte("x"), 2*time.Millisecond), "silence": sends(nil, time.Hour)} {
-		f, part := start(t, h, 1<<20)
-		c, again := quick(), 0
-		c.Again = func(File, error) { again++ }
+		f, part := start(t, h, make([]byte, 1<<20))
+		c, said := quick()
 		c.Window = 50 * time.Millisecond
-		if err := c.To(t.Context(), f, part); !errors.Is(err, errSlow) || again != c.Retries {
-			t.Errorf("%s: error %v after %d retries", name, err, again)
+		if err := c.To(t.Context(), f, part); !errors.Is(err, errSlow) || strings.Count(said.String(), "trying again") != c.Retries {
+			t.Errorf("%s: error %v, said %q", name, err, said)
 		}
 		if _, err := c.Bytes(t.Context(), f.URL, 1<<20); !errors.Is(err, errSlow) {
 			t.Errorf("%s, into memory: error %v", name, err)
@@ -266,19 +264,20 @@ func TestRedirects(t *testing.T) {
 	for i := range maxRedirects + 2 {
 		mux.Handle(fmt.Sprintf("/%d", i+1), http.RedirectHandler(fmt.Sprintf("/%d", i), http.StatusFound))
 	}
-	f, _ := start(t, mux, 5000)
+	f, _ := start(t, mux, s.data)
 	base := strings.TrimSuffix(f.URL, "/file")
 	for path, good := range map[string]bool{"/5": true, "/6": false, "/loop": false} {
-		if _, err := quick().Bytes(t.Context(), base+path, 1<<20); (err == nil) != good {
+		if _, err := New(nil).Bytes(t.Context(), base+path, 1<<20); (err == nil) != good {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
 	secure := httptest.NewTLSServer(http.RedirectHandler(base+"/0", http.StatusFound))
 	defer secure.Close()
-	c := quick()
-	c.http.Transport = secure.Client().Transport
+	before := http.DefaultTransport
+	http.DefaultTransport = secure.Client().Transport
+	defer func() { http.DefaultTransport = before }()
 	for _, address := range []string{secure.URL, "file:///etc/passwd", "ftp://127.0.0.1/", "relative", ""} { // from https to http
-		if _, err := c.Bytes(t.Context(), address, 1<<20); err == nil {
+		if _, err := New(nil).Bytes(t.Context(), address, 1<<20); err == nil {
 			t.Errorf("%s: no error", address)
 		}
 	}
@@ -325,12 +324,11 @@ func TestEscapes(t *testing.T) {
 		"range":           "HTTP/1.1 206 Partial\r\nContent-Range: bytes " + escape + "\r\nContent-Length: 5000\r\n\r\n",
 		"endless headers": "HTTP/1.1 200 OK\r\n" + strings.Repeat("X: "+escape+"\r\n", 200_000) + "\r\n",
 	} {
-		f, c := File{URL: raw(t, answer), Bytes: 5000}, quick()
-		shown := ""
-		c.Again = func(_ File, err error) { shown += err.Error() }
+		f := File{URL: raw(t, answer), Bytes: 5000}
+		c, said := quick()
 		err := c.To(t.Context(), f, t.TempDir()+"/part")
 		_, inMemory := c.Bytes(t.Context(), f.URL, 1<<20)
-		if shown += fmt.Sprint(err, inMemory); err == nil || strings.ContainsAny(shown, "\x1b\a\u009b") {
+		if shown := fmt.Sprint(said, err, inMemory); err == nil || strings.ContainsAny(shown, "\x1b\a\u009b") {
 			t.Errorf("%s: shown as %q", name, shown)
 		}
 	}

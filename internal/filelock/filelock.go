@@ -4,14 +4,20 @@ package filelock
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/gofrs/flock"
 )
 
-// Wait takes the lock, and returns the function that gives it back. While another process has it, Wait calls waiting, once,
-// and waits until ctx ends. The operating system frees the lock of a process that dies, so that no lock file is ever stale.
+// Wait takes the lock, in a folder that it creates if need be, and returns the function that gives it back. While another
+// process has it, Wait calls waiting, once, and waits until ctx ends. The operating system frees the lock of a process that
+// dies, so that no lock file is ever stale.
 func Wait(ctx context.Context, path string, waiting func()) (unlock func(), err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
+	}
 	l := flock.New(path, flock.SetPermissions(0o666)) // less the umask
 	ok, err := l.TryLock()
 	if err == nil && !ok {

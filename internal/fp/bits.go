@@ -3,6 +3,7 @@ package fp
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/parallelcl/parallelcl/internal/jsonin"
@@ -34,10 +35,8 @@ func (v *Bits[T]) UnmarshalJSON(text []byte) error {
 	if _, err := binary.Decode(bits, binary.LittleEndian, []T(*v)); err != nil {
 		return err
 	}
-	for i, x := range *v {
-		if x-x != 0 {
-			return fmt.Errorf("entry %d of a vector is %g; want a finite number", i, x)
-		}
+	if !Finite(*v) {
+		return errors.New("an entry of a vector is not finite")
 	}
 	return nil
 }

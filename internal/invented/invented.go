@@ -6,8 +6,6 @@ import (
 	"compress/gzip"
 	"embed"
 	"encoding/json"
-	"errors"
-	"io"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -24,15 +22,12 @@ func lines[T any](name string) (out []T) {
 	must(err)
 	z, err := gzip.NewReader(bytes.NewReader(data))
 	must(err)
-	for d := json.NewDecoder(z); ; {
+	for d := json.NewDecoder(z); d.More(); {
 		var v T
-		err := d.Decode(&v)
-		if errors.Is(err, io.EOF) {
-			return out
-		}
-		must(err)
+		must(d.Decode(&v))
 		out = append(out, v)
 	}
+	return out
 }
 
 func must(err error) {

@@ -19,12 +19,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/filelock"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
+	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
@@ -134,27 +134,20 @@ func Remove(o Options) error {
 
 // lock makes sure that only one process at a time installs. If that process dies, the system releases its lock.
 func (o Options) lock(ctx context.Context) (func(), error) {
-	if err := os.MkdirAll(o.Cache, 0o755); err != nil {
-		return nil, err
-	}
 	return filelock.Wait(ctx, filepath.Join(o.Cache, ".lock"), func() {
 		o.Note("Waiting for another process that installs...")
 	})
 }
 
-// Check is one thing that notebooks need.
-type Check struct {
-	Name, Detail string
-	OK           bool
-	Mend         string // what to do if it is missing
-}
+// Check is one thing that notebooks need. Mend is what to do if it is missing, and empty if it is there.
+type Check struct{ Name, Detail, Mend string }
 
 // check makes a check. mend is what to do about an error.
 func check(name, detail string, err error, mend string) Check {
 	if err != nil {
-		return Check{Name: name, Detail: printable.Line(err.Error()), Mend: mend}
+		return Check{name, printable.Line(err.Error()), mend}
 	}
-	return Check{Name: name, OK: true, Detail: printable.Line(detail)}
+	return Check{name, printable.Line(detail), ""}
 }
 
 // Doctor checks everything that notebooks need. It changes nothing.
@@ -164,7 +157,7 @@ func Doctor(ctx context.Context, o Options) []Check {
 		err = errors.New(g.Version)
 	}
 	compiler, missing := exec.LookPath(append(g.CC, "gcc")[0])
-	lab, absent := FindLab(ctx, o.Cache, false)
+	lab, absent := findLab(ctx, o.Cache, false)
 	k, gone := Read(o)
 	return []Check{
 		check("Go", g.Version, err, "install Go "+leastGo+" or later and put it on PATH"),
@@ -210,13 +203,7 @@ func isModule(dir string) bool {
 
 // published downloads the module, in the version that this program has of it, into Go's cache.
 func published(ctx context.Context) (string, error) {
-	info, _ := debug.ReadBuildInfo()
-	version := info.Main.Version
-	for _, m := range info.Deps { // of a program that calls package cli
-		if m.Path == modulePath {
-			version = m.Version
-		}
-	}
+	version, _ := origin.Version()
 	var m struct{ Dir string }
 	out, err := build.Run(ctx, os.TempDir(), "go", "mod", "download", "-json", modulePath+"@"+version)
 	if err == nil {

@@ -23,9 +23,9 @@ var requirements []byte
 // Lab is an installed JupyterLab.
 type Lab struct{ Path, Version string } // Path is that of its program jupyter-lab
 
-// FindLab looks for JupyterLab 4. It takes the user's own on PATH, unless private is set, and otherwise the private one in
+// findLab looks for JupyterLab 4. It takes the user's own on PATH, unless private is set, and otherwise the private one in
 // our cache.
-func FindLab(ctx context.Context, cache string, private bool) (Lab, error) {
+func findLab(ctx context.Context, cache string, private bool) (Lab, error) {
 	if path, err := exec.LookPath("jupyter-lab"); err == nil && !private {
 		if lab, err := labAt(ctx, path); err == nil {
 			return lab, nil
@@ -65,14 +65,14 @@ const labSettings = `{
 }
 `
 
-// Jupyter finds JupyterLab as [FindLab] does. If there is none, it installs one into a private environment.
+// Jupyter finds JupyterLab as findLab does. If there is none, it installs one into a private environment.
 func Jupyter(ctx context.Context, o Options, private bool) (Lab, error) {
 	unlock, err := o.lock(ctx)
 	if err != nil {
 		return Lab{}, err
 	}
 	defer unlock()
-	if lab, err := FindLab(ctx, o.Cache, private); err == nil {
+	if lab, err := findLab(ctx, o.Cache, private); err == nil {
 		return lab, nil
 	}
 	dir := labDir(o.Cache)
@@ -92,5 +92,5 @@ func Jupyter(ctx context.Context, o Options, private bool) (Lab, error) {
 	if err := atomicfile.WriteBytes(filepath.Join(dir, labSettingsFile), []byte(labSettings)); err != nil {
 		return Lab{}, err
 	}
-	return FindLab(ctx, o.Cache, true)
+	return findLab(ctx, o.Cache, true)
 }

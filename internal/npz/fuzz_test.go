@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // FuzzRead reads arbitrary archives; what is read has as many entries as its shape says.
@@ -20,9 +22,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(good)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path := filepath.Join(t.TempDir(), "x.npz")
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, data, 0o666))
 		file, err := Open(path, 1<<20)
 		if err != nil {
 			return

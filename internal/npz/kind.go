@@ -101,20 +101,13 @@ func wide(b []byte, order binary.ByteOrder) string {
 	return s.String()
 }
 
-// half is the number that the bits of a float16 stand for.
+// half is the number that the bits of a float16 stand for. They have places of their own in a float32, whose exponent counts
+// from another number.
 func half(bits uint16) float32 {
-	sign, exponent, fraction := float32(1), int(bits>>10&31), float32(bits&1023)
-	if bits>>15 == 1 {
-		sign = -1
+	inside := uint32(bits&0x7fff) << 13
+	x := math.Float32frombits(inside) * 0x1p112
+	if x >= 1<<16 { // infinite, or not a number
+		x = math.Float32frombits(inside | 0x7f800000)
 	}
-	switch exponent {
-	case 0:
-		return sign * fraction / (1 << 24)
-	case 31:
-		if fraction == 0 {
-			return sign * float32(math.Inf(1))
-		}
-		return float32(math.NaN())
-	}
-	return sign * float32(math.Ldexp(1+float64(fraction)/1024, exponent-15))
+	return math.Float32frombits(math.Float32bits(x) | uint32(bits>>15)<<31)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // Array is an array. To be written, Data is a []float32, []float64, []int32 or []uint8 with as many entries as Shape
@@ -24,22 +25,19 @@ type Array struct {
 // Write writes named arrays to a file. The file appears only when it is complete.
 func Write(path string, arrays map[string]Array) error {
 	return atomicfile.Write(path, func(w io.Writer) error {
-		archive := zip.NewWriter(w)
-		for _, name := range slices.Sorted(maps.Keys(arrays)) {
-			// Stored, not deflated: gradients and pixels hardly shrink.
-			f, err := archive.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store})
-			if err != nil {
-				return err
+		return fail.Tried(func() {
+			archive := zip.NewWriter(w)
+			for _, name := range slices.Sorted(maps.Keys(arrays)) {
+				// Stored, not deflated: gradients and pixels hardly shrink.
+				f := fail.Or(archive.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store}))
+				write(f, arrays[name])
 			}
-			if err := write(f, arrays[name]); err != nil {
-				return fmt.Errorf("array %s: %w", name, err)
-			}
-		}
-		return archive.Close()
+			fail.If(archive.Close())
+		})
 	})
 }
 
-func write(w io.Writer, a Array) error {
+func write(w io.Writer, a Array) {
 	kind, n := "", 0
 	switch d := a.Data.(type) {
 	case []float32:
@@ -50,16 +48,14 @@ func write(w io.Writer, a Array) error {
 		kind, n = "<i4", len(d)
 	case []uint8:
 		kind, n = "|u1", len(d)
-	default:
-		return fmt.Errorf("data of type %T", a.Data)
 	}
 	size, dims := 1, ""
 	for _, d := range a.Shape {
 		size *= d
 		dims += fmt.Sprintf("%d, ", d)
 	}
-	if size != n {
-		return fmt.Errorf("%d values for the shape %v", n, a.Shape)
+	if kind == "" || size != n {
+		panic(fmt.Sprintf("npz: an array of the shape %v with %d entries of a %T", a.Shape, n, a.Data))
 	}
 	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", kind, dims)
 	const prefix = 10                                 // magic string, version, length
@@ -67,8 +63,6 @@ func write(w io.Writer, a Array) error {
 	header += strings.Repeat(" ", pad) + "\n"         // and ends with a line feed
 	head := append([]byte("\x93NUMPY\x01\x00"), 0, 0) // then its length
 	binary.LittleEndian.PutUint16(head[8:], uint16(len(header)))
-	if _, err := w.Write(append(head, header...)); err != nil {
-		return err
-	}
-	return binary.Write(w, binary.LittleEndian, a.Data)
+	fail.Or(w.Write(append(head, header...)))
+	fail.If(binary.Write(w, binary.LittleEndian, a.Data))
 }

@@ -13,40 +13,29 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // packed writes a .npz file whose one array x has the given header and data.
 func packed(t *testing.T, method uint16, head, data string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.npz")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Create(path))(t)
 	z := zip.NewWriter(f)
-	w, err := z.CreateHeader(&zip.FileHeader{Name: "x.npy", Method: method})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(z.CreateHeader(&zip.FileHeader{Name: "x.npy", Method: method}))(t)
 	length := binary.LittleEndian.AppendUint16(nil, uint16(len(head)))
 	if _, err := w.Write([]byte("\x93NUMPY\x01\x00" + string(length) + head + data)); err != nil {
 		t.Fatal(err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, z.Close())
+	must.Do(t, f.Close())
 	return path
 }
 
 func read(t *testing.T, path string) (Array, error) {
 	t.Helper()
-	f, err := Open(path, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Open(path, 1<<20))(t)
 	defer f.Close()
 	return f.Read("x")
 }
@@ -83,16 +72,11 @@ func TestRead(t *testing.T) {
 func TestWrittenRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.npz")
 	want := Array{[]int{2, 1}, []uint8{3, 4}}
-	if err := Write(path, map[string]Array{"x": want, "n": {nil, []float64{7}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(path, map[string]Array{"x": want, "n": {nil, []float64{7}}}))
 	if got, err := read(t, path); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
-	f, err := Open(path, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Open(path, 1))(t)
 	defer f.Close()
 	if _, err := f.Read("y"); err == nil {
 		t.Error(err)
@@ -119,9 +103,7 @@ func TestBadFiles(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "x.npz")
-	if err := os.WriteFile(path, []byte("hello"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("hello"), 0o666))
 	if _, err := Open(path, 1); err == nil {
 		t.Error("hello: no error")
 	}
@@ -137,9 +119,7 @@ func TestTwice(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(z.Close(), os.WriteFile(path, data.Bytes(), 0o666)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(z.Close(), os.WriteFile(path, data.Bytes(), 0o666)))
 	if _, err := Open(path, 1<<20); err == nil {
 		t.Error(err)
 	}
@@ -149,14 +129,11 @@ func TestTwice(t *testing.T) {
 func TestBomb(t *testing.T) {
 	const n = 10 << 20
 	path := packed(t, zip.Deflate, fmt.Sprintf("{'descr': '|u1', 'fortran_order': False, 'shape': (%d,), }\n", n), strings.Repeat("\x00", n))
-	f, err := Open(path, 1<<40)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Open(path, 1<<40))(t)
 	defer f.Close()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err = f.Read("x")
+	_, err := f.Read("x")
 	runtime.ReadMemStats(&after)
 	if err == nil || after.TotalAlloc-before.TotalAlloc > 1<<20 {
 		t.Errorf("%d bytes, %v", after.TotalAlloc-before.TotalAlloc, err)

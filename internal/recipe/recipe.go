@@ -5,26 +5,24 @@ package recipe
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"runtime"
 	"sync"
 	"sync/atomic"
 )
 
-// Recipe says how a value was made: by the maker of a kind, from Args.
+// Recipe says how a value of some kind was made: from Args.
 type Recipe struct {
 	Kind string
 	Args json.RawMessage
 }
 
-// Maker makes a value from what [Note] was given for one.
-type Maker func(ctx context.Context, args json.RawMessage) (any, error)
+// Make makes a value as its recipe says. The package that notes recipes sets it.
+var Make func(context.Context, Recipe) (any, error)
 
 var (
-	on     atomic.Bool
-	makers = map[string]Maker{}
-	made   sync.Map // recipes by key
+	on   atomic.Bool
+	made sync.Map // recipes by key
 )
 
 // key names a value as long as it is in memory.
@@ -37,9 +35,6 @@ func keyOf(pointer any) key { return key{reflect.TypeOf(pointer), reflect.ValueO
 
 // Remember begins to remember. The host of a notebook's cells calls it.
 func Remember() { on.Store(true) }
-
-// Register declares how values of a kind are made again. It is called at the beginning of a program.
-func Register(kind string, m Maker) { makers[kind] = m }
 
 // Note remembers how the value was made that p points to.
 func Note[T any](p *T, kind string, args any) {
@@ -65,13 +60,4 @@ func Of(value any) (Recipe, bool) {
 		return Recipe{}, false
 	}
 	return r.(Recipe), true
-}
-
-// Make makes a value as its recipe says.
-func (r Recipe) Make(ctx context.Context) (any, error) {
-	m, ok := makers[r.Kind]
-	if !ok {
-		return nil, fmt.Errorf("nothing makes a %s", r.Kind)
-	}
-	return m(ctx, r.Args)
 }

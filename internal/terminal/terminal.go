@@ -56,21 +56,3 @@ func (l *Line) Close() error {
 	}
 	return nil
 }
-
-// Bar returns a writer that shows how much of a download has come, by what is written to it. have of the total bytes are there
-// already. If w is nil, nothing is shown.
-func Bar(w io.Writer, title string, have, total int64) io.WriteCloser {
-	return &bar{NewLine(w), title, have, total}
-}
-
-type bar struct {
-	*Line
-	title       string
-	done, total int64
-}
-
-func (b *bar) Write(p []byte) (int, error) {
-	b.done += int64(len(p))
-	b.Show("%s: %.0f of %.0f MB", b.title, float64(b.done)/1e6, float64(b.total)/1e6)
-	return len(p), nil
-}

@@ -21,7 +21,7 @@ func TestLine(t *testing.T) {
 			t.Errorf("terminal %t: %q, want %q", live, out.String(), want)
 		}
 	}
-	silent := Bar(nil, "file", 0, 10)
-	silent.Write(make([]byte, 10))
+	silent := NewLine(nil)
+	silent.Show("d")
 	silent.Close()
 }

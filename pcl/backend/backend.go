@@ -6,18 +6,18 @@
 // process compares it with its known SHA-256 before loading it, and installs it again if it is damaged.
 // Without a network, on another platform or without cgo, the pure-Go backend is used.
 //
-// XLA runs on linux/amd64, where all of it is tested; on linux/arm64 on the CPU, where the plugin's
-// installation, its loading and small programs were tested under emulation; and on darwin/arm64 on the
-// CPU, with a plugin file that [Options].Plugin names, since OpenXLA publishes none. That last one has only
-// been compiled.
+// XLA runs on linux/amd64, where all of it is tested, and on linux/arm64 on the CPU, where the plugin's
+// installation, its loading and small programs were tested under emulation.
 package backend
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -25,7 +25,9 @@ import (
 
 	"github.com/gomlx/compute"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/plural"
+	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
 // The names that [Options].Name takes, in the order in which [Auto] tries them.
@@ -36,7 +38,7 @@ const (
 	Go      = "go"
 )
 
-// More threads, devices or clients than these are typing errors: no machine has them.
+// More threads or clients than these are typing errors: no machine has them.
 const maxCount = 1024
 
 // EnvSeparate is the environment variable that, where it is not empty, keeps the memory of the XLA CPU
@@ -48,12 +50,12 @@ type Options struct {
 	// Name is "auto" (or empty), "xla-cuda", "xla-cpu" or "go".
 	Name string
 	// Threads is the size of the XLA CPU thread pool. 0 means 1, which is the fastest for models
-	// of the size of an MLP; large convolutional networks gain from more. XLA starts at least one
-	// thread per device. The GPU and the pure-Go backend (which follows GOMAXPROCS) ignore it.
+	// of the size of an MLP; large convolutional networks gain from more. The GPU and the pure-Go
+	// backend (which follows GOMAXPROCS) ignore it.
 	Threads int
 	// Clients is the number of XLA CPU clients to open. Each has its own thread pool and computes
 	// at the same time as the others, which is how several small programs use several cores: see
-	// [Backend.Clients]. 0 means one for each core (GOMAXPROCS), up to 8, or a single one if Threads, Devices or
+	// [Backend.Clients]. 0 means one for each core (GOMAXPROCS), up to 8, or a single one if Threads or
 	// [EnvSeparate] are given. The GPU and the pure-Go backend ignore it.
 	Clients int
 	// Vectors says which vector instructions XLA uses on a CPU: [Native] (or empty) or [AVX2]. A process keeps to what its
@@ -63,39 +65,22 @@ type Options struct {
 	// faster, parameters and sums stay in float32, and the conflict between gradients is known less exactly. Without it,
 	// NVIDIA_TF32_OVERRIDE=0 is set for the process, unless the variable has a value; NVIDIA's libraries read it once.
 	TF32 bool
-	// Devices is the number of devices to open; 0 means 1.
-	Devices int
-	// CacheDir is where plugins are installed; empty means "parallelcl" in the user's cache folder.
-	CacheDir string
-	// Plugin is a PJRT plugin file to use instead of searching for or installing one.
-	Plugin string
-	// NoInstall forbids downloads.
-	NoInstall bool
 	// Progress receives progress bars and notices; nil means silence.
 	Progress io.Writer
+
+	cache string // the folder in which plugins are installed; empty if there is none
 }
 
 // Info describes an open backend.
 type Info struct {
-	Name          string   `json:"name"`                     // "xla-cuda", "xla-cpu" or "go"
-	Platform      string   `json:"platform"`                 // "cuda", "cpu" or "go"
-	Plugin        string   `json:"plugin,omitempty"`         // the plugin's file
-	PluginVersion string   `json:"plugin_version,omitempty"` // its PJRT C API version, as "0.81"
-	Device        string   `json:"device"`                   // the processor or the GPU
-	Vectors       string   `json:"vectors,omitempty"`        // the widest vector instructions of XLA on a CPU, as "AVX-512"
-	Reason        string   `json:"reason"`                   // why this one
-	Threads       int      `json:"threads"`                  // number of computing threads, of each client
-	Clients       int      `json:"clients,omitempty"`        // number of clients, if there are several
-	Devices       int      `json:"devices"`                  // number of open devices
-	Choices       []Choice `json:"choices,omitempty"`        // every backend, and why it was or was not used
-}
-
-// Choice says, for one backend, whether [Open] could and did use it, and why.
-type Choice struct {
-	Name      string `json:"name"`
-	Available bool   `json:"available"`
-	Used      bool   `json:"used"`
-	Reason    string `json:"reason"`
+	Name          string `json:"name"`                     // "xla-cuda", "xla-cpu" or "go"
+	Plugin        string `json:"plugin,omitempty"`         // the plugin's file
+	PluginVersion string `json:"plugin_version,omitempty"` // its PJRT C API version, as "0.81"
+	Device        string `json:"device"`                   // the processor or the GPU
+	Vectors       string `json:"vectors,omitempty"`        // the widest vector instructions of XLA on a CPU, as "AVX-512"
+	Reason        string `json:"reason"`                   // why this one
+	Threads       int    `json:"threads"`                  // number of computing threads, of each client
+	Clients       int    `json:"clients,omitempty"`        // number of clients, if there are several
 }
 
 // String is one line: name, device, threads and the reason.
@@ -103,9 +88,6 @@ func (i Info) String() string {
 	s := fmt.Sprintf("%s (%s, %s", i.Name, i.Device, plural.Of(i.Threads, "thread"))
 	if i.Clients > 1 {
 		s += " in each of " + plural.Of(i.Clients, "client")
-	}
-	if i.Devices > 1 {
-		s += ", " + plural.Of(i.Devices, "device")
 	}
 	return s + "): " + i.Reason
 }
@@ -134,14 +116,70 @@ func (b *Backend) Close() (err error) {
 }
 
 // Open opens the backend that o names. With the name "auto" it tries XLA on CUDA, XLA on the CPU and pure Go
-// in this order; Info.Choices has the ones that it did not take, and why. A backend, or a plugin file, that
-// was asked for by name is never replaced by another one: if it fails, that is the error.
+// in this order; Info.Reason says why it did not take one. A backend that was asked for by name is never replaced
+// by another one: if it fails, that is the error.
 func Open(ctx context.Context, o Options) (*Backend, error) {
 	o, err := o.checked()
 	if err != nil {
 		return nil, err
 	}
-	return open(ctx, o, drivers())
+	return open(ctx, o, drivers)
+}
+
+// driver is one kind of backend. open may end by package fail.
+type driver struct {
+	name string
+	open func(ctx context.Context, o Options) *Backend
+}
+
+// drivers are in the order of preference.
+var drivers = []driver{{XLACUDA, openCUDA}, {XLACPU, openCPU}, {Go, openGo}}
+
+// open tries the drivers that o.Name allows until one works.
+func open(ctx context.Context, o Options, all []driver) (*Backend, error) {
+	var failed []error
+	for _, d := range all {
+		if o.Name != Auto && o.Name != d.name {
+			continue
+		}
+		b, err := d.try(ctx, o)
+		if ctx.Err() != nil { // a cancelled installation must not look like a backend that does not exist
+			b.Close()
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", d.name, err))
+			continue
+		}
+		b.Info.Reason = reason(o, failed)
+		if o.Progress != nil && o.Name == Auto && d.name == Go {
+			fmt.Fprintf(o.Progress, "Using the pure-Go backend (slow): %s\n", b.Info.Reason)
+		}
+		return b, nil
+	}
+	return nil, fmt.Errorf("backend %w", errors.Join(failed...))
+}
+
+// try opens with a driver; panics of the library become errors.
+func (d driver) try(ctx context.Context, o Options) (b *Backend, err error) {
+	defer recoverTo(&err, "open")
+	defer fail.Caught(&err)
+	return d.open(ctx, o), nil
+}
+
+// reason says in one sentence why a backend is the one, after others have failed.
+func reason(o Options, failed []error) string {
+	if o.Name != Auto {
+		return "asked for by name"
+	}
+	if len(failed) == 0 {
+		return "first choice"
+	}
+	text := "best available"
+	for _, err := range failed {
+		text += "; " + printable.Line(err.Error())
+	}
+	return text
 }
 
 // mostClients is for how many cores clients are opened by default: a step has few rows, and each client compiles for itself.
@@ -152,7 +190,7 @@ func (o Options) clients() int {
 	if o.Clients > 0 {
 		return o.Clients
 	}
-	if o.Threads > 0 || o.Devices > 1 || os.Getenv(EnvSeparate) != "" {
+	if o.Threads > 0 || os.Getenv(EnvSeparate) != "" {
 		return 1
 	}
 	return min(runtime.GOMAXPROCS(0), mostClients)
@@ -164,29 +202,27 @@ func (o Options) checked() (Options, error) {
 	if all := []string{Auto, XLACUDA, XLACPU, Go}; !slices.Contains(all, o.Name) {
 		return o, fmt.Errorf("unknown backend %q: choose one of %s", o.Name, strings.Join(all, ", "))
 	}
-	for i, n := range []int{o.Threads, o.Devices, o.Clients} {
+	for name, n := range map[string]int{"threads": o.Threads, "clients": o.Clients} {
 		if n < 0 || n > maxCount {
-			return o, fmt.Errorf("backend %s = %d; want 0 (the default) to %d", []string{"threads", "devices", "clients"}[i], n, maxCount)
+			return o, fmt.Errorf("backend %s = %d; want 0 (the default) to %d", name, n, maxCount)
 		}
 	}
 	if !slices.Contains([]string{"", Native, AVX2}, o.Vectors) {
 		return o, fmt.Errorf("backend vectors = %q; want %s or %s", o.Vectors, Native, AVX2)
 	}
-	o.Devices = max(o.Devices, 1)
-	if o.Clients > 1 && o.Devices > 1 {
-		return o, fmt.Errorf("backend clients = %d with %d devices: several of one or of the other", o.Clients, o.Devices)
-	}
-	switch {
-	case o.Plugin != "" && o.Name == Go:
-		return o, fmt.Errorf("plugin %s: the backend %q uses no plugin", o.Plugin, Go)
-	case o.Plugin != "" && o.Name == Auto:
-		o.Name = pluginKind(o.Plugin)
-	}
-	if o.CacheDir == "" {
-		// Only an installation needs the folder, so its absence is an error there and not here.
-		o.CacheDir, _ = DefaultCacheDir()
+	if o.cache == "" {
+		o.cache, _ = DefaultCacheDir() // only an installation needs it, and says so
 	}
 	return o, nil
+}
+
+// DefaultCacheDir is the folder that has what this library installs, in the user's cache folder.
+func DefaultCacheDir() (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("no user cache folder: %w", err)
+	}
+	return filepath.Join(dir, "parallelcl"), nil
 }
 
 // recoverTo turns a panic in one of the libraries into an error that says what was being done.

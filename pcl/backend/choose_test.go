@@ -7,21 +7,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // fakeDriver opens unless it is told an error.
 func fakeDriver(name string, err error) driver {
 	return driver{
-		name:  name,
-		ready: func(context.Context, Options) (string, error) { return "", err },
-		open: func(context.Context, Options) (*Backend, error) {
-			if err != nil {
-				return nil, err
-			}
-			return &Backend{Info: Info{Name: name}}, nil
+		name: name,
+		open: func(context.Context, Options) *Backend {
+			fail.If(err)
+			return &Backend{Info: Info{Name: name}}
 		},
 	}
 }
@@ -35,33 +31,18 @@ func TestAutoTakesTheFirstThatWorks(t *testing.T) {
 	for name, c := range map[string]struct {
 		cuda, cpu error
 		reason    string
-		choices   []Choice
 		notice    string
 	}{
-		"gpu": {nil, nil, "first choice", []Choice{
-			{XLACUDA, true, true, "first choice"},
-			{XLACPU, true, false, "not needed, xla-cuda comes first"},
-			{Go, true, false, "not needed, xla-cuda comes first"},
-		}, ""},
-		"cpu": {noGPU, nil, "best available; xla-cuda: no GPU", []Choice{
-			{XLACUDA, false, false, "no GPU"},
-			{XLACPU, true, true, "best available; xla-cuda: no GPU"},
-			{Go, true, false, "not needed, xla-cpu comes first"},
-		}, ""},
-		"go": {noGPU, offline, "best available; xla-cuda: no GPU; xla-cpu: offline: no route", []Choice{
-			{XLACUDA, false, false, "no GPU"},
-			{XLACPU, false, false, "offline: no route"},
-			{Go, true, true, "best available; xla-cuda: no GPU; xla-cpu: offline: no route"},
-		}, "Using the pure-Go backend (slow): best available; xla-cuda: no GPU; xla-cpu: offline: no route\n"},
+		"gpu": {nil, nil, "first choice", ""},
+		"cpu": {noGPU, nil, "best available; xla-cuda: no GPU", ""},
+		"go": {noGPU, offline, "best available; xla-cuda: no GPU; xla-cpu: offline: no route",
+			"Using the pure-Go backend (slow): best available; xla-cuda: no GPU; xla-cpu: offline: no route\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var notice bytes.Buffer
 			b := must.Get(open(context.Background(), Options{Name: Auto, Progress: &notice}, fakeDrivers(c.cuda, c.cpu, nil)))(t)
 			if b.Info.Reason != c.reason {
 				t.Errorf("reason %q, want %q", b.Info.Reason, c.reason)
-			}
-			if d := cmp.Diff(c.choices, b.Info.Choices); d != "" {
-				t.Error(d)
 			}
 			if notice.String() != c.notice {
 				t.Errorf("notice %q, want %q", notice.String(), c.notice)
@@ -79,9 +60,8 @@ func TestNamedBackend(t *testing.T) {
 	}
 	var notice bytes.Buffer
 	b := must.Get(open(context.Background(), Options{Name: Go, Progress: &notice}, fakeDrivers(errors.New("no GPU"), nil, nil)))(t)
-	want := []Choice{{XLACUDA, false, false, "no GPU"}, {XLACPU, true, false, "not asked for"}, {Go, true, true, "asked for by name"}}
-	if d := cmp.Diff(want, b.Info.Choices); d != "" || notice.Len() > 0 {
-		t.Errorf("%s, notice %q", d, notice.String())
+	if b.Info.Name != Go || b.Info.Reason != "asked for by name" || notice.Len() > 0 {
+		t.Errorf("%+v, notice %q", b.Info, notice.String())
 	}
 }
 
@@ -93,14 +73,14 @@ func TestFailures(t *testing.T) {
 		t.Errorf("error %v leaves out a reason", err)
 	}
 	all := fakeDrivers(a, nil, nil)
-	all[1].open = func(context.Context, Options) (*Backend, error) { panic("segment 7") }
+	all[1].open = func(context.Context, Options) *Backend { panic("segment 7") }
 	if o, err := open(context.Background(), Options{Name: Auto}, all); err != nil || o.Info.Name != Go || !strings.Contains(o.Info.Reason, "segment 7") {
 		t.Errorf("got %+v, %v", o, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	all[1].open = func(context.Context, Options) (*Backend, error) {
+	all[1].open = func(context.Context, Options) *Backend {
 		cancel()
-		return nil, errors.New("download stopped")
+		return fail.Or[*Backend](nil, errors.New("download stopped"))
 	}
 	if _, err := open(ctx, Options{Name: Auto}, all); err != context.Canceled {
 		t.Errorf("error %v, want context.Canceled", err)

@@ -1,4 +1,4 @@
-//go:build cgo && ((linux && (amd64 || arm64)) || (darwin && arm64))
+//go:build cgo && linux && (amd64 || arm64)
 
 package backend
 
@@ -62,7 +62,7 @@ func execute(t testing.TB, e compute.Executable, in compute.Buffer) compute.Buff
 
 func TestClients(t *testing.T) {
 	before := len(poolThreads(t))
-	b := mustOpen(t, Options{Name: XLACPU, CacheDir: realCache(t), Clients: 3})
+	b := mustOpen(t, Options{Name: XLACPU, cache: realCache(t), Clients: 3})
 	clients := b.Clients()
 	if len(clients) != 3 || clients[0] != b.Backend || clients[1] == clients[2] || clients[0] == clients[1] {
 		t.Fatalf("clients %v", clients)
@@ -80,13 +80,13 @@ func TestClients(t *testing.T) {
 		}
 	}
 	for _, o := range []Options{{Clients: 1}, {Threads: 1}} {
-		o.Name, o.CacheDir = XLACPU, realCache(t)
+		o.Name, o.cache = XLACPU, realCache(t)
 		one := mustOpen(t, o)
 		if c := one.Clients(); len(c) != 1 || c[0] != one.Backend || one.Info.Clients != 0 {
 			t.Errorf("one client: %v, %+v", c, one.Info)
 		}
 	}
-	many := mustOpen(t, Options{Name: XLACPU, CacheDir: realCache(t)})
+	many := mustOpen(t, Options{Name: XLACPU, cache: realCache(t)})
 	if n := len(many.Clients()); n != min(runtime.GOMAXPROCS(0), mostClients) {
 		t.Errorf("%d clients by default", n)
 	}
@@ -95,7 +95,7 @@ func TestClients(t *testing.T) {
 // Where clients could not read each other's memory there is one, or none.
 func TestClientsNeedSharedMemory(t *testing.T) {
 	t.Setenv(EnvSeparate, "1")
-	if b, err := Open(t.Context(), Options{Name: XLACPU, CacheDir: realCache(t), Clients: 2}); err == nil {
+	if b, err := Open(t.Context(), Options{Name: XLACPU, cache: realCache(t), Clients: 2}); err == nil {
 		b.Close()
 		t.Error("two clients with separate memory")
 	}
@@ -104,7 +104,7 @@ func TestClientsNeedSharedMemory(t *testing.T) {
 // TestCopy hands values from client to client, as a step of training does: what the host wrote, what the first client computed, what
 // the second one computed from that.
 func TestCopy(t *testing.T) {
-	b := mustOpen(t, Options{Name: XLACPU, CacheDir: realCache(t), Clients: 2})
+	b := mustOpen(t, Options{Name: XLACPU, cache: realCache(t), Clients: 2})
 	first, second := b.Clients()[0], b.Clients()[1]
 	for _, dims := range [][]int{nil, {1}, {7}, {2, 3}, {1 << 20}} {
 		t.Run(fmt.Sprint(dims), func(t *testing.T) {

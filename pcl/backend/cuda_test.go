@@ -2,12 +2,12 @@ package backend
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -20,58 +20,53 @@ func touch(t *testing.T, parts ...string) string {
 	return p
 }
 
-// gpuMachine has a GPU and these site-packages, and no home that could hold a plugin.
+// gpuMachine has a GPU and these site-packages.
 func gpuMachine(t *testing.T, sites ...string) machine {
 	t.Helper()
-	if xlaUnsupported != "" {
-		t.Skip(xlaUnsupported)
+	if thisPlatform != cudaPlatform {
+		t.Skip(errNoCUDAHere)
 	}
-	t.Setenv("HOME", t.TempDir())
 	t.Setenv(cudaPluginEnv, "")
 	return machine{hasGPU: func() bool { return true }, pythonPaths: func(context.Context) []string { return sites }}
 }
 
-// opened runs openCUDA with fakes: which plugin it opens, and whether it installed one.
-func (m machine) opened(o Options) (file string, installed bool, err error) {
-	m.open = func(p string, _ Options) (*Backend, error) { file = p; return &Backend{}, nil }
-	m.install = func(context.Context, Options) (string, error) { installed = true; return "new.so", nil }
-	_, err = m.openCUDA(context.Background(), o)
-	return file, installed, err
+// tried returns the error with which cudaFile ends.
+func (m machine) tried(o Options) (file string, err error) {
+	defer fail.Caught(&err)
+	return m.cudaFile(context.Background(), o), nil
 }
 
 func TestCUDAPluginIsFound(t *testing.T) {
+	x := cudaIndex(t)
 	site, cache := t.TempDir(), t.TempDir()
 	m := gpuMachine(t, t.TempDir(), site)
-	o := Options{CacheDir: cache}
-	check := func(where, want string, wantInstalled bool) {
+	check := func(where, want string) {
 		t.Helper()
-		got, installed, err := m.opened(o)
-		if err != nil || got != want || installed != wantInstalled {
-			t.Errorf("%s: opened %q (installed: %v, error %v), want %q", where, got, installed, err, want)
+		if got, err := m.tried(Options{cache: cache}); err != nil || got != want {
+			t.Errorf("%s: %q (error %v), want %q", where, got, err, want)
 		}
 	}
-	check("nothing there", "new.so", true)
-	check("binding's installer", touch(t, os.Getenv("HOME"), ".local/lib/go-xla/nvidia/pjrt_c_api_cuda_plugin.so"), false)
-	check("JAX, CUDA 12", touch(t, site, "jax_plugins/xla_cuda12/xla_cuda_plugin.so"), false)
-	check("JAX, CUDA 13", touch(t, site, "jax_plugins/xla_cuda13/xla_cuda_plugin.so"), false)
-	check("cache folder", touch(t, cudaDir(cache), "jax_plugins/xla_cuda13/xla_cuda_plugin.so"), false)
+	check("JAX, CUDA 12", touch(t, site, "jax_plugins/xla_cuda12/xla_cuda_plugin.so"))
+	check("JAX, CUDA 13", touch(t, site, "jax_plugins/xla_cuda13/xla_cuda_plugin.so"))
+	check("cache folder", touch(t, cudaPlugin.folder(cache), "jax_plugins/xla_cuda13/xla_cuda_plugin.so"))
 	t.Setenv(cudaPluginEnv, "/mine/xla_cuda_plugin.so")
-	check("environment", "/mine/xla_cuda_plugin.so", false)
-	o.NoInstall = true
-	check("environment, no installation", "/mine/xla_cuda_plugin.so", false)
+	check("environment", "/mine/xla_cuda_plugin.so")
+	if n := x.downloads.Load(); n > 0 {
+		t.Errorf("%d downloads", n)
+	}
+	t.Setenv(cudaPluginEnv, "")
+	m.pythonPaths, cache = func(context.Context) []string { return nil }, t.TempDir()
+	check("nothing there", filepath.Join(cudaPlugin.folder(cache), "jax_plugins/xla_cuda13/xla_cuda_plugin.so"))
 }
 
 func TestCUDAWithoutGPUOrPlugin(t *testing.T) {
 	m := gpuMachine(t)
-	if _, _, err := m.opened(Options{CacheDir: t.TempDir(), NoInstall: true}); !errors.Is(err, errNoCUDAPlugin) {
-		t.Errorf("no plugin, no installation: error is %v", err)
-	}
-	if _, _, err := m.opened(Options{}); !errors.Is(err, errNoCacheDir) {
+	if _, err := m.tried(Options{}); err == nil || !strings.Contains(err.Error(), "HOME") {
 		t.Errorf("no cache folder: error is %v", err)
 	}
 	m.hasGPU = func() bool { return false }
 	m.pythonPaths = func(context.Context) []string { t.Error("asked Python though there is no GPU"); return nil }
-	if _, _, err := m.opened(Options{CacheDir: t.TempDir()}); !errors.Is(err, errNoGPU) {
+	if _, err := m.tried(Options{cache: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "no NVIDIA GPU") {
 		t.Errorf("no GPU: error is %v", err)
 	}
 }
@@ -96,30 +91,31 @@ func TestCUDADataDir(t *testing.T) {
 	}
 }
 
-// cudaIndex is an index with the CUDA plugin and two libraries; the pinned SHA-256 is set aside.
+// cudaIndex is an index with the CUDA plugin and two libraries.
 func cudaIndex(t *testing.T) *fakeIndex {
 	t.Helper()
 	x := newFakeIndex(t)
-	before := cudaWheel
-	cudaWheel = wheel{Package: before.Package, Version: fakeVersion, Platform: linuxAMD64} // no digest
-	t.Cleanup(func() { cudaWheel = before })
-	x.add(t, cudaWheel.Package, "jax_plugins/xla_cuda13/xla_cuda_plugin.so", fakeContent)
-	x.add(t, cudaLibraries, "unused", nil)
+	before := cudaPlugin
+	t.Cleanup(func() { cudaPlugin = before })
+	cudaPlugin.Version = fakeVersion
+	x.add(t, cudaPlugin.Package, "jax_plugins/xla_cuda13/xla_cuda_plugin.so", fakeContent)
+	cudaPlugin.SHA256 = hexSHA256(x.wheels[cudaPlugin.Package])
+	x.add(t, cudaPlugin.Libraries, "unused", nil)
 	x.add(t, "nvidia-a", "nvidia/cu13/lib/liba.so", []byte("a"))
 	x.add(t, "nvidia-b", "nvidia/cu13/lib/libb.so", []byte("b"))
-	x.requires[cudaLibraries] = []string{`nvidia-a<2.0,>=1.0; extra == "with-cuda"`, "nvidia-b", "jax==1"}
+	x.requires[cudaPlugin.Libraries] = []string{`nvidia-a<2.0,>=1.0; extra == "with-cuda"`, "nvidia-b", "jax==1"}
 	return x
 }
 
 func TestInstallCUDA(t *testing.T) {
 	x := cudaIndex(t)
-	o := Options{CacheDir: t.TempDir()}
+	o := Options{cache: t.TempDir()}
 	for range 2 {
-		file := must.Get(installCUDA(context.Background(), o))(t)
-		if want := filepath.Join(cudaDir(o.CacheDir), "jax_plugins/xla_cuda13/xla_cuda_plugin.so"); file != want {
+		file := must.Get(cudaPlugin.tried(t.Context(), o))(t)
+		if want := filepath.Join(cudaPlugin.folder(o.cache), "jax_plugins/xla_cuda13/xla_cuda_plugin.so"); file != want {
 			t.Errorf("installed %s, want %s", file, want)
 		}
-		if got, want := cudaDataDir(file), filepath.Join(cudaDir(o.CacheDir), "nvidia/cu13"); got != want {
+		if got, want := cudaDataDir(file), filepath.Join(cudaPlugin.folder(o.cache), "nvidia/cu13"); got != want {
 			t.Errorf("data folder %q, want %q", got, want)
 		}
 	}
@@ -134,21 +130,23 @@ func TestInstallCUDARefuses(t *testing.T) {
 	wheelLimits.Bytes = 1 << 20
 	t.Cleanup(func() { wheelLimits = before })
 	for name, change := range map[string]func(x *fakeIndex){
-		"no version fits": func(x *fakeIndex) { x.requires[cudaLibraries] = append(x.requires[cudaLibraries], "nvidia-a>=7") },
-		"no archive":      func(x *fakeIndex) { x.wheels["nvidia-b"] = []byte("no archive") },
-		"leads out": func(x *fakeIndex) {
-			x.add(t, "nvidia-b", "../"+cudaWheel.Package+"-"+fakeVersion+".partial-evil", []byte("b"))
+		"no version fits": func(x *fakeIndex) {
+			x.requires[cudaPlugin.Libraries] = append(x.requires[cudaPlugin.Libraries], "nvidia-a>=7")
 		},
-		"not printable": func(x *fakeIndex) { x.add(t, "nvidia-b", "nvidia/\x1b[2J", []byte("b")) },
-		"a bomb":        func(x *fakeIndex) { x.add(t, "nvidia-b", "nvidia/bomb", make([]byte, 2<<20)) },
+		"no archive": func(x *fakeIndex) { x.wheels["nvidia-b"] = []byte("no archive") },
+		"leads out": func(x *fakeIndex) {
+			x.add(t, "nvidia-b", "../"+cudaPlugin.Package+"-"+fakeVersion+".partial-evil", []byte("b"))
+		},
+		"leads out, unprintably": func(x *fakeIndex) { x.add(t, "nvidia-b", "../\x1b[2J", []byte("b")) },
+		"a bomb":                 func(x *fakeIndex) { x.add(t, "nvidia-b", "nvidia/bomb", make([]byte, 2<<20)) },
 	} {
 		x := cudaIndex(t)
 		change(x)
-		o := Options{CacheDir: t.TempDir()}
-		if _, err := installCUDA(t.Context(), o); err == nil || strings.Contains(err.Error(), "\x1b") {
+		o := Options{cache: t.TempDir()}
+		if _, err := cudaPlugin.tried(t.Context(), o); err == nil || strings.Contains(err.Error(), "\x1b") {
 			t.Errorf("%s: error %q", name, err)
 		}
-		if left, _ := os.ReadDir(pluginDir(o.CacheDir)); len(left) != 1 || left[0].Name() != ".lock" {
+		if left, _ := os.ReadDir(filepath.Join(o.cache, "plugins")); len(left) != 1 || left[0].Name() != ".lock" {
 			t.Errorf("%s: left behind: %v", name, left)
 		}
 	}

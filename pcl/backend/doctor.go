@@ -3,16 +3,17 @@ package backend
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"time"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
-// Report is what [Doctor] found: the machine, the versions, and every backend with its speed.
+// Report is what [Doctor] found: the machine, and every backend with its speed.
 type Report struct {
 	Go       string          `json:"go"` // the Go version of the build
 	OS       string          `json:"os"`
@@ -23,96 +24,80 @@ type Report struct {
 	Free     int64           `json:"memory_available_bytes,omitempty"` // 0: unknown
 	GPU      bool            `json:"nvidia_gpu"`
 	CacheDir string          `json:"cache_dir"`
-	Modules  []Module        `json:"modules"`
 	Backends []BackendReport `json:"backends"`
-	Chosen   string          `json:"chosen,omitempty"` // what Open would take
-	Reason   string          `json:"reason,omitempty"` // and why
+	Chosen   string          `json:"chosen,omitempty"` // what Open would take: the first that opens
 	Error    string          `json:"error,omitempty"`  // why nothing can be opened
-}
-
-// Module is a Go module of the program and its version.
-type Module struct {
-	Path    string `json:"path"`
-	Version string `json:"version"`
 }
 
 // BackendReport is the examination of one backend.
 type BackendReport struct {
-	Choice
-	Info   *Info       `json:"info,omitempty"` // nil if it did not open
-	Open   float64     `json:"open_seconds,omitempty"`
-	Plugin *PluginFile `json:"plugin_file,omitempty"`
-	Matmul []Matmul    `json:"matmul,omitempty"`
-	Error  string      `json:"error,omitempty"` // it opened, but did not compute
+	Name   string   `json:"name"`
+	Info   *Info    `json:"info,omitempty"` // nil if it did not open
+	Open   float64  `json:"open_seconds,omitempty"`
+	Matmul []Matmul `json:"matmul,omitempty"`
+	Error  string   `json:"error,omitempty"` // it did not open, or did not compute
 }
 
-// PluginFile identifies a plugin's file.
-type PluginFile struct {
-	Path   string `json:"path"`
-	Bytes  int64  `json:"bytes"`
-	SHA256 string `json:"sha256"`
-	Tested bool   `json:"tested"` // it is the very build that this library is tested with
+// Matmul is the speed of the product of two N×N float32 matrices.
+type Matmul struct {
+	N       int     `json:"n"`
+	Seconds float64 `json:"seconds"` // median of several products
+	GFLOPS  float64 `json:"gflops"`  // 10⁹ floating-point operations per second, 2N³ per product
 }
 
-// matmulSizes are the sides of the square matrices that Doctor multiplies.
+// matmulSizes are the sides of the square matrices that Doctor multiplies, and matmulRuns how often it does.
 var matmulSizes = []int{512, 1024}
 
+const matmulRuns = 7
+
 // Doctor examines the machine and every backend that o allows: it opens each (installing a plugin
-// where o lets it), and multiplies matrices on it. Whatever fails is in the report.
+// if need be), and multiplies matrices on it. Whatever fails is in the report.
 func Doctor(ctx context.Context, o Options) Report {
 	r := Report{
 		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
-		CPU: cpuModel(vectors()), Cores: runtime.NumCPU(), GPU: thisMachine.hasGPU(), Modules: modules(),
+		CPU: cpuModel(vectors()), Cores: runtime.NumCPU(), GPU: thisMachine.hasGPU(),
 	}
 	r.Memory, r.Free = memoryBytes()
 	o, err := o.checked()
-	r.CacheDir = o.CacheDir
+	r.CacheDir = o.cache
 	if err != nil {
 		r.Error = err.Error()
 		return r
 	}
-	r.examine(ctx, o, drivers())
+	r.examine(ctx, o, drivers)
 	return r
 }
 
-// examine opens and measures the drivers that o allows. The first that opens is the one that Open would take.
+// examine opens and measures the drivers that o allows.
 func (r *Report) examine(ctx context.Context, o Options, all []driver) {
-	var failed []Choice
-	r.Error = "no backend works"
-	if o.Name != "" && o.Name != Auto {
-		r.Error = "the backend " + o.Name + " does not work here"
-	}
 	for _, d := range all {
-		if o.Name != Auto && o.Name != d.name {
-			r.Backends = append(r.Backends, BackendReport{Choice: passedOver(ctx, o, d, nil)})
-			continue
+		if o.Name == Auto || o.Name == d.name {
+			r.Backends = append(r.Backends, examineOne(ctx, o, d))
 		}
-		b := examineOne(ctx, o, d)
-		switch {
-		case !b.Available:
-			failed = append(failed, b.Choice)
-		case r.Chosen == "":
-			b.Used, r.Chosen, r.Reason, r.Error = true, b.Name, reason(o, failed), ""
-			if b.Error != "" {
-				r.Error = fmt.Sprintf("backend %s opens, but does not work: %s", b.Name, b.Error)
-			}
-		}
-		r.Backends = append(r.Backends, b)
+	}
+	opened := slices.IndexFunc(r.Backends, func(b BackendReport) bool { return b.Info != nil })
+	if opened < 0 {
+		r.Error = "the backend " + o.Name + " does not work here"
+		return
+	}
+	b := r.Backends[opened]
+	if r.Chosen = b.Name; b.Error != "" {
+		r.Error = fmt.Sprintf("backend %s opens, but does not work: %s", b.Name, b.Error)
 	}
 }
 
-// examineOne opens one backend, identifies its plugin and measures it.
+// examineOne opens one backend and measures it.
 func examineOne(ctx context.Context, o Options, d driver) BackendReport {
+	r := BackendReport{Name: d.name}
 	start := time.Now()
-	b, err := openOne(ctx, o, d)
-	r := BackendReport{Choice: choice(d, err), Open: time.Since(start).Seconds()}
+	b, err := d.try(ctx, o)
 	if err != nil {
-		r.Open = 0
+		r.Error = printable.Line(err.Error())
 		return r
 	}
 	defer b.Close()
-	r.Reason, r.Info, b.Info.Reason = "works", &b.Info, "opened for examination"
-	r.Plugin = identify(ctx, b.Info.Plugin)
+	b.Info.Reason = "opened for examination"
+	r.Info, r.Open = &b.Info, time.Since(start).Seconds()
 	for _, n := range matmulSizes {
 		m, err := timeMatmul(ctx, b, n)
 		if err != nil {
@@ -124,26 +109,30 @@ func examineOne(ctx context.Context, o Options, d driver) BackendReport {
 	return r
 }
 
-// identify hashes a plugin's file; nil if there is none, or none that can be read.
-func identify(ctx context.Context, path string) *PluginFile {
-	sum, err := fileSHA256(ctx, path)
-	info, gone := os.Stat(path)
-	if err != nil || gone != nil {
-		return nil
-	}
-	return &PluginFile{Path: path, Bytes: info.Size(), SHA256: sum, Tested: sum == cpuPlugins["linux/amd64"].FileSHA256}
-}
-
-// modules lists the versions of what the backends are built from.
-func modules() (found []Module) {
-	build, ok := debug.ReadBuildInfo()
-	if !ok {
-		return nil
-	}
-	for _, path := range []string{"github.com/gomlx/gomlx", "github.com/gomlx/compute", "github.com/gomlx/go-xla"} {
-		if i := slices.IndexFunc(build.Deps, func(m *debug.Module) bool { return m.Path == path }); i >= 0 {
-			found = append(found, Module{path, build.Deps[i].Version})
+// timeMatmul multiplies a constant n×n matrix with itself, checks the result and takes the median
+// of several times. Compiling, the first run and the check are not timed.
+func timeMatmul(ctx context.Context, b *Backend, n int) (m Matmul, err error) {
+	defer recoverTo(&err, fmt.Sprintf("multiply %d×%d matrices", n, n))
+	exec := graph.MustNewExec(b, func(x *graph.Node) *graph.Node { return graph.Dot(x, x).Product() })
+	defer exec.Finalize()
+	x := tensors.FromScalarAndDimensions(float32(0.5), n, n)
+	defer x.FinalizeAll()
+	times := make([]float64, 0, matmulRuns)
+	for range 1 + matmulRuns {
+		start := time.Now()
+		y := exec.MustCall1(x)
+		times = append(times, time.Since(start).Seconds())
+		flat := tensors.MustCopyFlatData[float32](y)
+		y.FinalizeAll()
+		if i := slices.IndexFunc(flat, func(v float32) bool { return v != float32(n)/4 }); i >= 0 {
+			return m, fmt.Errorf("wrong product of %d×%d matrices: entry %d is %g, must be %g", n, n, i, flat[i], float32(n)/4)
+		}
+		if ctx.Err() != nil {
+			return m, ctx.Err()
 		}
 	}
-	return found
+	times = times[1:]
+	slices.Sort(times)
+	s := times[matmulRuns/2]
+	return Matmul{N: n, Seconds: s, GFLOPS: 2 * float64(n) * float64(n) * float64(n) / s / 1e9}, nil
 }

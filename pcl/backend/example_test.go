@@ -17,12 +17,6 @@ func ExampleOpen() {
 	}
 	defer b.Close()
 	fmt.Println(b.Info.Name, "because it was", b.Info.Reason)
-	for _, c := range b.Info.Choices {
-		if c.Used {
-			fmt.Println("used:", c.Name)
-		}
-	}
 	// Output:
 	// go because it was asked for by name
-	// used: go
 }

@@ -2,11 +2,12 @@ package backend
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/gobackend"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // goConfig avoids the default configuration of the pure-Go backend: with few cores its parallel
@@ -16,20 +17,10 @@ const goConfig = "ops_sequential"
 // goName is what the pure-Go backend calls itself.
 const goName = "Go Backend"
 
-func goReady(context.Context, Options) (string, error) { return "", nil }
-
 // openGo opens the pure-Go backend. Each operation may still use GOMAXPROCS threads.
-func openGo(_ context.Context, o Options) (*Backend, error) {
-	if o.Devices > 1 {
-		return nil, fmt.Errorf("it has one device only, %d were asked for", o.Devices)
-	}
-	b, err := gobackend.New(goConfig)
-	if err != nil {
-		return nil, err
-	}
-	return &Backend{Backend: b, Info: Info{
-		Name: Go, Platform: "go", Device: cpuModel(vectors()), Threads: runtime.GOMAXPROCS(0), Devices: 1,
-	}}, nil
+func openGo(context.Context, Options) *Backend {
+	b := fail.Or(gobackend.New(goConfig))
+	return &Backend{Backend: b, Info: Info{Name: Go, Device: cpuModel(vectors()), Threads: runtime.GOMAXPROCS(0)}}
 }
 
 // Concurrent says whether it pays to run programs from several goroutines at once. It does with pure Go,

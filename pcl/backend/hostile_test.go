@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // TestHostileIndex gives answers that no package index gives.
@@ -27,11 +29,11 @@ func TestHostileIndex(t *testing.T) {
 		x.answer = func(w http.ResponseWriter) bool { fmt.Fprint(w, body); return true }
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		r, err := wheel{Package: "tiny-cpu", Version: fakeVersion, Platform: linuxAMD64}.release(ctx)
-		if err == nil {
-			err = r.fetch(ctx, t.TempDir()+"/wheel", nil)
-		}
-		_, all := cudaWheels(ctx) // whose requirements are strange
+		p := tinyPlugin("x")
+		p.Libraries = cudaPlugin.Libraries // whose requirements are strange
+		all := fail.Tried(func() { p.wheels(ctx) })
+		p.Libraries = ""
+		_, err := p.tried(ctx, Options{cache: t.TempDir()})
 		for _, err := range []error{err, all} {
 			if err == nil || strings.ContainsAny(err.Error(), "\x1b\u202e") {
 				t.Errorf("%s: error %q", name, err)

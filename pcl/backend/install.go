@@ -4,117 +4,151 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"sync"
 
 	"github.com/parallelcl/parallelcl/internal/archive"
+	"github.com/parallelcl/parallelcl/internal/download"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/filelock"
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
-// plugin is a plugin that consists of one file of a wheel.
+// plugin is a plugin of XLA, which is installed from wheels, the archives of Python's package index.
 type plugin struct {
-	wheel
-	File       string // the member's base name, also when installed
-	Bytes      int64
-	FileSHA256 string
+	Package, Version string
+	Platform         *regexp.Regexp // of the wheel's name
+	SHA256           string         // of the wheel
+	File             string         // pattern of its path in the folder where it is installed
+	FileSHA256       string         // of that file, which then is all that the wheel is for; empty where the whole of it is unpacked
+	Libraries        string         // package whose requirements are the libraries of NVIDIA that it needs
 }
 
-// path is where the plugin lies in a cache folder when it is installed.
-func (p plugin) path(cacheDir string) string {
-	return filepath.Join(pluginDir(cacheDir), p.Package+"-"+p.Version, p.File)
+// The names of Python wheels that run on a platform.
+var (
+	linuxAMD64 = regexp.MustCompile(`-manylinux.*x86_64\.whl$`)
+	linuxARM64 = regexp.MustCompile(`-manylinux.*aarch64\.whl$`)
+)
+
+// cpuPlugins are the XLA CPU plugins by platform: OpenXLA's official builds. The tests of this library run
+// with that for linux/amd64.
+var cpuPlugins = map[string]plugin{
+	"linux/amd64": {
+		Package: "xla-cpu-pjrt", Version: "0.0.1", Platform: linuxAMD64, File: "xla_cpu_pjrt.so",
+		SHA256:     "55837b6b7b47daa717f2d9a5a03563ea0ceaa338d06a81a1e2d3f060d960decc",
+		FileSHA256: "88c3f28c5900f48ad4a82cab9e79bba9537809743395e341485f8794268820dc",
+	},
+	"linux/arm64": {
+		Package: "xla-cpu-pjrt", Version: "0.0.1", Platform: linuxARM64, File: "xla_cpu_pjrt.so",
+		SHA256:     "8f613be6e891858f40d64f9799319502fff42689661944fc18a6ffd8210b30c9",
+		FileSHA256: "fcf411f3e8ff635c2b2cf87215aa7016f460e66d236c3db08309e7486583532d",
+	},
 }
 
-// installed returns the plugin's file in the cache folder of o. It installs it first if it is not there or is damaged, and o allows
-// that. Any number of processes may call it at the same time: one installs, the others wait.
-func (p plugin) installed(ctx context.Context, o Options) (string, error) {
-	file := p.path(o.CacheDir)
-	err := checkSHA256(ctx, file, p.FileSHA256)
-	if err == nil || ctx.Err() != nil {
+// thisPlatform is what the program was built for, and cpuPlugin its plugin.
+const thisPlatform = runtime.GOOS + "/" + runtime.GOARCH
+
+var cpuPlugin = cpuPlugins[thisPlatform]
+
+// folder is where the plugin is installed. That for CUDA is laid out like Python's site-packages, because the plugin looks
+// for its libraries relative to itself.
+func (p plugin) folder(cache string) string {
+	return filepath.Join(cache, "plugins", p.Package+"-"+p.Version)
+}
+
+// whole has the files that this process has found whole: a plugin that is loaded stays loaded.
+var whole sync.Map
+
+// in returns the plugin's file in a folder. The dynamic loader would run whatever is in it, or crash; so a file whose SHA-256 is
+// known is compared with it. That costs a quarter of a second for 259 MB at each start; a flipped bit changes neither size nor
+// time of the file, so nothing cheaper would find it.
+func (p plugin) in(ctx context.Context, dir string) (string, error) {
+	found, _ := fs.Glob(os.DirFS(dir), p.File)
+	if len(found) == 0 {
+		return "", fmt.Errorf("no %s in %s: %w", p.File, dir, fs.ErrNotExist)
+	}
+	file := filepath.Join(dir, slices.Max(found)) // of the newest CUDA
+	info, err := os.Stat(file)
+	if err != nil || p.FileSHA256 == "" {
 		return file, err
 	}
-	if o.NoInstall {
-		return "", fmt.Errorf("the plugin is damaged, and installing is switched off: %w", err)
-	}
-	unlock, err := lockPlugins(ctx, o)
-	if err != nil {
-		return "", err
-	}
-	defer unlock()
-	state := checkSHA256(ctx, file, p.FileSHA256)
-	if state == nil { // another process was faster
+	key := fmt.Sprintf("%q %d %d %s", file, info.Size(), info.ModTime().UnixNano(), p.FileSHA256)
+	if _, known := whole.Load(key); known {
 		return file, nil
 	}
-	damaged := !errors.Is(state, fs.ErrNotExist)
-	if damaged && o.Progress != nil {
-		fmt.Fprintf(o.Progress, "The plugin %s is damaged: installing it again.\n", file)
+	sum, err := download.Sum(ctx, file)
+	if err == nil && sum != p.FileSHA256 {
+		err = fmt.Errorf("%s is damaged: its SHA-256 is %.12s…; want %.12s…", file, sum, p.FileSHA256)
 	}
-	err = p.install(ctx, file, o.Progress)
-	if err != nil && damaged {
-		err = fmt.Errorf("the plugin is damaged: %w, and installing it again failed: %w", state, err)
+	if err == nil {
+		whole.Store(key, true)
 	}
 	return file, err
 }
 
-// install brings the plugin to file. The caller holds the lock.
-func (p plugin) install(ctx context.Context, file string, progress io.Writer) error {
-	r, err := p.release(ctx)
-	if err != nil {
-		return err
+// installed returns the plugin's file in the cache folder of o. It installs it first if it is not there or is damaged. Any
+// number of processes may call it at the same time: one installs, the others wait.
+func (p plugin) installed(ctx context.Context, o Options) string {
+	fail.When(o.cache == "", "no cache folder to install its plugin into: set HOME or XDG_CACHE_HOME")
+	dir := p.folder(o.cache)
+	file, err := p.in(ctx, dir)
+	fail.If(ctx.Err())
+	if err == nil {
+		return file
 	}
-	keep := func(member string) (string, bool) { return p.File, path.Base(member) == p.File }
-	check := func(dir string) error { return checkSHA256(ctx, filepath.Join(dir, p.File), p.FileSHA256) }
-	return unpackWheels(ctx, filepath.Dir(file), []*release{r}, keep, check, progress)
+	defer lockPlugins(ctx, o)()
+	file, state := p.in(ctx, dir)
+	if state == nil { // another process was faster
+		return file
+	}
+	if !errors.Is(state, fs.ErrNotExist) {
+		if o.Progress != nil {
+			fmt.Fprintf(o.Progress, "%v: installing it again\n", state)
+		}
+		defer fail.At(state.Error())
+	}
+	p.install(ctx, dir, o)
+	return fail.Or(p.in(ctx, dir))
 }
 
 // wheelLimits are those of one wheel.
 var wheelLimits = archive.Limits{Bytes: 4 << 30, Members: 100_000}
 
-// unpackWheels makes the folder dir of those members of wheels that keep names. It makes everything or nothing: the folder gets its
-// name only when it has passed check. The caller holds the lock.
-func unpackWheels(ctx context.Context, dir string, wheels []*release, keep func(string) (string, bool), check func(dir string) error, progress io.Writer) error {
+// install makes the folder dir of wheels: everything or nothing. The caller holds the lock.
+func (p plugin) install(ctx context.Context, dir string, o Options) {
+	wheels := p.wheels(ctx)
 	part, partial := dir+".whl", dir+".partial"
-	if err := os.RemoveAll(partial); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(partial, 0o755); err != nil {
-		return err
-	}
+	fail.If(errors.Join(os.RemoveAll(partial), os.MkdirAll(partial, 0o755)))
 	defer os.RemoveAll(partial)
-	for _, r := range wheels {
-		if err := r.fetch(ctx, part, progress); err != nil {
-			return err
-		}
-		err := archive.Unpack(ctx, part, archive.Zip, keep, partial, wheelLimits)
+	for _, w := range wheels {
+		fail.If(download.New(o.Progress).To(ctx, download.File{URL: w.URL, Bytes: w.Size, SHA256: w.Digests.SHA256}, part))
+		err := archive.Unpack(ctx, part, p.keep, partial, wheelLimits)
 		os.Remove(part)
-		if err != nil {
-			return fmt.Errorf("unpack %s: %w", printable.Line(r.Filename), err)
-		}
+		fail.When(err != nil, "unpack %s: %w", printable.Line(w.Filename), err)
 	}
-	if err := check(partial); err != nil {
-		return err
-	}
-	if err := os.RemoveAll(dir); err != nil { // it is damaged or incomplete
-		return err
-	}
-	return os.Rename(partial, dir)
+	fail.If(os.RemoveAll(dir)) // it is damaged or incomplete
+	fail.If(os.Rename(partial, dir))
 }
 
-// lockPlugins takes the lock of the folder of plugins, creating it, and returns the function that gives it back.
-func lockPlugins(ctx context.Context, o Options) (func(), error) {
-	if o.CacheDir == "" {
-		return nil, errNoCacheDir
+// keep says which members of wheels are unpacked, and where.
+func (p plugin) keep(member string) (string, bool) {
+	if p.FileSHA256 == "" {
+		return member, true
 	}
-	dir := pluginDir(o.CacheDir)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("cannot install a plugin: %w", err)
-	}
-	return filelock.Wait(ctx, filepath.Join(dir, ".lock"), func() {
+	return p.File, path.Base(member) == p.File
+}
+
+// lockPlugins takes the lock of the folder of plugins, and returns the function that gives it back.
+func lockPlugins(ctx context.Context, o Options) func() {
+	return fail.Or(filelock.Wait(ctx, filepath.Join(o.cache, "plugins", ".lock"), func() {
 		if o.Progress != nil {
 			fmt.Fprintln(o.Progress, "Waiting for another process that installs a plugin...")
 		}
-	})
+	}))
 }

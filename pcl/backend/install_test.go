@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -29,15 +30,18 @@ func fakeInstall(t *testing.T) (*fakeIndex, plugin, string) {
 }
 
 func tinyPlugin(wheelSHA string) plugin {
-	return plugin{
-		wheel: wheel{"tiny-cpu", fakeVersion, linuxAMD64, wheelSHA},
-		File:  "tiny.so", Bytes: int64(len(fakeContent)), FileSHA256: hexSHA256(fakeContent),
-	}
+	return plugin{Package: "tiny-cpu", Version: fakeVersion, Platform: linuxAMD64, SHA256: wheelSHA, File: "tiny.so", FileSHA256: hexSHA256(fakeContent)}
+}
+
+// tried returns the error with which installed ends.
+func (p plugin) tried(ctx context.Context, o Options) (file string, err error) {
+	defer fail.Caught(&err)
+	return p.installed(ctx, o), nil
 }
 
 func mustInstall(t *testing.T, p plugin, dir string) string {
 	t.Helper()
-	file := must.Get(p.installed(context.Background(), Options{CacheDir: dir}))(t)
+	file := must.Get(p.tried(context.Background(), Options{cache: dir}))(t)
 	data := must.Get(os.ReadFile(file))(t)
 	if !bytes.Equal(data, fakeContent) {
 		t.Fatalf("installed %d bytes that differ from the wheel's %d", len(data), len(fakeContent))
@@ -63,8 +67,8 @@ func clean(t *testing.T, dir string) {
 // entries lists the names in the folder of plugins and its folders.
 func entries(t *testing.T, dir string) string {
 	t.Helper()
-	list, err := filepath.Glob(filepath.Join(pluginDir(dir), "*"))
-	inner, err2 := filepath.Glob(filepath.Join(pluginDir(dir), "*", "*"))
+	list, err := filepath.Glob(filepath.Join(filepath.Join(dir, "plugins"), "*"))
+	inner, err2 := filepath.Glob(filepath.Join(filepath.Join(dir, "plugins"), "*", "*"))
 	must.Do(t, errors.Join(err, err2))
 	var names []string
 	for _, e := range append(list, inner...) {
@@ -81,25 +85,25 @@ func TestInstall(t *testing.T) {
 	}{
 		"nothing there": {func(*fakeIndex, plugin, string) error { return nil }, 1},
 		"half a plugin": {func(_ *fakeIndex, p plugin, dir string) error {
-			return os.WriteFile(p.path(dir), fakeContent[:100], 0o644)
+			return os.WriteFile(filepath.Join(p.folder(dir), p.File), fakeContent[:100], 0o644)
 		}, 1},
 		"a flipped bit": {func(_ *fakeIndex, p plugin, dir string) error {
-			return os.WriteFile(p.path(dir), flipped(fakeContent), 0o644)
+			return os.WriteFile(filepath.Join(p.folder(dir), p.File), flipped(fakeContent), 0o644)
 		}, 1},
 		"stale lock file": {func(_ *fakeIndex, p plugin, dir string) error {
-			return os.WriteFile(filepath.Join(pluginDir(dir), ".lock"), []byte("12345"), 0o600)
+			return os.WriteFile(filepath.Join(filepath.Join(dir, "plugins"), ".lock"), []byte("12345"), 0o600)
 		}, 1},
 		"half unpacked": {func(_ *fakeIndex, p plugin, dir string) error {
-			return os.MkdirAll(filepath.Join(filepath.Dir(p.path(dir))+".partial", p.File), 0o700)
+			return os.MkdirAll(filepath.Join(p.folder(dir)+".partial", p.File), 0o700)
 		}, 1},
 		"half a wheel": {func(x *fakeIndex, p plugin, dir string) error {
-			return os.WriteFile(filepath.Dir(p.path(dir))+".whl", x.wheels["tiny-cpu"][:20], 0o644)
+			return os.WriteFile(p.folder(dir)+".whl", x.wheels["tiny-cpu"][:20], 0o644)
 		}, 1},
 		"half of another wheel": {func(_ *fakeIndex, p plugin, dir string) error {
-			return os.WriteFile(filepath.Dir(p.path(dir))+".whl", []byte("other"), 0o644)
+			return os.WriteFile(p.folder(dir)+".whl", []byte("other"), 0o644)
 		}, 1},
 		"a whole wheel": {func(x *fakeIndex, p plugin, dir string) error {
-			return os.WriteFile(filepath.Dir(p.path(dir))+".whl", x.wheels["tiny-cpu"], 0o644)
+			return os.WriteFile(p.folder(dir)+".whl", x.wheels["tiny-cpu"], 0o644)
 		}, 0},
 		"a connection that breaks": {func(x *fakeIndex, _ plugin, _ string) error {
 			x.onDownload(func(w http.ResponseWriter, data []byte) {
@@ -114,7 +118,7 @@ func TestInstall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x, p, dir := fakeInstall(t)
-			must.Do(t, os.MkdirAll(filepath.Dir(p.path(dir)), 0o755))
+			must.Do(t, os.MkdirAll(p.folder(dir), 0o755))
 			must.Do(t, c.spoil(x, p, dir))
 			for range 2 {
 				if file := mustInstall(t, p, dir); file != filepath.Join(dir, "plugins", "tiny-cpu-1.2.3", "tiny.so") {
@@ -136,12 +140,11 @@ func TestInstallRefuses(t *testing.T) {
 	}
 	for name, change := range map[string]func(x *fakeIndex, p *plugin){
 		"another wheel in the index": func(_ *fakeIndex, p *plugin) { p.SHA256 = strings.Repeat("0", 64) },
-		"another file in the wheel":  func(_ *fakeIndex, p *plugin) { p.FileSHA256 = strings.Repeat("0", 64) },
 		"unknown package":            func(_ *fakeIndex, p *plugin) { p.Package = "none" },
 		"unknown version":            func(_ *fakeIndex, p *plugin) { p.Version = "9" },
 		"changed on the way":         serve(func(w http.ResponseWriter, data []byte) { w.Write(append([]byte("X"), data[1:]...)) }),
 		"not found":                  serve(func(w http.ResponseWriter, data []byte) { w.WriteHeader(http.StatusNotFound) }),
-		"an endless wheel":           serve(endless),
+		"an endless wheel":           serve(func(w http.ResponseWriter, data []byte) { endless(w, data[1:]) }),
 		"an endless index": func(x *fakeIndex, _ *plugin) {
 			x.answer = func(w http.ResponseWriter) bool {
 				endless(w, append([]byte(`{"info":{"summary":"`), make([]byte, 1<<16)...))
@@ -153,7 +156,7 @@ func TestInstallRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			x, p, dir := fakeInstall(t)
 			change(x, &p)
-			if _, err := p.installed(t.Context(), Options{CacheDir: dir}); err == nil {
+			if _, err := p.tried(t.Context(), Options{cache: dir}); err == nil {
 				t.Fatal("no error")
 			}
 			if left := strings.TrimSuffix(entries(t, dir), " tiny-cpu-1.2.3.whl"); left != ".lock" { // from which the next goes on
@@ -162,13 +165,18 @@ func TestInstallRefuses(t *testing.T) {
 		})
 	}
 	_, p, dir := fakeInstall(t)
-	if _, err := p.installed(t.Context(), Options{}); !errors.Is(err, errNoCacheDir) {
+	if _, err := p.tried(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), "HOME") {
 		t.Errorf("no folder: error is %v", err)
 	}
 	file := filepath.Join(dir, "file")
 	must.Do(t, os.WriteFile(file, nil, 0o644))
-	if _, err := p.installed(t.Context(), Options{CacheDir: file}); err == nil || !strings.Contains(err.Error(), file) {
+	if _, err := p.tried(t.Context(), Options{cache: file}); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("a file in the folder's place: error is %v", err)
+	}
+	_, p, dir = fakeInstall(t)
+	p.FileSHA256 = strings.Repeat("0", 64)
+	if _, err := p.tried(t.Context(), Options{cache: dir}); err == nil {
+		t.Error("another file in the wheel: no error")
 	}
 }
 
@@ -186,16 +194,13 @@ func TestDamagedPlugin(t *testing.T) {
 	x, p, dir := fakeInstall(t)
 	file := mustInstall(t, p, dir)
 	must.Do(t, os.WriteFile(file, flipped(fakeContent), 0o644))
-	if _, err := p.installed(t.Context(), Options{CacheDir: dir, NoInstall: true}); err == nil || !strings.Contains(err.Error(), file) {
-		t.Errorf("no installation allowed: error %v", err)
-	}
 	var notice bytes.Buffer
 	x.answer = func(w http.ResponseWriter) bool { w.WriteHeader(http.StatusNotFound); return true }
-	if _, err := p.installed(t.Context(), Options{CacheDir: dir, Progress: &notice}); err == nil {
+	if _, err := p.tried(t.Context(), Options{cache: dir, Progress: &notice}); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("offline: error %v", err)
 	}
 	x.answer = nil
-	got, err := p.installed(t.Context(), Options{CacheDir: dir, Progress: &notice})
+	got, err := p.tried(t.Context(), Options{cache: dir, Progress: &notice})
 	if err != nil || got != file || strings.Count(notice.String(), file) != 2 {
 		t.Errorf("installed again: %s, %v, said %q", got, err, notice.String())
 	}
@@ -219,19 +224,18 @@ func TestInstallStopsWithItsContext(t *testing.T) {
 	x.onDownload(func(w http.ResponseWriter, data []byte) {
 		w.Write(data[:10])
 		w.(http.Flusher).Flush()
-		arrives(t, filepath.Dir(p.path(dir))+".whl")
+		arrives(t, p.folder(dir)+".whl")
 		cancel()
 		time.Sleep(50 * time.Millisecond)
 	})
-	if _, err := p.installed(ctx, Options{CacheDir: dir}); !errors.Is(err, context.Canceled) {
+	if _, err := p.tried(ctx, Options{cache: dir}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want context.Canceled", err)
 	}
-	unlock := must.Get(lockPlugins(t.Context(), Options{CacheDir: dir}))(t)
-	defer unlock()
+	defer lockPlugins(t.Context(), Options{cache: dir})()
 	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	var notice bytes.Buffer
-	if _, err := lockPlugins(ctx, Options{CacheDir: dir, Progress: &notice}); !errors.Is(err, context.DeadlineExceeded) || notice.Len() == 0 {
+	if err := fail.Tried(func() { lockPlugins(ctx, Options{cache: dir, Progress: &notice}) }); !errors.Is(err, context.DeadlineExceeded) || notice.Len() == 0 {
 		t.Errorf("while another has the lock: error %v, notice %q", err, notice.String())
 	}
 }
@@ -301,7 +305,7 @@ func TestInstallAfterAKilledOne(t *testing.T) {
 		cmd.Process.Kill()
 		t.Fatal("the child process asked for nothing in 20 s")
 	}
-	arrives(t, filepath.Dir(p.path(dir))+".whl")
+	arrives(t, p.folder(dir)+".whl")
 	must.Do(t, cmd.Process.Kill())
 	cmd.Wait()
 	close(stalled)

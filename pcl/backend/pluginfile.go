@@ -1,4 +1,4 @@
-//go:build cgo && ((linux && (amd64 || arm64)) || (darwin && arm64))
+//go:build cgo && linux && (amd64 || arm64)
 
 package backend
 
@@ -23,11 +23,7 @@ static const pjrt_head* pjrt_api(void* get) { return ((const pjrt_head* (*)(void
 import "C"
 
 import (
-	"debug/elf"
-	"errors"
 	"fmt"
-	"os"
-	"runtime"
 	"strings"
 	"unsafe"
 
@@ -56,9 +52,6 @@ func load(kind, path string) (pluginFile, error) {
 	if p, ok := loaded[kind+path]; ok {
 		return p, nil
 	}
-	if err := checkPluginFile(path); err != nil {
-		return pluginFile{}, err
-	}
 	api, err := pluginAPI(path)
 	if err != nil {
 		return pluginFile{}, err
@@ -75,32 +68,6 @@ func load(kind, path string) (pluginFile, error) {
 	}
 	loaded[kind+path] = p
 	return p, nil
-}
-
-// checkPluginFile refuses a file whose end is missing, on which the loader of Linux crashes.
-func checkPluginFile(path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return errors.New("it is not a file")
-	}
-	if runtime.GOOS == "darwin" {
-		return nil
-	}
-	f, err := elf.Open(path)
-	if err != nil {
-		return fmt.Errorf("it is not a shared library, or is truncated: %w", err)
-	}
-	defer f.Close()
-	size := uint64(info.Size())
-	for _, p := range f.Progs {
-		if p.Filesz > size || p.Off > size-p.Filesz {
-			return fmt.Errorf("it is truncated: it has %d bytes; want %d", size, p.Off+p.Filesz)
-		}
-	}
-	return nil
 }
 
 // pluginAPI loads a library and asks it for its table of functions.

@@ -21,7 +21,7 @@ import (
 func TestProductBits(t *testing.T) {
 	w := vectors()
 	comparable := (w == "AVX2" || w == "AVX-512") && cache("L1") == ""
-	b := mustOpen(t, Options{Name: XLACPU, Vectors: AVX2, CacheDir: realCache(t)})
+	b := mustOpen(t, Options{Name: XLACPU, Vectors: AVX2, cache: realCache(t)})
 	multiply := graph.MustNewExec(b, func(x, y *graph.Node) *graph.Node { return graph.Dot(x, y).Product() })
 	defer multiply.Finalize()
 	const rows, inner, columns = 128, 784, 256

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -30,9 +31,6 @@ func TestMain(m *testing.M) {
 // realCache is a cache folder with the true plugin; without a network the test is skipped.
 func realCache(t testing.TB) string {
 	t.Helper()
-	if xlaUnsupported != "" {
-		t.Skip(xlaUnsupported)
-	}
 	if testing.Short() {
 		t.Skip("short: installs no plugin")
 	}
@@ -58,6 +56,12 @@ func installReal() {
 		return
 	}
 	start := time.Now()
-	_, real.err = cpuPlugin.installed(context.Background(), Options{CacheDir: real.dir})
+	_, real.err = cpuPlugin.tried(context.Background(), Options{cache: real.dir})
 	real.took = time.Since(start)
+}
+
+// realPlugin is the file of the true plugin.
+func realPlugin(t testing.TB) string {
+	t.Helper()
+	return filepath.Join(cpuPlugin.folder(realCache(t)), cpuPlugin.File)
 }

@@ -19,7 +19,7 @@ import (
 
 // TestSignalsOfPools: signals do not reach the threads that compute, except those of their own faults.
 func TestSignalsOfPools(t *testing.T) {
-	mustMultiply(t, mustOpen(t, Options{Name: XLACPU, CacheDir: realCache(t), Threads: 2}))
+	mustMultiply(t, mustOpen(t, Options{Name: XLACPU, cache: realCache(t), Threads: 2}))
 	pool := poolThreads(t)
 	for _, thread := range pool {
 		blocked := must.Get(strconv.ParseUint(procFields(filepath.Join(thread, "status"))["SigBlk"], 16, 64))(t)
@@ -37,7 +37,7 @@ func TestSignalsOfPools(t *testing.T) {
 // TestProfiled: products that are computed while Go's profiler interrupts the process leave the heap as it is. Where the
 // signals reached the pool, this ended the process.
 func TestProfiled(t *testing.T) {
-	b := mustOpen(t, Options{Name: XLACPU, CacheDir: realCache(t)})
+	b := mustOpen(t, Options{Name: XLACPU, cache: realCache(t)})
 	convolve := graph.MustNewExec(b, func(x, k *graph.Node) *graph.Node {
 		y := graph.ReduceAllSum(graph.Square(graph.Convolve(x, k).PadSame().Done()))
 		return graph.Gradient(y, k)[0]

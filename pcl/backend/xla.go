@@ -1,9 +1,10 @@
-//go:build cgo && ((linux && (amd64 || arm64)) || (darwin && arm64))
+//go:build cgo && linux && (amd64 || arm64)
 
 package backend
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,20 +14,17 @@ import (
 	"github.com/gomlx/go-xla/compute/xla"
 	"github.com/gomlx/go-xla/pjrt"
 
-	"github.com/parallelcl/parallelcl/internal/plural"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/backend/internal/pjrtenv"
 )
 
 func init() { pjrtenv.Restore() }
 
-// xlaUnsupported is empty where XLA plugins can be loaded.
-const xlaUnsupported = ""
-
 // xlaMu guards the process environment, through which plugins take some of their settings, and the loaded plugins.
 var xlaMu sync.Mutex
 
 // openXLA opens a client of the plugin file of info and completes info. config and options are the binding's.
-func openXLA(o Options, info Info, config string, options pjrt.NamedValuesMap) (_ *Backend, err error) {
+func openXLA(info Info, config string, options pjrt.NamedValuesMap) (_ *Backend, err error) {
 	xlaMu.Lock()
 	defer xlaMu.Unlock()
 	defer recoverTo(&err, "open plugin "+info.Plugin)
@@ -48,11 +46,6 @@ func openXLA(o Options, info Info, config string, options pjrt.NamedValuesMap) (
 	if err != nil {
 		return nil, fmt.Errorf("plugin %s: %w", file, err)
 	}
-	info.Devices = b.NumDevices()
-	if info.Devices < o.Devices {
-		b.Finalize()
-		return nil, fmt.Errorf("plugin %s has %s, %d were asked for", file, plural.Of(info.Devices, "device"), o.Devices)
-	}
 	info.Device = cmp.Or(info.Device, b.DeviceDescription(0))
 	return &Backend{Backend: b, Info: info}, nil
 }
@@ -67,45 +60,44 @@ func setEnv(key, value string) (restore func()) {
 	return func() { os.Setenv(key, before) }
 }
 
+// openCPU opens XLA on the CPU.
+func openCPU(ctx context.Context, o Options) *Backend {
+	return openCPUPlugin(cpuPlugin.installed(ctx, o), o)
+}
+
 // openCPUPlugin opens an XLA CPU plugin file.
-func openCPUPlugin(plugin string, o Options) (*Backend, error) {
-	threads := max(o.Threads, 1, o.Devices)
+func openCPUPlugin(plugin string, o Options) *Backend {
 	keepFreedMemory()
 	xlaMu.Lock()
 	used, err := setVectors(o.Vectors, vectors())
 	xlaMu.Unlock()
-	if err != nil {
-		return nil, err
-	}
-	device := cpuModel(used, cache("L1"), cache("L2"))
-	options := pjrt.NamedValuesMap{"cpu_device_count": int64(o.Devices)}
+	fail.If(err)
+	options := pjrt.NamedValuesMap{"cpu_device_count": int64(1)}
 	settings := ""
 	if os.Getenv(EnvSeparate) != "" {
 		settings = ",noshared_buffers"
 	}
-	info := Info{Name: XLACPU, Platform: "cpu", Plugin: plugin, Device: device, Vectors: used, Threads: threads}
-	open := func() (*Backend, error) { return openXLA(o, info, settings, options) }
-	b, err := open()
-	if err != nil {
-		return nil, err
-	}
+	info := Info{Name: XLACPU, Plugin: plugin, Device: cpuModel(used, cache("L1"), cache("L2")), Vectors: used, Threads: max(o.Threads, 1)}
+	open := func() (*Backend, error) { return openXLA(info, settings, options) }
+	b := fail.Or(open())
 	if err := b.addClients(o.clients(), open); err != nil {
 		b.Close()
-		return nil, err
+		fail.If(err)
 	}
-	return b, nil
+	return b
 }
 
 // tf32Env is read by NVIDIA's libraries when they are loaded: 0 forbids TF32.
 const tf32Env = "NVIDIA_TF32_OVERRIDE"
 
-// openCUDAPlugin opens an XLA CUDA plugin file on the first o.Devices GPUs that are visible.
-func openCUDAPlugin(plugin string, o Options) (*Backend, error) {
-	visible := make([]int64, o.Devices)
-	for i := range visible {
-		visible[i] = int64(i)
-	}
-	options := pjrt.NamedValuesMap{"preallocate": false, "visible_devices": visible}
+// openCUDA opens XLA on the GPU.
+func openCUDA(ctx context.Context, o Options) *Backend {
+	return openCUDAPlugin(thisMachine.cudaFile(ctx, o), o)
+}
+
+// openCUDAPlugin opens an XLA CUDA plugin file on the first GPU that is visible.
+func openCUDAPlugin(plugin string, o Options) *Backend {
+	options := pjrt.NamedValuesMap{"preallocate": false, "visible_devices": []int64{0}}
 	if dir := cudaDataDir(plugin); dir != "" {
 		os.Setenv("XLA_FLAGS", withXLAFlag(os.Getenv("XLA_FLAGS"), cudaFlag, dir)) // read again at each compilation
 	}
@@ -113,5 +105,5 @@ func openCUDAPlugin(plugin string, o Options) (*Backend, error) {
 		os.Setenv(tf32Env, "0") // the binding asks for exact products only, and cuDNN would round in convolutions
 	}
 	settings := fmt.Sprintf(",tf32=%t,noshared_buffers", o.TF32)
-	return openXLA(o, Info{Name: XLACUDA, Platform: "cuda", Plugin: plugin, Threads: 1}, settings, options)
+	return fail.Or(openXLA(Info{Name: XLACUDA, Plugin: plugin, Threads: 1}, settings, options))
 }

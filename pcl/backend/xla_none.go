@@ -1,21 +1,22 @@
-//go:build !(cgo && ((linux && (amd64 || arm64)) || (darwin && arm64)))
+//go:build !(cgo && linux && (amd64 || arm64))
 
 package backend
 
 import (
+	"context"
 	"errors"
 	"runtime"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
-// xlaUnsupported says why this build loads no XLA plugins.
-var xlaUnsupported = func() string {
-	switch platform := runtime.GOOS + "/" + runtime.GOARCH; platform {
-	case "linux/amd64", "linux/arm64", "darwin/arm64":
-		return "this program was built without cgo, by which XLA is loaded"
-	default:
-		return "there is no XLA for " + platform
+// errUnsupported says why this build loads no XLA plugins.
+var errUnsupported = func() error {
+	if runtime.GOOS == "linux" && (runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64") {
+		return errors.New("this program was built without cgo, by which XLA is loaded")
 	}
+	return errors.New("there is no XLA for " + thisPlatform)
 }()
 
-func openCPUPlugin(string, Options) (*Backend, error)  { return nil, errors.New(xlaUnsupported) }
-func openCUDAPlugin(string, Options) (*Backend, error) { return nil, errors.New(xlaUnsupported) }
+func openCPU(context.Context, Options) *Backend  { return fail.Or[*Backend](nil, errUnsupported) }
+func openCUDA(context.Context, Options) *Backend { return fail.Or[*Backend](nil, errUnsupported) }

@@ -2,8 +2,6 @@ package data
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,11 +46,9 @@ const maxWaiting = 1 << 31
 // NewPush returns an empty stream for samples of that many values, each of one of the given classes. It holds at most
 // capacity samples that wait to be trained on.
 func NewPush(inputs, capacity int, classes []int) (*Push, error) {
-	if inputs < 1 || capacity < 1 || len(classes) == 0 {
-		return nil, fmt.Errorf("data: a pushed stream for %d samples of %d values and %d classes; all must be positive", capacity, inputs, len(classes))
-	}
-	if capacity > maxWaiting/inputs {
-		return nil, fmt.Errorf("data: a pushed stream for %d samples of %d values; it can hold %d of these at most", capacity, inputs, maxWaiting/inputs)
+	if inputs < 1 || capacity < 1 || len(classes) == 0 || capacity > maxWaiting/inputs {
+		return nil, fmt.Errorf("data: a pushed stream for %d samples of %d values and %d classes; want at least one of each, and at most %d values",
+			capacity, inputs, len(classes), maxWaiting)
 	}
 	p := &Push{inputs: inputs, capacity: capacity, classes: map[int]bool{}}
 	for _, c := range classes {
@@ -227,11 +223,11 @@ func (p *Push) Next(b *Batch) error {
 	return nil
 }
 
-// pushState is what waits in a stream. X has the bits of the values, in base64.
+// pushState is what waits in a stream.
 type pushState struct {
-	Class []int  `json:"class"`
-	X     string `json:"x"`
-	Ended bool   `json:"ended,omitempty"`
+	Class []int            `json:"class"`
+	X     fp.Bits[float32] `json:"x"`
+	Ended bool             `json:"ended,omitempty"`
 }
 
 // State returns the samples that wait, so that a checkpoint of the learner has them.
@@ -239,8 +235,7 @@ func (p *Push) State() (json.RawMessage, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.saved = len(p.class)
-	bits, _ := binary.Append(nil, binary.LittleEndian, p.x) // of numbers there is no error
-	return json.Marshal(pushState{Class: append([]int{}, p.class...), X: base64.StdEncoding.EncodeToString(bits), Ended: p.ended})
+	return json.Marshal(pushState{Class: append([]int{}, p.class...), X: p.x, Ended: p.ended})
 }
 
 // Saved returns how many samples waited when State or SetState was called last.
@@ -254,22 +249,15 @@ func (p *Push) Saved() int {
 // otherwise holds.
 func (p *Push) SetState(data json.RawMessage) error {
 	var s pushState
-	if err := json.Unmarshal(data, &s); err != nil {
+	err := json.Unmarshal(data, &s)
+	if err == nil && len(s.Class)+len(s.X) > 0 {
+		err = p.check(s.X, s.Class)
+	}
+	if err != nil {
 		return fmt.Errorf("data: state of a pushed stream: %w", err)
 	}
-	bits, err := base64.StdEncoding.DecodeString(s.X)
-	if err != nil || len(bits) != 4*len(s.Class)*p.inputs {
-		return fmt.Errorf("data: state of a pushed stream: %d bytes for %d samples of %d values", len(bits), len(s.Class), p.inputs)
-	}
-	x := make([]float32, len(bits)/4)
-	_, _ = binary.Decode(bits, binary.LittleEndian, x) // they are as many
-	if len(s.Class) > 0 {
-		if err := p.check(x, s.Class); err != nil {
-			return err
-		}
-	}
 	p.mu.Lock()
-	p.x, p.class = append(x, p.x...), append(s.Class, p.class...)
+	p.x, p.class = append(s.X, p.x...), append(s.Class, p.class...)
 	p.ended, p.saved = p.ended || s.Ended, len(s.Class)
 	p.notify()
 	return nil

@@ -12,14 +12,13 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 func newPush(t testing.TB, inputs, capacity int, classes ...int) *Push {
 	t.Helper()
-	p, err := NewPush(inputs, capacity, classes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(NewPush(inputs, capacity, classes))(t)
 	return p.AtLeast(1)
 }
 
@@ -117,10 +116,7 @@ func TestPushAtLeast(t *testing.T) {
 // TestPushWholeBatches: a new stream is ready with a whole batch, or when samples have waited long enough for the others.
 func TestPushWholeBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, err := NewPush(1, 8, []int{0})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(NewPush(1, 8, []int{0}))(t)
 		b, woken := room(4, 1), 0
 		next := func(want int, err error) {
 			t.Helper()
@@ -188,15 +184,10 @@ func TestPushState(t *testing.T) {
 	b := room(2, 1)
 	p.Next(b)
 	p.Push(t.Context(), []float32{-1.5}, 1)
-	s, err := p.State()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(p.State())(t)
 	again := newPush(t, 1, 3, 0, 1)
 	again.Push(t.Context(), []float32{5, 6}, 1, 1)
-	if err := again.SetState(s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, again.SetState(s))
 	b = room(8, 1)
 	if err := again.Next(b); err != nil || !slices.Equal(b.X[:b.N], []float32{3, -1.5, 5, 6}) || !slices.Equal(b.Class[:b.N], []int{0, 1, 1, 1}) {
 		t.Errorf("%v: %+v", err, b)
@@ -312,23 +303,12 @@ func TestPushCapacityStays(t *testing.T) {
 
 // TestDamagedOrder: a state in which a sample comes twice, and another never, is no position of a stream.
 func TestDamagedOrder(t *testing.T) {
-	s, err := NewStream(three{}, 1, 1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	state, err := s.State()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(NewStream(three{}, 1, 1, 1))(t)
+	state := must.Get(s.State())(t)
 	var fields map[string]any
-	if err := json.Unmarshal(state, &fields); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(state, &fields))
 	fields["order"] = []int{0, 1, 1}
-	twice, err := json.Marshal(fields)
-	if err != nil {
-		t.Fatal(err)
-	}
+	twice := must.Get(json.Marshal(fields))(t)
 	if err := s.SetState(twice); err == nil {
 		t.Error("taken")
 	}

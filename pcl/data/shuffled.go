@@ -2,10 +2,10 @@ package data
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
@@ -13,11 +13,8 @@ import (
 // random order. The orders follow from runSeed, the seed of the run, and the id of the task. The last batch of an epoch may
 // have fewer samples than the others.
 func NewStream(s Samples, epochs int, runSeed uint64, task int) (Resumable, error) {
-	if s == nil {
-		return nil, errors.New("data: a stream needs samples")
-	}
-	if s.Len() < 1 || epochs < 1 {
-		return nil, fmt.Errorf("data: a stream of %d samples for %d epochs; both must be positive", s.Len(), epochs)
+	if s == nil || s.Len() < 1 || epochs < 1 {
+		return nil, fmt.Errorf("data: a stream for %d epochs of %T; want at least one epoch, and samples", epochs, s)
 	}
 	st := &shuffled{samples: s, epochs: epochs, rng: seed.New(runSeed, "stream", task)}
 	st.order = st.rng.Perm(s.Len())
@@ -64,27 +61,22 @@ func (s *shuffled) State() (json.RawMessage, error) {
 	return json.Marshal(shuffledState{Epoch: s.epoch, Next: s.next, Order: s.order, Rand: rng})
 }
 
-func (s *shuffled) SetState(data json.RawMessage) error {
+func (s *shuffled) SetState(data json.RawMessage) (err error) {
+	defer fail.Caught(&err)
+	defer fail.At("data: stream state")
 	var st shuffledState
-	if err := json.Unmarshal(data, &st); err != nil {
-		return fmt.Errorf("data: stream state: %w", err)
-	}
-	if st.Epoch >= s.epochs {
-		return fmt.Errorf("data: the stream state is of epoch %d, counted from 0, and the stream has %d: make it with as many epochs as when it was saved", st.Epoch, s.epochs)
-	}
-	if len(st.Order) != s.samples.Len() || st.Next < 0 || st.Next > len(st.Order) || st.Epoch < 0 {
-		return errors.New("data: the stream state belongs to other samples: check that the data set is the one the run began with")
-	}
+	fail.If(json.Unmarshal(data, &st))
+	fail.When(st.Epoch >= s.epochs, "it is of epoch %d, counted from 0, and the stream has %d: make it with as many epochs as when it was saved", st.Epoch, s.epochs)
+	fail.When(len(st.Order) != s.samples.Len() || st.Next < 0 || st.Next > len(st.Order) || st.Epoch < 0,
+		"it belongs to other samples: check that the data set is the one the run began with")
 	met := make([]bool, len(st.Order))
 	for _, i := range st.Order {
 		if i < 0 || i >= len(st.Order) || met[i] {
-			return fmt.Errorf("data: a damaged stream state: sample %d of %d is there twice, or is none", i, len(st.Order))
+			fail.Now("it is damaged: sample %d of %d is there twice, or is none", i, len(st.Order))
 		}
 		met[i] = true
 	}
-	if err := s.rng.UnmarshalBinary(st.Rand); err != nil {
-		return fmt.Errorf("data: stream state: %w", err)
-	}
+	fail.If(s.rng.UnmarshalBinary(st.Rand))
 	s.epoch, s.next, s.order = st.Epoch, st.Next, st.Order
 	return nil
 }

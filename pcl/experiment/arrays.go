@@ -69,10 +69,7 @@ func (r *runner) trace(t *pcl.Trace) error {
 	if t.Step >= r.options.RecordArrays {
 		return nil
 	}
-	theta, err := t.Theta()
-	if err != nil {
-		return err
-	}
+	theta := t.Theta()
 	var x []float32
 	var ids, targets []int32
 	for i, id := range t.IDs {

@@ -233,7 +233,7 @@ func TestDocumentedConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	declared := params.TOML(params.Of(Config{}))
+	declared := tomlOf(params.Of(Config{}))
 	block := regexp.MustCompile("(?s)```toml\n.*?```")
 	want := block.ReplaceAllLiteralString(string(text), "```toml\n"+declared+"```")
 	if *regen {

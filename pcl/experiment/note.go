@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/disk"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 	"github.com/parallelcl/parallelcl/pcl/internal/folder"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -111,7 +110,7 @@ func (f *runFolder) leave(ctx context.Context, out *results.Run, err error) erro
 
 // passing says whether an error is of the machine, or of this process, and not of the run.
 func passing(err error) bool {
-	return errors.Is(err, ErrInterrupted) || errors.Is(err, ErrInit) || errors.Is(err, ErrData) || disk.Full(err) ||
+	return errors.Is(err, ErrInterrupted) || errors.Is(err, ErrInit) || errors.Is(err, ErrData) || isFull(err) ||
 		errors.As(err, new(*UnsavedError)) || errors.As(err, new(*DamagedError))
 }
 

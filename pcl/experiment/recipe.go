@@ -17,45 +17,24 @@ type recipeArgs struct {
 	Classes []int
 }
 
-func init() {
-	for what, again := range map[string]func(context.Context, *Session, recipeArgs) (any, error){
-		"session": func(_ context.Context, s *Session, _ recipeArgs) (any, error) { return s, nil },
-		"learner": func(ctx context.Context, s *Session, a recipeArgs) (any, error) { return s.Learner(ctx, a.Config) },
-		"task": func(ctx context.Context, s *Session, a recipeArgs) (any, error) {
-			return s.Task(ctx, a.Config, a.ID, a.Classes...)
-		},
-	} {
-		recipe.Register(what, func(ctx context.Context, args json.RawMessage) (any, error) {
-			s, a, err := remade(args)
-			if err != nil {
-				return nil, err
-			}
-			return again(ctx, s, a)
-		})
-	}
-}
+func init() { recipe.Make = remake }
 
-var remadeSessions = struct {
-	sync.Mutex
-	byArgs map[string]*Session
-}{byArgs: map[string]*Session{}}
+// remadeSessions has the sessions that were made again, by their data set and options.
+var remadeSessions sync.Map
 
-// remade returns the session of what is made again. What one session had made comes from one again.
-func remade(args json.RawMessage) (*Session, recipeArgs, error) {
+// remake makes a session, or what one has made, again. What one session had made comes from one again.
+func remake(ctx context.Context, r recipe.Recipe) (any, error) {
 	var a recipeArgs
-	if err := json.Unmarshal(args, &a); err != nil {
-		return nil, a, err
+	if err := json.Unmarshal(r.Args, &a); err != nil {
+		return nil, err
 	}
-	name, err := json.Marshal(recipeArgs{Dataset: a.Dataset, Options: a.Options})
-	if err != nil {
-		return nil, a, err
+	made, _ := remadeSessions.LoadOrStore([2]any{a.Dataset, a.Options}, New(a.Dataset, a.Options))
+	switch s := made.(*Session); r.Kind {
+	case "session":
+		return s, nil
+	case "learner":
+		return s.Learner(ctx, a.Config)
+	default:
+		return s.Task(ctx, a.Config, a.ID, a.Classes...)
 	}
-	remadeSessions.Lock()
-	defer remadeSessions.Unlock()
-	s := remadeSessions.byArgs[string(name)]
-	if s == nil {
-		s = New(a.Dataset, a.Options)
-		remadeSessions.byArgs[string(name)] = s
-	}
-	return s, a, nil
 }

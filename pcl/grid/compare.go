@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/parallelcl/parallelcl/internal/csvcell"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
@@ -20,9 +21,9 @@ type Compared struct {
 func Compare(then *rows.Row, run *results.Run) (list []Compared, equal bool) {
 	now := rows.ResultOf(run)
 	list = []Compared{
-		{"A", rows.Exact(then.A), rows.Exact(now.A)},
-		{"F", rows.Exact(then.F), rows.Exact(now.F)},
-		{"A_first", rows.Exact(then.AFirst), rows.Exact(now.AFirst)},
+		{"A", csvcell.Text(then.A, -1), csvcell.Text(now.A, -1)},
+		{"F", csvcell.Text(then.F, -1), csvcell.Text(now.F, -1)},
+		{"A_first", csvcell.Text(then.AFirst, -1), csvcell.Text(now.AFirst, -1)},
 		{"steps", fmt.Sprint(then.Steps), fmt.Sprint(now.Steps)},
 		{"diverged at", then.Diverged, now.Diverged},
 		{"model (SHA-256)", then.Model, now.Model},

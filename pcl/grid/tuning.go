@@ -199,11 +199,11 @@ func publishedParam(c experiment.Config, name string) (any, error) {
 	if v, given := c.Params[name]; given {
 		return v, nil
 	}
-	list, err := method.ParametersOf(c.Method)
+	d, err := method.Lookup(c.Method)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range list {
+	for _, p := range d.Params {
 		if p.Name == name {
 			return p.Default, nil
 		}

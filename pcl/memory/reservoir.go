@@ -62,7 +62,7 @@ func (r *Reservoir) Items() []Item {
 }
 
 // Some returns at most n of the candidates of each class, drawn at random: the places of a reservoir are not equally
-// likely to hold early samples and late ones, so that its first n would be no fair draw. Where there are no more than n,
+// likely to hold early samples and late ones, so that its first n would not be a fair draw. Where there are no more than n,
 // nothing is drawn.
 func (r *Reservoir) Some(n int) []Item {
 	var out []Item

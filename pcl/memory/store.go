@@ -40,8 +40,8 @@ func (c Config) Validate() error {
 }
 
 // Item is one stored sample. A store refuses samples with a pixel, logit or score that is not finite: their loss
-// would not be finite either, and the memory would be left out of every step that replays them; and a score that is
-// not could not be saved. The slices of a stored sample are never changed: an edit puts others in their place.
+// would not be finite either, so that every step that replays them would leave the memory out, and a score that is not
+// finite could not be saved. The slices of a stored sample are never changed: an edit puts others in their place.
 type Item struct {
 	Task, Class int
 	Pixels      []float32 // in [0,1]; owned by the store once added
@@ -73,8 +73,6 @@ type Store struct {
 	order  []int // a permutation of the items
 	next   int   // position in order
 
-	changes int // how often samples changed, but for their scores
-
 	marked bool // a mark shares the list of items, which is copied before it changes
 }
 
@@ -88,9 +86,6 @@ func NewStore(c Config, runSeed uint64) (*Store, error) {
 
 // Len returns the number of stored samples.
 func (s *Store) Len() int { return len(s.items) }
-
-// Changes counts how often samples, their pixels or their logits have changed since the store was made.
-func (s *Store) Changes() int { return s.changes }
 
 // Item returns a stored sample; its slices are the store's own and must not be changed.
 func (s *Store) Item(i int) Item { return s.items[i] }
@@ -183,7 +178,6 @@ func (s *Store) keep(all []Item, choose func(indices []int, n int) []int) {
 // replaceAll makes the samples the stored ones.
 func (s *Store) replaceAll(items []Item) {
 	s.items, s.marked = items, false
-	s.changes++
 	s.order, s.next = nil, 0
 }
 
@@ -238,7 +232,6 @@ func (s *Store) Replace(i int, it Item) bool {
 	}
 	it.Pixels = slices.Clone(it.Pixels)
 	*s.at(i) = it
-	s.changes++
 	return true
 }
 
@@ -260,7 +253,6 @@ func (s *Store) Edit(i int, pixels []float32) bool {
 	}
 	it.Pixels = slices.Clone(pixels)
 	it.Edits++
-	s.changes++
 	return true
 }
 
@@ -281,7 +273,6 @@ func (s *Store) SetLogits(i int, logits []float32) bool {
 		return false
 	}
 	s.at(i).Logits = slices.Clone(logits)
-	s.changes++
 	return true
 }
 
@@ -338,24 +329,20 @@ func (s *Store) Draw(n int) []int {
 
 // Mark is what a store is like at a moment.
 type Mark struct {
-	items   []Item
-	rand    rand.PCG
-	order   []int
-	next    int
-	changes int
+	items []Item
+	rand  rand.PCG
+	order []int
+	next  int
 }
 
 // Mark returns what [Store.Rewind] goes back to, as long as nothing else was marked.
 func (s *Store) Mark() Mark {
 	s.marked = true
-	return Mark{s.items, s.rng.Mark(), s.order, s.next, s.changes}
+	return Mark{s.items, s.rng.Mark(), s.order, s.next}
 }
 
 // Rewind goes back to a mark: the same samples are stored, as they were, and the same draws are made again.
 func (s *Store) Rewind(m Mark) {
-	if s.changes != m.changes {
-		s.changes++
-	}
 	s.items, s.order, s.next = m.items, m.order, m.next
 	s.rng.Return(m.rand)
 }

@@ -13,12 +13,10 @@ var _ = published(Info{
 type AGEM struct{}
 
 func (AGEM) Weights(s *Step, w []float64) (Outcome, error) {
-	p, done := serially(s, w)
-	if done {
-		return Outcome{}, nil
-	}
-	if p.silent() {
-		return p.withoutMemory(w), nil
-	}
-	return p.write(1, max(0, -p.cm/p.mm), w), nil
+	return s.serially(w, func(p serial) Outcome {
+		if p.silent() {
+			return p.withoutMemory(w)
+		}
+		return p.write(1, max(0, -p.cm/p.mm), w)
+	})
 }

@@ -36,7 +36,7 @@ func (m *CAGrad) averse(r *rows) []float64 {
 	k, v := r.k(), even(r.k())
 	mean := normOf(r.gram, v)
 	radius := *m.C * mean
-	if *m.C == 0 || mean <= cancelled*r.lengths(v) {
+	if *m.C == 0 || mean <= cancelled*r.size(v) {
 		return v // the ball is a point: g₀ itself, or 0 up to rounding
 	}
 	limit := m.cone.project(r.gram, v)
@@ -45,14 +45,14 @@ func (m *CAGrad) averse(r *rows) []float64 {
 	lo, hi := crossing(nearlyZero/radius, 2/radius, func(lambda float64) bool {
 		mu := m.min.solve(r.gram, lambda, k)
 		n := normOf(r.gram, mu)
-		if n <= cancelled*r.lengths(mu) {
+		if n <= cancelled*r.size(mu) {
 			return beyond // n is rounding: λ is so small that ‖g_w‖/λ is its limit
 		}
 		return lambda*radius < n
 	})
 	mu := m.min.solve(r.gram, lo+(hi-lo)/2, k)
 	n := normOf(r.gram, mu)
-	if n <= cancelled*r.lengths(mu) {
+	if n <= cancelled*r.size(mu) {
 		return limit
 	}
 	for i, x := range mu {

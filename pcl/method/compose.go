@@ -27,13 +27,12 @@ func compose(m Method, parts ...rehearsal.Part) (Method, error) {
 	if i, ok := As[Idler](rule); ok && i.Idle() {
 		return nil, fmt.Errorf("%s makes no training steps, so that nothing can be joined to it", m.Info().Name)
 	}
-	c := &composed{info: m.Info(), rule: rule, rehearsal: r}
+	c := &composed{info: described(m.Info(), parts), rule: rule, rehearsal: r}
 	_, several := As[severalRows](rule)
 	c.sum.rows, c.sum.penalty = !r.Apart && !several, r.Penalty != nil && !r.PenaltyApart
 	if (r.Apart || r.PenaltyApart) && !several && rule.Info().Family == "scl" {
 		return nil, fmt.Errorf("%s weighs the tasks against one memory row; set rows=joined, or choose another rule", rule.Info().Name)
 	}
-	c.describe(parts)
 	c.assign()
 	return c, nil
 }
@@ -53,17 +52,18 @@ func apart(m Method) (rule Method, parts []rehearsal.Part) {
 	return m, nil
 }
 
-// describe makes the Info of a composition from the Infos of the method and of the added parts.
-func (c *composed) describe(added []rehearsal.Part) {
+// described is the Info of a composition: that of the method with those of the added parts.
+func described(info Info, added []rehearsal.Part) Info {
 	for _, p := range added {
 		i := p.Info()
-		c.info.Name += "+" + i.Name
-		c.info.Title += " + " + i.Title
-		c.info.Rule += "; " + i.Does
-		c.info.Source += "; " + i.Source
-		c.info.Cost = listed(c.info.Cost, " + ", i.Cost)
-		c.info.State = listed(c.info.State, "; ", i.State)
+		info.Name += "+" + i.Name
+		info.Title += " + " + i.Title
+		info.Rule += "; " + i.Does
+		info.Source += "; " + i.Source
+		info.Cost = listed(info.Cost, " + ", i.Cost)
+		info.State = listed(info.State, "; ", i.State)
 	}
+	return info
 }
 
 // listed joins two texts, of which "none" and a leading "none" are left out.

@@ -3,13 +3,14 @@ package method
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
-	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
 func init() {
@@ -36,7 +37,7 @@ type EMGDGS struct {
 }
 
 func (p EMGDGS) Start() (Method, error) {
-	return newElastic("emgd-gs", emgd.GS, p.Tau, emgd.DefaultMomentum, p.Floor) // it takes no mean, and is saved with the default
+	return newElastic("emgd-gs", emgd.GS, p.Tau, emgd.DefaultMomentum, p.Floor) // it takes no mean
 }
 
 // EMGDLog is the method "emgd-log", with factors from the logarithms of the gradients' lengths.
@@ -71,7 +72,8 @@ type elastic struct {
 
 // newElastic reads τ and the floor, which are numbers or words.
 func newElastic(name string, rule emgd.Rule, tau any, momentum float64, floor any) (*elastic, error) {
-	e := &elastic{info: registry[name].info}
+	d, _ := registry.Find(name)
+	e := &elastic{info: d.info}
 	e.factors.Rule, e.factors.Momentum = rule, momentum
 	if momentum == 0 {
 		e.factors.Momentum = -1 // none: 0 stands for emgd's default
@@ -150,15 +152,17 @@ func (e *elastic) End(id int) { e.factors.End(id) }
 
 func (e *elastic) MarshalState() (json.RawMessage, error) { return json.Marshal(&e.factors) }
 
-// UnmarshalState refuses a state that was saved with other settings.
+// UnmarshalState also reads states of older versions, in which the settings stand too.
 func (e *elastic) UnmarshalState(data json.RawMessage) error {
 	var saved emgd.Elastic
-	if err := jsonin.Unmarshal(data, &saved); err != nil {
-		return err
+	if err := json.Unmarshal(data, &saved); err != nil {
+		return fmt.Errorf("its saved state: %w", err)
 	}
-	if saved.Rule != e.factors.Rule || saved.Tau != e.factors.Tau || saved.AutoTau != e.factors.AutoTau || saved.Momentum != e.factors.Momentum {
-		return fmt.Errorf("the state belongs to %s with tau=%g and momentum=%g: use the settings it was saved with", saved.Rule, saved.Tau, saved.Momentum)
+	for _, m := range append(slices.Collect(maps.Values(saved.Norms)), saved.Level) {
+		if m < 0 {
+			return fmt.Errorf("its saved state: a mean length is %g; want a number ≥ 0", m)
+		}
 	}
-	e.factors = saved
+	e.factors.Norms, e.factors.Level, e.factors.Seen = saved.Norms, saved.Level, saved.Seen
 	return nil
 }

@@ -12,11 +12,5 @@ var _ = published(Info{
 type ER struct{}
 
 func (ER) Weights(s *Step, w []float64) (Outcome, error) {
-	p, done := serially(s, w)
-	if done {
-		return Outcome{}, nil
-	}
-	fill(w, 0.5/p.current)
-	w[p.memory] = 0.5
-	return Outcome{}, nil
+	return s.serially(w, func(p serial) Outcome { return p.write(0.5, 0.5, w) })
 }

@@ -1,7 +1,6 @@
 package method
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
 	"slices"
@@ -127,14 +126,4 @@ func (m *FAMO) adam(t famoStream, g float64) famoStream {
 	n := float64(t.Moves)
 	t.Xi -= *m.LR * t.M / (1 - math.Pow(famoBeta1, n)) / (math.Sqrt(t.V/(1-math.Pow(famoBeta2, n))) + famoGuard)
 	return t
-}
-
-// UnmarshalState also reads states of older versions, which store the last step beside the streams.
-func (m *FAMO) UnmarshalState(data json.RawMessage) error {
-	var all map[string]json.RawMessage
-	if json.Unmarshal(data, &all) == nil && all["pending"] != nil {
-		delete(all, "pending")
-		data, _ = json.Marshal(all) // what was JSON still is
-	}
-	return m.memo.UnmarshalState(data)
 }

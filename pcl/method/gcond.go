@@ -111,7 +111,7 @@ func (r *rows) turn(cosines []float64, grads [][]float64, i int) {
 	for j, c := range grads {
 		o := normOf(r.gram, c)
 		cos := 1.0
-		if j != i && n > cancelled*r.lengths(grads[i]) && o > cancelled*r.lengths(c) {
+		if j != i && n > cancelled*r.size(grads[i]) && o > cancelled*r.size(c) {
 			cos = inner(along, c) / n / o
 		}
 		cosines[i*k+j], cosines[j*k+i] = cos, cos

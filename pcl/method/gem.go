@@ -50,7 +50,7 @@ func (m *GEM) repair(f finished) {
 		gram[a*n+a] += eps
 	}
 	square := inner(f.u, p) + float64(n)*eps**m.Margin**m.Margin
-	for a, x := range m.cone.push(square, f.lengths(f.u), products, gram) {
+	for a, x := range m.cone.push(square, f.size(f.u), products, gram) {
 		f.u[f.past[a]] += x
 	}
 }

@@ -43,7 +43,7 @@ func TestLonger(t *testing.T) {
 			along := all.along(j, c)
 			c[j] = r.NormFloat64() - 0.4
 			length = all.longer(length, along, j, c)
-			if want := normOf(all.gram, c); math.Abs(length-want) > 1e-8*want+1e-6*all.lengths(c) {
+			if want := normOf(all.gram, c); math.Abs(length-want) > 1e-8*want+1e-6*all.size(c) {
 				t.Fatalf("%s: after row %d the length is %g, want %g", kind, j, length, want)
 			}
 		}

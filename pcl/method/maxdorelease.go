@@ -93,7 +93,7 @@ func radGradient(r *rows, i int, p []float64) []float64 {
 	g := times(r.gram, off) // Jⱼ·(x−Jᵢ)
 	y, e := math.Sqrt(r.dot(i, i)), normOf(r.gram, off)
 	slope := 0.0
-	if e > cancelled*r.lengths(off) {
+	if e > cancelled*r.size(off) {
 		slope = y / (e + y) / (e + y) / e
 	}
 	for j := range g {

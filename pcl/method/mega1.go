@@ -14,12 +14,10 @@ type MEGA1 struct {
 }
 
 func (m MEGA1) Weights(s *Step, w []float64) (Outcome, error) {
-	p, done := serially(s, w)
-	if done {
-		return Outcome{}, nil
-	}
-	if p.loss > m.Eps {
-		return p.write(1, p.memoryLoss/p.loss, w), nil
-	}
-	return p.write(0, 1, w), nil
+	return s.serially(w, func(p serial) Outcome {
+		if p.loss > m.Eps {
+			return p.write(1, p.memoryLoss/p.loss, w)
+		}
+		return p.write(0, 1, w)
+	})
 }

@@ -15,28 +15,19 @@ var _ = published(Info{
 type MEGA2 struct{}
 
 func (MEGA2) Weights(s *Step, w []float64) (Outcome, error) {
-	p, done := serially(s, w)
-	if done {
-		return Outcome{}, nil
-	}
-	if p.silent() {
-		return p.withoutMemory(w), nil
-	}
-	cur, mem := math.Sqrt(p.cc), math.Sqrt(p.mm)
-	if cur <= 1e-12*mem {
-		return p.write(1, 0, w), nil // nothing to turn
-	}
-	cos := max(-1, min(1, p.cm/cur/mem))
-	sin := math.Sqrt((1 - cos) * (1 + cos))
-	if sin <= 1e-5 {
-		return p.write(1, 0, w), nil // the two span no plane to turn in
-	}
-	top := max(p.loss, p.memoryLoss)
-	if top == 0 {
-		return p.write(1, 0, w), nil
-	}
-	l, k := p.loss/top, p.memoryLoss/top
-	beta := max(0, min(math.Pi/2, math.Atan2(k*sin, l+k*cos)))
-	theta := math.Atan2(sin, cos)
-	return p.write(math.Sin(theta-beta)/sin, cur/mem*math.Sin(beta)/sin, w), nil
+	return s.serially(w, func(p serial) Outcome {
+		if p.silent() {
+			return p.withoutMemory(w)
+		}
+		cur, mem, top := math.Sqrt(p.cc), math.Sqrt(p.mm), max(p.loss, p.memoryLoss)
+		cos := max(-1, min(1, p.cm/cur/mem))
+		sin := math.Sqrt((1 - cos) * (1 + cos))
+		if cur <= 1e-12*mem || sin <= 1e-5 || top == 0 { // there is nothing to turn, no plane to turn in, or no loss
+			return p.write(1, 0, w)
+		}
+		l, k := p.loss/top, p.memoryLoss/top
+		beta := max(0, min(math.Pi/2, math.Atan2(k*sin, l+k*cos)))
+		theta := math.Atan2(sin, cos)
+		return p.write(math.Sin(theta-beta)/sin, cur/mem*math.Sin(beta)/sin, w)
+	})
 }

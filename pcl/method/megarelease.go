@@ -14,12 +14,10 @@ type MEGARelease struct {
 }
 
 func (m MEGARelease) Weights(s *Step, w []float64) (Outcome, error) {
-	p, done := serially(s, w)
-	if done {
-		return Outcome{}, nil
-	}
-	if p.firstLoss > m.Eps {
-		return p.write(p.memoryLoss/p.firstLoss, 1, w), nil
-	}
-	return p.write(1, 0, w), nil
+	return s.serially(w, func(p serial) Outcome {
+		if p.firstLoss > m.Eps {
+			return p.write(p.memoryLoss/p.firstLoss, 1, w)
+		}
+		return p.write(1, 0, w)
+	})
 }

@@ -87,7 +87,7 @@ type Outcome struct {
 }
 
 // CheckDirection compares the direction that a method returned with what its Info says and with the length of the rows.
-// Callers of methods that they don't know call it.
+// Code that calls any method should call it.
 func (o *Outcome) CheckDirection(info Info, columns int) error {
 	switch d := o.Direction; {
 	case info.Direct && d == nil:

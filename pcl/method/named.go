@@ -13,76 +13,71 @@ import (
 // named is what a name stands for: a registered method, and the parts that are joined to it.
 type named struct {
 	declared
-	parts  []rehearsal.Part
-	params []params.Param
+	parts    []rehearsal.Part
+	prefixes []string // of the parameters' names, such as "der-pp.": the method's, and each part's; empty for a method alone
 }
 
 func find(name string) (n named, err error) {
 	first, rest, composes := strings.Cut(name, "+")
-	d, ok := registry[first]
-	if !ok {
-		return n, fmt.Errorf("unknown method %q; known: %s", first, strings.Join(Names(), ", "))
+	d, err := registry.Find(first)
+	if err != nil {
+		return n, err
 	}
-	n = named{declared: d, params: params.Of(d.declaration)}
 	if !composes {
-		return n, nil
+		return named{declared: d, prefixes: []string{""}}, nil
 	}
-	n.params = qualified(first, n.params)
+	n = named{declared: d, prefixes: []string{first + "."}}
 	for _, part := range strings.Split(rest, "+") {
 		p, err := LookupPart(part)
 		if err != nil {
 			return named{}, fmt.Errorf("method %q: %w", name, err)
 		}
-		n.parts, n.params = append(n.parts, p), append(n.params, qualified(part, params.Of(p))...)
+		n.parts, n.prefixes = append(n.parts, p), append(n.prefixes, part+".")
 	}
 	return n, nil
 }
 
 // accepts lists the parameters, with the one that every method has.
-func (n named) accepts() []params.Param { return append(slices.Clone(n.params), rescaleParam) }
+func (n named) accepts() (list []params.Param) {
+	for i, prefix := range n.prefixes {
+		declaration := n.declaration
+		if i > 0 {
+			declaration = n.parts[i-1]
+		}
+		for _, p := range params.Of(declaration) {
+			p.Name = prefix + p.Name
+			list = append(list, p)
+		}
+	}
+	return append(list, rescaleParam)
+}
 
 // make makes the method with values of all parameters.
 func (n named) make(values map[string]any) (Method, error) {
-	own := maps.Clone(values)
-	delete(own, rescaleParam.Name)
-	if len(n.parts) > 0 {
-		own = valuesOf(n.info.Name, values)
-	}
-	rule, err := params.With(n.declaration, own)
+	rule, err := with(n.declaration, n.prefixes[0], values)
 	if err != nil {
 		return nil, err
 	}
-	m, err := started(rule)
-	if err != nil || len(n.parts) == 0 {
-		return m, err
-	}
-	given := make([]rehearsal.Part, len(n.parts))
+	parts := make([]rehearsal.Part, len(n.parts))
 	for i, part := range n.parts {
-		if given[i], err = params.With(part, valuesOf(part.Info().Name, values)); err != nil {
+		if parts[i], err = with(part, n.prefixes[i+1], values); err != nil {
 			return nil, err
 		}
 	}
-	return compose(m, given...)
+	m, err := started(rule)
+	if err != nil || len(parts) == 0 {
+		return m, err
+	}
+	return compose(m, parts...)
 }
 
-// qualified returns the parameters of a composition's rule or part, which are known by names such as "der-pp.alpha".
-func qualified(name string, list []params.Param) []params.Param {
-	out := slices.Clone(list)
-	for i := range out {
-		out[i].Name = name + "." + out[i].Name
+// with is a declaration with those values whose names have its prefix.
+func with[T any](declaration T, prefix string, values map[string]any) (T, error) {
+	own := map[string]any{}
+	for _, p := range params.Of(declaration) {
+		own[p.Name] = values[prefix+p.Name]
 	}
-	return out
-}
-
-// valuesOf returns the parameters that are qualified by a name, without it.
-func valuesOf(name string, values map[string]any) map[string]any {
-	out := map[string]any{}
-	for key, v := range values {
-		if own, ok := strings.CutPrefix(key, name+"."); ok {
-			out[own] = v
-		}
-	}
-	return out
+	return params.With(declaration, own)
 }
 
 // unqualified lets the parameters of a composition be given without the name of the rule or part, where only one
@@ -108,7 +103,7 @@ func (n named) unqualified(given map[string]any) (map[string]any, error) {
 
 // meant lists the parameters that a name may stand for.
 func (n named) meant(key string) (full []string) {
-	for _, p := range n.params {
+	for _, p := range n.accepts() {
 		if p.Name == key {
 			return []string{key}
 		}

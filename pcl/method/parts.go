@@ -2,8 +2,6 @@ package method
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/origin"
@@ -11,7 +9,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-var parts = map[string]rehearsal.Part{}
+var parts = origin.Registry[rehearsal.Part]{Kind: "part"}
 
 func init() {
 	for _, p := range rehearsal.All() {
@@ -24,26 +22,21 @@ func init() {
 // if its tags contradict themselves. A cell of a notebook that runs again replaces what it has registered.
 func RegisterPart(p rehearsal.Part) {
 	name := p.Info().Name
-	if name == "" || strings.Contains(name, "+") {
+	if strings.Contains(name, "+") {
 		panic(fmt.Sprintf("method: RegisterPart: a part needs a name without +, not %q", name))
 	}
 	params.Of(p) // panics if they cannot be read
-	if _, taken := parts[name]; !origin.MayRegister("part", name, taken) {
-		panic(fmt.Sprintf("method: the part %q is registered twice", name))
-	}
-	parts[name] = p
+	parts.Add(name, p)
 }
 
 // PartNames returns the names of the registered parts in alphabetical order.
-func PartNames() []string { return slices.Sorted(maps.Keys(parts)) }
+func PartNames() []string { return parts.Names() }
 
 // LookupPart returns the part that was registered under the name.
 func LookupPart(name string) (rehearsal.Part, error) {
-	if p, ok := parts[name]; ok {
-		return p, nil
+	p, err := parts.Find(name)
+	if _, notRule := registry.Find(name); err != nil && notRule == nil {
+		err = fmt.Errorf("%q is a rule, of which a composition has one, and first; parts are %s", name, strings.Join(PartNames(), ", "))
 	}
-	if _, isRule := registry[name]; isRule {
-		return nil, fmt.Errorf("%q is a rule, of which a composition has one, and first; parts are %s", name, strings.Join(PartNames(), ", "))
-	}
-	return nil, fmt.Errorf("unknown part %q; known: %s", name, strings.Join(PartNames(), ", "))
+	return p, err
 }

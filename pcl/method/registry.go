@@ -3,7 +3,6 @@ package method
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -28,10 +27,18 @@ type declared struct {
 	declaration any
 }
 
-var (
-	registry = map[string]declared{}
-	infos    = map[reflect.Type]Info{} // of the structs that declare methods
-)
+var registry = origin.Registry[declared]{Kind: "method"}
+
+// infoOf returns the Info that a struct was registered with.
+func infoOf(declaration any) (info Info, registered bool) {
+	t := structOf(declaration)
+	for _, d := range registry.All() {
+		if structOf(d.declaration) == t {
+			return d.info, true
+		}
+	}
+	return info, false
+}
 
 // Register makes a method known under the name info.Name, to [New], [Make] and the command line. The declaration is a
 // struct whose tagged fields are the method's parameters (package params). It, or a pointer to it, has the method
@@ -45,13 +52,12 @@ var (
 // its tags contradict themselves or use the name "rescale", which is a parameter of every method.
 func Register(info Info, declaration any) {
 	list, t := params.Of(declaration), structOf(declaration)
-	before, taken := registry[info.Name]
-	named, twice := infos[t]
+	named, twice := infoOf(declaration)
 	switch {
-	case info.Name == "" || strings.Contains(info.Name, "+"):
+	case strings.Contains(info.Name, "+"):
 		panic(fmt.Sprintf("method: Register needs a name without +, not %q", info.Name))
-	case twice && named.Name != info.Name, !origin.MayRegister("method", info.Name, taken):
-		panic(fmt.Sprintf("method: %q or its struct %s is registered twice", info.Name, t))
+	case twice && named.Name != info.Name:
+		panic(fmt.Sprintf("method: %s, the struct of %q, is registered as %q", t, info.Name, named.Name))
 	case info.NeedsRows && !info.NeedsGram:
 		panic(fmt.Sprintf("method: %q needs the rows, so it must ask for their Gram matrix", info.Name))
 	case slices.ContainsFunc(list, func(p params.Param) bool { return p.Name == rescaleParam.Name }):
@@ -62,10 +68,7 @@ func Register(info Info, declaration any) {
 	default:
 		panic(fmt.Sprintf("method: %s has neither Weights nor Start", t))
 	}
-	if taken {
-		delete(infos, structOf(before.declaration))
-	}
-	registry[info.Name], infos[t] = declared{info, declaration}, info
+	registry.Add(info.Name, declared{info, declaration})
 }
 
 // published registers a method of this package in the file that holds it.
@@ -105,7 +108,7 @@ func Make(declaration any, parts ...rehearsal.Part) (Method, error) {
 		return nil, errors.New("method: Make: the declaration or a part is nil")
 	}
 	m, ok := declaration.(Method)
-	if info, declares := infos[structOf(declaration)]; declares || !ok {
+	if info, declares := infoOf(declaration); declares || !ok {
 		var err error
 		if m, err = started(declaration); err != nil {
 			return nil, fmt.Errorf("method %s: %w", info.Name, err)
@@ -128,7 +131,7 @@ func started(declaration any) (Method, error) {
 	if m, ok := filled.(interface{ begin() }); ok {
 		m.begin()
 	}
-	info := infos[structOf(declaration)]
+	info, registered := infoOf(declaration)
 	switch d := filled.(type) {
 	case rehearsed:
 		rule, part := d.rehearsed()
@@ -142,7 +145,7 @@ func started(declaration any) (Method, error) {
 	case Method: // its Info depends on its parameters
 		return plain{d, d.Info()}, nil
 	case weigher:
-		if info.Name != "" {
+		if registered {
 			return plain{d, info}, nil
 		}
 	}
@@ -150,7 +153,7 @@ func started(declaration any) (Method, error) {
 }
 
 // Names returns the registered names in alphabetical order.
-func Names() []string { return slices.Sorted(maps.Keys(registry)) }
+func Names() []string { return registry.Names() }
 
 // Description is what [Lookup] knows of a method.
 type Description struct {
@@ -159,21 +162,13 @@ type Description struct {
 }
 
 // Lookup describes the method that was registered under the name, or a composition such as "emgd-gmc+der-pp": a
-// method, and after each + a part of a rehearsal (see [Make]). A composition that is refused with the defaults of
-// its parameters is an error, though [New] may make it with others.
+// method, and after each + a part of a rehearsal (see [Make]). Whether the parts can be joined is for [New] to say.
 func Lookup(name string) (Description, error) {
 	n, err := find(name)
 	if err != nil {
 		return Description{}, err
 	}
-	if len(n.parts) > 0 {
-		m, err := New(name, nil)
-		if err != nil {
-			return Description{}, err
-		}
-		n.info = m.Info()
-	}
-	return Description{n.info, n.accepts()}, nil
+	return Description{described(n.info, n.parts), n.accepts()}, nil
 }
 
 // New makes the method with the given name. Parameters that are missing get their defaults. Besides its own
@@ -188,7 +183,7 @@ func New(name string, values map[string]any) (Method, error) {
 	if err != nil {
 		return nil, fmt.Errorf("method %s: %w", name, err)
 	}
-	return Rescale(m, all[rescaleParam.Name].(string))
+	return rescaled(m, all[rescaleParam.Name].(string)), nil
 }
 
 // Resolve returns the values of all parameters that [New] would make the method with: those that are given, in the
@@ -209,14 +204,4 @@ func resolved(name string, values map[string]any) (n named, all map[string]any, 
 		return n, nil, fmt.Errorf("method %s: %w", name, err)
 	}
 	return n, all, nil
-}
-
-// ParametersOf returns the parameters that [New] accepts for the method with the given name, also for a composition that
-// is refused with their defaults.
-func ParametersOf(name string) ([]params.Param, error) {
-	n, err := find(name)
-	if err != nil {
-		return nil, err
-	}
-	return n.accepts(), nil
 }

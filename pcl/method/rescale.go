@@ -1,7 +1,6 @@
 package method
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -17,26 +16,23 @@ type rescaling struct {
 
 var rescaleParam = params.Of(rescaling{})[0]
 
-// Rescale returns the method with another scale of d: "native" is its own, "mean" divides the weights by |Σw|, and
+// rescaled returns the method with another scale of d: "native" is its own, "mean" divides the weights by |Σw|, and
 // "match_avg" gives d the length of the mean gradient (docs/method.md §1.4). In a composition it rescales the rule, so
 // that Σw and the mean gradient belong to the rows that the rule sees.
-func Rescale(m Method, mode string) (Method, error) {
-	if _, err := rescaleParam.Convert(mode); err != nil {
-		return nil, fmt.Errorf("method %s: parameter %s: %w", m.Info().Name, rescaleParam.Name, err)
-	}
+func rescaled(m Method, mode string) Method {
 	if mode == "native" {
-		return m, nil
+		return m
 	}
 	c, ok := m.(*composed)
 	if !ok {
-		return &scaler{Method: m, mode: mode}, nil
+		return &scaler{Method: m, mode: mode}
 	}
 	out := *c
 	out.rule = &scaler{Method: c.rule, mode: mode}
 	scaled := out.rule.Info()
 	out.info.SumW, out.info.NeedsGram = scaled.SumW, scaled.NeedsGram
 	out.assign()
-	return &out, nil
+	return &out
 }
 
 type scaler struct {

@@ -124,8 +124,8 @@ func (r *rows) write(v, w []float64) Outcome {
 // outcome names the dropped rows.
 func (r *rows) outcome() Outcome { return Outcome{Dropped: r.dropped} }
 
-// lengths is Σ |vᵢ|‖Jᵢ‖, the scale to which rounding errors of Σ vᵢJᵢ are relative.
-func (r *rows) lengths(v []float64) (sum float64) {
+// size is Σ |vᵢ|‖Jᵢ‖, the scale to which rounding errors of Σ vᵢJᵢ are relative.
+func (r *rows) size(v []float64) (sum float64) {
 	for i, x := range v {
 		sum += math.Abs(x) * math.Sqrt(r.dot(i, i))
 	}

@@ -115,7 +115,7 @@ func TestLengthAtAnyScale(t *testing.T) {
 		}
 		m := build(t, "emgd-gmc", map[string]any{"tau": "auto"})
 		weigh(t, m, step)
-		if got, _ := m.(*elastic).factors.Norm(s.step(1).IDs[0]); got != math.Ldexp(5, e) {
+		if got := m.(*elastic).factors.Norms[s.step(1).IDs[0]]; got != math.Ldexp(5, e) {
 			t.Errorf("2^%d: the mean norm is %g, want %g", e, got, math.Ldexp(5, e))
 		}
 	}

@@ -18,9 +18,8 @@ type serial struct {
 	firstLoss  float64 // of the task that arrived first
 }
 
-// serially merges the tasks of a step. Where there are only tasks or only the memory, it
-// writes the mean to w and done is true.
-func serially(s *Step, w []float64) (p serial, done bool) {
+// serially runs a rule on the merged tasks of a step. Where there are only tasks or only the memory, the weights are the mean.
+func (s *Step) serially(w []float64, rule func(p serial) Outcome) (Outcome, error) {
 	for _, id := range s.IDs {
 		if id < Memory {
 			fail.If(fmt.Errorf("stream %d is a further row of the memory; the method weighs the tasks against one, which has the id %d", id, Memory))
@@ -28,14 +27,14 @@ func serially(s *Step, w []float64) (p serial, done bool) {
 	}
 	tasks, done := s.tasks(w)
 	if done {
-		return p, true
+		return Outcome{}, nil
 	}
-	p.memory, p.current = slices.Index(s.IDs, Memory), float64(tasks)
+	p := serial{memory: slices.Index(s.IDs, Memory), current: float64(tasks)}
 	if s.Gram != nil {
 		p.mergeGradients(s)
 	}
 	p.mergeLosses(s)
-	return p, false
+	return rule(p), nil
 }
 
 func (p *serial) mergeGradients(s *Step) {

@@ -15,7 +15,7 @@ type shifted struct {
 
 // solve returns μ; it belongs to the solver and is valid until the next call.
 func (p *shifted) solve(gram []float64, lambda float64, k int) []float64 {
-	p.solver.Zero = emgd.Keep // a shifted gradient of length 0 is the answer, not a finished stream
+	p.solver.ZeroTol = -1
 	p.gram = fp.Grow(p.gram, k*k)
 	mean, all := times(gram, ones(k)), 0.0
 	for i := range mean {
@@ -29,5 +29,12 @@ func (p *shifted) solve(gram []float64, lambda float64, k int) []float64 {
 		}
 	}
 	bounded(p.gram, k)
+	for i := range k {
+		if p.gram[i*k+i] == 0 { // which is the answer, not a stream that has converged
+			mu := make([]float64, k)
+			mu[i] = 1
+			return mu
+		}
+	}
 	return solved(&p.solver, problemOf(p.gram), ones(k)).Lambda
 }

@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gomlx/compute"
@@ -10,7 +11,6 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 
-	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
@@ -43,7 +43,7 @@ func compile(t testing.TB, b *backend.Backend, like []tensor, build func(n []*gr
 		inputs = append(inputs, program.Input{Name: fmt.Sprintf("in%d", i), Shape: shapes.Make(dtype, x.dims...)})
 	}
 	var sizes []int
-	p, err := program.Compile(b.Backend, new(program.Counter), "test", inputs, func(n []*graph.Node) []*graph.Node {
+	p, err := program.Compile(b.Backend, new(atomic.Int64), "test", inputs, func(n []*graph.Node) []*graph.Node {
 		out := build(n)
 		for i := range out {
 			out[i] = graph.ConvertDType(out[i], dtypes.Float64)
@@ -67,25 +67,18 @@ func call(t testing.TB, b *backend.Backend, p *program.Program, in []tensor, siz
 	var buffers []compute.Buffer
 	defer func() { program.Free(buffers...) }()
 	for _, x := range in {
-		var buffer compute.Buffer
-		var err error
 		switch flat := x.flat.(type) {
 		case []float64:
-			buffer, err = program.ToDevice(b.Backend, flat, x.dims...)
+			buffers = append(buffers, program.ToDevice(b.Backend, flat, x.dims...))
 		case []int32:
-			buffer, err = program.ToDevice(b.Backend, flat, x.dims...)
+			buffers = append(buffers, program.ToDevice(b.Backend, flat, x.dims...))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		buffers = append(buffers, buffer)
 	}
-	results := must.Get(p.Call(buffers...))(t)
+	results := p.Call(buffers...)
 	defer program.Free(results...)
 	out := make([][]float64, len(results))
 	for i, buffer := range results {
-		out[i] = make([]float64, sizes[i])
-		must.Do(t, program.ToHost(out[i], buffer))
+		out[i] = program.Values[float64](buffer, sizes[i])
 	}
 	return out
 }

@@ -2,9 +2,6 @@ package model
 
 import (
 	"fmt"
-	"slices"
-	"strings"
-	"sync"
 
 	"github.com/parallelcl/parallelcl/internal/origin"
 )
@@ -22,52 +19,35 @@ type Sizes struct {
 // Inputs returns the number of values of a sample.
 func (s Sizes) Inputs() int { return s.Height * s.Width * s.Channels }
 
-var registry = struct {
-	sync.RWMutex
-	make map[string]func(Sizes) (Model, error)
-}{make: map[string]func(Sizes) (Model, error){
-	"linear": func(s Sizes) (Model, error) { return NewMLP(s.Inputs(), nil, s.Outputs) },
-	"mlp":    func(s Sizes) (Model, error) { return NewMLP(s.Inputs(), s.Hidden, s.Outputs) },
-	"resnet18": func(s Sizes) (Model, error) {
+var registry = origin.Registry[func(Sizes) (Model, error)]{Kind: "model"}
+
+func init() {
+	Register("linear", func(s Sizes) (Model, error) { return NewMLP(s.Inputs(), nil, s.Outputs) })
+	Register("mlp", func(s Sizes) (Model, error) { return NewMLP(s.Inputs(), s.Hidden, s.Outputs) })
+	Register("resnet18", func(s Sizes) (Model, error) {
 		return NewResNet18(ResNetConfig{
 			Height: s.Height, Width: s.Width, Channels: s.Channels, Base: s.Base, Outputs: s.Outputs, Release: s.Release,
 		})
-	},
-}}
+	})
+}
 
 // Register makes a network known under a name, to [New] and the command line. It panics if the name is empty or taken;
 // a cell of a notebook that runs again replaces what it has registered.
 func Register(name string, make func(Sizes) (Model, error)) {
-	registry.Lock()
-	defer registry.Unlock()
-	if name == "" || make == nil {
-		panic("model: Register needs a name and a constructor")
+	if make == nil {
+		panic("model: Register needs a constructor")
 	}
-	if !origin.MayRegister("model", name, registry.make[name] != nil) {
-		panic(fmt.Sprintf("model: %q is registered twice", name))
-	}
-	registry.make[name] = make
+	registry.Add(name, make)
 }
 
 // Names returns the registered names in alphabetical order.
-func Names() []string {
-	registry.RLock()
-	defer registry.RUnlock()
-	var names []string
-	for name := range registry.make {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func Names() []string { return registry.Names() }
 
 // New makes the network with the given name.
 func New(name string, s Sizes) (Model, error) {
-	registry.RLock()
-	make := registry.make[name]
-	registry.RUnlock()
-	if make == nil {
-		return nil, fmt.Errorf("unknown model %q; known: %s", name, strings.Join(Names(), ", "))
+	make, err := registry.Find(name)
+	if err != nil {
+		return nil, err
 	}
 	m, err := make(s)
 	switch {

@@ -3,6 +3,7 @@ package model
 import (
 	"math"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gomlx/compute/dtypes"
@@ -241,7 +242,7 @@ func TestScopedRefuses(t *testing.T) {
 	inputs := []program.Input{
 		{Name: "theta", Shape: shapes.Make(dtypes.Float32, moody.Layout().Total)}, {Name: "x", Shape: shapes.Make(dtypes.Float32, batch, 6)},
 	}
-	_, err := program.Compile(pcltest.Backend(t, backend.Go).Backend, new(program.Counter), "moody", inputs, func(n []*graph.Node) []*graph.Node {
+	_, err := program.Compile(pcltest.Backend(t, backend.Go).Backend, new(atomic.Int64), "moody", inputs, func(n []*graph.Node) []*graph.Node {
 		return []*graph.Node{moody.Forward(Pass{Params: duals(moody.Layout().Split(n[0])), X: Dual{Value: n[1]}}).Features.Value}
 	})
 	if err == nil {

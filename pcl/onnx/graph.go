@@ -45,23 +45,11 @@ func (g *graph) output(v model.Value, name string, width int) []byte {
 	return valueInfo(name, width)
 }
 
-// constant adds a tensor, once.
-func (g *graph) constant(name string, dims []int, values []float32) model.Value {
+// constant adds a tensor of float32 or int64, once.
+func (g *graph) constant(name string, dims []int, values any) model.Value {
 	if !g.added[name] {
 		g.added[name] = true
 		g.constants = append(g.constants, tensor(name, dims, values))
-	}
-	return model.Value(name)
-}
-
-func (g *graph) scalar(name string, x float32) model.Value {
-	return g.constant(name, nil, []float32{x})
-}
-
-func (g *graph) integers(name string, values ...int) model.Value {
-	if !g.added[name] {
-		g.added[name] = true
-		g.constants = append(g.constants, integers(name, values...))
 	}
 	return model.Value(name)
 }
@@ -90,7 +78,7 @@ func (g *graph) Relu(x model.Value) model.Value { return g.node("Relu", []model.
 func (g *graph) Add(a, b model.Value) model.Value { return g.node("Add", []model.Value{a, b}) }
 
 func (g *graph) Images(x model.Value, height, width, channels int) model.Value {
-	shape := g.integers(fmt.Sprintf("shape %d %d %d", height, width, channels), -1, height, width, channels)
+	shape := g.constant(fmt.Sprintf("shape %d %d %d", height, width, channels), []int{4}, []int64{-1, int64(height), int64(width), int64(channels)})
 	return g.node("Transpose", []model.Value{g.node("Reshape", []model.Value{x, shape})}, ints("perm", 0, 3, 1, 2))
 }
 
@@ -129,7 +117,7 @@ func (g *graph) AveragePool(x model.Value) model.Value {
 // unit divides each row by its length, or by the least one if it is shorter.
 func (g *graph) unit(x model.Value) model.Value {
 	squares := g.node("ReduceSumSquare", []model.Value{x}, ints("axes", 1), integer("keepdims", 1))
-	length := g.node("Sqrt", []model.Value{g.node("Max", []model.Value{squares, g.scalar("least square", 1e-24)})})
+	length := g.node("Sqrt", []model.Value{g.node("Max", []model.Value{squares, g.constant("least square", nil, []float32{1e-24})})})
 	return g.node("Div", []model.Value{x, length})
 }
 

@@ -76,22 +76,13 @@ func (m *message) float(field protowire.Number, x float32) {
 	*m = protowire.AppendFixed32(protowire.AppendTag(*m, field, protowire.Fixed32Type), math.Float32bits(x))
 }
 
-// tensor is a constant of float32.
-func tensor(name string, dims []int, values []float32) []byte {
-	raw, _ := binary.Append(nil, binary.LittleEndian, values) // of numbers there is no error
-	return rawTensor(name, float32s, dims, raw)
-}
-
-// integers is a constant vector of int64.
-func integers(name string, values ...int) []byte {
-	var raw []byte
-	for _, v := range values {
-		raw = binary.LittleEndian.AppendUint64(raw, uint64(v))
+// tensor is a constant of float32 or int64.
+func tensor(name string, dims []int, values any) []byte {
+	kind := float32s
+	if _, whole := values.([]int64); whole {
+		kind = int64s
 	}
-	return rawTensor(name, int64s, []int{len(values)}, raw)
-}
-
-func rawTensor(name string, kind int, dims []int, raw []byte) []byte {
+	raw, _ := binary.Append(nil, binary.LittleEndian, values) // of numbers there is no error
 	var m message
 	for _, d := range dims {
 		m.number(tensorDims, d)

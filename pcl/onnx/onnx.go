@@ -7,11 +7,11 @@
 package onnx
 
 import (
-	"fmt"
 	"io"
 	"maps"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
@@ -41,43 +41,27 @@ const (
 const maxSize = 1<<31 - 1
 
 // Write writes the network as an ONNX file of opset 17.
-func (n Network) Write(w io.Writer) error {
+func (n Network) Write(w io.Writer) (err error) {
+	defer fail.Caught(&err)
+	defer fail.At("onnx")
 	l := n.Model.Layout()
-	if len(n.Parameters) != l.Total || len(n.Statistics) != l.StatsTotal {
-		return fmt.Errorf("onnx: %d parameters and %d statistics, the model has %d and %d", len(n.Parameters), len(n.Statistics), l.Total, l.StatsTotal)
-	}
-	if 4*(l.Total+l.StatsTotal) > maxSize/2 {
-		return fmt.Errorf("onnx: %d parameters are too many for a file: it holds 1 GB of them", l.Total)
-	}
+	fail.When(len(n.Parameters) != l.Total || len(n.Statistics) != l.StatsTotal,
+		"%d parameters and %d statistics, the model has %d and %d", len(n.Parameters), len(n.Statistics), l.Total, l.StatsTotal)
+	fail.When(4*(l.Total+l.StatsTotal) > maxSize/2, "%d parameters are too many for a file: it holds 1 GB of them", l.Total)
 	g := &graph{network: n, layout: l, added: map[string]bool{}}
 	features, logits, err := model.Build(n.Model, g, Input)
-	if err != nil {
-		return fmt.Errorf("onnx: %w", err)
-	}
-	width := l.Params[l.Classifier()].Dims[0]
+	fail.If(err)
+	width, classes := l.Params[l.Classifier()].Dims[0], n.Model.Outputs()
 	if n.Scores.Cosine {
 		logits = g.cosines(features, width)
 	}
-	outputs := [][]byte{g.output(logits, Logits, n.Model.Outputs()), g.output(features, Features, width)}
+	outputs := [][]byte{g.output(logits, Logits, classes), g.output(features, Features, width)}
 	if n.Means != nil {
-		if err := n.checkMeans(width); err != nil {
-			return err
-		}
-		outputs = append(outputs, g.output(g.distances(features, width), Scores, n.Model.Outputs()))
+		short := slices.ContainsFunc(n.Means, func(m []float32) bool { return m != nil && len(m) != width })
+		fail.When(len(n.Means) > classes || short, "means of %d outputs; the model has %d, and %d features", len(n.Means), classes, width)
+		outputs = append(outputs, g.output(g.distances(features, width), Scores, classes))
 	}
-	_, err = w.Write(n.message(g, outputs))
-	return err
-}
-
-func (n Network) checkMeans(width int) error {
-	if len(n.Means) > n.Model.Outputs() {
-		return fmt.Errorf("onnx: means of %d outputs, the model has %d", len(n.Means), n.Model.Outputs())
-	}
-	for i, m := range n.Means {
-		if m != nil && len(m) != width {
-			return fmt.Errorf("onnx: the mean of output %d has %d entries, the model %d features", i, len(m), width)
-		}
-	}
+	fail.Or(w.Write(n.message(g, outputs)))
 	return nil
 }
 

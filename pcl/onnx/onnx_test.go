@@ -8,16 +8,14 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
 // What ONNX Runtime computes from files is compared with learners in package pcl.
 
 func mlp(t *testing.T) Network {
-	m, err := model.NewMLP(3, []int{2}, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(model.NewMLP(3, []int{2}, 4))(t)
 	theta := make([]float32, m.Layout().Total)
 	for i := range theta {
 		theta[i] = float32(i)
@@ -27,9 +25,7 @@ func mlp(t *testing.T) Network {
 
 func written(t *testing.T, n Network) []byte {
 	var b bytes.Buffer
-	if err := n.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Write(&b))
 	return b.Bytes()
 }
 

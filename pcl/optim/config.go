@@ -27,9 +27,6 @@ type Config struct {
 // kinds are the optimisers, whose fields declare their settings.
 var kinds = map[string]Optimizer{"adam": Adam{}, "adamw": AdamW{}, "sgd": SGD{}}
 
-// Names returns the names of the optimisers in alphabetical order.
-func Names() []string { return slices.Sorted(maps.Keys(kinds)) }
-
 // New returns the optimiser that the configuration describes.
 func (c Config) New() (Optimizer, error) {
 	o, err := c.unscheduled()
@@ -45,7 +42,7 @@ func (c Config) New() (Optimizer, error) {
 func (c Config) unscheduled() (Optimizer, error) {
 	kind, ok := kinds[c.Name]
 	if !ok {
-		return nil, fmt.Errorf("optimizer %q is none of %s", c.Name, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("optimizer %q is none of %s", c.Name, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
 	}
 	c.Name, c.Schedule = "", Schedule{}
 	settings := params.Values(c)

@@ -3,6 +3,7 @@ package optim_test
 import (
 	"fmt"
 	"math"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gomlx/compute"
@@ -35,35 +36,24 @@ func descend(t *testing.T, b *backend.Backend, o optim.Optimizer, theta []float3
 	for _, name := range o.State() {
 		in = append(in, program.Input{Name: name, Shape: vector})
 	}
-	p, err := program.Compile(b.Backend, new(program.Counter), "step", in, func(n []*graph.Node) []*graph.Node { return o.Step(n[2:], n[0], n[1]) })
+	p, err := program.Compile(b.Backend, new(atomic.Int64), "step", in, func(n []*graph.Node) []*graph.Node { return o.Step(n[2:], n[0], n[1]) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	device := func(x ...float32) compute.Buffer {
-		buffer, err := program.ToDevice(b.Backend, x, len(x))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return buffer
-	}
+	device := func(x ...float32) compute.Buffer { return program.ToDevice(b.Backend, x, len(x)) }
 	state := []compute.Buffer{device(theta...)}
 	for range o.State() {
 		state = append(state, device(make([]float32, len(theta))...))
 	}
 	for step := range 6 {
 		call := append([]compute.Buffer{device(d(step + 1)...), device(o.Scalars(step + 1)...)}, state...)
-		if state, err = p.Call(call...); err != nil {
-			t.Fatal(err)
-		}
+		state = p.Call(call...)
 		program.Free(call...)
 	}
 	defer program.Free(state...)
-	end, out := make([]float32, len(theta)), make([]float64, len(theta))
-	if err := program.ToHost(end, state[0]); err != nil {
-		t.Fatal(err)
-	}
-	for i, x := range end {
+	out := make([]float64, len(theta))
+	for i, x := range program.Values[float32](state[0], len(theta)) {
 		out[i] = float64(x)
 	}
 	return out
@@ -167,7 +157,7 @@ func TestBeyondFloat32(t *testing.T) {
 		_, err := c.New()
 		return err
 	}
-	for _, name := range optim.Names() {
+	for _, name := range []string{"adam", "adamw", "sgd"} {
 		for _, lr := range []float64{1e-50, 1e-40, 1e39, math.Inf(1)} {
 			if err := refused(optim.Config{Name: name, LR: lr}); err == nil {
 				t.Errorf("%s: learning rate %g is not refused", name, lr)

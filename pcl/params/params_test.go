@@ -55,7 +55,7 @@ func TestMistakes(t *testing.T) {
 		"not one of": struct {
 			S string `param:"s" default:"x" choices:"a,b"`
 		}{},
-		"is not a number": struct {
+		"want a number": struct {
 			N float64 `param:"n"`
 		}{},
 		"out of range": struct {
@@ -98,7 +98,7 @@ func TestConvert(t *testing.T) {
 		want  string
 	}{
 		{"alpha", 1, "1 is out of range; want a number in [0, 1)"}, {"alpha", "NaN", "out of range"}, {"alpha", nil, "want a number"}, {"alpha", true, "want a number"},
-		{"pool", 0, "out of range"}, {"pool", 1.5, "whole"}, {"rate", 0, "out of range"}, {"rate", math.Inf(1), "finite"}, {"rate", "much", "not a number"},
+		{"pool", 0, "out of range"}, {"pool", 1.5, "whole"}, {"rate", 0, "out of range"}, {"rate", math.Inf(1), "finite"}, {"rate", "much", "want a number"},
 		{"mode", "three", "one, two"}, {"mode", 7, "one, two"}, {"flag", 2, "true or false"}, {"flag", "maybe", "maybe"}, {"tau", "", "empty"}, {"every", 10, "out of range"}, {"every", 2.5, "whole"},
 	} {
 		for _, err := range []error{second(With(all{}, map[string]any{c.name: c.value})), second(Resolve(list, map[string]any{c.name: c.value}))} {

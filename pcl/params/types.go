@@ -57,21 +57,14 @@ func (p Param) typed(v any) (any, error) {
 }
 
 func toFloat(v any) (float64, error) {
-	switch v := v.(type) {
-	case float64:
-		return v, nil
-	case int64:
-		return float64(v), nil
-	case int:
-		return float64(v), nil
-	case string:
-		x, err := strconv.ParseFloat(v, 64)
-		if err != nil {
-			return 0, fmt.Errorf("%q is not a number", v)
-		}
+	if x, ok := v.(float64); ok {
 		return x, nil
 	}
-	return 0, fmt.Errorf("want a number, not %v", v)
+	x, err := strconv.ParseFloat(fmt.Sprint(v), 64)
+	if err != nil {
+		return 0, fmt.Errorf("want a number, not %v", v)
+	}
+	return x, nil
 }
 
 func toUint(v any) (uint64, error) {
@@ -82,32 +75,18 @@ func toUint(v any) (uint64, error) {
 	return n, nil
 }
 
-// toInts reads a list, as text one with commas.
+// toInts reads a list, also as text with commas.
 func toInts(v any) (list []int, err error) {
-	switch v := v.(type) {
-	case []int:
-		return v, nil
-	case []any:
-		for _, x := range v {
-			n, ok := x.(int64)
-			if !ok {
-				return nil, fmt.Errorf("want whole numbers, not %v", v)
-			}
-			list = append(list, int(n))
-		}
-		return list, nil
-	case string:
-		if v == "" {
-			return nil, nil
-		}
-		for text := range strings.SplitSeq(v, ",") {
-			n, err := strconv.Atoi(text)
-			if err != nil {
-				return nil, fmt.Errorf("%q is not a list of whole numbers such as 128,64", v)
-			}
-			list = append(list, n)
-		}
+	if list, ok := v.([]int); ok {
 		return list, nil
 	}
-	return nil, fmt.Errorf("want a list of whole numbers, not %v", v)
+	apart := func(r rune) bool { return r == ' ' || r == ',' }
+	for _, text := range strings.FieldsFunc(strings.Trim(fmt.Sprint(v), "[]"), apart) {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return nil, fmt.Errorf("%v is not a list of whole numbers such as 128,64", v)
+		}
+		list = append(list, n)
+	}
+	return list, nil
 }

@@ -1,7 +1,5 @@
 package rehearsal
 
-import "errors"
-
 // Adjust is the part "las", the logit-adjusted softmax (docs/method.md §8.8): in training, the logit of each class has τ
 // times the logarithm of the class's share of the step's samples added, so that classes of which there are many at
 // present do not push down the others. Predictions compare the logits as they are.
@@ -22,18 +20,5 @@ func (Adjust) Info() Info {
 // Join sets the adjustment of all losses.
 func (a Adjust) Join(r *Rehearsal) error {
 	r.Adjust = *a.Tau
-	return nil
-}
-
-// Fits refuses targets that are logits themselves.
-func (Adjust) Fits(r *Rehearsal) error {
-	if r.Adjust > 0 && r.Teacher > 0 {
-		return errors.New("adjusted logits and a teacher do not fit into one loss")
-	}
-	for _, row := range r.rows() {
-		if row.Loss.Adjust > 0 && row.Loss.Distill > 0 {
-			return errors.New("adjusted logits and stored ones do not fit into one loss; set draws=two of der-pp, or write emgd-log+der-pp+herding+ncm in place of emgd")
-		}
-	}
 	return nil
 }

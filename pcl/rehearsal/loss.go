@@ -19,8 +19,8 @@ type Loss struct {
 	// had ended when [Lab.Remember] was last called. It is for losses of the kind CrossEntropy without Distill.
 	Teacher, Temperature float64
 	// Adjust is τ ≥ 0, where τ times the logarithm of each class's share of the samples of the present step is added to
-	// its logit. It is for losses of the kind CrossEntropy without Distill and without Teacher. Predictions do not
-	// know of it.
+	// its logit. It is for losses of the kind CrossEntropy without Distill and without Teacher, and does not change
+	// predictions.
 	Adjust float64
 	// Seen lets the outputs of all tasks that have arrived compete, even in task-incremental mode.
 	Seen bool
@@ -56,7 +56,7 @@ func (l Loss) Validate() error {
 		}
 	}
 	if references > 1 {
-		return errors.New("loss: more than one of Distill, Teacher, Adjust and a Kind other than CrossEntropy; want at most one")
+		return errors.New("loss: more than one of Distill, Teacher, Adjust and a Kind other than CrossEntropy; want at most one (of the parts las, lwf, icarl, and der-pp with draws=one, which emgd has)")
 	}
 	return nil
 }

@@ -9,10 +9,10 @@ import (
 // Means are the class means by which the part [NearestMean] predicts, in a form that can be saved.
 type Means struct {
 	// Between says that only predictions among the classes of several tasks are made by means.
-	Between bool
-	Classes []int       // that have a mean, in ascending order
-	Tasks   [][]int     // of the samples of each of these classes
-	Values  [][]float32 // the mean of each of these classes, of length 1
+	Between bool        `json:"between_tasks_only,omitempty"`
+	Classes []int       `json:"classes"` // that have a mean, in ascending order
+	Tasks   [][]int     `json:"tasks"`   // of the samples of each of these classes
+	Values  [][]float32 `json:"-"`       // the mean of each of these classes, of length 1
 }
 
 // MeansOf returns the means of a rule, or nil if the rule is not [NearestMean]'s.

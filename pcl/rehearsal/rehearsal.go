@@ -5,6 +5,7 @@
 package rehearsal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -188,10 +189,11 @@ func (r *Rehearsal) check() error {
 	switch {
 	case r.Remember && r.DrawRemembers:
 		err = errors.New("two parts want to remember the model, at different times")
-	case r.Teacher > 0 && r.Task.Kind != CrossEntropy:
-		err = errors.New("the tasks' loss has targets of the old model already")
 	case r.Renew != nil && !r.Logits:
 		err = errors.New("stored logits are changed, but nothing is trained on them: add der-pp with alpha > 0")
+	}
+	for _, row := range append(slices.Clone(r.rows()), Row{Loss: r.Task}) {
+		err = cmp.Or(err, row.Loss.Validate())
 	}
 	for _, p := range r.Parts {
 		if f, ok := p.(Fitting); ok && err == nil {

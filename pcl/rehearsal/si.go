@@ -10,8 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// SI is the part "si", synaptic intelligence (docs/method.md §8.7): a penalty row like that of [EWC], where how firmly a
-// parameter is held comes from how much its way through training has lowered the losses.
+// SI is the part "si", synaptic intelligence (docs/method.md §8.7): a penalty row like that of [EWC], which holds a
+// parameter the more firmly, the more its changes have lowered the losses.
 type SI struct {
 	C    *float64 `param:"c" default:"10" range:"[0,1e12]" doc:"c ≥ 0, weight of the penalty; 0 leaves it out"`
 	Xi   float64  `param:"xi" default:"0.1" range:"[1e-12,1e12]" doc:"ξ > 0, added to the square of how far a parameter has moved"`
@@ -70,7 +70,7 @@ func (s *si) Moved(lab MovedLab) (err error) {
 	return nil
 }
 
-// Samples asks for none.
+// Samples returns 0: Consolidate needs none.
 func (s *si) Samples() int { return 0 }
 
 // Consolidate adds the positive sums to Ω, and starts again at the present parameters.

@@ -13,7 +13,7 @@ import (
 type spring struct {
 	Stiffness fp.Bits[float64] `json:"stiffness,omitempty"` // s, never negative; nil before the first task has ended
 	Anchor    fp.Bits[float32] `json:"anchor,omitempty"`    // a
-	Path      fp.Bits[float64] `json:"path,omitempty"`      // what each parameter's way has lowered the losses by since the last end
+	Path      fp.Bits[float64] `json:"path,omitempty"`      // how much each parameter's changes have lowered the losses since a task last ended
 
 	gradient []float32 // reused
 }

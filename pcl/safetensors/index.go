@@ -4,14 +4,15 @@ import (
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"math"
+	"os"
 	"slices"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 	"github.com/parallelcl/parallelcl/internal/npz"
 )
@@ -21,12 +22,13 @@ const (
 	maxHeader   = 100_000_000    // the size of the largest header that is read, as in Python's package
 )
 
-// Index is what the header of a file says.
-type Index struct {
+// Reader is a file whose tensors are read one by one. Close it when it is no longer needed.
+type Reader struct {
 	Entries  []Entry           // in the order of their values
 	Metadata map[string]string // texts; nil if there are none
 
 	values io.ReaderAt
+	close  func() error
 }
 
 // Entry says where the values of a tensor are.
@@ -38,42 +40,43 @@ type Entry struct {
 	begin, end int64
 }
 
-// Open reads the header of a file of the given length, whose values are then read a tensor at a time. The values must cover the
-// whole rest of the file, without gaps, and no two tensors may share some, so that a file has one meaning only.
-func Open(r io.ReaderAt, length int64) (*Index, error) {
-	var head [8]byte
-	if _, err := r.ReadAt(head[:], 0); err != nil {
-		return nil, err
-	}
-	n := binary.LittleEndian.Uint64(head[:])
-	if n > maxHeader || int64(n) > length-8 {
-		return nil, fmt.Errorf("a header of %d bytes in a file of %d; at most %d are read", n, length, maxHeader)
-	}
-	text, from := make([]byte, n), 8+int64(n)
-	if _, err := r.ReadAt(text, 8); err != nil && n > 0 {
-		return nil, err
-	}
-	x := &Index{values: io.NewSectionReader(r, from, length-from)}
-	var header map[string]json.RawMessage
-	err := jsonin.Unmarshal(text, &header)
-	for _, key := range slices.Sorted(maps.Keys(header)) { // so that a file has one error
-		if err != nil {
-			break
-		}
-		if key == metadataKey {
-			err = jsonin.Unmarshal(header[key], &x.Metadata)
-			continue
-		}
-		var t Entry
-		if t, err = readEntry(key, header[key]); err != nil {
-			err = fmt.Errorf("tensor %q: %w", key, err)
-		}
-		x.Entries = append(x.Entries, t)
-	}
+// Open reads the header of a file. The values must cover the whole rest of it, without gaps, and no two tensors may share
+// some, so that a file has one meaning only.
+func Open(path string) (r *Reader, err error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("header: %w", err)
+		return nil, err
 	}
-	return x, x.order(length - from)
+	err = fail.Tried(func() { r = newReader(f, fail.Or(f.Stat()).Size()) })
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: not a safetensors file that can be read: %w", path, err)
+	}
+	r.close = f.Close
+	return r, nil
+}
+
+// Close closes the file.
+func (x *Reader) Close() error { return x.close() }
+
+func newReader(r io.ReaderAt, length int64) *Reader {
+	in, n := io.NewSectionReader(r, 0, length), uint64(0)
+	fail.If(binary.Read(in, binary.LittleEndian, &n))
+	fail.When(n > maxHeader || int64(n) > length-8, "a header of %d bytes in a file of %d; at most %d are read", n, length, maxHeader)
+	text, from := make([]byte, n), 8+int64(n)
+	fail.Or(io.ReadFull(in, text))
+	x := &Reader{values: io.NewSectionReader(r, from, length-from)}
+	var header map[string]json.RawMessage
+	fail.If(jsonin.Unmarshal(text, &header))
+	for _, key := range slices.Sorted(maps.Keys(header)) { // so that a file has one error
+		if key == metadataKey {
+			fail.If(jsonin.Unmarshal(header[key], &x.Metadata))
+		} else {
+			x.Entries = append(x.Entries, readEntry(key, header[key]))
+		}
+	}
+	x.order(length - from)
+	return x
 }
 
 // described is what the header says of a tensor.
@@ -84,24 +87,17 @@ type described struct {
 }
 
 // readEntry reads what the header says of a tensor.
-func readEntry(name string, value json.RawMessage) (t Entry, err error) {
+func readEntry(name string, value json.RawMessage) Entry {
+	defer fail.At(fmt.Sprintf("tensor %q", name))
 	var in described
-	if err := jsonin.Unmarshal(value, &in); err != nil {
-		return t, err
-	}
-	if in.Type == "" || in.Shape == nil || len(in.Offsets) != 2 {
-		return t, errors.New("want dtype, shape and two data_offsets")
-	}
-	t = Entry{name, in.Type, in.Shape, in.Offsets[0], in.Offsets[1]}
-	n, err := size(t.Shape)
-	if err != nil {
-		return t, err
-	}
+	fail.If(jsonin.Unmarshal(value, &in))
+	fail.When(in.Type == "" || in.Shape == nil || len(in.Offsets) != 2, "want dtype, shape and two data_offsets")
+	t := Entry{name, in.Type, in.Shape, in.Offsets[0], in.Offsets[1]}
+	n := fail.Or(size(t.Shape))
 	k, unknown := npz.KindOf(kinds[t.Type])
-	if t.begin < 0 || t.end < t.begin || unknown == nil && int64(n)*int64(k.Size) != t.Bytes() {
-		return t, fmt.Errorf("one of type %s and shape %v has the bytes %d to %d", t.Type, t.Shape, t.begin, t.end)
-	}
-	return t, nil
+	fail.When(t.begin < 0 || t.end < t.begin || unknown == nil && int64(n)*int64(k.Size) != t.Bytes(),
+		"one of type %s and shape %v has the bytes %d to %d", t.Type, t.Shape, t.begin, t.end)
+	return t
 }
 
 // size returns the number of values of a shape.
@@ -117,22 +113,17 @@ func size(shape []int) (int, error) {
 }
 
 // order sorts the tensors by their places and checks that these are one after the other, up to the end.
-func (x *Index) order(bytes int64) error {
+func (x *Reader) order(bytes int64) {
 	slices.SortFunc(x.Entries, func(a, b Entry) int {
 		// An empty tensor lies before the one that begins where it does.
 		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end), strings.Compare(a.Name, b.Name))
 	})
 	at := int64(0)
 	for _, t := range x.Entries {
-		if t.begin != at {
-			return fmt.Errorf("tensor %q begins at byte %d of the values, where %d are taken: tensors overlap, or leave a gap", t.Name, t.begin, at)
-		}
+		fail.When(t.begin != at, "tensor %q begins at byte %d of the values, where %d are taken: tensors overlap, or leave a gap", t.Name, t.begin, at)
 		at = t.end
 	}
-	if at != bytes {
-		return fmt.Errorf("the tensors have %d bytes of values, the file %d: it was cut off, or something follows", at, bytes)
-	}
-	return nil
+	fail.When(at != bytes, "the tensors have %d bytes of values, the file %d: it was cut off, or something follows", at, bytes)
 }
 
 // kinds are NumPy's descriptions of the types.
@@ -147,18 +138,12 @@ func (t Entry) Bytes() int64 { return t.end - t.begin }
 
 // Read reads the values of a tensor: a []float64 or []float32, the latter for the floats of 16 bits too, []uint8 for U8,
 // and []int64 for the others.
-func (x *Index) Read(t Entry) (any, error) {
+func (x *Reader) Read(t Entry) (values any, err error) {
+	defer fail.Caught(&err)
+	defer fail.At("tensor " + t.Name)
 	k, err := npz.KindOf(kinds[t.Type])
-	if err != nil {
-		return nil, fmt.Errorf("tensor %s has the type %s: want a float or whole number type", t.Name, t.Type)
-	}
+	fail.When(err != nil, "it has the type %s; want a float or whole number type", t.Type)
 	data := make([]byte, t.Bytes())
-	if _, err := x.values.ReadAt(data, t.begin); err != nil && len(data) > 0 {
-		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
-	}
-	values, err := k.Decode(data)
-	if err != nil {
-		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
-	}
-	return values, nil
+	fail.Or(io.ReadFull(io.NewSectionReader(x.values, t.begin, t.Bytes()), data))
+	return fail.Or(k.Decode(data)), nil
 }

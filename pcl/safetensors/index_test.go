@@ -6,12 +6,18 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // rawWith returns a file with the given header and values.
 func rawWith(header string, values ...byte) []byte { return append(raw(header, 0), values...) }
 
-func open(data []byte) (*Index, error) { return Open(bytes.NewReader(data), int64(len(data))) }
+func open(data []byte) (r *Reader, err error) {
+	err = fail.Tried(func() { r = newReader(bytes.NewReader(data), int64(len(data))) })
+	return r, err
+}
 
 // TestTypes reads one tensor of each type. Their order is that of the values, not that of the header.
 func TestTypes(t *testing.T) {
@@ -35,10 +41,7 @@ func TestTypes(t *testing.T) {
 	}
 	var got []read
 	for _, tensor := range x.Entries {
-		v, err := x.Read(tensor)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(x.Read(tensor))(t)
 		got = append(got, read{tensor.Name, v})
 	}
 	want := []read{
@@ -56,10 +59,7 @@ func TestTypes(t *testing.T) {
 
 // TestUnknownType: a file may have tensors of types that are not read, as long as nobody reads them.
 func TestUnknownType(t *testing.T) {
-	x, err := open(rawWith(`{"z":{"dtype":"C64","shape":[1],"data_offsets":[0,8]}}`, make([]byte, 8)...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Get(open(rawWith(`{"z":{"dtype":"C64","shape":[1],"data_offsets":[0,8]}}`, make([]byte, 8)...)))(t)
 	if _, err := x.Read(x.Entries[0]); err == nil {
 		t.Errorf("%v", err)
 	}
@@ -68,10 +68,7 @@ func TestUnknownType(t *testing.T) {
 // TestUnsigned reads whole numbers without a sign, as from .npz files.
 func TestUnsigned(t *testing.T) {
 	for name, text := range map[string]string{"U16": "\xfe\xff", "U32": "\xfe\xff\x00\x00", "U64": "\xfe\xff\x00\x00\x00\x00\x00\x00"} {
-		x, err := open(rawWith(fmt.Sprintf(`{"y":{"dtype":%q,"shape":[1],"data_offsets":[0,%d]}}`, name, len(text)), []byte(text)...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must.Get(open(rawWith(fmt.Sprintf(`{"y":{"dtype":%q,"shape":[1],"data_offsets":[0,%d]}}`, name, len(text)), []byte(text)...)))(t)
 		if got, err := x.Read(x.Entries[0]); err != nil || !cmp.Equal(got, []int64{0xfffe}) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}

@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
@@ -33,30 +32,22 @@ type File struct {
 
 // Load reads the file at path. The values themselves may be anything, NaN too.
 func Load(path string) (*File, error) {
-	in, err := os.Open(path)
+	r, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
-	info, err := in.Stat()
+	defer r.Close()
+	f, err := r.all()
 	if err != nil {
-		return nil, err
-	}
-	f, err := read(in, info.Size())
-	if err != nil {
-		return nil, fmt.Errorf("%s: not a safetensors file that can be read: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return f, nil
 }
 
-func read(r io.ReaderAt, length int64) (*File, error) {
-	index, err := Open(r, length)
-	if err != nil {
-		return nil, err
-	}
-	f := &File{Metadata: index.Metadata}
-	for _, t := range index.Entries {
-		values, err := index.Read(t)
+func (x *Reader) all() (*File, error) {
+	f := &File{Metadata: x.Metadata}
+	for _, t := range x.Entries {
+		values, err := x.Read(t)
 		if err != nil {
 			return nil, err
 		}

@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 func encoded(t testing.TB, f *File) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := f.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Write(&b))
 	return b.Bytes()
 }
 
@@ -25,7 +25,13 @@ func raw(header string, values int) []byte {
 	return append(out, make([]byte, values)...)
 }
 
-func decode(data []byte) (*File, error) { return read(bytes.NewReader(data), int64(len(data))) }
+func decode(data []byte) (*File, error) {
+	r, err := open(data)
+	if err != nil {
+		return nil, err
+	}
+	return r.all()
+}
 
 func TestRoundTrip(t *testing.T) {
 	want := &File{
@@ -38,13 +44,8 @@ func TestRoundTrip(t *testing.T) {
 		Metadata: map[string]string{"model": "mlp-2-[3]-1", "Grüße": "\"\n<"},
 	}
 	path := filepath.Join(t.TempDir(), "new", "w.safetensors")
-	if err := want.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	got, err := Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, want.Save(path))
+	got := must.Get(Load(path))(t)
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -118,10 +119,7 @@ func TestHostile(t *testing.T) {
 func TestHalfPrecision(t *testing.T) {
 	data := raw(`{"a":{"dtype":"F16","shape":[2],"data_offsets":[0,4]},"b":{"dtype":"BF16","shape":[1,2],"data_offsets":[4,8]}}`, 0)
 	data = append(data, 0x00, 0x3e, 0x01, 0x80, 0xc0, 0x3f, 0x01, 0x80) // 1.5 and the smallest negative number of each type
-	f, err := decode(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(decode(data))(t)
 	want := []Tensor{{"a", []int{2}, []float32{1.5, -0x1p-24}}, {"b", []int{1, 2}, []float32{1.5, -0x1p-133}}}
 	if d := cmp.Diff(want, f.Tensors); d != "" {
 		t.Error(d)
@@ -138,10 +136,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := decode(encoded(t, file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(decode(encoded(t, file)))(t)
 		if !bytes.Equal(encoded(t, file), encoded(t, again)) {
 			t.Fatalf("%v was read as %v", file, again)
 		}

@@ -1,8 +1,7 @@
 package scenario
 
 import (
-	"fmt"
-
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
@@ -28,31 +27,26 @@ func (p Part) Len(n int) int {
 func (p Part) bad() bool { return p != Part{} && (p.Index < 0 || p.Index >= p.Of || p.Of > limit) }
 
 // blurredSets cuts the classes 0…classes−1, in random order, into tasks of size classes each, of which every task has
-// the first overlap classes in common with the one before it (docs/protocol.md §1.6). parts says which part of a
-// class each task gets.
-func blurredSets(classes, tasks, size, overlap int, labelset uint64) (sets [][]int, parts [][]Part, err error) {
+// the first overlap classes in common with the one before it (docs/protocol.md §1.6), and a part of its own of each.
+func blurredSets(classes, tasks, size, overlap int, labelset uint64) []Task {
 	step := size - overlap
-	if overlap < 1 || step < 1 || tasks < 1 || tasks > classes || size > classes || size+(tasks-1)*step != classes {
-		return nil, nil, fmt.Errorf("scenario: %d tasks of %d classes, of which neighbours share %d, do not make %d classes", tasks, size, overlap, classes)
-	}
+	fail.When(overlap < 1 || step < 1 || tasks < 1 || tasks > classes || size > classes || size+(tasks-1)*step != classes,
+		"%d tasks of %d classes, of which neighbours share %d, do not make %d classes", tasks, size, overlap, classes)
 	order := seed.New(labelset, "blurred", classes, tasks, size, overlap).Perm(classes)
-	having := make([]int, classes) // how many tasks have each class
-	for t := range tasks {
-		sets = append(sets, order[t*step:t*step+size:t*step+size])
-		for _, c := range sets[t] {
+	sets, having := make([]Task, tasks), make([]int, classes) // how many tasks have each class
+	for t := range sets {
+		sets[t] = Task{Classes: order[t*step : t*step+size : t*step+size], Parts: make([]Part, size)}
+		for i, c := range sets[t].Classes {
+			sets[t].Parts[i].Index = having[c]
 			having[c]++
 		}
 	}
-	given := make([]int, classes)
 	for _, set := range sets {
-		own := make([]Part, size)
-		for i, c := range set {
+		for i, c := range set.Classes {
 			if having[c] > 1 {
-				own[i] = Part{Index: given[c], Of: having[c]}
-				given[c]++
+				set.Parts[i].Of = having[c]
 			}
 		}
-		parts = append(parts, own)
 	}
-	return sets, parts, nil
+	return sets
 }

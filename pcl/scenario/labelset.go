@@ -2,17 +2,17 @@ package scenario
 
 import (
 	"fmt"
-	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
 // labelSets cuts the classes 0…classes−1 into tasks of lo to hi classes each, every class in exactly one
 // (docs/protocol.md §1.2): sizes are drawn one after another, each within what leaves the rest feasible; then
 // sizes and class ids are shuffled.
-func labelSets(classes, tasks, lo, hi int, labelset uint64) ([][]int, error) {
+func labelSets(classes, tasks, lo, hi int, labelset uint64) [][]int {
 	if tasks < 1 || tasks > classes || lo < 1 || lo > classes || hi < lo || tasks*lo > classes || tasks*min(hi, classes) < classes {
-		return nil, fmt.Errorf("scenario: %d classes cannot be cut into %d tasks of %d to %d classes%s", classes, tasks, lo, hi, feasible(classes, tasks, lo, hi))
+		fail.Now("%d classes cannot be cut into %d tasks of %d to %d classes%s", classes, tasks, lo, hi, feasible(classes, tasks, lo, hi))
 	}
 	rng := seed.New(labelset, "labelset", classes, tasks, lo, hi)
 	hi = min(hi, classes)
@@ -31,22 +31,19 @@ func labelSets(classes, tasks, lo, hi int, labelset uint64) ([][]int, error) {
 	for t, n := range sizes {
 		sets[t], ids = ids[:n:n], ids[n:]
 	}
-	return sets, nil
+	return sets
 }
 
 // feasible says what could be asked for instead.
 func feasible(classes, tasks, lo, hi int) string {
-	var want []string
+	text := ""
 	if 1 <= lo && lo <= hi && (classes+hi-1)/hi <= classes/lo {
-		want = append(want, fmt.Sprintf("%s tasks (tasks)", between((classes+hi-1)/hi, classes/lo)))
+		text = fmt.Sprintf("; want %s tasks (tasks)", between((classes+hi-1)/hi, classes/lo))
 	}
 	if 1 <= tasks && tasks <= classes {
-		want = append(want, fmt.Sprintf("tasks of %s classes (min_classes, max_classes)", between(min(lo, classes/tasks), max(hi, (classes+tasks-1)/tasks))))
+		text += fmt.Sprintf("; want tasks of %s classes (min_classes, max_classes)", between(min(lo, classes/tasks), max(hi, (classes+tasks-1)/tasks)))
 	}
-	if want == nil {
-		return ""
-	}
-	return "; want " + strings.Join(want, ", or ")
+	return text
 }
 
 func between(lo, hi int) string {

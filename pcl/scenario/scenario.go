@@ -6,12 +6,12 @@ package scenario
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
@@ -91,61 +91,42 @@ type Options struct {
 //
 // Over several epochs both durations and starts are multiplied, so that the streams overlap as
 // they do in one pass (docs/protocol.md §1.5).
-func Generate(o Options, perClass []int) (*Scenario, error) {
-	if err := o.Increment.Validate(); err != nil {
-		return nil, fmt.Errorf("scenario: %w", err)
-	}
-	if o.Batch < 1 || o.Epochs < 1 {
-		return nil, fmt.Errorf("scenario: batch %d and epochs %d must be positive", o.Batch, o.Epochs)
-	}
-	for c, n := range perClass {
-		if n < 0 {
-			return nil, fmt.Errorf("scenario: class %d has %d samples", c, n)
-		}
-	}
-	sets, parts, err := o.labelSets(len(perClass))
-	if err != nil {
-		return nil, err
-	}
+func Generate(o Options, perClass []int) (_ *Scenario, err error) {
+	defer fail.Caught(&err)
+	defer fail.At("scenario")
+	fail.If(o.Increment.Validate())
+	fail.When(o.Batch < 1 || o.Epochs < 1, "batch %d and epochs %d must be positive", o.Batch, o.Epochs)
 	s := &Scenario{
 		Schema: Schema, Dataset: o.Dataset, Increment: o.Increment, Kind: o.Kind,
-		Batch: o.Batch, Epochs: o.Epochs, LabelSet: o.LabelSet, Timeline: o.Timeline,
+		Batch: o.Batch, Epochs: o.Epochs, LabelSet: o.LabelSet, Timeline: o.Timeline, Tasks: o.labelSets(len(perClass)),
 	}
 	durations := make([]int, o.Tasks)
-	for t, classes := range sets {
-		task := Task{Classes: classes}
-		if parts != nil {
-			task.Parts = parts[t]
-		}
-		task.Train = task.samples(perClass)
-		durations[t] = (task.Train + o.Batch - 1) / o.Batch
-		task.Steps = durations[t] * o.Epochs
-		s.Tasks = append(s.Tasks, task)
-	}
-	starts, err := starts(durations, o.Kind, o.Timeline)
-	if err != nil {
-		return nil, err
-	}
 	for t := range s.Tasks {
-		s.Tasks[t].Start = starts[t] * o.Epochs
+		s.fill(t, o, perClass)
+		durations[t] = s.Tasks[t].Steps / o.Epochs
+	}
+	for t, start := range starts(durations, o.Kind, o.Timeline) {
+		s.Tasks[t].Start = start * o.Epochs
 	}
 	return s, nil
 }
 
-// labelSets returns the classes of each task and, if tasks share classes, which part of them.
-func (o Options) labelSets(classes int) (sets [][]int, parts [][]Part, err error) {
-	switch {
-	case o.Overlap == 0:
-		sets, err = labelSets(classes, o.Tasks, o.MinClasses, o.MaxClasses, o.LabelSet)
-		return sets, nil, err
-	case o.MinClasses != o.MaxClasses:
-		return nil, nil, fmt.Errorf("scenario: tasks that overlap are of equal size, not of %d to %d classes", o.MinClasses, o.MaxClasses)
+// labelSets returns tasks with their classes and, if they share classes, which part of these each has.
+func (o Options) labelSets(classes int) (tasks []Task) {
+	if o.Overlap == 0 {
+		for _, set := range labelSets(classes, o.Tasks, o.MinClasses, o.MaxClasses, o.LabelSet) {
+			tasks = append(tasks, Task{Classes: set})
+		}
+		return tasks
 	}
-	sets, parts, err = blurredSets(classes, o.Tasks, o.MinClasses, o.Overlap, o.LabelSet)
-	if o.Duplicate {
-		parts = nil
+	fail.When(o.MinClasses != o.MaxClasses, "tasks that overlap are of equal size, not of %d to %d classes", o.MinClasses, o.MaxClasses)
+	tasks = blurredSets(classes, o.Tasks, o.MinClasses, o.Overlap, o.LabelSet)
+	for t := range tasks {
+		if o.Duplicate {
+			tasks[t].Parts = nil
+		}
 	}
-	return sets, parts, err
+	return tasks
 }
 
 // Part returns which part of the training samples of its ith class the task has.
@@ -197,20 +178,15 @@ func (s *Scenario) Rows(step int) int {
 }
 
 // TrainingSteps returns at how many steps streams run: LastStep+1 unless the timeline has gaps.
-func (s *Scenario) TrainingSteps() int {
-	steps, reached := 0, 0
-	for _, t := range s.Tasks {
-		from := max(reached, t.Start)
-		reached = max(reached, t.End()+1)
-		steps += reached - from
-	}
-	return steps
-}
+func (s *Scenario) TrainingSteps() int { return s.LastStep() + 1 - s.idle(s.LastStep()+1) }
 
 // At returns the step of the timeline at which a run makes its next update, after the given number of updates. There
 // are none while no stream runs, so that step is later than this number by the gaps before it.
-func (s *Scenario) At(updates int) int {
-	idle, reached := 0, 0
+func (s *Scenario) At(updates int) int { return updates + s.idle(updates) }
+
+// idle is the number of steps at which no stream runs, before the step of [Scenario.At].
+func (s *Scenario) idle(updates int) (idle int) {
+	reached := 0
 	for _, t := range s.Tasks {
 		if updates+idle < reached {
 			break
@@ -218,61 +194,53 @@ func (s *Scenario) At(updates int) int {
 		idle += max(0, t.Start-reached)
 		reached = max(reached, t.End()+1)
 	}
-	return updates + idle
+	return idle
 }
 
 // Fill returns the scenario with what it leaves out: data set, increment, kind, batch and epochs from o, and the numbers of
 // training samples and steps from perClass, the number of training samples of each class. It returns an error if what
 // it does not leave out is not the same, except for its kind, which its steps already say.
-func (s *Scenario) Fill(o Options, perClass []int) (*Scenario, error) {
+func (s *Scenario) Fill(o Options, perClass []int) (_ *Scenario, err error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
+	defer fail.Caught(&err)
+	defer fail.At("scenario")
 	full := *s
 	full.Dataset, full.Increment, full.Kind = cmp.Or(s.Dataset, o.Dataset), cmp.Or(s.Increment, o.Increment), cmp.Or(s.Kind, o.Kind)
 	full.Batch, full.Epochs = cmp.Or(s.Batch, o.Batch), cmp.Or(s.Epochs, o.Epochs)
-	if full.Dataset != o.Dataset {
-		return nil, fmt.Errorf("scenario: it was made for data set %q, the run uses %q", s.Dataset, o.Dataset)
-	}
-	if full.Increment != o.Increment || full.Batch != o.Batch || full.Epochs != o.Epochs {
-		return nil, fmt.Errorf("scenario: it is %s-incremental with batch %d and %d epochs; the configuration asks for %s, %d, %d",
-			full.Increment, full.Batch, full.Epochs, o.Increment, o.Batch, o.Epochs)
-	}
+	fail.When(full.Dataset != o.Dataset, "it was made for data set %q, the run uses %q", s.Dataset, o.Dataset)
+	fail.When(full.Increment != o.Increment || full.Batch != o.Batch || full.Epochs != o.Epochs,
+		"it is %s-incremental with batch %d and %d epochs; the configuration asks for %s, %d, %d",
+		full.Increment, full.Batch, full.Epochs, o.Increment, o.Batch, o.Epochs)
 	full.Tasks = slices.Clone(s.Tasks)
 	for i := range full.Tasks {
-		if err := full.Tasks[i].fill(o, perClass); err != nil {
-			return nil, fmt.Errorf("scenario: task %d: %w", i+1, err)
-		}
+		full.fill(i, o, perClass)
 	}
 	return &full, nil
 }
 
 // fill looks up the classes of a task, and adds its numbers of samples and steps.
-func (t *Task) fill(o Options, perClass []int) error {
+func (s *Scenario) fill(i int, o Options, perClass []int) {
+	defer fail.At(fmt.Sprintf("task %d", i+1))
+	t := &s.Tasks[i]
 	if t.Names != nil {
-		t.Classes = make([]int, len(t.Names))
+		t.Classes = nil
 	}
-	for i, name := range t.Names {
-		if t.Classes[i] = slices.Index(o.ClassNames, name); t.Classes[i] < 0 {
-			return fmt.Errorf("the data set has no class %q; it has %.200q", name, o.ClassNames)
-		}
+	for _, name := range t.Names {
+		class := slices.Index(o.ClassNames, name)
+		fail.When(class < 0, "the data set has no class %q; it has %.200q", name, o.ClassNames)
+		t.Classes = append(t.Classes, class)
 	}
 	t.Names = nil
-	if last := slices.Max(t.Classes); last >= len(perClass) {
-		return fmt.Errorf("it has class %d, the data set %d classes, counted from 0", last, len(perClass))
-	}
+	last := slices.Max(t.Classes)
+	fail.When(last >= len(perClass), "it has class %d, the data set %d classes, counted from 0", last, len(perClass))
 	train := t.samples(perClass)
 	steps := (train + o.Batch - 1) / o.Batch * o.Epochs
-	switch {
-	case train == 0:
-		return errors.New("it has no training samples")
-	case t.Train != 0 && t.Train != train:
-		return fmt.Errorf("it has %d training images, here are %d: the data set is not the one it was made for", t.Train, train)
-	case t.Steps != 0 && t.Steps != steps:
-		return fmt.Errorf("it has %d steps; %d samples in batches of %d for %d epochs are %d", t.Steps, train, o.Batch, o.Epochs, steps)
-	}
+	fail.When(train < 1, "it has no training samples")
+	fail.When(t.Train != 0 && t.Train != train, "it has %d training images, here are %d: the data set is not the one it was made for", t.Train, train)
+	fail.When(t.Steps != 0 && t.Steps != steps, "it has %d steps; %d samples in batches of %d for %d epochs are %d", t.Steps, train, o.Batch, o.Epochs, steps)
 	t.Train, t.Steps = train, steps
-	return nil
 }
 
 // limit bounds every count, so that sums and products of them do not overflow.
@@ -281,44 +249,30 @@ const limit = 1 << 31
 func outside(counts ...int) bool { return slices.Min(counts) < 0 || slices.Max(counts) > limit }
 
 // Validate returns an error that names what is wrong with a scenario. What it leaves out is not wrong.
-func (s *Scenario) Validate() error {
-	switch {
-	case s.Schema != Schema:
-		return fmt.Errorf("scenario: schema %d; this program reads \"schema\": %d", s.Schema, Schema)
-	case s.Increment != "" && s.Increment.Validate() != nil:
-		return fmt.Errorf("scenario: %w", s.Increment.Validate())
-	case outside(s.Batch, s.Epochs):
-		return fmt.Errorf("scenario: batch %d and epochs %d; want up to %d", s.Batch, s.Epochs, limit)
-	case len(s.Tasks) == 0:
-		return errors.New("scenario: no tasks")
+func (s *Scenario) Validate() (err error) {
+	defer fail.Caught(&err)
+	defer fail.At("scenario")
+	fail.When(s.Schema != Schema, "schema %d; this program reads \"schema\": %d", s.Schema, Schema)
+	if s.Increment != "" {
+		fail.If(s.Increment.Validate())
 	}
+	fail.When(outside(s.Batch, s.Epochs), "batch %d and epochs %d; want up to %d", s.Batch, s.Epochs, limit)
+	fail.When(len(s.Tasks) == 0, "no tasks")
 	for i, t := range s.Tasks {
-		if err := t.validate(); err != nil {
-			return fmt.Errorf("scenario: task %d: %w", i+1, err)
-		}
-		if i > 0 && t.Start < s.Tasks[i-1].Start {
-			return fmt.Errorf("scenario: task %d starts before task %d; tasks are ordered by arrival", i+1, i)
-		}
+		t.validate(i + 1)
+		fail.When(i > 0 && t.Start < s.Tasks[i-1].Start, "task %d starts before task %d; tasks are ordered by arrival", i+1, i)
 	}
 	return nil
 }
 
-func (t Task) validate() error {
-	switch {
-	case (len(t.Classes) == 0) == (len(t.Names) == 0):
-		return errors.New("want its classes or their names, one of the two")
-	case slices.Min(append([]int{0}, t.Classes...)) < 0:
-		return fmt.Errorf("it has class %d", slices.Min(t.Classes))
-	case twice(t.Classes) || twice(t.Names):
-		return fmt.Errorf("it lists a class twice: %v%.200q", t.Classes, t.Names)
-	case t.Parts != nil && len(t.Parts) != len(t.Classes)+len(t.Names):
-		return fmt.Errorf("it has %d classes and parts of %d", len(t.Classes)+len(t.Names), len(t.Parts))
-	case slices.ContainsFunc(t.Parts, Part.bad):
-		return errors.New("it has a part of a class that is not one of several, counted from 0")
-	case outside(t.Train, t.Steps, t.Start):
-		return fmt.Errorf("it has %d samples and %d steps from step %d; want up to %d, counted from 0", t.Train, t.Steps, t.Start, limit)
-	}
-	return nil
+func (t Task) validate(id int) {
+	defer fail.At(fmt.Sprintf("task %d", id))
+	fail.When((len(t.Classes) == 0) == (len(t.Names) == 0), "want its classes or their names, one of the two")
+	fail.When(slices.Min(append([]int{0}, t.Classes...)) < 0, "it has classes below 0: %v", t.Classes)
+	fail.When(twice(t.Classes) || twice(t.Names), "it lists a class twice: %v%.200q", t.Classes, t.Names)
+	fail.When(t.Parts != nil && len(t.Parts) != len(t.Classes)+len(t.Names), "it has %d classes and parts of %d", len(t.Classes)+len(t.Names), len(t.Parts))
+	fail.When(slices.ContainsFunc(t.Parts, Part.bad), "it has a part of a class that is not one of several, counted from 0")
+	fail.When(outside(t.Train, t.Steps, t.Start), "it has %d samples and %d steps from step %d; want up to %d, counted from 0", t.Train, t.Steps, t.Start, limit)
 }
 
 // twice says whether a list has an entry twice.
@@ -341,18 +295,9 @@ func Load(path string) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := parse(data)
-	if err != nil {
+	s := new(Scenario)
+	if err := cmp.Or(jsonin.Unmarshal(data, s), s.Validate()); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
-}
-
-// parse reads the JSON form and checks it.
-func parse(data []byte) (*Scenario, error) {
-	s := new(Scenario)
-	if err := jsonin.Unmarshal(data, s); err != nil {
-		return nil, fmt.Errorf("scenario: %w", err)
-	}
-	return s, s.Validate()
 }

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,6 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/parallelcl/parallelcl/internal/jsonin"
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // emnist asks for PS-EMNIST with a label set and a timeline.
@@ -36,10 +38,7 @@ func perClass() []int {
 
 func generate(t rapid.TB, o Options, perClass []int) *Scenario {
 	t.Helper()
-	s, err := Generate(o, perClass)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Generate(o, perClass))(t)
 	return s
 }
 
@@ -79,17 +78,9 @@ func TestGolden(t *testing.T) {
 	o.Tasks, o.MinClasses, o.MaxClasses = 3, 2, 4
 	s := generate(t, o, []int{500, 100, 300, 900, 128, 256, 77, 1000})
 	path := filepath.Join(t.TempDir(), "scenario.json")
-	if err := s.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := os.ReadFile("testdata/scenario.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Save(path))
+	got := must.Get(os.ReadFile(path))(t)
+	want := must.Get(os.ReadFile("testdata/scenario.json"))(t)
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("the generator changed, and with it every published result:\n%s", diff)
 	}
@@ -196,18 +187,13 @@ func TestFillRefuses(t *testing.T) {
 
 // TestLoad names the file, and the place in it that is wrong.
 func TestLoad(t *testing.T) {
-	good, err := os.ReadFile("testdata/scenario.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := must.Get(os.ReadFile("testdata/scenario.json"))(t)
 	path := filepath.Join(t.TempDir(), "s.json")
 	if _, err := Load(path); !os.IsNotExist(err) {
 		t.Errorf("a missing file: %v", err)
 	}
 	for new, place := range map[string]string{`"bacth": `: "bacth", `"tasks": [{"train": 1.5}], "batch": `: "tasks.train"} {
-		if err := os.WriteFile(path, []byte(strings.Replace(string(good), `"batch": `, new, 1)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(strings.Replace(string(good), `"batch": `, new, 1)), 0o644))
 		if _, err := Load(path); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), place) {
 			t.Errorf("%s: error %v", new, err)
 		}
@@ -222,9 +208,7 @@ func TestGaps(t *testing.T) {
 		{Classes: []int{2}, Train: 1, Start: 5, Steps: 1}, // 5
 		{Classes: []int{3}, Train: 2, Start: 9, Steps: 2}, // 9…10
 	}}
-	if err := s.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Validate())
 	var at []int
 	for updates := range s.TrainingSteps() + 1 {
 		at = append(at, s.At(updates))
@@ -251,13 +235,9 @@ func TestFill(t *testing.T) {
 	for _, task := range full.Tasks {
 		open.Tasks = append(open.Tasks, Task{Classes: task.Classes, Start: task.Start})
 	}
-	data, err := json.Marshal(open)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if open, err = parse(data); err != nil {
-		t.Fatal(err)
-	}
+	path := filepath.Join(t.TempDir(), "open.json")
+	must.Do(t, open.Save(path))
+	open = must.Get(Load(path))(t)
 	if got, err := open.Fill(o, perClass()); err != nil || !reflect.DeepEqual(got, full) {
 		t.Errorf("%v: %s", err, cmp.Diff(got, full))
 	}
@@ -298,8 +278,8 @@ func FuzzParse(f *testing.F) {
 	f.Add(good)
 	f.Add([]byte(`{"schema":1,"increment":"task","batch":1,"epochs":2147483648,"tasks":[{"classes":[0],"train":1,"steps":2147483648}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := parse(data)
-		if err != nil {
+		s := new(Scenario)
+		if jsonin.Unmarshal(data, s) != nil || s.Validate() != nil {
 			return
 		}
 		for i, task := range s.Tasks {
@@ -311,9 +291,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%d rows of %d tasks", k, len(s.Tasks))
 		}
 		path := filepath.Join(t.TempDir(), "s.json")
-		if err := s.Save(path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Save(path))
 		if back, err := Load(path); err != nil || !reflect.DeepEqual(s, back) {
 			t.Errorf("saved and read back: %v\n%s", err, cmp.Diff(s, back))
 		}

@@ -1,8 +1,7 @@
 package scenario
 
 import (
-	"fmt"
-
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
@@ -20,12 +19,7 @@ const (
 
 // starts returns the first step of each stream, given how many steps each lasts (docs/protocol.md §1.3):
 // for Parallel s₁ = 0 and s_t ~ U{s_{t−1} … max_{k<t} e_k}, so that there is never a gap.
-func starts(durations []int, kind Kind, timeline uint64) ([]int, error) {
-	for t, d := range durations {
-		if d < 1 {
-			return nil, fmt.Errorf("scenario: stream %d lasts %d steps; it needs at least one", t+1, d)
-		}
-	}
+func starts(durations []int, kind Kind, timeline uint64) []int {
 	starts := make([]int, len(durations))
 	rng := seed.New(timeline, "timeline")
 	last := -1 // the latest end so far
@@ -37,9 +31,9 @@ func starts(durations []int, kind Kind, timeline uint64) ([]int, error) {
 		case kind == Serial:
 			starts[t] = last + 1
 		case kind != AllAtOnce:
-			return nil, fmt.Errorf("scenario: kind %q is none of %q, %q, %q", kind, Parallel, Serial, AllAtOnce)
+			fail.Now("kind %q is none of %q, %q, %q", kind, Parallel, Serial, AllAtOnce)
 		}
 		last = max(last, starts[t]+d-1)
 	}
-	return starts, nil
+	return starts
 }

@@ -168,19 +168,19 @@ func student(n int, above float64) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile(1 - above)
 }
 
-// Power is the share of comparisons that find a difference of the size that [Detectable] returns.
-const Power = 0.8
+// power is the share of comparisons that find a difference of the size that [Detectable] returns.
+const power = 0.8
 
-// Detectable returns the difference that n pairs find in about [Power] of cases, if the differences are spread as std says
+// Detectable returns the difference that n pairs find in about four of five cases, if the differences are spread as std says
 // and several tests share the [Level]: (t₁₋α/₂ₘ + t_power) std/√n. It is infinite for pairs that could find none.
 func Detectable(std float64, n, tests int) float64 {
 	if n < max(MinPairs, Needed(Level, tests)) {
 		return math.Inf(1)
 	}
-	return (student(n, Level/2/float64(max(tests, 1))) + student(n, 1-Power)) * std / math.Sqrt(float64(n))
+	return (student(n, Level/2/float64(max(tests, 1))) + student(n, 1-power)) * std / math.Sqrt(float64(n))
 }
 
-// PairsFor returns how many pairs find a difference in about [Power] of cases, and whether limit pairs suffice.
+// PairsFor returns how many pairs find a difference in about four of five cases, and whether limit pairs suffice.
 func PairsFor(difference, std float64, tests, limit int) (n int, enough bool) {
 	for n = MinPairs; n <= limit; n++ {
 		if Detectable(std, n, tests) <= math.Abs(difference) {

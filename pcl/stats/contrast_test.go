@@ -171,8 +171,8 @@ func TestVerdicts(t *testing.T) {
 	for _, size := range []float64{0.5, 1, Detectable(1, situations, 1), 1.5} {
 		f, _, in := simulate(size, 0, false)
 		t.Logf("difference of %.2f standard deviations: %.3f differ, %.3f of the intervals cover", size, f, in)
-		if size == Detectable(1, situations, 1) && math.Abs(f-Power) > 0.05+slack {
-			t.Errorf("a difference of %.2f is found in %.3f, want about %g", size, f, Power)
+		if size == Detectable(1, situations, 1) && math.Abs(f-power) > 0.05+slack {
+			t.Errorf("a difference of %.2f is found in %.3f, want about %g", size, f, power)
 		}
 	}
 }

@@ -59,11 +59,12 @@ type description struct {
 // Describe returns the method's Info, its parameters, whether it learns from the losses after a step, and what it
 // leaves out, as JSON.
 func (r *Rule) Describe() ([]byte, error) {
-	params, err := method.ParametersOf(r.info.Name)
+	d, err := method.Lookup(r.info.Name)
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(description{method.Description{Info: r.info, Params: params}, r.Follows(), r.LeavesOut()})
+	d.Info = r.info // which its parameters may change
+	return json.Marshal(description{d, r.Follows(), r.LeavesOut()})
 }
 
 // Names returns the names of all methods as a JSON list.

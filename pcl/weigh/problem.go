@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
@@ -36,20 +37,16 @@ type Problem struct {
 // if only the Gram matrix was given. The certificate has an entry for each row of the problem, also where the rule saw
 // the sum of the memory's rows: each of these rows then has the sum's entries. The outcome is valid until the next call. After an error the rule is as it was
 // before, and w undefined. Errors count rows and entries from 1.
-func (r *Rule) Weights(p *Problem, w []float64) (method.Outcome, error) {
+func (r *Rule) Weights(p *Problem, w []float64) (out method.Outcome, err error) {
 	defer func() { r.step = method.Step{} }() // its slices are the caller's
-	if err := r.prepare(p, len(w)); err != nil {
-		return method.Outcome{}, err
+	defer fail.Caught(&err)
+	r.prepare(p, len(w))
+	back := r.mark()
+	if out, err = r.weigh(p, w); err != nil {
+		back()
+		out = method.Outcome{}
 	}
-	before, err := r.mark()
-	if err != nil {
-		return method.Outcome{}, err
-	}
-	out, err := r.weigh(p, w)
-	if err != nil {
-		return method.Outcome{}, errors.Join(err, r.undo(before))
-	}
-	return out, nil
+	return out, err
 }
 
 func (r *Rule) weigh(p *Problem, w []float64) (out method.Outcome, err error) {
@@ -86,34 +83,37 @@ func (r *Rule) weigh(p *Problem, w []float64) (out method.Outcome, err error) {
 }
 
 // prepare checks the problem and converts it to the form that methods take.
-func (r *Rule) prepare(p *Problem, k int) error {
+func (r *Rule) prepare(p *Problem, k int) {
+	var err error
 	switch {
-	case k == 0:
-		return errors.New("there are no gradients")
 	case (p.Rows == nil) == (p.Gram == nil):
-		return errors.New(`give either "jacobian" or "gram"`)
-	case p.IDs != nil && len(p.IDs) != k:
-		return fmt.Errorf("%d ids for %d gradients", len(p.IDs), k)
-	case p.After != nil && len(p.After) != k:
-		return fmt.Errorf("%d losses_after for %d gradients", len(p.After), k)
-	case p.Losses != nil && len(p.Losses) != k:
-		return fmt.Errorf("%d losses for %d gradients", len(p.Losses), k)
-	case p.Sigma != nil && len(p.Sigma) != k:
-		return fmt.Errorf("%d elastic factors in sigma for %d gradients", len(p.Sigma), k)
+		err = errors.New(`give either "jacobian" or "gram"`)
+	case k == 0:
+		err = errors.New("there are no gradients")
 	case r.info.NeedsRows && p.Rows == nil:
-		return fmt.Errorf("%s needs the \"jacobian\", its Gram matrix is not enough", r.info.Name)
+		err = fmt.Errorf("%s needs the \"jacobian\", its Gram matrix is not enough", r.info.Name)
 	case p.Losses == nil && r.info.NeedsLosses:
-		return fmt.Errorf("%s needs \"losses\"", r.info.Name)
+		err = fmt.Errorf("%s needs \"losses\"", r.info.Name)
+	}
+	fail.If(err)
+	for _, list := range []struct {
+		given bool
+		n     int
+		what  string
+	}{
+		{p.IDs != nil, len(p.IDs), "ids"}, {p.After != nil, len(p.After), "losses_after"}, {p.Losses != nil, len(p.Losses), "losses"},
+		{p.Sigma != nil, len(p.Sigma), "elastic factors in sigma"},
+	} {
+		if list.given && list.n != k {
+			fail.If(fmt.Errorf("%d %s for %d gradients", list.n, list.what, k))
+		}
 	}
 	for i, x := range p.Losses {
 		if x-x != 0 {
-			return fmt.Errorf("entry %d of the losses is %g: leave streams without a finite loss out", i+1, x)
+			fail.If(fmt.Errorf("entry %d of the losses is %g: leave streams without a finite loss out", i+1, x))
 		}
 	}
-	checked, err := p.check(k)
-	if err != nil {
-		return err
-	}
+	checked := p.check(k)
 	gram := checked.Gram()
 	r.step = method.Step{
 		IDs: p.IDs, Losses: p.Losses, Gram: gram, Problem: checked, Rows: p.Rows, Cross: gram, Rand: r.rng.Rand,
@@ -123,39 +123,38 @@ func (r *Rule) prepare(p *Problem, k int) error {
 	}
 	for i, id := range p.IDs {
 		if j := slices.Index(p.IDs, id); j < i {
-			return fmt.Errorf("stream id %d is given twice, as rows %d and %d", id, j+1, i+1)
+			fail.If(fmt.Errorf("stream id %d is given twice, as rows %d and %d", id, j+1, i+1))
 		}
 	}
-	return nil
 }
 
 // check takes the k gradients, or their Gram matrix, through emgd's door. Beyond what that asks for, all of them have to be
 // possible together, and their lengths are in the range of float64.
-func (p *Problem) check(k int) (checked *emgd.Problem, err error) {
+func (p *Problem) check(k int) *emgd.Problem {
+	var checked *emgd.Problem
+	var err error
 	switch {
 	case p.Gram != nil && len(p.Gram) != k*k:
-		return nil, fmt.Errorf("the gram matrix has %d entries for %d gradients; want %d", len(p.Gram), k, k*k)
+		err = fmt.Errorf("the gram matrix has %d entries for %d gradients; want %d", len(p.Gram), k, k*k)
 	case p.Gram != nil:
 		checked, err = emgd.NewProblem(p.Gram)
 	case len(p.Rows) != k:
-		return nil, fmt.Errorf("%d weights for %d gradients", k, len(p.Rows))
+		err = fmt.Errorf("%d weights for %d gradients", k, len(p.Rows))
 	case len(p.Rows[0]) == 0:
-		return nil, errors.New("the jacobian is empty")
+		err = errors.New("the jacobian is empty")
 	default:
 		checked, err = emgd.FromGradients(p.Rows)
 	}
-	switch {
-	case err != nil:
-		return nil, err
-	case p.Gram != nil && !checked.Possible():
-		return nil, errors.New("the gram matrix has a negative eigenvalue: any two of its gradients could be, but not all of them together")
+	fail.If(err)
+	if p.Gram != nil && !checked.Possible() {
+		fail.If(errors.New("the gram matrix has a negative eigenvalue: any two of its gradients could be, but not all of them together"))
 	}
 	for i := range k {
 		if math.IsInf(checked.Length(i), 1) {
-			return nil, fmt.Errorf("the length of gradient %d leaves the range of float64: rescale the gradients", i+1)
+			fail.If(fmt.Errorf("the length of gradient %d leaves the range of float64: rescale the gradients", i+1))
 		}
 	}
-	return checked, nil
+	return checked
 }
 
 // combine writes Σ wᵢJᵢ to r.direction.

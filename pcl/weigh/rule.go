@@ -5,14 +5,13 @@ package weigh
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 	"github.com/parallelcl/parallelcl/internal/seed"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -34,16 +33,10 @@ type Rule struct {
 
 // New makes the method with a name that package method knows, with its parameters; those that are missing get their
 // defaults. The seed is that of methods that draw random numbers.
-func New(name string, params map[string]any, runSeed uint64) (*Rule, error) {
-	m, err := method.New(name, params)
-	if err != nil {
-		return nil, err
-	}
-	all, err := method.Resolve(name, params)
-	if err != nil {
-		return nil, err
-	}
-	r := &Rule{settings: text(all), method: m, info: m.Info(), rng: seed.New(runSeed, "method")}
+func New(name string, params map[string]any, runSeed uint64) (r *Rule, err error) {
+	defer fail.Caught(&err)
+	m, all := fail.Or(method.New(name, params)), fail.Or(method.Resolve(name, params))
+	r = &Rule{settings: text(all), method: m, info: m.Info(), rng: seed.New(runSeed, "method")}
 	r.stateful, _ = method.As[method.Stateful](m)
 	r.keeper, _ = r.stateful.(interface{ Snapshot() (restore func()) })
 	r.follower, _ = method.As[method.Follower](m)
@@ -103,23 +96,19 @@ type state struct {
 
 // State returns everything that the rule remembers, as JSON. A rule with the same name and parameters that is given it
 // by [Rule.SetState] goes on with the same bits.
-func (r *Rule) State() ([]byte, error) {
-	s := state{Method: r.info.Name, Settings: r.settings}
-	var err error
-	if s.Rand, err = r.rng.MarshalBinary(); err != nil {
-		return nil, err
-	}
+func (r *Rule) State() (data []byte, err error) {
+	defer fail.Caught(&err)
+	s := state{Method: r.info.Name, Settings: r.settings, Rand: fail.Or(r.rng.MarshalBinary())}
 	if r.stateful != nil {
-		if s.State, err = r.stateful.MarshalState(); err != nil {
-			return nil, err
-		}
+		s.State = fail.Or(r.stateful.MarshalState())
 	}
 	return json.Marshal(s)
 }
 
 // SetState replaces what the rule remembers by what [Rule.State] returned. A state of another method, or one that was
 // saved with other parameters, is refused and changes nothing.
-func (r *Rule) SetState(data []byte) error {
+func (r *Rule) SetState(data []byte) (err error) {
+	defer fail.Caught(&err)
 	var s state
 	if err := jsonin.Unmarshal(data, &s); err != nil {
 		return fmt.Errorf("it is not a state of pcl weigh: %w", err)
@@ -131,17 +120,11 @@ func (r *Rule) SetState(data []byte) error {
 		return fmt.Errorf("use the settings it was saved with: %s; this rule has %s", s.Settings, r.settings)
 	}
 	rng := seed.New(0, "")
-	if err := rng.UnmarshalBinary(s.Rand); err != nil {
-		return err
-	}
+	fail.If(rng.UnmarshalBinary(s.Rand))
 	if r.stateful != nil {
-		before, err := r.mark()
-		if err == nil {
-			if err = r.stateful.UnmarshalState(s.State); err != nil {
-				err = errors.Join(err, r.undo(before)) // a composition may have taken over a part of it
-			}
-		}
-		if err != nil {
+		back := r.mark()
+		if err := r.stateful.UnmarshalState(s.State); err != nil {
+			back() // a composition may have taken over a part of it
 			return err
 		}
 	}
@@ -149,34 +132,20 @@ func (r *Rule) SetState(data []byte) error {
 	return nil
 }
 
-// mark is what a rule remembers before a call.
-type mark struct {
-	rand    rand.PCG
-	restore func() error // goes back to the state; nil if nothing is remembered
-}
-
-func (r *Rule) mark() (m mark, err error) {
-	m.rand = r.rng.Mark()
+// mark returns a function that goes back to what the rule remembers now.
+func (r *Rule) mark() (back func()) {
+	draws, restore := r.rng.Mark(), func() {}
 	switch {
-	case r.stateful == nil:
 	case r.keeper != nil:
-		restore := r.keeper.Snapshot()
-		m.restore = func() error { restore(); return nil }
-	default:
-		var state json.RawMessage
-		state, err = r.stateful.MarshalState()
-		m.restore = func() error { return r.stateful.UnmarshalState(state) }
+		restore = r.keeper.Snapshot()
+	case r.stateful != nil:
+		state := fail.Or(r.stateful.MarshalState())
+		restore = func() { fail.If(r.stateful.UnmarshalState(state)) }
 	}
-	return m, err
-}
-
-// undo goes back to a mark.
-func (r *Rule) undo(m mark) error {
-	r.rng.Return(m.rand)
-	if m.restore != nil {
-		return m.restore()
+	return func() {
+		r.rng.Return(draws)
+		restore()
 	}
-	return nil
 }
 
 // counted are the ids 1, 2, …, k.

@@ -137,7 +137,7 @@ func TestStateRefuses(t *testing.T) {
 		`{"x":1}`:               "unknown field",
 		before[:len(before)-2]:  "ends in the middle",
 		before + "{}":           "there is more",
-		strings.Replace(before, `"tau":5`, `"tau":1`, 1): "use the settings",
+		strings.Replace(before, "tau=5", "tau=1", 1): "use the settings",
 	} {
 		err := r.SetState([]byte(bad))
 		if err == nil {

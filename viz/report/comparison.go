@@ -17,11 +17,8 @@ import (
 
 // compare compares the methods of a column with EMGD, else with one of its kin, else with the first. The table of one method is empty.
 func compare(c *findings.Column) *versus.Table {
-	var all []*rows.Row
-	for _, e := range c.Entries {
-		all = append(all, e.Rows...)
-	}
-	return append(versus.Of(all, versus.Preferred(all)), &versus.Table{})[0]
+	columns := []*findings.Column{c}
+	return append(versus.Of(columns, versus.Preferred(columns)), &versus.Table{})[0]
 }
 
 // comparison shows a column: the verdict, and a line for each method with its difference from the reference.

@@ -110,27 +110,17 @@ func (b *Builder) Compile(ctx context.Context, c *cell.Cell) error {
 	return err
 }
 
-// Plugin links a compiled cell into a plugin.
-func (b *Builder) Plugin(ctx context.Context, id int) (file string, err error) {
-	return b.pluginOf(ctx, fmt.Sprintf("import c %q; var Run = c.Run", cell.Path(id)))
-}
-
-// Replay links compiled cells into one plugin, which declares again what they declare and registers what they register, without
-// running their other statements.
-func (b *Builder) Replay(ctx context.Context, ids []int) (file string, err error) {
-	imports, declares, registers := "", "", ""
+// Link links compiled cells into a plugin that calls one of their functions: [cell.Run] or [cell.Replay].
+func (b *Builder) Link(ctx context.Context, function string, ids ...int) (file string, err error) {
+	imports, calls := "", ""
 	for _, id := range ids {
 		imports += fmt.Sprintf("import c%d %q\n", id, cell.Path(id))
-		declares += fmt.Sprintf("c%d.Declare(); ", id)
-		registers += fmt.Sprintf("c%d.Register(); ", id)
+		calls += fmt.Sprintf("c%d.%s(); ", id, function)
 	}
-	return b.pluginOf(ctx, imports+"var Run = func() { "+declares+registers+"}")
-}
-
-func (b *Builder) pluginOf(ctx context.Context, text string) (file string, err error) {
 	name := fmt.Sprintf("nb/plugin%d", time.Now().UnixNano())
 	file = filepath.Join(b.dir, path.Base(name)+".so")
-	return file, b.program(ctx, file, name, text+"\nfunc main() {}\n", "-buildmode=plugin", "-pluginpath="+name)
+	text := imports + "var Run = func() { " + calls + "}\nfunc main() {}\n"
+	return file, b.program(ctx, file, name, text, "-buildmode=plugin", "-pluginpath="+name)
 }
 
 // config is the file that tells the tools where packages are.
@@ -171,35 +161,32 @@ func (b *Builder) program(ctx context.Context, file, name, text string, flags ..
 
 // Fetch brings packages that the host does not have, from the module cache or the network. They come into the plugins of the
 // cells that import them, never into the module's go.mod.
-func (b *Builder) Fetch(ctx context.Context, paths []string) (added []cell.Package, err error) {
+func (b *Builder) Fetch(ctx context.Context, paths []string) (list []cell.Package, err error) {
 	dir, err := b.MakeModule()
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range paths {
-		list, err := b.Go.exportsOf(ctx, dir, p)
-		if err != nil && ctx.Err() == nil {
-			if _, err = Run(ctx, dir, b.Go.Command, "get", p); err == nil {
-				list, err = b.Go.exportsOf(ctx, dir, p)
-			}
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range list {
-			switch have, ok := b.exports[one.Path]; {
-			case !ok:
-				b.exports[one.Path] = one.Export
-				added = append(added, one)
-			case have != one.Export:
-				return nil, fmt.Errorf("%s needs another version of %s than this module does", p, one.Path)
-			}
+	list, err = b.Go.exportsOf(ctx, dir, paths...)
+	if err != nil && ctx.Err() == nil {
+		if _, err = Run(ctx, dir, b.Go.Command, append([]string{"get"}, paths...)...); err == nil {
+			list, err = b.Go.exportsOf(ctx, dir, paths...)
 		}
 	}
-	return added, nil
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range list {
+		if have, ok := b.exports[one.Path]; ok && have != one.Export {
+			return nil, fmt.Errorf("%s: another version of %s is needed than this module has", strings.Join(paths, ", "), one.Path)
+		}
+	}
+	for _, one := range list {
+		b.exports[one.Path] = one.Export
+	}
+	return list, nil
 }
 
-// ModuleDir is the folder of the cells' own module, which is made when it is needed.
+// ModuleDir is the folder of the cells' own module; see [Builder.MakeModule].
 func (b *Builder) ModuleDir() string { return filepath.Join(b.dir, "module") }
 
 // MakeModule makes the module of the cells, if it is not there: it requires what ours does.
@@ -210,10 +197,10 @@ func (b *Builder) MakeModule() (dir string, err error) {
 	}
 	for _, name := range []string{"go.sum", "go.mod"} {
 		data, err := os.ReadFile(filepath.Join(b.Module, name))
-		if err != nil {
-			return "", err
+		if err == nil {
+			err = atomicfile.WriteBytes(filepath.Join(dir, name), data)
 		}
-		if err := atomicfile.WriteBytes(filepath.Join(dir, name), data); err != nil {
+		if err != nil {
 			return "", err
 		}
 	}

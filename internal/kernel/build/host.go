@@ -62,10 +62,10 @@ func (h *Host) Current(ctx context.Context) (*Host, error) {
 		return there, nil
 	}
 	paths, err := h.Go.importable(ctx, h.Module)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		now.Packages, err = h.Go.exportsOf(ctx, h.Module, append(paths, cell.Runtime, modulePath+hostPackage)...)
 	}
-	if now.Packages, err = h.Go.exportsOf(ctx, h.Module, append(paths, cell.Runtime, modulePath+hostPackage)...); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	text := fmt.Sprintf("import host %q\n", modulePath+hostPackage)
@@ -83,22 +83,17 @@ func (h *Host) Current(ctx context.Context) (*Host, error) {
 
 // importable lists the packages that cells can import: those of the module and of the standard library.
 func (g *Go) importable(ctx context.Context, module string) (paths []string, err error) {
-	out, err := Run(ctx, module, g.Command, "list", "-e", "-f", "{{.Standard}} {{.Name}} {{.ImportPath}}", "./...", "std")
-	for line := range strings.Lines(string(out)) {
-		f := strings.Fields(line)
-		switch {
-		case len(f) != 3, f[1] == "main", !cell.Importable(f[2]):
-		case f[0] == "true" && slices.Contains(unwanted, strings.Split(f[2], "/")[0]):
-		case f[0] == "false" && f[1] != filepath.Base(f[2]): // it does not parse, or is no package to import
-		default:
-			paths = append(paths, f[2])
+	out, err := Run(ctx, module, g.Command, "list", "-f", `{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}`, "./...", "std")
+	for _, p := range strings.Fields(string(out)) {
+		if cell.Importable(p) && !slices.Contains(unwanted, strings.Split(p, "/")[0]) {
+			paths = append(paths, p)
 		}
 	}
 	return paths, err
 }
 
 // unwanted are parts of the standard library whose import does something, or that no notebook needs in each of its cells.
-var unwanted = []string{"plugin", "debug", "go", "cmd", "expvar", "syscall", "unsafe"}
+var unwanted = []string{"plugin", "debug", "go", "expvar", "syscall", "unsafe"}
 
 // Install builds the kernel and its host into a folder. Jupyter starts the program, which has the name start. This downloads
 // what the module requires and compiles all packages, so that for the user's first cell only the cell itself has to be compiled.

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/parallelcl/parallelcl/internal/kernel/wire"
+	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
 
 // Package is a package that cells can import.
@@ -32,16 +32,15 @@ type Notebook struct {
 	root     string // GOROOT, where the source of the standard library lies
 	fset     *token.FileSet
 	importer types.Importer
-	exports  map[string]string         // from paths of packages to files
-	byName   map[string][]string       // from names of packages to paths, the best first
-	imported map[string]*types.Package // the imports of earlier cells, by their names
-	symbols  map[string]symbol
-	types    map[string][]part // the text of types and their methods, which come again with each change of one of them
-	inFuncs  map[string]bool   // names that functions mention
-	last     int               // the ID of the last cell
+	exports  map[string]string   // from paths of packages to files
+	byName   map[string][]string // from names of packages to paths, the best first
+	symbols  map[string]symbol   // by name; imports without one by _ or a dot and their paths
+	types    map[string][]part   // the text of types and their methods, which come again with each change of one of them
+	inFuncs  map[string]bool     // names that functions mention
+	last     int                 // the ID of the last cell
 }
 
-// symbol is something that a cell has declared.
+// symbol is something that a cell has declared or imported.
 type symbol struct {
 	cell int
 	obj  types.Object
@@ -59,7 +58,7 @@ func New(packages []Package, root string) *Notebook {
 func (nb *Notebook) Reset(packages []Package) {
 	nb.mu.Lock()
 	nb.fset = token.NewFileSet()
-	nb.exports, nb.byName, nb.imported = map[string]string{}, map[string][]string{}, map[string]*types.Package{}
+	nb.exports, nb.byName = map[string]string{}, map[string][]string{}
 	nb.symbols, nb.types, nb.inFuncs = map[string]symbol{}, map[string][]part{}, map[string]bool{}
 	nb.importer = importer.ForCompiler(nb.fset, "gc", func(p string) (io.ReadCloser, error) {
 		return os.Open(nb.exports[p])
@@ -86,7 +85,7 @@ func (nb *Notebook) Add(packages []Package) {
 // Importable says whether a cell can import a package by itself.
 func Importable(p string) bool {
 	elements := strings.Split(p, "/")
-	return !slices.Contains(elements, "internal") && !slices.Contains(elements, "vendor") && !strings.HasPrefix(p, wire.CellPath)
+	return !slices.Contains(elements, "internal") && !slices.Contains(elements, "vendor") && !strings.HasPrefix(p, rt.CellPath)
 }
 
 // rank orders packages of one name: the module's, the standard library's, others.
@@ -102,6 +101,36 @@ func rank(p string) int {
 	return 3
 }
 
+// packageFor returns the package that a name before dots means, of which a cell uses some names, or nil. A name that an earlier
+// cell has declared means a package only if what it stands for has nothing of these names.
+func (nb *Notebook) packageFor(name string, used []string) (first *types.Package) {
+	s, declared := nb.symbols[exported(name)]
+	has := func(use string) bool {
+		found, _, _ := types.LookupFieldOrMethod(s.obj.Type(), true, s.obj.Pkg(), use)
+		return found != nil
+	}
+	if declared && (kindOf(s.obj) == "package" || slices.ContainsFunc(used, has)) {
+		return nil
+	}
+	for _, path := range nb.byName[name] {
+		p, err := nb.importer.Import(path)
+		if err != nil {
+			continue
+		}
+		misses := func(use string) bool { return p.Scope().Lookup(use) == nil }
+		if !slices.ContainsFunc(used, misses) && (len(used) > 0 || !declared) {
+			return p
+		}
+		if first == nil && !declared {
+			first = p
+		}
+	}
+	return first
+}
+
+// noPackage begins the message about an import that the notebook does not have.
+const noPackage = "no package "
+
 // Missing are packages that a cell imports and the notebook does not have, by the error of its translation; see [Notebook.Add].
 func Missing(err error) (paths []string) {
 	list, _ := err.(scanner.ErrorList)
@@ -113,42 +142,26 @@ func Missing(err error) (paths []string) {
 	return paths
 }
 
-// Names lists what cells have declared of a kind: constant, type, variable, function, or import.
-func (nb *Notebook) Names(kind string) (list []wire.Variable) {
+// Names lists what cells have declared of some kinds: constant, type, variable, function, or package.
+func (nb *Notebook) Names(kinds ...string) (list []rt.Variable) {
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
-	for _, name := range slices.Sorted(maps.Keys(nb.symbols)) {
-		if o := nb.symbols[name].obj; kindOf(o) == kind {
-			list = append(list, wire.Variable{Name: Plain(name), Type: typeName(o.Type())})
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(nb.imported)) {
-		if path := nb.imported[name].Path(); kind == "import" {
-			list = append(list, wire.Variable{Name: strings.TrimSuffix(Plain(name), path), Type: path})
+	for _, kind := range kinds {
+		for _, name := range slices.Sorted(maps.Keys(nb.symbols)) {
+			if o := nb.symbols[name].obj; kindOf(o) == kind {
+				list = append(list, rt.Variable{Name: Plain(o.Name()), Type: typeName(o)})
+			}
 		}
 	}
 	return list
 }
 
-// typeName is a type as the user reads it.
-func typeName(t types.Type) string { return Plain(types.TypeString(t, (*types.Package).Name)) }
-
-// Forget removes names, so that later cells don't see them.
-func (nb *Notebook) Forget(names ...string) (missing []string) {
-	nb.mu.Lock()
-	defer nb.mu.Unlock()
-	for _, plain := range names {
-		name := exported(plain)
-		_, symbol := nb.symbols[name]
-		_, imported := nb.imported[name]
-		if !symbol && !imported {
-			missing = append(missing, plain)
-		}
-		delete(nb.symbols, name)
-		delete(nb.types, plain)
-		delete(nb.imported, name)
+// typeName is a type as the user reads it, or the path of a package.
+func typeName(o types.Object) string {
+	if p, ok := o.(*types.PkgName); ok {
+		return p.Imported().Path()
 	}
-	return missing
+	return Plain(types.TypeString(o.Type(), (*types.Package).Name))
 }
 
 func kindOf(o types.Object) string {
@@ -165,37 +178,34 @@ func kindOf(o types.Object) string {
 	return "package"
 }
 
-// packageFor returns the package that a name before dots means, of which a cell uses some names, or nil. A name that an earlier
-// cell has declared means a package only if what it stands for has nothing of these names.
-func (nb *Notebook) packageFor(name string, used map[string]bool) (first *types.Package) {
-	if p, ok := nb.imported[exported(name)]; ok {
-		return p
+// Commit makes what a cell declares known to later cells.
+func (nb *Notebook) Commit(c *Cell) {
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	maps.Copy(nb.symbols, c.symbols)
+	maps.Copy(nb.inFuncs, c.inFuncs)
+	for name := range c.symbols {
+		delete(nb.types, Plain(name))
 	}
-	s, declared := nb.symbols[exported(name)]
-	for use := range used {
-		if declared && has(s.obj, use) {
-			return nil
-		}
-	}
-	for _, path := range nb.byName[name] {
-		p, err := nb.importer.Import(path)
-		if err != nil {
-			continue
-		}
-		misses := func(use string) bool { return p.Scope().Lookup(use) == nil }
-		if !slices.ContainsFunc(slices.Collect(maps.Keys(used)), misses) && (len(used) > 0 || !declared) {
-			return p
-		}
-		if first == nil && !declared {
-			first = p
+	for _, p := range c.parts {
+		if p.of != "" {
+			nb.types[p.of] = append(nb.types[p.of], p)
 		}
 	}
-	return first
 }
 
-func has(o types.Object, name string) bool {
-	found, _, _ := types.LookupFieldOrMethod(o.Type(), true, o.Pkg(), name)
-	return found != nil
+// Forget removes names, so that later cells don't see them.
+func (nb *Notebook) Forget(names ...string) (missing []string) {
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	for _, plain := range names {
+		if _, ok := nb.symbols[exported(plain)]; !ok {
+			missing = append(missing, plain)
+		}
+		delete(nb.symbols, exported(plain))
+		delete(nb.types, plain)
+	}
+	return missing
 }
 
 // Names of ours in translated cells. The first makes a name exported, so that later cells see it; programs print it, and
@@ -211,7 +221,7 @@ var added = regexp.MustCompile(up + `|` + our + `(\d+\.)?`)
 func Plain(text string) string { return added.ReplaceAllString(text, "") }
 
 func exported(name string) string {
-	if token.IsExported(name) || name == "_" || strings.HasPrefix(name, our) {
+	if token.IsExported(name) || name == "_" || name == "." || strings.HasPrefix(name, our) {
 		return name
 	}
 	return up + name
@@ -225,7 +235,8 @@ const hiddenTag = "`json:\"-\"`"
 func (c *Cell) export(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.Ident:
-		if types.Universe.Lookup(n.Name) == nil || n.Obj != nil && n.Obj != free || c.knows(n.Name) {
+		_, before := c.nb.symbols[exported(n.Name)]
+		if types.Universe.Lookup(n.Name) == nil || n.Obj != nil && n.Obj != free || before || c.top[exported(n.Name)] {
 			n.Name = exported(n.Name)
 		}
 	case *ast.SelectorExpr:

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/parallelcl/parallelcl/internal/kernel/wire"
+	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
 
 func TestRead(t *testing.T) {
@@ -26,7 +26,7 @@ func TestRead(t *testing.T) {
 		"n := a\n% main":                        {"% main"},
 		"x := 7 %\n3":                           nil,
 	} {
-		s := Read(code)
+		s := Read("In[1]", code)
 		var got []string
 		for _, c := range s.Commands {
 			got = append(got, c.Text)
@@ -38,7 +38,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("%q: the rest is %q", code, s.Go)
 		}
 	}
-	if s := Read("%%bash -e\necho 1\n%%\n"); s.Magic != "%%bash -e" || s.Body != "echo 1\n%%\n" || s.Go != "" {
+	if s := Read("", "%%bash -e\necho 1\n%%\n"); s.Magic != "%%bash -e" || s.Body != "echo 1\n%%\n" || s.Go != "" {
 		t.Errorf("%+v", s)
 	}
 }
@@ -89,7 +89,7 @@ func TestMistakes(t *testing.T) {
 		"func (t T) f() {}":                           {Line: 1, Column: 9},
 		"import \"fmt\"\nimport (\n\t\"nosuch/x\"\n)": {Line: 3},
 	} {
-		_, err := notebook(t).Translate("In[7]", code)
+		_, err := notebook(t).Translate(Read("In[7]", code))
 		m, ok := err.(scanner.ErrorList)
 		if !ok || m[0].Pos.Filename != "In[7]" || m[0].Pos.Line != want.Line || want.Column > 0 && m[0].Pos.Column != want.Column {
 			t.Errorf("%q: %v, want one at %d:%d", code, err, want.Line, want.Column)
@@ -107,7 +107,7 @@ func TestOrigin(t *testing.T) {
 		nb := notebook(t)
 		var last string
 		for _, code := range cells {
-			c, err := nb.Translate("In[1]", code)
+			c, err := nb.Translate(Read("In[1]", code))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,9 +124,9 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-func variables(words ...string) (list []wire.Variable) {
+func variables(words ...string) (list []rt.Variable) {
 	for pair := range slices.Chunk(words, 2) {
-		list = append(list, wire.Variable{Name: pair[0], Type: pair[1]})
+		list = append(list, rt.Variable{Name: pair[0], Type: pair[1]})
 	}
 	return list
 }
@@ -134,7 +134,7 @@ func variables(words ...string) (list []wire.Variable) {
 func TestDeclarations(t *testing.T) {
 	nb := notebook(t)
 	for i, code := range []string{"a, b := 1, \"x\"\nvar c float64", "func f() {}\ntype T struct{}\nconst k = 1", "a := 2.5\nb := \"y\"", "import r \"math/rand\"\nn := r.Int()"} {
-		c, err := nb.Translate("In[1]", code)
+		c, err := nb.Translate(Read("In[1]", code))
 		if err != nil {
 			t.Fatalf("cell %d: %v", i, err)
 		}
@@ -144,7 +144,7 @@ func TestDeclarations(t *testing.T) {
 	if got := nb.Names("variable"); !slices.Equal(got, want) {
 		t.Errorf("variables %v, want %v", got, want)
 	}
-	for kind, want := range map[string][]wire.Variable{"function": variables("f", "func()"), "type": variables("T", "T"), "constant": variables("k", "untyped int"), "import": variables("r", "math/rand")} {
+	for kind, want := range map[string][]rt.Variable{"function": variables("f", "func()"), "type": variables("T", "T"), "constant": variables("k", "untyped int"), "package": variables("r", "math/rand")} {
 		if got := nb.Names(kind); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", kind, got, want)
 		}
@@ -152,21 +152,21 @@ func TestDeclarations(t *testing.T) {
 	if missing := nb.Forget("a", "zzz"); !slices.Equal(missing, []string{"zzz"}) {
 		t.Errorf("missing %v", missing)
 	}
-	if _, err := nb.Translate("In[2]", "a + 1"); err == nil {
+	if _, err := nb.Translate(Read("In[2]", "a + 1")); err == nil {
 		t.Error("a is still known")
 	}
-	shadow, err := nb.Translate("In[4]", "os := 1")
+	shadow, err := nb.Translate(Read("In[4]", "os := 1"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	nb.Commit(shadow)
-	if c, err := nb.Translate("In[5]", "os.Getenv(\"HOME\")"); err != nil || !strings.Contains(c.Text, `"os"`) { // as in GoNB
+	if c, err := nb.Translate(Read("In[5]", "os.Getenv(\"HOME\")")); err != nil || !strings.Contains(c.Text, `"os"`) { // as in GoNB
 		t.Errorf("a package of the name of a variable: %v", err)
 	}
-	if _, err := nb.Translate("In[6]", "os + 1"); err != nil {
+	if _, err := nb.Translate(Read("In[6]", "os + 1")); err != nil {
 		t.Error(err)
 	}
-	one, err := nb.Translate("In[3]", "rand.N(3)") // which only the second version has
+	one, err := nb.Translate(Read("In[3]", "rand.N(3)")) // which only the second version has
 	if err != nil || !strings.Contains(one.Text, `"math/rand/v2"`) {
 		t.Errorf("imports %v, %v", one, err)
 	}
@@ -183,9 +183,9 @@ func FuzzTranslate(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, code string) {
 		nb := New(list, "")
-		s := Read(code)
+		s := Read("In[1]", code)
 		Complete(code)
-		if c, err := nb.Translate("In[1]", s.Go); err == nil {
+		if c, err := nb.Translate(s); err == nil {
 			nb.Commit(c)
 		}
 		nb.Complete(code, len(code))

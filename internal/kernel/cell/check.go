@@ -2,7 +2,9 @@ package cell
 
 import (
 	"cmp"
+	"fmt"
 	"go/ast"
+	"go/scanner"
 	"go/token"
 	"go/types"
 	"maps"
@@ -11,63 +13,134 @@ import (
 	"strings"
 )
 
-// check finds the types of everything in a cell. What it returns is of use also with an error.
-func (nb *Notebook) check(f *ast.File, parts []part) (*Cell, error) {
+// Cell is a cell as a Go package. Its functions [Run] and [Replay] run it.
+type Cell struct {
+	ID    int
+	Text  string
+	Notes []string // what the user should know
+
+	nb      *Notebook
+	parts   []part
+	syntax  *ast.File
+	pkg     *types.Package
+	info    *types.Info
+	top     map[string]bool               // what the cell declares
+	symbols map[string]symbol             // and imports; see [Notebook]
+	same    map[types.Object]types.Object // variables and functions that are those of an earlier cell, or ours
+	again   map[*ast.Ident]string         // what is assigned to again by :=, and is blank for the checker
+	wrong   scanner.ErrorList
+
+	inFuncs map[string]bool   // names of the notebook that functions mention
+	needs   map[string]string // the names of packages that the translation mentions, by path
+	outside []ast.Decl        // types, constants and functions
+	begin   []string          // statements that declare the cell
+	enters  []ast.Stmt        // those that make parts of the program known
+	body    []ast.Stmt        // all
+}
+
+// understand reads and checks code. Methods of types that the code changes come along unless carry is false. What it returns is
+// of use also with an error, unless it is nil.
+func (nb *Notebook) understand(s Source, carry bool) (*Cell, error) {
+	f, parts, err := parse(nb.fset, s)
+	if f == nil {
+		return nil, err
+	}
 	id := nb.last + 1
-	c := &Cell{ID: id, nb: nb, parts: parts, syntax: f, pkg: types.NewPackage(Path(id), packageName(id)), top: map[string]bool{},
-		imports: map[string]*types.Package{}, stands: map[types.Object]string{}, same: map[types.Object]types.Object{}, again: map[*ast.Ident]string{}, symbols: map[string]symbol{}, inFuncs: map[string]bool{}}
+	c := &Cell{ID: id, nb: nb, syntax: f, pkg: types.NewPackage(Path(id), fmt.Sprint(our, id)), top: map[string]bool{},
+		symbols: map[string]symbol{}, same: map[types.Object]types.Object{}, again: map[*ast.Ident]string{},
+		inFuncs: map[string]bool{}, needs: map[string]string{Runtime: runtimeName}}
+	c.withMethods(parts, carry)
+	c.check()
+	return c, cmp.Or(err, c.wrong.Err())
+}
+
+// withMethods makes types and methods come together. A cell that declares a method on a type of an earlier cell, or changes
+// one, declares the type again with all its methods. A cell that says of a type what is known already declares nothing.
+func (c *Cell) withMethods(parts []part, carry bool) {
+	said := map[string][]part{} // of types that the notebook knows
 	for _, p := range parts {
-		for _, id := range declared(p.node) {
+		if c.nb.types[p.of] != nil {
+			said[p.of] = append(said[p.of], p)
+		}
+	}
+	renewed := map[string]bool{}
+	for range said { // a type that changes may be part of another
+		for name, now := range said {
+			renewed[name] = renewed[name] || c.nb.differs(name, now, renewed)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(said)) {
+		for _, p := range c.nb.types[name] {
+			switch {
+			case !renewed[name], slices.ContainsFunc(said[name], func(now part) bool { return now.name == p.name }):
+			case carry, p.name == p.of:
+				c.parts = append(c.parts, c.nb.repeated(p))
+			default:
+				c.Notes = append(c.Notes, fmt.Sprintf("The method %s does not fit the new type and is left out: run its cell again.", p.name))
+			}
+		}
+	}
+	for _, p := range parts {
+		if said[p.of] == nil || renewed[p.of] {
+			c.parts = append(c.parts, p)
+		}
+	}
+}
+
+// differs says whether a cell changes what it says of a type, or the type is made of another that is newer.
+func (nb *Notebook) differs(name string, now []part, renewed map[string]bool) bool {
+	known := map[string]bool{}
+	for _, p := range nb.types[name] {
+		known[p.text] = true
+		for _, word := range strings.FieldsFunc(p.text, func(r rune) bool { return !inName(r) }) {
+			if renewed[word] || nb.types[word] != nil && nb.symbols[exported(word)].cell > nb.symbols[exported(name)].cell {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(now, func(p part) bool { return !known[p.text] })
+}
+
+// repeated is a part of an earlier cell, read again for this one, which will change it.
+func (nb *Notebook) repeated(p part) part {
+	_, parts, _ := parse(nb.fset, p.from) // it has been read before
+	return parts[slices.IndexFunc(parts, func(q part) bool { return q.name == p.name })]
+}
+
+// check finds the types of everything in the cell.
+func (c *Cell) check() {
+	for _, p := range c.parts {
+		for _, id := range p.names {
 			c.top[exported(id.Name)] = id.Name != "_"
 		}
 	}
 	c.findPackages()
-	for _, p := range parts {
+	for _, p := range c.parts {
 		ast.Inspect(p.node, c.export)
 	}
 	c.seeEarlier()
 	c.arrange()
-	err := c.wrong.Err()
-	c.checkTypes()
-	return c, cmp.Or(err, c.wrong.Err())
-}
-
-// knows says whether the cell or an earlier one declares a name.
-func (c *Cell) knows(name string) bool {
-	_, before := c.nb.symbols[exported(name)]
-	return before || c.top[exported(name)]
+	c.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
+		Instances: map[*ast.Ident]types.Instance{}}
+	last := c.lastExpression()
+	conf := types.Config{Importer: c.nb.importer, Error: func(err error) {
+		e := err.(types.Error)
+		switch {
+		case strings.HasPrefix(e.Msg, "\t"): // the rest of another
+		case strings.Contains(e.Msg, "initialization cycle"): // variables get their values by statements
+		case last != nil && e.Pos >= last.X.Pos() && e.Pos < last.X.End() && strings.HasSuffix(e.Msg, "is not used"): // it is shown
+		default:
+			c.mistake(e.Pos, e.Msg)
+		}
+	}}
+	types.NewChecker(&conf, c.nb.fset, c.pkg, c.info).Files([]*ast.File{c.syntax})
 }
 
 func (c *Cell) mistake(at token.Pos, text string) { c.wrong.Add(c.nb.fset.Position(at), Plain(text)) }
 
-// see puts something into the scope of the cell, unless the name means something else already.
-func (c *Cell) see(o types.Object) {
-	if !c.top[o.Name()] {
-		c.pkg.Scope().Insert(o)
-	}
-}
-
-// seePackage puts a package into the scope. By the name of a dot, its names come there.
-func (c *Cell) seePackage(name string, pkg *types.Package) {
-	switch name {
-	case "_":
-	case ".":
-		for _, one := range pkg.Scope().Names() {
-			if token.IsExported(one) {
-				c.see(pkg.Scope().Lookup(one))
-			}
-		}
-	default:
-		c.see(types.NewPkgName(token.NoPos, c.pkg, exported(name), pkg))
-	}
-}
-
-// noPackage begins the message about an import that the notebook does not have.
-const noPackage = "no package "
-
 // findPackages finds the packages that the cell imports and those that it leaves out.
 func (c *Cell) findPackages() {
-	used := map[string]map[string]bool{} // names before dots that the cell does not declare, with what follows the dots
+	used := map[string][]string{} // names before dots that the cell does not declare, with what follows the dots
 	for _, p := range c.parts {
 		ast.Inspect(p.node, func(n ast.Node) bool {
 			switch n := n.(type) {
@@ -78,19 +151,18 @@ func (c *Cell) findPackages() {
 				if !ok || x.Obj != free || c.top[exported(x.Name)] {
 					return true
 				}
-				if used[x.Name] == nil {
-					used[x.Name] = map[string]bool{}
-				}
+				names := used[x.Name]
 				if n.Sel.IsExported() {
-					used[x.Name][n.Sel.Name] = true
+					names = append(names, n.Sel.Name)
 				}
+				used[x.Name] = names
 			}
 			return true
 		})
 	}
 	for name, names := range used {
 		if pkg := c.nb.packageFor(name, names); pkg != nil {
-			c.seePackage(name, pkg)
+			c.see(types.NewPkgName(token.NoPos, c.pkg, exported(name), pkg))
 		}
 	}
 }
@@ -98,11 +170,7 @@ func (c *Cell) findPackages() {
 func (c *Cell) addImport(s *ast.ImportSpec) {
 	path, _ := strconv.Unquote(s.Path.Value)
 	pkg, err := c.nb.importer.Import(path)
-	switch {
-	case path == "":
-		c.mistake(s.Path.Pos(), "want the path of a package in quotes")
-		return
-	case err != nil:
+	if err != nil {
 		c.mistake(s.Path.Pos(), noPackage+path)
 		return
 	}
@@ -110,40 +178,52 @@ func (c *Cell) addImport(s *ast.ImportSpec) {
 	if s.Name != nil {
 		name = s.Name.Name
 	}
-	c.seePackage(name, pkg)
+	key := exported(name)
+	o := types.NewPkgName(token.NoPos, c.pkg, key, pkg)
+	c.see(o)
 	if name == "_" || name == "." {
-		c.imports[name+path] = pkg
-	} else {
-		c.imports[exported(name)] = pkg
+		key += path
+	}
+	c.symbols[key] = symbol{obj: o}
+}
+
+// see puts something into the scope of the cell, unless the name means something else already. By the name of a dot, all names
+// of a package come there.
+func (c *Cell) see(o types.Object) {
+	p, imported := o.(*types.PkgName)
+	switch {
+	case c.top[o.Name()], o.Name() == "_":
+	case o.Name() == ".":
+		for _, name := range p.Imported().Scope().Names() {
+			if token.IsExported(name) {
+				c.see(p.Imported().Scope().Lookup(name))
+			}
+		}
+	case imported: // the checker wants one of this package
+		c.pkg.Scope().Insert(types.NewPkgName(token.NoPos, c.pkg, o.Name(), p.Imported()))
+	default:
+		c.pkg.Scope().Insert(o)
 	}
 }
 
-// seeEarlier puts the names of earlier cells into the scope, and those that every cell has.
+// seeEarlier puts the names of earlier cells into the scope, those imported by a dot last, and those that every cell has.
 func (c *Cell) seeEarlier() {
-	for _, s := range c.nb.symbols {
-		c.see(s.obj)
-	}
-	for name, pkg := range c.nb.imported {
-		if name[0] == '.' {
-			c.seePackage(".", pkg)
-		}
+	for _, name := range slices.Backward(slices.Sorted(maps.Keys(c.nb.symbols))) {
+		c.see(c.nb.symbols[name].obj)
 	}
 	pkg, err := c.nb.importer.Import(Runtime)
 	if err != nil {
 		return // tests of cells that use none
 	}
 	for name, by := range predeclared {
-		f, ok := pkg.Scope().Lookup(by).(*types.Func)
-		if !ok { // in another version of the module
-			continue
+		if f, ok := pkg.Scope().Lookup(by).(*types.Func); ok { // as in this version of the module
+			var o types.Object = types.NewFunc(token.NoPos, c.pkg, name, f.Signature())
+			if by == "Context" {
+				o = types.NewVar(token.NoPos, c.pkg, name, f.Signature().Results().At(0).Type())
+			}
+			c.same[o] = f
+			c.see(o)
 		}
-		var o types.Object = types.NewFunc(token.NoPos, pkg, name, f.Signature())
-		text := runtimeName + "." + by
-		if by == "Context" {
-			o, text = types.NewVar(token.NoPos, pkg, name, f.Signature().Results().At(0).Type()), text+"()"
-		}
-		c.stands[o] = text
-		c.see(o)
 	}
 }
 
@@ -161,8 +241,8 @@ func (c *Cell) arrange() {
 	c.syntax.Name, c.syntax.Decls = ast.NewIdent(c.pkg.Name()), nil
 	for i := range c.parts {
 		p := &c.parts[i]
-		if s, ok := p.node.(*ast.AssignStmt); ok && len(declared(s)) > 0 {
-			p.node = c.definition(s, have)
+		if s, ok := p.node.(*ast.AssignStmt); ok && len(p.names) > 0 {
+			p.node = c.definition(s, p.names, have)
 		}
 		switch n := p.node.(type) {
 		case ast.Stmt:
@@ -178,13 +258,12 @@ func (c *Cell) arrange() {
 }
 
 // definition makes a := a declaration of variables. A name that the cell has already is only assigned to. On the right, a
-// name means what it was before, and is given our mark.
-func (c *Cell) definition(s *ast.AssignStmt, have map[string]bool) *ast.GenDecl {
-	names := declared(s)
+// name that it does not have yet means what it was before, and is given our mark.
+func (c *Cell) definition(s *ast.AssignStmt, names []*ast.Ident, have map[string]bool) *ast.GenDecl {
 	for _, e := range s.Rhs {
 		ast.Inspect(e, func(n ast.Node) bool {
 			id, ok := n.(*ast.Ident)
-			if !ok || id.Obj != free || have[id.Name] || !slices.ContainsFunc(names, func(of *ast.Ident) bool { return of.Name == id.Name }) {
+			if !ok || id.Obj != free || have[id.Name] || !c.top[id.Name] {
 				return true
 			}
 			if before, ok := c.nb.symbols[id.Name].obj.(*types.Var); ok {
@@ -211,23 +290,6 @@ func (c *Cell) definition(s *ast.AssignStmt, have map[string]bool) *ast.GenDecl 
 	return &ast.GenDecl{Tok: token.VAR, TokPos: s.Pos(), Specs: []ast.Spec{&ast.ValueSpec{Names: names, Values: s.Rhs}}}
 }
 
-func (c *Cell) checkTypes() {
-	c.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
-		Instances: map[*ast.Ident]types.Instance{}}
-	last := c.lastExpression()
-	conf := types.Config{Importer: c.nb.importer, Error: func(err error) {
-		e := err.(types.Error)
-		switch {
-		case strings.HasPrefix(e.Msg, "\t"): // the rest of another
-		case strings.Contains(e.Msg, "initialization cycle"): // variables get their values by statements
-		case last != nil && e.Pos >= last.X.Pos() && e.Pos < last.X.End() && strings.HasSuffix(e.Msg, "is not used"): // it is shown
-		default:
-			c.mistake(e.Pos, e.Msg)
-		}
-	}}
-	types.NewChecker(&conf, c.nb.fset, c.pkg, c.info).Files([]*ast.File{c.syntax})
-}
-
 // lastExpression is the expression that ends the cell, whose value is shown.
 func (c *Cell) lastExpression() *ast.ExprStmt {
 	if len(c.parts) == 0 {
@@ -235,63 +297,4 @@ func (c *Cell) lastExpression() *ast.ExprStmt {
 	}
 	last, _ := c.parts[len(c.parts)-1].node.(*ast.ExprStmt)
 	return last
-}
-
-// withMethods makes types and methods come together. A cell that declares a method on a type of an earlier cell, or changes
-// one, declares the type again with all its methods. A cell that says of a type what is known already declares nothing.
-func (nb *Notebook) withMethods(parts []part) (out []part) {
-	said := map[string][]part{} // of types that the notebook knows
-	for _, p := range parts {
-		if _, before := nb.types[p.of]; before {
-			said[p.of] = append(said[p.of], p)
-		}
-	}
-	renewed := map[string]bool{}
-	for last := -1; len(renewed) > last; { // a type that changes may be part of another
-		last = len(renewed)
-		for name, now := range said {
-			if nb.differs(name, now, renewed) {
-				renewed[name] = true
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(renewed)) {
-		for _, p := range nb.types[name] {
-			if !slices.ContainsFunc(said[name], func(now part) bool { return now.name == p.name }) {
-				out = append(out, nb.repeated(p))
-			}
-		}
-	}
-	for _, p := range parts {
-		if said[p.of] == nil || renewed[p.of] {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// differs says whether a cell changes what it says of a type, or the type is made of another that is newer.
-func (nb *Notebook) differs(name string, now []part, renewed map[string]bool) bool {
-	before := nb.types[name]
-	for _, p := range now {
-		if !slices.ContainsFunc(before, func(b part) bool { return b.text == p.text }) {
-			return true
-		}
-	}
-	for _, p := range before {
-		for _, word := range strings.FieldsFunc(p.text, func(r rune) bool { return !inName(r) }) {
-			if renewed[word] || nb.types[word] != nil && nb.symbols[exported(word)].cell > nb.symbols[exported(name)].cell {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// repeated is a part of an earlier cell as a part of this one.
-func (nb *Notebook) repeated(p part) part {
-	_, parts, _ := parse(nb.fset, p.from) // it has been read before
-	again := parts[slices.IndexFunc(parts, func(q part) bool { return q.name == p.name })]
-	again.again = true
-	return again
 }

@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// Proposal is what may stand at a place in a cell.
+// Proposal is what may stand at a place in a cell. The signature is the type of a value or the path of a package.
 type Proposal struct{ Text, Kind, Signature string }
 
 // cursor is the name that stands where something is to be completed.
@@ -22,11 +22,7 @@ func (nb *Notebook) Complete(code string, offset int) (start int, list []Proposa
 	defer nb.mu.Unlock()
 	start, objects := nb.objectsAt(code, offset)
 	for _, o := range objects {
-		p := Proposal{Text: Plain(o.Name()), Kind: kindOf(o)}
-		if p.Kind != "package" {
-			p.Signature = strings.TrimPrefix(typeName(o.Type()), "func")
-		}
-		list = append(list, p)
+		list = append(list, Proposal{Plain(o.Name()), kindOf(o), strings.TrimPrefix(typeName(o), "func")})
 	}
 	return start, list
 }
@@ -48,12 +44,12 @@ func (nb *Notebook) Inspect(code string, offset int) (declaration, doc string) {
 // objectsAt lists what may stand at an offset of a cell, sorted by name. From start on there is the begin of its name.
 func (nb *Notebook) objectsAt(code string, offset int) (start int, list []types.Object) {
 	start = len(strings.TrimRightFunc(code[:offset], inName))
-	src := Read(code[:start]).Go
-	form := source{"", src}.form()
-	if len(src) < start || form.inText {
+	src := Read("In[0]", code[:start])
+	if len(src.Go) < start || src.form().inText {
 		return offset, nil
 	}
-	c, _ := nb.understand(source{"In[0]", src + cursor + form.closing}, true)
+	src.Go += cursor
+	c, _ := nb.understand(src, true)
 	if c == nil {
 		return offset, nil
 	}

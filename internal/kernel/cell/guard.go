@@ -8,12 +8,6 @@ import (
 	"strings"
 )
 
-// Runtime is the package that translated cells call, by a name of ours.
-const (
-	Runtime     = "github.com/parallelcl/parallelcl/internal/kernel/rt"
-	runtimeName = our + "rt"
-)
-
 // call calls a function that has no place in the cell.
 func call(name string, args ...ast.Expr) *ast.CallExpr {
 	return &ast.CallExpr{Fun: ast.NewIdent(name), Args: args}
@@ -34,8 +28,8 @@ func interruptible(b *ast.BlockStmt) {
 }
 
 // guard keeps the cell's own code from ending the program that all cells share, and lets the user stop it: loops and
-// functions ask whether they were stopped, panics in goroutines end the cell, and so do os.Exit and log.Fatal.
-func (t *translation) guard(n ast.Node) bool {
+// functions ask whether they were stopped, panics in goroutines end the cell, and so do os.Exit and log.Fatal, which panics.
+func (c *Cell) guard(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.ForStmt:
 		interruptible(n.Body)
@@ -44,62 +38,60 @@ func (t *translation) guard(n ast.Node) bool {
 	case *ast.FuncDecl:
 		interruptible(n.Body)
 	case *ast.GoStmt:
-		_, generic := t.info.Instances[named(n.Call.Fun)] // of one, the type is known only where it is called
-		if t.info.Types[n.Call.Fun].IsValue() && !generic {
+		_, generic := c.info.Instances[named(n.Call.Fun)] // of one, the type is known only where it is called
+		if c.info.Types[n.Call.Fun].IsValue() && !generic {
 			n.Call.Fun = within("Guard", n.Call.Fun)
 		}
 	case *ast.SelectorExpr:
-		if f, ok := t.info.Uses[n.Sel].(*types.Func); ok && ends[f.FullName()] {
+		switch f, ok := c.info.Uses[n.Sel].(*types.Func); {
+		case ok && ends[f.FullName()]:
 			n.X, n.Sel = &ast.Ident{NamePos: n.Pos(), Name: runtimeName}, ast.NewIdent(f.Name())
+		case ok && f.Pkg() != nil && f.Pkg().Path() == "log":
+			n.Sel.Name = strings.Replace(n.Sel.Name, "Fatal", "Panic", 1)
 		}
 	case *ast.CallExpr:
-		t.guardInput(n)
-		t.forgetFlag(n)
+		c.guardCall(n)
 	}
 	return true
 }
 
 // ends are functions that would end all cells, or hold them by asking the user, or hide an error. The runtime has one of the same
 // name for each.
-var ends = map[string]bool{"os.Exit": true, "log.Fatal": true, "log.Fatalln": true, "log.Fatalf": true,
-	"fmt.Scan": true, "fmt.Scanln": true, "fmt.Scanf": true, "flag.Parse": true}
+var ends = map[string]bool{"os.Exit": true, "fmt.Scan": true, "fmt.Scanln": true, "fmt.Scanf": true, "flag.Parse": true}
 
-// forgetFlag lets a cell that runs again declare its flags again.
-func (t *translation) forgetFlag(call *ast.CallExpr) {
-	if _, pkg := callee(t.info, call); pkg != "flag" {
-		return
-	}
-	for _, arg := range call.Args[:min(2, len(call.Args))] {
-		if lit, ok := arg.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-			t.begin = append(t.begin, runtimeName+".ForgetFlag("+lit.Value+")")
-			return
-		}
-	}
-}
-
-// guardInput has what is called with the standard input ask the user. Elsewhere os.Stdin is what it is: empty.
-func (t *translation) guardInput(call *ast.CallExpr) {
+// guardCall has what is called with the standard input ask the user: elsewhere os.Stdin is what it is, empty. It lets a cell that
+// runs again declare its flags again.
+func (c *Cell) guardCall(call *ast.CallExpr) {
+	_, pkg := callee(c.info, call)
 	for i, arg := range call.Args {
-		if sel, ok := arg.(*ast.SelectorExpr); ok && t.info.Uses[sel.Sel] != nil && Plain(types.ExprString(sel)) == "os.Stdin" {
-			call.Args[i] = &ast.Ident{NamePos: sel.Pos(), Name: runtimeName + ".Stdin"}
+		switch a := arg.(type) {
+		case *ast.SelectorExpr:
+			if c.info.Uses[a.Sel] != nil && Plain(types.ExprString(a)) == "os.Stdin" {
+				call.Args[i] = &ast.Ident{NamePos: a.Pos(), Name: runtimeName + ".Stdin"}
+			}
+		case *ast.BasicLit:
+			if pkg == "flag" && len(call.Args) > 2 && a.Kind == token.STRING { // a flag, of which this is the name
+				c.begin = append(c.begin, runtimeName+".ForgetFlag("+a.Value+")")
+				return
+			}
 		}
 	}
 }
 
 // show shows the value of the cell's last expression. What a function of package fmt returns is nobody's result, and neither
 // is what is received or written.
-func (t *translation) show(s *ast.ExprStmt) {
+func (c *Cell) show(s *ast.ExprStmt) {
 	if s == nil {
 		return
 	}
-	tv, by := t.info.Types[s.X], "Show"
+	tv, by := c.info.Types[s.X], "Show"
 	tuple, several := tv.Type.(*types.Tuple)
 	if several && tuple.Len() == 0 || !several && !tv.IsValue() {
 		return
 	}
 	switch e := ast.Unparen(s.X).(type) {
 	case *ast.CallExpr:
-		name, pkg := callee(t.info, e)
+		name, pkg := callee(c.info, e)
 		if pkg == "fmt" && !strings.HasPrefix(name, "S") && name != "Errorf" || slices.Contains(silent, name) {
 			return
 		}

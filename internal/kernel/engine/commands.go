@@ -16,15 +16,14 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
-	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
 // commands does the lines of a cell that are not Go: GoNB's language.
 type commands struct {
 	*Engine
+	cell.Source
 	ctx  context.Context
 	out  jupyter.Out
-	code string // the cell's Go code
 	asks string // the command that has the next shell command ask the user
 }
 
@@ -50,12 +49,11 @@ var special = []command{
 }
 
 // run does the commands of a cell in their order, before its Go code runs.
-func (c *commands) run(s cell.Source) error {
-	if s.Magic != "" {
-		return c.magic(s)
+func (c *commands) run() error {
+	if c.Magic != "" {
+		return c.magic()
 	}
-	c.code = s.Go
-	for _, one := range s.Commands {
+	for _, one := range c.Commands {
 		do := c.special
 		if strings.HasPrefix(one.Text, "!") {
 			do = c.shell
@@ -70,28 +68,24 @@ func (c *commands) run(s cell.Source) error {
 // special does a line that begins with %.
 func (c *commands) special(line cell.Command) error {
 	words := split(line.Text[1:])
-	if len(words) == 0 { // GoNB's begin of main without arguments
+	switch {
+	case len(words) == 0: // GoNB's begin of main without arguments
 		return nil
-	}
-	if words[0] == "help" {
-		c.help()
-		return nil
-	}
-	if len(words) > 1 && (words[0] == "%" || words[0] == "main") { // where main begins, GoNB parses the arguments
-		lines := strings.Split(c.code, "\n")
+	case words[0] == "help":
+		return c.help()
+	case len(words) > 1 && (words[0] == "%" || words[0] == "main"): // where main begins, GoNB parses the arguments
+		lines := strings.Split(c.Go, "\n")
 		lines[line.Line-1] = "flag.Parse()"
-		c.code = strings.Join(lines, "\n")
+		c.Go = strings.Join(lines, "\n")
 	}
-	for _, one := range special {
-		if !slices.Contains(strings.Fields(one.names), words[0]) {
-			continue
-		}
-		if err := one.do(c, words); err != nil {
-			return fmt.Errorf("%%%s: %w", words[0], err)
-		}
-		return nil
+	i := slices.IndexFunc(special, func(one command) bool { return slices.Contains(strings.Fields(one.names), words[0]) })
+	if i < 0 {
+		return fmt.Errorf("%%%s: there is no such command; %%help lists them", words[0])
 	}
-	return fmt.Errorf("%%%s: there is no such command; %%help lists them", words[0])
+	if err := special[i].do(c, words); err != nil {
+		return fmt.Errorf("%%%s: %w", words[0], err)
+	}
+	return nil
 }
 
 // cellHelp begins what %help shows.
@@ -106,12 +100,13 @@ the new one for its old callers too. Packages need not be imported. The value of
 | ` + "`%%writefile [-a] file`, `%%bash`, `%%sh`, `%%script command`" + ` | at the top of a cell that is not Go |
 `
 
-func (c *commands) help() {
+func (c *commands) help() error {
 	text := cellHelp
 	for _, one := range special {
 		text += fmt.Sprintf("| `%%%s` %s | %s |\n", strings.ReplaceAll(one.names, " ", "`, `%"), one.args, one.help)
 	}
 	c.out.Display("display_data", &protocol.DisplayData{Data: map[protocol.MIMEType]any{"text/markdown": text, "text/plain": text}})
+	return nil
 }
 
 // call asks the host that runs now.
@@ -134,7 +129,7 @@ func (c *commands) exec(words []string) error {
 	if len(words) == 1 {
 		return errors.New("the name of a function is missing")
 	}
-	c.code += "\n" + words[1] + "()"
+	c.Go += "\n" + words[1] + "()"
 	return c.setArgs(words[1:])
 }
 
@@ -171,18 +166,14 @@ func (c *commands) cd(words []string) error {
 
 // list shows what cells have declared, also while one runs.
 func (c *commands) list([]string) error {
-	var all []wire.Variable
-	for _, kind := range []string{"import", "constant", "type", "function", "variable"} {
-		all = append(all, c.notebook.Names(kind)...)
-	}
 	var table string
-	err := c.call("Describe", all, &table)
+	err := c.call("Describe", c.Names("package", "constant", "type", "function", "variable"), &table)
 	c.say("stdout", "%s", cell.Plain(table))
 	return err
 }
 
 func (c *commands) remove(words []string) error {
-	if missing := c.notebook.Forget(words[1:]...); len(missing) > 0 {
+	if missing := c.Forget(words[1:]...); len(missing) > 0 {
 		c.say("stderr", "Not declared: %s\n", strings.Join(missing, ", "))
 	}
 	return nil
@@ -197,7 +188,7 @@ func (c *commands) reset(words []string) error {
 		return err
 	}
 	c.past = history{}
-	c.notebook.Reset(b.Packages)
+	c.Reset(b.Packages)
 	return c.renew(c.out, b.Host, "%reset asked for it", nil)
 }
 
@@ -236,22 +227,30 @@ func (c *commands) shell(one cell.Command) (err error) {
 }
 
 // magic runs a cell that is not Go.
-func (c *commands) magic(s cell.Source) error {
-	line := strings.TrimPrefix(strings.TrimPrefix(s.Magic, "%%"), "script")
+func (c *commands) magic() error {
+	line := strings.TrimPrefix(strings.TrimPrefix(c.Magic, "%%"), "script")
 	if file, ok := strings.CutPrefix(line, "writefile"); ok { // or -a and a file
 		line = "tee " + file + " >/dev/null && echo Written: " + file
 	}
-	return c.bash(line, "", strings.TrimSuffix(s.Body, "\n")+"\n")
+	return c.bash(line, "", strings.TrimSuffix(c.Body, "\n")+"\n")
 }
 
 // bash runs a line of shell and shows what it writes. As in GoNB, a command that fails does not fail its cell.
 func (c *commands) bash(line, dir, stdin string) error {
+	stdout, toStdout, err1 := newStream("stdout", c.out.Stream)
+	stderr, toStderr, err2 := newStream("stderr", c.out.Stream)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
 	cmd := exec.CommandContext(c.ctx, "/bin/bash", "-c", line)
 	build.Group(cmd)
-	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
-	cmd.Stdout, cmd.Stderr = &stream{name: "stdout", show: c.out.Stream}, &stream{name: "stderr", show: c.out.Stream}
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, strings.NewReader(stdin), toStdout, toStderr
 	cmd.Env = append(os.Environ(), protocol.GONB_TMP_DIR_ENV+"="+c.process.Load().builder.ModuleDir())
-	if err := cmd.Run(); err != nil && c.ctx.Err() == nil {
+	err := cmd.Run()
+	errors.Join(toStdout.Close(), toStderr.Close()) // what it has started may go on
+	stdout.drain()
+	stderr.drain()
+	if err != nil && c.ctx.Err() == nil {
 		c.say("stderr", "%v\n", err)
 	}
 	return c.ctx.Err()

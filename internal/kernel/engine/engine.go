@@ -21,9 +21,9 @@ import (
 
 // Engine runs cells.
 type Engine struct {
-	connection string // Jupyter's connection file
-	dir        string // for the cells of this kernel
-	notebook   *cell.Notebook
+	*cell.Notebook
+	connection string                  // Jupyter's connection file
+	dir        string                  // for the cells of this kernel
 	process    atomic.Pointer[process] // the host that runs now
 
 	mu      sync.Mutex
@@ -47,13 +47,13 @@ func New(folder, connection string) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{connection: connection, dir: dir, notebook: cell.New(h.Packages, h.Go.Root)}
+	e := &Engine{Notebook: cell.New(h.Packages, h.Go.Root), connection: connection, dir: dir}
 	if err := e.start(h.Builder(dir)); err != nil {
 		os.RemoveAll(dir)
 		return nil, err
 	}
 	const common = "experiment.New(nb.Show(fmt.Sprint(ctx"
-	go e.notebook.Complete(common, len(common)) // so that no cell has to wait until these packages are read
+	go e.Notebook.Complete(common, len(common)) // so that no cell has to wait until these packages are read
 	return e, nil
 }
 
@@ -66,46 +66,51 @@ func (e *Engine) Close() error {
 // Execute runs a cell.
 func (e *Engine) Execute(ctx context.Context, code string, number int, out jupyter.Out) error {
 	e.mu.Lock()
-	e.newest = out
+	e.newest, e.running = out, append(e.running, out)
 	e.mu.Unlock()
-	do := &commands{Engine: e, ctx: ctx, out: out}
-	name := fmt.Sprintf("In[%d]", number)
-	err := do.run(cell.Read(code))
-	if err == nil && strings.TrimSpace(do.code) != "" {
-		err = e.run(ctx, source{name, do.code}, out)
+	defer func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.running = slices.DeleteFunc(e.running, func(one jupyter.Out) bool { return one == out })
+	}()
+	do := &commands{Engine: e, Source: cell.Read(fmt.Sprintf("In[%d]", number), code), ctx: ctx, out: out}
+	err := do.run()
+	if err == nil && strings.TrimSpace(do.Go) != "" {
+		err = e.run(ctx, do.Source, out)
 	}
-	return explained(err, name, code)
+	return explained(err, do.File, code)
+}
+
+// out is the output of the newest cell that runs, or else of the newest one, to which all belongs that the host says.
+func (e *Engine) out() jupyter.Out {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if n := len(e.running); n > 0 {
+		return e.running[n-1]
+	}
+	return e.newest
 }
 
 // run builds and runs the Go code of a cell.
-func (e *Engine) run(ctx context.Context, s source, out jupyter.Out) error {
+func (e *Engine) run(ctx context.Context, s cell.Source, out jupyter.Out) error {
 	id, file, err := e.build(ctx, s, out)
 	if err != nil {
 		return err
 	}
 	defer os.Remove(file)
-	e.mu.Lock()
-	e.running = append(e.running, out)
-	e.mu.Unlock()
-	defer func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		i := slices.Index(e.running, out)
-		e.running = slices.Delete(e.running, i, i+1)
-	}()
 	p := e.process.Load()
 	err = p.run(ctx, id, file)
 	e.building.Lock()
 	defer e.building.Unlock()
-	if p.life.Err() == nil {
-		e.autosave(p)
-		return err
+	if p.life.Err() != nil {
+		return errors.Join(err, e.ready(ctx, out, false))
 	}
-	return errors.Join(err, e.ready(ctx, out, false))
+	e.autosave(p)
+	return err
 }
 
 // build makes a plugin of a cell. What it declares is known from then on.
-func (e *Engine) build(ctx context.Context, s source, out jupyter.Out) (id int, file string, err error) {
+func (e *Engine) build(ctx context.Context, s cell.Source, out jupyter.Out) (id int, file string, err error) {
 	e.building.Lock()
 	defer e.building.Unlock()
 	if err := e.ready(ctx, out, false); err != nil {
@@ -119,22 +124,21 @@ func (e *Engine) build(ctx context.Context, s source, out jupyter.Out) (id int, 
 	for _, note := range c.Notes {
 		out.Stream("stderr", note+"\n")
 	}
-	if file, err = b.Plugin(ctx, c.ID); err != nil {
-		return 0, "", err
+	if file, err = b.Link(ctx, cell.Run, c.ID); err == nil {
+		e.commit(c)
+		e.past.sources = append(e.past.sources, s)
 	}
-	e.commit(c)
-	e.past.sources = append(e.past.sources, s)
-	return c.ID, file, nil
+	return c.ID, file, err
 }
 
 // compile makes a package of a cell. It fetches what the cell imports and the host does not have.
-func (e *Engine) compile(ctx context.Context, b *build.Builder, s source) (c *cell.Cell, err error) {
-	c, err = e.notebook.Translate(s.file, s.code)
+func (e *Engine) compile(ctx context.Context, b *build.Builder, s cell.Source) (c *cell.Cell, err error) {
+	c, err = e.Translate(s)
 	if missing := cell.Missing(err); len(missing) > 0 {
 		var added []cell.Package
 		if added, err = b.Fetch(ctx, missing); err == nil {
-			e.notebook.Add(added)
-			c, err = e.notebook.Translate(s.file, s.code)
+			e.Add(added)
+			c, err = e.Translate(s)
 		}
 	}
 	if err == nil {
@@ -144,33 +148,12 @@ func (e *Engine) compile(ctx context.Context, b *build.Builder, s source) (c *ce
 }
 
 func (e *Engine) commit(c *cell.Cell) {
-	e.notebook.Commit(c)
+	e.Commit(c)
 	e.past.ids = append(e.past.ids, c.ID)
 }
 
-// busy says whether a cell runs.
-func (e *Engine) busy() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return len(e.running) > 0
-}
-
 // Force replaces a host whose cells don't stop.
-func (e *Engine) Force() {
-	if e.busy() {
-		e.process.Load().end()
-	}
-}
-
-// out is the output of the newest cell that runs, or else of the newest one, to which all belongs that the host says.
-func (e *Engine) out() jupyter.Out {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if n := len(e.running); n > 0 {
-		return e.running[n-1]
-	}
-	return e.newest
-}
+func (e *Engine) Force() { e.process.Load().end() }
 
 // Comm takes a message of a page.
 func (e *Engine) Comm(m jupyter.Comm, out jupyter.Out) error {
@@ -184,7 +167,7 @@ var named = regexp.MustCompile(`(?:\b(Method|Dataset|Model)\s*:?=?\s*|\b(method|
 func (e *Engine) Complete(code string, offset int) (start int, list []cell.Proposal, err error) {
 	m := named.FindStringSubmatch(code[:offset])
 	if m == nil {
-		start, list = e.notebook.Complete(code, offset)
+		start, list = e.Notebook.Complete(code, offset)
 		return start, list, nil
 	}
 	begun := m[3][strings.LastIndex(m[3], "+")+1:] // methods can be joined
@@ -197,11 +180,6 @@ func (e *Engine) Complete(code string, offset int) (start int, list []cell.Propo
 		}
 	}
 	return offset - len(begun), list, err
-}
-
-// Inspect describes the name at an offset of a cell.
-func (e *Engine) Inspect(code string, offset int) (declaration, doc string) {
-	return e.notebook.Inspect(code, offset)
 }
 
 // explained makes an error of a cell readable in a notebook.

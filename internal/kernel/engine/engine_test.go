@@ -81,13 +81,15 @@ func begin(t *testing.T) *session {
 type paper struct {
 	mu    sync.Mutex
 	text  strings.Builder
+	texts int
 	input []string
 }
 
 func (p *paper) Stream(name, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.text.WriteString(text)
+	p.text.WriteString(strings.ToValidUTF8(text, "half a character"))
+	p.texts++
 }
 
 func (p *paper) Display(kind string, d *protocol.DisplayData) {
@@ -123,19 +125,19 @@ func (p *paper) String() string {
 
 // run runs a cell and returns what it shows.
 func (s *session) run(code string, input ...string) (string, error) {
-	return s.runFor(time.Hour, code, input...)
+	out, err := s.runFor(time.Hour, code, input...)
+	return out.String(), err
 }
 
 // runFor stops the cell after a time.
-func (s *session) runFor(limit time.Duration, code string, input ...string) (string, error) {
+func (s *session) runFor(limit time.Duration, code string, input ...string) (*paper, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	s.n++
 	out := &paper{input: input}
 	timer := time.AfterFunc(limit, cancel)
 	defer timer.Stop()
-	err := s.Execute(ctx, code, s.n, out)
-	return out.String(), err
+	return out, s.Execute(ctx, code, s.n, out)
 }
 
 // heavy runs a cell when the host has grown too large.
@@ -189,7 +191,7 @@ func TestState(t *testing.T) {
 	s.shows("b1, _ := json.Marshal(struct{ A int; b string }{1, \"x\"})\nstring(b1)", `{"A":1}`)
 	s.shows("var wg sync.WaitGroup\nvar n atomic.Int64\nfor i := range 10 {\n\tgo func(k int) { defer wg.Done(); n.Add(int64(k)) }(i)\n\twg.Add(1)\n}\nwg.Wait()\nn.Load()", "45")
 	s.shows("import \"github.com/google/go-cmp/cmp\"\ncmp.Equal(1, 1)", "true")
-	s.shows("cmp.Equal(1, 2)", "false")
+	s.shows("func Run() bool { return cmp.Equal(1, 2) }\nRun()", "false")
 	s.shows("nb.Plot(nil, []float64{1, 2})", "[image/png]")
 	// Names that Go itself has.
 	s.shows("type span struct{ min, max, len float64 }\nfunc (s span) error() string { return fmt.Sprint(s.len) }\ncopy, new := []int{1, 2}, \"k\"", "")
@@ -220,7 +222,7 @@ func TestErrors(t *testing.T) {
 	s.fails("fmt.Println(1)\npanic(\"a cell's panic\")", 2)
 	s.fails("var m map[string]int\nm[\"a\"] = 1", 2)
 	s.fails("os.Exit(3)", 1)
-	s.fails("if true {\n\tlog.Fatal(\"fatal\")\n}", 2)
+	s.fails("if true {\n\tlog.New(os.Stdout, \"\", 0).Fatal(\"fatal\")\n}", 2)
 	s.fails("must(os.Open(\"/nonexistent\"))", 1)
 	s.fails("go func() { panic(\"in a goroutine\") }()\ntime.Sleep(time.Minute)", 1)
 	s.fails("func deep(n int) {\n\tif n == 0 {\n\t\tpanic(n)\n\t}\n\tdeep(n - 1)\n}\ndeep(3)", 3)
@@ -238,6 +240,16 @@ func TestStop(t *testing.T) {
 		}
 	}
 	s.shows("before := ticks.Load()\ntime.Sleep(100 * time.Millisecond)\nx > 0 && ticks.Load() > before", "true") // of other cells nothing stops
+}
+
+// Texts are shown together, and characters whole.
+func TestOutput(t *testing.T) {
+	s := begin(t)
+	got, err := s.runFor(time.Hour, "for i := range 200000 {\n\tfmt.Println(\"line é\", i)\n}")
+	if err != nil || strings.Count(got.String(), "\n") != 200000 || !strings.HasSuffix(got.String(), "line é 199999\n") || got.texts > 1000 {
+		t.Errorf("%d texts, %d lines, %v", got.texts, strings.Count(got.String(), "\n"), err)
+	}
+	s.shows("os.Stdout.WriteString(\"\\xc3\")\ntime.Sleep(100 * time.Millisecond)\nos.Stdout.WriteString(\"\\xa9\")", "é")
 }
 
 // Lines are commands only where a statement can begin.

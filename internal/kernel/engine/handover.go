@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -11,7 +12,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
-	"github.com/parallelcl/parallelcl/internal/kernel/wire"
+	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
@@ -20,75 +21,73 @@ import (
 // too large, since plugins are never unloaded. What cells have declared is declared again in the new one, and variables get
 // the values that the old one has saved.
 
-// source is the Go code of a cell that has run.
-type source struct{ file, code string }
-
 // history is what a new host is to be told.
 type history struct {
-	sources []source
-	ids     []int     // of the cells as they are compiled now
-	saved   string    // the folder in which values were saved last
-	due     time.Time // when they may be saved again
-	refused string    // why a new host was not taken
+	sources []cell.Source // that have run
+	ids     []int         // of the cells as they are compiled now
+	saved   string        // the folder in which values were saved last
+	due     time.Time     // when they may be saved again
+	refused string        // why a new host was not taken
 }
 
 // ready makes sure that a host runs that has the module's packages as they are, and has not grown too large. If a learner
 // cannot come along to a new one the old one stays, unless force is set, which wants a new one in any case.
 func (e *Engine) ready(ctx context.Context, out jupyter.Out, force bool) error {
 	p := e.process.Load()
-	ended := p.life.Err() != nil
-	source := origin.Fingerprint(p.builder.Module)
-	why := ""
+	if p.life.Err() != nil {
+		h, err := p.builder.Current(context.WithoutCancel(ctx))
+		if err != nil {
+			h = p.builder.Host
+		}
+		return e.renew(out, h, fmt.Sprintf("the old one has ended (%v)", context.Cause(p.life)), nil)
+	}
+	source, why := origin.Fingerprint(p.builder.Module), ""
 	switch {
-	case ended:
-		why, ctx = fmt.Sprintf("the old one has ended (%v)", context.Cause(p.life)), context.WithoutCancel(ctx)
-	case e.busy() && !force:
+	case force:
+		why = "%handover asked for it"
+	case e.busy():
 	case source != p.builder.Source:
 		why = "the module has changed"
 	case tooLarge(p.cmd.Process.Pid):
 		why = "the old one had grown too large"
-	case force:
-		why = "%handover asked for it"
 	}
-	if why == "" || why+source == e.past.refused && !force {
+	if why == "" || why+source == e.past.refused {
 		return nil
 	}
-	refuse := func(because string) error {
-		e.past.refused = why + source
-		out.Stream("stderr", "The cells should have a new process ("+why+"), but "+because+"\nThey go on in the old one.\n")
-		return nil
-	}
+	var lost rt.Lost
 	h, err := p.builder.Current(ctx)
-	switch {
-	case err != nil && ended:
-		h = p.builder.Host
-	case ctx.Err() != nil, err != nil && force:
-		return err
-	case err != nil:
-		return refuse("it does not build:\n" + err.Error())
-	}
-	var lost wire.Lost
-	if !ended {
+	if err == nil {
 		lost, err = e.save(ctx, p, false)
 	}
-	switch {
-	case ended:
-	case err != nil:
-		return fmt.Errorf("the values of the notebook cannot be saved: %w", err)
-	case len(lost.Learners) > 0 && !force:
-		return refuse(strings.Join(lost.Learners, "; ") + ". %handover replaces it all the same.")
+	if err == nil && len(lost.Learners) > 0 && !force {
+		err = errors.New(strings.Join(lost.Learners, "; ") + ". %handover replaces it all the same.")
 	}
-	return e.renew(out, h, why, append(lost.Learners, lost.Others...))
+	switch {
+	case err == nil:
+		return e.renew(out, h, why, append(lost.Learners, lost.Others...))
+	case force, ctx.Err() != nil:
+		return err
+	}
+	e.past.refused = why + source
+	out.Stream("stderr", "The cells should have a new process ("+why+"), but they go on in the old one: "+err.Error()+"\n")
+	return nil
+}
+
+// busy says whether other cells run than the one that asks.
+func (e *Engine) busy() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.running) > 1
 }
 
 // save has a host save the variables: quickly after a cell, in case that the next one ends the host.
-func (e *Engine) save(ctx context.Context, p *process, quick bool) (lost wire.Lost, err error) {
+func (e *Engine) save(ctx context.Context, p *process, quick bool) (lost rt.Lost, err error) {
 	dir, err := os.MkdirTemp(e.dir, "saved")
 	if err != nil {
 		return lost, err
 	}
-	r := wire.Saving{Dir: dir, Quick: quick}
-	for _, v := range e.notebook.Names("variable") {
+	r := rt.Saving{Dir: dir, Quick: quick}
+	for _, v := range e.Names("variable") {
 		r.Names = append(r.Names, v.Name)
 	}
 	if err := p.call(ctx, "Save", r, &lost); err != nil {
@@ -139,18 +138,18 @@ func (e *Engine) renew(out jupyter.Out, h *build.Host, why string, lost []string
 		}
 		text += restored
 	}
-	out.Stream("stderr", text+wire.Sentence("These did not come along", lost)+"\n")
+	out.Stream("stderr", text+rt.Sentence("These did not come along", lost)+"\n")
 	return nil
 }
 
 // compileAgain compiles all cells for another host.
 func (e *Engine) compileAgain(ctx context.Context, b *build.Builder) (text string) {
-	e.notebook.Reset(b.Packages)
+	e.Reset(b.Packages)
 	e.past.ids = nil
 	for _, s := range e.past.sources {
 		c, err := e.compile(ctx, b, s)
 		if err != nil {
-			text += fmt.Sprintf(" %s no longer builds (%s).", s.file, printable.Line(cell.Plain(err.Error())))
+			text += fmt.Sprintf(" %s no longer builds (%s).", s.File, printable.Line(cell.Plain(err.Error())))
 			continue
 		}
 		e.commit(c)
@@ -163,7 +162,7 @@ func (e *Engine) declareAgain(ctx context.Context, p *process) error {
 	if len(e.past.ids) == 0 {
 		return nil
 	}
-	file, err := p.builder.Replay(ctx, e.past.ids)
+	file, err := p.builder.Link(ctx, cell.Replay, e.past.ids...)
 	if err != nil {
 		return err
 	}

@@ -6,19 +6,20 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"io"
 	"net/rpc"
 	"os"
 	"os/exec"
 	"sync"
 	"syscall"
+	"time"
+	"unicode/utf8"
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
-	"github.com/parallelcl/parallelcl/internal/kernel/wire"
+	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
 
 // process is a host: the program in which the cells of a notebook run.
@@ -30,29 +31,27 @@ type process struct {
 	calls   *rpc.Client
 	values  *gob.Encoder // to package gonbui
 	streams []*stream
-	asking  sync.Mutex      // held while the user is asked for a line
 	asked   int             // lines that libraries have asked for and nobody has read
 	life    context.Context // ends with the process; the cause says why
 }
 
 // start starts the host of a builder, which takes the place of the one before.
 func (e *Engine) start(b *build.Builder) error {
-	answers, toAnswer, err1 := os.Pipe()
+	calls, toCall, err1 := sockets()
 	displays, toDisplay, err2 := os.Pipe()
 	toRead, values, err3 := os.Pipe()
+	stdout, toStdout, err4 := newStream("stdout", e.text)
+	stderr, toStderr, err5 := newStream("stderr", e.text)
 	ctx, end := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, b.Program)
+	cmd := exec.CommandContext(ctx, b.Program, b.Sum)
 	build.Group(cmd)
-	cmd.ExtraFiles = []*os.File{toAnswer, toDisplay, toRead} // 3, 4 and 5
-	cmd.Env = append(os.Environ(), wire.SourceVariable+"="+b.Sum, protocol.GONB_PIPE_ENV+"=/dev/fd/4", protocol.GONB_PIPE_BACK_ENV+"=/dev/fd/5")
-	requests, err4 := cmd.StdinPipe()
-	stdout, err5 := cmd.StdoutPipe()
-	stderr, err6 := cmd.StderrPipe()
-	err := errors.Join(err1, err2, err3, err4, err5, err6)
+	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = toStdout, toStderr, []*os.File{toCall, toDisplay, toRead} // 3, 4 and 5
+	cmd.Env = append(os.Environ(), protocol.GONB_PIPE_ENV+"=/dev/fd/4", protocol.GONB_PIPE_BACK_ENV+"=/dev/fd/5")
+	err := errors.Join(err1, err2, err3, err4, err5)
 	if err == nil {
 		err = cmd.Start()
 	}
-	for _, f := range cmd.ExtraFiles {
+	for _, f := range append(cmd.ExtraFiles, toStdout, toStderr) {
 		f.Close()
 	}
 	if err != nil {
@@ -60,32 +59,31 @@ func (e *Engine) start(b *build.Builder) error {
 		return err
 	}
 	life, ended := context.WithCancelCause(context.Background())
-	p := &process{builder: b, cmd: cmd, end: end, life: life, values: gob.NewEncoder(values)}
+	p := &process{builder: b, cmd: cmd, end: end, life: life, calls: rpc.NewClient(calls), values: gob.NewEncoder(values),
+		streams: []*stream{stdout, stderr}}
 	p.page = newBridge(e.connection, p.give)
-	for name, r := range map[string]io.ReadCloser{"stdout": stdout, "stderr": stderr} {
-		s := &stream{name: name, show: e.text}
-		s.r, _ = r.(*os.File).SyscallConn()
-		p.streams = append(p.streams, s)
-		go s.r.Read(s.take) // until it is closed
-	}
 	go e.showAll(p, displays)
-	answered, w := io.Pipe()
-	p.calls = rpc.NewClient(struct {
-		io.Reader
-		io.WriteCloser
-	}{answered, requests})
 	go func() {
-		io.Copy(w, answers) // until the host has ended
+		err := cmp.Or(cmd.Wait(), errors.New("it was asked to"))
+		cmd.Cancel() // what it has started
 		p.drain()
-		end()
-		ended(cmp.Or(cmd.Wait(), errors.New("it was asked to")))
-		errors.Join(w.Close(), answers.Close(), values.Close())
+		ended(err)
+		errors.Join(calls.Close(), values.Close())
 	}()
 	if err := p.call(ctx, "SetArgs", []string{}, nil); err != nil { // answers when the host is ready
 		return err
 	}
 	e.process.Store(p)
 	return nil
+}
+
+// sockets returns two files of which each reads what the other writes.
+func sockets() (one, other *os.File, err error) {
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	for _, fd := range fds {
+		syscall.CloseOnExec(fd)
+	}
+	return os.NewFile(uintptr(fds[0]), "kernel"), os.NewFile(uintptr(fds[1]), "host"), err
 }
 
 // call has the host do something.
@@ -114,10 +112,10 @@ func (p *process) run(ctx context.Context, id int, file string) error {
 	always := context.WithoutCancel(ctx)
 	defer context.AfterFunc(ctx, func() { p.call(always, "Stop", id, nil) })()
 	var failure string
-	err := p.call(always, "Run", wire.Cell{ID: id, File: file}, &failure)
+	err := p.call(always, "Run", rt.Cell{ID: id, File: file}, &failure)
 	p.drain()
 	switch {
-	case failure == wire.Stopped:
+	case failure == rt.Stopped:
 		return context.Canceled
 	case failure != "":
 		return errors.New(failure)
@@ -125,39 +123,71 @@ func (p *process) run(ctx context.Context, id int, file string) error {
 	return err
 }
 
-// stream shows what a program writes to its standard output or error.
-type stream struct {
-	name string
-	r    syscall.RawConn // of a host
-	show func(name, text string)
-	mu   sync.Mutex // held from reading until it is shown
-	buf  [1 << 16]byte
-}
-
-// take shows what can be read at once. It returns true at the end.
-func (s *stream) take(fd uintptr) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for range 1000 { // others may keep writing
-		n, err := syscall.Read(int(fd), s.buf[:])
-		if n <= 0 && err != syscall.EINTR {
-			return err != syscall.EAGAIN
-		}
-		s.Write(s.buf[:max(n, 0)])
-	}
-	return false
-}
-
-func (s *stream) Write(p []byte) (int, error) {
-	s.show(s.name, cell.Plain(string(p)))
-	return len(p), nil
-}
-
 // drain waits until all that the host has written so far is shown.
 func (p *process) drain() {
 	for _, s := range p.streams {
-		_ = s.r.Control(func(fd uintptr) { s.take(fd) }) // fails when it is closed
+		s.drain()
 	}
+}
+
+const (
+	gatherTime = 20 * time.Millisecond // how long text waits for more
+	gatherSize = 1 << 20               // of text that is shown at once; a pipe has less
+)
+
+// stream shows what programs write to their standard output or error.
+type stream struct {
+	name  string
+	show  func(name, text string)
+	conn  syscall.RawConn
+	mu    sync.Mutex // held from reading until it is shown
+	begun []byte     // a character whose last bytes have not come
+}
+
+// newStream returns a stream and the file that programs write to.
+func newStream(name string, show func(name, text string)) (s *stream, w *os.File, err error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	s = &stream{name: name, show: show}
+	s.conn, err = r.SyscallConn()
+	go func() {
+		defer r.Close()
+		s.conn.Read(func(fd uintptr) (end bool) {
+			for all := false; !all && !end; {
+				time.Sleep(gatherTime)
+				all, end = s.take(fd)
+			}
+			return end
+		})
+	}()
+	return s, w, err
+}
+
+// drain waits until all that programs have written so far is shown. It fails at the end, when it is.
+func (s *stream) drain() { _ = s.conn.Control(func(fd uintptr) { s.take(fd) }) }
+
+// take shows what can be read at once. It says whether that is all for now, or nobody can write any longer.
+func (s *stream) take(fd uintptr) (all, end bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text, buf := s.begun, make([]byte, 1<<16)
+	for len(text) < gatherSize && !all && !end { // others may keep writing
+		n, err := syscall.Read(int(fd), buf)
+		text = append(text, buf[:max(n, 0)]...)
+		all, end = err != nil && err != syscall.EINTR, n == 0
+	}
+	n := len(text)
+	for back := 1; !end && back < utf8.UTFMax && back <= len(text); back++ {
+		if last := text[len(text)-back:]; utf8.RuneStart(last[0]) && !utf8.FullRune(last) {
+			n -= back
+		}
+	}
+	if s.begun = text[n:]; n > 0 {
+		s.show(s.name, cell.Plain(string(text[:n])))
+	}
+	return all, end
 }
 
 // text shows what the host writes.
@@ -194,7 +224,7 @@ func (e *Engine) showAll(p *process, displays *os.File) {
 			if question.Prompt != "" {
 				p.asked++
 			}
-			go e.input(p, question)
+			go p.input(question, out)
 		case !p.page.takes(d, out):
 			p.show(d, out)
 		}
@@ -206,11 +236,9 @@ func (p *process) give(address string, value any) {
 	p.values.Encode(&protocol.CommValue{Address: address, Value: value}) // if the host has ended, nobody waits for it
 }
 
-// input asks the user for a line, one question at a time.
-func (e *Engine) input(p *process, r protocol.InputRequest) {
-	p.asking.Lock()
-	defer p.asking.Unlock()
-	line, err := e.out().Input(context.Background(), r.Prompt, r.Password)
+// input asks the user for a line.
+func (p *process) input(r protocol.InputRequest, out jupyter.Out) {
+	line, err := out.Input(context.Background(), r.Prompt, r.Password)
 	if err == nil {
 		line += "\n"
 	}
@@ -220,7 +248,7 @@ func (e *Engine) input(p *process, r protocol.InputRequest) {
 // show shows rich output.
 func (p *process) show(d *protocol.DisplayData, out jupyter.Out) {
 	kind, update := "display_data", false
-	if d.Metadata[wire.Result] == true {
+	if d.Metadata[rt.Result] == true {
 		kind, d.Metadata = "execute_result", nil
 	}
 	if d.DisplayID != "" {

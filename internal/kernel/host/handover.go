@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
-	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 	"github.com/parallelcl/parallelcl/internal/recipe"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/viz/nb"
@@ -31,10 +30,10 @@ type saved struct {
 const savedFile = "saved"
 
 // Save writes variables into a folder, for the process that takes the place of this one.
-func (host) Save(r wire.Saving, lost *wire.Lost) error {
+func (host) Save(r rt.Saving, lost *rt.Lost) error {
 	var list []saved
 	for _, name := range r.Names {
-		v, ok := rt.Variable(name)
+		v, ok := rt.Value(name)
 		if !ok || v.IsZero() {
 			continue
 		}
@@ -58,19 +57,18 @@ func (host) Save(r wire.Saving, lost *wire.Lost) error {
 	return os.WriteFile(filepath.Join(r.Dir, savedFile), b.Bytes(), 0o600)
 }
 
-func (s *saved) save(r wire.Saving, v reflect.Value) error {
-	made, known := recipe.Of(v.Interface())
-	if known {
-		s.Recipe = &made
-	}
+func (s *saved) save(r rt.Saving, v reflect.Value) error {
 	l, learner := v.Interface().(*pcl.Learner)
+	made, known := recipe.Of(v.Interface())
 	switch size := sizeOf(v, 6); {
-	case learner && known:
-		return s.saveLearner(r.Dir, l)
+	case known:
+		s.Recipe = &made
+		if learner {
+			return s.saveLearner(r.Dir, l)
+		}
+		return nil
 	case learner:
 		return errors.New("it was not made by a session")
-	case known:
-		return nil
 	case size > 1<<28, r.Quick && (size > 1<<20 || v.Kind() == reflect.Map): // whose change meanwhile would end the process
 		return errors.New("it is too large")
 	case !copies(v.Type(), map[reflect.Type]bool{}):
@@ -151,7 +149,7 @@ func (host) Restore(dir string, text *string) error {
 	var done, failed []string
 	learners := map[string]any{} // by file
 	for _, s := range list {
-		v, ok := rt.Variable(s.Name)
+		v, ok := rt.Value(s.Name)
 		if !ok {
 			continue
 		}
@@ -161,7 +159,7 @@ func (host) Restore(dir string, text *string) error {
 			done = append(done, s.Name)
 		}
 	}
-	*text = wire.Sentence("Not restored", failed) + wire.Sentence("Restored", done)
+	*text = rt.Sentence("Not restored", failed) + rt.Sentence("Restored", done)
 	return nil
 }
 
@@ -171,7 +169,7 @@ func (s saved) restore(dir string, v reflect.Value, learners map[string]any) (er
 	}
 	value, ok := learners[s.State]
 	if !ok {
-		if value, err = s.Recipe.Make(context.Background()); err != nil {
+		if value, err = recipe.Make(context.Background(), *s.Recipe); err != nil {
 			return err
 		}
 	}
@@ -190,7 +188,7 @@ func (s saved) restore(dir string, v reflect.Value, learners map[string]any) (er
 func (s saved) task(id int) (t pcl.Task, err error) {
 	if r, ok := s.Tasks[id]; ok {
 		var made any
-		if made, err = r.Make(context.Background()); err == nil {
+		if made, err = recipe.Make(context.Background(), r); err == nil {
 			t = made.(pcl.Task)
 		}
 	}

@@ -1,11 +1,10 @@
-// Package host is the process in which the cells of a notebook run. The kernel makes a program of
-// it that imports every package that cells can import, so that all cells share them. The kernel calls its methods by its
-// standard input and file 3; package gonbui writes to file 4 and reads from file 5.
+// Package host is the process in which the cells of a notebook run. The kernel makes a program of it that imports every package
+// that cells can import, so that all cells share them, and starts it with a hash of the module's source. It calls its methods by
+// file 3; package gonbui writes to file 4 and reads from file 5.
 package host
 
 import (
 	"flag"
-	"io"
 	"net/rpc"
 	"os"
 	"plugin"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
-	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/internal/recipe"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -29,18 +27,13 @@ func Main() {
 	for fd := 3; fd <= 5; fd++ { // what cells start is not to keep them open
 		syscall.CloseOnExec(fd)
 	}
-	requests, answers := os.Stdin, os.NewFile(3, "answers")
-	os.Stdin, _ = os.Open(os.DevNull)
-	origin.SetNotebook(os.Getenv(wire.SourceVariable), rt.Origin)
-	rt.Show, rt.Ask = show, func() { gonbui.RequestInput("", false) }
+	origin.SetNotebook(os.Args[1], rt.Origin)
+	rt.Show, rt.Ask, rt.Parse, rt.ForgetFlag = show, func() { gonbui.RequestInput("", false) }, parse, forgetFlag
 	recipe.Remember()
 	if err := rpc.RegisterName("Host", host{}); err != nil {
 		panic(err)
 	}
-	rpc.ServeConn(struct {
-		io.Reader
-		io.WriteCloser
-	}{requests, answers}) // until the kernel is gone
+	rpc.ServeConn(os.NewFile(3, "kernel")) // until it is gone
 }
 
 // host has what the kernel can ask for.
@@ -49,7 +42,7 @@ type host struct{}
 type nothing = struct{}
 
 // Run loads a cell, runs it, and says why it failed.
-func (host) Run(c wire.Cell, failure *string) error {
+func (host) Run(c rt.Cell, failure *string) error {
 	p, err := plugin.Open(c.File)
 	if err != nil {
 		return err
@@ -79,6 +72,18 @@ func (host) SetArgs(args []string, _ *nothing) error {
 	os.Args = append(os.Args[:1:1], args...)
 	flag.CommandLine.Init(os.Args[0], flag.ContinueOnError)
 	return nil
+}
+
+func parse() { rt.NoError(flag.CommandLine.Parse(os.Args[1:])) }
+
+func forgetFlag(name string) {
+	old := flag.CommandLine
+	flag.CommandLine = flag.NewFlagSet(os.Args[0], flag.ContinueOnError)
+	old.VisitAll(func(f *flag.Flag) {
+		if f.Name != name {
+			flag.CommandLine.Var(f.Value, f.Name, f.Usage)
+		}
+	})
 }
 
 // Names lists what may be named in strings: methods and parts, data sets, networks.

@@ -10,7 +10,6 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
-	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 	"github.com/parallelcl/parallelcl/viz/nb"
 )
 
@@ -19,19 +18,19 @@ func show(v any) {
 	if !nb.ShowValue(v) {
 		gonbui.SendData(&protocol.DisplayData{
 			Data:     map[protocol.MIMEType]any{protocol.MIMETextPlain: fmt.Sprint(v)},
-			Metadata: map[string]any{wire.Result: true},
+			Metadata: map[string]any{rt.Result: true},
 		})
 	}
 }
 
 // Describe writes a table of what cells have declared.
-func (host) Describe(list []wire.Variable, table *string) error {
+func (host) Describe(list []rt.Variable, table *string) error {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "name\ttype\tbytes\tvalue")
 	for _, one := range list {
 		var bytes, text string
-		if v, ok := rt.Variable(one.Name); ok {
+		if v, ok := rt.Value(one.Name); ok {
 			err := safely(func() error { bytes, text = fmt.Sprint(sizeOf(v, 6)), textOf(v); return nil })
 			if err != nil {
 				text = "? " + err.Error()

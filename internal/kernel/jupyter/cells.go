@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 )
@@ -91,12 +90,10 @@ func (s *server) execute(r *request) fields {
 	r.show("execute_input", fields{"code": r.content.Code, "execution_count": r.number})
 	err := s.engine.Execute(r.ctx, r.content.Code, r.number, r)
 	content := fields{"user_expressions": fields{}}
-	r.after(func() {
-		if err != nil {
-			content = problem(err)
-			r.show("error", problem(err))
-		}
-	})
+	if err != nil {
+		content = problem(err)
+		r.show("error", problem(err))
+	}
 	content["payload"], content["execution_count"] = []any{}, r.number
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,11 +126,6 @@ func (s *server) interrupt() {
 	}
 }
 
-const (
-	gatherTime = 20 * time.Millisecond // how long text waits for more
-	gatherSize = 1 << 17               // of text that is sent at once
-)
-
 // show publishes output, unless the cell is to show nothing.
 func (r *request) show(kind string, content fields) {
 	if !r.content.Silent {
@@ -142,52 +134,7 @@ func (r *request) show(kind string, content fields) {
 }
 
 // Stream appends text to an output stream.
-func (r *request) Stream(name, text string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if name != r.name {
-		r.send(true)
-	}
-	r.name = name
-	r.text = append(r.text, text...)
-	if len(r.text) >= gatherSize {
-		r.send(false)
-	}
-	if !r.waits {
-		r.waits = true
-		time.AfterFunc(gatherTime, func() {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.waits = false
-			r.send(false)
-		})
-	}
-}
-
-// send sends the text that waits. Of a character whose last bytes have not come it sends the first ones only if all must go.
-func (r *request) send(all bool) {
-	n := len(r.text)
-	for back := 1; !all && back < utf8.UTFMax && back <= len(r.text); back++ {
-		if last := r.text[len(r.text)-back:]; utf8.RuneStart(last[0]) {
-			if !utf8.FullRune(last) {
-				n -= back
-			}
-			break
-		}
-	}
-	if n > 0 {
-		r.show("stream", fields{"name": r.name, "text": string(r.text[:n])})
-		r.text = append(r.text[:0], r.text[n:]...)
-	}
-}
-
-// after publishes output behind the text before it.
-func (r *request) after(publish func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.send(true)
-	publish()
-}
+func (r *request) Stream(name, text string) { r.show("stream", fields{"name": name, "text": text}) }
 
 // Display shows rich output.
 func (r *request) Display(kind string, d *protocol.DisplayData) {
@@ -201,7 +148,7 @@ func (r *request) Display(kind string, d *protocol.DisplayData) {
 	if kind == "execute_result" {
 		content["execution_count"] = r.number
 	}
-	r.after(func() { r.show(kind, content) })
+	r.show(kind, content)
 }
 
 // Input asks one question at a time of all cells.
@@ -220,8 +167,7 @@ func (r *request) Input(ctx context.Context, prompt string, password bool) (stri
 	case <-p.lines: // an answer to a cell that was stopped
 	default:
 	}
-	question := fields{"prompt": prompt, "password": password}
-	r.after(func() { p.send(s.write(r.prefix, "input_request", r.parent, question)...) })
+	p.send(s.write(r.prefix, "input_request", r.parent, fields{"prompt": prompt, "password": password})...)
 	select {
 	case <-r.ended:
 		return "", io.EOF
@@ -234,5 +180,5 @@ func (r *request) Input(ctx context.Context, prompt string, password bool) (stri
 
 // Comm sends data to a page.
 func (r *request) Comm(id string, data map[string]any) {
-	r.after(func() { r.publish("comm_msg", fields{"comm_id": id, "data": data}) })
+	r.publish("comm_msg", fields{"comm_id": id, "data": data})
 }

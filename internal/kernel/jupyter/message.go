@@ -13,7 +13,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -43,11 +42,6 @@ type request struct {
 	ended       chan struct{} // closed when it has
 	number      int
 	interrupted time.Time
-
-	mu    sync.Mutex // also orders what is published
-	name  string     // the stream of text
-	text  []byte     // not yet sent
-	waits bool       // for more text
 }
 
 // content has what requests of every kind may say.

@@ -48,7 +48,7 @@ type Engine interface {
 // Out is where the output of one cell goes. Its methods may be called by several goroutines, also after the cell has ended:
 // the front end still shows their output below that cell.
 type Out interface {
-	// Stream appends text to "stdout" or "stderr". Small texts are sent together.
+	// Stream appends text to "stdout" or "stderr".
 	Stream(name, text string)
 	// Display shows rich output by a message of a kind: display_data, update_display_data or execute_result.
 	Display(kind string, d *protocol.DisplayData)
@@ -93,8 +93,8 @@ type server struct {
 }
 
 // Serve serves an engine at the ports of a Jupyter connection file, until a front end shuts the kernel down, ctx ends, the
-// process is terminated or the one that started it has ended. It closes the engine. An interrupt signal stops the cells, so
-// ctx must not end on it.
+// process is terminated or the Jupyter server that started it has ended. It closes the engine. An interrupt signal stops the
+// cells, so ctx must not end on it.
 func Serve(ctx context.Context, file string, e Engine) (err error) {
 	defer func() { err = errors.Join(err, e.Close()) }()
 	s := &server{engine: e, shells: map[string]*shell{}}
@@ -103,13 +103,7 @@ func Serve(ctx context.Context, file string, e Engine) (err error) {
 	s.addShell("")
 	interrupts := make(chan os.Signal, 8)
 	signal.Notify(interrupts, os.Interrupt)
-	defer close(interrupts)
 	defer signal.Stop(interrupts)
-	go func() {
-		for range interrupts {
-			s.interrupt()
-		}
-	}()
 	text, err := os.ReadFile(file)
 	if err == nil {
 		err = json.Unmarshal(text, &s.connection)
@@ -120,25 +114,22 @@ func Serve(ctx context.Context, file string, e Engine) (err error) {
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	go s.endWithParent()
-	<-s.ctx.Done()
-	return ctx.Err()
+	for {
+		select {
+		case <-interrupts:
+			s.interrupt()
+		case <-time.After(200 * time.Millisecond):
+			if os.Getenv("JPY_PARENT_PID") != "" && os.Getppid() != parent { // the Jupyter server has ended
+				return nil
+			}
+		case <-s.ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // parent is the process that started this one, asked for before it may have ended.
 var parent = os.Getppid()
-
-// endWithParent ends the kernel when the Jupyter server that started this process has ended. A kernel started otherwise
-// outlives its parent.
-func (s *server) endWithParent() {
-	if os.Getenv("JPY_PARENT_PID") == "" {
-		return
-	}
-	for os.Getppid() == parent && s.ctx.Err() == nil {
-		time.Sleep(200 * time.Millisecond)
-	}
-	s.end()
-}
 
 // receive takes what comes on the channels of requests.
 func (s *server) receive(p *peer, frames [][]byte) {

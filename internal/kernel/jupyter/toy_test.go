@@ -48,15 +48,14 @@ func (t *toy) run(ctx context.Context, number int, out jupyter.Out, command, res
 		out.Stream("stdout", rest+"\n")
 	case "warn":
 		out.Stream("stderr", rest+"\n")
-	case "bytes": // one byte at a time
-		for i := range len(rest) {
-			out.Stream("stdout", rest[i:i+1])
-			time.Sleep(25 * time.Millisecond)
-		}
 	case "flood":
 		n, _ := strconv.Atoi(rest)
-		for i := range n {
-			out.Stream("stdout", fmt.Sprintln("line", i))
+		for begin := 0; begin < n; begin += 1000 {
+			text := ""
+			for i := range 1000 {
+				text += fmt.Sprintln("line", begin+i)
+			}
+			out.Stream("stdout", text)
 		}
 	case "value":
 		out.Display("execute_result", &protocol.DisplayData{Data: map[protocol.MIMEType]any{"text/plain": rest, "image/png": []byte("png"), "text/html": "<b>", "audio/wav": []byte("wav")}})

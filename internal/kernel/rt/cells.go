@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"log"
 	"os"
 	"reflect"
 	"runtime"
@@ -15,54 +14,52 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
-// execution is a cell that runs, or was stopped and may have left goroutines behind.
+// execution is a cell that has begun, or was stopped before.
 type execution struct {
-	ctx  context.Context
-	stop context.CancelCauseFunc // stops it, with why it failed
+	ctx    context.Context
+	stop   context.CancelCauseFunc // stops it, with why it failed
+	over   atomic.Bool             // what it has started goes on
+	origin string                  // a hash of what it is made of
+	frame  func(func())            // a function of the cell that calls another
 }
 
 var (
-	running sync.Map     // executions by ID
-	stopped atomic.Int32 // how many of them were stopped
+	executions sync.Map     // by ID; 0 has what belongs to no cell
+	stopped    atomic.Int32 // how many of them were stopped and are not over
 )
 
 // Panics of a goroutine whose cell was stopped, or ends itself, and that of an error that a cell did not expect.
-var errStopped, errDone = errors.New(wire.Stopped), errors.New("done")
+var errStopped, errDone = errors.New(Stopped), errors.New("done")
 
 type failure struct{ error }
 
 func (f failure) Unwrap() error { return f.error }
 
 // find finds an execution, or makes it.
-func find(id int, begin bool) *execution {
-	found, ok := running.Load(id)
-	if !ok && begin {
+func find(id int) *execution {
+	found, ok := executions.Load(id)
+	if !ok {
 		e := new(execution)
 		e.ctx, e.stop = context.WithCancelCause(context.Background())
-		found, _ = running.LoadOrStore(id, e)
+		found, _ = executions.LoadOrStore(id, e)
 	}
-	e, _ := found.(*execution)
-	return e
+	return found.(*execution)
 }
 
-// Run runs a cell in a goroutine of its own, and says why it failed.
-func Run(id int, cell func()) string { return find(id, true).run(id, cell) }
-
 // Stop stops a cell, also one that has not begun.
-func Stop(id int) { find(id, true).stop(errStopped) }
+func Stop(id int) { find(id).stop(errStopped) }
 
 const (
 	grace     = 300 * time.Millisecond // for a cell that was stopped to end by itself
 	lingering = 5 * time.Second        // that its goroutines are still looked for after its own has ended
 )
 
-// run is [Run]. A cell that was stopped and does not end is left behind: it ends at its next check.
-func (e *execution) run(id int, cell func()) string {
-	ended, failure := make(chan struct{}), ""
+// Run runs a cell in a goroutine of its own, and says why it failed. A cell that was stopped and does not end is left behind:
+// it ends at its next check.
+func Run(id int, cell func()) string {
+	e, ended, failure := find(id), make(chan struct{}), ""
 	go func() {
 		defer close(ended)
 		defer func() { failure = failureOf(recover()) }()
@@ -72,7 +69,7 @@ func (e *execution) run(id int, cell func()) string {
 		stopped.Add(1)
 		<-ended
 		time.Sleep(lingering)
-		running.Delete(id)
+		e.over.Store(true)
 		stopped.Add(-1)
 	})
 	select {
@@ -83,8 +80,8 @@ func (e *execution) run(id int, cell func()) string {
 		case <-time.After(grace):
 		}
 	}
-	if e.ctx.Err() == nil && linger() { // it was not stopped: what it has started goes on
-		running.Delete(id)
+	if e.ctx.Err() == nil && linger() { // it was not stopped
+		e.over.Store(true)
 		e.stop(nil)
 		return failure
 	}
@@ -100,7 +97,7 @@ func Check() {
 
 // Context is the context of the goroutine's cell, which ends when the cell is stopped.
 func Context() context.Context {
-	if e := find(owner(), false); e != nil {
+	if e := find(owner()); !e.over.Load() {
 		return e.ctx
 	}
 	return context.Background()
@@ -126,9 +123,6 @@ func Exit(code int) {
 	}
 	panic(errDone)
 }
-
-// These stand for functions of package log, which would end the program of all cells.
-var Fatal, Fatalln, Fatalf = log.Panic, log.Panicln, log.Panicf
 
 // failureOf describes a panic that is one of the cell's, with the lines of cells on the way to it. It is called by the deferred
 // function that has recovered it.
@@ -167,7 +161,7 @@ func calls() iter.Seq[runtime.Frame] {
 			for more := true; more; {
 				var f runtime.Frame
 				f, more = frames.Next()
-				if strings.HasPrefix(f.Function, wire.CellPath) && !yield(f) {
+				if strings.HasPrefix(f.Function, CellPath) && !yield(f) {
 					return
 				}
 			}
@@ -184,52 +178,44 @@ func owner() (id int) {
 	for f := range calls() {
 		outermost = f.Function
 	}
-	fmt.Sscanf(outermost, wire.CellPath+"%d", &id)
+	fmt.Sscanf(outermost, CellPath+"%d", &id)
 	return id
 }
 
-// about is what a cell says of itself.
-type about struct {
-	origin string
-	frame  func(func())
-}
-
-var entered sync.Map // by ID
-
 // Enter is called by each cell before anything else. origin is a hash of what the cell is made of; frame is a function of the
 // cell that calls another.
-func Enter(id int, origin string, frame func(func())) { entered.Store(id, about{origin, frame}) }
+func Enter(id int, origin string, frame func(func())) {
+	e := find(id)
+	e.origin, e.frame = origin, frame
+}
 
 // Origin is the hash of the cell that this goroutine belongs to.
 func Origin() (origin string, ok bool) {
-	found, ok := entered.Load(owner())
-	a, _ := found.(about)
-	return a.origin, ok
+	e := find(owner())
+	return e.origin, e.origin != ""
 }
 
 // Guard returns a function like f for a goroutine of a cell: its panic ends the cell, but not the program. It calls f below a
 // function of the cell, by which the goroutine belongs to it.
 func Guard[F any](f F) F {
-	id := owner()
-	a, _ := entered.Load(id)
-	v := reflect.ValueOf(f)
+	e, v := find(owner()), reflect.ValueOf(f)
 	call := v.Call
 	if v.Type().IsVariadic() {
 		call = v.CallSlice
 	}
 	guarded := reflect.MakeFunc(v.Type(), func(args []reflect.Value) (results []reflect.Value) {
-		defer recovered(id)
+		defer e.recovered()
 		for out := range v.Type().Outs() { // of which a go statement makes nothing
 			results = append(results, reflect.Zero(out))
 		}
-		a.(about).frame(func() { call(args) })
+		e.frame(func() { call(args) })
 		return results
 	})
 	return guarded.Interface().(F)
 }
 
 // recovered takes the panic of a goroutine and stops its cell for it.
-func recovered(id int) {
+func (e *execution) recovered() {
 	p := recover()
 	if p == nil {
 		return
@@ -238,7 +224,7 @@ func recovered(id int) {
 	if f := failureOf(p); f != "" {
 		why = errors.New(f)
 	}
-	if e := find(id, false); e != nil {
+	if !e.over.Load() {
 		e.stop(why)
 	} else if why != errStopped {
 		fmt.Fprintln(os.Stderr, "A goroutine of an earlier cell has ended:", why)

@@ -1,19 +1,19 @@
 package rt
 
 import (
-	"flag"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"strings"
 	"sync"
 )
 
-// Show shows the value of a cell's last expression, and Ask asks the user for a line that [Give] takes. The host sets them.
+// The host sets these, for which each cell would otherwise be linked against more.
 var (
-	Show func(v any)
-	Ask  func()
+	Show       func(v any)       // shows the value of a cell's last expression
+	Ask        func()            // asks the user for a line that [Give] takes
+	Parse      func()            // stands for flag.Parse, which would end the program on an error
+	ForgetFlag func(name string) // removes a flag, so that it can be declared again
 )
 
 // ShowAll shows what a call returned. An error at the end, if there is one, ends the cell.
@@ -26,20 +26,6 @@ func ShowAll(list ...any) {
 			Show(v)
 		}
 	}
-}
-
-// Parse stands for flag.Parse, which would end the program on an error.
-func Parse() { NoError(flag.CommandLine.Parse(os.Args[1:])) }
-
-// ForgetFlag removes a flag, so that it can be declared again.
-func ForgetFlag(name string) {
-	old := flag.CommandLine
-	flag.CommandLine = flag.NewFlagSet(os.Args[0], flag.ContinueOnError)
-	old.VisitAll(func(f *flag.Flag) {
-		if f.Name != name {
-			flag.CommandLine.Var(f.Value, f.Name, f.Usage)
-		}
-	})
 }
 
 // Stdin stands for the standard input in the cells' own code. Reading asks for a line if none is left, which is the user's next
@@ -86,8 +72,8 @@ var variables sync.Map // pointers by name
 // Declare names a variable of a cell.
 func Declare(name string, pointer any) { variables.Store(name, pointer) }
 
-// Variable returns a variable of a cell.
-func Variable(name string) (v reflect.Value, ok bool) {
+// Value returns a variable of a cell.
+func Value(name string) (v reflect.Value, ok bool) {
 	p, ok := variables.Load(name)
 	return reflect.Indirect(reflect.ValueOf(p)), ok
 }

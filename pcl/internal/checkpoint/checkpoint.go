@@ -8,7 +8,9 @@
 package checkpoint
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -20,6 +22,7 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 const magic = "PCLCKPT1"
@@ -57,18 +60,15 @@ func Save(path string, f File) error {
 	}
 	return atomicfile.Write(path, func(out io.Writer) error {
 		sum := sha256.New()
-		w := io.MultiWriter(out, sum)
-		prefix := binary.LittleEndian.AppendUint64([]byte(magic), uint64(len(head)))
-		if _, err := w.Write(append(prefix, head...)); err != nil {
-			return err
-		}
+		w := bufio.NewWriter(io.MultiWriter(out, sum)) // which keeps the first error
+		w.Write(binary.LittleEndian.AppendUint64([]byte(magic), uint64(len(head))))
+		w.Write(head)
 		for _, name := range names {
-			if _, err := w.Write(encode(f.Arrays[name])); err != nil {
-				return err
-			}
+			w.Write(encode(f.Arrays[name]))
 		}
-		_, err := out.Write(sum.Sum(nil))
-		return err
+		err := w.Flush()
+		_, last := out.Write(sum.Sum(nil))
+		return cmp.Or(err, last)
 	})
 }
 
@@ -80,50 +80,44 @@ func Load(path string) (File, error) {
 	}
 	f, err := decode(data)
 	if err != nil {
-		return File{}, fmt.Errorf("%s: %w", path, err)
+		err = fmt.Errorf("%s: %w", path, err)
 	}
-	return f, nil
+	return f, err
 }
 
 // decode reads a checkpoint from memory.
-func decode(data []byte) (File, error) {
+func decode(data []byte) (f File, err error) {
+	if err = fail.Tried(func() { f = open(data) }); err != nil {
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return f, err
+}
+
+func open(data []byte) File {
 	const least = len(magic) + 8 + sha256.Size
-	if len(data) < least || string(data[:len(magic)]) != magic {
-		return File{}, fmt.Errorf("%w: %d bytes that do not begin as a checkpoint does", ErrDamaged, len(data))
-	}
+	fail.When(len(data) < least || !bytes.HasPrefix(data, []byte(magic)), "%d bytes that do not begin as a checkpoint does", len(data))
 	body, sum := data[:len(data)-sha256.Size], data[len(data)-sha256.Size:]
-	if got := sha256.Sum256(body); !bytes.Equal(got[:], sum) {
-		return File{}, fmt.Errorf("%w: the checksum does not match; the file was cut off or altered", ErrDamaged)
-	}
-	body = body[len(magic):]
-	n := binary.LittleEndian.Uint64(body)
-	body = body[8:]
-	if n > uint64(len(body)) {
-		return File{}, fmt.Errorf("%w: a header of %d bytes in a file of %d", ErrDamaged, n, len(data))
-	}
+	got := sha256.Sum256(body)
+	fail.When(!bytes.Equal(got[:], sum), "the checksum does not match; the file was cut off or altered")
+	n := binary.LittleEndian.Uint64(body[len(magic):])
+	body = body[len(magic)+8:]
+	fail.When(n > uint64(len(body)), "a header of %d bytes in a file of %d", n, len(data))
 	var h header
-	if err := json.Unmarshal(body[:n], &h); err != nil {
-		return File{}, fmt.Errorf("%w: header: %w", ErrDamaged, err)
-	}
+	err := json.Unmarshal(body[:n], &h)
+	fail.When(err != nil, "header: %w", err)
 	return h.read(body[n:])
 }
 
-func (h header) read(body []byte) (File, error) {
+func (h header) read(body []byte) File {
 	f := File{State: h.State, Arrays: map[string][]float32{}}
 	for _, a := range h.Arrays {
-		if a.Len < 0 || a.Len > len(body)/4 {
-			return File{}, fmt.Errorf("%w: array %q of %d entries in %d bytes", ErrDamaged, a.Name, a.Len, len(body))
-		}
+		fail.When(a.Len < 0 || a.Len > len(body)/4, "array %q of %d entries in %d bytes", a.Name, a.Len, len(body))
 		f.Arrays[a.Name] = make([]float32, a.Len)
-		if _, err := binary.Decode(body, binary.LittleEndian, f.Arrays[a.Name]); err != nil {
-			return File{}, err
-		}
+		fail.Or(binary.Decode(body, binary.LittleEndian, f.Arrays[a.Name]))
 		body = body[4*a.Len:]
 	}
-	if len(body) != 0 {
-		return File{}, fmt.Errorf("%w: %d bytes too many", ErrDamaged, len(body))
-	}
-	return f, nil
+	fail.When(len(body) != 0, "%d bytes too many", len(body))
+	return f
 }
 
 func encode(x []float32) []byte {

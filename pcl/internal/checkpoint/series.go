@@ -9,9 +9,6 @@ import (
 	"slices"
 )
 
-// pattern matches the names that Save gives to checkpoints, and those of copies that a user has made.
-const pattern = "checkpoint-[0-9]*[0-9].pcl"
-
 // file is the name of the checkpoint of a step.
 func file(step int) string { return fmt.Sprintf("checkpoint-%09d.pcl", step) }
 
@@ -28,24 +25,12 @@ type Series struct {
 // later steps. There are such if the run was resumed from an earlier checkpoint, and they would otherwise be
 // mistaken for newer ones.
 func (s Series) Save(step int, f File) error {
-	path := filepath.Join(s.Dir, file(step))
-	if err := Save(path, f); err != nil {
+	if err := Save(filepath.Join(s.Dir, file(step)), f); err != nil {
 		return err
 	}
-	paths, err := s.List()
-	if err != nil {
-		return err
-	}
-	spent, err := s.match(leftover)
-	if err != nil {
-		return err
-	}
-	last := slices.Index(paths, path) + 1
-	if last == 0 {
-		return fmt.Errorf("%s was removed while it was being saved", path)
-	}
-	spent = append(spent, paths[last:]...)
-	return remove(append(spent, paths[:max(0, last-max(1, s.Keep))]...))
+	saved, spent, err := s.files()
+	n, _ := slices.BinarySearchFunc(saved, step+1, func(path string, step int) int { return cmp.Compare(Step(path), step) })
+	return errors.Join(err, remove(spent), remove(saved[n:]), remove(saved[:max(0, n-max(1, s.Keep))]))
 }
 
 // Step returns the number of steps in the name of a checkpoint file, or 0 if the name is not one that Save gives.
@@ -59,25 +44,23 @@ func Step(path string) int {
 
 // List returns the checkpoints, oldest first.
 func (s Series) List() ([]string, error) {
-	paths, err := s.match(pattern)
-	return slices.DeleteFunc(paths, func(p string) bool { return filepath.Base(p) != file(Step(p)) }), err
+	saved, _, err := s.files()
+	return saved, err
 }
 
-// match returns the files in the folder whose names match the pattern, in the order of the numbers in their names.
-func (s Series) match(pattern string) ([]string, error) {
+// files returns the checkpoints in the folder, oldest first, and what is left over.
+func (s Series) files() (saved, spent []string, err error) {
 	entries, err := os.ReadDir(s.Dir)
-	if err != nil {
-		return nil, err
-	}
-	var paths []string
 	for _, e := range entries {
-		if ok, _ := filepath.Match(pattern, e.Name()); ok {
-			paths = append(paths, filepath.Join(s.Dir, e.Name()))
+		path := filepath.Join(s.Dir, e.Name())
+		if ok, _ := filepath.Match(leftover, e.Name()); ok {
+			spent = append(spent, path)
+		} else if e.Name() == file(Step(path)) { // and not a copy that a user has made
+			saved = append(saved, path)
 		}
 	}
-	// From 10⁹ steps on numbers have more digits than the names have room for.
-	slices.SortStableFunc(paths, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
-	return paths, nil
+	slices.SortFunc(saved, func(a, b string) int { return cmp.Compare(Step(a), Step(b)) })
+	return saved, spent, err
 }
 
 // remove removes files. It is no error if one does not exist any more.
@@ -130,10 +113,9 @@ func (s Series) Latest() (File, string, error) {
 
 // Clear removes all checkpoints.
 func (s Series) Clear() error {
-	saved, err := s.List()
+	saved, spent, err := s.files()
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	spent, other := s.match(leftover)
-	return errors.Join(err, other, remove(append(saved, spent...)))
+	return errors.Join(err, remove(saved), remove(spent))
 }

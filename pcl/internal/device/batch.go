@@ -10,6 +10,7 @@ import (
 
 	"github.com/gomlx/compute"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/heads"
@@ -36,16 +37,9 @@ type Batch struct {
 }
 
 // NewBatch returns an empty batch, which the caller must free.
-func NewBatch(backend compute.Backend, size, inputs int) (*Batch, error) {
-	x, onX, err := program.Shared[float32](backend, size, inputs)
-	if err != nil {
-		return nil, err
-	}
-	t, onT, err := program.Shared[int32](backend, graphs.TargetRows, size)
-	if err != nil {
-		program.Free(onX)
-		return nil, err
-	}
+func NewBatch(backend compute.Backend, size, inputs int) *Batch {
+	x, onX := program.Shared[float32](backend, size, inputs)
+	t, onT := program.Shared[int32](backend, graphs.TargetRows, size)
 	part := func(row int) []int32 { return t[row*size : (row+1)*size] }
 	return &Batch{
 		Batch: data.Batch{X: x, Class: make([]int, size)},
@@ -53,7 +47,7 @@ func NewBatch(backend compute.Backend, size, inputs int) (*Batch, error) {
 		lo: part(graphs.TargetLo), hi: part(graphs.TargetHi), Output: part(graphs.TargetLabel), valid: part(graphs.TargetValid),
 		taskLo: part(graphs.TargetTaskLo), taskHi: part(graphs.TargetTaskHi),
 		device: [2]compute.Buffer{onX, onT},
-	}, nil
+	}
 }
 
 // Free releases the batch's memory. The batch must not be used after that.
@@ -76,12 +70,11 @@ func (b *Batch) On(client compute.Backend) bool {
 }
 
 // Send copies the pixels to a device of its own memory in advance, so that the step that needs them does not have to wait.
-func (b *Batch) Send(backend compute.Backend) (err error) {
+func (b *Batch) Send(backend compute.Backend) {
 	if b.device[0] == nil {
 		b.pad()
-		b.ahead, err = b.copyPixels(backend)
+		b.ahead = b.copyPixels(backend)
 	}
-	return err
 }
 
 // Sent reports whether the pixels were sent in advance.
@@ -100,7 +93,7 @@ func (b *Batch) pad() {
 	}
 }
 
-func (b *Batch) copyPixels(backend compute.Backend) (compute.Buffer, error) {
+func (b *Batch) copyPixels(backend compute.Backend) compute.Buffer {
 	size := len(b.Class)
 	return program.ToDevice(backend, b.X, size, len(b.X)/size)
 }
@@ -138,19 +131,17 @@ func (b *Batch) Copy(from *Batch) {
 	copy(b.Task, from.Task)
 }
 
-// Aim sets the targets: the right output of each sample, and the outputs that compete with it under a loss.
-func (b *Batch) Aim(h *heads.Heads, loss rehearsal.Loss) error {
+// Aim sets the targets: the right output of each sample, and the outputs that compete with it under a loss. A sample of a class
+// that its task does not have, as test samples and methods of a user may name, ends the work.
+func (b *Batch) Aim(h *heads.Heads, loss rehearsal.Loss) {
 	b.pad()
 	for i := range b.Class {
 		if i >= b.N {
 			b.lo[i], b.hi[i], b.Output[i], b.valid[i], b.taskLo[i], b.taskHi[i] = 0, 1, 0, 0, 0, 0
 			continue
 		}
-		var err error
-		if b.Output[i], err = h.Output(b.Task[i], b.Class[i]); err != nil {
-			return err
-		}
-		b.taskLo[i], b.taskHi[i] = h.Span(b.Task[i])
+		b.Output[i] = fail.Or(h.Output(b.Task[i], b.Class[i]))
+		b.taskLo[i], b.taskHi[i] = h.Of(b.Task[i]).Span()
 		switch b.lo[i], b.hi[i] = h.Competing(b.Task[i]); {
 		case loss.Own:
 			b.lo[i], b.hi[i] = b.taskLo[i], b.taskHi[i]
@@ -159,7 +150,6 @@ func (b *Batch) Aim(h *heads.Heads, loss rehearsal.Loss) error {
 		}
 		b.valid[i] = 1
 	}
-	return nil
 }
 
 // Ask prepares the batch for a program that returns the scores of all outputs, whichever compete.
@@ -230,35 +220,24 @@ func (b *Batch) Blank(outputs int) {
 
 // Inputs returns the pixels, the targets and, if asked for, the reference values as buffers on the device. Call
 // done when they are no longer needed: it frees the copies that were made.
-func (b *Batch) Inputs(backend compute.Backend, reference bool) (in []compute.Buffer, done func(), err error) {
+func (b *Batch) Inputs(backend compute.Backend, reference bool) (in []compute.Buffer, done func()) {
 	size := len(b.Class)
 	var copied []compute.Buffer
-	done = func() { program.Free(copied...) }
-	add := func(buffer compute.Buffer, err error) error {
-		if err == nil {
-			in, copied = append(in, buffer), append(copied, buffer)
-		}
-		return err
-	}
+	add := func(b compute.Buffer) { in, copied = append(in, b), append(copied, b) }
 	if b.device[0] != nil {
 		in = append(in, b.device[:]...)
 	} else {
 		if b.ahead != nil {
 			in = append(in, b.ahead)
 		} else {
-			err = add(b.copyPixels(backend))
+			add(b.copyPixels(backend))
 		}
-		if err == nil {
-			err = add(program.ToDevice(backend, b.Targets, graphs.TargetRows, size))
-		}
+		add(program.ToDevice(backend, b.Targets, graphs.TargetRows, size))
 	}
-	if err == nil && reference {
-		err = add(program.ToDevice(backend, b.Reference, size, len(b.Reference)/size))
+	if reference {
+		add(program.ToDevice(backend, b.Reference, size, len(b.Reference)/size))
 	}
-	if err != nil {
-		done()
-	}
-	return in, done, err
+	return in, func() { program.Free(copied...) }
 }
 
 // State returns copies of the samples' classes and pixels.
@@ -268,19 +247,22 @@ func (b *Batch) State() (classes []int, pixels []float32) {
 }
 
 // Restore fills the batch with what State returned, as samples of the given task.
-func (b *Batch) Restore(task int, classes []int, pixels []float32) error {
+func (b *Batch) Restore(task int, classes []int, pixels []float32) {
 	width := len(b.X) / len(b.Class)
 	if n := len(classes); n < 1 || n > len(b.Class) || len(pixels) != n*width {
-		return fmt.Errorf("a fetched batch of %d samples and %d pixels; want up to %d samples of %d", n, len(pixels), len(b.Class), width)
+		fail.Now("a fetched batch of %d samples and %d pixels; want up to %d samples of %d", n, len(pixels), len(b.Class), width)
 	}
 	b.Empty()
-	b.N = len(classes)
+	b.N = copy(b.Class, classes)
 	copy(b.X, pixels)
-	copy(b.Class, classes)
-	for i := range classes {
+	b.Of(task)
+}
+
+// Of makes the samples those of a task.
+func (b *Batch) Of(task int) {
+	for i := range b.N {
 		b.Task[i] = task
 	}
-	return nil
 }
 
 // Read fills the batch with samples of s, of which there are n, from number from on, as samples of the given task.
@@ -288,7 +270,5 @@ func (b *Batch) Read(s data.Samples, n, from, task int) {
 	b.Empty()
 	b.N = min(len(b.Class), n-from)
 	b.Fill(s, func(i int) int { return from + i })
-	for i := range b.N {
-		b.Task[i] = task
-	}
+	b.Of(task)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
 // Descent makes the steps of Adam and AdamW on the host, on all cores, in memory that the device shares with it.
@@ -38,19 +39,16 @@ func onHost(s *graphs.Set) bool { return fused && TakesParts(s) }
 
 // Step changes the state, which is θ and its moments, by a step along d = Σ wᵢ·rowsᵢ. It returns ‖d‖² over the shared
 // parameters. If d is not finite it changes nothing, and returns ∞.
-func (a *Descent) Step(state [][]float32, w []float64, rows []compute.Buffer, scalars []float32) (float64, error) {
-	norm2, private, err := direction(a.d, a.shared, w, rows)
-	if err != nil {
-		return 0, err
-	}
+func (a *Descent) Step(state [][]float32, w []float64, rows []compute.Buffer, scalars []float32) float64 {
+	norm2, private := direction(a.d, a.shared, w, rows)
 	if all := norm2 + private; math.IsNaN(all) || math.IsInf(all, 0) {
-		return math.Inf(1), nil
+		return math.Inf(1)
 	}
 	copy(a.by[:3], scalars)
 	a.by[8] = a.decay * scalars[0]
 	const block = 1 << 13
 	share((len(a.d)+block-1)/block, func(i int) { a.adam(state, i*block, min(len(a.d), (i+1)*block)) })
-	return norm2, nil
+	return norm2
 }
 
 // adam makes a step of some of the parameters, of the last few in a copy.
@@ -74,18 +72,16 @@ func (a *Descent) adam(state [][]float32, from, to int) {
 
 // direction sets d to Σ wᵢ·rowsᵢ over the shared parameters, and to the sum of the rows over the private ones. It returns the
 // squared length of both.
-func direction(d []float32, shared int, w []float64, rows []compute.Buffer) (norm2, private float64, err error) {
+func direction(d []float32, shared int, w []float64, rows []compute.Buffer) (norm2, private float64) {
 	weights, j := Single(w), make([][]float32, len(rows))
 	for i, b := range rows {
-		if j[i], err = Host(b, len(d)); err != nil {
-			return 0, 0, err
-		}
+		j[i] = program.Read[float32](b, len(d))
 	}
 	if len(j) > 1 { // XLA rounds the second product, and adds all others to it unrounded
 		weights[0], weights[1] = weights[1], weights[0]
 		j[0], j[1] = j[1], j[0]
 	}
-	return combine(d, weights, j, 0, shared), combine(d, ones(len(j)), j, shared, len(d)), nil
+	return combine(d, weights, j, 0, shared), combine(d, ones(len(j)), j, shared, len(d))
 }
 
 func ones(n int) []float32 { return slices.Repeat([]float32{1}, n) }

@@ -67,15 +67,15 @@ func sameStep(t *testing.T, set *graphs.Set, k int, r *rand.Rand, scale float64)
 	for step := 1; step <= 2; step++ {
 		scalars := set.Optimizer.Scalars(step)
 		in := slices.Concat(on, []compute.Buffer{onDevice(t, set, Single(w)), onDevice(t, set, scalars)}, gradients)
-		out := must.Get(must.Get(set.Update(k))(t).Call(in...))(t)
+		out := set.Update(k).Call(in...)
 		on = out[:3]
-		want := must.Get(program.Values[float64](out[3], 1))(t)[0]
-		if got := must.Get(NewDescent(set).Step(state, w, gradients, scalars))(t); got != want || math.IsInf(got, 0) != (scale > 1) {
+		want := program.Values[float64](out[3], 1)[0]
+		if got := NewDescent(set).Step(state, w, gradients, scalars); got != want || math.IsInf(got, 0) != (scale > 1) {
 			t.Errorf("‖d‖² = %v, want %v", got, want)
 		}
 		for i, x := range state {
 			bits := func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) }
-			if !slices.EqualFunc(x, must.Get(program.Values[float32](on[i], n))(t), bits) {
+			if !slices.EqualFunc(x, program.Values[float32](on[i], n), bits) {
 				t.Errorf("step %d: other bits of %s", step, append([]string{"θ"}, set.Optimizer.State()...)[i])
 			}
 		}

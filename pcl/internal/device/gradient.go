@@ -5,6 +5,7 @@ import (
 
 	"github.com/gomlx/compute"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -31,34 +32,18 @@ func (g *Gradient) Free() {
 }
 
 // Along returns the inner product of the gradient, over all parameters, with a direction.
-func (g *Gradient) Along(d []float32) (float64, error) {
-	flat, err := Host(g.Flat, len(d))
-	if err != nil {
-		return 0, err
-	}
-	return ddot(flat, d), nil
-}
+func (g *Gradient) Along(d []float32) float64 { return ddot(program.Read[float32](g.Flat, len(d)), d) }
 
 // Differentiate computes the gradients of a loss at θ, or at its parts ([Parts]), on batches, whose targets must have been set
 // ([Batch.Aim]).
-func Differentiate(s *graphs.Set, theta []compute.Buffer, loss rehearsal.Loss, batches ...*Batch) ([]Gradient, error) {
-	p, err := s.Gradient(loss, len(theta) > 1, len(batches))
-	if err != nil {
-		return nil, err
-	}
-	all := slices.Clone(theta)
+func Differentiate(s *graphs.Set, theta []compute.Buffer, loss rehearsal.Loss, batches ...*Batch) []Gradient {
+	p, all := s.Gradient(loss, len(theta) > 1, len(batches)), slices.Clone(theta)
 	for _, b := range batches {
-		in, done, err := b.Inputs(s.Backend, graphs.Referenced(loss))
-		if err != nil {
-			return nil, err
-		}
+		in, done := b.Inputs(s.Backend, graphs.Referenced(loss))
 		defer done()
 		all = append(all, in...)
 	}
-	out, err := p.Call(all...)
-	if err != nil {
-		return nil, err
-	}
+	out := p.Call(all...)
 	gradients := make([]Gradient, len(batches))
 	each := len(out) / len(batches)
 	for i := range gradients {
@@ -67,46 +52,31 @@ func Differentiate(s *graphs.Set, theta []compute.Buffer, loss rehearsal.Loss, b
 			g.statistics = own[2]
 		}
 	}
-	return gradients, nil
+	return gradients
+}
+
+// Given returns a loss and its gradient [parameters] that were computed on the host as if they were those of a batch.
+// The batch's statistics are zeros, which must not be used.
+func Given(s *graphs.Set, loss float64, flat []float32) (g Gradient) {
+	g.Flat = program.ToDevice(s.Backend, flat, len(flat))
+	g.loss = program.ToDevice(s.Backend, []float32{float32(loss)})
+	if n := s.Model.Layout().StatsTotal; n > 0 {
+		g.statistics = program.ToDevice(s.Backend, make([]float32, n), n)
+	}
+	return g
 }
 
 // read brings the loss and the n statistics to the host.
-func (g *Gradient) read(n int) error {
-	value, err := Host(g.loss, 1)
-	if err != nil {
-		return err
-	}
-	g.Value = float64(value[0])
+func (g *Gradient) read(n int) {
+	g.Value = float64(program.Read[float32](g.loss, 1)[0])
 	if n > 0 {
-		g.Statistics, err = Host(g.statistics, n)
+		g.Statistics = program.Read[float32](g.statistics, n)
 	}
-	return err
-}
-
-// Host returns the n entries of a buffer of float32. If the device shares memory with the host, the result is
-// that memory, otherwise a copy.
-func Host(b compute.Buffer, n int) ([]float32, error) {
-	if b.Backend().HasSharedBuffers() {
-		flat, err := b.Data()
-		if err != nil {
-			return nil, err
-		}
-		return flat.([]float32), nil
-	}
-	out := make([]float32, n)
-	return out, b.ToFlatData(out)
 }
 
 // Matrix returns copies of the first n rows of a buffer [B, width].
-func Matrix(b compute.Buffer, n int) ([][]float32, error) {
-	shape, err := b.Shape()
-	if err != nil {
-		return nil, err
-	}
-	flat := make([]float32, shape.Size())
-	if err := program.ToHost(flat, b); err != nil {
-		return nil, err
-	}
+func Matrix(b compute.Buffer, n int) [][]float32 {
+	shape := fail.Or(b.Shape())
 	width := shape.Dimensions[1]
-	return slices.Collect(slices.Chunk(flat[:n*width], width)), nil
+	return slices.Collect(slices.Chunk(program.Values[float32](b, shape.Size())[:n*width], width))
 }

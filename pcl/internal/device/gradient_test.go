@@ -11,6 +11,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -26,10 +27,10 @@ func TestDifferentiateTogether(t *testing.T) {
 	theta := []compute.Buffer{onDevice(t, set, net.Layout().Init(r))}
 	var apart Parts
 	defer apart.Free()
-	parts := must.Get(apart.Of(set, theta[0]))(t)
+	parts := apart.Of(set, theta[0])
 	var batches []*Batch
 	for range 3 {
-		batch := must.Get(NewBatch(b.Backend, size, inputs))(t)
+		batch := NewBatch(b.Backend, size, inputs)
 		defer batch.Free()
 		for i := range batch.X {
 			batch.X[i] = r.Float32()
@@ -39,13 +40,13 @@ func TestDifferentiateTogether(t *testing.T) {
 		}
 		batches = append(batches, batch)
 	}
-	together := must.Get(Differentiate(set, parts, rehearsal.Loss{}, batches...))(t)
+	together := Differentiate(set, parts, rehearsal.Loss{}, batches...)
 	values := func(g Gradient) []float32 {
-		return append(must.Get(Host(g.Flat, set.Total()))(t), must.Get(Host(g.loss, 1))(t)...)
+		return append(program.Values[float32](g.Flat, set.Total()), program.Read[float32](g.loss, 1)...)
 	}
 	for i, batch := range batches {
 		for _, at := range [][]compute.Buffer{theta, parts} {
-			if alone := must.Get(Differentiate(set, at, rehearsal.Loss{}, batch))(t); !slices.Equal(values(alone[0]), values(together[i])) {
+			if alone := Differentiate(set, at, rehearsal.Loss{}, batch); !slices.Equal(values(alone[0]), values(together[i])) {
 				t.Errorf("batch %d: other bits at %d inputs", i, len(at))
 			}
 		}

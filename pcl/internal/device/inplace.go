@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
 // readInPlace computes inner products on the host, with sums in float64, from gradients in memory that the
@@ -16,27 +17,20 @@ type readInPlace struct {
 	rows  [][]float32 // the shared parameters' part of the gradients
 	m     []float64
 	busy  sync.WaitGroup
-	err   error
 }
 
-func (h *readInPlace) Warm(int, graphs.Products) error { return nil }
+func (h *readInPlace) Warm(int, graphs.Products) {}
 
 func (h *readInPlace) Begin(k int, asked graphs.Products) {
-	h.k, h.asked, h.err, h.rows, h.m = k, asked, nil, h.rows[:0], make([]float64, k*k)
+	h.k, h.asked, h.rows, h.m = k, asked, h.rows[:0], make([]float64, k*k)
 }
 
 func (h *readInPlace) Add(r *Gradient) {
-	if h.err == nil {
-		h.err = r.read(h.set.Model.Layout().StatsTotal)
-	}
-	if h.err != nil || h.asked == graphs.None {
+	r.read(h.set.Model.Layout().StatsTotal)
+	if h.asked == graphs.None {
 		return
 	}
-	g, err := Host(r.Flat, h.set.Total())
-	if err != nil {
-		h.err = err
-		return
-	}
+	g := program.Read[float32](r.Flat, h.set.Total())
 	shared, own := g[:h.set.Shared], g[h.set.Shared:h.set.Total()]
 	if len(own) > 0 {
 		r.Private = ddot(own, own)
@@ -78,7 +72,7 @@ func (h *readInPlace) products(first, last int) {
 
 func (h *readInPlace) Wait() { h.busy.Wait() }
 
-func (h *readInPlace) Finish() ([]float64, error) {
+func (h *readInPlace) Finish() []float64 {
 	h.Wait()
-	return h.m, h.err
+	return h.m
 }

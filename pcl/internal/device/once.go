@@ -15,12 +15,11 @@ type readOnce struct {
 	rows  []*Gradient
 }
 
-func (d *readOnce) Warm(k int, asked graphs.Products) error {
-	_, err := d.set.Readout(min(k, graphs.Most), asked)
-	if err == nil && k > graphs.Most && asked == graphs.Gram {
-		_, err = d.set.Across()
+func (d *readOnce) Warm(k int, asked graphs.Products) {
+	d.set.Readout(min(k, graphs.Most), asked)
+	if k > graphs.Most && asked == graphs.Gram {
+		d.set.Across()
 	}
-	return err
 }
 
 func (d *readOnce) Begin(_ int, asked graphs.Products) { d.asked, d.rows = asked, d.rows[:0] }
@@ -28,34 +27,25 @@ func (d *readOnce) Add(r *Gradient)                    { d.rows = append(d.rows,
 func (d *readOnce) Wait()                              {}
 
 // Finish reads the rows in parts of at most [graphs.Most], and the products between each two of these.
-func (d *readOnce) Finish() ([]float64, error) {
+func (d *readOnce) Finish() []float64 {
 	k := len(d.rows)
 	m := make([]float64, k*k)
 	for from := 0; from < k; from += graphs.Most {
 		part := d.rows[from:min(k, from+graphs.Most)]
-		own, err := d.read(part)
-		if err != nil {
-			return nil, err
-		}
+		own := d.read(part)
 		for i := range part {
 			copy(m[(from+i)*k+from:], own[i*len(part):(i+1)*len(part)])
 		}
 		for before := 0; before < from && d.asked == graphs.Gram; before += graphs.Most {
-			if err := d.across(m, before, from); err != nil {
-				return nil, err
-			}
+			d.across(m, before, from)
 		}
 	}
-	return m, nil
+	return m
 }
 
 // read sets the losses and statistics of some rows and returns their part of M.
-func (d *readOnce) read(rows []*Gradient) ([]float64, error) {
+func (d *readOnce) read(rows []*Gradient) []float64 {
 	k, stats := len(rows), d.set.Model.Layout().StatsTotal
-	p, err := d.set.Readout(k, d.asked)
-	if err != nil {
-		return nil, err
-	}
 	var losses, statistics, gradients []compute.Buffer
 	for _, r := range rows {
 		losses, gradients = append(losses, r.loss), append(gradients, r.Flat)
@@ -67,10 +57,7 @@ func (d *readOnce) read(rows []*Gradient) ([]float64, error) {
 	if d.asked != graphs.None {
 		in, entries = append(in, gradients...), entries+k
 	}
-	all := make([]float64, k+k*stats+entries)
-	if err := run(p, in, all); err != nil {
-		return nil, err
-	}
+	all := run(d.set.Readout(k, d.asked), in, k+k*stats+entries)
 	for i, r := range rows {
 		r.Value = all[i]
 		r.Statistics = Single(all[k+i*stats : k+(i+1)*stats])
@@ -82,40 +69,28 @@ func (d *readOnce) read(rows []*Gradient) ([]float64, error) {
 		}
 		products = products[k:]
 	}
-	return d.asked.Matrix(products, k), nil
+	return d.asked.Matrix(products, k)
 }
 
 // across sets the entries of M between the parts of the rows that begin at two places. The last row stands for those that
 // the second part lacks.
-func (d *readOnce) across(m []float64, first, second int) error {
-	p, err := d.set.Across()
-	if err != nil {
-		return err
-	}
+func (d *readOnce) across(m []float64, first, second int) {
 	k, in := len(d.rows), make([]compute.Buffer, 2*graphs.Most)
 	for i := range graphs.Most {
 		in[i], in[graphs.Most+i] = d.rows[first+i].Flat, d.rows[min(second+i, k-1)].Flat
 	}
-	products := make([]float64, graphs.Most*graphs.Most)
-	if err := run(p, in, products); err != nil {
-		return err
-	}
-	for n, x := range products {
+	for n, x := range run(d.set.Across(), in, graphs.Most*graphs.Most) {
 		if i, j := first+n/graphs.Most, second+n%graphs.Most; j < k {
 			m[i*k+j], m[j*k+i] = x, x
 		}
 	}
-	return nil
 }
 
-// run copies the one output of a program to the host.
-func run(p *program.Program, in []compute.Buffer, out []float64) error {
-	buffers, err := p.Call(in...)
-	if err != nil {
-		return err
-	}
-	defer program.Free(buffers...)
-	return program.ToHost(out, buffers[0])
+// run returns the n numbers that are the one output of a program.
+func run(p *program.Program, in []compute.Buffer, n int) []float64 {
+	out := p.Call(in...)
+	defer program.Free(out...)
+	return program.Values[float64](out[0], n)
 }
 
 // Single returns x rounded to float32.

@@ -28,25 +28,19 @@ func Stacks(s *graphs.Set, l rehearsal.Loss, n int) bool {
 }
 
 // Of returns what the gradients of a step are computed at: the parts of θ, valid until the next call, or θ itself.
-func (p *Parts) Of(s *graphs.Set, theta compute.Buffer) ([]compute.Buffer, error) {
+func (p *Parts) Of(s *graphs.Set, theta compute.Buffer) []compute.Buffer {
 	if !TakesParts(s) {
-		return []compute.Buffer{theta}, nil
+		return []compute.Buffer{theta}
 	}
-	flat, err := Host(theta, s.Total())
-	if err != nil {
-		return nil, err
-	}
+	flat := program.Read[float32](theta, s.Total())
 	for i, t := range s.Model.Layout().Params {
 		if i == len(p.buffers) {
-			values, b, err := program.Shared[float32](s.Backend, t.Dims...)
-			if err != nil {
-				return nil, err
-			}
+			values, b := program.Shared[float32](s.Backend, t.Dims...)
 			p.buffers, p.values = append(p.buffers, b), append(p.values, values)
 		}
 		copy(p.values[i], flat[t.Offset:])
 	}
-	return p.buffers, nil
+	return p.buffers
 }
 
 // Free releases the copy.

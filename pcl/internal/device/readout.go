@@ -7,14 +7,14 @@ import "github.com/parallelcl/parallelcl/pcl/internal/graphs"
 // Call Begin, then Add for each row, then Finish.
 type Readout interface {
 	// Warm compiles in advance what is needed for k rows.
-	Warm(k int, asked graphs.Products) error
+	Warm(k int, asked graphs.Products)
 	// Begin starts a step of k rows.
 	Begin(k int, asked graphs.Products)
 	// Add takes the next row. Call it as soon as the row's gradient has been computed.
 	Add(r *Gradient)
 	// Finish sets the rows' losses and statistics and returns M, a K×K matrix stored row by row. Entries that
 	// were not asked for are 0.
-	Finish() ([]float64, error)
+	Finish() []float64
 	// Wait returns when no gradient is being read any more.
 	Wait()
 }

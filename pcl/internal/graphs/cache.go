@@ -6,10 +6,12 @@ package graphs
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/core/graph"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
@@ -57,7 +59,7 @@ func (s Spec) key() string {
 type Set struct {
 	Spec
 	Backend compute.Backend
-	counter program.Counter
+	counter atomic.Int64
 	mu      sync.Mutex
 	made    map[programKey]*program.Program
 	asked   map[programKey]int
@@ -71,22 +73,19 @@ type programKey struct {
 }
 
 // lazy returns the program with the given key, and compiles it when it is first asked for.
-func (p *Set) lazy(key programKey, in []program.Input, build func(in []*graph.Node) []*graph.Node) (*program.Program, error) {
+func (p *Set) lazy(key programKey, in []program.Input, build func(in []*graph.Node) []*graph.Node) *program.Program {
 	key.loss.Seen, key.loss.Own = false, false // which outputs compete is an input of the program
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if made := p.made[key]; made != nil {
-		return made, nil
+		return made
 	}
 	name := key.name
 	if key.rows > 0 {
 		name = fmt.Sprintf("%s-%d", name, key.rows)
 	}
-	made, err := program.Compile(p.Backend, &p.counter, name, in, build)
-	if err == nil {
-		p.made[key] = made
-	}
-	return made, err
+	p.made[key] = fail.Or(program.Compile(p.Backend, &p.counter, name, in, build))
+	return p.made[key]
 }
 
 // Often counts how often a gradient of n batches at parts of θ was wanted. It says whether there is a program for it, or should
@@ -103,7 +102,7 @@ func (p *Set) Often(l rehearsal.Loss, n int) bool {
 const patience = 300
 
 // Compilations returns how many programs have been compiled.
-func (p *Set) Compilations() int { return p.counter.Count() }
+func (p *Set) Compilations() int { return int(p.counter.Load()) }
 
 // Cache keeps the sets of programs compiled for the clients of one backend.
 type Cache struct {

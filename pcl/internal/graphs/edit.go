@@ -12,13 +12,13 @@ import (
 
 // Edit returns the program (θ, v, values, targets[, reference]) → (∇φ [B, inputs], ‖v‖²) of memory editing
 // (docs/method.md §3.2). Only the entries of v that belong to the backbone count.
-func (p *Set) Edit(l rehearsal.Loss) (*program.Program, error) {
+func (p *Set) Edit(l rehearsal.Loss) *program.Program {
 	return p.edit("edit", l, p.batchInputs(Referenced(l)))
 }
 
 // EditAlone is Edit for samples that are edited one by one, which normalises with the running statistics: its last input, if the
 // model has any.
-func (p *Set) EditAlone(l rehearsal.Loss) (*program.Program, error) {
+func (p *Set) EditAlone(l rehearsal.Loss) *program.Program {
 	if p.Model.Layout().StatsTotal == 0 {
 		return p.Edit(l)
 	}
@@ -26,7 +26,7 @@ func (p *Set) EditAlone(l rehearsal.Loss) (*program.Program, error) {
 }
 
 // edit makes a program of that name of the inputs (θ, values, targets[, reference][, running statistics]), and v.
-func (p *Set) edit(name string, l rehearsal.Loss, inputs []program.Input) (*program.Program, error) {
+func (p *Set) edit(name string, l rehearsal.Loss, inputs []program.Input) *program.Program {
 	size := shapes.Make(dtypes.Float32, p.Total())
 	in := append([]program.Input{{Name: "theta", Shape: size}, {Name: "v", Shape: size}}, inputs[1:]...)
 	return p.lazy(programKey{name, l, 0}, in, func(n []*graph.Node) []*graph.Node {
@@ -53,7 +53,7 @@ func (p *Set) edit(name string, l rehearsal.Loss, inputs []program.Input) (*prog
 }
 
 // Combine returns the program (w [K], g₁…g_K) → Σ wᵢgᵢ over the backbone's parameters, and 0 for the others.
-func (p *Set) Combine(k int) (*program.Program, error) {
+func (p *Set) Combine(k int) *program.Program {
 	in := append([]program.Input{{Name: "w", Shape: shapes.Make(dtypes.Float32, k)}}, p.gradientInputs(k)...)
 	return p.lazy(programKey{name: "combine", rows: k}, in, func(n []*graph.Node) []*graph.Node {
 		sum := weightedSum(n[1:], func(i int) *graph.Node { return element(n[0], i) })

@@ -54,7 +54,7 @@ const byParts = "gradient by parts"
 // one batch. The loss is the weighted mean over the samples that are not padding. The gradient is one flat
 // vector over all parameters. If it is asked for, a tensor for each parameter takes the place of θ. For n batches there are n times
 // as many inputs after θ, and outputs: one call takes less time than n, and has the same bits.
-func (p *Set) Gradient(l rehearsal.Loss, inParts bool, n int) (*program.Program, error) {
+func (p *Set) Gradient(l rehearsal.Loss, inParts bool, n int) *program.Program {
 	batch := p.batchInputs(Referenced(l))
 	in, name := batch[:1:1], "gradient"
 	if inParts {

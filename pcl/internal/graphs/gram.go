@@ -56,7 +56,7 @@ func (a Products) Matrix(entries []float64, k int) []float64 {
 // these rows, in one vector of float64. It holds the losses, the statistics and, if products are asked for, the
 // squared norms of the gradients over the private parameters and the entries of JJᵀ, row by row up to the
 // diagonal.
-func (p *Set) Readout(k int, asked Products) (*program.Program, error) {
+func (p *Set) Readout(k int, asked Products) *program.Program {
 	var in []program.Input
 	for range k {
 		in = append(in, program.Input{Name: fmt.Sprintf("l%d", len(in)), Shape: shapes.Make(dtypes.Float32)})
@@ -89,7 +89,7 @@ func (p *Set) Readout(k int, asked Products) (*program.Program, error) {
 }
 
 // Across returns the program (g₁…g_Most, h₁…h_Most) → ⟨gᵢ,hⱼ⟩, row by row, in float64.
-func (p *Set) Across() (*program.Program, error) {
+func (p *Set) Across() *program.Program {
 	return p.lazy(programKey{name: "across", rows: Most}, p.gradientInputs(2*Most), func(in []*graph.Node) []*graph.Node {
 		var all []*graph.Node
 		for _, g := range in[:Most] {

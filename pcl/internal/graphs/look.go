@@ -13,7 +13,7 @@ import (
 
 // Predict returns the program (θ, x, targets[, running statistics]) → the competing output with the largest
 // score, [B].
-func (p *Set) Predict(l rehearsal.Loss) (*program.Program, error) {
+func (p *Set) Predict(l rehearsal.Loss) *program.Program {
 	key := rehearsal.Loss{Cosine: l.Cosine, Frobenius: l.Frobenius, Sharpness: l.Sharpness}
 	return p.lazy(programKey{"predict", key, 0}, p.evaluationInputs(false), func(in []*graph.Node) []*graph.Node {
 		s := p.evaluate(in)
@@ -22,14 +22,14 @@ func (p *Set) Predict(l rehearsal.Loss) (*program.Program, error) {
 }
 
 // Losses returns the program (θ, x, targets[, reference][, running statistics]) → the loss of each sample, [B].
-func (p *Set) Losses(l rehearsal.Loss) (*program.Program, error) {
+func (p *Set) Losses(l rehearsal.Loss) *program.Program {
 	return p.lazy(programKey{"losses", l, 0}, p.evaluationInputs(Referenced(l)), func(in []*graph.Node) []*graph.Node {
 		return []*graph.Node{p.evaluate(in).losses(l).Value}
 	})
 }
 
 // Describe returns the program (θ, x, targets[, running statistics]) → (scores [B, outputs], features [B, F]).
-func (p *Set) Describe(l rehearsal.Loss) (*program.Program, error) {
+func (p *Set) Describe(l rehearsal.Loss) *program.Program {
 	key := rehearsal.Loss{Cosine: l.Cosine, Frobenius: l.Frobenius, Sharpness: l.Sharpness}
 	return p.lazy(programKey{"describe", key, 0}, p.evaluationInputs(false), func(in []*graph.Node) []*graph.Node {
 		s := p.evaluate(in)
@@ -39,7 +39,7 @@ func (p *Set) Describe(l rehearsal.Loss) (*program.Program, error) {
 
 // GradientAlone returns the program (θ, x, targets[, reference][, running statistics]) → (gradient, loss): [Set.Gradient] for
 // batches that are too small for statistics of their own, such as single samples.
-func (p *Set) GradientAlone(l rehearsal.Loss) (*program.Program, error) {
+func (p *Set) GradientAlone(l rehearsal.Loss) *program.Program {
 	if p.Model.Layout().StatsTotal == 0 {
 		return p.Gradient(l, false, 1)
 	}
@@ -52,7 +52,7 @@ func (p *Set) GradientAlone(l rehearsal.Loss) (*program.Program, error) {
 
 // Pixels returns the program (θ, x, targets[, reference][, running statistics]) → the derivative ∂ℓ/∂x of each
 // sample's loss by its own pixels, [B, inputs].
-func (p *Set) Pixels(l rehearsal.Loss) (*program.Program, error) {
+func (p *Set) Pixels(l rehearsal.Loss) *program.Program {
 	return p.lazy(programKey{"pixels", l, 0}, p.evaluationInputs(Referenced(l)), func(in []*graph.Node) []*graph.Node {
 		s := p.evaluate(in)
 		return graph.Gradient(graph.ReduceAllSum(s.losses(l).Value), s.x)
@@ -61,7 +61,7 @@ func (p *Set) Pixels(l rehearsal.Loss) (*program.Program, error) {
 
 // TrainingLosses returns the program (θ, x, targets[, reference]) → the loss of each sample, [B]. As in [Set.Gradient], a batch
 // is normalised by its own statistics.
-func (p *Set) TrainingLosses(l rehearsal.Loss) (*program.Program, error) {
+func (p *Set) TrainingLosses(l rehearsal.Loss) *program.Program {
 	return p.lazy(programKey{"training losses", l, 0}, p.batchInputs(Referenced(l)), func(in []*graph.Node) []*graph.Node {
 		return []*graph.Node{p.open(in, p.Model.Layout().Split(in[0]), nil).losses(l).Value}
 	})

@@ -12,7 +12,7 @@ import (
 // SGD returns the program (θ, v, hyper, x, targets[, reference]) → (θ, v[, statistics]), which makes one step of
 // [rehearsal.SGD] on one batch. It serves methods that train a second network. v is the momentum; hyper holds the
 // learning rate, the momentum's factor, the weight decay, and the limit of the gradient's length.
-func (p *Set) SGD(l rehearsal.Loss) (*program.Program, error) {
+func (p *Set) SGD(l rehearsal.Loss) *program.Program {
 	size := shapes.Make(dtypes.Float32, p.Total())
 	in := []program.Input{
 		{Name: "theta", Shape: size, Donate: true}, {Name: "v", Shape: size, Donate: true},

@@ -13,7 +13,7 @@ import (
 const Most = 12
 
 // Sum returns the program (w [Most], g₁…g_Most) → d, the direction of [Set.Update].
-func (p *Set) Sum() (*program.Program, error) {
+func (p *Set) Sum() *program.Program {
 	in := append([]program.Input{{Name: "w", Shape: shapes.Make(dtypes.Float32, Most)}}, p.gradientInputs(Most)...)
 	return p.lazy(programKey{name: "sum", rows: Most}, in, func(n []*graph.Node) []*graph.Node {
 		return []*graph.Node{p.direction(n[0], n[1:])}
@@ -22,7 +22,7 @@ func (p *Set) Sum() (*program.Program, error) {
 
 // Add returns the program (d, w [Most], v [Most], g₁…g_Most) → d + Σ wᵢgᵢ over the shared parameters, d + Σ vᵢgᵢ over the
 // private ones. Rows that only fill up the program have w = v = 0.
-func (p *Set) Add() (*program.Program, error) {
+func (p *Set) Add() *program.Program {
 	few := shapes.Make(dtypes.Float32, Most)
 	in := []program.Input{{Name: "d", Shape: shapes.Make(dtypes.Float32, p.Total())}, {Name: "w", Shape: few}, {Name: "v", Shape: few}}
 	return p.lazy(programKey{name: "add", rows: Most}, append(in, p.gradientInputs(Most)...), func(n []*graph.Node) []*graph.Node {

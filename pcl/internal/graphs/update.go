@@ -15,17 +15,17 @@ import (
 // optimiser step along d. Over the shared parameters d = Σ wᵢgᵢ; over the private ones it is the plain sum of
 // the gradients (docs/method.md §1.3). ‖d‖² is taken over the shared parameters only. If d is not finite,
 // nothing changes, and ‖d‖² = ∞ is returned.
-func (p *Set) Update(k int) (*program.Program, error) {
+func (p *Set) Update(k int) *program.Program {
 	return p.updateBy(p.Optimizer, programKey{name: "update", rows: k}, true)
 }
 
 // Ahead is like [Set.Update] with plain gradient descent, but leaves the buffer of θ as it is. Methods use it to
 // look at the parameters after a virtual step.
-func (p *Set) Ahead(k int) (*program.Program, error) {
+func (p *Set) Ahead(k int) *program.Program {
 	return p.updateBy(optim.SGD{}, programKey{name: "ahead", rows: k}, false)
 }
 
-func (p *Set) updateBy(rule optim.Optimizer, key programKey, donate bool) (*program.Program, error) {
+func (p *Set) updateBy(rule optim.Optimizer, key programKey, donate bool) *program.Program {
 	size := shapes.Make(dtypes.Float32, p.Total())
 	in := []program.Input{{Name: "theta", Shape: size, Donate: donate}}
 	for _, name := range rule.State() {

@@ -2,75 +2,68 @@ package program
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
-// Number is the type of a number that is exchanged between host and device.
-type Number interface {
+// number is the type of a number that is exchanged between host and device.
+type number interface {
 	float32 | float64 | int32 | uint8
 }
 
 // ToDevice copies a flat slice to a new buffer with the given dimensions.
-func ToDevice[T Number](backend compute.Backend, flat []T, dims ...int) (compute.Buffer, error) {
+func ToDevice[T number](backend compute.Backend, flat []T, dims ...int) compute.Buffer {
 	shape := shapes.Make(dtypes.FromGenericsType[T](), dims...)
 	if shape.Size() != len(flat) {
-		return nil, fmt.Errorf("%d values for a buffer of shape %s", len(flat), shape)
+		panic(fmt.Sprintf("%d values for a buffer of shape %s", len(flat), shape))
 	}
-	return backend.BufferFromFlatData(0, flat, shape)
+	return fail.Or(backend.BufferFromFlatData(0, flat, shape))
 }
 
 // Shared returns host memory with room for the given dimensions and, if the device shares memory with the host, a
 // buffer that is that same memory; otherwise the buffer is nil. The memory is valid as long as the buffer is, and
 // must not be written to while a program is reading it.
-func Shared[T Number](backend compute.Backend, dims ...int) ([]T, compute.Buffer, error) {
+func Shared[T number](backend compute.Backend, dims ...int) ([]T, compute.Buffer) {
 	shape := shapes.Make(dtypes.FromGenericsType[T](), dims...)
 	if !backend.HasSharedBuffers() {
-		return make([]T, shape.Size()), nil, nil
+		return make([]T, shape.Size()), nil
 	}
 	b, flat, err := backend.NewSharedBuffer(0, shape)
-	if err != nil {
-		return nil, nil, err
-	}
+	fail.If(err)
 	values := flat.([]T)
 	clear(values)
-	return values, b, nil
+	return values, b
 }
 
-// ToHost copies a buffer into dst, which must have the buffer's size. Memory that the device shares with the host
-// is read directly, because asking the device for a copy involves a switch of threads, which takes as long as a
-// tenth of a small gradient.
-func ToHost[T Number](dst []T, b compute.Buffer) error {
-	if !b.Backend().HasSharedBuffers() {
-		return b.ToFlatData(dst)
+// Read returns the n values of a buffer. Memory that the device shares with the host is the result itself, which is valid as
+// long as the buffer: asking the device for a copy involves a switch of threads, which takes as long as a tenth of a small
+// gradient. Otherwise the result is a copy.
+func Read[T number](b compute.Buffer, n int) []T {
+	if b.Backend().HasSharedBuffers() {
+		return fail.Or(b.Data()).([]T)[:n]
 	}
-	flat, err := b.Data()
-	if err != nil {
-		return err
-	}
-	values, ok := flat.([]T)
-	if !ok || len(values) != len(dst) {
-		return fmt.Errorf("a buffer of %T read as %d values of %T", flat, len(dst), dst)
-	}
-	copy(dst, values)
-	return nil
+	values := make([]T, n)
+	fail.If(b.ToFlatData(values))
+	return values
 }
 
 // Values returns a copy of the n values of a buffer on the host.
-func Values[T Number](b compute.Buffer, n int) ([]T, error) {
-	values := make([]T, n)
-	return values, ToHost(values, b)
+func Values[T number](b compute.Buffer, n int) []T {
+	values := Read[T](b, n)
+	if b.Backend().HasSharedBuffers() {
+		values = slices.Clone(values)
+	}
+	return values
 }
 
 // Copy returns a copy of a buffer of n values of float32 on its device.
-func Copy(b compute.Buffer, n int) (compute.Buffer, error) {
-	values, err := Values[float32](b, n)
-	if err != nil {
-		return nil, err
-	}
-	return ToDevice(b.Backend(), values, n)
+func Copy(b compute.Buffer, n int) compute.Buffer {
+	return ToDevice(b.Backend(), Read[float32](b, n), n)
 }
 
 // Free finalises buffers. It ignores those that are nil.

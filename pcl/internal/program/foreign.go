@@ -6,16 +6,17 @@ import (
 
 	"github.com/gomlx/compute"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
 // Bring returns a buffer on a client: b itself if it is there, else a copy, which drop frees.
-func Bring(client compute.Backend, b compute.Buffer) (here compute.Buffer, drop func(), err error) {
+func Bring(client compute.Backend, b compute.Buffer) (here compute.Buffer, drop func()) {
 	if b.Backend() == client {
-		return b, func() {}, nil
+		return b, func() {}
 	}
-	here, err = backend.Copy(client, b)
-	return here, func() { Free(here) }, err
+	here = fail.Or(backend.Copy(client, b))
+	return here, func() { Free(here) }
 }
 
 // foreign reports whether a buffer belongs to another client of the same kind of backend. A buffer of another
@@ -26,28 +27,21 @@ func (p *Program) foreign(b compute.Buffer) bool {
 
 // own returns the inputs with buffers of other clients replaced by copies, and what has to be freed after the call: the copies that the
 // call does not consume, and the donated buffers that were copied.
-func (p *Program) own(inputs []compute.Buffer) (own, spent []compute.Buffer, err error) {
+func (p *Program) own(inputs []compute.Buffer) (own, spent []compute.Buffer) {
+	own = inputs
 	for i, b := range inputs {
 		if !p.foreign(b) {
 			continue
 		}
-		if own == nil {
+		if spent == nil {
 			own = slices.Clone(inputs)
 		}
-		c, err := backend.Copy(p.client, b)
-		if err != nil {
-			Free(spent...)
-			return nil, nil, err
-		}
-		own[i] = c
+		own[i] = fail.Or(backend.Copy(p.client, b))
 		if i < len(p.donate) && p.donate[i] {
 			spent = append(spent, b)
 		} else {
-			spent = append(spent, c)
+			spent = append(spent, own[i])
 		}
 	}
-	if own == nil {
-		return inputs, nil, nil
-	}
-	return own, spent, nil
+	return own, spent
 }

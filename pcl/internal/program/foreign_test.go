@@ -4,6 +4,7 @@ package program_test
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gomlx/compute"
@@ -17,7 +18,7 @@ import (
 
 func compileOn(t testing.TB, on compute.Backend, inputs []program.Input, build func(n []*graph.Node) []*graph.Node) *program.Program {
 	t.Helper()
-	p := must.Get(program.Compile(on, new(program.Counter), "test", inputs, build))(t)
+	p := must.Get(program.Compile(on, new(atomic.Int64), "test", inputs, build))(t)
 	t.Cleanup(p.Close)
 	return p
 }
@@ -31,8 +32,8 @@ func TestCallReadsOtherClients(t *testing.T) {
 	defer program.Free(x, y)
 	alive := pjrt.BuffersAlive()
 	for range 100 {
-		there := must.Get(second.Call(x, y))(t)      // 11 22 33, −9 −18 −27
-		back := must.Get(first.Call(there[0], x))(t) // 12 24 36, 10 20 30
+		there := second.Call(x, y)      // 11 22 33, −9 −18 −27
+		back := first.Call(there[0], x) // 12 24 36, 10 20 30
 		program.Free(there...)
 		got := download(t, back...)
 		if !slices.Equal(got[0], []float32{12, 24, 36}) || !slices.Equal(got[1], []float32{10, 20, 30}) {

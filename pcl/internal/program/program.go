@@ -1,6 +1,7 @@
 // Package program compiles a computation graph once and then runs it on buffers of the device. Go's garbage
 // collector does not see device memory, so every buffer has one owner, who must finalise it. Begin with [Compile]
-// and [Program.Call].
+// and [Program.Call]. Where the device fails, functions of this package end the work as those of package fail do: nobody
+// between them and whoever called the learner could do anything about it.
 package program
 
 import (
@@ -11,6 +12,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
@@ -32,15 +34,9 @@ type Program struct {
 	donate     []bool
 }
 
-// Counter counts compilations.
-type Counter struct{ n atomic.Int64 }
-
-// Count returns the number of programs compiled so far.
-func (c *Counter) Count() int { return int(c.n.Load()) }
-
-// Compile builds and compiles a program for a backend or for one of its clients. Several programs may be compiled
-// at the same time. build may panic, as graph-building code does; Compile returns the panic as an error.
-func Compile(on compute.Backend, counter *Counter, name string, inputs []Input, build func(in []*graph.Node) []*graph.Node) (p *Program, err error) {
+// Compile builds and compiles a program for a backend or for one of its clients, and counts it. Several programs may be
+// compiled at the same time. build may panic, as graph-building code does; Compile returns the panic as an error.
+func Compile(on compute.Backend, counter *atomic.Int64, name string, inputs []Input, build func(in []*graph.Node) []*graph.Node) (p *Program, err error) {
 	defer recoverTo(&err, "compile "+name)
 	g := graph.NewGraph(on, name)
 	nodes := make([]*graph.Node, len(inputs))
@@ -53,25 +49,25 @@ func Compile(on compute.Backend, counter *Counter, name string, inputs []Input, 
 		return nil, fmt.Errorf("compile %s: %w", name, err)
 	}
 	made.executable = g.Executable()
-	counter.n.Add(1)
+	counter.Add(1)
 	return made, nil
 }
 
 // Call runs the program and returns its outputs, which belong to the caller. It waits until the device has
-// finished. Donated inputs cannot be used any more, even after an error. Inputs may belong to other clients of
+// finished. Donated inputs cannot be used any more, even after a failure. Inputs may belong to other clients of
 // the same backend; they are then copied.
-func (p *Program) Call(inputs ...compute.Buffer) (out []compute.Buffer, err error) {
-	defer recoverTo(&err, "run "+p.name)
-	inputs, spent, err := p.own(inputs)
-	if err != nil {
-		return nil, fmt.Errorf("run %s: %w", p.name, err)
-	}
+func (p *Program) Call(inputs ...compute.Buffer) []compute.Buffer {
+	inputs, spent := p.own(inputs)
 	defer Free(spent...)
-	out, err = p.executable.Execute(inputs, p.donate, 0)
-	if err != nil {
-		return nil, fmt.Errorf("run %s: %w", p.name, err)
+	return fail.Or(p.execute(inputs))
+}
+
+func (p *Program) execute(inputs []compute.Buffer) (out []compute.Buffer, err error) {
+	defer recoverTo(&err, "run "+p.name)
+	if out, err = p.executable.Execute(inputs, p.donate, 0); err != nil {
+		err = fmt.Errorf("run %s: %w", p.name, err)
 	}
-	return out, nil
+	return out, err
 }
 
 // Close releases the compiled code.

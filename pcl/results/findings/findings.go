@@ -18,13 +18,18 @@ type Findings struct {
 func New(all []*rows.Row) (*Findings, error) {
 	f := &Findings{}
 	for _, r := range all {
-		if err := f.gridOf(r).add(r); err != nil {
-			return nil, err
+		g := f.Grid(r.Grid)
+		if g == nil {
+			g = newGrid(r)
+			f.Grids = append(f.Grids, g)
 		}
+		g.Rows = append(g.Rows, r)
 	}
 	slices.SortFunc(f.Grids, func(a, b *Grid) int { return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.Name, b.Name)) })
 	for _, g := range f.Grids {
-		g.summarise()
+		if err := g.gather(); err != nil {
+			return nil, err
+		}
 	}
 	f.pair()
 	if f.own() {
@@ -37,16 +42,6 @@ func New(all []*rows.Row) (*Findings, error) {
 // own says whether the paper is not what the grids are about.
 func (f *Findings) own() bool {
 	return !slices.ContainsFunc(f.Grids, func(g *Grid) bool { return !g.Own() })
-}
-
-// gridOf returns the grid of a row.
-func (f *Findings) gridOf(r *rows.Row) *Grid {
-	if g := f.Grid(r.Grid); g != nil {
-		return g
-	}
-	g := newGrid(r)
-	f.Grids = append(f.Grids, g)
-	return g
 }
 
 // Grid returns the grid of a name, such as "best-test-split", or nil.

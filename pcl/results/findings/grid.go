@@ -23,8 +23,6 @@ type Grid struct {
 	// Columns are the data sets and increments, in the grid's order.
 	Columns []*Column
 	Rows    []*rows.Row
-
-	seen map[string]*rows.Row // by place
 }
 
 // Column is a data set in one increment.
@@ -36,7 +34,7 @@ type Column struct {
 }
 
 func newGrid(r *rows.Row) *Grid {
-	g := &Grid{Name: r.Grid, Size: r.Size, Title: r.Title, Paper: r.Paper, Tables: paper.In(r.Paper), seen: map[string]*rows.Row{}}
+	g := &Grid{Name: r.Grid, Size: r.Size, Title: r.Title, Paper: r.Paper, Tables: paper.In(r.Paper)}
 	base, tuned := strings.CutSuffix(r.Grid, rows.TunedMark)
 	g.Base, g.Tuned = strings.TrimSuffix(base, "-"+r.Size), tuned
 	return g
@@ -67,46 +65,57 @@ func (g *Grid) rank() int {
 	return len(paper.Names()) + 1
 }
 
-// add takes in a row. Of several rows for the same place, such as those of files from two machines, one with a result
-// counts.
-func (g *Grid) add(r *rows.Row) error {
-	place := strings.Join([]string{r.Dataset, r.Increment, r.Line(), fmt.Sprint(r.LabelSet, r.Timeline, r.Seed)}, "\x00")
-	before := g.seen[place]
-	if before != nil && (before.State == rows.Done || r.State != rows.Done) {
-		return g.agree(before, r)
-	}
-	g.seen[place] = r
-	c := g.columnOf(r)
-	e := c.Entry(r.Line())
-	if e == nil {
-		e = newEntry(c, r)
-		c.Entries = append(c.Entries, e)
-	}
-	if before != nil {
-		g.Rows[slices.Index(g.Rows, before)] = r
-		e.Rows[slices.Index(e.Rows, before)] = r
-		return nil
-	}
-	g.Rows, e.Rows = append(g.Rows, r), append(e.Rows, r)
-	return nil
+// Columns returns the columns of rows as if they were one grid. The first of two results for one place counts.
+func Columns(all []*rows.Row) []*Column {
+	g := &Grid{Rows: all}
+	_ = g.gather() // which says where results differ
+	return g.Columns
 }
 
-// agree returns an error if two rows have different results.
-func (g *Grid) agree(a, b *rows.Row) error {
-	if b.State != rows.Done || a.Model == b.Model {
-		return nil
+// gather makes columns of the grid's rows. Of several rows for one place, such as those of files from two machines, one with
+// a result stays. Two with different results are an error, and the first one stays.
+func (g *Grid) gather() (err error) {
+	type place struct {
+		dataset, increment, line string
+		labelSet, timeline, seed uint64
 	}
-	return fmt.Errorf("grid %s has two results of %s on %s, %s-incremental, label set %d, timeline %d, seed %d, with the models %.10s and %.10s: leave one of the files out",
-		g.Name, a.Line(), a.Dataset, a.Increment, a.LabelSet, a.Timeline, a.Seed, a.Model, b.Model)
-}
-
-func (g *Grid) columnOf(r *rows.Row) *Column {
-	if c := g.Column(r.Dataset, r.Increment); c != nil {
-		return c
+	var kept []*rows.Row
+	at := map[place]int{}
+	for _, r := range g.Rows {
+		key := place{r.Dataset, r.Increment, r.Line(), r.LabelSet, r.Timeline, r.Seed}
+		i, again := at[key]
+		switch {
+		case !again:
+			at[key], kept = len(kept), append(kept, r)
+		case r.State != rows.Done:
+		case kept[i].State != rows.Done:
+			kept[i] = r
+		case kept[i].Model != r.Model && err == nil:
+			err = fmt.Errorf("grid %s has two results of %s on %s, %s-incremental, label set %d, timeline %d, seed %d, with the models %.10s and %.10s: leave one of the files out",
+				g.Name, r.Line(), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed, kept[i].Model, r.Model)
+		}
 	}
-	c := &Column{Grid: g, Dataset: r.Dataset, PaperDataset: r.PaperDataset, Increment: r.Increment}
-	g.Columns = append(g.Columns, c)
-	return c
+	g.Rows = kept
+	for _, r := range kept {
+		c := g.Column(r.Dataset, r.Increment)
+		if c == nil {
+			c = &Column{Grid: g, Dataset: r.Dataset, PaperDataset: r.PaperDataset, Increment: r.Increment}
+			g.Columns = append(g.Columns, c)
+		}
+		e := c.Entry(r.Line())
+		if e == nil {
+			e = newEntry(c, r)
+			c.Entries = append(c.Entries, e)
+		}
+		e.Rows = append(e.Rows, r)
+	}
+	for _, c := range g.Columns {
+		for _, e := range c.Entries {
+			e.summarise()
+		}
+		c.rank()
+	}
+	return err
 }
 
 // Column returns the column of a data set and an increment, or nil.
@@ -125,15 +134,6 @@ func (c *Column) Entry(name string) *Entry {
 		return nil
 	}
 	return c.Entries[i]
-}
-
-func (g *Grid) summarise() {
-	for _, c := range g.Columns {
-		for _, e := range c.Entries {
-			e.summarise()
-		}
-		c.rank()
-	}
 }
 
 // Name is the column's heading.

@@ -9,7 +9,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
-// judge says what comes of claims.
+// judge returns the verdicts on claims.
 func (f *Findings) judge(all []*Claim) (out []*Verdict) {
 	for _, c := range all {
 		v := &Verdict{Claim: c, Parts: f.parts(c)}

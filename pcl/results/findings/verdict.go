@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Outcome is what came of a claim, or of a part of it.
+// Outcome says whether a claim, or a part of it, holds.
 type Outcome string
 
 const (
@@ -16,7 +16,7 @@ const (
 	NotTestable Outcome = "not testable here"
 )
 
-// Verdict is what came of a claim.
+// Verdict is the judgement of a claim.
 type Verdict struct {
 	*Claim
 	Outcome Outcome
@@ -27,7 +27,7 @@ type Verdict struct {
 // Part is a claim about one method in one column.
 type Part struct {
 	Place string // of the paper: "Table 1, PS-EMNIST", or else the grid's column
-	// Column is where it was tested; nil if there is no such.
+	// Column is where it was tested; nil if there are no results.
 	Column *Column
 	Method string
 	Than   string // the rival; if there are several, the one that came closest

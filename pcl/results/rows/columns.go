@@ -2,10 +2,11 @@ package rows
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/csvcell"
 )
 
 // column is one of a file's: a field of [Row] with its name as a tag.
@@ -40,12 +41,10 @@ func (c column) get(r *Row) string {
 		return ""
 	}
 	switch v := reflect.ValueOf(r).Elem().FieldByIndex(c.index).Interface().(type) {
-	case float64:
-		return Exact(v)
 	case []float64:
 		return joined(v)
 	default:
-		return fmt.Sprint(v)
+		return csvcell.Text(v, -1)
 	}
 }
 
@@ -79,14 +78,6 @@ func finite(s string) (float64, error) {
 		return 0, fmt.Errorf("%q is not a finite number", s)
 	}
 	return strconv.ParseFloat(s, 64)
-}
-
-// Exact writes a number so that reading it gives the same number; NaN, which rows have for nothing, is an empty text.
-func Exact(x float64) string {
-	if math.IsNaN(x) {
-		return ""
-	}
-	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
 // joined writes percentages with three digits, which is what a figure shows.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/parallelcl/parallelcl/internal/csvcell"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -22,17 +23,13 @@ func Write(out io.Writer, all []*Row) error {
 		varied = all[0].varied()
 	}
 	name := func(c column) string { return c.name }
-	if err := w.Write(slices.Concat(each(place, name), varied, each(outcome, name))); err != nil {
-		return err
-	}
+	w.Write(slices.Concat(each(place, name), varied, each(outcome, name)))
 	for _, r := range all {
 		if !slices.Equal(r.varied(), varied) {
 			return fmt.Errorf("rows: %s varies %v and the first row %v", r.Cell, r.varied(), varied)
 		}
 		value := func(c column) string { return c.get(r) }
-		if err := w.Write(slices.Concat(each(place, value), each(r.Vary, func(s Setting) string { return s.Value }), each(outcome, value))); err != nil {
-			return err
-		}
+		w.Write(slices.Concat(each(place, value), each(r.Vary, func(s Setting) string { return s.Value }), each(outcome, value)))
 	}
 	return w.Flush()
 }
@@ -48,19 +45,13 @@ func each[T any](all []T, text func(T) string) []string {
 func (r *Row) varied() []string { return each(r.Vary, func(s Setting) string { return s.Name }) }
 
 // Read reads what [Write] wrote. Columns with names that it does not know are what the grid varies.
-func Read(in io.Reader) ([]*Row, error) {
-	lines, err := csvcell.ReadAll(in)
-	if err != nil {
-		return nil, err
-	}
+func Read(in io.Reader) (out []*Row, err error) {
+	defer fail.Caught(&err)
+	lines := fail.Or(csvcell.ReadAll(in))
 	if len(lines) == 0 {
 		return nil, errors.New("it has no line of names")
 	}
-	head, err := header(lines[0])
-	if err != nil {
-		return nil, err
-	}
-	var out []*Row
+	head := fail.Or(header(lines[0]))
 	for i, line := range lines[1:] {
 		r, err := read(head, lines[0], line)
 		if err != nil {
@@ -145,12 +136,9 @@ func Files(paths ...string) ([]*Row, error) {
 
 // Folder reads all files of a folder that end in .csv, by name.
 func Folder(folder fs.FS) (out []*Row, err error) {
-	entries, err := fs.ReadDir(folder, ".")
-	if err != nil {
-		return nil, err
-	}
+	defer fail.Caught(&err)
 	files := 0
-	for _, e := range entries {
+	for _, e := range fail.Or(fs.ReadDir(folder, ".")) {
 		if path.Ext(e.Name()) != ".csv" {
 			continue
 		}

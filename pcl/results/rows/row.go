@@ -12,7 +12,7 @@ type State string
 const (
 	Done    State = "done"
 	Failed  State = "failed"  // its run could not be made; see Row.Reason
-	Missing State = "missing" // nobody has made it yet
+	Missing State = "missing" // its run has not been made yet
 )
 
 // TunedMark ends the names of grids whose methods have tuned values.

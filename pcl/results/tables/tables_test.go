@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
@@ -99,7 +100,7 @@ func TestSteps(t *testing.T) {
 }
 
 func TestLaTeX(t *testing.T) {
-	got := text(t, func(w io.Writer) error { return LaTeX(w, rows.Of(runs())) })
+	got := text(t, func(w io.Writer) error { return LaTeX(w, findings.Columns(rows.Of(runs()))) })
 	for _, want := range []string{
 		`\begin{tabular}{lrrrr}`, `\multicolumn{2}{c}{glyphs, task}`, `emgd-gmc tau=5 & $50.75 \pm 0.50$ & $-1.00 \pm 0.00$ & -- & -- \\`,
 		`a\_b & -- & -- & $50.25$ & $-1.00$ \\`, `\end{tabular}`,
@@ -111,15 +112,15 @@ func TestLaTeX(t *testing.T) {
 	other := rows.Of(runs())
 	other[1].Diverged = "3"
 	note := "% 1 of 2 runs of \"emgd-gmc tau=5\" on \"glyphs\", task-incremental, diverged\n"
-	if got := text(t, func(w io.Writer) error { return LaTeX(w, other) }); !strings.HasPrefix(got, note) {
+	if got := text(t, func(w io.Writer) error { return LaTeX(w, findings.Columns(other)) }); !strings.HasPrefix(got, note) {
 		t.Error(got)
 	}
 	other[1].Timeline = 3 // another situation, without the other seed
-	if got := text(t, func(w io.Writer) error { return LaTeX(w, other) }); !strings.Contains(got, "emgd-gmc tau=5 & $50.75$ & ") {
+	if got := text(t, func(w io.Writer) error { return LaTeX(w, findings.Columns(other)) }); !strings.Contains(got, "emgd-gmc tau=5 & $50.75$ & ") {
 		t.Error(got)
 	}
 	other[1].State = rows.Missing
-	if got := text(t, func(w io.Writer) error { return LaTeX(w, other) }); !strings.Contains(got, "emgd-gmc tau=5 & $50.25$ (1 of 2) & ") {
+	if got := text(t, func(w io.Writer) error { return LaTeX(w, findings.Columns(other)) }); !strings.Contains(got, "emgd-gmc tau=5 & $50.25$ (1 of 2) & ") {
 		t.Error(got)
 	}
 	if err := LaTeX(io.Discard, nil); err == nil {
@@ -133,7 +134,7 @@ func TestNamesInTeX(t *testing.T) {
 	for _, name := range []string{"edit η=0.003 drift≤0.02", "[τ<1|x>2]", "*50 %"} {
 		all = append(all, &rows.Row{Dataset: "a_b", Increment: "task", Method: name, State: rows.Missing})
 	}
-	got := text(t, func(w io.Writer) error { return LaTeX(w, all) })
+	got := text(t, func(w io.Writer) error { return LaTeX(w, findings.Columns(all)) })
 	for _, want := range []string{
 		`edit $\eta$=0.003 drift$\le$0.02 & -- & -- \\`, `{[}$\tau$\textless{}1\textbar{}x\textgreater{}2] &`, `{*}50 \% &`,
 	} {

@@ -1,5 +1,5 @@
 // Package versus compares methods with a reference over situations, and says in sentences what that shows: what `pcl compare`
-// prints, and `pcl report` of a user's own runs ([rows.Of]) and grids. The statistics are those of [stats.Contrasts].
+// prints, and `pcl report` of a user's own runs and grids. The statistics are those of [stats.Contrasts].
 package versus
 
 import (
@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
@@ -48,54 +49,39 @@ type Against struct {
 	contrast stats.Contrast
 }
 
-// Of makes tables of the rows with results, one for each data set and increment with at least two methods; their order is that of
-// the rows. An empty reference, or one that a table lacks, stands for the first method.
-func Of(all []*rows.Row, reference string) []*Table {
+// Of makes a table of each column with results of at least two methods. An empty reference, or one that a column lacks, stands
+// for its first method.
+func Of(columns []*findings.Column, reference string) []*Table {
 	out := []*Table{} // not null in JSON
-	type place struct{ dataset, increment string }
-	var order []place
-	by := map[place][]*rows.Row{}
-	for _, r := range all {
-		at := place{r.Dataset, r.Increment}
-		if r.State != rows.Done {
-			continue
+	for _, c := range columns {
+		entries := slices.DeleteFunc(slices.Clone(c.Entries), func(e *findings.Entry) bool { return e.Done == 0 })
+		if i := slices.IndexFunc(entries, func(e *findings.Entry) bool { return e.Name == reference }); i > 0 {
+			entries = slices.Insert(slices.Delete(entries, i, i+1), 0, c.Entry(reference))
 		}
-		if by[at] == nil {
-			order = append(order, at)
+		if len(entries) > 1 {
+			t := &Table{Dataset: c.Dataset, Increment: c.Increment, Reference: entries[0].Name}
+			t.fill(entries)
+			out = append(out, t)
 		}
-		by[at] = append(by[at], r)
-	}
-	for _, at := range order {
-		var methods []string
-		for _, r := range by[at] {
-			if !slices.Contains(methods, r.Line()) {
-				methods = append(methods, r.Line())
-			}
-		}
-		if i := slices.Index(methods, reference); i > 0 {
-			methods = slices.Insert(slices.Delete(methods, i, i+1), 0, reference)
-		}
-		if len(methods) < 2 {
-			continue
-		}
-		t := &Table{Dataset: at.dataset, Increment: at.increment, Reference: methods[0]}
-		t.fill(by[at], methods)
-		out = append(out, t)
 	}
 	return out
 }
 
-// Preferred chooses with which method of rows the others are compared, unless somebody says so: emgd, by as short a name as there
-// is, else emgd-gmc, else one of their kin, else none.
-func Preferred(all []*rows.Row) string {
+// Preferred returns the name of the method with which the others are compared by default: emgd, with the shortest name if there
+// are several, else emgd-gmc, else another rule of EMGD, else none.
+func Preferred(columns []*findings.Column) string {
 	order := []string{"emgd", "emgd-gmc"}
 	of := map[string]int{} // the lower the better
-	for _, r := range all {
-		switch i := slices.Index(order, r.RunMethod); {
-		case i >= 0:
-			of[r.Line()] = i
-		case strings.HasPrefix(r.RunMethod, "emgd-"):
-			of[r.Line()] = len(order)
+	for _, c := range columns {
+		for _, e := range c.Entries {
+			for _, r := range e.Rows {
+				switch i := slices.Index(order, r.RunMethod); {
+				case i >= 0:
+					of[e.Name] = i
+				case strings.HasPrefix(r.RunMethod, "emgd-"):
+					of[e.Name] = len(order)
+				}
+			}
 		}
 	}
 	lines := slices.SortedFunc(maps.Keys(of), func(a, b string) int {
@@ -104,33 +90,19 @@ func Preferred(all []*rows.Row) string {
 	return append(lines, "")[0]
 }
 
-func (t *Table) fill(made []*rows.Row, methods []string) {
-	all, seen := make([][]*rows.Row, len(methods)), map[run]bool{}
-	for _, r := range made {
-		i, at := slices.Index(methods, r.Line()), runOf(r)
-		at.method = i
-		if !seen[at] { // a run that is named twice counts once
-			seen[at], all[i] = true, append(all[i], r)
-		}
-	}
-	t.Lines = make([]Line, len(methods))
+func (t *Table) fill(entries []*findings.Entry) {
+	t.Lines = make([]Line, len(entries))
 	var pairs [][]stats.Situation
 	var tested []*Line
-	reference := scores(all[0])
-	for i, own := range all {
+	for i, e := range entries {
 		l := &t.Lines[i]
-		l.Method, l.Runs, l.Cost = methods[i], len(own), cost(own, all[0])
-		for _, r := range own {
-			if r.Diverged != "" {
-				l.Diverged++
-			}
-		}
-		means := stats.Situations(scores(own))
+		l.Method, l.Runs, l.Diverged, l.Cost = e.Name, e.Done, e.Diverged, cost(e.Rows, entries[0].Rows)
+		means := findings.Situations(e)
 		l.Situations = len(means)
 		for _, s := range means {
 			l.A += s.Means[0] / float64(len(means))
 		}
-		if shared := stats.Situations(scores(own), reference); i > 0 && len(shared) > 0 {
+		if shared := findings.Situations(e, entries[0]); i > 0 && len(shared) > 0 {
 			pairs, tested = append(pairs, shared), append(tested, l)
 		}
 	}
@@ -140,32 +112,17 @@ func (t *Table) fill(made []*rows.Row, methods []string) {
 	t.say()
 }
 
-// run is the place of a run in a table.
-type run struct {
-	method                   int
-	labelSet, timeline, seed uint64
-}
-
-// runOf leaves the method out.
-func runOf(r *rows.Row) run { return run{labelSet: r.LabelSet, timeline: r.Timeline, seed: r.Seed} }
-
-func scores(all []*rows.Row) (out []stats.Score) {
-	for _, r := range all {
-		out = append(out, stats.Score{LabelSet: r.LabelSet, Timeline: r.Timeline, Seed: r.Seed, Value: r.A})
-	}
-	return out
-}
-
 // cost is the median time of a step relative to the same runs of the reference; 0 if it is not known. Of runs that are made side
 // by side some are slowed down, which a mean would show.
 func cost(own, reference []*rows.Row) float64 {
+	type run struct{ labelSet, timeline, seed uint64 }
 	millis := map[run]float64{}
 	for _, r := range reference {
-		millis[runOf(r)] = r.StepMillis
+		millis[run{r.LabelSet, r.Timeline, r.Seed}] = r.StepMillis
 	}
 	var ratios []float64
 	for _, r := range own {
-		if other := millis[runOf(r)]; other > 0 && r.StepMillis > 0 {
+		if other := millis[run{r.LabelSet, r.Timeline, r.Seed}]; other > 0 && r.StepMillis > 0 {
 			ratios = append(ratios, r.StepMillis/other)
 		}
 	}

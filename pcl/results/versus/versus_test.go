@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
 )
@@ -30,8 +31,12 @@ func runs(n int) (out []*rows.Row) {
 	return out
 }
 
+func of(all []*rows.Row, reference string) []*versus.Table {
+	return versus.Of(findings.Columns(all), reference)
+}
+
 func TestTable(t *testing.T) {
-	all := versus.Of(runs(9), "")
+	all := of(runs(9), "")
 	if len(all) != 1 {
 		t.Fatal(all)
 	}
@@ -69,7 +74,7 @@ func TestPreferred(t *testing.T) {
 		for name, method := range methods {
 			all = append(all, &rows.Row{Method: name, Result: rows.Result{RunMethod: method}})
 		}
-		if got := versus.Preferred(all); got != want {
+		if got := versus.Preferred(findings.Columns(all)); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -78,7 +83,7 @@ func TestPreferred(t *testing.T) {
 // TestReferences: another reference, and one that is not there.
 func TestReferences(t *testing.T) {
 	for reference, want := range map[string]string{"er": "er", "mgda": "emgd", "": "emgd"} {
-		all := versus.Of(runs(9), reference)
+		all := of(runs(9), reference)
 		if all[0].Reference != want || all[0].Lines[0].Method != want || len(all[0].Lines) != 3 {
 			t.Errorf("%q: %+v", reference, all[0])
 		}
@@ -107,7 +112,7 @@ func TestWhatIsNotShown(t *testing.T) {
 		"label set":   {one, 0, "At the 5 %", 1},
 		"apart":       {apart, 0, "Nothing can be decided", 3},
 	} {
-		all := versus.Of(c.runs, "")
+		all := of(c.runs, "")
 		n := 0
 		for _, l := range all[0].Lines {
 			if l.Against != nil && l.Against.Differs {
@@ -124,7 +129,7 @@ func TestWhatIsNotShown(t *testing.T) {
 			t.Error(name, err)
 		}
 	}
-	if all := versus.Of(runs(9)[:1], ""); len(all) != 0 {
+	if all := of(runs(9)[:1], ""); len(all) != 0 {
 		t.Errorf("one method: %v", all)
 	}
 }

@@ -3,10 +3,12 @@ package datasets
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // A rawSplit is a split whose labels are still texts.
@@ -26,8 +28,8 @@ type rawSet struct {
 
 // A sampleReader reads samples and their labels from one file, or from one for training and one for testing.
 type sampleReader interface {
-	files() ([]string, error)
-	read(ctx context.Context, files []string) (*rawSet, error)
+	files() []string
+	read(ctx context.Context, files []string) *rawSet
 }
 
 // sampleFiles are files that are read as a whole, and how a set is made of their samples.
@@ -35,7 +37,6 @@ type sampleFiles struct {
 	sampleReader
 	path string
 	sampleParameters
-	splitAsked bool
 }
 
 type sampleParameters struct {
@@ -50,65 +51,46 @@ const (
 	unitForm  = "length"   // each vector has the length 1
 )
 
-func (f *sampleFiles) stamp(context.Context) (string, error) {
-	files, err := f.files()
-	if err != nil {
-		return "", err
+func (f *sampleFiles) stamp(context.Context) (stamp string) {
+	if err := fail.Tried(func() { stamp = stampOf(f.files()...) }); err != nil {
+		return err.Error()
 	}
-	return stampOf(files...)
+	return stamp
 }
 
-func (f *sampleFiles) survey(ctx context.Context, i *Info) error {
+func (f *sampleFiles) survey(ctx context.Context, i *Info) {
 	d := &Dataset{Name: i.Name}
-	err := f.open(ctx, d)
+	unchanged(ctx, f, d)
 	i.Classes, i.Train, i.SHA256 = len(d.Classes), d.Train.Len(), d.SHA256
 	i.Height, i.Width, i.Channels, i.Vector = d.Height, d.Width, d.Channels, d.Vector
-	return err
 }
 
-func (f *sampleFiles) open(ctx context.Context, d *Dataset) error {
-	return unchanged(ctx, f, func() error { return f.load(ctx, d) })
-}
-
-func (f *sampleFiles) load(ctx context.Context, d *Dataset) error {
-	files, err := f.files()
-	if err != nil {
-		return err
-	}
-	if d.SHA256, err = sumFiles(ctx, files...); err != nil {
-		return err
-	}
-	r, err := f.read(ctx, files)
-	if err == nil {
-		err = f.fill(d, r)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.path, err)
-	}
-	return nil
+func (f *sampleFiles) open(ctx context.Context, d *Dataset) {
+	files := f.files()
+	d.SHA256 = sumFiles(ctx, files...)
+	r := f.read(ctx, files)
+	defer fail.At(f.path)
+	f.fill(d, r)
 }
 
 // fill makes r the data of d.
-func (f *sampleFiles) fill(d *Dataset, r *rawSet) error {
+func (f *sampleFiles) fill(d *Dataset, r *rawSet) {
 	d.Height, d.Width, d.Channels, d.Vector = r.train.height, r.train.width, r.train.channels, r.train.vector
-	d.Note = fmt.Sprintf("%g of each class are test samples, drawn with seed %d", f.Test, f.Seed)
+	splits := map[*Split]*rawSplit{&d.Train: r.train}
 	if r.test != nil {
-		if f.splitAsked {
-			return errors.New("there are test samples: the parameters test and seed, which split samples that are not, do not apply")
-		}
-		d.Note = ""
-		if t := r.test; t.height != d.Height || t.width != d.Width || t.channels != d.Channels || t.vector != d.Vector || (t.values == nil) != (r.train.values == nil) {
-			return fmt.Errorf("the training samples are %s, the test samples %s", r.train.size(), t.size())
-		}
+		f.refuse()
+		fail.When(r.test.size() != r.train.size(), "the training samples are %s, the test samples %s", r.train.size(), r.test.size())
+		splits[&d.Test] = r.test
 	}
-	if err := r.label(d); err != nil {
-		return err
+	r.label(d, splits)
+	if d.Note = r.note; r.test == nil {
+		d.Note = join(r.note, fmt.Sprintf("%g of each class are test samples, drawn with seed %d", f.Test, f.Seed))
+		each(d, &d.Train, 2, "training and testing")
+		d.divide(d.Train, 1-f.Test, f.Seed)
 	}
-	if err := f.divide(d, r.test == nil); err != nil {
-		return err
-	}
-	d.Note = join(r.note, d.Note)
-	return f.scale(d)
+	each(d, &d.Train, 1, "training")
+	each(d, &d.Test, 1, "testing")
+	f.scale(d)
 }
 
 // size is the size and type of the samples, for errors.
@@ -121,33 +103,28 @@ func (r *rawSplit) size() string {
 }
 
 // label gives d the samples of r, with numbers in place of labels.
-func (r *rawSet) label(d *Dataset) error {
+func (r *rawSet) label(d *Dataset, splits map[*Split]*rawSplit) {
 	names := r.names()
 	d.Classes = names
 	if r.classes != nil {
 		d.Classes = r.classes
 	}
-	if err := distinct(d.Classes); err != nil {
-		return err
-	}
+	distinct(d.Classes)
+	fail.When(len(d.Classes) < 2, "%d classes; want at least two", len(d.Classes))
 	number := map[string]int32{}
 	for i, name := range names {
 		number[name] = int32(i)
 	}
-	for to, s := range map[*Split]*rawSplit{&d.Train: r.train, &d.Test: r.test} {
-		if s == nil {
-			continue
-		}
+	for to, s := range splits {
 		*to = Split{Pixels: s.pixels, Values: s.values, Labels: make([]int32, len(s.labels))}
 		for i, l := range s.labels {
 			n, ok := number[l]
 			if !ok {
-				return fmt.Errorf("the label %s has no name; want labels from 0 to %d, which the %d names of classes are for", l, len(names)-1, len(names))
+				fail.Now("the label %s has no name; the classes have names for 0 to %d", l, len(names)-1)
 			}
 			to.Labels[i] = n
 		}
 	}
-	return nil
 }
 
 // names returns the labels that occur, in natural order or, if the classes have names, all labels in order.
@@ -161,65 +138,39 @@ func (r *rawSet) names() (names []string) {
 	seen := map[string]bool{}
 	for _, s := range []*rawSplit{r.train, cmp.Or(r.test, new(rawSplit))} {
 		for _, l := range s.labels {
-			if !seen[l] {
-				seen[l] = true
-				names = append(names, l)
-			}
+			seen[l] = true
 		}
 	}
-	slices.SortFunc(names, natural)
-	return names
+	return slices.SortedFunc(maps.Keys(seen), natural)
 }
 
-// divide splits the training samples if the set is to be split, and checks that each class is in both splits.
-func (f *sampleFiles) divide(d *Dataset, split bool) error {
-	if len(d.Classes) < 2 {
-		return fmt.Errorf("%d classes; want at least two", len(d.Classes))
+// each ends with an error unless a split has so many samples of each class.
+func each(d *Dataset, s *Split, least int, purpose string) {
+	for class, samples := range d.ByClass(s, least) {
+		fail.When(len(samples) < least, "the class %q has %d samples for %s; want %d: add samples, or leave the class out", d.Classes[class], len(samples), purpose, least)
 	}
-	if split {
-		for class, samples := range d.ByClass(&d.Train, 2) {
-			if len(samples) < 2 {
-				return fmt.Errorf("the class %q has %d samples, too few for training and testing: add samples, or leave the class out", d.Classes[class], len(samples))
-			}
-		}
-		d.divide(d.Train, 1-f.Test, f.Seed)
-	}
-	for name, s := range map[string]*Split{"training": &d.Train, "test": &d.Test} {
-		for class, samples := range d.ByClass(s, 1) {
-			if len(samples) == 0 {
-				return fmt.Errorf("the class %q has no %s samples", d.Classes[class], name)
-			}
-		}
-	}
-	return nil
 }
 
 // scale normalises the values.
-func (f *sampleFiles) scale(d *Dataset) error {
-	switch {
-	case f.Normalise == asTheyAre:
-		return nil
-	case d.Train.Values == nil:
-		return fmt.Errorf("normalise=%s is for numbers; bytes are always divided by 255", f.Normalise)
-	case f.Normalise == standard:
+func (f *sampleFiles) scale(d *Dataset) {
+	fail.When(f.Normalise != asTheyAre && d.Train.Values == nil, "normalise=%s is for numbers; bytes are always divided by 255", f.Normalise)
+	switch f.Normalise {
+	case standard:
 		standardise(d)
 		d.Note = join(d.Note, "each value has mean 0 and variance 1 over the training samples")
-		return nil
-	}
-	for _, s := range []*Split{&d.Train, &d.Test} {
-		for i := range s.Len() {
-			if !toUnitLength(d.numbers(s, i)) {
-				return fmt.Errorf("a vector of zeros cannot get the length 1 (normalise=%s)", f.Normalise)
+	case unitForm:
+		for _, s := range []*Split{&d.Train, &d.Test} {
+			for i := range s.Len() {
+				toUnitLength(d.numbers(s, i))
 			}
 		}
+		d.Note = join(d.Note, "each vector has the length 1")
 	}
-	d.Note = join(d.Note, "each vector has the length 1")
-	return nil
 }
 
 func join(a, b string) string {
-	if a == "" {
-		return b
+	if a == "" || b == "" {
+		return a + b
 	}
 	return a + "; " + b
 }
@@ -249,16 +200,13 @@ func standardise(d *Dataset) {
 	}
 }
 
-func toUnitLength(x []float32) bool {
+func toUnitLength(x []float32) {
 	squares := 0.0
 	for _, v := range x {
 		squares += float64(v) * float64(v)
 	}
-	if squares == 0 {
-		return false
-	}
+	fail.When(squares == 0, "a vector of zeros cannot get the length 1 (normalise=%s)", unitForm)
 	for i, v := range x {
 		x[i] = float32(float64(v) / math.Sqrt(squares))
 	}
-	return true
 }

@@ -1,14 +1,14 @@
-// Package wire has what the kernel of a notebook and the host in which its cells run say to each other. The kernel calls the
-// host's methods by net/rpc; the host speaks by itself as package gonbui does.
-package wire
+package rt
 
 import "strings"
 
+// What follows is what the kernel of a notebook and the host in which its cells run say to each other. The kernel calls the
+// host's methods by net/rpc; the host speaks by itself as package gonbui does.
+
 const (
-	SourceVariable = "PARALLELCL_NOTEBOOK_SOURCE" // the variable of the environment by which the host knows a hash of the module's source
-	CellPath       = "nb/c"                       // begins the import paths of cells; a number follows
-	Result         = "result"                     // marks the value of a cell's last expression, in the metadata of a display
-	Stopped        = "stopped"                    // what is said of a cell that was stopped, in place of why it failed
+	CellPath = "nb/c"    // begins the import paths of cells; a number follows
+	Result   = "result"  // marks the value of a cell's last expression, in the metadata of a display
+	Stopped  = "stopped" // what is said of a cell that was stopped, in place of why it failed
 )
 
 // Cell is a cell to run.

@@ -1,0 +1,52 @@
+package origin
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Registry holds what parts of the program and cells of notebooks have registered under names. It may be used from any
+// goroutine.
+type Registry[T any] struct {
+	Kind string // what it holds, such as "method"
+
+	mutex sync.RWMutex
+	all   map[string]T
+}
+
+// Add registers something. It panics if the name is empty or taken; a cell of a notebook that runs again replaces what it has
+// registered.
+func (r *Registry[T]) Add(name string, x T) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	_, taken := r.all[name]
+	if name == "" || !MayRegister(r.Kind, name, taken) {
+		panic(fmt.Sprintf("%s: the name %q is empty or registered twice", r.Kind, name))
+	}
+	if r.all == nil {
+		r.all = map[string]T{}
+	}
+	r.all[name] = x
+}
+
+// All returns what is registered at present.
+func (r *Registry[T]) All() map[string]T {
+	r.mutex.RLock()
+	defer r.mutex.RUnlock()
+	return maps.Clone(r.all)
+}
+
+// Names returns the names in alphabetical order.
+func (r *Registry[T]) Names() []string { return slices.Sorted(maps.Keys(r.All())) }
+
+// Find returns what is registered under a name.
+func (r *Registry[T]) Find(name string) (T, error) {
+	x, ok := r.All()[name]
+	if !ok {
+		return x, fmt.Errorf("unknown %s %q; known: %s", r.Kind, name, strings.Join(r.Names(), ", "))
+	}
+	return x, nil
+}
