@@ -98,7 +98,7 @@ precision() {
   need cifar-100 || return 1
   local good=0
   local few=(--dataset cifar-100 --width "$((width < 16 ? width : 16))" --batch 32 --train-per-class "${TRAIN:-100}" --labelset 0 --timeline 0
-    --increment class --method emgd-gmc --seed "$seeds" --backend "$backend" --threads "$threads" --record --resume)
+    --increment class --method emgd-gmc --seed "$seeds" --backend "$backend" --threads "$threads" --record)
   for products in "" --tf32 --precision=bfloat16; do
     echo "Products in ${products:-float32}"
     "${pcl[@]}" bench step --backend "$backend" --threads "$threads" --model resnet18 --width "$width" --batch "$batch" --k 3 --steps "$steps" \
@@ -132,7 +132,7 @@ warm() {
 situation() {
   need cifar-100 || return 1
   local run=("${pcl[@]}" run --backend "$backend" --threads "$threads" --dataset cifar-100 --width "$width" --increment "$increment" --seed "$seeds"
-    --labelset 0 --timeline 0 --memory-policy fixed_total --memory 3000 --train-per-class "${TRAIN:-0}" --out "$out/runs" --resume)
+    --labelset 0 --timeline 0 --memory-policy fixed_total --memory 3000 --train-per-class "${TRAIN:-0}" --out "$out/runs")
   local good=0
   "${run[@]}" --method "$methods" || good=1
   "${run[@]}" --method emgd-gmc --edit "$eta" --edit-max-drift "$drift" || good=1

@@ -102,12 +102,12 @@ def methods_tables(parts):
             rows.append([title(p), p["k"], p["error"].replace("|", "/"), *["–"] * 4])
             continue
         report = p["report"]
-        base, ours = report["methods"][0], report["methods"][1]
-        q, edit = ours["ratio_quartiles"], "–"
-        if len(report["methods"]) > 2:
-            added = quartiles([(e - o) / o for e, o in zip(report["methods"][2]["ms"], ours["ms"])])
+        base, ours, *edited = [m["ms"] for m in report["methods"]]
+        q, edit = quartiles([o / b for b, o in zip(base, ours)]), "–"
+        if edited:
+            added = quartiles([(e - o) / o for e, o in zip(edited[0], ours)])
             edit = f"{added[1]:.2f} [{added[0]:.2f}, {added[2]:.2f}]"
-        rows.append([title(p), f"{p['k']}{' with memory' * report['memory']}", f"{base['ms_quartiles'][1]:.4g}", f"{ours['ms_quartiles'][1]:.4g}",
+        rows.append([title(p), f"{p['k']}{' with memory' * report['memory']}", f"{statistics.median(base):.4g}", f"{statistics.median(ours):.4g}",
                      f"{q[1]:.3f} [{q[0]:.3f}, {q[2]:.3f}]", edit, f"{report['first_step_seconds']:.1f}"])
     return ["## EMGD (GMC) beside AvgGrad, step by step in turn\n",
             table(rows, ["work", "K", "AvgGrad, ms", "EMGD, ms", "EMGD / AvgGrad", "editing adds, EMGD steps", "first step, s"])]

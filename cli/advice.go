@@ -12,36 +12,20 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
-// advise adds to an error about a run the flags that help against it.
-func (c *runCmd) advise(err error, config experiment.Config) error {
-	damaged, help := new(experiment.DamagedError), ""
+// advise adds to an error about a run what helps against it.
+func advise(err error, _ experiment.Config) error {
 	switch {
 	case errors.Is(err, experiment.ErrInterrupted):
-		return fmt.Errorf("%w, in %s; %s", err, c.dir(config), goOn("--resume"))
-	case errors.Is(err, experiment.ErrUnfinished):
-		help = "--resume continues it; --replace removes it and starts again"
+		return fmt.Errorf("%w; %s", err, goOn())
 	case errors.Is(err, experiment.ErrForeign):
-		help = "move it elsewhere, or put this run in its place with --replace"
-	case errors.Is(err, experiment.ErrData):
-		help = "put the old files back, or start again with --replace"
-	case errors.As(err, &damaged) && damaged.Whole != "":
-		help = fmt.Sprintf("--checkpoint %s continues the run from there", damaged.Whole)
-	case errors.Is(err, experiment.ErrUnrecorded), errors.As(err, &damaged):
-		help = "use --replace"
-	default:
-		return err
+		return fmt.Errorf("%w (move it elsewhere, or put this run in its place with --replace)", err)
 	}
-	return fmt.Errorf("%w (%s)", err, help)
+	return err
 }
 
-// goOn is the command that continues what this command began, with another argument if it is not there yet.
-func goOn(more ...string) string {
-	args := os.Args[1:]
-	for _, a := range more {
-		if !slices.Contains(args, a) {
-			args = append(slices.Clone(args), a)
-		}
-	}
+// goOn is the command that continues what this command began.
+func goOn() string {
+	args := slices.DeleteFunc(slices.Clone(os.Args[1:]), func(a string) bool { return a == "--replace" }) // it would begin again
 	return "go on with: pcl " + quoted(args...)
 }
 

@@ -31,17 +31,16 @@ type benchCmd struct {
 }
 
 // benchStepCmd times whole training steps: the streams' batches, all gradients, the weights and the update. Training
-// is class-incremental, so that all parameters are shared.
+// is class-incremental, so that all parameters are shared. bench/bench.py measures by it.
 type benchStepCmd struct {
 	Model     string   `default:"mlp" enum:"mlp,resnet18" help:"mlp (784-128-64-62) or resnet18."`
 	Width     int      `range:"whole [1,inf)" default:"64" placeholder:"N" help:"Channels of the ResNet's stem (${default})."`
 	Precision string   `default:"float32" enum:"float32,bfloat16" help:"Precision of the model's products: ${enum}."`
 	Side      int      `range:"whole [1,inf)" default:"32" placeholder:"N" help:"Height and width of the ResNet's images (${default})."`
 	Batch     int      `range:"whole [2,inf)" placeholder:"N" help:"Samples of each stream (default 128 for the mlp, 32 for resnet18)."`
-	K         int      `name:"k" default:"3" placeholder:"N" help:"Number of gradients in a step: one for each stream, and one for the memory if there is one (${default})."`
+	K         int      `name:"k" default:"3" placeholder:"N" help:"Number of gradients in a step, one for each stream (${default})."`
 	Method    []string `default:"avggrad,emgd-gmc" placeholder:"NAME,…" help:"Methods (${default}); each is compared with the first."`
-	Memory    bool     `help:"Compute one of the K gradients on the memory of a task that has ended."`
-	Edit      bool     `help:"Time the last method with memory editing too (implies --memory)."`
+	Edit      bool     `help:"Compute one of the K gradients on the memory of a task that has ended, and time the last method with memory editing too."`
 	Warmup    int      `range:"whole [0,1000000]" default:"5" placeholder:"N" help:"Steps before the first timed one (${default})."`
 	Steps     int      `range:"whole [1,1000000]" default:"30" placeholder:"N" help:"Timed steps of each method (${default})."`
 	Turns     bool     `help:"Take turns with other programs: print a JSON line when ready, then read from each line of standard input how many steps to time next, and answer with a JSON line."`
@@ -59,21 +58,17 @@ const editing = "+edit"
 const classesPerTask = 2
 
 // Validate checks the flags, and fills in defaults that depend on other flags.
-func (c *benchStepCmd) Validate() error {
+func (c *benchStepCmd) Validate() (err error) {
 	sizes := model.Sizes{Height: 28, Width: 28, Channels: 1, Outputs: 62, Hidden: []int{128, 64}}
-	batch := 128
+	batch, least := 128, 1
 	if c.Model == "resnet18" {
 		sizes = model.Sizes{Height: c.Side, Width: c.Side, Channels: 3, Outputs: 100, Base: c.Width}
 		c.image = pcl.Image{Height: c.Side, Width: c.Side, Channels: 3}
 		batch = 32
 	}
 	c.Batch = cmp.Or(c.Batch, batch)
-	least := 1
 	if c.Edit {
-		c.Memory, c.Method = true, append(c.Method, c.Method[len(c.Method)-1]+editing)
-	}
-	if c.Memory {
-		least = 2
+		least, c.Method = 2, append(c.Method, c.Method[len(c.Method)-1]+editing)
 	}
 	if most := sizes.Outputs / classesPerTask; c.K < least || c.K > most {
 		return fmt.Errorf("--k %d: the benchmark has %d to %d rows", c.K, least, most)
@@ -82,25 +77,20 @@ func (c *benchStepCmd) Validate() error {
 		return fmt.Errorf("--turns times one method, not %d", len(c.Method))
 	}
 	for _, name := range c.Method {
-		if _, err := method.Lookup(strings.TrimSuffix(name, editing)); err != nil {
-			return err
-		}
+		_, unknown := method.Lookup(strings.TrimSuffix(name, editing))
+		err = cmp.Or(err, unknown)
 	}
-	var err error
-	if c.net, err = model.New(c.Model, sizes); err == nil && c.Precision == "bfloat16" {
+	var wrong error
+	if c.net, wrong = model.New(c.Model, sizes); wrong == nil && c.Precision == "bfloat16" {
 		c.net = model.BFloat16(c.net)
 	}
-	return err
+	return cmp.Or(err, wrong)
 }
 
-// benchReport is what the command prints. Times are in milliseconds unless their names say seconds.
+// benchReport is what the command prints as JSON.
 type benchReport struct {
-	Backend    backend.Info `json:"backend"`
-	Model      string       `json:"model"`
-	Parameters int          `json:"parameters"`
-	Batch      int          `json:"batch"`
-	K          int          `json:"k"`
-	Memory     bool         `json:"memory"` // whether one of the K rows is the memory's
+	Parameters int  `json:"parameters"`
+	Memory     bool `json:"memory"` // whether one of the rows is the memory's
 	// FirstStep is the time from the program's start until the first method has made a step, compilation included.
 	FirstStep float64      `json:"first_step_seconds"`
 	PeakRSS   int64        `json:"peak_rss_bytes,omitempty"` // during the steps after the warm-up; 0 if unknown
@@ -109,12 +99,9 @@ type benchReport struct {
 
 // contender is one of the methods being timed.
 type contender struct {
-	Name     string    `json:"name"`
-	Millis   []float64 `json:"ms"`
-	Quarters quarters  `json:"ms_quartiles"`
-	Ratio    quarters  `json:"ratio_quartiles"` // each step's time divided by that of the first method's step in the same turn
-	PerSec   float64   `json:"steps_per_second"`
-	learner  *pcl.Learner
+	Name    string    `json:"name"`
+	Millis  []float64 `json:"ms"` // of each step
+	learner *pcl.Learner
 }
 
 func (c *benchStepCmd) Run(rc *runContext) error {
@@ -126,7 +113,7 @@ func (c *benchStepCmd) Run(rc *runContext) error {
 	defer b.Close()
 	programs := pcl.NewPrograms(b)
 	defer programs.Close()
-	report := &benchReport{Backend: b.Info, Model: c.net.Key(), Parameters: c.net.Layout().Total, Batch: c.Batch, K: c.K, Memory: c.Memory}
+	report := &benchReport{Parameters: c.net.Layout().Total, Memory: c.Edit}
 	for _, name := range c.Method {
 		l, err := c.learner(b, programs, name)
 		if err != nil {
@@ -151,27 +138,23 @@ func (c *benchStepCmd) Run(rc *runContext) error {
 	if err := report.turn(rc, c.Steps); err != nil {
 		return err
 	}
-	report.summarise()
-	if c.JSON {
-		return json.NewEncoder(rc.stdout).Encode(report)
-	}
-	return report.print(rc.stdout)
+	return rc.print(c.JSON, report, func(out io.Writer) error { return c.print(out, report) })
 }
 
-// learner returns a learner of K rows that never end. If asked for, one of them is the memory of a task that has ended.
+// learner returns a learner of K rows that never end. With editing, one of them is the memory of a task that has ended.
 func (c *benchStepCmd) learner(b *backend.Backend, programs *pcl.Programs, name string) (*pcl.Learner, error) {
+	plain, edit := strings.CutSuffix(name, editing)
+	rule, err := method.New(plain, nil)
+	if err != nil {
+		return nil, err
+	}
 	o := pcl.Options{
 		Backend: b, Model: c.net, Image: c.image, Increment: scenario.ClassIncremental, Batch: c.Batch, Programs: programs,
-		Optimizer: optim.Adam{LR: 0.001},
-		Memory:    memory.Config{Policy: memory.PerClass, Budget: (c.Batch + 1) / classesPerTask},
+		Method: rule, Optimizer: optim.Adam{LR: 0.001},
+		Memory: memory.Config{Policy: memory.PerClass, Budget: (c.Batch + 1) / classesPerTask},
 	}
-	plain, edit := strings.CutSuffix(name, editing)
 	if edit {
 		o.Edit.Eta = 0.02
-	}
-	var err error
-	if o.Method, err = method.New(plain, nil); err != nil {
-		return nil, err
 	}
 	l, err := pcl.New(context.Background(), o)
 	if err != nil {
@@ -192,7 +175,7 @@ func (c *benchStepCmd) attach(l *pcl.Learner, inputs int) error {
 	}
 	for i := range c.K {
 		s := &noiseStream{pixels: pixels, rng: rand.New(rand.NewPCG(2, uint64(i))), class: classesPerTask * i, left: -1}
-		if c.Memory && i == 0 {
+		if c.Edit && i == 0 {
 			s.left = 2 // batches are enough to fill the memory, and then the task ends
 		}
 		steps := max(0, s.left)
@@ -233,7 +216,7 @@ func (s *noiseStream) Next(b *data.Batch) error {
 // turn times steps of all methods: one step of each, then the next step of each, and so on.
 func (r *benchReport) turn(rc *runContext, steps int) error {
 	for _, m := range r.Methods {
-		m.Millis = make([]float64, 0, steps)
+		m.Millis = nil
 	}
 	for range steps {
 		for _, m := range r.Methods {
@@ -273,47 +256,20 @@ func (r *benchReport) takeTurns(rc *runContext) error {
 	return lines.Err()
 }
 
-// quarters are the three quartiles of a sample.
-type quarters [3]float64
-
-func quartersOf(sample []float64) (q quarters) {
-	sorted := slices.Sorted(slices.Values(sample))
-	for i := range q {
-		at := float64((i+1)*(len(sorted)-1)) / 4
-		low := int(at)
-		high := min(low+1, len(sorted)-1)
-		q[i] = sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
-	}
-	return q
-}
-
-func (q quarters) text(digits int) string {
-	return fmt.Sprintf("%.*f [%.*f, %.*f]", digits, q[1], digits, q[0], digits, q[2])
-}
-
-func (r *benchReport) summarise() {
-	base := r.Methods[0].Millis
-	for _, m := range r.Methods {
-		ratios := make([]float64, len(base))
-		for i := range base {
-			ratios[i] = m.Millis[i] / base[i]
-		}
-		m.Quarters, m.Ratio = quartersOf(m.Millis), quartersOf(ratios)
-		m.PerSec = 1e3 / m.Quarters[1]
-	}
-}
-
-func (r *benchReport) print(out io.Writer) error {
-	row := ""
-	if r.Memory {
-		row = ", one of them the memory's"
-	}
-	fmt.Fprintf(out, "%s, %d parameters, batch %d, %d rows%s; medians [quartiles]\n", r.Model, r.Parameters, r.Batch, r.K, row)
+func (c *benchStepCmd) print(out io.Writer, r *benchReport) error {
+	fmt.Fprintf(out, "%s, %d parameters, batch %d, %d rows; medians\n", c.net.Key(), r.Parameters, c.Batch, c.K)
 	t := newTable("METHOD", "ms/STEP", "STEPS/s", "TIME / "+strings.ToUpper(r.Methods[0].Name))
 	for _, m := range r.Methods {
-		t.row(m.Name, m.Quarters.text(2), fmt.Sprintf("%.1f", m.PerSec), m.Ratio.text(3))
+		ms := middle(m.Millis)
+		t.row(m.Name, fmt.Sprintf("%.2f", ms), fmt.Sprintf("%.1f", 1e3/ms), fmt.Sprintf("%.3f", ms/middle(r.Methods[0].Millis)))
 	}
 	err := t.print(out)
 	fmt.Fprintf(out, "First step after %.1f s. Peak memory of the process %.0f MB.\n", r.FirstStep, float64(r.PeakRSS)/1e6)
 	return err
+}
+
+// middle is the median of a sample.
+func middle(sample []float64) float64 {
+	sorted := slices.Sorted(slices.Values(sample))
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }

@@ -56,9 +56,7 @@ func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
 		c.Jobs = 1
 	}
 	rc.note("%d runs in %s, %d at a time%s", len(configs), c.Out, c.Jobs, noteOf(set))
-	w := experiment.Where{Machine: m, Jobs: c.Jobs, Dir: c.Out, Options: func(experiment.Config) experiment.RunOptions {
-		return experiment.RunOptions{Resume: true, CheckpointEvery: c.CheckpointEvery, Keep: 2}
-	}}
+	w := experiment.Where{Machine: m, Jobs: c.Jobs, Dir: c.Out, CheckpointEvery: c.CheckpointEvery, Say: rc.say}
 	runs, err := collect(rc, configs, w, "", func(err error, config experiment.Config) error {
 		switch {
 		case errors.Is(err, experiment.ErrInterrupted):

@@ -9,6 +9,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
@@ -31,12 +32,10 @@ type dataListCmd struct {
 	Names []string `arg:"" optional:"" name:"name" help:"Sets to list, also files of your own such as folder:PATH. Without names, all sets that have one."`
 }
 
-func (c *dataListCmd) Run(rc *runContext) (err error) {
+func (c *dataListCmd) Run(rc *runContext) error {
 	list := make([]datasets.Info, len(c.Names))
 	for i, name := range c.Names {
-		if list[i], err = datasets.Inspect(rc.ctx, name, datasets.Options{Dir: c.Dir}); err != nil {
-			return err
-		}
+		list[i] = fail.Or(datasets.Inspect(rc.ctx, name, datasets.Options{Dir: c.Dir}))
 	}
 	if len(c.Names) == 0 {
 		list = datasets.List()
@@ -47,10 +46,6 @@ func (c *dataListCmd) Run(rc *runContext) (err error) {
 func (c *dataListCmd) table(out io.Writer, list []datasets.Info) error {
 	t := newTable("NAME", "TITLE", "CLASSES", "IMAGE", "DOWNLOAD", "HERE")
 	for _, i := range list {
-		here, err := c.here(i)
-		if err != nil {
-			return err
-		}
 		size, classes, bytes := "-", "-", int64(0)
 		if i.Classes > 0 {
 			classes = fmt.Sprint(i.Classes)
@@ -59,29 +54,23 @@ func (c *dataListCmd) table(out io.Writer, list []datasets.Info) error {
 			bytes += d.Bytes
 			size = fmt.Sprintf("%.0f MB", float64(bytes)/1e6)
 		}
-		t.row(i.Name, i.Title, classes, cmp.Or(i.Image, "-"), size, here)
+		t.row(i.Name, i.Title, classes, cmp.Or(i.Image, "-"), size, c.here(i))
 	}
 	return t.print(out)
 }
 
 // here says how many of a set's files are in the data folder.
-func (c *dataListCmd) here(i datasets.Info) (string, error) {
+func (c *dataListCmd) here(i datasets.Info) string {
+	missing := fail.Or(datasets.MissingFiles(i.Name, datasets.Options{Dir: c.Dir}))
 	switch {
-	case datasets.Own(i.Name):
-		return "yes", nil
-	case len(i.Files) == 0:
-		return "built in", nil
-	}
-	missing, err := datasets.MissingFiles(i.Name, datasets.Options{Dir: c.Dir})
-	switch {
-	case err != nil:
-		return "", err
+	case len(i.Files) == 0 && !datasets.Own(i.Name):
+		return "built in"
 	case len(missing) == 0:
-		return "yes", nil
+		return "yes"
 	case len(missing) == len(i.Files):
-		return "no", nil
+		return "no"
 	}
-	return fmt.Sprintf("%d of %d files", len(i.Files)-len(missing), len(i.Files)), nil
+	return fmt.Sprintf("%d of %d files", len(i.Files)-len(missing), len(i.Files))
 }
 
 type dataFetchCmd struct {
@@ -92,9 +81,7 @@ type dataFetchCmd struct {
 func (c *dataFetchCmd) Run(rc *runContext) error {
 	o := datasets.Options{Dir: c.Dir, Progress: rc.progress()}
 	for _, name := range c.Names {
-		if err := datasets.Fetch(rc.ctx, name, o); err != nil {
-			return err
-		}
+		fail.If(datasets.Fetch(rc.ctx, name, o))
 	}
 	return nil
 }
@@ -114,10 +101,7 @@ func (c *dataVerifyCmd) Run(rc *runContext) error {
 	t := newTable("SET", "FILE", "STATUS", "DETAIL")
 	var bad []error
 	for _, name := range names {
-		r, err := datasets.Verify(rc.ctx, name, datasets.Options{Dir: c.Dir})
-		if err != nil {
-			return err
-		}
+		r := fail.Or(datasets.Verify(rc.ctx, name, datasets.Options{Dir: c.Dir}))
 		if len(r.Files) == 0 {
 			t.row(r.Name, "(generated)", "ok", "")
 		}
@@ -145,17 +129,9 @@ type dataPreviewCmd struct {
 func (c *dataPreviewCmd) Validate() error { return checkEnding("--out", c.Out, ".png") }
 
 func (c *dataPreviewCmd) Run(rc *runContext) error {
-	d, err := datasets.Open(rc.ctx, c.Name, datasets.Options{Dir: c.Dir, Seed: c.Seed})
-	if err != nil {
-		return err
-	}
-	sheet, err := datasets.ContactSheet(d, c.PerClass)
-	if err != nil {
-		return err
-	}
-	if err := atomicfile.Write(c.Out, func(w io.Writer) error { return png.Encode(w, sheet) }); err != nil {
-		return err
-	}
+	d := fail.Or(datasets.Open(rc.ctx, c.Name, datasets.Options{Dir: c.Dir, Seed: c.Seed}))
+	sheet := fail.Or(datasets.ContactSheet(d, c.PerClass))
+	fail.If(atomicfile.Write(c.Out, func(w io.Writer) error { return png.Encode(w, sheet) }))
 	return rc.done("%s: %d classes, %d per class%s", c.Out, len(d.Classes), c.PerClass, noteOf(d))
 }
 

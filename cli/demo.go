@@ -101,9 +101,7 @@ func (c *demoCmd) train(rc *runContext, m *experiment.Machine, folder string) ([
 		}
 		configs = append(configs, checked)
 	}
-	w := experiment.Where{Machine: m, Dir: folder, Options: func(experiment.Config) experiment.RunOptions {
-		return experiment.RunOptions{Resume: true, Record: true}
-	}}
+	w := experiment.Where{Machine: m, Dir: folder, Record: true, Say: rc.say}
 	_, err := collect(rc, configs, w, "", func(err error, _ experiment.Config) error { return err })
 	if err != nil {
 		return nil, err

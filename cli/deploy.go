@@ -13,6 +13,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/deploy"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
@@ -34,16 +35,11 @@ type deployFlags struct {
 
 // complete fills in what follows from the flags, for a number of processes in a task or pod. It returns the files and folders
 // of the user's own that the runs read, which are not in the data folder.
-func (c *deployFlags) complete(j *deploy.Job, processes int) (files []string, err error) {
-	all, err := c.plans([]string{c.Name})
-	if err != nil {
-		return nil, err
-	}
+func (c *deployFlags) complete(j *deploy.Job, processes int) (files []string) {
+	all := fail.Or(c.plans([]string{c.Name}))
 	j.Grid = c.Name
 	if strings.HasSuffix(c.Name, ".toml") {
-		if j.Grid, err = filepath.Abs(c.Name); err != nil {
-			return nil, err
-		}
+		j.Grid = fail.Or(filepath.Abs(c.Name))
 		files = append(files, j.Grid)
 	}
 	if c.TunedFrom != "" {
@@ -61,7 +57,7 @@ func (c *deployFlags) complete(j *deploy.Job, processes int) (files []string, er
 	if c.Backend != backend.Go {
 		j.XLAFlags = backend.XLAFlags()
 	}
-	return slices.Compact(files), nil
+	return slices.Compact(files)
 }
 
 // flags are those of pcl grid run that say what is made, and how.
@@ -102,22 +98,15 @@ const usualTasks = 1001
 
 func (c *deploySlurmCmd) Run(rc *runContext) error {
 	job := &c.Array
-	files, err := c.complete(&job.Job, job.PerTask)
-	if err != nil {
-		return err
-	}
+	files := c.complete(&job.Job, job.PerTask)
 	if job.Program == "" {
-		if job.Program, err = os.Executable(); err != nil {
-			return err
-		}
+		job.Program = fail.Or(os.Executable())
 		if strings.Contains(filepath.ToSlash(job.Program), "/go-build") {
 			return usageError{errors.New("go run removes this program when it ends: install it with go install ./cmd/pcl, or say with --pcl where it is on the nodes")}
 		}
 	}
 	job.Dir, job.DataDir, job.PerTask = c.Dir, c.DataDir, min(job.PerTask, job.Shards)
-	if err := c.write(rc, job.Write); err != nil {
-		return err
-	}
+	fail.If(c.write(rc, job.Write))
 	for _, path := range files {
 		if !filepath.IsAbs(path) {
 			rc.note("The grid reads %s: submit the script from the folder in which that is.", path)
@@ -135,9 +124,7 @@ type deployKubernetesCmd struct {
 	Job deploy.Kubernetes `embed:""`
 }
 
-func (c *deployKubernetesCmd) Run(rc *runContext) (err error) {
-	if c.Job.Files, err = c.complete(&c.Job.Job, c.Job.Jobs); err != nil {
-		return err
-	}
+func (c *deployKubernetesCmd) Run(rc *runContext) error {
+	c.Job.Files = c.complete(&c.Job.Job, c.Job.Jobs)
 	return c.write(rc, c.Job.Write)
 }

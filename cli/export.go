@@ -173,9 +173,6 @@ func (c *exportWeightsCmd) Validate() error {
 
 func (c *exportWeightsCmd) Run(rc *runContext) error {
 	t, err := experiment.LoadNetwork(rc.ctx, c.Source, datasets.Options{Dir: c.DataDir})
-	if errors.Is(err, experiment.ErrNoWeights) {
-		err = fmt.Errorf("%w (pcl run … --weights, and --replace if it is finished)", err)
-	}
 	if err != nil {
 		return err
 	}

@@ -171,7 +171,7 @@ func (f *fire) play() {
 		f.reap()
 	}
 	f.inspect()
-	for _, mode := range [][]string{{"--resume"}, nil, {"--replace", "--resume"}} {
+	for _, mode := range [][]string{nil, {"--replace"}, nil} {
 		a := f.begin(mode)
 		if err := <-a.ended; err != nil {
 			f.fail(a, "with nobody else there it ends with %v", err)
@@ -192,7 +192,7 @@ func (f *fire) event() {
 	case f.full && n < 4:
 		f.heal()
 	case a == nil && n < 9:
-		modes := [][]string{nil, {"--resume"}, {"--resume"}, {"--resume"}, {"--replace"}, {"--replace", "--resume"}}
+		modes := [][]string{nil, nil, nil, nil, {"--replace"}}
 		mode := modes[f.rng.IntN(len(modes))]
 		if f.rng.IntN(4) == 0 {
 			mode = slices.Concat(mode, []string{"--jobs", "2"})
@@ -245,7 +245,7 @@ func (f *fire) begin(mode []string) *actor {
 	}
 	defer said.Close()
 	a := &actor{mode: mode, said: said.Name(), full: f.full, ended: make(chan error, 1)}
-	a.cmd = exec.Command("pcl", slices.Concat(f.args, mode, []string{"--keep", fmt.Sprint(1 + f.rng.IntN(3)), "-o", f.out()})...)
+	a.cmd = exec.Command("pcl", slices.Concat(f.args, mode, []string{"-o", f.out()})...)
 	a.cmd.Stderr = said
 	if err := a.cmd.Start(); err != nil {
 		f.t.Fatal(err)
@@ -360,10 +360,7 @@ func (f *fire) judge(a *actor, err error) {
 	case code < 0:
 		why, fits = "exit by SIGKILL", a.killed && err.Error() == "signal: killed"
 	case code == exitInterrupted:
-		fits = a.asked && strings.Contains(said, "go on with: pcl run") && strings.Contains(said, "--resume")
-	case code == exitUsage:
-		why = "exit 2 (unfinished, and no flag)"
-		fits = !slices.Contains(a.mode, "--resume") && strings.Contains(said, "an unfinished run, saved at step")
+		fits = a.asked && strings.Contains(said, "go on with: pcl run") && !strings.Contains(said, "--replace")
 	case strings.Contains(said, " is in use by "):
 		why, fits = "exit 1 (in use)", a.rival
 	case strings.Contains(said, "no space left"):

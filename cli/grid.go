@@ -36,6 +36,14 @@ func (goneCmd) Run(k *kong.Context, rc *runContext) error {
 	return usageError{fmt.Errorf("there is no %s any more: %s", strings.TrimSpace(gone.FullPath()), gone.Tag.Get("now"))}
 }
 
+// goneFlag is a flag of earlier versions; its tag now says what to do instead.
+type goneFlag string
+
+// Decode refuses the flag, with or without a value.
+func (*goneFlag) Decode(ctx *kong.DecodeContext) error {
+	return fmt.Errorf("there is no such flag any more: %s", ctx.Value.Tag.Get("now"))
+}
+
 // gridFlags say which grids are meant, and where their runs are.
 type gridFlags struct {
 	Dir       string `short:"d" default:"grid" type:"path" help:"Folder of the grids' runs (default: ${default}). Several machines may share it."`
@@ -45,8 +53,8 @@ type gridFlags struct {
 	DataDir   string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 }
 
-// plans expands grids.
-func (g gridFlags) plans(names []string) (all []*grid.Plan, err error) {
+// plans reads grids and expands them.
+func (g gridFlags) plans(names []string) (all []*grid.Grid, err error) {
 	var values *grid.Tuned
 	switch {
 	case g.TunedFrom != "":
@@ -58,9 +66,8 @@ func (g gridFlags) plans(names []string) (all []*grid.Plan, err error) {
 		var found *grid.Grid
 		if found, err = grid.Find(names[i], g.Size, values); err == nil {
 			found.DataDir = g.DataDir
-			var p *grid.Plan
-			p, err = found.Expand()
-			all = append(all, p)
+			err = found.Expand()
+			all = append(all, found)
 		}
 	}
 	if err != nil && !errors.As(err, new(*fs.PathError)) { // a file that cannot be read now may be read later
@@ -71,10 +78,10 @@ func (g gridFlags) plans(names []string) (all []*grid.Plan, err error) {
 
 // results reads the results of grids.
 func (g gridFlags) results(names []string) (all []*grid.Results, err error) {
-	plans, err := g.plans(names)
-	for i := 0; err == nil && i < len(plans); i++ {
+	grids, err := g.plans(names)
+	for i := 0; err == nil && i < len(grids); i++ {
 		var r *grid.Results
-		r, err = plans[i].Results(g.Dir)
+		r, err = grids[i].Results(g.Dir)
 		all = append(all, r)
 	}
 	return all, err

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +29,7 @@ type gridAgainCmd struct {
 
 	Grid      string `type:"existingfile" placeholder:"FILE.toml" help:"The grid, if it is not a built-in one."`
 	TunedFrom string `type:"existingfile" placeholder:"FILE" help:"The tuned values of a grid …-tuned, if they did not come with the program."`
-	Out       string `short:"o" type:"path" placeholder:"DIR" help:"Keep the run in this folder; an interrupted run continues from there."`
+	Out       string `short:"o" type:"path" placeholder:"DIR" help:"Keep the run in a folder of its own in this one; an interrupted run continues from there."`
 
 	Backend string `default:"same" enum:"same,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}. One that did not make the result rounds differently."`
 	TF32    bool   `name:"tf32" help:"Let a GPU round the factors of products to 10 bits, if the result was made so."`
@@ -110,36 +108,17 @@ func (c *gridAgainCmd) config(r *rows.Row) (experiment.Checked, error) {
 
 // make makes the run. Its backend, threads and vectors are those of the result, unless the flags say otherwise.
 func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Checked) (*results.Run, error) {
-	dir := c.Out
-	if dir == "" {
-		var err error
-		if dir, err = os.MkdirTemp("", "pcl-reproduce-"); err != nil {
-			return nil, err
-		}
-		defer os.RemoveAll(dir)
-	} else if _, err := os.Stat(filepath.Join(dir, experiment.ResultFile)); err == nil {
-		return nil, usagef("--out %s has a finished run, which would not be made again: name another folder", dir)
-	}
-	if err := experiment.Retry(dir); err != nil {
-		return nil, err
-	}
 	how := machineFlags{Backend: then.Backend, Threads: then.Threads, Vectors: backend.VectorsOf(then.Device), TF32: c.TF32}
 	if c.Backend != "same" {
 		how.Backend = c.Backend
 	}
 	m := how.machine(rc, c.DataDir)
 	defer m.Close()
-	w := experiment.Where{
-		Machine: m, Attempts: 3,
-		Options: func(experiment.Config) experiment.RunOptions {
-			return experiment.RunOptions{Dir: dir, Resume: true, Keep: 2}
-		},
-		Say: func(sentence string) { rc.note("%s", sentence) },
+	w := experiment.Where{Machine: m, Dir: c.Out, Say: rc.say}
+	if run, err := w.Finished(config); err != nil || run != nil {
+		return nil, usagef("--out %s has a finished run, which would not be made again: name another folder", c.Out)
 	}
 	runs, err := collect(rc, []experiment.Checked{config}, w, "", func(err error, _ experiment.Config) error { return err })
-	if err == nil && runs[0] == nil {
-		err = fmt.Errorf("%w: %s", experiment.ErrInUse, dir)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -148,37 +127,21 @@ func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Ch
 
 // compare prints the result beside that of the file. It returns an error if they differ.
 func (c *gridAgainCmd) compare(rc *runContext, then *rows.Row, run *results.Run) error {
-	list, equal := grid.Compare(then, run)
+	figures, text, same := grid.Compare(then, run)
 	t := newTable("", "IN THE FILE", "NOW", "")
-	for _, f := range list {
+	for _, f := range figures {
 		verdict := "equal"
 		if f.Then != f.Now {
 			verdict = "DIFFERENT"
 		}
 		t.row(f.Name, brief(f.Then), brief(f.Now), verdict)
 	}
-	if err := t.print(rc.stdout); err != nil {
-		return err
+	err := t.print(rc.stdout)
+	fmt.Fprintln(rc.stdout, text)
+	if err == nil && !same {
+		err = fmt.Errorf("the run does not have the result that is in %s", c.File)
 	}
-	said, within := grid.OnOtherProcessor(then, run)
-	reasons := grid.Reasons(then, run)
-	text := []string{"Equal to the bit."}
-	switch {
-	case !equal && len(reasons) == 0:
-		text = []string{"They differ, although program, backend, device and threads are the same. Is the data? pcl data verify checks it. If it is, this is a fault of the program, unless a GPU, other vector instructions, or another plugin made the result."}
-	case !equal:
-		text = []string{"They differ. What differs else, and may be the reason:"}
-	case len(reasons) > 0:
-		text = []string{"Equal to the bit. That is so although not everything is the same:"}
-	}
-	text = append(text, reasons...)
-	if !equal && said != "" {
-		text = append(text, said)
-	}
-	if _, err := fmt.Fprintln(rc.stdout, strings.Join(text, "\n  ")); err != nil || equal || within {
-		return err
-	}
-	return fmt.Errorf("the run does not have the result that is in %s", c.File)
+	return err
 }
 
 // brief is a value that fits a line; of a hash it is the beginning.

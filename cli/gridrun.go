@@ -58,15 +58,10 @@ func (c *gridRunCmd) Run(rc *runContext) error {
 }
 
 // work makes the runs of grids. An interrupt waits until the runs in progress have been saved.
-func (c *gridRunCmd) work(rc *runContext, all []*grid.Plan, until time.Time) error {
+func (c *gridRunCmd) work(rc *runContext, all []*grid.Grid, until time.Time) error {
 	ctx, release := saveOnSignal(rc.ctx)
 	defer release()
 	defer rc.hold()()
-	for i := 0; c.retry && i < len(all); i++ {
-		if err := all[i].Retry(c.Dir, c.Shard.Shard); err != nil {
-			return err
-		}
-	}
 	return c.report(rc, all, c.runs(ctx, rc, all, until))
 }
 
@@ -79,23 +74,20 @@ func saveOnSignal(ctx context.Context) (context.Context, func()) {
 }
 
 // runs makes the runs of all grids, one grid after another. If data are missing for one, the others are made.
-func (c *gridRunCmd) runs(ctx context.Context, rc *runContext, all []*grid.Plan, until time.Time) error {
+func (c *gridRunCmd) runs(ctx context.Context, rc *runContext, all []*grid.Grid, until time.Time) error {
 	c.share(c.Jobs)
 	m := c.machine(rc, c.DataDir)
 	defer m.Close()
 	w := experiment.Where{
 		Machine: m, Jobs: c.Jobs, Dir: c.Dir, Shard: c.Shard.Shard, Until: until, Attempts: c.Attempts,
-		Say: func(sentence string) { rc.note("%s", sentence) },
-		Options: func(experiment.Config) experiment.RunOptions {
-			return experiment.RunOptions{Resume: true, Replace: c.retry, CheckpointEvery: c.CheckpointEvery, Keep: 2} // also what another program made
-		},
+		Replace: c.retry, CheckpointEvery: c.CheckpointEvery, Say: rc.say,
 	}
 	var missing error
-	for _, p := range all {
-		end := follow(rc, &w, func(i int, config experiment.Config) string { return label(i, len(p.Runs), config) })
-		err := p.Work(ctx, w)
+	for _, g := range all {
+		end := follow(rc, &w, func(i int, config experiment.Config) string { return label(i, len(g.Runs), config) })
+		err := g.Work(ctx, w)
 		end()
-		if missing = errors.Join(missing, err); err != nil && !errors.Is(err, grid.ErrNoData) {
+		if missing = errors.Join(missing, err); err != nil && !errors.Is(err, experiment.ErrData) {
 			break
 		}
 	}
@@ -104,10 +96,10 @@ func (c *gridRunCmd) runs(ctx context.Context, rc *runContext, all []*grid.Plan,
 
 // report says what is done and what is left, after err ended the work. What failed in other shards is not this
 // command's failure.
-func (c *gridRunCmd) report(rc *runContext, all []*grid.Plan, err error) error {
+func (c *gridRunCmd) report(rc *runContext, all []*grid.Grid, err error) error {
 	failed := 0
-	for _, p := range all {
-		r, e := p.Results(c.Dir)
+	for _, g := range all {
+		r, e := g.Results(c.Dir)
 		if e != nil {
 			return errors.Join(err, e)
 		}

@@ -85,7 +85,7 @@ func TestInterrupt(t *testing.T) {
 				t.Error("no checkpoint is left")
 			}
 			lines := strings.Split(strings.TrimSpace(stderrOf(cmd)), "\n")
-			advice := regexp.MustCompile(`^pcl: the run was interrupted, in .*; go on with: (pcl .* --resume)$`).FindStringSubmatch(lines[len(lines)-1])
+			advice := regexp.MustCompile(`^pcl: the run was interrupted; go on with: (pcl .*)$`).FindStringSubmatch(lines[len(lines)-1])
 			if advice == nil {
 				t.Fatalf("the last line does not say how to go on: %s", lines[len(lines)-1])
 			}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel"
 	"github.com/parallelcl/parallelcl/internal/printable"
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -20,16 +21,9 @@ type kernelCmd struct {
 }
 
 // kernelOptions says where the kernel and its files go on this machine. The parser gives it to commands that take it.
-func kernelOptions(rc *runContext) (kernel.Options, error) {
-	cache, err := backend.DefaultCacheDir()
-	if err != nil {
-		return kernel.Options{}, err
-	}
-	data, err := kernel.DataDir()
-	if err != nil {
-		return kernel.Options{}, err
-	}
-	return kernel.Options{Cache: filepath.Join(cache, "notebook"), Data: data, Note: rc.note}, nil
+func kernelOptions(rc *runContext) kernel.Options {
+	cache, data := fail.Or(backend.DefaultCacheDir()), fail.Or(kernel.DataDir())
+	return kernel.Options{Cache: filepath.Join(cache, "notebook"), Data: data, Note: rc.note}
 }
 
 // moduleFlag is the flag of all commands that install the kernel.
@@ -38,26 +32,19 @@ type moduleFlag struct {
 }
 
 // install installs the kernel and the backend that its cells will use.
-func (m moduleFlag) install(rc *runContext, o kernel.Options) (kernel.Kernel, error) {
-	source, err := kernel.FindSource(rc.ctx, m.Module)
-	if err != nil {
-		return kernel.Kernel{}, err
-	}
+func (m moduleFlag) install(rc *runContext, o kernel.Options) kernel.Kernel {
+	source := fail.Or(kernel.FindSource(rc.ctx, m.Module))
 	k, err := kernel.Install(rc.ctx, o, source)
-	if err != nil {
-		return k, resumable(rc, err)
-	}
+	fail.If(resumable(rc, err))
 	b, err := backend.Open(rc.ctx, backend.Options{Progress: rc.progress()})
-	if err != nil {
-		return k, resumable(rc, err)
-	}
+	fail.If(resumable(rc, err))
 	b.Close()
-	return k, nil
+	return k
 }
 
 // resumable adds to the error of an interrupted installation how to continue it.
 func resumable(rc *runContext, err error) error {
-	if rc.ctx.Err() == nil {
+	if err == nil || rc.ctx.Err() == nil {
 		return err
 	}
 	return fmt.Errorf("interrupted; the same command goes on: %w", rc.ctx.Err())
@@ -68,10 +55,7 @@ type kernelInstallCmd struct {
 }
 
 func (c *kernelInstallCmd) Run(rc *runContext, o kernel.Options) error {
-	k, err := c.install(rc, o)
-	if err != nil {
-		return err
-	}
+	k := c.install(rc, o)
 	return rc.done("the kernel is installed: version %s, module in %s", k.Version, printable.Line(k.Source))
 }
 
@@ -83,18 +67,14 @@ func (c *kernelListCmd) Run(rc *runContext, o kernel.Options) error {
 		rc.note("No kernel is installed: pcl kernel install")
 		return nil
 	}
-	if err != nil {
-		return err
-	}
+	fail.If(err)
 	return newTable("NAME", "VERSION", "MODULE").row(kernel.Name, k.Version, k.Source).print(rc.stdout)
 }
 
 type kernelRemoveCmd struct{}
 
 func (c *kernelRemoveCmd) Run(rc *runContext, o kernel.Options) error {
-	if err := kernel.Remove(o); err != nil {
-		return err
-	}
+	fail.If(kernel.Remove(o))
 	return rc.done("removed the kernel and %s", printable.Line(o.Cache))
 }
 
@@ -103,9 +83,7 @@ type kernelDoctorCmd struct{}
 // Run prints what notebooks need. It returns an error if something is missing.
 func (c *kernelDoctorCmd) Run(rc *runContext, o kernel.Options) error {
 	checks := kernel.Doctor(rc.ctx, o)
-	if err := rc.ctx.Err(); err != nil {
-		return err
-	}
+	fail.If(rc.ctx.Err())
 	var t table
 	missing := false
 	for _, c := range checks {
@@ -120,8 +98,6 @@ func (c *kernelDoctorCmd) Run(rc *runContext, o kernel.Options) error {
 	}
 	err := t.print(rc.stdout)
 	fmt.Fprintln(rc.stdout, "\nThe backends: pcl doctor")
-	if missing {
-		return errors.New("something that notebooks need is missing")
-	}
+	fail.When(missing, "something that notebooks need is missing")
 	return err
 }

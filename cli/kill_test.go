@@ -50,7 +50,7 @@ type killer struct {
 // run makes one run that is killed until there were enough kills, and compares its end.
 func (k *killer) run(t *testing.T, backend string) {
 	out := t.TempDir()
-	args := small(t, "--backend", backend, "--checkpoint-every", "7", "--resume", "-o", out)
+	args := small(t, "--backend", backend, "--checkpoint-every", "7", "-o", out)
 	for {
 		cmd := pclCommand(args...)
 		if err := cmd.Start(); err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/willabides/kongplete"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/internal/printable"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
@@ -127,7 +128,10 @@ func execute(rc *runContext, args []string) int {
 	}
 	rc.command = k.Selected().FullPath()
 	rc.quiet = c.Quiet
-	return exitCode(rc, rc.attend(func() error { return k.Run(rc) }))
+	return exitCode(rc, rc.attend(func() (err error) {
+		defer fail.Caught(&err)
+		return k.Run(rc)
+	}))
 }
 
 // usageError is a mistake in the command line or the configuration.
@@ -153,7 +157,7 @@ func exitCode(rc *runContext, err error) int {
 		return exitInterrupted
 	case errors.Is(err, experiment.ErrTimeUp):
 		return exitTimeUp
-	case errors.As(err, new(usageError)), errors.Is(err, datasets.ErrName), errors.Is(err, experiment.ErrUnfinished), errors.Is(err, experiment.ErrUnrecorded):
+	case errors.As(err, new(usageError)), errors.Is(err, datasets.ErrName):
 		fmt.Fprintf(rc.stderr, "Try `%s --help`.\n", cmp.Or(rc.command, "pcl"))
 		return exitUsage
 	}

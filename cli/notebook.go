@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel"
 )
 
@@ -33,19 +34,12 @@ func (c *notebookCmd) Validate() error {
 
 // Run installs what is missing and serves JupyterLab until it is interrupted.
 func (c *notebookCmd) Run(rc *runContext, o kernel.Options) error {
-	k, err := c.install(rc, o)
-	if err != nil {
-		return err
-	}
+	k := c.install(rc, o)
 	if c.Path == "" {
-		if c.Path, err = kernel.Quickstart(k); err != nil {
-			return err
-		}
+		c.Path = fail.Or(kernel.Quickstart(k))
 	}
 	lab, err := kernel.Jupyter(rc.ctx, o, c.Private)
-	if err != nil {
-		return resumable(rc, err)
-	}
+	fail.If(resumable(rc, err))
 	rc.note("Starting JupyterLab %s. Press Ctrl-C to stop it.", lab.Version)
 	return c.serve(rc, lab)
 }

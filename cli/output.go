@@ -56,6 +56,9 @@ func (rc *runContext) note(format string, values ...any) {
 	}
 }
 
+// say is note for a sentence.
+func (rc *runContext) say(sentence string) { rc.note("%s", sentence) }
+
 // done says what a command has made, unless --quiet was given.
 func (rc *runContext) done(format string, values ...any) error {
 	if rc.quiet {

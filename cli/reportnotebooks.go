@@ -91,13 +91,8 @@ func (c *reportCmd) prepare(rc *runContext) error {
 	if c.nbconvert != "" {
 		return nil
 	}
-	o, err := kernelOptions(rc)
-	if err != nil {
-		return err
-	}
-	if _, err := c.install(rc, o); err != nil {
-		return err
-	}
+	o := kernelOptions(rc)
+	c.install(rc, o)
 	for _, private := range []bool{c.Private, true} { // the user's own JupyterLab may lack nbconvert
 		lab, err := kernel.Jupyter(rc.ctx, o, private)
 		if err != nil {

@@ -77,7 +77,7 @@ func TestJobsThatCannotSave(t *testing.T) {
 	interrupt(t, cmd, syscall.SIGTERM)
 	interrupt(t, cmd, syscall.SIGCONT)
 	ended(t, cmd, exitFailure)
-	if said := stderrOf(cmd); strings.Contains(said, "--resume") || !strings.Contains(said, "was not saved") {
+	if said := stderrOf(cmd); strings.Contains(said, "go on with") || !strings.Contains(said, "was not saved") {
 		t.Errorf("want a run named as not saved, and no advice to resume: %s", said)
 	}
 }

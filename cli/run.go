@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"slices"
 
@@ -29,21 +28,22 @@ type runCmd struct {
 	Paper        bool                 `rare:"" help:"Use the settings of the paper's tables, such as their memory (docs/protocol.md §2.4)."`
 	kong.Plugins                      // the flags of settings, see [settingFlags]
 
-	Out             string `short:"o" default:"runs" type:"path" help:"Folder for results; each run gets a folder of its own in it."`
+	Out             string `short:"o" default:"runs" type:"path" help:"Folder for results; each run gets a folder of its own in it. Finished runs there are not repeated, and unfinished ones are continued."`
+	Replace         bool   `help:"Make the runs from their beginning, also where they are finished or saved; what they left is removed first."`
 	Record          bool   `help:"Write one line per step (losses, Gram, σ, λ, slacks) to records.jsonl."`
 	Weights         bool   `help:"Save the trained network as weights.safetensors, for pcl export weights."`
 	RecordArrays    int    `range:"whole [0,inf)" rare:"" name:"record-arrays" placeholder:"N" help:"Write batches and parameters of the first N steps as .npz, so that another program can repeat them (bench/peers/replay.py)."`
-	Resume          bool   `help:"Continue interrupted runs from their newest checkpoint. Finished runs are not repeated, with or without this flag."`
-	Replace         bool   `xor:"again" help:"Repeat runs that are finished or saved already; what they left is removed first."`
-	Checkpoint      string `rare:"" xor:"again" type:"existingfile" placeholder:"FILE" help:"Continue a single run from this checkpoint; later checkpoints are deleted when the next one is saved."`
 	CheckpointEvery int    `range:"whole [0,inf)" rare:"" default:"500" placeholder:"N" help:"Steps between checkpoints; 0 saves only on Ctrl-C."`
-	Keep            int    `range:"whole [1,inf)" rare:"" default:"3" placeholder:"N" help:"Checkpoints to keep."`
 	Jobs            int    `range:"whole [1,1024]" default:"1" placeholder:"N" help:"Runs to make at the same time; one per core is best for an MLP."`
 	Shard           shard  `rare:"" placeholder:"I/N" help:"Make only part I of N of the runs, counted from 0, as one task of an array job. A run's id decides which part it is in."`
 	JSON            bool   `name:"json" help:"Print the results as JSON lines instead of a table."`
 
 	machineFlags
 	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
+
+	Resume     goneFlag `hidden:"" now:"leave it out, since the command goes on with what is unfinished by itself"`
+	Checkpoint goneFlag `hidden:"" now:"leave it out, since a run goes on from the newest checkpoint in its folder that is whole"`
+	Keep       goneFlag `hidden:"" now:"leave it out, since a run keeps two checkpoints"`
 
 	increment bool // whether the user chose one
 }
@@ -54,32 +54,16 @@ func (c *runCmd) Run(k *kong.Context, rc *runContext) error {
 		return usageError{err}
 	}
 	configs = slices.DeleteFunc(configs, func(config experiment.Checked) bool { return !c.Shard.Has(config.Config) })
-	if c.Checkpoint != "" && len(configs) != 1 {
-		return usagef("--checkpoint continues a single run, but the flags name %d", len(configs))
+	w := experiment.Where{
+		Machine: c.machine(rc, c.DataDir), Jobs: c.Jobs, Dir: c.Out, CheckpointEvery: c.CheckpointEvery,
+		Record: c.Record, RecordArrays: c.RecordArrays, Weights: c.Weights, Say: rc.say,
 	}
-	for i, config := range configs {
-		if configs[i].Config, err = config.OnData(rc.ctx, datasets.Options{Dir: c.DataDir}); err != nil {
-			return err
-		}
-	}
-	left, err := c.left(configs)
+	defer w.Machine.Close()
+	note, err := c.prepare(rc, configs, w)
 	if err != nil || len(configs) == 0 { // there may be more shards than runs
 		return err
 	}
-	m := c.machine(rc, c.DataDir)
-	defer m.Close()
-	note := ""
-	if left {
-		if c.Threads == 0 && slices.ContainsFunc(configs, func(config experiment.Checked) bool { return config.Model == "resnet18" }) {
-			c.Threads = runtime.NumCPU() // convolutions gain from every core, an MLP's steps do not
-		}
-		set, _, err := c.ready(rc, m, configs, c.Jobs)
-		if err != nil {
-			return err
-		}
-		note = c.about(set, configs[0].Config)
-	}
-	runs, err := collect(rc, configs, experiment.Where{Machine: m, Jobs: c.Jobs, Dir: c.Out, Options: c.options}, note, c.advise)
+	runs, err := collect(rc, configs, w, note, advise)
 	if err != nil {
 		return err
 	}
@@ -95,6 +79,38 @@ func (c *runCmd) Run(k *kong.Context, rc *runContext) error {
 	return cmp.Or(printTable(rc.stdout, runs), printSituations(rc, runs), diverged(runs))
 }
 
+// prepare opens what the runs need if some are left to be made, and then returns what is shown with the first. It removes
+// what is to be replaced.
+func (c *runCmd) prepare(rc *runContext, configs []experiment.Checked, w experiment.Where) (note string, err error) {
+	left := c.Replace
+	for i, config := range configs {
+		if configs[i].Config, err = config.OnData(rc.ctx, datasets.Options{Dir: c.DataDir}); err != nil {
+			return "", err
+		}
+		if !c.Replace {
+			run, err := w.Finished(configs[i])
+			if err != nil {
+				return "", advise(err, config.Config)
+			}
+			left = left || run == nil
+		}
+	}
+	if !left || len(configs) == 0 {
+		return "", nil
+	}
+	if c.Threads == 0 && slices.ContainsFunc(configs, func(config experiment.Checked) bool { return config.Model == "resnet18" }) {
+		c.Threads = runtime.NumCPU() // convolutions gain from every core, an MLP's steps do not
+	}
+	set, _, err := c.ready(rc, w.Machine, configs, c.Jobs)
+	for i := 0; c.Replace && err == nil && i < len(configs); i++ {
+		err = w.Discard(configs[i])
+	}
+	if err != nil {
+		return "", err
+	}
+	return c.about(set, configs[0].Config), nil
+}
+
 // about is what the user should know of the data set and of how it is learnt.
 func (c *runCmd) about(set *datasets.Dataset, first experiment.Config) string {
 	note := noteOf(set)
@@ -108,31 +124,6 @@ func (c *runCmd) about(set *datasets.Dataset, first experiment.Config) string {
 		note += "\n" + oneTask(first.Dataset, len(set.Classes))
 	}
 	return note
-}
-
-// left says whether runs are left to be made. It returns an error if something in a run's folder prevents the run.
-func (c *runCmd) left(configs []experiment.Checked) (left bool, err error) {
-	for _, config := range configs {
-		finished, err := experiment.Ready(config, c.options(config.Config))
-		if err != nil {
-			return false, c.advise(err, config.Config)
-		}
-		left = left || finished == nil
-	}
-	return left, nil
-}
-
-// options returns the options of a run that follow from the flags.
-func (c *runCmd) options(config experiment.Config) experiment.RunOptions {
-	return experiment.RunOptions{
-		Dir: c.dir(config), Resume: c.Resume, Replace: c.Replace, Checkpoint: c.Checkpoint,
-		CheckpointEvery: c.CheckpointEvery, Keep: c.Keep,
-		Record: c.Record, RecordArrays: c.RecordArrays, Weights: c.Weights,
-	}
-}
-
-func (c *runCmd) dir(config experiment.Config) string {
-	return filepath.Join(c.Out, config.Folder())
 }
 
 // configs expands the flags into one configuration per run.

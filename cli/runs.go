@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"path/filepath"
 	"runtime"
 
@@ -51,7 +50,7 @@ func (m *machineFlags) ready(rc *runContext, machine *experiment.Machine, config
 		return nil, nil, err
 	}
 	for _, config := range configs {
-		if _, err := config.NewScenario(set); err != nil {
+		if _, err := experiment.NewScenario(config.Config, set); err != nil {
 			return nil, nil, usageError{err}
 		}
 	}
@@ -60,45 +59,33 @@ func (m *machineFlags) ready(rc *runContext, machine *experiment.Machine, config
 	return set, b, err
 }
 
-// collect makes the runs that are not finished, and returns the results of all in their order. note is shown with the first
-// that is made; advise adds to the error of a run what helps against it.
+// collect makes the runs that are not finished, shows how far they are, and returns the results of all in their order. An
+// interrupt waits until the runs in progress have been saved. note is shown with the first that is made; advise adds to the
+// error of a run what helps against it.
 func collect(rc *runContext, configs []experiment.Checked, w experiment.Where, note string, advise func(error, experiment.Config) error) ([]*results.Run, error) {
+	defer rc.hold()()
+	begun := make([]bool, len(configs))
+	end := follow(rc, &w, func(i int, config experiment.Config) string {
+		text := label(i, len(configs), config) + note
+		begun[i], note = true, ""
+		return text
+	})
+	defer end()
 	runs, stopped := make([]*results.Run, len(configs)), error(nil)
-	for e, err := range shownRuns(rc, configs, w, note) {
+	for e, err := range experiment.Each(rc.ctx, configs, w) {
+		end()
+		config := configs[e.Index].Config
 		switch {
 		case errors.Is(err, experiment.ErrInterrupted): // others may not have been saved, which counts more
-			stopped = advise(err, configs[e.Index].Config)
+			stopped = advise(err, config)
 		case err != nil:
-			return nil, advise(err, configs[e.Index].Config)
-		default:
-			runs[e.Index] = e.Run
+			return nil, advise(err, config)
+		case !begun[e.Index]:
+			rc.note("%s: finished already (%s)", label(e.Index, len(configs), config), filepath.Join(w.Dir, config.Folder(), experiment.ResultFile))
 		}
+		runs[e.Index] = e.Run
 	}
 	return runs, stopped
-}
-
-// shownRuns makes runs as [experiment.Each] does, and shows how far they are. An interrupt waits until the runs in progress
-// have been saved. note is shown with the first that is made.
-func shownRuns(rc *runContext, configs []experiment.Checked, w experiment.Where, note string) iter.Seq2[experiment.Ended, error] {
-	return func(yield func(experiment.Ended, error) bool) {
-		defer rc.hold()()
-		begun := make([]bool, len(configs))
-		end := follow(rc, &w, func(i int, config experiment.Config) string {
-			text := label(i, len(configs), config) + note
-			begun[i], note = true, ""
-			return text
-		})
-		defer end()
-		for e, err := range experiment.Each(rc.ctx, configs, w) {
-			if end(); !begun[e.Index] && err == nil {
-				config := configs[e.Index].Config
-				rc.note("%s: finished already (%s)", label(e.Index, len(configs), config), filepath.Join(w.Dir, config.Folder(), experiment.ResultFile))
-			}
-			if !yield(e, err) {
-				return
-			}
-		}
-	}
 }
 
 // label is a line above the progress of a run, which is one of several.

@@ -32,13 +32,12 @@ func (c *tuneCmd) Run(rc *runContext) error {
 		return err
 	}
 	t.Grid.DataDir = c.DataDir
-	p, err := t.Grid.Expand()
-	if err != nil {
+	if err := t.Grid.Expand(); err != nil {
 		return err
 	}
 	run := gridRunCmd{gridFlags: gridFlags{Dir: c.Dir, DataDir: c.DataDir}, machineFlags: c.machineFlags, Jobs: c.Jobs, CheckpointEvery: 500, Attempts: 3}
-	err = run.work(rc, []*grid.Plan{p}, time.Time{})
-	r, e := p.Results(c.Dir)
+	err = run.work(rc, []*grid.Grid{t.Grid}, time.Time{})
+	r, e := t.Grid.Results(c.Dir)
 	if e != nil {
 		return errors.Join(err, e)
 	}

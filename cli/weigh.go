@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/weigh"
 )
 
@@ -36,14 +36,10 @@ func (c *weighCmd) Run(rc *runContext) error {
 	if c.State == "" {
 		return w.serve(rc.stdin, rc.stdout)
 	}
-	switch state, err := os.ReadFile(c.State); {
-	case errors.Is(err, fs.ErrNotExist): // the rule begins
-	case err != nil:
-		return err
-	default:
-		if err := rule.SetState(state); err != nil {
-			return fmt.Errorf("%s: %w", c.State, err)
-		}
+	if state, err := os.ReadFile(c.State); !errors.Is(err, fs.ErrNotExist) { // otherwise the rule begins
+		fail.If(err)
+		err = rule.SetState(state)
+		fail.When(err != nil, "%s: %w", c.State, err)
 	}
 	defer rc.hold()() // an interrupt ends the input, and the state after the last answer is saved
 	err = w.serve(rc.input(), rc.stdout)
@@ -92,21 +88,14 @@ func newStatement(c *emgd.Certificate) *emgdStatement {
 }
 
 // answer computes the weights of a problem.
-func (w *weigher) answer(q *request) (*answer, error) {
-	in, err := q.problem()
-	if err != nil {
-		return nil, err
-	}
+func (w *weigher) answer(q *request) *answer {
 	a := &answer{Weights: make([]float64, max(len(q.Jacobian), len(q.Gram)))}
-	out, err := w.rule.Weights(in, a.Weights)
-	if err != nil {
-		return nil, err
-	}
+	out := fail.Or(w.rule.Weights(q.problem(), a.Weights))
 	a.Dropped, a.Direction = out.Dropped, slices.Clone(out.Direction)
 	if out.Certificate != nil {
 		a.Certificate = newStatement(out.Certificate)
 	}
-	return a, nil
+	return a
 }
 
 // sayWhatIsLeftOut tells the user if the method does more than compute weights.

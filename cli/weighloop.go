@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 	"github.com/parallelcl/parallelcl/pcl/weigh"
 )
@@ -53,8 +54,8 @@ func (w *weigher) serve(from io.Reader, to io.Writer) (refused error) {
 		text, ended := in.ReadBytes('\n')
 		if len(bytes.TrimSpace(text)) > 0 {
 			n++
-			a, err := w.request(text)
-			if err != nil {
+			var a any
+			if err := fail.Tried(func() { a = w.request(text) }); err != nil {
 				a, refused = refusal{err.Error(), line, n}, cmp.Or(refused, fmt.Errorf("problem %d: %w", n, err))
 			}
 			if err := answers.Encode(a); err != nil {
@@ -74,28 +75,24 @@ func (w *weigher) serve(from io.Reader, to io.Writer) (refused error) {
 }
 
 // request does what a request asks for, and returns the answer.
-func (w *weigher) request(text []byte) (any, error) {
+func (w *weigher) request(text []byte) any {
 	var q request
-	err := jsonin.Unmarshal(text, &q)
-	if err == nil {
-		err = q.check()
-	}
-	if err != nil {
-		return nil, err
-	}
+	fail.If(jsonin.Unmarshal(text, &q))
+	q.check()
 	switch {
 	case q.End != nil:
 		for _, id := range q.End {
 			w.rule.End(id)
 		}
-		return map[string]any{"ended": q.End}, nil
+		return map[string]any{"ended": q.End}
 	case q.Save:
-		state, err := w.rule.State()
-		return map[string]any{"state": json.RawMessage(state)}, err
+		return map[string]any{"state": json.RawMessage(fail.Or(w.rule.State()))}
 	case q.Load != nil:
-		return map[string]any{"loaded": true}, w.rule.SetState(q.Load)
+		fail.If(w.rule.SetState(q.Load))
+		return map[string]any{"loaded": true}
 	case q.LossesAfter != nil && !q.isProblem() && q.Losses == nil && q.Sigma == nil && q.Direction == "":
-		return map[string]any{"followed": w.rule.Follows()}, w.rule.Follow(q.IDs, q.LossesAfter)
+		fail.If(w.rule.Follow(q.IDs, q.LossesAfter))
+		return map[string]any{"followed": w.rule.Follows()}
 	}
 	return w.answer(&q)
 }
@@ -103,7 +100,7 @@ func (w *weigher) request(text []byte) (any, error) {
 func (q *request) isProblem() bool { return q.Jacobian != nil || q.Gram != nil }
 
 // check refuses requests that ask for two things.
-func (q *request) check() error {
+func (q *request) check() {
 	words := 0
 	for _, asked := range []bool{q.End != nil, q.Save, q.Load != nil} {
 		if asked {
@@ -111,23 +108,16 @@ func (q *request) check() error {
 		}
 	}
 	others := q.isProblem() || q.Losses != nil || q.LossesAfter != nil || q.Sigma != nil || q.IDs != nil || q.Direction != ""
-	switch {
-	case words > 1 || words == 1 && others:
-		return errors.New(`"end", "save" and "load" stand alone in their line`)
-	case q.Direction != "" && q.Direction != "list" && q.Direction != "none":
-		return fmt.Errorf(`direction %q: want "list" or "none"`, q.Direction)
-	}
-	return nil
+	fail.When(words > 1 || words == 1 && others, `"end", "save" and "load" stand alone in their line`)
+	fail.When(q.Direction != "" && q.Direction != "list" && q.Direction != "none", `direction %q: want "list" or "none"`, q.Direction)
 }
 
 // problem converts a request to the form that rules take.
-func (q *request) problem() (*weigh.Problem, error) {
+func (q *request) problem() *weigh.Problem {
 	in := &weigh.Problem{Rows: q.Jacobian, Losses: q.Losses, After: q.LossesAfter, Sigma: q.Sigma, IDs: q.IDs, NoDirection: q.Direction == "none"}
 	for i, row := range q.Gram {
-		if len(row) != len(q.Gram) {
-			return nil, fmt.Errorf("gram row %d has %d entries for %d rows", i+1, len(row), len(q.Gram))
-		}
+		fail.When(len(row) != len(q.Gram), "gram row %d has %d entries for %d rows", i+1, len(row), len(q.Gram))
 		in.Gram = append(in.Gram, row...)
 	}
-	return in, nil
+	return in
 }

@@ -246,12 +246,11 @@ func TestFetchNothingToWrite(t *testing.T) {
 	}
 	e.Files = append(e.Files, File{Path: "toy/more.bin", Bytes: 5, SHA256: "of no file"})
 	e.Downloads = append(e.Downloads, Source{URL: "http://127.0.0.1:1/more.bin", Bytes: 5, folder: "toy"})
-	if _, err := fetchToy(t, e, dir); err == nil || s.requests.Load() != 0 {
-		t.Errorf("what is whole was downloaded again: %d requests, %v", s.requests.Load(), err)
-	}
-	write(t, filepath.Join(dir, "toy/data.bin"), content[:10])
-	if _, err := fetchToy(t, e, dir); err == nil {
-		t.Error("files that are not complete: no error")
+	for _, downloads := range []string{"a file", "a folder"} {
+		if _, err := fetchToy(t, e, dir); err == nil || s.requests.Load() != 0 {
+			t.Errorf("%s: what is whole was downloaded again, or what is not is no error: %d requests, %v", downloads, s.requests.Load(), err)
+		}
+		os.Remove(filepath.Join(dir, "downloads"))
 	}
 	if err := Fetch(t.Context(), "glyphs", Options{}); err != nil {
 		t.Errorf("a set that is generated: %v", err)

@@ -160,12 +160,12 @@ func TestFolderOfSplits(t *testing.T) {
 		paint(t, filepath.Join(dir, name), 40, 20, color.NRGBA{uint8(len(name)), 100, 100, 255})
 	}
 	write(t, filepath.Join(dir, "train", "bus", "notes.txt"), []byte("hello"))
-	write(t, filepath.Join(dir, ".DS_Store"), nil)
+	write(t, filepath.Join(dir, "train", "bus", ".thumbnail.png"), nil)
 	d := mustOpen(t, "folder:"+dir+"?size=10x8&channels=1")
 	if !slices.Equal(d.Classes, []string{"bus", "train"}) || d.Size() != "10×8×1" || d.Train.Len() != 3 || d.Test.Len() != 2 {
 		t.Fatalf("%v %s %d %d", d.Classes, d.Size(), d.Train.Len(), d.Test.Len())
 	}
-	if tree := readTree(t.Context(), dir); tree.train[1].name != "a9.png" || tree.train[2].name != "a10.jpg" {
+	if tree := readTree(t.Context(), dir); tree.train[0].name != "x/1.png" || tree.train[1].name != "a9.png" || tree.train[2].name != "a10.jpg" {
 		t.Errorf("the order is %v", tree.train)
 	}
 	for _, want := range []string{"from the folder test", "5 of 5 images were brought to 10×8 (crop)", "1 files .txt were left out"} {
@@ -173,6 +173,9 @@ func TestFolderOfSplits(t *testing.T) {
 			t.Errorf("the note %q lacks %q", d.Note, want)
 		}
 	}
+	refused(t, "folder:"+dir+"?test=0.3", "split")
+	paint(t, filepath.Join(dir, "test/tram/1.png"), 4, 4, color.Black)
+	refused(t, "folder:"+dir, "train/tram")
 }
 
 // TestShapes checks pixels: what is transparent, grey, deep, cropped, padded or stretched.

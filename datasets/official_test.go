@@ -399,7 +399,7 @@ func TestOptionalFiles(t *testing.T) {
 		files string
 		of    int
 		part  bool
-	}{"complete": {"ab", 2, false}, "fewer samples": {"ab", 3, true}, "no optional file": {"a", 2, true}, "no other file": {"b", 2, false}} {
+	}{"complete": {"ab", 2, false}, "fewer samples": {"ab", 3, true}, "no optional file": {"a", 2, true}, "no other file": {"b", 2, false}, "no file": {"", 2, false}} {
 		dir := t.TempDir()
 		for file := range strings.SplitSeq(c.files, "") {
 			write(t, filepath.Join(dir, file), []byte(file))

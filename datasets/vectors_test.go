@@ -170,7 +170,7 @@ func TestCSV(t *testing.T) {
 	}
 	for _, c := range []struct{ text, query string }{
 		{flowers(), ""}, {flowers(), "?label=colour"}, {flowers(), "?ignore=x"}, {"a,label\n1,x\nNaN,y\n", ""}, {"a,label\n1,x\n,y\n", ""},
-		{"a,label\n1,x,3\n", ""}, {"a,label\n1,\n", ""}, {"a,a,label\n1,2,x\n", ""}, {"1,2,0\n", ""}, {"0,0,1\n", ""}, {"a,label\n", ""}, {"", ""},
+		{"a,label\n1,x,3\n", ""}, {"a,label\n1,\n", ""}, {"a,a,label\n.5,2,x\n.5,1,x\n.5,3,y\n.5,1,y\n", ""}, {"1,2,0\n", ""}, {"0,0,1\n", ""}, {"a,label\n", ""}, {"", ""},
 		{"a:label\n1:x\n", ""}, {"sep=:\na:label\n1:x\n2:x\n1:y\n2:y\n", ""}, {"5.1,3.5,setosa\n4.9,3,virginica\n", ""}, {"b,c,a\n1,2,3,x\n", "?label=a"}, {"a;label\n1,5;x\n", ""},
 		{"\x1f\x8b\x08", ""}, {"PK\x03\x04", ""}, {"a\x00,\x00", ""},
 	} {

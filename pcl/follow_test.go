@@ -38,5 +38,5 @@ func TestLossesAfterNothing(t *testing.T) {
 
 func tinyResNet(t *testing.T) model.Model {
 	t.Helper()
-	return must.Get(model.NewResNet18(model.ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 2, Outputs: 6}))(t)
+	return must.Get(model.NewResNet18(model.Sizes{Height: 8, Width: 8, Channels: 1, Base: 2, Outputs: 6}))(t)
 }

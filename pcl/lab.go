@@ -7,6 +7,7 @@ import (
 
 	"github.com/gomlx/compute"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/seed"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
@@ -64,10 +65,7 @@ func (b lab) Candidates(task int) []memory.Item {
 
 func (b lab) OneTask() bool { return b.l.options.Increment == scenario.TaskIncremental }
 
-func (b lab) Output(task, class int) (int, error) {
-	o, err := b.l.heads.Output(task, class)
-	return int(o), err
-}
+func (b lab) Output(task, class int) int { return int(fail.Or(b.l.heads.Output(task, class))) }
 
 // at returns the parameters that a point stands for. As long as nothing was remembered, [rehearsal.Remembered]
 // stands for the current ones.
@@ -101,23 +99,23 @@ func (b lab) batches(samples []memory.Item, loss rehearsal.Loss, f func(h *devic
 // memoryLoss is the loss that the method trains the memory on.
 func (b lab) memoryLoss() rehearsal.Loss { return b.l.options.lossOf(method.Memory) }
 
-func (b lab) Losses(at rehearsal.Point, samples []memory.Item) (out []float64, err error) {
+func (b lab) Losses(at rehearsal.Point, samples []memory.Item) (out []float64) {
 	theta, loss := b.at(at), b.memoryLoss()
 	b.batches(samples, loss, func(h *device.Batch) { out = append(out, b.l.lossesAt(theta, h, loss)...) })
-	return out, nil
+	return out
 }
 
-func (b lab) Logits(at rehearsal.Point, samples []memory.Item) ([][]float32, error) {
+func (b lab) Logits(at rehearsal.Point, samples []memory.Item) [][]float32 {
 	scores, _ := b.describe(at, samples)
 	for i := range scores {
 		scores[i] = scores[i][:b.l.heads.Used()]
 	}
-	return scores, nil
+	return scores
 }
 
-func (b lab) Features(at rehearsal.Point, samples []memory.Item) ([][]float32, error) {
+func (b lab) Features(at rehearsal.Point, samples []memory.Item) [][]float32 {
 	_, features := b.describe(at, samples)
-	return features, nil
+	return features
 }
 
 func (b lab) describe(at rehearsal.Point, samples []memory.Item) (scores, features [][]float32) {
@@ -129,7 +127,7 @@ func (b lab) describe(at rehearsal.Point, samples []memory.Item) (scores, featur
 	return scores, features
 }
 
-func (b lab) Gradient(at rehearsal.Point, samples []memory.Item) (out []float32, err error) {
+func (b lab) Gradient(at rehearsal.Point, samples []memory.Item) (out []float32) {
 	b.fits(samples)
 	theta, loss := b.at(at), b.memoryLoss()
 	b.batches(samples, loss, func(h *device.Batch) {
@@ -137,7 +135,7 @@ func (b lab) Gradient(at rehearsal.Point, samples []memory.Item) (out []float32,
 		defer program.Free(g)
 		out = b.shared(g)
 	})
-	return out, nil
+	return out
 }
 
 // sharedGradient returns the gradient of a batch's mean loss over the shared parameters, where the batch is normalised with
@@ -160,7 +158,7 @@ func (b lab) fits(samples []memory.Item) {
 	}
 }
 
-func (b lab) PixelGradients(at rehearsal.Point, samples []memory.Item) (out [][]float32, err error) {
+func (b lab) PixelGradients(at rehearsal.Point, samples []memory.Item) (out [][]float32) {
 	theta, loss := b.at(at), b.memoryLoss()
 	if b.l.options.compared() != nil {
 		panic("it asks for the gradients of pixels, which target values follow")
@@ -171,10 +169,10 @@ func (b lab) PixelGradients(at rehearsal.Point, samples []memory.Item) (out [][]
 		defer program.Free(g...)
 		out = append(out, device.Matrix(g[0], h.N)...)
 	})
-	return out, nil
+	return out
 }
 
-func (b lab) Remember() error {
+func (b lab) Remember() {
 	var taught []int
 	for o, n := range b.l.over {
 		if n > 0 {
@@ -182,10 +180,9 @@ func (b lab) Remember() error {
 		}
 	}
 	b.l.others.remember(b.l.options.Backend, b.l.parameters(), b.l.ended(), taught)
-	return nil
 }
 
-func (b lab) Restart() error {
+func (b lab) Restart() {
 	l := b.l
 	program.Free(l.others.apart[:]...)
 	l.others.apart = [2]compute.Buffer{}
@@ -195,10 +192,9 @@ func (b lab) Restart() error {
 	if layout.StatsTotal > 0 {
 		l.others.statistics = layout.InitStats()
 	}
-	return nil
 }
 
-func (b lab) Descend(samples []memory.Item, shares []float64, s rehearsal.SGD) error {
+func (b lab) Descend(samples []memory.Item, shares []float64, s rehearsal.SGD) {
 	b.fits(samples)
 	b.at(rehearsal.Apart)
 	total := 0.0
@@ -216,7 +212,6 @@ func (b lab) Descend(samples []memory.Item, shares []float64, s rehearsal.SGD) e
 		}
 		b.l.descendApart(h, loss, []float32{float32(s.LR), float32(s.Momentum), float32(s.Decay), float32(s.Clip)})
 	})
-	return nil
 }
 
 // descendApart trains the network apart for one step.

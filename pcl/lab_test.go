@@ -84,7 +84,7 @@ func steps(t testing.TB, l *Learner, n int) {
 // normalisation: that of two samples is the mean of theirs.
 func TestGradientOfOne(t *testing.T) {
 	inLab(t, pcltest.Backend(t, backend.Go), Options{Model: normalised(t)}, func(l *Learner, lab rehearsal.ReplayLab) {
-		of := func(items []memory.Item) []float32 { return must.Get(lab.Gradient(rehearsal.Now, items))(t) }
+		of := func(items []memory.Item) []float32 { return lab.Gradient(rehearsal.Now, items) }
 		items := stored(lab)[:2]
 		both, one, other := of(items), of(items[:1]), of(items[1:])
 		for i, g := range both {
@@ -103,7 +103,7 @@ func TestPixelGradients(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	inLab(t, b, Options{}, func(l *Learner, lab rehearsal.ReplayLab) {
 		items := stored(lab)
-		g := must.Get(lab.PixelGradients(rehearsal.Now, items))(t)
+		g := lab.PixelGradients(rehearsal.Now, items)
 		const h = 1e-2
 		for _, p := range []int{0, 17, 40, 63} {
 			shifted := func(by float32) []float64 {
@@ -113,7 +113,7 @@ func TestPixelGradients(t *testing.T) {
 					it.Pixels[p] += by
 					moved = append(moved, it)
 				}
-				return must.Get(lab.Losses(rehearsal.Now, moved))(t)
+				return lab.Losses(rehearsal.Now, moved)
 			}
 			up, down := shifted(h), shifted(-h)
 			for i := range items {
@@ -133,13 +133,13 @@ func TestVirtualStep(t *testing.T) {
 	inLab(t, b, Options{Increment: scenario.ClassIncremental}, func(l *Learner, lab rehearsal.ReplayLab) {
 		batch := runningTask(l, 2).current.Items()
 		before := l.parameters()
-		g := must.Get(lab.Gradient(rehearsal.Now, batch))(t)
+		g := lab.Gradient(rehearsal.Now, batch)
 		const gamma = 1e-3
-		must.Do(t, lab.StepAhead(gamma))
+		lab.StepAhead(gamma)
 		if !slices.Equal(before, l.parameters()) {
 			t.Error("the virtual step moved θ")
 		}
-		now, ahead := must.Get(lab.Losses(rehearsal.Now, batch))(t), must.Get(lab.Losses(rehearsal.Ahead, batch))(t)
+		now, ahead := lab.Losses(rehearsal.Now, batch), lab.Losses(rehearsal.Ahead, batch)
 		fall, square := 0.0, 0.0
 		for i := range now {
 			fall += (now[i] - ahead[i]) / float64(len(now))
@@ -159,16 +159,16 @@ func TestApart(t *testing.T) {
 	inLab(t, b, Options{}, func(l *Learner, _ rehearsal.ReplayLab) {
 		lab := lab{l: l}
 		items, before := stored(lab), l.parameters()
-		must.Do(t, lab.Restart())
+		lab.Restart()
 		sum := func() (s float64) {
-			for _, x := range must.Get(lab.Losses(rehearsal.Apart, items))(t) {
+			for _, x := range lab.Losses(rehearsal.Apart, items) {
 				s += x
 			}
 			return s
 		}
 		first := sum()
 		for range 40 {
-			must.Do(t, lab.Descend(items, nil, rehearsal.SGD{LR: 0.05, Momentum: 0.9, Decay: 1e-6, Clip: 10}))
+			lab.Descend(items, nil, rehearsal.SGD{LR: 0.05, Momentum: 0.9, Decay: 1e-6, Clip: 10})
 		}
 		if last := sum(); last > 0.2*first {
 			t.Errorf("the loss went from %g to %g", first, last)
@@ -186,9 +186,9 @@ func TestShares(t *testing.T) {
 		lab := lab{l: l}
 		two := stored(lab)[:2]
 		train := func(items []memory.Item, shares []float64, clip float64) []float32 {
-			must.Do(t, lab.Restart())
+			lab.Restart()
 			start := program.Values[float32](l.others.apart[0], l.programs.Total())
-			must.Do(t, lab.Descend(items, shares, rehearsal.SGD{LR: 1, Clip: clip}))
+			lab.Descend(items, shares, rehearsal.SGD{LR: 1, Clip: clip})
 			for i, x := range program.Read[float32](l.others.apart[0], len(start)) {
 				start[i] -= x
 			}
@@ -212,17 +212,17 @@ func TestRemembered(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	inLab(t, b, Options{}, func(l *Learner, lab rehearsal.ReplayLab) {
 		items := stored(lab)
-		must.Do(t, lab.Remember())
-		old := must.Get(lab.Losses(rehearsal.Remembered, items))(t)
-		must.Do(t, lab.Update())
+		lab.Remember()
+		old := lab.Losses(rehearsal.Remembered, items)
+		lab.Update()
 		f := l.snapshot()
 		if len(f.Arrays["remembered"]) != l.programs.Total() || slices.Equal(f.Arrays["remembered"], f.Arrays["theta"]) {
 			t.Error("the checkpoint does not hold the remembered parameters")
 		}
-		if got := must.Get(lab.Losses(rehearsal.Remembered, items))(t); !slices.Equal(got, old) {
+		if got := lab.Losses(rehearsal.Remembered, items); !slices.Equal(got, old) {
 			t.Error("what is remembered moved with θ")
 		}
-		if got := must.Get(lab.Losses(rehearsal.Now, items))(t); slices.Equal(got, old) {
+		if got := lab.Losses(rehearsal.Now, items); slices.Equal(got, old) {
 			t.Error("Update did not move θ")
 		}
 	})

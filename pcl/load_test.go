@@ -1,7 +1,9 @@
 package pcl
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"math"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -101,17 +104,35 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// TestLoadOtherParameters: the state of a method with other parameters is refused, and the learner goes on as it was.
+// settled is a method whose state fits only one with the same setting.
+type settled struct {
+	method.Method
+	setting string
+}
+
+func (settled) End(int) {}
+
+func (s settled) MarshalState() (json.RawMessage, error) { return json.Marshal(s.setting) }
+
+func (s settled) UnmarshalState(state json.RawMessage) error {
+	if want, _ := s.MarshalState(); !bytes.Equal(want, state) {
+		return errors.New("it is of another setting")
+	}
+	return nil
+}
+
+// TestLoadOtherParameters: a state that the method refuses changes nothing, and the learner goes on as it was.
 func TestLoadOtherParameters(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 20, 5)
-	of := func(tau float64) *Learner {
-		l := smallLearner(t, b, "", Options{Method: newMethod(t, "emgd", map[string]any{"tau": tau})})
+	of := func(setting string, made int) *Learner {
+		l := smallLearner(t, b, "", Options{Method: settled{newMethod(t, "rlw", nil), setting}})
 		attach(t, l, blobTask(t, d, 1, 0, 1))
-		steps(t, l, 1)
+		attach(t, l, blobTask(t, d, 2, 2, 3))
+		steps(t, l, made)
 		return l
 	}
-	l, want := of(1.5), of(1.5)
-	refused(t, l.Restore(must.Get(of(3).State())(t), pairs(t, d)))
+	l, want := of("one", 1), of("one", 1)
+	refused(t, l.Restore(must.Get(of("another", 2).State())(t), pairs(t, d)))
 	playOut(t, l)
 	playOut(t, want)
 	same(t, l, want)

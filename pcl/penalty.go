@@ -72,14 +72,14 @@ func (s *step) moved() {
 	}
 }
 
-func (b lab) Parameters() ([]float32, error) {
+func (b lab) Parameters() []float32 {
 	n := b.l.programs.Shared
-	return program.Read[float32](b.l.network.theta, b.l.programs.Total())[:n:n], nil
+	return program.Read[float32](b.l.network.theta, b.l.programs.Total())[:n:n]
 }
 
 // TaskGradient takes the right labels for targets, also where a loss has those of the old model: this was remembered when
 // the task ended, and so agrees with the present one, which would leave no gradient.
-func (b lab) TaskGradient(samples []memory.Item) (out []float32, err error) {
+func (b lab) TaskGradient(samples []memory.Item) (out []float32) {
 	b.fits(samples)
 	loss := b.l.options.lossOf(samples[0].Task)
 	loss.Teacher, loss.Temperature, loss.Adjust = 0, 0, 0
@@ -89,11 +89,11 @@ func (b lab) TaskGradient(samples []memory.Item) (out []float32, err error) {
 		}
 		out = b.sharedGradient(b.l.network.theta, h, loss)
 	})
-	return out, nil
+	return out
 }
 
 // Current leaves out the rows that took no part in the update.
-func (b moving) Current() ([]float32, error) {
+func (b moving) Current() []float32 {
 	l := b.l
 	l.mean = fp.Grow(l.mean, l.programs.Shared)
 	clear(l.mean)
@@ -112,5 +112,5 @@ func (b moving) Current() ([]float32, error) {
 			l.mean[p] /= n
 		}
 	}
-	return l.mean, nil
+	return l.mean
 }

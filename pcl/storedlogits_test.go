@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -22,7 +21,7 @@ func TestStoredLogits(t *testing.T) {
 			l := smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
 			ended, before, extended := 0, map[int][]float32{}, 0
 			timeline(t, l, func(r *StepReport) {
-				now := must.Get(lab{l: l}.Logits(rehearsal.Now, stored(lab{l: l})))(t)
+				now := lab{l: l}.Logits(rehearsal.Now, stored(lab{l: l}))
 				for i, it := range stored(lab{l: l}) {
 					old, known := before[i]
 					want := old
@@ -39,7 +38,7 @@ func TestStoredLogits(t *testing.T) {
 								t.Errorf("sample %d: new logits %v are no multiple of the present %v", i, newer, now[i][len(old):])
 							}
 						}
-						right := old[must.Get(lab{l: l}.Output(it.Task, it.Class))(t)]
+						right := old[lab{l: l}.Output(it.Task, it.Class)]
 						if factor > 1+1e-6 || factor < 1-1e-6 && slices.Max(newer) > 0.85*max(right, 0)+1e-6 {
 							t.Errorf("sample %d: new logits %v are %g of the present ones, for a right class at %g", i, newer, factor, right)
 						}

@@ -112,7 +112,7 @@ func (s *step) descendOnDevice(w []float64, rows []compute.Buffer, scalars []flo
 	return program.Read[float64](out[last], 1)[0]
 }
 
-func (b lab) StepAhead(gamma float64) error {
+func (b lab) StepAhead(gamma float64) {
 	l := b.l
 	w, rows := b.s.current()
 	var ahead compute.Buffer
@@ -129,18 +129,16 @@ func (b lab) StepAhead(gamma float64) error {
 	}
 	program.Free(l.others.ahead)
 	l.others.ahead = ahead
-	return nil
 }
 
-func (b lab) Update() error {
+func (b lab) Update() {
 	w, rows := b.s.current()
 	if len(rows) == 0 {
-		return nil
+		return
 	}
 	b.s.penalty() // as before each update
 	b.s.descendBeside(w, rows)
 	b.s.keepFinite(b.s.renew(graphs.Norms))
-	return nil
 }
 
 // current returns the gradients of the tasks' rows that are finite, and the weights whose sum over them is their average.

@@ -47,7 +47,7 @@ func parts(methods []string) []part {
 		list = append(list, one("edit-go", few+" --method=emgd-gmc "+flags+" --backend=go"))
 	}
 	for _, method := range []string{"emgd-gmc", "der-pp", "famo"} {
-		p := one("resume", small+" --edit=0.03 --epochs=4 --checkpoint-every=5 --resume --backend=xla-cpu --method="+method)
+		p := one("resume", small+" --edit=0.03 --epochs=4 --checkpoint-every=5 --backend=xla-cpu --method="+method)
 		p.interrupt = true
 		list = append(list, p)
 	}

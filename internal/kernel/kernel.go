@@ -22,6 +22,7 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/filelock"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/origin"
@@ -92,51 +93,52 @@ const leastGo = "1.26.5"
 
 // Install installs the kernel for the module in a folder: its files, and its folder in the user's Jupyter. It builds all
 // packages, so that cells can later be built without a network. Calling it again is quick and updates everything.
-func Install(ctx context.Context, o Options, source string) (Kernel, error) {
+func Install(ctx context.Context, o Options, source string) (k Kernel, err error) {
+	defer fail.Caught(&err)
 	if runtime.GOOS == "windows" {
-		return Kernel{}, errors.New("cells are plugins of Go, which Windows does not have: use WSL")
+		return k, errors.New("cells are plugins of Go, which Windows does not have: use WSL")
 	}
 	command, err := exec.LookPath("go")
 	if err != nil {
-		return Kernel{}, fmt.Errorf("cells are compiled by Go: install Go %s or later (%w)", leastGo, err)
+		return k, fmt.Errorf("cells are compiled by Go: install Go %s or later (%w)", leastGo, err)
 	}
-	if _, err := Read(o); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return Kernel{}, err
-	}
-	unlock, err := o.lock(ctx)
-	if err != nil {
-		return Kernel{}, err
-	}
-	defer unlock()
+	fail.If(o.foreign())
+	defer o.lock(ctx)()
 	sum := sha256.Sum256([]byte(source))
 	dir := filepath.Join(o.Cache, "kernels", hex.EncodeToString(sum[:6]))
 	o.Note("Building the kernel and the module for its cells...")
-	if err := build.Install(ctx, dir, startFile, source, command); err != nil {
-		return Kernel{}, err
-	}
+	fail.If(build.Install(ctx, dir, startFile, source, command))
 	_, version, _ := strings.Cut(filepath.Base(source), "@") // as in Go's cache
-	k := Kernel{cmp.Or(version, devel), source, filepath.Join(dir, startFile)}
-	data, err := json.MarshalIndent(map[string]any{ // as the Jupyter client documents it
+	k = Kernel{cmp.Or(version, devel), source, filepath.Join(dir, startFile)}
+	data := fail.Or(json.MarshalIndent(map[string]any{ // as the Jupyter client documents it
 		"argv": []string{k.Start, "{connection_file}"}, "display_name": "ParallelCL (Go)", "language": "go", "interrupt_mode": "message",
 		"metadata": map[string]any{"parallelcl": k},
-	}, "", "  ")
-	return k, errors.Join(err, atomicfile.WriteBytes(filepath.Join(o.spec(), "logo-svg.svg"), logo),
-		atomicfile.WriteBytes(filepath.Join(o.spec(), "kernel.json"), data))
+	}, "", "  "))
+	fail.If(atomicfile.WriteBytes(filepath.Join(o.spec(), "logo-svg.svg"), logo))
+	return k, atomicfile.WriteBytes(filepath.Join(o.spec(), "kernel.json"), data)
 }
 
 // Remove deletes the kernel and the cache, with all that Install and [Jupyter] have put there.
 func Remove(o Options) error {
-	if _, err := Read(o); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := o.foreign(); err != nil {
 		return err
 	}
 	return errors.Join(os.RemoveAll(o.spec()), os.RemoveAll(o.Cache))
 }
 
+// foreign is the error of a kernel that is there, but is not ours.
+func (o Options) foreign() error {
+	if _, err := Read(o); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // lock makes sure that only one process at a time installs. If that process dies, the system releases its lock.
-func (o Options) lock(ctx context.Context) (func(), error) {
-	return filelock.Wait(ctx, filepath.Join(o.Cache, ".lock"), func() {
+func (o Options) lock(ctx context.Context) (unlock func()) {
+	return fail.Or(filelock.Wait(ctx, filepath.Join(o.Cache, ".lock"), func() {
 		o.Note("Waiting for another process that installs...")
-	})
+	}))
 }
 
 // Check is one thing that notebooks need. Mend is what to do if it is missing, and empty if it is there.
@@ -173,18 +175,15 @@ const modulePath = "github.com/parallelcl/parallelcl"
 
 // FindSource finds the folder of the module for a kernel: the one that is named; otherwise the clone that the current folder
 // lies in; otherwise what this program was built from. If that is gone, it is the published module of the same version.
-func FindSource(ctx context.Context, named string) (string, error) {
+func FindSource(ctx context.Context, named string) (source string, err error) {
+	defer fail.Caught(&err)
 	if named != "" && !isModule(named) {
 		return "", fmt.Errorf("%s is not the folder of %s: it has no go.mod of that module", named, modulePath)
 	}
 	if named != "" {
 		return filepath.Abs(named)
 	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+	for dir := fail.Or(os.Getwd()); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if isModule(dir) {
 			return dir, nil
 		}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
@@ -66,31 +67,22 @@ const labSettings = `{
 `
 
 // Jupyter finds JupyterLab as findLab does. If there is none, it installs one into a private environment.
-func Jupyter(ctx context.Context, o Options, private bool) (Lab, error) {
-	unlock, err := o.lock(ctx)
-	if err != nil {
-		return Lab{}, err
-	}
-	defer unlock()
+func Jupyter(ctx context.Context, o Options, private bool) (lab Lab, err error) {
+	defer fail.Caught(&err)
+	defer o.lock(ctx)()
 	if lab, err := findLab(ctx, o.Cache, private); err == nil {
 		return lab, nil
 	}
 	dir := labDir(o.Cache)
+	list := filepath.Join(dir, "requirements.txt")
 	o.Note("Installing JupyterLab into a private environment...")
 	if _, err := build.Run(ctx, "", "python3", "-m", "venv", "--clear", dir); err != nil {
-		return Lab{}, fmt.Errorf("JupyterLab needs Python 3.11 or later with its venv module (Debian, Ubuntu: apt install python3-venv), "+
+		return lab, fmt.Errorf("JupyterLab needs Python 3.11 or later with its venv module (Debian, Ubuntu: apt install python3-venv), "+
 			"or install JupyterLab 4 yourself so that jupyter-lab is on PATH: %w", err)
 	}
-	list := filepath.Join(dir, "requirements.txt")
-	if err := atomicfile.WriteBytes(list, requirements); err != nil {
-		return Lab{}, err
-	}
-	if _, err := build.Run(ctx, dir, filepath.Join(dir, "bin", "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-		"--constraint", list, "jupyterlab", "nbconvert", "ipykernel"); err != nil {
-		return Lab{}, err
-	}
-	if err := atomicfile.WriteBytes(filepath.Join(dir, labSettingsFile), []byte(labSettings)); err != nil {
-		return Lab{}, err
-	}
+	fail.If(atomicfile.WriteBytes(list, requirements))
+	fail.Or(build.Run(ctx, dir, filepath.Join(dir, "bin", "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+		"--constraint", list, "jupyterlab", "nbconvert", "ipykernel"))
+	fail.If(atomicfile.WriteBytes(filepath.Join(dir, labSettingsFile), []byte(labSettings)))
 	return findLab(ctx, o.Cache, true)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// arraysDir is the name of the folder, in that of a run, which RunOptions.RecordArrays fills. It holds model.json,
+// arraysDir is the name of the folder, in that of a run, which [Where].RecordArrays fills. It holds model.json,
 // init.npz with the starting parameters, and for each step one step-NNNNNN.npz with the inputs and the results.
 // Another implementation can use them to compute the same steps.
 const arraysDir = "arrays"
@@ -34,10 +34,10 @@ type arraysModel struct {
 
 // beginArrays writes model.json and the starting parameters, if arrays are recorded.
 func (r *runner) beginArrays() error {
-	if r.options.RecordArrays == 0 {
+	if r.where.RecordArrays == 0 {
 		return nil
 	}
-	dir := filepath.Join(r.folder.dir, arraysDir)
+	dir := filepath.Join(r.dir, arraysDir)
 	o := r.learner.Options()
 	layout := o.Model.Layout()
 	about, err := json.MarshalIndent(arraysModel{
@@ -66,7 +66,7 @@ func stepFile(step int) string { return fmt.Sprintf("step-%06d.npz", step) }
 
 // trace writes the arrays of a step: its batches, its weights, and the parameters after it.
 func (r *runner) trace(t *pcl.Trace) error {
-	if t.Step >= r.options.RecordArrays {
+	if t.Step >= r.where.RecordArrays {
 		return nil
 	}
 	theta := t.Theta()
@@ -76,7 +76,7 @@ func (r *runner) trace(t *pcl.Trace) error {
 		ids, x, targets = append(ids, int32(id)), append(x, t.X[i]...), append(targets, t.Targets[i]...)
 	}
 	o, k := r.learner.Options(), len(ids)
-	path := filepath.Join(r.folder.dir, arraysDir, stepFile(t.Step))
+	path := filepath.Join(r.dir, arraysDir, stepFile(t.Step))
 	arrays := map[string]npz.Array{
 		"ids": {Shape: []int{k}, Data: ids}, "losses": {Shape: []int{k}, Data: t.Losses},
 		"weights": {Shape: []int{k}, Data: t.Weights},

@@ -50,7 +50,7 @@ func TestBlurred(t *testing.T) {
 			if want := map[bool]int{false: 0, true: 4 * perClass}[duplicate]; len(times) != 8*perClass || twice != want {
 				t.Errorf("duplicate %t: %d of %d images are trained on, %d of them twice, want %d", duplicate, len(times), 8*perClass, twice, want)
 			}
-			r, err := Run(t.Context(), c, RunOptions{Backend: pcltest.Backend(t, backend.Go), Dataset: d})
+			r, err := made(t.Context(), c, Where{Machine: on(t, pcltest.Backend(t, backend.Go), d)})
 			if err != nil {
 				t.Fatal(err)
 			}

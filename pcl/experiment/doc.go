@@ -1,7 +1,7 @@
 // Package experiment makes whole runs. A run trains a learner on the scenario that a [Config] describes, measures
-// its accuracy, and writes its result, records and checkpoints to a folder; an interrupted run can be resumed.
-// [Run] makes one run, and [Each] several, with any number of processes in the same folders. To make some on one data set,
-// begin with a [Session], which also knows which of them are finished:
+// its accuracy, and writes its result, records and checkpoints to a folder. What is finished there is not made again, and what
+// is not goes on. [Each] makes runs, with any number of processes in the same folders. To make some on one data set,
+// begin with a [Session]:
 //
 //	s := experiment.New("glyphs", experiment.Options{})
 //	configs := experiment.Vary(experiment.DefaultConfig("glyphs"), []string{"emgd-gmc", "avggrad"}, nil, 1234, 1235)

@@ -9,22 +9,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parallelcl/parallelcl/pcl/backend"
-	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // TestGapsInTheTimeline compares a serial run with one whose tasks come later than they could: nothing happens in the
 // gaps, so it has the same model, at other steps. It is then interrupted and resumed, also in a gap.
 func TestGapsInTheTimeline(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	d, c := pcltest.Blobs(8, 40, 10), blobConfig("emgd-gmc")
+	m, c := onBlobs(t), blobConfig("emgd-gmc")
 	c.Kind, c.EvalEvery = scenario.Serial, 0
-	dense, err := Run(t.Context(), c, RunOptions{Backend: b, Dataset: d})
+	dense, err := made(t.Context(), c, Where{Machine: m})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := NewScenario(c, d)
+	s, err := NewScenario(c, m.set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,9 +32,8 @@ func TestGapsInTheTimeline(t *testing.T) {
 		later.Tasks[i].Start += gap[i]
 	}
 	c.Play(&later)
-	run := func(o RunOptions) (result, records []byte) {
-		o.Backend, o.Dataset, o.Record = b, d, true
-		r, err := Run(t.Context(), c, o)
+	run := func(dir string) (result, records []byte) {
+		r, err := made(t.Context(), c, Where{Machine: m, Dir: dir, Record: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,13 +45,13 @@ func TestGapsInTheTimeline(t *testing.T) {
 				t.Errorf("evaluation %d is %v at step %d; without gaps %v at %d", i, p.Mean, p.Step, dense.Curve[i].Mean, dense.Curve[i].Step)
 			}
 		}
-		return outcome(t, r, o.Dir)
+		return outcome(t, r, dir)
 	}
-	result, records := run(RunOptions{Dir: t.TempDir()})
+	result, records := run(t.TempDir())
 	for _, after := range []int{1, s.Tasks[1].Start, s.Tasks[1].Start + 1} {
 		dir := t.TempDir()
 		ctx, stop := context.WithCancel(t.Context())
-		_, err := Run(ctx, c, RunOptions{Backend: b, Dataset: d, Dir: dir, Record: true, Progress: func(p Progress) {
+		_, err := made(ctx, c, Where{Machine: m, Dir: dir, Record: true, Progress: func(_ int, p Progress) {
 			if p.Step == after {
 				stop()
 			}
@@ -66,7 +62,7 @@ func TestGapsInTheTimeline(t *testing.T) {
 		if stop(); !errors.Is(err, ErrInterrupted) {
 			t.Fatal(err)
 		}
-		result2, records2 := run(RunOptions{Dir: dir, Resume: true})
+		result2, records2 := run(dir)
 		if !bytes.Equal(result, result2) || !bytes.Equal(records, records2) {
 			t.Errorf("interrupted after %d updates, the resumed run is another one", after)
 		}
@@ -85,7 +81,7 @@ func TestOneTimelineInBothIncrements(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Run(t.Context(), c, RunOptions{Backend: pcltest.Backend(t, backend.Go), Dataset: pcltest.Blobs(8, 40, 10)})
+		r, err := made(t.Context(), c, Where{Machine: onBlobs(t)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"os"
 
@@ -33,23 +32,22 @@ func weights(path string) (sum string, t *pcl.Trained, err error) {
 	return fmt.Sprintf("%x", sha256.Sum256(data)), t, err
 }
 
-// ErrInit says that the file with the network that a run begins with is missing, or is another one.
-var ErrInit = errors.New("config: init")
-
 // pretrain gives a new learner the parameters that the run begins with.
 func (c Config) pretrain(l *pcl.Learner) error {
 	if c.InitFile == "" {
-		return fmt.Errorf("%w: the run begins with the network whose file has the SHA-256 %s: say which file that is, by UseWeights, init in the TOML file, or --init", ErrInit, c.Init)
+		return fmt.Errorf("config: init: %w: the run begins with the network whose file has the SHA-256 %s: say which file that is, by UseWeights, init in the TOML file, or --init", ErrData, c.Init)
 	}
 	sum, t, err := weights(c.InitFile)
-	if err == nil && sum != c.Init {
-		err = errors.New("the file has changed since the configuration was made")
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%w: %w", ErrData, err)
+	case sum != c.Init:
+		err = fmt.Errorf("%w: the file has changed since the configuration was made", ErrData)
+	default:
+		err = l.SetTrained(t, pcl.Take{Backbone: true})
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrInit, c.InitFile, err)
+		err = fmt.Errorf("config: init: %s: %w", c.InitFile, err)
 	}
-	if err := l.SetTrained(t, pcl.Take{Backbone: true}); err != nil {
-		return fmt.Errorf("config: init: %s: %w", c.InitFile, err)
-	}
-	return nil
+	return err
 }

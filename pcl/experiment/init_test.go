@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl"
 )
 
 // TestInit: a run begins with another network's parameters, all but the classifier's; a configuration without has the
@@ -17,7 +19,7 @@ func TestInit(t *testing.T) {
 		t.Errorf("without a network the configuration is %s: %v", text, err)
 	}
 	plain := p.end(weighted)
-	file := filepath.Join(p.o.Dir, WeightsFile)
+	file := filepath.Join(p.dir(), WeightsFile)
 	source, _ := flatOf(t, file)
 
 	started := p.c
@@ -27,7 +29,7 @@ func TestInit(t *testing.T) {
 	if started.ID() == p.c.ID() || !strings.HasPrefix(started.variant(), "init ") {
 		t.Errorf("it has the identity %s, as without, or the variant %q", started.ID(), started.variant())
 	}
-	l, err := checked(started).newLearner(p.o, nil, watch{})
+	l, err := checked(started).newLearner(p.w.Machine, p.w.Machine.set, nil, pcl.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,15 +44,15 @@ func TestInit(t *testing.T) {
 		}
 	}
 
-	first := p.o.Dir
-	p.c, p.o.Dir = started, filepath.Join(t.TempDir(), "started")
+	first := p.dir()
+	p.c, p.w.Dir = started, t.TempDir()
 	r := p.end(nil)
 	if r.ModelSHA256 == plain.ModelSHA256 || !strings.Contains(string(r.Config), started.Init) {
 		t.Errorf("the run began as without, or does not say how: %s", r.Config)
 	}
-	p.o.Dir = filepath.Join(t.TempDir(), "interrupted")
+	p.w.Dir = t.TempDir()
 	p.stop(5, nil)
-	if again := p.end(resuming); again.ModelSHA256 != r.ModelSHA256 {
+	if again := p.end(nil); again.ModelSHA256 != r.ModelSHA256 {
 		t.Error("resumed it ends otherwise")
 	}
 
@@ -65,7 +67,7 @@ func TestInit(t *testing.T) {
 
 	refuse := func(c Config, want string) {
 		t.Helper()
-		l, err := checked(c).newLearner(p.o, nil, watch{})
+		l, err := checked(c).newLearner(p.w.Machine, p.w.Machine.set, nil, pcl.Options{})
 		if err == nil {
 			l.Close()
 		}

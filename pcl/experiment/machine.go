@@ -18,29 +18,18 @@ type Machine struct {
 
 	backend  *backend.Backend
 	programs *pcl.Programs
-	latest   *latestSet
-}
-
-// latestSet is the data set that one of several machines has opened last, so that the others need not read it too.
-type latestSet struct {
-	mu  sync.Mutex
-	set *datasets.Dataset
+	first    *Machine // of several, which opens data sets for all of them; nil if this one does
+	opening  sync.Mutex
+	set      *datasets.Dataset // that was opened last
 }
 
 // several returns as many machines, of which the first is this one.
 func (m *Machine) several(n int) []*Machine {
-	m.share()
 	all := []*Machine{m}
 	for len(all) < n {
-		all = append(all, &Machine{Open: m.Open, DataDir: m.DataDir, latest: m.latest})
+		all = append(all, &Machine{Open: m.Open, first: m})
 	}
 	return all
-}
-
-func (m *Machine) share() {
-	if m.latest == nil {
-		m.latest = new(latestSet)
-	}
 }
 
 // Close closes the backend and releases the compiled programs.
@@ -59,54 +48,37 @@ func (m *Machine) Backend(ctx context.Context) (*backend.Backend, error) {
 		return m.backend, nil
 	}
 	b, err := m.Open(ctx)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		m.backend, m.programs = b, pcl.NewPrograms(b)
 	}
-	m.backend, m.programs = b, pcl.NewPrograms(b)
-	return b, nil
+	return b, err
 }
 
 // Dataset returns the data set of the given name, and opens it if necessary. It forgets the one before, so that two are
 // in memory only while runs on both are made.
 func (m *Machine) Dataset(ctx context.Context, name string) (*datasets.Dataset, error) {
-	m.share()
-	m.latest.mu.Lock()
-	defer m.latest.mu.Unlock()
-	if set := m.latest.set; set != nil && set.Name == name {
-		return set, nil
+	if m.first != nil {
+		return m.first.Dataset(ctx, name)
 	}
-	m.latest.set = nil
+	m.opening.Lock()
+	defer m.opening.Unlock()
+	if m.set != nil && m.set.Name == name {
+		return m.set, nil
+	}
+	m.set = nil
 	set, err := datasets.Open(ctx, name, datasets.Options{Dir: m.DataDir})
 	if err == nil {
-		m.latest.set = set
+		m.set = set
 	}
 	return set, err
 }
 
-// ready opens the data set and the backend, which a run with these options needs.
-func (m *Machine) ready(ctx context.Context, dataset string, o *RunOptions) error {
+// ready opens the data set and the backend, which a run needs.
+func (m *Machine) ready(ctx context.Context, dataset string) (*datasets.Dataset, error) {
 	set, err := m.Dataset(ctx, dataset)
 	if err != nil {
-		return &MachineError{dataset, err}
+		return nil, fmt.Errorf("this machine cannot make runs on %s: %w: %w", dataset, ErrData, err)
 	}
-	if _, err := m.Backend(ctx); err != nil {
-		return &MachineError{"", err}
-	}
-	o.Backend, o.Programs, o.Dataset = m.backend, m.programs, set
-	return nil
+	_, err = m.Backend(ctx)
+	return set, err
 }
-
-// MachineError says that this machine cannot make the runs, through no fault of theirs.
-type MachineError struct {
-	Dataset string // on which runs cannot be made, as it is missing or another one; empty if none can be made
-	Err     error
-}
-
-func (e *MachineError) Error() string {
-	if e.Dataset != "" {
-		return fmt.Sprintf("this machine cannot make runs on %s: %v", e.Dataset, e.Err)
-	}
-	return fmt.Sprintf("this machine cannot make runs: %v", e.Err)
-}
-
-func (e *MachineError) Unwrap() error { return e.Err }

@@ -1,11 +1,11 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -16,11 +16,14 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// NoteFile is the name of the file that says who worked in a folder that processes share.
-const NoteFile = "work.json"
+// ErrFailed says that a run has failed, now or before, in a folder that processes share; the folder keeps the reason.
+var ErrFailed = errors.New("failed")
 
-// Note says which process worked on a run last, and how that ended.
-type Note struct {
+// noteFile is the name of the file that says who worked in a folder that processes share.
+const noteFile = "work.json"
+
+// note says which process worked on a run last, and how that ended.
+type note struct {
 	Program string    `json:"program,omitempty"`
 	Host    string    `json:"host,omitempty"`
 	PID     int       `json:"pid,omitempty"`
@@ -31,95 +34,72 @@ type Note struct {
 	Failed  string    `json:"failed,omitempty"` // why the run cannot be made
 }
 
-func readNote(dir string) (n Note, err error) {
-	data, err := os.ReadFile(filepath.Join(dir, NoteFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return n, nil
+// readNote returns the note in a folder. One that cannot be read counts as none.
+func readNote(dir string) (n note) {
+	data, err := os.ReadFile(filepath.Join(dir, noteFile))
+	if err != nil || json.Unmarshal(data, &n) != nil {
+		return note{}
 	}
-	if err == nil {
-		err = json.Unmarshal(data, &n)
-	}
-	if err != nil {
-		err = fmt.Errorf("pcl: %s: %w", filepath.Join(dir, NoteFile), err)
-	}
-	return n, err
+	return n
 }
 
-func (n Note) save(dir string) error {
-	data, err := json.Marshal(n)
-	if err != nil {
-		return err
-	}
-	return atomicfile.WriteBytes(filepath.Join(dir, NoteFile), append(data, '\n'))
+func (n note) save(dir string) error {
+	data, _ := json.Marshal(n) // of a note there is no error
+	return atomicfile.WriteBytes(filepath.Join(dir, noteFile), append(data, '\n'))
 }
 
-// FailedError says that a run has failed, now or before; its folder keeps the reason until [Retry].
-type FailedError struct {
-	Dir    string
-	Reason string
+// failure is the error of a run that has failed.
+func (n note) failure(dir string) error {
+	if n.Failed == "" {
+		return nil
+	}
+	return fmt.Errorf("the run in %s %w: %s", dir, ErrFailed, n.Failed)
 }
 
-func (e *FailedError) Error() string { return fmt.Sprintf("the run in %s failed: %s", e.Dir, e.Reason) }
-
-// hopeful returns the note in a folder, and a [FailedError] if its run has failed.
-func hopeful(dir string) (Note, error) {
-	n, err := readNote(dir)
-	if err == nil && n.Failed != "" {
-		err = &FailedError{dir, n.Failed}
+// before returns the note in the folder of a run, and [ErrFailed] if the run has failed and is not to be made again.
+func (w *Where) before(dir string) (note, error) {
+	n := readNote(dir)
+	if w.Replace && n.Failed != "" {
+		return note{}, nil
 	}
-	return n, err
+	return n, n.failure(dir)
 }
 
 // arrive writes down that this process works on the run, unless it has failed.
-func (f *runFolder) arrive(w *Where) error {
-	f.shared = w
-	n, err := hopeful(f.dir)
+func (r *runner) arrive() (note, error) {
+	before, err := r.where.before(r.dir)
 	if err != nil {
-		return err
+		return before, err
 	}
-	if f.lock.Open {
-		w.say(fmt.Sprintf("The file system of %s has no locks: processes may make the same run there, of which the last result stays.", f.dir))
+	n := note{Program: r.program, PID: os.Getpid(), Begun: time.Now(), From: savedStep(r.dir)}
+	n.Host, _ = os.Hostname()
+	switch {
+	case r.lock.Open:
+		r.where.say(fmt.Sprintf("The file system of %s has no locks: processes may make the same run there, of which the last result stays.", r.dir))
+	case !before.Begun.IsZero() && !before.Left && n.From <= before.From:
+		n.Deaths = before.Deaths + 1
 	}
-	from := savedStep(f.dir)
-	deaths := 0
-	if !n.Begun.IsZero() && !n.Left && from <= n.From && !f.lock.Open {
-		deaths = n.Deaths + 1
+	if n.Deaths >= r.where.Attempts {
+		n.Left = true
+		n.Failed = fmt.Sprintf("%d processes in a row ended at it without a word, as if they had been killed or had run out of memory", n.Deaths)
 	}
-	f.note = Note{Program: f.program, PID: os.Getpid(), Begun: time.Now(), From: from, Deaths: deaths}
-	f.note.Host, _ = os.Hostname()
-	if deaths >= w.Attempts {
-		f.note.Left = true
-		return f.failed(fmt.Sprintf("%d processes in a row ended at it without a word, as if they had been killed or had run out of memory", deaths))
-	}
-	return f.note.save(f.dir)
+	return n, cmp.Or(n.save(r.dir), n.failure(r.dir))
 }
 
-// leave writes down how the work on the run ended, and returns its error, which is a [FailedError] unless the run can
-// be made later or elsewhere. If there is a result, it is written, and only what is no longer needed could not be removed.
-func (f *runFolder) leave(ctx context.Context, out *results.Run, err error) error {
-	if out != nil && err != nil {
-		f.shared.say(fmt.Sprintf("The run in %s is finished, but: %v.", f.dir, err))
-		err = nil
-	}
-	f.note.Left, f.note.Deaths = true, 0
+// leave writes down how the work on the run ended, and returns its error, which is [ErrFailed] unless the run can be made
+// later or elsewhere.
+func (r *runner) leave(ctx context.Context, n note, err error) error {
+	n.Left, n.Deaths = true, 0
 	if err != nil && ctx.Err() == nil && !passing(err) {
-		return f.failed(err.Error())
+		n.Failed = err.Error()
+		err = n.failure(r.dir)
 	}
-	return errors.Join(err, f.note.save(f.dir))
+	return errors.Join(err, n.save(r.dir))
 }
 
 // passing says whether an error is of the machine, or of this process, and not of the run.
 func passing(err error) bool {
-	return errors.Is(err, ErrInterrupted) || errors.Is(err, ErrInit) || errors.Is(err, ErrData) || isFull(err) ||
-		errors.As(err, new(*UnsavedError)) || errors.As(err, new(*DamagedError))
-}
-
-func (f *runFolder) failed(reason string) error {
-	f.note.Failed = reason
-	if err := f.note.save(f.dir); err != nil {
-		return err
-	}
-	return &FailedError{f.dir, reason}
+	return errors.Is(err, ErrInterrupted) || errors.Is(err, ErrData) || errors.Is(err, errUnsaved) || isFull(err)
 }
 
 // savedStep returns the step of the newest checkpoint in a folder, or 0.
@@ -131,30 +111,20 @@ func savedStep(dir string) int {
 	return checkpoint.Step(saved[len(saved)-1])
 }
 
-// Retry forgets that the run in a folder has failed.
-func Retry(dir string) error {
-	n, err := readNote(dir)
-	if n.Failed == "" || err != nil {
-		return err
-	}
-	return Note{Program: n.Program}.save(dir)
-}
-
 // State is how far a run is.
 type State struct {
-	Run    *results.Run // nil if it is not finished
-	Note   Note
-	Holder string // the process that works on it; empty if none does
-	Step   int    // that was saved
-	Failed string // why it cannot be made
+	Run     *results.Run // nil if it is not finished
+	Program string       // that worked on it last, where processes share folders
+	Holder  string       // the process that works on it; empty if none does
+	Step    int          // that was saved
+	Failed  string       // why it cannot be made
 }
 
 // Look says how far the run of a configuration in a folder is.
 func Look(dir string, c Config) (s State, err error) {
-	if s.Note, err = readNote(dir); err != nil {
-		return s, err
-	}
-	switch s.Run, err = Finished(dir, c); {
+	n := readNote(dir)
+	s.Program = n.Program
+	switch s.Run, err = finished(dir, c); {
 	case errors.Is(err, ErrForeign):
 		s.Failed = err.Error()
 		return s, nil
@@ -164,6 +134,6 @@ func Look(dir string, c Config) (s State, err error) {
 	if h, held := folder.Held(dir); held {
 		s.Holder = h.String()
 	}
-	s.Failed, s.Step = s.Note.Failed, savedStep(dir)
+	s.Failed, s.Step = n.Failed, savedStep(dir)
 	return s, nil
 }

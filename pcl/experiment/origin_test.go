@@ -17,7 +17,7 @@ func as(t *testing.T, program string) {
 }
 
 // refusedFor has a run refused because the program old began or made it.
-func (p *played) refusedFor(old, now string, change func(*RunOptions)) {
+func (p *played) refusedFor(old, now string, change func(*Where)) {
 	p.t.Helper()
 	before := p.files()
 	_, err := p.run(0, change)
@@ -33,24 +33,23 @@ func TestOtherProgram(t *testing.T) {
 	as(t, "commit-old")
 	p.stop(4, nil)
 	as(t, "commit-new")
-	p.refusedFor("commit-old", "commit-new", resuming)
+	p.refusedFor("commit-old", "commit-new", nil)
 	as(t, "commit-old")
-	first := p.end(resuming)
+	first := p.end(nil)
 	if first.Measured.Program != "commit-old" {
 		t.Errorf("the result says %q of its program", first.Measured.Program)
 	}
 	as(t, "commit-new")
 	p.refusedFor("commit-old", "commit-new", nil)
-	p.refusedFor("commit-old", "commit-new", resuming)
-	p.refused(ErrForeign, nil)
+	p.refusedFor("commit-old", "commit-new", recorded)
 
 	p.stop(4, replacing)
 	as(t, "commit-newer")
-	r := p.end(resumeReplacing)
+	r := p.end(replacing)
 	if r.Measured.Program != "commit-newer" || r.Measured.Parts != nil || p.steps != r.Steps {
 		t.Errorf("%d of %d steps by %q, parts %v: want all by the program that replaces", p.steps, r.Steps, r.Measured.Program, r.Measured.Parts)
 	}
-	if again := p.end(recorded); p.steps != 0 || again.ModelSHA256 != r.ModelSHA256 {
+	if again := p.end(nil); p.steps != 0 || again.ModelSHA256 != r.ModelSHA256 {
 		t.Errorf("the program that made it makes %d steps again", p.steps)
 	}
 }
@@ -59,7 +58,7 @@ func TestOtherProgram(t *testing.T) {
 func TestResultWithoutProgram(t *testing.T) {
 	p := newPlayed(t)
 	p.end(nil)
-	path := filepath.Join(p.o.Dir, ResultFile)
+	path := filepath.Join(p.dir(), ResultFile)
 	text := p.files()[ResultFile]
 	program, err := origin.Program()
 	if err != nil {

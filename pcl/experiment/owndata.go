@@ -11,8 +11,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// ErrData says that the files of a data set are not those that a configuration or a saved run was made for.
-var ErrData = errors.New("the files of the data set have changed")
+// ErrData says that files which a run needs are missing, or others than those that it is configured for: files of its data set,
+// or the network that it begins with.
+var ErrData = errors.New("files are missing or have changed")
 
 // OnData returns the configuration with the checksum of the files in it, if its data set is files of your own, was
 // registered with a checksum, or is one of the catalogue of which only a part is there. The complete files of such a set

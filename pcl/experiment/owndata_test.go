@@ -32,54 +32,54 @@ func table(t *testing.T, path string, first float64) string {
 // TestChangedFiles: a run notices that the files of its set are others than when it was saved or finished.
 func TestChangedFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "my table.csv")
-	name, o := table(t, path, 0), RunOptions{Backend: pcltest.Backend(t, backend.Go)}
-	open := func() (c Config) {
+	name := table(t, path, 0)
+	b, out := pcltest.Backend(t, backend.Go), t.TempDir()
+	open := func() (Config, Where) {
 		t.Helper()
 		c, err := DefaultConfig(name).OnData(t.Context(), datasets.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o.Dataset, err = datasets.Open(t.Context(), name, datasets.Options{}); err != nil {
+		d, err := datasets.Open(t.Context(), name, datasets.Options{})
+		if err != nil {
 			t.Fatal(err)
 		}
-		return c
+		return c, Where{Machine: on(t, b, d), Dir: out}
 	}
-	c := open()
+	c, w := open()
 	if c.Tasks != 2 || c.MinClasses != 2 || c.MaxClasses != 2 || c.Model != "" || c.Batch != 8 || len(c.DataSHA256) != 64 {
 		t.Errorf("the defaults are %+v", c)
 	}
-	o.Dir = filepath.Join(t.TempDir(), c.Folder())
 	if !strings.HasPrefix(c.Folder(), "csv-my-table-csv-class-emgd-s1234-") {
 		t.Errorf("the folder is %s", c.Folder())
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	o.Progress = func(p Progress) {
+	w.Progress = func(_ int, p Progress) {
 		if p.Step == 2 {
 			stop()
 		}
 	}
-	if _, err := Run(ctx, c, o); !errors.Is(err, ErrInterrupted) {
+	if _, err := made(ctx, c, w); !errors.Is(err, ErrInterrupted) {
 		t.Fatal(err)
 	}
-	o.Progress, o.Resume = nil, true
 	table(t, path, 10)
-	changed := open()
+	changed, w := open()
 	if changed.DataSHA256 == c.DataSHA256 || changed.Folder() != c.Folder() || changed.ID() == c.ID() {
 		t.Error("the changed files are the same, or in another folder")
 	}
-	if _, err := Run(t.Context(), changed, o); !errors.Is(err, ErrData) {
+	if _, err := made(t.Context(), changed, w); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "files of the data set have changed") {
 		t.Errorf("resumed on other files: %v", err)
 	}
-	if _, err := Run(t.Context(), c, o); !errors.Is(err, ErrData) || !strings.Contains(err.Error(), c.DataSHA256[:12]) {
+	if _, err := made(t.Context(), c, w); !errors.Is(err, ErrData) || !strings.Contains(err.Error(), c.DataSHA256[:12]) {
 		t.Errorf("resumed on other files: %v", err)
 	}
 	table(t, path, 0)
-	c = open()
-	r, err := Run(t.Context(), c, o)
-	if err != nil || r.A < 50 || strings.Join(r.Tasks[0].Names, "") == "" {
+	c, w = open()
+	r, err := made(t.Context(), c, w)
+	if err != nil || r.A < 50 || strings.Join(r.Tasks[0].Names, "") == "" || r.Measured.Resumed != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if _, err := Finished(o.Dir, changed); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "data_sha256") {
+	if _, err := w.Finished(checked(changed)); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "data_sha256") {
 		t.Errorf("a result on other files: %v", err)
 	}
 	if _, err := c.OnData(t.Context(), datasets.Options{}); err != nil {
@@ -123,31 +123,32 @@ func cutMNIST(t *testing.T, n int) string {
 func TestPartsOfASet(t *testing.T) {
 	plain := DefaultConfig("mnist-test80")
 	plain.Batch = 8
-	folder, o := filepath.Join(t.TempDir(), "run"), RunOptions{Backend: pcltest.Backend(t, backend.Go)}
-	on := func(n int) Config {
+	w := Where{Dir: t.TempDir()}
+	of := func(n int) Config {
 		t.Helper()
 		data := datasets.Options{Dir: cutMNIST(t, n)}
 		c, err := plain.OnData(t.Context(), data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o.Dataset, err = datasets.Open(t.Context(), "mnist-test80", data); err != nil {
+		d, err := datasets.Open(t.Context(), "mnist-test80", data)
+		if err != nil {
 			t.Fatal(err)
 		}
+		w.Machine = on(t, pcltest.Backend(t, backend.Go), d)
 		return c
 	}
-	large, whole := on(200), on(10000)
-	small := on(100)
+	large, whole := of(200), of(10000)
+	small := of(100)
 	if whole.ID() != plain.ID() || small.ID() == plain.ID() || large.ID() == small.ID() || small.Folder() != plain.Folder() {
 		t.Errorf("the runs on 100, 200 and 10,000 images are %s, %s and %s", small.ID(), large.ID(), whole.ID())
 	}
-	o.Dir = folder
-	r, err := Run(t.Context(), plain, o) // even if it was not told of the data before
+	r, err := made(t.Context(), plain, w) // even if it was not told of the data before
 	if err != nil || r.ID != small.ID() || !strings.Contains(string(r.Config), small.DataSHA256) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	for _, c := range []Config{large, whole} {
-		if _, err := Ready(checked(c), RunOptions{Dir: folder}); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "data_sha256") {
+		if _, err := w.Finished(checked(c)); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "data_sha256") {
 			t.Errorf("the result on 100 images stands for %s: %v", c.ID(), err)
 		}
 	}
@@ -162,12 +163,12 @@ func TestVectorsRefused(t *testing.T) {
 	}
 	c := DefaultConfig(name)
 	c.Model, c.Hidden = "resnet18", nil
-	if _, err := Run(t.Context(), c, RunOptions{Backend: pcltest.Backend(t, backend.Go), Dataset: d}); err == nil {
+	if _, err := made(t.Context(), c, Where{Machine: on(t, pcltest.Backend(t, backend.Go), d)}); err == nil {
 		t.Error(err)
 	}
 	c = DefaultConfig(name)
 	c.Edit.Eta = 0.01
-	if _, err := Run(t.Context(), c, RunOptions{Backend: pcltest.Backend(t, backend.Go), Dataset: d}); err == nil {
+	if _, err := made(t.Context(), c, Where{Machine: on(t, pcltest.Backend(t, backend.Go), d)}); err == nil {
 		t.Error(err)
 	}
 }
@@ -192,7 +193,7 @@ func TestLinear(t *testing.T) {
 	for increment, least := range map[scenario.Increment]float64{scenario.TaskIncremental: 95, scenario.ClassIncremental: 75} {
 		c := DefaultConfig(name)
 		c.Method, c.Increment, c.Model, c.Hidden, c.Epochs, c.Optimizer.LR = "er", increment, "linear", nil, 20, 0.1
-		r, err := Run(t.Context(), c, RunOptions{Backend: pcltest.Backend(t, backend.Go), Dataset: d})
+		r, err := made(t.Context(), c, Where{Machine: on(t, pcltest.Backend(t, backend.Go), d)})
 		if err != nil || r.A < least {
 			t.Errorf("%s-incremental: %+v, %v", increment, r, err)
 		}

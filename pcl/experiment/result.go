@@ -14,10 +14,6 @@ import (
 
 // result returns the run's result, with everything that docs/protocol.md §4 lists.
 func (r *runner) result() (*results.Run, error) {
-	config, err := json.Marshal(r.config.Config)
-	if err != nil {
-		return nil, err
-	}
 	theta, err := r.learner.Parameters()
 	if err != nil {
 		return nil, err
@@ -26,6 +22,7 @@ func (r *runner) result() (*results.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	config, _ := json.Marshal(r.config.Config) // Check found that this can be done
 	out := &results.Run{
 		Schema: results.Schema, ID: r.config.ID(),
 		Method: r.config.Method, MethodTitle: r.learner.Options().Method.Info().Title, Params: r.config.Params,
@@ -34,7 +31,7 @@ func (r *runner) result() (*results.Run, error) {
 		LabelSet: r.config.LabelSet, Timeline: r.config.Timeline, Seed: r.config.Seed, Config: config,
 		Steps: r.learner.Steps(), Tasks: r.state.Tasks, Curve: r.state.Curve,
 		Skipped: r.state.Skipped, Rejected: r.state.Rejected, DivergedAt: r.state.divergedAt(r.scenario.LastStep()+1, theta),
-		ModelSHA256:  modelSum(theta, statistics),
+		ModelSHA256:  checkpoint.Sum(theta, statistics),
 		MemorySHA256: checkpoint.Sum(r.learner.Memory().Pixels()),
 		Measured:     r.measured(),
 	}
@@ -53,13 +50,6 @@ func (r *runner) result() (*results.Run, error) {
 	}
 	out.F = out.A - out.AFirst
 	return out, nil
-}
-
-func modelSum(theta, statistics []float32) string {
-	if statistics == nil {
-		return checkpoint.Sum(theta)
-	}
-	return checkpoint.Sum(theta, statistics)
 }
 
 func (r *runner) measured() results.Measured {
@@ -86,21 +76,31 @@ func (r *runner) beginPart() {
 }
 
 func (r *runner) maker() results.Maker {
-	info := r.options.Backend.Info
-	m := results.Maker{Backend: info.Name, Device: info.Device, Threads: info.Threads, GoVersion: runtime.Version(), Program: r.folder.program}
+	info := r.machine.backend.Info
+	m := results.Maker{Backend: info.Name, Device: info.Device, Threads: info.Threads, GoVersion: runtime.Version(), Program: r.program}
 	m.Version, m.Commit = origin.Version()
 	return m
 }
 
-func (r *runner) progress(s *pcl.StepReport) {
-	if r.options.Progress == nil {
-		return
-	}
+// Progress says how far a run has come.
+type Progress struct {
+	Step, Steps int           // steps made so far, and steps of the whole run
+	K           int           // number of rows of the last step
+	Loss        float64       // mean loss of these rows; NaN if there was none
+	Skipped     int           // number of rows left out so far, because something was not finite
+	PerSecond   float64       // steps per second, without the first of each number of rows, for which programs are compiled
+	ETA         time.Duration // time that the remaining steps will take, estimated from PerSecond
+
+	// The learner after the step, and the step's report, which is valid only during the call. Look at the learner (evaluate
+	// it, take a snapshot, read the memory), but do not change it: the result is kept under the configuration.
+	Learner *pcl.Learner
+	Report  *pcl.StepReport
+}
+
+// report is the progress after a step.
+func (r *runner) report(s *pcl.StepReport) Progress {
 	p := Progress{
-		Step: r.learner.Steps(), Steps: r.scenario.TrainingSteps(), K: len(s.IDs), Skipped: r.state.Skipped,
-	}
-	if ms, ok := r.state.Steady.millis(); ok {
-		p.PerSecond = 1000 / ms
+		Step: r.learner.Steps(), Steps: r.scenario.TrainingSteps(), K: len(s.IDs), Skipped: r.state.Skipped, Learner: r.learner, Report: s,
 	}
 	if p.K == 0 {
 		p.Loss = math.NaN()
@@ -108,8 +108,9 @@ func (r *runner) progress(s *pcl.StepReport) {
 	for _, loss := range s.Losses {
 		p.Loss += loss / float64(len(s.Losses))
 	}
-	if p.PerSecond > 0 {
+	if ms, ok := r.state.Steady.millis(); ok {
+		p.PerSecond = 1000 / ms
 		p.ETA = time.Duration(float64(p.Steps-p.Step) / p.PerSecond * float64(time.Second))
 	}
-	r.options.Progress(p)
+	return p
 }

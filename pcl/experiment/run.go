@@ -9,150 +9,125 @@ import (
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl"
-	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
-	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/internal/folder"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// ErrInterrupted is what [Run] returns when its context was cancelled. The run has then been saved, if it has a
-// folder and had made a step. If saving failed, the error is an [UnsavedError] instead.
+// ErrInterrupted is what [Each] yields for a run if its context was cancelled. The run has then been saved, if it has a
+// folder and had made a step.
 var ErrInterrupted = errors.New("pcl: the run was interrupted")
 
-// RunOptions say where and how a run is made. What is computed depends on the [Config] alone, except for rounding,
-// which differs from backend to backend.
-type RunOptions struct {
-	Backend *backend.Backend
-	Dataset *datasets.Dataset
-	// Programs, if set, shares compiled programs with other runs on the same Backend.
-	Programs *pcl.Programs
-	// Dir is the folder for the run's result, checkpoints and records. If it is empty, no files are written. Only one
-	// process at a time may work in the folder. If the run is already finished there, it is not repeated: Run returns
-	// its result. If it was saved there unfinished, Run returns [ErrUnfinished], unless Resume, Checkpoint or Replace
-	// says what to do.
-	Dir string
-	// Resume continues from the newest checkpoint in Dir, or starts the run if there is none. Checkpoint continues
-	// from the file that it names.
-	Resume     bool
-	Checkpoint string
-	// Replace repeats a run that is finished or saved already: what it left in Dir is removed first. With Resume, it does so only
-	// if another program made or began the run, or on other data, or without the records that are asked for.
-	Replace bool
-	// CheckpointEvery is the number of steps between checkpoints; 0 saves only when the run is interrupted. The last
-	// Keep checkpoints are kept; 0 stands for 3.
-	CheckpointEvery int
-	Keep            int
-	// Record writes one line per step to records.jsonl in Dir.
-	Record bool
-	// Weights leaves the trained network in [WeightsFile] in Dir.
-	Weights bool
-	// RecordArrays is the number of steps, counted from the first, whose batches and parameters are written to
-	// arrays in Dir, so that other implementations can compute the same steps.
-	RecordArrays int
-	// Progress, if set, is called after each step.
-	Progress func(Progress)
-	// OnStep, if set, is called after each step with the learner and the step's report, which is valid only during the
-	// call. It may look at the learner (evaluate it, take a snapshot, read the memory), but should not change it: the
-	// result is stored under the configuration, which does not know of it. If it returns an error, Run returns that,
-	// and the run can be resumed from its last checkpoint.
-	OnStep func(*pcl.Learner, *pcl.StepReport) error
-
-	shared *Where // if other processes share the folder
-}
-
-// Progress says how far a run has come.
-type Progress struct {
-	Step, Steps int           // steps made so far, and steps of the whole run
-	K           int           // number of rows of the last step
-	Loss        float64       // mean loss of these rows; NaN if there was none
-	Skipped     int           // number of rows left out so far, because something was not finite
-	PerSecond   float64       // steps per second, without the first of each number of rows, for which programs are compiled
-	ETA         time.Duration // time that the remaining steps will take, estimated from PerSecond
-}
-
-// ResultFile, RecordFile and scenarioFile are the names of the files that a run leaves in its folder.
+// ResultFile, recordFile, WeightsFile and scenarioFile are the names of the files that a run leaves in its folder.
 const (
 	ResultFile   = "result.json"
-	RecordFile   = "records.jsonl"
+	recordFile   = "records.jsonl"
+	WeightsFile  = "weights.safetensors" // with the trained network
 	scenarioFile = "scenario.json"
 )
 
-// Run trains on the scenario of a configuration, from its first step or from a checkpoint to its last step, and
-// returns the result, which it also writes to Dir. When ctx is cancelled, Run finishes the current step, saves the
-// run, and returns [ErrInterrupted]. If something in Dir prevents the run, Run returns the error before anything is
-// computed; [Ready] returns it too.
-func Run(ctx context.Context, c Config, o RunOptions) (*results.Run, error) {
-	checked, err := c.Check()
-	if err != nil {
-		return nil, err
-	}
-	return run(ctx, checked, o)
+// runner is a run in progress.
+type runner struct {
+	config   Checked
+	where    *Where
+	machine  *Machine
+	set      *datasets.Dataset
+	dir      string // empty if the run leaves no files
+	lock     *folder.Lock
+	program  string // which this is
+	scenario *scenario.Scenario
+	learner  *pcl.Learner
+	records  *recorder
+	state    runState
+	begun    time.Time
+	progress func(Progress)
 }
 
-func run(ctx context.Context, c Checked, o RunOptions) (out *results.Run, err error) {
-	if err := o.validate(); err != nil {
-		return nil, err
+// one returns the result of a run, the i-th: the one in its folder, or else the one that it makes there.
+func (w *Where) one(ctx context.Context, m *Machine, i int, c Checked) (*results.Run, error) {
+	if run, err := w.Finished(c); run != nil || err != nil {
+		return run, err // also in a folder that cannot be written to
 	}
-	if o.Dataset != nil && o.Dataset.Name == c.Dataset {
-		if c.Config, err = c.on(o.Dataset.SHA256); err != nil {
+	r := &runner{config: c, where: w, machine: m, dir: w.folder(c), begun: time.Now()}
+	if w.Attempts > 0 {
+		if h, held := folder.Held(r.dir); held {
+			return nil, &folder.HeldError{Dir: r.dir, Holder: h}
+		}
+		if _, err := w.before(r.dir); err != nil {
 			return nil, err
 		}
 	}
-	f, finished, err := takeFolder(c.Config, o)
-	if err != nil || finished != nil {
-		return finished, err
+	if ctx.Err() != nil {
+		return nil, ErrInterrupted
 	}
-	defer func() {
-		if failed := f.release(); err == nil {
-			err = failed
-		}
-	}()
-	if o.shared != nil {
-		if err := f.arrive(o.shared); err != nil {
-			return nil, err
-		}
-		defer func() { err = f.leave(ctx, out, err) }()
+	if w.Begin != nil {
+		w.tell(func() { w.Begin(i, c.Config) })
 	}
-	r, err := newRunner(c, o, f)
-	if err != nil {
-		return nil, err
+	if w.Progress != nil {
+		r.progress = func(p Progress) { w.tell(func() { w.Progress(i, p) }) }
 	}
-	defer r.close()
 	return r.run(ctx)
 }
 
+// run makes the run. In its folder, if it has one, no other process works then.
 func (r *runner) run(ctx context.Context) (*results.Run, error) {
-	if err := r.folder.begin(r.options); err != nil {
+	err := r.open(ctx)
+	if err == nil && r.dir != "" {
+		r.lock, err = folder.Take(r.dir)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if r.options.Resume || r.options.Checkpoint != "" {
-		if err := r.resume(); err != nil {
+	if r.lock == nil {
+		return r.make(ctx)
+	}
+	defer r.lock.Release()
+	if run, err := r.where.Finished(r.config); run != nil || err != nil {
+		return run, err // by another process, in the meantime
+	}
+	if r.where.Attempts == 0 {
+		return r.make(ctx)
+	}
+	n, err := r.arrive()
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.make(ctx)
+	return out, r.leave(ctx, n, err)
+}
+
+// open opens what the run needs. Its configuration then says on which files it is made, and so is that of the result.
+func (r *runner) open(ctx context.Context) (err error) {
+	if r.set, err = r.machine.ready(ctx, r.config.Dataset); err == nil {
+		r.config.Config, err = r.config.on(r.set.SHA256)
+	}
+	if err == nil {
+		r.program, err = r.config.program()
+	}
+	return err
+}
+
+// make trains from the run's beginning, or from its newest checkpoint, to its last step.
+func (r *runner) make(ctx context.Context) (*results.Run, error) {
+	defer r.close()
+	for _, prepare := range []func() error{r.newLearner, r.goOn, r.openRecords, r.beginArrays, r.warm} {
+		if ctx.Err() != nil {
+			return nil, ErrInterrupted
+		}
+		if err := prepare(); err != nil {
 			return nil, err
 		}
 	}
-	r.beginPart()
-	if err := r.openRecords(); err != nil {
-		return nil, err
-	}
-	if err := r.beginArrays(); err != nil {
-		return nil, err
-	}
-	if ctx.Err() != nil {
-		return nil, r.interrupted()
-	}
-	if err := r.learner.Warm(r.scenario.MaxStreams()); err != nil {
-		return nil, err
-	}
 	began := time.Now()
-	for report, err := range play(ctx, r.scenario, r.learner, r.config.tasks(r.options.Dataset, r.scenario)) {
+	for report, err := range play(ctx, r.scenario, r.learner, r.config.tasks(r.set, r.scenario)) {
 		if err != nil && errors.Is(err, ctx.Err()) {
 			return nil, r.interrupted()
 		}
-		if err != nil {
-			return nil, err
+		if err == nil {
+			err = r.step(report, time.Since(began))
 		}
-		if err := r.step(report, time.Since(began)); err != nil {
+		if err != nil {
 			return nil, err
 		}
 		began = time.Now()
@@ -160,244 +135,122 @@ func (r *runner) run(ctx context.Context) (*results.Run, error) {
 	return r.finish()
 }
 
-// validate returns an error if an option is missing or if options contradict each other.
-func (o RunOptions) validate() error {
+func (r *runner) newLearner() (err error) {
+	if r.scenario, err = r.config.newScenario(r.set); err != nil {
+		return err
+	}
+	r.state.Tasks = r.config.begun(r.set, r.scenario)
+	r.state.Measured.Started = r.begun
+	look := pcl.Options{}
+	if r.where.RecordArrays > 0 {
+		look.Trace = r.trace
+	}
+	r.learner, err = r.config.newLearner(r.machine, r.set, r.scenario, look)
+	return err
+}
+
+// goOn takes the run up where its newest checkpoint has left it. If there is none, or it cannot be gone on from, the run
+// begins without what is left in its folder.
+func (r *runner) goOn() error {
+	if r.dir == "" {
+		return nil
+	}
+	if err := sweep(r.dir); err != nil {
+		return err
+	}
+	f, path, damaged, err := r.saves().Latest()
 	switch {
-	case o.Dir == "" && (o.Resume || o.Replace || o.Record || o.Weights || o.RecordArrays > 0 || o.CheckpointEvery > 0):
-		return errors.New("pcl: resuming, replacing, recording, weights and checkpoints need RunOptions.Dir")
-	case o.CheckpointEvery < 0 || o.Keep < 0 || o.RecordArrays < 0:
-		return fmt.Errorf("pcl: RunOptions has CheckpointEvery %d, Keep %d, RecordArrays %d; want none negative", o.CheckpointEvery, o.Keep, o.RecordArrays)
-	case o.Checkpoint != "" && o.Replace:
-		return errors.New("pcl: RunOptions.Checkpoint continues the run, Replace repeats it: set only one of them")
+	case err != nil:
+		return fmt.Errorf("pcl: %w", err)
+	case damaged != nil:
+		r.where.say(fmt.Sprintf("%v: the run goes on from what it saved before.", damaged))
 	}
-	return nil
-}
-
-// runner is a run in progress.
-type runner struct {
-	config   Checked
-	options  RunOptions
-	scenario *scenario.Scenario
-	learner  *pcl.Learner
-	folder   *runFolder
-	saves    checkpoint.Series
-	records  *recorder
-	state    runState
-	begun    time.Time
-}
-
-// runState is what has been measured of the run so far. It is saved with each checkpoint.
-type runState struct {
-	Tasks []results.Task  `json:"tasks"`
-	Curve []results.Point `json:"curve"`
-	PerK  []results.KStat `json:"per_k"`
-	trouble
-	Recorded bool             `json:"recorded"`
-	Arrays   int              `json:"arrays,omitempty"` // RunOptions.RecordArrays
-	Records  int64            `json:"records"`          // length of the record file
-	Measured results.Measured `json:"measured"`
-	Steady   steadySteps      `json:"steady"`
-}
-
-// steadySteps counts the steps for which nothing was compiled, and their time.
-type steadySteps struct {
-	Steps    int     `json:"steps"`
-	Seconds  float64 `json:"seconds"`
-	compiled int     // how many programs the learner had after the last step
-}
-
-// add takes note of a step after which the learner had the given number of compiled programs.
-func (s *steadySteps) add(took time.Duration, compiled int) {
-	if compiled == s.compiled {
-		s.Steps++
-		s.Seconds += took.Seconds()
+	if exists(r.dir, ResultFile) {
+		r.where.say(fmt.Sprintf("The run in %s is made again.", r.dir))
+		return empty(r.dir)
 	}
-	s.compiled = compiled
-}
-
-// millis is the mean time of those steps; ok is false if there was none.
-func (s *steadySteps) millis() (ms float64, ok bool) {
-	return 1000 * s.Seconds / float64(max(1, s.Steps)), s.Steps > 0
-}
-
-func newRunner(c Checked, o RunOptions, f *runFolder) (*runner, error) {
-	if o.Backend == nil || o.Dataset == nil {
-		return nil, errors.New("pcl: RunOptions needs a Backend and a Dataset")
+	if path == "" {
+		return empty(r.dir)
 	}
-	if err := c.isFor(o.Dataset); err != nil {
-		return nil, err
+	err = r.restore(f, checkpoint.Step(path))
+	if errors.Is(err, errLacks) || errors.Is(err, ErrForeign) && r.where.Replace {
+		r.where.say(fmt.Sprintf("The run in %s begins again: %v.", r.dir, err))
+		return empty(r.dir)
 	}
-	if o.Keep == 0 {
-		o.Keep = 3
-	}
-	s, err := c.NewScenario(o.Dataset)
 	if err != nil {
-		return nil, err
+		err = fmt.Errorf("pcl: %s: %w", path, err)
 	}
-	r := &runner{
-		config: c, options: o, scenario: s, folder: f, begun: time.Now(),
-		saves: checkpoint.Series{Dir: f.dir, Keep: o.Keep},
-	}
-	r.state.Tasks = c.begun(o.Dataset, s)
-	r.state.Measured.Started, r.state.Recorded, r.state.Arrays = r.begun, o.Record, o.RecordArrays
-	var w watch
-	if o.RecordArrays > 0 {
-		w.trace = r.trace
-	}
-	r.learner, err = c.newLearner(o, s, w)
-	return r, err
+	return err
+}
+
+// warm compiles what the steps need.
+func (r *runner) warm() error {
+	r.beginPart()
+	return r.learner.Warm(r.scenario.MaxStreams())
 }
 
 // step takes note of a step that took the given time, and saves a checkpoint if one is due.
 func (r *runner) step(report *pcl.StepReport, took time.Duration) error {
-	if r.state.Measured.FirstStepSeconds == 0 {
-		r.state.Measured.FirstStepSeconds = time.Since(r.begun).Seconds()
+	m := &r.state.Measured
+	if m.FirstStepSeconds == 0 {
+		m.FirstStepSeconds = time.Since(r.begun).Seconds()
 	}
-	r.state.Measured.TrainSeconds += took.Seconds()
+	m.TrainSeconds += took.Seconds()
 	r.state.Steady.add(took, r.learner.Compilations())
-	if err := r.observe(report); err != nil {
+	r.state.observe(report)
+	err := r.records.write(report)
+	due := r.config.EvalEvery > 0 && (report.Step+1)%r.config.EvalEvery == 0
+	if err == nil && (due || len(report.Ended) > 0) {
+		err = r.evaluate(report)
+	}
+	if every := r.where.CheckpointEvery; err == nil && r.dir != "" && every > 0 && r.learner.Steps()%every == 0 {
+		err = r.save()
+	}
+	if err == nil && r.progress != nil {
+		r.progress(r.report(report))
+	}
+	return err
+}
+
+// interrupted saves the run if it has a folder and has made a step, and returns the error of an interrupted run.
+func (r *runner) interrupted() error {
+	if r.dir == "" || r.learner.Steps() == 0 {
+		return ErrInterrupted
+	}
+	if err := r.save(); err != nil {
 		return err
 	}
-	if r.options.OnStep != nil {
-		if err := r.options.OnStep(r.learner, report); err != nil {
-			return fmt.Errorf("pcl: RunOptions.OnStep after step %d: %w", report.Step, err)
-		}
-	}
-	if every := r.options.CheckpointEvery; every > 0 && r.learner.Steps()%every == 0 {
-		if err := r.save(); err != nil {
-			return &UnsavedError{r.options.Dir, err}
-		}
-	}
-	r.progress(report)
-	return nil
-}
-
-// observe adds a step's report to the run's state and its records, and evaluates the learner if that is due.
-func (r *runner) observe(s *pcl.StepReport) error {
-	r.state.trouble.observe(s)
-	for i, id := range s.IDs {
-		if id <= method.Memory {
-			continue
-		}
-		t := &r.state.Tasks[id-1]
-		if s.Step == t.Start {
-			t.LossFirst = s.Losses[i]
-		}
-		t.LossLast = s.Losses[i]
-	}
-	for _, id := range s.Ended {
-		if t := r.state.Tasks[id-1]; t.End != s.Step {
-			return fmt.Errorf("pcl: task %d ended at step %d, its scenario says %d", id, s.Step, t.End)
-		}
-	}
-	r.countStreams(s)
-	if r.records != nil {
-		if err := r.records.write(s); err != nil {
-			return err
-		}
-	}
-	due := r.config.EvalEvery > 0 && (s.Step+1)%r.config.EvalEvery == 0
-	if due || len(s.Ended) > 0 {
-		return r.evaluate(s)
-	}
-	return nil
-}
-
-// countStreams counts the rows that the rule saw and adds up the weights that it gave them.
-func (r *runner) countStreams(s *pcl.StepReport) {
-	k, weights := len(s.IDs), s.Weights
-	if j := s.Outcome.Joined; j != nil {
-		k, weights = len(j.IDs), j.Weights
-	}
-	if k == 0 || s.Rejected {
-		return
-	}
-	for len(r.state.PerK) < k {
-		r.state.PerK = append(r.state.PerK, results.KStat{K: len(r.state.PerK) + 1})
-	}
-	stat := &r.state.PerK[k-1]
-	stat.Steps++
-	total := 0.0
-	for _, w := range weights {
-		total += w
-	}
-	stat.SumW.Add(total)
-	stat.NormD.Add(s.NormD)
-}
-
-// evaluate measures the accuracy on every task that has started.
-func (r *runner) evaluate(s *pcl.StepReport) error {
-	began := time.Now()
-	point := results.Point{Step: s.Step, Ended: s.Ended, Acc: make([]*float64, len(r.state.Tasks))}
-	arrived := r.learner.Arrived()
-	for i := range arrived {
-		counts, err := r.learner.EvaluateByClass(i + 1)
-		if err != nil {
-			return err
-		}
-		acc := noteAccuracies(&r.state.Tasks[i], counts, s.Step)
-		point.Acc[i] = &acc
-		point.Mean += acc / float64(arrived)
-	}
-	r.state.Curve = append(r.state.Curve, point)
-	r.state.Measured.EvalSeconds += time.Since(began).Seconds()
-	return nil
-}
-
-// noteAccuracies keeps the accuracies of a task and of its classes after a step, and returns the task's.
-func noteAccuracies(t *results.Task, counts []pcl.ClassCount, step int) float64 {
-	right, n := 0, 0
-	for _, c := range counts {
-		right, n = right+c.Right, n+c.Test
-	}
-	t.AccFinal = float64(right) / float64(n)
-	if step == t.End {
-		t.AccEnd = t.AccFinal
-	}
-	if len(t.ByClass) == 0 && step <= t.End { // a run that an older program began has none of the tasks that have ended
-		t.ByClass = make([]results.Class, len(counts))
-	}
-	for i := range t.ByClass {
-		c, class := counts[i], &t.ByClass[i]
-		class.Class, class.Test, class.AccFinal = c.Class, c.Test, float64(c.Right)/float64(max(1, c.Test))
-		if step == t.End {
-			class.AccEnd = class.AccFinal
-		}
-	}
-	return t.AccFinal
-}
-
-func (r *runner) close() {
-	r.records.close()
-	r.learner.Close()
+	return ErrInterrupted
 }
 
 // finish computes the result of the run and writes it to the run's folder.
 func (r *runner) finish() (*results.Run, error) {
 	out, err := r.result()
-	if err != nil {
-		return nil, err
+	if err != nil || r.dir == "" {
+		return out, err
 	}
-	if _, err := r.records.flush(); err != nil {
-		return nil, err
+	for _, write := range []func() error{
+		func() error { _, err := r.records.flush(); return err },
+		r.lock.Check,
+		func() error { return r.scenario.Save(filepath.Join(r.dir, scenarioFile)) },
+		r.saveWeights,
+		func() error { return out.Save(filepath.Join(r.dir, ResultFile)) },
+	} {
+		if err := write(); err != nil {
+			return nil, err
+		}
 	}
-	if err := r.records.close(); err != nil {
-		return nil, err
+	if err := r.saves().Clear(); err != nil {
+		r.where.say(fmt.Sprintf("The run in %s is finished, but: %v.", r.dir, err))
 	}
-	if r.options.Dir == "" {
-		return out, nil
+	return out, nil
+}
+
+func (r *runner) close() {
+	if r.records != nil {
+		r.records.file.Close()
 	}
-	if err := r.folder.check(); err != nil {
-		return nil, err
+	if r.learner != nil {
+		r.learner.Close()
 	}
-	if err := r.scenario.Save(filepath.Join(r.folder.dir, scenarioFile)); err != nil {
-		return nil, err
-	}
-	if err := r.saveWeights(); err != nil {
-		return nil, err
-	}
-	if err := out.Save(filepath.Join(r.folder.dir, ResultFile)); err != nil {
-		return nil, err
-	}
-	return out, r.saves.Clear()
 }

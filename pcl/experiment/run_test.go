@@ -10,9 +10,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
@@ -31,9 +33,34 @@ func blobConfig(method string) Config {
 	return c
 }
 
-// outcome is a result without what was measured, and the record file.
-func outcome(t *testing.T, r *results.Run, dir string) (result, records []byte) {
+// on returns a machine that has opened a backend and a data set.
+func on(t testing.TB, b *backend.Backend, d *datasets.Dataset) *Machine {
+	m := &Machine{backend: b, programs: pcl.NewPrograms(b), set: d}
+	t.Cleanup(m.programs.Close)
+	return m
+}
+
+// onBlobs is [on] in pure Go, with the data set of most tests.
+func onBlobs(t testing.TB) *Machine {
+	return on(t, pcltest.Backend(t, backend.Go), pcltest.Blobs(8, 40, 10))
+}
+
+// made makes one run.
+func made(ctx context.Context, c Config, w Where) (out *results.Run, err error) {
+	for e, failed := range Each(ctx, []Checked{checked(c)}, w) {
+		out, err = e.Run, failed
+	}
+	return out, err
+}
+
+// outcome is a result without what was measured, and the record file, of the only run in a folder.
+func outcome(t *testing.T, r *results.Run, out string) (result, records []byte) {
 	t.Helper()
+	dirs, _ := filepath.Glob(filepath.Join(out, "*"))
+	if len(dirs) != 1 {
+		t.Fatal(dirs)
+	}
+	dir := dirs[0]
 	saved, err := results.Load(filepath.Join(dir, ResultFile))
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +72,7 @@ func outcome(t *testing.T, r *results.Run, dir string) (result, records []byte) 
 	if result, err = json.Marshal(saved); err != nil {
 		t.Fatal(err)
 	}
-	if records, err = os.ReadFile(filepath.Join(dir, RecordFile)); err != nil {
+	if records, err = os.ReadFile(filepath.Join(dir, recordFile)); err != nil {
 		t.Fatal(err)
 	}
 	return result, records
@@ -76,12 +103,10 @@ func resumed(b *backend.Backend) (configs []Config) {
 // result and records with those of an uninterrupted run.
 func TestResumeEqualsNeverStopping(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		programs := pcl.NewPrograms(b)
-		defer programs.Close()
+		m := on(t, b, pcltest.Blobs(8, 40, 10))
 		for _, c := range resumed(b) {
-			d := pcltest.Blobs(8, 40, 10)
 			whole := t.TempDir()
-			r, err := Run(t.Context(), c, RunOptions{Backend: b, Dataset: d, Dir: whole, Record: true})
+			r, err := made(t.Context(), c, Where{Machine: m, Dir: whole, Record: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,12 +117,11 @@ func TestResumeEqualsNeverStopping(t *testing.T) {
 			for {
 				ctx, cancel := context.WithCancel(t.Context())
 				left := 1 + rng.IntN(9)
-				r, err = Run(ctx, c, RunOptions{Backend: b, Dataset: d, Programs: programs, Dir: parts, Record: true, Resume: true,
-					Progress: func(Progress) {
-						if left--; left == 0 {
-							cancel()
-						}
-					}})
+				r, err = made(ctx, c, Where{Machine: m, Dir: parts, Record: true, Progress: func(int, Progress) {
+					if left--; left == 0 {
+						cancel()
+					}
+				}})
 				cancel()
 				if err == nil {
 					break
@@ -121,77 +145,45 @@ func TestResumeEqualsNeverStopping(t *testing.T) {
 	})
 }
 
-// TestDamagedCheckpoint cuts off and alters checkpoints: each is named and refused, and the one
-// before it offered.
+// TestDamagedCheckpoint cuts off and alters checkpoints: the run goes on from what it saved before, says so, and ends as
+// undisturbed.
 func TestDamagedCheckpoint(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	d, c, dir := pcltest.Blobs(8, 40, 10), blobConfig("mgda"), t.TempDir()
-	interrupt := func(steps int, resume bool) error {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		_, err := Run(ctx, c, RunOptions{Backend: b, Dataset: d, Dir: dir, Resume: resume, CheckpointEvery: 4,
-			Progress: func(p Progress) {
-				if p.Step >= steps {
-					cancel()
-				}
-			}})
-		return err
-	}
-	if err := interrupt(10, false); !errors.Is(err, ErrInterrupted) {
-		t.Fatal(err)
-	}
-	paths, err := checkpoint.Series{Dir: dir}.List()
-	if err != nil || len(paths) != 3 {
-		t.Fatalf("checkpoints %v (%v), want 3", paths, err)
-	}
-	newest, older := paths[2], paths[1]
-	good, err := os.ReadFile(newest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, bad := range map[string][]byte{
-		"truncated":   good[:len(good)/2],
-		"empty":       {},
-		"bit-flipped": flip(good),
+	want := newPlayed(t).end(nil)
+	for name, spoil := range map[string]func([]byte) []byte{
+		"truncated":   func(good []byte) []byte { return good[:len(good)/2] },
+		"empty":       func([]byte) []byte { return nil },
+		"bit-flipped": func(good []byte) []byte { good[len(good)/3] ^= 4; return good },
 	} {
-		if err := os.WriteFile(newest, bad, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		err := interrupt(1000, true)
-		if !errors.Is(err, checkpoint.ErrDamaged) {
-			t.Errorf("%s: %v, want ErrDamaged", name, err)
-			continue
-		}
-		for _, path := range []string{newest, older} {
-			if !bytes.Contains([]byte(err.Error()), []byte(path)) {
-				t.Errorf("%s: the message %q does not name %s", name, err, path)
+		for damaged := 1; damaged <= 2; damaged++ {
+			p := newPlayed(t)
+			p.stop(10, func(w *Where) { w.CheckpointEvery = 4 })
+			paths, err := checkpoint.Series{Dir: p.dir()}.List()
+			if err != nil || len(paths) != 2 {
+				t.Fatalf("checkpoints %v (%v), want 2", paths, err)
+			}
+			newest := paths[1]
+			for _, path := range paths[2-damaged:] {
+				write(t, path, string(spoil(read(t, path))))
+			}
+			said := ""
+			r := p.end(func(w *Where) { w.Say = func(s string) { said += s } })
+			if from := map[int]int{1: 8, 2: 0}[damaged]; p.steps != r.Steps-from || r.ModelSHA256 != want.ModelSHA256 || !strings.Contains(said, newest) {
+				t.Errorf("%s, %d of them: %d steps were made again, want those from %d; another model: %t; said %q", name, damaged, p.steps, from, r.ModelSHA256 != want.ModelSHA256, said)
 			}
 		}
 	}
-	if _, err := Run(t.Context(), c, RunOptions{Backend: b, Dataset: d, Dir: dir, Checkpoint: older}); err != nil {
-		t.Errorf("the older checkpoint: %v", err)
-	}
 }
 
-func flip(data []byte) []byte {
-	out := bytes.Clone(data)
-	out[len(out)/3] ^= 4
-	return out
-}
-
-// TestOtherConfigurationIsRefused resumes with a changed learning rate.
+// TestOtherConfigurationIsRefused finds the checkpoint of another learning rate in the run's folder.
 func TestOtherConfigurationIsRefused(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	d, c, dir := pcltest.Blobs(8, 40, 10), blobConfig("avggrad"), t.TempDir()
-	ctx, cancel := context.WithCancel(t.Context())
-	_, err := Run(ctx, c, RunOptions{Backend: b, Dataset: d, Dir: dir, Progress: func(Progress) { cancel() }})
-	if !errors.Is(err, ErrInterrupted) {
+	p := newPlayed(t)
+	p.stop(2, nil)
+	from := p.dir()
+	p.c.Optimizer.LR *= 2
+	if err := os.Rename(from, p.dir()); err != nil {
 		t.Fatal(err)
 	}
-	c.Optimizer.LR *= 2
-	if _, err := Run(t.Context(), c, RunOptions{Backend: b, Dataset: d, Dir: dir, Resume: true}); err == nil {
-		t.Error("a checkpoint of another configuration was taken")
-	}
+	p.refused(ErrForeign, nil)
 }
 
 // TestStepTimesWithoutCompilation: the mean time of a step leaves out the steps for which programs are compiled.
@@ -207,7 +199,7 @@ func TestStepTimesWithoutCompilation(t *testing.T) {
 		t.Errorf("%d steps of %g ms on average, want 3 of 4", s.Steps, ms)
 	}
 
-	r, err := Run(t.Context(), blobConfig("avggrad"), RunOptions{Backend: pcltest.Backend(t, backend.Go), Dataset: pcltest.Blobs(8, 40, 10)})
+	r, err := made(t.Context(), blobConfig("avggrad"), Where{Machine: onBlobs(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +210,7 @@ func TestStepTimesWithoutCompilation(t *testing.T) {
 
 // TestJoinedRowsAreCountedOnce: a composition of AvgGrad has two memory rows, which the rule sees as one.
 func TestJoinedRowsAreCountedOnce(t *testing.T) {
-	r, err := Run(t.Context(), blobConfig("avggrad+der-pp"), RunOptions{Backend: pcltest.Backend(t, backend.Go), Dataset: pcltest.Blobs(8, 40, 10)})
+	r, err := made(t.Context(), blobConfig("avggrad+der-pp"), Where{Machine: onBlobs(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,11 +224,10 @@ func TestJoinedRowsAreCountedOnce(t *testing.T) {
 
 // TestMethodsLearn runs each method to the end and checks that the result has what docs/protocol.md §4 lists.
 func TestMethodsLearn(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	d := pcltest.Blobs(8, 40, 10)
+	m := onBlobs(t)
 	for _, name := range []string{"avggrad", "sum", "mgda", "emgd-gmc", "emgd-gs", "er"} {
 		c := blobConfig(name)
-		r, err := Run(t.Context(), c, RunOptions{Backend: b, Dataset: d})
+		r, err := made(t.Context(), c, Where{Machine: m})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -310,30 +301,27 @@ func checkAccuracies(t *testing.T, r *results.Run) {
 
 // TestPublishedScenario plays the scenario file of one run in another, and refuses it elsewhere.
 func TestPublishedScenario(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	d, c, dir := pcltest.Blobs(8, 40, 10), blobConfig("er"), t.TempDir()
-	c.Timeline = 5
-	first, err := Run(t.Context(), c, RunOptions{Backend: b, Dataset: d, Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := newPlayed(t)
+	p.c = blobConfig("er")
+	p.c.Timeline = 5
+	first := p.end(nil)
 	text := "dataset = \"blobs\"\nscenario = \"" + scenarioFile + "\"\nmethod = \"er\"\nhidden = [16, 8]\neval_every = 7\n" +
 		"[optimizer]\nname = \"adam\"\nlr = 0.01\n[memory]\npolicy = \"fixed_total\"\nbudget = 24\n"
-	again, err := parseIn(dir, text)
+	again, err := parseIn(p.dir(), text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.ID() == c.ID() {
+	if again.ID() == p.c.ID() {
 		t.Error("a drawn and a published scenario share an ID")
 	}
-	second, err := Run(t.Context(), again, RunOptions{Backend: b, Dataset: d})
+	second, err := made(t.Context(), again, Where{Machine: p.w.Machine})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if first.ModelSHA256 != second.ModelSHA256 {
 		t.Error("the published scenario gave another model than the drawn one")
 	}
-	if _, err := Run(t.Context(), again, RunOptions{Backend: b, Dataset: pcltest.Blobs(8, 30, 10)}); err == nil {
+	if _, err := made(t.Context(), again, Where{Machine: on(t, p.w.Machine.backend, pcltest.Blobs(8, 30, 10))}); err == nil {
 		t.Error("a scenario was played on a data set it was not made for")
 	}
 }
@@ -355,47 +343,38 @@ func TestTaskWithoutTestSamples(t *testing.T) {
 	}
 	d.Test.Pixels, d.Test.Labels = pixels, labels
 	steps := 0
-	_, err = Run(t.Context(), c, RunOptions{Backend: pcltest.Backend(t, backend.Go), Dataset: d, Progress: func(Progress) { steps++ }})
+	_, err = made(t.Context(), c, Where{Machine: on(t, pcltest.Backend(t, backend.Go), d), Progress: func(int, Progress) { steps++ }})
 	if err == nil || steps != 0 {
 		t.Errorf("%v after %d steps", err, steps)
 	}
 }
 
-// TestOnStep: the hook sees every step and the learner after it, changes nothing, and can end the run, which can be resumed.
-func TestOnStep(t *testing.T) {
-	b, d, c := pcltest.Backend(t, backend.Go), pcltest.Blobs(8, 12, 4), blobConfig("emgd-gmc")
-	plain, err := Run(t.Context(), c, RunOptions{Backend: b, Dataset: d})
-	if err != nil {
-		t.Fatal(err)
-	}
-	steps, enough := 0, errors.New("enough")
-	look := func(l *pcl.Learner, r *pcl.StepReport) error {
-		if r.Step != steps || l.Steps() != steps+1 {
-			t.Errorf("step %d of a learner with %d steps, want step %d", r.Step, l.Steps(), steps)
+// TestProgress: it tells of every step and of the learner after it, and looking at that changes nothing, also when the run is
+// taken up again.
+func TestProgress(t *testing.T) {
+	p := newPlayed(t)
+	p.c = blobConfig("emgd-gmc")
+	plain := p.end(nil)
+	p.w.Dir = t.TempDir()
+	steps := 0
+	for _, stop := range []int{7, 0} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		w := p.w
+		w.Progress = func(_ int, now Progress) {
+			if now.Report.Step != steps || now.Step != steps+1 || now.Learner.Steps() != now.Step || now.Steps != plain.Steps {
+				t.Errorf("step %d of a learner with %d steps, progress %d of %d; want step %d", now.Report.Step, now.Learner.Steps(), now.Step, now.Steps, steps)
+			}
+			if _, err := now.Learner.Evaluate(1); err != nil {
+				t.Error(err)
+			}
+			if steps++; steps == stop {
+				cancel()
+			}
 		}
-		if steps++; steps == 7 {
-			return enough
+		r, err := made(ctx, p.c, w)
+		if stop > 0 && !errors.Is(err, ErrInterrupted) || stop == 0 && (err != nil || r.ModelSHA256 != plain.ModelSHA256 || steps != plain.Steps) {
+			t.Fatalf("after %d steps of %d: %v", steps, plain.Steps, err)
 		}
-		_, err := l.Evaluate(1)
-		return err
-	}
-	o := RunOptions{Backend: b, Dataset: d, Dir: t.TempDir(), CheckpointEvery: 3, OnStep: look}
-	if _, err := Run(t.Context(), c, o); !errors.Is(err, enough) {
-		t.Fatalf("want the hook's error, got %v", err)
-	}
-	steps, o.Resume = 6, true
-	o.OnStep = func(l *pcl.Learner, r *pcl.StepReport) error {
-		if r.Step != steps {
-			t.Errorf("step %d after resuming, want %d", r.Step, steps)
-		}
-		steps++
-		return nil
-	}
-	again, err := Run(t.Context(), c, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again.ModelSHA256 != plain.ModelSHA256 || steps != plain.Steps {
-		t.Errorf("with the hook the model is %s after %d steps, want %s after %d", again.ModelSHA256, steps, plain.ModelSHA256, plain.Steps)
 	}
 }

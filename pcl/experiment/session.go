@@ -16,15 +16,15 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// EnvBackend is the environment variable that names the backend if [Options].Backend is empty.
-const EnvBackend = "PARALLELCL_BACKEND"
+// envBackend is the environment variable that names the backend if [Options].Backend is empty.
+const envBackend = "PARALLELCL_BACKEND"
 
 // Options say where and how the runs of a [Session] are made and kept. The zero value is ready to use.
 type Options struct {
 	Dir    string // folder of the results, with a folder for each run in it; empty stands for "runs"
 	Record bool   // whether to write one line per step to each run's folder, for [Session.Records]
 	// Replace makes a run again whose stored result, or saved beginning, other code or other data made. Otherwise that is an
-	// error, which is [ErrForeign] or [ErrData].
+	// error, which is [ErrForeign].
 	Replace bool
 	// Observe gives the reports of [Session.Play] the Gram matrix, whatever the method, and the losses after the step.
 	Observe bool
@@ -49,7 +49,7 @@ func New(dataset string, o Options) *Session {
 		o.Dir = "runs"
 	}
 	if o.Backend == "" {
-		o.Backend = os.Getenv(EnvBackend)
+		o.Backend = os.Getenv(envBackend)
 	}
 	s := &Session{options: o, name: dataset, machine: Machine{DataDir: o.DataDir, Open: func(ctx context.Context) (*backend.Backend, error) {
 		return backend.Open(ctx, backend.Options{Name: o.Backend, Threads: o.Threads, Clients: o.Clients, Vectors: o.Vectors})
@@ -76,10 +76,14 @@ func (s *Session) Folder(c Config) string {
 	return filepath.Join(s.options.Dir, c.Folder())
 }
 
+func (s *Session) where() Where {
+	return Where{Machine: &s.machine, Dir: s.options.Dir, Record: s.options.Record, Replace: s.options.Replace}
+}
+
 // Run returns the results of all configurations, in their order, and makes the runs that are not finished. When ctx
 // is cancelled, it saves the current run and returns [ErrInterrupted]; the next call continues that run. progress
-// may be nil. Otherwise it is called with the number of steps done, the number of steps of all runs, and a note
-// that names the current run.
+// may be nil. Otherwise it is called with the number of steps done, the number of steps of all runs, as far as it is known,
+// and a note that names the current run.
 func (s *Session) Run(ctx context.Context, configs []Config, progress func(done, total int, note string)) ([]*results.Run, error) {
 	var runs []*results.Run
 	for r, err := range s.Each(ctx, configs, progress) {
@@ -100,105 +104,64 @@ func (s *Session) Each(ctx context.Context, configs []Config, progress func(done
 			yield(nil, err)
 			return
 		}
-		lengths, err := s.lengths(ctx, runs)
-		if err != nil {
-			yield(nil, replaceable(err))
-			return
-		}
-		before, total := 0, 0
-		for _, l := range lengths {
-			total += l.steps
-		}
-		tell := func(i, step int) {
-			c, from := runs[i], ""
-			if lengths[i].read {
-				from = ", read from " + s.options.Dir
-			}
-			if progress != nil {
-				progress(before+step, total, fmt.Sprintf("run %d of %d: %s, %s-incremental, seed %d%s", i+1, len(configs), c.Method, c.Increment, c.Seed, from))
-			}
-		}
-		w := Where{Machine: &s.machine, Options: s.runOptions, Progress: func(i int, p Progress) { tell(i, p.Step) }}
-		for e, err := range Each(ctx, runs, w) {
-			if !yield(e.Run, replaceable(err)) || err != nil {
+		before, made := 0, -1
+		tell := func(i, step, steps int) { // runs that have not begun are taken to be as long as this one
+			if progress == nil {
 				return
 			}
-			tell(e.Index, lengths[e.Index].steps)
-			before += lengths[e.Index].steps
+			c, from := runs[i], ""
+			if i != made {
+				from = ", read from " + s.options.Dir
+			}
+			progress(before+step, before+(len(runs)-i)*steps, fmt.Sprintf("run %d of %d: %s, %s-incremental, seed %d%s", i+1, len(runs), c.Method, c.Increment, c.Seed, from))
+		}
+		w := s.where()
+		w.Begin = func(i int, _ Config) { made = i }
+		w.Progress = func(i int, p Progress) { tell(i, p.Step, p.Steps) }
+		for e, err := range Each(ctx, runs, w) {
+			if errors.Is(err, ErrForeign) {
+				err = fmt.Errorf("%w (Options.Replace makes the run again)", err)
+			}
+			if !yield(e.Run, err) || err != nil {
+				return
+			}
+			tell(e.Index, e.Run.Steps, e.Run.Steps)
+			before += e.Run.Steps
 		}
 	}
-}
-
-// replaceable adds to an error that another option helps against it.
-func replaceable(err error) error {
-	if errors.Is(err, ErrForeign) || errors.Is(err, ErrData) {
-		return fmt.Errorf("%w (Options.Replace makes the run again)", err)
-	}
-	return err
-}
-
-func (s *Session) runOptions(c Config) RunOptions {
-	o := RunOptions{Dir: s.Folder(c), Resume: true, Replace: s.options.Replace, Record: s.options.Record}
-	if _, err := o.finished(c); errors.Is(err, ErrUnrecorded) {
-		o.Replace = true
-	}
-	return o
 }
 
 // checked returns the configurations, each another run on the session's data set, with the checksum of its files.
 func (s *Session) checked(ctx context.Context, configs []Config) (all []Checked, err error) {
-	for _, c := range configs { // names what is wrong better than the data set would
-		checked, err := c.Check()
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, checked)
-	}
 	seen := map[string]int{}
-	for i := range all {
-		c := &all[i]
-		if c.Dataset != s.name {
-			return nil, fmt.Errorf("experiment: configuration %d asks for data set %q, and the session is on %q", i+1, c.Dataset, s.name)
+	for i, c := range configs {
+		checked, err := c.Check()
+		if err == nil {
+			err = s.isFor(c)
 		}
-		if c.Config, err = c.OnData(ctx, datasets.Options{Dir: s.options.DataDir}); err != nil {
+		if err != nil {
 			return nil, err
 		}
 		if first, ok := seen[c.ID()]; ok {
 			return nil, fmt.Errorf("experiment: configurations %d and %d are the same run (%s, seed %d): it would count twice", first+1, i+1, c.Method, c.Seed)
 		}
 		seen[c.ID()] = i
+		all = append(all, checked)
+	}
+	for i, c := range all {
+		if all[i].Config, err = c.OnData(ctx, datasets.Options{Dir: s.options.DataDir}); err != nil {
+			return nil, err
+		}
 	}
 	return all, nil
 }
 
-// length is how many steps a run has, and whether it is finished.
-type length struct {
-	steps int
-	read  bool
-}
-
-// lengths returns those of runs, and opens what those that are not finished need.
-func (s *Session) lengths(ctx context.Context, runs []Checked) (out []length, err error) {
-	for _, c := range runs {
-		o := s.runOptions(c.Config)
-		r, err := o.finished(c.Config)
-		if err != nil {
-			return nil, err
-		}
-		if r != nil {
-			out = append(out, length{r.Steps, true})
-			continue
-		}
-		if err := s.machine.ready(ctx, s.name, &o); err != nil {
-			return nil, err
-		}
-		played, err := c.NewScenario(o.Dataset)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, length{steps: played.TrainingSteps()})
+// isFor returns an error if a configuration asks for another data set than the session's.
+func (s *Session) isFor(c Config) error {
+	if c.Dataset != s.name {
+		return fmt.Errorf("experiment: a configuration asks for data set %q, and the session is on %q", c.Dataset, s.name)
 	}
-	return out, nil
+	return nil
 }
 
 // Records returns the records of the steps of a finished run. They exist if the session has [Options].Record set.
@@ -207,10 +170,10 @@ func (s *Session) Records(c Config) ([]results.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := Finished(s.Folder(c), c); err != nil {
+	if _, err := finished(s.Folder(c), c); err != nil {
 		return nil, err
 	}
-	f, err := os.Open(filepath.Join(s.Folder(c), RecordFile))
+	f, err := os.Open(filepath.Join(s.Folder(c), recordFile))
 	if err != nil {
 		return nil, fmt.Errorf("experiment: no records of this run, make it with Options.Record: %w", err)
 	}
@@ -223,28 +186,29 @@ var ErrStop = errors.New("experiment: stop")
 
 // Play makes the run of a configuration and calls after with the learner after each step, so that the caller can
 // measure or draw what no result file holds. Play writes no files. The learner's parameters are the same as in
-// [Run], bit by bit. [Record] keeps what a report says. The learner is closed when Play returns.
+// [Session.Run], bit by bit. [Record] keeps what a report says. The learner is closed when Play returns.
 func (s *Session) Play(ctx context.Context, c Config, after func(*pcl.Learner, *pcl.StepReport) error) error {
-	checked, o, err := s.ready(ctx, c)
+	checked, set, err := s.ready(ctx, c)
 	if err != nil {
 		return err
 	}
-	played, err := checked.NewScenario(o.Dataset)
+	played, err := checked.newScenario(set)
 	if err != nil {
 		return err
 	}
-	l, err := checked.newLearner(o, played, watch{observe: s.options.Observe})
+	l, err := checked.newLearner(&s.machine, set, played, pcl.Options{Observe: s.options.Observe})
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	for r, err := range play(ctx, played, l, c.tasks(o.Dataset, played)) {
-		if err != nil {
-			return err
+	for r, err := range play(ctx, played, l, c.tasks(set, played)) {
+		if err == nil {
+			err = after(l, r)
 		}
-		if err := after(l, r); errors.Is(err, ErrStop) {
+		if errors.Is(err, ErrStop) {
 			return nil
-		} else if err != nil {
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -254,11 +218,11 @@ func (s *Session) Play(ctx context.Context, c Config, after func(*pcl.Learner, *
 // Learner returns a learner with the settings of a configuration, for the session's data set. It has an output for
 // each class of the data set and no tasks yet; the configuration's scenario is not used.
 func (s *Session) Learner(ctx context.Context, c Config) (*pcl.Learner, error) {
-	checked, o, err := s.ready(ctx, c)
+	checked, set, err := s.ready(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	l, err := checked.newLearner(o, nil, watch{})
+	l, err := checked.newLearner(&s.machine, set, nil, pcl.Options{})
 	if err == nil {
 		recipe.Note(l, "learner", recipeArgs{s.name, s.options, c, 0, nil})
 	}
@@ -266,23 +230,24 @@ func (s *Session) Learner(ctx context.Context, c Config) (*pcl.Learner, error) {
 }
 
 // ready checks a configuration for the session's data set, and opens what a run of it needs.
-func (s *Session) ready(ctx context.Context, c Config) (checked Checked, o RunOptions, err error) {
-	if checked, err = c.Check(); err != nil {
-		return checked, o, err
+func (s *Session) ready(ctx context.Context, c Config) (checked Checked, set *datasets.Dataset, err error) {
+	if checked, err = c.Check(); err == nil {
+		err = s.isFor(c)
 	}
-	if err = s.machine.ready(ctx, s.name, &o); err != nil {
-		return checked, o, err
+	if err == nil {
+		set, err = s.machine.ready(ctx, s.name)
 	}
-	return checked, o, c.isFor(o.Dataset)
+	return checked, set, err
 }
 
 // Task returns a task with the training and test images of the given classes, ready to be attached to a learner. id
 // should be the id that the learner will give the task. The order of the training images is drawn from it.
 func (s *Session) Task(ctx context.Context, c Config, id int, classes ...int) (pcl.Task, error) {
-	set, err := s.Dataset(ctx)
-	if err == nil {
-		err = c.isFor(set)
+	err := s.isFor(c)
+	if err != nil {
+		return pcl.Task{}, err
 	}
+	set, err := s.Dataset(ctx)
 	if err != nil {
 		return pcl.Task{}, err
 	}

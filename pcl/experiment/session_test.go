@@ -44,7 +44,7 @@ func open(t *testing.T, o Options) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.machine.latest = &latestSet{set: set}
+	g.machine.set = set
 	t.Cleanup(func() {
 		if err := g.Close(); err != nil {
 			t.Error(err)
@@ -220,7 +220,7 @@ func TestLearner(t *testing.T) {
 }
 
 func TestEnvironmentNamesTheBackend(t *testing.T) {
-	t.Setenv(EnvBackend, backend.Go)
+	t.Setenv(envBackend, backend.Go)
 	g := New("glyphs", Options{})
 	b, err := g.Backend(t.Context())
 	if err != nil {

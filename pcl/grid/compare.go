@@ -3,6 +3,8 @@ package grid
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/csvcell"
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -10,17 +12,15 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
-// Compared is a figure of a result beside that of another run of the same configuration.
-type Compared struct {
-	Name      string
-	Then, Now string
-}
+// Figure is one of a result beside that of another run of the same configuration.
+type Figure struct{ Name, Then, Now string }
 
-// Compare returns the figures of a row of exported results beside those of a run, and whether all are equal to the
-// bit.
-func Compare(then *rows.Row, run *results.Run) (list []Compared, equal bool) {
+// Compare returns the figures of a row of exported results beside those of a run, and a text that says whether they are equal to
+// the bit and, if they are not, what may be the reason. same is whether they are equal, or may differ since another processor
+// made the row.
+func Compare(then *rows.Row, run *results.Run) (figures []Figure, text string, same bool) {
 	now := rows.ResultOf(run)
-	list = []Compared{
+	figures = []Figure{
 		{"A", csvcell.Text(then.A, -1), csvcell.Text(now.A, -1)},
 		{"F", csvcell.Text(then.F, -1), csvcell.Text(now.F, -1)},
 		{"A_first", csvcell.Text(then.AFirst, -1), csvcell.Text(now.AFirst, -1)},
@@ -28,16 +28,28 @@ func Compare(then *rows.Row, run *results.Run) (list []Compared, equal bool) {
 		{"diverged at", then.Diverged, now.Diverged},
 		{"model (SHA-256)", then.Model, now.Model},
 	}
-	equal = true
-	for _, c := range list {
-		equal = equal && c.Then == c.Now
+	equal := !slices.ContainsFunc(figures, func(f Figure) bool { return f.Then != f.Now })
+	why := reasons(then, run)
+	said, within := onOtherProcessor(then, run)
+	lines := []string{"Equal to the bit."}
+	switch {
+	case !equal && len(why) == 0:
+		lines = []string{"They differ, although program, backend, device and threads are the same. Is the data? pcl data verify checks it. If it is, this is a fault of the program, unless a GPU, other vector instructions, or another plugin made the result."}
+	case !equal:
+		lines = []string{"They differ. What differs else, and may be the reason:"}
+	case len(why) > 0:
+		lines = []string{"Equal to the bit. That is so although not everything is the same:"}
 	}
-	return list, equal
+	lines = append(lines, why...)
+	if !equal && said != "" {
+		lines = append(lines, said)
+	}
+	return figures, strings.Join(lines, "\n  "), equal || within
 }
 
-// Reasons returns in sentences why a run may differ from a row of exported results: each circumstance that differs and
+// reasons returns in sentences why a run may differ from a row of exported results: each circumstance that differs and
 // can change a result.
-func Reasons(then *rows.Row, run *results.Run) (list []string) {
+func reasons(then *rows.Row, run *results.Run) (list []string) {
 	m := run.Measured
 	if then.Run != run.ID {
 		list = append(list, "The files of the data set are a part of the official ones now; the result does not say which files it was made on.")
@@ -63,9 +75,9 @@ func Reasons(then *rows.Row, run *results.Run) (list []string) {
 // (docs/results.md).
 const tolerance = 3.0
 
-// OnOtherProcessor says that a row of exported results was made on another processor than a run, and whether their accuracies are
+// onOtherProcessor says that a row of exported results was made on another processor than a run, and whether their accuracies are
 // within the tolerance nevertheless. It is empty if XLA made both on the same processor, or one of them not on a CPU.
-func OnOtherProcessor(then *rows.Row, run *results.Run) (text string, within bool) {
+func onOtherProcessor(then *rows.Row, run *results.Run) (text string, within bool) {
 	m := run.Measured
 	why := backend.OtherProcessor(then.Device, m.Device)
 	if why == "" || then.Backend != backend.XLACPU || m.Backend != backend.XLACPU {

@@ -13,21 +13,22 @@ import (
 func TestCompare(t *testing.T) {
 	r := filled(t, expanded(t, small(t, 1)), nil)
 	then, run := r.Table()[0], finishedRuns(r)[0]
-	if list, equal := Compare(then, run); !equal || len(list) != 6 || len(Reasons(then, run)) != 0 {
-		t.Errorf("the same run: %v, %v", list, Reasons(then, run))
+	if list, text, same := Compare(then, run); !same || len(list) != 6 || text != "Equal to the bit." {
+		t.Errorf("the same run: %v, %s", list, text)
 	}
 	other := *run
 	other.A += 1e-14 * run.A
 	other.Measured.Device, other.Measured.Program = "another processor", "v9.9.9"
-	if list, equal := Compare(then, &other); equal || list[0].Then == list[0].Now || list[1].Then != list[1].Now {
+	list, text, same := Compare(then, &other)
+	if same || list[0].Then == list[0].Now || list[1].Then != list[1].Now {
 		t.Errorf("another A: %v", list)
 	}
-	if why := Reasons(then, &other); len(why) != 2 || !strings.Contains(why[0], "is v9.9.9 now") || !strings.Contains(why[1], "another processor") {
-		t.Errorf("reasons: %q", why)
+	if strings.Count(text, "\n") != 2 || !strings.Contains(text, "is v9.9.9 now") || !strings.Contains(text, "another processor") {
+		t.Errorf("reasons: %q", text)
 	}
 	other = *clone(t, run)
 	other.ModelSHA256 = "0"
-	if _, equal := Compare(then, &other); equal {
+	if _, _, same := Compare(then, &other); same {
 		t.Error("another model counts as equal")
 	}
 }
@@ -48,7 +49,7 @@ func TestOnOtherProcessor(t *testing.T) {
 		run := &results.Run{A: 50 + c.moved}
 		run.Measured.Backend, run.Measured.Device = c.backend, c.device
 		then := &rows.Row{Result: rows.Result{A: 50, Backend: "xla-cpu", Device: epyc}}
-		text, within := OnOtherProcessor(then, run)
+		text, within := onOtherProcessor(then, run)
 		if within != c.within || (text != "") != c.said {
 			t.Errorf("%+v: %v, %q", c, within, text)
 		}

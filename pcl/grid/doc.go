@@ -2,7 +2,7 @@
 // folder.
 //
 // A [Grid] is written as TOML: methods × data sets × increments × whatever else is varied × label sets × timelines ×
-// seeds. [Grid.Expand] makes the list of its runs, each with its complete [experiment.Config]. [Plan.Work] makes those that
+// seeds. [Grid.Expand] makes the list of its runs, each with its complete [experiment.Config]. [Grid.Work] makes those that
 // are not finished, each in its own folder, where any process may go on with it; grids with runs in common share their
-// results. [Plan.Results] reads what the folders hold.
+// results. [Grid.Results] reads what the folders hold.
 package grid

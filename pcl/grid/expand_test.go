@@ -77,10 +77,7 @@ func TestPaperLayer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := g.Expand()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := expanded(t, g)
 	paper, err := PaperLayer("emnist-byclass-test80")
 	if err != nil {
 		t.Fatal(err)

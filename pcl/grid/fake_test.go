@@ -81,17 +81,16 @@ func write(t testing.TB, name, text string) string {
 }
 
 // expanded expands a grid.
-func expanded(t testing.TB, g *Grid) *Plan {
+func expanded(t testing.TB, g *Grid) *Grid {
 	t.Helper()
-	p, err := g.Expand()
-	if err != nil {
+	if err := g.Expand(); err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return g
 }
 
 // filled returns the results of a grid whose runs have those of [fakeResult], except for those that fail.
-func filled(t testing.TB, p *Plan, fail func(experiment.Config) string) *Results {
+func filled(t testing.TB, p *Grid, fail func(experiment.Config) string) *Results {
 	t.Helper()
 	dir := t.TempDir()
 	for _, c := range p.Runs {
@@ -100,11 +99,8 @@ func filled(t testing.TB, p *Plan, fail func(experiment.Config) string) *Results
 			t.Fatal(err)
 		}
 		if fail != nil && fail(c.Config) != "" {
-			note, err := json.Marshal(experiment.Note{Failed: fail(c.Config), Left: true})
-			if err == nil {
-				err = os.WriteFile(filepath.Join(own, experiment.NoteFile), note, 0o666)
-			}
-			if err != nil {
+			note := fmt.Sprintf(`{"failed": %q, "left": true}`, fail(c.Config))
+			if err := os.WriteFile(filepath.Join(own, "work.json"), []byte(note), 0o666); err != nil {
 				t.Fatal(err)
 			}
 			continue

@@ -15,6 +15,8 @@ import (
 
 	"github.com/parallelcl/parallelcl/grids"
 	"github.com/parallelcl/parallelcl/internal/printable"
+	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -46,6 +48,10 @@ type Grid struct {
 	Vary table
 
 	DataDir string // folder of the data sets; empty stands for datasets.DefaultDir
+
+	// What [Grid.Expand] has made of it.
+	Rows []*rows.Row          // without results; Cell is the ID of the run
+	Runs []experiment.Checked // the run of each row, once if rows share it, in the order in which one process makes them
 
 	dir   string // of the file, to which the paths in it are relative
 	tuned *Tuned // values over those of Method; nil for the published ones
@@ -82,7 +88,7 @@ func named(text table, name, size string) (*Grid, error) {
 	}
 	g.Name = gridName(name, size)
 	g.Size, g.dir = size, filepath.Dir(name)
-	if err := errors.Join(namesFiles(g.Name), g.Validate()); err != nil {
+	if err := g.validate(); err != nil {
 		return nil, fmt.Errorf("grid %s, size %s: %w", name, size, err)
 	}
 	return g, nil
@@ -108,14 +114,6 @@ func notBuiltin(name string) error {
 // gridName is what a grid is called in one of its sizes: "table1-smoke".
 func gridName(name, size string) string {
 	return strings.TrimSuffix(filepath.Base(name), ".toml") + "-" + size
-}
-
-// namesFiles returns an error if the files of a grid cannot have its name.
-func namesFiles(name string) error {
-	if strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") || !oneLine(name) {
-		return fmt.Errorf("it would be called %q, and so would files: a size has no / or \\ in its name, and the file of a grid does not begin with a dot", name)
-	}
-	return nil
 }
 
 // oneLine says whether a text has neither line breaks nor what cannot be printed.
@@ -289,8 +287,8 @@ func resize(text table, size string) (*Grid, error) {
 	return gridOf(without(text, sizeKey))
 }
 
-// Validate returns an error that names the first thing that is wrong, apart from the settings of single runs.
-func (g *Grid) Validate() error {
+// validate returns an error that names the first thing that is wrong, apart from the settings of single runs.
+func (g *Grid) validate() error {
 	for _, list := range []error{
 		chosen("datasets", g.Datasets), chosen("methods", g.Methods), chosen("increments", g.Increments),
 		chosen("labelsets", g.LabelSets), chosen("timelines", g.Timelines), chosen("seeds", g.Seeds),
@@ -300,7 +298,7 @@ func (g *Grid) Validate() error {
 			return list
 		}
 	}
-	for _, name := range slices.Concat([]string{g.Title, g.Paper}, g.Datasets, g.Methods) {
+	for _, name := range slices.Concat([]string{g.Name, g.Title, g.Paper}, g.Datasets, g.Methods) {
 		if !oneLine(name) {
 			return fmt.Errorf("%q cannot stand in a table: leave out line breaks and what cannot be printed", name)
 		}

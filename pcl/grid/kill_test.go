@@ -25,7 +25,7 @@ import (
 var kills = flag.Int("kills", 4, "how many processes TestKill kills or interrupts")
 
 // killed is the grid of TestKill. Its runs last long enough to be interrupted.
-func killed(t testing.TB) *Plan { return expanded(t, tiny(t, 4, "\n[size.full]\nset.epochs = 15\n")) }
+func killed(t testing.TB) *Grid { return expanded(t, tiny(t, 4, "\n[size.full]\nset.epochs = 15\n")) }
 
 // workerFolder is the environment variable that makes the test binary a process of a grid, which reads the file of the
 // configurations in that folder.
@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 func workerProcess(dir string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGUSR1)
 	defer stop()
-	p := &Plan{Grid: &Grid{}}
+	p := &Grid{}
 	var configs []experiment.Config
 	data, err := os.ReadFile(filepath.Join(dir, "runs.json"))
 	if err == nil {
@@ -54,10 +54,7 @@ func workerProcess(dir string) int {
 	}
 	if err == nil {
 		err = p.Work(ctx, experiment.Where{
-			Machine: goMachine, Dir: dir, Attempts: 1000,
-			Options: func(experiment.Config) experiment.RunOptions {
-				return experiment.RunOptions{Resume: true, CheckpointEvery: 20}
-			},
+			Machine: goMachine, Dir: dir, Attempts: 1000, CheckpointEvery: 20,
 			Progress: func(i int, s experiment.Progress) {
 				if s.Step == s.Steps { // the run is about to be finished
 					f, err := os.OpenFile(filepath.Join(dir, "made"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)

@@ -47,27 +47,26 @@ func IsName(name string) bool {
 // are used if the name says that it had tuned values; nil stands for those that come with this package.
 func Named(name, file string, values *Tuned) (*Grid, error) {
 	plain, isTuned := strings.CutSuffix(name, rows.TunedMark)
-	of, size := cutSize(plain)
-	if file != "" {
-		var ok bool
-		of = file
-		if size, ok = strings.CutPrefix(plain, gridName(file, "")); !ok {
-			return nil, fmt.Errorf("the grid %s is not from %s, which gives %s… with its sizes", name, file, gridName(file, ""))
+	if !isTuned {
+		values = nil
+	}
+	if file == "" {
+		if of, _ := cutSize(plain); of == "" {
+			return nil, fmt.Errorf("the grid %s does not come with this program: say which TOML file it is from (--grid FILE.toml)", name)
 		}
+		return Find(name, "", values)
+	}
+	size, ok := strings.CutPrefix(plain, gridName(file, ""))
+	if !ok {
+		return nil, fmt.Errorf("the grid %s is not from %s, which gives %s… with its sizes", name, file, gridName(file, ""))
 	}
 	var err error
-	switch {
-	case of == "":
-		return nil, fmt.Errorf("the grid %s does not come with this program: say which TOML file it is from (--grid FILE.toml)", name)
-	case !isTuned:
-		values = nil
-	case values == nil:
-		values, err = BuiltinTuned()
+	if isTuned && values == nil {
+		if values, err = BuiltinTuned(); err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return Find(of, size, values)
+	return Find(file, size, values)
 }
 
 // ConfigOf returns the configuration of the run behind a row of exported results. It is an error if the grid has no such

@@ -108,7 +108,7 @@ func TestConfigOfAPart(t *testing.T) {
 	if err != nil || c.DataSHA256 == "" {
 		t.Fatalf("the checksum of a part is %q (%v)", c.DataSHA256, err)
 	}
-	if reasons := Reasons(old, &results.Run{ID: c.ID()}); !strings.Contains(strings.Join(reasons, "\n"), "are a part of the official ones now") {
+	if reasons := reasons(old, &results.Run{ID: c.ID()}); !strings.Contains(strings.Join(reasons, "\n"), "are a part of the official ones now") {
 		t.Errorf("nothing says what differs: %q", reasons)
 	}
 	other := *old

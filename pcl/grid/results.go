@@ -9,17 +9,17 @@ import (
 
 // Results are those of a grid, as far as its runs are finished.
 type Results struct {
-	*Plan
+	*Grid
 	dir    string
 	states map[string]experiment.State // by the ID of the run
 }
 
 // Results reads what the folder dir has of the grid's runs.
-func (p *Plan) Results(dir string) (*Results, error) {
+func (g *Grid) Results(dir string) (*Results, error) {
 	if err := checkFolder(dir); err != nil {
 		return nil, err
 	}
-	r := &Results{Plan: p, dir: dir, states: map[string]experiment.State{}}
+	r := &Results{Grid: g, dir: dir, states: map[string]experiment.State{}}
 	return r, r.Refresh()
 }
 
@@ -41,15 +41,15 @@ func (r *Results) Refresh() error {
 
 // Table returns the rows of the grid with their results. Rows without a result say whether they failed.
 func (r *Results) Table() (out []*rows.Row) {
-	for _, planned := range r.Plan.Rows {
+	for _, planned := range r.Rows {
 		row, state := *planned, r.states[planned.Cell]
 		switch run := state.Run; {
 		case run != nil:
 			row.State, row.Result, row.Program = rows.Done, rows.ResultOf(run), run.Measured.Program
 		case state.Failed != "":
-			row.State, row.Reason, row.Program = rows.Failed, state.Failed, state.Note.Program
+			row.State, row.Reason, row.Program = rows.Failed, state.Failed, state.Program
 		default:
-			row.Program = state.Note.Program
+			row.Program = state.Program
 		}
 		out = append(out, &row)
 	}

@@ -124,7 +124,7 @@ func (t *Tuning) fill(tune tuneTable) error {
 		}
 	}
 	t.Grid.Method = made
-	return t.Grid.Validate()
+	return t.Grid.validate()
 }
 
 // of returns the candidates for a method, the published one first.

@@ -96,7 +96,7 @@ func TestPick(t *testing.T) {
 	bad := func(c experiment.Config) bool {
 		return c.Method == "avggrad" && c.Increment == scenario.TaskIncremental && (c.Optimizer.LR == 0.003 || c.Optimizer.LR == 0.012 && c.Seed == 1001)
 	}
-	if _, _, err := tuning.Pick(&Results{Plan: p}); err == nil {
+	if _, _, err := tuning.Pick(&Results{Grid: p}); err == nil {
 		t.Errorf("without results: %v", err)
 	}
 	r := filled(t, p, func(c experiment.Config) string {

@@ -2,7 +2,6 @@ package grid
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -43,7 +42,7 @@ func tiny(t testing.TB, seeds int, more string) *Grid {
 }
 
 // work makes the runs of a grid, and returns its status, what was said, and the error.
-func work(t testing.TB, p *Plan, w experiment.Where) (*Status, string, error) {
+func work(t testing.TB, p *Grid, w experiment.Where) (*Status, string, error) {
 	t.Helper()
 	var said []string
 	w.Attempts, w.Say = 3, func(s string) { said = append(said, s) }
@@ -86,11 +85,10 @@ func TestFailures(t *testing.T) {
 			t.Fatalf("again %t: %+v, %v, said %s", again, s, err, said)
 		}
 	}
-	if err := p.Retry(w.Dir, experiment.Shard{}); err != nil {
-		t.Fatal(err)
-	}
-	if r, err := p.Results(w.Dir); err != nil || r.Status(experiment.Shard{}).Untouched != 1 {
-		t.Errorf("after a retry: %+v, %v", r.Status(experiment.Shard{}), err)
+	begun := 0
+	w.Replace, w.Begin = true, func(int, experiment.Config) { begun++ }
+	if s, _, err := work(t, p, w); err != nil || begun != 1 || s.Failed != 1 {
+		t.Errorf("%d runs are made again, %+v, %v", begun, s, err)
 	}
 }
 
@@ -100,9 +98,9 @@ func TestDeaths(t *testing.T) {
 	for deaths, failed := range map[int]int{1: 0, 2: 1} {
 		w := experiment.Where{Machine: goMachine, Dir: t.TempDir()}
 		own := filepath.Join(w.Dir, p.Runs[0].Folder())
-		note, err := json.Marshal(experiment.Note{PID: 1, Begun: time.Now(), Deaths: deaths})
-		if err != nil || os.MkdirAll(own, 0o777) != nil || os.WriteFile(filepath.Join(own, experiment.NoteFile), note, 0o666) != nil {
-			t.Fatal(err)
+		note := fmt.Sprintf(`{"pid": 1, "begun": "2026-01-02T03:04:05Z", "deaths": %d}`, deaths)
+		if os.MkdirAll(own, 0o777) != nil || os.WriteFile(filepath.Join(own, "work.json"), []byte(note), 0o666) != nil {
+			t.Fatal()
 		}
 		if s, said, err := work(t, p, w); err != nil || s.Failed != failed || s.Done != 1-failed {
 			t.Errorf("after %d deaths and one more: %+v, %v, %s", deaths, s, err, said)
@@ -130,16 +128,13 @@ func TestInterrupted(t *testing.T) {
 	for _, c := range []struct {
 		damaged int // how many of the newest checkpoints
 		say     string
-	}{{0, ""}, {1, "an earlier checkpoint"}, {2, "no earlier checkpoint"}} {
+	}{{0, ""}, {1, "damaged checkpoint"}, {2, "damaged checkpoint"}} {
 		dir := t.TempDir()
 		own := filepath.Join(dir, p.Runs[0].Folder())
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		err := p.Work(ctx, experiment.Where{
-			Machine: m, Dir: dir, Attempts: 3,
-			Options: func(experiment.Config) experiment.RunOptions {
-				return experiment.RunOptions{Resume: true, CheckpointEvery: 2, Keep: 2}
-			},
+			Machine: m, Dir: dir, Attempts: 3, CheckpointEvery: 2,
 			Progress: func(_ int, s experiment.Progress) {
 				if s.Step == 7 {
 					cancel()
@@ -210,16 +205,14 @@ func TestElsewhere(t *testing.T) {
 
 // TestTrainedNetwork: runs begin with a trained network; without its file they cannot be made, which is no failure.
 func TestTrainedNetwork(t *testing.T) {
-	m, dir := goMachine, t.TempDir()
-	w := experiment.Where{Machine: m, Options: func(experiment.Config) experiment.RunOptions {
-		return experiment.RunOptions{Dir: dir, Weights: true}
-	}}
-	for _, err := range experiment.Each(t.Context(), expanded(t, tiny(t, 1, "")).Runs, w) {
+	m, dir, first := goMachine, t.TempDir(), expanded(t, tiny(t, 1, "")).Runs
+	w := experiment.Where{Machine: m, Dir: dir, Weights: true}
+	for _, err := range experiment.Each(t.Context(), first, w) {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	net := filepath.Join(dir, experiment.WeightsFile)
+	net := filepath.Join(dir, first[0].Folder(), experiment.WeightsFile)
 	g := tiny(t, 1, "")
 	g.Set["init"] = net
 	p := expanded(t, g)
@@ -227,7 +220,7 @@ func TestTrainedNetwork(t *testing.T) {
 	if err := os.Rename(net, net+".moved"); err != nil {
 		t.Fatal(err)
 	}
-	if s, _, err := work(t, p, w); !errors.Is(err, experiment.ErrInit) || s.Failed != 0 || s.Left != 1 {
+	if s, _, err := work(t, p, w); !errors.Is(err, experiment.ErrData) || s.Failed != 0 || s.Left != 1 {
 		t.Errorf("without the file: %+v, %v", s, err)
 	}
 	if err := os.Rename(net+".moved", net); err != nil {

@@ -1,7 +1,6 @@
 package method
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -47,35 +46,6 @@ func TestOracles(t *testing.T) {
 	}
 }
 
-// TestGivenFactors checks docs/method.md §9 for factors that are given, not computed.
-func TestGivenFactors(t *testing.T) {
-	for _, c := range []struct {
-		name            string
-		rows            [][]float64
-		sigma, w, slack []float64
-	}{
-		{"25 : 75", base, []float64{.25, .75}, []float64{1.253012, .915663}, []float64{0, 0}},
-		{"75 : 25", base, []float64{.75, .25}, []float64{1.105691, .682927}, []float64{0, 0}},
-		{"one-hot: A-GEM", base, []float64{1, 0}, []float64{1, .578947}, []float64{0, 0}},
-		{"norms: ConFIG", base, []float64{.407670, .592330}, []float64{1.226483, .844124}, []float64{0, 0}},
-		{"three", three, []float64{.2, .3, .5}, []float64{3.2, 1.2, 0}, []float64{0, 0, 3.2}},
-	} {
-		w := make([]float64, len(c.rows))
-		out, err := build(t, "emgd-gmc", nil).(Elastic).WeightsFor(sample{rows: c.rows}.step(1), c.sigma, w)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !near(w, c.w, 1e-5) {
-			t.Errorf("%s: λ = %.6f, want %v", c.name, w, c.w)
-		}
-		for i, want := range c.slack {
-			if got := out.Certificate.Slacks[i]; math.Abs(got-want) > 1e-9 {
-				t.Errorf("%s: slack %d is %g, want %g", c.name, i, got, want)
-			}
-		}
-	}
-}
-
 // TestLimits checks the table of docs/method.md §2.7 on random gradients.
 func TestLimits(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
@@ -87,20 +57,6 @@ func TestLimits(t *testing.T) {
 		}
 		s.rows = s.rows[:2]
 		equal(t, "emgd-gs", []string{"0.1", "1", "20"}[r.IntN(3)], s, 2)
-	}
-}
-
-// TestERWithoutMemory: before a task has ended, ER is the mean of the tasks; after the last, the memory.
-func TestERWithoutMemory(t *testing.T) {
-	s := sample{rows: three}.step(1)
-	s.IDs = []int{1, 2, 3}
-	if w := weigh(t, build(t, "er", nil), s); !near(w, []float64{1. / 3, 1. / 3, 1. / 3}, 1e-15) {
-		t.Errorf("three tasks without memory: weights %v, want ⅓ each", w)
-	}
-	s = sample{rows: three[:1]}.step(1)
-	s.IDs[0] = Memory
-	if w := weigh(t, build(t, "er", nil), s); w[0] != 1 {
-		t.Errorf("the memory alone has weight %g, want 1", w[0])
 	}
 }
 

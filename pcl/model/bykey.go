@@ -33,7 +33,7 @@ func byKey(key string) (Model, error) {
 		return NewMLP(number(k[1]), numbers(k[2]), number(k[3]))
 	}
 	if k := resnetKey.FindStringSubmatch(key); k != nil {
-		return NewResNet18(ResNetConfig{
+		return NewResNet18(Sizes{
 			Height: number(k[1]), Width: number(k[2]), Channels: number(k[3]),
 			Base: number(k[4]), Outputs: number(k[5]), Release: k[6] != "",
 		})

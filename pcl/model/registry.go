@@ -11,9 +11,11 @@ import (
 type Sizes struct {
 	Height, Width, Channels int // of an image; a vector has one row, and one channel
 	Outputs                 int
-	Hidden                  []int // widths of hidden layers
-	Base                    int   // channels of the first layer; 0 stands for the network's own choice
-	Release                 bool  // the variant of the released code, see [ResNetConfig]
+	Hidden                  []int // widths of an MLP's hidden layers
+	Base                    int   // channels of a ResNet's stem and first stage; 0 stands for 64, as in the paper
+	// Release follows the code that the paper's authors released: convolutions of a ResNet have biases, and each block has an
+	// additional ReLU after its second normalisation, before the addition.
+	Release bool
 }
 
 // Inputs returns the number of values of a sample.
@@ -24,11 +26,7 @@ var registry = origin.Registry[func(Sizes) (Model, error)]{Kind: "model"}
 func init() {
 	Register("linear", func(s Sizes) (Model, error) { return NewMLP(s.Inputs(), nil, s.Outputs) })
 	Register("mlp", func(s Sizes) (Model, error) { return NewMLP(s.Inputs(), s.Hidden, s.Outputs) })
-	Register("resnet18", func(s Sizes) (Model, error) {
-		return NewResNet18(ResNetConfig{
-			Height: s.Height, Width: s.Width, Channels: s.Channels, Base: s.Base, Outputs: s.Outputs, Release: s.Release,
-		})
-	})
+	Register("resnet18", func(s Sizes) (Model, error) { return NewResNet18(s) })
 }
 
 // Register makes a network known under a name, to [New] and the command line. It panics if the name is empty or taken;

@@ -6,31 +6,21 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// ResNetConfig describes a ResNet-18.
-type ResNetConfig struct {
-	Height, Width, Channels int // the shape of an image; height and width must be even
-	Base                    int // channels of the stem and of the first stage; 0 stands for 64, as in the paper
-	Outputs                 int
-	// Release follows the code that the paper's authors released: convolutions have biases, and each block has an
-	// additional ReLU after its second normalisation, before the addition.
-	Release bool
-}
-
 // ResNet18 is the network of PS-CIFAR-100 and PS-ImageNet-TINY (docs/protocol.md §2.2). It has a stem, which is a
 // 3×3 convolution and a 2×2 maximum, then four stages of two blocks each, then the mean over the pixels, and a
 // linear classifier. Each stage except the first halves the sides of the image and doubles the channels.
 type ResNet18 struct {
 	plan
-	config     ResNetConfig
+	config     Sizes
 	stem       Convolution
 	stemNorm   BatchNorm
 	blocks     []block
 	classifier int // index of its weights in Layout.Params; its bias comes next
 }
 
-// NewResNet18 returns a ResNet-18. The paper's network for PS-CIFAR-100 is
-// NewResNet18(ResNetConfig{Height: 32, Width: 32, Channels: 3, Outputs: 100}).
-func NewResNet18(c ResNetConfig) (*ResNet18, error) {
+// NewResNet18 returns a ResNet-18 for images whose height and width are even. The paper's network for PS-CIFAR-100 is
+// NewResNet18(Sizes{Height: 32, Width: 32, Channels: 3, Outputs: 100}).
+func NewResNet18(c Sizes) (*ResNet18, error) {
 	if c.Base == 0 {
 		c.Base = 64
 	}
@@ -43,7 +33,7 @@ func NewResNet18(c ResNetConfig) (*ResNet18, error) {
 	if n := entries(c.Height, c.Width, c.Channels); n > mostEntries {
 		return nil, fmt.Errorf("model: a ResNet-18 for images of %.2g values; at most %d are accepted", n, mostEntries)
 	}
-	m := &ResNet18{config: c, plan: plan{key: c.key(), inputs: c.Height * c.Width * c.Channels, outputs: c.Outputs}}
+	m := &ResNet18{config: c, plan: plan{key: resnetKeyOf(c), inputs: c.Inputs(), outputs: c.Outputs}}
 	l := &m.layout
 	m.stem = l.AddConvolution("stem/conv", 3, c.Channels, c.Base, 1, c.Release)
 	m.stemNorm = l.AddBatchNorm("stem/norm", c.Base)
@@ -65,8 +55,8 @@ func NewResNet18(c ResNetConfig) (*ResNet18, error) {
 	return m, nil
 }
 
-// key is the name of the architecture, for example "resnet18-32x32x3-64-100" or "resnet18-64x64x3-64-200-release".
-func (c ResNetConfig) key() string {
+// resnetKeyOf is the name of the architecture, for example "resnet18-32x32x3-64-100" or "resnet18-64x64x3-64-200-release".
+func resnetKeyOf(c Sizes) string {
 	key := fmt.Sprintf("resnet18-%dx%dx%d-%d-%d", c.Height, c.Width, c.Channels, c.Base, c.Outputs)
 	if c.Release {
 		key += "-release"

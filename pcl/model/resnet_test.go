@@ -14,7 +14,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 )
 
-func newResNet18(t testing.TB, c ResNetConfig) *ResNet18 {
+func newResNet18(t testing.TB, c Sizes) *ResNet18 {
 	t.Helper()
 	m := must.Get(NewResNet18(c))(t)
 	return m
@@ -23,7 +23,7 @@ func newResNet18(t testing.TB, c ResNetConfig) *ResNet18 {
 // TestResNet18Layout counts the parameters of the CIFAR-style ResNet-18 of 100 classes, 11.22 million in
 // the literature: convolutions, 2 for each normalised channel, and the classifier.
 func TestResNet18Layout(t *testing.T) {
-	c := ResNetConfig{Height: 32, Width: 32, Channels: 3, Outputs: 100}
+	c := Sizes{Height: 32, Width: 32, Channels: 3, Outputs: 100}
 	l := newResNet18(t, c).Layout()
 	if l.Total != 11_220_132 || l.Total-l.Backbone != 512*100+100 || l.StatsTotal != 9600 {
 		t.Errorf("%d parameters, %d of the classifier, %d statistics", l.Total, l.Total-l.Backbone, l.StatsTotal)
@@ -56,7 +56,7 @@ type resNetProblem struct {
 }
 
 func newResNetProblem(t testing.TB, release bool) *resNetProblem {
-	return problemOf(newResNet18(t, ResNetConfig{Height: 8, Width: 16, Channels: 2, Base: 3, Outputs: 4, Release: release}))
+	return problemOf(newResNet18(t, Sizes{Height: 8, Width: 16, Channels: 2, Base: 3, Outputs: 4, Release: release}))
 }
 
 func problemOf(net Model) *resNetProblem {

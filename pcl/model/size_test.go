@@ -14,7 +14,7 @@ func TestAbsurdSizes(t *testing.T) {
 			t.Errorf("an MLP %v has %d parameters", sizes, m.Layout().Total)
 		}
 	}
-	for _, c := range []ResNetConfig{
+	for _, c := range []Sizes{
 		{Height: 1 << 22, Width: 1 << 22, Channels: 1 << 22, Base: 1, Outputs: 2},
 		{Height: 2, Width: 2, Channels: 1, Base: 1 << 61, Outputs: 2},
 		{Height: 2, Width: 2, Channels: 1, Base: 1 << 22, Outputs: 2},

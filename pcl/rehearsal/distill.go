@@ -56,7 +56,7 @@ func withLogits(lab Lab, task int, samples []memory.Item) []memory.Item {
 	if len(samples) == 0 {
 		return nil
 	}
-	logits := fail.Or(lab.Logits(Now, samples))
+	logits := lab.Logits(Now, samples)
 	if len(logits) != len(samples) {
 		fail.If(fmt.Errorf("task %d: %d logits for %d samples", task, len(logits), len(samples)))
 	}

@@ -62,7 +62,7 @@ func (e *ewc) Consolidate(lab PenaltyLab, id int, samples []memory.Item) (err er
 	if len(samples) == 0 {
 		return nil
 	}
-	theta := fail.Or(lab.Parameters())
+	theta := lab.Parameters()
 	sum, n := squares(lab, samples, min(e.group, lab.Batch()), len(theta))
 	if e.Stiffness == nil {
 		e.Stiffness = make([]float64, len(theta))
@@ -79,7 +79,7 @@ func (e *ewc) Consolidate(lab PenaltyLab, id int, samples []memory.Item) (err er
 func squares(lab PenaltyLab, samples []memory.Item, group, parameters int) (sum []float64, n int) {
 	sum = make([]float64, parameters)
 	for some := range slices.Chunk(samples, group) {
-		mean := fail.Or(lab.TaskGradient(some))
+		mean := lab.TaskGradient(some)
 		if len(mean) != parameters {
 			fail.If(fmt.Errorf("ewc: a gradient of %d entries for %d parameters", len(mean), parameters))
 		}

@@ -1,10 +1,6 @@
 package rehearsal
 
-import (
-	"math"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
-)
+import "math"
 
 // GMED is the part "gmed": it moves stored samples to where the step would hurt them more (docs/method.md §5.11).
 // Samples stay in [0, 1], which the original does not say.
@@ -38,9 +34,9 @@ func (m GMED) draw(lab ReplayLab) ([]int, error) {
 	if len(batch) == 0 {
 		return nil, nil
 	}
-	fail.If(lab.StepAhead(*m.Gamma))
+	lab.StepAhead(*m.Gamma)
 	samples := store.Items(batch)
-	ahead, now := fail.Or(lab.PixelGradients(Ahead, samples)), fail.Or(lab.PixelGradients(Now, samples))
+	ahead, now := lab.PixelGradients(Ahead, samples), lab.PixelGradients(Now, samples)
 	for k, i := range batch {
 		rate := *m.Alpha * math.Pow(1-m.Decay, float64(samples[k].Edits))
 		editPixels(store, i, rate, func(p int) float64 {

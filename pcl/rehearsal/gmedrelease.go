@@ -1,7 +1,5 @@
 package rehearsal
 
-import "github.com/parallelcl/parallelcl/internal/fail"
-
 // GMEDRelease is the part "gmed-release", which is what the published PCL tables probably call GMED
 // (docs/method.md §5.11): its edits make samples easier for the parameters before the step, which are no longer
 // in use. It makes twice as many updates as other methods. Samples stay in [0, 1], which the released
@@ -33,9 +31,9 @@ func (m GMEDRelease) draw(lab ReplayLab) ([]int, error) {
 	if len(batch) == 0 {
 		return nil, nil
 	}
-	fail.If(lab.Remember())
-	fail.If(lab.Update())
-	gradients := fail.Or(lab.PixelGradients(Remembered, store.Items(batch)))
+	lab.Remember()
+	lab.Update()
+	gradients := lab.PixelGradients(Remembered, store.Items(batch))
 	for k, i := range batch {
 		editPixels(store, i, -*m.Alpha, func(p int) float64 { return float64(gradients[k][p]) })
 	}

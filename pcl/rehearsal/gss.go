@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
@@ -49,8 +48,7 @@ const gssFirst = 1.1
 
 // Store offers each running task's batch. Samples of a batch that fills the store and do not fit are
 // passed over.
-func (g GSS) Store(lab StoreLab) (err error) {
-	defer fail.Caught(&err)
+func (g GSS) Store(lab StoreLab) error {
 	store, current := lab.Memory(), lab.Current()
 	capacity := store.Capacity(classesMet(store, current))
 	if capacity == 0 {
@@ -76,7 +74,7 @@ func (g GSS) parts(lab Lab) (gradients [][]float32) {
 	store := lab.Memory()
 	for range int(g.Subsets) {
 		part := anyOf(everyIndex(store), min(int(g.SubsetSize), lab.Batch()), lab.Rand())
-		gradients = append(gradients, fail.Or(lab.Gradient(Now, store.Items(part))))
+		gradients = append(gradients, lab.Gradient(Now, store.Items(part)))
 	}
 	return gradients
 }
@@ -110,7 +108,7 @@ func (g GSS) replace(lab Lab, batch []memory.Item, parts [][]float32) {
 
 // score is 1 + the largest cosine of the samples' gradient with one of the parts', in [0, 2].
 func score(lab Lab, samples []memory.Item, parts [][]float32) float64 {
-	g := fail.Or(lab.Gradient(Now, samples))
+	g := lab.Gradient(Now, samples)
 	largest := -1.0
 	for _, part := range parts {
 		largest = max(largest, cosine32(g, part))

@@ -22,7 +22,8 @@ const (
 
 // Lab is what the learner lets a method do with the model and the memory at any time. Lists of samples may have any
 // length, except where a method says otherwise. Losses are those that the method trains the memory on (see
-// [Objective]), with the outputs that compete at present.
+// [Objective]), with the outputs that compete at present. Where the device fails, a call does not return: the learner's own call,
+// a step for example, ends with the error.
 type Lab interface {
 	// Batch returns how many samples a row may have, Step how many steps have been made.
 	Batch() int
@@ -34,23 +35,23 @@ type Lab interface {
 	Running() []int
 	Finished() []int
 	// Output returns the output that belongs to a class of a task.
-	Output(task, class int) (int, error)
+	Output(task, class int) int
 	// Image returns the height, width and number of channels of a sample. The channels of a pixel lie together.
 	Image() (height, width, channels int)
 
 	// Remember stores a copy of θ as Remembered.
-	Remember() error
+	Remember()
 
 	// Losses returns the loss of each sample.
-	Losses(at Point, samples []memory.Item) ([]float64, error)
+	Losses(at Point, samples []memory.Item) []float64
 	// Logits and Features return a vector for each sample. Logits include those of outputs that do not compete.
-	Logits(at Point, samples []memory.Item) ([][]float32, error)
-	Features(at Point, samples []memory.Item) ([][]float32, error)
+	Logits(at Point, samples []memory.Item) [][]float32
+	Features(at Point, samples []memory.Item) [][]float32
 	// Gradient returns the gradient of the mean loss of at most Batch samples, over the shared parameters. Batch normalisation
 	// uses the running statistics, since a single sample has none.
-	Gradient(at Point, samples []memory.Item) ([]float32, error)
+	Gradient(at Point, samples []memory.Item) []float32
 	// PixelGradients returns ∂ℓ/∂x for each sample.
-	PixelGradients(at Point, samples []memory.Item) ([][]float32, error)
+	PixelGradients(at Point, samples []memory.Item) [][]float32
 }
 
 // ReplayLab is the [Lab] of a method that chooses what a step replays. The gradients of the tasks are known by then;
@@ -58,9 +59,9 @@ type Lab interface {
 type ReplayLab interface {
 	Lab
 	// StepAhead makes a virtual step: it sets Ahead to θ − γ·g_cur.
-	StepAhead(gamma float64) error
+	StepAhead(gamma float64)
 	// Update makes an optimiser step along g_cur, and computes the tasks' gradients again.
-	Update() error
+	Update()
 }
 
 // StoreLab is the [Lab] after the update of a step, when the step's samples may enter the memory.
@@ -75,10 +76,10 @@ type PenaltyLab interface {
 	Lab
 	// Parameters returns the shared parameters. They may be those that the model computes with: they must not be
 	// changed, and are valid until the next update.
-	Parameters() ([]float32, error)
+	Parameters() []float32
 	// TaskGradient is like [Lab.Gradient], but for the loss of the tasks' own rows with the right labels: without a
 	// teacher, without targets of the old model, and without adjusted logits.
-	TaskGradient(samples []memory.Item) ([]float32, error)
+	TaskGradient(samples []memory.Item) []float32
 }
 
 // MovedLab is the [Lab] after an update.
@@ -86,7 +87,7 @@ type MovedLab interface {
 	PenaltyLab
 	// Current returns g_cur of the update, the mean of the tasks' gradients over the shared parameters, or 0 where no
 	// task took part. It is valid until the next update.
-	Current() ([]float32, error)
+	Current() []float32
 }
 
 // PredictLab is the [Lab] between steps, when predictions are made.
@@ -97,10 +98,10 @@ type PredictLab interface {
 	// OneTask says whether each prediction is among the classes of one task, as in task-incremental mode.
 	OneTask() bool
 	// Restart creates the network Apart with freshly drawn parameters.
-	Restart() error
+	Restart()
 	// Descend trains Apart for one step on at most Batch samples. shares are the samples' weights in the loss; nil
 	// makes them equal.
-	Descend(samples []memory.Item, shares []float64, s SGD) error
+	Descend(samples []memory.Item, shares []float64, s SGD)
 }
 
 // SGD is one step of stochastic gradient descent: v ← μv + clip(g) + λθ, θ ← θ − γv.

@@ -1,7 +1,6 @@
 package rehearsal
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -95,28 +94,23 @@ func (l *smallLab) Image() (height, width, channels int) { return 2, 2, l.inputs
 func (l *smallLab) Current() [][]memory.Item             { return l.current }
 func (l *smallLab) Running() []int                       { return []int{1} }
 func (l *smallLab) Candidates(int) []memory.Item         { return l.candidates }
-func (l *smallLab) Restart() error                       { return nil }
+func (l *smallLab) Restart()                             {}
 
 func (l *smallLab) Step() int { return 7 }
 
-func (l *smallLab) Remember() error {
-	l.at[Remembered] = slices.Clone(l.at[Now])
-	return nil
-}
+func (l *smallLab) Remember() { l.at[Remembered] = slices.Clone(l.at[Now]) }
 
-func (l *smallLab) Update() error {
+func (l *smallLab) Update() {
 	l.updates++
 	add(l.at[Now], -1, l.now())
-	return nil
 }
 
-func (l *smallLab) Descend(samples []memory.Item, shares []float64, _ SGD) error {
+func (l *smallLab) Descend(samples []memory.Item, shares []float64, _ SGD) {
 	n := len(samples)
 	if shares != nil {
 		n = -n
 	}
 	l.trained = append(l.trained, n)
-	return nil
 }
 
 // slope is ∂ℓ/∂x of a pixel, by differences.
@@ -124,13 +118,13 @@ func (l *smallLab) slope(at Point, it memory.Item, p int) float64 {
 	const h = 1.0 / 512
 	it.Pixels = slices.Clone(it.Pixels)
 	it.Pixels[p] += h
-	up, _ := l.Losses(at, []memory.Item{it})
+	up := l.Losses(at, []memory.Item{it})
 	it.Pixels[p] -= 2 * h
-	down, _ := l.Losses(at, []memory.Item{it})
+	down := l.Losses(at, []memory.Item{it})
 	return (up[0] - down[0]) / (2 * h)
 }
 
-func (l *smallLab) PixelGradients(at Point, samples []memory.Item) (out [][]float32, err error) {
+func (l *smallLab) PixelGradients(at Point, samples []memory.Item) (out [][]float32) {
 	for _, it := range samples {
 		d, g := l.probabilities(l.at[at], it), make([]float32, l.inputs)
 		d[it.Class]--
@@ -141,14 +135,14 @@ func (l *smallLab) PixelGradients(at Point, samples []memory.Item) (out [][]floa
 		}
 		out = append(out, g)
 	}
-	return out, nil
+	return out
 }
 
-func (l *smallLab) Features(_ Point, samples []memory.Item) (out [][]float32, err error) {
+func (l *smallLab) Features(_ Point, samples []memory.Item) (out [][]float32) {
 	for _, it := range samples {
 		out = append(out, it.Pixels)
 	}
-	return out, nil
+	return out
 }
 
 // probabilities are the softmax of the logits.
@@ -167,11 +161,11 @@ func (l *smallLab) probabilities(w []float64, it memory.Item) []float64 {
 	return out
 }
 
-func (l *smallLab) Losses(at Point, samples []memory.Item) (out []float64, err error) {
+func (l *smallLab) Losses(at Point, samples []memory.Item) (out []float64) {
 	for _, it := range samples {
 		out = append(out, -math.Log(l.probabilities(l.at[at], it)[it.Class]))
 	}
-	return out, nil
+	return out
 }
 
 // mean is the gradient of the mean loss over W.
@@ -189,9 +183,9 @@ func (l *smallLab) mean(w []float64, samples []memory.Item) []float64 {
 	return g
 }
 
-func (l *smallLab) Gradient(at Point, samples []memory.Item) ([]float32, error) {
+func (l *smallLab) Gradient(at Point, samples []memory.Item) []float32 {
 	if len(samples) == 0 || len(samples) > l.batch {
-		return nil, errors.New("no single batch")
+		panic("no single batch")
 	}
 	l.gradients++
 	g := l.mean(l.at[at], samples)
@@ -199,7 +193,7 @@ func (l *smallLab) Gradient(at Point, samples []memory.Item) ([]float32, error) 
 	for p, x := range g {
 		out[p] = float32(x)
 	}
-	return out, nil
+	return out
 }
 
 // now is g_cur, the mean of the gradients of the running tasks.
@@ -211,8 +205,7 @@ func (l *smallLab) now() []float64 {
 	return g
 }
 
-func (l *smallLab) StepAhead(gamma float64) error {
+func (l *smallLab) StepAhead(gamma float64) {
 	l.at[Ahead] = slices.Clone(l.at[Now])
 	add(l.at[Ahead], -gamma, l.now())
-	return nil
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // MIR is the part "mir": it replays what the step would make worse (docs/method.md §5.10).
@@ -51,10 +49,10 @@ func (m MIR) draw(lab ReplayLab) ([]int, error) {
 
 // interference is how much each loss rises in the virtual step.
 func (m MIR) interference(lab ReplayLab, indices []int) []float64 {
-	fail.If(lab.StepAhead(*m.Gamma))
+	lab.StepAhead(*m.Gamma)
 	samples := lab.Memory().Items(indices)
-	after := fail.Or(lab.Losses(Ahead, samples))
-	for k, loss := range fail.Or(lab.Losses(Now, samples)) {
+	after := lab.Losses(Ahead, samples)
+	for k, loss := range lab.Losses(Now, samples) {
 		if m.BestLoss {
 			loss = lowest(samples[k].Score, loss)
 			lab.Memory().SetScore(indices[k], 1+loss) // which refuses a loss that is not finite

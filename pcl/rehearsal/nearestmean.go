@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
@@ -40,8 +39,7 @@ type nearestMean struct {
 }
 
 // Prepare computes the class means: of the exemplars, and of the candidates of running tasks.
-func (m *nearestMean) Prepare(lab PredictLab) (err error) {
-	defer fail.Caught(&err)
+func (m *nearestMean) Prepare(lab PredictLab) error {
 	m.never = m.between && lab.OneTask()
 	samples := lab.Memory().Items(everyIndex(lab.Memory()))
 	for _, task := range lab.Running() {
@@ -115,7 +113,7 @@ func unitFeatures(lab Lab, samples []memory.Item) (out [][]float64) {
 	if len(samples) == 0 {
 		return nil
 	}
-	for _, f := range fail.Or(lab.Features(Now, samples)) {
+	for _, f := range lab.Features(Now, samples) {
 		out = append(out, unit(f))
 	}
 	return out

@@ -16,19 +16,19 @@ type penaltyLab struct {
 	store          *memory.Store
 }
 
-func (l penaltyLab) Batch() int                     { return 3 }
-func (l penaltyLab) Memory() *memory.Store          { return l.store }
-func (l penaltyLab) Parameters() ([]float32, error) { return slices.Clone(l.theta), nil }
-func (l penaltyLab) Current() ([]float32, error)    { return l.current, nil }
+func (l penaltyLab) Batch() int            { return 3 }
+func (l penaltyLab) Memory() *memory.Store { return l.store }
+func (l penaltyLab) Parameters() []float32 { return slices.Clone(l.theta) }
+func (l penaltyLab) Current() []float32    { return l.current }
 
-func (l penaltyLab) TaskGradient(samples []memory.Item) ([]float32, error) {
+func (l penaltyLab) TaskGradient(samples []memory.Item) []float32 {
 	mean := make([]float32, len(l.theta))
 	for _, it := range samples {
 		for p, x := range it.Pixels {
 			mean[p] += x / float32(len(samples))
 		}
 	}
-	return mean, nil
+	return mean
 }
 
 func gradientsAs(rows ...[]float32) (samples []memory.Item) {

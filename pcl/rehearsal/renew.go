@@ -1,10 +1,6 @@
 package rehearsal
 
-import (
-	"slices"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
-)
+import "slices"
 
 // The parts of this file change the logits that are stored with the samples whenever a task ends (docs/method.md
 // §8.4). They need a part that is trained on stored logits, such as [Distill].
@@ -76,6 +72,6 @@ func (r *Rehearsal) renew(lab Lab, task int) {
 	held := slices.DeleteFunc(everyIndex(store), func(i int) bool { return store.Item(i).Logits == nil })
 	for k, now := range withLogits(lab, task, store.Items(held)) {
 		it := store.Item(held[k])
-		store.SetLogits(held[k], r.Renew(it.Logits, now.Logits, fail.Or(lab.Output(it.Task, it.Class))))
+		store.SetLogits(held[k], r.Renew(it.Logits, now.Logits, lab.Output(it.Task, it.Class)))
 	}
 }

@@ -52,7 +52,7 @@ const (
 // changes nothing in the run.
 func (g Retrain) Prepare(lab PredictLab) (err error) {
 	defer fail.Caught(&err)
-	fail.If(lab.Restart())
+	lab.Restart()
 	store, r := lab.Memory(), seed.New(0, "gdumb", lab.Step()).Rand
 	size := max(1, min(gdumbBatch, lab.Batch()/2)) // a mixed sample is two in a batch
 	for pass := range int(g.Passes) {
@@ -62,7 +62,7 @@ func (g Retrain) Prepare(lab PredictLab) (err error) {
 			if r.Float64() < *g.CutMix && len(samples) > 1 {
 				samples, shares = cutmix(lab, samples, r)
 			}
-			fail.If(lab.Descend(samples, shares, sgd))
+			lab.Descend(samples, shares, sgd)
 		}
 	}
 	return nil

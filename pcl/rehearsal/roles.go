@@ -224,7 +224,7 @@ func (r curator) Curate(lab Lab, id int, candidates []memory.Item) (err error) {
 		store.Add(kept)
 	}
 	if r.Remember {
-		return lab.Remember()
+		lab.Remember()
 	}
 	return nil
 }

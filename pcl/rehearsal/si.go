@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
@@ -45,8 +44,7 @@ type si struct {
 
 // Penalise pulls towards θ*, and notes where the step begins. Before the first end, θ* is where the run began.
 func (s *si) Penalise(lab PenaltyLab) (value float64, gradient []float32, err error) {
-	defer fail.Caught(&err)
-	theta := fail.Or(lab.Parameters())
+	theta := lab.Parameters()
 	s.before = append(s.before[:0], theta...)
 	if s.Anchor == nil {
 		s.Anchor, s.Path = slices.Clone(theta), make([]float64, len(theta))
@@ -55,9 +53,8 @@ func (s *si) Penalise(lab PenaltyLab) (value float64, gradient []float32, err er
 }
 
 // Moved adds −g_cur·Δθ.
-func (s *si) Moved(lab MovedLab) (err error) {
-	defer fail.Caught(&err)
-	after, g := fail.Or(lab.Parameters()), fail.Or(lab.Current())
+func (s *si) Moved(lab MovedLab) error {
+	after, g := lab.Parameters(), lab.Current()
 	if len(g) != len(s.Path) || len(after) != len(s.Path) {
 		return fmt.Errorf("si: a gradient of %d entries for %d parameters", len(g), len(s.Path))
 	}
@@ -75,10 +72,10 @@ func (s *si) Samples() int { return 0 }
 
 // Consolidate adds the positive sums to Ω, and starts again at the present parameters.
 func (s *si) Consolidate(lab PenaltyLab, _ int, _ []memory.Item) error {
-	theta, err := lab.Parameters()
-	if err != nil || s.Anchor == nil {
-		return err
+	if s.Anchor == nil {
+		return nil
 	}
+	theta := lab.Parameters()
 	if s.Stiffness == nil {
 		s.Stiffness = make([]float64, len(theta))
 	}

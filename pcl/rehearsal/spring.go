@@ -23,10 +23,7 @@ func (s *spring) pull(lab PenaltyLab, k float64) (value float64, gradient []floa
 	if s.Stiffness == nil {
 		return 0, nil, nil
 	}
-	theta, err := lab.Parameters()
-	if err != nil {
-		return 0, nil, err
-	}
+	theta := lab.Parameters()
 	if len(theta) != len(s.Stiffness) {
 		return 0, nil, fmt.Errorf("the penalty is on %d parameters; the model shares %d", len(s.Stiffness), len(theta))
 	}
@@ -44,14 +41,10 @@ func (s *spring) pull(lab PenaltyLab, k float64) (value float64, gradient []floa
 // no loss. The stiffness stays.
 func (s *spring) Replaced(lab PenaltyLab) error {
 	clear(s.Path)
-	if s.Anchor == nil {
-		return nil
+	if s.Anchor != nil {
+		s.Anchor = slices.Clone(lab.Parameters())
 	}
-	theta, err := lab.Parameters()
-	if err == nil {
-		s.Anchor = slices.Clone(theta)
-	}
-	return err
+	return nil
 }
 
 // Moved does nothing.

@@ -136,7 +136,7 @@ func TestBlurredSets(t *testing.T) {
 		}
 		for i, set := range sets {
 			for k, c := range set {
-				if p := parts[i][k]; max(1, p.Of) != len(given[c]) {
+				if p := parts[i][k]; max(1, p.Of) != len(given[c]) || p.Of == 1 {
 					t.Fatalf("class %d is in %d parts, but %d tasks have it", c, p.Of, len(given[c]))
 				}
 			}

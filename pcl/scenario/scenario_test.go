@@ -148,7 +148,7 @@ func TestValidate(t *testing.T) {
 		func(s *Scenario) { s.Tasks = nil }, func(s *Scenario) { s.Tasks[1].Classes = nil }, func(s *Scenario) { s.Tasks[1].Classes[0] = -1 },
 		func(s *Scenario) { s.Tasks[1].Classes = []int{7, 7} },
 		func(s *Scenario) { s.Tasks[0].Train = -1 }, func(s *Scenario) { s.Tasks[0].Train = 1 << 62 },
-		func(s *Scenario) { s.Tasks[0].Start = -1 }, func(s *Scenario) { s.Tasks[1].Start = -1 }, func(s *Scenario) { s.Tasks[1].Start = 1 << 62 },
+		func(s *Scenario) { s.Tasks[0].Start = 1 << 20 }, func(s *Scenario) { s.Tasks[0].Start = -1 }, func(s *Scenario) { s.Tasks[1].Start = -1 }, func(s *Scenario) { s.Tasks[1].Start = 1 << 62 },
 		func(s *Scenario) { s.Tasks[1].Names = []string{"a"} },
 		func(s *Scenario) { s.Tasks[1] = Task{Names: []string{"a", "a"}, Start: s.Tasks[1].Start} },
 		func(s *Scenario) { s.Tasks[1].Parts = []Part{{0, 2}} },

@@ -21,7 +21,7 @@ const (
 //
 //	bar := nb.Progress("training")
 //	defer bar.Close()
-//	options.Progress = func(p experiment.Progress) { bar.Set(p.Step, p.Steps, fmt.Sprintf("loss %.3f", p.Loss)) }
+//	where.Progress = func(_ int, p experiment.Progress) { bar.Set(p.Step, p.Steps, fmt.Sprintf("loss %.3f", p.Loss)) }
 //
 // Its methods may be called from several goroutines.
 type Bar struct {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
@@ -33,14 +34,9 @@ type Go struct {
 
 // FindTools asks a go command for its tools.
 func FindTools(ctx context.Context, command, dir string) (g Go, err error) {
-	out, err := Run(ctx, dir, command, "env", "-json", "GOVERSION", "GOTOOLDIR", "GOROOT", "CC")
-	if err != nil {
-		return g, err
-	}
+	defer fail.Caught(&err)
 	var env map[string]string
-	if err := json.Unmarshal(out, &env); err != nil {
-		return g, err
-	}
+	fail.If(json.Unmarshal(fail.Or(Run(ctx, dir, command, "env", "-json", "GOVERSION", "GOTOOLDIR", "GOROOT", "CC")), &env))
 	g = Go{Command: command, Version: env["GOVERSION"], Tools: env["GOTOOLDIR"], Root: env["GOROOT"], CC: strings.Fields(env["CC"])}
 	for _, name := range []string{"lld", "mold"} { // which are quicker than the C compiler's own
 		if runtime.GOOS != "linux" || len(g.CC) == 0 {
@@ -102,16 +98,15 @@ func (h *Host) Builder(dir string) *Builder {
 }
 
 // Compile compiles a cell.
-func (b *Builder) Compile(ctx context.Context, c *cell.Cell) error {
-	archive, err := b.compile(ctx, cell.Path(c.ID), c.Text)
-	if err == nil {
-		b.exports[cell.Path(c.ID)] = archive
-	}
-	return err
+func (b *Builder) Compile(ctx context.Context, c *cell.Cell) (err error) {
+	defer fail.Caught(&err)
+	b.exports[cell.Path(c.ID)] = b.compile(ctx, cell.Path(c.ID), c.Text)
+	return nil
 }
 
 // Link links compiled cells into a plugin that calls one of their functions: [cell.Run] or [cell.Replay].
 func (b *Builder) Link(ctx context.Context, function string, ids ...int) (file string, err error) {
+	defer fail.Caught(&err)
 	imports, calls := "", ""
 	for _, id := range ids {
 		imports += fmt.Sprintf("import c%d %q\n", id, cell.Path(id))
@@ -119,61 +114,49 @@ func (b *Builder) Link(ctx context.Context, function string, ids ...int) (file s
 	}
 	name := fmt.Sprintf("nb/plugin%d", time.Now().UnixNano())
 	file = filepath.Join(b.dir, path.Base(name)+".so")
-	text := imports + "var Run = func() { " + calls + "}\nfunc main() {}\n"
-	return file, b.program(ctx, file, name, text, "-buildmode=plugin", "-pluginpath="+name)
+	b.program(ctx, file, name, imports+"var Run = func() { "+calls+"}\nfunc main() {}\n", "-buildmode=plugin", "-pluginpath="+name)
+	return file, nil
 }
 
 // config is the file that tells the tools where packages are.
 const config = "importcfg"
 
 // compile compiles a package of one file.
-func (b *Builder) compile(ctx context.Context, name, text string) (archive string, err error) {
+func (b *Builder) compile(ctx context.Context, name, text string) (archive string) {
 	var packages strings.Builder
 	for p, f := range b.exports {
 		fmt.Fprintf(&packages, "packagefile %s=%s\n", p, f)
 	}
 	source := filepath.Join(b.dir, path.Base(name)+".go")
 	defer os.Remove(source)
-	err = os.WriteFile(source, []byte(text), 0o600)
-	if err = cmp.Or(err, os.WriteFile(filepath.Join(b.dir, config), []byte(packages.String()), 0o600)); err != nil {
-		return "", err
-	}
+	fail.If(os.WriteFile(source, []byte(text), 0o600))
+	fail.If(os.WriteFile(filepath.Join(b.dir, config), []byte(packages.String()), 0o600))
 	archive = strings.TrimSuffix(source, ".go") + ".a"
-	_, err = Run(ctx, b.dir, filepath.Join(b.Go.Tools, "compile"), "-o", archive, "-p", name, "-complete", "-installsuffix", "dynlink",
-		"-goversion", b.Go.Version, "-c=2", "-dynlink", "-importcfg", config, "-pack", source)
-	return archive, err
+	fail.Or(Run(ctx, b.dir, filepath.Join(b.Go.Tools, "compile"), "-o", archive, "-p", name, "-complete", "-installsuffix", "dynlink",
+		"-goversion", b.Go.Version, "-c=2", "-dynlink", "-importcfg", config, "-pack", source))
+	return archive
 }
 
 // program compiles and links a package main.
-func (b *Builder) program(ctx context.Context, file, name, text string, flags ...string) error {
-	archive, err := b.compile(ctx, name, "package main\n"+text)
-	if err != nil {
-		return err
-	}
+func (b *Builder) program(ctx context.Context, file, name, text string, flags ...string) {
+	archive := b.compile(ctx, name, "package main\n"+text)
 	defer os.Remove(archive)
 	args := append([]string{"-o", file, "-importcfg", config, "-installsuffix", "dynlink", "-s", "-w", "-extld=" + b.Go.CC[0]}, flags...)
 	if b.Go.Linker != "" {
 		args = append(args, "-extldflags=-fuse-ld="+b.Go.Linker)
 	}
-	_, err = Run(ctx, b.dir, filepath.Join(b.Go.Tools, "link"), append(args, archive)...)
-	return err
+	fail.Or(Run(ctx, b.dir, filepath.Join(b.Go.Tools, "link"), append(args, archive)...))
 }
 
 // Fetch brings packages that the host does not have, from the module cache or the network. They come into the plugins of the
 // cells that import them, never into the module's go.mod.
 func (b *Builder) Fetch(ctx context.Context, paths []string) (list []cell.Package, err error) {
-	dir, err := b.MakeModule()
-	if err != nil {
-		return nil, err
-	}
+	defer fail.Caught(&err)
+	dir := fail.Or(b.MakeModule())
 	list, err = b.Go.exportsOf(ctx, dir, paths...)
-	if err != nil && ctx.Err() == nil {
-		if _, err = Run(ctx, dir, b.Go.Command, append([]string{"get"}, paths...)...); err == nil {
-			list, err = b.Go.exportsOf(ctx, dir, paths...)
-		}
-	}
 	if err != nil {
-		return nil, err
+		fail.Or(Run(ctx, dir, b.Go.Command, append([]string{"get"}, paths...)...))
+		list = fail.Or(b.Go.exportsOf(ctx, dir, paths...))
 	}
 	for _, one := range list {
 		if have, ok := b.exports[one.Path]; ok && have != one.Export {
@@ -191,18 +174,13 @@ func (b *Builder) ModuleDir() string { return filepath.Join(b.dir, "module") }
 
 // MakeModule makes the module of the cells, if it is not there: it requires what ours does.
 func (b *Builder) MakeModule() (dir string, err error) {
+	defer fail.Caught(&err)
 	dir = b.ModuleDir()
 	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 		return dir, nil
 	}
 	for _, name := range []string{"go.sum", "go.mod"} {
-		data, err := os.ReadFile(filepath.Join(b.Module, name))
-		if err == nil {
-			err = atomicfile.WriteBytes(filepath.Join(dir, name), data)
-		}
-		if err != nil {
-			return "", err
-		}
+		fail.If(atomicfile.WriteBytes(filepath.Join(dir, name), fail.Or(os.ReadFile(filepath.Join(b.Module, name)))))
 	}
 	return dir, nil
 }

@@ -3,7 +3,6 @@ package build
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/origin"
 )
@@ -55,30 +55,23 @@ func Read(dir string) (*Host, error) {
 }
 
 // Current returns the host of the same module as it is now. If there is none, it is built.
-func (h *Host) Current(ctx context.Context) (*Host, error) {
+func (h *Host) Current(ctx context.Context) (now *Host, err error) {
+	defer fail.Caught(&err)
 	dir := filepath.Dir(h.Program)
-	now := &Host{Module: h.Module, Go: h.Go, Program: h.Program, Source: origin.Fingerprint(h.Module), Sum: origin.SourceSum(h.Module)}
+	now = &Host{Module: h.Module, Go: h.Go, Program: h.Program, Source: origin.Fingerprint(h.Module), Sum: origin.SourceSum(h.Module)}
 	if there, err := Read(dir); err == nil && there.Source == now.Source && reflect.DeepEqual(there.Go, now.Go) {
 		return there, nil
 	}
-	paths, err := h.Go.importable(ctx, h.Module)
-	if err == nil {
-		now.Packages, err = h.Go.exportsOf(ctx, h.Module, append(paths, cell.Runtime, modulePath+hostPackage)...)
-	}
-	if err != nil {
-		return nil, err
-	}
+	paths := fail.Or(h.Go.importable(ctx, h.Module))
+	now.Packages = fail.Or(h.Go.exportsOf(ctx, h.Module, append(paths, cell.Runtime, modulePath+hostPackage)...))
 	text := fmt.Sprintf("import host %q\n", modulePath+hostPackage)
 	for _, p := range paths {
 		text += fmt.Sprintf("import _ %q\n", p)
 	}
 	partial := h.Program + ".partial"
-	err = now.Builder(dir).program(ctx, partial, "main", text+"func main() { host.Main() }\n", "-buildmode=pie", "-linkmode=external")
-	if err != nil {
-		return nil, err
-	}
-	data, err := json.Marshal(now)
-	return now, errors.Join(err, os.Rename(partial, h.Program), atomicfile.WriteBytes(filepath.Join(dir, hostFile), data))
+	now.Builder(dir).program(ctx, partial, "main", text+"func main() { host.Main() }\n", "-buildmode=pie", "-linkmode=external")
+	fail.If(os.Rename(partial, h.Program))
+	return now, atomicfile.WriteBytes(filepath.Join(dir, hostFile), fail.Or(json.Marshal(now)))
 }
 
 // importable lists the packages that cells can import: those of the module and of the standard library.
@@ -97,21 +90,13 @@ var unwanted = []string{"plugin", "debug", "go", "expvar", "syscall", "unsafe"}
 
 // Install builds the kernel and its host into a folder. Jupyter starts the program, which has the name start. This downloads
 // what the module requires and compiles all packages, so that for the user's first cell only the cell itself has to be compiled.
-func Install(ctx context.Context, dir, start, module, goCommand string) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
-	g, err := FindTools(ctx, goCommand, module)
-	if err != nil {
-		return err
-	}
+func Install(ctx context.Context, dir, start, module, goCommand string) (err error) {
+	defer fail.Caught(&err)
+	g := fail.Or(FindTools(ctx, goCommand, module))
+	fail.If(os.MkdirAll(dir, 0o777))
 	partial := filepath.Join(dir, start+".partial")
-	if _, err := Run(ctx, module, g.Command, "build", "-buildvcs=false", "-ldflags=-s", "-o", partial, "./"+servePackage); err != nil {
-		return err
-	}
-	if err := os.Rename(partial, filepath.Join(dir, start)); err != nil {
-		return err
-	}
+	fail.Or(Run(ctx, module, g.Command, "build", "-buildvcs=false", "-ldflags=-s", "-o", partial, "./"+servePackage))
+	fail.If(os.Rename(partial, filepath.Join(dir, start)))
 	h := &Host{Module: module, Go: g, Program: filepath.Join(dir, "host")}
 	if _, err := h.Current(ctx); err != nil {
 		return fmt.Errorf("the module does not build for a notebook: %w", err)

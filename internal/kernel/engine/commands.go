@@ -13,6 +13,7 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
@@ -48,21 +49,23 @@ var special = []command{
 	{"noautoget test goflags track untrack goworkfix capture wasm", "", "does nothing here", (*commands).senseless},
 }
 
-// run does the commands of a cell in their order, before its Go code runs.
-func (c *commands) run() error {
+// run does the commands of a cell in their order, and then runs its Go code.
+func (c *commands) run() (err error) {
+	defer fail.Caught(&err)
 	if c.Magic != "" {
 		return c.magic()
 	}
 	for _, one := range c.Commands {
-		do := c.special
 		if strings.HasPrefix(one.Text, "!") {
-			do = c.shell
-		}
-		if err := do(one); err != nil {
-			return err
+			fail.If(c.shell(one))
+		} else {
+			fail.If(c.special(one))
 		}
 	}
-	return nil
+	if strings.TrimSpace(c.Go) == "" {
+		return nil
+	}
+	return c.Engine.run(c.ctx, c.Source, c.out)
 }
 
 // special does a line that begins with %.
@@ -210,18 +213,18 @@ func (c *commands) ask(words []string) error {
 }
 
 // shell does a line that begins with an exclamation mark. With a star it runs in the folder of the cells' module.
-func (c *commands) shell(one cell.Command) (err error) {
+func (c *commands) shell(one cell.Command) error {
 	line, inModule := strings.CutPrefix(strings.TrimSpace(one.Text[1:]), "*")
 	dir, stdin := "", ""
 	if inModule {
-		dir, err = c.process.Load().builder.MakeModule()
+		dir = fail.Or(c.process.Load().builder.MakeModule())
 	}
-	if c.asks != "" && err == nil {
-		stdin, err = c.out.Input(c.ctx, "", c.asks == "with_password")
-		stdin, c.asks = stdin+"\n", ""
-	}
-	if err != nil && err != io.EOF {
-		return err
+	if c.asks != "" {
+		answer, err := c.out.Input(c.ctx, "", c.asks == "with_password")
+		if err != io.EOF {
+			fail.If(err)
+		}
+		stdin, c.asks = answer+"\n", ""
 	}
 	return c.bash(line, dir, stdin)
 }
@@ -239,9 +242,7 @@ func (c *commands) magic() error {
 func (c *commands) bash(line, dir, stdin string) error {
 	stdout, toStdout, err1 := newStream("stdout", c.out.Stream)
 	stderr, toStderr, err2 := newStream("stderr", c.out.Stream)
-	if err := errors.Join(err1, err2); err != nil {
-		return err
-	}
+	fail.If(errors.Join(err1, err2))
 	cmd := exec.CommandContext(c.ctx, "/bin/bash", "-c", line)
 	build.Group(cmd)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, strings.NewReader(stdin), toStdout, toStderr

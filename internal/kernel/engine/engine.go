@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
@@ -35,21 +36,16 @@ type Engine struct {
 }
 
 // New starts an engine and its host, which is in the folder of the kernel. connection is Jupyter's connection file.
-func New(folder, connection string) (*Engine, error) {
+func New(folder, connection string) (e *Engine, err error) {
+	defer fail.Caught(&err)
 	h, err := build.Read(folder)
 	if h != nil && err != nil { // Go's cache was cleaned
 		h, err = h.Current(context.Background())
 	}
-	if err != nil {
-		return nil, err
-	}
-	dir, err := os.MkdirTemp("", "parallelcl-notebook-")
-	if err != nil {
-		return nil, err
-	}
-	e := &Engine{Notebook: cell.New(h.Packages, h.Go.Root), connection: connection, dir: dir}
-	if err := e.start(h.Builder(dir)); err != nil {
-		os.RemoveAll(dir)
+	fail.If(err)
+	e = &Engine{Notebook: cell.New(h.Packages, h.Go.Root), connection: connection, dir: fail.Or(os.MkdirTemp("", "parallelcl-notebook-"))}
+	if err := e.start(h.Builder(e.dir)); err != nil {
+		os.RemoveAll(e.dir)
 		return nil, err
 	}
 	const common = "experiment.New(nb.Show(fmt.Sprint(ctx"
@@ -74,11 +70,7 @@ func (e *Engine) Execute(ctx context.Context, code string, number int, out jupyt
 		e.running = slices.DeleteFunc(e.running, func(one jupyter.Out) bool { return one == out })
 	}()
 	do := &commands{Engine: e, Source: cell.Read(fmt.Sprintf("In[%d]", number), code), ctx: ctx, out: out}
-	err := do.run()
-	if err == nil && strings.TrimSpace(do.Go) != "" {
-		err = e.run(ctx, do.Source, out)
-	}
-	return explained(err, do.File, code)
+	return explained(do.run(), do.File, code)
 }
 
 // out is the output of the newest cell that runs, or else of the newest one, to which all belongs that the host says.
@@ -93,13 +85,10 @@ func (e *Engine) out() jupyter.Out {
 
 // run builds and runs the Go code of a cell.
 func (e *Engine) run(ctx context.Context, s cell.Source, out jupyter.Out) error {
-	id, file, err := e.build(ctx, s, out)
-	if err != nil {
-		return err
-	}
+	id, file := e.build(ctx, s, out)
 	defer os.Remove(file)
 	p := e.process.Load()
-	err = p.run(ctx, id, file)
+	err := p.run(ctx, id, file)
 	e.building.Lock()
 	defer e.building.Unlock()
 	if p.life.Err() != nil {
@@ -110,41 +99,31 @@ func (e *Engine) run(ctx context.Context, s cell.Source, out jupyter.Out) error 
 }
 
 // build makes a plugin of a cell. What it declares is known from then on.
-func (e *Engine) build(ctx context.Context, s cell.Source, out jupyter.Out) (id int, file string, err error) {
+func (e *Engine) build(ctx context.Context, s cell.Source, out jupyter.Out) (id int, file string) {
 	e.building.Lock()
 	defer e.building.Unlock()
-	if err := e.ready(ctx, out, false); err != nil {
-		return 0, "", err
-	}
+	fail.If(e.ready(ctx, out, false))
 	b := e.process.Load().builder
-	c, err := e.compile(ctx, b, s)
-	if err != nil {
-		return 0, "", err
-	}
+	c := fail.Or(e.compile(ctx, b, s))
 	for _, note := range c.Notes {
 		out.Stream("stderr", note+"\n")
 	}
-	if file, err = b.Link(ctx, cell.Run, c.ID); err == nil {
-		e.commit(c)
-		e.past.sources = append(e.past.sources, s)
-	}
-	return c.ID, file, err
+	file = fail.Or(b.Link(ctx, cell.Run, c.ID))
+	e.commit(c)
+	e.past.sources = append(e.past.sources, s)
+	return c.ID, file
 }
 
 // compile makes a package of a cell. It fetches what the cell imports and the host does not have.
 func (e *Engine) compile(ctx context.Context, b *build.Builder, s cell.Source) (c *cell.Cell, err error) {
+	defer fail.Caught(&err)
 	c, err = e.Translate(s)
 	if missing := cell.Missing(err); len(missing) > 0 {
-		var added []cell.Package
-		if added, err = b.Fetch(ctx, missing); err == nil {
-			e.Add(added)
-			c, err = e.Translate(s)
-		}
+		e.Add(fail.Or(b.Fetch(ctx, missing)))
+		c, err = e.Translate(s)
 	}
-	if err == nil {
-		err = b.Compile(ctx, c)
-	}
-	return c, err
+	fail.If(err)
+	return c, b.Compile(ctx, c)
 }
 
 func (e *Engine) commit(c *cell.Cell) {

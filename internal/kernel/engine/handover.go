@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
@@ -82,20 +83,17 @@ func (e *Engine) busy() bool {
 
 // save has a host save the variables: quickly after a cell, in case that the next one ends the host.
 func (e *Engine) save(ctx context.Context, p *process, quick bool) (lost rt.Lost, err error) {
-	dir, err := os.MkdirTemp(e.dir, "saved")
-	if err != nil {
-		return lost, err
-	}
-	r := rt.Saving{Dir: dir, Quick: quick}
+	defer fail.Caught(&err)
+	r := rt.Saving{Dir: fail.Or(os.MkdirTemp(e.dir, "saved")), Quick: quick}
 	for _, v := range e.Names("variable") {
 		r.Names = append(r.Names, v.Name)
 	}
 	if err := p.call(ctx, "Save", r, &lost); err != nil {
-		os.RemoveAll(dir)
+		os.RemoveAll(r.Dir)
 		return lost, err
 	}
 	os.RemoveAll(e.past.saved)
-	e.past.saved = dir
+	e.past.saved = r.Dir
 	return lost, nil
 }
 
@@ -158,14 +156,12 @@ func (e *Engine) compileAgain(ctx context.Context, b *build.Builder) (text strin
 }
 
 // declareAgain has a new host declare and register what cells have.
-func (e *Engine) declareAgain(ctx context.Context, p *process) error {
+func (e *Engine) declareAgain(ctx context.Context, p *process) (err error) {
+	defer fail.Caught(&err)
 	if len(e.past.ids) == 0 {
 		return nil
 	}
-	file, err := p.builder.Link(ctx, cell.Replay, e.past.ids...)
-	if err != nil {
-		return err
-	}
+	file := fail.Or(p.builder.Link(ctx, cell.Replay, e.past.ids...))
 	defer os.Remove(file)
 	return p.run(ctx, 1<<30, file)
 }

@@ -4,9 +4,7 @@ import (
 	"crypto/rand"
 	_ "embed"
 	"errors"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -35,7 +33,7 @@ type bridge struct {
 	deliver    func(address string, value any)
 	mu         sync.Mutex
 	subscribed map[string]bool  // addresses that the program wants to hear of; gonbui hangs when it hears of others
-	pages      map[string]bool  // by their comms, whether they hear us
+	pages      map[string]bool  // that hear us, by their comms
 	out        jupyter.Out      // of the cell that spoke last
 	waiting    []map[string]any // for the first page
 	displays   map[string]bool  // IDs of displays that are there
@@ -80,13 +78,10 @@ func (b *bridge) takes(d *protocol.DisplayData, out jupyter.Out) bool {
 func (b *bridge) begin(address string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.heard() && b.subscribed[address] {
+	if len(b.pages) == 0 && b.subscribed[address] {
 		b.deliver(address, 0)
 	}
 }
-
-// heard says whether a page hears us.
-func (b *bridge) heard() bool { return slices.Contains(slices.Collect(maps.Values(b.pages)), true) }
 
 // place returns the name under which the front end knows a display that gonbui shows in a cell, and whether it is there
 // already. Package dom runs all its scripts in one display, which must be another one in each cell: the front end runs a
@@ -109,24 +104,20 @@ func (b *bridge) place(id string, out jupyter.Out) (name string, update bool) {
 func (b *bridge) comm(m jupyter.Comm, out jupyter.Out) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if m.Kind == "comm_open" && m.Data["session"] == b.session {
-		b.pages[m.ID] = false
-		out.Comm(m.ID, map[string]any{"address": openAck, "value": true})
-		return nil
-	}
-	if _, open := b.pages[m.ID]; !open {
-		return errors.New("not a page of this kernel")
-	}
 	address, _ := m.Data["address"].(string)
 	switch {
-	case m.Kind == "comm_close":
-		delete(b.pages, m.ID)
-	case address == ready:
+	case m.Kind == "comm_open" && m.Data["session"] == b.session:
+		out.Comm(m.ID, map[string]any{"address": openAck, "value": true})
+	case address == ready && m.Data["value"] == b.session:
 		b.pages[m.ID] = true
 		for _, data := range b.waiting {
 			b.send(data)
 		}
 		b.waiting = nil
+	case !b.pages[m.ID]:
+		return errors.New("not a page of this kernel")
+	case m.Kind == "comm_close":
+		delete(b.pages, m.ID)
 	case b.subscribed[address]:
 		b.deliver(address, m.Data["value"])
 	}
@@ -135,13 +126,11 @@ func (b *bridge) comm(m jupyter.Comm, out jupyter.Out) error {
 
 // send sends data to every page, or keeps them for the first.
 func (b *bridge) send(data map[string]any) {
-	if !b.heard() && len(b.waiting) < 1000 {
+	if len(b.pages) == 0 && len(b.waiting) < 1000 {
 		b.waiting = append(b.waiting, data)
 	}
-	for id, hears := range b.pages {
-		if hears {
-			b.out.Comm(id, data)
-		}
+	for id := range b.pages {
+		b.out.Comm(id, data)
 	}
 }
 

@@ -53,7 +53,7 @@
     if (data.address === "#comm_open_ack") {
       if (isReady) return;
       isReady = true;
-      value("#ready", true);
+      value("#ready", session);
       for (const [a, v] of waiting) value(a, v);
       waiting = [];
     } else if (data.read_request) {

@@ -86,7 +86,7 @@ func TestBridge(t *testing.T) {
 		if err := openPage(b, first, "1"); err != nil {
 			t.Fatal(err)
 		}
-		say(b, "1", ready, true)
+		say(b, "1", ready, b.session)
 		say(b, "1", "/button", 7.)
 		say(b, "1", "/nobody", 7.)
 		send(t, b, protocol.MIMECommValue, protocol.CommValue{Address: "/read", Request: true}, second)
@@ -105,7 +105,7 @@ func TestBridge(t *testing.T) {
 		}
 
 		openPage(b, second, "2") // the page, connected again
-		say(b, "2", ready, true)
+		say(b, "2", ready, b.session)
 		send(t, b, protocol.MIMECommValue, protocol.CommValue{Address: "/x", Value: 1}, second)
 		if got := second.sent; len(got) != 4 || got[2] != "1 /x" && got[3] != "1 /x" {
 			t.Errorf("sent %q", got)

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/gob"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 	"github.com/parallelcl/parallelcl/internal/recipe"
 	"github.com/parallelcl/parallelcl/pcl"
@@ -30,7 +30,8 @@ type saved struct {
 const savedFile = "saved"
 
 // Save writes variables into a folder, for the process that takes the place of this one.
-func (host) Save(r rt.Saving, lost *rt.Lost) error {
+func (host) Save(r rt.Saving, lost *rt.Lost) (err error) {
+	defer fail.Caught(&err)
 	var list []saved
 	for _, name := range r.Names {
 		v, ok := rt.Value(name)
@@ -38,7 +39,7 @@ func (host) Save(r rt.Saving, lost *rt.Lost) error {
 			continue
 		}
 		s := saved{Name: name}
-		err := safely(func() error { return s.save(r, v) })
+		err := safely(func() { s.save(r, v) })
 		_, learner := v.Interface().(*pcl.Learner)
 		_, training := v.Interface().(*nb.Training) // which calls what cells have declared
 		switch {
@@ -50,58 +51,51 @@ func (host) Save(r rt.Saving, lost *rt.Lost) error {
 			lost.Others = append(lost.Others, name)
 		}
 	}
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(list); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(r.Dir, savedFile), b.Bytes(), 0o600)
+	f := fail.Or(os.Create(filepath.Join(r.Dir, savedFile)))
+	defer f.Close()
+	return gob.NewEncoder(f).Encode(list)
 }
 
-func (s *saved) save(r rt.Saving, v reflect.Value) error {
+func (s *saved) save(r rt.Saving, v reflect.Value) {
 	l, learner := v.Interface().(*pcl.Learner)
 	made, known := recipe.Of(v.Interface())
 	switch size := sizeOf(v, 6); {
+	case known && learner:
+		s.saveLearner(r.Dir, l)
+		s.Recipe = &made
 	case known:
 		s.Recipe = &made
-		if learner {
-			return s.saveLearner(r.Dir, l)
-		}
-		return nil
 	case learner:
-		return errors.New("it was not made by a session")
+		panic("it was not made by a session")
 	case size > 1<<28, r.Quick && (size > 1<<20 || v.Kind() == reflect.Map): // whose change meanwhile would end the process
-		return errors.New("it is too large")
+		panic("it is too large")
 	case !copies(v.Type(), map[reflect.Type]bool{}):
-		return errors.New("it cannot be copied")
+		panic("it cannot be copied")
+	default:
+		var b bytes.Buffer
+		fail.If(gob.NewEncoder(&b).EncodeValue(v.Addr()))
+		s.Copy = b.Bytes()
 	}
-	var b bytes.Buffer
-	err := gob.NewEncoder(&b).EncodeValue(v.Addr())
-	s.Copy = b.Bytes()
-	return err
 }
 
 // saveLearner writes a learner's state. Its tasks must come from sessions, which can make their streams again.
-func (s *saved) saveLearner(dir string, l *pcl.Learner) error {
+func (s *saved) saveLearner(dir string, l *pcl.Learner) {
 	s.State, s.Tasks = fmt.Sprintf("%p.learner", l), map[int]recipe.Recipe{}
 	for _, info := range l.Tasks() {
-		t, err := l.Task(info.ID)
-		if err != nil {
-			return err
-		}
+		t := fail.Or(l.Task(info.ID))
 		made, ok := recipe.Of(t.Test)
 		own := t.Stream != nil && !strings.HasSuffix(reflect.Indirect(reflect.ValueOf(t.Stream)).Type().PkgPath(), "parallelcl/pcl/data")
 		if own || !ok && !info.Ended {
-			return fmt.Errorf("the stream of task %d (%s) cannot be made again", info.ID, info.Name)
+			panic(fmt.Sprintf("the stream of task %d (%s) cannot be made again", info.ID, info.Name))
 		}
 		if ok {
 			s.Tasks[info.ID] = made
 		}
 	}
 	file := filepath.Join(dir, s.State)
-	if _, err := os.Stat(file); err == nil { // another variable has it
-		return nil
+	if _, err := os.Stat(file); err != nil { // no other variable has it
+		fail.If(l.Save(file))
 	}
-	return l.Save(file)
 }
 
 func init() {
@@ -137,15 +131,12 @@ func copies(t reflect.Type, within map[reflect.Type]bool) bool {
 }
 
 // Restore gives variables the values that Save has written. The text says which.
-func (host) Restore(dir string, text *string) error {
-	data, err := os.ReadFile(filepath.Join(dir, savedFile))
-	if err != nil {
-		return err
-	}
+func (host) Restore(dir string, text *string) (err error) {
+	defer fail.Caught(&err)
 	var list []saved
-	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&list); err != nil {
-		return err
-	}
+	f := fail.Or(os.Open(filepath.Join(dir, savedFile)))
+	defer f.Close()
+	fail.If(gob.NewDecoder(f).Decode(&list))
 	var done, failed []string
 	learners := map[string]any{} // by file
 	for _, s := range list {
@@ -153,7 +144,7 @@ func (host) Restore(dir string, text *string) error {
 		if !ok {
 			continue
 		}
-		if err := safely(func() error { return s.restore(dir, v, learners) }); err != nil {
+		if err := safely(func() { s.restore(dir, v, learners) }); err != nil {
 			failed = append(failed, fmt.Sprintf("%s: %v", s.Name, err))
 		} else {
 			done = append(done, s.Name)
@@ -163,34 +154,30 @@ func (host) Restore(dir string, text *string) error {
 	return nil
 }
 
-func (s saved) restore(dir string, v reflect.Value, learners map[string]any) (err error) {
+func (s saved) restore(dir string, v reflect.Value, learners map[string]any) {
 	if s.Recipe == nil {
-		return gob.NewDecoder(bytes.NewReader(s.Copy)).DecodeValue(v.Addr())
+		fail.If(gob.NewDecoder(bytes.NewReader(s.Copy)).DecodeValue(v.Addr()))
+		return
 	}
 	value, ok := learners[s.State]
 	if !ok {
-		if value, err = recipe.Make(context.Background(), *s.Recipe); err != nil {
-			return err
-		}
+		value = fail.Or(recipe.Make(context.Background(), *s.Recipe))
 	}
 	if l, made := value.(*pcl.Learner); made && !ok {
 		if err := l.Load(filepath.Join(dir, s.State), s.task); err != nil {
 			l.Close()
-			return err
+			panic(err)
 		}
 		learners[s.State] = l
 	}
 	v.Set(reflect.ValueOf(value)) // if the variable has another type now, this panics
-	return nil
 }
 
 // task makes a task of a learner again.
 func (s saved) task(id int) (t pcl.Task, err error) {
+	defer fail.Caught(&err)
 	if r, ok := s.Tasks[id]; ok {
-		var made any
-		if made, err = recipe.Make(context.Background(), r); err == nil {
-			t = made.(pcl.Task)
-		}
+		t = fail.Or(recipe.Make(context.Background(), r)).(pcl.Task)
 	}
-	return t, err
+	return t, nil
 }

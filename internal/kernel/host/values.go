@@ -31,8 +31,7 @@ func (host) Describe(list []rt.Variable, table *string) error {
 	for _, one := range list {
 		var bytes, text string
 		if v, ok := rt.Value(one.Name); ok {
-			err := safely(func() error { bytes, text = fmt.Sprint(sizeOf(v, 6)), textOf(v); return nil })
-			if err != nil {
+			if err := safely(func() { bytes, text = fmt.Sprint(sizeOf(v, 6)), textOf(v) }); err != nil {
 				text = "? " + err.Error()
 			}
 		}
@@ -43,14 +42,15 @@ func (host) Describe(list []rt.Variable, table *string) error {
 	return nil
 }
 
-// safely does something with values that a cell may be changing meanwhile.
-func safely(do func() error) (err error) {
+// safely does something with values that a cell may be changing meanwhile. A panic is its error.
+func safely(do func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%v", p)
 		}
 	}()
-	return do()
+	do()
+	return nil
 }
 
 // textOf shows a value in short. What can be large is not read as a whole.

@@ -37,11 +37,10 @@ type request struct {
 	content content
 
 	// Of a cell:
-	shell       *shell
-	ctx         context.Context
-	ended       chan struct{} // closed when it has
-	number      int
-	interrupted time.Time
+	shell  *shell
+	ctx    context.Context
+	ended  chan struct{} // closed when it has
+	number int
 }
 
 // content has what requests of every kind may say.

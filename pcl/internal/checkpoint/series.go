@@ -73,42 +73,18 @@ func remove(paths []string) (err error) {
 	return err
 }
 
-// LatestError says that the newest checkpoint is damaged. Whole is the newest one before it that is not, or empty
-// if there is none.
-type LatestError struct {
-	Err   error
-	Whole string
-}
-
-func (e *LatestError) Error() string {
-	if e.Whole == "" {
-		return fmt.Sprintf("%v; no earlier checkpoint is undamaged: start the run again from its beginning", e.Err)
-	}
-	return fmt.Sprintf("%v; an earlier checkpoint, %s, is not damaged", e.Err, e.Whole)
-}
-
-func (e *LatestError) Unwrap() error { return e.Err }
-
-// Latest loads the newest checkpoint and returns its path too. If it is damaged, the error is a [LatestError].
-func (s Series) Latest() (File, string, error) {
+// Latest loads the newest checkpoint that is whole. Its path is empty if there is none. damaged says what is wrong with the
+// newest one, if it is another.
+func (s Series) Latest() (f File, path string, damaged, err error) {
 	paths, err := s.List()
-	if err != nil {
-		return File{}, "", err
-	}
-	if len(paths) == 0 {
-		return File{}, "", fmt.Errorf("no checkpoint in %s: %w", s.Dir, os.ErrNotExist)
-	}
-	newest := paths[len(paths)-1]
-	f, err := Load(newest)
-	if !errors.Is(err, ErrDamaged) {
-		return f, newest, err
-	}
-	for i := len(paths) - 2; i >= 0; i-- {
-		if _, older := Load(paths[i]); older == nil {
-			return File{}, "", &LatestError{err, paths[i]}
+	for _, path := range slices.Backward(paths) {
+		f, failed := Load(path)
+		if !errors.Is(failed, ErrDamaged) {
+			return f, path, damaged, failed
 		}
+		damaged = cmp.Or(damaged, failed)
 	}
-	return File{}, "", &LatestError{Err: err}
+	return File{}, "", damaged, err
 }
 
 // Clear removes all checkpoints.

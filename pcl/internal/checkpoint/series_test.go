@@ -33,25 +33,28 @@ func TestSeriesKeepsTheLast(t *testing.T) {
 	if len(paths) != 3 {
 		t.Fatalf("kept %v, want three", paths)
 	}
-	f, path, err := s.Latest()
-	if err != nil || path != paths[2] || f.Arrays["step"][0] != 16 {
+	f, path, damaged, err := s.Latest()
+	if err != nil || damaged != nil || path != paths[2] || f.Arrays["step"][0] != 16 {
 		t.Errorf("the latest is %s, step %v (%v)", path, f.Arrays["step"], err)
 	}
 }
 
-// TestLatestNamesTheWholeOne damages the newest checkpoint, then also the one before it.
-func TestLatestNamesTheWholeOne(t *testing.T) {
+// TestLatestIsWhole damages the newest checkpoint, then also those before it.
+func TestLatestIsWhole(t *testing.T) {
 	s, paths := series(t)
-	for _, whole := range []string{paths[1], paths[0]} {
-		damage(t, paths[len(paths)-1])
-		_, _, err := s.Latest()
-		if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), paths[len(paths)-1]) || !strings.Contains(err.Error(), whole) {
-			t.Errorf("error %v, want one that names %s and %s", err, paths[len(paths)-1], whole)
+	for i := len(paths) - 1; i >= 0; i-- {
+		damage(t, paths[i])
+		want := ""
+		if i > 0 {
+			want = paths[i-1]
 		}
-		damage(t, whole)
-	}
-	if _, _, err := s.Latest(); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "again") {
-		t.Errorf("with every file damaged: %v", err)
+		f, path, damaged, err := s.Latest()
+		if err != nil || path != want || (want != "") != (f.Arrays["step"] != nil) {
+			t.Errorf("the latest is %q, %v; want %q", path, err, want)
+		}
+		if !errors.Is(damaged, ErrDamaged) || !strings.Contains(damaged.Error(), paths[len(paths)-1]) {
+			t.Errorf("damaged is %v, want %s", damaged, paths[len(paths)-1])
+		}
 	}
 }
 
@@ -72,7 +75,7 @@ func TestSeriesLeavesOtherFiles(t *testing.T) {
 	for _, name := range other {
 		must.Do(t, os.WriteFile(filepath.Join(s.Dir, name), nil, 0o644))
 	}
-	if _, _, err := s.Latest(); err != nil {
+	if _, _, _, err := s.Latest(); err != nil {
 		t.Errorf("beside other files: %v", err)
 	}
 	must.Do(t, s.Clear())
@@ -80,8 +83,8 @@ func TestSeriesLeavesOtherFiles(t *testing.T) {
 	if err != nil || len(left) != len(other) {
 		t.Errorf("%v are left (%v), want %v", left, err, other)
 	}
-	if _, _, err := s.Latest(); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("without checkpoints: %v", err)
+	if _, path, damaged, err := s.Latest(); path != "" || damaged != nil || err != nil {
+		t.Errorf("without checkpoints: %s, %v, %v", path, damaged, err)
 	}
 	if err := (Series{Dir: filepath.Join(s.Dir, "none")}).Clear(); err != nil {
 		t.Errorf("clearing a folder that is not there: %v", err)
@@ -96,7 +99,7 @@ func TestSeriesBesideCopies(t *testing.T) {
 	}
 	older := filepath.Join(s.Dir, "checkpoint-000000005 copy 2.pcl")
 	must.Do(t, os.Link(filepath.Join(s.Dir, "checkpoint-000000005.pcl"), older))
-	if f, path, err := s.Latest(); err != nil || string(f.State) != "10" {
+	if f, path, _, err := s.Latest(); err != nil || string(f.State) != "10" {
 		t.Errorf("the newest is %s, of step %s, %v", path, f.State, err)
 	}
 	must.Do(t, errors.Join(s.Save(15, File{State: json.RawMessage("15")}), s.Clear()))
@@ -114,7 +117,7 @@ func TestSeriesOfManySteps(t *testing.T) {
 	for _, step := range []int{999_999_998, 999_999_999, 1_000_000_000} {
 		must.Do(t, s.Save(step, File{State: []byte("{}")}))
 	}
-	if _, newest, err := s.Latest(); err != nil || Step(newest) != 1_000_000_000 {
+	if _, newest, _, err := s.Latest(); err != nil || Step(newest) != 1_000_000_000 {
 		t.Errorf("the newest is %s, %v", newest, err)
 	}
 	if paths, err := s.List(); err != nil || len(paths) != 2 || Step(paths[0]) != 999_999_999 {

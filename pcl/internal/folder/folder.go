@@ -1,5 +1,4 @@
-// Package folder makes sure that only one process at a time works in a run's folder, and checks in advance
-// whether the folder can be written to. Begin with [Take].
+// Package folder makes sure that only one process at a time works in a run's folder. Begin with [Take].
 package folder
 
 import (
@@ -7,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -186,21 +184,6 @@ func holder(dir string) (h Holder) {
 		return Holder{}
 	}
 	return h
-}
-
-// Writable returns an error if a folder cannot be written to or, if it does not exist, cannot be created. It
-// leaves nothing behind.
-func Writable(dir string) error {
-	for at := dir; ; at = filepath.Dir(at) {
-		_, err := os.Stat(at)
-		if errors.Is(err, fs.ErrNotExist) && at != filepath.Dir(at) {
-			continue
-		}
-		if err == nil {
-			err = try(at)
-		}
-		return cannotWrite(dir, err)
-	}
 }
 
 // try writes a small file to a folder and removes it. Looking at the folder's permissions would not be enough: the

@@ -2,10 +2,15 @@ package experiment
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"iter"
+	"slices"
 	"strconv"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -18,11 +23,11 @@ func NewScenario(c Config, set *datasets.Dataset) (*scenario.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	return checked.NewScenario(set)
+	return checked.newScenario(set)
 }
 
-// NewScenario is like the function of that name.
-func (c Checked) NewScenario(set *datasets.Dataset) (*scenario.Scenario, error) {
+// newScenario is like [NewScenario].
+func (c Checked) newScenario(set *datasets.Dataset) (*scenario.Scenario, error) {
 	counts := make([]int, len(set.Classes))
 	for class, images := range set.ByClass(&set.Train, c.TrainPerClass) {
 		if counts[class] = len(images); len(images) == 0 {
@@ -90,4 +95,63 @@ func names(set *datasets.Dataset, classes []int) []string {
 		}
 	}
 	return out
+}
+
+// tasks returns the tasks of a scenario, by their ids.
+func (c Config) tasks(set *datasets.Dataset, s *scenario.Scenario) func(id int) (pcl.Task, error) {
+	return func(id int) (pcl.Task, error) { return c.newTask(set, id, s.Tasks[id-1]) }
+}
+
+// newTask returns the task of a scenario, which may have only a part of the training images of its classes.
+func (c Config) newTask(set *datasets.Dataset, id int, t scenario.Task) (pcl.Task, error) {
+	for _, class := range t.Classes {
+		if class < 0 || class >= len(set.Classes) {
+			return pcl.Task{}, fmt.Errorf("task %d has class %d; the data set has classes 0 to %d", id, class, len(set.Classes)-1)
+		}
+	}
+	train := set.Select(&set.Train, c.TrainPerClass, t.Classes...)
+	if t.Parts != nil {
+		train = train.Keep(func(class, nth int) bool { return t.Part(slices.Index(t.Classes, class)).Has(nth) })
+	}
+	stream, err := data.NewStream(train, c.Epochs, c.Seed, id)
+	if err != nil {
+		return pcl.Task{}, fmt.Errorf("task %d, classes %v: %w", id, names(set, t.Classes), err)
+	}
+	return pcl.Task{
+		Name: fmt.Sprintf("task %d", id), Classes: t.Classes, ClassNames: names(set, t.Classes),
+		Stream: stream, Test: set.Select(&set.Test, c.TestPerClass, t.Classes...),
+	}, nil
+}
+
+// play makes the steps of a scenario, from the learner's current step to the last, and yields the report of each.
+// It attaches tasks when they arrive. While no stream runs, nothing is done: the next update comes when the next task
+// arrives, and the report of each names its step of the timeline. It ends at the first error, which it yields; when ctx
+// is cancelled, that is the context's error.
+func play(ctx context.Context, s *scenario.Scenario, l *pcl.Learner, task func(id int) (pcl.Task, error)) iter.Seq2[*pcl.StepReport, error] {
+	return func(yield func(*pcl.StepReport, error) bool) {
+		for now := s.At(l.Steps()); now <= s.LastStep(); now = s.At(l.Steps()) {
+			report, err := playStep(ctx, s, now, l, task)
+			if !yield(report, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func playStep(ctx context.Context, s *scenario.Scenario, now int, l *pcl.Learner, task func(id int) (pcl.Task, error)) (*pcl.StepReport, error) {
+	err := ctx.Err()
+	for id := l.Arrived() + 1; err == nil && id <= len(s.Tasks) && s.Tasks[id-1].Start == now; id++ {
+		var t pcl.Task
+		if t, err = task(id); err == nil {
+			_, err = l.Attach(t)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	report, err := l.Step()
+	if err == nil {
+		report.Step = now
+	}
+	return report, err
 }

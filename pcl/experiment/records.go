@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,21 +20,18 @@ type recorder struct {
 	w    *bufio.Writer
 }
 
-// openRecords opens the record file if one was asked for. A resumed run cuts off the lines that were written after
-// its checkpoint.
+// openRecords opens the record file, if one was asked for or the run has one already. A resumed run cuts off the lines that
+// were written after its checkpoint.
 func (r *runner) openRecords() error {
-	if !r.options.Record {
+	if !r.where.Record && r.state.Records == 0 {
 		return nil
 	}
-	if err := os.MkdirAll(r.folder.dir, 0o755); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(filepath.Join(r.folder.dir, RecordFile), os.O_CREATE|os.O_RDWR, 0o644)
+	f, err := os.OpenFile(filepath.Join(r.dir, recordFile), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return err
 	}
-	r.records = &recorder{file: f, w: bufio.NewWriter(f)}
-	size, err := f.Seek(0, 2)
+	r.records = &recorder{f, bufio.NewWriter(f)}
+	size, err := f.Seek(0, io.SeekEnd)
 	if err == nil && size < r.state.Records {
 		err = fmt.Errorf("%s has %d bytes, the checkpoint was made at %d: it was altered since", f.Name(), size, r.state.Records)
 	}
@@ -41,12 +39,15 @@ func (r *runner) openRecords() error {
 		err = f.Truncate(r.state.Records)
 	}
 	if err == nil {
-		_, err = f.Seek(r.state.Records, 0)
+		_, err = f.Seek(r.state.Records, io.SeekStart)
 	}
 	return err
 }
 
 func (r *recorder) write(s *pcl.StepReport) error {
+	if r == nil {
+		return nil
+	}
 	data, err := json.Marshal(Record(s))
 	if err != nil {
 		return fmt.Errorf("record step %d: %w", s.Step, err)
@@ -63,16 +64,7 @@ func (r *recorder) flush() (int64, error) {
 	if err := errors.Join(r.w.Flush(), r.file.Sync()); err != nil {
 		return 0, err
 	}
-	return r.file.Seek(0, 1)
-}
-
-func (r *recorder) close() error {
-	if r == nil || r.file == nil {
-		return nil
-	}
-	err := errors.Join(r.w.Flush(), r.file.Close())
-	r.file = nil
-	return err
+	return r.file.Seek(0, io.SeekCurrent)
 }
 
 // joined returns the values of the rows that the rule saw: the first is the sum of those that it did not see.

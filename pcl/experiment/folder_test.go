@@ -14,7 +14,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 	"github.com/parallelcl/parallelcl/pcl/internal/folder"
-	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -22,37 +21,36 @@ import (
 type played struct {
 	t     *testing.T
 	c     Config
-	o     RunOptions
+	w     Where
 	steps int // made by the last run
 }
 
 func newPlayed(t *testing.T) *played {
-	b := pcltest.Backend(t, backend.Go)
-	p := &played{t: t, c: blobConfig("avggrad")}
-	p.o = RunOptions{Backend: b, Dataset: pcltest.Blobs(8, 40, 10), Programs: pcl.NewPrograms(b), Dir: filepath.Join(t.TempDir(), "run")}
-	t.Cleanup(p.o.Programs.Close)
-	return p
+	return &played{t: t, c: blobConfig("avggrad"), w: Where{Machine: onBlobs(t), Dir: filepath.Join(t.TempDir(), "runs")}}
 }
 
+// dir is the folder of the run.
+func (p *played) dir() string { return p.w.folder(checked(p.c)) }
+
 // run makes the run, or as many of its steps.
-func (p *played) run(most int, change func(*RunOptions)) (*results.Run, error) {
+func (p *played) run(most int, change func(*Where)) (*results.Run, error) {
 	ctx, cancel := context.WithCancel(p.t.Context())
 	defer cancel()
-	o := p.o
+	w := p.w
 	if change != nil {
-		change(&o)
+		change(&w)
 	}
 	p.steps = 0
-	o.Progress = func(Progress) {
+	w.Progress = func(int, Progress) {
 		if p.steps++; p.steps == most {
 			cancel()
 		}
 	}
-	return Run(ctx, p.c, o)
+	return made(ctx, p.c, w)
 }
 
 // stop interrupts the run after some steps.
-func (p *played) stop(after int, change func(*RunOptions)) {
+func (p *played) stop(after int, change func(*Where)) {
 	p.t.Helper()
 	if _, err := p.run(after, change); !errors.Is(err, ErrInterrupted) {
 		p.t.Fatalf("interrupted: %v", err)
@@ -60,7 +58,7 @@ func (p *played) stop(after int, change func(*RunOptions)) {
 }
 
 // end makes the run to its end.
-func (p *played) end(change func(*RunOptions)) *results.Run {
+func (p *played) end(change func(*Where)) *results.Run {
 	p.t.Helper()
 	r, err := p.run(0, change)
 	if err != nil {
@@ -70,18 +68,11 @@ func (p *played) end(change func(*RunOptions)) *results.Run {
 }
 
 // refused has a run refused before its first step, with everything in the folder left as it is.
-func (p *played) refused(want error, change func(*RunOptions)) {
+func (p *played) refused(want error, change func(*Where)) {
 	p.t.Helper()
 	before := p.files()
 	if _, err := p.run(0, change); !errors.Is(err, want) || p.steps > 0 {
 		p.t.Errorf("%v after %d steps, want %q before the first", err, p.steps, want)
-	}
-	o := p.o
-	if change != nil {
-		change(&o)
-	}
-	if _, err := Ready(checked(p.c), o); !errors.Is(err, want) {
-		p.t.Errorf("Ready says %v, want %q", err, want)
 	}
 	p.unchanged(before)
 }
@@ -89,12 +80,12 @@ func (p *played) refused(want error, change func(*RunOptions)) {
 // files is the content of the folder, by path.
 func (p *played) files() map[string]string {
 	out := map[string]string{}
-	err := filepath.WalkDir(p.o.Dir, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(p.dir(), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		data, err := os.ReadFile(path)
-		name, _ := filepath.Rel(p.o.Dir, path)
+		name, _ := filepath.Rel(p.dir(), path)
 		out[filepath.ToSlash(name)] = string(data)
 		return err
 	})
@@ -115,14 +106,10 @@ func (p *played) unchanged(before map[string]string) {
 	}
 }
 
-func recorded(o *RunOptions) { o.Record = true }
-func resuming(o *RunOptions) { o.Resume = true }
+func recorded(w *Where)  { w.Record = true }
+func replacing(w *Where) { w.Replace = true }
 
-// replacing makes a recorded run anew; resumeReplacing goes on with that.
-func replacing(o *RunOptions)       { o.Replace, o.Record = true, true }
-func resumeReplacing(o *RunOptions) { o.Resume, o.Replace, o.Record = true, true, true }
-
-// TestFinishedIsKept runs a finished run again, with and without Resume.
+// TestFinishedIsKept runs a finished run again.
 func TestFinishedIsKept(t *testing.T) {
 	p := newPlayed(t)
 	first := p.end(nil)
@@ -130,80 +117,68 @@ func TestFinishedIsKept(t *testing.T) {
 	if len(before) != 2 {
 		t.Errorf("the run left %d files, want result and scenario", len(before))
 	}
-	for _, change := range []func(*RunOptions){nil, resuming} {
+	for _, change := range []func(*Where){nil, replacing} {
 		if r := p.end(change); r.ModelSHA256 != first.ModelSHA256 || p.steps != 0 {
 			t.Errorf("made again: %d steps", p.steps)
 		}
 		p.unchanged(before)
 	}
-	p.refused(ErrUnrecorded, recorded)
-	p.refused(ErrUnrecorded, func(o *RunOptions) { o.RecordArrays = 1 })
 }
 
-// TestUnfinishedIsKept begins an interrupted run again.
-func TestUnfinishedIsKept(t *testing.T) {
+// TestUnfinishedGoesOn takes an interrupted run up, with records that it has begun whether they are asked for or not.
+func TestUnfinishedGoesOn(t *testing.T) {
 	p := newPlayed(t)
-	p.stop(5, nil)
-	p.refused(ErrUnfinished, nil)
-	if _, err := p.run(0, nil); err == nil {
-		t.Errorf("the error does not say how far the run is: %v", err)
-	}
-	if _, err := p.run(0, func(o *RunOptions) { o.Resume, o.Record = true, true }); err == nil {
-		t.Error("records began in the middle of a run")
-	}
-	whole := newPlayed(t).end(nil)
-	if r := p.end(resuming); r.ModelSHA256 != whole.ModelSHA256 || p.steps != r.Steps-5 {
+	whole := p.end(recorded)
+	records := p.files()[recordFile]
+	p.w.Dir = t.TempDir()
+	p.stop(5, recorded)
+	r := p.end(nil)
+	if r.ModelSHA256 != whole.ModelSHA256 || p.steps != r.Steps-5 || r.Measured.Resumed != 1 || p.files()[recordFile] != records {
 		t.Errorf("resumed with %d of %d steps, the model is the same: %t", p.steps, r.Steps, r.ModelSHA256 == whole.ModelSHA256)
 	}
 }
 
-// TestReplace makes a finished run anew, interrupted on the way, and then without records: nothing of the old one is left.
-func TestReplace(t *testing.T) {
-	p := newPlayed(t)
-	first := p.end(recorded)
-	records := p.files()[RecordFile]
-	p.stop(4, replacing)
-	if files := p.files(); files[ResultFile] != "" {
-		t.Error("the old result stands beside the new run's checkpoint")
-	}
-	p.stop(3, resumeReplacing)
-	r := p.end(resumeReplacing)
-	if r.ModelSHA256 != first.ModelSHA256 || r.Measured.Resumed != 2 || p.steps != r.Steps-7 {
-		t.Errorf("made anew with %d resumptions, the last part of %d steps", r.Measured.Resumed, p.steps)
-	}
-	if after := p.files(); len(after) != 3 || after[RecordFile] != records {
-		t.Errorf("%d files are left, want a new result with the same records", len(after))
-	}
-	p.end(func(o *RunOptions) { o.Replace = true })
-	if after := p.files(); len(after) != 2 {
-		t.Errorf("made anew without records, the old ones are left")
-	}
-}
-
-// TestReplaceUnfinished makes an unfinished run anew: no checkpoint of the old one is gone on from.
-func TestReplaceUnfinished(t *testing.T) {
-	p := newPlayed(t)
-	p.stop(5, nil)
-	p.stop(3, func(o *RunOptions) { o.Replace = true })
-	r := p.end(func(o *RunOptions) { o.Replace, o.Resume = true, true })
-	if r.Measured.Resumed != 1 || p.steps != r.Steps-3 || len(p.files()) != 2 {
-		t.Errorf("after %d steps of %d the files are %d", p.steps, r.Steps, len(p.files()))
+// TestMadeAgainForItsFiles: a run that has not left what is asked for is made again, finished or not, with the same model; and
+// nothing that it left before stays.
+func TestMadeAgainForItsFiles(t *testing.T) {
+	for name, ask := range map[string]func(*Where){
+		recordFile:  recorded,
+		WeightsFile: func(w *Where) { w.Weights = true },
+		arraysDir:   func(w *Where) { w.RecordArrays = 3 },
+	} {
+		for _, stop := range []bool{false, true} {
+			p := newPlayed(t)
+			want := p.end(nil)
+			if stop {
+				p.w.Dir = t.TempDir()
+				p.stop(5, nil)
+			}
+			said := ""
+			r := p.end(func(w *Where) { ask(w); w.Say = func(s string) { said += s } })
+			goesOn := stop && name == WeightsFile // which a run leaves when it ends
+			if r.ModelSHA256 != want.ModelSHA256 || !exists(p.dir(), name) || (p.steps == r.Steps) == goesOn || (said == "") != goesOn {
+				t.Errorf("%s, interrupted before: %t: made %d steps of %d, said %q", name, stop, p.steps, r.Steps, said)
+			}
+			if p.end(ask); p.steps != 0 {
+				t.Errorf("%s: made once more", name)
+			}
+		}
 	}
 }
 
-// TestArraysOfAResumedRun: which steps' arrays are recorded cannot change before all of them are.
+// TestArraysOfAResumedRun: which steps' arrays are recorded can change until all of them are.
 func TestArraysOfAResumedRun(t *testing.T) {
 	p := newPlayed(t)
-	arrays := func(n int) func(*RunOptions) { return func(o *RunOptions) { o.Resume, o.RecordArrays = true, n } }
+	arrays := func(n int) func(*Where) { return func(w *Where) { w.RecordArrays = n } }
 	p.stop(3, arrays(2))
 	for n, goesOn := range map[int]bool{2: true, 1: true, 0: true, 6: false} {
 		q := *p
-		q.o.Dir = filepath.Join(t.TempDir(), "copy")
-		if err := os.CopyFS(q.o.Dir, os.DirFS(p.o.Dir)); err != nil {
+		q.w.Dir = t.TempDir()
+		if err := os.CopyFS(q.dir(), os.DirFS(p.dir())); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := q.run(1, arrays(n)); err == nil || errors.Is(err, ErrInterrupted) != goesOn {
-			t.Errorf("arrays of %d steps after those of 2: %v", n, err)
+		if r := q.end(arrays(n)); (q.steps == r.Steps-3) != goesOn {
+			t.Errorf("arrays of %d steps after those of 2: %d steps of %d are made", n, q.steps, r.Steps)
 		}
 	}
 }
@@ -211,16 +186,17 @@ func TestArraysOfAResumedRun(t *testing.T) {
 // TestMoreArraysOfAFinishedRun: a finished run stands for one with the arrays of as many steps, or of fewer.
 func TestMoreArraysOfAFinishedRun(t *testing.T) {
 	p := newPlayed(t)
-	arrays := func(n int) func(*RunOptions) { return func(o *RunOptions) { o.RecordArrays = n } }
+	arrays := func(n int) func(*Where) { return func(w *Where) { w.RecordArrays = n } }
 	r := p.end(arrays(2))
 	for _, n := range []int{2, 1, 0} {
 		if p.end(arrays(n)); p.steps != 0 {
 			t.Errorf("arrays of %d steps: made again, though those of 2 are there", n)
 		}
 	}
-	p.refused(ErrUnrecorded, arrays(3))
-	all := p.end(func(o *RunOptions) { o.Replace, o.RecordArrays = true, r.Steps+5 })
-	if p.end(arrays(r.Steps + 9)); p.steps != 0 || all.Steps != r.Steps {
+	if p.end(arrays(r.Steps + 5)); p.steps != r.Steps {
+		t.Error("there are arrays of steps that were not recorded")
+	}
+	if p.end(arrays(r.Steps + 9)); p.steps != 0 {
 		t.Error("made again, though the arrays of all steps are there")
 	}
 }
@@ -233,18 +209,15 @@ func write(t *testing.T, path, content string) {
 }
 
 // TestKilledBeforeItsFirstCheckpoint: what such a run has left does not stay beside the result of the one that starts
-// again, whichever way that is told to.
+// again.
 func TestKilledBeforeItsFirstCheckpoint(t *testing.T) {
-	for _, replace := range []bool{false, true} {
-		p := newPlayed(t)
-		write(t, filepath.Join(p.o.Dir, RecordFile), "{}")
-		write(t, filepath.Join(p.o.Dir, arraysDir, "step-000700.npz"), "")
-		if _, err := p.run(0, func(o *RunOptions) { o.Resume, o.Replace = true, replace }); err != nil {
-			t.Fatal(err)
-		}
-		if exists(p.o.Dir, RecordFile) || exists(p.o.Dir, arraysDir) {
-			t.Errorf("records or arrays of a run that was killed are beside the result of the next one (Replace = %t)", replace)
-		}
+	p := newPlayed(t)
+	write(t, filepath.Join(p.dir(), recordFile), "{}")
+	write(t, filepath.Join(p.dir(), arraysDir, "step-000700.npz"), "")
+	write(t, filepath.Join(p.dir(), ".result.json.5.tmp"), "")
+	p.end(nil)
+	if len(p.files()) != 2 {
+		t.Error("what a run that was killed has left is beside the result of the next one")
 	}
 }
 
@@ -252,7 +225,7 @@ func TestKilledBeforeItsFirstCheckpoint(t *testing.T) {
 func TestForeignResult(t *testing.T) {
 	p := newPlayed(t)
 	p.end(nil)
-	path := filepath.Join(p.o.Dir, ResultFile)
+	path := filepath.Join(p.dir(), ResultFile)
 	own := p.files()[ResultFile]
 	for name, change := range map[string]func(r map[string]any){
 		"its id is":            func(r map[string]any) { r["id"] = "0123456789ab" },
@@ -272,15 +245,14 @@ func TestForeignResult(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, path, string(data))
-		p.refused(ErrForeign, nil)
-		p.refused(ErrForeign, resuming)
-		if _, err := Finished(p.o.Dir, p.c); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), name) {
+		p.refused(ErrForeign, recorded)
+		if _, err := p.w.Finished(checked(p.c)); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), name) {
 			t.Errorf("want an error with the file and %q: %v", name, err)
 		}
 	}
 	write(t, path, own[:len(own)/2])
-	p.refused(ErrForeign, resuming)
-	if r := p.end(func(o *RunOptions) { o.Replace = true }); p.steps != r.Steps {
+	p.refused(ErrForeign, nil)
+	if r := p.end(replacing); p.steps != r.Steps {
 		t.Errorf("replaced in %d steps", p.steps)
 	}
 }
@@ -289,17 +261,19 @@ func TestForeignResult(t *testing.T) {
 func TestInUse(t *testing.T) {
 	p := newPlayed(t)
 	p.stop(4, nil)
-	l, err := folder.Take(p.o.Dir)
+	l, err := folder.Take(p.dir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, change := range []func(*RunOptions){nil, resuming, func(o *RunOptions) { o.Replace = true }} {
-		p.refused(ErrInUse, change)
+	p.refused(folder.ErrHeld, nil)
+	p.refused(folder.ErrHeld, replacing)
+	if err := p.w.Discard(checked(p.c)); !errors.Is(err, folder.ErrHeld) {
+		t.Error(err)
 	}
 	if err := l.Release(); err != nil {
 		t.Fatal(err)
 	}
-	p.end(resuming)
+	p.end(nil)
 }
 
 // TestFolderRemoved moves the folder of a run away, in whose place another process makes one of its own: the
@@ -309,26 +283,24 @@ func TestFolderRemoved(t *testing.T) {
 	var other *folder.Lock
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	o := p.o
-	o.Progress = func(Progress) {
+	w := p.w
+	w.Progress = func(int, Progress) {
 		if other != nil {
 			return
 		}
-		if err := os.Rename(o.Dir, o.Dir+"-away"); err != nil {
+		if err := os.Rename(p.dir(), p.dir()+"-away"); err != nil {
 			t.Skipf("this system does not let a folder in use be moved: %v", err)
 		}
 		var err error
-		if other, err = folder.Take(o.Dir); err != nil {
+		if other, err = folder.Take(p.dir()); err != nil {
 			t.Fatal(err)
 		}
 		cancel()
 	}
-	_, err := Run(ctx, p.c, o)
-	var unsaved *UnsavedError
-	if !errors.As(err, &unsaved) || errors.Is(err, ErrInterrupted) {
+	if _, err := made(ctx, p.c, w); !errors.Is(err, errUnsaved) || errors.Is(err, ErrInterrupted) {
 		t.Errorf("a run that could not be saved ends with %v", err)
 	}
-	if saved, err := (checkpoint.Series{Dir: o.Dir}).List(); err != nil || len(saved) > 0 {
+	if saved, err := (checkpoint.Series{Dir: p.dir()}).List(); err != nil || len(saved) > 0 {
 		t.Errorf("it wrote %v (%v) into the other's folder", saved, err)
 	}
 	if err := errors.Join(other.Check(), other.Release()); err != nil {
@@ -343,32 +315,17 @@ func TestParts(t *testing.T) {
 		t.Errorf("a run of one part has %+v", r.Measured)
 	}
 	p = newPlayed(t)
-	other := &backend.Backend{Backend: p.o.Backend.Backend, Info: p.o.Backend.Info}
+	first := p.w.Machine.backend
+	other := &backend.Backend{Backend: first.Backend, Info: first.Info}
 	other.Info.Name, other.Info.Threads = "other", 7
 	p.stop(5, nil)
-	p.stop(2, func(o *RunOptions) { o.Resume, o.Backend = true, other })
-	m := p.end(resuming).Measured
+	p.stop(2, func(w *Where) { w.Machine = on(t, other, p.w.Machine.set) })
+	m := p.end(nil).Measured
 	if len(m.Parts) != 3 || m.Parts[1].From != 5 || m.Parts[1].Backend != "other" || m.Parts[1].Threads != 7 || m.Parts[2].From != 7 || m.Parts[2].Begun.IsZero() {
 		t.Errorf("the parts are %+v, from steps %d, %d, the last begun %v", m.Parts, m.Parts[1].From, m.Parts[2].From, m.Parts[2].Begun)
 	}
 	if makers := m.Makers(); len(makers) != 2 || makers[0].Backend != backend.Go || makers[1].Backend != "other" || m.Backend != backend.Go {
 		t.Errorf("made with %+v, at last with %s", makers, m.Backend)
-	}
-}
-
-// TestOptionsOfARun refuses what makes no sense.
-func TestOptionsOfARun(t *testing.T) {
-	p := newPlayed(t)
-	for _, change := range []func(*RunOptions){
-		func(o *RunOptions) { o.Keep = -1 },
-		func(o *RunOptions) { o.CheckpointEvery = -1 },
-		func(o *RunOptions) { o.RecordArrays = -1 },
-		func(o *RunOptions) { o.Checkpoint, o.Replace = "file", true },
-		func(o *RunOptions) { o.Dir, o.Replace = "", true },
-	} {
-		if _, err := p.run(0, change); err == nil || len(p.files()) > 0 {
-			t.Errorf("passed, or left files: %v", err)
-		}
 	}
 }
 
@@ -381,13 +338,13 @@ func TestDiverged(t *testing.T) {
 	p = newPlayed(t)
 	p.c.Optimizer.LR = 1e38
 	skipped := 0
-	o := p.o
-	o.Progress = func(s Progress) {
+	w := p.w
+	w.Progress = func(_ int, s Progress) {
 		if skipped = s.Skipped; s.Step > 1 && (s.K != 0 || s.Loss == s.Loss) {
 			t.Errorf("step %d has %d rows and the loss %g", s.Step, s.K, s.Loss)
 		}
 	}
-	r, err := Run(t.Context(), p.c, o)
+	r, err := made(t.Context(), p.c, w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -428,18 +385,19 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
-// TestDiscard removes what a run left in a folder, and nothing else.
+// TestDiscard removes what a run left in a folder, and nothing else, so that it is made from its beginning.
 func TestDiscard(t *testing.T) {
 	p := newPlayed(t)
-	p.stop(2, func(o *RunOptions) { o.Record, o.CheckpointEvery = true, 1 })
-	note := filepath.Join(p.o.Dir, "note.txt")
-	if err := os.WriteFile(note, nil, 0o666); err != nil {
+	p.w.Attempts = 3
+	p.stop(2, func(w *Where) { w.Record, w.CheckpointEvery = true, 1 })
+	write(t, filepath.Join(p.dir(), "mine.txt"), "")
+	if err := p.w.Discard(checked(p.c)); err != nil {
 		t.Fatal(err)
 	}
-	if err := discard(p.o.Dir); err != nil {
-		t.Fatal(err)
+	if left := p.files(); len(left) != 1 {
+		t.Errorf("%v is left, want only mine.txt", left)
 	}
-	if left, err := filepath.Glob(filepath.Join(p.o.Dir, "*")); err != nil || len(left) != 1 || left[0] != note {
-		t.Errorf("%v is left (%v), want only %s", left, err, note)
+	if r := p.end(nil); p.steps != r.Steps {
+		t.Errorf("made %d steps of %d", p.steps, r.Steps)
 	}
 }

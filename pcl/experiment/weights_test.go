@@ -13,7 +13,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 )
 
-func weighted(o *RunOptions) { o.Weights = true }
+func weighted(w *Where) { w.Weights = true }
 
 // flatOf joins the tensors of a file that a run has left.
 func flatOf(t *testing.T, path string) (*pcl.Trained, string) {
@@ -29,21 +29,19 @@ func flatOf(t *testing.T, path string) (*pcl.Trained, string) {
 	return n, checkpoint.Sum(all)
 }
 
-// TestWeights: a run leaves its network if it is asked to, with the bits of its result, and no other file changes; a run
-// that is repeated without removes it.
+// TestWeights: a run leaves its network if it is asked to, with the bits of its result, and no other file changes.
 func TestWeights(t *testing.T) {
 	p := newPlayed(t)
 	plain := p.end(nil)
 	before := p.files()
-	p.refused(ErrUnrecorded, weighted)
-	if _, err := findWeights(p.o.Dir); !errors.Is(err, ErrNoWeights) || !strings.Contains(err.Error(), "RunOptions.Weights") {
+	if _, err := findWeights(p.dir()); !errors.Is(err, errNoWeights) || !strings.Contains(err.Error(), "--weights") {
 		t.Error(err)
 	}
-	r := p.end(func(o *RunOptions) { o.Weights, o.Replace = true, true })
+	r := p.end(weighted)
 	if r.ModelSHA256 != plain.ModelSHA256 || p.files()[scenarioFile] != before[scenarioFile] {
 		t.Error("leaving the network has changed the run")
 	}
-	path, err := findWeights(p.o.Dir)
+	path, err := findWeights(p.dir())
 	if err != nil || filepath.Base(path) != WeightsFile {
 		t.Fatal(path, err)
 	}
@@ -51,16 +49,12 @@ func TestWeights(t *testing.T) {
 	if sum != r.ModelSHA256 || n.Steps != r.Steps || n.Method != "avggrad" || len(n.Tasks) != 3 {
 		t.Errorf("the network has the sum %s, the result %s; %d steps of %s, %d tasks", sum, r.ModelSHA256, n.Steps, n.Method, len(n.Tasks))
 	}
-	if class := n.Tasks[0].Classes[0]; n.Names[class] != p.o.Dataset.Classes[class] {
+	if class := n.Tasks[0].Classes[0]; n.Names[class] != p.w.Machine.set.Classes[class] {
 		t.Errorf("class %d is called %q", class, n.Names[class])
 	}
 	p.end(weighted) // finished
 	if p.steps != 0 {
 		t.Error("made again though it has its network")
-	}
-	p.end(func(o *RunOptions) { o.Replace = true })
-	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a network of another run is left: %v", err)
 	}
 }
 
@@ -68,9 +62,9 @@ func TestWeights(t *testing.T) {
 func TestSavedNetwork(t *testing.T) {
 	p := newPlayed(t)
 	for _, name := range []string{"avggrad", "icarl"} {
-		p.c.Method, p.o.Dir = name, filepath.Join(t.TempDir(), name)
+		p.c.Method = name
 		p.stop(7, weighted)
-		path, err := findWeights(p.o.Dir)
+		path, err := findWeights(p.dir())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +76,7 @@ func TestSavedNetwork(t *testing.T) {
 		if err != nil || s.Config.ID() != p.c.ID() {
 			t.Errorf("%s: configuration %s, want %s: %v", name, s.Config.ID(), p.c.ID(), err)
 		}
-		n, err := s.network(f, p.o.Backend, p.o.Dataset)
+		n, err := savedNetwork(t.Context(), p.w.Machine, f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +88,7 @@ func TestSavedNetwork(t *testing.T) {
 			t.Errorf("%s: not the network of the checkpoint, after %d steps", name, n.Steps)
 		}
 	}
-	for path, want := range map[string]error{t.TempDir(): ErrNoWeights, filepath.Join(t.TempDir(), "none"): os.ErrNotExist} {
+	for path, want := range map[string]error{t.TempDir(): errNoWeights, filepath.Join(t.TempDir(), "none"): os.ErrNotExist} {
 		if _, err := LoadNetwork(t.Context(), path, datasets.Options{}); !errors.Is(err, want) {
 			t.Error(err)
 		}
@@ -109,7 +103,7 @@ func TestFindWeightsOfAFinishedRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if path, err := findWeights(dir); !errors.Is(err, ErrNoWeights) {
+	if path, err := findWeights(dir); !errors.Is(err, errNoWeights) {
 		t.Errorf("the network of %s, %v", path, err)
 	}
 }

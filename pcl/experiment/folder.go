@@ -1,0 +1,111 @@
+package experiment
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
+	"github.com/parallelcl/parallelcl/pcl/internal/folder"
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// ErrForeign says that what is in the folder of a run, finished or saved, belongs to a different run, or was made by a program,
+// on files or on a processor that may give something else.
+var ErrForeign = errors.New("not this run's result")
+
+// Finished returns the result that [Each] finds in the folder of a run. It is nil if the run has to be made.
+func (w Where) Finished(c Checked) (*results.Run, error) {
+	dir := w.folder(c)
+	if dir == "" {
+		return nil, nil
+	}
+	r, err := finished(dir, c.Config)
+	lacks := r != nil && (w.lacks(dir, r.Steps) || w.Weights && !exists(dir, WeightsFile))
+	if lacks || w.Replace && errors.Is(err, ErrForeign) {
+		return nil, nil
+	}
+	return r, err
+}
+
+// folder returns the folder of a run; it is empty if runs leave no files.
+func (w Where) folder(c Checked) string {
+	if w.Dir == "" {
+		return ""
+	}
+	return filepath.Join(w.Dir, c.Folder())
+}
+
+// lacks says whether records or arrays are asked for that a run has not left in its folder, in which it has made so many steps.
+func (w Where) lacks(dir string, steps int) bool {
+	arrays := min(w.RecordArrays, steps)
+	return w.Record && !exists(dir, recordFile) || arrays > 0 && !exists(dir, arraysDir, stepFile(arrays-1))
+}
+
+// finished returns the result of a run that is finished in a folder, or nil if there is none. If it is not that of this
+// run, was made by another program than this, or is not a valid result, the error is [ErrForeign].
+func finished(dir string, c Config) (*results.Run, error) {
+	path := filepath.Join(dir, ResultFile)
+	r, err := results.Load(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return nil, nil
+	case errors.As(err, new(*fs.PathError)):
+		return nil, fmt.Errorf("pcl: %w", err)
+	case err == nil:
+		program, unknown := c.program()
+		config, _ := json.Marshal(c)
+		if err = cmp.Or(unknown, r.Of(c.ID(), config), r.Measured.MadeBy(program)); err != nil {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("pcl: %w: %w", ErrForeign, err)
+	}
+	return r, nil
+}
+
+// Discard removes what a run has left in its folder, finished or not, and no other file, so that [Each] makes it from its
+// beginning. If another process works there, that is an error.
+func (w Where) Discard(c Checked) error {
+	dir := w.folder(c)
+	if !exists(dir) {
+		return nil
+	}
+	lock, err := folder.Take(dir)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	return errors.Join(sweep(dir), empty(dir), os.RemoveAll(filepath.Join(dir, noteFile)))
+}
+
+// empty removes what a run leaves in its folder.
+func empty(dir string) error {
+	err := checkpoint.Series{Dir: dir}.Clear()
+	for _, name := range []string{recordFile, arraysDir, WeightsFile, scenarioFile, ResultFile} {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, name)))
+	}
+	return err
+}
+
+// sweep removes temporary files left by processes that were killed.
+func sweep(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if ok, _ := filepath.Match(".*.tmp", e.Name()); ok {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
+}
+
+func exists(path ...string) bool {
+	_, err := os.Stat(filepath.Join(path...))
+	return err == nil
+}

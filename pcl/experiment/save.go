@@ -1,0 +1,103 @@
+package experiment
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// saved is the JSON part of a run's checkpoint.
+type saved struct {
+	Schema  int             `json:"schema"`
+	Config  Config          `json:"config"`
+	Learner json.RawMessage `json:"learner"`
+	Run     runState        `json:"run"`
+}
+
+const savedSchema = 1
+
+// keptCheckpoints is how many checkpoints a run keeps: the older one is for when the newer one is damaged.
+const keptCheckpoints = 2
+
+func (r *runner) saves() checkpoint.Series {
+	return checkpoint.Series{Dir: r.dir, Keep: keptCheckpoints}
+}
+
+// errUnsaved marks the error of a run that could not be saved, when it was interrupted or at a step at which a checkpoint
+// was due. Such an error is not [ErrInterrupted]. Earlier checkpoints are still there.
+var errUnsaved = errors.New("was not saved")
+
+// save writes a checkpoint of the run.
+func (r *runner) save() error {
+	if err := r.write(); err != nil {
+		return fmt.Errorf("pcl: the run in %s %w: %w", r.dir, errUnsaved, err)
+	}
+	return nil
+}
+
+func (r *runner) write() error {
+	learner, err := r.learner.State()
+	if err = cmp.Or(err, r.lock.Check()); err != nil {
+		return err
+	}
+	if r.state.Records, err = r.records.flush(); err != nil {
+		return err
+	}
+	r.state.Measured.PeakRSS = max(r.state.Measured.PeakRSS, PeakRSS())
+	state, err := json.Marshal(saved{Schema: savedSchema, Config: r.config.Config, Learner: learner.JSON, Run: r.state})
+	if err != nil {
+		return err
+	}
+	return r.saves().Save(r.learner.Steps(), checkpoint.File{State: state, Arrays: learner.Arrays})
+}
+
+func savedRun(f checkpoint.File) (s saved, err error) {
+	err = json.Unmarshal(f.State, &s)
+	if err == nil && s.Schema != savedSchema {
+		err = fmt.Errorf("it has schema %d; this program reads schema %d of a run's checkpoint", s.Schema, savedSchema)
+	}
+	return s, err
+}
+
+// errLacks says that a run has not left all that is asked for, and cannot go on from where it is.
+var errLacks = errors.New("it has not recorded all that is asked for")
+
+// restore takes the run up after so many steps, as a checkpoint has it.
+func (r *runner) restore(f checkpoint.File, steps int) error {
+	s, err := savedRun(f)
+	switch {
+	case err != nil:
+		return err
+	case s.Config.DataSHA256 != r.config.DataSHA256:
+		return fmt.Errorf("%w: the files of the data set have changed since it was saved", ErrForeign)
+	case s.Config.ID() != r.config.ID():
+		return fmt.Errorf("%w: it belongs to another configuration (%s, not %s)", ErrForeign, s.Config.ID(), r.config.ID())
+	}
+	if err := cmp.Or(s.Run.Measured.MadeBy(r.program), goesOnHere(s.Run.Measured.Maker, r.maker())); err != nil {
+		return fmt.Errorf("%w: %w", ErrForeign, err)
+	}
+	if r.where.lacks(r.dir, steps) {
+		return errLacks
+	}
+	r.state = s.Run
+	r.state.Measured.Resumed++
+	return r.learner.Restore(pcl.State{JSON: s.Learner, Arrays: f.Arrays}, r.config.tasks(r.set, r.scenario))
+}
+
+// goesOnHere returns an error if a run that XLA began on one processor would go on with other bits on another: two kinds of
+// processor can only be told to compute alike with AVX2.
+func goesOnHere(then, now results.Maker) error {
+	why := backend.OtherProcessor(then.Device, now.Device)
+	if why == "" || then.Backend != backend.XLACPU || now.Backend != backend.XLACPU ||
+		backend.VectorsOf(then.Device) == backend.AVX2 && backend.VectorsOf(now.Device) == backend.AVX2 {
+		return nil
+	}
+	return fmt.Errorf("it was begun on %s, and this is %s, which would go on otherwise (%s): go on there, or make the whole run with vectors %s on both",
+		then.Device, now.Device, why, backend.AVX2)
+}
