@@ -29,36 +29,18 @@ func differing(runs []*results.Run) []string {
 	}
 	names, out := results.Differing(all...), make([]string, len(runs))
 	for i, settings := range all {
-<<<<<<< HEAD
 		maps.DeleteFunc(settings, func(name, _ string) bool { return !slices.Contains(names, name) })
 		out[i] = object(settings)
-=======
-		own := map[string]string{}
-		for _, name := range names {
-			if v, ok := settings[name]; ok {
-				own[name] = v
-			}
-		}
-		if len(own) > 0 {
-			out[i] = asJSON(own)
-		}
->>>>>>> main
 	}
 	return out
 }
 
-<<<<<<< HEAD
 // object is a map as JSON; an empty one is an empty text.
 func object[V any](m map[string]V) string {
 	if len(m) == 0 {
 		return ""
 	}
 	text, _ := json.Marshal(m) // whose values were read from JSON
-=======
-// asJSON writes what came from JSON, and so can be written.
-func asJSON(v any) string {
-	text, _ := json.Marshal(v)
->>>>>>> main
 	return string(text)
 }
 
@@ -72,13 +54,6 @@ func brief(r *results.Run, settings map[string]string) map[string]string {
 }
 
 func aboutOf(r *results.Run) []string {
-<<<<<<< HEAD
-=======
-	params := ""
-	if len(r.Params) > 0 {
-		params = asJSON(r.Params)
-	}
->>>>>>> main
 	return []string{
 		r.ID, r.Dataset, r.Increment, r.Method, object(r.Params), r.Variant,
 		strconv.FormatUint(r.LabelSet, 10), strconv.FormatUint(r.Timeline, 10), strconv.FormatUint(r.Seed, 10),
@@ -88,11 +63,7 @@ func aboutOf(r *results.Run) []string {
 // write writes a table, whose lines are given run by run. Flush returns the first error.
 func write(out io.Writer, runs []*results.Run, columns []string, lines func(i int, add func(cells ...any))) error {
 	w := csvcell.NewWriter(out)
-<<<<<<< HEAD
 	w.Write(slices.Concat(about, columns))
-=======
-	w.Write(append(about[:len(about):len(about)], columns...))
->>>>>>> main
 	settings := differing(runs)
 	for i, r := range runs {
 		first := append(aboutOf(r), settings[i])
