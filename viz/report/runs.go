@@ -16,6 +16,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/toy"
+	"github.com/parallelcl/parallelcl/viz"
 )
 
 // RunsInput is the material of a page about runs.
