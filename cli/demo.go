@@ -70,7 +70,10 @@ func (c *demoCmd) Run(rc *runContext) error {
 	if err == nil && c.Cover != "" {
 		err = atomicfile.Write(c.Cover, func(w io.Writer) error { return report.Cover(w, runs, in.Toy) })
 	}
-	return cmp.Or(err, rc.done("\nThe page: %s", c.Out), diverged(runs))
+	if err != nil {
+		return err
+	}
+	return cmp.Or(rc.done("\nThe page: %s", c.Out), diverged(runs))
 }
 
 // train makes the runs, and reads their files.

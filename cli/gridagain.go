@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -115,7 +116,9 @@ func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Ch
 	m := how.machine(rc, c.DataDir)
 	defer m.Close()
 	w := experiment.Where{Machine: m, Dir: c.Out, Say: rc.say}
-	if run, err := w.Finished(config); err != nil || run != nil {
+	if run, err := w.Finished(config); err != nil && !errors.Is(err, experiment.ErrForeign) {
+		return nil, err
+	} else if err != nil || run != nil {
 		return nil, usagef("--out %s has a finished run, which would not be made again: name another folder", c.Out)
 	}
 	runs, err := collect(rc, []experiment.Checked{config}, w, "", func(err error, _ experiment.Config) error { return err })

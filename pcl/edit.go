@@ -135,13 +135,17 @@ func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients []
 	defer r.batch.All()
 	for k := range r.batch.N {
 		r.batch.Only(k)
-		one := l.gradientAlone(l.network.theta, r.batch, r.loss)
-		own, rows := l.editAt(r, one, d)
-		program.Free(one)
+		own, rows := l.editAlone(r, d)
 		phi += own / float64(r.batch.N)
 		gradients = append(gradients, rows[k])
 	}
 	return phi, gradients
+}
+
+func (l *Learner) editAlone(r *row, d *aggregate) (phi float64, gradients [][]float32) {
+	one := l.gradientAlone(l.network.theta, r.batch, r.loss)
+	defer program.Free(one)
+	return l.editAt(r, one, d)
 }
 
 // editAt returns φ = ‖v‖² with v = g − D (or g + D with aim "literal"), and ∇φ of each sample. ∇φ is twice the

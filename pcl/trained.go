@@ -56,7 +56,16 @@ type Output struct {
 
 // Outputs says what the outputs of the classifier stand for, in their order. Outputs after these belong to no class
 // yet.
+//
+// It panics if no learner could have had these tasks.
 func (t *Trained) Outputs() (out []Output) {
+	if err := fail.Tried(func() { out = t.outputs() }); err != nil {
+		panic("pcl: " + err.Error())
+	}
+	return out
+}
+
+func (t *Trained) outputs() (out []Output) {
 	r, h := t.arrived(1 << 30)
 	for i, known := range r.tasks {
 		task := i + 1

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -92,6 +93,11 @@ func New(learner *pcl.Learner, o Options) (*Service, error) {
 	if slices.ContainsFunc(learner.Tasks(), func(t pcl.TaskInfo) bool { return !t.Ended }) {
 		return nil, errors.New("serve: a task of the learner has begun already, and requests could not reach its stream: begin tasks by POST /tasks")
 	}
+	for _, host := range o.Hosts {
+		if strings.ContainsAny(host, ":/") {
+			return nil, fmt.Errorf("serve: the name %q in Options.Hosts: want a name alone, without a port, such as learner.example.org", host)
+		}
+	}
 	o.fill()
 	s := &Service{learner: learner, options: o, memory: semaphore.NewWeighted(int64(o.MaxBuffered)), grace: 10 * time.Second}
 	s.saved.Store(&map[int]int{})
@@ -111,7 +117,9 @@ func (o *Options) fill() {
 	for limit, usual := range map[*int]int{
 		&o.Waiting: 1024, &o.MaxClasses: 10_000, &o.MaxTasks: 100, &o.MaxKept: 10_000, &o.MaxBuffered: 256 << 20, &o.MaxConnections: 1024,
 	} {
-		*limit = cmp.Or(*limit, usual)
+		if *limit = cmp.Or(*limit, usual); *limit < 0 {
+			panic(fmt.Sprintf("serve: a limit of Options is %d; want a positive number, or 0 for %d", *limit, usual))
+		}
 	}
 	o.SaveEvery = cmp.Or(o.SaveEvery, time.Minute)
 	o.ErrorLog = cmp.Or(o.ErrorLog, log.Default())

@@ -31,8 +31,11 @@ func Write(path string, fill func(io.Writer) error) error {
 }
 
 func write(path string, fill func(io.Writer) error) error {
-	if path == "/dev/stdout" { // opened a second time, the two would overwrite each other if it is a file
+	switch path { // opened a second time, the two would overwrite each other if it is a file
+	case "/dev/stdout":
 		return buffered(os.Stdout, fill)
+	case "/dev/stderr":
+		return buffered(os.Stderr, fill)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err

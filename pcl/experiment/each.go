@@ -48,7 +48,7 @@ type Where struct {
 	Until time.Time // when runs have to be saved; the zero value is no limit
 
 	// Replace makes runs again that another program has made or begun in their folders, or this one on other files, instead of
-	// yielding [ErrForeign]; and those that have failed, instead of [ErrFailed].
+	// yielding [ErrForeign]; those that have not left what is asked for; and those that have failed, instead of [ErrFailed].
 	Replace         bool
 	CheckpointEvery int  // steps between checkpoints; 0 saves a run only when it is interrupted
 	Record          bool // whether to write one line per step to records.jsonl
@@ -67,7 +67,8 @@ type Where struct {
 	Begin    func(int, Config)   // is called before a run of the list is made
 	Progress func(int, Progress) // is called after each of its steps
 
-	told *sync.Mutex // held meanwhile
+	told     *sync.Mutex // held meanwhile
+	complete bool        // whether runs are made again that have not left what is asked for
 }
 
 // Ended is the run of one of the configurations that [Each] was given.

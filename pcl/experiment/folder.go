@@ -26,11 +26,18 @@ func (w Where) Finished(c Checked) (*results.Run, error) {
 		return nil, nil
 	}
 	r, err := finished(dir, c.Config)
-	lacks := r != nil && (w.lacks(dir, r.Steps) || w.Weights && !exists(dir, WeightsFile))
-	if lacks || w.Replace && errors.Is(err, ErrForeign) {
+	if r != nil && (w.lacks(dir, r.Steps) || w.Weights && !exists(dir, WeightsFile)) {
+		r, err = nil, fmt.Errorf("pcl: the run in %s is finished, but %w", dir, errLacks)
+	}
+	if w.replaces(err) {
 		return nil, nil
 	}
 	return r, err
+}
+
+// replaces says whether a run is made again, for which such an error is the reason.
+func (w Where) replaces(err error) bool {
+	return w.Replace && errors.Is(err, ErrForeign) || (w.Replace || w.complete) && errors.Is(err, errLacks)
 }
 
 // folder returns the folder of a run; it is empty if runs leave no files.

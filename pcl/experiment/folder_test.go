@@ -138,13 +138,13 @@ func TestUnfinishedGoesOn(t *testing.T) {
 	}
 }
 
-// TestMadeAgainForItsFiles: a run that has not left what is asked for is made again, finished or not, with the same model; and
+// TestMadeAgainForItsFiles: a run that has not left what is asked for is replaced, finished or not, by one with the same model; and
 // nothing that it left before stays.
 func TestMadeAgainForItsFiles(t *testing.T) {
 	for name, ask := range map[string]func(*Where){
-		recordFile:  recorded,
-		WeightsFile: func(w *Where) { w.Weights = true },
-		arraysDir:   func(w *Where) { w.RecordArrays = 3 },
+		recordFile:  func(w *Where) { recorded(w); w.Replace = true },
+		WeightsFile: func(w *Where) { w.Weights, w.Replace = true, true },
+		arraysDir:   func(w *Where) { w.RecordArrays, w.Replace = 3, true },
 	} {
 		for _, stop := range []bool{false, true} {
 			p := newPlayed(t)
@@ -169,7 +169,7 @@ func TestMadeAgainForItsFiles(t *testing.T) {
 // TestArraysOfAResumedRun: which steps' arrays are recorded can change until all of them are.
 func TestArraysOfAResumedRun(t *testing.T) {
 	p := newPlayed(t)
-	arrays := func(n int) func(*Where) { return func(w *Where) { w.RecordArrays = n } }
+	arrays := func(n int) func(*Where) { return func(w *Where) { w.RecordArrays, w.Replace = n, true } }
 	p.stop(3, arrays(2))
 	for n, goesOn := range map[int]bool{2: true, 1: true, 0: true, 6: false} {
 		q := *p
@@ -186,7 +186,7 @@ func TestArraysOfAResumedRun(t *testing.T) {
 // TestMoreArraysOfAFinishedRun: a finished run stands for one with the arrays of as many steps, or of fewer.
 func TestMoreArraysOfAFinishedRun(t *testing.T) {
 	p := newPlayed(t)
-	arrays := func(n int) func(*Where) { return func(w *Where) { w.RecordArrays = n } }
+	arrays := func(n int) func(*Where) { return func(w *Where) { w.RecordArrays, w.Replace = n, true } }
 	r := p.end(arrays(2))
 	for _, n := range []int{2, 1, 0} {
 		if p.end(arrays(n)); p.steps != 0 {

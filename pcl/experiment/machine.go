@@ -77,7 +77,7 @@ func (m *Machine) Dataset(ctx context.Context, name string) (*datasets.Dataset, 
 func (m *Machine) ready(ctx context.Context, dataset string) (*datasets.Dataset, error) {
 	set, err := m.Dataset(ctx, dataset)
 	if err != nil {
-		return nil, fmt.Errorf("this machine cannot make runs on %s: %w: %w", dataset, ErrData, err)
+		return nil, dataError{fmt.Errorf("this machine cannot make runs on %s: %w", dataset, err)}
 	}
 	_, err = m.Backend(ctx)
 	return set, err

@@ -15,6 +15,13 @@ import (
 // or the network that it begins with.
 var ErrData = errors.New("files are missing or have changed")
 
+// dataError is an [ErrData] that says itself what is wrong.
+type dataError struct{ error }
+
+func (dataError) Is(target error) bool { return target == ErrData }
+
+func (e dataError) Unwrap() error { return e.error }
+
 // OnData returns the configuration with the checksum of the files in it, if its data set is files of your own, was
 // registered with a checksum, or is one of the catalogue of which only a part is there. The complete files of such a set
 // have no checksum here: they are the published ones. OnData returns [ErrData] if the configuration has another checksum

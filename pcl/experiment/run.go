@@ -162,6 +162,8 @@ func (r *runner) goOn() error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("pcl: %w", err)
+	case damaged != nil && path == "":
+		r.where.say(fmt.Sprintf("%v: the run begins again.", damaged))
 	case damaged != nil:
 		r.where.say(fmt.Sprintf("%v: the run goes on from what it saved before.", damaged))
 	}
@@ -173,7 +175,7 @@ func (r *runner) goOn() error {
 		return empty(r.dir)
 	}
 	err = r.restore(f, checkpoint.Step(path))
-	if errors.Is(err, errLacks) || errors.Is(err, ErrForeign) && r.where.Replace {
+	if r.where.replaces(err) {
 		r.where.say(fmt.Sprintf("The run in %s begins again: %v.", r.dir, err))
 		return empty(r.dir)
 	}

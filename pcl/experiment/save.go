@@ -65,8 +65,8 @@ func savedRun(f checkpoint.File) (s saved, err error) {
 	return s, err
 }
 
-// errLacks says that a run has not left all that is asked for, and cannot go on from where it is.
-var errLacks = errors.New("it has not recorded all that is asked for")
+// errLacks says that a run, finished or not, has not left all that is asked for.
+var errLacks = errors.New("it has not left the records, arrays or network that are asked for: replace it to have them")
 
 // restore takes the run up after so many steps, as a checkpoint has it.
 func (r *runner) restore(f checkpoint.File, steps int) error {
@@ -75,7 +75,7 @@ func (r *runner) restore(f checkpoint.File, steps int) error {
 	case err != nil:
 		return err
 	case s.Config.DataSHA256 != r.config.DataSHA256:
-		return fmt.Errorf("%w: the files of the data set have changed since it was saved", ErrForeign)
+		return dataError{fmt.Errorf("%w: the files of the data set have changed since it was saved", ErrForeign)}
 	case s.Config.ID() != r.config.ID():
 		return fmt.Errorf("%w: it belongs to another configuration (%s, not %s)", ErrForeign, s.Config.ID(), r.config.ID())
 	}

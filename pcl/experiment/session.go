@@ -77,7 +77,7 @@ func (s *Session) Folder(c Config) string {
 }
 
 func (s *Session) where() Where {
-	return Where{Machine: &s.machine, Dir: s.options.Dir, Record: s.options.Record, Replace: s.options.Replace}
+	return Where{Machine: &s.machine, Dir: s.options.Dir, Record: s.options.Record, Replace: s.options.Replace, complete: true}
 }
 
 // Run returns the results of all configurations, in their order, and makes the runs that are not finished. When ctx

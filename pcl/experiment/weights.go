@@ -51,7 +51,7 @@ func findWeights(dir string) (string, error) {
 	case exists(dir, WeightsFile):
 		return filepath.Join(dir, WeightsFile), nil
 	case exists(dir, ResultFile): // a checkpoint beside it was left by a process that was killed, and is of an earlier step
-		return "", fmt.Errorf("%w in %s: a finished run keeps its network only if it is asked for; pcl run … --weights (Where.Weights) makes it again, with the same network", errNoWeights, dir)
+		return "", fmt.Errorf("%w in %s: a finished run keeps its network only if it is asked for; pcl run … --weights --replace (Where.Weights and Replace) makes it again, with the same network", errNoWeights, dir)
 	case err == nil && len(saved) == 0:
 		return "", fmt.Errorf("%w in %s: it is not a run's folder", errNoWeights, dir)
 	case err != nil:

@@ -37,7 +37,7 @@ func TestWeights(t *testing.T) {
 	if _, err := findWeights(p.dir()); !errors.Is(err, errNoWeights) || !strings.Contains(err.Error(), "--weights") {
 		t.Error(err)
 	}
-	r := p.end(weighted)
+	r := p.end(func(w *Where) { weighted(w); w.Replace = true })
 	if r.ModelSHA256 != plain.ModelSHA256 || p.files()[scenarioFile] != before[scenarioFile] {
 		t.Error("leaving the network has changed the run")
 	}

@@ -1,17 +1,18 @@
 package report
 
 import (
+	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/download"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 )
 
@@ -78,8 +79,8 @@ func checksum(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)
 // sumsOf are the checksums of those files that are there.
 func sumsOf(paths ...string) (out []fact) {
 	for _, path := range paths {
-		if data, err := os.ReadFile(path); err == nil {
-			out = append(out, fact{Name: shared(path), Value: checksum(data)})
+		if sum, err := download.Sum(context.Background(), path); err == nil {
+			out = append(out, fact{Name: shared(path), Value: sum})
 		}
 	}
 	return out

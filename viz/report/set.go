@@ -111,11 +111,11 @@ func (s *runSet) settings() block {
 
 // list is a table of all runs.
 func (s *runSet) list() block {
-	t := &table{ID: "runs-" + s.id, Head: []string{"method", "data", "label set, timeline, seed", "A, %", "F, %", "run", "model’s SHA-256"}}
+	t := &table{ID: "runs-" + s.id, Head: []string{"method", "data", "label set", "timeline", "seed", "A, %", "F, %", "run", "model’s SHA-256"}}
 	for _, r := range s.Rows {
 		if r.State == rows.Done {
 			t.add(row{Series: r.Line(), Data: r.Dataset, Increment: r.Increment}, datum{Text: r.Line()}, datum{Text: r.Dataset + ", " + r.Increment, Class: "text"},
-				datum{Text: fmt.Sprintf("%d, %d, %d", r.LabelSet, r.Timeline, r.Seed)}, numberCell(r.A, fixed(2)), numberCell(r.F, fixed(2)),
+				datum{Text: fmt.Sprint(r.LabelSet)}, datum{Text: fmt.Sprint(r.Timeline)}, datum{Text: fmt.Sprint(r.Seed)}, numberCell(r.A, fixed(2)), numberCell(r.F, fixed(2)),
 				datum{Text: r.Run}, datum{Text: r.Model[:min(12, len(r.Model))]})
 		}
 	}

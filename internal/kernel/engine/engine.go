@@ -132,7 +132,13 @@ func (e *Engine) commit(c *cell.Cell) {
 }
 
 // Force replaces a host whose cells don't stop.
-func (e *Engine) Force() { e.process.Load().end() }
+func (e *Engine) Force() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.running) > 0 { // they may have stopped by now
+		e.process.Load().end()
+	}
+}
 
 // Comm takes a message of a page.
 func (e *Engine) Comm(m jupyter.Comm, out jupyter.Out) error {

@@ -56,6 +56,7 @@ func (e *Engine) start(b *build.Builder) error {
 	}
 	if err != nil {
 		end()
+		errors.Join(calls.Close(), displays.Close(), values.Close())
 		return err
 	}
 	life, ended := context.WithCancelCause(context.Background())
@@ -79,11 +80,16 @@ func (e *Engine) start(b *build.Builder) error {
 
 // sockets returns two files of which each reads what the other writes.
 func sockets() (one, other *os.File, err error) {
+	syscall.ForkLock.RLock() // a process that starts meanwhile would inherit them
+	defer syscall.ForkLock.RUnlock()
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, fd := range fds {
 		syscall.CloseOnExec(fd)
 	}
-	return os.NewFile(uintptr(fds[0]), "kernel"), os.NewFile(uintptr(fds[1]), "host"), err
+	return os.NewFile(uintptr(fds[0]), "kernel"), os.NewFile(uintptr(fds[1]), "host"), nil
 }
 
 // call has the host do something.

@@ -111,12 +111,13 @@ const forceTime = time.Second
 func (s *server) interrupt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	stuck := slices.ContainsFunc(s.running, func(r *request) bool { return r.ctx.Err() != nil })
-	switch {
-	case !stuck:
-		s.interrupted = time.Now()
-	case time.Since(s.interrupted) > forceTime:
-		go s.engine.Force()
+	for _, r := range s.running {
+		if r.interrupted.IsZero() {
+			r.interrupted = time.Now()
+		} else if time.Since(r.interrupted) > forceTime {
+			go s.engine.Force()
+			break
+		}
 	}
 	for _, sh := range s.shells {
 		s.stop(sh)

@@ -41,6 +41,8 @@ type request struct {
 	ctx    context.Context
 	ended  chan struct{} // closed when it has
 	number int
+
+	interrupted time.Time
 }
 
 // content has what requests of every kind may say.

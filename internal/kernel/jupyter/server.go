@@ -86,11 +86,10 @@ type server struct {
 	askers      sync.Map   // peers by identity, which the user can be asked through
 	asking      sync.Mutex // held while a question waits
 
-	mu          sync.Mutex
-	shells      map[string]*shell // by name
-	running     []*request
-	interrupted time.Time // when cells that may still run were
-	past        []string  // the cells with numbers
+	mu      sync.Mutex
+	shells  map[string]*shell // by name
+	running []*request
+	past    []string // the cells with numbers
 }
 
 // Serve serves an engine at the ports of a Jupyter connection file, until a front end shuts the kernel down, ctx ends, the

@@ -36,7 +36,12 @@ func (p *Program) own(inputs []compute.Buffer) (own, spent []compute.Buffer) {
 		if spent == nil {
 			own = slices.Clone(inputs)
 		}
-		own[i] = fail.Or(backend.Copy(p.client, b))
+		c, err := backend.Copy(p.client, b)
+		if err != nil {
+			Free(spent...)
+			fail.If(err)
+		}
+		own[i] = c
 		if i < len(p.donate) && p.donate[i] {
 			spent = append(spent, b)
 		} else {
