@@ -76,7 +76,7 @@ func (h *Host) Current(ctx context.Context) (now *Host, err error) {
 
 // importable lists the packages that cells can import: those of the module and of the standard library.
 func (g *Go) importable(ctx context.Context, module string) (paths []string, err error) {
-	out, err := Run(ctx, module, g.Command, "list", "-f", `{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}`, "./...", "std")
+	out, err := Run(ctx, module, g.Command, "list", "-e", "-f", `{{if and .GoFiles (ne .Name "main") (not .Error)}}{{.ImportPath}}{{end}}`, "./...", "std")
 	for _, p := range strings.Fields(string(out)) {
 		if cell.Importable(p) && !slices.Contains(unwanted, strings.Split(p, "/")[0]) {
 			paths = append(paths, p)
