@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/origin"
@@ -31,10 +30,7 @@ type Spec struct {
 	SHA256 func(ctx context.Context, o Options) (string, error)
 }
 
-var registry = struct {
-	sync.RWMutex
-	sets map[string]*entry
-}{sets: map[string]*entry{}}
+var registry = origin.Registry[*entry]{Kind: "data set"}
 
 // Register makes a set known under the name spec.Info.Name to [Open], [List], the command line, notebooks and grids.
 // It may be called from any goroutine, though mostly a program calls it first of all. It panics if the name is empty,
@@ -47,14 +43,10 @@ func Register(spec Spec) {
 	if strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }) {
 		panic(fmt.Sprintf("datasets: the name %q has other characters than letters, digits, \".\", \"_\" and \"-\"", name))
 	}
-	registry.Lock()
-	defer registry.Unlock()
-	_, taken := registry.sets[name]
-	taken = taken || slices.ContainsFunc(catalog, func(e entry) bool { return e.Name == name })
-	if !origin.MayRegister("data set", name, taken) {
-		panic(fmt.Sprintf("datasets: %q is registered twice", name))
+	if slices.ContainsFunc(catalog, func(e entry) bool { return e.Name == name }) {
+		panic(fmt.Sprintf("datasets: %q is a set of the catalogue", name))
 	}
-	registry.sets[name] = spec.entry()
+	registry.Add(name, spec.entry())
 }
 
 // plain reports whether a rune can stand in a registered name, and so in that of a folder.
@@ -107,10 +99,9 @@ func known() []*entry {
 	for i := range catalog {
 		all = append(all, &catalog[i])
 	}
-	registry.RLock()
-	defer registry.RUnlock()
-	for _, name := range slices.Sorted(maps.Keys(registry.sets)) {
-		all = append(all, registry.sets[name])
+	there := registry.All()
+	for _, name := range slices.Sorted(maps.Keys(there)) {
+		all = append(all, there[name])
 	}
 	return all
 }

@@ -27,9 +27,9 @@ func SetNotebook(source string, current func() (hash string, ok bool)) {
 	cells.source, cells.current, cells.registered = source, current, map[string]string{}
 }
 
-// MayRegister says to what registers parts of the program under names whether it may take one. A name that is taken may be
+// mayRegister says to what registers parts of the program under names whether it may take one. A name that is taken may be
 // taken again by a cell of a notebook, if a cell has taken it before: that cell has run again.
-func MayRegister(kind, name string, taken bool) bool {
+func mayRegister(kind, name string, taken bool) bool {
 	cells.Lock()
 	defer cells.Unlock()
 	if cells.source == "" {

@@ -23,7 +23,7 @@ func (r *Registry[T]) Add(name string, x T) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	_, taken := r.all[name]
-	if name == "" || !MayRegister(r.Kind, name, taken) {
+	if name == "" || !mayRegister(r.Kind, name, taken) {
 		panic(fmt.Sprintf("%s: the name %q is empty or registered twice", r.Kind, name))
 	}
 	if r.all == nil {
@@ -44,7 +44,9 @@ func (r *Registry[T]) Names() []string { return slices.Sorted(maps.Keys(r.All())
 
 // Find returns what is registered under a name.
 func (r *Registry[T]) Find(name string) (T, error) {
-	x, ok := r.All()[name]
+	r.mutex.RLock()
+	x, ok := r.all[name]
+	r.mutex.RUnlock()
 	if !ok {
 		return x, fmt.Errorf("unknown %s %q; known: %s", r.Kind, name, strings.Join(r.Names(), ", "))
 	}
