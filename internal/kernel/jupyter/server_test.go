@@ -514,7 +514,11 @@ func TestSignals(t *testing.T) {
 		t.Error(m)
 	}
 	cmd.Process.Signal(os.Interrupt) // nothing runs
-	if reply, _ := c.run("print a"); reply.str("status") != "ok" {
+	reply, _ := c.run("print a")
+	if reply.str("status") == "aborted" { // the cell was there before the signal
+		reply, _ = c.run("print a")
+	}
+	if reply.str("status") != "ok" {
 		t.Error(reply)
 	}
 	terminate(cmd.Process)
