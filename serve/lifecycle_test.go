@@ -12,10 +12,17 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/data"
 )
 
 // steps is how many steps the service's learner has made.
 func (s *Service) steps() int { return s.learner.Steps() }
+
+// waiting is how many samples of a task wait.
+func (s *Service) waiting(id int) int {
+	stream, _ := s.streams.Load(id)
+	return stream.(*data.Push).Len()
+}
 
 // TestPause: a paused task is not trained on, and neither is it after a restart, until it is resumed.
 func TestPause(t *testing.T) {
@@ -24,7 +31,7 @@ func TestPause(t *testing.T) {
 	c, stop := serving(t, s)
 	id := c.begin(0, 1)
 	c.learn(id, 64, 0, 1)
-	eventually(t, "the samples are not trained on", func() bool { st, _ := s.stream(id); return st.Len() == 0 && s.steps() > 0 })
+	eventually(t, "the samples are not trained on", func() bool { return s.waiting(id) == 0 && s.steps() > 0 })
 	if got := c.raw("/pause", `{"task": 1}`); !strings.HasPrefix(got, "200 ") || !c.tasks()[0].Paused {
 		t.Errorf("%s; the tasks are %+v", got, c.tasks())
 	}
@@ -41,7 +48,7 @@ func TestPause(t *testing.T) {
 	if got := c.raw("/resume", `{"task": 1}`); !strings.HasPrefix(got, "200 ") || c.tasks()[0].Paused {
 		t.Errorf("%s; the tasks are %+v", got, c.tasks())
 	}
-	eventually(t, "the resumed task is not trained on", func() bool { st, _ := s.stream(id); return st.Len() == 0 && s.steps() > before })
+	eventually(t, "the resumed task is not trained on", func() bool { return s.waiting(id) == 0 && s.steps() > before })
 }
 
 // TestDetach: a detached task ends at once, who waits for room is told so, and it can begin again, also after a restart.
@@ -53,14 +60,14 @@ func TestDetach(t *testing.T) {
 	id := c.begin(0, 1)
 	c.learn(id, 640, 0, 1)
 	c.knows(0, 1)
-	eventually(t, "the samples are not trained on", func() bool { st, _ := s.stream(id); return st.Len() == 0 })
+	eventually(t, "the samples are not trained on", func() bool { return s.waiting(id) == 0 })
 	c.raw("/pause", `{"task": 1}`)
 	waited := make(chan string)
 	go func() {
 		body := `{"task": 1, "classes": [0` + strings.Repeat(",0", 199) + `], "x": [[1,0,0,0,0,0,0,0]` + strings.Repeat(",[1,0,0,0,0,0,0,0]", 199) + `]}`
 		waited <- c.raw("/learn", body)
 	}()
-	eventually(t, "the stream is not full", func() bool { st, _ := s.stream(id); return st != nil && st.Len() == 64 })
+	eventually(t, "the stream is not full", func() bool { return s.waiting(id) == 64 })
 	if got := c.raw("/detach", `{"task": 1}`); !strings.HasPrefix(got, "200 ") || !c.tasks()[0].Ended {
 		t.Errorf("%s; the tasks are %+v", got, c.tasks())
 	}

@@ -49,7 +49,7 @@ func TestServerOfOnesOwn(t *testing.T) {
 	go func() {
 		answer <- c.raw("/learn", `{"task": 1, "x": [`+strings.Repeat("[0,0,0,0,0,0,0,0],", 7)+`[0,0,0,0,0,0,0,0]], "classes": [0,1,0,1,0,1,0,1]}`)
 	}()
-	for stream, _ := s.stream(1); stream.Len() == 0; {
+	for s.waiting(1) == 0 {
 		time.Sleep(time.Millisecond)
 	}
 	cancel()
