@@ -2,6 +2,7 @@ package serve
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"os"
@@ -112,32 +113,19 @@ func TestNetwork(t *testing.T) {
 		r := must.Get(http.Get(c.url + path))(t)
 		defer r.Body.Close()
 		file := filepath.Join(dir, filepath.Base(path))
-		f := must.Get(os.Create(file))(t)
-		defer f.Close()
-		if _, err := f.ReadFrom(r.Body); err != nil || r.StatusCode != http.StatusOK {
-			t.Fatalf("%s: %d, %v", path, r.StatusCode, err)
-		}
+		must.Do(t, os.WriteFile(file, must.Get(io.ReadAll(r.Body))(t), 0o666))
 		return file
 	}
 	trained := must.Get(pcl.LoadTrained(get("/network")))(t)
 	p := must.Get(pcl.NewPredictor(s.learner.Options().Backend, s.learner.Options().Model, trained, 8))(t)
 	defer p.Close()
 	for class := range 2 {
-		got, err := p.Predict(sample(class, 1000))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(p.Predict(sample(class, 1000)))(t)
 		if want := c.predict(class)[0]; got[0].Class != class || math.Abs(got[0].Probabilities[class]-want.Probabilities[class]) > 1e-5 {
 			t.Errorf("class %d: %+v, the service says %+v", class, got[0], want)
 		}
 	}
-	s.mu.Lock()
-	trained, err := s.learner.Trained()
-	s.mu.Unlock()
-	if err != nil {
-		t.Fatal(err)
-	}
-	must.Do(t, trained.SaveONNX(filepath.Join(dir, "want.onnx"), nil))
+	must.Do(t, must.Get(s.learner.Trained())(t).SaveONNX(filepath.Join(dir, "want.onnx"), nil))
 	want := must.Get(os.ReadFile(filepath.Join(dir, "want.onnx")))(t)
 	if got, err := os.ReadFile(get("/network.onnx")); err != nil || string(got) != string(want) {
 		t.Errorf("%v: %d bytes, want %d", err, len(got), len(want))
