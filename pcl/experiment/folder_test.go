@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
@@ -30,7 +31,7 @@ func newPlayed(t *testing.T) *played {
 }
 
 // dir is the folder of the run.
-func (p *played) dir() string { return p.w.folder(checked(p.c)) }
+func (p *played) dir() string { return p.w.folder(Checked{p.c}) }
 
 // run makes the run, or as many of its steps.
 func (p *played) run(most int, change func(*Where)) (*results.Run, error) {
@@ -174,9 +175,7 @@ func TestArraysOfAResumedRun(t *testing.T) {
 	for n, goesOn := range map[int]bool{2: true, 1: true, 0: true, 6: false} {
 		q := *p
 		q.w.Dir = t.TempDir()
-		if err := os.CopyFS(q.dir(), os.DirFS(p.dir())); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(q.dir(), os.DirFS(p.dir())))
 		if r := q.end(arrays(n)); (q.steps == r.Steps-3) != goesOn {
 			t.Errorf("arrays of %d steps after those of 2: %d steps of %d are made", n, q.steps, r.Steps)
 		}
@@ -203,9 +202,7 @@ func TestMoreArraysOfAFinishedRun(t *testing.T) {
 
 func write(t *testing.T, path, content string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)))
 }
 
 // TestKilledBeforeItsFirstCheckpoint: what such a run has left does not stay beside the result of the one that starts
@@ -236,17 +233,12 @@ func TestForeignResult(t *testing.T) {
 		"configuration ":       func(r map[string]any) { r["config"] = nil },
 	} {
 		var fields map[string]any
-		if err := json.Unmarshal([]byte(own), &fields); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(own), &fields))
 		change(fields)
-		data, err := json.Marshal(fields)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(json.Marshal(fields))(t)
 		write(t, path, string(data))
 		p.refused(ErrForeign, recorded)
-		if _, err := p.w.Finished(checked(p.c)); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), name) {
+		if _, err := p.w.Finished(Checked{p.c}); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), name) {
 			t.Errorf("want an error with the file and %q: %v", name, err)
 		}
 	}
@@ -261,18 +253,13 @@ func TestForeignResult(t *testing.T) {
 func TestInUse(t *testing.T) {
 	p := newPlayed(t)
 	p.stop(4, nil)
-	l, err := folder.Take(p.dir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(folder.Take(p.dir()))(t)
 	p.refused(folder.ErrHeld, nil)
 	p.refused(folder.ErrHeld, replacing)
-	if err := p.w.Discard(checked(p.c)); !errors.Is(err, folder.ErrHeld) {
+	if err := p.w.Discard(Checked{p.c}); !errors.Is(err, folder.ErrHeld) {
 		t.Error(err)
 	}
-	if err := l.Release(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Release())
 	p.end(nil)
 }
 
@@ -344,10 +331,7 @@ func TestDiverged(t *testing.T) {
 			t.Errorf("step %d has %d rows and the loss %g", s.Step, s.K, s.Loss)
 		}
 	}
-	r, err := made(t.Context(), p.c, w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(made(t.Context(), p.c, w))(t)
 	if r.DivergedAt == nil || *r.DivergedAt != 1 || r.Skipped < r.Steps-1 || skipped != r.Skipped {
 		t.Errorf("diverged at %v with %d rows skipped, %d of them shown", r.DivergedAt, r.Skipped, skipped)
 	}
@@ -391,9 +375,7 @@ func TestDiscard(t *testing.T) {
 	p.w.Attempts = 3
 	p.stop(2, func(w *Where) { w.Record, w.CheckpointEvery = true, 1 })
 	write(t, filepath.Join(p.dir(), "mine.txt"), "")
-	if err := p.w.Discard(checked(p.c)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.w.Discard(Checked{p.c}))
 	if left := p.files(); len(left) != 1 {
 		t.Errorf("%v is left, want only mine.txt", left)
 	}

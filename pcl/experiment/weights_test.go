@@ -79,9 +79,7 @@ func TestSavedNetwork(t *testing.T) {
 func TestFindWeightsOfAFinishedRun(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{ResultFile, "checkpoint-000000005.pcl"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), nil, 0o666))
 	}
 	if _, err := LoadNetwork(t.Context(), dir, datasets.Options{}); !errors.Is(err, errNoWeights) {
 		t.Error(err)
