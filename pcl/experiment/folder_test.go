@@ -61,11 +61,7 @@ func (p *played) stop(after int, change func(*Where)) {
 // end makes the run to its end.
 func (p *played) end(change func(*Where)) *results.Run {
 	p.t.Helper()
-	r, err := p.run(0, change)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return r
+	return must.Get(p.run(0, change))(p.t)
 }
 
 // refused has a run refused before its first step, with everything in the folder left as it is.
@@ -110,6 +106,8 @@ func (p *played) unchanged(before map[string]string) {
 func recorded(w *Where)  { w.Record = true }
 func replacing(w *Where) { w.Replace = true }
 
+func arrays(n int) func(*Where) { return func(w *Where) { w.RecordArrays, w.Replace = n, true } }
+
 // TestFinishedIsKept runs a finished run again.
 func TestFinishedIsKept(t *testing.T) {
 	p := newPlayed(t)
@@ -145,7 +143,7 @@ func TestMadeAgainForItsFiles(t *testing.T) {
 	for name, ask := range map[string]func(*Where){
 		recordFile:  func(w *Where) { recorded(w); w.Replace = true },
 		WeightsFile: func(w *Where) { w.Weights, w.Replace = true, true },
-		arraysDir:   func(w *Where) { w.RecordArrays, w.Replace = 3, true },
+		arraysDir:   arrays(3),
 	} {
 		for _, stop := range []bool{false, true} {
 			p := newPlayed(t)
@@ -170,7 +168,6 @@ func TestMadeAgainForItsFiles(t *testing.T) {
 // TestArraysOfAResumedRun: which steps' arrays are recorded can change until all of them are.
 func TestArraysOfAResumedRun(t *testing.T) {
 	p := newPlayed(t)
-	arrays := func(n int) func(*Where) { return func(w *Where) { w.RecordArrays, w.Replace = n, true } }
 	p.stop(3, arrays(2))
 	for n, goesOn := range map[int]bool{2: true, 1: true, 0: true, 6: false} {
 		q := *p
@@ -185,7 +182,6 @@ func TestArraysOfAResumedRun(t *testing.T) {
 // TestMoreArraysOfAFinishedRun: a finished run stands for one with the arrays of as many steps, or of fewer.
 func TestMoreArraysOfAFinishedRun(t *testing.T) {
 	p := newPlayed(t)
-	arrays := func(n int) func(*Where) { return func(w *Where) { w.RecordArrays, w.Replace = n, true } }
 	r := p.end(arrays(2))
 	for _, n := range []int{2, 1, 0} {
 		if p.end(arrays(n)); p.steps != 0 {

@@ -358,7 +358,10 @@ func TestProgress(t *testing.T) {
 // taken up.
 func TestSideBySide(t *testing.T) {
 	base := must.Get(DefaultConfig(table(t, filepath.Join(t.TempDir(), "t.csv"), 0)).OnData(t.Context(), datasets.Options{}))(t)
-	configs := must.Get((&Session{name: base.Dataset}).checked(t.Context(), Vary(base, []string{"avggrad", "er"}, nil, 1, 2)))(t)
+	var configs []Checked
+	for _, c := range Vary(base, []string{"avggrad", "er"}, nil, 1, 2) {
+		configs = append(configs, must.Get(c.Check())(t))
+	}
 	models := func(ctx context.Context, w Where) (out [4]string, last error) {
 		w.Machine = &Machine{Open: func(ctx context.Context) (*backend.Backend, error) {
 			return backend.Open(ctx, backend.Options{Name: backend.Go})

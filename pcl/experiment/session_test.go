@@ -190,34 +190,25 @@ func TestEnvironmentNamesTheBackend(t *testing.T) {
 // TestMistakes are told before anything runs.
 func TestMistakes(t *testing.T) {
 	g := open(t, Options{})
-	wrong := small()
-	wrong.Method = "nonsense"
-	if _, err := g.Run(t.Context(), []Config{small(), wrong}, nil); err == nil {
-		t.Errorf("an unknown method: %v", err)
-	}
-	if _, err := os.Stat(filepath.Join(g.options.Dir, small().Folder())); err == nil {
-		t.Error("a run was made before the mistake was told")
-	}
-	if _, err := g.Run(t.Context(), Vary(small(), nil, nil, 7, 8, 7), nil); err == nil {
-		t.Errorf("a repeated seed: %v", err)
-	}
-	other := small()
-	other.Dataset = "mnist"
-	_, learner := g.Learner(t.Context(), other)
-	_, task := g.Task(t.Context(), other, 1, 0)
-	for _, err := range []error{learner, task, g.Play(t.Context(), other, nil)} {
-		if err == nil {
-			t.Errorf("another data set: %v", err)
+	wrong, other := small(), small()
+	wrong.Method, other.Dataset = "nonsense", "mnist"
+	for name, configs := range map[string][]Config{
+		"an unknown method": {small(), wrong}, "a repeated seed": Vary(small(), nil, nil, 7, 8, 7), "another data set": {other},
+	} {
+		if _, err := g.Run(t.Context(), configs, nil); err == nil {
+			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := g.Run(t.Context(), []Config{other}, nil); err == nil {
-		t.Errorf("a run of another data set: %v", err)
+	if left, err := os.ReadDir(g.options.Dir); err != nil || len(left) > 0 {
+		t.Errorf("%v was made before the mistake was told (%v)", left, err)
 	}
-	if _, err := os.Stat(filepath.Join(g.options.Dir, other.Folder())); err == nil {
-		t.Error("the run of another data set has a folder")
-	}
-	if _, err := New("nowhere", Options{Backend: backend.Go}).Run(t.Context(), []Config{small()}, nil); err == nil {
-		t.Error("an unknown data set passed")
+	_, learner := g.Learner(t.Context(), other)
+	_, task := g.Task(t.Context(), other, 1, 0)
+	_, unknown := New("nowhere", Options{Backend: backend.Go}).Run(t.Context(), []Config{small()}, nil)
+	for _, err := range []error{learner, task, g.Play(t.Context(), other, nil), unknown} {
+		if err == nil {
+			t.Error("another data set: no error")
+		}
 	}
 }
 
