@@ -31,6 +31,9 @@ type Host struct {
 	Packages []cell.Package
 	Source   string // the fingerprint of the module's source that it was built from
 	Sum      string // and a hash of that source itself
+
+	dir   string         // where it builds cells
+	built []cell.Package // which cells have beside its own: those that were fetched, and earlier cells
 }
 
 // hostFile describes a host in its folder.
@@ -69,7 +72,7 @@ func (h *Host) Current(ctx context.Context) (now *Host, err error) {
 		text += fmt.Sprintf("import _ %q\n", p)
 	}
 	partial := h.Program + ".partial"
-	now.Builder(dir).program(ctx, partial, "main", text+"func main() { host.Main() }\n", "-buildmode=pie", "-linkmode=external")
+	now.In(dir).program(ctx, partial, "main", text+"func main() { host.Main() }\n", "-buildmode=pie", "-linkmode=external")
 	fail.If(os.Rename(partial, h.Program))
 	return now, atomicfile.WriteBytes(filepath.Join(dir, hostFile), fail.Or(json.Marshal(now)))
 }

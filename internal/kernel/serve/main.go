@@ -1,5 +1,6 @@
-// Command serve is the notebook kernel. The installer puts it into the kernel's folder; Jupyter starts it with the name of a
-// connection file.
+// Command serve is the notebook kernel. It translates each cell into a package, builds a plugin of it, and loads that into
+// the process in which all cells live on; Jupyter's front ends talk to it by messaging protocol 5.5 with subshells, over
+// ZeroMQ. The installer puts it into the kernel's folder; Jupyter starts it with the name of a connection file.
 package main
 
 import (
@@ -7,18 +8,14 @@ import (
 	"log"
 	"os"
 	"path/filepath"
-
-	"github.com/parallelcl/parallelcl/internal/kernel/engine"
-	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
 )
 
 func main() {
 	program, err := os.Executable()
 	if err == nil {
-		var e *engine.Engine
-		if e, err = engine.New(filepath.Dir(program), os.Args[1]); err == nil {
-			err = jupyter.Serve(context.Background(), os.Args[1], e)
-		}
+		err = serve(context.Background(), os.Args[1], func(s *server) (engine, error) {
+			return newNotebook(filepath.Dir(program), s)
+		})
 	}
 	if err != nil {
 		log.Fatal(err)
