@@ -47,7 +47,7 @@ type Elastic struct {
 	// Momentum is ε1 in m_i ← ε1·m_i + (1−ε1)·‖J_i‖; 0 means 0.9, negative means none.
 	Momentum float64 `json:"-"`
 
-	// Norms are the m_i, and Level is the moving average behind AutoTau, which has a value once it has Seen a step.
+	// Norms are the m_i by stream, of which finished ones may be deleted, and Level is the moving average behind AutoTau, which has a value once it has Seen a step.
 	Norms map[int]float64 `json:"norms"`
 	Level float64         `json:"level"`
 	Seen  bool            `json:"seen"`
@@ -89,9 +89,6 @@ func (e *Elastic) Factors(ids []int, p *Problem, sigma []float64) error {
 	raise(sigma)
 	return nil
 }
-
-// End forgets a finished stream. Unknown ids are ignored.
-func (e *Elastic) End(id int) { delete(e.Norms, id) }
 
 // Clone returns a copy that remembers the same and shares nothing with e.
 func (e *Elastic) Clone() *Elastic {

@@ -68,7 +68,7 @@ func ExampleElastic() {
 	}
 	fmt.Printf("σ = %.4f\n", sigma)
 	fmt.Printf("λ = %.4f\n", c.Lambda)
-	elastic.End(4) // the stream has finished
+	delete(elastic.Norms, 4) // the stream has finished
 	// Output:
 	// σ = [0.2693 0.3289 0.4018]
 	// λ = [2.7045 0.8258 0.0000]

@@ -18,7 +18,7 @@ func (r *runner) result() *results.Run {
 	theta, statistics := fail.Or(r.learner.Parameters()), fail.Or(r.learner.Statistics())
 	config, _ := json.Marshal(r.config.Config) // Check found that this can be done
 	out := &results.Run{
-		Schema: results.Schema, ID: r.config.ID(),
+		ID:     r.config.ID(),
 		Method: r.config.Method, MethodTitle: r.learner.Options().Method.Info().Title, Params: r.config.Params,
 		Variant: r.config.variant(),
 		Dataset: r.config.Dataset, Increment: string(r.config.Increment),

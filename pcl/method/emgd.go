@@ -148,7 +148,7 @@ func (e *elastic) WeightsFor(s *Step, sigma, w []float64) (out Outcome, err erro
 	return solve(&e.solver, s, sigma, w), nil
 }
 
-func (e *elastic) End(id int) { e.factors.End(id) }
+func (e *elastic) End(id int) { delete(e.factors.Norms, id) }
 
 func (e *elastic) MarshalState() (json.RawMessage, error) { return json.Marshal(&e.factors) }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // claim says that one method is better than another, or about as good.
@@ -61,16 +63,8 @@ var (
 	controlsText string
 )
 
-func claims() []*claim   { return mustParse(claimsText) }
-func controls() []*claim { return mustParse(controlsText) }
-
-func mustParse(text string) []*claim {
-	all, err := parse(text)
-	if err != nil {
-		panic(err) // the text is part of the program
-	}
-	return all
-}
+func claims() []*claim   { return fail.Or(parse(claimsText)) }
+func controls() []*claim { return fail.Or(parse(controlsText)) }
 
 // parse reads claims, and fills in what they leave out.
 func parse(text string) ([]*claim, error) {

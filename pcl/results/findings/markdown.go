@@ -111,15 +111,6 @@ func (m *markdown) grids(all []*Grid) {
 	m.line("")
 }
 
-// Heading names the grid and what of the paper it is.
-func (g *Grid) Heading() string {
-	text := fmt.Sprintf("%s (%s)", g.Title, g.Name)
-	if g.Paper != "" {
-		text = g.Paper + ": " + text
-	}
-	return text
-}
-
 // data lists the data sets, with what differs from the paper.
 func (g *Grid) data() (out []string) {
 	for _, c := range g.Columns {

@@ -17,10 +17,10 @@ type Provenance struct {
 	Hardware []string // backends and devices
 	Programs []string // versions that made them
 	// Cells are the runs, each counted once, and Done those with a result. Hours is the time that these took
-	// their processes, and PerHour how many of them a process makes in an hour; 0 if no time is known.
-	Cells, Done    int
-	Hours, PerHour float64
-	Failures       []string // cells and reasons
+	// their processes; 0 if it is not known.
+	Cells, Done int
+	Hours       float64
+	Failures    []string // cells and reasons
 }
 
 // Provenance gathers what the grid's rows say about it.
@@ -43,9 +43,6 @@ func (g *Grid) Provenance() *Provenance {
 			p.Programs = once(p.Programs, r.Program)
 		}
 	}
-	if p.Hours > 0 {
-		p.PerHour = float64(p.Done) / p.Hours
-	}
 	return p
 }
 
@@ -55,7 +52,7 @@ func (p *Provenance) Facts() []Fact {
 		{"hardware", strings.Join(p.Hardware, "; ")}, {"program", strings.Join(p.Programs, "; ")}, {"runs", fmt.Sprintf("%d of %d", p.Done, p.Cells)},
 	}
 	if p.Hours > 0 {
-		facts = append(facts, Fact{"time", fmt.Sprintf("%.2f hours of one process, %.0f runs per hour and process", p.Hours, p.PerHour)})
+		facts = append(facts, Fact{"time", fmt.Sprintf("%.2f hours of one process, %.0f runs per hour and process", p.Hours, float64(p.Done)/p.Hours)})
 	}
 	return facts
 }

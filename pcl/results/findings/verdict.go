@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/plural"
 )
 
 // Outcome says whether a claim, or a part of it, holds.
@@ -64,35 +66,14 @@ func (v *Verdict) settle() {
 	default:
 		v.Outcome = Holds
 	}
-	v.Summary = fmt.Sprintf("%s (%s)", howMany(n[Holds], n[DoesNotHold], tested), v.differences())
-	if n[DoesNotHold] > 0 && tested > 1 {
+	v.Summary = fmt.Sprintf("Holds in %d of %s tested (%s)", n[Holds], plural.Of(tested, "comparison"), v.differences())
+	if n[DoesNotHold] > 0 {
 		v.Summary += fmt.Sprintf("; in %d the opposite is shown", n[DoesNotHold])
 	}
 	if n[NotTestable] > 0 {
 		v.Summary += fmt.Sprintf("; %d more cannot be tested", n[NotTestable])
 	}
 	v.Summary += "."
-}
-
-// howMany says in how many of the tested comparisons a claim holds, where the opposite of some may be shown.
-func howMany(n, opposite, of int) string {
-	switch {
-	case of == 1 && n == 1:
-		return "Holds in the one comparison tested"
-	case of == 1 && opposite == 1:
-		return "The opposite is shown in the one comparison tested"
-	case of == 1:
-		return "Is not shown by the one comparison tested"
-	case of == 2 && n == 2:
-		return "Holds in both comparisons tested"
-	case of == 2 && n == 0:
-		return "Holds in neither comparison tested"
-	case n == of:
-		return fmt.Sprintf("Holds in all %d comparisons tested", of)
-	case n == 0:
-		return fmt.Sprintf("Holds in none of the %d comparisons tested", of)
-	}
-	return fmt.Sprintf("Holds in %d of the %d comparisons tested", n, of)
 }
 
 // differences is the range of those that were tested.
