@@ -12,6 +12,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -56,7 +57,7 @@ func (c *runCmd) Run(k *kong.Context, rc *runContext) error {
 	configs = slices.DeleteFunc(configs, func(config experiment.Checked) bool { return !c.Shard.Has(config.Config) })
 	w := experiment.Where{
 		Machine: c.machine(rc, c.DataDir), Jobs: c.Jobs, Dir: c.Out, CheckpointEvery: c.CheckpointEvery,
-		Record: c.Record, RecordArrays: c.RecordArrays, Weights: c.Weights, Say: rc.say,
+		Record: c.Record, RecordArrays: c.RecordArrays, Weights: c.Weights, Say: rc.say, Found: make([]*results.Run, len(configs)),
 	}
 	defer w.Machine.Close()
 	note, err := c.prepare(rc, configs, w)
@@ -88,11 +89,10 @@ func (c *runCmd) prepare(rc *runContext, configs []experiment.Checked, w experim
 			return "", err
 		}
 		if !c.Replace {
-			run, err := w.Finished(configs[i])
-			if err != nil {
+			if w.Found[i], err = w.Finished(configs[i]); err != nil {
 				return "", advise(err, config.Config)
 			}
-			left = left || run == nil
+			left = left || w.Found[i] == nil
 		}
 	}
 	if !left || len(configs) == 0 {

@@ -32,18 +32,6 @@ func ExampleSolver() {
 	// optimal
 }
 
-// MGDA is the solve with every factor 1.
-func ExampleSolver_mgda() {
-	var solver emgd.Solver
-	c, err := solver.Solve(problem, []float64{1, 1, 1})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.1f\n", c.Lambda)
-	// Output: [0.8 0.2 0.0]
-}
-
 // Opposite gradients cancel: nothing decreases both losses.
 func ExampleStatus_Message() {
 	var solver emgd.Solver

@@ -65,13 +65,10 @@ func TestBlurred(t *testing.T) {
 // imagesOf returns the training images that a task's stream delivers, which must be of its classes.
 func imagesOf(t *testing.T, c Config, d *datasets.Dataset, id int, task scenario.Task) (images []string) {
 	t.Helper()
-	made, err := c.newTask(d, id, task)
-	if err != nil {
-		t.Fatal(err)
-	}
-	size := d.ImageSize()
+	made, size := c.newTask(d, id, task), d.ImageSize()
 	b := data.Batch{X: make([]float32, 16*size), Class: make([]int, 16)}
-	for err = made.Stream.Next(&b); err == nil; err = made.Stream.Next(&b) {
+	err := made.Stream.Next(&b)
+	for ; err == nil; err = made.Stream.Next(&b) {
 		for i, class := range b.Class[:b.N] {
 			images = append(images, fmt.Sprint(b.X[i*size:(i+1)*size]))
 			if !slices.Contains(task.Classes, class) {

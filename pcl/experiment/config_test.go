@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/BurntSushi/toml"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/parallelcl/parallelcl/pcl"
@@ -26,7 +27,8 @@ func parse(text string) (Config, error) { return parseIn("testdata", text) }
 
 // parseIn is what the text of a file in a folder configures, if that is a run.
 func parseIn(dir, text string) (c Config, err error) {
-	l, err := parseLayer([]byte(text), dir)
+	l := Layer{Dir: dir}
+	_, err = toml.Decode(text, &l.Values)
 	if err == nil {
 		c, err = NewConfig(l)
 	}

@@ -31,7 +31,7 @@ func TestGapsInTheTimeline(t *testing.T) {
 	for i := range later.Tasks {
 		later.Tasks[i].Start += gap[i]
 	}
-	c.Play(&later)
+	c.play(&later)
 	run := func(dir string) (result, records []byte) {
 		r, err := made(t.Context(), c, Where{Machine: m, Dir: dir, Record: true})
 		if err != nil {
@@ -106,7 +106,7 @@ func TestOneTimelineInBothIncrements(t *testing.T) {
 	}
 	// A file that names an increment is played in the other one if that is asked for.
 	c := blobConfig("er")
-	c.Play(&scenario.Scenario{Schema: 1, Increment: scenario.TaskIncremental, Tasks: []scenario.Task{{Classes: []int{0}}}})
+	c.play(&scenario.Scenario{Schema: 1, Increment: scenario.TaskIncremental, Tasks: []scenario.Task{{Classes: []int{0}}}})
 	if other := c.WithIncrement(scenario.ClassIncremental); other.Scenario.Increment != scenario.ClassIncremental || c.Scenario.Increment != scenario.TaskIncremental {
 		t.Error("the increment of the scenario is not the one that was asked for")
 	}

@@ -23,16 +23,11 @@ func TestInit(t *testing.T) {
 	source, _ := flatOf(t, file)
 
 	started := p.c
-	if err := started.UseWeights(file); err != nil {
-		t.Fatal(err)
-	}
+	started.begin(file)
 	if started.ID() == p.c.ID() || !strings.HasPrefix(started.variant(), "init ") {
 		t.Errorf("it has the identity %s, as without, or the variant %q", started.ID(), started.variant())
 	}
-	l, err := checked(started).newLearner(p.w.Machine, p.w.Machine.set, nil, pcl.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := checked(started).newLearner(p.w.Machine, p.w.Machine.set, 8, pcl.Options{})
 	defer l.Close()
 	n, err := l.Trained()
 	if err != nil {
@@ -67,11 +62,7 @@ func TestInit(t *testing.T) {
 
 	refuse := func(c Config, want string) {
 		t.Helper()
-		l, err := checked(c).newLearner(p.w.Machine, p.w.Machine.set, nil, pcl.Options{})
-		if err == nil {
-			l.Close()
-		}
-		if err == nil {
+		if _, err := made(t.Context(), c, Where{Machine: p.w.Machine}); err == nil {
 			t.Errorf("no error; want one about %q", want)
 		}
 	}
@@ -80,11 +71,11 @@ func TestInit(t *testing.T) {
 		t.Fatal(err)
 	}
 	refuse(fromResult, "say which file that is")
-	if err := fromResult.UseWeights(filepath.Join(first, ResultFile)); err == nil {
-		t.Error(err)
-	}
-	if err := fromResult.UseWeights(file); err != nil {
-		t.Error(err)
+	fromResult.InitFile = filepath.Join(first, ResultFile)
+	refuse(fromResult, "not a network")
+	fromResult.InitFile = file
+	if again, err := made(t.Context(), fromResult, Where{Machine: p.w.Machine}); err != nil || again.ModelSHA256 != r.ModelSHA256 {
+		t.Errorf("from its result it ends otherwise: %v", err)
 	}
 	wide := started
 	wide.Hidden = []int{16, 9}

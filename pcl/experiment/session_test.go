@@ -44,7 +44,7 @@ func open(t *testing.T, o Options) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.machine.set = set
+	g.set = set
 	t.Cleanup(func() {
 		if err := g.Close(); err != nil {
 			t.Error(err)
@@ -76,7 +76,7 @@ func TestRun(t *testing.T) {
 	if _, err := g.Run(stopped, configs, progress); !errors.Is(err, ErrInterrupted) {
 		t.Fatalf("interrupted: %v, want ErrInterrupted", err)
 	}
-	if saved, err := filepath.Glob(filepath.Join(g.Folder(configs[1]), "checkpoint-*")); err != nil || len(saved) != 1 {
+	if saved, err := filepath.Glob(filepath.Join(filepath.Join(g.options.Dir, configs[1].Folder()), "checkpoint-*")); err != nil || len(saved) != 1 {
 		t.Errorf("the interrupted run left the checkpoints %q (%v), want one", saved, err)
 	}
 	runs, err := g.Run(ctx, configs, nil)
@@ -104,7 +104,7 @@ func TestRun(t *testing.T) {
 	}
 
 	// Of another configuration is what somebody put in a run's place.
-	result := filepath.Join(g.Folder(configs[0]), ResultFile)
+	result := filepath.Join(filepath.Join(g.options.Dir, configs[0].Folder()), ResultFile)
 	own, err := os.ReadFile(result)
 	if err != nil {
 		t.Fatal(err)
@@ -240,7 +240,7 @@ func TestMistakes(t *testing.T) {
 	if _, err := g.Run(t.Context(), []Config{small(), wrong}, nil); err == nil {
 		t.Errorf("an unknown method: %v", err)
 	}
-	if _, err := os.Stat(g.Folder(small())); err == nil {
+	if _, err := os.Stat(filepath.Join(g.options.Dir, small().Folder())); err == nil {
 		t.Error("a run was made before the mistake was told")
 	}
 	if _, err := g.Run(t.Context(), Vary(small(), nil, nil, 7, 8, 7), nil); err == nil {
@@ -258,7 +258,7 @@ func TestMistakes(t *testing.T) {
 	if _, err := g.Run(t.Context(), []Config{other}, nil); err == nil {
 		t.Errorf("a run of another data set: %v", err)
 	}
-	if _, err := os.Stat(g.Folder(other)); err == nil {
+	if _, err := os.Stat(filepath.Join(g.options.Dir, other.Folder())); err == nil {
 		t.Error("the run of another data set has a folder")
 	}
 	if _, err := New("nowhere", Options{Backend: backend.Go}).Run(t.Context(), []Config{small()}, nil); err == nil {

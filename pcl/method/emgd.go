@@ -37,7 +37,7 @@ type EMGDGS struct {
 }
 
 func (p EMGDGS) Start() (Method, error) {
-	return newElastic("emgd-gs", emgd.GS, p.Tau, emgd.DefaultMomentum, p.Floor) // it takes no mean
+	return newElastic("emgd-gs", emgd.GS, p.Tau, 0, p.Floor) // it takes no mean
 }
 
 // EMGDLog is the method "emgd-log", with factors from the logarithms of the gradients' lengths.

@@ -7,12 +7,10 @@ import (
 	"slices"
 
 	"github.com/BurntSushi/toml"
-
-	"github.com/parallelcl/parallelcl/pcl/results/paper"
 )
 
-// Claim says that one method is better than another, or about as good.
-type Claim struct {
+// claim says that one method is better than another, or about as good.
+type claim struct {
 	ID   string `toml:"id"`
 	Text string `toml:"text"`
 	// Tables are the paper's tables that it is about, with the paper's names of methods. If there are none, it is about
@@ -29,7 +27,7 @@ type Claim struct {
 	EveryOther bool     `toml:"every_other"` // of the table, except those in Except and Methods
 	Except     []string `toml:"except"`
 
-	Metric   Metric   `toml:"metric"`
+	Metric   metric   `toml:"metric"`
 	Relation relation `toml:"relation"`
 	Margin   float64  `toml:"margin"` // in points, of alike
 
@@ -63,10 +61,10 @@ var (
 	controlsText string
 )
 
-func claims() []*Claim   { return mustParse(claimsText) }
-func controls() []*Claim { return mustParse(controlsText) }
+func claims() []*claim   { return mustParse(claimsText) }
+func controls() []*claim { return mustParse(controlsText) }
 
-func mustParse(text string) []*Claim {
+func mustParse(text string) []*claim {
 	all, err := parse(text)
 	if err != nil {
 		panic(err) // the text is part of the program
@@ -75,9 +73,9 @@ func mustParse(text string) []*Claim {
 }
 
 // parse reads claims, and fills in what they leave out.
-func parse(text string) ([]*Claim, error) {
+func parse(text string) ([]*claim, error) {
 	var file struct {
-		Claims []*Claim `toml:"claim"`
+		Claims []*claim `toml:"claim"`
 	}
 	meta, err := toml.Decode(text, &file)
 	if err != nil {
@@ -87,20 +85,20 @@ func parse(text string) ([]*Claim, error) {
 		return nil, fmt.Errorf("findings: unknown key %s", unknown[0])
 	}
 	for _, c := range file.Claims {
-		c.Metric, c.Relation = cmp.Or(c.Metric, A), cmp.Or(c.Relation, higher)
+		c.Metric, c.Relation = cmp.Or(c.Metric, accuracy), cmp.Or(c.Relation, higher)
 	}
 	return file.Claims, nil
 }
 
 // rivals are the methods of a table that one of the claim is compared with.
-func (c *Claim) rivals(table string) []string {
+func (c *claim) rivals(table string) []string {
 	if !c.EveryOther {
 		return c.Than
 	}
 	var out []string
-	for _, n := range paper.Table(table) {
-		if !slices.Contains(slices.Concat(out, c.Methods, c.Except), n.Method) {
-			out = append(out, n.Method)
+	for _, p := range inPaper() {
+		if p.table == table && !slices.Contains(slices.Concat(out, c.Methods, c.Except), p.method) {
+			out = append(out, p.method)
 		}
 	}
 	return out

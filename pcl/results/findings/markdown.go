@@ -124,7 +124,7 @@ func (g *Grid) Heading() string {
 func (g *Grid) data() (out []string) {
 	for _, c := range g.Columns {
 		text := c.Dataset
-		if d := c.Differs(); d != "" {
+		if d := c.differs(); d != "" {
 			text += " (the paper has " + c.PaperDataset + ")"
 		}
 		out = once(out, text)

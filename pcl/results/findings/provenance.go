@@ -8,14 +8,12 @@ import (
 
 	"github.com/parallelcl/parallelcl/grids"
 	"github.com/parallelcl/parallelcl/internal/plural"
-	"github.com/parallelcl/parallelcl/pcl/results/paper"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
 // Provenance says where the results of a grid are from.
 type Provenance struct {
 	Command  string   // that makes them
-	Datasets []string // names in the grid, with what differs from the paper's
 	Hardware []string // backends and devices
 	Programs []string // versions that made them
 	// Cells are the runs, each counted once, and Done those with a result. Hours is the time that these took
@@ -30,7 +28,6 @@ func (g *Grid) Provenance() *Provenance {
 	p := &Provenance{Command: g.command()}
 	seen := map[string]bool{}
 	for _, r := range g.Rows {
-		p.Datasets = once(p.Datasets, r.Dataset)
 		if seen[r.Cell] {
 			continue
 		}
@@ -72,7 +69,7 @@ func (f *Findings) Missing(notes map[string]string) (out []Fact) {
 	if f.own() {
 		return nil
 	}
-	for _, table := range paper.Names() {
+	for _, table := range paperTables {
 		var none, some []string
 		for _, at := range placesOf(table) {
 			name := at.dataset + ", " + at.increment + "-incremental"

@@ -18,10 +18,12 @@ const (
 
 // Verdict is the judgement of a claim.
 type Verdict struct {
-	*Claim
-	Outcome Outcome
-	Summary string // a sentence
-	Parts   []*Part
+	ID, Text string
+	Outcome  Outcome
+	Summary  string // a sentence
+	Parts    []*Part
+
+	claim *claim
 }
 
 // Part is a claim about one method in one column.
@@ -36,24 +38,11 @@ type Part struct {
 	Outcome Outcome
 	Why     string // in words
 	// Tested has the numbers; nil if there are none.
-	Tested *Comparison
+	Tested *comparison
 	// Paper is the paper's difference in points; nil if it has none.
 	Paper *float64
 
-	rivals []*Comparison
-}
-
-// Name is what is compared: the method and its rival.
-func (p *Part) Name() string {
-	switch {
-	case p.Rivals < 1:
-		return p.Method
-	case p.Rivals > 1 && p.Tested == nil:
-		return fmt.Sprintf("%s against %d others", p.Method, p.Rivals)
-	case p.Rivals > 1:
-		return fmt.Sprintf("%s against the closest of %d others, %s", p.Method, p.Rivals, p.Than)
-	}
-	return p.Method + " against " + p.Than
+	rivals []*comparison
 }
 
 // settle makes the outcome of a claim from those of its parts. A claim holds if all parts do that could be tested, and does
