@@ -100,7 +100,7 @@ run, err := w.Finished(configs[i])
 // about is what the user should know of the data set and of how it is learnt.
 func (c *runCmd) about(set *datasets.Dataset, first experiment.Config) string {
 	note := noteOf(set)
-	if !datasets.Own(first.Dataset) {
+	if datasets.OwnPath(first.Dataset) == "" {
 		return note
 	}
 	if !c.increment {
