@@ -79,7 +79,7 @@ func (c *runCmd) prepare(rc *runContext, configs []experiment.Checked, w experim
 	for i, config := range configs {
 		configs[i].Config = fail.Or(config.OnData(rc.ctx, c.options()))
 		if !c.Replace {
-run, err := w.Finished(configs[i])
+			run, err := w.Finished(configs[i])
 			fail.If(advised(err))
 			w.Found[i], left = run, left || run == nil
 		}
