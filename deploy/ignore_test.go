@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // TestIgnored: what git ignores is not sent to the build of an image. Patterns of .dockerignore are for the root alone,
@@ -26,10 +28,7 @@ func TestIgnored(t *testing.T) {
 
 func patterns(t *testing.T, name string) (out []string) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join("..", name)))(t)
 	for line := range strings.Lines(string(data)) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 			out = append(out, line)
