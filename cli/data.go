@@ -61,7 +61,7 @@ func (c *dataListCmd) Run(rc *runContext) error {
 func (c *dataListCmd) here(i datasets.Info) string {
 	missing := fail.Or(datasets.MissingFiles(i.Name, datasets.Options{Dir: c.Dir}))
 	switch {
-	case len(i.Files) == 0 && !datasets.Own(i.Name):
+	case len(i.Files) == 0 && datasets.OwnPath(i.Name) == "":
 		return "built in"
 	case len(missing) == 0:
 		return "yes"
@@ -106,7 +106,7 @@ func (c *dataVerifyCmd) Run(rc *runContext) error {
 		damaged := len(c.Names) > 0
 		for _, f := range r.Files {
 			t.row(r.Name, f.Path, f.Status, f.Detail)
-			damaged = damaged || f.Status == datasets.Damaged
+			damaged = damaged || f.Status == "damaged"
 		}
 		if damaged {
 			bad = append(bad, r.Err())
@@ -135,7 +135,7 @@ func (c *dataPreviewCmd) Run(rc *runContext) error {
 
 // noteOf says on a line how a set of the user's own was made from its files: what was guessed, and what was left out.
 func noteOf(d *datasets.Dataset) string {
-	if d == nil || !datasets.Own(d.Name) || d.Note == "" {
+	if d == nil || datasets.OwnPath(d.Name) == "" || d.Note == "" {
 		return ""
 	}
 	return "\n" + printable.Line(d.Title) + ": " + printable.Line(d.Note)

@@ -12,6 +12,7 @@ import (
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -56,7 +57,7 @@ func (c *runCmd) Run(k *kong.Context, rc *runContext) error {
 	}
 	w := experiment.Where{
 		Machine: c.machine(rc, c.DataDir), Jobs: c.Jobs, Dir: c.Out, CheckpointEvery: c.CheckpointEvery,
-		Record: c.Record, RecordArrays: c.RecordArrays, Weights: c.Weights, Say: rc.say,
+		Record: c.Record, RecordArrays: c.RecordArrays, Weights: c.Weights, Say: rc.say, Found: make([]*results.Run, len(configs)),
 	}
 	defer w.Machine.Close()
 	runs, err := collect(rc, configs, w, c.prepare(rc, configs, w))
@@ -80,7 +81,7 @@ func (c *runCmd) prepare(rc *runContext, configs []experiment.Checked, w experim
 		if !c.Replace {
 			run, err := w.Finished(configs[i])
 			fail.If(advised(err))
-			left = left || run == nil
+			w.Found[i], left = run, left || run == nil
 		}
 	}
 	if !left {
@@ -99,7 +100,7 @@ func (c *runCmd) prepare(rc *runContext, configs []experiment.Checked, w experim
 // about is what the user should know of the data set and of how it is learnt.
 func (c *runCmd) about(set *datasets.Dataset, first experiment.Config) string {
 	note := noteOf(set)
-	if !datasets.Own(first.Dataset) {
+	if datasets.OwnPath(first.Dataset) == "" {
 		return note
 	}
 	if !c.increment {
