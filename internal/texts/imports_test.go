@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 const module = "github.com/parallelcl/parallelcl/"
@@ -83,15 +85,9 @@ func TestImports(t *testing.T) {
 			t.Errorf("package %s is not in the table of what may import what", dir)
 			continue
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, p), nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(parser.ParseFile(token.NewFileSet(), filepath.Join(root, p), nil, parser.ImportsOnly))(t)
 		for _, i := range f.Imports {
-			name, err := strconv.Unquote(i.Path.Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			name := must.Get(strconv.Unquote(i.Path.Value))(t)
 			own, ours := strings.CutPrefix(name, module)
 			if ours && !strings.HasPrefix(own, "internal/") && !slices.Contains(strings.Fields(allowed), own) {
 				t.Errorf("%s imports %s, which %s may not", p, own, dir)
