@@ -84,8 +84,8 @@ func TestOwnColours(t *testing.T) {
 		of := func(s Style) color.NRGBA { return sideOf(s.Color, side) }
 		known := map[color.NRGBA]string{}
 		for _, name := range order {
-			for _, variant := range []string{"", "+me", "+1", "+2"} {
-				known[of(Method(name+variant))] = name
+			for _, s := range Methods(name, name+"+1", name+"+2") {
+				known[of(s)] = name
 			}
 		}
 		seen := map[color.NRGBA]bool{}
