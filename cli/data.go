@@ -40,23 +40,21 @@ func (c *dataListCmd) Run(rc *runContext) error {
 	if len(c.Names) == 0 {
 		list = datasets.List()
 	}
-	return rc.print(c.JSON, list, func(out io.Writer) error { return c.table(out, list) })
-}
-
-func (c *dataListCmd) table(out io.Writer, list []datasets.Info) error {
-	t := newTable("NAME", "TITLE", "CLASSES", "IMAGE", "DOWNLOAD", "HERE")
-	for _, i := range list {
-		size, classes, bytes := "-", "-", int64(0)
-		if i.Classes > 0 {
-			classes = fmt.Sprint(i.Classes)
+	return rc.print(c.JSON, list, func(out io.Writer) error {
+		t := newTable("NAME", "TITLE", "CLASSES", "IMAGE", "DOWNLOAD", "HERE")
+		for _, i := range list {
+			size, classes, bytes := "-", "-", int64(0)
+			if i.Classes > 0 {
+				classes = fmt.Sprint(i.Classes)
+			}
+			for _, d := range i.Downloads {
+				bytes += d.Bytes
+				size = fmt.Sprintf("%.0f MB", float64(bytes)/1e6)
+			}
+			t.row(i.Name, i.Title, classes, cmp.Or(i.Image, "-"), size, c.here(i))
 		}
-		for _, d := range i.Downloads {
-			bytes += d.Bytes
-			size = fmt.Sprintf("%.0f MB", float64(bytes)/1e6)
-		}
-		t.row(i.Name, i.Title, classes, cmp.Or(i.Image, "-"), size, c.here(i))
-	}
-	return t.print(out)
+		return t.print(out)
+	})
 }
 
 // here says how many of a set's files are in the data folder.
