@@ -91,20 +91,6 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestCollapse embeds a cloud without parts, which exaggeration pulls onto one spot.
-func TestCollapse(t *testing.T) {
-	x := gaussian(rand.New(rand.NewPCG(7, 7)), 200, 3)
-	kl := 0.0 // right after exaggeration
-	r := embed(t, x, Options{Progress: func(p Progress) {
-		if p.Iteration == 300 {
-			kl = p.KL
-		}
-	}})
-	if kl > 1 || r.KL > 0.6 {
-		t.Errorf("KL %v, then %v", kl, r.KL)
-	}
-}
-
 func TestCancel(t *testing.T) {
 	x, _ := clusters(3, 40, 5, 3, 8)
 	ctx, cancel := context.WithCancel(t.Context())
