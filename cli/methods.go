@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -27,11 +29,7 @@ func (c *methodsCmd) Run(rc *runContext) error {
 	}
 	var list []method.Description
 	for _, name := range names {
-		d, err := method.Lookup(name)
-		if err != nil {
-			return usageError{err}
-		}
-		list = append(list, d)
+		list = append(list, usage(method.Lookup(name)))
 	}
 	return rc.print(c.JSON, list, func(out io.Writer) error {
 		if c.Name != "" {
@@ -43,21 +41,14 @@ func (c *methodsCmd) Run(rc *runContext) error {
 		for _, m := range list {
 			t.row(m.Name, m.Title, m.Family, m.Cost, m.State, m.SumW)
 		}
-		if err := t.print(out); err != nil {
-			return err
-		}
-		return listParts(out)
+		return cmp.Or(t.print(out), listParts(out))
 	})
 }
 
 func listParts(out io.Writer) error {
 	t := newTable("PART", "TITLE", "CHOOSES", "ADDS TO A STEP")
 	for _, name := range rehearsal.Names() {
-		part, err := rehearsal.Find(name)
-		if err != nil {
-			return err
-		}
-		p := rehearsal.Describe(part)
+		p := rehearsal.Describe(fail.Or(rehearsal.Find(name)))
 		t.row(name, p.Title, strings.Join(p.Axes, ", "), p.Cost)
 	}
 	fmt.Fprint(out, "\nParts of a rehearsal can be joined to a method with +, as in emgd-gmc+der-pp:\n\n")

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/parallelcl/parallelcl/grids"
 	"github.com/parallelcl/parallelcl/internal/must"
@@ -23,7 +24,7 @@ func TestConfigOf(t *testing.T) {
 	r := filled(t, p, nil)
 	var out bytes.Buffer
 	must.Do(t, rows.Write(&out, r.Table()))
-	all, err := rows.Read(&out)
+	all, err := rows.Folder(fstest.MapFS{"grid.csv": {Data: out.Bytes()}})
 	if err != nil || len(all) != 2*2*2*2*2 {
 		t.Fatalf("%d rows (%v)", len(all), err)
 	}

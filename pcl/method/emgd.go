@@ -37,7 +37,7 @@ type EMGDGS struct {
 }
 
 func (p EMGDGS) start(info Info) Method {
-	return newElastic(info, emgd.GS, p.Tau, emgd.DefaultMomentum, p.Floor) // it takes no mean
+	return newElastic(info, emgd.GS, p.Tau, 0, p.Floor) // it takes no mean
 }
 
 // EMGDLog is the method "emgd-log", with factors from the logarithms of the gradients' lengths.
@@ -146,7 +146,7 @@ func (e *elastic) WeightsFor(s *Step, sigma, w []float64) (out Outcome, err erro
 	return solve(&e.solver, s, sigma, w), nil
 }
 
-func (e *elastic) End(id int) { e.factors.End(id) }
+func (e *elastic) End(id int) { delete(e.factors.Norms, id) }
 
 func (e *elastic) MarshalState() (json.RawMessage, error) { return json.Marshal(&e.factors) }
 
