@@ -48,7 +48,7 @@ func descend(t *testing.T, b *backend.Backend, o optim.Optimizer, theta []float3
 	}
 	for step := range 6 {
 		call := append([]compute.Buffer{device(d(step + 1)...), device(o.Scalars(step + 1)...)}, state...)
-		state = p.Call(call...)
+		state = p.Call(call)
 		program.Free(call...)
 	}
 	defer program.Free(state...)
