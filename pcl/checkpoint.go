@@ -138,8 +138,7 @@ func (l *Learner) snapshot() State {
 		s.Outputs = l.options.Model.Outputs()
 	}
 	s.Rand, s.Rule = l.rule()
-	arrays := map[string][]float32{"memory": l.memory.Pixels()}
-	arrays["memory/logits"], arrays["memory/origin"] = l.memory.Extras()
+	arrays := map[string][]float32{"memory": s.Memory.AllPixels, "memory/logits": s.Memory.AllLogits, "memory/origin": s.Memory.AllOrigins}
 	if l.network.statistics != nil {
 		arrays["statistics"] = slices.Clone(l.network.statistics)
 	}
@@ -197,7 +196,7 @@ func (t *attached) snapshot(s *taskState, arrays map[string][]float32) {
 	}
 	reservoir := t.reservoir.State()
 	s.Over, s.Reservoir = t.over, &reservoir
-	arrays[taskArray("reservoir", t.id)] = memory.Flatten(t.reservoir.Items())
+	arrays[taskArray("reservoir", t.id)] = reservoir.Pixels
 	if t.ready {
 		s.batchState, arrays[taskArray("batch", t.id)] = stateOf(t.current)
 	}
@@ -249,7 +248,8 @@ func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
 // position and its test samples.
 func (l *Learner) restore(f State, attach func(id int) (Task, error)) {
 	s, m := l.understand(f)
-	stored := fail.Or(memory.Restore(s.Memory, f.Arrays["memory"], f.Arrays["memory/logits"], f.Arrays["memory/origin"], l.options.spec().Width()))
+	s.Memory.AllPixels, s.Memory.AllLogits, s.Memory.AllOrigins = f.Arrays["memory"], f.Arrays["memory/logits"], f.Arrays["memory/origin"]
+	stored := fail.Or(memory.Restore(s.Memory, l.options.spec().Width()))
 	fail.If(stored.SetBudget(l.options.Memory.Budget))
 	draws, rule := l.rule()
 	old := l.options.Model
@@ -387,7 +387,8 @@ func (l *Learner) restoreStream(t *attached, s taskState, arrays map[string][]fl
 	stream, ok := t.Stream.(data.Resumable)
 	fail.When(!ok || s.Reservoir == nil, "it was running when the learner was saved: it needs its stream, as a data.Resumable, and its reservoir")
 	fail.If(stream.SetState(s.Stream))
-	t.reservoir = fail.Or(memory.RestoreReservoir(*s.Reservoir, arrays[taskArray("reservoir", t.id)], l.options.spec().Width()))
+	s.Reservoir.Pixels = arrays[taskArray("reservoir", t.id)]
+	t.reservoir = fail.Or(memory.RestoreReservoir(*s.Reservoir, l.options.spec().Width()))
 	l.prepareBatches(t)
 	if s.Class != nil {
 		s.batchState.restore(t, t.current, arrays[taskArray("batch", t.id)])

@@ -146,7 +146,7 @@ func (l *Learner) compile() {
 	for _, set := range sets {
 		compile(func() { set.CompileGradient(loss) })
 	}
-	if _, scoped := l.options.Model.(*model.Scoped); scoped && l.options.Edit.On() {
+	if _, known := l.options.Model.(model.Buildable); !known && l.options.Edit.On() {
 		compile(func() { l.programs.CompileEdit(l.editing(), loss) }) // which fails if the network lacks the second derivative
 	}
 	fail.If(compiling.Wait())

@@ -207,7 +207,7 @@ func (s *step) free() {
 // store shows the step's batches to a method that fills the memory itself.
 func (s *step) store() {
 	if m, ok := method.As[rehearsal.Storer](s.options.Method); ok {
-		fail.If(m.Store(storing{lab{s.Learner, s}}))
+		fail.If(m.Store(lab{s.Learner, s}, s.firstSeen()))
 	}
 }
 
@@ -228,11 +228,11 @@ func (s *step) advance() {
 
 // mark returns what takes back whatever the step has changed before it touches what cannot be undone.
 func (s *step) mark() (undo func()) {
-	draws, mark, statistics := s.rng.Mark(), s.memory.Mark(), slices.Clone(s.network.statistics)
+	draws, rewind, statistics := s.rng.Mark(), s.memory.Mark(), slices.Clone(s.network.statistics)
 	return func() {
 		copy(s.network.statistics, statistics)
 		s.rng.Return(draws)
-		s.memory.Rewind(mark)
+		rewind()
 	}
 }
 

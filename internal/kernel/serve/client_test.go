@@ -1,4 +1,4 @@
-package jupyter_test
+package main
 
 import (
 	"context"
@@ -15,8 +15,6 @@ import (
 	"time"
 
 	"github.com/go-zeromq/zmq4"
-
-	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
 )
 
 const (
@@ -29,7 +27,6 @@ type msg struct {
 	Type    string
 	Parent  string // the id of the request
 	Content map[string]any
-	Meta    map[string]any
 }
 
 func (m msg) str(name string) string { s, _ := m.Content[name].(string); return s }
@@ -63,7 +60,7 @@ func connectionFile(t *testing.T) string {
 }
 
 // start serves an engine and connects a client. The returned channel says how the kernel ended.
-func start(t *testing.T, e jupyter.Engine) (*client, string, <-chan error) {
+func start(t *testing.T, open func(*server) (engine, error)) (*client, string, <-chan error) {
 	t.Helper()
 	file := connectionFile(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -71,7 +68,7 @@ func start(t *testing.T, e jupyter.Engine) (*client, string, <-chan error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		ended <- jupyter.Serve(ctx, file, e)
+		ended <- serve(ctx, file, open)
 	}()
 	t.Cleanup(func() { cancel(); <-done })
 	return dial(t, file, "front"), file, ended
@@ -139,7 +136,7 @@ func parse(frames [][]byte) (m msg, err error) {
 			ID   string `json:"msg_id"`
 			Type string `json:"msg_type"`
 		}
-		for j, v := range []any{&head, &parent, &m.Meta, &m.Content} {
+		for j, v := range []any{&head, &parent, new(fields), &m.Content} {
 			if err := json.Unmarshal(frames[i+2+j], v); err != nil {
 				return m, err
 			}
@@ -178,8 +175,6 @@ func (c *client) send(s zmq4.Socket, kind, subshell string, content any) string 
 	}
 	return id
 }
-
-type fields = map[string]any
 
 // cell sends a cell.
 func (c *client) cell(code string, more ...fields) string {

@@ -1,7 +1,6 @@
-package engine
+package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,22 +15,20 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
-	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
 )
 
 // commands does the lines of a cell that are not Go: GoNB's language.
 type commands struct {
-	*Engine
+	*notebook
+	*request
 	cell.Source
-	ctx  context.Context
-	out  jupyter.Out
 	asks string // the command that has the next shell command ask the user
 }
 
 // A command begins with %. The first of its words is its name.
 type command struct {
 	names, args, help string
-	do                func(c *commands, words []string) error
+	do                func(c *commands, words []string)
 }
 
 var special = []command{
@@ -45,50 +42,45 @@ var special = []command{
 	{"handover", "", "takes the module as it is now, also without a learner that cannot come along", (*commands).handover},
 	{"version", "", "says which kernel this is", (*commands).version},
 	{"with_inputs with_password", "", "asks for a line that the next shell command reads", (*commands).ask},
-	{"autoget widgets widgets_hb", "", "is needless here", func(*commands, []string) error { return nil }},
+	{"autoget widgets widgets_hb", "", "is needless here", func(*commands, []string) {}},
 	{"noautoget test goflags track untrack goworkfix capture wasm", "", "does nothing here", (*commands).senseless},
 }
 
 // run does the commands of a cell in their order, and then runs its Go code.
-func (c *commands) run() (err error) {
-	defer fail.Caught(&err)
+func (c *commands) run() {
 	if c.Magic != "" {
-		return c.magic()
+		c.magic()
 	}
 	for _, one := range c.Commands {
 		if strings.HasPrefix(one.Text, "!") {
-			fail.If(c.shell(one))
+			c.shell(one)
 		} else {
-			fail.If(c.special(one))
+			c.special(one)
 		}
 	}
-	if strings.TrimSpace(c.Go) == "" {
-		return nil
+	if strings.TrimSpace(c.Go) != "" {
+		c.notebook.run(c.request, c.Source)
 	}
-	return c.Engine.run(c.ctx, c.Source, c.out)
 }
 
 // special does a line that begins with %.
-func (c *commands) special(line cell.Command) error {
+func (c *commands) special(line cell.Command) {
 	words := split(line.Text[1:])
 	switch {
 	case len(words) == 0: // GoNB's begin of main without arguments
-		return nil
+		return
 	case words[0] == "help":
-		return c.help()
+		c.help()
+		return
 	case len(words) > 1 && (words[0] == "%" || words[0] == "main"): // where main begins, GoNB parses the arguments
 		lines := strings.Split(c.Go, "\n")
 		lines[line.Line-1] = "flag.Parse()"
 		c.Go = strings.Join(lines, "\n")
 	}
+	defer fail.At("%" + words[0])
 	i := slices.IndexFunc(special, func(one command) bool { return slices.Contains(strings.Fields(one.names), words[0]) })
-	if i < 0 {
-		return fmt.Errorf("%%%s: there is no such command; %%help lists them", words[0])
-	}
-	if err := special[i].do(c, words); err != nil {
-		return fmt.Errorf("%%%s: %w", words[0], err)
-	}
-	return nil
+	fail.When(i < 0, "there is no such command; %%help lists them")
+	special[i].do(c, words)
 }
 
 // cellHelp begins what %help shows.
@@ -103,158 +95,143 @@ the new one for its old callers too. Packages need not be imported. The value of
 | ` + "`%%writefile [-a] file`, `%%bash`, `%%sh`, `%%script command`" + ` | at the top of a cell that is not Go |
 `
 
-func (c *commands) help() error {
+func (c *commands) help() {
 	text := cellHelp
 	for _, one := range special {
 		text += fmt.Sprintf("| `%%%s` %s | %s |\n", strings.ReplaceAll(one.names, " ", "`, `%"), one.args, one.help)
 	}
-	c.out.Display("display_data", &protocol.DisplayData{Data: map[protocol.MIMEType]any{"text/markdown": text, "text/plain": text}})
-	return nil
+	c.display("display_data", &protocol.DisplayData{Data: map[protocol.MIMEType]any{"text/markdown": text, "text/plain": text}})
 }
 
 // call asks the host that runs now.
-func (c *commands) call(method string, args, reply any) error {
-	return c.process.Load().call(c.ctx, method, args, reply)
+func (c *commands) call(method string, args, reply any) {
+	fail.If(c.process.Load().call(c.ctx, method, args, reply))
 }
 
 func (c *commands) say(stream, format string, args ...any) {
-	c.out.Stream(stream, fmt.Sprintf(format, args...))
+	c.stream(stream, fmt.Sprintf(format, args...))
 }
 
-func (c *commands) senseless(words []string) error {
+func (c *commands) senseless(words []string) {
 	c.say("stderr", "%%%s does nothing here: cells are compiled one by one, into a program that lives on.\n", words[0])
-	return nil
 }
 
-func (c *commands) setArgs(words []string) error { return c.call("SetArgs", words[1:], nil) }
+func (c *commands) setArgs(words []string) { c.call("SetArgs", words[1:], nil) }
 
-func (c *commands) exec(words []string) error {
-	if len(words) == 1 {
-		return errors.New("the name of a function is missing")
-	}
+func (c *commands) exec(words []string) {
+	fail.When(len(words) == 1, "the name of a function is missing")
 	c.Go += "\n" + words[1] + "()"
-	return c.setArgs(words[1:])
+	c.setArgs(words[1:])
 }
 
-func (c *commands) env(words []string) error {
+func (c *commands) env(words []string) {
 	name, value, ok := strings.Cut(strings.Join(words[1:], " "), "=")
 	if len(words) == 3 {
 		name, value, ok = words[1], words[2], true
 	}
-	if !ok {
-		return errors.New("want %env NAME VALUE")
-	}
+	fail.When(!ok, "want %%env NAME VALUE")
 	c.say("stdout", "Set: %s=%q\n", name, value)
-	return c.setenv(name, value)
+	c.setenv(name, value)
 }
 
 // setenv sets a variable for cells and shell commands.
-func (c *commands) setenv(name, value string) error {
-	return errors.Join(os.Setenv(name, value), c.call("Setenv", [2]string{name, value}, nil))
+func (c *commands) setenv(name, value string) {
+	fail.If(os.Setenv(name, value))
+	c.call("Setenv", [2]string{name, value}, nil)
 }
 
-func (c *commands) cd(words []string) error {
+func (c *commands) cd(words []string) {
 	for _, dir := range words[1:] {
 		if rest, ok := strings.CutPrefix(dir, "~"); ok {
 			dir = "$HOME" + rest
 		}
-		if err := os.Chdir(os.ExpandEnv(dir)); err != nil {
-			return err
-		}
+		fail.If(os.Chdir(os.ExpandEnv(dir)))
 	}
-	dir, err := os.Getwd()
+	dir := fail.Or(os.Getwd())
 	c.say("stdout", "Current directory: %q\n", dir)
-	return errors.Join(err, c.call("Chdir", dir, nil), c.setenv(protocol.GONB_DIR_ENV, dir))
+	c.call("Chdir", dir, nil)
+	c.setenv(protocol.GONB_DIR_ENV, dir)
 }
 
 // list shows what cells have declared, also while one runs.
-func (c *commands) list([]string) error {
+func (c *commands) list([]string) {
 	var table string
-	err := c.call("Describe", c.Names("package", "constant", "type", "function", "variable"), &table)
-	c.say("stdout", "%s", cell.Plain(table))
-	return err
+	c.call("Describe", c.process.Load().Names("package", "const", "type", "func", "var"), &table)
+	c.stream("stdout", cell.Plain(table))
 }
 
-func (c *commands) remove(words []string) error {
-	if missing := c.Forget(words[1:]...); len(missing) > 0 {
+func (c *commands) remove(words []string) {
+	if missing := c.process.Load().Forget(words[1:]...); len(missing) > 0 {
 		c.say("stderr", "Not declared: %s\n", strings.Join(missing, ", "))
 	}
-	return nil
 }
 
-func (c *commands) reset(words []string) error {
+func (c *commands) reset(words []string) {
 	c.building.Lock()
 	defer c.building.Unlock()
-	b := c.process.Load().builder
-	err := os.RemoveAll(b.ModuleDir())
-	if len(words) == 2 && words[1] == "go.mod" || err != nil {
-		return err
+	h := c.process.Load().host
+	fail.If(os.RemoveAll(h.ModuleDir()))
+	if len(words) == 1 || words[1] != "go.mod" {
+		c.past = history{}
+		c.renew(c.request, h, "%reset asked for it", nil)
 	}
-	c.past = history{}
-	c.Reset(b.Packages)
-	return c.renew(c.out, b.Host, "%reset asked for it", nil)
 }
 
-func (c *commands) version([]string) error {
-	h := c.process.Load().builder.Host
+func (c *commands) version([]string) {
+	h := c.process.Load().host
 	c.say("stdout", "ParallelCL notebook kernel, %s, module in %s\n", h.Go.Version, h.Module)
-	return nil
 }
 
-func (c *commands) handover([]string) error {
+func (c *commands) handover([]string) {
 	c.building.Lock()
 	defer c.building.Unlock()
-	return c.ready(c.ctx, c.out, true)
+	c.ready(c.request, true)
 }
 
-func (c *commands) ask(words []string) error {
-	c.asks = words[0]
-	return nil
-}
+func (c *commands) ask(words []string) { c.asks = words[0] }
 
 // shell does a line that begins with an exclamation mark. With a star it runs in the folder of the cells' module.
-func (c *commands) shell(one cell.Command) error {
+func (c *commands) shell(one cell.Command) {
 	line, inModule := strings.CutPrefix(strings.TrimSpace(one.Text[1:]), "*")
 	dir, stdin := "", ""
 	if inModule {
-		dir = fail.Or(c.process.Load().builder.MakeModule())
+		dir = fail.Or(c.process.Load().host.MakeModule())
 	}
 	if c.asks != "" {
-		answer, err := c.out.Input(c.ctx, "", c.asks == "with_password")
+		answer, err := c.input(c.ctx, "", c.asks == "with_password")
 		if err != io.EOF {
 			fail.If(err)
 		}
 		stdin, c.asks = answer+"\n", ""
 	}
-	return c.bash(line, dir, stdin)
+	c.bash(line, dir, stdin)
 }
 
 // magic runs a cell that is not Go.
-func (c *commands) magic() error {
+func (c *commands) magic() {
 	line := strings.TrimPrefix(strings.TrimPrefix(c.Magic, "%%"), "script")
 	if file, ok := strings.CutPrefix(line, "writefile"); ok { // or -a and a file
 		line = "tee " + file + " >/dev/null && echo Written: " + file
 	}
-	return c.bash(line, "", strings.TrimSuffix(c.Body, "\n")+"\n")
+	c.bash(line, "", strings.TrimSuffix(c.Body, "\n")+"\n")
 }
 
 // bash runs a line of shell and shows what it writes. As in GoNB, a command that fails does not fail its cell.
-func (c *commands) bash(line, dir, stdin string) error {
-	stdout, toStdout, err1 := newStream("stdout", c.out.Stream)
-	stderr, toStderr, err2 := newStream("stderr", c.out.Stream)
-	fail.If(errors.Join(err1, err2))
+func (c *commands) bash(line, dir, stdin string) {
+	stdout, toStdout := newStream("stdout", c.stream)
+	stderr, toStderr := newStream("stderr", c.stream)
 	cmd := exec.CommandContext(c.ctx, "/bin/bash", "-c", line)
 	build.Group(cmd)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, strings.NewReader(stdin), toStdout, toStderr
-	cmd.Env = append(os.Environ(), protocol.GONB_TMP_DIR_ENV+"="+c.process.Load().builder.ModuleDir())
+	cmd.Env = append(os.Environ(), protocol.GONB_TMP_DIR_ENV+"="+c.process.Load().host.ModuleDir())
 	err := cmd.Run()
 	errors.Join(toStdout.Close(), toStderr.Close()) // what it has started may go on
 	stdout.drain()
 	stderr.drain()
-	if err != nil && c.ctx.Err() == nil {
+	fail.If(c.ctx.Err())
+	if err != nil {
 		c.say("stderr", "%v\n", err)
 	}
-	return c.ctx.Err()
 }
 
 var word = regexp.MustCompile(`(?:"[^"]*"|[^\s"])+`)

@@ -1,4 +1,4 @@
-package engine
+package main
 
 import (
 	"crypto/rand"
@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
-
-	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
 )
 
 //go:embed page.js
@@ -34,10 +32,10 @@ type bridge struct {
 	mu         sync.Mutex
 	subscribed map[string]bool  // addresses that the program wants to hear of; gonbui hangs when it hears of others
 	pages      map[string]bool  // that hear us, by their comms
-	out        jupyter.Out      // of the cell that spoke last
+	cell       *request         // that spoke last
 	waiting    []map[string]any // for the first page
 	displays   map[string]bool  // IDs of displays that are there
-	scriptsIn  jupyter.Out      // the cell where package dom's scripts are displayed
+	scriptsIn  *request         // the cell where package dom's scripts are displayed
 	scripts    string           // and the ID of their display
 }
 
@@ -53,13 +51,13 @@ func newBridge(connectionFile string, deliver func(address string, value any)) *
 
 // takes takes what the program sends in a cell, if it is for comms and not to be displayed. It leaves gonbui's Sync to the
 // caller.
-func (b *bridge) takes(d *protocol.DisplayData, out jupyter.Out) bool {
+func (b *bridge) takes(d *protocol.DisplayData, r *request) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	value, isValue := d.Data[protocol.MIMECommValue].(protocol.CommValue)
 	s, isSubscription := d.Data[protocol.MIMECommSubscribe].(protocol.CommSubscription)
 	if isValue || isSubscription && !s.Unsubscribe {
-		b.open(out)
+		b.open(r)
 	}
 	switch {
 	case isSubscription:
@@ -86,12 +84,12 @@ func (b *bridge) begin(address string) {
 // place returns the name under which the front end knows a display that gonbui shows in a cell, and whether it is there
 // already. Package dom runs all its scripts in one display, which must be another one in each cell: the front end runs a
 // script in every place of a display, and may have lost earlier ones.
-func (b *bridge) place(id string, out jupyter.Out) (name string, update bool) {
+func (b *bridge) place(id string, r *request) (name string, update bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if strings.HasPrefix(id, "gonb_transient_js_") {
-		if b.scriptsIn != out {
-			b.scriptsIn, b.scripts = out, id+rand.Text()
+		if b.scriptsIn != r {
+			b.scriptsIn, b.scripts = r, id+rand.Text()
 		}
 		id = b.scripts
 	}
@@ -100,26 +98,27 @@ func (b *bridge) place(id string, out jupyter.Out) (name string, update bool) {
 	return id, update
 }
 
-// comm takes a message of a page; see [jupyter.Engine].
-func (b *bridge) comm(m jupyter.Comm, out jupyter.Out) error {
+// comm takes a message of a page; see [engine].
+func (b *bridge) comm(r *request) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	address, _ := m.Data["address"].(string)
+	kind, id, data := r.header.Type, r.content.Comm, r.content.Data
+	address, _ := data["address"].(string)
 	switch {
-	case m.Kind == "comm_open" && m.Data["session"] == b.session:
-		out.Comm(m.ID, map[string]any{"address": openAck, "value": true})
-	case address == ready && m.Data["value"] == b.session:
-		b.pages[m.ID] = true
-		for _, data := range b.waiting {
-			b.send(data)
+	case kind == "comm_open" && data["session"] == b.session:
+		r.tell(id, map[string]any{"address": openAck, "value": true})
+	case address == ready && data["value"] == b.session:
+		b.pages[id] = true
+		for _, early := range b.waiting {
+			b.send(early)
 		}
 		b.waiting = nil
-	case !b.pages[m.ID]:
+	case !b.pages[id]:
 		return errors.New("not a page of this kernel")
-	case m.Kind == "comm_close":
-		delete(b.pages, m.ID)
+	case kind == "comm_close":
+		delete(b.pages, id)
 	case b.subscribed[address]:
-		b.deliver(address, m.Data["value"])
+		b.deliver(address, data["value"])
 	}
 	return nil
 }
@@ -130,19 +129,19 @@ func (b *bridge) send(data map[string]any) {
 		b.waiting = append(b.waiting, data)
 	}
 	for id := range b.pages {
-		b.out.Comm(id, data)
+		b.cell.tell(id, data)
 	}
 }
 
 // open runs the script once in every cell: the page may have been loaded again since the last one.
-func (b *bridge) open(out jupyter.Out) {
-	if b.out == out {
+func (b *bridge) open(r *request) {
+	if b.cell == r {
 		return
 	}
-	b.out = out
+	b.cell = r
 	id := "page " + rand.Text()
 	show := func(kind, html string) {
-		out.Display(kind, &protocol.DisplayData{DisplayID: id, Data: map[protocol.MIMEType]any{protocol.MIMETextHTML: html}})
+		r.display(kind, &protocol.DisplayData{DisplayID: id, Data: map[protocol.MIMEType]any{protocol.MIMETextHTML: html}})
 	}
 	show("display_data", b.html)
 	time.AfterFunc(scriptFor, func() { show("update_display_data", "") }) // it is not for the notebook's file

@@ -1,4 +1,4 @@
-package jupyter_test
+package main
 
 import (
 	_ "embed"

@@ -1,4 +1,4 @@
-package jupyter
+package main
 
 import (
 	"context"
@@ -81,27 +81,52 @@ func (s *server) execute(r *request) fields {
 		return fields{"status": "aborted"}
 	}
 	s.mu.Lock()
-	s.running = append(s.running, r)
+	s.running, s.newest = append(s.running, r), r
 	r.number = len(s.past) + 1
 	if r.content.Store {
 		s.past = append(s.past, r.content.Code)
 	}
 	s.mu.Unlock()
 	r.show("execute_input", fields{"code": r.content.Code, "execution_count": r.number})
-	err := s.engine.Execute(r.ctx, r.content.Code, r.number, r)
-	content := fields{"user_expressions": fields{}}
-	if err != nil {
-		content = problem(err)
-		r.show("error", problem(err))
-	}
-	content["payload"], content["execution_count"] = []any{}, r.number
+	err := s.engine.execute(r)
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.running = slices.DeleteFunc(s.running, func(x *request) bool { return x == r })
 	if err != nil && r.content.Stop && !r.content.Silent {
 		s.stop(r.shell)
 	}
-	s.running = slices.DeleteFunc(s.running, func(x *request) bool { return x == r })
-	return content
+	s.mu.Unlock()
+	ended := fields{"payload": []any{}, "execution_count": r.number}
+	if err != nil {
+		r.show("error", problem(err))
+		maps.Copy(ended, problem(err))
+		return ended
+	}
+	expressions := fields{}
+	for name := range r.content.Expressions {
+		expressions[name] = withStatus(problem(errExpression))
+	}
+	ended["user_expressions"] = expressions
+	return ended
+}
+
+// errExpression is what becomes of the expressions that a front end may send with a cell: each would take as long as a cell.
+var errExpression = errors.New("expressions are not evaluated beside a cell: run them as cells")
+
+// speaker is the newest cell that runs, or else the newest one, to which all belongs that the host says.
+func (s *server) speaker() *request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.running); n > 0 {
+		return s.running[n-1]
+	}
+	return s.newest
+}
+
+// busy says whether other cells run than the one that asks.
+func (s *server) busy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.running) > 1
 }
 
 // forceTime is how long a cell has to stop before another interrupt ends it by force; a double click is one interrupt.
@@ -115,7 +140,7 @@ func (s *server) interrupt() {
 		if r.interrupted.IsZero() {
 			r.interrupted = time.Now()
 		} else if time.Since(r.interrupted) > forceTime {
-			go s.engine.Force()
+			s.engine.force()
 			break
 		}
 	}
@@ -131,11 +156,11 @@ func (r *request) show(kind string, content fields) {
 	}
 }
 
-// Stream appends text to an output stream.
-func (r *request) Stream(name, text string) { r.show("stream", fields{"name": name, "text": text}) }
+// stream appends text to "stdout" or "stderr".
+func (r *request) stream(name, text string) { r.show("stream", fields{"name": name, "text": text}) }
 
-// Display shows rich output.
-func (r *request) Display(kind string, d *protocol.DisplayData) {
+// display shows rich output by a message of a kind: display_data, update_display_data or execute_result.
+func (r *request) display(kind string, d *protocol.DisplayData) {
 	content := fields{"data": d.Data, "metadata": fields{}, "transient": fields{}}
 	if d.Metadata != nil {
 		content["metadata"] = d.Metadata
@@ -149,8 +174,9 @@ func (r *request) Display(kind string, d *protocol.DisplayData) {
 	r.show(kind, content)
 }
 
-// Input asks one question at a time of all cells.
-func (r *request) Input(ctx context.Context, prompt string, password bool) (string, error) {
+// input asks the user for a line, which it returns without its end: one question at a time of all cells. It returns [io.EOF]
+// where nobody can answer: the front end has no input, or the cell has ended.
+func (r *request) input(ctx context.Context, prompt string, password bool) (string, error) {
 	s := r.server
 	s.asking.Lock()
 	defer s.asking.Unlock()
@@ -176,7 +202,7 @@ func (r *request) Input(ctx context.Context, prompt string, password bool) (stri
 	}
 }
 
-// Comm sends data to a page.
-func (r *request) Comm(id string, data map[string]any) {
-	r.publish("comm_msg", fields{"comm_id": id, "data": data})
+// tell sends data to the page that has opened a comm.
+func (r *request) tell(comm string, data fields) {
+	r.publish("comm_msg", fields{"comm_id": comm, "data": data})
 }

@@ -1,8 +1,7 @@
-package engine
+package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
-	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/internal/printable"
@@ -25,7 +23,6 @@ import (
 // history is what a new host is to be told.
 type history struct {
 	sources []cell.Source // that have run
-	ids     []int         // of the cells as they are compiled now
 	saved   string        // the folder in which values were saved last
 	due     time.Time     // when they may be saved again
 	refused string        // why a new host was not taken
@@ -33,72 +30,67 @@ type history struct {
 
 // ready makes sure that a host runs that has the module's packages as they are, and has not grown too large. If a learner
 // cannot come along to a new one the old one stays, unless force is set, which wants a new one in any case.
-func (e *Engine) ready(ctx context.Context, out jupyter.Out, force bool) error {
+func (e *notebook) ready(r *request, force bool) {
 	p := e.process.Load()
 	if p.life.Err() != nil {
-		h, err := p.builder.Current(context.WithoutCancel(ctx))
+		h, err := p.host.Current(context.WithoutCancel(r.ctx))
 		if err != nil {
-			h = p.builder.Host
+			h = p.host
 		}
-		return e.renew(out, h, fmt.Sprintf("the old one has ended (%v)", context.Cause(p.life)), nil)
+		e.renew(r, h, fmt.Sprintf("the old one has ended (%v)", context.Cause(p.life)), nil)
+		return
 	}
-	source, why := origin.Fingerprint(p.builder.Module), ""
+	source, why := origin.Fingerprint(p.host.Module), ""
 	switch {
 	case force:
 		why = "%handover asked for it"
-	case e.busy():
-	case source != p.builder.Source:
+	case e.server.busy():
+	case source != p.host.Source:
 		why = "the module has changed"
 	case tooLarge(p.cmd.Process.Pid):
 		why = "the old one had grown too large"
 	}
 	if why == "" || why+source == e.past.refused {
-		return nil
+		return
 	}
+	var h *build.Host
 	var lost rt.Lost
-	h, err := p.builder.Current(ctx)
-	if err == nil {
-		lost, err = e.save(ctx, p, false)
-	}
-	if err == nil && len(lost.Learners) > 0 && !force {
-		err = errors.New(strings.Join(lost.Learners, "; ") + ". %handover replaces it all the same.")
-	}
+	err := fail.Tried(func() {
+		h = fail.Or(p.host.Current(r.ctx))
+		lost = fail.Or(e.save(r.ctx, p, false))
+		refused := len(lost.Learners) > 0 && !force
+		fail.When(refused, "%s. %%handover replaces it all the same.", strings.Join(lost.Learners, "; "))
+	})
 	switch {
 	case err == nil:
-		return e.renew(out, h, why, append(lost.Learners, lost.Others...))
-	case force, ctx.Err() != nil:
-		return err
+		e.renew(r, h, why, append(lost.Learners, lost.Others...))
+	case force, r.ctx.Err() != nil:
+		fail.If(err)
+	default:
+		e.past.refused = why + source
+		r.stream("stderr", fmt.Sprintf("The cells should have a new process (%s), but they go on in the old one: %v\n", why, err))
 	}
-	e.past.refused = why + source
-	out.Stream("stderr", "The cells should have a new process ("+why+"), but they go on in the old one: "+err.Error()+"\n")
-	return nil
-}
-
-// busy says whether other cells run than the one that asks.
-func (e *Engine) busy() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return len(e.running) > 1
 }
 
 // save has a host save the variables: quickly after a cell, in case that the next one ends the host.
-func (e *Engine) save(ctx context.Context, p *process, quick bool) (lost rt.Lost, err error) {
+func (e *notebook) save(ctx context.Context, p *process, quick bool) (lost rt.Lost, err error) {
 	defer fail.Caught(&err)
 	r := rt.Saving{Dir: fail.Or(os.MkdirTemp(e.dir, "saved")), Quick: quick}
-	for _, v := range e.Names("variable") {
+	for _, v := range p.Names("var") {
 		r.Names = append(r.Names, v.Name)
 	}
-	if err := p.call(ctx, "Save", r, &lost); err != nil {
-		os.RemoveAll(r.Dir)
-		return lost, err
+	old := e.past.saved
+	if err = p.call(ctx, "Save", r, &lost); err == nil {
+		e.past.saved = r.Dir
+	} else {
+		old = r.Dir
 	}
-	os.RemoveAll(e.past.saved)
-	e.past.saved = r.Dir
-	return lost, nil
+	os.RemoveAll(old)
+	return lost, err
 }
 
 // autosave saves what a new host could begin with, at most for half of the time.
-func (e *Engine) autosave(p *process) {
+func (e *notebook) autosave(p *process) {
 	begin := time.Now()
 	if begin.Before(e.past.due) {
 		return
@@ -110,23 +102,25 @@ func (e *Engine) autosave(p *process) {
 }
 
 // renew starts a host in place of the one there is, tells it what cells have declared and saved, and says what came along.
-func (e *Engine) renew(out jupyter.Out, h *build.Host, why string, lost []string) error {
+func (e *notebook) renew(r *request, h *build.Host, why string, lost []string) {
 	old, ctx := e.process.Load(), context.Background()
-	text := "The cells have a new process: " + why + "."
-	b := old.builder
-	same := h.Source == b.Source // so that what was compiled for it can be used again
-	if !same {
-		b = h.Builder(e.dir)
+	same := h.Source == old.host.Source && len(e.past.sources) > 0 // so that what was compiled for it can be used again
+	if same {
+		h = old.host
+	} else {
+		h = h.In(e.dir)
 	}
-	if err := e.start(b); err != nil {
-		return err
+	p := fail.Or(e.start(h))
+	if same {
+		p.Notebook, p.cells = old.Notebook, old.cells
 	}
+	e.process.Store(p)
 	old.kill()
-	p := e.process.Load()
+	text := "The cells have a new process: " + why + "."
 	if !same {
-		text += e.compileAgain(ctx, b)
+		text += p.compileAgain(ctx, e.past.sources)
 	}
-	if err := e.declareAgain(ctx, p); err != nil {
+	if err := p.declareAgain(ctx); err != nil {
 		text += " What cells have declared is gone: " + printable.Line(cell.Plain(err.Error())) + "."
 	}
 	if e.past.saved != "" {
@@ -136,32 +130,26 @@ func (e *Engine) renew(out jupyter.Out, h *build.Host, why string, lost []string
 		}
 		text += restored
 	}
-	out.Stream("stderr", text+rt.Sentence("These did not come along", lost)+"\n")
-	return nil
+	r.stream("stderr", text+rt.Sentence("These did not come along", lost)+"\n")
 }
 
 // compileAgain compiles all cells for another host.
-func (e *Engine) compileAgain(ctx context.Context, b *build.Builder) (text string) {
-	e.Reset(b.Packages)
-	e.past.ids = nil
-	for _, s := range e.past.sources {
-		c, err := e.compile(ctx, b, s)
-		if err != nil {
+func (p *process) compileAgain(ctx context.Context, sources []cell.Source) (text string) {
+	for _, s := range sources {
+		if err := fail.Tried(func() { p.commit(p.compile(ctx, s)) }); err != nil {
 			text += fmt.Sprintf(" %s no longer builds (%s).", s.File, printable.Line(cell.Plain(err.Error())))
-			continue
 		}
-		e.commit(c)
 	}
 	return text
 }
 
 // declareAgain has a new host declare and register what cells have.
-func (e *Engine) declareAgain(ctx context.Context, p *process) (err error) {
+func (p *process) declareAgain(ctx context.Context) (err error) {
 	defer fail.Caught(&err)
-	if len(e.past.ids) == 0 {
+	if len(p.cells) == 0 {
 		return nil
 	}
-	file := fail.Or(p.builder.Link(ctx, cell.Replay, e.past.ids...))
+	file := fail.Or(p.host.Link(ctx, cell.Replay, p.cells...))
 	defer os.Remove(file)
 	return p.run(ctx, 1<<30, file)
 }

@@ -1,14 +1,16 @@
-// Package jupyter serves an [Engine] to Jupyter front ends: messaging protocol 5.5 with subshells, over ZeroMQ.
-package jupyter
+// Command serve is the notebook kernel. It translates each cell into a package, builds a plugin of it, and loads that into
+// the process in which all cells live on; Jupyter's front ends talk to it by messaging protocol 5.5 with subshells, over
+// ZeroMQ. The installer puts it into the kernel's folder; Jupyter starts it with the name of a connection file.
+package main
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -16,54 +18,30 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/janpfeifer/gonb/gonbui/protocol"
-
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 )
 
-// An Engine runs cells. The server calls its methods side by side: cells of different subshells run together, and every
-// other method may be called while cells run.
-type Engine interface {
-	// Execute runs a cell and returns when it ends, or has been stopped since ctx has ended. number is shown beside the cell.
-	// The lines of an error are shown. What the cell has started may use out after Execute has returned.
-	Execute(ctx context.Context, code string, number int, out Out) error
-
-	// Force ends the cells that still run after their contexts have ended: the user has interrupted a second time.
-	Force()
-
-	// Complete proposes what may stand for the code from start to a byte offset.
-	Complete(code string, offset int) (start int, matches []cell.Proposal, err error)
-
-	// Inspect describes what stands at a byte offset of code. The declaration is empty where nothing is known.
-	Inspect(code string, offset int) (declaration, doc string)
-
-	// Comm takes a message by which a page opens, uses or closes a comm; out answers it. If Comm returns an error, the comm is
-	// closed.
-	Comm(m Comm, out Out) error
-
-	// Close ends all cells and every process of the engine.
-	Close() error
+func main() {
+	program, err := os.Executable()
+	if err == nil {
+		err = serve(context.Background(), os.Args[1], func(s *server) (engine, error) {
+			return newNotebook(filepath.Dir(program), s)
+		})
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
 }
 
-// Out is where the output of one cell goes. Its methods may be called by several goroutines, also after the cell has ended:
-// the front end still shows their output below that cell.
-type Out interface {
-	// Stream appends text to "stdout" or "stderr".
-	Stream(name, text string)
-	// Display shows rich output by a message of a kind: display_data, update_display_data or execute_result.
-	Display(kind string, d *protocol.DisplayData)
-	// Input asks the user for a line, which it returns without its end. It returns [io.EOF] where nobody can answer: the
-	// front end has no input, or the cell has ended.
-	Input(ctx context.Context, prompt string, password bool) (string, error)
-	// Comm sends data to the page that has opened a comm.
-	Comm(id string, data map[string]any)
-}
-
-// Comm is a message of a page for widgets: comm_open, comm_msg or comm_close.
-type Comm struct {
-	Kind string
-	ID   string
-	Data map[string]any
+// engine runs the code of cells, as [notebook] does. Its methods are called side by side.
+type engine interface {
+	execute(r *request) error // returns when the cell ends, or has been stopped since its context has ended
+	force()                   // ends the cells that still run after that
+	complete(code string, offset int) (start int, list []cell.Proposal, err error)
+	inspect(code string, offset int) (declaration, doc string)
+	comm(r *request) error // takes a message of a page for widgets; on an error the comm is closed
+	close() error
 }
 
 // connection is a connection file.
@@ -79,41 +57,37 @@ type connection struct {
 // server is a running kernel.
 type server struct {
 	connection
+	file        string          // of the connection
 	ctx         context.Context // ends when the kernel shuts down
 	end         context.CancelFunc
-	engine      Engine
+	engine      engine
 	subscribers sync.Map   // the keys are of type *peer
 	askers      sync.Map   // peers by identity, which the user can be asked through
 	asking      sync.Mutex // held while a question waits
 
 	mu      sync.Mutex
 	shells  map[string]*shell // by name
-	running []*request
-	past    []string // the cells with numbers
+	running []*request        // cells, the newest last
+	newest  *request          // the cell that was started last
+	past    []string          // the cells with numbers
 }
 
-// Serve serves an engine at the ports of a Jupyter connection file, until a front end shuts the kernel down, ctx ends, the
-// process is terminated or the Jupyter server that started it has ended. It closes the engine. An interrupt signal stops the
-// cells, so ctx must not end on it.
-func Serve(ctx context.Context, file string, e Engine) (err error) {
-	defer func() { err = errors.Join(err, e.Close()) }()
-	s := &server{engine: e, shells: map[string]*shell{}}
+// serve serves an engine at the ports of a Jupyter connection file, until a front end shuts the kernel down, ctx ends, the
+// process is terminated or the Jupyter server that started it has ended. An interrupt signal stops the cells.
+func serve(ctx context.Context, file string, open func(*server) (engine, error)) (err error) {
+	defer fail.Caught(&err)
+	defer fail.At(file)
+	s := &server{file: file, shells: map[string]*shell{}}
 	s.ctx, s.end = signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
 	defer s.end()
 	s.addShell("")
 	interrupts := make(chan os.Signal, 8)
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
-	text, err := os.ReadFile(file)
-	if err == nil {
-		err = json.Unmarshal(text, &s.connection)
-	}
-	if err == nil {
-		err = s.listen()
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
+	fail.If(json.Unmarshal(fail.Or(os.ReadFile(file)), &s.connection))
+	s.engine = fail.Or(open(s))
+	defer func() { err = errors.Join(err, s.engine.close()) }()
+	fail.If(s.listen())
 	for {
 		select {
 		case <-interrupts:
@@ -191,7 +165,7 @@ func (s *server) answer(r *request) (fields, error) {
 	case "execute_request":
 		return s.execute(r), nil
 	case "comm_open", "comm_msg", "comm_close":
-		if s.engine.Comm(Comm{r.header.Type, c.Comm, c.Data}, r) != nil {
+		if s.engine.comm(r) != nil {
 			r.publish("comm_close", fields{"comm_id": c.Comm, "data": fields{}})
 		}
 		return nil, nil
@@ -231,7 +205,7 @@ var kernelInfo = fields{
 
 func (s *server) complete(c content) (fields, error) {
 	offset := c.offset()
-	first, matches, err := s.engine.Complete(c.Code, offset)
+	first, matches, err := s.engine.complete(c.Code, offset)
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +220,7 @@ func (s *server) complete(c content) (fields, error) {
 }
 
 func (s *server) inspect(c content) fields {
-	declaration, doc := s.engine.Inspect(c.Code, c.offset())
+	declaration, doc := s.engine.inspect(c.Code, c.offset())
 	data := fields{}
 	if declaration != "" {
 		data["text/plain"] = strings.TrimSpace(declaration + "\n\n" + doc)

@@ -1,7 +1,9 @@
-package jupyter_test
+package main
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -11,13 +13,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/go-zeromq/zmq4"
 	"github.com/go-zeromq/zmq4/security/null"
-
-	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
 )
 
 // text joins the texts of a stream.
@@ -40,7 +41,7 @@ func kinds(out []msg) (k []string) {
 }
 
 func TestKernelInfo(t *testing.T) {
-	c, _, _ := start(t, newToy())
+	c, _, _ := start(t, newToy().open)
 	for _, m := range []msg{c.ask("kernel_info_request", fields{}), c.order("kernel_info_request", fields{})} {
 		features, _ := m.Content["supported_features"].([]any)
 		language, _ := m.Content["language_info"].(map[string]any)
@@ -57,7 +58,7 @@ func TestKernelInfo(t *testing.T) {
 }
 
 func TestCell(t *testing.T) {
-	c, _, _ := start(t, newToy())
+	c, _, _ := start(t, newToy().open)
 	for _, test := range []struct {
 		name, code string
 		more       fields
@@ -66,16 +67,16 @@ func TestCell(t *testing.T) {
 		stdout     string
 	}{
 		{"text", "print a\nprint b", nil, "ok", []string{"execute_input", "stream", "stream"}, "a\nb\n"},
-		{"order", "print a\nwarn b\nprint c", nil, "ok", []string{"execute_input", "stream", "stream", "stream"}, "a\nc\n"},
-		{"order with rich output", "print a\npicture p\nprint b", nil, "ok", []string{"execute_input", "stream", "display_data", "stream"}, "a\nb\n"},
-		{"number and name", "number", nil, "ok", []string{"execute_input", "stream"}, "4\n"},
+		{"order", "print a\nwarn b\npicture p\nprint c", nil, "ok",
+			[]string{"execute_input", "stream", "stream", "display_data", "stream"}, "a\nc\n"},
+		{"number and name", "number", nil, "ok", []string{"execute_input", "stream"}, "3\n"},
 		{"value", "value 5", nil, "ok", []string{"execute_input", "execute_result"}, ""},
 		{"update", "update p", nil, "ok", []string{"execute_input", "update_display_data"}, ""},
 		{"no JSON", "nan\nprint a", nil, "ok", []string{"execute_input", "error", "stream"}, "a\n"},
 		{"error", "print a\nfail b", nil, "error", []string{"execute_input", "stream", "error"}, "a\n"},
 		{"silent", "print a\nvalue 1\nfail b", fields{"silent": true}, "error", nil, ""},
-		{"not stored", "number", fields{"store_history": false}, "ok", nil, "9\n"},
-		{"not stored again", "number", fields{"store_history": false}, "ok", nil, "9\n"},
+		{"not stored", "number", fields{"store_history": false}, "ok", nil, "8\n"},
+		{"not stored again", "number", fields{"store_history": false}, "ok", nil, "8\n"},
 		{"empty", "", nil, "ok", []string{"execute_input"}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -99,7 +100,7 @@ func TestCell(t *testing.T) {
 }
 
 func TestRichOutput(t *testing.T) {
-	c, _, _ := start(t, newToy())
+	c, _, _ := start(t, newToy().open)
 	_, out := c.run("value 5\npicture p\nupdate p")
 	result, picture, update := out[1].Content, out[2].Content, out[3].Content
 	if want := (fields{"text/plain": "5", "image/png": "cG5n", "text/html": "<b>", "audio/wav": "d2F2"}); !reflect.DeepEqual(result["data"], want) {
@@ -120,7 +121,7 @@ func TestRichOutput(t *testing.T) {
 func TestErrorAbortsQueue(t *testing.T) {
 	for _, stop := range []bool{true, false} {
 		e := newToy()
-		c, _, _ := start(t, e)
+		c, _, _ := start(t, e.open)
 		first := c.cell("wait\nfail x", fields{"stop_on_error": stop})
 		second, third := c.cell("print a"), c.cell("print b")
 		c.until(first, "execute_input")
@@ -130,10 +131,8 @@ func TestErrorAbortsQueue(t *testing.T) {
 		if stop {
 			want = "aborted"
 		}
-		for id, want := range map[string]string{first: "error"} {
-			if got := c.reply(c.shells, id).str("status"); got != want {
-				t.Errorf("stop %t: %s", stop, got)
-			}
+		if got := c.reply(c.shells, first).str("status"); got != "error" {
+			t.Errorf("stop %t: %s", stop, got)
 		}
 		for _, id := range []string{second, third} {
 			if got := c.reply(c.shells, id).str("status"); got != want {
@@ -147,10 +146,22 @@ func TestErrorAbortsQueue(t *testing.T) {
 	}
 }
 
+// Each expression that comes with a cell is answered, by why it has no value.
+func TestExpressions(t *testing.T) {
+	c, _, _ := start(t, newToy().open)
+	reply, _ := c.run("print a", fields{"user_expressions": fields{"one": "1 + 1", "two": "x"}})
+	values, _ := reply.Content["user_expressions"].(fields)
+	for _, name := range []string{"one", "two"} {
+		if v, _ := values[name].(fields); v["status"] != "error" || v["ename"] == nil || v["traceback"] == nil {
+			t.Errorf("%s is %v", name, v)
+		}
+	}
+}
+
 // Everything but a cell is answered while a cell runs, and the kernel stays busy for who looks at it.
 func TestBesideARunningCell(t *testing.T) {
 	e := newToy()
-	c, _, _ := start(t, e)
+	c, _, _ := start(t, e.open)
 	cell := c.cell("wait")
 	c.until(cell, "execute_input")
 	for kind, content := range map[string]fields{
@@ -180,7 +191,7 @@ func TestBesideARunningCell(t *testing.T) {
 
 // Cursors count code points, and the engine bytes.
 func TestCursors(t *testing.T) {
-	c, _, _ := start(t, newToy())
+	c, _, _ := start(t, newToy().open)
 	for _, test := range []struct {
 		code       string
 		cursor     any
@@ -213,7 +224,7 @@ func TestCursors(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	e := newToy()
-	c, _, _ := start(t, e)
+	c, _, _ := start(t, e.open)
 	c.order("interrupt_request", fields{}) // nothing runs
 	cell := c.cell("wait")
 	behind := c.cell("print a")
@@ -246,7 +257,7 @@ func TestInterrupt(t *testing.T) {
 
 func TestSubshells(t *testing.T) {
 	e := newToy()
-	c, _, _ := start(t, e)
+	c, _, _ := start(t, e.open)
 	long := c.cell("wait")
 	c.until(long, "execute_input")
 	id := c.order("create_subshell_request", fields{}).str("subshell_id")
@@ -288,7 +299,7 @@ func TestSubshells(t *testing.T) {
 }
 
 func TestInput(t *testing.T) {
-	c, file, _ := start(t, newToy())
+	c, file, _ := start(t, newToy().open)
 	other := dial(t, file, "other")
 	for _, test := range []struct {
 		code, prompt string
@@ -323,7 +334,7 @@ func TestInput(t *testing.T) {
 
 // Output of goroutines that outlive their cell belongs to that cell, and input ends with it.
 func TestOutputAfterTheCell(t *testing.T) {
-	c, _, _ := start(t, newToy())
+	c, _, _ := start(t, newToy().open)
 	first := c.cell("later L")
 	c.reply(c.shells, first)
 	c.run("print b")
@@ -334,7 +345,7 @@ func TestOutputAfterTheCell(t *testing.T) {
 
 func TestComms(t *testing.T) {
 	e := newToy()
-	c, _, _ := start(t, e)
+	c, _, _ := start(t, e.open)
 	cell := c.cell("wait") // comms are answered beside it
 	c.until(cell, "execute_input")
 	for i, test := range []struct{ kind, to, answer string }{
@@ -345,8 +356,8 @@ func TestComms(t *testing.T) {
 		if len(out) != 1 || out[0].Type != test.answer || out[0].str("comm_id") != "1" || test.answer == "comm_msg" && !reflect.DeepEqual(out[0].Content["data"], data) {
 			t.Errorf("%+v: answered %v", test, out)
 		}
-		if m := <-e.comms; m.Kind != test.kind || m.ID != "1" {
-			t.Errorf("%+v: the engine saw %+v", test, m)
+		if m := <-e.comms; m.header.Type != test.kind || m.content.Comm != "1" {
+			t.Errorf("%+v: the engine saw %+v", test, m.content)
 		}
 	}
 	if m := c.ask("comm_info_request", fields{}); !reflect.DeepEqual(m.Content["comms"], fields{}) {
@@ -357,7 +368,7 @@ func TestComms(t *testing.T) {
 }
 
 func TestHistory(t *testing.T) {
-	c, _, _ := start(t, newToy())
+	c, _, _ := start(t, newToy().open)
 	for _, code := range []string{"value 1", "value 2\n", "print é", "value 1"} {
 		c.run(code)
 	}
@@ -380,7 +391,7 @@ func TestHistory(t *testing.T) {
 
 func TestShutdown(t *testing.T) {
 	e := newToy()
-	c, _, ended := start(t, e)
+	c, _, ended := start(t, e.open)
 	cell := c.cell("wait")
 	c.until(cell, "execute_input")
 	if m := c.order("shutdown_request", fields{"restart": true}); m.str("status") != "ok" || m.Content["restart"] != true {
@@ -397,7 +408,7 @@ func TestShutdown(t *testing.T) {
 }
 
 func TestWrongMessages(t *testing.T) {
-	c, _, _ := start(t, newToy())
+	c, _, _ := start(t, newToy().open)
 	good := frames("x", "kernel_info_request", "", fields{})
 	forged := slices.Clone(good)
 	forged[5] = []byte(`{"a":1}`)
@@ -434,7 +445,7 @@ func TestWrongMessages(t *testing.T) {
 
 // Strangers who connect change nothing.
 func TestStrangers(t *testing.T) {
-	c, file, _ := start(t, newToy())
+	c, file, _ := start(t, newToy().open)
 	greeting := "\xff\x00\x00\x00\x00\x00\x00\x00\x01\x7f\x03\x00NULL" + strings.Repeat("\x00", 48)
 	ready := "\x04\x1c\x05READY\x0bSocket-Type\x00\x00\x00\x06DEALER"
 	for name, said := range map[string]string{
@@ -460,21 +471,6 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// A front end that no longer reads neither stops the others nor the kernel.
-func TestClientsComeAndGo(t *testing.T) {
-	c, file, _ := start(t, newToy())
-	other := dial(t, file, "other")
-	if reply, _ := other.run("print a"); reply.str("status") != "ok" {
-		t.Error(reply)
-	}
-	for _, s := range []zmq4.Socket{other.shell, other.iopub, other.stdin} {
-		s.Close()
-	}
-	if _, out := c.run("flood 1000"); strings.Count(text(out, "stdout"), "\n") != 1000 {
-		t.Error("lines are missing")
-	}
-}
-
 func TestConnectionFile(t *testing.T) {
 	for name, text := range map[string]string{
 		"not there": "", "not JSON": "{", "transport": `{"transport":"udp"}`,
@@ -484,9 +480,8 @@ func TestConnectionFile(t *testing.T) {
 		if text != "" {
 			os.WriteFile(file, []byte(text), 0o600)
 		}
-		e := newToy()
-		if err := jupyter.Serve(t.Context(), file, e); err == nil || e.closed.Load() != 1 {
-			t.Errorf("%s: error %v; closed %d times", name, err, e.closed.Load())
+		if err := serve(t.Context(), file, newToy().open); err == nil {
+			t.Errorf("%s: it serves", name)
 		}
 	}
 }
@@ -521,7 +516,7 @@ func TestSignals(t *testing.T) {
 	if reply.str("status") != "ok" {
 		t.Error(reply)
 	}
-	terminate(cmd.Process)
+	cmd.Process.Signal(syscall.SIGTERM)
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
@@ -530,7 +525,7 @@ func TestSignals(t *testing.T) {
 // A subscriber that no longer reads is dropped, and neither the kernel nor the others miss anything.
 func TestStuckSubscriber(t *testing.T) {
 	t.Parallel()
-	c, file, _ := start(t, newToy())
+	c, file, _ := start(t, newToy().open)
 	raw, err := net.Dial("unix", filepath.Join(filepath.Dir(file), "s-2"))
 	if err != nil {
 		t.Fatal(err)
@@ -549,4 +544,39 @@ func TestStuckSubscriber(t *testing.T) {
 	if _, out := c.run("flood 300000"); strings.Count(text(out, "stdout"), "\n") != 300000 {
 		t.Error("lines are missing")
 	}
+}
+
+// A kernel whose Jupyter server is killed ends.
+func TestParentEnds(t *testing.T) {
+	file := connectionFile(t)
+	server := exec.Command("sh", "-c", `JPY_PARENT_PID=$$ TOY_KERNEL="$1" "$2" & echo $!; wait`, "sh", file, os.Args[0])
+	stdout, err := server.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	if _, err := fmt.Fscan(stdout, &pid); err != nil {
+		t.Fatal(err)
+	}
+	c := dial(t, file, "front")
+	c.until(c.cell("wait"), "execute_input")
+	server.Process.Kill()
+	for range 100 {
+		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || zombie(pid) {
+			server.Wait()
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	syscall.Kill(pid, syscall.SIGKILL)
+	t.Error("the kernel runs on")
+}
+
+// zombie reports whether a process has ended and nobody has asked how.
+func zombie(pid int) bool {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && strings.Contains(string(status), ") Z ")
 }

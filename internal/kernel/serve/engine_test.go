@@ -1,24 +1,18 @@
 //go:build unix
 
-package engine
+package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
-
-	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
@@ -27,29 +21,17 @@ import (
 // module is this module's folder, hosts that of its host, which all tests share.
 var module, hosts string
 
-func TestMain(m *testing.M) {
-	os.Setenv("PARALLELCL_BACKEND", "go")
-	var err1, err2 error
-	module, err1 = filepath.Abs("../../..")
-	hosts, err2 = os.MkdirTemp("", "kernel-test-host")
-	if err := errors.Join(err1, err2); err != nil {
-		log.Fatal(err)
-	}
-	code := m.Run()
-	os.RemoveAll(hosts)
-	os.Exit(code)
-}
-
 // session is a notebook in a test.
 type session struct {
-	t *testing.T
-	*Engine
-	n int
+	*client
+	*notebook
+	n     int // of the newest cell
+	texts int // that it has shown
 }
 
 func begin(t *testing.T) *session {
 	t.Helper()
-	g, err := build.FindTools(context.Background(), "go", module)
+	g, err := build.FindTools(t.Context(), "go", module)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,15 +40,9 @@ func begin(t *testing.T) *session {
 	if _, err := host.Current(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	e, err := New(hosts, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		pid, dir := e.process.Load().cmd.Process.Pid, e.dir
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
+	s := new(session)
+	t.Cleanup(func() { // when the kernel has ended
+		pid, dir := s.process.Load().cmd.Process.Pid, s.dir
 		if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err == nil {
 			t.Errorf("process %d is still there", pid)
 		}
@@ -74,70 +50,57 @@ func begin(t *testing.T) *session {
 			t.Errorf("%s is still there", dir)
 		}
 	})
-	return &session{t: t, Engine: e}
-}
-
-// paper is an output that is kept as text.
-type paper struct {
-	mu    sync.Mutex
-	text  strings.Builder
-	texts int
-	input []string
-}
-
-func (p *paper) Stream(name, text string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.text.WriteString(strings.ToValidUTF8(text, "half a character"))
-	p.texts++
-}
-
-func (p *paper) Display(kind string, d *protocol.DisplayData) {
-	for _, mime := range []protocol.MIMEType{"image/png", "text/html", "text/markdown"} {
-		if _, ok := d.Data[mime]; ok {
-			p.Stream("", fmt.Sprintf("[%s]\n", mime))
-			return
-		}
-	}
-	if kind == "execute_result" {
-		p.Stream("", fmt.Sprintln(d.Data["text/plain"]))
-	}
-}
-
-func (p *paper) Input(context.Context, string, bool) (string, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.input) == 0 {
-		return "", io.EOF
-	}
-	line := p.input[0]
-	p.input = p.input[1:]
-	return line, nil
-}
-
-func (p *paper) Comm(string, map[string]any) {}
-
-func (p *paper) String() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.text.String()
+	s.client, _, _ = start(t, func(k *server) (_ engine, err error) {
+		s.notebook, err = newNotebook(hosts, k)
+		return s.notebook, err
+	})
+	return s
 }
 
 // run runs a cell and returns what it shows.
 func (s *session) run(code string, input ...string) (string, error) {
-	out, err := s.runFor(time.Hour, code, input...)
-	return out.String(), err
+	return s.runFor(time.Hour, code, input...)
 }
 
-// runFor stops the cell after a time.
-func (s *session) runFor(limit time.Duration, code string, input ...string) (*paper, error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	s.n++
-	out := &paper{input: input}
-	timer := time.AfterFunc(limit, cancel)
+// runFor interrupts the cell after a time.
+func (s *session) runFor(limit time.Duration, code string, input ...string) (text string, err error) {
+	id := s.cell(code, fields{"allow_stdin": len(input) > 0})
+	s.until(id, "execute_input")
+	timer := time.AfterFunc(limit, func() { s.order("interrupt_request", fields{}) })
 	defer timer.Stop()
-	return out, s.Execute(ctx, code, s.n, out)
+	var reply msg
+	for reply.Parent != id {
+		select {
+		case <-s.questions:
+			s.send(s.stdin, "input_reply", "", fields{"value": input[0]})
+			input = input[1:]
+		case reply = <-s.shells:
+		}
+	}
+	s.n, s.texts = int(reply.Content["execution_count"].(float64)), 0
+	for _, m := range s.outputs(id) {
+		if text += shown(m); m.Type == "stream" {
+			s.texts++
+		}
+	}
+	if reply.str("status") != "ok" {
+		err = errors.New(reply.str("evalue"))
+	}
+	return text, err
+}
+
+// shown is an output as text.
+func shown(m msg) string {
+	data, _ := m.Content["data"].(fields)
+	for _, mime := range []string{"image/png", "text/html", "text/markdown"} {
+		if _, ok := data[mime]; ok {
+			return fmt.Sprintf("[%s]\n", mime)
+		}
+	}
+	if m.Type == "execute_result" {
+		return fmt.Sprintln(data["text/plain"])
+	}
+	return m.str("text")
 }
 
 // heavy runs a cell when the host has grown too large.
@@ -246,8 +209,8 @@ func TestStop(t *testing.T) {
 func TestOutput(t *testing.T) {
 	s := begin(t)
 	got, err := s.runFor(time.Hour, "for i := range 200000 {\n\tfmt.Println(\"line é\", i)\n}")
-	if err != nil || strings.Count(got.String(), "\n") != 200000 || !strings.HasSuffix(got.String(), "line é 199999\n") || got.texts > 1000 {
-		t.Errorf("%d texts, %d lines, %v", got.texts, strings.Count(got.String(), "\n"), err)
+	if err != nil || strings.Count(got, "\n") != 200000 || !strings.HasSuffix(got, "line é 199999\n") || s.texts > 1000 {
+		t.Errorf("%d texts, %d lines, %v", s.texts, strings.Count(got, "\n"), err)
 	}
 	s.shows("os.Stdout.WriteString(\"\\xc3\")\ntime.Sleep(100 * time.Millisecond)\nos.Stdout.WriteString(\"\\xa9\")", "é")
 }
@@ -280,7 +243,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-func TestInput(t *testing.T) {
+func TestScan(t *testing.T) {
 	s := begin(t)
 	s.shows("var name string\nk, err := fmt.Scanln(&name)\nfmt.Println(k, err)", "0 EOF")
 	s.shows("fmt.Scanln(&name)\nfmt.Println(name)", "me", "me")
@@ -300,18 +263,18 @@ func TestCompletion(t *testing.T) {
 		{"for _, v := range []thing{} {\n\tif v.He", "Height"}, {"func f(in []string) {\n\ti", "in"}, {"so", "some"}, {"must(os.Op", "Open"},
 		{"c := experiment.DefaultConfig(\"glyphs\")\nc.Method = \"emgd-g", "emgd-gmc"}, {"thing{He", "Height"}, {"fm", "fmt"},
 	} {
-		_, got, err := s.Complete(c.code, len(c.code))
+		_, got, err := s.complete(c.code, len(c.code))
 		if err != nil || !slices.ContainsFunc(got, func(m cell.Proposal) bool { return m.Text == c.want }) {
 			t.Errorf("%s: %v, %v; want %s", c.code, got, err, c.want)
 		}
 	}
 	for _, code := range []string{"fmt.Println(\"so", "// so", "`so"} {
-		if _, got, _ := s.Complete(code, len(code)); len(got) > 0 {
+		if _, got, _ := s.complete(code, len(code)); len(got) > 0 {
 			t.Errorf("%s: %v", code, got)
 		}
 	}
 	code := "x := strings.ToUpper(\"\")"
-	declaration, doc := s.Inspect(code, strings.Index(code, "Upper"))
+	declaration, doc := s.inspect(code, strings.Index(code, "Upper"))
 	if declaration != "func strings.ToUpper(s string) string" || !strings.Contains(doc, "ToUpper returns") {
 		t.Errorf("inspected %q, %q", declaration, doc)
 	}
@@ -429,8 +392,8 @@ func randomSession(t *testing.T, seed uint64, cells int) {
 		case 11:
 			s.fails("v0 = nothing", 1)
 		}
-		s.shows(fmt.Sprintf("fmt.Println(v0, v1, v2, v3, len(list), old(%d), T{%d}.Get())", n, n),
-			fmt.Sprintln(v[0], v[1], v[2], v[3], len(list), n*factor, n*sign)[:len(fmt.Sprintln(v[0], v[1], v[2], v[3], len(list), n*factor, n*sign))-1])
+		want := fmt.Sprintln(v[0], v[1], v[2], v[3], len(list), n*factor, n*sign)
+		s.shows(fmt.Sprintf("fmt.Println(v0, v1, v2, v3, len(list), old(%d), T{%d}.Get())", n, n), strings.TrimSpace(want))
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}

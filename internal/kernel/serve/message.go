@@ -1,4 +1,4 @@
-package jupyter
+package main
 
 import (
 	"context"
@@ -24,7 +24,8 @@ const (
 // fields are the content of a message that we send.
 type fields = map[string]any
 
-// A request is a message of a front end. What it causes is its output: it is the [Out] of a cell.
+// A request is a message of a front end. What it causes, such as the output of a cell, is published by it: also by several
+// goroutines, and when the cell has ended, since front ends still show it below that cell.
 type request struct {
 	server *server
 	peer   *peer
@@ -52,6 +53,8 @@ type content struct {
 	Store  bool `json:"store_history"`
 	Stdin  bool `json:"allow_stdin"`
 	Stop   bool `json:"stop_on_error"`
+
+	Expressions map[string]any `json:"user_expressions"`
 
 	Cursor int `json:"cursor_pos"` // counts code points
 
@@ -106,25 +109,30 @@ func (s *server) write(prefix [][]byte, kind string, parent json.RawMessage, con
 	if err != nil {
 		return s.write(prefix, "error", parent, problem(err))
 	}
-	head, _ := json.Marshal(fields{"msg_id": rand.Text(), "session": session, "username": "kernel",
+	head, _ := json.Marshal(fields{"msg_id": rand.Text(), "session": sessionID, "username": "kernel",
 		"date": time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"), "msg_type": kind, "version": protocolVersion})
 	parts := [][]byte{head, parent, []byte("{}"), text}
 	return slices.Concat(prefix, [][]byte{[]byte(delimiter), s.sign(parts)}, parts)
 }
 
-// session names this process in what it sends.
-var session = rand.Text()
+// sessionID names this process in what it sends.
+var sessionID = rand.Text()
 
 // reply answers the request, if it wants a reply.
 func (r *request) reply(content fields) {
 	if kind, ok := strings.CutSuffix(r.header.Type, "request"); ok {
-		reply := fields{"status": "ok"}
-		if content["ename"] != nil {
-			reply["status"] = "error"
-		}
-		maps.Copy(reply, content)
-		r.peer.send(r.server.write(r.prefix, kind+"reply", r.parent, reply)...)
+		r.peer.send(r.server.write(r.prefix, kind+"reply", r.parent, withStatus(content))...)
 	}
+}
+
+// withStatus is the content of a reply.
+func withStatus(content fields) fields {
+	reply := fields{"status": "ok"}
+	if content["ename"] != nil {
+		reply["status"] = "error"
+	}
+	maps.Copy(reply, content)
+	return reply
 }
 
 // publish tells all front ends. It returns when the system has the message for each of them.
