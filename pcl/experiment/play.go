@@ -3,7 +3,6 @@ package experiment
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/parallelcl/parallelcl/datasets"
@@ -43,7 +42,7 @@ func (c Config) newTask(set *datasets.Dataset, id int, t scenario.Task) pcl.Task
 	}
 	train := set.Select(&set.Train, c.TrainPerClass, t.Classes...)
 	if t.Parts != nil {
-		train = train.Keep(func(class, nth int) bool { return t.Part(slices.Index(t.Classes, class)).Has(nth) })
+		train = train.Keep(t.Has)
 	}
 	stream, err := data.NewStream(train, c.Epochs, c.Seed, id)
 	fail.When(err != nil, "task %d, classes %v: %w", id, names(set, t.Classes), err)
