@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -16,6 +17,25 @@ func (l *Learner) aim(b *device.Batch, loss rehearsal.Loss) {
 	case loss.Kind == rehearsal.Sigmoid, loss.Teacher > 0:
 		l.teach(b, loss)
 	}
+}
+
+// target sets what a batch should predict under a loss: the right output of each sample, and the outputs that compete with it. A
+// sample of a class that its task does not have, as test samples and methods of a user may name, ends the work.
+func (l *Learner) target(b *device.Batch, loss rehearsal.Loss) {
+	r := &l.roll
+	b.Aim(func(task, class int) device.Target {
+		o, err := r.output(task, class)
+		fail.If(err)
+		h := r.head(task)
+		lo, hi := r.competing(task)
+		switch {
+		case loss.Own:
+			lo, hi = h.from, h.to
+		case loss.Seen:
+			lo, hi = 0, r.used
+		}
+		return device.Target{Output: int32(o), Lo: int32(lo), Hi: int32(hi), TaskLo: int32(h.from), TaskHi: int32(h.to)}
+	}, loss, l.options.Model.Outputs())
 }
 
 // teach fills the batch's reference values with the scores that the remembered model has for a loss, for the outputs of

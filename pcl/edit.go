@@ -75,19 +75,6 @@ func (s *step) moveSamples() (wait func()) {
 	return busy.Wait
 }
 
-// aggregate is D = Σ wᵢ·rowᵢ, kept as its terms.
-type aggregate struct {
-	w    []float64
-	rows []compute.Buffer
-	own  compute.Buffer // a row that belongs to the aggregate and not to the step; free releases it
-}
-
-func (d *aggregate) free() {
-	if d != nil {
-		program.Free(d.own)
-	}
-}
-
 // aggregate returns D: the direction of the step or, with target "mean", that direction divided by |Σw|.
 func (s *step) aggregate() *aggregate {
 	r, scale := s.report, 1.0
@@ -156,16 +143,8 @@ func (l *Learner) editAt(r *row, g compute.Buffer, d *aggregate) (phi float64, g
 	}
 	v := l.programs.Combine(w, rows)
 	defer program.Free(v)
-	gradients, phi = l.programs.Edit(l.editing(), r.batch, r.loss, v)
+	gradients, phi = l.programs.Edit(l.options.Edit.where(l.at(l.network.theta)), r.batch, r.loss, v)
 	return phi, gradients
-}
-
-// editing is where edits are computed. Single samples have no statistics of their own.
-func (l *Learner) editing() device.At {
-	if l.options.Edit.Mode == editPerSample {
-		return l.at(l.network.theta)
-	}
-	return device.At{Theta: l.network.theta}
 }
 
 // move moves one sample of the memory along its gradient g and returns the mean |Δx| over its pixels. A

@@ -3,6 +3,7 @@ package pcl
 import (
 	"fmt"
 
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
@@ -43,4 +44,12 @@ func (e Edit) filled() (Edit, error) {
 		err = fmt.Errorf("edit: %w", err)
 	}
 	return e, err
+}
+
+// where returns where edits are computed at the present parameters. Single samples have no statistics of their own.
+func (e Edit) where(now device.At) device.At {
+	if e.Mode != editPerSample {
+		now.Running = nil
+	}
+	return now
 }

@@ -2,7 +2,6 @@ package pcl
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/gomlx/compute"
 
@@ -22,10 +21,6 @@ func (l *Learner) growFor(h head) {
 	default:
 		fail.If(tooFew(needed, has))
 	}
-}
-
-func tooFew(needed, has int) error {
-	return fmt.Errorf("the tasks need %d outputs, the model has %d: build a model with more, or let it grow (Options.Grow)", needed, has)
 }
 
 // grow gives the classifier more outputs. All parameters stay as they are; those of the new outputs are drawn. The

@@ -1,6 +1,13 @@
 package pcl
 
-import "github.com/parallelcl/parallelcl/internal/fail"
+import (
+	"errors"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
+)
+
+// ErrClosed is returned by calls to a learner after [Learner.Close], and to a predictor after [Predictor.Close].
+var ErrClosed = errors.New("pcl: the learner or predictor is closed")
 
 // A call to a learner or a predictor is made of many steps, and most of what can fail in one is of no use to those in between:
 // the device, a method, a saved state that does not fit. Such an error ends the call (package fail), which returns it. Only
@@ -13,11 +20,4 @@ func guarded(whose string, call func()) error {
 		defer fail.Foreign(whose + " panicked")
 		call()
 	})
-}
-
-// wholly makes a change that is of no use by half, with code that is not the learner's own. If it fails, the learner stops for
-// good.
-func (l *Learner) wholly(whose string, change func()) {
-	l.failure = guarded(whose, change)
-	fail.If(l.failure)
 }

@@ -6,22 +6,12 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
-	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // The classifier's outputs are assigned to classes as tasks arrive. The outputs that compete for a sample are always one range
 // [lo,hi): in task-incremental mode the outputs of the sample's task, in class-incremental mode all outputs assigned so far
 // (docs/protocol.md §2.1), which are those of roll.classes, in their order.
-
-// head is the outputs of a task. The zero value is that of a task that has not arrived.
-type head struct {
-	lo, hi   int         // its new outputs
-	from, to int         // the smallest range that holds all of its outputs
-	output   map[int]int // class → output
-}
 
 // next returns the outputs that the next task would get, if it has these classes.
 func (r *roll) next(classes []int) (head, error) {
@@ -105,21 +95,6 @@ func (r *roll) among(task int) []int {
 	return classes
 }
 
-// target sets what a batch should predict under a loss: the right output of each sample, and the outputs that compete with it. A
-// sample of a class that its task does not have, as test samples and methods of a user may name, ends the work.
-func (l *Learner) target(b *device.Batch, loss rehearsal.Loss) {
-	r := &l.roll
-	b.Aim(func(task, class int) device.Target {
-		o, err := r.output(task, class)
-		fail.If(err)
-		h := r.head(task)
-		lo, hi := r.competing(task)
-		switch {
-		case loss.Own:
-			lo, hi = h.from, h.to
-		case loss.Seen:
-			lo, hi = 0, r.used
-		}
-		return device.Target{Output: int32(o), Lo: int32(lo), Hi: int32(hi), TaskLo: int32(h.from), TaskHi: int32(h.to)}
-	}, loss, l.options.Model.Outputs())
+func tooFew(needed, has int) error {
+	return fmt.Errorf("the tasks need %d outputs, the model has %d: build a model with more, or let it grow (Options.Grow)", needed, has)
 }

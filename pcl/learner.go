@@ -37,6 +37,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/gomlx/compute"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/parallelcl/parallelcl/internal/fail"
@@ -130,6 +131,12 @@ func (l *Learner) start() {
 	l.begin(layout.Init(seed.New(l.options.Seed, "init").Rand))
 }
 
+// begin gives the learner other parameters. The optimiser starts anew.
+func (l *Learner) begin(theta []float32) {
+	zeros := [][]float32{make([]float32, len(theta))}
+	l.network.set(l.options.Backend, theta, slices.Repeat(zeros, len(l.options.Optimizer.State())))
+}
+
 // compile compiles the program that every step needs, unless a learner that shares it has done so; others are compiled when
 // they are first needed.
 func (l *Learner) compile() {
@@ -147,7 +154,8 @@ func (l *Learner) compile() {
 		compile(func() { set.CompileGradient(loss) })
 	}
 	if _, known := l.options.Model.(model.Buildable); !known && l.options.Edit.On() {
-		compile(func() { l.programs.CompileEdit(l.editing(), loss) }) // which fails if the network lacks the second derivative
+		at := l.options.Edit.where(l.at(l.network.theta))
+		compile(func() { l.programs.CompileEdit(at, loss) }) // which fails if the network lacks the second derivative
 	}
 	fail.If(compiling.Wait())
 }
@@ -222,6 +230,15 @@ func (l *Learner) Statistics() ([]float32, error) {
 // spread over the clients.
 func (l *Learner) newBatchOn(lane int) *device.Batch {
 	return l.lanes[lane%len(l.lanes)].NewBatch()
+}
+
+// at is where batches are looked at with parameters on the device, and the running statistics that belong to these: their own for
+// a network that was trained apart, otherwise the present ones.
+func (l *Learner) at(theta compute.Buffer) device.At {
+	if o := &l.others; theta == o.apart[0] && o.statistics != nil {
+		return device.At{Theta: theta, Running: o.statistics}
+	}
+	return device.At{Theta: theta, Running: l.network.statistics}
 }
 
 // byMethod names the method, for error messages.
@@ -300,4 +317,11 @@ func (l *Learner) enter(ctx context.Context, stopped bool) (err error) {
 func (l *Learner) leave() {
 	defer func() { <-l.turn }() // also if publish panics, so that Close does not wait for ever
 	l.publish()
+}
+
+// wholly makes a change that is of no use by half, with code that is not the learner's own. If it fails, the learner stops for
+// good.
+func (l *Learner) wholly(whose string, change func()) {
+	l.failure = guarded(whose, change)
+	fail.If(l.failure)
 }

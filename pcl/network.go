@@ -1,8 +1,6 @@
 package pcl
 
 import (
-	"slices"
-
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
@@ -26,12 +24,6 @@ func (n *network) set(backend compute.Backend, theta []float32, state [][]float3
 	for _, values := range state {
 		n.state = append(n.state, program.ToDevice(backend, values, len(theta)))
 	}
-}
-
-// begin gives the learner other parameters. The optimiser starts anew.
-func (l *Learner) begin(theta []float32) {
-	zeros := [][]float32{make([]float32, len(theta))}
-	l.network.set(l.options.Backend, theta, slices.Repeat(zeros, len(l.options.Optimizer.State())))
 }
 
 func (n *network) free() {

@@ -4,29 +4,12 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"sync"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
-
-// prediction is the snapshot that [Learner.Predict] took last.
-type prediction struct {
-	mu     sync.Mutex
-	latest *Predictor
-}
-
-// close lets go of what is kept. Predictors that are still open can be used on.
-func (p *prediction) close() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.latest != nil {
-		p.latest.Close()
-	}
-	p.latest = nil
-}
 
 // Snapshot returns a predictor that predicts with the learner as it is now, while the learner continues. It waits for
 // the call in progress, if there is one, and must therefore not be called from within a stream. A method that

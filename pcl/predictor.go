@@ -1,7 +1,6 @@
 package pcl
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -18,9 +17,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
-
-// ErrClosed is returned by calls to a learner after [Learner.Close], and to a predictor after [Predictor.Close].
-var ErrClosed = errors.New("pcl: the learner or predictor is closed")
 
 // Predictor predicts with a learner as it was when [Learner.Snapshot] was called. It never changes, and may be used
 // by any number of goroutines while the learner trains, and after the learner was closed. Close it before the backend
@@ -312,4 +308,20 @@ func (p *Predictor) fit(n int) (samples, size int) {
 		return 1, 1
 	}
 	return min(n, p.largest), p.largest
+}
+
+// prediction is the snapshot that [Learner.Predict] took last.
+type prediction struct {
+	mu     sync.Mutex
+	latest *Predictor
+}
+
+// close lets go of what is kept. Predictors that are still open can be used on.
+func (p *prediction) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.latest != nil {
+		p.latest.Close()
+	}
+	p.latest = nil
 }

@@ -1,9 +1,6 @@
 package pcl
 
 import (
-	"github.com/parallelcl/parallelcl/internal/fail"
-	"github.com/parallelcl/parallelcl/pcl/data"
-	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -70,25 +67,3 @@ type Trace struct {
 // compete, the output of the right class, whether the sample counts (padding does not), and the range of the
 // outputs of the sample's task.
 var TargetRows = []string{"lo", "hi", "label", "valid", "task_lo", "task_hi"}
-
-// trace passes what went into the step to [Options.Trace], if it is set.
-func (s *step) trace() {
-	if s.options.Trace == nil {
-		return
-	}
-	t := &Trace{StepReport: s.report, Theta: s.parameters}
-	for _, i := range s.kept {
-		b, size := s.rows[i].batch, s.options.Batch
-		if b == nil { // the row of a penalty
-			b = &device.Batch{Batch: data.Batch{X: make([]float32, size*s.options.spec().Width())}, Targets: make([]int32, len(TargetRows)*size)}
-		}
-		t.X, t.Targets = append(t.X, b.X), append(t.Targets, b.Targets)
-		var reference []float32
-		if device.Referenced(s.rows[i].loss) {
-			reference = b.Reference
-		}
-		t.Loss, t.Reference = append(t.Loss, s.rows[i].loss), append(t.Reference, reference)
-	}
-	defer fail.Foreign("Options.Trace panicked")
-	fail.If(s.options.Trace(t))
-}

@@ -51,6 +51,13 @@ type arrival struct {
 	samples *atomic.Int64
 }
 
+// head is the outputs of a task. The zero value is that of a task that has not arrived.
+type head struct {
+	lo, hi   int         // its new outputs
+	from, to int         // the smallest range that holds all of its outputs
+	output   map[int]int // class → output
+}
+
 // last is the highest id that was given or skipped.
 func (r *roll) last() int { return len(r.tasks) }
 
@@ -103,25 +110,6 @@ func (r *roll) test(id int, s data.Samples) {
 	t := *r.tasks[id-1]
 	t.Test, r.tasks = s, slices.Clone(r.tasks)
 	r.tasks[id-1] = &t
-}
-
-// infos describes the tasks, of which some are running.
-func (r *roll) infos(running runningTasks) []TaskInfo {
-	out := make([]TaskInfo, 0, len(r.tasks))
-	for i, t := range r.tasks {
-		if t == nil {
-			continue
-		}
-		info := TaskInfo{ID: i + 1, Name: t.Name, Classes: slices.Clone(t.Classes), ClassNames: slices.Clone(t.ClassNames), Ended: true, Taken: int(t.samples.Load())}
-		if a := running.get(i + 1); a != nil {
-			info.Ended, info.Paused = false, a.paused.Load()
-			if h, ok := a.Stream.(holder); ok {
-				info.Waiting = h.Len()
-			}
-		}
-		out = append(out, info)
-	}
-	return out
 }
 
 // endedTasks stands for the tasks that had ended at a moment.

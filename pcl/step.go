@@ -121,6 +121,28 @@ func (s *step) compute() {
 	s.follow()
 }
 
+// trace passes what went into the step to [Options.Trace], if it is set.
+func (s *step) trace() {
+	if s.options.Trace == nil {
+		return
+	}
+	t := &Trace{StepReport: s.report, Theta: s.parameters}
+	for _, i := range s.kept {
+		b, size := s.rows[i].batch, s.options.Batch
+		if b == nil { // the row of a penalty
+			b = &device.Batch{Batch: data.Batch{X: make([]float32, size*s.options.spec().Width())}, Targets: make([]int32, len(TargetRows)*size)}
+		}
+		t.X, t.Targets = append(t.X, b.X), append(t.Targets, b.Targets)
+		var reference []float32
+		if device.Referenced(s.rows[i].loss) {
+			reference = b.Reference
+		}
+		t.Loss, t.Reference = append(t.Loss, s.rows[i].loss), append(t.Reference, reference)
+	}
+	defer fail.Foreign("Options.Trace panicked")
+	fail.If(s.options.Trace(t))
+}
+
 // awaitStreams gives each running task a batch to train on, if its stream has another one. The error of a
 // stream that failed during the previous step is returned now, before anything is computed; the next step asks
 // that stream again. Tasks that are paused, and those whose streams are not ready, take no part; if none is left, the

@@ -15,6 +15,25 @@ func (l *Learner) Tasks() []TaskInfo {
 	return s.roll.infos(s.tasks)
 }
 
+// infos describes the tasks, of which some are running.
+func (r *roll) infos(running runningTasks) []TaskInfo {
+	out := make([]TaskInfo, 0, len(r.tasks))
+	for i, t := range r.tasks {
+		if t == nil {
+			continue
+		}
+		info := TaskInfo{ID: i + 1, Name: t.Name, Classes: slices.Clone(t.Classes), ClassNames: slices.Clone(t.ClassNames), Ended: true, Taken: int(t.samples.Load())}
+		if a := running.get(i + 1); a != nil {
+			info.Ended, info.Paused = false, a.paused.Load()
+			if h, ok := a.Stream.(holder); ok {
+				info.Waiting = h.Len()
+			}
+		}
+		out = append(out, info)
+	}
+	return out
+}
+
 // String says in a line where the learner stands: its method and steps, and the tasks that run, are paused or have ended. It may
 // be called from any goroutine.
 func (l *Learner) String() string {

@@ -37,8 +37,6 @@ func (s *step) update() {
 	}
 }
 
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
-
 // reportRises reports Jᵢ·Δθ of the rows that took part in the step.
 func (s *step) reportRises(before []float32) {
 	moved := s.parameters()

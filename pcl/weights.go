@@ -2,7 +2,6 @@ package pcl
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -13,19 +12,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
-
-// keepFinite notes which rows have a finite loss and gradient. The diagonal of gram holds the squared norms of the
-// gradients over the shared parameters. An update adds gradients up in float32, so a squared norm that is beyond the
-// range of float32 counts as not finite.
-func (s *step) keepFinite(gram []float64) {
-	s.kept = nil
-	for i, row := range s.rows {
-		square := row.Private + gram[i*len(s.rows)+i]
-		if !math.IsNaN(row.Value) && !math.IsInf(row.Value, 0) && square <= math.MaxFloat32 {
-			s.kept = append(s.kept, i)
-		}
-	}
-}
 
 // reportKept reports which rows take part in the step and which are left out.
 func (s *step) reportKept(gram []float64) {

@@ -1,0 +1,86 @@
+package pcl
+
+import (
+	"fmt"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
+	"github.com/parallelcl/parallelcl/internal/seed"
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
+)
+
+// taskRows gathers a row for each task that takes part in the step.
+func (s *step) taskRows() (rows []row) {
+	for _, t := range s.tasks.present() {
+		if t.ready {
+			rows = append(rows, row{id: t.id, batch: s.varied(t), loss: s.lossOf(t.id)})
+		}
+	}
+	return rows
+}
+
+// varied returns the batch that a task's row trains on: the one that the stream delivered or, with augmentation, a changed
+// copy of it. The memory takes samples as they were delivered.
+func (s *step) varied(t *attached) *device.Batch {
+	if s.options.Augment == nil {
+		return t.current
+	}
+	if t.varied == nil {
+		t.varied = s.newBatchOn(t.id)
+	}
+	t.varied.Gather(t.current.Items())
+	s.augment(t.varied, t.id)
+	return t.varied
+}
+
+// augment changes the samples of a row's batch.
+func (s *step) augment(b *device.Batch, id int) {
+	f := s.options.Augment
+	if f == nil {
+		return
+	}
+	defer fail.Foreign("Options.Augment panicked")
+	rng := seed.New(s.options.Seed, "augment", s.steps, id)
+	width, inputs := len(b.X)/len(b.Class), s.options.Model.Inputs()
+	for i := range b.N {
+		f(rng.Rand, b.X[i*width:i*width+inputs])
+	}
+}
+
+// replays says which samples of the memory are replayed in this step.
+func (s *step) replays() []rehearsal.Replay {
+	if r, ok := method.As[rehearsal.Replayer](s.options.Method); ok {
+		return fail.Or(r.Replays(lab{s.Learner, s}))
+	}
+	return []rehearsal.Replay{{ID: method.Memory, Indices: s.memory.Draw(s.options.Batch)}}
+}
+
+// memoryRows gathers the rows that are replayed from the memory: the samples that the method chooses or, if it
+// does not choose, one batch drawn at random.
+func (s *step) memoryRows() (rows []row) {
+	for _, replay := range s.replays() {
+		if len(replay.Indices) == 0 {
+			continue
+		}
+		if replay.ID > method.Memory || replay.ID <= rehearsal.PenaltyRow {
+			panic(fmt.Sprintf("samples replayed as row %d; want 0 or a negative number above %d", replay.ID, rehearsal.PenaltyRow))
+		}
+		i := len(rows) // rows without samples need no batch
+		if i == len(s.replayed) {
+			s.replayed = append(s.replayed, s.newBatchOn(0))
+		}
+		b := s.replayed[i]
+		b.Gather(s.memory.Items(replay.Indices))
+		s.augment(b, replay.ID)
+		rows = append(rows, row{id: replay.ID, batch: b, indices: replay.Indices, loss: s.lossOf(replay.ID)})
+	}
+	return rows
+}
+
+// aimAll sets, for each row, what its batch should predict.
+func (s *step) aimAll(rows []row) {
+	for _, r := range rows {
+		s.aim(r.batch, r.loss)
+	}
+}
