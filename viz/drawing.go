@@ -53,7 +53,7 @@ type tickName struct {
 // group is what belongs together: a series, a mark, or what has no name.
 type group struct {
 	Name   string      `json:",omitempty"`
-	Say    string      `json:",omitempty"` // what a reader is told
+	Say    string      `json:",omitempty"` // what a reader is told, after the name
 	At     [][]float64 `json:",omitempty"` // the values of a series: x, y, and perhaps low and high
 	Inside bool        `json:",omitempty"` // among the data, which a zoom takes along
 	Marks  []mark

@@ -44,7 +44,7 @@ func (d *Drawing) HTML() string {
 	for _, row := range d.Rows {
 		fmt.Fprintf(&b, `<div class="pcl-row" style="--n:%d">`, len(row))
 		for _, p := range row {
-			attributes := fmt.Sprintf(`class="pcl-plot" data-box="%g %g %g %g" data-x="%s" data-y="%s"`, p.Data[0], p.Data[1], p.Data[2], p.Data[3], p.X.text(), p.Y.text())
+			attributes := fmt.Sprintf(`class="pcl-plot" data-box="%g %g %g %g" data-x='%s' data-y='%s'`, p.Data[0], p.Data[1], p.Data[2], p.Data[3], p.X.text(), p.Y.text())
 			alt := d.Alt
 			if nth++; nth > 1 {
 				alt = fmt.Sprintf("Plot %d: %s", nth, cmp.Or(p.Name, p.Y.Label, p.X.Label))
@@ -69,10 +69,10 @@ func escaped(s string) string {
 	}, s))
 }
 
-// text is an axis as an attribute.
+// text is an axis as an attribute, in single quotes: JSON is full of double ones.
 func (a axis) text() string {
 	data, _ := json.Marshal(a) // of finite numbers
-	return escaped(string(data))
+	return strings.ReplaceAll(escaped(string(data)), "&#34;", `"`)
 }
 
 // fonts of the same widths stand behind Liberation Sans, which few readers have, and one that is hardly wider: where a bare
@@ -82,8 +82,8 @@ const fonts = `font-family="'Liberation Sans',Arimo,Arial,Helvetica,'DejaVu Sans
 // SVG is the drawing as a file, in the colours of light screens.
 func (d *Drawing) SVG() []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%gpt" height="%gpt" viewBox="0 0 %g %g" %s role="img" aria-label="%s">`,
-		d.Width, d.height, d.Width, d.height, fonts, escaped(d.Alt))
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%gpt" height="%gpt" viewBox="0 0 %g %g" %s %s role="img" aria-label="%s">`,
+		d.Width, d.height, d.Width, d.height, fonts, usual, escaped(d.Alt))
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="%s"/>`, hex(paper.light))
 	paint := func(i int) string { return d.Colors[i][0] }
 	for _, p := range d.parts() {
@@ -93,8 +93,11 @@ func (d *Drawing) SVG() []byte {
 	return b.Bytes()
 }
 
+// usual is what most marks have: lines are not filled, and labels of ticks are texts of that size.
+const usual = `fill="none" font-size="9"`
+
 func (p *part) svg(b *strings.Builder, attributes string, paint func(int) string) {
-	fmt.Fprintf(b, `<svg viewBox="%g %g %g %g" %s>`, p.Box[0], p.Box[1], p.Box[2], p.Box[3], attributes)
+	fmt.Fprintf(b, `<svg viewBox="%g %g %g %g" %s %s>`, p.Box[0], p.Box[1], p.Box[2], p.Box[3], usual, attributes)
 	p.groups(b, paint)
 	b.WriteString(`</svg>`)
 }
@@ -138,7 +141,10 @@ func values(at [][]float64) string {
 func (m *mark) svg(b io.Writer, paint func(int) string) {
 	switch {
 	case m.Text != "":
-		fmt.Fprintf(b, `<text x="%g" y="%g" font-size="%g" fill="%s"`, m.X, m.Y, m.Size, paint(m.Color))
+		fmt.Fprintf(b, `<text x="%g" y="%g" fill="%s"`, m.X, m.Y, paint(m.Color))
+		if m.Size != tickSize {
+			fmt.Fprintf(b, ` font-size="%g"`, m.Size)
+		}
 		if m.Turn != 0 {
 			fmt.Fprintf(b, ` transform="rotate(%g %g %g)"`, m.Turn, m.X, m.Y)
 		}
@@ -146,7 +152,7 @@ func (m *mark) svg(b io.Writer, paint func(int) string) {
 	case m.Image != nil:
 		fmt.Fprintf(b, `<image x="%g" y="%g" width="%g" height="%g" preserveAspectRatio="none" style="image-rendering:pixelated" href="data:image/png;base64,%s"/>`, m.X, m.Y, m.Size, m.Width, base64.StdEncoding.EncodeToString(m.Image))
 	case m.Width > 0:
-		fmt.Fprintf(b, `<path d="%s" fill="none" stroke="%s" stroke-width="%g"`, m.Path, paint(m.Color), m.Width)
+		fmt.Fprintf(b, `<path d="%s" stroke="%s" stroke-width="%g"`, m.Path, paint(m.Color), m.Width)
 		if m.Dot {
 			io.WriteString(b, ` stroke-linecap="round"`)
 		}

@@ -37,7 +37,7 @@ type sheetPen struct {
 	at    complex128
 }
 
-// tag names what is drawn until the next tag: a series with its values, or a mark of which say tells all. As a plotter it
+// tag names what is drawn until the next tag: a series with its values, or a mark of which say tells more. As a plotter it
 // stands between those of a plot.
 type tag struct {
 	name, say string
@@ -137,7 +137,7 @@ func (s *sheet) FillString(f font.Face, at vg.Point, text string) {
 
 func (s *sheet) DrawImage(r vg.Rectangle, img image.Image) {
 	var b bytes.Buffer
-	png.Encode(&b, img) // into memory
+	(&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, img) // into memory
 	m := mark{Image: b.Bytes(), Size: tenth(r.Max.X - r.Min.X), Width: tenth(r.Max.Y - r.Min.Y)}
 	m.X, m.Y = s.place(vg.Point{X: r.Min.X, Y: r.Max.Y})
 	s.add(m, r.Path())
@@ -145,12 +145,12 @@ func (s *sheet) DrawImage(r vg.Rectangle, img image.Image) {
 
 // add keeps a mark in the group of its tag and area. Those of one look join.
 func (s *sheet) add(m mark, shape vg.Path) {
-	if s.part == nil || strings.Contains(m.Path, "N") || strings.Contains(m.Path, "I") { // NaN, Inf
+	low, high := s.bounds(shape)
+	wide, tall := high[0]-low[0], high[1]-low[1]
+	if s.part == nil || !(wide < 1e6 && tall < 1e6) { // NaN, Inf
 		return
 	}
-	low, high := s.bounds(shape)
-	b := s.part.Box
-	if m.Path != "" && m.Width == 0 && high[0]-low[0] > 0.9*b[2] && high[1]-low[1] > 0.9*b[3] {
+	if m.Path != "" && m.Width == 0 && wide > 0.9*s.part.Box[2] && tall > 0.9*s.part.Box[3] {
 		return // the background, which is that of the page
 	}
 	d := s.part.Data
@@ -158,12 +158,12 @@ func (s *sheet) add(m mark, shape vg.Path) {
 	inside := x >= d[0]-0.5 && x <= d[0]+d[2]+0.5 && y >= d[1]-0.5 && y <= d[1]+d[3]+0.5
 	n := len(s.part.Groups) - 1
 	if n < 0 || !s.part.Groups[n].goesOn(s.tag, inside) {
-		s.part.Groups = append(s.part.Groups, group{Name: s.tag.name, Say: s.tag.say, At: thinnedOut(s.tag.at), Inside: inside})
+		s.part.Groups = append(s.part.Groups, group{Name: s.tag.name, Say: s.tag.say, At: s.part.thinnedOut(s.tag.at), Inside: inside})
 		s.tag.at = nil // the values stand once
 		n++
 	}
 	marks := &s.part.Groups[n].Marks
-	small := high[0]-low[0] < 8 && high[1]-low[1] < 8 // a marker, which may lie over others of its kind
+	small := wide < 8 && tall < 8 // a marker, which may lie over others of its kind
 	if k := len(*marks) - 1; k >= 0 && (*marks)[k].joins(&m) && (small || len(s.drawing.Colors[m.Color][0]) == len("#rrggbb")) {
 		(*marks)[k].Path += m.Path
 		return
@@ -190,47 +190,70 @@ func (s *sheet) place(p vg.Point) (x, y float64) {
 	return tenth(vg.Length(real(at))), tenth(s.height - vg.Length(imag(at)))
 }
 
-// path writes a path as SVG does. Points that are where the last one is, to a tenth, are left out.
+// path writes a path as SVG does, in steps from point to point, which take fewer bytes. Points that are where the last one is, to
+// a tenth, are left out.
 func (s *sheet) path(p vg.Path) string {
 	p = plainer(p)
-	var b []byte
-	put := func(command byte, points ...vg.Point) {
-		b = append(b, command)
-		for i, at := range points {
-			x, y := s.place(at)
-			if i > 0 {
-				b = append(b, ' ')
-			}
-			b = strconv.AppendFloat(append(strconv.AppendFloat(b, x, 'f', -1, 64), ' '), y, 'f', -1, 64)
-		}
-	}
-	var last [2]float64
+	w := pathWriter{sheet: s}
 	for _, c := range p {
-		x, y := s.place(c.Pos)
 		switch c.Type {
 		case vg.MoveComp:
-			put('M', c.Pos)
+			w.put('M', c.Pos)
 		case vg.LineComp:
-			if [2]float64{x, y} == last && len(p) > 2 {
-				continue
+			if w.tenths(c.Pos) != w.last || len(p) == 2 {
+				w.put('l', c.Pos)
 			}
-			put('L', c.Pos)
 		case vg.ArcComp:
 			for _, cubic := range cubics(c) {
-				put('C', cubic[0], cubic[1], cubic[2])
+				w.put('c', cubic[:]...)
 			}
 		case vg.CurveComp:
 			if len(c.Control) == 1 { // a parabola
-				put('Q', c.Control[0], c.Pos)
+				w.put('q', c.Control[0], c.Pos)
 			} else {
-				put('C', c.Control[0], c.Control[1], c.Pos)
+				w.put('c', c.Control[0], c.Control[1], c.Pos)
 			}
 		case vg.CloseComp:
-			b = append(b, 'Z')
+			w.text, w.command = append(w.text, 'Z'), 'Z'
 		}
-		last = [2]float64{x, y}
 	}
-	return string(b)
+	return string(w.text)
+}
+
+// pathWriter writes the text of a path. A command that is the same as the one before needs no letter.
+type pathWriter struct {
+	*sheet
+	text    []byte
+	command byte
+	last    [2]int // where the pen is, in tenths
+}
+
+func (w *pathWriter) tenths(p vg.Point) [2]int {
+	x, y := w.place(p)
+	return [2]int{int(math.Round(10 * x)), int(math.Round(10 * y))}
+}
+
+// put adds a command. Its points are where they are after M, and else as far as they are from the pen.
+func (w *pathWriter) put(command byte, points ...vg.Point) {
+	follows := command == w.command && command != 'M'
+	if !follows {
+		w.text, w.command = append(w.text, command), command
+	}
+	var from, to [2]int
+	if command != 'M' {
+		from = w.last
+	}
+	for _, p := range points {
+		to = w.tenths(p)
+		for k := range to {
+			number := strconv.FormatFloat(float64(to[k]-from[k])/10, 'f', -1, 64)
+			if follows && number[0] != '-' {
+				w.text = append(w.text, ' ')
+			}
+			w.text, follows = append(w.text, number...), true
+		}
+	}
+	w.last = to
 }
 
 // plainer leaves out the points of lines that no eye misses.
@@ -286,20 +309,37 @@ func dotOf(p vg.Path) (vg.PathComp, bool) {
 	return vg.PathComp{}, false
 }
 
-// thinnedOut keeps so many values that a pointer can tell them apart, with six digits.
-func thinnedOut(at [][]float64) (out [][]float64) {
-	const most = 200
-	every := max(1, (len(at)+most-1)/most)
+// thinnedOut keeps the values that a pointer can tell apart: not those within three points of the last one.
+func (p *part) thinnedOut(at [][]float64) (out [][]float64) {
+	var last [2]float64
 	for i, v := range at {
-		if i%every == 0 || i == len(at)-1 {
-			v = slices.Clone(v)
-			for k := range v {
-				v[k], _ = strconv.ParseFloat(strconv.FormatFloat(v[k], 'g', 6, 64), 64)
-			}
-			out = append(out, v)
+		place := [2]float64{p.Data[2] * p.X.share(v[0]), p.Data[3] * p.Y.share(v[1])}
+		if i > 0 && i < len(at)-1 && math.Hypot(place[0]-last[0], place[1]-last[1]) < 3 {
+			continue
 		}
+		v, last = slices.Clone(v), place
+		for k := range v {
+			v[k] = []axis{p.X, p.Y}[min(k, 1)].rounded(v[k])
+		}
+		out = append(out, v)
 	}
 	return out
+}
+
+// share is how far along the axis a value lies.
+func (a axis) share(v float64) float64 {
+	if a.Kind == "log" {
+		return math.Log(v/a.Min) / math.Log(a.Max/a.Min)
+	}
+	return (v - a.Min) / (a.Max - a.Min)
+}
+
+// rounded keeps the four digits of a value that readers see, and more where these would move it on the axis.
+func (a axis) rounded(v float64) float64 {
+	finest := math.Floor(math.Log10(max(a.Max-a.Min, 1e-300) / 5000))
+	digits := max(4, math.Floor(math.Log10(math.Abs(v)))-finest+1)
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', int(min(digits, 17)), 64), 64)
+	return v
 }
 
 func tenth(x vg.Length) float64     { return math.Round(10*float64(x)) / 10 }

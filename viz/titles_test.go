@@ -56,7 +56,7 @@ func inSettings(datasets ...string) (runs []*results.Run) {
 	return runs
 }
 
-var textInSVG = regexp.MustCompile(`<text x="([-0-9.]+)" y="([-0-9.]+)" font-size="10"[^>]*>([^<]*)<`)
+var textInSVG = regexp.MustCompile(`<text x="([-0-9.]+)" y="([-0-9.]+)" fill="[^"]*" font-size="10"[^>]*>([^<]*)<`)
 
 // TestLongTitles: the titles of panels stay inside the figure and beside each other, and a figure that was drawn keeps them.
 func TestLongTitles(t *testing.T) {

@@ -53,7 +53,7 @@ func NewConfig(layers ...Layer) (c Config, err error) {
 	given := func(key string) bool {
 		return slices.ContainsFunc(layers, func(l Layer) bool { return l.Values[key] != nil })
 	}
-	if given("tasks") && !given("min_classes") && !given("max_classes") && c.Scenario == nil && datasets.Own(dataset) {
+	if given("tasks") && !given("min_classes") && !given("max_classes") && c.Scenario == nil && datasets.OwnPath(dataset) != "" {
 		c.recut(dataset)
 	}
 	return c, nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
@@ -27,12 +28,9 @@ func TestInit(t *testing.T) {
 	if started.ID() == p.c.ID() || !strings.HasPrefix(started.variant(), "init ") {
 		t.Errorf("it has the identity %s, as without, or the variant %q", started.ID(), started.variant())
 	}
-	l := checked(started).newLearner(p.w.Machine, p.w.Machine.set, 8, pcl.Options{})
+	l := Checked{started}.newLearner(p.w.Machine, p.w.Machine.set, 8, pcl.Options{})
 	defer l.Close()
-	n, err := l.Trained()
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(l.Trained())(t)
 	for i, x := range n.Tensors {
 		if classifier := strings.HasPrefix(x.Name, "classifier/"); slices.Equal(x.Values, source.Tensors[i].Values) == classifier {
 			t.Errorf("%s was taken: %v", x.Name, !classifier)
@@ -52,9 +50,7 @@ func TestInit(t *testing.T) {
 	}
 
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "net.safetensors"), read(t, file), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "net.safetensors"), read(t, file), 0o600))
 	fromTOML, err := parseIn(dir, `init = "net.safetensors"`)
 	if err != nil || fromTOML.Init != started.Init {
 		t.Errorf("from TOML: %s, %v", fromTOML.Init, err)
@@ -67,9 +63,7 @@ func TestInit(t *testing.T) {
 		}
 	}
 	var fromResult Config
-	if err := json.Unmarshal(r.Config, &fromResult); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(r.Config, &fromResult))
 	refuse(fromResult, "say which file that is")
 	fromResult.InitFile = filepath.Join(first, ResultFile)
 	refuse(fromResult, "not a network")
@@ -80,23 +74,16 @@ func TestInit(t *testing.T) {
 	wide := started
 	wide.Hidden = []int{16, 9}
 	refuse(wide, "of another shape: dense2/weights is [16 8], want [16 9]")
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(file))
 	refuse(started, "no such file")
 	changed := *source
 	changed.Steps++
-	if err := changed.Save(file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, changed.Save(file))
 	refuse(started, "has changed")
 }
 
 func read(t *testing.T, path string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))(t)
 	return data
 }

@@ -119,32 +119,26 @@ func (s *Session) checked(ctx context.Context, configs []Config) (all []Checked,
 	defer fail.Caught(&err)
 	seen := map[string]int{}
 	for i, c := range configs {
-		all = append(all, s.check(c))
+		checked := s.check(c)
 		first, twice := seen[c.ID()]
 		fail.When(twice, "experiment: configurations %d and %d are the same run (%s, seed %d): it would count twice", first+1, i+1, c.Method, c.Seed)
 		seen[c.ID()] = i
-	}
-	for i, c := range all {
-		all[i].Config = fail.Or(c.OnData(ctx, datasets.Options{Dir: s.options.DataDir}))
+		checked.Config = fail.Or(c.OnData(ctx, datasets.Options{Dir: s.DataDir}))
+		all = append(all, checked)
 	}
 	return all, nil
 }
 
 // check fails if something is wrong in a configuration, or it asks for another data set than the session's.
 func (s *Session) check(c Config) Checked {
-	checked := fail.Or(c.Check())
-	s.isFor(c)
-	return checked
-}
-
-func (s *Session) isFor(c Config) {
 	fail.When(c.Dataset != s.name, "experiment: a configuration asks for data set %q, and the session is on %q", c.Dataset, s.name)
+	return fail.Or(c.Check())
 }
 
 // Records returns the records of the steps of a finished run. They exist if the session has [Options].Record set.
 func (s *Session) Records(c Config) (all []results.Record, err error) {
 	defer fail.Caught(&err)
-	c = fail.Or(c.OnData(context.Background(), datasets.Options{Dir: s.options.DataDir}))
+	c = fail.Or(c.OnData(context.Background(), datasets.Options{Dir: s.DataDir}))
 	dir := filepath.Join(s.options.Dir, c.Folder())
 	fail.Or(finished(dir, c))
 	f, err := os.Open(filepath.Join(dir, recordFile))
@@ -188,8 +182,7 @@ func (s *Session) Learner(ctx context.Context, c Config) (l *pcl.Learner, err er
 // should be the id that the learner will give the task. The order of the training images is drawn from it.
 func (s *Session) Task(ctx context.Context, c Config, id int, classes ...int) (t pcl.Task, err error) {
 	defer fail.Caught(&err)
-	s.isFor(c)
-	t = c.newTask(fail.Or(s.Dataset(ctx)), id, scenario.Task{Classes: classes})
+	t = s.check(c).newTask(fail.Or(s.Dataset(ctx)), id, scenario.Task{Classes: classes})
 	recipe.Note(t.Test.(*datasets.Selection), "task", recipeArgs{s.name, s.options, c, id, classes}) // it stays when the stream has ended
 	return t, nil
 }

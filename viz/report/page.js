@@ -171,6 +171,19 @@ const say = (item, svg) => {
   tip.style.top = (y - tip.offsetHeight - 12 < scrollY ? y + 16 : y - tip.offsetHeight - 12) + "px";
 };
 
+// absolute is a path with the places of all its points, which lower-case commands tell from where the pen is.
+const absolute = d => {
+  let pen = [0, 0];
+  return d.replace(/([A-Za-z])([^A-Za-z]*)/g, (_, command, rest) => {
+    const numbers = (rest.match(/-?[\d.]+/g) ?? []).map(Number), points = [], every = { c: 3, q: 2 }[command.toLowerCase()] ?? 1;
+    for (let i = 0; i < numbers.length; i += 2) {
+      points.push([0, 1].map(k => +(numbers[i + k] + (command > "Z" ? pen[k] : 0)).toFixed(1)));
+      if (points.length % every === 0) pen = points.at(-1);
+    }
+    return command.toUpperCase() + points.map(p => p.join(" ")).join(" ");
+  });
+};
+
 // A plot of a figure: its values, a pointer on them, and a zoom.
 class Plot {
   constructor(svg) {
@@ -213,7 +226,7 @@ class Plot {
       const name = g.dataset.series ?? "";
       if (g.dataset.say) {
         const b = g.getBBox();
-        this.list.push({ name, x: b.x + b.width / 2, y: b.y + b.height / 2, half: [b.width / 2, b.height / 2], text: g.dataset.say });
+        this.list.push({ name, x: b.x + b.width / 2, y: b.y + b.height / 2, half: [b.width / 2, b.height / 2], text: (name && name + ": ") + g.dataset.say });
         continue;
       }
       for (const row of g.dataset.at.split(";")) {
@@ -336,8 +349,8 @@ class Plot {
 
   move(e) {
     if (e.localName === "path") {
-      e.was ??= e.getAttribute("d");
-      const rigid = e.getAttribute("stroke-linecap") !== "round" && e.getAttribute("fill") !== "none";
+      e.was ??= absolute(e.getAttribute("d"));
+      const rigid = e.getAttribute("stroke-linecap") !== "round" && e.hasAttribute("fill");
       e.setAttribute("d", e.was.replace(/M[^M]*/g, part => {
         const points = part.match(/-?[\d.]+ -?[\d.]+/g).map(p => p.split(" ").map(Number));
         const [xs, ys] = [points.map(p => p[0]), points.map(p => p[1])];
@@ -398,9 +411,9 @@ all("figure.pcl-figure").forEach((figure, number) => {
   if (series.length > 1 && !all(".pcl-entry", figure).some(e => series.includes(e.dataset.series))) {
     key = make("div", { className: "pcl-key" });
     for (const s of series) {
-      const mark = figure.querySelector(`g[data-series="${CSS.escape(s)}"] :is(path,text)`), fill = mark.getAttribute("fill");
+      const mark = figure.querySelector(`g[data-series="${CSS.escape(s)}"] :is(path,text)`);
       const swatch = make("i", { className: "pcl-swatch" }), entry = make("span", { className: "pcl-entry" }, swatch, s);
-      swatch.style.background = fill === "none" ? mark.getAttribute("stroke") : fill;
+      swatch.style.background = mark.getAttribute("fill") ?? mark.getAttribute("stroke");
       entry.dataset.series = s;
       key.append(entry);
     }
@@ -445,6 +458,7 @@ all("figure.pcl-figure").forEach((figure, number) => {
     const boxes = parts.map(p => p.viewBox.baseVal), width = Math.max(...boxes.map(b => b.x + b.width)) + 4, height = Math.max(...boxes.map(b => b.y + b.height)) + 4;
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     svg.setAttribute("font-family", "Liberation Sans, Arial, sans-serif");
+    for (const name of ["fill", "font-size"]) svg.setAttribute(name, plots[0].svg.getAttribute(name));
     drawn("rect", { width, height, fill: "#fff" }, svg);
     for (const p of parts) for (const g of p.children) if (g.localName === "g" && !g.classList.contains("off")) svg.append(g.cloneNode(true));
     const text = new XMLSerializer().serializeToString(svg);

@@ -20,6 +20,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/recipe"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // Main answers the kernel until it is gone.
@@ -94,7 +95,7 @@ func forgetFlag(name string) {
 func (host) Names(kind string, list *[]string) error {
 	switch kind {
 	case "method":
-		*list = append(method.Names(), method.PartNames()...)
+		*list = append(method.Names(), rehearsal.Names()...)
 	case "model":
 		*list = model.Names()
 	default:

@@ -27,7 +27,6 @@ type msg struct {
 	Type    string
 	Parent  string // the id of the request
 	Content map[string]any
-	Meta    map[string]any
 }
 
 func (m msg) str(name string) string { s, _ := m.Content[name].(string); return s }
@@ -137,7 +136,7 @@ func parse(frames [][]byte) (m msg, err error) {
 			ID   string `json:"msg_id"`
 			Type string `json:"msg_type"`
 		}
-		for j, v := range []any{&head, &parent, &m.Meta, &m.Content} {
+		for j, v := range []any{&head, &parent, new(fields), &m.Content} {
 			if err := json.Unmarshal(frames[i+2+j], v); err != nil {
 				return m, err
 			}

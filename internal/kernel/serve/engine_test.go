@@ -392,8 +392,8 @@ func randomSession(t *testing.T, seed uint64, cells int) {
 		case 11:
 			s.fails("v0 = nothing", 1)
 		}
-		s.shows(fmt.Sprintf("fmt.Println(v0, v1, v2, v3, len(list), old(%d), T{%d}.Get())", n, n),
-			fmt.Sprintln(v[0], v[1], v[2], v[3], len(list), n*factor, n*sign)[:len(fmt.Sprintln(v[0], v[1], v[2], v[3], len(list), n*factor, n*sign))-1])
+		want := fmt.Sprintln(v[0], v[1], v[2], v[3], len(list), n*factor, n*sign)
+		s.shows(fmt.Sprintf("fmt.Println(v0, v1, v2, v3, len(list), old(%d), T{%d}.Get())", n, n), strings.TrimSpace(want))
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}

@@ -67,16 +67,16 @@ func TestCell(t *testing.T) {
 		stdout     string
 	}{
 		{"text", "print a\nprint b", nil, "ok", []string{"execute_input", "stream", "stream"}, "a\nb\n"},
-		{"order", "print a\nwarn b\nprint c", nil, "ok", []string{"execute_input", "stream", "stream", "stream"}, "a\nc\n"},
-		{"order with rich output", "print a\npicture p\nprint b", nil, "ok", []string{"execute_input", "stream", "display_data", "stream"}, "a\nb\n"},
-		{"number and name", "number", nil, "ok", []string{"execute_input", "stream"}, "4\n"},
+		{"order", "print a\nwarn b\npicture p\nprint c", nil, "ok",
+			[]string{"execute_input", "stream", "stream", "display_data", "stream"}, "a\nc\n"},
+		{"number and name", "number", nil, "ok", []string{"execute_input", "stream"}, "3\n"},
 		{"value", "value 5", nil, "ok", []string{"execute_input", "execute_result"}, ""},
 		{"update", "update p", nil, "ok", []string{"execute_input", "update_display_data"}, ""},
 		{"no JSON", "nan\nprint a", nil, "ok", []string{"execute_input", "error", "stream"}, "a\n"},
 		{"error", "print a\nfail b", nil, "error", []string{"execute_input", "stream", "error"}, "a\n"},
 		{"silent", "print a\nvalue 1\nfail b", fields{"silent": true}, "error", nil, ""},
-		{"not stored", "number", fields{"store_history": false}, "ok", nil, "9\n"},
-		{"not stored again", "number", fields{"store_history": false}, "ok", nil, "9\n"},
+		{"not stored", "number", fields{"store_history": false}, "ok", nil, "8\n"},
+		{"not stored again", "number", fields{"store_history": false}, "ok", nil, "8\n"},
 		{"empty", "", nil, "ok", []string{"execute_input"}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -131,10 +131,8 @@ func TestErrorAbortsQueue(t *testing.T) {
 		if stop {
 			want = "aborted"
 		}
-		for id, want := range map[string]string{first: "error"} {
-			if got := c.reply(c.shells, id).str("status"); got != want {
-				t.Errorf("stop %t: %s", stop, got)
-			}
+		if got := c.reply(c.shells, first).str("status"); got != "error" {
+			t.Errorf("stop %t: %s", stop, got)
 		}
 		for _, id := range []string{second, third} {
 			if got := c.reply(c.shells, id).str("status"); got != want {
@@ -470,21 +468,6 @@ func TestStrangers(t *testing.T) {
 		if reply, _ := c.run("print a"); reply.str("status") != "ok" {
 			t.Errorf("after %s: %v", name, reply)
 		}
-	}
-}
-
-// A front end that no longer reads neither stops the others nor the kernel.
-func TestClientsComeAndGo(t *testing.T) {
-	c, file, _ := start(t, newToy().open)
-	other := dial(t, file, "other")
-	if reply, _ := other.run("print a"); reply.str("status") != "ok" {
-		t.Error(reply)
-	}
-	for _, s := range []zmq4.Socket{other.shell, other.iopub, other.stdin} {
-		s.Close()
-	}
-	if _, out := c.run("flood 1000"); strings.Count(text(out, "stdout"), "\n") != 1000 {
-		t.Error("lines are missing")
 	}
 }
 
