@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -27,13 +28,16 @@ func (d *Drawing) HTML() string {
 	if d.CSV != nil {
 		fmt.Fprintf(&b, ` data-csv="%s"`, base64.StdEncoding.EncodeToString(d.CSV))
 	}
+	if at := d.values(); at != "" {
+		fmt.Fprintf(&b, ` data-at="%s"`, base64.StdEncoding.EncodeToString(compressed(func(w io.Writer) { io.WriteString(w, at) })))
+	}
 	b.WriteString(`>`)
 	paint := func(i int) string { return fmt.Sprintf("var(--%d)", i) }
 	if len(d.Key) > 0 {
 		b.WriteString(`<div class="pcl-key">`)
 		for _, p := range d.Key {
 			fmt.Fprintf(&b, `<span class="pcl-entry" data-series="%s">`, escaped(p.Name))
-			if p.Box[2] > 0 {
+			if p = p.withoutTexts(); p.Box[2] > 0 {
 				p.svg(&b, fmt.Sprintf(`style="width:%.3gpx" aria-hidden="true"`, p.Box[2]*96/72), paint)
 			}
 			fmt.Fprintf(&b, `<span>%s</span></span>`, escaped(p.Name))
@@ -44,7 +48,7 @@ func (d *Drawing) HTML() string {
 	for _, row := range d.Rows {
 		fmt.Fprintf(&b, `<div class="pcl-row" style="--n:%d">`, len(row))
 		for _, p := range row {
-			attributes := fmt.Sprintf(`class="pcl-plot" data-box="%g %g %g %g" data-x="%s" data-y="%s"`, p.Data[0], p.Data[1], p.Data[2], p.Data[3], p.X.text(), p.Y.text())
+			attributes := fmt.Sprintf(`class="pcl-plot" data-box="%g %g %g %g" data-x='%s' data-y='%s'`, p.Data[0], p.Data[1], p.Data[2], p.Data[3], p.X.text(), p.Y.text())
 			alt := d.Alt
 			if nth++; nth > 1 {
 				alt = fmt.Sprintf("Plot %d: %s", nth, cmp.Or(p.Name, p.Y.Label, p.X.Label))
@@ -69,10 +73,10 @@ func escaped(s string) string {
 	}, s))
 }
 
-// text is an axis as an attribute.
+// text is an axis as an attribute between single quotes: JSON is full of the others, and has no < or &.
 func (a axis) text() string {
 	data, _ := json.Marshal(a) // of finite numbers
-	return escaped(string(data))
+	return strings.ReplaceAll(string(data), "'", "&#39;")
 }
 
 // fonts of the same widths stand behind Liberation Sans, which few readers have, and one that is hardly wider: where a bare
@@ -84,12 +88,12 @@ func (d *Drawing) SVG() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%gpt" height="%gpt" viewBox="0 0 %g %g" %s role="img" aria-label="%s">`,
 		d.Width, d.height, d.Width, d.height, fonts, escaped(d.Alt))
-	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="%s"/>`, hex(paper.light))
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="%s"/><g fill="none">`, hex(paper.light))
 	paint := func(i int) string { return d.Colors[i][0] }
 	for _, p := range d.parts() {
 		p.groups(&b, paint)
 	}
-	b.WriteString("</svg>\n")
+	b.WriteString("</g></svg>\n")
 	return b.Bytes()
 }
 
@@ -99,26 +103,65 @@ func (p *part) svg(b *strings.Builder, attributes string, paint func(int) string
 	b.WriteString(`</svg>`)
 }
 
+// withoutTexts is an entry of the key for a page, where the name stands beside its picture.
+func (p part) withoutTexts() part {
+	p.Groups = slices.Clone(p.Groups)
+	for i := range p.Groups {
+		marks := slices.Clone(p.Groups[i].Marks)
+		p.Groups[i].Marks = slices.DeleteFunc(marks, func(m mark) bool { return m.Text != "" })
+	}
+	return p
+}
+
 func (p *part) groups(b io.Writer, paint func(int) string) {
 	for _, g := range p.Groups {
 		io.WriteString(b, `<g`)
 		if g.Inside {
 			io.WriteString(b, ` class="pcl-in"`)
 		}
-		for _, a := range [][2]string{{"series", g.Name}, {"say", g.Say}, {"at", values(g.At)}} {
+		if len(g.At) > 0 {
+			io.WriteString(b, ` data-at=""`) // the figure has them
+		}
+		for _, a := range [][2]string{{"series", g.Name}, {"say", g.Say}} {
 			if a[1] != "" {
 				fmt.Fprintf(b, ` data-%s="%s"`, a[0], escaped(a[1]))
 			}
 		}
 		io.WriteString(b, `>`)
-		for _, m := range g.Marks {
-			m.svg(b, paint)
+		for i, m := range g.Marks {
+			look := m.look(paint)
+			begins := i == 0 || look != g.Marks[i-1].look(paint)
+			goesOn := i+1 < len(g.Marks) && look == g.Marks[i+1].look(paint)
+			switch {
+			case begins && !goesOn:
+				m.svg(b, look)
+				continue
+			case begins: // of several marks it stands once
+				io.WriteString(b, `<g`+look+`>`)
+			}
+			m.svg(b, "")
+			if !goesOn {
+				io.WriteString(b, `</g>`)
+			}
 		}
 		io.WriteString(b, `</g>`)
 	}
 }
 
-// values are those of a series as an attribute.
+// values are those of all series, a line for each.
+func (d *Drawing) values() string {
+	var lines []string
+	for _, p := range d.parts() {
+		for _, g := range p.Groups {
+			if len(g.At) > 0 {
+				lines = append(lines, values(g.At))
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// values are those of a series.
 func values(at [][]float64) string {
 	var b strings.Builder
 	for i, v := range at {
@@ -135,26 +178,38 @@ func values(at [][]float64) string {
 	return b.String()
 }
 
-func (m *mark) svg(b io.Writer, paint func(int) string) {
+// look is how the mark is painted, in attributes that a group of marks may have.
+func (m *mark) look(paint func(int) string) string {
 	switch {
 	case m.Text != "":
-		fmt.Fprintf(b, `<text x="%g" y="%g" font-size="%g" fill="%s"`, m.X, m.Y, m.Size, paint(m.Color))
+		return fmt.Sprintf(` font-size="%g" fill="%s"`, m.Size, paint(m.Color))
+	case m.Image != nil:
+		return ` style="image-rendering:pixelated"`
+	case m.Width == 0:
+		return fmt.Sprintf(` fill="%s"`, paint(m.Color))
+	}
+	look := fmt.Sprintf(` stroke="%s" stroke-width="%g"`, paint(m.Color), m.Width)
+	if m.Dot {
+		look += ` stroke-linecap="round"`
+	}
+	if len(m.Dash) > 0 {
+		look += fmt.Sprintf(` stroke-dasharray="%s"`, values([][]float64{m.Dash}))
+	}
+	return look
+}
+
+func (m *mark) svg(b io.Writer, look string) {
+	switch {
+	case m.Text != "":
+		fmt.Fprintf(b, `<text x="%g" y="%g"%s`, m.X, m.Y, look)
 		if m.Turn != 0 {
 			fmt.Fprintf(b, ` transform="rotate(%g %g %g)"`, m.Turn, m.X, m.Y)
 		}
 		fmt.Fprintf(b, `>%s</text>`, escaped(m.Text))
 	case m.Image != nil:
-		fmt.Fprintf(b, `<image x="%g" y="%g" width="%g" height="%g" preserveAspectRatio="none" style="image-rendering:pixelated" href="data:image/png;base64,%s"/>`, m.X, m.Y, m.Size, m.Width, base64.StdEncoding.EncodeToString(m.Image))
-	case m.Width > 0:
-		fmt.Fprintf(b, `<path d="%s" fill="none" stroke="%s" stroke-width="%g"`, m.Path, paint(m.Color), m.Width)
-		if m.Dot {
-			io.WriteString(b, ` stroke-linecap="round"`)
-		}
-		if len(m.Dash) > 0 {
-			fmt.Fprintf(b, ` stroke-dasharray="%s"`, values([][]float64{m.Dash}))
-		}
-		io.WriteString(b, `/>`)
+		fmt.Fprintf(b, `<image x="%g" y="%g" width="%g" height="%g" preserveAspectRatio="none"%s href="data:image/png;base64,%s"/>`,
+			m.X, m.Y, m.Size, m.Width, look, base64.StdEncoding.EncodeToString(m.Image))
 	default:
-		fmt.Fprintf(b, `<path d="%s" fill="%s"/>`, m.Path, paint(m.Color))
+		fmt.Fprintf(b, `<path d="%s"%s/>`, m.Path, look)
 	}
 }

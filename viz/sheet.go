@@ -137,7 +137,7 @@ func (s *sheet) FillString(f font.Face, at vg.Point, text string) {
 
 func (s *sheet) DrawImage(r vg.Rectangle, img image.Image) {
 	var b bytes.Buffer
-	png.Encode(&b, img) // into memory
+	(&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, img) // into memory
 	m := mark{Image: b.Bytes(), Size: tenth(r.Max.X - r.Min.X), Width: tenth(r.Max.Y - r.Min.Y)}
 	m.X, m.Y = s.place(vg.Point{X: r.Min.X, Y: r.Max.Y})
 	s.add(m, r.Path())
@@ -145,12 +145,13 @@ func (s *sheet) DrawImage(r vg.Rectangle, img image.Image) {
 
 // add keeps a mark in the group of its tag and area. Those of one look join.
 func (s *sheet) add(m mark, shape vg.Path) {
-	if s.part == nil || strings.Contains(m.Path, "N") || strings.Contains(m.Path, "I") { // NaN, Inf
+	low, high := s.bounds(shape)
+	width, height := high[0]-low[0], high[1]-low[1]
+	if s.part == nil || !(width < 1e6 && height < 1e6) { // NaN, Inf
 		return
 	}
-	low, high := s.bounds(shape)
 	b := s.part.Box
-	if m.Path != "" && m.Width == 0 && high[0]-low[0] > 0.9*b[2] && high[1]-low[1] > 0.9*b[3] {
+	if m.Path != "" && m.Width == 0 && width > 0.9*b[2] && height > 0.9*b[3] {
 		return // the background, which is that of the page
 	}
 	d := s.part.Data
@@ -158,12 +159,12 @@ func (s *sheet) add(m mark, shape vg.Path) {
 	inside := x >= d[0]-0.5 && x <= d[0]+d[2]+0.5 && y >= d[1]-0.5 && y <= d[1]+d[3]+0.5
 	n := len(s.part.Groups) - 1
 	if n < 0 || !s.part.Groups[n].goesOn(s.tag, inside) {
-		s.part.Groups = append(s.part.Groups, group{Name: s.tag.name, Say: s.tag.say, At: thinnedOut(s.tag.at), Inside: inside})
+		s.part.Groups = append(s.part.Groups, group{Name: s.tag.name, Say: s.tag.say, At: thinnedOut(s.tag.at, d[2]), Inside: inside})
 		s.tag.at = nil // the values stand once
 		n++
 	}
 	marks := &s.part.Groups[n].Marks
-	small := high[0]-low[0] < 8 && high[1]-low[1] < 8 // a marker, which may lie over others of its kind
+	small := width < 8 && height < 8 // a marker, which may lie over others of its kind
 	if k := len(*marks) - 1; k >= 0 && (*marks)[k].joins(&m) && (small || len(s.drawing.Colors[m.Color][0]) == len("#rrggbb")) {
 		(*marks)[k].Path += m.Path
 		return
@@ -192,45 +193,38 @@ func (s *sheet) place(p vg.Point) (x, y float64) {
 
 // path writes a path as SVG does. Points that are where the last one is, to a tenth, are left out.
 func (s *sheet) path(p vg.Path) string {
+	var w pathWriter
 	p = plainer(p)
-	var b []byte
-	put := func(command byte, points ...vg.Point) {
-		b = append(b, command)
-		for i, at := range points {
-			x, y := s.place(at)
-			if i > 0 {
-				b = append(b, ' ')
-			}
-			b = strconv.AppendFloat(append(strconv.AppendFloat(b, x, 'f', -1, 64), ' '), y, 'f', -1, 64)
-		}
-	}
-	var last [2]float64
 	for _, c := range p {
-		x, y := s.place(c.Pos)
+		to := s.tenths(c.Pos)
 		switch c.Type {
 		case vg.MoveComp:
-			put('M', c.Pos)
+			w.move(to)
 		case vg.LineComp:
-			if [2]float64{x, y} == last && len(p) > 2 {
-				continue
+			if to != w.at || len(p) == 2 {
+				w.line(to)
 			}
-			put('L', c.Pos)
 		case vg.ArcComp:
 			for _, cubic := range cubics(c) {
-				put('C', cubic[0], cubic[1], cubic[2])
+				w.steps('c', s.tenths(cubic[0]), s.tenths(cubic[1]), s.tenths(cubic[2]))
 			}
 		case vg.CurveComp:
 			if len(c.Control) == 1 { // a parabola
-				put('Q', c.Control[0], c.Pos)
+				w.steps('q', s.tenths(c.Control[0]), to)
 			} else {
-				put('C', c.Control[0], c.Control[1], c.Pos)
+				w.steps('c', s.tenths(c.Control[0]), s.tenths(c.Control[1]), to)
 			}
 		case vg.CloseComp:
-			b = append(b, 'Z')
+			w.close()
 		}
-		last = [2]float64{x, y}
 	}
-	return string(b)
+	return string(w.text)
+}
+
+// tenths is where a point comes to lie, in tenths of points.
+func (s *sheet) tenths(p vg.Point) [2]int {
+	x, y := s.place(p)
+	return [2]int{int(math.Round(10 * x)), int(math.Round(10 * y))}
 }
 
 // plainer leaves out the points of lines that no eye misses.
@@ -286,20 +280,26 @@ func dotOf(p vg.Path) (vg.PathComp, bool) {
 	return vg.PathComp{}, false
 }
 
-// thinnedOut keeps so many values that a pointer can tell them apart, with six digits.
-func thinnedOut(at [][]float64) (out [][]float64) {
-	const most = 200
-	every := max(1, (len(at)+most-1)/most)
+// thinnedOut keeps so many values that a pointer can tell them apart in a plot of a width, with one digit more than are shown.
+func thinnedOut(at [][]float64, width float64) (out [][]float64) {
+	const apart = 3 // points
+	every := 1 + int(float64(len(at))*apart/max(width, apart))
 	for i, v := range at {
 		if i%every == 0 || i == len(at)-1 {
 			v = slices.Clone(v)
 			for k := range v {
-				v[k], _ = strconv.ParseFloat(strconv.FormatFloat(v[k], 'g', 6, 64), 64)
+				v[k] = rounded(v[k], 5)
 			}
 			out = append(out, v)
 		}
 	}
 	return out
+}
+
+// rounded is a number with so many significant digits.
+func rounded(x float64, digits int) float64 {
+	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
+	return x
 }
 
 func tenth(x vg.Length) float64     { return math.Round(10*float64(x)) / 10 }

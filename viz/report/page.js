@@ -171,6 +171,22 @@ const say = (item, svg) => {
   tip.style.top = (y - tip.offsetHeight - 12 < scrollY ? y + 16 : y - tip.offsetHeight - 12) + "px";
 };
 
+// placesOf reads a path, part by part: commands, with places instead of steps.
+const placesOf = d => d.split(/(?=M)/).map(part => {
+  let at = [0, 0];
+  return [...part.matchAll(/([a-z])([^a-z]*)/gi)].flatMap(([, c, list]) => {
+    const numbers = (list.match(/-?\d*\.?\d+/g) ?? []).map(Number), size = { h: 1, v: 1, q: 4, c: 6 }[c.toLowerCase()] ?? 2, out = [];
+    for (let i = 0; i < numbers.length; i += size) {
+      let step = numbers.slice(i, i + size);
+      if (size === 1) step = c === "h" ? [step[0], 0] : [0, step[0]];
+      const from = c < "a" ? [0, 0] : at, to = step.map((v, k) => from[k % 2] + v);
+      out.push([size === 1 ? "L" : c.toUpperCase(), to]);
+      at = to.slice(-2);
+    }
+    return numbers.length ? out : [["Z", []]];
+  });
+});
+
 // A plot of a figure: its values, a pointer on them, and a zoom.
 class Plot {
   constructor(svg) {
@@ -216,7 +232,7 @@ class Plot {
         this.list.push({ name, x: b.x + b.width / 2, y: b.y + b.height / 2, half: [b.width / 2, b.height / 2], text: g.dataset.say });
         continue;
       }
-      for (const row of g.dataset.at.split(";")) {
+      for (const row of g.dataset.at.split(";").filter(Boolean)) {
         const [x, y, low, high] = row.split(" ").map(Number);
         const [px, py] = this.moved([this.place(this.x, x, this.left, this.width), this.place(this.y, y, this.top, this.height, true)]);
         if (px < this.left - 1 || px > this.left + this.width + 1 || py < this.top - 1 || py > this.top + this.height + 1) continue;
@@ -329,26 +345,22 @@ class Plot {
     }
     for (const g of all(".pcl-in", this.svg)) {
       if (view) g.setAttribute("clip-path", this.clip); else g.removeAttribute("clip-path");
-      for (const e of g.children) this.move(e);
+      for (const e of all("path,text,image", g)) this.move(e);
     }
     if (view) this.ticks();
   }
 
   move(e) {
     if (e.localName === "path") {
-      e.was ??= e.getAttribute("d");
-      const rigid = e.getAttribute("stroke-linecap") !== "round" && e.getAttribute("fill") !== "none";
-      e.setAttribute("d", e.was.replace(/M[^M]*/g, part => {
-        const points = part.match(/-?[\d.]+ -?[\d.]+/g).map(p => p.split(" ").map(Number));
-        const [xs, ys] = [points.map(p => p[0]), points.map(p => p[1])];
-        const middle = [(Math.min(...xs) + Math.max(...xs)) / 2, (Math.min(...ys) + Math.max(...ys)) / 2];
-        const small = rigid && Math.max(...xs) - Math.min(...xs) < 10 && Math.max(...ys) - Math.min(...ys) < 10; // a marker
-        const to = small && this.moved(middle);
-        return part.replace(/-?[\d.]+ -?[\d.]+/g, p => {
-          const at = p.split(" ").map(Number);
-          return (small ? [at[0] - middle[0] + to[0], at[1] - middle[1] + to[1]] : this.moved(at)).map(v => v.toFixed(1)).join(" ");
-        });
-      }));
+      e.was ??= placesOf(e.getAttribute("d"));
+      const rigid = getComputedStyle(e).fill !== "none";
+      e.setAttribute("d", e.was.map(part => {
+        const all = part.flatMap(([, places]) => places), [xs, ys] = [0, 1].map(k => all.filter((_, i) => i % 2 === k));
+        const [l, r, t, b] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+        const middle = [(l + r) / 2, (t + b) / 2], to = rigid && r - l < 10 && b - t < 10 && this.moved(middle); // a marker
+        const put = (x, y) => to ? [x - middle[0] + to[0], y - middle[1] + to[1]] : this.moved([x, y]);
+        return part.map(([command, at]) => command + at.flatMap((v, i) => i % 2 ? put(at[i - 1], v) : []).map(v => v.toFixed(1)).join(" ")).join("");
+      }).join(""));
       return;
     }
     e.was ??= ["x", "y", "width", "height"].map(name => +e.getAttribute(name));
@@ -381,6 +393,12 @@ class Plot {
   }
 }
 
+// unpacked is a text that a figure holds compressed.
+const unpacked = text => {
+  const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+};
+
 // A figure: its key switches series and brings them forward, and its data can be seen and saved.
 all("figure.pcl-figure").forEach((figure, number) => {
   const plots = all(".pcl-plot", figure).map(svg => new Plot(svg));
@@ -394,6 +412,11 @@ all("figure.pcl-figure").forEach((figure, number) => {
     }
     for (const p of plots) p.list = null;
   };
+  if (figure.dataset.at) unpacked(figure.dataset.at).then(text => { // the values of its series, a line for each
+    const lines = text.split("\n");
+    all("g[data-at]", figure).forEach((g, i) => { g.dataset.at = lines[i]; });
+    for (const p of plots) p.list = null;
+  });
   let key = figure.querySelector(".pcl-key");
   if (series.length > 1 && !all(".pcl-entry", figure).some(e => series.includes(e.dataset.series))) {
     key = make("div", { className: "pcl-key" });
@@ -425,10 +448,7 @@ all("figure.pcl-figure").forEach((figure, number) => {
 
   const tools = make("div", { className: "tools" }), file = figure.dataset.name || "figure";
   const button = (text, label, onclick) => tools.append(make("button", { type: "button", textContent: text, ariaLabel: label, onclick }));
-  const data = async () => {
-    const bytes = Uint8Array.from(atob(figure.dataset.csv), c => c.charCodeAt(0));
-    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
-  };
+  const data = () => unpacked(figure.dataset.csv);
   if (figure.dataset.csv) {
     button("Table", "Show the data of the figure as a table", async () => {
       const old = figure.querySelector(".data");
@@ -445,8 +465,13 @@ all("figure.pcl-figure").forEach((figure, number) => {
     const boxes = parts.map(p => p.viewBox.baseVal), width = Math.max(...boxes.map(b => b.x + b.width)) + 4, height = Math.max(...boxes.map(b => b.y + b.height)) + 4;
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     svg.setAttribute("font-family", "Liberation Sans, Arial, sans-serif");
+    svg.setAttribute("fill", "none");
     drawn("rect", { width, height, fill: "#fff" }, svg);
     for (const p of parts) for (const g of p.children) if (g.localName === "g" && !g.classList.contains("off")) svg.append(g.cloneNode(true));
+    for (const entry of all(".pcl-entry:has(svg)", figure)) {
+      const box = entry.firstChild.viewBox.baseVal;
+      drawn("text", { x: box.x + box.width + 4, y: box.y + box.height - 4, "font-size": 9, fill: "#000" }, svg).textContent = entry.textContent;
+    }
     const text = new XMLSerializer().serializeToString(svg);
     const colour = i => new RegExp(`--${i}:(?:light-dark\\()?(#[0-9a-f]+)`).exec(style)?.[1] ?? "#000";
     save(file + ".svg", "image/svg+xml", text.replace(/var\(--(\d+)\)/g, (_, i) => colour(i)));
