@@ -376,9 +376,10 @@ func TestFiguresAnswerInBrowser(t *testing.T) {
 	for i, name := range []string{"EMGD", `"><img src=x onerror="document.title='FIRED'">`, "=cmd()"} {
 		p.Line(name, viz.Method(fmt.Sprint(i)), []float64{1, 2, 3}, []float64{10, 20 + float64(i), 40})
 	}
-	figure := must.Get(viz.Plots("own", "Three lines.", p))(t)
-	drawing := figure.Drawing()
-	data := must.Get(json.Marshal(viz.Frames{Drawings: []*viz.Drawing{drawing, drawing}, Labels: []string{"one", "two"}}))(t)
+	drawings := []*viz.Drawing{must.Get(viz.Plots("own", "Three lines.", p))(t).Drawing()}
+	p.NameEnds() // a key is the page's affair then
+	drawings = append(drawings, must.Get(viz.Plots("own", "Three lines.", p))(t).Drawing())
+	data := must.Get(json.Marshal(viz.Frames{Drawings: drawings, Labels: []string{"one", "two"}}))(t)
 	page := filepath.Join(t.TempDir(), "page.html")
 	text := notebookPage(t, notebookOf(t, outputCell(map[string]any{"output_type": "display_data", "data": map[string]any{viz.DrawingType: string(data)}})))
 	must.Do(t, os.WriteFile(page, []byte(text), 0o644))
@@ -401,6 +402,7 @@ func TestFiguresAnswerInBrowser(t *testing.T) {
 		{`((` + key + `)("Escape"), document.querySelector(".pcl-plot").classList.value)`, "pcl-plot"},
 		{`(document.querySelector(".pcl-frames input").value = 1, document.querySelector(".pcl-frames input").dispatchEvent(new Event("input")), document.querySelector(".pcl-frames output").textContent)`, "two"},
 		{`String(document.querySelectorAll(".pcl-frames > div:not([hidden])").length)`, "1"},
+		{`[...document.querySelectorAll(".pcl-swatch")].map(s => s.style.background.slice(0, 4)).join()`, "var(,var(,var("},
 		{`(document.querySelector(".switch").click(), document.documentElement.style.colorScheme)`, "dark"},
 		{`getComputedStyle(document.body.appendChild(make("i", {className: "k"}))).color`, "rgb(194, 151, 255)"},
 		{`(window.saved = [], URL.createObjectURL = file => { file.text().then(text => saved.push(file.type + " " + text)); return "blob:none"; },

@@ -421,9 +421,9 @@ all("figure.pcl-figure").forEach((figure, number) => {
   if (series.length > 1 && !all(".pcl-entry", figure).some(e => series.includes(e.dataset.series))) {
     key = make("div", { className: "pcl-key" });
     for (const s of series) {
-      const mark = figure.querySelector(`g[data-series="${CSS.escape(s)}"] :is(path,text)`), fill = mark.getAttribute("fill");
+      const mark = figure.querySelector(`g[data-series="${CSS.escape(s)}"] :is([stroke],[fill])`);
       const swatch = make("i", { className: "pcl-swatch" }), entry = make("span", { className: "pcl-entry" }, swatch, s);
-      swatch.style.background = fill === "none" ? mark.getAttribute("stroke") : fill;
+      swatch.style.background = mark.getAttribute("stroke") ?? mark.getAttribute("fill");
       entry.dataset.series = s;
       key.append(entry);
     }
