@@ -1,27 +1,12 @@
 package cli
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
-
-// advise adds to an error about a run what helps against it.
-func advise(err error, _ experiment.Config) error {
-	switch {
-	case errors.Is(err, experiment.ErrInterrupted):
-		return fmt.Errorf("%w; %s", err, goOn())
-	case errors.Is(err, experiment.ErrForeign):
-		return fmt.Errorf("%w (move it elsewhere, or put this run in its place with --replace)", err)
-	}
-	return err
-}
 
 // goOn is the command that continues what this command began.
 func goOn() string {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
@@ -59,6 +60,7 @@ const classesPerTask = 2
 
 // Validate checks the flags, and fills in defaults that depend on other flags.
 func (c *benchStepCmd) Validate() (err error) {
+	defer fail.Caught(&err)
 	sizes := model.Sizes{Height: 28, Width: 28, Channels: 1, Outputs: 62, Hidden: []int{128, 64}}
 	batch, least := 128, 1
 	if c.Model == "resnet18" {
@@ -67,24 +69,19 @@ func (c *benchStepCmd) Validate() (err error) {
 		batch = 32
 	}
 	c.Batch = cmp.Or(c.Batch, batch)
+	for _, name := range c.Method {
+		fail.Or(method.Lookup(name))
+	}
 	if c.Edit {
 		least, c.Method = 2, append(c.Method, c.Method[len(c.Method)-1]+editing)
 	}
-	if most := sizes.Outputs / classesPerTask; c.K < least || c.K > most {
-		return fmt.Errorf("--k %d: the benchmark has %d to %d rows", c.K, least, most)
-	}
-	if c.Turns && len(c.Method) != 1 {
-		return fmt.Errorf("--turns times one method, not %d", len(c.Method))
-	}
-	for _, name := range c.Method {
-		_, unknown := method.Lookup(strings.TrimSuffix(name, editing))
-		err = cmp.Or(err, unknown)
-	}
-	var wrong error
-	if c.net, wrong = model.New(c.Model, sizes); wrong == nil && c.Precision == "bfloat16" {
+	most := sizes.Outputs / classesPerTask
+	fail.When(c.K < least || c.K > most, "--k %d: the benchmark has %d to %d rows", c.K, least, most)
+	fail.When(c.Turns && len(c.Method) != 1, "--turns times one method, not %d", len(c.Method))
+	if c.net = fail.Or(model.New(c.Model, sizes)); c.Precision == "bfloat16" {
 		c.net = model.BFloat16(c.net)
 	}
-	return cmp.Or(err, wrong)
+	return nil
 }
 
 // benchReport is what the command prints as JSON.
@@ -106,70 +103,48 @@ type contender struct {
 
 func (c *benchStepCmd) Run(rc *runContext) error {
 	began := time.Now()
-	b, err := c.open(rc)
-	if err != nil {
-		return err
-	}
+	b := c.open(rc)
 	defer b.Close()
 	programs := pcl.NewPrograms(b)
 	defer programs.Close()
 	report := &benchReport{Parameters: c.net.Layout().Total, Memory: c.Edit}
 	for _, name := range c.Method {
-		l, err := c.learner(b, programs, name)
-		if err != nil {
-			return err
-		}
+		l := c.learner(b, programs, name)
 		defer l.Close()
-		if _, err := l.Step(); err != nil {
-			return err
-		}
+		c.attach(l)
+		fail.Or(l.Step())
 		if report.FirstStep == 0 {
 			report.FirstStep = time.Since(began).Seconds()
 		}
 		report.Methods = append(report.Methods, &contender{Name: name, learner: l})
 	}
-	if err := report.turn(rc, c.Warmup); err != nil {
-		return err
-	}
+	report.turn(rc, c.Warmup)
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // Linux then measures the peak of the memory from now on
 	if c.Turns {
 		return report.takeTurns(rc)
 	}
-	if err := report.turn(rc, c.Steps); err != nil {
-		return err
-	}
+	report.turn(rc, c.Steps)
 	return rc.print(c.JSON, report, func(out io.Writer) error { return c.print(out, report) })
 }
 
-// learner returns a learner of K rows that never end. With editing, one of them is the memory of a task that has ended.
-func (c *benchStepCmd) learner(b *backend.Backend, programs *pcl.Programs, name string) (*pcl.Learner, error) {
+// learner returns a learner without streams.
+func (c *benchStepCmd) learner(b *backend.Backend, programs *pcl.Programs, name string) *pcl.Learner {
 	plain, edit := strings.CutSuffix(name, editing)
-	rule, err := method.New(plain, nil)
-	if err != nil {
-		return nil, err
-	}
 	o := pcl.Options{
 		Backend: b, Model: c.net, Image: c.image, Increment: scenario.ClassIncremental, Batch: c.Batch, Programs: programs,
-		Method: rule, Optimizer: optim.Adam{LR: 0.001},
+		Method: fail.Or(method.New(plain, nil)), Optimizer: optim.Adam{LR: 0.001},
 		Memory: memory.Config{Policy: memory.PerClass, Budget: (c.Batch + 1) / classesPerTask},
 	}
 	if edit {
 		o.Edit.Eta = 0.02
 	}
-	l, err := pcl.New(context.Background(), o)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.attach(l, o.Model.Inputs()); err != nil {
-		l.Close()
-		return nil, err
-	}
-	return l, nil
+	return fail.Or(pcl.New(context.Background(), o))
 }
 
-func (c *benchStepCmd) attach(l *pcl.Learner, inputs int) error {
+// attach attaches K streams that never end. With editing, one of them does, and its memory takes its place.
+func (c *benchStepCmd) attach(l *pcl.Learner) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	pixels := make([]float32, 4*c.Batch*inputs)
+	pixels := make([]float32, 4*c.Batch*c.net.Inputs())
 	for i := range pixels {
 		pixels[i] = rng.Float32()
 	}
@@ -179,16 +154,11 @@ func (c *benchStepCmd) attach(l *pcl.Learner, inputs int) error {
 			s.left = 2 // batches are enough to fill the memory, and then the task ends
 		}
 		steps := max(0, s.left)
-		if _, err := l.Attach(pcl.Task{Classes: []int{s.class, s.class + 1}, Stream: s}); err != nil {
-			return err
-		}
+		fail.Or(l.Attach(pcl.Task{Classes: []int{s.class, s.class + 1}, Stream: s}))
 		for range steps {
-			if _, err := l.Step(); err != nil {
-				return err
-			}
+			fail.Or(l.Step())
 		}
 	}
-	return nil
 }
 
 // noiseStream delivers random images of two classes in turn.
@@ -214,44 +184,34 @@ func (s *noiseStream) Next(b *data.Batch) error {
 }
 
 // turn times steps of all methods: one step of each, then the next step of each, and so on.
-func (r *benchReport) turn(rc *runContext, steps int) error {
+func (r *benchReport) turn(rc *runContext, steps int) {
 	for _, m := range r.Methods {
 		m.Millis = nil
 	}
 	for range steps {
 		for _, m := range r.Methods {
-			if err := rc.ctx.Err(); err != nil {
-				return err
-			}
+			fail.If(rc.ctx.Err())
 			began := time.Now()
-			if _, err := m.learner.Step(); err != nil {
-				return err
-			}
+			_, err := m.learner.Step()
 			m.Millis = append(m.Millis, 1e3*time.Since(began).Seconds())
+			fail.If(err)
 		}
 	}
 	r.PeakRSS = experiment.PeakRSS()
-	return nil
 }
 
 // takeTurns reads numbers of steps from standard input, one on each line, and times that many steps.
 func (r *benchReport) takeTurns(rc *runContext) error {
 	out := json.NewEncoder(rc.stdout)
-	if err := out.Encode(r); err != nil {
-		return err
-	}
+	fail.If(out.Encode(r))
 	lines := bufio.NewScanner(rc.stdin)
 	for lines.Scan() {
 		steps, err := strconv.Atoi(lines.Text())
 		if err != nil || steps < 1 {
 			return usagef("--turns: %q is not a number of steps", lines.Text())
 		}
-		if err := r.turn(rc, steps); err != nil {
-			return err
-		}
-		if err := out.Encode(map[string]any{"ms": r.Methods[0].Millis, "peak_rss_bytes": r.PeakRSS}); err != nil {
-			return err
-		}
+		r.turn(rc, steps)
+		fail.If(out.Encode(map[string]any{"ms": r.Methods[0].Millis, "peak_rss_bytes": r.PeakRSS}))
 	}
 	return lines.Err()
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
@@ -34,41 +34,25 @@ type compareCmd struct {
 	CheckpointEvery int    `range:"whole [0,inf)" rare:"" default:"500" placeholder:"N" help:"Steps between checkpoints; 0 saves only on Ctrl-C."`
 	JSON            bool   `name:"json" help:"Print the comparison as JSON."`
 	machineFlags
-	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
+	dataFlag
 }
 
 func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
-	configs, err := c.configs(k, rc)
-	if err != nil {
-		return err
-	}
+	configs := c.configs(k, rc)
 	m := c.machine(rc, c.DataDir)
 	defer m.Close()
 	everyCore := c.Jobs == 0
 	if everyCore {
 		c.Jobs = runtime.NumCPU()
 	}
-	set, b, err := c.ready(rc, m, configs, c.Jobs)
-	if err != nil {
-		return err
-	}
+	set, b := c.ready(rc, m, configs, c.Jobs)
 	if everyCore && b.Info.Name == backend.XLACUDA {
 		c.Jobs = 1
 	}
 	rc.note("%d runs in %s, %d at a time%s", len(configs), c.Out, c.Jobs, noteOf(set))
 	w := experiment.Where{Machine: m, Jobs: c.Jobs, Dir: c.Out, CheckpointEvery: c.CheckpointEvery, Say: rc.say}
-	runs, err := collect(rc, configs, w, "", func(err error, config experiment.Config) error {
-		switch {
-		case errors.Is(err, experiment.ErrInterrupted):
-			return fmt.Errorf("%w; the runs are kept; %s", experiment.ErrInterrupted, goOn())
-		case errors.Is(err, experiment.ErrForeign):
-			return fmt.Errorf("%w (make the runs of this program elsewhere, with --out)", err)
-		}
-		return fmt.Errorf("%s, %s-incremental, label set %d: %w; finished runs are kept", config.Method, config.Increment, config.LabelSet, err)
-	})
-	if err != nil {
-		return err
-	}
+	runs, err := collect(rc, configs, w, "")
+	fail.If(advised(err))
 	all := versus.Of(findings.Columns(rows.Of(runs)), "")
 	return rc.print(c.JSON, all, func(out io.Writer) error { return versus.Text(out, all) })
 }
@@ -85,17 +69,12 @@ func (c *compareCmd) Validate() error {
 }
 
 // configs lists the runs: all methods in a situation before the next one.
-func (c *compareCmd) configs(k *kong.Context, rc *runContext) (all []experiment.Checked, err error) {
-	base, err := configOf(k, c.Paper, experiment.Layer{Values: map[string]any{"dataset": c.Dataset}}, nil)
-	switch {
-	case err != nil:
-		return nil, usageError{err}
-	case base.Tasks == 1:
-		return nil, usagef("%s", oneTask(c.Dataset, base.MaxClasses))
+func (c *compareCmd) configs(k *kong.Context, rc *runContext) (all []experiment.Checked) {
+	base := usage(configOf(k, c.Paper, experiment.Layer{Values: map[string]any{"dataset": c.Dataset}}, nil))
+	if base.Tasks == 1 {
+		fail.If(usagef("%s", oneTask(c.Dataset, base.MaxClasses)))
 	}
-	if base, err = base.OnData(rc.ctx, datasets.Options{Dir: c.DataDir}); err != nil {
-		return nil, err
-	}
+	base = fail.Or(base.OnData(rc.ctx, c.options()))
 	if len(c.Increment) == 0 {
 		c.Increment = []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental}
 	}
@@ -104,18 +83,12 @@ func (c *compareCmd) configs(k *kong.Context, rc *runContext) (all []experiment.
 			for _, m := range c.Methods {
 				config := base.WithIncrement(increment)
 				config.LabelSet, config.Timeline, config.Seed = at[0], at[1], at[2]
-				var checked experiment.Checked
-				if config.Method, config.Params, err = methodAndValues(m); err == nil {
-					checked, err = config.Check()
-				}
-				if err != nil {
-					return nil, usageError{err}
-				}
-				all = append(all, checked)
+				config.Method, config.Params = methodAndValues(m)
+				all = append(all, usage(config.Check()))
 			}
 		}
 	}
-	return all, nil
+	return all
 }
 
 // repetitions are the label sets, timelines and seeds of a method's runs, situation by situation. A seed that all situations
@@ -137,18 +110,18 @@ func (c *compareCmd) repetitions() (out [][3]uint64) {
 }
 
 // methodAndValues reads "emgd:tau=3,momentum=0.5".
-func methodAndValues(text string) (name string, values map[string]any, err error) {
+func methodAndValues(text string) (name string, values map[string]any) {
 	name, list, given := strings.Cut(text, ":")
 	if !given {
-		return name, nil, nil
+		return name, nil
 	}
 	var read assigned
 	for _, one := range strings.Split(list, ",") {
 		if err := read.add(one); err != nil {
-			return "", nil, fmt.Errorf("%s: %w", text, err)
+			fail.If(usagef("%s: %w", text, err))
 		}
 	}
-	return name, parameters(read), nil
+	return name, parameters(read)
 }
 
 // oneTask says that a set is too small to be learnt as streams in parallel.

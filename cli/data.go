@@ -40,30 +40,28 @@ func (c *dataListCmd) Run(rc *runContext) error {
 	if len(c.Names) == 0 {
 		list = datasets.List()
 	}
-	return rc.print(c.JSON, list, func(out io.Writer) error { return c.table(out, list) })
-}
-
-func (c *dataListCmd) table(out io.Writer, list []datasets.Info) error {
-	t := newTable("NAME", "TITLE", "CLASSES", "IMAGE", "DOWNLOAD", "HERE")
-	for _, i := range list {
-		size, classes, bytes := "-", "-", int64(0)
-		if i.Classes > 0 {
-			classes = fmt.Sprint(i.Classes)
+	return rc.print(c.JSON, list, func(out io.Writer) error {
+		t := newTable("NAME", "TITLE", "CLASSES", "IMAGE", "DOWNLOAD", "HERE")
+		for _, i := range list {
+			size, classes, bytes := "-", "-", int64(0)
+			if i.Classes > 0 {
+				classes = fmt.Sprint(i.Classes)
+			}
+			for _, d := range i.Downloads {
+				bytes += d.Bytes
+				size = fmt.Sprintf("%.0f MB", float64(bytes)/1e6)
+			}
+			t.row(i.Name, i.Title, classes, cmp.Or(i.Image, "-"), size, c.here(i))
 		}
-		for _, d := range i.Downloads {
-			bytes += d.Bytes
-			size = fmt.Sprintf("%.0f MB", float64(bytes)/1e6)
-		}
-		t.row(i.Name, i.Title, classes, cmp.Or(i.Image, "-"), size, c.here(i))
-	}
-	return t.print(out)
+		return t.print(out)
+	})
 }
 
 // here says how many of a set's files are in the data folder.
 func (c *dataListCmd) here(i datasets.Info) string {
 	missing := fail.Or(datasets.MissingFiles(i.Name, datasets.Options{Dir: c.Dir}))
 	switch {
-	case len(i.Files) == 0 && !datasets.Own(i.Name):
+	case len(i.Files) == 0 && datasets.OwnPath(i.Name) == "":
 		return "built in"
 	case len(missing) == 0:
 		return "yes"
@@ -108,7 +106,7 @@ func (c *dataVerifyCmd) Run(rc *runContext) error {
 		damaged := len(c.Names) > 0
 		for _, f := range r.Files {
 			t.row(r.Name, f.Path, f.Status, f.Detail)
-			damaged = damaged || f.Status == datasets.Damaged
+			damaged = damaged || f.Status == "damaged"
 		}
 		if damaged {
 			bad = append(bad, r.Err())
@@ -137,7 +135,7 @@ func (c *dataPreviewCmd) Run(rc *runContext) error {
 
 // noteOf says on a line how a set of the user's own was made from its files: what was guessed, and what was left out.
 func noteOf(d *datasets.Dataset) string {
-	if d == nil || !datasets.Own(d.Name) || d.Note == "" {
+	if d == nil || datasets.OwnPath(d.Name) == "" || d.Note == "" {
 		return ""
 	}
 	return "\n" + printable.Line(d.Title) + ": " + printable.Line(d.Note)

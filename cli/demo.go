@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
-	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 	"github.com/parallelcl/parallelcl/toy"
 	"github.com/parallelcl/parallelcl/viz/report"
@@ -26,64 +26,38 @@ type demoCmd struct {
 	machineFlags
 }
 
-// Validate checks the methods, and the names of the files.
+// Validate checks the names of the files.
 func (c *demoCmd) Validate() error {
-	for _, name := range c.Method {
-		if _, err := method.Lookup(name); err != nil {
-			return err
-		}
-	}
 	return cmp.Or(checkEnding("--out", c.Out, ".html", ".htm"), checkEnding("--cover", c.Cover, ".png"))
 }
 
 func (c *demoCmd) Run(rc *runContext) error {
 	for _, file := range []string{c.Out, cmp.Or(c.Cover, c.Out)} { // otherwise it would show after the training
-		if err := atomicfile.Check(file); err != nil {
-			return err
-		}
+		fail.If(atomicfile.Check(file))
 	}
 	if c.Runs == "" {
-		temporary, err := os.MkdirTemp("", "pcl-demo-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(temporary)
-		c.Runs = temporary
+		c.Runs = fail.Or(os.MkdirTemp("", "pcl-demo-"))
+		defer os.RemoveAll(c.Runs)
 	}
 	in := report.RunsInput{Title: "Parallel continual learning", Origin: thisCommand()}
 	for _, name := range c.Method {
-		trace, err := descend(name, nil, toy.Figure2())
-		if err != nil {
-			return err
-		}
-		in.Toy = append(in.Toy, trace)
+		in.Toy = append(in.Toy, usage(descend(name, nil, toy.Figure2())))
 	}
-	var err error
-	if in.Files, err = c.train(rc); err != nil {
-		return err
-	}
+	in.Files = c.train(rc)
 	runs := runsOf(in.Files)
-	if err := printTable(rc.stdout, runs); err != nil {
-		return err
-	}
-	err = atomicfile.Write(c.Out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) })
-	if err == nil && c.Cover != "" {
-		err = atomicfile.Write(c.Cover, func(w io.Writer) error { return report.Cover(w, runs, in.Toy) })
-	}
-	if err != nil {
-		return err
+	fail.If(printTable(rc.stdout, runs))
+	fail.If(atomicfile.Write(c.Out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) }))
+	if c.Cover != "" {
+		fail.If(atomicfile.Write(c.Cover, func(w io.Writer) error { return report.Cover(w, runs, in.Toy) }))
 	}
 	return cmp.Or(rc.done("\nThe page: %s", c.Out), diverged(runs))
 }
 
 // train makes the runs, and reads their files.
-func (c *demoCmd) train(rc *runContext) ([]report.RunFile, error) {
+func (c *demoCmd) train(rc *runContext) []report.RunFile {
 	m := c.machine(rc, "")
 	defer m.Close()
-	b, err := m.Backend(rc.ctx)
-	if err != nil {
-		return nil, err
-	}
+	b := fail.Or(m.Backend(rc.ctx))
 	if len(c.Seed) == 0 {
 		c.Seed = []uint64{1234, 1235, 1236}
 		if b.Info.Name == backend.Go {
@@ -95,15 +69,9 @@ func (c *demoCmd) train(rc *runContext) ([]report.RunFile, error) {
 	var configs []experiment.Checked
 	var folders []string
 	for _, config := range experiment.Vary(base, c.Method, nil, c.Seed...) {
-		checked, err := config.Check()
-		if err != nil {
-			return nil, err
-		}
+		checked := fail.Or(config.Check())
 		configs, folders = append(configs, checked), append(folders, filepath.Join(c.Runs, checked.Folder()))
 	}
-	w := experiment.Where{Machine: m, Dir: c.Runs, Record: true, Say: rc.say}
-	if _, err := collect(rc, configs, w, "", func(err error, _ experiment.Config) error { return err }); err != nil {
-		return nil, err
-	}
-	return report.FindRuns(folders...)
+	fail.Or(collect(rc, configs, experiment.Where{Machine: m, Dir: c.Runs, Record: true, Say: rc.say}, ""))
+	return fail.Or(report.FindRuns(folders...))
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -36,7 +35,7 @@ type deployFlags struct {
 // complete fills in what follows from the flags, for a number of processes in a task or pod. It returns the files and folders
 // of the user's own that the runs read, which are not in the data folder.
 func (c *deployFlags) complete(j *deploy.Job, processes int) (files []string) {
-	all := fail.Or(c.plans([]string{c.Name}))
+	all := c.plans([]string{c.Name})
 	j.Grid = c.Name
 	if strings.HasSuffix(c.Name, ".toml") {
 		j.Grid = fail.Or(filepath.Abs(c.Name))
@@ -102,7 +101,7 @@ func (c *deploySlurmCmd) Run(rc *runContext) error {
 	if job.Program == "" {
 		job.Program = fail.Or(os.Executable())
 		if strings.Contains(filepath.ToSlash(job.Program), "/go-build") {
-			return usageError{errors.New("go run removes this program when it ends: install it with go install ./cmd/pcl, or say with --pcl where it is on the nodes")}
+			return usagef("go run removes this program when it ends: install it with go install ./cmd/pcl, or say with --pcl where it is on the nodes")
 		}
 	}
 	job.Dir, job.DataDir, job.PerTask = c.Dir, c.DataDir, min(job.PerTask, job.Shards)

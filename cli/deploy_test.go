@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// deployable writes a grid of eight quick runs to a folder that has the data too. more is added to its file.
-func deployable(t *testing.T, more string) (dir, file string) {
+// deployable writes a grid of eight quick runs to a folder that has the data too.
+func deployable(t *testing.T) (dir, file string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "grid")
 	if err := os.Mkdir(dir, 0o777); err != nil {
@@ -40,7 +40,7 @@ func deployable(t *testing.T, more string) (dir, file string) {
 		method = "emgd-gmc"
 		[method.AvgGrad]
 		method = "avggrad"
-	` + more
+	`
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func made(t *testing.T, dir string) int {
 // TestDeployKubernetes runs the command line of the container for every index, as Kubernetes would, with the volume
 // where it is.
 func TestDeployKubernetes(t *testing.T) {
-	dir, _ := deployable(t, "")
+	dir, _ := deployable(t)
 	out := filepath.Join(t.TempDir(), "job.yaml")
 	// The grid's file is where pods have the volume, and this machine has not.
 	render := pclCommand("deploy", "kubernetes", "table1-smoke", "--backend", "go", "--data-dir", filepath.Join(dir, "data"), "--dir", dir, "--shards", "3", "--image", "parallelcl:1", "--claim", "grids", "-o", out)
@@ -142,7 +142,7 @@ func TestDeploySlurm(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no bash")
 	}
-	dir, file := deployable(t, "")
+	dir, file := deployable(t)
 	render := pclCommand("deploy", "slurm", file, "--backend", "go", "--dir", dir, "--shards", "3", "--per-task", "2", "--data-dir", filepath.Join(dir, "data"))
 	if err := render.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, stderrOf(render))
@@ -160,42 +160,5 @@ func TestDeploySlurm(t *testing.T) {
 	}
 	if n := made(t, dir); n != 8 {
 		t.Errorf("%d of 8 runs are made", n)
-	}
-}
-
-func TestDeployUsage(t *testing.T) {
-	dir, file := deployable(t, "")
-	for _, args := range [][]string{
-		{"slurm", file},
-		{"slurm", file, "--shards=-3"},
-		{"slurm", "many", "--shards", "3"},
-		{"slurm", file, "--shards", "3", "--limit", "2m"},
-		{"kubernetes", file, "--shards", "3", "--image", "x"},
-		{"kubernetes", "table1-smoke", "--shards", "3", "--image", "x", "--claim", "a", "--jobs", "2000"},
-	} {
-		cmd := pclCommand(append(append([]string{"deploy"}, args...), "--dir", dir)...)
-		cmd.Run()
-		if code := cmd.ProcessState.ExitCode(); code != exitUsage {
-			t.Errorf("%v: exit code %d, said %s", args, code, stderrOf(cmd))
-		}
-	}
-}
-
-// TestShardsFail: a shard fails for its own runs alone.
-func TestShardsFail(t *testing.T) {
-	dir, file := deployable(t, "\n[size.full]\nmethods = [\"GMC\"]\nincrements = [\"task\"]\nseeds = [1, 2, 3, 4, 5]\ndatasets = [\"Bad\"]\n[dataset.Bad]\ndataset = \"mnist-test80\"\ntasks = 40\n")
-	failed := 0
-	for _, shard := range []string{"0/2", "1/2"} {
-		cmd := pclCommand("-q", "grid", "run", file, "--backend", "go", "--dir", dir, "--shard", shard, "--data-dir", filepath.Join(dir, "data"))
-		cmd.Run()
-		own, _ := filepath.Glob(filepath.Join(dir, "*", "work.json"))
-		want := fmt.Sprintf("%d run", len(own)-failed)
-		if code := cmd.ProcessState.ExitCode(); code != exitFailure || !strings.Contains(stderrOf(cmd), want) {
-			t.Errorf("%s: exit code %d, said %s, want %s", shard, code, stderrOf(cmd), want)
-		}
-		failed = len(own)
-	}
-	if failed != 5 {
-		t.Errorf("%d of 5 runs failed", failed)
 	}
 }

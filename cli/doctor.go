@@ -33,31 +33,26 @@ func printDoctor(out io.Writer, r backend.Report) error {
 	t.row("NVIDIA GPU", yesNo[r.GPU]).row("Cache folder", cmp.Or(r.CacheDir, "-"))
 	for _, b := range r.Backends {
 		t.row("").row(b.Name).row("Works", yesNo[b.Error == ""])
-		describeBackend(t, b)
+		if b.Error != "" {
+			t.row("Why", b.Error)
+		}
+		if b.Info == nil {
+			continue
+		}
+		t.row("Device", fmt.Sprintf("%s, %d threads %s", b.Info.Device, b.Info.Threads, b.Info.Vectors))
+		t.row("Opened in", fmt.Sprintf("%.0f ms", b.Open*1e3))
+		for _, m := range b.Matmul {
+			t.row("Matmul", fmt.Sprintf("%d³: %.1f GFLOP/s", m.N, m.GFLOPS))
+		}
+		if b.Info.Plugin != "" {
+			t.row("Plugin", b.Info.Plugin).row("PJRT API", b.Info.PluginVersion)
+		}
 	}
 	err := t.print(out)
 	if r.Chosen != "" {
 		fmt.Fprintf(out, "\nIn use: %s\n", r.Chosen)
 	}
 	return err
-}
-
-// describeBackend adds what is known of a backend.
-func describeBackend(t *table, b backend.BackendReport) {
-	if b.Error != "" {
-		t.row("Why", b.Error)
-	}
-	if b.Info == nil {
-		return
-	}
-	t.row("Device", fmt.Sprintf("%s, %d threads %s", b.Info.Device, b.Info.Threads, b.Info.Vectors))
-	t.row("Opened in", fmt.Sprintf("%.0f ms", b.Open*1e3))
-	for _, m := range b.Matmul {
-		t.row("Matmul", fmt.Sprintf("%d³: %.1f GFLOP/s", m.N, m.GFLOPS))
-	}
-	if b.Info.Plugin != "" {
-		t.row("Plugin", b.Info.Plugin).row("PJRT API", b.Info.PluginVersion)
-	}
 }
 
 var yesNo = map[bool]string{false: "no", true: "yes"}

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
@@ -36,14 +36,13 @@ type exportedRuns struct {
 }
 
 // find reads the runs that the paths name, and the grids if they name these.
-func (e exportedRuns) find(rc *runContext) (files []report.RunFile, grids []*grid.Results, err error) {
+func (e exportedRuns) find(rc *runContext) (files []report.RunFile, grids []*grid.Results) {
 	folders := e.Paths
 	if slices.ContainsFunc(e.Paths, grid.IsName) {
 		if slices.ContainsFunc(e.Paths, func(path string) bool { return !grid.IsName(path) }) {
-			return nil, nil, usagef("these are grids and runs: export them by commands of their own")
+			fail.If(usagef("these are grids and runs: export them by commands of their own"))
 		}
-		folders = nil
-		grids, err = e.results(e.Paths)
+		folders, grids = nil, e.results(e.Paths)
 	}
 	for _, r := range grids {
 		own := r.Folders()
@@ -51,13 +50,15 @@ func (e exportedRuns) find(rc *runContext) (files []report.RunFile, grids []*gri
 			rc.note("%s: %d of %d runs have no result yet", r.Name, len(r.Runs)-len(own), len(r.Runs))
 		}
 	}
-	if err == nil && len(folders) > 0 {
-		files, err = report.FindRuns(folders...)
+	if len(folders) == 0 {
+		return nil, grids
 	}
+	files, err := report.FindRuns(folders...)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = usageError{err}
 	}
-	return files, grids, err
+	fail.If(err)
+	return files, grids
 }
 
 func runsOf(files []report.RunFile) (runs []*results.Run) {
@@ -67,17 +68,19 @@ func runsOf(files []report.RunFile) (runs []*results.Run) {
 	return runs
 }
 
+// exportedText is where a command writes what it makes of runs.
+type exportedText struct {
+	Out string `short:"o" type:"stdout" default:"-" placeholder:"FILE" help:"File to write (default: standard output)."`
+}
+
 type exportCSVCmd struct {
 	exportedRuns
-	Out   string `short:"o" type:"stdout" default:"-" placeholder:"FILE" help:"File to write (default: standard output)."`
+	exportedText
 	Table string `default:"runs" enum:"runs,accuracy,steps" help:"${enum}: a line for each run (of a grid, for each place in it); for each task at each evaluation, which is the accuracy matrix; or for each row of each step of runs made with --record (default ${default})."`
 }
 
 func (c *exportCSVCmd) Run(rc *runContext) error {
-	files, grids, err := c.find(rc)
-	if err != nil {
-		return err
-	}
+	files, grids := c.find(rc)
 	runs := runsOf(files)
 	return rc.writeTo(c.Out, func(out io.Writer) error {
 		switch {
@@ -98,14 +101,11 @@ func (c *exportCSVCmd) Run(rc *runContext) error {
 
 type exportLaTeXCmd struct {
 	exportedRuns
-	Out string `short:"o" type:"stdout" default:"-" placeholder:"FILE" help:"File to write (default: standard output)."`
+	exportedText
 }
 
 func (c *exportLaTeXCmd) Run(rc *runContext) error {
-	files, grids, err := c.find(rc)
-	if err != nil {
-		return err
-	}
+	files, grids := c.find(rc)
 	return rc.writeTo(c.Out, func(out io.Writer) error {
 		if grids == nil {
 			return tables.LaTeX(out, findings.Columns(rows.Of(runsOf(files))))
@@ -126,27 +126,18 @@ type exportTensorBoardCmd struct {
 }
 
 func (c *exportTensorBoardCmd) Run(rc *runContext) error {
-	files, _, err := c.find(rc)
-	if err != nil {
-		return err
-	}
+	files, _ := c.find(rc)
 	for _, f := range files {
-		records, err := f.ReadRecords()
-		if err != nil {
-			return err
-		}
-		if err := tensorboard.Save(c.Out, f.Run, records); err != nil {
-			return err
-		}
+		fail.If(tensorboard.Save(c.Out, f.Run, fail.Or(f.ReadRecords())))
 	}
 	return rc.done("%s in %s, for: tensorboard --logdir %s", plural.Of(len(files), "event file"), c.Out, quoted(c.Out))
 }
 
 // exportWeightsCmd writes the network of a run.
 type exportWeightsCmd struct {
-	Source  string `arg:"" name:"run" help:"Folder of a run made with --weights, or of an unfinished one; or a checkpoint, or a safetensors file."`
-	Out     string `short:"o" required:"" type:"path" placeholder:"FILE" help:"File to write: FILE.safetensors or FILE.onnx."`
-	DataDir string `type:"path" placeholder:"DIR" help:"Data folder, for an unfinished run (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
+	Source string `arg:"" name:"run" help:"Folder of a run made with --weights, or of an unfinished one; or a checkpoint, or a safetensors file."`
+	Out    string `short:"o" required:"" type:"path" placeholder:"FILE" help:"File to write: FILE.safetensors or FILE.onnx."`
+	dataFlag
 }
 
 // Validate wants the network to be somewhere, and checks the name of the file to write.
@@ -158,17 +149,11 @@ func (c *exportWeightsCmd) Validate() error {
 }
 
 func (c *exportWeightsCmd) Run(rc *runContext) error {
-	t, err := experiment.LoadNetwork(rc.ctx, c.Source, datasets.Options{Dir: c.DataDir})
-	if err != nil {
-		return err
-	}
+	t := fail.Or(experiment.LoadNetwork(rc.ctx, c.Source, c.options()))
 	if filepath.Ext(c.Out) == ".onnx" {
-		err = t.SaveONNX(c.Out, nil)
+		fail.If(t.SaveONNX(c.Out, nil))
 	} else {
-		err = t.Save(c.Out)
-	}
-	if err != nil {
-		return err
+		fail.If(t.Save(c.Out))
 	}
 	return rc.done("%s: %s, after %d steps, %d outputs of classes", c.Out, t.Model, t.Steps, len(t.Outputs()))
 }

@@ -459,18 +459,3 @@ func (f *fire) checkpoints(dir string) {
 		}
 	}
 }
-
-func withoutMeasured(t *testing.T, result string) string {
-	t.Helper()
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(result), &fields); err != nil {
-		t.Errorf("the result is broken: %v", err)
-		return ""
-	}
-	delete(fields, "measured")
-	data, err := json.Marshal(fields)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
@@ -45,25 +46,22 @@ func pathMapper(dash error) kong.MapperFunc {
 // checkFlags refuses a number out of the range in its flag's tag, and a flag that was given no text, as by --seed "$SEED" where
 // the variable is not set: commands would do as if it were left out. Nor may a list name a value twice: a run with the same
 // seed would be the same run, not another one.
-func checkFlags(k *kong.Context) error {
+func checkFlags(k *kong.Context) (err error) {
+	defer fail.Caught(&err)
 	for _, p := range k.Path {
 		if p.Flag == nil {
 			continue
 		}
+		name := "--" + p.Flag.Name
 		switch v := reflect.Indirect(p.Flag.Target); v.Kind() {
 		case reflect.String, reflect.Slice, reflect.Map:
-			if v.Len() == 0 {
-				return fmt.Errorf("--%s is empty: give it a value, or leave it out", p.Flag.Name)
-			}
+			fail.When(v.Len() == 0, "%s is empty: give it a value, or leave it out", name)
 			if v.Kind() == reflect.Slice {
-				if err := once("--"+p.Flag.Name, v); err != nil {
-					return err
-				}
+				fail.If(once(name, v))
 			}
 		case reflect.Int:
-			if err := params.InRange(float64(v.Int()), p.Flag.Tag.Get("range")); err != nil {
-				return fmt.Errorf("--%s: %w", p.Flag.Name, err)
-			}
+			err := params.InRange(float64(v.Int()), p.Flag.Tag.Get("range"))
+			fail.When(err != nil, "%s: %w", name, err)
 		}
 	}
 	return nil

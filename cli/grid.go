@@ -8,6 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 )
 
@@ -50,41 +51,40 @@ type gridFlags struct {
 	Size      string `placeholder:"NAME" help:"Size of the grids (default full). It is part of their names: table1-smoke."`
 	Tuned     bool   `help:"Use the values that pcl tune found, instead of the published ones. It is part of the grids' names: table1-smoke-tuned."`
 	TunedFrom string `type:"existingfile" placeholder:"FILE" help:"Use the values in this file, which pcl tune wrote."`
-	DataDir   string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
+	dataFlag
 }
 
-// plans reads grids and expands them.
-func (g gridFlags) plans(names []string) (all []*grid.Grid, err error) {
-	var values *grid.Tuned
-	switch {
-	case g.TunedFrom != "":
-		values, err = grid.LoadTuned(g.TunedFrom)
-	case g.Tuned:
-		values, err = grid.BuiltinTuned()
-	}
-	for i := 0; err == nil && i < len(names); i++ {
-		var found *grid.Grid
-		if found, err = grid.Find(names[i], g.Size, values); err == nil {
+// plans reads grids and expands them. What is wrong with one is a mistake of the command, except that a file that cannot be
+// read now may be read later.
+func (g gridFlags) plans(names []string) (all []*grid.Grid) {
+	err := fail.Tried(func() {
+		var values *grid.Tuned
+		switch {
+		case g.TunedFrom != "":
+			values = fail.Or(grid.LoadTuned(g.TunedFrom))
+		case g.Tuned:
+			values = fail.Or(grid.BuiltinTuned())
+		}
+		for _, name := range names {
+			found := fail.Or(grid.Find(name, g.Size, values))
 			found.DataDir = g.DataDir
-			err = found.Expand()
+			fail.If(found.Expand())
 			all = append(all, found)
 		}
-	}
-	if err != nil && !errors.As(err, new(*fs.PathError)) { // a file that cannot be read now may be read later
+	})
+	if err != nil && !errors.As(err, new(*fs.PathError)) {
 		err = usageError{err}
 	}
-	return all, err
+	fail.If(err)
+	return all
 }
 
 // results reads the results of grids.
-func (g gridFlags) results(names []string) (all []*grid.Results, err error) {
-	grids, err := g.plans(names)
-	for i := 0; err == nil && i < len(grids); i++ {
-		var r *grid.Results
-		r, err = grids[i].Results(g.Dir)
-		all = append(all, r)
+func (g gridFlags) results(names []string) (all []*grid.Results) {
+	for _, found := range g.plans(names) {
+		all = append(all, fail.Or(found.Results(g.Dir)))
 	}
-	return all, err
+	return all
 }
 
 type gridListCmd struct{}
@@ -92,15 +92,8 @@ type gridListCmd struct{}
 func (c *gridListCmd) Run(rc *runContext) error {
 	t := newTable("GRID", "SIZES", "TITLE", "IN THE PAPER")
 	for _, name := range append(grid.Builtin(), grid.BuiltinTuning) {
-		sizes, err := grid.Sizes(name)
-		if err != nil {
-			return err
-		}
-		g, err := grid.Find(name, "", nil)
-		if err != nil {
-			return err
-		}
-		t.row(name, strings.Join(sizes, ", "), g.Title, g.Paper)
+		g := fail.Or(grid.Find(name, "", nil))
+		t.row(name, strings.Join(fail.Or(grid.Sizes(name)), ", "), g.Title, g.Paper)
 	}
 	return t.print(rc.stdout)
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
@@ -34,39 +35,25 @@ type gridAgainCmd struct {
 
 	Backend string `default:"same" enum:"same,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}. One that did not make the result rounds differently."`
 	TF32    bool   `name:"tf32" help:"Let a GPU round the factors of products to 10 bits, if the result was made so."`
-	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
+	dataFlag
 }
 
 func (c *gridAgainCmd) Run(rc *runContext) error {
-	then, err := c.row(rc)
-	if err != nil {
-		return usageError{err}
-	}
-	config, err := c.config(then)
-	if err != nil {
-		return usageError{err}
-	}
-	run, err := c.make(rc, then, config)
-	if err != nil {
-		return err
-	}
-	return c.compare(rc, then, run)
+	then := c.row(rc)
+	return c.compare(rc, then, c.make(rc, then, c.config(then)))
 }
 
 // row returns the row of the file that is to be made again: the first of those that the flags name.
-func (c *gridAgainCmd) row(rc *runContext) (*rows.Row, error) {
-	all, err := rows.Files(c.File)
-	if err != nil {
-		return nil, err
-	}
+func (c *gridAgainCmd) row(rc *runContext) *rows.Row {
+	all := usage(rows.Files(c.File))
 	all = slices.DeleteFunc(all, func(r *rows.Row) bool { return r.State != rows.Done || !c.names(r) })
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s has no finished run that the flags name", c.File)
+		fail.If(usagef("%s has no finished run that the flags name", c.File))
 	}
 	r := all[0]
 	rc.note("%s, %s, %s-incremental, label set %d, timeline %d, seed %d (cell %s of %s, made in %.0f s), the first of %s that the flags name",
 		r.Line(), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.Cell, r.Grid, r.Seconds, plural.Of(len(all), "run"))
-	return r, nil
+	return r
 }
 
 // names says whether the flags name a row.
@@ -91,24 +78,18 @@ func sameValue(a, b string) bool {
 func is[T comparable](flag *T, value T) bool { return flag == nil || *flag == value }
 
 // config returns the configuration of the run behind a row.
-func (c *gridAgainCmd) config(r *rows.Row) (experiment.Checked, error) {
+func (c *gridAgainCmd) config(r *rows.Row) experiment.Checked {
 	var values *grid.Tuned
 	if c.TunedFrom != "" {
-		var err error
-		if values, err = grid.LoadTuned(c.TunedFrom); err != nil {
-			return experiment.Checked{}, err
-		}
+		values = usage(grid.LoadTuned(c.TunedFrom))
 	}
-	g, err := grid.Named(r.Grid, c.Grid, values)
-	if err != nil {
-		return experiment.Checked{}, err
-	}
+	g := usage(grid.Named(r.Grid, c.Grid, values))
 	g.DataDir = c.DataDir
-	return g.ConfigOf(r)
+	return usage(g.ConfigOf(r))
 }
 
 // make makes the run. Its backend, threads and vectors are those of the result, unless the flags say otherwise.
-func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Checked) (*results.Run, error) {
+func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Checked) *results.Run {
 	how := machineFlags{Backend: then.Backend, Threads: then.Threads, Vectors: backend.VectorsOf(then.Device), TF32: c.TF32}
 	if c.Backend != "same" {
 		how.Backend = c.Backend
@@ -116,16 +97,12 @@ func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Ch
 	m := how.machine(rc, c.DataDir)
 	defer m.Close()
 	w := experiment.Where{Machine: m, Dir: c.Out, Say: rc.say}
-	if run, err := w.Finished(config); err != nil && !errors.Is(err, experiment.ErrForeign) {
-		return nil, err
-	} else if err != nil || run != nil {
-		return nil, usagef("--out %s has a finished run, which would not be made again: name another folder", c.Out)
+	run, err := w.Finished(config)
+	if run != nil || errors.Is(err, experiment.ErrForeign) {
+		fail.If(usagef("--out %s has a finished run, which would not be made again: name another folder", c.Out))
 	}
-	runs, err := collect(rc, []experiment.Checked{config}, w, "", func(err error, _ experiment.Config) error { return err })
-	if err != nil {
-		return nil, err
-	}
-	return runs[0], nil
+	fail.If(err)
+	return fail.Or(collect(rc, []experiment.Checked{config}, w, ""))[0]
 }
 
 // compare prints the result beside that of the file. It returns an error if they differ.
@@ -139,12 +116,10 @@ func (c *gridAgainCmd) compare(rc *runContext, then *rows.Row, run *results.Run)
 		}
 		t.row(f.Name, brief(f.Then), brief(f.Now), verdict)
 	}
-	err := t.print(rc.stdout)
+	fail.If(t.print(rc.stdout))
 	fmt.Fprintln(rc.stdout, text)
-	if err == nil && !same {
-		err = fmt.Errorf("the run does not have the result that is in %s", c.File)
-	}
-	return err
+	fail.When(!same, "the run does not have the result that is in %s", c.File)
+	return nil
 }
 
 // brief is a value that fits a line; of a hash it is the beginning.

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"os/signal"
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/plural"
@@ -12,12 +10,17 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/grid"
 )
 
+// gridWork are the flags of commands that make the runs of grids.
+type gridWork struct {
+	Jobs int `range:"whole [1,1024]" short:"j" default:"1" placeholder:"N" help:"Runs to make at the same time (default ${default}); one per core is best on a CPU."`
+	machineFlags
+}
+
 // gridRunCmd makes the runs of grids.
 type gridRunCmd struct {
 	Names []string `arg:"" name:"grid" help:"Built-in grids (pcl grid list), also with their size, such as table1-smoke; or TOML files."`
 	gridFlags
-	machineFlags
-	Jobs            int           `range:"whole [1,1024]" short:"j" default:"1" placeholder:"N" help:"Runs to make at the same time (default ${default}); one per core is best on a CPU."`
+	gridWork
 	Shard           shard         `placeholder:"I/N" help:"Make only part I of N of the runs, counted from 0. A run's id decides which part it is in."`
 	Time            time.Duration `placeholder:"TIME" help:"Stop after this time, for example 55m, and save the run in progress."`
 	CheckpointEvery int           `range:"whole [0,inf)" default:"500" placeholder:"N" help:"Steps between checkpoints (default ${default}); 0 saves only when the command is interrupted."`
@@ -46,42 +49,22 @@ func (c *gridRunCmd) Validate() error {
 }
 
 func (c *gridRunCmd) Run(rc *runContext) error {
-	until := time.Time{}
+	w := experiment.Where{Dir: c.Dir, Shard: c.Shard.Shard, Attempts: c.Attempts, Replace: c.retry, CheckpointEvery: c.CheckpointEvery}
 	if c.Time > 0 {
-		until = time.Now().Add(c.Time - reserve)
+		w.Until = time.Now().Add(c.Time - reserve)
 	}
-	all, err := c.plans(c.Names)
-	if err != nil {
-		return err
-	}
-	return c.work(rc, all, until)
+	return c.work(rc, c.plans(c.Names), w)
 }
 
-// work makes the runs of grids. An interrupt waits until the runs in progress have been saved.
-func (c *gridRunCmd) work(rc *runContext, all []*grid.Grid, until time.Time) error {
+// work makes the runs of grids, one grid after another. If data are missing for one, the others are made. An interrupt waits
+// until the runs in progress have been saved.
+func (c *gridWork) work(rc *runContext, all []*grid.Grid, w experiment.Where) error {
 	ctx, release := saveOnSignal(rc.ctx)
 	defer release()
 	defer rc.hold()()
-	return c.report(rc, all, c.runs(ctx, rc, all, until))
-}
-
-// saveOnSignal returns a context that ends with the signals by which schedulers announce the end of a job.
-func saveOnSignal(ctx context.Context) (context.Context, func()) {
-	if len(saveSignals) == 0 {
-		return ctx, func() {}
-	}
-	return signal.NotifyContext(ctx, saveSignals...)
-}
-
-// runs makes the runs of all grids, one grid after another. If data are missing for one, the others are made.
-func (c *gridRunCmd) runs(ctx context.Context, rc *runContext, all []*grid.Grid, until time.Time) error {
 	c.share(c.Jobs)
-	m := c.machine(rc, c.DataDir)
-	defer m.Close()
-	w := experiment.Where{
-		Machine: m, Jobs: c.Jobs, Dir: c.Dir, Shard: c.Shard.Shard, Until: until, Attempts: c.Attempts,
-		Replace: c.retry, CheckpointEvery: c.CheckpointEvery, Say: rc.say,
-	}
+	w.Machine, w.Jobs, w.Say = c.machine(rc, all[0].DataDir), c.Jobs, rc.say
+	defer w.Machine.Close()
 	var missing error
 	for _, g := range all {
 		end := follow(rc, &w, func(i int, config experiment.Config) string { return label(i, len(g.Runs), config) })
@@ -91,19 +74,19 @@ func (c *gridRunCmd) runs(ctx context.Context, rc *runContext, all []*grid.Grid,
 			break
 		}
 	}
-	return missing
+	return reportWork(rc, all, w, missing)
 }
 
-// report says what is done and what is left, after err ended the work. What failed in other shards is not this
+// reportWork says what is done and what is left, after err ended the work. What failed in other shards is not this
 // command's failure.
-func (c *gridRunCmd) report(rc *runContext, all []*grid.Grid, err error) error {
+func reportWork(rc *runContext, all []*grid.Grid, w experiment.Where, err error) error {
 	failed := 0
 	for _, g := range all {
-		r, e := g.Results(c.Dir)
+		r, e := g.Results(w.Dir)
 		if e != nil {
 			return errors.Join(err, e)
 		}
-		failed += r.Status(c.Shard.Shard).Failed
+		failed += r.Status(w.Shard).Failed
 		s := r.Status(experiment.Shard{})
 		rc.note("%s: %d of %d runs done%s", s.Name, s.Done, s.Runs, others(s))
 	}

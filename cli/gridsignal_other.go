@@ -2,7 +2,9 @@
 
 package cli
 
-import "os"
+import "context"
 
-// saveSignals are those by which a scheduler announces the end of a job.
-var saveSignals []os.Signal
+// saveOnSignal is for systems whose schedulers announce nothing.
+func saveOnSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithCancel(ctx)
+}

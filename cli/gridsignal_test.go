@@ -3,13 +3,12 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/csv"
 	"os"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // gridOf writes a grid of one run, that of small with the arguments unhurried.
@@ -34,9 +33,7 @@ func gridOf(t *testing.T) (dir string, args []string) {
 		method = "emgd-gmc"
 	`
 	file := filepath.Join(t.TempDir(), "one.toml")
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(text), 0o644))
 	dir = t.TempDir()
 	data := tinySet(t)
 	return dir, []string{"-q", "grid", "run", file, "--backend", "go", "--dir", dir, "--data-dir", data, "--checkpoint-every", "5"}
@@ -46,9 +43,7 @@ func gridOf(t *testing.T) (dir string, args []string) {
 func TestGridSignal(t *testing.T) {
 	dir, args := gridOf(t)
 	cmd := pclCommand(args...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill() })
 	until(t, "a checkpoint", func() bool { return len(files(t, dir, ".pcl")) > 0 })
 	interrupt(t, cmd, syscall.SIGUSR1)
@@ -57,21 +52,8 @@ func TestGridSignal(t *testing.T) {
 	if err := again.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, stderrOf(again))
 	}
-	if model, want := exportedModel(t, dir, args), baseline(t, unhurried...).Model; model != want {
-		t.Errorf("the model is %s, undisturbed it is %s", model, want)
+	result := must.Get(os.ReadFile(filepath.Join(onlyFolder(t, dir), "result.json")))(t)
+	if want := baseline(t, unhurried...).Result; withoutMeasured(t, string(result)) != want {
+		t.Errorf("the result is %s, undisturbed it is %s", result, want)
 	}
-}
-
-// exportedModel returns the hash of the only model that a grid has.
-func exportedModel(t *testing.T, dir string, args []string) string {
-	t.Helper()
-	cmd := pclCommand("-q", "export", "csv", args[3], "--dir", dir, "--data-dir", args[9])
-	if err := cmd.Run(); err != nil {
-		t.Fatal(stderrOf(cmd))
-	}
-	lines, err := csv.NewReader(cmd.Stdout.(*bytes.Buffer)).ReadAll()
-	if err != nil || len(lines) != 2 {
-		t.Fatalf("lines %v (%v)", lines, err)
-	}
-	return lines[1][slices.Index(lines[0], "model_sha256")]
 }

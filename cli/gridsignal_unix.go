@@ -3,9 +3,13 @@
 package cli
 
 import (
-	"os"
+	"context"
+	"os/signal"
 	"syscall"
 )
 
-// saveSignals are those by which a scheduler announces the end of a job, besides SIGTERM: sbatch --signal=USR1@60.
-var saveSignals = []os.Signal{syscall.SIGUSR1}
+// saveOnSignal returns a context that ends with the signal, besides SIGTERM, by which schedulers announce the end of a job:
+// sbatch --signal=USR1@60.
+func saveOnSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, syscall.SIGUSR1)
+}

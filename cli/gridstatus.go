@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/printable"
 	"github.com/parallelcl/parallelcl/internal/terminal"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
@@ -22,30 +23,22 @@ type gridStatusCmd struct {
 }
 
 func (c *gridStatusCmd) Run(rc *runContext) error {
-	all, err := c.results(c.Names)
-	if err != nil {
-		return err
-	}
-	for {
-		left, err := c.show(rc, all)
-		if err != nil || !c.Watch || left == 0 {
-			return err
-		}
+	all := c.results(c.Names)
+	for c.show(rc, all) > 0 && c.Watch {
 		select {
 		case <-rc.ctx.Done():
 			return nil // that is how one ends watching
 		case <-time.After(2 * time.Second):
 		}
 		for _, r := range all {
-			if err := r.Refresh(); err != nil {
-				return err
-			}
+			fail.If(r.Refresh())
 		}
 	}
+	return nil
 }
 
 // show prints the status of all grids, and returns how many runs are left.
-func (c *gridStatusCmd) show(rc *runContext, all []*grid.Results) (left int, err error) {
+func (c *gridStatusCmd) show(rc *runContext, all []*grid.Results) (left int) {
 	var out strings.Builder
 	if c.Watch && !c.JSON && terminal.Is(rc.stdout) {
 		out.WriteString("\x1b[H\x1b[2J") // from the top of an empty screen
@@ -53,14 +46,14 @@ func (c *gridStatusCmd) show(rc *runContext, all []*grid.Results) (left int, err
 	for _, r := range all {
 		s := r.Status(experiment.Shard{})
 		left += s.Left
-		if !c.JSON {
+		if c.JSON {
+			fail.If(json.NewEncoder(&out).Encode(s))
+		} else {
 			printStatus(&out, s)
-		} else if err := json.NewEncoder(&out).Encode(s); err != nil {
-			return 0, err
 		}
 	}
-	_, err = io.WriteString(rc.stdout, out.String())
-	return left, err
+	fail.Or(io.WriteString(rc.stdout, out.String()))
+	return left
 }
 
 // printStatus prints the status of a grid in lines.

@@ -81,9 +81,7 @@ func newCommands() *commands {
 	}
 }
 
-// Main runs the command line in os.Args and ends the program with its exit code: 0 success; 1 failure, also if a run
-// could not be saved or has diverged; 2 wrong usage or configuration; 130 interrupted (a run has been saved, and the last
-// line of the output says how to continue); 75 the time of `pcl grid run --time` is up.
+// Main runs the command line in os.Args and ends the program with its exit code; those are listed at cmd/pcl.
 func Main() {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	hangUp := !signal.Ignored(syscall.SIGHUP) // otherwise nohup began the program, which is to outlive its terminal
@@ -104,7 +102,7 @@ func Main() {
 // execute runs one command line and returns its exit code.
 func execute(rc *runContext, args []string) int {
 	c := newCommands()
-	parser, err := kong.New(c,
+	parser := kong.Must(c,
 		kong.Name("pcl"),
 		kong.Description("Parallel continual learning with Elastic Multi-Gradient Descent.\n\n"+
 			"Exit codes: 0 success, 1 failure, 2 wrong usage or configuration, 130 interrupted and saved, 75 the time of pcl grid run --time is up."),
@@ -114,10 +112,6 @@ func execute(rc *runContext, args []string) int {
 		kong.Help(shortHelp),
 		kong.BindToProvider(kernelOptions),
 		pathType, stdoutType)
-	if err != nil {
-		fmt.Fprintln(rc.stderr, "pcl:", err)
-		return exitFailure
-	}
 	kongplete.Complete(parser)
 	k, err := parser.Parse(args)
 	if err != nil {
@@ -140,6 +134,14 @@ type usageError struct{ error }
 func (e usageError) Unwrap() error { return e.error }
 
 func usagef(format string, values ...any) error { return usageError{fmt.Errorf(format, values...)} }
+
+// usage returns a value, or ends the command with an error that is a mistake in its use.
+func usage[T any](v T, err error) T {
+	if err != nil {
+		fail.If(usageError{err})
+	}
+	return v
+}
 
 func exitCode(rc *runContext, err error) int {
 	if err == nil {

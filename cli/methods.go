@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -20,18 +22,14 @@ type methodsCmd struct {
 func (c *methodsCmd) Run(rc *runContext) error {
 	names := method.Names()
 	if c.Name != "" {
-		if part, err := method.LookupPart(c.Name); err == nil && !slices.Contains(names, c.Name) {
+		if part, err := rehearsal.Find(c.Name); err == nil && !slices.Contains(names, c.Name) {
 			return explainPart(rc.stdout, part)
 		}
 		names = []string{c.Name}
 	}
 	var list []method.Description
 	for _, name := range names {
-		d, err := method.Lookup(name)
-		if err != nil {
-			return usageError{err}
-		}
-		list = append(list, d)
+		list = append(list, usage(method.Lookup(name)))
 	}
 	return rc.print(c.JSON, list, func(out io.Writer) error {
 		if c.Name != "" {
@@ -43,21 +41,15 @@ func (c *methodsCmd) Run(rc *runContext) error {
 		for _, m := range list {
 			t.row(m.Name, m.Title, m.Family, m.Cost, m.State, m.SumW)
 		}
-		if err := t.print(out); err != nil {
-			return err
-		}
-		return listParts(out)
+		return cmp.Or(t.print(out), listParts(out))
 	})
 }
 
 func listParts(out io.Writer) error {
 	t := newTable("PART", "TITLE", "CHOOSES", "ADDS TO A STEP")
-	for _, name := range method.PartNames() {
-		p, err := method.LookupPart(name)
-		if err != nil {
-			return err
-		}
-		t.row(name, p.Info().Title, axes(p.Info()), p.Info().Cost)
+	for _, name := range rehearsal.Names() {
+		p := rehearsal.Describe(fail.Or(rehearsal.Find(name)))
+		t.row(name, p.Title, strings.Join(p.Axes, ", "), p.Cost)
 	}
 	fmt.Fprint(out, "\nParts of a rehearsal can be joined to a method with +, as in emgd-gmc+der-pp:\n\n")
 	err := t.print(out)
@@ -65,18 +57,10 @@ func listParts(out io.Writer) error {
 	return err
 }
 
-func explainPart(out io.Writer, part rehearsal.Part) error {
-	p := part.Info()
-	figures := new(table).row("Chooses", axes(p)).row("Adds to a step", p.Cost).row("State", p.State).row("Cite", p.Source)
+func explainPart(out io.Writer, part any) error {
+	p := rehearsal.Describe(part)
+	figures := new(table).row("Chooses", strings.Join(p.Axes, ", ")).row("Adds to a step", p.Cost).row("State", p.State).row("Cite", p.Source)
 	return explain(out, "+"+p.Name+": "+p.Title, p.Does, figures, params.Of(part))
-}
-
-func axes(i rehearsal.Info) string {
-	var texts []string
-	for _, a := range i.Axes {
-		texts = append(texts, string(a))
-	}
-	return strings.Join(texts, ", ")
 }
 
 // explain prints what a method or part is: its name, what it does, its figures, and its parameters.

@@ -79,12 +79,9 @@ func (rc *runContext) progress() io.Writer {
 // standardOutput is what stands for it in flags that name a file to write.
 const standardOutput = "-"
 
-// isStandardOutput says whether a path stands for the standard output, which on Unix has a path too.
-func isStandardOutput(path string) bool { return path == standardOutput || path == "/dev/stdout" }
-
 // writeTo writes a file, or to the standard output.
 func (rc *runContext) writeTo(path string, write func(io.Writer) error) error {
-	if isStandardOutput(path) {
+	if path == standardOutput {
 		return write(rc.stdout)
 	}
 	return atomicfile.Write(path, write)

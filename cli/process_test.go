@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // small returns the arguments of a run on a tiny set: a hundred quick steps.
@@ -19,9 +21,7 @@ func small(t *testing.T, args ...string) []string {
 	t.Helper()
 	config := filepath.Join(t.TempDir(), "small.toml")
 	text := "method = \"emgd-gmc\"\ndataset = \"mnist-test80\"\nbatch = 8\nepochs = 5\nhidden = [32, 16]\nmemory = {budget = 2}\n"
-	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(config, []byte(text), 0o644))
 	return append([]string{"-q", "run", "--config", config, "--data-dir", tinySet(t), "--record"}, args...)
 }
 
@@ -70,38 +70,35 @@ type outcome struct {
 // left reads what the only run in a folder left.
 func left(t *testing.T, out string) outcome {
 	t.Helper()
-	dir := onlyFolder(t, out)
 	read := func(name string) string {
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(data)
+		return string(must.Get(os.ReadFile(filepath.Join(onlyFolder(t, out), name)))(t))
 	}
-	var o outcome
-	var fields map[string]json.RawMessage
-	raw := []byte(read("result.json"))
-	for value, into := range map[string]any{"all": &fields, "known": &struct {
-		Steps *int    `json:"steps"`
-		Model *string `json:"model_sha256"`
-	}{&o.Steps, &o.Model}} {
-		if err := json.Unmarshal(raw, into); err != nil {
-			t.Fatalf("%s: %v", value, err)
-		}
+	var known struct {
+		Steps  int    `json:"steps"`
+		Model  string `json:"model_sha256"`
+		Memory string `json:"memory_sha256"`
 	}
-	if len(o.Model) != 64 || o.Steps < 10 || fields["memory_sha256"] == nil {
-		t.Fatalf("the result is not one: %s", raw)
+	result := read("result.json")
+	must.Do(t, json.Unmarshal([]byte(result), &known))
+	if len(known.Model) != 64 || known.Steps < 10 || known.Memory == "" {
+		t.Fatalf("the result is not one: %s", result)
 	}
-	delete(fields, "measured")
-	data, err := json.Marshal(fields)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Result, o.Records, o.Scenario = string(data), read("records.jsonl"), read("scenario.json")
+	o := outcome{withoutMeasured(t, result), read("records.jsonl"), read("scenario.json"), known.Steps, known.Model}
 	if lines := strings.Count(o.Records, "\n"); lines != o.Steps {
 		t.Fatalf("%d records of %d steps", lines, o.Steps)
 	}
 	return o
+}
+
+// withoutMeasured is a result without what depends on the machine.
+func withoutMeasured(t *testing.T, result string) string {
+	t.Helper()
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(result), &fields); err != nil {
+		t.Errorf("the result is broken: %v", err)
+	}
+	delete(fields, "measured")
+	return string(must.Get(json.Marshal(fields))(t))
 }
 
 // onlyFolder returns the only folder in out, or "" if there is none yet.
@@ -128,12 +125,8 @@ func files(t *testing.T, out, suffix string) []string {
 	if dir == "" {
 		return nil
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var names []string
-	for _, e := range entries {
+	for _, e := range must.Get(os.ReadDir(dir))(t) {
 		if strings.HasSuffix(e.Name(), suffix) {
 			names = append(names, e.Name())
 		}
@@ -173,5 +166,19 @@ func needXLA(t *testing.T) {
 		t.Fatalf("no XLA CPU backend in CI: %s", why)
 	case why != "":
 		t.Skipf("no XLA CPU backend (pcl doctor --backend xla-cpu installs it): %s", why)
+	}
+}
+
+// TestSameSeedSameBits repeats runs on each backend, down to the last bit of model, memory and
+// records. Another backend, or another number of threads, may round differently.
+func TestSameSeedSameBits(t *testing.T) {
+	for _, machine := range []string{"go", "xla-cpu --threads 2"} {
+		t.Run(machine, func(t *testing.T) {
+			if machine != "go" {
+				needXLA(t)
+			}
+			args := append([]string{"--backend"}, strings.Fields(machine)...)
+			train(t, args...).same(t, baseline(t, args...))
+		})
 	}
 }

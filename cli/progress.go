@@ -14,7 +14,7 @@ func follow(rc *runContext, w *experiment.Where, label func(int, experiment.Conf
 	line := terminal.NewLine(nil)
 	w.Begin = func(i int, config experiment.Config) {
 		line.Close()
-		line = rc.newLine()
+		line = terminal.NewLine(rc.progress())
 		rc.note("%s", label(i, config))
 	}
 	if w.Jobs < 2 {
@@ -23,13 +23,6 @@ func follow(rc *runContext, w *experiment.Where, label func(int, experiment.Conf
 		}
 	}
 	return func() { line.Close() }
-}
-
-func (rc *runContext) newLine() *terminal.Line {
-	if rc.quiet {
-		return terminal.NewLine(nil)
-	}
-	return terminal.NewLine(rc.stderr)
 }
 
 func figures(s experiment.Progress) string {

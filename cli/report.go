@@ -2,8 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -13,6 +11,7 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
@@ -41,7 +40,8 @@ type reportCmd struct {
 }
 
 // Validate finds out what the paths name, which has to be of one kind, and checks the name of the page.
-func (c *reportCmd) Validate() error {
+func (c *reportCmd) Validate() (err error) {
+	defer fail.Caught(&err)
 	if len(c.Paths) == 0 {
 		c.Paths = []string{"runs"}
 		if c.All {
@@ -49,21 +49,14 @@ func (c *reportCmd) Validate() error {
 		}
 	}
 	for i, path := range c.Paths {
-		about, notebooks, err := lookAt(path)
-		switch {
-		case err != nil:
-			return err
-		case c.All && about != "notebooks":
-			return fmt.Errorf("no notebooks (*.ipynb) in %s", path)
-		case i > 0 && about != c.about:
-			return fmt.Errorf("%s stands for %s but %s for %s: make a page of each", c.Paths[0], c.about, path, about)
-		}
+		about, notebooks := lookAt(path)
+		fail.When(c.All && about != "notebooks", "no notebooks (*.ipynb) in %s", path)
+		fail.When(i > 0 && about != c.about, "%s stands for %s but %s for %s: make a page of each", c.Paths[0], c.about, path, about)
 		c.about, c.notebooks = about, append(c.notebooks, notebooks...)
 		c.All = c.All || about == "notebooks" && filepath.Ext(path) != ".ipynb" || len(c.notebooks) > 1
 	}
+	fail.When(c.Markdown && c.about != "grids", "--markdown is for grids: leave it out")
 	switch {
-	case c.Markdown && c.about != "grids":
-		return errors.New("--markdown is for grids: leave it out")
 	case c.Markdown:
 		c.Out = cmp.Or(c.Out, standardOutput)
 		return nil
@@ -78,18 +71,14 @@ func (c *reportCmd) Validate() error {
 }
 
 // lookAt says what a path names, and lists the notebooks there. A folder of exported tables has no folders in it, as runs would be.
-func lookAt(path string) (about string, notebooks []string, err error) {
+func lookAt(path string) (about string, notebooks []string) {
 	if grid.IsName(path) {
-		return "grids", nil, nil
+		return "grids", nil
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", nil, err
-	}
+	info := fail.Or(os.Stat(path))
 	dir, entries := filepath.Dir(path), []fs.DirEntry{fs.FileInfoToDirEntry(info)}
 	if info.IsDir() {
-		dir = path
-		entries, err = os.ReadDir(path)
+		dir, entries = path, fail.Or(os.ReadDir(path))
 	}
 	tables, folders := false, false
 	for _, e := range entries {
@@ -101,38 +90,29 @@ func lookAt(path string) (about string, notebooks []string, err error) {
 	}
 	switch {
 	case notebooks != nil:
-		about = "notebooks"
+		return "notebooks", notebooks
 	case tables && !folders:
-		about = "grids"
-	default:
-		about = "runs"
+		return "grids", nil
 	}
-	return about, notebooks, err
+	return "runs", nil
 }
 
-func (c *reportCmd) Run(rc *runContext) (err error) {
+func (c *reportCmd) Run(rc *runContext) error {
 	if c.PDF {
-		if c.browser, err = report.FindBrowser(); err != nil {
-			return err
-		}
+		c.browser = fail.Or(report.FindBrowser())
 	}
 	if c.about == "notebooks" {
 		return c.pages(rc)
 	}
-	in, err := c.material()
-	switch {
-	case err != nil:
-		return err
-	case c.Markdown:
+	in := c.material()
+	if c.Markdown {
 		from := make([]string, len(c.Paths))
 		for i, path := range c.Paths {
 			from[i] = "`" + shown(path) + "`"
 		}
 		return rc.writeTo(c.Out, func(w io.Writer) error { return in.Findings.Markdown(w, strings.Join(from, ", "), in.Notes) })
 	}
-	if err := atomicfile.Write(c.Out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) }); err != nil {
-		return err
-	}
+	fail.If(atomicfile.Write(c.Out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) }))
 	var compared []*versus.Table
 	for _, g := range in.Findings.Grids {
 		if g.Own() {
@@ -143,40 +123,24 @@ func (c *reportCmd) Run(rc *runContext) (err error) {
 }
 
 // material reads the runs, or the results of grids with the notes beside them, that the paths stand for.
-func (c *reportCmd) material() (in report.RunsInput, err error) {
-	in = report.RunsInput{Title: c.Title, Notes: map[string]string{}, Origin: thisCommand()}
+func (c *reportCmd) material() report.RunsInput {
+	in := report.RunsInput{Title: c.Title, Notes: map[string]string{}, Origin: thisCommand()}
 	if c.about == "runs" {
-		if in.Files, err = report.FindRuns(c.Paths...); err == nil {
-			in.Findings, err = report.FindingsOf(in.Files)
-		}
-		return in, err
+		in.Files = fail.Or(report.FindRuns(c.Paths...))
+		in.Findings = fail.Or(report.FindingsOf(in.Files))
+		return in
 	}
 	var all []*rows.Row
 	for _, name := range c.Paths {
-		own, notes, err := c.rowsAt(name)
-		if err != nil {
-			return in, err
+		if grid.IsName(name) {
+			all = append(all, c.results([]string{name})[0].Table()...)
+			continue
 		}
-		all = append(all, own...)
-		maps.Copy(in.Notes, notes)
+		all = append(all, fail.Or(rows.Files(name))...)
+		maps.Copy(in.Notes, fail.Or(findings.ReadNotes(name)))
 	}
-	in.Findings, err = findings.New(all)
-	return in, err
-}
-
-// rowsAt reads the results of a grid, or of files, and the notes beside these.
-func (c *reportCmd) rowsAt(name string) (all []*rows.Row, notes map[string]string, err error) {
-	if !grid.IsName(name) {
-		if all, err = rows.Files(name); err == nil {
-			notes, err = findings.ReadNotes(name)
-		}
-		return all, notes, err
-	}
-	r, err := c.gridFlags.results([]string{name})
-	if err == nil {
-		all = r[0].Table()
-	}
-	return all, nil, err
+	in.Findings = fail.Or(findings.New(all))
+	return in
 }
 
 // thisCommand is what a page says about how it was made.
@@ -188,9 +152,7 @@ func thisCommand() report.Origin {
 // finish prints pages to PDFs if asked to, and says which page to open first.
 func (c *reportCmd) finish(rc *runContext, pages ...string) error {
 	for i := 0; i < len(pages) && c.PDF; i++ {
-		if err := report.PDF(rc.ctx, c.browser, pages[i], strings.TrimSuffix(pages[i], filepath.Ext(pages[i]))+".pdf"); err != nil {
-			return err
-		}
+		fail.If(report.PDF(rc.ctx, c.browser, pages[i], strings.TrimSuffix(pages[i], filepath.Ext(pages[i]))+".pdf"))
 	}
 	return rc.done("The page: %s", pages[0])
 }

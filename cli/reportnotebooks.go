@@ -15,98 +15,77 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
 // pages writes the page of one notebook, or a site of several. The page shows cells that failed; they are returned
 // as an error when everything has been written.
-func (c *reportCmd) pages(rc *runContext) error {
+func (c *reportCmd) pages(rc *runContext) (failed error) {
 	first := c.Out
 	if c.All {
 		first = filepath.Join(c.Out, report.IndexFile)
 	}
-	if err := atomicfile.Check(first); err != nil { // before a notebook is executed for minutes
-		return err
-	}
+	fail.If(atomicfile.Check(first)) // before a notebook is executed for minutes
 	var notebooks []*report.Notebook
 	for _, path := range c.notebooks {
-		n, err := report.ReadNotebook(path)
+		n := fail.Or(report.ReadNotebook(path))
 		switch {
-		case err != nil:
 		case c.Execute == nil && n.Executed:
 		case c.Execute == nil || *c.Execute:
-			err = c.execute(rc, n)
+			c.execute(rc, n)
 		case !n.HasResults:
-			err = fmt.Errorf("%s was never executed: leave out --no-execute, or execute it in JupyterLab", n.File)
-		}
-		if err != nil {
-			return err
+			return fmt.Errorf("%s was never executed: leave out --no-execute, or execute it in JupyterLab", n.File)
 		}
 		notebooks = append(notebooks, n)
 	}
-	written, err := []string{c.Out}, error(nil)
+	written := []string{c.Out}
 	if c.All {
-		written, err = report.Site(rc.ctx, c.Out, cmp.Or(c.Title, "Notebooks"), notebooks, thisCommand())
+		written = fail.Or(report.Site(rc.ctx, c.Out, cmp.Or(c.Title, "Notebooks"), notebooks, thisCommand()))
 	} else {
-		err = atomicfile.Write(c.Out, func(w io.Writer) error { return notebooks[0].Write(rc.ctx, w, thisCommand()) })
+		fail.If(atomicfile.Write(c.Out, func(w io.Writer) error { return notebooks[0].Write(rc.ctx, w, thisCommand()) }))
 	}
-	if err == nil {
-		err = c.finish(rc, written...)
-	}
+	fail.If(c.finish(rc, written...))
 	for _, n := range notebooks {
 		if len(n.LeftOut) > 0 {
 			rc.note("%s: not shown as in the notebook, as the page's end says:\n  %s", n.File, strings.Join(n.LeftOut, "\n  "))
 		}
-		err = errors.Join(err, n.Failed())
+		failed = errors.Join(failed, n.Failed())
 	}
-	return err
+	return failed
 }
 
 // execute executes a notebook, and takes its results.
-func (c *reportCmd) execute(rc *runContext, n *report.Notebook) error {
-	if err := c.prepare(rc); err != nil {
-		return err
-	}
-	folder, err := os.MkdirTemp("", "pcl-report-")
-	if err != nil {
-		return err
-	}
+func (c *reportCmd) execute(rc *runContext, n *report.Notebook) {
+	c.prepare(rc)
+	folder := fail.Or(os.MkdirTemp("", "pcl-report-"))
 	defer os.RemoveAll(folder)
 	defer rc.hold()() // so that an interrupt ends the kernel before this program
 	begin := time.Now()
 	rc.note("Executing %s...", n.File)
-	if err := c.convert(rc.ctx, n, folder); err != nil {
-		return err
-	}
-	executed, err := report.ReadNotebook(filepath.Join(folder, filepath.Base(n.File)))
-	if err != nil {
-		return err
-	}
+	fail.If(c.convert(rc.ctx, n, folder))
+	executed := fail.Or(report.ReadNotebook(filepath.Join(folder, filepath.Base(n.File))))
 	rc.note("  done in %.0f s", time.Since(begin).Seconds())
 	executed.File, executed.SHA256 = n.File, n.SHA256
 	*n = *executed
-	return nil
 }
 
 // prepare installs what executes notebooks.
-func (c *reportCmd) prepare(rc *runContext) error {
+func (c *reportCmd) prepare(rc *runContext) {
 	if c.nbconvert != "" {
-		return nil
+		return
 	}
 	o := kernelOptions(rc)
 	c.install(rc, o)
 	for _, private := range []bool{c.Private, true} { // the user's own JupyterLab may lack nbconvert
 		lab, err := kernel.Jupyter(rc.ctx, o, private)
-		if err != nil {
-			return resumable(rc, err)
-		}
-		c.nbconvert, err = exec.LookPath(filepath.Join(filepath.Dir(lab.Path), "jupyter-nbconvert"))
-		if err == nil {
-			return nil
+		fail.If(resumable(rc, err))
+		if c.nbconvert, err = exec.LookPath(filepath.Join(filepath.Dir(lab.Path), "jupyter-nbconvert")); err == nil {
+			return
 		}
 	}
-	return errors.New("the private JupyterLab has no nbconvert: pcl kernel remove, then try again")
+	fail.Now("the private JupyterLab has no nbconvert: pcl kernel remove, then try again")
 }
 
 // convert writes an executed copy of a notebook to a folder. The result of a cell that fails is its error.

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -11,7 +10,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -39,7 +40,7 @@ type runCmd struct {
 	JSON            bool   `name:"json" help:"Print the results as JSON lines instead of a table."`
 
 	machineFlags
-	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
+	dataFlag
 
 	Resume     goneFlag `hidden:"" now:"leave it out, since the command goes on with what is unfinished by itself"`
 	Checkpoint goneFlag `hidden:"" now:"leave it out, since a run goes on from the newest checkpoint in its folder that is whole"`
@@ -49,72 +50,57 @@ type runCmd struct {
 }
 
 func (c *runCmd) Run(k *kong.Context, rc *runContext) error {
-	configs, err := c.configs(k)
-	if err != nil {
-		return usageError{err}
-	}
+	configs := usage(c.configs(k))
 	configs = slices.DeleteFunc(configs, func(config experiment.Checked) bool { return !c.Shard.Has(config.Config) })
+	if len(configs) == 0 { // there may be more shards than runs
+		return nil
+	}
 	w := experiment.Where{
 		Machine: c.machine(rc, c.DataDir), Jobs: c.Jobs, Dir: c.Out, CheckpointEvery: c.CheckpointEvery,
-		Record: c.Record, RecordArrays: c.RecordArrays, Weights: c.Weights, Say: rc.say,
+		Record: c.Record, RecordArrays: c.RecordArrays, Weights: c.Weights, Say: rc.say, Found: make([]*results.Run, len(configs)),
 	}
 	defer w.Machine.Close()
-	note, err := c.prepare(rc, configs, w)
-	if err != nil || len(configs) == 0 { // there may be more shards than runs
-		return err
+	runs, err := collect(rc, configs, w, c.prepare(rc, configs, w))
+	fail.If(advised(err))
+	if !c.JSON {
+		return cmp.Or(printTable(rc.stdout, runs), printSituations(rc, runs), diverged(runs))
 	}
-	runs, err := collect(rc, configs, w, note, advise)
-	if err != nil {
-		return err
+	out := json.NewEncoder(rc.stdout)
+	for _, r := range runs {
+		fail.If(out.Encode(r))
 	}
-	if c.JSON {
-		out := json.NewEncoder(rc.stdout)
-		for _, r := range runs {
-			if err := out.Encode(r); err != nil {
-				return err
-			}
-		}
-		return diverged(runs)
-	}
-	return cmp.Or(printTable(rc.stdout, runs), printSituations(rc, runs), diverged(runs))
+	return diverged(runs)
 }
 
 // prepare opens what the runs need if some are left to be made, and then returns what is shown with the first. It removes
 // what is to be replaced.
-func (c *runCmd) prepare(rc *runContext, configs []experiment.Checked, w experiment.Where) (note string, err error) {
+func (c *runCmd) prepare(rc *runContext, configs []experiment.Checked, w experiment.Where) (note string) {
 	left := c.Replace
 	for i, config := range configs {
-		if configs[i].Config, err = config.OnData(rc.ctx, datasets.Options{Dir: c.DataDir}); err != nil {
-			return "", err
-		}
+		configs[i].Config = fail.Or(config.OnData(rc.ctx, c.options()))
 		if !c.Replace {
 			run, err := w.Finished(configs[i])
-			if err != nil {
-				return "", advise(err, config.Config)
-			}
-			left = left || run == nil
+			fail.If(advised(err))
+			w.Found[i], left = run, left || run == nil
 		}
 	}
-	if !left || len(configs) == 0 {
-		return "", nil
+	if !left {
+		return ""
 	}
 	if c.Threads == 0 && slices.ContainsFunc(configs, func(config experiment.Checked) bool { return config.Model == "resnet18" }) {
 		c.Threads = runtime.NumCPU() // convolutions gain from every core, an MLP's steps do not
 	}
-	set, _, err := c.ready(rc, w.Machine, configs, c.Jobs)
-	for i := 0; c.Replace && err == nil && i < len(configs); i++ {
-		err = w.Discard(configs[i])
+	set, _ := c.ready(rc, w.Machine, configs, c.Jobs)
+	for i := 0; c.Replace && i < len(configs); i++ {
+		fail.If(w.Discard(configs[i]))
 	}
-	if err != nil {
-		return "", err
-	}
-	return c.about(set, configs[0].Config), nil
+	return c.about(set, configs[0].Config)
 }
 
 // about is what the user should know of the data set and of how it is learnt.
 func (c *runCmd) about(set *datasets.Dataset, first experiment.Config) string {
 	note := noteOf(set)
-	if !datasets.Own(first.Dataset) {
+	if datasets.OwnPath(first.Dataset) == "" {
 		return note
 	}
 	if !c.increment {
@@ -128,19 +114,14 @@ func (c *runCmd) about(set *datasets.Dataset, first experiment.Config) string {
 
 // configs expands the flags into one configuration per run.
 func (c *runCmd) configs(k *kong.Context) (all []experiment.Checked, err error) {
+	defer fail.Caught(&err)
 	file := experiment.Layer{}
 	if c.Config != "" {
-		if file, err = experiment.ReadLayer(c.Config); err != nil {
-			return nil, err
-		}
+		file = fail.Or(experiment.ReadLayer(c.Config))
 	}
-	base, err := configOf(k, c.Paper, file, c.Param)
-	if err != nil {
-		return nil, err
-	}
-	if base.Scenario != nil && len(c.LabelSet)+len(c.Timeline) > 0 {
-		return nil, errors.New("--labelset and --timeline say how a scenario is drawn, and do nothing beside one that is played: leave them out")
-	}
+	base := fail.Or(configOf(k, c.Paper, file, c.Param))
+	fail.When(base.Scenario != nil && len(c.LabelSet)+len(c.Timeline) > 0,
+		"--labelset and --timeline say how a scenario is drawn, and do nothing beside one that is played: leave them out")
 	_, c.increment = file.Values["increment"]
 	c.increment = c.increment || len(c.Increment) > 0 || base.Scenario != nil
 	for _, increment := range orOwn(c.Increment, base.Increment) {
@@ -153,9 +134,7 @@ func (c *runCmd) configs(k *kong.Context) (all []experiment.Checked, err error) 
 					if err != nil && config.Method != base.Method && len(base.Params) > len(c.Param) {
 						err = fmt.Errorf("%w (the params in %s are for its method, %s)", err, c.Config, base.Method)
 					}
-					if err != nil {
-						return nil, err
-					}
+					fail.If(err)
 					all = append(all, checked)
 				}
 			}

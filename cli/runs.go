@@ -8,10 +8,19 @@ import (
 	"runtime"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
+
+// dataFlag is the flag of all commands that read image sets.
+type dataFlag struct {
+	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
+}
+
+// options are those that package datasets takes.
+func (d dataFlag) options() datasets.Options { return datasets.Options{Dir: d.DataDir} }
 
 // machineFlags say on which backend to compute.
 type machineFlags struct {
@@ -23,12 +32,10 @@ type machineFlags struct {
 }
 
 // open opens the backend and prints which one it is.
-func (m machineFlags) open(rc *runContext) (*backend.Backend, error) {
-	b, err := backend.Open(rc.ctx, backend.Options{Name: m.Backend, Threads: m.Threads, Clients: m.Clients, Vectors: m.Vectors, TF32: m.TF32, Progress: rc.progress()})
-	if err == nil {
-		rc.named.Do(func() { rc.note("Backend %v", b.Info) })
-	}
-	return b, err
+func (m machineFlags) open(rc *runContext) *backend.Backend {
+	b := fail.Or(backend.Open(rc.ctx, backend.Options{Name: m.Backend, Threads: m.Threads, Clients: m.Clients, Vectors: m.Vectors, TF32: m.TF32, Progress: rc.progress()}))
+	rc.named.Do(func() { rc.note("Backend %v", b.Info) })
+	return b
 }
 
 // share gives each of several runs at the same time its part of the cores, unless the flags say what each has.
@@ -40,29 +47,25 @@ func (m *machineFlags) share(jobs int) {
 
 // machine opens the backend, and data sets in the folder dataDir, when a run needs them.
 func (m *machineFlags) machine(rc *runContext, dataDir string) *experiment.Machine {
-	return &experiment.Machine{DataDir: dataDir, Open: func(context.Context) (*backend.Backend, error) { return m.open(rc) }}
+	return &experiment.Machine{DataDir: dataDir, Open: func(context.Context) (b *backend.Backend, err error) {
+		defer fail.Caught(&err)
+		return m.open(rc), nil
+	}}
 }
 
 // ready opens the data set and the backend, and checks that the scenarios fit the data set.
-func (m *machineFlags) ready(rc *runContext, machine *experiment.Machine, configs []experiment.Checked, jobs int) (*datasets.Dataset, *backend.Backend, error) {
-	set, err := machine.Dataset(rc.ctx, configs[0].Dataset)
-	if err != nil {
-		return nil, nil, err
-	}
+func (m *machineFlags) ready(rc *runContext, machine *experiment.Machine, configs []experiment.Checked, jobs int) (*datasets.Dataset, *backend.Backend) {
+	set := fail.Or(machine.Dataset(rc.ctx, configs[0].Dataset))
 	for _, config := range configs {
-		if _, err := experiment.NewScenario(config.Config, set); err != nil {
-			return nil, nil, usageError{err}
-		}
+		usage(experiment.NewScenario(config.Config, set))
 	}
 	m.share(jobs)
-	b, err := machine.Backend(rc.ctx)
-	return set, b, err
+	return set, fail.Or(machine.Backend(rc.ctx))
 }
 
 // collect makes the runs that are not finished, shows how far they are, and returns the results of all in their order. An
-// interrupt waits until the runs in progress have been saved. note is shown with the first that is made; advise adds to the
-// error of a run what helps against it.
-func collect(rc *runContext, configs []experiment.Checked, w experiment.Where, note string, advise func(error, experiment.Config) error) ([]*results.Run, error) {
+// interrupt waits until the runs in progress have been saved. note is shown with the first that is made.
+func collect(rc *runContext, configs []experiment.Checked, w experiment.Where, note string) ([]*results.Run, error) {
 	defer rc.hold()()
 	begun := make([]bool, len(configs))
 	end := follow(rc, &w, func(i int, config experiment.Config) string {
@@ -74,14 +77,16 @@ func collect(rc *runContext, configs []experiment.Checked, w experiment.Where, n
 	runs, stopped := make([]*results.Run, len(configs)), error(nil)
 	for e, err := range experiment.Each(rc.ctx, configs, w) {
 		end()
-		config := configs[e.Index].Config
+		name := label(e.Index, len(configs), configs[e.Index].Config)
 		switch {
 		case errors.Is(err, experiment.ErrInterrupted): // others may not have been saved, which counts more
-			stopped = advise(err, config)
+			stopped = err
+		case err != nil && len(configs) > 1:
+			return nil, fmt.Errorf("%s: %w", name, err)
 		case err != nil:
-			return nil, advise(err, config)
+			return nil, err
 		case !begun[e.Index]:
-			rc.note("%s: finished already (%s)", label(e.Index, len(configs), config), filepath.Join(w.Dir, config.Folder(), experiment.ResultFile))
+			rc.note("%s: finished already (%s)", name, filepath.Join(w.Dir, configs[e.Index].Folder(), experiment.ResultFile))
 		}
 		runs[e.Index] = e.Run
 	}
@@ -91,6 +96,17 @@ func collect(rc *runContext, configs []experiment.Checked, w experiment.Where, n
 // label is a line above the progress of a run, which is one of several.
 func label(i, of int, config experiment.Config) string {
 	return fmt.Sprintf("[%d/%d] %s, %s-incremental, seed %d", i+1, of, config.Method, config.Increment, config.Seed)
+}
+
+// advised adds to an error about runs what helps against it.
+func advised(err error) error {
+	switch {
+	case errors.Is(err, experiment.ErrInterrupted):
+		return fmt.Errorf("%w; %s", err, goOn())
+	case errors.Is(err, experiment.ErrForeign):
+		return fmt.Errorf("%w (move it elsewhere, make the runs in another folder with --out, or put them in its place with pcl run --replace)", err)
+	}
+	return err
 }
 
 // diverged returns an error if some runs ended with a network that no longer learnt.

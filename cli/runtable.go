@@ -23,11 +23,14 @@ func printTable(out io.Writer, runs []*results.Run) error {
 			spread(g.Moment(func(r *results.Run) float64 { return r.AFirst })),
 			fmt.Sprintf("%.0f", steps.Mean), fmt.Sprintf("%.2f", ms.Mean), fmt.Sprintf("%.0f", 1000/ms.Mean))
 	}
-	if err := t.print(out); err != nil {
-		return err
-	}
+	err := t.print(out)
 	fmt.Fprintln(out, "A: mean final accuracy over the tasks; F: A minus A_first, the mean accuracy at each task's own end (higher is better); ± population standard deviation over the runs.")
-	return printRemarks(out, runs)
+	for _, r := range runs {
+		for _, remark := range r.Remarks() {
+			fmt.Fprintf(out, "Note on %s: %s\n", r.Name(), remark)
+		}
+	}
+	return err
 }
 
 // printSituations says what runs of several seeds or situations show.
@@ -38,15 +41,12 @@ func printSituations(rc *runContext, runs []*results.Run) error {
 	}
 	switch {
 	case len(situations) > 1:
-		all := versus.Of(findings.Columns(rows.Of(runs)), "")
-		if len(all) == 0 {
-			return nil
+		if all := versus.Of(findings.Columns(rows.Of(runs)), ""); len(all) > 0 {
+			fmt.Fprintln(rc.stdout)
+			return versus.Text(rc.stdout, all)
 		}
-		fmt.Fprintln(rc.stdout)
-		return versus.Text(rc.stdout, all)
 	case len(seeds) > 1:
-		_, err := fmt.Fprintln(rc.stdout, "Seeds alone say nothing about other label sets and timelines: pcl compare DATA METHOD METHOD… takes nine.")
-		return err
+		fmt.Fprintln(rc.stdout, "Seeds alone say nothing about other label sets and timelines: pcl compare DATA METHOD METHOD… takes nine.")
 	}
 	return nil
 }
@@ -58,18 +58,6 @@ func howMany(g results.RunGroup) string {
 		text += fmt.Sprintf(", %d diverged", n)
 	}
 	return text
-}
-
-// printRemarks prints what the reader should know about single runs.
-func printRemarks(out io.Writer, runs []*results.Run) error {
-	for _, r := range runs {
-		for _, remark := range r.Remarks() {
-			if _, err := fmt.Fprintf(out, "Note on %s: %s\n", r.Name(), remark); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 func spread(m results.Moment) string {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/params"
@@ -65,6 +66,7 @@ func sentence(p params.Param) string {
 // configOf returns the configuration of a layer, such as a file, changed by the flags of settings and of parameters. paper
 // lays what the tables of the paper set under it.
 func configOf(k *kong.Context, paper bool, under experiment.Layer, given assigned) (c experiment.Config, err error) {
+	defer fail.Caught(&err)
 	values, flag := map[string]any{}, ""
 	for _, p := range k.Path {
 		if p.Flag != nil && p.Flag.Tag.Has("key") {
@@ -78,17 +80,13 @@ func configOf(k *kong.Context, paper bool, under experiment.Layer, given assigne
 		values["params"] = parameters(given)
 	}
 	layers := []experiment.Layer{under, {Values: values}}
-	if c, err = experiment.NewConfig(layers...); err == nil && paper {
-		var tables experiment.Layer
-		if tables, err = grid.PaperLayer(c.Dataset); err == nil {
-			c, err = experiment.NewConfig(append([]experiment.Layer{tables}, layers...)...)
-		}
+	c = fail.Or(experiment.NewConfig(layers...))
+	if paper {
+		tables := fail.Or(grid.PaperLayer(c.Dataset))
+		c = fail.Or(experiment.NewConfig(append([]experiment.Layer{tables}, layers...)...))
 	}
-	if err != nil {
-		return c, err
-	}
-	if _, off := values["edit.eta"]; flag != "" && !off && !c.Edit.On() {
-		return c, fmt.Errorf("--%s says how the memory is edited, which is turned off: add a step size, such as --edit 0.003", flag)
-	}
+	_, off := values["edit.eta"]
+	fail.When(flag != "" && !off && !c.Edit.On(),
+		"--%s says how the memory is edited, which is turned off: add a step size, such as --edit 0.003", flag)
 	return c, nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/weigh"
 	"github.com/parallelcl/parallelcl/toy"
@@ -31,45 +32,28 @@ func (c *toyCmd) Run(rc *runContext) error {
 	settings.Steps, settings.Arrival, settings.LR = c.Steps, c.Arrival, c.LR
 	var traces []*toy.Trace
 	for _, name := range c.Method {
-		t, err := descend(name, c.Param, settings)
-		if err != nil {
-			return usageError{err}
-		}
+		traces = append(traces, usage(descend(name, c.Param, settings)))
 		if rule, err := weigh.New(name, parameters(c.Param), 0); err == nil {
 			sayWhatIsLeftOut(rc, rule)
 		}
-		traces = append(traces, t)
 	}
 	if c.Out != "" {
-		figure, err := viz.ToyDescent(traces...)
-		if err != nil {
-			return err
-		}
-		if err := figure.Save(c.Out); err != nil {
-			return err
-		}
+		fail.If(fail.Or(viz.ToyDescent(traces...)).Save(c.Out))
 	}
 	if !c.JSON {
 		return printToy(rc.stdout, traces)
 	}
 	for _, t := range traces {
-		if err := json.NewEncoder(rc.stdout).Encode(t); err != nil {
-			return err
-		}
+		fail.If(json.NewEncoder(rc.stdout).Encode(t))
 	}
 	return nil
 }
 
 // descend descends with a method.
-func descend(name string, given map[string]string, s toy.Settings) (*toy.Trace, error) {
-	m, err := method.New(name, parameters(given))
-	if err != nil {
-		return nil, err
-	}
-	t, err := toy.Run(m, s)
-	if err != nil {
-		return nil, err
-	}
+func descend(name string, given map[string]string, s toy.Settings) (t *toy.Trace, err error) {
+	defer fail.Caught(&err)
+	m := fail.Or(method.New(name, parameters(given)))
+	t = fail.Or(toy.Run(m, s))
 	t.Label = m.Info().Title
 	return t, nil
 }

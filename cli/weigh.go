@@ -1,13 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
 	"slices"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/weigh"
@@ -24,10 +24,7 @@ type weighCmd struct {
 }
 
 func (c *weighCmd) Run(rc *runContext) error {
-	rule, err := weigh.New(c.Method, parameters(c.Param), c.Seed)
-	if err != nil {
-		return usageError{err}
-	}
+	rule := usage(weigh.New(c.Method, parameters(c.Param), c.Seed))
 	w := &weigher{rule}
 	sayWhatIsLeftOut(rc, rule)
 	if rule.Follows() {
@@ -42,15 +39,9 @@ func (c *weighCmd) Run(rc *runContext) error {
 		fail.When(err != nil, "%s: %w", c.State, err)
 	}
 	defer rc.hold()() // an interrupt ends the input, and the state after the last answer is saved
-	err = w.serve(rc.input(), rc.stdout)
-	if rc.ctx.Err() != nil {
-		err = rc.ctx.Err()
-	}
-	state, e := rule.State()
-	if e == nil {
-		e = atomicfile.WriteBytes(c.State, append(state, '\n'))
-	}
-	return errors.Join(err, e)
+	err := w.serve(rc.input(), rc.stdout)
+	fail.If(atomicfile.WriteBytes(c.State, append(fail.Or(rule.State()), '\n')))
+	return cmp.Or(rc.ctx.Err(), err)
 }
 
 // weigher answers one request after another with one rule, which may remember earlier ones.
@@ -66,7 +57,7 @@ type answer struct {
 	Certificate *emgdStatement `json:"certificate"` // null for methods without one
 }
 
-// emgdStatement is an [emgd.Certificate] as JSON. Rows in active and dropped are counted from 0. Slacks are in units
+// emgdStatement is a certificate of package emgd as JSON. Rows in active and dropped are counted from 0. Slacks are in units
 // of 4^exponent; an exponent of 0 is left out.
 type emgdStatement struct {
 	Sigma     []float64 `json:"sigma"`
@@ -80,20 +71,16 @@ type emgdStatement struct {
 	Message   string    `json:"message"`
 }
 
-func newStatement(c *emgd.Certificate) *emgdStatement {
-	return &emgdStatement{
-		Sigma: c.Sigma, Slacks: c.Slacks, Exponent: c.Exponent, Gap: c.Gap, Violation: c.Violation,
-		Active: append([]int{}, c.Active...), Dropped: c.Dropped, Status: c.Status.String(), Message: c.Message(),
-	}
-}
-
 // answer computes the weights of a problem.
 func (w *weigher) answer(q *request) *answer {
 	a := &answer{Weights: make([]float64, max(len(q.Jacobian), len(q.Gram)))}
 	out := fail.Or(w.rule.Weights(q.problem(), a.Weights))
 	a.Dropped, a.Direction = out.Dropped, slices.Clone(out.Direction)
-	if out.Certificate != nil {
-		a.Certificate = newStatement(out.Certificate)
+	if c := out.Certificate; c != nil {
+		a.Certificate = &emgdStatement{
+			Sigma: c.Sigma, Slacks: c.Slacks, Exponent: c.Exponent, Gap: c.Gap, Violation: c.Violation,
+			Active: append([]int{}, c.Active...), Dropped: c.Dropped, Status: c.Status.String(), Message: c.Message(),
+		}
 	}
 	return a
 }

@@ -131,21 +131,6 @@ func TestDroppedRowsAreNamed(t *testing.T) {
 	}
 }
 
-// TestWeightsRefuse: an error says of which problem it is, and speaks of the input instead of Go.
-func TestWeightsRefuse(t *testing.T) {
-	for _, in := range []string{
-		`{"jacobian":[[null],[1]]}`, `{"jacobian":[[1],[NaN]]}`, `{"jacobian":[[1,1e999]]}`, `{"jacobian":[["1"]]}`, `{"jacobian":[1,2]}`,
-		`{"jacobian":[[1,2],[1]]}`, `{"jacobian":[[]]}`, `{"jacobian":[]}`, `{"jacobian":null}`, `{"gram":[[1,0],[null,1]]}`, `{"gram":[[1,0],[0.5,1]]}`,
-		`{"gram":[[1,2]]}`, `{"gram":[]}`, `{"gram":[[1]],"losses":[null]}`, `{"gram":[[1]],"ids":[1.5]}`, `{"gram":[[1]],"sigma":[1,1]}`,
-		`{"gram":[[1,0],[0,1]],"sigma":[1,-1]}`, `{"gram":[[1,2],[2,1]]}`, `{"jacobain":[[1]]}`, `{"gram":[[1]],"jacobian":[[1]]}`, `[[1]]`,
-		"{\"gram\":[[1]]}\n{\"gram\":[[1]],\"losses\":3}", `{"gram":[[1]]} {"gram":[[1]]}`,
-	} {
-		if _, _, stderr, code := answerTo(t, "emgd-gmc", in); code != 1 || !strings.Contains(stderr, "problem ") || strings.Contains(stderr, "Go ") {
-			t.Errorf("%s: exit code %d, %q", in, code, stderr)
-		}
-	}
-}
-
 // TestWeightsSayWhatIsMissing: one line for methods of which weights are not all, and none for others.
 func TestWeightsSayWhatIsMissing(t *testing.T) {
 	in := `{"jacobian":[[1,2],[3,4]],"losses":[1,2]}`

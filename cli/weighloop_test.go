@@ -37,19 +37,25 @@ func expect(t *testing.T, got []string, want ...string) {
 	}
 }
 
-// TestServerGoesOn: each line that is refused is answered by an error, and the others as if it had not been there.
+// TestServerGoesOn: each line that is refused is answered by an error, which speaks of the input instead of Go, and the others
+// as if it had not been there.
 func TestServerGoesOn(t *testing.T) {
 	bad := []string{
 		`{"gram":[[1,NaN],[0,1]]}`, `nonsense`, `{"gram":[[1,2]]}`, `{"jacobain":[[1]]}`, `{"gram":[[1e308,0],[0,-1]]}`, `[1]`, `{}`, `"a"`,
 		`{"gram":[[1,0],[0,1]],"ids":[1,1]}`, `{"gram":[[1,0],[0,1]],"losses_after":[1]}`, `{"jacobian":[[1.7e308,0],[1.7e308,1e300]]}`,
 		`{"end":5}`, `{"end":false}`, `{"load":{}}`, `{"save":true,"gram":[[1]]}`, `{"gram":[[1]],"direction":"up"}`, `{"ids":[1]}`, `}`, `]]`, "\x00",
 		`{"gram":[[1,0],[0,1]],"frame":null}`, `{"frame":{"dtype":"float16","rows":1,"columns":1,"bytes":0}}`,
+		`{"jacobian":[[null],[1]]}`, `{"jacobian":[[1],[NaN]]}`, `{"jacobian":[[1,1e999]]}`, `{"jacobian":[["1"]]}`, `{"jacobian":[1,2]}`,
+		`{"jacobian":[[1,2],[1]]}`, `{"jacobian":[[]]}`, `{"jacobian":[]}`, `{"jacobian":null}`, `{"gram":[[1,0],[null,1]]}`,
+		`{"gram":[[1,0],[0.5,1]]}`, `{"gram":[]}`, `{"gram":[[1]],"losses":[null]}`, `{"gram":[[1]],"ids":[1.5]}`, `{"gram":[[1]],"sigma":[1,1]}`,
+		`{"gram":[[1,0],[0,1]],"sigma":[1,-1]}`, `{"gram":[[1,2],[2,1]]}`, `{"gram":[[1]],"jacobian":[[1]]}`, `[[1]]`, `{"gram":[[1]],"losses":3}`,
+		`{"gram":[[1]]} {"gram":[[1]]}`,
 	}
 	good := []string{baseJ + "\n", base + "\n", threeJ + "\n"}
 	var mixed []string
 	for i, line := range bad {
-		if i%8 == 0 {
-			mixed = append(mixed, good[i/8])
+		if i%16 == 0 {
+			mixed = append(mixed, good[i/16])
 		}
 		mixed = append(mixed, line+"\n")
 	}
@@ -67,7 +73,7 @@ func TestServerGoesOn(t *testing.T) {
 			var r refusal
 			if json.Unmarshal([]byte(line), &r) == nil && r.Error != "" {
 				errors = append(errors, line)
-				if r.Line != i+1 || r.Problem != i+1 {
+				if r.Line != i+1 || r.Problem != i+1 || strings.Contains(r.Error, "Go ") {
 					t.Errorf("line %d has the error %s", i+1, line)
 				}
 			} else if line != "" {

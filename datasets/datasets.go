@@ -86,15 +86,7 @@ func (d *Dataset) numbers(split *Split, i int) []float32 {
 	return split.Values[i*n : (i+1)*n : (i+1)*n]
 }
 
-// Validate checks that sizes, pixels, labels and class names of d fit together. Open returns
-// valid sets only; call it on a set that you fill yourself.
-func (d *Dataset) Validate() (err error) {
-	defer fail.Caught(&err)
-	defer fail.At("datasets: " + d.Name)
-	d.validate()
-	return nil
-}
-
+// validate checks that sizes, pixels, labels and class names of d fit together.
 func (d *Dataset) validate() {
 	images := d.Height > 0 && d.Width > 0 && (d.Channels == 1 || d.Channels == 3)
 	neither := d.Height == 0 && d.Width == 0 && d.Channels == 0
@@ -149,7 +141,7 @@ func DefaultDir() (string, error) {
 
 // Open reads the set called name into memory; List has the names. Other names are a user's own files
 // ("folder:photos?size=32x32"; docs/data.md). It never downloads: if files are missing,
-// the error says which, where they were looked for, and which command fetches them (it matches [ErrMissing]). A name
+// the error says which, where they were looked for, and which command fetches them (it matches [fs.ErrNotExist]). A name
 // that stands for no set is an [ErrName].
 func Open(ctx context.Context, name string, o Options) (_ *Dataset, err error) {
 	defer finish(ctx, "open "+name, &err)

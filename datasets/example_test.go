@@ -20,12 +20,6 @@ func ExampleOpen() {
 	// image 10 is A and has 784 bytes
 }
 
-func ExampleOpen_unknown() {
-	_, err := datasets.Open(context.Background(), "imagenet", datasets.Options{})
-	fmt.Println(err)
-	// Output: datasets: no such set: "imagenet"; want one of glyphs, glyphs-tune, emnist-byclass, emnist-byclass-test80, mnist, mnist-test80, cifar-10, cifar-100, tiny-imagenet, tiny-imagenet-32, or for files of your own folder:PATH, npz:PATH, safetensors:PATH, csv:PATH
-}
-
 func ExampleList() {
 	for _, i := range datasets.List() {
 		fmt.Println(i.Name, i.Classes, i.Image)

@@ -29,7 +29,7 @@ func Fetch(ctx context.Context, name string, o Options) (err error) {
 	defer fail.Caught(&err)
 	g := getter{download.New(o.Progress)}
 	switch e := find(name); {
-	case Own(name):
+	case own(name):
 		g.line("%s are your own files: nothing to fetch", name)
 	case e.format == nil:
 		g.line("%s is generated: nothing to fetch", name)
@@ -74,7 +74,7 @@ func fetch(ctx context.Context, s official, g getter) {
 func (r Report) whole(path string) bool {
 	for _, f := range r.Files {
 		if f.Path == path {
-			return f.Status == OK || f.Status == Readable
+			return f.Status == "ok" || f.Status == "readable"
 		}
 	}
 	return false

@@ -12,14 +12,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
-// ErrMissing is matched by the error of [Open] if files of a set are not in the data folder.
-var ErrMissing error = errMissing{}
-
-type errMissing struct{}
-
-func (errMissing) Error() string        { return "files are missing" }
-func (errMissing) Is(target error) bool { return target == fs.ErrNotExist }
-
 // MissingFiles lists the files of a set, relative to the data folder, that are missing. It only checks
 // whether they exist; [Verify] reads them.
 func MissingFiles(name string, o Options) (missing []string, err error) {
@@ -146,14 +138,8 @@ func (s official) sum(ctx context.Context, files []string) string {
 func (s official) open(ctx context.Context, d *Dataset) {
 	_, missing, complete := s.files()
 	if !complete {
-		hint := ""
-		if part := lookup(s.Name + "-test80"); part != nil {
-			if _, _, complete := (official{part, s.dir}).files(); complete {
-				hint = fmt.Sprintf("; the test files are there: %s makes train and test out of them", part.Name)
-			}
-		}
-		fail.Now("%w: looked in %s for %s; run `pcl data fetch %s`, or set %s (or pcl run --data-dir, pcl data --dir) to the folder that has them%s",
-			ErrMissing, s.dir, strings.Join(missing, ", "), s.Name, envDir, hint)
+		fail.Now("files are missing: looked in %s for %s; run `pcl data fetch %s`, or set %s (or pcl run --data-dir, pcl data --dir) to the folder that has them: %w",
+			s.dir, strings.Join(missing, ", "), s.Name, envDir, fs.ErrNotExist)
 	}
 	s.format.open(ctx, d, s.dir)
 	d.SHA256 = surveyed(ctx, s.info(), s).SHA256

@@ -71,15 +71,11 @@ func TestOpenIDX(t *testing.T) {
 	}
 }
 
-// TestTest80: without the official training files, the error says which set the test files make.
 func TestTest80(t *testing.T) {
 	dir := t.TempDir()
 	fakeIDX(t, dir, "emnist/emnist-byclass-test", 62*5, 62)
 	fakeIDX(t, dir, "mnist/t10k", 50, 10)
 	for _, name := range []string{"emnist-byclass", "mnist"} {
-		if _, err := Open(t.Context(), name, Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), name+"-test80") {
-			t.Errorf("%s: error %v does not suggest %[1]s-test80", name, err)
-		}
 		d := open(t, name+"-test80", dir)
 		if d.Train.Len() != 4*len(d.Classes) || d.Test.Len() != len(d.Classes) || !strings.Contains(d.Note, "official test file") {
 			t.Errorf("%s: %d train and %d test images of %d classes, %s", d.Name, d.Train.Len(), d.Test.Len(), len(d.Classes), d.Note)
@@ -159,7 +155,7 @@ func TestOpenCIFAR(t *testing.T) {
 		t.Errorf("an image begins with %v", p[:6])
 	}
 	r := must.Get(Verify(t.Context(), "cifar-10", Options{Dir: dir}))(t)
-	for i, want := range []Status{Partial, Missing, Partial, Missing, Missing, Partial, Readable} {
+	for i, want := range []string{"partial", "missing", "partial", "missing", "missing", "partial", "readable"} {
 		if f := r.Files[i]; f.Status != want {
 			t.Errorf("%s is %s (%s); want %s", f.Path, f.Status, f.Detail, want)
 		}
@@ -225,8 +221,8 @@ func TestTinyImageNet(t *testing.T) {
 	if d.Train.Len() != 400 || d.Test.Len() != 200 || d.Train.Labels[399] != 199 || d.Test.Labels[199] != 199 {
 		t.Fatalf("%d train and %d test images", d.Train.Len(), d.Test.Len())
 	}
-	if !strings.Contains(d.Note, "training images per class: 2 of 500") || d.Classes[0] != "thing 0 (n00000200)" { // class 1 has the same name
-		t.Errorf("%s; class 0 is %q", d.Note, d.Classes[0])
+	if d.Classes[0] != "thing 0 (n00000200)" { // class 1 has the same name
+		t.Errorf("class 0 is %q", d.Classes[0])
 	}
 	// Number 9 comes before number 10; grey becomes RGB.
 	if p := d.Image(&d.Train, 0); p[0] < 150 || p[1] > 80 {
@@ -241,17 +237,17 @@ func TestTinyImageNet(t *testing.T) {
 		t.Error("tiny-imagenet-32 is not tiny-imagenet with half as many pixels")
 	}
 
-	status := func(file string) Status {
+	status := func(file string) string {
 		r := must.Get(Verify(t.Context(), "tiny-imagenet", Options{Dir: dir}))(t)
 		return r.Files[slices.IndexFunc(r.Files, func(f FileReport) bool { return f.Path == tinyFolder+file })].Status
 	}
-	for file, want := range map[string]Status{"/wnids.txt": Readable, "/words.txt": Readable, "/val/val_annotations.txt": Readable, "/val/images/": Partial, "/train/": Partial} {
+	for file, want := range map[string]string{"/wnids.txt": "readable", "/words.txt": "readable", "/val/val_annotations.txt": "readable", "/val/images/": "partial", "/train/": "partial"} {
 		if got := status(file); got != want {
 			t.Errorf("%s is %s; want %s", file, got, want)
 		}
 	}
 	write(t, filepath.Join(base, "val/images/val_3.JPEG"), []byte("no"))
-	if got := status("/val/images/"); got != Damaged {
+	if got := status("/val/images/"); got != "damaged" {
 		t.Errorf("with a broken JPEG, the images are %s", got)
 	}
 }
@@ -307,23 +303,23 @@ func TestBadTinyImageNet(t *testing.T) {
 
 // TestVerifyCounts: a well-formed file without a checksum is complete only if it has the official number of samples.
 func TestVerifyCounts(t *testing.T) {
-	for n, want := range map[int]Status{500: Partial, mnistTestSamples: Readable, mnistTestSamples + 1: Damaged} {
+	for n, want := range map[int]string{500: "partial", mnistTestSamples: "readable", mnistTestSamples + 1: "damaged"} {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "mnist/t10k-images-idx3-ubyte"), idxBytes(make([]byte, n*784), uint32(n), 28, 28))
 		write(t, filepath.Join(dir, "mnist/t10k-labels-idx1-ubyte"), idxBytes(make([]byte, n), uint32(n)))
 		r, err := Verify(t.Context(), "mnist-test80", Options{Dir: dir})
-		if err != nil || r.Files[0].Status != want || r.Files[1].Status != want || (r.Err() == nil) != (want == Readable) {
+		if err != nil || r.Files[0].Status != want || r.Files[1].Status != want || (r.Err() == nil) != (want == "readable") {
 			t.Errorf("with %d samples: %+v, %v; want %s", n, r, err, want)
 		}
 	}
 	dir := t.TempDir()
 	fakeIDX(t, dir, "mnist/t10k", 500, 10) // which is not the file of the checksum
 	r, err := Verify(t.Context(), "mnist-test80", Options{Dir: dir})
-	if err != nil || r.Files[0].Status != Partial || r.Err() == nil {
+	if err != nil || r.Files[0].Status != "partial" || r.Err() == nil {
 		t.Errorf("%+v, %v", r, err)
 	}
 	write(t, filepath.Join(dir, "mnist/t10k-images-idx3-ubyte.gz"), []byte("damaged"))
-	if r, err = Verify(t.Context(), "mnist-test80", Options{Dir: dir}); err != nil || r.Files[0].Status != Damaged {
+	if r, err = Verify(t.Context(), "mnist-test80", Options{Dir: dir}); err != nil || r.Files[0].Status != "damaged" {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -85,13 +85,13 @@ func (s splitting) refuse() {
 	fail.When(s != withParameters[splitting](nil), "there are test samples: the parameters test and seed, which split samples that are not, do not apply")
 }
 
-// Own reports whether a name stands for files of the user's own, such as "folder:photos".
-func Own(name string) bool {
+// own reports whether a name stands for files of the user's own, such as "folder:photos".
+func own(name string) bool {
 	s, _, _ := parts(name)
 	return s != nil
 }
 
-// OwnPath returns the path in such a name, without what says how the files are read; "" for any other name.
+// OwnPath returns the path in the name of files of the user's own, without what says how the files are read; "" for any other name.
 func OwnPath(name string) string {
 	_, path, _ := parts(name)
 	return path

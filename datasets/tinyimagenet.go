@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"context"
-	"fmt"
 	"image"
 	"image/color"
 	"os"
@@ -36,11 +35,7 @@ func (f tinyFormat) open(ctx context.Context, d *Dataset, dir string) {
 	train, val := tinyTrain(dir, wnids), tinyVal(dir, wnids)
 	d.Train, d.Test = decodeTiny(ctx, train), decodeTiny(ctx, val)
 	markSubset(d, tinyTrainSamples, tinyTestSamples)
-	if d.Note != "" {
-		d.Note += fmt.Sprintf("; training images per class: %s of 500", perClass(train))
-	} else {
-		d.Note = "the official validation set is the test split"
-	}
+	d.Note = join(d.Note, "the official validation set is the test split")
 	if f.halved {
 		for _, s := range []*Split{&d.Train, &d.Test} {
 			s.Pixels = halve(s.Pixels, s.Len(), tinySide, tinySide, d.Channels)
@@ -75,19 +70,6 @@ func (tinyFormat) list(path string, f File) (c content) {
 		}
 	}
 	return c
-}
-
-// perClass says how many files a class has: "200", or "150 to 200" where classes differ.
-func perClass(files []tinyFile) string {
-	counts := make([]int, tinyClasses)
-	for _, f := range files {
-		counts[f.label]++
-	}
-	lo, hi := slices.Min(counts), slices.Max(counts)
-	if lo == hi {
-		return fmt.Sprint(lo)
-	}
-	return fmt.Sprintf("%d to %d", lo, hi)
 }
 
 func readWNIDs(dir string) []string {

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unsafe"
 
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/must"
@@ -324,19 +323,6 @@ func TestFileNames(t *testing.T) {
 	}
 	if got := OwnPath("csv:" + filepath.Join(dir, "is it%3F.csv?test=0.5")); filepath.Base(got) != "is it?.csv" {
 		t.Error(got)
-	}
-}
-
-// TestLabelsAreCopied: a label does not keep its line in memory, and is there once.
-func TestLabelsAreCopied(t *testing.T) {
-	r, table := new(rawSplit), csvTable{header: []string{"label", "a"}, numbers: []int{1}, counts: [][]rowCounter{make([]rowCounter, 1)}, classes: map[string]string{}}
-	line := "cat" + strings.Repeat("0", 100)
-	for range 2 {
-		line = strings.Clone(line)
-		table.row(nil, r, []string{line[:3], line[3:4]})
-	}
-	if unsafe.StringData(r.labels[1]) == unsafe.StringData(line) || unsafe.StringData(r.labels[0]) != unsafe.StringData(r.labels[1]) {
-		t.Error("a label lies in its line, or was copied twice")
 	}
 }
 

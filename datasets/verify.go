@@ -11,21 +11,13 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
-// A Status is what Verify found out about one file.
-type Status string
-
-const (
-	OK       Status = "ok"       // equals the published checksum
-	Readable Status = "readable" // well-formed and complete; nobody publishes a checksum for it
-	Partial  Status = "partial"  // well-formed, but holds less than the official file or folder
-	Missing  Status = "missing"
-	Damaged  Status = "damaged" // wrong checksum, or cannot be read
-)
-
 // A FileReport is what Verify found out about one file.
 type FileReport struct {
-	Path   string `json:"path"` // relative to the data folder
-	Status Status `json:"status"`
+	Path string `json:"path"` // relative to the data folder
+	// Status is "ok" (it equals the published checksum), "readable" (well-formed and complete; nobody publishes a checksum for it),
+	// "partial" (well-formed, but holds less than the official file or folder), "missing", or "damaged" (it has a wrong checksum, or
+	// cannot be read).
+	Status string `json:"status"`
 	Detail string `json:"detail,omitempty"`
 }
 
@@ -39,7 +31,7 @@ type Report struct {
 // faulty says which files are missing or not complete.
 func (r Report) faulty() (bad []string) {
 	for _, f := range r.Files {
-		if f.Status != OK && f.Status != Readable {
+		if f.Status != "ok" && f.Status != "readable" {
 			bad = append(bad, fmt.Sprintf("%s is %s", f.Path, f.Status))
 		}
 	}
@@ -52,7 +44,7 @@ func (r Report) Err() error {
 	switch bad := r.faulty(); {
 	case bad == nil:
 		return nil
-	case Own(r.Name):
+	case own(r.Name):
 		return errors.New(r.Files[0].Detail) // which names the set
 	default:
 		return fmt.Errorf("datasets: verify %s in %s: %s; `pcl data fetch %s` brings the official files", r.Name, r.Dir, strings.Join(bad, ", "), r.Name)
@@ -67,7 +59,7 @@ func Verify(ctx context.Context, name string, o Options) (r Report, err error) {
 	defer finish(ctx, "verify "+name, &err)
 	defer fail.Caught(&err)
 	switch e := find(name); {
-	case Own(name):
+	case own(name):
 		return Report{Name: name, Files: []FileReport{verifyOwn(ctx, e, o)}}, nil
 	case e.format == nil:
 		return Report{Name: name}, nil
@@ -77,13 +69,13 @@ func Verify(ctx context.Context, name string, o Options) (r Report, err error) {
 }
 
 func verifyOwn(ctx context.Context, e *entry, o Options) FileReport {
-	f := FileReport{Path: e.Source, Status: Readable}
+	f := FileReport{Path: e.Source, Status: "readable"}
 	d, err := Open(ctx, e.Name, o)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		f.Status, f.Detail = Missing, err.Error()
+		f.Status, f.Detail = "missing", err.Error()
 	case err != nil:
-		f.Status, f.Detail = Damaged, err.Error()
+		f.Status, f.Detail = "damaged", err.Error()
 	default:
 		f.Detail = fmt.Sprintf("%d training and %d test %s of %s, %d classes, SHA-256 %s", d.Train.Len(), d.Test.Len(), d.things(), d.Size(), len(d.Classes), d.SHA256)
 		f.Detail = join(f.Detail, d.Note)
@@ -101,10 +93,10 @@ func (s official) verify(ctx context.Context) Report {
 	return r
 }
 
-func (s official) verifyFile(ctx context.Context, f File) (Status, string) {
+func (s official) verifyFile(ctx context.Context, f File) (status, detail string) {
 	path, ok := locate(s.dir, f.Path)
 	if !ok {
-		return Missing, ""
+		return "missing", ""
 	}
 	// An unpacked .gz cannot be compared with the checksum of the packed one.
 	if !strings.HasSuffix(path, filepath.FromSlash(strings.TrimSuffix(f.Path, "/"))) || f.sum() == "" {
@@ -112,16 +104,16 @@ func (s official) verifyFile(ctx context.Context, f File) (Status, string) {
 	}
 	wrong := fail.Tried(func() { checkSum(ctx, path, f.sum()) })
 	if wrong == nil {
-		return OK, ""
+		return "ok", ""
 	}
-	if status, detail := s.checkFile(ctx, path, f); status == Partial { // smaller but well-formed, not broken
+	if status, detail := s.checkFile(ctx, path, f); status == "partial" { // smaller but well-formed, not broken
 		return status, detail
 	}
-	return Damaged, wrong.Error()
+	return "damaged", wrong.Error()
 }
 
 // checkFile judges a file or folder by its content.
-func (s official) checkFile(ctx context.Context, path string, f File) (Status, string) {
+func (s official) checkFile(ctx context.Context, path string, f File) (status, detail string) {
 	kind := "images"
 	if strings.Contains(f.Path, "-labels-") {
 		kind = "labels"
@@ -134,15 +126,15 @@ func (s official) checkFile(ctx context.Context, path string, f File) (Status, s
 	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // in a folder
-		return Partial, err.Error()
+		return "partial", err.Error()
 	case err != nil:
-		return Damaged, err.Error()
+		return "damaged", err.Error()
 	case n < f.Samples:
-		return Partial, fmt.Sprintf("%d of %d %s", n, f.Samples, kind)
+		return "partial", fmt.Sprintf("%d of %d %s", n, f.Samples, kind)
 	case n > f.Samples:
-		return Damaged, fmt.Sprintf("%d %s; the official set has %d there", n, kind, f.Samples)
+		return "damaged", fmt.Sprintf("%d %s; the official set has %d there", n, kind, f.Samples)
 	case n == 0:
-		return Readable, ""
+		return "readable", ""
 	}
-	return Readable, fmt.Sprintf("%d %s", n, kind)
+	return "readable", fmt.Sprintf("%d %s", n, kind)
 }

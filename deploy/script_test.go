@@ -25,17 +25,14 @@ type task struct {
 
 // newTask prepares the second task of three that make five shards. pcl is a shell script; $1 … are its arguments, and
 // $shard is its shard.
-func newTask(t *testing.T, index int, pcl string, change func(*Slurm)) *task {
+func newTask(t *testing.T, index int, pcl string) *task {
 	t.Helper()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("there is no bash")
 	}
 	k := &task{dir: t.TempDir()}
-	s := Slurm{Job: Job{Grid: "it's a grid", Shards: 5, CPUs: 1}, Dir: k.dir + awkward, Program: filepath.Join(k.dir, "my pcl"), DataDir: awkward, PerTask: 2, Limit: time.Hour, Grace: time.Minute}
-	if change != nil {
-		change(&s)
-	}
+	s := Slurm{Job: Job{Grid: "it's a grid", Shards: 5, CPUs: 1, XLAFlags: awkward}, Dir: k.dir + awkward, Program: filepath.Join(k.dir, "my pcl"), DataDir: awkward, PerTask: 2, Limit: time.Hour, Grace: time.Minute}
 	k.script = text(t, s)
 	for name, text := range map[string]string{
 		"my pcl":   "echo -n \"${XLA_FLAGS-}\" >" + k.dir + "/flags\nprintf '%s\\n' \"$@\" >\"" + k.dir + "/args-$$\"\nshard=$7\n" + pcl,
@@ -109,7 +106,7 @@ func TestScriptEnds(t *testing.T) {
 		"time is up, and wrong": {"[[ $shard == 2/5 ]] && exit 75; exit 2", 2, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := newTask(t, 1, c.pcl, nil)
+			k := newTask(t, 1, c.pcl)
 			if code, asked := k.end(t); code != c.code || asked != c.asked {
 				t.Errorf("exit code %d, scontrol %q; want %d, %q\n%s", code, asked, c.code, c.asked, &k.out)
 			}
@@ -121,7 +118,7 @@ func TestScriptEnds(t *testing.T) {
 func TestScriptArguments(t *testing.T) {
 	shards := map[string]bool{}
 	for index := range 3 {
-		k := newTask(t, index, "", nil)
+		k := newTask(t, index, "")
 		if code, _ := k.end(t); code != 0 {
 			t.Fatalf("exit code %d\n%s", code, &k.out)
 		}
@@ -135,23 +132,15 @@ func TestScriptArguments(t *testing.T) {
 			}
 			shards[a[6]] = true
 		}
+		if got, err := os.ReadFile(filepath.Join(k.dir, "flags")); err != nil || string(got) != awkward { // as the grid was planned with
+			t.Errorf("XLA_FLAGS is %q (%v), want %q", got, err, awkward)
+		}
 		if _, err := os.Stat(filepath.Join(k.dir, "pwned")); err == nil {
 			t.Error("a name was run as a command")
 		}
 	}
 	if len(shards) != 5 {
 		t.Errorf("shards %v, want five", shards)
-	}
-}
-
-// TestScriptFlags: the workers have the options of XLA with which the grid was planned, whatever these are.
-func TestScriptFlags(t *testing.T) {
-	k := newTask(t, 1, "", func(s *Slurm) { s.XLAFlags = awkward })
-	if code, _ := k.end(t); code != 0 {
-		t.Fatalf("exit code %d\n%s", code, &k.out)
-	}
-	if got, err := os.ReadFile(filepath.Join(k.dir, "flags")); err != nil || string(got) != awkward {
-		t.Errorf("XLA_FLAGS is %q (%v), want %q", got, err, awkward)
 	}
 }
 
@@ -162,7 +151,7 @@ func TestScriptTime(t *testing.T) {
 		"echo 10:00": 480, "echo 59:59": 3479, "echo 9:08": 428, "echo 1:00:00": 3480, "echo 2:00:00": 3480, "echo 1-00:00:00": 3480,
 		"echo 2:30": 30, "echo 2:29": 0, "echo 0:50": 0, "echo 0:00": 0, "echo INVALID": 3480, "echo UNLIMITED": 3480, "echo": 3480, "exit 1": 3480,
 	} {
-		k := newTask(t, 1, "", nil)
+		k := newTask(t, 1, "")
 		k.squeue(t, answer)
 		code, _ := k.end(t)
 		if want == 0 { // going back to the queue would not help
@@ -210,7 +199,7 @@ func TestScriptSignals(t *testing.T) {
 		"cancelled, requeued or ousted": {syscall.SIGTERM, 130, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := newTask(t, 1, saves, nil)
+			k := newTask(t, 1, saves)
 			if err := k.cmd.Start(); err != nil {
 				t.Fatal(err)
 			}

@@ -3,6 +3,8 @@ package emgd
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
@@ -209,29 +211,14 @@ func (w *activeSet) minimise() {
 
 // gradient computes g = Cν + q, the multiplier κ and ‖d‖².
 func (w *activeSet) gradient() {
-	n := w.n
-	g := w.g[:n]
+	n, g := w.n, w.g
 	if w.shifted {
 		copy(g, w.q)
 	} else {
 		clear(g)
 	}
-	row := func(i int) ([]float64, float64) { return w.c[i*n:][:len(g)], w.nu[i] }
-	rest := w.support
-	for ; len(rest) >= 4; rest = rest[4:] { // in the same order, but with fewer passes
-		a, s := row(rest[0])
-		b, t := row(rest[1])
-		c, u := row(rest[2])
-		d, v := row(rest[3])
-		for j := range g {
-			g[j] = g[j] + s*a[j] + t*b[j] + u*c[j] + v*d[j]
-		}
-	}
-	for _, i := range rest {
-		a, s := row(i)
-		for j, c := range a {
-			g[j] += s * c
-		}
+	for _, i := range w.support {
+		floats.AddScaled(g, w.nu[i], w.c[i*n:][:n])
 	}
 	dot := 0.0
 	for _, i := range w.support {

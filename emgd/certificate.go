@@ -20,8 +20,8 @@ const (
 	// FloorInfeasible: no λ ≥ floor has Σλ_iσ_i = 1; equal weights 1/Σσ were returned.
 	FloorInfeasible
 	// IllConditioned: some gradients are combinations of others to nearly the precision of M; the
-	// conditions hold to Violation and not to 1e-9. It is below 1e-6, and mostly below 1e-7, unless d
-	// is itself on the verge of Stationary.
+	// conditions hold to Violation and not to 1e-9. It is mostly below 1e-7, and above 1e-6 only if d is on the verge of
+	// Stationary or, twice in a million gradients of any size, their combinations all but cancel.
 	IllConditioned
 	// IterationLimit: the iteration bound was reached; Violation and Gap say how far the weights are
 	// from optimal.

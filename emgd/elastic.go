@@ -24,12 +24,12 @@ const (
 )
 
 const (
-	// DefaultTau is the temperature of the authors' code, in units of the gradient norm.
-	DefaultTau = 5
-	// DefaultLogTau is the temperature of LogGMC, which has no unit: σ is in proportion to m.
-	DefaultLogTau = 1
-	// DefaultMomentum is the paper's ε1; ε2 = 1 − ε1.
-	DefaultMomentum = 0.9
+	// defaultTau is the temperature of the authors' code, in units of the gradient norm.
+	defaultTau = 5
+	// defaultLogTau is the temperature of LogGMC, which has no unit: σ is in proportion to m.
+	defaultLogTau = 1
+	// defaultMomentum is the paper's ε1; ε2 = 1 − ε1.
+	defaultMomentum = 0.9
 	// minSigma is the smallest elastic factor: the convergence proof needs inf σ_i > 0.
 	minSigma = 1e-6
 )
@@ -39,15 +39,15 @@ const (
 // that alone, without the settings. It is not safe for concurrent use.
 type Elastic struct {
 	Rule Rule `json:"-"`
-	// Tau is the temperature: 0 means DefaultTau, or DefaultLogTau for LogGMC; +Inf means equal factors.
+	// Tau is the temperature: 0 means 5, or 1 for LogGMC; +Inf means equal factors.
 	Tau float64 `json:"-"`
 	// AutoTau replaces Tau by a moving average of the mean of m_i over the active streams, which makes σ independent of the
 	// unit of the gradients. Only for GMC: the cosines of GS and the logarithms of LogGMC have no unit.
 	AutoTau bool `json:"-"`
-	// Momentum is ε1 in m_i ← ε1·m_i + (1−ε1)·‖J_i‖; 0 means DefaultMomentum, negative means none.
+	// Momentum is ε1 in m_i ← ε1·m_i + (1−ε1)·‖J_i‖; 0 means 0.9, negative means none.
 	Momentum float64 `json:"-"`
 
-	// Norms are the m_i, and Level is the moving average behind AutoTau, which has a value once it has Seen a step.
+	// Norms are the m_i by stream, of which finished ones may be deleted, and Level is the moving average behind AutoTau, which has a value once it has Seen a step.
 	Norms map[int]float64 `json:"norms"`
 	Level float64         `json:"level"`
 	Seen  bool            `json:"seen"`
@@ -90,9 +90,6 @@ func (e *Elastic) Factors(ids []int, p *Problem, sigma []float64) error {
 	return nil
 }
 
-// End forgets a finished stream. Unknown ids are ignored.
-func (e *Elastic) End(id int) { delete(e.Norms, id) }
-
 // Clone returns a copy that remembers the same and shares nothing with e.
 func (e *Elastic) Clone() *Elastic {
 	c := *e
@@ -103,7 +100,7 @@ func (e *Elastic) Clone() *Elastic {
 func (e *Elastic) momentum() float64 {
 	switch {
 	case e.Momentum == 0:
-		return DefaultMomentum
+		return defaultMomentum
 	case e.Momentum < 0:
 		return 0
 	}
@@ -115,9 +112,9 @@ func (e *Elastic) temperature() float64 {
 	case e.AutoTau:
 		return e.Level
 	case e.Tau == 0 && e.Rule == LogGMC:
-		return DefaultLogTau
+		return defaultLogTau
 	case e.Tau == 0:
-		return DefaultTau
+		return defaultTau
 	}
 	return e.Tau
 }

@@ -32,18 +32,6 @@ func ExampleSolver() {
 	// optimal
 }
 
-// MGDA is the solve with every factor 1.
-func ExampleSolver_mgda() {
-	var solver emgd.Solver
-	c, err := solver.Solve(problem, []float64{1, 1, 1})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.1f\n", c.Lambda)
-	// Output: [0.8 0.2 0.0]
-}
-
 // Opposite gradients cancel: nothing decreases both losses.
 func ExampleStatus_Message() {
 	var solver emgd.Solver
@@ -80,7 +68,7 @@ func ExampleElastic() {
 	}
 	fmt.Printf("σ = %.4f\n", sigma)
 	fmt.Printf("λ = %.4f\n", c.Lambda)
-	elastic.End(4) // the stream has finished
+	delete(elastic.Norms, 4) // the stream has finished
 	// Output:
 	// σ = [0.2693 0.3289 0.4018]
 	// λ = [2.7045 0.8258 0.0000]

@@ -3,6 +3,8 @@ package emgd
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
@@ -158,9 +160,6 @@ func (f *face) backward(x []float64) {
 	for k := f.r - 1; k >= 1; k-- {
 		v := x[k] * f.inv[k]
 		x[k] = v
-		left := x[1:k]
-		for m, a := range f.l[k*n+1 : k*n+k] {
-			left[m] -= v * a
-		}
+		floats.AddScaled(x[1:k], -v, f.l[k*n+1:k*n+k])
 	}
 }

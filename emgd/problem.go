@@ -21,7 +21,7 @@ type Problem struct {
 	c    []float64   // J_i·J_j / 2^(exp_i+exp_j), K×K and symmetric; C_ii is in [1,4), or 0
 	lo   []float64   // what rounding took from c; nil where it is not known
 	exp  []int       // ‖J_i‖ is between 2^exp_i and 2^(exp_i+1); 0 for a gradient of length 0
-	rows [][]float64 // the gradients, where c is less accurate than they are
+	rows [][]float64 // the gradients, if they are known
 }
 
 const (
@@ -132,10 +132,7 @@ func FromGradients(rows [][]float64) (*Problem, error) {
 	gram := make([]float64, k*k)
 	for i, row := range rows {
 		for j, other := range rows[:i+1] {
-			v := 0.0
-			for at, x := range row {
-				v += x * other[at]
-			}
+			v := dot(row, other)
 			gram[i*k+j], gram[j*k+i] = v, v
 		}
 		if m := gram[i*k+i]; (m < smallSquare || m > largeSquare) && largest(row) > 0 {
@@ -149,7 +146,7 @@ func FromGradients(rows [][]float64) (*Problem, error) {
 
 // exact is the problem with products in twice the precision of float64, as far as its gradients are known.
 func (p *Problem) exact() *Problem {
-	if p.rows == nil {
+	if p.rows == nil || p.lo != nil {
 		return p
 	}
 	k := p.k
@@ -171,7 +168,7 @@ func (p *Problem) exact() *Problem {
 		}
 	}
 	q := scaled(hi, k)
-	q.lo = lo
+	q.lo, q.rows = lo, p.rows
 	for at := range lo {
 		lo[at] = math.Ldexp(lo[at], -q.exp[at/k]-q.exp[at%k])
 	}
@@ -179,6 +176,14 @@ func (p *Problem) exact() *Problem {
 		q.exp[i] += e
 	}
 	return q
+}
+
+// dot adds up in order, unlike floats.Dot, whose sum depends on the processor.
+func dot(a, b []float64) (sum float64) {
+	for i, x := range a {
+		sum += x * b[i]
+	}
+	return sum
 }
 
 func largest(row []float64) (top float64) {

@@ -3,6 +3,8 @@ package emgd
 import (
 	"math"
 	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // of and from are the problems of a Gram matrix and of gradients that are known to be good.
@@ -15,20 +17,8 @@ func sure(p *Problem, err error) *Problem {
 	return p
 }
 
-func gramOf(j [][]float64) []float64 {
-	k := len(j)
-	m := make([]float64, k*k)
-	for a := range k {
-		for b := range a + 1 {
-			v := 0.0
-			for p, x := range j[a] {
-				v += x * j[b][p]
-			}
-			m[a*k+b], m[b*k+a] = v, v
-		}
-	}
-	return m
-}
+// gramOf is the Gram matrix of gradients of ordinary size.
+func gramOf(rows [][]float64) []float64 { return from(rows).Gram() }
 
 // randomRows draws K rows of the given rank and then spoils some of them: duplicates, opposites,
 // near-copies, zero rows, integers, per-row scales. near says whether there are near-copies: rows
@@ -169,9 +159,9 @@ func randomProblem(r *rand.Rand) *instance {
 		p.solver.ZeroTol = 0
 	}
 	if r.IntN(5) == 0 {
-		p.solver.Floor = 1 / (float64(k) + 1) / sumOf(p.sigma)
+		p.solver.Floor = 1 / (float64(k) + 1) / floats.Sum(p.sigma)
 		if r.IntN(2) == 0 {
-			p.solver.Floor = r.Float64() / sumOf(p.sigma)
+			p.solver.Floor = r.Float64() / floats.Sum(p.sigma)
 		}
 	}
 	return p

@@ -60,12 +60,8 @@ func (s *Solver) raise() {
 		w.size0 += w.least[a] * w.norm[a]
 	}
 	for a := range n {
-		q := 0.0
-		for b, v := range w.least {
-			q += w.c[a*n+b] * v
-		}
-		w.q[a] = q
-		w.q0 += q * w.least[a]
+		w.q[a] = dot(w.c[a*n:][:n], w.least)
+		w.q0 += w.q[a] * w.least[a]
 	}
 	w.q0 = max(0, w.q0)
 }

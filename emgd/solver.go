@@ -50,7 +50,7 @@ func (s *Solver) Solve(p *Problem, sigma []float64) (*Certificate, error) {
 		return nil, err
 	}
 	c, err := s.solve(p, sigma)
-	if err == nil && p.rows != nil && c.Status != Stationary && c.Cancellation < delicate {
+	if err == nil && p.rows != nil && p.lo == nil && c.Status != Stationary && c.Cancellation < delicate {
 		return s.solve(p.exact(), sigma)
 	}
 	return c, err
@@ -205,10 +205,7 @@ func (s *Solver) equal() {
 		w.nu[a] = math.Ldexp(lambda, s.shift[a])
 	}
 	for a := range n {
-		w.g[a] = 0
-		for b, v := range w.nu {
-			w.g[a] += w.c[a*n+b] * v
-		}
+		w.g[a] = dot(w.c[a*n:][:n], w.nu)
 		w.norm2 += w.nu[a] * w.g[a]
 	}
 	w.norm2 = max(w.norm2, 0)

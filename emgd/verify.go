@@ -1,104 +1,116 @@
 package emgd
 
 import (
-	"fmt"
 	"math"
+	"math/big"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-// Verify checks the certificate against the problem it was made from, independently of how it
-// was computed, with a tolerance tol relative to scale_i (1e-9 is a good choice). It returns nil if
-// the certificate proves what its status says, and otherwise says which condition fails. Weights, slacks, ‖d‖²,
-// level and the lists of rows are checked; Violation, Gap, Cancellation and Iterations, which tell how a solve went,
-// are not. How short a row has to be to be left out is the solver's ZeroTol, which a certificate does not have: of a row in Dropped it is
-// checked that some other row is longer.
-func (c *Certificate) Verify(p *Problem, tol float64) error {
-	v, k := &verifier{Certificate: c, tol: tol}, p.k
-	v.refuse(len(c.Lambda) != k || len(c.Sigma) != k || len(c.Slacks) != k, "%d weights, %d factors and %d slacks; want %d of each", len(c.Lambda), len(c.Sigma), len(c.Slacks), k)
-	v.refuse(c.Status < Optimal || c.Status > RowsDropped || c.Status == FloorInfeasible || c.Status == IterationLimit, "it proves nothing: %s", c.Status.Message())
-	if v.err == nil {
-		v.err = checkSigma(c.Sigma)
-	}
-	if v.err != nil {
-		return v.err
-	}
-	v.multiply(p.exact())
-	v.active, v.out = v.mark(c.Active), v.mark(c.Dropped)
+// Verify checks the certificate against the problem it was made from: it works out in 400-bit arithmetic what the weights
+// do to the gradients, and nothing else of the solver counts. It returns nil if the certificate proves what its status says,
+// and otherwise says which condition fails. The conditions may be broken by tol relative to scale_i; 1e-9 is a good choice.
+// Weights, slacks, ‖d‖², level and the lists of rows are checked; Violation, Gap, Cancellation and Iterations, which tell how
+// a solve went, are not. How short a row has to be to be left out is the solver's ZeroTol, which a certificate does not have:
+// of a row in Dropped it is checked that some other row is longer.
+func (c *Certificate) Verify(p *Problem, tol float64) (err error) {
+	defer fail.Caught(&err)
+	defer fail.At("emgd: certificate")
+	k, numbers := p.k, slices.Concat(c.Lambda, c.Slacks, []float64{c.Norm2, c.Level, c.Floor})
+	fail.When(len(c.Lambda) != k || len(c.Sigma) != k || len(c.Slacks) != k, "%d weights, %d factors and %d slacks; want %d of each", len(c.Lambda), len(c.Sigma), len(c.Slacks), k)
+	fail.When(c.Status < Optimal || c.Status > RowsDropped || c.Status == FloorInfeasible || c.Status == IterationLimit, "it proves nothing: %s", c.Status.Message())
+	fail.If(checkSigma(c.Sigma))
+	fail.When(!fp.Finite(numbers) || max(c.Exponent, -c.Exponent) > 1<<12, "weights, slacks or ‖d‖² are not finite")
+	v := &verifier{Certificate: c, tol: tol, active: mark(c.Active, k), out: mark(c.Dropped, k)}
+	v.multiply(p.inner())
 	v.weights()
 	v.lengths()
 	if c.Status != Stationary {
 		v.slacks()
 	}
-	return v.err
+	return nil
 }
 
-// verifier has what a certificate's weights do to the gradients, in units that keep every product in the range of float64:
-// rows are divided by powers of two near their lengths, and d by 2^exp. Sums are made in twice the
-// precision of float64, since weights larger than d cancel in it.
+// verifier has what a certificate's weights do to the gradients.
 type verifier struct {
 	*Certificate
 	tol         float64
-	err         error // the first condition that fails
-	exp         int
-	row         []int     // the exponent of row i
-	norm        []float64 // ‖J_i‖ in its unit
-	along       []float64 // J_i·d
-	length      float64   // ‖d‖
-	size        float64   // Σλ_i‖J_i‖
-	exact       bool      // ‖d‖² is good to more digits than a rounded Gram matrix allows
-	active, out []bool    // Active and Dropped
+	active, out []bool       // Active and Dropped
+	norm, along []*big.Float // ‖J_i‖ and J_i·d
+	norm2       *big.Float   // ‖d‖²
+	length      *big.Float   // ‖d‖
+	size        *big.Float   // Σλ_i‖J_i‖
+	claims      float64      // how far ‖d‖² and slacks may be from the certificate's
 }
 
-func (v *verifier) refuse(wrong bool, format string, args ...any) {
-	if wrong && v.err == nil {
-		v.err = fmt.Errorf("emgd: certificate: "+format, args...)
-	}
+// precision is that of the check, in bits: far beyond what cancels.
+const precision = 400
+
+func number(x float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(x) }
+
+// inUnit is a number that the certificate gives in the unit of its Exponent.
+func (v *verifier) inUnit(x float64) *big.Float {
+	return new(big.Float).SetMantExp(number(x), 2*v.Exponent)
 }
 
-func (v *verifier) multiply(p *Problem) {
-	k := p.k
-	v.row, v.exact, v.norm, v.along = p.exp, p.lo != nil, make([]float64, k), make([]float64, k)
-	top, some := 0, false
-	for i, l := range v.Lambda {
-		v.norm[i] = math.Sqrt(p.square(i))
-		if e := math.Ilogb(l) + p.exp[i]; l > 0 && v.norm[i] > 0 && (!some || e > top) {
-			top, some = e, true
-		}
+func times(x, y *big.Float) *big.Float { return new(big.Float).Mul(x, y) }
+func plus(x, y *big.Float) *big.Float  { return new(big.Float).Add(x, y) }
+func minus(x, y *big.Float) *big.Float { return new(big.Float).Sub(x, y) }
+
+// over is x/y, and 0 for y = 0.
+func over(x, y *big.Float) float64 {
+	if y.Sign() == 0 {
+		return 0
 	}
-	v.exp = top
-	weight := make([]float64, k)
-	for i, l := range v.Lambda {
-		if v.norm[i] > 0 {
-			weight[i] = math.Ldexp(l, v.row[i]-v.exp)
-			v.size += weight[i] * v.norm[i]
-		}
-	}
-	norm2 := twofold{}
-	for i := range k {
-		along := twofold{}
-		for j, w := range weight {
-			along = along.addProduct(p.c[i*k+j], w)
-			if p.lo != nil {
-				along = along.addProduct(p.lo[i*k+j], w)
+	q, _ := new(big.Float).Quo(x, y).Float64()
+	return q
+}
+
+// inner are the products of all gradients, without rounding if the problem has the gradients.
+func (p *Problem) inner() [][]*big.Float {
+	m := make([][]*big.Float, p.k)
+	for i := range m {
+		m[i] = make([]*big.Float, p.k)
+		for j := range i + 1 {
+			v := number(0)
+			if p.rows == nil {
+				v.SetMantExp(number(p.c[i*p.k+j]), p.exp[i]+p.exp[j])
+			} else {
+				for at, x := range p.rows[i] {
+					v.Add(v, times(number(x), number(p.rows[j][at])))
+				}
 			}
+			m[i][j], m[j][i] = v, v
 		}
-		v.along[i] = along.hi
-		norm2 = norm2.addProduct(along.hi, weight[i]).addProduct(along.lo, weight[i])
 	}
-	v.length = math.Sqrt(max(norm2.hi, 0))
+	return m
+}
+
+func (v *verifier) multiply(gram [][]*big.Float) {
+	v.norm2, v.size, v.length = number(0), number(0), number(0)
+	for i, l := range v.Lambda {
+		along, norm := number(0), new(big.Float).Sqrt(gram[i][i])
+		for j, other := range v.Lambda {
+			along.Add(along, times(gram[i][j], number(other)))
+		}
+		v.along, v.norm = append(v.along, along), append(v.norm, norm)
+		v.norm2.Add(v.norm2, times(along, number(l)))
+		v.size.Add(v.size, times(norm, number(l)))
+	}
+	if v.norm2.Sign() < 0 { // which a rounded Gram matrix allows
+		v.norm2 = number(0)
+	}
+	v.length.Sqrt(v.norm2)
 }
 
 // mark turns a list of rows, which names each at most once, into flags.
-func (v *verifier) mark(list []int) []bool {
-	in := make([]bool, len(v.norm))
+func mark(list []int, k int) []bool {
+	in := make([]bool, k)
 	for _, i := range list {
-		known := i >= 0 && i < len(in)
-		v.refuse(!known || in[i], "the list of rows %v; want different ones from 0 to %d", list, len(in)-1)
-		if known {
-			in[i] = true
-		}
+		fail.When(i < 0 || i >= k || in[i], "the list of rows %v; want different ones from 0 to %d", list, k-1)
+		in[i] = true
 	}
 	return in
 }
@@ -106,63 +118,53 @@ func (v *verifier) mark(list []int) []bool {
 // weights checks them, the lists of rows, and what the status says about rows at the floor. Rows that were left out have no
 // weight, unless d = 0 whatever the weights are, and are not the longest.
 func (v *verifier) weights() {
-	longest, length := 0, math.Inf(-1)
-	for i, norm := range v.norm {
-		if l := math.Log2(norm) + float64(v.row[i]); l > length {
-			longest, length = i, l
-		}
-	}
-	sum, bound := 0.0, false // whether a row is at the floor
+	longest := slices.MaxFunc(v.norm, (*big.Float).Cmp)
+	sum, bound := number(-1), false // whether a row is at the floor
 	for i, l := range v.Lambda {
 		active, out := v.active[i], v.out[i]
-		v.refuse(!(l >= 0) || math.IsInf(l, 1) || l < v.Floor*(1-v.tol) && !out || active && l == 0, "λ_%d = %v; want at least the floor %v, and more than 0 if the row is active", i, l, v.Floor)
-		v.refuse(out && (l != 0 && v.size > 0 || i == longest && v.norm[i] > 0), "row %d is left out, and has the weight %v or is the longest", i, l)
-		v.refuse(v.Status != Stationary && (active && out || !active && !out && l > v.Floor*(1+v.tol)), "row %d has the weight %v at a floor of %v, and Active is %v", i, l, v.Floor, v.Active)
+		fail.When(l < 0 || l < v.Floor && !out && v.size.Sign() > 0 || active && l == 0, "λ_%d = %v; want at least the floor %v, and more than 0 if the row is active", i, l, v.Floor)
+		fail.When(out && (l != 0 && v.size.Sign() > 0 || v.norm[i] == longest && longest.Sign() > 0), "row %d is left out, and has the weight %v or is the longest", i, l)
+		fail.When(v.Status != Stationary && (active && out || !active && !out && l > v.Floor), "row %d has the weight %v at a floor of %v, and Active is %v", i, l, v.Floor, v.Active)
 		bound = bound || !active && !out
-		sum += l * v.Sigma[i]
+		sum.Add(sum, times(number(l), number(v.Sigma[i])))
 	}
-	v.refuse(!(math.Abs(sum-1) <= v.tol), "Σλ_iσ_i = %v; want 1", sum)
-	v.refuse(v.Status == FloorBinding && !(v.Floor > 0 && bound) || v.Status == Optimal && v.Floor > 0 && bound, "the status is %v, and a weight at the floor of %v: %v", v.Status, v.Floor, bound)
+	fail.When(math.Abs(over(sum, number(1))) > exact, "Σλ_iσ_i differs from 1 by %.3g", sum)
+	fail.When(v.Status == FloorBinding && !(v.Floor > 0 && bound) || v.Status == Optimal && v.Floor > 0 && bound, "the status is %v, and a weight at the floor of %v: %v", v.Status, v.Floor, bound)
 }
 
-// lengths checks whether d is 0, Norm2 and Level.
+// lengths checks whether d is 0 as the status says, and what the certificate says of its length.
 func (v *verifier) lengths() {
-	limit := stationary(len(v.norm)-len(v.Dropped)) * v.size
+	ratio, limit := over(v.length, v.size), stationary(len(v.norm)-len(v.Dropped))
 	if v.Status == Stationary {
-		still := v.length <= 2*limit || v.size == 0
-		v.refuse(!still || v.Norm2 != 0 || slices.ContainsFunc(v.Slacks, func(x float64) bool { return x != 0 }), "‖d‖/Σλ_i‖J_i‖ = %v, ‖d‖² = %v and the slacks %v of a stationary point; want 0", v.length/v.size, v.Norm2, v.Slacks)
+		still := ratio <= 1.001*limit && v.Norm2 == 0 && !slices.ContainsFunc(v.Slacks, func(x float64) bool { return x != 0 })
+		fail.When(!still, "‖d‖/Σλ_i‖J_i‖ = %v, ‖d‖² = %v and the slacks %v of a stationary point; want 0", ratio, v.Norm2, v.Slacks)
 		return
 	}
-	v.refuse(!(v.length > limit/2), "‖d‖/Σλ_i‖J_i‖ = %v for the status %v", v.length/v.size, v.Status)
-	square := v.length * v.length
-	off := func(x float64) bool {
-		return !(math.Abs(square-math.Ldexp(x, 2*(v.Exponent-v.exp))) <= v.tol*(square+v.size*v.length))
-	}
-	v.refuse(off(v.Norm2) || v.Floor == 0 && off(v.Level), "Norm2 %v or Level %v is not ‖d‖² = %v", v.Norm2, v.Level, math.Ldexp(square, 2*(v.exp-v.Exponent)))
+	fail.When(!(ratio > limit/2), "‖d‖/Σλ_i‖J_i‖ = %v for the status %v", ratio, v.Status)
+	v.claims = exact + 1e-15/ratio/ratio // the rounding of a Gram matrix is relative to (Σλ_i‖J_i‖)²
+	off := func(x float64) bool { return math.Abs(over(minus(v.inUnit(x), v.norm2), v.norm2)) > v.claims }
+	fail.When(off(v.Norm2) || v.Floor == 0 && off(v.Level), "Norm2 %v or Level %v is not ‖d‖² = %.17g over 4^%d", v.Norm2, v.Level, v.norm2, v.Exponent)
 }
 
 // slacks checks the optimality conditions.
 func (v *verifier) slacks() {
-	loses, square, level := false, v.length*v.length, math.Ldexp(v.Level, 2*(v.Exponent-v.exp))
-	if v.Floor == 0 && v.exact {
-		level = square
+	loses, level := false, v.norm2
+	if v.Floor > 0 {
+		level = v.inUnit(v.Level)
 	}
-	for i, l := range v.Lambda {
-		sigma, row, along := math.Ldexp(v.Sigma[i], v.exp-v.row[i]), v.row[i], v.along[i]
-		if v.norm[i] == 0 { // the unit of σ_i·level, although products of so short a row need not be 0
-			sigma, row, along = v.Sigma[i], v.exp, math.Ldexp(along, v.row[i]-v.exp)
-		}
-		scale, unit := v.norm[i]*v.length+sigma*max(square, math.Abs(level)), row+v.exp-2*v.Exponent
-		slack := along - sigma*level
-		rounding := math.Ldexp(v.tol*(scale+v.norm[i]*v.size), unit) + fp.Smallest
-		v.refuse(!(math.Abs(math.Ldexp(slack, unit)-v.Slacks[i]) <= rounding), "the slack of row %d is %v, not %v", i, math.Ldexp(slack, unit), v.Slacks[i])
+	most := slices.MaxFunc([]*big.Float{new(big.Float).Abs(level), v.norm2}, (*big.Float).Cmp)
+	for i := range v.Lambda {
+		sigma := number(v.Sigma[i])
+		slack, scale := minus(v.along[i], times(sigma, level)), plus(times(v.norm[i], v.length), times(sigma, most))
+		off, part := minus(v.inUnit(v.Slacks[i]), slack), over(slack, scale)
+		allowed := plus(times(number(v.claims), scale), v.inUnit(fp.Smallest))
+		fail.When(off.Abs(off).Cmp(allowed) > 0, "the slack of row %d is %.17g over 4^%d, not %v", i, slack, v.Exponent, v.Slacks[i])
 		if v.out[i] && (v.Status == RowsDropped || v.Status == IllConditioned) {
-			loses = loses || slack < 0
+			loses = loses || slack.Sign() < 0
 			continue
 		}
-		// σ_i is infinite where the row is negligible beside the progress that its factor demands.
-		v.refuse(!(slack >= -v.tol*scale) || math.IsInf(sigma, 1), "J_%d·d is less than σ_%d·level: the slack is %v of its terms", i, i, slack/scale)
-		v.refuse(slack > v.tol*scale && l > v.Floor*(1+v.tol), "row %d is active (λ = %v) but its slack, %v of its terms, is not 0", i, l, slack/scale)
+		fail.When(part < -v.tol, "J_%d·d is less than σ_%d·level: the slack is %v of its terms", i, i, part)
+		fail.When(part > v.tol && v.active[i], "row %d is active (λ = %v) but its slack, %v of its terms, is not 0", i, v.Lambda[i], part)
 	}
-	v.refuse(v.Status == RowsDropped && !loses, "the status is %v, and no row that was left out has a negative slack", v.Status)
+	fail.When(v.Status == RowsDropped && !loses, "the status is %v, and no row that was left out has a negative slack", v.Status)
 }

@@ -89,7 +89,7 @@ func TestReattachedSamples(t *testing.T) {
 }
 
 // narrow is a network that can be built with more outputs only in name.
-type narrow struct{ *model.MLP }
+type narrow struct{ model.Model }
 
 func (narrow) WithOutputs(int) (model.Model, error) { return nil, errors.New("not now") }
 

@@ -34,9 +34,7 @@ type endless struct {
 
 func (s *endless) Next(b *data.Batch) error {
 	from := s.rng.IntN(len(s.bytes) - len(b.X))
-	for i := range b.X {
-		b.X[i] = fp.Unit[s.bytes[from+i]]
-	}
+	fp.Units(b.X, s.bytes[from:from+len(b.X)])
 	for i := range b.Class {
 		b.Class[i] = s.class + i%2
 	}

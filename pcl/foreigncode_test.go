@@ -90,12 +90,12 @@ func TestForeignCode(t *testing.T) {
 // TestLossThatCannotBeBuilt: a network's loss that panics when a step needs its graph, in whichever lane, is an error of the step.
 func TestLossThatCannotBeBuilt(t *testing.T) {
 	var built atomic.Int32
-	loss := model.ClassLoss{Name: "moody", F: func(scores, label *graph.Node) *graph.Node {
+	loss := model.ClassLoss("moody", func(scores, label *graph.Node) *graph.Node {
 		if built.Add(1) > 1 { // the memory's is built by New
 			panic("no ink")
 		}
 		return graph.ReduceSum(scores, 1)
-	}}
+	})
 	l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad+der-pp", Options{Loss: loss})
 	attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
 	attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 2, 2, 3))

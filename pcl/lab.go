@@ -25,9 +25,6 @@ type lab struct {
 	s *step // nil between steps
 }
 
-// storing is the lab of a method that decides which samples of a step's batches enter the memory.
-type storing struct{ lab }
-
 func (b lab) Batch() int            { return b.l.options.Batch }
 func (b lab) Step() int             { return b.l.steps }
 func (b lab) Memory() *memory.Store { return b.l.memory }
@@ -38,8 +35,9 @@ func (b lab) Image() (height, width, channels int) {
 	return i.Height, i.Width, i.Channels
 }
 
-func (b storing) Current() (batches [][]memory.Item) {
-	for _, t := range b.l.tasks.present() {
+// firstSeen returns, for each running task, the samples that it sees for the first time in this step.
+func (l *Learner) firstSeen() (batches [][]memory.Item) {
+	for _, t := range l.tasks.present() {
 		if t.ready && !t.leftOut && !t.current.Repeat {
 			batches = append(batches, t.current.Items())
 		}

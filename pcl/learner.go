@@ -150,7 +150,7 @@ func (l *Learner) compile() {
 	for _, set := range sets {
 		compile(func() { set.Gradient(loss, device.TakesParts(set), 1) })
 	}
-	if _, scoped := l.options.Model.(*model.Scoped); scoped && l.options.Edit.On() {
+	if _, known := l.options.Model.(model.Buildable); !known && l.options.Edit.On() {
 		compile(func() { l.editProgram(loss) }) // which fails if the network lacks the second derivative
 	}
 	fail.If(compiling.Wait())

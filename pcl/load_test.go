@@ -86,7 +86,7 @@ func TestRestoreRefuses(t *testing.T) {
 		"another mode":        {false, "", Options{Increment: scenario.ClassIncremental}, nothing},
 		"other shared layers": {false, "", Options{Shared: All}, nothing},
 		"another optimiser":   {false, "", Options{Optimizer: optim.SGD{LR: .01}}, nothing},
-		"another loss":        {false, "", Options{Loss: model.SquaredError{N: 2}}, nothing},
+		"another loss":        {false, "", Options{Loss: model.SquaredError(2)}, nothing},
 		"another policy":      {false, "", Options{Memory: memory.Config{Policy: memory.FixedTotal, Budget: 3}}, nothing},
 		"a NaN in the memory": {false, "", Options{}, func(s *State) { s.Arrays["memory"][3] = float32(math.NaN()) }},
 	} {

@@ -6,7 +6,7 @@ import (
 )
 
 // NewMLP is [model.NewMLP], so that the smallest programs need no other import.
-func NewMLP(inputs int, hidden []int, outputs int) (*model.MLP, error) {
+func NewMLP(inputs int, hidden []int, outputs int) (model.Model, error) {
 	return model.NewMLP(inputs, hidden, outputs)
 }
 

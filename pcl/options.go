@@ -54,7 +54,7 @@ type Options struct {
 	Batch     int                // how many samples of each stream go into a step, up to 2²⁰; 0 stands for 32
 	Memory    memory.Config      // the zero value stands for 20 samples of each class
 	Seed      uint64
-	// Loss is what the network is trained for; nil stands for the cross-entropy of classes. [model.ClassLoss] is another
+	// Loss is what the network is trained for; nil stands for the cross-entropy of classes. [model.ClassLoss] makes another
 	// loss of classes. With one that compares target values, a sample's values in [data.Batch] or [data.Samples] are its inputs followed by its target values, and a task has as many
 	// classes, which only name its outputs, as a sample has target values. [Learner.EvaluateLoss] measures,
 	// [Predictor.Outputs] predicts.
@@ -136,16 +136,11 @@ func (o Options) require() {
 	case o.Programs != nil && (o.Programs.closed.Load() || o.Backend != nil && o.Programs.backend.Backend != o.Backend.Backend):
 		panic("pcl: Options.Programs is closed, or belongs to another backend")
 	}
-	f, values := o.Loss.(model.LossFunc)
-	c, classes := o.Loss.(model.ClassLoss)
-	if values && (f.Name == "" || f.F == nil) || classes && (c.Name == "" || c.F == nil) {
-		panic("pcl: a model.LossFunc or ClassLoss needs a Name, by which compiled programs are kept apart, and a function F")
-	}
 }
 
 // compared is the loss if it compares outputs with target values; nil if the network is trained for classes.
 func (o Options) compared() model.Loss {
-	if _, classes := o.Loss.(model.ClassLoss); classes {
+	if o.Loss != nil && o.Loss.Targets() == 0 {
 		return nil
 	}
 	return o.Loss

@@ -51,7 +51,7 @@ func regressionOptions(t *testing.T, o Options) Options {
 		o.Model = must.Get(model.NewMLP(4, []int{32, 16}, 4))(t)
 	}
 	if o.Loss == nil {
-		o.Loss = model.SquaredError{N: 2}
+		o.Loss = model.SquaredError(2)
 	}
 	if o.Batch == 0 {
 		o.Batch = 16
@@ -118,12 +118,12 @@ func (l *listed) Next(b *data.Batch) error {
 // TestOwnLosses: sigmoids and a function of graph nodes learn, too, and memories are edited without their targets.
 func TestOwnLosses(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	huber := model.LossFunc{Name: "huber", N: 2, F: func(outputs, targets *graph.Node) *graph.Node {
+	huber := model.LossFunc("huber", 2, func(outputs, targets *graph.Node) *graph.Node {
 		d := graph.Abs(graph.Sub(outputs, targets))
 		square := graph.MulScalar(graph.Mul(d, d), .5)
 		return graph.ReduceMean(graph.Where(graph.LessOrEqual(d, graph.OnesLike(d)), square, graph.AddScalar(d, -.5)), 1)
-	}}
-	for _, loss := range []model.Loss{huber, model.SquaredError{N: 2}, model.BinaryCrossEntropy{N: 2}} {
+	})
+	for _, loss := range []model.Loss{huber, model.SquaredError(2), model.BinaryCrossEntropy(2)} {
 		l := regression(t, b, "emgd-gmc", Options{Loss: loss, Edit: Edit{Eta: 0.01}})
 		for id := 1; id <= 2; id++ {
 			attach(t, l, waves{task: id, n: 160}.asTask(t, id, 3))
@@ -157,12 +157,12 @@ func TestOwnLosses(t *testing.T) {
 // with tangents.
 func TestEditOfOwnLossWithLogits(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	squares := model.LossFunc{Name: "squares", N: 2, F: func(outputs, targets *graph.Node) *graph.Node {
+	squares := model.LossFunc("squares", 2, func(outputs, targets *graph.Node) *graph.Node {
 		d := graph.Sub(outputs, targets)
 		return graph.ReduceMean(graph.Mul(d, d), 1)
-	}}
+	})
 	var edited [2][]float32
-	for i, loss := range []model.Loss{squares, model.SquaredError{N: 2}} {
+	for i, loss := range []model.Loss{squares, model.SquaredError(2)} {
 		rule := newMethod(t, "emgd-gmc+der-pp", map[string]any{"draws": "one"}) // both terms in one row
 		l := regression(t, b, "", Options{Method: rule, Loss: loss, Edit: Edit{Eta: 0.01}})
 		for id := 1; id <= 2; id++ {
@@ -187,8 +187,8 @@ func TestLossRefuses(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	refused(t, try("avggrad", Options{Loss: model.SquaredError{N: 5}})) // for four outputs
-	scalar := model.LossFunc{Name: "scalar", N: 2, F: func(outputs, targets *graph.Node) *graph.Node { return graph.ReduceAllSum(outputs) }}
+	refused(t, try("avggrad", Options{Loss: model.SquaredError(5)})) // for four outputs
+	scalar := model.LossFunc("scalar", 2, func(outputs, targets *graph.Node) *graph.Node { return graph.ReduceAllSum(outputs) })
 	refused(t, try("avggrad", Options{Loss: scalar}))
 	l := regression(t, b, "avggrad", Options{Increment: scenario.ClassIncremental})
 	attach(t, l, waves{task: 1, n: 20}.asTask(t, 1, 1))

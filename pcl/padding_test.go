@@ -16,9 +16,9 @@ import (
 // samples than a batch.
 func TestPadding(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	o := regressionOptions(t, Options{Loss: model.LossFunc{Name: "relative", N: 2, F: func(outputs, targets *graph.Node) *graph.Node {
+	o := regressionOptions(t, Options{Loss: model.LossFunc("relative", 2, func(outputs, targets *graph.Node) *graph.Node {
 		return graph.ReduceMean(graph.Abs(graph.Div(graph.Sub(outputs, targets), targets)), 1)
-	}}})
+	})})
 	o.Memory.Budget = 5
 	l := smallLearner(t, b, "emgd-gmc", o)
 	attach(t, l, waves{task: 3, n: 37}.asTask(t, 1, 1)) // two batches of 16, and one of 5

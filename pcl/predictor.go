@@ -54,14 +54,14 @@ type Predictor struct {
 // Prediction is what is predicted for one sample.
 type Prediction struct {
 	// Class is the most probable of the classes, and Name its name, if it has one.
-	Class int
-	Name  string
+	Class int    `json:"class"`
+	Name  string `json:"name,omitempty"`
 	// Classes are those that the prediction chose among, in the order of their outputs, and Probabilities are theirs,
 	// which add up to 1. They are the softmax of the logits or, for a method that predicts by the nearest mean of the
 	// features, of −d², where d is the distance from the class's mean; these only rank the classes. The predictions of one
 	// call share their Classes, which must not be changed.
-	Classes       []int
-	Probabilities []float64
+	Classes       []int     `json:"classes"`
+	Probabilities []float64 `json:"probabilities"`
 }
 
 // Steps returns how many steps the learner had made.

@@ -21,7 +21,7 @@ func ExampleOptions_pushedValues() {
 	device := must(backend.Open(context.Background(), backend.Options{Name: backend.Go}))
 	defer device.Close()
 	learner := must(pcl.New(context.Background(), pcl.Options{
-		Backend: device, Model: must(model.NewMLP(2, []int{32}, 1)), Loss: model.SquaredError{N: 1},
+		Backend: device, Model: must(model.NewMLP(2, []int{32}, 1)), Loss: model.SquaredError(1),
 		Method: must(method.New("emgd-gmc+der-pp", nil)), Increment: scenario.TaskIncremental, Batch: 32,
 		Optimizer: optim.Adam{LR: 0.01}, Memory: memory.Config{Policy: memory.PerClass, Budget: 20},
 	}))

@@ -295,20 +295,20 @@ func TestTaken(t *testing.T) {
 }
 
 // focal counts samples less that are learnt already.
-var focal = model.ClassLoss{Name: "focal", F: func(logits, label *graph.Node) *graph.Node {
+var focal = model.ClassLoss("focal", func(logits, label *graph.Node) *graph.Node {
 	right := graph.OneHot(label, logits.Shape().Dimensions[1], dtypes.Float32)
 	p := graph.ReduceSum(graph.Mul(graph.Softmax(logits, 1), right), 1)
 	return graph.Neg(graph.Mul(graph.Square(graph.OneMinus(p)), graph.Log(graph.AddScalar(p, 1e-6))))
-}}
+})
 
 // TestClassLoss: the cross-entropy as a loss of one's own trains, evaluates and predicts as the learner's own does, also by
 // the recommended method; focal loss learns.
 func TestClassLoss(t *testing.T) {
-	own := model.ClassLoss{Name: "own", F: func(logits, label *graph.Node) *graph.Node {
+	own := model.ClassLoss("own", func(logits, label *graph.Node) *graph.Node {
 		z := graph.Sub(logits, graph.StopGradient(graph.ExpandAxes(graph.ReduceMax(logits, 1), 1)))
 		right := graph.OneHot(label, logits.Shape().Dimensions[1], dtypes.Float32)
 		return graph.Sub(graph.Log(graph.ReduceSum(graph.Exp(z), 1)), graph.ReduceSum(graph.Mul(z, right), 1))
-	}}
+	})
 	train := func(loss model.Loss) []float32 {
 		l := open(t, pcl.Options{Loss: loss})
 		for id, of := range []dots{{0, 1}, {2, 3}} {

@@ -20,7 +20,7 @@ func TestSetTrainedLoss(t *testing.T) {
 	net := must.Get(model.NewMLP(4, []int{6}, 6))(t)
 	classes := must.Get(smallLearner(t, b, "avggrad", Options{Model: net}).Trained())(t)
 	classes.Tasks = []TaskInfo{{ID: 1, Classes: []int{0, 1}}, {ID: 2, Classes: []int{2, 3, 4}}}
-	l := smallLearner(t, b, "avggrad", Options{Model: net, Loss: model.SquaredError{N: 2}})
+	l := smallLearner(t, b, "avggrad", Options{Model: net, Loss: model.SquaredError(2)})
 	before := must.Get(l.Parameters())(t)
 	refused(t, l.SetTrained(classes, Take{}))
 	if after := must.Get(l.Parameters())(t); len(l.Tasks()) != 0 || !slices.Equal(after, before) {

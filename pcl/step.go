@@ -207,7 +207,7 @@ func (s *step) free() {
 // store shows the step's batches to a method that fills the memory itself.
 func (s *step) store() {
 	if m, ok := method.As[rehearsal.Storer](s.options.Method); ok {
-		fail.If(m.Store(storing{lab{s.Learner, s}}))
+		fail.If(m.Store(lab{s.Learner, s}, s.firstSeen()))
 	}
 }
 

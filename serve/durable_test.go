@@ -1,10 +1,12 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"log"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -17,7 +19,7 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/must"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
+	"github.com/parallelcl/parallelcl/pcl"
 )
 
 var kills = flag.Int("kills", 3, "how often TestKillsUnderLoad kills the service")
@@ -35,14 +37,13 @@ func TestMain(m *testing.M) {
 // keepsAll is a service of a small network whose memory keeps every sample that was trained on.
 func keepsAll(t testing.TB, file string) *Service {
 	t.Helper()
-	return openedAs(t, Options{File: file, SaveEvery: 10 * time.Millisecond, Waiting: 64}, "emgd", scenario.ClassIncremental, []int{16}, 4, 1<<20)
+	return openedAs(t, Options{File: file, SaveEvery: 10 * time.Millisecond, Waiting: 64}, func(o *pcl.Options) {
+		o.Model, o.Memory.Budget = mlp(t, 4, 16), 1<<20
+	})
 }
 
 func toBeKilled(file string) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		panic(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(&testing.B{})
 	s := keepsAll(&testing.B{}, file)
 	fmt.Println("http://" + listener.Addr().String())
 	panic(s.Run(context.Background(), listener))
@@ -53,13 +54,8 @@ func killed(t *testing.T, file string) (c client, kill func()) {
 	t.Helper()
 	p := exec.Command(os.Args[0])
 	p.Env = append(os.Environ(), "SERVE_FILE="+file)
-	said, err := p.StdoutPipe()
-	if err == nil {
-		err = p.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	said := must.Get(p.StdoutPipe())(t)
+	must.Do(t, p.Start())
 	end := sync.OnceFunc(func() { p.Process.Kill(); p.Wait() })
 	t.Cleanup(end)
 	var url string
@@ -118,7 +114,7 @@ func (p *producer) goOn(c client, more bool) error {
 
 // lost begins a job again whose task the service has lost. The old id is nobody else's.
 func (p *producer) lost(c client, j *job) error {
-	err := c.try("/learn", request{Task: j.id, X: [][]float32{j.values(0)}, Classes: []int{p.class}}, nil)
+	err := c.try("/learn", request{Task: j.id, X: [][]float32{j.values(0)}, Classes: []int{p.class}}, new(any))
 	if err == nil {
 		return fmt.Errorf("task %d, which was lost, takes samples", j.id)
 	}
@@ -150,7 +146,7 @@ func (p *producer) do(c client, j *job) error {
 		}
 		j.sent += done.Taken
 	}
-	err := c.try("/end", request{Task: j.id}, nil)
+	err := c.try("/end", request{Task: j.id}, new(any))
 	if err != nil && strings.Contains(err.Error(), "has ended") { // since a request to end it was not answered
 		return nil
 	}
@@ -206,9 +202,7 @@ func TestKillsUnderLoad(t *testing.T) {
 			jobs++
 		}
 	}
-	given := 0
-	ids.Range(func(any, any) bool { given++; return true })
-	t.Logf("%d kills, %d ids, %d jobs, %d samples, each trained on once", *kills, given, jobs, len(trained))
+	t.Logf("%d kills, %d jobs, %d samples, each trained on once", *kills, jobs, len(trained))
 	if len(trained) != jobs*jobSamples {
 		t.Errorf("%d samples were trained on, of %d", len(trained), jobs*jobSamples)
 	}
@@ -217,6 +211,8 @@ func TestKillsUnderLoad(t *testing.T) {
 // TestIDsOfTheDead: ids are not given again after a kill without a save, nor after one in which the newest task was forgotten.
 func TestIDsOfTheDead(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "service.pcl")
+	left := filepath.Join(filepath.Dir(file), ".service.pcl.123.tmp") // by a process that was killed while it saved
+	must.Do(t, os.WriteFile(left, nil, 0o666))
 	last := 0
 	for range 3 {
 		learner := opened(t, "").learner
@@ -231,8 +227,66 @@ func TestIDsOfTheDead(t *testing.T) {
 		}
 		s.unlock() // and nothing else, as a kill does
 	}
+	if _, err := os.Stat(left); !os.IsNotExist(err) {
+		t.Errorf("a temporary file is left (%v)", err)
+	}
 	must.Do(t, os.WriteFile(file+".ids", []byte("many\n"), 0o666))
 	if _, err := New(opened(t, "").learner, Options{File: file}); err == nil {
 		t.Errorf("a damaged file of ids: %v", err)
 	}
+}
+
+// TestSaveThatFails: a service that cannot be saved goes on, says so, and is saved when that is possible again.
+func TestSaveThatFails(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "dir")
+	must.Do(t, os.Mkdir(dir, 0o777))
+	s := opened(t, filepath.Join(dir, "service.pcl"))
+	var said lines
+	s.options.SaveEvery, s.options.ErrorLog = 20*time.Millisecond, log.New(&said, "", 0)
+	c, stop := serving(t, s)
+	task := c.begin(0, 1)
+	if err := os.RemoveAll(dir); err != nil {
+		stop()
+		t.Skip("an open file cannot be removed here:", err)
+	}
+	must.Do(t, os.WriteFile(dir, nil, 0o666)) // in place of the folder
+	c.learn(task, 64, 0, 1)
+	eventually(t, "nothing was said", func() bool { return strings.Contains(said.String(), "was not saved, and goes on") })
+	c.learn(task, 64, 0, 1)
+	must.Do(t, os.Remove(dir))
+	stop()
+	if tasks, err := pcl.SavedTasks(filepath.Join(dir, "service.pcl")); err != nil || len(tasks) != 1 {
+		t.Errorf("tasks %v, error %v", tasks, err)
+	}
+}
+
+// lines is what a log was told.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// TestTwoOfOneFile: a second service of a file would go on from a state that is about to be replaced.
+func TestTwoOfOneFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "new", "folder", "service.pcl")
+	first, second := opened(t, file), opened(t, "")
+	if _, err := New(second.learner, Options{File: file}); err == nil {
+		t.Errorf("error %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	must.Do(t, first.Run(ctx, nil))
+	must.Do(t, must.Get(New(second.learner, Options{File: file}))(t).Run(ctx, nil)) // after the end
 }

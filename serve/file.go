@@ -19,49 +19,37 @@ import (
 
 // open keeps others away from the file, if there is one, before it is read: they would go on from what is about to be
 // replaced, and replace it themselves.
-func (s *Service) open() error {
+func (s *Service) open() {
 	name := s.options.File
 	if name == "" {
-		s.unlock = func() error { return nil }
-		return nil
+		return
 	}
+	fail.If(os.MkdirAll(filepath.Dir(name), 0o777)) // less the umask
 	lock := flock.New(name+".lock", flock.SetPermissions(0o666))
 	s.unlock = lock.Close
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil { // less the umask
-		return err
-	}
-	ours, err := lock.TryLock()
-	if err == nil && !ours {
-		err = fmt.Errorf("another service uses %s: give this one a file of its own, or end that one", name)
-	}
-	if err != nil {
-		return err
-	}
+	fail.When(!fail.Or(lock.TryLock()), "another service uses %s: give this one a file of its own, or end that one", name)
 	// a service that is killed again and again while it saves must not fill the disk
-	return errors.Join(atomicfile.Sweep(name), atomicfile.Sweep(idsFile(name)), s.load())
+	fail.If(errors.Join(atomicfile.Sweep(name), atomicfile.Sweep(idsFile(name))))
+	s.load()
+	s.skipGiven()
 }
 
 // load loads the learner, if it was saved.
-func (s *Service) load() error {
-	file := s.options.File
-	tasks, err := pcl.SavedTasks(file)
-	if err == nil {
-		err = s.learner.Load(file, func(id int) (pcl.Task, error) {
-			saved := tasks[slices.IndexFunc(tasks, func(t pcl.TaskInfo) bool { return t.ID == id })]
-			task, err := s.newTask(saved.Name, saved.Classes, saved.ClassNames)
-			if !saved.Ended {
-				s.streams.Store(id, task.Stream)
-			}
-			return task, err
-		})
+func (s *Service) load() {
+	tasks, err := pcl.SavedTasks(s.options.File)
+	if errors.Is(err, fs.ErrNotExist) { // as at the first start
+		return
 	}
-	switch {
-	case err == nil:
-		s.count(s.learner.Tasks())
-	case !errors.Is(err, fs.ErrNotExist): // as at the first start
-		return err
-	}
-	return s.skipGiven()
+	fail.If(err)
+	fail.If(s.learner.Load(s.options.File, func(id int) (pcl.Task, error) {
+		saved := tasks[slices.IndexFunc(tasks, func(t pcl.TaskInfo) bool { return t.ID == id })]
+		task, err := s.newTask(saved.Name, saved.Classes, saved.ClassNames)
+		if !saved.Ended {
+			s.streams.Store(id, task.Stream)
+		}
+		return task, err
+	}))
+	s.count(s.learner.Tasks())
 }
 
 // save saves the learner as it is between two steps.
@@ -93,7 +81,7 @@ func (s *Service) saveLast() error {
 	if err := s.save(); err != nil {
 		return err
 	}
-	return s.giveUpTo(s.learner.Arrived()) // so that ids go on without a gap
+	return fail.Tried(func() { s.giveUpTo(s.learner.Arrived()) }) // so that ids go on without a gap
 }
 
 // idBlock is how many ids of tasks are reserved at once.
@@ -104,34 +92,26 @@ const idBlock = 64
 func idsFile(file string) string { return file + ".ids" }
 
 // reserve makes sure that no later service gives this id. Call it with s.mu held.
-func (s *Service) reserve(id int) error {
-	if s.options.File == "" || id <= s.given {
-		return nil
+func (s *Service) reserve(id int) {
+	if s.options.File != "" && id > s.given {
+		s.giveUpTo(id + idBlock - 1)
 	}
-	return s.giveUpTo(id + idBlock - 1)
 }
 
-func (s *Service) giveUpTo(id int) error {
-	err := atomicfile.WriteBytes(idsFile(s.options.File), fmt.Appendln(nil, id))
-	if err == nil {
-		s.given = id
-	}
-	return err
+func (s *Service) giveUpTo(id int) {
+	ours(atomicfile.WriteBytes(idsFile(s.options.File), fmt.Appendln(nil, id)))
+	s.given = id
 }
 
 // skipGiven leaves out the ids that may have been given before.
-func (s *Service) skipGiven() error {
+func (s *Service) skipGiven() {
 	name := idsFile(s.options.File)
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return
 	}
-	if err != nil {
-		return err
-	}
+	fail.If(err)
 	given, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil || given < 0 {
-		return fmt.Errorf("%s: %.20q is not the highest id that was given: want a whole number of 0 or more", name, text)
-	}
-	return s.learner.Skip(given)
+	fail.When(err != nil || given < 0, "%s: %.20q is not the highest id that was given: want a whole number of 0 or more", name, text)
+	fail.If(s.learner.Skip(given))
 }

@@ -43,12 +43,14 @@ func (s *Service) Handler() http.Handler {
 	mux.HandleFunc("POST /learn", route(s, maxBody, s.learn))
 	mux.HandleFunc("POST /predict", route(s, maxBody, s.predict))
 	mux.HandleFunc("POST /detach", route(s, maxSmall, s.detach))
-	for path, f := range map[string]func(int) error{
-		"/end": s.end, "/pause": s.learner.Pause, "/resume": s.learner.Resume, "/reattach": s.reattach,
+	for path, f := range map[string]func(int){
+		"/end":   func(id int) { s.stream(id).End() },
+		"/pause": func(id int) { fail.If(s.learner.Pause(id)) }, "/resume": func(id int) { fail.If(s.learner.Resume(id)) },
+		"/reattach": s.reattach,
 	} {
 		mux.HandleFunc("POST "+path, route(s, maxSmall, func(ctx context.Context, q onTask) any {
 			defer s.changing(ctx)()
-			fail.If(f(q.id()))
+			f(q.id())
 			return struct{}{}
 		}))
 	}
@@ -140,8 +142,12 @@ var (
 	errRoom   = statusError{errors.New("the requests in progress take all memory that they may (Options.MaxBuffered): send fewer at once, or try again"), http.StatusServiceUnavailable}
 )
 
-// fault is an error that is not a fault of the request.
-func fault(err error) error { return statusError{err, http.StatusInternalServerError} }
+// ours ends a request with an error, if there is one, that is not a fault of the request.
+func ours(err error) {
+	if err != nil {
+		fail.If(statusError{err, http.StatusInternalServerError})
+	}
+}
 
 // statusOf returns the status code of the answer to a request that failed.
 func statusOf(err error) int {

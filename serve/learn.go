@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/parallelcl/parallelcl/internal/fail"
@@ -49,9 +48,8 @@ func (s *Service) learn(ctx context.Context, q toLearn) any {
 	err := fail.Tried(func() {
 		values := q.X.flat(s.width())
 		defer s.changing(ctx)()
-		stream := fail.Or(s.stream(q.id()))
 		var err error
-		taken, err = stream.Push(ctx, values, q.Classes...)
+		taken, err = s.stream(q.id()).Push(ctx, values, q.Classes...)
 		fail.When(errors.Is(err, data.ErrEnded), "task %d was ended, and takes no more samples", q.Task)
 		fail.If(err)
 	})
@@ -62,28 +60,17 @@ func (s *Service) learn(ctx context.Context, q toLearn) any {
 }
 
 // stream returns that of a task that runs.
-func (s *Service) stream(id int) (*data.Push, error) {
-	if stream, ok := s.streams.Load(id); ok {
-		return stream.(*data.Push), nil
-	}
-	if id < 0 || id > s.learner.Arrived() {
-		return nil, fmt.Errorf("there is no task %d", id)
-	}
-	return nil, fmt.Errorf("task %d has ended", id)
+func (s *Service) stream(id int) *data.Push {
+	stream, ok := s.streams.Load(id)
+	fail.When(!ok && (id < 0 || id > s.learner.Arrived()), "there is no task %d", id)
+	fail.When(!ok, "task %d has ended", id)
+	return stream.(*data.Push)
 }
 
 // toPredict is a request for predictions.
 type toPredict struct {
 	Task *int    `json:"task"` // nil if none is given
 	X    samples `json:"x"`
-}
-
-// prediction is a [pcl.Prediction] with the names that its fields have in JSON.
-type prediction struct {
-	Class         int       `json:"class"`
-	Name          string    `json:"name,omitempty"`
-	Classes       []int     `json:"classes"`
-	Probabilities []float64 `json:"probabilities"`
 }
 
 // atOnce is how many samples are predicted before it is looked whether the client is still there.
@@ -95,24 +82,21 @@ var maxProbabilities = 4 << 20
 func (s *Service) predict(ctx context.Context, q toPredict) any {
 	width := s.width()
 	values := q.X.flat(width)
-	p, out := s.predictor.Load(), []prediction{}
+	p, out := s.predictor.Load(), []pcl.Prediction{}
 	for from := 0; from == 0 || from < len(q.X); from += atOnce {
-		some := fail.Or(predicted(p, q.Task, values[from*width:min(from+atOnce, len(q.X))*width]))
+		out = append(out, predicted(p, q.Task, values[from*width:min(from+atOnce, len(q.X))*width])...)
 		fail.If(ctx.Err())
-		for _, one := range some {
-			out = append(out, prediction(one))
-		}
 		classes := len(out[0].Probabilities)
 		fail.When(len(q.X) > maxProbabilities/classes, "%d samples of %d classes: an answer has at most %d probabilities; send several requests", len(q.X), classes, maxProbabilities)
 	}
 	return out
 }
 
-func predicted(p *pcl.Predictor, task *int, values []float32) ([]pcl.Prediction, error) {
+func predicted(p *pcl.Predictor, task *int, values []float32) []pcl.Prediction {
 	if task == nil {
-		return p.Predict(values)
+		return fail.Or(p.Predict(values))
 	}
-	return p.PredictTask(*task, values)
+	return fail.Or(p.PredictTask(*task, values))
 }
 
 // network answers with a file of the network as it is now, in the form in which write writes it.
@@ -121,13 +105,9 @@ func (s *Service) network(write func(*pcl.Trained, io.Writer) error) func() any 
 		s.sending.Lock()
 		defer s.sending.Unlock()
 		trained, err := s.learner.Trained() // holds up training only while the parameters are copied
+		ours(err)
 		var file bytes.Buffer
-		if err == nil {
-			err = write(trained, &file)
-		}
-		if err != nil {
-			fail.If(fault(err))
-		}
+		ours(write(trained, &file))
 		return file.Bytes()
 	}
 }

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"os"
@@ -12,10 +13,17 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/data"
 )
 
 // steps is how many steps the service's learner has made.
 func (s *Service) steps() int { return s.learner.Steps() }
+
+// waiting is how many samples of a task wait.
+func (s *Service) waiting(id int) int {
+	stream, _ := s.streams.Load(id)
+	return stream.(*data.Push).Len()
+}
 
 // TestPause: a paused task is not trained on, and neither is it after a restart, until it is resumed.
 func TestPause(t *testing.T) {
@@ -24,7 +32,7 @@ func TestPause(t *testing.T) {
 	c, stop := serving(t, s)
 	id := c.begin(0, 1)
 	c.learn(id, 64, 0, 1)
-	eventually(t, "the samples are not trained on", func() bool { st, _ := s.stream(id); return st.Len() == 0 && s.steps() > 0 })
+	eventually(t, "the samples are not trained on", func() bool { return s.waiting(id) == 0 && s.steps() > 0 })
 	if got := c.raw("/pause", `{"task": 1}`); !strings.HasPrefix(got, "200 ") || !c.tasks()[0].Paused {
 		t.Errorf("%s; the tasks are %+v", got, c.tasks())
 	}
@@ -41,7 +49,7 @@ func TestPause(t *testing.T) {
 	if got := c.raw("/resume", `{"task": 1}`); !strings.HasPrefix(got, "200 ") || c.tasks()[0].Paused {
 		t.Errorf("%s; the tasks are %+v", got, c.tasks())
 	}
-	eventually(t, "the resumed task is not trained on", func() bool { st, _ := s.stream(id); return st.Len() == 0 && s.steps() > before })
+	eventually(t, "the resumed task is not trained on", func() bool { return s.waiting(id) == 0 && s.steps() > before })
 }
 
 // TestDetach: a detached task ends at once, who waits for room is told so, and it can begin again, also after a restart.
@@ -53,14 +61,14 @@ func TestDetach(t *testing.T) {
 	id := c.begin(0, 1)
 	c.learn(id, 640, 0, 1)
 	c.knows(0, 1)
-	eventually(t, "the samples are not trained on", func() bool { st, _ := s.stream(id); return st.Len() == 0 })
+	eventually(t, "the samples are not trained on", func() bool { return s.waiting(id) == 0 })
 	c.raw("/pause", `{"task": 1}`)
 	waited := make(chan string)
 	go func() {
 		body := `{"task": 1, "classes": [0` + strings.Repeat(",0", 199) + `], "x": [[1,0,0,0,0,0,0,0]` + strings.Repeat(",[1,0,0,0,0,0,0,0]", 199) + `]}`
 		waited <- c.raw("/learn", body)
 	}()
-	eventually(t, "the stream is not full", func() bool { st, _ := s.stream(id); return st != nil && st.Len() == 64 })
+	eventually(t, "the stream is not full", func() bool { return s.waiting(id) == 64 })
 	if got := c.raw("/detach", `{"task": 1}`); !strings.HasPrefix(got, "200 ") || !c.tasks()[0].Ended {
 		t.Errorf("%s; the tasks are %+v", got, c.tasks())
 	}
@@ -105,32 +113,19 @@ func TestNetwork(t *testing.T) {
 		r := must.Get(http.Get(c.url + path))(t)
 		defer r.Body.Close()
 		file := filepath.Join(dir, filepath.Base(path))
-		f := must.Get(os.Create(file))(t)
-		defer f.Close()
-		if _, err := f.ReadFrom(r.Body); err != nil || r.StatusCode != http.StatusOK {
-			t.Fatalf("%s: %d, %v", path, r.StatusCode, err)
-		}
+		must.Do(t, os.WriteFile(file, must.Get(io.ReadAll(r.Body))(t), 0o666))
 		return file
 	}
 	trained := must.Get(pcl.LoadTrained(get("/network")))(t)
 	p := must.Get(pcl.NewPredictor(s.learner.Options().Backend, s.learner.Options().Model, trained, 8))(t)
 	defer p.Close()
 	for class := range 2 {
-		got, err := p.Predict(sample(class, 1000))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(p.Predict(sample(class, 1000)))(t)
 		if want := c.predict(class)[0]; got[0].Class != class || math.Abs(got[0].Probabilities[class]-want.Probabilities[class]) > 1e-5 {
 			t.Errorf("class %d: %+v, the service says %+v", class, got[0], want)
 		}
 	}
-	s.mu.Lock()
-	trained, err := s.learner.Trained()
-	s.mu.Unlock()
-	if err != nil {
-		t.Fatal(err)
-	}
-	must.Do(t, trained.SaveONNX(filepath.Join(dir, "want.onnx"), nil))
+	must.Do(t, must.Get(s.learner.Trained())(t).SaveONNX(filepath.Join(dir, "want.onnx"), nil))
 	want := must.Get(os.ReadFile(filepath.Join(dir, "want.onnx")))(t)
 	if got, err := os.ReadFile(get("/network.onnx")); err != nil || string(got) != string(want) {
 		t.Errorf("%v: %d bytes, want %d", err, len(got), len(want))

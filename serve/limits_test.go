@@ -4,8 +4,14 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 
@@ -25,34 +31,37 @@ func TestUnusable(t *testing.T) {
 	}
 }
 
-// TestMaxClasses: more classes than the service takes are refused, and those before them stay. In a task-incremental learner
-// each task has outputs of its own, which count.
-func TestMaxClasses(t *testing.T) {
-	for increment, want := range map[scenario.Increment][]int{scenario.ClassIncremental: {400, 200, 200, 400}, scenario.TaskIncremental: {400, 200, 400, 400}} {
-		s := openedWith(t, "", "emgd-gmc", increment, []int{16}, 8)
-		s.options.MaxClasses = 3
-		for i, body := range []string{`{"classes": [0, 1, 2, 3]}`, `{"classes": [0, 1, 2]}`, `{"classes": [1, 2]}`, `{"name": "a"}`} {
-			if w := post(s.Handler(), t.Context(), "/tasks", strings.NewReader(body)); w.Code != want[i] {
-				t.Errorf("%s, %s: %d %s", increment, body, w.Code, w.Body)
-			}
-		}
-	}
-}
-
-// TestMaxTasks: no more tasks run at once than may, and another may begin when one has ended.
-func TestMaxTasks(t *testing.T) {
-	s := opened(t, "")
-	s.options.MaxTasks = 2
-	for _, c := range []struct {
+// TestLimits: requests beyond a limit are refused, and those before them stay. In a task-incremental learner each task has
+// outputs of its own, which count.
+func TestLimits(t *testing.T) {
+	type requests []struct {
 		path, body string
 		want       int
+	}
+	for _, c := range []struct {
+		limit     Options
+		increment scenario.Increment
+		requests
 	}{
-		{"/tasks", `{"classes": [0]}`, 200}, {"/tasks", `{"classes": [0]}`, 200}, {"/tasks", `{"classes": [0]}`, 400},
-		{"/detach", `{"task": 1}`, 200}, {"/reattach", `{"task": 1}`, 200}, {"/tasks", `{"classes": [0]}`, 400},
-		{"/detach", `{"task": 2}`, 200}, {"/tasks", `{"classes": [0]}`, 200}, {"/reattach", `{"task": 2}`, 400},
+		{Options{MaxClasses: 3}, scenario.ClassIncremental, requests{
+			{"/tasks", `{"classes": [0, 1, 2, 3]}`, 400}, {"/tasks", `{"classes": [0, 1, 2]}`, 200}, {"/tasks", `{"classes": [1, 2]}`, 200},
+		}},
+		{Options{MaxClasses: 3}, scenario.TaskIncremental, requests{{"/tasks", `{"classes": [0, 1, 2]}`, 200}, {"/tasks", `{"classes": [1, 2]}`, 400}}},
+		{Options{MaxTasks: 2}, scenario.ClassIncremental, requests{
+			{"/tasks", `{"classes": [0]}`, 200}, {"/tasks", `{"classes": [0]}`, 200}, {"/tasks", `{"classes": [0]}`, 400},
+			{"/detach", `{"task": 1}`, 200}, {"/reattach", `{"task": 1}`, 200}, {"/tasks", `{"classes": [0]}`, 400},
+			{"/detach", `{"task": 2}`, 200}, {"/tasks", `{"classes": [0]}`, 200}, {"/reattach", `{"task": 2}`, 400},
+		}},
+		{Options{MaxKept: 2}, scenario.ClassIncremental, requests{ // also those that have ended
+			{"/tasks", `{"classes": [0]}`, 200}, {"/detach", `{"task": 1}`, 200}, {"/tasks", `{"classes": [0]}`, 200}, {"/detach", `{"task": 2}`, 200},
+			{"/tasks", `{"classes": [0]}`, 400}, {"/reattach", `{"task": 1}`, 200},
+		}},
 	} {
-		if w := post(s.Handler(), context.Background(), c.path, strings.NewReader(c.body)); w.Code != c.want {
-			t.Errorf("%s %s: %d %s", c.path, c.body, w.Code, w.Body)
+		s := openedAs(t, c.limit, func(o *pcl.Options) { o.Increment, o.Model = c.increment, mlp(t, 8, 16) })
+		for _, q := range c.requests {
+			if w := post(s.Handler(), t.Context(), q.path, strings.NewReader(q.body)); w.Code != q.want {
+				t.Errorf("%+v: %s %s: %d %s, want %d", c.limit, q.path, q.body, w.Code, w.Body, q.want)
+			}
 		}
 	}
 }
@@ -80,8 +89,7 @@ func TestMaxBuffered(t *testing.T) {
 // TestSkippedBatches: batches whose samples were taken and could not be trained on are counted, and told in the log.
 func TestSkippedBatches(t *testing.T) {
 	var said lines
-	s := openedWith(t, "", "emgd-gmc", scenario.ClassIncremental, []int{16}, 4)
-	s.options.ErrorLog = log.New(&said, "", 0)
+	s := openedAs(t, Options{ErrorLog: log.New(&said, "", 0)}, func(o *pcl.Options) { o.Model = mlp(t, 4, 16) })
 	c, stop := serving(t, s)
 	id := c.begin(0)
 	c.raw("/learn", `{"task": 1, "x": [[3e38,3e38,3e38,3e38,3e38,3e38,3e38,3e38], [-3e38,3e38,-3e38,3e38,3e38,3e38,3e38,3e38]], "classes": [0, 0]}`)
@@ -92,20 +100,90 @@ func TestSkippedBatches(t *testing.T) {
 	}
 }
 
-// TestMaxKept: no task may begin beyond those that are kept, also those that have ended.
-func TestMaxKept(t *testing.T) {
+// TestStalledClient: a client that sends half a request does not keep the service from ending, and from saving.
+func TestStalledClient(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "service.pcl")
+	service := opened(t, file)
+	service.grace = 50 * time.Millisecond
+	c, stop := serving(t, service)
+	conn := must.Get(net.Dial("tcp", strings.TrimPrefix(c.url, "http://")))(t)
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
+	c.begin(0, 1) // so that the first request has arrived
+	stop()
+	must.Do(t, second(os.Stat(file)))
+}
+
+// TestServerOfOnesOwn: beside a server of the program's own, Run trains; it does not wait for who waits for room there, and
+// what comes after the last save is refused.
+func TestServerOfOnesOwn(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "service.pcl")
+	s := opened(t, file)
+	s.options.Waiting = 1
+	server := httptest.NewServer(s.Handler())
+	defer server.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended, answer := make(chan error, 1), make(chan string, 1)
+	go func() { ended <- s.Run(ctx, nil) }()
+	c := client{t, server.URL}
+	c.begin(0, 1)
+	c.learn(1, 10, 0, 1) // trains
+	must.Do(t, s.learner.Pause(1))
+	go func() {
+		answer <- c.raw("/learn", `{"task": 1, "x": [`+strings.Repeat("[0,0,0,0,0,0,0,0],", 7)+`[0,0,0,0,0,0,0,0]], "classes": [0,1,0,1,0,1,0,1]}`)
+	}()
+	eventually(t, "nothing waits", func() bool { return s.waiting(1) > 0 })
+	cancel()
+	must.Do(t, <-ended)
+	if got := <-answer; !strings.HasPrefix(got, "503 ") {
+		t.Errorf("who waited for room is answered %s", got)
+	}
+	if got := c.raw("/tasks", `{"classes": [2, 3]}`); !strings.HasPrefix(got, "503 ") {
+		t.Errorf("a task after the end: %s", got)
+	}
+	must.Do(t, second(os.Stat(file)))
+}
+
+// TestStalledBodies: bodies that do not end take no more memory than they may, and small requests are served meanwhile.
+func TestStalledBodies(t *testing.T) {
 	s := opened(t, "")
-	s.options.MaxKept = 4
-	c := func(path, body string) string {
-		return post(s.Handler(), t.Context(), path, strings.NewReader(body)).Body.String()
+	s.memory = semaphore.NewWeighted(100 << 20)
+	server := httptest.NewServer(s.Handler())
+	defer server.Close()
+	c := client{t, server.URL}
+	c.begin(0, 1)
+	var conns []net.Conn
+	for range 20 {
+		conn := must.Get(net.Dial("tcp", server.Listener.Addr().String()))(t)
+		conns = append(conns, conn)
+		fmt.Fprintf(conn, "POST /learn HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000000\r\n\r\n{")
 	}
-	for i := range 4 {
-		if got, want := c("/tasks", `{"classes": [0, 1]}`), fmt.Sprintf(`{"id":%d}`, i+1); strings.TrimSpace(got) != want {
-			t.Fatalf("%s, want %s", got, want)
+	free := func() bool {
+		ok := s.memory.TryAcquire(100 << 20)
+		if ok {
+			s.memory.Release(100 << 20)
 		}
-		c("/detach", fmt.Sprintf(`{"task": %d}`, i+1))
+		return ok
 	}
-	if got := c("/tasks", `{"classes": [0, 1]}`); !strings.Contains(got, "Options.MaxKept") {
-		t.Errorf("a task too many: %s", got)
+	eventually(t, "no body is read", func() bool { return !free() })
+	c.predict(0, 1)
+	for _, conn := range conns {
+		conn.Close()
 	}
+	eventually(t, "the bodies are kept", free)
+}
+
+// TestMaxConnections: no more connections are served at once than may.
+func TestMaxConnections(t *testing.T) {
+	s := opened(t, "")
+	s.options.MaxConnections = 1
+	c, stop := serving(t, s)
+	conn := must.Get(net.Dial("tcp", strings.TrimPrefix(c.url, "http://")))(t)
+	time.AfterFunc(200*time.Millisecond, func() { conn.Close() })
+	began := time.Now()
+	if c.tasks(); time.Since(began) < 100*time.Millisecond {
+		t.Error("two connections are served at once")
+	}
+	http.DefaultClient.CloseIdleConnections()
+	stop()
 }

@@ -11,7 +11,6 @@ import (
 	"math/bits"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,6 +19,7 @@ import (
 	"golang.org/x/net/netutil"
 	"golang.org/x/sync/semaphore"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/data"
 )
@@ -86,28 +86,24 @@ type Options struct {
 // New returns a service with a learner that no one else calls until the service has ended.
 //
 // The learner has no tasks that have not ended: those of the service begin by requests, or are in its file.
-func New(learner *pcl.Learner, o Options) (*Service, error) {
-	if learner.Options().Loss != nil {
-		return nil, errors.New("serve: the learner takes samples with target values, which cannot be sent: a service is for classes")
-	}
-	if slices.ContainsFunc(learner.Tasks(), func(t pcl.TaskInfo) bool { return !t.Ended }) {
-		return nil, errors.New("serve: a task of the learner has begun already, and requests could not reach its stream: begin tasks by POST /tasks")
+func New(learner *pcl.Learner, o Options) (s *Service, err error) {
+	defer fail.Caught(&err)
+	defer fail.At("serve")
+	fail.When(learner.Options().Loss != nil, "the learner takes samples with target values, which cannot be sent: a service is for classes")
+	for _, t := range learner.Tasks() {
+		fail.When(!t.Ended, "a task of the learner has begun already, and requests could not reach its stream: begin tasks by POST /tasks")
 	}
 	for _, host := range o.Hosts {
-		if strings.ContainsAny(host, ":/") {
-			return nil, fmt.Errorf("serve: the name %q in Options.Hosts: want a name alone, without a port, such as learner.example.org", host)
-		}
+		fail.When(strings.ContainsAny(host, ":/"),
+			"the name %q in Options.Hosts: want a name alone, without a port, such as learner.example.org", host)
 	}
 	o.fill()
-	s := &Service{learner: learner, options: o, memory: semaphore.NewWeighted(int64(o.MaxBuffered)), grace: 10 * time.Second}
+	s = &Service{learner: learner, options: o, memory: semaphore.NewWeighted(int64(o.MaxBuffered)), grace: 10 * time.Second}
 	s.saved.Store(&map[int]int{})
 	s.ending, s.finish = context.WithCancel(context.Background())
-	err := s.open()
-	if err == nil {
-		err = s.renew()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("serve: %w", errors.Join(err, s.unlock()))
+	s.unlock = func() error { return nil }
+	if err := fail.Tried(func() { s.open(); s.offer(fail.Or(learner.Snapshot())) }); err != nil {
+		fail.If(errors.Join(err, s.unlock()))
 	}
 	return s, nil
 }
@@ -198,15 +194,6 @@ func (s *Service) train(ctx context.Context) error {
 		return err
 	}
 	return nil
-}
-
-// renew makes predictions follow the learner.
-func (s *Service) renew() error {
-	p, err := s.learner.Snapshot()
-	if err == nil {
-		s.offer(p)
-	}
-	return err
 }
 
 // offer lets a snapshot predict unless there is a newer one. The old one is freed when no request uses it any more.

@@ -54,14 +54,14 @@ func (s *Service) begin(ctx context.Context, q toBegin) any {
 	defer s.mu.Unlock()
 	s.admit(q.Classes)
 	task := fail.Or(s.newTask(q.Name, q.Classes, q.Names))
-	if err := s.reserve(s.learner.Arrived() + 1); err != nil {
-		fail.If(fault(err))
-	}
+	s.reserve(s.learner.Arrived() + 1)
 	id := fail.Or(s.learner.AttachContext(ctx, task))
 	s.streams.Store(id, task.Stream)
-	if err := s.renew(); err != nil {
-		fail.If(fault(fmt.Errorf("task %d has begun, but predictions do not know it yet: %w", id, err)))
+	p, err := s.learner.Snapshot()
+	if err != nil {
+		ours(fmt.Errorf("task %d has begun, but predictions do not know it yet: %w", id, err))
 	}
+	s.offer(p)
 	return map[string]int{"id": id}
 }
 
@@ -78,29 +78,18 @@ func (s *Service) admit(classes []int) {
 	}
 	fail.When(len(all) > s.options.MaxClasses, "there would be %d classes; the service takes up to %d", len(all), s.options.MaxClasses)
 	fail.When(len(tasks) >= s.options.MaxKept, "the service keeps up to %d tasks (Options.MaxKept)", s.options.MaxKept)
-	fail.If(s.another(tasks))
+	s.checkRunning(tasks)
 }
 
-// another returns an error if as many tasks run as may. Call it with s.mu held until the task has begun.
-func (s *Service) another(tasks []pcl.TaskInfo) error {
+// checkRunning fails if as many tasks run as may. Call it with s.mu held until the task has begun.
+func (s *Service) checkRunning(tasks []pcl.TaskInfo) {
 	running := 0
 	for _, t := range tasks {
 		if !t.Ended {
 			running++
 		}
 	}
-	if running >= s.options.MaxTasks {
-		return fmt.Errorf("%d tasks run, and the service takes no more at once: end one", running)
-	}
-	return nil
-}
-
-func (s *Service) end(id int) error {
-	stream, err := s.stream(id)
-	if err == nil {
-		stream.End()
-	}
-	return err
+	fail.When(running >= s.options.MaxTasks, "%d tasks run, and the service takes no more at once: end one", running)
 }
 
 // toDetach is a request to end a task at once.
@@ -113,7 +102,7 @@ type toDetach struct {
 func (s *Service) detach(ctx context.Context, q toDetach) any {
 	id := q.id()
 	defer s.changing(ctx)()
-	stream := fail.Or(s.stream(id))
+	stream := s.stream(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	fail.If(s.learner.DetachContext(ctx, id, q.Keep == nil || *q.Keep))
@@ -123,23 +112,14 @@ func (s *Service) detach(ctx context.Context, q toDetach) any {
 }
 
 // reattach begins a task again that has ended, with a new stream.
-func (s *Service) reattach(id int) error {
+func (s *Service) reattach(id int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := s.learner.Tasks()
 	at := slices.IndexFunc(all, func(t pcl.TaskInfo) bool { return t.ID == id })
-	if at < 0 {
-		return fmt.Errorf("there is no task %d", id)
-	}
-	if err := s.another(all); err != nil {
-		return err
-	}
-	task, err := s.newTask("", all[at].Classes, nil)
-	if err != nil {
-		return err
-	}
-	if err = s.learner.Reattach(id, task); err == nil {
-		s.streams.Store(id, task.Stream)
-	}
-	return err
+	fail.When(at < 0, "there is no task %d", id)
+	s.checkRunning(all)
+	task := fail.Or(s.newTask("", all[at].Classes, nil))
+	fail.If(s.learner.Reattach(id, task))
+	s.streams.Store(id, task.Stream)
 }

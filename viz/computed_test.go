@@ -2,9 +2,7 @@ package viz
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats/scalar"
@@ -83,44 +81,6 @@ func TestLogRatio(t *testing.T) {
 	}
 }
 
-func TestCosines(t *testing.T) {
-	records := []results.Record{
-		{Step: 0, IDs: []int{1, 2}, Gram: []float64{4, 2, 2, 4}},
-		{Step: 1, IDs: []int{0, 2}, Gram: []float64{1, 0, 0, 9}},
-		{Step: 2, IDs: []int{0, 1, 2}, Gram: []float64{1, 0, 0, 0, 1, -1, 0, -1, 1}},
-	}
-	rows, err := streamsOf(records)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pairs, err := rows.cosines()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := rows.names(); !slices.Equal(got, []string{"memory", "task 1", "task 2"}) {
-		t.Errorf("names %q", got)
-	}
-	for ids, want := range map[[2]int]pair{{1, 2}: {2, -.5, 1}, {2, 1}: {2, -.5, 1}, {0, 2}: {2, 0, 0}, {0, 1}: {1, 0, 0}, {0, 0}: {}} {
-		if got := pairs[ids]; got != want {
-			t.Errorf("pair %v: %+v, want %+v", ids, got, want)
-		}
-	}
-}
-
-func TestRelativeSlacks(t *testing.T) {
-	r := exact()
-	got := relativeSlacks(&r) // the third: 3.2/(3·4 + .5·16)
-	for i, want := range []float64{0, 0, .16} {
-		if !scalar.EqualWithinAbs(got[i], want, 1e-12) {
-			t.Errorf("slack %d is %v, want %v", i, got[i], want)
-		}
-	}
-	r.Gram[0], r.Gram[2], r.Gram[6], r.Lambda[0] = 0, 0, 0, 0
-	if got := relativeSlacks(&r); !math.IsNaN(got[0]) {
-		t.Errorf("a row without a gradient has slack %v", got[0])
-	}
-}
-
 func TestEndCurve(t *testing.T) {
 	a, b := twoTasks(), twoTasks()
 	a.Curve[0].Ended, a.Curve[1].Ended = []int{1}, []int{2}
@@ -134,29 +94,6 @@ func TestEndCurve(t *testing.T) {
 	}
 }
 
-func TestAccuracyMatrixCells(t *testing.T) {
-	acc := func(x float64) *float64 { return &x }
-	run := func(x float64) *results.Run {
-		r := twoTasks()
-		r.Curve = []results.Point{
-			{Step: 3, Mean: .5, Ended: []int{1}, Acc: []*float64{acc(x), nil}},
-			{Step: 5, Mean: .5, Acc: []*float64{acc(1), acc(1)}}, // between ends
-			{Step: 7, Mean: .75, Ended: []int{2}, Acc: []*float64{acc(.5), acc(x)}},
-		}
-		return r
-	}
-	m, err := accuracyMatrix(Group{Runs: []*results.Run{run(.2), run(.6)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !scalar.EqualWithinAbs(m.cells[0][0], .4, 1e-12) || m.cells[0][1] != .5 || !math.IsNaN(m.cells[1][0]) || !scalar.EqualWithinAbs(m.cells[1][1], .4, 1e-12) {
-		t.Errorf("cells %v", m.cells)
-	}
-	if !slices.Equal(m.outline, [][2]int{{0, 0}, {1, 1}}) || !slices.Equal(m.columns, []string{"1", "2"}) {
-		t.Errorf("frames %v, columns %v", m.outline, m.columns)
-	}
-}
-
 func TestEditedImagePictures(t *testing.T) {
 	m := EditedImage{H: 1, W: 2, C: 3, Before: []float32{0, .5, 1, 0, 0, 0}, Gradient: []float32{-2, 0, 1, 0, 0, 0}, After: []float32{0, .5, 1, .3, .3, .3}}
 	if r, g, b, _ := m.picture(m.stretched()).At(0, 0).RGBA(); r>>8 != 255 || g != 0 || b>>8 != 128 {
@@ -165,40 +102,5 @@ func TestEditedImagePictures(t *testing.T) {
 	img, largest := m.change()
 	if math.Abs(largest-.3) > 1e-6 || img.At(0, 0) != diverging(0).light || img.At(1, 0) != diverging(1).light {
 		t.Errorf("largest change %v, colours %v and %v", largest, img.At(0, 0), img.At(1, 0))
-	}
-}
-
-// Twenty tasks and the memory, and twelve methods, must find room.
-func TestManyStreams(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	var ids []int
-	var gradients [][]float64
-	var sigma []float64
-	for id := range 21 {
-		g := make([]float64, 30)
-		for p := range g {
-			g[p] = rng.NormFloat64()
-		}
-		ids, gradients, sigma = append(ids, id), append(gradients, g), append(sigma, 1.0/21)
-	}
-	p, c := solved(t, gradients, sigma...)
-	step := results.Record{IDs: ids, Gram: p.Gram(), Sigma: c.Sigma, Lambda: c.Lambda, Weights: c.Lambda, Slacks: c.Slacks}
-	next := step
-	next.Step = 1
-	records := []results.Record{step, next}
-	for name, draw := range map[string]func() (*Figure, error){
-		"Conflicts":     func() (*Figure, error) { return Conflicts(records) },
-		"StepGeometry":  func() (*Figure, error) { return StepGeometry(p, c) },
-		"StreamWeights": func() (*Figure, error) { return StreamWeights(records) },
-		"one record":    func() (*Figure, error) { return Conflicts(records[:1]) },
-	} {
-		fig, err := draw()
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if err := fig.Encode(new(strings.Builder), "svg"); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }

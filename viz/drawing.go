@@ -54,7 +54,7 @@ type tickName struct {
 // group is what belongs together: a series, a mark, or what has no name.
 type group struct {
 	Name   string      `json:",omitempty"`
-	Say    string      `json:",omitempty"` // what a reader is told
+	Say    string      `json:",omitempty"` // what a reader is told, after the name
 	At     [][]float64 `json:",omitempty"` // the values of a series: x, y, and perhaps low and high
 	Inside bool        `json:",omitempty"` // among the data, which a zoom takes along
 	Marks  []mark
@@ -132,7 +132,7 @@ func (f *Figure) begin(tile draw.Canvas, label string, p *plot.Plot, box vg.Rect
 }
 
 func axisOf(a *plot.Axis) axis {
-	out := axis{Label: a.Label.Text, Min: rounded(a.Min, 8), Max: rounded(a.Max, 8)}
+	out := axis{Label: a.Label.Text, Min: a.Min, Max: a.Max}
 	if _, log := a.Scale.(plot.LogScale); log {
 		out.Kind = "log"
 	}

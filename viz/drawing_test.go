@@ -2,8 +2,6 @@ package viz_test
 
 import (
 	"encoding/json"
-	"encoding/xml"
-	"io"
 	"maps"
 	"strings"
 	"testing"
@@ -31,13 +29,7 @@ func TestDrawings(t *testing.T) {
 		if page != d.HTML() {
 			t.Errorf("%s has changed on its way through JSON", name)
 		}
-		for dec := xml.NewDecoder(strings.NewReader(page)); ; {
-			if _, err := dec.Token(); err == io.EOF {
-				break
-			} else if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-		}
+		checkXML(t, name, []byte(page))
 		for _, want := range []string{` role="img" aria-label="`, ` data-csv="`, "light-dark("} {
 			if !strings.Contains(page, want) {
 				t.Errorf("%s has no %s", name, want)
@@ -68,6 +60,22 @@ func TestForeignDrawings(t *testing.T) {
 		bad := strings.Replace(good, change[0], change[1], 1)
 		if _, err := viz.ReadFrames([]byte(bad)); err == nil {
 			t.Errorf("%s was read", change[1])
+		}
+	}
+}
+
+// TestNamesThatXMLForbids: a control character in a name, which JSON can bring, spoils no drawing.
+func TestNamesThatXMLForbids(t *testing.T) {
+	for _, name := range []string{"a\x01b\x1b[0m", "<b>&\"'", "\ufffe\uffff", "x\ny\tz"} {
+		run := invented.Runs(1)[0]
+		run.Tasks[0].Name, run.Tasks[0].Names, run.Tasks[0].Classes = name, []string{name}, []int{0}
+		p := viz.NewPlot(name, name, name)
+		p.Line(name, viz.Style{}, []float64{0, 1}, []float64{0, 1})
+		for kind, f := range drawn(t, map[string]func() (*viz.Figure, error){
+			"bars": func() (*viz.Figure, error) { return viz.Timeline(run) }, "own": func() (*viz.Figure, error) { return viz.Plots("own", name, p) },
+		}) {
+			checkXML(t, kind, encoded(t, kind, f, "svg"))
+			checkXML(t, kind, []byte(f.Drawing().HTML()))
 		}
 	}
 }

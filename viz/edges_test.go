@@ -1,54 +1,13 @@
 package viz
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/json"
-	"encoding/xml"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
-
-// wellFormedXML reads a drawing to its end.
-func wellFormedXML(svg []byte) error {
-	d := xml.NewDecoder(bytes.NewReader(svg))
-	for {
-		if _, err := d.Token(); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-	}
-}
-
-// TestNamesThatXMLForbids: a control character in a name, which JSON can bring, spoils no drawing.
-func TestNamesThatXMLForbids(t *testing.T) {
-	for _, name := range []string{"a\x01b\x1b[0m", "<b>&\"'", "\ufffe\uffff", "x\ny\tz"} {
-		run := twoTasks()
-		run.Tasks[0].Name, run.Tasks[0].Names, run.Tasks[0].Classes = name, []string{name}, []int{0}
-		bars, err := Timeline(run)
-		p := NewPlot(name, name, name)
-		p.Line(name, Style{}, []float64{0, 1}, []float64{0, 1})
-		own, err2 := Plots("own", name, p)
-		if err := cmp.Or(err, err2); err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range []*Figure{bars, own} {
-			var svg bytes.Buffer
-			if err := f.Encode(&svg, "svg"); err != nil {
-				t.Fatal(err)
-			}
-			if err := wellFormedXML(svg.Bytes()); err != nil {
-				t.Errorf("%s, %q: %v", f.Name, name, err)
-			}
-		}
-	}
-}
 
 // TestRunsOfOtherLengths: the axis of task ends goes as far as the run with the most tasks.
 func TestRunsOfOtherLengths(t *testing.T) {

@@ -104,7 +104,8 @@ func (p *Plot) featureMap(m *FeatureMap, places map[int]int, names map[int]strin
 	p.sketch(func(c pen) {
 		c.SetLineStyle(lineStyle(rules, 0.7))
 		c.Stroke(c.Rectangle.Path())
-		for _, stored := range []bool{false, true} {
+		for k, kind := range []string{"test", "rehearsal"} {
+			stored := k == 1
 			for i, x := range m.X {
 				if m.stored(i) != stored {
 					continue
@@ -116,7 +117,7 @@ func (p *Plot) featureMap(m *FeatureMap, places map[int]int, names map[int]strin
 					sty.Color = opaque(tintOf(sty.Color), 170)
 				}
 				name := className(names, m.Class[i])
-				c.say(name, "%s", name)
+				c.say(name, "%s", kind)
 				c.DrawGlyphNoClip(sty, c.at(x[0], x[1]))
 			}
 		}

@@ -117,11 +117,17 @@ func checkSVG(t *testing.T, name string, svg []byte) {
 			t.Errorf("%s: text of %s points", name, m[1])
 		}
 	}
-	for dec := xml.NewDecoder(bytes.NewReader(svg)); ; {
+	checkXML(t, name, svg)
+}
+
+// checkXML: it is well-formed.
+func checkXML(t *testing.T, name string, text []byte) {
+	t.Helper()
+	for dec := xml.NewDecoder(bytes.NewReader(text)); ; {
 		if _, err := dec.Token(); err == io.EOF {
 			return
 		} else if err != nil {
-			t.Fatalf("%s: svg: %v", name, err)
+			t.Fatalf("%s: %v", name, err)
 		}
 	}
 }

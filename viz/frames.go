@@ -12,7 +12,7 @@ import (
 
 var (
 	aColor = regexp.MustCompile(`^#(?:[0-9a-f]{6}|[0-9a-f]{8})$`)
-	aPath  = regexp.MustCompile(`^[MLCQZhvlcqz0-9. e-]*$`)
+	aPath  = regexp.MustCompile(`^[MLCQZlcq0-9. e-]*$`)
 	aName  = regexp.MustCompile(`^[a-z0-9-]{0,60}$`)
 )
 

@@ -73,10 +73,10 @@ func escaped(s string) string {
 	}, s))
 }
 
-// text is an axis as an attribute between single quotes: JSON is full of the others, and has no < or &.
+// text is an axis as an attribute, in single quotes: JSON is full of double ones.
 func (a axis) text() string {
 	data, _ := json.Marshal(a) // of finite numbers
-	return strings.ReplaceAll(string(data), "'", "&#39;")
+	return strings.ReplaceAll(escaped(string(data)), "&#34;", `"`)
 }
 
 // fonts of the same widths stand behind Liberation Sans, which few readers have, and one that is hardly wider: where a bare
@@ -86,19 +86,22 @@ const fonts = `font-family="'Liberation Sans',Arimo,Arial,Helvetica,'DejaVu Sans
 // SVG is the drawing as a file, in the colours of light screens.
 func (d *Drawing) SVG() []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%gpt" height="%gpt" viewBox="0 0 %g %g" %s role="img" aria-label="%s">`,
-		d.Width, d.height, d.Width, d.height, fonts, escaped(d.Alt))
-	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="%s"/><g fill="none">`, hex(paper.light))
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%gpt" height="%gpt" viewBox="0 0 %g %g" %s %s role="img" aria-label="%s">`,
+		d.Width, d.height, d.Width, d.height, fonts, usual, escaped(d.Alt))
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="%s"/>`, hex(paper.light))
 	paint := func(i int) string { return d.Colors[i][0] }
 	for _, p := range d.parts() {
 		p.groups(&b, paint)
 	}
-	b.WriteString("</g></svg>\n")
+	b.WriteString("</svg>\n")
 	return b.Bytes()
 }
 
+// usual is what most marks have: lines are not filled, and labels of ticks are texts of that size.
+const usual = `fill="none" font-size="9"`
+
 func (p *part) svg(b *strings.Builder, attributes string, paint func(int) string) {
-	fmt.Fprintf(b, `<svg viewBox="%g %g %g %g" %s>`, p.Box[0], p.Box[1], p.Box[2], p.Box[3], attributes)
+	fmt.Fprintf(b, `<svg viewBox="%g %g %g %g" %s %s>`, p.Box[0], p.Box[1], p.Box[2], p.Box[3], usual, attributes)
 	p.groups(b, paint)
 	b.WriteString(`</svg>`)
 }
@@ -128,21 +131,8 @@ func (p *part) groups(b io.Writer, paint func(int) string) {
 			}
 		}
 		io.WriteString(b, `>`)
-		for i, m := range g.Marks {
-			look := m.look(paint)
-			begins := i == 0 || look != g.Marks[i-1].look(paint)
-			goesOn := i+1 < len(g.Marks) && look == g.Marks[i+1].look(paint)
-			switch {
-			case begins && !goesOn:
-				m.svg(b, look)
-				continue
-			case begins: // of several marks it stands once
-				io.WriteString(b, `<g`+look+`>`)
-			}
-			m.svg(b, "")
-			if !goesOn {
-				io.WriteString(b, `</g>`)
-			}
+		for _, m := range g.Marks {
+			m.svg(b, paint)
 		}
 		io.WriteString(b, `</g>`)
 	}
@@ -178,38 +168,29 @@ func values(at [][]float64) string {
 	return b.String()
 }
 
-// look is how the mark is painted, in attributes that a group of marks may have.
-func (m *mark) look(paint func(int) string) string {
+func (m *mark) svg(b io.Writer, paint func(int) string) {
 	switch {
 	case m.Text != "":
-		return fmt.Sprintf(` font-size="%g" fill="%s"`, m.Size, paint(m.Color))
-	case m.Image != nil:
-		return ` style="image-rendering:pixelated"`
-	case m.Width == 0:
-		return fmt.Sprintf(` fill="%s"`, paint(m.Color))
-	}
-	look := fmt.Sprintf(` stroke="%s" stroke-width="%g"`, paint(m.Color), m.Width)
-	if m.Dot {
-		look += ` stroke-linecap="round"`
-	}
-	if len(m.Dash) > 0 {
-		look += fmt.Sprintf(` stroke-dasharray="%s"`, values([][]float64{m.Dash}))
-	}
-	return look
-}
-
-func (m *mark) svg(b io.Writer, look string) {
-	switch {
-	case m.Text != "":
-		fmt.Fprintf(b, `<text x="%g" y="%g"%s`, m.X, m.Y, look)
+		fmt.Fprintf(b, `<text x="%g" y="%g" fill="%s"`, m.X, m.Y, paint(m.Color))
+		if m.Size != tickSize {
+			fmt.Fprintf(b, ` font-size="%g"`, m.Size)
+		}
 		if m.Turn != 0 {
 			fmt.Fprintf(b, ` transform="rotate(%g %g %g)"`, m.Turn, m.X, m.Y)
 		}
 		fmt.Fprintf(b, `>%s</text>`, escaped(m.Text))
 	case m.Image != nil:
-		fmt.Fprintf(b, `<image x="%g" y="%g" width="%g" height="%g" preserveAspectRatio="none"%s href="data:image/png;base64,%s"/>`,
-			m.X, m.Y, m.Size, m.Width, look, base64.StdEncoding.EncodeToString(m.Image))
+		fmt.Fprintf(b, `<image x="%g" y="%g" width="%g" height="%g" preserveAspectRatio="none" style="image-rendering:pixelated" href="data:image/png;base64,%s"/>`, m.X, m.Y, m.Size, m.Width, base64.StdEncoding.EncodeToString(m.Image))
+	case m.Width > 0:
+		fmt.Fprintf(b, `<path d="%s" stroke="%s" stroke-width="%g"`, m.Path, paint(m.Color), m.Width)
+		if m.Dot {
+			io.WriteString(b, ` stroke-linecap="round"`)
+		}
+		if len(m.Dash) > 0 {
+			fmt.Fprintf(b, ` stroke-dasharray="%s"`, values([][]float64{m.Dash}))
+		}
+		io.WriteString(b, `/>`)
 	default:
-		fmt.Fprintf(b, `<path d="%s"%s/>`, m.Path, look)
+		fmt.Fprintf(b, `<path d="%s" fill="%s"/>`, m.Path, paint(m.Color))
 	}
 }

@@ -116,24 +116,3 @@ func TestOwnColours(t *testing.T) {
 		}
 	}
 }
-
-// TestZeroStyle: a style in which nothing is set draws a line that can be seen.
-func TestZeroStyle(t *testing.T) {
-	draw := func(x ...float64) []byte {
-		p := NewPlot("", "", "")
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
-		p.Line("", Style{}, x, x)
-		f, err := Plots("a", "b", p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var b bytes.Buffer
-		if err := f.Encode(&b, "png"); err != nil {
-			t.Fatal(err)
-		}
-		return b.Bytes()
-	}
-	if bytes.Equal(draw(0, 1), draw(0.5, 0.5)) {
-		t.Error("two lines look alike")
-	}
-}

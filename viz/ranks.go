@@ -73,7 +73,7 @@ func (p *Plot) ranks(styles []Style, labels []string, r *stats.Comparison) {
 				row, end, text = k-1-place, right+vg.Points(2), right+vg.Points(10)
 			}
 			s, x, below := styles[i], at[place], low-vg.Points(8)-rankLine*vg.Length(row)
-			c.say(labels[i], "%s: average rank %.2f", labels[i], r.Ranks[i])
+			c.say(labels[i], "average rank %.2f", r.Ranks[i])
 			c.StrokeLines(draw.LineStyle{Color: s.Color, Width: 1.2}, []vg.Point{{X: x, Y: y}, {X: x, Y: below}, {X: end, Y: below}})
 			c.DrawGlyphNoClip(s.glyph(rankMark), vg.Point{X: x, Y: y})
 			c.write(sty, vg.Point{X: text, Y: below}, names[i])

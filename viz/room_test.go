@@ -50,5 +50,4 @@ func TestRoom(t *testing.T) {
 	if near == 0 || far <= near {
 		t.Errorf("%d names have room beside their points, %d within a reach of 60", near, far)
 	}
-	t.Logf("of 2400 names %d have room beside their points, %d within a reach of 60", near, far)
 }

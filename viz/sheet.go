@@ -37,7 +37,7 @@ type sheetPen struct {
 	at    complex128
 }
 
-// tag names what is drawn until the next tag: a series with its values, or a mark of which say tells all. As a plotter it
+// tag names what is drawn until the next tag: a series with its values, or a mark of which say tells more. As a plotter it
 // stands between those of a plot.
 type tag struct {
 	name, say string
@@ -146,12 +146,11 @@ func (s *sheet) DrawImage(r vg.Rectangle, img image.Image) {
 // add keeps a mark in the group of its tag and area. Those of one look join.
 func (s *sheet) add(m mark, shape vg.Path) {
 	low, high := s.bounds(shape)
-	width, height := high[0]-low[0], high[1]-low[1]
-	if s.part == nil || !(width < 1e6 && height < 1e6) { // NaN, Inf
+	wide, tall := high[0]-low[0], high[1]-low[1]
+	if s.part == nil || !(wide < 1e6 && tall < 1e6) { // NaN, Inf
 		return
 	}
-	b := s.part.Box
-	if m.Path != "" && m.Width == 0 && width > 0.9*b[2] && height > 0.9*b[3] {
+	if m.Path != "" && m.Width == 0 && wide > 0.9*s.part.Box[2] && tall > 0.9*s.part.Box[3] {
 		return // the background, which is that of the page
 	}
 	d := s.part.Data
@@ -159,12 +158,12 @@ func (s *sheet) add(m mark, shape vg.Path) {
 	inside := x >= d[0]-0.5 && x <= d[0]+d[2]+0.5 && y >= d[1]-0.5 && y <= d[1]+d[3]+0.5
 	n := len(s.part.Groups) - 1
 	if n < 0 || !s.part.Groups[n].goesOn(s.tag, inside) {
-		s.part.Groups = append(s.part.Groups, group{Name: s.tag.name, Say: s.tag.say, At: thinnedOut(s.tag.at, d[2]), Inside: inside})
+		s.part.Groups = append(s.part.Groups, group{Name: s.tag.name, Say: s.tag.say, At: s.part.thinnedOut(s.tag.at), Inside: inside})
 		s.tag.at = nil // the values stand once
 		n++
 	}
 	marks := &s.part.Groups[n].Marks
-	small := width < 8 && height < 8 // a marker, which may lie over others of its kind
+	small := wide < 8 && tall < 8 // a marker, which may lie over others of its kind
 	if k := len(*marks) - 1; k >= 0 && (*marks)[k].joins(&m) && (small || len(s.drawing.Colors[m.Color][0]) == len("#rrggbb")) {
 		(*marks)[k].Path += m.Path
 		return
@@ -191,40 +190,70 @@ func (s *sheet) place(p vg.Point) (x, y float64) {
 	return tenth(vg.Length(real(at))), tenth(s.height - vg.Length(imag(at)))
 }
 
-// path writes a path as SVG does. Points that are where the last one is, to a tenth, are left out.
+// path writes a path as SVG does, in steps from point to point, which take fewer bytes. Points that are where the last one is, to
+// a tenth, are left out.
 func (s *sheet) path(p vg.Path) string {
-	var w pathWriter
 	p = plainer(p)
+	w := pathWriter{sheet: s}
 	for _, c := range p {
-		to := s.tenths(c.Pos)
 		switch c.Type {
 		case vg.MoveComp:
-			w.move(to)
+			w.put('M', c.Pos)
 		case vg.LineComp:
-			if to != w.at || len(p) == 2 {
-				w.line(to)
+			if w.tenths(c.Pos) != w.last || len(p) == 2 {
+				w.put('l', c.Pos)
 			}
 		case vg.ArcComp:
 			for _, cubic := range cubics(c) {
-				w.steps('c', s.tenths(cubic[0]), s.tenths(cubic[1]), s.tenths(cubic[2]))
+				w.put('c', cubic[:]...)
 			}
 		case vg.CurveComp:
 			if len(c.Control) == 1 { // a parabola
-				w.steps('q', s.tenths(c.Control[0]), to)
+				w.put('q', c.Control[0], c.Pos)
 			} else {
-				w.steps('c', s.tenths(c.Control[0]), s.tenths(c.Control[1]), to)
+				w.put('c', c.Control[0], c.Control[1], c.Pos)
 			}
 		case vg.CloseComp:
-			w.close()
+			w.text, w.command = append(w.text, 'Z'), 'Z'
 		}
 	}
 	return string(w.text)
 }
 
-// tenths is where a point comes to lie, in tenths of points.
-func (s *sheet) tenths(p vg.Point) [2]int {
-	x, y := s.place(p)
+// pathWriter writes the text of a path. A command that is the same as the one before needs no letter.
+type pathWriter struct {
+	*sheet
+	text    []byte
+	command byte
+	last    [2]int // where the pen is, in tenths
+}
+
+func (w *pathWriter) tenths(p vg.Point) [2]int {
+	x, y := w.place(p)
 	return [2]int{int(math.Round(10 * x)), int(math.Round(10 * y))}
+}
+
+// put adds a command. Its points are where they are after M, and else as far as they are from the pen.
+func (w *pathWriter) put(command byte, points ...vg.Point) {
+	follows := command == w.command && command != 'M'
+	if !follows {
+		w.text, w.command = append(w.text, command), command
+	}
+	var from, to [2]int
+	if command != 'M' {
+		from = w.last
+	}
+	for _, p := range points {
+		to = w.tenths(p)
+		for k := range to {
+			number := strconv.FormatFloat(float64(to[k]-from[k])/10, 'f', -1, 64)
+			if follows && number[0] != '-' {
+				w.text = append(w.text, ' ')
+			}
+			w.text, follows = append(w.text, number...), true
+		}
+	}
+	w.last = to
 }
 
 // plainer leaves out the points of lines that no eye misses.
@@ -280,26 +309,37 @@ func dotOf(p vg.Path) (vg.PathComp, bool) {
 	return vg.PathComp{}, false
 }
 
-// thinnedOut keeps so many values that a pointer can tell them apart in a plot of a width, with one digit more than are shown.
-func thinnedOut(at [][]float64, width float64) (out [][]float64) {
-	const apart = 3 // points
-	every := 1 + int(float64(len(at))*apart/max(width, apart))
+// thinnedOut keeps the values that a pointer can tell apart: not those within three points of the last one.
+func (p *part) thinnedOut(at [][]float64) (out [][]float64) {
+	var last [2]float64
 	for i, v := range at {
-		if i%every == 0 || i == len(at)-1 {
-			v = slices.Clone(v)
-			for k := range v {
-				v[k] = rounded(v[k], 5)
-			}
-			out = append(out, v)
+		place := [2]float64{p.Data[2] * p.X.share(v[0]), p.Data[3] * p.Y.share(v[1])}
+		if i > 0 && i < len(at)-1 && math.Hypot(place[0]-last[0], place[1]-last[1]) < 3 {
+			continue
 		}
+		v, last = slices.Clone(v), place
+		for k := range v {
+			v[k] = []axis{p.X, p.Y}[min(k, 1)].rounded(v[k])
+		}
+		out = append(out, v)
 	}
 	return out
 }
 
-// rounded is a number with so many significant digits.
-func rounded(x float64, digits int) float64 {
-	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
-	return x
+// share is how far along the axis a value lies.
+func (a axis) share(v float64) float64 {
+	if a.Kind == "log" {
+		return math.Log(v/a.Min) / math.Log(a.Max/a.Min)
+	}
+	return (v - a.Min) / (a.Max - a.Min)
+}
+
+// rounded keeps the four digits of a value that readers see, and more where these would move it on the axis.
+func (a axis) rounded(v float64) float64 {
+	finest := math.Floor(math.Log10(max(a.Max-a.Min, 1e-300) / 5000))
+	digits := max(4, math.Floor(math.Log10(math.Abs(v)))-finest+1)
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', int(min(digits, 17)), 64), 64)
+	return v
 }
 
 func tenth(x vg.Length) float64     { return math.Round(10*float64(x)) / 10 }

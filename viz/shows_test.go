@@ -41,20 +41,6 @@ func TestGeometryStandsStill(t *testing.T) {
 	SameAxes(figures[0], &Figure{}) // which are not of one kind
 }
 
-// Slack shows where there is some: σ₁ = 0.1 leaves some to the first gradient, 0.4 to none, 0.9 to the second.
-func TestGeometryShowsSlack(t *testing.T) {
-	for s, want := range map[int][]int{1: {2, 1}, 4: {1, 1}, 9: {1, 2}} {
-		sigma := []float64{float64(s) / 10, float64(10-s) / 10}
-		p, step := solved(t, [][]float64{{1, 0.2}, {0.3, 1.8}}, sigma...)
-		along, _, length := plane(p.Gram(), step.Lambda)
-		for i := range 2 {
-			if got := gainBars(i, along[i]/length, sigma[i], hues[0], ""); len(got) != want[i] {
-				t.Errorf("σ₁ = 0.%d: stream %d has %d bars, want %d", s, i+1, len(got), want[i])
-			}
-		}
-	}
-}
-
 // A label that has no room joins the one before.
 func TestArrivalLabels(t *testing.T) {
 	marks := []vertical{{0, "task 1"}, {40, "2"}, {43, "3"}, {160, "4"}, {900, "9"}}

@@ -10,7 +10,6 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -172,7 +171,7 @@ func spaced(ticks []plot.Tick) []plot.Tick {
 
 // defaultTau are the temperatures that the methods have when none is given, as pcl/method says.
 var defaultTau = map[string]float64{
-	"emgd-gmc": emgd.DefaultTau, "emgd-gs": emgd.DefaultTau, "emgd-log": emgd.DefaultLogTau, "emgd": 1.5,
+	"emgd-gmc": 5, "emgd-gs": 5, "emgd-log": 1, "emgd": 1.5,
 }
 
 // tauKey is the parameter that has a run's temperature. In a composition the rule, which is its first part, may be named

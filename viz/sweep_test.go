@@ -11,7 +11,6 @@ import (
 
 	"gonum.org/v1/gonum/floats/scalar"
 
-	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
@@ -35,7 +34,7 @@ func TestDefaultTau(t *testing.T) {
 		params map[string]any
 		want   float64
 	}{
-		{"emgd-log+der-pp", nil, emgd.DefaultLogTau},
+		{"emgd-log+der-pp", nil, 1},
 		{"emgd-gmc+der-pp", map[string]any{"emgd-gmc.tau": "7"}, 7},
 		{"emgd", nil, 1.5},
 		{"emgd", map[string]any{"tau": 3.0}, 3},

@@ -62,7 +62,7 @@ func dumbbellOf(g Group, task int) (b dumbbell) {
 func (p *Plot) dumbbell(label, task string, at float64, b dumbbell, s Style) {
 	p.Y.Min, p.Y.Max = min(p.Y.Min, b.own, b.final-b.std), max(p.Y.Max, b.own, b.final+b.std)
 	p.sketch(func(c pen) {
-		c.say(label, "%s, task %s: %.1f at its own end, %.1f ± %.1f at the end of the run", label, task, b.own, b.final, b.std)
+		c.say(label, "task %s: %.1f at its own end, %.1f ± %.1f at the end of the run", task, b.own, b.final, b.std)
 		thin, own, final := lineStyle(s.Color, 1), c.at(at, b.own), c.at(at, b.final)
 		c.stroke(thin, own, final)
 		c.StrokeLine2(thin, own.X-vg.Points(3), own.Y, own.X+vg.Points(3), own.Y)

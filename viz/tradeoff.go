@@ -127,7 +127,7 @@ func (p *Plot) trades(all []trade) {
 			if m.front {
 				n.style, n.reach, n.must = textStyle(ink, tickSize), 60, true
 			}
-			c.say(m.label, "%s: %.1f where the task is known, %.1f where all classes compete", m.label, m.task, m.class)
+			c.say(m.label, "%.1f where the task is known, %.1f where all classes compete", m.task, m.class)
 			c.DrawGlyphNoClip(g, n.at)
 			taken, names = append(taken, square(n.at, g.Radius)), append(names, n)
 		}

@@ -48,11 +48,6 @@ func TestTradeOff(t *testing.T) {
 			t.Errorf("line %d is %q, want %q", i, got, w)
 		}
 	}
-	for _, some := range [][]*results.Run{nil, runs[:2]} {
-		if _, err := viz.TradeOff(some...); err == nil {
-			t.Errorf("a figure of %d runs was drawn", len(some))
-		}
-	}
 }
 
 // TestTradeOffOfFew: one method, long names and equal points are drawn.

@@ -3,8 +3,8 @@
 //
 // Each image draws a font, bends and distorts the outline (affine map, smooth wobble), changes stroke weight
 // and contrast, and adds neighbouring letters, stray strokes, gaps, blur, shading and noise. An image depends
-// on (Seed, Difficulty, split, class, index) and nothing else, so any part of the set can be made by itself, in any order
-// and on any number of cores. Train and test images come from the same fonts with different draws.
+// on (Seed, Difficulty, split, class, index) and nothing else: it is the same on any number of cores, and when there are more.
+// Train and test images come from the same fonts with different draws.
 package glyphs
 
 import (
@@ -17,18 +17,10 @@ import (
 )
 
 const (
-	Side  = 28          // height and width of an image
-	Bytes = Side * Side // pixels of an image
+	side   = 28 // height and width of an image
+	pixels = side * side
 	// Classes has one character per class, in the order of EMNIST ByClass.
 	Classes = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-)
-
-// A Part says whether an image belongs to the training or the test images.
-type Part uint8
-
-const (
-	Train Part = iota
-	Test
 )
 
 // Config says which set to make. The zero value is the default set.
@@ -61,15 +53,16 @@ type Images struct {
 // class once. It panics if the configuration is out of range.
 func Generate(ctx context.Context, c Config) (train, test Images, err error) {
 	c = c.withDefaults()
-	if train, err = generate(ctx, c, Train, c.TrainPerClass); err == nil {
-		test, err = generate(ctx, c, Test, c.TestPerClass)
+	if train, err = generate(ctx, c, 0, c.TrainPerClass); err == nil {
+		test, err = generate(ctx, c, 1, c.TestPerClass)
 	}
 	return train, test, err
 }
 
-func generate(ctx context.Context, c Config, part Part, perClass int) (Images, error) {
+// generate makes the images of a part: 0 for training, 1 for testing.
+func generate(ctx context.Context, c Config, part uint8, perClass int) (Images, error) {
 	n := perClass * len(Classes)
-	out := Images{Pixels: make([]uint8, n*Bytes), Labels: make([]int32, n)}
+	out := Images{Pixels: make([]uint8, n*pixels), Labels: make([]int32, n)}
 	workers := runtime.GOMAXPROCS(0)
 	g, ctx := errgroup.WithContext(ctx)
 	for w := range workers {
@@ -77,22 +70,11 @@ func generate(ctx context.Context, c Config, part Part, perClass int) (Images, e
 			p := newPainter()
 			for i := w; i < n && ctx.Err() == nil; i += workers {
 				class := i % len(Classes)
-				p.paint(out.Pixels[i*Bytes:(i+1)*Bytes], c, part, class, i/len(Classes))
+				p.paint(out.Pixels[i*pixels:(i+1)*pixels], c, part, class, i/len(Classes))
 				out.Labels[i] = int32(class)
 			}
 			return ctx.Err()
 		})
 	}
 	return out, g.Wait()
-}
-
-// Render makes one image of the set: number index of a class, 28×28 bytes. The index may be any number from 0, also
-// beyond the configured number per class. It panics if one of them is out of range.
-func Render(c Config, part Part, class, index int) []uint8 {
-	if part > Test || class < 0 || class >= len(Classes) || index < 0 {
-		panic(fmt.Sprintf("glyphs: part %d, class %d, index %d; want part Train or Test, class 0 to %d, index ≥ 0", part, class, index, len(Classes)-1))
-	}
-	dst := make([]uint8, Bytes)
-	newPainter().paint(dst, c.withDefaults(), part, class, index)
-	return dst
 }

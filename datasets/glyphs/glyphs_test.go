@@ -16,19 +16,6 @@ func generateT(t testing.TB, c Config) (train, test Images) {
 	return train, test
 }
 
-func TestRenderIsGenerate(t *testing.T) {
-	c := Config{Seed: 5, TrainPerClass: 3, TestPerClass: 2}
-	train, test := generateT(t, c)
-	for _, part := range []Part{Train, Test} {
-		all := map[Part]Images{Train: train, Test: test}[part]
-		for i, class := range all.Labels {
-			if got := Render(c, part, int(class), i/62); !bytes.Equal(got, all.Pixels[i*Bytes:(i+1)*Bytes]) {
-				t.Fatalf("part %d, image %d: Render and Generate differ", part, i)
-			}
-		}
-	}
-}
-
 // TestPrefix: asking for more images per class does not change the ones there were.
 func TestPrefix(t *testing.T) {
 	few, _ := generateT(t, Config{TrainPerClass: 2, TestPerClass: 1})
@@ -39,42 +26,29 @@ func TestPrefix(t *testing.T) {
 }
 
 func TestDrawsDiffer(t *testing.T) {
-	base := Render(Config{}, Train, 10, 0)
-	for name, other := range map[string][]uint8{
-		"seed":       Render(Config{Seed: 1}, Train, 10, 0),
-		"part":       Render(Config{}, Test, 10, 0),
-		"class":      Render(Config{}, Train, 11, 0),
-		"index":      Render(Config{}, Train, 10, 1),
-		"difficulty": Render(Config{Difficulty: 0.5}, Train, 10, 0),
-	} {
-		if bytes.Equal(base, other) {
-			t.Errorf("another %s gives the same image", name)
+	base, _ := generateT(t, Config{TrainPerClass: 20, TestPerClass: 20})
+	seed, _ := generateT(t, Config{TrainPerClass: 20, Seed: 1})
+	hard, test := generateT(t, Config{TrainPerClass: 20, TestPerClass: 20, Difficulty: 0.5})
+	seen := map[string]bool{}
+	for _, s := range []Images{base, test, seed, hard} {
+		for i := range s.Labels {
+			seen[string(s.Pixels[i*pixels:(i+1)*pixels])] = true
 		}
 	}
-	train, test := generateT(t, Config{TrainPerClass: 20, TestPerClass: 20})
-	seen := map[string]bool{}
-	for i := range train.Labels {
-		seen[string(train.Pixels[i*Bytes:(i+1)*Bytes])] = true
-		seen[string(test.Pixels[i*Bytes:(i+1)*Bytes])] = true
-	}
-	if len(seen) != 40*62 {
-		t.Errorf("%d different images of %d", len(seen), 40*62)
+	if len(seen) != 80*62 {
+		t.Errorf("%d different images of %d", len(seen), 80*62)
 	}
 }
 
 func TestRefuses(t *testing.T) {
-	for name, misuse := range map[string]func(){
-		"train": func() { Render(Config{TrainPerClass: -1}, Train, 0, 0) }, "test": func() { generateT(t, Config{TestPerClass: 1e6}) },
-		"easy": func() { Render(Config{Difficulty: -1}, Train, 0, 0) }, "hard": func() { generateT(t, Config{Difficulty: 4}) },
-		"part": func() { Render(Config{}, 2, 0, 0) }, "class": func() { Render(Config{}, Train, 62, 0) }, "index": func() { Render(Config{}, Train, 0, -1) },
-	} {
+	for _, c := range []Config{{TrainPerClass: -1}, {TestPerClass: 1e6}, {Difficulty: -1}, {Difficulty: 4}} {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("%s out of range: no panic", name)
+					t.Errorf("%+v: no panic", c)
 				}
 			}()
-			misuse()
+			generateT(t, c)
 		}()
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -97,15 +71,15 @@ func TestHardness(t *testing.T) {
 
 // nearestMean is the share of test images of the first classes that are nearest to the mean image of their own class.
 func nearestMean(train, test Images, classes int) float64 {
-	means, right, n := make([][Bytes]float64, classes), 0, 0
+	means, right, n := make([][pixels]float64, classes), 0, 0
 	distance := func(i int, s Images, class int) (sum float64) {
-		for k, p := range s.Pixels[i*Bytes : (i+1)*Bytes] {
+		for k, p := range s.Pixels[i*pixels : (i+1)*pixels] {
 			sum += (float64(p) - means[class][k]) * (float64(p) - means[class][k])
 		}
 		return sum
 	}
 	for i, l := range train.Labels {
-		for k, p := range train.Pixels[i*Bytes : (i+1)*Bytes] {
+		for k, p := range train.Pixels[i*pixels : (i+1)*pixels] {
 			if int(l) < classes {
 				means[l][k] += float64(p) * float64(len(Classes)) / float64(len(train.Labels))
 			}
@@ -126,10 +100,4 @@ func nearestMean(train, test Images, classes int) float64 {
 		}
 	}
 	return float64(right) / float64(n)
-}
-
-func BenchmarkGenerate(b *testing.B) {
-	for b.Loop() {
-		generateT(b, Config{})
-	}
 }

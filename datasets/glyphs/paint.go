@@ -16,19 +16,19 @@ type painter struct {
 	rng     *rand.Rand
 	raster  *vector.Rasterizer
 	mask    *image.Alpha
-	ink     [Bytes]float64 // the image so far, 0 to about 1
-	layer   [Bytes]float64 // what is being added
-	scratch [Bytes]float64
+	ink     [pixels]float64 // the image so far, 0 to about 1
+	layer   [pixels]float64 // what is being added
+	scratch [pixels]float64
 }
 
 func newPainter() *painter {
 	pcg := rand.NewPCG(0, 0)
 	return &painter{fonts: fonts(), pcg: pcg, rng: rand.New(pcg),
-		raster: vector.NewRasterizer(Side, Side), mask: image.NewAlpha(image.Rect(0, 0, Side, Side))}
+		raster: vector.NewRasterizer(side, side), mask: image.NewAlpha(image.Rect(0, 0, side, side))}
 }
 
 // seed starts the image's own random stream.
-func (p *painter) seed(c Config, part Part, class, index int) {
+func (p *painter) seed(c Config, part uint8, class, index int) {
 	id := uint64(part)<<56 | uint64(class)<<48 | uint64(index)
 	p.pcg.Seed(scramble(c.Seed), scramble(id^0x9e3779b97f4a7c15))
 }
@@ -40,7 +40,7 @@ func scramble(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-func (p *painter) paint(dst []uint8, c Config, part Part, class, index int) {
+func (p *painter) paint(dst []uint8, c Config, part uint8, class, index int) {
 	p.seed(c, part, class, index)
 	d := c.Difficulty
 	clear(p.ink[:])
@@ -70,7 +70,7 @@ func (p *painter) count(mean float64) int {
 // character draws the glyph that the label names.
 func (p *painter) character(class int, d float64) {
 	size := 24 * math.Exp(0.13*d*p.rng.NormFloat64())
-	at := point{Side/2 + 1.5*d*p.between(-1, 1), Side/2 + 1.5*d*p.between(-1, 1)}
+	at := point{side/2 + 1.5*d*p.between(-1, 1), side/2 + 1.5*d*p.between(-1, 1)}
 	p.glyph(class, size, at, d)
 	p.weight(d)
 	p.merge(p.between(max(0.2, 1-0.45*d), 1))
@@ -80,7 +80,7 @@ func (p *painter) character(class int, d float64) {
 func (p *painter) glyph(class int, size float64, at point, d float64) {
 	o := p.fonts[p.rng.IntN(len(p.fonts))][class]
 	warp := p.warp(size, at, d)
-	p.raster.Reset(Side, Side)
+	p.raster.Reset(side, side)
 	for _, contour := range o {
 		for i, q := range contour {
 			q = warp(q)
@@ -147,7 +147,7 @@ func (p *painter) neighbours(d float64) {
 	for range p.count(0.3 * d) {
 		angle := p.between(0, 2*math.Pi)
 		r := p.between(13, 19)
-		at := point{Side/2 + r*math.Cos(angle), Side/2 + r*math.Sin(angle)}
+		at := point{side/2 + r*math.Cos(angle), side/2 + r*math.Sin(angle)}
 		p.glyph(p.rng.IntN(len(Classes)), p.between(16, 24), at, d)
 		p.merge(p.between(0.3, 0.95))
 	}
@@ -173,7 +173,7 @@ func (p *painter) gaps(d float64) {
 
 // stroke draws a band of the given half-width along a random curve into the layer.
 func (p *painter) stroke(half float64) {
-	any := func() point { return point{p.between(-2, Side+2), p.between(-2, Side+2)} }
+	any := func() point { return point{p.between(-2, side+2), p.between(-2, side+2)} }
 	a, b, c := any(), any(), any()
 	const pieces = 8
 	var left, right [pieces + 1]point
@@ -186,7 +186,7 @@ func (p *painter) stroke(half float64) {
 		left[i] = point{at.x + half*nx/n, at.y + half*ny/n}
 		right[pieces-i] = point{at.x - half*nx/n, at.y - half*ny/n}
 	}
-	p.raster.Reset(Side, Side)
+	p.raster.Reset(side, side)
 	p.raster.MoveTo(float32(left[0].x), float32(left[0].y))
 	for _, q := range append(left[1:], right[:]...) {
 		p.raster.LineTo(float32(q.x), float32(q.y))
@@ -200,7 +200,7 @@ func (p *painter) shade(d float64) {
 	base := 0.15 * d * p.rng.Float64()
 	sx, sy := 0.012*d*p.between(-1, 1), 0.012*d*p.between(-1, 1)
 	for i := range p.ink {
-		x, y := float64(i%Side)-Side/2, float64(i/Side)-Side/2
+		x, y := float64(i%side)-side/2, float64(i/side)-side/2
 		bg := max(base+sx*x+sy*y, 0)
 		p.ink[i] = bg + (1-min(bg, 1))*p.ink[i]
 	}
@@ -219,19 +219,19 @@ func (p *painter) finish(dst []uint8, d float64) {
 }
 
 // blur convolves with [1 2 1]/4 in both directions; outside of the image is black.
-func blur(img, scratch *[Bytes]float64) {
-	blurLines(scratch, img, 1, Side)
-	blurLines(img, scratch, Side, 1)
+func blur(img, scratch *[pixels]float64) {
+	blurLines(scratch, img, 1, side)
+	blurLines(img, scratch, side, 1)
 }
 
 // blurLines blurs along lines of pixels step apart; the lines are next apart.
-func blurLines(dst, src *[Bytes]float64, step, next int) {
-	for line := range Side {
+func blurLines(dst, src *[pixels]float64, step, next int) {
+	for line := range side {
 		at := line * next
 		before, here := 0.0, src[at]
-		for i := range Side {
+		for i := range side {
 			after := 0.0
-			if i < Side-1 {
+			if i < side-1 {
 				after = src[at+step]
 			}
 			dst[at] = (before + 2*here + after) / 4

@@ -14,6 +14,7 @@ import (
 	"github.com/parallelcl/parallelcl/cli"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 func main() {
@@ -44,7 +45,10 @@ func init() {
 		Name: "same-length", Title: "Same length", Family: "mtl", Rule: "wᵢ = n̄/(K nᵢ), nᵢ = ‖Jᵢ‖",
 		Source: "examples/own", Cost: "K(F+B) + K norms", State: "none", SumW: "at least 1", NeedsGram: true,
 	}, sameLength{})
-	method.RegisterPart(older{})
+	rehearsal.Register(rehearsal.Info{
+		Name: "older", Title: "older first", Does: "samples of tasks that arrived earlier are replayed more often",
+		Source: "examples/own", Cost: "none", State: "none", Axes: []string{"replay"},
+	}, older{})
 }
 
 // sameLength gives every stream's gradient Jᵢ the same length: d = 1/K Σ (n̄/nᵢ) Jᵢ, where nᵢ = ‖Jᵢ‖ has the mean n̄.

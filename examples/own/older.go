@@ -14,13 +14,6 @@ type older struct {
 	Power *float64 `param:"power" default:"1" range:"[0,100]" doc:"p ≥ 0; with 0 all stored samples are drawn alike"`
 }
 
-func (older) Info() rehearsal.Info {
-	return rehearsal.Info{
-		Name: "older", Title: "older first", Does: "samples of tasks that arrived earlier are replayed more often",
-		Source: "examples/own", Cost: "none", State: "none", Axes: []rehearsal.Axis{rehearsal.Replayed},
-	}
-}
-
 // Join sets the choice that the part makes; all others stay as they are.
 func (o older) Join(r *rehearsal.Rehearsal) error {
 	r.Draw = func(lab rehearsal.ReplayLab) ([]int, error) {

@@ -31,11 +31,11 @@ const (
 )
 
 // huber is ½d² where |d| ≤ 1, and |d| − ½ elsewhere, so that wild readings count less than with squares.
-var huber = model.LossFunc{Name: "huber", N: targets, F: func(outputs, targets *graph.Node) *graph.Node {
+var huber = model.LossFunc("huber", targets, func(outputs, targets *graph.Node) *graph.Node {
 	d := graph.Abs(graph.Sub(outputs, targets))
 	square := graph.MulScalar(graph.Mul(d, d), 0.5)
 	return graph.ReduceMean(graph.Where(graph.LessOrEqual(d, graph.OnesLike(d)), square, graph.AddScalar(d, -0.5)), 1)
-}}
+})
 
 // readings are samples of one instrument: its readings, followed by the two quantities.
 type readings struct {

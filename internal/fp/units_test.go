@@ -33,7 +33,7 @@ func BenchmarkUnits(b *testing.B) {
 	b.Run("one-by-one", func(b *testing.B) {
 		for b.Loop() {
 			for i, v := range bytes {
-				x[i] = Unit[v]
+				x[i] = unit[v]
 			}
 		}
 	})

@@ -85,9 +85,6 @@ func Read(o Options) (k Kernel, err error) {
 	return k, nil
 }
 
-// startFile is the file of the kernel in the cache that Jupyter runs.
-const startFile = "start"
-
 // leastGo is the oldest version of Go that compiles cells.
 const leastGo = "1.26.5"
 
@@ -105,11 +102,10 @@ func Install(ctx context.Context, o Options, source string) (k Kernel, err error
 	fail.If(o.foreign())
 	defer o.lock(ctx)()
 	sum := sha256.Sum256([]byte(source))
-	dir := filepath.Join(o.Cache, "kernels", hex.EncodeToString(sum[:6]))
 	o.Note("Building the kernel and the module for its cells...")
-	fail.If(build.Install(ctx, dir, startFile, source, command))
+	start := fail.Or(build.Install(ctx, filepath.Join(o.Cache, "kernels", hex.EncodeToString(sum[:6])), source, command))
 	_, version, _ := strings.Cut(filepath.Base(source), "@") // as in Go's cache
-	k = Kernel{cmp.Or(version, devel), source, filepath.Join(dir, startFile)}
+	k = Kernel{cmp.Or(version, devel), source, start}
 	data := fail.Or(json.MarshalIndent(map[string]any{ // as the Jupyter client documents it
 		"argv": []string{k.Start, "{connection_file}"}, "display_name": "ParallelCL (Go)", "language": "go", "interrupt_mode": "message",
 		"metadata": map[string]any{"parallelcl": k},

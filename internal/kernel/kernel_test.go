@@ -223,12 +223,7 @@ func TestQuickstart(t *testing.T) {
 
 // What a program says last is shown without what it would do to a terminal.
 func TestOutputIsPrintable(t *testing.T) {
-	_, err := build.Run(t.Context(), "", "/bin/sh", "-c", `printf 'bad\033[2J\nworse\n'; exit 3`)
-	if err == nil {
-		t.Errorf("error %q", err)
-	}
-	dir := t.TempDir()
-	path := filepath.Join(dir, "jupyter-lab")
+	path := filepath.Join(t.TempDir(), "jupyter-lab")
 	write(t, path, "#!/bin/sh\nprintf '4.1\\033[2J\\n'\n")
 	if lab, err := labAt(t.Context(), path); err != nil || lab.Version != `4.1\x1b[2J` {
 		t.Errorf("%+v, %v", lab, err)

@@ -58,7 +58,7 @@ type Options struct {
 	// [Backend.Clients]. 0 means one for each core (GOMAXPROCS), up to 8, or a single one if Threads or
 	// [EnvSeparate] are given. The GPU and the pure-Go backend ignore it.
 	Clients int
-	// Vectors says which vector instructions XLA uses on a CPU: [Native] (or empty) or [AVX2]. A process keeps to what its
+	// Vectors says which vector instructions XLA uses on a CPU: "native" (or empty) or [AVX2]. A process keeps to what its
 	// first client used. Processors without AVX-512, the GPU and the pure-Go backend ignore it.
 	Vectors string
 	// TF32 lets a GPU round the factors of float32 products to 10 bits. Products and convolutions become
@@ -207,8 +207,8 @@ func (o Options) checked() (Options, error) {
 			return o, fmt.Errorf("backend %s = %d; want 0 (the default) to %d", name, n, maxCount)
 		}
 	}
-	if !slices.Contains([]string{"", Native, AVX2}, o.Vectors) {
-		return o, fmt.Errorf("backend vectors = %q; want %s or %s", o.Vectors, Native, AVX2)
+	if !slices.Contains([]string{"", native, AVX2}, o.Vectors) {
+		return o, fmt.Errorf("backend vectors = %q; want %s or %s", o.Vectors, native, AVX2)
 	}
 	if o.cache == "" {
 		o.cache, _ = DefaultCacheDir() // only an installation needs it, and says so

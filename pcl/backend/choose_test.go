@@ -86,3 +86,18 @@ func TestFailures(t *testing.T) {
 		t.Errorf("error %v, want context.Canceled", err)
 	}
 }
+
+// TestOpenRefuses: options that make no sense, and a context that has ended.
+func TestOpenRefuses(t *testing.T) {
+	for _, o := range []Options{{Name: "tpu"}, {Threads: -1}, {Threads: 1 << 20}, {Vectors: "sse"}, {Clients: 1 << 20}} {
+		if b, err := Open(t.Context(), o); err == nil {
+			b.Close()
+			t.Errorf("%+v: no error", o)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Open(ctx, Options{Name: Go}); err != context.Canceled {
+		t.Errorf("error is %v, want context.Canceled", err)
+	}
+}

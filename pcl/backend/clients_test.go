@@ -20,27 +20,12 @@ import (
 func shared(t testing.TB, on compute.Backend, dims ...int) (compute.Buffer, []float32) {
 	t.Helper()
 	b, flat, err := on.NewSharedBuffer(0, shapes.Make(dtypes.Float32, dims...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	values := flat.([]float32)
 	for i := range values {
 		values[i] = float32(i)
 	}
 	return b, values
-}
-
-func mustCopy(t testing.TB, on compute.Backend, of compute.Buffer) compute.Buffer {
-	t.Helper()
-	v := must.Get(Copy(on, of))(t)
-	return v
-}
-
-// values are a buffer's, where they are.
-func values(t testing.TB, b compute.Buffer) []float32 {
-	t.Helper()
-	flat := must.Get(b.Data())(t)
-	return flat.([]float32)
 }
 
 // plus compiles x → x + n for a client.
@@ -56,8 +41,7 @@ func plus(t testing.TB, on compute.Backend, n float64, dims ...int) compute.Exec
 // execute runs a program of one input and one output.
 func execute(t testing.TB, e compute.Executable, in compute.Buffer) compute.Buffer {
 	t.Helper()
-	out := must.Get(e.Execute([]compute.Buffer{in}, nil, 0))(t)
-	return out[0]
+	return must.Get(e.Execute([]compute.Buffer{in}, nil, 0))(t)[0]
 }
 
 func TestClients(t *testing.T) {
@@ -111,16 +95,16 @@ func TestCopy(t *testing.T) {
 			plus1, plus10 := plus(t, first, 1, dims...), plus(t, second, 10, dims...)
 			x, written := shared(t, first, dims...)
 			y := execute(t, plus1, x)
-			z := execute(t, plus10, mustCopy(t, second, y))
-			last := execute(t, plus1, mustCopy(t, first, z))
-			for i, v := range values(t, last) {
+			z := execute(t, plus10, must.Get(Copy(second, y))(t))
+			last := execute(t, plus1, must.Get(Copy(first, z))(t))
+			for i, v := range must.Get(last.Data())(t).([]float32) {
 				if v != float32(i)+12 {
 					t.Fatalf("entry %d is %g, want %d", i, v, i+12)
 				}
 			}
-			kept := mustCopy(t, second, x)
+			kept := must.Get(Copy(second, x))(t)
 			written[0] = 5
-			if got := values(t, execute(t, plus10, kept))[0]; got != 10 {
+			if got := must.Get(execute(t, plus10, kept).Data())(t).([]float32)[0]; got != 10 {
 				t.Errorf("a copy of 0, plus 10, is %g after the original changed", got)
 			}
 		})

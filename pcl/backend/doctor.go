@@ -24,22 +24,22 @@ type Report struct {
 	Free     int64           `json:"memory_available_bytes,omitempty"` // 0: unknown
 	GPU      bool            `json:"nvidia_gpu"`
 	CacheDir string          `json:"cache_dir"`
-	Backends []BackendReport `json:"backends"`
+	Backends []backendReport `json:"backends"`
 	Chosen   string          `json:"chosen,omitempty"` // what Open would take: the first that opens
 	Error    string          `json:"error,omitempty"`  // why nothing can be opened
 }
 
-// BackendReport is the examination of one backend.
-type BackendReport struct {
+// backendReport is the examination of one backend.
+type backendReport struct {
 	Name   string   `json:"name"`
 	Info   *Info    `json:"info,omitempty"` // nil if it did not open
 	Open   float64  `json:"open_seconds,omitempty"`
-	Matmul []Matmul `json:"matmul,omitempty"`
+	Matmul []matmul `json:"matmul,omitempty"`
 	Error  string   `json:"error,omitempty"` // it did not open, or did not compute
 }
 
-// Matmul is the speed of the product of two N×N float32 matrices.
-type Matmul struct {
+// matmul is the speed of the product of two N×N float32 matrices.
+type matmul struct {
 	N       int     `json:"n"`
 	Seconds float64 `json:"seconds"` // median of several products
 	GFLOPS  float64 `json:"gflops"`  // 10⁹ floating-point operations per second, 2N³ per product
@@ -75,7 +75,7 @@ func (r *Report) examine(ctx context.Context, o Options, all []driver) {
 			r.Backends = append(r.Backends, examineOne(ctx, o, d))
 		}
 	}
-	opened := slices.IndexFunc(r.Backends, func(b BackendReport) bool { return b.Info != nil })
+	opened := slices.IndexFunc(r.Backends, func(b backendReport) bool { return b.Info != nil })
 	if opened < 0 {
 		r.Error = "the backend " + o.Name + " does not work here"
 		return
@@ -87,8 +87,8 @@ func (r *Report) examine(ctx context.Context, o Options, all []driver) {
 }
 
 // examineOne opens one backend and measures it.
-func examineOne(ctx context.Context, o Options, d driver) BackendReport {
-	r := BackendReport{Name: d.name}
+func examineOne(ctx context.Context, o Options, d driver) backendReport {
+	r := backendReport{Name: d.name}
 	start := time.Now()
 	b, err := d.try(ctx, o)
 	if err != nil {
@@ -111,7 +111,7 @@ func examineOne(ctx context.Context, o Options, d driver) BackendReport {
 
 // timeMatmul multiplies a constant n×n matrix with itself, checks the result and takes the median
 // of several times. Compiling, the first run and the check are not timed.
-func timeMatmul(ctx context.Context, b *Backend, n int) (m Matmul, err error) {
+func timeMatmul(ctx context.Context, b *Backend, n int) (m matmul, err error) {
 	defer recoverTo(&err, fmt.Sprintf("multiply %d×%d matrices", n, n))
 	exec := graph.MustNewExec(b, func(x *graph.Node) *graph.Node { return graph.Dot(x, x).Product() })
 	defer exec.Finalize()
@@ -134,5 +134,5 @@ func timeMatmul(ctx context.Context, b *Backend, n int) (m Matmul, err error) {
 	times = times[1:]
 	slices.Sort(times)
 	s := times[matmulRuns/2]
-	return Matmul{N: n, Seconds: s, GFLOPS: 2 * float64(n) * float64(n) * float64(n) / s / 1e9}, nil
+	return matmul{N: n, Seconds: s, GFLOPS: 2 * float64(n) * float64(n) * float64(n) / s / 1e9}, nil
 }

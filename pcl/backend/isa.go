@@ -12,7 +12,7 @@ import (
 // library that multiplies matrices for it. Sums are rounded otherwise with wider ones, so that the same run has other bits on a
 // processor with AVX-512 than on one with AVX2.
 const (
-	Native = "native" // the widest, unless the environment limits them
+	native = "native" // the widest, unless the environment limits them
 	AVX2   = "avx2"   // none wider than AVX2, for the bits of other processors
 )
 
@@ -72,7 +72,7 @@ func setVectors(o, found string) (string, error) {
 // it is [AVX2].
 func VectorsOf(device string) string {
 	if traits(device)[1] == "AVX-512" {
-		return Native
+		return native
 	}
 	return AVX2
 }

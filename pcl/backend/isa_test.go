@@ -14,12 +14,12 @@ func TestVectors(t *testing.T) {
 		name, vectors, found, flags, one, old string
 		want, wantFlags, wantOne, given       string
 	}{
-		{"native", Native, "AVX-512", "--xla_a=b", "", "", "AVX-512", "--xla_a=b", "", "--xla_a=b"},
+		{"native", native, "AVX-512", "--xla_a=b", "", "", "AVX-512", "--xla_a=b", "", "--xla_a=b"},
 		{"default", "", "AVX-512", "", "", "", "AVX-512", "", "", ""},
-		{"limited by the environment", Native, "AVX-512", both, "avx2", "", "AVX2", both, "avx2", ""},
-		{"one limit", Native, "AVX-512", "", "AVX2", "", "AVX-512", "", "AVX2", ""},
-		{"the other", Native, "AVX-512", both, "", "ALL", "AVX-512", both, "", ""},
-		{"former name", Native, "AVX-512", both, "", "AVX2", "AVX2", both, "", ""},
+		{"limited by the environment", native, "AVX-512", both, "avx2", "", "AVX2", both, "avx2", ""},
+		{"one limit", native, "AVX-512", "", "AVX2", "", "AVX-512", "", "AVX2", ""},
+		{"the other", native, "AVX-512", both, "", "ALL", "AVX-512", both, "", ""},
+		{"former name", native, "AVX-512", both, "", "AVX2", "AVX2", both, "", ""},
 		{"AVX2", AVX2, "AVX-512", "--xla_a=b", "", "", "AVX2", "--xla_a=b " + both, "AVX2", "--xla_a=b"},
 		{"AVX2 again", AVX2, "AVX-512", both, "AVX2", "", "AVX2", both, "AVX2", ""},
 		{"AVX2 against the environment", AVX2, "AVX-512", wider, "ALL", "ALL", "AVX2", both, "AVX2", ""},

@@ -20,8 +20,8 @@ func TestOtherProcessor(t *testing.T) {
 
 func TestVectorsOf(t *testing.T) {
 	for device, want := range map[string]string{
-		"AMD EPYC (family 25 model 17 stepping 1, AVX-512)":                  Native,
-		"Intel(R) Xeon(R) Processor (family 6 model 106, AVX-512, L1 48 KB)": Native,
+		"AMD EPYC (family 25 model 17 stepping 1, AVX-512)":                  native,
+		"Intel(R) Xeon(R) Processor (family 6 model 106, AVX-512, L1 48 KB)": native,
 		"AMD EPYC (family 25 model 17 stepping 1, AVX2)":                     AVX2,
 		"AMD EPYC": AVX2, "": AVX2,
 	} {

@@ -16,7 +16,6 @@ var real struct {
 	dir  string
 	skip string
 	err  error
-	took time.Duration
 }
 
 func TestMain(m *testing.M) {
@@ -55,9 +54,7 @@ func installReal() {
 	if real.dir, real.err = os.MkdirTemp("", "parallelcl-test-"); real.err != nil {
 		return
 	}
-	start := time.Now()
 	_, real.err = cpuPlugin.tried(context.Background(), Options{cache: real.dir})
-	real.took = time.Since(start)
 }
 
 // realPlugin is the file of the true plugin.

@@ -3,7 +3,6 @@
 package backend
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"os/exec"
@@ -49,18 +48,6 @@ func poolThreads(t *testing.T) (folders []string) {
 	return folders
 }
 
-func TestXLACPU(t *testing.T) {
-	b := mustOpen(t, Options{Name: XLACPU, cache: realCache(t)})
-	mustMultiply(t, b)
-	i := b.Info
-	if i.Name != XLACPU || i.PluginVersion != "0.81" || i.Threads != 1 || i.Device == "" {
-		t.Errorf("%+v", i)
-	}
-	if i.Plugin != realPlugin(t) {
-		t.Errorf("plugin %s", i.Plugin)
-	}
-}
-
 // Several backends with different pools live in one process: the plugin takes the size from the
 // environment whenever it creates a client.
 func TestEachOpenHasItsOwnThreads(t *testing.T) {
@@ -74,8 +61,8 @@ func TestEachOpenHasItsOwnThreads(t *testing.T) {
 		if got := len(poolThreads(t)) - before; got != want {
 			t.Errorf("Threads: %d started %d, want %d", threads, got, want)
 		}
-		if b.Info.Threads != want {
-			t.Errorf("Threads: %d: Info says %d, want %d", threads, b.Info.Threads, want)
+		if i := b.Info; i.Threads != want || i.Name != XLACPU || i.PluginVersion != "0.81" || i.Device == "" || i.Plugin != realPlugin(t) {
+			t.Errorf("Threads: %d: %+v", threads, i)
 		}
 	}
 	if got := os.Getenv("NPROC"); got != "7" {
@@ -90,8 +77,6 @@ func TestMisleadingPaths(t *testing.T) {
 			file := filepath.Join(t.TempDir(), name, "plugins", "plugin.so")
 			must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
 			must.Do(t, os.Symlink(real, file))
-			temp := t.TempDir()
-			t.Setenv("TMPDIR", temp)
 			for range 2 {
 				b := openCPUPlugin(file, Options{})
 				t.Cleanup(func() { b.Close() })
@@ -103,9 +88,6 @@ func TestMisleadingPaths(t *testing.T) {
 				if !x.IsCPU() || x.IsCUDA() || !x.HasSharedBuffers() {
 					t.Errorf("taken for CPU: %v, CUDA: %v; shared buffers: %v", x.IsCPU(), x.IsCUDA(), x.HasSharedBuffers())
 				}
-			}
-			if left, _ := os.ReadDir(temp); len(left) > 0 {
-				t.Errorf("left behind in the temporary folder: %v", left)
 			}
 		})
 	}
@@ -146,7 +128,19 @@ func TestConcurrentOpen(t *testing.T) {
 	wg.Wait()
 }
 
-const childQuiet = "PARALLELCL_TEST_QUIET"
+// inChild runs a test once more in a process with another environment, and returns the lines that it wrote.
+func inChild(t *testing.T, env ...string) []string {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.count=1")
+	cmd.Env = env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return strings.Split(strings.TrimSpace(string(out)), "\n")
+}
+
+const childQuiet, childHomeless = "PARALLELCL_TEST_QUIET", "PARALLELCL_TEST_HOMELESS"
 
 // The libraries below must not write to the terminal.
 func TestOpenIsQuiet(t *testing.T) {
@@ -155,18 +149,10 @@ func TestOpenIsQuiet(t *testing.T) {
 		mustMultiply(t, mustOpen(t, Options{Name: Go}))
 		return
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestOpenIsQuiet$", "-test.count=1")
-	cmd.Env = append(os.Environ(), childQuiet+"="+realCache(t))
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	if got := string(bytes.TrimSpace(out)); got != "PASS" {
-		t.Errorf("wrote %q", got)
+	if wrote := inChild(t, append(os.Environ(), childQuiet+"="+realCache(t))...); len(wrote) != 1 || wrote[0] != "PASS" {
+		t.Errorf("wrote %q", wrote)
 	}
 }
-
-const childHomeless = "PARALLELCL_TEST_HOMELESS"
 
 // Without a home folder there is one line about what that means, and the rest works.
 func TestWithoutHome(t *testing.T) {
@@ -174,22 +160,15 @@ func TestWithoutHome(t *testing.T) {
 		if v, ok := os.LookupEnv("PJRT_PLUGIN_LIBRARY_PATH"); ok {
 			t.Errorf("the environment has %s", v)
 		}
-		b := mustOpen(t, Options{Progress: os.Stderr})
-		mustMultiply(t, b)
+		mustMultiply(t, mustOpen(t, Options{Progress: os.Stderr}))
 		return
 	}
 	if hasNVIDIA() {
 		t.Skip("there is a GPU: auto would take it")
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestWithoutHome$", "-test.count=1")
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), childHomeless + "=1"}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	if len(lines) != 2 || !strings.HasPrefix(lines[0], "Using the pure-Go backend (slow): ") || !strings.Contains(lines[0], "HOME") || lines[1] != "PASS" {
-		t.Errorf("wrote %q", out)
+	wrote := inChild(t, "PATH="+os.Getenv("PATH"), childHomeless+"=1")
+	if len(wrote) != 2 || !strings.HasPrefix(wrote[0], "Using the pure-Go backend (slow): ") || !strings.Contains(wrote[0], "HOME") || wrote[1] != "PASS" {
+		t.Errorf("wrote %q", wrote)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/npz"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -33,32 +34,22 @@ type arraysModel struct {
 }
 
 // beginArrays writes model.json and the starting parameters, if arrays are recorded.
-func (r *runner) beginArrays() error {
+func (r *runner) beginArrays() {
 	if r.where.RecordArrays == 0 {
-		return nil
+		return
 	}
-	dir := filepath.Join(r.dir, arraysDir)
-	o := r.learner.Options()
+	dir, o := filepath.Join(r.dir, arraysDir), r.learner.Options()
 	layout := o.Model.Layout()
-	about, err := json.MarshalIndent(arraysModel{
+	about := fail.Or(json.MarshalIndent(arraysModel{
 		Model: o.Model.Key(), Params: layout.Params, Backbone: layout.Backbone, Total: layout.Total,
 		Shared: o.InJ(), Method: r.config.Method, Settings: r.config.Params, Optimizer: r.config.Optimizer.WithDefaults(),
 		Targets: pcl.TargetRows,
-	}, "", "  ")
-	if err != nil {
-		return err
+	}, "", "  "))
+	fail.If(atomicfile.WriteBytes(filepath.Join(dir, "model.json"), append(about, '\n')))
+	if r.learner.Steps() == 0 { // a resumed run has written them already
+		theta := fail.Or(r.learner.Parameters())
+		fail.If(npz.Write(filepath.Join(dir, "init.npz"), map[string]npz.Array{"theta": {Shape: []int{len(theta)}, Data: theta}}))
 	}
-	if err := atomicfile.WriteBytes(filepath.Join(dir, "model.json"), append(about, '\n')); err != nil {
-		return err
-	}
-	if r.learner.Steps() > 0 { // a resumed run has written them already
-		return nil
-	}
-	theta, err := r.learner.Parameters()
-	if err != nil {
-		return err
-	}
-	return npz.Write(filepath.Join(dir, "init.npz"), map[string]npz.Array{"theta": {Shape: []int{len(theta)}, Data: theta}})
 }
 
 // stepFile is the name of the file with the arrays of a step, counted from 0.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -29,10 +30,7 @@ func TestBlurred(t *testing.T) {
 	for _, duplicate := range []bool{false, true} {
 		for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
 			c := blurred(increment, duplicate)
-			s, err := NewScenario(c, d)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(NewScenario(c, d))(t)
 			times := map[string]int{} // how often each image is trained on
 			for i, task := range s.Tasks {
 				images := imagesOf(t, c, d, i+1, task)
@@ -50,10 +48,7 @@ func TestBlurred(t *testing.T) {
 			if want := map[bool]int{false: 0, true: 4 * perClass}[duplicate]; len(times) != 8*perClass || twice != want {
 				t.Errorf("duplicate %t: %d of %d images are trained on, %d of them twice, want %d", duplicate, len(times), 8*perClass, twice, want)
 			}
-			r, err := made(t.Context(), c, Where{Machine: on(t, pcltest.Backend(t, backend.Go), d)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(made(t.Context(), c, Where{Machine: on(t, pcltest.Backend(t, backend.Go), d)}))(t)
 			if r.A < 50 || len(r.Tasks) != 3 || r.Tasks[1].Test != 40 {
 				t.Errorf("%s-incremental, duplicate %t: A = %.1f %%, tasks %+v", increment, duplicate, r.A, r.Tasks)
 			}
@@ -65,13 +60,10 @@ func TestBlurred(t *testing.T) {
 // imagesOf returns the training images that a task's stream delivers, which must be of its classes.
 func imagesOf(t *testing.T, c Config, d *datasets.Dataset, id int, task scenario.Task) (images []string) {
 	t.Helper()
-	made, err := c.newTask(d, id, task)
-	if err != nil {
-		t.Fatal(err)
-	}
-	size := d.ImageSize()
+	made, size := c.newTask(d, id, task), d.ImageSize()
 	b := data.Batch{X: make([]float32, 16*size), Class: make([]int, 16)}
-	for err = made.Stream.Next(&b); err == nil; err = made.Stream.Next(&b) {
+	err := made.Stream.Next(&b)
+	for ; err == nil; err = made.Stream.Next(&b) {
 		for i, class := range b.Class[:b.N] {
 			images = append(images, fmt.Sprint(b.X[i*size:(i+1)*size]))
 			if !slices.Contains(task.Classes, class) {

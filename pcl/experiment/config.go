@@ -45,7 +45,7 @@ type Config struct {
 	Hidden    []int  `json:"hidden,omitempty" param:"hidden,required" default:"128,64" range:"whole [1,65536]" doc:"widths of the MLP's hidden layers"`
 	Base      int    `json:"width,omitempty" param:"width" default:"0" range:"whole [0,4096]" flag:"width" doc:"channels of the ResNet's stem; 0 stands for 64"`
 	Release   bool   `json:"release,omitempty" param:"release" default:"false" doc:"use the ResNet of the released code, with biases and one more ReLU in each block (docs/protocol.md §2.2)"`
-	Init      string `json:"init,omitempty"` // SHA-256 of InitFile, see [Config.UseWeights]
+	Init      string `json:"init,omitempty"` // SHA-256 of InitFile; the key init of a Layer sets both
 	InitFile  string `json:"-" param:"init" doc:"safetensors file of a trained network to begin with, without its classifier (docs/weights.md)"`
 	Precision string `json:"precision,omitempty" param:"precision" default:"float32" choices:"float32,bfloat16" doc:"precision of the model's products"`
 
@@ -94,9 +94,9 @@ func (c *Config) setModel(name string) {
 	}
 }
 
-// Play makes the configuration use a scenario instead of a drawn one, and sets all fields that it determines, except
+// play makes the configuration use a scenario instead of a drawn one, and sets all fields that it determines, except
 // the data set. Fields that only say how label sets are drawn become those of the [DefaultConfig].
-func (c *Config) Play(s *scenario.Scenario) {
+func (c *Config) play(s *scenario.Scenario) {
 	plain := DefaultConfig(c.Dataset)
 	c.MinClasses, c.MaxClasses = plain.MinClasses, plain.MaxClasses
 	c.follow(s)

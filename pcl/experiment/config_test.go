@@ -13,8 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/BurntSushi/toml"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -26,7 +28,8 @@ func parse(text string) (Config, error) { return parseIn("testdata", text) }
 
 // parseIn is what the text of a file in a folder configures, if that is a run.
 func parseIn(dir, text string) (c Config, err error) {
-	l, err := parseLayer([]byte(text), dir)
+	l := Layer{Dir: dir}
+	_, err = toml.Decode(text, &l.Values)
 	if err == nil {
 		c, err = NewConfig(l)
 	}
@@ -79,9 +82,7 @@ func TestBadFiles(t *testing.T) {
 		"batch = 1\nbatch = 2": "batch", "hidden = [0]": "hidden", "optimizer.schedule.kind = \"spiral\"": "spiral", "edit.aim = \"up\"": "aim",
 		"model = \"\"": "model", "params = 3": "params",
 	} {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
 		l, err := ReadLayer(path)
 		if err == nil {
 			_, err = NewConfig(l)
@@ -195,10 +196,7 @@ func alter(t *testing.T, v reflect.Value) {
 func TestConfigAsJSON(t *testing.T) {
 	c := DefaultConfig("emnist-byclass")
 	c.Params = map[string]any{"tau": "auto", "momentum": 0.5}
-	data, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(c))(t)
 	var back Config
 	if err := json.Unmarshal(data, &back); err != nil || back.ID() != c.ID() {
 		t.Errorf("ID %s became %s (%v)", c.ID(), back.ID(), err)
@@ -229,18 +227,15 @@ var regen = flag.Bool("regen", false, "write what is made from declarations into
 // TestDocumentedConfig: the file in docs/config.md is made from the declaration, and is a configuration.
 func TestDocumentedConfig(t *testing.T) {
 	const path = "../../docs/config.md"
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path))(t)
 	declared := tomlOf(params.Of(Config{}))
 	block := regexp.MustCompile("(?s)```toml\n.*?```")
 	want := block.ReplaceAllLiteralString(string(text), "```toml\n"+declared+"```")
 	if *regen {
-		err = os.WriteFile(path, []byte(want), 0o644)
+		must.Do(t, os.WriteFile(path, []byte(want), 0o644))
 	}
-	if err != nil || string(text) != want {
-		t.Errorf("the file in docs/config.md is not that of the declaration (go test ./pcl/experiment -run Documented -regen writes it): %v", err)
+	if string(text) != want {
+		t.Error("the file in docs/config.md is not that of the declaration (go test ./pcl/experiment -run Documented -regen writes it)")
 	}
 	if c, err := parse(declared); err != nil || c.Batch != 128 {
 		t.Errorf("it is read as %+v (%v)", c, err)
@@ -291,21 +286,10 @@ func wrong(c Config) error {
 	return err
 }
 
-// checked is a configuration in which nothing is wrong.
-func checked(c Config) Checked {
-	out, err := c.Check()
-	if err != nil {
-		panic(err)
-	}
-	return out
-}
-
 // TestLayers checks what counts where a file and flags both say something.
 func TestLayers(t *testing.T) {
 	played := filepath.Join(t.TempDir(), "s.json")
-	if err := os.WriteFile(played, []byte(`{"schema": 1, "increment": "class", "tasks": [{"classes": [0, 1]}]}`), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(played, []byte(`{"schema": 1, "increment": "class", "tasks": [{"classes": [0, 1]}]}`), 0o666))
 	file := map[string]any{"hidden": []any{int64(8)}, "batch": int64(7), "optimizer": map[string]any{"lr": 0.5}, "params": map[string]any{"tau": 1.0, "floor": 0.0}}
 	for _, c := range []struct {
 		values map[string]any

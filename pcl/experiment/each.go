@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/internal/folder"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
@@ -56,6 +57,9 @@ type Where struct {
 	// RecordArrays is the number of steps, counted from the first, whose batches and parameters are written to
 	// arrays, so that other implementations can compute the same steps.
 	RecordArrays int
+
+	// Found, if set, are the results of the list that [Where.Finished] has returned before. Each does not look for them again.
+	Found []*results.Run
 
 	// Attempts, if set, is for folders that processes share, on one machine or several: a run that another one is at is
 	// passed over, and taken up if that one leaves it; and each folder keeps a note of who worked there, by which a run has failed
@@ -126,8 +130,9 @@ func (w *Where) loop(ctx context.Context, idle []*Machine, configs []Checked, yi
 			i, m := todo[0], idle[0]
 			todo, idle, busy = todo[1:], idle[1:], busy+1
 			go func() {
-				run, err := w.one(within, m, i, configs[i])
-				ends <- ended{Ended{i, run}, m, err}
+				e := ended{Ended: Ended{Index: i}, machine: m}
+				e.err = fail.Tried(func() { e.Run = w.one(within, m, i, configs[i]) })
+				ends <- e
 			}()
 		}
 		if busy == 0 {
@@ -156,9 +161,9 @@ func (w *Where) loop(ctx context.Context, idle []*Machine, configs []Checked, yi
 	}
 }
 
-func (w *Where) say(sentence string) {
+func (w *Where) say(format string, args ...any) {
 	if w.Say != nil {
-		w.tell(func() { w.Say(sentence) })
+		w.tell(func() { w.Say(fmt.Sprintf(format, args...)) })
 	}
 }
 

@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -23,51 +23,37 @@ type Layer struct {
 	From   string // what errors call it; may be empty
 }
 
-// parseLayer reads the text of a configuration file.
-func parseLayer(text []byte, dir string) (Layer, error) {
-	l := Layer{Dir: dir}
-	_, err := toml.Decode(string(text), &l.Values)
-	return l, err
-}
-
 // ReadLayer reads a configuration file.
-func ReadLayer(path string) (Layer, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return Layer{}, err
-	}
-	l, err := parseLayer(text, filepath.Dir(path))
-	if l.From = path; err != nil {
-		err = fmt.Errorf("%s: %w", path, err)
-	}
-	return l, err
+func ReadLayer(path string) (l Layer, err error) {
+	l = Layer{Dir: filepath.Dir(path), From: path}
+	defer fail.Caught(&err)
+	text := fail.Or(os.ReadFile(path))
+	defer fail.At(path)
+	fail.Or(toml.Decode(string(text), &l.Values))
+	return l, nil
 }
 
 // NewConfig returns the [DefaultConfig] of a data set with layers over it, of which the last counts most. The data set is
 // the one that the last of them names, itself or by its scenario, or else "glyphs". Unknown keys, values out of range, and
 // those that do nothing beside a scenario are errors. What belongs together is checked by [Config.Check].
 func NewConfig(layers ...Layer) (c Config, err error) {
+	defer fail.Caught(&err)
 	dataset, played := "glyphs", make([]*scenario.Scenario, len(layers))
 	for i, l := range layers {
-		if file := l.text("scenario"); file != "" {
-			if played[i], err = scenario.Load(l.path(file)); err != nil {
-				return c, l.wrong(err)
-			}
+		if played[i] = l.scenario(); played[i] != nil {
 			dataset = cmp.Or(played[i].Dataset, dataset)
 		}
 		dataset = cmp.Or(l.text("dataset"), dataset)
 	}
 	c = DefaultConfig(dataset)
 	for i, l := range layers {
-		if err := c.lay(l, played[i]); err != nil {
-			return c, l.wrong(err)
-		}
+		c.lay(l, played[i])
 	}
 	c.Dataset = dataset
 	given := func(key string) bool {
 		return slices.ContainsFunc(layers, func(l Layer) bool { return l.Values[key] != nil })
 	}
-	if given("tasks") && !given("min_classes") && !given("max_classes") && c.Scenario == nil && datasets.Own(dataset) {
+	if given("tasks") && !given("min_classes") && !given("max_classes") && c.Scenario == nil && datasets.OwnPath(dataset) != "" {
 		c.recut(dataset)
 	}
 	return c, nil
@@ -85,33 +71,37 @@ func (l Layer) path(file string) string {
 	return filepath.Join(l.Dir, file)
 }
 
-func (l Layer) wrong(err error) error {
-	return fmt.Errorf("%s: %w", cmp.Or(l.From, "config"), err)
+func (l Layer) name() string { return cmp.Or(l.From, "config") }
+
+// scenario reads the scenario that the layer names, if it does.
+func (l Layer) scenario() *scenario.Scenario {
+	file := l.text("scenario")
+	if file == "" {
+		return nil
+	}
+	defer fail.At(l.name())
+	return fail.Or(scenario.Load(l.path(file)))
 }
 
 // drawing are the keys that say how a scenario is drawn.
 var drawing = []string{"labelset", "timeline", "kind", "tasks", "min_classes", "max_classes", "overlap", "duplicate"}
 
 // lay puts a layer over a configuration. Of a network of another kind it has the defaults, not the sizes of the one before.
-func (c *Config) lay(l Layer, played *scenario.Scenario) (err error) {
+func (c *Config) lay(l Layer, played *scenario.Scenario) {
+	defer fail.At(l.name())
 	if played != nil {
-		c.Play(played)
+		c.play(played)
 	}
 	if name := l.text("model"); name != "" && name != c.modelName() {
 		c.setModel(name)
 	}
-	if *c, err = params.With(*c, l.Values); err != nil {
-		return err
-	}
+	*c = fail.Or(params.With(*c, l.Values))
 	for _, key := range drawing {
-		if _, given := l.Values[key]; given && c.Scenario != nil {
-			return fmt.Errorf("%s says how a scenario is drawn, and does nothing beside one that is played: leave it out", key)
-		}
+		_, given := l.Values[key]
+		fail.When(given && c.Scenario != nil, "%s says how a scenario is drawn, and does nothing beside one that is played: leave it out", key)
 	}
 	*c = c.WithIncrement(c.Increment)
 	if file := l.text("init"); file != "" {
-		c.Init = "" // of the layer below
-		return c.UseWeights(l.path(file))
+		c.begin(l.path(file))
 	}
-	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
@@ -30,7 +31,7 @@ func newPlayed(t *testing.T) *played {
 }
 
 // dir is the folder of the run.
-func (p *played) dir() string { return p.w.folder(checked(p.c)) }
+func (p *played) dir() string { return p.w.folder(Checked{p.c}) }
 
 // run makes the run, or as many of its steps.
 func (p *played) run(most int, change func(*Where)) (*results.Run, error) {
@@ -60,11 +61,7 @@ func (p *played) stop(after int, change func(*Where)) {
 // end makes the run to its end.
 func (p *played) end(change func(*Where)) *results.Run {
 	p.t.Helper()
-	r, err := p.run(0, change)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return r
+	return must.Get(p.run(0, change))(p.t)
 }
 
 // refused has a run refused before its first step, with everything in the folder left as it is.
@@ -109,6 +106,8 @@ func (p *played) unchanged(before map[string]string) {
 func recorded(w *Where)  { w.Record = true }
 func replacing(w *Where) { w.Replace = true }
 
+func arrays(n int) func(*Where) { return func(w *Where) { w.RecordArrays, w.Replace = n, true } }
+
 // TestFinishedIsKept runs a finished run again.
 func TestFinishedIsKept(t *testing.T) {
 	p := newPlayed(t)
@@ -144,7 +143,7 @@ func TestMadeAgainForItsFiles(t *testing.T) {
 	for name, ask := range map[string]func(*Where){
 		recordFile:  func(w *Where) { recorded(w); w.Replace = true },
 		WeightsFile: func(w *Where) { w.Weights, w.Replace = true, true },
-		arraysDir:   func(w *Where) { w.RecordArrays, w.Replace = 3, true },
+		arraysDir:   arrays(3),
 	} {
 		for _, stop := range []bool{false, true} {
 			p := newPlayed(t)
@@ -169,14 +168,11 @@ func TestMadeAgainForItsFiles(t *testing.T) {
 // TestArraysOfAResumedRun: which steps' arrays are recorded can change until all of them are.
 func TestArraysOfAResumedRun(t *testing.T) {
 	p := newPlayed(t)
-	arrays := func(n int) func(*Where) { return func(w *Where) { w.RecordArrays, w.Replace = n, true } }
 	p.stop(3, arrays(2))
 	for n, goesOn := range map[int]bool{2: true, 1: true, 0: true, 6: false} {
 		q := *p
 		q.w.Dir = t.TempDir()
-		if err := os.CopyFS(q.dir(), os.DirFS(p.dir())); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(q.dir(), os.DirFS(p.dir())))
 		if r := q.end(arrays(n)); (q.steps == r.Steps-3) != goesOn {
 			t.Errorf("arrays of %d steps after those of 2: %d steps of %d are made", n, q.steps, r.Steps)
 		}
@@ -186,7 +182,6 @@ func TestArraysOfAResumedRun(t *testing.T) {
 // TestMoreArraysOfAFinishedRun: a finished run stands for one with the arrays of as many steps, or of fewer.
 func TestMoreArraysOfAFinishedRun(t *testing.T) {
 	p := newPlayed(t)
-	arrays := func(n int) func(*Where) { return func(w *Where) { w.RecordArrays, w.Replace = n, true } }
 	r := p.end(arrays(2))
 	for _, n := range []int{2, 1, 0} {
 		if p.end(arrays(n)); p.steps != 0 {
@@ -203,9 +198,7 @@ func TestMoreArraysOfAFinishedRun(t *testing.T) {
 
 func write(t *testing.T, path, content string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)))
 }
 
 // TestKilledBeforeItsFirstCheckpoint: what such a run has left does not stay beside the result of the one that starts
@@ -236,17 +229,12 @@ func TestForeignResult(t *testing.T) {
 		"configuration ":       func(r map[string]any) { r["config"] = nil },
 	} {
 		var fields map[string]any
-		if err := json.Unmarshal([]byte(own), &fields); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(own), &fields))
 		change(fields)
-		data, err := json.Marshal(fields)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(json.Marshal(fields))(t)
 		write(t, path, string(data))
 		p.refused(ErrForeign, recorded)
-		if _, err := p.w.Finished(checked(p.c)); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), name) {
+		if _, err := p.w.Finished(Checked{p.c}); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), name) {
 			t.Errorf("want an error with the file and %q: %v", name, err)
 		}
 	}
@@ -261,18 +249,13 @@ func TestForeignResult(t *testing.T) {
 func TestInUse(t *testing.T) {
 	p := newPlayed(t)
 	p.stop(4, nil)
-	l, err := folder.Take(p.dir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(folder.Take(p.dir()))(t)
 	p.refused(folder.ErrHeld, nil)
 	p.refused(folder.ErrHeld, replacing)
-	if err := p.w.Discard(checked(p.c)); !errors.Is(err, folder.ErrHeld) {
+	if err := p.w.Discard(Checked{p.c}); !errors.Is(err, folder.ErrHeld) {
 		t.Error(err)
 	}
-	if err := l.Release(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Release())
 	p.end(nil)
 }
 
@@ -311,7 +294,7 @@ func TestFolderRemoved(t *testing.T) {
 // TestParts begins a run on one backend and ends it on another: both are in the result.
 func TestParts(t *testing.T) {
 	p := newPlayed(t)
-	if r := p.end(nil); r.Measured.Parts != nil || r.Measured.Backend != backend.Go || len(r.Measured.Makers()) != 1 {
+	if r := p.end(nil); r.Measured.Parts != nil || r.Measured.Backend != backend.Go {
 		t.Errorf("a run of one part has %+v", r.Measured)
 	}
 	p = newPlayed(t)
@@ -324,8 +307,8 @@ func TestParts(t *testing.T) {
 	if len(m.Parts) != 3 || m.Parts[1].From != 5 || m.Parts[1].Backend != "other" || m.Parts[1].Threads != 7 || m.Parts[2].From != 7 || m.Parts[2].Begun.IsZero() {
 		t.Errorf("the parts are %+v, from steps %d, %d, the last begun %v", m.Parts, m.Parts[1].From, m.Parts[2].From, m.Parts[2].Begun)
 	}
-	if makers := m.Makers(); len(makers) != 2 || makers[0].Backend != backend.Go || makers[1].Backend != "other" || m.Backend != backend.Go {
-		t.Errorf("made with %+v, at last with %s", makers, m.Backend)
+	if m.Parts[0].Backend != backend.Go || m.Backend != backend.Go {
+		t.Errorf("made with %+v, at last with %s", m.Parts, m.Backend)
 	}
 }
 
@@ -344,10 +327,7 @@ func TestDiverged(t *testing.T) {
 			t.Errorf("step %d has %d rows and the loss %g", s.Step, s.K, s.Loss)
 		}
 	}
-	r, err := made(t.Context(), p.c, w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(made(t.Context(), p.c, w))(t)
 	if r.DivergedAt == nil || *r.DivergedAt != 1 || r.Skipped < r.Steps-1 || skipped != r.Skipped {
 		t.Errorf("diverged at %v with %d rows skipped, %d of them shown", r.DivergedAt, r.Skipped, skipped)
 	}
@@ -391,9 +371,7 @@ func TestDiscard(t *testing.T) {
 	p.w.Attempts = 3
 	p.stop(2, func(w *Where) { w.Record, w.CheckpointEvery = true, 1 })
 	write(t, filepath.Join(p.dir(), "mine.txt"), "")
-	if err := p.w.Discard(checked(p.c)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.w.Discard(Checked{p.c}))
 	if left := p.files(); len(left) != 1 {
 		t.Errorf("%v is left, want only mine.txt", left)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -17,26 +18,17 @@ import (
 func TestGapsInTheTimeline(t *testing.T) {
 	m, c := onBlobs(t), blobConfig("emgd-gmc")
 	c.Kind, c.EvalEvery = scenario.Serial, 0
-	dense, err := made(t.Context(), c, Where{Machine: m})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := NewScenario(c, m.set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dense := must.Get(made(t.Context(), c, Where{Machine: m}))(t)
+	s := must.Get(NewScenario(c, m.set))(t)
 	gap := []int{3, 10, 14} // steps that each task comes later
 	later := *s
 	later.Tasks = append([]scenario.Task{}, s.Tasks...)
 	for i := range later.Tasks {
 		later.Tasks[i].Start += gap[i]
 	}
-	c.Play(&later)
+	c.play(&later)
 	run := func(dir string) (result, records []byte) {
-		r, err := made(t.Context(), c, Where{Machine: m, Dir: dir, Record: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(made(t.Context(), c, Where{Machine: m, Dir: dir, Record: true}))(t)
 		if r.ModelSHA256 != dense.ModelSHA256 || r.Steps != dense.Steps || r.Span() != dense.Steps+14 {
 			t.Fatalf("%d of %d steps, another model: %t", r.Steps, r.Span(), r.ModelSHA256 != dense.ModelSHA256)
 		}
@@ -73,18 +65,10 @@ func TestGapsInTheTimeline(t *testing.T) {
 func TestOneTimelineInBothIncrements(t *testing.T) {
 	dir := t.TempDir()
 	text := `{"schema": 1, "tasks": [{"classes": [0, 1]}, {"classes": [2, 3], "start": 4}, {"classes": [4, 5], "start": 90}]}`
-	if err := os.WriteFile(filepath.Join(dir, "s.json"), []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "s.json"), []byte(text), 0o666))
 	for _, increment := range []string{"task", "class"} {
-		c, err := parseIn(dir, "scenario = \"s.json\"\ndataset = \"blobs\"\nbatch = 8\nincrement = \""+increment+"\"\nhidden = [16, 8]\n")
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := made(t.Context(), c, Where{Machine: onBlobs(t)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(parseIn(dir, "scenario = \"s.json\"\ndataset = \"blobs\"\nbatch = 8\nincrement = \""+increment+"\"\nhidden = [16, 8]\n"))(t)
+		r := must.Get(made(t.Context(), c, Where{Machine: onBlobs(t)}))(t)
 		if r.Increment != increment || len(r.Tasks) != 3 || r.Tasks[2].Start != 90 || r.Tasks[0].Train != 80 || r.Steps != 24 || r.A < 50 {
 			t.Errorf("%s-incremental, A = %.1f, %d steps, tasks %+v", r.Increment, r.A, r.Steps, r.Tasks)
 		}
@@ -95,9 +79,7 @@ func TestOneTimelineInBothIncrements(t *testing.T) {
 		}
 	}
 	sized := filepath.Join(dir, "sized.json")
-	if err := os.WriteFile(sized, []byte(strings.Replace(text, `"schema": 1,`, `"schema": 1, "batch": 8, "epochs": 1,`, 1)), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(sized, []byte(strings.Replace(text, `"schema": 1,`, `"schema": 1, "batch": 8, "epochs": 1,`, 1)), 0o666))
 	for key, want := range map[string]string{"batch = 16": "batch is 16", "epochs = 2": "epochs is 2", "batch = 8": ""} {
 		_, err := parseIn(dir, "scenario = \"sized.json\"\ndataset = \"blobs\"\n"+key+"\n")
 		if want == "" && err != nil || want != "" && err == nil {
@@ -106,13 +88,11 @@ func TestOneTimelineInBothIncrements(t *testing.T) {
 	}
 	// A file that names an increment is played in the other one if that is asked for.
 	c := blobConfig("er")
-	c.Play(&scenario.Scenario{Schema: 1, Increment: scenario.TaskIncremental, Tasks: []scenario.Task{{Classes: []int{0}}}})
+	c.play(&scenario.Scenario{Schema: 1, Increment: scenario.TaskIncremental, Tasks: []scenario.Task{{Classes: []int{0}}}})
 	if other := c.WithIncrement(scenario.ClassIncremental); other.Scenario.Increment != scenario.ClassIncremental || c.Scenario.Increment != scenario.TaskIncremental {
 		t.Error("the increment of the scenario is not the one that was asked for")
 	}
-	if err := wrong(c); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, wrong(c))
 	for want, change := range map[string]func(*Config){
 		"labelset is 7":      func(c *Config) { c.LabelSet = 7 },
 		"timeline is 7":      func(c *Config) { c.Timeline = 7 },

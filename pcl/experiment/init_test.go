@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
@@ -23,21 +24,13 @@ func TestInit(t *testing.T) {
 	source, _ := flatOf(t, file)
 
 	started := p.c
-	if err := started.UseWeights(file); err != nil {
-		t.Fatal(err)
-	}
+	started.begin(file)
 	if started.ID() == p.c.ID() || !strings.HasPrefix(started.variant(), "init ") {
 		t.Errorf("it has the identity %s, as without, or the variant %q", started.ID(), started.variant())
 	}
-	l, err := checked(started).newLearner(p.w.Machine, p.w.Machine.set, nil, pcl.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := Checked{started}.newLearner(p.w.Machine, p.w.Machine.set, 8, pcl.Options{})
 	defer l.Close()
-	n, err := l.Trained()
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(l.Trained())(t)
 	for i, x := range n.Tensors {
 		if classifier := strings.HasPrefix(x.Name, "classifier/"); slices.Equal(x.Values, source.Tensors[i].Values) == classifier {
 			t.Errorf("%s was taken: %v", x.Name, !classifier)
@@ -57,9 +50,7 @@ func TestInit(t *testing.T) {
 	}
 
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "net.safetensors"), read(t, file), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "net.safetensors"), read(t, file), 0o600))
 	fromTOML, err := parseIn(dir, `init = "net.safetensors"`)
 	if err != nil || fromTOML.Init != started.Init {
 		t.Errorf("from TOML: %s, %v", fromTOML.Init, err)
@@ -67,45 +58,32 @@ func TestInit(t *testing.T) {
 
 	refuse := func(c Config, want string) {
 		t.Helper()
-		l, err := checked(c).newLearner(p.w.Machine, p.w.Machine.set, nil, pcl.Options{})
-		if err == nil {
-			l.Close()
-		}
-		if err == nil {
+		if _, err := made(t.Context(), c, Where{Machine: p.w.Machine}); err == nil {
 			t.Errorf("no error; want one about %q", want)
 		}
 	}
 	var fromResult Config
-	if err := json.Unmarshal(r.Config, &fromResult); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(r.Config, &fromResult))
 	refuse(fromResult, "say which file that is")
-	if err := fromResult.UseWeights(filepath.Join(first, ResultFile)); err == nil {
-		t.Error(err)
-	}
-	if err := fromResult.UseWeights(file); err != nil {
-		t.Error(err)
+	fromResult.InitFile = filepath.Join(first, ResultFile)
+	refuse(fromResult, "not a network")
+	fromResult.InitFile = file
+	if again, err := made(t.Context(), fromResult, Where{Machine: p.w.Machine}); err != nil || again.ModelSHA256 != r.ModelSHA256 {
+		t.Errorf("from its result it ends otherwise: %v", err)
 	}
 	wide := started
 	wide.Hidden = []int{16, 9}
 	refuse(wide, "of another shape: dense2/weights is [16 8], want [16 9]")
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(file))
 	refuse(started, "no such file")
 	changed := *source
 	changed.Steps++
-	if err := changed.Save(file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, changed.Save(file))
 	refuse(started, "has changed")
 }
 
 func read(t *testing.T, path string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))(t)
 	return data
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
@@ -74,11 +75,11 @@ func (m *Machine) Dataset(ctx context.Context, name string) (*datasets.Dataset, 
 }
 
 // ready opens the data set and the backend, which a run needs.
-func (m *Machine) ready(ctx context.Context, dataset string) (*datasets.Dataset, error) {
+func (m *Machine) ready(ctx context.Context, dataset string) *datasets.Dataset {
 	set, err := m.Dataset(ctx, dataset)
 	if err != nil {
-		return nil, dataError{fmt.Errorf("this machine cannot make runs on %s: %w", dataset, err)}
+		fail.If(dataError{fmt.Errorf("this machine cannot make runs on %s: %w", dataset, err)})
 	}
-	_, err = m.Backend(ctx)
-	return set, err
+	fail.Or(m.Backend(ctx))
+	return set
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 	"github.com/parallelcl/parallelcl/pcl/internal/folder"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -56,26 +57,24 @@ func (n note) failure(dir string) error {
 	return fmt.Errorf("the run in %s %w: %s", dir, ErrFailed, n.Failed)
 }
 
-// before returns the note in the folder of a run, and [ErrFailed] if the run has failed and is not to be made again.
-func (w *Where) before(dir string) (note, error) {
+// before returns the note in the folder of a run. It fails with [ErrFailed] if the run has failed and is not to be made again.
+func (w *Where) before(dir string) note {
 	n := readNote(dir)
 	if w.Replace && n.Failed != "" {
-		return note{}, nil
+		return note{}
 	}
-	return n, n.failure(dir)
+	fail.If(n.failure(dir))
+	return n
 }
 
 // arrive writes down that this process works on the run, unless it has failed.
-func (r *runner) arrive() (note, error) {
-	before, err := r.where.before(r.dir)
-	if err != nil {
-		return before, err
-	}
+func (r *runner) arrive() note {
+	before := r.where.before(r.dir)
 	n := note{Program: r.program, PID: os.Getpid(), Begun: time.Now(), From: savedStep(r.dir)}
 	n.Host, _ = os.Hostname()
 	switch {
 	case r.lock.Open:
-		r.where.say(fmt.Sprintf("The file system of %s has no locks: processes may make the same run there, of which the last result stays.", r.dir))
+		r.where.say("The file system of %s has no locks: processes may make the same run there, of which the last result stays.", r.dir)
 	case !before.Begun.IsZero() && !before.Left && n.From <= before.From:
 		n.Deaths = before.Deaths + 1
 	}
@@ -83,18 +82,19 @@ func (r *runner) arrive() (note, error) {
 		n.Left = true
 		n.Failed = fmt.Sprintf("%d processes in a row ended at it without a word, as if they had been killed or had run out of memory", n.Deaths)
 	}
-	return n, cmp.Or(n.save(r.dir), n.failure(r.dir))
+	fail.If(cmp.Or(n.save(r.dir), n.failure(r.dir)))
+	return n
 }
 
-// leave writes down how the work on the run ended, and returns its error, which is [ErrFailed] unless the run can be made
+// leave writes down how the work on the run ended, and ends with its error, which is [ErrFailed] unless the run can be made
 // later or elsewhere.
-func (r *runner) leave(ctx context.Context, n note, err error) error {
+func (r *runner) leave(ctx context.Context, n note, err error) {
 	n.Left, n.Deaths = true, 0
 	if err != nil && ctx.Err() == nil && !passing(err) {
 		n.Failed = err.Error()
 		err = n.failure(r.dir)
 	}
-	return errors.Join(err, n.save(r.dir))
+	fail.If(errors.Join(err, n.save(r.dir)))
 }
 
 // passing says whether an error is of the machine, or of this process, and not of the run.

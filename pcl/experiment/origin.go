@@ -7,12 +7,13 @@ import (
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // builtIn are the parts and data sets of the module: those that are there before a program registers its own.
 var builtIn = func() map[string]bool {
 	known := map[string]bool{}
-	for _, name := range append(method.Names(), method.PartNames()...) {
+	for _, name := range append(method.Names(), rehearsal.Names()...) {
 		known["method "+name] = true
 	}
 	for _, name := range model.Names() {

@@ -4,12 +4,12 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
@@ -22,49 +22,34 @@ type recorder struct {
 
 // openRecords opens the record file, if one was asked for or the run has one already. A resumed run cuts off the lines that
 // were written after its checkpoint.
-func (r *runner) openRecords() error {
+func (r *runner) openRecords() {
 	if !r.where.Record && r.state.Records == 0 {
-		return nil
+		return
 	}
-	f, err := os.OpenFile(filepath.Join(r.dir, recordFile), os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return err
-	}
+	f := fail.Or(os.OpenFile(filepath.Join(r.dir, recordFile), os.O_CREATE|os.O_RDWR, 0o644))
 	r.records = &recorder{f, bufio.NewWriter(f)}
-	size, err := f.Seek(0, io.SeekEnd)
-	if err == nil && size < r.state.Records {
-		err = fmt.Errorf("%s has %d bytes, the checkpoint was made at %d: it was altered since", f.Name(), size, r.state.Records)
-	}
-	if err == nil {
-		err = f.Truncate(r.state.Records)
-	}
-	if err == nil {
-		_, err = f.Seek(r.state.Records, io.SeekStart)
-	}
-	return err
+	size := fail.Or(f.Seek(0, io.SeekEnd))
+	fail.When(size < r.state.Records, "%s has %d bytes, the checkpoint was made at %d: it was altered since", f.Name(), size, r.state.Records)
+	fail.If(f.Truncate(r.state.Records))
+	fail.Or(f.Seek(r.state.Records, io.SeekStart))
 }
 
-func (r *recorder) write(s *pcl.StepReport) error {
+func (r *recorder) write(s *pcl.StepReport) {
 	if r == nil {
-		return nil
+		return
 	}
 	data, err := json.Marshal(Record(s))
-	if err != nil {
-		return fmt.Errorf("record step %d: %w", s.Step, err)
-	}
-	_, err = r.w.Write(append(data, '\n'))
-	return err
+	fail.When(err != nil, "record step %d: %w", s.Step, err)
+	fail.Or(r.w.Write(append(data, '\n')))
 }
 
 // flush writes everything to disk and returns the file's length.
-func (r *recorder) flush() (int64, error) {
+func (r *recorder) flush() int64 {
 	if r == nil {
-		return 0, nil
+		return 0
 	}
-	if err := errors.Join(r.w.Flush(), r.file.Sync()); err != nil {
-		return 0, err
-	}
-	return r.file.Seek(0, io.SeekCurrent)
+	fail.If(errors.Join(r.w.Flush(), r.file.Sync()))
+	return fail.Or(r.file.Seek(0, io.SeekCurrent))
 }
 
 // joined returns the values of the rows that the rule saw: the first is the sum of those that it did not see.

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
@@ -13,18 +14,11 @@ import (
 )
 
 // result returns the run's result, with everything that docs/protocol.md §4 lists.
-func (r *runner) result() (*results.Run, error) {
-	theta, err := r.learner.Parameters()
-	if err != nil {
-		return nil, err
-	}
-	statistics, err := r.learner.Statistics()
-	if err != nil {
-		return nil, err
-	}
+func (r *runner) result() *results.Run {
+	theta, statistics := fail.Or(r.learner.Parameters()), fail.Or(r.learner.Statistics())
 	config, _ := json.Marshal(r.config.Config) // Check found that this can be done
 	out := &results.Run{
-		Schema: results.Schema, ID: r.config.ID(),
+		ID:     r.config.ID(),
 		Method: r.config.Method, MethodTitle: r.learner.Options().Method.Info().Title, Params: r.config.Params,
 		Variant: r.config.variant(),
 		Dataset: r.config.Dataset, Increment: string(r.config.Increment),
@@ -49,7 +43,7 @@ func (r *runner) result() (*results.Run, error) {
 		out.AFirst += 100 * t.AccEnd / n
 	}
 	out.F = out.A - out.AFirst
-	return out, nil
+	return out
 }
 
 func (r *runner) measured() results.Measured {

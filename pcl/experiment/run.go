@@ -3,16 +3,14 @@ package experiment
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"time"
 
-	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 	"github.com/parallelcl/parallelcl/pcl/internal/folder"
 	"github.com/parallelcl/parallelcl/pcl/results"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // ErrInterrupted is what [Each] yields for a run if its context was cancelled. The run has then been saved, if it has a
@@ -29,38 +27,34 @@ const (
 
 // runner is a run in progress.
 type runner struct {
-	config   Checked
+	course
 	where    *Where
-	machine  *Machine
-	set      *datasets.Dataset
 	dir      string // empty if the run leaves no files
 	lock     *folder.Lock
 	program  string // which this is
-	scenario *scenario.Scenario
-	learner  *pcl.Learner
 	records  *recorder
 	state    runState
-	begun    time.Time
+	begun    time.Time // when this process began the run,
+	stepped  time.Time // and when it was done with the last step
 	progress func(Progress)
 }
 
 // one returns the result of a run, the i-th: the one in its folder, or else the one that it makes there.
-func (w *Where) one(ctx context.Context, m *Machine, i int, c Checked) (*results.Run, error) {
-	if run, err := w.Finished(c); run != nil || err != nil {
-		return run, err // also in a folder that cannot be written to
+func (w *Where) one(ctx context.Context, m *Machine, i int, c Checked) *results.Run {
+	if w.Found != nil && w.Found[i] != nil {
+		return w.Found[i]
 	}
-	r := &runner{config: c, where: w, machine: m, dir: w.folder(c), begun: time.Now()}
+	if run := fail.Or(w.Finished(c)); run != nil {
+		return run // also in a folder that cannot be written to
+	}
+	r := &runner{course: course{config: c, machine: m}, where: w, dir: w.folder(c), begun: time.Now()}
 	if w.Attempts > 0 {
 		if h, held := folder.Held(r.dir); held {
-			return nil, &folder.HeldError{Dir: r.dir, Holder: h}
+			fail.If(&folder.HeldError{Dir: r.dir, Holder: h})
 		}
-		if _, err := w.before(r.dir); err != nil {
-			return nil, err
-		}
+		w.before(r.dir)
 	}
-	if ctx.Err() != nil {
-		return nil, ErrInterrupted
-	}
+	r.mayGoOn(ctx)
 	if w.Begin != nil {
 		w.tell(func() { w.Begin(i, c.Config) })
 	}
@@ -70,182 +64,138 @@ func (w *Where) one(ctx context.Context, m *Machine, i int, c Checked) (*results
 	return r.run(ctx)
 }
 
-// run makes the run. In its folder, if it has one, no other process works then.
-func (r *runner) run(ctx context.Context) (*results.Run, error) {
-	err := r.open(ctx)
-	if err == nil && r.dir != "" {
-		r.lock, err = folder.Take(r.dir)
+func (r *runner) mayGoOn(ctx context.Context) {
+	if ctx.Err() != nil {
+		fail.If(ErrInterrupted)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if r.lock == nil {
+}
+
+// run makes the run. In its folder, if it has one, no other process works then. From the data set on, its configuration says
+// on which files it is made, and so is that of the result.
+func (r *runner) run(ctx context.Context) (out *results.Run) {
+	r.set = r.machine.ready(ctx, r.config.Dataset)
+	r.config.Config = fail.Or(r.config.on(r.set.SHA256))
+	r.program = fail.Or(r.config.program())
+	if r.dir == "" {
 		return r.make(ctx)
 	}
+	r.lock = fail.Or(folder.Take(r.dir))
 	defer r.lock.Release()
-	if run, err := r.where.Finished(r.config); run != nil || err != nil {
-		return run, err // by another process, in the meantime
+	if run := fail.Or(r.where.Finished(r.config)); run != nil {
+		return run // by another process, in the meantime
 	}
 	if r.where.Attempts == 0 {
 		return r.make(ctx)
 	}
-	n, err := r.arrive()
-	if err != nil {
-		return nil, err
-	}
-	out, err := r.make(ctx)
-	return out, r.leave(ctx, n, err)
-}
-
-// open opens what the run needs. Its configuration then says on which files it is made, and so is that of the result.
-func (r *runner) open(ctx context.Context) (err error) {
-	if r.set, err = r.machine.ready(ctx, r.config.Dataset); err == nil {
-		r.config.Config, err = r.config.on(r.set.SHA256)
-	}
-	if err == nil {
-		r.program, err = r.config.program()
-	}
-	return err
+	n := r.arrive()
+	err := fail.Tried(func() { out = r.make(ctx) })
+	r.leave(ctx, n, err)
+	return out
 }
 
 // make trains from the run's beginning, or from its newest checkpoint, to its last step.
-func (r *runner) make(ctx context.Context) (*results.Run, error) {
+func (r *runner) make(ctx context.Context) *results.Run {
 	defer r.close()
-	for _, prepare := range []func() error{r.newLearner, r.goOn, r.openRecords, r.beginArrays, r.warm} {
-		if ctx.Err() != nil {
-			return nil, ErrInterrupted
-		}
-		if err := prepare(); err != nil {
-			return nil, err
-		}
+	for _, prepare := range []func(){r.beginLearner, r.goOn, r.openRecords, r.beginArrays, r.warm} {
+		r.mayGoOn(ctx)
+		prepare()
 	}
-	began := time.Now()
-	for report, err := range play(ctx, r.scenario, r.learner, r.config.tasks(r.set, r.scenario)) {
-		if err != nil && errors.Is(err, ctx.Err()) {
-			return nil, r.interrupted()
+	r.stepped = time.Now()
+	if !r.play(ctx, r.step) {
+		if r.dir != "" && r.learner.Steps() > 0 {
+			r.save()
 		}
-		if err == nil {
-			err = r.step(report, time.Since(began))
-		}
-		if err != nil {
-			return nil, err
-		}
-		began = time.Now()
+		fail.If(ErrInterrupted)
 	}
 	return r.finish()
 }
 
-func (r *runner) newLearner() (err error) {
-	if r.scenario, err = r.config.newScenario(r.set); err != nil {
-		return err
-	}
-	r.state.Tasks = r.config.begun(r.set, r.scenario)
-	r.state.Measured.Started = r.begun
+func (r *runner) beginLearner() {
 	look := pcl.Options{}
 	if r.where.RecordArrays > 0 {
 		look.Trace = r.trace
 	}
-	r.learner, err = r.config.newLearner(r.machine, r.set, r.scenario, look)
-	return err
+	r.begin(look)
+	r.state.Tasks = r.config.begun(r.set, r.scenario)
+	r.state.Measured.Started = r.begun
 }
 
 // goOn takes the run up where its newest checkpoint has left it. If there is none, or it cannot be gone on from, the run
 // begins without what is left in its folder.
-func (r *runner) goOn() error {
+func (r *runner) goOn() {
 	if r.dir == "" {
-		return nil
+		return
 	}
-	if err := sweep(r.dir); err != nil {
-		return err
-	}
+	fail.If(sweep(r.dir))
 	f, path, damaged, err := r.saves().Latest()
+	fail.When(err != nil, "pcl: %w", err)
 	switch {
-	case err != nil:
-		return fmt.Errorf("pcl: %w", err)
 	case damaged != nil && path == "":
-		r.where.say(fmt.Sprintf("%v: the run begins again.", damaged))
+		r.where.say("%v: the run begins again.", damaged)
 	case damaged != nil:
-		r.where.say(fmt.Sprintf("%v: the run goes on from what it saved before.", damaged))
+		r.where.say("%v: the run goes on from what it saved before.", damaged)
 	}
-	if exists(r.dir, ResultFile) {
-		r.where.say(fmt.Sprintf("The run in %s is made again.", r.dir))
-		return empty(r.dir)
+	switch {
+	case exists(r.dir, ResultFile):
+		r.where.say("The run in %s is made again.", r.dir)
+		path = ""
+	case path != "":
+		if err = r.restore(f, checkpoint.Step(path)); r.where.replaces(err) {
+			r.where.say("The run in %s begins again: %v.", r.dir, err)
+			path, err = "", nil
+		}
+		fail.When(err != nil, "pcl: %s: %w", path, err)
 	}
 	if path == "" {
-		return empty(r.dir)
+		fail.If(empty(r.dir))
 	}
-	err = r.restore(f, checkpoint.Step(path))
-	if r.where.replaces(err) {
-		r.where.say(fmt.Sprintf("The run in %s begins again: %v.", r.dir, err))
-		return empty(r.dir)
-	}
-	if err != nil {
-		err = fmt.Errorf("pcl: %s: %w", path, err)
-	}
-	return err
 }
 
 // warm compiles what the steps need.
-func (r *runner) warm() error {
+func (r *runner) warm() {
 	r.beginPart()
-	return r.learner.Warm(r.scenario.MaxStreams())
+	fail.If(r.learner.Warm(r.scenario.MaxStreams()))
 }
 
-// step takes note of a step that took the given time, and saves a checkpoint if one is due.
-func (r *runner) step(report *pcl.StepReport, took time.Duration) error {
-	m := &r.state.Measured
+// step takes note of a step, and saves a checkpoint if one is due.
+func (r *runner) step(report *pcl.StepReport) {
+	m, took := &r.state.Measured, time.Since(r.stepped)
 	if m.FirstStepSeconds == 0 {
 		m.FirstStepSeconds = time.Since(r.begun).Seconds()
 	}
 	m.TrainSeconds += took.Seconds()
 	r.state.Steady.add(took, r.learner.Compilations())
 	r.state.observe(report)
-	err := r.records.write(report)
-	due := r.config.EvalEvery > 0 && (report.Step+1)%r.config.EvalEvery == 0
-	if err == nil && (due || len(report.Ended) > 0) {
-		err = r.evaluate(report)
+	r.records.write(report)
+	if every := r.config.EvalEvery; len(report.Ended) > 0 || every > 0 && (report.Step+1)%every == 0 {
+		r.evaluate(report)
 	}
-	if every := r.where.CheckpointEvery; err == nil && r.dir != "" && every > 0 && r.learner.Steps()%every == 0 {
-		err = r.save()
+	if every := r.where.CheckpointEvery; r.dir != "" && every > 0 && r.learner.Steps()%every == 0 {
+		r.save()
 	}
-	if err == nil && r.progress != nil {
+	if r.progress != nil {
 		r.progress(r.report(report))
 	}
-	return err
-}
-
-// interrupted saves the run if it has a folder and has made a step, and returns the error of an interrupted run.
-func (r *runner) interrupted() error {
-	if r.dir == "" || r.learner.Steps() == 0 {
-		return ErrInterrupted
-	}
-	if err := r.save(); err != nil {
-		return err
-	}
-	return ErrInterrupted
+	r.stepped = time.Now()
 }
 
 // finish computes the result of the run and writes it to the run's folder.
-func (r *runner) finish() (*results.Run, error) {
-	out, err := r.result()
-	if err != nil || r.dir == "" {
-		return out, err
+func (r *runner) finish() *results.Run {
+	out := r.result()
+	if r.dir == "" {
+		return out
 	}
-	for _, write := range []func() error{
-		func() error { _, err := r.records.flush(); return err },
-		r.lock.Check,
-		func() error { return r.scenario.Save(filepath.Join(r.dir, scenarioFile)) },
-		r.saveWeights,
-		func() error { return out.Save(filepath.Join(r.dir, ResultFile)) },
-	} {
-		if err := write(); err != nil {
-			return nil, err
-		}
+	r.records.flush()
+	fail.If(r.lock.Check())
+	fail.If(r.scenario.Save(filepath.Join(r.dir, scenarioFile)))
+	if r.where.Weights {
+		fail.If(fail.Or(r.learner.Trained()).Save(filepath.Join(r.dir, WeightsFile)))
 	}
+	fail.If(out.Save(filepath.Join(r.dir, ResultFile)))
 	if err := r.saves().Clear(); err != nil {
-		r.where.say(fmt.Sprintf("The run in %s is finished, but: %v.", r.dir, err))
+		r.where.say("The run in %s is finished, but: %v.", r.dir, err)
 	}
-	return out, nil
+	return out
 }
 
 func (r *runner) close() {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
@@ -47,7 +48,11 @@ func onBlobs(t testing.TB) *Machine {
 
 // made makes one run.
 func made(ctx context.Context, c Config, w Where) (out *results.Run, err error) {
-	for e, failed := range Each(ctx, []Checked{checked(c)}, w) {
+	checked, err := c.Check()
+	if err != nil {
+		return nil, err
+	}
+	for e, failed := range Each(ctx, []Checked{checked}, w) {
 		out, err = e.Run, failed
 	}
 	return out, err
@@ -61,21 +66,12 @@ func outcome(t *testing.T, r *results.Run, out string) (result, records []byte) 
 		t.Fatal(dirs)
 	}
 	dir := dirs[0]
-	saved, err := results.Load(filepath.Join(dir, ResultFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	saved := must.Get(results.Load(filepath.Join(dir, ResultFile)))(t)
 	if saved.ModelSHA256 != r.ModelSHA256 {
 		t.Error("the saved result is not the returned one")
 	}
 	saved.Measured = results.Measured{}
-	if result, err = json.Marshal(saved); err != nil {
-		t.Fatal(err)
-	}
-	if records, err = os.ReadFile(filepath.Join(dir, recordFile)); err != nil {
-		t.Fatal(err)
-	}
-	return result, records
+	return must.Get(json.Marshal(saved))(t), must.Get(os.ReadFile(filepath.Join(dir, recordFile)))(t)
 }
 
 // resumed are runs that remember in different ways: methods with states, stored logits, a remembered
@@ -106,10 +102,7 @@ func TestResumeEqualsNeverStopping(t *testing.T) {
 		m := on(t, b, pcltest.Blobs(8, 40, 10))
 		for _, c := range resumed(b) {
 			whole := t.TempDir()
-			r, err := made(t.Context(), c, Where{Machine: m, Dir: whole, Record: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(made(t.Context(), c, Where{Machine: m, Dir: whole, Record: true}))(t)
 			wantResult, wantRecords := outcome(t, r, whole)
 
 			parts, rng := t.TempDir(), rand.New(rand.NewPCG(1, 2))
@@ -117,19 +110,18 @@ func TestResumeEqualsNeverStopping(t *testing.T) {
 			for {
 				ctx, cancel := context.WithCancel(t.Context())
 				left := 1 + rng.IntN(9)
-				r, err = made(ctx, c, Where{Machine: m, Dir: parts, Record: true, Progress: func(int, Progress) {
+				part, err := made(ctx, c, Where{Machine: m, Dir: parts, Record: true, Progress: func(int, Progress) {
 					if left--; left == 0 {
 						cancel()
 					}
 				}})
 				cancel()
-				if err == nil {
+				if r = part; err == nil {
 					break
 				}
-				if !errors.Is(err, ErrInterrupted) {
+				if stops++; !errors.Is(err, ErrInterrupted) {
 					t.Fatal(err)
 				}
-				stops++
 			}
 			gotResult, gotRecords := outcome(t, r, parts)
 			if stops < 5 || r.Measured.Resumed != stops {
@@ -180,9 +172,7 @@ func TestOtherConfigurationIsRefused(t *testing.T) {
 	p.stop(2, nil)
 	from := p.dir()
 	p.c.Optimizer.LR *= 2
-	if err := os.Rename(from, p.dir()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(from, p.dir()))
 	p.refused(ErrForeign, nil)
 }
 
@@ -199,10 +189,7 @@ func TestStepTimesWithoutCompilation(t *testing.T) {
 		t.Errorf("%d steps of %g ms on average, want 3 of 4", s.Steps, ms)
 	}
 
-	r, err := made(t.Context(), blobConfig("avggrad"), Where{Machine: onBlobs(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(made(t.Context(), blobConfig("avggrad"), Where{Machine: onBlobs(t)}))(t)
 	if r.Measured.Compilations == 0 || !(r.Measured.StepMillis > 0) {
 		t.Errorf("a step takes %g ms, with %d compilations", r.Measured.StepMillis, r.Measured.Compilations)
 	}
@@ -210,10 +197,7 @@ func TestStepTimesWithoutCompilation(t *testing.T) {
 
 // TestJoinedRowsAreCountedOnce: a composition of AvgGrad has two memory rows, which the rule sees as one.
 func TestJoinedRowsAreCountedOnce(t *testing.T) {
-	r, err := made(t.Context(), blobConfig("avggrad+der-pp"), Where{Machine: onBlobs(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(made(t.Context(), blobConfig("avggrad+der-pp"), Where{Machine: onBlobs(t)}))(t)
 	checkFigures(t, r)
 	for _, k := range r.PerK {
 		if math.Abs(k.SumW.Mean-1) > 1e-9 {
@@ -307,17 +291,11 @@ func TestPublishedScenario(t *testing.T) {
 	first := p.end(nil)
 	text := "dataset = \"blobs\"\nscenario = \"" + scenarioFile + "\"\nmethod = \"er\"\nhidden = [16, 8]\neval_every = 7\n" +
 		"[optimizer]\nname = \"adam\"\nlr = 0.01\n[memory]\npolicy = \"fixed_total\"\nbudget = 24\n"
-	again, err := parseIn(p.dir(), text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(parseIn(p.dir(), text))(t)
 	if again.ID() == p.c.ID() {
 		t.Error("a drawn and a published scenario share an ID")
 	}
-	second, err := made(t.Context(), again, Where{Machine: p.w.Machine})
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := must.Get(made(t.Context(), again, Where{Machine: p.w.Machine}))(t)
 	if first.ModelSHA256 != second.ModelSHA256 {
 		t.Error("the published scenario gave another model than the drawn one")
 	}
@@ -329,10 +307,7 @@ func TestPublishedScenario(t *testing.T) {
 // TestTaskWithoutTestSamples: it is refused before anything is trained, with the names of its classes.
 func TestTaskWithoutTestSamples(t *testing.T) {
 	d, c := pcltest.Blobs(8, 40, 10), blobConfig("er")
-	s, err := NewScenario(c, d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(NewScenario(c, d))(t)
 	last := s.Tasks[len(s.Tasks)-1].Classes
 	var pixels []uint8
 	var labels []int32
@@ -343,7 +318,7 @@ func TestTaskWithoutTestSamples(t *testing.T) {
 	}
 	d.Test.Pixels, d.Test.Labels = pixels, labels
 	steps := 0
-	_, err = made(t.Context(), c, Where{Machine: on(t, pcltest.Backend(t, backend.Go), d), Progress: func(int, Progress) { steps++ }})
+	_, err := made(t.Context(), c, Where{Machine: on(t, pcltest.Backend(t, backend.Go), d), Progress: func(int, Progress) { steps++ }})
 	if err == nil || steps != 0 {
 		t.Errorf("%v after %d steps", err, steps)
 	}
@@ -376,5 +351,41 @@ func TestProgress(t *testing.T) {
 		if stop > 0 && !errors.Is(err, ErrInterrupted) || stop == 0 && (err != nil || r.ModelSHA256 != plain.ModelSHA256 || steps != plain.Steps) {
 			t.Fatalf("after %d steps of %d: %v", steps, plain.Steps, err)
 		}
+	}
+}
+
+// TestSideBySide: runs that are made at the same time are those of one after another, and an interrupt leaves them to be
+// taken up.
+func TestSideBySide(t *testing.T) {
+	base := must.Get(DefaultConfig(table(t, filepath.Join(t.TempDir(), "t.csv"), 0)).OnData(t.Context(), datasets.Options{}))(t)
+	var configs []Checked
+	for _, c := range Vary(base, []string{"avggrad", "er"}, nil, 1, 2) {
+		configs = append(configs, must.Get(c.Check())(t))
+	}
+	models := func(ctx context.Context, w Where) (out [4]string, last error) {
+		w.Machine = &Machine{Open: func(ctx context.Context) (*backend.Backend, error) {
+			return backend.Open(ctx, backend.Options{Name: backend.Go})
+		}}
+		defer w.Machine.Close()
+		for e, err := range Each(ctx, configs, w) {
+			if last = err; err == nil {
+				out[e.Index] = e.Run.ModelSHA256
+			}
+		}
+		return out, last
+	}
+	want := must.Get(models(t.Context(), Where{Dir: t.TempDir()}))(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	w := Where{Dir: t.TempDir(), Jobs: 3, Progress: func(_ int, p Progress) {
+		if p.Step == 2 {
+			interrupt()
+		}
+	}}
+	if got, err := models(ctx, w); !errors.Is(err, ErrInterrupted) || got == want {
+		t.Errorf("interrupted: %v, %v", got, err)
+	}
+	w.Progress = nil
+	if got, err := models(t.Context(), w); err != nil || got != want {
+		t.Errorf("side by side %v (%v), one after another %v", got, err, want)
 	}
 }

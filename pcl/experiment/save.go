@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
@@ -34,60 +35,43 @@ func (r *runner) saves() checkpoint.Series {
 var errUnsaved = errors.New("was not saved")
 
 // save writes a checkpoint of the run.
-func (r *runner) save() error {
-	if err := r.write(); err != nil {
-		return fmt.Errorf("pcl: the run in %s %w: %w", r.dir, errUnsaved, err)
-	}
-	return nil
+func (r *runner) save() {
+	err := fail.Tried(func() {
+		learner := fail.Or(r.learner.State())
+		fail.If(r.lock.Check())
+		r.state.Records = r.records.flush()
+		r.state.Measured.PeakRSS = max(r.state.Measured.PeakRSS, PeakRSS())
+		state := fail.Or(json.Marshal(saved{Schema: savedSchema, Config: r.config.Config, Learner: learner.JSON, Run: r.state}))
+		fail.If(r.saves().Save(r.learner.Steps(), checkpoint.File{State: state, Arrays: learner.Arrays}))
+	})
+	fail.When(err != nil, "pcl: the run in %s %w: %w", r.dir, errUnsaved, err)
 }
 
-func (r *runner) write() error {
-	learner, err := r.learner.State()
-	if err = cmp.Or(err, r.lock.Check()); err != nil {
-		return err
-	}
-	if r.state.Records, err = r.records.flush(); err != nil {
-		return err
-	}
-	r.state.Measured.PeakRSS = max(r.state.Measured.PeakRSS, PeakRSS())
-	state, err := json.Marshal(saved{Schema: savedSchema, Config: r.config.Config, Learner: learner.JSON, Run: r.state})
-	if err != nil {
-		return err
-	}
-	return r.saves().Save(r.learner.Steps(), checkpoint.File{State: state, Arrays: learner.Arrays})
-}
-
-func savedRun(f checkpoint.File) (s saved, err error) {
-	err = json.Unmarshal(f.State, &s)
-	if err == nil && s.Schema != savedSchema {
-		err = fmt.Errorf("it has schema %d; this program reads schema %d of a run's checkpoint", s.Schema, savedSchema)
-	}
-	return s, err
+func savedRun(f checkpoint.File) (s saved) {
+	fail.If(json.Unmarshal(f.State, &s))
+	fail.When(s.Schema != savedSchema, "it has schema %d; this program reads schema %d of a run's checkpoint", s.Schema, savedSchema)
+	return s
 }
 
 // errLacks says that a run, finished or not, has not left all that is asked for.
 var errLacks = errors.New("it has not left the records, arrays or network that are asked for: replace it to have them")
 
 // restore takes the run up after so many steps, as a checkpoint has it.
-func (r *runner) restore(f checkpoint.File, steps int) error {
-	s, err := savedRun(f)
-	switch {
-	case err != nil:
-		return err
-	case s.Config.DataSHA256 != r.config.DataSHA256:
-		return dataError{fmt.Errorf("%w: the files of the data set have changed since it was saved", ErrForeign)}
-	case s.Config.ID() != r.config.ID():
-		return fmt.Errorf("%w: it belongs to another configuration (%s, not %s)", ErrForeign, s.Config.ID(), r.config.ID())
+func (r *runner) restore(f checkpoint.File, steps int) (err error) {
+	defer fail.Caught(&err)
+	s := savedRun(f)
+	if s.Config.DataSHA256 != r.config.DataSHA256 {
+		fail.If(dataError{fmt.Errorf("%w: the files of the data set have changed since it was saved", ErrForeign)})
 	}
-	if err := cmp.Or(s.Run.Measured.MadeBy(r.program), goesOnHere(s.Run.Measured.Maker, r.maker())); err != nil {
-		return fmt.Errorf("%w: %w", ErrForeign, err)
-	}
+	fail.When(s.Config.ID() != r.config.ID(), "%w: it belongs to another configuration (%s, not %s)", ErrForeign, s.Config.ID(), r.config.ID())
+	other := cmp.Or(s.Run.Measured.MadeBy(r.program), goesOnHere(s.Run.Measured.Maker, r.maker()))
+	fail.When(other != nil, "%w: %w", ErrForeign, other)
 	if r.where.lacks(r.dir, steps) {
 		return errLacks
 	}
 	r.state = s.Run
 	r.state.Measured.Resumed++
-	return r.learner.Restore(pcl.State{JSON: s.Learner, Arrays: f.Arrays}, r.config.tasks(r.set, r.scenario))
+	return r.learner.Restore(pcl.State{JSON: s.Learner, Arrays: f.Arrays}, r.task)
 }
 
 // goesOnHere returns an error if a run that XLA began on one processor would go on with other bits on another: two kinds of

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/recipe"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -35,49 +37,28 @@ type Options struct {
 	Vectors string // vector instructions of the XLA CPU backend: "native", "avx2" or empty, as in backend.Options
 }
 
-// Session makes runs on one data set. It opens the backend and the data set when they are first needed, and so
-// never if all runs are finished. A Session must not be used by several goroutines at once.
+// Session makes runs on one data set, on a [Machine] of its own. Close it when it is no longer needed. A Session must not be
+// used by several goroutines at once.
 type Session struct {
+	Machine
 	options Options
 	name    string
-	machine Machine
 }
 
-// New returns a session on the data set of the given name. Close the session when it is no longer needed.
+// New returns a session on the data set of the given name.
 func New(dataset string, o Options) *Session {
-	if o.Dir == "" {
-		o.Dir = "runs"
-	}
-	if o.Backend == "" {
-		o.Backend = os.Getenv(envBackend)
-	}
-	s := &Session{options: o, name: dataset, machine: Machine{DataDir: o.DataDir, Open: func(ctx context.Context) (*backend.Backend, error) {
+	o.Dir = cmp.Or(o.Dir, "runs")
+	o.Backend = cmp.Or(o.Backend, os.Getenv(envBackend))
+	s := &Session{options: o, name: dataset, Machine: Machine{DataDir: o.DataDir, Open: func(ctx context.Context) (*backend.Backend, error) {
 		return backend.Open(ctx, backend.Options{Name: o.Backend, Threads: o.Threads, Clients: o.Clients, Vectors: o.Vectors})
 	}}}
 	recipe.Note(s, "session", recipeArgs{Dataset: dataset, Options: o})
 	return s
 }
 
-// Close closes the session's backend and releases its compiled programs.
-func (s *Session) Close() error { return s.machine.Close() }
-
-// Backend returns the session's backend, and opens it if necessary. The session closes it.
-func (s *Session) Backend(ctx context.Context) (*backend.Backend, error) {
-	return s.machine.Backend(ctx)
-}
-
 // Dataset returns the session's data set, and opens it if necessary.
 func (s *Session) Dataset(ctx context.Context) (*datasets.Dataset, error) {
-	return s.machine.Dataset(ctx, s.name)
-}
-
-// Folder returns the folder of a run. `pcl run` uses the same one.
-func (s *Session) Folder(c Config) string {
-	return filepath.Join(s.options.Dir, c.Folder())
-}
-
-func (s *Session) where() Where {
-	return Where{Machine: &s.machine, Dir: s.options.Dir, Record: s.options.Record, Replace: s.options.Replace, complete: true}
+	return s.Machine.Dataset(ctx, s.name)
 }
 
 // Run returns the results of all configurations, in their order, and makes the runs that are not finished. When ctx
@@ -115,9 +96,11 @@ func (s *Session) Each(ctx context.Context, configs []Config, progress func(done
 			}
 			progress(before+step, before+(len(runs)-i)*steps, fmt.Sprintf("run %d of %d: %s, %s-incremental, seed %d%s", i+1, len(runs), c.Method, c.Increment, c.Seed, from))
 		}
-		w := s.where()
-		w.Begin = func(i int, _ Config) { made = i }
-		w.Progress = func(i int, p Progress) { tell(i, p.Step, p.Steps) }
+		w := Where{
+			Machine: &s.Machine, Dir: s.options.Dir, Record: s.options.Record, Replace: s.options.Replace, complete: true,
+			Begin:    func(i int, _ Config) { made = i },
+			Progress: func(i int, p Progress) { tell(i, p.Step, p.Steps) },
+		}
 		for e, err := range Each(ctx, runs, w) {
 			if errors.Is(err, ErrForeign) {
 				err = fmt.Errorf("%w (Options.Replace makes the run again)", err)
@@ -133,50 +116,33 @@ func (s *Session) Each(ctx context.Context, configs []Config, progress func(done
 
 // checked returns the configurations, each another run on the session's data set, with the checksum of its files.
 func (s *Session) checked(ctx context.Context, configs []Config) (all []Checked, err error) {
+	defer fail.Caught(&err)
 	seen := map[string]int{}
 	for i, c := range configs {
-		checked, err := c.Check()
-		if err == nil {
-			err = s.isFor(c)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if first, ok := seen[c.ID()]; ok {
-			return nil, fmt.Errorf("experiment: configurations %d and %d are the same run (%s, seed %d): it would count twice", first+1, i+1, c.Method, c.Seed)
-		}
+		checked := s.check(c)
+		first, twice := seen[c.ID()]
+		fail.When(twice, "experiment: configurations %d and %d are the same run (%s, seed %d): it would count twice", first+1, i+1, c.Method, c.Seed)
 		seen[c.ID()] = i
+		checked.Config = fail.Or(c.OnData(ctx, datasets.Options{Dir: s.DataDir}))
 		all = append(all, checked)
-	}
-	for i, c := range all {
-		if all[i].Config, err = c.OnData(ctx, datasets.Options{Dir: s.options.DataDir}); err != nil {
-			return nil, err
-		}
 	}
 	return all, nil
 }
 
-// isFor returns an error if a configuration asks for another data set than the session's.
-func (s *Session) isFor(c Config) error {
-	if c.Dataset != s.name {
-		return fmt.Errorf("experiment: a configuration asks for data set %q, and the session is on %q", c.Dataset, s.name)
-	}
-	return nil
+// check fails if something is wrong in a configuration, or it asks for another data set than the session's.
+func (s *Session) check(c Config) Checked {
+	fail.When(c.Dataset != s.name, "experiment: a configuration asks for data set %q, and the session is on %q", c.Dataset, s.name)
+	return fail.Or(c.Check())
 }
 
 // Records returns the records of the steps of a finished run. They exist if the session has [Options].Record set.
-func (s *Session) Records(c Config) ([]results.Record, error) {
-	c, err := c.OnData(context.Background(), datasets.Options{Dir: s.options.DataDir})
-	if err != nil {
-		return nil, err
-	}
-	if _, err := finished(s.Folder(c), c); err != nil {
-		return nil, err
-	}
-	f, err := os.Open(filepath.Join(s.Folder(c), recordFile))
-	if err != nil {
-		return nil, fmt.Errorf("experiment: no records of this run, make it with Options.Record: %w", err)
-	}
+func (s *Session) Records(c Config) (all []results.Record, err error) {
+	defer fail.Caught(&err)
+	c = fail.Or(c.OnData(context.Background(), datasets.Options{Dir: s.DataDir}))
+	dir := filepath.Join(s.options.Dir, c.Folder())
+	fail.Or(finished(dir, c))
+	f, err := os.Open(filepath.Join(dir, recordFile))
+	fail.When(err != nil, "experiment: no records of this run, make it with Options.Record: %w", err)
 	defer f.Close()
 	return results.ReadRecords(f)
 }
@@ -188,72 +154,35 @@ var ErrStop = errors.New("experiment: stop")
 // measure or draw what no result file holds. Play writes no files. The learner's parameters are the same as in
 // [Session.Run], bit by bit. [Record] keeps what a report says. The learner is closed when Play returns.
 func (s *Session) Play(ctx context.Context, c Config, after func(*pcl.Learner, *pcl.StepReport) error) error {
-	checked, set, err := s.ready(ctx, c)
-	if err != nil {
-		return err
-	}
-	played, err := checked.newScenario(set)
-	if err != nil {
-		return err
-	}
-	l, err := checked.newLearner(&s.machine, set, played, pcl.Options{Observe: s.options.Observe})
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	for r, err := range play(ctx, played, l, c.tasks(set, played)) {
-		if err == nil {
-			err = after(l, r)
+	err := fail.Tried(func() {
+		p := s.newCourse(ctx, s.check(c), pcl.Options{Observe: s.options.Observe})
+		defer p.learner.Close()
+		if !p.play(ctx, func(report *pcl.StepReport) { fail.If(after(p.learner, report)) }) {
+			fail.If(ctx.Err())
 		}
-		if errors.Is(err, ErrStop) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	})
+	if errors.Is(err, ErrStop) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // Learner returns a learner with the settings of a configuration, for the session's data set. It has an output for
 // each class of the data set and no tasks yet; the configuration's scenario is not used.
-func (s *Session) Learner(ctx context.Context, c Config) (*pcl.Learner, error) {
-	checked, set, err := s.ready(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	l, err := checked.newLearner(&s.machine, set, nil, pcl.Options{})
-	if err == nil {
-		recipe.Note(l, "learner", recipeArgs{s.name, s.options, c, 0, nil})
-	}
-	return l, err
-}
-
-// ready checks a configuration for the session's data set, and opens what a run of it needs.
-func (s *Session) ready(ctx context.Context, c Config) (checked Checked, set *datasets.Dataset, err error) {
-	if checked, err = c.Check(); err == nil {
-		err = s.isFor(c)
-	}
-	if err == nil {
-		set, err = s.machine.ready(ctx, s.name)
-	}
-	return checked, set, err
+func (s *Session) Learner(ctx context.Context, c Config) (l *pcl.Learner, err error) {
+	defer fail.Caught(&err)
+	checked := s.check(c)
+	set := s.ready(ctx, s.name)
+	l = checked.newLearner(&s.Machine, set, len(set.Classes), pcl.Options{})
+	recipe.Note(l, "learner", recipeArgs{s.name, s.options, c, 0, nil})
+	return l, nil
 }
 
 // Task returns a task with the training and test images of the given classes, ready to be attached to a learner. id
 // should be the id that the learner will give the task. The order of the training images is drawn from it.
-func (s *Session) Task(ctx context.Context, c Config, id int, classes ...int) (pcl.Task, error) {
-	err := s.isFor(c)
-	if err != nil {
-		return pcl.Task{}, err
-	}
-	set, err := s.Dataset(ctx)
-	if err != nil {
-		return pcl.Task{}, err
-	}
-	t, err := c.newTask(set, id, scenario.Task{Classes: classes})
-	if err == nil {
-		recipe.Note(t.Test.(*datasets.Selection), "task", recipeArgs{s.name, s.options, c, id, classes}) // it stays when the stream has ended
-	}
-	return t, err
+func (s *Session) Task(ctx context.Context, c Config, id int, classes ...int) (t pcl.Task, err error) {
+	defer fail.Caught(&err)
+	t = s.check(c).newTask(fail.Or(s.Dataset(ctx)), id, scenario.Task{Classes: classes})
+	recipe.Note(t.Test.(*datasets.Selection), "task", recipeArgs{s.name, s.options, c, id, classes}) // it stays when the stream has ended
+	return t, nil
 }

@@ -9,10 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -40,15 +42,10 @@ func open(t *testing.T, o Options) *Session {
 		o.Backend = backend.Go
 	}
 	g := New("glyphs", o)
-	set, err := glyphs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	g.machine.set = set
+	set := must.Get(glyphs())(t)
+	g.set = set
 	t.Cleanup(func() {
-		if err := g.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, g.Close())
 	})
 	return g
 }
@@ -76,13 +73,10 @@ func TestRun(t *testing.T) {
 	if _, err := g.Run(stopped, configs, progress); !errors.Is(err, ErrInterrupted) {
 		t.Fatalf("interrupted: %v, want ErrInterrupted", err)
 	}
-	if saved, err := filepath.Glob(filepath.Join(g.Folder(configs[1]), "checkpoint-*")); err != nil || len(saved) != 1 {
+	if saved, err := filepath.Glob(filepath.Join(g.options.Dir, configs[1].Folder(), "checkpoint-*")); err != nil || len(saved) != 1 {
 		t.Errorf("the interrupted run left the checkpoints %q (%v), want one", saved, err)
 	}
-	runs, err := g.Run(ctx, configs, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	runs := must.Get(g.Run(ctx, configs, nil))(t)
 	if runs[0].Method != "emgd-gmc" || runs[0].Measured.Resumed != 0 || runs[1].Method != "avggrad" || runs[1].Measured.Resumed != 1 {
 		t.Errorf("%s resumed %d times, %s %d times; want 0 and 1", runs[0].Method, runs[0].Measured.Resumed, runs[1].Method, runs[1].Measured.Resumed)
 	}
@@ -90,12 +84,9 @@ func TestRun(t *testing.T) {
 	// Finished: a grid that cannot open anything reads them.
 	last = [2]int{}
 	again := New("glyphs", Options{Dir: g.options.Dir, Backend: "none", DataDir: "none"})
-	read, err := again.Run(ctx, configs, progress)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := must.Get(again.Run(ctx, configs, progress))(t)
 	for i := range runs {
-		if a, b := asJSON(t, runs[i]), asJSON(t, read[i]); !bytes.Equal(a, b) {
+		if a, b := must.Get(json.Marshal(runs[i]))(t), must.Get(json.Marshal(read[i]))(t); !bytes.Equal(a, b) {
 			t.Errorf("run %d was read as\n%s\nwant\n%s", i, b, a)
 		}
 	}
@@ -104,30 +95,20 @@ func TestRun(t *testing.T) {
 	}
 
 	// Of another configuration is what somebody put in a run's place.
-	result := filepath.Join(g.Folder(configs[0]), ResultFile)
-	own, err := os.ReadFile(result)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := runs[1].Save(result); err != nil {
-		t.Fatal(err)
-	}
+	result := filepath.Join(g.options.Dir, configs[0].Folder(), ResultFile)
+	own := must.Get(os.ReadFile(result))(t)
+	must.Do(t, runs[1].Save(result))
 	if _, err := again.Run(ctx, configs[:1], nil); !errors.Is(err, ErrForeign) {
 		t.Errorf("another run's result: %v, want ErrForeign", err)
 	}
-	if err := os.WriteFile(result, own, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(result, own, 0o644))
 
 	// Records were not written: with them the run is made again, to the same bits.
 	if _, err := again.Records(configs[0]); err == nil {
 		t.Errorf("records that are not there: %v", err)
 	}
 	recording := open(t, Options{Dir: g.options.Dir, Record: true})
-	repeated, err := recording.Run(ctx, configs[:1], nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	repeated := must.Get(recording.Run(ctx, configs[:1], nil))(t)
 	if repeated[0].ModelSHA256 != runs[0].ModelSHA256 {
 		t.Error("the run that was made again ends with another model")
 	}
@@ -139,18 +120,13 @@ func TestRun(t *testing.T) {
 	// Play is the same run: accuracies and records.
 	final := make([]float64, len(runs[0].Tasks))
 	var played []results.Record
-	err = recording.Play(ctx, configs[0], func(l *pcl.Learner, r *pcl.StepReport) (err error) {
+	must.Do(t, recording.Play(ctx, configs[0], func(l *pcl.Learner, r *pcl.StepReport) error {
 		played = append(played, Record(r))
-		for i := range final {
-			if l.Steps() == runs[0].Steps && err == nil {
-				final[i], err = l.Evaluate(i + 1)
-			}
+		for i := 0; l.Steps() == runs[0].Steps && i < len(final); i++ {
+			final[i] = must.Get(l.Evaluate(i + 1))(t)
 		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+		return nil
+	}))
 	for i, task := range runs[0].Tasks {
 		if final[i] != task.AccFinal {
 			t.Errorf("played, task %d ends at accuracy %v, run at %v", i+1, final[i], task.AccFinal)
@@ -159,15 +135,6 @@ func TestRun(t *testing.T) {
 	if !reflect.DeepEqual(played, records) {
 		t.Error("the records of Play are not those of Run")
 	}
-}
-
-func asJSON(t *testing.T, r *results.Run) []byte {
-	t.Helper()
-	data, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }
 
 func TestStop(t *testing.T) {
@@ -190,23 +157,14 @@ func TestLearner(t *testing.T) {
 	g := open(t, Options{})
 	c := small()
 	c.Increment = scenario.ClassIncremental
-	l, err := g.Learner(ctx, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(g.Learner(ctx, c))(t)
 	defer l.Close()
 	for id, classes := range [][]int{{10, 11, 12, 13, 14}, {0, 1, 2}} {
-		task, err := g.Task(ctx, c, id+1, classes...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		task := must.Get(g.Task(ctx, c, id+1, classes...))(t)
 		if got, err := l.Attach(task); err != nil || got != id+1 {
 			t.Fatalf("attached as task %d: %v", got, err)
 		}
-		r, err := l.Step()
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(l.Step())(t)
 		if len(r.IDs) != id+1 || len(r.Ended) != 2*id { // 40 images in batches of 32 are two steps, 24 one
 			t.Errorf("step %d had the rows %v and ended %v", r.Step, r.IDs, r.Ended)
 		}
@@ -222,10 +180,7 @@ func TestLearner(t *testing.T) {
 func TestEnvironmentNamesTheBackend(t *testing.T) {
 	t.Setenv(envBackend, backend.Go)
 	g := New("glyphs", Options{})
-	b, err := g.Backend(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(g.Backend(t.Context()))(t)
 	defer g.Close()
 	if b.Info.Name != backend.Go {
 		t.Errorf("opened %s", b.Info.Name)
@@ -235,34 +190,25 @@ func TestEnvironmentNamesTheBackend(t *testing.T) {
 // TestMistakes are told before anything runs.
 func TestMistakes(t *testing.T) {
 	g := open(t, Options{})
-	wrong := small()
-	wrong.Method = "nonsense"
-	if _, err := g.Run(t.Context(), []Config{small(), wrong}, nil); err == nil {
-		t.Errorf("an unknown method: %v", err)
-	}
-	if _, err := os.Stat(g.Folder(small())); err == nil {
-		t.Error("a run was made before the mistake was told")
-	}
-	if _, err := g.Run(t.Context(), Vary(small(), nil, nil, 7, 8, 7), nil); err == nil {
-		t.Errorf("a repeated seed: %v", err)
-	}
-	other := small()
-	other.Dataset = "mnist"
-	_, learner := g.Learner(t.Context(), other)
-	_, task := g.Task(t.Context(), other, 1, 0)
-	for _, err := range []error{learner, task, g.Play(t.Context(), other, nil)} {
-		if err == nil {
-			t.Errorf("another data set: %v", err)
+	wrong, other := small(), small()
+	wrong.Method, other.Dataset = "nonsense", "mnist"
+	for name, configs := range map[string][]Config{
+		"an unknown method": {small(), wrong}, "a repeated seed": Vary(small(), nil, nil, 7, 8, 7), "another data set": {other},
+	} {
+		if _, err := g.Run(t.Context(), configs, nil); err == nil {
+			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := g.Run(t.Context(), []Config{other}, nil); err == nil {
-		t.Errorf("a run of another data set: %v", err)
+	if left, err := os.ReadDir(g.options.Dir); err != nil || len(left) > 0 {
+		t.Errorf("%v was made before the mistake was told (%v)", left, err)
 	}
-	if _, err := os.Stat(g.Folder(other)); err == nil {
-		t.Error("the run of another data set has a folder")
-	}
-	if _, err := New("nowhere", Options{Backend: backend.Go}).Run(t.Context(), []Config{small()}, nil); err == nil {
-		t.Error("an unknown data set passed")
+	_, learner := g.Learner(t.Context(), other)
+	_, task := g.Task(t.Context(), other, 1, 0)
+	_, unknown := New("nowhere", Options{Backend: backend.Go}).Run(t.Context(), []Config{small()}, nil)
+	for _, err := range []error{learner, task, g.Play(t.Context(), other, nil), unknown} {
+		if err == nil {
+			t.Error("another data set: no error")
+		}
 	}
 }
 
@@ -294,5 +240,25 @@ func TestObservedRecords(t *testing.T) {
 		if err != nil || !withMemory {
 			t.Errorf("%s: %v, with a memory: %t", name, err, withMemory)
 		}
+	}
+}
+
+// TestJoined: rows that the rule saw keep their losses, and those that it did not see are part of the first.
+func TestJoined(t *testing.T) {
+	ids, losses := []int{0, -1, -9, 4, 5}, []float64{1, 2, 4, 8, 16}
+	for _, c := range []struct {
+		seen []int
+		want []float64
+	}{
+		{[]int{0, 4, 5}, []float64{7, 8, 16}},
+		{[]int{0, -9, 4, 5}, []float64{3, 4, 8, 16}}, // a penalty in a row of its own
+		{[]int{0, -1, 4, 5}, []float64{5, 2, 8, 16}},
+	} {
+		if got := joined(ids, c.seen, losses); !slices.Equal(got, c.want) {
+			t.Errorf("of rows %v: %v, want %v", c.seen, got, c.want)
+		}
+	}
+	if joined(ids, ids, nil) != nil {
+		t.Error("there are losses where there were none")
 	}
 }

@@ -3,11 +3,11 @@ package experiment
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
@@ -18,86 +18,41 @@ var errNoWeights = errors.New("no weights")
 
 // LoadNetwork returns the network at a path: a run's folder, a safetensors file, or a checkpoint. Of a folder it is the one
 // that the finished run left, or else that of the newest checkpoint. What a checkpoint has is opened on the run's data set.
-func LoadNetwork(ctx context.Context, path string, o datasets.Options) (*pcl.Trained, error) {
-	info, err := os.Stat(path)
-	if err == nil && info.IsDir() {
-		path, err = findWeights(path)
+func LoadNetwork(ctx context.Context, path string, o datasets.Options) (n *pcl.Trained, err error) {
+	defer fail.Caught(&err)
+	if fail.Or(os.Stat(path)).IsDir() {
+		path = findWeights(path)
 	}
-	if err == nil && filepath.Ext(path) == ".safetensors" {
+	if filepath.Ext(path) == ".safetensors" {
 		return pcl.LoadTrained(path)
 	}
-	var f checkpoint.File
-	if err == nil {
-		f, err = checkpoint.Load(path)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("pcl: %w", err)
-	}
+	f := fail.Or(checkpoint.Load(path))
 	m := &Machine{DataDir: o.Dir, Open: func(ctx context.Context) (*backend.Backend, error) {
 		return backend.Open(ctx, backend.Options{Name: backend.Go})
 	}}
 	defer m.Close()
-	n, err := savedNetwork(ctx, m, f)
-	if err != nil {
-		err = fmt.Errorf("pcl: %s: %w", path, err)
-	}
-	return n, err
+	defer fail.At(path)
+	return m.savedNetwork(ctx, f), nil
 }
 
 // findWeights returns the file in a run's folder from which the run's network can be had.
-func findWeights(dir string) (string, error) {
-	saved, err := checkpoint.Series{Dir: dir}.List()
-	switch {
-	case exists(dir, WeightsFile):
-		return filepath.Join(dir, WeightsFile), nil
-	case exists(dir, ResultFile): // a checkpoint beside it was left by a process that was killed, and is of an earlier step
-		return "", fmt.Errorf("%w in %s: a finished run keeps its network only if it is asked for; pcl run … --weights --replace (Where.Weights and Replace) makes it again, with the same network", errNoWeights, dir)
-	case err == nil && len(saved) == 0:
-		return "", fmt.Errorf("%w in %s: it is not a run's folder", errNoWeights, dir)
-	case err != nil:
-		return "", err
+func findWeights(dir string) string {
+	if exists(dir, WeightsFile) {
+		return filepath.Join(dir, WeightsFile)
 	}
-	return saved[len(saved)-1], nil
+	// a checkpoint beside a result was left by a process that was killed, and is of an earlier step
+	fail.When(exists(dir, ResultFile), "%w in %s: a finished run keeps its network only if it is asked for; pcl run … --weights --replace (Where.Weights and Replace) makes it again, with the same network", errNoWeights, dir)
+	saved := fail.Or(checkpoint.Series{Dir: dir}.List())
+	fail.When(len(saved) == 0, "%w in %s: it is not a run's folder", errNoWeights, dir)
+	return saved[len(saved)-1]
 }
 
 // savedNetwork returns the network as it was when a checkpoint was written.
-func savedNetwork(ctx context.Context, m *Machine, f checkpoint.File) (*pcl.Trained, error) {
-	s, err := savedRun(f)
-	if err != nil {
-		return nil, err
-	}
+func (m *Machine) savedNetwork(ctx context.Context, f checkpoint.File) *pcl.Trained {
+	s := savedRun(f)
 	s.Config.Init, s.Config.InitFile = "", "" // what the run began with does not count any more
-	c, err := s.Config.Check()
-	if err != nil {
-		return nil, err
-	}
-	set, err := m.ready(ctx, c.Dataset)
-	if err != nil {
-		return nil, err
-	}
-	played, err := c.newScenario(set)
-	if err != nil {
-		return nil, err
-	}
-	l, err := c.newLearner(m, set, played, pcl.Options{})
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	if err := l.Restore(pcl.State{JSON: s.Learner, Arrays: f.Arrays}, c.tasks(set, played)); err != nil {
-		return nil, err
-	}
-	return l.Trained()
-}
-
-// saveWeights writes the run's network, if it is asked for.
-func (r *runner) saveWeights() error {
-	if !r.where.Weights {
-		return nil
-	}
-	t, err := r.learner.Trained()
-	if err != nil {
-		return err
-	}
-	return t.Save(filepath.Join(r.dir, WeightsFile))
+	p := m.newCourse(ctx, fail.Or(s.Config.Check()), pcl.Options{})
+	defer p.learner.Close()
+	fail.If(p.learner.Restore(pcl.State{JSON: s.Learner, Arrays: f.Arrays}, p.task))
+	return fail.Or(p.learner.Trained())
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 )
@@ -18,10 +19,7 @@ func weighted(w *Where) { w.Weights = true }
 // flatOf joins the tensors of a file that a run has left.
 func flatOf(t *testing.T, path string) (*pcl.Trained, string) {
 	t.Helper()
-	n, err := pcl.LoadTrained(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(LoadNetwork(t.Context(), path, datasets.Options{}))(t)
 	var all []float32
 	for _, x := range n.Tensors {
 		all = append(all, x.Values...)
@@ -34,18 +32,15 @@ func TestWeights(t *testing.T) {
 	p := newPlayed(t)
 	plain := p.end(nil)
 	before := p.files()
-	if _, err := findWeights(p.dir()); !errors.Is(err, errNoWeights) || !strings.Contains(err.Error(), "--weights") {
+	write(t, filepath.Join(p.dir(), "checkpoint-000000005.pcl"), "") // that a kill left has not the run's network
+	if _, err := LoadNetwork(t.Context(), p.dir(), datasets.Options{}); !errors.Is(err, errNoWeights) || !strings.Contains(err.Error(), "--weights") {
 		t.Error(err)
 	}
 	r := p.end(func(w *Where) { weighted(w); w.Replace = true })
 	if r.ModelSHA256 != plain.ModelSHA256 || p.files()[scenarioFile] != before[scenarioFile] {
 		t.Error("leaving the network has changed the run")
 	}
-	path, err := findWeights(p.dir())
-	if err != nil || filepath.Base(path) != WeightsFile {
-		t.Fatal(path, err)
-	}
-	n, sum := flatOf(t, path)
+	n, sum := flatOf(t, p.dir())
 	if sum != r.ModelSHA256 || n.Steps != r.Steps || n.Method != "avggrad" || len(n.Tasks) != 3 {
 		t.Errorf("the network has the sum %s, the result %s; %d steps of %s, %d tasks", sum, r.ModelSHA256, n.Steps, n.Method, len(n.Tasks))
 	}
@@ -64,22 +59,8 @@ func TestSavedNetwork(t *testing.T) {
 	for _, name := range []string{"avggrad", "icarl"} {
 		p.c.Method = name
 		p.stop(7, weighted)
-		path, err := findWeights(p.dir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := checkpoint.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := savedRun(f)
-		if err != nil || s.Config.ID() != p.c.ID() {
-			t.Errorf("%s: configuration %s, want %s: %v", name, s.Config.ID(), p.c.ID(), err)
-		}
-		n, err := savedNetwork(t.Context(), p.w.Machine, f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(checkpoint.Load(findWeights(p.dir())))(t)
+		n := p.w.Machine.savedNetwork(t.Context(), f)
 		var all []float32
 		for _, x := range n.Tensors {
 			all = append(all, x.Values...)
@@ -92,18 +73,5 @@ func TestSavedNetwork(t *testing.T) {
 		if _, err := LoadNetwork(t.Context(), path, datasets.Options{}); !errors.Is(err, want) {
 			t.Error(err)
 		}
-	}
-}
-
-// TestFindWeightsOfAFinishedRun: a checkpoint that a finished run left when it was killed has not the run's network.
-func TestFindWeightsOfAFinishedRun(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{ResultFile, "checkpoint-000000005.pcl"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if path, err := findWeights(dir); !errors.Is(err, errNoWeights) {
-		t.Errorf("the network of %s, %v", path, err)
 	}
 }

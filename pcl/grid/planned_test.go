@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/parallelcl/parallelcl/grids"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -24,7 +25,7 @@ func TestConfigOf(t *testing.T) {
 	if err := rows.Write(&out, r.Table()); err != nil {
 		t.Fatal(err)
 	}
-	all, err := rows.Read(&out)
+	all, err := rows.Folder(fstest.MapFS{"grid.csv": {Data: out.Bytes()}})
 	if err != nil || len(all) != 2*2*2*2*2 {
 		t.Fatalf("%d rows (%v)", len(all), err)
 	}

@@ -12,7 +12,7 @@ var _ = published(Info{
 // memory contributes nothing to the step.
 type AGEM struct{}
 
-func (AGEM) Weights(s *Step, w []float64) (Outcome, error) {
+func (AGEM) weights(s *Step, w []float64) Outcome {
 	return s.serially(w, func(p serial) Outcome {
 		if p.silent() {
 			return p.withoutMemory(w)

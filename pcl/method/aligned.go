@@ -15,7 +15,7 @@ type AlignedMTL struct {
 	Scale string `param:"scale" default:"min" choices:"min,median,rmse" doc:"the value to which all singular values of J are set: the smallest of them, the median (the lower of two), or the root mean square"`
 }
 
-func (m AlignedMTL) Weights(s *Step, w []float64) (Outcome, error) {
+func (m AlignedMTL) weights(s *Step, w []float64) Outcome {
 	return s.onRows(w, func(r *rows) []float64 {
 		return spectral(r.gram, even(r.k()), func(values []float64) []float64 {
 			out, to := make([]float64, len(values)), m.target(values)

@@ -10,7 +10,7 @@ var _ = published(Info{
 // AvgGrad is the plain mean of the gradients (docs/method.md §4.1).
 type AvgGrad struct{}
 
-func (AvgGrad) Weights(s *Step, w []float64) (Outcome, error) {
-	fill(w, 1/float64(s.K()))
-	return Outcome{}, nil
+func (AvgGrad) weights(s *Step, w []float64) Outcome {
+	fill(w, 1/float64(s.k()))
+	return Outcome{}
 }

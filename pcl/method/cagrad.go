@@ -24,7 +24,7 @@ type CAGrad struct {
 	cone cone
 }
 
-func (m *CAGrad) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *CAGrad) weights(s *Step, w []float64) Outcome {
 	return s.onRows(w, func(r *rows) []float64 {
 		v := m.averse(r)
 		floats.Scale(m.factor(), v)

@@ -25,19 +25,19 @@ type CappedMGDA struct {
 	solver emgd.Solver
 }
 
-func (m *CappedMGDA) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *CappedMGDA) weights(s *Step, w []float64) Outcome {
 	r := keep(s, w)
 	if r.k() == 0 {
-		return r.outcome(), nil
+		return r.outcome()
 	}
-	out := solve(&m.solver, s, ones(s.K()), w)
+	out := solve(&m.solver, s, ones(s.k()), w)
 	bound := max(m.Cap, 1/float64(r.k()))
 	if slices.Max(w) <= bound {
-		return out, nil
+		return out
 	}
 	r.level()
 	clear(w)
-	return r.write(capped(r.gram, bound, r.k()), w), nil
+	return r.write(capped(r.gram, bound, r.k()), w)
 }
 
 // capped minimises μᵀMμ under 0 ≤ μᵢ ≤ bound and Σμᵢ = 1, for gradients of any lengths, and nearly equal ones. It goes

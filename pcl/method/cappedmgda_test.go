@@ -6,26 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"github.com/parallelcl/parallelcl/internal/must"
 )
-
-// TestCappedByHand: the worked examples of docs/method.md §9 with a bound.
-func TestCappedByHand(t *testing.T) {
-	pair, three := [][]float64{{-4, 1, 1}, {6, 1, 1}}, [][]float64{{1, 0, 0}, {0, 2, 0}, {2, 2, 1}}
-	for _, c := range []struct {
-		rows [][]float64
-		cap  float64
-		want []float64
-	}{
-		{pair, 1, []float64{.6, .4}}, {pair, .6, []float64{.6, .4}}, {pair, .55, []float64{.55, .45}}, {pair, .1, []float64{.5, .5}},
-		{three, 1, []float64{.8, .2, 0}}, {three, .5, []float64{.5, .5, 0}}, {three, .4, []float64{.4, .4, .2}}, {three, .3, []float64{1. / 3, 1. / 3, 1. / 3}},
-	} {
-		if w := weigh(t, build(t, "capped-mgda", values{"cap": c.cap}), sample{rows: c.rows}.step(1)); !near(w, c.want, 1e-12) {
-			t.Errorf("%v with a bound of %g: %v, want %v", c.rows, c.cap, w, c.want)
-		}
-	}
-}
 
 // TestCappedIsMGDA where that keeps to the bound, to the bit, with its certificate; and the mean at a bound of 1/K.
 func TestCappedIsMGDA(t *testing.T) {
@@ -33,9 +14,7 @@ func TestCappedIsMGDA(t *testing.T) {
 		for _, z := range zoo(kind) {
 			s, k := z.step(1), len(z.rows)
 			want := weigh(t, build(t, "mgda", nil), s)
-			w := make([]float64, k)
-			out, err := build(t, "capped-mgda", values{"cap": 1}).Weights(s, w)
-			must.Do(t, err)
+			w, out := outcome(t, build(t, "capped-mgda", values{"cap": 1}), s)
 			if !slices.Equal(w, want) {
 				t.Errorf("%s: %v, MGDA %v", z.name, w, want)
 			}

@@ -2,6 +2,7 @@ package method
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/fail"
@@ -12,22 +13,24 @@ import (
 type composed struct {
 	info      Info
 	rule      Method
+	parts     []any // of the rehearsal
 	rehearsal *rehearsal.Rehearsal
 	roles     []any // in which [As] looks: those of the rehearsal, and the rule
 	sum       summed
 }
 
 // compose adds parts to a method.
-func compose(m Method, parts ...rehearsal.Part) (Method, error) {
+func compose(m Method, parts ...any) (Method, error) {
 	rule, own := apart(m)
-	r, err := rehearsal.New(append(own, parts...)...)
+	all := slices.Concat(own, parts)
+	r, err := rehearsal.New(all...)
 	if err != nil {
 		return nil, err
 	}
 	if i, ok := As[Idler](rule); ok && i.Idle() {
 		return nil, fmt.Errorf("%s makes no training steps, so that nothing can be joined to it", m.Info().Name)
 	}
-	c := &composed{info: described(m.Info(), parts), rule: rule, rehearsal: r}
+	c := &composed{info: described(m.Info(), parts), rule: rule, parts: all, rehearsal: r}
 	_, several := As[severalRows](rule)
 	c.sum.rows, c.sum.penalty = !r.Apart && !several, r.Penalty != nil && !r.PenaltyApart
 	if (r.Apart || r.PenaltyApart) && !several && rule.Info().Family == "scl" {
@@ -45,17 +48,17 @@ func (*GEM) severalRows()     {}
 func (*POCL) severalRows()    {}
 
 // apart takes a method apart into its rule and the parts of its rehearsal.
-func apart(m Method) (rule Method, parts []rehearsal.Part) {
+func apart(m Method) (rule Method, parts []any) {
 	if c, ok := m.(*composed); ok {
-		return c.rule, append([]rehearsal.Part(nil), c.rehearsal.Parts...)
+		return c.rule, c.parts
 	}
 	return m, nil
 }
 
 // described is the Info of a composition: that of the method with those of the added parts.
-func described(info Info, added []rehearsal.Part) Info {
+func described(info Info, added []any) Info {
 	for _, p := range added {
-		i := p.Info()
+		i := rehearsal.Describe(p)
 		info.Name += "+" + i.Name
 		info.Title += " + " + i.Title
 		info.Rule += "; " + i.Does

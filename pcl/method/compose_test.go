@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/internal/must"
-	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -35,9 +34,7 @@ func TestCompositionsByName(t *testing.T) {
 			t.Errorf("%s does not need what %s does", name, first)
 		}
 		for _, n := range strings.Split(rest, "+") {
-			part, err := LookupPart(n)
-			must.Do(t, err)
-			i := part.Info()
+			i := rehearsal.Describe(must.Get(rehearsal.Find(n))(t))
 			cost, state := strings.TrimPrefix(i.Cost, "none; "), strings.TrimPrefix(strings.TrimPrefix(i.State, "none; "), "none, apart from ")
 			if !strings.Contains(info.Rule, i.Does) || !strings.Contains(info.Source, i.Source) || state != "none" && !strings.Contains(info.State, state) || cost != "none" && !strings.Contains(info.Cost, cost) {
 				t.Errorf("the description of %s leaves %s out", name, n)
@@ -82,7 +79,7 @@ func TestParametersOfCompositions(t *testing.T) {
 		t.Error("the parameters change nothing")
 	}
 	both := build(t, "der-pp+gmed", values{"der-pp.alpha": 0.2, "gmed.alpha": 0.02, "gamma": 0.3}).(*composed)
-	d, g := both.rehearsal.Parts[0].(rehearsal.Distill), both.rehearsal.Parts[1].(rehearsal.GMED)
+	d, g := both.parts[0].(rehearsal.Distill), both.parts[1].(rehearsal.GMED)
 	if *d.Alpha != 0.2 || *g.Alpha != 0.02 || *g.Gamma != 0.3 {
 		t.Errorf("α of %g and %g, γ of %g; want 0.2, 0.02, 0.3", *d.Alpha, *g.Alpha, *g.Gamma)
 	}
@@ -107,7 +104,7 @@ func TestParametersOfCompositions(t *testing.T) {
 
 // TestTypedCompositions: Make makes what New makes of the names.
 func TestTypedCompositions(t *testing.T) {
-	type parts = []rehearsal.Part
+	type parts = []any
 	for _, c := range []struct {
 		declaration any
 		parts       parts
@@ -117,29 +114,23 @@ func TestTypedCompositions(t *testing.T) {
 		{EMGDGMC{Tau: 10}, parts{rehearsal.Distill{Alpha: new(.5)}}, "emgd-gmc+der-pp", values{"tau": 10, "alpha": .5}},
 		{EMGDGMC{Tau: "auto"}, parts{rehearsal.Distill{Draws: "one"}}, "emgd-gmc+der-pp", values{"tau": "auto", "draws": "one"}},
 		{EMGDGS{}, parts{rehearsal.Distill{Rows: "apart", Beta: new(0.0)}}, "emgd-gs+der-pp", values{"rows": "apart", "beta": 0}},
-		{DERPP{Alpha: new(.2)}, parts{rehearsal.Herding{Pool: 20}, rehearsal.NearestMean{}}, "der-pp+herding+ncm", values{"alpha": .2, "pool": 20}},
+		{rehearsal.Distill{Alpha: new(.2)}, parts{rehearsal.Herding{Pool: 20}, rehearsal.NearestMean{}}, "der-pp+herding+ncm", values{"alpha": .2, "pool": 20}},
 		{UPGrad{}, parts{rehearsal.GSS{ScoreAll: true}, rehearsal.MIR{}}, "upgrad+gss+mir", values{"score_all": true}},
 		{GEM{}, parts{rehearsal.Greedy{}}, "gem+greedy", nil},
 		{build(t, "emgd-gmc", values{"rescale": "mean"}), parts{rehearsal.Distill{}}, "emgd-gmc+der-pp", values{"rescale": "mean"}},
 		{build(t, "der-pp", values{"rescale": "match_avg"}), parts{rehearsal.Herding{}}, "der-pp+herding", values{"rescale": "match_avg"}},
 		{build(t, "emgd-gmc+der-pp", nil), parts{rehearsal.Herding{}}, "emgd-gmc+der-pp+herding", nil},
 	} {
-		got, err := Make(c.declaration, c.parts...)
-		must.Do(t, err)
-		typed := got.(*composed)
-		for i, p := range typed.rehearsal.Parts {
-			typed.rehearsal.Parts[i], err = params.Filled(p)
-			must.Do(t, err)
-		}
+		got := must.Get(Make(c.declaration, c.parts...))(t)
 		if want := build(t, c.name, c.params); !same(got, want) {
 			t.Errorf("%+v is not %s with %v", c.declaration, c.name, c.params)
 		}
 	}
 	for _, c := range []struct {
 		declaration any
-		part        rehearsal.Part
+		part        any
 	}{
-		{DERPP{}, rehearsal.ICaRL{}}, {GDumb{}, rehearsal.MIR{}}, {EMGDGMC{Tau: -1}, rehearsal.MIR{}}, {EMGDGMC{}, rehearsal.MIR{Candidates: .5}},
+		{rehearsal.Distill{}, rehearsal.ICaRL{}}, {rehearsal.Retrain{}, rehearsal.MIR{}}, {EMGDGMC{Tau: -1}, rehearsal.MIR{}}, {EMGDGMC{}, rehearsal.MIR{Candidates: .5}},
 		{ER{}, rehearsal.PerTask{}}, {EMGDGMC{}, rehearsal.Distill{Alpha: new(0.0), Beta: new(0.0)}}, {EMGDGMC{}, nil}, {nil, rehearsal.MIR{}},
 	} {
 		if _, err := Make(c.declaration, c.part); err == nil {

@@ -13,17 +13,17 @@ import (
 // the parts'. A composition without such parts has the state of its rule alone.
 type statefulParts struct {
 	*composed
-	parts []rehearsal.Stateful
+	states []rehearsal.Stateful
 }
 
 // statesOf lists the roles of a rehearsal that remember something.
-func statesOf(roles []any) (parts []rehearsal.Stateful) {
+func statesOf(roles []any) (states []rehearsal.Stateful) {
 	for _, r := range roles {
 		if s, ok := r.(rehearsal.Stateful); ok {
-			parts = append(parts, s)
+			states = append(states, s)
 		}
 	}
-	return parts
+	return states
 }
 
 type composedState struct {
@@ -41,7 +41,7 @@ func (c statefulParts) MarshalState() (json.RawMessage, error) {
 	if out.Rule, err = stateOf(c.rule); err != nil {
 		return nil, err
 	}
-	for _, p := range c.parts {
+	for _, p := range c.states {
 		state, err := p.MarshalState()
 		if err != nil {
 			return nil, err
@@ -57,13 +57,13 @@ func (c statefulParts) UnmarshalState(data json.RawMessage) error {
 	if err := jsonin.Unmarshal(data, &in); err != nil {
 		return fmt.Errorf("its saved state: %w", err)
 	}
-	if len(in.Parts) != len(c.parts) {
-		return fmt.Errorf("its saved state has %d parts, want %d", len(in.Parts), len(c.parts))
+	if len(in.Parts) != len(c.states) {
+		return fmt.Errorf("its saved state has %d parts, want %d", len(in.Parts), len(c.states))
 	}
 	if err := restore(c.rule, in.Rule); err != nil {
 		return err
 	}
-	for i, p := range c.parts {
+	for i, p := range c.states {
 		if err := p.UnmarshalState(in.Parts[i]); err != nil {
 			return fmt.Errorf("its saved state: %w", err)
 		}

@@ -18,10 +18,8 @@ func TestStateOfARuleAlone(t *testing.T) {
 	rule, composition := build(t, "emgd-gmc", nil), build(t, "emgd-gmc+der-pp+er-ace", nil)
 	weigh(t, rule, stepOf3())
 	weigh(t, composition, stepOf3())
-	want, err := stateful(t, rule).MarshalState()
-	must.Do(t, err)
-	got, err := stateful(t, composition).MarshalState()
-	must.Do(t, err)
+	want := must.Get(stateful(t, rule).MarshalState())(t)
+	got := must.Get(stateful(t, composition).MarshalState())(t)
 	if string(got) != string(want) {
 		t.Errorf("the state is %s, that of the rule alone %s", got, want)
 	}
@@ -36,25 +34,22 @@ func TestStateOfBoth(t *testing.T) {
 	made := func(name string) remembering { return stateful(t, build(t, name, nil)) }
 	a, b := made("emgd-gmc+ewc"), made("emgd-gmc+ewc")
 	weigh(t, a, stepOf3())
-	saved, err := a.MarshalState()
-	must.Do(t, err)
+	saved := must.Get(a.MarshalState())(t)
 	var read composedState
 	must.Do(t, json.Unmarshal(saved, &read))
 	if len(read.Parts) != 1 || string(read.Parts[0]) != `{}` || !strings.Contains(string(read.Rule), `"1"`) {
 		t.Errorf("the state is %s", saved)
 	}
 	read.Parts[0] = json.RawMessage(penalty)
-	saved, err = json.Marshal(read)
-	must.Do(t, err)
+	saved = must.Get(json.Marshal(read))(t)
 	must.Do(t, b.UnmarshalState(saved))
-	again, err := b.MarshalState()
-	must.Do(t, err)
+	again := must.Get(b.MarshalState())(t)
 	if string(again) != string(saved) {
 		t.Errorf("restored %s, then it is %s", saved, again)
 	}
 	b.End(1)
-	if again, err = b.MarshalState(); err != nil || strings.Contains(string(again), `"1"`) || !strings.Contains(string(again), penalty) {
-		t.Errorf("after the end of stream 1 the state is %s, %v", again, err)
+	if again = must.Get(b.MarshalState())(t); strings.Contains(string(again), `"1"`) || !strings.Contains(string(again), penalty) {
+		t.Errorf("after the end of stream 1 the state is %s", again)
 	}
 	alone := made("mgda+ewc")
 	must.Do(t, alone.UnmarshalState(json.RawMessage(`{"parts": [`+penalty+`]}`)))

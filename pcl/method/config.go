@@ -15,7 +15,7 @@ var _ = published(Info{
 // independent, and equals EMGD with σ ∝ ‖J‖ where b ≥ 0. Where all projections cancel, d = 0.
 type ConFIG struct{}
 
-func (ConFIG) Weights(s *Step, w []float64) (Outcome, error) { return s.onRows(w, conflictFree) }
+func (ConFIG) weights(s *Step, w []float64) Outcome { return s.onRows(w, conflictFree) }
 
 func conflictFree(r *rows) []float64 {
 	c := r.cosines()

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/internal/must"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // The conformance suite: what every registered method, and every part of a rehearsal joined with a rule, must keep to,
@@ -18,7 +19,7 @@ import (
 // compositions are some rules, each with every part that it can be joined with.
 var compositions = sync.OnceValue(func() (list []string) {
 	for _, rule := range []string{"emgd-gmc", "upgrad", "famo", "graddrop"} {
-		for _, part := range PartNames() {
+		for _, part := range rehearsal.Names() {
 			for _, name := range []string{rule + "+" + part, rule + "+der-pp+" + part} { // which may need stored logits
 				if _, err := New(name, nil); err == nil {
 					list = append(list, name)
@@ -48,20 +49,24 @@ func subtests(t *testing.T, names []string, test func(t *testing.T, name string)
 
 func build(t testing.TB, name string, given map[string]any) Method {
 	t.Helper()
-	m, err := New(name, given)
-	must.Do(t, err)
-	return m
+	return must.Get(New(name, given))(t)
+}
+
+// outcome runs a step.
+func outcome(t testing.TB, m Method, s *Step) (w []float64, out Outcome) {
+	t.Helper()
+	w = make([]float64, s.k())
+	return w, must.Get(m.Weights(s, w))(t)
 }
 
 func weigh(t testing.TB, m Method, s *Step) []float64 {
 	t.Helper()
-	w, err := try(m, s)
-	must.Do(t, err)
+	w, _ := outcome(t, m, s)
 	return w
 }
 
 func try(m Method, s *Step) ([]float64, error) {
-	w := make([]float64, s.K())
+	w := make([]float64, s.k())
 	_, err := m.Weights(s, w)
 	return w, err
 }
@@ -69,9 +74,7 @@ func try(m Method, s *Step) ([]float64, error) {
 // act runs a step and returns the weights and d.
 func act(t testing.TB, m Method, s *Step) (w, d []float64) {
 	t.Helper()
-	w = make([]float64, s.K())
-	out, err := m.Weights(s, w)
-	must.Do(t, err)
+	w, out := outcome(t, m, s)
 	if out.Direction == nil {
 		return w, direction(s.Rows, w)
 	}
@@ -158,7 +161,7 @@ func TestWeightsAreFinite(t *testing.T) {
 				m := build(t, name, nil)
 				s := z.step(1).named(m)
 				gram, losses, rows := slices.Clone(s.Gram), slices.Clone(s.Losses), slices.Concat(s.Rows...)
-				w := make([]float64, s.K())
+				w := make([]float64, s.k())
 				out, err := m.Weights(s, w)
 				if err != nil {
 					t.Errorf("%s: %v", z.name, err)
@@ -254,9 +257,7 @@ func TestSumOfWeights(t *testing.T) {
 		}
 		tested++
 		for _, z := range zoo("normal") {
-			w := make([]float64, len(z.rows))
-			out, err := build(t, name, nil).Weights(z.step(1), w)
-			must.Do(t, err)
+			w, out := outcome(t, build(t, name, nil), z.step(1))
 			least, most := 1.0, 1.0
 			switch {
 			case declared == "K":
@@ -311,9 +312,7 @@ func play(t *testing.T, name string, steps int, resume func(step int) bool) (all
 		if st, ok := As[Stateful](m); ok && left > 0 {
 			st.End(left)
 		}
-		w := make([]float64, s.K())
-		out, err := m.Weights(s, w)
-		must.Do(t, err)
+		w, out := outcome(t, m, s)
 		all = slices.Concat(all, w, out.Direction)
 		for _, id := range out.Dropped {
 			all = append(all, float64(id))
@@ -332,8 +331,7 @@ func reborn(t *testing.T, name string, m Method) Method {
 	if !ok {
 		return next // it declares that there is nothing to save
 	}
-	state, err := old.MarshalState()
-	must.Do(t, err)
+	state := must.Get(old.MarshalState())(t)
 	must.Do(t, stateful(t, next).UnmarshalState(state))
 	return next
 }
@@ -396,8 +394,7 @@ func TestDamagedState(t *testing.T) {
 		if !ok {
 			continue
 		}
-		before, err := m.MarshalState()
-		must.Do(t, err)
+		before := must.Get(m.MarshalState())(t)
 		for _, bad := range append(damaged[name], ``, `[`, `"x"`, `[1]`) {
 			if err := m.UnmarshalState(json.RawMessage(bad)); err == nil {
 				t.Errorf("%s takes up %s", name, bad)

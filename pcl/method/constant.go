@@ -13,12 +13,12 @@ type Constant struct {
 	Task   *float64 `param:"task" default:"1" doc:"weight of every task in training"`
 }
 
-func (m Constant) Weights(s *Step, w []float64) (Outcome, error) {
+func (m Constant) weights(s *Step, w []float64) Outcome {
 	for i, id := range s.IDs {
 		w[i] = *m.Task
 		if id <= Memory {
 			w[i] = *m.Memory
 		}
 	}
-	return Outcome{}, nil
+	return Outcome{}
 }

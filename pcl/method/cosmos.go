@@ -15,14 +15,14 @@ type COSMOS struct {
 	Lambda *float64 `param:"lambda" default:"1" range:"[0,1e9]" doc:"λ ≥ 0, reward for equal losses; the paper takes 0.01 to 8, depending on the data set"`
 }
 
-func (m COSMOS) Weights(s *Step, w []float64) (Outcome, error) {
+func (m COSMOS) weights(s *Step, w []float64) Outcome {
 	root, length, sum := math.Sqrt(float64(len(w))), 0.0, 0.0
 	for _, x := range s.Losses {
 		length = math.Hypot(length, x)
 	}
 	fill(w, 1/float64(len(w)))
 	if length < 1e-12 {
-		return Outcome{}, nil // no loss is left to hold together
+		return Outcome{} // no loss is left to hold together
 	}
 	for _, x := range s.Losses {
 		sum += x / length
@@ -30,5 +30,5 @@ func (m COSMOS) Weights(s *Step, w []float64) (Outcome, error) {
 	for i, x := range s.Losses {
 		w[i] -= *m.Lambda / root / length * (1 - sum*x/length)
 	}
-	return Outcome{}, nil
+	return Outcome{}
 }

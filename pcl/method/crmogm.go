@@ -8,14 +8,12 @@ import (
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
-func init() { Register(crmogmInfo, CRMOGM{}) }
-
-var crmogmInfo = Info{
+var _ = published(Info{
 	Name: "cr-mogm", Title: "CR-MOGM", Family: "mtl",
 	Rule:   "w = α·w(t−1) + (1−α)·ŵ, where ŵ are the weights of another method",
 	Source: "Zhou et al., On the Convergence of Stochastic Multi-Objective Gradient Manipulation and Beyond, NeurIPS 2022",
 	Cost:   "as the other method", State: "wᵢ per stream, and that of the other method", SumW: "as the other method (smoothed)",
-}
+}, CRMOGM{})
 
 // CRMOGM is the method "cr-mogm".
 type CRMOGM struct {
@@ -23,58 +21,41 @@ type CRMOGM struct {
 	Alpha  *float64 `param:"alpha" default:"0.9" range:"[0,0.999999999]" doc:"α in [0, 1), the share of the previous weights"`
 }
 
-// Start makes the method, joined with the rehearsal of the one that is smoothed.
-func (p CRMOGM) Start() (Method, error) {
-	name := p.Method
-	if name == crmogmInfo.Name {
-		return nil, fmt.Errorf("method %q would smooth itself", name)
-	}
-	m, err := New(name, nil)
-	if err != nil {
-		return nil, fmt.Errorf("parameter method: %w", err)
-	}
-	if m.Info().Direct {
-		return nil, fmt.Errorf("parameter method: %q gives a direction, which weights do not determine", name)
-	}
+// start makes the method, joined with the rehearsal of the one that is smoothed.
+func (p CRMOGM) start(info Info) Method {
+	fail.When(p.Method == info.Name, "method %q would smooth itself", p.Method)
+	m, err := New(p.Method, nil)
+	fail.When(err != nil, "parameter method: %w", err)
+	fail.When(m != nil && m.Info().Direct, "parameter method: %q gives a direction, which weights do not determine", p.Method)
 	rule, parts := apart(m)
-	c := &crmogm{info: crmogmInfo, inner: rule, alpha: *p.Alpha, memo: map[int]float64{}}
-	c.info.NeedsGram, c.info.NeedsLosses = rule.Info().NeedsGram, rule.Info().NeedsLosses
-	c.info.NeedsRows, c.info.NeedsCross = rule.Info().NeedsRows, rule.Info().NeedsCross
-	c.info.Title += " of " + m.Info().Title
-	c.info.Family, c.info.Cost = rule.Info().Family, m.Info().Cost
+	of := rule.Info()
+	info.NeedsGram, info.NeedsLosses, info.NeedsRows, info.NeedsCross = of.NeedsGram, of.NeedsLosses, of.NeedsRows, of.NeedsCross
+	info.Title += " of " + m.Info().Title
+	info.Family, info.Cost = of.Family, m.Info().Cost
+	c := plain{&crmogm{inner: rule, alpha: *p.Alpha, memo: map[int]float64{}}, info}
 	if len(parts) == 0 {
-		return c, nil
+		return c
 	}
-	with, err := compose(c, parts...)
-	if err == nil {
-		with.(*composed).info = c.info
-	}
-	return with, err
+	with := fail.Or(compose(c, parts...)).(*composed)
+	with.info = info
+	return with
 }
 
 // crmogm smooths another method's weights. A new stream enters with the weight that the method gives
 // it; where streams came or went, the previous weights of those that stayed are first brought to the
 // sum that the method now gives to these.
 type crmogm struct {
-	info  Info
 	inner Method // a rule; the rehearsal that it may have come with is joined to the smoothed one
 	alpha float64
 	memo  map[int]float64
 	ended bool // a stream of the last step has ended since
 }
 
-func (m *crmogm) Info() Info { return m.info }
-
 // Unwrap gives access to the method's roles.
 func (m *crmogm) Unwrap() Method { return m.inner }
 
-func (m *crmogm) Weights(s *Step, w []float64) (out Outcome, err error) {
-	defer fail.Caught(&err)
-	s.check(m.info, w)
-	out, err = m.inner.Weights(s, w)
-	if err != nil {
-		return out, err
-	}
+func (m *crmogm) weights(s *Step, w []float64) Outcome {
+	out := fail.Or(m.inner.Weights(s, w))
 	out.Certificate, out.Dropped = nil, nil // they are about the weights before smoothing
 	before, now, stayed := 0.0, 0.0, 0
 	for i, id := range s.IDs {
@@ -93,7 +74,7 @@ func (m *crmogm) Weights(s *Step, w []float64) (out Outcome, err error) {
 		m.memo[id] = w[i]
 	}
 	m.ended = false
-	return out, nil
+	return out
 }
 
 func (m *crmogm) End(id int) {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // TestCRMOGM smooths, and lets streams come and go without a jump in the sum.
@@ -43,13 +45,8 @@ func TestCRMOGMKeepsTheInnerState(t *testing.T) {
 	for range 5 {
 		weigh(t, a, s)
 	}
-	state, err := a.MarshalState()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.UnmarshalState(state); err != nil {
-		t.Fatal(err)
-	}
+	state := must.Get(a.MarshalState())(t)
+	must.Do(t, b.UnmarshalState(state))
 	for range 5 {
 		if want, got := weigh(t, a, s), weigh(t, b, s); !slices.Equal(got, want) {
 			t.Fatalf("restored: %v, want %v", got, want)

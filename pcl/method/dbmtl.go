@@ -31,7 +31,7 @@ type dbmtlStream struct {
 	Steps int    `json:"steps" range:"[1,2147483647]"`
 }
 
-func (m *DBMTL) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *DBMTL) weights(s *Step, w []float64) Outcome {
 	means := track(s, func(id int) vector { return m.memo[id].Mean })
 	norms, top := make([]float64, len(means)), 0.0
 	for i, id := range s.IDs {
@@ -46,7 +46,7 @@ func (m *DBMTL) Weights(s *Step, w []float64) (Outcome, error) {
 	if math.IsInf(top, 1) {
 		fail.If(fmt.Errorf("a gradient divided by its loss leaves the range of float32; scale the losses down"))
 	}
-	return m.balance(s, means, norms, top, w), nil
+	return m.balance(s, means, norms, top, w)
 }
 
 // balance brings the means to the length top; one that is 0 next to it is left out.

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/internal/must"
+	"github.com/parallelcl/parallelcl/pcl/params"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // TestDeclared: every registered struct makes the method of its name with the defaults.
 func TestDeclared(t *testing.T) {
 	for name, d := range registry.All() {
-		m, err := Make(d.declaration)
-		must.Do(t, err)
+		m := must.Get(Make(d.declaration))(t)
 		if !same(m, build(t, name, nil)) {
 			t.Errorf("%T{} is not the method %s with its defaults", d.declaration, name)
 		}
@@ -29,8 +30,12 @@ func comparable(m Method) Method {
 		return m
 	}
 	r, out := *c.rehearsal, *c
-	r.Draw, r.Shares, r.Rank, r.Renew = nil, nil, nil, nil
-	out.rehearsal = &r
+	r.Draw, r.Shares, r.Rank, r.Renew, r.Store = nil, nil, nil, nil, nil
+	out.rehearsal, out.parts = &r, nil
+	for _, p := range c.parts {
+		p, _ = params.Filled(p)
+		out.parts = append(out.parts, p)
+	}
 	out.assign()
 	return &out
 }
@@ -46,11 +51,10 @@ func TestDeclaredParameters(t *testing.T) {
 		{EMGDGMC{Tau: math.Inf(1), Floor: 0.25}, "emgd-gmc", values{"tau": "inf", "floor": "0.25"}},
 		{EMGDGMC{Tau: "auto"}, "emgd-gmc", values{"tau": "auto"}},
 		{&EMGDGS{Tau: 0.5}, "emgd-gs", values{"tau": "0.5"}},
-		{DERPP{Alpha: new(0.0)}, "der-pp", values{"alpha": 0.0}},
-		{GSS{ScoreAll: true}, "gss", values{"score_all": true}},
+		{rehearsal.Distill{Alpha: new(0.0)}, "der-pp", values{"alpha": 0.0}},
+		{rehearsal.GSS{ScoreAll: true}, "gss", values{"score_all": true}},
 	} {
-		got, err := Make(c.declaration)
-		must.Do(t, err)
+		got := must.Get(Make(c.declaration))(t)
 		if !same(got, build(t, c.name, c.params)) {
 			t.Errorf("%+v is not %s with %v", c.declaration, c.name, c.params)
 		}
@@ -65,11 +69,9 @@ func TestDeclaredParameters(t *testing.T) {
 // TestStateIsNotShared: two methods of one declaration remember nothing of each other.
 func TestStateIsNotShared(t *testing.T) {
 	d := &GradDrop{}
-	a, err := Make(d)
-	must.Do(t, err)
-	b, err := Make(d)
-	must.Do(t, err)
-	if first, second := a.(plain).weigher, b.(plain).weigher; first == second || first == weigher(d) {
+	a := must.Get(Make(d))(t)
+	b := must.Get(Make(d))(t)
+	if first, second := a.(plain).rule, b.(plain).rule; first == second || first == any(d) {
 		t.Error("they are one")
 	}
 }

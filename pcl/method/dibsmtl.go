@@ -21,7 +21,7 @@ var _ = published(Info{
 // size here.
 type DiBSMTL struct{}
 
-func (DiBSMTL) Weights(s *Step, w []float64) (Outcome, error) {
+func (DiBSMTL) weights(s *Step, w []float64) Outcome {
 	return s.onRows(w, func(r *rows) []float64 {
 		r.balance()
 		v := r.norms()

@@ -13,7 +13,7 @@ type DualProj struct {
 	cone cone
 }
 
-func (m *DualProj) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *DualProj) weights(s *Step, w []float64) Outcome {
 	return s.onRows(w, func(r *rows) []float64 {
 		return m.cone.project(r.gram, even(r.k()))
 	})

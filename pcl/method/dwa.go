@@ -29,7 +29,7 @@ type dwaStream struct {
 // mostRate bounds r, which a loss near 0 would otherwise drive out of float64.
 const mostRate = 1e6
 
-func (m *DWA) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *DWA) weights(s *Step, w []float64) Outcome {
 	for i, id := range s.IDs {
 		t := m.memo[id]
 		w[i] = 1 / m.Temperature
@@ -40,7 +40,7 @@ func (m *DWA) Weights(s *Step, w []float64) (Outcome, error) {
 	}
 	softmax(w)
 	floats.Scale(float64(len(w)), w)
-	return Outcome{}, nil
+	return Outcome{}
 }
 
 func (t dwaStream) observe(loss, momentum float64) dwaStream {

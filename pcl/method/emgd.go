@@ -26,8 +26,8 @@ type EMGDGMC struct {
 	Floor    any      `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
 }
 
-func (p EMGDGMC) Start() (Method, error) {
-	return newElastic("emgd-gmc", emgd.GMC, p.Tau, *p.Momentum, p.Floor)
+func (p EMGDGMC) start(info Info) Method {
+	return newElastic(info, emgd.GMC, p.Tau, *p.Momentum, p.Floor)
 }
 
 // EMGDGS is the method "emgd-gs", with factors from the similarities of the step's own gradients.
@@ -36,8 +36,8 @@ type EMGDGS struct {
 	Floor any `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
 }
 
-func (p EMGDGS) Start() (Method, error) {
-	return newElastic("emgd-gs", emgd.GS, p.Tau, emgd.DefaultMomentum, p.Floor) // it takes no mean
+func (p EMGDGS) start(info Info) Method {
+	return newElastic(info, emgd.GS, p.Tau, 0, p.Floor) // it takes no mean
 }
 
 // EMGDLog is the method "emgd-log", with factors from the logarithms of the gradients' lengths.
@@ -47,8 +47,8 @@ type EMGDLog struct {
 	Floor    any      `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
 }
 
-func (p EMGDLog) Start() (Method, error) {
-	return newElastic("emgd-log", emgd.LogGMC, p.Tau, *p.Momentum, p.Floor)
+func (p EMGDLog) start(info Info) Method {
+	return newElastic(info, emgd.LogGMC, p.Tau, *p.Momentum, p.Floor)
 }
 
 func elasticInfo(name, title, factors, state string) Info {
@@ -71,27 +71,25 @@ type elastic struct {
 }
 
 // newElastic reads τ and the floor, which are numbers or words.
-func newElastic(name string, rule emgd.Rule, tau any, momentum float64, floor any) (*elastic, error) {
-	d, _ := registry.Find(name)
-	e := &elastic{info: d.info}
+func newElastic(info Info, rule emgd.Rule, tau any, momentum float64, floor any) *elastic {
+	e := &elastic{info: info}
 	e.factors.Rule, e.factors.Momentum = rule, momentum
 	if momentum == 0 {
 		e.factors.Momentum = -1 // none: 0 stands for emgd's default
 	}
 	var err error
 	if tau == "auto" {
-		if e.factors.AutoTau = true; rule != emgd.GMC {
-			return nil, fmt.Errorf("tau=auto follows gradient norms and so needs emgd-gmc")
-		}
+		fail.When(rule != emgd.GMC, "tau=auto follows gradient norms and so needs emgd-gmc")
+		e.factors.AutoTau = true
 	} else if e.factors.Tau, err = strconv.ParseFloat(tau.(string), 64); err != nil || !(e.factors.Tau > 0) {
-		return nil, fmt.Errorf("tau %q is neither a positive number nor \"inf\" (nor, for emgd-gmc, \"auto\")", tau)
+		fail.Now("tau %q is neither a positive number nor \"inf\" (nor, for emgd-gmc, \"auto\")", tau)
 	}
 	if floor == "release" {
 		e.release = true
 	} else if e.solver.Floor, err = strconv.ParseFloat(floor.(string), 64); err != nil || !(e.solver.Floor >= 0) || math.IsInf(e.solver.Floor, 1) {
-		return nil, fmt.Errorf("floor %q is neither a finite number ≥ 0 nor \"release\"", floor)
+		fail.Now("floor %q is neither a finite number ≥ 0 nor \"release\"", floor)
 	}
-	return e, nil
+	return e
 }
 
 func (e *elastic) Info() Info { return e.info }
@@ -100,9 +98,9 @@ func (e *elastic) Weights(s *Step, w []float64) (out Outcome, err error) {
 	defer fail.Caught(&err)
 	s.check(e.info, w)
 	kept := keep(s, w)
-	e.sigma = fp.Grow(e.sigma, s.K())
+	e.sigma = fp.Grow(e.sigma, s.k())
 	if kept.k() == 0 {
-		fill(e.sigma, 1/float64(s.K()))
+		fill(e.sigma, 1/float64(s.k()))
 		return e.WeightsFor(s, e.sigma, w)
 	}
 	checked := *s // once, for the factors and the solver
@@ -143,12 +141,12 @@ func (e *elastic) WeightsFor(s *Step, sigma, w []float64) (out Outcome, err erro
 	defer fail.Caught(&err)
 	s.check(e.info, w)
 	if e.release {
-		e.solver.Floor = 1 / float64(s.K()+1)
+		e.solver.Floor = 1 / float64(s.k()+1)
 	}
 	return solve(&e.solver, s, sigma, w), nil
 }
 
-func (e *elastic) End(id int) { e.factors.End(id) }
+func (e *elastic) End(id int) { delete(e.factors.Norms, id) }
 
 func (e *elastic) MarshalState() (json.RawMessage, error) { return json.Marshal(&e.factors) }
 

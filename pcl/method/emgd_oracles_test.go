@@ -14,38 +14,6 @@ var (
 
 type values = map[string]any
 
-func TestOracles(t *testing.T) {
-	for _, c := range []struct {
-		method string
-		params values
-		rows   [][]float64
-		w, d   []float64
-	}{
-		{"avggrad", nil, base, []float64{.5, .5}, []float64{1, 1, 1}},
-		{"avggrad", nil, pair, []float64{.5, .5}, []float64{.5, .5}},
-		{"sum", nil, base, []float64{1, 1}, []float64{2, 2, 2}},
-		{"er", nil, pair, []float64{.5, .5}, []float64{.5, .5}},
-		{"er", nil, three, []float64{.5, .25, .25}, []float64{1, 1, .25}},
-		{"mgda", nil, base, []float64{.6, .4}, []float64{0, 1, 1}},
-		{"mgda", nil, three, []float64{.8, .2, 0}, []float64{.8, .4, 0}},
-		{"mgda", nil, pair, []float64{.6, .4}, []float64{.2, .6}},
-		{"emgd-gmc", values{"tau": "inf"}, base, []float64{1.2, .8}, []float64{0, 2, 2}},
-		{"emgd-gmc", nil, base, []float64{1.227128, .845351}, []float64{.163592, 2.072479, 2.072479}},
-		{"emgd-gmc", values{"tau": 1}, base, []float64{1.251119, .963249}, []float64{.775018, 2.214369, 2.214369}},
-		{"emgd-gmc", values{"floor": "release"}, base, []float64{1.227128, .845351}, []float64{.163592, 2.072479, 2.072479}},
-		{"emgd-gmc", nil, three, []float64{2.704549, .825836, 0}, []float64{2.704549, 1.651672, 0}},
-		{"emgd-gmc", values{"floor": "release"}, three, []float64{2.519486, .672002, .25}, []float64{3.019486, 1.844004, .25}},
-		{"emgd-gmc", values{"floor": "0.25"}, three, []float64{2.519486, .672002, .25}, []float64{3.019486, 1.844004, .25}},
-		{"emgd-gs", values{"tau": 1}, base, []float64{1.2, .8}, []float64{0, 2, 2}},
-		{"emgd-gs", values{"tau": 1}, three, []float64{3.158187, .789547, 0}, []float64{3.158187, 1.579094, 0}},
-	} {
-		w := weigh(t, build(t, c.method, c.params), sample{rows: c.rows}.step(1))
-		if d := direction(c.rows, w); !near(w, c.w, 1e-6) || !near(d, c.d, 1e-6) {
-			t.Errorf("%s %v on %v: w = %.6f, d = %.6f; want %v, %v", c.method, c.params, c.rows, w, d, c.w, c.d)
-		}
-	}
-}
-
 // TestLimits checks the table of docs/method.md §2.7 on random gradients.
 func TestLimits(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))

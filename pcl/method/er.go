@@ -11,6 +11,6 @@ var _ = published(Info{
 // (docs/method.md §5.1).
 type ER struct{}
 
-func (ER) Weights(s *Step, w []float64) (Outcome, error) {
+func (ER) weights(s *Step, w []float64) Outcome {
 	return s.serially(w, func(p serial) Outcome { return p.write(0.5, 0.5, w) })
 }

@@ -28,7 +28,7 @@ type excessStream struct {
 	Seen int     `json:"seen" range:"[0,1e9]"`    // its steps so far; those without a gradient do not count
 }
 
-func (m *ExcessMTL) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *ExcessMTL) weights(s *Step, w []float64) Outcome {
 	roots := track(s, func(id int) vector { return m.memo[id].Root })
 	m.enter(s.IDs, roots)
 	for i, id := range s.IDs {
@@ -43,7 +43,7 @@ func (m *ExcessMTL) Weights(s *Step, w []float64) (Outcome, error) {
 		t.Log = logs[i]
 		m.memo[id] = t
 	}
-	return Outcome{}, nil
+	return Outcome{}
 }
 
 // enter gives new streams log 1/K and the others the rest.

@@ -22,6 +22,6 @@ type FairGrad struct {
 	solver emgd.Solver
 }
 
-func (m *FairGrad) Weights(s *Step, w []float64) (Outcome, error) {
-	return bargain(&m.solver, s, w, m.Alpha, math.Inf(1)), nil
+func (m *FairGrad) weights(s *Step, w []float64) Outcome {
+	return bargain(&m.solver, s, w, m.Alpha, math.Inf(1))
 }

@@ -43,7 +43,7 @@ const (
 	famoGuard            = 1e-8
 )
 
-func (m *FAMO) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *FAMO) weights(s *Step, w []float64) Outcome {
 	m.welcome(s)
 	for i, id := range s.IDs {
 		w[i] = m.memo[id].Xi
@@ -61,7 +61,7 @@ func (m *FAMO) Weights(s *Step, w []float64) (Outcome, error) {
 		w[i] /= d
 	}
 	toSum(w, 1)
-	return Outcome{}, nil
+	return Outcome{}
 }
 
 // welcome gives new streams their ξ and keeps the smallest losses.

@@ -108,8 +108,7 @@ func TestFAMOFollowsItsOwnStep(t *testing.T) {
 func TestFAMOKeepsItsStep(t *testing.T) {
 	m, s := build(t, "famo", nil), sample{rows: base, losses: []float64{1, 4}}.step(1)
 	weigh(t, m, s)
-	saved, err := stateful(t, m).MarshalState()
-	must.Do(t, err)
+	saved := must.Get(stateful(t, m).MarshalState())(t)
 	other := build(t, "famo", nil)
 	must.Do(t, stateful(t, other).UnmarshalState(saved))
 	follow(t, m, s, 1, 2)

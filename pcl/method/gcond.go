@@ -36,7 +36,7 @@ type gCondStream struct {
 // The cosines at which a conflict becomes critical, gets a winner, and ends.
 const gCondCritical, gCondMain, gCondWeak = -0.8, -0.5, 0.0
 
-func (m *GCond) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *GCond) weights(s *Step, w []float64) Outcome {
 	last := track(s, func(id int) vector { return m.memo[id].Last })
 	return s.onRows(w, func(r *rows) []float64 {
 		r.balance()

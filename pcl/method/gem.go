@@ -22,18 +22,18 @@ type GEM struct {
 	cone cone
 }
 
-func (m *GEM) rehearsed() (weigher, rehearsal.Part) { return m, rehearsal.PerTask{} }
+func (*GEM) part() any { return rehearsal.PerTask{} }
 
-func (m *GEM) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *GEM) weights(s *Step, w []float64) Outcome {
 	f, out, done := besideFinished(s, w)
 	if done {
-		return out, nil
+		return out
 	}
 	gain := times(f.gram, f.u) // d = Σ uᵢJᵢ
 	if slices.ContainsFunc(f.past, func(i int) bool { return gain[i] < 0 }) {
 		m.repair(f)
 	}
-	return f.write(f.u, w), nil
+	return f.write(f.u, w)
 }
 
 // repair adds v to the weights of the finished tasks. With v = m + x the dual is that of the shortest p + Σ

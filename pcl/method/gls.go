@@ -19,7 +19,7 @@ var _ = published(Info{
 // the mean at 0 and is left out.
 type GLS struct{}
 
-func (GLS) Weights(s *Step, w []float64) (Outcome, error) {
+func (GLS) weights(s *Step, w []float64) Outcome {
 	bound, mean, n := 1e-12*slices.Max(s.Losses), 0.0, 0.0
 	for _, x := range s.Losses {
 		if x > bound {
@@ -36,5 +36,5 @@ func (GLS) Weights(s *Step, w []float64) (Outcome, error) {
 			out.Dropped = append(out.Dropped, s.IDs[i])
 		}
 	}
-	return out, nil
+	return out
 }

@@ -18,9 +18,9 @@ type GradDrop struct {
 	d []float64
 }
 
-func (m *GradDrop) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *GradDrop) weights(s *Step, w []float64) Outcome {
 	fill(w, 1)
-	return Outcome{Direction: m.drop(s.Rows, s.random().Float64)}, nil
+	return Outcome{Direction: m.drop(s.Rows, s.random().Float64)}
 }
 
 // drop returns d for the numbers U in [0, 1) that draw delivers, one per coordinate.

@@ -30,7 +30,7 @@ type gradNormStream struct {
 	First float64 `json:"first"`
 }
 
-func (m *GradNorm) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *GradNorm) weights(s *Step, w []float64) Outcome {
 	for i, id := range s.IDs {
 		t, known := m.memo[id]
 		if !known {
@@ -43,7 +43,7 @@ func (m *GradNorm) Weights(s *Step, w []float64) (Outcome, error) {
 	}
 	toSum(w, float64(len(w)))
 	m.update(s, w)
-	return Outcome{}, nil
+	return Outcome{}
 }
 
 // update makes one step on the weights.
@@ -80,12 +80,9 @@ func (m *GradNorm) update(s *Step, w []float64) {
 	}
 }
 
-func (m *GradNorm) End(id int) {
-	m.memo.End(id)
-	for of, t := range m.memo {
-		if of <= Memory {
-			t.First = -1
-			m.memo[of] = t
-		}
+func (t gradNormStream) without(of, _ int) gradNormStream {
+	if of <= Memory {
+		t.First = -1
 	}
+	return t
 }

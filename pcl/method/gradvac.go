@@ -28,7 +28,7 @@ type targets map[int]float64
 // nearlyOne bounds the target cosine: to reach 1 a gradient would have to become infinitely long.
 const nearlyOne = 1 - 1e-6
 
-func (m *GradVac) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *GradVac) weights(s *Step, w []float64) Outcome {
 	return s.onRows(w, func(r *rows) []float64 {
 		r.balance()
 		k, orders := r.k(), [][]int(nil)
@@ -87,11 +87,9 @@ func (r *rows) longer(length, along float64, j int, c []float64) float64 {
 // fewRows is the number of rows up to which speed does not matter, and every length is recomputed.
 const fewRows = 16
 
-func (m *GradVac) End(id int) {
-	m.memo.End(id)
-	for _, targets := range m.memo {
-		delete(targets, id)
-	}
+func (t targets) without(_, ended int) targets {
+	delete(t, ended)
+	return t
 }
 
 func (t targets) clone() targets { return maps.Clone(t) }

@@ -19,8 +19,8 @@ type IMTL struct {
 	gradients IMTLG
 }
 
-func (m *IMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	scale := make([]float64, s.K())
+func (m *IMTL) weights(s *Step, w []float64) Outcome {
+	scale := make([]float64, s.k())
 	scaleLosses(m.memo, s, scale, *m.LR, m.Init)
 	return s.onRows(w, func(r *rows) []float64 {
 		for i, a := range r.at {

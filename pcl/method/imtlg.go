@@ -25,7 +25,7 @@ type IMTLG struct {
 	solver emgd.Solver
 }
 
-func (m *IMTLG) Weights(s *Step, w []float64) (Outcome, error) { return s.onRows(w, m.impartial) }
+func (m *IMTLG) weights(s *Step, w []float64) Outcome { return s.onRows(w, m.impartial) }
 
 // impartial returns α for the rows of r, in whose units it does not depend on a common factor.
 func (m *IMTLG) impartial(r *rows) []float64 {

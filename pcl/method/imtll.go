@@ -26,9 +26,9 @@ type IMTLL struct {
 // mostLog bounds |s|: the scale of a loss that stays 0 would grow for ever.
 const mostLog = 10
 
-func (m *IMTLL) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *IMTLL) weights(s *Step, w []float64) Outcome {
 	scaleLosses(m.memo, s, w, *m.LR, m.Init)
-	return Outcome{}, nil
+	return Outcome{}
 }
 
 // scaleLosses writes exp(s) to w and updates s.

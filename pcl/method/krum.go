@@ -22,8 +22,8 @@ type Krum struct {
 	Selected  float64  `param:"selected" default:"1" range:"whole [1,1e6]" doc:"m, the number of streams whose mean is taken: 1 is Krum, more is Multi-Krum"`
 }
 
-func (m Krum) Weights(s *Step, w []float64) (Outcome, error) {
-	k, order, scores := s.K(), make([]int, s.K()), make([]float64, s.K())
+func (m Krum) weights(s *Step, w []float64) Outcome {
+	k, order, scores := s.k(), make([]int, s.k()), make([]float64, s.k())
 	for i := range k {
 		order[i], scores[i] = i, crowding(s.Gram, k, i, k-int(*m.Byzantine)-2)
 	}
@@ -38,7 +38,7 @@ func (m Krum) Weights(s *Step, w []float64) (Outcome, error) {
 	for _, i := range order[:selected] {
 		w[i] = 1 / float64(selected)
 	}
-	return Outcome{}, nil
+	return Outcome{}
 }
 
 // crowding is the sum of the squared distances from row i to its nearest rows.

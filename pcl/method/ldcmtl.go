@@ -25,8 +25,8 @@ type LDCMTL struct {
 	memo[logScale]
 }
 
-func (m *LDCMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	sigma, order := make([]float64, s.K()), make([]int, s.K())
+func (m *LDCMTL) weights(s *Step, w []float64) Outcome {
+	sigma, order := make([]float64, s.k()), make([]int, s.k())
 	for i, id := range s.IDs {
 		if _, known := m.memo[id]; !known {
 			m.memo[id] = 1
@@ -44,5 +44,5 @@ func (m *LDCMTL) Weights(s *Step, w []float64) (Outcome, error) {
 		m.memo[id] = clampLog(float64(m.memo[id]) - *m.LR*sigma[i]*(1-sigma[i])*(w[i]*s.Losses[i]))
 		w[i] *= sigma[i]
 	}
-	return Outcome{}, nil
+	return Outcome{}
 }

@@ -35,11 +35,11 @@ func TestLonger(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for kind, rows := range map[string][][]float64{"any": gaussian(r, 60, 70), "copies": copies(r, 60, 70, 1, 1e-7)} {
 		s := sample{rows: rows}.step(1)
-		all := keep(s, make([]float64, s.K()))
-		c := make([]float64, s.K())
+		all := keep(s, make([]float64, s.k()))
+		c := make([]float64, s.k())
 		c[0] = 1
 		length := normOf(all.gram, c)
-		for j := 1; j < s.K(); j++ {
+		for j := 1; j < s.k(); j++ {
 			along := all.along(j, c)
 			c[j] = r.NormFloat64() - 0.4
 			length = all.longer(length, along, j, c)

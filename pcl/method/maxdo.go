@@ -26,7 +26,7 @@ type MaxDOMinMax struct {
 	sigma  []float64
 }
 
-func (m *MaxDOMinMax) Weights(s *Step, w []float64) (Outcome, error) { return s.onRows(w, m.closest) }
+func (m *MaxDOMinMax) weights(s *Step, w []float64) Outcome { return s.onRows(w, m.closest) }
 
 func (m *MaxDOMinMax) closest(r *rows) []float64 {
 	shortest, longest := math.Inf(1), 0.0

@@ -31,7 +31,7 @@ type MaxDORelease struct {
 	solver emgd.Solver
 }
 
-func (m *MaxDORelease) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *MaxDORelease) weights(s *Step, w []float64) Outcome {
 	return s.onRows(w, func(r *rows) []float64 {
 		switch r.k() {
 		case 1:

@@ -13,7 +13,7 @@ type MEGA1 struct {
 	Eps float64 `param:"eps" default:"1e-3" range:"[1e-12,1e12]" doc:"ε > 0: while the loss of the tasks is below it, only the memory is trained on"`
 }
 
-func (m MEGA1) Weights(s *Step, w []float64) (Outcome, error) {
+func (m MEGA1) weights(s *Step, w []float64) Outcome {
 	return s.serially(w, func(p serial) Outcome {
 		if p.loss > m.Eps {
 			return p.write(1, p.memoryLoss/p.loss, w)

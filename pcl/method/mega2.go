@@ -14,7 +14,7 @@ var _ = published(Info{
 // closed form, and d = ‖g_cur‖·(sin(θ−β)ĝ_cur + sin β ĝ_mem)/sin θ.
 type MEGA2 struct{}
 
-func (MEGA2) Weights(s *Step, w []float64) (Outcome, error) {
+func (MEGA2) weights(s *Step, w []float64) Outcome {
 	return s.serially(w, func(p serial) Outcome {
 		if p.silent() {
 			return p.withoutMemory(w)

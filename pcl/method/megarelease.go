@@ -13,7 +13,7 @@ type MEGARelease struct {
 	Eps float64 `param:"eps" default:"0.1" range:"[1e-12,1e12]" doc:"ε > 0: while the loss of the first task is below it, only the tasks are trained on"`
 }
 
-func (m MEGARelease) Weights(s *Step, w []float64) (Outcome, error) {
+func (m MEGARelease) weights(s *Step, w []float64) Outcome {
 	return s.serially(w, func(p serial) Outcome {
 		if p.firstLoss > m.Eps {
 			return p.write(p.memoryLoss/p.firstLoss, 1, w)

@@ -19,8 +19,15 @@ type memo[T any] map[int]T
 // begin makes the memo of a new method; see [started].
 func (m *memo[T]) begin() { *m = memo[T]{} }
 
-// End forgets a stream.
-func (m memo[T]) End(id int) { delete(m, id) }
+// End forgets a stream. An entry that depends on other streams has a method without, which returns what is left of it.
+func (m memo[T]) End(id int) {
+	delete(m, id)
+	for of, entry := range m {
+		if e, ok := any(entry).(interface{ without(of, ended int) T }); ok {
+			m[of] = e.without(of, id)
+		}
+	}
+}
 
 // Snapshot copies everything, and returns a function that goes back to the copy.
 func (m *memo[T]) Snapshot() (restore func()) {

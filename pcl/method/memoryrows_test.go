@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -37,9 +36,7 @@ func TestPenaltyJoined(t *testing.T) {
 		{values{"ewc.rows": "apart", "der-pp.rows": "apart"}, [][]int{{0}, {-1}, {penalty}}},
 	} {
 		m := build(t, "emgd-gmc+der-pp+ewc", c.params)
-		w := make([]float64, len(ids))
-		_, err := m.Weights(orthogonal(ids, map[int]float64{0: 1, -1: 2, penalty: .01, 2: 3}), w)
-		must.Do(t, err)
+		w := weigh(t, m, orthogonal(ids, map[int]float64{0: 1, -1: 2, penalty: .01, 2: 3}))
 		var seen []float64
 		for _, group := range c.want {
 			first := w[slices.Index(ids, group[0])]
@@ -62,9 +59,7 @@ func TestPenaltyJoined(t *testing.T) {
 // TestMemoryRowsAreMemory: rules that treat the memory otherwise than tasks know its rows by their ids, which are at
 // most 0.
 func TestMemoryRowsAreMemory(t *testing.T) {
-	w := make([]float64, 3)
-	_, err := build(t, "constant+per-task", values{"memory": 5, "task": 2}).Weights(orthogonal([]int{-1, -2, 3}, nil), w)
-	must.Do(t, err)
+	w := weigh(t, build(t, "constant+per-task", values{"memory": 5, "task": 2}), orthogonal([]int{-1, -2, 3}, nil))
 	if !slices.Equal(w, []float64{5, 5, 2}) {
 		t.Errorf("constant: weights %v", w)
 	}
@@ -74,16 +69,14 @@ func TestMemoryRowsAreMemory(t *testing.T) {
 	}{{[]int{0, 1, 2}, 0}, {[]int{-2, -1, 3}, -1}, {[]int{0, rehearsal.PenaltyRow, 1}, 0}, {[]int{rehearsal.PenaltyRow, 2, 3}, 2}} {
 		// All rows are alike, so that only the primary has another weight than the others.
 		s := &Step{IDs: c.ids, Gram: []float64{1, -.5, -.5, -.5, 1, -.5, -.5, -.5, 1}, Losses: []float64{1, 1, 1}}
-		_, err := build(t, "pcd", values{"tau": 1}).Weights(s, w)
-		must.Do(t, err)
+		w := weigh(t, build(t, "pcd", values{"tau": 1}), s)
 		p := slices.Index(c.ids, c.leading)
 		if a, b := w[(p+1)%3], w[(p+2)%3]; math.Abs(a-b) > 1e-12 || math.Abs(w[p]-a) < .1 {
 			t.Errorf("pcd on %v: weights %v, want another for %d", c.ids, w, c.leading)
 		}
 	}
 	m := build(t, "gradnorm+der-pp", values{"rows": "apart"})
-	_, err = m.Weights(orthogonal([]int{0, -1, 2}, nil), w)
-	must.Do(t, err)
+	weigh(t, m, orthogonal([]int{0, -1, 2}, nil))
 	state, _ := As[Stateful](m)
 	state.End(1)
 	norm, _ := As[*GradNorm](m)
@@ -108,13 +101,8 @@ func TestSmoothedRehearsal(t *testing.T) {
 			t.Errorf("%s of %s: %v", c.name, c.inner, err)
 		}
 	}
-	m, w := build(t, "cr-mogm", values{"method": "emgd-gmc+der-pp", "alpha": 0}), make([]float64, 3)
-	plain, want := build(t, "emgd-gmc+der-pp", nil), make([]float64, 3)
 	s := orthogonal([]int{0, -1, 2}, map[int]float64{0: 2, 2: 3})
-	_, err := m.Weights(s, w)
-	must.Do(t, err)
-	_, err = plain.Weights(s, want)
-	must.Do(t, err)
+	w, want := weigh(t, build(t, "cr-mogm", values{"method": "emgd-gmc+der-pp", "alpha": 0}), s), weigh(t, build(t, "emgd-gmc+der-pp", nil), s)
 	if !slices.Equal(w, want) || w[0] != w[1] {
 		t.Errorf("without smoothing the weights are %v, want %v", w, want)
 	}
@@ -123,10 +111,8 @@ func TestSmoothedRehearsal(t *testing.T) {
 // TestNothingToObserve: gradients that are all 0 say nothing about the norms of streams (docs/method.md §2.8).
 func TestNothingToObserve(t *testing.T) {
 	m := build(t, "emgd-gmc", nil).(*elastic)
-	w := make([]float64, 1)
 	for _, x := range []float64{1, 0, 0} {
-		_, err := m.Weights(&Step{IDs: []int{1}, Gram: []float64{x * x}}, w)
-		must.Do(t, err)
+		weigh(t, m, &Step{IDs: []int{1}, Gram: []float64{x * x}})
 		if norm, ok := m.factors.Norms[1]; !ok || math.Abs(norm-1) > 1e-15 {
 			t.Errorf("after a gradient of length %g the mean norm is %g", x, norm)
 		}
@@ -137,13 +123,12 @@ type wrongDefault struct {
 	Rate float64 `param:"rate" default:"one"`
 }
 
-func (wrongDefault) Info() rehearsal.Info              { return rehearsal.Info{Name: "wrong-default"} }
-func (wrongDefault) Join(r *rehearsal.Rehearsal) error { return nil }
+func (wrongDefault) Weights(*Step, []float64) (Outcome, error) { return Outcome{}, nil }
 
 // TestRegisterRefuses: what could not be used later is refused when it is registered.
 func TestRegisterRefuses(t *testing.T) {
 	for what, register := range map[string]func(){
-		"a default that is no number":      func() { RegisterPart(wrongDefault{}) },
+		"a default that is no number":      func() { Register(Info{Name: "own"}, wrongDefault{}) },
 		"a name with a +":                  func() { Register(Info{Name: "a+b"}, noRule{}) },
 		"a name that is taken":             func() { Register(Info{Name: "mgda"}, noRule{}) },
 		"a struct that is taken":           func() { Register(Info{Name: "own"}, MGDA{}) },

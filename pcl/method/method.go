@@ -45,8 +45,8 @@ type Step struct {
 	Rand *rand.Rand
 }
 
-// K returns the number of rows.
-func (s *Step) K() int { return len(s.IDs) }
+// k is the number of rows.
+func (s *Step) k() int { return len(s.IDs) }
 
 // Info describes a method, for people and for the learner.
 type Info struct {
@@ -137,7 +137,7 @@ type Method interface {
 // check panics if the step's fields do not fit together, or if a field is missing that the method needs. It fails if there is a
 // loss that the method cannot take.
 func (s *Step) check(info Info, w []float64) {
-	k := s.K()
+	k := s.k()
 	refuse := func(format string, values ...any) {
 		panic("method " + info.Name + ": " + fmt.Sprintf(format, values...))
 	}

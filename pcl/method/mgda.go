@@ -7,15 +7,13 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-func init() { Register(mgdaInfo, MGDA{}) }
-
-var mgdaInfo = Info{
+var _ = published(Info{
 	Name: "mgda", Title: "MGDA", Family: "mtl",
 	Rule:   "d = Σ μᵢJᵢ with the μ on the simplex that minimises ‖Σ μᵢJᵢ‖²",
 	Source: "Désidéri, C. R. Math. 350, 2012; Sener & Koltun, Multi-Task Learning as Multi-Objective Optimization, NeurIPS 2018",
 	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "1 (norm=none)",
 	NeedsGram: true,
-}
+}, MGDA{})
 
 // MGDA is the min-norm point of the gradients' convex hull (docs/method.md §4.2): the EMGD dual with
 // every σᵢ = 1. Normalisation divides row i by cᵢ, which is the dual with σᵢ = cᵢ up to the
@@ -28,16 +26,15 @@ type MGDA struct {
 	sigma  []float64
 }
 
-// Info asks for the losses where the gradients are scaled by them.
-func (m *MGDA) Info() Info {
-	info := mgdaInfo
+// informs asks for the losses where the gradients are scaled by them.
+func (m *MGDA) informs(info Info) Info {
 	info.NeedsLosses = m.Norm == "loss" || m.Norm == "loss+"
 	info.PositiveLosses = info.NeedsLosses
 	return info
 }
 
-func (m *MGDA) Weights(s *Step, w []float64) (Outcome, error) {
-	m.sigma = fp.Grow(m.sigma, s.K())
+func (m *MGDA) weights(s *Step, w []float64) Outcome {
+	m.sigma = fp.Grow(m.sigma, s.k())
 	for i, length := range s.lengths() {
 		c := 1.0
 		if m.Norm == "l2" || m.Norm == "loss+" {
@@ -51,5 +48,5 @@ func (m *MGDA) Weights(s *Step, w []float64) (Outcome, error) {
 	if slices.Max(m.sigma) == 0 {
 		fill(m.sigma, 1) // every loss or gradient is 0: there is no scale to divide by
 	}
-	return solve(&m.solver, s, m.sigma, w), nil
+	return solve(&m.solver, s, m.sigma, w)
 }

@@ -2,15 +2,13 @@ package method
 
 import "math"
 
-func init() { Register(mocoInfo, MoCo{}) }
-
-var mocoInfo = Info{
+var _ = published(Info{
 	Name: "moco", Title: "MoCo", Family: "mtl",
 	Rule:   "d = Σ λᵢyᵢ, yᵢ ← yᵢ − β(yᵢ − Jᵢ), λ ← P(λ − γ(YYᵀ + ρI)λ), where P is the projection on the simplex",
 	Source: "Fernando et al., Mitigating Gradient Bias in Multi-Objective Learning, ICLR 2023 (arXiv 2210.12624)",
 	Cost:   "K(F+B) + Gram O(K²P)", State: "yᵢ (P numbers) and λᵢ per stream", SumW: "1 (nominal)",
 	NeedsGram: true, NeedsRows: true, Direct: true,
-}
+}, MoCo{})
 
 // MoCo approaches MGDA's weights for moving means of the gradients, which removes the bias of mini-batches. A
 // stream's mean starts at its first gradient and its λ at 1/K. LibMTL departs from the paper: its means start
@@ -34,19 +32,18 @@ type mocoStream struct {
 	Steps int     `json:"steps" range:"[1,2147483647]"`
 }
 
-// Info asks for the losses where the gradients are scaled by them.
-func (m *MoCo) Info() Info {
-	info := mocoInfo
+// informs asks for the losses where the gradients are scaled by them.
+func (m *MoCo) informs(info Info) Info {
 	info.NeedsLosses = m.Norm == "loss"
 	info.PositiveLosses = info.NeedsLosses
 	return info
 }
 
-func (m *MoCo) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *MoCo) weights(s *Step, w []float64) Outcome {
 	means, newest := m.follow(s, w)
 	tracked := *s // the vectors are in the range of float32, and so their products in that of float64
 	tracked.Problem = nil
-	tracked.Gram = make([]float64, 0, s.K()*s.K())
+	tracked.Gram = make([]float64, 0, s.k()*s.k())
 	for _, a := range means {
 		for _, b := range means {
 			tracked.Gram = append(tracked.Gram, product(a, b))
@@ -57,7 +54,7 @@ func (m *MoCo) Weights(s *Step, w []float64) (Outcome, error) {
 		m.move(s, r, newest, w)
 	}
 	m.d = combineVectors(m.d, means, w)
-	return Outcome{Direction: m.d, Dropped: r.dropped}, nil
+	return Outcome{Direction: m.d, Dropped: r.dropped}
 }
 
 // follow moves the means and returns for how many steps the newest stream has been there.
@@ -69,9 +66,9 @@ func (m *MoCo) follow(s *Step, w []float64) (means []vector, newest int) {
 		t.Mean, t.Steps = means[i], t.Steps+1
 		rate, scale := *m.Beta/math.Pow(float64(t.Steps), m.BetaDecay), 1.0
 		if !known {
-			rate, t.Share = 1, 1/float64(s.K())
+			rate, t.Share = 1, 1/float64(s.k())
 		}
-		if norm := lengths[i]; m.Info().NeedsLosses && norm > 0 {
+		if norm := lengths[i]; m.Norm == "loss" && norm > 0 {
 			scale = s.Losses[i] / norm
 		}
 		approach(t.Mean, s.Rows[i], scale, rate)

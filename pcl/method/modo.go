@@ -26,11 +26,11 @@ type MoDo struct {
 	memo[share]
 }
 
-func (m *MoDo) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *MoDo) weights(s *Step, w []float64) Outcome {
 	return s.onRows(w, func(r *rows) []float64 {
 		for i, x := range s.Cross {
 			if x-x != 0 {
-				fail.If(fmt.Errorf("the half-batch gradients of streams %d and %d have the inner product %g", s.IDs[i/s.K()], s.IDs[i%s.K()], x))
+				fail.If(fmt.Errorf("the half-batch gradients of streams %d and %d have the inner product %g", s.IDs[i/s.k()], s.IDs[i%s.k()], x))
 			}
 		}
 		ids := r.ids(s)
@@ -42,7 +42,7 @@ func (m *MoDo) Weights(s *Step, w []float64) (Outcome, error) {
 		for i, at := range r.at {
 			slope := *m.Rho * lambda[i]
 			for j, other := range r.at {
-				slope += math.Ldexp(s.Cross[at*s.K()+other], 2*s.exponent()) * lambda[j]
+				slope += math.Ldexp(s.Cross[at*s.k()+other], 2*s.exponent()) * lambda[j]
 			}
 			next[i] = lambda[i] - *m.Gamma*slope
 			if next[i]-next[i] != 0 {

@@ -13,7 +13,7 @@ import (
 // named is what a name stands for: a registered method, and the parts that are joined to it.
 type named struct {
 	declared
-	parts    []rehearsal.Part
+	parts    []any
 	prefixes []string // of the parameters' names, such as "der-pp.": the method's, and each part's; empty for a method alone
 }
 
@@ -28,7 +28,10 @@ func find(name string) (n named, err error) {
 	}
 	n = named{declared: d, prefixes: []string{first + "."}}
 	for _, part := range strings.Split(rest, "+") {
-		p, err := LookupPart(part)
+		p, err := rehearsal.Find(part)
+		if _, notRule := registry.Find(part); err != nil && notRule == nil {
+			err = fmt.Errorf("%q is a rule, of which a composition has one, and first; parts are %s", part, strings.Join(rehearsal.Names(), ", "))
+		}
 		if err != nil {
 			return named{}, fmt.Errorf("method %q: %w", name, err)
 		}
@@ -58,7 +61,7 @@ func (n named) make(values map[string]any) (Method, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := make([]rehearsal.Part, len(n.parts))
+	parts := make([]any, len(n.parts))
 	for i, part := range n.parts {
 		if parts[i], err = with(part, n.prefixes[i+1], values); err != nil {
 			return nil, err

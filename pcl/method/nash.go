@@ -26,8 +26,8 @@ type NashMTL struct {
 	solver emgd.Solver
 }
 
-func (m *NashMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	return bargain(&m.solver, s, w, 1, m.MaxNorm), nil
+func (m *NashMTL) weights(s *Step, w []float64) Outcome {
+	return bargain(&m.solver, s, w, 1, m.MaxNorm)
 }
 
 // bargain solves (Mw)ᵢ = wᵢ^(−1/a), the equations of Nash-MTL (a = 1) and FairGrad, and makes w shorter where a ‖d‖ of √K is
@@ -37,7 +37,7 @@ func bargain(solver *emgd.Solver, s *Step, w []float64, a, most float64) Outcome
 	if r.k() == 0 {
 		return r.outcome()
 	}
-	norms := make([]float64, s.K())
+	norms := make([]float64, s.k())
 	for n, i := range r.at {
 		norms[i] = math.Sqrt(r.dot(n, n)) * r.unit[n]
 	}

@@ -17,7 +17,7 @@ type NTKMTL struct {
 	Exponent *float64 `param:"exponent" default:"0.5" range:"[0,4]" doc:"p ≥ 0: ½ brings all gradients to one length, as in the paper; its authors recommend to try more, such as 0.75; 0 gives the sum"`
 }
 
-func (m *NTKMTL) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *NTKMTL) weights(s *Step, w []float64) Outcome {
 	return s.onRows(w, func(r *rows) []float64 {
 		v, mean := make([]float64, r.k()), 0.0
 		for i := range v {

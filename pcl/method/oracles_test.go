@@ -7,9 +7,14 @@ import (
 	"testing"
 )
 
-// The worked examples of docs/method.md §9 for the methods beyond MGDA and EMGD.
-func TestOraclesTier1(t *testing.T) {
+// TestOracles: the worked examples of docs/method.md §9, and those of the rules that came later.
+func TestOracles(t *testing.T) {
 	inf := math.Inf(1)
+	line := [][]float64{{0}, {1}, {1.5}, {10}, {2.2}} // squared distances to the two nearest: 3.25 1.25 .74 … 1.93
+	ofBase := -22 / math.Sqrt(18*38)                  // its cosine
+	long := [][]float64{{3, 0}, {0, 1e-3}}
+	cos := func(c float64) [][]float64 { return [][]float64{{1, 0}, {c, math.Sqrt(1 - c*c)}} }
+	part, half := .65*math.Sin(1.25*math.Pi/2), .25*math.Sqrt2/2
 	for _, c := range []struct {
 		method string
 		params values
@@ -17,6 +22,23 @@ func TestOraclesTier1(t *testing.T) {
 		losses []float64
 		w, d   []float64
 	}{
+		{"avggrad", nil, base, nil, []float64{.5, .5}, []float64{1, 1, 1}},
+		{"avggrad", nil, pair, nil, []float64{.5, .5}, []float64{.5, .5}},
+		{"sum", nil, base, nil, []float64{1, 1}, []float64{2, 2, 2}},
+		{"er", nil, pair, nil, []float64{.5, .5}, []float64{.5, .5}},
+		{"er", nil, three, nil, []float64{.5, .25, .25}, []float64{1, 1, .25}},
+		{"mgda", nil, base, nil, []float64{.6, .4}, []float64{0, 1, 1}},
+		{"mgda", nil, three, nil, []float64{.8, .2, 0}, []float64{.8, .4, 0}},
+		{"mgda", nil, pair, nil, []float64{.6, .4}, []float64{.2, .6}},
+		{"emgd-gmc", values{"tau": "inf"}, base, nil, []float64{1.2, .8}, []float64{0, 2, 2}},
+		{"emgd-gmc", nil, base, nil, []float64{1.227128, .845351}, []float64{.163592, 2.072479, 2.072479}},
+		{"emgd-gmc", values{"tau": 1}, base, nil, []float64{1.251119, .963249}, []float64{.775018, 2.214369, 2.214369}},
+		{"emgd-gmc", values{"floor": "release"}, base, nil, []float64{1.227128, .845351}, []float64{.163592, 2.072479, 2.072479}},
+		{"emgd-gmc", nil, three, nil, []float64{2.704549, .825836, 0}, []float64{2.704549, 1.651672, 0}},
+		{"emgd-gmc", values{"floor": "release"}, three, nil, []float64{2.519486, .672002, .25}, []float64{3.019486, 1.844004, .25}},
+		{"emgd-gmc", values{"floor": "0.25"}, three, nil, []float64{2.519486, .672002, .25}, []float64{3.019486, 1.844004, .25}},
+		{"emgd-gs", values{"tau": 1}, base, nil, []float64{1.2, .8}, []float64{0, 2, 2}},
+		{"emgd-gs", values{"tau": 1}, three, nil, []float64{3.158187, .789547, 0}, []float64{3.158187, 1.579094, 0}},
 		{"imtl-g", nil, base, nil, []float64{.592330, .407670}, []float64{.076697, 1, 1}},
 		{"config", nil, base, nil, []float64{1.226483, .844124}, []float64{.158809, 2.070607, 2.070607}},
 		{"aligned-mtl", nil, base, nil, []float64{.559072, .408261}, []float64{.213279, .967333, .967333}},
@@ -46,9 +68,60 @@ func TestOraclesTier1(t *testing.T) {
 		{"uw", nil, base, []float64{1, 2}, []float64{.5, .5}, nil},
 		{"constant", values{"memory": 3, "task": .5}, three, nil, []float64{3, .5, .5}, nil},
 		{"cr-mogm", values{"method": "mgda"}, base, nil, []float64{.6, .4}, []float64{0, 1, 1}},
+		{"capped-mgda", values{"cap": 1}, base, nil, []float64{.6, .4}, nil},
+		{"capped-mgda", values{"cap": .55}, base, nil, []float64{.55, .45}, nil},
+		{"capped-mgda", values{"cap": .1}, base, nil, []float64{.5, .5}, nil},
+		{"capped-mgda", values{"cap": 1}, three, nil, []float64{.8, .2, 0}, nil},
+		{"capped-mgda", nil, three, nil, []float64{.5, .5, 0}, nil},
+		{"capped-mgda", values{"cap": .4}, three, nil, []float64{.4, .4, .2}, nil},
+		{"capped-mgda", values{"cap": .3}, three, nil, []float64{1. / 3, 1. / 3, 1. / 3}, nil},
+		{"graddrop", values{"leak": 1}, base, nil, []float64{1, 1}, []float64{2, 2, 2}},
+		{"krum", nil, line, nil, []float64{0, 0, 1, 0, 0}, []float64{1.5}},
+		{"krum", values{"selected": 3}, line, nil, []float64{0, 1. / 3, 1. / 3, 0, 1. / 3}, nil},
+		{"krum", values{"selected": 9}, line, nil, []float64{.2, .2, .2, .2, .2}, nil},
+		{"krum", values{"byzantine": 2}, line, nil, []float64{0, 1, 0, 0, 0}, nil}, // alone with its neighbour 1.5: the smaller id
+		{"krum", values{"byzantine": 3}, line, nil, []float64{.2, .2, .2, .2, .2}, []float64{2.94}},
+		{"krum", nil, three, nil, []float64{1. / 3, 1. / 3, 1. / 3}, []float64{1, 4. / 3, 1. / 3}},
+		{"trimmed-mean", nil, line, nil, []float64{.2, .2, .2, .2, .2}, []float64{4.7 / 3}},
+		{"trimmed-mean", values{"trim": 9}, line, nil, nil, []float64{1.5}},
+		{"trimmed-mean", nil, three, nil, nil, []float64{1, 2, 0}},
+		{"trimmed-mean", nil, base, nil, []float64{.5, .5}, []float64{1, 1, 1}},
+		{"trimmed-mean", values{"trim": 0}, three, nil, nil, []float64{1, 4. / 3, 1. / 3}},
+		{"modo", values{"gamma": .1}, pair, nil, []float64{.55, .45}, nil}, // λ − γ(Mλ + ρλ) = .495 .395
+		{"modo", values{"gamma": 100}, pair, nil, []float64{1, 0}, nil},
+		{"moco", values{"gamma": .01}, base, nil, []float64{.55, .45}, []float64{.5, 1, 1}}, // λ − γMλ = .52 .42
+		{"moco", values{"norm": "loss", "gamma": .1}, [][]float64{{3, 0}, {0, 5}}, []float64{2, 1}, []float64{.425, .575}, []float64{.85, .575}},
+		{"excess-mtl", nil, base, nil, []float64{.5, .5}, []float64{1, 1, 1}},
+		{"db-mtl", nil, [][]float64{{3, 4}, {0, 2}}, []float64{1, 2}, []float64{.1, .25}, []float64{.3, .9}},
+		{"pcd", nil, base, nil, nil, []float64{-4*pcdBase(ofBase) + 6*pcdOther(ofBase), pcdBase(ofBase) + pcdOther(ofBase), pcdBase(ofBase) + pcdOther(ofBase)}},
+		{"pcd", values{"primary": "last"}, three, nil, []float64{0, 0, 1}, []float64{2, 2, 1}},
+		{"pcd", values{"tau": .5}, [][]float64{{1, 1}, {0, 3}, {0, -2}}, nil, []float64{1, 0, 0}, []float64{1, 1}}, // no d helps both others
+		{"pcd", nil, [][]float64{{0, 0}, {0, 3}, {1, 0}}, nil, []float64{0, .99980004, .05999}, nil},
+		{"pcd", values{"tau": 0}, [][]float64{{2, 0}, {-1, 0}}, nil, []float64{0, 0}, []float64{0, 0}},
+		{"pbi", nil, base, []float64{1, 3}, []float64{-4 / math.Sqrt2, 6 / math.Sqrt2}, nil},
+		{"pbi", nil, base, []float64{2, 2}, []float64{1 / math.Sqrt2, 1 / math.Sqrt2}, nil},
+		{"cosmos", values{"lambda": 5}, base, []float64{3, 4}, []float64{.5 - 5*math.Sqrt2/2*.032, .5 + 5*math.Sqrt2/2*.024}, nil},
+		{"cosmos", nil, base, []float64{0, 0}, []float64{.5, .5}, nil},
+		{"dibs-mtl", nil, [][]float64{{3, 4}, {0, -2}}, nil, []float64{.2, .5}, []float64{.6, -.2}},
+		{"ntkmtl", nil, [][]float64{{1, 0}, {0, 7}}, nil, []float64{5, 5. / 7}, []float64{5, 5}},
+		{"ntkmtl", values{"exponent": 1}, [][]float64{{1, 0}, {0, 7}}, nil, []float64{25, 25. / 49}, nil},
+		{"ntkmtl", values{"exponent": 0}, base, nil, []float64{1, 1}, nil},
+		{"ldc-mtl", nil, base, []float64{2, 2}, []float64{.5, .5}, nil},
+		{"ldc-mtl", values{"lambda": 0}, base, []float64{1, 9}, []float64{.5, .5}, nil},
+		{"ldc-mtl", values{"lambda": .5}, three, []float64{1, 3, 2}, []float64{1./3 - .5*sigmoid(1), 1./3 + sigmoid(1), 1./3 - .5*sigmoid(1)}, nil},
+		// On a first step m̂ = J, and with lengths alike h is 1e-8 of 1−β₂: d = Σ |J|⊙J·10³.
+		{"sam-gs", nil, cos(0), nil, nil, []float64{1e3 / (1 + 1e-5), 1e3 / (1 + 1e-5)}},
+		{"sam-gs", nil, long, nil, []float64{1.0005 / 2 * 1.0003332, 1500.5}, []float64{1.5005, 1.5005}},
+		// Its weights are those of a projection: whole of the loser, in part of the winner.
+		{"gcond", nil, [][]float64{{1, 2}, {2, 1}}, nil, []float64{1, 1}, []float64{3, 3}},
+		{"gcond", nil, base, nil, []float64{1 + 22./18, 1}, nil},                                  // critical
+		{"gcond", nil, cos(-.65), nil, []float64{1.65, 1 + part}, nil},                            // half of the way to it
+		{"gcond", values{"power": 1}, cos(-.65), nil, []float64{1.65, 1 + .65*math.Sqrt2/2}, nil}, // the same, on a straight line
+		{"gcond", nil, cos(-.25), nil, []float64{1 + half, 1 + half}, nil},                        // weak
+		{"gcond", nil, [][]float64{{1, 1}, {-2, -2}}, nil, []float64{3, 1}, []float64{1, 1}},      // nothing is left of the loser
 	} {
-		w := weigh(t, build(t, c.method, c.params), sample{rows: c.rows, losses: c.losses}.step(1))
-		if d := direction(c.rows, w); !near(w, c.w, 2e-6) || c.d != nil && !near(d, c.d, 2e-6) {
+		w, d := act(t, build(t, c.method, c.params), sample{rows: c.rows, losses: c.losses}.step(1))
+		if c.w != nil && !near(w, c.w, 2e-6) || c.d != nil && !near(d, c.d, 2e-6) {
 			t.Errorf("%s %v on %v: w = %.6f, d = %.6f; want %v, %v", c.method, c.params, c.rows, w, d, c.w, c.d)
 		}
 	}

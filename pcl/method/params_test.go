@@ -12,8 +12,7 @@ import (
 // TestParameters gives every declared parameter its default, good spellings and bad values.
 func TestParameters(t *testing.T) {
 	each(t, func(t *testing.T, name string) {
-		d, err := Lookup(name)
-		must.Do(t, err)
+		d := must.Get(Lookup(name))(t)
 		for _, p := range d.Params {
 			good, bad := []any{p.Default, fmt.Sprint(p.Default)}, []any{}
 			switch p.Default.(type) {
@@ -66,11 +65,7 @@ func TestRescale(t *testing.T) {
 			native := weigh(t, build(t, name, nil), s)
 			mean := weigh(t, build(t, name, map[string]any{"rescale": "mean"}), z.step(1))
 			match := build(t, name, map[string]any{"rescale": "match_avg"})
-			w := make([]float64, s.K())
-			out, err := match.Weights(z.step(1), w)
-			if err != nil {
-				t.Fatal(err)
-			}
+			w, out := outcome(t, match, z.step(1))
 			length := normOf(s.Gram, w)
 			if out.Direction != nil {
 				length = math.Sqrt(inner(out.Direction, out.Direction))
@@ -127,8 +122,7 @@ func TestRescaleLeavesZeroAlone(t *testing.T) {
 
 // TestResolve: given values in the parameter's type, and defaults; names of compositions are the full ones.
 func TestResolve(t *testing.T) {
-	p, err := Resolve("emgd-gmc+der-pp", map[string]any{"alpha": "0.5"})
-	must.Do(t, err)
+	p := must.Get(Resolve("emgd-gmc+der-pp", map[string]any{"alpha": "0.5"}))(t)
 	if p["der-pp.alpha"] != 0.5 || p["emgd-gmc.momentum"] != 0.9 {
 		t.Errorf("%v", p)
 	}

@@ -16,7 +16,7 @@ type PBI struct {
 	Theta *float64 `param:"theta" default:"5" range:"[0,1e9]" doc:"θ ≥ 0, penalty on unequal losses"`
 }
 
-func (m PBI) Weights(s *Step, w []float64) (Outcome, error) {
+func (m PBI) weights(s *Step, w []float64) Outcome {
 	k := float64(len(w))
 	mean, top, distance := 0.0, 0.0, 0.0
 	for _, x := range s.Losses {
@@ -31,5 +31,5 @@ func (m PBI) Weights(s *Step, w []float64) (Outcome, error) {
 			w[i] += *m.Theta * (x - mean) / distance
 		}
 	}
-	return Outcome{}, nil
+	return Outcome{}
 }

@@ -49,15 +49,15 @@ func (t *pcdStream) add(beta, square float64, exponent int) {
 	t.Exponent = unit
 }
 
-func (m *PCD) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *PCD) weights(s *Step, w []float64) Outcome {
 	r := keep(s, w)
 	for i, id := range s.IDs {
 		t := m.memo[id]
-		t.add(*m.Beta, s.Gram[i*s.K()+i], s.exponent())
+		t.add(*m.Beta, s.Gram[i*s.k()+i], s.exponent())
 		m.memo[id] = t
 	}
 	if r.k() == 0 {
-		return r.outcome(), nil
+		return r.outcome()
 	}
 	primary, lengths := 0, r.norms()
 	for i, at := range r.at {
@@ -72,7 +72,7 @@ func (m *PCD) Weights(s *Step, w []float64) (Outcome, error) {
 	for i := range v {
 		v[i] *= n[primary] / n[i]
 	}
-	return r.write(v, w), nil
+	return r.write(v, w)
 }
 
 // leads says whether one stream is the primary rather than another.

@@ -12,7 +12,7 @@ var _ = published(Info{
 // is all it needs (docs/method.md §4.6).
 type PCGrad struct{}
 
-func (PCGrad) Weights(s *Step, w []float64) (Outcome, error) {
+func (PCGrad) weights(s *Step, w []float64) Outcome {
 	return s.onRows(w, func(r *rows) []float64 {
 		r.balance()
 		v := make([]float64, r.k())

@@ -18,17 +18,17 @@ type POCL struct {
 	solver emgd.Solver
 }
 
-func (m *POCL) rehearsed() (weigher, rehearsal.Part) { return m, rehearsal.PerTask{} }
+func (*POCL) part() any { return rehearsal.PerTask{} }
 
-func (m *POCL) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *POCL) weights(s *Step, w []float64) Outcome {
 	f, out, done := besideFinished(s, w)
 	if done {
-		return out, nil
+		return out
 	}
 	if n := len(f.past); n > 0 {
 		for a, l := range solved(&m.solver, problemOf(f.pastGram()), ones(n)).Lambda {
 			f.u[f.past[a]] = l
 		}
 	}
-	return f.write(f.u, w), nil
+	return f.write(f.u, w)
 }

@@ -8,42 +8,6 @@ import (
 
 // Worked examples, limits and properties of the rules of 2025 and 2026.
 
-func TestRecentOracles(t *testing.T) {
-	long := [][]float64{{3, 0}, {0, 1e-3}}
-	cos := func(c float64) [][]float64 { return [][]float64{{1, 0}, {c, math.Sqrt(1 - c*c)}} }
-	part, half := .65*math.Sin(1.25*math.Pi/2), .25*math.Sqrt2/2
-	for _, c := range []struct {
-		method string
-		params values
-		rows   [][]float64
-		losses []float64
-		w, d   []float64
-	}{
-		{"dibs-mtl", nil, [][]float64{{3, 4}, {0, -2}}, nil, []float64{.2, .5}, []float64{.6, -.2}},
-		{"ntkmtl", nil, [][]float64{{1, 0}, {0, 7}}, nil, []float64{5, 5. / 7}, []float64{5, 5}},
-		{"ntkmtl", values{"exponent": 1}, [][]float64{{1, 0}, {0, 7}}, nil, []float64{25, 25. / 49}, nil},
-		{"ntkmtl", values{"exponent": 0}, base, nil, []float64{1, 1}, nil},
-		{"ldc-mtl", nil, base, []float64{2, 2}, []float64{.5, .5}, nil},
-		{"ldc-mtl", values{"lambda": 0}, base, []float64{1, 9}, []float64{.5, .5}, nil},
-		{"ldc-mtl", values{"lambda": .5}, three, []float64{1, 3, 2}, []float64{1./3 - .5*sigmoid(1), 1./3 + sigmoid(1), 1./3 - .5*sigmoid(1)}, nil},
-		// On a first step m̂ = J, and with lengths alike h is 1e-8 of 1−β₂: d = Σ |J|⊙J·10³.
-		{"sam-gs", nil, cos(0), nil, nil, []float64{1e3 / (1 + 1e-5), 1e3 / (1 + 1e-5)}},
-		{"sam-gs", nil, long, nil, []float64{1.0005 / 2 * 1.0003332, 1500.5}, []float64{1.5005, 1.5005}},
-		// Its weights are those of a projection: whole of the loser, in part of the winner.
-		{"gcond", nil, [][]float64{{1, 2}, {2, 1}}, nil, []float64{1, 1}, []float64{3, 3}},
-		{"gcond", nil, base, nil, []float64{1 + 22./18, 1}, nil},                                  // critical
-		{"gcond", nil, cos(-.65), nil, []float64{1.65, 1 + part}, nil},                            // half of the way to it
-		{"gcond", values{"power": 1}, cos(-.65), nil, []float64{1.65, 1 + .65*math.Sqrt2/2}, nil}, // the same, on a straight line
-		{"gcond", nil, cos(-.25), nil, []float64{1 + half, 1 + half}, nil},                        // weak
-		{"gcond", nil, [][]float64{{1, 1}, {-2, -2}}, nil, []float64{3, 1}, []float64{1, 1}},      // nothing is left of the loser
-	} {
-		w, d := act(t, build(t, c.method, c.params), sample{rows: c.rows, losses: c.losses}.step(1))
-		if c.w != nil && !near(w, c.w, 2e-6) || c.d != nil && !near(d, c.d, 2e-6) {
-			t.Errorf("%s %v on %v: w = %.6f, d = %.6f; want %v, %v", c.method, c.params, c.rows, w, d, c.w, c.d)
-		}
-	}
-}
-
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
 // TestDirectionsAlone: DiBS-MTL and NTKMTL do not see the lengths; without conflict or likeness the first is Nash-MTL.

@@ -23,12 +23,8 @@ type Recommended struct {
 	Pool     float64  `param:"pool" default:"500" range:"whole [1,1e9]" doc:"number of samples of each class of a running task from which those for the memory are chosen, at least 1; never fewer than the memory can take"`
 }
 
-func (p Recommended) Start() (Method, error) {
-	rule, err := newElastic("emgd", emgd.LogGMC, p.Tau, p.Momentum, p.Floor)
-	if err != nil {
-		return nil, err
-	}
-	return joined(rule,
+func (p Recommended) start(info Info) Method {
+	return joined(newElastic(info, emgd.LogGMC, p.Tau, p.Momentum, p.Floor),
 		rehearsal.Distill{Alpha: p.Alpha, Beta: new(1.0), Draws: "one"},
 		rehearsal.Herding{Pool: p.Pool}, rehearsal.NearestMean{Where: "between-tasks"})
 }

@@ -10,34 +10,45 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/params"
-	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// A declaration, or a pointer to it, is one of these.
+// A declaration, or a pointer to it, is one of these. Those of this package end the work at an error by package fail.
 type (
 	weigher interface {
 		Weights(s *Step, w []float64) (Outcome, error)
 	}
 	starter interface{ Start() (Method, error) }
+
+	rule interface {
+		weights(s *Step, w []float64) Outcome
+	}
+	starting interface{ start(info Info) Method }
+)
+
+// A rule may also be one of these.
+type (
+	informed  interface{ informs(info Info) Info } // its Info depends on its parameters
+	rehearsed interface{ part() any }              // it brings a part of a rehearsal
 )
 
 // declared is a registered method.
 type declared struct {
 	info        Info
 	declaration any
+	rule        rule // that of a method whose declaration is a part of a rehearsal; see presets.go
 }
 
 var registry = origin.Registry[declared]{Kind: "method"}
 
-// infoOf returns the Info that a struct was registered with.
-func infoOf(declaration any) (info Info, registered bool) {
+// declarationOf returns what the struct of a declaration was registered as.
+func declarationOf(declaration any) (d declared, registered bool) {
 	t := structOf(declaration)
 	for _, d := range registry.All() {
 		if structOf(d.declaration) == t {
-			return d.info, true
+			return d, true
 		}
 	}
-	return info, false
+	return d, false
 }
 
 // Register makes a method known under the name info.Name, to [New], [Make] and the command line. The declaration is a
@@ -45,30 +56,34 @@ func infoOf(declaration any) (info Info, registered bool) {
 //
 //	Weights(s *Step, w []float64) (Outcome, error)
 //
-// of [Method]. It is called with the defaults in place of zero values, and ranges and choices are checked before. A method
+// of [Method]. It is called with the defaults in place of zero values, after ranges and choices have been checked. A method
 // that has to be set up, or that brings a rehearsal, has Start() (Method, error) instead, which is called likewise.
 //
 // Register panics if the name is empty or taken or has a +, which joins names, if the struct is registered already, or if
 // its tags contradict themselves or use the name "rescale", which is a parameter of every method.
-func Register(info Info, declaration any) {
-	list, t := params.Of(declaration), structOf(declaration)
-	named, twice := infoOf(declaration)
+func Register(info Info, declaration any) { register(declared{info: info, declaration: declaration}) }
+
+func register(d declared) {
+	list, t, name := params.Of(d.declaration), structOf(d.declaration), d.info.Name
+	named, twice := declarationOf(d.declaration)
 	switch {
-	case strings.Contains(info.Name, "+"):
-		panic(fmt.Sprintf("method: Register needs a name without +, not %q", info.Name))
-	case twice && named.Name != info.Name:
-		panic(fmt.Sprintf("method: %s, the struct of %q, is registered as %q", t, info.Name, named.Name))
-	case info.NeedsRows && !info.NeedsGram:
-		panic(fmt.Sprintf("method: %q needs the rows, so it must ask for their Gram matrix", info.Name))
+	case strings.Contains(name, "+"):
+		panic(fmt.Sprintf("method: Register needs a name without +, not %q", name))
+	case twice && named.info.Name != name:
+		panic(fmt.Sprintf("method: %s, the struct of %q, is registered as %q", t, name, named.info.Name))
+	case d.info.NeedsRows && !d.info.NeedsGram:
+		panic(fmt.Sprintf("method: %q needs the rows, so it must ask for their Gram matrix", name))
 	case slices.ContainsFunc(list, func(p params.Param) bool { return p.Name == rescaleParam.Name }):
-		panic(fmt.Sprintf("method: %q has a parameter rescale, which every method has", info.Name))
+		panic(fmt.Sprintf("method: %q has a parameter rescale, which every method has", name))
 	}
 	switch reflect.New(t).Interface().(type) {
-	case weigher, starter, rehearsed:
+	case weigher, starter, rule, starting:
 	default:
-		panic(fmt.Sprintf("method: %s has neither Weights nor Start", t))
+		if d.rule == nil {
+			panic(fmt.Sprintf("method: %s has neither Weights nor Start", t))
+		}
 	}
-	registry.Add(info.Name, declared{info, declaration})
+	registry.Add(name, d)
 }
 
 // published registers a method of this package in the file that holds it.
@@ -83,7 +98,7 @@ func structOf(declaration any) reflect.Type {
 
 // plain is a rule with its Info: the door at which its steps are checked.
 type plain struct {
-	weigher
+	rule any // a rule or a weigher
 	info Info
 }
 
@@ -92,7 +107,10 @@ func (p plain) Info() Info { return p.info }
 func (p plain) Weights(s *Step, w []float64) (out Outcome, err error) {
 	defer fail.Caught(&err)
 	s.check(p.info, w)
-	return p.weigher.Weights(s, w)
+	if r, own := p.rule.(rule); own {
+		return r.weights(s, w), nil
+	}
+	return p.rule.(weigher).Weights(s, w)
 }
 
 // Make makes the method that a struct declares, such as EMGDGMC{Tau: 10}, joined with the parts of a rehearsal
@@ -101,17 +119,20 @@ func (p plain) Weights(s *Step, w []float64) (out Outcome, err error) {
 //	method.Make(method.EMGDGMC{Tau: 10}, rehearsal.Distill{Alpha: new(0.5)})
 //
 // A zero field stands for the default. A published method may have a rehearsal of its own, whose parts then come first.
-// [New] makes the same method from the name "emgd-gmc+der-pp". A [Method] whose type is not registered is taken as it
-// is. Values out of range are errors, as are parts that cannot be joined.
-func Make(declaration any, parts ...rehearsal.Part) (Method, error) {
+// [New] makes the same method from the name "emgd-gmc+der-pp". Make(rehearsal.Distill{}) makes the method "der-pp", which
+// is the part with the rule that it was published with.
+//
+// A [Method] whose type is not registered is taken as it is. Values out of range are errors, as are parts that cannot be
+// joined. Make panics if a struct is not registered.
+func Make(declaration any, parts ...any) (Method, error) {
 	if declaration == nil || slices.Contains(parts, nil) {
 		return nil, errors.New("method: Make: the declaration or a part is nil")
 	}
 	m, ok := declaration.(Method)
-	if info, declares := infoOf(declaration); declares || !ok {
+	if d, declares := declarationOf(declaration); declares || !ok {
 		var err error
 		if m, err = started(declaration); err != nil {
-			return nil, fmt.Errorf("method %s: %w", info.Name, err)
+			return nil, fmt.Errorf("method %s: %w", d.info.Name, err)
 		}
 	}
 	if len(parts) == 0 {
@@ -121,35 +142,48 @@ func Make(declaration any, parts ...rehearsal.Part) (Method, error) {
 }
 
 // started makes the method of a declaration alone.
-func started(declaration any) (Method, error) {
+func started(declaration any) (m Method, err error) {
+	defer fail.Caught(&err)
+	d, registered := declarationOf(declaration)
+	if d.rule != nil {
+		return joined(plain{d.rule, d.info}, declaration), nil
+	}
 	own := reflect.New(structOf(declaration))
 	own.Elem().Set(reflect.Indirect(reflect.ValueOf(declaration)))
-	filled, err := params.Filled(own.Interface())
-	if err != nil {
-		return nil, err
-	}
+	filled := fail.Or(params.Filled(own.Interface()))
 	if m, ok := filled.(interface{ begin() }); ok {
 		m.begin()
 	}
-	info, registered := infoOf(declaration)
-	switch d := filled.(type) {
-	case rehearsed:
-		rule, part := d.rehearsed()
-		return joined(plain{rule, info}, part)
+	switch f := filled.(type) {
+	case starting:
+		return f.start(d.info), nil
+	case rule:
+		return ruled(f, d.info), nil
 	case starter:
-		m, err := d.Start()
+		m, err := f.Start()
 		if err == nil && m == nil {
 			err = fmt.Errorf("Start of %T returned no method", declaration)
 		}
 		return m, err
 	case Method: // its Info depends on its parameters
-		return plain{d, d.Info()}, nil
+		return plain{f, f.Info()}, nil
 	case weigher:
 		if registered {
-			return plain{d, info}, nil
+			return plain{f, d.info}, nil
 		}
 	}
 	panic(fmt.Sprintf("method: %T is not registered and has no Start", declaration))
+}
+
+// ruled is the method of a rule of this package.
+func ruled(r rule, info Info) Method {
+	if i, ok := r.(informed); ok {
+		info = i.informs(info)
+	}
+	if p, ok := r.(rehearsed); ok {
+		return joined(plain{r, info}, p.part())
+	}
+	return plain{r, info}
 }
 
 // Names returns the registered names in alphabetical order.

@@ -12,7 +12,7 @@ type RLW struct {
 	Distribution string `param:"distribution" default:"normal" choices:"normal,uniform" doc:"distribution of z: N(0,1), or U[0,1) as in the released PCL code"`
 }
 
-func (m RLW) Weights(s *Step, w []float64) (Outcome, error) {
+func (m RLW) weights(s *Step, w []float64) Outcome {
 	draw := s.random().NormFloat64
 	if m.Distribution == "uniform" {
 		draw = s.random().Float64
@@ -21,5 +21,5 @@ func (m RLW) Weights(s *Step, w []float64) (Outcome, error) {
 		w[i] = draw()
 	}
 	softmax(w)
-	return Outcome{}, nil
+	return Outcome{}
 }

@@ -50,7 +50,7 @@ func As[T any](m any) (role T, ok bool) {
 func inside(m any) []any {
 	switch m := m.(type) {
 	case plain:
-		return []any{m.weigher}
+		return []any{m.rule}
 	case *composed:
 		return m.roles
 	case interface{ Unwrap() Method }:

@@ -19,19 +19,19 @@ type rows struct {
 
 // onRows runs a rule that only the directions and the relative lengths of the gradients matter to: over the rows kept, of
 // which the longest is brought to a length in [1,2). The rule returns their weights.
-func (s *Step) onRows(w []float64, rule func(r *rows) []float64) (Outcome, error) {
+func (s *Step) onRows(w []float64, rule func(r *rows) []float64) Outcome {
 	r := keep(s, w)
 	if r.k() == 0 {
-		return r.outcome(), nil
+		return r.outcome()
 	}
 	r.level()
-	return r.write(rule(r), w), nil
+	return r.write(rule(r), w)
 }
 
 // keep takes out a step's converged rows, ‖Jᵢ‖ ≤ 1e-12·max‖J‖. Where no row is left, all weights are
 // set to 1/K and the step d is 0 whatever they are.
 func keep(s *Step, w []float64) *rows {
-	k, r := s.K(), &rows{}
+	k, r := s.k(), &rows{}
 	bound := emgd.DefaultZeroTol * emgd.DefaultZeroTol * longest(s.Gram, k)
 	for i, id := range s.IDs {
 		if s.Gram[i*k+i] > bound {
@@ -65,9 +65,9 @@ func longest(gram []float64, k int) (top float64) {
 
 // lengths returns the lengths of all gradients, which may be infinite where float64 cannot hold them.
 func (s *Step) lengths() []float64 {
-	n := make([]float64, s.K())
+	n := make([]float64, s.k())
 	for i := range n {
-		n[i] = math.Ldexp(math.Sqrt(s.Gram[i*s.K()+i]), s.exponent())
+		n[i] = math.Ldexp(math.Sqrt(s.Gram[i*s.k()+i]), s.exponent())
 	}
 	return n
 }

@@ -11,51 +11,6 @@ import (
 
 // Worked examples and properties of the rules on the rows, on half batches and with vectors of state.
 
-func TestOraclesTier2(t *testing.T) {
-	line := [][]float64{{0}, {1}, {1.5}, {10}, {2.2}} // squared distances to the two nearest: 3.25 1.25 .74 … 1.93
-	cos := -22 / math.Sqrt(18*38)
-	for _, c := range []struct {
-		method string
-		params values
-		rows   [][]float64
-		losses []float64
-		w, d   []float64
-	}{
-		{"graddrop", values{"leak": 1}, base, nil, []float64{1, 1}, []float64{2, 2, 2}},
-		{"krum", nil, line, nil, []float64{0, 0, 1, 0, 0}, []float64{1.5}},
-		{"krum", values{"selected": 3}, line, nil, []float64{0, 1. / 3, 1. / 3, 0, 1. / 3}, nil},
-		{"krum", values{"selected": 9}, line, nil, []float64{.2, .2, .2, .2, .2}, nil},
-		{"krum", values{"byzantine": 2}, line, nil, []float64{0, 1, 0, 0, 0}, nil}, // alone with its neighbour 1.5: the smaller id
-		{"krum", values{"byzantine": 3}, line, nil, []float64{.2, .2, .2, .2, .2}, []float64{2.94}},
-		{"krum", nil, three, nil, []float64{1. / 3, 1. / 3, 1. / 3}, []float64{1, 4. / 3, 1. / 3}},
-		{"trimmed-mean", nil, line, nil, []float64{.2, .2, .2, .2, .2}, []float64{4.7 / 3}},
-		{"trimmed-mean", values{"trim": 9}, line, nil, nil, []float64{1.5}},
-		{"trimmed-mean", nil, three, nil, nil, []float64{1, 2, 0}},
-		{"trimmed-mean", nil, base, nil, []float64{.5, .5}, []float64{1, 1, 1}},
-		{"trimmed-mean", values{"trim": 0}, three, nil, nil, []float64{1, 4. / 3, 1. / 3}},
-		{"modo", values{"gamma": .1}, pair, nil, []float64{.55, .45}, nil}, // λ − γ(Mλ + ρλ) = .495 .395
-		{"modo", values{"gamma": 100}, pair, nil, []float64{1, 0}, nil},
-		{"moco", values{"gamma": .01}, base, nil, []float64{.55, .45}, []float64{.5, 1, 1}}, // λ − γMλ = .52 .42
-		{"moco", values{"norm": "loss", "gamma": .1}, [][]float64{{3, 0}, {0, 5}}, []float64{2, 1}, []float64{.425, .575}, []float64{.85, .575}},
-		{"excess-mtl", nil, base, nil, []float64{.5, .5}, []float64{1, 1, 1}},
-		{"db-mtl", nil, [][]float64{{3, 4}, {0, 2}}, []float64{1, 2}, []float64{.1, .25}, []float64{.3, .9}},
-		{"pcd", nil, base, nil, nil, []float64{-4*pcdBase(cos) + 6*pcdOther(cos), pcdBase(cos) + pcdOther(cos), pcdBase(cos) + pcdOther(cos)}},
-		{"pcd", values{"primary": "last"}, three, nil, []float64{0, 0, 1}, []float64{2, 2, 1}},
-		{"pcd", values{"tau": .5}, [][]float64{{1, 1}, {0, 3}, {0, -2}}, nil, []float64{1, 0, 0}, []float64{1, 1}}, // no d helps both others
-		{"pcd", nil, [][]float64{{0, 0}, {0, 3}, {1, 0}}, nil, []float64{0, .99980004, .05999}, nil},
-		{"pcd", values{"tau": 0}, [][]float64{{2, 0}, {-1, 0}}, nil, []float64{0, 0}, []float64{0, 0}},
-		{"pbi", nil, base, []float64{1, 3}, []float64{-4 / math.Sqrt2, 6 / math.Sqrt2}, nil},
-		{"pbi", nil, base, []float64{2, 2}, []float64{1 / math.Sqrt2, 1 / math.Sqrt2}, nil},
-		{"cosmos", values{"lambda": 5}, base, []float64{3, 4}, []float64{.5 - 5*math.Sqrt2/2*.032, .5 + 5*math.Sqrt2/2*.024}, nil},
-		{"cosmos", nil, base, []float64{0, 0}, []float64{.5, .5}, nil},
-	} {
-		w, d := act(t, build(t, c.method, c.params), sample{rows: c.rows, losses: c.losses}.step(1))
-		if c.w != nil && !near(w, c.w, 2e-6) || c.d != nil && !near(d, c.d, 2e-6) {
-			t.Errorf("%s %v on %v: w = %.6f, d = %.6f; want %v, %v", c.method, c.params, c.rows, w, d, c.w, c.d)
-		}
-	}
-}
-
 // pcdBase and pcdOther are the weights that PCD at τ = .02 gives to the rows of base, whose cosine is
 // below τ: d ∥ u₁ + (τ−cos)u₂ at the length of J₁.
 func pcdBase(cos float64) float64 {

@@ -38,7 +38,7 @@ type samGSStream struct {
 // samGSGuard is the paper's ε.
 const samGSGuard = 1e-8
 
-func (m *SAMGS) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *SAMGS) weights(s *Step, w []float64) Outcome {
 	means := track(s, func(id int) vector { return m.memo[id].Mean })
 	r := keep(s, w)
 	m.d = fp.Grow(m.d, len(s.Rows[0]))
@@ -63,7 +63,7 @@ func (m *SAMGS) Weights(s *Step, w []float64) (Outcome, error) {
 		}
 		w[at] = math.Sqrt(square) / floats.Norm(s.Rows[at], 2)
 	}
-	return Outcome{Direction: m.d, Dropped: r.dropped}, nil
+	return Outcome{Direction: m.d, Dropped: r.dropped}
 }
 
 // similarity is Ψ: 1 if all gradients are of one length, and for a single one.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // magnified is the step of s with all gradients multiplied by 2^e, made from the gradients themselves.
@@ -29,9 +30,7 @@ func magnified(t *testing.T, s sample, e int) *Step {
 // through is a step with what came through the door.
 func through(t *testing.T, step *Step, p *emgd.Problem, err error) *Step {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	step.Problem, step.Gram = p, p.Gram()
 	step.Cross = step.Gram
 	return step
@@ -137,9 +136,7 @@ func TestPCDRemembersLengths(t *testing.T) {
 		t.Fatalf("%s (%v), want an exponent in it", state, err)
 	}
 	back := stateful(t, build(t, "pcd", nil))
-	if err := back.UnmarshalState(state); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, back.UnmarshalState(state))
 	if a, b := weigh(t, m, magnified(t, s, -899)), weigh(t, back, magnified(t, s, -899)); !slices.Equal(a, b) {
 		t.Errorf("restored: %v, want %v", b, a)
 	}
@@ -182,25 +179,13 @@ func TestDelicate(t *testing.T) {
 	for range 200 {
 		e := math.Pow(10, -5+2*r.Float64())
 		s := sample{rows: [][]float64{{r.Float64() + 1, e * r.Float64(), e}, {-r.Float64() - 1, e, e * r.Float64()}, {0, e * r.Float64(), e * r.Float64()}}, losses: []float64{1, 1, 1}}
-		given, err := emgd.FromGradients(s.rows)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := build(t, "mgda", nil).Weights(through(t, s.step(1), given, nil), make([]float64, 3))
-		if err != nil {
-			t.Fatal(err)
-		}
+		given := must.Get(emgd.FromGradients(s.rows))(t)
+		out := must.Get(build(t, "mgda", nil).Weights(through(t, s.step(1), given, nil), make([]float64, 3)))(t)
 		if err := out.Certificate.Verify(given, 1e-9); err != nil && out.Certificate.Status == emgd.Optimal {
 			t.Errorf("gradients %v: %v", s.rows, err)
 		}
-		rounded, err := emgd.NewProblem(s.step(1).Gram)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plain, err := new(emgd.Solver).Solve(rounded, []float64{1, 1, 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rounded := must.Get(emgd.NewProblem(s.step(1).Gram))(t)
+		plain := must.Get(new(emgd.Solver).Solve(rounded, []float64{1, 1, 1}))(t)
 		if plain.Verify(given, 1e-9) != nil {
 			worse++
 		}

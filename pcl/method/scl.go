@@ -19,7 +19,7 @@ type serial struct {
 }
 
 // serially runs a rule on the merged tasks of a step. Where there are only tasks or only the memory, the weights are the mean.
-func (s *Step) serially(w []float64, rule func(p serial) Outcome) (Outcome, error) {
+func (s *Step) serially(w []float64, rule func(p serial) Outcome) Outcome {
 	for _, id := range s.IDs {
 		if id < Memory {
 			fail.If(fmt.Errorf("stream %d is a further row of the memory; the method weighs the tasks against one, which has the id %d", id, Memory))
@@ -27,18 +27,18 @@ func (s *Step) serially(w []float64, rule func(p serial) Outcome) (Outcome, erro
 	}
 	tasks, done := s.tasks(w)
 	if done {
-		return Outcome{}, nil
+		return Outcome{}
 	}
 	p := serial{memory: slices.Index(s.IDs, Memory), current: float64(tasks)}
 	if s.Gram != nil {
 		p.mergeGradients(s)
 	}
 	p.mergeLosses(s)
-	return rule(p), nil
+	return rule(p)
 }
 
 func (p *serial) mergeGradients(s *Step) {
-	k, m := s.K(), p.memory
+	k, m := s.k(), p.memory
 	gram := s.Gram
 	p.mm = gram[m*k+m]
 	for i := range k {

@@ -15,7 +15,7 @@ type SDMGrad struct {
 	min shifted
 }
 
-func (m *SDMGrad) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *SDMGrad) weights(s *Step, w []float64) Outcome {
 	return s.onRows(w, func(r *rows) []float64 {
 		v := make([]float64, r.k())
 		for i, x := range m.min.solve(r.gram, *m.Lambda, r.k()) {

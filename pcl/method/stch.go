@@ -15,11 +15,11 @@ type STCH struct {
 	Mu float64 `param:"mu" default:"1" range:"[1e-6,1e9]" doc:"μ > 0, smoothing: a small μ follows the largest loss alone, a large μ gives equal weights"`
 }
 
-func (m STCH) Weights(s *Step, w []float64) (Outcome, error) {
+func (m STCH) weights(s *Step, w []float64) Outcome {
 	top := slices.Max(s.Losses)
 	for i, x := range s.Losses {
 		w[i] = (x - top) / m.Mu
 	}
 	softmax(w)
-	return Outcome{}, nil
+	return Outcome{}
 }

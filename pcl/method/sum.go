@@ -10,7 +10,7 @@ var _ = published(Info{
 // Sum is AvgGrad without the 1/K (docs/method.md §4.1).
 type Sum struct{}
 
-func (Sum) Weights(s *Step, w []float64) (Outcome, error) {
+func (Sum) weights(s *Step, w []float64) Outcome {
 	fill(w, 1)
-	return Outcome{}, nil
+	return Outcome{}
 }

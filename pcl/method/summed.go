@@ -39,7 +39,7 @@ func (j *summed) joins(id int) bool {
 
 // of joins the memory's rows in those fields of a step that a rule reads. It fails if no gradients have such sums.
 func (j *summed) of(s *Step, info Info) {
-	j.to, j.step = fp.Grow(j.to, s.K()), Step{Rand: s.Rand, IDs: []int{Memory}}
+	j.to, j.step = fp.Grow(j.to, s.k()), Step{Rand: s.Rand, IDs: []int{Memory}}
 	for i, id := range s.IDs {
 		if j.to[i] = 0; !j.joins(id) {
 			j.to[i] = len(j.step.IDs)

@@ -103,11 +103,9 @@ func TestSummed(t *testing.T) {
 				given := drawSeveral(r, memory, tasks, memory+tasks+2)
 				want := given.summed()
 				in, sum := given.step(round), want.step(round)
-				w, own := make([]float64, in.K()), make([]float64, sum.K())
-				out, err := c.Weights(in, w)
-				must.Do(t, err)
-				ref, err := plain.Weights(sum, own)
-				must.Do(t, err)
+				w, own := make([]float64, in.k()), make([]float64, sum.k())
+				out := must.Get(c.Weights(in, w))(t)
+				ref := must.Get(plain.Weights(sum, own))(t)
 				if memory == 1 {
 					if out.Joined != nil || !slices.Equal(w, own) || !slices.Equal(out.Direction, ref.Direction) {
 						t.Fatalf("one memory row: %v and %v, want %v", w, out.Joined, own)
@@ -171,9 +169,7 @@ func TestSummedDrops(t *testing.T) {
 	} {
 		for _, name := range []string{"mgda", "emgd-gmc", "emgd-gs", "upgrad", "aligned-mtl"} {
 			s := several{memory: 2, rows: c.rows, halves: [2][][]float64{c.rows, c.rows}, losses: []float64{1, 1, 1, 1}}.step(1)
-			w := make([]float64, s.K())
-			out, err := joining(t, name).Weights(s, w)
-			must.Do(t, err)
+			w, out := outcome(t, joining(t, name), s)
 			if !slices.Equal(slices.Sorted(slices.Values(out.Dropped)), slices.Sorted(slices.Values(c.dropped))) {
 				t.Errorf("%s on %v drops %v, want %v", name, c.rows, out.Dropped, c.dropped)
 			}
@@ -203,7 +199,7 @@ func TestSummedCancels(t *testing.T) {
 			if own := s.Gram; total(own[:3])+total(own[5:8])+total(own[10:13]) < 0 {
 				negative++
 			}
-			w := make([]float64, s.K())
+			w := make([]float64, s.k())
 			out, err := joining(t, name).Weights(s, w)
 			if err != nil {
 				t.Fatalf("what is left is %g: %v", rest, err)

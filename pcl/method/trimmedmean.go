@@ -22,8 +22,8 @@ type TrimmedMean struct {
 	d []float64
 }
 
-func (m *TrimmedMean) Weights(s *Step, w []float64) (Outcome, error) {
-	k := s.K()
+func (m *TrimmedMean) weights(s *Step, w []float64) Outcome {
+	k := s.k()
 	trim, column := min(int(*m.Trim), (k-1)/2), make([]float64, k)
 	m.d = fp.Grow(m.d, len(s.Rows[0]))
 	for p := range m.d {
@@ -34,5 +34,5 @@ func (m *TrimmedMean) Weights(s *Step, w []float64) (Outcome, error) {
 		m.d[p] = sumOf(column[trim:k-trim]) / float64(k-2*trim)
 	}
 	fill(w, 1/float64(k))
-	return Outcome{Direction: m.d}, nil
+	return Outcome{Direction: m.d}
 }

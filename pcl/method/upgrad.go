@@ -17,7 +17,7 @@ type UPGrad struct {
 	solver emgd.Solver
 }
 
-func (m *UPGrad) Weights(s *Step, w []float64) (Outcome, error) { return s.onRows(w, m.mean) }
+func (m *UPGrad) weights(s *Step, w []float64) Outcome { return s.onRows(w, m.mean) }
 
 // mean is the mean of all projections.
 func (m *UPGrad) mean(r *rows) []float64 {

@@ -18,11 +18,11 @@ type UW struct {
 	memo[logScale]
 }
 
-func (m *UW) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *UW) weights(s *Step, w []float64) Outcome {
 	for i, id := range s.IDs {
 		log := float64(m.memo[id])
 		w[i] = math.Exp(-log) / 2
 		m.memo[id] = clampLog(log - *m.LR*(0.5-w[i]*s.Losses[i]))
 	}
-	return Outcome{}, nil
+	return Outcome{}
 }

@@ -13,7 +13,7 @@ type vector = fp.Bits[float32]
 
 // track returns what is remembered of each stream of a step, zeros for a new one.
 func track(s *Step, of func(id int) vector) []vector {
-	n, list := len(s.Rows[0]), make([]vector, s.K())
+	n, list := len(s.Rows[0]), make([]vector, s.k())
 	for i, id := range s.IDs {
 		if !storable(s.Rows[i]) {
 			fail.If(fmt.Errorf("the gradient of stream %d leaves the range of float32, in which the method keeps it; rescale it", id))

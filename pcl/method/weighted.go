@@ -6,10 +6,10 @@ type weighted struct{ current, replayed float64 }
 
 // Weights gives the tasks, and the memory's rows, the same weight each. Where there are only tasks or only memory,
 // the weights are the mean.
-func (m weighted) Weights(s *Step, w []float64) (Outcome, error) {
+func (m weighted) weights(s *Step, w []float64) Outcome {
 	tasks, done := s.tasks(w)
 	if done {
-		return Outcome{}, nil
+		return Outcome{}
 	}
 	for i, id := range s.IDs {
 		w[i] = m.replayed
@@ -17,7 +17,7 @@ func (m weighted) Weights(s *Step, w []float64) (Outcome, error) {
 			w[i] = m.current / float64(tasks)
 		}
 	}
-	return Outcome{}, nil
+	return Outcome{}
 }
 
 // tasks counts the rows that do not belong to the memory. Where there are only rows of one kind, it writes the mean to w and
@@ -28,9 +28,9 @@ func (s *Step) tasks(w []float64) (n int, done bool) {
 			n++
 		}
 	}
-	if n > 0 && n < s.K() {
+	if n > 0 && n < s.k() {
 		return n, false
 	}
-	fill(w, 1/float64(s.K()))
+	fill(w, 1/float64(s.k()))
 	return n, true
 }

@@ -45,7 +45,7 @@ func Build(m Model, b Builder, x Value) (features, logits Value, err error) {
 }
 
 // Build builds the network.
-func (m *MLP) Build(b Builder, x Value) (features, logits Value) {
+func (m *mlp) Build(b Builder, x Value) (features, logits Value) {
 	for i := range m.hidden {
 		x = b.Relu(b.Dense(x, 2*i, 2*i+1))
 	}
@@ -54,7 +54,7 @@ func (m *MLP) Build(b Builder, x Value) (features, logits Value) {
 }
 
 // Build builds the network.
-func (m *ResNet18) Build(b Builder, x Value) (features, logits Value) {
+func (m *resNet18) Build(b Builder, x Value) (features, logits Value) {
 	x = b.Images(x, m.config.Height, m.config.Width, m.config.Channels)
 	x = b.MaxPool(b.Relu(m.stemNorm.build(b, m.stem.build(b, x))))
 	for _, block := range m.blocks {

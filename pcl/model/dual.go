@@ -1,4 +1,4 @@
-// Package model holds the networks of the benchmark: [MLP] and [ResNet18]. To use another network, write it with
+// Package model holds the networks of the benchmark: [NewMLP] and [NewResNet18]. To use another network, write it with
 // [NewScoped], of any layers of GoMLX, or implement [Model].
 //
 // Layers compute with dual numbers ([Dual]). The same code then gives the loss and, if the parameters have

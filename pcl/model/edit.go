@@ -16,7 +16,7 @@ import (
 // can be left out. v is treated as a constant.
 //
 // The tangent of ℓ along v is ⟨∇θℓ, v⟩. An ordinary gradient of that tangent is the exact result, and no operation
-// needs a second derivative of its own. A network that computes no tangents, such as [Scoped], is differentiated twice
+// needs a second derivative of its own. A network that computes no tangents, such as [NewScoped], is differentiated twice
 // instead, which panics with the reason where GoMLX cannot.
 func PixelGradientAlong(m Model, params, direction []*graph.Node, x, weight *graph.Node, running []*graph.Node, loss func(params []Dual, out Output) Dual) *graph.Node {
 	if n := len(m.Layout().Params); len(params) != n || len(direction) != n {

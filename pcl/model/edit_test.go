@@ -1,7 +1,6 @@
 package model
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -21,12 +20,8 @@ func TestPixelGradientAlong(t *testing.T) {
 		got := compile(t, b, in, func(n []*graph.Node) []*graph.Node {
 			parts, along := p.net.Layout().Split(n[0]), p.net.Layout().Split(n[2])
 			along[4], along[5] = nil, nil
-			targets := Targets{Label: n[3], Lo: n[4], Hi: n[5], Weight: n[6]}
-			duals := make([]Dual, len(parts))
-			for i := range parts {
-				duals[i].Value = parts[i]
-			}
-			loss := CrossEntropy(p.net.Forward(Pass{Params: duals, X: Dual{Value: n[1]}}).Logits, targets).Value
+			targets := targetsOf(n[3:])
+			loss := meanEntropy(p.net.Forward(Pass{Params: duals(parts), X: Dual{Value: n[1]}}).Logits, targets).Value
 			product := graph.ScalarZero(loss.Graph(), loss.DType())
 			for i, g := range graph.Gradient(loss, parts[:4]...) {
 				product = graph.Add(product, graph.ReduceAllSum(graph.Mul(g, along[i])))
@@ -36,11 +31,8 @@ func TestPixelGradientAlong(t *testing.T) {
 				PixelGradientAlong(p.net, parts, make([]*graph.Node, 6), n[1], n[6], nil, entropy(targets)),
 			}
 		})(in)
-		for i, want := range got[1] {
-			if math.Abs(got[0][i]-want) > 1e-14 || got[2][i] != 0 {
-				t.Errorf("pixel %d has %g, the gradient of a gradient is %g; along nothing it is %g", i, got[0][i], want, got[2][i])
-			}
-		}
+		within(t, "the gradient of a gradient", 1e-14, got[0], got[1]...)
+		within(t, "along nothing", 0, got[2], make([]float64, len(got[1]))...)
 		if dot(got[1], got[1]) == 0 {
 			t.Error("there is nothing to compare")
 		}
@@ -53,25 +45,12 @@ func TestDirectionIsConstant(t *testing.T) {
 	in := append([]tensor{floats(p.theta, len(p.theta)), floats(p.x, batch, 6), floats(p.gradient(t, p.x), len(p.theta))}, p.targets...)
 	got := run(t, in, func(n []*graph.Node) []*graph.Node {
 		parts := p.net.Layout().Split(n[0])
-		duals := make([]Dual, len(parts))
-		for i := range parts {
-			duals[i].Value = parts[i]
-		}
-		targets := Targets{Label: n[3], Lo: n[4], Hi: n[5], Weight: n[6]}
-		loss := CrossEntropy(p.net.Forward(Pass{Params: duals, X: Dual{Value: n[1]}}).Logits, targets).Value
+		targets := targetsOf(n[3:])
+		loss := meanEntropy(p.net.Forward(Pass{Params: duals(parts), X: Dual{Value: n[1]}}).Logits, targets).Value
 		return []*graph.Node{
 			PixelGradientAlong(p.net, parts, graph.Gradient(loss, parts...), n[1], n[6], nil, entropy(targets)),
 			PixelGradientAlong(p.net, parts, p.net.Layout().Split(n[2]), n[1], n[6], nil, entropy(targets)),
 		}
 	})
-	for i, want := range got[1] {
-		if math.Abs(got[0][i]-want) > 1e-14 {
-			t.Errorf("pixel %d has %g, want %g", i, got[0][i], want)
-		}
-	}
-}
-
-// entropy is the loss that most tests edit along.
-func entropy(t Targets) func([]Dual, Output) Dual {
-	return func(_ []Dual, out Output) Dual { return CrossEntropy(out.Logits, t) }
+	within(t, "along a direction computed from x", 1e-14, got[0], got[1]...)
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
@@ -51,9 +53,7 @@ func compile(t testing.TB, b *backend.Backend, like []tensor, build func(n []*gr
 		}
 		return out
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(p.Close)
 	return func(in []tensor) [][]float64 {
 		t.Helper()
@@ -106,3 +106,37 @@ func moved(x []float64, h float64, v []float64) []float64 {
 	}
 	return out
 }
+
+// within compares entry by entry, up to a part of each and of 1.
+func within(t testing.TB, what string, tol float64, got []float64, want ...float64) {
+	t.Helper()
+	for i, x := range want {
+		if !(math.Abs(got[i]-x) <= tol*(1+math.Abs(x))) {
+			t.Errorf("%s: entry %d is %g, want %g", what, i, got[i], x)
+			return
+		}
+	}
+}
+
+// duals are the parts of a flat vector of parameters, with tangents if there are any.
+func duals(parts []*graph.Node, tangents ...*graph.Node) []Dual {
+	out := make([]Dual, len(parts))
+	for i := range parts {
+		if out[i].Value = parts[i]; tangents != nil {
+			out[i].Tangent = tangents[i]
+		}
+	}
+	return out
+}
+
+// targetsOf are the four inputs label, lo, hi and weight.
+func targetsOf(n []*graph.Node) Targets {
+	return Targets{Label: n[0], Lo: n[1], Hi: n[2], Weight: n[3]}
+}
+
+// entropy is the loss that most tests edit along, and meanEntropy the mean of the samples' cross-entropies.
+func entropy(t Targets) func([]Dual, Output) Dual {
+	return func(_ []Dual, out Output) Dual { return meanEntropy(out.Logits, t) }
+}
+
+func meanEntropy(logits Dual, t Targets) Dual { return Mean(CrossEntropies(logits, t), t.Weight) }

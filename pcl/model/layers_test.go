@@ -71,8 +71,8 @@ var layers = map[string]layer{
 	"convolution 1×1/2 odd":  convolutionOf(2, 7, 5, 3, 2, 1, 2),
 	"convolution 3×3 tiny":   convolutionOf(2, 2, 2, 3, 2, 3, 1),
 	"convolution 3×3/2 tiny": convolutionOf(2, 4, 3, 3, 2, 3, 2),
-	"squared error":          lossOf(SquaredError{2}),
-	"binary cross-entropy":   lossOf(BinaryCrossEntropy{2}),
+	"squared error":          lossOf(SquaredError(2)),
+	"binary cross-entropy":   lossOf(BinaryCrossEntropy(2)),
 	"convolution to a pixel": convolutionOf(2, 1, 1, 3, 2, 3, 2),
 }
 
@@ -107,11 +107,9 @@ func checkLayer(t *testing.T, b *backend.Backend, l layer) {
 		in[i] = floats(normal(r, p.Size()), p.Dims...)
 	}
 	eval := compile(t, b, in, func(nodes []*graph.Node) []*graph.Node {
-		x, duals := nodes[:n], make([]Dual, n)
-		for i := range duals {
-			duals[i] = Dual{x[i], nodes[n+i]}
-		}
-		y := l.apply(duals)
+		x := nodes[:n]
+		all := duals(x, nodes[n:2*n]...)
+		y := l.apply(all)
 		c := graph.Cos(graph.IotaFull(y.Value.Graph(), y.Value.Shape()))
 		along := func(g []*graph.Node) *graph.Node {
 			total := graph.ScalarZero(y.Value.Graph(), y.Value.DType())
@@ -122,12 +120,9 @@ func checkLayer(t *testing.T, b *backend.Backend, l layer) {
 		}
 		value, tangent := graph.ReduceAllSum(graph.Mul(c, y.Value)), graph.ReduceAllSum(graph.Mul(c, y.Tangent))
 		one := graph.ScalarZero(y.Value.Graph(), y.Value.DType())
-		for i := range duals {
-			alone := make([]Dual, n)
-			for k := range alone {
-				alone[k].Value = x[k]
-			}
-			alone[i] = duals[i]
+		for i := range all {
+			alone := duals(x)
+			alone[i] = all[i]
 			one = graph.Add(one, graph.ReduceAllSum(graph.Mul(c, l.apply(alone).Tangent)))
 		}
 		return []*graph.Node{value, tangent, one, along(graph.Gradient(value, x...)), along(graph.Gradient(tangent, x...))}
@@ -144,19 +139,10 @@ func checkLayer(t *testing.T, b *backend.Backend, l layer) {
 		return (shifted(h, directions)[out][0] - shifted(-h, directions)[out][0]) / (2 * h)
 	}
 	got := eval(in)
-	for _, c := range []struct {
-		what      string
-		got, want float64
-	}{
-		{"tangent", got[1][0], differ(0, in[n:2*n])},
-		{"sum of the tangents one by one", got[2][0], got[1][0]},
-		{"gradient", got[3][0], differ(0, in[2*n:])},
-		{"gradient of the tangent", got[4][0], differ(1, in[2*n:])},
-	} {
-		if math.Abs(c.got-c.want) > 1e-7*(1+math.Abs(c.want)) {
-			t.Errorf("%s: %.10g, want %.10g", c.what, c.got, c.want)
-		}
-	}
+	within(t, "tangent", 1e-7, got[1], differ(0, in[n:2*n]))
+	within(t, "sum of the tangents one by one", 1e-7, got[2], got[1]...)
+	within(t, "gradient", 1e-7, got[3], differ(0, in[2*n:]))
+	within(t, "gradient of the tangent", 1e-7, got[4], differ(1, in[2*n:]))
 }
 
 // TestConvolution compares every entry with the sum that defines it.
@@ -210,11 +196,7 @@ func TestMaxPool(t *testing.T) {
 	if y := got[0]; y[0] != 3 || math.Abs(y[1]-5) > 1e-15 || y[2] != 0 || !math.IsNaN(y[3]) {
 		t.Errorf("maxima %v, want 3, 5, 0, NaN", y)
 	}
-	for i, want := range []float64{0, 1, 1. / 3, 1. / 3, 0, 0, 1. / 3, 0} {
-		if math.Abs(got[1][i]-want) > 1e-15 {
-			t.Errorf("pixel %d has derivative %g, want %g", i, got[1][i], want)
-		}
-	}
+	within(t, "derivatives", 1e-15, got[1], 0, 1, 1./3, 1./3, 0, 0, 1./3, 0)
 }
 
 // TestReluAtZero: gradient and tangent agree that the derivative there is 0; a NaN stays one.
@@ -223,11 +205,9 @@ func TestReluAtZero(t *testing.T) {
 		y := ReLU(Dual{n[0], graph.OnesLike(n[0])})
 		return []*graph.Node{y.Value, y.Tangent, graph.Gradient(graph.ReduceAllSum(y.Value), n[0])[0]}
 	})
-	for i, want := range []float64{0, 0, 1} {
-		if got[0][i] != 2*want || got[1][i] != want || got[2][i] != want {
-			t.Errorf("entry %d: value %g, tangent %g, gradient %g", i, got[0][i], got[1][i], got[2][i])
-		}
-	}
+	within(t, "value", 0, got[0], 0, 0, 2)
+	within(t, "tangent", 0, got[1], 0, 0, 1)
+	within(t, "gradient", 0, got[2], 0, 0, 1)
 	if !math.IsNaN(got[0][3]) {
 		t.Errorf("of NaN it is %g", got[0][3])
 	}

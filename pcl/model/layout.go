@@ -77,7 +77,7 @@ func (l *Layout) addStat(name string, start float32, n int) int {
 }
 
 // Init draws the starting values of the parameters. Weights are Glorot-uniform, biases 0, and scales 1; those of a
-// [Scoped] network are as its initialisers say.
+// [NewScoped] network are as its initialisers say.
 func (l *Layout) Init(rng *rand.Rand) []float32 {
 	theta := constants(l.Params, l.Total)
 	if l.draw != nil {

@@ -34,11 +34,8 @@ func mask(logits, lo, hi *graph.Node) *graph.Node {
 	return graph.Where(allowed(logits, lo, hi), logits, low)
 }
 
-// CrossEntropy returns the weighted mean of the samples' softmax cross-entropies over the outputs that compete, a
-// scalar (docs/protocol.md §2.1).
-func CrossEntropy(logits Dual, t Targets) Dual { return Mean(CrossEntropies(logits, t), t.Weight) }
-
-// CrossEntropies returns the softmax cross-entropy of each sample over the outputs that compete, [B].
+// CrossEntropies returns the softmax cross-entropy of each sample over the outputs that compete, [B]
+// (docs/protocol.md §2.1).
 func CrossEntropies(logits Dual, t Targets) Dual {
 	z := mask(logits.Value, t.Lo, t.Hi)
 	oneHot := graph.OneHot(t.Label, z.Shape().Dimensions[1], z.DType())

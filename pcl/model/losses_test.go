@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -64,14 +65,8 @@ func TestSoftCrossEntropies(t *testing.T) {
 		}
 	})
 	q, p := 1/(1+math.Exp(1)), 1/(1+math.Exp(-1)) // of output 1: logits 2 and 4 become 1 and 2, and 5 and 3 become 2.5 and 1.5
-	if want := -q*math.Log(p) - (1-q)*math.Log(1-p); math.Abs(out[0][0]-want) > 1e-12 || out[1][0] != 0 {
-		t.Errorf("losses %g and %g, want %g and 0", out[0][0], out[1][0], want)
-	}
-	for _, x := range out[2] {
-		if math.Abs(x) > 1e-12 {
-			t.Errorf("where both models agree the gradient is %v", out[2])
-		}
-	}
+	within(t, "losses", 1e-12, slices.Concat(out[:2]...), -q*math.Log(p)-(1-q)*math.Log(1-p), 0)
+	within(t, "the gradient where both models agree", 1e-12, out[2], 0, 0, 0, 0)
 }
 
 // TestReferences: without any, the sigmoid loss is that of one-hot targets and squared differences are 0;
@@ -94,9 +89,5 @@ func TestReferences(t *testing.T) {
 	for _, x := range z {
 		entropy -= p(x)*math.Log(p(x)) + (1-p(x))*math.Log(1-p(x))
 	}
-	for i, want := range []float64{-math.Log(1-p(.5)) - math.Log(p(-1)), 0, entropy, 0} {
-		if got := out[i][0]; math.Abs(got-want) > 1e-12 {
-			t.Errorf("value %d is %g, want %g", i, got, want)
-		}
-	}
+	within(t, "values", 1e-12, slices.Concat(out...), -math.Log(1-p(.5))-math.Log(p(-1)), 0, entropy, 0)
 }

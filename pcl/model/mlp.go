@@ -5,20 +5,19 @@ import (
 	"slices"
 )
 
-// MLP is the network of PS-EMNIST: fully connected layers with ReLU, followed by a linear classifier
-// (docs/protocol.md §2.2).
-type MLP struct {
+type mlp struct {
 	plan
 	hidden []int
 }
 
-// NewMLP returns an MLP, whose key is such as "mlp-784-[128 64]-62", with the given sizes of its layers; without hidden ones it is a linear classifier. The paper's is
-// NewMLP(784, []int{128, 64}, 62).
-func NewMLP(inputs int, hidden []int, outputs int) (*MLP, error) {
+// NewMLP returns fully connected layers of the given sizes with ReLU, followed by a linear classifier; without hidden layers
+// it is the classifier alone. NewMLP(784, []int{128, 64}, 62), with the key "mlp-784-[128 64]-62", is the paper's network of
+// PS-EMNIST (docs/protocol.md §2.2).
+func NewMLP(inputs int, hidden []int, outputs int) (Model, error) {
 	if inputs < 1 || outputs < 1 {
 		return nil, fmt.Errorf("model: an MLP of %d inputs and %d outputs; both must be positive", inputs, outputs)
 	}
-	m := &MLP{plan{key: fmt.Sprintf("mlp-%d-%v-%d", inputs, hidden, outputs), inputs: inputs, outputs: outputs}, slices.Clone(hidden)}
+	m := &mlp{plan{key: fmt.Sprintf("mlp-%d-%v-%d", inputs, hidden, outputs), inputs: inputs, outputs: outputs}, slices.Clone(hidden)}
 	width := inputs
 	for i, h := range hidden {
 		if h < 1 {
@@ -36,7 +35,7 @@ func NewMLP(inputs int, hidden []int, outputs int) (*MLP, error) {
 }
 
 // Forward maps pixels [B, inputs] to features [B, last hidden] and logits [B, outputs].
-func (m *MLP) Forward(p Pass) Output {
+func (m *mlp) Forward(p Pass) Output {
 	h := p.X
 	for i := range m.hidden {
 		h = ReLU(p.Dense(h, p.Params[2*i], p.Params[2*i+1]))

@@ -35,14 +35,9 @@ func (p *problem) run(t testing.TB, theta, x, v []float64, build func(loss, logi
 	in := append([]tensor{floats(theta, len(theta)), floats(x, batch, 6), floats(v, len(v))}, p.targets...)
 	return run(t, in, func(n []*graph.Node) []*graph.Node {
 		layout := p.net.Layout()
-		parts, tangents := layout.Split(n[0]), layout.Split(n[2])
-		params := make([]Dual, len(parts))
-		for i := range parts {
-			params[i] = Dual{parts[i], tangents[i]}
-		}
-		logits := p.net.Forward(Pass{Params: params, X: Dual{Value: n[1]}}).Logits
-		loss := CrossEntropy(logits, Targets{Label: n[3], Lo: n[4], Hi: n[5], Weight: n[6]})
-		return build(loss, logits, parts, n[1])
+		parts := layout.Split(n[0])
+		logits := p.net.Forward(Pass{Params: duals(parts, layout.Split(n[2])...), X: Dual{Value: n[1]}}).Logits
+		return build(meanEntropy(logits, targetsOf(n[3:])), logits, parts, n[1])
 	})
 }
 
@@ -81,14 +76,8 @@ func TestForwardAndLoss(t *testing.T) {
 		return []*graph.Node{loss.Value, logits.Value}
 	})
 	loss, logits := p.reference(p.theta, p.x)
-	if math.Abs(got[0][0]-loss) > 1e-12*loss {
-		t.Errorf("loss %v, want %v", got[0], loss)
-	}
-	for i, want := range logits {
-		if math.Abs(got[1][i]-want) > 1e-12*(1+math.Abs(want)) {
-			t.Errorf("logit %d is %g, want %g", i, got[1][i], want)
-		}
-	}
+	within(t, "loss", 1e-12, got[0], loss)
+	within(t, "logits", 1e-12, got[1], logits...)
 }
 
 // gradient is ∇θ of the loss, flat.
@@ -108,18 +97,12 @@ func TestEditOracle(t *testing.T) {
 		ints(1), ints(0), ints(3), floats([]float64{1}, 1),
 	}
 	got := run(t, in, func(n []*graph.Node) []*graph.Node {
-		x, bias, targets := Dual{Value: n[2]}, Dual{Value: n[3]}, Targets{Label: n[4], Lo: n[5], Hi: n[6], Weight: n[7]}
-		loss := CrossEntropy(Pass{}.Dense(x, Dual{Value: n[0]}, bias), targets).Value
+		x, bias, targets := Dual{Value: n[2]}, Dual{Value: n[3]}, targetsOf(n[4:])
+		loss := meanEntropy(Pass{}.Dense(x, Dual{Value: n[0]}, bias), targets).Value
 		v := graph.StopGradient(graph.Sub(graph.Gradient(loss, n[0])[0], n[1]))
-		along := CrossEntropy(Pass{}.Dense(x, Dual{Value: n[0], Tangent: v}, bias), targets).Tangent
+		along := meanEntropy(Pass{}.Dense(x, Dual{Value: n[0], Tangent: v}, bias), targets).Tangent
 		return []*graph.Node{graph.ReduceAllSum(graph.Mul(v, v)), graph.Gradient(graph.MulScalar(along, 2), n[2])[0]}
 	})
-	for i, want := range []float64{.68389158, -.65108124} {
-		if math.Abs(got[1][i]-want) > 1e-8 {
-			t.Errorf("∇φ = %.8f, want (0.68389158, -0.65108124)", got[1])
-		}
-	}
-	if math.Abs(got[0][0]-.25673164) > 1e-8 {
-		t.Errorf("φ = %.8f, want 0.25673164", got[0][0])
-	}
+	within(t, "φ", 1e-8, got[0], .25673164)
+	within(t, "∇φ", 1e-8, got[1], .68389158, -.65108124)
 }

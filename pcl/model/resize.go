@@ -10,10 +10,10 @@ type Resizer interface {
 }
 
 // WithOutputs returns the same network with another number of outputs.
-func (m *MLP) WithOutputs(n int) (Model, error) { return NewMLP(m.inputs, m.hidden, n) }
+func (m *mlp) WithOutputs(n int) (Model, error) { return NewMLP(m.inputs, m.hidden, n) }
 
 // WithOutputs returns the same network with another number of outputs.
-func (m *ResNet18) WithOutputs(n int) (Model, error) {
+func (m *resNet18) WithOutputs(n int) (Model, error) {
 	c := m.config
 	c.Outputs = n
 	return NewResNet18(c)

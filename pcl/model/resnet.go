@@ -6,10 +6,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// ResNet18 is the network of PS-CIFAR-100 and PS-ImageNet-TINY (docs/protocol.md §2.2). It has a stem, which is a
-// 3×3 convolution and a 2×2 maximum, then four stages of two blocks each, then the mean over the pixels, and a
-// linear classifier. Each stage except the first halves the sides of the image and doubles the channels.
-type ResNet18 struct {
+type resNet18 struct {
 	plan
 	config     Sizes
 	stem       Convolution
@@ -18,9 +15,11 @@ type ResNet18 struct {
 	classifier int // index of its weights in Layout.Params; its bias comes next
 }
 
-// NewResNet18 returns a ResNet-18 for images whose height and width are even. The paper's network for PS-CIFAR-100 is
-// NewResNet18(Sizes{Height: 32, Width: 32, Channels: 3, Outputs: 100}).
-func NewResNet18(c Sizes) (*ResNet18, error) {
+// NewResNet18 returns a ResNet-18 for images whose height and width are even. It has a stem, which is a 3×3 convolution and a
+// 2×2 maximum, then four stages of two blocks each, then the mean over the pixels, and a linear classifier. Each stage except
+// the first halves the sides of the image and doubles the channels. It is the paper's network for PS-CIFAR-100, with
+// Sizes{Height: 32, Width: 32, Channels: 3, Outputs: 100}, and for PS-ImageNet-TINY (docs/protocol.md §2.2).
+func NewResNet18(c Sizes) (Model, error) {
 	if c.Base == 0 {
 		c.Base = 64
 	}
@@ -33,7 +32,7 @@ func NewResNet18(c Sizes) (*ResNet18, error) {
 	if n := entries(c.Height, c.Width, c.Channels); n > mostEntries {
 		return nil, fmt.Errorf("model: a ResNet-18 for images of %.2g values; at most %d are accepted", n, mostEntries)
 	}
-	m := &ResNet18{config: c, plan: plan{key: resnetKeyOf(c), inputs: c.Inputs(), outputs: c.Outputs}}
+	m := &resNet18{config: c, plan: plan{key: resnetKeyOf(c), inputs: c.Inputs(), outputs: c.Outputs}}
 	l := &m.layout
 	m.stem = l.AddConvolution("stem/conv", 3, c.Channels, c.Base, 1, c.Release)
 	m.stemNorm = l.AddBatchNorm("stem/norm", c.Base)
@@ -65,7 +64,7 @@ func resnetKeyOf(c Sizes) string {
 }
 
 // Forward maps pixels [B, H·W·C] to features [B, 8·Base] and logits [B, Outputs].
-func (m *ResNet18) Forward(p Pass) Output {
+func (m *resNet18) Forward(p Pass) Output {
 	var stats []*graph.Node
 	if p.Running == nil {
 		stats = make([]*graph.Node, len(m.layout.Stats))

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -14,10 +15,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 )
 
-func newResNet18(t testing.TB, c Sizes) *ResNet18 {
+func newResNet18(t testing.TB, c Sizes) Model {
 	t.Helper()
-	m := must.Get(NewResNet18(c))(t)
-	return m
+	return must.Get(NewResNet18(c))(t)
 }
 
 // TestResNet18Layout counts the parameters of the CIFAR-style ResNet-18 of 100 classes, 11.22 million in
@@ -76,13 +76,9 @@ func problemOf(net Model) *resNetProblem {
 func (p *resNetProblem) build(n []*graph.Node) []*graph.Node {
 	l := p.net.Layout()
 	parts, along := l.Split(n[0]), l.Split(n[2])
-	targets := Targets{Label: n[3], Lo: n[4], Hi: n[5], Weight: n[6]}
-	duals := make([]Dual, len(parts))
-	for i := range parts {
-		duals[i] = Dual{parts[i], along[i]}
-	}
-	out := p.net.Forward(Pass{Params: duals, X: Dual{Value: n[1]}, Weight: n[6]})
-	loss := CrossEntropy(out.Logits, targets)
+	targets := targetsOf(n[3:])
+	out := p.net.Forward(Pass{Params: duals(parts, along...), X: Dual{Value: n[1]}, Weight: n[6]})
+	loss := meanEntropy(out.Logits, targets)
 	return []*graph.Node{
 		loss.Value, loss.Tangent, Join(graph.Gradient(loss.Value, parts...)),
 		PixelGradientAlong(p.net, parts, along, n[1], n[6], nil, entropy(targets)), Join(out.Stats),
@@ -108,12 +104,8 @@ func TestResNet18OnGPU(t *testing.T) {
 		b := pcltest.Backend(t, backend.Go)
 		here := compile(t, b, p.in, p.build)(p.in)
 		there := compile(t, &backend.Backend{Backend: separate{b.Backend}, Info: b.Info}, p.in, p.build)(p.in)
-		for k := range here {
-			for i, x := range here[k] {
-				if math.Abs(there[k][i]-x) > 1e-9*(1+math.Abs(x)) {
-					t.Fatalf("output %d, entry %d: %g and %g", k, i, x, there[k][i])
-				}
-			}
+		for k, want := range here {
+			within(t, fmt.Sprintf("output %d", k), 1e-9, there[k], want...)
 		}
 	}
 }
@@ -159,12 +151,8 @@ func TestReleaseBlock(t *testing.T) {
 			in = append(in, floats(normal(r, p.Size()), dims...))
 		}
 		less := run(t, in, func(n []*graph.Node) []*graph.Node {
-			duals := make([]Dual, len(n))
-			for i := range n {
-				duals[i].Value = n[i]
-			}
-			duals[0].Value = graph.Abs(n[0])
-			return []*graph.Node{graph.ReduceAllMin(graph.Sub(l.apply(duals).Value, duals[0].Value))}
+			x := graph.Abs(n[0])
+			return []*graph.Node{graph.ReduceAllMin(graph.Sub(l.apply(duals(append([]*graph.Node{x}, n[1:]...))).Value, x))}
 		})[0][0]
 		if release != (less >= 0) {
 			t.Errorf("release %v: the smallest difference to the input is %g", release, less)
@@ -190,12 +178,8 @@ func TestResNet18Padding(t *testing.T) {
 	}
 	other[1].flat = x
 	for _, in := range [][]tensor{short, other} {
-		for k, out := range run(t, in, p.build) {
-			for i, got := range out {
-				if math.Abs(got-want[k][i]) > 1e-9*(1+math.Abs(want[k][i])) {
-					t.Fatalf("output %d, entry %d is %g, want %g", k, i, got, want[k][i])
-				}
-			}
+		for k, got := range run(t, in, p.build) {
+			within(t, fmt.Sprintf("output %d", k), 1e-9, got, want[k][:len(got)]...)
 		}
 	}
 }
@@ -211,11 +195,7 @@ func TestResNet18Running(t *testing.T) {
 	}
 	got := run(t, []tensor{p.in[0], p.in[1], p.in[6], stats}, func(n []*graph.Node) []*graph.Node {
 		forward := func(x *graph.Node, running []*graph.Node) Output {
-			duals := make([]Dual, len(l.Params))
-			for i, part := range l.Split(n[0]) {
-				duals[i].Value = part
-			}
-			return p.net.Forward(Pass{Params: duals, X: Dual{Value: x}, Weight: n[2], Running: running})
+			return p.net.Forward(Pass{Params: duals(l.Split(n[0])), X: Dual{Value: x}, Weight: n[2], Running: running})
 		}
 		own := forward(n[1], nil)
 		running := forward(n[1], l.SplitStats(n[3]))
@@ -231,15 +211,8 @@ func TestResNet18Running(t *testing.T) {
 			running.Logits.Value, forward(first, l.SplitStats(n[3])).Logits.Value,
 		}
 	})
-	near := func(what string, a, b []float64) {
-		for i := range b {
-			if math.Abs(a[i]-b[i]) > 1e-9*(1+math.Abs(b[i])) {
-				t.Errorf("%s: logit %d is %g, want %g", what, i, a[i], b[i])
-			}
-		}
-	}
-	near("the batch's own statistics", got[1], got[0])
-	near("alone", got[2], got[3])
+	within(t, "the batch's own statistics", 1e-9, got[1], got[0]...)
+	within(t, "alone", 1e-9, got[2], got[3]...)
 	if slices.Equal(got[0], got[2]) {
 		t.Error("the running statistics change nothing")
 	}

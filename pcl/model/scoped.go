@@ -13,13 +13,8 @@ import (
 	gomlx "github.com/gomlx/gomlx/ml/model"
 )
 
-// Scoped is a network whose backbone is a function of a GoMLX scope, so that any layer of GoMLX can be used. A linear
-// classifier follows it.
-//
-// The function knows no tangents. Memory editing then takes the gradient of a gradient, which GoMLX has for most
-// operations, but not for convolutions and pooling: a learner with editing refuses such a network. One that is built
-// from the layers of this package ([Pass.Dense], [Convolution], …) can be edited.
-type Scoped struct {
+// scopedNet is a network whose backbone is a function of a GoMLX scope.
+type scopedNet struct {
 	plan
 	name          string
 	backbone      func(*gomlx.Scope, *graph.Node) *graph.Node
@@ -27,19 +22,24 @@ type Scoped struct {
 	frozen        []variable // those that are not trainable
 }
 
-// NewScoped returns a network of the given numbers of inputs and outputs. backbone maps a batch of samples [B, inputs]
-// to features [B, F]; it is called for each graph that is built, and must build the same layers each time. name stands
-// for what backbone does: networks with equal names and sizes share compiled programs.
+// NewScoped returns a network whose backbone is a function of a GoMLX scope, so that any layer of GoMLX can be used. A linear
+// classifier follows it. backbone maps a batch of samples [B, inputs] to features [B, F]; it is called for each graph that is
+// built, and must build the same layers each time. name stands for what backbone does: networks with equal names and sizes
+// share compiled programs.
 //
 // The trainable variables of the scope, which must be of type float32, become the parameters, and start as their
 // initialisers say. Variables that are not trainable keep the value that they begin with. For batch normalisation use
 // [ScopedBatchNorm]; GoMLX's own knows neither padding nor the learner's running statistics. Layers that draw random
 // numbers, such as dropout, are refused.
-func NewScoped(name string, inputs, outputs int, backbone func(scope *gomlx.Scope, x *graph.Node) *graph.Node) (*Scoped, error) {
+//
+// The function has no tangents. Memory editing then takes the gradient of a gradient, which GoMLX has for most operations,
+// but not for convolutions and pooling: a learner with editing refuses such a network. One that is built from the layers of
+// this package ([Pass.Dense], [Convolution], …) can be edited.
+func NewScoped(name string, inputs, outputs int, backbone func(scope *gomlx.Scope, x *graph.Node) *graph.Node) (Model, error) {
 	if name == "" || inputs < 1 || outputs < 1 || backbone == nil {
 		return nil, fmt.Errorf("model: network %q with %d inputs and %d outputs: it needs a name, a backbone, and positive sizes", name, inputs, outputs)
 	}
-	m := &Scoped{plan: plan{inputs: inputs, outputs: outputs}, name: name, backbone: backbone}
+	m := &scopedNet{plan: plan{inputs: inputs, outputs: outputs}, name: name, backbone: backbone}
 	variables, features, err := m.trace(0)
 	if err != nil {
 		return nil, fmt.Errorf("model: network %s: %w", name, err)
@@ -59,7 +59,7 @@ func NewScoped(name string, inputs, outputs int, backbone func(scope *gomlx.Scop
 }
 
 // take gives a variable of the scope its place in the layout.
-func (m *Scoped) take(v variable) error {
+func (m *scopedNet) take(v variable) error {
 	name := strings.TrimPrefix(v.path, "/")
 	switch {
 	case v.dtype != dtypes.Float32:
@@ -79,7 +79,7 @@ func (m *Scoped) take(v variable) error {
 }
 
 // named is the key: the name and sizes of the network, and a hash of the values that are not trained.
-func (m *Scoped) named() string {
+func (m *scopedNet) named() string {
 	key := fmt.Sprintf("scoped-%s-%d-%d-%d", m.name, m.inputs, m.layout.Backbone, m.outputs)
 	if len(m.frozen) == 0 {
 		return key
@@ -94,13 +94,13 @@ func (m *Scoped) named() string {
 }
 
 // WithOutputs returns the same network with another number of outputs.
-func (m *Scoped) WithOutputs(n int) (Model, error) {
+func (m *scopedNet) WithOutputs(n int) (Model, error) {
 	return NewScoped(m.name, m.inputs, n, m.backbone)
 }
 
 // Forward maps samples [B, inputs] to the backbone's features [B, F] and logits [B, outputs], neither of which has
 // tangents.
-func (m *Scoped) Forward(p Pass) Output {
+func (m *scopedNet) Forward(p Pass) Output {
 	if p.bfloat16 {
 		panic(fmt.Errorf("model: network %s cannot be computed in bfloat16: its layers choose their own precision", m.name))
 	}
@@ -124,7 +124,7 @@ func (m *Scoped) Forward(p Pass) Output {
 // bind gives the scope's variables the values of this pass, in graph g. A variable's value in a graph is found by its
 // path. GoMLX would make it an input of the graph; that it is a constant first, of which nothing is left when the value
 // is replaced, keeps the inputs those of the program.
-func (m *Scoped) bind(g *graph.Graph, p Pass) {
+func (m *scopedNet) bind(g *graph.Graph, p Pass) {
 	set := func(path string, value *graph.Node) {
 		store := gomlx.NewStore().WithVariableAsConst(true)
 		v := store.VariableWithValue(path, float32(0))
@@ -149,7 +149,7 @@ func (m *Scoped) bind(g *graph.Graph, p Pass) {
 }
 
 // check panics if the backbone has made a variable that it had not made before.
-func (m *Scoped) check(store *gomlx.Store) {
+func (m *scopedNet) check(store *gomlx.Store) {
 	for v := range store.IterVariables() {
 		known := slices.Contains(m.params, v.Path()) || slices.Contains(m.stats, v.Path()) ||
 			slices.ContainsFunc(m.frozen, func(f variable) bool { return f.path == v.Path() })

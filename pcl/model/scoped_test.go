@@ -1,7 +1,7 @@
 package model
 
 import (
-	"math"
+	"fmt"
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
@@ -21,7 +21,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
-// scopedMLP is the backbone of [MLP] as a function of a scope.
+// scopedMLP is the backbone of [NewMLP] as a function of a scope.
 func scopedMLP(hidden ...int) func(*gomlx.Scope, *graph.Node) *graph.Node {
 	return func(scope *gomlx.Scope, x *graph.Node) *graph.Node {
 		for i, width := range hidden {
@@ -55,10 +55,9 @@ func convolved(scope *gomlx.Scope, x *graph.Node) *graph.Node {
 	return graph.ReduceMean(activation.Relu(ScopedBatchNorm(scope.In("norm"), y)), 1, 2)
 }
 
-func scoped(t testing.TB, name string, backbone func(*gomlx.Scope, *graph.Node) *graph.Node) *Scoped {
+func scoped(t testing.TB, name string, backbone func(*gomlx.Scope, *graph.Node) *graph.Node) Model {
 	t.Helper()
-	m := must.Get(NewScoped(name, 6, 5, backbone))(t)
-	return m
+	return must.Get(NewScoped(name, 6, 5, backbone))(t)
 }
 
 // TestScopedMLP: the same parameters give the same features, logits, gradients, and second derivatives as those of the
@@ -79,9 +78,9 @@ func TestScopedMLP(t *testing.T) {
 			got[i] = compile(t, b, in, func(n []*graph.Node) []*graph.Node {
 				parts, along := net.Layout().Split(n[0]), net.Layout().Split(n[2])
 				along[4], along[5] = nil, nil
-				targets := Targets{Label: n[3], Lo: n[4], Hi: n[5], Weight: n[6]}
+				targets := targetsOf(n[3:])
 				out := net.Forward(Pass{Params: duals(parts), X: Dual{Value: n[1]}, Weight: n[6]})
-				loss := CrossEntropy(out.Logits, targets).Value
+				loss := meanEntropy(out.Logits, targets).Value
 				return []*graph.Node{
 					out.Features.Value, out.Logits.Value, Join(graph.Gradient(loss, parts...)),
 					PixelGradientAlong(net, parts, along, n[1], n[6], nil, entropy(targets)),
@@ -89,24 +88,12 @@ func TestScopedMLP(t *testing.T) {
 			})(in)
 		}
 		for out, want := range got[0] {
-			for i := range want {
-				if math.Abs(got[1][out][i]-want[i]) > 1e-14 {
-					t.Fatalf("output %d, entry %d is %g, want %g", out, i, got[1][out][i], want[i])
-				}
-			}
+			within(t, fmt.Sprintf("output %d", out), 1e-14, got[1][out], want...)
 			if dot(want, want) == 0 {
 				t.Errorf("output %d is 0: there is nothing to compare", out)
 			}
 		}
 	})
-}
-
-func duals(parts []*graph.Node) []Dual {
-	out := make([]Dual, len(parts))
-	for i := range parts {
-		out[i].Value = parts[i]
-	}
-	return out
 }
 
 // TestScopedNetworks compares the gradients of networks by all parameters, and the derivatives that editing needs, with
@@ -125,7 +112,7 @@ func TestScopedNetworks(t *testing.T) {
 			in := append([]tensor{floats(theta, len(theta)), floats(p.x, batch, 6), floats(along, len(along))}, p.targets...)
 			eval := compile(t, pcltest.Backend(t, backend.Go), in, func(n []*graph.Node) []*graph.Node {
 				parts := layout.Split(n[0])
-				loss := CrossEntropy(net.Forward(Pass{Params: duals(parts), X: Dual{Value: n[1]}, Weight: n[6]}).Logits, Targets{Label: n[3], Lo: n[4], Hi: n[5], Weight: n[6]}).Value
+				loss := meanEntropy(net.Forward(Pass{Params: duals(parts), X: Dual{Value: n[1]}, Weight: n[6]}).Logits, targetsOf(n[3:])).Value
 				return []*graph.Node{loss, graph.ReduceAllSum(graph.Mul(Join(graph.Gradient(loss, parts...)), n[2]))}
 			})
 			const h = 1e-5
@@ -136,9 +123,7 @@ func TestScopedNetworks(t *testing.T) {
 			}
 			got := eval(in)[1][0]
 			want := (eval(at(0, moved(theta, h, along)))[0][0] - eval(at(0, moved(theta, -h, along)))[0][0]) / (2 * h)
-			if math.Abs(got-want) > 1e-7*(1+math.Abs(want)) {
-				t.Errorf("the gradient along a direction is %g, central differences say %g", got, want)
-			}
+			within(t, "the gradient along a direction", 1e-7, []float64{got}, want)
 			padded := append([]float64(nil), p.x...)
 			for i := 6 * (batch - 1); i < len(padded); i++ {
 				padded[i] = 9
@@ -146,19 +131,14 @@ func TestScopedNetworks(t *testing.T) {
 			if a, b := eval(in), eval(at(1, padded)); a[0][0] != b[0][0] || a[1][0] != b[1][0] {
 				t.Errorf("padding changes the loss from %v to %v", a, b)
 			}
-			edit := func() (mixed [][]float64) {
-				return compile(t, pcltest.Backend(t, backend.Go), in, func(n []*graph.Node) []*graph.Node {
-					return []*graph.Node{PixelGradientAlong(net, layout.Split(n[0]), layout.Split(n[2]), n[1], n[6], nil,
-						entropy(Targets{Label: n[3], Lo: n[4], Hi: n[5], Weight: n[6]}))}
-				})(in)
-			}
-			if name != "patches" {
+			if name != "patches" { // GoMLX has no second derivative of the others
 				return
 			}
+			edit := run(t, in, func(n []*graph.Node) []*graph.Node {
+				return []*graph.Node{PixelGradientAlong(net, layout.Split(n[0]), layout.Split(n[2]), n[1], n[6], nil, entropy(targetsOf(n[3:])))}
+			})[0]
 			by := (eval(at(1, moved(p.x, h, change)))[1][0] - eval(at(1, moved(p.x, -h, change)))[1][0]) / (2 * h)
-			if got := dot(edit()[0], change); math.Abs(got-by) > 1e-6*(1+math.Abs(by)) {
-				t.Errorf("the second derivative is %g, central differences say %g", got, by)
-			}
+			within(t, "the second derivative", 1e-6, []float64{dot(edit, change)}, by)
 		})
 	}
 }
@@ -173,7 +153,7 @@ func floats32(x []float32) []float64 {
 
 // TestScopedFrozen: variables that are not trainable keep their value, which is part of the key.
 func TestScopedFrozen(t *testing.T) {
-	with := func(value float32) *Scoped {
+	with := func(value float32) Model {
 		return scoped(t, "frozen", func(scope *gomlx.Scope, x *graph.Node) *graph.Node {
 			factor := scope.VariableWithValue("factor", []float32{value}).SetTrainable(false)
 			return nn.DenseWithBias(scope, graph.Mul(x, graph.ExpandAxes(graph.ConvertDType(factor.NodeValue(x), x.DType()), 0)), 4)
@@ -188,20 +168,12 @@ func TestScopedFrozen(t *testing.T) {
 	}
 	theta := normal(rand.New(rand.NewPCG(1, 1)), one.Layout().Total)
 	x := normal(rand.New(rand.NewPCG(1, 2)), batch*6)
-	features := func(m *Scoped, x []float64) []float64 {
+	features := func(m Model, x []float64) []float64 {
 		return run(t, []tensor{floats(theta, len(theta)), floats(x, batch, 6)}, func(n []*graph.Node) []*graph.Node {
 			return []*graph.Node{m.Forward(Pass{Params: duals(m.Layout().Split(n[0])), X: Dual{Value: n[1]}}).Features.Value}
 		})[0]
 	}
-	twice := make([]float64, len(x))
-	for i := range x {
-		twice[i] = 2 * x[i]
-	}
-	for i, want := range features(one, twice) {
-		if got := features(two, x)[i]; math.Abs(got-want) > 1e-12 {
-			t.Fatalf("feature %d is %g, want %g", i, got, want)
-		}
-	}
+	within(t, "features of twice the input", 1e-12, features(two, x), features(one, moved(x, 1, x))...)
 }
 
 // TestScopedRefuses what cannot be trained, and says why.

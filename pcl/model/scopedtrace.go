@@ -27,7 +27,7 @@ type variable struct {
 
 // trace calls the backbone once to find its variables, their initial values for a seed, and the number of features. It
 // uses the pure-Go backend, so that a seed means the same values whichever backend trains.
-func (m *Scoped) trace(seed int64) (found []variable, features int, err error) {
+func (m *scopedNet) trace(seed int64) (found []variable, features int, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("building its backbone failed: %v", r)
@@ -81,7 +81,7 @@ func (m *Scoped) trace(seed int64) (found []variable, features int, err error) {
 }
 
 // draw returns initial values of the backbone's parameters.
-func (m *Scoped) draw(rng *rand.Rand) []float32 {
+func (m *scopedNet) draw(rng *rand.Rand) []float32 {
 	variables, _, err := m.trace(rng.Int64())
 	if err != nil {
 		panic(fmt.Errorf("model: network %s: %w", m.name, err)) // it was traced before

@@ -25,7 +25,7 @@ func TestAbsurdSizes(t *testing.T) {
 			t.Errorf("a ResNet-18 %+v has %d parameters and %d inputs", c, m.Layout().Total, m.Inputs())
 		}
 	}
-	small := must.Get(NewMLP(4, []int{3}, 2))(t)
+	small := must.Get(NewMLP(4, []int{3}, 2))(t).(Resizer)
 	if m, err := small.WithOutputs(1 << 50); err == nil {
 		t.Errorf("grown, it is %s", m.Key())
 	}

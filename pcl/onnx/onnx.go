@@ -29,12 +29,12 @@ type Network struct {
 
 // Names of a file's input and outputs. Each has a row for each sample, of which there may be any number.
 const (
-	Input    = "x"        // the values of the samples, as in training: [N, inputs]
-	Logits   = "logits"   // [N, outputs]
-	Features = "features" // [N, F], the classifier's input
-	// Scores are −d², where d is the distance of the features, of length 1, from the mean of each output's class; −∞ for
+	inputName    = "x"        // the values of the samples, as in training: [N, inputs]
+	logitsName   = "logits"   // [N, outputs]
+	featuresName = "features" // [N, F], the classifier's input
+	// The scores are −d², where d is the distance of the features, of length 1, from the mean of each output's class; −∞ for
 	// outputs without a mean.
-	Scores = "scores"
+	scoresName = "scores"
 )
 
 // maxSize is the largest message that protocol buffers allow.
@@ -49,17 +49,17 @@ func (n Network) Write(w io.Writer) (err error) {
 		"%d parameters and %d statistics, the model has %d and %d", len(n.Parameters), len(n.Statistics), l.Total, l.StatsTotal)
 	fail.When(4*(l.Total+l.StatsTotal) > maxSize/2, "%d parameters are too many for a file: it holds 1 GB of them", l.Total)
 	g := &graph{network: n, layout: l, added: map[string]bool{}}
-	features, logits, err := model.Build(n.Model, g, Input)
+	features, logits, err := model.Build(n.Model, g, inputName)
 	fail.If(err)
 	width, classes := l.Params[l.Classifier()].Dims[0], n.Model.Outputs()
 	if n.Scores.Cosine {
 		logits = g.cosines(features, width)
 	}
-	outputs := [][]byte{g.output(logits, Logits, classes), g.output(features, Features, width)}
+	outputs := [][]byte{g.output(logits, logitsName, classes), g.output(features, featuresName, width)}
 	if n.Means != nil {
 		short := slices.ContainsFunc(n.Means, func(m []float32) bool { return m != nil && len(m) != width })
 		fail.When(len(n.Means) > classes || short, "means of %d outputs; the model has %d, and %d features", len(n.Means), classes, width)
-		outputs = append(outputs, g.output(g.distances(features, width), Scores, classes))
+		outputs = append(outputs, g.output(g.distances(features, width), scoresName, classes))
 	}
 	fail.Or(w.Write(n.message(g, outputs)))
 	return nil
@@ -75,7 +75,7 @@ func (n Network) message(g *graph, outputs [][]byte) []byte {
 	for _, t := range g.constants {
 		body.bytes(graphInitializer, t)
 	}
-	body.bytes(graphInput, valueInfo(Input, n.Model.Inputs()))
+	body.bytes(graphInput, valueInfo(inputName, n.Model.Inputs()))
 	for _, o := range outputs {
 		body.bytes(graphOutput, o)
 	}

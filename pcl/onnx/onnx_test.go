@@ -75,7 +75,7 @@ func TestFile(t *testing.T) {
 	if want := []string{"dense1/weights", "dense1/bias", "classifier/weights", "classifier/bias", "least square", "twice the means", "squares of the means"}; !slices.Equal(names, want) {
 		t.Errorf("constants %q, want %q", names, want)
 	}
-	if out := fields(t, g, graphOutput); len(out) != 3 || string(fields(t, out[2], infoName)[0]) != Scores {
+	if out := fields(t, g, graphOutput); len(out) != 3 || string(fields(t, out[2], infoName)[0]) != scoresName {
 		t.Errorf("%d outputs", len(out))
 	}
 	entries := fields(t, file, modelMetadata)

@@ -6,16 +6,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
 // storeOf has the given numbers of samples of classes 0, 1, …
 func storeOf(t *testing.T, counts ...int) *memory.Store {
 	t.Helper()
-	s, err := memory.NewStore(memory.Config{Policy: memory.PerClass, Budget: 100}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(memory.NewStore(memory.Config{Policy: memory.PerClass, Budget: 100}, 1))(t)
 	for class, n := range counts {
 		for range n {
 			s.Put(memory.Item{Task: 1, Class: class, Pixels: []float32{0}})
@@ -74,10 +72,7 @@ func (l replayLab) Rand() *rand.Rand      { return l.rng }
 
 // TestBalancedRows: with two draws of der-pp, both are balanced.
 func TestBalancedRows(t *testing.T) {
-	r, err := New(Distill{}, Balanced{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(New(Distill{}, Balanced{}))(t)
 	lab, rare := replayLab{store: storeOf(t, 40, 4), rng: rand.New(rand.NewPCG(5, 6))}, map[int]int{}
 	const steps = 2000
 	for range steps {

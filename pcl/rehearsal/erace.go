@@ -5,18 +5,15 @@ package rehearsal
 // compete among all classes. In task-incremental mode it changes nothing.
 type ERACE struct{}
 
-func (ERACE) Info() Info {
-	return Info{
-		Name: "er-ace", Title: "ER-ACE",
-		Does:   "the tasks' losses are cross-entropies over the classes of their own task only",
-		Source: "Caccia et al., New Insights on Reducing Abrupt Representation Change in Online Continual Learning, ICLR 2022 (arXiv 2104.05025)",
-		Cost:   "none", State: "none",
-		Axes: []Axis{TaskLoss},
-	}
-}
+var _ = published(Info{
+	Name: "er-ace", Title: "ER-ACE",
+	Does:   "the tasks' losses are cross-entropies over the classes of their own task only",
+	Source: "Caccia et al., New Insights on Reducing Abrupt Representation Change in Online Continual Learning, ICLR 2022 (arXiv 2104.05025)",
+	Cost:   "none", State: "none",
+	Axes: []string{"task loss"},
+}, ERACE{})
 
-// Join sets the loss of the tasks' rows.
-func (ERACE) Join(r *Rehearsal) error {
+// join sets the loss of the tasks' rows.
+func (ERACE) join(r *Rehearsal) {
 	r.Task.Own = true
-	return nil
 }

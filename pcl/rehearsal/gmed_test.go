@@ -18,8 +18,7 @@ func TestGMEDEdits(t *testing.T) {
 		old := slices.Clone(l.store.Pixels())
 		l.StepAhead(gamma)
 		before := l.store.Items(everyIndex(l.store))
-		replayed, err := m.draw(l)
-		must.Do(t, err)
+		replayed := must.Get(m.draw(l))(t)
 		for i, was := range before {
 			was.Pixels = old[i*l.inputs : (i+1)*l.inputs]
 			now := l.store.Item(i)
@@ -50,8 +49,7 @@ func TestGMEDEdits(t *testing.T) {
 func TestGMEDReleaseEdits(t *testing.T) {
 	l := interfered(t)
 	old := slices.Clone(l.store.Pixels())
-	replayed, err := filled(t, GMEDRelease{}).draw(l)
-	must.Do(t, err)
+	replayed := must.Get(filled(t, GMEDRelease{}).draw(l))(t)
 	if l.updates != 1 || len(replayed) != l.batch {
 		t.Errorf("%d updates, %d samples", l.updates, len(replayed))
 	}

@@ -8,20 +8,17 @@ type GMEDRelease struct {
 	Alpha *float64 `param:"alpha" default:"0.003" range:"[0,1e6]" doc:"α ≥ 0, length of an edit as a multiple of the pixel gradient"`
 }
 
-func (GMEDRelease) Info() Info {
-	return Info{
-		Name: "gmed-release", Title: "GMED (release)",
-		Does:   "an optimiser step along g_cur; then x ← x − α∇ₓℓ(x; θ) on the memory batch, with the θ before that step",
-		Source: "the benchmark code of Lyu et al., arXiv 2407.08214: GMED of Jin et al., NeurIPS 2021, with descent instead of ascent and a real step instead of the virtual one",
-		Cost:   "K_c(F+B) + (F+B) for the edit; two updates per step", State: "none, apart from the edited samples in the memory",
-		Axes: []Axis{Replayed},
-	}
-}
+var _ = published(Info{
+	Name: "gmed-release", Title: "GMED (release)",
+	Does:   "an optimiser step along g_cur; then x ← x − α∇ₓℓ(x; θ) on the memory batch, with the θ before that step",
+	Source: "the benchmark code of Lyu et al., arXiv 2407.08214: GMED of Jin et al., NeurIPS 2021, with descent instead of ascent and a real step instead of the virtual one",
+	Cost:   "K_c(F+B) + (F+B) for the edit; two updates per step", State: "none, apart from the edited samples in the memory",
+	Axes: []string{"replay"},
+}, GMEDRelease{})
 
-// Join sets the choice of what is replayed.
-func (m GMEDRelease) Join(r *Rehearsal) error {
+// join sets the choice of what is replayed.
+func (m GMEDRelease) join(r *Rehearsal) {
 	r.Draw, r.DrawRemembers, r.Needs.Pixels = m.draw, true, true
-	return nil
 }
 
 // draw makes the first of the two steps and edits the batch that it draws.

@@ -11,26 +11,23 @@ import (
 // (docs/method.md §5.8).
 type Greedy struct{}
 
-func (Greedy) Info() Info {
-	return Info{
-		Name: "greedy", Title: "greedy balanced memory",
-		Does:   "the memory takes samples while tasks run: as long as there is room, and then in place of one of a class with the most samples",
-		Source: "Prabhu, Torr & Dokania, GDumb: A Simple Approach that Questions Our Progress in Continual Learning, ECCV 2020",
-		Cost:   "none", State: "only the memory",
-		Axes: []Axis{Selection},
-	}
+var _ = published(Info{
+	Name: "greedy", Title: "greedy balanced memory",
+	Does:   "the memory takes samples while tasks run: as long as there is room, and then in place of one of a class with the most samples",
+	Source: "Prabhu, Torr & Dokania, GDumb: A Simple Approach that Questions Our Progress in Continual Learning, ECCV 2020",
+	Cost:   "none", State: "only the memory",
+	Axes: []string{"selection"},
+}, Greedy{})
+
+// join sets what fills the memory.
+func (Greedy) join(r *Rehearsal) {
+	r.Store = storeGreedily
 }
 
-// Join sets what fills the memory.
-func (g Greedy) Join(r *Rehearsal) error {
-	r.Store = g
-	return nil
-}
-
-// Store takes in samples while there is room, and then in place of one of a largest class.
-func (Greedy) Store(lab StoreLab) error {
+// storeGreedily takes in samples while there is room, and then in place of one of a largest class.
+func storeGreedily(lab Lab, current [][]memory.Item) error {
 	g := balance(lab.Memory())
-	for _, batch := range lab.Current() {
+	for _, batch := range current {
 		for _, it := range batch {
 			g.offer(it, lab.Rand())
 		}

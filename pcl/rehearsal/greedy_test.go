@@ -12,8 +12,7 @@ import (
 // offered fills a store from a list of samples.
 func offered(t *testing.T, c memory.Config, samples []memory.Item) map[int]int {
 	t.Helper()
-	store, err := memory.NewStore(c, 1)
-	must.Do(t, err)
+	store := must.Get(memory.NewStore(c, 1))(t)
 	r := rand.New(rand.NewPCG(1, 9))
 	for len(samples) > 0 {
 		g, n := balance(store), min(16, len(samples))
@@ -75,8 +74,7 @@ func TestGDumbEvictsAtRandom(t *testing.T) {
 	var kept [10]float64
 	r := rand.New(rand.NewPCG(4, 9))
 	for range 2000 {
-		store, err := memory.NewStore(memory.Config{Policy: memory.FixedTotal, Budget: 10}, 1)
-		must.Do(t, err)
+		store := must.Get(memory.NewStore(memory.Config{Policy: memory.FixedTotal, Budget: 10}, 1))(t)
 		g := balance(store)
 		for class := range 2 {
 			for i := range 10 {

@@ -16,24 +16,21 @@ type GSS struct {
 	ScoreAll   bool    `param:"score_all" default:"false" doc:"also score samples while the memory is not full, as in the official code, at the cost of a gradient for each"`
 }
 
-func (GSS) Info() Info {
-	return Info{
-		Name: "gss", Title: "GSS-Greedy",
-		Does:   "a new sample with score c replaces a stored one, which is drawn in proportion to its score cᵢ, with probability cᵢ/(cᵢ+c); the score is 1 + the largest cosine of the sample's gradient with those of n random parts of the memory",
-		Source: "Aljundi et al., Gradient based sample selection for online continual learning, NeurIPS 2019 (arXiv 1903.08671)",
-		Cost:   "(n+K_c)(F+B); a gradient per sample if a batch conflicts with the memory", State: "none, apart from the scores stored with the samples",
-		Axes: []Axis{Selection},
-	}
+var _ = published(Info{
+	Name: "gss", Title: "GSS-Greedy",
+	Does:   "a new sample with score c replaces a stored one, which is drawn in proportion to its score cᵢ, with probability cᵢ/(cᵢ+c); the score is 1 + the largest cosine of the sample's gradient with those of n random parts of the memory",
+	Source: "Aljundi et al., Gradient based sample selection for online continual learning, NeurIPS 2019 (arXiv 1903.08671)",
+	Cost:   "(n+K_c)(F+B); a gradient per sample if a batch conflicts with the memory", State: "none, apart from the scores stored with the samples",
+	Axes: []string{"selection"},
+}, GSS{})
+
+// join sets what fills the memory.
+func (g GSS) join(r *Rehearsal) {
+	r.Store = g.store
 }
 
-// Join sets what fills the memory.
-func (g GSS) Join(r *Rehearsal) error {
-	r.Store = g
-	return nil
-}
-
-// Fits refuses a loss that has no gradient yet, and another score of the samples.
-func (GSS) Fits(r *Rehearsal) error {
+// fits refuses a loss that has no gradient yet, and another score of the samples.
+func (GSS) fits(r *Rehearsal) error {
 	switch {
 	case r.rows()[0].Loss.Kind == StoredLogits:
 		return errors.New("gss compares gradients of the memory's loss, which is 0 for samples whose logits are not stored yet; set beta of der-pp above 0")
@@ -46,10 +43,10 @@ func (GSS) Fits(r *Rehearsal) error {
 // gssFirst is the score of a sample that was compared with nothing: a cosine of 0.1, as in the official code.
 const gssFirst = 1.1
 
-// Store offers each running task's batch. Samples of a batch that fills the store and do not fit are
+// store offers each running task's batch. Samples of a batch that fills the store and do not fit are
 // passed over.
-func (g GSS) Store(lab StoreLab) error {
-	store, current := lab.Memory(), lab.Current()
+func (g GSS) store(lab Lab, current [][]memory.Item) error {
+	store := lab.Memory()
 	capacity := store.Capacity(classesMet(store, current))
 	if capacity == 0 {
 		return nil

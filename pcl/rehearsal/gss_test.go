@@ -13,9 +13,7 @@ import (
 // opposite or orthogonal to that of the first.
 func opposed(t *testing.T, part GSS) (l *smallLab, m GSS, first, opposite, orthogonal memory.Item) {
 	t.Helper()
-	r, err := New(part)
-	must.Do(t, err)
-	l, m = newSmallLab(t, 2, 12, memory.Config{Policy: memory.PerClass, Budget: 4}), r.Store.(GSS)
+	l, m = newSmallLab(t, 2, 12, memory.Config{Policy: memory.PerClass, Budget: 4}), filled(t, part)
 	x, y := make([]float32, l.inputs), make([]float32, l.inputs)
 	x[0], y[1] = 1, 1
 	return l, m, memory.Item{Task: 1, Class: 0, Pixels: x}, memory.Item{Task: 1, Class: 1, Pixels: x}, memory.Item{Task: 1, Class: 0, Pixels: y}
@@ -68,7 +66,7 @@ func TestGSSKeeps(t *testing.T) {
 	keep := func(it memory.Item, n int) {
 		t.Helper()
 		l.current = [][]memory.Item{slices.Repeat([]memory.Item{it}, n)}
-		must.Do(t, m.Store(l))
+		must.Do(t, m.store(l, l.current))
 	}
 	class := func(c int) (n int) {
 		for i := range l.store.Len() {
@@ -114,7 +112,7 @@ func TestGSSScoresAll(t *testing.T) {
 		want float64
 	}{{first, gssFirst}, {first, 2}, {opposite, 0}} {
 		l.current = [][]memory.Item{{c.item}}
-		must.Do(t, m.Store(l))
+		must.Do(t, m.store(l, l.current))
 		if got := l.store.Item(l.store.Len() - 1).Score; math.Abs(got-c.want) > 1e-7 {
 			t.Errorf("score %g, want %g", got, c.want)
 		}

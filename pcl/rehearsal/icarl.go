@@ -7,23 +7,19 @@ type ICaRL struct {
 	Pool float64 `param:"pool" default:"500" range:"whole [1,1e9]" doc:"number of samples of each class of a running task from which those for the memory are chosen, at least 1; never fewer than the memory can take"`
 }
 
-func (ICaRL) Info() Info {
-	return Info{
-		Name: "icarl", Title: "iCaRL",
-		Does:   "all losses are sigmoid losses on all outputs seen so far, where the targets of finished tasks are the outputs of the model when the last task ended; samples are chosen for the memory by herding, and predictions are the class with the nearest mean of the features",
-		Source: "Rebuffi et al., iCaRL: Incremental Classifier and Representation Learning, CVPR 2017 (arXiv 1611.07725)",
-		Cost:   "KF of the old model", State: "the model when the last task ended",
-		Axes: []Axis{TaskLoss, MemoryLoss, Selection, Prediction},
-	}
-}
+var _ = published(Info{
+	Name: "icarl", Title: "iCaRL",
+	Does:   "all losses are sigmoid losses on all outputs seen so far, where the targets of finished tasks are the outputs of the model when the last task ended; samples are chosen for the memory by herding, and predictions are the class with the nearest mean of the features",
+	Source: "Rebuffi et al., iCaRL: Incremental Classifier and Representation Learning, CVPR 2017 (arXiv 1611.07725)",
+	Cost:   "KF of the old model", State: "the model when the last task ended",
+	Axes: []string{"task loss", "memory loss", "selection", "prediction"},
+}, ICaRL{})
 
-// Join sets the losses, the choice of what is kept, and what predicts.
-func (p ICaRL) Join(r *Rehearsal) error {
+// join sets the losses, the choice of what is kept, and what predicts.
+func (p ICaRL) join(r *Rehearsal) {
 	r.Task = Loss{Kind: Sigmoid, Seen: true}
 	r.Rows = []Row{{ID: Memory, Loss: r.Task}}
 	r.Remember = true
-	if err := Herding(p).Join(r); err != nil {
-		return err
-	}
-	return (NearestMean{Where: "always"}).Join(r)
+	Herding(p).join(r)
+	NearestMean{Where: "always"}.join(r)
 }

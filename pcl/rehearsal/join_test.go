@@ -1,23 +1,27 @@
 package rehearsal
 
 import (
+	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
+	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
 // TestRefusals: parts that cannot be joined are refused in either order.
 func TestRefusals(t *testing.T) {
-	for _, parts := range [][]Part{
+	for _, parts := range [][]any{
 		{ERACE{}, Angular{}}, {ERACE{}, ICaRL{}}, {Adjust{}, ERACE{}}, {EWC{}, SI{}}, {Balanced{}, MIR{}}, {Balanced{}, PerTask{}}, {Extend{}, Refresh{}}, // both set the same
 		{Adjust{}, LwF{}}, {Adjust{}, Distill{Draws: "one"}}, {LwF{}, ICaRL{}}, // the losses do not fit
 		{LwF{}, GMEDRelease{}}, {ICaRL{}, GMEDRelease{}}, // both remember the model
 		{GSS{}, MIR{BestLoss: true}}, {Extend{}, MIR{}}, {Refresh{}, Distill{Alpha: new(0.0)}}, // what is stored
 		{Adjust{Tau: new(-1.0)}, MIR{}}, {LwF{Weight: new(-1.0)}, ERACE{}}, {LwF{Temperature: 1e9}, ERACE{}}, {EWC{Decay: new(2.0)}, MIR{}}, {EWC{Samples: 0.5}, MIR{}},
-		{SI{Xi: -1}, MIR{}}, {SI{Rows: "both"}, MIR{}}, {Extend{Gamma: new(1.1)}, Distill{}},
+		{SI{Xi: -1}, MIR{}}, {SI{Rows: "both"}, MIR{}}, {Extend{Gamma: new(1.1)}, Distill{}}, {&MIR{Candidates: .5}, LwF{}}, {Herding{}, nil},
 	} {
 		for range 2 {
 			if _, err := New(parts...); err == nil {
-				t.Errorf("%s and %s are joined", parts[0].Info().Name, parts[1].Info().Name)
+				t.Errorf("%T and %T are joined", parts[0], parts[1])
 			}
 			slices.Reverse(parts)
 		}
@@ -26,17 +30,11 @@ func TestRefusals(t *testing.T) {
 
 // TestTeacherWithAnyTaskLoss: the distillation of lwf stays whatever sets the tasks' loss, before it or after it.
 func TestTeacherWithAnyTaskLoss(t *testing.T) {
-	for _, other := range []Part{ERACE{}, Angular{}} {
-		for _, parts := range [][]Part{{LwF{}, other}, {other, LwF{}}} {
-			r, err := New(parts...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if l := (objective{r}).Loss(3); l.Teacher != 1 || l.Temperature != 2 || !l.Own && !l.Cosine {
-				t.Errorf("%s: the tasks' loss is %+v", nameOf(r), l)
-			}
-			if l := (objective{r}).Loss(Memory); l.Teacher != 0 {
-				t.Errorf("%s: the memory's loss is %+v", nameOf(r), l)
+	for _, other := range []any{ERACE{}, Angular{}} {
+		for _, parts := range [][]any{{LwF{}, other}, {other, LwF{}}} {
+			o := objective{must.Get(New(parts...))(t)}
+			if l := o.Loss(3); l.Teacher != 1 || l.Temperature != 2 || !l.Own && !l.Cosine || o.Loss(Memory).Teacher != 0 {
+				t.Errorf("%T: the tasks' loss is %+v, the memory's %+v", other, l, o.Loss(Memory))
 			}
 		}
 	}
@@ -44,44 +42,92 @@ func TestTeacherWithAnyTaskLoss(t *testing.T) {
 
 // TestAdjustedLosses: all cross-entropies are adjusted, whatever part sets them, and no other loss.
 func TestAdjustedLosses(t *testing.T) {
-	for _, parts := range [][]Part{{Adjust{}, Distill{}}, {Distill{}, Adjust{}}, {Adjust{}}, {Adjust{}, MIR{}, Herding{}}} {
-		r, err := New(parts...)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, parts := range [][]any{{Adjust{}, Distill{}}, {Distill{}, Adjust{}}, {Adjust{}}, {Adjust{}, MIR{}, Herding{}}} {
+		r := must.Get(New(parts...))(t)
 		o := objective{r}
 		if o.Loss(3).Adjust != 1 || o.Loss(Memory).Adjust != 1 || len(r.Rows) > 1 && o.Loss(stored) != (Loss{Kind: StoredLogits, Scale: 0.3}) {
-			t.Errorf("%s: losses %+v, %+v, %+v", nameOf(r), o.Loss(3), o.Loss(Memory), o.Loss(stored))
+			t.Errorf("%T: losses %+v, %+v, %+v", parts, o.Loss(3), o.Loss(Memory), o.Loss(stored))
 		}
-	}
-	if r, err := New(Adjust{Tau: new(0.0)}); err != nil || len(r.Roles()) != 0 {
-		t.Errorf("with τ = 0 there are roles %v, %v", r.Roles(), err)
 	}
 }
 
-// TestEveryPart: its description is complete, it joins with its defaults, alone or with what it says it needs, and
-// its name is its own.
+// TestLeftOut: a part whose weight is 0 adds nothing, and a part may be given by a pointer, whose struct stays as it is.
+func TestLeftOut(t *testing.T) {
+	for _, part := range []any{Adjust{Tau: new(0.0)}, EWC{Lambda: new(0.0)}, &SI{C: new(0.0)}, LwF{Weight: new(0.0)}} {
+		if roles := must.Get(New(part))(t).Roles(); len(roles) != 0 {
+			t.Errorf("%+v has the roles %v", part, roles)
+		}
+	}
+	given := &Distill{Rows: "apart"}
+	if r := must.Get(New(given))(t); !r.Apart || given.Alpha != nil {
+		t.Errorf("made %+v of %+v", r, given)
+	}
+}
+
+// TestEveryPart: its description is complete, its tags can be read, it joins alone or with the stored logits that it needs,
+// and with the defaults that its tags declare it makes the rehearsal that its zero value makes.
 func TestEveryPart(t *testing.T) {
-	met := map[string]bool{}
-	for _, p := range All() {
-		i := p.Info()
-		if i.Name == "" || i.Title == "" || i.Does == "" || i.Source == "" || i.Cost == "" || i.State == "" || len(i.Axes) == 0 || met[i.Name] {
-			t.Errorf("%T is described as %+v", p, i)
+	for _, name := range slices.DeleteFunc(Names(), func(name string) bool { return name == "choosing" }) {
+		part := must.Get(Find(name))(t)
+		i, defaults := Describe(part), map[string]any{}
+		if i.Name != name || i.Title == "" || i.Does == "" || i.Source == "" || i.Cost == "" || i.State == "" || len(i.Axes) == 0 {
+			t.Errorf("%T is described as %+v", part, i)
 		}
-		met[i.Name] = true
-		parts := []Part{p}
-		if i.Axes[0] == Targets {
-			parts = append(parts, Distill{})
+		for _, f := range params.Of(part) {
+			defaults[f.Name] = f.Default
+			if f.Doc == "" {
+				t.Errorf("%s.%s has no doc", name, f.Name)
+			}
 		}
-		if _, err := New(parts...); err != nil {
-			t.Errorf("%s alone: %v", i.Name, err)
+		if n := reflect.TypeOf(part).NumField(); n != len(defaults) {
+			t.Errorf("%s has %d fields and %d parameters", name, n, len(defaults))
+		}
+		if got, want := made(t, must.Get(params.With(part, defaults))(t)), made(t, part); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s with its defaults makes %+v, its zero value %+v", name, got, want)
 		}
 	}
 }
 
-func nameOf(r *Rehearsal) (name string) {
-	for _, p := range r.Parts {
-		name += "+" + p.Info().Name
+// made is the rehearsal of one part, or of a part with stored logits that it needs, but for functions, which cannot
+// be compared.
+func made(t *testing.T, part any) *Rehearsal {
+	t.Helper()
+	parts := []any{part}
+	if Describe(part).Axes[0] == "stored logits" {
+		parts = append(parts, Distill{})
 	}
-	return name
+	r := must.Get(New(parts...))(t)
+	r.Draw, r.Shares, r.Rank, r.Renew, r.Store = nil, nil, nil, nil, nil
+	return r
+}
+
+// TestRegister: what contradicts itself, or has a name that is taken, is a mistake of the program.
+func TestRegister(t *testing.T) {
+	for _, c := range []struct {
+		info Info
+		part any
+	}{
+		{Info{Name: "mir"}, choosing{}}, {Info{}, choosing{}}, {Info{Name: "a+b"}, choosing{}}, {Info{Name: "axis", Axes: []string{"no axis"}}, choosing{}},
+		{Info{Name: "joinless"}, struct{}{}}, {Info{Name: "text"}, "text"},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%+v of %T was registered", c.info, c.part)
+				}
+			}()
+			Register(c.info, c.part)
+		}()
+	}
+}
+
+// TestLossesThatContradictThemselves are refused.
+func TestLossesThatContradictThemselves(t *testing.T) {
+	for _, l := range []Loss{
+		{Kind: 9}, {Teacher: 1}, {Own: true, Seen: true}, {Cosine: true}, {Teacher: 1, Temperature: 2, Distill: 1},
+	} {
+		if l.Validate() == nil {
+			t.Errorf("%+v is taken", l)
+		}
+	}
 }

@@ -64,13 +64,6 @@ type ReplayLab interface {
 	Update()
 }
 
-// StoreLab is the [Lab] after the update of a step, when the step's samples may enter the memory.
-type StoreLab interface {
-	Lab
-	// Current returns, for each running task, the samples that it sees for the first time in this step.
-	Current() [][]memory.Item
-}
-
 // PenaltyLab is the [Lab] of a penalty on the parameters.
 type PenaltyLab interface {
 	Lab

@@ -31,20 +31,16 @@ type smallLab struct {
 // newSmallLab has a model whose weights are 0.
 func newSmallLab(t *testing.T, classes, inputs int, c memory.Config) *smallLab {
 	t.Helper()
-	store, err := memory.NewStore(c, 1)
-	must.Do(t, err)
 	return &smallLab{
-		classes: classes, inputs: inputs, batch: 8, store: store, rng: rand.New(rand.NewPCG(3, 4)),
+		classes: classes, inputs: inputs, batch: 8, store: must.Get(memory.NewStore(c, 1))(t), rng: rand.New(rand.NewPCG(3, 4)),
 		at: map[Point][]float64{Now: make([]float64, classes*inputs)},
 	}
 }
 
 // filled is a part as New joins it.
-func filled[P Part](t *testing.T, p P) P {
+func filled[P any](t *testing.T, p P) P {
 	t.Helper()
-	p, err := params.Filled(p)
-	must.Do(t, err)
-	return p
+	return must.Get(params.Filled(p))(t)
 }
 
 func gaussian(r *rand.Rand, k, n int) [][]float64 {
@@ -91,14 +87,11 @@ func (l *smallLab) OneTask() bool                        { return l.oneTask }
 func (l *smallLab) Memory() *memory.Store                { return l.store }
 func (l *smallLab) Rand() *rand.Rand                     { return l.rng }
 func (l *smallLab) Image() (height, width, channels int) { return 2, 2, l.inputs / 4 }
-func (l *smallLab) Current() [][]memory.Item             { return l.current }
 func (l *smallLab) Running() []int                       { return []int{1} }
 func (l *smallLab) Candidates(int) []memory.Item         { return l.candidates }
 func (l *smallLab) Restart()                             {}
-
-func (l *smallLab) Step() int { return 7 }
-
-func (l *smallLab) Remember() { l.at[Remembered] = slices.Clone(l.at[Now]) }
+func (l *smallLab) Step() int                            { return 7 }
+func (l *smallLab) Remember()                            { l.at[Remembered] = slices.Clone(l.at[Now]) }
 
 func (l *smallLab) Update() {
 	l.updates++

@@ -13,20 +13,17 @@ type MIR struct {
 	BestLoss   bool     `param:"best_loss" default:"false" doc:"compare the loss after the virtual step with the sample's smallest loss so far"`
 }
 
-func (MIR) Info() Info {
-	return Info{
-		Name: "mir", Title: "MIR",
-		Does:   "the memory batch consists of those random candidates whose loss rises most from θ to θ − γg_cur",
-		Source: "Aljundi et al., Online Continual Learning with Maximally Interfered Retrieval, NeurIPS 2019 (arXiv 1908.04742)",
-		Cost:   "2F of the candidates", State: "none; with best_loss, the scores stored with the samples",
-		Axes: []Axis{Replayed},
-	}
-}
+var _ = published(Info{
+	Name: "mir", Title: "MIR",
+	Does:   "the memory batch consists of those random candidates whose loss rises most from θ to θ − γg_cur",
+	Source: "Aljundi et al., Online Continual Learning with Maximally Interfered Retrieval, NeurIPS 2019 (arXiv 1908.04742)",
+	Cost:   "2F of the candidates", State: "none; with best_loss, the scores stored with the samples",
+	Axes: []string{"replay"},
+}, MIR{})
 
-// Join sets the choice of what is replayed.
-func (m MIR) Join(r *Rehearsal) error {
+// join sets the choice of what is replayed.
+func (m MIR) join(r *Rehearsal) {
 	r.Draw, r.DrawScores = m.draw, m.BestLoss
-	return nil
 }
 
 // draw picks among candidates; where all of them fit into the batch nothing is scored.

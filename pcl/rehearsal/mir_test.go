@@ -95,8 +95,7 @@ func TestMIRReplays(t *testing.T) {
 	l := interfered(t)
 	m := filled(t, MIR{Candidates: 100})
 	rise := m.interference(l, everyIndex(l.store))
-	got, err := m.draw(l)
-	must.Do(t, err)
+	got := must.Get(m.draw(l))(t)
 	least := math.Inf(1)
 	for _, i := range got {
 		least = min(least, rise[i])

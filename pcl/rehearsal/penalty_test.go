@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
@@ -38,13 +39,9 @@ func gradientsAs(rows ...[]float32) (samples []memory.Item) {
 	return samples
 }
 
-func penaltyOf(t *testing.T, p Part) Penalty {
+func penaltyOf(t *testing.T, part any) Penalty {
 	t.Helper()
-	r, err := New(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r.Penalty
+	return must.Get(New(part))(t).Penalty
 }
 
 func near(a []float64, b ...float64) bool {
@@ -58,9 +55,7 @@ func TestEWCByHand(t *testing.T) {
 		t.Fatalf("before a task has ended: %v, %v", g, err)
 	}
 	consolidate := func(theta []float32, rows ...[]float32) {
-		if err := e.Consolidate(penaltyLab{theta: theta}, 1, gradientsAs(rows...)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, e.Consolidate(penaltyLab{theta: theta}, 1, gradientsAs(rows...)))
 	}
 	consolidate([]float32{1, 2}, []float32{1, 0}, []float32{3, 4}) // squares 1 + 9 and 16, of two samples
 	if !near(e.Stiffness, 5, 8) || !slices.Equal(e.Anchor, []float32{1, 2}) {
@@ -81,9 +76,7 @@ func TestEWCGroups(t *testing.T) {
 	rows := [][]float32{{1, 0}, {2, -1}, {-3, 1}, {5, 5}}
 	for group, want := range map[float64][2]float64{1: {39.0 / 4, 27.0 / 4}, 2: {(9.0 + 4) / 4, (1.0 + 36) / 4}, 8: {25.0 / 4, 25.0 / 4}} {
 		e := penaltyOf(t, EWC{Group: group}).(*ewc)
-		if err := e.Consolidate(penaltyLab{theta: make([]float32, 2)}, 1, gradientsAs(rows...)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, e.Consolidate(penaltyLab{theta: make([]float32, 2)}, 1, gradientsAs(rows...)))
 		if !near(e.Stiffness, want[:]...) {
 			t.Errorf("groups of %g: F = %v, want %v", group, e.Stiffness, want)
 		}
@@ -100,9 +93,7 @@ func TestEWCFromMemory(t *testing.T) {
 		task  int
 		theta float32
 	}{{1, 7}, {3, 8}} { // the memory holds task 1, and nothing of task 3
-		if err := e.Consolidate(penaltyLab{theta: []float32{end.theta}, store: store}, end.task, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, e.Consolidate(penaltyLab{theta: []float32{end.theta}, store: store}, end.task, nil))
 		if !near(e.Stiffness, 9) || !slices.Equal(e.Anchor, []float32{7}) {
 			t.Errorf("after task %d: F = %v, θ* = %v; want 9 and 7", end.task, e.Stiffness, e.Anchor)
 		}
@@ -117,9 +108,7 @@ func TestSIByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Moved(penaltyLab{theta: to, current: g}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Moved(penaltyLab{theta: to, current: g}))
 		return value, gradient
 	}
 	step([]float32{0, 0}, []float32{-1, 1}, []float32{2, 1})  // ω = 2, −1
@@ -127,9 +116,7 @@ func TestSIByHand(t *testing.T) {
 	if _, g := step([]float32{-2, 1}, []float32{-2, 1}, []float32{float32(math.NaN()), 0}); g != nil || !near(s.Path, 3, -1) {
 		t.Errorf("before an end: gradient %v, sums %v", g, s.Path)
 	}
-	if err := s.Consolidate(penaltyLab{theta: []float32{-2, 1}}, 1, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Consolidate(penaltyLab{theta: []float32{-2, 1}}, 1, nil))
 	if !near(s.Stiffness, 3/(4+0.5), 0) || !slices.Equal(s.Anchor, []float32{-2, 1}) || !near(s.Path, 0, 0) {
 		t.Errorf("after an end Ω = %v, θ* = %v, sums %v", s.Stiffness, s.Anchor, s.Path)
 	}
@@ -169,33 +156,23 @@ func TestPenaltyGradient(t *testing.T) {
 // refused and change nothing.
 func TestPenaltyState(t *testing.T) {
 	lab := penaltyLab{theta: []float32{0.1, -7}, current: []float32{1.0 / 3, 2}}
-	for _, part := range []Part{EWC{}, SI{}} {
+	for _, part := range []any{EWC{}, SI{}} {
 		for ends := range 3 {
 			a, b := penaltyOf(t, part), penaltyOf(t, part)
 			for range ends {
 				if _, _, err := a.Penalise(lab); err != nil {
 					t.Fatal(err)
 				}
-				if err := a.Moved(penaltyLab{theta: []float32{0.7, 1e-9}, current: lab.current}); err != nil {
-					t.Fatal(err)
-				}
-				if err := a.Consolidate(lab, 1, gradientsAs([]float32{1.0 / 7, 3})); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, a.Moved(penaltyLab{theta: []float32{0.7, 1e-9}, current: lab.current}))
+				must.Do(t, a.Consolidate(lab, 1, gradientsAs([]float32{1.0 / 7, 3})))
 			}
-			saved, err := a.(Stateful).MarshalState()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := b.(Stateful).UnmarshalState(saved); err != nil {
-				t.Fatalf("%s: %v", part.Info().Name, err)
-			}
+			must.Do(t, b.(Stateful).UnmarshalState(must.Get(a.(Stateful).MarshalState())(t)))
 			far := penaltyLab{theta: []float32{5, 5}}
 			va, ga, _ := a.Penalise(far)
 			vb, gb, _ := b.Penalise(far)
 			again, _ := b.(Stateful).MarshalState()
 			if other, _ := a.(Stateful).MarshalState(); va != vb || !slices.Equal(ga, gb) || string(again) != string(other) || (ga == nil) != (ends == 0) {
-				t.Errorf("%s after %d ends: penalties %g and %g, gradients %v and %v", part.Info().Name, ends, va, vb, ga, gb)
+				t.Errorf("%s after %d ends: penalties %g and %g, gradients %v and %v", Describe(part).Name, ends, va, vb, ga, gb)
 			}
 		}
 		for _, bad := range []string{
@@ -204,20 +181,11 @@ func TestPenaltyState(t *testing.T) {
 		} {
 			p := penaltyOf(t, part)
 			if err := p.(Stateful).UnmarshalState(json.RawMessage(bad)); err == nil {
-				t.Errorf("%s took up %s: %v", part.Info().Name, bad, err)
+				t.Errorf("%s took up %s: %v", Describe(part).Name, bad, err)
 			}
 			if _, g, _ := p.Penalise(penaltyLab{theta: []float32{1}}); g != nil {
-				t.Errorf("%s: a state that was refused left something", part.Info().Name)
+				t.Errorf("%s: a state that was refused left something", Describe(part).Name)
 			}
-		}
-	}
-}
-
-// TestNoPenalty: with weight 0 nothing is added to the rehearsal.
-func TestNoPenalty(t *testing.T) {
-	for _, p := range []Part{EWC{Lambda: new(0.0)}, SI{C: new(0.0)}} {
-		if r, err := New(p); err != nil || len(r.Roles()) != 0 {
-			t.Errorf("%s with weight 0 has roles %v, %v", p.Info().Name, r.Roles(), err)
 		}
 	}
 }
@@ -228,9 +196,7 @@ func TestReplacedParameters(t *testing.T) {
 	e := &ewc{spring: spring{Stiffness: []float64{1, 2}, Anchor: []float32{3, 4}}}
 	s := &si{spring: spring{Stiffness: []float64{1, 2}, Anchor: []float32{3, 4}, Path: []float64{5, 6}}}
 	for _, p := range []Penalty{e, s, &ewc{}, &si{}} {
-		if err := p.Replaced(to); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Replaced(to))
 	}
 	for _, x := range []spring{e.spring, s.spring} {
 		if !slices.Equal(x.Anchor, to.theta) || !near(x.Stiffness, 1, 2) {

@@ -1,7 +1,7 @@
 // Package rehearsal holds the parts of a rehearsal: the losses of the tasks and of the memory, which samples the
 // memory keeps, which of them a step replays, and how a prediction is made. Each part is a small type with its
 // parameters as fields, such as [Distill] or [MIR]. [New] joins parts to a [Rehearsal]; method.Make joins a
-// rehearsal with a rule that weighs the gradients. Begin with [Part].
+// rehearsal with a rule that weighs the gradients. Begin with [Register].
 package rehearsal
 
 import (
@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/memory"
-	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
 // Memory is the id of the memory's first row. Further rows have negative ids, tasks have ids from 1 on.
@@ -20,67 +19,10 @@ const Memory = 0
 // PenaltyRow is the id of the row of a [Penalty]. It lies below the ids that rows of the memory have.
 const PenaltyRow = -1 << 30
 
-// Axis is one of the choices that a rehearsal makes. Two parts that make the same choice exclude each other.
-type Axis string
-
-const (
-	// TaskLoss is the loss that the tasks in training are trained on.
-	TaskLoss Axis = "task loss"
-	// MemoryLoss is the loss, or the losses, that replayed samples are trained on.
-	MemoryLoss Axis = "memory loss"
-	// Replayed is which of the stored samples a step replays.
-	Replayed Axis = "replay"
-	// Selection is which samples of a task are stored.
-	Selection Axis = "selection"
-	// Teaching is what the tasks in training learn from the model as it was when a task last ended.
-	Teaching Axis = "teacher"
-	// Penalising is what keeps parameters near where earlier tasks left them.
-	Penalising Axis = "penalty"
-	// Targets is how the logits that are stored with samples change when a task ends.
-	Targets Axis = "stored logits"
-	// Prediction is how a class is chosen for a sample.
-	Prediction Axis = "prediction"
-)
-
-// Info describes a part.
-type Info struct {
-	Name   string `json:"name"`   // as on the command line, e.g. "der-pp"
-	Title  string `json:"title"`  // as in print, e.g. "DER++"
-	Does   string `json:"does"`   // what it changes, in one line
-	Source string `json:"source"` // the publication to cite
-	Cost   string `json:"cost"`   // what it adds to a step, in forward (F) and backward (B) passes
-	State  string `json:"state"`  // what is remembered between steps, or "none"
-	Axes   []Axis `json:"axes"`   // the choices that it makes
-}
-
-// Part is one part of a rehearsal: a struct whose tagged fields are its parameters (package params).
-type Part interface {
-	Info() Info
-	// Join adds the part to a rehearsal. [New] has put the defaults in place of zero values, and has checked ranges and
-	// choices.
-	Join(r *Rehearsal) error
-}
-
-// Fitting is a part that cannot be joined with every other part.
-type Fitting interface {
-	// Fits returns an error if the part does not fit into a rehearsal that all parts have joined.
-	Fits(r *Rehearsal) error
-}
-
-// All returns the parts of this package with their defaults.
-func All() []Part {
-	return []Part{
-		Adjust{}, Angular{}, Balanced{}, Distill{}, ERACE{}, EWC{}, Extend{}, GMED{}, GMEDRelease{}, Greedy{}, GSS{}, Herding{}, ICaRL{}, LwF{}, MIR{}, NearestMean{}, PerTask{},
-		Refresh{}, Retrain{}, SI{},
-	}
-}
-
 // Rehearsal is what its parts make together. The zero value is plain experience replay: cross-entropy on a batch
 // of the memory that is drawn at random, from samples that are kept at random. A part sets the fields of the
 // choices that it makes.
 type Rehearsal struct {
-	Parts []Part
-
 	// Task is the loss of the tasks' rows.
 	Task Loss
 	// Teacher and Temperature apply to the tasks' loss, whatever part sets Task.
@@ -111,8 +53,8 @@ type Rehearsal struct {
 	// Pool is how many candidates of each class are collected for Rank while a task runs. It is never fewer than
 	// the memory can take.
 	Pool int
-	// Store fills the memory while tasks run, in place of candidates at the end of a task.
-	Store Storer
+	// Store fills the memory while tasks run, in place of candidates at the end of a task; see [Storer].
+	Store func(lab Lab, current [][]memory.Item) error
 	// Logits stores each sample with the logits of the model at the end of its task.
 	Logits bool
 	// Renew returns the new logits to be stored with a sample when a task ends, of the old ones, those of the present
@@ -141,14 +83,14 @@ type Row struct {
 	OwnDraw bool
 }
 
-// New joins parts to a rehearsal. Two parts that make the same choice are an error, as are values out of range.
-func New(parts ...Part) (*Rehearsal, error) {
+// New joins registered parts to a rehearsal. Two parts that make the same choice are an error, as are values out of range.
+func New(parts ...any) (*Rehearsal, error) {
 	if i := slices.Index(parts, nil); i >= 0 {
 		return nil, fmt.Errorf("part %d of the rehearsal is nil", i+1)
 	}
-	r, by := &Rehearsal{Parts: slices.Clone(parts)}, map[Axis]string{}
+	r, by := &Rehearsal{}, map[string]string{}
 	for _, p := range parts {
-		info := p.Info()
+		info := Describe(p)
 		for _, axis := range info.Axes {
 			if other, taken := by[axis]; taken {
 				return nil, fmt.Errorf("%s and %s cannot be joined: both set the %s", other, info.Name, axis)
@@ -157,17 +99,13 @@ func New(parts ...Part) (*Rehearsal, error) {
 		}
 	}
 	for _, p := range parts {
-		p, err := params.Filled(p)
-		if err == nil {
-			err = p.Join(r)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("rehearsal %s: %w", p.Info().Name, err)
+		if err := join(p, r); err != nil {
+			return nil, fmt.Errorf("rehearsal %s: %w", Describe(p).Name, err)
 		}
 	}
 	r.Task.Teacher, r.Task.Temperature = r.Teacher, r.Temperature
 	r.adjust()
-	return r, r.check()
+	return r, r.check(parts)
 }
 
 // adjust adds Adjust to the losses that it is for.
@@ -184,7 +122,7 @@ func (r *Rehearsal) adjust() {
 }
 
 // check asks the parts whether they fit together.
-func (r *Rehearsal) check() error {
+func (r *Rehearsal) check(parts []any) error {
 	var err error
 	switch {
 	case r.Remember && r.DrawRemembers:
@@ -195,9 +133,9 @@ func (r *Rehearsal) check() error {
 	for _, row := range append(slices.Clone(r.rows()), Row{Loss: r.Task}) {
 		err = cmp.Or(err, row.Loss.Validate())
 	}
-	for _, p := range r.Parts {
-		if f, ok := p.(Fitting); ok && err == nil {
-			err = f.Fits(r)
+	for _, p := range parts {
+		if f, ok := p.(interface{ fits(r *Rehearsal) error }); ok && err == nil {
+			err = f.fits(r)
 		}
 	}
 	if err != nil {

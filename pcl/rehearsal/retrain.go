@@ -1,7 +1,6 @@
 package rehearsal
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -19,24 +18,18 @@ type Retrain struct {
 	MinLR  *float64 `param:"min_lr" default:"0.0005" range:"[0,1000]" doc:"smallest learning rate, from 0 to lr"`
 }
 
-func (Retrain) Info() Info {
-	return Info{
-		Name: "gdumb", Title: "GDumb",
-		Does:   "the memory is filled with an equal number of samples of each class, and for predictions a new network is trained on the memory alone",
-		Source: "Prabhu, Torr & Dokania, GDumb: A Simple Approach that Questions Our Progress in Continual Learning, ECCV 2020",
-		Cost:   "passes × (F+B) of the whole memory per evaluation", State: "only the memory",
-		Axes: []Axis{Selection, Prediction},
-	}
-}
+var _ = published(Info{
+	Name: "gdumb", Title: "GDumb",
+	Does:   "the memory is filled with an equal number of samples of each class, and for predictions a new network is trained on the memory alone",
+	Source: "Prabhu, Torr & Dokania, GDumb: A Simple Approach that Questions Our Progress in Continual Learning, ECCV 2020",
+	Cost:   "passes × (F+B) of the whole memory per evaluation", State: "only the memory",
+	Axes: []string{"selection", "prediction"},
+}, Retrain{})
 
-// Join sets what fills the memory and what predicts.
-func (g Retrain) Join(r *Rehearsal) error {
-	r.Store = Greedy{}
-	r.Predict = g
-	if *g.MinLR > g.LR {
-		return fmt.Errorf("min_lr is %g; want at most lr, which is %g", *g.MinLR, g.LR)
-	}
-	return nil
+// join sets what fills the memory and what predicts.
+func (g Retrain) join(r *Rehearsal) {
+	fail.When(*g.MinLR > g.LR, "min_lr is %g; want at most lr, which is %g", *g.MinLR, g.LR)
+	r.Store, r.Predict = storeGreedily, retrained{g}
 }
 
 // Settings that the paper fixes.
@@ -48,9 +41,12 @@ const (
 	gdumbWarm     = 0.1 // of the largest rate, in the first pass
 )
 
+// retrained predicts with a network that it trains.
+type retrained struct{ Retrain }
+
 // Prepare trains a new network on the store. Its draws depend on the step alone, so that evaluating
 // changes nothing in the run.
-func (g Retrain) Prepare(lab PredictLab) (err error) {
+func (g retrained) Prepare(lab PredictLab) (err error) {
 	defer fail.Caught(&err)
 	lab.Restart()
 	store, r := lab.Memory(), seed.New(0, "gdumb", lab.Step()).Rand
@@ -81,4 +77,4 @@ func (g Retrain) rate(pass int) float64 {
 }
 
 // Snapshot predicts with the new network.
-func (Retrain) Snapshot() (Point, Rule) { return Apart, nil }
+func (retrained) Snapshot() (Point, Rule) { return Apart, nil }

@@ -42,10 +42,11 @@ type Curator interface {
 	Curate(lab Lab, id int, candidates []memory.Item) error
 }
 
-// Storer fills the memory itself while tasks run, with samples of [StoreLab.Current]. When a task ends, nothing is
-// added.
+// Storer fills the memory itself while tasks run. When a task ends, nothing is added.
 type Storer interface {
-	Store(lab StoreLab) error
+	// Store is called after the update of a step. current has, for each running task, the samples that it sees for the first
+	// time in this step.
+	Store(lab Lab, current [][]memory.Item) error
 }
 
 // Predictor predicts by a rule of its own.
@@ -113,7 +114,7 @@ func (r *Rehearsal) Roles() (roles []any) {
 		roles = append(roles, curator{r})
 	}
 	if r.Store != nil {
-		roles = append(roles, r.Store)
+		roles = append(roles, storer{r})
 	}
 	if r.Needs != (Needs{}) {
 		roles = append(roles, limited{r})
@@ -140,6 +141,10 @@ func (r objective) Loss(id int) Loss {
 	}
 	return r.rows()[0].Loss
 }
+
+type storer struct{ *Rehearsal }
+
+func (s storer) Store(lab Lab, current [][]memory.Item) error { return s.Rehearsal.Store(lab, current) }
 
 type limited struct{ *Rehearsal }
 

@@ -11,7 +11,9 @@ import (
 // choosing is a part that replays given samples.
 type choosing struct{ samples []int }
 
-func (choosing) Info() Info { return Info{Name: "choosing", Axes: []Axis{Replayed}} }
+func init() {
+	Register(Info{Name: "choosing", Title: "-", Does: "-", Source: "-", Cost: "-", State: "-", Axes: []string{"replay"}}, choosing{})
+}
 
 func (c choosing) Join(r *Rehearsal) error {
 	r.Draw = func(ReplayLab) ([]int, error) { return slices.Clone(c.samples), nil }
@@ -39,11 +41,9 @@ func TestChosenSamplesAreReplayed(t *testing.T) {
 		{Distill{Beta: new(0.0)}, []int{stored}, 1},
 		{Distill{Beta: new(0.0), Draws: "one"}, []int{stored}, 1},
 	} {
-		for _, parts := range [][]Part{{c.part, choosing{chosen}}, {choosing{chosen}, c.part}} {
-			r, err := New(parts...)
-			must.Do(t, err)
-			rows, err := replayer{r}.Replays(l)
-			must.Do(t, err)
+		for _, parts := range [][]any{{c.part, choosing{chosen}}, {choosing{chosen}, c.part}} {
+			r := must.Get(New(parts...))(t)
+			rows := must.Get(replayer{r}.Replays(l))(t)
 			var ids []int
 			shared := 0
 			for i, row := range rows {
@@ -63,24 +63,20 @@ func TestChosenSamplesAreReplayed(t *testing.T) {
 
 // TestLossesOfRows: the tasks have their loss, the memory's rows theirs.
 func TestLossesOfRows(t *testing.T) {
-	r, err := New(Distill{})
-	must.Do(t, err)
+	r := must.Get(New(Distill{}))(t)
 	o := objective{r}
 	for id, want := range map[int]Loss{1: {}, 9: {}, Memory: {Scale: 0.5}, stored: {Kind: StoredLogits, Scale: 0.3}} {
 		if got := o.Loss(id); got != want {
 			t.Errorf("row %d has the loss %+v, want %+v", id, got, want)
 		}
 	}
-	if r, err = New(Distill{Draws: "one"}, PerTask{}); err != nil {
-		t.Fatal(err)
-	}
+	r = must.Get(New(Distill{Draws: "one"}, PerTask{}))(t)
 	for _, id := range []int{Memory, -1, -7} {
 		if got, want := (objective{r}).Loss(id), (Loss{Scale: 0.5, Distill: 0.3}); got != want {
 			t.Errorf("row %d of a finished task has the loss %+v, want %+v", id, got, want)
 		}
 	}
-	plain, err := New()
-	must.Do(t, err)
+	plain := must.Get(New())(t)
 	if roles := plain.Roles(); len(roles) != 0 {
 		t.Errorf("plain replay has the roles %v", roles)
 	}
@@ -93,10 +89,8 @@ func TestRowsOfTasks(t *testing.T) {
 		it.Task = 1 + i%3 // of which 1 is running
 		l.store.Put(it)
 	}
-	r, err := New(PerTask{})
-	must.Do(t, err)
-	rows, err := replayer{r}.Replays(l)
-	must.Do(t, err)
+	r := must.Get(New(PerTask{}))(t)
+	rows := must.Get(replayer{r}.Replays(l))(t)
 	if len(rows) != 2 {
 		t.Fatalf("%d rows, want those of tasks 2 and 3", len(rows))
 	}
@@ -115,15 +109,13 @@ func TestRowsOfTasks(t *testing.T) {
 // TestCurateByRank: the store holds the first of the ranking in its order, and of those the first when it must shrink; the
 // model is copied. A pool is asked for only where there is a choice.
 func TestCurateByRank(t *testing.T) {
-	r, err := New(ICaRL{Pool: 30})
-	must.Do(t, err)
+	r := must.Get(New(ICaRL{Pool: 30}))(t)
 	l, c := newSmallLab(t, 4, 4, memory.Config{Policy: memory.FixedTotal, Budget: 12}), curator{r}
 	candidates := l.drawn(40)
 	for i := range candidates {
 		candidates[i].Class = i % 2
 	}
-	ranked, err := rankByHerding(l, candidates, 6)
-	must.Do(t, err)
+	ranked := must.Get(rankByHerding(l, candidates, 6))(t)
 	check := func(n int) {
 		t.Helper()
 		for class := range 2 {
@@ -151,13 +143,12 @@ func TestCurateByRank(t *testing.T) {
 
 // TestAngularRows: with distillation there is a second row, of the scores without margins; without it plain replay.
 func TestAngularRows(t *testing.T) {
-	r, err := New(Angular{Distill: 2, LegacyNorm: true})
-	must.Do(t, err)
+	r := must.Get(New(Angular{Distill: 2, LegacyNorm: true}))(t)
 	tasks, scores := (objective{r}).Loss(1), (objective{r}).Loss(stored)
 	if !r.Logits || !tasks.Frobenius || tasks.ClassMargin != .01 || scores.Kind != StoredLogits || scores.Scale != 2 || scores.ClassMargin != 0 || tasks != (objective{r}).Loss(Memory) {
 		t.Errorf("losses %+v and %+v", tasks, scores)
 	}
-	if r, err = New(Angular{}); err != nil || r.Logits || len(r.Rows) != 1 {
-		t.Errorf("without distillation: %+v (%v)", r, err)
+	if r = must.Get(New(Angular{}))(t); r.Logits || len(r.Rows) != 1 {
+		t.Errorf("without distillation: %+v", r)
 	}
 }

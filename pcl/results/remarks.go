@@ -22,7 +22,7 @@ func (r *Run) Remarks() []string {
 	if r.Rejected > 0 {
 		out = append(out, fmt.Sprintf("%s made no update, because the direction was not finite.", plural.Of(r.Rejected, "step")))
 	}
-	if makers := r.Measured.Makers(); len(makers) > 1 {
+	if makers := r.Measured.makers(); len(makers) > 1 {
 		out = append(out, "It was made in parts: "+strings.Join(r.Measured.parts(), ", then ")+".")
 	}
 	return out
@@ -37,13 +37,13 @@ func (m Measured) parts() []string {
 			continue
 		}
 		last = p.Maker
-		out = append(out, fmt.Sprintf("from step %d on with %s", p.From, p.Maker))
+		out = append(out, fmt.Sprintf("from step %d on with %s", p.From, p.text()))
 	}
 	return out
 }
 
-// String names the backend and whatever else distinguishes makers.
-func (m Maker) String() string {
+// text names the backend and whatever else distinguishes makers.
+func (m Maker) text() string {
 	text := m.Backend
 	if m.Threads > 0 {
 		text += fmt.Sprintf(" (%s, %s)", m.Device, plural.Of(m.Threads, "thread"))

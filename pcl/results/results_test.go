@@ -18,7 +18,7 @@ import (
 func worked() *Run {
 	then, acc := 0.5, 0.75
 	return &Run{
-		Schema: Schema, ID: "0123456789ab", Method: "emgd-gmc", MethodTitle: "EMGD (GMC)",
+		Schema: schema, ID: "0123456789ab", Method: "emgd-gmc", MethodTitle: "EMGD (GMC)",
 		Params: map[string]any{"tau": "1", "momentum": 0.5}, Dataset: "glyphs", Increment: "task", Seed: 1234,
 		Config: json.RawMessage(`{"method":"emgd-gmc","seed":1234}`), Steps: 9,
 		Tasks: []Task{{ID: 1, Classes: []int{3, 0}, End: 5, Train: 48, Test: 8, AccEnd: then, AccFinal: acc}, {ID: 2, Classes: []int{1}, Start: 4, End: 8, AccEnd: acc, AccFinal: acc}},

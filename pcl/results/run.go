@@ -15,12 +15,12 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 )
 
-// Schema is the version of the run file; files of another version are refused.
-const Schema = 1
+// schema is the version of the run file; files of another version are refused.
+const schema = 1
 
 // Run is the outcome of one training run.
 type Run struct {
-	Schema int `json:"schema"`
+	Schema int `json:"schema"` // which Save writes
 	// ID is the hash of the configuration: runs of equal ID are the same experiment.
 	ID string `json:"id"`
 
@@ -165,8 +165,8 @@ type Part struct {
 	Maker
 }
 
-// Makers returns the makers of the run's parts, each once, in order of first appearance.
-func (m Measured) Makers() []Maker {
+// makers returns the makers of the run's parts, each once, in order of first appearance.
+func (m Measured) makers() []Maker {
 	out := []Maker{}
 	for _, p := range append(slices.Clone(m.Parts), Part{Maker: m.Maker}) {
 		if !slices.Contains(out, p.Maker) {
@@ -178,7 +178,7 @@ func (m Measured) Makers() []Maker {
 
 // MadeBy returns an error that names both programs if another one than this has made the run or a part of it.
 func (m Measured) MadeBy(program string) error {
-	for _, maker := range m.Makers() {
+	for _, maker := range m.makers() {
 		if maker.Program != program {
 			other := cmp.Or(maker.Program, fmt.Sprintf("of version %s, commit %s, which did not say more of itself", maker.Version, maker.Commit))
 			return fmt.Errorf("it was made by the program %s, and this is %s, which may compute something else", other, program)
@@ -189,6 +189,7 @@ func (m Measured) MadeBy(program string) error {
 
 // Save writes the run to path, if its numbers pass [Run.Check].
 func (r *Run) Save(path string) error {
+	r.Schema = schema
 	data, err := json.MarshalIndent(r, "", " ")
 	if err == nil {
 		err = r.Check()
@@ -219,8 +220,8 @@ func parse(data []byte) (*Run, error) {
 		return nil, fmt.Errorf("not a run: %w", err)
 	}
 	switch {
-	case r.Schema != Schema:
-		return nil, fmt.Errorf("it has schema %d; this program reads schema %d", r.Schema, Schema)
+	case r.Schema != schema:
+		return nil, fmt.Errorf("it has schema %d; this program reads schema %d", r.Schema, schema)
 	case len(r.Tasks) == 0:
 		return nil, errors.New("no tasks")
 	}

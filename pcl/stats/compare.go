@@ -24,9 +24,9 @@ type Comparison struct {
 }
 
 // Compare compares all pairs of methods over scores[situation][method], higher being better, by Wilcoxon's signed-rank
-// test ([Wilcoxon]) with Holm's correction ([Holm]). Unlike Nemenyi's test, the verdict on two methods depends on the
-// others only by their number. It returns a [TooFewError] where even the smallest p-value cannot pass the
-// correction, and for fewer situations than [MinPairs] at any level: 17 methods make 136 pairs and take 13 situations.
+// test, exact, with Holm's correction ([Holm]). Unlike Nemenyi's test, the verdict on two methods depends on the
+// others only by their number. It is an error if there are fewer situations than [Needed]: 17 methods make 136 pairs and
+// take 13 situations.
 // [AverageRanks] takes any number.
 //
 // Sources: J. Demšar, JMLR 7 (2006), for the diagram; A. Benavoli, G. Corani and F. Mangili, Should We Really Use
@@ -40,8 +40,8 @@ func Compare(scores [][]float64, alpha float64) (*Comparison, error) {
 		panic(fmt.Sprintf("stats: the level of the test is %v; want one between 0 and 1, for example 0.05", alpha))
 	}
 	k := len(ranks)
-	if tests := k * (k - 1) / 2; len(scores) < max(MinPairs, Needed(alpha, tests)) {
-		return nil, &TooFewError{Pairs: len(scores), Needed: max(MinPairs, Needed(alpha, tests)), Alpha: alpha, Tests: tests}
+	if tests := k * (k - 1) / 2; len(scores) < Needed(alpha, tests) {
+		return nil, fmt.Errorf("stats: %d situations, in which not even differences of one sign are significant at the level %v of %d tests; want %d", len(scores), alpha, tests, Needed(alpha, tests))
 	}
 	c := &Comparison{Ranks: ranks, Pairs: len(scores), Alpha: alpha, P: ones(k), Adjusted: ones(k)}
 	c.test(scores)
@@ -67,7 +67,7 @@ func (c *Comparison) test(scores [][]float64) {
 	var p []float64
 	for i := range c.Ranks {
 		for j := range i {
-			p = append(p, Wilcoxon(column(scores, i), column(scores, j)))
+			p = append(p, wilcoxon(column(scores, i), column(scores, j)))
 		}
 	}
 	adjusted := Holm(p)

@@ -21,8 +21,8 @@ type Contrast struct {
 	Difference float64 // mean of method − reference
 	Std        float64 // sample standard deviation of the differences; NaN for one pair
 	Low, High  float64 // the 95 % interval of the difference alone; NaN if there are too few pairs for one
-	// P is the two-sided p-value of [SignFlip], and Adjusted the same after [Holm]'s correction for all contrasts that have
-	// one; both are NaN for fewer pairs than [MinPairs].
+	// P is the two-sided p-value of Fisher's exact randomization test, and Adjusted the same after [Holm]'s correction for all contrasts that have
+	// one; both are NaN for fewer than six pairs.
 	P, Adjusted float64
 	// Grouped says that some label set has several timelines. Situations are then not independent, and the interval is that
 	// of a bootstrap that draws whole label sets, without one if there is only one of them.
@@ -37,7 +37,7 @@ func (c *Contrast) Clear() bool { return !c.Grouped || c.Low > 0 || c.High < 0 }
 
 // Contrasts compares methods with references, each in situations of its own: the first mean is the method's, the second the
 // reference's. All contrasts are shown together, and their p-values corrected for that. The interval of independent
-// situations is the test turned round: it has the differences that [SignFlip] at [Level] does not refuse, so that it excludes 0
+// situations is the test turned round: it has the differences that its test at [Level] does not refuse, so that it excludes 0
 // exactly if P is at most Level. More than 20 pairs have Student's interval.
 //
 // Source of the interval: J. Hartigan, Using subsample values as typical values, JASA 64 (1969).
@@ -45,7 +45,7 @@ func Contrasts(all ...[]Situation) []Contrast {
 	out, p, tested := make([]Contrast, len(all)), []float64{}, []*Contrast{}
 	for i, pairs := range all {
 		out[i] = contrast(pairs)
-		out[i].Needed = max(MinPairs, Needed(Level, len(all)))
+		out[i].Needed = Needed(Level, len(all))
 		if c := &out[i]; !math.IsNaN(c.P) {
 			p, tested = append(p, c.P), append(tested, c)
 		}
@@ -74,8 +74,8 @@ func contrast(pairs []Situation) Contrast {
 	}
 	c.Difference, c.Std = stat.MeanStdDev(d, nil)
 	c.Grouped = len(labelSets) < c.Pairs
-	if c.Pairs >= MinPairs {
-		c.P = SignFlip(method, reference)
+	if c.Pairs >= minPairs {
+		c.P = signFlip(method, reference)
 	}
 	switch {
 	case c.Grouped && len(labelSets) > 1:
@@ -84,7 +84,7 @@ func contrast(pairs []Situation) Contrast {
 			groups = append(groups, labelSets[l])
 		}
 		c.Low, c.High = resampled(groups)
-	case !c.Grouped && c.Pairs >= MinPairs:
+	case !c.Grouped && c.Pairs >= minPairs:
 		c.Low, c.High = turned(d)
 	}
 	return c
@@ -174,18 +174,8 @@ const power = 0.8
 // Detectable returns the difference that n pairs find in about four of five cases, if the differences are spread as std says
 // and several tests share the [Level]: (t₁₋α/₂ₘ + t_power) std/√n. It is infinite for pairs that could find none.
 func Detectable(std float64, n, tests int) float64 {
-	if n < max(MinPairs, Needed(Level, tests)) {
+	if n < Needed(Level, tests) {
 		return math.Inf(1)
 	}
 	return (student(n, Level/2/float64(max(tests, 1))) + student(n, 1-power)) * std / math.Sqrt(float64(n))
-}
-
-// PairsFor returns how many pairs find a difference in about four of five cases, and whether limit pairs suffice.
-func PairsFor(difference, std float64, tests, limit int) (n int, enough bool) {
-	for n = MinPairs; n <= limit; n++ {
-		if Detectable(std, n, tests) <= math.Abs(difference) {
-			return n, true
-		}
-	}
-	return limit, false
 }

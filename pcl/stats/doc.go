@@ -5,5 +5,5 @@
 //
 // [Summarize] gives the two deviations of docs/protocol.md §3.2. [Contrasts] tells which methods differ from a reference over
 // the [Situations] that they share, with intervals; [Compare] does so for all pairs of methods. The tests behind them are
-// [SignFlip], [Wilcoxon] and [SignFlipMax]; [Holm] corrects several.
+// exact: of sign flips, and Wilcoxon's of ranks; [Holm] corrects several.
 package stats

@@ -2,9 +2,11 @@ package stats
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -87,6 +89,18 @@ type Summary struct {
 	StdSeeds float64
 	// StdRuns is the population standard deviation of all runs; NaN for one.
 	StdRuns float64
+}
+
+// String is the mean with its deviation over the seeds, such as "59.61 ± 0.41", and a dash without any scores.
+func (s Summary) String() string {
+	text := fmt.Sprintf("%.2f", s.Mean)
+	switch {
+	case math.IsNaN(s.Mean):
+		return "–"
+	case !math.IsNaN(s.StdSeeds):
+		text += fmt.Sprintf(" ± %.2f", s.StdSeeds)
+	}
+	return strings.ReplaceAll(text, "-", "−")
 }
 
 // Summarize returns mean and deviations of scores. If a situation lacks a seed that another one has, both deviations are NaN: seeds

@@ -35,23 +35,23 @@ func differences(a, b []float64) (d []float64, same float64) {
 	return d, same
 }
 
-// maxExact is the largest number of differences whose signs SignFlip goes through: two lists of 2²⁰ sums. For more of
+// maxExact is the largest number of differences whose signs signFlip goes through: two lists of 2²⁰ sums. For more of
 // them it draws so many choices.
 const (
 	maxExact = 40
 	draws    = 1_000_000
 )
 
-// SignFlip tests whether paired scores have the same mean, by Fisher's exact randomization test: under the hypothesis
+// signFlip tests whether paired scores have the same mean, by Fisher's exact randomization test: under the hypothesis
 // that the two methods are exchangeable within each pair, each difference could as well have had the other sign. The result is
 // the probability of a mean at least as far from 0, in either direction: two-sided. All
 // 2ⁿ choices are counted, for n up to 40 differences that are not 0. (The sums of each half's choices are sorted and
 // then matched, which takes about 2ⁿᐟ² steps.) For more, it draws a million choices from a fixed seed, and so is not
 // exact: p is then (1 + draws at least as far from 0)/(1 + draws). Sums that differ by no more than rounding count as equal. Fewer
-// pairs than [MinPairs] can show nothing.
+// pairs than minPairs can show nothing.
 //
 // Sources: R. A. Fisher, The Design of Experiments, 1935, §21; E. Edgington and P. Onghena, Randomization Tests, 2007.
-func SignFlip(a, b []float64) (p float64) {
+func signFlip(a, b []float64) (p float64) {
 	d, same := differences(a, b)
 	least := math.Abs(floats.Sum(d)) - same // as far from 0 as theirs
 	d = slices.DeleteFunc(d, func(x float64) bool { return x == 0 })
@@ -64,7 +64,7 @@ func SignFlip(a, b []float64) (p float64) {
 	return min(1, math.Ldexp(2*float64(sumsFrom(d, least)), -len(d)))
 }
 
-// signFlipSampled is [SignFlip] of any number of differences: it draws the signs, as often as asked, from the random
+// signFlipSampled is signFlip of any number of differences: it draws the signs, as often as asked, from the random
 // numbers of a seed. The result is never too small on average (B. Phipson and G. Smyth, Permutation P-values should never be
 // zero, 2010).
 func signFlipSampled(d []float64, least float64, draws int, from uint64) float64 {

@@ -12,7 +12,7 @@ import (
 // TestSignFlipMaxOfOne: with one rival that is ahead it is the sign-flip test.
 func TestSignFlipMaxOfOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		quarters := rapid.SliceOfN(rapid.IntRange(-12, 20), MinPairs, 10).Draw(t, "differences")
+		quarters := rapid.SliceOfN(rapid.IntRange(-12, 20), minPairs, 10).Draw(t, "differences")
 		d, sum := make([]float64, len(quarters)), 0
 		for i, x := range quarters {
 			d[i] = float64(x) / 4
@@ -21,7 +21,7 @@ func TestSignFlipMaxOfOne(t *testing.T) {
 		if sum < 0 { // turned round, the rival is ahead
 			floats.Scale(-1, d)
 		}
-		want := SignFlip(d, make([]float64, len(d)))
+		want := signFlip(d, make([]float64, len(d)))
 		if p := SignFlipMax(above0(d)); math.Abs(p-want) > 1e-9 {
 			t.Errorf("p = %v, want %v", p, want)
 		}

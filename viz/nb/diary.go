@@ -30,7 +30,7 @@ const (
 func newDiary(l *pcl.Learner) diary {
 	o := l.Options()
 	return diary{steps: l.Steps(), since: time.Now(), run: results.Run{
-		Schema: results.Schema, ID: "live", Method: o.Method.Info().Name, MethodTitle: o.Method.Info().Title,
+		ID: "live", Method: o.Method.Info().Name, MethodTitle: o.Method.Info().Title,
 		Increment: string(o.Increment), Config: []byte("{}"), Steps: l.Steps(),
 	}}
 }

@@ -43,7 +43,7 @@ func verdictBlock(v *findings.Verdict) block {
 		if c == nil {
 			continue
 		}
-		with, difference, probability := datum{Text: p.Than, Link: entryID(c.B)}, numberCell(c.Difference, findings.Signed), datum{Text: "–"}
+		with, difference, chance := datum{Text: p.Than, Link: entryID(c.B)}, numberCell(c.Difference, findings.Signed), datum{Text: "–"}
 		if p.Rivals > 1 {
 			with.Small = fmt.Sprintf("the closest of %d", p.Rivals)
 		}
@@ -51,10 +51,10 @@ func verdictBlock(v *findings.Verdict) block {
 			difference.Small = interval(c.Low, c.High)
 		}
 		if p.Outcome != findings.NotTestable {
-			probability = numberCell(c.Adjusted, findings.PValue)
+			chance = numberCell(c.Adjusted, probability)
 		}
 		t.add(row{}, datum{Text: p.Method, Link: entryID(c.A)}, with, datum{Text: p.Where(), Small: p.Why, Class: "text"},
-			datum{Text: string(p.Outcome), Class: outcomeClass[p.Outcome]}, difference, probability, datum{Text: fmt.Sprint(c.Pairs)}, knownCell(p.Paper, findings.Signed))
+			datum{Text: string(p.Outcome), Class: outcomeClass[p.Outcome]}, difference, chance, datum{Text: fmt.Sprint(c.Pairs)}, knownCell(p.Paper, findings.Signed))
 	}
 	b := block{Title: v.Summary, Folded: true, Table: t}
 	for _, text := range v.Untested() {

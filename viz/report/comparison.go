@@ -9,8 +9,8 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
-	"github.com/parallelcl/parallelcl/pcl/results/paper"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
+	"github.com/parallelcl/parallelcl/pcl/stats"
 	"github.com/parallelcl/parallelcl/viz"
 )
 
@@ -27,9 +27,9 @@ func comparison(c *findings.Column) (block, *versus.Table) {
 	for _, e := range c.ByA() {
 		accuracy, l := valueCell(e.A), lines[e.Name]
 		if !math.IsNaN(e.A.StdRuns) {
-			accuracy.Small = "± " + e.A.Spread() + " runs" // of the single ones
+			accuracy.Small = fmt.Sprintf("± %.2f runs", e.A.StdRuns) // of the single ones
 		}
-		tuned := findings.Value{Mean: math.NaN()}
+		tuned := stats.Summary{Mean: math.NaN()}
 		if e.Other != nil && !c.Grid.Tuned {
 			tuned = e.Other.A
 		}
@@ -46,7 +46,7 @@ func comparison(c *findings.Column) (block, *versus.Table) {
 	return b, compared
 }
 
-func valueCell(v findings.Value) datum {
+func valueCell(v stats.Summary) datum {
 	return numberCell(v.Mean, func(float64) string { return v.String() })
 }
 
@@ -62,7 +62,15 @@ func differenceCells(a *versus.Against) (difference, p datum) {
 	if a.Differs {
 		difference.Class = judged(a.Difference > 0)
 	}
-	return difference, knownCell(a.Holm, findings.PValue)
+	return difference, knownCell(a.Holm, probability)
+}
+
+// probability writes one.
+func probability(p float64) string {
+	if p < 0.001 {
+		return fmt.Sprintf("%.1g", p)
+	}
+	return fmt.Sprintf("%.3f", p)
 }
 
 func judged(good bool) string { return map[bool]string{true: "good", false: "bad"}[good] }
@@ -95,7 +103,7 @@ func timeCell(e *findings.Entry, cost float64) datum {
 	return out
 }
 
-func paperCell(n *paper.Number) datum {
+func paperCell(n *findings.Number) datum {
 	if n == nil {
 		return datum{Text: "–"}
 	}

@@ -171,21 +171,18 @@ const say = (item, svg) => {
   tip.style.top = (y - tip.offsetHeight - 12 < scrollY ? y + 16 : y - tip.offsetHeight - 12) + "px";
 };
 
-// placesOf reads a path, part by part: commands, with places instead of steps.
-const placesOf = d => d.split(/(?=M)/).map(part => {
-  let at = [0, 0];
-  return [...part.matchAll(/([a-z])([^a-z]*)/gi)].flatMap(([, c, list]) => {
-    const numbers = (list.match(/-?\d*\.?\d+/g) ?? []).map(Number), size = { h: 1, v: 1, q: 4, c: 6 }[c.toLowerCase()] ?? 2, out = [];
-    for (let i = 0; i < numbers.length; i += size) {
-      let step = numbers.slice(i, i + size);
-      if (size === 1) step = c === "h" ? [step[0], 0] : [0, step[0]];
-      const from = c < "a" ? [0, 0] : at, to = step.map((v, k) => from[k % 2] + v);
-      out.push([size === 1 ? "L" : c.toUpperCase(), to]);
-      at = to.slice(-2);
+// absolute is a path with the places of all its points, which lower-case commands tell from where the pen is.
+const absolute = d => {
+  let pen = [0, 0];
+  return d.replace(/([A-Za-z])([^A-Za-z]*)/g, (_, command, rest) => {
+    const numbers = (rest.match(/-?[\d.]+/g) ?? []).map(Number), points = [], every = { c: 3, q: 2 }[command.toLowerCase()] ?? 1;
+    for (let i = 0; i < numbers.length; i += 2) {
+      points.push([0, 1].map(k => +(numbers[i + k] + (command > "Z" ? pen[k] : 0)).toFixed(1)));
+      if (points.length % every === 0) pen = points.at(-1);
     }
-    return numbers.length ? out : [["Z", []]];
+    return command.toUpperCase() + points.map(p => p.join(" ")).join(" ");
   });
-});
+};
 
 // A plot of a figure: its values, a pointer on them, and a zoom.
 class Plot {
@@ -229,7 +226,7 @@ class Plot {
       const name = g.dataset.series ?? "";
       if (g.dataset.say) {
         const b = g.getBBox();
-        this.list.push({ name, x: b.x + b.width / 2, y: b.y + b.height / 2, half: [b.width / 2, b.height / 2], text: g.dataset.say });
+        this.list.push({ name, x: b.x + b.width / 2, y: b.y + b.height / 2, half: [b.width / 2, b.height / 2], text: (name && name + ": ") + g.dataset.say });
         continue;
       }
       for (const row of g.dataset.at.split(";").filter(Boolean)) {
@@ -345,22 +342,26 @@ class Plot {
     }
     for (const g of all(".pcl-in", this.svg)) {
       if (view) g.setAttribute("clip-path", this.clip); else g.removeAttribute("clip-path");
-      for (const e of all("path,text,image", g)) this.move(e);
+      for (const e of g.children) this.move(e);
     }
     if (view) this.ticks();
   }
 
   move(e) {
     if (e.localName === "path") {
-      e.was ??= placesOf(e.getAttribute("d"));
-      const rigid = getComputedStyle(e).fill !== "none";
-      e.setAttribute("d", e.was.map(part => {
-        const all = part.flatMap(([, places]) => places), [xs, ys] = [0, 1].map(k => all.filter((_, i) => i % 2 === k));
-        const [l, r, t, b] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-        const middle = [(l + r) / 2, (t + b) / 2], to = rigid && r - l < 10 && b - t < 10 && this.moved(middle); // a marker
-        const put = (x, y) => to ? [x - middle[0] + to[0], y - middle[1] + to[1]] : this.moved([x, y]);
-        return part.map(([command, at]) => command + at.flatMap((v, i) => i % 2 ? put(at[i - 1], v) : []).map(v => v.toFixed(1)).join(" ")).join("");
-      }).join(""));
+      e.was ??= absolute(e.getAttribute("d"));
+      const rigid = e.getAttribute("stroke-linecap") !== "round" && e.hasAttribute("fill");
+      e.setAttribute("d", e.was.replace(/M[^M]*/g, part => {
+        const points = part.match(/-?[\d.]+ -?[\d.]+/g).map(p => p.split(" ").map(Number));
+        const [xs, ys] = [points.map(p => p[0]), points.map(p => p[1])];
+        const middle = [(Math.min(...xs) + Math.max(...xs)) / 2, (Math.min(...ys) + Math.max(...ys)) / 2];
+        const small = rigid && Math.max(...xs) - Math.min(...xs) < 10 && Math.max(...ys) - Math.min(...ys) < 10; // a marker
+        const to = small && this.moved(middle);
+        return part.replace(/-?[\d.]+ -?[\d.]+/g, p => {
+          const at = p.split(" ").map(Number);
+          return (small ? [at[0] - middle[0] + to[0], at[1] - middle[1] + to[1]] : this.moved(at)).map(v => v.toFixed(1)).join(" ");
+        });
+      }));
       return;
     }
     e.was ??= ["x", "y", "width", "height"].map(name => +e.getAttribute(name));
@@ -421,9 +422,9 @@ all("figure.pcl-figure").forEach((figure, number) => {
   if (series.length > 1 && !all(".pcl-entry", figure).some(e => series.includes(e.dataset.series))) {
     key = make("div", { className: "pcl-key" });
     for (const s of series) {
-      const mark = figure.querySelector(`g[data-series="${CSS.escape(s)}"] :is([stroke],[fill])`);
+      const mark = figure.querySelector(`g[data-series="${CSS.escape(s)}"] :is(path,text)`);
       const swatch = make("i", { className: "pcl-swatch" }), entry = make("span", { className: "pcl-entry" }, swatch, s);
-      swatch.style.background = mark.getAttribute("stroke") ?? mark.getAttribute("fill");
+      swatch.style.background = mark.getAttribute("fill") ?? mark.getAttribute("stroke");
       entry.dataset.series = s;
       key.append(entry);
     }
@@ -465,12 +466,12 @@ all("figure.pcl-figure").forEach((figure, number) => {
     const boxes = parts.map(p => p.viewBox.baseVal), width = Math.max(...boxes.map(b => b.x + b.width)) + 4, height = Math.max(...boxes.map(b => b.y + b.height)) + 4;
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     svg.setAttribute("font-family", "Liberation Sans, Arial, sans-serif");
-    svg.setAttribute("fill", "none");
+    for (const name of ["fill", "font-size"]) svg.setAttribute(name, plots[0].svg.getAttribute(name));
     drawn("rect", { width, height, fill: "#fff" }, svg);
     for (const p of parts) for (const g of p.children) if (g.localName === "g" && !g.classList.contains("off")) svg.append(g.cloneNode(true));
     for (const entry of all(".pcl-entry:has(svg)", figure)) {
       const box = entry.firstChild.viewBox.baseVal;
-      drawn("text", { x: box.x + box.width + 4, y: box.y + box.height - 4, "font-size": 9, fill: "#000" }, svg).textContent = entry.textContent;
+      drawn("text", { x: box.x + box.width + 4, y: box.y + box.height - 4, fill: "#000" }, svg).textContent = entry.textContent;
     }
     const text = new XMLSerializer().serializeToString(svg);
     const colour = i => new RegExp(`--${i}:(?:light-dark\\()?(#[0-9a-f]+)`).exec(style)?.[1] ?? "#000";

@@ -59,7 +59,11 @@ func (s *runSet) blocks(ctx context.Context) ([]block, error) {
 	if len(s.files) > 0 {
 		return slices.Concat(out, []block{s.settings()}, s.figures(), details, []block{s.origin()}), nil
 	}
-	return []block{{ID: s.id, Title: s.Heading(), Parts: append(append(out, s.figures()...), s.origin())}}, nil
+	title := fmt.Sprintf("%s (%s)", s.Title, s.Name)
+	if s.Paper != "" {
+		title = s.Paper + ": " + title
+	}
+	return []block{{ID: s.id, Title: title, Parts: append(append(out, s.figures()...), s.origin())}}, nil
 }
 
 // origin says where the results are from, run by run.

@@ -69,23 +69,3 @@ func TestAffinities(t *testing.T) {
 		t.Errorf("ΣP = %v", sum)
 	}
 }
-
-// TestAffinitiesFollow checks that P follows a permutation of the rows and does not see shift and scale.
-func TestAffinitiesFollow(t *testing.T) {
-	x, _ := clusters(4, 30, 6, 3, 2)
-	order := rand.New(rand.NewPCG(4, 4)).Perm(len(x))
-	moved := make([][]float64, len(x))
-	for to, from := range order {
-		for _, v := range x[from] {
-			moved[to] = append(moved[to], 37.3*v-120)
-		}
-	}
-	p, q := affinitiesOf(t, x, 10), affinitiesOf(t, moved, 10)
-	for i := range q {
-		for j := range q {
-			if want := p[order[i]][order[j]]; math.Abs(q[i][j]-want) > 1e-8*want+1e-14 {
-				t.Fatalf("entry (%d,%d) is %v, was %v", i, j, q[i][j], want)
-			}
-		}
-	}
-}

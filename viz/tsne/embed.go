@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -41,15 +42,14 @@ func Embed(ctx context.Context, x [][]float64, o Options) (*Result, error) {
 	if n := len(x); !(o.Perplexity > 1 && 3*o.Perplexity <= float64(n-1)) {
 		return nil, fmt.Errorf("tsne: perplexity %v for %d points; want more than 1, and at most %.4g: a third of the other points", o.Perplexity, n, float64(n-1)/3)
 	}
-	rows, err := scaled(x)
+	if err := check(x); err != nil {
+		return nil, err
+	}
+	p, err := affinities(ctx, x, o.Perplexity)
 	if err != nil {
 		return nil, err
 	}
-	p, err := affinities(ctx, rows, o.Perplexity)
-	if err != nil {
-		return nil, err
-	}
-	y := start(rows, o.Seed)
+	y := start(x, o.Seed)
 	descend(ctx, p, y, o)
 	kl := divergence(ctx, p, y)
 	if ctx.Err() != nil {
@@ -58,33 +58,24 @@ func Embed(ctx context.Context, x [][]float64, o Options) (*Result, error) {
 	return &Result{Y: y, KL: kl}, nil
 }
 
-// scaled are the rows of x less the first, by a power of two so that no square overflows or underflows: t-SNE sees neither place
-// nor scale.
-func scaled(x [][]float64) ([][]float64, error) {
-	top, out := 0.0, make([][]float64, len(x))
+// check returns an error for points that cannot be embedded.
+func check(x [][]float64) error {
+	apart := 0.0 // from the first point
 	for i, row := range x {
 		if len(row) != len(x[0]) {
-			return nil, fmt.Errorf("tsne: row %d has %d numbers and row 0 has %d; want rows of one length", i, len(row), len(x[0]))
+			return fmt.Errorf("tsne: row %d has %d numbers and row 0 has %d; want rows of one length", i, len(row), len(x[0]))
 		}
 		for j, v := range row {
-			d := v/2 - x[0][j]/2 // the difference of two large numbers may be none
-			if math.IsNaN(d) || math.IsInf(d, 0) {
-				return nil, fmt.Errorf("tsne: x[%d][%d] is %v; want finite numbers", i, j, v)
+			if !(math.Abs(v) < 1e100) { // whose square is finite
+				return fmt.Errorf("tsne: x[%d][%d] is %v; want finite numbers below 1e100", i, j, v)
 			}
-			out[i] = append(out[i], d)
-			top = max(top, math.Abs(d))
 		}
+		apart = max(apart, floats.Distance(row, x[0], math.Inf(1)))
 	}
-	if top == 0 {
-		return nil, errors.New("tsne: every row is the same point; there is nothing to embed")
+	if apart < 1e-100 {
+		return errors.New("tsne: every row is the same point; there is nothing to embed")
 	}
-	_, exponent := math.Frexp(top)
-	for _, row := range out {
-		for j := range row {
-			row[j] = math.Ldexp(row[j], -exponent)
-		}
-	}
-	return out, nil
+	return nil
 }
 
 // startSize is the standard deviation of the first coordinate at the start, small next to the

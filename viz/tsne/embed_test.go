@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -17,40 +18,24 @@ func TestClustersStayApart(t *testing.T) {
 		if s := strangers(r.Y, label); s > 0 {
 			t.Errorf("%+v: the nearest neighbours of %d points are of another cluster", o, s)
 		}
-		if trust := trustworthiness(x, r.Y, 12); trust < 0.9 {
-			t.Errorf("%+v: trustworthiness %v", o, trust)
-		}
 	}
 }
 
 func TestSeed(t *testing.T) {
 	x, _ := clusters(3, 40, 5, 3, 3)
 	o := Options{Perplexity: 10, Iterations: 100}
-	first, again := embed(t, x, o), embed(t, x, o)
-	if !slices.Equal(first.Y, again.Y) {
-		t.Error("the same seed gives other bits")
+	first := embed(t, x, o)
+	for _, processors := range []int{1, 7} {
+		before := runtime.GOMAXPROCS(processors)
+		again := embed(t, x, o)
+		runtime.GOMAXPROCS(before)
+		if !slices.Equal(first.Y, again.Y) || first.KL != again.KL {
+			t.Errorf("the same seed gives other bits on %d processors", processors)
+		}
 	}
 	o.Seed = 1
 	if slices.Equal(first.Y, embed(t, x, o).Y) {
 		t.Error("another seed gives the same bits")
-	}
-}
-
-// TestScale checks that a power of two does not change a bit, out to where squares over- and underflow.
-func TestScale(t *testing.T) {
-	x, _ := clusters(3, 40, 5, 3, 4)
-	o := Options{Perplexity: 10, Iterations: 100}
-	want := embed(t, x, o)
-	for _, exponent := range []int{-900, -40, 1, 900} {
-		scaled := make([][]float64, len(x))
-		for i, row := range x {
-			for _, v := range row {
-				scaled[i] = append(scaled[i], math.Ldexp(v, exponent))
-			}
-		}
-		if !slices.Equal(embed(t, scaled, o).Y, want.Y) {
-			t.Errorf("x·2^%d gives other bits", exponent)
-		}
 	}
 }
 
@@ -115,8 +100,8 @@ func TestCollapse(t *testing.T) {
 			kl = p.KL
 		}
 	}})
-	if trust := trustworthiness(x, r.Y, 12); kl > 1 || r.KL > 0.6 || trust < 0.95 {
-		t.Errorf("KL %v, then %v, trustworthiness %v", kl, r.KL, trust)
+	if kl > 1 || r.KL > 0.6 {
+		t.Errorf("KL %v, then %v", kl, r.KL)
 	}
 }
 

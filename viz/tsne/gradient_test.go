@@ -2,8 +2,6 @@ package tsne
 
 import (
 	"math"
-	"runtime"
-	"slices"
 	"testing"
 )
 
@@ -51,18 +49,5 @@ func TestGradientByDifferences(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// TestProcessors checks that the bits do not depend on the number of goroutines.
-func TestProcessors(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	x, _ := clusters(4, 60, 5, 3, 6)
-	runtime.GOMAXPROCS(1)
-	one := embed(t, x, Options{Perplexity: 15, Iterations: 100, Seed: 3})
-	runtime.GOMAXPROCS(7)
-	many := embed(t, x, Options{Perplexity: 15, Iterations: 100, Seed: 3})
-	if !slices.Equal(one.Y, many.Y) || one.KL != many.KL {
-		t.Error("one processor and seven give different bits")
 	}
 }

@@ -1,13 +1,9 @@
 package tsne
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
-
-	"gonum.org/v1/gonum/floats"
 )
 
 // clusters returns count Gaussian clusters of size points each in d dimensions, of unit spread and
@@ -50,11 +46,7 @@ func plane(n int, size float64, seed uint64) [][2]float64 {
 // affinitiesOf returns P.
 func affinitiesOf(t testing.TB, x [][]float64, perplexity float64) [][]float64 {
 	t.Helper()
-	rows, err := scaled(x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := affinities(t.Context(), rows, perplexity)
+	p, err := affinities(t.Context(), x, perplexity)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,29 +77,6 @@ func strangers(y [][2]float64, label []int) (count int) {
 		}
 	}
 	return count
-}
-
-// trustworthiness says how far the k nearest neighbours in y are neighbours in x (Venna and Kaski, ICANN 2001): 1 if none is new,
-// about ½ for a random y.
-func trustworthiness(x [][]float64, y [][2]float64, k int) float64 {
-	sum, n := 0, len(x)
-	for i := range x {
-		order := func(distance func(j int) float64) []int {
-			var at []int
-			for j := range x {
-				if j != i {
-					at = append(at, j)
-				}
-			}
-			slices.SortFunc(at, func(a, b int) int { return cmp.Compare(distance(a), distance(b)) })
-			return at
-		}
-		near, drawn := order(func(j int) float64 { return floats.Distance(x[i], x[j], 2) }), order(func(j int) float64 { return floats.Distance(y[i][:], y[j][:], 2) })
-		for _, j := range drawn[:k] {
-			sum += max(slices.Index(near, j)+1-k, 0)
-		}
-	}
-	return 1 - 2*float64(sum)/(float64(n*k)*float64(2*n-3*k-1))
 }
 
 func norm(v [][2]float64) float64 {

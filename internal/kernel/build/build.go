@@ -13,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,31 +82,23 @@ func Run(ctx context.Context, dir, name string, args ...string) ([]byte, error) 
 	return stdout.Bytes(), err
 }
 
-// Builder builds the cells of a host in a folder, one after the other.
-type Builder struct {
-	*Host
-	dir     string
-	exports map[string]string // from paths of packages to files
-}
-
-// Builder returns a builder for a folder.
-func (h *Host) Builder(dir string) *Builder {
-	b := &Builder{h, dir, map[string]string{}}
-	for _, p := range h.Packages {
-		b.exports[p.Path] = p.Export
-	}
-	return b
+// In returns a copy of a host that builds cells in a folder, one after the other.
+func (h *Host) In(dir string) *Host {
+	in := *h
+	in.dir, in.built = dir, nil
+	return &in
 }
 
 // Compile compiles a cell.
-func (b *Builder) Compile(ctx context.Context, c *cell.Cell) (err error) {
+func (h *Host) Compile(ctx context.Context, c *cell.Cell) (err error) {
 	defer fail.Caught(&err)
-	b.exports[cell.Path(c.ID)] = b.compile(ctx, cell.Path(c.ID), c.Text)
+	path := cell.Path(c.ID)
+	h.built = append(h.built, cell.Package{Path: path, Export: h.compile(ctx, path, c.Text)})
 	return nil
 }
 
 // Link links compiled cells into a plugin that calls one of their functions: [cell.Run] or [cell.Replay].
-func (b *Builder) Link(ctx context.Context, function string, ids ...int) (file string, err error) {
+func (h *Host) Link(ctx context.Context, function string, ids ...int) (file string, err error) {
 	defer fail.Caught(&err)
 	imports, calls := "", ""
 	for _, id := range ids {
@@ -113,8 +106,8 @@ func (b *Builder) Link(ctx context.Context, function string, ids ...int) (file s
 		calls += fmt.Sprintf("c%d.%s(); ", id, function)
 	}
 	name := fmt.Sprintf("nb/plugin%d", time.Now().UnixNano())
-	file = filepath.Join(b.dir, path.Base(name)+".so")
-	b.program(ctx, file, name, imports+"var Run = func() { "+calls+"}\nfunc main() {}\n", "-buildmode=plugin", "-pluginpath="+name)
+	file = filepath.Join(h.dir, path.Base(name)+".so")
+	h.program(ctx, file, name, imports+"var Run = func() { "+calls+"}\nfunc main() {}\n", "-buildmode=plugin", "-pluginpath="+name)
 	return file, nil
 }
 
@@ -122,65 +115,66 @@ func (b *Builder) Link(ctx context.Context, function string, ids ...int) (file s
 const config = "importcfg"
 
 // compile compiles a package of one file.
-func (b *Builder) compile(ctx context.Context, name, text string) (archive string) {
+func (h *Host) compile(ctx context.Context, name, text string) (archive string) {
 	var packages strings.Builder
-	for p, f := range b.exports {
-		fmt.Fprintf(&packages, "packagefile %s=%s\n", p, f)
+	for _, p := range slices.Concat(h.Packages, h.built) {
+		fmt.Fprintf(&packages, "packagefile %s=%s\n", p.Path, p.Export)
 	}
-	source := filepath.Join(b.dir, path.Base(name)+".go")
+	source := filepath.Join(h.dir, path.Base(name)+".go")
 	defer os.Remove(source)
 	fail.If(os.WriteFile(source, []byte(text), 0o600))
-	fail.If(os.WriteFile(filepath.Join(b.dir, config), []byte(packages.String()), 0o600))
+	fail.If(os.WriteFile(filepath.Join(h.dir, config), []byte(packages.String()), 0o600))
 	archive = strings.TrimSuffix(source, ".go") + ".a"
-	fail.Or(Run(ctx, b.dir, filepath.Join(b.Go.Tools, "compile"), "-o", archive, "-p", name, "-complete", "-installsuffix", "dynlink",
-		"-goversion", b.Go.Version, "-c=2", "-dynlink", "-importcfg", config, "-pack", source))
+	fail.Or(Run(ctx, h.dir, filepath.Join(h.Go.Tools, "compile"), "-o", archive, "-p", name, "-complete", "-installsuffix", "dynlink",
+		"-goversion", h.Go.Version, "-c=2", "-dynlink", "-importcfg", config, "-pack", source))
 	return archive
 }
 
 // program compiles and links a package main.
-func (b *Builder) program(ctx context.Context, file, name, text string, flags ...string) {
-	archive := b.compile(ctx, name, "package main\n"+text)
+func (h *Host) program(ctx context.Context, file, name, text string, flags ...string) {
+	archive := h.compile(ctx, name, "package main\n"+text)
 	defer os.Remove(archive)
-	args := append([]string{"-o", file, "-importcfg", config, "-installsuffix", "dynlink", "-s", "-w", "-extld=" + b.Go.CC[0]}, flags...)
-	if b.Go.Linker != "" {
-		args = append(args, "-extldflags=-fuse-ld="+b.Go.Linker)
+	args := append([]string{"-o", file, "-importcfg", config, "-installsuffix", "dynlink", "-s", "-w", "-extld=" + h.Go.CC[0]}, flags...)
+	if h.Go.Linker != "" {
+		args = append(args, "-extldflags=-fuse-ld="+h.Go.Linker)
 	}
-	fail.Or(Run(ctx, b.dir, filepath.Join(b.Go.Tools, "link"), append(args, archive)...))
+	fail.Or(Run(ctx, h.dir, filepath.Join(h.Go.Tools, "link"), append(args, archive)...))
 }
 
 // Fetch brings packages that the host does not have, from the module cache or the network. They come into the plugins of the
 // cells that import them, never into the module's go.mod.
-func (b *Builder) Fetch(ctx context.Context, paths []string) (list []cell.Package, err error) {
+func (h *Host) Fetch(ctx context.Context, paths []string) (list []cell.Package, err error) {
 	defer fail.Caught(&err)
-	dir := fail.Or(b.MakeModule())
-	list, err = b.Go.exportsOf(ctx, dir, paths...)
+	dir := fail.Or(h.MakeModule())
+	list, err = h.Go.exportsOf(ctx, dir, paths...)
 	if err != nil {
-		fail.Or(Run(ctx, dir, b.Go.Command, append([]string{"get"}, paths...)...))
-		list = fail.Or(b.Go.exportsOf(ctx, dir, paths...))
+		fail.Or(Run(ctx, dir, h.Go.Command, append([]string{"get"}, paths...)...))
+		list = fail.Or(h.Go.exportsOf(ctx, dir, paths...))
 	}
-	for _, one := range list {
-		if have, ok := b.exports[one.Path]; ok && have != one.Export {
-			return nil, fmt.Errorf("%s: another version of %s is needed than this module has", strings.Join(paths, ", "), one.Path)
-		}
+	have := map[string]string{} // files of packages
+	for _, p := range slices.Concat(h.Packages, h.built) {
+		have[p.Path] = p.Export
 	}
-	for _, one := range list {
-		b.exports[one.Path] = one.Export
+	list = slices.DeleteFunc(list, func(p cell.Package) bool { return have[p.Path] == p.Export })
+	for _, p := range list {
+		fail.When(have[p.Path] != "", "%s: another version of %s is needed than this module has", strings.Join(paths, ", "), p.Path)
 	}
+	h.built = append(h.built, list...)
 	return list, nil
 }
 
-// ModuleDir is the folder of the cells' own module; see [Builder.MakeModule].
-func (b *Builder) ModuleDir() string { return filepath.Join(b.dir, "module") }
+// ModuleDir is the folder of the cells' own module; see [Host.MakeModule].
+func (h *Host) ModuleDir() string { return filepath.Join(h.dir, "module") }
 
 // MakeModule makes the module of the cells, if it is not there: it requires what ours does.
-func (b *Builder) MakeModule() (dir string, err error) {
+func (h *Host) MakeModule() (dir string, err error) {
 	defer fail.Caught(&err)
-	dir = b.ModuleDir()
+	dir = h.ModuleDir()
 	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 		return dir, nil
 	}
 	for _, name := range []string{"go.sum", "go.mod"} {
-		fail.If(atomicfile.WriteBytes(filepath.Join(dir, name), fail.Or(os.ReadFile(filepath.Join(b.Module, name)))))
+		fail.If(atomicfile.WriteBytes(filepath.Join(dir, name), fail.Or(os.ReadFile(filepath.Join(h.Module, name)))))
 	}
 	return dir, nil
 }

@@ -31,6 +31,9 @@ type Host struct {
 	Packages []cell.Package
 	Source   string // the fingerprint of the module's source that it was built from
 	Sum      string // and a hash of that source itself
+
+	dir   string         // where it builds cells
+	built []cell.Package // which cells have beside its own: those that were fetched, and earlier cells
 }
 
 // hostFile describes a host in its folder.
@@ -69,7 +72,7 @@ func (h *Host) Current(ctx context.Context) (now *Host, err error) {
 		text += fmt.Sprintf("import _ %q\n", p)
 	}
 	partial := h.Program + ".partial"
-	now.Builder(dir).program(ctx, partial, "main", text+"func main() { host.Main() }\n", "-buildmode=pie", "-linkmode=external")
+	now.In(dir).program(ctx, partial, "main", text+"func main() { host.Main() }\n", "-buildmode=pie", "-linkmode=external")
 	fail.If(os.Rename(partial, h.Program))
 	return now, atomicfile.WriteBytes(filepath.Join(dir, hostFile), fail.Or(json.Marshal(now)))
 }
@@ -88,18 +91,19 @@ func (g *Go) importable(ctx context.Context, module string) (paths []string, err
 // unwanted are parts of the standard library whose import does something, or that no notebook needs in each of its cells.
 var unwanted = []string{"plugin", "debug", "go", "expvar", "syscall", "unsafe"}
 
-// Install builds the kernel and its host into a folder. Jupyter starts the program, which has the name start. This downloads
-// what the module requires and compiles all packages, so that for the user's first cell only the cell itself has to be compiled.
-func Install(ctx context.Context, dir, start, module, goCommand string) (err error) {
+// Install builds the kernel and its host into a folder, and returns the program that Jupyter starts. This downloads what the
+// module requires and compiles all packages, so that for the user's first cell only the cell itself has to be compiled.
+func Install(ctx context.Context, dir, module, goCommand string) (start string, err error) {
 	defer fail.Caught(&err)
 	g := fail.Or(FindTools(ctx, goCommand, module))
 	fail.If(os.MkdirAll(dir, 0o777))
-	partial := filepath.Join(dir, start+".partial")
+	start = filepath.Join(dir, "start")
+	partial := start + ".partial"
 	fail.Or(Run(ctx, module, g.Command, "build", "-buildvcs=false", "-ldflags=-s", "-o", partial, "./"+servePackage))
-	fail.If(os.Rename(partial, filepath.Join(dir, start)))
+	fail.If(os.Rename(partial, start))
 	h := &Host{Module: module, Go: g, Program: filepath.Join(dir, "host")}
 	if _, err := h.Current(ctx); err != nil {
-		return fmt.Errorf("the module does not build for a notebook: %w", err)
+		return "", fmt.Errorf("the module does not build for a notebook: %w", err)
 	}
-	return nil
+	return start, nil
 }

@@ -5,7 +5,6 @@ package cell
 import (
 	"go/ast"
 	"go/importer"
-	"go/scanner"
 	"go/token"
 	"go/types"
 	"io"
@@ -49,22 +48,13 @@ type symbol struct {
 
 // New returns a notebook without cells, for a toolchain in root.
 func New(packages []Package, root string) *Notebook {
-	nb := &Notebook{root: root}
-	nb.Reset(packages)
-	return nb
-}
-
-// Reset forgets all cells. The packages that can be imported are packages from now on.
-func (nb *Notebook) Reset(packages []Package) {
-	nb.mu.Lock()
-	nb.fset = token.NewFileSet()
-	nb.exports, nb.byName = map[string]string{}, map[string][]string{}
-	nb.symbols, nb.types, nb.inFuncs = map[string]symbol{}, map[string][]part{}, map[string]bool{}
+	nb := &Notebook{root: root, fset: token.NewFileSet(), exports: map[string]string{}, byName: map[string][]string{},
+		symbols: map[string]symbol{}, types: map[string][]part{}, inFuncs: map[string]bool{}}
 	nb.importer = importer.ForCompiler(nb.fset, "gc", func(p string) (io.ReadCloser, error) {
 		return os.Open(nb.exports[p])
 	})
-	nb.mu.Unlock()
 	nb.Add(packages)
+	return nb
 }
 
 // Add adds packages that cells can import.
@@ -128,21 +118,7 @@ func (nb *Notebook) packageFor(name string, used []string) (first *types.Package
 	return first
 }
 
-// noPackage begins the message about an import that the notebook does not have.
-const noPackage = "no package "
-
-// Missing are packages that a cell imports and the notebook does not have, by the error of its translation; see [Notebook.Add].
-func Missing(err error) (paths []string) {
-	list, _ := err.(scanner.ErrorList)
-	for _, one := range list {
-		if p, ok := strings.CutPrefix(one.Msg, noPackage); ok {
-			paths = append(paths, p)
-		}
-	}
-	return paths
-}
-
-// Names lists what cells have declared of some kinds: constant, type, variable, function, or package.
+// Names lists what cells have declared of some kinds: const, type, var, func, or package.
 func (nb *Notebook) Names(kinds ...string) (list []rt.Variable) {
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
@@ -164,18 +140,10 @@ func typeName(o types.Object) string {
 	return Plain(types.TypeString(o.Type(), (*types.Package).Name))
 }
 
+// kindOf is what something is: the word that begins its declaration.
 func kindOf(o types.Object) string {
-	switch o.(type) {
-	case *types.Var:
-		return "variable"
-	case *types.Func:
-		return "function"
-	case *types.TypeName:
-		return "type"
-	case *types.Const:
-		return "constant"
-	}
-	return "package"
+	kind, _, _ := strings.Cut(types.ObjectString(o, nil), " ")
+	return kind
 }
 
 // Commit makes what a cell declares known to later cells.

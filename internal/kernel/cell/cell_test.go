@@ -141,10 +141,10 @@ func TestDeclarations(t *testing.T) {
 		nb.Commit(c)
 	}
 	want := variables("a", "float64", "b", "string", "c", "float64", "n", "int")
-	if got := nb.Names("variable"); !slices.Equal(got, want) {
+	if got := nb.Names("var"); !slices.Equal(got, want) {
 		t.Errorf("variables %v, want %v", got, want)
 	}
-	for kind, want := range map[string][]rt.Variable{"function": variables("f", "func()"), "type": variables("T", "T"), "constant": variables("k", "untyped int"), "package": variables("r", "math/rand")} {
+	for kind, want := range map[string][]rt.Variable{"func": variables("f", "func()"), "type": variables("T", "T"), "const": variables("k", "untyped int"), "package": variables("r", "math/rand")} {
 		if got := nb.Names(kind); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", kind, got, want)
 		}

@@ -19,6 +19,8 @@ type Cell struct {
 	Text  string
 	Notes []string // what the user should know
 
+	Missing []string // packages that it imports and the notebook does not have; see [Notebook.Add]
+
 	nb      *Notebook
 	parts   []part
 	syntax  *ast.File
@@ -171,7 +173,8 @@ func (c *Cell) addImport(s *ast.ImportSpec) {
 	path, _ := strconv.Unquote(s.Path.Value)
 	pkg, err := c.nb.importer.Import(path)
 	if err != nil {
-		c.mistake(s.Path.Pos(), noPackage+path)
+		c.mistake(s.Path.Pos(), "no package "+path)
+		c.Missing = append(c.Missing, path)
 		return
 	}
 	name := pkg.Name()

@@ -143,7 +143,7 @@ func (c *Cell) findSame() {
 // call one see the new one when it is declared again.
 func isStored(o types.Object) bool {
 	f, ok := o.(*types.Func)
-	return kindOf(o) == "variable" || ok && f.Signature().TypeParams().Len() == 0
+	return kindOf(o) == "var" || ok && f.Signature().TypeParams().Len() == 0
 }
 
 // nameOf is how the translation mentions something of a package.
@@ -249,7 +249,7 @@ func (c *Cell) declare(name string, o types.Object) string {
 	if o.Pkg() != c.pkg || !isStored(o) {
 		return ""
 	}
-	if kindOf(o) == "variable" {
+	if kindOf(o) == "var" {
 		c.begin = append(c.begin, fmt.Sprintf("%s.Declare(%q, &%s)", runtimeName, Plain(name), name))
 	}
 	return fmt.Sprintf("var %s %s\n", name, types.TypeString(o.Type(), c.qualifier))

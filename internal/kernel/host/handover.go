@@ -39,7 +39,7 @@ func (host) Save(r rt.Saving, lost *rt.Lost) (err error) {
 			continue
 		}
 		s := saved{Name: name}
-		err := safely(func() { s.save(r, v) })
+		err := fail.Tried(func() { s.save(r, v) })
 		_, learner := v.Interface().(*pcl.Learner)
 		_, training := v.Interface().(*nb.Training) // which calls what cells have declared
 		switch {
@@ -57,6 +57,7 @@ func (host) Save(r rt.Saving, lost *rt.Lost) (err error) {
 }
 
 func (s *saved) save(r rt.Saving, v reflect.Value) {
+	defer fail.Foreign("it is being changed")
 	l, learner := v.Interface().(*pcl.Learner)
 	made, known := recipe.Of(v.Interface())
 	switch size := sizeOf(v, 6); {
@@ -66,11 +67,11 @@ func (s *saved) save(r rt.Saving, v reflect.Value) {
 	case known:
 		s.Recipe = &made
 	case learner:
-		panic("it was not made by a session")
+		fail.Now("it was not made by a session")
 	case size > 1<<28, r.Quick && (size > 1<<20 || v.Kind() == reflect.Map): // whose change meanwhile would end the process
-		panic("it is too large")
+		fail.Now("it is too large")
 	case !copies(v.Type(), map[reflect.Type]bool{}):
-		panic("it cannot be copied")
+		fail.Now("it cannot be copied")
 	default:
 		var b bytes.Buffer
 		fail.If(gob.NewEncoder(&b).EncodeValue(v.Addr()))
@@ -85,9 +86,8 @@ func (s *saved) saveLearner(dir string, l *pcl.Learner) {
 		t := fail.Or(l.Task(info.ID))
 		made, ok := recipe.Of(t.Test)
 		own := t.Stream != nil && !strings.HasSuffix(reflect.Indirect(reflect.ValueOf(t.Stream)).Type().PkgPath(), "parallelcl/pcl/data")
-		if own || !ok && !info.Ended {
-			panic(fmt.Sprintf("the stream of task %d (%s) cannot be made again", info.ID, info.Name))
-		}
+		lost := own || !ok && !info.Ended
+		fail.When(lost, "the stream of task %d (%s) cannot be made again", info.ID, info.Name)
 		if ok {
 			s.Tasks[info.ID] = made
 		}
@@ -144,7 +144,7 @@ func (host) Restore(dir string, text *string) (err error) {
 		if !ok {
 			continue
 		}
-		if err := safely(func() { s.restore(dir, v, learners) }); err != nil {
+		if err := fail.Tried(func() { s.restore(dir, v, learners) }); err != nil {
 			failed = append(failed, fmt.Sprintf("%s: %v", s.Name, err))
 		} else {
 			done = append(done, s.Name)
@@ -155,6 +155,7 @@ func (host) Restore(dir string, text *string) (err error) {
 }
 
 func (s saved) restore(dir string, v reflect.Value, learners map[string]any) {
+	defer fail.Foreign("it does not fit")
 	if s.Recipe == nil {
 		fail.If(gob.NewDecoder(bytes.NewReader(s.Copy)).DecodeValue(v.Addr()))
 		return
@@ -166,7 +167,7 @@ func (s saved) restore(dir string, v reflect.Value, learners map[string]any) {
 	if l, made := value.(*pcl.Learner); made && !ok {
 		if err := l.Load(filepath.Join(dir, s.State), s.task); err != nil {
 			l.Close()
-			panic(err)
+			fail.If(err)
 		}
 		learners[s.State] = l
 	}

@@ -1,10 +1,11 @@
 // Package host is the process in which the cells of a notebook run. The kernel makes a program of it that imports every package
 // that cells can import, so that all cells share them, and starts it with a hash of the module's source. It calls its methods by
-// file 3; package gonbui writes to file 4 and reads from file 5.
+// file 3 and reads the answers from file 6; package gonbui writes to file 4 and reads from file 5.
 package host
 
 import (
 	"flag"
+	"io"
 	"net/rpc"
 	"os"
 	"plugin"
@@ -19,12 +20,13 @@ import (
 	"github.com/parallelcl/parallelcl/internal/recipe"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // Main answers the kernel until it is gone.
 func Main() {
 	debug.SetTraceback("single")
-	for fd := 3; fd <= 5; fd++ { // what cells start is not to keep them open
+	for fd := 3; fd <= 6; fd++ { // what cells start is not to keep them open
 		syscall.CloseOnExec(fd)
 	}
 	origin.SetNotebook(os.Args[1], rt.Origin)
@@ -33,7 +35,10 @@ func Main() {
 	if err := rpc.RegisterName("Host", host{}); err != nil {
 		panic(err)
 	}
-	rpc.ServeConn(os.NewFile(3, "kernel")) // until it is gone
+	rpc.ServeConn(struct { // until it is gone
+		io.Reader
+		io.WriteCloser
+	}{os.NewFile(3, "requests"), os.NewFile(6, "replies")})
 }
 
 // host has what the kernel can ask for.
@@ -90,7 +95,7 @@ func forgetFlag(name string) {
 func (host) Names(kind string, list *[]string) error {
 	switch kind {
 	case "method":
-		*list = append(method.Names(), method.PartNames()...)
+		*list = append(method.Names(), rehearsal.Names()...)
 	case "model":
 		*list = model.Names()
 	default:

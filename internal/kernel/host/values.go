@@ -9,6 +9,7 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 	"github.com/parallelcl/parallelcl/viz/nb"
 )
@@ -31,8 +32,8 @@ func (host) Describe(list []rt.Variable, table *string) error {
 	for _, one := range list {
 		var bytes, text string
 		if v, ok := rt.Value(one.Name); ok {
-			if err := safely(func() { bytes, text = fmt.Sprint(sizeOf(v, 6)), textOf(v) }); err != nil {
-				text = "? " + err.Error()
+			if err := fail.Tried(func() { bytes, text = describe(v) }); err != nil {
+				text = err.Error()
 			}
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%.100s\n", one.Name, one.Type, bytes, strings.ReplaceAll(text, "\n", " "))
@@ -42,15 +43,10 @@ func (host) Describe(list []rt.Variable, table *string) error {
 	return nil
 }
 
-// safely does something with values that a cell may be changing meanwhile. A panic is its error.
-func safely(do func()) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%v", p)
-		}
-	}()
-	do()
-	return nil
+// describe says how large a value is, and what it is in short. A cell may be changing it meanwhile.
+func describe(v reflect.Value) (bytes, text string) {
+	defer fail.Foreign("?")
+	return fmt.Sprint(sizeOf(v, 6)), textOf(v)
 }
 
 // textOf shows a value in short. What can be large is not read as a whole.

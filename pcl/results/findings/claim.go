@@ -8,11 +8,11 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"github.com/parallelcl/parallelcl/pcl/results/paper"
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
-// Claim says that one method is better than another, or about as good.
-type Claim struct {
+// claim says that one method is better than another, or about as good.
+type claim struct {
 	ID   string `toml:"id"`
 	Text string `toml:"text"`
 	// Tables are the paper's tables that it is about, with the paper's names of methods. If there are none, it is about
@@ -29,7 +29,7 @@ type Claim struct {
 	EveryOther bool     `toml:"every_other"` // of the table, except those in Except and Methods
 	Except     []string `toml:"except"`
 
-	Metric   Metric   `toml:"metric"`
+	Metric   metric   `toml:"metric"`
 	Relation relation `toml:"relation"`
 	Margin   float64  `toml:"margin"` // in points, of alike
 
@@ -63,21 +63,13 @@ var (
 	controlsText string
 )
 
-func claims() []*Claim   { return mustParse(claimsText) }
-func controls() []*Claim { return mustParse(controlsText) }
-
-func mustParse(text string) []*Claim {
-	all, err := parse(text)
-	if err != nil {
-		panic(err) // the text is part of the program
-	}
-	return all
-}
+func claims() []*claim   { return fail.Or(parse(claimsText)) }
+func controls() []*claim { return fail.Or(parse(controlsText)) }
 
 // parse reads claims, and fills in what they leave out.
-func parse(text string) ([]*Claim, error) {
+func parse(text string) ([]*claim, error) {
 	var file struct {
-		Claims []*Claim `toml:"claim"`
+		Claims []*claim `toml:"claim"`
 	}
 	meta, err := toml.Decode(text, &file)
 	if err != nil {
@@ -87,20 +79,20 @@ func parse(text string) ([]*Claim, error) {
 		return nil, fmt.Errorf("findings: unknown key %s", unknown[0])
 	}
 	for _, c := range file.Claims {
-		c.Metric, c.Relation = cmp.Or(c.Metric, A), cmp.Or(c.Relation, higher)
+		c.Metric, c.Relation = cmp.Or(c.Metric, accuracy), cmp.Or(c.Relation, higher)
 	}
 	return file.Claims, nil
 }
 
 // rivals are the methods of a table that one of the claim is compared with.
-func (c *Claim) rivals(table string) []string {
+func (c *claim) rivals(table string) []string {
 	if !c.EveryOther {
 		return c.Than
 	}
 	var out []string
-	for _, n := range paper.Table(table) {
-		if !slices.Contains(slices.Concat(out, c.Methods, c.Except), n.Method) {
-			out = append(out, n.Method)
+	for _, p := range inPaper() {
+		if p.table == table && !slices.Contains(slices.Concat(out, c.Methods, c.Except), p.method) {
+			out = append(out, p.method)
 		}
 	}
 	return out

@@ -4,8 +4,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
-// Comparison compares two entries over the situations and seeds that both have.
-type Comparison struct {
+// comparison compares two entries over the situations and seeds that both have.
+type comparison struct {
 	A, B *Entry
 	stats.Contrast
 
@@ -13,18 +13,18 @@ type Comparison struct {
 }
 
 // compare compares two entries by a metric; it is nil if they have no run in common.
-func compare(a, b *Entry, m Metric) *Comparison {
+func compare(a, b *Entry, m metric) *comparison {
 	pairs := situations(m, a, b)
 	if len(pairs) == 0 {
 		return nil
 	}
-	return &Comparison{A: a, B: b, Contrast: stats.Contrasts(pairs)[0]}
+	return &comparison{A: a, B: b, Contrast: stats.Contrasts(pairs)[0]}
 }
 
 // Situations returns the mean A of entries in the situations, and over the seeds, in which all of them have a result.
-func Situations(entries ...*Entry) []stats.Situation { return situations(A, entries...) }
+func Situations(entries ...*Entry) []stats.Situation { return situations(accuracy, entries...) }
 
-func situations(m Metric, entries ...*Entry) []stats.Situation {
+func situations(m metric, entries ...*Entry) []stats.Situation {
 	scores := make([][]stats.Score, len(entries))
 	for i, e := range entries {
 		scores[i] = e.scores(m)

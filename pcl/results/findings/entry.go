@@ -3,28 +3,27 @@ package findings
 import (
 	"math"
 
-	"github.com/parallelcl/parallelcl/pcl/results/paper"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
-// Metric is one of the numbers that tables have.
-type Metric string
+// metric is one of the numbers that tables have.
+type metric string
 
 const (
-	A      Metric = "A"
-	F      Metric = "F"
-	AFirst Metric = "A_first"
+	accuracy   metric = "A"
+	forgetting metric = "F"
+	atOwnEnd   metric = "A_first"
 )
 
 // of returns a row's number, or NaN if it has none.
-func (m Metric) of(r *rows.Row) float64 {
+func (m metric) of(r *rows.Row) float64 {
 	switch {
-	case r.State != rows.Done, m != A && r.RunMethod == "gdumb": // it trains a new network for each evaluation
+	case r.State != rows.Done, m != accuracy && r.RunMethod == "gdumb": // it trains a new network for each evaluation
 		return math.NaN()
-	case m == A:
+	case m == accuracy:
 		return r.A
-	case m == F:
+	case m == forgetting:
 		return r.F
 	}
 	return r.AFirst
@@ -39,29 +38,17 @@ type Entry struct {
 	Rows        []*rows.Row
 	// Runs with a result, those that diverged of them, and those that failed.
 	Done, Diverged, Failed int
-	A, F, AFirst           Value
+	A, F, AFirst           stats.Summary // without deviations where runs are missing
 	// PaperA and PaperF are the paper's numbers; nil where it has none.
-	PaperA, PaperF *paper.Number
+	PaperA, PaperF *Number
 	Other          *Entry  // the same with tuned values, or with published ones; nil if there is no such
 	Rank           float64 // mean place by A among the methods with all runs; 0 for others
 }
 
-// Value is a mean over runs, with deviations unless runs are missing.
-type Value stats.Summary
-
-// Defined says whether there is a number.
-func (v Value) Defined() bool { return !math.IsNaN(v.Mean) }
-
 func newEntry(c *Column, r *rows.Row) *Entry {
 	e := &Entry{Column: c, Name: r.Line(), PaperMethod: r.PaperMethod, Vary: r.Vary}
-	if len(r.Vary) > 0 {
-		return e
-	}
-	if n, ok := paper.Find(c.Table(), c.Increment, r.PaperMethod, c.PaperDataset, string(A)); ok {
-		e.PaperA = &n
-	}
-	if n, ok := paper.Find(c.Table(), c.Increment, r.PaperMethod, c.PaperDataset, string(F)); ok {
-		e.PaperF = &n
+	if at := (place{c.table(), c.PaperDataset, c.Increment}); len(r.Vary) == 0 {
+		e.PaperA, e.PaperF = find(at, r.PaperMethod, accuracy), find(at, r.PaperMethod, forgetting)
 	}
 	return e
 }
@@ -81,20 +68,20 @@ func (e *Entry) summarise() {
 			e.Failed++
 		}
 	}
-	e.A, e.F, e.AFirst = e.value(A), e.value(F), e.value(AFirst)
+	e.A, e.F, e.AFirst = e.summary(accuracy), e.summary(forgetting), e.summary(atOwnEnd)
 }
 
-func (e *Entry) value(m Metric) Value {
+func (e *Entry) summary(m metric) stats.Summary {
 	scores := e.scores(m)
-	v := Value(stats.Summarize(scores))
+	s := stats.Summarize(scores)
 	if len(scores) < len(e.Rows) {
-		v.StdSeeds, v.StdRuns = math.NaN(), math.NaN()
+		s.StdSeeds, s.StdRuns = math.NaN(), math.NaN()
 	}
-	return v
+	return s
 }
 
 // scores returns the entry's numbers.
-func (e *Entry) scores(m Metric) (out []stats.Score) {
+func (e *Entry) scores(m metric) (out []stats.Score) {
 	for _, r := range e.Rows {
 		if x := m.of(r); !math.IsNaN(x) {
 			out = append(out, stats.Score{LabelSet: r.LabelSet, Timeline: r.Timeline, Seed: r.Seed, Value: x})

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/grids"
-	"github.com/parallelcl/parallelcl/pcl/results/paper"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
@@ -34,7 +33,7 @@ type Column struct {
 }
 
 func newGrid(r *rows.Row) *Grid {
-	g := &Grid{Name: r.Grid, Size: r.Size, Title: r.Title, Paper: r.Paper, Tables: paper.In(r.Paper)}
+	g := &Grid{Name: r.Grid, Size: r.Size, Title: r.Title, Paper: r.Paper, Tables: tablesIn(r.Paper)}
 	base, tuned := strings.CutSuffix(r.Grid, rows.TunedMark)
 	g.Base, g.Tuned = strings.TrimSuffix(base, "-"+r.Size), tuned
 	return g
@@ -58,11 +57,11 @@ func (g *Grid) Own() bool {
 func (g *Grid) rank() int {
 	switch {
 	case len(g.Tables) > 0:
-		return slices.Index(paper.Names(), g.Tables[0])
+		return slices.Index(paperTables, g.Tables[0])
 	case g.Paper != "":
-		return len(paper.Names())
+		return len(paperTables)
 	}
-	return len(paper.Names()) + 1
+	return len(paperTables) + 1
 }
 
 // Columns returns the columns of rows as if they were one grid. The first of two results for one place counts.
@@ -75,14 +74,14 @@ func Columns(all []*rows.Row) []*Column {
 // gather makes columns of the grid's rows. Of several rows for one place, such as those of files from two machines, one with
 // a result stays. Two with different results are an error, and the first one stays.
 func (g *Grid) gather() (err error) {
-	type place struct {
+	type run struct {
 		dataset, increment, line string
 		labelSet, timeline, seed uint64
 	}
 	var kept []*rows.Row
-	at := map[place]int{}
+	at := map[run]int{}
 	for _, r := range g.Rows {
-		key := place{r.Dataset, r.Increment, r.Line(), r.LabelSet, r.Timeline, r.Seed}
+		key := run{r.Dataset, r.Increment, r.Line(), r.LabelSet, r.Timeline, r.Seed}
 		i, again := at[key]
 		switch {
 		case !again:
@@ -139,20 +138,18 @@ func (c *Column) Entry(name string) *Entry {
 // Name is the column's heading.
 func (c *Column) Name() string { return c.Dataset + ", " + c.Increment + "-incremental" }
 
-// Differs says in what the data differ from the paper's; empty if they do not, or the paper has no such.
-func (c *Column) Differs() string {
+// differs says in what the data differ from the paper's; empty if they do not, or the paper has no such.
+func (c *Column) differs() string {
 	if c.PaperDataset == "" || c.Dataset == c.PaperDataset {
 		return ""
 	}
 	return strings.Trim(strings.TrimPrefix(c.Dataset, c.PaperDataset), " ,()")
 }
 
-// Table is the paper's table that the column is to be compared with; empty if there is none.
-func (c *Column) Table() string {
+// table is the paper's table that the column is to be compared with; empty if there is none.
+func (c *Column) table() string {
 	for _, name := range c.Grid.Tables {
-		if slices.ContainsFunc(paper.Table(name), func(n paper.Number) bool {
-			return n.Dataset == c.PaperDataset && n.CountsAs() == c.Increment
-		}) {
+		if slices.Contains(placesOf(name), place{name, c.PaperDataset, c.Increment}) {
 			return name
 		}
 	}

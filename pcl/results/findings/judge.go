@@ -10,9 +10,9 @@ import (
 )
 
 // judge returns the verdicts on claims.
-func (f *Findings) judge(all []*Claim) (out []*Verdict) {
+func (f *Findings) judge(all []*claim) (out []*Verdict) {
 	for _, c := range all {
-		v := &Verdict{Claim: c, Parts: f.parts(c)}
+		v := &Verdict{ID: c.ID, Text: c.Text, Parts: f.parts(c), claim: c}
 		v.test()
 		v.settle()
 		out = append(out, v)
@@ -21,7 +21,7 @@ func (f *Findings) judge(all []*Claim) (out []*Verdict) {
 }
 
 // fill looks up what a part compares, and compares it. rivals has nil for a name that the column lacks.
-func (p *Part) fill(c *Claim, own *Entry, rivals []*Entry, names []string) {
+func (p *Part) fill(c *claim, own *Entry, rivals []*Entry, names []string) {
 	var missing []string
 	if own == nil || own.Done == 0 {
 		missing = append(missing, p.Method)
@@ -50,7 +50,7 @@ func (v *Verdict) test() {
 	families := map[family][]*Part{}
 	for _, p := range v.Parts {
 		if p.Outcome == "" {
-			p.sum(v.Claim)
+			p.sum(v.claim)
 			families[p.family()] = append(families[p.family()], p)
 		}
 	}
@@ -86,9 +86,9 @@ func (v *Verdict) enough(open []*Part) (out []*Part) {
 	var some []*Part
 	for _, p := range open {
 		switch {
-		case p.Tested.Pairs < stats.MinPairs:
+		case p.Tested.Pairs < stats.Needed(stats.Level, 1):
 			p.Outcome, p.Why = NotTestable, tooFew(p.Tested.Pairs, 1)
-		case v.Relation == alike && math.IsNaN(p.Tested.Low):
+		case v.claim.Relation == alike && math.IsNaN(p.Tested.Low):
 			p.Outcome, p.Why = NotTestable, "One label set has no interval."
 		default:
 			some = append(some, p)
@@ -107,7 +107,7 @@ func (v *Verdict) enough(open []*Part) (out []*Part) {
 // sum makes one test of those with all rivals. A method is better than all if it is better than each, so that the
 // largest p-value counts, without a correction (an intersection-union test). If it is not better than the closest rival,
 // the question is the opposite one, whether any rival is better, and the test is one of the largest lead of a rival.
-func (p *Part) sum(c *Claim) {
+func (p *Part) sum(c *claim) {
 	sign := 1.0
 	if c.Relation == lower {
 		sign = -1
@@ -134,7 +134,7 @@ func (p *Part) sum(c *Claim) {
 			own, rivals = rivals, own
 		}
 		sum.Pairs = min(sum.Pairs, len(own[0])) // each pair may lack others
-		if sum.Pairs >= stats.MinPairs {
+		if sum.Pairs >= stats.Needed(stats.Level, 1) {
 			sum.P = stats.SignFlipMax(rivals, own)
 		}
 	}
@@ -143,7 +143,7 @@ func (p *Part) sum(c *Claim) {
 }
 
 // paired returns the means of the method and of its rivals, for each rival in each of the situations that all have.
-func (p *Part) paired(m Metric) (own, rivals [][]float64) {
+func (p *Part) paired(m metric) (own, rivals [][]float64) {
 	entries := []*Entry{p.rivals[0].A}
 	for _, t := range p.rivals {
 		entries = append(entries, t.B)
@@ -158,12 +158,12 @@ func (p *Part) paired(m Metric) (own, rivals [][]float64) {
 }
 
 // verdict is the outcome of a test.
-func (v *Verdict) verdict(t *Comparison) (Outcome, string) {
-	if v.Relation == alike {
-		return within(t, v.Margin)
+func (v *Verdict) verdict(t *comparison) (Outcome, string) {
+	if v.claim.Relation == alike {
+		return within(t, v.claim.Margin)
 	}
 	asClaimed := t.Difference > 0
-	if v.Relation == lower {
+	if v.claim.Relation == lower {
 		asClaimed = t.Difference < 0
 	}
 	significant := t.Adjusted <= stats.Level
@@ -181,7 +181,7 @@ func (v *Verdict) verdict(t *Comparison) (Outcome, string) {
 }
 
 // within is the outcome of a claim that two methods differ by less than a margin.
-func within(t *Comparison, margin float64) (Outcome, string) {
+func within(t *comparison, margin float64) (Outcome, string) {
 	switch {
 	case -margin < t.Low && t.High < margin:
 		return Holds, fmt.Sprintf("The whole interval of the difference is within ± %g points.", margin)
@@ -193,7 +193,7 @@ func within(t *Comparison, margin float64) (Outcome, string) {
 
 // tooFew says that no test of so many situations could tell anything.
 func tooFew(situations, tests int) string {
-	needed := max(stats.MinPairs, stats.Needed(stats.Level, tests))
+	needed := stats.Needed(stats.Level, tests)
 	among := ""
 	if tests > 1 {
 		among = fmt.Sprintf(" for %d comparisons", tests)

@@ -111,20 +111,11 @@ func (m *markdown) grids(all []*Grid) {
 	m.line("")
 }
 
-// Heading names the grid and what of the paper it is.
-func (g *Grid) Heading() string {
-	text := fmt.Sprintf("%s (%s)", g.Title, g.Name)
-	if g.Paper != "" {
-		text = g.Paper + ": " + text
-	}
-	return text
-}
-
 // data lists the data sets, with what differs from the paper.
 func (g *Grid) data() (out []string) {
 	for _, c := range g.Columns {
 		text := c.Dataset
-		if d := c.Differs(); d != "" {
+		if d := c.differs(); d != "" {
 			text += " (the paper has " + c.PaperDataset + ")"
 		}
 		out = once(out, text)

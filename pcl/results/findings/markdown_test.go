@@ -31,7 +31,7 @@ func TestMarkdown(t *testing.T) {
 	all[80].State, all[80].Reason = rows.Failed, "no | room"
 	got := text(t, all, map[string]string{"Table 3": "It takes a GPU."})
 	for _, want := range []string{
-		"| 1 | EMGD reaches a higher A than averaging the gradients, on all data sets and in both increments. | **holds** | Holds in all 4 comparisons tested (differences +2.04 to +3.99); 10 more cannot be tested. |",
+		"| 1 | EMGD reaches a higher A than averaging the gradients, on all data sets and in both increments. | **holds** | Holds in 4 of 4 comparisons tested (differences +2.04 to +3.99); 10 more cannot be tested. |",
 		"| `table2-test-split` | Class-incremental | PS-EMNIST (test split) (the paper has PS-EMNIST) | 80 of 81 | 0.1 |",
 		"* Table 2: There are no results on PS-CIFAR-100, class-incremental; PS-ImageNet-TINY, class-incremental.",
 		"It takes a GPU.", "from `grids/results`;",

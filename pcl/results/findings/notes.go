@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
-
-	"github.com/parallelcl/parallelcl/pcl/results/paper"
 )
 
 // notesFile has sentences about tables of the paper, by their names: "Table 3" = "…".
@@ -36,8 +34,8 @@ func ReadNotes(dir string) (map[string]string, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	for name := range notes {
-		if !slices.Contains(paper.Names(), name) {
-			return nil, fmt.Errorf("%s: %q is none of %s", path, name, strings.Join(paper.Names(), ", "))
+		if !slices.Contains(paperTables, name) {
+			return nil, fmt.Errorf("%s: %q is none of %s", path, name, strings.Join(paperTables, ", "))
 		}
 	}
 	return notes, nil

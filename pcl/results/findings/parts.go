@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-
-	"github.com/parallelcl/parallelcl/pcl/results/paper"
 )
 
 // parts returns those of a claim, not yet judged.
-func (f *Findings) parts(c *Claim) (out []*Part) {
+func (f *Findings) parts(c *claim) (out []*Part) {
 	for _, table := range c.Tables {
 		for _, place := range placesOf(table) {
 			if !c.about(place) {
@@ -29,29 +27,14 @@ func (f *Findings) parts(c *Claim) (out []*Part) {
 	return out
 }
 
-// place is a column of one of the paper's tables.
-type place struct{ table, dataset, increment string }
-
-func (p place) String() string { return p.table + ", " + p.dataset }
-
-func placesOf(table string) (out []place) {
-	for _, n := range paper.Table(table) {
-		p := place{table, n.Dataset, n.CountsAs()}
-		if !slices.Contains(out, p) {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
 // about says whether a claim is about a place.
-func (c *Claim) about(p place) bool {
+func (c *claim) about(p place) bool {
 	return (len(c.Datasets) == 0 || slices.Contains(c.Datasets, p.dataset)) && !slices.Contains(c.Without, p.String())
 }
 
 // inTable returns the parts of a claim about a place of the paper: one for each of the methods, in each of the data
 // sets that stand for the paper's.
-func (f *Findings) inTable(c *Claim, at place) (out []*Part) {
+func (f *Findings) inTable(c *claim, at place) (out []*Part) {
 	columns := f.columns(at)
 	for _, method := range c.Methods {
 		if rivals := c.rivals(at.table); c.EveryOther {
@@ -66,7 +49,7 @@ func (f *Findings) inTable(c *Claim, at place) (out []*Part) {
 }
 
 // compared returns the parts about one method and its rivals: one for each column, or one without a column.
-func (f *Findings) compared(c *Claim, at place, columns []*Column, method string, rivals []string) (out []*Part) {
+func (f *Findings) compared(c *claim, at place, columns []*Column, method string, rivals []string) (out []*Part) {
 	blank := Part{
 		Place: at.String() + ", " + at.increment + "-incremental", Method: method, Than: rivals[0], Rivals: len(rivals),
 		Paper: paperDifference(c, at, method, rivals),
@@ -146,7 +129,7 @@ func (c *Column) each(methods []string) (out []*Entry) {
 }
 
 // inGrid returns the parts of a claim about a column of a grid.
-func inGrid(c *Claim, column *Column) (out []*Part) {
+func inGrid(c *claim, column *Column) (out []*Part) {
 	for _, method := range c.Methods {
 		than := c.Than
 		if len(than) == 0 {
@@ -201,19 +184,14 @@ func (e *Entry) varied() float64 {
 }
 
 // paperDifference is the paper's difference between a method and its rivals, the closest if there are several.
-func paperDifference(c *Claim, at place, method string, rivals []string) *float64 {
-	own, ok := paper.Find(at.table, at.increment, method, at.dataset, string(c.Metric))
-	if !ok {
-		return nil
-	}
-	var out *float64
+func paperDifference(c *claim, at place, method string, rivals []string) (out *float64) {
+	own := find(at, method, c.Metric)
 	for _, r := range rivals {
-		other, ok := paper.Find(at.table, at.increment, r, at.dataset, string(c.Metric))
-		if !ok {
+		other := find(at, r, c.Metric)
+		if own == nil || other == nil {
 			continue
 		}
-		d := own.Mean - other.Mean
-		if out == nil || (c.Relation == lower) == (d > *out) {
+		if d := own.Mean - other.Mean; out == nil || (c.Relation == lower) == (d > *out) {
 			out = &d
 		}
 	}

@@ -8,21 +8,19 @@ import (
 
 	"github.com/parallelcl/parallelcl/grids"
 	"github.com/parallelcl/parallelcl/internal/plural"
-	"github.com/parallelcl/parallelcl/pcl/results/paper"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
 // Provenance says where the results of a grid are from.
 type Provenance struct {
 	Command  string   // that makes them
-	Datasets []string // names in the grid, with what differs from the paper's
 	Hardware []string // backends and devices
 	Programs []string // versions that made them
 	// Cells are the runs, each counted once, and Done those with a result. Hours is the time that these took
-	// their processes, and PerHour how many of them a process makes in an hour; 0 if no time is known.
-	Cells, Done    int
-	Hours, PerHour float64
-	Failures       []string // cells and reasons
+	// their processes; 0 if it is not known.
+	Cells, Done int
+	Hours       float64
+	Failures    []string // cells and reasons
 }
 
 // Provenance gathers what the grid's rows say about it.
@@ -30,7 +28,6 @@ func (g *Grid) Provenance() *Provenance {
 	p := &Provenance{Command: g.command()}
 	seen := map[string]bool{}
 	for _, r := range g.Rows {
-		p.Datasets = once(p.Datasets, r.Dataset)
 		if seen[r.Cell] {
 			continue
 		}
@@ -46,9 +43,6 @@ func (g *Grid) Provenance() *Provenance {
 			p.Programs = once(p.Programs, r.Program)
 		}
 	}
-	if p.Hours > 0 {
-		p.PerHour = float64(p.Done) / p.Hours
-	}
 	return p
 }
 
@@ -58,7 +52,7 @@ func (p *Provenance) Facts() []Fact {
 		{"hardware", strings.Join(p.Hardware, "; ")}, {"program", strings.Join(p.Programs, "; ")}, {"runs", fmt.Sprintf("%d of %d", p.Done, p.Cells)},
 	}
 	if p.Hours > 0 {
-		facts = append(facts, Fact{"time", fmt.Sprintf("%.2f hours of one process, %.0f runs per hour and process", p.Hours, p.PerHour)})
+		facts = append(facts, Fact{"time", fmt.Sprintf("%.2f hours of one process, %.0f runs per hour and process", p.Hours, float64(p.Done)/p.Hours)})
 	}
 	return facts
 }
@@ -72,7 +66,7 @@ func (f *Findings) Missing(notes map[string]string) (out []Fact) {
 	if f.own() {
 		return nil
 	}
-	for _, table := range paper.Names() {
+	for _, table := range paperTables {
 		var none, some []string
 		for _, at := range placesOf(table) {
 			name := at.dataset + ", " + at.increment + "-incremental"

@@ -3,45 +3,14 @@ package findings
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/plural"
 )
 
-// String writes a value with two digits and its deviation over the seeds.
-func (v Value) String() string {
-	switch {
-	case !v.Defined():
-		return "–"
-	case math.IsNaN(v.StdSeeds):
-		return minus(fmt.Sprintf("%.2f", v.Mean))
-	}
-	return minus(fmt.Sprintf("%.2f ± %.2f", v.Mean, v.StdSeeds))
-}
-
-// Spread writes the standard deviation over the runs with two digits.
-func (v Value) Spread() string {
-	if math.IsNaN(v.StdRuns) {
-		return "–"
-	}
-	return fmt.Sprintf("%.2f", v.StdRuns)
-}
-
-// minus writes the sign as in print.
-func minus(s string) string { return strings.ReplaceAll(s, "-", "−") }
-
-// Signed writes a difference.
-func Signed(x float64) string { return minus(fmt.Sprintf("%+.2f", x)) }
-
-// PValue writes a probability.
-func PValue(p float64) string {
-	if p < 0.001 {
-		return fmt.Sprintf("%.1g", p)
-	}
-	return fmt.Sprintf("%.3f", p)
-}
+// Signed writes a difference, with the sign as in print.
+func Signed(x float64) string { return strings.ReplaceAll(fmt.Sprintf("%+.2f", x), "-", "−") }
 
 // plain is a text whose characters mean nothing in Markdown, such as a name that a grid's author has chosen.
 func plain(text string) string { return markup.Replace(text) }
@@ -68,15 +37,7 @@ func (c *Column) ByA() []*Entry {
 	if len(c.Entries) > 0 && len(c.Entries[0].Vary) > 0 {
 		return c.Entries
 	}
-	return slices.SortedStableFunc(slices.Values(c.Entries), func(a, b *Entry) int {
-		if a.A.Defined() != b.A.Defined() {
-			if a.A.Defined() {
-				return -1
-			}
-			return 1
-		}
-		return -cmp.Compare(a.A.Mean, b.A.Mean)
-	})
+	return slices.SortedStableFunc(slices.Values(c.Entries), func(a, b *Entry) int { return cmp.Compare(b.A.Mean, a.A.Mean) })
 }
 
 // Note says what the column's numbers are means over, and what differs from the paper.
@@ -93,7 +54,7 @@ func (c *Column) Note() string {
 	if len(repetitions) < len(labelSets)*len(timelines)*len(seeds) { // not each with each
 		text = fmt.Sprintf("Means over %s (label sets with timelines), with %s.", plural.Of(len(situations), "situation"), plural.Of(len(seeds), "seed"))
 	}
-	if c.Table() != "" {
+	if c.table() != "" {
 		text += c.caveat(len(repetitions))
 	}
 	if slices.ContainsFunc(c.Entries, func(e *Entry) bool { return e.Done > 0 && !e.complete() }) {
@@ -108,10 +69,10 @@ const paperRuns = 27
 // caveat says in what the column differs from the paper's table.
 func (c *Column) caveat(runs int) string {
 	var parts []string
-	if c.Differs() != "" {
+	if c.differs() != "" {
 		parts = append(parts, fmt.Sprintf("the data are %s, not %s", c.Dataset, c.PaperDataset))
 	}
-	if serial := c.Table() == "Table 5" || c.Table() == "Table 6"; !serial && runs != paperRuns {
+	if serial := c.table() == "Table 5" || c.table() == "Table 6"; !serial && runs != paperRuns {
 		parts = append(parts, fmt.Sprintf("%d runs of each method, not %d", runs, paperRuns))
 	}
 	if c.Grid.Tuned {

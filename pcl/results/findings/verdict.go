@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/plural"
 )
 
 // Outcome says whether a claim, or a part of it, holds.
@@ -18,10 +20,12 @@ const (
 
 // Verdict is the judgement of a claim.
 type Verdict struct {
-	*Claim
-	Outcome Outcome
-	Summary string // a sentence
-	Parts   []*Part
+	ID, Text string
+	Outcome  Outcome
+	Summary  string // a sentence
+	Parts    []*Part
+
+	claim *claim
 }
 
 // Part is a claim about one method in one column.
@@ -36,24 +40,11 @@ type Part struct {
 	Outcome Outcome
 	Why     string // in words
 	// Tested has the numbers; nil if there are none.
-	Tested *Comparison
+	Tested *comparison
 	// Paper is the paper's difference in points; nil if it has none.
 	Paper *float64
 
-	rivals []*Comparison
-}
-
-// Name is what is compared: the method and its rival.
-func (p *Part) Name() string {
-	switch {
-	case p.Rivals < 1:
-		return p.Method
-	case p.Rivals > 1 && p.Tested == nil:
-		return fmt.Sprintf("%s against %d others", p.Method, p.Rivals)
-	case p.Rivals > 1:
-		return fmt.Sprintf("%s against the closest of %d others, %s", p.Method, p.Rivals, p.Than)
-	}
-	return p.Method + " against " + p.Than
+	rivals []*comparison
 }
 
 // settle makes the outcome of a claim from those of its parts. A claim holds if all parts do that could be tested, and does
@@ -75,35 +66,14 @@ func (v *Verdict) settle() {
 	default:
 		v.Outcome = Holds
 	}
-	v.Summary = fmt.Sprintf("%s (%s)", howMany(n[Holds], n[DoesNotHold], tested), v.differences())
-	if n[DoesNotHold] > 0 && tested > 1 {
+	v.Summary = fmt.Sprintf("Holds in %d of %s tested (%s)", n[Holds], plural.Of(tested, "comparison"), v.differences())
+	if n[DoesNotHold] > 0 {
 		v.Summary += fmt.Sprintf("; in %d the opposite is shown", n[DoesNotHold])
 	}
 	if n[NotTestable] > 0 {
 		v.Summary += fmt.Sprintf("; %d more cannot be tested", n[NotTestable])
 	}
 	v.Summary += "."
-}
-
-// howMany says in how many of the tested comparisons a claim holds, where the opposite of some may be shown.
-func howMany(n, opposite, of int) string {
-	switch {
-	case of == 1 && n == 1:
-		return "Holds in the one comparison tested"
-	case of == 1 && opposite == 1:
-		return "The opposite is shown in the one comparison tested"
-	case of == 1:
-		return "Is not shown by the one comparison tested"
-	case of == 2 && n == 2:
-		return "Holds in both comparisons tested"
-	case of == 2 && n == 0:
-		return "Holds in neither comparison tested"
-	case n == of:
-		return fmt.Sprintf("Holds in all %d comparisons tested", of)
-	case n == 0:
-		return fmt.Sprintf("Holds in none of the %d comparisons tested", of)
-	}
-	return fmt.Sprintf("Holds in %d of the %d comparisons tested", n, of)
 }
 
 // differences is the range of those that were tested.

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/internal/invented"
-	"github.com/parallelcl/parallelcl/pcl/results/paper"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
@@ -70,7 +69,7 @@ func TestVerdicts(t *testing.T) {
 
 // TestIntervalCounts: where the interval contains 0, a significant test alone shows nothing, in either direction.
 func TestIntervalCounts(t *testing.T) {
-	v := &Verdict{Claim: &Claim{}}
+	v := &Verdict{claim: &claim{}}
 	for _, c := range []struct {
 		difference, low, high float64
 		grouped               bool
@@ -80,7 +79,7 @@ func TestIntervalCounts(t *testing.T) {
 		{2, math.NaN(), math.NaN(), true, NotShown}, // one label set
 		{2, -0.1, 3, false, Holds},                  // independent situations
 	} {
-		got, why := v.verdict(&Comparison{Contrast: stats.Contrast{Difference: c.difference, Low: c.low, High: c.high, Grouped: c.grouped, Adjusted: 0.01}})
+		got, why := v.verdict(&comparison{Contrast: stats.Contrast{Difference: c.difference, Low: c.low, High: c.high, Grouped: c.grouped, Adjusted: 0.01}})
 		if got != c.want {
 			t.Errorf("%g [%g, %g]: %s, want %s (%s)", c.difference, c.low, c.high, got, c.want, why)
 		}
@@ -205,9 +204,9 @@ func TestFamilies(t *testing.T) {
 		t.Fatalf("%d and %d parts", len(alone.Parts), len(both.Parts))
 	}
 	for _, p := range alone.Parts {
-		i := slices.IndexFunc(both.Parts, func(q *Part) bool { return q.Name() == p.Name() && q.Where() == p.Where() })
+		i := slices.IndexFunc(both.Parts, func(q *Part) bool { return q.Method == p.Method && q.Where() == p.Where() })
 		if i < 0 || both.Parts[i].Tested.Adjusted != p.Tested.Adjusted || p.Tested.Adjusted <= p.Tested.P {
-			t.Errorf("%s, %s: p = %v after the correction, and not with other results (%d)", p.Where(), p.Name(), p.Tested.Adjusted, i)
+			t.Errorf("%s, %s: p = %v after the correction, and not with other results (%d)", p.Where(), p.Method, p.Tested.Adjusted, i)
 		}
 	}
 }
@@ -226,7 +225,7 @@ func TestClaimsAreComplete(t *testing.T) {
 		}
 		for _, table := range c.Tables {
 			for _, m := range slices.Concat(c.Methods, c.Than, c.Except) {
-				if !slices.ContainsFunc(paper.Table(table), func(n paper.Number) bool { return n.Method == m }) {
+				if !slices.ContainsFunc(inPaper(), func(p printed) bool { return p.table == table && p.method == m }) {
 					t.Errorf("claim %s: %s has no method %q", c.ID, table, m)
 				}
 			}
@@ -252,8 +251,8 @@ func TestExtremes(t *testing.T) {
 		if v.ID != "memory-size" {
 			continue
 		}
-		if v.Outcome != Holds || v.Parts[0].Name() != "EMGD(GMC), memory.budget=1000 against EMGD(GMC), memory.budget=62" {
-			t.Errorf("%s, %s", v.Outcome, v.Parts[0].Name())
+		if v.Outcome != Holds || v.Parts[0].Method != "EMGD(GMC), memory.budget=1000" || v.Parts[0].Than != "EMGD(GMC), memory.budget=62" {
+			t.Errorf("%s, %+v", v.Outcome, v.Parts[0])
 		}
 		if len(v.Parts) != 4 || v.Parts[1].Outcome != NotTestable {
 			t.Errorf("%d parts", len(v.Parts))

@@ -55,8 +55,6 @@ func (c column) set(r *Row, s string) (err error) {
 	switch at := reflect.ValueOf(r).Elem().FieldByIndex(c.index).Addr().Interface().(type) {
 	case *string:
 		*at = s
-	case *State:
-		*at = State(s)
 	case *int:
 		*at, err = strconv.Atoi(s)
 	case *uint64:

@@ -44,8 +44,8 @@ func each[T any](all []T, text func(T) string) []string {
 
 func (r *Row) varied() []string { return each(r.Vary, func(s Setting) string { return s.Name }) }
 
-// Read reads what [Write] wrote. Columns with names that it does not know are what the grid varies.
-func Read(in io.Reader) (out []*Row, err error) {
+// parse reads what [Write] wrote. Columns with names that it does not know are what the grid varies.
+func parse(in io.Reader) (out []*Row, err error) {
 	defer fail.Caught(&err)
 	lines := fail.Or(csvcell.ReadAll(in))
 	if len(lines) == 0 {
@@ -161,5 +161,5 @@ func readFile[F fs.File](f F, err error) ([]*Row, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return Read(f)
+	return parse(f)
 }

@@ -6,13 +6,11 @@ import (
 	"math"
 )
 
-// State says whether there is a result.
-type State string
-
+// The states of a row say whether there is a result.
 const (
-	Done    State = "done"
-	Failed  State = "failed"  // its run could not be made; see Row.Reason
-	Missing State = "missing" // its run has not been made yet
+	Done    = "done"
+	Failed  = "failed"  // its run could not be made; see Row.Reason
+	Missing = "missing" // its run has not been made yet
 )
 
 // TunedMark ends the names of grids whose methods have tuned values.
@@ -39,7 +37,7 @@ type Row struct {
 
 	Cell    string `csv:"cell"`    // ID of the cell, which other places may have in common
 	Program string `csv:"program"` // that the cell's ID is made of
-	State   State  `csv:"state"`
+	State   string `csv:"state"`
 	Reason  string `csv:"reason"` // of a failure
 
 	// The rest is about a result.

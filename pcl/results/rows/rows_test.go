@@ -1,4 +1,4 @@
-package rows_test
+package rows
 
 import (
 	"bytes"
@@ -10,42 +10,40 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
-func three() []*rows.Row {
-	done := &rows.Row{
+func three() []*Row {
+	done := &Row{
 		Grid: "g-full", Title: "=A, with a comma", Paper: "Table 1", Size: "full", Dataset: "D (half)", PaperDataset: "D", Method: "M",
-		PaperMethod: "M", Increment: "class", Vary: []rows.Setting{{"batch", "8"}, {"params.tau", "inf"}},
-		LabelSet: 1, Timeline: 2, Seed: math.MaxUint64, Cell: "c0", Program: "p", State: rows.Done,
-		Result: rows.Result{
+		PaperMethod: "M", Increment: "class", Vary: []Setting{{"batch", "8"}, {"params.tau", "inf"}},
+		LabelSet: 1, Timeline: 2, Seed: math.MaxUint64, Cell: "c0", Program: "p", State: Done,
+		Result: Result{
 			A: 100.0 / 3, F: -1e-17, AFirst: 100.0 / 3, Ends: []float64{50, 33.333}, Steps: 7, Diverged: "0", Skipped: 2, Seconds: 3.5,
 			TrainSeconds: 2, EvalSeconds: 1, StepMillis: 0.1, Backend: "go", Device: "a \"fast\" one", Threads: 3, Version: "v1",
 			Commit: "abc", Run: "r", RunMethod: "m", RunVariant: "edit", Model: "0f",
 		},
 	}
 	failed := *done
-	failed.Cell, failed.State, failed.Reason, failed.Result = "c1", rows.Failed, "no\nroom", rows.Result{}
+	failed.Cell, failed.State, failed.Reason, failed.Result = "c1", Failed, "no\nroom", Result{}
 	missing := failed
-	missing.Cell, missing.State, missing.Reason = "c2", rows.Missing, ""
-	return []*rows.Row{done, &failed, &missing}
+	missing.Cell, missing.State, missing.Reason = "c2", Missing, ""
+	return []*Row{done, &failed, &missing}
 }
 
 func TestRoundTrip(t *testing.T) {
 	all := three()
 	var file bytes.Buffer
-	if err := rows.Write(&file, all); err != nil {
+	if err := Write(&file, all); err != nil {
 		t.Fatal(err)
 	}
-	back, err := rows.Read(&file)
+	back, err := parse(&file)
 	if err != nil || len(back) != 3 {
 		t.Fatalf("%d rows (%v)", len(back), err)
 	}
 	if !reflect.DeepEqual(back[0], all[0]) {
 		t.Errorf("came back as %+v,\nwas %+v", back[0], all[0])
 	}
-	if r := back[1]; r.State != rows.Failed || r.Reason != "no\nroom" || !math.IsNaN(r.A) || r.Model != "" {
+	if r := back[1]; r.State != Failed || r.Reason != "no\nroom" || !math.IsNaN(r.A) || r.Model != "" {
 		t.Errorf("the failed one came back as %+v", r)
 	}
 	if back[0].Line() != "M, batch=8, params.tau=inf" {
@@ -55,11 +53,11 @@ func TestRoundTrip(t *testing.T) {
 
 func TestReadRefuses(t *testing.T) {
 	var file bytes.Buffer
-	if err := rows.Write(&file, three()); err != nil {
+	if err := Write(&file, three()); err != nil {
 		t.Fatal(err)
 	}
 	for _, change := range [][2]string{{"model_sha256", "model"}, {"done", "nearly"}, {"18446744073709551615", "one"}} {
-		if _, err := rows.Read(strings.NewReader(strings.Replace(file.String(), change[0], change[1], 1))); err == nil {
+		if _, err := parse(strings.NewReader(strings.Replace(file.String(), change[0], change[1], 1))); err == nil {
 			t.Errorf("with %v it is read", change)
 		}
 	}
@@ -69,17 +67,17 @@ func TestReadRefuses(t *testing.T) {
 		cells := strings.Split(lines[1], ",")
 		cells[at] = value
 		lines[1] = strings.Join(cells, ",")
-		if _, err := rows.Read(strings.NewReader(strings.Join(lines, "\n"))); err == nil {
+		if _, err := parse(strings.NewReader(strings.Join(lines, "\n"))); err == nil {
 			t.Errorf("with an accuracy of %s: %v", value, err)
 		}
 	}
 	wider := "lines," + strings.ReplaceAll(strings.TrimSpace(file.String()), "\n", "\n1,")
-	if _, err := rows.Read(strings.NewReader(wider)); err == nil {
+	if _, err := parse(strings.NewReader(wider)); err == nil {
 		t.Errorf("with a column that another version wrote: %v", err)
 	}
 	other := three()
 	other[1].Vary = nil
-	if err := rows.Write(&file, other); err == nil {
+	if err := Write(&file, other); err == nil {
 		t.Error("rows that vary different settings were written")
 	}
 }
@@ -87,7 +85,7 @@ func TestReadRefuses(t *testing.T) {
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	var file bytes.Buffer
-	if err := rows.Write(&file, three()); err != nil {
+	if err := Write(&file, three()); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"b.csv", "a.csv", "note.txt"} {
@@ -95,7 +93,7 @@ func TestFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if all, err := rows.Files(dir, filepath.Join(dir, "a.csv")); err != nil || len(all) != 9 {
+	if all, err := Files(dir, filepath.Join(dir, "a.csv")); err != nil || len(all) != 9 {
 		t.Errorf("%d rows (%v)", len(all), err)
 	}
 	odd := filepath.Join(dir, "results[1]") // which is no pattern
@@ -105,13 +103,13 @@ func TestFiles(t *testing.T) {
 	if err := os.Mkdir(odd, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := rows.Files(odd); err == nil {
+	if _, err := Files(odd); err == nil {
 		t.Errorf("an empty folder: %v", err)
 	}
 	if err := os.Rename(filepath.Join(dir, "c"), filepath.Join(odd, "a.csv")); err != nil {
 		t.Fatal(err)
 	}
-	if all, err := rows.Files(odd); err != nil || len(all) != 3 {
+	if all, err := Files(odd); err != nil || len(all) != 3 {
 		t.Errorf("a folder with brackets in its name: %d rows (%v)", len(all), err)
 	}
 }
@@ -119,7 +117,7 @@ func TestFiles(t *testing.T) {
 // TestReadRefusesHalfResults: a result without its accuracy is none, and accuracies at tasks' ends are numbers, too.
 func TestReadRefusesHalfResults(t *testing.T) {
 	var file bytes.Buffer
-	if err := rows.Write(&file, three()[:1]); err != nil {
+	if err := Write(&file, three()[:1]); err != nil {
 		t.Fatal(err)
 	}
 	lines, err := csv.NewReader(&file).ReadAll()
@@ -137,7 +135,7 @@ func TestReadRefusesHalfResults(t *testing.T) {
 		if err := csv.NewWriter(&text).WriteAll([][]string{lines[0], changed}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := rows.Read(&text); err == nil {
+		if _, err := parse(&text); err == nil {
 			t.Errorf("%s may be %q", c.column, c.value)
 		}
 	}

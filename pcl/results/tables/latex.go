@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
+	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
 // LaTeX writes a table in the form of the paper's: a line for each method and a pair of columns, A and F, for each data set and
@@ -50,9 +51,9 @@ func LaTeX(out io.Writer, columns []*findings.Column) error {
 }
 
 // number is the mean and deviation of an entry's A or F.
-func number(e *findings.Entry, v findings.Value) string {
+func number(e *findings.Entry, v stats.Summary) string {
 	switch {
-	case e.Done == 0 || !v.Defined():
+	case e.Done == 0 || math.IsNaN(v.Mean):
 		return "--"
 	case e.Done < len(e.Rows):
 		return fmt.Sprintf("$%.2f$ (%d of %d)", v.Mean, e.Done, len(e.Rows))

@@ -90,7 +90,7 @@ func more(open []Line, tests int) string {
 			grouped = ", each a label set of its own,"
 		}
 		sizes = append(sizes, fmt.Sprintf("%s (%s)", points(stats.Detectable(c.Std, 2*c.Pairs, tests)), l.Method))
-		n, enough := stats.PairsFor(c.Difference, c.Std, tests, limit)
+		n, enough := pairsFor(c.Difference, c.Std, tests, limit)
 		switch seen := fmt.Sprintf("(%s, %s)", l.Method, points(c.Difference)); {
 		case !enough:
 			ways = append(ways, fmt.Sprintf("more than %d %s", limit, seen))
@@ -103,6 +103,14 @@ func more(open []Line, tests int) string {
 		text += fmt.Sprintf(" If the differences are as large as seen, it takes %s.", list(ways))
 	}
 	return text
+}
+
+// pairsFor returns how many pairs find a difference in about four of five cases, and whether limit pairs suffice.
+func pairsFor(difference, std float64, tests, limit int) (n int, enough bool) {
+	for n <= limit && stats.Detectable(std, n, tests) > math.Abs(difference) {
+		n++
+	}
+	return n, n <= limit
 }
 
 // list writes a list as in a sentence: "er, mgda and gem".

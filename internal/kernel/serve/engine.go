@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/scanner"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
+	"github.com/parallelcl/parallelcl/internal/kernel/build"
+	"github.com/parallelcl/parallelcl/internal/kernel/cell"
+)
+
+// notebook runs cells of Go in a host.
+type notebook struct {
+	server   *server
+	dir      string                  // for the cells of this kernel
+	process  atomic.Pointer[process] // the host that runs now
+	building sync.Mutex              // cells of subshells are translated and built in turn
+	past     history
+}
+
+// newNotebook starts the host that is in the folder of the kernel.
+func newNotebook(folder string, s *server) (e *notebook, err error) {
+	defer fail.Caught(&err)
+	h, err := build.Read(folder)
+	if h != nil && err != nil { // Go's cache was cleaned
+		h, err = h.Current(context.Background())
+	}
+	fail.If(err)
+	e = &notebook{server: s, dir: fail.Or(os.MkdirTemp("", "parallelcl-notebook-"))}
+	p, err := e.start(h.In(e.dir))
+	if err != nil {
+		os.RemoveAll(e.dir)
+		return nil, err
+	}
+	e.process.Store(p)
+	const common = "experiment.New(nb.Show(fmt.Sprint(ctx"
+	go p.Complete(common, len(common)) // so that no cell has to wait until these packages are read
+	return e, nil
+}
+
+func (e *notebook) close() error {
+	e.process.Load().kill()
+	return os.RemoveAll(e.dir)
+}
+
+func (e *notebook) execute(r *request) error {
+	do := &commands{notebook: e, request: r, Source: cell.Read(fmt.Sprintf("In[%d]", r.number), r.content.Code)}
+	return explained(fail.Tried(do.run), do.File, r.content.Code)
+}
+
+// run builds and runs the Go code of a cell.
+func (e *notebook) run(r *request, s cell.Source) {
+	p, id, file := e.build(r, s)
+	defer os.Remove(file)
+	err := p.run(r.ctx, id, file)
+	e.building.Lock()
+	defer e.building.Unlock()
+	if p.life.Err() != nil {
+		fail.If(errors.Join(err, fail.Tried(func() { e.ready(r, false) })))
+	}
+	e.autosave(p)
+	fail.If(err)
+}
+
+// build makes a plugin of a cell. What it declares is known from then on.
+func (e *notebook) build(r *request, s cell.Source) (p *process, id int, file string) {
+	e.building.Lock()
+	defer e.building.Unlock()
+	e.ready(r, false)
+	p = e.process.Load()
+	c := p.compile(r.ctx, s)
+	for _, note := range c.Notes {
+		r.stream("stderr", note+"\n")
+	}
+	file = fail.Or(p.host.Link(r.ctx, cell.Run, c.ID))
+	p.commit(c)
+	e.past.sources = append(e.past.sources, s)
+	return p, c.ID, file
+}
+
+// compile makes a package of a cell. It fetches what the cell imports and the host does not have.
+func (p *process) compile(ctx context.Context, s cell.Source) *cell.Cell {
+	c, err := p.Translate(s)
+	if err != nil && c != nil && len(c.Missing) > 0 {
+		p.Add(fail.Or(p.host.Fetch(ctx, c.Missing)))
+		c, err = p.Translate(s)
+	}
+	fail.If(err)
+	fail.If(p.host.Compile(ctx, c))
+	return c
+}
+
+func (p *process) commit(c *cell.Cell) {
+	p.Commit(c)
+	p.cells = append(p.cells, c.ID)
+}
+
+// force ends a host whose cells don't stop. The next cell gets a new one.
+func (e *notebook) force() { e.process.Load().end() }
+
+func (e *notebook) comm(r *request) error { return e.process.Load().page.comm(r) }
+
+func (e *notebook) inspect(code string, offset int) (declaration, doc string) {
+	return e.process.Load().Inspect(code, offset)
+}
+
+// named are strings for which the host knows what may stand in them: names of methods, data sets and networks.
+var named = regexp.MustCompile(`(?:\b(Method|Dataset|Model)\s*:?=?\s*|` +
+	`\b(method|datasets|model|experiment)\.(?:New|Lookup|Make|Open)\([^"()]*)"([^"\n]*)$`)
+
+func (e *notebook) complete(code string, offset int) (start int, list []cell.Proposal, err error) {
+	p := e.process.Load()
+	m := named.FindStringSubmatch(code[:offset])
+	if m == nil {
+		start, list = p.Complete(code, offset)
+		return start, list, nil
+	}
+	begun := m[3][strings.LastIndex(m[3], "+")+1:] // methods can be joined
+	var names []string
+	kind := strings.ToLower(m[1] + m[2])
+	err = p.call(context.Background(), "Names", kind, &names)
+	for _, name := range names {
+		if strings.HasPrefix(name, begun) {
+			list = append(list, cell.Proposal{Text: name, Kind: kind})
+		}
+	}
+	return offset - len(begun), list, err
+}
+
+// explained makes an error of a cell readable in a notebook.
+func explained(err error, name, code string) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, context.Canceled) {
+		return errors.New("stopped: what earlier cells made is still there")
+	}
+	var said strings.Builder
+	scanner.PrintError(&said, err) // each one of a list
+	lines, text := strings.Split(code, "\n"), ""
+	for line := range strings.Lines(cell.Plain(said.String())) {
+		text += line
+		n := 0
+		if fmt.Sscanf(line, name+":%d", &n); n > 0 && n <= len(lines) {
+			text += "\t" + strings.TrimSpace(lines[n-1]) + "\n"
+		}
+	}
+	return errors.New(strings.TrimSpace(text))
+}

@@ -1,0 +1,401 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/build"
+	"github.com/parallelcl/parallelcl/internal/kernel/cell"
+)
+
+// module is this module's folder, hosts that of its host, which all tests share.
+var module, hosts string
+
+// session is a notebook in a test.
+type session struct {
+	*client
+	*notebook
+	n     int // of the newest cell
+	texts int // that it has shown
+}
+
+func begin(t *testing.T) *session {
+	t.Helper()
+	g, err := build.FindTools(t.Context(), "go", module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	host := &build.Host{Module: module, Go: g, Program: filepath.Join(hosts, "host")}
+	if _, err := host.Current(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s := new(session)
+	t.Cleanup(func() { // when the kernel has ended
+		pid, dir := s.process.Load().cmd.Process.Pid, s.dir
+		if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err == nil {
+			t.Errorf("process %d is still there", pid)
+		}
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%s is still there", dir)
+		}
+	})
+	s.client, _, _ = start(t, func(k *server) (_ engine, err error) {
+		s.notebook, err = newNotebook(hosts, k)
+		return s.notebook, err
+	})
+	return s
+}
+
+// run runs a cell and returns what it shows.
+func (s *session) run(code string, input ...string) (string, error) {
+	return s.runFor(time.Hour, code, input...)
+}
+
+// runFor interrupts the cell after a time.
+func (s *session) runFor(limit time.Duration, code string, input ...string) (text string, err error) {
+	id := s.cell(code, fields{"allow_stdin": len(input) > 0})
+	s.until(id, "execute_input")
+	timer := time.AfterFunc(limit, func() { s.order("interrupt_request", fields{}) })
+	defer timer.Stop()
+	var reply msg
+	for reply.Parent != id {
+		select {
+		case <-s.questions:
+			s.send(s.stdin, "input_reply", "", fields{"value": input[0]})
+			input = input[1:]
+		case reply = <-s.shells:
+		}
+	}
+	s.n, s.texts = int(reply.Content["execution_count"].(float64)), 0
+	for _, m := range s.outputs(id) {
+		if text += shown(m); m.Type == "stream" {
+			s.texts++
+		}
+	}
+	if reply.str("status") != "ok" {
+		err = errors.New(reply.str("evalue"))
+	}
+	return text, err
+}
+
+// shown is an output as text.
+func shown(m msg) string {
+	data, _ := m.Content["data"].(fields)
+	for _, mime := range []string{"image/png", "text/html", "text/markdown"} {
+		if _, ok := data[mime]; ok {
+			return fmt.Sprintf("[%s]\n", mime)
+		}
+	}
+	if m.Type == "execute_result" {
+		return fmt.Sprintln(data["text/plain"])
+	}
+	return m.str("text")
+}
+
+// heavy runs a cell when the host has grown too large.
+func (s *session) heavy(code string) (string, error) {
+	os.Setenv(memoryVariable, "1")
+	defer os.Unsetenv(memoryVariable)
+	return s.run(code)
+}
+
+// shows checks what a cell shows.
+func (s *session) shows(code, want string, input ...string) {
+	s.t.Helper()
+	got, err := s.run(code, input...)
+	if err != nil {
+		s.t.Errorf("In[%d] %s: %v", s.n, code, err)
+	} else if strings.TrimSpace(got) != want {
+		s.t.Errorf("In[%d] %s\nshows %q, want %q", s.n, code, got, want)
+	}
+}
+
+// fails checks that a cell has an error at a line.
+func (s *session) fails(code string, line int) {
+	s.t.Helper()
+	_, err := s.run(code)
+	if err == nil || !strings.HasPrefix(err.Error(), fmt.Sprintf("In[%d]:%d:", s.n, line)) {
+		s.t.Errorf("In[%d] %s: error %v, want one at line %d", s.n, code, err, line)
+	}
+}
+
+func TestState(t *testing.T) {
+	s := begin(t)
+	s.shows("x := 40\nfmt.Println(\"x is\", x)", "x is 40")
+	s.shows("x += 2\nx", "42")
+	s.shows("type point struct{ x, y int }\nfunc (p *point) move(dx int) { p.x += dx }\nfunc double(n int) int { return 2 * n }\np := &point{1, 2}", "")
+	s.shows("p.move(5)\nfmt.Printf(\"%+v %T\\n\", *p, *p)\np.x + double(x)", "{x:6 y:2} cell.point\n90")
+	s.shows("func twice(n int) int { return double(n) }", "")
+	s.shows("func double(n int) int { return 100 * n }", "")
+	s.shows("twice(2)", "200") // an old caller sees the new body
+	s.shows("x := fmt.Sprint(x, \"!\")\nx", "42!")
+	s.shows("a, err := os.ReadFile(\"/nonexistent\")\nb, err := os.ReadFile(\"/nonexistent\")\nlen(a)+len(b) == 0 && err != nil", "true")
+	s.shows("q := &struct{ a, b int }{1, 2}\nq.a + q.b", "3")
+	s.shows("q.a++\nq.a", "2")
+	s.shows("type pair[T any] struct{ a, b T }\nfunc (p pair[T]) swap() pair[T] { return pair[T]{p.b, p.a} }\nfunc Map[T, U any](in []T, f func(T) U) (out []U) {\n\tfor _, v := range in {\n\t\tout = append(out, f(v))\n\t}\n\treturn out\n}", "")
+	s.shows("pair[string]{\"x\", \"y\"}.swap().a + Map([]int{1}, func(i int) string { return fmt.Sprint(i) })[0]", "y1")
+	s.shows("defer fmt.Println(\"last\")\nif x != \"\" {\n\treturn\n}\nfmt.Println(\"never\")", "last")
+	s.shows("const (\n\tred = iota\n\tgreen\n)\nvar shapes []interface{ area() float64 }", "")
+	s.shows("type square struct{ side float64 }\nfunc (s square) area() float64 { return s.side * s.side }\nshapes = append(shapes, square{3})\nshapes[0].area() + green", "10")
+	s.shows("var (\n\tb2, b3 *bytes.Buffer\n\tn1, d1 time.Duration = 3, 4\n)\nvar _ = n1\nvar sends chan<- func(point, ...pair[*square]) (map[string][]struct{ a point }, error)\nfunc _() {}\nn1", "3ns")
+	s.shows("import . \"math\"\nn1 = time.Duration(Sqrt(4))\nsends == nil && b2 == b3", "true")
+	s.shows("type area interface{ area() float64 }\nvar some area = square{2}\nvar n1 time.Duration\nSqrt(some.area()) + float64(n1)", "2")
+	s.shows("b1, _ := json.Marshal(struct{ A int; b string }{1, \"x\"})\nstring(b1)", `{"A":1}`)
+	s.shows("var wg sync.WaitGroup\nvar n atomic.Int64\nfor i := range 10 {\n\tgo func(k int) { defer wg.Done(); n.Add(int64(k)) }(i)\n\twg.Add(1)\n}\nwg.Wait()\nn.Load()", "45")
+	s.shows("import \"github.com/google/go-cmp/cmp\"\ncmp.Equal(1, 1)", "true")
+	s.shows("func Run() bool { return cmp.Equal(1, 2) }\nRun()", "false")
+	s.shows("nb.Plot(nil, []float64{1, 2})", "[image/png]")
+	// Names that Go itself has.
+	s.shows("type span struct{ min, max, len float64 }\nfunc (s span) error() string { return fmt.Sprint(s.len) }\ncopy, new := []int{1, 2}, \"k\"", "")
+	s.shows("at := span{min: 1, max: float64(max(2, 3))}\nat.len = at.max - at.min\nat.error() + fmt.Sprint(len(copy), map[bool]int{true: 1}[true], map[string]int{new: 5})", "22 1 map[k:5]")
+}
+
+// Types keep their methods, and a cell that says what is known changes nothing.
+func TestTypesAgain(t *testing.T) {
+	s := begin(t)
+	const decl = "type T struct{ a int }\nfunc (t T) Get() int { return t.a }"
+	s.shows(decl+"\nt := T{1}", "")
+	s.shows(decl, "")
+	s.shows("t = T{2}\nt.Get()", "2")
+	const note = "T is a new type: values made before keep the old one."
+	s.shows("func (t T) Twice() int { return 2 * t.Get() }\nu := T{4}\nu.Twice()", note+"\n8")
+	s.shows("t.Get()", "2")
+	s.shows("func (t T) Get() int { return -t.a }\nT{3}.Twice()", note+"\n-6")
+	s.shows("type T struct{ b int }", note+"\nThe method T.Get does not fit the new type and is left out: run its cell again.\nThe method T.Twice does not fit the new type and is left out: run its cell again.")
+}
+
+func TestErrors(t *testing.T) {
+	s := begin(t)
+	s.shows("x := 1", "")
+	s.fails("fmt.Println(1)\ny := nothing + 1", 2)
+	s.fails("x = (", 1)
+	s.fails("\nfunc f() int {\n\treturn \"\"\n}", 3)
+	s.fails("x := 2\nx := 3", 2)
+	s.fails("fmt.Println(1)\npanic(\"a cell's panic\")", 2)
+	s.fails("var m map[string]int\nm[\"a\"] = 1", 2)
+	s.fails("os.Exit(3)", 1)
+	s.fails("if true {\n\tlog.New(os.Stdout, \"\", 0).Fatal(\"fatal\")\n}", 2)
+	s.fails("must(os.Open(\"/nonexistent\"))", 1)
+	s.fails("go func() { panic(\"in a goroutine\") }()\ntime.Sleep(time.Minute)", 1)
+	s.fails("func deep(n int) {\n\tif n == 0 {\n\t\tpanic(n)\n\t}\n\tdeep(n - 1)\n}\ndeep(3)", 3)
+	s.shows("x", "1")
+}
+
+func TestStop(t *testing.T) {
+	s := begin(t)
+	s.shows("x := 1\nfunc spin() {\n\tfor {\n\t}\n}\nfunc fib(n int) int {\n\tif n < 2 {\n\t\treturn n\n\t}\n\treturn fib(n-1) + fib(n-2)\n}\nticks := new(atomic.Int64)\ngo func() {\n\tfor {\n\t\tticks.Add(1)\n\t\ttime.Sleep(time.Millisecond)\n\t}\n}()", "")
+	for _, code := range []string{"for {\n\tx++\n}", "spin()", "fib(60)", "<-ctx.Done()", "time.Sleep(time.Hour)", "<-make(chan int)", "!sleep 100"} {
+		begin := time.Now()
+		_, err := s.runFor(300*time.Millisecond, code)
+		if err == nil || time.Since(begin) > 30*time.Second {
+			t.Errorf("%s: %v after %v", code, err, time.Since(begin))
+		}
+	}
+	s.shows("before := ticks.Load()\ntime.Sleep(100 * time.Millisecond)\nx > 0 && ticks.Load() > before", "true") // of other cells nothing stops
+}
+
+// Texts are shown together, and characters whole.
+func TestOutput(t *testing.T) {
+	s := begin(t)
+	got, err := s.runFor(time.Hour, "for i := range 200000 {\n\tfmt.Println(\"line é\", i)\n}")
+	if err != nil || strings.Count(got, "\n") != 200000 || !strings.HasSuffix(got, "line é 199999\n") || s.texts > 1000 {
+		t.Errorf("%d texts, %d lines, %v", s.texts, strings.Count(got, "\n"), err)
+	}
+	s.shows("os.Stdout.WriteString(\"\\xc3\")\ntime.Sleep(100 * time.Millisecond)\nos.Stdout.WriteString(\"\\xa9\")", "é")
+}
+
+// Lines are commands only where a statement can begin.
+func TestCommands(t *testing.T) {
+	s := begin(t)
+	s.shows("text := `Before\n![figure](fig.png)\n!touch touched\n%%\nafter`\nfmt.Println(text)", "Before\n![figure](fig.png)\n!touch touched\n%%\nafter")
+	s.shows("/*\n!touch touched\n*/\na, b := true, false\nif a &&\n!b {\n\tfmt.Println(\"a and not b\")\n}", "a and not b")
+	s.shows("!ls touched 2>/dev/null; echo one; echo \\\n two", "one\ntwo")
+	if got, err := s.run("%version"); err != nil || !strings.Contains(got, "module in ") {
+		t.Errorf("%%version shows %q, %v", got, err)
+	}
+	s.shows("%env KERNEL_TEST value\nos.Getenv(\"KERNEL_TEST\")", "Set: KERNEL_TEST=\"value\"\nvalue")
+	s.shows("!echo $KERNEL_TEST", "value")
+	s.shows("%%writefile f.txt\none\n!two", "Written: f.txt")
+	s.shows("string(must(os.ReadFile(\"f.txt\")))", "one\n!two")
+	s.shows("%%bash\necho $((1+1))", "2")
+	s.shows("%% n 3\nfmt.Println(os.Args[1:])", "[n 3]")
+	for range 2 {
+		s.shows("var who = flag.String(\"who\", \"\", \"a name\")\n\n%% --who=world\n*who", "world")
+	}
+	s.shows("func hello() { fmt.Println(\"hello\") }\n%exec hello", "hello")
+	s.shows("func main() { fmt.Println(\"main\") }", "main")
+	if got, err := s.run("%vars"); err != nil || !strings.Contains(got, "text") {
+		t.Errorf("%%vars shows %q, %v", got, err)
+	}
+	if _, err := s.run("%nosuch"); err == nil {
+		t.Error("an unknown command ran")
+	}
+}
+
+func TestScan(t *testing.T) {
+	s := begin(t)
+	s.shows("var name string\nk, err := fmt.Scanln(&name)\nfmt.Println(k, err)", "0 EOF")
+	s.shows("fmt.Scanln(&name)\nfmt.Println(name)", "me", "me")
+	s.shows("line, _ := bufio.NewReader(os.Stdin).ReadString('\\n')\nfmt.Print(line)", "a line", "a line")
+	s.shows("gonbui.RequestInput(\"Who?\", false)\nfmt.Scanln(&name)\nname", "you", "you") // who is asked once
+	got, err := s.run("values := make(chan int)\ncomms.Subscribe(\"/none\", func(_ string, v int) { values <- v })\nfmt.Println(<-values)")
+	if err != nil || !strings.HasSuffix(got, "0\n") { // which widgets get where there is no page
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	s := begin(t)
+	s.shows("type thing struct{ width, Height int }\nfunc (thing) Area() int { return 0 }\nvar some thing", "")
+	for _, c := range []struct{ code, want string }{
+		{"strings.Bui", "Builder"}, {"var b strings.Builder\nb.WriteB", "WriteByte"}, {"some.w", "width"}, {"some.A", "Area"},
+		{"for _, v := range []thing{} {\n\tif v.He", "Height"}, {"func f(in []string) {\n\ti", "in"}, {"so", "some"}, {"must(os.Op", "Open"},
+		{"c := experiment.DefaultConfig(\"glyphs\")\nc.Method = \"emgd-g", "emgd-gmc"}, {"thing{He", "Height"}, {"fm", "fmt"},
+	} {
+		_, got, err := s.complete(c.code, len(c.code))
+		if err != nil || !slices.ContainsFunc(got, func(m cell.Proposal) bool { return m.Text == c.want }) {
+			t.Errorf("%s: %v, %v; want %s", c.code, got, err, c.want)
+		}
+	}
+	for _, code := range []string{"fmt.Println(\"so", "// so", "`so"} {
+		if _, got, _ := s.complete(code, len(code)); len(got) > 0 {
+			t.Errorf("%s: %v", code, got)
+		}
+	}
+	code := "x := strings.ToUpper(\"\")"
+	declaration, doc := s.inspect(code, strings.Index(code, "Upper"))
+	if declaration != "func strings.ToUpper(s string) string" || !strings.Contains(doc, "ToUpper returns") {
+		t.Errorf("inspected %q, %q", declaration, doc)
+	}
+}
+
+// A new host has what cells have declared, values that can be copied, and learners, to the bit.
+func TestHandover(t *testing.T) {
+	const setup = "g := experiment.New(\"glyphs\", experiment.Options{})\nc := experiment.DefaultConfig(\"glyphs\")\nc.Batch = 8\n" +
+		"l := must(g.Learner(ctx, c))\nalso := l\nmust(l.Attach(must(g.Task(ctx, c, 1, 0, 1, 2))))"
+	const sum = "fmt.Printf(\"%d %x\\n\", l.Steps(), sha256.Sum256(fmt.Append(nil, must(l.Parameters()))))"
+	step := func(n int) string { return fmt.Sprintf("for range %d {\n\tmust(l.Step())\n}", n) }
+	attach := "must(l.Attach(must(g.Task(ctx, c, 2, 3, 4))))"
+	whole := begin(t)
+	want, err := whole.run(setup + "\n" + step(6) + "\n" + attach + "\n" + step(4) + "\n" + sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := begin(t)
+	s.shows("func double(n int) int { return 2 * n }\nvar byName = map[string][]int{\"a\": {1}}\nf := func() {}\ntype point struct{ x int }\nat := point{3}\nvar any1 any = map[string]any{\"b\": []int{4}}", "")
+	s.shows(setup, "1")
+	s.shows(step(3), "")
+	const came = "The cells have a new process: the old one had grown too large. Restored: also, any1, at, byName, c, g, l. These did not come along: f."
+	if got, err := s.heavy(step(3)); err != nil || strings.TrimSpace(got) != came {
+		t.Errorf("%q, %v; want %q", got, err, came)
+	}
+	s.shows("double(byName[\"a\"][0]) + at.x + any1.(map[string]any)[\"b\"].([]int)[0]", "9")
+	s.shows("also == l", "true")
+	s.shows(attach, "2")
+	s.shows(step(2), "")
+	if got, err := s.run("mm := map[string]int{}\nfor range 2 {\n\tgo func() {\n\t\tfor {\n\t\t\tmm[\"a\"]++\n\t\t}\n\t}()\n}\ntime.Sleep(time.Minute)"); err == nil { // a fatal error
+		t.Errorf("it shows %q", got)
+	}
+	s.shows(step(2), "")
+	s.shows(sum, strings.TrimSpace(want))
+	s.shows("type own struct{ data.Stream }\ntask := must(g.Task(ctx, c, 3, 5))\ntask.Stream = own{task.Stream}\nmust(l.Attach(task))", "3")
+	if got, err := s.heavy("l.Steps()"); err != nil || !strings.Contains(got, "l: the stream of task 3") || !strings.HasSuffix(got, "\n10\n") {
+		t.Errorf("a stream that cannot be made again: %q, %v", got, err)
+	}
+}
+
+func TestRegisterAgain(t *testing.T) {
+	s := begin(t)
+	rule := func(weight string) string {
+		return "type Own struct{}\nfunc (Own) Weights(s *method.Step, w []float64) (method.Outcome, error) {\n\tfor i := range w {\n\t\tw[i] = " + weight + "\n\t}\n\treturn method.Outcome{}, nil\n}\n" +
+			"func init_own() {\n\tmethod.Register(method.Info{Name: \"own\", Title: \"Own\", Family: \"mtl\", Rule: \"w\", Source: \"test\", Cost: \"K\", State: \"none\", SumW: \"1\", NeedsGram: true}, Own{})\n}"
+	}
+	use := "w := make([]float64, 1)\nm := must(method.New(\"own\", nil))\nmust(m.Weights(&method.Step{IDs: []int{1}, Gram: []float64{9}}, w))\nw"
+	s.shows(rule("1"), "")
+	s.shows(use, "[1]")
+	s.shows(rule("2"), "Own is a new type: values made before keep the old one.")
+	s.shows(use, "[2]")
+	if got, err := s.heavy(use); err != nil || !strings.HasSuffix(got, "[2]\n") {
+		t.Errorf("after a handover: %q, %v", got, err)
+	}
+	s.shows(rule("3"), "Own is a new type: values made before keep the old one.")
+	s.shows(use, "[3]")
+}
+
+// TestRandomSessions compares random sessions with what must hold.
+func TestRandomSessions(t *testing.T) {
+	sessions, cells := 1, 25
+	if n, err := strconv.Atoi(os.Getenv("KERNEL_SESSIONS")); err == nil {
+		sessions, cells = n, 40
+	}
+	for seed := range sessions {
+		randomSession(t, uint64(seed), cells)
+	}
+}
+
+// randomSession runs cells of which each does something to variables v0 to v3 and the function f, as the model does.
+func randomSession(t *testing.T, seed uint64, cells int) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	s := begin(t)
+	s.shows("v0, v1, v2, v3 := 0, 0, 0, 0\nvar list []int\nfunc f(n int) int { return n }\nfunc old(n int) int { return f(n) }\ntype T struct{ a int }\nfunc (t T) Get() int { return t.a }", "")
+	v, factor, sign := [4]int{}, 1, 1
+	var list []int
+	for range cells {
+		i, n := r.IntN(4), r.IntN(1000)
+		switch r.IntN(12) {
+		case 0, 1:
+			v[i] = n
+			s.shows(fmt.Sprintf("v%d := %d", i, n), "")
+		case 2:
+			v[i] += n
+			s.shows(fmt.Sprintf("v%d += %d\nv%d", i, n, i), fmt.Sprint(v[i]))
+		case 3:
+			factor = n
+			s.shows(fmt.Sprintf("func f(n int) int { return n * %d }", n), "")
+		case 4:
+			list = append(list, n)
+			s.shows(fmt.Sprintf("list = append(list, %d)\nlist", n), fmt.Sprint(list))
+		case 5:
+			s.fails(fmt.Sprintf("v%d += 0\npanic(v%d)", i, i), 2)
+		case 6:
+			if _, err := s.runFor(200*time.Millisecond, "for {\n}"); err == nil {
+				t.Error("not stopped")
+			}
+		case 7:
+			if got, err := s.heavy("v0"); err != nil || !strings.HasSuffix(got, fmt.Sprintf("%d\n", v[0])) {
+				t.Errorf("after a handover: %q, %v; want %d", got, err, v[0])
+			}
+		case 8:
+			if _, err := s.run("import \"github.com/google/go-cmp/cmp\"\nmust(cmp.Equal(1, 2), nil)"); err != nil {
+				t.Error(err)
+			}
+		case 9:
+			sign = -sign
+			if _, err := s.run(fmt.Sprintf("func (t T) Get() int { return t.a * %d }", sign)); err != nil {
+				t.Error(err)
+			}
+		case 10:
+			if _, err := s.run("func boom() { boom() }\nboom()"); err == nil { // the stack overflows, and the host ends
+				t.Error("no error")
+			}
+		case 11:
+			s.fails("v0 = nothing", 1)
+		}
+		want := fmt.Sprintln(v[0], v[1], v[2], v[3], len(list), n*factor, n*sign)
+		s.shows(fmt.Sprintf("fmt.Println(v0, v1, v2, v3, len(list), old(%d), T{%d}.Get())", n, n), strings.TrimSpace(want))
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+//go:build unix
+
+package main
+
+import (
+	"regexp"
+	"slices"
+	"testing"
+)
+
+// displays runs a cell and lists its displays: whether they are new ones, and their names.
+func (s *session) displays(code string) (kinds, names []string) {
+	s.t.Helper()
+	reply, out := s.client.run(code)
+	if reply.str("status") != "ok" {
+		s.t.Errorf("%s: %v", code, reply.Content)
+	}
+	for _, m := range out {
+		if transient, ok := m.Content["transient"].(fields); ok {
+			name, _ := transient["display_id"].(string)
+			kinds, names = append(kinds, m.Type), append(names, name)
+		}
+	}
+	return kinds, names
+}
+
+// A display has one name in all cells, but the scripts of package dom have a place of their own in each.
+func TestDisplays(t *testing.T) {
+	s := begin(t)
+	const update = "update_display_data"
+	if kinds, _ := s.displays("for range 2 {\n\tgonbui.UpdateHtml(\"a\", \"x\")\n}\ngonbui.UpdateHtml(\"b\", \"x\")"); !slices.Equal(kinds,
+		[]string{"display_data", update, "display_data"}) {
+		t.Errorf("displays: %q", kinds)
+	}
+	if kinds, _ := s.displays("gonbui.UpdateHtml(\"a\", \"x\")"); !slices.Equal(kinds, []string{update}) {
+		t.Errorf("one of an earlier cell: %q", kinds)
+	}
+	_, first := s.displays("dom.TransientJavascript(\"1\")\ndom.TransientJavascript(\"2\")")
+	_, second := s.displays("dom.TransientJavascript(\"3\")")
+	if len(first) == 0 || len(second) == 0 || first[0] != first[len(first)-1] || first[0] == second[0] {
+		t.Errorf("scripts are in %q, then in %q", first, second)
+	}
+}
+
+// say has a page say something, and returns the answer.
+func (s *session) say(kind, page string, data fields) []msg {
+	s.t.Helper()
+	return s.outputs(s.send(s.shell, kind, "", fields{"comm_id": page, "data": data}))
+}
+
+// TestPage is what the script of a page and the widgets of a cell say to each other.
+func TestPage(t *testing.T) {
+	s := begin(t)
+	cell := s.cell("heard := make(chan int, 10)\ncomms.Send(\"/early\", 1)\n" +
+		"id := comms.Subscribe(\"/button\", func(_ string, v int) { heard <- v })")
+	html := s.until(cell, "display_data").Content["data"].(fields)["text/html"].(string)
+	key := regexp.MustCompile(`session = "(\w+)"`).FindStringSubmatch(html)[1]
+	s.reply(s.shells, cell)
+	s.until(cell, "update_display_data") // the script is not for the notebook's file
+	for _, m := range []fields{{"session": "old"}, nil} {
+		if got := s.say("comm_open", "3", m); len(got) != 1 || got[0].Type != "comm_close" {
+			t.Errorf("%v is welcome: %v", m, got)
+		}
+	}
+	open := func(page string) {
+		if got := s.say("comm_open", page, fields{"session": key}); len(got) != 1 || got[0].str("comm_id") != page {
+			t.Errorf("a page is not welcome: %v", got)
+		}
+		s.send(s.shell, "comm_msg", "", fields{"comm_id": page, "data": fields{"address": ready, "value": key}})
+	}
+	open("1")
+	if got := s.until(cell, "comm_msg").Content["data"].(fields); got["address"] != "/early" || got["value"] != 1. {
+		t.Errorf("the page hears %v", got)
+	}
+	button := fields{"address": "/button", "value": 7}
+	s.say("comm_msg", "1", fields{"address": "/nobody", "value": 7})
+	s.say("comm_msg", "1", button)
+	s.shows("first := <-heard\nfirst", "7")
+	s.shows("comms.Unsubscribe(id)", "")
+	s.say("comm_msg", "1", button)
+	s.shows("len(heard)", "0")
+	s.say("comm_close", "1", nil)
+	if got := s.say("comm_msg", "1", button); len(got) != 1 || got[0].Type != "comm_close" {
+		t.Errorf("a page that has closed: %v", got)
+	}
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"net/rpc"
+	"os"
+	"os/exec"
+
+	"github.com/janpfeifer/gonb/gonbui/protocol"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
+	"github.com/parallelcl/parallelcl/internal/kernel/build"
+	"github.com/parallelcl/parallelcl/internal/kernel/cell"
+	"github.com/parallelcl/parallelcl/internal/kernel/rt"
+)
+
+// process is a host: the program in which the cells of a notebook run. It knows what they have declared there.
+type process struct {
+	*cell.Notebook
+	cells   []int // as they are compiled for it
+	host    *build.Host
+	page    *bridge
+	cmd     *exec.Cmd
+	end     func() // ends it with all that it has started
+	calls   *rpc.Client
+	values  *gob.Encoder // to package gonbui
+	streams []*stream
+	asked   int             // lines that libraries have asked for and nobody has read
+	life    context.Context // ends with the process; the cause says why
+}
+
+// start starts a host.
+func (e *notebook) start(h *build.Host) (p *process, err error) {
+	defer fail.Caught(&err)
+	ctx, end := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, h.Program, h.Sum)
+	build.Group(cmd)
+	requests, toAsk := pipe()
+	displays, toDisplay := pipe()
+	values, toGive := pipe()
+	replies, toReply := pipe()
+	stdout, toStdout := newStream("stdout", e.text)
+	stderr, toStderr := newStream("stderr", e.text)
+	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = toStdout, toStderr, []*os.File{requests, toDisplay, values, toReply} // from 3 on
+	cmd.Env = append(os.Environ(), protocol.GONB_PIPE_ENV+"=/dev/fd/4", protocol.GONB_PIPE_BACK_ENV+"=/dev/fd/5")
+	err = cmd.Start()
+	for _, f := range append(cmd.ExtraFiles, toStdout, toStderr) {
+		f.Close()
+	}
+	if err != nil {
+		end()
+		return nil, errors.Join(err, toAsk.Close(), displays.Close(), toGive.Close(), replies.Close())
+	}
+	life, ended := context.WithCancelCause(context.Background())
+	p = &process{Notebook: cell.New(h.Packages, h.Go.Root), host: h, cmd: cmd, end: end, life: life, streams: []*stream{stdout, stderr},
+		calls: rpc.NewClient(duplex{replies, toAsk}), values: gob.NewEncoder(toGive)}
+	p.page = newBridge(e.server.file, p.give)
+	go e.showAll(p, displays)
+	go func() {
+		err := cmp.Or(cmd.Wait(), errors.New("it was asked to"))
+		cmd.Cancel() // what it has started
+		p.drain()
+		ended(err)
+		errors.Join(p.calls.Close(), toGive.Close(), replies.Close())
+	}()
+	return p, p.call(ctx, "SetArgs", []string{}, nil) // answers when the host is ready
+}
+
+// duplex is a connection of two pipes.
+type duplex struct {
+	io.Reader
+	io.WriteCloser
+}
+
+func pipe() (r, w *os.File) {
+	r, w, err := os.Pipe()
+	fail.If(err)
+	return r, w
+}
+
+// call has the host do something.
+func (p *process) call(ctx context.Context, method string, args, reply any) error {
+	c := p.calls.Go("Host."+method, args, reply, make(chan *rpc.Call, 1))
+	select {
+	case <-c.Done:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if _, ok := c.Error.(rpc.ServerError); ok || c.Error == nil {
+		return c.Error
+	}
+	<-p.life.Done()
+	return fmt.Errorf("the process of the cells has ended: %w", context.Cause(p.life))
+}
+
+// kill ends the host and what it has started.
+func (p *process) kill() {
+	p.end()
+	<-p.life.Done()
+}
+
+// run loads a cell into the host and runs it, until it ends by itself or ctx does.
+func (p *process) run(ctx context.Context, id int, file string) error {
+	always := context.WithoutCancel(ctx)
+	defer context.AfterFunc(ctx, func() { p.call(always, "Stop", id, nil) })()
+	var failure string
+	err := p.call(always, "Run", rt.Cell{ID: id, File: file}, &failure)
+	p.drain()
+	switch {
+	case failure == rt.Stopped:
+		return context.Canceled
+	case failure != "":
+		return errors.New(failure)
+	}
+	return err
+}
+
+// drain waits until all that the host has written so far is shown.
+func (p *process) drain() {
+	for _, s := range p.streams {
+		s.drain()
+	}
+}
+
+// text shows what the host writes.
+func (e *notebook) text(stream, text string) {
+	if r := e.server.speaker(); r != nil {
+		r.stream(stream, text)
+	}
+}
+
+func init() {
+	gob.Register(map[string]any{})
+	gob.Register([]any{})
+}
+
+// showAll shows what the host sends by package gonbui, until it ends. What it has written before comes first.
+func (e *notebook) showAll(p *process, displays *os.File) {
+	defer displays.Close()
+	for dec := gob.NewDecoder(displays); ; {
+		d := new(protocol.DisplayData)
+		if dec.Decode(d) != nil {
+			return
+		}
+		r := e.server.speaker()
+		value, _ := d.Data[protocol.MIMECommValue].(protocol.CommValue)
+		question, asks := d.Data[protocol.MIMEJupyterInput].(protocol.InputRequest)
+		p.drain()
+		switch {
+		case value.Address == protocol.GonbuiSyncAddress:
+			go p.give(protocol.GonbuiSyncAckAddress, value.Value)
+		case r == nil:
+		case asks && question.Prompt == "" && p.asked > 0: // a reader of the standard input, for whom a library has asked
+			p.asked--
+		case asks:
+			if question.Prompt != "" {
+				p.asked++
+			}
+			go p.input(question, r)
+		case !p.page.takes(d, r):
+			p.show(d, r)
+		}
+	}
+}
+
+// give gives package gonbui a value of the front end.
+func (p *process) give(address string, value any) {
+	p.values.Encode(&protocol.CommValue{Address: address, Value: value}) // if the host has ended, nobody waits for it
+}
+
+// input asks the user for a line.
+func (p *process) input(q protocol.InputRequest, r *request) {
+	line, err := r.input(context.Background(), q.Prompt, q.Password)
+	if err == nil {
+		line += "\n"
+	}
+	p.call(context.Background(), "Give", line, nil)
+}
+
+// show shows rich output.
+func (p *process) show(d *protocol.DisplayData, r *request) {
+	kind, update := "display_data", false
+	if d.Metadata[rt.Result] == true {
+		kind, d.Metadata = "execute_result", nil
+	}
+	if d.DisplayID != "" {
+		d.DisplayID, update = p.page.place(d.DisplayID, r)
+	}
+	if update {
+		kind = "update_display_data"
+	}
+	r.display(kind, d)
+}

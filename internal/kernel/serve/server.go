@@ -1,0 +1,251 @@
+// Command serve is the notebook kernel. It translates each cell into a package, builds a plugin of it, and loads that into
+// the process in which all cells live on; Jupyter's front ends talk to it by messaging protocol 5.5 with subshells, over
+// ZeroMQ. The installer puts it into the kernel's folder; Jupyter starts it with the name of a connection file.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
+	"github.com/parallelcl/parallelcl/internal/kernel/cell"
+)
+
+func main() {
+	program, err := os.Executable()
+	if err == nil {
+		err = serve(context.Background(), os.Args[1], func(s *server) (engine, error) {
+			return newNotebook(filepath.Dir(program), s)
+		})
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// engine runs the code of cells, as [notebook] does. Its methods are called side by side.
+type engine interface {
+	execute(r *request) error // returns when the cell ends, or has been stopped since its context has ended
+	force()                   // ends the cells that still run after that
+	complete(code string, offset int) (start int, list []cell.Proposal, err error)
+	inspect(code string, offset int) (declaration, doc string)
+	comm(r *request) error // takes a message of a page for widgets; on an error the comm is closed
+	close() error
+}
+
+// connection is a connection file.
+type connection struct {
+	Transport, IP, Key string
+	Shell              int `json:"shell_port"`
+	Control            int `json:"control_port"`
+	IOPub              int `json:"iopub_port"`
+	Stdin              int `json:"stdin_port"`
+	Heartbeat          int `json:"hb_port"`
+}
+
+// server is a running kernel.
+type server struct {
+	connection
+	file        string          // of the connection
+	ctx         context.Context // ends when the kernel shuts down
+	end         context.CancelFunc
+	engine      engine
+	subscribers sync.Map   // the keys are of type *peer
+	askers      sync.Map   // peers by identity, which the user can be asked through
+	asking      sync.Mutex // held while a question waits
+
+	mu      sync.Mutex
+	shells  map[string]*shell // by name
+	running []*request        // cells, the newest last
+	newest  *request          // the cell that was started last
+	past    []string          // the cells with numbers
+}
+
+// serve serves an engine at the ports of a Jupyter connection file, until a front end shuts the kernel down, ctx ends, the
+// process is terminated or the Jupyter server that started it has ended. An interrupt signal stops the cells.
+func serve(ctx context.Context, file string, open func(*server) (engine, error)) (err error) {
+	defer fail.Caught(&err)
+	defer fail.At(file)
+	s := &server{file: file, shells: map[string]*shell{}}
+	s.ctx, s.end = signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
+	defer s.end()
+	s.addShell("")
+	interrupts := make(chan os.Signal, 8)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	fail.If(json.Unmarshal(fail.Or(os.ReadFile(file)), &s.connection))
+	s.engine = fail.Or(open(s))
+	defer func() { err = errors.Join(err, s.engine.close()) }()
+	fail.If(s.listen())
+	for {
+		select {
+		case <-interrupts:
+			s.interrupt()
+		case <-time.After(200 * time.Millisecond):
+			if os.Getenv("JPY_PARENT_PID") != "" && os.Getppid() != parent { // the Jupyter server has ended
+				return nil
+			}
+		case <-s.ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// parent is the process that started this one, asked for before it may have ended.
+var parent = os.Getppid()
+
+// receive takes what comes on the channels of requests.
+func (s *server) receive(p *peer, frames [][]byte) {
+	r, err := s.read(p, frames)
+	if r == nil {
+		log.Print("kernel: message dropped: ", err)
+		return
+	}
+	switch kind := r.header.Type; {
+	case kind == "input_reply":
+		select {
+		case p.lines <- r.content.Value:
+		default: // nobody waits for it
+		}
+	case kind == "execute_request" && err == nil:
+		s.enqueue(r)
+	case strings.HasPrefix(kind, "comm_"):
+		s.handle(r, err) // in the order in which they come
+	default:
+		go s.handle(r, err)
+	}
+}
+
+// handle works on a request and replies. An error is what is wrong with it.
+func (s *server) handle(r *request, err error) {
+	r.publish("status", busy)
+	defer s.idle(r)
+	var content fields
+	if err == nil {
+		content, err = s.answer(r)
+	}
+	if err != nil {
+		content = problem(err)
+	}
+	r.reply(content)
+	if r.header.Type == "shutdown_request" {
+		s.end()
+	}
+}
+
+// busy says that the kernel works on a request.
+var busy = fields{"execution_state": "busy"}
+
+// idle says that the work on a request is done. While cells run the kernel as a whole stays busy, which is what front ends
+// show.
+func (s *server) idle(r *request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.publish("status", fields{"execution_state": "idle"})
+	if len(s.running) > 0 {
+		s.running[0].publish("status", busy)
+	}
+}
+
+// answer does what a request wants.
+func (s *server) answer(r *request) (fields, error) {
+	c := r.content
+	switch r.header.Type {
+	case "execute_request":
+		return s.execute(r), nil
+	case "comm_open", "comm_msg", "comm_close":
+		if s.engine.comm(r) != nil {
+			r.publish("comm_close", fields{"comm_id": c.Comm, "data": fields{}})
+		}
+		return nil, nil
+	case "comm_info_request":
+		return fields{"comms": fields{}}, nil // only the page that opened one uses it
+	case "kernel_info_request":
+		return kernelInfo, nil
+	case "complete_request":
+		return s.complete(c)
+	case "inspect_request":
+		return s.inspect(c), nil
+	case "is_complete_request":
+		status, depth := cell.Complete(c.Code)
+		return fields{"status": status, "indent": strings.Repeat("\t", depth)}, nil
+	case "history_request":
+		return s.history(c), nil
+	case "interrupt_request":
+		s.interrupt()
+		return fields{}, nil
+	case "shutdown_request":
+		return fields{"restart": c.Restart}, nil
+	case "create_subshell_request", "delete_subshell_request", "list_subshell_request":
+		return s.subshell(r)
+	}
+	return nil, errors.New("there is no such request")
+}
+
+var kernelInfo = fields{
+	"protocol_version": protocolVersion, "implementation": "parallelcl", "implementation_version": "1",
+	"banner": "Go cells that share live state", "help_links": []fields{}, "debugger": false,
+	"supported_features": []string{"kernel subshells"},
+	"language_info": fields{
+		"name": "go", "version": strings.TrimPrefix(runtime.Version(), "go"), "mimetype": "text/x-go",
+		"file_extension": ".go", "pygments_lexer": "go", "codemirror_mode": "text/x-go",
+	},
+}
+
+func (s *server) complete(c content) (fields, error) {
+	offset := c.offset()
+	first, matches, err := s.engine.complete(c.Code, offset)
+	if err != nil {
+		return nil, err
+	}
+	start, end := utf8.RuneCountInString(c.Code[:first]), utf8.RuneCountInString(c.Code[:offset])
+	texts, types := []string{}, []fields{}
+	for _, m := range matches {
+		texts = append(texts, m.Text)
+		types = append(types, fields{"start": start, "end": end, "text": m.Text, "type": m.Kind, "signature": m.Signature})
+	}
+	metadata := fields{"_jupyter_types_experimental": types}
+	return fields{"matches": texts, "cursor_start": start, "cursor_end": end, "metadata": metadata}, nil
+}
+
+func (s *server) inspect(c content) fields {
+	declaration, doc := s.engine.inspect(c.Code, c.offset())
+	data := fields{}
+	if declaration != "" {
+		data["text/plain"] = strings.TrimSpace(declaration + "\n\n" + doc)
+		data["text/markdown"] = strings.TrimSpace("```go\n" + declaration + "\n```\n\n" + doc)
+	}
+	return fields{"found": declaration != "", "data": data, "metadata": fields{}}
+}
+
+// offset is the byte offset of the cursor.
+func (c content) offset() int {
+	code := []rune(c.Code)
+	return len(string(code[:min(max(c.Cursor, 0), len(code))]))
+}
+
+// history returns the newest cells, whichever are asked for. All are of session 1, since the next kernel doesn't know them.
+func (s *server) history(c content) fields {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lines, first := [][]any{}, max(0, len(s.past)-max(c.N, 0))
+	for i, code := range s.past[first:] {
+		line := []any{1, first + i + 1, code}
+		if c.Output {
+			line[2] = []any{code, nil} // what it showed is in the notebook
+		}
+		lines = append(lines, line)
+	}
+	return fields{"history": lines}
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"os"
+	"sync"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
+	"github.com/parallelcl/parallelcl/internal/kernel/cell"
+)
+
+const (
+	gatherTime = 20 * time.Millisecond // how long text waits for more
+	gatherSize = 1 << 20               // of text that is shown at once; a pipe has less
+)
+
+// stream shows what programs write to their standard output or error.
+type stream struct {
+	name  string
+	show  func(name, text string)
+	conn  syscall.RawConn
+	mu    sync.Mutex // held from reading until it is shown
+	begun []byte     // a character whose last bytes have not come
+}
+
+// newStream returns a stream and the file that programs write to.
+func newStream(name string, show func(name, text string)) (s *stream, w *os.File) {
+	r, w := pipe()
+	s = &stream{name: name, show: show, conn: fail.Or(r.SyscallConn())}
+	go func() {
+		defer r.Close()
+		s.conn.Read(func(fd uintptr) (end bool) {
+			for all := false; !all && !end; {
+				time.Sleep(gatherTime)
+				all, end = s.take(fd)
+			}
+			return end
+		})
+	}()
+	return s, w
+}
+
+// drain waits until all that programs have written so far is shown. It fails at the end, when it is.
+func (s *stream) drain() { _ = s.conn.Control(func(fd uintptr) { s.take(fd) }) }
+
+// take shows what can be read at once. It says whether that is all for now, or nobody can write any longer.
+func (s *stream) take(fd uintptr) (all, end bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text, buf := s.begun, make([]byte, 1<<16)
+	for len(text) < gatherSize && !all && !end { // others may keep writing
+		n, err := syscall.Read(int(fd), buf)
+		text = append(text, buf[:max(n, 0)]...)
+		all, end = err != nil && err != syscall.EINTR, n == 0
+	}
+	n := len(text)
+	for back := 1; !end && back < utf8.UTFMax && back <= len(text); back++ {
+		if last := text[len(text)-back:]; utf8.RuneStart(last[0]) && !utf8.FullRune(last) {
+			n -= back
+		}
+	}
+	if s.begun = text[n:]; n > 0 {
+		s.show(s.name, cell.Plain(string(text[:n])))
+	}
+	return all, end
+}
