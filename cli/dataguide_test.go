@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/internal/npz"
 )
 
@@ -23,10 +24,7 @@ func TestDataGuide(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("it needs sh")
 	}
-	text, err := os.ReadFile("../docs/data.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../docs/data.md"))(t)
 	dir := t.TempDir()
 	for k, class := range []string{"cat", "dog", "fox", "hen", "owl"} {
 		for i := range 10 {
@@ -54,10 +52,7 @@ func TestDataGuide(t *testing.T) {
 			t.Errorf("%s: %v\n%s", line, err, out)
 		}
 	}
-	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile(filepath.Join(dir, "report.html")))(t)
 	for _, want := range []string{"Final accuracy by class", ">owl (", "folder:photos"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page lacks %q", want)
@@ -71,12 +66,8 @@ func TestDataGuide(t *testing.T) {
 
 func put(t *testing.T, path string, data []byte) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	must.Do(t, os.WriteFile(path, data, 0o666))
 }
 
 // pattern writes a grey image that shows its class.
@@ -86,17 +77,10 @@ func pattern(t *testing.T, path string, class, i int) {
 	for p := range 144 {
 		img.SetGray(p%12, p/12, color.Gray{Y: uint8(p % 12 / (class + 1) * 40 % 256 / (1 + i%2))})
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	f := must.Get(os.Create(path))(t)
 	defer f.Close()
-	if err := png.Encode(f, img); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(f, img))
 }
 
 // guideVectors writes features.npz, features.safetensors and flowers.csv.
@@ -112,9 +96,7 @@ func guideVectors(t *testing.T, dir string) {
 		}
 		csv += fmt.Sprintf("f%d,%g,%g,%s\n", i, x[i*width], x[i*width+1], []string{"iris", "lily", "rose", "tulip"}[i%4])
 	}
-	if err := npz.Write(filepath.Join(dir, "features.npz"), map[string]npz.Array{"x": {Shape: []int{n, width}, Data: x}, "y": {Shape: []int{n}, Data: y}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, npz.Write(filepath.Join(dir, "features.npz"), map[string]npz.Array{"x": {Shape: []int{n, width}, Data: x}, "y": {Shape: []int{n}, Data: y}}))
 	put(t, filepath.Join(dir, "flowers.csv"), []byte(csv))
 	header := `{"__metadata__":{"classes":"[\"a\",\"b\",\"c\",\"d\"]"},"x":{"dtype":"F32","shape":[40,6],"data_offsets":[0,960]},"y":{"dtype":"U8","shape":[40],"data_offsets":[960,1000]}}`
 	file := append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...)

@@ -12,15 +12,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // deployable writes a grid of eight quick runs to a folder that has the data too.
 func deployable(t *testing.T) (dir, file string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "grid")
-	if err := os.Mkdir(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(dir, 0o777))
 	file = filepath.Join(dir, "few.toml")
 	text := `
 		title = "A few runs"
@@ -41,12 +41,8 @@ func deployable(t *testing.T) (dir, file string) {
 		[method.AvgGrad]
 		method = "avggrad"
 	`
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(tinySet(t), filepath.Join(dir, "data")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(text), 0o644))
+	must.Do(t, os.Symlink(tinySet(t), filepath.Join(dir, "data")))
 	return dir, file
 }
 
@@ -64,9 +60,7 @@ func containerArgs(t *testing.T, manifest string) (args []string) {
 			return args
 		}
 		if strings.HasPrefix(a, `"`) {
-			if err := json.Unmarshal([]byte(a), &a); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(a), &a))
 		}
 		args = append(args, a)
 	}
@@ -97,10 +91,7 @@ func inContainer(arg, name, value string) string {
 // made counts the runs that are finished in a folder.
 func made(t *testing.T, dir string) int {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*", "result.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join(dir, "*", "result.json")))(t)
 	return len(files)
 }
 
@@ -114,10 +105,7 @@ func TestDeployKubernetes(t *testing.T) {
 	if err := render.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, stderrOf(render))
 	}
-	text, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(out))(t)
 	args := containerArgs(t, string(text))
 	for i := range 3 {
 		var own []string

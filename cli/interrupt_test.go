@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // unhurried are the arguments of a small run that goes on for half a second after its first checkpoint, so that it
@@ -24,9 +26,7 @@ var unhurried = []string{"--backend", "go", "--epochs", "15"}
 func start(t *testing.T, out string, checkpoints int, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := pclCommand(append(args, "-o", out)...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	for deadline := time.Now().Add(time.Minute); len(files(t, out, ".pcl")) < checkpoints; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			cmd.Process.Kill()
@@ -38,9 +38,7 @@ func start(t *testing.T, out string, checkpoints int, args ...string) *exec.Cmd 
 
 func interrupt(t *testing.T, cmd *exec.Cmd, s os.Signal) {
 	t.Helper()
-	if err := cmd.Process.Signal(s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Process.Signal(s))
 }
 
 // catchHangUp makes the programs that a test begins receive SIGHUP, also where nohup began the test itself.
@@ -104,9 +102,7 @@ func TestInterrupt(t *testing.T) {
 func TestInterruptedBeforeItBegan(t *testing.T) {
 	ctx, stop := signal.NotifyContext(t.Context(), syscall.SIGUSR2)
 	defer stop()
-	if err := syscall.Kill(os.Getpid(), syscall.SIGUSR2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Kill(os.Getpid(), syscall.SIGUSR2))
 	<-ctx.Done()
 	var stdout, stderr bytes.Buffer
 	rc := &runContext{ctx: ctx, stdout: &stdout, stderr: &stderr}
@@ -119,9 +115,7 @@ func TestInterruptedBeforeItBegan(t *testing.T) {
 // TestSecondInterruptEndsAtOnce interrupts a run whose steps take a second.
 func TestSecondInterruptEndsAtOnce(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "slow.toml")
-	if err := os.WriteFile(config, []byte("hidden = [1024, 1024]\nbatch = 512\nepochs = 100\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(config, []byte("hidden = [1024, 1024]\nbatch = 512\nepochs = 100\n"), 0o644))
 	cmd := start(t, t.TempDir(), 1, "run", "--backend", "go", "--config", config, "--checkpoint-every", "1")
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
@@ -55,9 +54,8 @@ func (c *notebookCmd) serve(rc *runContext, lab kernel.Lab) error {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 20 * time.Second
 	defer rc.hold()() // so that JupyterLab ends before this program does
-	if err := cmd.Run(); err != nil && rc.ctx.Err() == nil {
-		return fmt.Errorf("JupyterLab: %w", err)
-	}
+	err := cmd.Run()
+	fail.When(err != nil && rc.ctx.Err() == nil, "JupyterLab: %w", err)
 	return nil
 }
 

@@ -5,13 +5,13 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 func TestNotebookArguments(t *testing.T) {
 	there := filepath.Join(t.TempDir(), "a b.ipynb")
-	if err := os.WriteFile(there, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(there, nil, 0o600))
 	for _, c := range []struct {
 		command notebookCmd
 		uid     int

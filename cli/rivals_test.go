@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // until waits for a condition.
@@ -35,9 +37,7 @@ func ended(t *testing.T, cmd *exec.Cmd, code int) {
 func startTwo(t *testing.T, out string) *exec.Cmd {
 	t.Helper()
 	cmd := pclCommand(small(t, "--backend", "go", "--seed", "1,2", "--epochs", "40", "--checkpoint-every", "5", "--jobs", "2", "-o", out)...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill() })
 	until(t, "checkpoints of two runs", func() bool {
 		for seed := 1; seed <= 2; seed++ {
@@ -68,12 +68,8 @@ func TestJobsThatCannotSave(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	cmd := startTwo(t, out)
 	interrupt(t, cmd, syscall.SIGSTOP) // so that the next thing it does is to save
-	if err := os.Rename(out, out+"-away"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(out, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(out, out+"-away"))
+	must.Do(t, os.WriteFile(out, nil, 0o644))
 	interrupt(t, cmd, syscall.SIGTERM)
 	interrupt(t, cmd, syscall.SIGCONT)
 	ended(t, cmd, exitFailure)
@@ -85,9 +81,7 @@ func TestJobsThatCannotSave(t *testing.T) {
 // TestOneSignalIsEnough sends one signal to commands that wait for input or are busy.
 func TestOneSignalIsEnough(t *testing.T) {
 	silent := filepath.Join(t.TempDir(), "silent.ipynb") // a pipe that nobody writes to
-	if err := syscall.Mkfifo(silent, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(silent, 0o644))
 	state := filepath.Join(t.TempDir(), "state.json")
 	t.Run("commands", func(t *testing.T) {
 		for name, args := range map[string][]string{
@@ -110,14 +104,9 @@ func TestOneSignalIsEnough(t *testing.T) {
 
 func oneSignal(t *testing.T, args []string) {
 	cmd := pclCommand(args...)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(cmd.StdinPipe())(t)
 	defer in.Close()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	late := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
 	defer late.Stop()
 	fmt.Fprintln(in, base)

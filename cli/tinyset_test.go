@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // tinySet writes a data folder whose mnist-test80 has sixty noisy images of each class, which a process reads in no
@@ -35,12 +37,8 @@ func tinySet(t *testing.T) string {
 	dir := t.TempDir()
 	for name, data := range map[string][]byte{"t10k-images-idx3-ubyte.gz": images, "t10k-labels-idx1-ubyte.gz": labels} {
 		path := filepath.Join(dir, "mnist", name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, data, 0o644))
 	}
 	return dir
 }

@@ -34,7 +34,7 @@ func (c *toyCmd) Run(rc *runContext) error {
 	for _, name := range c.Method {
 		traces = append(traces, usage(descend(name, c.Param, settings)))
 		if rule, err := weigh.New(name, parameters(c.Param), 0); err == nil {
-			sayWhatIsLeftOut(rc, rule)
+			sayWhatIsLeftOut(rc, name, rule)
 		}
 	}
 	if c.Out != "" {

@@ -26,7 +26,7 @@ type weighCmd struct {
 func (c *weighCmd) Run(rc *runContext) error {
 	rule := usage(weigh.New(c.Method, parameters(c.Param), c.Seed))
 	w := &weigher{rule}
-	sayWhatIsLeftOut(rc, rule)
+	sayWhatIsLeftOut(rc, c.Method, rule)
 	if rule.Follows() {
 		rc.note("pcl weigh: %s learns from the losses of the same batches after each step: without \"losses_after\" its weights do not change", c.Method)
 	}
@@ -86,8 +86,8 @@ func (w *weigher) answer(q *request) *answer {
 }
 
 // sayWhatIsLeftOut tells the user if the method does more than compute weights.
-func sayWhatIsLeftOut(rc *runContext, rule *weigh.Rule) {
+func sayWhatIsLeftOut(rc *runContext, name string, rule *weigh.Rule) {
 	if more := rule.LeavesOut(); len(more) > 0 {
-		rc.note("%s: %s also has %s, which this command leaves out: the weights are those for the rows as given", rc.command, rule.Method().Info().Name, strings.Join(more, " and "))
+		rc.note("%s: %s also has %s, which this command leaves out: the weights are those for the rows as given", rc.command, name, strings.Join(more, " and "))
 	}
 }

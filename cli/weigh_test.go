@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/weigh"
 )
@@ -66,9 +67,7 @@ func TestWeightsOracles(t *testing.T) {
 				t.Fatalf("exit code %d: %s", code, &stderr)
 			}
 			var got answer
-			if err := json.Unmarshal(stdout.Bytes(), &got); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(stdout.Bytes(), &got))
 			near(t, "weights", got.Weights, c.weights)
 			if strings.Contains(c.in, "gram") != (got.Direction == nil) {
 				t.Errorf("direction %v", got.Direction)
@@ -108,9 +107,7 @@ func answerTo(t *testing.T, method, in string, args ...string) (got answer, text
 	code = execute(rc, append([]string{"weigh", "--method", method}, args...))
 	text = out.String()
 	if code == 0 {
-		if err := json.NewDecoder(&out).Decode(&got); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.NewDecoder(&out).Decode(&got))
 	}
 	return got, text, notes.String(), code
 }
@@ -156,13 +153,10 @@ func FuzzWeights(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in []byte, which uint8) {
 		c := fuzzed[int(which)%len(fuzzed)]
-		rule, err := weigh.New(c.name, c.params, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rule := must.Get(weigh.New(c.name, c.params, 1))(t)
 		var out bytes.Buffer
 		w := &weigher{rule}
-		err = w.serve(bytes.NewReader(in), &out)
+		err := w.serve(bytes.NewReader(in), &out)
 		answers := json.NewDecoder(&out)
 		n, refused := 0, 0
 		for ; ; n++ {

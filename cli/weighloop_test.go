@@ -9,18 +9,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/weigh"
 )
 
 // served is what pcl weigh writes for some input, line by line, and the error at its end.
 func served(t *testing.T, name string, in ...string) ([]string, error) {
 	t.Helper()
-	rule, err := weigh.New(name, nil, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rule := must.Get(weigh.New(name, nil, 1))(t)
 	var out bytes.Buffer
-	err = (&weigher{rule}).serve(strings.NewReader(strings.Join(in, "")), &out)
+	err := (&weigher{rule}).serve(strings.NewReader(strings.Join(in, "")), &out)
 	return strings.SplitAfter(out.String(), "\n"), err
 }
 
@@ -60,10 +58,7 @@ func TestServerGoesOn(t *testing.T) {
 		mixed = append(mixed, line+"\n")
 	}
 	for _, name := range []string{"emgd-log", "emgd-gs"} {
-		want, err := served(t, name, good...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(served(t, name, good...))(t)
 		got, err := served(t, name, mixed...)
 		if err == nil {
 			t.Errorf("%s: no error at the end", name)
@@ -92,31 +87,19 @@ func TestServerGoesOn(t *testing.T) {
 
 // TestServerWords: streams that end, states, losses after a step, and the end.
 func TestServerWords(t *testing.T) {
-	got, err := served(t, "emgd-gmc", `{"gram":[[1,0],[0,4]],"ids":[3,8]}`, "\n", `{"end":[3]}`, "\n", `{"save":true}`, "\n", `{"losses_after":[1]}`, "\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(served(t, "emgd-gmc", `{"gram":[[1,0],[0,4]],"ids":[3,8]}`, "\n", `{"end":[3]}`, "\n", `{"save":true}`, "\n", `{"losses_after":[1]}`, "\n"))(t)
 	expect(t, got, `{"weights":`, `{"ended":[3]}`, `{"state":{"method":"emgd-gmc"`, `{"followed":false}`)
 	if !strings.Contains(got[2], `"norms":{"8":2}`) {
 		t.Errorf("the stream that ended is still in %s", got[2])
 	}
 	state := strings.TrimSpace(strings.TrimPrefix(got[2], `{"state":`))
-	more, err := served(t, "emgd-gmc", `{"load":`, state[:len(state)-1], "}\n", `{"save":true}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	more := must.Get(served(t, "emgd-gmc", `{"load":`, state[:len(state)-1], "}\n", `{"save":true}`))(t)
 	expect(t, more, `{"loaded":true}`, got[2])
 
 	in := `{"gram":[[1,0],[0,4]],"losses":[1,2]}` + "\n"
 	after := `{"losses_after":[0.5,1.9]}` + "\n"
-	apart, err := served(t, "famo", in, after, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	together, err := served(t, "famo", strings.Replace(in, "}", `,"losses_after":[0.5,1.9]}`, 1), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	apart := must.Get(served(t, "famo", in, after, in))(t)
+	together := must.Get(served(t, "famo", strings.Replace(in, "}", `,"losses_after":[0.5,1.9]}`, 1), in))(t)
 	expect(t, apart, together[0], `{"followed":true}`, together[1])
 	if apart[0] == apart[2] {
 		t.Error("famo did not learn from the losses")
@@ -135,10 +118,7 @@ func TestServerLines(t *testing.T) {
 
 // TestServerAnswersAtOnce: a client that waits for each answer, with part of the next request sent, gets it.
 func TestServerAnswersAtOnce(t *testing.T) {
-	rule, err := weigh.New("emgd-gmc", nil, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rule := must.Get(weigh.New("emgd-gmc", nil, 1))(t)
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	done := make(chan error, 1)
@@ -149,9 +129,7 @@ func TestServerAnswersAtOnce(t *testing.T) {
 	answers := bufio.NewReader(outR)
 	rest := ""
 	for _, in := range []string{base + "\n" + base[:10], base[10:] + "\nbad\n", base + "\n{", base[1:] + "\n"} {
-		if _, err := io.WriteString(inW, in); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(inW, in))(t)
 		rest += in
 		for strings.Contains(rest, "\n") {
 			_, rest, _ = strings.Cut(rest, "\n")

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"testing"
 	"time"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 func job() Kubernetes {
@@ -17,9 +19,7 @@ func job() Kubernetes {
 func manifest(t *testing.T, k Kubernetes) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := k.Write(&out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, k.Write(&out))
 	return out.String()
 }
 

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // task is one task of an array, run by bash with stand-ins for pcl and scontrol.
@@ -39,9 +41,7 @@ func newTask(t *testing.T, index int, pcl string) *task {
 		"squeue":   "exit 1\n",
 		"scontrol": "echo \"$@\" >>" + k.dir + "/asked\n",
 	} {
-		if err := os.WriteFile(filepath.Join(k.dir, name), []byte("#!/bin/bash\n"+text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(k.dir, name), []byte("#!/bin/bash\n"+text), 0o755))
 	}
 	k.cmd = exec.Command(bash, "-c", k.script)
 	k.cmd.Dir = k.dir
@@ -54,9 +54,7 @@ func newTask(t *testing.T, index int, pcl string) *task {
 func (k *task) end(t *testing.T) (code int, asked string) {
 	t.Helper()
 	if k.cmd.Process == nil {
-		if err := k.cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, k.cmd.Start())
 	}
 	if err := k.cmd.Wait(); err != nil && !errors.As(err, new(*exec.ExitError)) {
 		t.Fatal(err)
@@ -71,15 +69,9 @@ func (k *task) end(t *testing.T) (code int, asked string) {
 // arguments returns those of all workers, one worker a line.
 func (k *task) arguments(t *testing.T) (all [][]string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(k.dir, "args-*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join(k.dir, "args-*")))(t)
 	for _, f := range files {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(f))(t)
 		all = append(all, strings.Split(strings.TrimSpace(string(data)), "\n"))
 	}
 	return all
@@ -179,9 +171,7 @@ func TestScriptTime(t *testing.T) {
 func (k *task) squeue(t *testing.T, text string) {
 	t.Helper()
 	asked := `[[ " $* " == *" --jobs=77_1 "* ]] || { echo 10:00; echo 10:00; exit; } # as for the whole array` + "\n"
-	if err := os.WriteFile(filepath.Join(k.dir, "squeue"), []byte("#!/bin/bash\n"+asked+text+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(k.dir, "squeue"), []byte("#!/bin/bash\n"+asked+text+"\n"), 0o755))
 }
 
 // TestScriptSignals sends the task what Slurm sends. Both workers are told once more than Slurm may have told them, by
@@ -200,9 +190,7 @@ func TestScriptSignals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := newTask(t, 1, saves)
-			if err := k.cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, k.cmd.Start())
 			for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 				if ready, _ := filepath.Glob(filepath.Join(k.dir, "ready-*")); len(ready) == 2 {
 					break
@@ -212,9 +200,7 @@ func TestScriptSignals(t *testing.T) {
 					t.Fatal("the workers did not begin")
 				}
 			}
-			if err := k.cmd.Process.Signal(c.signal); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, k.cmd.Process.Signal(c.signal))
 			code, asked := k.end(t)
 			if code != c.code || asked != c.asked || strings.Count(k.out.String(), "saved") != 2 {
 				t.Errorf("exit code %d, scontrol %q; want %d, %q and two workers that saved\n%s", code, asked, c.code, c.asked, &k.out)

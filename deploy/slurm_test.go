@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 var regen = flag.Bool("regen", false, "rewrite the golden files")
@@ -26,14 +28,9 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *regen {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(got), 0o644))
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(path))(t)
 	if got != string(want) {
 		t.Errorf("%s differs; go test ./deploy -regen rewrites it. Now it is\n%s", path, got)
 	}
@@ -42,9 +39,7 @@ func golden(t *testing.T, name, got string) {
 func text(t *testing.T, s Slurm) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := s.Write(&out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Write(&out))
 	return out.String()
 }
 

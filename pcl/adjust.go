@@ -21,7 +21,7 @@ func (l *Learner) adjustments(tau float64) []float32 {
 			continue
 		}
 		for _, c := range t.Classes {
-			if o, err := l.heads.Output(t.id, c); err == nil {
+			if o, err := l.roll.output(t.id, c); err == nil {
 				share[o] += 1 / float64(len(t.Classes))
 			}
 		}
@@ -42,7 +42,7 @@ func (l *Learner) adjustmentsApart(tau float64) []float32 {
 func (l *Learner) addStored(share []float64, often func(i int) float64) {
 	for i := range l.memory.Len() {
 		it := l.memory.Item(i)
-		if o, err := l.heads.Output(it.Task, it.Class); err == nil {
+		if o, err := l.roll.output(it.Task, it.Class); err == nil {
 			share[o] += often(i)
 		}
 	}

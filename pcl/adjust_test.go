@@ -25,7 +25,7 @@ func TestAdjustedLoss(t *testing.T) {
 	loss := func(row int) (mean float64) {
 		batch := runningTask(l, row+1).current
 		l.aim(batch, rehearsal.Loss{})
-		logits, _ := l.describeAt(l.network.theta, batch, rehearsal.Loss{})
+		logits, _ := l.programs.Describe(l.at(l.network.theta), batch, rehearsal.Loss{})
 		for i := range batch.N {
 			sum := 0.0
 			for o, x := range share {

@@ -8,12 +8,11 @@ import (
 // aim sets what a batch should predict under a loss: the right output of each sample, the outputs that compete
 // with it, and the reference values if the loss needs any.
 func (l *Learner) aim(b *device.Batch, loss rehearsal.Loss) {
-	b.Aim(l.heads, loss)
+	l.target(b, loss)
 	switch {
 	case loss.Adjust > 0:
 		b.Adjust(l.adjustments(loss.Adjust))
-	case loss.Kind == rehearsal.StoredLogits, loss.Distill > 0:
-		b.Refer(l.options.Model.Outputs())
+	case loss.Kind == rehearsal.StoredLogits, loss.Distill > 0: // the stored values stay
 	case loss.Kind == rehearsal.Sigmoid, loss.Teacher > 0:
 		l.teach(b, loss)
 	}
@@ -23,21 +22,20 @@ func (l *Learner) aim(b *device.Batch, loss rehearsal.Loss) {
 // the tasks that had ended when it was remembered. Other outputs get no reference, nor do those of classes that a running task
 // has: these are learnt from its samples.
 func (l *Learner) teach(b *device.Batch, loss rehearsal.Loss) {
-	outputs := l.options.Model.Outputs()
-	if b.Blank(outputs); l.others.remembered == nil {
+	if l.others.remembered == nil {
 		return
 	}
-	logits, _ := l.describeAt(l.others.remembered, b, loss)
+	logits, _ := l.programs.Describe(l.at(l.others.remembered), b, loss)
 	learnt := map[int]bool{}
 	for _, t := range l.tasks {
-		for _, o := range l.heads.Of(t.id).Outputs() {
+		for _, o := range l.roll.outputs(t.id) {
 			learnt[o] = true
 		}
 	}
 	for i, old := range logits {
 		for _, o := range l.others.taught {
 			if !learnt[o] {
-				b.Reference[i*outputs+o] = old[o]
+				b.Reference[i*l.options.Model.Outputs()+o] = old[o]
 			}
 		}
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/data"
-	"github.com/parallelcl/parallelcl/pcl/internal/heads"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -29,7 +28,6 @@ func (l *Learner) AttachContext(ctx context.Context, t Task) (id int, err error)
 		t.Classes, t.ClassNames = slices.Clone(t.Classes), slices.Clone(t.ClassNames)
 		a := &attached{Task: t, id: l.roll.last() + 1, samples: new(atomic.Int64)}
 		a.begin(func() { l.beginNew(a) })
-		l.roll.add(a.Task, a.samples)
 		l.arrived(a)
 		return a.id
 	})
@@ -79,7 +77,7 @@ func (l *Learner) Reattach(id int, t Task) error {
 			a.Test = t.Test
 		}
 		a.begin(func() {
-			fail.If(l.fitsMethod(id, l.heads.Of(id))) // a task of another network may not fit
+			fail.If(l.fitsMethod(id, l.roll.head(id))) // a task of another network may not fit
 			l.open(a)
 		})
 		if t.Test != nil {
@@ -101,11 +99,11 @@ func (t *attached) begin(open func()) {
 // beginNew opens a new task and gives it its outputs. The classifier grows before the first batch is fetched, which cannot be
 // given back; outputs that no task has do no harm if the stream then fails.
 func (l *Learner) beginNew(t *attached) {
-	head := fail.Or(l.heads.Next(t.Classes))
+	head := fail.Or(l.roll.next(t.Classes))
 	fail.If(cmp.Or(l.fitsLoss(t.Classes, head), t.checkNames(l.roll.names), l.fitsMethod(t.id, head)))
 	l.growFor(head)
 	l.open(t)
-	l.heads.Add(head)
+	l.roll.add(t.Task, head, t.samples)
 }
 
 // open fetches a task's first batch, if there is one yet, and has the stream say when there are more.
@@ -145,7 +143,8 @@ func (l *Learner) DetachContext(ctx context.Context, id int, keep bool) error {
 
 // prepareBatches gives a task room for the batch that it trains on and the next one.
 func (l *Learner) prepareBatches(t *attached) {
-	t.current, t.spare = l.newBatchOn(t.id), l.newBatchOn(t.id)
+	t.current = l.newBatchOn(t.id)
+	t.spare = l.newBatchOn(t.id)
 }
 
 // pool returns how many samples of each class are collected while a task of these classes runs, as candidates
@@ -181,7 +180,7 @@ func (l *Learner) retire(t *attached, keep bool) {
 
 // count adds to the number of ended tasks that have the outputs of a task.
 func (l *Learner) count(id, change int) {
-	for _, o := range l.heads.Of(id).Outputs() {
+	for _, o := range l.roll.outputs(id) {
 		l.over[o] += change
 	}
 }
@@ -206,10 +205,10 @@ func (l *Learner) remember(t *attached) {
 }
 
 // fitsMethod returns an error if the method could not be trained on a task with these outputs, or on its samples in the memory.
-func (l *Learner) fitsMethod(task int, h heads.Head) error {
+func (l *Learner) fitsMethod(task int, h head) error {
 	for _, id := range []int{task, method.Memory} {
 		loss := l.options.lossOf(id)
-		if h.Contiguous() || !loss.Own && loss.TaskMargin == 0 {
+		if h.contiguous() || !loss.Own && loss.TaskMargin == 0 {
 			continue
 		}
 		does, instead := "sets a margin around each task", "set its task margin to 0"
@@ -222,14 +221,14 @@ func (l *Learner) fitsMethod(task int, h heads.Head) error {
 }
 
 // fitsLoss returns an error if a new task with these classes does not have one output for each target value.
-func (l *Learner) fitsLoss(classes []int, h heads.Head) error {
+func (l *Learner) fitsLoss(classes []int, h head) error {
 	loss := l.options.compared()
 	switch {
 	case loss == nil:
 		return nil
 	case len(classes) != loss.Targets():
 		return fmt.Errorf("it has %d classes; with loss %s, classes name the outputs: want %d", len(classes), loss.Key(), loss.Targets())
-	case !h.InOrder(classes):
+	case !h.inOrder(classes):
 		return fmt.Errorf("some of its classes %v belong to other tasks, and some do not: with loss %s a task has outputs of its own, or all outputs of another task in the same order", classes, loss.Key())
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 )
 
 // Each sample is a little different in each step; the memory keeps it as it came.
-func ExampleAugment() {
+func ExampleOptions_augment() {
 	device := must(backend.Open(context.Background(), backend.Options{Name: backend.Go}))
 	defer device.Close()
 	noise := func(rng *rand.Rand, x []float32) {

@@ -32,7 +32,7 @@ func TestAugment(t *testing.T) {
 			}
 		}
 		task := pairs(t, d)
-		train := func(augment Augment, through string) ([]float32, *Learner) {
+		train := func(augment func(*rand.Rand, []float32), through string) ([]float32, *Learner) {
 			make := func() *Learner { return smallLearner(t, b, "emgd-gmc+der-pp", Options{Augment: augment, Seed: 3}) }
 			l := make()
 			for id := 1; id <= 2; id++ {

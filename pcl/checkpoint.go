@@ -15,7 +15,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/internal/heads"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -139,8 +138,7 @@ func (l *Learner) snapshot() State {
 		s.Outputs = l.options.Model.Outputs()
 	}
 	s.Rand, s.Rule = l.rule()
-	arrays := map[string][]float32{"memory": l.memory.Pixels()}
-	arrays["memory/logits"], arrays["memory/origin"] = l.memory.Extras()
+	arrays := map[string][]float32{"memory": s.Memory.AllPixels, "memory/logits": s.Memory.AllLogits, "memory/origin": s.Memory.AllOrigins}
 	if l.network.statistics != nil {
 		arrays["statistics"] = slices.Clone(l.network.statistics)
 	}
@@ -198,7 +196,7 @@ func (t *attached) snapshot(s *taskState, arrays map[string][]float32) {
 	}
 	reservoir := t.reservoir.State()
 	s.Over, s.Reservoir = t.over, &reservoir
-	arrays[taskArray("reservoir", t.id)] = memory.Flatten(t.reservoir.Items())
+	arrays[taskArray("reservoir", t.id)] = reservoir.Pixels
 	if t.ready {
 		s.batchState, arrays[taskArray("batch", t.id)] = stateOf(t.current)
 	}
@@ -209,9 +207,7 @@ func (t *attached) snapshot(s *taskState, arrays map[string][]float32) {
 }
 
 func stateOf(b *device.Batch) (s batchState, pixels []float32) {
-	s.Class, pixels = b.State()
-	s.Repeat = b.Repeat
-	return s, pixels
+	return batchState{slices.Clone(b.Class[:b.N]), b.Repeat}, slices.Clone(b.X[:b.N*len(b.X)/len(b.Class)])
 }
 
 // Load restores what [Learner.Save] wrote, so that training continues as if it had never stopped. The learner must
@@ -252,7 +248,8 @@ func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
 // position and its test samples.
 func (l *Learner) restore(f State, attach func(id int) (Task, error)) {
 	s, m := l.understand(f)
-	stored := fail.Or(memory.Restore(s.Memory, f.Arrays["memory"], f.Arrays["memory/logits"], f.Arrays["memory/origin"], l.options.spec().Width()))
+	s.Memory.AllPixels, s.Memory.AllLogits, s.Memory.AllOrigins = f.Arrays["memory"], f.Arrays["memory/logits"], f.Arrays["memory/origin"]
+	stored := fail.Or(memory.Restore(s.Memory, l.options.spec().Width()))
 	fail.If(stored.SetBudget(l.options.Memory.Budget))
 	draws, rule := l.rule()
 	old := l.options.Model
@@ -331,20 +328,19 @@ func (l *Learner) takeUp(s learnerState, arrays map[string][]float32, stored *me
 		t.hush()
 		t.free()
 	}
-	l.roll, l.tasks, l.over = roll{}, nil, map[int]int{}
-	l.heads = heads.New(l.options.Increment)
+	l.roll, l.tasks, l.over = roll{increment: l.options.Increment}, nil, map[int]int{}
 	for i, state := range s.Tasks {
 		l.restoreTask(state.number(i), state, arrays, attach)
 	}
-	if used, has := l.heads.Used(), l.options.Model.Outputs(); used > has {
+	if used, has := l.roll.used, l.options.Model.Outputs(); used > has {
 		fail.If(tooFew(used, has))
 	}
-	l.skip(min(s.Last, maxID))
+	l.roll.skip(min(s.Last, maxID))
 	l.others.free()
 	if theta := arrays["remembered"]; theta != nil {
 		taught := map[int]bool{}
 		for _, id := range s.Remembered {
-			for _, o := range l.heads.Of(id).Outputs() {
+			for _, o := range l.roll.outputs(id) {
 				taught[o] = true
 			}
 		}
@@ -363,7 +359,7 @@ func (l *Learner) takeUp(s learnerState, arrays map[string][]float32, stored *me
 func (l *Learner) restoreTask(id int, s taskState, arrays map[string][]float32, attach func(id int) (Task, error)) {
 	defer fail.At(label(id, s.Name))
 	fail.When(id <= l.roll.last() || id > maxID, "it comes after task %d; want ids that count up, at most %d", l.roll.last(), maxID)
-	l.skip(id - 1)
+	l.roll.skip(id - 1)
 	t := &attached{id: id, over: s.Over, samples: new(atomic.Int64)}
 	if attach != nil {
 		t.Task = fail.Or(attach(id))
@@ -373,11 +369,11 @@ func (l *Learner) restoreTask(id int, s taskState, arrays map[string][]float32, 
 	if t.ClassNames = slices.Clone(t.ClassNames); t.ClassNames == nil {
 		t.ClassNames = s.ClassNames
 	}
-	l.heads.Add(fail.Or(l.heads.Next(s.Classes)))
+	head := fail.Or(l.roll.next(s.Classes))
 	fail.If(t.checkNames(nil))
 	t.samples.Store(int64(s.Taken))
 	t.paused.Store(s.Paused)
-	l.roll.add(t.Task, t.samples)
+	l.roll.add(t.Task, head, t.samples)
 	if s.Ended {
 		l.count(id, 1)
 		return
@@ -391,20 +387,22 @@ func (l *Learner) restoreStream(t *attached, s taskState, arrays map[string][]fl
 	stream, ok := t.Stream.(data.Resumable)
 	fail.When(!ok || s.Reservoir == nil, "it was running when the learner was saved: it needs its stream, as a data.Resumable, and its reservoir")
 	fail.If(stream.SetState(s.Stream))
-	t.reservoir = fail.Or(memory.RestoreReservoir(*s.Reservoir, arrays[taskArray("reservoir", t.id)], l.options.spec().Width()))
+	s.Reservoir.Pixels = arrays[taskArray("reservoir", t.id)]
+	t.reservoir = fail.Or(memory.RestoreReservoir(*s.Reservoir, l.options.spec().Width()))
 	l.prepareBatches(t)
 	if s.Class != nil {
-		s.batchState.restore(t.current, t.id, arrays[taskArray("batch", t.id)])
+		s.batchState.restore(t, t.current, arrays[taskArray("batch", t.id)])
 		t.ready = true
 	}
 	if s.Ahead != nil {
-		s.Ahead.restore(t.spare, t.id, arrays[taskArray("ahead", t.id)])
+		s.Ahead.restore(t, t.spare, arrays[taskArray("ahead", t.id)])
 		t.fetched = true
 	}
 }
 
 // restore fills a batch with the one that a task had fetched.
-func (s *batchState) restore(b *device.Batch, task int, pixels []float32) {
-	b.Restore(task, s.Class, pixels)
-	b.Repeat = s.Repeat
+func (s *batchState) restore(t *attached, b *device.Batch, pixels []float32) {
+	n := len(s.Class)
+	fail.When(len(pixels) != n*len(b.X)/len(b.Class), "a fetched batch of %d samples has %d values", n, len(pixels))
+	fail.If(t.take(b, &data.Batch{X: pixels, Class: s.Class, N: n, Repeat: s.Repeat}))
 }

@@ -8,30 +8,28 @@ import (
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// prepareEdit returns D, the direction that edits aim at, or nil if this step does not edit the memory. If
-// edits use the θ from before the update, it also computes the gradients by which the samples will be moved.
-func (s *step) prepareEdit() *aggregate {
+// prepareEdit finds D, the direction that edits aim at, if this step edits the memory. If edits use the θ from before the
+// update, it also computes the gradients by which the samples will be moved.
+func (s *step) prepareEdit() {
 	if e := s.options.Edit; !e.On() || s.report.Step%e.Every != 0 {
-		return nil
+		return
 	}
-	d := s.aggregate()
+	s.toward = s.aggregate()
 	if s.options.Edit.At == editAfter {
-		s.fix(d)
+		s.fix(s.toward)
 	} else {
-		s.editMemory(d)
+		s.editMemory()
 	}
-	return d
 }
 
 // editAfter computes the gradients by which the samples will be moved if edits use the updated θ.
-func (s *step) editAfter(d *aggregate) {
-	if d == nil || s.options.Edit.At != editAfter {
+func (s *step) editAfter() {
+	if s.toward == nil || s.options.Edit.At != editAfter {
 		return
 	}
 	s.forget()
@@ -39,19 +37,19 @@ func (s *step) editAfter(d *aggregate) {
 		s.rows[i].observed = true // by the step itself: no further update follows
 	}
 	s.penaliseAgain()
-	s.gradients(graphs.None)
-	s.editMemory(d)
+	s.gradients(device.None)
+	s.editMemory()
 }
 
 // editMemory computes the gradient of φ for the samples of the memory's rows (docs/method.md §3.1).
-func (s *step) editMemory(d *aggregate) {
+func (s *step) editMemory() {
 	report, rows := &EditReport{}, 0
 	for _, i := range s.kept {
 		row := &s.rows[i]
 		if row.id > method.Memory || row.batch == nil || row.loss.Kind == rehearsal.StoredLogits {
 			continue
 		}
-		phi, gradients := s.editGradients(row, d)
+		phi, gradients := s.editGradients(row, s.toward)
 		rows++
 		report.Phi += (phi - report.Phi) / float64(rows)
 		report.Indices = append(report.Indices, row.indices...)
@@ -114,17 +112,9 @@ func (s *step) aggregate() *aggregate {
 // fix replaces the rows of d by their weighted sum, so that the step may free the rows themselves.
 func (l *Learner) fix(d *aggregate) {
 	if d.own == nil {
-		d.own = l.combine(d.w, d.rows)
+		d.own = l.programs.Combine(d.w, d.rows)
 		d.w, d.rows = []float64{1}, []compute.Buffer{d.own}
 	}
-}
-
-// combine returns Σ wᵢ·rowᵢ over the backbone, zero elsewhere.
-func (l *Learner) combine(w []float64, rows []compute.Buffer) compute.Buffer {
-	w, rows, sum := device.Fold(l.programs, w, rows)
-	weights := l.upload(device.Single(w))
-	defer program.Free(sum, weights)
-	return l.programs.Combine(len(rows)).Call(append([]compute.Buffer{weights}, rows...)...)[0]
 }
 
 // editGradients returns φ of a memory row and the gradient ∇φ of each of its samples.
@@ -132,9 +122,9 @@ func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients []
 	if l.options.Edit.Mode != editPerSample {
 		return l.editAt(r, r.Flat, d)
 	}
-	defer r.batch.All()
+	defer r.batch.Count(nil)
 	for k := range r.batch.N {
-		r.batch.Only(k)
+		r.batch.Count(func(i int) bool { return i == k })
 		own, rows := l.editAlone(r, d)
 		phi += own / float64(r.batch.N)
 		gradients = append(gradients, rows[k])
@@ -143,7 +133,7 @@ func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients []
 }
 
 func (l *Learner) editAlone(r *row, d *aggregate) (phi float64, gradients [][]float32) {
-	one := l.gradientAlone(l.network.theta, r.batch, r.loss)
+	one := l.programs.Gradient(l.at(l.network.theta), r.batch, r.loss)
 	defer program.Free(one)
 	return l.editAt(r, one, d)
 }
@@ -164,15 +154,18 @@ func (l *Learner) editAt(r *row, g compute.Buffer, d *aggregate) (phi float64, g
 		}
 		w, rows = append(w, sign*x), append(rows, d.rows[i])
 	}
-	v := l.combine(w, rows)
+	v := l.programs.Combine(w, rows)
 	defer program.Free(v)
-	var running []float32
+	gradients, phi = l.programs.Edit(l.editing(), r.batch, r.loss, v)
+	return phi, gradients
+}
+
+// editing is where edits are computed. Single samples have no statistics of their own.
+func (l *Learner) editing() device.At {
 	if l.options.Edit.Mode == editPerSample {
-		running = l.network.statistics
+		return l.at(l.network.theta)
 	}
-	out := l.execute(l.editProgram(r.loss), l.network.theta, r.batch, graphs.Referenced(r.loss), running, v)
-	defer program.Free(out...)
-	return program.Read[float64](out[1], 1)[0], device.Matrix(out[0], r.batch.N)
+	return device.At{Theta: l.network.theta}
 }
 
 // move moves one sample of the memory along its gradient g and returns the mean |Δx| over its pixels. A

@@ -29,12 +29,12 @@ func TestERACELosses(t *testing.T) {
 	}
 	batch := runningTask(l, 2).current
 	l.aim(batch, rehearsal.Loss{})
-	logits, _ := l.describeAt(l.network.theta, batch, rehearsal.Loss{})
+	logits, _ := l.programs.Describe(l.at(l.network.theta), batch, rehearsal.Loss{})
 	kept := stored(lab{l: l}) // all of them are in the batch
 	ofMemory := lab{l: l}.Logits(rehearsal.Now, kept)
 	var right []int32
 	for _, it := range kept {
-		right = append(right, must.Get(l.heads.Output(it.Task, it.Class))(t))
+		right = append(right, int32(must.Get(l.roll.output(it.Task, it.Class))(t)))
 	}
 	want := []float64{crossEntropy(ofMemory, right, 0, 4), crossEntropy(logits, batch.Output[:batch.N], 2, 4)}
 	r := must.Get(l.Step())(t)

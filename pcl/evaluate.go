@@ -52,8 +52,8 @@ func (l *Learner) EvaluateLoss(id int) (float64, error) {
 	return callFor(context.Background(), l, "evaluate", func() (sum float64) {
 		t, n := l.tested(id)
 		l.inBatches(id, t.Test, n, func(b *device.Batch) {
-			b.Aim(l.heads, rehearsal.Loss{})
-			for _, x := range l.lossesAt(l.network.theta, b, rehearsal.Loss{}) { // without what a method adds to it
+			l.target(b, rehearsal.Loss{})
+			for _, x := range l.programs.Losses(l.at(l.network.theta), b, rehearsal.Loss{}) { // without what a method adds to it
 				sum += x
 			}
 		})
@@ -67,7 +67,7 @@ func (l *Learner) EvaluateLoss(id int) (float64, error) {
 func (l *Learner) Features(s data.Samples) (features [][]float64, class []int, err error) {
 	err = l.call(context.Background(), "features", func() {
 		l.inBatches(method.Memory, s, sizeOf(s), func(b *device.Batch) {
-			_, rows := l.describeAt(l.network.theta, b, l.options.lossOf(method.Memory))
+			_, rows := l.programs.Describe(l.at(l.network.theta), b, l.options.lossOf(method.Memory))
 			for i, of := range rows {
 				wide := make([]float64, len(of))
 				for k, v := range of {
@@ -97,7 +97,7 @@ func sizeOf(s data.Samples) int {
 
 // inBatches calls f with n samples of a task, a batch at a time.
 func (l *Learner) inBatches(id int, s data.Samples, n int, f func(b *device.Batch)) {
-	b := l.newBatch()
+	b := l.newBatchOn(0)
 	defer b.Free()
 	for from := 0; from < n; from += l.options.Batch {
 		read(b, s, n, from, id)
@@ -116,7 +116,7 @@ func read(b *device.Batch, s data.Samples, n, from, id int) {
 func (l *Learner) countAll(id int, t *Task, n int) []ClassCount {
 	at, rule := l.ruleNow()
 	theta := lab{l: l}.at(at)
-	running := l.statisticsOf(theta)
+	running := l.at(theta).Running
 	// XLA's binding caches a buffer's shape when it is first asked for, without a lock. All workers read θ, so
 	// its shape is asked for here, before they start.
 	fail.Or(theta.Shape())
@@ -149,7 +149,7 @@ func (l *Learner) countAll(id int, t *Task, n int) []ClassCount {
 				return
 			}
 			read(b, t.Test, n, from, id)
-			count(b, l.predictAt(set, here, running, b, rule))
+			count(b, l.predict(set, device.At{Theta: here, Running: running}, b, rule))
 		}
 	}
 	for w := range min(runtime.GOMAXPROCS(0), 1+n/l.options.Batch) {

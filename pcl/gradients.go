@@ -9,12 +9,11 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 )
 
 // gradients computes the gradient of each row that has none yet, and brings to the host what it needs of all
 // rows: the losses, the statistics of the batches, and the inner products that are asked for.
-func (s *step) gradients(asked graphs.Products) (gram []float64) {
+func (s *step) gradients(asked device.Products) (gram []float64) {
 	finish, wait := s.beginGradients()
 	defer wait()
 	s.readout.Begin(len(s.rows), asked)
@@ -69,7 +68,7 @@ func (s *step) beginGradients() (finish func(i int), wait func()) {
 }
 
 // lane computes rows on the client of a set until none is left.
-func (s *step) lane(set *graphs.Set, parts *device.Parts, q *queue) {
+func (s *step) lane(set *device.Set, parts *device.Parts, q *queue) {
 	var theta []compute.Buffer
 	err := fail.Tried(func() { theta = parts.Of(set, s.network.theta) })
 	for rows := q.take(set); len(rows) > 0; rows = q.take(set) {
@@ -113,7 +112,7 @@ func (s *step) queueRows(lanes int) *queue {
 
 // take returns the next rows for a client, none if there are none left: one or, where a program takes more, some of the same loss. Those
 // whose batch the client can read in place come first.
-func (q *queue) take(set *graphs.Set) []int {
+func (q *queue) take(set *device.Set) []int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.left) == 0 {
@@ -140,27 +139,19 @@ func (q *queue) take(set *graphs.Set) []int {
 
 // differentiateRows computes the losses and gradients of rows with one kind of loss and, if the method needs them, the gradients
 // of the two halves of each batch. theta is on the client of the set.
-func (s *step) differentiateRows(set *graphs.Set, theta []compute.Buffer, rows ...int) {
+func (s *step) differentiateRows(set *device.Set, theta []compute.Buffer, rows ...int) {
 	batches := make([]*device.Batch, len(rows))
 	for k, i := range rows {
 		batches[k] = s.rows[i].batch
 	}
-	gradients := device.Differentiate(set, theta, s.rows[rows[0]].loss, batches...)
+	gradients := set.Differentiate(theta, s.rows[rows[0]].loss, batches...)
 	for k, i := range rows {
-		r := &s.rows[i]
-		r.Gradient = gradients[k]
-		if s.options.Method.Info().NeedsCross {
-			r.differentiateHalves(set, theta)
-		}
+		s.rows[i].Gradient = gradients[k]
 	}
-}
-
-func (r *row) differentiateHalves(set *graphs.Set, theta []compute.Buffer) {
-	defer r.batch.All()
-	for h := range r.halves {
-		r.batch.Half(h)
-		g := device.Differentiate(set, theta, r.loss, r.batch)[0]
-		r.halves[h], g.Flat = g.Flat, nil
-		g.Free()
+	if s.options.Method.Info().NeedsCross {
+		for _, i := range rows {
+			r := &s.rows[i]
+			set.DifferentiateHalves(&r.halves, theta, r.loss, r.batch)
+		}
 	}
 }

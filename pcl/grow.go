@@ -8,15 +8,14 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/seed"
-	"github.com/parallelcl/parallelcl/pcl/internal/heads"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
 // growFor makes sure that the classifier has the outputs of a new task. If it has to grow, which it may if [Options].Grow is set,
 // it gets at least twice as many as before, since each growth compiles all programs anew.
-func (l *Learner) growFor(h heads.Head) {
-	switch needed, has := h.Needed(), l.options.Model.Outputs(); {
+func (l *Learner) growFor(h head) {
+	switch needed, has := h.hi, l.options.Model.Outputs(); {
 	case needed <= has:
 	case l.options.Grow:
 		l.grow(max(needed, 2*has))

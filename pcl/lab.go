@@ -10,7 +10,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/seed"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -63,7 +62,7 @@ func (b lab) Candidates(task int) []memory.Item {
 
 func (b lab) OneTask() bool { return b.l.options.Increment == scenario.TaskIncremental }
 
-func (b lab) Output(task, class int) int { return int(fail.Or(b.l.heads.Output(task, class))) }
+func (b lab) Output(task, class int) int { return fail.Or(b.l.roll.output(task, class)) }
 
 // at returns the parameters that a point stands for. As long as nothing was remembered, [rehearsal.Remembered]
 // stands for the current ones.
@@ -85,7 +84,7 @@ func (b lab) at(point rehearsal.Point) compute.Buffer {
 func (b lab) batches(samples []memory.Item, loss rehearsal.Loss, f func(h *device.Batch)) {
 	l := b.l
 	if l.sample == nil {
-		l.sample = l.newBatch()
+		l.sample = l.newBatchOn(0)
 	}
 	for some := range slices.Chunk(samples, l.options.Batch) {
 		l.sample.Gather(some)
@@ -99,14 +98,14 @@ func (b lab) memoryLoss() rehearsal.Loss { return b.l.options.lossOf(method.Memo
 
 func (b lab) Losses(at rehearsal.Point, samples []memory.Item) (out []float64) {
 	theta, loss := b.at(at), b.memoryLoss()
-	b.batches(samples, loss, func(h *device.Batch) { out = append(out, b.l.lossesAt(theta, h, loss)...) })
+	b.batches(samples, loss, func(h *device.Batch) { out = append(out, b.l.programs.Losses(b.l.at(theta), h, loss)...) })
 	return out
 }
 
 func (b lab) Logits(at rehearsal.Point, samples []memory.Item) [][]float32 {
 	scores, _ := b.describe(at, samples)
 	for i := range scores {
-		scores[i] = scores[i][:b.l.heads.Used()]
+		scores[i] = scores[i][:b.l.roll.used]
 	}
 	return scores
 }
@@ -119,7 +118,7 @@ func (b lab) Features(at rehearsal.Point, samples []memory.Item) [][]float32 {
 func (b lab) describe(at rehearsal.Point, samples []memory.Item) (scores, features [][]float32) {
 	theta, loss := b.at(at), b.memoryLoss()
 	b.batches(samples, loss, func(h *device.Batch) {
-		s, f := b.l.describeAt(theta, h, loss)
+		s, f := b.l.programs.Describe(b.l.at(theta), h, loss)
 		scores, features = append(scores, s...), append(features, f...)
 	})
 	return scores, features
@@ -129,7 +128,7 @@ func (b lab) Gradient(at rehearsal.Point, samples []memory.Item) (out []float32)
 	b.fits(samples)
 	theta, loss := b.at(at), b.memoryLoss()
 	b.batches(samples, loss, func(h *device.Batch) {
-		g := b.l.gradientAlone(theta, h, loss)
+		g := b.l.programs.Gradient(b.l.at(theta), h, loss)
 		defer program.Free(g)
 		out = b.shared(g)
 	})
@@ -139,9 +138,9 @@ func (b lab) Gradient(at rehearsal.Point, samples []memory.Item) (out []float32)
 // sharedGradient returns the gradient of a batch's mean loss over the shared parameters, where the batch is normalised with
 // its own statistics.
 func (b lab) sharedGradient(theta compute.Buffer, h *device.Batch, loss rehearsal.Loss) []float32 {
-	g := device.Differentiate(b.l.programs, []compute.Buffer{theta}, loss, h)[0]
-	defer g.Free()
-	return b.shared(g.Flat)
+	g := b.l.programs.Gradient(device.At{Theta: theta}, h, loss)
+	defer program.Free(g)
+	return b.shared(g)
 }
 
 // shared copies the entries of a gradient that belong to the shared parameters.
@@ -161,12 +160,7 @@ func (b lab) PixelGradients(at rehearsal.Point, samples []memory.Item) (out [][]
 	if b.l.options.compared() != nil {
 		panic("it asks for the gradients of pixels, which target values follow")
 	}
-	p := b.l.programs.Pixels(loss)
-	b.batches(samples, loss, func(h *device.Batch) {
-		g := b.l.look(p, theta, h, graphs.Referenced(loss))
-		defer program.Free(g...)
-		out = append(out, device.Matrix(g[0], h.N)...)
-	})
+	b.batches(samples, loss, func(h *device.Batch) { out = append(out, b.l.programs.Pixels(b.l.at(theta), h, loss)...) })
 	return out
 }
 
@@ -186,7 +180,9 @@ func (b lab) Restart() {
 	l.others.apart = [2]compute.Buffer{}
 	layout := l.options.Model.Layout()
 	theta := layout.Init(seed.New(l.options.Seed, "restart", l.steps).Rand)
-	l.others.apart = [2]compute.Buffer{l.upload(theta), l.upload(make([]float32, len(theta)))}
+	for i, values := range [][]float32{theta, make([]float32, len(theta))} {
+		l.others.apart[i] = program.ToDevice(l.options.Backend, values, len(values))
+	}
 	if layout.StatsTotal > 0 {
 		l.others.statistics = layout.InitStats()
 	}
@@ -208,21 +204,10 @@ func (b lab) Descend(samples []memory.Item, shares []float64, s rehearsal.SGD) {
 		if loss.Adjust > 0 {
 			h.Adjust(b.l.adjustmentsApart(loss.Adjust))
 		}
-		b.l.descendApart(h, loss, []float32{float32(s.LR), float32(s.Momentum), float32(s.Decay), float32(s.Clip)})
+		o := &b.l.others
+		hyper := []float32{float32(s.LR), float32(s.Momentum), float32(s.Decay), float32(s.Clip)}
+		if own := b.l.programs.SGD(&o.apart, h, loss, hyper); own != nil {
+			averageIn(o.statistics, own)
+		}
 	})
-}
-
-// descendApart trains the network apart for one step.
-func (l *Learner) descendApart(h *device.Batch, loss rehearsal.Loss, hyper []float32) {
-	p, scalars := l.programs.SGD(loss), l.upload(hyper)
-	defer program.Free(scalars)
-	o := &l.others
-	spent := o.apart
-	o.apart = [2]compute.Buffer{} // the program reuses their memory for its results
-	out := l.execute(p, spent[0], h, graphs.Referenced(loss), nil, spent[1], scalars)
-	o.apart = [2]compute.Buffer(out[:2])
-	defer program.Free(out[2:]...)
-	if len(out) > 2 {
-		averageIn(o.statistics, program.Read[float32](out[2], len(o.statistics)))
-	}
 }

@@ -43,13 +43,10 @@ import (
 	"github.com/parallelcl/parallelcl/internal/seed"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
-	"github.com/parallelcl/parallelcl/pcl/internal/heads"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
-	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // Learner trains a model on the streams attached to it. Any goroutine may call it at any time. [Learner.Steps],
@@ -66,15 +63,14 @@ type Learner struct {
 	idleSince atomic.Uint64 // the count of the bell when the last step began, if there was nothing to do; otherwise 0
 
 	options  Options
-	programs *graphs.Set
+	programs *device.Set
 	readout  device.Readout
-	descent  *device.Descent // makes the updates; nil where programs make them
-	lanes    []*graphs.Set   // one entry for each gradient that may be computed at the same time
+	descent  *device.Descent
+	lanes    []*device.Set // one entry for each gradient that may be computed at the same time
 	pace     pace
 
 	network network
 	others  others
-	heads   *heads.Heads
 	memory  *memory.Store
 	rng     *seed.Source // the random numbers that the method draws
 
@@ -110,7 +106,7 @@ func New(ctx context.Context, o Options) (l *Learner, err error) {
 	l = &Learner{
 		turn:    make(chan struct{}, 1),
 		options: o,
-		heads:   heads.New(o.Increment),
+		roll:    roll{increment: o.Increment},
 		memory:  store,
 		rng:     seed.New(o.Seed, "method"),
 		over:    map[int]int{},
@@ -126,11 +122,11 @@ func New(ctx context.Context, o Options) (l *Learner, err error) {
 
 // start compiles what is needed and draws the parameters.
 func (l *Learner) start() {
-	l.compile()
 	layout := l.options.Model.Layout()
 	if layout.StatsTotal > 0 {
 		l.network.statistics = layout.InitStats()
 	}
+	l.compile()
 	l.begin(layout.Init(seed.New(l.options.Seed, "init").Rand))
 }
 
@@ -148,20 +144,12 @@ func (l *Learner) compile() {
 	var compiling errgroup.Group
 	compile := func(f func()) { compiling.Go(func() error { return fail.Tried(f) }) }
 	for _, set := range sets {
-		compile(func() { set.Gradient(loss, device.TakesParts(set), 1) })
+		compile(func() { set.CompileGradient(loss) })
 	}
 	if _, known := l.options.Model.(model.Buildable); !known && l.options.Edit.On() {
-		compile(func() { l.editProgram(loss) }) // which fails if the network lacks the second derivative
+		compile(func() { l.programs.CompileEdit(l.editing(), loss) }) // which fails if the network lacks the second derivative
 	}
 	fail.If(compiling.Wait())
-}
-
-// editProgram returns the program of the edits' gradient. Single samples have no statistics of their own.
-func (l *Learner) editProgram(loss rehearsal.Loss) *program.Program {
-	if l.options.Edit.Mode == editPerSample {
-		return l.programs.EditAlone(loss)
-	}
-	return l.programs.Edit(loss)
 }
 
 // Warm compiles the updates and inner products of steps of up to k rows in advance, where programs compute these. A row is one
@@ -169,19 +157,7 @@ func (l *Learner) editProgram(loss rehearsal.Loss) *program.Program {
 // ones. Programs that only some methods need, for several rows of the memory, stored logits or features, are compiled on first
 // use.
 func (l *Learner) Warm(k int) error {
-	return l.call(context.Background(), "warm", func() {
-		most := device.Most(l.programs)
-		for n := 1; n <= k; n++ {
-			l.readout.Warm(n, l.products())
-			if l.descent == nil {
-				l.programs.Update(min(n, most))
-			}
-		}
-		if k > most && most > 1 {
-			l.programs.Sum()
-			l.programs.Add()
-		}
-	})
+	return l.call(context.Background(), "warm", func() { l.programs.Warm(k, l.products()) })
 }
 
 // Close releases what the learner holds on the device. It waits for the call in progress, if there is one, and
@@ -242,24 +218,21 @@ func (l *Learner) Statistics() ([]float32, error) {
 	return callFor(context.Background(), l, "statistics", func() []float32 { return slices.Clone(l.network.statistics) })
 }
 
-// newBatch returns an empty batch, which the caller must free.
-func (l *Learner) newBatch() *device.Batch { return l.newBatchOn(0) }
-
 // newBatchOn returns an empty batch in memory of the client that computes a lane, whichever has that number: those of tasks are
 // spread over the clients.
 func (l *Learner) newBatchOn(lane int) *device.Batch {
-	return device.NewBatch(l.lanes[lane%len(l.lanes)].Backend, l.options.Batch, l.options.spec().Width())
+	return l.lanes[lane%len(l.lanes)].NewBatch()
 }
 
 // byMethod names the method, for error messages.
 func (l *Learner) byMethod() string { return "method " + l.options.Method.Info().Name }
 
 // products says which inner products of the rows' gradients the method needs in a step.
-func (l *Learner) products() graphs.Products {
+func (l *Learner) products() device.Products {
 	if l.options.Observe || l.options.Method.Info().NeedsGram {
-		return graphs.Gram
+		return device.Gram
 	}
-	return graphs.Norms
+	return device.Norms
 }
 
 // status is what can be read of a learner while a call to it is in progress.

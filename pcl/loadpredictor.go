@@ -6,7 +6,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/backend"
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
@@ -45,12 +45,12 @@ func newPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) *Pre
 	fail.If(t.Increment.Validate())
 	theta, statistics := arrange(m.Layout(), t.Tensors, false)
 	p := &Predictor{
-		programs: NewPrograms(b), increment: t.Increment, loss: t.Loss, steps: t.Steps, rule: t.comparing(m),
+		programs: NewPrograms(b), loss: t.Loss, steps: t.Steps, rule: t.comparing(m),
 		scores: rehearsal.Loss{Cosine: t.Scores.Cosine, Frobenius: t.Scores.Frobenius, Sharpness: t.Scores.Sharpness},
 	}
 	defer p.programs.Close() // the predictor holds them
-	p.roll, p.heads = t.arrived(m.Outputs())
-	spec := graphs.Spec{Model: m, Shared: m.Layout().Total, Batch: batch, Optimizer: optim.SGD{LR: 1}}
+	p.roll = t.arrived(m.Outputs())
+	spec := device.Spec{Model: m, Shared: m.Layout().Total, Batch: batch, Optimizer: optim.SGD{LR: 1}}
 	return p.open(spec, program.ToDevice(b.Backend, theta, len(theta)), statistics)
 }
 

@@ -25,7 +25,7 @@ func TestLwFLoss(t *testing.T) {
 	batch := runningTask(l, 2).current
 	l.aim(batch, rehearsal.Loss{})
 	logitsAt := func(point rehearsal.Point) [][]float32 {
-		logits, _ := l.describeAt(lab{l: l}.at(point), batch, rehearsal.Loss{})
+		logits, _ := l.programs.Describe(l.at(lab{l: l}.at(point)), batch, rehearsal.Loss{})
 		return logits
 	}
 	now, old, want := logitsAt(rehearsal.Now), logitsAt(rehearsal.Remembered), 0.0
@@ -61,7 +61,7 @@ func TestLearntAgain(t *testing.T) {
 	attach(t, l, blobTask(t, d, 2, 1, 2))
 	must.Get(l.Step())(t)
 	batch := runningTask(l, 2).current
-	l.teach(batch, l.options.lossOf(2))
+	l.aim(batch, l.options.lossOf(2))
 	outputs := l.options.Model.Outputs()
 	for o, want := range []bool{true, false, false} { // of the classes 0, 1 and 2
 		if has := batch.Reference[o] != model.NoReference; has != want {

@@ -15,7 +15,6 @@ type network struct {
 	theta      compute.Buffer
 	state      []compute.Buffer // the vectors that the optimiser remembers
 	parts      []device.Parts   // copies of θ on the clients that need one
-	host       [][]float32      // both, where they are in memory of their own that the device shares with the host
 	statistics []float32        // running statistics, in the order of model.Layout.Stats; nil if there are none
 	updates    int              // how many updates were made: Adam's t
 }
@@ -40,22 +39,16 @@ func (n *network) free() {
 	for i := range n.parts {
 		n.parts[i].Free()
 	}
-	n.theta, n.state, n.host, n.parts = nil, nil, nil, nil
+	n.theta, n.state, n.parts = nil, nil, nil
 }
 
-// onHost returns θ and the vectors of the optimiser's state, to be changed where they are.
-func (n *network) onHost(parameters int) [][]float32 {
-	for i := len(n.host); i <= len(n.state); i++ {
-		b := &n.theta
-		if i > 0 {
-			b = &n.state[i-1]
-		}
-		values, shared := program.Shared[float32]((*b).Backend(), parameters)
-		copy(values, program.Read[float32](*b, parameters))
-		program.Free(*b)
-		*b, n.host = shared, append(n.host, values)
+// vectors are θ and the optimiser's state.
+func (n *network) vectors() []*compute.Buffer {
+	all := []*compute.Buffer{&n.theta}
+	for i := range n.state {
+		all = append(all, &n.state[i])
 	}
-	return n.host
+	return all
 }
 
 // momentum is the weight of the old running statistics when those of a batch are averaged in.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/backend"
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -59,9 +59,11 @@ type Options struct {
 	// classes, which only name its outputs, as a sample has target values. [Learner.EvaluateLoss] measures,
 	// [Predictor.Outputs] predicts.
 	Loss model.Loss
-	// Augment, if set, changes each sample before a step trains on it, also replayed ones. The memory stores samples
+	// Augment, if set, changes each sample before a step trains on it, also replayed ones: a random crop, a flip, noise. The memory stores samples
 	// unchanged, and a method that stores the model's outputs with them stores the outputs for the unchanged sample.
-	Augment Augment
+	// It must not keep the sample's inputs, x. What it draws from rng follows from the seed, the step and the row, so that a run
+	// can be repeated and resumed.
+	Augment func(rng *rand.Rand, x []float32)
 	// Edit turns memory editing on; the zero value turns it off.
 	Edit Edit
 	// ExtraUpdate makes a second update in each step, from the same batches and with the same weights. It is the
@@ -83,10 +85,6 @@ type Options struct {
 	Trace func(*Trace) error
 }
 
-// Augment changes the inputs of one sample, x, before a step trains on it: a random crop, a flip, noise. It must not keep
-// x. What it draws from rng follows from the seed, the step and the row, so that a run can be repeated and resumed.
-type Augment func(rng *rand.Rand, x []float32)
-
 // checked returns the options with defaults for those that are empty. Options that no learner can have end the work.
 func (o Options) checked() Options {
 	if o.Method == nil {
@@ -107,7 +105,7 @@ func (o Options) checked() Options {
 	}
 	o.Increment, o.Shared, o.Batch = cmp.Or(o.Increment, scenario.ClassIncremental), cmp.Or(o.Shared, Shared), cmp.Or(o.Batch, 32)
 	o.Edit = fail.Or(o.Edit.filled())
-	fail.If(cmp.Or(o.checkAlone(), o.Increment.Validate(), o.Optimizer.Validate(), method.Whole(o.Method), o.checkLoss(), o.checkGrowth()))
+	fail.If(cmp.Or(o.checkAlone(), o.Increment.Validate(), optim.Check(o.Optimizer), method.Whole(o.Method), o.checkLoss(), o.checkGrowth()))
 	return o
 }
 
@@ -233,8 +231,8 @@ func (o Options) InJ() int {
 }
 
 // spec returns everything that the learner's programs depend on.
-func (o Options) spec() graphs.Spec {
-	return graphs.Spec{Model: o.Model, Shared: o.InJ(), Batch: o.Batch, Optimizer: o.Optimizer, Loss: o.Loss}
+func (o Options) spec() device.Spec {
+	return device.Spec{Model: o.Model, Shared: o.InJ(), Batch: o.Batch, Optimizer: o.Optimizer, Loss: o.Loss}
 }
 
 // lossOf returns the loss on which the method trains the stream with the given id.

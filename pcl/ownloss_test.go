@@ -139,7 +139,7 @@ func TestOwnLosses(t *testing.T) {
 		for i := range l.Memory().Len() {
 			if it := l.Memory().Item(i); it.Task == 1 {
 				want++
-				if it.Edits > 0 && it.Drift() > 0 {
+				if it.Edits > 0 && !slices.Equal(it.Pixels, it.Origin) {
 					edited++
 				}
 				if !targets[fmt.Sprint(it.Pixels[4:])] {

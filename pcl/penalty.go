@@ -37,13 +37,8 @@ func (s *step) penalise(r *row) {
 	}
 	flat := s.penalised
 	copy(flat, gradient)
-	r.Gradient = device.Given(s.programs, value, flat)
+	r.Gradient = s.programs.Given(value, flat)
 	r.observed = true // there are no statistics
-	if s.options.Method.Info().NeedsCross {
-		for h := range r.halves { // without samples, both halves are the whole
-			r.halves[h] = s.upload(flat)
-		}
-	}
 }
 
 // penaliseAgain computes the row of the penalty, if there is one, after it was freed.
@@ -85,7 +80,9 @@ func (b lab) TaskGradient(samples []memory.Item) (out []float32) {
 	loss.Teacher, loss.Temperature, loss.Adjust = 0, 0, 0
 	b.batches(samples, loss, func(h *device.Batch) {
 		if loss.Kind == rehearsal.Sigmoid {
-			h.Blank(b.l.options.Model.Outputs())
+			blank := loss
+			blank.Distill = 0
+			b.l.target(h, blank)
 		}
 		out = b.sharedGradient(b.l.network.theta, h, loss)
 	})

@@ -11,7 +11,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -74,12 +73,11 @@ func TestPenaltyRow(t *testing.T) {
 // TestPenaltyAndStatistics: a network that normalises batches does not count the row of a penalty among them, whether rows are
 // read in place or once from the device.
 func TestPenaltyAndStatistics(t *testing.T) {
-	net, b := normalised(t), pcltest.Backend(t, backend.XLACPU)
+	net := normalised(t)
 	var statistics [][]float32
-	for _, read := range []func(*graphs.Set) device.Readout{device.ReadInPlace, device.ReadOnce} {
+	for _, b := range []*backend.Backend{pcltest.Backend(t, backend.XLACPU), pcltest.Separate(t)} {
 		for _, m := range []method.Method{newMethod(t, "mgda", nil), &pulling{still: still{newMethod(t, "mgda", nil)}}} {
 			l := smallLearner(t, b, "", Options{Method: m, Model: net, Increment: scenario.ClassIncremental})
-			l.readout = read(l.programs)
 			attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
 			steps(t, l, 1)
 			statistics = append(statistics, must.Get(l.Statistics())(t))
@@ -165,7 +163,7 @@ func TestTaskGradient(t *testing.T) {
 		moved[q] += by
 		l.begin(moved)
 		(lab{l: l}).batches(sample, rehearsal.Loss{}, func(*device.Batch) {})
-		return l.lossesAt(l.network.theta, l.sample, rehearsal.Loss{})[0]
+		return l.programs.Losses(l.at(l.network.theta), l.sample, rehearsal.Loss{})[0]
 	}
 	for _, q := range []int{0, 3, 58, 1024 + 3, 1040 + 8*3, 1040 + 8*10 + 1, 1168} { // some units are off for this sample
 		const h = 1e-2

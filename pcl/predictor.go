@@ -13,8 +13,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
-	"github.com/parallelcl/parallelcl/pcl/internal/heads"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -28,15 +26,13 @@ var ErrClosed = errors.New("pcl: the learner or predictor is closed")
 // by any number of goroutines while the learner trains, and after the learner was closed. Close it before the backend
 // is closed; an unreachable one is freed without Close.
 type Predictor struct {
-	programs  *Programs
-	model     model.Model
-	increment scenario.Increment
-	scores    rehearsal.Loss        // says how scores come from features
-	loss      string                // the key of Options.Loss; empty if it is of classes
-	sets      map[int][]*graphs.Set // by the number of samples that their programs take, 1 and the largest; for each client
-	largest   int
+	programs *Programs
+	model    model.Model
+	scores   rehearsal.Loss        // says how scores come from features
+	loss     string                // the key of Options.Loss; empty if it is of classes
+	sets     map[int][]*device.Set // by the number of samples that their programs take, 1 and the largest; for each client
+	largest  int
 
-	heads   *heads.Heads
 	roll    roll
 	rule    rehearsal.Rule // compares classes; nil if the logits do
 	steps   int
@@ -45,7 +41,7 @@ type Predictor struct {
 	use        sync.RWMutex // held for reading by predictions, for writing by Close
 	closed     bool
 	theta      compute.Buffer
-	statistics compute.Buffer // nil if the model has none
+	statistics []float32 // nil if the model has none
 
 	mu      sync.Mutex
 	batches map[int][]*device.Batch // those that are not in use, by their size
@@ -80,9 +76,9 @@ func (p *Predictor) Classes() []int { return slices.Clone(p.roll.classes) }
 func (p *Predictor) Predict(x []float32, among ...int) ([]Prediction, error) {
 	return predicting(func() []Prediction {
 		fail.When(p.roll.empty(), "no task has arrived yet, so there are no classes")
-		fail.When(p.increment != scenario.ClassIncremental && p.roll.last() > 1, "each task has outputs of its own in task-incremental mode: call PredictTask, which names the task")
+		fail.When(p.roll.increment != scenario.ClassIncremental && p.roll.last() > 1, "each task has outputs of its own in task-incremental mode: call PredictTask, which names the task")
 		if len(among) == 0 {
-			among = p.heads.Among(1)
+			among = p.roll.among(1)
 		}
 		return p.predict(x, 1, among)
 	})
@@ -102,7 +98,7 @@ func (p *Predictor) Outputs(id int, x []float32) ([][]float32, error) {
 		p.each(x, func(scores, _ []float32) {
 			own := make([]float32, len(classes))
 			for i, c := range classes {
-				own[i] = scores[fail.Or(p.heads.Output(id, c))]
+				own[i] = scores[fail.Or(p.roll.output(id, c))]
 			}
 			out = append(out, own)
 		})
@@ -120,8 +116,8 @@ func predicting[T any](f func() T) (out T, err error) {
 
 // outputs returns classes in the order of their outputs, and these. The classes are some of those that compete in a task.
 func (p *Predictor) outputs(task int, classes []int) (sorted, outputs []int) {
-	lo, _ := p.heads.Competing(task)
-	all := p.heads.Among(task)
+	lo, _ := p.roll.competing(task)
+	all := p.roll.among(task)
 	at := make(map[int]int, len(all))
 	for o, c := range all {
 		at[c] = o
@@ -138,7 +134,7 @@ func (p *Predictor) outputs(task int, classes []int) (sorted, outputs []int) {
 		if i > 0 && all[o] == sorted[i-1] {
 			fail.Now("class %d is given twice", all[o])
 		}
-		sorted, outputs[i] = append(sorted, all[o]), int(lo)+o
+		sorted, outputs[i] = append(sorted, all[o]), lo+o
 	}
 	return sorted, outputs
 }
@@ -194,20 +190,11 @@ func (p *Predictor) describe(d *described, x []float32, size, client int) {
 	b := p.batch(size)
 	defer p.put(size, b)
 	b.N = copy(b.X, x) / p.model.Inputs()
-	b.Ask()
-	in, done := b.Inputs(p.programs.backend, false)
-	defer done()
-	in = append([]compute.Buffer{p.theta}, in...)
-	if p.statistics != nil {
-		in = append(in, p.statistics)
-	}
-	out := p.sets[size][client].Describe(p.scores).Call(in...)
-	defer program.Free(out...)
-	d.scores, d.features = device.Matrix(out[0], b.N), make([][]float32, b.N)
-	if p.rule != nil {
-		d.features = device.Matrix(out[1], b.N)
-	}
+	b.Aim(func(int, int) device.Target { return device.Target{Hi: 1, TaskHi: 1} }, rehearsal.Loss{}, 0) // whichever compete
+	d.scores, d.features = p.sets[size][client].Describe(p.at(), b, p.scores)
 }
+
+func (p *Predictor) at() device.At { return device.At{Theta: p.theta, Running: p.statistics} }
 
 // choose predicts the class of one sample.
 func (p *Predictor) choose(sample int, logits, features []float32, classes, outputs []int) Prediction {
@@ -258,13 +245,13 @@ func (p *Predictor) Close() {
 		return
 	}
 	p.closed = true
-	program.Free(p.theta, p.statistics)
+	program.Free(p.theta)
 	for _, batches := range p.batches {
 		for _, b := range batches {
 			b.Free()
 		}
 	}
-	p.theta, p.statistics, p.batches = nil, nil, nil
+	p.theta, p.batches = nil, nil
 	p.programs.drop()
 }
 
@@ -276,7 +263,7 @@ func (p *Predictor) batch(size int) *device.Batch {
 		p.batches[size] = free[:len(free)-1]
 		return free[len(free)-1]
 	}
-	return device.NewBatch(p.programs.backend, size, p.model.Inputs())
+	return p.sets[size][0].NewBatch()
 }
 
 func (p *Predictor) put(size int, b *device.Batch) {
@@ -287,30 +274,27 @@ func (p *Predictor) put(size int, b *device.Batch) {
 
 // open readies the predictor for a network with parameters on the device, which it then owns. spec.Batch is the largest number
 // of samples of a program.
-func (p *Predictor) open(spec graphs.Spec, theta compute.Buffer, statistics []float32) *Predictor {
+func (p *Predictor) open(spec device.Spec, theta compute.Buffer, statistics []float32) *Predictor {
 	p.programs.hold()
 	p.model, p.largest, p.theta = spec.Model, spec.Batch, theta
-	p.sets, p.batches = map[int][]*graphs.Set{}, map[int][]*device.Batch{}
-	if err := fail.Tried(func() { p.ready(spec, statistics) }); err != nil {
+	p.sets, p.batches = map[int][]*device.Set{}, map[int][]*device.Batch{}
+	p.statistics = append(p.statistics, statistics...)
+	if err := fail.Tried(func() { p.ready(spec) }); err != nil {
 		p.Close()
 		fail.If(err)
 	}
 	return p
 }
 
-func (p *Predictor) ready(spec graphs.Spec, statistics []float32) {
+func (p *Predictor) ready(spec device.Spec) {
 	spec.Loss = nil // samples to be predicted have no targets
 	for _, spec.Batch = range []int{1, p.largest} {
 		p.sets[spec.Batch] = p.programs.cache.Sets(spec)
-		p.sets[spec.Batch][0].Describe(p.scores)
+		p.sets[spec.Batch][0].CompileDescribe(p.at(), p.scores)
 	}
 	// XLA's binding caches a buffer's shape when it is first asked for, without a lock, so that this has to happen before
-	// several goroutines read the buffers.
+	// several goroutines read the buffer.
 	fail.Or(p.theta.Shape())
-	if len(statistics) > 0 {
-		p.statistics = program.ToDevice(p.programs.backend.Backend, statistics, len(statistics))
-		fail.Or(p.statistics.Shape())
-	}
 }
 
 // clients returns on how many clients n samples are predicted. Only many samples are worth compiling for more than the first.

@@ -4,14 +4,14 @@ import (
 	"sync/atomic"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
 )
 
 // Programs keeps the programs that were compiled on one backend. Learners that share it through
 // [Options.Programs], with equal models, batch sizes and optimisers, compile only once. Only one learner may use it at a time.
 type Programs struct {
 	backend *backend.Backend
-	cache   *graphs.Cache
+	cache   *device.Cache
 	held    atomic.Int64 // by whom the programs are needed: who made them, learners, and predictors
 	closed  atomic.Bool
 	alone   bool // whether nothing else uses the backend, which then is closed, too
@@ -19,7 +19,7 @@ type Programs struct {
 
 // NewPrograms returns an empty collection of programs for a backend. Close it before the backend is closed.
 func NewPrograms(b *backend.Backend) *Programs {
-	p := &Programs{backend: b, cache: graphs.NewCache(b.Clients()...)}
+	p := &Programs{backend: b, cache: device.NewCache(b.Clients()...)}
 	p.hold()
 	return p
 }

@@ -228,14 +228,14 @@ func TestReattach(t *testing.T) {
 			attach(t, l, blobTask(t, d, 2, 2, 3))
 			refused(t, l.Reattach(1, blobTask(t, d, 1, 0, 2))) // other classes
 			refused(t, l.Reattach(3, blobTask(t, d, 3, 0, 1)))
-			used := l.heads.Used()
+			used := l.roll.used
 			must.Do(t, l.Reattach(1, Task{Stream: blobTask(t, d, 1, 0, 1).Stream}))
 			if r := must.Get(l.Step())(t); !slices.Contains(r.IDs, 1) || !slices.Contains(r.IDs, 2) {
 				t.Errorf("%s: rows %v", name, r.IDs)
 			}
 			playOut(t, l)
-			if l.heads.Used() != used || l.Arrived() != 2 || l.Memory().Len() > 12 {
-				t.Errorf("%s: %d outputs, %d tasks, %d samples in the memory", name, l.heads.Used(), l.Arrived(), l.Memory().Len())
+			if l.roll.used != used || l.Arrived() != 2 || l.Memory().Len() > 12 {
+				t.Errorf("%s: %d outputs, %d tasks, %d samples in the memory", name, l.roll.used, l.Arrived(), l.Memory().Len())
 			}
 			must.Get(l.Evaluate(1))(t)
 		}

@@ -4,7 +4,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -81,11 +80,11 @@ func (s *step) trace() {
 	for _, i := range s.kept {
 		b, size := s.rows[i].batch, s.options.Batch
 		if b == nil { // the row of a penalty
-			b = &device.Batch{Batch: data.Batch{X: make([]float32, size*s.options.spec().Width())}, Targets: make([]int32, graphs.TargetRows*size)}
+			b = &device.Batch{Batch: data.Batch{X: make([]float32, size*s.options.spec().Width())}, Targets: make([]int32, len(TargetRows)*size)}
 		}
 		t.X, t.Targets = append(t.X, b.X), append(t.Targets, b.Targets)
 		var reference []float32
-		if graphs.Referenced(s.rows[i].loss) {
+		if device.Referenced(s.rows[i].loss) {
 			reference = b.Reference
 		}
 		t.Loss, t.Reference = append(t.Loss, s.rows[i].loss), append(t.Reference, reference)

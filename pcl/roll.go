@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/parallelcl/parallelcl/pcl/data"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // maxID is the highest id that may be skipped to, or read from a file: a learner has eight bytes for each id below its last.
@@ -36,14 +37,17 @@ func (t TaskInfo) number(i int) int { return cmp.Or(t.ID, i+1) }
 // roll is what is known of the tasks that have arrived, whether they run or have ended. Nothing that a copy of it shares with
 // it ever changes, so that a copy costs the same however many tasks there were, and stays as it is.
 type roll struct {
-	tasks   []*arrival     // in order of arrival, without their streams; the index is the id minus 1; nil if the id was skipped
-	classes []int          // of all tasks, each once
-	names   map[int]string // of the classes that have one
+	increment scenario.Increment
+	tasks     []*arrival     // in order of arrival, without their streams; the index is the id minus 1; nil if the id was skipped
+	classes   []int          // of all tasks, each once
+	names     map[int]string // of the classes that have one
+	used      int            // how many outputs the tasks have
 }
 
-// arrival is a task, and how many samples its streams have delivered.
+// arrival is a task, its outputs, and how many samples its streams have delivered.
 type arrival struct {
 	Task
+	head
 	samples *atomic.Int64
 }
 
@@ -68,10 +72,10 @@ func (r *roll) skip(to int) {
 	}
 }
 
-// add appends a task.
-func (r *roll) add(t Task, samples *atomic.Int64) {
+// add appends a task, with the outputs that next returned for it.
+func (r *roll) add(t Task, h head, samples *atomic.Int64) {
 	t.Stream = nil
-	r.tasks = append(r.tasks, &arrival{t, samples})
+	r.tasks, r.used = append(r.tasks, &arrival{t, h, samples}), h.hi
 	for _, c := range t.Classes {
 		if !slices.Contains(r.classes, c) {
 			r.classes = append(r.classes, c)

@@ -19,7 +19,8 @@ type step struct {
 	rows    []row // the memory's rows first, then the tasks' rows in order of arrival
 	kept    []int // indices of the rows whose loss and gradient are finite
 	report  *StepReport
-	touched bool // whether something has changed that cannot be undone
+	touched bool       // whether something has changed that cannot be undone
+	toward  *aggregate // what edits aim at; nil if this step does not edit the memory
 }
 
 // row is one stream in one step: its batch, its loss, and the gradient of that loss.
@@ -79,11 +80,6 @@ func (s *step) along(direction []float64, rows []int) compute.Buffer {
 	return program.ToDevice(s.options.Backend, total, len(total))
 }
 
-// upload copies numbers that change from step to step to the device.
-func (l *Learner) upload(x []float32) compute.Buffer {
-	return program.ToDevice(l.options.Backend, x, len(x))
-}
-
 // taskRows gathers a row for each task that takes part in the step.
 func (s *step) taskRows() (rows []row) {
 	for _, t := range s.tasks.present() {
@@ -103,7 +99,7 @@ func (s *step) varied(t *attached) *device.Batch {
 	if t.varied == nil {
 		t.varied = s.newBatchOn(t.id)
 	}
-	t.varied.Copy(t.current)
+	t.varied.Gather(t.current.Items())
 	s.augment(t.varied, t.id)
 	return t.varied
 }
@@ -142,7 +138,7 @@ func (s *step) memoryRows() (rows []row) {
 		}
 		i := len(rows) // rows without samples need no batch
 		if i == len(s.replayed) {
-			s.replayed = append(s.replayed, s.newBatch())
+			s.replayed = append(s.replayed, s.newBatchOn(0))
 		}
 		b := s.replayed[i]
 		b.Gather(s.memory.Items(replay.Indices))

@@ -65,13 +65,14 @@ func (t *attached) fetch(b *device.Batch) error {
 	}
 	if err = t.take(b, &given); err != nil {
 		b.Empty()
-		err = fmt.Errorf("the stream delivered %w", err)
+		return fmt.Errorf("the stream delivered %w", err)
 	}
-	return err
+	t.samples.Add(int64(b.N))
+	return nil
 }
 
-// take checks the batch that the stream delivered and moves it into b. The stream may have replaced the slices
-// that it was given by slices of its own; those are copied.
+// take checks the batch that the stream delivered, now or before the learner was saved, and moves it into b. The stream may have
+// replaced the slices that it was given by slices of its own; those are copied.
 func (t *attached) take(b *device.Batch, given *data.Batch) error {
 	n, width := given.N, len(b.X)/len(b.Class)
 	switch {
@@ -87,15 +88,7 @@ func (t *attached) take(b *device.Batch, given *data.Batch) error {
 			return fmt.Errorf("sample %d of class %d, which is not among the task's classes %v", i, c, t.Classes)
 		}
 	}
-	if &given.X[0] != &b.X[0] {
-		copy(b.X, given.X[:n*width])
-	}
-	if &given.Class[0] != &b.Class[0] {
-		copy(b.Class, given.Class[:n])
-	}
-	b.N, b.Repeat = n, given.Repeat
-	t.samples.Add(int64(n))
-	b.Of(t.id)
+	b.Take(t.id, *given)
 	return nil
 }
 

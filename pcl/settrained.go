@@ -46,12 +46,12 @@ func (l *Learner) SetTrained(t *Trained, take Take) error {
 func (l *Learner) setTrained(t *Trained) {
 	l.fits(t)
 	theta, statistics := arrange(l.options.Model.Layout(), t.Tensors, false)
-	r, h := t.arrived(l.options.Model.Outputs())
+	r := t.arrived(l.options.Model.Outputs())
 	l.exchange(theta, statistics)
 	if l.roll.empty() && !r.empty() { // the network's tasks become those of the learner, and have ended
 		skipped := l.roll.last()
-		l.roll, l.heads = r, h
-		l.skip(skipped)
+		l.roll = r
+		l.roll.skip(skipped)
 		for id := range r.tasks {
 			l.count(id+1, 1)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/data"
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -62,7 +62,7 @@ func (s *step) make() (err error) {
 	}
 	undo := s.mark()
 	defer func() {
-		if err != nil && !s.touched {
+		if err != nil && !s.touched && s.network.theta != nil {
 			undo()
 		} else if err != nil {
 			s.failure = err // the learner stops for good
@@ -109,14 +109,13 @@ func (s *step) compute() {
 	if s.weigh(); len(s.kept) == 0 { // weights.go
 		return
 	}
-	d := s.prepareEdit() // edit.go
-	defer d.free()
+	s.prepareEdit()                    // edit.go
 	if s.update(); s.report.Rejected { // update.go
 		return
 	}
 	s.moved() // penalty.go
 	s.updateAgain()
-	s.editAfter(d)
+	s.editAfter()
 	moved := s.moveSamples()
 	defer moved()
 	s.follow()
@@ -201,6 +200,7 @@ func (s *step) free() {
 	for i := range s.rows {
 		s.rows[i].free()
 	}
+	s.toward.free()
 	s.rows = nil
 }
 
@@ -228,11 +228,11 @@ func (s *step) advance() {
 
 // mark returns what takes back whatever the step has changed before it touches what cannot be undone.
 func (s *step) mark() (undo func()) {
-	draws, mark, statistics := s.rng.Mark(), s.memory.Mark(), slices.Clone(s.network.statistics)
+	draws, rewind, statistics := s.rng.Mark(), s.memory.Mark(), slices.Clone(s.network.statistics)
 	return func() {
 		copy(s.network.statistics, statistics)
 		s.rng.Return(draws)
-		s.memory.Rewind(mark)
+		rewind()
 	}
 }
 
@@ -242,7 +242,7 @@ func (s *step) mark() (undo func()) {
 func (s *step) differentiate() {
 	_, chooses := method.As[rehearsal.Replayer](s.options.Method)
 	if chooses {
-		s.keepFinite(s.gradients(graphs.Norms))
+		s.keepFinite(s.gradients(device.Norms))
 	}
 	var replayed []row
 	if chooses || s.memory.Len() > 0 {

@@ -105,11 +105,6 @@ func (l *Learner) ended() endedTasks { return endedTasks{l.roll.last(), l.tasks.
 func (l *Learner) Skip(to int) error {
 	return l.call(context.Background(), "skip", func() {
 		fail.When(to < 0 || to > maxID, "id %d; want 0 to %d", to, maxID)
-		l.skip(to)
+		l.roll.skip(to)
 	})
-}
-
-func (l *Learner) skip(to int) {
-	l.roll.skip(to)
-	l.heads.Skip(to)
 }

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/parallelcl/parallelcl/internal/fail"
-	"github.com/parallelcl/parallelcl/pcl/internal/heads"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
@@ -66,7 +65,7 @@ func (t *Trained) Outputs() (out []Output) {
 }
 
 func (t *Trained) outputs() (out []Output) {
-	r, h := t.arrived(1 << 30)
+	r := t.arrived(1 << 30)
 	for i, known := range r.tasks {
 		task := i + 1
 		if known == nil || t.Increment == scenario.ClassIncremental && out != nil { // the first task has all classes
@@ -75,7 +74,7 @@ func (t *Trained) outputs() (out []Output) {
 		if t.Increment == scenario.ClassIncremental {
 			task = 0
 		}
-		for _, c := range h.Among(i + 1) {
+		for _, c := range r.among(i + 1) {
 			out = append(out, Output{task, c, t.Names[c]})
 		}
 	}
@@ -83,21 +82,19 @@ func (t *Trained) outputs() (out []Output) {
 }
 
 // arrived gives the tasks their outputs, as a learner did to which they were attached one after another.
-func (t *Trained) arrived(outputs int) (r roll, h *heads.Heads) {
-	h = heads.New(t.Increment)
+func (t *Trained) arrived(outputs int) roll {
+	r := roll{increment: t.Increment}
 	for i, info := range t.Tasks {
 		id := info.number(i)
 		r.skip(id - 1)
-		h.Skip(id - 1)
-		head, err := h.Next(info.Classes)
+		head, err := r.next(info.Classes)
 		fail.When(err != nil, "%s: %w", label(id, info.Name), err)
-		h.Add(head)
-		r.add(Task{Name: info.Name, Classes: slices.Clone(info.Classes), ClassNames: t.namesOf(info.Classes)}, new(atomic.Int64))
+		r.add(Task{Name: info.Name, Classes: slices.Clone(info.Classes), ClassNames: t.namesOf(info.Classes)}, head, new(atomic.Int64))
 	}
-	if h.Used() > outputs {
-		fail.If(tooFew(h.Used(), outputs))
+	if r.used > outputs {
+		fail.If(tooFew(r.used, outputs))
 	}
-	return r, h
+	return r
 }
 
 // namesOf returns the names of classes, "" for one that has none; nil if none of them has one.

@@ -7,10 +7,8 @@ import (
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -56,7 +54,7 @@ func (s *step) reportRises(before []float32) {
 // the gradients of the same batches at the new θ.
 func (s *step) updateAgain() {
 	if s.options.ExtraUpdate {
-		s.renew(graphs.None)
+		s.renew(device.None)
 		s.descendBeside(s.report.Weights, s.gradientsKept())
 	}
 }
@@ -70,7 +68,7 @@ func (s *step) descendBeside(w []float64, rows []compute.Buffer) {
 
 // renew computes the gradients of all rows again, at the current θ, for another update, and the inner products that are
 // asked for. The running statistics take in the batches of each update. A penalty that has no row as yet is told, too.
-func (s *step) renew(asked graphs.Products) (gram []float64) {
+func (s *step) renew(asked device.Products) (gram []float64) {
 	if !slices.ContainsFunc(s.rows, func(r row) bool { return r.id == rehearsal.PenaltyRow }) {
 		s.penalty()
 	}
@@ -83,50 +81,18 @@ func (s *step) renew(asked graphs.Products) (gram []float64) {
 // the optimiser's state stay as they were, and the result is not finite either.
 func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64) {
 	scalars := s.options.Optimizer.Scalars(s.network.updates + 1)
-	if s.descent != nil {
-		state := s.network.onHost(s.programs.Total())
-		s.touched = true
-		norm2 = s.descent.Step(state, w, rows, scalars)
-	} else {
-		norm2 = s.descendOnDevice(w, rows, scalars)
-	}
+	norm2 = s.descent.Step(s.network.vectors(), w, rows, scalars)
+	s.touched = true
 	if finite(norm2) {
 		s.network.updates++
 	}
 	return norm2
 }
 
-func (s *step) descendOnDevice(w []float64, rows []compute.Buffer, scalars []float32) (norm2 float64) {
-	w, rows, sum := device.Fold(s.programs, w, rows)
-	defer program.Free(sum)
-	p, in := s.programs.Update(len(rows)), []compute.Buffer{s.upload(device.Single(w)), s.upload(scalars)}
-	defer program.Free(in...)
-	n := &s.network
-	all := slices.Concat([]compute.Buffer{n.theta}, n.state, in, rows)
-	n.theta, n.state = nil, nil // the program reuses their memory for its results
-	s.touched = true
-	out := p.Call(all...)
-	last := len(out) - 1
-	n.theta, n.state = out[0], out[1:last]
-	defer program.Free(out[last])
-	return program.Read[float64](out[last], 1)[0]
-}
-
 func (b lab) StepAhead(gamma float64) {
 	l := b.l
 	w, rows := b.s.current()
-	var ahead compute.Buffer
-	if len(rows) == 0 {
-		ahead = program.Copy(l.network.theta, l.programs.Total())
-	} else {
-		var sum compute.Buffer
-		w, rows, sum = device.Fold(l.programs, w, rows)
-		in := []compute.Buffer{l.upload(device.Single(w)), l.upload(optim.SGD{LR: gamma}.Scalars(1))}
-		defer program.Free(append(in, sum)...)
-		out := l.programs.Ahead(len(rows)).Call(slices.Concat([]compute.Buffer{l.network.theta}, in, rows)...)
-		program.Free(out[1])
-		ahead = out[0]
-	}
+	ahead := l.programs.Ahead(l.network.theta, gamma, w, rows)
 	program.Free(l.others.ahead)
 	l.others.ahead = ahead
 }
@@ -138,7 +104,7 @@ func (b lab) Update() {
 	}
 	b.s.penalty() // as before each update
 	b.s.descendBeside(w, rows)
-	b.s.keepFinite(b.s.renew(graphs.Norms))
+	b.s.keepFinite(b.s.renew(device.Norms))
 }
 
 // current returns the gradients of the tasks' rows that are finite, and the weights whose sum over them is their average.

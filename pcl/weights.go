@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -8,7 +9,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
@@ -37,7 +38,7 @@ func (s *step) reportKept(gram []float64) {
 		r.IDs, r.N = append(r.IDs, row.id), append(r.N, row.samples())
 		r.Losses = append(r.Losses, row.Value)
 	}
-	if s.products() == graphs.Gram && len(s.kept) > 0 {
+	if s.products() == device.Gram && len(s.kept) > 0 {
 		r.Gram = submatrix(gram, len(s.rows), s.kept)
 	}
 }
@@ -101,7 +102,8 @@ func (s *step) cross() (out []float64) {
 	var parts [2][]blas32.Vector
 	for h := range parts {
 		for _, i := range s.kept {
-			g := program.Read[float32](s.rows[i].halves[h], s.programs.Total())
+			half := cmp.Or(s.rows[i].halves[h], s.rows[i].Flat) // without samples, both are the whole
+			g := program.Read[float32](half, s.programs.Total())
 			parts[h] = append(parts[h], blas32.Vector{N: s.programs.Shared, Inc: 1, Data: g})
 		}
 	}
@@ -116,7 +118,7 @@ func (s *step) cross() (out []float64) {
 // lossNow returns the loss of a row's batch at the present parameters, in every other respect as its gradient's program
 // has it.
 func (s *step) lossNow(r *row) (mean float64) {
-	for _, x := range s.losses(s.programs.TrainingLosses(r.loss), s.network.theta, nil, r.batch, r.loss) {
+	for _, x := range s.programs.Losses(device.At{Theta: s.network.theta}, r.batch, r.loss) {
 		mean += x / float64(r.batch.N)
 	}
 	return mean

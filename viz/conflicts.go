@@ -31,14 +31,29 @@ func Conflicts(records []results.Record) (*Figure, error) {
 			columns[i] = strings.TrimPrefix(columns[i], "task ")
 		}
 	}
-	triangle := func(title string, color func(float64) tint, text func(float64) string, value func(pair) float64) *Plot {
-		last := len(names) - 1
-		m := &matrix{rows: names[1:], columns: columns[:last], color: color, text: text} // each pair once
-		for i, a := range s.ids[1:] {
-			m.cells = append(m.cells, slices.Repeat([]float64{math.NaN()}, last))
-			for j, b := range s.ids[:i+1] {
-				m.cells[i][j] = value(pairs[[2]int{a, b}])
+	var below, across []int // the places of streams that have a pair with one before them, and with one after: each pair once
+	for i, a := range s.ids {
+		for j, b := range s.ids[:i] {
+			if pairs[[2]int{a, b}].steps > 0 {
+				below, across = append(below, i), append(across, j)
 			}
+		}
+	}
+	slices.Sort(across)
+	below, across = slices.Compact(below), slices.Compact(across)
+	triangle := func(title string, color func(float64) tint, text func(float64) string, value func(pair) float64) *Plot {
+		m := &matrix{color: color, text: text}
+		for _, j := range across {
+			m.columns = append(m.columns, columns[j])
+		}
+		for _, i := range below {
+			var row []float64
+			for _, j := range across {
+				if row = append(row, math.NaN()); j < i {
+					row[len(row)-1] = value(pairs[[2]int{s.ids[i], s.ids[j]}])
+				}
+			}
+			m.rows, m.cells = append(m.rows, names[i]), append(m.cells, row)
 		}
 		p := panel(title, "", "")
 		p.matrix(m)
@@ -66,7 +81,7 @@ func Conflicts(records []results.Record) (*Figure, error) {
 		}}, row)
 }
 
-func signed(v float64) string { return fmt.Sprintf("%+.2f", v) }
+func signed(v float64) string { return strings.Replace(fmt.Sprintf("%+.2f", v), "-", "−", 1) }
 
 func percent(v float64) string { return fmt.Sprintf("%.0f", 100*v) }
 

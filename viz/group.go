@@ -114,26 +114,6 @@ func dress(all ...[]Group) {
 	}
 }
 
-// stylesOf are styles of methods, of which no two are the same: the first plain one of a rule has the rule's look, and what
-// else has this rule, with other parameters, in a composition or as a variant, has shades of it.
-func stylesOf(methods []string, variants ...bool) []Style {
-	taken, others, names := map[string]bool{}, map[string]int{}, make([]string, len(methods))
-	for i, method := range methods {
-		rule, _, _ := strings.Cut(method, "+")
-		if names[i] = rule; !taken[rule] && (variants == nil || !variants[i]) {
-			taken[rule] = true
-			continue
-		}
-		others[rule]++
-		names[i] = fmt.Sprintf("%s+%d", rule, others[rule])
-	}
-	styles, out := Methods(names...), make([]Style, len(names))
-	for i, name := range names {
-		out[i] = styles[name]
-	}
-	return out
-}
-
 // meanStd returns the mean and the population standard deviation.
 func meanStd(xs []float64) (mean, std float64) {
 	m := results.MomentOf(xs...)

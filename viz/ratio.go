@@ -36,7 +36,7 @@ func Ratio(grams ...[]float64) (*Figure, error) {
 			f.Data.add(i+1, s, e, level)
 		}
 		cos := gram[1] / math.Sqrt(gram[0]*gram[3])
-		label := fmt.Sprintf("‖J₂‖ / ‖J₁‖ = %.3g, cos = %.2f", math.Sqrt(gram[3]/gram[0]), cos)
+		label := fmt.Sprintf("‖J₂‖ / ‖J₁‖ = %.3g, cos = %s", math.Sqrt(gram[3]/gram[0]), signed(cos))
 		p.line(label, lineStyle(color, 1.6), xys)
 		p.line(label, lineStyle(color, 1, 4, 2), plotter.XYs{{X: 0, Y: level}, {X: 1, Y: level}})
 		meet = append(meet, dot{x: 0.5, y: level, glyph: draw.GlyphStyle{Color: color, Radius: vg.Points(3), Shape: draw.CircleGlyph{}}})

@@ -309,15 +309,17 @@ func dotOf(p vg.Path) (vg.PathComp, bool) {
 	return vg.PathComp{}, false
 }
 
-// thinnedOut keeps the values that a pointer can tell apart: not those within three points of the last one.
+// thinnedOut keeps the values that a pointer can reach and tell apart: not those off the axes, or within three points of the last.
 func (p *part) thinnedOut(at [][]float64) (out [][]float64) {
-	var last [2]float64
+	var lastX, lastY float64
 	for i, v := range at {
-		place := [2]float64{p.Data[2] * p.X.share(v[0]), p.Data[3] * p.Y.share(v[1])}
-		if i > 0 && i < len(at)-1 && math.Hypot(place[0]-last[0], place[1]-last[1]) < 3 {
+		shareX, shareY := p.X.share(v[0]), p.Y.share(v[1])
+		x, y := p.Data[2]*shareX, p.Data[3]*shareY
+		off := min(shareX, shareY) < -0.01 || max(shareX, shareY) > 1.01
+		if near := math.Hypot(x-lastX, y-lastY) < 3; off || near && len(out) > 0 && i < len(at)-1 {
 			continue
 		}
-		v, last = slices.Clone(v), place
+		v, lastX, lastY = slices.Clone(v), x, y
 		for k := range v {
 			v[k] = []axis{p.X, p.Y}[min(k, 1)].rounded(v[k])
 		}

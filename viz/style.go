@@ -1,11 +1,11 @@
 package viz
 
 import (
+	"cmp"
 	"hash/fnv"
 	"image/color"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
@@ -49,45 +49,64 @@ var dashes = [][]vg.Length{
 // variantDashes mark a variant of a method.
 var variantDashes = []vg.Length{vg.Points(2.5), vg.Points(2)}
 
-// shades say how far a variant's colour is from its method's, from "+me" on. None of them makes the colour of
-// another method, see hue.
+// shades say how far a variant's colour is from its method's. None of them makes the colour of another method, see hue.
 var shades = []float64{0, 0.35, 0.6}
 
-// Method returns the style of the method of that name, for example "emgd-gmc", which is the same in every figure. Of
-// "emgd-gmc+me", with memory editing, it has the method's own colour and marker, but a dash; "emgd-gmc+1", "emgd-gmc+2"
-// and so on are more variants, which have shades of the colour and markers of their own. A name that the package does
-// not know gets one of nine colours by its hash. It is the same everywhere and none that a method of the
-// package has, but another unknown name may have it too. [Methods] gives the methods of one figure different styles.
+// Method returns the style of the method of that name, for example "emgd-gmc", which is the same in every figure. A
+// composition such as "emgd-gmc+der-pp" has that of its rule. A name that the package does not know gets one of nine colours
+// by its hash. It is the same everywhere and none that a method of the package has, but another unknown name may have it
+// too. [Methods] gives the methods of one figure different styles.
 func Method(name string) Style { return Methods(name)[name] }
 
 // Methods returns the styles of the methods of one figure: those of [Method], but of the methods that the package
-// does not know no two have the same colour, up to nine of them. Two of its own methods that have the same colour have
-// other markers and dashes.
+// does not know no two have the same colour, up to nine of them, and what has the rule of one before it has a shade of its
+// colour, a dash, and a marker of its own. Two of the package's methods that have the same colour have other markers and dashes.
 func Methods(names ...string) map[string]Style {
-	styles, places, taken := map[string]Style{}, map[string]int{}, map[int]bool{}
-	for _, name := range names {
-		base, variant, varied := strings.Cut(name, "+")
-		place, seen := places[base]
-		if !seen {
-			place = slices.Index(order, base)
-			if place < 0 {
-				h := fnv.New32a()
-				h.Write([]byte(base))
-				wish := int(h.Sum32() % uint32(len(own)))
-				for place = wish; taken[place] && len(taken) < len(own); place = (place + 1) % len(own) {
-				}
-				taken[place] = true
-				place += len(order)
-			}
-			places[base] = place
-		}
-		styles[name] = styleAt(place, variant, varied)
+	styles, each := map[string]Style{}, slices.Compact(slices.Sorted(slices.Values(names)))
+	slices.SortStableFunc(each, func(a, b string) int { return cmp.Compare(slices.Index(names, a), slices.Index(names, b)) })
+	for i, style := range stylesOf(each) {
+		styles[each[i]] = style
 	}
 	return styles
 }
 
-// styleAt is the style of a method's place, in order or behind it, or that of a variant.
-func styleAt(place int, variant string, varied bool) Style {
+// stylesOf are styles of methods, of which no two are the same: the first plain one of a rule has the rule's look, and what
+// else has this rule, with other parameters, in a composition or as a variant, has shades of it.
+func stylesOf(methods []string, variants ...bool) (styles []Style) {
+	places, plain, others, taken := map[string]int{}, map[string]bool{}, map[string]int{}, map[int]bool{}
+	for i, method := range methods {
+		rule, _, _ := strings.Cut(method, "+")
+		if _, seen := places[rule]; !seen {
+			places[rule] = placeOf(rule, taken)
+		}
+		if !plain[rule] && (variants == nil || !variants[i]) {
+			plain[rule], styles = true, append(styles, styleAt(places[rule], 0))
+			continue
+		}
+		others[rule]++
+		styles = append(styles, styleAt(places[rule], others[rule]))
+	}
+	return styles
+}
+
+// placeOf is the place of a rule in order or, of one that is not there, behind it: one of the colours of own, by its hash, that
+// is not taken.
+func placeOf(rule string, taken map[int]bool) int {
+	if place := slices.Index(order, rule); place >= 0 {
+		return place
+	}
+	h := fnv.New32a()
+	h.Write([]byte(rule))
+	place := int(h.Sum32() % uint32(len(own)))
+	for taken[place] && len(taken) < len(own) {
+		place = (place + 1) % len(own)
+	}
+	taken[place] = true
+	return len(order) + place
+}
+
+// styleAt is the style of a method's place or, with a number above 0, that of a variant.
+func styleAt(place, nth int) Style {
 	look := place - 1 // where hues, markers and dashes begin
 	var colour tint
 	switch {
@@ -100,14 +119,11 @@ func styleAt(place int, variant string, varied bool) Style {
 	}
 	marker, round := look%len(hues)+look/len(hues), look/len(hues)
 	s := Style{Dashes: dashes[round%len(dashes)]}
-	if varied {
-		nth, _ := strconv.Atoi(variant) // "me": 0
-		nth = max(nth, 0)
+	if nth > 0 {
 		colour = mix(colour, far(colour), shades[nth%len(shades)])
 		s.Dashes = variantDashes
-		marker += nth
 	}
-	s.Color, s.Marker = colour, markers[marker%len(markers)]
+	s.Color, s.Marker = colour, markers[(marker+nth)%len(markers)]
 	return s
 }
 

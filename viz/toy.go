@@ -103,7 +103,7 @@ func (d *descents) paths(title string, first int) *Plot {
 	p.Add(levels{toy.F1, box, lineStyle(contourColors[0], 0.7)}, levels{toy.F2, box, lineStyle(contourColors[1], 0.7, 4, 2)})
 	var marks []dot
 	for _, k := range d.longestFirst(first) {
-		xys := thinPath(d.points[k][first:], box)
+		xys := places(d.points[k][first:])
 		p.line(d.labels[k], d.styles[k].line(1.8), xys)
 		marks = append(marks, dot{x: last(xys).X, y: last(xys).Y, glyph: d.styles[k].glyph(4)})
 	}
@@ -129,15 +129,10 @@ func (d *descents) longestFirst(first int) (sorted []int) {
 	return sorted
 }
 
-// thinPath leaves out the points that lie too close to the one before to be told apart in a plot of the box (xmin, xmax, ymin,
-// ymax).
-func thinPath(points []toy.Point, box [4]float64) (xys plotter.XYs) {
-	for i, p := range points {
-		far := i == 0 || i == len(points)-1 ||
-			math.Hypot((p.X-last(xys).X)/(box[1]-box[0]), (p.Y-last(xys).Y)/(box[3]-box[2])) > 0.006
-		if far {
-			xys = append(xys, plotter.XY{X: p.X, Y: p.Y})
-		}
+// places are those of points.
+func places(points []toy.Point) (xys plotter.XYs) {
+	for _, p := range points {
+		xys = append(xys, plotter.XY{X: p.X, Y: p.Y})
 	}
 	return xys
 }
@@ -154,9 +149,7 @@ func (d *descents) losses(label string, value func(toy.Point) float64) *Plot {
 			if step >= d.arrival*3/4 {
 				late = append(late, value(at))
 			}
-			if step%10 == 0 || step < d.arrival && step%3 == 0 || step == len(points)-1 {
-				xys = append(xys, plotter.XY{X: float64(step), Y: value(at)})
-			}
+			xys = append(xys, plotter.XY{X: float64(step), Y: value(at)})
 		}
 		p.named(d.labels[k], d.styles[k].line(1.6), xys)
 		p.explain(keyEntry{label: d.labels[k], glyph: d.styles[k].glyph(2.8), end: last(xys)})

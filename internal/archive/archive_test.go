@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // A member is what a test puts into an archive.
@@ -27,9 +29,7 @@ func tarOf(t *testing.T, members ...member) []byte {
 	z := gzip.NewWriter(&buf)
 	w := tar.NewWriter(z)
 	for _, m := range members {
-		if err := w.WriteHeader(&tar.Header{Name: m.name, Linkname: m.link, Size: int64(len(m.data)), Mode: m.perm(), Typeflag: m.kind}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.WriteHeader(&tar.Header{Name: m.name, Linkname: m.link, Size: int64(len(m.data)), Mode: m.perm(), Typeflag: m.kind}))
 		w.Write(m.data)
 	}
 	w.Close()
@@ -47,10 +47,7 @@ func zipOf(t *testing.T, members ...member) []byte {
 		if m.kind == tar.TypeSymlink {
 			h.SetMode(os.ModeSymlink | 0o777)
 		}
-		f, err := w.CreateHeader(h)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(w.CreateHeader(h))(t)
 		f.Write(m.data)
 	}
 	w.Close()
@@ -70,9 +67,7 @@ func keepAll(name string) (string, bool) { return name, true }
 
 func writeFile(t *testing.T, path string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, data, 0o600))
 }
 
 func TestUnpack(t *testing.T) {
@@ -84,12 +79,8 @@ func TestUnpack(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "archive")
 		writeFile(t, file, data)
 		some, all := t.TempDir(), t.TempDir()
-		if err := Unpack(t.Context(), file, keepToy, some, Limits{100, 4}); err != nil {
-			t.Fatal(err)
-		}
-		if err := Unpack(t.Context(), file, keepAll, all, Limits{100, 4}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Unpack(t.Context(), file, keepToy, some, Limits{100, 4}))
+		must.Do(t, Unpack(t.Context(), file, keepAll, all, Limits{100, 4}))
 		for path, want := range map[string]string{
 			some + "/a": "a", some + "/deep/er/b": "b", some + "/bin/tool": "c", some + "/d": "", all + "/toy/a": "a", all + "/other/d": "d",
 		} {
@@ -128,9 +119,7 @@ func TestUnpackRefuses(t *testing.T) {
 			parent := t.TempDir()
 			dir, file := filepath.Join(parent, "in"), filepath.Join(parent, "archive")
 			writeFile(t, file, data)
-			if err := os.Mkdir(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Mkdir(dir, 0o755))
 			if err := Unpack(t.Context(), file, keepAll, dir, most); err == nil || strings.Contains(err.Error(), "\x1b") {
 				t.Errorf("%s%s: error %q", name, kind, err)
 			}

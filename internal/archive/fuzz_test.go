@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // FuzzUnpack checks that no archive, however made, writes outside of its folder.
@@ -15,9 +17,7 @@ func FuzzUnpack(f *testing.F) {
 		parent := t.TempDir()
 		dir, file := filepath.Join(parent, "in"), filepath.Join(parent, "archive")
 		writeFile(t, file, data)
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(dir, 0o755))
 		_ = Unpack(t.Context(), file, keepAll, dir, Limits{Bytes: 1 << 16, Members: 100})
 		entries, err := os.ReadDir(parent)
 		if err != nil || len(entries) != 2 {

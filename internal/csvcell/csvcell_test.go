@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 func TestText(t *testing.T) {
@@ -33,18 +35,13 @@ func TestFormulas(t *testing.T) {
 	w := NewWriter(&file)
 	want := [][]string{append(slices.Clone(marked), free...)}
 	w.Write(want[0])
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Flush())
 	text := file.String()
 	back, err := ReadAll(&file)
 	if err != nil || !reflect.DeepEqual(back, want) {
 		t.Errorf("came back as %q (%v)", back, err)
 	}
-	raw, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(csv.NewReader(strings.NewReader(text)).ReadAll())(t)
 	for i, cell := range want[0] {
 		if written, safe := raw[0][i], i >= len(marked); written != cell && written != "'"+cell || (written == cell) != safe {
 			t.Errorf("%q was written as %q", cell, written)

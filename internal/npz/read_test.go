@@ -25,9 +25,7 @@ func packed(t *testing.T, method uint16, head, data string) string {
 	z := zip.NewWriter(f)
 	w := must.Get(z.CreateHeader(&zip.FileHeader{Name: "x.npy", Method: method}))(t)
 	length := binary.LittleEndian.AppendUint16(nil, uint16(len(head)))
-	if _, err := w.Write([]byte("\x93NUMPY\x01\x00" + string(length) + head + data)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Write([]byte("\x93NUMPY\x01\x00" + string(length) + head + data)))(t)
 	must.Do(t, z.Close())
 	must.Do(t, f.Close())
 	return path
@@ -115,9 +113,7 @@ func TestTwice(t *testing.T) {
 	var data bytes.Buffer
 	z := zip.NewWriter(&data)
 	for range 2 {
-		if _, err := z.Create("x.npy"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(z.Create("x.npy"))(t)
 	}
 	must.Do(t, errors.Join(z.Close(), os.WriteFile(path, data.Bytes(), 0o666)))
 	if _, err := Open(path, 1<<20); err == nil {

@@ -1,6 +1,10 @@
 package seed
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
+)
 
 func draws(s *Source) (out [8]uint64) {
 	for i := range out {
@@ -41,13 +45,8 @@ func TestGolden(t *testing.T) {
 func TestStateRoundTrip(t *testing.T) {
 	a, b := New(1, "a"), New(2, "b")
 	a.Perm(17)
-	state, err := a.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.UnmarshalBinary(state); err != nil {
-		t.Fatal(err)
-	}
+	state := must.Get(a.MarshalBinary())(t)
+	must.Do(t, b.UnmarshalBinary(state))
 	if draws(a) != draws(b) {
 		t.Error("the restored source draws differently")
 	}

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 const root = "../.."
@@ -29,18 +31,13 @@ func sources(t *testing.T) (paths []string) {
 		paths = append(paths, filepath.ToSlash(rel))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return paths
 }
 
 func read(t *testing.T, path string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(root, path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(root, path)))(t)
 	return string(data)
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -30,6 +31,51 @@ func (m *Machine) newCourse(ctx context.Context, c Checked, look pcl.Options) *c
 func (p *course) begin(look pcl.Options) {
 	p.scenario = p.config.newScenario(p.set)
 	p.learner = p.config.newLearner(p.machine, p.set, outputs(p.scenario, p.set), look)
+}
+
+// NewScenario returns the scenario of a configuration on a data set: the published one that it names, or one drawn
+// from its seeds.
+func NewScenario(c Config, set *datasets.Dataset) (s *scenario.Scenario, err error) {
+	defer fail.Caught(&err)
+	return fail.Or(c.Check()).newScenario(set), nil
+}
+
+func (c Checked) newScenario(set *datasets.Dataset) *scenario.Scenario {
+	counts := make([]int, len(set.Classes))
+	for class, images := range set.ByClass(&set.Train, c.TrainPerClass) {
+		counts[class] = len(images)
+		fail.When(len(images) == 0, "pcl: %s has no training samples of class %d, %q", set.Name, class, set.Classes[class])
+	}
+	o := scenario.Options{
+		Dataset: set.Name, Increment: c.Increment, Kind: c.Kind,
+		Tasks: c.Tasks, MinClasses: c.MinClasses, MaxClasses: c.MaxClasses,
+		Overlap: c.Overlap, Duplicate: c.Duplicate,
+		Batch: c.Batch, Epochs: c.Epochs, LabelSet: c.LabelSet, Timeline: c.Timeline, ClassNames: set.Classes,
+	}
+	complete := scenario.Generate
+	if c.Scenario != nil {
+		complete = c.Scenario.Fill
+	}
+	s, err := complete(o, counts)
+	fail.When(err != nil, "pcl: %w", err)
+	checkMemory(c.Memory, s)
+	for i, t := range s.Tasks {
+		fail.When(set.Select(&set.Test, 1, t.Classes...).Len() == 0,
+			"pcl: %s has no test samples of task %d, whose classes are %q: the task could not be evaluated", set.Name, i+1, names(set, t.Classes))
+	}
+	return s
+}
+
+// checkMemory fails if the memory is too small to hold a sample of each class of the scenario.
+func checkMemory(c memory.Config, s *scenario.Scenario) {
+	classes := map[int]bool{}
+	for _, t := range s.Tasks {
+		for _, class := range t.Classes {
+			classes[class] = true
+		}
+	}
+	fail.When(c.Policy == memory.FixedTotal && c.Budget > 0 && c.Budget < len(classes),
+		"pcl: a memory of %d samples in total cannot hold the %d classes of the scenario's tasks; raise the budget, or use %q", c.Budget, len(classes), memory.PerClass)
 }
 
 // newLearner returns a learner with the settings of the configuration, for the images of a data set. It has so many outputs,
@@ -80,29 +126,4 @@ func outputs(s *scenario.Scenario, set *datasets.Dataset) (n int) {
 		n += max(len(t.Classes), len(t.Names)) // by numbers, or by names
 	}
 	return n
-}
-
-// task returns a task of the scenario.
-func (p *course) task(id int) (t pcl.Task, err error) {
-	defer fail.Caught(&err)
-	return p.config.newTask(p.set, id, p.scenario.Tasks[id-1]), nil
-}
-
-// play makes the steps of the scenario, from the learner's current one to the last, and tells after of each. Tasks are attached
-// when they arrive. While no stream runs, nothing is done: the next update comes when the next task arrives, and the report
-// of each names its step of the timeline. It returns false if ctx was cancelled before the end.
-func (p *course) play(ctx context.Context, after func(*pcl.StepReport)) (ended bool) {
-	s, l := p.scenario, p.learner
-	for now := s.At(l.Steps()); now <= s.LastStep(); now = s.At(l.Steps()) {
-		if ctx.Err() != nil {
-			return false
-		}
-		for id := l.Arrived() + 1; id <= len(s.Tasks) && s.Tasks[id-1].Start == now; id++ {
-			fail.Or(l.Attach(fail.Or(p.task(id))))
-		}
-		report := fail.Or(l.Step())
-		report.Step = now
-		after(report)
-	}
-	return true
 }

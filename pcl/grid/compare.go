@@ -12,12 +12,11 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
-// Figure is one of a result beside that of another run of the same configuration.
+// Figure is one number of a result, as exported then and as computed now.
 type Figure struct{ Name, Then, Now string }
 
-// Compare returns the figures of a row of exported results beside those of a run, and a text that says whether they are equal to
-// the bit and, if they are not, what may be the reason. same is whether they are equal, or may differ since another processor
-// made the row.
+// Compare sets a row of exported results beside a run of the same configuration. The text says whether they are equal to the
+// bit and, if not, what the reason may be. same reports whether they are equal, or differ no more than the processors explain.
 func Compare(then *rows.Row, run *results.Run) (figures []Figure, text string, same bool) {
 	now := rows.ResultOf(run)
 	figures = []Figure{

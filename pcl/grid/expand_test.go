@@ -1,12 +1,11 @@
 package grid
 
 import (
-	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
@@ -17,46 +16,25 @@ func TestPathsOfExtended(t *testing.T) {
 		"base/base.toml": "[set]\nscenario = \"s.json\"\n[method.A]\ninit = \"/elsewhere/w.safetensors\"\n",
 		"own/own.toml":   "extends = \"../base/base.toml\"\n[method.B]\ninit = \"w.safetensors\"\n",
 	} {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		put(t, filepath.Join(dir, name), text)
 	}
-	text, err := read(filepath.Join(dir, "own", "own.toml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		path []string
-		want any
-	}{
-		{[]string{"set", "scenario"}, filepath.Join(dir, "base", "s.json")},
-		{[]string{"method", "A", "init"}, "/elsewhere/w.safetensors"},
-		{[]string{"method", "B", "init"}, filepath.Join(dir, "own", "w.safetensors")},
+	text := must.Get(read(filepath.Join(dir, "own", "own.toml")))(t)
+	for path, want := range map[string]string{
+		"set.scenario": filepath.Join(dir, "base", "s.json"), "method.A.init": "/elsewhere/w.safetensors", "method.B.init": filepath.Join(dir, "own", "w.safetensors"),
 	} {
-		var got any = text
-		for _, key := range c.path {
-			got = got.(table)[key]
-		}
-		if !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%v is %v, want %v", c.path, got, c.want)
+		if got := leaves(text)[path]; got != want {
+			t.Errorf("%s is %v, want %s", path, got, want)
 		}
 	}
 }
 
-// TestLargeValues: a varied number is written in the same way before a manifest is saved and after it is read.
+// TestLargeValues: whole numbers have no exponent in the names of rows, whatever TOML or Go make of them.
 func TestLargeValues(t *testing.T) {
-	for _, c := range []struct {
-		planned, read any
-		want          string
-	}{
-		{int64(1_000_000), float64(1_000_000), "1000000"}, {0.003, 0.003, "0.003"}, {5.0, 5.0, "5"}, {1e30, 1e30, "1e+30"}, {"inf", "inf", "inf"},
-	} {
-		if p, r := valueText(c.planned), valueText(c.read); p != c.want || r != c.want {
-			t.Errorf("%v became %s and %s, want %s", c.planned, p, r, c.want)
+	for want, values := range map[string][]any{"1000000": {int64(1_000_000), 1e6}, "0.003": {0.003}, "5": {5.0}, "1e+30": {1e30}, "inf": {"inf"}} {
+		for _, v := range values {
+			if got := valueText(v); got != want {
+				t.Errorf("%v became %s, want %s", v, got, want)
+			}
 		}
 	}
 }
@@ -73,19 +51,10 @@ func TestTimesKeepTheNetwork(t *testing.T) {
 
 // TestPaperLayer: a configuration over it is that of a cell of the paper's table.
 func TestPaperLayer(t *testing.T) {
-	g, err := Load("table2", "test-split")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(Load("table2", "test-split"))(t)
 	p := expanded(t, g)
-	paper, err := PaperLayer("emnist-byclass-test80")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := experiment.NewConfig(paper, experiment.Layer{Values: map[string]any{"method": "emgd-gmc", "increment": "class", "labelset": 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	paper := must.Get(PaperLayer("emnist-byclass-test80"))(t)
+	c := must.Get(experiment.NewConfig(paper, experiment.Layer{Values: map[string]any{"method": "emgd-gmc", "increment": "class", "labelset": 2}}))(t)
 	if !slices.ContainsFunc(p.Runs, func(r experiment.Checked) bool { r.DataSHA256 = ""; return r.ID() == c.ID() }) {
 		t.Errorf("the grid has no run %s", c.ID())
 	}

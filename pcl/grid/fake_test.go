@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -64,28 +65,27 @@ func small(t testing.TB, seeds int) *Grid {
 // parse writes a grid to a file and reads it.
 func parse(t testing.TB, name, text string) *Grid {
 	t.Helper()
-	g, err := Load(write(t, name, text), full)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(Load(write(t, name, text), full))(t)
 }
 
 func write(t testing.TB, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name+".toml")
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	put(t, path, text)
 	return path
+}
+
+// put writes a file, and makes its folder.
+func put(t testing.TB, path, text string) {
+	t.Helper()
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	must.Do(t, os.WriteFile(path, []byte(text), 0o666))
 }
 
 // expanded expands a grid.
 func expanded(t testing.TB, g *Grid) *Grid {
 	t.Helper()
-	if err := g.Expand(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.Expand())
 	return g
 }
 
@@ -95,24 +95,15 @@ func filled(t testing.TB, p *Grid, fail func(experiment.Config) string) *Results
 	dir := t.TempDir()
 	for _, c := range p.Runs {
 		own := filepath.Join(dir, c.Folder())
-		if err := os.MkdirAll(own, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(own, 0o777))
 		if fail != nil && fail(c.Config) != "" {
 			note := fmt.Sprintf(`{"failed": %q, "left": true}`, fail(c.Config))
-			if err := os.WriteFile(filepath.Join(own, "work.json"), []byte(note), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			put(t, filepath.Join(own, "work.json"), note)
 			continue
 		}
-		if err := fakeResult(c.Config).Save(filepath.Join(own, experiment.ResultFile)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, fakeResult(c.Config).Save(filepath.Join(own, experiment.ResultFile)))
 	}
-	r, err := p.Results(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(p.Results(dir))(t)
 	return r
 }
 

@@ -2,13 +2,13 @@ package grid
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -18,10 +18,7 @@ import (
 func TestBuiltin(t *testing.T) {
 	rows := map[string]int{}
 	for _, name := range Builtin() {
-		all, err := Sizes(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must.Get(Sizes(name))(t)
 		for _, size := range all {
 			g, err := Load(name, size)
 			if err != nil {
@@ -115,20 +112,11 @@ func TestSettings(t *testing.T) {
 		set.train_per_class = 9
 		vary.hidden = [[4]]
 	`
-	if err := os.WriteFile(filepath.Join(dir, "base.toml"), []byte(base), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "over.toml"), []byte("extends = \"base.toml\"\ntitle = \"Over\"\nset.eval_every = 2\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	g, err := Load(filepath.Join(dir, "over.toml"), "tiny")
-	if err != nil {
-		t.Fatal(err)
-	}
+	put(t, filepath.Join(dir, "base.toml"), base)
+	put(t, filepath.Join(dir, "over.toml"), "extends = \"base.toml\"\ntitle = \"Over\"\nset.eval_every = 2\n")
+	g := must.Get(Load(filepath.Join(dir, "over.toml"), "tiny"))(t)
 	rows, configs, err := g.expand()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if g.Title != "Over" || g.Name != "over-tiny" || len(rows) != 2 {
 		t.Fatalf("%d rows of %q, %q", len(rows), g.Name, g.Title)
 	}
@@ -224,10 +212,8 @@ func TestRefused(t *testing.T) {
 	if _, err := Load("table1", "huge"); err == nil {
 		t.Errorf("a size that is not there: %v", err)
 	}
-	for _, size := range []string{"a\nb"} {
-		file := write(t, "sized", strings.Replace(good, "title", fmt.Sprintf("size.%q.seeds = [2]\ntitle", size), 1))
-		if _, err := Load(file, size); err == nil {
-			t.Errorf("the size %q: %v", size, err)
-		}
+	const size = "a\nb"
+	if _, err := Load(write(t, "sized", strings.Replace(good, "title", fmt.Sprintf("size.%q.seeds = [2]\ntitle", size), 1)), size); err == nil {
+		t.Errorf("the size %q is taken", size)
 	}
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
@@ -27,26 +27,12 @@ func TestOwnFiles(t *testing.T) {
 		for i := range 80 {
 			text += fmt.Sprintf("%d,%d,c%d\n", first+i%4, i%4*i%7, i%4)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		put(t, path, text)
 	}
 	grid := func() *Grid {
-		return parse(t, "own", `
-			title = "A table"
-			datasets = ["T"]
-			methods = ["AvgGrad"]
-			increments = ["task"]
-			labelsets = [0]
-			timelines = [0]
-			seeds = [1, 2]
-			[set]
-			hidden = [8]
-			[dataset.T]
-			dataset = "csv:`+filepath.ToSlash(path)+`"
-			[method.AvgGrad]
-			method = "avggrad"
-		`)
+		g := tiny(t, 2, "")
+		g.Set, g.Dataset["G"] = table{"hidden": []any{int64(8)}}, table{"dataset": "csv:" + filepath.ToSlash(path)}
+		return g
 	}
 	write(0)
 	before := expanded(t, grid())
@@ -60,9 +46,7 @@ func TestOwnFiles(t *testing.T) {
 	if err := before.Work(t.Context(), w); !errors.Is(err, experiment.ErrData) {
 		t.Errorf("on other files: %v", err)
 	}
-	if err := p.Work(t.Context(), w); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Work(t.Context(), w))
 	r, err := p.Results(dir)
 	if err != nil || r.Status(experiment.Shard{}).Done != 2 {
 		t.Errorf("%+v, %v", r.Status(experiment.Shard{}), err)

@@ -7,8 +7,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
-// PaperLayer returns what the grids of the paper's tables set for a data set, such as its memory. Of several entries of the set
-// it is the one that says least: the others are smaller.
+// PaperLayer returns the settings of the paper's tables for a data set, such as its memory. If the set has several entries,
+// it is the entry with the fewest settings; the others reduce the set.
 func PaperLayer(dataset string) (experiment.Layer, error) {
 	g, err := Load("table1", full)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
-// Find reads a grid, or the candidates of a tuning: that of a TOML file, a built-in one, or the built-in one whose results
-// have the name, such as table1-smoke-tuned. An empty size stands for "full", or for that in the name. Nil values are the
-// published ones, or those that come with this package if the name says that it had tuned ones.
+// Find reads a grid, or the candidates of a tuning. name is the path of a TOML file, the name of a built-in grid, or a name
+// that its results have, such as table1-smoke-tuned. An empty size stands for the size in the name, or else "full". Nil values
+// stand for the published values or, if the name ends in -tuned, for the tuned values that come with this package.
 func Find(name, size string, values *Tuned) (*Grid, error) {
 	plain, isTuned := strings.CutSuffix(name, rows.TunedMark)
 	switch of, own := cutSize(plain); {
@@ -33,7 +33,7 @@ func Find(name, size string, values *Tuned) (*Grid, error) {
 	return g, g.useTuned(values)
 }
 
-// IsName says whether a text names a grid for [Find], and nothing else: it is that of a TOML file or a built-in one.
+// IsName reports whether [Find] takes a text as the name of a TOML file or of a built-in grid.
 func IsName(name string) bool {
 	of, size := cutSize(strings.TrimSuffix(name, rows.TunedMark))
 	if of == "" {
@@ -43,8 +43,8 @@ func IsName(name string) bool {
 	return err == nil && slices.Contains(sizes, size)
 }
 
-// Named returns the grid whose results have some name: a built-in one or, if file is not empty, that of a TOML file. values
-// are used if the name says that it had tuned values; nil stands for those that come with this package.
+// Named returns the grid whose results have the name: a built-in grid or, if file is not empty, that of a TOML file. values
+// are used if the name ends in -tuned; nil stands for the values that come with this package.
 func Named(name, file string, values *Tuned) (*Grid, error) {
 	plain, isTuned := strings.CutSuffix(name, rows.TunedMark)
 	if !isTuned {
@@ -69,8 +69,8 @@ func Named(name, file string, values *Tuned) (*Grid, error) {
 	return Find(file, size, values)
 }
 
-// ConfigOf returns the configuration of the run behind a row of exported results. It is an error if the grid has no such
-// row, or another run in its place.
+// ConfigOf returns the configuration of the run behind a row of exported results. It returns an error if the grid does not
+// have the row, or has another run there.
 func (g *Grid) ConfigOf(r *rows.Row) (experiment.Checked, error) {
 	all, configs, err := g.expand()
 	if err != nil {

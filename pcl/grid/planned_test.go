@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/parallelcl/parallelcl/grids"
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -22,18 +23,13 @@ func TestConfigOf(t *testing.T) {
 	p := expanded(t, g)
 	r := filled(t, p, nil)
 	var out bytes.Buffer
-	if err := rows.Write(&out, r.Table()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, rows.Write(&out, r.Table()))
 	all, err := rows.Folder(fstest.MapFS{"grid.csv": {Data: out.Bytes()}})
 	if err != nil || len(all) != 2*2*2*2*2 {
 		t.Fatalf("%d rows (%v)", len(all), err)
 	}
 	for i, row := range all {
-		c, err := g.ConfigOf(row)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(g.ConfigOf(row))(t)
 		if c.ID() != row.Cell {
 			t.Errorf("row %d: configuration %s, want %s", i, c.ID(), row.Cell)
 		}
@@ -56,14 +52,8 @@ func TestPublishedRuns(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, file := range append(files, "../../grids/results/table3-subset.csv", "../../grids/results/recommended-glyphs.csv") {
-		all, err := rows.Files(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, err := Named(all[0].Grid, "", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must.Get(rows.Files(file))(t)
+		g := must.Get(Named(all[0].Grid, "", nil))(t)
 		g.DataDir = t.TempDir() // the official files, as far as a grid knows
 		for _, r := range []*rows.Row{all[0], all[len(all)-1]} {
 			if _, err := g.ConfigOf(r); err != nil {
@@ -91,19 +81,12 @@ func TestConfigOfAPart(t *testing.T) {
 	`)
 	g.DataDir = t.TempDir()
 	_, configs, err := g.expand()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	old := &rows.Row{Dataset: "M", Method: "AvgGrad", Increment: "task", Seed: 1}
 	old.Run = configs[0].ID()
 	for name, data := range map[string]string{"images-idx3": "\x00\x00\x08\x03\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x01!", "labels-idx1": "\x00\x00\x08\x01\x00\x00\x00\x01!"} {
 		path := filepath.Join(g.DataDir, "mnist", "t10k-"+name+"-ubyte")
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(data), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		put(t, path, data)
 	}
 	c, err := g.ConfigOf(old)
 	if err != nil || c.DataSHA256 == "" {
@@ -143,10 +126,7 @@ func TestNamed(t *testing.T) {
 	for name, m := range map[string]string{"Mean": "avggrad", "DER": "avggrad+der-pp"} {
 		values.Methods[name] = map[scenario.Increment]Winner{"task": {Method: m, Set: table{"batch": int64(5)}}, "class": {Method: m}}
 	}
-	g, err := Named("small-full-tuned", path, values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(Named("small-full-tuned", path, values))(t)
 	c, err := g.config("G", "Mean", "task", nil)
 	if err != nil || c.Batch != 5 || g.Name != "small-full-tuned" {
 		t.Errorf("%s: batch %d (%v)", g.Name, c.Batch, err)
@@ -156,9 +136,7 @@ func TestNamed(t *testing.T) {
 // TestFileNamedLikeSize: a file may be called like a built-in grid in a size.
 func TestFileNamedLikeSize(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("table1-smoke.toml", []byte("extends = \"table1\"\ntitle = \"Mine\"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	put(t, "table1-smoke.toml", "extends = \"table1\"\ntitle = \"Mine\"\n")
 	for name, title := range map[string]string{"table1-smoke.toml": "Mine", "table1-smoke": "Parallel continual learning, task-incremental", "controls-memory": ""} {
 		if g, err := Find(name, "", nil); err != nil || !IsName(name) || title != "" && g.Title != title {
 			t.Errorf("%s: %v, %v", name, g, err)
@@ -171,15 +149,10 @@ func TestFileNamedLikeSize(t *testing.T) {
 
 // TestFileNamedLikeBuiltin reads a copy of a built-in grid: unchanged it is the same grid, changed it is refused.
 func TestFileNamedLikeBuiltin(t *testing.T) {
-	text, err := grids.Files.ReadFile("table2.toml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(grids.Files.ReadFile("table2.toml"))(t)
 	path := filepath.Join(t.TempDir(), "table2.toml")
 	for _, c := range []struct{ add string }{{""}, {"\n# another line\n"}} {
-		if err := os.WriteFile(path, append(text, c.add...), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, append(text, c.add...), 0o666))
 		_, err := Load(path, "smoke")
 		if same := c.add == ""; same != (err == nil) {
 			t.Errorf("with %q added: error %v", c.add, err)

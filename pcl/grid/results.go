@@ -7,14 +7,14 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
-// Results are those of a grid, as far as its runs are finished.
+// Results holds the results of a grid's finished runs.
 type Results struct {
 	*Grid
 	dir    string
 	states map[string]experiment.State // by the ID of the run
 }
 
-// Results reads what the folder dir has of the grid's runs.
+// Results reads the folders of the grid's runs below dir.
 func (g *Grid) Results(dir string) (*Results, error) {
 	if err := checkFolder(dir); err != nil {
 		return nil, err
@@ -66,10 +66,10 @@ func (r *Results) Folders() (dirs []string) {
 	return dirs
 }
 
-// Status says how far a grid is.
+// Status is the progress of a grid.
 type Status struct {
 	Name, Title string
-	Runs        int // of which the following five are the parts
+	Runs        int // the sum of the next five
 	Done        int
 	Failed      int
 	Running     int
@@ -77,22 +77,22 @@ type Status struct {
 	Untouched   int
 
 	Diverged int // of those that are done
-	Left     int // neither done nor failed
+	Left     int // not done, and not failed
 	Workers  []Working
 	Failures []Failure
 }
 
-// Working is a run that a process is at.
+// Working is a run with the process that is making it.
 type Working struct{ Run, Process string }
 
 // Failure is a run that could not be made.
 type Failure struct {
 	Run    string // its folder
-	Place  string // the first of the grid's places that it is for, with the grid's names
+	Place  string // the first row of the grid that it is for, with the grid's names
 	Reason string
 }
 
-// Status says how far the runs of a shard are.
+// Status returns the progress of a shard.
 func (r *Results) Status(shard experiment.Shard) *Status {
 	s := &Status{Name: r.Name, Title: r.Title, Workers: []Working{}, Failures: []Failure{}} // not null in JSON
 	for _, c := range r.Runs {

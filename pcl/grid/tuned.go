@@ -23,7 +23,7 @@ const builtinTuned = "tuned"
 type Tuned struct {
 	Schema int    `toml:"schema"`
 	Tuning string `toml:"tuning"` // name of its grid, e.g. "tune-full"
-	// What made the runs.
+	// The program and machine that made the runs.
 	Program string `toml:"program"`
 	Backend string `toml:"backend"`
 	Threads int    `toml:"threads,omitempty"`
@@ -130,7 +130,7 @@ func (t *Tuned) settings(name string, increment scenario.Increment) table {
 	return t.Methods[name][increment].Set
 }
 
-// Result is a winner with its place, for a table of all.
+// Result is a winner with its method and increment.
 type Result struct {
 	Name      string
 	Increment scenario.Increment

@@ -1,10 +1,6 @@
 package grid
 
-import (
-	"os"
-	"path/filepath"
-	"testing"
-)
+import "testing"
 
 // TestTunedUnknownKeys: a file of tuned values with a mistyped key is refused, since the published value would be used in
 // the place of the one meant.
@@ -14,12 +10,7 @@ func TestTunedUnknownKeys(t *testing.T) {
 		"sets.params.tau = 5": "unknown key method.GMC.task.sets",
 		"B = 1":               "unknown key method.GMC.task.B",
 	} {
-		path := filepath.Join(t.TempDir(), "mine.toml")
-		file := "schema = 1\n[method.GMC.task]\nmethod = \"emgd-gmc\"\nvalues = \"tau 5\"\nA = 1.5\n" + old + "\n"
-		if err := os.WriteFile(path, []byte(file), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		got, err := LoadTuned(path)
+		got, err := LoadTuned(write(t, "mine", "schema = 1\n[method.GMC.task]\nmethod = \"emgd-gmc\"\nvalues = \"tau 5\"\nA = 1.5\n"+old+"\n"))
 		switch {
 		case text == "" && (err != nil || len(got.settings("GMC", "task")) != 1):
 			t.Errorf("%s: settings %v, error %v", old, got.settings("GMC", "task"), err)

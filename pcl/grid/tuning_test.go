@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -42,10 +43,7 @@ const smallTuning = `
 
 func loadTuning(t *testing.T, text string) *Tuning {
 	t.Helper()
-	tuning, err := LoadTuning(write(t, "small", text), full)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tuning := must.Get(LoadTuning(write(t, "small", text), full))(t)
 	return tuning
 }
 
@@ -56,17 +54,10 @@ func TestTuning(t *testing.T) {
 		t.Error(diff)
 	}
 	rows, configs, err := tuning.Grid.expand()
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain, err := Load(write(t, "plain", smallTuning[:strings.Index(smallTuning, "[tune]")]), full)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	plain := must.Get(Load(write(t, "plain", smallTuning[:strings.Index(smallTuning, "[tune]")]), full))(t)
 	_, published, err := plain.expand()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if diff := cmp.Diff(published[:2], configs[:2], cmpopts.IgnoreUnexported(experiment.Checked{})); diff != "" {
 		t.Errorf("the published values are another run than without tuning:\n%s", diff)
 	}
@@ -106,18 +97,14 @@ func TestPick(t *testing.T) {
 		return ""
 	})
 	best, notes, err := tuning.Pick(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if len(notes) != 2 || !strings.Contains(notes[0], "Mean, task-incremental, loses: a run failed: too large") {
 		t.Errorf("notes %q", notes)
 	}
 	// by hand
 	means, first := map[string]float64{}, map[string]string{}
 	rows, configs, err := tuning.Grid.expand()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	lost := map[string]bool{}
 	for i, row := range rows {
 		key := row.Method + "/" + string(row.Increment)
@@ -147,17 +134,9 @@ func TestPick(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "tuned.toml")
-	if err := best.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	saved, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := LoadTuned(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, best.Save(path))
+	saved := must.Get(os.ReadFile(path))(t)
+	back := must.Get(LoadTuned(path))(t)
 	again, _, err := tuning.Pick(r)
 	if err != nil || again.Save(path) != nil {
 		t.Fatal(err)
@@ -184,9 +163,7 @@ func ties(t *testing.T, tuning *Tuning, r *Results) {
 		}
 	}
 	best, notes, err := tuning.Pick(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	got := map[string]string{}
 	for _, b := range best.List(tuning.Methods) {
 		got[b.Name+"/"+string(b.Increment)] = b.Values
@@ -205,16 +182,11 @@ func used(t *testing.T, values *Tuned) {
 	t.Helper()
 	text := strings.Replace(smallTuning[:strings.Index(smallTuning, "[tune]")], "glyphs-tune", "cifar-100", 1)
 	load := func() *Grid {
-		g, err := Load(write(t, "table", text), full)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(Load(write(t, "table", text), full))(t)
 		return g
 	}
 	g := load()
-	if err := g.useTuned(values); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.useTuned(values))
 	p := expanded(t, g)
 	if p.Name != "table-full-tuned" {
 		t.Errorf("the grid is called %q", p.Name)
@@ -283,14 +255,9 @@ func TestTuningRefused(t *testing.T) {
 // TestBuiltinTuning checks that the search which comes with the program is fair, and apart from all tables: data and
 // situations of its own.
 func TestBuiltinTuning(t *testing.T) {
-	tuning, err := LoadTuning(BuiltinTuning, full)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tuning := must.Get(LoadTuning(BuiltinTuning, full))(t)
 	_, configs, err := tuning.Grid.expand()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if n := len(tuning.Methods) * tuning.Budget * 2 * 2; len(configs) != n {
 		t.Errorf("%d runs, want %d", len(configs), n)
 	}
@@ -303,10 +270,7 @@ func TestBuiltinTuning(t *testing.T) {
 		}
 	}
 	for _, name := range Builtin() {
-		g, err := Load(name, full)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(Load(name, full))(t)
 		for _, d := range g.Dataset {
 			if d["dataset"] == "glyphs-tune" {
 				t.Errorf("%s uses the data of the tuning", name)
@@ -316,10 +280,7 @@ func TestBuiltinTuning(t *testing.T) {
 			t.Errorf("%s uses the situations of the tuning", name)
 		}
 	}
-	table1, err := Load("table1", full)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table1 := must.Get(Load("table1", full))(t)
 	for _, m := range table1.Methods {
 		if !slices.Contains(tuning.Methods, m) {
 			t.Errorf("%s is not tuned", m)

@@ -40,9 +40,9 @@ func checkFolder(dir string) error {
 	return nil
 }
 
-// Work makes the runs that are not finished, in folders below w.Dir. That a run fails is noted in its folder, and said; where
-// files are missing, the other runs are made, and the error is [experiment.ErrData] in the end. Other errors end the work:
-// [experiment.ErrInterrupted] and [experiment.ErrTimeUp] when the run in progress has been saved.
+// Work makes the runs that are not finished, in folders below w.Dir. A failure of a run is reported and noted in its folder,
+// and the next run is made. If files are missing, the other runs are made first, and Work then returns [experiment.ErrData].
+// Other errors end the work: [experiment.ErrInterrupted] and [experiment.ErrTimeUp] when the run in progress has been saved.
 func (g *Grid) Work(ctx context.Context, w experiment.Where) error {
 	if err := checkFolder(w.Dir); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
@@ -99,9 +100,7 @@ func TestDeaths(t *testing.T) {
 		w := experiment.Where{Machine: goMachine, Dir: t.TempDir()}
 		own := filepath.Join(w.Dir, p.Runs[0].Folder())
 		note := fmt.Sprintf(`{"pid": 1, "begun": "2026-01-02T03:04:05Z", "deaths": %d}`, deaths)
-		if os.MkdirAll(own, 0o777) != nil || os.WriteFile(filepath.Join(own, "work.json"), []byte(note), 0o666) != nil {
-			t.Fatal()
-		}
+		put(t, filepath.Join(own, "work.json"), note)
 		if s, said, err := work(t, p, w); err != nil || s.Failed != failed || s.Done != 1-failed {
 			t.Errorf("after %d deaths and one more: %+v, %v, %s", deaths, s, err, said)
 		}
@@ -118,10 +117,7 @@ func TestInterrupted(t *testing.T) {
 		if err != nil || s.Done != 1 {
 			t.Fatalf("%+v, %v", s, err)
 		}
-		r, err := p.Results(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(p.Results(dir))(t)
 		return finishedRuns(r)[0].ModelSHA256, said
 	}
 	want, _ := finish(t.TempDir())
@@ -150,14 +146,10 @@ func TestInterrupted(t *testing.T) {
 		}
 		slices.Reverse(saved)
 		for _, path := range saved[:c.damaged] {
-			if err := os.Truncate(path, 100); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Truncate(path, 100))
 		}
 		mine := filepath.Join(own, "note.txt")
-		if err := os.WriteFile(mine, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(mine, nil, 0o666))
 		model, said := finish(dir)
 		if _, err := os.Stat(mine); err != nil || model != want || !strings.Contains(said, c.say) || (said == "") != (c.say == "") {
 			t.Errorf("%+v: model %s, want %s; said %q; %v", c, model, want, said, err)
@@ -208,24 +200,18 @@ func TestTrainedNetwork(t *testing.T) {
 	m, dir, first := goMachine, t.TempDir(), expanded(t, tiny(t, 1, "")).Runs
 	w := experiment.Where{Machine: m, Dir: dir, Weights: true}
 	for _, err := range experiment.Each(t.Context(), first, w) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	net := filepath.Join(dir, first[0].Folder(), experiment.WeightsFile)
 	g := tiny(t, 1, "")
 	g.Set["init"] = net
 	p := expanded(t, g)
 	w = experiment.Where{Machine: m, Dir: t.TempDir()}
-	if err := os.Rename(net, net+".moved"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(net, net+".moved"))
 	if s, _, err := work(t, p, w); !errors.Is(err, experiment.ErrData) || s.Failed != 0 || s.Left != 1 {
 		t.Errorf("without the file: %+v, %v", s, err)
 	}
-	if err := os.Rename(net+".moved", net); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(net+".moved", net))
 	if s, _, err := work(t, p, w); err != nil || s.Done != 1 {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -235,9 +221,7 @@ func TestTrainedNetwork(t *testing.T) {
 func TestOldFolder(t *testing.T) {
 	dir := t.TempDir()
 	old := filepath.Join(dir, "manifests", "tiny-full.json")
-	if os.MkdirAll(filepath.Dir(old), 0o777) != nil || os.WriteFile(old, nil, 0o666) != nil {
-		t.Fatal()
-	}
+	put(t, old, "")
 	p := expanded(t, tiny(t, 1, ""))
 	if err := p.Work(t.Context(), experiment.Where{Machine: goMachine, Dir: dir}); err == nil {
 		t.Error("worked in it")

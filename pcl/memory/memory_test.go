@@ -174,7 +174,7 @@ func TestSamplesStayAsTheyAre(t *testing.T) {
 	s := newStore(t, PerClass, 3)
 	add(t, s, []Item{{Task: 1, Class: 4, Pixels: []float32{0.5}}})
 	before := s.Samples()
-	at := s.Mark()
+	rewind := s.Mark()
 	s.Edit(0, []float32{0.9})
 	s.SetScore(0, 7)
 	edited := s.Samples()
@@ -182,7 +182,7 @@ func TestSamplesStayAsTheyAre(t *testing.T) {
 	if it := s.Item(0); it.Edits != 2 || it.Pixels[0] != 0.7 || it.Origin[0] != 0.5 || it.Score != 7 {
 		t.Errorf("after two edits: %+v", it)
 	}
-	s.Rewind(at)
+	rewind()
 	if it := s.Item(0); it.Edits != 0 || it.Pixels[0] != 0.5 || it.Origin != nil || it.Score != 0 {
 		t.Errorf("after going back: %+v", it)
 	}
@@ -199,13 +199,13 @@ func TestRewind(t *testing.T) {
 	s := newStore(t, PerClass, 12)
 	add(t, s, candidates(1, 12, 0))
 	s.Draw(5)
-	at := s.Mark()
+	rewind := s.Mark()
 	var passes [2][]int
 	for i := range passes {
 		for range 9 {
 			passes[i] = append(passes[i], s.Draw(5)...)
 		}
-		s.Rewind(at)
+		rewind()
 	}
 	if !slices.Equal(passes[0], passes[1]) {
 		t.Errorf("drawn %v, then %v", passes[0], passes[1])

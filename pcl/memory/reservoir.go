@@ -80,7 +80,7 @@ func (r *Reservoir) Some(n int) []Item {
 	return out
 }
 
-// ReservoirState is a reservoir without its pixels.
+// ReservoirState is all that a reservoir remembers.
 type ReservoirState struct {
 	Task  int    `json:"task"`
 	Quota int    `json:"quota"`
@@ -88,12 +88,14 @@ type ReservoirState struct {
 	Order []int  `json:"order"`
 	Seen  []int  `json:"seen"` // by Order
 	Kept  []int  `json:"kept"` // by Order
+	// Pixels are those of the kept samples, one after another. They are saved apart.
+	Pixels []float32 `json:"-"`
 }
 
-// State returns what restores the reservoir, together with the pixels of [Reservoir.Items].
+// State returns what restores the reservoir.
 func (r *Reservoir) State() ReservoirState {
 	rng, _ := r.rng.MarshalBinary() // of two numbers there is no error
-	s := ReservoirState{Task: r.task, Quota: r.quota, Rand: rng, Order: slices.Clone(r.order)}
+	s := ReservoirState{Task: r.task, Quota: r.quota, Rand: rng, Order: slices.Clone(r.order), Pixels: flatten(r.Items())}
 	for _, c := range r.order {
 		s.Seen = append(s.Seen, r.seen[c])
 		s.Kept = append(s.Kept, len(r.kept[c]))
@@ -101,9 +103,9 @@ func (r *Reservoir) State() ReservoirState {
 	return s
 }
 
-// RestoreReservoir is the inverse of [Reservoir.State]; pixels holds the kept samples one after
-// another, size entries each.
-func RestoreReservoir(s ReservoirState, pixels []float32, size int) (*Reservoir, error) {
+// RestoreReservoir is the inverse of [Reservoir.State] for samples of size pixels.
+func RestoreReservoir(s ReservoirState, size int) (*Reservoir, error) {
+	pixels := s.Pixels
 	if s.Quota < 0 || len(s.Seen) != len(s.Order) || len(s.Kept) != len(s.Order) || !fp.Finite(pixels) {
 		return nil, errDamaged
 	}

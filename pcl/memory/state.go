@@ -8,7 +8,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-// State is a store without its pixels and logits.
+// State is all that a store remembers.
 type State struct {
 	Config Config `json:"config"`
 	Task   []int  `json:"task"` // by item
@@ -22,34 +22,29 @@ type State struct {
 	Score  []float64 `json:"score,omitempty"`
 	Edits  []int     `json:"edits,omitempty"`
 	Origin []int     `json:"origin,omitempty"` // the number of pixels kept from before the first edit
+
+	// Item after item: all pixels, all stored logits, and all pixels from before an edit. They are saved apart.
+	AllPixels, AllLogits, AllOrigins []float32 `json:"-"`
 }
 
-// State returns what restores the store, together with [Store.Pixels].
+// State returns what restores the store.
 func (s *Store) State() State {
 	rng, _ := s.rng.MarshalBinary() // of two numbers there is no error
-	out := State{Config: s.config, Rand: rng, Order: slices.Clone(s.order), Next: s.next}
+	out := State{Config: s.config, Rand: rng, Order: slices.Clone(s.order), Next: s.next, AllPixels: s.Pixels()}
 	for _, it := range s.items {
 		out.Task, out.Class = append(out.Task, it.Task), append(out.Class, it.Class)
 		out.Logits, out.Score = append(out.Logits, len(it.Logits)), append(out.Score, it.Score)
 		out.Edits, out.Origin = append(out.Edits, it.Edits), append(out.Origin, len(it.Origin))
+		out.AllLogits, out.AllOrigins = append(out.AllLogits, it.Logits...), append(out.AllOrigins, it.Origin...)
 	}
 	return out
 }
 
-// Extras returns what else belongs to the state: all stored logits, then all pixels from before an edit,
-// item after item.
-func (s *Store) Extras() (logits, origin []float32) {
-	for _, it := range s.items {
-		logits, origin = append(logits, it.Logits...), append(origin, it.Origin...)
-	}
-	return logits, origin
-}
-
 // Pixels returns all stored pixels, item after item.
-func (s *Store) Pixels() []float32 { return Flatten(s.items) }
+func (s *Store) Pixels() []float32 { return flatten(s.items) }
 
-// Flatten joins the pixels of items.
-func Flatten(items []Item) []float32 {
+// flatten joins the pixels of items.
+func flatten(items []Item) []float32 {
 	var out []float32
 	for _, it := range items {
 		out = append(out, it.Pixels...)
@@ -60,8 +55,9 @@ func Flatten(items []Item) []float32 {
 // errDamaged is what Restore and RestoreReservoir say of a state that contradicts itself or its arrays.
 var errDamaged = errors.New("memory: a damaged state")
 
-// Restore is the inverse of [Store.State], [Store.Pixels] and [Store.Extras] for samples of size pixels.
-func Restore(st State, pixels, logits, origin []float32, size int) (*Store, error) {
+// Restore is the inverse of [Store.State] for samples of size pixels.
+func Restore(st State, size int) (*Store, error) {
+	pixels, logits, origin := st.AllPixels, st.AllLogits, st.AllOrigins
 	s, err := NewStore(st.Config, 0)
 	if err != nil {
 		return nil, err

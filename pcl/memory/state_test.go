@@ -27,8 +27,9 @@ func TestStoreContinues(t *testing.T) {
 	s.Edit(2, []float32{7})
 	s.Draw(7)
 	saved := s.State()
-	logits, origin := s.Extras()
-	back := must.Get(Restore(asJSON(t, saved), s.Pixels(), logits, origin, 1))(t)
+	read := asJSON(t, saved)
+	read.AllPixels, read.AllLogits, read.AllOrigins = saved.AllPixels, saved.AllLogits, saved.AllOrigins
+	back := must.Get(Restore(read, 1))(t)
 	for i := range 12 {
 		if a, b := s.Draw(7), back.Draw(7); !slices.Equal(a, b) {
 			t.Fatalf("draw %d: %v before, %v after", i, a, b)
@@ -50,7 +51,9 @@ func TestReservoirContinues(t *testing.T) {
 		a.Offer(i%20/19, []float32{float32(i), -1})
 	}
 	saved := a.State()
-	b := must.Get(RestoreReservoir(asJSON(t, saved), Flatten(a.Items()), 2))(t)
+	read := asJSON(t, saved)
+	read.Pixels = saved.Pixels
+	b := must.Get(RestoreReservoir(read, 2))(t)
 	for i := range 60 {
 		x := []float32{float32(100 + i), -1}
 		a.Offer(i%3, x)
@@ -65,7 +68,7 @@ func TestDamagedStoreIsRefused(t *testing.T) {
 	s := newStore(t, PerClass, 3)
 	add(t, s, candidates(1, 3, 0))
 	s.Draw(2)
-	if _, err := Restore(State{Config: s.config, Rand: nil}, nil, []float32{1}, nil, 1); err == nil {
+	if _, err := Restore(State{Config: s.config, AllLogits: []float32{1}}, 1); err == nil {
 		t.Error("logits of nothing: no error")
 	}
 	for name, damage := range map[string]func(*State){
@@ -87,8 +90,9 @@ func TestDamagedStoreIsRefused(t *testing.T) {
 	} {
 		saved := s.State()
 		st := asJSON(t, saved)
+		st.AllPixels = saved.AllPixels
 		damage(&st)
-		if _, err := Restore(st, s.Pixels(), nil, nil, 1); err == nil {
+		if _, err := Restore(st, 1); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -99,7 +103,7 @@ func TestDamagedReservoirIsRefused(t *testing.T) {
 	for i := range 9 {
 		r.Offer(i%2, []float32{float32(i)})
 	}
-	pixels := Flatten(r.Items())
+	pixels := flatten(r.Items())
 	for name, damage := range map[string]func(*ReservoirState){
 		"quota":        func(s *ReservoirState) { s.Quota = -1 },
 		"seen":         func(s *ReservoirState) { s.Seen = s.Seen[1:] },
@@ -113,14 +117,16 @@ func TestDamagedReservoirIsRefused(t *testing.T) {
 	} {
 		saved := r.State()
 		s := asJSON(t, saved)
+		s.Pixels = pixels
 		damage(&s)
-		if _, err := RestoreReservoir(s, pixels, 1); err == nil {
+		if _, err := RestoreReservoir(s, 1); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 	good := r.State()
 	for name, wrong := range map[string][]float32{"missing": pixels[1:], "too many": append(slices.Clone(pixels), 0)} {
-		if _, err := RestoreReservoir(good, wrong, 1); err == nil {
+		good.Pixels = wrong
+		if _, err := RestoreReservoir(good, 1); err == nil {
 			t.Errorf("pixels %s: no error", name)
 		}
 	}
@@ -131,15 +137,15 @@ func TestPoisonedStateIsRefused(t *testing.T) {
 	s := newStore(t, FixedTotal, 30)
 	add(t, s, candidates(1, 5, 0))
 	saved := s.State()
-	pixels := s.Pixels()
-	pixels[2] = float32(math.NaN())
-	if _, err := Restore(saved, pixels, nil, nil, 1); err == nil {
+	saved.AllPixels[2] = float32(math.NaN())
+	if _, err := Restore(saved, 1); err == nil {
 		t.Errorf("store: %v", err)
 	}
 	r := NewReservoir(2, 4, 7)
 	r.Offer(0, []float32{1})
 	state := r.State()
-	if _, err := RestoreReservoir(state, []float32{float32(math.Inf(1))}, 1); err == nil {
+	state.Pixels[0] = float32(math.Inf(1))
+	if _, err := RestoreReservoir(state, 1); err == nil {
 		t.Errorf("reservoir: %v", err)
 	}
 }

@@ -4,7 +4,6 @@ package memory
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
@@ -31,8 +30,8 @@ type Config struct {
 	Budget int    `json:"budget" param:"budget,required" default:"5" range:"whole [0,1073741824]" flag:"memory" doc:"samples that the memory keeps, of each class or in total"`
 }
 
-// Validate returns an error that names what is wrong with a configuration.
-func (c Config) Validate() error {
+// check returns an error that names what is wrong with a configuration.
+func (c Config) check() error {
 	if _, err := params.Filled(c); err != nil {
 		return fmt.Errorf("memory: %w", err)
 	}
@@ -56,8 +55,8 @@ func (it Item) finite() bool {
 	return fp.Finite(it.Pixels) && fp.Finite(it.Logits) && it.Score-it.Score == 0
 }
 
-// Drift is the largest distance of a pixel from its original value, ‖x − x_origin‖∞.
-func (it Item) Drift() float64 {
+// drift is the largest distance of a pixel from its original value, ‖x − x_origin‖∞.
+func (it Item) drift() float64 {
 	drift := float32(0)
 	for p, x := range it.Origin[:min(len(it.Origin), len(it.Pixels))] {
 		drift = max(drift, it.Pixels[p]-x, x-it.Pixels[p])
@@ -78,7 +77,7 @@ type Store struct {
 
 // NewStore returns an empty store; runSeed, the seed of the run, is that of its selections and batches.
 func NewStore(c Config, runSeed uint64) (*Store, error) {
-	if err := c.Validate(); err != nil {
+	if err := c.check(); err != nil {
 		return nil, err
 	}
 	return &Store{config: c, rng: seed.New(runSeed, "memory")}, nil
@@ -260,7 +259,7 @@ func (s *Store) Edit(i int, pixels []float32) bool {
 func (s *Store) Drift() (mean, largest float64, edited int) {
 	for _, it := range s.items {
 		if it.Origin != nil {
-			d := it.Drift()
+			d := it.drift()
 			mean, largest, edited = mean+d, max(largest, d), edited+1
 		}
 	}
@@ -327,24 +326,15 @@ func (s *Store) Draw(n int) []int {
 	return batch
 }
 
-// Mark is what a store is like at a moment.
-type Mark struct {
-	items []Item
-	rand  rand.PCG
-	order []int
-	next  int
-}
-
-// Mark returns what [Store.Rewind] goes back to, as long as nothing else was marked.
-func (s *Store) Mark() Mark {
+// Mark returns what takes the store back to what it is now, as long as nothing else was marked: the same samples are stored, as
+// they are, and the same draws are made again.
+func (s *Store) Mark() (rewind func()) {
 	s.marked = true
-	return Mark{s.items, s.rng.Mark(), s.order, s.next}
-}
-
-// Rewind goes back to a mark: the same samples are stored, as they were, and the same draws are made again.
-func (s *Store) Rewind(m Mark) {
-	s.items, s.order, s.next = m.items, m.order, m.next
-	s.rng.Return(m.rand)
+	items, draws, order, next := s.items, s.rng.Mark(), s.order, s.next
+	return func() {
+		s.items, s.order, s.next = items, order, next
+		s.rng.Return(draws)
+	}
 }
 
 // SetBudget changes the budget. If it becomes smaller, the store is thinned out at once, since a method that fills the
@@ -352,7 +342,7 @@ func (s *Store) Rewind(m Mark) {
 // are ranked.
 func (s *Store) SetBudget(budget int) error {
 	c := Config{Policy: s.config.Policy, Budget: budget}
-	if err := c.Validate(); err != nil {
+	if err := c.check(); err != nil {
 		return err
 	}
 	smaller := budget < s.config.Budget

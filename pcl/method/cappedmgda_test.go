@@ -87,7 +87,7 @@ func TestCappedFarApart(t *testing.T) {
 		bound := .5
 		w := weigh(t, build(t, "capped-mgda", values{"cap": bound}), sample{rows: rows}.step(1))
 		without := weigh(t, build(t, "capped-mgda", values{"cap": bound}), sample{rows: rows[1:]}.step(1))
-		if a, b := combined(rows, w), combined(rows[1:], without); inner(a, a) > inner(b, b)*(1+1e-9) {
+		if a, b := direction(rows, w), direction(rows[1:], without); inner(a, a) > inner(b, b)*(1+1e-9) {
 			t.Fatalf("problem %d: ‖d‖² is %g, and %g without the first of the rows %v", n, inner(a, a), inner(b, b), rows)
 		}
 		if gap := worstExchange(rows, w, bound); gap > 1e-6 {
@@ -123,18 +123,10 @@ func TestCappedNearlyEqual(t *testing.T) {
 	}
 }
 
-func combined(rows [][]float64, w []float64) []float64 {
-	d := make([]float64, len(rows[0]))
-	for i, row := range rows {
-		add(d, w[i], row)
-	}
-	return d
-}
-
 // worstExchange is the largest (Jⱼ − Jᵢ)·d of two rows between which weight may move from j to i, relative to ‖d‖ and to
 // their lengths, or to ‖d‖ and what may be moved if that is less.
 func worstExchange(rows [][]float64, w []float64, bound float64) (worst float64) {
-	d := combined(rows, w)
+	d := direction(rows, w)
 	size := math.Sqrt(inner(d, d))
 	for i, up := range rows {
 		for j, down := range rows {
@@ -154,9 +146,7 @@ func TestCappedCancelling(t *testing.T) {
 		{-10290.91514401359, 7973.7040822200934}, {0.39918790132356269, -23.223489677423451}, {-15549.451132569769, -9637.2029696717236},
 		{4.5958823778537987e-07, 1.8291078032949533e-07}, {-4.5958823778537987e-07, -1.8291078032949533e-07},
 	}, losses: make([]float64, 5)}.step(1))
-	if !near(w, []float64{0, 0, 0, .5, .5}, 1e-15) {
-		t.Errorf("weights %v, want ½ for each of the two that cancel", w)
-	}
+	wants(t, w, []float64{0, 0, 0, .5, .5}, 1e-15, "weights")
 }
 
 // cappedGap is the largest d·(d − Σ sᵢJᵢ) over the weights s within the bound, less what may be rounding, relative to

@@ -146,9 +146,7 @@ func TestRescaleOfCompositions(t *testing.T) {
 	for _, mode := range []string{"native", "mean", "match_avg"} {
 		w := weigh(t, build(t, "emgd-gmc+der-pp", values{"rescale": mode}), s.step(1))
 		want := weigh(t, build(t, "emgd-gmc", values{"rescale": mode}), s.summed().step(1))
-		if !near(w, []float64{want[0], want[0], want[1]}, 1e-12) {
-			t.Errorf("rescale=%s: %v, want %v", mode, w, want)
-		}
+		wants(t, w, []float64{want[0], want[0], want[1]}, 1e-12, "rescale=%s", mode)
 	}
 	for _, name := range []string{"emgd-gmc+der-pp", "der-pp+herding"} {
 		m := build(t, name, values{"rescale": "mean"})

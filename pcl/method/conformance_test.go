@@ -2,6 +2,7 @@ package method
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -116,6 +117,14 @@ func near(a, b []float64, tol float64) bool {
 		}
 	}
 	return len(a) == len(b)
+}
+
+// wants compares vectors as near does.
+func wants(t testing.TB, got, want []float64, tol float64, what string, about ...any) {
+	t.Helper()
+	if !near(got, want, tol) {
+		t.Errorf("%s: %v, want %v", fmt.Sprintf(what, about...), got, want)
+	}
 }
 
 // memoryIDs lists the ids of the memory's rows that a step of the method may have at most.

@@ -13,9 +13,7 @@ func TestCRMOGM(t *testing.T) {
 	m := stateful(t, build(t, "cr-mogm", values{"method": "mgda", "alpha": .75}))
 	weigh(t, m, sample{rows: base}.step(1)) // .6, .4
 	swapped := sample{rows: [][]float64{base[1], base[0]}}.step(1)
-	if w := weigh(t, m, swapped); !near(w, []float64{.55, .45}, 1e-12) {
-		t.Errorf("second step: %v, want .55 .45", w)
-	}
+	wants(t, weigh(t, m, swapped), []float64{.55, .45}, 1e-12, "second step")
 	s := sample{rows: three}.step(1) // MGDA: .8 .2 0
 	if w := weigh(t, m, s); math.Abs(total(w)-1) > 1e-12 {
 		t.Errorf("a stream joined: Σw = %g, want 1", total(w))

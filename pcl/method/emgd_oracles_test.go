@@ -34,9 +34,7 @@ func equal(t *testing.T, name, tau string, s sample, factor float64) {
 	got := weigh(t, build(t, name, values{"tau": tau}), s.step(1))
 	want := weigh(t, build(t, "mgda", nil), s.step(1))
 	scaled([][]float64{want}, factor)
-	if !near(got, want, 1e-9) {
-		t.Errorf("%s with τ = %s on %d rows: %v, want %g × mgda = %v", name, tau, len(got), got, factor, want)
-	}
+	wants(t, got, want, 1e-9, "%s with τ = %s on %d rows", name, tau, len(got))
 }
 
 // TestColdLimit: as τ → 0, GMC projects the longest gradient as GEM does, here with one constraint.
@@ -67,9 +65,7 @@ func TestMGDANorms(t *testing.T) {
 		"loss+": {.4, .2},             // (½, 0) and (0, 1)
 	} {
 		w := weigh(t, build(t, "mgda", values{"norm": norm}), s.step(1))
-		if got := direction(s.rows, w); !near(got, d, 1e-12) {
-			t.Errorf("norm=%s: d = %v, want %v", norm, got, d)
-		}
+		wants(t, direction(s.rows, w), d, 1e-12, "norm=%s: d =", norm)
 	}
 }
 

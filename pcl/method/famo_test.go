@@ -20,15 +20,11 @@ func follow(t *testing.T, m Method, s *Step, losses ...float64) {
 // TestFAMOStep works out a first step: δ = (0, log 2), so Adam moves ξ by lr towards the first task.
 func TestFAMOStep(t *testing.T) {
 	m, s := build(t, "famo", nil), sample{rows: base, losses: []float64{1, 4}}.step(1)
-	if w := weigh(t, m, s); !near(w, []float64{.8, .2}, 1e-7) {
-		t.Errorf("uniform ξ: %v, want .8 .2", w)
-	}
+	wants(t, weigh(t, m, s), []float64{.8, .2}, 1e-7, "uniform ξ")
 	follow(t, m, s, 1, 2)
 	s.Losses = []float64{1, 1}
 	z := 1 / (1 + math.Exp(-0.05))
-	if w := weigh(t, m, s); !near(w, []float64{z, 1 - z}, 1e-6) {
-		t.Errorf("after a step: %v, want %g", w, z)
-	}
+	wants(t, weigh(t, m, s), []float64{z, 1 - z}, 1e-6, "after a step")
 }
 
 // TestFAMODecay: with no change of the losses only the decay moves ξ, back to 0.
@@ -73,13 +69,9 @@ func TestFAMOHelpsTheSlow(t *testing.T) {
 
 func TestFAMOTracksTheLowestLoss(t *testing.T) {
 	m, s := build(t, "famo", values{"min_loss": "tracked", "eps": .5}), sample{rows: base, losses: []float64{2, 2}}.step(1)
-	if w := weigh(t, m, s); !near(w, []float64{.5, .5}, 1e-15) {
-		t.Errorf("at the lowest losses: %v, want halves", w)
-	}
+	wants(t, weigh(t, m, s), []float64{.5, .5}, 1e-15, "at the lowest losses")
 	s.Losses = []float64{3, 2.5} // D = 1.5 and 1
-	if w := weigh(t, m, s); !near(w, []float64{.4, .6}, 1e-14) {
-		t.Errorf("above them: %v, want .4 .6", w)
-	}
+	wants(t, weigh(t, m, s), []float64{.4, .6}, 1e-14, "above them")
 	follow(t, m, s, 1, 1) // below the lowest: D = ε
 	s.Losses = []float64{1, 1}
 	if w := weigh(t, m, s); !(w[0] < .5) {
@@ -99,9 +91,7 @@ func TestFAMOFollowsItsOwnStep(t *testing.T) {
 	}
 	want := weigh(t, m, s)
 	follow(t, m, s, 1, math.NaN())
-	if got := weigh(t, m, s); !near(got, want, 0) {
-		t.Errorf("a step that diverged moved the weights from %v to %v", want, got)
-	}
+	wants(t, weigh(t, m, s), want, 0, "a step that diverged moved the weights from")
 }
 
 // TestFAMOKeepsItsStep: a step may be saved before the losses after it are known; an empty state lacks it.

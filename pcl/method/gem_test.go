@@ -90,9 +90,7 @@ func TestGEMLimits(t *testing.T) {
 	for range 300 {
 		s := sample{rows: gaussian(r, 2+r.IntN(3), 5)}.step(1)
 		want, got := weigh(t, build(t, "a-gem", nil), s), weigh(t, build(t, "gem", exact), s)
-		if !near(got, want, 1e-9) {
-			t.Errorf("one reference: %v, A-GEM %v", got, want)
-		}
+		wants(t, got, want, 1e-9, "one reference")
 		n := 1 + r.IntN(4)
 		rows := gaussian(r, n+1, n+2)
 		s = memoryRows(sample{rows: rows}.step(1), n)
@@ -101,8 +99,6 @@ func TestGEMLimits(t *testing.T) {
 		if _, err := build(t, "emgd-gmc", nil).(Elastic).WeightsFor(s, sigma, w); err != nil {
 			t.Fatal(err)
 		}
-		if got := weigh(t, build(t, "gem", exact), s); !near(direction(rows, got), direction(rows, w), 1e-9) {
-			t.Errorf("%d references: %v, EMGD one-hot %v", n, got, w)
-		}
+		wants(t, direction(rows, weigh(t, build(t, "gem", exact), s)), direction(rows, w), 1e-9, "%d references", n)
 	}
 }

@@ -30,16 +30,12 @@ func TestMEGALimits(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"mega-1", "mega-2"} {
-		if w := weigh(t, build(t, name, nil), sample{rows: pair, losses: []float64{0, 1}}.step(1)); !near(w, []float64{0, 1}, 1e-15) {
-			t.Errorf("%s without loss in memory: %v, want g_cur", name, w)
-		}
+		wants(t, weigh(t, build(t, name, nil), sample{rows: pair, losses: []float64{0, 1}}.step(1)), []float64{0, 1}, 1e-15, "%s without loss in memory", name)
 	}
 	// MEGA-II turns g_cur by the whole right angle onto g_mem, which is half as long.
 	for name, want := range map[string][]float64{"mega-1": {1, 0}, "mega-release": {0, 1}, "mega-2": {2, 0}} {
 		s := sample{rows: [][]float64{{0, 1}, {2, 0}}, losses: []float64{1, 0}}
-		if w := weigh(t, build(t, name, nil), s.step(1)); !near(w, want, 1e-15) {
-			t.Errorf("%s with nothing left to learn: %v, want %v", name, w, want)
-		}
+		wants(t, weigh(t, build(t, name, nil), s.step(1)), want, 1e-15, "%s with nothing left to learn", name)
 	}
 }
 
@@ -49,14 +45,10 @@ func TestSerialMethodsMergeTasks(t *testing.T) {
 		m := build(t, name, nil)
 		many := sample{rows: [][]float64{{-1, 1}, {3, 1}, {1, -1}}, losses: []float64{.5, 3, 1}}
 		w, merged := weigh(t, m, many.step(1)), weigh(t, m, sample{rows: pair, losses: []float64{.5, 2}}.step(1))
-		if want := []float64{merged[0], merged[1] / 2, merged[1] / 2}; !near(w, want, 1e-14) {
-			t.Errorf("%s: %v, want %v", name, w, want)
-		}
+		wants(t, w, []float64{merged[0], merged[1] / 2, merged[1] / 2}, 1e-14, "%s", name)
 		s := many.step(1)
 		s.IDs = []int{1, 2, 3}
-		if w := weigh(t, m, s); !near(w, []float64{1. / 3, 1. / 3, 1. / 3}, 1e-15) {
-			t.Errorf("%s without memory: %v, want thirds", name, w)
-		}
+		wants(t, weigh(t, m, s), []float64{1. / 3, 1. / 3, 1. / 3}, 1e-15, "%s without memory", name)
 	}
 }
 
@@ -120,13 +112,9 @@ func TestLimitsTier1(t *testing.T) {
 		}
 		same("EMGD one-hot and a-gem", s.rows, w, get("a-gem", nil), 1e-9)
 		a, b := math.Sqrt(inner(s.rows[0], s.rows[0])), math.Sqrt(inner(s.rows[1], s.rows[1]))
-		if got := get("maxdo-minmax", nil); !near(got, []float64{b / (a + b), a / (a + b)}, 1e-7) {
-			t.Errorf("maxdo-minmax of two: %v, want %v", got, []float64{b / (a + b), a / (a + b)})
-		}
+		wants(t, get("maxdo-minmax", nil), []float64{b / (a + b), a / (a + b)}, 1e-7, "maxdo-minmax of two")
 		scaled(s.rows[1:], a/b)
-		if got := get("maxdo-minmax", nil); !near(got, []float64{.5, .5}, 1e-7) {
-			t.Errorf("maxdo-minmax of two equal lengths: %v, want halves", got)
-		}
+		wants(t, get("maxdo-minmax", nil), []float64{.5, .5}, 1e-7, "maxdo-minmax of two equal lengths")
 	}
 }
 
@@ -161,7 +149,7 @@ func TestIMTLGTurnsRound(t *testing.T) {
 	rows := [][]float64{{1, 0, 0}, {.5, .866, 0}, {.0085, .005, .001}}
 	for name, sign := range map[string]float64{"imtl-g": -1, "imtl": -1, "config": 1} {
 		w := weigh(t, build(t, name, nil), sample{rows: rows, losses: []float64{1, 1, 1}}.step(1))
-		d := combined(rows, w)
+		d := direction(rows, w)
 		for i, row := range rows {
 			if sign*inner(row, d) <= 0 {
 				t.Errorf("%s: J·d of row %d is %g", name, i, inner(row, d))

@@ -28,9 +28,7 @@ func TestRadGradient(t *testing.T) {
 			down[j] -= 1e-6
 			fd[j] = (rad(0, up) - rad(0, down)) / 2e-6
 		}
-		if !near(g, fd, 1e-6) {
-			t.Fatalf("gradient %v, finite differences %v", g, fd)
-		}
+		wants(t, g, fd, 1e-6, "gradient")
 	}
 }
 

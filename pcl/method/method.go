@@ -3,9 +3,9 @@
 // of a struct such as EMGDGMC{Tau: 10}, or with [Register] for a method of your own. There is one file for each rule.
 //
 // Each row Jᵢ is the gradient of one stream: first the memory, if there is any, then the tasks in order of arrival.
-// All arithmetic on rows is in float64 and does not depend on the machine-learning framework. What a method remembers
-// of a stream is keyed by the stream's id, so that streams can join and leave at any step, and is saved and restored
-// with the run.
+// All arithmetic on rows is in float64 and does not depend on the machine-learning framework. A method keys its memory
+// of a stream by the stream's id, so that streams can join and leave at any step. That memory is saved and restored with
+// the run.
 package method
 
 import (
@@ -29,11 +29,10 @@ type Step struct {
 	IDs []int
 	// Losses are the mean losses ℓᵢ of the K batches; nil if the caller has none.
 	Losses []float64
-	// Gram is M = JJᵀ, a K×K matrix stored row by row; nil if the method's [Info] does not ask for it. It is a Gram
-	// matrix of gradients of ordinary size, between 1e-120 and 1e120; pass others through [emgd.NewProblem] or
-	// [emgd.FromGradients] first.
+	// Gram is M = JJᵀ, a K×K matrix stored row by row; nil if the method's [Info] does not ask for it. The
+	// gradients have lengths between 1e-120 and 1e120; pass others through [emgd.NewProblem] or [emgd.FromGradients] first.
 	Gram []float64
-	// Problem is the result of doing so; nil if Gram did not need it. Gram and Cross are then in the unit of [emgd.Problem.Gram].
+	// Problem is the result of that; nil if Gram did not need it. Gram and Cross are then in the unit of [emgd.Problem.Gram].
 	Problem *emgd.Problem
 	// Rows are the K gradients themselves, all of the same length; nil if [Info] does not ask for them. They belong
 	// to the caller: a method that wants to keep one must copy it.
@@ -86,8 +85,8 @@ type Outcome struct {
 	Joined *Joined
 }
 
-// CheckDirection compares the direction that a method returned with what its Info says and with the length of the rows.
-// Code that calls any method should call it.
+// CheckDirection returns an error if the direction that a method returned does not fit its Info or the length of the rows.
+// Code that calls methods of others should call it.
 func (o *Outcome) CheckDirection(info Info, columns int) error {
 	switch d := o.Direction; {
 	case info.Direct && d == nil:

@@ -130,20 +130,14 @@ func TestOracles(t *testing.T) {
 func TestGradNormSteps(t *testing.T) {
 	m := build(t, "gradnorm", values{"lr": .1})
 	s := sample{rows: [][]float64{{1, 0}, {0, 2}}, losses: []float64{1, 1}}.step(1)
-	if w := weigh(t, m, s); !near(w, []float64{1, 1}, 0) {
-		t.Errorf("first step: %v, want ones", w)
-	}
-	if w := weigh(t, m, s); !near(w, []float64{1.157895, .842105}, 1e-6) {
-		t.Errorf("second step: %.6f, want 1.157895 0.842105", w)
-	}
+	wants(t, weigh(t, m, s), []float64{1, 1}, 0, "first step")
+	wants(t, weigh(t, m, s), []float64{1.157895, .842105}, 1e-6, "second step")
 	// Stream 7 joins with weight 1, and all three are brought to a sum of 3.
 	m = build(t, "gradnorm", values{"lr": .1})
 	weigh(t, m, s)
 	s = sample{rows: [][]float64{{1, 0}, {0, 2}, {1, 1}}, losses: []float64{1, 1, 5}}.step(1)
 	s.IDs[2] = 7
-	if w := weigh(t, m, s); !near(w, []float64{1.157895, .842105, 1}, 1e-6) {
-		t.Errorf("a stream joins: %.6f", w)
-	}
+	wants(t, weigh(t, m, s), []float64{1.157895, .842105, 1}, 1e-6, "a stream joins")
 }
 
 // TestGradNormRefreshesTheMemory: after a task ends, the memory's loss is compared with its next one,
@@ -172,30 +166,20 @@ func TestDWASteps(t *testing.T) {
 		if i == 2 {
 			want = []float64{1.124353, .875647}
 		}
-		if w := weigh(t, m, sample{rows: base, losses: losses}.step(1)); !near(w, want, 1e-6) {
-			t.Errorf("step %d: %.6f, want %v", i, w, want)
-		}
+		wants(t, weigh(t, m, sample{rows: base, losses: losses}.step(1)), want, 1e-6, "step %d", i)
 	}
 }
 
 func TestIMTLLSteps(t *testing.T) {
 	m := build(t, "imtl-l", nil)
 	s := sample{rows: base, losses: []float64{2, 1}}.step(1)
-	if w := weigh(t, m, s); !near(w, []float64{1, 1}, 0) {
-		t.Errorf("first step: %v, want ones", w)
-	}
-	if w := weigh(t, m, s); !near(w, []float64{math.Exp(-.1), 1}, 1e-14) {
-		t.Errorf("second step: %v, want exp(−0.1) and 1", w)
-	}
+	wants(t, weigh(t, m, s), []float64{1, 1}, 0, "first step")
+	wants(t, weigh(t, m, s), []float64{math.Exp(-.1), 1}, 1e-14, "second step")
 	for range 2000 {
 		weigh(t, m, s)
 	}
-	if w := weigh(t, m, s); !near(w, []float64{.5, 1}, 1e-9) {
-		t.Errorf("at rest: %v, want 1/ℓ", w)
-	}
-	if w := weigh(t, build(t, "imtl-l", values{"init": "loss"}), s); !near(w, []float64{.5, 1}, 1e-14) {
-		t.Errorf("init=loss: %v, want 1/ℓ", w)
-	}
+	wants(t, weigh(t, m, s), []float64{.5, 1}, 1e-9, "at rest")
+	wants(t, weigh(t, build(t, "imtl-l", values{"init": "loss"}), s), []float64{.5, 1}, 1e-14, "init=loss")
 }
 
 // TestUWRest: at rest exp(−s)ℓ = 1, so the weight is 1/2ℓ.
@@ -220,9 +204,7 @@ func TestRLW(t *testing.T) {
 			}
 			add(mean, 1./20000, w)
 		}
-		if !near(mean, []float64{1. / 3, 1. / 3, 1. / 3}, .03) {
-			t.Errorf("%s: mean weights %v, want thirds", distribution, mean)
-		}
+		wants(t, mean, []float64{1. / 3, 1. / 3, 1. / 3}, .03, "%s: mean weights", distribution)
 	}
 }
 
@@ -246,7 +228,5 @@ func TestGLSLeavesOut(t *testing.T) {
 		t.Errorf("gls beside a loss of 0: dropped %v (%v)", out.Dropped, err)
 	}
 	w := weigh(t, build(t, "gls", nil), sample{rows: base, losses: []float64{0x1p-1040, 0x1p-1042}}.step(1))
-	if !near(w, []float64{.25, 1}, 1e-12) {
-		t.Errorf("gls with very small losses: %v, want ¼ and 1", w)
-	}
+	wants(t, w, []float64{.25, 1}, 1e-12, "gls with very small losses")
 }

@@ -82,9 +82,7 @@ func TestRescale(t *testing.T) {
 				t.Errorf("%s: mean has Σw = %g", z.name, total(mean))
 			}
 			for _, x := range [][]float64{mean, w} {
-				if !near(scaled([][]float64{x}, total(native)/total(x))[0], native, 1e-9) {
-					t.Errorf("%s: rescaled weights %v are not parallel to %v", z.name, x, native)
-				}
+				wants(t, scaled([][]float64{x}, total(native)/total(x))[0], native, 1e-9, "%s: rescaled weights", z.name)
 			}
 		}
 	})

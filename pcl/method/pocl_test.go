@@ -28,14 +28,10 @@ func TestPOCL(t *testing.T) {
 			for range tasks {
 				want = append(want, 1/float64(tasks))
 			}
-			if w := weigh(t, build(t, "pocl", nil), s); !near(w, want, 1e-12) {
-				t.Errorf("%d finished and %d running tasks: %v, want %v", past, tasks, w, want)
-			}
+			wants(t, weigh(t, build(t, "pocl", nil), s), want, 1e-12, "%d finished and %d running tasks", past, tasks)
 		}
 	}
 	s := sample{rows: [][]float64{{-4, 1, 1}, {6, 1, 1}, {1, 0, 0}}}.step(1)
 	s.IDs = []int{-1, -2, 7}
-	if w := weigh(t, build(t, "pocl", nil), s); !near(w, []float64{.6, .4, 1}, 1e-12) {
-		t.Errorf("two finished tasks that conflict: %v", w)
-	}
+	wants(t, weigh(t, build(t, "pocl", nil), s), []float64{.6, .4, 1}, 1e-12, "two finished tasks that conflict")
 }

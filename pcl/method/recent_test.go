@@ -19,20 +19,14 @@ func TestDirectionsAlone(t *testing.T) {
 			return direction(s.rows, weigh(t, build(t, name, p), s.step(1)))
 		}
 		want := get("dibs-mtl", nil)
-		if ntk := get("ntkmtl", nil); !near(unitVector(ntk), unitVector(want), 1e-12) {
-			t.Fatalf("ntkmtl goes along %v, dibs-mtl along %v", ntk, want)
-		}
+		wants(t, unitVector(get("ntkmtl", nil)), unitVector(want), 1e-12, "ntkmtl goes along")
 		scaled(s.rows[1:], math.Exp(9*r.NormFloat64()))
-		if got := get("dibs-mtl", nil); !near(got, want, 1e-12) {
-			t.Fatalf("with other lengths dibs-mtl has %v, want %v", got, want)
-		}
+		wants(t, get("dibs-mtl", nil), want, 1e-12, "with other lengths dibs-mtl has")
 		for i, row := range s.rows {
 			clear(row)
 			row[i] = 1 + r.ExpFloat64()
 		}
-		if nash := get("nash-mtl", values{"max_norm": math.Inf(1)}); !near(get("dibs-mtl", nil), nash, 1e-9) {
-			t.Fatalf("of orthogonal gradients dibs-mtl has %v, nash-mtl %v", get("dibs-mtl", nil), nash)
-		}
+		wants(t, get("dibs-mtl", nil), get("nash-mtl", values{"max_norm": math.Inf(1)}), 1e-9, "of orthogonal gradients dibs-mtl has")
 	}
 }
 
@@ -65,9 +59,7 @@ func TestLDCMTLDescends(t *testing.T) {
 		for i := range want {
 			want[i], moved[i] = slope(losses, i), logits[i]-lr*slope(logits, i)
 		}
-		if w := weigh(t, m, sample{rows: gaussian(rand.New(rand.NewPCG(1, 1)), 4, 2), losses: losses}.step(1)); !near(w, want, 1e-7) {
-			t.Errorf("step %d: %v, want %v", step, w, want)
-		}
+		wants(t, weigh(t, m, sample{rows: gaussian(rand.New(rand.NewPCG(1, 1)), 4, 2), losses: losses}.step(1)), want, 1e-7, "step %d", step)
 		copy(logits, moved)
 	}
 }
@@ -88,14 +80,10 @@ func TestGCondArbitrates(t *testing.T) {
 	for stability, want := range map[float64][]float64{.8: {1, 3}, 0: {1 + 2/4.01, 1}} {
 		m := build(t, "gcond", values{"stability": stability})
 		weigh(t, m, sample{rows: [][]float64{{0, 1}, {1, 0}}}.step(1))
-		if w := weigh(t, m, sample{rows: turned}.step(1)); !near(w, want, 1e-9) {
-			t.Errorf("stability %g: %v, want %v", stability, w, want)
-		}
+		wants(t, weigh(t, m, sample{rows: turned}.step(1)), want, 1e-9, "stability %g", stability)
 	}
 	m, first, second := build(t, "gcond", nil), []float64{1 + 22./18, 1}, []float64{1, 1 + 22./38}
 	for i, want := range [][]float64{first, first, first, second, first} {
-		if w := weigh(t, m, sample{rows: base}.step(1)); !near(w, want, 1e-9) {
-			t.Errorf("conflict %d: %v, want %v", i, w, want)
-		}
+		wants(t, weigh(t, m, sample{rows: base}.step(1)), want, 1e-9, "conflict %d", i)
 	}
 }

@@ -31,9 +31,7 @@ func TestGradDropOracle(t *testing.T) {
 		if c.u > .6 {
 			kept = -4
 		}
-		if want := []float64{c.leak*2 + (1-c.leak)*kept, 2, 2, 0}; !near(d, want, 1e-15) {
-			t.Errorf("leak %g, U = %g: %v, want %v", c.leak, c.u, d, want)
-		}
+		wants(t, d, []float64{c.leak*2 + (1-c.leak)*kept, 2, 2, 0}, 1e-15, "leak %g, U = %g", c.leak, c.u)
 	}
 }
 
@@ -94,9 +92,7 @@ func TestFollowersOfMGDA(t *testing.T) {
 			for range 5000 {
 				w = weigh(t, m, s)
 			}
-			if want := weigh(t, build(t, "mgda", nil), s); !near(w, want, 1e-6) {
-				t.Errorf("%s on %v: %v, MGDA %v", name, rows, w, want)
-			}
+			wants(t, w, weigh(t, build(t, "mgda", nil), s), 1e-6, "%s on", name)
 		}
 	}
 }
@@ -116,15 +112,11 @@ func TestSharesOfStreamsThatComeAndGo(t *testing.T) {
 		}
 		share(0, .75)
 		share(1, .25)
-		if w := weigh(t, m, sample{rows: three}.step(1)); !near(w, []float64{.5, 1. / 6, 1. / 3}, 1e-12) {
-			t.Errorf("%s, a stream joined: %v", name, w)
-		}
+		wants(t, weigh(t, m, sample{rows: three}.step(1)), []float64{.5, 1. / 6, 1. / 3}, 1e-12, "%s, a stream joined", name)
 		m.End(1)
 		s := sample{rows: base}.step(1)
 		s.IDs = []int{0, 2}
-		if w := weigh(t, m, s); !near(w, []float64{.6, .4}, 1e-12) {
-			t.Errorf("%s, a stream left: %v", name, w)
-		}
+		wants(t, weigh(t, m, s), []float64{.6, .4}, 1e-12, "%s, a stream left", name)
 		share(0, 0)
 		s = sample{rows: base[:1]}.step(1)
 		s.IDs = []int{0}
@@ -138,9 +130,7 @@ func TestMoCoFollowsTheGradients(t *testing.T) {
 	m := build(t, "moco", values{"beta_decay": 0, "gamma": 0})
 	act(t, m, sample{rows: base}.step(1))
 	_, d := act(t, m, sample{rows: [][]float64{{0, 1, 3}, {6, 1, 1}}}.step(1)) // y₀ = (−2,1,2)
-	if !near(d, []float64{2, 1, 1.5}, 1e-7) {
-		t.Errorf("second step: %v", d)
-	}
+	wants(t, d, []float64{2, 1, 1.5}, 1e-7, "second step")
 	// y follows on, at β/√3, also where the gradient is 0.
 	m = build(t, "moco", values{"beta_decay": .5})
 	zero := sample{rows: [][]float64{{0, 0}}}.step(1)
@@ -175,9 +165,7 @@ func TestExcessMTLSteps(t *testing.T) {
 		scaled(rows[:1], 2) // E/E(0) = 4/√5 and 1/√2
 		w, _ := act(t, m, sample{rows: rows}.step(1))
 		first := 1 / (1 + math.Exp(1/math.Sqrt2-4/math.Sqrt(5)))
-		if !near(w, []float64{first, 1 - first}, 1e-6) {
-			t.Errorf("scale %g: %v, want %g first", scale, w, first)
-		}
+		wants(t, w, []float64{first, 1 - first}, 1e-6, "scale %g", scale)
 		m.End(1)
 		s := sample{rows: rows}.step(1)
 		s.IDs = []int{0, 9} // a new stream, with λ = ½ and the risk 1; the other's root is now 3
@@ -278,9 +266,7 @@ func TestScalarGradients(t *testing.T) {
 				down[i] -= h
 				want[i] = (f(up) - f(down)) / (2 * h)
 			}
-			if w := weigh(t, build(t, name, nil), sample{rows: gaussian(r, k, 3), losses: l}.step(1)); !near(w, want, 1e-7) {
-				t.Errorf("%s at %v: %v, want %v", name, l, w, want)
-			}
+			wants(t, weigh(t, build(t, name, nil), sample{rows: gaussian(r, k, 3), losses: l}.step(1)), want, 1e-7, "%s at", name)
 		}
 	}
 }

@@ -65,9 +65,7 @@ func TestAnyScale(t *testing.T) {
 				for i := range w {
 					w[i] *= factor * slices.Max(want)
 				}
-				if !near(w, want, 1e-9) {
-					t.Errorf("%s, %s: weights ∝ %v, want %v", name, what, w, want)
-				}
+				wants(t, w, want, 1e-9, "%s, %s: weights ∝", name, what)
 			}
 			for _, e := range []int{-960, -600, -450, 450, 600, 960} {
 				compare(fmt.Sprintf("gradients × 2^%d", e), magnified(t, s, e))
@@ -94,9 +92,7 @@ func TestSmallestGradients(t *testing.T) {
 			continue
 		}
 		want, got := weigh(t, build(t, name, nil), s.step(1)), weigh(t, build(t, name, nil), magnified(t, s, -1074))
-		if !near(got, want, 1e-9) {
-			t.Errorf("%s: %v, want %v", name, got, want)
-		}
+		wants(t, got, want, 1e-9, "%s", name)
 	}
 }
 
@@ -108,9 +104,7 @@ func TestLengthAtAnyScale(t *testing.T) {
 		for name, params := range map[string]map[string]any{"nash-mtl": nil, "mgda": {"norm": "l2"}} {
 			w := weigh(t, build(t, name, params), step)
 			at := weigh(t, build(t, name, params), s.step(1))
-			if !near([]float64{math.Ldexp(w[0], e), math.Ldexp(w[1], e)}, at, 1e-12) {
-				t.Errorf("%s at 2^%d: %v, at 1 %v", name, e, w, at)
-			}
+			wants(t, []float64{math.Ldexp(w[0], e), math.Ldexp(w[1], e)}, at, 1e-12, "%s at 2^%d", name, e)
 		}
 		m := build(t, "emgd-gmc", map[string]any{"tau": "auto"})
 		weigh(t, m, step)
@@ -140,9 +134,7 @@ func TestPCDRemembersLengths(t *testing.T) {
 	if a, b := weigh(t, m, magnified(t, s, -899)), weigh(t, back, magnified(t, s, -899)); !slices.Equal(a, b) {
 		t.Errorf("restored: %v, want %v", b, a)
 	}
-	if w := weigh(t, m, s.step(1)); !near(w, weigh(t, build(t, "pcd", nil), s.step(1)), 1e-9) {
-		t.Errorf("after ordinary gradients: %v", w)
-	}
+	wants(t, weigh(t, m, s.step(1)), weigh(t, build(t, "pcd", nil), s.step(1)), 1e-9, "after ordinary gradients")
 }
 
 // TestFarApart: σ may ask for a gradient that is nothing next to another one.

@@ -31,7 +31,7 @@ type Buildable interface {
 	Build(b Builder, x Value) (features, logits Value)
 }
 
-// Build builds a network, or returns an error if it is not a [Buildable]. One in mixed precision is built in float32.
+// Build builds a network, or returns an error if it is not a [Buildable]. A network in mixed precision is built in float32.
 func Build(m Model, b Builder, x Value) (features, logits Value, err error) {
 	if inner, ok := m.(mixed); ok {
 		m = inner.Model

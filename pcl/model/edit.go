@@ -10,10 +10,10 @@ import (
 // derivative that memory editing follows (docs/method.md §3.2): twice its value for v = ∇θℓ−D is the gradient of
 // the paper's objective.
 //
-// loss computes the scalar ℓ from the result of a forward computation. That computation normalises with the running
-// statistics, if they are given. If running is nil, it does so with the batch's own, as in training, and the derivative takes
-// them into account; weight [B] is each sample's share in them. direction is v: one node for each of params, where nil stands for zero, so that the classifier
-// can be left out. v is treated as a constant.
+// loss computes the scalar ℓ from the result of a forward computation, which normalises with the running statistics. If
+// running is nil, it normalises with the batch's own, as in training, and the derivative takes them into account; weight [B]
+// is each sample's share in them. direction is v: one node for each of params, where nil stands for zero, so that the
+// classifier can be left out. v is treated as a constant.
 //
 // The tangent of ℓ along v is ⟨∇θℓ, v⟩. An ordinary gradient of that tangent is the exact result, and no operation
 // needs a second derivative of its own. A network that computes no tangents, such as [NewScoped], is differentiated twice

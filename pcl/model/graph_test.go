@@ -74,7 +74,7 @@ func call(t testing.TB, b *backend.Backend, p *program.Program, in []tensor, siz
 			buffers = append(buffers, program.ToDevice(b.Backend, flat, x.dims...))
 		}
 	}
-	results := p.Call(buffers...)
+	results := p.Call(buffers)
 	defer program.Free(results...)
 	out := make([][]float64, len(results))
 	for i, buffer := range results {

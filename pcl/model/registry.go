@@ -6,8 +6,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/origin"
 )
 
-// Sizes are what a network has to fit: the shape of a sample, the number of classes, and what a configuration says about
-// the network.
+// Sizes describe the network to make: the shape of a sample, the number of outputs, and the network's own settings.
 type Sizes struct {
 	Height, Width, Channels int // of an image; a vector has one row, and one channel
 	Outputs                 int

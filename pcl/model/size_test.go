@@ -6,8 +6,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
-// TestAbsurdSizes: networks that no machine holds, and those without size, are refused. Where the number of their parameters overflowed, they
-// ended the process when they were initialised.
+// TestAbsurdSizes: networks that no machine holds, whose number of parameters may overflow, are refused, and those without
+// size.
 func TestAbsurdSizes(t *testing.T) {
 	for _, sizes := range [][3]int{{1 << 40, 1 << 40, 2}, {1 << 31, 1 << 32, 2}, {1 << 26, 1 << 26, 2}, {3, 2, 1 << 62}, {0, 4, 5}, {6, 4, 0}, {6, 0, 5}, {6, -1, 5}} {
 		if m, err := NewMLP(sizes[0], []int{sizes[1]}, sizes[2]); err == nil {

@@ -19,12 +19,9 @@ type Adam struct {
 }
 
 func (o Adam) withDefaults() Adam {
-	o, _ = params.Filled(o) // Validate has the error
+	o, _ = params.Filled(o) // Check has the error
 	return o
 }
-
-// Validate implements [Optimizer].
-func (o Adam) Validate() error { return check(o) }
 
 // Key implements [Optimizer].
 func (o Adam) Key() string {

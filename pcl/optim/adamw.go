@@ -13,9 +13,6 @@ type AdamW struct {
 	WeightDecay float64 `param:"weight_decay" default:"0" range:"[0,3.4028234663852886e38]"` // λ
 }
 
-// Validate implements [Optimizer].
-func (o AdamW) Validate() error { return check(o) }
-
 // Key implements [Optimizer].
 func (o AdamW) Key() string { return fmt.Sprintf("adamw %g %s", o.WeightDecay, o.Adam.Key()) }
 

@@ -36,7 +36,7 @@ func (c Config) New() (Optimizer, error) {
 	if c.Schedule != (Schedule{}) {
 		o = Scheduled{o, c.Schedule}
 	}
-	return o, o.Validate()
+	return o, Check(o)
 }
 
 func (c Config) unscheduled() (Optimizer, error) {

@@ -3,6 +3,8 @@
 package optim
 
 import (
+	"errors"
+
 	"github.com/gomlx/gomlx/core/graph"
 
 	"github.com/parallelcl/parallelcl/pcl/params"
@@ -12,8 +14,6 @@ import (
 // optimisers; [Scheduled] changes the step size of another one. To write one of your own, build its step from graph
 // nodes.
 type Optimizer interface {
-	// Validate returns an error if the settings are not allowed.
-	Validate() error
 	// Key names everything that is fixed when Step is compiled. Optimisers with equal keys share compiled programs.
 	Key() string
 	// State names the vectors that the optimiser remembers. Each is as long as θ, and zero before the first step.
@@ -26,10 +26,25 @@ type Optimizer interface {
 	Step(state []*graph.Node, d, scalars *graph.Node) []*graph.Node
 }
 
-// check returns an error if a setting is out of its range. Steps are made in float32, in which a number below 2⁻¹²⁶ may
-// count as 0: an ε of 0 would make 0/0 of every entry of d that is 0.
-func check(o Optimizer) error {
-	_, err := params.Filled(o)
+// Check returns an error if a setting of an optimiser of this package is not allowed. Steps are made in float32, in which a
+// number below 2⁻¹²⁶ may count as 0: an ε of 0 would make 0/0 of every entry of d that is 0.
+func Check(o Optimizer) (err error) {
+	switch o := o.(type) {
+	case Scheduled:
+		if o.Optimizer == nil {
+			return errors.New("schedule: it has no optimiser: set Scheduled.Optimizer")
+		}
+		return errors.Join(Check(o.Optimizer), o.Schedule.check())
+	case Adam:
+		_, err = params.Filled(o)
+	case AdamW:
+		_, err = params.Filled(o)
+	case SGD:
+		if o.Nesterov && o.Momentum == 0 {
+			return errors.New("nesterov belongs to a momentum above 0")
+		}
+		_, err = params.Filled(o)
+	}
 	return err
 }
 

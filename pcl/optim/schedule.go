@@ -30,8 +30,8 @@ type Schedule struct {
 	Warmup int     `json:"warmup,omitempty" param:"warmup" default:"0" range:"whole [0,inf)" doc:"steps at the beginning in which the learning rate rises"`
 }
 
-// Validate returns an error if the settings are not allowed.
-func (s Schedule) Validate() error {
+// check returns an error if the settings are not allowed.
+func (s Schedule) check() error {
 	full, err := params.Filled(s)
 	decays := full.Kind != "constant"
 	switch {
@@ -47,14 +47,14 @@ func (s Schedule) Validate() error {
 	return nil
 }
 
-// At returns the factor of step t, counted from 1.
-func (s Schedule) At(t int) float64 {
+// at returns the factor of step t, counted from 1.
+func (s Schedule) at(t int) float64 {
 	if t <= s.Warmup {
 		return float64(t) / float64(s.Warmup+1)
 	}
 	n := t - s.Warmup - 1 // steps since the warm-up
 	if s.Steps < 1 {
-		return 1 // which Validate refuses, or there is no schedule
+		return 1 // which check refuses, or there is no schedule
 	}
 	switch s.Kind {
 	case "linear":
@@ -67,17 +67,9 @@ func (s Schedule) At(t int) float64 {
 	return 1
 }
 
-// Validate returns an error if the settings of the optimiser or of the schedule are not allowed.
-func (o Scheduled) Validate() error {
-	if o.Optimizer == nil {
-		return errors.New("schedule: it has no optimiser: set Scheduled.Optimizer")
-	}
-	return errors.Join(o.Optimizer.Validate(), o.Schedule.Validate())
-}
-
 // Scalars returns those of the optimiser, of which the first, the step size, is multiplied by the factor of step t.
 func (o Scheduled) Scalars(t int) []float32 {
 	scalars := slices.Clone(o.Optimizer.Scalars(t))
-	scalars[0] = float32(float64(scalars[0]) * o.Schedule.At(t))
+	scalars[0] = float32(float64(scalars[0]) * o.Schedule.at(t))
 	return scalars
 }

@@ -1,7 +1,6 @@
 package optim
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -14,14 +13,6 @@ type SGD struct {
 	Momentum    float64 `param:"momentum" default:"0" range:"[0,1)"`                                                 // μ
 	Nesterov    bool    `param:"nesterov" default:"false"`
 	WeightDecay float64 `param:"weight_decay" default:"0" range:"[0,3.4028234663852886e38]"` // λ
-}
-
-// Validate implements [Optimizer].
-func (o SGD) Validate() error {
-	if o.Nesterov && o.Momentum == 0 {
-		return errors.New("nesterov belongs to a momentum above 0")
-	}
-	return check(o)
 }
 
 // Key implements [Optimizer].

@@ -33,7 +33,8 @@ func parseInterval(text string) (i interval, err error) {
 	return i, err
 }
 
-// InRange returns an error if a number is outside a range as tags have it. An empty range takes every finite number.
+// InRange returns an error if a number is outside a range, written as in the tag "range". An empty range takes every finite
+// number.
 func InRange(x float64, within string) error {
 	i, err := parseInterval(within)
 	if err != nil {

@@ -10,7 +10,7 @@
 // number or a word. A field that is itself a struct is a table, whose parameters have names such as "optimizer.lr".
 //
 // A zero value stands for the default. Where zero is a choice of its own, the field is a pointer (new(0.0)), or its name
-// ends in ",required": then a zero stands for nothing else.
+// ends in ",required": then zero means zero.
 package params
 
 import (
@@ -37,9 +37,9 @@ type Param struct {
 	index    []int // of the field
 }
 
-// Of lists the parameters of a struct, or of the struct that a pointer points to, with those of the structs embedded in
-// it. It panics if the tags contradict themselves or the field: if there are two parameters of one name, if a field is
-// not exported or of another type than those of the package's comment, or if a default is out of range.
+// Of lists the parameters of a struct, or of the struct that a pointer points to, including those of embedded structs. It
+// panics if two parameters have one name, if a field is not exported or has a type that the package's comment does not
+// list, if a default is out of range, or if a tag cannot be read.
 func Of(declaration any) []Param {
 	t := structType(declaration)
 	list, ok := known.Load(t)
@@ -119,8 +119,8 @@ func (p *Param) read(f reflect.StructField) (err error) {
 	return err
 }
 
-// Convert turns what TOML, JSON, the command line or Go deliver into the parameter's type: a float64 (also for an int),
-// []int, uint64, bool, string or map. A value out of range, or none of the choices, is an error.
+// Convert turns a value from TOML, JSON, the command line or Go into the parameter's type: a float64 (also for an int),
+// []int, uint64, bool, string or map. It returns an error for a value that is out of range or not among the choices.
 func (p Param) Convert(v any) (any, error) {
 	v, err := p.typed(v)
 	if err != nil {
@@ -198,9 +198,9 @@ func flat(list []Param, table string, values map[string]any) map[string]any {
 	return out
 }
 
-// With returns a copy of the struct with other values of parameters, by their names; those of a table may also be a map
-// in the place of the table. The entries of a map are added to those that are there. Of a pointer it is a pointer to a
-// changed copy.
+// With returns a copy of the struct in which the named parameters have new values. The values of a table may also be given
+// as one map under the table's name. A map is merged into the map that the field has. Given a pointer, With returns a
+// pointer to a changed copy.
 func With[T any](declaration T, values map[string]any) (T, error) {
 	list := Of(declaration)
 	values = flat(list, "", values)
@@ -230,8 +230,8 @@ func Values(declaration any) map[string]any {
 	return out
 }
 
-// Filled returns a copy of the struct, or a pointer to a copy, with the defaults in place of zero values. A value out of
-// range is an error.
+// Filled returns a copy of the struct, or a pointer to a copy, with the defaults in place of zero values. It returns an error
+// for a value out of range.
 func Filled[T any](declaration T) (T, error) {
 	return changed(declaration, func(fields reflect.Value) error {
 		for _, p := range Of(declaration) {
@@ -248,8 +248,8 @@ func Filled[T any](declaration T) (T, error) {
 	})
 }
 
-// Begun returns a copy of the struct in which required parameters that are zero have their defaults. For the others zero
-// stands for that already.
+// Begun returns a copy of the struct in which required parameters that are zero have their defaults. The others stay as
+// they are, since zero stands for their default.
 func Begun[T any](declaration T) T {
 	out, _ := changed(declaration, func(fields reflect.Value) error {
 		for _, p := range Of(declaration) {

@@ -28,7 +28,7 @@ var _ = published(Info{
 	Axes: []string{"memory loss"},
 }, Distill{})
 
-// join adds one row, or two if they have samples of their own or the rule shall see them apart.
+// join adds one row, or two if they have samples of their own or the rule is to see them apart.
 func (d Distill) join(r *Rehearsal) {
 	alpha, beta := *d.Alpha, *d.Beta
 	fail.When(alpha == 0 && beta == 0, "alpha and beta are both 0: there would be no rehearsal")

@@ -20,10 +20,9 @@ const (
 	Apart
 )
 
-// Lab is what the learner lets a method do with the model and the memory at any time. Lists of samples may have any
-// length, except where a method says otherwise. Losses are those that the method trains the memory on (see
-// [Objective]), with the outputs that compete at present. Where the device fails, a call does not return: the learner's own call,
-// a step for example, ends with the error.
+// Lab gives a method access to the model and the memory. Lists of samples may have any length, unless a comment says
+// otherwise. All losses are the loss that the method trains the memory on (see [Objective]), over the outputs that compete
+// at present. If the device fails, a call does not return: the learner's own call, such as a step, ends with the error.
 type Lab interface {
 	// Batch returns how many samples a row may have, Step how many steps have been made.
 	Batch() int
@@ -54,8 +53,8 @@ type Lab interface {
 	PixelGradients(at Point, samples []memory.Item) [][]float32
 }
 
-// ReplayLab is the [Lab] of a method that chooses what a step replays. The gradients of the tasks are known by then;
-// g_cur is their mean.
+// ReplayLab is the [Lab] of a method that chooses the samples that a step replays. The gradients of the tasks have been
+// computed; g_cur is their mean.
 type ReplayLab interface {
 	Lab
 	// StepAhead makes a virtual step: it sets Ahead to θ − γ·g_cur.

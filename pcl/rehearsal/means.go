@@ -52,8 +52,8 @@ func (m *Means) Check() error {
 	return nil
 }
 
-// Apply says whether there are classes that are compared by the means. There are none as long as one task has samples of
-// all classes, if the means are only for comparisons between tasks.
+// Apply reports whether any prediction is made by the means. Means that are only for comparisons between tasks are not used
+// while one task has samples of all classes.
 func (m *Means) Apply() bool {
 	return len(m.Classes) > 0 && !(m.Between && m.Rule().(*nearestMean).oneTask(m.Classes))
 }

@@ -32,8 +32,8 @@ type Replay struct {
 	Indices []int // indices for [memory.Store.Item], at most [Lab.Batch] of them
 }
 
-// Curator decides which samples of a task that has ended are kept in the memory. It may store with them what it
-// needs later. Without one, the memory takes samples at random.
+// Curator decides which samples of a task that has ended are kept in the memory. It may store logits and scores with them.
+// Without a Curator, the memory takes samples at random.
 type Curator interface {
 	// Pool returns how many candidates of each class are to be collected while the task runs. quota is how many the
 	// memory can take.
@@ -58,11 +58,10 @@ type Predictor interface {
 	Snapshot() (at Point, rule Rule)
 }
 
-// Rule compares classes by something else than the model's logits. It does not change, and is used by several
-// goroutines at once.
+// Rule compares classes by scores other than the model's logits. It is immutable, and several goroutines use it at once.
 type Rule interface {
-	// Compare sets scores to what is to be compared of the given classes, for a sample with the given features; the
-	// class with the largest score is predicted, and softmax makes the scores probabilities. If the rule does not
+	// Compare writes a score for each of the given classes, for a sample with the given features; the class with the
+	// largest score is predicted, and softmax makes the scores probabilities. If the rule does not
 	// apply to these classes, Compare returns false and leaves the scores as they are, which are the logits.
 	Compare(features []float32, classes []int, scores []float64) bool
 }
@@ -89,9 +88,9 @@ type Penalty interface {
 // Limited is a rehearsal that not every learner can serve.
 type Limited interface{ Needs() Needs }
 
-// Needs are what a rehearsal asks of a learner.
+// Needs lists what a rehearsal requires of a learner.
 type Needs struct {
-	Pixels  bool // it changes stored samples by itself, and so has to know what they stand for
+	Pixels  bool // it changes stored samples, so these must be inputs alone, without target values
 	Classes bool // it treats outputs as the logits of classes
 }
 

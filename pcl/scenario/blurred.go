@@ -12,11 +12,8 @@ type Part struct {
 	Of    int `json:"of"`
 }
 
-// Has reports whether the nth sample of the class, counted from 0, belongs to the part.
-func (p Part) Has(nth int) bool { return p.Of == 0 || nth%p.Of == p.Index }
-
-// Len returns how many of n samples belong to the part.
-func (p Part) Len(n int) int {
+// len returns how many of n samples belong to the part.
+func (p Part) len(n int) int {
 	if p.Of == 0 {
 		return n
 	}

@@ -150,7 +150,7 @@ func TestBlurredSets(t *testing.T) {
 	}
 }
 
-// TestParts divides samples: each belongs to one part, and Len counts them.
+// TestParts divides samples: each belongs to one part, and len counts them.
 func TestParts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, of := rapid.IntRange(0, 50).Draw(t, "n"), rapid.IntRange(1, 5).Draw(t, "of")
@@ -158,16 +158,16 @@ func TestParts(t *testing.T) {
 		for index := range of {
 			p, got := Part{index, of}, 0
 			for nth := range n {
-				if p.Has(nth) {
+				if (Task{Classes: []int{7}, Parts: []Part{p}}).Has(7, nth) {
 					got++
 				}
 			}
-			if got != p.Len(n) || got < n/of || got > n/of+1 {
-				t.Fatalf("part %d of %d of %d samples has %d, Len says %d", index, of, n, got, p.Len(n))
+			if got != p.len(n) || got < n/of || got > n/of+1 {
+				t.Fatalf("part %d of %d of %d samples has %d, len says %d", index, of, n, got, p.len(n))
 			}
 			total += got
 		}
-		if total != n || (Part{}).Len(n) != n {
+		if total != n || (Part{}).len(n) != n {
 			t.Fatalf("the parts have %d of %d samples", total, n)
 		}
 	})

@@ -33,8 +33,8 @@ func (i Increment) Validate() error {
 	return nil
 }
 
-// Schema is the version of the JSON form.
-const Schema = 1
+// schema is the version of the JSON form.
+const schema = 1
 
 // Scenario is one situation: a label set and a timeline on a data set. One that was written by hand may leave out
 // what is determined elsewhere, the data set, increment, kind, batch and epochs, and its tasks the numbers of samples
@@ -97,7 +97,7 @@ func Generate(o Options, perClass []int) (_ *Scenario, err error) {
 	fail.If(o.Increment.Validate())
 	fail.When(o.Batch < 1 || o.Epochs < 1, "batch %d and epochs %d must be positive", o.Batch, o.Epochs)
 	s := &Scenario{
-		Schema: Schema, Dataset: o.Dataset, Increment: o.Increment, Kind: o.Kind,
+		Schema: schema, Dataset: o.Dataset, Increment: o.Increment, Kind: o.Kind,
 		Batch: o.Batch, Epochs: o.Epochs, LabelSet: o.LabelSet, Timeline: o.Timeline, Tasks: o.labelSets(len(perClass)),
 	}
 	durations := make([]int, o.Tasks)
@@ -129,8 +129,14 @@ func (o Options) labelSets(classes int) (tasks []Task) {
 	return tasks
 }
 
-// Part returns which part of the training samples of its ith class the task has.
-func (t Task) Part(i int) Part {
+// Has reports whether the task has the nth training sample of one of its classes, counted from 0.
+func (t Task) Has(class, nth int) bool {
+	p := t.part(slices.Index(t.Classes, class))
+	return p.Of == 0 || nth%p.Of == p.Index
+}
+
+// part returns which part of the training samples of its ith class the task has.
+func (t Task) part(i int) Part {
 	if t.Parts == nil {
 		return Part{}
 	}
@@ -140,7 +146,7 @@ func (t Task) Part(i int) Part {
 // samples returns the number of the task's training samples.
 func (t Task) samples(perClass []int) (n int) {
 	for i, c := range t.Classes {
-		n += t.Part(i).Len(perClass[c])
+		n += t.part(i).len(perClass[c])
 	}
 	return n
 }
@@ -158,13 +164,13 @@ func (s *Scenario) LastStep() int {
 func (s *Scenario) MaxStreams() int {
 	rows := 0
 	for _, t := range s.Tasks { // K grows only where a stream starts, or the first one has ended
-		rows = max(rows, s.Rows(t.Start), s.Rows(t.End()+1))
+		rows = max(rows, s.rows(t.Start), s.rows(t.End()+1))
 	}
 	return rows
 }
 
-// Rows returns K at a step: the number of running tasks, plus one for the memory once a task has finished.
-func (s *Scenario) Rows(step int) int {
+// rows returns K at a step: the number of running tasks, plus one for the memory once a task has finished.
+func (s *Scenario) rows(step int) int {
 	k, finished := 0, 0
 	for _, t := range s.Tasks {
 		if t.Start <= step && step <= t.End() {
@@ -252,7 +258,7 @@ func outside(counts ...int) bool { return slices.Min(counts) < 0 || slices.Max(c
 func (s *Scenario) Validate() (err error) {
 	defer fail.Caught(&err)
 	defer fail.At("scenario")
-	fail.When(s.Schema != Schema, "schema %d; this program reads \"schema\": %d", s.Schema, Schema)
+	fail.When(s.Schema != schema, "schema %d; this program reads \"schema\": %d", s.Schema, schema)
 	if s.Increment != "" {
 		fail.If(s.Increment.Validate())
 	}

@@ -51,7 +51,7 @@ func TestStatistics(t *testing.T) {
 		s := generate(t, emnist(seed, seed+1000), perClass())
 		rows, steps := 0, s.LastStep()+1
 		for step := range steps {
-			k := s.Rows(step)
+			k := s.rows(step)
 			rows += k
 			share[k] += 1 / float64(steps) / situations
 		}
@@ -114,7 +114,7 @@ func TestMaxStreams(t *testing.T) {
 		s := generate(t, o, []int{70, 300, 64, 1, 200, 500})
 		rows := 0
 		for step := range s.LastStep() + 1 {
-			rows = max(rows, s.Rows(step))
+			rows = max(rows, s.rows(step))
 		}
 		if got := s.MaxStreams(); got != rows {
 			t.Errorf("at most %d rows, counted %d", got, rows)
@@ -202,7 +202,7 @@ func TestLoad(t *testing.T) {
 
 // TestGaps: a timeline may have steps at which no stream runs. The updates pass over them.
 func TestGaps(t *testing.T) {
-	s := &Scenario{Schema: Schema, Increment: TaskIncremental, Batch: 1, Epochs: 1, Tasks: []Task{
+	s := &Scenario{Schema: schema, Increment: TaskIncremental, Batch: 1, Epochs: 1, Tasks: []Task{
 		{Classes: []int{0}, Train: 3, Start: 2, Steps: 3}, // 2…4
 		{Classes: []int{1}, Train: 2, Start: 3, Steps: 2}, // 3…4
 		{Classes: []int{2}, Train: 1, Start: 5, Steps: 1}, // 5
@@ -231,7 +231,7 @@ func TestGaps(t *testing.T) {
 func TestFill(t *testing.T) {
 	o := emnist(1, 2)
 	full := generate(t, o, perClass())
-	open := &Scenario{Schema: Schema, LabelSet: full.LabelSet, Timeline: full.Timeline}
+	open := &Scenario{Schema: schema, LabelSet: full.LabelSet, Timeline: full.Timeline}
 	for _, task := range full.Tasks {
 		open.Tasks = append(open.Tasks, Task{Classes: task.Classes, Start: task.Start})
 	}
@@ -283,7 +283,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for i, task := range s.Tasks {
-			if task.Steps < 0 || task.Start < 0 || task.Steps > 0 && (task.End() < task.Start || s.Rows(task.Start) < 1) {
+			if task.Steps < 0 || task.Start < 0 || task.Steps > 0 && (task.End() < task.Start || s.rows(task.Start) < 1) {
 				t.Errorf("task %d: %+v", i+1, task)
 			}
 		}

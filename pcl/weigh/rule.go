@@ -58,9 +58,6 @@ func text(all map[string]any) string {
 	return strings.Join(list, " ")
 }
 
-// Method returns the method itself.
-func (r *Rule) Method() method.Method { return r.method }
-
 // Follows says whether the rule learns from the losses after a step; see [Rule.Follow].
 func (r *Rule) Follows() bool { return r.follower != nil }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
@@ -36,15 +37,9 @@ func TestUndo(t *testing.T) {
 func TestCertificateOfJoinedRows(t *testing.T) {
 	r, w := opened(t, "emgd-gmc+der-pp", nil), make([]float64, 4)
 	p := &Problem{IDs: []int{1, -1, 0, 2}, Rows: [][]float64{{1, 0, 0}, {0, 1, 0}, {0, 2, 1}, {1, 1, 3}}}
-	out, err := r.Weights(p, w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(r.Weights(p, w))(t)
 	plain, v := opened(t, "emgd-gmc", nil), make([]float64, 3)
-	want, err := plain.Weights(&Problem{IDs: []int{0, 1, 2}, Rows: [][]float64{{0, 3, 1}, {1, 0, 0}, {1, 1, 3}}}, v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(plain.Weights(&Problem{IDs: []int{0, 1, 2}, Rows: [][]float64{{0, 3, 1}, {1, 0, 0}, {1, 1, 3}}}, v))(t)
 	a, b := out.Certificate, want.Certificate
 	for _, c := range [][2][]float64{{w, v}, {a.Lambda, b.Lambda}, {a.Sigma, b.Sigma}, {a.Slacks, b.Slacks}} {
 		if got, v := c[0], c[1]; !slices.Equal(got, []float64{v[1], v[0], v[0], v[2]}) {
@@ -55,7 +50,7 @@ func TestCertificateOfJoinedRows(t *testing.T) {
 		t.Errorf("active are %v, dropped %v", a.Active, a.Dropped)
 	}
 	p.Rows[1], p.Rows[2] = make([]float64, 3), make([]float64, 3)
-	if out, err = r.Weights(p, w); err != nil || !slices.Equal(out.Certificate.Dropped, []int{1, 2}) || !strings.Contains(out.Certificate.Message(), "rows 1 2") {
+	if out, err := r.Weights(p, w); err != nil || !slices.Equal(out.Certificate.Dropped, []int{1, 2}) || !strings.Contains(out.Certificate.Message(), "rows 1 2") {
 		t.Errorf("error %v; dropped are %v", err, out.Certificate.Dropped)
 	}
 }
@@ -69,22 +64,15 @@ func TestFailedCallOfSmoothed(t *testing.T) {
 	for _, inner := range []string{"emgd-gmc", "emgd-gs"} {
 		var ends [2][]float64
 		for i := range ends {
-			r, err := New("cr-mogm", map[string]any{"method": inner}, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(New("cr-mogm", map[string]any{"method": inner}, 0))(t)
 			w := make([]float64, 2)
-			if _, err := r.Weights(first, w); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(r.Weights(first, w))(t)
 			if i == 1 {
 				if _, err := r.Weights(bad, w); err == nil {
 					t.Fatalf("%s: rows beyond the range were accepted", inner)
 				}
 			}
-			if _, err := r.Weights(second, w); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(r.Weights(second, w))(t)
 			ends[i] = w
 		}
 		if !slices.Equal(ends[0], ends[1]) {
@@ -96,23 +84,15 @@ func TestFailedCallOfSmoothed(t *testing.T) {
 // TestRefusedState: a state of which a later part is wrong changes nothing.
 func TestRefusedState(t *testing.T) {
 	rule := func() *Rule {
-		r, err := New("emgd-gmc+ewc", nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(New("emgd-gmc+ewc", nil, 0))(t)
 		return r
 	}
 	saved := func(r *Rule) string {
-		text, err := r.State()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(r.State())(t)
 		return string(text)
 	}
 	from, to := rule(), rule()
-	if _, err := from.Weights(&Problem{Rows: [][]float64{{-4, 1, 1}, {6, 1, 1}}}, make([]float64, 2)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(from.Weights(&Problem{Rows: [][]float64{{-4, 1, 1}, {6, 1, 1}}}, make([]float64, 2)))(t)
 	before, wrong := saved(to), strings.Replace(saved(from), `"parts":[{}]`, `"parts":[{"stiffness":"AAAAAAAAAAA="}]`, 1)
 	if err := to.SetState([]byte(wrong)); err == nil || saved(to) != before {
 		t.Errorf("error %v; the state is %s, was %s", err, saved(to), before)
@@ -125,9 +105,7 @@ func TestRefusedState(t *testing.T) {
 // TestRefusedCallBeforeFollow: the losses after a step are still those of its streams when a call was refused in between.
 func TestRefusedCallBeforeFollow(t *testing.T) {
 	r, w := opened(t, "famo", nil), make([]float64, 2)
-	if _, err := r.Weights(&Problem{Rows: rows, Losses: []float64{1, 2}}, w); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.Weights(&Problem{Rows: rows, Losses: []float64{1, 2}}, w))(t)
 	if _, err := r.Weights(&Problem{Rows: rows, Losses: []float64{1, -2}}, w); err == nil {
 		t.Fatal("a negative loss is not refused")
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
@@ -20,20 +21,14 @@ var (
 
 func opened(t testing.TB, name string, params map[string]any) *Rule {
 	t.Helper()
-	r, err := New(name, params, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(New(name, params, 1))(t)
 	return r
 }
 
 // remembered is the rule's state as text.
 func remembered(t testing.TB, r *Rule) string {
 	t.Helper()
-	s, err := r.State()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(r.State())(t)
 	return string(s)
 }
 
@@ -86,9 +81,7 @@ func TestFailuresAfterTheRuleAreUndone(t *testing.T) {
 		{"emgd-gmc", map[string]any{"tau": "inf"}}, {"emgd-log", nil}, {"dwa", nil}, {"gradnorm", nil}, {"pcgrad", nil},
 	} {
 		r, w := opened(t, c.name, c.params), make([]float64, 2)
-		if _, err := r.Weights(&Problem{Rows: rows, Losses: []float64{1, 2}, IDs: []int{3, 8}}, w); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.Weights(&Problem{Rows: rows, Losses: []float64{1, 2}, IDs: []int{3, 8}}, w))(t)
 		before := remembered(t, r)
 		huge := [][]float64{{1.7e308, 0}, {1.7e308, 1e300}}
 		if _, err := r.Weights(&Problem{Rows: huge, Losses: []float64{1, 2}, IDs: []int{8, 9}}, w); err == nil {
@@ -106,12 +99,8 @@ func TestStateGoesOn(t *testing.T) {
 		a, b := opened(t, name, nil), opened(t, name, nil)
 		wa, wb := make([]float64, 2), make([]float64, 2)
 		p := &Problem{Rows: rows, Losses: []float64{1, 2}}
-		if _, err := a.Weights(p, wa); err != nil {
-			t.Fatal(name, err)
-		}
-		if err := b.SetState([]byte(remembered(t, a))); err != nil {
-			t.Fatal(name, err)
-		}
+		must.Get(a.Weights(p, wa))(t)
+		must.Do(t, b.SetState([]byte(remembered(t, a))))
 		p = &Problem{Rows: [][]float64{{1, 2, 3}, {3, -2, 1}}, Losses: []float64{0.5, 2}}
 		outA, errA := a.Weights(p, wa)
 		outB, errB := b.Weights(p, wb)
@@ -125,9 +114,7 @@ func TestStateGoesOn(t *testing.T) {
 
 func TestStateRefuses(t *testing.T) {
 	r, w := opened(t, "emgd-gmc", nil), make([]float64, 2)
-	if _, err := r.Weights(&Problem{Gram: gram}, w); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.Weights(&Problem{Gram: gram}, w))(t)
 	before := remembered(t, r)
 	for bad, want := range map[string]string{
 		"":                      "no JSON",

@@ -29,7 +29,7 @@ func descend(ctx context.Context, p [][]float64, y [][2]float64, o Options) {
 		descent(ctx, p, y, gradient, factor)
 		if o.Progress != nil && ((done+1)%progressEvery == 0 || done+1 == o.Iterations) {
 			if kl := divergence(ctx, p, y); ctx.Err() == nil {
-				o.Progress(Progress{Iteration: done + 1, Iterations: o.Iterations, KL: kl})
+				o.Progress(done+1, kl)
 			}
 		}
 		step(y, gradient, update, gain, momentum, rate)

@@ -19,13 +19,9 @@ type Options struct {
 	Perplexity float64 // effective number of neighbours; 0 for 30, at most a third of the other points
 	Iterations int     // 0 for 1000
 	Seed       uint64
-	Progress   func(Progress) // called every 50 iterations and after the last, if not nil
-}
-
-// Progress is the state after some iterations.
-type Progress struct {
-	Iteration, Iterations int     // done, and to do in all
-	KL                    float64 // KL(P‖Q) in nats, before the last update
+	// Progress, if not nil, is called every 50 iterations and after the last, with how many are done and KL(P‖Q), in nats, before
+	// the last update.
+	Progress func(iteration int, kl float64)
 }
 
 // Result is an embedding.

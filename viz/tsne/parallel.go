@@ -4,21 +4,15 @@ import (
 	"context"
 	"runtime"
 	"sync"
-	"sync/atomic"
 )
 
-// parallel calls f for each index below n, on all processors, until ctx ends. Each call must write only what is its own, so
-// that the result does not depend on who comes first.
+// parallel calls f for each index below n, on all processors, until ctx ends. Each call must write only what is its own.
 func parallel(ctx context.Context, n int, f func(i int)) {
-	var next atomic.Int64
 	var group sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
 		group.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
+			for i := w; i < n && ctx.Err() == nil; i += workers {
 				f(i)
 			}
 		})

@@ -48,14 +48,13 @@ func (s *session) say(kind, page string, data fields) []msg {
 	return s.outputs(s.send(s.shell, kind, "", fields{"comm_id": page, "data": data}))
 }
 
-// TestPage is what the script of a page and the widgets of a cell say to each other.
+// TestPage is what the script of a page and the widgets of a cell, which waits for them, say to each other.
 func TestPage(t *testing.T) {
 	s := begin(t)
 	cell := s.cell("heard := make(chan int, 10)\ncomms.Send(\"/early\", 1)\n" +
-		"id := comms.Subscribe(\"/button\", func(_ string, v int) { heard <- v })")
+		"id := comms.Subscribe(\"/button\", func(_ string, v int) { heard <- v })\n<-heard")
 	html := s.until(cell, "display_data").Content["data"].(fields)["text/html"].(string)
 	key := regexp.MustCompile(`session = "(\w+)"`).FindStringSubmatch(html)[1]
-	s.reply(s.shells, cell)
 	s.until(cell, "update_display_data") // the script is not for the notebook's file
 	for _, m := range []fields{{"session": "old"}, nil} {
 		if got := s.say("comm_open", "3", m); len(got) != 1 || got[0].Type != "comm_close" {
@@ -75,8 +74,11 @@ func TestPage(t *testing.T) {
 	button := fields{"address": "/button", "value": 7}
 	s.say("comm_msg", "1", fields{"address": "/nobody", "value": 7})
 	s.say("comm_msg", "1", button)
-	s.shows("first := <-heard\nfirst", "7")
-	s.shows("comms.Unsubscribe(id)", "")
+	if m := s.reply(s.shells, cell); m.str("status") != "ok" {
+		t.Error(m)
+	}
+	s.say("comm_msg", "1", button)
+	s.shows("second := <-heard\ncomms.Unsubscribe(id)\nsecond", "7")
 	s.say("comm_msg", "1", button)
 	s.shows("len(heard)", "0")
 	s.say("comm_close", "1", nil)

@@ -343,30 +343,6 @@ func TestOutputAfterTheCell(t *testing.T) {
 	}
 }
 
-func TestComms(t *testing.T) {
-	e := newToy()
-	c, _, _ := start(t, e.open)
-	cell := c.cell("wait") // comms are answered beside it
-	c.until(cell, "execute_input")
-	for i, test := range []struct{ kind, to, answer string }{
-		{"comm_open", "toy", "comm_msg"}, {"comm_msg", "toy", "comm_msg"}, {"comm_open", "nobody", "comm_close"}, {"comm_close", "toy", "comm_msg"},
-	} {
-		data := fields{"for": test.to, "i": float64(i)}
-		out := c.outputs(c.send(c.shell, test.kind, "", fields{"comm_id": "1", "target_name": "t", "data": data}))
-		if len(out) != 1 || out[0].Type != test.answer || out[0].str("comm_id") != "1" || test.answer == "comm_msg" && !reflect.DeepEqual(out[0].Content["data"], data) {
-			t.Errorf("%+v: answered %v", test, out)
-		}
-		if m := <-e.comms; m.header.Type != test.kind || m.content.Comm != "1" {
-			t.Errorf("%+v: the engine saw %+v", test, m.content)
-		}
-	}
-	if m := c.ask("comm_info_request", fields{}); !reflect.DeepEqual(m.Content["comms"], fields{}) {
-		t.Error(m)
-	}
-	e.release <- ""
-	c.reply(c.shells, cell)
-}
-
 func TestHistory(t *testing.T) {
 	c, _, _ := start(t, newToy().open)
 	for _, code := range []string{"value 1", "value 2\n", "print é", "value 1"} {

@@ -1,19 +1,16 @@
-// Package device moves data between the host and the device on which a learner computes: batches, tables of
-// samples, gradients and their Gram matrix. It does not know what steps or streams are. Begin with [Batch] and
-// [Differentiate].
+// Package device is what a learner computes on its device: batches, gradients and their Gram matrix, updates, predictions and
+// edits. Programs are functions from graph nodes to graph nodes. It does not know what steps or streams are. Begin with [Batch]
+// and [Set.Differentiate].
 package device
 
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/data"
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
-	"github.com/parallelcl/parallelcl/pcl/internal/heads"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -25,7 +22,7 @@ import (
 type Batch struct {
 	data.Batch
 	Task      []int     // the task of each sample; in batches from the memory they differ
-	Targets   []int32   // [graphs.TargetRows][size]; the following slices are parts of it
+	Targets   []int32   // [targetRows][size]; the following slices are parts of it
 	Output    []int32   // the output of each sample's class
 	Reference []float32 // [size][outputs], for losses that compare outputs with reference values
 
@@ -36,18 +33,22 @@ type Batch struct {
 	ahead  compute.Buffer    // otherwise: a copy of X that was sent to the device in advance
 }
 
+// Target is what should be predicted for a sample: an output, those that compete with it, from Lo to below Hi, and the range of
+// the outputs of its task.
+type Target struct{ Output, Lo, Hi, TaskLo, TaskHi int32 }
+
 // NewBatch returns an empty batch, which the caller must free.
-func NewBatch(backend compute.Backend, size, inputs int) *Batch {
-	x, onX := program.Shared[float32](backend, size, inputs)
-	t, onT := program.Shared[int32](backend, graphs.TargetRows, size)
-	part := func(row int) []int32 { return t[row*size : (row+1)*size] }
-	return &Batch{
-		Batch: data.Batch{X: x, Class: make([]int, size)},
-		Task:  make([]int, size), Targets: t,
-		lo: part(graphs.TargetLo), hi: part(graphs.TargetHi), Output: part(graphs.TargetLabel), valid: part(graphs.TargetValid),
-		taskLo: part(graphs.TargetTaskLo), taskHi: part(graphs.TargetTaskHi),
-		device: [2]compute.Buffer{onX, onT},
+func (p *Set) NewBatch() *Batch {
+	x, onX := program.Shared[float32](p.Backend, p.Batch, p.Width())
+	b := &Batch{Batch: data.Batch{X: x, Class: make([]int, p.Batch)}, Task: make([]int, p.Batch), device: [2]compute.Buffer{onX}}
+	if err := fail.Tried(func() { b.Targets, b.device[1] = program.Shared[int32](p.Backend, targetRows, p.Batch) }); err != nil {
+		b.Free()
+		fail.If(err)
 	}
+	part := func(row int) []int32 { return b.Targets[row*p.Batch : (row+1)*p.Batch] }
+	b.lo, b.hi, b.Output, b.valid = part(targetLo), part(targetHi), part(targetLabel), part(targetValid)
+	b.taskLo, b.taskHi = part(targetTaskLo), part(targetTaskHi)
+	return b
 }
 
 // Free releases the batch's memory. The batch must not be used after that.
@@ -122,63 +123,37 @@ func (b *Batch) Gather(samples []memory.Item) {
 	}
 }
 
-// Copy fills the batch with the samples of another one.
-func (b *Batch) Copy(from *Batch) {
-	b.Empty()
-	b.N, b.Repeat = from.N, from.Repeat
-	copy(b.X, from.X)
-	copy(b.Class, from.Class)
-	copy(b.Task, from.Task)
-}
-
-// Aim sets the targets: the right output of each sample, and the outputs that compete with it under a loss. A sample of a class
-// that its task does not have, as test samples and methods of a user may name, ends the work.
-func (b *Batch) Aim(h *heads.Heads, loss rehearsal.Loss) {
+// Aim sets the targets, and clears the reference values of a loss that has any, but for those that are stored with the samples.
+func (b *Batch) Aim(target func(task, class int) Target, l rehearsal.Loss, outputs int) {
 	b.pad()
 	for i := range b.Class {
-		if i >= b.N {
-			b.lo[i], b.hi[i], b.Output[i], b.valid[i], b.taskLo[i], b.taskHi[i] = 0, 1, 0, 0, 0, 0
-			continue
+		t, valid := Target{Hi: 1}, int32(0)
+		if i < b.N {
+			t, valid = target(b.Task[i], b.Class[i]), 1
 		}
-		b.Output[i] = fail.Or(h.Output(b.Task[i], b.Class[i]))
-		b.taskLo[i], b.taskHi[i] = h.Of(b.Task[i]).Span()
-		switch b.lo[i], b.hi[i] = h.Competing(b.Task[i]); {
-		case loss.Own:
-			b.lo[i], b.hi[i] = b.taskLo[i], b.taskHi[i]
-		case loss.Seen:
-			b.lo[i], b.hi[i] = 0, int32(h.Used())
+		b.Output[i], b.lo[i], b.hi[i], b.taskLo[i], b.taskHi[i], b.valid[i] = t.Output, t.Lo, t.Hi, t.TaskLo, t.TaskHi, valid
+	}
+	if !Referenced(l) {
+		return
+	}
+	if len(b.Reference) != len(b.Class)*outputs {
+		b.Reference = make([]float32, len(b.Class)*outputs)
+	}
+	for i := range b.Reference {
+		b.Reference[i] = model.NoReference
+	}
+	if l.Kind == rehearsal.StoredLogits || l.Distill > 0 {
+		for i, logits := range b.stored {
+			copy(b.Reference[i*outputs:(i+1)*outputs], logits)
 		}
-		b.valid[i] = 1
 	}
 }
 
-// Ask prepares the batch for a program that returns the scores of all outputs, whichever compete.
-func (b *Batch) Ask() {
-	b.pad()
-	for i := range b.Class {
-		b.lo[i], b.hi[i], b.Output[i], b.valid[i], b.taskLo[i], b.taskHi[i] = 0, 1, 0, 1, 0, 1
-	}
-}
-
-// Only makes sample k the only one that counts in the loss.
-func (b *Batch) Only(k int) {
-	b.count(func(i int) bool { return i == k })
-}
-
-// Half makes only the samples of the first half (h = 0) or of the second half (h = 1) count. A single sample
-// belongs to both halves.
-func (b *Batch) Half(h int) {
-	half := (b.N + 1) / 2
-	b.count(func(i int) bool { return b.N == 1 || (i < half) == (h == 0) })
-}
-
-// All makes all samples count.
-func (b *Batch) All() { b.count(func(int) bool { return true }) }
-
-func (b *Batch) count(counts func(i int) bool) {
+// Count makes the samples count in the loss for which counts is true; all where it is nil.
+func (b *Batch) Count(counts func(i int) bool) {
 	for i := range b.N {
 		b.valid[i] = 0
-		if counts(i) {
+		if counts == nil || counts(i) {
 			b.valid[i] = 1
 		}
 	}
@@ -192,74 +167,43 @@ func (b *Batch) Share(shares []float64) {
 	}
 }
 
-// Refer sets the reference values to the logits stored with the samples. Samples without stored logits get none.
-func (b *Batch) Refer(outputs int) {
-	b.Blank(outputs)
-	for i, logits := range b.stored {
-		copy(b.Reference[i*outputs:(i+1)*outputs], logits)
-	}
-}
-
 // Adjust sets the reference values of every sample to the given ones, which a loss adds to the scores.
 func (b *Batch) Adjust(by []float32) {
-	b.Blank(len(by))
 	for i := range b.Class {
 		copy(b.Reference[i*len(by):(i+1)*len(by)], by)
 	}
 }
 
-// Blank sets no reference value for any output.
-func (b *Batch) Blank(outputs int) {
-	if len(b.Reference) != len(b.Class)*outputs {
-		b.Reference = make([]float32, len(b.Class)*outputs)
+// inputs returns what a program takes of the batch: its values, the targets and, for a loss that compares outputs with them, the
+// reference values. What the device does not read where it is gets copied for each call.
+func (b *Batch) inputs(l rehearsal.Loss) []any {
+	in := []any{b.X, b.Targets, nil}
+	switch {
+	case b.device[0] != nil:
+		in[0], in[1] = b.device[0], b.device[1]
+	case b.ahead != nil:
+		in[0] = b.ahead
 	}
-	for i := range b.Reference {
-		b.Reference[i] = model.NoReference
+	if Referenced(l) {
+		in[2] = b.Reference
 	}
+	return in
 }
 
-// Inputs returns the pixels, the targets and, if asked for, the reference values as buffers on the device. Call
-// done when they are no longer needed: it frees the copies that were made.
-func (b *Batch) Inputs(backend compute.Backend, reference bool) (in []compute.Buffer, done func()) {
-	size := len(b.Class)
-	var copied []compute.Buffer
-	add := func(b compute.Buffer) { in, copied = append(in, b), append(copied, b) }
-	if b.device[0] != nil {
-		in = append(in, b.device[:]...)
-	} else {
-		if b.ahead != nil {
-			in = append(in, b.ahead)
-		} else {
-			add(b.copyPixels(backend))
-		}
-		add(program.ToDevice(backend, b.Targets, graphs.TargetRows, size))
-	}
-	if reference {
-		add(program.ToDevice(backend, b.Reference, size, len(b.Reference)/size))
-	}
-	return in, func() { program.Free(copied...) }
-}
-
-// State returns copies of the samples' classes and pixels.
-func (b *Batch) State() (classes []int, pixels []float32) {
+// Take fills the batch with samples of a task. Their slices may be those of the batch; others are copied.
+func (b *Batch) Take(task int, given data.Batch) {
 	width := len(b.X) / len(b.Class)
-	return slices.Clone(b.Class[:b.N]), slices.Clone(b.X[:b.N*width])
-}
-
-// Restore fills the batch with what State returned, as samples of the given task.
-func (b *Batch) Restore(task int, classes []int, pixels []float32) {
-	width := len(b.X) / len(b.Class)
-	if n := len(classes); n < 1 || n > len(b.Class) || len(pixels) != n*width {
-		fail.Now("a fetched batch of %d samples and %d pixels; want up to %d samples of %d", n, len(pixels), len(b.Class), width)
+	if &given.X[0] != &b.X[0] {
+		copy(b.X, given.X[:given.N*width])
 	}
-	b.Empty()
-	b.N = copy(b.Class, classes)
-	copy(b.X, pixels)
-	b.Of(task)
+	if &given.Class[0] != &b.Class[0] {
+		copy(b.Class, given.Class[:given.N])
+	}
+	b.N, b.Repeat = given.N, given.Repeat
+	b.of(task)
 }
 
-// Of makes the samples those of a task.
-func (b *Batch) Of(task int) {
+func (b *Batch) of(task int) {
 	for i := range b.N {
 		b.Task[i] = task
 	}
@@ -270,5 +214,5 @@ func (b *Batch) Read(s data.Samples, n, from, task int) {
 	b.Empty()
 	b.N = min(len(b.Class), n-from)
 	b.Fill(s, func(i int) int { return from + i })
-	b.Of(task)
+	b.of(task)
 }

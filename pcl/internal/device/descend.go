@@ -6,40 +6,92 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/optim"
 )
 
-// Descent makes the steps of Adam and AdamW on the host, on all cores, in memory that the device shares with it.
-// The results are, to the bit, those of the program that XLA makes of [graphs.Set.Update], which takes one core, and on its way
-// there and back as long again as for its work.
+// Descent makes the optimiser's steps.
 type Descent struct {
-	shared int
-	d      []float32
-	by     adamScalars
-	decay  float32 // λ
+	set  *Set
+	adam *adam // nil where programs make the steps
+}
+
+// NewDescent returns what makes the steps of a set's optimiser.
+func NewDescent(s *Set) *Descent {
+	if !descends(s) {
+		return &Descent{set: s}
+	}
+	return &Descent{s, newAdam(s)}
+}
+
+// Step makes a step of θ and the optimiser's state, the vectors, along d = Σ wᵢ·rowsᵢ and returns ‖d‖² over the shared
+// parameters. If d is not finite, the vectors keep their values, and the result is not finite either. After a failure vectors
+// that the device has are nil.
+func (a *Descent) Step(vectors []*compute.Buffer, w []float64, rows []compute.Buffer, scalars []float32) float64 {
+	if a.adam != nil {
+		return a.adam.step(a.adam.onHost(vectors), w, rows, scalars)
+	}
+	weights, rows, sum := a.set.fold(w, rows)
+	defer program.Free(sum)
+	out := a.set.update(len(rows)).Call(vectors, weights, scalars, rows)
+	for i, v := range vectors {
+		*v = out[i]
+	}
+	norm2 := out[len(vectors)]
+	defer program.Free(norm2)
+	return program.Read[float64](norm2, 1)[0]
+}
+
+// adam makes the steps of Adam and AdamW on the host, on all cores, in memory that the device shares with it.
+// The results are, to the bit, those of the program that XLA makes of [Set.update], which takes one core, and on its way
+// there and back as long again as for its work.
+type adam struct {
+	shared  int
+	vectors []compute.Buffer // in memory that the device shares with the host
+	values  [][]float32      // theirs
+	d       []float32
+	by      adamScalars
+	decay   float32 // λ
 }
 
 // adamScalars are γ and the two bias corrections, which change from step to step, β₁, 1−β₁, β₂, 1−β₂, ε, and γλ.
 type adamScalars [9]float32
 
-// NewDescent returns nil if the optimiser, the backend or the processor needs the program.
-func NewDescent(s *graphs.Set) *Descent {
-	o, ok := s.Adam()
-	if !ok || !onHost(s) {
-		return nil
-	}
-	return &Descent{s.Shared, make([]float32, s.Total()), adamScalars{
-		3: float32(o.Beta1), float32(1 - o.Beta1), float32(o.Beta2), float32(1 - o.Beta2), float32(o.Epsilon),
-	}, float32(o.WeightDecay)}
+// onHost says that the functions in assembly have the bits of the set's programs.
+func onHost(s *Set) bool { return fused && takesParts(s) }
+
+// descends says that the steps of a set's optimiser are made on the host.
+func descends(s *Set) bool {
+	_, ok := optim.AdamOf(s.Optimizer)
+	return ok && onHost(s)
 }
 
-// onHost says that the functions in assembly have the bits of the set's programs.
-func onHost(s *graphs.Set) bool { return fused && TakesParts(s) }
+func newAdam(s *Set) *adam {
+	o, _ := optim.AdamOf(s.Optimizer)
+	return &adam{shared: s.Shared, d: make([]float32, s.Total()), by: adamScalars{
+		3: float32(o.Beta1), float32(1 - o.Beta1), float32(o.Beta2), float32(1 - o.Beta2), float32(o.Epsilon),
+	}, decay: float32(o.WeightDecay)}
+}
 
-// Step changes the state, which is θ and its moments, by a step along d = Σ wᵢ·rowsᵢ. It returns ‖d‖² over the shared
-// parameters. If d is not finite it changes nothing, and returns ∞.
-func (a *Descent) Step(state [][]float32, w []float64, rows []compute.Buffer, scalars []float32) float64 {
+// onHost returns the values of vectors, to be changed where they are.
+func (a *adam) onHost(vectors []*compute.Buffer) [][]float32 {
+	for i, v := range vectors {
+		if i == len(a.vectors) {
+			a.vectors, a.values = append(a.vectors, nil), append(a.values, nil)
+		}
+		if *v == a.vectors[i] {
+			continue
+		}
+		values, shared := program.Shared[float32]((*v).Backend(), len(a.d))
+		copy(values, program.Read[float32](*v, len(a.d)))
+		program.Free(*v)
+		*v, a.vectors[i], a.values[i] = shared, shared, values
+	}
+	return a.values
+}
+
+// step changes θ and its moments by a step along d. If d is not finite it changes nothing, and returns ∞.
+func (a *adam) step(state [][]float32, w []float64, rows []compute.Buffer, scalars []float32) float64 {
 	norm2, private := direction(a.d, a.shared, w, rows)
 	if all := norm2 + private; math.IsNaN(all) || math.IsInf(all, 0) {
 		return math.Inf(1)
@@ -47,12 +99,12 @@ func (a *Descent) Step(state [][]float32, w []float64, rows []compute.Buffer, sc
 	copy(a.by[:3], scalars)
 	a.by[8] = a.decay * scalars[0]
 	const block = 1 << 13
-	share((len(a.d)+block-1)/block, func(i int) { a.adam(state, i*block, min(len(a.d), (i+1)*block)) })
+	share((len(a.d)+block-1)/block, func(i int) { a.some(state, i*block, min(len(a.d), (i+1)*block)) })
 	return norm2
 }
 
-// adam makes a step of some of the parameters, of the last few in a copy.
-func (a *Descent) adam(state [][]float32, from, to int) {
+// some makes a step of some of the parameters, of the last few in a copy.
+func (a *adam) some(state [][]float32, from, to int) {
 	whole := from + (to-from)&^7
 	if whole > from {
 		adam8(whole-from, &a.d[from], &state[0][from], &state[1][from], &state[2][from], &a.by)
@@ -73,7 +125,7 @@ func (a *Descent) adam(state [][]float32, from, to int) {
 // direction sets d to Σ wᵢ·rowsᵢ over the shared parameters, and to the sum of the rows over the private ones. It returns the
 // squared length of both.
 func direction(d []float32, shared int, w []float64, rows []compute.Buffer) (norm2, private float64) {
-	weights, j := Single(w), make([][]float32, len(rows))
+	weights, j := single(w), make([][]float32, len(rows))
 	for i, b := range rows {
 		j[i] = program.Read[float32](b, len(d))
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -27,7 +26,7 @@ func TestDescent(t *testing.T) {
 		net := must.Get(model.NewMLP(784, []int{hidden, 9}, 62))(t)
 		for _, shared := range []int{net.Layout().Total, net.Layout().Backbone} {
 			for k, o := range map[int]optim.Optimizer{1: optim.Adam{LR: .003}, 2: decaying, 7: optim.Adam{LR: .1}} {
-				set := setOf(t, b, graphs.Spec{Model: net, Shared: shared, Batch: 2, Optimizer: o})
+				set := setOf(t, b, Spec{Model: net, Shared: shared, Batch: 2, Optimizer: o})
 				t.Run(fmt.Sprint(hidden, shared, k), func(t *testing.T) { sameStep(t, set, k, r, 1) })
 				t.Run(fmt.Sprint(hidden, shared, k, "infinite"), func(t *testing.T) { sameStep(t, set, k, r, 1e30) })
 			}
@@ -36,7 +35,7 @@ func TestDescent(t *testing.T) {
 }
 
 // sameStep makes steps along k rows of random numbers up to about scale.
-func sameStep(t *testing.T, set *graphs.Set, k int, r *rand.Rand, scale float64) {
+func sameStep(t *testing.T, set *Set, k int, r *rand.Rand, scale float64) {
 	n := set.Total()
 	var state, rows [][]float32
 	for i := range 3 + k {
@@ -66,11 +65,10 @@ func sameStep(t *testing.T, set *graphs.Set, k int, r *rand.Rand, scale float64)
 	}
 	for step := 1; step <= 2; step++ {
 		scalars := set.Optimizer.Scalars(step)
-		in := slices.Concat(on, []compute.Buffer{onDevice(t, set, Single(w)), onDevice(t, set, scalars)}, gradients)
-		out := set.Update(k).Call(in...)
+		out := set.update(k).Call(&on[0], &on[1], &on[2], single(w), scalars, gradients)
 		on = out[:3]
 		want := program.Values[float64](out[3], 1)[0]
-		if got := NewDescent(set).Step(state, w, gradients, scalars); got != want || math.IsInf(got, 0) != (scale > 1) {
+		if got := newAdam(set).step(state, w, gradients, scalars); got != want || math.IsInf(got, 0) != (scale > 1) {
 			t.Errorf("‖d‖² = %v, want %v", got, want)
 		}
 		for i, x := range state {

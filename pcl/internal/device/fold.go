@@ -5,53 +5,54 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
-// Most returns how many weighted gradients [Fold] leaves at most.
-func Most(s *graphs.Set) int {
+// mostRows returns how many weighted gradients [Set.fold] leaves at most.
+func mostRows(s *Set) int {
 	if onHost(s) {
 		return 1
 	}
-	return graphs.Most
+	return maxRows
 }
 
-// Fold replaces weighted gradients by their sum, with weight 1, if there are more than [Most]. sum is that buffer, which must be
-// freed; nil if there are fewer. They are added up in their order, so that the result is, to the bit, that of a program which
+// fold replaces weighted gradients by their sum, with weight 1, if there are more than [mostRows]. sum is that buffer, which must
+// be freed; nil if there are fewer. They are added up in their order, so that the result is, to the bit, that of a program which
 // takes all of them.
-func Fold(s *graphs.Set, w []float64, rows []compute.Buffer) (weights []float64, of []compute.Buffer, sum compute.Buffer) {
-	if len(rows) <= Most(s) {
-		return w, rows, nil
+func (p *Set) fold(w []float64, rows []compute.Buffer) (weights []float32, of []compute.Buffer, sum compute.Buffer) {
+	if len(rows) <= mostRows(p) {
+		return single(w), rows, nil
 	}
-	if onHost(s) {
+	if onHost(p) {
 		var d []float32
-		d, sum = program.Shared[float32](s.Backend, s.Total())
-		direction(d, s.Shared, w, rows)
+		d, sum = program.Shared[float32](p.Backend, p.Total())
+		direction(d, p.Shared, w, rows)
 	} else {
-		sum = addUpOn(s, w, rows)
+		sum = p.addUp(w, rows)
 	}
-	return []float64{1}, []compute.Buffer{sum}, sum
+	return []float32{1}, []compute.Buffer{sum}, sum
 }
 
-// addUpOn adds rows up on the device, by programs of a fixed number of rows: where there are fewer, the first one fills them up,
+// addUp adds rows up on the device, by programs of a fixed number of rows: where there are fewer, the first one fills them up,
 // with weight 0.
-func addUpOn(s *graphs.Set, w []float64, rows []compute.Buffer) (sum compute.Buffer) {
-	p := s.Sum()
-	for at := 0; at < len(rows); at += graphs.Most {
-		shared, private := make([]float32, graphs.Most), make([]float32, graphs.Most)
-		fill := slices.Repeat(rows[at:at+1], graphs.Most)
+func (p *Set) addUp(w []float64, rows []compute.Buffer) (sum compute.Buffer) {
+	for at := 0; at < len(rows); at += maxRows {
+		shared, private := make([]float32, maxRows), make([]float32, maxRows)
+		fill := slices.Repeat(rows[at:at+1], maxRows)
 		for i := range copy(fill, rows[at:]) {
 			shared[i], private[i] = float32(w[at+i]), 1
 		}
-		in := []compute.Buffer{program.ToDevice(s.Backend, shared, graphs.Most)}
-		if sum != nil {
-			in = append([]compute.Buffer{sum}, append(in, program.ToDevice(s.Backend, private, graphs.Most))...)
-			p = s.Add()
+		if sum == nil {
+			sum = p.sum().Call(shared, fill)[0]
+		} else {
+			sum = p.addTo(sum, shared, private, fill)
 		}
-		next := p.Call(append(in, fill...)...)[0]
-		program.Free(in...)
-		sum = next
 	}
 	return sum
+}
+
+// addTo adds rows to a sum, which it frees.
+func (p *Set) addTo(sum compute.Buffer, shared, private []float32, rows []compute.Buffer) compute.Buffer {
+	defer program.Free(sum)
+	return p.add().Call(sum, shared, private, rows)[0]
 }

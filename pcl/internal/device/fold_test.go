@@ -10,7 +10,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -18,24 +17,24 @@ import (
 )
 
 // setOf is the set of programs for the first client of a backend.
-func setOf(t *testing.T, b *backend.Backend, spec graphs.Spec) *graphs.Set {
+func setOf(t *testing.T, b *backend.Backend, spec Spec) *Set {
 	t.Helper()
-	cache := graphs.NewCache(b.Clients()...)
+	cache := NewCache(b.Clients()...)
 	t.Cleanup(cache.Close)
 	return cache.Sets(spec)[0]
 }
 
 // onDevice is a copy of values in a buffer.
-func onDevice(t *testing.T, set *graphs.Set, values []float32) compute.Buffer {
+func onDevice(t *testing.T, set *Set, values []float32) compute.Buffer {
 	t.Helper()
 	return program.ToDevice(set.Backend, values, len(values))
 }
 
 // manyRows is a set whose last parameters are private, and k gradients and weights.
-func manyRows(t *testing.T, b *backend.Backend, k int) (*graphs.Set, []*Gradient, []float64) {
+func manyRows(t *testing.T, b *backend.Backend, k int) (*Set, []*Gradient, []float64) {
 	t.Helper()
 	m := must.Get(model.NewMLP(9, []int{7}, 3))(t)
-	set := setOf(t, b, graphs.Spec{Model: m, Shared: m.Layout().Backbone, Batch: 2, Optimizer: optim.SGD{LR: 1}})
+	set := setOf(t, b, Spec{Model: m, Shared: m.Layout().Backbone, Batch: 2, Optimizer: optim.SGD{LR: 1}})
 	r := rand.New(rand.NewPCG(uint64(k), 1))
 	rows, w := make([]*Gradient, k), make([]float64, k)
 	for i := range rows {
@@ -43,7 +42,7 @@ func manyRows(t *testing.T, b *backend.Backend, k int) (*graphs.Set, []*Gradient
 		for p := range flat {
 			flat[p] = float32(r.NormFloat64())
 		}
-		g := Given(set, r.Float64(), flat)
+		g := set.Given(r.Float64(), flat)
 		t.Cleanup(g.Free)
 		rows[i], w[i] = &g, r.NormFloat64()
 	}
@@ -59,11 +58,11 @@ func TestFold(t *testing.T) {
 			for _, g := range gradients {
 				rows = append(rows, g.Flat)
 			}
-			left, of, sum := Fold(set, w, rows)
-			if len(of) > graphs.Most {
+			left, of, sum := set.fold(w, rows)
+			if len(of) > maxRows {
 				t.Fatalf("%d rows: %d are left", k, len(of))
 			}
-			if got, want := updated(t, set, left, of), updated(t, set, w, rows); !slices.Equal(got, want) {
+			if got, want := updated(t, set, left, of), updated(t, set, single(w), rows); !slices.Equal(got, want) {
 				t.Errorf("%d rows: %v, want %v", k, got[:4], want[:4])
 			}
 			program.Free(sum)
@@ -72,28 +71,22 @@ func TestFold(t *testing.T) {
 }
 
 // updated returns θ after a step from 0, and ‖d‖².
-func updated(t *testing.T, set *graphs.Set, w []float64, rows []compute.Buffer) []float32 {
+func updated(t *testing.T, set *Set, w []float32, rows []compute.Buffer) []float32 {
 	t.Helper()
-	p := set.Update(len(rows))
-	var in []compute.Buffer
-	for _, values := range [][]float32{make([]float32, set.Total()), Single(w), set.Optimizer.Scalars(1)} {
-		in = append(in, onDevice(t, set, values))
-	}
-	out := p.Call(append(in, rows...)...)
-	theta, norm := program.Values[float32](out[0], set.Total()), program.Values[float64](out[len(out)-1], 1)
-	program.Free(out...)
-	program.Free(in[1:]...)
-	return append(theta, float32(norm[0]))
+	theta := onDevice(t, set, make([]float32, set.Total()))
+	out := set.update(len(rows)).Call(&theta, w, set.Optimizer.Scalars(1), rows)
+	defer program.Free(out...)
+	return append(program.Values[float32](out[0], set.Total()), float32(program.Read[float64](out[1], 1)[0]))
 }
 
 // TestReadoutInParts: what is read of many rows is the same in parts, and on the host.
 func TestReadoutInParts(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
 		for _, k := range []int{3, 37} {
-			for _, asked := range []graphs.Products{graphs.None, graphs.Norms, graphs.Gram} {
+			for _, asked := range []Products{None, Norms, Gram} {
 				set, rows, _ := manyRows(t, b, k)
 				var results [2][]float64
-				for i, readout := range []Readout{ReadOnce(set), ReadInPlace(set)} {
+				for i, readout := range []Readout{&readOnce{set: set}, &readInPlace{set: set}} {
 					readout.Begin(k, asked)
 					for _, g := range rows {
 						readout.Add(g)

@@ -6,7 +6,6 @@ import (
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/internal/fail"
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -14,9 +13,9 @@ import (
 // Gradient is the gradient of one row's loss on the device, together with what the host has read of it. It must
 // be freed.
 type Gradient struct {
-	Flat       compute.Buffer // [parameters]; nil until it is computed
-	loss       compute.Buffer // a scalar
-	statistics compute.Buffer // the statistics of the batch; nil if the model has none
+	Flat compute.Buffer // [parameters]; nil until it is computed
+	// loss, a scalar, and the statistics of the batch, if the model has any, are buffers or, of a gradient that was given, values.
+	loss, statistics any
 
 	// The following are set when the gradient has been read by a [Readout].
 
@@ -27,7 +26,11 @@ type Gradient struct {
 
 // Free releases the buffers.
 func (g *Gradient) Free() {
-	program.Free(g.Flat, g.loss, g.statistics)
+	for _, x := range []any{g.Flat, g.loss, g.statistics} {
+		if b, ok := x.(compute.Buffer); ok {
+			program.Free(b)
+		}
+	}
 	*g = Gradient{}
 }
 
@@ -36,14 +39,12 @@ func (g *Gradient) Along(d []float32) float64 { return ddot(program.Read[float32
 
 // Differentiate computes the gradients of a loss at θ, or at its parts ([Parts]), on batches, whose targets must have been set
 // ([Batch.Aim]).
-func Differentiate(s *graphs.Set, theta []compute.Buffer, loss rehearsal.Loss, batches ...*Batch) []Gradient {
-	p, all := s.Gradient(loss, len(theta) > 1, len(batches)), slices.Clone(theta)
+func (p *Set) Differentiate(theta []compute.Buffer, l rehearsal.Loss, batches ...*Batch) []Gradient {
+	in := []any{theta}
 	for _, b := range batches {
-		in, done := b.Inputs(s.Backend, graphs.Referenced(loss))
-		defer done()
-		all = append(all, in...)
+		in = append(in, b.inputs(l))
 	}
-	out := p.Call(all...)
+	out := p.gradient(l, len(theta) > 1, len(batches)).Call(in...)
 	gradients := make([]Gradient, len(batches))
 	each := len(out) / len(batches)
 	for i := range gradients {
@@ -55,27 +56,45 @@ func Differentiate(s *graphs.Set, theta []compute.Buffer, loss rehearsal.Loss, b
 	return gradients
 }
 
+// DifferentiateHalves computes the gradients on the two halves of a batch. A single sample belongs to both.
+func (p *Set) DifferentiateHalves(halves *[2]compute.Buffer, theta []compute.Buffer, l rehearsal.Loss, b *Batch) {
+	defer b.Count(nil)
+	for h := range halves {
+		b.Count(func(i int) bool { return b.N == 1 || (i < (b.N+1)/2) == (h == 0) })
+		g := p.Differentiate(theta, l, b)[0]
+		halves[h], g.Flat = g.Flat, nil
+		g.Free()
+	}
+}
+
 // Given returns a loss and its gradient [parameters] that were computed on the host as if they were those of a batch.
 // The batch's statistics are zeros, which must not be used.
-func Given(s *graphs.Set, loss float64, flat []float32) (g Gradient) {
-	g.Flat = program.ToDevice(s.Backend, flat, len(flat))
-	g.loss = program.ToDevice(s.Backend, []float32{float32(loss)})
-	if n := s.Model.Layout().StatsTotal; n > 0 {
-		g.statistics = program.ToDevice(s.Backend, make([]float32, n), n)
+func (p *Set) Given(loss float64, flat []float32) Gradient {
+	g := Gradient{Flat: program.ToDevice(p.Backend, flat, len(flat)), loss: []float32{float32(loss)}}
+	if n := p.Model.Layout().StatsTotal; n > 0 {
+		g.statistics = make([]float32, n)
 	}
 	return g
 }
 
 // read brings the loss and the n statistics to the host.
 func (g *Gradient) read(n int) {
-	g.Value = float64(program.Read[float32](g.loss, 1)[0])
+	g.Value = float64(onTheHost(g.loss, 1)[0])
 	if n > 0 {
-		g.Statistics = program.Read[float32](g.statistics, n)
+		g.Statistics = onTheHost(g.statistics, n)
 	}
 }
 
-// Matrix returns copies of the first n rows of a buffer [B, width].
-func Matrix(b compute.Buffer, n int) [][]float32 {
+// onTheHost returns n values, or those of a buffer.
+func onTheHost(x any, n int) []float32 {
+	if values, ok := x.([]float32); ok {
+		return values
+	}
+	return program.Read[float32](x.(compute.Buffer), n)
+}
+
+// matrix returns copies of the first n rows of a buffer [B, width].
+func matrix(b compute.Buffer, n int) [][]float32 {
 	shape := fail.Or(b.Shape())
 	width := shape.Dimensions[1]
 	return slices.Collect(slices.Chunk(program.Values[float32](b, shape.Size())[:n*width], width))

@@ -9,7 +9,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -22,7 +21,7 @@ func TestDifferentiateTogether(t *testing.T) {
 	const size, inputs, outputs = 32, 784, 62
 	b := pcltest.Backend(t, backend.XLACPU)
 	net := must.Get(model.NewMLP(inputs, []int{128, 64}, outputs))(t)
-	set := setOf(t, b, graphs.Spec{Model: net, Shared: net.Layout().Total, Batch: size, Optimizer: optim.SGD{LR: 1}})
+	set := setOf(t, b, Spec{Model: net, Shared: net.Layout().Total, Batch: size, Optimizer: optim.SGD{LR: 1}})
 	r := rand.New(rand.NewPCG(1, 1))
 	theta := []compute.Buffer{onDevice(t, set, net.Layout().Init(r))}
 	var apart Parts
@@ -30,7 +29,7 @@ func TestDifferentiateTogether(t *testing.T) {
 	parts := apart.Of(set, theta[0])
 	var batches []*Batch
 	for range 3 {
-		batch := NewBatch(b.Backend, size, inputs)
+		batch := set.NewBatch()
 		defer batch.Free()
 		for i := range batch.X {
 			batch.X[i] = r.Float32()
@@ -40,13 +39,13 @@ func TestDifferentiateTogether(t *testing.T) {
 		}
 		batches = append(batches, batch)
 	}
-	together := Differentiate(set, parts, rehearsal.Loss{}, batches...)
+	together := set.Differentiate(parts, rehearsal.Loss{}, batches...)
 	values := func(g Gradient) []float32 {
-		return append(program.Values[float32](g.Flat, set.Total()), program.Read[float32](g.loss, 1)...)
+		return append(program.Values[float32](g.Flat, set.Total()), onTheHost(g.loss, 1)...)
 	}
 	for i, batch := range batches {
 		for _, at := range [][]compute.Buffer{theta, parts} {
-			if alone := Differentiate(set, at, rehearsal.Loss{}, batch); !slices.Equal(values(alone[0]), values(together[i])) {
+			if alone := set.Differentiate(at, rehearsal.Loss{}, batch); !slices.Equal(values(alone[0]), values(together[i])) {
 				t.Errorf("batch %d: other bits at %d inputs", i, len(at))
 			}
 		}

@@ -3,7 +3,6 @@ package device
 import (
 	"sync"
 
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
@@ -11,23 +10,21 @@ import (
 // device shares with it. Those of two rows with all before are computed while the device works on the next gradients, so
 // that only those of the last rows take extra time.
 type readInPlace struct {
-	set   *graphs.Set
+	set   *Set
 	k     int
-	asked graphs.Products
+	asked Products
 	rows  [][]float32 // the shared parameters' part of the gradients
 	m     []float64
 	busy  sync.WaitGroup
 }
 
-func (h *readInPlace) Warm(int, graphs.Products) {}
-
-func (h *readInPlace) Begin(k int, asked graphs.Products) {
+func (h *readInPlace) Begin(k int, asked Products) {
 	h.k, h.asked, h.rows, h.m = k, asked, h.rows[:0], make([]float64, k*k)
 }
 
 func (h *readInPlace) Add(r *Gradient) {
 	r.read(h.set.Model.Layout().StatsTotal)
-	if h.asked == graphs.None {
+	if h.asked == None {
 		return
 	}
 	g := program.Read[float32](r.Flat, h.set.Total())
@@ -38,7 +35,7 @@ func (h *readInPlace) Add(r *Gradient) {
 	h.rows = append(h.rows, shared)
 	i := len(h.rows) - 1
 	switch {
-	case h.asked == graphs.Norms:
+	case h.asked == Norms:
 		h.busy.Go(func() { h.m[i*h.k+i] = ddot(shared, shared) })
 	case i%2 == 1 || i == h.k-1:
 		h.products(i&^1, i)

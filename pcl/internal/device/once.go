@@ -3,40 +3,32 @@ package device
 import (
 	"github.com/gomlx/compute"
 
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
 // readOnce has the device compute everything that the host needs of all rows, and copies the result to the host
 // once.
 type readOnce struct {
-	set   *graphs.Set
-	asked graphs.Products
+	set   *Set
+	asked Products
 	rows  []*Gradient
 }
 
-func (d *readOnce) Warm(k int, asked graphs.Products) {
-	d.set.Readout(min(k, graphs.Most), asked)
-	if k > graphs.Most && asked == graphs.Gram {
-		d.set.Across()
-	}
-}
+func (d *readOnce) Begin(_ int, asked Products) { d.asked, d.rows = asked, d.rows[:0] }
+func (d *readOnce) Add(r *Gradient)             { d.rows = append(d.rows, r) }
+func (d *readOnce) Wait()                       {}
 
-func (d *readOnce) Begin(_ int, asked graphs.Products) { d.asked, d.rows = asked, d.rows[:0] }
-func (d *readOnce) Add(r *Gradient)                    { d.rows = append(d.rows, r) }
-func (d *readOnce) Wait()                              {}
-
-// Finish reads the rows in parts of at most [graphs.Most], and the products between each two of these.
+// Finish reads the rows in parts of at most [maxRows], and the products between each two of these.
 func (d *readOnce) Finish() []float64 {
 	k := len(d.rows)
 	m := make([]float64, k*k)
-	for from := 0; from < k; from += graphs.Most {
-		part := d.rows[from:min(k, from+graphs.Most)]
+	for from := 0; from < k; from += maxRows {
+		part := d.rows[from:min(k, from+maxRows)]
 		own := d.read(part)
 		for i := range part {
 			copy(m[(from+i)*k+from:], own[i*len(part):(i+1)*len(part)])
 		}
-		for before := 0; before < from && d.asked == graphs.Gram; before += graphs.Most {
+		for before := 0; before < from && d.asked == Gram; before += maxRows {
 			d.across(m, before, from)
 		}
 	}
@@ -46,55 +38,52 @@ func (d *readOnce) Finish() []float64 {
 // read sets the losses and statistics of some rows and returns their part of M.
 func (d *readOnce) read(rows []*Gradient) []float64 {
 	k, stats := len(rows), d.set.Model.Layout().StatsTotal
-	var losses, statistics, gradients []compute.Buffer
+	var losses, statistics, gradients []any
 	for _, r := range rows {
-		losses, gradients = append(losses, r.loss), append(gradients, r.Flat)
-		if stats > 0 {
-			statistics = append(statistics, r.statistics)
-		}
+		losses, statistics, gradients = append(losses, r.loss), append(statistics, r.statistics), append(gradients, r.Flat)
 	}
-	in, entries := append(losses, statistics...), d.asked.Entries(k)
-	if d.asked != graphs.None {
-		in, entries = append(in, gradients...), entries+k
+	in, entries := []any{losses, statistics}, d.asked.entries(k)
+	if d.asked != None {
+		in, entries = append(in, gradients), entries+k
 	}
-	all := run(d.set.Readout(k, d.asked), in, k+k*stats+entries)
+	all := run(d.set.readout(k, d.asked), in, k+k*stats+entries)
 	for i, r := range rows {
 		r.Value = all[i]
-		r.Statistics = Single(all[k+i*stats : k+(i+1)*stats])
+		r.Statistics = single(all[k+i*stats : k+(i+1)*stats])
 	}
 	products := all[k+k*stats:]
-	if d.asked != graphs.None {
+	if d.asked != None {
 		for i, r := range rows {
 			r.Private = products[i]
 		}
 		products = products[k:]
 	}
-	return d.asked.Matrix(products, k)
+	return d.asked.matrix(products, k)
 }
 
 // across sets the entries of M between the parts of the rows that begin at two places. The last row stands for those that
 // the second part lacks.
 func (d *readOnce) across(m []float64, first, second int) {
-	k, in := len(d.rows), make([]compute.Buffer, 2*graphs.Most)
-	for i := range graphs.Most {
-		in[i], in[graphs.Most+i] = d.rows[first+i].Flat, d.rows[min(second+i, k-1)].Flat
+	k, in := len(d.rows), make([]compute.Buffer, 2*maxRows)
+	for i := range maxRows {
+		in[i], in[maxRows+i] = d.rows[first+i].Flat, d.rows[min(second+i, k-1)].Flat
 	}
-	for n, x := range run(d.set.Across(), in, graphs.Most*graphs.Most) {
-		if i, j := first+n/graphs.Most, second+n%graphs.Most; j < k {
+	for n, x := range run(d.set.across(), in, maxRows*maxRows) {
+		if i, j := first+n/maxRows, second+n%maxRows; j < k {
 			m[i*k+j], m[j*k+i] = x, x
 		}
 	}
 }
 
 // run returns the n numbers that are the one output of a program.
-func run(p *program.Program, in []compute.Buffer, n int) []float64 {
-	out := p.Call(in...)
+func run(p *program.Program, in any, n int) []float64 {
+	out := p.Call(in)
 	defer program.Free(out...)
 	return program.Values[float64](out[0], n)
 }
 
-// Single returns x rounded to float32.
-func Single(x []float64) []float32 {
+// single returns x rounded to float32.
+func single(x []float64) []float32 {
 	out := make([]float32, len(x))
 	for i := range x {
 		out[i] = float32(x[i])

@@ -3,7 +3,6 @@ package device
 import (
 	"github.com/gomlx/compute"
 
-	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -15,21 +14,21 @@ type Parts struct {
 	values  [][]float32
 }
 
-// TakesParts says that the gradients of a step are to be computed at [Parts].
-func TakesParts(s *graphs.Set) bool {
+// takesParts says that the gradients of a step are to be computed at [Parts].
+func takesParts(s *Set) bool {
 	return s.Backend.Name() == "xla" && s.Backend.HasSharedBuffers()
 }
 
 // Stacks says that one program is to compute the gradients of n rows of a step. It pays for networks so small that calls take long
 // beside their work.
-func Stacks(s *graphs.Set, l rehearsal.Loss, n int) bool {
+func Stacks(s *Set, l rehearsal.Loss, n int) bool {
 	layout := s.Model.Layout()
-	return n > 1 && TakesParts(s) && layout.Total < 1<<20 && layout.StatsTotal == 0 && s.Often(l, n)
+	return n > 1 && takesParts(s) && layout.Total < 1<<20 && layout.StatsTotal == 0 && s.often(l, n)
 }
 
 // Of returns what the gradients of a step are computed at: the parts of θ, valid until the next call, or θ itself.
-func (p *Parts) Of(s *graphs.Set, theta compute.Buffer) []compute.Buffer {
-	if !TakesParts(s) {
+func (p *Parts) Of(s *Set, theta compute.Buffer) []compute.Buffer {
+	if !takesParts(s) {
 		return []compute.Buffer{theta}
 	}
 	flat := program.Read[float32](theta, s.Total())

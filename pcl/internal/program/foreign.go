@@ -2,7 +2,6 @@ package program
 
 import (
 	"reflect"
-	"slices"
 
 	"github.com/gomlx/compute"
 
@@ -23,30 +22,4 @@ func Bring(client compute.Backend, b compute.Buffer) (here compute.Buffer, drop 
 // kind of backend is left to the executable, which refuses it.
 func (p *Program) foreign(b compute.Buffer) bool {
 	return b != nil && b.Backend() != p.client && reflect.TypeOf(b.Backend()) == reflect.TypeOf(p.client)
-}
-
-// own returns the inputs with buffers of other clients replaced by copies, and what has to be freed after the call: the copies that the
-// call does not consume, and the donated buffers that were copied.
-func (p *Program) own(inputs []compute.Buffer) (own, spent []compute.Buffer) {
-	own = inputs
-	for i, b := range inputs {
-		if !p.foreign(b) {
-			continue
-		}
-		if spent == nil {
-			own = slices.Clone(inputs)
-		}
-		c, err := backend.Copy(p.client, b)
-		if err != nil {
-			Free(spent...)
-			fail.If(err)
-		}
-		own[i] = c
-		if i < len(p.donate) && p.donate[i] {
-			spent = append(spent, b)
-		} else {
-			spent = append(spent, own[i])
-		}
-	}
-	return own, spent
 }

@@ -20,8 +20,8 @@ import (
 type Input struct {
 	Name  string
 	Shape shapes.Shape
-	// Donate hands the buffer over to the call, which may reuse its memory for an output. The buffer cannot be used
-	// after the call.
+	// Donate hands the buffer over to the call, which may reuse its memory for an output. It is given by a pointer, which is nil
+	// once the device has the buffer, also after a failure.
 	Donate bool
 }
 
@@ -31,6 +31,7 @@ type Program struct {
 	client     compute.Backend
 	graph      *graph.Graph
 	executable compute.Executable
+	shapes     []shapes.Shape // of the inputs
 	donate     []bool
 }
 
@@ -40,10 +41,10 @@ func Compile(on compute.Backend, counter *atomic.Int64, name string, inputs []In
 	defer recoverTo(&err, "compile "+name)
 	g := graph.NewGraph(on, name)
 	nodes := make([]*graph.Node, len(inputs))
-	made := &Program{name: name, client: backend.Client(on), graph: g, donate: make([]bool, len(inputs))}
+	made := &Program{name: name, client: backend.Client(on), graph: g}
 	for i, in := range inputs {
 		nodes[i] = graph.Parameter(g, in.Name, in.Shape)
-		made.donate[i] = in.Donate
+		made.shapes, made.donate = append(made.shapes, in.Shape), append(made.donate, in.Donate)
 	}
 	if err := g.Compile(build(nodes)...); err != nil {
 		return nil, fmt.Errorf("compile %s: %w", name, err)
@@ -53,19 +54,73 @@ func Compile(on compute.Backend, counter *atomic.Int64, name string, inputs []In
 	return made, nil
 }
 
-// Call runs the program and returns its outputs, which belong to the caller. It waits until the device has
-// finished. Donated inputs cannot be used any more, even after a failure. Inputs may belong to other clients of
-// the same backend; they are then copied.
-func (p *Program) Call(inputs ...compute.Buffer) []compute.Buffer {
-	inputs, spent := p.own(inputs)
-	defer Free(spent...)
-	return fail.Or(p.execute(inputs))
+// Call runs the program and returns its outputs, which belong to the caller. It waits until the device has finished. An input
+// is a buffer, or a pointer to one that is donated; a flat slice of numbers, of which the device gets a copy for this call; or a
+// list of inputs. Inputs that are nil are left out. Buffers may belong to other clients of the same backend, unless they are
+// donated; they are then copied.
+func (p *Program) Call(inputs ...any) []compute.Buffer {
+	c := call{Program: p, in: make([]compute.Buffer, 0, len(p.shapes))}
+	defer func() { Free(c.copied...) }()
+	c.add(inputs)
+	return fail.Or(c.execute())
 }
 
-func (p *Program) execute(inputs []compute.Buffer) (out []compute.Buffer, err error) {
-	defer recoverTo(&err, "run "+p.name)
-	if out, err = p.executable.Execute(inputs, p.donate, 0); err != nil {
-		err = fmt.Errorf("run %s: %w", p.name, err)
+// call is one call of a program.
+type call struct {
+	*Program
+	in      []compute.Buffer
+	copied  []compute.Buffer  // made for this call, which does not consume them
+	donated []*compute.Buffer // of the caller
+}
+
+func (c *call) add(input any) {
+	switch x := input.(type) {
+	case nil:
+	case []any:
+		for _, one := range x {
+			c.add(one)
+		}
+	case []compute.Buffer:
+		for _, one := range x {
+			c.add(one)
+		}
+	case []*compute.Buffer:
+		for _, one := range x {
+			c.add(one)
+		}
+	case []float32:
+		upload(c, x)
+	case []int32:
+		upload(c, x)
+	case *compute.Buffer:
+		c.in, c.donated = append(c.in, *x), append(c.donated, x)
+	case compute.Buffer:
+		if c.foreign(x) {
+			x = fail.Or(backend.Copy(c.client, x))
+			c.copied = append(c.copied, x)
+		}
+		c.in = append(c.in, x)
+	default:
+		panic(fmt.Sprintf("an input of type %T", input))
+	}
+}
+
+// upload copies values to the device, unless there are none.
+func upload[T number](c *call, values []T) {
+	if values == nil {
+		return
+	}
+	b := ToDevice(c.client, values, c.shapes[len(c.in)].Dimensions...)
+	c.in, c.copied = append(c.in, b), append(c.copied, b)
+}
+
+func (c *call) execute() (out []compute.Buffer, err error) {
+	defer recoverTo(&err, "run "+c.name)
+	for _, b := range c.donated {
+		*b = nil
+	}
+	if out, err = c.executable.Execute(c.in, c.donate, 0); err != nil {
+		err = fmt.Errorf("run %s: %w", c.name, err)
 	}
 	return out, err
 }

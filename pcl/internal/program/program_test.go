@@ -71,8 +71,7 @@ func TestDonatedInput(t *testing.T) {
 		state, step := upload(t, b, 0, 0, 0), upload(t, b, 1, 2, 3)
 		defer program.Free(step)
 		for range 10 {
-			out := p.Call(state, step)
-			state = out[0]
+			state = p.Call(&state, step)[0]
 		}
 		if got := download(t, state)[0]; !slices.Equal(got, []float32{10, 20, 30}) {
 			t.Errorf("after ten steps %v", got)

@@ -1,4 +1,4 @@
-package graphs
+package device
 
 import (
 	"github.com/gomlx/compute/dtypes"
@@ -33,7 +33,7 @@ func (s *pass) ofTask(outputs model.Dual) model.Dual {
 	if n == all {
 		return outputs
 	}
-	lo := graph.Reshape(s.set.target(s.targets, TargetTaskLo), -1, 1)
+	lo := graph.Reshape(s.set.target(s.targets, targetTaskLo), -1, 1)
 	each := graph.Iota(lo.Graph(), shapes.Make(dtypes.Int32, s.set.Batch, n), 1)
 	chosen := graph.OneHot(graph.Add(each, graph.BroadcastToDims(lo, s.set.Batch, n)), all, outputs.Value.DType()) // [B, n, outputs]
 	pick := func(v *graph.Node) *graph.Node {
@@ -50,14 +50,14 @@ func (s *pass) ofTask(outputs model.Dual) model.Dual {
 func (s *pass) losses(l rehearsal.Loss) model.Dual {
 	p := s.set
 	t := model.Targets{
-		Lo: p.target(s.targets, TargetLo), Hi: p.target(s.targets, TargetHi),
-		Label: p.target(s.targets, TargetLabel), Weight: s.weight,
+		Lo: p.target(s.targets, targetLo), Hi: p.target(s.targets, targetHi),
+		Label: p.target(s.targets, targetLabel), Weight: s.weight,
 	}
 	scores := s.scores(l)
 	if l.Cosine && (l.ClassMargin != 0 || l.TaskMargin != 0) && l.Kind == rehearsal.CrossEntropy {
 		scores = model.Sharpen(model.WithMargins(s.cosines(l), t.Label, model.Margins{
 			Class: l.ClassMargin, Task: l.TaskMargin,
-			TaskLo: p.target(s.targets, TargetTaskLo), TaskHi: p.target(s.targets, TargetTaskHi),
+			TaskLo: p.target(s.targets, targetTaskLo), TaskHi: p.target(s.targets, targetTaskHi),
 		}), l.Sharpness)
 	}
 	if l.Adjust > 0 {

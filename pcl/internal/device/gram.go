@@ -1,4 +1,4 @@
-package graphs
+package device
 
 import (
 	"fmt"
@@ -31,17 +31,17 @@ func (a Products) from(i int) int {
 	return i + 1
 }
 
-// Entries returns how many inner products are needed of k rows.
-func (a Products) Entries(k int) (n int) {
+// entries returns how many inner products are needed of k rows.
+func (a Products) entries(k int) (n int) {
 	for i := range k {
 		n += i + 1 - a.from(i)
 	}
 	return n
 }
 
-// Matrix makes a symmetric k×k matrix of the entries, which are listed row by row. Entries that were not asked
+// matrix makes a symmetric k×k matrix of the entries, which are listed row by row. Entries that were not asked
 // for are 0.
-func (a Products) Matrix(entries []float64, k int) []float64 {
+func (a Products) matrix(entries []float64, k int) []float64 {
 	m := make([]float64, k*k)
 	for i, n := 0, 0; i < k; i++ {
 		for j := a.from(i); j <= i; j++ {
@@ -52,11 +52,11 @@ func (a Products) Matrix(entries []float64, k int) []float64 {
 	return m
 }
 
-// Readout returns the program (K losses[, K statistics][, K flat gradients]) → everything that the host needs of
+// readout returns the program (K losses[, K statistics][, K flat gradients]) → everything that the host needs of
 // these rows, in one vector of float64. It holds the losses, the statistics and, if products are asked for, the
 // squared norms of the gradients over the private parameters and the entries of JJᵀ, row by row up to the
 // diagonal.
-func (p *Set) Readout(k int, asked Products) *program.Program {
+func (p *Set) readout(k int, asked Products) *program.Program {
 	var in []program.Input
 	for range k {
 		in = append(in, program.Input{Name: fmt.Sprintf("l%d", len(in)), Shape: shapes.Make(dtypes.Float32)})
@@ -88,12 +88,12 @@ func (p *Set) Readout(k int, asked Products) *program.Program {
 	})
 }
 
-// Across returns the program (g₁…g_Most, h₁…h_Most) → ⟨gᵢ,hⱼ⟩, row by row, in float64.
-func (p *Set) Across() *program.Program {
-	return p.lazy(programKey{name: "across", rows: Most}, p.gradientInputs(2*Most), func(in []*graph.Node) []*graph.Node {
+// across returns the program (g₁…g_Most, h₁…h_Most) → ⟨gᵢ,hⱼ⟩ of n = [maxRows] rows each, row by row, in float64.
+func (p *Set) across() *program.Program {
+	return p.lazy(programKey{name: "across", rows: maxRows}, p.gradientInputs(2*maxRows), func(in []*graph.Node) []*graph.Node {
 		var all []*graph.Node
-		for _, g := range in[:Most] {
-			for _, h := range in[Most:] {
+		for _, g := range in[:maxRows] {
+			for _, h := range in[maxRows:] {
 				all = append(all, graph.Reshape(p.inner(g, h), 1))
 			}
 		}
@@ -104,7 +104,7 @@ func (p *Set) Across() *program.Program {
 func (p *Set) gradientInputs(k int) []program.Input {
 	in := make([]program.Input, k)
 	for i := range in {
-		in[i] = program.Input{Name: fmt.Sprintf("g%d", i), Shape: shapes.Make(dtypes.Float32, p.Total())}
+		in[i] = program.Input{Name: fmt.Sprintf("g%d", i), Shape: p.size()}
 	}
 	return in
 }

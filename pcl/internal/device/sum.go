@@ -1,4 +1,4 @@
-package graphs
+package device
 
 import (
 	"github.com/gomlx/compute/dtypes"
@@ -8,24 +8,24 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
-// Most is the largest number of rows of a step that a program is compiled for. More rows are worked through in parts, so that
+// maxRows is the largest number of rows of a step that a program is compiled for. More rows are worked through in parts, so that
 // the number of programs does not grow with that of rows.
-const Most = 12
+const maxRows = 12
 
-// Sum returns the program (w [Most], g₁…g_Most) → d, the direction of [Set.Update].
-func (p *Set) Sum() *program.Program {
-	in := append([]program.Input{{Name: "w", Shape: shapes.Make(dtypes.Float32, Most)}}, p.gradientInputs(Most)...)
-	return p.lazy(programKey{name: "sum", rows: Most}, in, func(n []*graph.Node) []*graph.Node {
+// Sum returns the program (w [maxRows], g₁…g_Most) → d, the direction of [Set.Update].
+func (p *Set) sum() *program.Program {
+	in := append([]program.Input{{Name: "w", Shape: shapes.Make(dtypes.Float32, maxRows)}}, p.gradientInputs(maxRows)...)
+	return p.lazy(programKey{name: "sum", rows: maxRows}, in, func(n []*graph.Node) []*graph.Node {
 		return []*graph.Node{p.direction(n[0], n[1:])}
 	})
 }
 
-// Add returns the program (d, w [Most], v [Most], g₁…g_Most) → d + Σ wᵢgᵢ over the shared parameters, d + Σ vᵢgᵢ over the
+// Add returns the program (d, w [maxRows], v [maxRows], g₁…g_Most) → d + Σ wᵢgᵢ over the shared parameters, d + Σ vᵢgᵢ over the
 // private ones. Rows that only fill up the program have w = v = 0.
-func (p *Set) Add() *program.Program {
-	few := shapes.Make(dtypes.Float32, Most)
-	in := []program.Input{{Name: "d", Shape: shapes.Make(dtypes.Float32, p.Total())}, {Name: "w", Shape: few}, {Name: "v", Shape: few}}
-	return p.lazy(programKey{name: "add", rows: Most}, append(in, p.gradientInputs(Most)...), func(n []*graph.Node) []*graph.Node {
+func (p *Set) add() *program.Program {
+	few := shapes.Make(dtypes.Float32, maxRows)
+	in := []program.Input{{Name: "d", Shape: p.size()}, {Name: "w", Shape: few}, {Name: "v", Shape: few}}
+	return p.lazy(programKey{name: "add", rows: maxRows}, append(in, p.gradientInputs(maxRows)...), func(n []*graph.Node) []*graph.Node {
 		d := n[0]
 		for i, g := range n[3:] {
 			d = graph.Add(d, graph.Mul(g, p.coefficient(element(n[1], i), element(n[2], i))))

@@ -1,7 +1,4 @@
-// Package graphs builds and compiles the computations that a learner runs on the device: the gradient of a
-// batch, the Gram matrix, the update, predictions and edits. Each is a function from graph nodes to graph nodes
-// that knows nothing of buffers, tasks or steps. Begin with [Set.Gradient].
-package graphs
+package device
 
 import (
 	"fmt"
@@ -9,6 +6,8 @@ import (
 	"sync/atomic"
 
 	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 
 	"github.com/parallelcl/parallelcl/internal/fail"
@@ -38,9 +37,6 @@ func (s Spec) targets() int {
 	return s.Loss.Targets()
 }
 
-// Adam returns the optimiser's settings if it makes the steps of Adam or AdamW.
-func (s Spec) Adam() (optim.AdamW, bool) { return optim.AdamOf(s.Optimizer) }
-
 // Total returns the number of parameters.
 func (s Spec) Total() int { return s.Model.Layout().Total }
 
@@ -54,7 +50,7 @@ func (s Spec) key() string {
 
 // Set holds the programs compiled for one kind of learner. The gradient of one stream and the predictions are
 // compiled once, those of a few streams at once where many steps want them, the Gram matrix and the update once for each
-// number of rows up to [Most]. No program depends on which streams are active, so nothing is compiled again when they
+// number of rows up to [maxRows]. No program depends on which streams are active, so nothing is compiled again when they
 // change. A Set may be used by several goroutines at once.
 type Set struct {
 	Spec
@@ -70,7 +66,12 @@ type programKey struct {
 	name string
 	loss rehearsal.Loss
 	rows int
+	// running says that batches are normalised with the running statistics, not with their own.
+	running bool
 }
+
+// size is the shape of a vector over all parameters.
+func (s Spec) size() shapes.Shape { return shapes.Make(dtypes.Float32, s.Total()) }
 
 // lazy returns the program with the given key, and compiles it when it is first asked for.
 func (p *Set) lazy(key programKey, in []program.Input, build func(in []*graph.Node) []*graph.Node) *program.Program {
@@ -88,11 +89,11 @@ func (p *Set) lazy(key programKey, in []program.Input, build func(in []*graph.No
 	return p.made[key]
 }
 
-// Often counts how often a gradient of n batches at parts of θ was wanted. It says whether there is a program for it, or should
+// often counts how often a gradient of n batches at parts of θ was wanted. It says whether there is a program for it, or should
 // be: compiling takes as long as some hundred calls save.
-func (p *Set) Often(l rehearsal.Loss, n int) bool {
+func (p *Set) often(l rehearsal.Loss, n int) bool {
 	l.Seen, l.Own = false, false
-	key := programKey{byParts, l, n}
+	key := programKey{name: byParts, loss: l, rows: n}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.asked[key]++
@@ -100,6 +101,30 @@ func (p *Set) Often(l rehearsal.Loss, n int) bool {
 }
 
 const patience = 300
+
+// CompileGradient compiles in advance what [Set.Differentiate] runs for each row of a step.
+func (p *Set) CompileGradient(l rehearsal.Loss) { p.gradient(l, takesParts(p), 1) }
+
+// Warm compiles the updates and inner products of steps of up to k rows in advance, where programs compute these.
+func (p *Set) Warm(k int, asked Products) {
+	most := mostRows(p)
+	_, byProgram := NewReadout(p).(*readOnce)
+	for n := 1; n <= k; n++ {
+		if byProgram {
+			p.readout(min(n, maxRows), asked)
+		}
+		if !descends(p) {
+			p.update(min(n, most))
+		}
+	}
+	if byProgram && k > maxRows && asked == Gram {
+		p.across()
+	}
+	if k > most && most > 1 {
+		p.sum()
+		p.add()
+	}
+}
 
 // Compilations returns how many programs have been compiled.
 func (p *Set) Compilations() int { return int(p.counter.Load()) }

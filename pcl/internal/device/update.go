@@ -1,8 +1,9 @@
-package graphs
+package device
 
 import (
 	"fmt"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
@@ -11,25 +12,32 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/optim"
 )
 
-// Update returns the program (θ, optimiser state…, w [K], scalars, g₁…g_K) → (θ, state…, ‖d‖²), which makes one
+// update returns the program (θ, optimiser state…, w [K], scalars, g₁…g_K) → (θ, state…, ‖d‖²), which makes one
 // optimiser step along d. Over the shared parameters d = Σ wᵢgᵢ; over the private ones it is the plain sum of
 // the gradients (docs/method.md §1.3). ‖d‖² is taken over the shared parameters only. If d is not finite,
 // nothing changes, and ‖d‖² = ∞ is returned.
-func (p *Set) Update(k int) *program.Program {
+func (p *Set) update(k int) *program.Program {
 	return p.updateBy(p.Optimizer, programKey{name: "update", rows: k}, true)
 }
 
-// Ahead is like [Set.Update] with plain gradient descent, but leaves the buffer of θ as it is. Methods use it to
-// look at the parameters after a virtual step.
-func (p *Set) Ahead(k int) *program.Program {
-	return p.updateBy(optim.SGD{}, programKey{name: "ahead", rows: k}, false)
+// Ahead returns θ after a step of plain gradient descent along the sum of weighted gradients. Methods use it to look at the
+// parameters after a virtual step.
+func (p *Set) Ahead(theta compute.Buffer, gamma float64, w []float64, rows []compute.Buffer) compute.Buffer {
+	if len(rows) == 0 {
+		return program.Copy(theta, p.Total())
+	}
+	weights, rows, sum := p.fold(w, rows)
+	defer program.Free(sum)
+	rule := optim.SGD{LR: gamma}
+	out := p.updateBy(rule, programKey{name: "ahead", rows: len(rows)}, false).Call(theta, weights, rule.Scalars(1), rows)
+	program.Free(out[1])
+	return out[0]
 }
 
 func (p *Set) updateBy(rule optim.Optimizer, key programKey, donate bool) *program.Program {
-	size := shapes.Make(dtypes.Float32, p.Total())
-	in := []program.Input{{Name: "theta", Shape: size, Donate: donate}}
+	in := []program.Input{{Name: "theta", Shape: p.size(), Donate: donate}}
 	for _, name := range rule.State() {
-		in = append(in, program.Input{Name: name, Shape: size, Donate: donate})
+		in = append(in, program.Input{Name: name, Shape: p.size(), Donate: donate})
 	}
 	held := len(in)
 	in = append(in,

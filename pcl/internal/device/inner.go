@@ -1,26 +1,26 @@
-package graphs
+package device
 
 import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// lanes is the number of float32 partial sums of an inner product, which are then added up in float64. There are
+// partial is the number of float32 partial sums of an inner product, which are then added up in float64. There are
 // enough of them to fill a processor's vector units, and to keep each sum short enough to be precise.
-const lanes = 64
+const partial = 64
 
 // inner is ⟨a,b⟩ over the shared parameters, as float64.
 func (p *Set) inner(a, b *graph.Node) *graph.Node {
 	return innerRange(a, b, 0, p.Shared)
 }
 
-// innerRange is Σ aᵢbᵢ over from ≤ i < to, as float64; its products, and each lane's sum, are float32.
+// innerRange is Σ aᵢbᵢ over from ≤ i < to, as float64; its products, and each partial sum, are float32.
 func innerRange(a, b *graph.Node, from, to int) *graph.Node {
 	sum := graph.ScalarZero(a.Graph(), dtypes.Float64)
-	whole := from + (to-from)/lanes*lanes
+	whole := from + (to-from)/partial*partial
 	if whole > from {
 		cut := func(x *graph.Node) *graph.Node {
-			return graph.Reshape(graph.Slice(x, graph.AxisRange(from, whole)), -1, lanes)
+			return graph.Reshape(graph.Slice(x, graph.AxisRange(from, whole)), -1, partial)
 		}
 		sum = double(graph.ReduceSum(graph.Mul(cut(a), cut(b)), 0))
 	}

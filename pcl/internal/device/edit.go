@@ -1,0 +1,61 @@
+package device
+
+import (
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
+)
+
+// Edit returns, of memory editing (docs/method.md §3.2), ∇φ of each sample and ‖v‖². Only the entries of v that belong to the
+// backbone count. Samples that are edited one by one have no statistics of their own.
+func (p *Set) Edit(at At, b *Batch, l rehearsal.Loss, v compute.Buffer) (gradients [][]float32, square float64) {
+	out := p.edit(at.Running != nil, l).Call(at.Theta, v, b.inputs(l), at.Running)
+	defer program.Free(out...)
+	return matrix(out[0], b.N), program.Read[float64](out[1], 1)[0]
+}
+
+// CompileEdit compiles in advance what [Set.Edit] runs.
+func (p *Set) CompileEdit(at At, l rehearsal.Loss) { p.edit(at.Running != nil, l) }
+
+// edit returns the program (θ, v, values, targets[, reference][, running statistics]) → (∇φ [B, inputs], ‖v‖²).
+func (p *Set) edit(running bool, l rehearsal.Loss) *program.Program {
+	key, more := programKey{name: "edit", loss: l, running: running}, []program.Input{{Name: "v", Shape: p.size()}}
+	return p.onBatch(key, more, func(s *pass, theta *graph.Node, more []*graph.Node) []*graph.Node {
+		layout, v := p.Model.Layout(), more[0]
+		direction := layout.Split(v)
+		for i, param := range layout.Params {
+			if param.Offset >= layout.Backbone {
+				direction[i] = nil
+			}
+		}
+		mixed := model.PixelGradientAlong(p.Model, layout.Split(theta), direction, s.x, s.weight, s.running, func(params []model.Dual, out model.Output) model.Dual {
+			s.params, s.out = params, out
+			return model.Mean(s.losses(l), s.weight)
+		})
+		valid := graph.ReduceAllSum(graph.ConvertDType(p.target(s.targets, targetValid), dtypes.Float32))
+		gradient := graph.Mul(mixed, graph.MulScalar(valid, 2))
+		return []*graph.Node{gradient, innerRange(v, v, 0, layout.Backbone)}
+	})
+}
+
+// Combine returns Σ wᵢgᵢ over the backbone's parameters, and 0 for the others.
+func (p *Set) Combine(w []float64, rows []compute.Buffer) compute.Buffer {
+	weights, rows, sum := p.fold(w, rows)
+	defer program.Free(sum)
+	return p.combination(len(rows)).Call(weights, rows)[0]
+}
+
+// combination returns the program of [Set.Combine] (w [K], g₁…g_K).
+func (p *Set) combination(k int) *program.Program {
+	in := append([]program.Input{{Name: "w", Shape: shapes.Make(dtypes.Float32, k)}}, p.gradientInputs(k)...)
+	return p.lazy(programKey{name: "combine", rows: k}, in, func(n []*graph.Node) []*graph.Node {
+		sum := weightedSum(n[1:], func(i int) *graph.Node { return element(n[0], i) })
+		inside := p.first(sum.Graph(), p.Model.Layout().Backbone)
+		return []*graph.Node{graph.Where(inside, sum, graph.ZerosLike(sum))}
+	})
+}

@@ -1,0 +1,149 @@
+package device
+
+import (
+	"strconv"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
+)
+
+// The rows of a batch's targets. For each sample they hold the range of outputs that compete, the output of the
+// right class, the sample's weight in the mean loss (0 for padding), and the range of its task's outputs.
+const (
+	targetLo = iota
+	targetHi
+	targetLabel
+	targetValid
+	targetTaskLo
+	targetTaskHi
+	targetRows
+)
+
+// batchInputs lists what a program takes of a batch, as [Batch.inputs] does: the samples' values, the targets and, for a loss that
+// compares outputs with them, a reference value for each output of each sample.
+func (p *Set) batchInputs(l rehearsal.Loss) []program.Input {
+	in := []program.Input{
+		{Name: "x", Shape: shapes.Make(dtypes.Float32, p.Batch, p.Width())},
+		{Name: "targets", Shape: shapes.Make(dtypes.Int32, targetRows, p.Batch)},
+	}
+	if Referenced(l) {
+		in = append(in, program.Input{Name: "reference", Shape: shapes.Make(dtypes.Float32, p.Batch, p.Model.Outputs())})
+	}
+	return in
+}
+
+const byParts = "gradient by parts"
+
+// gradient returns the program (θ, x, targets[, reference]) → (gradient, loss[, statistics of the batch]) for
+// one batch. The loss is the weighted mean over the samples that are not padding. The gradient is one flat
+// vector over all parameters. If it is asked for, a tensor for each parameter takes the place of θ. For n batches there are n times
+// as many inputs after θ, and outputs: one call takes less time than n, and has the same bits.
+func (p *Set) gradient(l rehearsal.Loss, inParts bool, n int) *program.Program {
+	batch, name := p.batchInputs(l), "gradient"
+	in := []program.Input{{Name: "theta", Shape: p.size()}}
+	if inParts {
+		in, name = nil, byParts
+		for _, t := range p.Model.Layout().Params {
+			in = append(in, program.Input{Name: t.Name, Shape: shapes.Make(dtypes.Float32, t.Dims...)})
+		}
+	}
+	first, width := len(in), len(batch)
+	for i := range n {
+		for _, x := range batch {
+			x.Name += strconv.Itoa(i)
+			in = append(in, x)
+		}
+	}
+	return p.lazy(programKey{name: name, loss: l, rows: n}, in, func(in []*graph.Node) (out []*graph.Node) {
+		parts := in[:first]
+		if !inParts {
+			parts = p.Model.Layout().Split(in[0])
+		}
+		for at := first; at < len(in); at += width {
+			out = append(out, p.begin(in[at:at+width]).open(parts).gradient(l)...)
+		}
+		return out
+	})
+}
+
+// gradient returns the gradient of the mean loss by the parts of θ, in one vector, the loss, and the statistics of the batch if
+// there are any.
+func (s *pass) gradient(l rehearsal.Loss) []*graph.Node {
+	loss := graph.ReduceAllSum(graph.Mul(s.losses(l).Value, s.weight))
+	out := []*graph.Node{model.Join(graph.Gradient(loss, s.parts...)), loss}
+	if stats := s.out.Stats; len(stats) > 0 {
+		out = append(out, model.Join(stats))
+	}
+	return out
+}
+
+// pass is one forward computation of the model, with everything that its losses need.
+type pass struct {
+	set       *Set
+	parts     []*graph.Node // of θ
+	params    []model.Dual
+	targets   *graph.Node // [targetRows, B]
+	reference *graph.Node
+	weight    *graph.Node   // [B], each sample's share of the mean loss
+	x         *graph.Node   // the samples' inputs [B, inputs]
+	wanted    *graph.Node   // their target values [B, n]; nil for the cross-entropy of classes
+	running   []*graph.Node // the statistics to normalise with; nil stands for the batch's own
+	out       model.Output
+}
+
+// onBatch returns a program of the inputs (θ, more…, what [Batch.inputs] has[, running statistics]).
+func (p *Set) onBatch(key programKey, more []program.Input, build func(s *pass, theta *graph.Node, more []*graph.Node) []*graph.Node) *program.Program {
+	in := append([]program.Input{{Name: "theta", Shape: p.size()}}, more...)
+	from := len(in)
+	in = append(in, p.batchInputs(key.loss)...)
+	to := len(in)
+	if key.running {
+		in = append(in, program.Input{Name: "statistics", Shape: shapes.Make(dtypes.Float32, p.Model.Layout().StatsTotal)})
+	}
+	return p.lazy(key, in, func(n []*graph.Node) []*graph.Node {
+		s := p.begin(n[from:to])
+		if key.running {
+			s.running = p.Model.Layout().SplitStats(n[to])
+		}
+		return build(s, n[0], n[1:from])
+	})
+}
+
+// begin takes what a program has of a batch apart. It does not run the model yet.
+func (p *Set) begin(in []*graph.Node) *pass {
+	s := &pass{set: p, x: in[0], targets: in[1]}
+	if len(in) > 2 {
+		s.reference = in[2]
+	}
+	valid := graph.ConvertDType(p.target(s.targets, targetValid), dtypes.Float32)
+	if n := p.Model.Inputs(); p.Width() > n {
+		s.x, s.wanted = columns(in[0], 0, n), columns(in[0], n, p.Width())
+	}
+	s.weight = graph.Div(valid, graph.ReduceAllSum(valid))
+	return s
+}
+
+// open runs the model.
+func (s *pass) open(parts []*graph.Node) *pass {
+	s.parts, s.params = parts, make([]model.Dual, len(parts))
+	for i, n := range parts {
+		s.params[i].Value = n
+	}
+	s.out = s.set.Model.Forward(model.Pass{Params: s.params, X: model.Dual{Value: s.x}, Weight: s.weight, Running: s.running})
+	return s
+}
+
+// columns returns some columns of a matrix.
+func columns(x *graph.Node, from, to int) *graph.Node {
+	return graph.Slice(x, graph.AxisRange(), graph.AxisRange(from, to))
+}
+
+// target returns one row of the targets, [B].
+func (p *Set) target(targets *graph.Node, row int) *graph.Node {
+	return graph.Reshape(graph.Slice(targets, graph.AxisRange(row, row+1)), p.Batch)
+}
