@@ -30,7 +30,7 @@ var errRange = errors.New("emgd: the weights or their certificate leave the rang
 func (s *Solver) finish(status Status) (*Certificate, error) {
 	w, c, floor := &s.set, &s.cert, s.Floor
 	c.Status, c.Iterations = status, w.iterations
-	if status == FloorInfeasible {
+	if status != Optimal {
 		floor = 0 // the weights are all that there is in ν
 	} else if err := s.complete(); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (s *Solver) finish(status Status) (*Certificate, error) {
 	if err := s.representable(); err != nil {
 		return nil, err
 	}
-	if status == Optimal && w.vanishes() {
+	if status == Stationary || status == Optimal && w.vanishes() {
 		c.Status = Stationary
 		c.Cancellation = s.cancellation(w.size())
 		return c, nil
@@ -107,9 +107,9 @@ func (s *Solver) representable() error {
 	return nil
 }
 
-// cancellation is ‖d‖ relative to size.
+// cancellation is ‖d‖ relative to size, and 0 for a size of 0.
 func (s *Solver) cancellation(size float64) float64 {
-	return min(1, math.Sqrt(max(0, s.set.norm2))/size)
+	return min(1, math.Sqrt(max(0, s.set.norm2))/max(size, math.SmallestNonzeroFloat64))
 }
 
 // certify measures the solution in the unit of the gradients or, where ‖d‖² or a slack leaves the range of float64 there, in

@@ -78,13 +78,22 @@ func (s *Solver) solve(p *Problem, sigma []float64) (*Certificate, error) {
 	defer func() { s.problem = nil }() // its gradients are the caller's
 	s.reset(sigma)
 	s.choose()
-	if !s.anyFactor() {
-		return s.onZeroRows()
+	moves := s.anyFactor()
+	if !moves { // only rows of length 0 have one: d = 0, with equal weights there
+		s.rows = s.rows[:0]
+		for i, v := range sigma {
+			if v > 0 {
+				s.rows = append(s.rows, i)
+			}
+		}
 	}
 	s.scale()
 	w := &s.set
 	w.iterations, w.converged = 0, true
 	switch {
+	case !moves:
+		s.equal()
+		return s.finish(Stationary)
 	case s.Floor*s.factors() > 1+1e-12:
 		s.equal()
 		return s.finish(FloorInfeasible)
@@ -175,29 +184,7 @@ func (s *Solver) anyFactor() bool {
 	return slices.ContainsFunc(s.rows, func(i int) bool { return s.cert.Sigma[i] > 0 })
 }
 
-// onZeroRows answers when every row with σ_i > 0 has a zero gradient: d = 0 with equal weights
-// there.
-func (s *Solver) onZeroRows() (*Certificate, error) {
-	c := &s.cert
-	s.rows = s.rows[:0]
-	for i, sigma := range c.Sigma {
-		if sigma > 0 {
-			s.rows = append(s.rows, i)
-		}
-	}
-	equal := s.share()
-	if math.IsInf(equal, 1) {
-		return nil, errRange
-	}
-	for _, i := range s.rows {
-		c.Lambda[i] = equal
-		c.Active = append(c.Active, i)
-	}
-	c.Status = Stationary
-	return c, nil
-}
-
-// equal puts equal weights on the rows that take part, because no weights reach the floor.
+// equal puts equal weights on the rows that take part, because no weights reach the floor or none count.
 func (s *Solver) equal() {
 	w, n, lambda := &s.set, len(s.rows), s.share()
 	w.shifted, w.norm2 = false, 0

@@ -36,19 +36,22 @@ func (s *Service) open() {
 
 // load loads the learner, if it was saved.
 func (s *Service) load() {
-	tasks, err := pcl.SavedTasks(s.options.File)
+	file := s.options.File
+	tasks, err := pcl.SavedTasks(file)
+	if err == nil {
+		err = s.learner.Load(file, func(id int) (pcl.Task, error) {
+			saved := tasks[slices.IndexFunc(tasks, func(t pcl.TaskInfo) bool { return t.ID == id })]
+			task, err := s.newTask(saved.Name, saved.Classes, saved.ClassNames)
+			if !saved.Ended {
+				s.streams.Store(id, task.Stream)
+			}
+			return task, err
+		})
+	}
 	if errors.Is(err, fs.ErrNotExist) { // as at the first start
 		return
 	}
 	fail.If(err)
-	fail.If(s.learner.Load(s.options.File, func(id int) (pcl.Task, error) {
-		saved := tasks[slices.IndexFunc(tasks, func(t pcl.TaskInfo) bool { return t.ID == id })]
-		task, err := s.newTask(saved.Name, saved.Classes, saved.ClassNames)
-		if !saved.Ended {
-			s.streams.Store(id, task.Stream)
-		}
-		return task, err
-	}))
 	s.count(s.learner.Tasks())
 }
 

@@ -3,6 +3,7 @@ package viz
 import (
 	"bytes"
 	"compress/gzip"
+	"io"
 	"slices"
 	"strings"
 
@@ -93,13 +94,18 @@ func (f *Figure) Drawing() *Drawing {
 	d := &Drawing{Name: f.Name, Alt: f.Alt, Width: tenth(width), height: tenth(height)}
 	f.Draw(draw.NewCanvas(newSheet(d, height), width, height))
 	if len(f.Data.Head) > 0 {
-		var b bytes.Buffer
-		w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // which is a level
-		f.Data.writeCSV(w)                                    // into memory
-		w.Close()
-		d.CSV = b.Bytes()
+		d.CSV = compressed(func(w io.Writer) { f.Data.writeCSV(w, 4) })
 	}
 	return d
+}
+
+// compressed is what a function writes, compressed by gzip.
+func compressed(write func(io.Writer)) []byte {
+	var b bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // which is a level
+	write(w)                                              // into memory
+	w.Close()
+	return b.Bytes()
 }
 
 // begin makes a part of a drawing of what is drawn next.

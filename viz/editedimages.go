@@ -103,10 +103,21 @@ func (m *EditedImage) picture(value func(k int) float64) image.Image {
 		}
 		return grey
 	}
-	return m.paint(func(pixel int) color.NRGBA {
-		return color.NRGBA{level(3 * pixel), level(3*pixel + 1), level(3*pixel + 2), 255}
-	})
+	img := image.NewNRGBA(image.Rect(0, 0, m.W, m.H))
+	for i := range m.W * m.H {
+		img.SetNRGBA(i%m.W, i/m.W, color.NRGBA{level(3 * i), level(3*i + 1), level(3*i + 2), 255})
+	}
+	return img
 }
+
+// changes are the colours of changes, so many that nobody sees steps between them.
+var changes = func() (p color.Palette) {
+	const half = 31
+	for k := -half; k <= half; k++ {
+		p = append(p, diverging(float64(k)/half).light)
+	}
+	return p
+}()
 
 // change colours how much brighter each pixel is after editing, its channels' mean.
 func (m *EditedImage) change() (image.Image, float64) {
@@ -117,20 +128,14 @@ func (m *EditedImage) change() (image.Image, float64) {
 		largest = max(largest, math.Abs(d))
 		diff[k/m.C] += d / float64(m.C)
 	}
-	return m.paint(func(pixel int) color.NRGBA {
-		if largest == 0 {
-			return diverging(0).light
+	img := image.NewPaletted(image.Rect(0, 0, m.W, m.H), changes)
+	for pixel, d := range diff {
+		img.Pix[pixel] = uint8(len(changes) / 2)
+		if largest > 0 {
+			img.Pix[pixel] = uint8(math.Round((1 + d/largest) / 2 * float64(len(changes)-1)))
 		}
-		return diverging(diff[pixel] / largest).light
-	}), largest
-}
-
-func (m *EditedImage) paint(pixel func(int) color.NRGBA) image.Image {
-	img := image.NewNRGBA(image.Rect(0, 0, m.W, m.H))
-	for i := range m.W * m.H {
-		img.SetNRGBA(i%m.W, i/m.W, pixel(i))
 	}
-	return img
+	return img, largest
 }
 
 // enlarged draws a pixel with several, so that readers show its edges.

@@ -149,7 +149,7 @@ func (f *Figure) Encode(w io.Writer, format string) (err error) {
 	width, height := f.size()
 	switch format {
 	case "csv":
-		return f.Data.writeCSV(w)
+		return f.Data.writeCSV(w, 6)
 	case "png":
 		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
 		f.Draw(draw.New(c))

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -27,13 +28,16 @@ func (d *Drawing) HTML() string {
 	if d.CSV != nil {
 		fmt.Fprintf(&b, ` data-csv="%s"`, base64.StdEncoding.EncodeToString(d.CSV))
 	}
+	if at := d.values(); at != "" {
+		fmt.Fprintf(&b, ` data-at="%s"`, base64.StdEncoding.EncodeToString(compressed(func(w io.Writer) { io.WriteString(w, at) })))
+	}
 	b.WriteString(`>`)
 	paint := func(i int) string { return fmt.Sprintf("var(--%d)", i) }
 	if len(d.Key) > 0 {
 		b.WriteString(`<div class="pcl-key">`)
 		for _, p := range d.Key {
 			fmt.Fprintf(&b, `<span class="pcl-entry" data-series="%s">`, escaped(p.Name))
-			if p.Box[2] > 0 {
+			if p = p.withoutTexts(); p.Box[2] > 0 {
 				p.svg(&b, fmt.Sprintf(`style="width:%.3gpx" aria-hidden="true"`, p.Box[2]*96/72), paint)
 			}
 			fmt.Fprintf(&b, `<span>%s</span></span>`, escaped(p.Name))
@@ -102,13 +106,26 @@ func (p *part) svg(b *strings.Builder, attributes string, paint func(int) string
 	b.WriteString(`</svg>`)
 }
 
+// withoutTexts is an entry of the key for a page, where the name stands beside its picture.
+func (p part) withoutTexts() part {
+	p.Groups = slices.Clone(p.Groups)
+	for i := range p.Groups {
+		marks := slices.Clone(p.Groups[i].Marks)
+		p.Groups[i].Marks = slices.DeleteFunc(marks, func(m mark) bool { return m.Text != "" })
+	}
+	return p
+}
+
 func (p *part) groups(b io.Writer, paint func(int) string) {
 	for _, g := range p.Groups {
 		io.WriteString(b, `<g`)
 		if g.Inside {
 			io.WriteString(b, ` class="pcl-in"`)
 		}
-		for _, a := range [][2]string{{"series", g.Name}, {"say", g.Say}, {"at", values(g.At)}} {
+		if len(g.At) > 0 {
+			io.WriteString(b, ` data-at=""`) // the figure has them
+		}
+		for _, a := range [][2]string{{"series", g.Name}, {"say", g.Say}} {
 			if a[1] != "" {
 				fmt.Fprintf(b, ` data-%s="%s"`, a[0], escaped(a[1]))
 			}
@@ -121,7 +138,20 @@ func (p *part) groups(b io.Writer, paint func(int) string) {
 	}
 }
 
-// values are those of a series as an attribute.
+// values are those of all series, a line for each.
+func (d *Drawing) values() string {
+	var lines []string
+	for _, p := range d.parts() {
+		for _, g := range p.Groups {
+			if len(g.At) > 0 {
+				lines = append(lines, values(g.At))
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// values are those of a series.
 func values(at [][]float64) string {
 	var b strings.Builder
 	for i, v := range at {

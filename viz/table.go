@@ -15,15 +15,15 @@ type Table struct {
 
 func (t *Table) add(row ...any) { t.Rows = append(t.Rows, row) }
 
-// writeCSV writes the table, numbers with six significant digits, more than any figure shows, and nothing
+// writeCSV writes the table, numbers with so many significant digits, of which no figure shows more than four, and nothing
 // where there is no value.
-func (t *Table) writeCSV(w io.Writer) error {
+func (t *Table) writeCSV(w io.Writer, digits int) error {
 	out := csvcell.NewWriter(w)
 	out.Write(t.Head)
 	for _, row := range t.Rows {
 		line := make([]string, len(row))
 		for i, v := range row {
-			line[i] = csvcell.Text(v, 6)
+			line[i] = csvcell.Text(v, digits)
 		}
 		out.Write(line)
 	}

@@ -1,6 +1,7 @@
 package method
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -56,11 +57,18 @@ func TestCompositionsThatAreRefused(t *testing.T) {
 			t.Errorf("%s is built", name)
 		}
 	}
-	for name, p := range map[string]values{
-		"a-gem+der-pp": {"rows": "apart"}, "a-gem+ewc": {"rows": "apart"}, "emgd-gmc+per-task+der-pp": {"draws": "one", "beta": 0}, "mdmtr+per-task": {"distill": 1}, "avggrad+gss+der-pp": {"beta": 0},
+	for _, c := range []struct {
+		name   string
+		params values
+	}{
+		{"a-gem+der-pp", values{"rows": "apart"}}, {"a-gem+ewc", values{"rows": "apart"}}, {"emgd-gmc+per-task+der-pp", values{"draws": "one", "beta": 0}},
+		{"mdmtr+per-task", values{"distill": 1}}, {"avggrad+gss+der-pp", values{"beta": 0}},
+		{"der-pp+gmed", values{"alpha": 0.1}}, // of which?
+		{"emgd-gmc+der-pp", values{"alpha": 0.1, "der-pp.alpha": 0.2}}, {"emgd-gmc+der-pp", values{"gamma": 0.1}}, {"emgd-gmc+der-pp", values{"mir.gamma": 0.1}},
+		{"emgd-gmc+der-pp", values{"alpha": -1}}, {"emgd-gmc+der-pp", values{"draws": "three"}}, {"emgd-gmc+der-pp", values{"tau": -1}}, {"emgd-gmc+mir", values{"candidates": 0}},
 	} {
-		if _, err := New(name, p); err == nil {
-			t.Errorf("%s %v is built", name, p)
+		if _, err := New(c.name, c.params); err == nil {
+			t.Errorf("%s %v: no error", c.name, c.params)
 		}
 	}
 	// What the defaults forbid other values may allow.
@@ -83,23 +91,6 @@ func TestParametersOfCompositions(t *testing.T) {
 	if *d.Alpha != 0.2 || *g.Alpha != 0.02 || *g.Gamma != 0.3 {
 		t.Errorf("α of %g and %g, γ of %g; want 0.2, 0.02, 0.3", *d.Alpha, *g.Alpha, *g.Gamma)
 	}
-	for _, c := range []struct {
-		name   string
-		params values
-	}{
-		{"der-pp+gmed", values{"alpha": 0.1}}, // of which?
-		{"emgd-gmc+der-pp", values{"alpha": 0.1, "der-pp.alpha": 0.2}},
-		{"emgd-gmc+der-pp", values{"gamma": 0.1}},
-		{"emgd-gmc+der-pp", values{"mir.gamma": 0.1}},
-		{"emgd-gmc+der-pp", values{"alpha": -1}},
-		{"emgd-gmc+der-pp", values{"draws": "three"}},
-		{"emgd-gmc+der-pp", values{"tau": -1}},
-		{"emgd-gmc+mir", values{"candidates": 0}},
-	} {
-		if _, err := New(c.name, c.params); err == nil {
-			t.Errorf("%s %v: no error", c.name, c.params)
-		}
-	}
 }
 
 // TestTypedCompositions: Make makes what New makes of the names.
@@ -117,6 +108,11 @@ func TestTypedCompositions(t *testing.T) {
 		{rehearsal.Distill{Alpha: new(.2)}, parts{rehearsal.Herding{Pool: 20}, rehearsal.NearestMean{}}, "der-pp+herding+ncm", values{"alpha": .2, "pool": 20}},
 		{UPGrad{}, parts{rehearsal.GSS{ScoreAll: true}, rehearsal.MIR{}}, "upgrad+gss+mir", values{"score_all": true}},
 		{GEM{}, parts{rehearsal.Greedy{}}, "gem+greedy", nil},
+		{EMGDGMC{Tau: 10, Momentum: new(0.0), Floor: "release"}, nil, "emgd-gmc", values{"tau": "10", "momentum": 0.0, "floor": "release"}},
+		{EMGDGMC{Tau: math.Inf(1), Floor: 0.25}, nil, "emgd-gmc", values{"tau": "inf", "floor": "0.25"}},
+		{&EMGDGS{Tau: 0.5}, nil, "emgd-gs", values{"tau": "0.5"}},
+		{rehearsal.Distill{Alpha: new(0.0)}, nil, "der-pp", values{"alpha": 0.0}},
+		{rehearsal.GSS{ScoreAll: true}, nil, "gss", values{"score_all": true}},
 		{build(t, "emgd-gmc", values{"rescale": "mean"}), parts{rehearsal.Distill{}}, "emgd-gmc+der-pp", values{"rescale": "mean"}},
 		{build(t, "der-pp", values{"rescale": "match_avg"}), parts{rehearsal.Herding{}}, "der-pp+herding", values{"rescale": "match_avg"}},
 		{build(t, "emgd-gmc+der-pp", nil), parts{rehearsal.Herding{}}, "emgd-gmc+der-pp+herding", nil},
@@ -124,6 +120,11 @@ func TestTypedCompositions(t *testing.T) {
 		got := must.Get(Make(c.declaration, c.parts...))(t)
 		if want := build(t, c.name, c.params); !same(got, want) {
 			t.Errorf("%+v is not %s with %v", c.declaration, c.name, c.params)
+		}
+	}
+	for _, d := range []any{EMGDGMC{Tau: -1}, EMGDGMC{Tau: 0}, EMGDGS{Tau: "auto"}, CAGrad{Divide: "3"}, CAGrad{C: new(-1.0)}} {
+		if _, err := Make(d); err == nil {
+			t.Errorf("%+v: no error", d)
 		}
 	}
 	for _, c := range []struct {

@@ -66,6 +66,14 @@ func weigh(t testing.TB, m Method, s *Step) []float64 {
 	return w
 }
 
+// forSigma are the weights of EMGD for given elastic factors.
+func forSigma(t testing.TB, s *Step, sigma ...float64) []float64 {
+	t.Helper()
+	w := make([]float64, s.k())
+	must.Get(build(t, "emgd-gmc", nil).(Elastic).WeightsFor(s, sigma, w))(t)
+	return w
+}
+
 func try(m Method, s *Step) ([]float64, error) {
 	w := make([]float64, s.k())
 	_, err := m.Weights(s, w)

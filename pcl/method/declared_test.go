@@ -1,13 +1,11 @@
 package method
 
 import (
-	"math"
 	"reflect"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/params"
-	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // TestDeclared: every registered struct makes the method of its name with the defaults.
@@ -38,32 +36,6 @@ func comparable(m Method) Method {
 	}
 	out.assign()
 	return &out
-}
-
-// TestDeclaredParameters: what is set reaches the method, a zero by its pointer; what is out of range is refused.
-func TestDeclaredParameters(t *testing.T) {
-	for _, c := range []struct {
-		declaration any
-		name        string
-		params      values
-	}{
-		{EMGDGMC{Tau: 10, Momentum: new(0.0), Floor: "release"}, "emgd-gmc", values{"tau": "10", "momentum": 0.0, "floor": "release"}},
-		{EMGDGMC{Tau: math.Inf(1), Floor: 0.25}, "emgd-gmc", values{"tau": "inf", "floor": "0.25"}},
-		{EMGDGMC{Tau: "auto"}, "emgd-gmc", values{"tau": "auto"}},
-		{&EMGDGS{Tau: 0.5}, "emgd-gs", values{"tau": "0.5"}},
-		{rehearsal.Distill{Alpha: new(0.0)}, "der-pp", values{"alpha": 0.0}},
-		{rehearsal.GSS{ScoreAll: true}, "gss", values{"score_all": true}},
-	} {
-		got := must.Get(Make(c.declaration))(t)
-		if !same(got, build(t, c.name, c.params)) {
-			t.Errorf("%+v is not %s with %v", c.declaration, c.name, c.params)
-		}
-	}
-	for _, d := range []any{EMGDGMC{Tau: -1}, EMGDGMC{Tau: 0}, EMGDGS{Tau: "auto"}, CAGrad{Divide: "3"}, CAGrad{C: new(-1.0)}} {
-		if _, err := Make(d); err == nil {
-			t.Errorf("%+v: no error", d)
-		}
-	}
 }
 
 // TestStateIsNotShared: two methods of one declaration remember nothing of each other.

@@ -55,20 +55,6 @@ func TestMomentumZero(t *testing.T) {
 	}
 }
 
-// TestMGDANorms works out both gradients by hand: d is the shortest point between Jᵢ/cᵢ.
-func TestMGDANorms(t *testing.T) {
-	s := sample{rows: [][]float64{{3, 0}, {0, 4}}, losses: []float64{2, 1}}
-	for norm, d := range map[string][]float64{
-		"none":  {3 * 16. / 25, 4 * 9. / 25},
-		"l2":    {.5, .5},
-		"loss":  {96. / 73, 36. / 73}, // (1.5, 0) and (0, 4)
-		"loss+": {.4, .2},             // (½, 0) and (0, 1)
-	} {
-		w := weigh(t, build(t, "mgda", values{"norm": norm}), s.step(1))
-		wants(t, direction(s.rows, w), d, 1e-12, "norm=%s: d =", norm)
-	}
-}
-
 // TestMGDALosses: a task of one class has loss and gradient 0; that is no error.
 func TestMGDALosses(t *testing.T) {
 	for _, norm := range []string{"l2", "loss", "loss+"} {

@@ -94,11 +94,7 @@ func TestGEMLimits(t *testing.T) {
 		n := 1 + r.IntN(4)
 		rows := gaussian(r, n+1, n+2)
 		s = memoryRows(sample{rows: rows}.step(1), n)
-		sigma, w := make([]float64, n+1), make([]float64, n+1)
-		sigma[n] = 1
-		if _, err := build(t, "emgd-gmc", nil).(Elastic).WeightsFor(s, sigma, w); err != nil {
-			t.Fatal(err)
-		}
+		w := forSigma(t, s, append(make([]float64, n), 1)...)
 		wants(t, direction(rows, weigh(t, build(t, "gem", exact), s)), direction(rows, w), 1e-9, "%d references", n)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/parallelcl/parallelcl/emgd"
 )
 
-// TestMEGALimits: the closed form is the best of a scan, keeps the length, and k = 0 leaves g_cur.
+// TestMEGALimits: the closed form is the best of a scan, and keeps the length.
 func TestMEGALimits(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 3))
 	for range 300 {
@@ -28,14 +28,6 @@ func TestMEGALimits(t *testing.T) {
 		if value < best-1e-5 || value > best+1e-5 {
 			t.Fatalf("objective %g, a scan finds %g", value, best)
 		}
-	}
-	for _, name := range []string{"mega-1", "mega-2"} {
-		wants(t, weigh(t, build(t, name, nil), sample{rows: pair, losses: []float64{0, 1}}.step(1)), []float64{0, 1}, 1e-15, "%s without loss in memory", name)
-	}
-	// MEGA-II turns g_cur by the whole right angle onto g_mem, which is half as long.
-	for name, want := range map[string][]float64{"mega-1": {1, 0}, "mega-release": {0, 1}, "mega-2": {2, 0}} {
-		s := sample{rows: [][]float64{{0, 1}, {2, 0}}, losses: []float64{1, 0}}
-		wants(t, weigh(t, build(t, name, nil), s.step(1)), want, 1e-15, "%s with nothing left to learn", name)
 	}
 }
 
@@ -83,11 +75,7 @@ func TestLimitsTier1(t *testing.T) {
 				norms[i] = math.Sqrt(inner(s.rows[i], s.rows[i]))
 			}
 			toSum(norms, 1)
-			w := make([]float64, k)
-			if _, err := build(t, "emgd-gmc", nil).(Elastic).WeightsFor(s.step(1), norms, w); err != nil {
-				t.Fatal(err)
-			}
-			same("EMGD with σ ∝ ‖J‖ and config", s.rows, w, get("config", nil), 1e-7)
+			same("EMGD with σ ∝ ‖J‖ and config", s.rows, forSigma(t, s.step(1), norms...), get("config", nil), 1e-7)
 		}
 		same("gradvac β=0 and pcgrad", s.rows, get("gradvac", values{"beta": 0}), get("pcgrad", nil), 1e-9)
 		same("cr-mogm α=0 and upgrad", s.rows, get("cr-mogm", values{"method": "upgrad", "alpha": 0}), get("upgrad", nil), 1e-12)
@@ -106,11 +94,7 @@ func TestLimitsTier1(t *testing.T) {
 			same(name+" without conflict and avggrad", s.rows, get(name, nil), avg, 1e-12)
 		}
 		s.rows = gaussian(r, 2, 5)
-		w := make([]float64, 2)
-		if _, err := build(t, "emgd-gmc", nil).(Elastic).WeightsFor(s.step(1), []float64{0, 1}, w); err != nil {
-			t.Fatal(err)
-		}
-		same("EMGD one-hot and a-gem", s.rows, w, get("a-gem", nil), 1e-9)
+		same("EMGD one-hot and a-gem", s.rows, forSigma(t, s.step(1), 0, 1), get("a-gem", nil), 1e-9)
 		a, b := math.Sqrt(inner(s.rows[0], s.rows[0])), math.Sqrt(inner(s.rows[1], s.rows[1]))
 		wants(t, get("maxdo-minmax", nil), []float64{b / (a + b), a / (a + b)}, 1e-7, "maxdo-minmax of two")
 		scaled(s.rows[1:], a/b)

@@ -162,7 +162,7 @@ func started(declaration any) (m Method, err error) {
 	case starter:
 		m, err := f.Start()
 		if err == nil && m == nil {
-			err = fmt.Errorf("Start of %T returned no method", declaration)
+			err = fmt.Errorf("%T: Start returned no method", declaration)
 		}
 		return m, err
 	case Method: // its Info depends on its parameters

@@ -5,6 +5,7 @@ import (
 	"encoding/gob"
 	"fmt"
 	"image"
+	"image/draw"
 	"image/png"
 	"os"
 
@@ -23,11 +24,29 @@ func Image(m image.Image, alt string) error {
 	}}, ""))
 }
 
-// encoded is an image as PNG.
+// encoded is an image as PNG, with one channel where it has no colours: a third of the bytes.
 func encoded(m image.Image) []byte {
 	var b bytes.Buffer
-	png.Encode(&b, m) // into memory
+	if grey := image.NewGray(m.Bounds()); sameColors(grey, m) {
+		m = grey
+	}
+	(&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, m) // into memory
 	return b.Bytes()
+}
+
+// sameColors draws a picture onto another, and says whether it is the same there.
+func sameColors(to draw.Image, m image.Image) bool {
+	box := m.Bounds()
+	draw.Draw(to, box, m, box.Min, draw.Src)
+	for y := box.Min.Y; y < box.Max.Y; y++ {
+		for x := box.Min.X; x < box.Max.X; x++ {
+			r, g, b, a := m.At(x, y).RGBA()
+			if r2, g2, b2, a2 := to.At(x, y).RGBA(); r != r2 || g != g2 || b != b2 || a != a2 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // showHTML shows a piece of a page, or a text where none is shown, in place of what was shown under the same id if that is

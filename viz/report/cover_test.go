@@ -2,7 +2,6 @@ package report_test
 
 import (
 	"bytes"
-	"errors"
 	"image"
 	"io"
 	"log"
@@ -39,13 +38,7 @@ func TestCover(t *testing.T) {
 	}
 }
 
-type full struct{}
-
-var errFull = errors.New("disk full")
-
-func (full) Write([]byte) (int, error) { return 0, errFull }
-
-// TestNothingIsWritten where there is nothing to show, and errors of the writer are told.
+// TestNothingIsWritten where there is nothing to show.
 func TestNothingIsWritten(t *testing.T) {
 	mixed := invented.Runs(1)
 	mixed[1].Dataset = "other"
@@ -55,14 +48,6 @@ func TestNothingIsWritten(t *testing.T) {
 	} {
 		if err == nil || buf.Len() > 0 {
 			t.Errorf("%s: %d bytes, %v", what, buf.Len(), err)
-		}
-	}
-	files := must.Get(report.FindRuns(runsFolder(t, sampleRuns())))(t)
-	for what, err := range map[string]error{
-		"page": report.Runs(t.Context(), full{}, report.RunsInput{Files: files}), "cover": report.Cover(full{}, invented.Runs(1), invented.Descents()),
-	} {
-		if !errors.Is(err, errFull) {
-			t.Errorf("%s: %v", what, err)
 		}
 	}
 }

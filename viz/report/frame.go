@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"io"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"time"
 
@@ -16,15 +17,16 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 )
 
-//go:embed *.gohtml
+//go:embed *.gohtml page.js
 var templateFiles embed.FS
 
 // script is the one that pages run. Their policy tells a browser to run no other, to load nothing, to send nothing and not even
 // to look up the addresses of links. What a page must not have in it at all, since no policy keeps it from going elsewhere,
 // [notebookRenderer.sanitise] takes out.
-//
-//go:embed page.js
-var script string
+var script = func() string {
+	source, _ := templateFiles.ReadFile("page.js")                                         // which is there
+	return regexp.MustCompile(`(?m)^(?: *//.*\n| +)`).ReplaceAllString(string(source), "") // without comments and indentation
+}()
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"script": func() template.HTML { return "<script>" + template.HTML(script) + "</script>" },

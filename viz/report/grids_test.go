@@ -2,8 +2,6 @@ package report_test
 
 import (
 	"bytes"
-	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,7 +9,6 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/parallelcl/parallelcl/internal/invented"
-	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/viz/report"
@@ -68,9 +65,6 @@ func gridsPage(t *testing.T, all []*rows.Row) string {
 func TestGrids(t *testing.T) {
 	page := gridsPage(t, sampleGrids())
 	gridsLinks(t, page)
-	if path := os.Getenv("PARALLELCL_PAGE"); path != "" { // to be looked at
-		must.Do(t, os.WriteFile(path, []byte(page), 0o666))
-	}
 	for _, m := range regexp.MustCompile(`(?:src|href)="([^"#][^"]*)"`).FindAllStringSubmatch(page, -1) {
 		if !strings.HasPrefix(m[1], "data:") && m[1] != "https://arxiv.org/abs/2401.01054" {
 			t.Errorf("the page has %.80s", m[1])
@@ -140,19 +134,4 @@ func TestGridsOfPart(t *testing.T) {
 	if err := report.Runs(t.Context(), new(bytes.Buffer), report.RunsInput{Findings: &findings.Findings{}}); err == nil {
 		t.Error("a page without grids was made")
 	}
-}
-
-func ExampleRuns() {
-	f, err := findings.New(sampleGrids())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, v := range f.Claims[:3] {
-		fmt.Printf("%s %s.\n", v.Text, v.Outcome)
-	}
-	// Output:
-	// EMGD reaches a higher A than averaging the gradients, on all data sets and in both increments. holds.
-	// EMGD reaches a higher A than every other method, on all data sets and in both increments. holds.
-	// Class-incremental, MGDA reaches a higher A than averaging the gradients. holds.
 }

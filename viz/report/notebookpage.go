@@ -24,7 +24,7 @@ type notebookRenderer struct {
 	formulas   []formula // those that texts have so far, by their marks
 	cell       *cell     // at hand
 	at         int       // its number, from 1
-	missed     string    // the first element that was left out and a reader would miss
+	missed     string    // the first element that was left out and a reader would miss, a script last
 }
 
 // leave notes what the page cannot show of the cell at hand.
@@ -48,6 +48,7 @@ type notebookPage struct {
 	Heading  template.HTML
 	Contents []tocEntry
 	Cells    []shownCell
+	Terminal bool     // a cell shows what a terminal does, in colours
 	Left     []string // what isn't shown
 	Made     made
 	Previous *card
@@ -94,6 +95,7 @@ func (n *Notebook) render(ctx context.Context, o Origin, site map[string]string)
 		if m := paragraph.FindStringSubmatch(string(shown.Text)); m != nil && p.Description == "" {
 			p.Description = textOf(m[1])
 		}
+		p.Terminal = p.Terminal || strings.Contains(string(shown.Text+shown.Output), "term-")
 		if shown != (shownCell{}) {
 			p.Cells = append(p.Cells, shown)
 		}

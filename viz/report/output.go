@@ -113,16 +113,19 @@ func (r *notebookRenderer) show(o *output, media, text string) string {
 // showHTML shows what is left of HTML; nothing where that is nothing, and there is another version.
 func (r *notebookRenderer) showHTML(o *output, text string) string {
 	r.missed = ""
-	shown := r.sanitise(text)
+	shown := strings.TrimSpace(r.sanitise(text))
 	if len(o.Data) > 1 && textOf(shown) == "" && !strings.Contains(shown, "<img") {
 		return ""
 	}
-	if r.missed != "" {
+	if alone := shown == "" && r.missed == "script"; r.missed != "" && !alone { // of a script alone nobody saw anything
 		r.leave("<%s> in an output", r.missed)
 		shown += fmt.Sprintf(`<p class="note">(A part of this that needs a running notebook, &lt;%s&gt;, was left out.)</p>`, r.missed)
 	}
-	return `<div class="html">` + shown + "</div>"
+	return `<div class="html">` + shortened.Replace(shown) + "</div>"
 }
+
+// shortened writes the styles that every cell of a table may have as classes.
+var shortened = strings.NewReplacer(` style="text-align: left"`, ` class="l"`, ` style="text-align: right"`, ` class="r"`)
 
 // picture is an image at the size that the notebook gives it.
 func (o *output) picture(media, text string) string {

@@ -229,7 +229,7 @@ class Plot {
         this.list.push({ name, x: b.x + b.width / 2, y: b.y + b.height / 2, half: [b.width / 2, b.height / 2], text: (name && name + ": ") + g.dataset.say });
         continue;
       }
-      for (const row of g.dataset.at.split(";")) {
+      for (const row of g.dataset.at.split(";").filter(Boolean)) {
         const [x, y, low, high] = row.split(" ").map(Number);
         const [px, py] = this.moved([this.place(this.x, x, this.left, this.width), this.place(this.y, y, this.top, this.height, true)]);
         if (px < this.left - 1 || px > this.left + this.width + 1 || py < this.top - 1 || py > this.top + this.height + 1) continue;
@@ -394,6 +394,12 @@ class Plot {
   }
 }
 
+// unpacked is a text that a figure holds compressed.
+const unpacked = text => {
+  const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+};
+
 // A figure: its key switches series and brings them forward, and its data can be seen and saved.
 all("figure.pcl-figure").forEach((figure, number) => {
   const plots = all(".pcl-plot", figure).map(svg => new Plot(svg));
@@ -407,6 +413,11 @@ all("figure.pcl-figure").forEach((figure, number) => {
     }
     for (const p of plots) p.list = null;
   };
+  if (figure.dataset.at) unpacked(figure.dataset.at).then(text => { // the values of its series, a line for each
+    const lines = text.split("\n");
+    all("g[data-at]", figure).forEach((g, i) => { g.dataset.at = lines[i]; });
+    for (const p of plots) p.list = null;
+  });
   let key = figure.querySelector(".pcl-key");
   if (series.length > 1 && !all(".pcl-entry", figure).some(e => series.includes(e.dataset.series))) {
     key = make("div", { className: "pcl-key" });
@@ -438,10 +449,7 @@ all("figure.pcl-figure").forEach((figure, number) => {
 
   const tools = make("div", { className: "tools" }), file = figure.dataset.name || "figure";
   const button = (text, label, onclick) => tools.append(make("button", { type: "button", textContent: text, ariaLabel: label, onclick }));
-  const data = async () => {
-    const bytes = Uint8Array.from(atob(figure.dataset.csv), c => c.charCodeAt(0));
-    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
-  };
+  const data = () => unpacked(figure.dataset.csv);
   if (figure.dataset.csv) {
     button("Table", "Show the data of the figure as a table", async () => {
       const old = figure.querySelector(".data");
@@ -461,6 +469,10 @@ all("figure.pcl-figure").forEach((figure, number) => {
     for (const name of ["fill", "font-size"]) svg.setAttribute(name, plots[0].svg.getAttribute(name));
     drawn("rect", { width, height, fill: "#fff" }, svg);
     for (const p of parts) for (const g of p.children) if (g.localName === "g" && !g.classList.contains("off")) svg.append(g.cloneNode(true));
+    for (const entry of all(".pcl-entry:has(svg)", figure)) {
+      const box = entry.firstChild.viewBox.baseVal;
+      drawn("text", { x: box.x + box.width + 4, y: box.y + box.height - 4, fill: "#000" }, svg).textContent = entry.textContent;
+    }
     const text = new XMLSerializer().serializeToString(svg);
     const colour = i => new RegExp(`--${i}:(?:light-dark\\()?(#[0-9a-f]+)`).exec(style)?.[1] ?? "#000";
     save(file + ".svg", "image/svg+xml", text.replace(/var\(--(\d+)\)/g, (_, i) => colour(i)));

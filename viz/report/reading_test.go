@@ -96,6 +96,8 @@ func TestReading(t *testing.T) {
 		"data address":      {htmlCell("<img src='data:image/PNG;charset=utf-8;base64," + gif64 + "'>"), `src="data:image/gif`, ""},
 		// The richest of several that can be shown.
 		"a script only":       {display(map[string]any{"text/html": "<script>x</script>", "image/gif": gif64}), "data:image/gif", "running"},
+		"a script alone":      {htmlCell(" <script>x</script>\n"), `<div class="html"></div>`, "running"},
+		"but more than one":   {htmlCell("<script>x</script><canvas></canvas>"), "canvas&gt;, was left out", "<canvas"},
 		"but a broken one":    {display(map[string]any{"image/png": "AAAA", "text/plain": "WORDS"}), "WORDS", "running"},
 		"empty HTML":          {display(map[string]any{"text/html": "<div></div>", "text/plain": "WORDS"}), "WORDS", ""},
 		"JSON":                {display(map[string]any{"application/json": map[string]any{"a": 1}, "text/plain": "no"}), `&#34;a&#34;: 1`, ">no<"},

@@ -70,7 +70,6 @@ func TestRuns(t *testing.T) {
 	runs := sampleRuns()
 	dir := runsFolder(t, runs)
 	page := runsPage(t, dir)
-	offline(t, page)
 	lacks(t, page, "15 runs of 5 methods in 1 situation with 3 seeds.",
 		`<th aria-sort="none"><button type="button">A, %</button></th>`, `<td>EMGD (GS)`, " ± ", "Nothing can be decided: with 1 situation", "− EMGD (GMC)",
 		"<dt>memory.budget</dt><dd>5</dd>", "<dt>optimizer.lr</dt><dd>0.003</dd>", "Accuracy over time", "<dt>hardware</dt><dd>xla-cpu", "@article",
@@ -80,9 +79,18 @@ func TestRuns(t *testing.T) {
 	if sum := fmt.Sprintf("%x", sha256.Sum256(data)); err != nil || !strings.Contains(page, sum) {
 		t.Errorf("the page lacks a file's checksum (%v)", err)
 	}
-	if strings.Contains(page, "ZgotmplZ") || strings.Contains(page, "memory’s size") || strings.Contains(page, "the configurations differ") {
+	if strings.Contains(page, "Note on") || strings.Contains(page, "diverged") || strings.Contains(page, "ZgotmplZ") || strings.Contains(page, "memory’s size") || strings.Contains(page, "the configurations differ") {
 		t.Error("a value was refused, or the page has a part without data for it")
 	}
+}
+
+// TestRemarks shows on the page what is wrong with a run, and all that it was made with.
+func TestRemarks(t *testing.T) {
+	runs, at := sampleRuns(), 3
+	runs[0].DivergedAt, runs[0].Skipped, runs[1].Rejected = &at, 51, 2
+	m := &runs[2].Measured
+	m.Parts = []results.Part{{Maker: results.Maker{Backend: "xla-cuda", Device: "GPU", GoVersion: "go1.27"}}, {From: 40, Maker: m.Maker}}
+	lacks(t, runsPage(t, runsFolder(t, runs)), "1 diverged</span>", "from step 3 of", "51 rows left out", "2 steps made no update", "from step 0 on with xla-cuda")
 }
 
 func TestRunsOfSeveralSettings(t *testing.T) {
@@ -156,28 +164,6 @@ func TestFindRunsBehindLinks(t *testing.T) {
 	must.Do(t, os.Symlink(here, link))
 	if files, err := report.FindRuns(link); err != nil || len(files) != 2 {
 		t.Errorf("%d runs (%v), want two", len(files), err)
-	}
-}
-
-// TestOneValueTwoForms: a parameter that a flag gave, as text, is that of a file, as a number: runs with them are repetitions of
-// one experiment, and the same run if the seed is the same, too.
-func TestOneValueTwoForms(t *testing.T) {
-	var runs []*results.Run
-	for i, tau := range []any{20.0, "20"} {
-		r := invented.Run("emgd-gmc", "EMGD (GMC)", 1234+uint64(i))
-		r.Params = map[string]any{"tau": tau}
-		configure(r, 5)
-		text := must.Get(json.Marshal(tau))(t)
-		r.Config = json.RawMessage(strings.Replace(string(r.Config), `"memory"`, `"params":{"tau":`+string(text)+`},"memory"`, 1))
-		r.ID += string(text)
-		runs = append(runs, r)
-	}
-	if page := runsPage(t, runsFolder(t, runs)); !strings.Contains(page, "2 runs of 1 method") {
-		t.Error("runs of one value in two forms are two methods")
-	}
-	runs[1].Seed, runs[1].Config = 1234, json.RawMessage(strings.Replace(string(runs[1].Config), "1235", "1234", 1))
-	if page := runsPage(t, runsFolder(t, runs)); !strings.Contains(page, "1 run of 1 method") {
-		t.Error("the same run counts twice")
 	}
 }
 

@@ -61,8 +61,8 @@ func (r *notebookRenderer) element(n *dom.Node, code bool) {
 		r.picture(n)
 		return
 	case left[n.Data]:
-		if missed[n.Data] {
-			r.missed = cmp.Or(r.missed, n.Data)
+		if missed[n.Data] && (r.missed == "" || r.missed == "script") {
+			r.missed = n.Data
 		}
 		n.Parent.RemoveChild(n)
 		return

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
@@ -96,7 +97,6 @@ func fieldSet(list string) map[string]bool {
 func harmlessPage(t *testing.T, page []byte) {
 	t.Helper()
 	doc := must.Get(html.Parse(bytes.NewReader(page)))(t)
-	script := must.Get(os.ReadFile("page.js"))(t)
 	count := map[string]int{}
 	var metas []string
 	for n := range doc.Descendants() {
@@ -111,7 +111,9 @@ func harmlessPage(t *testing.T, page []byte) {
 			harmlessAttributes(t, n)
 			switch n.Data {
 			case "script":
-				if len(n.Attr) > 0 || textIn(n) != string(script) {
+				sum := sha256.Sum256([]byte(textIn(n)))
+				ours := "script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "';"
+				if len(n.Attr) > 0 || !strings.Contains(textIn(n), "\nclass Plot {\n") || !strings.Contains(html.UnescapeString(string(page)), ours) {
 					t.Errorf("a script that is not ours")
 				}
 			case "style":

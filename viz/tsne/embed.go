@@ -24,16 +24,10 @@ type Options struct {
 	Progress func(iteration int, kl float64)
 }
 
-// Result is an embedding.
-type Result struct {
-	Y  [][2]float64 // positions, with mean 0
-	KL float64      // KL(P‖Q) in nats
-}
-
-// Embed places the rows of x in the plane. The same x and options give the same bits, however many
+// Embed places the rows of x in the plane, with mean 0. The same x and options give the same bits, however many
 // processors take part; the order of the rows and the scale of x change rounding and noise, and with
 // them the picture. When ctx ends, the error is ctx's.
-func Embed(ctx context.Context, x [][]float64, o Options) (*Result, error) {
+func Embed(ctx context.Context, x [][]float64, o Options) ([][2]float64, error) {
 	o.Perplexity, o.Iterations = cmp.Or(o.Perplexity, 30), cmp.Or(o.Iterations, 1000)
 	if n := len(x); !(o.Perplexity > 1 && 3*o.Perplexity <= float64(n-1)) {
 		return nil, fmt.Errorf("tsne: perplexity %v for %d points; want more than 1, and at most %.4g: a third of the other points", o.Perplexity, n, float64(n-1)/3)
@@ -47,11 +41,10 @@ func Embed(ctx context.Context, x [][]float64, o Options) (*Result, error) {
 	}
 	y := start(x, o.Seed)
 	descend(ctx, p, y, o)
-	kl := divergence(ctx, p, y)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	return &Result{Y: y, KL: kl}, nil
+	return y, nil
 }
 
 // check returns an error for points that cannot be embedded.

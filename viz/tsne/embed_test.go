@@ -15,7 +15,7 @@ func TestClustersStayApart(t *testing.T) {
 	for _, o := range []Options{{}, {Perplexity: 5}} {
 		o.Iterations = 300
 		r := embed(t, x, o)
-		if s := strangers(r.Y, label); s > 0 {
+		if s := strangers(r, label); s > 0 {
 			t.Errorf("%+v: the nearest neighbours of %d points are of another cluster", o, s)
 		}
 	}
@@ -29,12 +29,12 @@ func TestSeed(t *testing.T) {
 		before := runtime.GOMAXPROCS(processors)
 		again := embed(t, x, o)
 		runtime.GOMAXPROCS(before)
-		if !slices.Equal(first.Y, again.Y) || first.KL != again.KL {
+		if !slices.Equal(first, again) {
 			t.Errorf("the same seed gives other bits on %d processors", processors)
 		}
 	}
 	o.Seed = 1
-	if slices.Equal(first.Y, embed(t, x, o).Y) {
+	if slices.Equal(first, embed(t, x, o)) {
 		t.Error("another seed gives the same bits")
 	}
 }
@@ -56,14 +56,14 @@ func TestDegenerate(t *testing.T) {
 	}{"twins": {twins, 10}, "line": {line, 10}, "one column": {gaussian(r, 60, 1), 10}, "few": {gaussian(r, 5, 3), 1.2}} {
 		got := embed(t, c.x, Options{Perplexity: c.perplexity, Iterations: 300})
 		var low, high, mean [2]float64
-		for _, p := range got.Y {
+		for _, p := range got {
 			for a, v := range p {
 				low[a], high[a] = min(low[a], v), max(high[a], v)
-				mean[a] += v / float64(len(got.Y))
+				mean[a] += v / float64(len(got))
 			}
 		}
-		if math.IsNaN(got.KL) || !(high[0]-low[0] > 1) || !(high[1]-low[1] > 1) || math.Hypot(mean[0], mean[1]) > 1e-9*high[0] {
-			t.Errorf("%s: KL %v, from %v to %v, mean %v", name, got.KL, low, high, mean)
+		if !(high[0]-low[0] > 1) || !(high[1]-low[1] > 1) || math.Hypot(mean[0], mean[1]) > 1e-9*high[0] {
+			t.Errorf("%s: from %v to %v, mean %v", name, low, high, mean)
 		}
 	}
 }
@@ -77,11 +77,11 @@ func TestProgress(t *testing.T) {
 	if !slices.Equal(at, []int{50, 100, 150, 200, 250, 300, 330}) {
 		t.Errorf("progress after %v iterations", at)
 	}
-	if first, last := met[0], met[len(met)-1]; last > first || math.Abs(last-r.KL) > 0.02*r.KL {
-		t.Errorf("KL from %v to %v; the result's is %v", first, last, r.KL)
+	if first, last := met[0], met[len(met)-1]; last > first || !(last > 0) {
+		t.Errorf("KL from %v to %v", first, last)
 	}
 	o.Progress = nil
-	if !slices.Equal(embed(t, x, o).Y, r.Y) {
+	if !slices.Equal(embed(t, x, o), r) {
 		t.Error("watching changes the result")
 	}
 }

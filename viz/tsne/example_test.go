@@ -27,13 +27,13 @@ func ExampleEmbed() {
 		return
 	}
 	far := 0 // points that are far from the last one of their cluster
-	for i, p := range result.Y {
-		last := result.Y[147+i%3]
+	for i, p := range result {
+		last := result[147+i%3]
 		if math.Hypot(p[0]-last[0], p[1]-last[1]) > 15 {
 			far++
 		}
 	}
-	fmt.Printf("%d positions, %d far from their cluster\n", len(result.Y), far)
+	fmt.Printf("%d positions, %d far from their cluster\n", len(result), far)
 	// Output:
 	// 150 positions, 0 far from their cluster
 }

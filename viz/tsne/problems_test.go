@@ -53,7 +53,7 @@ func affinitiesOf(t testing.TB, x [][]float64, perplexity float64) [][]float64 {
 	return p
 }
 
-func embed(t testing.TB, x [][]float64, o Options) *Result {
+func embed(t testing.TB, x [][]float64, o Options) [][2]float64 {
 	t.Helper()
 	result, err := Embed(t.Context(), x, o)
 	if err != nil {
