@@ -71,6 +71,7 @@ func over(x, y *big.Float) float64 {
 // inner are the products of all gradients, without rounding if the problem has the gradients.
 func (p *Problem) inner() [][]*big.Float {
 	m := make([][]*big.Float, p.k)
+	x, y, product := number(0), number(0), number(0)
 	for i := range m {
 		m[i] = make([]*big.Float, p.k)
 		for j := range i + 1 {
@@ -78,8 +79,8 @@ func (p *Problem) inner() [][]*big.Float {
 			if p.rows == nil {
 				v.SetMantExp(number(p.c[i*p.k+j]), p.exp[i]+p.exp[j])
 			} else {
-				for at, x := range p.rows[i] {
-					v.Add(v, times(number(x), number(p.rows[j][at])))
+				for at, a := range p.rows[i] {
+					v.Add(v, product.Mul(x.SetFloat64(a), y.SetFloat64(p.rows[j][at])))
 				}
 			}
 			m[i][j], m[j][i] = v, v

@@ -153,7 +153,7 @@ func (l *Learner) compile() {
 	for _, set := range sets {
 		compile(func() { set.CompileGradient(loss) })
 	}
-	if _, known := l.options.Model.(model.Buildable); !known && l.options.Edit.On() {
+	if model.Scoped(l.options.Model) && l.options.Edit.On() {
 		at := l.options.Edit.where(l.at(l.network.theta))
 		compile(func() { l.programs.CompileEdit(at, loss) }) // which fails if the network lacks the second derivative
 	}

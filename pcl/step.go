@@ -62,7 +62,7 @@ func (s *step) make() (err error) {
 	}
 	undo := s.mark()
 	defer func() {
-		if err != nil && !s.touched && s.network.theta != nil {
+		if err != nil && !s.touched {
 			undo()
 		} else if err != nil {
 			s.failure = err // the learner stops for good

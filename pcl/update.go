@@ -79,6 +79,8 @@ func (s *step) renew(asked device.Products) (gram []float64) {
 // the optimiser's state stay as they were, and the result is not finite either.
 func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64) {
 	scalars := s.options.Optimizer.Scalars(s.network.updates + 1)
+	theta := s.network.theta
+	defer func() { s.touched = s.touched || s.network.theta != theta }() // what the device has taken cannot be undone
 	norm2 = s.descent.Step(s.network.vectors(), w, rows, scalars)
 	s.touched = true
 	if finite(norm2) {

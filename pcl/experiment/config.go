@@ -94,9 +94,9 @@ func (c *Config) setModel(name string) {
 	}
 }
 
-// play makes the configuration use a scenario instead of a drawn one, and sets all fields that it determines, except
+// Play makes the configuration use a scenario instead of a drawn one, and sets all fields that it determines, except
 // the data set. Fields that only say how label sets are drawn become those of the [DefaultConfig].
-func (c *Config) play(s *scenario.Scenario) {
+func (c *Config) Play(s *scenario.Scenario) {
 	plain := DefaultConfig(c.Dataset)
 	c.MinClasses, c.MaxClasses = plain.MinClasses, plain.MaxClasses
 	c.follow(s)

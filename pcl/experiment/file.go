@@ -90,7 +90,7 @@ var drawing = []string{"labelset", "timeline", "kind", "tasks", "min_classes", "
 func (c *Config) lay(l Layer, played *scenario.Scenario) {
 	defer fail.At(l.name())
 	if played != nil {
-		c.play(played)
+		c.Play(played)
 	}
 	if name := l.text("model"); name != "" && name != c.modelName() {
 		c.setModel(name)

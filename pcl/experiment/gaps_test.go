@@ -26,7 +26,7 @@ func TestGapsInTheTimeline(t *testing.T) {
 	for i := range later.Tasks {
 		later.Tasks[i].Start += gap[i]
 	}
-	c.play(&later)
+	c.Play(&later)
 	run := func(dir string) (result, records []byte) {
 		r := must.Get(made(t.Context(), c, Where{Machine: m, Dir: dir, Record: true}))(t)
 		if r.ModelSHA256 != dense.ModelSHA256 || r.Steps != dense.Steps || r.Span() != dense.Steps+14 {
@@ -88,7 +88,7 @@ func TestOneTimelineInBothIncrements(t *testing.T) {
 	}
 	// A file that names an increment is played in the other one if that is asked for.
 	c := blobConfig("er")
-	c.play(&scenario.Scenario{Schema: 1, Increment: scenario.TaskIncremental, Tasks: []scenario.Task{{Classes: []int{0}}}})
+	c.Play(&scenario.Scenario{Schema: 1, Increment: scenario.TaskIncremental, Tasks: []scenario.Task{{Classes: []int{0}}}})
 	if other := c.WithIncrement(scenario.ClassIncremental); other.Scenario.Increment != scenario.ClassIncremental || c.Scenario.Increment != scenario.TaskIncremental {
 		t.Error("the increment of the scenario is not the one that was asked for")
 	}

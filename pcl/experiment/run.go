@@ -41,7 +41,7 @@ type runner struct {
 
 // one returns the result of a run, the i-th: the one in its folder, or else the one that it makes there.
 func (w *Where) one(ctx context.Context, m *Machine, i int, c Checked) *results.Run {
-	if w.Found != nil && w.Found[i] != nil {
+	if i < len(w.Found) && w.Found[i] != nil {
 		return w.Found[i]
 	}
 	if run := fail.Or(w.Finished(c)); run != nil {

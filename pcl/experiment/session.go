@@ -123,8 +123,10 @@ func (s *Session) checked(ctx context.Context, configs []Config) (all []Checked,
 		first, twice := seen[c.ID()]
 		fail.When(twice, "experiment: configurations %d and %d are the same run (%s, seed %d): it would count twice", first+1, i+1, c.Method, c.Seed)
 		seen[c.ID()] = i
-		checked.Config = fail.Or(c.OnData(ctx, datasets.Options{Dir: s.DataDir}))
 		all = append(all, checked)
+	}
+	for i, c := range all {
+		all[i].Config = fail.Or(c.OnData(ctx, datasets.Options{Dir: s.DataDir}))
 	}
 	return all, nil
 }

@@ -18,6 +18,17 @@ func TestDeclared(t *testing.T) {
 	}
 }
 
+// starting of its own, though the struct that it embeds starts too.
+type starts struct{ EMGDGMC }
+
+func (starts) Start() (Method, error) { return Make(MGDA{}) }
+
+func TestOwnStartComesFirst(t *testing.T) {
+	if m := must.Get(Make(starts{}))(t); m.Info().Name != "mgda" {
+		t.Errorf("%s", m.Info().Name)
+	}
+}
+
 // same says whether two methods are equal. The functions of their rehearsals are those of their parts, and cannot
 // be compared themselves.
 func same(a, b Method) bool { return reflect.DeepEqual(comparable(a), comparable(b)) }

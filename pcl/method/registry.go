@@ -107,10 +107,10 @@ func (p plain) Info() Info { return p.info }
 func (p plain) Weights(s *Step, w []float64) (out Outcome, err error) {
 	defer fail.Caught(&err)
 	s.check(p.info, w)
-	if r, own := p.rule.(rule); own {
-		return r.weights(s, w), nil
+	if r, ok := p.rule.(weigher); ok { // also where its struct embeds that of a published rule
+		return r.Weights(s, w)
 	}
-	return p.rule.(weigher).Weights(s, w)
+	return p.rule.(rule).weights(s, w), nil
 }
 
 // Make makes the method that a struct declares, such as EMGDGMC{Tau: 10}, joined with the parts of a rehearsal
@@ -154,11 +154,7 @@ func started(declaration any) (m Method, err error) {
 	if m, ok := filled.(interface{ begin() }); ok {
 		m.begin()
 	}
-	switch f := filled.(type) {
-	case starting:
-		return f.start(d.info), nil
-	case rule:
-		return ruled(f, d.info), nil
+	switch f := filled.(type) { // the methods of one's own first: its struct may embed that of a published rule
 	case starter:
 		m, err := f.Start()
 		if err == nil && m == nil {
@@ -170,6 +166,14 @@ func started(declaration any) (m Method, err error) {
 	case weigher:
 		if registered {
 			return plain{f, d.info}, nil
+		}
+	case starting:
+		if registered {
+			return f.start(d.info), nil
+		}
+	case rule:
+		if registered {
+			return ruled(f, d.info), nil
 		}
 	}
 	panic(fmt.Sprintf("method: %T is not registered and has no Start", declaration))

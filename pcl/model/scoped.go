@@ -58,6 +58,12 @@ func NewScoped(name string, inputs, outputs int, backbone func(scope *gomlx.Scop
 	return m, nil
 }
 
+// Scoped says that a network is one of [NewScoped], whose layers may lack derivatives.
+func Scoped(m Model) bool {
+	_, ok := m.(*scopedNet)
+	return ok
+}
+
 // take gives a variable of the scope its place in the layout.
 func (m *scopedNet) take(v variable) error {
 	name := strings.TrimPrefix(v.path, "/")

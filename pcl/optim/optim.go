@@ -4,6 +4,7 @@ package optim
 
 import (
 	"errors"
+	"reflect"
 
 	"github.com/gomlx/gomlx/core/graph"
 
@@ -28,8 +29,17 @@ type Optimizer interface {
 
 // Check returns an error if a setting of an optimiser of this package is not allowed. Steps are made in float32, in which a
 // number below 2⁻¹²⁶ may count as 0: an ε of 0 would make 0/0 of every entry of d that is 0.
+//
+// One of your own may have Validate() error, which is asked.
 func Check(o Optimizer) (err error) {
+	if at := reflect.ValueOf(o); at.Kind() == reflect.Pointer {
+		if inner, ok := at.Elem().Interface().(Optimizer); ok {
+			return Check(inner)
+		}
+	}
 	switch o := o.(type) {
+	case interface{ Validate() error }:
+		return o.Validate()
 	case Scheduled:
 		if o.Optimizer == nil {
 			return errors.New("schedule: it has no optimiser: set Scheduled.Optimizer")

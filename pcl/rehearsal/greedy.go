@@ -21,7 +21,7 @@ var _ = published(Info{
 
 // join sets what fills the memory.
 func (Greedy) join(r *Rehearsal) {
-	r.Store = storeGreedily
+	r.Store = storing(storeGreedily)
 }
 
 // storeGreedily takes in samples while there is room, and then in place of one of a largest class.

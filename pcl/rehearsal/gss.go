@@ -26,11 +26,11 @@ var _ = published(Info{
 
 // join sets what fills the memory.
 func (g GSS) join(r *Rehearsal) {
-	r.Store = g.store
+	r.Store = storing(g.store)
 }
 
-// fits refuses a loss that has no gradient yet, and another score of the samples.
-func (GSS) fits(r *Rehearsal) error {
+// Fits refuses a loss that has no gradient yet, and another score of the samples.
+func (GSS) Fits(r *Rehearsal) error {
 	switch {
 	case r.rows()[0].Loss.Kind == StoredLogits:
 		return errors.New("gss compares gradients of the memory's loss, which is 0 for samples whose logits are not stored yet; set beta of der-pp above 0")

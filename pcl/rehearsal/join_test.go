@@ -108,7 +108,7 @@ func TestRegister(t *testing.T) {
 		part any
 	}{
 		{Info{Name: "mir"}, choosing{}}, {Info{}, choosing{}}, {Info{Name: "a+b"}, choosing{}}, {Info{Name: "axis", Axes: []string{"no axis"}}, choosing{}},
-		{Info{Name: "joinless"}, struct{}{}}, {Info{Name: "text"}, "text"},
+		{Info{Name: "joinless"}, struct{}{}}, {Info{Name: "text"}, "text"}, {Info{Name: "twice"}, Distill{}},
 	} {
 		func() {
 			defer func() {
@@ -118,6 +118,21 @@ func TestRegister(t *testing.T) {
 			}()
 			Register(c.info, c.part)
 		}()
+	}
+}
+
+// mine joins in its own way, though the part that it embeds joins too.
+type mine struct{ Distill }
+
+func (mine) Join(r *Rehearsal) error {
+	r.Pool = 7
+	return nil
+}
+
+func TestOwnJoinComesFirst(t *testing.T) {
+	var r Rehearsal
+	if err := join(mine{}, &r); err != nil || r.Pool != 7 || r.Logits {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

@@ -25,8 +25,8 @@ func (PerTask) join(r *Rehearsal) {
 	r.PerTask, r.Apart, r.Shares = true, true, sharesOfTasks
 }
 
-// fits refuses parts that need memory rows of another kind.
-func (PerTask) fits(r *Rehearsal) error {
+// Fits refuses parts that need memory rows of another kind.
+func (PerTask) Fits(r *Rehearsal) error {
 	switch rows := r.rows(); {
 	case len(rows) > 1 || rows[0].Loss.Kind == StoredLogits:
 		return errors.New("a row for each finished task has one loss, of labels: with der-pp set rows=joined, draws=one and beta above 0; with mdmtr leave distill at 0")

@@ -56,7 +56,9 @@ var registry = origin.Registry[declared]{Kind: "part"}
 // which sets the fields of a rehearsal for the choices that the part makes. It is called with the defaults in place of zero
 // values, after ranges and choices have been checked.
 //
-// Register panics if the name is empty or taken or has a +, if the part has no Join, if an axis is unknown, or if the tags
+// It may also have Fits(r *Rehearsal) error, which is asked when all parts have joined.
+//
+// Register panics if the name is empty or taken or has a +, if the struct is registered already, if the part has no Join, if an axis is unknown, or if the tags
 // contradict themselves. A cell of a notebook that runs again replaces what it has registered.
 func Register(info Info, part any) {
 	params.Of(part) // panics if they cannot be read
@@ -66,6 +68,11 @@ func Register(info Info, part any) {
 	for _, axis := range info.Axes {
 		if !slices.Contains(axes, axis) {
 			panic(fmt.Sprintf("rehearsal: part %s has the axis %q; want one of %s", info.Name, axis, strings.Join(axes, ", ")))
+		}
+	}
+	for _, d := range registry.All() {
+		if structOf(d.part) == structOf(part) && d.info.Name != info.Name {
+			panic(fmt.Sprintf("rehearsal: %T, the struct of %q, is registered as %q", part, info.Name, d.info.Name))
 		}
 	}
 	switch reflect.New(structOf(part)).Interface().(type) {
@@ -112,8 +119,8 @@ func join(part any, r *Rehearsal) error {
 	if err != nil {
 		return err
 	}
-	if p, ok := filled.(own); ok {
-		return fail.Tried(func() { p.join(r) })
+	if p, ok := filled.(joiner); ok { // also where its struct embeds a part of this package
+		return p.Join(r)
 	}
-	return filled.(joiner).Join(r)
+	return fail.Tried(func() { filled.(own).join(r) })
 }

@@ -54,7 +54,7 @@ type Rehearsal struct {
 	// the memory can take.
 	Pool int
 	// Store fills the memory while tasks run, in place of candidates at the end of a task; see [Storer].
-	Store func(lab Lab, current [][]memory.Item) error
+	Store Storer
 	// Logits stores each sample with the logits of the model at the end of its task.
 	Logits bool
 	// Renew returns the new logits to be stored with a sample when a task ends, of the old ones, those of the present
@@ -134,8 +134,8 @@ func (r *Rehearsal) check(parts []any) error {
 		err = cmp.Or(err, row.Loss.Validate())
 	}
 	for _, p := range parts {
-		if f, ok := p.(interface{ fits(r *Rehearsal) error }); ok && err == nil {
-			err = f.fits(r)
+		if f, ok := p.(interface{ Fits(r *Rehearsal) error }); ok && err == nil {
+			err = f.Fits(r)
 		}
 	}
 	if err != nil {

@@ -29,7 +29,7 @@ var _ = published(Info{
 // join sets what fills the memory and what predicts.
 func (g Retrain) join(r *Rehearsal) {
 	fail.When(*g.MinLR > g.LR, "min_lr is %g; want at most lr, which is %g", *g.MinLR, g.LR)
-	r.Store, r.Predict = storeGreedily, retrained{g}
+	r.Store, r.Predict = storing(storeGreedily), retrained{g}
 }
 
 // Settings that the paper fixes.

@@ -113,7 +113,7 @@ func (r *Rehearsal) Roles() (roles []any) {
 		roles = append(roles, curator{r})
 	}
 	if r.Store != nil {
-		roles = append(roles, storer{r})
+		roles = append(roles, r.Store)
 	}
 	if r.Needs != (Needs{}) {
 		roles = append(roles, limited{r})
@@ -141,9 +141,10 @@ func (r objective) Loss(id int) Loss {
 	return r.rows()[0].Loss
 }
 
-type storer struct{ *Rehearsal }
+// storing is a Storer that remembers nothing between steps.
+type storing func(lab Lab, current [][]memory.Item) error
 
-func (s storer) Store(lab Lab, current [][]memory.Item) error { return s.Rehearsal.Store(lab, current) }
+func (f storing) Store(lab Lab, current [][]memory.Item) error { return f(lab, current) }
 
 type limited struct{ *Rehearsal }
 
