@@ -138,8 +138,14 @@ func (s official) sum(ctx context.Context, files []string) string {
 func (s official) open(ctx context.Context, d *Dataset) {
 	_, missing, complete := s.files()
 	if !complete {
-		fail.Now("files are missing: looked in %s for %s; run `pcl data fetch %s`, or set %s (or pcl run --data-dir, pcl data --dir) to the folder that has them: %w",
-			s.dir, strings.Join(missing, ", "), s.Name, envDir, fs.ErrNotExist)
+		hint := ""
+		if part := lookup(s.Name + "-test80"); part != nil {
+			if _, _, complete := (official{part, s.dir}).files(); complete {
+				hint = fmt.Sprintf("; the test files are there: %s makes train and test out of them", part.Name)
+			}
+		}
+		fail.Now("files are missing: looked in %s for %s; run `pcl data fetch %s`, or set %s (or pcl run --data-dir, pcl data --dir) to the folder that has them%s: %w",
+			s.dir, strings.Join(missing, ", "), s.Name, envDir, hint, fs.ErrNotExist)
 	}
 	s.format.open(ctx, d, s.dir)
 	d.SHA256 = surveyed(ctx, s.info(), s).SHA256

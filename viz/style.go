@@ -63,7 +63,9 @@ func Method(name string) Style { return Methods(name)[name] }
 // colour, a dash, and a marker of its own. Two of the package's methods that have the same colour have other markers and dashes.
 func Methods(names ...string) map[string]Style {
 	styles, each := map[string]Style{}, slices.Compact(slices.Sorted(slices.Values(names)))
-	slices.SortStableFunc(each, func(a, b string) int { return cmp.Compare(slices.Index(names, a), slices.Index(names, b)) })
+	slices.SortStableFunc(each, func(a, b string) int { // plain rules first
+		return cmp.Or(cmp.Compare(strings.Count(a, "+"), strings.Count(b, "+")), cmp.Compare(slices.Index(names, a), slices.Index(names, b)))
+	})
 	for i, style := range stylesOf(each) {
 		styles[each[i]] = style
 	}

@@ -161,7 +161,7 @@ func render(text string) int {
 }
 
 // TestHostileTextsEnd would wait for minutes, or run out of memory, where a parser is quadratic. The
-// length of what comes out is bounded too. The limit is for slow and busy machines; TestScaling is exact.
+// length of what comes out is bounded too. The limit is for slow and busy machines.
 func TestHostileTextsEnd(t *testing.T) {
 	const limit = 40 * time.Second
 	try := func(name string, n int, text string) {

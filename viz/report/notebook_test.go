@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -209,5 +210,22 @@ func TestSite(t *testing.T) {
 	must.Do(t, os.Rename(filepath.Join(source, "02-b.ipynb"), index))
 	if _, err := report.Site(t.Context(), dir, "", []*report.Notebook{readNotebook(t, index)}, origin); err == nil {
 		t.Errorf("a notebook called index: %v", err)
+	}
+}
+
+// The box must agree with the file that repositories read.
+func TestCitation(t *testing.T) {
+	data := must.Get(os.ReadFile("../../CITATION.cff"))(t)
+	page := notebookPage(t, readNotebook(t, "testdata/small.ipynb"))
+	for _, key := range []string{"title", "url", "journal", "repository-code"} {
+		found := regexp.MustCompile(`(?m)^\s*`+key+`: (.*)$`).FindAllStringSubmatch(string(data), -1)
+		if len(found) == 0 {
+			t.Errorf("CITATION.cff has no %s", key)
+		}
+		for _, m := range found {
+			if !strings.Contains(page, "{"+m[1]+"}") {
+				t.Errorf("the page does not cite %s %q", key, m[1])
+			}
+		}
 	}
 }

@@ -226,7 +226,7 @@ class Plot {
       const name = g.dataset.series ?? "";
       if (g.dataset.say) {
         const b = g.getBBox();
-        this.list.push({ name, x: b.x + b.width / 2, y: b.y + b.height / 2, half: [b.width / 2, b.height / 2], text: (name && name + ": ") + g.dataset.say });
+        this.list.push({ name, x: b.x + b.width / 2, y: b.y + b.height / 2, half: [b.width / 2, b.height / 2], text: (name && !g.dataset.say.startsWith(name) ? name + ": " : "") + g.dataset.say });
         continue;
       }
       for (const row of g.dataset.at.split(";").filter(Boolean)) {
@@ -395,7 +395,7 @@ class Plot {
 }
 
 // unpacked is a text that a figure holds compressed.
-const unpacked = text => {
+const unpacked = async text => { // rejected where the browser cannot
   const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 };
@@ -417,7 +417,7 @@ all("figure.pcl-figure").forEach((figure, number) => {
     const lines = text.split("\n");
     all("g[data-at]", figure).forEach((g, i) => { g.dataset.at = lines[i]; });
     for (const p of plots) p.list = null;
-  });
+  }).catch(() => {});
   let key = figure.querySelector(".pcl-key");
   if (series.length > 1 && !all(".pcl-entry", figure).some(e => series.includes(e.dataset.series))) {
     key = make("div", { className: "pcl-key" });

@@ -1,6 +1,7 @@
 package cell
 
 import (
+	"cmp"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -13,6 +14,9 @@ import (
 // Proposal is what may stand at a place in a cell. The signature is the type of a value or the path of a package.
 type Proposal struct{ Text, Kind, Signature string }
 
+// jupyterKinds are the names that front ends have for kinds.
+var jupyterKinds = map[string]string{"func": "function", "var": "variable", "const": "constant"}
+
 // cursor is the name that stands where something is to be completed.
 const cursor = our + "cursor"
 
@@ -22,7 +26,7 @@ func (nb *Notebook) Complete(code string, offset int) (start int, list []Proposa
 	defer nb.mu.Unlock()
 	start, objects := nb.objectsAt(code, offset)
 	for _, o := range objects {
-		list = append(list, Proposal{Plain(o.Name()), kindOf(o), strings.TrimPrefix(typeName(o), "func")})
+		list = append(list, Proposal{Plain(o.Name()), cmp.Or(jupyterKinds[kindOf(o)], kindOf(o)), strings.TrimPrefix(typeName(o), "func")})
 	}
 	return start, list
 }

@@ -30,7 +30,7 @@ func newNotebook(folder string, s *server) (e *notebook, err error) {
 	defer fail.Caught(&err)
 	h, err := build.Read(folder)
 	if h != nil && err != nil { // Go's cache was cleaned
-		h, err = h.Current(context.Background())
+		h, err = h.Current(s.ctx)
 	}
 	fail.If(err)
 	e = &notebook{server: s, dir: fail.Or(os.MkdirTemp("", "parallelcl-notebook-"))}
