@@ -9,7 +9,7 @@ import (
 )
 
 // left are elements that go with all they hold.
-var left = words(`applet audio button canvas datalist embed form frameset iframe
+var left = words(`applet area audio button canvas datalist embed form frameset iframe
 	map math noembed noframes noscript object option plaintext portal script select source style svg template textarea
 	title video xmp`)
 
