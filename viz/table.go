@@ -2,7 +2,6 @@ package viz
 
 import (
 	"io"
-	"math"
 
 	"github.com/parallelcl/parallelcl/internal/csvcell"
 )
@@ -24,9 +23,6 @@ func (t *Table) writeCSV(w io.Writer, digits int) error {
 	for _, row := range t.Rows {
 		line := make([]string, len(row))
 		for i, v := range row {
-			if x, ok := v.(float64); ok && x == math.Trunc(x) && math.Abs(x) < 1e15 {
-				v = int64(x) // whole numbers, as of steps, keep their digits
-			}
 			line[i] = csvcell.Text(v, digits)
 		}
 		out.Write(line)

@@ -11,15 +11,18 @@ import (
 	"unicode"
 )
 
-// Text returns the text of a value. Floating-point numbers have the given number of significant digits; −1 stands for as
-// many as it takes to read the same number. What there is not, nil or NaN, is empty.
+// Text returns the text of a value. Floating-point numbers have the given number of significant digits, and whole ones, as of
+// steps, all of theirs; −1 stands for as many as it takes to read the same number. What there is not, nil or NaN, is empty.
 func Text(v any, digits int) string {
 	switch x := v.(type) {
 	case nil:
 		return ""
 	case float64:
-		if math.IsNaN(x) {
+		switch {
+		case math.IsNaN(x):
 			return ""
+		case digits > 0 && x == math.Trunc(x) && math.Abs(x) < 1e15:
+			return strconv.FormatInt(int64(x), 10)
 		}
 		return strconv.FormatFloat(x, 'g', digits, 64)
 	}

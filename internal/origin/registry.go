@@ -3,6 +3,7 @@ package origin
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -51,4 +52,20 @@ func (r *Registry[T]) Find(name string) (T, error) {
 		return x, fmt.Errorf("unknown %s %q; known: %s", r.Kind, name, strings.Join(r.Names(), ", "))
 	}
 	return x, nil
+}
+
+// OfType returns what was registered with a struct of x's type; declaration is the struct of an entry. Both may be pointers.
+func (r *Registry[T]) OfType(x any, declaration func(T) any) (found T, ok bool) {
+	t := StructOf(x)
+	for _, d := range r.All() {
+		if StructOf(declaration(d)) == t {
+			return d, true
+		}
+	}
+	return found, false
+}
+
+// StructOf is the type of a declaration, or of what it points to.
+func StructOf(declaration any) reflect.Type {
+	return reflect.Indirect(reflect.ValueOf(declaration)).Type()
 }

@@ -42,13 +42,7 @@ var registry = origin.Registry[declared]{Kind: "method"}
 
 // declarationOf returns what the struct of a declaration was registered as.
 func declarationOf(declaration any) (d declared, registered bool) {
-	t := structOf(declaration)
-	for _, d := range registry.All() {
-		if structOf(d.declaration) == t {
-			return d, true
-		}
-	}
-	return d, false
+	return registry.OfType(declaration, func(d declared) any { return d.declaration })
 }
 
 // Register makes a method known under the name info.Name, to [New], [Make] and the command line. The declaration is a
@@ -64,7 +58,7 @@ func declarationOf(declaration any) (d declared, registered bool) {
 func Register(info Info, declaration any) { register(declared{info: info, declaration: declaration}) }
 
 func register(d declared) {
-	list, t, name := params.Of(d.declaration), structOf(d.declaration), d.info.Name
+	list, t, name := params.Of(d.declaration), origin.StructOf(d.declaration), d.info.Name
 	named, twice := declarationOf(d.declaration)
 	switch {
 	case strings.Contains(name, "+"):
@@ -90,10 +84,6 @@ func register(d declared) {
 func published(info Info, declaration any) (none struct{}) {
 	Register(info, declaration)
 	return none
-}
-
-func structOf(declaration any) reflect.Type {
-	return reflect.Indirect(reflect.ValueOf(declaration)).Type()
 }
 
 // plain is a rule with its Info: the door at which its steps are checked.
@@ -148,9 +138,7 @@ func started(declaration any) (m Method, err error) {
 	if d.rule != nil {
 		return joined(plain{d.rule, d.info}, declaration), nil
 	}
-	own := reflect.New(structOf(declaration))
-	own.Elem().Set(reflect.Indirect(reflect.ValueOf(declaration)))
-	filled := fail.Or(params.Filled(own.Interface()))
+	filled := fail.Or(params.FilledPointer(declaration))
 	if m, ok := filled.(interface{ begin() }); ok {
 		m.begin()
 	}
@@ -163,20 +151,17 @@ func started(declaration any) (m Method, err error) {
 		return m, err
 	case Method: // its Info depends on its parameters
 		return plain{f, f.Info()}, nil
-	case weigher:
-		if registered {
-			return plain{f, d.info}, nil
-		}
-	case starting:
-		if registered {
-			return f.start(d.info), nil
-		}
-	case rule:
-		if registered {
-			return ruled(f, d.info), nil
-		}
 	}
-	panic(fmt.Sprintf("method: %T is not registered and has no Start", declaration))
+	if !registered {
+		panic(fmt.Sprintf("method: %T is not registered and has no Start", declaration))
+	}
+	switch f := filled.(type) {
+	case weigher:
+		return plain{f, d.info}, nil
+	case starting:
+		return f.start(d.info), nil
+	}
+	return ruled(filled.(rule), d.info), nil
 }
 
 // ruled is the method of a rule of this package.

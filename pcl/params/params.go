@@ -232,20 +232,26 @@ func Values(declaration any) map[string]any {
 
 // Filled returns a copy of the struct, or a pointer to a copy, with the defaults in place of zero values. It returns an error
 // for a value out of range.
-func Filled[T any](declaration T) (T, error) {
-	return changed(declaration, func(fields reflect.Value) error {
-		for _, p := range Of(declaration) {
-			v, f := p.Default, fields.FieldByIndex(p.index)
-			if p.required || !f.IsZero() {
-				var err error
-				if v, err = p.Convert(reflect.Indirect(f).Interface()); err != nil {
-					return fmt.Errorf("parameter %s: %w", p.Name, err)
-				}
+func Filled[T any](declaration T) (T, error) { return changed(declaration, fill) }
+
+// FilledPointer is [Filled] that returns a pointer, whatever it is given.
+func FilledPointer(declaration any) (pointer any, err error) {
+	out := copyOf(declaration)
+	return out.Interface(), fill(out.Elem())
+}
+
+func fill(fields reflect.Value) error {
+	for _, p := range Of(fields.Interface()) {
+		v, f := p.Default, fields.FieldByIndex(p.index)
+		if p.required || !f.IsZero() {
+			var err error
+			if v, err = p.Convert(reflect.Indirect(f).Interface()); err != nil {
+				return fmt.Errorf("parameter %s: %w", p.Name, err)
 			}
-			p.set(fields, v)
 		}
-		return nil
-	})
+		p.set(fields, v)
+	}
+	return nil
 }
 
 // Begun returns a copy of the struct in which required parameters that are zero have their defaults. The others stay as
@@ -264,14 +270,19 @@ func Begun[T any](declaration T) T {
 
 // changed returns a changed copy of a struct, or a pointer to one.
 func changed[T any](declaration T, change func(fields reflect.Value) error) (T, error) {
-	given := reflect.ValueOf(declaration)
-	out := reflect.New(structType(declaration))
-	out.Elem().Set(reflect.Indirect(given))
+	out := copyOf(declaration)
 	err := change(out.Elem())
-	if given.Kind() != reflect.Pointer {
+	if reflect.ValueOf(declaration).Kind() != reflect.Pointer {
 		out = out.Elem()
 	}
 	return out.Interface().(T), err
+}
+
+// copyOf returns a pointer to a copy of a struct, or of what a pointer points to.
+func copyOf(declaration any) reflect.Value {
+	out := reflect.New(structType(declaration))
+	out.Elem().Set(reflect.Indirect(reflect.ValueOf(declaration)))
+	return out
 }
 
 // set puts a value of the parameter's type into its field.

@@ -70,12 +70,10 @@ func Register(info Info, part any) {
 			panic(fmt.Sprintf("rehearsal: part %s has the axis %q; want one of %s", info.Name, axis, strings.Join(axes, ", ")))
 		}
 	}
-	for _, d := range registry.All() {
-		if structOf(d.part) == structOf(part) && d.info.Name != info.Name {
-			panic(fmt.Sprintf("rehearsal: %T, the struct of %q, is registered as %q", part, info.Name, d.info.Name))
-		}
+	if d, twice := declarationOf(part); twice && d.info.Name != info.Name {
+		panic(fmt.Sprintf("rehearsal: %T, the struct of %q, is registered as %q", part, info.Name, d.info.Name))
 	}
-	switch reflect.New(structOf(part)).Interface().(type) {
+	switch reflect.New(origin.StructOf(part)).Interface().(type) {
 	case joiner, own:
 	default:
 		panic(fmt.Sprintf("rehearsal: %T has no Join", part))
@@ -100,22 +98,20 @@ func Find(name string) (part any, err error) {
 
 // Describe returns what a part was registered as, whatever its parameters. It panics if the part's type is not registered.
 func Describe(part any) Info {
-	t := structOf(part)
-	for _, d := range registry.All() {
-		if structOf(d.part) == t {
-			return d.info
-		}
+	d, registered := declarationOf(part)
+	if !registered {
+		panic(fmt.Sprintf("rehearsal: %T is not a registered part", part))
 	}
-	panic(fmt.Sprintf("rehearsal: %T is not a registered part", part))
+	return d.info
 }
 
-func structOf(part any) reflect.Type { return reflect.Indirect(reflect.ValueOf(part)).Type() }
+func declarationOf(part any) (d declared, registered bool) {
+	return registry.OfType(part, func(d declared) any { return d.part })
+}
 
 // join lets a part join a rehearsal, and returns the error that it ends with.
 func join(part any, r *Rehearsal) error {
-	at := reflect.New(structOf(part))
-	at.Elem().Set(reflect.Indirect(reflect.ValueOf(part)))
-	filled, err := params.Filled(at.Interface())
+	filled, err := params.FilledPointer(part)
 	if err != nil {
 		return err
 	}
