@@ -48,7 +48,7 @@ type Grid struct {
 	// Vary has a list of values instead of each setting.
 	Vary table
 
-	DataDir string // folder of the data sets; empty stands for datasets.DefaultDir
+	DataDir string // folder of the data sets; see datasets.Options
 
 	// What [Grid.Expand] has made of it.
 	Rows []*rows.Row          // without results; Cell is the ID of the run
