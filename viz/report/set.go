@@ -52,7 +52,7 @@ func (s *runSet) blocks(ctx context.Context) ([]block, error) {
 			if err != nil {
 				return nil, err
 			}
-			details = append(details, block{ID: b.ID + "d", Title: c.Name() + ": tasks", Parts: all})
+			details = append(details, block{ID: b.ID + "d", Title: c.Name + ": tasks", Parts: all})
 		}
 	}
 	out = append(out, s.costs(tables))
