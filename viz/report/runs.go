@@ -79,17 +79,20 @@ func FindingsOf(files []RunFile) (*findings.Findings, error) {
 	}
 	var all []*rows.Row
 	for _, at := range slices.Sorted(maps.Keys(by)) {
-		groups, err := viz.Groups(by[at])
+		labels, err := viz.Labels(by[at])
 		if err != nil {
 			return nil, fmt.Errorf("report: %w", err)
 		}
-		for _, g := range groups {
-			for _, r := range g.Runs {
-				row := rows.Of([]*results.Run{r})[0]
-				row.Grid, row.Method, row.Program = "runs", g.Label, strings.TrimSpace(r.Measured.Version+" "+r.Measured.Commit)
-				all = append(all, row)
-			}
+		var own []*rows.Row
+		for i, r := range by[at] {
+			row := rows.Of([]*results.Run{r})[0]
+			row.Grid, row.Method, row.Program = "runs", labels[i], strings.TrimSpace(r.Measured.Version+" "+r.Measured.Commit)
+			own = append(own, row)
 		}
+		slices.SortStableFunc(own, func(a, b *rows.Row) int { // the methods one after the other
+			return cmp.Compare(slices.Index(labels, a.Method), slices.Index(labels, b.Method))
+		})
+		all = append(all, own...)
 	}
 	f, err := findings.New(all)
 	if err != nil {
