@@ -29,7 +29,7 @@ func (w Where) Finished(c Checked) (*results.Run, error) {
 	if r != nil && (w.lacks(dir, r.Steps) || w.Weights && !exists(dir, WeightsFile)) {
 		r, err = nil, fmt.Errorf("pcl: the run in %s is finished, but %w", dir, errLacks)
 	}
-	if w.replaces(err) {
+	if w.replaces(err) || errors.Is(err, errLacks) && !exists(dir, ResultFile) { // another process has just removed it
 		return nil, nil
 	}
 	return r, err
@@ -92,13 +92,12 @@ func (w Where) Discard(c Checked) error {
 	return errors.Join(sweep(dir), empty(dir), os.RemoveAll(filepath.Join(dir, noteFile)))
 }
 
-// empty removes what a run leaves in its folder.
-func empty(dir string) error {
-	err := checkpoint.Series{Dir: dir}.Clear()
-	for _, name := range []string{recordFile, arraysDir, WeightsFile, scenarioFile, ResultFile} {
+// empty removes what a run leaves in its folder. The result goes first: whoever finds one finds all that it came with.
+func empty(dir string) (err error) {
+	for _, name := range []string{ResultFile, recordFile, arraysDir, WeightsFile, scenarioFile} {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, name)))
 	}
-	return err
+	return errors.Join(err, checkpoint.Series{Dir: dir}.Clear())
 }
 
 // sweep removes temporary files left by processes that were killed.
