@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
-	"github.com/parallelcl/parallelcl/pcl/internal/folder"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -84,17 +82,17 @@ func (w Where) Discard(c Checked) error {
 	if !exists(dir) {
 		return nil
 	}
-	lock, err := folder.Take(dir)
+	lock, err := takeLock(dir)
 	if err != nil {
 		return err
 	}
-	defer lock.Release()
+	defer lock.release()
 	return errors.Join(sweep(dir), empty(dir), os.RemoveAll(filepath.Join(dir, noteFile)))
 }
 
 // empty removes what a run leaves in its folder.
 func empty(dir string) error {
-	err := checkpoint.Series{Dir: dir}.Clear()
+	err := series{dir: dir}.clear()
 	for _, name := range []string{recordFile, arraysDir, WeightsFile, scenarioFile, ResultFile} {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, name)))
 	}
