@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
-	"github.com/parallelcl/parallelcl/pcl/internal/folder"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -84,11 +82,11 @@ func (w Where) Discard(c Checked) error {
 	if !exists(dir) {
 		return nil
 	}
-	lock, err := folder.Take(dir)
+	lock, err := takeLock(dir)
 	if err != nil {
 		return err
 	}
-	defer lock.Release()
+	defer lock.release()
 	return errors.Join(sweep(dir), empty(dir), os.RemoveAll(filepath.Join(dir, noteFile)))
 }
 
@@ -97,7 +95,7 @@ func empty(dir string) (err error) {
 	for _, name := range []string{ResultFile, recordFile, arraysDir, WeightsFile, scenarioFile} {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, name)))
 	}
-	return errors.Join(err, checkpoint.Series{Dir: dir}.Clear())
+	return errors.Join(err, series{dir: dir}.clear())
 }
 
 // sweep removes temporary files left by processes that were killed.
