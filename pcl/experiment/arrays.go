@@ -91,7 +91,7 @@ func addLosses(arrays map[string]npz.Array, t *pcl.Trace, batch, outputs int) {
 		if len(t.Reference[i]) == batch*outputs {
 			reference = append(reference, t.Reference[i]...)
 		} else {
-			reference = append(reference, slices.Repeat([]float32{model.NoReference}, batch*outputs)...)
+			reference = append(reference, slices.Repeat([]float32{rehearsal.NoReference}, batch*outputs)...)
 		}
 	}
 	if !plain {

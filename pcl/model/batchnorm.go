@@ -87,7 +87,7 @@ func spread(v, x Dual) Dual {
 // inverseRoot returns 1/√(x+ε).
 func inverseRoot(x Dual) Dual {
 	y := graph.Reciprocal(graph.Sqrt(graph.AddScalar(x.Value, epsilon)))
-	return dual(y, x, func(dx *graph.Node) *graph.Node {
+	return x.Chain(y, func(dx *graph.Node) *graph.Node {
 		cube := graph.Mul(y, graph.Mul(y, y))
 		return graph.Mul(dx, graph.MulScalar(cube, -0.5))
 	})

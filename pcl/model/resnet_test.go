@@ -81,7 +81,7 @@ func (p *resNetProblem) build(n []*graph.Node) []*graph.Node {
 	loss := meanEntropy(out.Logits, targets)
 	return []*graph.Node{
 		loss.Value, loss.Tangent, Join(graph.Gradient(loss.Value, parts...)),
-		PixelGradientAlong(p.net, parts, along, n[1], n[6], nil, entropy(targets)), Join(out.Stats),
+		pixelGradient(p.net, parts, along, n[1], targets), Join(out.Stats),
 	}
 }
 

@@ -83,7 +83,7 @@ func TestScopedMLP(t *testing.T) {
 				loss := meanEntropy(out.Logits, targets).Value
 				return []*graph.Node{
 					out.Features.Value, out.Logits.Value, Join(graph.Gradient(loss, parts...)),
-					PixelGradientAlong(net, parts, along, n[1], n[6], nil, entropy(targets)),
+					pixelGradient(net, parts, along, n[1], targets),
 				}
 			})(in)
 		}
@@ -135,7 +135,7 @@ func TestScopedNetworks(t *testing.T) {
 				return
 			}
 			edit := run(t, in, func(n []*graph.Node) []*graph.Node {
-				return []*graph.Node{PixelGradientAlong(net, layout.Split(n[0]), layout.Split(n[2]), n[1], n[6], nil, entropy(targetsOf(n[3:])))}
+				return []*graph.Node{pixelGradient(net, layout.Split(n[0]), layout.Split(n[2]), n[1], targetsOf(n[3:]))}
 			})[0]
 			by := (eval(at(1, moved(p.x, h, change)))[1][0] - eval(at(1, moved(p.x, -h, change)))[1][0]) / (2 * h)
 			within(t, "the second derivative", 1e-6, []float64{dot(edit, change)}, by)

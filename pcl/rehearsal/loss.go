@@ -37,6 +37,9 @@ type Loss struct {
 	ClassMargin, TaskMargin float64
 }
 
+// NoReference is the reference value of an output that has none: the stored or remembered score with which a loss compares it.
+const NoReference = 1e30
+
 // Validate returns an error if the loss contradicts itself.
 func (l Loss) Validate() error {
 	switch {

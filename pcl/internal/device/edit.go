@@ -7,7 +7,6 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
-	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -33,10 +32,7 @@ func (p *Set) edit(running bool, l rehearsal.Loss) *program.Program {
 				direction[i] = nil
 			}
 		}
-		mixed := model.PixelGradientAlong(p.Model, layout.Split(theta), direction, s.x, s.weight, s.running, func(params []model.Dual, out model.Output) model.Dual {
-			s.params, s.out = params, out
-			return model.Mean(s.losses(l), s.weight)
-		})
+		mixed := s.open(layout.Split(theta), direction...).pixelsAlong(direction, l)
 		valid := graph.ReduceAllSum(graph.ConvertDType(p.target(s.targets, targetValid), dtypes.Float32))
 		gradient := graph.Mul(mixed, graph.MulScalar(valid, 2))
 		return []*graph.Node{gradient, innerRange(v, v, 0, layout.Backbone)}

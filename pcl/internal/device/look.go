@@ -5,7 +5,6 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
-	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -38,7 +37,7 @@ func scoring(l rehearsal.Loss) rehearsal.Loss {
 func (p *Set) Predict(at At, b *Batch, l rehearsal.Loss) []int32 {
 	l = scoring(l)
 	out := at.call(p.look(at, "predict", l, func(s *pass) []*graph.Node {
-		return []*graph.Node{model.Predict(s.scores(l).Value, p.target(s.targets, targetLo), p.target(s.targets, targetHi))}
+		return []*graph.Node{predicted(s.scores(l).Value, p.target(s.targets, targetLo), p.target(s.targets, targetHi))}
 	}), b, l)
 	defer program.Free(out...)
 	return program.Values[int32](out[0], p.Batch)[:b.N]

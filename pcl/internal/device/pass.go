@@ -128,11 +128,16 @@ func (p *Set) begin(in []*graph.Node) *pass {
 	return s
 }
 
-// open runs the model.
-func (s *pass) open(parts []*graph.Node) *pass {
+// open runs the model. A direction, one node for each part of θ, makes the tangents; nil stands for zero. It counts as constant.
+func (s *pass) open(parts []*graph.Node, direction ...*graph.Node) *pass {
 	s.parts, s.params = parts, make([]model.Dual, len(parts))
 	for i, n := range parts {
 		s.params[i].Value = n
+	}
+	for i, v := range direction {
+		if v != nil {
+			s.params[i].Tangent = graph.StopGradient(v)
+		}
 	}
 	s.out = s.set.Model.Forward(model.Pass{Params: s.params, X: model.Dual{Value: s.x}, Weight: s.weight, Running: s.running})
 	return s
