@@ -137,10 +137,12 @@ func targetsOf(n []*graph.Node) targets { return targets{n[0], n[1], n[2], n[3]}
 
 // meanEntropy is the mean of the samples' cross-entropies.
 func meanEntropy(logits Dual, t targets) Dual {
-	z := graph.Sub(logits.Value, graph.StopGradient(graph.ReduceAndKeep(logits.Value, graph.ReduceMax, 1)))
+	z := logits.Value
 	class := graph.Iota(z.Graph(), shapes.Make(dtypes.Int32, z.Shape().Dimensions...), 1)
 	competes := graph.LogicalAnd(graph.GreaterOrEqual(class, graph.ExpandAxes(t.lo, 1)), graph.LessThan(class, graph.ExpandAxes(t.hi, 1)))
-	exp := graph.Where(competes, graph.Exp(z), graph.ZerosLike(z))
+	z = graph.Where(competes, z, graph.MulScalar(graph.OnesLike(z), -1e30))
+	z = graph.Sub(z, graph.StopGradient(graph.ReduceAndKeep(z, graph.ReduceMax, 1)))
+	exp := graph.Exp(z)
 	total, right := graph.ReduceSum(exp, 1), graph.OneHot(t.label, z.Shape().Dimensions[1], z.DType())
 	mean := func(n *graph.Node) *graph.Node { return graph.ReduceAllSum(graph.Mul(n, t.weight)) }
 	return logits.Chain(mean(graph.Sub(graph.Log(total), graph.ReduceSum(graph.Mul(right, z), 1))), func(dz *graph.Node) *graph.Node {
