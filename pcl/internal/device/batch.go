@@ -141,7 +141,7 @@ func (b *Batch) Aim(target func(task, class int) Target, l rehearsal.Loss, outpu
 	for i := range b.Reference {
 		b.Reference[i] = rehearsal.NoReference
 	}
-	if l.Kind == rehearsal.StoredLogits || l.Distill > 0 {
+	if l.StoredLogits || l.Distill > 0 {
 		for i, logits := range b.stored {
 			copy(b.Reference[i*outputs:(i+1)*outputs], logits)
 		}

@@ -1,6 +1,8 @@
 package device
 
 import (
+	"cmp"
+
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
@@ -11,7 +13,7 @@ import (
 
 // Referenced says whether a loss compares outputs with reference values.
 func Referenced(l rehearsal.Loss) bool {
-	return l.Kind == rehearsal.Sigmoid || l.Kind == rehearsal.StoredLogits || l.Distill > 0 || l.Teacher > 0 || l.Adjust > 0
+	return l.Sigmoid || l.StoredLogits || l.Distill > 0 || l.Teacher > 0 || l.Adjust > 0
 }
 
 // scores returns what predictions compare: the logits or, for a cosine loss, the cosines times a factor.
@@ -24,7 +26,7 @@ func (s *pass) scores(l rehearsal.Loss) model.Dual {
 
 // cosines returns the cosines of the angles between the features and the classifier's weights.
 func (s *pass) cosines(l rehearsal.Loss) model.Dual {
-	return cosines(s.out.Features, s.params[s.set.Model.Layout().Classifier()], l.Frobenius)
+	return cosines(s.out.Features, s.params[s.set.Model.Layout().Classifier], l.Frobenius)
 }
 
 // ofTask returns the outputs of each sample's own task, as many as it has target values.
@@ -54,7 +56,7 @@ func (s *pass) losses(l rehearsal.Loss) model.Dual {
 		Label: p.target(s.targets, targetLabel),
 	}
 	scores := s.scores(l)
-	if l.Cosine && (l.ClassMargin != 0 || l.TaskMargin != 0) && l.Kind == rehearsal.CrossEntropy {
+	if l.Cosine && (l.ClassMargin != 0 || l.TaskMargin != 0) && !l.Sigmoid && !l.StoredLogits {
 		scores = scaled(withMargins(s.cosines(l), t.Label, margins{
 			Class: l.ClassMargin, Task: l.TaskMargin,
 			TaskLo: p.target(s.targets, targetTaskLo), TaskHi: p.target(s.targets, targetTaskHi),
@@ -65,10 +67,10 @@ func (s *pass) losses(l rehearsal.Loss) model.Dual {
 	}
 	var each model.Dual
 	unknown := false // whether a loss of one's own has a tangent that nobody computed
-	switch l.Kind {
-	case rehearsal.Sigmoid:
+	switch {
+	case l.Sigmoid:
 		each = sigmoidCrossEntropies(scores, t, s.reference)
-	case rehearsal.StoredLogits:
+	case l.StoredLogits:
 		each = squaredDifferences(scores, s.reference)
 	default:
 		if p.Loss == nil {
@@ -82,8 +84,8 @@ func (s *pass) losses(l rehearsal.Loss) model.Dual {
 		}
 		unknown = each.Tangent == nil && scores.Tangent != nil
 	}
-	if l.Factor() != 1 {
-		each = scaled(each, l.Factor())
+	if by := cmp.Or(l.Scale, 1); by != 1 {
+		each = scaled(each, by)
 	}
 	if l.Distill > 0 {
 		each = model.Sum(each, scaled(squaredDifferences(s.scores(l), s.reference), l.Distill))

@@ -62,7 +62,7 @@ func (p *Set) gradient(l rehearsal.Loss, inParts bool, n int) *program.Program {
 	return p.lazy(programKey{name: name, loss: l, rows: n}, in, func(in []*graph.Node) (out []*graph.Node) {
 		parts := in[:first]
 		if !inParts {
-			parts = p.Model.Layout().Split(in[0])
+			parts = model.Split(in[0], p.Model.Layout().Params)
 		}
 		for at := first; at < len(in); at += width {
 			out = append(out, p.begin(in[at:at+width]).open(parts).gradient(l)...)
@@ -108,7 +108,7 @@ func (p *Set) onBatch(key programKey, more []program.Input, build func(s *pass, 
 	return p.lazy(key, in, func(n []*graph.Node) []*graph.Node {
 		s := p.begin(n[from:to])
 		if key.running {
-			s.running = p.Model.Layout().SplitStats(n[to])
+			s.running = model.Split(n[to], p.Model.Layout().Stats)
 		}
 		return build(s, n[0], n[1:from])
 	})
