@@ -89,7 +89,7 @@ func TestOneTimelineInBothIncrements(t *testing.T) {
 	// A file that names an increment is played in the other one if that is asked for.
 	c := blobConfig("er")
 	c.Play(&scenario.Scenario{Schema: 1, Increment: scenario.TaskIncremental, Tasks: []scenario.Task{{Classes: []int{0}}}})
-	if other := c.WithIncrement(scenario.ClassIncremental); other.Scenario.Increment != scenario.ClassIncremental || c.Scenario.Increment != scenario.TaskIncremental {
+	if other := c.withIncrement(scenario.ClassIncremental); other.Scenario.Increment != scenario.ClassIncremental || c.Scenario.Increment != scenario.TaskIncremental {
 		t.Error("the increment of the scenario is not the one that was asked for")
 	}
 	must.Do(t, wrong(c))
