@@ -97,13 +97,13 @@ func (h *Host) Compile(ctx context.Context, c *cell.Cell) (err error) {
 	return nil
 }
 
-// Link links compiled cells into a plugin that calls one of their functions: [cell.Run] or [cell.Replay].
-func (h *Host) Link(ctx context.Context, function string, ids ...int) (file string, err error) {
+// Link links compiled cells into a plugin that runs or replays them; see [cell.Run].
+func (h *Host) Link(ctx context.Context, replay bool, ids ...int) (file string, err error) {
 	defer fail.Caught(&err)
 	imports, calls := "", ""
 	for _, id := range ids {
 		imports += fmt.Sprintf("import c%d %q\n", id, cell.Path(id))
-		calls += fmt.Sprintf("c%d.%s(); ", id, function)
+		calls += fmt.Sprintf("c%d.%s(%t); ", id, cell.Run, replay)
 	}
 	name := fmt.Sprintf("nb/plugin%d", time.Now().UnixNano())
 	file = filepath.Join(h.dir, path.Base(name)+".so")

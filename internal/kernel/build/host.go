@@ -66,7 +66,7 @@ func (h *Host) Current(ctx context.Context) (now *Host, err error) {
 		return there, nil
 	}
 	paths := fail.Or(h.Go.importable(ctx, h.Module))
-	now.Packages = fail.Or(h.Go.exportsOf(ctx, h.Module, append(paths, cell.Runtime, modulePath+hostPackage)...))
+	now.Packages = fail.Or(h.Go.exportsOf(ctx, h.Module, append(paths, modulePath+hostPackage)...))
 	text := fmt.Sprintf("import host %q\n", modulePath+hostPackage)
 	for _, p := range paths {
 		text += fmt.Sprintf("import _ %q\n", p)

@@ -79,7 +79,7 @@ func (e *notebook) build(r *request, s cell.Source) (p *process, id int, file st
 	for _, note := range c.Notes {
 		r.stream("stderr", note+"\n")
 	}
-	file = fail.Or(p.host.Link(r.ctx, cell.Run, c.ID))
+	file = fail.Or(p.host.Link(r.ctx, false, c.ID))
 	p.commit(c)
 	e.past.sources = append(e.past.sources, s)
 	return p, c.ID, file

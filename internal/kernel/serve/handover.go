@@ -149,7 +149,7 @@ func (p *process) declareAgain(ctx context.Context) (err error) {
 	if len(p.cells) == 0 {
 		return nil
 	}
-	file := fail.Or(p.host.Link(ctx, cell.Replay, p.cells...))
+	file := fail.Or(p.host.Link(ctx, true, p.cells...))
 	defer os.Remove(file)
 	return p.run(ctx, 1<<30, file)
 }
