@@ -38,27 +38,28 @@ func ReadFrames(data []byte) (*Frames, error) {
 	return &f, nil
 }
 
-// HTML is the drawings as a piece of a page.
+// HTML is the drawings as a piece of a page. Frames that only a slider shows, which takes a script, are compressed.
 func (f *Frames) HTML() string {
-	var b strings.Builder
 	if f.Labels == nil {
+		var b strings.Builder
 		for _, d := range f.Drawings {
 			b.WriteString(d.HTML())
 		}
 		return b.String()
 	}
-	label := html.EscapeString(f.Labels[f.Start])
-	fmt.Fprintf(&b, `<div class="pcl-frames"><p><input type="range" min="0" max="%d" value="%d" step="1" aria-label="frame" aria-valuetext="%s"> <output>%s</output></p>`,
-		len(f.Drawings)-1, f.Start, label, label)
-	for i, d := range f.Drawings {
-		hidden := " hidden"
-		if i == f.Start {
-			hidden = ""
-		}
-		fmt.Fprintf(&b, `<div data-label="%s"%s>%s</div>`, html.EscapeString(f.Labels[i]), hidden, d.HTML())
+	frames := struct {
+		Labels, HTML []string
+		Values       []json.RawMessage
+	}{Labels: f.Labels}
+	for _, d := range f.Drawings {
+		frames.HTML, frames.Values = append(frames.HTML, d.html("")), append(frames.Values, d.values())
 	}
-	b.WriteString(`</div>`)
-	return b.String()
+	shown := f.Drawings[f.Start].HTML()
+	frames.HTML[f.Start], frames.Values[f.Start] = "", []byte("null")
+	all, _ := json.Marshal(frames) // of texts and finite numbers
+	label := html.EscapeString(f.Labels[f.Start])
+	return fmt.Sprintf(`<div class="pcl-frames" data-frames="%s"><p><input type="range" min="0" max="%d" value="%d" step="1" aria-label="frame" aria-valuetext="%s"> <output>%s</output></p><div>%s</div></div>`,
+		Packed(all), len(f.Labels)-1, f.Start, label, label, shown)
 }
 
 // harmless says whether what stands in attributes is what a figure has there. Texts are escaped.

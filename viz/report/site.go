@@ -70,7 +70,7 @@ func Site(ctx context.Context, dir, title string, notebooks []*Notebook, o Origi
 
 var (
 	firstPicture = regexp.MustCompile(`(?s)<figure class="pcl-figure".*?</figure>|<img\b[^>]*>`)
-	asked        = regexp.MustCompile(` data-(?:at|say|csv|x|y)="[^"]*"`) // what a card isn't asked
+	asked        = regexp.MustCompile(` data-(?:values|say|box|x|y)=(?:"[^"]*"|'[^']*')`) // what a card isn't asked
 )
 
 // picture is the first picture of the page; empty if there is none, or a large one: the index has all of them.
