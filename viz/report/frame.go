@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
-	"io"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -44,14 +43,6 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 		return hash(loader) + " " + hash(script)
 	},
 }).ParseFS(templateFiles, "*.gohtml"))
-
-// writePage fills a template.
-func writePage(w io.Writer, name string, page any) error {
-	if err := templates.ExecuteTemplate(w, name, page); err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	return nil
-}
 
 // Origin says where a page comes from.
 type Origin struct {

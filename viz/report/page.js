@@ -103,11 +103,8 @@ for (const table of all("table.filtered")) {
   const bar = make("div", { className: "tools" }), rows = [...table.tBodies[0].rows], count = make("output");
   const fields = [];
   const show = () => {
-    let n = 0;
-    for (const tr of rows) {
-      tr.hidden = fields.some(f => f.value && !f.fits(tr, f.value));
-      if (!tr.hidden) n++;
-    }
+    for (const tr of rows) tr.hidden = fields.some(f => f.value && !f.fits(tr, f.value));
+    const n = rows.filter(tr => !tr.hidden).length;
     count.textContent = n < rows.length ? `${n} of ${rows.length}` : "";
   };
   const add = (field, name, fits) => {
@@ -157,10 +154,7 @@ const light = name => {
   for (const e of all("[data-series]")) e.classList.toggle("lit", e.dataset.series === name);
   for (const svg of all(".pcl-plot")) svg.classList.toggle("dimmed", !!name && all(".lit", svg).length > 0);
 };
-for (const tr of all("tr[data-series]")) {
-  tr.onpointerenter = () => light(tr.dataset.series);
-  tr.onpointerleave = () => light(null);
-}
+for (const tr of all("tr[data-series]")) Object.assign(tr, { onpointerenter: () => light(tr.dataset.series), onpointerleave: () => light(null) });
 
 const tip = make("div", { id: "tip", role: "status", hidden: true });
 document.body.append(tip);
@@ -210,8 +204,7 @@ class Plot {
 
   // moved is where the zoom puts a place.
   moved([x, y]) {
-    if (!this.view) return [x, y];
-    const [l, t, r, b] = this.view;
+    const [l, t, r, b] = this.view ?? this.whole;
     return [this.left + (x - l) / (r - l) * this.width, this.top + (y - t) / (b - t) * this.height];
   }
 
@@ -422,9 +415,8 @@ const explore = (figure, number) => {
     }
     for (const p of plots) p.list = null;
   };
-  let key = figure.querySelector(".pcl-key");
   if (series.length > 1 && !all(".pcl-entry", figure).some(e => series.includes(e.dataset.series))) {
-    key = make("div", { className: "pcl-key" });
+    const key = make("div", { className: "pcl-key" });
     for (const s of series) {
       const mark = figure.querySelector(`g[data-series="${CSS.escape(s)}"] :is(path,text)`);
       const swatch = make("i", { className: "pcl-swatch" }), entry = make("span", { className: "pcl-entry" }, swatch, s);
@@ -456,18 +448,16 @@ const explore = (figure, number) => {
   (async () => figure.values ?? unpack(figure.dataset.values).json())().then(({ data, series }) => {
     named.forEach((g, i) => { g.values = rowsOf(series[i]); });
     for (const p of plots) p.list = null;
-    if (!data.length) return;
     const heads = data.map(c => c[0]), rows = rowsOf(data), texts = rows.map(row => row.map(cell => String(cell ?? "")));
-    button("Table", "Show the data of the figure as a table", () => {
+    if (heads.length) button("Table", "Show the data of the figure as a table", () => {
       const old = figure.querySelector(".data");
       if (old) return old.remove();
       const most = 1000, row = (cells, tag) => make("tr", {}, ...cells.map(c => make(tag, {}, c)));
       const table = make("table", {}, make("thead", {}, row(heads, "th")), make("tbody", {}, ...texts.slice(0, most).map(r => row(r, "td"))));
       figure.append(make("div", { className: "data scroll", tabIndex: 0, role: "region", ariaLabel: "Data of the figure" }, table, rows.length > most ? `The first ${most} of ${rows.length} rows; the CSV has all.` : ""));
     });
-    button("CSV", "Save the data of the figure as CSV", () => save(file + ".csv", "text/csv", csv([heads, ...texts])));
-  });
-  button("SVG", "Save the figure as SVG", () => {
+    if (heads.length) button("CSV", "Save the data of the figure as CSV", () => save(file + ".csv", "text/csv", csv([heads, ...texts])));
+  }).then(() => button("SVG", "Save the figure as SVG", () => {
     const parts = all("svg", figure), style = figure.getAttribute("style"), svg = document.createElementNS(parts[0].namespaceURI, "svg");
     const boxes = parts.map(p => p.viewBox.baseVal), width = Math.max(...boxes.map(b => b.x + b.width)) + 40, height = Math.max(...boxes.map(b => b.y + b.height)) + 40;
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -483,7 +473,7 @@ const explore = (figure, number) => {
     const text = new XMLSerializer().serializeToString(svg);
     const colour = i => new RegExp(`--${i}:(?:light-dark\\()?(#[0-9a-f]+)`).exec(style)?.[1] ?? "#000";
     save(file + ".svg", "image/svg+xml", text.replace(/var\(--(\d+)\)/g, (_, i) => colour(i)));
-  });
+  }));
   figure.append(tools);
 };
 Promise.all(framed).then(() => all("figure.pcl-figure").forEach(explore));
