@@ -14,12 +14,11 @@ import (
 	"strings"
 )
 
-// HTML is the drawing as a piece of a page, as SVG that follows the page's color-scheme and width. What readers can ask it
-// stands in data attributes. All of it is measured in tenths of a point, which are whole numbers.
-func (d *Drawing) HTML() string { return d.html(` data-values="` + Packed(d.values()) + `"`) }
+// html is the drawing as a piece of a page; see [Frames.HTML].
+func (d *drawing) html() string { return d.figure(` data-values="` + Packed(d.values()) + `"`) }
 
-// html is the same with a figure's attributes.
-func (d *Drawing) html(attributes string) string {
+// figure is the same with attributes.
+func (d *drawing) figure(attributes string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<figure class="pcl-figure" data-name="%s" style="max-width:%.0fpx`, escaped(d.Name), d.Width*96/72)
 	used := d.used()
@@ -69,7 +68,7 @@ func (d *Drawing) html(attributes string) string {
 }
 
 // used says which of the colours something is drawn in.
-func (d *Drawing) used() []bool {
+func (d *drawing) used() []bool {
 	used := make([]bool, len(d.Colors)+1) // a drawing of others may have marks and no colours
 	for _, p := range d.parts() {
 		for _, g := range p.Groups {
@@ -102,8 +101,8 @@ func (a axis) text() string {
 // Linux has DejaVu alone, labels would not fit.
 const fonts = `font-family="'Liberation Sans',Arimo,Arial,Helvetica,'DejaVu Sans Condensed',sans-serif"`
 
-// SVG is the drawing as a file, in the colours of light screens.
-func (d *Drawing) SVG() []byte {
+// svg is the drawing as a file; see [Frames.SVG].
+func (d *drawing) svg() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%gpt" height="%gpt" viewBox="0 0 %d %d" %s %s role="img" aria-label="%s">`,
 		d.Width, d.height, units(d.Width), units(d.height), fonts, usual, escaped(d.Alt))

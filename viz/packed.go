@@ -25,7 +25,7 @@ func Packed(text []byte) string {
 
 // values are what a reader can ask of the drawing, as JSON: the columns of its data, and for each of its series the columns x, y
 // and perhaps low and high.
-func (d *Drawing) values() []byte {
+func (d *drawing) values() []byte {
 	var series [][]byte
 	for _, p := range d.parts() {
 		for _, g := range p.Groups {
@@ -41,7 +41,7 @@ func (d *Drawing) values() []byte {
 const maxCSV = 64 << 20
 
 // rows are the data of the drawing, after a row of heads; none where they cannot be read.
-func (d *Drawing) rows() [][]string {
+func (d *drawing) rows() [][]string {
 	r, err := gzip.NewReader(bytes.NewReader(d.CSV))
 	if err != nil {
 		return nil

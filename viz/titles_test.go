@@ -74,7 +74,7 @@ func titlesInside(t *testing.T, name string, f *Figure, panels int) {
 	width, _ := f.size()
 	right := map[float64]vg.Length{} // by height, where the last text ends
 	ends := 0
-	for _, p := range f.Drawing().parts() {
+	for _, p := range f.drawing().parts() {
 		for _, g := range p.Groups {
 			for _, m := range g.Marks {
 				if m.Text == "" || m.Size != 10 || m.Turn != 0 {

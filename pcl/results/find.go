@@ -31,7 +31,7 @@ func Find(paths ...string) (out []File, err error) {
 		for _, file := range files {
 			run, err := Load(file)
 			if err == nil {
-				run, err = run.WithoutFolders()
+				run, err = withoutFolders(run)
 			}
 			if failed = append(failed, err); err != nil {
 				continue
