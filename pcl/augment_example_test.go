@@ -27,7 +27,7 @@ func ExampleOptions_augment() {
 	learner := must(pcl.New(context.Background(), pcl.Options{
 		Backend: device, Model: must(model.NewMLP(8, []int{32}, 4)), Method: must(method.New("emgd", nil)),
 		Increment: scenario.ClassIncremental, Batch: 16, Augment: noise,
-		Optimizer: optim.AdamW{Adam: optim.Adam{LR: 0.01}, WeightDecay: 0.01},
+		Optimizer: optim.Adam{LR: 0.01, WeightDecay: 0.01},
 		Memory:    memory.Config{Policy: "per_class", Budget: 5},
 	}))
 	defer learner.Close()

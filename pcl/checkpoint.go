@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"sync/atomic"
 
@@ -75,7 +77,7 @@ func (o Options) madeWith(m model.Model) *madeWith {
 }
 
 // ErrDamaged marks the error of [LoadState] and [Learner.Load] for a file that is not a complete, unaltered checkpoint.
-var ErrDamaged = checkpoint.ErrDamaged
+var ErrDamaged = errors.New("damaged checkpoint")
 
 // State is everything that a learner remembers, as [Learner.State] returns it.
 type State struct {
@@ -100,8 +102,12 @@ func (l *Learner) State() (State, error) {
 
 // LoadState reads what [Learner.Save] or [State.Save] wrote.
 func LoadState(path string) (s State, err error) {
-	if s.JSON, s.Arrays, err = checkpoint.Load(path); err != nil {
-		err = fmt.Errorf("pcl: load state: %w", err)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return s, fmt.Errorf("pcl: load state: %w", err)
+	}
+	if s.JSON, s.Arrays, err = checkpoint.Decode(data); err != nil {
+		err = fmt.Errorf("pcl: load state: %s: %w: %w", path, ErrDamaged, err)
 	}
 	return s, err
 }

@@ -16,7 +16,7 @@ import (
 // prepareEdit finds D, the direction that edits aim at, if this step edits the memory. If edits use the θ from before the
 // update, it also computes the gradients by which the samples will be moved.
 func (s *step) prepareEdit() {
-	if e := s.options.Edit; !e.On() || s.report.Step%e.Every != 0 {
+	if e := s.options.Edit; e.Eta == 0 || s.report.Step%e.Every != 0 {
 		return
 	}
 	s.toward = s.aggregate()

@@ -187,7 +187,7 @@ func TestEditBounds(t *testing.T) {
 		}
 	}
 	l, _, _ = step(Edit{Eta: 5})
-	for _, x := range l.Memory().Pixels() {
+	for _, x := range pixels(l) {
 		if x < 0 || x > 1 {
 			t.Fatalf("a pixel of %g", x)
 		}

@@ -29,9 +29,6 @@ const (
 	editAfter      = "post"       // the parameters after the update
 )
 
-// On reports whether memory editing is turned on.
-func (e Edit) On() bool { return e.Eta > 0 }
-
 // where returns where edits are computed at the present parameters. Single samples have no statistics of their own.
 func (e Edit) where(now device.At) device.At {
 	if e.Mode != editPerSample {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/parallelcl/parallelcl/internal/fail"
+	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
@@ -139,8 +140,11 @@ func (l *Learner) countAll(id int, t *Task, n int) []ClassCount {
 	}
 	work := func(w int) {
 		set := l.lanes[w%len(l.lanes)]
-		here, drop := program.Bring(set.Backend, theta)
-		defer drop()
+		here := theta
+		if theta.Backend() != set.Backend {
+			here = fail.Or(backend.Copy(set.Backend, theta))
+			defer program.Free(here)
+		}
 		b := l.newBatchOn(w)
 		defer b.Free()
 		for size := l.options.Batch; ; {

@@ -153,7 +153,7 @@ func (l *Learner) compile() {
 	for _, set := range sets {
 		compile(func() { set.CompileGradient(loss) })
 	}
-	if model.Scoped(l.options.Model) && l.options.Edit.On() {
+	if model.Scoped(l.options.Model) && l.options.Edit.Eta > 0 {
 		at := l.options.Edit.where(l.at(l.network.theta))
 		compile(func() { l.programs.CompileEdit(at, loss) }) // which fails if the network lacks the second derivative
 	}
@@ -199,9 +199,8 @@ func (l *Learner) close() {
 // grown, the model that it has now. It may be called from any goroutine.
 func (l *Learner) Options() Options { return l.status.Load().options }
 
-// Compilations returns how many programs have been compiled for this learner, including those compiled for
-// learners of the same kind that share its [Options.Programs].
-func (l *Learner) Compilations() (n int) {
+// compilations returns how many programs have been compiled for learners like this one.
+func (l *Learner) compilations() (n int) {
 	for _, set := range slices.Compact(slices.Clone(l.lanes)) { // lanes of one client share its set
 		n += set.Compilations()
 	}

@@ -140,7 +140,7 @@ func (o Options) checkAlone() error {
 		return fmt.Errorf("images of %d×%d×%d for a model of %d inputs", o.Image.Height, o.Image.Width, o.Image.Channels, o.Model.Inputs())
 	case info.Direct && o.ExtraUpdate:
 		return fmt.Errorf("Options.ExtraUpdate repeats an update by its weights; method %s gives a direction instead", info.Name)
-	case o.Augment != nil && o.Edit.On():
+	case o.Augment != nil && o.Edit.Eta > 0:
 		return errors.New("memory editing would move stored samples along gradients of augmented ones; turn editing or augmentation off")
 	}
 	return nil
@@ -190,7 +190,7 @@ func (o Options) checkGrowth() error {
 	}
 	_, penalty := method.As[rehearsal.Penalty](o.Method)
 	_, stateful := method.As[method.Stateful](o.Method)
-	info, withClassifier := o.Method.Info(), o.InJ() > o.Model.Layout().Backbone // else what methods keep is about the backbone
+	info, withClassifier := o.Method.Info(), o.inJ() > o.Model.Layout().Backbone // else what methods keep is about the backbone
 	if withClassifier && (penalty || stateful && info.NeedsRows) {
 		return fmt.Errorf("the outputs cannot grow, since method %s keeps vectors over the parameters of the classifier: build a model with more outputs and leave out Options.Grow, or set Options.Shared to \"backbone\"", info.Name)
 	}
@@ -205,8 +205,8 @@ func keyOf(l model.Loss) string {
 	return l.Key()
 }
 
-// InJ returns how many parameters are shared, that is, are columns of J. They are the first ones of θ.
-func (o Options) InJ() int {
+// inJ returns how many parameters are shared, that is, are columns of J. They are the first ones of θ.
+func (o Options) inJ() int {
 	l := o.Model.Layout()
 	if o.Shared == "all" || (o.Shared == "shared" && o.Increment == scenario.ClassIncremental) {
 		return l.Total
@@ -216,7 +216,7 @@ func (o Options) InJ() int {
 
 // spec returns everything that the learner's programs depend on.
 func (o Options) spec() device.Spec {
-	return device.Spec{Model: o.Model, Shared: o.InJ(), Batch: o.Batch, Optimizer: o.Optimizer, Loss: o.Loss}
+	return device.Spec{Model: o.Model, Shared: o.inJ(), Batch: o.Batch, Optimizer: o.Optimizer, Loss: o.Loss}
 }
 
 // lossOf returns the loss on which the method trains the stream with the given id.

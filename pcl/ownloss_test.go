@@ -169,7 +169,7 @@ func TestEditOfOwnLossWithLogits(t *testing.T) {
 			attach(t, l, waves{task: id, n: 64}.asTask(t, id, 1))
 			playOut(t, l)
 		}
-		edited[i] = l.Memory().Pixels()
+		edited[i] = pixels(l)
 	}
 	if !slices.EqualFunc(edited[0], edited[1], func(a, b float32) bool { return math.Abs(float64(a-b)) < 1e-4 }) {
 		t.Error("the edits differ")

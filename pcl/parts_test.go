@@ -116,7 +116,7 @@ func resumes(t *testing.T, b *backend.Backend, name string) {
 	d := pcltest.Blobs(6, 24, 5)
 	task := pairs(t, d)
 	made := func() *Learner {
-		return smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental, Optimizer: optim.AdamW{Adam: optim.Adam{LR: 0.01}, WeightDecay: 0.1}, Edit: Edit{Eta: 0.01}})
+		return smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental, Optimizer: optim.Adam{LR: 0.01, WeightDecay: 0.1}, Edit: Edit{Eta: 0.01}})
 	}
 	path := filepath.Join(t.TempDir(), "learner.pcl")
 	l, whole := made(), made()

@@ -61,7 +61,7 @@ func (l *Learner) predictor() *Predictor {
 		programs: o.Programs, scores: o.lossOf(method.Memory), loss: keyOf(o.compared()),
 		roll: l.roll, rule: rule, steps: l.steps, version: l.version,
 	}
-	return p.open(o.spec(), program.Copy(theta, l.programs.Total()), l.at(theta).Running)
+	return p.open(o.spec(), program.ToDevice(o.Backend, program.Read[float32](theta, l.programs.Total()), l.programs.Total()), l.at(theta).Running)
 }
 
 // Trained returns the network with which the learner predicts at present. A method that predicts by a rule of its own

@@ -468,7 +468,7 @@ func (p *player) state() state {
 	if err != nil {
 		p.fatalf("%v", err)
 	}
-	return state{theta, p.learner.Memory().Pixels(), p.learner.Steps(), p.learner.Running()}
+	return state{theta, pixels(p.learner), p.learner.Steps(), p.learner.Running()}
 }
 
 // check holds the learner against the model and against what must always be so.

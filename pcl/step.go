@@ -52,6 +52,7 @@ func (l *Learner) stepOn(ctx context.Context) (*StepReport, error) {
 	}
 	l.steps++
 	l.version++
+	s.report.Compilations = l.compilations()
 	return s.report, nil
 }
 
@@ -126,11 +127,12 @@ func (s *step) trace() {
 	if s.options.Trace == nil {
 		return
 	}
-	t := &Trace{StepReport: s.report, Theta: s.parameters}
+	t := &Trace{StepReport: s.report, Theta: s.parameters, Shared: s.programs.Shared}
+	like := s.rows[len(s.rows)-1].batch // that of a task
 	for _, i := range s.kept {
-		b, size := s.rows[i].batch, s.options.Batch
+		b := s.rows[i].batch
 		if b == nil { // the row of a penalty
-			b = &device.Batch{Batch: data.Batch{X: make([]float32, size*s.options.spec().Width())}, Targets: make([]int32, len(TargetRows)*size)}
+			b = &device.Batch{Batch: data.Batch{X: make([]float32, len(like.X))}, Targets: make([]int32, len(like.Targets))}
 		}
 		t.X, t.Targets = append(t.X, b.X), append(t.Targets, b.Targets)
 		var reference []float32
