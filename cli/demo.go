@@ -10,7 +10,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 	"github.com/parallelcl/parallelcl/toy"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
@@ -65,7 +64,7 @@ func (c *demoCmd) train(rc *runContext) []report.RunFile {
 		}
 	}
 	base := experiment.DefaultConfig("glyphs")
-	base.Increment, base.EvalEvery = scenario.ClassIncremental, 20
+	base.Increment, base.EvalEvery = "class", 20
 	var configs []experiment.Checked
 	var folders []string
 	for _, config := range experiment.Vary(base, c.Method, nil, c.Seed...) {

@@ -266,9 +266,8 @@ func (l *Learner) restore(f State, attach func(id int) (Task, error)) {
 // understand decodes a saved state and checks that it belongs to a learner like this one, whose model then is m. It
 // changes nothing.
 func (l *Learner) understand(f State) (s learnerState, m model.Model) {
-	if err := json.Unmarshal(f.JSON, &s); err != nil {
-		fail.Now("state: %w", err)
-	}
+	err := json.Unmarshal(f.JSON, &s)
+	fail.When(err != nil, "state: %w", err)
 	name := l.options.Method.Info().Name
 	fail.When(s.Method != name, "it was saved by method %s, this learner has %s", s.Method, name)
 	m = l.modelOf(s.Outputs, len(f.Arrays["theta"]))
@@ -323,16 +322,13 @@ func (l *Learner) takeUp(s learnerState, arrays map[string][]float32, stored *me
 	l.version++
 	l.memory = stored
 	for _, t := range l.tasks {
-		t.hush()
 		t.free()
 	}
 	l.roll, l.tasks, l.over = roll{increment: l.options.Increment}, nil, map[int]int{}
 	for i, state := range s.Tasks {
 		l.restoreTask(state.number(i), state, arrays, attach)
 	}
-	if used, has := l.roll.used, l.options.Model.Outputs(); used > has {
-		fail.If(tooFew(used, has))
-	}
+	suffice(l.options.Model.Outputs(), l.roll.used)
 	l.roll.skip(min(s.Last, maxID))
 	l.others.free()
 	if theta := arrays["remembered"]; theta != nil {

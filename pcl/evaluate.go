@@ -165,19 +165,14 @@ func (l *Learner) countAll(id int, t *Task, n int) []ClassCount {
 
 // predict returns the output that is predicted for each sample of a batch. It sets the batch's targets itself, so that the
 // outputs that compete are those of prediction, not those of training. The parameters and the batch are on the client of the set.
-func (l *Learner) predict(set *device.Set, at device.At, b *device.Batch, rule rehearsal.Rule) []int32 {
+func (l *Learner) predict(set *device.Set, at device.At, b *device.Batch, rule rehearsal.Rule) (predicted []int32) {
 	l.target(b, rehearsal.Loss{})
 	loss := l.options.lossOf(method.Memory)
 	if rule == nil {
 		return set.Predict(at, b, loss)
 	}
 	scores, features := set.Describe(at, b, loss)
-	return l.predictByRule(b, scores, features, rule)
-}
-
-// predictByRule is predict from the scores and features of a batch, all of whose samples are of one task.
-func (l *Learner) predictByRule(b *device.Batch, scores, features [][]float32, rule rehearsal.Rule) (predicted []int32) {
-	lo, hi := l.roll.competing(b.Task[0])
+	lo, hi := l.roll.competing(b.Task[0]) // all are of one task
 	classes := l.roll.among(b.Task[0])
 	outputs := make([]int, 0, len(classes))
 	for o := lo; o < hi; o++ {

@@ -18,7 +18,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // faulty does something else than to read its stream, in some of its calls.
@@ -301,7 +300,7 @@ func TestFailureBeforeTheUpdate(t *testing.T) {
 		var ends [2]*Learner
 		for i := range ends {
 			m := &refusing{Method: newMethod(t, name, params)}
-			l := smallLearner(t, b, "", Options{Method: m, Increment: scenario.ClassIncremental, Batch: 4})
+			l := smallLearner(t, b, "", Options{Method: m, Increment: "class", Batch: 4})
 			d := pcltest.Blobs(4, 24, 5)
 			attach(t, l, blobTask(t, d, 1, 0, 1))
 			playOut(t, l)

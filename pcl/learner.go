@@ -85,9 +85,7 @@ type Learner struct {
 	prepared int             // one more than the steps made when the method last prepared to predict
 
 	penalised []float32 // reused for the gradient of a penalty, which is 0 for the private parameters
-	mean      []float32 // reused for the mean of the tasks' gradients (see moving)
-
-	prediction prediction // what predictors share
+	mean      []float32 // reused for the mean of the tasks' gradients (see lab.Current)
 }
 
 // New returns a learner with newly drawn parameters and no tasks. It compiles the programs that every step needs. Close
@@ -171,11 +169,6 @@ func (l *Learner) Warm(k int) error {
 // Close releases what the learner holds on the device. It waits for the call in progress, if there is one, and
 // must therefore not be called from within a stream. A backend that was given in [Options] stays open, and so do predictors.
 func (l *Learner) Close() {
-	l.close()
-	l.prediction.close() // a prediction may hold its lock while it waits for the learner
-}
-
-func (l *Learner) close() {
 	l.turn <- struct{}{}
 	defer func() { <-l.turn }()
 	if l.closed.Swap(true) {
@@ -185,7 +178,6 @@ func (l *Learner) close() {
 	l.network.free()
 	l.others.free()
 	for _, t := range l.tasks {
-		t.hush()
 		t.free()
 	}
 	for _, b := range append(l.replayed, l.sample) {
@@ -257,12 +249,11 @@ type status struct {
 	steps   int
 	roll    roll
 	tasks   runningTasks // those that run, of which only the id, the stream and the pause may be read
-	asks    bool         // whether a stream of a running task cannot say when it is ready
 	version int
 }
 
 func (l *Learner) publish() {
-	l.status.Store(&status{l.options, l.steps, l.roll, l.tasks, l.tasks.asks(), l.version})
+	l.status.Store(&status{l.options, l.steps, l.roll, l.tasks, l.version})
 }
 
 // Steps returns how many steps have been made. It may be called from any goroutine.

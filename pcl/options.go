@@ -17,7 +17,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // Options describe a learner for [New]. Only the Model is required.
@@ -29,7 +28,8 @@ type Options struct {
 	// Method is of this learner alone, since it may remember something. nil stands for [method.Recommended] or, with a loss
 	// of target values, for "emgd-gmc+der-pp".
 	Method method.Method
-	// Increment is [scenario.TaskIncremental] or [scenario.ClassIncremental], for which empty stands.
+	// Increment says which classes a prediction may choose from: "task" predictions know the sample's task and choose among its
+	// classes, "class" predictions, for which empty stands, choose among all classes of the tasks that have arrived.
 	Increment string `param:"increment" default:"class" choices:"task,class"`
 	// Shared says which parameters count as shared (docs/method.md §1.3). The shared parameters are the columns of J, the
 	// matrix of the streams' gradients, from which the method computes the weights. All other parameters move by the plain
@@ -208,7 +208,7 @@ func keyOf(l model.Loss) string {
 // inJ returns how many parameters are shared, that is, are columns of J. They are the first ones of θ.
 func (o Options) inJ() int {
 	l := o.Model.Layout()
-	if o.Shared == "all" || (o.Shared == "shared" && o.Increment == scenario.ClassIncremental) {
+	if o.Shared == "all" || (o.Shared == "shared" && o.Increment == "class") {
 		return l.Total
 	}
 	return l.Backbone

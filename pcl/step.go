@@ -107,9 +107,10 @@ func (s *step) compute() {
 		return
 	}
 	s.differentiate()
-	if s.weigh(); len(s.kept) == 0 { // weights.go
+	if len(s.kept) == 0 {
 		return
 	}
+	s.weigh()                          // weights.go
 	s.prepareEdit()                    // edit.go
 	if s.update(); s.report.Rejected { // update.go
 		return
@@ -221,9 +222,7 @@ func (s *step) idle() bool {
 // free releases the buffers that the step holds on the device.
 func (s *step) free() {
 	s.readout.Wait()
-	for i := range s.rows {
-		s.rows[i].free()
-	}
+	s.forget()
 	s.toward.free()
 	s.rows = nil
 }
@@ -292,7 +291,7 @@ func (l *Learner) Wait(ctx context.Context) error {
 		return ctx.Err()
 	}
 	var again <-chan time.Time
-	if l.status.Load().asks {
+	if l.status.Load().tasks.asks() {
 		timer := time.NewTimer(askAgain)
 		defer timer.Stop()
 		again = timer.C

@@ -119,7 +119,7 @@ func (c Config) network(d *datasets.Dataset, outputs int) model.Model {
 // outputs returns the number of classifier outputs that a scenario on a data set needs. In class-incremental mode this is the
 // number of classes of the data set, otherwise the sum of those of the tasks.
 func outputs(s *scenario.Scenario, set *datasets.Dataset) (n int) {
-	if s.Increment == scenario.ClassIncremental {
+	if s.Increment == "class" {
 		return len(set.Classes)
 	}
 	for _, t := range s.Tasks {

@@ -146,7 +146,7 @@ func TestOnlyFiniteSamplesEnter(t *testing.T) {
 		good := Item{Task: 1, Class: 0, Pixels: []float32{0, 1}}
 		s := newStore(t, "per_class", 9)
 		add(t, s, []Item{broken, good, logits})
-		if s.Put(broken) || s.Put(logits) || s.Put(scored) || s.Replace(0, broken) || s.Edit(0, broken.Pixels) || s.SetScore(0, scored.Score) || s.Len() != 1 {
+		if s.Put(s.Len(), broken) || s.Put(s.Len(), logits) || s.Put(s.Len(), scored) || s.Put(0, broken) || s.Edit(0, broken.Pixels) || s.SetScore(0, scored.Score) || s.Len() != 1 {
 			t.Errorf("%g was put, replaced or edited in, or is a score", bad)
 		}
 		if !slices.Equal(s.Item(0).Pixels, good.Pixels) || s.Item(0).Edits != 0 || s.Item(0).Score != 0 {
@@ -304,7 +304,7 @@ func TestOtherSizes(t *testing.T) {
 	s := newStore(t, "per_class", 8)
 	add(t, s, candidates(1, 1, 0))
 	long := Item{Task: 1, Class: 0, Pixels: []float32{1, 2}}
-	if s.Put(long) || s.Replace(0, long) || s.Edit(0, long.Pixels) || s.Edit(0, nil) || s.Len() != 1 {
+	if s.Put(s.Len(), long) || s.Put(0, long) || s.Edit(0, long.Pixels) || s.Edit(0, nil) || s.Len() != 1 {
 		t.Errorf("%d samples; the first is %+v", s.Len(), s.Item(0))
 	}
 	if !s.Edit(0, []float32{5}) || !s.SetLogits(0, []float32{1, 2, 3}) || len(s.Item(0).Logits) != 3 {
