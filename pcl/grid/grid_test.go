@@ -127,7 +127,7 @@ func TestSettings(t *testing.T) {
 	if c.Memory != (memory.Config{Policy: "fixed_total", Budget: 50}) || c.Optimizer.LR != 0.009 {
 		t.Errorf("multiplied: memory %+v, learning rate %v", c.Memory, c.Optimizer.LR)
 	}
-	if c.LabelSet != 3 || c.Timeline != 4 || c.Seed != 5 || c.Increment != scenario.ClassIncremental {
+	if c.LabelSet != 3 || c.Timeline != 4 || c.Seed != 5 || c.Increment != "class" {
 		t.Errorf("the place in the grid: %+v", c)
 	}
 	if fmt.Sprint(c.Params["tau"]) != "1" || configs[1].Params["tau"] != "inf" || rows[1].Line() != "GMC, hidden=[4], params.tau=inf" {

@@ -13,7 +13,6 @@ import (
 	"github.com/parallelcl/parallelcl/grids"
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // builtinTuned is the file of the tuned values that come with this package.
@@ -140,7 +139,7 @@ type Result struct {
 // List returns all winners in the order of the tuning.
 func (t *Tuned) List(order []string) (out []Result) {
 	for _, name := range order {
-		for _, increment := range []string{scenario.TaskIncremental, scenario.ClassIncremental} {
+		for _, increment := range []string{"task", "class"} {
 			if w, ok := t.Methods[name][increment]; ok {
 				out = append(out, Result{name, increment, w})
 			}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // smallTuning is a tuning of two methods, one of them with a parameter of its own.
@@ -85,7 +84,7 @@ func TestPick(t *testing.T) {
 	tuning := loadTuning(t, smallTuning)
 	p := expanded(t, tuning.Grid)
 	bad := func(c experiment.Config) bool {
-		return c.Method == "avggrad" && c.Increment == scenario.TaskIncremental && (c.Optimizer.LR == 0.003 || c.Optimizer.LR == 0.012 && c.Seed == 1001)
+		return c.Method == "avggrad" && c.Increment == "task" && (c.Optimizer.LR == 0.003 || c.Optimizer.LR == 0.012 && c.Seed == 1001)
 	}
 	if _, _, err := tuning.Pick(&Results{Grid: p}); err == nil {
 		t.Errorf("without results: %v", err)
