@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/fail"
-	"github.com/parallelcl/parallelcl/pcl/internal/folder"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -140,7 +139,7 @@ func (w *Where) loop(ctx context.Context, idle []*Machine, configs []Checked, yi
 		}
 		e := <-ends
 		idle, busy = append(idle, e.machine), busy-1
-		if w.Attempts > 0 && errors.Is(e.err, folder.ErrHeld) {
+		if w.Attempts > 0 && errors.Is(e.err, errHeld) {
 			todo, passed = append(todo, e.Index), passed+1
 			continue
 		}

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
-	"github.com/parallelcl/parallelcl/pcl/internal/folder"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -30,7 +28,7 @@ func (w Where) Finished(c Checked) (*results.Run, error) {
 	if r != nil && (w.lacks(dir, r.Steps) || w.Weights && !exists(dir, weightsFile)) {
 		r, err = nil, fmt.Errorf("pcl: the run in %s is finished, but %w", dir, errLacks)
 	}
-	if w.replaces(err) {
+	if w.replaces(err) || errors.Is(err, errLacks) && !exists(dir, resultFile) { // another process has just removed it
 		return nil, nil
 	}
 	return r, err
@@ -101,21 +99,20 @@ func (w Where) Discard(c Checked) error {
 	if !exists(dir) {
 		return nil
 	}
-	lock, err := folder.Take(dir)
+	lock, err := takeLock(dir)
 	if err != nil {
 		return err
 	}
-	defer lock.Release()
+	defer lock.release()
 	return errors.Join(sweep(dir), empty(dir), os.RemoveAll(filepath.Join(dir, noteFile)))
 }
 
-// empty removes what a run leaves in its folder.
-func empty(dir string) error {
-	err := checkpoint.Series{Dir: dir}.Clear()
-	for _, name := range []string{recordFile, arraysDir, weightsFile, scenarioFile, resultFile} {
+// empty removes what a run leaves in its folder. The result goes first: whoever finds one finds all that it came with.
+func empty(dir string) (err error) {
+	for _, name := range []string{resultFile, recordFile, arraysDir, weightsFile, scenarioFile} {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, name)))
 	}
-	return err
+	return errors.Join(err, series{dir: dir}.clear())
 }
 
 // sweep removes temporary files left by processes that were killed.

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // Pick chooses the best candidate for each method and increment: that with the largest mean of A over its runs. Of equal
@@ -16,7 +15,7 @@ func (r *Results) Pick() (best *Tuned, notes []string, err error) {
 	best = &Tuned{
 		Schema: tunedSchema, Tuning: r.Name,
 		Budget: r.tuning.budget, LabelSets: r.LabelSets, Timelines: r.Timelines, Seeds: r.Seeds,
-		Methods: map[string]map[scenario.Increment]Winner{},
+		Methods: map[string]map[string]Winner{},
 	}
 	if best.Datasets, err = r.dataSets(); err != nil {
 		return nil, nil, err
@@ -27,7 +26,7 @@ func (r *Results) Pick() (best *Tuned, notes []string, err error) {
 		}
 	}
 	for _, name := range r.tuning.methods {
-		best.Methods[name] = map[scenario.Increment]Winner{}
+		best.Methods[name] = map[string]Winner{}
 		for _, increment := range r.Increments {
 			w, lost, err := r.pick(name, increment)
 			if err != nil {
@@ -59,7 +58,7 @@ func (g *Grid) dataSets() ([]string, error) {
 }
 
 // pick chooses the winner for a method in one increment; nil if all candidates lost.
-func (r *Results) pick(name string, increment scenario.Increment) (best *Winner, notes []string, err error) {
+func (r *Results) pick(name string, increment string) (best *Winner, notes []string, err error) {
 	var published *float64
 	for i, c := range r.tuning.candidates[name] {
 		a, lost, err := r.meanA(c.Name, increment)
@@ -85,7 +84,7 @@ func (r *Results) pick(name string, increment scenario.Increment) (best *Winner,
 }
 
 // meanA returns the mean of A over the rows of a method in an increment, in percent, or why they do not count.
-func (r *Results) meanA(method string, increment scenario.Increment) (mean float64, lost string, err error) {
+func (r *Results) meanA(method string, increment string) (mean float64, lost string, err error) {
 	n := 0.0
 	for _, row := range r.Rows {
 		if row.Method != method || row.Increment != string(increment) {

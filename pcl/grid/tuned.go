@@ -11,7 +11,6 @@ import (
 	"github.com/parallelcl/parallelcl/grids"
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // builtinTuned is the file of the tuned values that come with this package.
@@ -28,18 +27,18 @@ type Tuned struct {
 	TF32    bool   `toml:"tf32,omitempty"`
 	Budget  int    `toml:"budget"` // candidates for each method in each increment
 	// The runs of each candidate.
-	Datasets  []string                                 `toml:"datasets"`
-	LabelSets []uint64                                 `toml:"labelsets"`
-	Timelines []uint64                                 `toml:"timelines"`
-	Seeds     []uint64                                 `toml:"seeds"`
-	Methods   map[string]map[scenario.Increment]Winner `toml:"method,omitempty"`
-	Winners   []Winner                                 `toml:"-"` // those of Methods in the order of the tuning, if they have just been picked
+	Datasets  []string                     `toml:"datasets"`
+	LabelSets []uint64                     `toml:"labelsets"`
+	Timelines []uint64                     `toml:"timelines"`
+	Seeds     []uint64                     `toml:"seeds"`
+	Methods   map[string]map[string]Winner `toml:"method,omitempty"`
+	Winners   []Winner                     `toml:"-"` // those of Methods in the order of the tuning, if they have just been picked
 }
 
 // Winner is the best candidate for a method in one increment.
 type Winner struct {
-	Name      string             `toml:"-"` // of the method in the tuning
-	Increment scenario.Increment `toml:"-"`
+	Name      string `toml:"-"` // of the method in the tuning
+	Increment string `toml:"-"`
 
 	Method string `toml:"method"` // the registered one, e.g. "emgd-gmc"
 	Values string `toml:"values"` // in words
@@ -117,7 +116,7 @@ func (g *Grid) useTuned(t *Tuned) error {
 }
 
 // settings returns the tuned settings of a method; none for a nil Tuned.
-func (t *Tuned) settings(name string, increment scenario.Increment) table {
+func (t *Tuned) settings(name string, increment string) table {
 	if t == nil {
 		return nil
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // smallTuning is a tuning of two methods, one of them with a parameter of its own.
@@ -85,7 +84,7 @@ func TestPick(t *testing.T) {
 	tuning := loadTuning(t, smallTuning)
 	p := expanded(t, tuning)
 	bad := func(c experiment.Config) bool {
-		return c.Method == "avggrad" && c.Increment == scenario.TaskIncremental && (c.Optimizer.LR == 0.003 || c.Optimizer.LR == 0.012 && c.Seed == 1001)
+		return c.Method == "avggrad" && c.Increment == "task" && (c.Optimizer.LR == 0.003 || c.Optimizer.LR == 0.012 && c.Seed == 1001)
 	}
 	if _, _, err := (&Results{Grid: p}).Pick(); err == nil {
 		t.Errorf("without results: %v", err)
@@ -107,7 +106,7 @@ func TestPick(t *testing.T) {
 	must.Do(t, err)
 	lost := map[string]bool{}
 	for i, row := range rows {
-		key := row.Method + "/" + string(row.Increment)
+		key := row.Method + "/" + row.Increment
 		means[key] += fakeResult(configs[i].Config).A / 2
 		lost[key] = lost[key] || bad(configs[i].Config)
 	}
@@ -192,7 +191,7 @@ func used(t *testing.T, values *Tuned) {
 		t.Errorf("the grid is called %q", p.Name)
 	}
 	for i, row := range p.Rows {
-		w := values.Methods[row.Method][scenario.Increment(row.Increment)]
+		w := values.Methods[row.Method][row.Increment]
 		factor, alpha := 1.0, any(0.2)
 		if x, ok := leaves(w.Set)["times.optimizer.lr"]; ok {
 			factor, _ = number(x)
