@@ -15,8 +15,8 @@ type Results struct {
 	states map[string]experiment.State // by the ID of the run
 }
 
-// Results reads the folders of the grid's runs below dir. When it has read them before, it only looks again at the runs that were
-// not finished, and returns what it did then.
+// Results reads the folders of the grid's runs below dir. When it has read them before, it only looks again at the runs
+// that were not finished, and returns what it did then.
 func (g *Grid) Results(dir string) (*Results, error) {
 	if err := checkFolder(dir); err != nil {
 		return nil, err
