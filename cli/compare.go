@@ -16,7 +16,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // compareCmd trains methods in the same situations and says which differ from the first.
@@ -76,7 +75,7 @@ func (c *compareCmd) configs(k *kong.Context, rc *runContext) (all []experiment.
 	}
 	base = fail.Or(base.OnData(rc.ctx, c.options()))
 	if len(c.Increment) == 0 {
-		c.Increment = []string{scenario.TaskIncremental, scenario.ClassIncremental}
+		c.Increment = []string{"task", "class"}
 	}
 	for _, config := range experiment.Vary(base, nil, c.Increment) {
 		for _, at := range c.repetitions() {

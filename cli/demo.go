@@ -11,7 +11,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/results"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 	"github.com/parallelcl/parallelcl/toy"
 	"github.com/parallelcl/parallelcl/viz"
 	"github.com/parallelcl/parallelcl/viz/report"
@@ -67,7 +66,7 @@ func (c *demoCmd) train(rc *runContext) []results.File {
 		}
 	}
 	base := experiment.DefaultConfig("glyphs")
-	base.Increment, base.EvalEvery = scenario.ClassIncremental, 20
+	base.Increment, base.EvalEvery = "class", 20
 	var configs []experiment.Checked
 	var folders []string
 	for _, config := range experiment.Vary(base, c.Method, nil, c.Seed...) {

@@ -115,7 +115,7 @@ func (c *reportCmd) Run(rc *runContext) error {
 	fail.If(atomicfile.Write(c.Out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) }))
 	var compared []*versus.Table
 	for _, g := range in.Findings.Grids {
-		if g.Own() {
+		if g.Own {
 			compared = append(compared, versus.Of(g.Columns, versus.Preferred(g.Columns))...)
 		}
 	}

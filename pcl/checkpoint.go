@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"sync/atomic"
 
@@ -75,7 +77,7 @@ func (o Options) madeWith(m model.Model) *madeWith {
 }
 
 // ErrDamaged marks the error of [LoadState] and [Learner.Load] for a file that is not a complete, unaltered checkpoint.
-var ErrDamaged = checkpoint.ErrDamaged
+var ErrDamaged = errors.New("damaged checkpoint")
 
 // State is everything that a learner remembers, as [Learner.State] returns it.
 type State struct {
@@ -100,8 +102,12 @@ func (l *Learner) State() (State, error) {
 
 // LoadState reads what [Learner.Save] or [State.Save] wrote.
 func LoadState(path string) (s State, err error) {
-	if s.JSON, s.Arrays, err = checkpoint.Load(path); err != nil {
-		err = fmt.Errorf("pcl: load state: %w", err)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return s, fmt.Errorf("pcl: load state: %w", err)
+	}
+	if s.JSON, s.Arrays, err = checkpoint.Decode(data); err != nil {
+		err = fmt.Errorf("pcl: load state: %s: %w: %w", path, ErrDamaged, err)
 	}
 	return s, err
 }
@@ -260,9 +266,8 @@ func (l *Learner) restore(f State, attach func(id int) (Task, error)) {
 // understand decodes a saved state and checks that it belongs to a learner like this one, whose model then is m. It
 // changes nothing.
 func (l *Learner) understand(f State) (s learnerState, m model.Model) {
-	if err := json.Unmarshal(f.JSON, &s); err != nil {
-		fail.Now("state: %w", err)
-	}
+	err := json.Unmarshal(f.JSON, &s)
+	fail.When(err != nil, "state: %w", err)
 	name := l.options.Method.Info().Name
 	fail.When(s.Method != name, "it was saved by method %s, this learner has %s", s.Method, name)
 	m = l.modelOf(s.Outputs, len(f.Arrays["theta"]))
@@ -317,16 +322,13 @@ func (l *Learner) takeUp(s learnerState, arrays map[string][]float32, stored *me
 	l.version++
 	l.memory = stored
 	for _, t := range l.tasks {
-		t.hush()
 		t.free()
 	}
 	l.roll, l.tasks, l.over = roll{increment: l.options.Increment}, nil, map[int]int{}
 	for i, state := range s.Tasks {
 		l.restoreTask(state.number(i), state, arrays, attach)
 	}
-	if used, has := l.roll.used, l.options.Model.Outputs(); used > has {
-		fail.If(tooFew(used, has))
-	}
+	suffice(l.options.Model.Outputs(), l.roll.used)
 	l.roll.skip(min(s.Last, maxID))
 	l.others.free()
 	if theta := arrays["remembered"]; theta != nil {

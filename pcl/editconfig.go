@@ -18,23 +18,9 @@ type Edit struct {
 	Unclamped bool    `json:"unclamped,omitempty" param:"unclamped" default:"false" doc:"allow pixels outside [0,1]"`
 }
 
-// The choices that are not the first of their field.
-const (
-	editPerSample  = "per_sample" // each sample's own loss (Algorithm 1 read literally): a gradient and an edit gradient for every sample
-	editL2         = "l2"         // the gradient scaled to a length of 1, not to a root mean square of 1
-	editRaw        = "raw"        // the gradient as it is
-	editLiteral    = "literal"    // Eq. 12 as printed in the paper, which leads towards −D
-	editAscend     = "ascend"     // away from D: φ increases
-	editTowardMean = "mean"       // D/|Σλ|, or D where that sum is 0 but for rounding
-	editAfter      = "post"       // the parameters after the update
-)
-
-// On reports whether memory editing is turned on.
-func (e Edit) On() bool { return e.Eta > 0 }
-
 // where returns where edits are computed at the present parameters. Single samples have no statistics of their own.
 func (e Edit) where(now device.At) device.At {
-	if e.Mode != editPerSample {
+	if e.Mode != "per_sample" {
 		now.Running = nil
 	}
 	return now

@@ -14,13 +14,12 @@ import (
 // growFor makes sure that the classifier has the outputs of a new task. If it has to grow, which it may if [Options].Grow is set,
 // it gets at least twice as many as before, since each growth compiles all programs anew.
 func (l *Learner) growFor(h head) {
-	switch needed, has := h.hi, l.options.Model.Outputs(); {
-	case needed <= has:
-	case l.options.Grow:
-		l.grow(max(needed, 2*has))
-	default:
-		fail.If(tooFew(needed, has))
+	has := l.options.Model.Outputs()
+	if l.options.Grow && h.hi > has {
+		l.grow(max(h.hi, 2*has))
+		return
 	}
+	suffice(has, h.hi)
 }
 
 // grow gives the classifier more outputs. All parameters stay as they are; those of the new outputs are drawn. The

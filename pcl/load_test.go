@@ -18,7 +18,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // refused fails the test unless there is an error.
@@ -83,7 +82,7 @@ func TestRestoreRefuses(t *testing.T) {
 		"another shape":       {false, "", Options{Model: must.Get(model.NewMLP(64, []int{15, 11}, 6))(t)}, nothing},
 		"another method":      {false, "avggrad", Options{}, nothing},
 		"smaller batches":     {false, "", Options{Batch: 4}, nothing},
-		"another mode":        {false, "", Options{Increment: scenario.ClassIncremental}, nothing},
+		"another mode":        {false, "", Options{Increment: "class"}, nothing},
 		"other shared layers": {false, "", Options{Shared: "all"}, nothing},
 		"another optimiser":   {false, "", Options{Optimizer: optim.SGD{LR: .01}}, nothing},
 		"another loss":        {false, "", Options{Loss: model.SquaredError(2)}, nothing},

@@ -17,7 +17,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // Options describe a learner for [New]. Only the Model is required.
@@ -29,7 +28,8 @@ type Options struct {
 	// Method is of this learner alone, since it may remember something. nil stands for [method.Recommended] or, with a loss
 	// of target values, for "emgd-gmc+der-pp".
 	Method method.Method
-	// Increment is [scenario.TaskIncremental] or [scenario.ClassIncremental], for which empty stands.
+	// Increment says which classes a prediction may choose from: "task" predictions know the sample's task and choose among its
+	// classes, "class" predictions, for which empty stands, choose among all classes of the tasks that have arrived.
 	Increment string `param:"increment" default:"class" choices:"task,class"`
 	// Shared says which parameters count as shared (docs/method.md §1.3). The shared parameters are the columns of J, the
 	// matrix of the streams' gradients, from which the method computes the weights. All other parameters move by the plain
@@ -140,7 +140,7 @@ func (o Options) checkAlone() error {
 		return fmt.Errorf("images of %d×%d×%d for a model of %d inputs", o.Image.Height, o.Image.Width, o.Image.Channels, o.Model.Inputs())
 	case info.Direct && o.ExtraUpdate:
 		return fmt.Errorf("Options.ExtraUpdate repeats an update by its weights; method %s gives a direction instead", info.Name)
-	case o.Augment != nil && o.Edit.On():
+	case o.Augment != nil && o.Edit.Eta > 0:
 		return errors.New("memory editing would move stored samples along gradients of augmented ones; turn editing or augmentation off")
 	}
 	return nil
@@ -190,7 +190,7 @@ func (o Options) checkGrowth() error {
 	}
 	_, penalty := method.As[rehearsal.Penalty](o.Method)
 	_, stateful := method.As[method.Stateful](o.Method)
-	info, withClassifier := o.Method.Info(), o.InJ() > o.Model.Layout().Backbone // else what methods keep is about the backbone
+	info, withClassifier := o.Method.Info(), o.inJ() > o.Model.Layout().Backbone // else what methods keep is about the backbone
 	if withClassifier && (penalty || stateful && info.NeedsRows) {
 		return fmt.Errorf("the outputs cannot grow, since method %s keeps vectors over the parameters of the classifier: build a model with more outputs and leave out Options.Grow, or set Options.Shared to \"backbone\"", info.Name)
 	}
@@ -205,10 +205,10 @@ func keyOf(l model.Loss) string {
 	return l.Key()
 }
 
-// InJ returns how many parameters are shared, that is, are columns of J. They are the first ones of θ.
-func (o Options) InJ() int {
+// inJ returns how many parameters are shared, that is, are columns of J. They are the first ones of θ.
+func (o Options) inJ() int {
 	l := o.Model.Layout()
-	if o.Shared == "all" || (o.Shared == "shared" && o.Increment == scenario.ClassIncremental) {
+	if o.Shared == "all" || (o.Shared == "shared" && o.Increment == "class") {
 		return l.Total
 	}
 	return l.Backbone
@@ -216,7 +216,7 @@ func (o Options) InJ() int {
 
 // spec returns everything that the learner's programs depend on.
 func (o Options) spec() device.Spec {
-	return device.Spec{Model: o.Model, Shared: o.InJ(), Batch: o.Batch, Optimizer: o.Optimizer, Loss: o.Loss}
+	return device.Spec{Model: o.Model, Shared: o.inJ(), Batch: o.Batch, Optimizer: o.Optimizer, Loss: o.Loss}
 }
 
 // lossOf returns the loss on which the method trains the stream with the given id.

@@ -81,7 +81,7 @@ func (b lab) TaskGradient(samples []memory.Item) (out []float32) {
 			blank.Distill = 0
 			b.l.target(h, blank)
 		}
-		out = b.sharedGradient(b.l.network.theta, h, loss)
+		out = b.sharedGradient(device.At{Theta: b.l.network.theta}, h, loss) // normalised with the batch's own statistics
 	})
 	return out
 }

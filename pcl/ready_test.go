@@ -12,7 +12,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 func newPush(t testing.TB, classes ...int) *data.Push {
@@ -220,7 +219,7 @@ func TestPause(t *testing.T) {
 func TestReattach(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 8, 4)
 	for _, name := range []string{"emgd-gmc", "icarl", "gss", "avggrad+lwf+ewc", "moco", "uw", "emgd-gmc+per-task"} {
-		for _, increment := range []string{scenario.TaskIncremental, scenario.ClassIncremental} {
+		for _, increment := range []string{"task", "class"} {
 			l := smallLearner(t, b, name, Options{Increment: increment})
 			attach(t, l, blobTask(t, d, 1, 0, 1))
 			refused(t, l.Reattach(1, blobTask(t, d, 1, 0, 1))) // it has not ended

@@ -14,7 +14,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/model"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 func denseBackbone(scope *gomlx.Scope, x *graph.Node) *graph.Node {
@@ -33,7 +32,7 @@ func convBackbone(scope *gomlx.Scope, x *graph.Node) *graph.Node {
 func TestScopedLearns(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 40, 10)
 	for name, backbone := range map[string]func(*gomlx.Scope, *graph.Node) *graph.Node{"dense": denseBackbone, "conv": convBackbone} {
-		o := Options{Model: must.Get(model.NewScoped(name, 64, 2, backbone))(t), Increment: scenario.ClassIncremental, Grow: true, Seed: 5}
+		o := Options{Model: must.Get(model.NewScoped(name, 64, 2, backbone))(t), Increment: "class", Grow: true, Seed: 5}
 		l, loaded := smallLearner(t, b, "emgd", o), smallLearner(t, b, "emgd", o)
 		attach(t, l, blobTask(t, d, 1, 0, 1))
 		attach(t, l, blobTask(t, d, 2, 2, 3))

@@ -23,7 +23,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 var sequences = flag.Int("sequences", 200, "random sequences of calls in pure Go; a tenth as many on XLA")
@@ -248,7 +247,7 @@ func (p *player) attach() {
 
 // outputsSpent says whether the classifier has no outputs left for these classes.
 func (p *player) outputsSpent(classes []int) bool {
-	return p.options.Increment == scenario.TaskIncremental && p.learner.roll.used+len(classes) > seqOutputs
+	return p.options.Increment == "task" && p.learner.roll.used+len(classes) > seqOutputs
 }
 
 // testing4 are four test samples.
@@ -468,7 +467,7 @@ func (p *player) state() state {
 	if err != nil {
 		p.fatalf("%v", err)
 	}
-	return state{theta, p.learner.Memory().Pixels(), p.learner.Steps(), p.learner.Running()}
+	return state{theta, pixels(p.learner), p.learner.Steps(), p.learner.Running()}
 }
 
 // check holds the learner against the model and against what must always be so.

@@ -52,7 +52,7 @@ func (t *Trained) Write(w io.Writer) (err error) {
 func (t *Trained) file() *safetensors.File {
 	d := description{
 		Version: trainedVersion, Trained: *t, Image: []int{t.Image.Height, t.Image.Width, t.Image.Channels},
-		Outputs: append([]Output{}, t.outputs()...), Rule: "logits",
+		Outputs: append([]Output{}, t.Outputs()...), Rule: "logits",
 	}
 	d.Tasks = make([]TaskInfo, len(t.Tasks))
 	for i, task := range t.Tasks {
@@ -101,7 +101,7 @@ func trainedOf(f *safetensors.File) *Trained {
 	for i := range t.Tasks {
 		t.Tasks[i].ClassNames, t.Tasks[i].Ended = t.namesOf(t.Tasks[i].Classes), true
 	}
-	fail.When(!slices.Equal(t.outputs(), d.Outputs), "its outputs are not those that its tasks have")
+	fail.When(!slices.Equal(t.Outputs(), d.Outputs), "its outputs are not those that its tasks have")
 	t.takeTensors(f.Tensors)
 	return t
 }

@@ -32,7 +32,7 @@ func ExampleScenarios() {
 			perClass[i] = 400
 		}
 		s, err := scenario.Generate(scenario.Options{
-			Dataset: "glyphs", Increment: scenario.TaskIncremental, Kind: kind,
+			Dataset: "glyphs", Increment: "task", Kind: kind,
 			Tasks: 5, MinClasses: 12, MaxClasses: 12, Batch: 32, Epochs: 1,
 		}, perClass)
 		if err != nil {

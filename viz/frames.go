@@ -24,8 +24,12 @@ type Frames struct {
 	Start    int      `json:",omitempty"`
 }
 
-// DrawFrames draws figures at their sizes.
+// DrawFrames draws figures at their sizes. Those of one kind that a slider shows get the same axes: what does not change from one
+// to the next stays in place, and what changes can be compared.
 func DrawFrames(start int, labels []string, figures ...*Figure) *Frames {
+	if labels != nil {
+		sameAxes(figures...)
+	}
 	f := &Frames{Labels: labels, Start: start}
 	for _, each := range figures {
 		f.Drawings = append(f.Drawings, each.drawing())

@@ -28,7 +28,7 @@ func TestOlder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for task := 1; task <= 3; task++ {
-		store.Put(memory.Item{Task: task, Class: task, Pixels: []float32{0}})
+		store.Put(store.Len(), memory.Item{Task: task, Class: task, Pixels: []float32{0}})
 	}
 	lab, drawn := small{store: store, rng: rand.New(rand.NewPCG(1, 2))}, map[int]float64{}
 	const draws = 11000

@@ -54,7 +54,7 @@ var mayImport = map[string]string{
 	"pcl/internal/checkpoint":      "",
 	"pcl/internal/pcltest":         "datasets pcl/backend",
 	"pcl/internal/program":         "pcl/backend",
-	"pcl/internal/device":          "pcl/backend pcl/data pcl/internal/program pcl/memory pcl/model pcl/optim pcl/rehearsal",
+	"pcl/internal/device":          "pcl/backend pcl/data pcl/internal/program pcl/memory pcl/model pcl/optim pcl/params pcl/rehearsal",
 	"pcl":                          "pcl/backend pcl/data pcl/internal/checkpoint pcl/internal/device pcl/internal/program pcl/memory pcl/method pcl/model pcl/onnx pcl/optim pcl/params pcl/rehearsal pcl/safetensors pcl/scenario",
 	"pcl/experiment":               "datasets pcl pcl/backend pcl/data pcl/memory pcl/method pcl/model pcl/optim pcl/params pcl/rehearsal pcl/results pcl/scenario",
 	"grids":                        "",

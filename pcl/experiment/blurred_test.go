@@ -28,7 +28,7 @@ func TestBlurred(t *testing.T) {
 	const perClass = 41 // an odd number: one half is larger
 	d := pcltest.Blobs(8, perClass, 10)
 	for _, duplicate := range []bool{false, true} {
-		for _, increment := range []string{scenario.TaskIncremental, scenario.ClassIncremental} {
+		for _, increment := range []string{"task", "class"} {
 			c := blurred(increment, duplicate)
 			s := must.Get(NewScenario(c, d))(t)
 			times := map[string]int{} // how often each image is trained on

@@ -88,8 +88,8 @@ func TestOneTimelineInBothIncrements(t *testing.T) {
 	}
 	// A file that names an increment is played in the other one if that is asked for.
 	c := blobConfig("er")
-	c.Play(&scenario.Scenario{Schema: 1, Increment: scenario.TaskIncremental, Tasks: []scenario.Task{{Classes: []int{0}}}})
-	if other := c.withIncrement(scenario.ClassIncremental); other.Scenario.Increment != scenario.ClassIncremental || c.Scenario.Increment != scenario.TaskIncremental {
+	c.Play(&scenario.Scenario{Schema: 1, Increment: "task", Tasks: []scenario.Task{{Classes: []int{0}}}})
+	if other := c.withIncrement("class"); other.Scenario.Increment != "class" || c.Scenario.Increment != "task" {
 		t.Error("the increment of the scenario is not the one that was asked for")
 	}
 	must.Do(t, wrong(c))
@@ -98,7 +98,7 @@ func TestOneTimelineInBothIncrements(t *testing.T) {
 		"timeline is 7":      func(c *Config) { c.Timeline = 7 },
 		"tasks is 2":         func(c *Config) { c.Tasks = 2 },
 		"overlap is 1":       func(c *Config) { c.MinClasses, c.MaxClasses, c.Overlap = 2, 2, 1 },
-		"increment is class": func(c *Config) { c.Increment = scenario.ClassIncremental },
+		"increment is class": func(c *Config) { c.Increment = "class" },
 		"kind is serial": func(c *Config) {
 			c.Kind, c.Scenario = "serial", &scenario.Scenario{Schema: 1, Kind: "parallel", Tasks: c.Scenario.Tasks}
 		},

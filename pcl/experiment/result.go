@@ -19,6 +19,10 @@ import (
 // result returns the run's result, with everything that docs/protocol.md §4 lists.
 func (r *runner) result() *results.Run {
 	theta, statistics := fail.Or(r.learner.Parameters()), fail.Or(r.learner.Statistics())
+	var pixels [][]float32
+	for _, it := range r.learner.Memory().Samples() {
+		pixels = append(pixels, it.Pixels)
+	}
 	config, _ := json.Marshal(r.config.Config) // Check found that this can be done
 	out := &results.Run{
 		ID:     r.config.ID(),
@@ -29,10 +33,10 @@ func (r *runner) result() *results.Run {
 		Steps: r.learner.Steps(), Tasks: r.state.Tasks, Curve: r.state.Curve,
 		Skipped: r.state.Skipped, Rejected: r.state.Rejected, DivergedAt: r.state.divergedAt(r.scenario.LastStep()+1, theta),
 		ModelSHA256:  sum(theta, statistics),
-		MemorySHA256: sum(r.learner.Memory().Pixels()),
+		MemorySHA256: sum(pixels...),
 		Measured:     r.measured(),
 	}
-	out.Drift = driftOf(r.learner.Memory())
+	out.Drift = driftOf(r.learner.Memory().Samples())
 	for _, k := range r.state.PerK {
 		if k.Steps > 0 {
 			out.PerK = append(out.PerK, k)
@@ -49,13 +53,13 @@ func (r *runner) result() *results.Run {
 
 // driftOf returns how far the pixels of samples that were edited are from their original values, ‖x − x_original‖∞; nil if
 // none was.
-func driftOf(m *memory.Store) *results.Drift {
+func driftOf(stored memory.Samples) *results.Drift {
 	d := results.Drift{}
-	for i := range m.Len() {
-		it, drift := m.Item(i), float32(0)
+	for _, it := range stored {
 		if it.Origin == nil {
 			continue
 		}
+		drift := float32(0)
 		for p, x := range it.Origin {
 			drift = max(drift, it.Pixels[p]-x, x-it.Pixels[p])
 		}
@@ -86,7 +90,7 @@ func (r *runner) measured() results.Measured {
 		m.StepMillis = 1000 * m.TrainSeconds / float64(max(1, r.learner.Steps()))
 	}
 	m.PeakRSS = max(m.PeakRSS, PeakRSS())
-	m.Compilations = r.learner.Compilations()
+	m.Compilations = r.state.Steady.compiled
 	if len(m.Parts) == 1 && m.Parts[0].From == 0 {
 		m.Parts = nil // a single part that is the whole run need not be listed
 	}

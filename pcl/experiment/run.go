@@ -162,7 +162,7 @@ func (r *runner) step(report *pcl.StepReport) {
 		m.FirstStepSeconds = time.Since(r.begun).Seconds()
 	}
 	m.TrainSeconds += took.Seconds()
-	r.state.Steady.add(took, r.learner.Compilations())
+	r.state.Steady.add(took, report.Compilations)
 	r.state.observe(report)
 	r.records.write(report)
 	if every := r.config.EvalEvery; len(report.Ended) > 0 || every > 0 && (report.Step+1)%every == 0 {

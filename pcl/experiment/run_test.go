@@ -21,7 +21,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/results"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 func blobConfig(method string) Config {
@@ -76,7 +75,7 @@ func outcome(t *testing.T, r *results.Run, out string) (result, records []byte) 
 // resumed are runs that remember in different ways: methods with states, stored logits, a remembered
 // network, their own store, edited pixels.
 func resumed(b *backend.Backend) (configs []Config) {
-	for _, increment := range []string{scenario.TaskIncremental, scenario.ClassIncremental} {
+	for _, increment := range []string{"task", "class"} {
 		c := blobConfig("emgd-gmc")
 		c.Increment = increment
 		configs = append(configs, c)
@@ -86,7 +85,7 @@ func resumed(b *backend.Backend) (configs []Config) {
 	}
 	for _, name := range []string{"der-pp", "icarl", "gss", "mir", "gmed", "famo", "moco", "gem"} {
 		c := blobConfig(name)
-		c.Increment = scenario.ClassIncremental
+		c.Increment = "class"
 		configs = append(configs, c)
 	}
 	c := blobConfig("emgd-gs")

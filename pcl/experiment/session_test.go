@@ -18,7 +18,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/results"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // small is a run of a few seconds even in pure Go.
@@ -156,7 +155,7 @@ func TestLearner(t *testing.T) {
 	ctx := t.Context()
 	g := open(t, Options{})
 	c := small()
-	c.Increment = scenario.ClassIncremental
+	c.Increment = "class"
 	l := must.Get(g.Learner(ctx, c))(t)
 	defer l.Close()
 	for id, classes := range [][]int{{10, 11, 12, 13, 14}, {0, 1, 2}} {

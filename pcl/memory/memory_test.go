@@ -146,7 +146,7 @@ func TestOnlyFiniteSamplesEnter(t *testing.T) {
 		good := Item{Task: 1, Class: 0, Pixels: []float32{0, 1}}
 		s := newStore(t, "per_class", 9)
 		add(t, s, []Item{broken, good, logits})
-		if s.Put(broken) || s.Put(logits) || s.Put(scored) || s.Replace(0, broken) || s.Edit(0, broken.Pixels) || s.SetScore(0, scored.Score) || s.Len() != 1 {
+		if s.Put(s.Len(), broken) || s.Put(s.Len(), logits) || s.Put(s.Len(), scored) || s.Put(0, broken) || s.Edit(0, broken.Pixels) || s.SetScore(0, scored.Score) || s.Len() != 1 {
 			t.Errorf("%g was put, replaced or edited in, or is a score", bad)
 		}
 		if !slices.Equal(s.Item(0).Pixels, good.Pixels) || s.Item(0).Edits != 0 || s.Item(0).Score != 0 {
@@ -273,7 +273,7 @@ func TestRanked(t *testing.T) {
 	}
 	for class, want := range [][]float32{{0, 1, 2, 3, 4, 5, 6, 7}, {0, 1, 2, 3, 0, 1, 2, 3}, {0, 1, 0, 1, 0, 1}} {
 		s.Rerank(class, ranked(class))
-		if got := s.Pixels(); !slices.Equal(got, want) {
+		if got := flatten(s.items); !slices.Equal(got, want) {
 			t.Errorf("with %d classes it holds %v, want %v", class+1, got, want)
 		}
 	}
@@ -291,7 +291,7 @@ func TestRerank(t *testing.T) {
 	s.Rerank(1, of(1, 0, 1, 2, 3))
 	s.Rerank(2, of(2, 1, 4, 5, 6))
 	s.Rerank(1, of(1, 0, 9, 2, 8, 1))
-	if got := s.Pixels(); !slices.Equal(got, []float32{4, 5, 6, 9, 2, 8}) {
+	if got := flatten(s.items); !slices.Equal(got, []float32{4, 5, 6, 9, 2, 8}) {
 		t.Errorf("it holds %v", got)
 	}
 	if s.Rerank(2, nil); s.Len() != 6 {
@@ -304,7 +304,7 @@ func TestOtherSizes(t *testing.T) {
 	s := newStore(t, "per_class", 8)
 	add(t, s, candidates(1, 1, 0))
 	long := Item{Task: 1, Class: 0, Pixels: []float32{1, 2}}
-	if s.Put(long) || s.Replace(0, long) || s.Edit(0, long.Pixels) || s.Edit(0, nil) || s.Len() != 1 {
+	if s.Put(s.Len(), long) || s.Put(0, long) || s.Edit(0, long.Pixels) || s.Edit(0, nil) || s.Len() != 1 {
 		t.Errorf("%d samples; the first is %+v", s.Len(), s.Item(0))
 	}
 	if !s.Edit(0, []float32{5}) || !s.SetLogits(0, []float32{1, 2, 3}) || len(s.Item(0).Logits) != 3 {
@@ -323,8 +323,8 @@ func TestSetBudget(t *testing.T) {
 		if s.setBudget(12); !slices.Equal(s.order, order) || s.next != 3 || s.Len() != 24 {
 			t.Errorf("%s: the same budget: %d samples, at %d", policy, s.Len(), s.next)
 		}
-		if s.setBudget(4); !reflect.DeepEqual(s.Pixels(), want) {
-			t.Errorf("%s: a budget of 4: %v", policy, s.Pixels())
+		if s.setBudget(4); !reflect.DeepEqual(flatten(s.items), want) {
+			t.Errorf("%s: a budget of 4: %v", policy, flatten(s.items))
 		}
 		if s.setBudget(40); s.Len() != len(want) || s.Quota([]int{1, 2}) != map[string]int{"per_class": 40, "fixed_total": 20}[policy] {
 			t.Errorf("%s: a budget of 40: %d samples", policy, s.Len())

@@ -38,11 +38,8 @@ func (s *Store) State() (json.RawMessage, map[string][]float32) {
 		logits, origins = append(logits, it.Logits...), append(origins, it.Origin...)
 	}
 	text, _ := json.Marshal(out) // of finite numbers there is no error
-	return text, map[string][]float32{"memory": s.Pixels(), "memory/logits": logits, "memory/origin": origins}
+	return text, map[string][]float32{"memory": flatten(s.items), "memory/logits": logits, "memory/origin": origins}
 }
-
-// Pixels returns all stored pixels, item after item.
-func (s *Store) Pixels() []float32 { return flatten(s.items) }
 
 // flatten joins the pixels of items.
 func flatten(items []Item) []float32 {

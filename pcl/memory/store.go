@@ -188,22 +188,15 @@ func (s *Store) places(order []part, members map[part][]int) map[part]int {
 	return out
 }
 
-// Put adds one sample, whatever the budget says; Replace puts one in the place of another. Both are for
-// methods that fill the store themselves, and copy the pixels. If the sample is not finite, or has no pixels or another number
-// of them than the others, they return false and change nothing.
-func (s *Store) Put(it Item) bool {
+// Put puts a sample in the place of sample i or, if i is Len, adds it, whatever the budget says. It is for methods that fill
+// the store themselves, and copies the pixels. If the sample is not finite, or has no pixels or another number of them than the
+// others, Put returns false and changes nothing.
+func (s *Store) Put(i int, it Item) bool {
 	if !it.finite() || !s.fits(it.Pixels) {
 		return false
 	}
-	it.Pixels = slices.Clone(it.Pixels)
-	s.replaceAll(append(slices.Clip(s.items), it))
-	return true
-}
-
-// Replace puts a sample in the place of sample i.
-func (s *Store) Replace(i int, it Item) bool {
-	if !it.finite() || !s.fits(it.Pixels) {
-		return false
+	if i == len(s.items) {
+		s.replaceAll(append(slices.Clip(s.items), Item{}))
 	}
 	it.Pixels = slices.Clone(it.Pixels)
 	*s.at(i) = it

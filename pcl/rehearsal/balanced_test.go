@@ -16,7 +16,7 @@ func storeOf(t *testing.T, counts ...int) *memory.Store {
 	s := must.Get(memory.NewStore(memory.Config{Policy: "per_class", Budget: 100}, 1))(t)
 	for class, n := range counts {
 		for range n {
-			s.Put(memory.Item{Task: 1, Class: class, Pixels: []float32{0}})
+			s.Put(s.Len(), memory.Item{Task: 1, Class: class, Pixels: []float32{0}})
 		}
 	}
 	return s

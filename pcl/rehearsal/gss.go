@@ -82,7 +82,7 @@ func (g GSS) take(lab Lab, samples []memory.Item, parts [][]float32) {
 		if g.ScoreAll && parts != nil {
 			it.Score = score(lab, []memory.Item{it}, parts)
 		}
-		lab.Memory().Put(it)
+		lab.Memory().Put(lab.Memory().Len(), it)
 	}
 }
 
@@ -98,7 +98,7 @@ func (g GSS) replace(lab Lab, batch []memory.Item, parts [][]float32) {
 			return
 		}
 		if old := store.Item(i).Score; r.Float64()*(old+it.Score) < old {
-			store.Replace(i, it)
+			store.Put(i, it)
 		}
 	}
 }

@@ -17,7 +17,7 @@ func interfered(t *testing.T) *smallLab {
 		l.at[Now][p] = 0.3 * l.rng.NormFloat64()
 	}
 	for _, it := range l.drawn(60) {
-		l.store.Put(it)
+		l.store.Put(l.store.Len(), it)
 	}
 	l.current = [][]memory.Item{l.drawn(8)}
 	return l

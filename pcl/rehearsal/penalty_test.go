@@ -91,8 +91,8 @@ func TestEWCGroups(t *testing.T) {
 // any changes nothing.
 func TestEWCFromMemory(t *testing.T) {
 	e, store := penaltyOf(t, EWC{}).(*ewc), storeOf(t)
-	store.Put(memory.Item{Task: 1, Pixels: []float32{3}})
-	store.Put(memory.Item{Task: 2, Pixels: []float32{5}})
+	store.Put(store.Len(), memory.Item{Task: 1, Pixels: []float32{3}})
+	store.Put(store.Len(), memory.Item{Task: 2, Pixels: []float32{5}})
 	for _, end := range []struct {
 		task  int
 		theta float32

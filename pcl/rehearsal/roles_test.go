@@ -25,7 +25,7 @@ func (c choosing) Join(r *Rehearsal) error {
 func TestChosenSamplesAreReplayed(t *testing.T) {
 	l := newSmallLab(t, 2, 4, memory.Config{Policy: "fixed_total", Budget: 40})
 	for _, it := range l.drawn(40) {
-		l.store.Put(it)
+		l.store.Put(l.store.Len(), it)
 	}
 	chosen := []int{3, 1, 4, 15}
 	for _, c := range []struct {
@@ -87,7 +87,7 @@ func TestRowsOfTasks(t *testing.T) {
 	l := newSmallLab(t, 2, 4, memory.Config{Policy: "fixed_total", Budget: 60})
 	for i, it := range l.drawn(60) {
 		it.Task = 1 + i%3 // of which 1 is running
-		l.store.Put(it)
+		l.store.Put(l.store.Len(), it)
 	}
 	r := must.Get(New(PerTask{}))(t)
 	rows := must.Get(replayer{r}.Replays(l))(t)

@@ -15,16 +15,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
-// An increment says which classes a prediction may choose from.
-const (
-	// TaskIncremental predictions know the sample's task and choose among its classes.
-	TaskIncremental = "task"
-	// ClassIncremental predictions choose among all classes of the tasks started so far.
-	ClassIncremental = "class"
-)
-
 func checkIncrement(i string) {
-	fail.When(i != TaskIncremental && i != ClassIncremental, "increment %q is neither %q nor %q", i, TaskIncremental, ClassIncremental)
+	fail.When(i != "task" && i != "class", "increment %q is neither task nor class", i)
 }
 
 // schema is the version of the JSON form.
@@ -62,8 +54,10 @@ func (t Task) End() int { return t.Start + t.Steps - 1 }
 
 // Options describe a scenario to be generated.
 type Options struct {
-	Dataset   string
-	Increment string // [TaskIncremental] or [ClassIncremental]
+	Dataset string
+	// Increment says which classes a prediction may choose from: "task" predictions know the sample's task and choose among its
+	// classes, "class" predictions choose among all classes of the tasks started so far.
+	Increment string
 	// Kind says how the streams follow or overlap each other in time. Streams that are "parallel" start at random while an
 	// earlier one still runs, "serial" ones follow one another (serial continual learning), and those "all_at_once" start
 	// together (multi-task learning).

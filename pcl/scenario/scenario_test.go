@@ -18,7 +18,7 @@ import (
 // emnist asks for PS-EMNIST with a label set and a timeline.
 func emnist(labelset, timeline uint64) Options {
 	return Options{
-		Dataset: "emnist", Increment: TaskIncremental, Kind: "parallel", Tasks: 5, MinClasses: 3, MaxClasses: 15,
+		Dataset: "emnist", Increment: "task", Kind: "parallel", Tasks: 5, MinClasses: 3, MaxClasses: 15,
 		Batch: 128, Epochs: 1, LabelSet: labelset, Timeline: timeline,
 	}
 }
@@ -202,7 +202,7 @@ func TestLoad(t *testing.T) {
 
 // TestGaps: a timeline may have steps at which no stream runs. The updates pass over them.
 func TestGaps(t *testing.T) {
-	s := &Scenario{Schema: schema, Increment: TaskIncremental, Batch: 1, Epochs: 1, Tasks: []Task{
+	s := &Scenario{Schema: schema, Increment: "task", Batch: 1, Epochs: 1, Tasks: []Task{
 		{Classes: []int{0}, Train: 3, Start: 2, Steps: 3}, // 2…4
 		{Classes: []int{1}, Train: 2, Start: 3, Steps: 2}, // 3…4
 		{Classes: []int{2}, Train: 1, Start: 5, Steps: 1}, // 5
@@ -257,8 +257,8 @@ func TestFill(t *testing.T) {
 	if _, err := named.Fill(o, perClass()); err == nil {
 		t.Errorf("error %v", err)
 	}
-	o.Increment = ClassIncremental
-	if got, err := open.Fill(o, perClass()); err != nil || got.Increment != ClassIncremental {
+	o.Increment = "class"
+	if got, err := open.Fill(o, perClass()); err != nil || got.Increment != "class" {
 		t.Errorf("in the other increment: %v", err)
 	}
 	if _, err := full.Fill(o, perClass()); err == nil {

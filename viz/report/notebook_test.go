@@ -183,7 +183,7 @@ func TestSite(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(source, "dot.png"), dot, 0o644))
 	first, second := readNotebook(t, filepath.Join(source, "01-a.ipynb")), readNotebook(t, filepath.Join(source, "02-b.ipynb"))
 	written := must.Get(report.Site(t.Context(), dir, "All of it", []*report.Notebook{first, second}, origin))(t)
-	if len(written) != 3 || written[0] != filepath.Join(dir, report.IndexFile) {
+	if len(written) != 3 || written[0] != filepath.Join(dir, "index.html") {
 		t.Errorf("%q were written", written)
 	}
 	want := map[string][]string{

@@ -86,7 +86,7 @@ func FindingsOf(files []results.File) (f *findings.Findings, err error) {
 
 // entryID is a name for links to the line of a method.
 func entryID(e *findings.Entry) string {
-	return "e" + checksum([]byte(e.Column.Grid.Name + "/" + e.Column.Name() + "/" + e.Name))[:16]
+	return "e" + checksum([]byte(e.Column.Grid.Name + "/" + e.Column.Name + "/" + e.Name))[:16]
 }
 
 func headline(f *findings.Findings) string {

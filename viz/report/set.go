@@ -47,7 +47,7 @@ func (s *runSet) blocks(ctx context.Context) []block {
 		b.Table.ID = "t" + b.ID
 		out, tables = append(out, b), append(tables, compared)
 		if len(s.files) > 0 {
-			details = append(details, block{ID: b.ID + "d", Title: c.Name() + ": tasks", Parts: s.details(c)})
+			details = append(details, block{ID: b.ID + "d", Title: c.Name + ": tasks", Parts: s.details(c)})
 		}
 	}
 	out = append(out, s.costs(tables))

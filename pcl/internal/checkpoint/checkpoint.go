@@ -14,11 +14,9 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
@@ -26,9 +24,6 @@ import (
 )
 
 const magic = "PCLCKPT1"
-
-// ErrDamaged marks the error for a file that is not a complete, unaltered checkpoint.
-var ErrDamaged = errors.New("damaged checkpoint")
 
 type header struct {
 	State  json.RawMessage `json:"state"`
@@ -66,19 +61,9 @@ func Save(path string, state json.RawMessage, arrays map[string][]float32) error
 	})
 }
 
-// Load reads and checks a checkpoint. For a damaged file the error is [ErrDamaged] and says what is wrong.
-func Load(path string) (state json.RawMessage, arrays map[string][]float32, err error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err = fail.Tried(func() { state, arrays = decode(data) }); err != nil {
-		err = fmt.Errorf("%s: %w: %w", path, ErrDamaged, err)
-	}
-	return state, arrays, err
-}
-
-func decode(data []byte) (state json.RawMessage, arrays map[string][]float32) {
+// Decode reads a checkpoint. If it is damaged, the error says what is wrong.
+func Decode(data []byte) (state json.RawMessage, arrays map[string][]float32, err error) {
+	defer fail.Caught(&err)
 	const least = len(magic) + 8 + sha256.Size
 	fail.When(len(data) < least || !bytes.HasPrefix(data, []byte(magic)), "%d bytes that do not begin as a checkpoint does", len(data))
 	body, sum := data[:len(data)-sha256.Size], data[len(data)-sha256.Size:]
@@ -88,9 +73,9 @@ func decode(data []byte) (state json.RawMessage, arrays map[string][]float32) {
 	body = body[len(magic)+8:]
 	fail.When(n > uint64(len(body)), "a header of %d bytes in a file of %d", n, len(data))
 	var h header
-	err := json.Unmarshal(body[:n], &h)
+	err = json.Unmarshal(body[:n], &h)
 	fail.When(err != nil, "header: %w", err)
-	return h.State, h.read(body[n:])
+	return h.State, h.read(body[n:]), nil
 }
 
 func (h header) read(body []byte) map[string][]float32 {

@@ -48,7 +48,7 @@ func New(all []*rows.Row, paths ...string) (*Findings, error) {
 
 // own says whether the paper is not what the grids are about.
 func (f *Findings) own() bool {
-	return !slices.ContainsFunc(f.Grids, func(g *Grid) bool { return !g.Own() })
+	return !slices.ContainsFunc(f.Grids, func(g *Grid) bool { return !g.Own })
 }
 
 // Grid returns the grid of a name, such as "best-test-split", or nil.
