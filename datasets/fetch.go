@@ -28,7 +28,7 @@ import (
 func Fetch(ctx context.Context, name string, o Options) (err error) {
 	defer finish(ctx, "fetch "+name, &err)
 	defer fail.Caught(&err)
-	g := getter{download.New(o.Progress)}
+	g := getter{&download.Client{Progress: o.Progress}}
 	switch e := find(name); {
 	case own(name):
 		g.line("%s are your own files: nothing to fetch", name)

@@ -11,10 +11,11 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
-// Verify reads the files of a set and compares them with the published checksums or, if there are none (see
-// [File]), checks that they are well-formed. It returns the files with what it found. The error names those that are missing or not
-// complete, and the command that repairs them; it comes without files if Verify could not look. A generated set has no files and is
-// complete. Of a user's own files there is one entry, which is readable if [Open] opens them and then gives their SHA-256.
+// Verify reads the files of a set and compares them with the published checksums or, if there are none (see [File]),
+// checks that they are well-formed. It returns the files with what it found. The error names those that are missing or
+// not complete, and the command that repairs them; it comes without files if Verify could not look. A generated set has
+// no files and is complete. Of a user's own files there is one entry, which is readable if [Open] opens them and then
+// gives their SHA-256.
 func Verify(ctx context.Context, name string, o Options) (files []File, err error) {
 	defer finish(ctx, "verify "+name, &err)
 	defer fail.Caught(&err)

@@ -4,8 +4,8 @@ package grids
 
 import "embed"
 
-// Files has one TOML file for each grid and, in results/, one CSV file for each of which there are results (package rows reads
-// them).
+// Files has one TOML file for each grid and, in results/, one CSV file for each of which there are results (package
+// rows reads them).
 //
 //go:embed *.toml results/*.csv
 var Files embed.FS

@@ -176,8 +176,8 @@ func (f *Figure) Save(path string) error {
 	return atomicfile.WriteBytes(path, buf.Bytes())
 }
 
-// sameAxes gives figures of one kind, the frames of a slider say, the same axes: each plot's range becomes the union of the
-// ranges of all plots in its place. Figures of different kinds keep their own.
+// sameAxes gives figures of one kind, the frames of a slider say, the same axes: each plot's range becomes the union of
+// the ranges of all plots in its place. Figures of different kinds keep their own.
 func sameAxes(figures ...*Figure) {
 	first := slices.Concat(figures[0].Rows...)
 	plots := make([][]*plot.Plot, len(first)) // by place

@@ -16,16 +16,16 @@ var (
 	aName  = regexp.MustCompile(`^[a-z0-9-]{0,60}$`)
 )
 
-// Frames are figures as they were drawn, for pages. They stand below each other or, if they have labels, are chosen by a slider,
-// which begins with one.
+// Frames are figures as they were drawn, for pages. They stand below each other or, if they have labels, are chosen by
+// a slider, which begins with one.
 type Frames struct {
 	Drawings []*drawing
 	Labels   []string `json:",omitempty"`
 	Start    int      `json:",omitempty"`
 }
 
-// DrawFrames draws figures at their sizes. Those of one kind that a slider shows get the same axes: what does not change from one
-// to the next stays in place, and what changes can be compared.
+// DrawFrames draws figures at their sizes. Those of one kind that a slider shows get the same axes: what does not
+// change from one to the next stays in place, and what changes can be compared.
 func DrawFrames(start int, labels []string, figures ...*Figure) *Frames {
 	if labels != nil {
 		sameAxes(figures...)
@@ -55,9 +55,9 @@ func ReadFrames(data []byte) (*Frames, error) {
 // SVG is a frame as a file, in the colours of light screens.
 func (f *Frames) SVG(i int) []byte { return f.Drawings[i].svg() }
 
-// HTML is the frames as a piece of a page, each as SVG that follows the page's color-scheme and width. What readers can ask it
-// stands in data attributes. All of it is measured in tenths of a point, which are whole numbers. Frames that only a slider
-// shows, which takes a script, are compressed.
+// HTML is the frames as a piece of a page, each as SVG that follows the page's color-scheme and width. What readers can
+// ask it stands in data attributes. All of it is measured in tenths of a point, which are whole numbers. Frames that
+// only a slider shows, which takes a script, are compressed.
 func (f *Frames) HTML() string {
 	if f.Labels == nil {
 		var b strings.Builder

@@ -10,9 +10,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
-// Load reads a grid, or the candidates of a tuning. name is the path of a TOML file, the name of a [Builtin] grid, or a name
-// that its results have, such as table1-smoke-tuned. An empty size stands for the size in the name, or else "full". Nil values
-// stand for the published values or, if the name ends in -tuned, for the tuned values that come with this package.
+// Load reads a grid, or the candidates of a tuning. name is the path of a TOML file, the name of a [Builtin] grid, or a
+// name that its results have, such as table1-smoke-tuned. An empty size stands for the size in the name, or else
+// "full". Nil values stand for the published values or, if the name ends in -tuned, for the tuned values that come with
+// this package.
 func Load(name, size string, values *Tuned) (*Grid, error) {
 	plain, isTuned := strings.CutSuffix(name, rows.TunedMark)
 	switch of, own := cutSize(plain); {

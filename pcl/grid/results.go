@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
@@ -14,8 +15,8 @@ type Results struct {
 	states map[string]experiment.State // by the ID of the run
 }
 
-// Results reads the folders of the grid's runs below dir. When it has read them before, it only looks again at the runs that were
-// not finished, and returns what it did then.
+// Results reads the folders of the grid's runs below dir. When it has read them before, it only looks again at the runs
+// that were not finished, and returns what it did then.
 func (g *Grid) Results(dir string) (*Results, error) {
 	if err := checkFolder(dir); err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func (r *Results) Table() (out []*rows.Row) {
 		row, state := *planned, r.states[planned.Cell]
 		switch run := state.Run; {
 		case run != nil:
-			row.State, row.Result, row.Program = rows.Done, rows.ResultOf(run), run.Measured.Program
+			row.State, row.Result, row.Program = rows.Done, resultOf(run), run.Measured.Program
 		case state.Failed != "":
 			row.State, row.Reason, row.Program = rows.Failed, state.Failed, state.Program
 		default:
@@ -57,6 +58,8 @@ func (r *Results) Table() (out []*rows.Row) {
 	}
 	return out
 }
+
+func resultOf(run *results.Run) rows.Result { return rows.Of([]*results.Run{run})[0].Result }
 
 // Folders returns the folders of the runs that are finished.
 func (r *Results) Folders() (dirs []string) {

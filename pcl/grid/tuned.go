@@ -32,7 +32,7 @@ type Tuned struct {
 	Timelines []uint64                     `toml:"timelines"`
 	Seeds     []uint64                     `toml:"seeds"`
 	Methods   map[string]map[string]Winner `toml:"method,omitempty"`
-	Winners   []Winner                     `toml:"-"` // those of Methods in the order of the tuning, if they have just been picked
+	Winners   []Winner                     `toml:"-"` // in the order of the tuning, if just picked
 }
 
 // Winner is the best candidate for a method in one increment.

@@ -40,9 +40,9 @@ type tuneTable struct {
 	Method map[string]table
 }
 
-// LoadTuning reads a search for the values with which each method does best, in one of its sizes: a grid that has a method for
-// each candidate. name is the path of a TOML file, of which docs/grid.md explains the keys, or "tune" for the tuning that comes
-// with this package.
+// LoadTuning reads a search for the values with which each method does best, in one of its sizes: a grid that has a
+// method for each candidate. name is the path of a TOML file, of which docs/grid.md explains the keys, or "tune" for
+// the tuning that comes with this package.
 func LoadTuning(name, size string) (*Grid, error) {
 	text, err := read(name)
 	if err != nil {

@@ -73,13 +73,17 @@ func FindingsOf(files []results.File) (f *findings.Findings, err error) {
 	}
 	var all []*rows.Row
 	for _, at := range slices.Sorted(maps.Keys(by)) {
-		for _, g := range fail.Or(viz.Groups(by[at])) {
-			for _, r := range g.Runs {
-				row := rows.Of([]*results.Run{r})[0]
-				row.Grid, row.Method, row.Program = "runs", g.Label, strings.TrimSpace(r.Measured.Version+" "+r.Measured.Commit)
-				all = append(all, row)
-			}
+		labels := fail.Or(viz.Labels(by[at]))
+		var own []*rows.Row
+		for i, r := range by[at] {
+			row := rows.Of([]*results.Run{r})[0]
+			row.Grid, row.Method, row.Program = "runs", labels[i], strings.TrimSpace(r.Measured.Version+" "+r.Measured.Commit)
+			own = append(own, row)
 		}
+		slices.SortStableFunc(own, func(a, b *rows.Row) int { // the methods one after the other
+			return cmp.Compare(slices.Index(labels, a.Method), slices.Index(labels, b.Method))
+		})
+		all = append(all, own...)
 	}
 	return findings.New(all)
 }

@@ -16,8 +16,9 @@ type Findings struct {
 	notes map[string]string
 }
 
-// New works out what the rows of any number of grids show. A row that is there twice counts once. Folders among the paths may
-// have a file notes.toml with sentences about tables of the paper ("Table 3" = "…"), such as why one is missing.
+// New works out what the rows of any number of grids show. A row that is there twice counts once. Folders among the
+// paths may have a file notes.toml with sentences about tables of the paper ("Table 3" = "…"), such as why one is
+// missing.
 func New(all []*rows.Row, paths ...string) (*Findings, error) {
 	notes, err := readNotes(paths)
 	if err != nil {
