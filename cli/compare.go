@@ -77,10 +77,9 @@ func (c *compareCmd) configs(k *kong.Context, rc *runContext) (all []experiment.
 	if len(c.Increment) == 0 {
 		c.Increment = []string{"task", "class"}
 	}
-	for _, increment := range c.Increment {
+	for _, config := range experiment.Vary(base, nil, c.Increment) {
 		for _, at := range c.repetitions() {
 			for _, m := range c.Methods {
-				config := base.WithIncrement(increment)
 				config.LabelSet, config.Timeline, config.Seed = at[0], at[1], at[2]
 				config.Method, config.Params = methodAndValues(m)
 				all = append(all, usage(config.Check()))

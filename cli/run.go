@@ -126,9 +126,9 @@ func (c *runCmd) configs(k *kong.Context) (all []experiment.Checked, err error) 
 	for _, increment := range orOwn(c.Increment, base.Increment) {
 		for _, labelSet := range orOwn(c.LabelSet, base.LabelSet) {
 			for _, timeline := range orOwn(c.Timeline, base.Timeline) {
-				at := base.WithIncrement(increment)
+				at := base
 				at.LabelSet, at.Timeline = labelSet, timeline
-				for _, config := range experiment.Vary(at, c.Method, nil, c.Seed...) {
+				for _, config := range experiment.Vary(at, c.Method, []string{increment}, c.Seed...) {
 					checked, err := config.Check()
 					if err != nil && config.Method != base.Method && len(base.Params) > len(c.Param) {
 						err = fmt.Errorf("%w (the params in %s are for its method, %s)", err, c.Config, base.Method)

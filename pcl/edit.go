@@ -10,7 +10,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // prepareEdit finds D, the direction that edits aim at, if this step edits the memory. If edits use the θ from before the
@@ -46,7 +45,7 @@ func (s *step) editMemory() {
 	report, rows := &EditReport{}, 0
 	for _, i := range s.kept {
 		row := &s.rows[i]
-		if row.id > method.Memory || row.batch == nil || row.loss.Kind == rehearsal.StoredLogits {
+		if row.id > method.Memory || row.batch == nil || row.loss.StoredLogits {
 			continue
 		}
 		phi, gradients := s.editGradients(row, s.toward)

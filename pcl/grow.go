@@ -30,10 +30,13 @@ func (l *Learner) grow(outputs int) {
 	wide := fail.Or(l.options.Model.(model.Resizer).WithOutputs(outputs))
 	layout := wide.Layout()
 	widened := func(b compute.Buffer, fresh []float32) []float32 {
-		layout.Widen(fresh, program.Read[float32](b, old.Total), old)
+		widen(fresh, program.Read[float32](b, old.Total), layout, old)
 		return fresh
 	}
-	drawn := func() []float32 { return layout.Init(seed.New(l.options.Seed, "grow", outputs).Rand) }
+	drawn := func() []float32 {
+		fresh, _ := layout.Init(seed.New(l.options.Seed, "grow", outputs).Rand)
+		return fresh
+	}
 	theta, n, o := widened(l.network.theta, drawn()), &l.network, &l.others
 	var state [][]float32
 	for _, b := range n.state {
@@ -66,4 +69,17 @@ func (l *Learner) useModel(m model.Model) {
 		fail.If(errors.Join(err, fail.Tried(l.compile))) // what the old one needs is there
 	}
 	l.penalised, l.mean, l.prepared = nil, nil, 0
+}
+
+// widen copies the entries of a flat vector of one layout to their places in that of another one, which has more outputs. It leaves
+// the entries of the new outputs as they are.
+func widen(wide, narrow []float32, layout, old *model.Layout) {
+	copy(wide[:layout.Backbone], narrow[:old.Backbone])
+	for i := layout.Classifier; i < len(layout.Params); i++ {
+		p, q := layout.Params[i], old.Params[i]
+		to, n := p.Dims[len(p.Dims)-1], q.Dims[len(q.Dims)-1]
+		for row := range q.Size() / n {
+			copy(wide[p.Offset+row*to:], narrow[q.Offset+row*n:q.Offset+(row+1)*n])
+		}
+	}
 }

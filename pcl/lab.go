@@ -170,13 +170,11 @@ func (b lab) Restart() {
 	program.Free(l.others.apart[:]...)
 	l.others.apart = [2]compute.Buffer{}
 	layout := l.options.Model.Layout()
-	theta := layout.Init(seed.New(l.options.Seed, "restart", l.steps).Rand)
+	theta, statistics := layout.Init(seed.New(l.options.Seed, "restart", l.steps).Rand)
 	for i, values := range [][]float32{theta, make([]float32, len(theta))} {
 		l.others.apart[i] = program.ToDevice(l.options.Backend, values, len(values))
 	}
-	if layout.StatsTotal > 0 {
-		l.others.statistics = layout.InitStats()
-	}
+	l.others.statistics = statistics
 }
 
 func (b lab) Descend(samples []memory.Item, shares []float64, s rehearsal.SGD) {

@@ -47,7 +47,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
 // Learner trains a model on the streams attached to it. Any goroutine may call it at any time. [Learner.Steps],
@@ -85,7 +84,7 @@ type Learner struct {
 	prepared int             // one more than the steps made when the method last prepared to predict
 
 	penalised []float32 // reused for the gradient of a penalty, which is 0 for the private parameters
-	mean      []float32 // reused for the mean of the tasks' gradients (see lab.Current)
+	mean      []float32 // reused for the mean of the tasks' gradients
 }
 
 // New returns a learner with newly drawn parameters and no tasks. It compiles the programs that every step needs. Close
@@ -121,12 +120,10 @@ func New(ctx context.Context, o Options) (l *Learner, err error) {
 
 // start compiles what is needed and draws the parameters.
 func (l *Learner) start() {
-	layout := l.options.Model.Layout()
-	if layout.StatsTotal > 0 {
-		l.network.statistics = layout.InitStats()
-	}
+	theta, statistics := l.options.Model.Layout().Init(seed.New(l.options.Seed, "init").Rand)
+	l.network.statistics = statistics
 	l.compile()
-	l.begin(layout.Init(seed.New(l.options.Seed, "init").Rand))
+	l.begin(theta)
 }
 
 // begin gives the learner other parameters. The optimiser starts anew.
@@ -151,7 +148,7 @@ func (l *Learner) compile() {
 	for _, set := range sets {
 		compile(func() { set.CompileGradient(loss) })
 	}
-	if model.Scoped(l.options.Model) && l.options.Edit.Eta > 0 {
+	if l.options.Edit.Eta > 0 {
 		at := l.options.Edit.where(l.at(l.network.theta))
 		compile(func() { l.programs.CompileEdit(at, loss) }) // which fails if the network lacks the second derivative
 	}

@@ -58,7 +58,7 @@ func (t *Trained) comparing(m model.Model) rehearsal.Rule {
 	if t.Means == nil {
 		return nil
 	}
-	width := m.Layout().Params[m.Layout().Classifier()].Dims[0]
+	width := m.Layout().Params[m.Layout().Classifier].Dims[0]
 	for i, mean := range t.Means.Values {
 		if len(mean) != width || !fp.Finite(mean) {
 			fail.Now("the mean of class %d has %d entries, or one that is not finite; want the model's %d features", t.Means.Classes[i], len(mean), width)

@@ -7,7 +7,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
-	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -63,7 +62,7 @@ func TestLearntAgain(t *testing.T) {
 	l.aim(batch, l.options.lossOf(2))
 	outputs := l.options.Model.Outputs()
 	for o, want := range []bool{true, false, false} { // of the classes 0, 1 and 2
-		if has := batch.Reference[o] != model.NoReference; has != want {
+		if has := batch.Reference[o] != rehearsal.NoReference; has != want {
 			t.Errorf("output %d of %d has the old model's score: %t", o, outputs, has)
 		}
 	}

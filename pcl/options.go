@@ -151,7 +151,7 @@ func (o Options) checkAlone() error {
 func (o Options) checkLoss() error {
 	name, values := o.Method.Info().Name, o.compared()
 	var needs rehearsal.Needs
-	if l, ok := method.As[rehearsal.Limited](o.Method); ok {
+	if l, ok := method.As[interface{ Needs() rehearsal.Needs }](o.Method); ok {
 		needs = l.Needs()
 	}
 	_, predicts := method.As[rehearsal.Predictor](o.Method)
@@ -162,10 +162,10 @@ func (o Options) checkLoss() error {
 		if err := l.Validate(); err != nil {
 			return fmt.Errorf("method %s has %w", name, err)
 		}
-		if o.Loss != nil && values == nil && l.Kind == rehearsal.Sigmoid {
+		if o.Loss != nil && values == nil && l.Sigmoid {
 			return fmt.Errorf("method %s trains on a loss of its own in place of %s: take another method", name, o.Loss.Key())
 		}
-		forClasses = forClasses || l.Cosine || l.Teacher > 0 || l.Adjust > 0 || l.Kind == rehearsal.Sigmoid
+		forClasses = forClasses || l.Cosine || l.Teacher > 0 || l.Adjust > 0 || l.Sigmoid
 	}
 	switch {
 	case values == nil:

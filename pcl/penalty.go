@@ -60,7 +60,7 @@ func (s *step) penalty() (value float64, gradient []float32) {
 // moved tells a method that follows the parameters of an update.
 func (s *step) moved() {
 	if m, ok := method.As[rehearsal.Penalty](s.options.Method); ok {
-		fail.If(m.Moved(lab{s.Learner, s}))
+		fail.If(m.Moved(lab{s.Learner, s}, s.meanOfTasks))
 	}
 }
 
@@ -76,7 +76,7 @@ func (b lab) TaskGradient(samples []memory.Item) (out []float32) {
 	loss := b.l.options.lossOf(samples[0].Task)
 	loss.Teacher, loss.Temperature, loss.Adjust = 0, 0, 0
 	b.batches(samples, loss, func(h *device.Batch) {
-		if loss.Kind == rehearsal.Sigmoid {
+		if loss.Sigmoid {
 			blank := loss
 			blank.Distill = 0
 			b.l.target(h, blank)
@@ -86,17 +86,17 @@ func (b lab) TaskGradient(samples []memory.Item) (out []float32) {
 	return out
 }
 
-// Current leaves out the rows that took no part in the update.
-func (b lab) Current() []float32 {
-	l := b.l
+// meanOfTasks returns the mean of the tasks' gradients over the shared parameters, without the rows that took no part in the update.
+func (s *step) meanOfTasks() []float32 {
+	l := s.Learner
 	l.mean = fp.Grow(l.mean, l.programs.Shared)
 	clear(l.mean)
 	n := float32(0)
-	for _, i := range b.s.kept {
-		if b.s.rows[i].id <= method.Memory {
+	for _, i := range s.kept {
+		if s.rows[i].id <= method.Memory {
 			continue
 		}
-		for p, x := range program.Read[float32](b.s.rows[i].Flat, l.programs.Total())[:len(l.mean)] {
+		for p, x := range program.Read[float32](s.rows[i].Flat, l.programs.Total())[:len(l.mean)] {
 			l.mean[p] += x
 		}
 		n++

@@ -24,7 +24,7 @@ import (
 type still struct{ method.Method }
 
 func (still) Penalise(rehearsal.PenaltyLab) (float64, []float32, error)  { return 0, nil, nil }
-func (still) Moved(rehearsal.MovedLab) error                             { return nil }
+func (still) Moved(rehearsal.PenaltyLab, func() []float32) error         { return nil }
 func (still) Replaced(rehearsal.PenaltyLab) error                        { return nil }
 func (still) Samples() int                                               { return 0 }
 func (still) Consolidate(rehearsal.PenaltyLab, int, []memory.Item) error { return nil }
@@ -54,8 +54,8 @@ func (p *pulling) Penalise(lab rehearsal.PenaltyLab) (value float64, gradient []
 	return value, gradient, nil
 }
 
-func (p *pulling) Moved(lab rehearsal.MovedLab) error {
-	p.moves = append(p.moves, slices.Clone(lab.Current()))
+func (p *pulling) Moved(lab rehearsal.PenaltyLab, current func() []float32) error {
+	p.moves = append(p.moves, slices.Clone(current()))
 	return nil
 }
 

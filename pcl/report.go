@@ -61,7 +61,7 @@ type Trace struct {
 	X       [][]float32
 	Targets [][]int32
 	// Loss is what each row is trained on. Reference has, for a row whose loss compares outputs with reference values,
-	// these values [Batch, outputs], with model.NoReference where there is none; nil for other rows.
+	// these values [Batch, outputs], with rehearsal.NoReference where there is none; nil for other rows.
 	Loss      []rehearsal.Loss
 	Reference [][]float32
 	// Shared is how many parameters are shared, that is, are columns of J. They are the first ones of θ.

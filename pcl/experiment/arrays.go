@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -101,7 +102,7 @@ func addLosses(arrays map[string]npz.Array, t *pcl.Trace, batch, outputs int) {
 		if len(t.Reference[i]) == batch*outputs {
 			reference = append(reference, t.Reference[i]...)
 		} else {
-			reference = append(reference, slices.Repeat([]float32{model.NoReference}, batch*outputs)...)
+			reference = append(reference, slices.Repeat([]float32{rehearsal.NoReference}, batch*outputs)...)
 		}
 	}
 	if !plain {
@@ -119,7 +120,7 @@ func lossFields(l rehearsal.Loss) []float64 {
 		return 0
 	}
 	return []float64{
-		float64(l.Kind), l.Factor(), l.Distill, l.Teacher, l.Temperature, l.Adjust, number(l.Seen), number(l.Own),
+		number(l.Sigmoid) + 2*number(l.StoredLogits), cmp.Or(l.Scale, 1), l.Distill, l.Teacher, l.Temperature, l.Adjust, number(l.Seen), number(l.Own),
 		number(l.Cosine), l.Sharpness, number(l.Frobenius), l.ClassMargin, l.TaskMargin,
 	}
 }

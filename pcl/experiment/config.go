@@ -110,8 +110,8 @@ func (c *Config) follow(s *scenario.Scenario) {
 	c.Batch, c.Epochs = cmp.Or(s.Batch, c.Batch), cmp.Or(s.Epochs, c.Epochs)
 }
 
-// WithIncrement returns the configuration with another increment, also of its scenario.
-func (c Config) WithIncrement(increment string) Config {
+// withIncrement returns the configuration with another increment, also of its scenario.
+func (c Config) withIncrement(increment string) Config {
 	c.Increment = increment
 	if c.Scenario != nil && c.Scenario.Increment != "" && c.Scenario.Increment != increment {
 		other := *c.Scenario

@@ -52,7 +52,7 @@ type Where struct {
 	Replace         bool
 	CheckpointEvery int  // steps between checkpoints; 0 saves a run only when it is interrupted
 	Record          bool // whether to write one line per step to records.jsonl
-	Weights         bool // whether to leave the trained network in [WeightsFile]
+	Weights         bool // whether to leave the trained network in weights.safetensors
 	// RecordArrays is the number of steps, counted from the first, whose batches and parameters are written to
 	// arrays, so that other implementations can compute the same steps.
 	RecordArrays int

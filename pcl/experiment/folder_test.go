@@ -140,7 +140,7 @@ func TestUnfinishedGoesOn(t *testing.T) {
 func TestMadeAgainForItsFiles(t *testing.T) {
 	for name, ask := range map[string]func(*Where){
 		recordFile:  func(w *Where) { recorded(w); w.Replace = true },
-		WeightsFile: func(w *Where) { w.Weights, w.Replace = true, true },
+		weightsFile: func(w *Where) { w.Weights, w.Replace = true, true },
 		arraysDir:   arrays(3),
 	} {
 		for _, stop := range []bool{false, true} {
@@ -152,7 +152,7 @@ func TestMadeAgainForItsFiles(t *testing.T) {
 			}
 			said := ""
 			r := p.end(func(w *Where) { ask(w); w.Say = func(s string) { said += s } })
-			goesOn := stop && name == WeightsFile // which a run leaves when it ends
+			goesOn := stop && name == weightsFile // which a run leaves when it ends
 			if r.ModelSHA256 != want.ModelSHA256 || !exists(p.dir(), name) || (p.steps == r.Steps) == goesOn || (said == "") != goesOn {
 				t.Errorf("%s, interrupted before: %t: made %d steps of %d, said %q", name, stop, p.steps, r.Steps, said)
 			}
@@ -216,8 +216,8 @@ func TestKilledBeforeItsFirstCheckpoint(t *testing.T) {
 func TestForeignResult(t *testing.T) {
 	p := newPlayed(t)
 	p.end(nil)
-	path := filepath.Join(p.dir(), ResultFile)
-	own := p.files()[ResultFile]
+	path := filepath.Join(p.dir(), resultFile)
+	own := p.files()[resultFile]
 	for name, change := range map[string]func(r map[string]any){
 		"its id is":            func(r map[string]any) { r["id"] = "0123456789ab" },
 		"the file was altered": func(r map[string]any) { r["A"] = 99.9 },
@@ -329,7 +329,7 @@ func TestDiverged(t *testing.T) {
 	if r.DivergedAt == nil || *r.DivergedAt != 1 || r.Skipped < r.Steps-1 || skipped != r.Skipped {
 		t.Errorf("diverged at %v with %d rows skipped, %d of them shown", r.DivergedAt, r.Skipped, skipped)
 	}
-	if !strings.Contains(p.files()[ResultFile], `"diverged_at": 1`) {
+	if !strings.Contains(p.files()[resultFile], `"diverged_at": 1`) {
 		t.Error("the file does not say so")
 	}
 }

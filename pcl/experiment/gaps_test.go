@@ -89,7 +89,7 @@ func TestOneTimelineInBothIncrements(t *testing.T) {
 	// A file that names an increment is played in the other one if that is asked for.
 	c := blobConfig("er")
 	c.Play(&scenario.Scenario{Schema: 1, Increment: "task", Tasks: []scenario.Task{{Classes: []int{0}}}})
-	if other := c.WithIncrement("class"); other.Scenario.Increment != "class" || c.Scenario.Increment != "task" {
+	if other := c.withIncrement("class"); other.Scenario.Increment != "class" || c.Scenario.Increment != "task" {
 		t.Error("the increment of the scenario is not the one that was asked for")
 	}
 	must.Do(t, wrong(c))

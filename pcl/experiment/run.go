@@ -15,11 +15,11 @@ import (
 // folder and had made a step.
 var ErrInterrupted = errors.New("pcl: the run was interrupted")
 
-// ResultFile, recordFile, WeightsFile and scenarioFile are the names of the files that a run leaves in its folder.
+// resultFile, recordFile, weightsFile and scenarioFile are the names of the files that a run leaves in its folder.
 const (
-	ResultFile   = "result.json"
+	resultFile   = "result.json"
 	recordFile   = "records.jsonl"
-	WeightsFile  = "weights.safetensors" // with the trained network
+	weightsFile  = "weights.safetensors" // with the trained network
 	scenarioFile = "scenario.json"
 )
 
@@ -134,7 +134,7 @@ func (r *runner) goOn() {
 		r.where.say("%v: the run goes on from what it saved before.", damaged)
 	}
 	switch {
-	case exists(r.dir, ResultFile):
+	case exists(r.dir, resultFile):
 		r.where.say("The run in %s is made again.", r.dir)
 		path = ""
 	case path != "":
@@ -187,9 +187,9 @@ func (r *runner) finish() *results.Run {
 	fail.If(r.lock.check())
 	fail.If(r.scenario.Save(filepath.Join(r.dir, scenarioFile)))
 	if r.where.Weights {
-		fail.If(fail.Or(r.learner.Trained()).Save(filepath.Join(r.dir, WeightsFile)))
+		fail.If(fail.Or(r.learner.Trained()).Save(filepath.Join(r.dir, weightsFile)))
 	}
-	fail.If(out.Save(filepath.Join(r.dir, ResultFile)))
+	fail.If(out.Save(filepath.Join(r.dir, resultFile)))
 	if err := r.saves().clear(); err != nil {
 		r.where.say("The run in %s is finished, but: %v.", r.dir, err)
 	}

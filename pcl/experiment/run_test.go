@@ -64,7 +64,7 @@ func outcome(t *testing.T, r *results.Run, out string) (result, records []byte) 
 		t.Fatal(dirs)
 	}
 	dir := dirs[0]
-	saved := must.Get(results.Load(filepath.Join(dir, ResultFile)))(t)
+	saved := must.Get(results.Load(filepath.Join(dir, resultFile)))(t)
 	if saved.ModelSHA256 != r.ModelSHA256 {
 		t.Error("the saved result is not the returned one")
 	}

@@ -7,7 +7,7 @@ func Vary(base Config, methods []string, increments []string, seeds ...uint64) (
 	for _, name := range orOwn(methods, base.Method) {
 		for _, increment := range orOwn(increments, base.Increment) {
 			for _, seed := range orOwn(seeds, base.Seed) {
-				c := base.WithIncrement(increment)
+				c := base.withIncrement(increment)
 				c.Method, c.Seed = name, seed
 				configs = append(configs, c)
 			}

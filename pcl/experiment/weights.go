@@ -36,11 +36,11 @@ func LoadNetwork(ctx context.Context, path string, o datasets.Options) (n *pcl.T
 
 // findWeights returns the file in a run's folder from which the run's network can be had.
 func findWeights(dir string) string {
-	if exists(dir, WeightsFile) {
-		return filepath.Join(dir, WeightsFile)
+	if exists(dir, weightsFile) {
+		return filepath.Join(dir, weightsFile)
 	}
 	// a checkpoint beside a result was left by a process that was killed, and is of an earlier step
-	fail.When(exists(dir, ResultFile), "%w in %s: a finished run keeps its network only if it is asked for; pcl run … --weights --replace (Where.Weights and Replace) makes it again, with the same network", errNoWeights, dir)
+	fail.When(exists(dir, resultFile), "%w in %s: a finished run keeps its network only if it is asked for; pcl run … --weights --replace (Where.Weights and Replace) makes it again, with the same network", errNoWeights, dir)
 	saved := fail.Or(series{dir: dir}.list())
 	fail.When(len(saved) == 0, "%w in %s: it is not a run's folder", errNoWeights, dir)
 	return saved[len(saved)-1]

@@ -101,7 +101,7 @@ func filled(t testing.TB, p *Grid, fail func(experiment.Config) string) *Results
 			put(t, filepath.Join(own, "work.json"), note)
 			continue
 		}
-		must.Do(t, fakeResult(c.Config).Save(filepath.Join(own, experiment.ResultFile)))
+		must.Do(t, fakeResult(c.Config).Save(filepath.Join(own, "result.json")))
 	}
 	r := must.Get(p.Results(dir))(t)
 	return r

@@ -29,10 +29,10 @@ func (g GSS) join(r *Rehearsal) {
 	r.Store = storing(g.store)
 }
 
-// Fits refuses a loss that has no gradient yet, and another score of the samples.
-func (GSS) Fits(r *Rehearsal) error {
+// fits refuses a loss that has no gradient yet, and another score of the samples.
+func (GSS) fits(r *Rehearsal) error {
 	switch {
-	case r.rows()[0].Loss.Kind == StoredLogits:
+	case r.rows()[0].Loss.StoredLogits:
 		return errors.New("gss compares gradients of the memory's loss, which is 0 for samples whose logits are not stored yet; set beta of der-pp above 0")
 	case r.DrawScores:
 		return errors.New("gss and the best_loss of mir each keep a score with the stored samples, which have one; leave best_loss out")

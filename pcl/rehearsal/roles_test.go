@@ -65,13 +65,13 @@ func TestChosenSamplesAreReplayed(t *testing.T) {
 func TestLossesOfRows(t *testing.T) {
 	r := must.Get(New(Distill{}))(t)
 	o := objective{r}
-	for id, want := range map[int]Loss{1: {}, 9: {}, Memory: {Scale: 0.5}, stored: {Kind: StoredLogits, Scale: 0.3}} {
+	for id, want := range map[int]Loss{1: {}, 9: {}, memoryRow: {Scale: 0.5}, stored: {StoredLogits: true, Scale: 0.3}} {
 		if got := o.Loss(id); got != want {
 			t.Errorf("row %d has the loss %+v, want %+v", id, got, want)
 		}
 	}
 	r = must.Get(New(Distill{Draws: "one"}, PerTask{}))(t)
-	for _, id := range []int{Memory, -1, -7} {
+	for _, id := range []int{memoryRow, -1, -7} {
 		if got, want := (objective{r}).Loss(id), (Loss{Scale: 0.5, Distill: 0.3}); got != want {
 			t.Errorf("row %d of a finished task has the loss %+v, want %+v", id, got, want)
 		}
@@ -145,7 +145,7 @@ func TestCurateByRank(t *testing.T) {
 func TestAngularRows(t *testing.T) {
 	r := must.Get(New(Angular{Distill: 2, LegacyNorm: true}))(t)
 	tasks, scores := (objective{r}).Loss(1), (objective{r}).Loss(stored)
-	if !r.Logits || !tasks.Frobenius || tasks.ClassMargin != .01 || scores.Kind != StoredLogits || scores.Scale != 2 || scores.ClassMargin != 0 || tasks != (objective{r}).Loss(Memory) {
+	if !r.Logits || !tasks.Frobenius || tasks.ClassMargin != .01 || !scores.StoredLogits || scores.Scale != 2 || scores.ClassMargin != 0 || tasks != (objective{r}).Loss(memoryRow) {
 		t.Errorf("losses %+v and %+v", tasks, scores)
 	}
 	if r = must.Get(New(Angular{}))(t); r.Logits || len(r.Rows) != 1 {
