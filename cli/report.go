@@ -13,6 +13,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/grid"
+	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
@@ -114,7 +115,7 @@ func (c *reportCmd) Run(rc *runContext) error {
 	fail.If(atomicfile.Write(c.Out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) }))
 	var compared []*versus.Table
 	for _, g := range in.Findings.Grids {
-		if g.Own() {
+		if g.Own {
 			compared = append(compared, versus.Of(g.Columns, versus.Preferred(g.Columns))...)
 		}
 	}
@@ -125,7 +126,7 @@ func (c *reportCmd) Run(rc *runContext) error {
 func (c *reportCmd) material() report.RunsInput {
 	in := report.RunsInput{Title: c.Title, Origin: thisCommand()}
 	if c.about == "runs" {
-		in.Files = fail.Or(report.FindRuns(c.Paths...))
+		in.Files = fail.Or(results.Find(c.Paths...))
 		in.Findings = fail.Or(report.FindingsOf(in.Files))
 		return in
 	}

@@ -64,8 +64,7 @@ func toyEntry(t *testing.T, s *server, archive string, content []byte) (e *entry
 
 func fetchToy(t *testing.T, e *entry, dir string) (said string, err error) {
 	var out bytes.Buffer
-	g := getter{download.New(&out)}
-	g.Pause = time.Millisecond
+	g := getter{&download.Client{Progress: &out, Pause: time.Millisecond}}
 	err = fail.Tried(func() { fetch(t.Context(), official{e, dir}, g) })
 	return out.String(), err
 }

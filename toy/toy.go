@@ -49,7 +49,7 @@ func (s Settings) check() error {
 
 func finite(x float64) bool { return x-x == 0 }
 
-// Point is a place on the way, with the values and gradient norms of both tasks there.
+// Point is a place, with the values and gradient norms of both tasks there.
 type Point struct {
 	X     float64 `json:"x"`
 	Y     float64 `json:"y"`
@@ -109,16 +109,16 @@ func Run(m method.Method, s Settings) (*Trace, error) {
 		d := step.direction(g)
 		x -= s.LR * d[0]
 		y -= s.LR * d[1]
-		if !finite(F1(x, y)) || !finite(F2(x, y)) {
+		if !finite(f1(x, y)) || !finite(f2(x, y)) {
 			return nil, fmt.Errorf("toy: the descent diverges at step %d, (%v, %v); choose a step size below %v", t, x, y, s.LR)
 		}
 		if f, ok := method.As[method.Follower](m); ok && t >= s.Arrival {
-			if err := f.Follow([]int{task1, task2}, []float64{F1(x, y), F2(x, y)}); err != nil {
+			if err := f.Follow([]int{task1, task2}, []float64{f1(x, y), f2(x, y)}); err != nil {
 				return nil, fmt.Errorf("toy: step %d: %w", t, err)
 			}
 		}
 	}
-	trace.End, _ = at(x, y)
+	trace.End = At(x, y)
 	return trace, nil
 }
 
@@ -131,12 +131,18 @@ func (s *Step) direction(g [2][2]float64) [2]float64 {
 	return [2]float64{w[0]*g[0][0] + w[1]*g[1][0], w[0]*g[0][1] + w[1]*g[1][1]}
 }
 
-// at describes (x, y) and returns the two gradients there.
+// At describes the place (x, y).
+func At(x, y float64) Point {
+	p, _ := at(x, y)
+	return p
+}
+
+// at is [At] with the two gradients.
 func at(x, y float64) (Point, [2][2]float64) {
 	var g [2][2]float64
 	g[0][0], g[0][1] = grad1(x, y)
 	g[1][0], g[1][1] = grad2(x, y)
-	return Point{x, y, F1(x, y), F2(x, y), math.Hypot(g[0][0], g[0][1]), math.Hypot(g[1][0], g[1][1])}, g
+	return Point{x, y, f1(x, y), f2(x, y), math.Hypot(g[0][0], g[0][1]), math.Hypot(g[1][0], g[1][1])}, g
 }
 
 // weigh asks m for the weights of the gradients g.

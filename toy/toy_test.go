@@ -33,7 +33,7 @@ func TestGradients(t *testing.T) {
 		for name, f := range map[string]struct {
 			value func(x, y float64) float64
 			grad  func(x, y float64) (float64, float64)
-		}{"f1": {F1, grad1}, "f2": {F2, grad2}} {
+		}{"f1": {f1, grad1}, "f2": {f2, grad2}} {
 			dx, dy := f.grad(x, y)
 			nx := (f.value(x+h, y) - f.value(x-h, y)) / (2 * h)
 			ny := (f.value(x, y+h) - f.value(x, y-h)) / (2 * h)

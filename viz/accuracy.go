@@ -13,7 +13,7 @@ import (
 // the lead is: a band of one standard deviation over the runs or, with more than four methods, a bar of that height at each
 // point.
 func Accuracy(runs ...*results.Run) (*Figure, error) {
-	groups, err := Groups(runs)
+	groups, err := grouped(runs)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 // at its own end (framed), and to the right of it what later tasks left. Tasks run from the top down, ends from left to right as
 // they happen. Several runs of a method are averaged; all must have the same timeline.
 func AccuracyMatrix(runs ...*results.Run) (*Figure, error) {
-	groups, err := Groups(runs)
+	groups, err := grouped(runs)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func AccuracyMatrix(runs ...*results.Run) (*Figure, error) {
 	return inRows(f, height, plots)
 }
 
-func accuracyMatrix(g Group) (*matrix, error) {
+func accuracyMatrix(g repetitions) (*matrix, error) {
 	m := &matrix{text: percent, color: sequential}
 	at := make([][]results.Point, len(g.Runs))
 	first := g.Runs[0]

@@ -15,8 +15,8 @@ import (
 // DrawingType is the media type of [Frames] in JSON, in the outputs of a notebook.
 const DrawingType = "application/vnd.parallelcl.figure+json"
 
-// drawing is a figure as it was drawn, in parts that a page can arrange, with the names and values of what they show. Its
-// colours come in pairs, for light screens and dark ones.
+// drawing is a figure as it was drawn, in parts that a page can arrange, with the names and values of what they show.
+// Its colours come in pairs, for light screens and dark ones.
 type drawing struct {
 	Name, Alt string
 	Width     float64 // points

@@ -30,12 +30,12 @@ func TestDrawings(t *testing.T) {
 			t.Errorf("%s has changed on its way through JSON", name)
 		}
 		checkXML(t, name, []byte(page))
-		for _, want := range []string{` role="img" aria-label="`, ` data-csv="`, "light-dark("} {
+		for _, want := range []string{` role="img" aria-label="`, ` data-values="`, "light-dark("} {
 			if !strings.Contains(page, want) {
 				t.Errorf("%s has no %s", name, want)
 			}
 		}
-		if name != "EditedImages" && !strings.Contains(page, " data-at=") && !strings.Contains(page, " data-say=") {
+		if name != "EditedImages" && !strings.Contains(page, " data-series=") && !strings.Contains(page, " data-say=") {
 			t.Errorf("%s says nothing under the pointer", name)
 		}
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Group holds the runs of one method with one set of parameters, one variant (memory editing, an extra
+// repetitions holds the runs of one method with one set of parameters, one variant (memory editing, an extra
 // update) and equal settings, which differ in seed, label set or timeline only ([results.Repetition]): the repetitions over which figures and tables
 // average.
-type Group struct {
+type repetitions struct {
 	Method  string // e.g. "emgd-gmc"
 	Variant string // e.g. "edit η=0.003 drift≤0.02"; empty: the plain method
 	Label   string // as in print, with the variant, and the parameters where several groups would else share it
@@ -25,26 +25,39 @@ type Group struct {
 	settings map[string]string
 }
 
-// Groups sorts runs into groups, in the order of their first run. It returns an error if a run
-// is malformed or if they are not all of one data set and one increment.
-func Groups(runs []*results.Run) ([]Group, error) {
+// Labels returns what the figures of all runs call the method of each: as in print, with its variant, and with
+// parameters and settings where several would else have one name. It returns an error if a run is malformed or if they
+// are not all of one data set and one increment.
+func Labels(runs []*results.Run) ([]string, error) {
+	groups, err := grouped(runs)
+	labels := make([]string, len(runs))
+	for _, g := range groups {
+		for _, r := range g.Runs {
+			labels[slices.Index(runs, r)] = g.Label
+		}
+	}
+	return labels, err
+}
+
+// grouped sorts runs into groups, in the order of their first run.
+func grouped(runs []*results.Run) ([]repetitions, error) {
 	return groupsOf(runs, (*results.Run).ParamText)
 }
 
-// groupsOf is [Groups] with the parameters that a function tells, of runs that may also differ in some settings, such as
-// the one that a figure has on its axis.
-func groupsOf(runs []*results.Run, params func(*results.Run) string, but ...string) ([]Group, error) {
+// groupsOf is [grouped] where params tells the parameters of a run, in which those of a group
+// may not differ. The runs may also differ in some settings, such as the one that a figure has on its axis.
+func groupsOf(runs []*results.Run, params func(*results.Run) string, but ...string) ([]repetitions, error) {
 	if len(runs) == 0 {
 		return nil, errors.New("viz: no runs to draw")
 	}
 	told := slices.Concat([]string{"method", "params", "edit", "extra_update", "eval_every"}, results.Repetition, but)
-	var groups []Group
+	var groups []repetitions
 	for _, r := range runs {
 		if len(r.Tasks) == 0 || r.Dataset != runs[0].Dataset || r.Increment != runs[0].Increment {
 			return nil, fmt.Errorf("viz: run %s is %s, %s-incremental, and run %s is %s, %s-incremental, with %d tasks: want runs with tasks, and one figure for each data set and increment",
 				runs[0].ID, runs[0].Dataset, runs[0].Increment, r.ID, r.Dataset, r.Increment, len(r.Tasks))
 		}
-		own := Group{Method: r.Method, Variant: r.Variant, Label: cmp.Or(r.MethodTitle, r.Method), params: params(r), settings: r.Settings(told...)}
+		own := repetitions{Method: r.Method, Variant: r.Variant, Label: cmp.Or(r.MethodTitle, r.Method), params: params(r), settings: r.Settings(told...)}
 		if own.Variant != "" {
 			own.Label += " + " + own.Variant
 		}
@@ -62,13 +75,13 @@ func groupsOf(runs []*results.Run, params func(*results.Run) string, but ...stri
 
 // same says whether a run of one group is a run of the other. Parameters are compared as texts: 5 and "5", as a flag says it,
 // are one value.
-func (g Group) same(o Group) bool {
+func (g repetitions) same(o repetitions) bool {
 	return g.Method == o.Method && g.params == o.params && g.Variant == o.Variant && maps.Equal(g.settings, o.settings)
 }
 
 // tellApart adds to labels that several groups share what these groups do not share: the parameters, then the
 // settings.
-func tellApart(groups []Group) {
+func tellApart(groups []repetitions) {
 	for _, same := range sharing(groups) {
 		for _, g := range same {
 			g.Label = strings.TrimSpace(g.Label + " " + g.params)
@@ -88,17 +101,17 @@ func tellApart(groups []Group) {
 }
 
 // sharing lists the groups of equal label, where there are several.
-func sharing(groups []Group) map[string][]*Group {
-	out := map[string][]*Group{}
+func sharing(groups []repetitions) map[string][]*repetitions {
+	out := map[string][]*repetitions{}
 	for i := range groups {
 		out[groups[i].Label] = append(out[groups[i].Label], &groups[i])
 	}
-	maps.DeleteFunc(out, func(_ string, same []*Group) bool { return len(same) < 2 })
+	maps.DeleteFunc(out, func(_ string, same []*repetitions) bool { return len(same) < 2 })
 	return out
 }
 
 // dress gives groups styles: those of one label the same, and no two labels the same.
-func dress(all ...[]Group) {
+func dress(all ...[]repetitions) {
 	var labels, methods []string
 	var variants []bool
 	for _, g := range slices.Concat(all...) {

@@ -16,7 +16,7 @@ import (
 type setting struct {
 	title  string
 	runs   []*results.Run
-	groups []Group
+	groups []repetitions
 }
 
 // settings sorts runs into settings, the task-incremental ones first, data sets by first run.
@@ -37,7 +37,7 @@ func settings(runs []*results.Run) (out []setting) {
 // compare sorts the runs of each setting into groups, as [groupsOf] does.
 func compare(runs []*results.Run, params func(*results.Run) string, but ...string) ([]setting, error) {
 	parts := settings(runs)
-	var all [][]Group
+	var all [][]repetitions
 	for i := range parts {
 		groups, err := groupsOf(parts[i].runs, params, but...)
 		if err != nil {
@@ -101,7 +101,7 @@ func LearningProcess(runs ...*results.Run) (*Figure, error) {
 }
 
 // endCurve adds a group's accuracy over the number of tasks that have ended, perhaps with its spread.
-func (p *Plot) endCurve(g Group, c curve, spread bool) {
+func (p *Plot) endCurve(g repetitions, c curve, spread bool) {
 	show := noSpread
 	if spread {
 		show = spreadFor(len(g.Runs), 1)

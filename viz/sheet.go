@@ -18,7 +18,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// sheet is a canvas that makes a drawing of what is drawn on it. Coordinates are those of SVG, in points from the top left.
+// sheet is a canvas that makes a drawing of what is drawn on it. Coordinates are those of SVG, in points from the top
+// left.
 type sheet struct {
 	drawing *drawing
 	height  vg.Length

@@ -112,7 +112,7 @@ func valuesOn(runs []*results.Run, at map[*results.Run]float64) (values []float6
 func (p *Plot) sweep(part setting, values []float64, at map[*results.Run]float64, data *Table) {
 	axis := sweepAxis(values)
 	first, end := axis[0].Value, last(axis).Value
-	lines := slices.DeleteFunc(slices.Clone(part.groups), func(g Group) bool { return math.IsNaN(at[g.Runs[0]]) })
+	lines := slices.DeleteFunc(slices.Clone(part.groups), func(g repetitions) bool { return math.IsNaN(at[g.Runs[0]]) })
 	for _, g := range part.groups {
 		var c curve
 		if math.IsNaN(at[g.Runs[0]]) {

@@ -77,8 +77,8 @@ func TestSweepRuns(t *testing.T) {
 
 // TestPanelsAgreeOnStyles: a method that only one of the panels has does not change how the others look.
 func TestPanelsAgreeOnStyles(t *testing.T) {
-	a, b := Group{Method: "emgd-gmc+er-ace", Label: "a"}, Group{Method: "emgd-gmc+der-pp", Label: "b"}
-	all, alone := []Group{a, b, b}, []Group{a}
+	a, b := repetitions{Method: "emgd-gmc+er-ace", Label: "a"}, repetitions{Method: "emgd-gmc+der-pp", Label: "b"}
+	all, alone := []repetitions{a, b, b}, []repetitions{a}
 	dress(all)
 	dress(alone)
 	if first := all[0].Style.Color; first == all[1].Style.Color || all[1].Style.Color != all[2].Style.Color || first != alone[0].Style.Color {

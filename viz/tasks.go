@@ -17,7 +17,7 @@ import (
 // show which tasks each method learns, which it loses, and which others they overlap with. Several runs of a
 // method are shown by their mean and a bar of ± one standard deviation.
 func TaskAccuracy(runs ...*results.Run) (*Figure, error) {
-	groups, err := Groups(runs)
+	groups, err := grouped(runs)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func TaskAccuracy(runs ...*results.Run) (*Figure, error) {
 // dumbbell is one method's accuracy of one task, in percent.
 type dumbbell struct{ own, final, std float64 }
 
-func dumbbellOf(g Group, task int) (b dumbbell) {
+func dumbbellOf(g repetitions, task int) (b dumbbell) {
 	b.own, _ = meanStd(each(g.Runs, func(r *results.Run) float64 { return 100 * r.Tasks[task].AccEnd }))
 	b.final, b.std = meanStd(each(g.Runs, func(r *results.Run) float64 { return 100 * r.Tasks[task].AccFinal }))
 	return b

@@ -100,7 +100,8 @@ func (d *descents) paths(title string, first int) *Plot {
 	var box [4]float64 // xmin, xmax, ymin, ymax
 	box[0], box[1] = around(0.14, 1e-4, each(shown, func(p toy.Point) float64 { return p.X })...)
 	box[2], box[3] = around(0.14, 1e-4, each(shown, func(p toy.Point) float64 { return p.Y })...)
-	p.Add(levels{toy.F1, box, lineStyle(contourColors[0], 0.7)}, levels{toy.F2, box, lineStyle(contourColors[1], 0.7, 4, 2)})
+	p.Add(levels{func(x, y float64) float64 { return toy.At(x, y).F1 }, box, lineStyle(contourColors[0], 0.7)},
+		levels{func(x, y float64) float64 { return toy.At(x, y).F2 }, box, lineStyle(contourColors[1], 0.7, 4, 2)})
 	var marks []dot
 	for _, k := range d.longestFirst(first) {
 		xys := places(d.points[k][first:])

@@ -67,16 +67,16 @@ func tradeGlyph(front bool) draw.GlyphStyle {
 
 // tradesOf returns the methods that have runs in both increments, the best class-incremental one first.
 func tradesOf(task, class []*results.Run) (out []trade, err error) {
-	byTask, err := Groups(task)
+	byTask, err := grouped(task)
 	if err != nil {
 		return nil, err
 	}
-	byClass, err := Groups(class)
+	byClass, err := grouped(class)
 	if err != nil {
 		return nil, err
 	}
 	for _, g := range byTask {
-		i := slices.IndexFunc(byClass, func(o Group) bool { return o.Label == g.Label })
+		i := slices.IndexFunc(byClass, func(o repetitions) bool { return o.Label == g.Label })
 		if i < 0 {
 			continue
 		}

@@ -205,7 +205,7 @@ func TestGroups(t *testing.T) {
 			change(r)
 			runs = append(runs, r)
 		}
-		groups, err := Groups(runs)
+		groups, err := grouped(runs)
 		if err != nil {
 			t.Fatal(err)
 		}

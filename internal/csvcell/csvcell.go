@@ -31,8 +31,8 @@ func Text(v any, digits int) string {
 	return fmt.Sprint(v)
 }
 
-// Write writes lines, and asks for all of them even if one cannot be written. A cell that a spreadsheet may take for a formula
-// has an apostrophe before it.
+// Write writes lines, and asks for all of them even if one cannot be written. A cell that a spreadsheet may take for a
+// formula has an apostrophe before it.
 func Write(out io.Writer, lines iter.Seq[[]string]) error {
 	w := csv.NewWriter(out)
 	for line := range lines {

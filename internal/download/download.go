@@ -1,8 +1,9 @@
 // Package download fetches files over HTTP from servers that are not trusted. A download has a known size and SHA-256, a
-// slowest rate and a number of attempts, and continues what an earlier one left. Begin with [New] and [Client.To].
+// slowest rate and a number of attempts, and continues what an earlier one left. Begin with [Client.To].
 package download
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -25,17 +26,17 @@ type File struct {
 	SHA256 string // in hexadecimal digits
 }
 
-// A Client downloads files.
+// A Client downloads files. The zero value is ready to use.
 type Client struct {
 	Progress io.Writer     // is told how far a download has come, and of further attempts; nil for silence
-	Retries  int           // how many attempts in a row may bring nothing, or too little
-	Pause    time.Duration // before the second attempt; it doubles each time
-	Window   time.Duration // a connection that is too slow for so long is given up
+	Retries  int           // how many attempts in a row may bring nothing, or too little; 0 stands for 4
+	Pause    time.Duration // before the second attempt; it doubles each time; 0 stands for a second
+	Window   time.Duration // a connection that is too slow for so long is given up; 0 stands for half a minute
 }
 
-// New returns a client with the default limits.
-func New(progress io.Writer) *Client {
-	return &Client{Progress: progress, Retries: 4, Pause: time.Second, Window: 30 * time.Second}
+// limited returns the client with limits in the places of zeros.
+func (c *Client) limited() *Client {
+	return &Client{c.Progress, cmp.Or(c.Retries, 4), cmp.Or(c.Pause, time.Second), cmp.Or(c.Window, 30*time.Second)}
 }
 
 const (
@@ -52,6 +53,7 @@ var (
 // To downloads f to the file part. After an error, what has arrived is kept, and the next call continues from there,
 // unless it was the wrong file, which is deleted.
 func (c *Client) To(ctx context.Context, f File, part string) error {
+	c = c.limited()
 	resumed := size(part) > 0
 	err := c.whole(ctx, f, part)
 	if resumed && errors.Is(err, errOther) { // what was there may have been of another edition

@@ -63,9 +63,7 @@ func start(t *testing.T, h http.Handler, data []byte) (f File, part string) {
 // quick is a client that waits for nothing long, and what it says.
 func quick() (*Client, *bytes.Buffer) {
 	said := new(bytes.Buffer)
-	c := New(said)
-	c.Pause, c.Retries = time.Millisecond, 2
-	return c, said
+	return &Client{Progress: said, Pause: time.Millisecond, Retries: 2}, said
 }
 
 // to downloads a file with such a client. It returns how often it was tried again.
@@ -236,7 +234,7 @@ func TestEndlessBody(t *testing.T) {
 	if _, err := to(t.Context(), f, part); err == nil || size(part) > 5000 {
 		t.Errorf("%d bytes were written, %v", size(part), err)
 	}
-	if data, err := New(nil).Bytes(t.Context(), f.URL, 1<<20); data != nil || err == nil {
+	if data, err := new(Client).Bytes(t.Context(), f.URL, 1<<20); data != nil || err == nil {
 		t.Errorf("%d bytes were returned, %v", len(data), err)
 	}
 }
@@ -267,7 +265,7 @@ func TestRedirects(t *testing.T) {
 	f, _ := start(t, mux, s.data)
 	base := strings.TrimSuffix(f.URL, "/file")
 	for path, good := range map[string]bool{"/5": true, "/6": false, "/loop": false} {
-		if _, err := New(nil).Bytes(t.Context(), base+path, 1<<20); (err == nil) != good {
+		if _, err := new(Client).Bytes(t.Context(), base+path, 1<<20); (err == nil) != good {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -277,7 +275,7 @@ func TestRedirects(t *testing.T) {
 	http.DefaultTransport = secure.Client().Transport
 	defer func() { http.DefaultTransport = before }()
 	for _, address := range []string{secure.URL, "file:///etc/passwd", "ftp://127.0.0.1/", "relative", ""} { // from https to http
-		if _, err := New(nil).Bytes(t.Context(), address, 1<<20); err == nil {
+		if _, err := new(Client).Bytes(t.Context(), address, 1<<20); err == nil {
 			t.Errorf("%s: no error", address)
 		}
 	}

@@ -33,6 +33,7 @@ func (t transient) Unwrap() error { return t.error }
 // Bytes downloads an address into memory, in a single attempt and within c.Window. It is an error if there are more than most
 // bytes.
 func (c *Client) Bytes(ctx context.Context, address string, most int64) (data []byte, err error) {
+	c = c.limited()
 	ctx, cancel := context.WithTimeoutCause(ctx, c.Window, fmt.Errorf("%w: no whole answer in %s", errSlow, c.Window))
 	defer cancel()
 	resp, err := c.get(ctx, address, 0)

@@ -30,8 +30,8 @@ func (k kind) values(data []byte) (any, error) {
 	return values, nil
 }
 
-// Decoder returns how many bytes an entry of a type has, and what reads entries, as [File.Read] does. The type is described as in
-// NumPy, "<f4" say; "<bf2" is a bfloat16.
+// Decoder returns how many bytes an entry of a type has, and what reads entries, as [File.Read] does. The type is
+// described as in NumPy, "<f4" say; "<bf2" is a bfloat16.
 func Decoder(descr string) (size int, decode func(data []byte) (any, error), err error) {
 	k, err := kindOf(descr)
 	return k.size, k.values, err

@@ -37,7 +37,7 @@ type release struct {
 func ask(ctx context.Context, name string) *packageIndex {
 	defer fail.At("package index")
 	address := &url.URL{Scheme: "https", Host: "pypi.org", Path: "/pypi/" + name + "/json"}
-	data := fail.Or(download.New(nil).Bytes(ctx, address.String(), maxIndex))
+	data := fail.Or(new(download.Client).Bytes(ctx, address.String(), maxIndex))
 	var answer packageIndex
 	err := printable.Error(json.Unmarshal(data, &answer))
 	fail.When(err != nil, "the answer of %s is not what it should be (is there a proxy or a login page in between?): %w", address, err)

@@ -127,7 +127,7 @@ func (p plugin) install(ctx context.Context, dir string, o Options) {
 	fail.If(errors.Join(os.RemoveAll(partial), os.MkdirAll(partial, 0o755)))
 	defer os.RemoveAll(partial)
 	for _, w := range wheels {
-		fail.If(download.New(o.Progress).To(ctx, download.File{URL: w.URL, Bytes: w.Size, SHA256: w.Digests.SHA256}, part))
+		fail.If((&download.Client{Progress: o.Progress}).To(ctx, download.File{URL: w.URL, Bytes: w.Size, SHA256: w.Digests.SHA256}, part))
 		err := archive.Unpack(ctx, part, p.keep, partial, wheelLimits)
 		os.Remove(part)
 		fail.When(err != nil, "unpack %s: %w", printable.Line(w.Filename), err)

@@ -18,7 +18,7 @@ type Figure struct{ Name, Then, Now string }
 // Compare sets a row of exported results beside a run of the same configuration. The text says whether they are equal to the
 // bit and, if not, what the reason may be. same reports whether they are equal, or differ no more than the processors explain.
 func Compare(then *rows.Row, run *results.Run) (figures []Figure, text string, same bool) {
-	now := rows.ResultOf(run)
+	now := resultOf(run)
 	figures = []Figure{
 		{"A", csvcell.Text(then.A, -1), csvcell.Text(now.A, -1)},
 		{"F", csvcell.Text(then.F, -1), csvcell.Text(now.F, -1)},
@@ -82,7 +82,7 @@ func onOtherProcessor(then *rows.Row, run *results.Run) (text string, within boo
 	if why == "" || then.Backend != backend.XLACPU || m.Backend != backend.XLACPU {
 		return "", false
 	}
-	now := rows.ResultOf(run)
+	now := resultOf(run)
 	distance := math.Abs(then.A - now.A)
 	within = distance <= tolerance && then.Diverged == now.Diverged
 	verdict := "within"

@@ -65,7 +65,7 @@ func small(t testing.TB, seeds int) *Grid {
 // parse writes a grid to a file and reads it.
 func parse(t testing.TB, name, text string) *Grid {
 	t.Helper()
-	return must.Get(Load(write(t, name, text), full))(t)
+	return must.Get(Load(write(t, name, text), full, nil))(t)
 }
 
 func write(t testing.TB, name, text string) string {

@@ -17,10 +17,11 @@ import (
 // TestBuiltin expands every grid that comes with the program, in every size.
 func TestBuiltin(t *testing.T) {
 	rows := map[string]int{}
-	for _, name := range Builtin() {
-		all := must.Get(Sizes(name))(t)
+	builtin := Builtin()
+	for _, name := range builtin[:len(builtin)-1] { // the tuning is last
+		all := must.Get(Load(name, "", nil))(t).Sizes
 		for _, size := range all {
-			g, err := Load(name, size)
+			g, err := Load(name, size, nil)
 			if err != nil {
 				t.Error(err)
 				continue
@@ -114,7 +115,7 @@ func TestSettings(t *testing.T) {
 	`
 	put(t, filepath.Join(dir, "base.toml"), base)
 	put(t, filepath.Join(dir, "over.toml"), "extends = \"base.toml\"\ntitle = \"Over\"\nset.eval_every = 2\n")
-	g := must.Get(Load(filepath.Join(dir, "over.toml"), "tiny"))(t)
+	g := must.Get(Load(filepath.Join(dir, "over.toml"), "tiny", nil))(t)
 	rows, configs, err := g.expand()
 	must.Do(t, err)
 	if g.Title != "Over" || g.Name != "over-tiny" || len(rows) != 2 {
@@ -201,7 +202,7 @@ func TestRefused(t *testing.T) {
 		if text == good {
 			t.Fatalf("%q does not occur", c.old)
 		}
-		g, err := Load(write(t, "good", text), full)
+		g, err := Load(write(t, "good", text), full, nil)
 		if err == nil {
 			_, _, err = g.expand()
 		}
@@ -209,11 +210,11 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s instead of %s is not refused", c.new, c.old)
 		}
 	}
-	if _, err := Load("table1", "huge"); err == nil {
+	if _, err := Load("table1", "huge", nil); err == nil {
 		t.Errorf("a size that is not there: %v", err)
 	}
 	const size = "a\nb"
-	if _, err := Load(write(t, "sized", strings.Replace(good, "title", fmt.Sprintf("size.%q.seeds = [2]\ntitle", size), 1)), size); err == nil {
+	if _, err := Load(write(t, "sized", strings.Replace(good, "title", fmt.Sprintf("size.%q.seeds = [2]\ntitle", size), 1)), size, nil); err == nil {
 		t.Errorf("the size %q is taken", size)
 	}
 }

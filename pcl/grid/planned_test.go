@@ -137,7 +137,7 @@ func TestFileNamedLikeSize(t *testing.T) {
 	t.Chdir(t.TempDir())
 	put(t, "table1-smoke.toml", "extends = \"table1\"\ntitle = \"Mine\"\n")
 	for name, title := range map[string]string{"table1-smoke.toml": "Mine", "table1-smoke": "Parallel continual learning, task-incremental", "controls-memory": ""} {
-		if g, err := Find(name, "", nil); err != nil || !IsName(name) || title != "" && g.Title != title {
+		if g, err := Load(name, "", nil); err != nil || !IsName(name) || title != "" && g.Title != title {
 			t.Errorf("%s: %v, %v", name, g, err)
 		}
 	}
@@ -152,7 +152,7 @@ func TestFileNamedLikeBuiltin(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table2.toml")
 	for _, c := range []struct{ add string }{{""}, {"\n# another line\n"}} {
 		must.Do(t, os.WriteFile(path, append(text, c.add...), 0o666))
-		_, err := Load(path, "smoke")
+		_, err := Load(path, "smoke", nil)
 		if same := c.add == ""; same != (err == nil) {
 			t.Errorf("with %q added: error %v", c.add, err)
 		}

@@ -241,6 +241,9 @@ func (b *browser) open(page string) string {
 	}
 	b.must(b.call(attached.SessionID, "Page.navigate", map[string]any{"url": fileAddress(page)}, nil))
 	b.wait("Page.loadEventFired", 10*time.Second)
+	for ours := false; !ours; b.wait("", 50*time.Millisecond) { // unpacked
+		b.must(b.evaluate(attached.SessionID, `JSON.stringify(!!document.querySelector(".switch"))`, &ours))
+	}
 	return attached.SessionID
 }
 
@@ -405,7 +408,7 @@ func TestFiguresAnswerInBrowser(t *testing.T) {
 		{`String(document.querySelectorAll(".pcl-frames > div:not([hidden])").length)`, "1"},
 		{`[...document.querySelectorAll(".pcl-swatch")].map(s => s.style.background.slice(0, 4)).join()`, "var(,var(,var("},
 		{`(document.querySelector(".switch").click(), document.documentElement.style.colorScheme)`, "dark"},
-		{`getComputedStyle(document.body.appendChild(make("i", {className: "k"}))).color`, "rgb(194, 151, 255)"},
+		{`getComputedStyle(document.body.appendChild(make("div", {className: "code"}, make("b", {}))).firstChild).color`, "rgb(194, 151, 255)"},
 		{`(window.saved = [], URL.createObjectURL = file => { file.text().then(text => saved.push(file.type + " " + text)); return "blob:none"; },
 			HTMLAnchorElement.prototype.click = function () { saved.push(this.download); }, document.querySelectorAll(".pcl-figure .tools button").forEach(e => e.click()), document.title)`, "one"},
 	})

@@ -69,7 +69,7 @@ func (h *Host) Current(ctx context.Context) (now *Host, err error) {
 		return there, nil
 	}
 	paths := fail.Or(h.Go.importable(ctx, h.Module))
-	now.Packages = fail.Or(h.Go.exportsOf(ctx, h.Module, append(paths, cell.Runtime, modulePath+hostPackage)...))
+	now.Packages = fail.Or(h.Go.exportsOf(ctx, h.Module, append(paths, modulePath+hostPackage)...))
 	text, flags := importHost, []string(nil)
 	if h.Go.Plugins { // which find in it all that they import
 		flags = []string{"-buildmode=pie", "-linkmode=external"}

@@ -16,36 +16,30 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
 
-// Functions of a cell's package: Run runs the cell, Replay declares what it declares and registers what it registers, without
-// its other statements.
-const (
-	Run    = up + our + "run"
-	Replay = up + our + "replay"
-)
+// Run is the function of a cell's package that runs the cell, or, if it is to replay, declares what the cell declares and
+// registers what it registers, without its other statements.
+const Run = up + our + "run"
 
-// program is the text of a cell's package behind its imports.
-const program = `
+// program is the text of a cell's package.
+const program = `package cell; %s
 %s
 //line ʇcell:1
 %s
 func ʇframe(f func()) { f() }
-func ʇdeclare() {
-	ʇrt.Enter(%d, %q, ʇframe)
+func Ʇʇrun(replay bool) {
+	ʇrt.Enter(%d, %q, map[string]any{%s})
 	%s
-}
-func Ʇʇreplay() {
-	ʇdeclare()
-	%s
-}
-func Ʇʇrun() {
-	ʇdeclare()
+	if replay {
+		%s
+		return
+	}
 	%s
 }
 `
 
-// Runtime is the package that translated cells call, by a name of ours.
+// runtime is the package that translated cells call, by a name of ours.
 const (
-	Runtime     = "github.com/parallelcl/parallelcl/internal/kernel/rt"
+	runtime     = "github.com/parallelcl/parallelcl/internal/kernel/rt"
 	runtimeName = our + "rt"
 )
 
@@ -55,8 +49,7 @@ func Path(id int) string { return fmt.Sprint(rt.CellPath, id) }
 // Translate makes a package of the Go code of a cell. The names that it declares are known to later cells after
 // [Notebook.Commit].
 func (nb *Notebook) Translate(s Source) (*Cell, error) {
-	nb.mu.Lock()
-	defer nb.mu.Unlock()
+	defer nb.lock()()
 	c, err := nb.understand(s, true)
 	if err != nil {
 		if without, wrong := nb.understand(s, false); wrong == nil {
@@ -71,41 +64,33 @@ func (nb *Notebook) Translate(s Source) (*Cell, error) {
 }
 
 func (c *Cell) translate() {
-	c.findSame()
 	origin := c.origin()
-	c.show(c.lastExpression())
-	for i, p := range c.parts {
-		if d, ok := p.node.(*ast.GenDecl); ok && d.Tok == token.VAR {
-			c.parts[i].node = assignment(d)
-		}
-	}
-	for _, p := range c.parts {
-		_, inFunc := p.node.(*ast.FuncDecl)
-		ast.Inspect(p.node, c.guard)
-		ast.Inspect(p.node, func(n ast.Node) bool { return c.refer(n, inFunc) })
-	}
-	for id, name := range c.again { // of which the checker knows only the blank
-		id.Name = c.nameOf(c.pkg.Scope().Lookup(name))
-	}
+	c.settle(origin)
 	for _, p := range c.parts {
 		c.put(p)
 	}
 	if main := c.pkg.Scope().Lookup(up + "main"); c.top[up+"main"] {
-		c.run(&ast.ExprStmt{X: call(c.nameOf(main))}, false)
+		c.run(calls(c.nameOf(main)), false)
 	}
-	vars := ""
+	vars, pointers := "", ""
 	for _, name := range slices.Sorted(maps.Keys(c.symbols)) {
-		vars += c.declare(name, c.symbols[name].obj)
-		if p, ok := c.symbols[name].obj.(*types.PkgName); ok && p.Name() == "_" {
-			c.needs[p.Imported().Path()] = cmp.Or(c.needs[p.Imported().Path()], "_")
+		switch o := c.symbols[name].obj; {
+		case o.Name() == "_": // a package that is imported for what it does
+			path := o.(*types.PkgName).Imported().Path()
+			c.needs[path] = cmp.Or(c.needs[path], "_")
+		case o.Pkg() == c.pkg && isStored(o): // a variable that is new, or that of a function
+			vars += fmt.Sprintf("var %s %s\n", name, types.TypeString(o.Type(), c.qualifier))
+			if kindOf(o) == "var" {
+				pointers += fmt.Sprintf("%q: &%s, ", Plain(name), name)
+			}
 		}
 	}
-	text := fmt.Sprintf(program, c.print(c.outside), vars, c.ID, origin, strings.Join(c.begin, "\n"), c.print(c.enters), c.print(c.body))
-	c.Text = "package cell; "
+	imports := ""
 	for _, path := range slices.Sorted(maps.Keys(c.needs)) {
-		c.Text += fmt.Sprintf("import %s %q; ", c.needs[path], path)
+		imports += fmt.Sprintf("import %s %q; ", c.needs[path], path)
 	}
-	c.Text += text
+	c.Text = fmt.Sprintf(program, imports, c.print(c.outside), vars, c.ID, origin, pointers, strings.Join(c.begin, "\n"),
+		c.print(c.enters), c.print(c.body))
 }
 
 // print writes syntax with the lines of the cells.
@@ -116,25 +101,26 @@ func (c *Cell) print(syntax any) string {
 	return b.String()
 }
 
-// findSame finds which of the cell's names are variables and functions of before, with the same type: they stay, and get a
-// new value. Others are new, and what was compiled before keeps the old ones.
-func (c *Cell) findSame() {
+// settle finds which of the cell's names are variables and functions of before, with the same type: they stay, and get a new
+// value. Others are new, and what was compiled before keeps the old ones.
+func (c *Cell) settle(origin string) {
 	for name := range c.top {
 		obj, old := c.pkg.Scope().Lookup(name), c.nb.symbols[name]
+		s := symbol{cell: c.ID, obj: obj, from: origin}
 		switch {
 		case obj == nil: // a blank
 			continue
 		case old.obj == nil:
 		case types.Identical(old.obj.Type(), obj.Type()) && kindOf(old.obj) == kindOf(obj) && isStored(obj):
 			c.same[obj] = old.obj
-			c.symbols[name] = old
-			continue
+			s.cell, s.obj = old.cell, old.obj
 		case kindOf(obj) == "type":
 			c.Notes = append(c.Notes, Plain(name)+" is a new type: values made before keep the old one.")
 		case c.nb.inFuncs[name]:
-			c.Notes = append(c.Notes, Plain(name)+" has another type now: functions of earlier cells still use the old one.")
+			c.Notes = append(c.Notes, Plain(name)+" is a new one: functions of earlier cells still use the old one.")
 		}
-		c.symbols[name] = symbol{cell: c.ID, obj: obj}
+		s.parts = slices.DeleteFunc(slices.Clone(c.parts), func(p part) bool { return exported(p.of) != name })
+		c.symbols[name] = s
 	}
 	slices.Sort(c.Notes)
 }
@@ -168,64 +154,53 @@ func (c *Cell) qualifier(p *types.Package) string {
 	return c.needs[p.Path()]
 }
 
-// refer writes names from outside of functions as the translation must.
-func (c *Cell) refer(n ast.Node, inFunc bool) bool {
-	switch n := n.(type) {
-	case *ast.SelectorExpr:
-		if x, ok := n.X.(*ast.Ident); ok {
-			if p, ok := c.info.Uses[x].(*types.PkgName); ok {
-				x.Name = c.qualifier(p.Imported())
-				return false
-			}
-		}
-	case *ast.Ident:
-		o := cmp.Or(c.info.Defs[n], c.info.Uses[n])
-		if o == nil || o.Pkg() == nil || o.Parent() != o.Pkg().Scope() {
-			return true
-		}
-		n.Name = c.nameOf(o)
-		if c.same[o] != nil && kindOf(c.same[o]) != kindOf(o) { // a call stands for ctx
-			n.Name += "()"
-		}
-		if inFunc {
-			c.inFuncs[o.Name()] = true
-		}
-	}
-	return true
-}
-
 // put puts a part into the package.
 func (c *Cell) put(p part) {
-	switch n := p.node.(type) {
-	case *ast.FuncDecl:
-		c.outside = append(c.outside, n)
-		o := c.info.Defs[n.Name]
-		if n.Recv != nil || p.name == "_" || !isStored(o) {
-			return
+	d, _ := p.node.(*ast.GenDecl)
+	f, _ := p.node.(*ast.FuncDecl)
+	switch {
+	case d != nil && d.Tok == token.VAR:
+		c.run(assignment(d), false)
+	case p.name == our:
+		for _, s := range f.Body.List {
+			e, _ := s.(*ast.ExprStmt)
+			enters := e != nil && registers.MatchString(types.ExprString(e.X))
+			if e != nil && e == c.lastExpression() {
+				c.show(e)
+			}
+			c.run(s, enters)
 		}
-		n.Name = ast.NewIdent(our + p.name)
-		c.begin = append(c.begin, c.nameOf(o)+" = "+n.Name.Name)
-		if always := strings.HasPrefix(p.name, "init_"); always || p.name == "init" { // GoNB runs those before each cell
-			c.run(&ast.ExprStmt{X: call(c.nameOf(o))}, always)
+	default:
+		c.inFunc = f != nil
+		ast.Inspect(p.node, c.rewrite)
+		c.inFunc = false
+		c.outside = append(c.outside, p.node)
+		if f != nil && f.Recv == nil && p.name != "_" && isStored(c.info.Defs[f.Name]) {
+			c.store(f, p.name)
 		}
-	case *ast.GenDecl:
-		if n.Tok != token.IMPORT {
-			c.outside = append(c.outside, n)
-		}
-	case ast.Stmt:
-		c.run(n, registers.MatchString(p.text))
+	}
+}
+
+// store makes a function of the cell the value of the variable by which it is called.
+func (c *Cell) store(f *ast.FuncDecl, name string) {
+	variable := f.Name.Name
+	f.Name = ast.NewIdent(our + name)
+	c.begin = append(c.begin, variable+" = "+f.Name.Name)
+	if always := strings.HasPrefix(name, "init_"); always || name == "init" { // GoNB runs those before each cell
+		c.run(calls(variable), always)
 	}
 }
 
 // run adds a statement to what the cell runs, and perhaps to what makes parts of the program known.
 func (c *Cell) run(s ast.Stmt, enters bool) {
-	c.body = append(c.body, checkpoint(), s)
+	ast.Inspect(s, c.rewrite)
+	c.body = append(c.body, calls(check), s)
 	if enters {
 		c.enters = append(c.enters, s)
 	}
 }
 
-// registers begins a statement that makes a part of the program known.
+// registers begins a call that makes a part of the program known.
 var registers = regexp.MustCompile(`^[^\s(]+\.Register\w*\(`)
 
 // assignment gives variables that were declared their values.
@@ -235,7 +210,7 @@ func assignment(d *ast.GenDecl) ast.Stmt {
 	for _, id := range s.Names {
 		set.Lhs = append(set.Lhs, id)
 		if len(s.Values) == 0 {
-			set.Rhs = append(set.Rhs, &ast.StarExpr{X: call("new", s.Type)})
+			set.Rhs = append(set.Rhs, &ast.StarExpr{X: &ast.CallExpr{Fun: ast.NewIdent("new"), Args: []ast.Expr{s.Type}}})
 		}
 	}
 	if !slices.ContainsFunc(s.Names, func(id *ast.Ident) bool { return id.Name != "_" }) {
@@ -244,35 +219,22 @@ func assignment(d *ast.GenDecl) ast.Stmt {
 	return set
 }
 
-// declare declares a variable that is new, or that of a function, for later cells and for the inspector.
-func (c *Cell) declare(name string, o types.Object) string {
-	if o.Pkg() != c.pkg || !isStored(o) {
-		return ""
-	}
-	if kindOf(o) == "var" {
-		c.begin = append(c.begin, fmt.Sprintf("%s.Declare(%q, &%s)", runtimeName, Plain(name), name))
-	}
-	return fmt.Sprintf("var %s %s\n", name, types.TypeString(o.Type(), c.qualifier))
-}
-
 // origin is a hash of the cell with what it uses of others, by which results are named.
 func (c *Cell) origin() string {
 	h := sha256.New()
+	for _, s := range c.syntax.Imports {
+		fmt.Fprintln(h, s.Name, s.Path.Value)
+	}
 	for _, p := range c.parts {
-		h.Write([]byte(p.text + "\n"))
+		fmt.Fprintln(h, p.text)
 	}
 	from := map[string]bool{}
 	for _, o := range c.info.Uses {
-		name := strings.TrimPrefix(o.Name(), our) // m := f(m) uses the m of before
-		if s, ok := c.nb.symbols[name]; ok && (s.obj == o || name != o.Name()) {
+		o = cmp.Or(c.same[o], o) // m := f(m) uses the m of before
+		if s := c.nb.symbols[o.Name()]; s.obj == o {
 			from[s.from] = true
 		}
 	}
 	fmt.Fprint(h, slices.Sorted(maps.Keys(from)))
-	origin := fmt.Sprintf("%x", h.Sum(nil)[:8])
-	for name, s := range c.symbols {
-		s.from = origin
-		c.symbols[name] = s
-	}
-	return origin
+	return fmt.Sprintf("%x", h.Sum(nil)[:8])
 }

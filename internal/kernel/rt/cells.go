@@ -22,7 +22,6 @@ type execution struct {
 	stop   context.CancelCauseFunc // stops it, with why it failed
 	over   atomic.Bool             // what it has started goes on
 	origin string                  // a hash of what it is made of
-	frame  func(func())            // a function of the cell that calls another
 }
 
 var (
@@ -30,21 +29,14 @@ var (
 	stopped    atomic.Int32 // how many of them were stopped and are not over
 )
 
-// Panics of a goroutine whose cell was stopped, or ends itself, and that of an error that a cell did not expect.
+// Panics of a goroutine whose cell was stopped, or ends itself.
 var errStopped, errDone = errors.New(Stopped), errors.New("done")
-
-type failure struct{ error }
-
-func (f failure) Unwrap() error { return f.error }
 
 // find finds an execution, or makes it.
 func find(id int) *execution {
-	found, ok := executions.Load(id)
-	if !ok {
-		e := new(execution)
-		e.ctx, e.stop = context.WithCancelCause(context.Background())
-		found, _ = executions.LoadOrStore(id, e)
-	}
+	e := new(execution)
+	e.ctx, e.stop = context.WithCancelCause(context.Background())
+	found, _ := executions.LoadOrStore(id, e)
 	return found.(*execution)
 }
 
@@ -112,7 +104,7 @@ func Must[T any](v T, err error) T {
 // NoError ends the cell if there is an error.
 func NoError(err error) {
 	if err != nil {
-		panic(failure{err})
+		panic(err)
 	}
 }
 
@@ -127,11 +119,12 @@ func Exit(code int) {
 // failureOf describes a panic that is one of the cell's, with the lines of cells on the way to it. It is called by the deferred
 // function that has recovered it.
 func failureOf(p any) string {
-	text := fmt.Sprint(p)
-	switch _, unexpected := p.(failure); {
-	case p == nil, p == errStopped, p == errDone:
+	if p == nil || p == errStopped || p == errDone {
 		return ""
-	case !unexpected:
+	}
+	text := fmt.Sprint(p)
+	_, isError := p.(error)
+	if _, fault := p.(runtime.Error); fault || !isError { // unlike an error that the cell did not expect
 		text = "panic: " + text
 	}
 	var lines []string
@@ -155,17 +148,15 @@ func failureOf(p any) string {
 func calls() iter.Seq[runtime.Frame] {
 	return func(yield func(runtime.Frame) bool) {
 		pcs := make([]uintptr, 64)
-		for skip := 0; ; skip += len(pcs) {
-			n := runtime.Callers(skip, pcs)
-			frames := runtime.CallersFrames(pcs[:n])
-			for more := true; more; {
-				var f runtime.Frame
-				f, more = frames.Next()
-				if strings.HasPrefix(f.Function, CellPath) && !yield(f) {
-					return
-				}
-			}
-			if n < len(pcs) {
+		n := runtime.Callers(0, pcs)
+		for n == len(pcs) { // there may be more
+			pcs = make([]uintptr, 4*n)
+			n = runtime.Callers(0, pcs)
+		}
+		frames := runtime.CallersFrames(pcs[:n])
+		for more := true; more; {
+			var f runtime.Frame
+			if f, more = frames.Next(); strings.HasPrefix(f.Function, CellPath) && !yield(f) {
 				return
 			}
 		}
@@ -182,11 +173,13 @@ func owner() (id int) {
 	return id
 }
 
-// Enter is called by each cell before anything else. origin is a hash of what the cell is made of; frame is a function of the
-// cell that calls another.
-func Enter(id int, origin string, frame func(func())) {
-	e := find(id)
-	e.origin, e.frame = origin, frame
+// Enter is called by each cell before anything else. origin is a hash of what the cell is made of; pointers are those to its
+// variables, by name.
+func Enter(id int, origin string, pointers map[string]any) {
+	find(id).origin = origin
+	for name, p := range pointers {
+		variables.Store(name, p)
+	}
 }
 
 // Origin is the hash of the cell that this goroutine belongs to.
@@ -195,9 +188,9 @@ func Origin() (origin string, ok bool) {
 	return e.origin, e.origin != ""
 }
 
-// Guard returns a function like f for a goroutine of a cell: its panic ends the cell, but not the program. It calls f below a
+// Guard returns a function like f for a goroutine of a cell: its panic ends the cell, but not the program. It calls f by a
 // function of the cell, by which the goroutine belongs to it.
-func Guard[F any](f F) F {
+func Guard[F any](f F, frame func(func())) F {
 	e, v := find(owner()), reflect.ValueOf(f)
 	call := v.Call
 	if v.Type().IsVariadic() {
@@ -208,7 +201,7 @@ func Guard[F any](f F) F {
 		for out := range v.Type().Outs() { // of which a go statement makes nothing
 			results = append(results, reflect.Zero(out))
 		}
-		e.frame(func() { call(args) })
+		frame(func() { call(args) })
 		return results
 	})
 	return guarded.Interface().(F)

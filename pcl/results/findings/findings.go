@@ -16,8 +16,9 @@ type Findings struct {
 	notes map[string]string
 }
 
-// New works out what the rows of any number of grids show. A row that is there twice counts once. Folders among the paths may
-// have a file notes.toml with sentences about tables of the paper ("Table 3" = "…"), such as why one is missing.
+// New works out what the rows of any number of grids show. A row that is there twice counts once. Folders among the
+// paths may have a file notes.toml with sentences about tables of the paper ("Table 3" = "…"), such as why one is
+// missing.
 func New(all []*rows.Row, paths ...string) (*Findings, error) {
 	notes, err := readNotes(paths)
 	if err != nil {
@@ -48,7 +49,7 @@ func New(all []*rows.Row, paths ...string) (*Findings, error) {
 
 // own says whether the paper is not what the grids are about.
 func (f *Findings) own() bool {
-	return !slices.ContainsFunc(f.Grids, func(g *Grid) bool { return !g.Own() })
+	return !slices.ContainsFunc(f.Grids, func(g *Grid) bool { return !g.Own })
 }
 
 // Grid returns the grid of a name, such as "best-test-split", or nil.

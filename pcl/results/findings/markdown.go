@@ -88,18 +88,6 @@ func (m *markdown) verdicts(title, text string, all []*Verdict) {
 	m.line("")
 }
 
-// Where is the place of the results of a part.
-func (p *Part) Where() string {
-	if p.Column == nil {
-		return p.Place
-	}
-	text := p.Column.Name()
-	if p.Column.Grid.Tuned {
-		text += ", tuned values"
-	}
-	return text
-}
-
 // grids lists the runs that the verdicts rest on.
 func (m *markdown) grids(all []*Grid) {
 	m.line("## The runs\n")

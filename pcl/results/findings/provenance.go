@@ -61,8 +61,8 @@ func (p *Provenance) facts() []Fact {
 // Fact is a line about where results are from, or what is missing.
 type Fact struct{ Name, Value string }
 
-// Missing says of each table of the paper what has no result, and then what the notes say of it. Of users' own grids nothing of
-// the paper is missing.
+// Missing says of each table of the paper what has no result, and then what the notes say of it. Of users' own grids
+// nothing of the paper is missing.
 func (f *Findings) Missing() (out []Fact) {
 	if f.own() {
 		return nil

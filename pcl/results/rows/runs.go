@@ -21,7 +21,7 @@ func Of(runs []*results.Run) (out []*Row) {
 	for _, r := range runs {
 		row := &Row{
 			Dataset: r.Dataset, Method: label(r), Increment: r.Increment, LabelSet: r.LabelSet, Timeline: r.Timeline, Seed: r.Seed,
-			Cell: r.ID, Program: r.Measured.Program, State: Done, Result: ResultOf(r),
+			Cell: r.ID, Program: r.Measured.Program, State: Done, Result: resultOf(r),
 		}
 		own := r.Settings(told...)
 		for _, setting := range results.Differing(settings[key(r)]...) {
@@ -37,8 +37,8 @@ func Of(runs []*results.Run) (out []*Row) {
 	return out
 }
 
-// ResultOf returns what is kept of a run.
-func ResultOf(run *results.Run) Result {
+// resultOf returns what is kept of a run.
+func resultOf(run *results.Run) Result {
 	m := run.Measured
 	out := Result{
 		A: run.A, F: run.F, AFirst: run.AFirst, Steps: run.Steps, Skipped: run.Skipped,

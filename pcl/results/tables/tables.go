@@ -72,8 +72,8 @@ var tables = map[string]table{
 	"steps":    {"step row loss loss_after weight sigma lambda slack norm_d", steps},
 }
 
-// CSV writes a table of runs: "runs" has a line for each run, "accuracy" for each task at each evaluation, and "steps" for each
-// row of each step. For the last, records returns the records of a run; if no run has any, that is an error.
+// CSV writes a table of runs: "runs" has a line for each run, "accuracy" for each task at each evaluation, and "steps"
+// for each row of each step. For the last, records returns the records of a run; if no run has any, that is an error.
 func CSV(out io.Writer, name string, runs []*results.Run, records func(i int) ([]results.Record, error)) error {
 	made, recorded, some := tables[name], make([][]results.Record, len(runs)), name != "steps"
 	for i := 0; name == "steps" && i < len(runs); i++ {
@@ -111,8 +111,8 @@ func outcome(r *results.Run, _ []results.Record, add func(...any)) {
 	add(len(r.Tasks), r.Steps, r.A, r.F, r.AFirst, r.Skipped, diverged, r.Measured.StepMillis, r.ModelSHA256)
 }
 
-// accuracies are those of the tasks that had started. task_ended says whether the task's last step was made, and its_last whether
-// this evaluation is the one after it.
+// accuracies are those of the tasks that had started. task_ended says whether the task's last step was made, and
+// its_last whether this evaluation is the one after it.
 func accuracies(r *results.Run, _ []results.Record, add func(...any)) {
 	for _, p := range r.Curve {
 		for k, acc := range p.Acc {

@@ -1,16 +1,14 @@
-package report
+package results
 
 import (
 	"bytes"
 	"encoding/json"
 	"strings"
-
-	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// withoutFolders returns a run with the name of its data set as it may be shown to others: "folder:photos?size=32x32" for
-// "folder:/home/me/photos?size=32x32". The ID stays that of the run as it was made.
-func withoutFolders(r *results.Run) (*results.Run, error) {
+// withoutFolders returns a run with the name of its data set as it may be shown to others: "folder:photos?size=32x32"
+// for "folder:/home/me/photos?size=32x32". The ID stays that of the run as it was made.
+func withoutFolders(r *Run) (*Run, error) {
 	kind, path, own := strings.Cut(r.Dataset, ":")
 	end := strings.LastIndexByte(path, '?')
 	if end < 0 {
