@@ -186,7 +186,7 @@ func TestShares(t *testing.T) {
 		two := stored(lab)[:2]
 		train := func(items []memory.Item, shares []float64, clip float64) []float32 {
 			lab.Restart()
-			start := program.Values[float32](l.others.apart[0], l.programs.Total())
+			start := slices.Clone(program.Read[float32](l.others.apart[0], l.programs.Total()))
 			lab.Descend(items, shares, rehearsal.SGD{LR: 1, Clip: clip})
 			for i, x := range program.Read[float32](l.others.apart[0], len(start)) {
 				start[i] -= x

@@ -206,7 +206,7 @@ func (l *Learner) Parameters() ([]float32, error) {
 }
 
 func (l *Learner) parameters() []float32 {
-	return program.Values[float32](l.network.theta, l.programs.Total())
+	return slices.Clone(program.Read[float32](l.network.theta, l.programs.Total()))
 }
 
 // Statistics returns a copy of the running statistics of batch normalisation, or nil if the model has none.

@@ -98,15 +98,6 @@ func (s *step) cross() (out []float64) {
 	return out
 }
 
-// lossNow returns the loss of a row's batch at the present parameters, in every other respect as its gradient's program
-// has it.
-func (s *step) lossNow(r *row) (mean float64) {
-	for _, x := range s.programs.Losses(device.At{Theta: s.network.theta}, r.batch, r.loss) {
-		mean += x / float64(r.batch.N)
-	}
-	return mean
-}
-
 // follow tells the method, if it asks for this, the losses of the same batches at the new parameters. An observer is
 // told them in the report.
 func (s *step) follow() {
@@ -116,10 +107,14 @@ func (s *step) follow() {
 	}
 	after := make([]float64, len(s.kept))
 	for k, i := range s.kept {
-		if s.rows[i].batch == nil {
+		r := &s.rows[i]
+		if r.batch == nil {
 			after[k], _ = s.penalty()
-		} else {
-			after[k] = s.lossNow(&s.rows[i])
+			continue
+		}
+		now := device.At{Theta: s.network.theta} // with the batch's own statistics, as in its gradient's program
+		for _, x := range s.programs.Losses(now, r.batch, r.loss) {
+			after[k] += x / float64(r.batch.N)
 		}
 	}
 	if s.options.Observe {

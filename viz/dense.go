@@ -1,33 +1,29 @@
 package viz
 
 import (
-	"regexp"
 	"strconv"
+	"strings"
 )
 
-var (
-	commands = regexp.MustCompile(`([MLCQlcqZ])([^MLCQlcqZ]*)`)
-	numbers  = regexp.MustCompile(`-?[0-9.]+(?:e-?[0-9]+)?`)
-	// arguments is how many numbers a command takes.
-	arguments = map[byte]int{'M': 2, 'L': 2, 'l': 2, 'C': 6, 'c': 6, 'Q': 4, 'q': 4}
-)
+// arguments is how many numbers a command of a path takes.
+var arguments = map[byte]int{'M': 2, 'L': 2, 'l': 2, 'C': 6, 'c': 6, 'Q': 4, 'q': 4}
 
-// dense writes a path of a drawing in whole units, each step in the fewest characters: as it goes on from the last where that is
-// shorter, along one axis where it does not leave it.
+// dense writes a path of a drawing in whole units, each step in the fewest characters: as it goes on from the last, and along one
+// axis where it does not leave it.
 func dense(path string) string {
 	w, begun := denseWriter{}, [2]int{}
-	for _, m := range commands.FindAllStringSubmatch(path, -1) {
-		command := m[1][0]
+	for path != "" {
+		command, rest := path[0], path[1:]
+		end := strings.IndexAny(rest, "MLCQlcqZ")
+		if end < 0 {
+			end = len(rest)
+		}
+		path = rest[end:]
 		if command == 'Z' {
 			w.text, w.command, w.at = append(w.text, 'Z'), 'Z', begun
-			continue
 		}
-		var to []int
-		for _, number := range numbers.FindAllString(m[2], -1) {
-			x, _ := strconv.ParseFloat(number, 64) // 0 where it is none
-			to = append(to, units(max(-1e6, min(x, 1e6))))
-		}
-		for n := arguments[command]; len(to) >= n; to = to[n:] {
+		n := arguments[command]
+		for to := unitsIn(rest[:end]); n > 0 && len(to) >= n; to = to[n:] {
 			w.step(command, to[:n])
 			if command == 'M' {
 				begun = w.at
@@ -35,6 +31,18 @@ func dense(path string) string {
 		}
 	}
 	return string(w.text)
+}
+
+// unitsIn are the numbers of a text, in which a minus divides as a space does.
+func unitsIn(text string) (all []int) {
+	for i, j := 0, 0; i < len(text); i = j {
+		for j = i + 1; j < len(text) && (text[j] > ' ' && text[j] != '-' || text[j-1] == 'e'); j++ {
+		}
+		if x, err := strconv.ParseFloat(strings.TrimSpace(text[i:j]), 64); err == nil {
+			all = append(all, units(max(-1e6, min(x, 1e6))))
+		}
+	}
+	return all
 }
 
 // denseWriter writes a path. A command that is the same as the one before needs no letter.

@@ -9,7 +9,7 @@
 // The figures of the paper (arXiv 2401.01054): [Scenarios] and [Timeline] (1); [ToyDescent], [ToyPaths] and [ToyLosses] (2);
 // [StepGeometry] (3); [Ratio] (4); [MemorySize] (5); [EditedImages] (6); [LearningProcess] and [Accuracy] (7); [Temperature] (8);
 // [Features] (9). Beyond it: [TaskCurves], [TaskAccuracy], [AccuracyMatrix], [Ranks], [Certificates], [StreamWeights] and
-// [Conflicts]; for the runs of whole tables, [Profiles] and [TradeOff].
+// [Conflicts]; for the runs of whole tables, [Profiles] and [TradeOff]; [Cover], which joins three for a README.
 //
 // Figures of your own are made of plots in the same style: [NewPlot], [Plot.Line], [Plot.Points], [Plot.Band],
 // [Plot.Series], [Plots]. Their colours come from names: [Method], [Methods].

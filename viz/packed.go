@@ -37,8 +37,11 @@ func (d *drawing) values() []byte {
 	return slices.Concat([]byte(`{"data":`), packedRows(d.rows()), []byte(`,"series":[`), bytes.Join(series, []byte(",")), []byte("]}"))
 }
 
-// maxCSV bounds what the data of a drawing from elsewhere may unpack to.
-const maxCSV = 64 << 20
+// Bounds of the data of a drawing from elsewhere, which could unpack to more than machines hold.
+const (
+	maxCSV   = 64 << 20 // bytes
+	maxCells = 10_000_000
+)
 
 // rows are the data of the drawing, after a row of heads; none where they cannot be read.
 func (d *drawing) rows() [][]string {
@@ -46,8 +49,11 @@ func (d *drawing) rows() [][]string {
 	if err != nil {
 		return nil
 	}
-	text := csv.NewReader(io.LimitReader(r, maxCSV))
-	rows, err := text.ReadAll()
+	text, err := io.ReadAll(io.LimitReader(r, maxCSV))
+	if err != nil || bytes.Count(text, []byte(","))+bytes.Count(text, []byte("\n")) > maxCells {
+		return nil
+	}
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
 	if err != nil {
 		return nil
 	}

@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"go/version"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -76,32 +75,24 @@ func Read(o Options) (k Kernel, err error) {
 	if k = spec.Metadata.ParallelCL; err != nil || k.Source == "" {
 		return k, fmt.Errorf("%s is not a kernel of parallelcl: move it away first", o.spec())
 	}
-	if _, err := os.Stat(k.Start); err != nil {
-		return k, fmt.Errorf("its files are gone: %w", err)
-	}
-	if !isModule(k.Source) {
-		return k, fmt.Errorf("its module is gone: %s: %w", k.Source, os.ErrNotExist)
+	for _, file := range []string{k.Start, filepath.Join(k.Source, "go.mod")} {
+		if _, err := os.Stat(file); err != nil {
+			return k, fmt.Errorf("its files are gone: %w", err)
+		}
 	}
 	return k, nil
 }
-
-// leastGo is the oldest version of Go that compiles cells.
-const leastGo = "1.26.5"
 
 // Install installs the kernel for the module in a folder: its files, and its folder in the user's Jupyter. It builds all
 // packages, so that cells can later be built without a network. Calling it again is quick and updates everything.
 func Install(ctx context.Context, o Options, source string) (k Kernel, err error) {
 	defer fail.Caught(&err)
 	fail.If(system())
-	command, err := exec.LookPath("go")
-	if err != nil {
-		return k, fmt.Errorf("cells are compiled by Go: install Go %s or later (%w)", leastGo, err)
-	}
 	fail.If(o.foreign())
 	defer o.lock(ctx)()
 	sum := sha256.Sum256([]byte(source))
 	o.Note("Building the kernel and the module for its cells...")
-	start := fail.Or(build.Install(ctx, filepath.Join(o.Cache, "kernels", hex.EncodeToString(sum[:6])), source, command))
+	start := fail.Or(build.Install(ctx, filepath.Join(o.Cache, "kernels", hex.EncodeToString(sum[:6])), source))
 	_, version, _ := strings.Cut(filepath.Base(source), "@") // as in Go's cache
 	k = Kernel{cmp.Or(version, devel), source, start}
 	data := fail.Or(json.MarshalIndent(map[string]any{ // as the Jupyter client documents it
@@ -156,7 +147,7 @@ func check(name, detail string, err error, mend string) Check {
 
 // Doctor checks everything that notebooks need. It changes nothing.
 func Doctor(ctx context.Context, o Options) []Check {
-	g, err := build.FindTools(ctx, "go", os.TempDir())
+	g, err := build.FindTools(ctx, os.TempDir())
 	if err == nil && version.Compare(g.Version, "go1.21") < 0 { // later ones fetch the version that the module asks for
 		err = errors.New(g.Version)
 	}
@@ -169,7 +160,7 @@ func Doctor(ctx context.Context, o Options) []Check {
 	lab, absent := findLab(ctx, o.Cache, false)
 	k, gone := Read(o)
 	return []Check{
-		check("Go", g.Version, err, "install Go "+leastGo+" or later and put it on PATH"),
+		check("Go", g.Version, err, "install Go 1.26.5 or later and put it on PATH"),
 		check("Cells", cells, system(), "use WSL"),
 		check("JupyterLab", lab.Version+" ("+lab.Path+")", absent, "pcl notebook"),
 		check("Kernel "+Name, "version "+k.Version+", module in "+k.Source, gone, "pcl kernel install"),
@@ -209,15 +200,13 @@ func isModule(dir string) bool {
 // published downloads the module, in the version that this program has of it, into Go's cache.
 func published(ctx context.Context) (string, error) {
 	version, _ := origin.Version()
-	var m struct{ Dir string }
-	out, err := build.Run(ctx, os.TempDir(), "go", "mod", "download", "-json", modulePath+"@"+version)
-	if err == nil {
-		err = json.Unmarshal(out, &m)
-	}
+	dir, err := build.Run(ctx, os.TempDir(), "go", "mod", "download", "-json", modulePath+"@"+version)
 	if err != nil {
 		return "", fmt.Errorf("the source that this pcl was built from is gone: call it in a clone of %s, or name one with --module (%w)", modulePath, err)
 	}
-	return m.Dir, nil
+	var m struct{ Dir string }
+	err = json.Unmarshal(dir, &m)
+	return m.Dir, err
 }
 
 // devel stands for the version of a clone.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -78,7 +79,7 @@ func call(t testing.TB, b *backend.Backend, p *program.Program, in []tensor, siz
 	defer program.Free(results...)
 	out := make([][]float64, len(results))
 	for i, buffer := range results {
-		out[i] = program.Values[float64](buffer, sizes[i])
+		out[i] = slices.Clone(program.Read[float64](buffer, sizes[i]))
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package optim_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -53,7 +54,7 @@ func descend(t *testing.T, b *backend.Backend, o optim.Optimizer, theta []float3
 	}
 	defer program.Free(state...)
 	out := make([]float64, len(theta))
-	for i, x := range program.Values[float32](state[0], len(theta)) {
+	for i, x := range slices.Clone(program.Read[float32](state[0], len(theta))) {
 		out[i] = float64(x)
 	}
 	return out

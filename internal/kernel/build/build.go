@@ -18,7 +18,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/printable"
@@ -26,60 +25,59 @@ import (
 
 // Go is a toolchain.
 type Go struct {
-	Command string // the go command
-	Version string
-	Tools   string // the folder of the compiler and the linker
-	Root    string
-	CC      []string // the C compiler, which links
-	Linker  string   // mold, lld, or what the C compiler uses
-	Plugins bool     // whether cells can be plugins: the system has them, and the C compiler works
+	Command, Version, Root string
+	Plugins                bool     // whether cells can be plugins: the system has them, and the C compiler works
+	Linker                 string   // mold, lld, or what the C compiler uses
+	CGO                    string   // of the environment, so that all packages are compiled alike, and
+	Mode                   string   // the flag with which they are
+	Compile, Link          []string // the compiler and the linker, with their flags
 }
 
-// FindTools asks a go command for its tools.
-func FindTools(ctx context.Context, command, dir string) (g Go, err error) {
+// FindTools asks the go command for its tools.
+func FindTools(ctx context.Context, dir string) (g Go, err error) {
 	defer fail.Caught(&err)
+	command, err := exec.LookPath("go")
+	fail.When(err != nil, "cells are compiled by Go: %w", err)
 	var env map[string]string
 	fail.If(json.Unmarshal(fail.Or(Run(ctx, dir, command, "env", "-json", "GOVERSION", "GOTOOLDIR", "GOROOT", "CC", "CGO_ENABLED")), &env))
-	g = Go{Command: command, Version: env["GOVERSION"], Tools: env["GOTOOLDIR"], Root: env["GOROOT"], CC: strings.Fields(env["CC"])}
-	if env["CGO_ENABLED"] == "1" && len(g.CC) > 0 && slices.Contains([]string{"linux", "darwin", "freebsd"}, runtime.GOOS) {
-		fail.If(g.findLinker(ctx))
+	tools, cc := env["GOTOOLDIR"], strings.Fields(env["CC"])
+	g = Go{Command: command, Version: env["GOVERSION"], Root: env["GOROOT"], CGO: "CGO_ENABLED=0", Mode: "-buildmode=exe",
+		Compile: []string{filepath.Join(tools, "compile"), "-complete", "-goversion", env["GOVERSION"], "-c=2"},
+		Link:    []string{filepath.Join(tools, "link"), "-s", "-w"}}
+	if env["CGO_ENABLED"] == "1" && len(cc) > 0 && slices.Contains([]string{"linux", "darwin", "freebsd"}, runtime.GOOS) {
+		g.findLinker(ctx, cc)
+	}
+	if !g.Plugins {
+		g.Link = append(g.Link, "-linkmode=internal")
+		return g, nil
+	}
+	g.CGO, g.Mode = "CGO_ENABLED=1", "-buildmode=plugin"
+	g.Compile = append(g.Compile, "-installsuffix", "dynlink", "-dynlink")
+	g.Link = append(g.Link, "-installsuffix", "dynlink", "-extld="+cc[0])
+	if g.Linker != "" {
+		g.Link = append(g.Link, "-extldflags=-fuse-ld="+g.Linker)
 	}
 	return g, nil
 }
 
 // findLinker links a program with the C compiler's own linker, and with those that are quicker.
-func (g *Go) findLinker(ctx context.Context) (err error) {
-	defer fail.Caught(&err)
+func (g *Go) findLinker(ctx context.Context, cc []string) {
 	dir := fail.Or(os.MkdirTemp("", "parallelcl-linker-"))
 	defer os.RemoveAll(dir)
 	fail.If(os.WriteFile(filepath.Join(dir, "main.c"), []byte("#include <pthread.h>\nint main(void) { return 0; }\n"), 0o600))
-	link := append(g.CC[1:], "-o", "main", "main.c")
-	_, err = Run(ctx, dir, g.CC[0], link...)
+	link := append(cc[1:], "-o", "main", "main.c")
+	_, err := Run(ctx, dir, cc[0], link...)
 	g.Plugins = err == nil
 	for _, name := range []string{"lld", "mold"} {
-		if _, err := Run(ctx, dir, g.CC[0], append(link, "-fuse-ld="+name)...); err == nil && runtime.GOOS == "linux" {
+		if _, err := Run(ctx, dir, cc[0], append(link, "-fuse-ld="+name)...); err == nil && runtime.GOOS == "linux" {
 			g.Linker = name
 		}
 	}
-	return nil
-}
-
-// run runs the go command. All packages are compiled alike, whatever the environment says.
-func (g *Go) run(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	cgo := "CGO_ENABLED=0"
-	if g.Plugins {
-		cgo = "CGO_ENABLED=1"
-	}
-	return run(ctx, dir, []string{cgo}, g.Command, args...)
 }
 
 // exportsOf builds packages for cells and lists them with all that they need.
 func (g *Go) exportsOf(ctx context.Context, dir string, paths ...string) (list []cell.Package, err error) {
-	mode := "-buildmode=exe"
-	if g.Plugins {
-		mode = "-buildmode=plugin"
-	}
-	out, err := g.run(ctx, dir, append([]string{"list", "-export", "-deps", mode, "-f",
+	out, err := run(ctx, dir, g.CGO, g.Command, append([]string{"list", "-export", "-deps", g.Mode, "-f",
 		`{{if and .Export (ne .Name "main")}}{{.Name}} {{.ImportPath}} {{.Export}}{{end}}`}, paths...)...)
 	for line := range strings.Lines(string(out)) {
 		if f := strings.SplitN(strings.TrimSpace(line), " ", 3); len(f) == 3 {
@@ -92,14 +90,14 @@ func (g *Go) exportsOf(ctx context.Context, dir string, paths ...string) (list [
 // Run runs a program in a process group of its own, which ends with all that it has started when ctx does, and returns its
 // output. The error of one that fails has what it said.
 func Run(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
-	return run(ctx, dir, nil, name, args...)
+	return run(ctx, dir, "GOFLAGS=", name, args...)
 }
 
-func run(ctx context.Context, dir string, env []string, name string, args ...string) ([]byte, error) {
+func run(ctx context.Context, dir, variable, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	Group(cmd)
 	cmd.Dir = dir
-	cmd.Env = append(append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOOS=", "GOARCH="), env...) // the go command is not to look elsewhere
+	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOOS=", "GOARCH=", variable) // the go command is not to look elsewhere
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
@@ -121,11 +119,11 @@ func (h *Host) In(dir string) *Host {
 }
 
 // Compile compiles a cell.
-func (h *Host) Compile(ctx context.Context, c *cell.Cell) (err error) {
-	defer fail.Caught(&err)
-	path := cell.Path(c.ID)
-	h.built = append(h.built, cell.Package{Path: path, Export: h.compile(ctx, path, c.Text)})
-	return nil
+func (h *Host) Compile(ctx context.Context, c *cell.Cell) error {
+	return fail.Tried(func() {
+		path := cell.Path(c.ID)
+		h.built = append(h.built, cell.Package{Path: path, Export: h.compile(ctx, path, c.Text)})
+	})
 }
 
 // Link links compiled cells into a plugin with a function Replay, in which some declare what they do, and Run, which runs
@@ -145,7 +143,10 @@ func (h *Host) Link(ctx context.Context, replay []int, run ...int) (file string,
 	if h.Go.Plugins {
 		h.program(ctx, file, name, text+"func main() {}\n", "-buildmode=plugin", "-pluginpath="+name)
 	} else {
-		h.program(ctx, file, "main", importHost+text+"func main() { host.Main(map[string]func(){\"Replay\": Replay, \"Run\": Run}) }\n")
+		h.program(ctx, file, "main", importHost+text+`func main() {
+	host.Main(func(_, name string) (any, error) { return map[string]any{"Replay": &Replay, "Run": &Run}[name], nil })
+}
+`)
 	}
 	return file, nil
 }
@@ -164,11 +165,7 @@ func (h *Host) compile(ctx context.Context, name, text string) (archive string) 
 	fail.If(os.WriteFile(source, []byte(text), 0o600))
 	fail.If(os.WriteFile(filepath.Join(h.dir, config), []byte(packages.String()), 0o600))
 	archive = strings.TrimSuffix(source, ".go") + ".a"
-	args := []string{"-o", archive, "-p", name, "-complete", "-goversion", h.Go.Version, "-c=2", "-importcfg", config, "-pack"}
-	if h.Go.Plugins {
-		args = append(args, "-installsuffix", "dynlink", "-dynlink")
-	}
-	fail.Or(Run(ctx, h.dir, filepath.Join(h.Go.Tools, "compile"), append(args, source)...))
+	h.tool(ctx, h.Go.Compile, "-o", archive, "-p", name, "-pack", source)
 	return archive
 }
 
@@ -176,26 +173,22 @@ func (h *Host) compile(ctx context.Context, name, text string) (archive string) 
 func (h *Host) program(ctx context.Context, file, name, text string, flags ...string) {
 	archive := h.compile(ctx, name, "package main\n"+text)
 	defer os.Remove(archive)
-	args := append([]string{"-o", file, "-importcfg", config, "-s", "-w"}, flags...)
-	if h.Go.Plugins {
-		args = append(args, "-installsuffix", "dynlink", "-extld="+h.Go.CC[0])
-	} else {
-		args = append(args, "-linkmode=internal")
-	}
-	if h.Go.Linker != "" {
-		args = append(args, "-extldflags=-fuse-ld="+h.Go.Linker)
-	}
-	fail.Or(Run(ctx, h.dir, filepath.Join(h.Go.Tools, "link"), append(args, archive)...))
+	h.tool(ctx, h.Go.Link, append(flags, "-o", file, archive)...)
+}
+
+// tool runs the compiler or the linker.
+func (h *Host) tool(ctx context.Context, tool []string, args ...string) {
+	fail.Or(Run(ctx, h.dir, tool[0], slices.Concat(tool[1:], []string{"-importcfg", config}, args)...))
 }
 
 // Fetch brings packages that the host does not have, from the module cache or the network. They come into the plugins of the
 // cells that import them, never into the module's go.mod.
 func (h *Host) Fetch(ctx context.Context, paths []string) (list []cell.Package, err error) {
 	defer fail.Caught(&err)
-	dir := fail.Or(h.MakeModule())
+	dir := fail.Or(h.ModuleDir())
 	list, err = h.Go.exportsOf(ctx, dir, paths...)
 	if err != nil {
-		fail.Or(h.Go.run(ctx, dir, append([]string{"get"}, paths...)...))
+		fail.Or(run(ctx, dir, h.Go.CGO, h.Go.Command, append([]string{"get"}, paths...)...))
 		list = fail.Or(h.Go.exportsOf(ctx, dir, paths...))
 	}
 	have := map[string]string{} // files of packages
@@ -210,18 +203,16 @@ func (h *Host) Fetch(ctx context.Context, paths []string) (list []cell.Package, 
 	return list, nil
 }
 
-// ModuleDir is the folder of the cells' own module; see [Host.MakeModule].
-func (h *Host) ModuleDir() string { return filepath.Join(h.dir, "module") }
-
-// MakeModule makes the module of the cells, if it is not there: it requires what ours does.
-func (h *Host) MakeModule() (dir string, err error) {
+// ModuleDir returns the folder of the cells' own module, which requires what ours does. If it is not there, it is made.
+func (h *Host) ModuleDir() (dir string, err error) {
 	defer fail.Caught(&err)
-	dir = h.ModuleDir()
-	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+	dir = filepath.Join(h.dir, "module")
+	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
+	fail.If(os.Mkdir(dir, 0o777))
 	for _, name := range []string{"go.sum", "go.mod"} {
-		fail.If(atomicfile.WriteBytes(filepath.Join(dir, name), fail.Or(os.ReadFile(filepath.Join(h.Module, name)))))
+		fail.If(os.WriteFile(filepath.Join(dir, name), fail.Or(os.ReadFile(filepath.Join(h.Module, name))), 0o666))
 	}
 	return dir, nil
 }

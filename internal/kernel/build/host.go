@@ -16,15 +16,24 @@ import (
 	"github.com/parallelcl/parallelcl/internal/origin"
 )
 
-// hostPackage has the program of the host, and servePackage is that of the kernel, within the module.
+// hostPackage has the program of the host, whose text begins with its import.
 const (
-	modulePath   = "github.com/parallelcl/parallelcl/"
-	hostPackage  = "internal/kernel/host"
-	servePackage = "internal/kernel/serve"
+	hostPackage = "github.com/parallelcl/parallelcl/internal/kernel/host"
+	importHost  = "import host \"" + hostPackage + "\"\n"
 )
 
-// importHost begins the text of a program of the host.
-const importHost = "import host \"" + modulePath + hostPackage + "\"\n"
+// loader is the rest of a host that loads plugins. Package plugin is nowhere else: with it a program is linked as a whole.
+const loader = `import "plugin"
+func main() {
+	host.Main(func(file, name string) (any, error) {
+		p, err := plugin.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		return p.Lookup(name)
+	})
+}
+`
 
 // Host is a built host: its program, and the packages that cells share with it.
 type Host struct {
@@ -60,52 +69,53 @@ func Read(dir string) (*Host, error) {
 	return h, nil
 }
 
-// Current returns the host of the same module as it is now. If there is none, it is built.
+// Current returns the host of the same module as it is now: this one, or that of its folder, or else it is built.
 func (h *Host) Current(ctx context.Context) (now *Host, err error) {
 	defer fail.Caught(&err)
 	dir := filepath.Dir(h.Program)
 	now = &Host{Module: h.Module, Go: h.Go, Program: h.Program, Source: origin.Fingerprint(h.Module), Sum: origin.SourceSum(h.Module)}
 	if there, err := Read(dir); err == nil && there.Source == now.Source && reflect.DeepEqual(there.Go, now.Go) {
+		if h.Source == now.Source {
+			return h, nil
+		}
 		return there, nil
 	}
-	paths := fail.Or(h.Go.importable(ctx, h.Module))
-	now.Packages = fail.Or(h.Go.exportsOf(ctx, h.Module, append(paths, modulePath+hostPackage)...))
-	text, flags := importHost, []string(nil)
+	paths := now.importable(ctx)
+	now.Packages = fail.Or(h.Go.exportsOf(ctx, h.Module, append(paths, hostPackage, "plugin")...))
+	partial, text := h.Program+".partial", importHost
 	if h.Go.Plugins { // which find in it all that they import
-		flags = []string{"-buildmode=pie", "-linkmode=external"}
 		for _, p := range paths {
 			text += fmt.Sprintf("import _ %q\n", p)
 		}
+		now.In(dir).program(ctx, partial, "main", text+loader, "-buildmode=pie", "-linkmode=external")
+	} else {
+		partial = fail.Or(now.In(dir).Link(ctx, nil))
 	}
-	partial := h.Program + ".partial"
-	now.In(dir).program(ctx, partial, "main", text+"func main() { host.Main(nil) }\n", flags...)
 	fail.If(os.Rename(partial, h.Program))
 	return now, atomicfile.WriteBytes(filepath.Join(dir, hostFile), fail.Or(json.Marshal(now)))
-}
-
-// importable lists the packages that cells can import: those of the module and of the standard library.
-func (g *Go) importable(ctx context.Context, module string) (paths []string, err error) {
-	out, err := g.run(ctx, module, "list", "-e", "-f", `{{if and .GoFiles (ne .Name "main") (not .Error)}}{{.ImportPath}}{{end}}`, "./...", "std")
-	for _, p := range strings.Fields(string(out)) {
-		if cell.Importable(p) && !slices.Contains(unwanted, strings.Split(p, "/")[0]) {
-			paths = append(paths, p)
-		}
-	}
-	return paths, err
 }
 
 // unwanted are parts of the standard library whose import does something, or that no notebook needs in each of its cells.
 var unwanted = []string{"plugin", "debug", "go", "expvar", "syscall", "unsafe"}
 
+// importable lists the packages that cells can import: those of the module and of the standard library.
+func (h *Host) importable(ctx context.Context) []string {
+	const list = `{{if and .GoFiles (ne .Name "main") (not .Error)}}{{.ImportPath}}{{end}}`
+	out := fail.Or(run(ctx, h.Module, h.Go.CGO, h.Go.Command, "list", "-e", "-f", list, "./...", "std"))
+	return slices.DeleteFunc(strings.Fields(string(out)), func(p string) bool {
+		return !cell.Importable(p) || slices.Contains(unwanted, strings.Split(p, "/")[0])
+	})
+}
+
 // Install builds the kernel and its host into a folder, and returns the program that Jupyter starts. This downloads what the
 // module requires and compiles all packages, so that for the user's first cell only the cell itself has to be compiled.
-func Install(ctx context.Context, dir, module, goCommand string) (start string, err error) {
+func Install(ctx context.Context, dir, module string) (start string, err error) {
 	defer fail.Caught(&err)
-	g := fail.Or(FindTools(ctx, goCommand, module))
+	g := fail.Or(FindTools(ctx, module))
 	fail.If(os.MkdirAll(dir, 0o777))
 	start = filepath.Join(dir, "start")
 	partial := start + ".partial"
-	fail.Or(g.run(ctx, module, "build", "-buildvcs=false", "-ldflags=-s", "-o", partial, "./"+servePackage))
+	fail.Or(run(ctx, module, g.CGO, g.Command, "build", "-buildvcs=false", "-ldflags=-s", "-o", partial, "./internal/kernel/serve"))
 	fail.If(os.Rename(partial, start))
 	h := &Host{Module: module, Go: g, Program: filepath.Join(dir, "host")}
 	if _, err := h.Current(ctx); err != nil {

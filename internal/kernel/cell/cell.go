@@ -58,10 +58,11 @@ func New(packages []Package, root string) *Notebook {
 	return nb
 }
 
+func (nb *Notebook) lock() (unlock func()) { nb.mu.Lock(); return nb.mu.Unlock }
+
 // Add adds packages that cells can import.
 func (nb *Notebook) Add(packages []Package) {
-	nb.mu.Lock()
-	defer nb.mu.Unlock()
+	defer nb.lock()()
 	for _, p := range packages {
 		if _, ok := nb.exports[p.Path]; !ok && Importable(p.Path) {
 			nb.byName[p.Name] = append(nb.byName[p.Name], p.Path)
@@ -118,8 +119,7 @@ func (nb *Notebook) packageFor(name string, used []string) (first *types.Package
 
 // Names lists what cells have declared of some kinds: const, type, var, func, or package.
 func (nb *Notebook) Names(kinds ...string) (list []rt.Variable) {
-	nb.mu.Lock()
-	defer nb.mu.Unlock()
+	defer nb.lock()()
 	for _, kind := range kinds {
 		for _, name := range slices.Sorted(maps.Keys(nb.symbols)) {
 			if o := nb.symbols[name].obj; kindOf(o) == kind {
@@ -146,16 +146,13 @@ func kindOf(o types.Object) string {
 
 // Commit makes what a cell declares known to later cells.
 func (nb *Notebook) Commit(c *Cell) {
-	nb.mu.Lock()
-	defer nb.mu.Unlock()
+	defer nb.lock()()
 	maps.Copy(nb.symbols, c.symbols)
-	maps.Copy(nb.inFuncs, c.inFuncs)
 }
 
 // Forget removes names, so that later cells don't see them.
 func (nb *Notebook) Forget(names ...string) (missing []string) {
-	nb.mu.Lock()
-	defer nb.mu.Unlock()
+	defer nb.lock()()
 	for _, plain := range names {
 		if _, ok := nb.symbols[exported(plain)]; !ok {
 			missing = append(missing, plain)
@@ -183,9 +180,6 @@ func exported(name string) string {
 	}
 	return up + name
 }
-
-// hiddenTag keeps a field that is exported only by translation out of JSON.
-const hiddenTag = "`json:\"-\"`"
 
 // isGo says whether a name is one of Go's own, which the translation leaves as it is. It is not if the cell or the notebook
 // declares it, and what is in reach of neither is a field or a method, but for constants as keys.

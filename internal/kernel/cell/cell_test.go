@@ -21,7 +21,7 @@ func TestRead(t *testing.T) {
 		"if a &&\n!b {\n}":                      nil,
 		"l := []bool{\n!a,\n!b}":                nil,
 		"!echo it's `odd\n%cd \"x\nfmt.Print()": {"!echo it's `odd", "%cd \"x"},
-		"!echo é":                              {"!echo é"},
+		"!echo é":                               {"!echo é"},
 		"!a \\\n  b\n!c":                        {"!a    b", "!c"},
 		"//gonb:%%\nf()":                        {"%%"},
 		"n := a\n% main":                        {"% main"},

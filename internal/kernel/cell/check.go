@@ -15,10 +15,9 @@ import (
 
 // Cell is a cell as a Go package. Its function [Run] runs it.
 type Cell struct {
-	ID    int
-	Text  string
-	Notes []string // what the user should know
-
+	ID      int
+	Text    string
+	Notes   []string // what the user should know
 	Missing []string // packages that it imports and the notebook does not have; see [Notebook.Add]
 
 	nb      *Notebook
@@ -31,12 +30,12 @@ type Cell struct {
 	same    map[types.Object]types.Object // variables and functions that are those of an earlier cell, or ours
 	wrong   scanner.ErrorList
 
-	inFuncs map[string]bool   // names of the notebook that functions mention
 	needs   map[string]string // the names of packages that the translation mentions, by path
 	outside []ast.Decl        // types, constants and functions
 	begin   []string          // statements that declare the cell
 	enters  []ast.Stmt        // those that make parts of the program known
 	body    []ast.Stmt        // all
+	inFunc  bool              // a function is being translated
 }
 
 // understand reads and checks code. Methods of types that the code changes come along unless carry is false. What it returns is
@@ -45,7 +44,7 @@ func (nb *Notebook) understand(s Source, carry bool) (*Cell, error) {
 	f, parts, err := parse(nb.fset, s)
 	id := nb.last + 1
 	c := &Cell{ID: id, nb: nb, syntax: f, pkg: types.NewPackage(Path(id), fmt.Sprint(our, id)), top: map[string]bool{},
-		symbols: map[string]symbol{}, same: map[types.Object]types.Object{}, inFuncs: map[string]bool{},
+		symbols: map[string]symbol{}, same: map[types.Object]types.Object{},
 		needs: map[string]string{runtime: runtimeName}}
 	c.withMethods(parts, carry)
 	again := c.define()
@@ -63,20 +62,22 @@ func (nb *Notebook) understand(s Source, carry bool) (*Cell, error) {
 func (c *Cell) withMethods(parts []part, carry bool) {
 	said := map[string][]part{} // of types that the notebook knows
 	for _, p := range parts {
-		if c.nb.partsOf(p.of) != nil {
+		if len(c.nb.partsOf(p.of)) > 0 {
 			said[p.of] = append(said[p.of], p)
 		}
 	}
 	renewed := map[string]bool{}
 	for range said { // a type that changes may be part of another
 		for name, now := range said {
-			renewed[name] = renewed[name] || c.nb.differs(name, now, renewed)
+			if c.nb.differs(name, now, renewed) {
+				renewed[name] = true
+			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(said)) {
+	for _, name := range slices.Sorted(maps.Keys(renewed)) {
 		for _, p := range c.nb.partsOf(name) {
 			switch {
-			case !renewed[name], slices.ContainsFunc(said[name], func(now part) bool { return now.name == p.name }):
+			case slices.ContainsFunc(said[name], func(now part) bool { return now.name == p.name }):
 			case carry, p.name == p.of:
 				c.parts = append(c.parts, c.nb.repeated(p))
 			default:
@@ -97,7 +98,7 @@ func (nb *Notebook) differs(name string, now []part, renewed map[string]bool) bo
 	for _, p := range nb.partsOf(name) {
 		known[p.text] = true
 		for _, word := range strings.FieldsFunc(p.text, func(r rune) bool { return !inName(r) }) {
-			if renewed[word] || nb.partsOf(word) != nil && nb.symbols[exported(word)].cell > nb.symbols[exported(name)].cell {
+			if renewed[word] || len(nb.partsOf(word)) > 0 && nb.symbols[exported(word)].cell > nb.symbols[exported(name)].cell {
 				return true
 			}
 		}
@@ -120,12 +121,8 @@ func (c *Cell) define() (again map[*ast.Ident]string) {
 	have := map[string]bool{"_": true}
 	for _, p := range c.parts {
 		c.top[exported(p.name)] = p.name != "_"
-		d, ok := p.node.(*ast.GenDecl)
-		if !ok {
-			continue
-		}
-		for _, spec := range d.Specs {
-			if s, ok := spec.(*ast.ValueSpec); ok {
+		if d, ok := p.node.(*ast.GenDecl); ok {
+			for _, s := range d.Specs {
 				c.defineValues(s, have, again)
 			}
 		}
@@ -135,7 +132,11 @@ func (c *Cell) define() (again map[*ast.Ident]string) {
 
 // defineValues takes a definition without a type as := is in a function: a name that the cell has already is only assigned to, if
 // another one is new. On the right, a variable that the cell does not have yet is what it was before, and is given our mark.
-func (c *Cell) defineValues(s *ast.ValueSpec, have map[string]bool, again map[*ast.Ident]string) {
+func (c *Cell) defineValues(spec ast.Spec, have map[string]bool, again map[*ast.Ident]string) {
+	s, ok := spec.(*ast.ValueSpec)
+	if !ok {
+		return
+	}
 	some := s.Type == nil && slices.ContainsFunc(s.Names, func(id *ast.Ident) bool { return !have[id.Name] })
 	for _, value := range s.Values {
 		ast.Inspect(value, func(n ast.Node) bool {
@@ -164,9 +165,11 @@ func (c *Cell) defineValues(s *ast.ValueSpec, have map[string]bool, again map[*a
 
 // check finds the types of everything in the cell.
 func (c *Cell) check() {
-	c.arrange()
-	c.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
-		Instances: map[*ast.Ident]types.Instance{}}
+	c.syntax.Name, c.syntax.Decls = ast.NewIdent(c.pkg.Name()), nil
+	for _, p := range c.parts {
+		c.syntax.Decls = append(c.syntax.Decls, p.node)
+	}
+	c.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
 	last := c.lastExpression()
 	conf := types.Config{Importer: c.nb.importer, Error: func(err error) {
 		e := err.(types.Error)
@@ -186,20 +189,20 @@ func (c *Cell) mistake(at token.Pos, text string) { c.wrong.Add(c.nb.fset.Positi
 // findNames finds the packages that the cell imports and those that it leaves out, and writes names in the form in which other
 // cells see them.
 func (c *Cell) findNames() {
+	for _, s := range c.syntax.Imports {
+		c.addImport(s)
+	}
 	used := map[string][]string{} // names before dots that the cell does not declare, with what follows the dots
 	for _, p := range c.parts {
 		ast.Inspect(p.node, func(n ast.Node) bool {
 			switch n := n.(type) {
-			case *ast.ImportSpec:
-				c.addImport(n)
-				return false
 			case *ast.SelectorExpr:
 				if x, ok := n.X.(*ast.Ident); ok && x.Obj == free && !c.top[exported(x.Name)] {
 					used[x.Name] = append(used[x.Name], n.Sel.Name)
 				}
 			case *ast.Field:
 				if n.Tag == nil && slices.ContainsFunc(n.Names, isHidden) {
-					n.Tag = &ast.BasicLit{Kind: token.STRING, Value: hiddenTag}
+					n.Tag = &ast.BasicLit{Kind: token.STRING, Value: "`json:\"-\"`"} // as if it were not exported
 				}
 			case *ast.Ident:
 				if !c.isGo(n) {
@@ -267,45 +270,27 @@ func (c *Cell) seeEarlier() {
 		return // tests of cells that use none
 	}
 	for name, by := range predeclared {
-		if f, ok := pkg.Scope().Lookup(by).(*types.Func); ok { // as in this version of the module
-			var o types.Object = types.NewFunc(token.NoPos, c.pkg, name, f.Signature())
-			if by == "Context" {
-				o = types.NewVar(token.NoPos, c.pkg, name, f.Signature().Results().At(0).Type())
-			}
-			c.same[o] = f
-			c.see(o)
+		f := pkg.Scope().Lookup(by).(*types.Func)
+		var o types.Object = types.NewFunc(token.NoPos, c.pkg, name, f.Signature())
+		if by == "Context" {
+			o = types.NewVar(token.NoPos, c.pkg, name, f.Signature().Results().At(0).Type())
 		}
+		c.same[o] = f
+		c.see(o)
 	}
 }
 
 // predeclared are the names that every cell has, by what stands for them.
 var predeclared = map[string]string{up + "must": "Must", up + "check": "NoError", up + "ctx": "Context"}
 
-// arrange puts the parts into the file that is checked: statements come into one function.
-func (c *Cell) arrange() {
-	run := &ast.FuncDecl{Name: ast.NewIdent(our), Type: &ast.FuncType{Params: &ast.FieldList{}},
-		Body: &ast.BlockStmt{Lbrace: c.syntax.FileStart, Rbrace: c.syntax.FileEnd}}
-	c.syntax.Name, c.syntax.Decls = ast.NewIdent(c.pkg.Name()), nil
-	for _, p := range c.parts {
-		switch n := p.node.(type) {
-		case ast.Stmt:
-			run.Body.List = append(run.Body.List, n)
-		case ast.Decl:
-			if d, ok := n.(*ast.GenDecl); !ok || d.Tok != token.IMPORT {
-				c.syntax.Decls = append(c.syntax.Decls, n)
-			}
-		}
-	}
-	c.syntax.Decls = append(c.syntax.Decls, run) // last, since its scope is all of the file
-}
-
 func isHidden(id *ast.Ident) bool { return !id.IsExported() && id.Name != "_" }
 
 // lastExpression is the expression that ends the cell, whose value is shown.
 func (c *Cell) lastExpression() *ast.ExprStmt {
-	if len(c.parts) == 0 {
-		return nil
+	if n := len(c.parts); n > 0 && c.parts[n-1].name == our {
+		list := c.parts[n-1].node.(*ast.FuncDecl).Body.List
+		last, _ := list[len(list)-1].(*ast.ExprStmt)
+		return last
 	}
-	last, _ := c.parts[len(c.parts)-1].node.(*ast.ExprStmt)
-	return last
+	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"golang.org/x/tools/go/types/typeutil"
 )
 
 // Proposal is what may stand at a place in a cell. The signature is the type of a value or the path of a package.
@@ -22,8 +24,7 @@ const cursor = our + "cursor"
 
 // Complete proposes names that may stand at an offset of a cell, in place of what is there from start on.
 func (nb *Notebook) Complete(code string, offset int) (start int, list []Proposal) {
-	nb.mu.Lock()
-	defer nb.mu.Unlock()
+	defer nb.lock()()
 	start, objects := nb.objectsAt(code, offset)
 	for _, o := range objects {
 		list = append(list, Proposal{Plain(o.Name()), cmp.Or(jupyterKinds[kindOf(o)], kindOf(o)), strings.TrimPrefix(typeName(o), "func")})
@@ -33,8 +34,7 @@ func (nb *Notebook) Complete(code string, offset int) (start int, list []Proposa
 
 // Inspect describes the name at an offset of a cell: its declaration, and what its comment says.
 func (nb *Notebook) Inspect(code string, offset int) (declaration, doc string) {
-	nb.mu.Lock()
-	defer nb.mu.Unlock()
+	defer nb.lock()()
 	end := len(code) - len(strings.TrimLeftFunc(code[offset:], inName))
 	start, list := nb.objectsAt(code, end)
 	for _, o := range list {
@@ -95,20 +95,14 @@ func (c *Cell) atCursor() (list []types.Object) {
 
 // members lists the fields and methods of a value, or the names of a package.
 func (c *Cell) members(x ast.Expr) (list []types.Object) {
-	if id, ok := x.(*ast.Ident); ok {
-		if p, ok := c.info.Uses[id].(*types.PkgName); ok {
-			scope := p.Imported().Scope()
-			for _, name := range scope.Names() {
-				list = append(list, scope.Lookup(name))
-			}
+	id, _ := x.(*ast.Ident)
+	if p, ok := c.info.Uses[id].(*types.PkgName); ok {
+		for _, name := range p.Imported().Scope().Names() {
+			list = append(list, p.Imported().Scope().Lookup(name))
 		}
-	}
-	if t := c.info.TypeOf(x); t != nil {
-		list = append(list, fields(t)...)
-		if _, ok := t.(*types.Pointer); !ok && !types.IsInterface(t) {
-			t = types.NewPointer(t)
-		}
-		for m := range types.NewMethodSet(t).Methods() {
+	} else if t := c.info.TypeOf(x); t != nil {
+		list = fields(t)
+		for _, m := range typeutil.IntuitiveMethodSet(t, nil) {
 			list = append(list, m.Obj())
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"go/scanner"
 	"go/token"
 	"go/types"
-	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -45,13 +44,14 @@ func Read(file, code string) Source {
 		return Source{File: file, Magic: first, Body: body}
 	}
 	s := Source{File: file, Go: code}
-	for at := s.nextCommand(0); at >= 0; {
-		text := commandText.FindString(s.Go[at:])
-		line := strings.TrimSpace(strings.ReplaceAll(text, "\\\n", " "))
-		s.Commands = append(s.Commands, Command{s.place(at).Line, strings.TrimPrefix(line, commentPrefix)})
-		end := at + len(text)
-		s.Go = s.Go[:at] + inLine.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat(" ", len(s)) }) + s.Go[end:]
-		at = s.nextCommand(end)
+	for st := (statement{}); st.next < len(s.Go); {
+		if st = s.statement(st.next); st.command {
+			text := s.Go[st.begin:st.end]
+			line := strings.TrimSpace(strings.ReplaceAll(text, "\\\n", " "))
+			s.Commands = append(s.Commands, Command{s.place(st.begin).Line, strings.TrimPrefix(line, commentPrefix)})
+			blank := inLine.ReplaceAllStringFunc(text, func(part string) string { return strings.Repeat(" ", len(part)) })
+			s.Go = s.Go[:st.begin] + blank + s.Go[st.end:]
+		}
 	}
 	return s
 }
@@ -61,16 +61,52 @@ var (
 	inLine      = regexp.MustCompile(`[^\n]+`)
 )
 
-// nextCommand returns where the next command begins, or -1. Only Go lies between from and there.
-func (s Source) nextCommand(from int) int {
-	for l := range lexemes(s.Go[from:]) {
-		at := from + l.at
-		isCommand := s.Go[at] == '!' || s.Go[at] == '%' || strings.HasPrefix(l.text, commentPrefix)
-		if isCommand && l.begins && l.depth == 0 && strings.TrimSpace(s.Go[strings.LastIndexByte(s.Go[:at], '\n')+1:at]) == "" {
-			return at
+// statement is a statement, a declaration or a command, which need not be right.
+type statement struct {
+	begin, end int // of its text
+	next       int // where the next one may begin
+	command    bool
+	words      []string // its tokens, unless it is a command
+	open       int      // how many of its brackets are open at its end; it ends with the first that closes nothing
+}
+
+var nesting = map[token.Token]int{token.LPAREN: 1, token.LBRACK: 1, token.LBRACE: 1, token.RPAREN: -1, token.RBRACK: -1, token.RBRACE: -1}
+
+// statement finds the first statement behind an offset. It has no words if there is none.
+func (s Source) statement(from int) statement {
+	st := statement{begin: from, end: from, next: len(s.Go)}
+	src := []byte(s.Go[from:] + "\x00") // so that the last token is none that the scanner adds
+	file := token.NewFileSet().AddFile("", -1, len(src))
+	var tokens scanner.Scanner
+	tokens.Init(file, src, func(token.Position, string) {}, scanner.ScanComments)
+	for {
+		pos, tok, text := tokens.Scan()
+		text = cmp.Or(text, tok.String())
+		at := from + file.Offset(pos)
+		switch {
+		case at >= len(s.Go), st.open < 0:
+			return st
+		case len(st.words) == 0 && s.isCommand(at):
+			end := at + len(commandText.FindString(s.Go[at:]))
+			return statement{begin: at, end: end, next: end, command: true}
+		case tok == token.COMMENT:
+		case tok == token.SEMICOLON && st.open == 0:
+			st.next = at + strings.Count(text, ";") // none is there at the end of a line
+			return st
+		default:
+			if len(st.words) == 0 {
+				st.begin = at
+			}
+			st.words, st.end = append(st.words, text), min(at+len(text), len(s.Go))
+			st.open += nesting[tok]
 		}
 	}
-	return -1
+}
+
+// isCommand says whether a command begins at the offset of a statement, alone on its line.
+func (s Source) isCommand(at int) bool {
+	begins := strings.IndexByte("!%", s.Go[at]) >= 0 || strings.HasPrefix(s.Go[at:], commentPrefix)
+	return begins && strings.TrimSpace(s.Go[strings.LastIndexByte(s.Go[:at], '\n')+1:at]) == ""
 }
 
 // place is the place of an offset.
@@ -80,38 +116,6 @@ func (s Source) place(at int) token.Position {
 }
 
 func (s Source) end() token.Position { return s.place(len(strings.TrimRight(s.Go, " \t\n"))) }
-
-// lexeme is a token of Go code, which need not be right. One that has no end in the code ends behind it.
-type lexeme struct {
-	at, end int
-	token   token.Token
-	text    string
-	depth   int  // how many brackets are open behind it
-	begins  bool // a statement can begin with it
-}
-
-var nesting = map[token.Token]int{token.LPAREN: 1, token.LBRACK: 1, token.LBRACE: 1, token.RPAREN: -1, token.RBRACK: -1, token.RBRACE: -1}
-
-func lexemes(code string) iter.Seq[lexeme] {
-	src := []byte(code + "\x00") // so that the last token is none that the scanner adds
-	file := token.NewFileSet().AddFile("", -1, len(src))
-	return func(yield func(lexeme) bool) {
-		var s scanner.Scanner
-		s.Init(file, src, func(token.Position, string) {}, scanner.ScanComments)
-		for depth, begins := 0, true; ; {
-			pos, tok, text := s.Scan()
-			text = cmp.Or(text, tok.String())
-			depth += nesting[tok]
-			l := lexeme{file.Offset(pos), file.Offset(pos) + len(text), tok, text, depth, begins}
-			if l.at >= len(code) || !yield(l) {
-				return
-			}
-			if tok != token.COMMENT {
-				begins = tok == token.SEMICOLON
-			}
-		}
-	}
-}
 
 // The parser reads statements only inside of functions, and functions and imports only outside. What declares names for the
 // notebook stands outside, too.
@@ -128,37 +132,22 @@ func (s Source) form() (text string, open int, err error) {
 		place := s.place(at)
 		text += fmt.Sprintf("%s/*line %s:%d:%d*/%s%s", before, s.File, place.Line, place.Column, code, after)
 	}
-	from, begin, end := 0, 0, 0 // where the text between begins, and a statement
-	var words []string          // of the statement
-	cut := func() {
-		line, keyword, code := strings.Join(words, " "), "", s.Go[begin:end]
-		words = nil
-		if definition.MatchString(line) {
+	from := 0 // where what is not yet in the text begins
+	for st := (statement{}); st.next < len(s.Go); {
+		st = s.statement(st.next)
+		if open = st.open; open < 0 {
+			err = scanner.ErrorList{{Pos: s.place(st.end - 1), Msg: "a " + s.Go[st.end-1:st.end] + " that closes nothing"}}
+		}
+		words, keyword, code := strings.Join(st.words, " "), "", s.Go[st.begin:st.end]
+		if definition.MatchString(words) {
 			keyword, code = "var ", strings.Replace(code, ":=", " =", 1)
 		}
-		if keyword != "" || outside.MatchString(line) {
-			add("func "+our+"() {", from, s.Go[from:begin], "};")
-			add(keyword, begin, code, ";")
-			from = end
+		if keyword != "" || outside.MatchString(words) {
+			add("func "+our+"() {", from, s.Go[from:st.begin], "};")
+			add(keyword, st.begin, code, ";")
+			from = st.end
 		}
 	}
-	for l := range lexemes(s.Go) {
-		open = l.depth
-		if open < 0 && err == nil {
-			err = scanner.ErrorList{{Pos: s.place(l.at), Msg: "a " + l.text + " that closes nothing"}}
-		}
-		switch {
-		case l.token == token.COMMENT:
-		case l.token == token.SEMICOLON && l.depth <= 0:
-			cut()
-		default:
-			if len(words) == 0 {
-				begin = l.at
-			}
-			words, end = append(words, l.text), min(l.end, len(s.Go))
-		}
-	}
-	cut()
 	add("func "+our+"() {", from, s.Go[from:], "\n}") // it may end in a comment
 	return text, open, err
 }
@@ -179,9 +168,9 @@ func Complete(code string) (status string, depth int) {
 	return "invalid", 0
 }
 
-// part is a declaration or statement of a cell.
+// part is a part of a cell: a declaration of one name or of variables that belong together, or a function of statements.
 type part struct {
-	node ast.Node // *ast.FuncDecl, *ast.GenDecl with one type or one line of variables, or ast.Stmt
+	node ast.Decl
 	text string
 	name string // of a function or type, or of a method: T.M
 	of   string // the type that it declares, or to which the method belongs
@@ -200,36 +189,35 @@ func parse(fset *token.FileSet, s Source) (f *ast.File, parts []part, err error)
 		id.Obj = free
 	}
 	at := func(p token.Pos) int { return min(int(p-f.FileStart), len(text)) }
-	add := func(n ast.Node, name, of string) {
-		parts = append(parts, part{n, text[at(n.Pos()):at(n.End())], name, of, s})
+	add := func(d ast.Decl, begin token.Pos, name, of string) {
+		parts = append(parts, part{d, text[at(begin):at(d.End())], name, of, s})
 	}
 	for _, d := range f.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			switch {
-			case d.Name.Name == our && d.Body != nil:
-				for _, s := range d.Body.List {
-					if _, empty := s.(*ast.EmptyStmt); !empty {
-						add(s, "", "")
-					}
-				}
+			switch name := d.Name.Name; {
 			case d.Recv.NumFields() > 0:
 				of, _, _ := strings.Cut(strings.Trim(types.ExprString(d.Recv.List[0].Type), "*()"), "[")
-				add(d, of+"."+d.Name.Name, of)
-			default:
-				add(d, d.Name.Name, "")
+				add(d, d.Pos(), of+"."+name, of)
+			case name != our:
+				add(d, d.Pos(), name, "")
+			case d.Body != nil && len(d.Body.List) > 0:
+				d.Name.Name = "_" // of which a package can have several
+				add(d, d.Body.List[0].Pos(), our, "")
 			}
 		case *ast.GenDecl:
 			if d.Tok == token.CONST {
-				add(d, "", "")
+				add(d, d.Pos(), "", "")
 				continue
 			}
 			for _, s := range d.Specs {
-				name := ""
-				if t, ok := s.(*ast.TypeSpec); ok {
-					name = t.Name.Name
+				one := &ast.GenDecl{TokPos: s.Pos(), Tok: d.Tok, Specs: []ast.Spec{s}}
+				switch s := s.(type) {
+				case *ast.TypeSpec:
+					add(one, s.Pos(), s.Name.Name, s.Name.Name)
+				case *ast.ValueSpec:
+					add(one, s.Pos(), "", "")
 				}
-				add(&ast.GenDecl{TokPos: s.Pos(), Tok: d.Tok, Specs: []ast.Spec{s}}, name, name)
 			}
 		}
 	}

@@ -20,8 +20,8 @@ import (
 // registers what it registers, without its other statements.
 const Run = up + our + "run"
 
-// program is the text of a cell's package behind its imports.
-const program = `
+// program is the text of a cell's package.
+const program = `package cell; %s
 %s
 //line ʇcell:1
 %s
@@ -49,8 +49,7 @@ func Path(id int) string { return fmt.Sprint(rt.CellPath, id) }
 // Translate makes a package of the Go code of a cell. The names that it declares are known to later cells after
 // [Notebook.Commit].
 func (nb *Notebook) Translate(s Source) (*Cell, error) {
-	nb.mu.Lock()
-	defer nb.mu.Unlock()
+	defer nb.lock()()
 	c, err := nb.understand(s, true)
 	if err != nil {
 		if without, wrong := nb.understand(s, false); wrong == nil {
@@ -67,20 +66,11 @@ func (nb *Notebook) Translate(s Source) (*Cell, error) {
 func (c *Cell) translate() {
 	origin := c.origin()
 	c.settle(origin)
-	c.show(c.lastExpression())
 	for _, p := range c.parts {
-		if d, ok := p.node.(*ast.GenDecl); ok && d.Tok == token.VAR {
-			p.node = assignment(d)
-		}
-		_, inFunc := p.node.(*ast.FuncDecl)
-		ast.Inspect(p.node, func(n ast.Node) bool {
-			c.guard(n)
-			return c.refer(n, inFunc)
-		})
 		c.put(p)
 	}
 	if main := c.pkg.Scope().Lookup(up + "main"); c.top[up+"main"] {
-		c.run(&ast.ExprStmt{X: call(c.nameOf(main))}, false)
+		c.run(calls(c.nameOf(main)), false)
 	}
 	vars, pointers := "", ""
 	for _, name := range slices.Sorted(maps.Keys(c.symbols)) {
@@ -95,12 +85,12 @@ func (c *Cell) translate() {
 			}
 		}
 	}
-	text := fmt.Sprintf(program, c.print(c.outside), vars, c.ID, origin, pointers, strings.Join(c.begin, "\n"), c.print(c.enters), c.print(c.body))
-	c.Text = "package cell; "
+	imports := ""
 	for _, path := range slices.Sorted(maps.Keys(c.needs)) {
-		c.Text += fmt.Sprintf("import %s %q; ", c.needs[path], path)
+		imports += fmt.Sprintf("import %s %q; ", c.needs[path], path)
 	}
-	c.Text += text
+	c.Text = fmt.Sprintf(program, imports, c.print(c.outside), vars, c.ID, origin, pointers, strings.Join(c.begin, "\n"),
+		c.print(c.enters), c.print(c.body))
 }
 
 // print writes syntax with the lines of the cells.
@@ -127,13 +117,9 @@ func (c *Cell) settle(origin string) {
 		case kindOf(obj) == "type":
 			c.Notes = append(c.Notes, Plain(name)+" is a new type: values made before keep the old one.")
 		case c.nb.inFuncs[name]:
-			c.Notes = append(c.Notes, Plain(name)+" has another type now: functions of earlier cells still use the old one.")
+			c.Notes = append(c.Notes, Plain(name)+" is a new one: functions of earlier cells still use the old one.")
 		}
-		for _, p := range c.parts {
-			if p.of != "" && exported(p.of) == name {
-				s.parts = append(s.parts, p)
-			}
-		}
+		s.parts = slices.DeleteFunc(slices.Clone(c.parts), func(p part) bool { return exported(p.of) != name })
 		c.symbols[name] = s
 	}
 	slices.Sort(c.Notes)
@@ -168,64 +154,53 @@ func (c *Cell) qualifier(p *types.Package) string {
 	return c.needs[p.Path()]
 }
 
-// refer writes names from outside of functions as the translation must.
-func (c *Cell) refer(n ast.Node, inFunc bool) bool {
-	switch n := n.(type) {
-	case *ast.SelectorExpr:
-		if x, ok := n.X.(*ast.Ident); ok {
-			if p, ok := c.info.Uses[x].(*types.PkgName); ok {
-				x.Name = c.qualifier(p.Imported())
-				return false
-			}
-		}
-	case *ast.Ident:
-		o := cmp.Or(c.info.Defs[n], c.info.Uses[n])
-		if o == nil || o.Pkg() == nil || o.Parent() != o.Pkg().Scope() {
-			return true
-		}
-		n.Name = c.nameOf(o)
-		if c.same[o] != nil && kindOf(c.same[o]) != kindOf(o) { // a call stands for ctx
-			n.Name += "()"
-		}
-		if inFunc {
-			c.inFuncs[o.Name()] = true
-		}
-	}
-	return true
-}
-
 // put puts a part into the package.
 func (c *Cell) put(p part) {
-	switch n := p.node.(type) {
-	case *ast.FuncDecl:
-		c.outside = append(c.outside, n)
-		o := c.info.Defs[n.Name]
-		if n.Recv != nil || p.name == "_" || !isStored(o) {
-			return
+	d, _ := p.node.(*ast.GenDecl)
+	f, _ := p.node.(*ast.FuncDecl)
+	switch {
+	case d != nil && d.Tok == token.VAR:
+		c.run(assignment(d), false)
+	case p.name == our:
+		for _, s := range f.Body.List {
+			e, _ := s.(*ast.ExprStmt)
+			enters := e != nil && registers.MatchString(types.ExprString(e.X))
+			if e != nil && e == c.lastExpression() {
+				c.show(e)
+			}
+			c.run(s, enters)
 		}
-		n.Name = ast.NewIdent(our + p.name)
-		c.begin = append(c.begin, c.nameOf(o)+" = "+n.Name.Name)
-		if always := strings.HasPrefix(p.name, "init_"); always || p.name == "init" { // GoNB runs those before each cell
-			c.run(&ast.ExprStmt{X: call(c.nameOf(o))}, always)
+	default:
+		c.inFunc = f != nil
+		ast.Inspect(p.node, c.rewrite)
+		c.inFunc = false
+		c.outside = append(c.outside, p.node)
+		if f != nil && f.Recv == nil && p.name != "_" && isStored(c.info.Defs[f.Name]) {
+			c.store(f, p.name)
 		}
-	case *ast.GenDecl:
-		if n.Tok != token.IMPORT {
-			c.outside = append(c.outside, n)
-		}
-	case ast.Stmt:
-		c.run(n, registers.MatchString(p.text))
+	}
+}
+
+// store makes a function of the cell the value of the variable by which it is called.
+func (c *Cell) store(f *ast.FuncDecl, name string) {
+	variable := f.Name.Name
+	f.Name = ast.NewIdent(our + name)
+	c.begin = append(c.begin, variable+" = "+f.Name.Name)
+	if always := strings.HasPrefix(name, "init_"); always || name == "init" { // GoNB runs those before each cell
+		c.run(calls(variable), always)
 	}
 }
 
 // run adds a statement to what the cell runs, and perhaps to what makes parts of the program known.
 func (c *Cell) run(s ast.Stmt, enters bool) {
-	c.body = append(c.body, checkpoint(), s)
+	ast.Inspect(s, c.rewrite)
+	c.body = append(c.body, calls(check), s)
 	if enters {
 		c.enters = append(c.enters, s)
 	}
 }
 
-// registers begins a statement that makes a part of the program known.
+// registers begins a call that makes a part of the program known.
 var registers = regexp.MustCompile(`^[^\s(]+\.Register\w*\(`)
 
 // assignment gives variables that were declared their values.
@@ -235,7 +210,7 @@ func assignment(d *ast.GenDecl) ast.Stmt {
 	for _, id := range s.Names {
 		set.Lhs = append(set.Lhs, id)
 		if len(s.Values) == 0 {
-			set.Rhs = append(set.Rhs, &ast.StarExpr{X: call("new", s.Type)})
+			set.Rhs = append(set.Rhs, &ast.StarExpr{X: &ast.CallExpr{Fun: ast.NewIdent("new"), Args: []ast.Expr{s.Type}}})
 		}
 	}
 	if !slices.ContainsFunc(s.Names, func(id *ast.Ident) bool { return id.Name != "_" }) {
@@ -247,8 +222,11 @@ func assignment(d *ast.GenDecl) ast.Stmt {
 // origin is a hash of the cell with what it uses of others, by which results are named.
 func (c *Cell) origin() string {
 	h := sha256.New()
+	for _, s := range c.syntax.Imports {
+		fmt.Fprintln(h, s.Name, s.Path.Value)
+	}
 	for _, p := range c.parts {
-		h.Write([]byte(p.text + "\n"))
+		fmt.Fprintln(h, p.text)
 	}
 	from := map[string]bool{}
 	for _, o := range c.info.Uses {

@@ -61,11 +61,11 @@ func (s *saved) save(r rt.Saving, v reflect.Value) {
 	l, learner := v.Interface().(*pcl.Learner)
 	made, known := recipe.Of(v.Interface())
 	switch size := sizeOf(v, 6); {
-	case known && learner:
-		s.saveLearner(r.Dir, l)
-		s.Recipe = &made
 	case known:
 		s.Recipe = &made
+		if learner {
+			s.saveLearner(r.Dir, l)
+		}
 	case learner:
 		fail.Now("it was not made by a session")
 	case size > 1<<28, r.Quick && (size > 1<<20 || v.Kind() == reflect.Map): // whose change meanwhile would end the process

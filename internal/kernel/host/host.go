@@ -22,8 +22,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// Main answers the kernel until it is gone. Where cells are no plugins, cells are the functions of those in this program.
-func Main(cells map[string]func()) {
+// Main answers the kernel until it is gone. find returns a pointer to a function of a plugin or, where cells are none, of this
+// program.
+func Main(find func(file, function string) (any, error)) {
 	debug.SetTraceback("single")
 	for fd := 3; fd <= 6; fd++ { // what cells start is not to keep them open
 		syscall.CloseOnExec(fd)
@@ -31,7 +32,7 @@ func Main(cells map[string]func()) {
 	origin.SetNotebook(os.Args[1], rt.Origin)
 	rt.Show, rt.Ask, rt.ForgetFlag = show, func() { gonbui.RequestInput("", false) }, forgetFlag
 	recipe.Remember()
-	if err := rpc.RegisterName("Host", host(cells)); err != nil {
+	if err := rpc.RegisterName("Host", host{find}); err != nil {
 		panic(err)
 	}
 	rpc.ServeConn(struct { // until it is gone
@@ -41,25 +42,21 @@ func Main(cells map[string]func()) {
 }
 
 // host has what the kernel can ask for.
-type host map[string]func()
+type host struct {
+	find func(file, function string) (any, error)
+}
 
 type nothing = struct{}
 
 // Run loads a cell, runs it, and says why it failed.
-func (h host) Run(c rt.Cell, failure *string) (err error) {
-	run := h[c.Function]
-	if run == nil {
-		run, err = open(c.File, c.Function)
-	}
+func (h host) Run(c rt.Cell, failure *string) error {
+	run, err := h.find(c.File, c.Function)
 	if err == nil {
-		*failure = rt.Run(c.ID, run)
+		*failure = rt.Run(c.ID, *run.(*func()))
 		gonbui.Sync()
 	}
 	return err
 }
-
-// open returns a function of a plugin.
-var open func(file, function string) (func(), error)
 
 // Stop stops a cell, also one that has not begun.
 func (host) Stop(id int, _ *nothing) error {

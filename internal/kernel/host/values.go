@@ -32,7 +32,11 @@ func (host) Describe(list []rt.Variable, table *string) error {
 	for _, one := range list {
 		var bytes, text string
 		if v, ok := rt.Value(one.Name); ok {
-			if err := fail.Tried(func() { bytes, text = describe(v) }); err != nil {
+			err := fail.Tried(func() {
+				defer fail.Foreign("?") // a cell may be changing it meanwhile
+				bytes, text = fmt.Sprint(sizeOf(v, 6)), textOf(v)
+			})
+			if err != nil {
 				text = err.Error()
 			}
 		}
@@ -41,12 +45,6 @@ func (host) Describe(list []rt.Variable, table *string) error {
 	w.Flush()
 	*table = b.String()
 	return nil
-}
-
-// describe says how large a value is, and what it is in short. A cell may be changing it meanwhile.
-func describe(v reflect.Value) (bytes, text string) {
-	defer fail.Foreign("?")
-	return fmt.Sprint(sizeOf(v, 6)), textOf(v)
 }
 
 // textOf shows a value in short. What can be large is not read as a whole.

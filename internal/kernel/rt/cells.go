@@ -29,21 +29,14 @@ var (
 	stopped    atomic.Int32 // how many of them were stopped and are not over
 )
 
-// Panics of a goroutine whose cell was stopped, or ends itself, and that of an error that a cell did not expect.
+// Panics of a goroutine whose cell was stopped, or ends itself.
 var errStopped, errDone = errors.New(Stopped), errors.New("done")
-
-type failure struct{ error }
-
-func (f failure) Unwrap() error { return f.error }
 
 // find finds an execution, or makes it.
 func find(id int) *execution {
-	found, ok := executions.Load(id)
-	if !ok {
-		e := new(execution)
-		e.ctx, e.stop = context.WithCancelCause(context.Background())
-		found, _ = executions.LoadOrStore(id, e)
-	}
+	e := new(execution)
+	e.ctx, e.stop = context.WithCancelCause(context.Background())
+	found, _ := executions.LoadOrStore(id, e)
 	return found.(*execution)
 }
 
@@ -111,7 +104,7 @@ func Must[T any](v T, err error) T {
 // NoError ends the cell if there is an error.
 func NoError(err error) {
 	if err != nil {
-		panic(failure{err})
+		panic(err)
 	}
 }
 
@@ -126,11 +119,12 @@ func Exit(code int) {
 // failureOf describes a panic that is one of the cell's, with the lines of cells on the way to it. It is called by the deferred
 // function that has recovered it.
 func failureOf(p any) string {
-	text := fmt.Sprint(p)
-	switch _, unexpected := p.(failure); {
-	case p == nil, p == errStopped, p == errDone:
+	if p == nil || p == errStopped || p == errDone {
 		return ""
-	case !unexpected:
+	}
+	text := fmt.Sprint(p)
+	_, isError := p.(error)
+	if _, fault := p.(runtime.Error); fault || !isError { // unlike an error that the cell did not expect
 		text = "panic: " + text
 	}
 	var lines []string
@@ -154,17 +148,15 @@ func failureOf(p any) string {
 func calls() iter.Seq[runtime.Frame] {
 	return func(yield func(runtime.Frame) bool) {
 		pcs := make([]uintptr, 64)
-		for skip := 0; ; skip += len(pcs) {
-			n := runtime.Callers(skip, pcs)
-			frames := runtime.CallersFrames(pcs[:n])
-			for more := true; more; {
-				var f runtime.Frame
-				f, more = frames.Next()
-				if strings.HasPrefix(f.Function, CellPath) && !yield(f) {
-					return
-				}
-			}
-			if n < len(pcs) {
+		n := runtime.Callers(0, pcs)
+		for n == len(pcs) { // there may be more
+			pcs = make([]uintptr, 4*n)
+			n = runtime.Callers(0, pcs)
+		}
+		frames := runtime.CallersFrames(pcs[:n])
+		for more := true; more; {
+			var f runtime.Frame
+			if f, more = frames.Next(); strings.HasPrefix(f.Function, CellPath) && !yield(f) {
 				return
 			}
 		}
@@ -181,7 +173,7 @@ func owner() (id int) {
 	return id
 }
 
-// Enter is called by each cell before anything else. origin is a hash of what the cell is made of; what it declares is in
+// Enter is called by each cell before anything else. origin is a hash of what the cell is made of; pointers are those to its
 // variables, by name.
 func Enter(id int, origin string, pointers map[string]any) {
 	find(id).origin = origin

@@ -95,17 +95,15 @@ func (s *server) execute(r *request) fields {
 		s.stop(r.shell)
 	}
 	s.mu.Unlock()
-	ended := fields{"payload": []any{}, "execution_count": r.number}
-	if err != nil {
-		r.show("error", problem(err))
-		maps.Copy(ended, problem(err))
-		return ended
-	}
 	expressions := fields{}
 	for name := range r.content.Expressions {
 		expressions[name] = withStatus(problem(errExpression))
 	}
-	ended["user_expressions"] = expressions
+	ended := fields{"payload": []any{}, "execution_count": r.number, "user_expressions": expressions}
+	if err != nil {
+		r.show("error", problem(err))
+		maps.Copy(ended, problem(err))
+	}
 	return ended
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
+	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
 
 // commands does the lines of a cell that are not Go: GoNB's language.
@@ -172,11 +173,11 @@ func (c *commands) remove(words []string) {
 func (c *commands) reset(words []string) {
 	c.building.Lock()
 	defer c.building.Unlock()
-	h := c.process.Load().host
-	fail.If(os.RemoveAll(h.ModuleDir()))
+	h := c.process.Load().host.In(c.dir)
+	fail.If(os.RemoveAll(fail.Or(h.ModuleDir())))
 	if len(words) == 1 || words[1] != "go.mod" {
 		c.past = history{}
-		c.renew(c.request, h, "%reset asked for it", nil)
+		c.renew(c.request, h, "%reset asked for it", rt.Lost{})
 	}
 }
 
@@ -198,7 +199,7 @@ func (c *commands) shell(one cell.Command) {
 	line, inModule := strings.CutPrefix(strings.TrimSpace(one.Text[1:]), "*")
 	dir, stdin := "", ""
 	if inModule {
-		dir = fail.Or(c.process.Load().host.MakeModule())
+		dir = fail.Or(c.process.Load().host.ModuleDir())
 	}
 	if c.asks != "" {
 		answer, err := c.input(c.ctx, "", c.asks == "with_password")
@@ -226,7 +227,7 @@ func (c *commands) bash(line, dir, stdin string) {
 	cmd := exec.CommandContext(c.ctx, "/bin/bash", "-c", line)
 	build.Group(cmd)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, strings.NewReader(stdin), toStdout, toStderr
-	cmd.Env = append(os.Environ(), protocol.GONB_TMP_DIR_ENV+"="+c.process.Load().host.ModuleDir())
+	cmd.Env = append(os.Environ(), protocol.GONB_TMP_DIR_ENV+"="+fail.Or(c.process.Load().host.ModuleDir()))
 	err := cmd.Run()
 	errors.Join(toStdout.Close(), toStderr.Close()) // what it has started may go on
 	stdout.drain()

@@ -37,8 +37,8 @@ func newNotebook(folder string, s *server) (e *notebook, err error) {
 	fail.If(err)
 	e = &notebook{server: s, dir: fail.Or(os.MkdirTemp("", "parallelcl-notebook-")), args: []string{}}
 	e.page = newBridge(s.file, func(address string, value any) { e.process.Load().give(address, value) })
-	p := newProcess(h.In(e.dir))
-	if err := e.start(s.ctx, p); err != nil {
+	p, err := e.start(s.ctx, newProgram(h.In(e.dir)))
+	if err != nil {
 		os.RemoveAll(e.dir)
 		return nil, err
 	}
@@ -49,7 +49,9 @@ func newNotebook(folder string, s *server) (e *notebook, err error) {
 }
 
 func (e *notebook) close() error {
-	e.process.Load().kill()
+	p := e.process.Load()
+	p.end()
+	<-p.life.Done()
 	return os.RemoveAll(e.dir)
 }
 
@@ -89,7 +91,7 @@ func (e *notebook) build(r *request, s cell.Source) (p *process, id int, file st
 	if p.host.Go.Plugins {
 		file = fail.Or(p.host.Link(r.ctx, nil, c.ID))
 	} else {
-		p = e.follow(r, p, c.ID)
+		p = e.renew(r, p.host, "", fail.Or(e.save(r.ctx, p, false)), c.ID)
 	}
 	p.commit(c)
 	e.past.sources = append(e.past.sources, s)
@@ -97,7 +99,7 @@ func (e *notebook) build(r *request, s cell.Source) (p *process, id int, file st
 }
 
 // compile makes a package of a cell. It fetches what the cell imports and the host does not have.
-func (p *process) compile(ctx context.Context, s cell.Source) *cell.Cell {
+func (p *program) compile(ctx context.Context, s cell.Source) *cell.Cell {
 	c, err := p.Translate(s)
 	if err != nil && c != nil && len(c.Missing) > 0 {
 		p.Add(fail.Or(p.host.Fetch(ctx, c.Missing)))
@@ -108,7 +110,7 @@ func (p *process) compile(ctx context.Context, s cell.Source) *cell.Cell {
 	return c
 }
 
-func (p *process) commit(c *cell.Cell) {
+func (p *program) commit(c *cell.Cell) {
 	p.Commit(c)
 	p.cells = append(p.cells, c.ID)
 }

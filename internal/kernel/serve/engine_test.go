@@ -31,7 +31,7 @@ type session struct {
 
 func begin(t *testing.T) *session {
 	t.Helper()
-	g, err := build.FindTools(t.Context(), "go", module)
+	g, err := build.FindTools(t.Context(), module)
 	if err != nil {
 		t.Fatal(err)
 	}

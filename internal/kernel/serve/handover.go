@@ -17,8 +17,8 @@ import (
 )
 
 // A host is replaced when it has ended, when the module has changed, which only a new program can load, and when it has grown
-// too large, since plugins are never unloaded. What cells have declared is declared again in the new one, and variables get
-// the values that the old one has saved.
+// too large, since plugins are never unloaded; where there are no plugins, for each cell. What cells have declared is declared
+// again in the new one, and variables get the values that the old one has saved.
 
 // history is what a new host is to be told.
 type history struct {
@@ -37,7 +37,7 @@ func (e *notebook) ready(r *request, force bool) {
 		if err != nil {
 			h = p.host
 		}
-		e.renew(r, h, fmt.Sprintf("the old one has ended (%v)", context.Cause(p.life)), nil)
+		e.renew(r, h, fmt.Sprintf("the old one has ended (%v)", context.Cause(p.life)), rt.Lost{})
 		return
 	}
 	source, why := origin.Fingerprint(p.host.Module), ""
@@ -53,20 +53,16 @@ func (e *notebook) ready(r *request, force bool) {
 	if why == "" || why+source == e.past.refused {
 		return
 	}
-	var h *build.Host
-	var lost rt.Lost
 	err := fail.Tried(func() {
-		h = fail.Or(p.host.Current(r.ctx))
-		lost = fail.Or(e.save(r.ctx, p, false))
-		refused := len(lost.Learners) > 0 && !force && p.host.Go.Plugins
+		h := fail.Or(p.host.Current(r.ctx))
+		lost := fail.Or(e.save(r.ctx, p, false))
+		refused := len(lost.Learners) > 0 && !force && h.Go.Plugins
 		fail.When(refused, "%s. %%handover replaces it all the same.", strings.Join(lost.Learners, "; "))
+		e.renew(r, h, why, lost)
 	})
-	switch {
-	case err == nil:
-		e.renew(r, h, why, append(lost.Learners, lost.Others...))
-	case force, r.ctx.Err() != nil:
+	if force || r.ctx.Err() != nil {
 		fail.If(err)
-	default:
+	} else if err != nil {
 		e.past.refused = why + source
 		r.stream("stderr", fmt.Sprintf("The cells should have a new process (%s), but they go on in the old one: %v\n", why, err))
 	}
@@ -101,62 +97,39 @@ func (e *notebook) autosave(p *process) {
 	e.past.due = time.Now().Add(time.Since(begin))
 }
 
-// renew starts a host in place of the one there is, tells it what cells have declared and saved, and says what came along.
-func (e *notebook) renew(r *request, h *build.Host, why string, lost []string) {
-	old, ctx := e.process.Load(), context.Background()
-	text := "The cells have a new process: " + why + "."
-	p := old.again() // what was compiled for it can be used again
-	if h.Source != old.host.Source || len(e.past.sources) == 0 {
-		p = newProcess(h.In(e.dir))
-		text += p.compileAgain(ctx, e.past.sources)
-	}
-	not, came := e.replace(ctx, p)
-	r.stream("stderr", text+not+came+rt.Sentence("These did not come along", lost)+"\n")
-}
-
-// again is a host with the same cells, to be started.
-func (p *process) again() *process {
-	return &process{Notebook: p.Notebook, cells: p.cells, host: p.host}
-}
-
-// follow starts a host that can run a cell in place of one whose cells are no plugins, and says what did not come along.
-func (e *notebook) follow(r *request, old *process, id int) (p *process) {
-	lost := fail.Or(e.save(r.ctx, old, false))
-	p = old.again()
-	not, _ := e.replace(r.ctx, p, id)
-	if not += rt.Sentence("These did not come along", append(lost.Learners, lost.Others...)); not != "" {
-		r.stream("stderr", strings.TrimSpace(not)+"\n")
-	}
-	return p
-}
-
-// replace starts a host in place of the one there is. It tells it what cells have declared and saved, and says what came along.
-func (e *notebook) replace(ctx context.Context, p *process, run ...int) (not, came string) {
-	fail.If(e.start(ctx, p, run...))
-	ctx = context.WithoutCancel(ctx) // the values of the old one are only in files from now on
-	e.process.Swap(p).kill()
-	e.page.forget()
-	if err := p.declareAgain(ctx); err != nil {
-		not = " What cells have declared is gone: " + printable.Line(cell.Plain(err.Error())) + "."
-	}
-	if e.past.saved == "" {
-		return not, ""
-	}
-	var texts [2]string
-	if err := p.call(ctx, "Restore", e.past.saved, &texts); err != nil {
-		texts[0] = " " + err.Error()
-	}
-	return not + texts[0], texts[1]
-}
-
-// compileAgain compiles all cells for another host.
-func (p *process) compileAgain(ctx context.Context, sources []cell.Source) (text string) {
-	for _, s := range sources {
-		if err := fail.Tried(func() { p.commit(p.compile(ctx, s)) }); err != nil {
-			text += fmt.Sprintf(" %s no longer builds (%s).", s.File, printable.Line(cell.Plain(err.Error())))
+// renew starts a host in place of the one there is, where there are no plugins with one more cell, which it is to run. It tells
+// it what cells have declared and saved. It says why and what came along or, if it has no reason, only what did not.
+func (e *notebook) renew(r *request, h *build.Host, why string, lost rt.Lost, run ...int) *process {
+	prog, ctx, text := e.process.Load().program, context.WithoutCancel(r.ctx), ""
+	if h != prog.host { // for which cells were not compiled
+		prog = newProgram(h.In(e.dir))
+		for _, s := range e.past.sources {
+			if err := fail.Tried(func() { prog.commit(prog.compile(ctx, s)) }); err != nil {
+				text += fmt.Sprintf(" %s no longer builds (%s).", s.File, printable.Line(cell.Plain(err.Error())))
+			}
 		}
 	}
-	return text
+	p := fail.Or(e.start(ctx, prog, run...))
+	old := e.process.Swap(p)
+	old.end()
+	<-old.life.Done()
+	e.page.forget()
+	if err := p.declareAgain(ctx); err != nil {
+		text += " What cells have declared is gone: " + printable.Line(cell.Plain(err.Error())) + "."
+	}
+	var restored [2]string
+	if e.past.saved != "" {
+		if err := p.call(ctx, "Restore", e.past.saved, &restored); err != nil {
+			restored[0] = " " + err.Error()
+		}
+	}
+	if text += restored[0]; why != "" {
+		text = "The cells have a new process: " + why + "." + text + restored[1]
+	}
+	if text += rt.Sentence("These did not come along", append(lost.Learners, lost.Others...)); text != "" {
+		r.stream("stderr", strings.TrimSpace(text)+"\n")
+	}
+	return p
 }
 
 // declareAgain has a new host declare and register what cells have.

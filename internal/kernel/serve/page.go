@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
 
 //go:embed page.js
@@ -30,13 +32,13 @@ type bridge struct {
 	html       string // the script
 	deliver    func(address string, value any)
 	mu         sync.Mutex
-	subscribed map[string]bool  // addresses that the program wants to hear of; gonbui hangs when it hears of others
-	pages      map[string]bool  // that hear us, by their comms
-	cell       *request         // that spoke last
-	waiting    []map[string]any // for the first page
-	displays   map[string]bool  // IDs of displays that are there
-	scriptsIn  *request         // the cell where package dom's scripts are displayed
-	scripts    string           // and the ID of their display
+	subscribed map[string]bool // addresses that the program wants to hear of; gonbui hangs when it hears of others
+	pages      map[string]bool // that hear us, by their comms
+	cell       *request        // that spoke last
+	waiting    []fields        // for the first page
+	displays   map[string]bool // IDs of displays that are there
+	scriptsIn  *request        // the cell where package dom's scripts are displayed
+	scripts    string          // and the ID of their display
 }
 
 // newBridge returns a bridge for the kernel of a Jupyter connection file. Values for the program go to deliver, one at a time and in
@@ -56,9 +58,8 @@ func (b *bridge) forget() {
 	clear(b.subscribed)
 }
 
-// takes takes what the program sends in a cell, if it is for comms and not to be displayed. It leaves gonbui's Sync to the
-// caller.
-func (b *bridge) takes(d *protocol.DisplayData, r *request) bool {
+// show shows what the program sends in a cell: in the cell or, if it is for comms, in pages.
+func (b *bridge) show(d *protocol.DisplayData, r *request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	value, isValue := d.Data[protocol.MIMECommValue].(protocol.CommValue)
@@ -71,11 +72,13 @@ func (b *bridge) takes(d *protocol.DisplayData, r *request) bool {
 		b.subscribed[s.Address] = !s.Unsubscribe
 		time.AfterFunc(pageTime, func() { b.begin(s.Address) })
 	case value.Request:
-		b.send(map[string]any{"address": value.Address, "read_request": true})
-	case isValue && value.Address != protocol.GonbuiStartAddress:
-		b.send(map[string]any{"address": value.Address, "value": value.Value})
+		b.send(fields{"address": value.Address, "read_request": true})
+	case value.Address == protocol.GonbuiStartAddress:
+	case isValue:
+		b.send(fields{"address": value.Address, "value": value.Value})
+	default:
+		b.display(d, r)
 	}
-	return isValue || isSubscription
 }
 
 // begin gives the program 0 from an address if no page has answered, as in a program that runs notebooks: gonbui's widgets
@@ -88,21 +91,24 @@ func (b *bridge) begin(address string) {
 	}
 }
 
-// place returns the name under which the front end knows a display that gonbui shows in a cell, and whether it is there
-// already. Package dom runs all its scripts in one display, which must be another one in each cell: the front end runs a
-// script in every place of a display, and may have lost earlier ones.
-func (b *bridge) place(id string, r *request) (name string, update bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if strings.HasPrefix(id, "gonb_transient_js_") {
-		if b.scriptsIn != r {
-			b.scriptsIn, b.scripts = r, id+rand.Text()
-		}
-		id = b.scripts
+// display shows rich output, in the place of an earlier one of the same name. Package dom runs all its scripts in one display,
+// which must be another one in each cell: the front end runs a script in every place of a display, and may have lost earlier ones.
+func (b *bridge) display(d *protocol.DisplayData, r *request) {
+	kind := "display_data"
+	if d.Metadata[rt.Result] == true {
+		kind, d.Metadata = "execute_result", nil
 	}
-	update = b.displays[id]
-	b.displays[id] = true
-	return id, update
+	if strings.HasPrefix(d.DisplayID, "gonb_transient_js_") {
+		if b.scriptsIn != r {
+			b.scriptsIn, b.scripts = r, d.DisplayID+rand.Text()
+		}
+		d.DisplayID = b.scripts
+	}
+	if b.displays[d.DisplayID] {
+		kind = "update_display_data"
+	}
+	b.displays[d.DisplayID] = d.DisplayID != ""
+	r.display(kind, d)
 }
 
 // comm takes a message of a page; see [engine].
@@ -113,7 +119,7 @@ func (b *bridge) comm(r *request) error {
 	address, _ := data["address"].(string)
 	switch {
 	case kind == "comm_open" && data["session"] == b.session:
-		r.tell(id, map[string]any{"address": openAck, "value": true})
+		r.tell(id, fields{"address": openAck, "value": true})
 	case address == ready && data["value"] == b.session:
 		b.pages[id] = true
 		for _, early := range b.waiting {
@@ -131,7 +137,7 @@ func (b *bridge) comm(r *request) error {
 }
 
 // send sends data to every page, or keeps them for the first.
-func (b *bridge) send(data map[string]any) {
+func (b *bridge) send(data fields) {
 	if len(b.pages) == 0 && len(b.waiting) < 1000 {
 		b.waiting = append(b.waiting, data)
 	}

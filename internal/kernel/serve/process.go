@@ -19,14 +19,17 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
 
-// process is a host: the program in which the cells of a notebook run. It knows what they have declared there, also before it
-// is started.
-type process struct {
+// program is a host with the cells that were compiled for it.
+type program struct {
 	*cell.Notebook
-	cells   []int // as they are compiled for it
-	host    *build.Host
+	host  *build.Host
+	cells []int
+}
+
+// process is a program that runs, in which the cells of a notebook run.
+type process struct {
+	program
 	cmd     *exec.Cmd
-	end     func() // ends it with all that it has started
 	calls   *rpc.Client
 	values  *gob.Encoder // to package gonbui
 	streams []*stream
@@ -34,20 +37,19 @@ type process struct {
 	life    context.Context // ends with the process; the cause says why
 }
 
-func newProcess(h *build.Host) *process {
-	return &process{Notebook: cell.New(h.Packages, h.Go.Root), host: h}
+func newProgram(h *build.Host) program {
+	return program{Notebook: cell.New(h.Packages, h.Go.Root), host: h}
 }
 
-// start starts a host. Where its cells are no plugins, they are linked to its program, with another one that it is to run.
-func (e *notebook) start(ctx context.Context, p *process, run ...int) (err error) {
+// start starts a program. Where cells are no plugins, they are linked to it, with another one that it is to run.
+func (e *notebook) start(ctx context.Context, prog program, run ...int) (p *process, err error) {
 	defer fail.Caught(&err)
-	program := p.host.Program
-	if !p.host.Go.Plugins && len(p.cells)+len(run) > 0 {
-		program = fail.Or(p.host.Link(ctx, p.cells, run...))
-		defer os.Remove(program)
+	file := prog.host.Program
+	if !prog.host.Go.Plugins && len(prog.cells)+len(run) > 0 {
+		file = fail.Or(prog.host.Link(ctx, prog.cells, run...))
+		defer os.Remove(file)
 	}
-	ctx, end := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, program, p.host.Sum)
+	cmd := exec.CommandContext(context.Background(), file, prog.host.Sum)
 	build.Group(cmd)
 	requests, toAsk := pipe()
 	displays, toDisplay := pipe()
@@ -62,26 +64,20 @@ func (e *notebook) start(ctx context.Context, p *process, run ...int) (err error
 		f.Close()
 	}
 	if err != nil {
-		end()
-		return errors.Join(err, toAsk.Close(), displays.Close(), toGive.Close(), replies.Close())
+		return nil, errors.Join(err, toAsk.Close(), displays.Close(), toGive.Close(), replies.Close())
 	}
 	life, ended := context.WithCancelCause(context.Background())
-	p.cmd, p.end, p.life, p.streams = cmd, end, life, []*stream{stdout, stderr}
-	p.calls, p.values = rpc.NewClient(duplex{replies, toAsk}), gob.NewEncoder(toGive)
-	shown := make(chan struct{})
+	p = &process{program: prog, cmd: cmd, life: life, streams: []*stream{stdout, stderr},
+		calls: rpc.NewClient(duplex{replies, toAsk}), values: gob.NewEncoder(toGive)}
 	go func() {
-		defer close(shown)
 		e.showAll(p, displays)
-	}()
-	go func() {
 		err := cmp.Or(cmd.Wait(), errors.New("it was asked to"))
 		cmd.Cancel() // what it has started
 		p.drain()
-		<-shown
 		ended(err)
-		errors.Join(p.calls.Close(), toGive.Close(), replies.Close())
+		errors.Join(p.calls.Close(), toGive.Close(), replies.Close(), displays.Close())
 	}()
-	return p.call(ctx, "SetArgs", e.args, nil) // answers when the host is ready
+	return p, p.call(context.Background(), "SetArgs", e.args, nil) // answers when the host is ready
 }
 
 // duplex is a connection of two pipes.
@@ -111,10 +107,11 @@ func (p *process) call(ctx context.Context, method string, args, reply any) erro
 	return fmt.Errorf("the process of the cells has ended: %w", context.Cause(p.life))
 }
 
-// kill ends the host and what it has started.
-func (p *process) kill() {
-	p.end()
-	<-p.life.Done()
+// end ends the host and what it has started.
+func (p *process) end() {
+	if p.life.Err() == nil {
+		p.cmd.Cancel()
+	}
 }
 
 // run runs a cell in the host, until it ends by itself or ctx does: a function of the file, if it is a plugin.
@@ -124,13 +121,13 @@ func (p *process) run(ctx context.Context, id int, file, function string) error 
 	var failure string
 	err := p.call(always, "Run", rt.Cell{ID: id, File: file, Function: function}, &failure)
 	p.drain()
-	switch {
-	case failure == rt.Stopped:
+	switch failure {
+	case "":
+		return err
+	case rt.Stopped:
 		return context.Canceled
-	case failure != "":
-		return errors.New(failure)
 	}
-	return err
+	return errors.New(failure)
 }
 
 // drain waits until all that the host has written so far is shown.
@@ -153,8 +150,7 @@ func init() {
 }
 
 // showAll shows what the host sends by package gonbui, until it ends. What it has written before comes first.
-func (e *notebook) showAll(p *process, displays *os.File) {
-	defer displays.Close()
+func (e *notebook) showAll(p *process, displays io.Reader) {
 	for dec := gob.NewDecoder(displays); ; {
 		d := new(protocol.DisplayData)
 		if dec.Decode(d) != nil {
@@ -175,8 +171,8 @@ func (e *notebook) showAll(p *process, displays *os.File) {
 				p.asked++
 			}
 			go p.input(question, r)
-		case !e.page.takes(d, r):
-			e.show(d, r)
+		default:
+			e.page.show(d, r)
 		}
 	}
 }
@@ -193,19 +189,4 @@ func (p *process) input(q protocol.InputRequest, r *request) {
 		line += "\n"
 	}
 	p.call(context.Background(), "Give", line, nil)
-}
-
-// show shows rich output.
-func (e *notebook) show(d *protocol.DisplayData, r *request) {
-	kind, update := "display_data", false
-	if d.Metadata[rt.Result] == true {
-		kind, d.Metadata = "execute_result", nil
-	}
-	if d.DisplayID != "" {
-		d.DisplayID, update = e.page.place(d.DisplayID, r)
-	}
-	if update {
-		kind = "update_display_data"
-	}
-	r.display(kind, d)
 }

@@ -23,13 +23,8 @@ import (
 )
 
 func main() {
-	program, err := os.Executable()
-	if err == nil {
-		err = serve(context.Background(), os.Args[1], func(s *server) (engine, error) {
-			return newNotebook(filepath.Dir(program), s)
-		})
-	}
-	if err != nil {
+	open := func(s *server) (engine, error) { return newNotebook(filepath.Dir(os.Args[0]), s) }
+	if err := serve(context.Background(), os.Args[1], open); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -212,9 +212,6 @@ func (b *Batch) of(task int) {
 func (b *Batch) Read(s data.Samples, n, from, task int) {
 	b.Empty()
 	b.N = min(len(b.Class), n-from)
-	width := len(b.X) / len(b.Class)
-	for i := range b.N {
-		b.Class[i] = s.Sample(from+i, b.X[i*width:(i+1)*width])
-	}
+	b.Fill(s, func(i int) int { return from + i })
 	b.of(task)
 }

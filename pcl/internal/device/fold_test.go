@@ -76,7 +76,7 @@ func updated(t *testing.T, set *Set, w []float32, rows []compute.Buffer) []float
 	theta := onDevice(t, set, make([]float32, set.Total()))
 	out := set.update(len(rows)).Call(&theta, w, set.Optimizer.Scalars(1), rows)
 	defer program.Free(out...)
-	return append(program.Values[float32](out[0], set.Total()), float32(program.Read[float64](out[1], 1)[0]))
+	return append(slices.Clone(program.Read[float32](out[0], set.Total())), float32(program.Read[float64](out[1], 1)[0]))
 }
 
 // TestReadoutInParts: what is read of many rows is the same in parts, and on the host.

@@ -97,5 +97,5 @@ func onTheHost(x any, n int) []float32 {
 func matrix(b compute.Buffer, n int) [][]float32 {
 	shape := fail.Or(b.Shape())
 	width := shape.Dimensions[1]
-	return slices.Collect(slices.Chunk(program.Values[float32](b, shape.Size())[:n*width], width))
+	return slices.Collect(slices.Chunk(slices.Clone(program.Read[float32](b, shape.Size()))[:n*width], width))
 }

@@ -42,7 +42,7 @@ func TestDifferentiateTogether(t *testing.T) {
 	}
 	together := set.Differentiate(parts, rehearsal.Loss{}, batches...)
 	values := func(g Gradient) []float32 {
-		return append(program.Values[float32](g.Flat, set.Total()), onTheHost(g.loss, 1)...)
+		return append(slices.Clone(program.Read[float32](g.Flat, set.Total())), onTheHost(g.loss, 1)...)
 	}
 	for i, batch := range batches {
 		for _, at := range [][]compute.Buffer{theta, parts} {

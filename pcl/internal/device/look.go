@@ -1,6 +1,8 @@
 package device
 
 import (
+	"slices"
+
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/core/graph"
 
@@ -41,7 +43,7 @@ func (p *Set) Predict(at At, b *Batch, l rehearsal.Loss) []int32 {
 		return []*graph.Node{predicted(s.scores(l).Value, p.target(s.targets, targetLo), p.target(s.targets, targetHi))}
 	}), b, l)
 	defer program.Free(out...)
-	return program.Values[int32](out[0], p.Batch)[:b.N]
+	return slices.Clone(program.Read[int32](out[0], p.Batch))[:b.N]
 }
 
 // Losses returns the loss of each sample.

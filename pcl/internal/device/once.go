@@ -1,6 +1,8 @@
 package device
 
 import (
+	"slices"
+
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
@@ -79,7 +81,7 @@ func (d *readOnce) across(m []float64, first, second int) {
 func numbers(p *program.Program, in any, n int) []float64 {
 	out := p.Call(in)
 	defer program.Free(out...)
-	return program.Values[float64](out[0], n)
+	return slices.Clone(program.Read[float64](out[0], n))
 }
 
 // single returns x rounded to float32.

@@ -1,6 +1,8 @@
 package device
 
 import (
+	"slices"
+
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
@@ -19,7 +21,7 @@ func (p *Set) SGD(vectors *[2]compute.Buffer, b *Batch, l rehearsal.Loss, hyper 
 	*vectors = [2]compute.Buffer(out[:2])
 	defer program.Free(out[2:]...)
 	if len(out) > 2 {
-		statistics = program.Values[float32](out[2], p.Model.Layout().StatsTotal)
+		statistics = slices.Clone(program.Read[float32](out[2], p.Model.Layout().StatsTotal))
 	}
 	return statistics
 }

@@ -2,7 +2,6 @@ package program
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
@@ -49,15 +48,6 @@ func Read[T number](b compute.Buffer, n int) []T {
 	}
 	values := make([]T, n)
 	fail.If(b.ToFlatData(values))
-	return values
-}
-
-// Values returns a copy of the n values of a buffer on the host.
-func Values[T number](b compute.Buffer, n int) []T {
-	values := Read[T](b, n)
-	if b.Backend().HasSharedBuffers() {
-		values = slices.Clone(values)
-	}
 	return values
 }
 

@@ -37,7 +37,7 @@ func download(t *testing.T, buffers ...compute.Buffer) (out [][]float32) {
 	t.Helper()
 	defer program.Free(buffers...)
 	for _, b := range buffers {
-		out = append(out, program.Values[float32](b, 3))
+		out = append(out, slices.Clone(program.Read[float32](b, 3)))
 	}
 	return out
 }
