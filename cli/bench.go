@@ -23,7 +23,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // benchCmd groups the commands that measure speed.
@@ -131,9 +130,9 @@ func (c *benchStepCmd) Run(rc *runContext) error {
 func (c *benchStepCmd) learner(b *backend.Backend, programs *pcl.Programs, name string) *pcl.Learner {
 	plain, edit := strings.CutSuffix(name, editing)
 	o := pcl.Options{
-		Backend: b, Model: c.net, Image: c.image, Increment: scenario.ClassIncremental, Batch: c.Batch, Programs: programs,
+		Backend: b, Model: c.net, Image: c.image, Increment: "class", Batch: c.Batch, Programs: programs,
 		Method: fail.Or(method.New(plain, nil)), Optimizer: optim.Adam{LR: 0.001},
-		Memory: memory.Config{Policy: memory.PerClass, Budget: (c.Batch + 1) / classesPerTask},
+		Memory: memory.Config{Policy: "per_class", Budget: (c.Batch + 1) / classesPerTask},
 	}
 	if edit {
 		o.Edit.Eta = 0.02

@@ -99,17 +99,18 @@ func (c *dataVerifyCmd) Run(rc *runContext) error {
 	t := newTable("SET", "FILE", "STATUS", "DETAIL")
 	var bad []error
 	for _, name := range names {
-		r := fail.Or(datasets.Verify(rc.ctx, name, datasets.Options{Dir: c.Dir}))
-		if len(r.Files) == 0 {
-			t.row(r.Name, "(generated)", "ok", "")
+		files, err := datasets.Verify(rc.ctx, name, datasets.Options{Dir: c.Dir})
+		if len(files) == 0 {
+			fail.If(err)
+			t.row(name, "(generated)", "ok", "")
 		}
 		damaged := len(c.Names) > 0
-		for _, f := range r.Files {
-			t.row(r.Name, f.Path, f.Status, f.Detail)
+		for _, f := range files {
+			t.row(name, f.Path, f.Status, f.Detail)
 			damaged = damaged || f.Status == "damaged"
 		}
 		if damaged {
-			bad = append(bad, r.Err())
+			bad = append(bad, err)
 		}
 	}
 	return errors.Join(append(bad, t.print(rc.stdout))...)

@@ -10,8 +10,9 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
+	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/toy"
+	"github.com/parallelcl/parallelcl/viz"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
@@ -48,13 +49,13 @@ func (c *demoCmd) Run(rc *runContext) error {
 	fail.If(printTable(rc.stdout, runs))
 	fail.If(atomicfile.Write(c.Out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) }))
 	if c.Cover != "" {
-		fail.If(atomicfile.Write(c.Cover, func(w io.Writer) error { return report.Cover(w, runs, in.Toy) }))
+		fail.If(atomicfile.Write(c.Cover, func(w io.Writer) error { return viz.Cover(w, runs, in.Toy) }))
 	}
 	return cmp.Or(rc.done("\nThe page: %s", c.Out), diverged(runs))
 }
 
 // train makes the runs, and reads their files.
-func (c *demoCmd) train(rc *runContext) []report.RunFile {
+func (c *demoCmd) train(rc *runContext) []results.File {
 	m := c.machine(rc, "")
 	defer m.Close()
 	b := fail.Or(m.Backend(rc.ctx))
@@ -65,7 +66,7 @@ func (c *demoCmd) train(rc *runContext) []report.RunFile {
 		}
 	}
 	base := experiment.DefaultConfig("glyphs")
-	base.Increment, base.EvalEvery = scenario.ClassIncremental, 20
+	base.Increment, base.EvalEvery = "class", 20
 	var configs []experiment.Checked
 	var folders []string
 	for _, config := range experiment.Vary(base, c.Method, nil, c.Seed...) {
@@ -73,5 +74,5 @@ func (c *demoCmd) train(rc *runContext) []report.RunFile {
 		configs, folders = append(configs, checked), append(folders, filepath.Join(c.Runs, checked.Folder()))
 	}
 	fail.Or(collect(rc, configs, experiment.Where{Machine: m, Dir: c.Runs, Record: true, Say: rc.say}, ""))
-	return fail.Or(report.FindRuns(folders...))
+	return fail.Or(results.Find(folders...))
 }

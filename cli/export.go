@@ -18,7 +18,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/tables"
 	"github.com/parallelcl/parallelcl/pcl/results/tensorboard"
-	"github.com/parallelcl/parallelcl/viz/report"
 )
 
 // exportCmd writes runs in other forms.
@@ -36,7 +35,7 @@ type exportedRuns struct {
 }
 
 // find reads the runs that the paths name, and the grids if they name these.
-func (e exportedRuns) find(rc *runContext) (files []report.RunFile, grids []*grid.Results) {
+func (e exportedRuns) find(rc *runContext) (files []results.File, grids []*grid.Results) {
 	folders := e.Paths
 	if slices.ContainsFunc(e.Paths, grid.IsName) {
 		if slices.ContainsFunc(e.Paths, func(path string) bool { return !grid.IsName(path) }) {
@@ -53,7 +52,7 @@ func (e exportedRuns) find(rc *runContext) (files []report.RunFile, grids []*gri
 	if len(folders) == 0 {
 		return nil, grids
 	}
-	files, err := report.FindRuns(folders...)
+	files, err := results.Find(folders...)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = usageError{err}
 	}
@@ -61,7 +60,7 @@ func (e exportedRuns) find(rc *runContext) (files []report.RunFile, grids []*gri
 	return files, grids
 }
 
-func runsOf(files []report.RunFile) (runs []*results.Run) {
+func runsOf(files []results.File) (runs []*results.Run) {
 	for _, f := range files {
 		runs = append(runs, f.Run)
 	}
@@ -83,13 +82,8 @@ func (c *exportCSVCmd) Run(rc *runContext) error {
 	files, grids := c.find(rc)
 	runs := runsOf(files)
 	return rc.writeTo(c.Out, func(out io.Writer) error {
-		switch {
-		case c.Table == "accuracy":
-			return tables.Accuracy(out, runs)
-		case c.Table == "steps":
-			return tables.Steps(out, runs, func(i int) ([]results.Record, error) { return files[i].ReadRecords() })
-		case grids == nil:
-			return tables.Runs(out, runs)
+		if grids == nil || c.Table != "runs" {
+			return tables.CSV(out, c.Table, runs, func(i int) ([]results.Record, error) { return files[i].ReadRecords() })
 		}
 		var all []*rows.Row
 		for _, r := range grids {

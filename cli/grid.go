@@ -63,10 +63,10 @@ func (g gridFlags) plans(names []string) (all []*grid.Grid) {
 		case g.TunedFrom != "":
 			values = fail.Or(grid.LoadTuned(g.TunedFrom))
 		case g.Tuned:
-			values = fail.Or(grid.BuiltinTuned())
+			values = fail.Or(grid.LoadTuned(""))
 		}
 		for _, name := range names {
-			found := fail.Or(grid.Find(name, g.Size, values))
+			found := fail.Or(grid.Load(name, g.Size, values))
 			found.DataDir = g.DataDir
 			fail.If(found.Expand())
 			all = append(all, found)
@@ -91,9 +91,9 @@ type gridListCmd struct{}
 
 func (c *gridListCmd) Run(rc *runContext) error {
 	t := newTable("GRID", "SIZES", "TITLE", "IN THE PAPER")
-	for _, name := range append(grid.Builtin(), grid.BuiltinTuning) {
-		g := fail.Or(grid.Find(name, "", nil))
-		t.row(name, strings.Join(fail.Or(grid.Sizes(name)), ", "), g.Title, g.Paper)
+	for _, name := range grid.Builtin() {
+		g := fail.Or(grid.Load(name, "", nil))
+		t.row(name, strings.Join(g.Sizes, ", "), g.Title, g.Paper)
 	}
 	return t.print(rc.stdout)
 }

@@ -31,7 +31,7 @@ func (c *gridStatusCmd) Run(rc *runContext) error {
 		case <-time.After(2 * time.Second):
 		}
 		for _, r := range all {
-			fail.If(r.Refresh())
+			fail.Or(r.Grid.Results(c.Dir))
 		}
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/grid"
+	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
@@ -110,12 +110,12 @@ func (c *reportCmd) Run(rc *runContext) error {
 		for i, path := range c.Paths {
 			from[i] = "`" + shown(path) + "`"
 		}
-		return rc.writeTo(c.Out, func(w io.Writer) error { return in.Findings.Markdown(w, strings.Join(from, ", "), in.Notes) })
+		return rc.writeTo(c.Out, func(w io.Writer) error { return in.Findings.Markdown(w, strings.Join(from, ", ")) })
 	}
 	fail.If(atomicfile.Write(c.Out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) }))
 	var compared []*versus.Table
 	for _, g := range in.Findings.Grids {
-		if g.Own() {
+		if g.Own {
 			compared = append(compared, versus.Of(g.Columns, versus.Preferred(g.Columns))...)
 		}
 	}
@@ -124,9 +124,9 @@ func (c *reportCmd) Run(rc *runContext) error {
 
 // material reads the runs, or the results of grids with the notes beside them, that the paths stand for.
 func (c *reportCmd) material() report.RunsInput {
-	in := report.RunsInput{Title: c.Title, Notes: map[string]string{}, Origin: thisCommand()}
+	in := report.RunsInput{Title: c.Title, Origin: thisCommand()}
 	if c.about == "runs" {
-		in.Files = fail.Or(report.FindRuns(c.Paths...))
+		in.Files = fail.Or(results.Find(c.Paths...))
 		in.Findings = fail.Or(report.FindingsOf(in.Files))
 		return in
 	}
@@ -137,9 +137,8 @@ func (c *reportCmd) material() report.RunsInput {
 			continue
 		}
 		all = append(all, fail.Or(rows.Files(name))...)
-		maps.Copy(in.Notes, fail.Or(findings.ReadNotes(name)))
 	}
-	in.Findings = fail.Or(findings.New(all))
+	in.Findings = fail.Or(findings.New(all, c.Paths...))
 	return in
 }
 

@@ -86,7 +86,7 @@ func configOf(k *kong.Context, paper bool, under experiment.Layer, given assigne
 		c = fail.Or(experiment.NewConfig(append([]experiment.Layer{tables}, layers...)...))
 	}
 	_, off := values["edit.eta"]
-	fail.When(flag != "" && !off && !c.Edit.On(),
+	fail.When(flag != "" && !off && c.Edit.Eta == 0,
 		"--%s says how the memory is edited, which is turned off: add a step size, such as --edit 0.003", flag)
 	return c, nil
 }

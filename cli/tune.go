@@ -22,28 +22,27 @@ type tuneCmd struct {
 }
 
 func (c *tuneCmd) Run(rc *runContext) error {
-	t := usage(grid.LoadTuning(c.Tuning, c.Size))
+	g := usage(grid.LoadTuning(c.Tuning, c.Size))
 	fail.If(atomicfile.Check(c.Out))
-	t.Grid.DataDir = c.DataDir
-	fail.If(t.Grid.Expand())
-	err := c.work(rc, []*grid.Grid{t.Grid}, experiment.Where{Dir: c.Dir, CheckpointEvery: 500, Attempts: 3})
-	r := fail.Or(t.Grid.Results(c.Dir))
+	g.DataDir = c.DataDir
+	fail.If(g.Expand())
+	err := c.work(rc, []*grid.Grid{g}, experiment.Where{Dir: c.Dir, CheckpointEvery: 500, Attempts: 3})
+	r := fail.Or(g.Results(c.Dir))
 	s := r.Status(experiment.Shard{})
 	fail.When(s.Left > 0 && err == nil, "other processes are at %s of %s: the same command picks the best values when they are done", plural.Of(s.Left, "run"), s.Name)
 	if s.Left > 0 || s.Failed == 0 { // candidates of which runs failed lose
 		fail.If(err)
 	}
-	return c.pick(rc, t, r)
+	return c.pick(rc, r)
 }
 
 // pick chooses the best candidates, writes them to the file and prints them.
-func (c *tuneCmd) pick(rc *runContext, t *grid.Tuning, r *grid.Results) error {
-	best, notes, err := t.Pick(r)
+func (c *tuneCmd) pick(rc *runContext, r *grid.Results) error {
+	best, notes, err := r.Pick()
 	fail.If(err)
 	fail.If(best.Save(c.Out))
-	all := best.List(t.Methods)
 	winners := newTable("METHOD", "INCREMENT", "BEST", "A", "PUBLISHED")
-	for _, b := range all {
+	for _, b := range best.Winners {
 		published := "-"
 		if b.Published != nil {
 			published = fmt.Sprintf("%.2f", *b.Published)
@@ -55,7 +54,7 @@ func (c *tuneCmd) pick(rc *runContext, t *grid.Tuning, r *grid.Results) error {
 		fmt.Fprintln(rc.stdout, n)
 	}
 	fail.Or(fmt.Fprintf(rc.stdout, "Written to %s, for pcl grid run --tuned-from\n", c.Out))
-	want := len(t.Methods) * len(t.Grid.Increments)
-	fail.When(len(all) < want, "%d of %d searches have no winner, because all candidates failed or diverged", want-len(all), want)
+	want, have := len(best.Methods)*len(r.Increments), len(best.Winners)
+	fail.When(have < want, "%d of %d searches have no winner, because all candidates failed or diverged", want-have, want)
 	return nil
 }

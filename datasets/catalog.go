@@ -40,6 +40,12 @@ type File struct {
 	// the JSON, from which the names of a grid's cells are made.
 	Samples  int  `json:"-"`
 	optional bool // without it the set can be opened, as a part of the official one
+
+	// Status is what [Verify] found: "ok" (it equals the published checksum), "readable" (well-formed and complete; nobody publishes
+	// a checksum for it), "partial" (well-formed, but holds less than the official file or folder), "missing", or "damaged" (it has a
+	// wrong checksum, or cannot be read). Detail says more, and may be empty.
+	Status string `json:"status,omitempty"`
+	Detail string `json:"detail,omitempty"`
 }
 
 // A Source is one download.

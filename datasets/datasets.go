@@ -115,7 +115,7 @@ func (d *Dataset) validateSplit(name string, s *Split) {
 
 // Options say where the data is and where to report progress. The zero value is ready to use.
 type Options struct {
-	Dir      string    // data folder; "" means DefaultDir
+	Dir      string    // data folder; "" means $PARALLELCL_DATA, or parallelcl/data in the user's cache folder
 	Seed     uint64    // seed of generated sets (glyphs); sets read from files do not depend on it
 	Progress io.Writer // progress of Fetch; nil means silence
 }
@@ -124,11 +124,11 @@ func (o Options) dir() string {
 	if o.Dir != "" {
 		return o.Dir
 	}
-	return fail.Or(DefaultDir())
+	return fail.Or(defaultDir())
 }
 
-// DefaultDir returns $PARALLELCL_DATA, or parallelcl/data in the user's cache folder.
-func DefaultDir() (string, error) {
+// defaultDir returns $PARALLELCL_DATA, or parallelcl/data in the user's cache folder.
+func defaultDir() (string, error) {
 	if dir := os.Getenv(envDir); dir != "" {
 		return dir, nil
 	}
@@ -146,12 +146,15 @@ func DefaultDir() (string, error) {
 func Open(ctx context.Context, name string, o Options) (_ *Dataset, err error) {
 	defer finish(ctx, "open "+name, &err)
 	defer fail.Caught(&err)
-	e := find(name)
+	return opened(ctx, find(name), o), nil
+}
+
+func opened(ctx context.Context, e *entry, o Options) *Dataset {
 	d := &Dataset{Name: e.Name, Title: e.Title, Source: e.Source, Licence: e.Licence, Cite: e.Cite,
 		Height: e.Height, Width: e.Width, Channels: e.Channels, Vector: e.Vector}
 	unchanged(ctx, e.from(o), d)
 	d.validate()
-	return d, nil
+	return d
 }
 
 // finish makes the error of a function of this package say what was done, unless the name was wrong or the context has ended.

@@ -1,7 +1,7 @@
 // Package datasets opens the image data sets of the Parallel Continual Learning benchmark, and downloads and
 // verifies their files. It also opens files of a user's own, and sets that a program has registered ([Register]).
 //
-// [Open] reads a set by name from a data folder ([DefaultDir] unless Options.Dir says otherwise):
+// [Open] reads a set by name from a data folder ($PARALLELCL_DATA unless Options.Dir says otherwise):
 //
 //	glyphs                 62 characters, 28×28 grey, generated: needs no file (package glyphs)
 //	glyphs-tune            the same with other draws and weaker distortions, to choose parameters on

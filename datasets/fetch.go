@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/archive"
@@ -55,29 +56,20 @@ func fetch(ctx context.Context, s official, g getter) {
 		defer unlock()
 	}
 	before := s.verify(ctx)
-	if before.faulty() == nil { // also where this user may not write anything
+	if s.faults(before) == nil { // also where this user may not write anything
 		g.line("%s is complete in %s", s.Name, s.dir)
 		return
 	}
 	fail.If(barred)
 	for _, d := range s.Downloads {
-		if !before.whole(d.folder + "/" + path.Base(d.URL)) {
+		of := d.folder + "/" + path.Base(d.URL) // which is a file of the set itself, if that has it
+		if !slices.ContainsFunc(before, func(f File) bool { return f.Path == of && f.whole() }) {
 			fetchSource(ctx, d, s.dir, downloads, g)
 		}
 	}
-	wrong := s.verify(ctx).Err()
+	wrong := s.faults(s.verify(ctx))
 	fail.When(wrong != nil, "the download does not hold what it should: %w", wrong)
 	g.line("%s is complete in %s", s.Name, s.dir)
-}
-
-// whole reports whether a file was found and needs no download.
-func (r Report) whole(path string) bool {
-	for _, f := range r.Files {
-		if f.Path == path {
-			return f.Status == "ok" || f.Status == "readable"
-		}
-	}
-	return false
 }
 
 // fetchSource puts what one download holds in its folder: from the copy of it that the user has put

@@ -11,66 +11,30 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
-// A FileReport is what Verify found out about one file.
-type FileReport struct {
-	Path string `json:"path"` // relative to the data folder
-	// Status is "ok" (it equals the published checksum), "readable" (well-formed and complete; nobody publishes a checksum for it),
-	// "partial" (well-formed, but holds less than the official file or folder), "missing", or "damaged" (it has a wrong checksum, or
-	// cannot be read).
-	Status string `json:"status"`
-	Detail string `json:"detail,omitempty"`
-}
-
-// A Report is what Verify found out about one set.
-type Report struct {
-	Name  string       `json:"name"`
-	Dir   string       `json:"dir"` // the data folder; empty for a generated set
-	Files []FileReport `json:"files"`
-}
-
-// faulty says which files are missing or not complete.
-func (r Report) faulty() (bad []string) {
-	for _, f := range r.Files {
-		if f.Status != "ok" && f.Status != "readable" {
-			bad = append(bad, fmt.Sprintf("%s is %s", f.Path, f.Status))
-		}
-	}
-	return bad
-}
-
-// Err returns nil if all official files are there and complete, and else an error that names the files at fault and the command
-// that repairs them.
-func (r Report) Err() error {
-	switch bad := r.faulty(); {
-	case bad == nil:
-		return nil
-	case own(r.Name):
-		return errors.New(r.Files[0].Detail) // which names the set
-	default:
-		return fmt.Errorf("datasets: verify %s in %s: %s; `pcl data fetch %s` brings the official files", r.Name, r.Dir, strings.Join(bad, ", "), r.Name)
-	}
-}
-
 // Verify reads the files of a set and compares them with the published checksums or, if there are none (see
-// [File]), checks that they are well-formed. The report says what it found; an error says that it could not
-// look. A generated set has no files and is complete. Of a user's own files the report has one entry, which is readable
-// if [Open] opens them and then gives their SHA-256.
-func Verify(ctx context.Context, name string, o Options) (r Report, err error) {
+// [File]), checks that they are well-formed. It returns the files with what it found. The error names those that are missing or not
+// complete, and the command that repairs them; it comes without files if Verify could not look. A generated set has no files and is
+// complete. Of a user's own files there is one entry, which is readable if [Open] opens them and then gives their SHA-256.
+func Verify(ctx context.Context, name string, o Options) (files []File, err error) {
 	defer finish(ctx, "verify "+name, &err)
 	defer fail.Caught(&err)
 	switch e := find(name); {
 	case own(name):
-		return Report{Name: name, Files: []FileReport{verifyOwn(ctx, e, o)}}, nil
+		f, wrong := verifyOwn(ctx, e, o)
+		return []File{f}, wrong
 	case e.format == nil:
-		return Report{Name: name}, nil
+		return nil, nil
 	default:
-		return official{e, o.dir()}.verify(ctx), nil
+		s := official{e, o.dir()}
+		files = s.verify(ctx)
+		return files, s.faults(files)
 	}
 }
 
-func verifyOwn(ctx context.Context, e *entry, o Options) FileReport {
-	f := FileReport{Path: e.Source, Status: "readable"}
-	d, err := Open(ctx, e.Name, o)
+func verifyOwn(ctx context.Context, e *entry, o Options) (File, error) {
+	f := File{Path: e.Source, Status: "readable"}
+	d := &Dataset{}
+	err := fail.Tried(func() { d = opened(ctx, e, o) })
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		f.Status, f.Detail = "missing", err.Error()
@@ -80,17 +44,33 @@ func verifyOwn(ctx context.Context, e *entry, o Options) FileReport {
 		f.Detail = fmt.Sprintf("%d training and %d test %s of %s, %d classes, SHA-256 %s", d.Train.Len(), d.Test.Len(), d.things(), d.Size(), len(d.Classes), d.SHA256)
 		f.Detail = join(f.Detail, d.Note)
 	}
-	return f
+	return f, err
 }
 
-func (s official) verify(ctx context.Context) Report {
-	r := Report{Name: s.Name, Dir: s.dir}
+func (s official) verify(ctx context.Context) (files []File) {
 	for _, f := range s.Files {
-		status, detail := s.verifyFile(ctx, f)
+		f.Status, f.Detail = s.verifyFile(ctx, f)
 		fail.If(ctx.Err())
-		r.Files = append(r.Files, FileReport{f.Path, status, detail})
+		files = append(files, f)
 	}
-	return r
+	return files
+}
+
+// whole says whether a file that was verified is there and complete.
+func (f File) whole() bool { return f.Status == "ok" || f.Status == "readable" }
+
+// faults is an error that names the files that are not whole, and the command that repairs them.
+func (s official) faults(files []File) error {
+	var bad []string
+	for _, f := range files {
+		if !f.whole() {
+			bad = append(bad, fmt.Sprintf("%s is %s", f.Path, f.Status))
+		}
+	}
+	if bad == nil {
+		return nil
+	}
+	return fmt.Errorf("in %s, %s; `pcl data fetch %s` brings the official files", s.dir, strings.Join(bad, ", "), s.Name)
 }
 
 func (s official) verifyFile(ctx context.Context, f File) (status, detail string) {

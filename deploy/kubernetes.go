@@ -20,21 +20,18 @@ type Kubernetes struct {
 	Claim     string        `required:"" placeholder:"NAME" help:"Persistent volume claim with the grid's folder, to which many nodes can write."`
 	Path      string        `placeholder:"PATH" help:"The grid's folder in that volume (default: the volume itself)."`
 	DataClaim string        `placeholder:"NAME" help:"Claim with the data sets, which is only read (default: the folder data in the grid's)."`
-	User      User          `default:"65532:65532" placeholder:"UID:GID" help:"User and group of the pods, who must be able to write to the volume (default ${default})."`
+	User      string        `default:"65532:65532" placeholder:"UID:GID" help:"User and group of the pods, who must be able to write to the volume (default ${default})."`
 	Jobs      int           `range:"whole [1,1024]" short:"j" default:"1" placeholder:"N" help:"Runs that a pod makes at the same time, on one GPU or on several processors (default ${default})."`
 	Grace     time.Duration `default:"2m" placeholder:"TIME" help:"How long a pod may take to save its run before it is killed (default ${default})."`
 	Memory    string        `default:"4Gi" placeholder:"SIZE" help:"Memory of a pod (default ${default})."`
 }
 
-// User is a user and a group by their numbers. It is not root, as which pods do not run.
-type User struct{ UID, GID int }
-
-// UnmarshalText reads "UID:GID".
-func (u *User) UnmarshalText(text []byte) error {
-	if n, err := fmt.Sscanf(string(text)+"\n", "%d:%d\n", &u.UID, &u.GID); n != 2 || err != nil || u.UID < 1 || u.GID < 1 {
-		return fmt.Errorf("%q is not UID:GID, two numbers above 0 (pods do not run as root)", text)
+// ids are the numbers of the user and of the group. Neither is root's, as which pods do not run.
+func (k Kubernetes) ids() (user, group int, err error) {
+	if n, err := fmt.Sscanf(k.User+"\n", "%d:%d\n", &user, &group); n != 2 || err != nil || user < 1 || group < 1 {
+		return 0, 0, fmt.Errorf("the user %q is not UID:GID, two numbers above 0 (pods do not run as root)", k.User)
 	}
-	return nil
+	return user, group, nil
 }
 
 // Where the volumes are in a container.
@@ -61,7 +58,8 @@ var kubernetesManifest = template.Must(template.New("kubernetes").Funcs(function
 
 // Write writes the manifest, which is to be created with kubectl.
 func (k Kubernetes) Write(w io.Writer) error {
-	if err := k.checkFiles(); err != nil {
+	user, group, err := k.ids()
+	if err = cmp.Or(err, k.checkFiles()); err != nil {
 		return err
 	}
 	k.Concurrent = cmp.Or(min(k.Concurrent, k.Shards), k.Shards)
@@ -72,8 +70,8 @@ func (k Kubernetes) Write(w io.Writer) error {
 	return kubernetesManifest.Execute(w, struct {
 		Kubernetes
 		Name                            string
-		GraceSeconds                    int
+		UID, GID, GraceSeconds          int
 		GridDir, Data, DataMount, Cache string
 		JobsText                        string
-	}{k, k.name(), int(k.Grace.Seconds()), gridMount, data, dataMount, gridMount + "/cache", fmt.Sprint(k.Jobs)})
+	}{k, k.name(), user, group, int(k.Grace.Seconds()), gridMount, data, dataMount, gridMount + "/cache", fmt.Sprint(k.Jobs)})
 }

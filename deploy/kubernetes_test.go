@@ -11,7 +11,7 @@ import (
 func job() Kubernetes {
 	return Kubernetes{
 		Job:   Job{Grid: "table1-smoke", Shards: 40, CPUs: 1},
-		Image: "registry.example/lab/parallelcl:1.0", Claim: "grids", User: User{65532, 65532},
+		Image: "registry.example/lab/parallelcl:1.0", Claim: "grids", User: "65532:65532",
 		Jobs: 1, Grace: 2 * time.Minute, Memory: "4Gi",
 	}
 }
@@ -28,7 +28,7 @@ func TestKubernetesGolden(t *testing.T) {
 	full := job()
 	full.Path, full.DataClaim, full.Concurrent = "lab/grid", "image-sets", 4
 	full.GPUs, full.CPUs, full.Jobs, full.Memory = 1, 3, 3, "16Gi"
-	full.User, full.XLAFlags = User{1000, 100}, "--xla_a=$(HOME) --xla_b"
+	full.User, full.XLAFlags = "1000:100", "--xla_a=$(HOME) --xla_b"
 	full.Files = []string{"/data/photos", "/grid/net.safetensors"}
 	golden(t, "gpu.yaml", manifest(t, full))
 	odd := job()

@@ -4,12 +4,8 @@ package grids
 
 import "embed"
 
-// Files has one TOML file for each grid.
+// Files has one TOML file for each grid and, in results/, one CSV file for each of which there are results (package rows reads
+// them).
 //
-//go:embed *.toml
+//go:embed *.toml results/*.csv
 var Files embed.FS
-
-// Results has one CSV file, in results/, for each grid of which there are results (package rows reads them).
-//
-//go:embed results/*.csv
-var Results embed.FS

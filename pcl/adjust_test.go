@@ -10,7 +10,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // TestAdjustedLoss: the memory holds 3 samples of each of two classes, and two running tasks have one and three
@@ -18,7 +17,7 @@ import (
 func TestAdjustedLoss(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	const tau = 0.7
-	l := trained(t, b, newMethod(t, "avggrad+las", map[string]any{"tau": tau}), Options{Increment: scenario.ClassIncremental})
+	l := trained(t, b, newMethod(t, "avggrad+las", map[string]any{"tau": tau}), Options{Increment: "class"})
 	d := pcltest.Blobs(6, 24, 5)
 	attach(t, l, blobTask(t, d, 3, 3, 4, 5)) // it shares class 3 with task 2, which has 2 and 3
 	share := []float64{1. / 2, 1. / 2, 1. / 2, 1./2 + 1./3, 1. / 3, 1. / 3}
@@ -48,7 +47,7 @@ func TestAdjustedLoss(t *testing.T) {
 // TestAbsentClasses: a class of a task that was dropped, with nothing kept, competes no more.
 func TestAbsentClasses(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	l := trained(t, b, newMethod(t, "avggrad+las", nil), Options{Increment: scenario.ClassIncremental})
+	l := trained(t, b, newMethod(t, "avggrad+las", nil), Options{Increment: "class"})
 	must.Do(t, l.Detach(2, false))
 	attach(t, l, blobTask(t, pcltest.Blobs(6, 24, 5), 3, 4, 5))
 	got := l.adjustments(1)
@@ -77,14 +76,14 @@ func TestAdjustedToWhatIsReplayed(t *testing.T) {
 	}{
 		{"avggrad+las+per-task", memory.Config{}, equal},
 		{"avggrad+las+per-task+greedy", memory.Config{}, equal}, // the memory has samples of the running task, which are not replayed
-		{"avggrad+las+balanced+gss", memory.Config{Policy: memory.FixedTotal, Budget: 13}, func(stored map[int]int, class int) float64 {
+		{"avggrad+las+balanced+gss", memory.Config{Policy: "fixed_total", Budget: 13}, func(stored map[int]int, class int) float64 {
 			return float64(min(stored[class], 1)) / float64(len(stored))
 		}},
-		{"avggrad+las+balanced+gss", memory.Config{Policy: memory.FixedTotal, Budget: 7}, func(stored map[int]int, class int) float64 {
+		{"avggrad+las+balanced+gss", memory.Config{Policy: "fixed_total", Budget: 7}, func(stored map[int]int, class int) float64 {
 			return float64(stored[class]) / 7
 		}},
 	} {
-		l := smallLearner(t, pcltest.Backend(t, backend.Go), c.name, Options{Increment: scenario.ClassIncremental, Memory: c.budget})
+		l := smallLearner(t, pcltest.Backend(t, backend.Go), c.name, Options{Increment: "class", Memory: c.budget})
 		d := pcltest.Blobs(6, 24, 5)
 		for id := 1; id <= 2; id++ {
 			attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
@@ -111,7 +110,7 @@ func TestAdjustedToWhatIsReplayed(t *testing.T) {
 // TestAdjustedToBatches: a task whose stream was not ready, and then ended without another batch, has no part of its last
 // step.
 func TestAdjustedToBatches(t *testing.T) {
-	l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad+las", Options{Increment: scenario.ClassIncremental})
+	l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad+las", Options{Increment: "class"})
 	attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
 	p := newPush(t, 2, 3)
 	attach(t, l, Task{Classes: []int{2, 3}, Stream: p})
@@ -139,7 +138,7 @@ func TestAdjustedApart(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 24, 5)
 	learner := func() *Learner {
 		m := newMethod(t, "avggrad+las+gdumb", map[string]any{"passes": 2})
-		return smallLearner(t, b, "", Options{Method: m, Increment: scenario.ClassIncremental})
+		return smallLearner(t, b, "", Options{Method: m, Increment: "class"})
 	}
 	task := pairs(t, d)
 	saved, loaded := learner(), learner()

@@ -13,8 +13,8 @@ func (l *Learner) aim(b *device.Batch, loss rehearsal.Loss) {
 	switch {
 	case loss.Adjust > 0:
 		b.Adjust(l.adjustments(loss.Adjust))
-	case loss.Kind == rehearsal.StoredLogits, loss.Distill > 0: // the stored values stay
-	case loss.Kind == rehearsal.Sigmoid, loss.Teacher > 0:
+	case loss.StoredLogits, loss.Distill > 0: // the stored values stay
+	case loss.Sigmoid, loss.Teacher > 0:
 		l.teach(b, loss)
 	}
 }

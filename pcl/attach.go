@@ -172,7 +172,6 @@ func (l *Learner) retire(t *attached, keep bool) {
 		l.remember(t)
 	}
 	t.free()
-	t.hush()
 	if s, ok := method.As[method.Stateful](l.options.Method); ok {
 		s.End(t.id)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // Each sample is a little different in each step; the memory keeps it as it came.
@@ -26,9 +25,9 @@ func ExampleOptions_augment() {
 	}
 	learner := must(pcl.New(context.Background(), pcl.Options{
 		Backend: device, Model: must(model.NewMLP(8, []int{32}, 4)), Method: must(method.New("emgd", nil)),
-		Increment: scenario.ClassIncremental, Batch: 16, Augment: noise,
-		Optimizer: optim.AdamW{Adam: optim.Adam{LR: 0.01}, WeightDecay: 0.01},
-		Memory:    memory.Config{Policy: memory.PerClass, Budget: 5},
+		Increment: "class", Batch: 16, Augment: noise,
+		Optimizer: optim.Adam{LR: 0.01, WeightDecay: 0.01},
+		Memory:    memory.Config{Policy: "per_class", Budget: 5},
 	}))
 	defer learner.Close()
 	for id, task := range []dots{{0, 1}, {2, 3}} {

@@ -22,7 +22,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // endless delivers random images of two classes, like a PS-EMNIST stream that never ends.
@@ -132,9 +131,9 @@ func withNetwork(tb testing.TB, b *backend.Backend, programs *Programs, name str
 	}
 	m := newMethod(tb, fields[0], params)
 	l, err := New(tb.Context(), Options{
-		Backend: b, Model: net, Method: m, Increment: scenario.ClassIncremental,
+		Backend: b, Model: net, Method: m, Increment: "class",
 		Optimizer: optim.Adam{LR: 0.003}, Batch: 128,
-		Memory: memory.Config{Policy: memory.PerClass, Budget: 64}, Programs: programs,
+		Memory: memory.Config{Policy: "per_class", Budget: 64}, Programs: programs,
 		Edit: edit,
 	})
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // TestClassNames: the names of a task's classes, which may be missing, are in predictions, checkpoints and the files of trained
@@ -36,7 +35,7 @@ func TestClassNames(t *testing.T) {
 	defer p.Close()
 	l.Tasks()[0].ClassNames[0] = "changed"
 	for where, tasks := range map[string][]TaskInfo{
-		"learner": l.Tasks(), "checkpoint": must.Get(SavedTasks(saved))(t), "loaded": loaded.Tasks(), "taught": taught.Tasks(),
+		"learner": l.Tasks(), "checkpoint": must.Get(must.Get(LoadState(saved))(t).Tasks())(t), "loaded": loaded.Tasks(), "taught": taught.Tasks(),
 	} {
 		for i, info := range tasks {
 			if !slices.Equal(info.ClassNames, want[i]) {
@@ -65,7 +64,7 @@ func TestClassNames(t *testing.T) {
 // back has its old names.
 func TestOneNamePerClass(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 20, 5)
-	l := smallLearner(t, b, "avggrad", Options{Increment: scenario.ClassIncremental})
+	l := smallLearner(t, b, "avggrad", Options{Increment: "class"})
 	task := func(names ...string) Task {
 		task := blobTask(t, d, 1, 0, 1)
 		task.ClassNames = names

@@ -9,7 +9,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // A few compositions of a rule and a rehearsal, on the engine.
@@ -38,7 +37,7 @@ var engineCompositions = []composition{
 func TestCompositions(t *testing.T) {
 	for _, c := range engineCompositions {
 		l := smallLearner(t, pcltest.Backend(t, backend.Go), "", Options{
-			Method: newMethod(t, c.name, c.params), Increment: scenario.ClassIncremental, Edit: Edit{Eta: 0.01, Mode: editPerSample},
+			Method: newMethod(t, c.name, c.params), Increment: "class", Edit: Edit{Eta: 0.01, Mode: "per_sample"},
 		})
 		full, edited, ended := 0, 0, 0
 		timeline(t, l, func(r *StepReport) {
@@ -89,7 +88,7 @@ func TestJoinedLossIsOneRow(t *testing.T) {
 		newMethod(t, "emgd-gmc+der-pp", map[string]any{"draws": "one"}),
 		&sumOfTwo{newMethod(t, "emgd-gmc+der-pp", map[string]any{"draws": "one", "rows": "apart"}), newMethod(t, "emgd-gmc", nil)},
 	} {
-		l := trained(t, b, m, Options{Increment: scenario.ClassIncremental})
+		l := trained(t, b, m, Options{Increment: "class"})
 		steps(t, l, 3)
 		ends[i] = must.Get(l.Parameters())(t)
 		l.Close()

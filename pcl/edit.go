@@ -10,17 +10,16 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // prepareEdit finds D, the direction that edits aim at, if this step edits the memory. If edits use the θ from before the
 // update, it also computes the gradients by which the samples will be moved.
 func (s *step) prepareEdit() {
-	if e := s.options.Edit; !e.On() || s.report.Step%e.Every != 0 {
+	if e := s.options.Edit; e.Eta == 0 || s.report.Step%e.Every != 0 {
 		return
 	}
 	s.toward = s.aggregate()
-	if s.options.Edit.At == editAfter {
+	if s.options.Edit.At == "post" {
 		s.fix(s.toward)
 	} else {
 		s.editMemory()
@@ -29,7 +28,7 @@ func (s *step) prepareEdit() {
 
 // editAfter computes the gradients by which the samples will be moved if edits use the updated θ.
 func (s *step) editAfter() {
-	if s.toward == nil || s.options.Edit.At != editAfter {
+	if s.toward == nil || s.options.Edit.At != "post" {
 		return
 	}
 	s.forget()
@@ -46,7 +45,7 @@ func (s *step) editMemory() {
 	report, rows := &EditReport{}, 0
 	for _, i := range s.kept {
 		row := &s.rows[i]
-		if row.id > method.Memory || row.batch == nil || row.loss.Kind == rehearsal.StoredLogits {
+		if row.id > method.Memory || row.batch == nil || row.loss.StoredLogits {
 			continue
 		}
 		phi, gradients := s.editGradients(row, s.toward)
@@ -82,7 +81,7 @@ func (s *step) aggregate() *aggregate {
 	if j := r.Outcome.Joined; j != nil {
 		weights = j.Weights // those of the rule, which count joined rows once
 	}
-	if s.options.Edit.Target == editTowardMean {
+	if s.options.Edit.Target == "mean" {
 		scale = method.ToMean(weights)
 	}
 	if r.Outcome.Direction != nil {
@@ -106,7 +105,7 @@ func (l *Learner) fix(d *aggregate) {
 
 // editGradients returns φ of a memory row and the gradient ∇φ of each of its samples.
 func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients [][]float32) {
-	if l.options.Edit.Mode != editPerSample {
+	if l.options.Edit.Mode != "per_sample" {
 		return l.editAt(r, r.Flat, d)
 	}
 	defer r.batch.Count(nil)
@@ -130,7 +129,7 @@ func (l *Learner) editAlone(r *row, d *aggregate) (phi float64, gradients [][]fl
 // does not depend on how many there are.
 func (l *Learner) editAt(r *row, g compute.Buffer, d *aggregate) (phi float64, gradients [][]float32) {
 	sign := -1.0
-	if l.options.Edit.Aim == editLiteral {
+	if l.options.Edit.Aim == "literal" {
 		sign = 1
 	}
 	w, rows := []float64{1}, []compute.Buffer{g}
@@ -159,12 +158,12 @@ func (l *Learner) move(index int, g []float32) float64 {
 		return 0
 	}
 	step := -e.Eta
-	if e.Aim == editAscend {
+	if e.Aim == "ascend" {
 		step = e.Eta
 	}
 	switch e.Norm {
-	case editRaw:
-	case editL2:
+	case "raw":
+	case "l2":
 		step /= math.Sqrt(square)
 	default:
 		step /= math.Sqrt(square / float64(len(g)))

@@ -1,11 +1,6 @@
 package pcl
 
-import (
-	"fmt"
-
-	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/params"
-)
+import "github.com/parallelcl/parallelcl/pcl/internal/device"
 
 // Edit describes memory editing (docs/method.md §3): after each update, the memory's samples that took part in
 // the step are changed themselves, by a gradient step on φ(x) = ‖∇ℓ(x) − D‖². Here x are a sample's pixels and
@@ -23,32 +18,9 @@ type Edit struct {
 	Unclamped bool    `json:"unclamped,omitempty" param:"unclamped" default:"false" doc:"allow pixels outside [0,1]"`
 }
 
-// The choices that are not the first of their field.
-const (
-	editPerSample  = "per_sample" // each sample's own loss (Algorithm 1 read literally): a gradient and an edit gradient for every sample
-	editL2         = "l2"         // the gradient scaled to a length of 1, not to a root mean square of 1
-	editRaw        = "raw"        // the gradient as it is
-	editLiteral    = "literal"    // Eq. 12 as printed in the paper, which leads towards −D
-	editAscend     = "ascend"     // away from D: φ increases
-	editTowardMean = "mean"       // D/|Σλ|, or D where that sum is 0 but for rounding
-	editAfter      = "post"       // the parameters after the update
-)
-
-// On reports whether memory editing is turned on.
-func (e Edit) On() bool { return e.Eta > 0 }
-
-// filled returns the settings with defaults for those that are empty, or an error that names the first that is not allowed.
-func (e Edit) filled() (Edit, error) {
-	e, err := params.Filled(e)
-	if err != nil {
-		err = fmt.Errorf("edit: %w", err)
-	}
-	return e, err
-}
-
 // where returns where edits are computed at the present parameters. Single samples have no statistics of their own.
 func (e Edit) where(now device.At) device.At {
-	if e.Mode != editPerSample {
+	if e.Mode != "per_sample" {
 		now.Running = nil
 	}
 	return now

@@ -9,14 +9,13 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // TestERACELosses: the tasks' losses are those of a softmax over their own two outputs, the memory's is that over
 // all outputs so far; computed here from the logits.
 func TestERACELosses(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	l := trained(t, b, newMethod(t, "avggrad+er-ace", nil), Options{Increment: scenario.ClassIncremental})
+	l := trained(t, b, newMethod(t, "avggrad+er-ace", nil), Options{Increment: "class"})
 	crossEntropy := func(logits [][]float32, right []int32, lo, hi int) (mean float64) {
 		for i, z := range logits {
 			sum := 0.0
@@ -51,13 +50,13 @@ func TestERACELosses(t *testing.T) {
 func TestLossesThatTellTasksApart(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 24, 5)
 	for _, name := range []string{"avggrad+er-ace", "mdmtr"} {
-		l := smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
+		l := smallLearner(t, b, name, Options{Increment: "class"})
 		attach(t, l, blobTask(t, d, 1, 0, 1, 2))
 		refused(t, second(l.Attach(blobTask(t, d, 2, 0, 3))))
 		attach(t, l, blobTask(t, d, 2, 2, 3)) // next to each other
 		must.Get(l.Step())(t)
 
-		plain, taken := smallLearner(t, b, "avggrad", Options{Increment: scenario.ClassIncremental}), smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
+		plain, taken := smallLearner(t, b, "avggrad", Options{Increment: "class"}), smallLearner(t, b, name, Options{Increment: "class"})
 		attach(t, plain, blobTask(t, d, 1, 0, 1, 2))
 		attach(t, plain, blobTask(t, d, 2, 0, 3))
 		must.Do(t, errors.Join(plain.Detach(1, false), plain.Detach(2, false), taken.SetTrained(must.Get(plain.Trained())(t), Take{})))

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/parallelcl/parallelcl/internal/fail"
+	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
@@ -139,8 +140,11 @@ func (l *Learner) countAll(id int, t *Task, n int) []ClassCount {
 	}
 	work := func(w int) {
 		set := l.lanes[w%len(l.lanes)]
-		here, drop := program.Bring(set.Backend, theta)
-		defer drop()
+		here := theta
+		if theta.Backend() != set.Backend {
+			here = fail.Or(backend.Copy(set.Backend, theta))
+			defer program.Free(here)
+		}
 		b := l.newBatchOn(w)
 		defer b.Free()
 		for size := l.options.Batch; ; {
@@ -161,19 +165,14 @@ func (l *Learner) countAll(id int, t *Task, n int) []ClassCount {
 
 // predict returns the output that is predicted for each sample of a batch. It sets the batch's targets itself, so that the
 // outputs that compete are those of prediction, not those of training. The parameters and the batch are on the client of the set.
-func (l *Learner) predict(set *device.Set, at device.At, b *device.Batch, rule rehearsal.Rule) []int32 {
+func (l *Learner) predict(set *device.Set, at device.At, b *device.Batch, rule rehearsal.Rule) (predicted []int32) {
 	l.target(b, rehearsal.Loss{})
 	loss := l.options.lossOf(method.Memory)
 	if rule == nil {
 		return set.Predict(at, b, loss)
 	}
 	scores, features := set.Describe(at, b, loss)
-	return l.predictByRule(b, scores, features, rule)
-}
-
-// predictByRule is predict from the scores and features of a batch, all of whose samples are of one task.
-func (l *Learner) predictByRule(b *device.Batch, scores, features [][]float32, rule rehearsal.Rule) (predicted []int32) {
-	lo, hi := l.roll.competing(b.Task[0])
+	lo, hi := l.roll.competing(b.Task[0]) // all are of one task
 	classes := l.roll.among(b.Task[0])
 	outputs := make([]int, 0, len(classes))
 	for o := lo; o < hi; o++ {

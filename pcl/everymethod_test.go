@@ -8,7 +8,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // everyMethod makes a few steps with each of the named methods on two backends and compares the parameters afterwards.
@@ -17,7 +16,7 @@ func everyMethod(t *testing.T, names []string, backends [2]*backend.Backend, com
 		t.Run(name, func(t *testing.T) {
 			var ends [2][]float32
 			for i, on := range backends {
-				l := trained(t, on, newMethod(t, name, nil), Options{Increment: scenario.ClassIncremental})
+				l := trained(t, on, newMethod(t, name, nil), Options{Increment: "class"})
 				defer l.Close()
 				steps(t, l, 3)
 				var err error

@@ -18,7 +18,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // faulty does something else than to read its stream, in some of its calls.
@@ -80,7 +79,7 @@ func same(t *testing.T, got, want *Learner) {
 	if !slices.Equal(must.Get(got.Parameters())(t), must.Get(want.Parameters())(t)) {
 		t.Error("the parameters are not those of an undisturbed run")
 	}
-	if !slices.Equal(got.Memory().Pixels(), want.Memory().Pixels()) {
+	if !slices.Equal(pixels(got), pixels(want)) {
 		t.Error("the memory is not that of an undisturbed run")
 	}
 	if got.Steps() != want.Steps() {
@@ -186,7 +185,7 @@ func TestEndedStreamsAreLetGo(t *testing.T) {
 
 // TestAbsurdBudget: the largest budget takes no more room than there are samples.
 func TestAbsurdBudget(t *testing.T) {
-	for _, policy := range []memory.Policy{memory.PerClass, memory.FixedTotal} {
+	for _, policy := range []string{"per_class", "fixed_total"} {
 		for _, name := range []string{"emgd-gmc", "icarl", "gdumb", "gss"} {
 			l := smallLearner(t, pcltest.Backend(t, backend.Go), name, Options{Memory: memory.Config{Policy: policy, Budget: 1 << 30}})
 			attach(t, l, blobTask(t, pcltest.Blobs(2, 8, 2), 1, 0, 1))
@@ -301,7 +300,7 @@ func TestFailureBeforeTheUpdate(t *testing.T) {
 		var ends [2]*Learner
 		for i := range ends {
 			m := &refusing{Method: newMethod(t, name, params)}
-			l := smallLearner(t, b, "", Options{Method: m, Increment: scenario.ClassIncremental, Batch: 4})
+			l := smallLearner(t, b, "", Options{Method: m, Increment: "class", Batch: 4})
 			d := pcltest.Blobs(4, 24, 5)
 			attach(t, l, blobTask(t, d, 1, 0, 1))
 			playOut(t, l)
@@ -386,4 +385,12 @@ func TestStreamThatIsNotFinite(t *testing.T) {
 			t.Errorf("%s: %d updates with the rows %v, without %v; want the one of the memory", name, none.network.updates-before, r.IDs, r.Skipped)
 		}
 	}
+}
+
+// pixels joins those of the stored samples.
+func pixels(l *Learner) (all []float32) {
+	for _, it := range l.Memory().Samples() {
+		all = append(all, it.Pixels...)
+	}
+	return all
 }

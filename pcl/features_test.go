@@ -52,7 +52,7 @@ func hiddenLayers(t *testing.T, l *Learner, x []float32) []float64 {
 	for i, v := range x {
 		h[i] = float64(v)
 	}
-	for p := 0; p < layout.Classifier(); p += 2 {
+	for p := 0; p < layout.Classifier; p += 2 {
 		w, bias := layout.Params[p], layout.Params[p+1]
 		next := make([]float64, w.Dims[1])
 		for j := range next {

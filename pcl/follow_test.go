@@ -9,7 +9,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // TestLossesAfterNothing: a step of length 0 leaves the losses as they were, also where batches are normalised by their
@@ -17,7 +16,7 @@ import (
 func TestLossesAfterNothing(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go) // which compiles a residual network faster
 	still := optim.SGD{LR: 1e-12}
-	normalised := smallLearner(t, b, "famo", Options{Model: tinyResNet(t), Increment: scenario.TaskIncremental, Optimizer: still, Observe: true})
+	normalised := smallLearner(t, b, "famo", Options{Model: tinyResNet(t), Increment: "task", Optimizer: still, Observe: true})
 	d := pcltest.Blobs(4, 40, 5)
 	attach(t, normalised, blobTask(t, d, 1, 0, 1))
 	attach(t, normalised, blobTask(t, d, 2, 2, 3))

@@ -118,15 +118,13 @@ func (q *queue) take(set *device.Set) []int {
 	if len(q.left) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(q.left, func(i, j int) int {
-		switch here := q.rows[i].batch.On(set.Backend); {
-		case here == q.rows[j].batch.On(set.Backend):
+	place := func(i int) int {
+		if q.rows[i].batch.On(set.Backend) {
 			return 0
-		case here:
-			return -1
 		}
 		return 1
-	})
+	}
+	slices.SortStableFunc(q.left, func(i, j int) int { return place(i) - place(j) })
 	first := &q.rows[q.left[0]]
 	rows := slices.DeleteFunc(slices.Clone(q.left), func(i int) bool { return q.rows[i].loss != first.loss })
 	rows = rows[:min(len(rows), q.most)]

@@ -14,13 +14,12 @@ import (
 // growFor makes sure that the classifier has the outputs of a new task. If it has to grow, which it may if [Options].Grow is set,
 // it gets at least twice as many as before, since each growth compiles all programs anew.
 func (l *Learner) growFor(h head) {
-	switch needed, has := h.hi, l.options.Model.Outputs(); {
-	case needed <= has:
-	case l.options.Grow:
-		l.grow(max(needed, 2*has))
-	default:
-		fail.If(tooFew(needed, has))
+	has := l.options.Model.Outputs()
+	if l.options.Grow && h.hi > has {
+		l.grow(max(h.hi, 2*has))
+		return
 	}
+	suffice(has, h.hi)
 }
 
 // grow gives the classifier more outputs. All parameters stay as they are; those of the new outputs are drawn. The
@@ -31,10 +30,13 @@ func (l *Learner) grow(outputs int) {
 	wide := fail.Or(l.options.Model.(model.Resizer).WithOutputs(outputs))
 	layout := wide.Layout()
 	widened := func(b compute.Buffer, fresh []float32) []float32 {
-		layout.Widen(fresh, program.Read[float32](b, old.Total), old)
+		widen(fresh, program.Read[float32](b, old.Total), layout, old)
 		return fresh
 	}
-	drawn := func() []float32 { return layout.Init(seed.New(l.options.Seed, "grow", outputs).Rand) }
+	drawn := func() []float32 {
+		fresh, _ := layout.Init(seed.New(l.options.Seed, "grow", outputs).Rand)
+		return fresh
+	}
 	theta, n, o := widened(l.network.theta, drawn()), &l.network, &l.others
 	var state [][]float32
 	for _, b := range n.state {
@@ -67,4 +69,17 @@ func (l *Learner) useModel(m model.Model) {
 		fail.If(errors.Join(err, fail.Tried(l.compile))) // what the old one needs is there
 	}
 	l.penalised, l.mean, l.prepared = nil, nil, 0
+}
+
+// widen copies the entries of a flat vector of one layout to their places in that of another one, which has more outputs. It leaves
+// the entries of the new outputs as they are.
+func widen(wide, narrow []float32, layout, old *model.Layout) {
+	copy(wide[:layout.Backbone], narrow[:old.Backbone])
+	for i := layout.Classifier; i < len(layout.Params); i++ {
+		p, q := layout.Params[i], old.Params[i]
+		to, n := p.Dims[len(p.Dims)-1], q.Dims[len(q.Dims)-1]
+		for row := range q.Size() / n {
+			copy(wide[p.Offset+row*to:], narrow[q.Offset+row*n:q.Offset+(row+1)*n])
+		}
+	}
 }

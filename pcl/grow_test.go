@@ -9,7 +9,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/model"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // TestGrow: a task that needs more outputs than there are gets them; what was there keeps its bits, predictions among
@@ -17,7 +16,7 @@ import (
 func TestGrow(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 40, 10)
 	for _, name := range []string{"avggrad", "icarl", "der-pp", "avggrad+lwf"} {
-		for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
+		for _, increment := range []string{"task", "class"} {
 			o := func() Options {
 				net := must.Get(model.NewMLP(64, []int{16, 8}, 3))(t)
 				return Options{Model: net, Increment: increment, Grow: true}
@@ -62,7 +61,7 @@ func TestGrow(t *testing.T) {
 			must.Do(t, loaded.Load(path, func(id int) (Task, error) { return blobTask(t, d, id, [][]int{{0, 1, 2}, {3, 4}}[id-1]...), nil }))
 			for _, l := range []*Learner{l, loaded} {
 				playOut(t, l)
-				if acc := must.Get(l.Evaluate(2))(t); acc < 0.5 && increment == scenario.TaskIncremental {
+				if acc := must.Get(l.Evaluate(2))(t); acc < 0.5 && increment == "task" {
 					t.Errorf("%s, %s: accuracy %.2f of the new task", name, increment, acc)
 				}
 			}
@@ -70,6 +69,6 @@ func TestGrow(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"avggrad+ewc", "avggrad+si", "moco"} {
-		refused(t, second(New(t.Context(), completed(t, b, name, Options{Increment: scenario.ClassIncremental, Grow: true}))))
+		refused(t, second(New(t.Context(), completed(t, b, name, Options{Increment: "class", Grow: true}))))
 	}
 }

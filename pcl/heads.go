@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/pcl/scenario"
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // The classifier's outputs are assigned to classes as tasks arrive. The outputs that compete for a sample are always one range
@@ -24,7 +24,7 @@ func (r *roll) next(classes []int) (head, error) {
 			return h, fmt.Errorf("it lists class %d twice", c)
 		}
 		o := -1
-		if r.increment == scenario.ClassIncremental {
+		if r.increment == "class" {
 			o = slices.Index(r.classes, c)
 		}
 		if o < 0 {
@@ -65,7 +65,7 @@ func (r *roll) outputs(task int) []int { return slices.Collect(maps.Values(r.hea
 
 // competing returns the range of outputs that at present compete for a sample of the task.
 func (r *roll) competing(task int) (lo, hi int) {
-	if r.increment == scenario.ClassIncremental {
+	if r.increment == "class" {
 		return 0, r.used
 	}
 	h := r.head(task)
@@ -84,7 +84,7 @@ func (r *roll) output(task, class int) (int, error) {
 
 // among lists the classes of the outputs that compete for a sample of the task, in the order of the outputs.
 func (r *roll) among(task int) []int {
-	if r.increment == scenario.ClassIncremental {
+	if r.increment == "class" {
 		return slices.Clone(r.classes)
 	}
 	h := r.head(task)
@@ -95,6 +95,7 @@ func (r *roll) among(task int) []int {
 	return classes
 }
 
-func tooFew(needed, has int) error {
-	return fmt.Errorf("the tasks need %d outputs, the model has %d: build a model with more, or let it grow (Options.Grow)", needed, has)
+// suffice ends the work if the tasks need more outputs than the model has.
+func suffice(has, needed int) {
+	fail.When(needed > has, "the tasks need %d outputs, the model has %d: build a model with more, or let it grow (Options.Grow)", needed, has)
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // lab is what a method may see of the learner and do with it. Of package rehearsal's interfaces, each has what is possible in
@@ -60,7 +59,7 @@ func (b lab) Candidates(task int) []memory.Item {
 	return b.l.tasks[at].reservoir.Items()
 }
 
-func (b lab) OneTask() bool { return b.l.options.Increment == scenario.TaskIncremental }
+func (b lab) OneTask() bool { return b.l.options.Increment == "task" }
 
 func (b lab) Output(task, class int) int { return fail.Or(b.l.roll.output(task, class)) }
 
@@ -128,24 +127,16 @@ func (b lab) Gradient(at rehearsal.Point, samples []memory.Item) (out []float32)
 	b.fits(samples)
 	theta, loss := b.at(at), b.memoryLoss()
 	b.batches(samples, loss, func(h *device.Batch) {
-		g := b.l.programs.Gradient(b.l.at(theta), h, loss)
-		defer program.Free(g)
-		out = b.shared(g)
+		out = b.sharedGradient(b.l.at(theta), h, loss)
 	})
 	return out
 }
 
-// sharedGradient returns the gradient of a batch's mean loss over the shared parameters, where the batch is normalised with
-// its own statistics.
-func (b lab) sharedGradient(theta compute.Buffer, h *device.Batch, loss rehearsal.Loss) []float32 {
-	g := b.l.programs.Gradient(device.At{Theta: theta}, h, loss)
+// sharedGradient returns the gradient of a batch's mean loss over the shared parameters.
+func (b lab) sharedGradient(at device.At, h *device.Batch, loss rehearsal.Loss) []float32 {
+	g := b.l.programs.Gradient(at, h, loss)
 	defer program.Free(g)
-	return b.shared(g)
-}
-
-// shared copies the entries of a gradient that belong to the shared parameters.
-func (b lab) shared(gradient compute.Buffer) []float32 {
-	return slices.Clone(program.Read[float32](gradient, b.l.programs.Total())[:b.l.programs.Shared])
+	return slices.Clone(program.Read[float32](g, b.l.programs.Total())[:b.l.programs.Shared])
 }
 
 // fits panics unless the samples make exactly one batch.
@@ -179,13 +170,11 @@ func (b lab) Restart() {
 	program.Free(l.others.apart[:]...)
 	l.others.apart = [2]compute.Buffer{}
 	layout := l.options.Model.Layout()
-	theta := layout.Init(seed.New(l.options.Seed, "restart", l.steps).Rand)
+	theta, statistics := layout.Init(seed.New(l.options.Seed, "restart", l.steps).Rand)
 	for i, values := range [][]float32{theta, make([]float32, len(theta))} {
 		l.others.apart[i] = program.ToDevice(l.options.Backend, values, len(values))
 	}
-	if layout.StatsTotal > 0 {
-		l.others.statistics = layout.InitStats()
-	}
+	l.others.statistics = statistics
 }
 
 func (b lab) Descend(samples []memory.Item, shares []float64, s rehearsal.SGD) {

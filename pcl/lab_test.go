@@ -12,7 +12,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // replayer calls a function where a method chooses what is replayed.
@@ -130,7 +129,7 @@ func TestPixelGradients(t *testing.T) {
 // it by about γ‖g‖², and θ stays.
 func TestVirtualStep(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	inLab(t, b, Options{Increment: scenario.ClassIncremental}, func(l *Learner, lab rehearsal.ReplayLab) {
+	inLab(t, b, Options{Increment: "class"}, func(l *Learner, lab rehearsal.ReplayLab) {
 		batch := runningTask(l, 2).current.Items()
 		before := l.parameters()
 		g := lab.Gradient(rehearsal.Now, batch)
@@ -319,7 +318,7 @@ func TestEvaluatingChangesNothing(t *testing.T) {
 	var ends [2]*Learner
 	for i := range ends {
 		m := newMethod(t, "avggrad+gdumb+der-pp", map[string]any{"gdumb.passes": 1, "cutmix": 0})
-		l := smallLearner(t, b, "", Options{Method: m, Model: normalised(t), Increment: scenario.ClassIncremental})
+		l := smallLearner(t, b, "", Options{Method: m, Model: normalised(t), Increment: "class"})
 		attach(t, l, blobTask(t, d, 1, 0, 1))
 		attach(t, l, blobTask(t, d, 2, 2, 3))
 		steps(t, l, 5)

@@ -47,7 +47,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
 // Learner trains a model on the streams attached to it. Any goroutine may call it at any time. [Learner.Steps],
@@ -85,9 +84,7 @@ type Learner struct {
 	prepared int             // one more than the steps made when the method last prepared to predict
 
 	penalised []float32 // reused for the gradient of a penalty, which is 0 for the private parameters
-	mean      []float32 // reused for the mean of the tasks' gradients (see moving)
-
-	prediction prediction // what predictors share
+	mean      []float32 // reused for the mean of the tasks' gradients
 }
 
 // New returns a learner with newly drawn parameters and no tasks. It compiles the programs that every step needs. Close
@@ -123,12 +120,10 @@ func New(ctx context.Context, o Options) (l *Learner, err error) {
 
 // start compiles what is needed and draws the parameters.
 func (l *Learner) start() {
-	layout := l.options.Model.Layout()
-	if layout.StatsTotal > 0 {
-		l.network.statistics = layout.InitStats()
-	}
+	theta, statistics := l.options.Model.Layout().Init(seed.New(l.options.Seed, "init").Rand)
+	l.network.statistics = statistics
 	l.compile()
-	l.begin(layout.Init(seed.New(l.options.Seed, "init").Rand))
+	l.begin(theta)
 }
 
 // begin gives the learner other parameters. The optimiser starts anew.
@@ -153,7 +148,7 @@ func (l *Learner) compile() {
 	for _, set := range sets {
 		compile(func() { set.CompileGradient(loss) })
 	}
-	if model.Scoped(l.options.Model) && l.options.Edit.On() {
+	if l.options.Edit.Eta > 0 {
 		at := l.options.Edit.where(l.at(l.network.theta))
 		compile(func() { l.programs.CompileEdit(at, loss) }) // which fails if the network lacks the second derivative
 	}
@@ -171,11 +166,6 @@ func (l *Learner) Warm(k int) error {
 // Close releases what the learner holds on the device. It waits for the call in progress, if there is one, and
 // must therefore not be called from within a stream. A backend that was given in [Options] stays open, and so do predictors.
 func (l *Learner) Close() {
-	l.close()
-	l.prediction.close() // a prediction may hold its lock while it waits for the learner
-}
-
-func (l *Learner) close() {
 	l.turn <- struct{}{}
 	defer func() { <-l.turn }()
 	if l.closed.Swap(true) {
@@ -185,7 +175,6 @@ func (l *Learner) close() {
 	l.network.free()
 	l.others.free()
 	for _, t := range l.tasks {
-		t.hush()
 		t.free()
 	}
 	for _, b := range append(l.replayed, l.sample) {
@@ -199,9 +188,8 @@ func (l *Learner) close() {
 // grown, the model that it has now. It may be called from any goroutine.
 func (l *Learner) Options() Options { return l.status.Load().options }
 
-// Compilations returns how many programs have been compiled for this learner, including those compiled for
-// learners of the same kind that share its [Options.Programs].
-func (l *Learner) Compilations() (n int) {
+// compilations returns how many programs have been compiled for learners like this one.
+func (l *Learner) compilations() (n int) {
 	for _, set := range slices.Compact(slices.Clone(l.lanes)) { // lanes of one client share its set
 		n += set.Compilations()
 	}
@@ -258,12 +246,11 @@ type status struct {
 	steps   int
 	roll    roll
 	tasks   runningTasks // those that run, of which only the id, the stream and the pause may be read
-	asks    bool         // whether a stream of a running task cannot say when it is ready
 	version int
 }
 
 func (l *Learner) publish() {
-	l.status.Store(&status{l.options, l.steps, l.roll, l.tasks, l.tasks.asks(), l.version})
+	l.status.Store(&status{l.options, l.steps, l.roll, l.tasks, l.version})
 }
 
 // Steps returns how many steps have been made. It may be called from any goroutine.

@@ -17,7 +17,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // smallLearner has a 64-16-8 MLP with 6 outputs unless a model is given.
@@ -41,7 +40,7 @@ func completed(t testing.TB, b *backend.Backend, name string, o Options) Options
 	}
 	o.Backend, o.Method = b, m
 	if o.Increment == "" {
-		o.Increment = scenario.TaskIncremental
+		o.Increment = "task"
 	}
 	if o.Optimizer == nil {
 		o.Optimizer = optim.Adam{LR: 0.01}
@@ -50,7 +49,7 @@ func completed(t testing.TB, b *backend.Backend, name string, o Options) Options
 		o.Batch = 8
 	}
 	if o.Memory == (memory.Config{}) {
-		o.Memory = memory.Config{Policy: memory.PerClass, Budget: 3}
+		o.Memory = memory.Config{Policy: "per_class", Budget: 3}
 	}
 	if o.Programs == nil {
 		o.Programs = programsOf(b)
@@ -102,7 +101,7 @@ func TestStreamsComeAndGo(t *testing.T) {
 			t.Fatalf("a step without streams: %v, want ErrNoStream", err)
 		}
 		must.Do(t, l.Warm(4))
-		compiled := l.Compilations()
+		compiled := l.compilations()
 		var rows []int
 		for step := range 25 {
 			if step%5 == 0 && step < 15 {
@@ -116,7 +115,7 @@ func TestStreamsComeAndGo(t *testing.T) {
 		if !slices.Equal(rows, want) || len(l.Running()) > 0 {
 			t.Errorf("steps of %v rows, want %v; %v run", rows, want, l.Running())
 		}
-		if n := l.Compilations(); n != compiled || n == 0 {
+		if n := l.compilations(); n != compiled || n == 0 {
 			t.Errorf("%d programs were compiled, and %d while streams came and went", compiled, n-compiled)
 		}
 		if n := l.Memory().Len(); n != 18 {
@@ -134,7 +133,7 @@ func TestStreamsComeAndGo(t *testing.T) {
 // the shared parameters move by Σ wᵢgᵢ, the private ones by Σ gᵢ.
 func TestUpdateIsWeightedSum(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
+		for _, increment := range []string{"task", "class"} {
 			d := pcltest.Blobs(6, 20, 5)
 			l := smallLearner(t, b, "emgd-gmc", Options{Increment: increment, Optimizer: optim.SGD{LR: 0.1}})
 			for id := 1; id <= 3; id++ {

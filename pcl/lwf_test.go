@@ -7,9 +7,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
-	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // TestLwFLoss: the loss of a task is its cross-entropy and λ times that of the old model's softened outputs, over the
@@ -18,7 +16,7 @@ func TestLwFLoss(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	const weight, temperature = 0.7, 3.0
 	m := newMethod(t, "avggrad+lwf", map[string]any{"weight": weight, "temperature": temperature})
-	l := trained(t, b, m, Options{Increment: scenario.ClassIncremental})
+	l := trained(t, b, m, Options{Increment: "class"})
 	if _, err := l.Step(); err != nil { // after which both models differ
 		t.Fatal(err)
 	}
@@ -55,7 +53,7 @@ func softmax(logits []float32, temperature float64) (p []float64) {
 // not held where it was: iCaRL's targets of its output are the labels.
 func TestLearntAgain(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 24, 5)
-	l := smallLearner(t, b, "icarl", Options{Increment: scenario.ClassIncremental})
+	l := smallLearner(t, b, "icarl", Options{Increment: "class"})
 	attach(t, l, blobTask(t, d, 1, 0, 1))
 	playOut(t, l)
 	attach(t, l, blobTask(t, d, 2, 1, 2))
@@ -64,7 +62,7 @@ func TestLearntAgain(t *testing.T) {
 	l.aim(batch, l.options.lossOf(2))
 	outputs := l.options.Model.Outputs()
 	for o, want := range []bool{true, false, false} { // of the classes 0, 1 and 2
-		if has := batch.Reference[o] != model.NoReference; has != want {
+		if has := batch.Reference[o] != rehearsal.NoReference; has != want {
 			t.Errorf("output %d of %d has the old model's score: %t", o, outputs, has)
 		}
 	}
@@ -74,10 +72,10 @@ func TestLearntAgain(t *testing.T) {
 func TestTeacherOfAdopted(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 24, 5)
 	for _, name := range []string{"icarl", "avggrad+lwf", "avggrad"} {
-		old := smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
+		old := smallLearner(t, b, name, Options{Increment: "class"})
 		attach(t, old, blobTask(t, d, 1, 0, 1))
 		playOut(t, old)
-		l := smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
+		l := smallLearner(t, b, name, Options{Increment: "class"})
 		for range 2 { // also where the learner has the tasks already
 			must.Do(t, l.SetTrained(must.Get(old.Trained())(t), Take{}))
 		}

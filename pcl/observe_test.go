@@ -9,7 +9,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/optim"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // Under plain descent in class-incremental mode, where all parameters are in J, a small step changes each loss by
@@ -19,7 +18,7 @@ func TestObserve(t *testing.T) {
 	const rate = 1e-3
 	b := pcltest.Backend(t, backend.Go)
 	for _, name := range []string{"avggrad+der-pp", "emgd-gmc+per-task", "avggrad+ewc"} {
-		o := Options{Increment: scenario.ClassIncremental, Optimizer: optim.SGD{LR: rate}}
+		o := Options{Increment: "class", Optimizer: optim.SGD{LR: rate}}
 		plain := atTheEnd(t, b, name, nil, o)
 		o.Observe, o.Method = true, newMethod(t, name, nil)
 		l, rows := smallLearner(t, b, "", o), 0

@@ -15,7 +15,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/model"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // waves are samples of four inputs and two target values, which are functions of the inputs that differ from task to task.
@@ -56,7 +55,7 @@ func regressionOptions(t *testing.T, o Options) Options {
 	if o.Batch == 0 {
 		o.Batch = 16
 	}
-	o.Memory = memory.Config{Policy: memory.PerClass, Budget: 40}
+	o.Memory = memory.Config{Policy: "per_class", Budget: 40}
 	return o
 }
 
@@ -64,7 +63,7 @@ func regressionOptions(t *testing.T, o Options) Options {
 // predictor's outputs have the loss that is measured; a learner that is loaded in between ends with the same bits.
 func TestRegression(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
+	for _, increment := range []string{"task", "class"} {
 		task := func(id int) (Task, error) { return waves{task: id, n: 160}.asTask(t, id, 15), nil }
 		l, loaded := regression(t, b, "emgd-gmc+der-pp", Options{Increment: increment}), regression(t, b, "emgd-gmc+der-pp", Options{Increment: increment})
 		for id := 1; id <= 2; id++ {
@@ -169,7 +168,7 @@ func TestEditOfOwnLossWithLogits(t *testing.T) {
 			attach(t, l, waves{task: id, n: 64}.asTask(t, id, 1))
 			playOut(t, l)
 		}
-		edited[i] = l.Memory().Pixels()
+		edited[i] = pixels(l)
 	}
 	if !slices.EqualFunc(edited[0], edited[1], func(a, b float32) bool { return math.Abs(float64(a-b)) < 1e-4 }) {
 		t.Error("the edits differ")
@@ -190,7 +189,7 @@ func TestLossRefuses(t *testing.T) {
 	refused(t, try("avggrad", Options{Loss: model.SquaredError(5)})) // for four outputs
 	scalar := model.LossFunc("scalar", 2, func(outputs, targets *graph.Node) *graph.Node { return graph.ReduceAllSum(outputs) })
 	refused(t, try("avggrad", Options{Loss: scalar}))
-	l := regression(t, b, "avggrad", Options{Increment: scenario.ClassIncremental})
+	l := regression(t, b, "avggrad", Options{Increment: "class"})
 	attach(t, l, waves{task: 1, n: 20}.asTask(t, 1, 1))
 	for _, classes := range [][]int{{7}, {2, 9}, {3, 2}} {
 		refused(t, second(l.Attach(Task{Classes: classes, Stream: &listed{}})))

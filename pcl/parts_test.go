@@ -10,7 +10,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/optim"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // This file holds what the tests of the parts of a rehearsal share, and what every part must keep to.
@@ -53,11 +52,11 @@ func trajectory(t *testing.T, b *backend.Backend, name string, params map[string
 func TestPartsThatDoNothing(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	const always, firstEnd, secondArrival = 1000, 6, 4 // steps
-	class, task := scenario.ClassIncremental, scenario.TaskIncremental
+	class, task := "class", "task"
 	for _, c := range []struct {
 		rule, with string
 		params     map[string]any
-		increment  scenario.Increment
+		increment  string
 		edit       Edit
 		until      int // may differ from this step on, must after it
 		rounding   float32
@@ -74,7 +73,7 @@ func TestPartsThatDoNothing(t *testing.T) {
 		{"emgd-gmc", "emgd-gmc+er-ace", nil, task, Edit{}, always, 0},
 		{"avggrad", "avggrad+er-ace", nil, class, Edit{}, secondArrival, 0},
 		{"emgd-gmc+der-pp", "emgd-gmc+der-pp+x-der", nil, class, Edit{}, 10, 0}, // when outputs are new as a task ends
-		{"emgd-gmc", "emgd-gmc", nil, class, Edit{Mode: editPerSample, MaxDrift: 0.1, Aim: "literal"}, always, 0},
+		{"emgd-gmc", "emgd-gmc", nil, class, Edit{Mode: "per_sample", MaxDrift: 0.1, Aim: "literal"}, always, 0},
 		{"emgd-gmc", "emgd-gmc", nil, class, Edit{Eta: 0.01}, firstEnd, 0},
 	} {
 		plain := trajectory(t, b, c.rule, nil, Options{Increment: c.increment})
@@ -116,7 +115,7 @@ func resumes(t *testing.T, b *backend.Backend, name string) {
 	d := pcltest.Blobs(6, 24, 5)
 	task := pairs(t, d)
 	made := func() *Learner {
-		return smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental, Optimizer: optim.AdamW{Adam: optim.Adam{LR: 0.01}, WeightDecay: 0.1}, Edit: Edit{Eta: 0.01}})
+		return smallLearner(t, b, name, Options{Increment: "class", Optimizer: optim.Adam{LR: 0.01, WeightDecay: 0.1}, Edit: Edit{Eta: 0.01}})
 	}
 	path := filepath.Join(t.TempDir(), "learner.pcl")
 	l, whole := made(), made()

@@ -13,9 +13,6 @@ import (
 // A method may add a row to a step that has no batch: the gradient of a penalty on the parameters. The rule sees it as
 // it sees the memory's rows. It is computed on the host.
 
-// moving is the lab of a method that follows the parameters, after an update.
-type moving struct{ lab }
-
 // penaltyRow returns the row of the method's penalty, if there is one in this step.
 func (s *step) penaltyRow() []row {
 	r := row{id: rehearsal.PenaltyRow}
@@ -63,7 +60,7 @@ func (s *step) penalty() (value float64, gradient []float32) {
 // moved tells a method that follows the parameters of an update.
 func (s *step) moved() {
 	if m, ok := method.As[rehearsal.Penalty](s.options.Method); ok {
-		fail.If(m.Moved(moving{lab{s.Learner, s}}))
+		fail.If(m.Moved(lab{s.Learner, s}, s.meanOfTasks))
 	}
 }
 
@@ -79,27 +76,27 @@ func (b lab) TaskGradient(samples []memory.Item) (out []float32) {
 	loss := b.l.options.lossOf(samples[0].Task)
 	loss.Teacher, loss.Temperature, loss.Adjust = 0, 0, 0
 	b.batches(samples, loss, func(h *device.Batch) {
-		if loss.Kind == rehearsal.Sigmoid {
+		if loss.Sigmoid {
 			blank := loss
 			blank.Distill = 0
 			b.l.target(h, blank)
 		}
-		out = b.sharedGradient(b.l.network.theta, h, loss)
+		out = b.sharedGradient(device.At{Theta: b.l.network.theta}, h, loss) // normalised with the batch's own statistics
 	})
 	return out
 }
 
-// Current leaves out the rows that took no part in the update.
-func (b moving) Current() []float32 {
-	l := b.l
+// meanOfTasks returns the mean of the tasks' gradients over the shared parameters, without the rows that took no part in the update.
+func (s *step) meanOfTasks() []float32 {
+	l := s.Learner
 	l.mean = fp.Grow(l.mean, l.programs.Shared)
 	clear(l.mean)
 	n := float32(0)
-	for _, i := range b.s.kept {
-		if b.s.rows[i].id <= method.Memory {
+	for _, i := range s.kept {
+		if s.rows[i].id <= method.Memory {
 			continue
 		}
-		for p, x := range program.Read[float32](b.s.rows[i].Flat, l.programs.Total())[:len(l.mean)] {
+		for p, x := range program.Read[float32](s.rows[i].Flat, l.programs.Total())[:len(l.mean)] {
 			l.mean[p] += x
 		}
 		n++

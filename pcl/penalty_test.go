@@ -18,14 +18,13 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // still is a method with a penalty that does nothing.
 type still struct{ method.Method }
 
 func (still) Penalise(rehearsal.PenaltyLab) (float64, []float32, error)  { return 0, nil, nil }
-func (still) Moved(rehearsal.MovedLab) error                             { return nil }
+func (still) Moved(rehearsal.PenaltyLab, func() []float32) error         { return nil }
 func (still) Replaced(rehearsal.PenaltyLab) error                        { return nil }
 func (still) Samples() int                                               { return 0 }
 func (still) Consolidate(rehearsal.PenaltyLab, int, []memory.Item) error { return nil }
@@ -55,8 +54,8 @@ func (p *pulling) Penalise(lab rehearsal.PenaltyLab) (value float64, gradient []
 	return value, gradient, nil
 }
 
-func (p *pulling) Moved(lab rehearsal.MovedLab) error {
-	p.moves = append(p.moves, slices.Clone(lab.Current()))
+func (p *pulling) Moved(lab rehearsal.PenaltyLab, current func() []float32) error {
+	p.moves = append(p.moves, slices.Clone(current()))
 	return nil
 }
 
@@ -65,7 +64,7 @@ func (p *pulling) Moved(lab rehearsal.MovedLab) error {
 func TestPenaltyRow(t *testing.T) {
 	m := must.Get(model.NewMLP(64, []int{16, 8}, 6))(t)
 	b := pcltest.Backend(t, backend.Go)
-	for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
+	for _, increment := range []string{"task", "class"} {
 		penaltyRow(t, b, m, increment)
 	}
 }
@@ -77,7 +76,7 @@ func TestPenaltyAndStatistics(t *testing.T) {
 	var statistics [][]float32
 	for _, b := range []*backend.Backend{pcltest.Backend(t, backend.XLACPU), pcltest.Separate(t)} {
 		for _, m := range []method.Method{newMethod(t, "mgda", nil), &pulling{still: still{newMethod(t, "mgda", nil)}}} {
-			l := smallLearner(t, b, "", Options{Method: m, Model: net, Increment: scenario.ClassIncremental})
+			l := smallLearner(t, b, "", Options{Method: m, Model: net, Increment: "class"})
 			attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
 			steps(t, l, 1)
 			statistics = append(statistics, must.Get(l.Statistics())(t))
@@ -90,7 +89,7 @@ func TestPenaltyAndStatistics(t *testing.T) {
 	}
 }
 
-func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment scenario.Increment) {
+func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment string) {
 	const k, rate = 0.01, 0.1
 	p := &pulling{still: still{newMethod(t, "mgda", nil)}, k: k}
 	l := trained(t, b, p, Options{Model: m, Increment: increment, Optimizer: optim.SGD{LR: rate}})
@@ -132,7 +131,7 @@ func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment scena
 func TestPenaltyWithoutMemory(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	p := &pulling{still: still{newMethod(t, "avggrad", nil)}, k: 0.01}
-	l := trained(t, b, p, Options{Memory: memory.Config{Policy: memory.PerClass}, ExtraUpdate: true, Trace: func(s *Trace) error {
+	l := trained(t, b, p, Options{Memory: memory.Config{Policy: "per_class"}, ExtraUpdate: true, Trace: func(s *Trace) error {
 		for i, id := range s.IDs {
 			if (id == rehearsal.PenaltyRow) != (s.N[i] == 0) || len(s.X[i]) != 8*64 || len(s.Targets[i]) != 6*8 {
 				t.Errorf("row %d has %d samples, %d pixels, %d targets", id, s.N[i], len(s.X[i]), len(s.Targets[i]))
@@ -180,7 +179,7 @@ func TestSIAlongAPath(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	const rate, xi = 0.05, 0.01
 	m := newMethod(t, "avggrad+si", map[string]any{"xi": xi})
-	l := smallLearner(t, b, "", Options{Method: m, Increment: scenario.ClassIncremental, Optimizer: optim.SGD{LR: rate}})
+	l := smallLearner(t, b, "", Options{Method: m, Increment: "class", Optimizer: optim.SGD{LR: rate}})
 	attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
 	start := l.parameters()
 	before, lowered := start, make([]float64, len(start))
@@ -246,7 +245,7 @@ func TestConsolidatedSamples(t *testing.T) {
 	for _, budget := range []int{0, 2, 30} {
 		for _, name := range []string{"avggrad", "avggrad+herding", "avggrad+gss"} {
 			m := &learning{still: still{newMethod(t, name, nil)}}
-			l := smallLearner(t, b, "", Options{Method: m, Memory: memory.Config{Policy: memory.PerClass, Budget: budget}})
+			l := smallLearner(t, b, "", Options{Method: m, Memory: memory.Config{Policy: "per_class", Budget: budget}})
 			attach(t, l, blobTask(t, d, 1, 0, 1))
 			playOut(t, l)
 			of := map[int]int{}
@@ -284,7 +283,7 @@ func TestPenaltyOfGivenParameters(t *testing.T) {
 // TestInformationOfLabels: the information of EWC comes from the right labels, whatever targets the loss of the tasks has.
 // Until a first task has ended, that of iCaRL has no others, so that the gradients are those of a row.
 func TestInformationOfLabels(t *testing.T) {
-	l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "avggrad+icarl+ewc", nil), Options{Increment: scenario.ClassIncremental})
+	l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "avggrad+icarl+ewc", nil), Options{Increment: "class"})
 	steps(t, l, 2)
 	p, _ := method.As[rehearsal.Penalty](l.options.Method)
 	if _, pull, err := p.Penalise(lab{l: l}); err != nil || dot(pull, pull) < 1e-6 {
@@ -306,7 +305,7 @@ func TestCandidatesForTheMemory(t *testing.T) {
 	for _, store := range []string{"greedy", "gss"} {
 		var means []*rehearsal.Means
 		for _, penalty := range []string{"", "+ewc"} {
-			l := smallLearner(t, b, "avggrad+"+store+"+ncm"+penalty, Options{Increment: scenario.ClassIncremental})
+			l := smallLearner(t, b, "avggrad+"+store+"+ncm"+penalty, Options{Increment: "class"})
 			attach(t, l, blobTask(t, pcltest.Blobs(4, 40, 4), 1, 0, 1))
 			steps(t, l, 3)
 			p := must.Get(l.Snapshot())(t)

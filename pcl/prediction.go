@@ -2,13 +2,11 @@ package pcl
 
 import (
 	"context"
-	"errors"
 	"maps"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // Snapshot returns a predictor that predicts with the learner as it is now, while the learner continues. It waits for
@@ -19,38 +17,15 @@ func (l *Learner) Snapshot() (*Predictor, error) {
 }
 
 // Predict predicts with the learner as it is after its last step; see [Predictor.Predict]. It may be called from any
-// goroutine, but not from within a stream or [Options.Trace]. The first call after a step waits for the call in progress
-// and takes a snapshot: to predict often beside training, call [Learner.Snapshot] from time to time, and use what it returns.
+// goroutine, but not from within a stream or [Options.Trace]. Each call takes a snapshot, for which it waits for its turn: to
+// predict often beside training, call [Learner.Snapshot] from time to time, and use what it returns.
 func (l *Learner) Predict(x []float32, among ...int) ([]Prediction, error) {
-	for {
-		p, err := l.latest()
-		if err != nil {
-			return nil, err
-		}
-		out, err := p.Predict(x, among...)
-		if !errors.Is(err, ErrClosed) { // a later snapshot has taken its place
-			return out, err
-		}
-	}
-}
-
-// latest returns a snapshot of the present learner.
-func (l *Learner) latest() (*Predictor, error) {
-	l.prediction.mu.Lock()
-	defer l.prediction.mu.Unlock()
-	old := l.prediction.latest
-	if old != nil && old.version == l.status.Load().version {
-		return old, nil
-	}
 	p, err := l.Snapshot()
 	if err != nil {
 		return nil, err
 	}
-	if old != nil {
-		old.Close()
-	}
-	l.prediction.latest = p
-	return p, nil
+	defer p.Close()
+	return p.Predict(x, among...)
 }
 
 // predictor takes a snapshot, for callers that have entered the learner.
@@ -61,7 +36,7 @@ func (l *Learner) predictor() *Predictor {
 		programs: o.Programs, scores: o.lossOf(method.Memory), loss: keyOf(o.compared()),
 		roll: l.roll, rule: rule, steps: l.steps, version: l.version,
 	}
-	return p.open(o.spec(), program.Copy(theta, l.programs.Total()), l.at(theta).Running)
+	return p.open(o.spec(), program.ToDevice(o.Backend, program.Read[float32](theta, l.programs.Total()), l.programs.Total()), l.at(theta).Running)
 }
 
 // Trained returns the network with which the learner predicts at present. A method that predicts by a rule of its own
@@ -84,7 +59,7 @@ func (l *Learner) trained() *Trained {
 	switch m := rehearsal.MeansOf(rule); {
 	case m == nil:
 		t.OtherRule = rule != nil
-	case m.Apply() && !(m.Between && o.Increment == scenario.TaskIncremental):
+	case m.Apply() && !(m.Between && o.Increment == "task"):
 		t.Means = m
 	}
 	return t

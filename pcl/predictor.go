@@ -15,7 +15,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // Predictor predicts with a learner as it was when [Learner.Snapshot] was called. It never changes, and may be used
@@ -72,7 +71,7 @@ func (p *Predictor) Classes() []int { return slices.Clone(p.roll.classes) }
 func (p *Predictor) Predict(x []float32, among ...int) ([]Prediction, error) {
 	return predicting(func() []Prediction {
 		fail.When(p.roll.empty(), "no task has arrived yet, so there are no classes")
-		fail.When(p.roll.increment != scenario.ClassIncremental && p.roll.last() > 1, "each task has outputs of its own in task-incremental mode: call PredictTask, which names the task")
+		fail.When(p.roll.increment != "class" && p.roll.last() > 1, "each task has outputs of its own in task-incremental mode: call PredictTask, which names the task")
 		if len(among) == 0 {
 			among = p.roll.among(1)
 		}
@@ -308,20 +307,4 @@ func (p *Predictor) fit(n int) (samples, size int) {
 		return 1, 1
 	}
 	return min(n, p.largest), p.largest
-}
-
-// prediction is the snapshot that [Learner.Predict] took last.
-type prediction struct {
-	mu     sync.Mutex
-	latest *Predictor
-}
-
-// close lets go of what is kept. Predictors that are still open can be used on.
-func (p *prediction) close() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.latest != nil {
-		p.latest.Close()
-	}
-	p.latest = nil
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/model"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // flat returns the values and classes of samples.
@@ -29,10 +28,10 @@ func flat(s data.Samples, inputs int) (x []float32, class []int) {
 }
 
 // predictedRight counts what a predictor predicts correctly of a task's test samples, all at once and one by one.
-func predictedRight(t *testing.T, p *Predictor, increment scenario.Increment, id int, s data.Samples) (batched, single map[int]int) {
+func predictedRight(t *testing.T, p *Predictor, increment string, id int, s data.Samples) (batched, single map[int]int) {
 	t.Helper()
 	predict := func(x []float32) []Prediction {
-		if increment == scenario.TaskIncremental {
+		if increment == "task" {
 			return must.Get(p.PredictTask(id, x))(t)
 		}
 		return must.Get(p.Predict(x))(t)
@@ -66,10 +65,10 @@ func predictedRight(t *testing.T, p *Predictor, increment scenario.Increment, id
 // TestPredictorIsEvaluation: a snapshot predicts what the learner's own evaluation predicts, with logits, cosines,
 // nearest means, batch normalisation and a network trained for predictions, while tasks run and after their end.
 func TestPredictorIsEvaluation(t *testing.T) {
-	const task, class = scenario.TaskIncremental, scenario.ClassIncremental
+	const task, class = "task", "class"
 	for _, c := range []struct {
 		method    string
-		increment scenario.Increment
+		increment string
 		params    map[string]any
 		model     model.Model
 	}{
@@ -104,7 +103,7 @@ func TestPredictorStaysAsItIs(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
 		d := pcltest.Blobs(4, 80, 10)
 		programs := NewPrograms(b)
-		l := smallLearner(t, b, "emgd-gmc", Options{Increment: scenario.ClassIncremental, Programs: programs})
+		l := smallLearner(t, b, "emgd-gmc", Options{Increment: "class", Programs: programs})
 		programs.Close() // with the learner
 		attach(t, l, blobTask(t, d, 1, 0, 1))
 		steps(t, l, 1)
@@ -159,7 +158,7 @@ func TestPredictorStaysAsItIs(t *testing.T) {
 // TestPredictRefuses: what cannot be predicted is an error.
 func TestPredictRefuses(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 12, 2)
-	class := smallLearner(t, b, "avggrad", Options{Increment: scenario.ClassIncremental})
+	class := smallLearner(t, b, "avggrad", Options{Increment: "class"})
 	task := smallLearner(t, b, "avggrad", Options{})
 	x := make([]float32, 128)
 	refused(t, second(class.Predict(x))) // no task has arrived
@@ -199,7 +198,7 @@ func TestPredictRefuses(t *testing.T) {
 // BenchmarkPredict measures predictions of one sample and of a batch beside nothing else.
 func BenchmarkPredict(b *testing.B) {
 	for _, name := range []string{backend.XLACPU, backend.Go} {
-		l := smallLearner(b, pcltest.Backend(b, name), "avggrad", Options{Increment: scenario.ClassIncremental, Batch: 128})
+		l := smallLearner(b, pcltest.Backend(b, name), "avggrad", Options{Increment: "class", Batch: 128})
 		attach(b, l, blobTask(b, pcltest.Blobs(6, 12, 2), 1, 0, 1, 2))
 		p := must.Get(l.Snapshot())(b)
 		for _, n := range []int{1, 128} {

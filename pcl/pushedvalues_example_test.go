@@ -13,7 +13,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // Real numbers are learnt from samples that are pushed: the target value follows the inputs of a sample.
@@ -22,8 +21,8 @@ func ExampleOptions_pushedValues() {
 	defer device.Close()
 	learner := must(pcl.New(context.Background(), pcl.Options{
 		Backend: device, Model: must(model.NewMLP(2, []int{32}, 1)), Loss: model.SquaredError(1),
-		Method: must(method.New("emgd-gmc+der-pp", nil)), Increment: scenario.TaskIncremental, Batch: 32,
-		Optimizer: optim.Adam{LR: 0.01}, Memory: memory.Config{Policy: memory.PerClass, Budget: 20},
+		Method: must(method.New("emgd-gmc+der-pp", nil)), Increment: "task", Batch: 32,
+		Optimizer: optim.Adam{LR: 0.01}, Memory: memory.Config{Policy: "per_class", Budget: 20},
 	}))
 	defer learner.Close()
 

@@ -35,6 +35,9 @@ type StepReport struct {
 	Skipped []int
 	// Ended lists the tasks whose last batch this was.
 	Ended []int
+	// Compilations is how many programs have been compiled so far, also for learners of the same kind that share
+	// [Options].Programs.
+	Compilations int
 }
 
 // EditReport tells what memory editing did in one step. Its slices are valid until the next step.
@@ -52,18 +55,17 @@ type EditReport struct {
 type Trace struct {
 	*StepReport
 	// X and Targets have an entry for each entry of IDs: the rows of its N samples [Batch, width], the first repeated where
-	// there are fewer, and six rows of Batch numbers each, which [TargetRows] names.
+	// there are fewer, and six rows of Batch numbers each.
+	// For each sample these are the range [lo, hi) of the outputs that compete, the output of the right class, whether the sample
+	// counts (padding does not), and the range of the outputs of the sample's task.
 	X       [][]float32
 	Targets [][]int32
 	// Loss is what each row is trained on. Reference has, for a row whose loss compares outputs with reference values,
-	// these values [Batch, outputs], with model.NoReference where there is none; nil for other rows.
+	// these values [Batch, outputs], with rehearsal.NoReference where there is none; nil for other rows.
 	Loss      []rehearsal.Loss
 	Reference [][]float32
+	// Shared is how many parameters are shared, that is, are columns of J. They are the first ones of θ.
+	Shared int
 	// Theta returns the parameters after the step.
 	Theta func() []float32
 }
-
-// TargetRows names the rows of [Trace].Targets. For each sample these are the range [lo, hi) of the outputs that
-// compete, the output of the right class, whether the sample counts (padding does not), and the range of the
-// outputs of the sample's task.
-var TargetRows = []string{"lo", "hi", "label", "valid", "task_lo", "task_hi"}

@@ -11,7 +11,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // runningTask returns a task that runs, by its id.
@@ -25,7 +24,7 @@ func runningTask(l *Learner, id int) *attached {
 func TestHistoryCostsNothing(t *testing.T) {
 	const history, most = 20000, 3
 	for _, name := range []string{"gem", "avggrad+lwf"} {
-		l := smallLearner(t, pcltest.Backend(t, backend.Go), name, Options{Increment: scenario.ClassIncremental, Memory: memory.Config{Policy: memory.PerClass, Budget: 4}})
+		l := smallLearner(t, pcltest.Backend(t, backend.Go), name, Options{Increment: "class", Memory: memory.Config{Policy: "per_class", Budget: 4}})
 		push := newPush(t, 0, 1)
 		id := attach(t, l, Task{Classes: []int{0, 1}, Stream: push})
 		x := make([]float32, 2*l.options.Model.Inputs())

@@ -32,12 +32,15 @@ type attached struct {
 	samples   *atomic.Int64 // how many the task's streams have delivered
 }
 
-// free releases the task's batches.
+// free releases the task's batches, and undoes listen. A stream that panics there is not heard of any more.
 func (t *attached) free() {
+	if t.silence != nil {
+		_ = guarded("the stream", t.silence)
+	}
 	t.current.Free()
 	t.spare.Free()
 	t.varied.Free()
-	t.current, t.spare, t.varied, t.ready, t.fetched = nil, nil, nil, false, false
+	t.current, t.spare, t.varied, t.silence, t.ready, t.fetched = nil, nil, nil, nil, false, false
 }
 
 func (t *attached) failed(err error) error { return &StreamError{t.id, t.Name, err} }
@@ -101,14 +104,6 @@ func (t *attached) observe() {
 	width := len(b.X) / len(b.Class)
 	for i := range b.N {
 		t.reservoir.Offer(b.Class[i], b.X[i*width:(i+1)*width])
-	}
-}
-
-// hush undoes listen. A stream that panics here is not heard of any more.
-func (t *attached) hush() {
-	if silence := t.silence; silence != nil {
-		t.silence = nil
-		_ = guarded("the stream", silence)
 	}
 }
 

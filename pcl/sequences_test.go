@@ -23,7 +23,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 var sequences = flag.Int("sequences", 200, "random sequences of calls in pure Go; a tenth as many on XLA")
@@ -248,7 +247,7 @@ func (p *player) attach() {
 
 // outputsSpent says whether the classifier has no outputs left for these classes.
 func (p *player) outputsSpent(classes []int) bool {
-	return p.options.Increment == scenario.TaskIncremental && p.learner.roll.used+len(classes) > seqOutputs
+	return p.options.Increment == "task" && p.learner.roll.used+len(classes) > seqOutputs
 }
 
 // testing4 are four test samples.
@@ -468,7 +467,7 @@ func (p *player) state() state {
 	if err != nil {
 		p.fatalf("%v", err)
 	}
-	return state{theta, p.learner.Memory().Pixels(), p.learner.Steps(), p.learner.Running()}
+	return state{theta, pixels(p.learner), p.learner.Steps(), p.learner.Running()}
 }
 
 // check holds the learner against the model and against what must always be so.
@@ -512,7 +511,7 @@ func (p *player) check() {
 	}
 	budget := p.options.Memory
 	for class, n := range classes {
-		if budget.Policy == memory.PerClass && n > budget.Budget && !p.keeps() {
+		if budget.Policy == "per_class" && n > budget.Budget && !p.keeps() {
 			p.fatalf("class %d has %d samples in the memory, the budget is %d", class, n, budget.Budget)
 		}
 	}
@@ -574,9 +573,9 @@ func TestRandomSequences(t *testing.T) {
 				options: Options{
 					Backend: b, Programs: programs, Model: net, Batch: seqBatch,
 					Method:    newMethod(t, pick("emgd-gmc", "emgd-gmc", "avggrad", "er", "der-pp", "icarl", "gss", "gdumb", "mir", "emgd-gmc+der-pp", "emgd-gmc+per-task", "famo+gss+der-pp", "avggrad+ewc+lwf", "emgd-gmc+si+der-pp+x-der"), map[string]any{}),
-					Increment: scenario.Increment(pick("task", "class")),
+					Increment: pick("task", "class"),
 					Optimizer: optim.SGD{LR: 0.01},
-					Memory:    memory.Config{Policy: memory.Policy(pick("per_class", "fixed_total")), Budget: rng.IntN(5)},
+					Memory:    memory.Config{Policy: pick("per_class", "fixed_total"), Budget: rng.IntN(5)},
 					Seed:      uint64(seed),
 				},
 			}

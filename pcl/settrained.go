@@ -57,7 +57,7 @@ func (l *Learner) setTrained(t *Trained) {
 		}
 	}
 	// The present network is the old model of methods that hold on to one, if a task has ended.
-	if loss := l.options.lossOf(1); (loss.Kind == rehearsal.Sigmoid || loss.Teacher > 0) && len(l.ended().ids(l.roll)) > 0 {
+	if loss := l.options.lossOf(1); (loss.Sigmoid || loss.Teacher > 0) && len(l.ended().ids(l.roll)) > 0 {
 		lab{l: l}.Remember()
 	}
 }

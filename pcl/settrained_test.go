@@ -10,7 +10,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // TestSetTrainedLoss: a network that was trained for another loss is refused before
@@ -36,7 +35,7 @@ func TestHugeModelOfSmallFile(t *testing.T) {
 		"resnet18-99998x99998x99999-99999-999999999",
 	} {
 		n := &Trained{
-			Model: key, Increment: scenario.TaskIncremental, Image: Image{1, 1, 1}, Tasks: []TaskInfo{{ID: 1, Classes: []int{0}}},
+			Model: key, Increment: "task", Image: Image{1, 1, 1}, Tasks: []TaskInfo{{ID: 1, Classes: []int{0}}},
 			Tensors: []safetensors.Tensor{{Name: "a", Dims: []int{1}, Values: []float32{1}}},
 		}
 		path := filepath.Join(t.TempDir(), "net.safetensors")

@@ -52,6 +52,7 @@ func (l *Learner) stepOn(ctx context.Context) (*StepReport, error) {
 	}
 	l.steps++
 	l.version++
+	s.report.Compilations = l.compilations()
 	return s.report, nil
 }
 
@@ -106,9 +107,10 @@ func (s *step) compute() {
 		return
 	}
 	s.differentiate()
-	if s.weigh(); len(s.kept) == 0 { // weights.go
+	if len(s.kept) == 0 {
 		return
 	}
+	s.weigh()                          // weights.go
 	s.prepareEdit()                    // edit.go
 	if s.update(); s.report.Rejected { // update.go
 		return
@@ -126,11 +128,12 @@ func (s *step) trace() {
 	if s.options.Trace == nil {
 		return
 	}
-	t := &Trace{StepReport: s.report, Theta: s.parameters}
+	t := &Trace{StepReport: s.report, Theta: s.parameters, Shared: s.programs.Shared}
+	like := s.rows[len(s.rows)-1].batch // that of a task
 	for _, i := range s.kept {
-		b, size := s.rows[i].batch, s.options.Batch
+		b := s.rows[i].batch
 		if b == nil { // the row of a penalty
-			b = &device.Batch{Batch: data.Batch{X: make([]float32, size*s.options.spec().Width())}, Targets: make([]int32, len(TargetRows)*size)}
+			b = &device.Batch{Batch: data.Batch{X: make([]float32, len(like.X))}, Targets: make([]int32, len(like.Targets))}
 		}
 		t.X, t.Targets = append(t.X, b.X), append(t.Targets, b.Targets)
 		var reference []float32
@@ -219,9 +222,7 @@ func (s *step) idle() bool {
 // free releases the buffers that the step holds on the device.
 func (s *step) free() {
 	s.readout.Wait()
-	for i := range s.rows {
-		s.rows[i].free()
-	}
+	s.forget()
 	s.toward.free()
 	s.rows = nil
 }
@@ -290,7 +291,7 @@ func (l *Learner) Wait(ctx context.Context) error {
 		return ctx.Err()
 	}
 	var again <-chan time.Time
-	if l.status.Load().asks {
+	if l.status.Load().tasks.asks() {
 		timer := time.NewTimer(askAgain)
 		defer timer.Stop()
 		again = timer.C

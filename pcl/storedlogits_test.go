@@ -8,7 +8,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // TestStoredLogits follows the logits in the memory over the ends of three tasks. Those of der-pp stay as they were
@@ -18,7 +17,7 @@ func TestStoredLogits(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for _, name := range []string{"avggrad+der-pp", "avggrad+der-pp+x-der", "avggrad+der-pp+refresh"} {
 		t.Run(name, func(t *testing.T) {
-			l := smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
+			l := smallLearner(t, b, name, Options{Increment: "class"})
 			ended, before, extended := 0, map[int][]float32{}, 0
 			timeline(t, l, func(r *StepReport) {
 				now := lab{l: l}.Logits(rehearsal.Now, stored(lab{l: l}))

@@ -34,7 +34,7 @@ func arrange(l *model.Layout, all []safetensors.Tensor, backbone bool) (theta, s
 	}
 	params, total := l.Params, l.Total
 	if backbone {
-		at := l.Classifier()
+		at := l.Classifier
 		for _, p := range params[at:] {
 			delete(given, p.Name)
 		}

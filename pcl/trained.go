@@ -9,7 +9,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // Trained is a trained network as it is exchanged between programs: its parameters, the statistics of batch
@@ -22,9 +21,9 @@ type Trained struct {
 	Method string `json:"method,omitempty"`
 	Steps  int    `json:"steps"`
 	// Increment is empty, and there are no Tasks, if nothing is known of the outputs.
-	Increment scenario.Increment `json:"increment,omitempty"`
-	Image     Image              `json:"-"`
-	Tasks     []TaskInfo         `json:"tasks"` // in order of arrival, of which ID, Name and Classes count
+	Increment string     `json:"increment,omitempty"`
+	Image     Image      `json:"-"`
+	Tasks     []TaskInfo `json:"tasks"` // in order of arrival, of which ID, Name and Classes count
 	// Names has names of classes, such as [Task].ClassNames.
 	Names map[int]string `json:"names,omitempty"`
 	// Loss is the key of [Options].Loss; empty for losses of classes.
@@ -58,20 +57,13 @@ type Output struct {
 //
 // It panics if no learner could have had these tasks.
 func (t *Trained) Outputs() (out []Output) {
-	if err := fail.Tried(func() { out = t.outputs() }); err != nil {
-		panic("pcl: " + err.Error())
-	}
-	return out
-}
-
-func (t *Trained) outputs() (out []Output) {
 	r := t.arrived(1 << 30)
 	for i, known := range r.tasks {
 		task := i + 1
-		if known == nil || t.Increment == scenario.ClassIncremental && out != nil { // the first task has all classes
+		if known == nil || t.Increment == "class" && out != nil { // the first task has all classes
 			continue
 		}
-		if t.Increment == scenario.ClassIncremental {
+		if t.Increment == "class" {
 			task = 0
 		}
 		for _, c := range r.among(i + 1) {
@@ -83,6 +75,8 @@ func (t *Trained) outputs() (out []Output) {
 
 // arrived gives the tasks their outputs, as a learner did to which they were attached one after another.
 func (t *Trained) arrived(outputs int) roll {
+	known := t.Increment == "task" || t.Increment == "class"
+	fail.When(len(t.Tasks) > 0 && !known, "increment %q of a network with tasks; want task or class", t.Increment)
 	r := roll{increment: t.Increment}
 	for i, info := range t.Tasks {
 		id := info.number(i)
@@ -91,9 +85,7 @@ func (t *Trained) arrived(outputs int) roll {
 		fail.When(err != nil, "%s: %w", label(id, info.Name), err)
 		r.add(Task{Name: info.Name, Classes: slices.Clone(info.Classes), ClassNames: t.namesOf(info.Classes)}, head, new(atomic.Int64))
 	}
-	if r.used > outputs {
-		fail.If(tooFew(r.used, outputs))
-	}
+	suffice(outputs, r.used)
 	return r
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // trainedLearner has learnt two tasks of three classes each; the second still runs.
@@ -37,12 +36,12 @@ func TestTrainedRoundTrip(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for _, c := range []struct {
 		method    string
-		increment scenario.Increment
+		increment string
 		model     model.Model
 	}{
-		{"emgd-gmc", scenario.TaskIncremental, nil}, {"emgd-gmc", scenario.ClassIncremental, tinyResNet(t)},
-		{"emgd", scenario.ClassIncremental, nil}, {"icarl", scenario.TaskIncremental, nil},
-		{"mdmtr", scenario.ClassIncremental, nil}, {"gdumb", scenario.ClassIncremental, nil},
+		{"emgd-gmc", "task", nil}, {"emgd-gmc", "class", tinyResNet(t)},
+		{"emgd", "class", nil}, {"icarl", "task", nil},
+		{"mdmtr", "class", nil}, {"gdumb", "class", nil},
 	} {
 		t.Run(c.method+"-"+string(c.increment), func(t *testing.T) {
 			l, d := trainedLearner(t, b, c.method, Options{Increment: c.increment, Model: c.model})
@@ -94,9 +93,9 @@ func TestTrainedRoundTrip(t *testing.T) {
 // TestSetTrainedBackbone: a learner with other outputs refuses the network, but takes its backbone.
 func TestSetTrainedBackbone(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	old, _ := trainedLearner(t, b, "emgd-gmc", Options{Increment: scenario.ClassIncremental})
+	old, _ := trainedLearner(t, b, "emgd-gmc", Options{Increment: "class"})
 	n := must.Get(old.Trained())(t)
-	few := smallLearner(t, b, "emgd-gmc", Options{Increment: scenario.ClassIncremental, Model: must.Get(model.NewMLP(64, []int{16, 8}, 2))(t)})
+	few := smallLearner(t, b, "emgd-gmc", Options{Increment: "class", Model: must.Get(model.NewMLP(64, []int{16, 8}, 2))(t)})
 	before := must.Get(few.Parameters())(t)
 	refused(t, few.SetTrained(n, Take{}))
 	must.Do(t, few.SetTrained(n, Take{Backbone: true}))
@@ -112,7 +111,7 @@ func TestSetTrainedBackbone(t *testing.T) {
 // TestSetTrainedRefuses: what does not fit a learner, or no predictor, is an error, and nothing changes.
 func TestSetTrainedRefuses(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	l, _ := trainedLearner(t, b, "emgd-gmc", Options{Increment: scenario.ClassIncremental, Model: normalised(t)})
+	l, _ := trainedLearner(t, b, "emgd-gmc", Options{Increment: "class", Model: normalised(t)})
 	theta := must.Get(l.Parameters())(t)
 	for what, spoil := range map[string]func(n *Trained){
 		"the first is missing":     func(n *Trained) { n.Tensors = n.Tensors[1:] },
@@ -120,7 +119,7 @@ func TestSetTrainedRefuses(t *testing.T) {
 		"too many tensors":         func(n *Trained) { n.Tensors = append(n.Tensors, safetensors.Tensor{Name: "b"}) },
 		"another shape":            func(n *Trained) { n.Tensors[1].Dims = []int{1} },
 		"not finite":               func(n *Trained) { n.Tensors[1].Values[1] = float32(math.NaN()) },
-		"another mode":             func(n *Trained) { n.Increment = scenario.TaskIncremental },
+		"another mode":             func(n *Trained) { n.Increment = "task" },
 		"fewer tasks":              func(n *Trained) { n.Tasks = n.Tasks[:1] },
 		"another order":            func(n *Trained) { n.Tasks[1].Classes = []int{3, 5, 1} },
 		"predictor: no tasks":      func(n *Trained) { n.Tasks = nil },
@@ -176,7 +175,7 @@ func TestLoadTrainedRefuses(t *testing.T) {
 // TestTrainedEarly: before the first task, and before there are means, a network can be saved, too.
 func TestTrainedEarly(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	l := smallLearner(t, b, "emgd", Options{Increment: scenario.ClassIncremental})
+	l := smallLearner(t, b, "emgd", Options{Increment: "class"})
 	dir := t.TempDir()
 	check := func(name string) *Trained {
 		t.Helper()
@@ -188,7 +187,7 @@ func TestTrainedEarly(t *testing.T) {
 		}
 		return must.Get(LoadTrained(filepath.Join(dir, name)))(t)
 	}
-	if n := check("none"); len(n.Tasks) != 0 || n.Means != nil || n.Increment != scenario.ClassIncremental {
+	if n := check("none"); len(n.Tasks) != 0 || n.Means != nil || n.Increment != "class" {
 		t.Errorf("without a task it has %d tasks and the means %v", len(n.Tasks), n.Means)
 	}
 	refused(t, second(LoadPredictor(b, filepath.Join(dir, "none"))))
@@ -203,7 +202,7 @@ func TestTrainedEarly(t *testing.T) {
 	if diff := cmp.Diff(must.Get(snapshot.Predict(x))(t), must.Get(p.Predict(x))(t), cmpopts.EquateApprox(0, 1e-6)); diff != "" {
 		t.Error(diff) // the means were rounded
 	}
-	task := smallLearner(t, b, "emgd", Options{Increment: scenario.TaskIncremental})
+	task := smallLearner(t, b, "emgd", Options{Increment: "task"})
 	attach(t, task, blobTask(t, d, 1, 4, 0, 2))
 	if must.Get(task.Trained())(t).Means != nil {
 		t.Error("means are never compared within a task, but the network has some")
@@ -213,7 +212,7 @@ func TestTrainedEarly(t *testing.T) {
 // TestMeansThatAreNotFinite: a network that has diverged can be saved and loaded, and predicts nothing.
 func TestMeansThatAreNotFinite(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	l, _ := trainedLearner(t, b, "emgd", Options{Increment: scenario.ClassIncremental})
+	l, _ := trainedLearner(t, b, "emgd", Options{Increment: "class"})
 	n := must.Get(l.Trained())(t)
 	n.Means.Values[0][0] = float32(math.NaN())
 	path := filepath.Join(t.TempDir(), "net.safetensors")

@@ -52,7 +52,7 @@ func (t *Trained) Write(w io.Writer) (err error) {
 func (t *Trained) file() *safetensors.File {
 	d := description{
 		Version: trainedVersion, Trained: *t, Image: []int{t.Image.Height, t.Image.Width, t.Image.Channels},
-		Outputs: append([]Output{}, t.outputs()...), Rule: "logits",
+		Outputs: append([]Output{}, t.Outputs()...), Rule: "logits",
 	}
 	d.Tasks = make([]TaskInfo, len(t.Tasks))
 	for i, task := range t.Tasks {
@@ -101,7 +101,7 @@ func trainedOf(f *safetensors.File) *Trained {
 	for i := range t.Tasks {
 		t.Tasks[i].ClassNames, t.Tasks[i].Ended = t.namesOf(t.Tasks[i].Classes), true
 	}
-	fail.When(!slices.Equal(t.outputs(), d.Outputs), "its outputs are not those that its tasks have")
+	fail.When(!slices.Equal(t.Outputs(), d.Outputs), "its outputs are not those that its tasks have")
 	t.takeTensors(f.Tensors)
 	return t
 }
@@ -110,9 +110,6 @@ func trainedOf(f *safetensors.File) *Trained {
 func (d *description) check() {
 	fail.When(d.Version != trainedVersion, "its description has version %d; want %d", d.Version, trainedVersion)
 	fail.When(len(d.Image) != 3 || slices.Min(d.Image) < 0, "its description has the image %v; want height, width and channels", d.Image)
-	if len(d.Tasks) > 0 {
-		fail.If(d.Increment.Validate())
-	}
 	known := slices.Contains([]string{"logits", "nearest-mean", "other"}, d.Rule)
 	fail.When(!known || (d.Rule == "nearest-mean") != (d.Means != nil), "its rule of prediction %q is not known, or does not fit whether there are means", d.Rule)
 	last := 0

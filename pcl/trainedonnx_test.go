@@ -13,7 +13,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // runONNX compares what ONNX Runtime computes with what is in a safetensors file, for all samples at once and for one,
@@ -45,12 +44,12 @@ func TestONNXRuntime(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for _, c := range []struct {
 		name, method string
-		increment    scenario.Increment
+		increment    string
 		model        model.Model
 	}{
-		{"mlp", "emgd-gmc", scenario.TaskIncremental, nil}, {"means", "emgd", scenario.ClassIncremental, nil},
-		{"cosines", "mdmtr", scenario.ClassIncremental, nil}, {"means-resnet", "icarl", scenario.ClassIncremental, tinyResNet(t)},
-		{"resnet", "emgd-gmc", scenario.ClassIncremental, tinyResNet(t)}, {"released", "avggrad", scenario.TaskIncremental, released},
+		{"mlp", "emgd-gmc", "task", nil}, {"means", "emgd", "class", nil},
+		{"cosines", "mdmtr", "class", nil}, {"means-resnet", "icarl", "class", tinyResNet(t)},
+		{"resnet", "emgd-gmc", "class", tinyResNet(t)}, {"released", "avggrad", "task", released},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l, d := trainedLearner(t, b, c.method, Options{Increment: c.increment, Model: c.model})

@@ -12,7 +12,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // TestDocumentedPython runs the Python of docs/weights.md: it predicts what the learner predicts, from both files, and
@@ -32,7 +31,7 @@ func TestDocumentedPython(t *testing.T) {
 
 func documentedPython(t *testing.T, b *backend.Backend, bin string, blocks [][]string, name string) {
 	t.Helper()
-	l, d := trainedLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
+	l, d := trainedLearner(t, b, name, Options{Increment: "class"})
 	n := must.Get(l.Trained())(t)
 	n.Names = map[int]string{0: "zero", 1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}
 	dir := t.TempDir()

@@ -45,9 +45,6 @@ func submatrix(m []float64, n int, kept []int) []float64 {
 
 // weigh asks the method for the weight of each row that takes part, and hands it what it needs to decide.
 func (s *step) weigh() {
-	if len(s.kept) == 0 {
-		return
-	}
 	r, info := s.report, s.options.Method.Info()
 	in := &method.Step{IDs: r.IDs, Losses: r.Losses, Rand: s.rng.Rand}
 	if info.NeedsGram {

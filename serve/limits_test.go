@@ -18,7 +18,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/data"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // TestUnusable: no service can be made of a learner with a task that requests could not reach.
@@ -40,19 +39,19 @@ func TestLimits(t *testing.T) {
 	}
 	for _, c := range []struct {
 		limit     Options
-		increment scenario.Increment
+		increment string
 		requests
 	}{
-		{Options{MaxClasses: 3}, scenario.ClassIncremental, requests{
+		{Options{MaxClasses: 3}, "class", requests{
 			{"/tasks", `{"classes": [0, 1, 2, 3]}`, 400}, {"/tasks", `{"classes": [0, 1, 2]}`, 200}, {"/tasks", `{"classes": [1, 2]}`, 200},
 		}},
-		{Options{MaxClasses: 3}, scenario.TaskIncremental, requests{{"/tasks", `{"classes": [0, 1, 2]}`, 200}, {"/tasks", `{"classes": [1, 2]}`, 400}}},
-		{Options{MaxTasks: 2}, scenario.ClassIncremental, requests{
+		{Options{MaxClasses: 3}, "task", requests{{"/tasks", `{"classes": [0, 1, 2]}`, 200}, {"/tasks", `{"classes": [1, 2]}`, 400}}},
+		{Options{MaxTasks: 2}, "class", requests{
 			{"/tasks", `{"classes": [0]}`, 200}, {"/tasks", `{"classes": [0]}`, 200}, {"/tasks", `{"classes": [0]}`, 400},
 			{"/detach", `{"task": 1}`, 200}, {"/reattach", `{"task": 1}`, 200}, {"/tasks", `{"classes": [0]}`, 400},
 			{"/detach", `{"task": 2}`, 200}, {"/tasks", `{"classes": [0]}`, 200}, {"/reattach", `{"task": 2}`, 400},
 		}},
-		{Options{MaxKept: 2}, scenario.ClassIncremental, requests{ // also those that have ended
+		{Options{MaxKept: 2}, "class", requests{ // also those that have ended
 			{"/tasks", `{"classes": [0]}`, 200}, {"/detach", `{"task": 1}`, 200}, {"/tasks", `{"classes": [0]}`, 200}, {"/detach", `{"task": 2}`, 200},
 			{"/tasks", `{"classes": [0]}`, 400}, {"/reattach", `{"task": 1}`, 200},
 		}},

@@ -13,7 +13,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // raw sends a text, and returns the status and the text of the answer.
@@ -77,7 +76,7 @@ func post(h http.Handler, ctx context.Context, path string, body io.Reader) *htt
 
 // TestTaskIncremental: which task a sample is of is said by "task".
 func TestTaskIncremental(t *testing.T) {
-	s := openedAs(t, Options{}, func(o *pcl.Options) { o.Increment, o.Model = scenario.TaskIncremental, mlp(t, 8, 16) })
+	s := openedAs(t, Options{}, func(o *pcl.Options) { o.Increment, o.Model = "task", mlp(t, 8, 16) })
 	server := httptest.NewServer(s.Handler())
 	defer server.Close()
 	c := client{t, server.URL}

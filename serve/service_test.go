@@ -22,7 +22,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // sample is an image of eight pixels, of which the brightest tells the class.
@@ -146,8 +145,8 @@ func openedAs(t testing.TB, o Options, change func(*pcl.Options)) *Service {
 	t.Helper()
 	device := must.Get(backend.Open(context.Background(), backend.Options{Name: backend.Go}))(t)
 	options := pcl.Options{
-		Backend: device, Model: mlp(t, 4, 128, 64), Increment: scenario.ClassIncremental, Batch: 32,
-		Optimizer: optim.Adam{LR: 0.003}, Memory: memory.Config{Policy: memory.PerClass, Budget: 20},
+		Backend: device, Model: mlp(t, 4, 128, 64), Increment: "class", Batch: 32,
+		Optimizer: optim.Adam{LR: 0.003}, Memory: memory.Config{Policy: "per_class", Budget: 20},
 	}
 	change(&options)
 	learner := must.Get(pcl.New(t.Context(), options))(t)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // described is a task as the answer to GET /tasks has it.
@@ -72,7 +71,7 @@ func (s *Service) admit(classes []int) {
 	for _, t := range tasks {
 		all = append(all, t.Classes...)
 	}
-	if s.learner.Options().Increment != scenario.TaskIncremental { // a class counts once
+	if s.learner.Options().Increment != "task" { // a class counts once
 		slices.Sort(all)
 		all = slices.Compact(all)
 	}

@@ -4,7 +4,7 @@
 // files. A method has the same colour, marker and dash in every figure, unless another method of the figure has them
 // already ([Methods]). Several runs of a method are shown by their mean and a band, or bars, of one population standard
 // deviation. A figure can be saved as a picture, and its numbers as CSV ([Figure.Data]). In pages one drawing serves light
-// and dark screens. [SameAxes] makes figures comparable. The comment of each function says what the figure must show.
+// and dark screens. The comment of each function says what the figure must show.
 //
 // The figures of the paper (arXiv 2401.01054): [Scenarios] and [Timeline] (1); [ToyDescent], [ToyPaths] and [ToyLosses] (2);
 // [StepGeometry] (3); [Ratio] (4); [MemorySize] (5); [EditedImages] (6); [LearningProcess] and [Accuracy] (7); [Temperature] (8);

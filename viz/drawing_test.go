@@ -16,8 +16,8 @@ func TestDrawings(t *testing.T) {
 	all := figures(t, invented.Runs(1), invented.Descents())
 	maps.Copy(all, measured(t))
 	for name, fig := range all {
-		d := fig.Drawing()
-		data, err := json.Marshal(viz.Frames{Drawings: []*viz.Drawing{d}})
+		d := viz.DrawFrames(0, nil, fig)
+		data, err := json.Marshal(d)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -30,12 +30,12 @@ func TestDrawings(t *testing.T) {
 			t.Errorf("%s has changed on its way through JSON", name)
 		}
 		checkXML(t, name, []byte(page))
-		for _, want := range []string{` role="img" aria-label="`, ` data-csv="`, "light-dark("} {
+		for _, want := range []string{` role="img" aria-label="`, ` data-values="`, "light-dark("} {
 			if !strings.Contains(page, want) {
 				t.Errorf("%s has no %s", name, want)
 			}
 		}
-		if name != "EditedImages" && !strings.Contains(page, " data-at=") && !strings.Contains(page, " data-say=") {
+		if name != "EditedImages" && !strings.Contains(page, " data-series=") && !strings.Contains(page, " data-say=") {
 			t.Errorf("%s says nothing under the pointer", name)
 		}
 	}
@@ -75,7 +75,7 @@ func TestNamesThatXMLForbids(t *testing.T) {
 			"bars": func() (*viz.Figure, error) { return viz.Timeline(run) }, "own": func() (*viz.Figure, error) { return viz.Plots("own", name, p) },
 		}) {
 			checkXML(t, kind, encoded(t, kind, f, "svg"))
-			checkXML(t, kind, []byte(f.Drawing().HTML()))
+			checkXML(t, kind, []byte(viz.DrawFrames(0, nil, f).HTML()))
 		}
 	}
 }

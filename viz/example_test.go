@@ -26,13 +26,13 @@ func save(name string, fig *viz.Figure, err error) {
 
 func ExampleScenarios() {
 	var all []*scenario.Scenario
-	for _, kind := range []scenario.Kind{scenario.AllAtOnce, scenario.Serial, scenario.Parallel} {
+	for _, kind := range []string{"all_at_once", "serial", "parallel"} {
 		perClass := make([]int, 60) // training samples
 		for i := range perClass {
 			perClass[i] = 400
 		}
 		s, err := scenario.Generate(scenario.Options{
-			Dataset: "glyphs", Increment: scenario.TaskIncremental, Kind: kind,
+			Dataset: "glyphs", Increment: "task", Kind: kind,
 			Tasks: 5, MinClasses: 12, MaxClasses: 12, Batch: 32, Epochs: 1,
 		}, perClass)
 		if err != nil {

@@ -155,7 +155,7 @@ func (f *Figure) Encode(w io.Writer, format string) (err error) {
 		f.Draw(draw.New(c))
 		_, err = vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 	case "svg":
-		_, err = w.Write(f.Drawing().SVG())
+		_, err = w.Write(f.drawing().svg())
 	case "pdf":
 		c := vgpdf.New(width, height)
 		f.Draw(draw.NewCanvas(outlined{c}, width, height))
@@ -176,10 +176,9 @@ func (f *Figure) Save(path string) error {
 	return atomicfile.WriteBytes(path, buf.Bytes())
 }
 
-// SameAxes gives figures of one kind, the frames of a slider say, the same axes: each plot's range becomes the union of the
-// ranges of all plots in its place. From one frame to the next, what does not change then stays in place, and what changes
-// can be compared. Figures of different kinds keep their own.
-func SameAxes(figures ...*Figure) {
+// sameAxes gives figures of one kind, the frames of a slider say, the same axes: each plot's range becomes the union of the
+// ranges of all plots in its place. Figures of different kinds keep their own.
+func sameAxes(figures ...*Figure) {
 	first := slices.Concat(figures[0].Rows...)
 	plots := make([][]*plot.Plot, len(first)) // by place
 	for _, f := range figures {

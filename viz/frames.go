@@ -16,11 +16,25 @@ var (
 	aName  = regexp.MustCompile(`^[a-z0-9-]{0,60}$`)
 )
 
-// Frames are drawings that stand below each other or, if they have labels, are chosen by a slider, which begins with one.
+// Frames are figures as they were drawn, for pages. They stand below each other or, if they have labels, are chosen by a slider,
+// which begins with one.
 type Frames struct {
-	Drawings []*Drawing
+	Drawings []*drawing
 	Labels   []string `json:",omitempty"`
 	Start    int      `json:",omitempty"`
+}
+
+// DrawFrames draws figures at their sizes. Those of one kind that a slider shows get the same axes: what does not change from one
+// to the next stays in place, and what changes can be compared.
+func DrawFrames(start int, labels []string, figures ...*Figure) *Frames {
+	if labels != nil {
+		sameAxes(figures...)
+	}
+	f := &Frames{Labels: labels, Start: start}
+	for _, each := range figures {
+		f.Drawings = append(f.Drawings, each.drawing())
+	}
+	return f
 }
 
 // ReadFrames reads what [Frames] are as JSON, and checks that they can draw nothing but figures: a notebook may come from
@@ -32,37 +46,43 @@ func ReadFrames(data []byte) (*Frames, error) {
 	}
 	n := len(f.Drawings)
 	fits := n > 0 && (f.Labels == nil || len(f.Labels) == n) && f.Start >= 0 && f.Start < n
-	if !fits || slices.ContainsFunc(f.Drawings, func(d *Drawing) bool { return d == nil || !d.harmless() }) {
+	if !fits || slices.ContainsFunc(f.Drawings, func(d *drawing) bool { return d == nil || !d.harmless() }) {
 		return nil, errors.New("viz: figure: its frames, labels, names, colours or paths are not those of a figure")
 	}
 	return &f, nil
 }
 
-// HTML is the drawings as a piece of a page.
+// SVG is a frame as a file, in the colours of light screens.
+func (f *Frames) SVG(i int) []byte { return f.Drawings[i].svg() }
+
+// HTML is the frames as a piece of a page, each as SVG that follows the page's color-scheme and width. What readers can ask it
+// stands in data attributes. All of it is measured in tenths of a point, which are whole numbers. Frames that only a slider
+// shows, which takes a script, are compressed.
 func (f *Frames) HTML() string {
-	var b strings.Builder
 	if f.Labels == nil {
+		var b strings.Builder
 		for _, d := range f.Drawings {
-			b.WriteString(d.HTML())
+			b.WriteString(d.html())
 		}
 		return b.String()
 	}
-	label := html.EscapeString(f.Labels[f.Start])
-	fmt.Fprintf(&b, `<div class="pcl-frames"><p><input type="range" min="0" max="%d" value="%d" step="1" aria-label="frame" aria-valuetext="%s"> <output>%s</output></p>`,
-		len(f.Drawings)-1, f.Start, label, label)
-	for i, d := range f.Drawings {
-		hidden := " hidden"
-		if i == f.Start {
-			hidden = ""
-		}
-		fmt.Fprintf(&b, `<div data-label="%s"%s>%s</div>`, html.EscapeString(f.Labels[i]), hidden, d.HTML())
+	frames := struct {
+		Labels, HTML []string
+		Values       []json.RawMessage
+	}{Labels: f.Labels}
+	for _, d := range f.Drawings {
+		frames.HTML, frames.Values = append(frames.HTML, d.figure("")), append(frames.Values, d.values())
 	}
-	b.WriteString(`</div>`)
-	return b.String()
+	shown := f.Drawings[f.Start].html()
+	frames.HTML[f.Start], frames.Values[f.Start] = "", []byte("null")
+	all, _ := json.Marshal(frames) // of texts and finite numbers
+	label := html.EscapeString(f.Labels[f.Start])
+	return fmt.Sprintf(`<div class="pcl-frames" data-frames="%s"><p><input type="range" min="0" max="%d" value="%d" step="1" aria-label="frame" aria-valuetext="%s"> <output>%s</output></p><div>%s</div></div>`,
+		Packed(all), len(f.Labels)-1, f.Start, label, label, shown)
 }
 
 // harmless says whether what stands in attributes is what a figure has there. Texts are escaped.
-func (d *Drawing) harmless() bool {
+func (d *drawing) harmless() bool {
 	if !aName.MatchString(d.Name) || !(d.Width > 0 && d.Width < 1e4) {
 		return false
 	}

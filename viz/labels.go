@@ -2,6 +2,7 @@ package viz
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"gonum.org/v1/plot/plotter"
@@ -16,6 +17,7 @@ type keyEntry struct {
 	glyph draw.GlyphStyle
 	tight bool        // a marker takes its own width, not that of a line
 	end   *plotter.XY // where its line or points end, if it has any
+	way   plotter.XYs // of its line there
 }
 
 const (
@@ -117,18 +119,31 @@ func (p *Plot) endLabels(labels []keyEntry) {
 	})
 }
 
-// namesBeside writes names of series beside points, where they cover neither these nor each other.
+// namesBeside writes names of series beside points, where they cover neither these nor lines nor each other.
 func (p *Plot) namesBeside(labels []keyEntry) {
 	p.sketch(func(c pen) {
 		var taken []vg.Rectangle
 		var names []name
 		for _, l := range labels {
 			at := c.at(l.end.X, l.end.Y)
-			taken = append(taken, square(at, 3))
+			taken = append(append(taken, square(at, 3)), c.along(l.way)...)
 			names = append(names, name{at: at, text: l.label, style: textStyle(ink, tickSize), reach: 60, must: true, say: l.label})
 		}
 		c.names(taken, names...)
 	})
+}
+
+// along are small areas that cover a line.
+func (c pen) along(way plotter.XYs) (areas []vg.Rectangle) {
+	for i := 1; i < len(way); i++ {
+		a, b := c.at(way[i-1].X, way[i-1].Y), c.at(way[i].X, way[i].Y)
+		step := b.Sub(a)
+		n := math.Ceil(math.Hypot(float64(step.X), float64(step.Y)) / 4)
+		for k := range int(n) {
+			areas = append(areas, spanned(a.Add(step.Scale(vg.Length(float64(k)/n))), a.Add(step.Scale(vg.Length(float64(k+1)/n)))))
+		}
+	}
+	return areas
 }
 
 // moveApart moves sorted positions at least gap apart, inside [low, high] if they all fit.

@@ -8,58 +8,76 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// HTML is the drawing as a piece of a page, as SVG that follows the page's color-scheme and width. What readers can ask it
-// stands in data attributes.
-func (d *Drawing) HTML() string {
+// html is the drawing as a piece of a page; see [Frames.HTML].
+func (d *drawing) html() string { return d.figure(` data-values="` + Packed(d.values()) + `"`) }
+
+// figure is the same with attributes.
+func (d *drawing) figure(attributes string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<figure class="pcl-figure" data-name="%s" style="max-width:%.0fpx`, escaped(d.Name), d.Width*96/72)
+	used := d.used()
 	for i, c := range d.Colors {
-		if c[0] == c[1] {
+		switch {
+		case !used[i]:
+		case c[0] == c[1]:
 			fmt.Fprintf(&b, ";--%d:%s", i, c[0])
-		} else {
+		default:
 			fmt.Fprintf(&b, ";--%d:light-dark(%s,%s)", i, c[0], c[1])
 		}
 	}
-	b.WriteString(`"`)
-	if d.CSV != nil {
-		fmt.Fprintf(&b, ` data-csv="%s"`, base64.StdEncoding.EncodeToString(d.CSV))
-	}
-	if at := d.values(); at != "" {
-		fmt.Fprintf(&b, ` data-at="%s"`, base64.StdEncoding.EncodeToString(compressed(func(w io.Writer) { io.WriteString(w, at) })))
-	}
-	b.WriteString(`>`)
+	b.WriteString(`"` + attributes + `>`)
 	paint := func(i int) string { return fmt.Sprintf("var(--%d)", i) }
 	if len(d.Key) > 0 {
 		b.WriteString(`<div class="pcl-key">`)
 		for _, p := range d.Key {
-			fmt.Fprintf(&b, `<span class="pcl-entry" data-series="%s">`, escaped(p.Name))
+			b.WriteString(`<span class="pcl-entry">`)
 			if p = p.withoutTexts(); p.Box[2] > 0 {
-				p.svg(&b, fmt.Sprintf(`style="width:%.3gpx" aria-hidden="true"`, p.Box[2]*96/72), paint)
+				p.svg(&b, fmt.Sprintf(`width="%.3g" aria-hidden="true"`, p.Box[2]*96/72), paint)
 			}
-			fmt.Fprintf(&b, `<span>%s</span></span>`, escaped(p.Name))
+			fmt.Fprintf(&b, `%s</span>`, escaped(p.Name))
 		}
 		b.WriteString(`</div>`)
 	}
-	nth := 0
+	nth, x, y := 0, "", ""
 	for _, row := range d.Rows {
 		fmt.Fprintf(&b, `<div class="pcl-row" style="--n:%d">`, len(row))
 		for _, p := range row {
-			attributes := fmt.Sprintf(`class="pcl-plot" data-box="%g %g %g %g" data-x='%s' data-y='%s'`, p.Data[0], p.Data[1], p.Data[2], p.Data[3], p.X.text(), p.Y.text())
+			attributes := fmt.Sprintf(`class="pcl-plot" data-box="%s"`, boxText(p.Data))
+			if own := p.X.text(); own != x {
+				attributes, x = attributes+fmt.Sprintf(` data-x='%s'`, own), own
+			}
+			if own := p.Y.text(); own != y {
+				attributes, y = attributes+fmt.Sprintf(` data-y='%s'`, own), own
+			}
 			alt := d.Alt
 			if nth++; nth > 1 {
 				alt = fmt.Sprintf("Plot %d: %s", nth, cmp.Or(p.Name, p.Y.Label, p.X.Label))
 			}
-			attributes += fmt.Sprintf(` role="img" aria-label="%s"`, escaped(alt))
-			p.svg(&b, attributes, paint)
+			p.svg(&b, attributes+fmt.Sprintf(` role="img" aria-label="%s"`, escaped(alt)), paint)
 		}
 		b.WriteString(`</div>`)
 	}
 	b.WriteString(`</figure>`)
 	return b.String()
+}
+
+// used says which of the colours something is drawn in.
+func (d *drawing) used() []bool {
+	used := make([]bool, len(d.Colors)+1) // a drawing of others may have marks and no colours
+	for _, p := range d.parts() {
+		for _, g := range p.Groups {
+			for _, m := range g.Marks {
+				used[m.Color] = true
+			}
+		}
+	}
+	return used
 }
 
 // escaped is a text as HTML and XML have it, without the characters that XML does not allow even escaped: a name that holds one
@@ -83,11 +101,11 @@ func (a axis) text() string {
 // Linux has DejaVu alone, labels would not fit.
 const fonts = `font-family="'Liberation Sans',Arimo,Arial,Helvetica,'DejaVu Sans Condensed',sans-serif"`
 
-// SVG is the drawing as a file, in the colours of light screens.
-func (d *Drawing) SVG() []byte {
+// svg is the drawing as a file; see [Frames.SVG].
+func (d *drawing) svg() []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%gpt" height="%gpt" viewBox="0 0 %g %g" %s %s role="img" aria-label="%s">`,
-		d.Width, d.height, d.Width, d.height, fonts, usual, escaped(d.Alt))
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%gpt" height="%gpt" viewBox="0 0 %d %d" %s %s role="img" aria-label="%s">`,
+		d.Width, d.height, units(d.Width), units(d.height), fonts, usual, escaped(d.Alt))
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="%s"/>`, hex(paper.light))
 	paint := func(i int) string { return d.Colors[i][0] }
 	for _, p := range d.parts() {
@@ -97,11 +115,19 @@ func (d *Drawing) SVG() []byte {
 	return b.Bytes()
 }
 
-// usual is what most marks have: lines are not filled, and labels of ticks are texts of that size.
-const usual = `fill="none" font-size="9"`
+// usual is what most marks have: lines are not filled and as thin as an axis, and texts are labels of ticks. Pages say so in
+// their style.
+const usual = `fill="none" stroke-width="5" font-size="90"`
+
+// units are tenths of a point.
+func units(x float64) int { return int(math.Round(10 * x)) }
+
+func boxText(box [4]float64) string {
+	return fmt.Sprintf("%d %d %d %d", units(box[0]), units(box[1]), units(box[2]), units(box[3]))
+}
 
 func (p *part) svg(b *strings.Builder, attributes string, paint func(int) string) {
-	fmt.Fprintf(b, `<svg viewBox="%g %g %g %g" %s %s>`, p.Box[0], p.Box[1], p.Box[2], p.Box[3], usual, attributes)
+	fmt.Fprintf(b, `<svg viewBox="%s" %s>`, boxText(p.Box), attributes)
 	p.groups(b, paint)
 	b.WriteString(`</svg>`)
 }
@@ -116,81 +142,95 @@ func (p part) withoutTexts() part {
 	return p
 }
 
+// groups writes what the part shows. Groups among the data stand together in one, which a zoom takes along.
 func (p *part) groups(b io.Writer, paint func(int) string) {
+	inside := false
 	for _, g := range p.Groups {
+		switch {
+		case len(g.Marks) == 0:
+			continue
+		case g.Inside && !inside:
+			io.WriteString(b, `<g class="pcl-in">`)
+		case inside && !g.Inside:
+			io.WriteString(b, `</g>`)
+		}
+		inside = g.Inside
 		io.WriteString(b, `<g`)
-		if g.Inside {
-			io.WriteString(b, ` class="pcl-in"`)
-		}
-		if len(g.At) > 0 {
-			io.WriteString(b, ` data-at=""`) // the figure has them
-		}
 		for _, a := range [][2]string{{"series", g.Name}, {"say", g.Say}} {
 			if a[1] != "" {
 				fmt.Fprintf(b, ` data-%s="%s"`, a[0], escaped(a[1]))
 			}
 		}
 		io.WriteString(b, `>`)
-		for _, m := range g.Marks {
-			m.svg(b, paint)
-		}
+		marksOf(b, g.Marks, paint)
+		io.WriteString(b, `</g>`)
+	}
+	if inside {
 		io.WriteString(b, `</g>`)
 	}
 }
 
-// values are those of all series, a line for each.
-func (d *Drawing) values() string {
-	var lines []string
-	for _, p := range d.parts() {
-		for _, g := range p.Groups {
-			if len(g.At) > 0 {
-				lines = append(lines, values(g.At))
-			}
+// marksOf writes marks; neighbours of one look have it from a group.
+func marksOf(b io.Writer, marks []mark, paint func(int) string) {
+	for len(marks) > 0 {
+		look, n := marks[0].look(paint), 1
+		for n < len(marks) && marks[n].look(paint) == look {
+			n++
 		}
+		own := look
+		if n > 1 && look != "" {
+			fmt.Fprintf(b, `<g%s>`, look)
+			own = ""
+		}
+		for i := range marks[:n] {
+			marks[i].svg(b, own)
+		}
+		if own != look {
+			io.WriteString(b, `</g>`)
+		}
+		marks = marks[n:]
 	}
-	return strings.Join(lines, "\n")
 }
 
-// values are those of a series.
-func values(at [][]float64) string {
-	var b strings.Builder
-	for i, v := range at {
-		if i > 0 {
-			b.WriteByte(';')
-		}
-		for k, x := range v {
-			if k > 0 {
-				b.WriteByte(' ')
-			}
-			fmt.Fprintf(&b, "%g", x)
-		}
-	}
-	return b.String()
-}
-
-func (m *mark) svg(b io.Writer, paint func(int) string) {
+// look is what a mark has beside its place: the attributes in which it differs from the usual.
+func (m *mark) look(paint func(int) string) string {
+	size := ""
 	switch {
-	case m.Text != "":
-		fmt.Fprintf(b, `<text x="%g" y="%g" fill="%s"`, m.X, m.Y, paint(m.Color))
-		if m.Size != tickSize {
-			fmt.Fprintf(b, ` font-size="%g"`, m.Size)
-		}
-		if m.Turn != 0 {
-			fmt.Fprintf(b, ` transform="rotate(%g %g %g)"`, m.Turn, m.X, m.Y)
-		}
-		fmt.Fprintf(b, `>%s</text>`, escaped(m.Text))
 	case m.Image != nil:
-		fmt.Fprintf(b, `<image x="%g" y="%g" width="%g" height="%g" preserveAspectRatio="none" style="image-rendering:pixelated" href="data:image/png;base64,%s"/>`, m.X, m.Y, m.Size, m.Width, base64.StdEncoding.EncodeToString(m.Image))
-	case m.Width > 0:
-		fmt.Fprintf(b, `<path d="%s" stroke="%s" stroke-width="%g"`, m.Path, paint(m.Color), m.Width)
-		if m.Dot {
-			io.WriteString(b, ` stroke-linecap="round"`)
+		return ""
+	case m.Text != "" && m.Size != tickSize:
+		size = fmt.Sprintf(` font-size="%d"`, units(m.Size))
+	}
+	if m.Text != "" || m.Width <= 0 {
+		return fmt.Sprintf(` fill="%s"`, paint(m.Color)) + size
+	}
+	look := fmt.Sprintf(` stroke="%s"`, paint(m.Color))
+	if m.Width != 0.5 {
+		look += fmt.Sprintf(` stroke-width="%g"`, math.Round(1000*m.Width)/100)
+	}
+	if m.Dot {
+		look += ` stroke-linecap="round"`
+	}
+	for i, length := range m.Dash {
+		look += map[bool]string{true: ` stroke-dasharray="`, false: " "}[i == 0] + strconv.Itoa(units(length))
+	}
+	if len(m.Dash) > 0 {
+		look += `"`
+	}
+	return look
+}
+
+func (m *mark) svg(b io.Writer, look string) {
+	switch x, y := units(m.X), units(m.Y); {
+	case m.Text != "":
+		if m.Turn != 0 {
+			look += fmt.Sprintf(` transform="rotate(%g %d %d)"`, m.Turn, x, y)
 		}
-		if len(m.Dash) > 0 {
-			fmt.Fprintf(b, ` stroke-dasharray="%s"`, values([][]float64{m.Dash}))
-		}
-		io.WriteString(b, `/>`)
+		fmt.Fprintf(b, `<text x="%d" y="%d"%s>%s</text>`, x, y, look, escaped(m.Text))
+	case m.Image != nil:
+		fmt.Fprintf(b, `<image x="%d" y="%d" width="%d" height="%d" preserveAspectRatio="none" href="data:image/png;base64,%s"/>`,
+			x, y, units(m.Size), units(m.Width), base64.StdEncoding.EncodeToString(m.Image))
 	default:
-		fmt.Fprintf(b, `<path d="%s" fill="%s"/>`, m.Path, paint(m.Color))
+		fmt.Fprintf(b, `<path d="%s"%s/>`, dense(m.Path), look)
 	}
 }

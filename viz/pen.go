@@ -85,7 +85,7 @@ func (c pen) say(name, format string, args ...any) {
 // named is line with a name in the key, or at its end.
 func (p *Plot) named(label string, style draw.LineStyle, xys plotter.XYs) {
 	p.line(label, style, xys)
-	p.explain(keyEntry{label: label, line: style, end: last(xys)})
+	p.explain(keyEntry{label: label, line: style, end: last(xys), way: xys})
 }
 
 // room widens the vertical axis by a margin at both ends, but not beyond two values.

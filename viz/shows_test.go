@@ -35,10 +35,10 @@ func TestGeometryStandsStill(t *testing.T) {
 	if first[0].X.Max == last[0].X.Max {
 		t.Fatal("the frames had the same axes before: nothing is tested")
 	}
-	if SameAxes(figures...); first[0].X.Max != last[0].X.Max || first[1].X.Max != last[1].X.Max {
+	if sameAxes(figures...); first[0].X.Max != last[0].X.Max || first[1].X.Max != last[1].X.Max {
 		t.Errorf("the frames end at %v and %v", first[0].X.Max, last[0].X.Max)
 	}
-	SameAxes(figures[0], &Figure{}) // which are not of one kind
+	sameAxes(figures[0], &Figure{}) // which are not of one kind
 }
 
 // A label that has no room joins the one before.

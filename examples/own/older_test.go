@@ -23,12 +23,12 @@ func (s small) Rand() *rand.Rand      { return s.rng }
 
 // TestOlder: samples are drawn as often as their weights 1, 1/2 and 1/3 say.
 func TestOlder(t *testing.T) {
-	store, err := memory.NewStore(memory.Config{Policy: memory.PerClass, Budget: 1}, 1)
+	store, err := memory.NewStore(memory.Config{Policy: "per_class", Budget: 1}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for task := 1; task <= 3; task++ {
-		store.Put(memory.Item{Task: task, Class: task, Pixels: []float32{0}})
+		store.Put(store.Len(), memory.Item{Task: task, Class: task, Pixels: []float32{0}})
 	}
 	lab, drawn := small{store: store, rng: rand.New(rand.NewPCG(1, 2))}, map[int]float64{}
 	const draws = 11000

@@ -21,7 +21,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 const (
@@ -69,9 +68,9 @@ func (r readings) Sample(i int, x []float32) (class int) {
 func train(out io.Writer, device *backend.Backend, rule string, budget int) {
 	learner := must(pcl.New(context.Background(), pcl.Options{
 		Backend: device, Model: must(model.NewMLP(inputs, []int{64, 32}, targets*instruments)), Method: must(method.New(rule, nil)),
-		Loss: huber, Increment: scenario.TaskIncremental, Batch: 32, Seed: 1,
-		Optimizer: optim.Scheduled{Optimizer: optim.AdamW{Adam: optim.Adam{LR: 0.01}, WeightDecay: 1e-4}, Schedule: optim.Schedule{Warmup: 20}},
-		Memory:    memory.Config{Policy: memory.PerClass, Budget: budget},
+		Loss: huber, Increment: "task", Batch: 32, Seed: 1,
+		Optimizer: optim.Scheduled{Optimizer: optim.Adam{LR: 0.01, WeightDecay: 1e-4}, Schedule: optim.Schedule{Warmup: 20}},
+		Memory:    memory.Config{Policy: "per_class", Budget: budget},
 	}))
 	defer learner.Close()
 	for id := 1; id <= instruments; id++ {

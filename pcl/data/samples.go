@@ -18,11 +18,3 @@ type Batch struct {
 	// memory then does not count them again.
 	Repeat bool
 }
-
-// Fill reads b.N samples of s into the batch. Its i-th sample is sample at(i) of s.
-func (b *Batch) Fill(s Samples, at func(i int) int) {
-	width := len(b.X) / len(b.Class)
-	for i := range b.N {
-		b.Class[i] = s.Sample(at(i), b.X[i*width:(i+1)*width])
-	}
-}

@@ -41,8 +41,10 @@ func (s *shuffled) Next(b *Batch) error {
 	}
 	b.N = min(len(b.Class), len(s.order)-s.next)
 	b.Repeat = s.epoch > 0
-	from := s.next
-	b.Fill(s.samples, func(i int) int { return s.order[from+i] })
+	width := len(b.X) / len(b.Class)
+	for i := range b.N {
+		b.Class[i] = s.samples.Sample(s.order[s.next+i], b.X[i*width:(i+1)*width])
+	}
 	s.next += b.N
 	return nil
 }

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -33,23 +34,28 @@ type arraysModel struct {
 	Targets   []string      `json:"targets"` // rows of the array "targets"
 }
 
-// beginArrays writes model.json and the starting parameters, if arrays are recorded.
+// targetRows names the rows of [pcl.Trace].Targets.
+var targetRows = []string{"lo", "hi", "label", "valid", "task_lo", "task_hi"}
+
+// beginArrays writes the starting parameters, if arrays are recorded.
 func (r *runner) beginArrays() {
-	if r.where.RecordArrays == 0 {
-		return
+	if r.where.RecordArrays > 0 && r.learner.Steps() == 0 { // a resumed run has written them already
+		theta := fail.Or(r.learner.Parameters())
+		path := filepath.Join(r.dir, arraysDir, "init.npz")
+		fail.If(npz.Write(path, map[string]npz.Array{"theta": {Shape: []int{len(theta)}, Data: theta}}))
 	}
-	dir, o := filepath.Join(r.dir, arraysDir), r.learner.Options()
+}
+
+// describe writes model.json.
+func (r *runner) describe(t *pcl.Trace) error {
+	o := r.learner.Options()
 	layout := o.Model.Layout()
 	about := fail.Or(json.MarshalIndent(arraysModel{
 		Model: o.Model.Key(), Params: layout.Params, Backbone: layout.Backbone, Total: layout.Total,
-		Shared: o.InJ(), Method: r.config.Method, Settings: r.config.Params, Optimizer: r.config.Optimizer.WithDefaults(),
-		Targets: pcl.TargetRows,
+		Shared: t.Shared, Method: r.config.Method, Settings: r.config.Params, Optimizer: r.config.Optimizer.WithDefaults(),
+		Targets: targetRows,
 	}, "", "  "))
-	fail.If(atomicfile.WriteBytes(filepath.Join(dir, "model.json"), append(about, '\n')))
-	if r.learner.Steps() == 0 { // a resumed run has written them already
-		theta := fail.Or(r.learner.Parameters())
-		fail.If(npz.Write(filepath.Join(dir, "init.npz"), map[string]npz.Array{"theta": {Shape: []int{len(theta)}, Data: theta}}))
-	}
+	return atomicfile.WriteBytes(filepath.Join(r.dir, arraysDir, "model.json"), append(about, '\n'))
 }
 
 // stepFile is the name of the file with the arrays of a step, counted from 0.
@@ -59,6 +65,11 @@ func stepFile(step int) string { return fmt.Sprintf("step-%06d.npz", step) }
 func (r *runner) trace(t *pcl.Trace) error {
 	if t.Step >= r.where.RecordArrays {
 		return nil
+	}
+	if t.Step == 0 {
+		if err := r.describe(t); err != nil {
+			return err
+		}
 	}
 	theta := t.Theta()
 	var x []float32
@@ -72,7 +83,7 @@ func (r *runner) trace(t *pcl.Trace) error {
 		"ids": {Shape: []int{k}, Data: ids}, "losses": {Shape: []int{k}, Data: t.Losses},
 		"weights": {Shape: []int{k}, Data: t.Weights},
 		"x":       {Shape: []int{k, o.Batch, o.Model.Inputs()}, Data: x},
-		"targets": {Shape: []int{k, len(pcl.TargetRows), o.Batch}, Data: targets},
+		"targets": {Shape: []int{k, len(targetRows), o.Batch}, Data: targets},
 		"theta":   {Shape: []int{len(theta)}, Data: theta},
 	}
 	addLosses(arrays, t, o.Batch, o.Model.Outputs())
@@ -91,7 +102,7 @@ func addLosses(arrays map[string]npz.Array, t *pcl.Trace, batch, outputs int) {
 		if len(t.Reference[i]) == batch*outputs {
 			reference = append(reference, t.Reference[i]...)
 		} else {
-			reference = append(reference, slices.Repeat([]float32{model.NoReference}, batch*outputs)...)
+			reference = append(reference, slices.Repeat([]float32{rehearsal.NoReference}, batch*outputs)...)
 		}
 	}
 	if !plain {
@@ -109,7 +120,7 @@ func lossFields(l rehearsal.Loss) []float64 {
 		return 0
 	}
 	return []float64{
-		float64(l.Kind), l.Factor(), l.Distill, l.Teacher, l.Temperature, l.Adjust, number(l.Seen), number(l.Own),
+		number(l.Sigmoid) + 2*number(l.StoredLogits), cmp.Or(l.Scale, 1), l.Distill, l.Teacher, l.Temperature, l.Adjust, number(l.Seen), number(l.Own),
 		number(l.Cosine), l.Sharpness, number(l.Frobenius), l.ClassMargin, l.TaskMargin,
 	}
 }

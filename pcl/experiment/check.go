@@ -53,7 +53,7 @@ func (c Config) checkModel() {
 }
 
 func (c Config) checkTasks() {
-	fail.When(c.Edit.On() && c.Memory.Budget == 0, "editing changes samples of the memory, of which memory.budget = 0 keeps none")
+	fail.When(c.Edit.Eta > 0 && c.Memory.Budget == 0, "editing changes samples of the memory, of which memory.budget = 0 keeps none")
 	fail.When(c.Overlap > 0 && (c.MinClasses != c.MaxClasses || c.Overlap >= c.MinClasses),
 		"overlap %d; want a number of classes below min_classes = max_classes", c.Overlap)
 	fail.When(c.Duplicate && c.Overlap == 0, "duplicate belongs to tasks that overlap")

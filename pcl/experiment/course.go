@@ -74,8 +74,8 @@ func checkMemory(c memory.Config, s *scenario.Scenario) {
 			classes[class] = true
 		}
 	}
-	fail.When(c.Policy == memory.FixedTotal && c.Budget > 0 && c.Budget < len(classes),
-		"pcl: a memory of %d samples in total cannot hold the %d classes of the scenario's tasks; raise the budget, or use %q", c.Budget, len(classes), memory.PerClass)
+	fail.When(c.Policy == "fixed_total" && c.Budget > 0 && c.Budget < len(classes),
+		"pcl: a memory of %d samples in total cannot hold the %d classes of the scenario's tasks; raise the budget, or use %q", c.Budget, len(classes), "per_class")
 }
 
 // newLearner returns a learner with the settings of the configuration, for the images of a data set. It has so many outputs,
@@ -100,7 +100,7 @@ func (c Checked) newLearner(m *Machine, set *datasets.Dataset, outputs int, look
 func (c Config) network(d *datasets.Dataset, outputs int) model.Model {
 	fail.When(c.Model == "resnet18" && d.Vector > 0,
 		"pcl: %s has vectors of %d numbers, and a %s takes images: use model = \"mlp\" or \"linear\"", d.Name, d.Vector, c.Model)
-	fail.When(c.Edit.On() && !c.Edit.Unclamped && d.Train.Values != nil,
+	fail.When(c.Edit.Eta > 0 && !c.Edit.Unclamped && d.Train.Values != nil,
 		"pcl: memory editing keeps values in [0,1], which those of %s need not be: set edit.unclamped", d.Name)
 	sizes := model.Sizes{
 		Height: d.Height, Width: d.Width, Channels: d.Channels, Outputs: outputs,
@@ -119,7 +119,7 @@ func (c Config) network(d *datasets.Dataset, outputs int) model.Model {
 // outputs returns the number of classifier outputs that a scenario on a data set needs. In class-incremental mode this is the
 // number of classes of the data set, otherwise the sum of those of the tasks.
 func outputs(s *scenario.Scenario, set *datasets.Dataset) (n int) {
-	if s.Increment == scenario.ClassIncremental {
+	if s.Increment == "class" {
 		return len(set.Classes)
 	}
 	for _, t := range s.Tasks {

@@ -4,12 +4,11 @@ import (
 	"fmt"
 
 	"github.com/parallelcl/parallelcl/pcl/experiment"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // Two methods with two seeds each, class-incremental.
 func ExampleVary() {
-	class := []scenario.Increment{scenario.ClassIncremental}
+	class := []string{"class"}
 	for _, c := range experiment.Vary(experiment.DefaultConfig("glyphs"), []string{"emgd-gmc", "avggrad"}, class, 1234, 1235) {
 		fmt.Println(c.Method, c.Increment, c.Seed)
 	}

@@ -15,7 +15,7 @@ import (
 // each of them when a run first needs it, and so never if all runs are finished.
 type Machine struct {
 	Open    func(context.Context) (*backend.Backend, error) // opens the backend
-	DataDir string                                          // folder of the data sets; empty stands for datasets.DefaultDir
+	DataDir string                                          // folder of the data sets; see datasets.Options
 
 	backend  *backend.Backend
 	programs *pcl.Programs

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/datasets"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // ErrData says that files which a run needs are missing, or others than those that it is configured for: files of its data set,
@@ -49,7 +48,7 @@ func (c *Config) suit(dataset string) {
 	if err != nil || info.Classes == 0 {
 		return
 	}
-	c.Increment = scenario.ClassIncremental // users of their own images ask for the class among all
+	c.Increment = "class" // users of their own images ask for the class among all
 	c.Tasks = max(1, min(5, info.Classes/2))
 	c.cut(info.Classes)
 	if info.Channels == 3 && min(info.Height, info.Width) >= 16 && info.Height%2 == 0 && info.Width%2 == 0 {

@@ -14,7 +14,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/results"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // table writes a CSV file with four classes and returns the name of the set.
@@ -166,7 +165,7 @@ func TestIDsStay(t *testing.T) {
 func TestLinear(t *testing.T) {
 	name := table(t, filepath.Join(t.TempDir(), "t.csv"), 0)
 	d := must.Get(datasets.Open(t.Context(), name, datasets.Options{}))(t)
-	for increment, least := range map[scenario.Increment]float64{scenario.TaskIncremental: 95, scenario.ClassIncremental: 75} {
+	for increment, least := range map[string]float64{"task": 95, "class": 75} {
 		c := DefaultConfig(name)
 		c.Method, c.Increment, c.Model, c.Hidden, c.Epochs, c.Optimizer.LR = "er", increment, "linear", nil, 20, 0.1
 		r, err := made(t.Context(), c, Where{Machine: on(t, pcltest.Backend(t, backend.Go), d)})

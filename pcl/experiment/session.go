@@ -30,7 +30,7 @@ type Options struct {
 	Replace bool
 	// Observe gives the reports of [Session.Play] the Gram matrix, whatever the method, and the losses after the step.
 	Observe bool
-	DataDir string // folder of the data sets; empty stands for datasets.DefaultDir
+	DataDir string // folder of the data sets; see datasets.Options
 	Backend string // "auto", "xla-cuda", "xla-cpu" or "go"; empty stands for $PARALLELCL_BACKEND, or else "auto"
 	Threads int    // threads of the XLA CPU backend; 0 stands for one
 	Clients int    // how many streams' gradients the XLA CPU backend computes at the same time; 0 stands for as many as there are cores, or one if Threads is set

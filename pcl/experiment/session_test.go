@@ -18,7 +18,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/results"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // small is a run of a few seconds even in pure Go.
@@ -95,7 +94,7 @@ func TestRun(t *testing.T) {
 	}
 
 	// Of another configuration is what somebody put in a run's place.
-	result := filepath.Join(g.options.Dir, configs[0].Folder(), ResultFile)
+	result := filepath.Join(g.options.Dir, configs[0].Folder(), resultFile)
 	own := must.Get(os.ReadFile(result))(t)
 	must.Do(t, runs[1].Save(result))
 	if _, err := again.Run(ctx, configs[:1], nil); !errors.Is(err, ErrForeign) {
@@ -156,7 +155,7 @@ func TestLearner(t *testing.T) {
 	ctx := t.Context()
 	g := open(t, Options{})
 	c := small()
-	c.Increment = scenario.ClassIncremental
+	c.Increment = "class"
 	l := must.Get(g.Learner(ctx, c))(t)
 	defer l.Close()
 	for id, classes := range [][]int{{10, 11, 12, 13, 14}, {0, 1, 2}} {

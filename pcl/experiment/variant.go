@@ -8,7 +8,7 @@ import (
 // variant describes in a few words what a configuration adds to its method, such as memory editing.
 func (c Config) variant() string {
 	var parts []string
-	if e := c.Edit; e.On() {
+	if e := c.Edit; e.Eta > 0 {
 		parts = append(parts, fmt.Sprintf("edit η=%g", e.Eta))
 		if e.MaxDrift > 0 {
 			parts = append(parts, fmt.Sprintf("drift≤%g", e.MaxDrift))

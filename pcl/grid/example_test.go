@@ -9,15 +9,11 @@ import (
 
 // The built-in grids, and what the paper's Table 1 consists of.
 func ExampleLoad() {
-	sizes, err := grid.Sizes("table1")
+	g, err := grid.Load("table1", "test-split", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	g, err := grid.Load("table1", "test-split")
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(sizes)
+	fmt.Println(g.Sizes)
 	fmt.Println(g.Name, g.Datasets, len(g.Methods), "methods", g.LabelSets, g.Timelines, g.Seeds)
 	// Output:
 	// [full seeds smoke subset test-split]

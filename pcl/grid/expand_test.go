@@ -51,7 +51,7 @@ func TestTimesKeepTheNetwork(t *testing.T) {
 
 // TestPaperLayer: a configuration over it is that of a cell of the paper's table.
 func TestPaperLayer(t *testing.T) {
-	g := must.Get(Load("table2", "test-split"))(t)
+	g := must.Get(Load("table2", "test-split", nil))(t)
 	p := expanded(t, g)
 	paper := must.Get(PaperLayer("emnist-byclass-test80"))(t)
 	c := must.Get(experiment.NewConfig(paper, experiment.Layer{Values: map[string]any{"method": "emgd-gmc", "increment": "class", "labelset": 2}}))(t)

@@ -17,7 +17,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/printable"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // full is the size of a grid as its file describes it. Other sizes change some of its keys; see [Grid].
@@ -27,6 +26,7 @@ const full = "full"
 type Grid struct {
 	Name  string // of the file and the size, e.g. "table1-smoke"
 	Size  string
+	Sizes []string // that the file has
 	Title string
 	Paper string // which of the paper's tables or figures this is, if it is one
 
@@ -34,7 +34,7 @@ type Grid struct {
 	// entries in Method and Dataset.
 	Datasets   []string
 	Methods    []string
-	Increments []scenario.Increment
+	Increments []string
 	LabelSets  []uint64
 	Timelines  []uint64
 	Seeds      []uint64
@@ -47,32 +47,29 @@ type Grid struct {
 	// Vary has a list of values instead of each setting.
 	Vary table
 
-	DataDir string // folder of the data sets; empty stands for datasets.DefaultDir
+	DataDir string // folder of the data sets; see datasets.Options
 
 	// What [Grid.Expand] has made of it.
 	Rows []*rows.Row          // without results; Cell is the ID of the run
 	Runs []experiment.Checked // the run of each row, once if rows share it, in the order in which one process makes them
 
-	dir   string // of the file, to which the paths in it are relative
-	tuned *Tuned // values over those of Method; nil for the published ones
+	dir    string   // of the file, to which the paths in it are relative
+	tuned  *Tuned   // values over those of Method; nil for the published ones
+	tuning *tuning  // of which the methods are candidates; nil for most grids
+	found  *Results // that were read last
 }
 
 // table is a table of a TOML file.
 type table = map[string]any
 
-// Load reads a grid in one of its sizes, or the candidates of a tuning. name is the path of a TOML file, or one of the
-// [Builtin] grids or the [BuiltinTuning].
-func Load(name, size string) (*Grid, error) {
+// load reads a grid in one of its sizes, or the candidates of a tuning.
+func load(name, size string) (*Grid, error) {
 	text, err := read(name)
 	if err != nil {
 		return nil, err
 	}
 	if _, tuning := text[tuneKey]; tuning {
-		t, err := tuningOf(text, name, size)
-		if err != nil {
-			return nil, err
-		}
-		return t.Grid, nil
+		return tuningOf(text, name, size)
 	}
 	return named(text, name, size)
 }
@@ -87,7 +84,7 @@ func named(text table, name, size string) (*Grid, error) {
 		return nil, fmt.Errorf("grid %s: %w", name, err)
 	}
 	g.Name = gridName(name, size)
-	g.Size, g.dir = size, filepath.Dir(name)
+	g.Size, g.Sizes, g.dir = size, sizes(text), filepath.Dir(name)
 	if err := g.validate(); err != nil {
 		return nil, fmt.Errorf("grid %s, size %s: %w", name, size, err)
 	}
@@ -121,7 +118,7 @@ func oneLine(text string) bool {
 	return printable.Text(text) == text && !strings.ContainsAny(text, "\n\t")
 }
 
-// Builtin returns the names of the grids that come with this package.
+// Builtin returns the names of the grids that come with this package, and at last that of the tuning.
 func Builtin() []string {
 	files, err := fs.Glob(grids.Files, "*.toml")
 	if err != nil {
@@ -129,20 +126,11 @@ func Builtin() []string {
 	}
 	var names []string
 	for _, f := range files {
-		if name := strings.TrimSuffix(f, ".toml"); name != BuiltinTuning && name != builtinTuned {
+		if name := strings.TrimSuffix(f, ".toml"); name != builtinTuning && name != builtinTuned {
 			names = append(names, name)
 		}
 	}
-	return names
-}
-
-// Sizes returns the sizes of a grid, or of the [BuiltinTuning].
-func Sizes(name string) ([]string, error) {
-	text, err := read(name)
-	if err != nil {
-		return nil, err
-	}
-	return sizes(text), nil
+	return append(names, builtinTuning)
 }
 
 func sizes(text table) []string {
@@ -246,7 +234,7 @@ func parseTable(data []byte, full string) (table, error) {
 // cutSize cuts the name that results have, such as table1-smoke, into those of a built-in grid and a size; of is empty if
 // no grid has the name, or if it is that of a grid itself or of a file.
 func cutSize(name string) (of, size string) {
-	for _, b := range append(Builtin(), BuiltinTuning) {
+	for _, b := range Builtin() {
 		if b == name || strings.HasSuffix(name, ".toml") {
 			return "", ""
 		}

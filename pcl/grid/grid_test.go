@@ -17,10 +17,11 @@ import (
 // TestBuiltin expands every grid that comes with the program, in every size.
 func TestBuiltin(t *testing.T) {
 	rows := map[string]int{}
-	for _, name := range Builtin() {
-		all := must.Get(Sizes(name))(t)
+	builtin := Builtin()
+	for _, name := range builtin[:len(builtin)-1] { // the tuning is last
+		all := must.Get(Load(name, "", nil))(t).Sizes
 		for _, size := range all {
-			g, err := Load(name, size)
+			g, err := Load(name, size, nil)
 			if err != nil {
 				t.Error(err)
 				continue
@@ -66,7 +67,7 @@ func playable(c experiment.Config) error {
 		if info.Name != c.Dataset {
 			continue
 		}
-		if b := c.Memory.Budget; b > 0 && b < info.Classes && c.Memory.Policy == memory.FixedTotal {
+		if b := c.Memory.Budget; b > 0 && b < info.Classes && c.Memory.Policy == "fixed_total" {
 			return fmt.Errorf("a memory of %d for %d classes", b, info.Classes)
 		}
 		perClass := slices.Repeat([]int{100}, info.Classes)
@@ -114,7 +115,7 @@ func TestSettings(t *testing.T) {
 	`
 	put(t, filepath.Join(dir, "base.toml"), base)
 	put(t, filepath.Join(dir, "over.toml"), "extends = \"base.toml\"\ntitle = \"Over\"\nset.eval_every = 2\n")
-	g := must.Get(Load(filepath.Join(dir, "over.toml"), "tiny"))(t)
+	g := must.Get(Load(filepath.Join(dir, "over.toml"), "tiny", nil))(t)
 	rows, configs, err := g.expand()
 	must.Do(t, err)
 	if g.Title != "Over" || g.Name != "over-tiny" || len(rows) != 2 {
@@ -124,10 +125,10 @@ func TestSettings(t *testing.T) {
 	if c.Batch != 16 || c.EvalEvery != 2 || c.TrainPerClass != 9 || c.Params["momentum"] != 0.5 || c.Edit.Eta != 0.01 || !slices.Equal(c.Hidden, []int{4}) {
 		t.Errorf("settings of different tables: %+v", c)
 	}
-	if c.Memory != (memory.Config{Policy: memory.FixedTotal, Budget: 50}) || c.Optimizer.LR != 0.009 {
+	if c.Memory != (memory.Config{Policy: "fixed_total", Budget: 50}) || c.Optimizer.LR != 0.009 {
 		t.Errorf("multiplied: memory %+v, learning rate %v", c.Memory, c.Optimizer.LR)
 	}
-	if c.LabelSet != 3 || c.Timeline != 4 || c.Seed != 5 || c.Increment != scenario.ClassIncremental {
+	if c.LabelSet != 3 || c.Timeline != 4 || c.Seed != 5 || c.Increment != "class" {
 		t.Errorf("the place in the grid: %+v", c)
 	}
 	if fmt.Sprint(c.Params["tau"]) != "1" || configs[1].Params["tau"] != "inf" || rows[1].Line() != "GMC, hidden=[4], params.tau=inf" {
@@ -201,7 +202,7 @@ func TestRefused(t *testing.T) {
 		if text == good {
 			t.Fatalf("%q does not occur", c.old)
 		}
-		g, err := Load(write(t, "good", text), full)
+		g, err := Load(write(t, "good", text), full, nil)
 		if err == nil {
 			_, _, err = g.expand()
 		}
@@ -209,11 +210,11 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s instead of %s is not refused", c.new, c.old)
 		}
 	}
-	if _, err := Load("table1", "huge"); err == nil {
+	if _, err := Load("table1", "huge", nil); err == nil {
 		t.Errorf("a size that is not there: %v", err)
 	}
 	const size = "a\nb"
-	if _, err := Load(write(t, "sized", strings.Replace(good, "title", fmt.Sprintf("size.%q.seeds = [2]\ntitle", size), 1)), size); err == nil {
+	if _, err := Load(write(t, "sized", strings.Replace(good, "title", fmt.Sprintf("size.%q.seeds = [2]\ntitle", size), 1)), size, nil); err == nil {
 		t.Errorf("the size %q is taken", size)
 	}
 }

@@ -5,20 +5,19 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // Pick chooses the best candidate for each method and increment: that with the largest mean of A over its runs. Of equal
 // ones the first wins, and so the published one before all others. A candidate of which a run failed or diverged
 // loses; notes says which ones did, and which methods have no winner because of it. Pick returns an error if runs are
-// missing.
-func (t *Tuning) Pick(r *Results) (best *Tuned, notes []string, err error) {
+// missing. It panics if the grid is not one of [LoadTuning].
+func (r *Results) Pick() (best *Tuned, notes []string, err error) {
 	best = &Tuned{
 		Schema: tunedSchema, Tuning: r.Name,
-		Budget: t.Budget, LabelSets: t.Grid.LabelSets, Timelines: t.Grid.Timelines, Seeds: t.Grid.Seeds,
-		Methods: map[string]map[scenario.Increment]Winner{},
+		Budget: r.tuning.budget, LabelSets: r.LabelSets, Timelines: r.Timelines, Seeds: r.Seeds,
+		Methods: map[string]map[string]Winner{},
 	}
-	if best.Datasets, err = t.dataSets(); err != nil {
+	if best.Datasets, err = r.dataSets(); err != nil {
 		return nil, nil, err
 	}
 	for _, row := range r.Table() {
@@ -26,10 +25,10 @@ func (t *Tuning) Pick(r *Results) (best *Tuned, notes []string, err error) {
 			best.Backend, best.Threads, best.Program = row.Backend, row.Threads, row.Program
 		}
 	}
-	for _, name := range t.Methods {
-		best.Methods[name] = map[scenario.Increment]Winner{}
-		for _, increment := range t.Grid.Increments {
-			w, lost, err := t.pick(r, name, increment)
+	for _, name := range r.tuning.methods {
+		best.Methods[name] = map[string]Winner{}
+		for _, increment := range r.Increments {
+			w, lost, err := r.pick(name, increment)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -38,17 +37,17 @@ func (t *Tuning) Pick(r *Results) (best *Tuned, notes []string, err error) {
 				notes = append(notes, fmt.Sprintf("%s, %s-incremental: no candidate is left, and so there are no tuned values.", name, increment))
 				continue
 			}
-			best.Methods[name][increment] = *w
+			best.Methods[name][increment], best.Winners = *w, append(best.Winners, *w)
 		}
 	}
 	return best, notes, nil
 }
 
 // dataSets returns the names of the data sets of the runs.
-func (t *Tuning) dataSets() ([]string, error) {
+func (g *Grid) dataSets() ([]string, error) {
 	var names []string
-	for _, d := range t.Grid.Datasets {
-		c, err := t.Grid.config(d, t.Grid.Methods[0], t.Grid.Increments[0], nil)
+	for _, d := range g.Datasets {
+		c, err := g.config(d, g.Methods[0], g.Increments[0], nil)
 		if err != nil {
 			return nil, err
 		}
@@ -59,9 +58,9 @@ func (t *Tuning) dataSets() ([]string, error) {
 }
 
 // pick chooses the winner for a method in one increment; nil if all candidates lost.
-func (t *Tuning) pick(r *Results, name string, increment scenario.Increment) (best *Winner, notes []string, err error) {
+func (r *Results) pick(name string, increment string) (best *Winner, notes []string, err error) {
 	var published *float64
-	for i, c := range t.candidates[name] {
+	for i, c := range r.tuning.candidates[name] {
 		a, lost, err := r.meanA(c.Name, increment)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s, %s-incremental: %w", c.Name, increment, err)
@@ -74,8 +73,8 @@ func (t *Tuning) pick(r *Results, name string, increment scenario.Increment) (be
 			published = &a
 		}
 		if best == nil || a > best.A {
-			own, _ := t.Grid.Method[c.Name]["method"].(string)
-			best = &Winner{Method: own, Values: valuesInWords(name, c), A: a, Set: merged(c.Set)}
+			own, _ := r.Method[c.Name]["method"].(string)
+			best = &Winner{Name: name, Increment: increment, Method: own, Values: valuesInWords(name, c), A: a, Set: merged(c.Set)}
 		}
 	}
 	if best != nil {
@@ -85,7 +84,7 @@ func (t *Tuning) pick(r *Results, name string, increment scenario.Increment) (be
 }
 
 // meanA returns the mean of A over the rows of a method in an increment, in percent, or why they do not count.
-func (r *Results) meanA(method string, increment scenario.Increment) (mean float64, lost string, err error) {
+func (r *Results) meanA(method string, increment string) (mean float64, lost string, err error) {
 	n := 0.0
 	for _, row := range r.Rows {
 		if row.Method != method || row.Increment != string(increment) {

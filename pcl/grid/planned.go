@@ -10,10 +10,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
-// Find reads a grid, or the candidates of a tuning. name is the path of a TOML file, the name of a built-in grid, or a name
+// Load reads a grid, or the candidates of a tuning. name is the path of a TOML file, the name of a [Builtin] grid, or a name
 // that its results have, such as table1-smoke-tuned. An empty size stands for the size in the name, or else "full". Nil values
 // stand for the published values or, if the name ends in -tuned, for the tuned values that come with this package.
-func Find(name, size string, values *Tuned) (*Grid, error) {
+func Load(name, size string, values *Tuned) (*Grid, error) {
 	plain, isTuned := strings.CutSuffix(name, rows.TunedMark)
 	switch of, own := cutSize(plain); {
 	case of == "":
@@ -23,9 +23,9 @@ func Find(name, size string, values *Tuned) (*Grid, error) {
 	default:
 		plain, size = of, own
 	}
-	g, err := Load(plain, cmp.Or(size, full))
+	g, err := load(plain, cmp.Or(size, full))
 	if err == nil && isTuned && values == nil {
-		values, err = BuiltinTuned()
+		values, err = LoadTuned("")
 	}
 	if err != nil || values == nil {
 		return g, err
@@ -33,14 +33,14 @@ func Find(name, size string, values *Tuned) (*Grid, error) {
 	return g, g.useTuned(values)
 }
 
-// IsName reports whether [Find] takes a text as the name of a TOML file or of a built-in grid.
+// IsName reports whether [Load] takes a text as the name of a TOML file or of a built-in grid.
 func IsName(name string) bool {
 	of, size := cutSize(strings.TrimSuffix(name, rows.TunedMark))
 	if of == "" {
-		return strings.HasSuffix(name, ".toml") || slices.Contains(append(Builtin(), BuiltinTuning), name)
+		return strings.HasSuffix(name, ".toml") || slices.Contains(Builtin(), name)
 	}
-	sizes, err := Sizes(of)
-	return err == nil && slices.Contains(sizes, size)
+	text, err := read(of)
+	return err == nil && slices.Contains(sizes(text), size)
 }
 
 // Named returns the grid whose results have the name: a built-in grid or, if file is not empty, that of a TOML file. values
@@ -54,7 +54,7 @@ func Named(name, file string, values *Tuned) (*Grid, error) {
 		if of, _ := cutSize(plain); of == "" {
 			return nil, fmt.Errorf("the grid %s does not come with this program: say which TOML file it is from (--grid FILE.toml)", name)
 		}
-		return Find(name, "", values)
+		return Load(name, "", values)
 	}
 	size, ok := strings.CutPrefix(plain, gridName(file, ""))
 	if !ok {
@@ -62,11 +62,11 @@ func Named(name, file string, values *Tuned) (*Grid, error) {
 	}
 	var err error
 	if isTuned && values == nil {
-		if values, err = BuiltinTuned(); err != nil {
+		if values, err = LoadTuned(""); err != nil {
 			return nil, err
 		}
 	}
-	return Find(file, size, values)
+	return Load(file, size, values)
 }
 
 // ConfigOf returns the configuration of the run behind a row of exported results. It returns an error if the grid does not

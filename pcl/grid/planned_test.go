@@ -12,7 +12,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // TestConfigOf exports results and finds the configuration of every one of them again, from the export and the grid's
@@ -122,9 +121,9 @@ func TestNamed(t *testing.T) {
 		}
 	}
 	path := write(t, "small", smallTuning[:strings.Index(smallTuning, "[tune]")])
-	values := &Tuned{Methods: map[string]map[scenario.Increment]Winner{}}
+	values := &Tuned{Methods: map[string]map[string]Winner{}}
 	for name, m := range map[string]string{"Mean": "avggrad", "DER": "avggrad+der-pp"} {
-		values.Methods[name] = map[scenario.Increment]Winner{"task": {Method: m, Set: table{"batch": int64(5)}}, "class": {Method: m}}
+		values.Methods[name] = map[string]Winner{"task": {Method: m, Set: table{"batch": int64(5)}}, "class": {Method: m}}
 	}
 	g := must.Get(Named("small-full-tuned", path, values))(t)
 	c, err := g.config("G", "Mean", "task", nil)
@@ -138,7 +137,7 @@ func TestFileNamedLikeSize(t *testing.T) {
 	t.Chdir(t.TempDir())
 	put(t, "table1-smoke.toml", "extends = \"table1\"\ntitle = \"Mine\"\n")
 	for name, title := range map[string]string{"table1-smoke.toml": "Mine", "table1-smoke": "Parallel continual learning, task-incremental", "controls-memory": ""} {
-		if g, err := Find(name, "", nil); err != nil || !IsName(name) || title != "" && g.Title != title {
+		if g, err := Load(name, "", nil); err != nil || !IsName(name) || title != "" && g.Title != title {
 			t.Errorf("%s: %v, %v", name, g, err)
 		}
 	}
@@ -153,7 +152,7 @@ func TestFileNamedLikeBuiltin(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table2.toml")
 	for _, c := range []struct{ add string }{{""}, {"\n# another line\n"}} {
 		must.Do(t, os.WriteFile(path, append(text, c.add...), 0o666))
-		_, err := Load(path, "smoke")
+		_, err := Load(path, "smoke", nil)
 		if same := c.add == ""; same != (err == nil) {
 			t.Errorf("with %q added: error %v", c.add, err)
 		}

@@ -14,17 +14,19 @@ type Results struct {
 	states map[string]experiment.State // by the ID of the run
 }
 
-// Results reads the folders of the grid's runs below dir.
+// Results reads the folders of the grid's runs below dir. When it has read them before, it only looks again at the runs that were
+// not finished, and returns what it did then.
 func (g *Grid) Results(dir string) (*Results, error) {
 	if err := checkFolder(dir); err != nil {
 		return nil, err
 	}
-	r := &Results{Grid: g, dir: dir, states: map[string]experiment.State{}}
-	return r, r.Refresh()
+	if g.found == nil || g.found.dir != dir {
+		g.found = &Results{Grid: g, dir: dir, states: map[string]experiment.State{}}
+	}
+	return g.found, g.found.refresh()
 }
 
-// Refresh looks again at the runs that were not finished.
-func (r *Results) Refresh() error {
+func (r *Results) refresh() error {
 	for _, c := range r.Runs {
 		id := c.ID()
 		if r.states[id].Run != nil {
@@ -78,15 +80,15 @@ type Status struct {
 
 	Diverged int // of those that are done
 	Left     int // not done, and not failed
-	Workers  []Working
-	Failures []Failure
+	Workers  []working
+	Failures []failure
 }
 
-// Working is a run with the process that is making it.
-type Working struct{ Run, Process string }
+// working is a run with the process that is making it.
+type working struct{ Run, Process string }
 
-// Failure is a run that could not be made.
-type Failure struct {
+// failure is a run that could not be made.
+type failure struct {
 	Run    string // its folder
 	Place  string // the first row of the grid that it is for, with the grid's names
 	Reason string
@@ -94,7 +96,7 @@ type Failure struct {
 
 // Status returns the progress of a shard.
 func (r *Results) Status(shard experiment.Shard) *Status {
-	s := &Status{Name: r.Name, Title: r.Title, Workers: []Working{}, Failures: []Failure{}} // not null in JSON
+	s := &Status{Name: r.Name, Title: r.Title, Workers: []working{}, Failures: []failure{}} // not null in JSON
 	for _, c := range r.Runs {
 		if !shard.Has(c.Config) {
 			continue
@@ -108,10 +110,10 @@ func (r *Results) Status(shard experiment.Shard) *Status {
 			}
 		case now.Holder != "":
 			s.Running++
-			s.Workers = append(s.Workers, Working{r.place(c.Config), now.Holder})
+			s.Workers = append(s.Workers, working{r.place(c.Config), now.Holder})
 		case now.Failed != "":
 			s.Failed++
-			s.Failures = append(s.Failures, Failure{c.Folder(), r.place(c.Config), now.Failed})
+			s.Failures = append(s.Failures, failure{c.Folder(), r.place(c.Config), now.Failed})
 		case now.Step > 0:
 			s.Saved++
 		default:

@@ -2,9 +2,7 @@ package grid
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strings"
 
@@ -13,13 +11,12 @@ import (
 	"github.com/parallelcl/parallelcl/grids"
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // builtinTuned is the file of the tuned values that come with this package.
 const builtinTuned = "tuned"
 
-// Tuned is the outcome of a [Tuning]: for each method and increment the best candidate. It is kept in a TOML file.
+// Tuned is the outcome of a tuning: for each method and increment the best candidate. It is kept in a TOML file.
 type Tuned struct {
 	Schema int    `toml:"schema"`
 	Tuning string `toml:"tuning"` // name of its grid, e.g. "tune-full"
@@ -30,15 +27,19 @@ type Tuned struct {
 	TF32    bool   `toml:"tf32,omitempty"`
 	Budget  int    `toml:"budget"` // candidates for each method in each increment
 	// The runs of each candidate.
-	Datasets  []string                                 `toml:"datasets"`
-	LabelSets []uint64                                 `toml:"labelsets"`
-	Timelines []uint64                                 `toml:"timelines"`
-	Seeds     []uint64                                 `toml:"seeds"`
-	Methods   map[string]map[scenario.Increment]Winner `toml:"method,omitempty"`
+	Datasets  []string                     `toml:"datasets"`
+	LabelSets []uint64                     `toml:"labelsets"`
+	Timelines []uint64                     `toml:"timelines"`
+	Seeds     []uint64                     `toml:"seeds"`
+	Methods   map[string]map[string]Winner `toml:"method,omitempty"`
+	Winners   []Winner                     `toml:"-"` // those of Methods in the order of the tuning, if they have just been picked
 }
 
 // Winner is the best candidate for a method in one increment.
 type Winner struct {
+	Name      string `toml:"-"` // of the method in the tuning
+	Increment string `toml:"-"`
+
 	Method string `toml:"method"` // the registered one, e.g. "emgd-gmc"
 	Values string `toml:"values"` // in words
 	// A is the mean over the runs, in percent, and Published that of the published values; nil if one of their runs
@@ -56,21 +57,13 @@ const tunedHead = `# Written by pcl tune: for each method and increment the best
 # in "times" multiplies what the data set has. docs/grid.md explains it.
 `
 
-// BuiltinTuned returns the tuned values that come with this package.
-func BuiltinTuned() (*Tuned, error) {
-	data, err := grids.Files.ReadFile(builtinTuned + ".toml")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("this program comes without tuned values: pcl tune makes a file of them, and --tuned-from FILE reads it")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return parseTuned(data, "grids/"+builtinTuned+".toml")
-}
-
-// LoadTuned reads a file of tuned values.
+// LoadTuned reads a file of tuned values. An empty path stands for the values that come with this package.
 func LoadTuned(path string) (*Tuned, error) {
-	data, err := os.ReadFile(path)
+	read := os.ReadFile
+	if path == "" {
+		path, read = builtinTuned+".toml", grids.Files.ReadFile
+	}
+	data, err := read(path)
 	if err != nil {
 		return nil, err
 	}
@@ -123,30 +116,11 @@ func (g *Grid) useTuned(t *Tuned) error {
 }
 
 // settings returns the tuned settings of a method; none for a nil Tuned.
-func (t *Tuned) settings(name string, increment scenario.Increment) table {
+func (t *Tuned) settings(name string, increment string) table {
 	if t == nil {
 		return nil
 	}
 	return t.Methods[name][increment].Set
-}
-
-// Result is a winner with its method and increment.
-type Result struct {
-	Name      string
-	Increment scenario.Increment
-	Winner
-}
-
-// List returns all winners in the order of the tuning.
-func (t *Tuned) List(order []string) (out []Result) {
-	for _, name := range order {
-		for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
-			if w, ok := t.Methods[name][increment]; ok {
-				out = append(out, Result{name, increment, w})
-			}
-		}
-	}
-	return out
 }
 
 // valuesInWords says what a candidate changes.

@@ -11,20 +11,17 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// BuiltinTuning is the search for parameters that comes with this package.
-const BuiltinTuning = "tune"
+// builtinTuning is the search for parameters that comes with this package.
+const builtinTuning = "tune"
 
 // tuneKey is the table of a file that makes it a tuning.
 const tuneKey = "tune"
 
-// Tuning is a search for the values with which each method does best, with the same number of candidates for every
-// method. It is read from a TOML file; docs/grid.md explains the keys.
-type Tuning struct {
-	// Grid has a method for each candidate, named as candidates are.
-	Grid *Grid
-	// Budget is the number of candidates for each method in each increment.
-	Budget     int
-	Methods    []string // as in tables
+// tuning is a search for the values with which each method does best, with the same number of candidates for every
+// method.
+type tuning struct {
+	budget     int      // number of candidates for each method in each increment
+	methods    []string // as in tables
 	candidates map[string][]candidate
 }
 
@@ -43,8 +40,10 @@ type tuneTable struct {
 	Method map[string]table
 }
 
-// LoadTuning reads a tuning in one of its sizes. name is the path of a TOML file, or [BuiltinTuning].
-func LoadTuning(name, size string) (*Tuning, error) {
+// LoadTuning reads a search for the values with which each method does best, in one of its sizes: a grid that has a method for
+// each candidate. name is the path of a TOML file, of which docs/grid.md explains the keys, or "tune" for the tuning that comes
+// with this package.
+func LoadTuning(name, size string) (*Grid, error) {
 	text, err := read(name)
 	if err != nil {
 		return nil, err
@@ -53,7 +52,7 @@ func LoadTuning(name, size string) (*Tuning, error) {
 }
 
 // tuningOf returns the tuning that the text of a file is.
-func tuningOf(text table, name, size string) (*Tuning, error) {
+func tuningOf(text table, name, size string) (*Grid, error) {
 	tune, err := tuneTableOf(text)
 	if err != nil {
 		return nil, fmt.Errorf("tuning %s: %w", name, err)
@@ -62,11 +61,11 @@ func tuningOf(text table, name, size string) (*Tuning, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tuning{Grid: g, Budget: int(tune.Budget), Methods: g.Methods, candidates: map[string][]candidate{}}
-	if err := t.fill(tune); err != nil {
+	g.tuning = &tuning{int(tune.Budget), g.Methods, map[string][]candidate{}}
+	if err := g.fill(tune); err != nil {
 		return nil, fmt.Errorf("tuning %s: %w", name, err)
 	}
-	return t, nil
+	return g, nil
 }
 
 // tuneTableOf reads the table [tune].
@@ -97,44 +96,44 @@ func tuneTableOf(text table) (t tuneTable, err error) {
 }
 
 // fill makes the candidates, and methods of the grid out of them.
-func (t *Tuning) fill(tune tuneTable) error {
-	if len(t.Grid.Vary) > 0 {
+func (g *Grid) fill(tune tuneTable) error {
+	if len(g.Vary) > 0 {
 		return fmt.Errorf("what is varied belongs in [%s.vary] and not in [vary]", tuneKey)
 	}
 	for name := range tune.Method {
-		if _, ok := t.Grid.Method[name]; !ok {
+		if _, ok := g.Method[name]; !ok {
 			return fmt.Errorf("there is no [method.%q] for [%s.method.%q]", name, tuneKey, name)
 		}
 	}
 	made := map[string]table{}
-	t.Grid.Methods = nil
-	for _, name := range t.Methods {
+	g.Methods = nil
+	for _, name := range g.tuning.methods {
 		vary, ok := tune.Method[name]
 		if !ok {
 			vary = tune.Vary
 		}
-		list, err := t.of(name, vary)
+		list, err := g.candidates(name, vary)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		t.candidates[name] = list
+		g.tuning.candidates[name] = list
 		for _, c := range list {
-			t.Grid.Methods = append(t.Grid.Methods, c.Name)
-			made[c.Name] = merged(without(t.Grid.Method[name], paperKey), c.Set)
+			g.Methods = append(g.Methods, c.Name)
+			made[c.Name] = merged(without(g.Method[name], paperKey), c.Set)
 		}
 	}
-	t.Grid.Method = made
-	return t.Grid.validate()
+	g.Method = made
+	return g.validate()
 }
 
-// of returns the candidates for a method, the published one first.
-func (t *Tuning) of(name string, vary table) ([]candidate, error) {
+// candidates returns those for a method, the published one first.
+func (g *Grid) candidates(name string, vary table) ([]candidate, error) {
 	varied, err := axes("vary", vary)
 	if err != nil {
 		return nil, err
 	}
 	for i := range varied {
-		if varied[i].values, err = t.publishedFirst(name, varied[i]); err != nil {
+		if varied[i].values, err = g.publishedFirst(name, varied[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -149,15 +148,15 @@ func (t *Tuning) of(name string, vary table) ([]candidate, error) {
 		}
 		list = append(list, c)
 	}
-	if len(list) != t.Budget {
-		return nil, fmt.Errorf("%d candidates, but the budget is %d for every method", len(list), t.Budget)
+	if len(list) != g.tuning.budget {
+		return nil, fmt.Errorf("%d candidates, but the budget is %d for every method", len(list), g.tuning.budget)
 	}
 	return list, nil
 }
 
 // publishedFirst returns the values of an axis with the published one at the front.
-func (t *Tuning) publishedFirst(name string, a axis) ([]any, error) {
-	published, err := t.published(name, a.path)
+func (g *Grid) publishedFirst(name string, a axis) ([]any, error) {
+	published, err := g.published(name, a.path)
 	if err != nil {
 		return nil, err
 	}
@@ -169,8 +168,8 @@ func (t *Tuning) publishedFirst(name string, a axis) ([]any, error) {
 }
 
 // published returns the value that a setting has without tuning.
-func (t *Tuning) published(name, path string) (any, error) {
-	entry := t.Grid.Method[name]
+func (g *Grid) published(name, path string) (any, error) {
+	entry := g.Method[name]
 	if factor, isFactor := strings.CutPrefix(path, timesKey+"."); isFactor {
 		own := leaves(entry)
 		if v, given := own[path]; given {
@@ -181,7 +180,7 @@ func (t *Tuning) published(name, path string) (any, error) {
 		}
 		return 1, nil
 	}
-	c, err := t.Grid.config(t.Grid.Datasets[0], name, t.Grid.Increments[0], nil)
+	c, err := g.config(g.Datasets[0], name, g.Increments[0], nil)
 	if err != nil {
 		return nil, err
 	}

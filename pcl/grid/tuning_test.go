@@ -12,7 +12,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // smallTuning is a tuning of two methods, one of them with a parameter of its own.
@@ -41,7 +40,7 @@ const smallTuning = `
 	params."der-pp.alpha" = [0.1, 0.2]
 `
 
-func loadTuning(t *testing.T, text string) *Tuning {
+func loadTuning(t *testing.T, text string) *Grid {
 	t.Helper()
 	tuning := must.Get(LoadTuning(write(t, "small", text), full))(t)
 	return tuning
@@ -50,12 +49,12 @@ func loadTuning(t *testing.T, text string) *Tuning {
 func TestTuning(t *testing.T) {
 	tuning := loadTuning(t, smallTuning)
 	want := []string{"Mean", "Mean, lr × 0.5", "Mean, lr × 2", "Mean, lr × 4", "DER", "DER, lr × 2", "DER, der-pp.alpha = 0.1", "DER, der-pp.alpha = 0.1, lr × 2"}
-	if diff := cmp.Diff(want, tuning.Grid.Methods); diff != "" {
+	if diff := cmp.Diff(want, tuning.Methods); diff != "" {
 		t.Error(diff)
 	}
-	rows, configs, err := tuning.Grid.expand()
+	rows, configs, err := tuning.expand()
 	must.Do(t, err)
-	plain := must.Get(Load(write(t, "plain", smallTuning[:strings.Index(smallTuning, "[tune]")]), full))(t)
+	plain := must.Get(Load(write(t, "plain", smallTuning[:strings.Index(smallTuning, "[tune]")]), full, nil))(t)
 	_, published, err := plain.expand()
 	must.Do(t, err)
 	if diff := cmp.Diff(published[:2], configs[:2], cmpopts.IgnoreUnexported(experiment.Checked{})); diff != "" {
@@ -83,11 +82,11 @@ func TestTuning(t *testing.T) {
 // mean, a candidate that fails loses, and what is picked can be written, read and used by a grid.
 func TestPick(t *testing.T) {
 	tuning := loadTuning(t, smallTuning)
-	p := expanded(t, tuning.Grid)
+	p := expanded(t, tuning)
 	bad := func(c experiment.Config) bool {
-		return c.Method == "avggrad" && c.Increment == scenario.TaskIncremental && (c.Optimizer.LR == 0.003 || c.Optimizer.LR == 0.012 && c.Seed == 1001)
+		return c.Method == "avggrad" && c.Increment == "task" && (c.Optimizer.LR == 0.003 || c.Optimizer.LR == 0.012 && c.Seed == 1001)
 	}
-	if _, _, err := tuning.Pick(&Results{Grid: p}); err == nil {
+	if _, _, err := (&Results{Grid: p}).Pick(); err == nil {
 		t.Errorf("without results: %v", err)
 	}
 	r := filled(t, p, func(c experiment.Config) string {
@@ -96,18 +95,18 @@ func TestPick(t *testing.T) {
 		}
 		return ""
 	})
-	best, notes, err := tuning.Pick(r)
+	best, notes, err := r.Pick()
 	must.Do(t, err)
 	if len(notes) != 2 || !strings.Contains(notes[0], "Mean, task-incremental, loses: a run failed: too large") {
 		t.Errorf("notes %q", notes)
 	}
 	// by hand
 	means, first := map[string]float64{}, map[string]string{}
-	rows, configs, err := tuning.Grid.expand()
+	rows, configs, err := tuning.expand()
 	must.Do(t, err)
 	lost := map[string]bool{}
 	for i, row := range rows {
-		key := row.Method + "/" + string(row.Increment)
+		key := row.Method + "/" + row.Increment
 		means[key] += fakeResult(configs[i].Config).A / 2
 		lost[key] = lost[key] || bad(configs[i].Config)
 	}
@@ -119,7 +118,7 @@ func TestPick(t *testing.T) {
 			first[place] = key
 		}
 	}
-	for _, b := range best.List(tuning.Methods) {
+	for _, b := range best.Winners {
 		place := b.Name + "/" + string(b.Increment)
 		want, _, _ := strings.Cut(first[place], "/")
 		got := b.Name + ", " + b.Values
@@ -137,7 +136,7 @@ func TestPick(t *testing.T) {
 	must.Do(t, best.Save(path))
 	saved := must.Get(os.ReadFile(path))(t)
 	back := must.Get(LoadTuned(path))(t)
-	again, _, err := tuning.Pick(r)
+	again, _, err := r.Pick()
 	if err != nil || again.Save(path) != nil {
 		t.Fatal(err)
 	}
@@ -145,11 +144,11 @@ func TestPick(t *testing.T) {
 		t.Errorf("picked twice:\n%s\n%s", saved, second)
 	}
 	used(t, back)
-	ties(t, tuning, r)
+	ties(t, r)
 }
 
 // ties gives all runs the same A: the first candidate wins that neither failed nor diverged.
-func ties(t *testing.T, tuning *Tuning, r *Results) {
+func ties(t *testing.T, r *Results) {
 	t.Helper()
 	step := 3
 	for _, row := range r.Rows {
@@ -162,10 +161,10 @@ func ties(t *testing.T, tuning *Tuning, r *Results) {
 			run.DivergedAt = &step
 		}
 	}
-	best, notes, err := tuning.Pick(r)
+	best, notes, err := r.Pick()
 	must.Do(t, err)
 	got := map[string]string{}
-	for _, b := range best.List(tuning.Methods) {
+	for _, b := range best.Winners {
 		got[b.Name+"/"+string(b.Increment)] = b.Values
 	}
 	want := map[string]string{"Mean/task": "lr × 0.5", "Mean/class": "published", "DER/task": "published", "DER/class": "lr × 2"}
@@ -182,7 +181,7 @@ func used(t *testing.T, values *Tuned) {
 	t.Helper()
 	text := strings.Replace(smallTuning[:strings.Index(smallTuning, "[tune]")], "glyphs-tune", "cifar-100", 1)
 	load := func() *Grid {
-		g := must.Get(Load(write(t, "table", text), full))(t)
+		g := must.Get(Load(write(t, "table", text), full, nil))(t)
 		return g
 	}
 	g := load()
@@ -192,7 +191,7 @@ func used(t *testing.T, values *Tuned) {
 		t.Errorf("the grid is called %q", p.Name)
 	}
 	for i, row := range p.Rows {
-		w := values.Methods[row.Method][scenario.Increment(row.Increment)]
+		w := values.Methods[row.Method][row.Increment]
 		factor, alpha := 1.0, any(0.2)
 		if x, ok := leaves(w.Set)["times.optimizer.lr"]; ok {
 			factor, _ = number(x)
@@ -247,7 +246,7 @@ func TestTuningRefused(t *testing.T) {
 	if _, err := LoadTuning("table1", full); err == nil {
 		t.Errorf("a grid that is no tuning: %v", err)
 	}
-	if g, err := Load(BuiltinTuning, full); err != nil || g.Name != "tune-full" {
+	if g, err := Load(builtinTuning, full, nil); err != nil || g.Name != "tune-full" {
 		t.Errorf("the candidates of a tuning as a grid: %v", err)
 	}
 }
@@ -255,10 +254,10 @@ func TestTuningRefused(t *testing.T) {
 // TestBuiltinTuning checks that the search which comes with the program is fair, and apart from all tables: data and
 // situations of its own.
 func TestBuiltinTuning(t *testing.T) {
-	tuning := must.Get(LoadTuning(BuiltinTuning, full))(t)
-	_, configs, err := tuning.Grid.expand()
+	tuning := must.Get(LoadTuning(builtinTuning, full))(t)
+	_, configs, err := tuning.expand()
 	must.Do(t, err)
-	if n := len(tuning.Methods) * tuning.Budget * 2 * 2; len(configs) != n {
+	if n := len(tuning.tuning.methods) * tuning.tuning.budget * 2 * 2; len(configs) != n {
 		t.Errorf("%d runs, want %d", len(configs), n)
 	}
 	for _, c := range configs {
@@ -269,8 +268,9 @@ func TestBuiltinTuning(t *testing.T) {
 			t.Fatalf("a run on %s, label set %d, timeline %d, seed %d", c.Dataset, c.LabelSet, c.Timeline, c.Seed)
 		}
 	}
-	for _, name := range Builtin() {
-		g := must.Get(Load(name, full))(t)
+	builtin := Builtin()
+	for _, name := range builtin[:len(builtin)-1] { // the tuning is last
+		g := must.Get(Load(name, full, nil))(t)
 		for _, d := range g.Dataset {
 			if d["dataset"] == "glyphs-tune" {
 				t.Errorf("%s uses the data of the tuning", name)
@@ -280,7 +280,7 @@ func TestBuiltinTuning(t *testing.T) {
 			t.Errorf("%s uses the situations of the tuning", name)
 		}
 	}
-	table1 := must.Get(Load("table1", full))(t)
+	table1 := must.Get(Load("table1", full, nil))(t)
 	for _, m := range table1.Methods {
 		if !slices.Contains(tuning.Methods, m) {
 			t.Errorf("%s is not tuned", m)

@@ -6,20 +6,25 @@ import (
 	"fmt"
 
 	"github.com/parallelcl/parallelcl/internal/jsonin"
-	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
+
+// rememberer is a role of a rehearsal that remembers something between steps.
+type rememberer interface {
+	MarshalState() (json.RawMessage, error)
+	UnmarshalState(json.RawMessage) error
+}
 
 // statefulParts is the state of a composition whose rehearsal remembers something: the rule's state, if it has one, and
 // the parts'. A composition without such parts has the state of its rule alone.
 type statefulParts struct {
 	*composed
-	states []rehearsal.Stateful
+	states []rememberer
 }
 
 // statesOf lists the roles of a rehearsal that remember something.
-func statesOf(roles []any) (states []rehearsal.Stateful) {
+func statesOf(roles []any) (states []rememberer) {
 	for _, r := range roles {
-		if s, ok := r.(rehearsal.Stateful); ok {
+		if s, ok := r.(rememberer); ok {
 			states = append(states, s)
 		}
 	}

@@ -16,11 +16,10 @@ import (
 
 	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/internal/fail"
-	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // Memory is the stream id of the rehearsal memory; tasks have ids from 1 on.
-const Memory = rehearsal.Memory
+const Memory = 0
 
 // Step is the input of a method in one training step, with K active streams.
 type Step struct {

@@ -8,24 +8,27 @@ import (
 // epsilon is added to variances, so that they can be divided by.
 const epsilon = 1e-5
 
-// BatchNorm normalises each channel to mean 0 and variance 1, then scales and shifts it. It is built from elementary
-// operations, so that gradients and tangents pass through the batch's mean and variance.
-type BatchNorm struct {
+// batchNorm is the layer of [Layout.AddBatchNorm]. It is built from elementary operations, so that gradients and tangents pass through the batch's mean and variance.
+type batchNorm struct {
 	scale, shift   int // indices in Layout.Params
 	mean, variance int // indices in Layout.Stats
 }
 
-// AddBatchNorm appends the parameters and the running statistics of a batch normalisation.
-func (l *Layout) AddBatchNorm(name string, channels int) BatchNorm {
-	return BatchNorm{
+// AddBatchNorm appends the parameters and the running statistics of a batch normalisation, and returns the layer. It normalises
+// each channel of x [B,H,W,C] to mean 0 and variance 1, then scales and shifts it: with the running statistics if the pass has
+// them, otherwise with the batch's own, which it writes to stats in the order of Layout.Stats.
+func (l *Layout) AddBatchNorm(name string, channels int) func(p Pass, stats []*graph.Node, x Dual) Dual {
+	return l.addBatchNorm(name, channels).apply
+}
+
+func (l *Layout) addBatchNorm(name string, channels int) batchNorm {
+	return batchNorm{
 		scale: l.AddConstant(name+"/scale", 1, channels), shift: l.AddConstant(name+"/shift", 0, channels),
 		mean: l.addStat(name+"/mean", 0, channels), variance: l.addStat(name+"/variance", 1, channels),
 	}
 }
 
-// Apply normalises x [B,H,W,C] with the running statistics if the pass has them. Otherwise it uses the batch's own
-// statistics and writes them to stats, which has the order of Layout.Stats.
-func (n BatchNorm) Apply(p Pass, stats []*graph.Node, x Dual) Dual {
+func (n batchNorm) apply(p Pass, stats []*graph.Node, x Dual) Dual {
 	images := x.Value
 	d := images.Shape().Dimensions
 	x = lift(func(v *graph.Node) *graph.Node { return graph.Reshape(v, -1, d[3]) }, x)
@@ -87,7 +90,7 @@ func spread(v, x Dual) Dual {
 // inverseRoot returns 1/√(x+ε).
 func inverseRoot(x Dual) Dual {
 	y := graph.Reciprocal(graph.Sqrt(graph.AddScalar(x.Value, epsilon)))
-	return dual(y, x, func(dx *graph.Node) *graph.Node {
+	return x.Chain(y, func(dx *graph.Node) *graph.Node {
 		cube := graph.Mul(y, graph.Mul(y, y))
 		return graph.Mul(dx, graph.MulScalar(cube, -0.5))
 	})

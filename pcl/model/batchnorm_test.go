@@ -19,7 +19,7 @@ func TestBatchNorm(t *testing.T) {
 	scale, shift := normal(r, 3), normal(r, 3)
 	norm := func(p Pass, stats, n []*graph.Node) *graph.Node {
 		p.Params = []Dual{{Value: n[2]}, {Value: n[3]}}
-		return BatchNorm{scale: 0, shift: 1, mean: 0, variance: 1}.Apply(p, stats, Dual{Value: n[0]}).Value
+		return batchNorm{scale: 0, shift: 1, mean: 0, variance: 1}.apply(p, stats, Dual{Value: n[0]}).Value
 	}
 	in := []tensor{floats(x, 5, 2, 2, 3), floats(weight, 5), floats(scale, 3), floats(shift, 3)}
 	got := run(t, in, func(n []*graph.Node) []*graph.Node {

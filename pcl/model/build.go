@@ -76,10 +76,10 @@ func (b block) build(to Builder, x Value) Value {
 	return to.Relu(to.Add(h, x))
 }
 
-func (c Convolution) build(b Builder, x Value) Value {
+func (c convolution) build(b Builder, x Value) Value {
 	return b.Convolution(x, c.weights, c.bias, c.stride)
 }
 
-func (n BatchNorm) build(b Builder, x Value) Value {
+func (n batchNorm) build(b Builder, x Value) Value {
 	return b.BatchNorm(x, n.scale, n.shift, n.mean, n.variance, epsilon)
 }

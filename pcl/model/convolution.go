@@ -2,16 +2,21 @@ package model
 
 import "github.com/gomlx/gomlx/core/graph"
 
-// Convolution is a 3×3 or 1×1 convolution of images with channels last, from [B,H,W,I] to
-// [B,⌈H/stride⌉,⌈W/stride⌉,O]. For 3×3 the image is surrounded by zeros.
-type Convolution struct {
+// convolution is the layer of [Layout.AddConvolution].
+type convolution struct {
 	weights, bias int // indices in Layout.Params; bias is −1 if there is none
 	stride        int
 }
 
-// AddConvolution appends the parameters of a convolution with a kernel of the given size, 1 or 3, from in to out channels.
-func (l *Layout) AddConvolution(name string, size, in, out, stride int, bias bool) Convolution {
-	c := Convolution{bias: -1, stride: stride}
+// AddConvolution appends the parameters of a convolution with a kernel of the given size, 1 or 3, from in to out channels, and
+// returns the layer. It maps images with channels last, [B,H,W,in], to [B,⌈H/stride⌉,⌈W/stride⌉,out]. For 3×3 the image is
+// surrounded by zeros.
+func (l *Layout) AddConvolution(name string, size, in, out, stride int, bias bool) func(p Pass, x Dual) Dual {
+	return l.addConvolution(name, size, in, out, stride, bias).apply
+}
+
+func (l *Layout) addConvolution(name string, size, in, out, stride int, bias bool) convolution {
+	c := convolution{bias: -1, stride: stride}
 	c.weights = l.Add(name+"/weights", size*size*in, size*size*out, size, size, in, out)
 	if bias {
 		c.bias = l.AddConstant(name+"/bias", 0, out)
@@ -19,8 +24,7 @@ func (l *Layout) AddConvolution(name string, size, in, out, stride int, bias boo
 	return c
 }
 
-// Apply returns the convolution of x.
-func (c Convolution) Apply(p Pass, x Dual) Dual {
+func (c convolution) apply(p Pass, x Dual) Dual {
 	y := product(p.bilinear(func(x, kernel *graph.Node) *graph.Node { return convolve(x, kernel, c.stride) }), x, p.Params[c.weights])
 	if c.bias >= 0 {
 		y = Sum(y, channels(p.Params[c.bias]))

@@ -23,11 +23,11 @@ type Dual struct {
 
 // lift applies a linear function to a dual number.
 func lift(f func(*graph.Node) *graph.Node, x Dual) Dual {
-	return dual(f(x.Value), x, f)
+	return x.Chain(f(x.Value), f)
 }
 
-// dual is the value of a function of x, with the tangent that the tangent of x leads to.
-func dual(value *graph.Node, x Dual, tangent func(dx *graph.Node) *graph.Node) Dual {
+// Chain returns a value that is a function of x, with the tangent that the tangent of x leads to.
+func (x Dual) Chain(value *graph.Node, tangent func(dx *graph.Node) *graph.Node) Dual {
 	out := Dual{Value: value}
 	if x.Tangent != nil {
 		out.Tangent = tangent(x.Tangent)

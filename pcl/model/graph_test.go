@@ -129,14 +129,38 @@ func duals(parts []*graph.Node, tangents ...*graph.Node) []Dual {
 	return out
 }
 
-// targetsOf are the four inputs label, lo, hi and weight.
-func targetsOf(n []*graph.Node) Targets {
-	return Targets{Label: n[0], Lo: n[1], Hi: n[2], Weight: n[3]}
+// targets say what a batch should predict: the labels, which outputs compete, and the samples' shares.
+type targets struct{ label, lo, hi, weight *graph.Node }
+
+// targetsOf are four inputs.
+func targetsOf(n []*graph.Node) targets { return targets{n[0], n[1], n[2], n[3]} }
+
+// meanEntropy is the mean of the samples' cross-entropies.
+func meanEntropy(logits Dual, t targets) Dual {
+	z := logits.Value
+	class := graph.Iota(z.Graph(), shapes.Make(dtypes.Int32, z.Shape().Dimensions...), 1)
+	competes := graph.LogicalAnd(graph.GreaterOrEqual(class, graph.ExpandAxes(t.lo, 1)), graph.LessThan(class, graph.ExpandAxes(t.hi, 1)))
+	z = graph.Where(competes, z, graph.MulScalar(graph.OnesLike(z), -1e30))
+	z = graph.Sub(z, graph.StopGradient(graph.ReduceAndKeep(z, graph.ReduceMax, 1)))
+	exp := graph.Exp(z)
+	total, right := graph.ReduceSum(exp, 1), graph.OneHot(t.label, z.Shape().Dimensions[1], z.DType())
+	mean := func(n *graph.Node) *graph.Node { return graph.ReduceAllSum(graph.Mul(n, t.weight)) }
+	return logits.Chain(mean(graph.Sub(graph.Log(total), graph.ReduceSum(graph.Mul(right, z), 1))), func(dz *graph.Node) *graph.Node {
+		return mean(graph.ReduceSum(graph.Mul(graph.Sub(graph.Div(exp, graph.ExpandAxes(total, 1)), right), dz), 1))
+	})
 }
 
-// entropy is the loss that most tests edit along, and meanEntropy the mean of the samples' cross-entropies.
-func entropy(t Targets) func([]Dual, Output) Dual {
-	return func(_ []Dual, out Output) Dual { return meanEntropy(out.Logits, t) }
+// pixelGradient is the gradient by x of the loss's derivative along a direction, in which nil stands for zero. It uses tangents
+// if the network has them.
+func pixelGradient(net Model, parts, along []*graph.Node, x *graph.Node, t targets) *graph.Node {
+	loss := meanEntropy(net.Forward(Pass{Params: duals(parts, along...), X: Dual{Value: x}, Weight: t.weight}).Logits, t)
+	if loss.Tangent == nil {
+		loss.Tangent = graph.ScalarZero(x.Graph(), x.DType())
+		for i, g := range graph.Gradient(loss.Value, parts...) {
+			if along[i] != nil {
+				loss.Tangent = graph.Add(loss.Tangent, graph.ReduceAllSum(graph.Mul(g, along[i])))
+			}
+		}
+	}
+	return graph.Gradient(loss.Tangent, x)[0]
 }
-
-func meanEntropy(logits Dual, t Targets) Dual { return Mean(CrossEntropies(logits, t), t.Weight) }

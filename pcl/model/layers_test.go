@@ -20,7 +20,7 @@ type layer struct {
 // convolutionOf is a convolution of x by weights and a bias.
 func convolutionOf(batch, high, wide, in, out, size, stride int) layer {
 	return layer{[][]int{{batch, high, wide, in}, {size, size, in, out}, {out}}, func(n []Dual) Dual {
-		return Convolution{weights: 0, bias: 1, stride: stride}.Apply(Pass{Params: n[1:]}, n[0])
+		return convolution{weights: 0, bias: 1, stride: stride}.apply(Pass{Params: n[1:]}, n[0])
 	}}
 }
 
@@ -32,7 +32,7 @@ func normOf(running bool) layer {
 		if running {
 			p.Running = []*graph.Node{graph.Const(g, []float64{.1, -.2, .3}), graph.Const(g, []float64{.5, 1, 2})}
 		}
-		return BatchNorm{scale: 0, shift: 1, mean: 0, variance: 1}.Apply(p, make([]*graph.Node, 2), n[0])
+		return batchNorm{scale: 0, shift: 1, mean: 0, variance: 1}.apply(p, make([]*graph.Node, 2), n[0])
 	}}
 }
 

@@ -33,6 +33,8 @@ type Layout struct {
 	Params   []Param
 	Backbone int // how many entries of θ belong to the backbone
 	Total    int // how many entries θ has
+	// Classifier is the index in Params of the classifier's weights [F, outputs]. Its bias comes next.
+	Classifier int
 	// Stats are the running statistics of batch normalisation, which have a flat vector of their own.
 	Stats      []Param
 	StatsTotal int
@@ -45,9 +47,9 @@ type Layout struct {
 // in Params. What was added before is the backbone.
 func (l *Layout) AddClassifier(features, outputs int) int {
 	l.Backbone = l.Total
-	weights := l.Add("classifier/weights", features, outputs, features, outputs)
+	l.Classifier = l.Add("classifier/weights", features, outputs, features, outputs)
 	l.AddConstant("classifier/bias", 0, outputs)
-	return weights
+	return l.Classifier
 }
 
 // Add appends a tensor with random starting values and returns its index in Params. fanIn and fanOut are the numbers of
@@ -77,9 +79,9 @@ func (l *Layout) addStat(name string, start float32, n int) int {
 }
 
 // Init draws the starting values of the parameters. Weights are Glorot-uniform, biases 0, and scales 1; those of a
-// [NewScoped] network are as its initialisers say.
-func (l *Layout) Init(rng *rand.Rand) []float32 {
-	theta := constants(l.Params, l.Total)
+// [NewScoped] network are as its initialisers say. The running statistics are means of 0 and variances of 1; nil if there are none.
+func (l *Layout) Init(rng *rand.Rand) (theta, statistics []float32) {
+	theta = constants(l.Params, l.Total)
 	if l.draw != nil {
 		copy(theta[:l.Backbone], l.draw(rng))
 	}
@@ -92,13 +94,13 @@ func (l *Layout) Init(rng *rand.Rand) []float32 {
 			theta[p.Offset+i] = float32((2*rng.Float64() - 1) * bound)
 		}
 	}
-	return theta
+	return theta, constants(l.Stats, l.StatsTotal)
 }
 
-// InitStats returns the running statistics before the first batch: means of 0, variances of 1.
-func (l *Layout) InitStats() []float32 { return constants(l.Stats, l.StatsTotal) }
-
 func constants(params []Param, total int) []float32 {
+	if total == 0 {
+		return nil
+	}
 	out := make([]float32, total)
 	for _, p := range params {
 		for i := range p.Size() {
@@ -108,42 +110,24 @@ func constants(params []Param, total int) []float32 {
 	return out
 }
 
-// Classifier returns the index in Params of the classifier's weights [F, outputs]. Its bias comes next.
-func (l *Layout) Classifier() int {
-	for i, p := range l.Params {
-		if p.Offset == l.Backbone {
-			return i
-		}
+// Split cuts a flat vector, of parameters or of running statistics, into one node for each of the tensors that it holds, in their
+// shape. Take gradients with respect to these nodes and join them with [Join]. Differentiating through the cuts instead would
+// add up copies of the whole vector, padded with zeros.
+func Split(flat *graph.Node, tensors []Param) []*graph.Node {
+	out, total := make([]*graph.Node, len(tensors)), 0
+	for _, p := range tensors {
+		total += p.Size()
 	}
-	panic("model: a layout without a classifier")
-}
-
-// Split cuts a flat vector [Total] into one node for each of Params. Take gradients with respect to these nodes and
-// join them with [Join]. Differentiating through the cuts instead would add up copies of the whole vector, padded
-// with zeros.
-func (l *Layout) Split(theta *graph.Node) []*graph.Node {
-	return split("parameter", theta, l.Params, l.Total)
-}
-
-// SplitStats cuts the flat vector of running statistics [StatsTotal] into one node for each of Stats. [Join] is its
-// inverse.
-func (l *Layout) SplitStats(stats *graph.Node) []*graph.Node {
-	return split("statistics", stats, l.Stats, l.StatsTotal)
-}
-
-func split(what string, flat *graph.Node, params []Param, total int) []*graph.Node {
 	if flat.Shape().Size() != total {
-		panic(fmt.Errorf("model: a %s vector of %d entries, want %d", what, flat.Shape().Size(), total))
+		panic(fmt.Errorf("model: a vector of %d entries, want %d", flat.Shape().Size(), total))
 	}
-	out := make([]*graph.Node, len(params))
-	for i, p := range params {
-		part := graph.Slice(flat, graph.AxisRange(p.Offset, p.Offset+p.Size()))
-		out[i] = graph.Reshape(part, p.Dims...)
+	for i, p := range tensors {
+		out[i] = graph.Reshape(graph.Slice(flat, graph.AxisRange(p.Offset, p.Offset+p.Size())), p.Dims...)
 	}
 	return out
 }
 
-// Join is the inverse of [Layout.Split].
+// Join is the inverse of [Split].
 func Join(parts []*graph.Node) *graph.Node {
 	flat := make([]*graph.Node, len(parts))
 	for i, p := range parts {

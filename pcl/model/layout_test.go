@@ -30,7 +30,10 @@ func TestLayout(t *testing.T) {
 func TestInit(t *testing.T) {
 	net := must.Get(NewMLP(50, []int{40}, 7))(t)
 	l := net.Layout()
-	draw := func(seed uint64) []float32 { return l.Init(rand.New(rand.NewPCG(seed, 0))) }
+	draw := func(seed uint64) []float32 {
+		theta, _ := l.Init(rand.New(rand.NewPCG(seed, 0)))
+		return theta
+	}
 	theta := draw(1)
 	if !slices.Equal(theta, draw(1)) || slices.Equal(theta, draw(2)) {
 		t.Error("the parameters do not depend on the seed, and it alone")

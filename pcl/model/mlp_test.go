@@ -35,8 +35,8 @@ func (p *problem) run(t testing.TB, theta, x, v []float64, build func(loss, logi
 	in := append([]tensor{floats(theta, len(theta)), floats(x, batch, 6), floats(v, len(v))}, p.targets...)
 	return run(t, in, func(n []*graph.Node) []*graph.Node {
 		layout := p.net.Layout()
-		parts := layout.Split(n[0])
-		logits := p.net.Forward(Pass{Params: duals(parts, layout.Split(n[2])...), X: Dual{Value: n[1]}}).Logits
+		parts := Split(n[0], layout.Params)
+		logits := p.net.Forward(Pass{Params: duals(parts, Split(n[2], layout.Params)...), X: Dual{Value: n[1]}}).Logits
 		return build(meanEntropy(logits, targetsOf(n[3:])), logits, parts, n[1])
 	})
 }

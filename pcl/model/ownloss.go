@@ -45,7 +45,7 @@ func BinaryCrossEntropy(n int) Loss {
 		z := outputs.Value
 		// log(1+eᶻ) − yz, written so that no exponential overflows
 		softplus := graph.Add(graph.MaxScalar(z, 0), graph.Log1P(graph.Exp(graph.Neg(graph.Abs(z)))))
-		return dual(graph.ReduceMean(graph.Sub(softplus, graph.Mul(targets, z)), 1), outputs, func(dz *graph.Node) *graph.Node {
+		return outputs.Chain(graph.ReduceMean(graph.Sub(softplus, graph.Mul(targets, z)), 1), func(dz *graph.Node) *graph.Node {
 			return graph.ReduceMean(graph.Mul(graph.Sub(graph.Sigmoid(z), targets), dz), 1)
 		})
 	}}

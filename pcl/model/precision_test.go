@@ -38,7 +38,7 @@ func TestBFloat16Convolution(t *testing.T) {
 	eval := func(p Pass) [][]float64 {
 		return compile(t, pcltest.Backend(t, backend.XLACPU), in, func(n []*graph.Node) []*graph.Node {
 			p.Params = []Dual{{Value: n[1]}}
-			y := Convolution{weights: 0, bias: -1, stride: 1}.Apply(p, Dual{Value: n[0]}).Value
+			y := convolution{weights: 0, bias: -1, stride: 1}.apply(p, Dual{Value: n[0]}).Value
 			return append([]*graph.Node{y}, graph.Gradient(graph.ReduceAllSum(graph.Mul(y, n[2])), n[0], n[1])...)
 		})(in)
 	}

@@ -28,16 +28,3 @@ func (m mixed) WithOutputs(n int) (Model, error) {
 	inner, err := r.WithOutputs(n)
 	return mixed{inner}, err
 }
-
-// Widen copies the entries of a flat vector, which belongs to a layout of fewer outputs, to their places in wide, a
-// vector of this layout. It leaves the entries of the new outputs as they are.
-func (l *Layout) Widen(wide, narrow []float32, from *Layout) {
-	copy(wide[:l.Backbone], narrow[:from.Backbone])
-	for i := l.Classifier(); i < len(l.Params); i++ {
-		p, q := l.Params[i], from.Params[i]
-		to, n := p.Dims[len(p.Dims)-1], q.Dims[len(q.Dims)-1]
-		for row := range q.Size() / n {
-			copy(wide[p.Offset+row*to:], narrow[q.Offset+row*n:q.Offset+(row+1)*n])
-		}
-	}
-}

@@ -9,8 +9,8 @@ import (
 type resNet18 struct {
 	plan
 	config     Sizes
-	stem       Convolution
-	stemNorm   BatchNorm
+	stem       convolution
+	stemNorm   batchNorm
 	blocks     []block
 	classifier int // index of its weights in Layout.Params; its bias comes next
 }
@@ -34,8 +34,8 @@ func NewResNet18(c Sizes) (Model, error) {
 	}
 	m := &resNet18{config: c, plan: plan{key: resnetKeyOf(c), inputs: c.Inputs(), outputs: c.Outputs}}
 	l := &m.layout
-	m.stem = l.AddConvolution("stem/conv", 3, c.Channels, c.Base, 1, c.Release)
-	m.stemNorm = l.AddBatchNorm("stem/norm", c.Base)
+	m.stem = l.addConvolution("stem/conv", 3, c.Channels, c.Base, 1, c.Release)
+	m.stemNorm = l.addBatchNorm("stem/norm", c.Base)
 	width := c.Base
 	for stage := range 4 {
 		for i := range 2 {
@@ -72,7 +72,7 @@ func (m *resNet18) Forward(p Pass) Output {
 	h := lift(func(n *graph.Node) *graph.Node {
 		return graph.Reshape(n, -1, m.config.Height, m.config.Width, m.config.Channels)
 	}, p.X)
-	h = MaxPool(ReLU(m.stemNorm.Apply(p, stats, m.stem.Apply(p, h))))
+	h = MaxPool(ReLU(m.stemNorm.apply(p, stats, m.stem.apply(p, h))))
 	for _, b := range m.blocks {
 		h = b.apply(p, stats, h)
 	}

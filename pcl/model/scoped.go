@@ -34,7 +34,7 @@ type scopedNet struct {
 //
 // The function has no tangents. Memory editing then takes the gradient of a gradient, which GoMLX has for most operations,
 // but not for convolutions and pooling: a learner with editing refuses such a network. One that is built from the layers of
-// this package ([Pass.Dense], [Convolution], …) can be edited.
+// this package ([Pass.Dense], [Layout.AddConvolution], …) can be edited.
 func NewScoped(name string, inputs, outputs int, backbone func(scope *gomlx.Scope, x *graph.Node) *graph.Node) (Model, error) {
 	if name == "" || inputs < 1 || outputs < 1 || backbone == nil {
 		return nil, fmt.Errorf("model: network %q with %d inputs and %d outputs: it needs a name, a backbone, and positive sizes", name, inputs, outputs)
@@ -56,12 +56,6 @@ func NewScoped(name string, inputs, outputs int, backbone func(scope *gomlx.Scop
 	m.layout.draw = m.draw
 	m.key = m.named()
 	return m, nil
-}
-
-// Scoped says that a network is one of [NewScoped], whose layers may lack derivatives.
-func Scoped(m Model) bool {
-	_, ok := m.(*scopedNet)
-	return ok
 }
 
 // take gives a variable of the scope its place in the layout.

@@ -31,7 +31,7 @@ func ScopedBatchNorm(scope *gomlx.Scope, x *graph.Node) *graph.Node {
 	mean, variance := value(runningMean, initializer.Zero, false), value(runningVariance, initializer.One, false)
 
 	flat := graph.Reshape(x, shape.Dimensions[0], -1, 1, channels)
-	n := BatchNorm{scale: 0, shift: 1, mean: 0, variance: 1}
+	n := batchNorm{scale: 0, shift: 1, mean: 0, variance: 1}
 	pass := Pass{Params: []Dual{{Value: scale.NodeValue(g)}, {Value: shift.NodeValue(g)}}}
 	var stats [2]*graph.Node
 	if scope.IsTraining(g) {
@@ -41,7 +41,7 @@ func ScopedBatchNorm(scope *gomlx.Scope, x *graph.Node) *graph.Node {
 	} else {
 		pass.Running = []*graph.Node{mean.NodeValue(g), variance.NodeValue(g)}
 	}
-	y := n.Apply(pass, stats[:], Dual{Value: flat}).Value
+	y := n.apply(pass, stats[:], Dual{Value: flat}).Value
 	if scope.IsTraining(g) {
 		mean.SetNodeValue(stats[0])
 		variance.SetNodeValue(stats[1])

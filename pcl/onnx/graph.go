@@ -123,7 +123,7 @@ func (g *graph) unit(x model.Value) model.Value {
 
 // cosines are those of the angles between features and the classifier's weights, scaled.
 func (g *graph) cosines(features model.Value, width int) model.Value {
-	_, weights := g.values(g.layout.Classifier())
+	_, weights := g.values(g.layout.Classifier)
 	outputs := len(weights) / width
 	squares := make([]float64, outputs)
 	for i, w := range weights {

@@ -51,7 +51,7 @@ func (n Network) Write(w io.Writer) (err error) {
 	g := &graph{network: n, layout: l, added: map[string]bool{}}
 	features, logits, err := model.Build(n.Model, g, inputName)
 	fail.If(err)
-	width, classes := l.Params[l.Classifier()].Dims[0], n.Model.Outputs()
+	width, classes := l.Params[l.Classifier].Dims[0], n.Model.Outputs()
 	if n.Scores.Cosine {
 		logits = g.cosines(features, width)
 	}

@@ -10,14 +10,16 @@ import (
 )
 
 // Adam is the optimiser of Kingma & Ba 2015, Algorithm 1. Zero values of β₁, β₂ and ε stand for 0.9, 0.999 and
-// 1e-7.
+// 1e-7. With weight decay it is AdamW (Loshchilov & Hutter 2019, Algorithm 2): each step also multiplies θ by 1 − γλ.
 type Adam struct {
-	LR      float64 `param:"lr,required" range:"[1.1754943508222875e-38,3.4028234663852886e38]" default:"0.003"` // step size γ
-	Beta1   float64 `param:"beta1" default:"0.9" range:"[0,1)"`
-	Beta2   float64 `param:"beta2" default:"0.999" range:"[0,1)"`
-	Epsilon float64 `param:"epsilon" default:"1e-7" range:"[1.1754943508222875e-38,3.4028234663852886e38]"`
+	LR          float64 `param:"lr,required" range:"[1.1754943508222875e-38,3.4028234663852886e38]" default:"0.003"` // step size γ
+	Beta1       float64 `param:"beta1" default:"0.9" range:"[0,1)"`
+	Beta2       float64 `param:"beta2" default:"0.999" range:"[0,1)"`
+	Epsilon     float64 `param:"epsilon" default:"1e-7" range:"[1.1754943508222875e-38,3.4028234663852886e38]"`
+	WeightDecay float64 `param:"weight_decay" default:"0" range:"[0,3.4028234663852886e38]"` // λ
 }
 
+// withDefaults replaces zero values by those that they stand for.
 func (o Adam) withDefaults() Adam {
 	o, _ = params.Filled(o) // Check has the error
 	return o
@@ -26,7 +28,11 @@ func (o Adam) withDefaults() Adam {
 // Key implements [Optimizer].
 func (o Adam) Key() string {
 	o = o.withDefaults()
-	return fmt.Sprintf("adam %g %g %g", o.Beta1, o.Beta2, o.Epsilon)
+	key := fmt.Sprintf("adam %g %g %g", o.Beta1, o.Beta2, o.Epsilon)
+	if o.WeightDecay != 0 {
+		key = fmt.Sprintf("adamw %g %s", o.WeightDecay, key)
+	}
+	return key
 }
 
 // State implements [Optimizer].
@@ -51,5 +57,9 @@ func (o Adam) Step(state []*graph.Node, d, scalars *graph.Node) []*graph.Node {
 	mean := graph.Mul(m, element(scalars, 1))
 	root := graph.AddScalar(graph.Sqrt(graph.Mul(v, element(scalars, 2))), o.Epsilon)
 	step := graph.Mul(element(scalars, 0), graph.Div(mean, root))
-	return []*graph.Node{graph.Sub(theta, step), m, v}
+	next := graph.Sub(theta, step)
+	if o.WeightDecay != 0 {
+		next = graph.Sub(next, graph.Mul(element(scalars, 0), graph.MulScalar(theta, o.WeightDecay)))
+	}
+	return []*graph.Node{next, m, v}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// Config describes an optimiser in a configuration file. Its settings beside the schedule are those of [Adam], [AdamW]
-// and [SGD], which say what is allowed.
+// Config describes an optimiser in a configuration file. Its settings beside the schedule are those of [Adam] and
+// [SGD], which say what is allowed.
 type Config struct {
 	Name        string   `json:"name" param:"name,required" default:"adam" flag:"optimizer" doc:"optimiser: adam, adamw or sgd"`
 	LR          float64  `json:"lr" param:"lr,required" default:"0.003" flag:"lr" doc:"learning rate"`
@@ -25,7 +25,7 @@ type Config struct {
 }
 
 // kinds are the optimisers, whose fields declare their settings.
-var kinds = map[string]Optimizer{"adam": Adam{}, "adamw": AdamW{}, "sgd": SGD{}}
+var kinds = map[string]Optimizer{"adam": Adam{}, "adamw": Adam{}, "sgd": SGD{}}
 
 // New returns the optimiser that the configuration describes.
 func (c Config) New() (Optimizer, error) {
@@ -43,6 +43,9 @@ func (c Config) unscheduled() (Optimizer, error) {
 	kind, ok := kinds[c.Name]
 	if !ok {
 		return nil, fmt.Errorf("optimizer %q is none of %s", c.Name, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
+	}
+	if c.Name == "adam" && c.WeightDecay != 0 {
+		return nil, fmt.Errorf("optimizer: weight_decay belongs to adamw and sgd")
 	}
 	c.Name, c.Schedule = "", Schedule{}
 	settings := params.Values(c)

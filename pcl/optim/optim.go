@@ -11,8 +11,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// Optimizer turns a direction d into a step of all parameters. [Adam], [AdamW] and [SGD] are
-// optimisers; [Scheduled] changes the step size of another one. To write one of your own, build its step from graph
+// Optimizer turns a direction d into a step of all parameters. [Adam] and [SGD] are optimisers; [Scheduled] changes the step size of another one. To write one of your own, build its step from graph
 // nodes.
 type Optimizer interface {
 	// Key names everything that is fixed when Step is compiled. Optimisers with equal keys share compiled programs.
@@ -46,8 +45,6 @@ func Check(o Optimizer) (err error) {
 		}
 		return errors.Join(Check(o.Optimizer), o.Schedule.check())
 	case Adam:
-		_, err = params.Filled(o)
-	case AdamW:
 		_, err = params.Filled(o)
 	case SGD:
 		if o.Nesterov && o.Momentum == 0 {

@@ -180,7 +180,7 @@ func TestBeyondFloat32(t *testing.T) {
 
 func ExampleScheduled() {
 	o := optim.Scheduled{
-		Optimizer: optim.AdamW{Adam: optim.Adam{LR: 0.001}, WeightDecay: 0.01},
+		Optimizer: optim.Adam{LR: 0.001, WeightDecay: 0.01},
 		Schedule:  optim.Schedule{Kind: "cosine", Steps: 1000, Floor: 0.1, Warmup: 100},
 	}
 	for _, t := range []int{1, 101, 601, 1100, 1101} {

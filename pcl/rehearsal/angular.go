@@ -31,10 +31,10 @@ func (a Angular) join(r *Rehearsal) {
 	}
 	err := params.InRange(loss.ClassMargin+loss.TaskMargin, "[0,3.141592653589793]") // an angle may pass π once
 	fail.When(err != nil, "class_margin + task_margin: %w", err)
-	r.Task, r.Rows = loss, []Row{{ID: Memory, Loss: loss}}
+	r.Task, r.Rows = loss, []Row{{ID: memoryRow, Loss: loss}}
 	if a.Distill > 0 {
 		r.Logits = true
-		loss.Kind, loss.Scale, loss.ClassMargin, loss.TaskMargin = StoredLogits, a.Distill, 0, 0
+		loss.StoredLogits, loss.Scale, loss.ClassMargin, loss.TaskMargin = true, a.Distill, 0, 0
 		r.Rows = append(r.Rows, Row{ID: stored, Loss: loss})
 	}
 }

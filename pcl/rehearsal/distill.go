@@ -34,14 +34,14 @@ func (d Distill) join(r *Rehearsal) {
 	fail.When(alpha == 0 && beta == 0, "alpha and beta are both 0: there would be no rehearsal")
 	r.Logits, r.Apart = alpha > 0, r.Apart || d.Rows == "apart"
 	if alpha > 0 && beta > 0 && d.Draws == "one" && d.Rows == "joined" {
-		r.Rows = []Row{{ID: Memory, Loss: Loss{Scale: beta, Distill: alpha}}}
+		r.Rows = []Row{{ID: memoryRow, Loss: Loss{Scale: beta, Distill: alpha}}}
 		return
 	}
 	if beta > 0 {
-		r.Rows = append(r.Rows, Row{ID: Memory, Loss: Loss{Scale: beta}})
+		r.Rows = append(r.Rows, Row{ID: memoryRow, Loss: Loss{Scale: beta}})
 	}
 	if alpha > 0 {
-		r.Rows = append(r.Rows, Row{ID: stored, Loss: Loss{Kind: StoredLogits, Scale: alpha}, OwnDraw: beta == 0 || d.Draws == "two"})
+		r.Rows = append(r.Rows, Row{ID: stored, Loss: Loss{StoredLogits: true, Scale: alpha}, OwnDraw: beta == 0 || d.Draws == "two"})
 	}
 }
 

@@ -15,12 +15,12 @@ func TestGMEDEdits(t *testing.T) {
 	m := filled(t, GMED{Alpha: new(alpha), Beta: new(beta), Gamma: new(gamma), Decay: decay})
 	aged := 0
 	for range 12 {
-		old := slices.Clone(l.store.Pixels())
+		old := l.store.Samples()
 		l.StepAhead(gamma)
 		before := l.store.Items(everyIndex(l.store))
 		replayed := must.Get(m.draw(l))(t)
 		for i, was := range before {
-			was.Pixels = old[i*l.inputs : (i+1)*l.inputs]
+			was.Pixels = old[i].Pixels
 			now := l.store.Item(i)
 			if !slices.Contains(replayed, i) {
 				if !slices.Equal(now.Pixels, was.Pixels) {
@@ -48,14 +48,14 @@ func TestGMEDEdits(t *testing.T) {
 // TestGMEDReleaseEdits: the loss of the model before the extra update is lowered.
 func TestGMEDReleaseEdits(t *testing.T) {
 	l := interfered(t)
-	old := slices.Clone(l.store.Pixels())
+	old := l.store.Samples()
 	replayed := must.Get(filled(t, GMEDRelease{}).draw(l))(t)
 	if l.updates != 1 || len(replayed) != l.batch {
 		t.Errorf("%d updates, %d samples", l.updates, len(replayed))
 	}
 	for _, i := range replayed {
 		was := l.store.Item(i)
-		was.Pixels = old[i*l.inputs : (i+1)*l.inputs]
+		was.Pixels = old[i].Pixels
 		for p, x := range was.Pixels {
 			if want := min(max(float64(x)-.003*l.slope(Remembered, was, p), 0), 1); math.Abs(float64(l.store.Item(i).Pixels[p])-want) > 1e-5 {
 				t.Errorf("pixel %d of sample %d: %g, want %g", p, i, l.store.Item(i).Pixels[p], want)

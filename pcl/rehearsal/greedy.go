@@ -52,7 +52,7 @@ func (g *greedy) offer(it memory.Item, r *rand.Rand) {
 		g.order, g.at[it.Class] = append(g.order, it.Class), nil
 	}
 	if n := g.store.Len(); n < g.store.Capacity(len(g.order)) {
-		if g.store.Put(it) {
+		if g.store.Put(n, it) {
 			g.at[it.Class] = append(g.at[it.Class], n)
 		}
 		return
@@ -64,7 +64,7 @@ func (g *greedy) offer(it memory.Item, r *rand.Rand) {
 	victim := largest[r.IntN(len(largest))]
 	k := r.IntN(len(g.at[victim]))
 	i := g.at[victim][k]
-	if g.store.Replace(i, it) {
+	if g.store.Put(i, it) {
 		g.at[victim] = slices.Delete(g.at[victim], k, k+1)
 		g.at[it.Class] = append(g.at[it.Class], i)
 	}

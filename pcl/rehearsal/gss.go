@@ -29,10 +29,10 @@ func (g GSS) join(r *Rehearsal) {
 	r.Store = storing(g.store)
 }
 
-// Fits refuses a loss that has no gradient yet, and another score of the samples.
-func (GSS) Fits(r *Rehearsal) error {
+// fits refuses a loss that has no gradient yet, and another score of the samples.
+func (GSS) fits(r *Rehearsal) error {
 	switch {
-	case r.rows()[0].Loss.Kind == StoredLogits:
+	case r.rows()[0].Loss.StoredLogits:
 		return errors.New("gss compares gradients of the memory's loss, which is 0 for samples whose logits are not stored yet; set beta of der-pp above 0")
 	case r.DrawScores:
 		return errors.New("gss and the best_loss of mir each keep a score with the stored samples, which have one; leave best_loss out")
@@ -82,7 +82,7 @@ func (g GSS) take(lab Lab, samples []memory.Item, parts [][]float32) {
 		if g.ScoreAll && parts != nil {
 			it.Score = score(lab, []memory.Item{it}, parts)
 		}
-		lab.Memory().Put(it)
+		lab.Memory().Put(lab.Memory().Len(), it)
 	}
 }
 
@@ -98,7 +98,7 @@ func (g GSS) replace(lab Lab, batch []memory.Item, parts [][]float32) {
 			return
 		}
 		if old := store.Item(i).Score; r.Float64()*(old+it.Score) < old {
-			store.Replace(i, it)
+			store.Put(i, it)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 // opposite or orthogonal to that of the first.
 func opposed(t *testing.T, part GSS) (l *smallLab, m GSS, first, opposite, orthogonal memory.Item) {
 	t.Helper()
-	l, m = newSmallLab(t, 2, 12, memory.Config{Policy: memory.PerClass, Budget: 4}), filled(t, part)
+	l, m = newSmallLab(t, 2, 12, memory.Config{Policy: "per_class", Budget: 4}), filled(t, part)
 	x, y := make([]float32, l.inputs), make([]float32, l.inputs)
 	x[0], y[1] = 1, 1
 	return l, m, memory.Item{Task: 1, Class: 0, Pixels: x}, memory.Item{Task: 1, Class: 1, Pixels: x}, memory.Item{Task: 1, Class: 0, Pixels: y}
@@ -42,7 +42,7 @@ func TestGSSDraws(t *testing.T) {
 	l, _, it, _, _ := opposed(t, GSS{})
 	for _, c := range []float64{0, 2, 0, 1, 0} {
 		it.Score = c
-		l.store.Put(it)
+		l.store.Put(l.store.Len(), it)
 	}
 	var drawn [5]int
 	for k := range 300 {
@@ -91,7 +91,7 @@ func TestGSSKeeps(t *testing.T) {
 		t.Errorf("%d and %d samples, want 4 each", class(0), class(1))
 	}
 	for i := range 8 {
-		l.store.Replace(i, memory.Item{Task: 1, Class: 0, Pixels: first.Pixels, Score: 2})
+		l.store.Put(i, memory.Item{Task: 1, Class: 0, Pixels: first.Pixels, Score: 2})
 	}
 	keep(opposite, 8)
 	if class(1) == 0 || l.store.Len() != 8 {
@@ -134,9 +134,9 @@ func TestGSSReplaces(t *testing.T) {
 	}
 	part[len(part)-1] = float32(math.Sqrt(3 * size))
 	first.Score = 1.5
-	l.store.Put(first)
+	l.store.Put(l.store.Len(), first)
 	for range rounds {
-		l.store.Replace(0, first)
+		l.store.Put(0, first)
 		m.replace(l, []memory.Item{first}, [][]float32{part})
 		if c := l.store.Item(0).Score; math.Abs(c-.5) < 1e-6 {
 			replaced++

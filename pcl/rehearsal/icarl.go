@@ -17,8 +17,8 @@ var _ = published(Info{
 
 // join sets the losses, the choice of what is kept, and what predicts.
 func (p ICaRL) join(r *Rehearsal) {
-	r.Task = Loss{Kind: Sigmoid, Seen: true}
-	r.Rows = []Row{{ID: Memory, Loss: r.Task}}
+	r.Task = Loss{Sigmoid: true, Seen: true}
+	r.Rows = []Row{{ID: memoryRow, Loss: r.Task}}
 	r.Remember = true
 	Herding(p).join(r)
 	NearestMean{Where: "always"}.join(r)

@@ -33,8 +33,8 @@ func TestTeacherWithAnyTaskLoss(t *testing.T) {
 	for _, other := range []any{ERACE{}, Angular{}} {
 		for _, parts := range [][]any{{LwF{}, other}, {other, LwF{}}} {
 			o := objective{must.Get(New(parts...))(t)}
-			if l := o.Loss(3); l.Teacher != 1 || l.Temperature != 2 || !l.Own && !l.Cosine || o.Loss(Memory).Teacher != 0 {
-				t.Errorf("%T: the tasks' loss is %+v, the memory's %+v", other, l, o.Loss(Memory))
+			if l := o.Loss(3); l.Teacher != 1 || l.Temperature != 2 || !l.Own && !l.Cosine || o.Loss(memoryRow).Teacher != 0 {
+				t.Errorf("%T: the tasks' loss is %+v, the memory's %+v", other, l, o.Loss(memoryRow))
 			}
 		}
 	}
@@ -45,8 +45,8 @@ func TestAdjustedLosses(t *testing.T) {
 	for _, parts := range [][]any{{Adjust{}, Distill{}}, {Distill{}, Adjust{}}, {Adjust{}}, {Adjust{}, MIR{}, Herding{}}} {
 		r := must.Get(New(parts...))(t)
 		o := objective{r}
-		if o.Loss(3).Adjust != 1 || o.Loss(Memory).Adjust != 1 || len(r.Rows) > 1 && o.Loss(stored) != (Loss{Kind: StoredLogits, Scale: 0.3}) {
-			t.Errorf("%T: losses %+v, %+v, %+v", parts, o.Loss(3), o.Loss(Memory), o.Loss(stored))
+		if o.Loss(3).Adjust != 1 || o.Loss(memoryRow).Adjust != 1 || len(r.Rows) > 1 && o.Loss(stored) != (Loss{StoredLogits: true, Scale: 0.3}) {
+			t.Errorf("%T: losses %+v, %+v, %+v", parts, o.Loss(3), o.Loss(memoryRow), o.Loss(stored))
 		}
 	}
 }
@@ -139,7 +139,7 @@ func TestOwnJoinComesFirst(t *testing.T) {
 // TestLossesThatContradictThemselves are refused.
 func TestLossesThatContradictThemselves(t *testing.T) {
 	for _, l := range []Loss{
-		{Kind: 9}, {Teacher: 1}, {Own: true, Seen: true}, {Cosine: true}, {Teacher: 1, Temperature: 2, Distill: 1},
+		{Teacher: 1}, {Own: true, Seen: true}, {Cosine: true}, {Teacher: 1, Temperature: 2, Distill: 1},
 	} {
 		if l.Validate() == nil {
 			t.Errorf("%+v is taken", l)

@@ -74,14 +74,6 @@ type PenaltyLab interface {
 	TaskGradient(samples []memory.Item) []float32
 }
 
-// MovedLab is the [Lab] after an update.
-type MovedLab interface {
-	PenaltyLab
-	// Current returns g_cur of the update, the mean of the tasks' gradients over the shared parameters, or 0 where no
-	// task took part. It is valid until the next update.
-	Current() []float32
-}
-
 // PredictLab is the [Lab] between steps, when predictions are made.
 type PredictLab interface {
 	Lab

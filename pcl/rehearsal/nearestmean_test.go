@@ -11,7 +11,7 @@ import (
 // TestNearestMeans: the means are those of unit features, over the stored samples and the candidates of running
 // tasks, and have length 1 themselves.
 func TestNearestMeans(t *testing.T) {
-	l, m := newSmallLab(t, 4, 2, memory.Config{Policy: memory.PerClass, Budget: 6}), &nearestMean{}
+	l, m := newSmallLab(t, 4, 2, memory.Config{Policy: "per_class", Budget: 6}), &nearestMean{}
 	must.Do(t, m.Prepare(l))
 	if len(m.means) != 0 {
 		t.Errorf("%d class means of nothing", len(m.means))
@@ -21,8 +21,8 @@ func TestNearestMeans(t *testing.T) {
 	if len(m.means) != 2 {
 		t.Errorf("%d class means from candidates of two classes", len(m.means))
 	}
-	l.store.Put(memory.Item{Class: 1, Pixels: []float32{5, 0}})
-	l.store.Put(memory.Item{Class: 2, Pixels: []float32{0, 0}})
+	l.store.Put(l.store.Len(), memory.Item{Class: 1, Pixels: []float32{5, 0}})
+	l.store.Put(l.store.Len(), memory.Item{Class: 2, Pixels: []float32{0, 0}})
 	must.Do(t, m.Prepare(l))
 	half := math.Sqrt(.5)
 	for class, want := range map[int][2]float64{0: {1, 0}, 1: {half, half}, 2: {0, 0}} {
@@ -56,10 +56,10 @@ func TestBetweenTasks(t *testing.T) {
 // where no task has samples of all of its classes.
 func TestNeverWithinTasks(t *testing.T) {
 	for _, oneTask := range []bool{false, true} {
-		l, m := newSmallLab(t, 4, 2, memory.Config{Policy: memory.PerClass, Budget: 6}), &nearestMean{between: true}
+		l, m := newSmallLab(t, 4, 2, memory.Config{Policy: "per_class", Budget: 6}), &nearestMean{between: true}
 		l.oneTask = oneTask
-		l.store.Put(memory.Item{Task: 1, Class: 0, Pixels: []float32{1, 0}})
-		l.store.Put(memory.Item{Task: 2, Class: 1, Pixels: []float32{0, 1}})
+		l.store.Put(l.store.Len(), memory.Item{Task: 1, Class: 0, Pixels: []float32{1, 0}})
+		l.store.Put(l.store.Len(), memory.Item{Task: 2, Class: 1, Pixels: []float32{0, 1}})
 		must.Do(t, m.Prepare(l))
 		if got := m.Compare([]float32{1, 0}, []int{0, 1}, make([]float64, 2)); got == oneTask {
 			t.Errorf("one task's classes compete: %t; compared by means: %t", oneTask, got)

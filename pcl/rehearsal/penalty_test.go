@@ -11,6 +11,11 @@ import (
 )
 
 // penaltyLab is a PenaltyLab with given parameters, and gradients that are the samples' pixels.
+type stateful interface {
+	MarshalState() (json.RawMessage, error)
+	UnmarshalState(json.RawMessage) error
+}
+
 type penaltyLab struct {
 	PenaltyLab
 	theta, current []float32
@@ -20,7 +25,6 @@ type penaltyLab struct {
 func (l penaltyLab) Batch() int            { return 3 }
 func (l penaltyLab) Memory() *memory.Store { return l.store }
 func (l penaltyLab) Parameters() []float32 { return slices.Clone(l.theta) }
-func (l penaltyLab) Current() []float32    { return l.current }
 
 func (l penaltyLab) TaskGradient(samples []memory.Item) []float32 {
 	mean := make([]float32, len(l.theta))
@@ -87,8 +91,8 @@ func TestEWCGroups(t *testing.T) {
 // any changes nothing.
 func TestEWCFromMemory(t *testing.T) {
 	e, store := penaltyOf(t, EWC{}).(*ewc), storeOf(t)
-	store.Put(memory.Item{Task: 1, Pixels: []float32{3}})
-	store.Put(memory.Item{Task: 2, Pixels: []float32{5}})
+	store.Put(store.Len(), memory.Item{Task: 1, Pixels: []float32{3}})
+	store.Put(store.Len(), memory.Item{Task: 2, Pixels: []float32{5}})
 	for _, end := range []struct {
 		task  int
 		theta float32
@@ -108,7 +112,7 @@ func TestSIByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		must.Do(t, s.Moved(penaltyLab{theta: to, current: g}))
+		must.Do(t, s.Moved(penaltyLab{theta: to}, func() []float32 { return g }))
 		return value, gradient
 	}
 	step([]float32{0, 0}, []float32{-1, 1}, []float32{2, 1})  // ω = 2, −1
@@ -163,15 +167,15 @@ func TestPenaltyState(t *testing.T) {
 				if _, _, err := a.Penalise(lab); err != nil {
 					t.Fatal(err)
 				}
-				must.Do(t, a.Moved(penaltyLab{theta: []float32{0.7, 1e-9}, current: lab.current}))
+				must.Do(t, a.Moved(penaltyLab{theta: []float32{0.7, 1e-9}}, func() []float32 { return lab.current }))
 				must.Do(t, a.Consolidate(lab, 1, gradientsAs([]float32{1.0 / 7, 3})))
 			}
-			must.Do(t, b.(Stateful).UnmarshalState(must.Get(a.(Stateful).MarshalState())(t)))
+			must.Do(t, b.(stateful).UnmarshalState(must.Get(a.(stateful).MarshalState())(t)))
 			far := penaltyLab{theta: []float32{5, 5}}
 			va, ga, _ := a.Penalise(far)
 			vb, gb, _ := b.Penalise(far)
-			again, _ := b.(Stateful).MarshalState()
-			if other, _ := a.(Stateful).MarshalState(); va != vb || !slices.Equal(ga, gb) || string(again) != string(other) || (ga == nil) != (ends == 0) {
+			again, _ := b.(stateful).MarshalState()
+			if other, _ := a.(stateful).MarshalState(); va != vb || !slices.Equal(ga, gb) || string(again) != string(other) || (ga == nil) != (ends == 0) {
 				t.Errorf("%s after %d ends: penalties %g and %g, gradients %v and %v", Describe(part).Name, ends, va, vb, ga, gb)
 			}
 		}
@@ -180,7 +184,7 @@ func TestPenaltyState(t *testing.T) {
 			`{"stiffness": "AAAAAAAA8H8=", "anchor": "AACAPw=="}`, `{"stiffness": "AAA=", "anchor": ""}`, `{"stiffness": 3}`, `[]`, `{"unknown": 3}`,
 		} {
 			p := penaltyOf(t, part)
-			if err := p.(Stateful).UnmarshalState(json.RawMessage(bad)); err == nil {
+			if err := p.(stateful).UnmarshalState(json.RawMessage(bad)); err == nil {
 				t.Errorf("%s took up %s: %v", Describe(part).Name, bad, err)
 			}
 			if _, g, _ := p.Penalise(penaltyLab{theta: []float32{1}}); g != nil {

@@ -25,10 +25,10 @@ func (PerTask) join(r *Rehearsal) {
 	r.PerTask, r.Apart, r.Shares = true, true, sharesOfTasks
 }
 
-// Fits refuses parts that need memory rows of another kind.
-func (PerTask) Fits(r *Rehearsal) error {
+// fits refuses parts that need memory rows of another kind.
+func (PerTask) fits(r *Rehearsal) error {
 	switch rows := r.rows(); {
-	case len(rows) > 1 || rows[0].Loss.Kind == StoredLogits:
+	case len(rows) > 1 || rows[0].Loss.StoredLogits:
 		return errors.New("a row for each finished task has one loss, of labels: with der-pp set rows=joined, draws=one and beta above 0; with mdmtr leave distill at 0")
 	case r.Penalty != nil && !r.PenaltyApart:
 		return errors.New("with a row for each finished task there is no memory row that the penalty could be a part of; set rows=apart for it")

@@ -13,8 +13,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// Memory is the id of the memory's first row. Further rows have negative ids, tasks have ids from 1 on.
-const Memory = 0
+// memoryRow is the id of the memory's first row. Further rows have negative ids, tasks have ids from 1 on.
+const memoryRow = 0
 
 // PenaltyRow is the id of the row of a [Penalty]. It lies below the ids that rows of the memory have.
 const PenaltyRow = -1 << 30
@@ -27,7 +27,7 @@ type Rehearsal struct {
 	Task Loss
 	// Teacher and Temperature apply to the tasks' loss, whatever part sets Task.
 	Teacher, Temperature float64
-	// Adjust applies to all losses of the kind CrossEntropy, whatever part sets them.
+	// Adjust applies to all cross-entropies, whatever part sets them.
 	Adjust float64
 	// Rows are the memory's rows. nil stands for one row with the zero [Loss].
 	Rows []Row
@@ -65,7 +65,8 @@ type Rehearsal struct {
 	// Remember copies the model whenever a task ends, as [Remembered].
 	Remember bool
 
-	// Penalty is a row that is a gradient of the parameters alone. It may also be [Stateful].
+	// Penalty is a row that is a gradient of the parameters alone. It may also have MarshalState
+	// and UnmarshalState, as method.Stateful has them.
 	Penalty Penalty
 	// PenaltyApart shows the rule the penalty as a row of its own. Otherwise it is added to the memory's row or, if the
 	// rule sees several of these, to the first.
@@ -77,7 +78,7 @@ type Rehearsal struct {
 
 // Row is one of the memory's rows.
 type Row struct {
-	ID   int // [Memory] or negative
+	ID   int // [memoryRow] or negative
 	Loss Loss
 	// OwnDraw gives the row samples of its own. Otherwise it shares the first row's.
 	OwnDraw bool
@@ -115,8 +116,8 @@ func (r *Rehearsal) adjust() {
 	}
 	r.Task.Adjust, r.Rows = r.Adjust, r.rows()
 	for i := range r.Rows {
-		if r.Rows[i].Loss.Kind == CrossEntropy {
-			r.Rows[i].Loss.Adjust = r.Adjust
+		if l := &r.Rows[i].Loss; !l.Sigmoid && !l.StoredLogits {
+			l.Adjust = r.Adjust
 		}
 	}
 }
@@ -134,8 +135,11 @@ func (r *Rehearsal) check(parts []any) error {
 		err = cmp.Or(err, row.Loss.Validate())
 	}
 	for _, p := range parts {
-		if f, ok := p.(interface{ Fits(r *Rehearsal) error }); ok && err == nil {
-			err = f.Fits(r)
+		switch f := p.(type) {
+		case interface{ Fits(r *Rehearsal) error }: // also where its struct embeds a part of this package
+			err = cmp.Or(err, f.Fits(r))
+		case interface{ fits(r *Rehearsal) error }:
+			err = cmp.Or(err, f.fits(r))
 		}
 	}
 	if err != nil {
@@ -147,7 +151,7 @@ func (r *Rehearsal) check(parts []any) error {
 // rows returns the rows of the memory with their losses.
 func (r *Rehearsal) rows() []Row {
 	if r.Rows == nil {
-		return []Row{{ID: Memory}}
+		return []Row{{ID: memoryRow}}
 	}
 	return r.Rows
 }

@@ -1,8 +1,6 @@
 package rehearsal
 
 import (
-	"encoding/json"
-
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
@@ -17,7 +15,7 @@ type Objective interface {
 }
 
 // Replayer decides which memory rows a step has, and which samples are in them. Without one there is one such
-// row, [Memory], with a batch drawn at random. Replays is called after the tasks' gradients have been computed.
+// row, [memoryRow], with a batch drawn at random. Replays is called after the tasks' gradients have been computed.
 type Replayer interface {
 	Replays(lab ReplayLab) ([]Replay, error)
 	// Shares returns for each stored sample how often it is replayed, on average, where all but the given tasks have ended and a
@@ -73,8 +71,9 @@ type Penalty interface {
 	// that there is no such row. It is called before each update. The gradient is valid until it is
 	// called again.
 	Penalise(lab PenaltyLab) (value float64, gradient []float32, err error)
-	// Moved is called after each update.
-	Moved(lab MovedLab) error
+	// Moved is called after each update. current returns its g_cur, the mean of the tasks' gradients over the shared parameters,
+	// or 0 where no task took part, which is valid until the next update.
+	Moved(lab PenaltyLab, current func() []float32) error
 	// Replaced is called when the parameters were set from outside, and not by an update.
 	Replaced(lab PenaltyLab) error
 	// Samples returns how many samples of each class of a running task Consolidate is to be given. They are fewer only
@@ -85,20 +84,10 @@ type Penalty interface {
 	Consolidate(lab PenaltyLab, id int, samples []memory.Item) error
 }
 
-// Limited is a rehearsal that not every learner can serve.
-type Limited interface{ Needs() Needs }
-
-// Needs lists what a rehearsal requires of a learner.
+// Needs lists what a rehearsal requires of a learner. A method of your own has a method Needs that returns them.
 type Needs struct {
 	Pixels  bool // it changes stored samples, so these must be inputs alone, without target values
 	Classes bool // it treats outputs as the logits of classes
-}
-
-// Stateful is a role that remembers something between steps.
-type Stateful interface {
-	// MarshalState and UnmarshalState save and restore everything that is remembered.
-	MarshalState() (json.RawMessage, error)
-	UnmarshalState(json.RawMessage) error
 }
 
 // Roles returns the roles that the rehearsal has; plain replay has none.
@@ -130,7 +119,7 @@ func (r *Rehearsal) Roles() (roles []any) {
 type objective struct{ *Rehearsal }
 
 func (r objective) Loss(id int) Loss {
-	if id > Memory {
+	if id > memoryRow {
 		return r.Task
 	}
 	for _, row := range r.rows() {

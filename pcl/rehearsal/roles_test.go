@@ -23,9 +23,9 @@ func (c choosing) Join(r *Rehearsal) error {
 // TestChosenSamplesAreReplayed: what a part chooses is the first row of every form of distillation, and of the other
 // rows those that share its samples.
 func TestChosenSamplesAreReplayed(t *testing.T) {
-	l := newSmallLab(t, 2, 4, memory.Config{Policy: memory.FixedTotal, Budget: 40})
+	l := newSmallLab(t, 2, 4, memory.Config{Policy: "fixed_total", Budget: 40})
 	for _, it := range l.drawn(40) {
-		l.store.Put(it)
+		l.store.Put(l.store.Len(), it)
 	}
 	chosen := []int{3, 1, 4, 15}
 	for _, c := range []struct {
@@ -65,13 +65,13 @@ func TestChosenSamplesAreReplayed(t *testing.T) {
 func TestLossesOfRows(t *testing.T) {
 	r := must.Get(New(Distill{}))(t)
 	o := objective{r}
-	for id, want := range map[int]Loss{1: {}, 9: {}, Memory: {Scale: 0.5}, stored: {Kind: StoredLogits, Scale: 0.3}} {
+	for id, want := range map[int]Loss{1: {}, 9: {}, memoryRow: {Scale: 0.5}, stored: {StoredLogits: true, Scale: 0.3}} {
 		if got := o.Loss(id); got != want {
 			t.Errorf("row %d has the loss %+v, want %+v", id, got, want)
 		}
 	}
 	r = must.Get(New(Distill{Draws: "one"}, PerTask{}))(t)
-	for _, id := range []int{Memory, -1, -7} {
+	for _, id := range []int{memoryRow, -1, -7} {
 		if got, want := (objective{r}).Loss(id), (Loss{Scale: 0.5, Distill: 0.3}); got != want {
 			t.Errorf("row %d of a finished task has the loss %+v, want %+v", id, got, want)
 		}
@@ -84,10 +84,10 @@ func TestLossesOfRows(t *testing.T) {
 
 // TestRowsOfTasks: a row for each finished task, of its samples alone.
 func TestRowsOfTasks(t *testing.T) {
-	l := newSmallLab(t, 2, 4, memory.Config{Policy: memory.FixedTotal, Budget: 60})
+	l := newSmallLab(t, 2, 4, memory.Config{Policy: "fixed_total", Budget: 60})
 	for i, it := range l.drawn(60) {
 		it.Task = 1 + i%3 // of which 1 is running
-		l.store.Put(it)
+		l.store.Put(l.store.Len(), it)
 	}
 	r := must.Get(New(PerTask{}))(t)
 	rows := must.Get(replayer{r}.Replays(l))(t)
@@ -110,7 +110,7 @@ func TestRowsOfTasks(t *testing.T) {
 // model is copied. A pool is asked for only where there is a choice.
 func TestCurateByRank(t *testing.T) {
 	r := must.Get(New(ICaRL{Pool: 30}))(t)
-	l, c := newSmallLab(t, 4, 4, memory.Config{Policy: memory.FixedTotal, Budget: 12}), curator{r}
+	l, c := newSmallLab(t, 4, 4, memory.Config{Policy: "fixed_total", Budget: 12}), curator{r}
 	candidates := l.drawn(40)
 	for i := range candidates {
 		candidates[i].Class = i % 2
@@ -145,7 +145,7 @@ func TestCurateByRank(t *testing.T) {
 func TestAngularRows(t *testing.T) {
 	r := must.Get(New(Angular{Distill: 2, LegacyNorm: true}))(t)
 	tasks, scores := (objective{r}).Loss(1), (objective{r}).Loss(stored)
-	if !r.Logits || !tasks.Frobenius || tasks.ClassMargin != .01 || scores.Kind != StoredLogits || scores.Scale != 2 || scores.ClassMargin != 0 || tasks != (objective{r}).Loss(Memory) {
+	if !r.Logits || !tasks.Frobenius || tasks.ClassMargin != .01 || !scores.StoredLogits || scores.Scale != 2 || scores.ClassMargin != 0 || tasks != (objective{r}).Loss(memoryRow) {
 		t.Errorf("losses %+v and %+v", tasks, scores)
 	}
 	if r = must.Get(New(Angular{}))(t); r.Logits || len(r.Rows) != 1 {

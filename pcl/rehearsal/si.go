@@ -50,8 +50,8 @@ func (s *si) Penalise(lab PenaltyLab) (value float64, gradient []float32, err er
 }
 
 // Moved adds −g_cur·Δθ.
-func (s *si) Moved(lab MovedLab) error {
-	after, g := lab.Parameters(), lab.Current()
+func (s *si) Moved(lab PenaltyLab, current func() []float32) error {
+	after, g := lab.Parameters(), current()
 	if len(g) != len(s.Path) || len(after) != len(s.Path) {
 		return fmt.Errorf("si: a gradient of %d entries for %d parameters", len(g), len(s.Path))
 	}

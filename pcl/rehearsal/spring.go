@@ -48,7 +48,7 @@ func (s *spring) Replaced(lab PenaltyLab) error {
 }
 
 // Moved does nothing.
-func (s *spring) Moved(MovedLab) error { return nil }
+func (s *spring) Moved(PenaltyLab, func() []float32) error { return nil }
 
 // MarshalState keeps everything.
 func (s *spring) MarshalState() (json.RawMessage, error) { return json.Marshal(s) }

@@ -18,7 +18,7 @@ import (
 // emnist asks for PS-EMNIST with a label set and a timeline.
 func emnist(labelset, timeline uint64) Options {
 	return Options{
-		Dataset: "emnist", Increment: TaskIncremental, Kind: Parallel, Tasks: 5, MinClasses: 3, MaxClasses: 15,
+		Dataset: "emnist", Increment: "task", Kind: "parallel", Tasks: 5, MinClasses: 3, MaxClasses: 15,
 		Batch: 128, Epochs: 1, LabelSet: labelset, Timeline: timeline,
 	}
 }
@@ -94,7 +94,7 @@ func TestGolden(t *testing.T) {
 func TestEpochs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := emnist(rapid.Uint64().Draw(t, "labelset"), rapid.Uint64().Draw(t, "timeline"))
-		o.Kind = rapid.SampledFrom([]Kind{Parallel, Serial, AllAtOnce}).Draw(t, "kind")
+		o.Kind = rapid.SampledFrom([]string{"parallel", "serial", "all_at_once"}).Draw(t, "kind")
 		one := generate(t, o, perClass())
 		o.Epochs = 3
 		for i, task := range generate(t, o, perClass()).Tasks {
@@ -110,7 +110,7 @@ func TestMaxStreams(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := emnist(rapid.Uint64().Draw(t, "labelset"), rapid.Uint64().Draw(t, "timeline"))
 		o.Tasks, o.MinClasses, o.Batch = rapid.IntRange(1, 6).Draw(t, "tasks"), 1, 64
-		o.Kind = rapid.SampledFrom([]Kind{Parallel, Serial, AllAtOnce}).Draw(t, "kind")
+		o.Kind = rapid.SampledFrom([]string{"parallel", "serial", "all_at_once"}).Draw(t, "kind")
 		s := generate(t, o, []int{70, 300, 64, 1, 200, 500})
 		rows := 0
 		for step := range s.LastStep() + 1 {
@@ -141,7 +141,7 @@ func TestGenerateRefuses(t *testing.T) {
 // TestValidate breaks a good scenario in every way.
 func TestValidate(t *testing.T) {
 	o := emnist(0, 0)
-	o.Kind = Serial
+	o.Kind = "serial"
 	for i, damage := range []func(s *Scenario){
 		func(s *Scenario) { s.Schema = 2 }, func(s *Scenario) { s.Increment = "domain" }, func(s *Scenario) { s.Batch = -1 },
 		func(s *Scenario) { s.Epochs = -1 }, func(s *Scenario) { s.Batch = 1 << 62 },
@@ -202,7 +202,7 @@ func TestLoad(t *testing.T) {
 
 // TestGaps: a timeline may have steps at which no stream runs. The updates pass over them.
 func TestGaps(t *testing.T) {
-	s := &Scenario{Schema: schema, Increment: TaskIncremental, Batch: 1, Epochs: 1, Tasks: []Task{
+	s := &Scenario{Schema: schema, Increment: "task", Batch: 1, Epochs: 1, Tasks: []Task{
 		{Classes: []int{0}, Train: 3, Start: 2, Steps: 3}, // 2…4
 		{Classes: []int{1}, Train: 2, Start: 3, Steps: 2}, // 3…4
 		{Classes: []int{2}, Train: 1, Start: 5, Steps: 1}, // 5
@@ -257,8 +257,8 @@ func TestFill(t *testing.T) {
 	if _, err := named.Fill(o, perClass()); err == nil {
 		t.Errorf("error %v", err)
 	}
-	o.Increment = ClassIncremental
-	if got, err := open.Fill(o, perClass()); err != nil || got.Increment != ClassIncremental {
+	o.Increment = "class"
+	if got, err := open.Fill(o, perClass()); err != nil || got.Increment != "class" {
 		t.Errorf("in the other increment: %v", err)
 	}
 	if _, err := full.Fill(o, perClass()); err == nil {

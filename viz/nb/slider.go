@@ -8,13 +8,12 @@ import (
 
 // Slider shows one of several figures, with a slider to choose which, and the one of a number first. Choose the most informative
 // one: it is the only one that is seen on paper, or if scripts do not run. All of them are in the page, so the slider works without
-// a kernel, also in exported pages. Every frame needs a label. Frames of one kind get the same axes ([viz.SameAxes]), so that what
+// a kernel, also in exported pages. Every frame needs a label. Frames of one kind get the same axes, so that what
 // does not change stays in place.
 func Slider(start int, frames []*viz.Figure, labels []string) error {
 	if len(frames) != len(labels) || start < 0 || start >= len(frames) {
 		panic(fmt.Sprintf("nb: a slider of %d frames with %d labels begins with number %d; want as many labels as frames, and the number of one", len(frames), len(labels), start))
 	}
-	viz.SameAxes(frames...)
 	return report(showFigures("", start, labels, frames...))
 }
 

@@ -241,6 +241,9 @@ func (b *browser) open(page string) string {
 	}
 	b.must(b.call(attached.SessionID, "Page.navigate", map[string]any{"url": fileAddress(page)}, nil))
 	b.wait("Page.loadEventFired", 10*time.Second)
+	for ours := false; !ours; b.wait("", 50*time.Millisecond) { // unpacked
+		b.must(b.evaluate(attached.SessionID, `JSON.stringify(!!document.querySelector(".switch"))`, &ours))
+	}
 	return attached.SessionID
 }
 
@@ -376,10 +379,11 @@ func TestFiguresAnswerInBrowser(t *testing.T) {
 	for i, name := range []string{"EMGD", `"><img src=x onerror="document.title='FIRED'">`, "=cmd()"} {
 		p.Line(name, viz.Method(fmt.Sprint(i)), []float64{1, 2, 3}, []float64{10, 20 + float64(i), 40})
 	}
-	drawings := []*viz.Drawing{must.Get(viz.Plots("own", "Three lines.", p))(t).Drawing()}
+	fig := must.Get(viz.Plots("own", "Three lines.", p))(t)
+	frames := viz.DrawFrames(0, []string{"one", "two"}, fig)
 	p.NameEnds() // a key is the page's affair then
-	drawings = append(drawings, must.Get(viz.Plots("own", "Three lines.", p))(t).Drawing())
-	data := must.Get(json.Marshal(viz.Frames{Drawings: drawings, Labels: []string{"one", "two"}}))(t)
+	frames.Drawings = append(frames.Drawings, viz.DrawFrames(0, nil, must.Get(viz.Plots("own", "Three lines.", p))(t)).Drawings...)
+	data := must.Get(json.Marshal(frames))(t)
 	page := filepath.Join(t.TempDir(), "page.html")
 	text := notebookPage(t, notebookOf(t, outputCell(map[string]any{"output_type": "display_data", "data": map[string]any{viz.DrawingType: string(data)}})))
 	must.Do(t, os.WriteFile(page, []byte(text), 0o644))
@@ -404,7 +408,7 @@ func TestFiguresAnswerInBrowser(t *testing.T) {
 		{`String(document.querySelectorAll(".pcl-frames > div:not([hidden])").length)`, "1"},
 		{`[...document.querySelectorAll(".pcl-swatch")].map(s => s.style.background.slice(0, 4)).join()`, "var(,var(,var("},
 		{`(document.querySelector(".switch").click(), document.documentElement.style.colorScheme)`, "dark"},
-		{`getComputedStyle(document.body.appendChild(make("i", {className: "k"}))).color`, "rgb(194, 151, 255)"},
+		{`getComputedStyle(document.body.appendChild(make("div", {className: "code"}, make("b", {}))).firstChild).color`, "rgb(194, 151, 255)"},
 		{`(window.saved = [], URL.createObjectURL = file => { file.text().then(text => saved.push(file.type + " " + text)); return "blob:none"; },
 			HTMLAnchorElement.prototype.click = function () { saved.push(this.download); }, document.querySelectorAll(".pcl-figure .tools button").forEach(e => e.click()), document.title)`, "one"},
 	})

@@ -53,21 +53,21 @@ func verdictBlock(v *findings.Verdict) block {
 		if p.Outcome != findings.NotTestable {
 			chance = numberCell(c.Adjusted, probability)
 		}
-		t.add(row{}, datum{Text: p.Method, Link: entryID(c.A)}, with, datum{Text: p.Where(), Small: p.Why, Class: "text"},
+		t.add(row{}, datum{Text: p.Method, Link: entryID(c.A)}, with, datum{Text: p.Place, Small: p.Why, Class: "text"},
 			datum{Text: string(p.Outcome), Class: outcomeClass[p.Outcome]}, difference, chance, datum{Text: fmt.Sprint(c.Pairs)}, knownCell(p.Paper, findings.Signed))
 	}
 	b := block{Title: v.Summary, Folded: true, Table: t}
-	for _, text := range v.Untested() {
+	for _, text := range v.Untested {
 		b.Notes = append(b.Notes, "Not tested: "+text)
 	}
 	return b
 }
 
 // missing says what of the paper has no results, if grids of it are there.
-func missing(f *findings.Findings, notes map[string]string) block {
+func missing(f *findings.Findings) block {
 	b := block{ID: "missing", Title: "What of the paper’s tables has no results"}
 	if tested(f.Claims) {
-		for _, x := range f.Missing(notes) {
+		for _, x := range f.Missing() {
 			b.Facts = append(b.Facts, fact(x))
 		}
 	}

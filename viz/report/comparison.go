@@ -34,11 +34,11 @@ func comparison(c *findings.Column) (block, *versus.Table) {
 			tuned = e.Other.A
 		}
 		difference, p := differenceCells(l.Against)
-		t.add(row{ID: entryID(e), Series: e.Name}, datum{Text: e.Name, Small: e.Remark()}, accuracy, difference, p, valueCell(e.F), valueCell(e.AFirst),
+		t.add(row{ID: entryID(e), Series: e.Name}, datum{Text: e.Name, Small: e.Remark}, accuracy, difference, p, valueCell(e.F), valueCell(e.AFirst),
 			numberCell(cmp.Or(e.Rank, math.NaN()), fixed(1)), runsCell(e, l.Against), timeCell(e, l.Cost), valueCell(tuned), paperCell(e.PaperA), paperCell(e.PaperF))
 	}
 	t.leaveOutBlanks()
-	b := block{Title: c.Name(), Table: t, Notes: []string{c.Note()}}
+	b := block{Title: c.Name, Table: t, Notes: []string{c.Note}}
 	if compared.Reference != "" {
 		b.Title, b.Lead = b.Title+": which method is better", compared.Verdict
 		b.Notes = append(append(b.Notes, compared.Notes...), compared.More)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/internal/must"
+	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
@@ -110,7 +111,7 @@ func TestReportsStop(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	n := readNotebook(t, "testdata/small.ipynb")
-	files := must.Get(report.FindRuns(runsFolder(t, sampleRuns())))(t)
+	files := must.Get(results.Find(runsFolder(t, sampleRuns())))(t)
 	dir := t.TempDir()
 	var buf bytes.Buffer
 	for what, err := range map[string]error{

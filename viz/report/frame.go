@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
-	"io"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -15,34 +14,35 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/download"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
+	"github.com/parallelcl/parallelcl/viz"
 )
 
-//go:embed *.gohtml page.js
+//go:embed *.gohtml page.js page.css
 var templateFiles embed.FS
 
-// script is the one that pages run. Their policy tells a browser to run no other, to load nothing, to send nothing and not even
-// to look up the addresses of links. What a page must not have in it at all, since no policy keeps it from going elsewhere,
-// [notebookRenderer.sanitise] takes out.
-var script = func() string {
-	source, _ := templateFiles.ReadFile("page.js")                                         // which is there
-	return regexp.MustCompile(`(?m)^(?: *//.*\n| +)`).ReplaceAllString(string(source), "") // without comments and indentation
+// loader is the script that pages begin with: it unpacks the one that they run, page.js with the style of what that makes.
+var loader, script = func() (loader, script string) {
+	source, _ := templateFiles.ReadFile("page.js") // which is there
+	style, _ := templateFiles.ReadFile("page.css")
+	script = regexp.MustCompile(`(?m)^(?: *//.*\n| +)`).ReplaceAllString(string(source), "") + // without comments and indentation
+		fmt.Sprintf("document.head.append(make(\"style\", { textContent: %q }));\n", style)
+	return `const unpack = text => new Response(new Blob([Uint8Array.from(atob(text), c => c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream("deflate-raw")));
+unpack("` + viz.Packed([]byte(script)) + `").text().then(text => document.body.append(Object.assign(document.createElement("script"), { textContent: text })));`, script
 }()
 
+// Their policy tells a browser to run no other script, to load nothing, to send nothing and not even
+// to look up the addresses of links. What a page must not have in it at all, since no policy keeps it from going elsewhere,
+// [notebookRenderer.sanitise] takes out.
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"script": func() template.HTML { return "<script>" + template.HTML(script) + "</script>" },
-	"hash": func() string {
-		sum := sha256.Sum256([]byte(script))
-		return base64.StdEncoding.EncodeToString(sum[:])
+	"script": func() template.HTML { return "<script>" + template.HTML(loader) + "</script>" },
+	"scripts": func() string {
+		hash := func(text string) string {
+			sum := sha256.Sum256([]byte(text))
+			return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+		}
+		return hash(loader) + " " + hash(script)
 	},
 }).ParseFS(templateFiles, "*.gohtml"))
-
-// writePage fills a template.
-func writePage(w io.Writer, name string, page any) error {
-	if err := templates.ExecuteTemplate(w, name, page); err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	return nil
-}
 
 // Origin says where a page comes from.
 type Origin struct {

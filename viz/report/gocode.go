@@ -2,7 +2,6 @@ package report
 
 import (
 	"go/token"
-	"html"
 	"html/template"
 	"regexp"
 	"strings"
@@ -16,26 +15,30 @@ var goTokens = regexp.MustCompile("(?m:^([%!].*))|(//.*|(?s:/\\*.*?(?:\\*/|\\z))
 // foreign begins a cell that is no Go: %%script and the like.
 var foreign = regexp.MustCompile(`^%%[a-z]`)
 
-var goClasses = []string{"m", "c", "s", "n", "k"}
+// goElements mark these in a page, which has many, with few bytes.
+var goElements = []string{"em", "i", "u", "s", "b"}
+
+// escaped writes a text between tags, where quotes stay as they are.
+var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace
 
 // coloured is the source of a cell. Keywords, strings, numbers and comments are marked if it is Go.
 func coloured(source, language string) template.HTML {
 	source = strings.TrimRight(strings.ReplaceAll(source, "\r\n", "\n"), " \t\n")
 	if language != "" && language != "go" || foreign.MatchString(source) {
-		return template.HTML(html.EscapeString(source))
+		return template.HTML(escaped(source))
 	}
 	var out strings.Builder
 	done := 0
 	for _, m := range goTokens.FindAllStringSubmatchIndex(source, -1) {
 		word := source[m[0]:m[1]]
-		for i, class := range goClasses {
-			isWord := class == "k" && !token.IsKeyword(word) && word != "nil" && word != "true" && word != "false"
+		for i, element := range goElements {
+			isWord := element == "b" && !token.IsKeyword(word) && word != "nil" && word != "true" && word != "false"
 			if m[2*i+2] < 0 || isWord {
 				continue
 			}
-			out.WriteString(html.EscapeString(source[done:m[0]]) + `<span class="` + class + `">` + html.EscapeString(word) + "</span>")
+			out.WriteString(escaped(source[done:m[0]]) + "<" + element + ">" + escaped(word) + "</" + element + ">")
 			done = m[1]
 		}
 	}
-	return template.HTML(out.String() + html.EscapeString(source[done:]))
+	return template.HTML(out.String() + escaped(source[done:]))
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"regexp"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // Notebook is a Jupyter notebook of format 4.
@@ -104,13 +106,10 @@ func parseNotebook(data []byte, file any) error {
 
 // ReadNotebook reads an .ipynb file.
 func ReadNotebook(path string) (n *Notebook, err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("report: %s is not a notebook that can be read: %w", path, err)
-		}
-	}()
-	if info, err := os.Stat(path); err == nil && info.Size() > maxNotebook {
-		return nil, fmt.Errorf("it is larger than %d MB", maxNotebook>>20)
+	defer fail.Caught(&err)
+	defer fail.At("report: " + path + " is not a notebook that can be read")
+	if info, err := os.Stat(path); err == nil {
+		fail.When(info.Size() > maxNotebook, "it is larger than %d MB", maxNotebook>>20)
 	}
 	var file struct {
 		Format   int               `json:"nbformat"`
@@ -126,38 +125,25 @@ func ReadNotebook(path string) (n *Notebook, err error) {
 			} `json:"language_info"`
 		} `json:"metadata"`
 	}
-	data, err := os.ReadFile(path)
-	if err == nil {
-		err = parseNotebook(data, &file)
-	}
+	data := fail.Or(os.ReadFile(path))
+	fail.If(parseNotebook(data, &file))
+	fail.When(file.Format != 4, "it has format %d, want 4: open and save it in JupyterLab", file.Format)
+	fail.When(file.Cells == nil, "it has no cells")
 	m := file.Metadata
 	n = &Notebook{File: path, SHA256: checksum(data), Kernel: string(m.Kernel.Name), language: string(m.Language.Name)}
 	n.madeBy = strings.Trim(string(cmp.Or(m.Kernel.Display, m.Kernel.Name, m.Language.Name)+", "+m.Language.Version), ", ")
-	switch {
-	case err != nil:
-	case file.Format != 4:
-		err = fmt.Errorf("it has format %d, want 4: open and save it in JupyterLab", file.Format)
-	case file.Cells == nil:
-		err = errors.New("it has no cells")
-	case !n.readCells(file.Cells):
-		err = fmt.Errorf("it has more than %d cells or outputs", maxList)
-	}
-	return n, err
+	n.readCells(file.Cells)
+	return n, nil
 }
 
-// readCells reads the cells; false if they or their outputs are too many.
-func (n *Notebook) readCells(all []json.RawMessage) bool {
-	if len(all) > maxList {
-		return false
-	}
+// readCells reads the cells, unless they or their outputs are too many.
+func (n *Notebook) readCells(all []json.RawMessage) {
 	outputs, ran, waits := 0, false, false
-	n.cells = make([]cell, len(all))
-	for i := range n.cells {
-		c := &n.cells[i]
-		c.broken = json.Unmarshal(all[i], c)
-		if outputs += len(c.Outputs); outputs > maxList {
-			return false
-		}
+	for i, raw := range all {
+		var c cell
+		c.broken = json.Unmarshal(raw, &c)
+		outputs += len(c.Outputs)
+		fail.When(max(len(all), outputs) > maxList, "it has more than %d cells or outputs", maxList)
 		for _, raw := range c.Outputs {
 			var o output
 			c.broken = cmp.Or(c.broken, json.Unmarshal(raw, &o))
@@ -167,9 +153,9 @@ func (n *Notebook) readCells(all []json.RawMessage) bool {
 		ran = ran || done
 		waits = waits || !done && c.Type == "code" && strings.TrimSpace(string(c.Source)) != ""
 		all[i], c.Outputs = nil, nil
+		n.cells = append(n.cells, c)
 	}
 	n.Executed, n.HasResults = !waits, ran || !waits
-	return true
 }
 
 // Failed returns the errors among the outputs, in order and joined into one; nil if there are none.

@@ -54,7 +54,7 @@ func TestNotebook(t *testing.T) {
 	}
 	for _, want := range []string{
 		"<title>Weights of K=2 streams</title>", "pcl report small.ipynb &gt; a", "v0.1.0", n.SHA256, "ParallelCL (Go), go1.26",
-		"@article{lyu2026elastic", `th.ariaSort = "none"`, "@media print", "Content-Security-Policy",
+		"@article{lyu2026elastic", "@media print", "Content-Security-Policy",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
@@ -183,7 +183,7 @@ func TestSite(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(source, "dot.png"), dot, 0o644))
 	first, second := readNotebook(t, filepath.Join(source, "01-a.ipynb")), readNotebook(t, filepath.Join(source, "02-b.ipynb"))
 	written := must.Get(report.Site(t.Context(), dir, "All of it", []*report.Notebook{first, second}, origin))(t)
-	if len(written) != 3 || written[0] != filepath.Join(dir, report.IndexFile) {
+	if len(written) != 3 || written[0] != filepath.Join(dir, "index.html") {
 		t.Errorf("%q were written", written)
 	}
 	want := map[string][]string{

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // notebookRenderer renders the cells of one notebook.
@@ -72,24 +74,19 @@ type shownCell struct {
 // [Notebook.Failed] lists them. Scripts in outputs, and anything else that would run, load something or navigate by
 // itself, are left out. What the page cannot show, such as a picture that is missing, is named in its place and at the
 // page's end, and in LeftOut. Write stops when ctx is done.
-func (n *Notebook) Write(ctx context.Context, w io.Writer, o Origin) error {
-	page, err := n.render(ctx, o, nil)
-	if err != nil {
-		return err
-	}
-	return writePage(w, "notebook.gohtml", page)
+func (n *Notebook) Write(ctx context.Context, w io.Writer, o Origin) (err error) {
+	defer fail.Caught(&err)
+	return templates.ExecuteTemplate(w, "notebook.gohtml", n.render(ctx, o, nil))
 }
 
 // render renders the notebook as a page of a site, whose other pages are given, or of none.
-func (n *Notebook) render(ctx context.Context, o Origin, site map[string]string) (*notebookPage, error) {
+func (n *Notebook) render(ctx context.Context, o Origin, site map[string]string) *notebookPage {
 	p := &notebookPage{Made: o.made()}
 	r := &notebookRenderer{notebook: n, page: p, ids: headingIDs{"cite": 1, "left": 1, "made": 1}, site: site}
 	p.Made.Facts = append(p.Made.Facts, fact{Name: "kernel", Value: n.madeBy})
 	p.Made.Files = []fact{{Name: shared(n.File), Value: n.SHA256}}
 	for i := range n.cells {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+		fail.If(ctx.Err())
 		r.cell, r.at = &n.cells[i], i+1
 		shown := r.renderCell()
 		if m := paragraph.FindStringSubmatch(string(shown.Text)); m != nil && p.Description == "" {
@@ -109,7 +106,7 @@ func (n *Notebook) render(ctx context.Context, o Origin, site map[string]string)
 		p.Title = strings.TrimSuffix(filepath.Base(n.File), filepath.Ext(n.File))
 		p.Heading = template.HTML(html.EscapeString(p.Title))
 	}
-	return p, nil
+	return p
 }
 
 var (

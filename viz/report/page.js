@@ -54,7 +54,7 @@ const save = (name, type, content) => {
 // What a spreadsheet would take for a formula becomes a text.
 const quoted = text => /^[=@\t]|^[+-](?![0-9.])/.test(text) ? "'" + text : text;
 const csv = rows => rows.map(row => row.map(cell => {
-  const text = quoted(cell.replace("−", "-"));
+  const text = quoted(cell.replace(/^−(?=[\d.])/, "-"));
   return /[",\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
 }).join(",") + "\n").join("");
 const words = e => e.innerText.trim().replace(/\s+/g, " ");
@@ -103,11 +103,8 @@ for (const table of all("table.filtered")) {
   const bar = make("div", { className: "tools" }), rows = [...table.tBodies[0].rows], count = make("output");
   const fields = [];
   const show = () => {
-    let n = 0;
-    for (const tr of rows) {
-      tr.hidden = fields.some(f => f.value && !f.fits(tr, f.value));
-      if (!tr.hidden) n++;
-    }
+    for (const tr of rows) tr.hidden = fields.some(f => f.value && !f.fits(tr, f.value));
+    const n = rows.filter(tr => !tr.hidden).length;
     count.textContent = n < rows.length ? `${n} of ${rows.length}` : "";
   };
   const add = (field, name, fits) => {
@@ -136,16 +133,18 @@ for (const table of all("table")) { // one of many columns lies across its page 
   if ((table.rows[0]?.cells.length ?? 0) > 9) (table.closest(".scroll,.out") ?? table).classList.add("turned");
 }
 
-// The frames of a slider: the one whose number it has shows.
-for (const frames of all(".pcl-frames")) {
-  const slider = frames.querySelector("input"), pictures = [...frames.children].slice(1);
-  if (slider) slider.oninput = () => {
+// The frames of a slider: the one whose number it has shows. The others are packed.
+const framed = all(".pcl-frames").map(async frames => {
+  const [slider, output, shown] = frames.querySelectorAll("input,output,div");
+  const { Labels, HTML, Values } = await unpack(frames.dataset.frames).json();
+  const pictures = HTML.map(html => html ? make("div", { innerHTML: html, hidden: true }) : shown);
+  pictures.forEach((p, i) => { p.firstChild.values = Values[i]; });
+  frames.append(...pictures);
+  slider.oninput = () => {
     pictures.forEach((p, i) => { p.hidden = i !== +slider.value; });
-    const label = pictures[+slider.value].dataset.label;
-    frames.querySelector("output").textContent = label;
-    slider.setAttribute("aria-valuetext", label);
+    output.textContent = slider.ariaValueText = Labels[+slider.value];
   };
-}
+});
 
 // A series lights up wherever it is drawn or named.
 let lit = null;
@@ -155,10 +154,7 @@ const light = name => {
   for (const e of all("[data-series]")) e.classList.toggle("lit", e.dataset.series === name);
   for (const svg of all(".pcl-plot")) svg.classList.toggle("dimmed", !!name && all(".lit", svg).length > 0);
 };
-for (const tr of all("tr[data-series]")) {
-  tr.onpointerenter = () => light(tr.dataset.series);
-  tr.onpointerleave = () => light(null);
-}
+for (const tr of all("tr[data-series]")) Object.assign(tr, { onpointerenter: () => light(tr.dataset.series), onpointerleave: () => light(null) });
 
 const tip = make("div", { id: "tip", role: "status", hidden: true });
 document.body.append(tip);
@@ -171,44 +167,44 @@ const say = (item, svg) => {
   tip.style.top = (y - tip.offsetHeight - 12 < scrollY ? y + 16 : y - tip.offsetHeight - 12) + "px";
 };
 
-// absolute is a path with the places of all its points, which lower-case commands tell from where the pen is.
+// absolute is a path of a drawing with the places of all its points instead of their distances.
 const absolute = d => {
-  let pen = [0, 0];
+  let pen = [0, 0], begun;
   return d.replace(/([A-Za-z])([^A-Za-z]*)/g, (_, command, rest) => {
-    const numbers = (rest.match(/-?[\d.]+/g) ?? []).map(Number), points = [], every = { c: 3, q: 2 }[command.toLowerCase()] ?? 1;
-    for (let i = 0; i < numbers.length; i += 2) {
-      points.push([0, 1].map(k => +(numbers[i + k] + (command > "Z" ? pen[k] : 0)).toFixed(1)));
-      if (points.length % every === 0) pen = points.at(-1);
+    const numbers = (rest.match(/-?\d+/g) ?? []).map(Number), points = [], every = { h: 1, v: 1, c: 6, q: 4 }[command] ?? 2;
+    for (let i = 0; i < numbers.length; i += every) {
+      const by = { h: [numbers[i], 0], v: [0, numbers[i]] }[command] ?? numbers.slice(i, i + every), [x, y] = pen;
+      for (let k = 0; k < by.length; k += 2) points.push(pen = [x + by[k], y + by[k + 1]]);
     }
-    return command.toUpperCase() + points.map(p => p.join(" ")).join(" ");
+    if (command === "Z") pen = begun;
+    if (command === "M" || command === "m") begun = pen;
+    return ({ h: "L", v: "L" }[command] ?? command.toUpperCase()) + points.map(p => p.join(" ")).join(" ");
   });
 };
 
 // A plot of a figure: its values, a pointer on them, and a zoom.
 class Plot {
-  constructor(svg) {
-    Object.assign(this, { svg, x: JSON.parse(svg.dataset.x), y: JSON.parse(svg.dataset.y), view: null, at: -1 });
-    const [left, top, width, height] = svg.dataset.box.split(" ").map(Number);
-    Object.assign(this, { left, top, width, height });
+  constructor(svg, x, y) {
+    Object.assign(this, { svg, x: JSON.parse(x), y: JSON.parse(y), view: null, at: -1 });
+    [this.left, this.top, this.width, this.height] = svg.dataset.box.split(" ").map(Number);
+    this.whole = [this.left, this.top, this.left + this.width, this.top + this.height];
     svg.tabIndex = 0;
-    svg.addEventListener("pointermove", e => this.point(e));
-    svg.addEventListener("pointerleave", () => this.choose(null));
-    svg.addEventListener("blur", () => this.choose(null));
-    svg.addEventListener("pointerdown", e => this.begin(e));
-    svg.addEventListener("dblclick", () => this.zoom(null));
-    svg.addEventListener("keydown", e => this.key(e));
+    const on = {
+      pointermove: e => this.point(e), pointerdown: e => this.begin(e), pointerleave: () => this.choose(null),
+      blur: () => this.choose(null), dblclick: () => this.zoom(null), keydown: e => this.key(e),
+    };
+    for (const kind in on) svg.addEventListener(kind, on[kind]);
   }
 
-  // place turns a value into a place of the drawing as it is zoomed; it is one of axis a from low to low + size.
-  place(a, value, low, size, upwards) {
-    let share = a.Kind === "log" ? Math.log(value / a.Min) / Math.log(a.Max / a.Min) : (value - a.Min) / (a.Max - a.Min);
-    return low + size * (upwards ? 1 - share : share);
+  // place is where values lie in the drawing as it is zoomed.
+  place(x, y) {
+    const share = (a, v) => a.Kind === "log" ? Math.log(v / a.Min) / Math.log(a.Max / a.Min) : (v - a.Min) / (a.Max - a.Min);
+    return this.moved([this.left + this.width * share(this.x, x), this.top + this.height * (1 - share(this.y, y))]);
   }
 
   // moved is where the zoom puts a place.
   moved([x, y]) {
-    if (!this.view) return [x, y];
-    const [l, t, r, b] = this.view;
+    const [l, t, r, b] = this.view ?? this.whole;
     return [this.left + (x - l) / (r - l) * this.width, this.top + (y - t) / (b - t) * this.height];
   }
 
@@ -221,7 +217,7 @@ class Plot {
   items() {
     if (this.list) return this.list;
     this.list = [];
-    for (const g of all("[data-at],[data-say]", this.svg)) {
+    for (const g of all("g[data-series],g[data-say]", this.svg)) {
       if (g.classList.contains("off")) continue;
       const name = g.dataset.series ?? "";
       if (g.dataset.say) {
@@ -229,11 +225,10 @@ class Plot {
         this.list.push({ name, x: b.x + b.width / 2, y: b.y + b.height / 2, half: [b.width / 2, b.height / 2], text: (name && !g.dataset.say.startsWith(name) ? name + ": " : "") + g.dataset.say });
         continue;
       }
-      for (const row of g.dataset.at.split(";").filter(Boolean)) {
-        const [x, y, low, high] = row.split(" ").map(Number);
-        const [px, py] = this.moved([this.place(this.x, x, this.left, this.width), this.place(this.y, y, this.top, this.height, true)]);
-        if (px < this.left - 1 || px > this.left + this.width + 1 || py < this.top - 1 || py > this.top + this.height + 1) continue;
-        const spread = low === undefined ? "" : ` (${this.value(this.y, low)} to ${this.value(this.y, high)})`;
+      for (const [x, y, low, high] of g.values ?? []) {
+        const [px, py] = this.place(x, y), [l, t, r, b] = this.whole;
+        if (px < l - 10 || px > r + 10 || py < t - 10 || py > b + 10) continue;
+        const spread = low == null ? "" : ` (${this.value(this.y, low)} to ${this.value(this.y, high)})`;
         this.list.push({ name, x: px, y: py, half: [0, 0], text: `${name}\n${this.x.Label || "x"}: ${this.value(this.x, x)}\n${this.y.Label || "y"}: ${this.value(this.y, y)}${spread}` });
       }
     }
@@ -248,7 +243,7 @@ class Plot {
   point(e) {
     const [x, y] = this.here(e);
     if (this.from) return this.stretch(x, y);
-    let best = null, least = 24;
+    let best = null, least = 240;
     for (const item of this.items()) {
       const d = Math.hypot(Math.max(0, Math.abs(item.x - x) - item.half[0]), Math.max(0, Math.abs(item.y - y) - item.half[1]));
       if (d < least || d === least && best && item.half[0] < best.half[0]) [best, least] = [item, d];
@@ -259,34 +254,30 @@ class Plot {
   choose(item) {
     this.ring?.remove();
     this.at = item ? this.items().indexOf(item) : -1;
-    if (item && !item.half[0]) this.ring = drawn("circle", { cx: item.x, cy: item.y, r: 4, class: "pcl-ring" }, this.svg);
+    if (item && !item.half[0]) this.ring = drawn("circle", { cx: item.x, cy: item.y, r: 40, class: "pcl-ring" }, this.svg);
     light(item?.name || null);
     say(item, this.svg);
   }
 
   key(e) {
     const items = this.items(), now = items[this.at];
-    let next;
     const beside = way => items.slice(...(way > 0 ? [this.at + 1] : [0, Math.max(0, this.at)]))[way > 0 ? "find" : "findLast"](i => !now || i.name === now.name);
     const others = way => {
       const names = [...new Set(items.map(i => i.name))], k = (names.indexOf(now?.name) + way + names.length) % names.length;
       return items.filter(i => i.name === names[k]).reduce((n, i) => !now || Math.abs(i.x - now.x) < Math.abs(n.x - now.x) ? i : n);
     };
-    switch (e.key) {
-      case "ArrowRight": next = beside(1); break;
-      case "ArrowLeft": next = beside(-1); break;
-      case "ArrowUp": next = items.length && others(1); break;
-      case "ArrowDown": next = items.length && others(-1); break;
-      case "+": case "-": this.closer(e.key === "+" ? 0.5 : 2, now); break;
-      case "Escape": this.zoom(null); this.choose(null); break;
-      default: return;
-    }
+    const act = {
+      ArrowRight: () => beside(1), ArrowLeft: () => beside(-1), ArrowUp: () => items.length && others(1), ArrowDown: () => items.length && others(-1),
+      "+": () => this.closer(0.5, now), "-": () => this.closer(2, now), Escape: () => { this.zoom(null); this.choose(null); },
+    }[e.key];
+    if (!act) return;
     e.preventDefault();
+    const next = act();
     if (next) this.choose(next);
   }
 
   closer(by, now) {
-    const [l, t, r, b] = this.view ?? [this.left, this.top, this.left + this.width, this.top + this.height];
+    const [l, t, r, b] = this.view ?? this.whole;
     const sx = now ? (now.x - this.left) / this.width : 0.5, sy = now ? (now.y - this.top) / this.height : 0.5;
     const x = l + sx * (r - l), y = t + sy * (b - t), w = (r - l) * by, h = (b - t) * by;
     this.zoom(w >= this.width ? null : [x - sx * w, y - sy * h, x + (1 - sx) * w, y + (1 - sy) * h]);
@@ -294,8 +285,8 @@ class Plot {
 
   // begin, stretch and end drag a frame; a click on a series switches it as its key does.
   begin(e) {
-    const [x, y] = this.here(e);
-    if (e.button || e.pointerType === "touch" || x < this.left || x > this.left + this.width || y < this.top || y > this.top + this.height) return;
+    const [x, y] = this.here(e), [l, t, r, b] = this.whole;
+    if (e.button || e.pointerType === "touch" || x < l || x > r || y < t || y > b) return;
     this.from = [x, y];
     this.frame = drawn("rect", { class: "pcl-frame" }, this.svg);
     this.svg.setPointerCapture(e.pointerId);
@@ -305,7 +296,7 @@ class Plot {
   }
 
   within(x, y) {
-    const a = [x, y].map((v, i) => Math.max([this.left, this.top][i], Math.min([this.left + this.width, this.top + this.height][i], v)));
+    const a = [x, y].map((v, i) => Math.max(this.whole[i], Math.min(this.whole[i + 2], v)));
     return [Math.min(a[0], this.from[0]), Math.min(a[1], this.from[1]), Math.max(a[0], this.from[0]), Math.max(a[1], this.from[1])];
   }
 
@@ -318,8 +309,8 @@ class Plot {
     const [l, t, r, b] = this.within(...this.here(e));
     this.frame.remove();
     this.from = null;
-    if (r - l < 6 || b - t < 6) return;
-    const [vl, vt, vr, vb] = this.view ?? [this.left, this.top, this.left + this.width, this.top + this.height];
+    if (r - l < 60 || b - t < 60) return;
+    const [vl, vt, vr, vb] = this.view ?? this.whole;
     const x = v => vl + (v - this.left) / this.width * (vr - vl), y = v => vt + (v - this.top) / this.height * (vb - vt);
     this.zoom([x(l), y(t), x(r), y(b)]);
   }
@@ -327,8 +318,8 @@ class Plot {
   // zoom shows a part of the data, or all: it moves what is drawn, and draws the axes anew. Axes of names stay.
   zoom(view) {
     const linear = a => !a.Kind;
-    if (view && !linear(this.x)) [view[0], view[2]] = [this.left, this.left + this.width];
-    if (view && !linear(this.y)) [view[1], view[3]] = [this.top, this.top + this.height];
+    if (view && !linear(this.x)) [view[0], , view[2]] = this.whole;
+    if (view && !linear(this.y)) [, view[1], , view[3]] = this.whole;
     if (view && !linear(this.x) && !linear(this.y)) return;
     this.view = view;
     this.list = null;
@@ -337,12 +328,12 @@ class Plot {
     this.svg.classList.toggle("zoomed", !!view);
     if (!this.clip) {
       const id = "clip" + all("clipPath").length, clip = drawn("clipPath", { id }, this.svg);
-      drawn("rect", { x: this.left - 3, y: this.top - 3, width: this.width + 6, height: this.height + 6 }, clip);
+      drawn("rect", { x: this.left - 30, y: this.top - 30, width: this.width + 60, height: this.height + 60 }, clip);
       this.clip = `url(#${id})`;
     }
     for (const g of all(".pcl-in", this.svg)) {
       if (view) g.setAttribute("clip-path", this.clip); else g.removeAttribute("clip-path");
-      for (const e of g.children) this.move(e);
+      for (const e of all("path,text,image", g)) this.move(e);
     }
     if (view) this.ticks();
   }
@@ -350,16 +341,16 @@ class Plot {
   move(e) {
     if (e.localName === "path") {
       e.was ??= absolute(e.getAttribute("d"));
-      const rigid = e.getAttribute("stroke-linecap") !== "round" && e.hasAttribute("fill");
+      const rigid = getComputedStyle(e).fill !== "none";
       e.setAttribute("d", e.was.replace(/M[^M]*/g, part => {
-        const points = part.match(/-?[\d.]+ -?[\d.]+/g).map(p => p.split(" ").map(Number));
+        const points = part.match(/-?\d+ -?\d+/g).map(p => p.split(" ").map(Number));
         const [xs, ys] = [points.map(p => p[0]), points.map(p => p[1])];
         const middle = [(Math.min(...xs) + Math.max(...xs)) / 2, (Math.min(...ys) + Math.max(...ys)) / 2];
-        const small = rigid && Math.max(...xs) - Math.min(...xs) < 10 && Math.max(...ys) - Math.min(...ys) < 10; // a marker
+        const small = rigid && Math.max(...xs) - Math.min(...xs) < 100 && Math.max(...ys) - Math.min(...ys) < 100; // a marker
         const to = small && this.moved(middle);
-        return part.replace(/-?[\d.]+ -?[\d.]+/g, p => {
+        return part.replace(/-?\d+ -?\d+/g, p => {
           const at = p.split(" ").map(Number);
-          return (small ? [at[0] - middle[0] + to[0], at[1] - middle[1] + to[1]] : this.moved(at)).map(v => v.toFixed(1)).join(" ");
+          return (small ? [at[0] - middle[0] + to[0], at[1] - middle[1] + to[1]] : this.moved(at)).map(v => Math.round(v)).join(" ");
         });
       }));
       return;
@@ -372,8 +363,8 @@ class Plot {
   }
 
   ticks() {
-    const [l, t, r, b] = this.view, right = this.left + this.width, bottom = this.top + this.height;
-    this.axes = drawn("g", { class: "pcl-axes", "font-size": 9 }, this.svg);
+    const [l, t, r, b] = this.view, bottom = this.whole[3];
+    this.axes = drawn("g", { class: "pcl-axes" }, this.svg);
     drawn("rect", { x: this.left, y: this.top, width: this.width, height: this.height }, this.axes);
     const along = (a, from, to, put) => {
       if (a.Kind) return;
@@ -382,29 +373,40 @@ class Plot {
     };
     const value = (a, share) => a.Min + share * (a.Max - a.Min);
     along(this.x, value(this.x, (l - this.left) / this.width), value(this.x, (r - this.left) / this.width), (v, text) => {
-      const [x] = this.moved([this.place(this.x, v, this.left, this.width), 0]);
-      drawn("path", { d: `M${x} ${bottom}v3` }, this.axes);
-      drawn("text", { x, y: bottom + 12, "text-anchor": "middle" }, this.axes).textContent = text;
+      const [x] = this.place(v, this.y.Min);
+      drawn("path", { d: `M${x} ${bottom}v30` }, this.axes);
+      drawn("text", { x, y: bottom + 120, "text-anchor": "middle" }, this.axes).textContent = text;
     });
     along(this.y, value(this.y, (bottom - b) / this.height), value(this.y, (bottom - t) / this.height), (v, text) => {
-      const [, y] = this.moved([0, this.place(this.y, v, this.top, this.height, true)]);
-      drawn("path", { d: `M${this.left} ${y}h-3` }, this.axes);
-      drawn("text", { x: this.left - 5, y: y + 3, "text-anchor": "end" }, this.axes).textContent = text;
+      const [, y] = this.place(this.x.Min, v);
+      drawn("path", { d: `M${this.left} ${y}h-30` }, this.axes);
+      drawn("text", { x: this.left - 50, y: y + 30, "text-anchor": "end" }, this.axes).textContent = text;
     });
   }
 }
 
-// unpacked is a text that a figure holds compressed.
-const unpacked = async text => { // rejected where the browser cannot
-  const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+// rowsOf are the rows of columns, which viz/packed.go tells how to read.
+const rowsOf = packed => {
+  const kinds = packed.map(c => c[1]), rows = (packed[0] ?? []).slice(2).map((_, i) => packed.map(c => c[i + 2])), last = new Map();
+  rows.forEach((row, i) => kinds.forEach((kind, k) => { if (kind === -2 && row[k] === 0) row[k] = rows[i - 1][k]; }));
+  for (const row of rows) {
+    const name = JSON.stringify(row.filter((_, k) => kinds[k] === -2));
+    kinds.forEach((kind, k) => {
+      if (kind < 0 || row[k] === null) return;
+      last.set(k + name, row[k] + (last.get(k + name) ?? 0));
+      row[k] = last.get(k + name) / 10 ** kind;
+    });
+  }
+  return rows;
 };
 
 // A figure: its key switches series and brings them forward, and its data can be seen and saved.
-all("figure.pcl-figure").forEach((figure, number) => {
-  const plots = all(".pcl-plot", figure).map(svg => new Plot(svg));
-  const series = [...new Set(all("g[data-series]", figure).map(g => g.dataset.series))].filter(n => n);
+const explore = (figure, number) => {
+  let x, y;
+  const plots = all(".pcl-plot", figure).map(svg => new Plot(svg, x = svg.dataset.x ?? x, y = svg.dataset.y ?? y));
+  const named = all("g[data-series]", figure), series = [...new Set(named.map(g => g.dataset.series))];
   const name = "off" + number, off = new Set(view.getAll(name));
+  for (const entry of all(".pcl-entry", figure)) entry.dataset.series = entry.textContent;
   const apply = () => {
     for (const e of all("[data-series]", figure)) {
       const hide = off.has(e.dataset.series);
@@ -413,18 +415,12 @@ all("figure.pcl-figure").forEach((figure, number) => {
     }
     for (const p of plots) p.list = null;
   };
-  if (figure.dataset.at) unpacked(figure.dataset.at).then(text => { // the values of its series, a line for each
-    const lines = text.split("\n");
-    all("g[data-at]", figure).forEach((g, i) => { g.dataset.at = lines[i]; });
-    for (const p of plots) p.list = null;
-  }).catch(() => {});
-  let key = figure.querySelector(".pcl-key");
   if (series.length > 1 && !all(".pcl-entry", figure).some(e => series.includes(e.dataset.series))) {
-    key = make("div", { className: "pcl-key" });
+    const key = make("div", { className: "pcl-key" });
     for (const s of series) {
       const mark = figure.querySelector(`g[data-series="${CSS.escape(s)}"] :is(path,text)`);
       const swatch = make("i", { className: "pcl-swatch" }), entry = make("span", { className: "pcl-entry" }, swatch, s);
-      swatch.style.background = mark.getAttribute("fill") ?? mark.getAttribute("stroke");
+      swatch.style.background = ["fill", "stroke"].map(a => mark.closest(`[${a}]`)?.getAttribute(a)).find(Boolean);
       entry.dataset.series = s;
       key.append(entry);
     }
@@ -449,36 +445,38 @@ all("figure.pcl-figure").forEach((figure, number) => {
 
   const tools = make("div", { className: "tools" }), file = figure.dataset.name || "figure";
   const button = (text, label, onclick) => tools.append(make("button", { type: "button", textContent: text, ariaLabel: label, onclick }));
-  const data = () => unpacked(figure.dataset.csv);
-  if (figure.dataset.csv) {
-    button("Table", "Show the data of the figure as a table", async () => {
+  (async () => figure.values ?? unpack(figure.dataset.values).json())().then(({ data, series }) => {
+    named.forEach((g, i) => { g.values = rowsOf(series[i]); });
+    for (const p of plots) p.list = null;
+    const heads = data.map(c => c[0]), rows = rowsOf(data), texts = rows.map(row => row.map(cell => String(cell ?? "")));
+    if (heads.length) button("Table", "Show the data of the figure as a table", () => {
       const old = figure.querySelector(".data");
       if (old) return old.remove();
-      const rows = (await data()).trimEnd().split("\n").map(line => (line.match(/("([^"]|"")*"|[^,]*)(,|$)/g) ?? []).map(c => c.replace(/,$/, "").replace(/^"|"$/g, "").replaceAll('""', '"')));
-      const n = rows[0].length, most = 1000, row = (cells, tag) => make("tr", {}, ...cells.slice(0, n).map(c => make(tag, {}, c)));
-      const table = make("table", {}, make("thead", {}, row(rows[0], "th")), make("tbody", {}, ...rows.slice(1, most + 1).map(r => row(r, "td"))));
-      figure.append(make("div", { className: "data scroll", tabIndex: 0, role: "region", ariaLabel: "Data of the figure" }, table, rows.length > most + 1 ? `The first ${most} of ${rows.length - 1} rows; the CSV has all.` : ""));
+      const most = 1000, row = (cells, tag) => make("tr", {}, ...cells.map(c => make(tag, {}, c)));
+      const table = make("table", {}, make("thead", {}, row(heads, "th")), make("tbody", {}, ...texts.slice(0, most).map(r => row(r, "td"))));
+      figure.append(make("div", { className: "data scroll", tabIndex: 0, role: "region", ariaLabel: "Data of the figure" }, table, rows.length > most ? `The first ${most} of ${rows.length} rows; the CSV has all.` : ""));
     });
-    button("CSV", "Save the data of the figure as CSV", async () => save(file + ".csv", "text/csv", (await data()).replace(/(^|[,"\r\n])([=@\t]|[+-](?![0-9.]))/g, "$1'$2")));
-  }
-  button("SVG", "Save the figure as SVG", () => {
+    if (heads.length) button("CSV", "Save the data of the figure as CSV", () => save(file + ".csv", "text/csv", csv([heads, ...texts])));
+  }).then(() => button("SVG", "Save the figure as SVG", () => {
     const parts = all("svg", figure), style = figure.getAttribute("style"), svg = document.createElementNS(parts[0].namespaceURI, "svg");
-    const boxes = parts.map(p => p.viewBox.baseVal), width = Math.max(...boxes.map(b => b.x + b.width)) + 4, height = Math.max(...boxes.map(b => b.y + b.height)) + 4;
+    const boxes = parts.map(p => p.viewBox.baseVal), width = Math.max(...boxes.map(b => b.x + b.width)) + 40, height = Math.max(...boxes.map(b => b.y + b.height)) + 40;
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     svg.setAttribute("font-family", "Liberation Sans, Arial, sans-serif");
-    for (const name of ["fill", "font-size"]) svg.setAttribute(name, plots[0].svg.getAttribute(name));
+    for (const [name, value] of Object.entries({ fill: "none", "stroke-width": 5, "font-size": 90 })) svg.setAttribute(name, value);
     drawn("rect", { width, height, fill: "#fff" }, svg);
-    for (const p of parts) for (const g of p.children) if (g.localName === "g" && !g.classList.contains("off")) svg.append(g.cloneNode(true));
+    for (const p of parts) for (const g of p.children) if (g.localName === "g") svg.append(g.cloneNode(true));
+    for (const e of all(".off", svg)) e.remove();
     for (const entry of all(".pcl-entry:has(svg)", figure)) {
       const box = entry.firstChild.viewBox.baseVal;
-      drawn("text", { x: box.x + box.width + 4, y: box.y + box.height - 4, fill: "#000" }, svg).textContent = entry.textContent;
+      drawn("text", { x: box.x + box.width + 40, y: box.y + box.height - 40, fill: "#000" }, svg).textContent = entry.textContent;
     }
     const text = new XMLSerializer().serializeToString(svg);
     const colour = i => new RegExp(`--${i}:(?:light-dark\\()?(#[0-9a-f]+)`).exec(style)?.[1] ?? "#000";
     save(file + ".svg", "image/svg+xml", text.replace(/var\(--(\d+)\)/g, (_, i) => colour(i)));
-  });
+  }));
   figure.append(tools);
-});
+};
+Promise.all(framed).then(() => all("figure.pcl-figure").forEach(explore));
 addEventListener("keydown", e => { if (e.key === "Escape") { light(null); say(null); } });
 
 // Boxes that scroll can be reached by keys.

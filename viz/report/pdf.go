@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // browsers are the programs that can print a page, by name or place.
@@ -31,20 +32,17 @@ func FindBrowser() (string, error) {
 }
 
 // PDF prints a page to a file.
-func PDF(ctx context.Context, browser, page, file string) error {
-	temporary, err := os.MkdirTemp("", "pcl-report-") // the profile, and the PDF until it is complete
-	if err != nil {
-		return err
-	}
+func PDF(ctx context.Context, browser, page, file string) (err error) {
+	defer fail.Caught(&err)
+	temporary := fail.Or(os.MkdirTemp("", "pcl-report-")) // the profile, and the PDF until it is complete
 	defer os.RemoveAll(temporary)
-	if page, err = filepath.Abs(page); err != nil {
-		return err
-	}
+	page = fail.Or(filepath.Abs(page))
 	printed := filepath.Join(temporary, "page.pdf")
 	address := url.URL{Scheme: "file", Path: filepath.ToSlash(page)}
 	args := []string{
 		"--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-		"--disable-extensions", "--no-pdf-header-footer", "--user-data-dir=" + temporary, "--print-to-pdf=" + printed, address.String(),
+		"--disable-extensions", "--no-pdf-header-footer", "--virtual-time-budget=5000", // for the page's script
+		"--user-data-dir=" + temporary, "--print-to-pdf=" + printed, address.String(),
 	}
 	if os.Geteuid() == 0 { // its sandbox refuses root; the page may load nothing
 		args = append([]string{"--no-sandbox"}, args...)

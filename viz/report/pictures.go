@@ -18,6 +18,8 @@ import (
 	_ "image/png"
 
 	_ "golang.org/x/image/webp"
+
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // Bounds of a picture in a page. What the notebook itself holds is within its own bound.
@@ -27,23 +29,19 @@ const (
 )
 
 // pictureURI returns a picture named in the cell at hand as a data URI. What kind it is the data tell.
-func (r *notebookRenderer) pictureURI(address string) (string, error) {
-	data, err := r.pictureData(address)
-	if err != nil {
-		return "", err
-	}
+func (r *notebookRenderer) pictureURI(address string) (uri string, err error) {
+	defer fail.Caught(&err)
+	data := fail.Or(r.pictureData(address))
 	kind := pictureKind(data)
+	fail.When(kind == "", "it is not a picture that browsers show")
 	config, _, err := image.DecodeConfig(bytes.NewReader(data))
-	switch {
-	case kind == "":
-		return "", errors.New("it is not a picture that browsers show")
-	case kind == "image/svg+xml":
+	if kind == "image/svg+xml" {
 		data = drawingFile(string(data))
-	case err != nil && !errors.Is(err, image.ErrFormat): // browsers know more kinds than we do
-		return "", fmt.Errorf("its data are broken: %w", err)
-	case config.Width > maxPicturePixels/max(1, config.Height):
-		return "", fmt.Errorf("it has %d × %d pixels; a page takes pictures of up to %d million", config.Width, config.Height, maxPicturePixels>>20)
+	} else if !errors.Is(err, image.ErrFormat) { // browsers know more kinds than we do
+		fail.When(err != nil, "its data are broken: %w", err)
 	}
+	fail.When(config.Width > maxPicturePixels/max(1, config.Height),
+		"it has %d × %d pixels; a page takes pictures of up to %d million", config.Width, config.Height, maxPicturePixels>>20)
 	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data), nil
 }
 

@@ -1,16 +1,16 @@
-// Package report writes runs, or a notebook, as a single self-contained HTML page, and draws the picture for a README.
+// Package report writes runs, or a notebook, as a single self-contained HTML page.
 package report
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
@@ -23,10 +23,8 @@ import (
 type RunsInput struct {
 	Title    string             // heads the page; "Results" where it is empty
 	Findings *findings.Findings // of grids; nil stands for [FindingsOf] the files
-	Files    []RunFile          // of which the page tells more than rows of grids do
-	// Notes may have a sentence about a table of the paper, by its name, such as why it is missing.
-	Notes map[string]string
-	Toy   []*toy.Trace // descents on the two synthetic functions, shown last
+	Files    []results.File     // of which the page tells more than rows of grids do
+	Toy      []*toy.Trace       // descents on the two synthetic functions, shown last
 	Origin
 }
 
@@ -41,51 +39,41 @@ type runsPage struct {
 // table, with the tests of their differences from one of them, and beside the paper's numbers where it has such; the verdicts on
 // the paper's claims if grids of it are among them. Figures, steps, and what all of it was made from follow. The page is complete
 // in itself. Runs stops when ctx is done.
-func Runs(ctx context.Context, w io.Writer, in RunsInput) error {
+func Runs(ctx context.Context, w io.Writer, in RunsInput) (err error) {
+	defer fail.Caught(&err)
+	defer fail.At("report")
 	p := &runsPage{Title: cmp.Or(in.Title, "Results"), Made: in.Origin.made()}
-	f, err := in.Findings, error(nil)
+	f := in.Findings
 	if f == nil {
-		f, err = FindingsOf(in.Files)
+		f = fail.Or(FindingsOf(in.Files))
 	}
-	switch {
-	case err != nil:
-		return err
-	case len(f.Grids) == 0:
-		return errors.New("report: no runs; a page needs at least one")
-	}
-	files := map[string]RunFile{}
+	fail.When(len(f.Grids) == 0, "no runs; a page needs at least one")
+	files := map[string]results.File{}
 	for _, file := range in.Files {
 		files[file.Run.ID] = file
-		p.Made.Files = append(p.Made.Files, sumsOf(file.File, file.records())...)
+		p.Made.Files = append(p.Made.Files, sumsOf(file.Path, file.Records())...)
 	}
 	p.Headline, p.Blocks = headline(f), claimBlocks(f)
 	for i, g := range f.Grids {
 		s := runSet{Grid: g, id: fmt.Sprintf("g%d", i), files: files}
-		all, err := s.blocks(ctx)
-		if err != nil {
-			return fmt.Errorf("report: %w", err)
-		}
-		p.Blocks = append(p.Blocks, all...)
+		p.Blocks = append(p.Blocks, s.blocks(ctx)...)
 	}
-	p.Blocks = outlined(append(p.Blocks, missing(f, in.Notes), toyBlock(in.Toy)), 2)
-	return writePage(w, "runs.gohtml", p)
+	p.Blocks = outlined(append(p.Blocks, missing(f), toyBlock(in.Toy)), 2)
+	return templates.ExecuteTemplate(w, "runs.gohtml", p)
 }
 
 // FindingsOf makes a grid of its own of runs, whose lines are called as in figures. Of a run that is there twice, as its
 // evaluations differ, the one with more of them comes first and counts.
-func FindingsOf(files []RunFile) (*findings.Findings, error) {
+func FindingsOf(files []results.File) (f *findings.Findings, err error) {
+	defer fail.Caught(&err)
 	by := map[string][]*results.Run{}
-	for _, f := range slices.SortedStableFunc(slices.Values(files), func(a, b RunFile) int { return cmp.Compare(len(b.Run.Curve), len(a.Run.Curve)) }) {
+	for _, f := range slices.SortedStableFunc(slices.Values(files), func(a, b results.File) int { return cmp.Compare(len(b.Run.Curve), len(a.Run.Curve)) }) {
 		at := f.Run.Dataset + " " + f.Run.Increment
 		by[at] = append(by[at], f.Run)
 	}
 	var all []*rows.Row
 	for _, at := range slices.Sorted(maps.Keys(by)) {
-		groups, err := viz.Groups(by[at])
-		if err != nil {
-			return nil, fmt.Errorf("report: %w", err)
-		}
-		for _, g := range groups {
+		for _, g := range fail.Or(viz.Groups(by[at])) {
 			for _, r := range g.Runs {
 				row := rows.Of([]*results.Run{r})[0]
 				row.Grid, row.Method, row.Program = "runs", g.Label, strings.TrimSpace(r.Measured.Version+" "+r.Measured.Commit)
@@ -93,16 +81,12 @@ func FindingsOf(files []RunFile) (*findings.Findings, error) {
 			}
 		}
 	}
-	f, err := findings.New(all)
-	if err != nil {
-		return nil, fmt.Errorf("report: %w", err)
-	}
-	return f, nil
+	return findings.New(all)
 }
 
 // entryID is a name for links to the line of a method.
 func entryID(e *findings.Entry) string {
-	return "e" + checksum([]byte(e.Column.Grid.Name + "/" + e.Column.Name() + "/" + e.Name))[:16]
+	return "e" + checksum([]byte(e.Column.Grid.Name + "/" + e.Column.Name + "/" + e.Name))[:16]
 }
 
 func headline(f *findings.Findings) string {

@@ -60,7 +60,7 @@ func configure(r *results.Run, budget int) {
 
 func runsPage(t *testing.T, paths ...string) string {
 	t.Helper()
-	files := must.Get(report.FindRuns(paths...))(t)
+	files := must.Get(results.Find(paths...))(t)
 	var buf bytes.Buffer
 	must.Do(t, report.Runs(t.Context(), &buf, report.RunsInput{Files: files, Origin: origin}))
 	return buf.String()
@@ -130,11 +130,19 @@ func TestRunsOfSeveralTimelines(t *testing.T) {
 	}
 }
 
+// TestNoRuns: there is no page about nothing.
+func TestNoRuns(t *testing.T) {
+	var buf bytes.Buffer
+	if err := report.Runs(t.Context(), &buf, report.RunsInput{}); err == nil || buf.Len() > 0 {
+		t.Errorf("%d bytes, %v", buf.Len(), err)
+	}
+}
+
 func TestFindRuns(t *testing.T) {
 	runs := sampleRuns()[:2]
 	dir := runsFolder(t, runs)
 	one := filepath.Join(dir, "00-"+runs[0].ID, "result.json")
-	if files, err := report.FindRuns(one, dir, filepath.Dir(one)); err != nil || len(files) != 2 || files[0].File != one || files[0].Run.A != runs[0].A {
+	if files, err := results.Find(one, dir, filepath.Dir(one)); err != nil || len(files) != 2 || files[0].Path != one || files[0].Run.A != runs[0].A {
 		t.Errorf("%d runs, %v; want two, each once", len(files), err)
 	}
 	bad := filepath.Join(t.TempDir(), "result.json")
@@ -145,7 +153,7 @@ func TestFindRuns(t *testing.T) {
 		"has schema 2; this program reads": {dir, filepath.Dir(bad)},
 		"no such file":                     {"nowhere"},
 	} {
-		if _, err := report.FindRuns(paths...); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := results.Find(paths...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: error %v; want one with %q", paths, err, want)
 		}
 	}
@@ -162,7 +170,7 @@ func TestFindRunsBehindLinks(t *testing.T) {
 	}
 	link := filepath.Join(t.TempDir(), "runs")
 	must.Do(t, os.Symlink(here, link))
-	if files, err := report.FindRuns(link); err != nil || len(files) != 2 {
+	if files, err := results.Find(link); err != nil || len(files) != 2 {
 		t.Errorf("%d runs (%v), want two", len(files), err)
 	}
 }
@@ -170,8 +178,8 @@ func TestFindRunsBehindLinks(t *testing.T) {
 // TestUnreadableRecords: records that are there and cannot be read are not taken for a run without records.
 func TestUnreadableRecords(t *testing.T) {
 	dir := runsFolder(t, sampleRuns()[:1])
-	found := must.Get(report.FindRuns(dir))(t)
-	if err := os.Mkdir(filepath.Join(filepath.Dir(found[0].File), "records.jsonl"), 0o777); err != nil { // which root cannot read either
+	found := must.Get(results.Find(dir))(t)
+	if err := os.Mkdir(filepath.Join(filepath.Dir(found[0].Path), "records.jsonl"), 0o777); err != nil { // which root cannot read either
 		t.Fatal(err)
 	}
 	if err := report.Runs(t.Context(), new(bytes.Buffer), report.RunsInput{Files: found}); err == nil {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
@@ -18,7 +19,7 @@ import (
 type runSet struct {
 	*findings.Grid
 	id    string
-	files map[string]RunFile // by the runs' IDs; none for a grid, of which the rows are all that is known
+	files map[string]results.File // by the runs' IDs; none for a grid, of which the rows are all that is known
 }
 
 // runs are those of entries that are there.
@@ -36,34 +37,28 @@ func (s *runSet) runs(entries ...*findings.Entry) (out []*results.Run) {
 }
 
 // blocks are what the page shows of the set: first what it decides.
-func (s *runSet) blocks(ctx context.Context) ([]block, error) {
+func (s *runSet) blocks(ctx context.Context) []block {
 	var out, details []block
 	var tables []*versus.Table
 	for i, c := range s.Columns {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+		fail.If(ctx.Err())
 		b, compared := comparison(c)
 		b.ID = fmt.Sprintf("%s-%d", s.id, i)
 		b.Table.ID = "t" + b.ID
 		out, tables = append(out, b), append(tables, compared)
 		if len(s.files) > 0 {
-			all, err := s.details(c)
-			if err != nil {
-				return nil, err
-			}
-			details = append(details, block{ID: b.ID + "d", Title: c.Name() + ": tasks", Parts: all})
+			details = append(details, block{ID: b.ID + "d", Title: c.Name + ": tasks", Parts: s.details(c)})
 		}
 	}
 	out = append(out, s.costs(tables))
 	if len(s.files) > 0 {
-		return slices.Concat(out, []block{s.settings()}, s.figures(), details, []block{s.origin()}), nil
+		return slices.Concat(out, []block{s.settings()}, s.figures(), details, []block{s.origin()})
 	}
 	title := fmt.Sprintf("%s (%s)", s.Title, s.Name)
 	if s.Paper != "" {
 		title = s.Paper + ": " + title
 	}
-	return []block{{ID: s.id, Title: title, Parts: append(append(out, s.figures()...), s.origin())}}, nil
+	return []block{{ID: s.id, Title: title, Parts: append(append(out, s.figures()...), s.origin())}}
 }
 
 // origin says where the results are from, run by run.
@@ -73,7 +68,7 @@ func (s *runSet) origin() block {
 	if len(s.files) == 0 {
 		b.Facts = []fact{{Name: "command", Value: p.Command}}
 	}
-	b.Facts = append(b.Facts, p.Facts()...)
+	b.Facts = append(b.Facts, p.Facts...)
 	return b
 }
 

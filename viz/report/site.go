@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"errors"
-	"fmt"
 	"html/template"
 	"io"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // indexPage is the site's first page.
@@ -28,38 +28,34 @@ type card struct {
 	Failed                   bool
 }
 
-// IndexFile is the first page of a site.
-const IndexFile = "index.html"
+// indexFile is the first page of a site.
+const indexFile = "index.html"
 
 // Site writes a page for each notebook into a folder, and an index with the title, the first picture and the first paragraph
 // of each. It returns their paths, the index first. Links are relative: the folder can be moved, and opened without a server.
 // Site stops when ctx is done.
 func Site(ctx context.Context, dir, title string, notebooks []*Notebook, o Origin) (written []string, err error) {
+	defer fail.Caught(&err)
 	site := map[string]string{}
 	for _, n := range notebooks {
 		name := filepath.Base(n.File)
 		page := strings.TrimSuffix(name, filepath.Ext(name)) + ".html"
-		if site[name] != "" || page == IndexFile {
-			return nil, fmt.Errorf("report: %s would have the page of another, %s; want notebooks of different names", n.File, page)
-		}
+		fail.When(site[name] != "" || page == indexFile, "report: %s would have the page of another, %s; want notebooks of different names", n.File, page)
 		site[name] = page
 	}
 	index := &indexPage{Title: title, Made: o.made()}
 	var pages []*notebookPage
 	for _, n := range notebooks {
-		p, err := n.render(ctx, o, site)
-		if err != nil {
-			return nil, err
-		}
+		p := n.render(ctx, o, site)
 		p.Href, p.Picture, p.Failed = site[filepath.Base(n.File)], p.picture(), n.Failed() != nil
 		pages, index.Cards = append(pages, p), append(index.Cards, &p.card)
 		index.Made.Files = append(index.Made.Files, p.Made.Files...)
 	}
 	write := func(file, template string, page any) {
 		written = append(written, filepath.Join(dir, file))
-		err = errors.Join(err, atomicfile.Write(filepath.Join(dir, file), func(w io.Writer) error { return writePage(w, template, page) }))
+		err = errors.Join(err, atomicfile.Write(filepath.Join(dir, file), func(w io.Writer) error { return templates.ExecuteTemplate(w, template, page) }))
 	}
-	write(IndexFile, "index.gohtml", index)
+	write(indexFile, "index.gohtml", index)
 	around := slices.Concat([]*card{nil}, index.Cards, []*card{nil})
 	for i, p := range pages {
 		p.Previous, p.Next = around[i], around[i+2]
@@ -70,7 +66,7 @@ func Site(ctx context.Context, dir, title string, notebooks []*Notebook, o Origi
 
 var (
 	firstPicture = regexp.MustCompile(`(?s)<figure class="pcl-figure".*?</figure>|<img\b[^>]*>`)
-	asked        = regexp.MustCompile(` data-(?:at|say|csv|x|y)="[^"]*"`) // what a card isn't asked
+	asked        = regexp.MustCompile(` data-(?:values|say|box|x|y)=(?:"[^"]*"|'[^']*')`) // what a card isn't asked
 )
 
 // picture is the first picture of the page; empty if there is none, or a large one: the index has all of them.

@@ -134,7 +134,7 @@ func (h *Host) Link(ctx context.Context, replay []int, run ...int) (file string,
 	for i, ids := range [][]int{replay, run} {
 		for _, id := range ids {
 			imports += fmt.Sprintf("import c%d %q\n", id, cell.Path(id))
-			calls[i] += fmt.Sprintf("c%d.%s(); ", id, []string{cell.Replay, cell.Run}[i])
+			calls[i] += fmt.Sprintf("c%d.%s(%t); ", id, cell.Run, i == 0)
 		}
 	}
 	text := fmt.Sprintf("%svar Replay, Run = func() { %s}, func() { %s}\n", imports, calls[0], calls[1])

@@ -81,7 +81,7 @@ func (h *Host) Current(ctx context.Context) (now *Host, err error) {
 		return there, nil
 	}
 	paths := now.importable(ctx)
-	now.Packages = fail.Or(h.Go.exportsOf(ctx, h.Module, append(paths, cell.Runtime, hostPackage, "plugin")...))
+	now.Packages = fail.Or(h.Go.exportsOf(ctx, h.Module, append(paths, hostPackage, "plugin")...))
 	partial, text := h.Program+".partial", importHost
 	if h.Go.Plugins { // which find in it all that they import
 		for _, p := range paths {

@@ -3,6 +3,7 @@
 package cell
 
 import (
+	"cmp"
 	"go/ast"
 	"go/importer"
 	"go/token"
@@ -34,22 +35,22 @@ type Notebook struct {
 	exports  map[string]string   // from paths of packages to files
 	byName   map[string][]string // from names of packages to paths, the best first
 	symbols  map[string]symbol   // by name; imports without one by _ or a dot and their paths
-	types    map[string][]part   // the text of types and their methods, which come again with each change of one of them
 	inFuncs  map[string]bool     // names that functions mention
 	last     int                 // the ID of the last cell
 }
 
 // symbol is something that a cell has declared or imported.
 type symbol struct {
-	cell int
-	obj  types.Object
-	from string // the hash of what it is made of
+	cell  int
+	obj   types.Object
+	from  string // the hash of what it is made of
+	parts []part // a type and its methods, which come again with each change of one of them
 }
 
 // New returns a notebook without cells, for a toolchain in root.
 func New(packages []Package, root string) *Notebook {
 	nb := &Notebook{root: root, fset: token.NewFileSet(), exports: map[string]string{}, byName: map[string][]string{},
-		symbols: map[string]symbol{}, types: map[string][]part{}, inFuncs: map[string]bool{}}
+		symbols: map[string]symbol{}, inFuncs: map[string]bool{}}
 	nb.importer = importer.ForCompiler(nb.fset, "gc", func(p string) (io.ReadCloser, error) {
 		return os.Open(nb.exports[p])
 	})
@@ -99,20 +100,17 @@ func (nb *Notebook) packageFor(name string, used []string) (first *types.Package
 		found, _, _ := types.LookupFieldOrMethod(s.obj.Type(), true, s.obj.Pkg(), use)
 		return found != nil
 	}
-	if declared && (kindOf(s.obj) == "package" || slices.ContainsFunc(used, has)) {
+	if declared && (kindOf(s.obj) == "package" || len(used) == 0 || slices.ContainsFunc(used, has)) {
 		return nil
 	}
 	for _, path := range nb.byName[name] {
 		p, err := nb.importer.Import(path)
-		if err != nil {
-			continue
-		}
 		misses := func(use string) bool { return p.Scope().Lookup(use) == nil }
-		if !slices.ContainsFunc(used, misses) && (len(used) > 0 || !declared) {
+		if err == nil && !slices.ContainsFunc(used, misses) {
 			return p
 		}
-		if first == nil && !declared {
-			first = p
+		if !declared {
+			first = cmp.Or(first, p)
 		}
 	}
 	return first
@@ -152,14 +150,6 @@ func (nb *Notebook) Commit(c *Cell) {
 	defer nb.mu.Unlock()
 	maps.Copy(nb.symbols, c.symbols)
 	maps.Copy(nb.inFuncs, c.inFuncs)
-	for name := range c.symbols {
-		delete(nb.types, Plain(name))
-	}
-	for _, p := range c.parts {
-		if p.of != "" {
-			nb.types[p.of] = append(nb.types[p.of], p)
-		}
-	}
 }
 
 // Forget removes names, so that later cells don't see them.
@@ -171,7 +161,6 @@ func (nb *Notebook) Forget(names ...string) (missing []string) {
 			missing = append(missing, plain)
 		}
 		delete(nb.symbols, exported(plain))
-		delete(nb.types, plain)
 	}
 	return missing
 }
@@ -198,37 +187,11 @@ func exported(name string) string {
 // hiddenTag keeps a field that is exported only by translation out of JSON.
 const hiddenTag = "`json:\"-\"`"
 
-// export writes the names in a part in the form in which other cells see them. Go's own names stay, unless the cell or the
-// notebook declares them: what is in reach of neither is a field or a method.
-func (c *Cell) export(n ast.Node) bool {
-	switch n := n.(type) {
-	case *ast.Ident:
-		_, before := c.nb.symbols[exported(n.Name)]
-		if types.Universe.Lookup(n.Name) == nil || n.Obj != nil && n.Obj != free || before || c.top[exported(n.Name)] {
-			n.Name = exported(n.Name)
-		}
-	case *ast.SelectorExpr:
-		n.Sel.Name = exported(n.Sel.Name)
-	case *ast.KeyValueExpr:
-		if id, ok := n.Key.(*ast.Ident); ok && !slices.Contains([]string{"true", "false", "nil", "iota"}, id.Name) {
-			id.Name = exported(id.Name)
-		}
-	case *ast.FuncDecl:
-		if n.Recv != nil {
-			n.Name.Name = exported(n.Name.Name)
-		}
-	case *ast.StructType:
-		for _, f := range n.Fields.List {
-			if f.Tag == nil && slices.ContainsFunc(f.Names, isHidden) {
-				f.Tag = &ast.BasicLit{Kind: token.STRING, Value: hiddenTag}
-			}
-		}
-	case *ast.Field:
-		for _, id := range n.Names {
-			id.Name = exported(id.Name)
-		}
-	}
-	return true
+// isGo says whether a name is one of Go's own, which the translation leaves as it is. It is not if the cell or the notebook
+// declares it, and what is in reach of neither is a field or a method, but for constants as keys.
+func (c *Cell) isGo(id *ast.Ident) bool {
+	name := exported(id.Name)
+	_, before := c.nb.symbols[name]
+	unbound := id.Obj == free || id.Obj == nil && slices.Contains([]string{"true", "false", "nil", "iota"}, id.Name)
+	return unbound && types.Universe.Lookup(id.Name) != nil && !before && !c.top[name]
 }
-
-func isHidden(id *ast.Ident) bool { return !id.IsExported() && id.Name != "_" }

@@ -21,6 +21,7 @@ func TestRead(t *testing.T) {
 		"if a &&\n!b {\n}":                      nil,
 		"l := []bool{\n!a,\n!b}":                nil,
 		"!echo it's `odd\n%cd \"x\nfmt.Print()": {"!echo it's `odd", "%cd \"x"},
+		"!echo é":                              {"!echo é"},
 		"!a \\\n  b\n!c":                        {"!a    b", "!c"},
 		"//gonb:%%\nf()":                        {"%%"},
 		"n := a\n% main":                        {"% main"},
@@ -77,7 +78,7 @@ func notebook(t *testing.T) *Notebook {
 // Mistakes are where the user sees them.
 func TestMistakes(t *testing.T) {
 	for code, want := range map[string]token.Position{
-		"x := 1\nx := 2":                              {Line: 2, Column: 3},
+		"x := 1\nx := 2":                              {Line: 2, Column: 1},
 		"fmt.Println(nothing)":                        {Line: 1, Column: 13},
 		"x := \"é\" + nothing":                        {Line: 1, Column: 13},
 		"func f() int {\n\treturn \"\"\n}\nf()":       {Line: 2, Column: 9},

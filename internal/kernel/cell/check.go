@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Cell is a cell as a Go package. Its functions [Run] and [Replay] run it.
+// Cell is a cell as a Go package. Its function [Run] runs it.
 type Cell struct {
 	ID    int
 	Text  string
@@ -29,7 +29,6 @@ type Cell struct {
 	top     map[string]bool               // what the cell declares
 	symbols map[string]symbol             // and imports; see [Notebook]
 	same    map[types.Object]types.Object // variables and functions that are those of an earlier cell, or ours
-	again   map[*ast.Ident]string         // what is assigned to again by :=, and is blank for the checker
 	wrong   scanner.ErrorList
 
 	inFuncs map[string]bool   // names of the notebook that functions mention
@@ -41,18 +40,21 @@ type Cell struct {
 }
 
 // understand reads and checks code. Methods of types that the code changes come along unless carry is false. What it returns is
-// of use also with an error, unless it is nil.
+// of use also with an error.
 func (nb *Notebook) understand(s Source, carry bool) (*Cell, error) {
 	f, parts, err := parse(nb.fset, s)
-	if f == nil {
-		return nil, err
-	}
 	id := nb.last + 1
 	c := &Cell{ID: id, nb: nb, syntax: f, pkg: types.NewPackage(Path(id), fmt.Sprint(our, id)), top: map[string]bool{},
-		symbols: map[string]symbol{}, same: map[types.Object]types.Object{}, again: map[*ast.Ident]string{},
-		inFuncs: map[string]bool{}, needs: map[string]string{Runtime: runtimeName}}
+		symbols: map[string]symbol{}, same: map[types.Object]types.Object{}, inFuncs: map[string]bool{},
+		needs: map[string]string{runtime: runtimeName}}
 	c.withMethods(parts, carry)
+	again := c.define()
+	c.findNames()
+	c.seeEarlier()
 	c.check()
+	for id, name := range again {
+		c.info.Defs[id] = c.pkg.Scope().Lookup(exported(name))
+	}
 	return c, cmp.Or(err, c.wrong.Err())
 }
 
@@ -61,7 +63,7 @@ func (nb *Notebook) understand(s Source, carry bool) (*Cell, error) {
 func (c *Cell) withMethods(parts []part, carry bool) {
 	said := map[string][]part{} // of types that the notebook knows
 	for _, p := range parts {
-		if c.nb.types[p.of] != nil {
+		if c.nb.partsOf(p.of) != nil {
 			said[p.of] = append(said[p.of], p)
 		}
 	}
@@ -72,7 +74,7 @@ func (c *Cell) withMethods(parts []part, carry bool) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(said)) {
-		for _, p := range c.nb.types[name] {
+		for _, p := range c.nb.partsOf(name) {
 			switch {
 			case !renewed[name], slices.ContainsFunc(said[name], func(now part) bool { return now.name == p.name }):
 			case carry, p.name == p.of:
@@ -92,10 +94,10 @@ func (c *Cell) withMethods(parts []part, carry bool) {
 // differs says whether a cell changes what it says of a type, or the type is made of another that is newer.
 func (nb *Notebook) differs(name string, now []part, renewed map[string]bool) bool {
 	known := map[string]bool{}
-	for _, p := range nb.types[name] {
+	for _, p := range nb.partsOf(name) {
 		known[p.text] = true
 		for _, word := range strings.FieldsFunc(p.text, func(r rune) bool { return !inName(r) }) {
-			if renewed[word] || nb.types[word] != nil && nb.symbols[exported(word)].cell > nb.symbols[exported(name)].cell {
+			if renewed[word] || nb.partsOf(word) != nil && nb.symbols[exported(word)].cell > nb.symbols[exported(name)].cell {
 				return true
 			}
 		}
@@ -109,18 +111,59 @@ func (nb *Notebook) repeated(p part) part {
 	return parts[slices.IndexFunc(parts, func(q part) bool { return q.name == p.name })]
 }
 
-// check finds the types of everything in the cell.
-func (c *Cell) check() {
+// partsOf lists what the notebook knows of a type and its methods.
+func (nb *Notebook) partsOf(name string) []part { return nb.symbols[exported(name)].parts }
+
+// define finds what the cell declares. It returns the names that are only assigned to, which are blank for the checker.
+func (c *Cell) define() (again map[*ast.Ident]string) {
+	again = map[*ast.Ident]string{}
+	have := map[string]bool{"_": true}
 	for _, p := range c.parts {
-		for _, id := range p.names {
-			c.top[exported(id.Name)] = id.Name != "_"
+		c.top[exported(p.name)] = p.name != "_"
+		d, ok := p.node.(*ast.GenDecl)
+		if !ok {
+			continue
+		}
+		for _, spec := range d.Specs {
+			if s, ok := spec.(*ast.ValueSpec); ok {
+				c.defineValues(s, have, again)
+			}
 		}
 	}
-	c.findPackages()
-	for _, p := range c.parts {
-		ast.Inspect(p.node, c.export)
+	return again
+}
+
+// defineValues takes a definition without a type as := is in a function: a name that the cell has already is only assigned to, if
+// another one is new. On the right, a variable that the cell does not have yet is what it was before, and is given our mark.
+func (c *Cell) defineValues(s *ast.ValueSpec, have map[string]bool, again map[*ast.Ident]string) {
+	some := s.Type == nil && slices.ContainsFunc(s.Names, func(id *ast.Ident) bool { return !have[id.Name] })
+	for _, value := range s.Values {
+		ast.Inspect(value, func(n ast.Node) bool {
+			id, ok := n.(*ast.Ident)
+			if !ok || !some || have[id.Name] || id.Obj == nil || id.Obj != c.syntax.Scope.Lookup(id.Name) {
+				return true
+			}
+			name := exported(id.Name)
+			if before, ok := c.nb.symbols[name].obj.(*types.Var); ok && id.Obj.Kind == ast.Var {
+				id.Name = our + name
+				old := types.NewVar(before.Pos(), c.pkg, id.Name, before.Type())
+				c.same[old] = before
+				c.see(old)
+			}
+			return true
+		})
 	}
-	c.seeEarlier()
+	for _, id := range s.Names {
+		c.top[exported(id.Name)] = id.Name != "_"
+		if some && have[id.Name] {
+			again[id], id.Name = id.Name, "_"
+		}
+		have[id.Name] = true
+	}
+}
+
+// check finds the types of everything in the cell.
+func (c *Cell) check() {
 	c.arrange()
 	c.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
 		Instances: map[*ast.Ident]types.Instance{}}
@@ -140,29 +183,34 @@ func (c *Cell) check() {
 
 func (c *Cell) mistake(at token.Pos, text string) { c.wrong.Add(c.nb.fset.Position(at), Plain(text)) }
 
-// findPackages finds the packages that the cell imports and those that it leaves out.
-func (c *Cell) findPackages() {
+// findNames finds the packages that the cell imports and those that it leaves out, and writes names in the form in which other
+// cells see them.
+func (c *Cell) findNames() {
 	used := map[string][]string{} // names before dots that the cell does not declare, with what follows the dots
 	for _, p := range c.parts {
 		ast.Inspect(p.node, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.ImportSpec:
 				c.addImport(n)
+				return false
 			case *ast.SelectorExpr:
-				x, ok := n.X.(*ast.Ident)
-				if !ok || x.Obj != free || c.top[exported(x.Name)] {
-					return true
+				if x, ok := n.X.(*ast.Ident); ok && x.Obj == free && !c.top[exported(x.Name)] {
+					used[x.Name] = append(used[x.Name], n.Sel.Name)
 				}
-				names := used[x.Name]
-				if n.Sel.IsExported() {
-					names = append(names, n.Sel.Name)
+			case *ast.Field:
+				if n.Tag == nil && slices.ContainsFunc(n.Names, isHidden) {
+					n.Tag = &ast.BasicLit{Kind: token.STRING, Value: hiddenTag}
 				}
-				used[x.Name] = names
+			case *ast.Ident:
+				if !c.isGo(n) {
+					n.Name = exported(n.Name)
+				}
 			}
 			return true
 		})
 	}
 	for name, names := range used {
+		names = slices.DeleteFunc(names, func(name string) bool { return !token.IsExported(name) })
 		if pkg := c.nb.packageFor(name, names); pkg != nil {
 			c.see(types.NewPkgName(token.NoPos, c.pkg, exported(name), pkg))
 		}
@@ -214,7 +262,7 @@ func (c *Cell) seeEarlier() {
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(c.nb.symbols))) {
 		c.see(c.nb.symbols[name].obj)
 	}
-	pkg, err := c.nb.importer.Import(Runtime)
+	pkg, err := c.nb.importer.Import(runtime)
 	if err != nil {
 		return // tests of cells that use none
 	}
@@ -233,65 +281,25 @@ func (c *Cell) seeEarlier() {
 // predeclared are the names that every cell has, by what stands for them.
 var predeclared = map[string]string{up + "must": "Must", up + "check": "NoError", up + "ctx": "Context"}
 
-// arrange puts the parts into the file that is checked: definitions become variables of the package, statements come into a
-// function.
+// arrange puts the parts into the file that is checked: statements come into one function.
 func (c *Cell) arrange() {
-	body := &ast.BlockStmt{Lbrace: c.syntax.FileStart, Rbrace: c.syntax.FileEnd}
-	have := map[string]bool{}
-	for _, p := range c.parts {
-		have[exported(p.name)] = true
-	}
+	run := &ast.FuncDecl{Name: ast.NewIdent(our), Type: &ast.FuncType{Params: &ast.FieldList{}},
+		Body: &ast.BlockStmt{Lbrace: c.syntax.FileStart, Rbrace: c.syntax.FileEnd}}
 	c.syntax.Name, c.syntax.Decls = ast.NewIdent(c.pkg.Name()), nil
-	for i := range c.parts {
-		p := &c.parts[i]
-		if s, ok := p.node.(*ast.AssignStmt); ok && len(p.names) > 0 {
-			p.node = c.definition(s, p.names, have)
-		}
+	for _, p := range c.parts {
 		switch n := p.node.(type) {
 		case ast.Stmt:
-			body.List = append(body.List, n)
+			run.Body.List = append(run.Body.List, n)
 		case ast.Decl:
 			if d, ok := n.(*ast.GenDecl); !ok || d.Tok != token.IMPORT {
 				c.syntax.Decls = append(c.syntax.Decls, n)
 			}
 		}
 	}
-	run := &ast.FuncDecl{Name: ast.NewIdent(our), Type: &ast.FuncType{Params: &ast.FieldList{}}, Body: body}
-	c.syntax.Decls = append(c.syntax.Decls, run)
+	c.syntax.Decls = append(c.syntax.Decls, run) // last, since its scope is all of the file
 }
 
-// definition makes a := a declaration of variables. A name that the cell has already is only assigned to. On the right, a
-// name that it does not have yet means what it was before, and is given our mark.
-func (c *Cell) definition(s *ast.AssignStmt, names []*ast.Ident, have map[string]bool) *ast.GenDecl {
-	for _, e := range s.Rhs {
-		ast.Inspect(e, func(n ast.Node) bool {
-			id, ok := n.(*ast.Ident)
-			if !ok || id.Obj != free || have[id.Name] || !c.top[id.Name] {
-				return true
-			}
-			if before, ok := c.nb.symbols[id.Name].obj.(*types.Var); ok {
-				id.Name = our + id.Name
-				old := types.NewVar(before.Pos(), c.pkg, id.Name, before.Type())
-				c.same[old] = before
-				c.see(old)
-			}
-			return true
-		})
-	}
-	fresh := false
-	for _, id := range names {
-		if have[id.Name] {
-			c.again[id] = id.Name
-			id.Name = "_"
-		} else if id.Name != "_" {
-			fresh, have[id.Name] = true, true
-		}
-	}
-	if !fresh {
-		c.mistake(s.TokPos, "no new variables on left side of :=")
-	}
-	return &ast.GenDecl{Tok: token.VAR, TokPos: s.Pos(), Specs: []ast.Spec{&ast.ValueSpec{Names: names, Values: s.Rhs}}}
-}
+func isHidden(id *ast.Ident) bool { return !id.IsExported() && id.Name != "_" }
 
 // lastExpression is the expression that ends the cell, whose value is shown.
 func (c *Cell) lastExpression() *ast.ExprStmt {

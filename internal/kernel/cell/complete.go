@@ -49,14 +49,11 @@ func (nb *Notebook) Inspect(code string, offset int) (declaration, doc string) {
 func (nb *Notebook) objectsAt(code string, offset int) (start int, list []types.Object) {
 	start = len(strings.TrimRightFunc(code[:offset], inName))
 	src := Read("In[0]", code[:start])
-	if len(src.Go) < start || src.form().inText {
+	if len(src.Go) < start {
 		return offset, nil
 	}
-	src.Go += cursor
+	src.Go += cursor // which is no name within a string or a comment
 	c, _ := nb.understand(src, true)
-	if c == nil {
-		return offset, nil
-	}
 	begun := code[start:offset]
 	for _, o := range c.atCursor() {
 		name := Plain(o.Name())

@@ -13,9 +13,12 @@ func call(name string, args ...ast.Expr) *ast.CallExpr {
 	return &ast.CallExpr{Fun: ast.NewIdent(name), Args: args}
 }
 
+// ours is something of ours in the place of a node of the cell.
+func ours(name string, at ast.Node) ast.Expr { return &ast.Ident{NamePos: at.Pos(), Name: name} }
+
 // within calls a function of the runtime with an expression of the cell, in its place.
-func within(name string, e ast.Expr) *ast.CallExpr {
-	return &ast.CallExpr{Fun: &ast.Ident{NamePos: e.Pos(), Name: runtimeName + "." + name}, Args: []ast.Expr{e}}
+func within(name string, e ast.Expr, more ...ast.Expr) *ast.CallExpr {
+	return &ast.CallExpr{Fun: ours(runtimeName+"."+name, e), Args: append([]ast.Expr{e}, more...)}
 }
 
 // checkpoint is a statement that ends the goroutine if its cell was stopped.
@@ -29,7 +32,7 @@ func interruptible(b *ast.BlockStmt) {
 
 // guard keeps the cell's own code from ending the program that all cells share, and lets the user stop it: loops and
 // functions ask whether they were stopped, panics in goroutines end the cell, and so do os.Exit and log.Fatal, which panics.
-func (c *Cell) guard(n ast.Node) bool {
+func (c *Cell) guard(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.ForStmt:
 		interruptible(n.Body)
@@ -40,34 +43,33 @@ func (c *Cell) guard(n ast.Node) bool {
 	case *ast.GoStmt:
 		_, generic := c.info.Instances[named(n.Call.Fun)] // of one, the type is known only where it is called
 		if c.info.Types[n.Call.Fun].IsValue() && !generic {
-			n.Call.Fun = within("Guard", n.Call.Fun)
+			n.Call.Fun = within("Guard", n.Call.Fun, ast.NewIdent(our+"frame"))
 		}
 	case *ast.SelectorExpr:
 		switch f, ok := c.info.Uses[n.Sel].(*types.Func); {
-		case ok && ends[f.FullName()]:
-			n.X, n.Sel = &ast.Ident{NamePos: n.Pos(), Name: runtimeName}, ast.NewIdent(f.Name())
+		case ok && f.FullName() == "os.Exit":
+			n.X, n.Sel = ours(runtimeName, n), ast.NewIdent(f.Name())
 		case ok && f.Pkg() != nil && f.Pkg().Path() == "log":
 			n.Sel.Name = strings.Replace(n.Sel.Name, "Fatal", "Panic", 1)
 		}
 	case *ast.CallExpr:
 		c.guardCall(n)
 	}
-	return true
 }
-
-// ends are functions that would end all cells, or hold them by asking the user, or hide an error. The runtime has one of the same
-// name for each.
-var ends = map[string]bool{"os.Exit": true, "fmt.Scan": true, "fmt.Scanln": true, "fmt.Scanf": true, "flag.Parse": true}
 
 // guardCall has what is called with the standard input ask the user: elsewhere os.Stdin is what it is, empty. It lets a cell that
 // runs again declare its flags again.
 func (c *Cell) guardCall(call *ast.CallExpr) {
-	_, pkg := callee(c.info, call)
+	name, pkg := callee(c.info, call)
+	if f, ok := call.Fun.(*ast.SelectorExpr); ok && pkg == "fmt" && strings.HasPrefix(name, "Scan") {
+		f.Sel.Name = "F" + strings.ToLower(name)
+		call.Args = append([]ast.Expr{ours(stdin, call)}, call.Args...)
+	}
 	for i, arg := range call.Args {
 		switch a := arg.(type) {
 		case *ast.SelectorExpr:
 			if c.info.Uses[a.Sel] != nil && Plain(types.ExprString(a)) == "os.Stdin" {
-				call.Args[i] = &ast.Ident{NamePos: a.Pos(), Name: runtimeName + ".Stdin"}
+				call.Args[i] = ours(stdin, a)
 			}
 		case *ast.BasicLit:
 			if pkg == "flag" && len(call.Args) > 2 && a.Kind == token.STRING { // a flag, of which this is the name
@@ -77,6 +79,8 @@ func (c *Cell) guardCall(call *ast.CallExpr) {
 		}
 	}
 }
+
+const stdin = runtimeName + ".Stdin"
 
 // show shows the value of the cell's last expression. What a function of package fmt returns is nobody's result, and neither
 // is what is received or written.

@@ -1,12 +1,14 @@
 package cell
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/scanner"
 	"go/token"
+	"go/types"
 	"iter"
 	"regexp"
 	"slices"
@@ -48,7 +50,7 @@ func Read(file, code string) Source {
 		line := strings.TrimSpace(strings.ReplaceAll(text, "\\\n", " "))
 		s.Commands = append(s.Commands, Command{s.place(at).Line, strings.TrimPrefix(line, commentPrefix)})
 		end := at + len(text)
-		s.Go = s.Go[:at] + notNewline.ReplaceAllString(text, " ") + s.Go[end:]
+		s.Go = s.Go[:at] + inLine.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat(" ", len(s)) }) + s.Go[end:]
 		at = s.nextCommand(end)
 	}
 	return s
@@ -56,7 +58,7 @@ func Read(file, code string) Source {
 
 var (
 	commandText = regexp.MustCompile(`^([^\n]*\\\n)*[^\n]*`)
-	notNewline  = regexp.MustCompile(`[^\n]`)
+	inLine      = regexp.MustCompile(`[^\n]+`)
 )
 
 // nextCommand returns where the next command begins, or -1. Only Go lies between from and there.
@@ -84,8 +86,7 @@ type lexeme struct {
 	at, end int
 	token   token.Token
 	text    string
-	depth   int  // how many brackets are open before it
-	opens   int  // how many more are after it
+	depth   int  // how many brackets are open behind it
 	begins  bool // a statement can begin with it
 }
 
@@ -99,14 +100,12 @@ func lexemes(code string) iter.Seq[lexeme] {
 		s.Init(file, src, func(token.Position, string) {}, scanner.ScanComments)
 		for depth, begins := 0, true; ; {
 			pos, tok, text := s.Scan()
-			if text == "" {
-				text = tok.String()
-			}
-			l := lexeme{file.Offset(pos), file.Offset(pos) + len(text), tok, text, depth, nesting[tok], begins}
+			text = cmp.Or(text, tok.String())
+			depth += nesting[tok]
+			l := lexeme{file.Offset(pos), file.Offset(pos) + len(text), tok, text, depth, begins}
 			if l.at >= len(code) || !yield(l) {
 				return
 			}
-			depth += l.opens
 			if tok != token.COMMENT {
 				begins = tok == token.SEMICOLON
 			}
@@ -114,52 +113,54 @@ func lexemes(code string) iter.Seq[lexeme] {
 	}
 }
 
-// form is what the brackets and the ends of statements tell of Go code, which need not be right.
-type form struct {
-	text   string // the code as a file: what does not stand outside of functions is in functions
-	stray  int    // where the first bracket closes nothing, or -1
-	depth  int    // how many brackets are open at the end
-	inText bool   // the end is within a string, a character or a comment
-}
+// The parser reads statements only inside of functions, and functions and imports only outside. What declares names for the
+// notebook stands outside, too.
+var (
+	outside    = regexp.MustCompile(`^((import|const|type|var) |func [\pL_]|func \( [^()]*\) [\pL_]\S* \()`)
+	definition = regexp.MustCompile(`^([\pL_]\S* , )*[\pL_]\S* := `)
+)
 
-// outsideText begins what stands outside of functions: an import, a function or a method. A function literal has no name.
-var outsideText = regexp.MustCompile(`^(import\b|func\s+[\pL_]|func\s*\([^()]*\)\s*[\pL_][\pL\d_]*\s*\()`)
-
-// form finds the form of code. The parser reads statements only inside of functions, and functions and imports only outside.
-func (s Source) form() form {
-	f := form{stray: -1, text: "package cell;"}
-	add := func(before string, begin, end int, after string) {
-		at := s.place(begin)
-		f.text += fmt.Sprintf("%s/*line %s:%d:%d*/%s%s", before, s.File, at.Line, at.Column, s.Go[begin:end], after)
+// form is the code as a file, which need not be right: what does not stand outside of functions is in functions, and a definition
+// by := is one by var. open is how many brackets are open at the end. The error is that of a bracket that closes nothing.
+func (s Source) form() (text string, open int, err error) {
+	text = "package cell;"
+	add := func(before string, at int, code, after string) {
+		place := s.place(at)
+		text += fmt.Sprintf("%s/*line %s:%d:%d*/%s%s", before, s.File, place.Line, place.Column, code, after)
 	}
-	from, begin, end := 0, -1, 0 // where the text between begins, and a statement
+	from, begin, end := 0, 0, 0 // where the text between begins, and a statement
+	var words []string          // of the statement
 	cut := func() {
-		if begin >= 0 && outsideText.MatchString(s.Go[begin:end]) {
-			add("func "+our+"() {", from, begin, "};")
-			add("", begin, end, ";")
+		line, keyword, code := strings.Join(words, " "), "", s.Go[begin:end]
+		words = nil
+		if definition.MatchString(line) {
+			keyword, code = "var ", strings.Replace(code, ":=", " =", 1)
+		}
+		if keyword != "" || outside.MatchString(line) {
+			add("func "+our+"() {", from, s.Go[from:begin], "};")
+			add(keyword, begin, code, ";")
 			from = end
 		}
-		begin = -1
 	}
 	for l := range lexemes(s.Go) {
-		f.depth, f.inText = l.depth+l.opens, l.end > len(s.Go)
-		if f.depth < 0 && f.stray < 0 {
-			f.stray = l.at
+		open = l.depth
+		if open < 0 && err == nil {
+			err = scanner.ErrorList{{Pos: s.place(l.at), Msg: "a " + l.text + " that closes nothing"}}
 		}
 		switch {
 		case l.token == token.COMMENT:
 		case l.token == token.SEMICOLON && l.depth <= 0:
 			cut()
 		default:
-			end = min(l.end, len(s.Go))
-			if begin < 0 {
+			if len(words) == 0 {
 				begin = l.at
 			}
+			words, end = append(words, l.text), min(l.end, len(s.Go))
 		}
 	}
 	cut()
-	add("func "+our+"() {", from, len(s.Go), "\n}") // it may end in a comment
-	return f
+	add("func "+our+"() {", from, s.Go[from:], "\n}") // it may end in a comment
+	return text, open, err
 }
 
 // Complete says whether a cell can run as it is: whether it is "complete", "incomplete" or "invalid". After incomplete code, a
@@ -172,45 +173,67 @@ func Complete(code string) (status string, depth int) {
 	case len(list) == 0:
 		return "complete", 0
 	case list[0].Pos == s.end(), strings.HasPrefix(list[0].Msg, "raw string"), strings.HasPrefix(list[0].Msg, "comment not"):
-		return "incomplete", s.form().depth
+		_, depth, _ = s.form()
+		return "incomplete", depth
 	}
 	return "invalid", 0
 }
 
 // part is a declaration or statement of a cell.
 type part struct {
-	node  ast.Node // *ast.FuncDecl, *ast.GenDecl with one type or one line of variables, or ast.Stmt
-	text  string
-	names []*ast.Ident // what it declares for the whole notebook
-	name  string       // of a function or type, or of a method: T.M
-	of    string       // the type that it declares, or to which the method belongs
-	from  Source
+	node ast.Node // *ast.FuncDecl, *ast.GenDecl with one type or one line of variables, or ast.Stmt
+	text string
+	name string // of a function or type, or of a method: T.M
+	of   string // the type that it declares, or to which the method belongs
+	from Source
 }
 
 // free is the object of names that a cell does not declare where it uses them.
 var free = ast.NewObj(ast.Bad, "free")
 
-// parse cuts the Go code of a cell into its parts. With an error, it goes as far as what parses.
+// parse cuts the Go code of a cell into its parts. Each type and each line of variables is one; the lines of constants belong
+// together. With an error, it goes as far as what parses.
 func parse(fset *token.FileSet, s Source) (f *ast.File, parts []part, err error) {
-	form := s.form()
-	f, err = parser.ParseFile(fset, s.File, form.text, 0)
-	err = s.within(err)
-	if form.stray >= 0 {
-		err = scanner.ErrorList{{Pos: s.place(form.stray), Msg: "a " + s.Go[form.stray:form.stray+1] + " that closes nothing"}}
-	}
-	if f == nil {
-		return nil, nil, err
-	}
+	text, _, stray := s.form()
+	f, err = parser.ParseFile(fset, s.File, text, 0)
 	for _, id := range f.Unresolved {
 		id.Obj = free
 	}
-	at := func(p token.Pos) int { return min(int(p-f.FileStart), len(form.text)) }
-	for _, n := range nodes(f) {
-		p := part{node: n, from: s, text: form.text[at(n.Pos()):at(n.End())]}
-		p.declare()
-		parts = append(parts, p)
+	at := func(p token.Pos) int { return min(int(p-f.FileStart), len(text)) }
+	add := func(n ast.Node, name, of string) {
+		parts = append(parts, part{n, text[at(n.Pos()):at(n.End())], name, of, s})
 	}
-	return f, parts, err
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			switch {
+			case d.Name.Name == our && d.Body != nil:
+				for _, s := range d.Body.List {
+					if _, empty := s.(*ast.EmptyStmt); !empty {
+						add(s, "", "")
+					}
+				}
+			case d.Recv.NumFields() > 0:
+				of, _, _ := strings.Cut(strings.Trim(types.ExprString(d.Recv.List[0].Type), "*()"), "[")
+				add(d, of+"."+d.Name.Name, of)
+			default:
+				add(d, d.Name.Name, "")
+			}
+		case *ast.GenDecl:
+			if d.Tok == token.CONST {
+				add(d, "", "")
+				continue
+			}
+			for _, s := range d.Specs {
+				name := ""
+				if t, ok := s.(*ast.TypeSpec); ok {
+					name = t.Name.Name
+				}
+				add(&ast.GenDecl{TokPos: s.Pos(), Tok: d.Tok, Specs: []ast.Spec{s}}, name, name)
+			}
+		}
+	}
+	return f, parts, cmp.Or(stray, s.within(err))
 }
 
 // within places the parser's errors that are behind the code at its end. That imports stand at the beginning is not asked here.
@@ -224,70 +247,4 @@ func (s Source) within(err error) error {
 		}
 	}
 	return list.Err()
-}
-
-// nodes lists the declarations and statements of a cell. Each type and each line of variables is a declaration of its own; the
-// lines of constants belong together.
-func nodes(f *ast.File) (list []ast.Node) {
-	for _, d := range f.Decls {
-		fn, ok := d.(*ast.FuncDecl)
-		if !ok || fn.Name.Name != our || fn.Body == nil {
-			list = append(list, d)
-			continue
-		}
-		for _, s := range fn.Body.List {
-			switch s := s.(type) {
-			case *ast.EmptyStmt:
-			case *ast.DeclStmt:
-				g := s.Decl.(*ast.GenDecl)
-				if g.Tok == token.CONST {
-					list = append(list, g)
-					continue
-				}
-				for _, s := range g.Specs {
-					list = append(list, &ast.GenDecl{TokPos: s.Pos(), Tok: g.Tok, Specs: []ast.Spec{s}})
-				}
-			default:
-				list = append(list, s)
-			}
-		}
-	}
-	return list
-}
-
-// declare finds what a part declares.
-func (p *part) declare() {
-	switch n := p.node.(type) {
-	case *ast.FuncDecl:
-		p.name = n.Name.Name
-		if n.Recv == nil || len(n.Recv.List) == 0 {
-			p.names = []*ast.Ident{n.Name}
-			return
-		}
-		ast.Inspect(n.Recv.List[0].Type, func(n ast.Node) bool { // the first name there is that of the type
-			if id, ok := n.(*ast.Ident); ok && p.of == "" {
-				p.of = id.Name
-			}
-			return true
-		})
-		p.name = p.of + "." + p.name
-	case *ast.GenDecl:
-		for _, s := range n.Specs {
-			switch s := s.(type) {
-			case *ast.TypeSpec:
-				p.names, p.name, p.of = []*ast.Ident{s.Name}, s.Name.Name, s.Name.Name
-			case *ast.ValueSpec:
-				p.names = append(p.names, s.Names...)
-			}
-		}
-	case *ast.AssignStmt:
-		for _, e := range n.Lhs {
-			id, ok := e.(*ast.Ident)
-			if !ok || n.Tok != token.DEFINE {
-				p.names = nil
-				return
-			}
-			p.names = append(p.names, id)
-		}
-	}
 }

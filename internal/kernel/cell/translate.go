@@ -16,12 +16,9 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
 
-// Functions of a cell's package: Run runs the cell, Replay declares what it declares and registers what it registers, without
-// its other statements.
-const (
-	Run    = up + our + "run"
-	Replay = up + our + "replay"
-)
+// Run is the function of a cell's package that runs the cell, or, if it is to replay, declares what the cell declares and
+// registers what it registers, without its other statements.
+const Run = up + our + "run"
 
 // program is the text of a cell's package behind its imports.
 const program = `
@@ -29,23 +26,20 @@ const program = `
 //line ʇcell:1
 %s
 func ʇframe(f func()) { f() }
-func ʇdeclare() {
-	ʇrt.Enter(%d, %q, ʇframe)
+func Ʇʇrun(replay bool) {
+	ʇrt.Enter(%d, %q, map[string]any{%s})
 	%s
-}
-func Ʇʇreplay() {
-	ʇdeclare()
-	%s
-}
-func Ʇʇrun() {
-	ʇdeclare()
+	if replay {
+		%s
+		return
+	}
 	%s
 }
 `
 
-// Runtime is the package that translated cells call, by a name of ours.
+// runtime is the package that translated cells call, by a name of ours.
 const (
-	Runtime     = "github.com/parallelcl/parallelcl/internal/kernel/rt"
+	runtime     = "github.com/parallelcl/parallelcl/internal/kernel/rt"
 	runtimeName = our + "rt"
 )
 
@@ -71,36 +65,37 @@ func (nb *Notebook) Translate(s Source) (*Cell, error) {
 }
 
 func (c *Cell) translate() {
-	c.findSame()
 	origin := c.origin()
+	c.settle(origin)
 	c.show(c.lastExpression())
-	for i, p := range c.parts {
+	for _, p := range c.parts {
 		if d, ok := p.node.(*ast.GenDecl); ok && d.Tok == token.VAR {
-			c.parts[i].node = assignment(d)
+			p.node = assignment(d)
 		}
-	}
-	for _, p := range c.parts {
 		_, inFunc := p.node.(*ast.FuncDecl)
-		ast.Inspect(p.node, c.guard)
-		ast.Inspect(p.node, func(n ast.Node) bool { return c.refer(n, inFunc) })
-	}
-	for id, name := range c.again { // of which the checker knows only the blank
-		id.Name = c.nameOf(c.pkg.Scope().Lookup(name))
-	}
-	for _, p := range c.parts {
+		ast.Inspect(p.node, func(n ast.Node) bool {
+			c.guard(n)
+			return c.refer(n, inFunc)
+		})
 		c.put(p)
 	}
 	if main := c.pkg.Scope().Lookup(up + "main"); c.top[up+"main"] {
 		c.run(&ast.ExprStmt{X: call(c.nameOf(main))}, false)
 	}
-	vars := ""
+	vars, pointers := "", ""
 	for _, name := range slices.Sorted(maps.Keys(c.symbols)) {
-		vars += c.declare(name, c.symbols[name].obj)
-		if p, ok := c.symbols[name].obj.(*types.PkgName); ok && p.Name() == "_" {
-			c.needs[p.Imported().Path()] = cmp.Or(c.needs[p.Imported().Path()], "_")
+		switch o := c.symbols[name].obj; {
+		case o.Name() == "_": // a package that is imported for what it does
+			path := o.(*types.PkgName).Imported().Path()
+			c.needs[path] = cmp.Or(c.needs[path], "_")
+		case o.Pkg() == c.pkg && isStored(o): // a variable that is new, or that of a function
+			vars += fmt.Sprintf("var %s %s\n", name, types.TypeString(o.Type(), c.qualifier))
+			if kindOf(o) == "var" {
+				pointers += fmt.Sprintf("%q: &%s, ", Plain(name), name)
+			}
 		}
 	}
-	text := fmt.Sprintf(program, c.print(c.outside), vars, c.ID, origin, strings.Join(c.begin, "\n"), c.print(c.enters), c.print(c.body))
+	text := fmt.Sprintf(program, c.print(c.outside), vars, c.ID, origin, pointers, strings.Join(c.begin, "\n"), c.print(c.enters), c.print(c.body))
 	c.Text = "package cell; "
 	for _, path := range slices.Sorted(maps.Keys(c.needs)) {
 		c.Text += fmt.Sprintf("import %s %q; ", c.needs[path], path)
@@ -116,25 +111,30 @@ func (c *Cell) print(syntax any) string {
 	return b.String()
 }
 
-// findSame finds which of the cell's names are variables and functions of before, with the same type: they stay, and get a
-// new value. Others are new, and what was compiled before keeps the old ones.
-func (c *Cell) findSame() {
+// settle finds which of the cell's names are variables and functions of before, with the same type: they stay, and get a new
+// value. Others are new, and what was compiled before keeps the old ones.
+func (c *Cell) settle(origin string) {
 	for name := range c.top {
 		obj, old := c.pkg.Scope().Lookup(name), c.nb.symbols[name]
+		s := symbol{cell: c.ID, obj: obj, from: origin}
 		switch {
 		case obj == nil: // a blank
 			continue
 		case old.obj == nil:
 		case types.Identical(old.obj.Type(), obj.Type()) && kindOf(old.obj) == kindOf(obj) && isStored(obj):
 			c.same[obj] = old.obj
-			c.symbols[name] = old
-			continue
+			s.cell, s.obj = old.cell, old.obj
 		case kindOf(obj) == "type":
 			c.Notes = append(c.Notes, Plain(name)+" is a new type: values made before keep the old one.")
 		case c.nb.inFuncs[name]:
 			c.Notes = append(c.Notes, Plain(name)+" has another type now: functions of earlier cells still use the old one.")
 		}
-		c.symbols[name] = symbol{cell: c.ID, obj: obj}
+		for _, p := range c.parts {
+			if p.of != "" && exported(p.of) == name {
+				s.parts = append(s.parts, p)
+			}
+		}
+		c.symbols[name] = s
 	}
 	slices.Sort(c.Notes)
 }
@@ -244,17 +244,6 @@ func assignment(d *ast.GenDecl) ast.Stmt {
 	return set
 }
 
-// declare declares a variable that is new, or that of a function, for later cells and for the inspector.
-func (c *Cell) declare(name string, o types.Object) string {
-	if o.Pkg() != c.pkg || !isStored(o) {
-		return ""
-	}
-	if kindOf(o) == "var" {
-		c.begin = append(c.begin, fmt.Sprintf("%s.Declare(%q, &%s)", runtimeName, Plain(name), name))
-	}
-	return fmt.Sprintf("var %s %s\n", name, types.TypeString(o.Type(), c.qualifier))
-}
-
 // origin is a hash of the cell with what it uses of others, by which results are named.
 func (c *Cell) origin() string {
 	h := sha256.New()
@@ -263,16 +252,11 @@ func (c *Cell) origin() string {
 	}
 	from := map[string]bool{}
 	for _, o := range c.info.Uses {
-		name := strings.TrimPrefix(o.Name(), our) // m := f(m) uses the m of before
-		if s, ok := c.nb.symbols[name]; ok && (s.obj == o || name != o.Name()) {
+		o = cmp.Or(c.same[o], o) // m := f(m) uses the m of before
+		if s := c.nb.symbols[o.Name()]; s.obj == o {
 			from[s.from] = true
 		}
 	}
 	fmt.Fprint(h, slices.Sorted(maps.Keys(from)))
-	origin := fmt.Sprintf("%x", h.Sum(nil)[:8])
-	for name, s := range c.symbols {
-		s.from = origin
-		c.symbols[name] = s
-	}
-	return origin
+	return fmt.Sprintf("%x", h.Sum(nil)[:8])
 }

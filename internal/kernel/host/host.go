@@ -30,7 +30,7 @@ func Main(find func(file, function string) (any, error)) {
 		syscall.CloseOnExec(fd)
 	}
 	origin.SetNotebook(os.Args[1], rt.Origin)
-	rt.Show, rt.Ask, rt.Parse, rt.ForgetFlag = show, func() { gonbui.RequestInput("", false) }, parse, forgetFlag
+	rt.Show, rt.Ask, rt.ForgetFlag = show, func() { gonbui.RequestInput("", false) }, forgetFlag
 	recipe.Remember()
 	if err := rpc.RegisterName("Host", host{find}); err != nil {
 		panic(err)
@@ -73,15 +73,13 @@ func (host) Chdir(dir string, _ *nothing) error { return os.Chdir(dir) }
 // SetArgs gives the program of the notebook other arguments, which it can parse as flags.
 func (host) SetArgs(args []string, _ *nothing) error {
 	os.Args = append(os.Args[:1:1], args...)
-	flag.CommandLine.Init(os.Args[0], flag.ContinueOnError)
+	flag.CommandLine.Init(os.Args[0], flag.PanicOnError) // of which only the cell ends
 	return nil
 }
 
-func parse() { rt.NoError(flag.CommandLine.Parse(os.Args[1:])) }
-
 func forgetFlag(name string) {
 	old := flag.CommandLine
-	flag.CommandLine = flag.NewFlagSet(os.Args[0], flag.ContinueOnError)
+	flag.CommandLine = flag.NewFlagSet(os.Args[0], flag.PanicOnError)
 	old.VisitAll(func(f *flag.Flag) {
 		if f.Name != name {
 			flag.CommandLine.Var(f.Value, f.Name, f.Usage)

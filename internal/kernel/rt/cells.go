@@ -22,7 +22,6 @@ type execution struct {
 	stop   context.CancelCauseFunc // stops it, with why it failed
 	over   atomic.Bool             // what it has started goes on
 	origin string                  // a hash of what it is made of
-	frame  func(func())            // a function of the cell that calls another
 }
 
 var (
@@ -182,11 +181,13 @@ func owner() (id int) {
 	return id
 }
 
-// Enter is called by each cell before anything else. origin is a hash of what the cell is made of; frame is a function of the
-// cell that calls another.
-func Enter(id int, origin string, frame func(func())) {
-	e := find(id)
-	e.origin, e.frame = origin, frame
+// Enter is called by each cell before anything else. origin is a hash of what the cell is made of; what it declares is in
+// variables, by name.
+func Enter(id int, origin string, pointers map[string]any) {
+	find(id).origin = origin
+	for name, p := range pointers {
+		variables.Store(name, p)
+	}
 }
 
 // Origin is the hash of the cell that this goroutine belongs to.
@@ -195,9 +196,9 @@ func Origin() (origin string, ok bool) {
 	return e.origin, e.origin != ""
 }
 
-// Guard returns a function like f for a goroutine of a cell: its panic ends the cell, but not the program. It calls f below a
+// Guard returns a function like f for a goroutine of a cell: its panic ends the cell, but not the program. It calls f by a
 // function of the cell, by which the goroutine belongs to it.
-func Guard[F any](f F) F {
+func Guard[F any](f F, frame func(func())) F {
 	e, v := find(owner()), reflect.ValueOf(f)
 	call := v.Call
 	if v.Type().IsVariadic() {
@@ -208,7 +209,7 @@ func Guard[F any](f F) F {
 		for out := range v.Type().Outs() { // of which a go statement makes nothing
 			results = append(results, reflect.Zero(out))
 		}
-		e.frame(func() { call(args) })
+		frame(func() { call(args) })
 		return results
 	})
 	return guarded.Interface().(F)

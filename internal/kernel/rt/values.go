@@ -1,7 +1,6 @@
 package rt
 
 import (
-	"fmt"
 	"io"
 	"reflect"
 	"strings"
@@ -12,7 +11,6 @@ import (
 var (
 	Show       func(v any)       // shows the value of a cell's last expression
 	Ask        func()            // asks the user for a line that [Give] takes
-	Parse      func()            // stands for flag.Parse, which would end the program on an error
 	ForgetFlag func(name string) // removes a flag, so that it can be declared again
 )
 
@@ -58,19 +56,7 @@ func (stdin) Read(p []byte) (int, error) {
 // Give gives those who read the standard input a line, with its end. It is empty at the end of the input.
 func Give(line string) { given <- line }
 
-// Scan is fmt.Scan; Scanln and Scanf likewise.
-func Scan(a ...any) (int, error) { return fmt.Fscan(Stdin, a...) }
-
-// Scanln is fmt.Scanln.
-func Scanln(a ...any) (int, error) { return fmt.Fscanln(Stdin, a...) }
-
-// Scanf is fmt.Scanf.
-func Scanf(format string, a ...any) (int, error) { return fmt.Fscanf(Stdin, format, a...) }
-
 var variables sync.Map // pointers by name
-
-// Declare names a variable of a cell.
-func Declare(name string, pointer any) { variables.Store(name, pointer) }
 
 // Value returns a variable of a cell.
 func Value(name string) (v reflect.Value, ok bool) {

@@ -13,7 +13,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/memory"
-	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -140,9 +139,9 @@ func (b *Batch) Aim(target func(task, class int) Target, l rehearsal.Loss, outpu
 		b.Reference = make([]float32, len(b.Class)*outputs)
 	}
 	for i := range b.Reference {
-		b.Reference[i] = model.NoReference
+		b.Reference[i] = rehearsal.NoReference
 	}
-	if l.Kind == rehearsal.StoredLogits || l.Distill > 0 {
+	if l.StoredLogits || l.Distill > 0 {
 		for i, logits := range b.stored {
 			copy(b.Reference[i*outputs:(i+1)*outputs], logits)
 		}
@@ -213,6 +212,9 @@ func (b *Batch) of(task int) {
 func (b *Batch) Read(s data.Samples, n, from, task int) {
 	b.Empty()
 	b.N = min(len(b.Class), n-from)
-	b.Fill(s, func(i int) int { return from + i })
+	width := len(b.X) / len(b.Class)
+	for i := range b.N {
+		b.Class[i] = s.Sample(from+i, b.X[i*width:(i+1)*width])
+	}
 	b.of(task)
 }

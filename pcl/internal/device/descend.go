@@ -8,6 +8,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/optim"
+	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
 // Descent makes the optimiser's steps.
@@ -42,7 +43,7 @@ func (a *Descent) Step(vectors []*compute.Buffer, w []float64, rows []compute.Bu
 	return program.Read[float64](norm2, 1)[0]
 }
 
-// adam makes the steps of Adam and AdamW on the host, on all cores, in memory that the device shares with it.
+// adam makes the steps of Adam on the host, on all cores, in memory that the device shares with it.
 // The results are, to the bit, those of the program that XLA makes of [Set.update], which takes one core, and on its way
 // there and back as long again as for its work.
 type adam struct {
@@ -62,12 +63,22 @@ func onHost(s *Set) bool { return fused && takesParts(s) }
 
 // descends says that the steps of a set's optimiser are made on the host.
 func descends(s *Set) bool {
-	_, ok := optim.AdamOf(s.Optimizer)
+	_, ok := adamOf(s.Optimizer)
 	return ok && onHost(s)
 }
 
+// adamOf returns the settings, defaults filled in, of an optimiser that makes Adam's steps, scheduled or not.
+func adamOf(o optim.Optimizer) (optim.Adam, bool) {
+	if s, ok := o.(optim.Scheduled); ok {
+		return adamOf(s.Optimizer)
+	}
+	a, ok := o.(optim.Adam)
+	a, _ = params.Filled(a) // optim.Check has the error
+	return a, ok
+}
+
 func newAdam(s *Set) *adam {
-	o, _ := optim.AdamOf(s.Optimizer)
+	o, _ := adamOf(s.Optimizer)
 	return &adam{shared: s.Shared, d: make([]float32, s.Total()), by: adamScalars{
 		3: float32(o.Beta1), float32(1 - o.Beta1), float32(o.Beta2), float32(1 - o.Beta2), float32(o.Epsilon),
 	}, decay: float32(o.WeightDecay)}

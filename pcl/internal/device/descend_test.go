@@ -21,7 +21,7 @@ import (
 func TestDescent(t *testing.T) {
 	b := pcltest.Backend(t, backend.XLACPU)
 	r := rand.New(rand.NewPCG(1, 2))
-	decaying := optim.Scheduled{Optimizer: optim.AdamW{Adam: optim.Adam{LR: .01, Beta1: .8, Epsilon: 1e-5}, WeightDecay: .1}}
+	decaying := optim.Scheduled{Optimizer: optim.Adam{LR: .01, Beta1: .8, Epsilon: 1e-5, WeightDecay: .1}}
 	for _, hidden := range []int{3, 128} {
 		net := must.Get(model.NewMLP(784, []int{hidden, 9}, 62))(t)
 		for _, shared := range []int{net.Layout().Total, net.Layout().Backbone} {

@@ -27,16 +27,13 @@ func (p *Set) edit(running bool, l rehearsal.Loss) *program.Program {
 	key, more := programKey{name: "edit", loss: l, running: running}, []program.Input{{Name: "v", Shape: p.size()}}
 	return p.onBatch(key, more, func(s *pass, theta *graph.Node, more []*graph.Node) []*graph.Node {
 		layout, v := p.Model.Layout(), more[0]
-		direction := layout.Split(v)
+		direction := model.Split(v, layout.Params)
 		for i, param := range layout.Params {
 			if param.Offset >= layout.Backbone {
 				direction[i] = nil
 			}
 		}
-		mixed := model.PixelGradientAlong(p.Model, layout.Split(theta), direction, s.x, s.weight, s.running, func(params []model.Dual, out model.Output) model.Dual {
-			s.params, s.out = params, out
-			return model.Mean(s.losses(l), s.weight)
-		})
+		mixed := s.open(model.Split(theta, layout.Params), direction...).pixelsAlong(direction, l)
 		valid := graph.ReduceAllSum(graph.ConvertDType(p.target(s.targets, targetValid), dtypes.Float32))
 		gradient := graph.Mul(mixed, graph.MulScalar(valid, 2))
 		return []*graph.Node{gradient, innerRange(v, v, 0, layout.Backbone)}

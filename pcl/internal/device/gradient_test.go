@@ -23,7 +23,8 @@ func TestDifferentiateTogether(t *testing.T) {
 	net := must.Get(model.NewMLP(inputs, []int{128, 64}, outputs))(t)
 	set := setOf(t, b, Spec{Model: net, Shared: net.Layout().Total, Batch: size, Optimizer: optim.SGD{LR: 1}})
 	r := rand.New(rand.NewPCG(1, 1))
-	theta := []compute.Buffer{onDevice(t, set, net.Layout().Init(r))}
+	drawn, _ := net.Layout().Init(r)
+	theta := []compute.Buffer{onDevice(t, set, drawn)}
 	var apart Parts
 	defer apart.Free()
 	parts := apart.Of(set, theta[0])

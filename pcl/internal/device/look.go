@@ -20,7 +20,7 @@ type At struct {
 func (p *Set) look(at At, name string, l rehearsal.Loss, build func(s *pass) []*graph.Node) *program.Program {
 	key := programKey{name: name, loss: l, running: at.Running != nil}
 	return p.onBatch(key, nil, func(s *pass, theta *graph.Node, _ []*graph.Node) []*graph.Node {
-		return build(s.open(p.Model.Layout().Split(theta)))
+		return build(s.open(model.Split(theta, p.Model.Layout().Params)))
 	})
 }
 
@@ -38,7 +38,7 @@ func scoring(l rehearsal.Loss) rehearsal.Loss {
 func (p *Set) Predict(at At, b *Batch, l rehearsal.Loss) []int32 {
 	l = scoring(l)
 	out := at.call(p.look(at, "predict", l, func(s *pass) []*graph.Node {
-		return []*graph.Node{model.Predict(s.scores(l).Value, p.target(s.targets, targetLo), p.target(s.targets, targetHi))}
+		return []*graph.Node{predicted(s.scores(l).Value, p.target(s.targets, targetLo), p.target(s.targets, targetHi))}
 	}), b, l)
 	defer program.Free(out...)
 	return program.Values[int32](out[0], p.Batch)[:b.N]

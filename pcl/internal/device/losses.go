@@ -1,6 +1,8 @@
 package device
 
 import (
+	"cmp"
+
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
@@ -11,7 +13,7 @@ import (
 
 // Referenced says whether a loss compares outputs with reference values.
 func Referenced(l rehearsal.Loss) bool {
-	return l.Kind == rehearsal.Sigmoid || l.Kind == rehearsal.StoredLogits || l.Distill > 0 || l.Teacher > 0 || l.Adjust > 0
+	return l.Sigmoid || l.StoredLogits || l.Distill > 0 || l.Teacher > 0 || l.Adjust > 0
 }
 
 // scores returns what predictions compare: the logits or, for a cosine loss, the cosines times a factor.
@@ -19,12 +21,12 @@ func (s *pass) scores(l rehearsal.Loss) model.Dual {
 	if !l.Cosine {
 		return s.out.Logits
 	}
-	return model.Sharpen(s.cosines(l), l.Sharpness)
+	return scaled(s.cosines(l), l.Sharpness)
 }
 
 // cosines returns the cosines of the angles between the features and the classifier's weights.
 func (s *pass) cosines(l rehearsal.Loss) model.Dual {
-	return model.Cosines(s.out.Features, s.params[s.set.Model.Layout().Classifier()], l.Frobenius)
+	return cosines(s.out.Features, s.params[s.set.Model.Layout().Classifier], l.Frobenius)
 }
 
 // ofTask returns the outputs of each sample's own task, as many as it has target values.
@@ -49,13 +51,13 @@ func (s *pass) ofTask(outputs model.Dual) model.Dual {
 // losses returns the loss of each sample, [B].
 func (s *pass) losses(l rehearsal.Loss) model.Dual {
 	p := s.set
-	t := model.Targets{
+	t := goals{
 		Lo: p.target(s.targets, targetLo), Hi: p.target(s.targets, targetHi),
-		Label: p.target(s.targets, targetLabel), Weight: s.weight,
+		Label: p.target(s.targets, targetLabel),
 	}
 	scores := s.scores(l)
-	if l.Cosine && (l.ClassMargin != 0 || l.TaskMargin != 0) && l.Kind == rehearsal.CrossEntropy {
-		scores = model.Sharpen(model.WithMargins(s.cosines(l), t.Label, model.Margins{
+	if l.Cosine && (l.ClassMargin != 0 || l.TaskMargin != 0) && !l.Sigmoid && !l.StoredLogits {
+		scores = scaled(withMargins(s.cosines(l), t.Label, margins{
 			Class: l.ClassMargin, Task: l.TaskMargin,
 			TaskLo: p.target(s.targets, targetTaskLo), TaskHi: p.target(s.targets, targetTaskHi),
 		}), l.Sharpness)
@@ -65,31 +67,31 @@ func (s *pass) losses(l rehearsal.Loss) model.Dual {
 	}
 	var each model.Dual
 	unknown := false // whether a loss of one's own has a tangent that nobody computed
-	switch l.Kind {
-	case rehearsal.Sigmoid:
-		each = model.SigmoidCrossEntropies(scores, t, s.reference)
-	case rehearsal.StoredLogits:
-		each = model.SquaredDifferences(scores, s.reference)
+	switch {
+	case l.Sigmoid:
+		each = sigmoidCrossEntropies(scores, t, s.reference)
+	case l.StoredLogits:
+		each = squaredDifferences(scores, s.reference)
 	default:
 		if p.Loss == nil {
-			each = model.CrossEntropies(scores, t)
+			each = crossEntropies(scores, t)
 			break
 		}
 		if p.targets() == 0 { // a loss of classes
-			each = p.Loss.Losses(model.Competing(scores, t), t.Label)
+			each = p.Loss.Losses(competing(scores, t), t.Label)
 		} else {
 			each = p.Loss.Losses(s.ofTask(scores), s.wanted)
 		}
 		unknown = each.Tangent == nil && scores.Tangent != nil
 	}
-	if l.Factor() != 1 {
-		each = model.Sharpen(each, l.Factor())
+	if by := cmp.Or(l.Scale, 1); by != 1 {
+		each = scaled(each, by)
 	}
 	if l.Distill > 0 {
-		each = model.Sum(each, model.Sharpen(model.SquaredDifferences(s.scores(l), s.reference), l.Distill))
+		each = model.Sum(each, scaled(squaredDifferences(s.scores(l), s.reference), l.Distill))
 	}
 	if l.Teacher > 0 {
-		each = model.Sum(each, model.Sharpen(model.SoftCrossEntropies(s.scores(l), s.reference, l.Temperature), l.Teacher))
+		each = model.Sum(each, scaled(softCrossEntropies(s.scores(l), s.reference, l.Temperature), l.Teacher))
 	}
 	if unknown {
 		each.Tangent = nil // that of the other terms alone would be wrong

@@ -46,7 +46,7 @@ func (d *readOnce) read(rows []*Gradient) []float64 {
 	if d.asked != None {
 		in, entries = append(in, gradients), entries+k
 	}
-	all := run(d.set.readout(k, d.asked), in, k+k*stats+entries)
+	all := numbers(d.set.readout(k, d.asked), in, k+k*stats+entries)
 	for i, r := range rows {
 		r.Value = all[i]
 		r.Statistics = single(all[k+i*stats : k+(i+1)*stats])
@@ -68,15 +68,15 @@ func (d *readOnce) across(m []float64, first, second int) {
 	for i := range maxRows {
 		in[i], in[maxRows+i] = d.rows[first+i].Flat, d.rows[min(second+i, k-1)].Flat
 	}
-	for n, x := range run(d.set.across(), in, maxRows*maxRows) {
+	for n, x := range numbers(d.set.across(), in, maxRows*maxRows) {
 		if i, j := first+n/maxRows, second+n%maxRows; j < k {
 			m[i*k+j], m[j*k+i] = x, x
 		}
 	}
 }
 
-// run returns the n numbers that are the one output of a program.
-func run(p *program.Program, in any, n int) []float64 {
+// numbers returns the n numbers that are the one output of a program.
+func numbers(p *program.Program, in any, n int) []float64 {
 	out := p.Call(in)
 	defer program.Free(out...)
 	return program.Values[float64](out[0], n)

@@ -62,7 +62,7 @@ func (p *Set) gradient(l rehearsal.Loss, inParts bool, n int) *program.Program {
 	return p.lazy(programKey{name: name, loss: l, rows: n}, in, func(in []*graph.Node) (out []*graph.Node) {
 		parts := in[:first]
 		if !inParts {
-			parts = p.Model.Layout().Split(in[0])
+			parts = model.Split(in[0], p.Model.Layout().Params)
 		}
 		for at := first; at < len(in); at += width {
 			out = append(out, p.begin(in[at:at+width]).open(parts).gradient(l)...)
@@ -108,7 +108,7 @@ func (p *Set) onBatch(key programKey, more []program.Input, build func(s *pass, 
 	return p.lazy(key, in, func(n []*graph.Node) []*graph.Node {
 		s := p.begin(n[from:to])
 		if key.running {
-			s.running = p.Model.Layout().SplitStats(n[to])
+			s.running = model.Split(n[to], p.Model.Layout().Stats)
 		}
 		return build(s, n[0], n[1:from])
 	})
@@ -128,11 +128,16 @@ func (p *Set) begin(in []*graph.Node) *pass {
 	return s
 }
 
-// open runs the model.
-func (s *pass) open(parts []*graph.Node) *pass {
+// open runs the model. A direction, one node for each part of θ, makes the tangents; nil stands for zero. It counts as constant.
+func (s *pass) open(parts []*graph.Node, direction ...*graph.Node) *pass {
 	s.parts, s.params = parts, make([]model.Dual, len(parts))
 	for i, n := range parts {
 		s.params[i].Value = n
+	}
+	for i, v := range direction {
+		if v != nil {
+			s.params[i].Tangent = graph.StopGradient(v)
+		}
 	}
 	s.out = s.set.Model.Forward(model.Pass{Params: s.params, X: model.Dual{Value: s.x}, Weight: s.weight, Running: s.running})
 	return s

@@ -24,7 +24,7 @@ func (p *Set) update(k int) *program.Program {
 // parameters after a virtual step.
 func (p *Set) Ahead(theta compute.Buffer, gamma float64, w []float64, rows []compute.Buffer) compute.Buffer {
 	if len(rows) == 0 {
-		return program.Copy(theta, p.Total())
+		return program.ToDevice(p.Backend, program.Read[float32](theta, p.Total()), p.Total())
 	}
 	weights, rows, sum := p.fold(w, rows)
 	defer program.Free(sum)

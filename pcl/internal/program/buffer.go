@@ -61,11 +61,6 @@ func Values[T number](b compute.Buffer, n int) []T {
 	return values
 }
 
-// Copy returns a copy of a buffer of n values of float32 on its device.
-func Copy(b compute.Buffer, n int) compute.Buffer {
-	return ToDevice(b.Backend(), Read[float32](b, n), n)
-}
-
 // Free finalises buffers. It ignores those that are nil.
 func Free(buffers ...compute.Buffer) {
 	for _, b := range buffers {

@@ -6,6 +6,7 @@ package program
 
 import (
 	"fmt"
+	"reflect"
 	"sync/atomic"
 
 	"github.com/gomlx/compute"
@@ -103,6 +104,12 @@ func (c *call) add(input any) {
 	default:
 		panic(fmt.Sprintf("an input of type %T", input))
 	}
+}
+
+// foreign reports whether a buffer belongs to another client of the same kind of backend. A buffer of another
+// kind of backend is left to the executable, which refuses it.
+func (p *Program) foreign(b compute.Buffer) bool {
+	return b != nil && b.Backend() != p.client && reflect.TypeOf(b.Backend()) == reflect.TypeOf(p.client)
 }
 
 // upload copies values to the device, unless there are none.

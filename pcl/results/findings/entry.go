@@ -38,6 +38,7 @@ type Entry struct {
 	Rows        []*rows.Row
 	// Runs with a result, those that diverged of them, and those that failed.
 	Done, Diverged, Failed int
+	Remark                 string        // what is wrong with the runs; mostly nothing is
 	A, F, AFirst           stats.Summary // without deviations where runs are missing
 	// PaperA and PaperF are the paper's numbers; nil where it has none.
 	PaperA, PaperF *Number
@@ -68,6 +69,7 @@ func (e *Entry) summarise() {
 			e.Failed++
 		}
 	}
+	e.Remark = e.remark()
 	e.A, e.F, e.AFirst = e.summary(accuracy), e.summary(forgetting), e.summary(atOwnEnd)
 }
 

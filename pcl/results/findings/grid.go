@@ -18,6 +18,7 @@ type Grid struct {
 	Title  string
 	Paper  string
 	Tuned  bool // whether methods have tuned values
+	Own    bool // whether it is a user's: neither of the paper nor one that comes with this program
 	Tables []string
 	// Columns are the data sets and increments, in the grid's order.
 	Columns []*Column
@@ -27,15 +28,19 @@ type Grid struct {
 // Column is a data set in one increment.
 type Column struct {
 	Grid                  *Grid
+	Name                  string // the heading
 	Dataset, PaperDataset string
 	Increment             string
 	Entries               []*Entry // methods, in the grid's order
+	Note                  string   // what the numbers are means over, and what differs from the paper
 }
 
 func newGrid(r *rows.Row) *Grid {
 	g := &Grid{Name: r.Grid, Size: r.Size, Title: r.Title, Paper: r.Paper, Tables: tablesIn(r.Paper)}
 	base, tuned := strings.CutSuffix(r.Grid, rows.TunedMark)
 	g.Base, g.Tuned = strings.TrimSuffix(base, "-"+r.Size), tuned
+	_, unknown := fs.Stat(grids.Files, g.Base+".toml")
+	g.Own = unknown != nil && g.Paper == ""
 	return g
 }
 
@@ -45,12 +50,6 @@ func (g *Grid) partner() string {
 		return strings.TrimSuffix(g.Name, rows.TunedMark)
 	}
 	return g.Name + rows.TunedMark
-}
-
-// Own says whether the grid is a user's: neither of the paper nor one that comes with this program.
-func (g *Grid) Own() bool {
-	_, err := fs.Stat(grids.Files, g.Base+".toml")
-	return err != nil && g.Paper == ""
 }
 
 // rank orders grids: the paper's tables by number, its figures, others.
@@ -98,7 +97,7 @@ func (g *Grid) gather() (err error) {
 	for _, r := range kept {
 		c := g.Column(r.Dataset, r.Increment)
 		if c == nil {
-			c = &Column{Grid: g, Dataset: r.Dataset, PaperDataset: r.PaperDataset, Increment: r.Increment}
+			c = &Column{Grid: g, Name: r.Dataset + ", " + r.Increment + "-incremental", Dataset: r.Dataset, PaperDataset: r.PaperDataset, Increment: r.Increment}
 			g.Columns = append(g.Columns, c)
 		}
 		e := c.Entry(r.Line())
@@ -113,6 +112,7 @@ func (g *Grid) gather() (err error) {
 			e.summarise()
 		}
 		c.rank()
+		c.Note = c.note()
 	}
 	return err
 }
@@ -134,9 +134,6 @@ func (c *Column) Entry(name string) *Entry {
 	}
 	return c.Entries[i]
 }
-
-// Name is the column's heading.
-func (c *Column) Name() string { return c.Dataset + ", " + c.Increment + "-incremental" }
 
 // differs says in what the data differ from the paper's; empty if they do not, or the paper has no such.
 func (c *Column) differs() string {

@@ -56,7 +56,7 @@ func (f *Findings) compared(c *claim, at place, columns []*Column, method string
 	}
 	for _, column := range columns {
 		p := blank
-		p.Column = column
+		p.Column, p.Place = column, column.place()
 		p.fill(c, column.named(method), column.each(rivals), rivals)
 		out = append(out, &p)
 	}
@@ -112,6 +112,14 @@ func (c *Column) made() (situations, runs int) {
 	return situations, runs
 }
 
+// place names the column in a claim's part.
+func (c *Column) place() string {
+	if c.Grid.Tuned {
+		return c.Name + ", tuned values"
+	}
+	return c.Name
+}
+
 // named returns the entry that the paper calls so, or nil.
 func (c *Column) named(method string) *Entry {
 	i := slices.IndexFunc(c.Entries, func(e *Entry) bool { return e.PaperMethod == method && len(e.Vary) == 0 })
@@ -137,7 +145,7 @@ func inGrid(c *claim, column *Column) (out []*Part) {
 		}
 		for _, rival := range than {
 			a, b := column.line(method, c.At), column.line(rival, c.ThanAt)
-			p := &Part{Place: column.Grid.Name + ", " + column.Name(), Column: column, Method: nameOf(a, method), Than: nameOf(b, rival), Rivals: 1}
+			p := &Part{Place: column.place(), Column: column, Method: nameOf(a, method), Than: nameOf(b, rival), Rivals: 1}
 			p.fill(c, a, []*Entry{b}, []string{rival})
 			out = append(out, p)
 		}

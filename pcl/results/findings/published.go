@@ -10,7 +10,7 @@ import (
 // Published returns what the results show that come with this module: those of grids/results, from which REPRODUCTION.md
 // is made.
 func Published() (*Findings, error) {
-	folder, err := fs.Sub(grids.Results, "results")
+	folder, err := fs.Sub(grids.Files, "results")
 	if err != nil {
 		return nil, err
 	}

@@ -17,8 +17,8 @@ func plain(text string) string { return markup.Replace(text) }
 
 var markup = strings.NewReplacer(`\`, `\\`, "<", "&lt;", "*", `\*`, "`", "\\`", "$", `\$`, "[", `\[`)
 
-// Remark says what is wrong with the runs; mostly nothing is.
-func (e *Entry) Remark() string {
+// remark says what is wrong with the runs; mostly nothing is.
+func (e *Entry) remark() string {
 	var parts []string
 	if !e.complete() {
 		parts = append(parts, fmt.Sprintf("%d of %d", e.Done, len(e.Rows)))
@@ -40,8 +40,8 @@ func (c *Column) ByA() []*Entry {
 	return slices.SortedStableFunc(slices.Values(c.Entries), func(a, b *Entry) int { return cmp.Compare(b.A.Mean, a.A.Mean) })
 }
 
-// Note says what the column's numbers are means over, and what differs from the paper.
-func (c *Column) Note() string {
+// note says what the column's numbers are means over, and what differs from the paper.
+func (c *Column) note() string {
 	labelSets, timelines, seeds := map[uint64]bool{}, map[uint64]bool{}, map[uint64]bool{}
 	situations, repetitions := map[[2]uint64]bool{}, map[[3]uint64]bool{}
 	for _, e := range c.Entries {

@@ -24,13 +24,14 @@ type Verdict struct {
 	Outcome  Outcome
 	Summary  string // a sentence
 	Parts    []*Part
+	Untested []string // where the claim could not be tested and why, each reason once
 
 	claim *claim
 }
 
 // Part is a claim about one method in one column.
 type Part struct {
-	Place string // of the paper: "Table 1, PS-EMNIST", or else the grid's column
+	Place string // of the results; of the paper, such as "Table 1, PS-EMNIST", if there are none
 	// Column is where it was tested; nil if there are no results.
 	Column *Column
 	Method string
@@ -50,6 +51,7 @@ type Part struct {
 // settle makes the outcome of a claim from those of its parts. A claim holds if all parts do that could be tested, and does
 // not hold if the opposite of one is shown.
 func (v *Verdict) settle() {
+	v.Untested = v.untested()
 	n := map[Outcome]int{}
 	for _, p := range v.Parts {
 		n[p.Outcome]++
@@ -90,14 +92,13 @@ func (v *Verdict) differences() string {
 	return fmt.Sprintf("differences %s to %s", Signed(low), Signed(high))
 }
 
-// Untested says where the claim could not be tested and why, each reason once.
-func (v *Verdict) Untested() (out []string) {
+func (v *Verdict) untested() (out []string) {
 	places := map[string][]string{}
 	var reasons []string
 	for _, p := range v.Parts {
 		if p.Outcome == NotTestable {
 			reasons = once(reasons, p.Why)
-			places[p.Why] = once(places[p.Why], p.Where())
+			places[p.Why] = once(places[p.Why], p.Place)
 		}
 	}
 	for _, why := range reasons {

@@ -204,9 +204,9 @@ func TestFamilies(t *testing.T) {
 		t.Fatalf("%d and %d parts", len(alone.Parts), len(both.Parts))
 	}
 	for _, p := range alone.Parts {
-		i := slices.IndexFunc(both.Parts, func(q *Part) bool { return q.Method == p.Method && q.Where() == p.Where() })
+		i := slices.IndexFunc(both.Parts, func(q *Part) bool { return q.Method == p.Method && q.Place == p.Place })
 		if i < 0 || both.Parts[i].Tested.Adjusted != p.Tested.Adjusted || p.Tested.Adjusted <= p.Tested.P {
-			t.Errorf("%s, %s: p = %v after the correction, and not with other results (%d)", p.Where(), p.Method, p.Tested.Adjusted, i)
+			t.Errorf("%s, %s: p = %v after the correction, and not with other results (%d)", p.Place, p.Method, p.Tested.Adjusted, i)
 		}
 	}
 }

@@ -1,16 +1,17 @@
-package model
+package device
 
 import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// Targets say what a batch of B samples should predict, and which outputs compete. All nodes are [B].
-type Targets struct {
-	Label  *graph.Node // int32: the output of the right class
-	Lo, Hi *graph.Node // int32: the outputs in [Lo,Hi) compete, all others have probability 0
-	Weight *graph.Node // float: the sample's share in the mean loss; 0 for padding
+// goals say what a batch of B samples should predict, and which outputs compete. All nodes are int32 [B].
+type goals struct {
+	Label  *graph.Node // the output of the right class
+	Lo, Hi *graph.Node // the outputs in [Lo,Hi) compete, all others have probability 0
 }
 
 // masked is a logit that stands for −∞, but is finite so that every gradient stays finite.
@@ -25,8 +26,10 @@ func allowed(logits, lo, hi *graph.Node) *graph.Node {
 	return graph.LogicalAnd(atLeast, below)
 }
 
-// Competing is the logits of the outputs that compete, with −1e30 in place of the others. It has no tangent.
-func Competing(logits Dual, t Targets) Dual { return Dual{Value: mask(logits.Value, t.Lo, t.Hi)} }
+// competing is the logits of the outputs that compete, with −1e30 in place of the others. It has no tangent.
+func competing(logits model.Dual, t goals) model.Dual {
+	return model.Dual{Value: mask(logits.Value, t.Lo, t.Hi)}
+}
 
 // mask replaces the logits of outputs that do not compete by a number that stands for −∞.
 func mask(logits, lo, hi *graph.Node) *graph.Node {
@@ -34,27 +37,22 @@ func mask(logits, lo, hi *graph.Node) *graph.Node {
 	return graph.Where(allowed(logits, lo, hi), logits, low)
 }
 
-// CrossEntropies returns the softmax cross-entropy of each sample over the outputs that compete, [B]
+// crossEntropies returns the softmax cross-entropy of each sample over the outputs that compete, [B]
 // (docs/protocol.md §2.1).
-func CrossEntropies(logits Dual, t Targets) Dual {
+func crossEntropies(logits model.Dual, t goals) model.Dual {
 	z := mask(logits.Value, t.Lo, t.Hi)
 	oneHot := graph.OneHot(t.Label, z.Shape().Dimensions[1], z.DType())
 	shifted := graph.Sub(z, graph.StopGradient(graph.ExpandAxes(graph.ReduceMax(z, 1), 1)))
 	exp := graph.Exp(shifted)
 	total := graph.ReduceSum(exp, 1)
 	right := graph.ReduceSum(graph.Mul(oneHot, shifted), 1)
-	return dual(graph.Sub(graph.Log(total), right), logits, func(dz *graph.Node) *graph.Node {
+	return logits.Chain(graph.Sub(graph.Log(total), right), func(dz *graph.Node) *graph.Node {
 		residual := graph.Sub(graph.Div(exp, graph.ExpandAxes(total, 1)), oneHot)
 		return graph.ReduceSum(graph.Mul(residual, dz), 1)
 	})
 }
 
-// Mean returns the weighted mean of the samples' losses: their sum, each multiplied by its share.
-func Mean(perSample Dual, weight *graph.Node) Dual {
-	return lift(func(n *graph.Node) *graph.Node { return graph.ReduceAllSum(graph.Mul(n, weight)) }, perSample)
-}
-
-// Predict returns for each sample the competing output with the largest logit, int32 [B].
-func Predict(logits, lo, hi *graph.Node) *graph.Node {
+// predicted returns for each sample the competing output with the largest logit, int32 [B].
+func predicted(logits, lo, hi *graph.Node) *graph.Node {
 	return graph.ArgMax(mask(logits, lo, hi), 1, dtypes.Int32)
 }

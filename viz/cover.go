@@ -1,8 +1,7 @@
-package report
+package viz
 
 import (
 	"errors"
-	"fmt"
 	"image/color"
 	"io"
 
@@ -12,17 +11,16 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/toy"
-	"github.com/parallelcl/parallelcl/viz"
 )
 
 // Cover writes the picture for a README as a PNG of 1200×520 pixels: on the left the tasks' timeline over the
 // accuracy that goes with it, on one time axis, on the right the toy descent.
 func Cover(w io.Writer, runs []*results.Run, traces []*toy.Trace) error {
-	timeline, err := viz.Timeline(runs[0])
-	left, wrong := viz.Accuracy(runs...)
-	right, broken := viz.ToyPaths(traces...)
+	timeline, err := Timeline(runs[0])
+	left, wrong := Accuracy(runs...)
+	right, broken := ToyPaths(traces...)
 	if err := errors.Join(err, wrong, broken); err != nil {
-		return fmt.Errorf("report: %w", err)
+		return err
 	}
 	left.Rows, left.Share = [][]*plot.Plot{timeline.Rows[0], left.Rows[0]}, []float64{2, 3}
 	right.Rows[0][0].Title.Text = "two toy functions, after task 2 has arrived"

@@ -1,4 +1,4 @@
-package model
+package device
 
 import (
 	"math"
@@ -7,20 +7,23 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
 // crossEntropy returns the loss of logits [B,C], its gradient, its tangent along v, and the
 // predictions, all computed in the given type.
-func crossEntropy(t *testing.T, dtype dtypes.DType, logits, v []float64, label, lo, hi []int32, weight []float64) (loss float64, gradient []float64, tangent float64, predicted []float64) {
+func crossEntropy(t *testing.T, dtype dtypes.DType, logits, v []float64, label, lo, hi []int32, weight []float64) (loss float64, gradient []float64, tangent float64, best []float64) {
 	t.Helper()
 	b := len(label)
-	in := []tensor{floats(logits, b, len(logits)/b), floats(v, b, len(logits)/b), ints(label...), ints(lo...), ints(hi...), floats(weight, b)}
+	in := []*tensors.Tensor{floats(logits, b, len(logits)/b), floats(v, b, len(logits)/b), ints(label...), ints(lo...), ints(hi...), floats(weight, b)}
 	out := run(t, in, func(n []*graph.Node) []*graph.Node {
 		for _, i := range []int{0, 1, 5} {
 			n[i] = graph.ConvertDType(n[i], dtype)
 		}
-		d := meanEntropy(Dual{n[0], n[1]}, targetsOf(n[2:]))
-		return []*graph.Node{d.Value, graph.Gradient(d.Value, n[0])[0], d.Tangent, Predict(n[0], n[3], n[4])}
+		d := meanEntropy(model.Dual{Value: n[0], Tangent: n[1]}, goalsOf(n[2:]), n[5])
+		return []*graph.Node{d.Value, graph.Gradient(d.Value, n[0])[0], d.Tangent, predicted(n[0], n[3], n[4])}
 	})
 	return out[0][0], out[1], out[2][0], out[3]
 }
@@ -30,7 +33,7 @@ func crossEntropy(t *testing.T, dtype dtypes.DType, logits, v []float64, label, 
 func TestMaskedOutputs(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	label, lo, hi := []int32{0, 2, 3, 1}, []int32{0, 2, 1, 1}, []int32{4, 4, 4, 3}
-	_, g, _, predicted := crossEntropy(t, dtypes.Float64, moved(make([]float64, 16), 5, normal(r, 16)), normal(r, 16), label, lo, hi, []float64{.25, .25, .25, .25})
+	_, g, _, predicted := crossEntropy(t, dtypes.Float64, []float64{3, -2, 8, 1, 0, 5, -7, 4, 2, 2, -9, 6, -1, 4, 3, -5}, normal(r, 16), label, lo, hi, []float64{.25, .25, .25, .25})
 	for b := range 4 {
 		sum := 0.0
 		for c := range int32(4) {

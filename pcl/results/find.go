@@ -1,4 +1,4 @@
-package report
+package results
 
 import (
 	"errors"
@@ -6,23 +6,20 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// RunFile is a run and the file that it was read from.
-type RunFile struct {
-	Run  *results.Run
-	File string
+// File is a run and the file that it was read from.
+type File struct {
+	Run  *Run
+	Path string
 }
 
 const resultName = "result.json" // of a run
 
-// FindRuns reads the runs that paths name: result files, run folders, and folders with any number of those below. Copies of a
+// Find reads the runs that paths name: result files, run folders, and folders with any number of those below. Copies of a
 // run count once. Own data have their names alone in the runs, without the folders where they lie: what is made of
 // these is shared. The error names each path without a result and each file that cannot be read.
-func FindRuns(paths ...string) ([]RunFile, error) {
-	var out []RunFile
+func Find(paths ...string) (out []File, err error) {
 	var failed []error
 	seen := map[string]bool{}
 	for _, path := range paths {
@@ -32,22 +29,19 @@ func FindRuns(paths ...string) ([]RunFile, error) {
 		}
 		failed = append(failed, err)
 		for _, file := range files {
-			run, err := results.Load(file)
+			run, err := Load(file)
 			if err == nil {
-				run, err = run.WithoutFolders()
+				run, err = withoutFolders(run)
 			}
 			if failed = append(failed, err); err != nil {
 				continue
 			}
 			if id := run.ID + run.ModelSHA256; !seen[id] {
-				out, seen[id] = append(out, RunFile{run, file}), true
+				out, seen[id] = append(out, File{run, file}), true
 			}
 		}
 	}
-	if err := errors.Join(failed...); err != nil {
-		return nil, fmt.Errorf("report: %w", err)
-	}
-	return out, nil
+	return out, errors.Join(failed...)
 }
 
 // findResults lists the results that a path names: a file, or those in a folder and below it, also where these are links. met are
@@ -73,12 +67,12 @@ func findResults(path string, met map[string]bool) (out []string, err error) {
 	return out, err
 }
 
-// records is the file of the run's steps, which need not be there.
-func (f RunFile) records() string { return filepath.Join(filepath.Dir(f.File), "records.jsonl") }
+// Records is the file of the run's steps, which need not be there.
+func (f File) Records() string { return filepath.Join(filepath.Dir(f.Path), "records.jsonl") }
 
 // ReadRecords reads the steps of the run; there are none without a file.
-func (f RunFile) ReadRecords() ([]results.Record, error) {
-	file, err := os.Open(f.records())
+func (f File) ReadRecords() ([]Record, error) {
+	file, err := os.Open(f.Records())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -86,7 +80,7 @@ func (f RunFile) ReadRecords() ([]results.Record, error) {
 		return nil, err
 	}
 	defer file.Close()
-	records, err := results.ReadRecords(file)
+	records, err := ReadRecords(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file.Name(), err)
 	}

@@ -1,0 +1,148 @@
+package viz
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Packed compresses a part of a page that only its script reads.
+func Packed(text []byte) string {
+	var b bytes.Buffer
+	w, _ := flate.NewWriter(&b, flate.BestCompression) // which is a level
+	w.Write(text)                                      // into memory
+	w.Close()
+	return base64.StdEncoding.EncodeToString(b.Bytes())
+}
+
+// values are what a reader can ask of the drawing, as JSON: the columns of its data, and for each of its series the columns x, y
+// and perhaps low and high.
+func (d *drawing) values() []byte {
+	var series [][]byte
+	for _, p := range d.parts() {
+		for _, g := range p.Groups {
+			if g.Name != "" && len(g.Marks) > 0 {
+				series = append(series, packedRows(textsOf(g.At)))
+			}
+		}
+	}
+	return slices.Concat([]byte(`{"data":`), packedRows(d.rows()), []byte(`,"series":[`), bytes.Join(series, []byte(",")), []byte("]}"))
+}
+
+// maxCSV bounds what the data of a drawing from elsewhere may unpack to.
+const maxCSV = 64 << 20
+
+// rows are the data of the drawing, after a row of heads; none where they cannot be read.
+func (d *drawing) rows() [][]string {
+	r, err := gzip.NewReader(bytes.NewReader(d.CSV))
+	if err != nil {
+		return nil
+	}
+	text := csv.NewReader(io.LimitReader(r, maxCSV))
+	rows, err := text.ReadAll()
+	if err != nil {
+		return nil
+	}
+	return rows
+}
+
+// textsOf are the values of a series as rows, after one of heads, which they lack.
+func textsOf(at [][]float64) (rows [][]string) {
+	width := 0
+	for _, v := range at {
+		width = max(width, len(v))
+	}
+	rows = append(rows, make([]string, width))
+	for _, v := range at {
+		row := make([]string, width)
+		for k, x := range v {
+			row[k] = strconv.FormatFloat(x, 'g', -1, 64)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// Kinds of columns. One of whole numbers has the number of decimal digits that they have lost: what compresses best is by how
+// much each differs from the one before that has the same names in its row.
+const (
+	plainNumbers = -1
+	texts        = -2 // of which a 0 repeats the one before
+)
+
+// packedRows are rows of texts as columns, each a list of its head, its kind and its cells; null stands for no number.
+func packedRows(rows [][]string) []byte {
+	if len(rows) == 0 {
+		return []byte("[]")
+	}
+	kinds, names := make([]int, len(rows[0])), make([]string, len(rows))
+	for k := range kinds {
+		if kinds[k] = kindOf(rows[1:], k); kinds[k] == texts {
+			for i := range rows {
+				names[i] += rows[i][k] + "\n"
+			}
+		}
+	}
+	out := []byte("[")
+	for k, kind := range kinds {
+		out = append(out, strings.Repeat(",", min(k, 1))+"["...)
+		out = append(quoted(out, rows[0][k]), ","+strconv.Itoa(kind)...)
+		last := map[string]int{}
+		for i := 1; i < len(rows); i++ {
+			cell := rows[i][k]
+			out = append(out, ',')
+			switch {
+			case kind == texts && i > 1 && cell == rows[i-1][k]:
+				out = append(out, '0')
+			case kind == texts:
+				out = quoted(out, cell)
+			case cell == "":
+				out = append(out, "null"...)
+			case kind == plainNumbers:
+				out = append(out, cell...)
+			default:
+				x, _ := strconv.ParseFloat(cell, 64)
+				whole := int(math.Round(x * math.Pow10(kind)))
+				out, last[names[i]] = strconv.AppendInt(out, int64(whole-last[names[i]]), 10), whole
+			}
+		}
+		out = append(out, ']')
+	}
+	return append(out, ']')
+}
+
+func quoted(out []byte, text string) []byte {
+	data, _ := json.Marshal(text) // which cannot fail
+	return append(out, data...)
+}
+
+// kindOf is the kind of a column. Only what is written as programs write numbers is one.
+func kindOf(rows [][]string, k int) (kind int) {
+	most := 0.0
+	for _, row := range rows {
+		cell := row[k]
+		if cell == "" {
+			continue
+		}
+		x, err := strconv.ParseFloat(cell, 64)
+		if err != nil || strconv.FormatFloat(x, 'g', -1, 64) != cell && strconv.FormatFloat(x, 'f', -1, 64) != cell || math.IsInf(x, 0) || math.IsNaN(x) {
+			return texts
+		}
+		mantissa, exponent, _ := strings.Cut(cell, "e")
+		_, decimals, _ := strings.Cut(mantissa, ".")
+		moved, _ := strconv.Atoi(exponent)
+		kind, most = max(kind, len(decimals)-moved), max(most, math.Abs(x))
+	}
+	if kind > 9 || most*math.Pow10(kind) > 1<<52 {
+		return plainNumbers
+	}
+	return kind
+}
