@@ -1,8 +1,6 @@
 package pcl
 
 import (
-	"errors"
-
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/internal/fail"
@@ -67,7 +65,7 @@ func (l *Learner) useModel(m model.Model) {
 	l.options.Model = m
 	if err := fail.Tried(l.compile); err != nil {
 		l.options.Model = old
-		fail.If(errors.Join(err, fail.Tried(l.compile))) // what the old one needs is there
+		fail.If(err)
 	}
 	l.penalised, l.mean, l.prepared = nil, nil, 0
 }

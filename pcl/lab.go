@@ -2,6 +2,7 @@ package pcl
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -84,7 +85,7 @@ func (b lab) at(point rehearsal.Point) compute.Buffer {
 func (b lab) batches(samples []memory.Item, loss rehearsal.Loss, f func(h *device.Batch)) {
 	l := b.l
 	if l.sample == nil {
-		l.sample = l.newBatchOn(0)
+		l.sample = l.programs.Lane(0).NewBatch()
 	}
 	for some := range slices.Chunk(samples, l.options.Batch) {
 		l.sample.Gather(some)
@@ -145,7 +146,7 @@ func (b lab) sharedGradient(theta compute.Buffer, h *device.Batch, loss rehearsa
 
 // shared copies the entries of a gradient that belong to the shared parameters.
 func (b lab) shared(gradient compute.Buffer) []float32 {
-	return slices.Clone(program.Read[float32](gradient, b.l.programs.Total())[:b.l.programs.Shared])
+	return slices.Clone(program.Read[float32](gradient, b.l.total())[:b.l.programs.Shared])
 }
 
 // fits panics unless the samples make exactly one batch.
@@ -198,9 +199,11 @@ func (b lab) Descend(samples []memory.Item, shares []float64, s rehearsal.SGD) {
 	}
 	loss := b.memoryLoss()
 	b.batches(samples, loss, func(h *device.Batch) {
-		h.Share(shares)
+		for i, x := range shares {
+			h.Counts[i] = int32(math.Round(x * 65536)) // targets are integers
+		}
 		if loss.Adjust > 0 {
-			h.Adjust(b.l.adjustmentsApart(loss.Adjust))
+			adjust(h, b.l.adjustmentsApart(loss.Adjust))
 		}
 		o := &b.l.others
 		hyper := []float32{float32(s.LR), float32(s.Momentum), float32(s.Decay), float32(s.Clip)}

@@ -128,16 +128,12 @@ func (s *step) trace() {
 	}
 	t := &Trace{StepReport: s.report, Theta: s.parameters}
 	for _, i := range s.kept {
-		b, size := s.rows[i].batch, s.options.Batch
+		b, size := s.rows[i].Batch, s.options.Batch
 		if b == nil { // the row of a penalty
 			b = &device.Batch{Batch: data.Batch{X: make([]float32, size*s.options.spec().Width())}, Targets: make([]int32, len(TargetRows)*size)}
 		}
 		t.X, t.Targets = append(t.X, b.X), append(t.Targets, b.Targets)
-		var reference []float32
-		if device.Referenced(s.rows[i].loss) {
-			reference = b.Reference
-		}
-		t.Loss, t.Reference = append(t.Loss, s.rows[i].loss), append(t.Reference, reference)
+		t.Loss, t.Reference = append(t.Loss, s.rows[i].Loss), append(t.Reference, b.Reference)
 	}
 	defer fail.Foreign("Options.Trace panicked")
 	fail.If(s.options.Trace(t))
@@ -218,7 +214,6 @@ func (s *step) idle() bool {
 
 // free releases the buffers that the step holds on the device.
 func (s *step) free() {
-	s.readout.Wait()
 	for i := range s.rows {
 		s.rows[i].free()
 	}
@@ -264,7 +259,7 @@ func (s *step) mark() (undo func()) {
 func (s *step) differentiate() {
 	_, chooses := method.As[rehearsal.Replayer](s.options.Method)
 	if chooses {
-		s.keepFinite(s.gradients(device.Norms))
+		s.keepFinite(s.gradients(device.Products{Norms: true}))
 	}
 	var replayed []row
 	if chooses || s.memory.Len() > 0 {

@@ -24,7 +24,7 @@ func (s *step) reportKept(gram []float64) {
 		r.IDs, r.N = append(r.IDs, row.id), append(r.N, row.samples())
 		r.Losses = append(r.Losses, row.Value)
 	}
-	if s.products() == device.Gram && len(s.kept) > 0 {
+	if s.products().Gram && len(s.kept) > 0 {
 		r.Gram = submatrix(gram, len(s.rows), s.kept)
 	}
 }
@@ -74,7 +74,7 @@ func (s *step) weigh() {
 func (s *step) jacobian() [][]float64 {
 	out := make([][]float64, len(s.kept))
 	for k, i := range s.kept {
-		g := program.Read[float32](s.rows[i].Flat, s.programs.Total())
+		g := program.Read[float32](s.rows[i].Flat, s.total())
 		out[k] = make([]float64, s.programs.Shared)
 		for p := range out[k] {
 			out[k][p] = float64(g[p])
@@ -88,8 +88,8 @@ func (s *step) cross() (out []float64) {
 	var parts [2][]blas32.Vector
 	for h := range parts {
 		for _, i := range s.kept {
-			half := cmp.Or(s.rows[i].halves[h], s.rows[i].Flat) // without samples, both are the whole
-			g := program.Read[float32](half, s.programs.Total())
+			half := cmp.Or(s.rows[i].Halves[h], s.rows[i].Flat) // without samples, both are the whole
+			g := program.Read[float32](half, s.total())
 			parts[h] = append(parts[h], blas32.Vector{N: s.programs.Shared, Inc: 1, Data: g})
 		}
 	}
@@ -104,8 +104,8 @@ func (s *step) cross() (out []float64) {
 // lossNow returns the loss of a row's batch at the present parameters, in every other respect as its gradient's program
 // has it.
 func (s *step) lossNow(r *row) (mean float64) {
-	for _, x := range s.programs.Losses(device.At{Theta: s.network.theta}, r.batch, r.loss) {
-		mean += x / float64(r.batch.N)
+	for _, x := range s.programs.Losses(device.At{Theta: s.network.theta}, r.Batch, r.Loss) {
+		mean += x / float64(r.Batch.N)
 	}
 	return mean
 }
@@ -119,7 +119,7 @@ func (s *step) follow() {
 	}
 	after := make([]float64, len(s.kept))
 	for k, i := range s.kept {
-		if s.rows[i].batch == nil {
+		if s.rows[i].Batch == nil {
 			after[k], _ = s.penalty()
 		} else {
 			after[k] = s.lossNow(&s.rows[i])

@@ -19,9 +19,6 @@ func (p *Set) Edit(at At, b *Batch, l rehearsal.Loss, v compute.Buffer) (gradien
 	return matrix(out[0], b.N), program.Read[float64](out[1], 1)[0]
 }
 
-// CompileEdit compiles in advance what [Set.Edit] runs.
-func (p *Set) CompileEdit(at At, l rehearsal.Loss) { p.edit(at.Running != nil, l) }
-
 // edit returns the program (θ, v, values, targets[, reference][, running statistics]) → (∇φ [B, inputs], ‖v‖²).
 func (p *Set) edit(running bool, l rehearsal.Loss) *program.Program {
 	key, more := programKey{name: "edit", loss: l, running: running}, []program.Input{{Name: "v", Shape: p.size()}}

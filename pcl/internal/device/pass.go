@@ -31,7 +31,7 @@ func (p *Set) batchInputs(l rehearsal.Loss) []program.Input {
 		{Name: "x", Shape: shapes.Make(dtypes.Float32, p.Batch, p.Width())},
 		{Name: "targets", Shape: shapes.Make(dtypes.Int32, targetRows, p.Batch)},
 	}
-	if Referenced(l) {
+	if referenced(l) {
 		in = append(in, program.Input{Name: "reference", Shape: shapes.Make(dtypes.Float32, p.Batch, p.Model.Outputs())})
 	}
 	return in

@@ -51,6 +51,6 @@ func weightedSum(rows []*graph.Node, coefficient func(i int) *graph.Node) *graph
 
 // first returns booleans [parameters], which are true for the first n parameters.
 func (p *Set) first(g *graph.Graph, n int) *graph.Node {
-	index := graph.Iota(g, shapes.Make(dtypes.Int32, p.Total()), 0)
+	index := graph.Iota(g, shapes.Make(dtypes.Int32, p.total()), 0)
 	return graph.LessThan(index, graph.Scalar(g, dtypes.Int32, n))
 }
