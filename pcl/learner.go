@@ -131,7 +131,7 @@ func (l *Learner) begin(theta []float32) {
 // they are first needed.
 func (l *Learner) compile() {
 	loss, lanes := l.options.lossOf(method.Memory), 1
-	if backend.Concurrent(l.options.Backend) {
+	if l.options.Backend.Info.Name == backend.Go { // which computes small operations on one core; XLA has threads of its own
 		lanes = runtime.GOMAXPROCS(0)
 	}
 	var edits *device.At // which fails if the network lacks the second derivative

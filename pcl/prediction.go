@@ -81,10 +81,9 @@ func (l *Learner) trained() *Trained {
 		Names: maps.Clone(l.roll.names), Loss: keyOf(o.compared()), Scores: scoresOf(o.lossOf(method.Memory)),
 		Tensors: tensors(o.Model.Layout(), program.Read[float32](theta, l.total()), l.at(theta).Running),
 	}
-	switch m := rehearsal.MeansOf(rule); {
-	case m == nil:
-		t.OtherRule = rule != nil
-	case m.Apply() && !(m.Between && o.Increment == scenario.TaskIncremental):
+	m, known := rehearsal.MeansOf(rule)
+	t.OtherRule = rule != nil && !known
+	if m != nil && !(m.Between && o.Increment == scenario.TaskIncremental) {
 		t.Means = m
 	}
 	return t

@@ -10,12 +10,15 @@ package main
 import "C"
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"unsafe"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/weigh"
 )
 
@@ -108,11 +111,23 @@ func open(name, params *C.char, seed uint64) (*weigh.Rule, error) {
 	if params != nil {
 		given = C.GoString(params)
 	}
-	values, err := weigh.Parameters(given)
+	values, err := parametersOf(given)
 	if err != nil {
 		return nil, err
 	}
 	return weigh.New(C.GoString(name), values, seed)
+}
+
+// parametersOf reads the parameters of a method from a JSON object; an empty text has none.
+func parametersOf(text string) (map[string]any, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	var params map[string]any
+	if err := json.Unmarshal([]byte(text), &params); err != nil {
+		return nil, fmt.Errorf("the parameters are not a JSON object: %w", err)
+	}
+	return params, nil
 }
 
 //export pcl_close
@@ -191,7 +206,10 @@ func pcl_info(name, params, text *C.char, size C.int64_t) (info *C.char) {
 }
 
 //export pcl_names
-func pcl_names() *C.char { return C.CString(weigh.Names()) }
+func pcl_names() *C.char {
+	text, _ := json.Marshal(method.Names()) // texts are always JSON
+	return C.CString(string(text))
+}
 
 //export pcl_message
 func pcl_message(status C.int64_t) *C.char { return C.CString(emgd.Status(status).Message()) }

@@ -3,46 +3,10 @@
 package backend
 
 import (
-	"fmt"
 	"runtime"
 	"strings"
 	"testing"
-
-	"github.com/gomlx/compute"
-	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
-	"github.com/gomlx/gomlx/core/graph"
-
-	"github.com/parallelcl/parallelcl/internal/must"
 )
-
-// shared is a buffer of a client, over memory of the host, that holds 0, 1, 2, ….
-func shared(t testing.TB, on compute.Backend, dims ...int) (compute.Buffer, []float32) {
-	t.Helper()
-	b, flat, err := on.NewSharedBuffer(0, shapes.Make(dtypes.Float32, dims...))
-	must.Do(t, err)
-	values := flat.([]float32)
-	for i := range values {
-		values[i] = float32(i)
-	}
-	return b, values
-}
-
-// plus compiles x → x + n for a client.
-func plus(t testing.TB, on compute.Backend, n float64, dims ...int) compute.Executable {
-	t.Helper()
-	g := graph.NewGraph(on, "plus")
-	x := graph.Parameter(g, "x", shapes.Make(dtypes.Float32, dims...))
-	must.Do(t, g.Compile(graph.AddScalar(x, n)))
-	t.Cleanup(g.Finalize)
-	return g.Executable()
-}
-
-// execute runs a program of one input and one output.
-func execute(t testing.TB, e compute.Executable, in compute.Buffer) compute.Buffer {
-	t.Helper()
-	return must.Get(e.Execute([]compute.Buffer{in}, nil, 0))(t)[0]
-}
 
 func TestClients(t *testing.T) {
 	before := len(poolThreads(t))
@@ -78,35 +42,9 @@ func TestClients(t *testing.T) {
 
 // Where clients could not read each other's memory there is one, or none.
 func TestClientsNeedSharedMemory(t *testing.T) {
-	t.Setenv(EnvSeparate, "1")
+	t.Setenv(envSeparate, "1")
 	if b, err := Open(t.Context(), Options{Name: XLACPU, cache: realCache(t), Clients: 2}); err == nil {
 		b.Close()
 		t.Error("two clients with separate memory")
-	}
-}
-
-// TestCopy hands values from client to client, as a step of training does: what the host wrote, what the first client computed, what
-// the second one computed from that.
-func TestCopy(t *testing.T) {
-	b := mustOpen(t, Options{Name: XLACPU, cache: realCache(t), Clients: 2})
-	first, second := b.Clients()[0], b.Clients()[1]
-	for _, dims := range [][]int{nil, {1}, {7}, {2, 3}, {1 << 20}} {
-		t.Run(fmt.Sprint(dims), func(t *testing.T) {
-			plus1, plus10 := plus(t, first, 1, dims...), plus(t, second, 10, dims...)
-			x, written := shared(t, first, dims...)
-			y := execute(t, plus1, x)
-			z := execute(t, plus10, must.Get(Copy(second, y))(t))
-			last := execute(t, plus1, must.Get(Copy(first, z))(t))
-			for i, v := range must.Get(last.Data())(t).([]float32) {
-				if v != float32(i)+12 {
-					t.Fatalf("entry %d is %g, want %d", i, v, i+12)
-				}
-			}
-			kept := must.Get(Copy(second, x))(t)
-			written[0] = 5
-			if got := must.Get(execute(t, plus10, kept).Data())(t).([]float32)[0]; got != 10 {
-				t.Errorf("a copy of 0, plus 10, is %g after the original changed", got)
-			}
-		})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime"
 
-	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/gobackend"
 
 	"github.com/parallelcl/parallelcl/internal/fail"
@@ -22,8 +21,3 @@ func openGo(context.Context, Options) *Backend {
 	b := fail.Or(gobackend.New(goConfig))
 	return &Backend{Backend: b, Info: Info{Name: Go, Device: cpuModel(vectors()), Threads: runtime.GOMAXPROCS(0)}}
 }
-
-// Concurrent says whether it pays to run programs from several goroutines at once. It does with pure Go,
-// which computes small operations on one core; XLA has threads of its own and queues calls that come at the
-// same time.
-func Concurrent(b compute.Backend) bool { return b.Name() == goName }

@@ -129,6 +129,22 @@ func duals(parts []*graph.Node, tangents ...*graph.Node) []Dual {
 	return out
 }
 
+// split cuts a flat vector into tensors, and join is its inverse.
+func split(flat *graph.Node, tensors []Param) (parts []*graph.Node) {
+	for _, p := range tensors {
+		parts = append(parts, graph.Reshape(graph.Slice(flat, graph.AxisRange(p.Offset, p.Offset+p.Size())), p.Dims...))
+	}
+	return parts
+}
+
+func join(parts []*graph.Node) *graph.Node {
+	flat := make([]*graph.Node, len(parts))
+	for i, p := range parts {
+		flat[i] = graph.Reshape(p, -1)
+	}
+	return graph.Concatenate(flat, 0)
+}
+
 // targets say what a batch should predict: the labels, which outputs compete, and the samples' shares.
 type targets struct{ label, lo, hi, weight *graph.Node }
 

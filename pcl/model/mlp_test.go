@@ -35,8 +35,8 @@ func (p *problem) run(t testing.TB, theta, x, v []float64, build func(loss, logi
 	in := append([]tensor{floats(theta, len(theta)), floats(x, batch, 6), floats(v, len(v))}, p.targets...)
 	return run(t, in, func(n []*graph.Node) []*graph.Node {
 		layout := p.net.Layout()
-		parts := Split(n[0], layout.Params)
-		logits := p.net.Forward(Pass{Params: duals(parts, Split(n[2], layout.Params)...), X: Dual{Value: n[1]}}).Logits
+		parts := split(n[0], layout.Params)
+		logits := p.net.Forward(Pass{Params: duals(parts, split(n[2], layout.Params)...), X: Dual{Value: n[1]}}).Logits
 		return build(meanEntropy(logits, targetsOf(n[3:])), logits, parts, n[1])
 	})
 }
@@ -84,7 +84,7 @@ func TestForwardAndLoss(t *testing.T) {
 func (p *problem) gradient(t testing.TB, x []float64) []float64 {
 	t.Helper()
 	return p.run(t, p.theta, x, p.theta, func(loss, _ Dual, theta []*graph.Node, _ *graph.Node) []*graph.Node {
-		return []*graph.Node{Join(graph.Gradient(loss.Value, theta...))}
+		return []*graph.Node{join(graph.Gradient(loss.Value, theta...))}
 	})[0]
 }
 

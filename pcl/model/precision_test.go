@@ -18,7 +18,7 @@ func TestBFloat16(t *testing.T) {
 	v := normal(rand.New(rand.NewPCG(5, 5)), len(p.theta))
 	all := func() [][]float64 {
 		return p.run(t, p.theta, p.x, v, func(loss, _ Dual, theta []*graph.Node, x *graph.Node) []*graph.Node {
-			return []*graph.Node{loss.Value, loss.Tangent, Join(graph.Gradient(loss.Value, theta...)), graph.Gradient(loss.Tangent, x)[0]}
+			return []*graph.Node{loss.Value, loss.Tangent, join(graph.Gradient(loss.Value, theta...)), graph.Gradient(loss.Tangent, x)[0]}
 		})
 	}
 	want := all()

@@ -2,24 +2,10 @@ package weigh
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
-
-// Parameters reads the parameters of a method from a JSON object; an empty text has none.
-func Parameters(text string) (map[string]any, error) {
-	if strings.TrimSpace(text) == "" {
-		return nil, nil
-	}
-	var params map[string]any
-	if err := json.Unmarshal([]byte(text), &params); err != nil {
-		return nil, fmt.Errorf("the parameters are not a JSON object: %w", err)
-	}
-	return params, nil
-}
 
 // LeavesOut names what a rule does in a learner besides weights, and does not do here: its own loss, its choice of
 // samples for the memory, its rule of prediction, its penalty, its training when it is evaluated, or its products of two
@@ -65,10 +51,4 @@ func (r *Rule) Describe() ([]byte, error) {
 	}
 	d.Info = r.info // which its parameters may change
 	return json.Marshal(description{d, r.Follows(), r.LeavesOut()})
-}
-
-// Names returns the names of all methods as a JSON list.
-func Names() string {
-	text, _ := json.Marshal(method.Names()) // texts are always JSON
-	return string(text)
 }

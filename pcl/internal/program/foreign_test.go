@@ -40,6 +40,13 @@ func TestCallReadsOtherClients(t *testing.T) {
 			t.Fatalf("sum and difference are %v", got)
 		}
 	}
+	kept, drop := program.Bring(b.Clients()[1], x)
+	at := must.Get(x.Data())(t).([]float32)
+	at[0] = 5
+	if got := download(t, kept); !slices.Equal(got[0], []float32{1, 2, 3}) {
+		t.Errorf("a copy is %v after the original changed", got)
+	}
+	drop()
 	if got := pjrt.BuffersAlive(); got > alive {
 		t.Errorf("%d buffers, %d before", got, alive)
 	}

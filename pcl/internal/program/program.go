@@ -13,7 +13,6 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 
 	"github.com/parallelcl/parallelcl/internal/fail"
-	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
 // Input declares one input of a program.
@@ -41,7 +40,7 @@ func Compile(on compute.Backend, counter *atomic.Int64, name string, inputs []In
 	defer recoverTo(&err, "compile "+name)
 	g := graph.NewGraph(on, name)
 	nodes := make([]*graph.Node, len(inputs))
-	made := &Program{name: name, client: backend.Client(on), graph: g}
+	made := &Program{name: name, client: clientOf(on), graph: g}
 	for i, in := range inputs {
 		nodes[i] = graph.Parameter(g, in.Name, in.Shape)
 		made.shapes, made.donate = append(made.shapes, in.Shape), append(made.donate, in.Donate)
@@ -96,7 +95,7 @@ func (c *call) add(input any) {
 		c.in, c.donated = append(c.in, *x), append(c.donated, x)
 	case compute.Buffer:
 		if c.foreign(x) {
-			x = fail.Or(backend.Copy(c.client, x))
+			x = copied(c.client, x)
 			c.copied = append(c.copied, x)
 		}
 		c.in = append(c.in, x)
