@@ -70,8 +70,8 @@ func (l *Learner) useModel(m model.Model) {
 	l.penalised, l.mean, l.prepared = nil, nil, 0
 }
 
-// widen copies the entries of a flat vector of one layout to their places in that of another one, which has more outputs. It leaves
-// the entries of the new outputs as they are.
+// widen copies the entries of a flat vector of one layout to their places in that of another one, which has more outputs. It
+// leaves the entries of the new outputs as they are.
 func widen(wide, narrow []float32, layout, old *model.Layout) {
 	copy(wide[:layout.Backbone], narrow[:old.Backbone])
 	for i := layout.Classifier; i < len(layout.Params); i++ {

@@ -86,7 +86,7 @@ func (b lab) TaskGradient(samples []memory.Item) (out []float32) {
 	return out
 }
 
-// meanOfTasks returns the mean of the tasks' gradients over the shared parameters, without the rows that took no part in the update.
+// meanOfTasks returns the mean of the tasks' gradients over the shared parameters, without rows that took no part in the update.
 func (s *step) meanOfTasks() []float32 {
 	l := s.Learner
 	l.mean = fp.Grow(l.mean, l.programs.Shared)

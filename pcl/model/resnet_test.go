@@ -103,8 +103,8 @@ func TestResNet18OnGPU(t *testing.T) {
 	for _, release := range []bool{false, true} {
 		p := newResNetProblem(t, release)
 		b := pcltest.Backend(t, backend.Go)
-		here := compile(t, b, p.in, p.build)(p.in)
-		there := compile(t, &backend.Backend{Backend: separate{b.Backend}, Info: b.Info}, p.in, p.build)(p.in)
+		here := compile(t, b, p.build)(p.in)
+		there := compile(t, &backend.Backend{Backend: separate{b.Backend}, Info: b.Info}, p.build)(p.in)
 		for k, want := range here {
 			within(t, fmt.Sprintf("output %d", k), 1e-9, there[k], want...)
 		}
@@ -116,7 +116,7 @@ func TestResNet18OnGPU(t *testing.T) {
 func TestResNet18Derivatives(t *testing.T) {
 	for _, release := range []bool{false, true} {
 		p := newResNetProblem(t, release)
-		eval := compile(t, pcltest.Backend(t, backend.Go), p.in, p.build)
+		eval := compile(t, pcltest.Backend(t, backend.Go), p.build)
 		got := eval(p.in)
 		v := p.in[2].flat.([]float64)
 		const h = 1e-6

@@ -75,7 +75,7 @@ func TestScopedMLP(t *testing.T) {
 		in := append([]tensor{floats(p.theta, len(p.theta)), floats(p.x, batch, 6), floats(v, len(v))}, p.targets...)
 		var got [2][][]float64
 		for i, net := range []Model{p.net, other} {
-			got[i] = compile(t, b, in, func(n []*graph.Node) []*graph.Node {
+			got[i] = compile(t, b, func(n []*graph.Node) []*graph.Node {
 				parts, along := split(n[0], net.Layout().Params), split(n[2], net.Layout().Params)
 				along[4], along[5] = nil, nil
 				targets := targetsOf(n[3:])
@@ -111,7 +111,7 @@ func TestScopedNetworks(t *testing.T) {
 				theta[i] += .1 * r.NormFloat64() // away from biases of 0, where ReLU has kinks
 			}
 			in := append([]tensor{floats(theta, len(theta)), floats(p.x, batch, 6), floats(along, len(along))}, p.targets...)
-			eval := compile(t, pcltest.Backend(t, backend.Go), in, func(n []*graph.Node) []*graph.Node {
+			eval := compile(t, pcltest.Backend(t, backend.Go), func(n []*graph.Node) []*graph.Node {
 				parts := split(n[0], layout.Params)
 				loss := meanEntropy(net.Forward(Pass{Params: duals(parts), X: Dual{Value: n[1]}, Weight: n[6]}).Logits, targetsOf(n[3:])).Value
 				return []*graph.Node{loss, graph.ReduceAllSum(graph.Mul(join(graph.Gradient(loss, parts...)), n[2]))}

@@ -1,6 +1,6 @@
 // Package device is what a learner computes on its device: batches, gradients and their Gram matrix, updates, predictions and
 // edits. Programs are functions from graph nodes to graph nodes. It does not know what steps or streams are. Begin with [Batch]
-// and [Set.Differentiate].
+// and [Trainer.Gradients].
 package device
 
 import (

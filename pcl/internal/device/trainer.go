@@ -23,9 +23,9 @@ type Trainer struct {
 	pace  pace
 }
 
-// Trainer returns a trainer for one kind of learner, which computes up to n gradients at once on each client, and compiles what every
-// step on rows with a loss needs. If the memory is to be edited somewhere, it compiles that, too, which panics if the network lacks the
-// second derivative. Close it when it is no longer needed.
+// Trainer returns a trainer for one kind of learner, which computes up to n gradients at once on each client, and compiles what
+// every step on rows with a loss needs. If the memory is to be edited somewhere, it compiles that, too, which ends the work if the
+// network lacks the second derivative. Close it when it is no longer needed.
 func (c *Cache) Trainer(s Spec, n int, l rehearsal.Loss, edits *At) *Trainer {
 	sets := c.Sets(s)
 	t := &Trainer{Set: sets[0], lanes: slices.Repeat(sets, n), pace: pace{steps: paceEvery - paceFirst}}
@@ -53,8 +53,8 @@ func (t *Trainer) Close() {
 	t.parts = nil
 }
 
-// Lane returns the programs of the client that computes a lane, whichever has that number: what belongs to tasks is spread over the
-// clients.
+// Lane returns the programs of the client that computes a lane, whichever has that number: what belongs to tasks is spread over
+// the clients.
 func (t *Trainer) Lane(n int) *Set { return t.lanes[n%len(t.lanes)] }
 
 // Compilations returns how many programs have been compiled for all learners of the same kind that share them.
