@@ -133,7 +133,7 @@ func (c *benchStepCmd) learner(b *backend.Backend, programs *pcl.Programs, name 
 	o := pcl.Options{
 		Backend: b, Model: c.net, Image: c.image, Increment: scenario.ClassIncremental, Batch: c.Batch, Programs: programs,
 		Method: fail.Or(method.New(plain, nil)), Optimizer: optim.Adam{LR: 0.001},
-		Memory: memory.Config{Policy: memory.PerClass, Budget: (c.Batch + 1) / classesPerTask},
+		Memory: memory.Config{Policy: "per_class", Budget: (c.Batch + 1) / classesPerTask},
 	}
 	if edit {
 		o.Edit.Eta = 0.02

@@ -21,13 +21,13 @@ import (
 
 // compareCmd trains methods in the same situations and says which differ from the first.
 type compareCmd struct {
-	Dataset      string               `arg:"" name:"data" help:"Image set: a name of pcl data list, or files of your own (folder:PATH, npz:PATH, …)."`
-	Methods      []string             `arg:"" name:"method" help:"Methods, with values if need be (emgd:tau=3,momentum=0.5). The others are compared with the first."`
-	Increment    []scenario.Increment `placeholder:"task,class" help:"task or class (default: both)."`
-	Situations   int                  `range:"whole [1,1000]" default:"9" placeholder:"N" help:"Situations (default ${default}): label sets, each with a timeline and a run seed of its own."`
-	Seeds        []uint64             `placeholder:"N,…" help:"Run seeds of every situation, which is their average (default: one, different in each)."`
-	Paper        bool                 `help:"Use the memory, the 3 × 3 situations and the three seeds of the paper's tables; these situations are not independent."`
-	kong.Plugins                      // the flags of settings, see [settingFlags]
+	Dataset      string   `arg:"" name:"data" help:"Image set: a name of pcl data list, or files of your own (folder:PATH, npz:PATH, …)."`
+	Methods      []string `arg:"" name:"method" help:"Methods, with values if need be (emgd:tau=3,momentum=0.5). The others are compared with the first."`
+	Increment    []string `placeholder:"task,class" help:"task or class (default: both)."`
+	Situations   int      `range:"whole [1,1000]" default:"9" placeholder:"N" help:"Situations (default ${default}): label sets, each with a timeline and a run seed of its own."`
+	Seeds        []uint64 `placeholder:"N,…" help:"Run seeds of every situation, which is their average (default: one, different in each)."`
+	Paper        bool     `help:"Use the memory, the 3 × 3 situations and the three seeds of the paper's tables; these situations are not independent."`
+	kong.Plugins          // the flags of settings, see [settingFlags]
 
 	Out             string `short:"o" default:"runs" type:"path" placeholder:"DIR" help:"Folder of the runs (default ${default}). The same command continues what is there."`
 	Jobs            int    `range:"whole [0,1024]" short:"j" default:"0" placeholder:"N" help:"Runs to make at the same time (default: one per core; one on a GPU)."`
@@ -76,12 +76,11 @@ func (c *compareCmd) configs(k *kong.Context, rc *runContext) (all []experiment.
 	}
 	base = fail.Or(base.OnData(rc.ctx, c.options()))
 	if len(c.Increment) == 0 {
-		c.Increment = []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental}
+		c.Increment = []string{scenario.TaskIncremental, scenario.ClassIncremental}
 	}
-	for _, increment := range c.Increment {
+	for _, config := range experiment.Vary(base, nil, c.Increment) {
 		for _, at := range c.repetitions() {
 			for _, m := range c.Methods {
-				config := base.WithIncrement(increment)
 				config.LabelSet, config.Timeline, config.Seed = at[0], at[1], at[2]
 				config.Method, config.Params = methodAndValues(m)
 				all = append(all, usage(config.Check()))

@@ -83,13 +83,8 @@ func (c *exportCSVCmd) Run(rc *runContext) error {
 	files, grids := c.find(rc)
 	runs := runsOf(files)
 	return rc.writeTo(c.Out, func(out io.Writer) error {
-		switch {
-		case c.Table == "accuracy":
-			return tables.Accuracy(out, runs)
-		case c.Table == "steps":
-			return tables.Steps(out, runs, func(i int) ([]results.Record, error) { return files[i].ReadRecords() })
-		case grids == nil:
-			return tables.Runs(out, runs)
+		if grids == nil || c.Table != "runs" {
+			return tables.CSV(out, c.Table, runs, func(i int) ([]results.Record, error) { return files[i].ReadRecords() })
 		}
 		var all []*rows.Row
 		for _, r := range grids {

@@ -139,6 +139,7 @@ type actor struct {
 	ended         chan error
 	killed, asked bool
 	full, rival   bool
+	replaced      bool // whether one with --replace was there
 }
 
 func newFire(t *testing.T, args []string, want outcome, seed uint64) *fire {
@@ -201,6 +202,8 @@ func (f *fire) event() {
 		for _, other := range f.slots {
 			if other != nil && other != f.slots[i] {
 				other.rival, f.slots[i].rival = true, true
+				replaced := slices.Contains(slices.Concat(other.mode, mode), "--replace")
+				other.replaced, f.slots[i].replaced = other.replaced || replaced, f.slots[i].replaced || replaced
 			}
 		}
 	case a != nil && n < 2:
@@ -356,7 +359,7 @@ func (f *fire) judge(a *actor, err error) {
 		why = "a crash"
 	case code == 0:
 		_, err := os.Stat(filepath.Join(onlyFolder(f.t, f.out()), "result.json"))
-		fits = err == nil || f.replacing()
+		fits = err == nil || a.replaced
 	case code < 0:
 		why, fits = "exit by SIGKILL", a.killed && err.Error() == "signal: killed"
 	case code == exitInterrupted:

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -110,7 +109,7 @@ func (c *reportCmd) Run(rc *runContext) error {
 		for i, path := range c.Paths {
 			from[i] = "`" + shown(path) + "`"
 		}
-		return rc.writeTo(c.Out, func(w io.Writer) error { return in.Findings.Markdown(w, strings.Join(from, ", "), in.Notes) })
+		return rc.writeTo(c.Out, func(w io.Writer) error { return in.Findings.Markdown(w, strings.Join(from, ", ")) })
 	}
 	fail.If(atomicfile.Write(c.Out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) }))
 	var compared []*versus.Table
@@ -124,7 +123,7 @@ func (c *reportCmd) Run(rc *runContext) error {
 
 // material reads the runs, or the results of grids with the notes beside them, that the paths stand for.
 func (c *reportCmd) material() report.RunsInput {
-	in := report.RunsInput{Title: c.Title, Notes: map[string]string{}, Origin: thisCommand()}
+	in := report.RunsInput{Title: c.Title, Origin: thisCommand()}
 	if c.about == "runs" {
 		in.Files = fail.Or(report.FindRuns(c.Paths...))
 		in.Findings = fail.Or(report.FindingsOf(in.Files))
@@ -137,9 +136,8 @@ func (c *reportCmd) material() report.RunsInput {
 			continue
 		}
 		all = append(all, fail.Or(rows.Files(name))...)
-		maps.Copy(in.Notes, fail.Or(findings.ReadNotes(name)))
 	}
-	in.Findings = fail.Or(findings.New(all))
+	in.Findings = fail.Or(findings.New(all, c.Paths...))
 	return in
 }
 

@@ -13,21 +13,20 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/results"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // runCmd trains every combination of the given methods, increments and seeds.
 type runCmd struct {
 	Config string `short:"c" type:"existingfile" placeholder:"FILE.toml" help:"Read the configuration from a TOML file; flags override it, and the data set's defaults fill in the rest."`
 
-	Method       []string             `placeholder:"NAME,…" help:"Methods to train with (default emgd, the recommended one); pcl methods lists them."`
-	Param        assigned             `placeholder:"NAME=VALUE" help:"Parameter of the methods; may be repeated."`
-	Increment    []scenario.Increment `placeholder:"task,class" help:"task, class, or both (default task; for files of your own class)."`
-	LabelSet     []uint64             `name:"labelset" placeholder:"N,…" help:"Seeds of the label sets (default 0)."`
-	Timeline     []uint64             `placeholder:"N,…" help:"Seeds of the timelines (default 0)."`
-	Seed         []uint64             `placeholder:"N,…" help:"Run seeds (default 1234)."`
-	Paper        bool                 `rare:"" help:"Use the settings of the paper's tables, such as their memory (docs/protocol.md §2.4)."`
-	kong.Plugins                      // the flags of settings, see [settingFlags]
+	Method       []string `placeholder:"NAME,…" help:"Methods to train with (default emgd, the recommended one); pcl methods lists them."`
+	Param        assigned `placeholder:"NAME=VALUE" help:"Parameter of the methods; may be repeated."`
+	Increment    []string `placeholder:"task,class" help:"task, class, or both (default task; for files of your own class)."`
+	LabelSet     []uint64 `name:"labelset" placeholder:"N,…" help:"Seeds of the label sets (default 0)."`
+	Timeline     []uint64 `placeholder:"N,…" help:"Seeds of the timelines (default 0)."`
+	Seed         []uint64 `placeholder:"N,…" help:"Run seeds (default 1234)."`
+	Paper        bool     `rare:"" help:"Use the settings of the paper's tables, such as their memory (docs/protocol.md §2.4)."`
+	kong.Plugins          // the flags of settings, see [settingFlags]
 
 	Out             string `short:"o" default:"runs" type:"path" help:"Folder for results; each run gets a folder of its own in it. Finished runs there are not repeated, and unfinished ones are continued."`
 	Replace         bool   `help:"Make the runs from their beginning, also where they are finished or saved; what they left is removed first."`
@@ -127,9 +126,9 @@ func (c *runCmd) configs(k *kong.Context) (all []experiment.Checked, err error) 
 	for _, increment := range orOwn(c.Increment, base.Increment) {
 		for _, labelSet := range orOwn(c.LabelSet, base.LabelSet) {
 			for _, timeline := range orOwn(c.Timeline, base.Timeline) {
-				at := base.WithIncrement(increment)
+				at := base
 				at.LabelSet, at.Timeline = labelSet, timeline
-				for _, config := range experiment.Vary(at, c.Method, nil, c.Seed...) {
+				for _, config := range experiment.Vary(at, c.Method, []string{increment}, c.Seed...) {
 					checked, err := config.Check()
 					if err != nil && config.Method != base.Method && len(base.Params) > len(c.Param) {
 						err = fmt.Errorf("%w (the params in %s are for its method, %s)", err, c.Config, base.Method)

@@ -86,7 +86,7 @@ func collect(rc *runContext, configs []experiment.Checked, w experiment.Where, n
 		case err != nil:
 			return nil, err
 		case !begun[e.Index]:
-			rc.note("%s: finished already (%s)", name, filepath.Join(w.Dir, configs[e.Index].Folder(), experiment.ResultFile))
+			rc.note("%s: finished already (%s)", name, filepath.Join(w.Dir, configs[e.Index].Folder(), "result.json"))
 		}
 		runs[e.Index] = e.Run
 	}
@@ -111,9 +111,17 @@ func advised(err error) error {
 
 // diverged returns an error if some runs ended with a network that no longer learnt.
 func diverged(runs []*results.Run) error {
-	n := results.RunGroup{Runs: runs}.Diverged()
-	if n == 0 {
-		return nil
+	if n := countDiverged(runs); n > 0 {
+		return fmt.Errorf("%d of %d runs diverged; a smaller learning rate (--lr) is the usual remedy", n, len(runs))
 	}
-	return fmt.Errorf("%d of %d runs diverged; a smaller learning rate (--lr) is the usual remedy", n, len(runs))
+	return nil
+}
+
+func countDiverged(runs []*results.Run) (n int) {
+	for _, r := range runs {
+		if r.DivergedAt != nil {
+			n++
+		}
+	}
+	return n
 }

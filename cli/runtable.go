@@ -54,7 +54,7 @@ func printSituations(rc *runContext, runs []*results.Run) error {
 // howMany returns the number of runs, and how many of them diverged.
 func howMany(g results.RunGroup) string {
 	text := fmt.Sprint(len(g.Runs))
-	if n := g.Diverged(); n > 0 {
+	if n := countDiverged(g.Runs); n > 0 {
 		text += fmt.Sprintf(", %d diverged", n)
 	}
 	return text

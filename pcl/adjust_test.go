@@ -77,10 +77,10 @@ func TestAdjustedToWhatIsReplayed(t *testing.T) {
 	}{
 		{"avggrad+las+per-task", memory.Config{}, equal},
 		{"avggrad+las+per-task+greedy", memory.Config{}, equal}, // the memory has samples of the running task, which are not replayed
-		{"avggrad+las+balanced+gss", memory.Config{Policy: memory.FixedTotal, Budget: 13}, func(stored map[int]int, class int) float64 {
+		{"avggrad+las+balanced+gss", memory.Config{Policy: "fixed_total", Budget: 13}, func(stored map[int]int, class int) float64 {
 			return float64(min(stored[class], 1)) / float64(len(stored))
 		}},
-		{"avggrad+las+balanced+gss", memory.Config{Policy: memory.FixedTotal, Budget: 7}, func(stored map[int]int, class int) float64 {
+		{"avggrad+las+balanced+gss", memory.Config{Policy: "fixed_total", Budget: 7}, func(stored map[int]int, class int) float64 {
 			return float64(stored[class]) / 7
 		}},
 	} {

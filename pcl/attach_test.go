@@ -21,7 +21,7 @@ import (
 // learner does that was loaded.
 func TestDetachIsPredicted(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 40, 10)
-	o := Options{Increment: scenario.ClassIncremental, Memory: memory.Config{Policy: memory.PerClass, Budget: 1}}
+	o := Options{Increment: scenario.ClassIncremental, Memory: memory.Config{Policy: "per_class", Budget: 1}}
 	for _, keep := range []bool{true, false} {
 		l := smallLearner(t, b, "emgd", o)
 		for id := 1; id <= 2; id++ {
@@ -48,7 +48,7 @@ func TestDetachIsPredicted(t *testing.T) {
 func TestReattachedSamples(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for _, name := range []string{"avggrad", "icarl", "emgd", "der-pp+gss"} {
-		for _, policy := range []memory.Policy{memory.PerClass, memory.FixedTotal} {
+		for _, policy := range []string{"per_class", "fixed_total"} {
 			l := smallLearner(t, b, name, Options{Memory: memory.Config{Policy: policy, Budget: 8}, Increment: scenario.ClassIncremental})
 			attach(t, l, blobTask(t, pcltest.Blobs(4, 40, 4), 1, 0, 1))
 			playOut(t, l)

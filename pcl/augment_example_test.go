@@ -28,7 +28,7 @@ func ExampleOptions_augment() {
 		Backend: device, Model: must(model.NewMLP(8, []int{32}, 4)), Method: must(method.New("emgd", nil)),
 		Increment: scenario.ClassIncremental, Batch: 16, Augment: noise,
 		Optimizer: optim.AdamW{Adam: optim.Adam{LR: 0.01}, WeightDecay: 0.01},
-		Memory:    memory.Config{Policy: memory.PerClass, Budget: 5},
+		Memory:    memory.Config{Policy: "per_class", Budget: 5},
 	}))
 	defer learner.Close()
 	for id, task := range []dots{{0, 1}, {2, 3}} {

@@ -134,7 +134,7 @@ func withNetwork(tb testing.TB, b *backend.Backend, programs *Programs, name str
 	l, err := New(tb.Context(), Options{
 		Backend: b, Model: net, Method: m, Increment: scenario.ClassIncremental,
 		Optimizer: optim.Adam{LR: 0.003}, Batch: 128,
-		Memory: memory.Config{Policy: memory.PerClass, Budget: 64}, Programs: programs,
+		Memory: memory.Config{Policy: "per_class", Budget: 64}, Programs: programs,
 		Edit: edit,
 	})
 	if err != nil {

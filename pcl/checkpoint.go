@@ -19,7 +19,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // learnerState is everything that a learner remembers except its arrays. The arrays are the parameters, the
@@ -33,7 +32,7 @@ type learnerState struct {
 	Outputs int             `json:"outputs,omitempty"`
 	Rand    []byte          `json:"rand"`
 	Rule    json.RawMessage `json:"rule,omitempty"` // the method's state
-	Memory  memory.State    `json:"memory"`
+	Memory  json.RawMessage `json:"memory"`
 	Tasks   []taskState     `json:"tasks"`
 	// Last is the highest id that was given or skipped; absent in old files, where it is that of the last task.
 	Last int `json:"last,omitempty"`
@@ -42,10 +41,10 @@ type learnerState struct {
 }
 
 type taskState struct {
-	TaskInfo                         // without an id in old files, where it is the task's place, from 1
-	Stream    json.RawMessage        `json:"stream,omitempty"` // the stream's position after the fetched batches
-	Reservoir *memory.ReservoirState `json:"reservoir,omitempty"`
-	Over      bool                   `json:"over,omitempty"` // the stream has no further batch
+	TaskInfo                  // without an id in old files, where it is the task's place, from 1
+	Stream    json.RawMessage `json:"stream,omitempty"` // the stream's position after the fetched batches
+	Reservoir json.RawMessage `json:"reservoir,omitempty"`
+	Over      bool            `json:"over,omitempty"` // the stream has no further batch
 	batchState
 	// Ahead is a second batch, which a step that failed had fetched.
 	Ahead *batchState `json:"ahead,omitempty"`
@@ -64,18 +63,18 @@ func taskArray(kind string, id int) string { return fmt.Sprintf("%s/%d", kind, i
 
 // madeWith has those options of a learner with which a saved state means something else.
 type madeWith struct {
-	Increment scenario.Increment `json:"increment"`
-	Shared    SharedParams       `json:"shared"`
-	Optimizer string             `json:"optimizer"` // its key: the learning rate may differ
-	Loss      string             `json:"loss,omitempty"`
-	Model     string             `json:"model,omitempty"` // its key; absent in old files
+	Increment string `json:"increment"`
+	Shared    string `json:"shared"`
+	Optimizer string `json:"optimizer"` // its key: the learning rate may differ
+	Loss      string `json:"loss,omitempty"`
+	Model     string `json:"model,omitempty"` // its key; absent in old files
 }
 
 func (o Options) madeWith(m model.Model) *madeWith {
 	return &madeWith{o.Increment, o.Shared, o.Optimizer.Key(), keyOf(o.Loss), m.Key()}
 }
 
-// ErrDamaged marks the error of [Learner.Load] for a file that is not a complete, unaltered checkpoint.
+// ErrDamaged marks the error of [LoadState] and [Learner.Load] for a file that is not a complete, unaltered checkpoint.
 var ErrDamaged = checkpoint.ErrDamaged
 
 // State is everything that a learner remembers, as [Learner.State] returns it.
@@ -99,17 +98,15 @@ func (l *Learner) State() (State, error) {
 	return callFor(context.Background(), l, "state", l.snapshot)
 }
 
-// SavedTasks tells which tasks a file has that [Learner.Save] wrote, in order of arrival, so that whoever calls
-// [Learner.Load] knows what to attach.
-func SavedTasks(path string) ([]TaskInfo, error) {
-	f, err := checkpoint.Load(path)
-	if err != nil {
-		return nil, fmt.Errorf("pcl: saved tasks: %w", err)
+// LoadState reads what [Learner.Save] or [State.Save] wrote.
+func LoadState(path string) (s State, err error) {
+	if s.JSON, s.Arrays, err = checkpoint.Load(path); err != nil {
+		err = fmt.Errorf("pcl: load state: %w", err)
 	}
-	return State{f.State, f.Arrays}.Tasks()
+	return s, err
 }
 
-// Tasks tells which tasks the state has, as [SavedTasks] does of a file.
+// Tasks tells which tasks the state has, in order of arrival, so that whoever calls [Learner.Restore] knows what to attach.
 func (s State) Tasks() ([]TaskInfo, error) {
 	var l learnerState
 	if err := json.Unmarshal(s.JSON, &l); err != nil {
@@ -125,20 +122,20 @@ func (s State) Tasks() ([]TaskInfo, error) {
 
 // Save writes the state to a file, as [Learner.Save] does.
 func (s State) Save(path string) error {
-	return checkpoint.Save(path, checkpoint.File{State: s.JSON, Arrays: s.Arrays})
+	return checkpoint.Save(path, s.JSON, s.Arrays)
 }
 
 // snapshot returns the whole state of the learner.
 func (l *Learner) snapshot() State {
 	s := learnerState{
 		Method: l.options.Method.Info().Name, Made: l.options.madeWith(l.options.Model), Step: l.steps, Update: l.network.updates, Last: l.roll.last(),
-		Memory: l.memory.State(),
 	}
+	var arrays map[string][]float32
+	s.Memory, arrays = l.memory.State()
 	if l.options.Grow {
 		s.Outputs = l.options.Model.Outputs()
 	}
 	s.Rand, s.Rule = l.rule()
-	arrays := map[string][]float32{"memory": s.Memory.AllPixels, "memory/logits": s.Memory.AllLogits, "memory/origin": s.Memory.AllOrigins}
 	if l.network.statistics != nil {
 		arrays["statistics"] = slices.Clone(l.network.statistics)
 	}
@@ -194,9 +191,8 @@ func (t *attached) snapshot(s *taskState, arrays map[string][]float32) {
 	if h, ok := stream.(holder); ok {
 		s.Waiting = h.Saved()
 	}
-	reservoir := t.reservoir.State()
-	s.Over, s.Reservoir = t.over, &reservoir
-	arrays[taskArray("reservoir", t.id)] = reservoir.Pixels
+	s.Over = t.over
+	s.Reservoir, arrays[taskArray("reservoir", t.id)] = t.reservoir.State()
 	if t.ready {
 		s.batchState, arrays[taskArray("batch", t.id)] = stateOf(t.current)
 	}
@@ -216,7 +212,7 @@ func stateOf(b *device.Batch) (s batchState, pixels []float32) {
 // apply. Batches already fetched from running streams must fit into the new batch size. A smaller budget thins out the
 // memory at once; a task that was running adds no more samples than the old budget allowed.
 //
-// Load calls attach with the id of each task that had arrived ([SavedTasks] lists them), and sets the position of the
+// Load calls attach with the id of each task that had arrived ([State.Tasks] lists them), and sets the position of the
 // stream of the task that attach returns. A [data.Push] must be new: one that still holds samples of the checkpoint would
 // deliver them twice. For an ended task attach may return the zero Task, which cannot be evaluated; if all have ended,
 // attach may be nil.
@@ -225,14 +221,14 @@ func stateOf(b *device.Batch) (s batchState, pixels []float32) {
 // again, the learner cannot be used any more, except for another Load or [Learner.Restore]. After Load the learner has
 // another memory: a store that [Learner.Memory] returned before is no longer its own.
 func (l *Learner) Load(path string, attach func(id int) (Task, error)) error {
-	f, err := checkpoint.Load(path)
+	s, err := LoadState(path)
 	if err != nil {
-		return fmt.Errorf("pcl: restore: %w", err)
+		return err
 	}
-	return l.Restore(State{f.State, f.Arrays}, attach)
+	return l.Restore(s, attach)
 }
 
-// Restore is like [Learner.Load], for a state that [Learner.State] returned.
+// Restore is like [Learner.Load], for a state that [Learner.State] or [LoadState] returned.
 func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
 	if err := l.enter(context.Background(), true); err != nil { // also if it was stopped by a failure
 		return err
@@ -248,9 +244,7 @@ func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
 // position and its test samples.
 func (l *Learner) restore(f State, attach func(id int) (Task, error)) {
 	s, m := l.understand(f)
-	s.Memory.AllPixels, s.Memory.AllLogits, s.Memory.AllOrigins = f.Arrays["memory"], f.Arrays["memory/logits"], f.Arrays["memory/origin"]
-	stored := fail.Or(memory.Restore(s.Memory, l.options.spec().Width()))
-	fail.If(stored.SetBudget(l.options.Memory.Budget))
+	stored := fail.Or(memory.Restore(s.Memory, f.Arrays, l.options.Memory, l.options.spec().Width()))
 	draws, rule := l.rule()
 	old := l.options.Model
 	l.useModel(m)
@@ -294,9 +288,7 @@ func (s *learnerState) fits(o Options, m model.Model) {
 	if was.Model == "" {
 		now.Model = ""
 	}
-	policy := s.Memory.Config.Policy
-	fail.When(was != now || policy != o.Memory.Policy,
-		"it was saved by a learner with %+v and the memory %q, this one has %+v and %q: make the learner with the same options", was, policy, now, o.Memory.Policy)
+	fail.When(was != now, "it was saved by a learner with %+v, this one has %+v: make the learner with the same options", was, now)
 	for i, t := range s.Tasks {
 		most := len(t.Class)
 		if t.Ahead != nil {
@@ -387,8 +379,7 @@ func (l *Learner) restoreStream(t *attached, s taskState, arrays map[string][]fl
 	stream, ok := t.Stream.(data.Resumable)
 	fail.When(!ok || s.Reservoir == nil, "it was running when the learner was saved: it needs its stream, as a data.Resumable, and its reservoir")
 	fail.If(stream.SetState(s.Stream))
-	s.Reservoir.Pixels = arrays[taskArray("reservoir", t.id)]
-	t.reservoir = fail.Or(memory.RestoreReservoir(*s.Reservoir, l.options.spec().Width()))
+	t.reservoir = fail.Or(memory.RestoreReservoir(s.Reservoir, arrays[taskArray("reservoir", t.id)], l.options.spec().Width()))
 	l.prepareBatches(t)
 	if s.Class != nil {
 		s.batchState.restore(t, t.current, arrays[taskArray("batch", t.id)])

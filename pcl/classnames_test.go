@@ -36,7 +36,7 @@ func TestClassNames(t *testing.T) {
 	defer p.Close()
 	l.Tasks()[0].ClassNames[0] = "changed"
 	for where, tasks := range map[string][]TaskInfo{
-		"learner": l.Tasks(), "checkpoint": must.Get(SavedTasks(saved))(t), "loaded": loaded.Tasks(), "taught": taught.Tasks(),
+		"learner": l.Tasks(), "checkpoint": must.Get(must.Get(LoadState(saved))(t).Tasks())(t), "loaded": loaded.Tasks(), "taught": taught.Tasks(),
 	} {
 		for i, info := range tasks {
 			if !slices.Equal(info.ClassNames, want[i]) {

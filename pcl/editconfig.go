@@ -1,11 +1,6 @@
 package pcl
 
-import (
-	"fmt"
-
-	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/params"
-)
+import "github.com/parallelcl/parallelcl/pcl/internal/device"
 
 // Edit describes memory editing (docs/method.md §3): after each update, the memory's samples that took part in
 // the step are changed themselves, by a gradient step on φ(x) = ‖∇ℓ(x) − D‖². Here x are a sample's pixels and
@@ -36,15 +31,6 @@ const (
 
 // On reports whether memory editing is turned on.
 func (e Edit) On() bool { return e.Eta > 0 }
-
-// filled returns the settings with defaults for those that are empty, or an error that names the first that is not allowed.
-func (e Edit) filled() (Edit, error) {
-	e, err := params.Filled(e)
-	if err != nil {
-		err = fmt.Errorf("edit: %w", err)
-	}
-	return e, err
-}
 
 // where returns where edits are computed at the present parameters. Single samples have no statistics of their own.
 func (e Edit) where(now device.At) device.At {

@@ -186,7 +186,7 @@ func TestEndedStreamsAreLetGo(t *testing.T) {
 
 // TestAbsurdBudget: the largest budget takes no more room than there are samples.
 func TestAbsurdBudget(t *testing.T) {
-	for _, policy := range []memory.Policy{memory.PerClass, memory.FixedTotal} {
+	for _, policy := range []string{"per_class", "fixed_total"} {
 		for _, name := range []string{"emgd-gmc", "icarl", "gdumb", "gss"} {
 			l := smallLearner(t, pcltest.Backend(t, backend.Go), name, Options{Memory: memory.Config{Policy: policy, Budget: 1 << 30}})
 			attach(t, l, blobTask(t, pcltest.Blobs(2, 8, 2), 1, 0, 1))

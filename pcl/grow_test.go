@@ -17,7 +17,7 @@ import (
 func TestGrow(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 40, 10)
 	for _, name := range []string{"avggrad", "icarl", "der-pp", "avggrad+lwf"} {
-		for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
+		for _, increment := range []string{scenario.TaskIncremental, scenario.ClassIncremental} {
 			o := func() Options {
 				net := must.Get(model.NewMLP(64, []int{16, 8}, 3))(t)
 				return Options{Model: net, Increment: increment, Grow: true}

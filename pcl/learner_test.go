@@ -49,7 +49,7 @@ func completed(t testing.TB, b *backend.Backend, name string, o Options) Options
 		o.Batch = 8
 	}
 	if o.Memory == (memory.Config{}) {
-		o.Memory = memory.Config{Policy: memory.PerClass, Budget: 3}
+		o.Memory = memory.Config{Policy: "per_class", Budget: 3}
 	}
 	if o.Programs == nil {
 		o.Programs = programsOf(b)
@@ -133,7 +133,7 @@ func TestStreamsComeAndGo(t *testing.T) {
 // the shared parameters move by Σ wᵢgᵢ, the private ones by Σ gᵢ.
 func TestUpdateIsWeightedSum(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
+		for _, increment := range []string{scenario.TaskIncremental, scenario.ClassIncremental} {
 			d := pcltest.Blobs(6, 20, 5)
 			l := smallLearner(t, b, "emgd-gmc", Options{Increment: increment, Optimizer: optim.SGD{LR: 0.1}})
 			for id := 1; id <= 3; id++ {

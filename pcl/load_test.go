@@ -46,7 +46,7 @@ func TestLoadTakesBudget(t *testing.T) {
 	playOut(t, l)
 	state := must.Get(l.State())(t)
 	for budget, old := range map[int]int{10: 3, 3: 3, 2: 2, 0: 0} {
-		next := smallLearner(t, b, "avggrad", Options{Memory: memory.Config{Policy: memory.PerClass, Budget: budget}})
+		next := smallLearner(t, b, "avggrad", Options{Memory: memory.Config{Policy: "per_class", Budget: budget}})
 		must.Do(t, next.Restore(state, nil))
 		if n := perClass(next); n[0] != old || n[1] != old {
 			t.Errorf("with a budget of %d, the memory is loaded with %v", budget, n)
@@ -78,16 +78,16 @@ func TestRestoreRefuses(t *testing.T) {
 		spoil  func(*State)
 	}{
 		"the same":            {true, "", Options{}, nothing},
-		"what may differ":     {true, "", Options{Optimizer: optim.Adam{LR: .5}, Memory: memory.Config{Policy: memory.PerClass, Budget: 9}, Seed: 8}, nothing},
+		"what may differ":     {true, "", Options{Optimizer: optim.Adam{LR: .5}, Memory: memory.Config{Policy: "per_class", Budget: 9}, Seed: 8}, nothing},
 		"a file without key":  {true, "", Options{}, replaced(`,"model":"mlp-64-[16 8]-6"`, "")},
 		"another shape":       {false, "", Options{Model: must.Get(model.NewMLP(64, []int{15, 11}, 6))(t)}, nothing},
 		"another method":      {false, "avggrad", Options{}, nothing},
 		"smaller batches":     {false, "", Options{Batch: 4}, nothing},
 		"another mode":        {false, "", Options{Increment: scenario.ClassIncremental}, nothing},
-		"other shared layers": {false, "", Options{Shared: All}, nothing},
+		"other shared layers": {false, "", Options{Shared: "all"}, nothing},
 		"another optimiser":   {false, "", Options{Optimizer: optim.SGD{LR: .01}}, nothing},
 		"another loss":        {false, "", Options{Loss: model.SquaredError(2)}, nothing},
-		"another policy":      {false, "", Options{Memory: memory.Config{Policy: memory.FixedTotal, Budget: 3}}, nothing},
+		"another policy":      {false, "", Options{Memory: memory.Config{Policy: "fixed_total", Budget: 3}}, nothing},
 		"a NaN in the memory": {false, "", Options{}, func(s *State) { s.Arrays["memory"][3] = float32(math.NaN()) }},
 	} {
 		state := must.Get(l.State())(t)

@@ -30,8 +30,8 @@ func LoadPredictor(b *backend.Backend, path string) (p *Predictor, err error) {
 // NewPredictor returns a predictor with a trained network, whose model is m. It predicts up to batch samples at a time.
 // It predicts what the network's learner predicts, up to the rounding of feature means to float32.
 func NewPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (p *Predictor, err error) {
-	if b == nil || m == nil || t == nil || batch < 1 || batch > maxBatch {
-		panic(fmt.Sprintf("pcl: NewPredictor needs a backend, a model, a network and a batch of 1 to %d", maxBatch))
+	if b == nil || m == nil || t == nil || batch < 1 || batch > 1<<20 {
+		panic("pcl: NewPredictor needs a backend, a model, a network and a batch of 1 to 2²⁰")
 	}
 	if err = fail.Tried(func() { p = newPredictor(b, m, t, batch) }); err != nil {
 		err = fmt.Errorf("pcl: new predictor: %w", err)
@@ -42,7 +42,6 @@ func NewPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (p *
 func newPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) *Predictor {
 	fail.When(len(t.Tasks) == 0, "the network has no tasks, so that nothing is known of its outputs")
 	fail.When(t.OtherRule, "method %s predicts by a rule of its own, which is not among what was saved", t.Method)
-	fail.If(t.Increment.Validate())
 	theta, statistics := arrange(m.Layout(), t.Tensors, false)
 	p := &Predictor{
 		programs: NewPrograms(b), loss: t.Loss, steps: t.Steps, rule: t.comparing(m),

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -16,28 +15,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
+	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
-
-// SharedParams says which parameters count as shared (docs/method.md §1.3). The shared parameters are the
-// columns of J, the matrix of the streams' gradients, from which the method computes the weights. All other
-// parameters move by the plain sum of the gradients.
-type SharedParams string
-
-const (
-	// Shared takes the backbone and, in class-incremental mode, the classifier: the parameters that the losses of two streams
-	// can have in common, except where losses reach the outputs of other tasks (docs/method.md §1.3).
-	Shared SharedParams = "shared"
-	// Backbone takes the backbone only.
-	Backbone SharedParams = "backbone"
-	// All takes the backbone and the classifier.
-	All SharedParams = "all"
-)
-
-// maxBatch is the largest batch that is accepted: more samples than a step can hold, and few enough that no program's
-// sizes overflow, at which XLA would end the process.
-const maxBatch = 1 << 20
 
 // Options describe a learner for [New]. Only the Model is required.
 type Options struct {
@@ -47,13 +28,21 @@ type Options struct {
 	Model   model.Model
 	// Method is of this learner alone, since it may remember something. nil stands for [method.Recommended] or, with a loss
 	// of target values, for "emgd-gmc+der-pp".
-	Method    method.Method
-	Increment scenario.Increment // empty stands for [scenario.ClassIncremental]
-	Shared    SharedParams       // which parameters are shared; empty stands for [Shared]
-	Optimizer optim.Optimizer    // nil stands for Adam with a step size of 0.001
-	Batch     int                // how many samples of each stream go into a step, up to 2²⁰; 0 stands for 32
-	Memory    memory.Config      // the zero value stands for 20 samples of each class
-	Seed      uint64
+	Method method.Method
+	// Increment is [scenario.TaskIncremental] or [scenario.ClassIncremental], for which empty stands.
+	Increment string `param:"increment" default:"class" choices:"task,class"`
+	// Shared says which parameters count as shared (docs/method.md §1.3). The shared parameters are the columns of J, the
+	// matrix of the streams' gradients, from which the method computes the weights. All other parameters move by the plain
+	// sum of the gradients. "shared", for which empty stands, takes the backbone and, in class-incremental mode, the
+	// classifier: the parameters that the losses of two streams can have in common, except where losses reach the outputs of
+	// other tasks. "backbone" takes the backbone only, "all" the backbone and the classifier.
+	Shared    string          `param:"shared" default:"shared" choices:"shared,backbone,all"`
+	Optimizer optim.Optimizer // nil stands for Adam with a step size of 0.001
+	// Batch is how many samples of each stream go into a step; 0 stands for 32. No more are taken than a step can hold, and few
+	// enough that no program's sizes overflow, at which XLA would end the process.
+	Batch  int           `param:"batch" default:"32" range:"whole [1,1048576]"`
+	Memory memory.Config // the zero value stands for 20 samples of each class
+	Seed   uint64
 	// Loss is what the network is trained for; nil stands for the cross-entropy of classes. [model.ClassLoss] makes another
 	// loss of classes. With one that compares target values, a sample's values in [data.Batch] or [data.Samples] are its inputs followed by its target values, and a task has as many
 	// classes, which only name its outputs, as a sample has target values. [Learner.EvaluateLoss] measures,
@@ -65,7 +54,7 @@ type Options struct {
 	// can be repeated and resumed.
 	Augment func(rng *rand.Rand, x []float32)
 	// Edit turns memory editing on; the zero value turns it off.
-	Edit Edit
+	Edit Edit `param:"edit"`
 	// ExtraUpdate makes a second update in each step, from the same batches and with the same weights. It is the
 	// control experiment for memory editing (docs/method.md §3.4).
 	ExtraUpdate bool
@@ -98,14 +87,13 @@ func (o Options) checked() Options {
 		o.Optimizer = optim.Adam{LR: 0.001}
 	}
 	if o.Memory == (memory.Config{}) {
-		o.Memory = memory.Config{Policy: memory.PerClass, Budget: 20}
+		o.Memory = memory.Config{Policy: "per_class", Budget: 20}
 	}
 	if o.Image == (Image{}) {
 		o.Image = Image{Height: 1, Width: o.Model.Inputs(), Channels: 1}
 	}
-	o.Increment, o.Shared, o.Batch = cmp.Or(o.Increment, scenario.ClassIncremental), cmp.Or(o.Shared, Shared), cmp.Or(o.Batch, 32)
-	o.Edit = fail.Or(o.Edit.filled())
-	fail.If(cmp.Or(o.checkAlone(), o.Increment.Validate(), optim.Check(o.Optimizer), method.Whole(o.Method), o.checkLoss(), o.checkGrowth()))
+	o = fail.Or(params.Filled(o))
+	fail.If(cmp.Or(o.checkAlone(), optim.Check(o.Optimizer), method.Whole(o.Method), o.checkLoss(), o.checkGrowth()))
 	return o
 }
 
@@ -150,10 +138,6 @@ func (o Options) checkAlone() error {
 	switch {
 	case min(o.Image.Height, o.Image.Width, o.Image.Channels) < 1 || o.Image.size() != o.Model.Inputs():
 		return fmt.Errorf("images of %d×%d×%d for a model of %d inputs", o.Image.Height, o.Image.Width, o.Image.Channels, o.Model.Inputs())
-	case o.Batch < 1 || o.Batch > maxBatch:
-		return fmt.Errorf("batch size %d is outside 1…%d", o.Batch, maxBatch)
-	case !slices.Contains([]SharedParams{Shared, Backbone, All}, o.Shared):
-		return fmt.Errorf("shared %q is none of %q, %q, %q", o.Shared, Shared, Backbone, All)
 	case info.Direct && o.ExtraUpdate:
 		return fmt.Errorf("Options.ExtraUpdate repeats an update by its weights; method %s gives a direction instead", info.Name)
 	case o.Augment != nil && o.Edit.On():
@@ -208,7 +192,7 @@ func (o Options) checkGrowth() error {
 	_, stateful := method.As[method.Stateful](o.Method)
 	info, withClassifier := o.Method.Info(), o.InJ() > o.Model.Layout().Backbone // else what methods keep is about the backbone
 	if withClassifier && (penalty || stateful && info.NeedsRows) {
-		return fmt.Errorf("the outputs cannot grow, since method %s keeps vectors over the parameters of the classifier: build a model with more outputs and leave out Options.Grow, or set Options.Shared to %q", info.Name, Backbone)
+		return fmt.Errorf("the outputs cannot grow, since method %s keeps vectors over the parameters of the classifier: build a model with more outputs and leave out Options.Grow, or set Options.Shared to \"backbone\"", info.Name)
 	}
 	return nil
 }
@@ -224,7 +208,7 @@ func keyOf(l model.Loss) string {
 // InJ returns how many parameters are shared, that is, are columns of J. They are the first ones of θ.
 func (o Options) InJ() int {
 	l := o.Model.Layout()
-	if o.Shared == All || (o.Shared == Shared && o.Increment == scenario.ClassIncremental) {
+	if o.Shared == "all" || (o.Shared == "shared" && o.Increment == scenario.ClassIncremental) {
 		return l.Total
 	}
 	return l.Backbone

@@ -56,7 +56,7 @@ func regressionOptions(t *testing.T, o Options) Options {
 	if o.Batch == 0 {
 		o.Batch = 16
 	}
-	o.Memory = memory.Config{Policy: memory.PerClass, Budget: 40}
+	o.Memory = memory.Config{Policy: "per_class", Budget: 40}
 	return o
 }
 
@@ -64,7 +64,7 @@ func regressionOptions(t *testing.T, o Options) Options {
 // predictor's outputs have the loss that is measured; a learner that is loaded in between ends with the same bits.
 func TestRegression(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
+	for _, increment := range []string{scenario.TaskIncremental, scenario.ClassIncremental} {
 		task := func(id int) (Task, error) { return waves{task: id, n: 160}.asTask(t, id, 15), nil }
 		l, loaded := regression(t, b, "emgd-gmc+der-pp", Options{Increment: increment}), regression(t, b, "emgd-gmc+der-pp", Options{Increment: increment})
 		for id := 1; id <= 2; id++ {

@@ -57,7 +57,7 @@ func TestPartsThatDoNothing(t *testing.T) {
 	for _, c := range []struct {
 		rule, with string
 		params     map[string]any
-		increment  scenario.Increment
+		increment  string
 		edit       Edit
 		until      int // may differ from this step on, must after it
 		rounding   float32

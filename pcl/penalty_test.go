@@ -65,7 +65,7 @@ func (p *pulling) Moved(lab rehearsal.PenaltyLab, current func() []float32) erro
 func TestPenaltyRow(t *testing.T) {
 	m := must.Get(model.NewMLP(64, []int{16, 8}, 6))(t)
 	b := pcltest.Backend(t, backend.Go)
-	for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
+	for _, increment := range []string{scenario.TaskIncremental, scenario.ClassIncremental} {
 		penaltyRow(t, b, m, increment)
 	}
 }
@@ -90,7 +90,7 @@ func TestPenaltyAndStatistics(t *testing.T) {
 	}
 }
 
-func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment scenario.Increment) {
+func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment string) {
 	const k, rate = 0.01, 0.1
 	p := &pulling{still: still{newMethod(t, "mgda", nil)}, k: k}
 	l := trained(t, b, p, Options{Model: m, Increment: increment, Optimizer: optim.SGD{LR: rate}})
@@ -132,7 +132,7 @@ func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment scena
 func TestPenaltyWithoutMemory(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	p := &pulling{still: still{newMethod(t, "avggrad", nil)}, k: 0.01}
-	l := trained(t, b, p, Options{Memory: memory.Config{Policy: memory.PerClass}, ExtraUpdate: true, Trace: func(s *Trace) error {
+	l := trained(t, b, p, Options{Memory: memory.Config{Policy: "per_class"}, ExtraUpdate: true, Trace: func(s *Trace) error {
 		for i, id := range s.IDs {
 			if (id == rehearsal.PenaltyRow) != (s.N[i] == 0) || len(s.X[i]) != 8*64 || len(s.Targets[i]) != 6*8 {
 				t.Errorf("row %d has %d samples, %d pixels, %d targets", id, s.N[i], len(s.X[i]), len(s.Targets[i]))
@@ -246,7 +246,7 @@ func TestConsolidatedSamples(t *testing.T) {
 	for _, budget := range []int{0, 2, 30} {
 		for _, name := range []string{"avggrad", "avggrad+herding", "avggrad+gss"} {
 			m := &learning{still: still{newMethod(t, name, nil)}}
-			l := smallLearner(t, b, "", Options{Method: m, Memory: memory.Config{Policy: memory.PerClass, Budget: budget}})
+			l := smallLearner(t, b, "", Options{Method: m, Memory: memory.Config{Policy: "per_class", Budget: budget}})
 			attach(t, l, blobTask(t, d, 1, 0, 1))
 			playOut(t, l)
 			of := map[int]int{}

@@ -29,7 +29,7 @@ func flat(s data.Samples, inputs int) (x []float32, class []int) {
 }
 
 // predictedRight counts what a predictor predicts correctly of a task's test samples, all at once and one by one.
-func predictedRight(t *testing.T, p *Predictor, increment scenario.Increment, id int, s data.Samples) (batched, single map[int]int) {
+func predictedRight(t *testing.T, p *Predictor, increment string, id int, s data.Samples) (batched, single map[int]int) {
 	t.Helper()
 	predict := func(x []float32) []Prediction {
 		if increment == scenario.TaskIncremental {
@@ -69,7 +69,7 @@ func TestPredictorIsEvaluation(t *testing.T) {
 	const task, class = scenario.TaskIncremental, scenario.ClassIncremental
 	for _, c := range []struct {
 		method    string
-		increment scenario.Increment
+		increment string
 		params    map[string]any
 		model     model.Model
 	}{

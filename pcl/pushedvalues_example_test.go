@@ -23,7 +23,7 @@ func ExampleOptions_pushedValues() {
 	learner := must(pcl.New(context.Background(), pcl.Options{
 		Backend: device, Model: must(model.NewMLP(2, []int{32}, 1)), Loss: model.SquaredError(1),
 		Method: must(method.New("emgd-gmc+der-pp", nil)), Increment: scenario.TaskIncremental, Batch: 32,
-		Optimizer: optim.Adam{LR: 0.01}, Memory: memory.Config{Policy: memory.PerClass, Budget: 20},
+		Optimizer: optim.Adam{LR: 0.01}, Memory: memory.Config{Policy: "per_class", Budget: 20},
 	}))
 	defer learner.Close()
 

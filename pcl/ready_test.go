@@ -220,7 +220,7 @@ func TestPause(t *testing.T) {
 func TestReattach(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 8, 4)
 	for _, name := range []string{"emgd-gmc", "icarl", "gss", "avggrad+lwf+ewc", "moco", "uw", "emgd-gmc+per-task"} {
-		for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
+		for _, increment := range []string{scenario.TaskIncremental, scenario.ClassIncremental} {
 			l := smallLearner(t, b, name, Options{Increment: increment})
 			attach(t, l, blobTask(t, d, 1, 0, 1))
 			refused(t, l.Reattach(1, blobTask(t, d, 1, 0, 1))) // it has not ended
@@ -255,7 +255,7 @@ func TestLoadTellsTasks(t *testing.T) {
 	pushBlobs(t, push, 0, 10, 2, 3)
 	must.Get(l.Step())(t)
 	must.Do(t, l.Save(path))
-	tasks := must.Get(SavedTasks(path))(t)
+	tasks := must.Get(must.Get(LoadState(path))(t).Tasks())(t)
 	if len(tasks) != 2 || tasks[0].Name != "first" || !slices.Equal(tasks[0].Classes, []int{4, 1}) || !tasks[0].Ended || tasks[1].Ended || tasks[1].ID != 2 {
 		t.Fatalf("%+v", tasks)
 	}
@@ -280,5 +280,5 @@ func TestLoadTellsTasks(t *testing.T) {
 	if again.Tasks()[0].Name != "first" {
 		t.Errorf("%+v", again.Tasks())
 	}
-	refused(t, second(SavedTasks(filepath.Join(t.TempDir(), "none"))))
+	refused(t, second(LoadState(filepath.Join(t.TempDir(), "none"))))
 }

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"github.com/parallelcl/parallelcl/pcl/data"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // maxID is the highest id that may be skipped to, or read from a file: a learner has eight bytes for each id below its last.
@@ -37,7 +36,7 @@ func (t TaskInfo) number(i int) int { return cmp.Or(t.ID, i+1) }
 // roll is what is known of the tasks that have arrived, whether they run or have ended. Nothing that a copy of it shares with
 // it ever changes, so that a copy costs the same however many tasks there were, and stays as it is.
 type roll struct {
-	increment scenario.Increment
+	increment string
 	tasks     []*arrival     // in order of arrival, without their streams; the index is the id minus 1; nil if the id was skipped
 	classes   []int          // of all tasks, each once
 	names     map[int]string // of the classes that have one

@@ -25,7 +25,7 @@ func runningTask(l *Learner, id int) *attached {
 func TestHistoryCostsNothing(t *testing.T) {
 	const history, most = 20000, 3
 	for _, name := range []string{"gem", "avggrad+lwf"} {
-		l := smallLearner(t, pcltest.Backend(t, backend.Go), name, Options{Increment: scenario.ClassIncremental, Memory: memory.Config{Policy: memory.PerClass, Budget: 4}})
+		l := smallLearner(t, pcltest.Backend(t, backend.Go), name, Options{Increment: scenario.ClassIncremental, Memory: memory.Config{Policy: "per_class", Budget: 4}})
 		push := newPush(t, 0, 1)
 		id := attach(t, l, Task{Classes: []int{0, 1}, Stream: push})
 		x := make([]float32, 2*l.options.Model.Inputs())

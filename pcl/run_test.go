@@ -151,7 +151,8 @@ func TestBesideRun(t *testing.T) {
 				err = errors.Join(err, l.Save(path))
 				_, predicted := l.Predict(make([]float32, 8))
 				err = errors.Join(err, predicted, l.DetachContext(ctx, id, true))
-				saved, read := pcl.SavedTasks(path)
+				state, read := pcl.LoadState(path)
+				saved, _ := state.Tasks()
 				if at := slices.IndexFunc(saved, func(t pcl.TaskInfo) bool { return t.ID == id }); at < 0 || saved[at].Ended || saved[at].Name != fmt.Sprint(w, i) {
 					t.Errorf("task %d is not in the file: %+v", id, saved)
 				}
@@ -284,7 +285,7 @@ func TestTaken(t *testing.T) {
 	}
 	again, stream := begin()
 	check(again.Load(file, func(int) (pcl.Task, error) { return pcl.Task{Stream: stream}, nil }))
-	saved := must(pcl.SavedTasks(file))[0]
+	saved := must(must(pcl.LoadState(file)).Tasks())[0]
 	if saved.Taken+saved.Waiting != 30 || saved.Taken < 8 || !maps.Equal(map[int]int{saved.Taken: saved.Waiting}, map[int]int{again.Tasks()[0].Taken: again.Tasks()[0].Waiting}) {
 		t.Errorf("the file has %+v, the learner %+v", saved, again.Tasks()[0])
 	}

@@ -512,7 +512,7 @@ func (p *player) check() {
 	}
 	budget := p.options.Memory
 	for class, n := range classes {
-		if budget.Policy == memory.PerClass && n > budget.Budget && !p.keeps() {
+		if budget.Policy == "per_class" && n > budget.Budget && !p.keeps() {
 			p.fatalf("class %d has %d samples in the memory, the budget is %d", class, n, budget.Budget)
 		}
 	}
@@ -574,9 +574,9 @@ func TestRandomSequences(t *testing.T) {
 				options: Options{
 					Backend: b, Programs: programs, Model: net, Batch: seqBatch,
 					Method:    newMethod(t, pick("emgd-gmc", "emgd-gmc", "avggrad", "er", "der-pp", "icarl", "gss", "gdumb", "mir", "emgd-gmc+der-pp", "emgd-gmc+per-task", "famo+gss+der-pp", "avggrad+ewc+lwf", "emgd-gmc+si+der-pp+x-der"), map[string]any{}),
-					Increment: scenario.Increment(pick("task", "class")),
+					Increment: pick("task", "class"),
 					Optimizer: optim.SGD{LR: 0.01},
-					Memory:    memory.Config{Policy: memory.Policy(pick("per_class", "fixed_total")), Budget: rng.IntN(5)},
+					Memory:    memory.Config{Policy: pick("per_class", "fixed_total"), Budget: rng.IntN(5)},
 					Seed:      uint64(seed),
 				},
 			}

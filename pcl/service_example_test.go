@@ -20,7 +20,7 @@ func newLearner(device *backend.Backend) *pcl.Learner {
 	return must(pcl.New(context.Background(), pcl.Options{
 		Backend: device, Model: must(model.NewMLP(8, []int{32}, 4)), Method: must(method.Make(method.EMGDGMC{Tau: 5})),
 		Increment: scenario.ClassIncremental, Batch: 16, Optimizer: optim.Adam{LR: 0.01},
-		Memory: memory.Config{Policy: memory.PerClass, Budget: 5},
+		Memory: memory.Config{Policy: "per_class", Budget: 5},
 	}))
 }
 

@@ -22,9 +22,9 @@ type Trained struct {
 	Method string `json:"method,omitempty"`
 	Steps  int    `json:"steps"`
 	// Increment is empty, and there are no Tasks, if nothing is known of the outputs.
-	Increment scenario.Increment `json:"increment,omitempty"`
-	Image     Image              `json:"-"`
-	Tasks     []TaskInfo         `json:"tasks"` // in order of arrival, of which ID, Name and Classes count
+	Increment string     `json:"increment,omitempty"`
+	Image     Image      `json:"-"`
+	Tasks     []TaskInfo `json:"tasks"` // in order of arrival, of which ID, Name and Classes count
 	// Names has names of classes, such as [Task].ClassNames.
 	Names map[int]string `json:"names,omitempty"`
 	// Loss is the key of [Options].Loss; empty for losses of classes.
@@ -83,6 +83,8 @@ func (t *Trained) outputs() (out []Output) {
 
 // arrived gives the tasks their outputs, as a learner did to which they were attached one after another.
 func (t *Trained) arrived(outputs int) roll {
+	known := t.Increment == scenario.TaskIncremental || t.Increment == scenario.ClassIncremental
+	fail.When(len(t.Tasks) > 0 && !known, "increment %q of a network with tasks; want %q or %q", t.Increment, scenario.TaskIncremental, scenario.ClassIncremental)
 	r := roll{increment: t.Increment}
 	for i, info := range t.Tasks {
 		id := info.number(i)

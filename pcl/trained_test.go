@@ -38,7 +38,7 @@ func TestTrainedRoundTrip(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for _, c := range []struct {
 		method    string
-		increment scenario.Increment
+		increment string
 		model     model.Model
 	}{
 		{"emgd-gmc", scenario.TaskIncremental, nil}, {"emgd-gmc", scenario.ClassIncremental, tinyResNet(t)},

@@ -46,7 +46,7 @@ func TestONNXRuntime(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for _, c := range []struct {
 		name, method string
-		increment    scenario.Increment
+		increment    string
 		model        model.Model
 	}{
 		{"mlp", "emgd-gmc", scenario.TaskIncremental, nil}, {"means", "emgd", scenario.ClassIncremental, nil},

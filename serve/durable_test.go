@@ -255,7 +255,7 @@ func TestSaveThatFails(t *testing.T) {
 	c.learn(task, 64, 0, 1)
 	must.Do(t, os.Remove(dir))
 	stop()
-	if tasks, err := pcl.SavedTasks(filepath.Join(dir, "service.pcl")); err != nil || len(tasks) != 1 {
+	if tasks, err := must.Get(pcl.LoadState(filepath.Join(dir, "service.pcl")))(t).Tasks(); err != nil || len(tasks) != 1 {
 		t.Errorf("tasks %v, error %v", tasks, err)
 	}
 }

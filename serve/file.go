@@ -36,22 +36,20 @@ func (s *Service) open() {
 
 // load loads the learner, if it was saved.
 func (s *Service) load() {
-	file := s.options.File
-	tasks, err := pcl.SavedTasks(file)
-	if err == nil {
-		err = s.learner.Load(file, func(id int) (pcl.Task, error) {
-			saved := tasks[slices.IndexFunc(tasks, func(t pcl.TaskInfo) bool { return t.ID == id })]
-			task, err := s.newTask(saved.Name, saved.Classes, saved.ClassNames)
-			if !saved.Ended {
-				s.streams.Store(id, task.Stream)
-			}
-			return task, err
-		})
-	}
+	state, err := pcl.LoadState(s.options.File)
 	if errors.Is(err, fs.ErrNotExist) { // as at the first start
 		return
 	}
 	fail.If(err)
+	tasks := fail.Or(state.Tasks())
+	fail.If(s.learner.Restore(state, func(id int) (pcl.Task, error) {
+		saved := tasks[slices.IndexFunc(tasks, func(t pcl.TaskInfo) bool { return t.ID == id })]
+		task, err := s.newTask(saved.Name, saved.Classes, saved.ClassNames)
+		if !saved.Ended {
+			s.streams.Store(id, task.Stream)
+		}
+		return task, err
+	}))
 	s.count(s.learner.Tasks())
 }
 

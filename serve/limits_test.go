@@ -40,7 +40,7 @@ func TestLimits(t *testing.T) {
 	}
 	for _, c := range []struct {
 		limit     Options
-		increment scenario.Increment
+		increment string
 		requests
 	}{
 		{Options{MaxClasses: 3}, scenario.ClassIncremental, requests{

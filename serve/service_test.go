@@ -147,7 +147,7 @@ func openedAs(t testing.TB, o Options, change func(*pcl.Options)) *Service {
 	device := must.Get(backend.Open(context.Background(), backend.Options{Name: backend.Go}))(t)
 	options := pcl.Options{
 		Backend: device, Model: mlp(t, 4, 128, 64), Increment: scenario.ClassIncremental, Batch: 32,
-		Optimizer: optim.Adam{LR: 0.003}, Memory: memory.Config{Policy: memory.PerClass, Budget: 20},
+		Optimizer: optim.Adam{LR: 0.003}, Memory: memory.Config{Policy: "per_class", Budget: 20},
 	}
 	change(&options)
 	learner := must.Get(pcl.New(t.Context(), options))(t)

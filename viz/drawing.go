@@ -12,12 +12,12 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// DrawingType is the media type of a [Drawing] in JSON, in the outputs of a notebook.
+// DrawingType is the media type of [Frames] in JSON, in the outputs of a notebook.
 const DrawingType = "application/vnd.parallelcl.figure+json"
 
-// Drawing is a figure as it was drawn, in parts that a page can arrange, with the names and values of what they show. Its
+// drawing is a figure as it was drawn, in parts that a page can arrange, with the names and values of what they show. Its
 // colours come in pairs, for light screens and dark ones.
-type Drawing struct {
+type drawing struct {
 	Name, Alt string
 	Width     float64 // points
 	Colors    [][2]string
@@ -76,7 +76,7 @@ type mark struct {
 }
 
 // parts are the key's entries and the plots.
-func (d *Drawing) parts() []part { return slices.Concat(append([][]part{d.Key}, d.Rows...)...) }
+func (d *drawing) parts() []part { return slices.Concat(append([][]part{d.Key}, d.Rows...)...) }
 
 // goesOn says whether what has a tag belongs to the group.
 func (g *group) goesOn(t tag, inside bool) bool {
@@ -88,10 +88,10 @@ func (m *mark) joins(o *mark) bool {
 	return m.Path != "" && o.Path != "" && m.Color == o.Color && m.Width == o.Width && m.Dot == o.Dot && len(m.Dash) == 0 && len(o.Dash) == 0
 }
 
-// Drawing draws the figure at its size.
-func (f *Figure) Drawing() *Drawing {
+// drawing draws the figure at its size.
+func (f *Figure) drawing() *drawing {
 	width, height := f.size()
-	d := &Drawing{Name: f.Name, Alt: f.Alt, Width: tenth(width), height: tenth(height)}
+	d := &drawing{Name: f.Name, Alt: f.Alt, Width: tenth(width), height: tenth(height)}
 	f.Draw(draw.NewCanvas(newSheet(d, height), width, height))
 	if len(f.Data.Head) > 0 {
 		d.CSV = compressed(func(w io.Writer) { f.Data.writeCSV(w, 4) })

@@ -16,8 +16,8 @@ func TestDrawings(t *testing.T) {
 	all := figures(t, invented.Runs(1), invented.Descents())
 	maps.Copy(all, measured(t))
 	for name, fig := range all {
-		d := fig.Drawing()
-		data, err := json.Marshal(viz.Frames{Drawings: []*viz.Drawing{d}})
+		d := viz.DrawFrames(0, nil, fig)
+		data, err := json.Marshal(d)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -75,7 +75,7 @@ func TestNamesThatXMLForbids(t *testing.T) {
 			"bars": func() (*viz.Figure, error) { return viz.Timeline(run) }, "own": func() (*viz.Figure, error) { return viz.Plots("own", name, p) },
 		}) {
 			checkXML(t, kind, encoded(t, kind, f, "svg"))
-			checkXML(t, kind, []byte(f.Drawing().HTML()))
+			checkXML(t, kind, []byte(viz.DrawFrames(0, nil, f).HTML()))
 		}
 	}
 }

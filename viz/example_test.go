@@ -26,7 +26,7 @@ func save(name string, fig *viz.Figure, err error) {
 
 func ExampleScenarios() {
 	var all []*scenario.Scenario
-	for _, kind := range []scenario.Kind{scenario.AllAtOnce, scenario.Serial, scenario.Parallel} {
+	for _, kind := range []string{"all_at_once", "serial", "parallel"} {
 		perClass := make([]int, 60) // training samples
 		for i := range perClass {
 			perClass[i] = 400

@@ -155,7 +155,7 @@ func (f *Figure) Encode(w io.Writer, format string) (err error) {
 		f.Draw(draw.New(c))
 		_, err = vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 	case "svg":
-		_, err = w.Write(f.Drawing().SVG())
+		_, err = w.Write(f.drawing().svg())
 	case "pdf":
 		c := vgpdf.New(width, height)
 		f.Draw(draw.NewCanvas(outlined{c}, width, height))

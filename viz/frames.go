@@ -16,11 +16,21 @@ var (
 	aName  = regexp.MustCompile(`^[a-z0-9-]{0,60}$`)
 )
 
-// Frames are drawings that stand below each other or, if they have labels, are chosen by a slider, which begins with one.
+// Frames are figures as they were drawn, for pages. They stand below each other or, if they have labels, are chosen by a slider,
+// which begins with one.
 type Frames struct {
-	Drawings []*Drawing
+	Drawings []*drawing
 	Labels   []string `json:",omitempty"`
 	Start    int      `json:",omitempty"`
+}
+
+// DrawFrames draws figures at their sizes.
+func DrawFrames(start int, labels []string, figures ...*Figure) *Frames {
+	f := &Frames{Labels: labels, Start: start}
+	for _, each := range figures {
+		f.Drawings = append(f.Drawings, each.drawing())
+	}
+	return f
 }
 
 // ReadFrames reads what [Frames] are as JSON, and checks that they can draw nothing but figures: a notebook may come from
@@ -32,18 +42,22 @@ func ReadFrames(data []byte) (*Frames, error) {
 	}
 	n := len(f.Drawings)
 	fits := n > 0 && (f.Labels == nil || len(f.Labels) == n) && f.Start >= 0 && f.Start < n
-	if !fits || slices.ContainsFunc(f.Drawings, func(d *Drawing) bool { return d == nil || !d.harmless() }) {
+	if !fits || slices.ContainsFunc(f.Drawings, func(d *drawing) bool { return d == nil || !d.harmless() }) {
 		return nil, errors.New("viz: figure: its frames, labels, names, colours or paths are not those of a figure")
 	}
 	return &f, nil
 }
 
-// HTML is the drawings as a piece of a page.
+// SVG is a frame as a file, in the colours of light screens.
+func (f *Frames) SVG(i int) []byte { return f.Drawings[i].svg() }
+
+// HTML is the frames as a piece of a page, each as SVG that follows the page's color-scheme and width. What readers can ask it
+// stands in data attributes.
 func (f *Frames) HTML() string {
 	var b strings.Builder
 	if f.Labels == nil {
 		for _, d := range f.Drawings {
-			b.WriteString(d.HTML())
+			b.WriteString(d.html())
 		}
 		return b.String()
 	}
@@ -55,14 +69,14 @@ func (f *Frames) HTML() string {
 		if i == f.Start {
 			hidden = ""
 		}
-		fmt.Fprintf(&b, `<div data-label="%s"%s>%s</div>`, html.EscapeString(f.Labels[i]), hidden, d.HTML())
+		fmt.Fprintf(&b, `<div data-label="%s"%s>%s</div>`, html.EscapeString(f.Labels[i]), hidden, d.html())
 	}
 	b.WriteString(`</div>`)
 	return b.String()
 }
 
 // harmless says whether what stands in attributes is what a figure has there. Texts are escaped.
-func (d *Drawing) harmless() bool {
+func (d *drawing) harmless() bool {
 	if !aName.MatchString(d.Name) || !(d.Width > 0 && d.Width < 1e4) {
 		return false
 	}

@@ -12,9 +12,8 @@ import (
 	"strings"
 )
 
-// HTML is the drawing as a piece of a page, as SVG that follows the page's color-scheme and width. What readers can ask it
-// stands in data attributes.
-func (d *Drawing) HTML() string {
+// html is the drawing as a piece of a page; see [Frames.HTML].
+func (d *drawing) html() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<figure class="pcl-figure" data-name="%s" style="max-width:%.0fpx`, escaped(d.Name), d.Width*96/72)
 	for i, c := range d.Colors {
@@ -83,8 +82,8 @@ func (a axis) text() string {
 // Linux has DejaVu alone, labels would not fit.
 const fonts = `font-family="'Liberation Sans',Arimo,Arial,Helvetica,'DejaVu Sans Condensed',sans-serif"`
 
-// SVG is the drawing as a file, in the colours of light screens.
-func (d *Drawing) SVG() []byte {
+// svg is the drawing as a file; see [Frames.SVG].
+func (d *drawing) svg() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%gpt" height="%gpt" viewBox="0 0 %g %g" %s %s role="img" aria-label="%s">`,
 		d.Width, d.height, d.Width, d.height, fonts, usual, escaped(d.Alt))
@@ -139,7 +138,7 @@ func (p *part) groups(b io.Writer, paint func(int) string) {
 }
 
 // values are those of all series, a line for each.
-func (d *Drawing) values() string {
+func (d *drawing) values() string {
 	var lines []string
 	for _, p := range d.parts() {
 		for _, g := range p.Groups {

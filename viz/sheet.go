@@ -18,9 +18,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// sheet is a canvas that makes a [Drawing] of what is drawn on it. Coordinates are those of SVG, in points from the top left.
+// sheet is a canvas that makes a drawing of what is drawn on it. Coordinates are those of SVG, in points from the top left.
 type sheet struct {
-	drawing *Drawing
+	drawing *drawing
 	height  vg.Length
 	part    *part
 	tag     tag
@@ -78,7 +78,7 @@ func (s *sheet) box(r vg.Rectangle) [4]float64 {
 	return [4]float64{tenth(r.Min.X), tenth(s.height - r.Max.Y), tenth(r.Max.X - r.Min.X), tenth(r.Max.Y - r.Min.Y)}
 }
 
-func newSheet(d *Drawing, height vg.Length) *sheet {
+func newSheet(d *drawing, height vg.Length) *sheet {
 	s := &sheet{drawing: d, height: height, painted: map[tint]int{}}
 	s.pen = sheetPen{width: 1, turn: 1}
 	return s

@@ -18,16 +18,16 @@ func (t *Table) add(row ...any) { t.Rows = append(t.Rows, row) }
 // writeCSV writes the table, numbers with so many significant digits, of which no figure shows more than four, and nothing
 // where there is no value.
 func (t *Table) writeCSV(w io.Writer, digits int) error {
-	out := csvcell.NewWriter(w)
-	out.Write(t.Head)
-	for _, row := range t.Rows {
-		line := make([]string, len(row))
-		for i, v := range row {
-			line[i] = csvcell.Text(v, digits)
+	return csvcell.Write(w, func(yield func([]string) bool) {
+		yield(t.Head)
+		for _, row := range t.Rows {
+			line := make([]string, len(row))
+			for i, v := range row {
+				line[i] = csvcell.Text(v, digits)
+			}
+			yield(line)
 		}
-		out.Write(line)
-	}
-	return out.Flush()
+	})
 }
 
 // entry is that of a list which may be shorter.

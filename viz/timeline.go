@@ -132,10 +132,10 @@ func whichClasses(task results.Task) string {
 	return fmt.Sprintf("%d classes", n)
 }
 
-var kindTitles = map[scenario.Kind]string{
-	scenario.AllAtOnce: "multi-task learning",
-	scenario.Serial:    "serial continual learning",
-	scenario.Parallel:  "parallel continual learning",
+var kindTitles = map[string]string{
+	"all_at_once": "multi-task learning",
+	"serial":      "serial continual learning",
+	"parallel":    "parallel continual learning",
 }
 
 // Scenarios draws situations side by side as bars over the optimiser steps (the paper's Fig. 1). It must show how multi-task

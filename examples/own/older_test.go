@@ -23,7 +23,7 @@ func (s small) Rand() *rand.Rand      { return s.rng }
 
 // TestOlder: samples are drawn as often as their weights 1, 1/2 and 1/3 say.
 func TestOlder(t *testing.T) {
-	store, err := memory.NewStore(memory.Config{Policy: memory.PerClass, Budget: 1}, 1)
+	store, err := memory.NewStore(memory.Config{Policy: "per_class", Budget: 1}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func train(out io.Writer, device *backend.Backend, rule string, budget int) {
 		Backend: device, Model: must(model.NewMLP(inputs, []int{64, 32}, targets*instruments)), Method: must(method.New(rule, nil)),
 		Loss: huber, Increment: scenario.TaskIncremental, Batch: 32, Seed: 1,
 		Optimizer: optim.Scheduled{Optimizer: optim.AdamW{Adam: optim.Adam{LR: 0.01}, WeightDecay: 1e-4}, Schedule: optim.Schedule{Warmup: 20}},
-		Memory:    memory.Config{Policy: memory.PerClass, Budget: budget},
+		Memory:    memory.Config{Policy: "per_class", Budget: budget},
 	}))
 	defer learner.Close()
 	for id := 1; id <= instruments; id++ {

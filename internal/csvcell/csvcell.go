@@ -5,7 +5,9 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"iter"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -29,29 +31,24 @@ func Text(v any, digits int) string {
 	return fmt.Sprint(v)
 }
 
-// Writer writes lines. A cell that a spreadsheet may take for a formula has an apostrophe before it.
-type Writer struct{ csv *csv.Writer }
-
-func NewWriter(out io.Writer) Writer { return Writer{csv.NewWriter(out)} }
-
-// Write writes a line, at the latest when [Writer.Flush] is called, which returns the first error.
-func (w Writer) Write(line []string) {
-	out := make([]string, len(line))
-	for i, cell := range line {
-		if formula(cell) {
-			cell = "'" + cell
+// Write writes lines, and asks for all of them even if one cannot be written. A cell that a spreadsheet may take for a formula
+// has an apostrophe before it.
+func Write(out io.Writer, lines iter.Seq[[]string]) error {
+	w := csv.NewWriter(out)
+	for line := range lines {
+		line = slices.Clone(line)
+		for i, cell := range line {
+			if formula(cell) {
+				line[i] = "'" + cell
+			}
 		}
-		out[i] = cell
+		_ = w.Write(line) // Error returns the first error
 	}
-	_ = w.csv.Write(out)
+	w.Flush()
+	return w.Error()
 }
 
-func (w Writer) Flush() error {
-	w.csv.Flush()
-	return w.csv.Error()
-}
-
-// ReadAll reads what a [Writer] wrote.
+// ReadAll reads what [Write] wrote.
 func ReadAll(in io.Reader) ([][]string, error) {
 	lines, err := csv.NewReader(in).ReadAll()
 	for _, line := range lines {

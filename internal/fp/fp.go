@@ -7,9 +7,6 @@ import "math"
 // Smallest is the smallest positive number with the full precision of 53 binary digits. Smaller numbers have fewer.
 const Smallest = 0x1p-1022
 
-// PowerOfTwo returns the power of two p with p ≤ x < 2p, for x > 0.
-func PowerOfTwo(x float64) float64 { return math.Ldexp(1, math.Ilogb(x)) }
-
 // HalfExponent returns the e with 4^e ≤ x < 4^(e+1), for x > 0. If x is the square of a length, the length is between
 // 2^e and 2^(e+1).
 func HalfExponent(x float64) int { return math.Ilogb(x) >> 1 }

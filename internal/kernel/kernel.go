@@ -92,9 +92,7 @@ const leastGo = "1.26.5"
 // packages, so that cells can later be built without a network. Calling it again is quick and updates everything.
 func Install(ctx context.Context, o Options, source string) (k Kernel, err error) {
 	defer fail.Caught(&err)
-	if runtime.GOOS == "windows" {
-		return k, errors.New("cells are plugins of Go, which Windows does not have: use WSL")
-	}
+	fail.If(system())
 	command, err := exec.LookPath("go")
 	if err != nil {
 		return k, fmt.Errorf("cells are compiled by Go: install Go %s or later (%w)", leastGo, err)
@@ -112,6 +110,14 @@ func Install(ctx context.Context, o Options, source string) (k Kernel, err error
 	}, "", "  "))
 	fail.If(atomicfile.WriteBytes(filepath.Join(o.spec(), "logo-svg.svg"), logo))
 	return k, atomicfile.WriteBytes(filepath.Join(o.spec(), "kernel.json"), data)
+}
+
+// system is the error of a system on which no kernel runs.
+func system() error {
+	if runtime.GOOS == "windows" {
+		return errors.New("on Windows itself no kernel runs, for want of pipes to the process of the cells: use WSL")
+	}
+	return nil
 }
 
 // Remove deletes the kernel and the cache, with all that Install and [Jupyter] have put there.
@@ -154,13 +160,17 @@ func Doctor(ctx context.Context, o Options) []Check {
 	if err == nil && version.Compare(g.Version, "go1.21") < 0 { // later ones fetch the version that the module asks for
 		err = errors.New(g.Version)
 	}
-	compiler, missing := exec.LookPath(append(g.CC, "gcc")[0])
+	cells := "each is a program of its own, since cgo is off or no C compiler works (Debian, Ubuntu: apt install gcc libc6-dev): " +
+		"one that only prints takes about twice as long as a plugin, and one that imports pcl no longer; what cannot be copied, " +
+		"such as functions, and what runs in the background end before the next cell; there is no XLA"
+	if g.Plugins {
+		cells = "plugins, linked by " + cmp.Or(g.Linker, "the C compiler's own linker; with mold or lld they start in about half the time")
+	}
 	lab, absent := findLab(ctx, o.Cache, false)
 	k, gone := Read(o)
 	return []Check{
 		check("Go", g.Version, err, "install Go "+leastGo+" or later and put it on PATH"),
-		check("C compiler", compiler, missing, "install gcc (Debian, Ubuntu: apt install gcc libc6-dev): it loads cells, and XLA needs it"),
-		check("Linker", cmp.Or(g.Linker, "the C compiler's own; with mold or lld cells start in about half the time"), nil, ""),
+		check("Cells", cells, system(), "use WSL"),
 		check("JupyterLab", lab.Version+" ("+lab.Path+")", absent, "pcl notebook"),
 		check("Kernel "+Name, "version "+k.Version+", module in "+k.Source, gone, "pcl kernel install"),
 	}

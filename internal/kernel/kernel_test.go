@@ -58,7 +58,7 @@ func module(t *testing.T) string {
 		"internal/seed/seed.go":         "package seed\n",
 		"cmd/pcl/main.go":               "package main\n\nfunc main() {}\n",
 		"internal/kernel/serve/main.go": "package main\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc main() { fmt.Println(\"serves\", os.Args[1]) }\n",
-		"internal/kernel/host/host.go":  "package host\n\nimport _ \"" + modulePath + "/internal/kernel/rt\"\n\nfunc Main() {}\n",
+		"internal/kernel/host/host.go":  "package host\n\nimport _ \"" + modulePath + "/internal/kernel/rt\"\n\nfunc Main(map[string]func()) {}\n",
 		"internal/kernel/rt/rt.go":      "package rt\n",
 		"tools/go.mod":                  "module " + modulePath + "/tools\n",
 		"tools/tools.go":                "package tools\n",
@@ -312,15 +312,19 @@ func TestDoctor(t *testing.T) {
 	write(t, filepath.Join(labDir(o.Cache), labSettingsFile), "")
 	fakeLab(t, filepath.Join(labDir(o.Cache), "bin"), "4.6.6")
 	for _, c := range Doctor(t.Context(), o) {
-		if c.Mend != "" && c.Name != "C compiler" || c.Detail == "" {
+		if c.Mend != "" || c.Detail == "" {
 			t.Errorf("all is there, but %+v", c)
 		}
+	}
+	t.Setenv("CGO_ENABLED", "0")
+	if c := Doctor(t.Context(), o)[1]; !strings.Contains(c.Detail, "program of its own") {
+		t.Errorf("no plugins, but %+v", c)
 	}
 	for _, gone := range []string{k.Start, filepath.Join(k.Source, "go.mod")} {
 		if err := os.Rename(gone, gone+"x"); err != nil {
 			t.Fatal(err)
 		}
-		if c := Doctor(t.Context(), o)[4]; !strings.Contains(c.Detail, "gone") || c.Mend != "pcl kernel install" {
+		if c := Doctor(t.Context(), o)[3]; !strings.Contains(c.Detail, "gone") || c.Mend != "pcl kernel install" {
 			t.Errorf("%s is gone, but %+v", gone, c)
 		}
 		if err := os.Rename(gone+"x", gone); err != nil {
@@ -329,7 +333,7 @@ func TestDoctor(t *testing.T) {
 	}
 	t.Setenv("PATH", t.TempDir())
 	for _, c := range Doctor(t.Context(), Options{Cache: t.TempDir(), Data: t.TempDir()}) {
-		if c.Name != "Linker" && c.Mend == "" || c.Detail == "" {
+		if c.Name != "Cells" && c.Mend == "" || c.Detail == "" {
 			t.Errorf("nothing is there, but %+v", c)
 		}
 	}

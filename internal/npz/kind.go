@@ -9,16 +9,16 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is a type of an array's entries.
-type Kind struct {
-	Size   int // bytes
+// kind is a type of an array's entries.
+type kind struct {
+	size   int // bytes
 	decode func([]byte) any
 	// unsigned: of whole numbers that may be too large for an int64, which are negative then.
 	unsigned bool
 }
 
-// Decode returns the entries that the bytes stand for; see [File.Read].
-func (k Kind) Decode(data []byte) (any, error) {
+// values returns the entries that the bytes stand for; see [File.Read].
+func (k kind) values(data []byte) (any, error) {
 	values := k.decode(data)
 	if whole, _ := values.([]int64); k.unsigned {
 		for i, v := range whole {
@@ -30,38 +30,44 @@ func (k Kind) Decode(data []byte) (any, error) {
 	return values, nil
 }
 
-// KindOf returns the type that NumPy's description, such as "<f4", means. "<bf2" is a bfloat16.
-func KindOf(descr string) (Kind, error) {
+// Decoder returns how many bytes an entry of a type has, and what reads entries, as [File.Read] does. The type is described as in
+// NumPy, "<f4" say; "<bf2" is a bfloat16.
+func Decoder(descr string) (size int, decode func(data []byte) (any, error), err error) {
+	k, err := kindOf(descr)
+	return k.size, k.values, err
+}
+
+func kindOf(descr string) (kind, error) {
 	if strings.HasSuffix(descr, "O") {
-		return Kind{}, fmt.Errorf("its entries are Python objects, as pandas makes them of texts: save y.astype(str) instead, or numbers as x.astype(float)")
+		return kind{}, fmt.Errorf("its entries are Python objects, as pandas makes them of texts: save y.astype(str) instead, or numbers as x.astype(float)")
 	}
 	order := binary.ByteOrder(binary.LittleEndian)
 	if strings.HasPrefix(descr, ">") {
 		order = binary.BigEndian
 	}
-	kind := strings.TrimLeft(descr, "<>|=")
-	if k, ok := numbers(order)[kind]; ok {
+	name := strings.TrimLeft(descr, "<>|=")
+	if k, ok := numbers(order)[name]; ok {
 		return k, nil
 	}
-	if len(kind) > 1 {
-		n, err := strconv.Atoi(kind[1:])
+	if len(name) > 1 {
+		n, err := strconv.Atoi(name[1:])
 		switch ok := err == nil && n >= 1 && n <= 1<<16; {
-		case ok && kind[0] == 'U':
+		case ok && name[0] == 'U':
 			return each(4*n, func(b []byte) string { return wide(b, order) }), nil
-		case ok && kind[0] == 'S':
+		case ok && name[0] == 'S':
 			return each(n, func(b []byte) string { return strings.TrimRight(string(b), "\x00") }), nil
 		}
 	}
-	return Kind{}, fmt.Errorf("entries of type %q: want whole numbers, floats, truth values or texts", descr)
+	return kind{}, fmt.Errorf("entries of type %q: want whole numbers, floats, truth values or texts", descr)
 }
 
 // numbers returns the types of numbers by their letter and size.
-func numbers(order binary.ByteOrder) map[string]Kind {
+func numbers(order binary.ByteOrder) map[string]kind {
 	u8 := each(8, func(b []byte) int64 { return int64(order.Uint64(b)) })
 	u8.unsigned = true
-	return map[string]Kind{
+	return map[string]kind{
 		"b1":  each(1, func(b []byte) int64 { return min(int64(b[0]), 1) }), // any byte but 0 is true
-		"u1":  {Size: 1, decode: func(b []byte) any { return b }},
+		"u1":  {size: 1, decode: func(b []byte) any { return b }},
 		"u2":  each(2, func(b []byte) int64 { return int64(order.Uint16(b)) }),
 		"u4":  each(4, func(b []byte) int64 { return int64(order.Uint32(b)) }),
 		"u8":  u8,
@@ -76,8 +82,8 @@ func numbers(order binary.ByteOrder) map[string]Kind {
 	}
 }
 
-func each[T any](size int, one func([]byte) T) Kind {
-	return Kind{Size: size, decode: func(data []byte) any {
+func each[T any](size int, one func([]byte) T) kind {
+	return kind{size: size, decode: func(data []byte) any {
 		out := make([]T, len(data)/size)
 		for i := range out {
 			out[i] = one(data[i*size : (i+1)*size])

@@ -63,24 +63,24 @@ func (f *File) Read(name string) (_ Array, err error) {
 	fail.When(m == nil, "there is none of this name; the arrays are %s", strings.Join(f.Names(), ", "))
 	r := fail.Or(m.Open())
 	defer r.Close()
-	shape, kind := readHeader(r)
-	data := make([]byte, f.bytes(m, shape, kind))
+	shape, entries := readHeader(r)
+	data := make([]byte, f.bytes(m, shape, entries))
 	_, err = io.ReadFull(r, data)
 	fail.When(err != nil, "the data end early or are damaged: %w", err)
 	fail.Or(io.Copy(io.Discard, io.LimitReader(r, 1))) // which compares the checksum
-	return Array{shape, fail.Or(kind.Decode(data))}, nil
+	return Array{shape, fail.Or(entries.values(data))}, nil
 }
 
 // bytes is how many an array has. It is known that they are there, and can be, before memory is taken for what a header promises.
-func (f *File) bytes(m *zip.File, shape []int, kind Kind) uint64 {
-	n := uint64(kind.Size)
+func (f *File) bytes(m *zip.File, shape []int, entries kind) uint64 {
+	n := uint64(entries.size)
 	for _, d := range shape {
 		fail.When(d > 0 && n > uint64(f.limit)/uint64(d), "the shape %v has more than %d bytes", shape, f.limit)
 		n *= uint64(d)
 	}
 	packed := min(m.CompressedSize64, uint64(f.size))
 	fail.When(n > min(m.UncompressedSize64, maxShrink*packed), "the shape %v needs %d bytes, and there are fewer: the file is cut off", shape, n)
-	memory := n / uint64(kind.Size) * uint64(max(kind.Size, entryBytes))
+	memory := n / uint64(entries.size) * uint64(max(entries.size, entryBytes))
 	fail.When(n > usualShrink*packed && memory > freeBytes, "%d bytes unpack to %d, more than %d times as many; save it with numpy.savez if that is meant", packed, n, usualShrink)
 	return n
 }
@@ -99,7 +99,7 @@ var (
 )
 
 // readHeader reads the beginning of a .npy file.
-func readHeader(r io.Reader) (shape []int, kind Kind) {
+func readHeader(r io.Reader) (shape []int, entries kind) {
 	var head struct {
 		Magic   [6]byte
 		Version [2]byte
@@ -122,5 +122,5 @@ func readHeader(r io.Reader) (shape []int, kind Kind) {
 		shape = append(shape, fail.Or(strconv.Atoi(d)))
 	}
 	fail.When(string(order[1]) == "True" && len(shape) > 1, "it is stored in Fortran's order: save numpy.ascontiguousarray(x) instead")
-	return shape, fail.Or(KindOf(string(descr[1])))
+	return shape, fail.Or(kindOf(string(descr[1])))
 }

@@ -33,7 +33,7 @@ func hashOf(module string, describe func(w io.Writer, path string, d fs.DirEntry
 	_ = filepath.WalkDir(module, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil: // the build says what can't be read
-		case d.IsDir() && path != module && NotSource(path):
+		case d.IsDir() && path != module && notSource(path):
 			return filepath.SkipDir
 		case !d.IsDir() && !strings.HasSuffix(path, "_test.go") && (filepath.Ext(path) == ".go" || d.Name() == "go.mod"):
 			fmt.Fprintln(sum, strings.TrimPrefix(path, module))
@@ -44,8 +44,8 @@ func hashOf(module string, describe func(w io.Writer, path string, d fs.DirEntry
 	return fmt.Sprintf("%x", sum.Sum(nil)[:6])
 }
 
-// NotSource says whether a folder holds no package of the module.
-func NotSource(dir string) bool {
+// notSource says whether a folder holds no package of the module.
+func notSource(dir string) bool {
 	name := filepath.Base(dir)
 	if name == "testdata" || name == "runs" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") {
 		return true

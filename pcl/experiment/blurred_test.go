@@ -16,10 +16,10 @@ import (
 )
 
 // blurred has three tasks of four of the eight classes, of which neighbours share two.
-func blurred(increment scenario.Increment, duplicate bool) Config {
+func blurred(increment string, duplicate bool) Config {
 	c := blobConfig("emgd-gmc")
 	c.Increment, c.MinClasses, c.MaxClasses, c.Overlap, c.Duplicate = increment, 4, 4, 2, duplicate
-	c.Epochs, c.Memory = 1, memory.Config{Policy: memory.PerClass, Budget: 3}
+	c.Epochs, c.Memory = 1, memory.Config{Policy: "per_class", Budget: 3}
 	return c
 }
 
@@ -28,7 +28,7 @@ func TestBlurred(t *testing.T) {
 	const perClass = 41 // an odd number: one half is larger
 	d := pcltest.Blobs(8, perClass, 10)
 	for _, duplicate := range []bool{false, true} {
-		for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
+		for _, increment := range []string{scenario.TaskIncremental, scenario.ClassIncremental} {
 			c := blurred(increment, duplicate)
 			s := must.Get(NewScenario(c, d))(t)
 			times := map[string]int{} // how often each image is trained on

@@ -21,18 +21,18 @@ type Config struct {
 	Method string         `json:"method" param:"method,required" default:"emgd" doc:"rule, and rehearsal; pcl methods lists them"`
 	Params map[string]any `json:"params,omitempty" param:"params" doc:"parameters of the method; pcl methods NAME lists them"`
 
-	Dataset       string             `json:"dataset" param:"dataset,required" default:"glyphs" flag:"dataset" doc:"image set; pcl data list has them all; files of your own: folder:PATH, npz:PATH, safetensors:PATH or csv:PATH (docs/data.md)"`
-	DataSHA256    string             `json:"data_sha256,omitempty" param:"data_sha256" doc:"checksum of your own files, or of a part of a set, written by the program"` // see [Config.OnData]
-	TrainPerClass int                `json:"train_per_class,omitempty" param:"train_per_class" default:"0" range:"whole [0,2147483647]" doc:"largest number of training samples of each class; 0 takes all"`
-	TestPerClass  int                `json:"test_per_class,omitempty" param:"test_per_class" default:"0" range:"whole [0,2147483647]" doc:"largest number of test samples of each class; 0 takes all"`
-	Increment     scenario.Increment `json:"increment" param:"increment,required" default:"task" choices:"task,class" doc:"whether predictions choose among the classes of the sample's task, or among all"`
-	Kind          scenario.Kind      `json:"kind" param:"kind,required" default:"parallel" choices:"parallel,serial,all_at_once" doc:"how the tasks follow one another"`
-	Tasks         int                `json:"tasks" param:"tasks,required" default:"5" range:"whole [1,65536]" flag:"tasks" doc:"number of tasks"`
-	MinClasses    int                `json:"min_classes" param:"min_classes,required" default:"3" range:"whole [1,inf)" doc:"fewest classes of a task"`
-	MaxClasses    int                `json:"max_classes" param:"max_classes,required" default:"15" range:"whole [1,inf)" doc:"most classes of a task"`
-	Overlap       int                `json:"overlap,omitempty" param:"overlap" default:"0" range:"whole [0,inf)" doc:"classes that each task has in common with the one before it; needs min_classes = max_classes (docs/protocol.md §1.6)"`
-	Duplicate     bool               `json:"duplicate,omitempty" param:"duplicate" default:"false" doc:"give the images of such classes to both tasks, instead of dividing them"`
-	Epochs        int                `json:"epochs" param:"epochs,required" default:"1" range:"whole [1,1048576]" flag:"epochs" doc:"passes over each stream"`
+	Dataset       string `json:"dataset" param:"dataset,required" default:"glyphs" flag:"dataset" doc:"image set; pcl data list has them all; files of your own: folder:PATH, npz:PATH, safetensors:PATH or csv:PATH (docs/data.md)"`
+	DataSHA256    string `json:"data_sha256,omitempty" param:"data_sha256" doc:"checksum of your own files, or of a part of a set, written by the program"` // see [Config.OnData]
+	TrainPerClass int    `json:"train_per_class,omitempty" param:"train_per_class" default:"0" range:"whole [0,2147483647]" doc:"largest number of training samples of each class; 0 takes all"`
+	TestPerClass  int    `json:"test_per_class,omitempty" param:"test_per_class" default:"0" range:"whole [0,2147483647]" doc:"largest number of test samples of each class; 0 takes all"`
+	Increment     string `json:"increment" param:"increment,required" default:"task" choices:"task,class" doc:"whether predictions choose among the classes of the sample's task, or among all"`
+	Kind          string `json:"kind" param:"kind,required" default:"parallel" choices:"parallel,serial,all_at_once" doc:"how the tasks follow one another"`
+	Tasks         int    `json:"tasks" param:"tasks,required" default:"5" range:"whole [1,65536]" flag:"tasks" doc:"number of tasks"`
+	MinClasses    int    `json:"min_classes" param:"min_classes,required" default:"3" range:"whole [1,inf)" doc:"fewest classes of a task"`
+	MaxClasses    int    `json:"max_classes" param:"max_classes,required" default:"15" range:"whole [1,inf)" doc:"most classes of a task"`
+	Overlap       int    `json:"overlap,omitempty" param:"overlap" default:"0" range:"whole [0,inf)" doc:"classes that each task has in common with the one before it; needs min_classes = max_classes (docs/protocol.md §1.6)"`
+	Duplicate     bool   `json:"duplicate,omitempty" param:"duplicate" default:"false" doc:"give the images of such classes to both tasks, instead of dividing them"`
+	Epochs        int    `json:"epochs" param:"epochs,required" default:"1" range:"whole [1,1048576]" flag:"epochs" doc:"passes over each stream"`
 	// Scenario, if set, is a published scenario to be used instead of one drawn from the values above and the two seeds below.
 	Scenario     *scenario.Scenario `json:"scenario,omitempty"`
 	ScenarioFile string             `json:"-" param:"scenario" doc:"file with a scenario to play, instead of the keys from kind to duplicate and the next two (docs/data.md §5)"`
@@ -49,13 +49,13 @@ type Config struct {
 	InitFile  string `json:"-" param:"init" doc:"safetensors file of a trained network to begin with, without its classifier (docs/weights.md)"`
 	Precision string `json:"precision,omitempty" param:"precision" default:"float32" choices:"float32,bfloat16" doc:"precision of the model's products"`
 
-	Shared      pcl.SharedParams `json:"shared" param:"shared,required" default:"shared" choices:"shared,backbone,all" doc:"which parameters are columns of J (docs/method.md §1.3)"`
-	Batch       int              `json:"batch" param:"batch,required" default:"128" range:"whole [1,65536]" flag:"batch" doc:"batch size of each stream"`
-	Optimizer   optim.Config     `json:"optimizer" param:"optimizer"`
-	Memory      memory.Config    `json:"memory" param:"memory"`
-	Edit        pcl.Edit         `json:"edit,omitzero" param:"edit"`
-	ExtraUpdate bool             `json:"extra_update,omitempty" param:"extra_update" default:"false" doc:"make a second update in each step with the same weights, as the control experiment for editing (docs/method.md §3.4)"`
-	EvalEvery   int              `json:"eval_every,omitempty" param:"eval_every" default:"0" range:"whole [0,2147483647]" doc:"steps between evaluations; 0 evaluates only when a task ends, which is always done"`
+	Shared      string        `json:"shared" param:"shared,required" default:"shared" choices:"shared,backbone,all" doc:"which parameters are columns of J (docs/method.md §1.3)"`
+	Batch       int           `json:"batch" param:"batch,required" default:"128" range:"whole [1,65536]" flag:"batch" doc:"batch size of each stream"`
+	Optimizer   optim.Config  `json:"optimizer" param:"optimizer"`
+	Memory      memory.Config `json:"memory" param:"memory"`
+	Edit        pcl.Edit      `json:"edit,omitzero" param:"edit"`
+	ExtraUpdate bool          `json:"extra_update,omitempty" param:"extra_update" default:"false" doc:"make a second update in each step with the same weights, as the control experiment for editing (docs/method.md §3.4)"`
+	EvalEvery   int           `json:"eval_every,omitempty" param:"eval_every" default:"0" range:"whole [0,2147483647]" doc:"steps between evaluations; 0 evaluates only when a task ends, which is always done"`
 }
 
 // DefaultConfig returns the recommended method with the benchmark's settings for a data set (docs/protocol.md §1.1). CIFAR and Tiny-ImageNet
@@ -110,8 +110,8 @@ func (c *Config) follow(s *scenario.Scenario) {
 	c.Batch, c.Epochs = cmp.Or(s.Batch, c.Batch), cmp.Or(s.Epochs, c.Epochs)
 }
 
-// WithIncrement returns the configuration with another increment, also of its scenario.
-func (c Config) WithIncrement(increment scenario.Increment) Config {
+// withIncrement returns the configuration with another increment, also of its scenario.
+func (c Config) withIncrement(increment string) Config {
 	c.Increment = increment
 	if c.Scenario != nil && c.Scenario.Increment != "" && c.Scenario.Increment != increment {
 		other := *c.Scenario

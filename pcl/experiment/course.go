@@ -74,8 +74,8 @@ func checkMemory(c memory.Config, s *scenario.Scenario) {
 			classes[class] = true
 		}
 	}
-	fail.When(c.Policy == memory.FixedTotal && c.Budget > 0 && c.Budget < len(classes),
-		"pcl: a memory of %d samples in total cannot hold the %d classes of the scenario's tasks; raise the budget, or use %q", c.Budget, len(classes), memory.PerClass)
+	fail.When(c.Policy == "fixed_total" && c.Budget > 0 && c.Budget < len(classes),
+		"pcl: a memory of %d samples in total cannot hold the %d classes of the scenario's tasks; raise the budget, or use %q", c.Budget, len(classes), "per_class")
 }
 
 // newLearner returns a learner with the settings of the configuration, for the images of a data set. It has so many outputs,

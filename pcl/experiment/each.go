@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/fail"
-	"github.com/parallelcl/parallelcl/pcl/internal/folder"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -53,7 +52,7 @@ type Where struct {
 	Replace         bool
 	CheckpointEvery int  // steps between checkpoints; 0 saves a run only when it is interrupted
 	Record          bool // whether to write one line per step to records.jsonl
-	Weights         bool // whether to leave the trained network in [WeightsFile]
+	Weights         bool // whether to leave the trained network in weights.safetensors
 	// RecordArrays is the number of steps, counted from the first, whose batches and parameters are written to
 	// arrays, so that other implementations can compute the same steps.
 	RecordArrays int
@@ -140,7 +139,7 @@ func (w *Where) loop(ctx context.Context, idle []*Machine, configs []Checked, yi
 		}
 		e := <-ends
 		idle, busy = append(idle, e.machine), busy-1
-		if w.Attempts > 0 && errors.Is(e.err, folder.ErrHeld) {
+		if w.Attempts > 0 && errors.Is(e.err, errHeld) {
 			todo, passed = append(todo, e.Index), passed+1
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 
 // Two methods with two seeds each, class-incremental.
 func ExampleVary() {
-	class := []scenario.Increment{scenario.ClassIncremental}
+	class := []string{scenario.ClassIncremental}
 	for _, c := range experiment.Vary(experiment.DefaultConfig("glyphs"), []string{"emgd-gmc", "avggrad"}, class, 1234, 1235) {
 		fmt.Println(c.Method, c.Increment, c.Seed)
 	}

@@ -100,7 +100,7 @@ func (c *Config) lay(l Layer, played *scenario.Scenario) {
 		_, given := l.Values[key]
 		fail.When(given && c.Scenario != nil, "%s says how a scenario is drawn, and does nothing beside one that is played: leave it out", key)
 	}
-	*c = c.WithIncrement(c.Increment)
+	*c = c.withIncrement(c.Increment)
 	if file := l.text("init"); file != "" {
 		c.begin(l.path(file))
 	}

@@ -8,10 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
-	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
-	"github.com/parallelcl/parallelcl/pcl/internal/folder"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -26,10 +25,10 @@ func (w Where) Finished(c Checked) (*results.Run, error) {
 		return nil, nil
 	}
 	r, err := finished(dir, c.Config)
-	if r != nil && (w.lacks(dir, r.Steps) || w.Weights && !exists(dir, WeightsFile)) {
+	if r != nil && (w.lacks(dir, r.Steps) || w.Weights && !exists(dir, weightsFile)) {
 		r, err = nil, fmt.Errorf("pcl: the run in %s is finished, but %w", dir, errLacks)
 	}
-	if w.replaces(err) {
+	if w.replaces(err) || errors.Is(err, errLacks) && !exists(dir, resultFile) { // another process has just removed it
 		return nil, nil
 	}
 	return r, err
@@ -57,7 +56,7 @@ func (w Where) lacks(dir string, steps int) bool {
 // finished returns the result of a run that is finished in a folder, or nil if there is none. If it is not that of this
 // run, was made by another program than this, or is not a valid result, the error is [ErrForeign].
 func finished(dir string, c Config) (*results.Run, error) {
-	path := filepath.Join(dir, ResultFile)
+	path := filepath.Join(dir, resultFile)
 	r, err := results.Load(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
@@ -66,8 +65,7 @@ func finished(dir string, c Config) (*results.Run, error) {
 		return nil, fmt.Errorf("pcl: %w", err)
 	case err == nil:
 		program, unknown := c.program()
-		config, _ := json.Marshal(c)
-		if err = cmp.Or(unknown, r.Of(c.ID(), config), r.Measured.MadeBy(program)); err != nil {
+		if err = cmp.Or(unknown, c.differs(r), r.Measured.MadeBy(program)); err != nil {
 			err = fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -77,6 +75,23 @@ func finished(dir string, c Config) (*results.Run, error) {
 	return r, nil
 }
 
+// differs returns an error that says what differs if a run is of another configuration.
+func (c Config) differs(r *results.Run) error {
+	config, _ := json.Marshal(c)
+	own, want := r.Settings(), (&results.Run{Config: config}).Settings()
+	names := results.Differing(own, want)
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s (%.13s, not %.13s)", name, own[name], want[name]) // a checksum's beginning is enough
+	}
+	switch {
+	case len(names) > 0:
+		return fmt.Errorf("its configuration has another %s", strings.Join(names, ", "))
+	case r.ID != c.ID():
+		return fmt.Errorf("its id is %s, this run's is %s", r.ID, c.ID())
+	}
+	return nil
+}
+
 // Discard removes what a run has left in its folder, finished or not, and no other file, so that [Each] makes it from its
 // beginning. If another process works there, that is an error.
 func (w Where) Discard(c Checked) error {
@@ -84,21 +99,20 @@ func (w Where) Discard(c Checked) error {
 	if !exists(dir) {
 		return nil
 	}
-	lock, err := folder.Take(dir)
+	lock, err := takeLock(dir)
 	if err != nil {
 		return err
 	}
-	defer lock.Release()
+	defer lock.release()
 	return errors.Join(sweep(dir), empty(dir), os.RemoveAll(filepath.Join(dir, noteFile)))
 }
 
-// empty removes what a run leaves in its folder.
-func empty(dir string) error {
-	err := checkpoint.Series{Dir: dir}.Clear()
-	for _, name := range []string{recordFile, arraysDir, WeightsFile, scenarioFile, ResultFile} {
+// empty removes what a run leaves in its folder. The result goes first: whoever finds one finds all that it came with.
+func empty(dir string) (err error) {
+	for _, name := range []string{resultFile, recordFile, arraysDir, weightsFile, scenarioFile} {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, name)))
 	}
-	return err
+	return errors.Join(err, series{dir: dir}.clear())
 }
 
 // sweep removes temporary files left by processes that were killed.

@@ -13,8 +13,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
-	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
-	"github.com/parallelcl/parallelcl/pcl/internal/folder"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -142,7 +140,7 @@ func TestUnfinishedGoesOn(t *testing.T) {
 func TestMadeAgainForItsFiles(t *testing.T) {
 	for name, ask := range map[string]func(*Where){
 		recordFile:  func(w *Where) { recorded(w); w.Replace = true },
-		WeightsFile: func(w *Where) { w.Weights, w.Replace = true, true },
+		weightsFile: func(w *Where) { w.Weights, w.Replace = true, true },
 		arraysDir:   arrays(3),
 	} {
 		for _, stop := range []bool{false, true} {
@@ -154,7 +152,7 @@ func TestMadeAgainForItsFiles(t *testing.T) {
 			}
 			said := ""
 			r := p.end(func(w *Where) { ask(w); w.Say = func(s string) { said += s } })
-			goesOn := stop && name == WeightsFile // which a run leaves when it ends
+			goesOn := stop && name == weightsFile // which a run leaves when it ends
 			if r.ModelSHA256 != want.ModelSHA256 || !exists(p.dir(), name) || (p.steps == r.Steps) == goesOn || (said == "") != goesOn {
 				t.Errorf("%s, interrupted before: %t: made %d steps of %d, said %q", name, stop, p.steps, r.Steps, said)
 			}
@@ -218,8 +216,8 @@ func TestKilledBeforeItsFirstCheckpoint(t *testing.T) {
 func TestForeignResult(t *testing.T) {
 	p := newPlayed(t)
 	p.end(nil)
-	path := filepath.Join(p.dir(), ResultFile)
-	own := p.files()[ResultFile]
+	path := filepath.Join(p.dir(), resultFile)
+	own := p.files()[resultFile]
 	for name, change := range map[string]func(r map[string]any){
 		"its id is":            func(r map[string]any) { r["id"] = "0123456789ab" },
 		"the file was altered": func(r map[string]any) { r["A"] = 99.9 },
@@ -249,13 +247,13 @@ func TestForeignResult(t *testing.T) {
 func TestInUse(t *testing.T) {
 	p := newPlayed(t)
 	p.stop(4, nil)
-	l := must.Get(folder.Take(p.dir()))(t)
-	p.refused(folder.ErrHeld, nil)
-	p.refused(folder.ErrHeld, replacing)
-	if err := p.w.Discard(Checked{p.c}); !errors.Is(err, folder.ErrHeld) {
+	l := must.Get(takeLock(p.dir()))(t)
+	p.refused(errHeld, nil)
+	p.refused(errHeld, replacing)
+	if err := p.w.Discard(Checked{p.c}); !errors.Is(err, errHeld) {
 		t.Error(err)
 	}
-	must.Do(t, l.Release())
+	must.Do(t, l.release())
 	p.end(nil)
 }
 
@@ -263,7 +261,7 @@ func TestInUse(t *testing.T) {
 // run ends with an error, not as one that was saved, and leaves the other's folder alone.
 func TestFolderRemoved(t *testing.T) {
 	p := newPlayed(t)
-	var other *folder.Lock
+	var other *lock
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	w := p.w
@@ -275,7 +273,7 @@ func TestFolderRemoved(t *testing.T) {
 			t.Skipf("this system does not let a folder in use be moved: %v", err)
 		}
 		var err error
-		if other, err = folder.Take(p.dir()); err != nil {
+		if other, err = takeLock(p.dir()); err != nil {
 			t.Fatal(err)
 		}
 		cancel()
@@ -283,10 +281,10 @@ func TestFolderRemoved(t *testing.T) {
 	if _, err := made(ctx, p.c, w); !errors.Is(err, errUnsaved) || errors.Is(err, ErrInterrupted) {
 		t.Errorf("a run that could not be saved ends with %v", err)
 	}
-	if saved, err := (checkpoint.Series{Dir: p.dir()}).List(); err != nil || len(saved) > 0 {
+	if saved, err := (series{dir: p.dir()}).list(); err != nil || len(saved) > 0 {
 		t.Errorf("it wrote %v (%v) into the other's folder", saved, err)
 	}
-	if err := errors.Join(other.Check(), other.Release()); err != nil {
+	if err := errors.Join(other.check(), other.release()); err != nil {
 		t.Errorf("it took the other's lock away: %v", err)
 	}
 }
@@ -331,7 +329,7 @@ func TestDiverged(t *testing.T) {
 	if r.DivergedAt == nil || *r.DivergedAt != 1 || r.Skipped < r.Steps-1 || skipped != r.Skipped {
 		t.Errorf("diverged at %v with %d rows skipped, %d of them shown", r.DivergedAt, r.Skipped, skipped)
 	}
-	if !strings.Contains(p.files()[ResultFile], `"diverged_at": 1`) {
+	if !strings.Contains(p.files()[resultFile], `"diverged_at": 1`) {
 		t.Error("the file does not say so")
 	}
 }

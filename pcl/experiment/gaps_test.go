@@ -17,7 +17,7 @@ import (
 // gaps, so it has the same model, at other steps. It is then interrupted and resumed, also in a gap.
 func TestGapsInTheTimeline(t *testing.T) {
 	m, c := onBlobs(t), blobConfig("emgd-gmc")
-	c.Kind, c.EvalEvery = scenario.Serial, 0
+	c.Kind, c.EvalEvery = "serial", 0
 	dense := must.Get(made(t.Context(), c, Where{Machine: m}))(t)
 	s := must.Get(NewScenario(c, m.set))(t)
 	gap := []int{3, 10, 14} // steps that each task comes later
@@ -89,7 +89,7 @@ func TestOneTimelineInBothIncrements(t *testing.T) {
 	// A file that names an increment is played in the other one if that is asked for.
 	c := blobConfig("er")
 	c.Play(&scenario.Scenario{Schema: 1, Increment: scenario.TaskIncremental, Tasks: []scenario.Task{{Classes: []int{0}}}})
-	if other := c.WithIncrement(scenario.ClassIncremental); other.Scenario.Increment != scenario.ClassIncremental || c.Scenario.Increment != scenario.TaskIncremental {
+	if other := c.withIncrement(scenario.ClassIncremental); other.Scenario.Increment != scenario.ClassIncremental || c.Scenario.Increment != scenario.TaskIncremental {
 		t.Error("the increment of the scenario is not the one that was asked for")
 	}
 	must.Do(t, wrong(c))
@@ -100,7 +100,7 @@ func TestOneTimelineInBothIncrements(t *testing.T) {
 		"overlap is 1":       func(c *Config) { c.MinClasses, c.MaxClasses, c.Overlap = 2, 2, 1 },
 		"increment is class": func(c *Config) { c.Increment = scenario.ClassIncremental },
 		"kind is serial": func(c *Config) {
-			c.Kind, c.Scenario = scenario.Serial, &scenario.Scenario{Schema: 1, Kind: scenario.Parallel, Tasks: c.Scenario.Tasks}
+			c.Kind, c.Scenario = "serial", &scenario.Scenario{Schema: 1, Kind: "parallel", Tasks: c.Scenario.Tasks}
 		},
 		"batch is 9": func(c *Config) {
 			c.Batch, c.Scenario = 9, &scenario.Scenario{Schema: 1, Batch: 8, Tasks: c.Scenario.Tasks}

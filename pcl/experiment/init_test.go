@@ -20,7 +20,7 @@ func TestInit(t *testing.T) {
 		t.Errorf("without a network the configuration is %s: %v", text, err)
 	}
 	plain := p.end(weighted)
-	file := filepath.Join(p.dir(), WeightsFile)
+	file := filepath.Join(p.dir(), weightsFile)
 	source, _ := flatOf(t, file)
 
 	started := p.c
@@ -65,7 +65,7 @@ func TestInit(t *testing.T) {
 	var fromResult Config
 	must.Do(t, json.Unmarshal(r.Config, &fromResult))
 	refuse(fromResult, "say which file that is")
-	fromResult.InitFile = filepath.Join(first, ResultFile)
+	fromResult.InitFile = filepath.Join(first, resultFile)
 	refuse(fromResult, "not a network")
 	fromResult.InitFile = file
 	if again, err := made(t.Context(), fromResult, Where{Machine: p.w.Machine}); err != nil || again.ModelSHA256 != r.ModelSHA256 {

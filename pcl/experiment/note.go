@@ -12,8 +12,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/fail"
-	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
-	"github.com/parallelcl/parallelcl/pcl/internal/folder"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -73,7 +71,7 @@ func (r *runner) arrive() note {
 	n := note{Program: r.program, PID: os.Getpid(), Begun: time.Now(), From: savedStep(r.dir)}
 	n.Host, _ = os.Hostname()
 	switch {
-	case r.lock.Open:
+	case r.lock.open:
 		r.where.say("The file system of %s has no locks: processes may make the same run there, of which the last result stays.", r.dir)
 	case !before.Begun.IsZero() && !before.Left && n.From <= before.From:
 		n.Deaths = before.Deaths + 1
@@ -104,11 +102,11 @@ func passing(err error) bool {
 
 // savedStep returns the step of the newest checkpoint in a folder, or 0.
 func savedStep(dir string) int {
-	saved, err := checkpoint.Series{Dir: dir}.List()
+	saved, err := series{dir: dir}.list()
 	if err != nil || len(saved) == 0 {
 		return 0
 	}
-	return checkpoint.Step(saved[len(saved)-1])
+	return stepOf(saved[len(saved)-1])
 }
 
 // State is how far a run is.
@@ -131,7 +129,7 @@ func Look(dir string, c Config) (s State, err error) {
 	case err != nil || s.Run != nil:
 		return s, err
 	}
-	if h, held := folder.Held(dir); held {
+	if h, held := heldBy(dir); held {
 		s.Holder = h.String()
 	}
 	s.Failed, s.Step = n.Failed, savedStep(dir)

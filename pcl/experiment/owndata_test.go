@@ -166,7 +166,7 @@ func TestIDsStay(t *testing.T) {
 func TestLinear(t *testing.T) {
 	name := table(t, filepath.Join(t.TempDir(), "t.csv"), 0)
 	d := must.Get(datasets.Open(t.Context(), name, datasets.Options{}))(t)
-	for increment, least := range map[scenario.Increment]float64{scenario.TaskIncremental: 95, scenario.ClassIncremental: 75} {
+	for increment, least := range map[string]float64{scenario.TaskIncremental: 95, scenario.ClassIncremental: 75} {
 		c := DefaultConfig(name)
 		c.Method, c.Increment, c.Model, c.Hidden, c.Epochs, c.Optimizer.LR = "er", increment, "linear", nil, 20, 0.1
 		r, err := made(t.Context(), c, Where{Machine: on(t, pcltest.Backend(t, backend.Go), d)})

@@ -1,7 +1,10 @@
 package experiment
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"math"
 	"runtime"
 	"time"
@@ -9,7 +12,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl"
-	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
+	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -21,17 +24,15 @@ func (r *runner) result() *results.Run {
 		ID:     r.config.ID(),
 		Method: r.config.Method, MethodTitle: r.learner.Options().Method.Info().Title, Params: r.config.Params,
 		Variant: r.config.variant(),
-		Dataset: r.config.Dataset, Increment: string(r.config.Increment),
+		Dataset: r.config.Dataset, Increment: r.config.Increment,
 		LabelSet: r.config.LabelSet, Timeline: r.config.Timeline, Seed: r.config.Seed, Config: config,
 		Steps: r.learner.Steps(), Tasks: r.state.Tasks, Curve: r.state.Curve,
 		Skipped: r.state.Skipped, Rejected: r.state.Rejected, DivergedAt: r.state.divergedAt(r.scenario.LastStep()+1, theta),
-		ModelSHA256:  checkpoint.Sum(theta, statistics),
-		MemorySHA256: checkpoint.Sum(r.learner.Memory().Pixels()),
+		ModelSHA256:  sum(theta, statistics),
+		MemorySHA256: sum(r.learner.Memory().Pixels()),
 		Measured:     r.measured(),
 	}
-	if mean, largest, n := r.learner.Memory().Drift(); n > 0 {
-		out.Drift = &results.Drift{Samples: n, Mean: mean, Max: largest}
-	}
+	out.Drift = driftOf(r.learner.Memory())
 	for _, k := range r.state.PerK {
 		if k.Steps > 0 {
 			out.PerK = append(out.PerK, k)
@@ -44,6 +45,36 @@ func (r *runner) result() *results.Run {
 	}
 	out.F = out.A - out.AFirst
 	return out
+}
+
+// driftOf returns how far the pixels of samples that were edited are from their original values, ‖x − x_original‖∞; nil if
+// none was.
+func driftOf(m *memory.Store) *results.Drift {
+	d := results.Drift{}
+	for i := range m.Len() {
+		it, drift := m.Item(i), float32(0)
+		if it.Origin == nil {
+			continue
+		}
+		for p, x := range it.Origin {
+			drift = max(drift, it.Pixels[p]-x, x-it.Pixels[p])
+		}
+		d.Samples, d.Mean, d.Max = d.Samples+1, d.Mean+float64(drift), max(d.Max, float64(drift))
+	}
+	if d.Samples == 0 {
+		return nil
+	}
+	d.Mean /= float64(d.Samples)
+	return &d
+}
+
+// sum returns the SHA-256 of arrays in hexadecimal. Two models, or two memories, are the same if their sums are.
+func sum(arrays ...[]float32) string {
+	h := sha256.New()
+	for _, x := range arrays {
+		_ = binary.Write(h, binary.LittleEndian, x) // of numbers there is no error
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
 func (r *runner) measured() results.Measured {

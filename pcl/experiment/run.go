@@ -8,8 +8,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
-	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
-	"github.com/parallelcl/parallelcl/pcl/internal/folder"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -17,11 +15,11 @@ import (
 // folder and had made a step.
 var ErrInterrupted = errors.New("pcl: the run was interrupted")
 
-// ResultFile, recordFile, WeightsFile and scenarioFile are the names of the files that a run leaves in its folder.
+// resultFile, recordFile, weightsFile and scenarioFile are the names of the files that a run leaves in its folder.
 const (
-	ResultFile   = "result.json"
+	resultFile   = "result.json"
 	recordFile   = "records.jsonl"
-	WeightsFile  = "weights.safetensors" // with the trained network
+	weightsFile  = "weights.safetensors" // with the trained network
 	scenarioFile = "scenario.json"
 )
 
@@ -30,7 +28,7 @@ type runner struct {
 	course
 	where    *Where
 	dir      string // empty if the run leaves no files
-	lock     *folder.Lock
+	lock     *lock
 	program  string // which this is
 	records  *recorder
 	state    runState
@@ -49,8 +47,8 @@ func (w *Where) one(ctx context.Context, m *Machine, i int, c Checked) *results.
 	}
 	r := &runner{course: course{config: c, machine: m}, where: w, dir: w.folder(c), begun: time.Now()}
 	if w.Attempts > 0 {
-		if h, held := folder.Held(r.dir); held {
-			fail.If(&folder.HeldError{Dir: r.dir, Holder: h})
+		if h, held := heldBy(r.dir); held {
+			fail.If(h.failure(r.dir))
 		}
 		w.before(r.dir)
 	}
@@ -79,8 +77,8 @@ func (r *runner) run(ctx context.Context) (out *results.Run) {
 	if r.dir == "" {
 		return r.make(ctx)
 	}
-	r.lock = fail.Or(folder.Take(r.dir))
-	defer r.lock.Release()
+	r.lock = fail.Or(takeLock(r.dir))
+	defer r.lock.release()
 	if run := fail.Or(r.where.Finished(r.config)); run != nil {
 		return run // by another process, in the meantime
 	}
@@ -127,7 +125,7 @@ func (r *runner) goOn() {
 		return
 	}
 	fail.If(sweep(r.dir))
-	f, path, damaged, err := r.saves().Latest()
+	f, path, damaged, err := r.saves().latest()
 	fail.When(err != nil, "pcl: %w", err)
 	switch {
 	case damaged != nil && path == "":
@@ -136,11 +134,11 @@ func (r *runner) goOn() {
 		r.where.say("%v: the run goes on from what it saved before.", damaged)
 	}
 	switch {
-	case exists(r.dir, ResultFile):
+	case exists(r.dir, resultFile):
 		r.where.say("The run in %s is made again.", r.dir)
 		path = ""
 	case path != "":
-		if err = r.restore(f, checkpoint.Step(path)); r.where.replaces(err) {
+		if err = r.restore(f, stepOf(path)); r.where.replaces(err) {
 			r.where.say("The run in %s begins again: %v.", r.dir, err)
 			path, err = "", nil
 		}
@@ -186,13 +184,13 @@ func (r *runner) finish() *results.Run {
 		return out
 	}
 	r.records.flush()
-	fail.If(r.lock.Check())
+	fail.If(r.lock.check())
 	fail.If(r.scenario.Save(filepath.Join(r.dir, scenarioFile)))
 	if r.where.Weights {
-		fail.If(fail.Or(r.learner.Trained()).Save(filepath.Join(r.dir, WeightsFile)))
+		fail.If(fail.Or(r.learner.Trained()).Save(filepath.Join(r.dir, weightsFile)))
 	}
-	fail.If(out.Save(filepath.Join(r.dir, ResultFile)))
-	if err := r.saves().Clear(); err != nil {
+	fail.If(out.Save(filepath.Join(r.dir, resultFile)))
+	if err := r.saves().clear(); err != nil {
 		r.where.say("The run in %s is finished, but: %v.", r.dir, err)
 	}
 	return out

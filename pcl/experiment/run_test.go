@@ -18,7 +18,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
-	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -29,7 +28,7 @@ func blobConfig(method string) Config {
 	c := DefaultConfig("blobs")
 	c.Method, c.Tasks, c.MinClasses, c.MaxClasses = method, 3, 2, 3
 	c.Batch, c.Hidden, c.Optimizer.LR = 8, []int{16, 8}, 0.01
-	c.Memory = memory.Config{Policy: memory.FixedTotal, Budget: 24}
+	c.Memory = memory.Config{Policy: "fixed_total", Budget: 24}
 	c.Epochs, c.EvalEvery = 2, 7
 	return c
 }
@@ -66,7 +65,7 @@ func outcome(t *testing.T, r *results.Run, out string) (result, records []byte) 
 		t.Fatal(dirs)
 	}
 	dir := dirs[0]
-	saved := must.Get(results.Load(filepath.Join(dir, ResultFile)))(t)
+	saved := must.Get(results.Load(filepath.Join(dir, resultFile)))(t)
 	if saved.ModelSHA256 != r.ModelSHA256 {
 		t.Error("the saved result is not the returned one")
 	}
@@ -77,7 +76,7 @@ func outcome(t *testing.T, r *results.Run, out string) (result, records []byte) 
 // resumed are runs that remember in different ways: methods with states, stored logits, a remembered
 // network, their own store, edited pixels.
 func resumed(b *backend.Backend) (configs []Config) {
-	for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
+	for _, increment := range []string{scenario.TaskIncremental, scenario.ClassIncremental} {
 		c := blobConfig("emgd-gmc")
 		c.Increment = increment
 		configs = append(configs, c)
@@ -149,7 +148,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 		for damaged := 1; damaged <= 2; damaged++ {
 			p := newPlayed(t)
 			p.stop(10, func(w *Where) { w.CheckpointEvery = 4 })
-			paths, err := checkpoint.Series{Dir: p.dir()}.List()
+			paths, err := series{dir: p.dir()}.list()
 			if err != nil || len(paths) != 2 {
 				t.Fatalf("checkpoints %v (%v), want 2", paths, err)
 			}

@@ -9,7 +9,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
-	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -26,8 +25,8 @@ const savedSchema = 1
 // keptCheckpoints is how many checkpoints a run keeps: the older one is for when the newer one is damaged.
 const keptCheckpoints = 2
 
-func (r *runner) saves() checkpoint.Series {
-	return checkpoint.Series{Dir: r.dir, Keep: keptCheckpoints}
+func (r *runner) saves() series {
+	return series{dir: r.dir, keep: keptCheckpoints}
 }
 
 // errUnsaved marks the error of a run that could not be saved, when it was interrupted or at a step at which a checkpoint
@@ -38,17 +37,17 @@ var errUnsaved = errors.New("was not saved")
 func (r *runner) save() {
 	err := fail.Tried(func() {
 		learner := fail.Or(r.learner.State())
-		fail.If(r.lock.Check())
+		fail.If(r.lock.check())
 		r.state.Records = r.records.flush()
 		r.state.Measured.PeakRSS = max(r.state.Measured.PeakRSS, PeakRSS())
 		state := fail.Or(json.Marshal(saved{Schema: savedSchema, Config: r.config.Config, Learner: learner.JSON, Run: r.state}))
-		fail.If(r.saves().Save(r.learner.Steps(), checkpoint.File{State: state, Arrays: learner.Arrays}))
+		fail.If(r.saves().save(r.learner.Steps(), pcl.State{JSON: state, Arrays: learner.Arrays}))
 	})
 	fail.When(err != nil, "pcl: the run in %s %w: %w", r.dir, errUnsaved, err)
 }
 
-func savedRun(f checkpoint.File) (s saved) {
-	fail.If(json.Unmarshal(f.State, &s))
+func savedRun(f pcl.State) (s saved) {
+	fail.If(json.Unmarshal(f.JSON, &s))
 	fail.When(s.Schema != savedSchema, "it has schema %d; this program reads schema %d of a run's checkpoint", s.Schema, savedSchema)
 	return s
 }
@@ -57,7 +56,7 @@ func savedRun(f checkpoint.File) (s saved) {
 var errLacks = errors.New("it has not left the records, arrays or network that are asked for: replace it to have them")
 
 // restore takes the run up after so many steps, as a checkpoint has it.
-func (r *runner) restore(f checkpoint.File, steps int) (err error) {
+func (r *runner) restore(f pcl.State, steps int) (err error) {
 	defer fail.Caught(&err)
 	s := savedRun(f)
 	if s.Config.DataSHA256 != r.config.DataSHA256 {

@@ -1,15 +1,13 @@
 package experiment
 
-import "github.com/parallelcl/parallelcl/pcl/scenario"
-
 // Vary returns copies of base with every combination of the given methods, increments and seeds: all configurations
 // of the first method come first, and among them those of the first increment. Where a list is empty, the value of
 // base is used.
-func Vary(base Config, methods []string, increments []scenario.Increment, seeds ...uint64) (configs []Config) {
+func Vary(base Config, methods []string, increments []string, seeds ...uint64) (configs []Config) {
 	for _, name := range orOwn(methods, base.Method) {
 		for _, increment := range orOwn(increments, base.Increment) {
 			for _, seed := range orOwn(seeds, base.Seed) {
-				c := base.WithIncrement(increment)
+				c := base.withIncrement(increment)
 				c.Method, c.Seed = name, seed
 				configs = append(configs, c)
 			}

@@ -11,7 +11,6 @@ import (
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
-	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 )
 
 func weighted(w *Where) { w.Weights = true }
@@ -24,7 +23,7 @@ func flatOf(t *testing.T, path string) (*pcl.Trained, string) {
 	for _, x := range n.Tensors {
 		all = append(all, x.Values...)
 	}
-	return n, checkpoint.Sum(all)
+	return n, sum(all)
 }
 
 // TestWeights: a run leaves its network if it is asked to, with the bits of its result, and no other file changes.
@@ -59,7 +58,7 @@ func TestSavedNetwork(t *testing.T) {
 	for _, name := range []string{"avggrad", "icarl"} {
 		p.c.Method = name
 		p.stop(7, weighted)
-		f := must.Get(checkpoint.Load(findWeights(p.dir())))(t)
+		f := must.Get(pcl.LoadState(findWeights(p.dir())))(t)
 		n := p.w.Machine.savedNetwork(t.Context(), f)
 		var all []float32
 		for _, x := range n.Tensors {

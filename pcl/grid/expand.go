@@ -12,7 +12,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // valueText is a varied value as text, in which 5.0 is 5.
@@ -118,7 +117,7 @@ func combinations(all []axis) []map[string]any {
 
 // config returns a configuration, apart from its label set, timeline and seed, and from the files of its data. vary has the values
 // of what is varied, e.g. "params.tau": 5.
-func (g *Grid) config(dataset, method string, increment scenario.Increment, vary map[string]any) (experiment.Checked, error) {
+func (g *Grid) config(dataset, method string, increment string, vary map[string]any) (experiment.Checked, error) {
 	settings := merged(g.Set, g.Dataset[dataset], g.Method[method], g.tuned.settings(method, increment))
 	for _, path := range slices.Sorted(maps.Keys(vary)) {
 		settings = merged(settings, at(path, vary[path]))

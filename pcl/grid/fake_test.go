@@ -28,7 +28,7 @@ func fakeResult(c experiment.Config) *results.Run {
 	sum := sha256.Sum256(config)
 	a := float64(sum[0]) / 256
 	return &results.Run{
-		ID: c.ID(), Method: c.Method, Dataset: c.Dataset, Increment: string(c.Increment),
+		ID: c.ID(), Method: c.Method, Dataset: c.Dataset, Increment: c.Increment,
 		LabelSet: c.LabelSet, Timeline: c.Timeline, Seed: c.Seed, Config: config, Steps: 4,
 		Tasks: []results.Task{{ID: 1, Classes: []int{0}, End: 3, AccEnd: a, AccFinal: a}},
 		A:     100 * a, AFirst: 100 * a,
@@ -101,7 +101,7 @@ func filled(t testing.TB, p *Grid, fail func(experiment.Config) string) *Results
 			put(t, filepath.Join(own, "work.json"), note)
 			continue
 		}
-		must.Do(t, fakeResult(c.Config).Save(filepath.Join(own, experiment.ResultFile)))
+		must.Do(t, fakeResult(c.Config).Save(filepath.Join(own, "result.json")))
 	}
 	r := must.Get(p.Results(dir))(t)
 	return r

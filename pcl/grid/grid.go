@@ -17,7 +17,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/printable"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // full is the size of a grid as its file describes it. Other sizes change some of its keys; see [Grid].
@@ -34,7 +33,7 @@ type Grid struct {
 	// entries in Method and Dataset.
 	Datasets   []string
 	Methods    []string
-	Increments []scenario.Increment
+	Increments []string
 	LabelSets  []uint64
 	Timelines  []uint64
 	Seeds      []uint64

@@ -66,7 +66,7 @@ func playable(c experiment.Config) error {
 		if info.Name != c.Dataset {
 			continue
 		}
-		if b := c.Memory.Budget; b > 0 && b < info.Classes && c.Memory.Policy == memory.FixedTotal {
+		if b := c.Memory.Budget; b > 0 && b < info.Classes && c.Memory.Policy == "fixed_total" {
 			return fmt.Errorf("a memory of %d for %d classes", b, info.Classes)
 		}
 		perClass := slices.Repeat([]int{100}, info.Classes)
@@ -124,7 +124,7 @@ func TestSettings(t *testing.T) {
 	if c.Batch != 16 || c.EvalEvery != 2 || c.TrainPerClass != 9 || c.Params["momentum"] != 0.5 || c.Edit.Eta != 0.01 || !slices.Equal(c.Hidden, []int{4}) {
 		t.Errorf("settings of different tables: %+v", c)
 	}
-	if c.Memory != (memory.Config{Policy: memory.FixedTotal, Budget: 50}) || c.Optimizer.LR != 0.009 {
+	if c.Memory != (memory.Config{Policy: "fixed_total", Budget: 50}) || c.Optimizer.LR != 0.009 {
 		t.Errorf("multiplied: memory %+v, learning rate %v", c.Memory, c.Optimizer.LR)
 	}
 	if c.LabelSet != 3 || c.Timeline != 4 || c.Seed != 5 || c.Increment != scenario.ClassIncremental {

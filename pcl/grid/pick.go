@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // Pick chooses the best candidate for each method and increment: that with the largest mean of A over its runs. Of equal
@@ -16,7 +15,7 @@ func (t *Tuning) Pick(r *Results) (best *Tuned, notes []string, err error) {
 	best = &Tuned{
 		Schema: tunedSchema, Tuning: r.Name,
 		Budget: t.Budget, LabelSets: t.Grid.LabelSets, Timelines: t.Grid.Timelines, Seeds: t.Grid.Seeds,
-		Methods: map[string]map[scenario.Increment]Winner{},
+		Methods: map[string]map[string]Winner{},
 	}
 	if best.Datasets, err = t.dataSets(); err != nil {
 		return nil, nil, err
@@ -27,7 +26,7 @@ func (t *Tuning) Pick(r *Results) (best *Tuned, notes []string, err error) {
 		}
 	}
 	for _, name := range t.Methods {
-		best.Methods[name] = map[scenario.Increment]Winner{}
+		best.Methods[name] = map[string]Winner{}
 		for _, increment := range t.Grid.Increments {
 			w, lost, err := t.pick(r, name, increment)
 			if err != nil {
@@ -59,7 +58,7 @@ func (t *Tuning) dataSets() ([]string, error) {
 }
 
 // pick chooses the winner for a method in one increment; nil if all candidates lost.
-func (t *Tuning) pick(r *Results, name string, increment scenario.Increment) (best *Winner, notes []string, err error) {
+func (t *Tuning) pick(r *Results, name string, increment string) (best *Winner, notes []string, err error) {
 	var published *float64
 	for i, c := range t.candidates[name] {
 		a, lost, err := r.meanA(c.Name, increment)
@@ -85,7 +84,7 @@ func (t *Tuning) pick(r *Results, name string, increment scenario.Increment) (be
 }
 
 // meanA returns the mean of A over the rows of a method in an increment, in percent, or why they do not count.
-func (r *Results) meanA(method string, increment scenario.Increment) (mean float64, lost string, err error) {
+func (r *Results) meanA(method string, increment string) (mean float64, lost string, err error) {
 	n := 0.0
 	for _, row := range r.Rows {
 		if row.Method != method || row.Increment != string(increment) {

@@ -12,7 +12,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // TestConfigOf exports results and finds the configuration of every one of them again, from the export and the grid's
@@ -122,9 +121,9 @@ func TestNamed(t *testing.T) {
 		}
 	}
 	path := write(t, "small", smallTuning[:strings.Index(smallTuning, "[tune]")])
-	values := &Tuned{Methods: map[string]map[scenario.Increment]Winner{}}
+	values := &Tuned{Methods: map[string]map[string]Winner{}}
 	for name, m := range map[string]string{"Mean": "avggrad", "DER": "avggrad+der-pp"} {
-		values.Methods[name] = map[scenario.Increment]Winner{"task": {Method: m, Set: table{"batch": int64(5)}}, "class": {Method: m}}
+		values.Methods[name] = map[string]Winner{"task": {Method: m, Set: table{"batch": int64(5)}}, "class": {Method: m}}
 	}
 	g := must.Get(Named("small-full-tuned", path, values))(t)
 	c, err := g.config("G", "Mean", "task", nil)

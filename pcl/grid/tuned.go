@@ -30,11 +30,11 @@ type Tuned struct {
 	TF32    bool   `toml:"tf32,omitempty"`
 	Budget  int    `toml:"budget"` // candidates for each method in each increment
 	// The runs of each candidate.
-	Datasets  []string                                 `toml:"datasets"`
-	LabelSets []uint64                                 `toml:"labelsets"`
-	Timelines []uint64                                 `toml:"timelines"`
-	Seeds     []uint64                                 `toml:"seeds"`
-	Methods   map[string]map[scenario.Increment]Winner `toml:"method,omitempty"`
+	Datasets  []string                     `toml:"datasets"`
+	LabelSets []uint64                     `toml:"labelsets"`
+	Timelines []uint64                     `toml:"timelines"`
+	Seeds     []uint64                     `toml:"seeds"`
+	Methods   map[string]map[string]Winner `toml:"method,omitempty"`
 }
 
 // Winner is the best candidate for a method in one increment.
@@ -123,7 +123,7 @@ func (g *Grid) useTuned(t *Tuned) error {
 }
 
 // settings returns the tuned settings of a method; none for a nil Tuned.
-func (t *Tuned) settings(name string, increment scenario.Increment) table {
+func (t *Tuned) settings(name string, increment string) table {
 	if t == nil {
 		return nil
 	}
@@ -133,14 +133,14 @@ func (t *Tuned) settings(name string, increment scenario.Increment) table {
 // Result is a winner with its method and increment.
 type Result struct {
 	Name      string
-	Increment scenario.Increment
+	Increment string
 	Winner
 }
 
 // List returns all winners in the order of the tuning.
 func (t *Tuned) List(order []string) (out []Result) {
 	for _, name := range order {
-		for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
+		for _, increment := range []string{scenario.TaskIncremental, scenario.ClassIncremental} {
 			if w, ok := t.Methods[name][increment]; ok {
 				out = append(out, Result{name, increment, w})
 			}

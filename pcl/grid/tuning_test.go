@@ -107,7 +107,7 @@ func TestPick(t *testing.T) {
 	must.Do(t, err)
 	lost := map[string]bool{}
 	for i, row := range rows {
-		key := row.Method + "/" + string(row.Increment)
+		key := row.Method + "/" + row.Increment
 		means[key] += fakeResult(configs[i].Config).A / 2
 		lost[key] = lost[key] || bad(configs[i].Config)
 	}
@@ -120,7 +120,7 @@ func TestPick(t *testing.T) {
 		}
 	}
 	for _, b := range best.List(tuning.Methods) {
-		place := b.Name + "/" + string(b.Increment)
+		place := b.Name + "/" + b.Increment
 		want, _, _ := strings.Cut(first[place], "/")
 		got := b.Name + ", " + b.Values
 		if b.Values == "published" {
@@ -166,7 +166,7 @@ func ties(t *testing.T, tuning *Tuning, r *Results) {
 	must.Do(t, err)
 	got := map[string]string{}
 	for _, b := range best.List(tuning.Methods) {
-		got[b.Name+"/"+string(b.Increment)] = b.Values
+		got[b.Name+"/"+b.Increment] = b.Values
 	}
 	want := map[string]string{"Mean/task": "lr × 0.5", "Mean/class": "published", "DER/task": "published", "DER/class": "lr × 2"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -192,7 +192,7 @@ func used(t *testing.T, values *Tuned) {
 		t.Errorf("the grid is called %q", p.Name)
 	}
 	for i, row := range p.Rows {
-		w := values.Methods[row.Method][scenario.Increment(row.Increment)]
+		w := values.Methods[row.Method][row.Increment]
 		factor, alpha := 1.0, any(0.2)
 		if x, ok := leaves(w.Set)["times.optimizer.lr"]; ok {
 			factor, _ = number(x)

@@ -202,7 +202,7 @@ func TestTrainedNetwork(t *testing.T) {
 	for _, err := range experiment.Each(t.Context(), first, w) {
 		must.Do(t, err)
 	}
-	net := filepath.Join(dir, first[0].Folder(), experiment.WeightsFile)
+	net := filepath.Join(dir, first[0].Folder(), "weights.safetensors")
 	g := tiny(t, 1, "")
 	g.Set["init"] = net
 	p := expanded(t, g)

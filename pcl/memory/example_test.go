@@ -9,7 +9,7 @@ import (
 
 // A budget of six samples in all: the second task thins out the first one's class.
 func Example() {
-	store, err := memory.NewStore(memory.Config{Policy: memory.FixedTotal, Budget: 6}, 1234)
+	store, err := memory.NewStore(memory.Config{Policy: "fixed_total", Budget: 6}, 1234)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -80,40 +81,40 @@ func (r *Reservoir) Some(n int) []Item {
 	return out
 }
 
-// ReservoirState is all that a reservoir remembers.
-type ReservoirState struct {
+// reservoirState is all that a reservoir remembers, but for the pixels.
+type reservoirState struct {
 	Task  int    `json:"task"`
 	Quota int    `json:"quota"`
 	Rand  []byte `json:"rand"`
 	Order []int  `json:"order"`
 	Seen  []int  `json:"seen"` // by Order
 	Kept  []int  `json:"kept"` // by Order
-	// Pixels are those of the kept samples, one after another. They are saved apart.
-	Pixels []float32 `json:"-"`
 }
 
-// State returns what restores the reservoir.
-func (r *Reservoir) State() ReservoirState {
+// State returns what restores the reservoir: JSON, and the pixels of the kept samples, one after another.
+func (r *Reservoir) State() (json.RawMessage, []float32) {
 	rng, _ := r.rng.MarshalBinary() // of two numbers there is no error
-	s := ReservoirState{Task: r.task, Quota: r.quota, Rand: rng, Order: slices.Clone(r.order), Pixels: flatten(r.Items())}
+	s := reservoirState{Task: r.task, Quota: r.quota, Rand: rng, Order: r.order}
 	for _, c := range r.order {
 		s.Seen = append(s.Seen, r.seen[c])
 		s.Kept = append(s.Kept, len(r.kept[c]))
 	}
-	return s
+	text, _ := json.Marshal(s) // of whole numbers there is no error
+	return text, flatten(r.Items())
 }
 
 // RestoreReservoir is the inverse of [Reservoir.State] for samples of size pixels.
-func RestoreReservoir(s ReservoirState, size int) (*Reservoir, error) {
-	pixels := s.Pixels
-	if s.Quota < 0 || len(s.Seen) != len(s.Order) || len(s.Kept) != len(s.Order) || !fp.Finite(pixels) {
+func RestoreReservoir(text json.RawMessage, pixels []float32, size int) (*Reservoir, error) {
+	var s reservoirState
+	err := json.Unmarshal(text, &s)
+	if err != nil || s.Quota < 0 || len(s.Seen) != len(s.Order) || len(s.Kept) != len(s.Order) || !fp.Finite(pixels) {
 		return nil, errDamaged
 	}
 	r := NewReservoir(s.Task, s.Quota, 0)
 	if err := r.rng.UnmarshalBinary(s.Rand); err != nil {
 		return nil, fmt.Errorf("memory: reservoir: %w", err)
 	}
-	r.order = slices.Clone(s.Order)
+	r.order = s.Order
 	for i, c := range s.Order {
 		if r.seen[c] != 0 || s.Seen[i] < 1 || s.Kept[i] != min(s.Seen[i], s.Quota) || s.Kept[i] > len(pixels)/size {
 			return nil, fmt.Errorf("%w: class %d kept %d of %d samples seen", errDamaged, c, s.Kept[i], s.Seen[i])

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,8 +9,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-// State is all that a store remembers.
-type State struct {
+// state is all that a store remembers, but for its arrays.
+type state struct {
 	Config Config `json:"config"`
 	Task   []int  `json:"task"` // by item
 	Class  []int  `json:"class"`
@@ -22,22 +23,22 @@ type State struct {
 	Score  []float64 `json:"score,omitempty"`
 	Edits  []int     `json:"edits,omitempty"`
 	Origin []int     `json:"origin,omitempty"` // the number of pixels kept from before the first edit
-
-	// Item after item: all pixels, all stored logits, and all pixels from before an edit. They are saved apart.
-	AllPixels, AllLogits, AllOrigins []float32 `json:"-"`
 }
 
-// State returns what restores the store.
-func (s *Store) State() State {
+// State returns what restores the store, as JSON and three arrays, item after item: all pixels, all stored logits, and all
+// pixels from before an edit.
+func (s *Store) State() (json.RawMessage, map[string][]float32) {
 	rng, _ := s.rng.MarshalBinary() // of two numbers there is no error
-	out := State{Config: s.config, Rand: rng, Order: slices.Clone(s.order), Next: s.next, AllPixels: s.Pixels()}
+	out := state{Config: s.config, Rand: rng, Order: slices.Clone(s.order), Next: s.next}
+	var logits, origins []float32
 	for _, it := range s.items {
 		out.Task, out.Class = append(out.Task, it.Task), append(out.Class, it.Class)
 		out.Logits, out.Score = append(out.Logits, len(it.Logits)), append(out.Score, it.Score)
 		out.Edits, out.Origin = append(out.Edits, it.Edits), append(out.Origin, len(it.Origin))
-		out.AllLogits, out.AllOrigins = append(out.AllLogits, it.Logits...), append(out.AllOrigins, it.Origin...)
+		logits, origins = append(logits, it.Logits...), append(origins, it.Origin...)
 	}
-	return out
+	text, _ := json.Marshal(out) // of finite numbers there is no error
+	return text, map[string][]float32{"memory": s.Pixels(), "memory/logits": logits, "memory/origin": origins}
 }
 
 // Pixels returns all stored pixels, item after item.
@@ -55,10 +56,18 @@ func flatten(items []Item) []float32 {
 // errDamaged is what Restore and RestoreReservoir say of a state that contradicts itself or its arrays.
 var errDamaged = errors.New("memory: a damaged state")
 
-// Restore is the inverse of [Store.State] for samples of size pixels.
-func Restore(st State, size int) (*Store, error) {
-	pixels, logits, origin := st.AllPixels, st.AllLogits, st.AllOrigins
+// Restore is the inverse of [Store.State] for samples of size pixels. The budget may be another than that of the store which was
+// saved: a smaller one thins the store out at once.
+func Restore(text json.RawMessage, arrays map[string][]float32, c Config, size int) (*Store, error) {
+	var st state
+	if err := json.Unmarshal(text, &st); err != nil {
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	pixels, logits, origin := arrays["memory"], arrays["memory/logits"], arrays["memory/origin"]
 	s, err := NewStore(st.Config, 0)
+	if err == nil && st.Config.Policy != c.Policy {
+		err = fmt.Errorf("memory: it was saved with the policy %q, which now is %q", st.Config.Policy, c.Policy)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +98,8 @@ func Restore(st State, size int) (*Store, error) {
 	if len(logits)+len(origin) != 0 {
 		return nil, errDamaged
 	}
-	s.order, s.next = slices.Clone(st.Order), st.Next
+	s.order, s.next = st.Order, st.Next
+	s.setBudget(c.Budget)
 	return s, nil
 }
 

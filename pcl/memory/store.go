@@ -11,32 +11,17 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// Policy says what the budget counts.
-type Policy string
-
-const (
-	// PerClass keeps Budget samples of each class, from the start.
-	PerClass Policy = "per_class"
-	// FixedTotal shares Budget samples among all stored classes: ⌊Budget/#classes⌋ each. Old classes are
-	// thinned out when new ones come. If there are more classes than places, Budget of them, chosen at
-	// random, keep one sample each.
-	FixedTotal Policy = "fixed_total"
-)
-
-// Config is the budget of a store in samples, per class or in total, as the policy says. Budget 0 keeps
-// nothing.
+// Config is the budget of a store in samples. Budget 0 keeps nothing.
+//
+// The policy "per_class" keeps Budget samples of each class, from the start. "fixed_total" shares Budget samples among all
+// stored classes: ⌊Budget/#classes⌋ each. Old classes are then thinned out when new ones come, and if there are more classes
+// than places, Budget of them, chosen at random, keep one sample each.
 type Config struct {
-	Policy Policy `json:"policy" param:"policy,required" default:"per_class" choices:"per_class,fixed_total" doc:"what the budget counts"`
+	Policy string `json:"policy" param:"policy,required" default:"per_class" choices:"per_class,fixed_total" doc:"what the budget counts"`
 	Budget int    `json:"budget" param:"budget,required" default:"5" range:"whole [0,1073741824]" flag:"memory" doc:"samples that the memory keeps, of each class or in total"`
 }
 
-// check returns an error that names what is wrong with a configuration.
-func (c Config) check() error {
-	if _, err := params.Filled(c); err != nil {
-		return fmt.Errorf("memory: %w", err)
-	}
-	return nil
-}
+func (c Config) perClass() bool { return c.Policy == "per_class" }
 
 // Item is one stored sample. A store refuses samples with a pixel, logit or score that is not finite: their loss
 // would not be finite either, so that every step that replays them would leave the memory out, and a score that is not
@@ -55,15 +40,6 @@ func (it Item) finite() bool {
 	return fp.Finite(it.Pixels) && fp.Finite(it.Logits) && it.Score-it.Score == 0
 }
 
-// drift is the largest distance of a pixel from its original value, ‖x − x_origin‖∞.
-func (it Item) drift() float64 {
-	drift := float32(0)
-	for p, x := range it.Origin[:min(len(it.Origin), len(it.Pixels))] {
-		drift = max(drift, it.Pixels[p]-x, x-it.Pixels[p])
-	}
-	return float64(drift)
-}
-
 // Store holds samples of finished tasks and draws batches of them.
 type Store struct {
 	config Config
@@ -77,8 +53,8 @@ type Store struct {
 
 // NewStore returns an empty store; runSeed, the seed of the run, is that of its selections and batches.
 func NewStore(c Config, runSeed uint64) (*Store, error) {
-	if err := c.check(); err != nil {
-		return nil, err
+	if _, err := params.Filled(c); err != nil {
+		return nil, fmt.Errorf("memory: %w", err)
 	}
 	return &Store{config: c, rng: seed.New(runSeed, "memory")}, nil
 }
@@ -101,7 +77,7 @@ func (s *Store) Items(indices []int) []Item {
 // Quota is the largest number of samples of one class that a task with these classes can contribute now. It
 // is 0 only if the budget is 0.
 func (s *Store) Quota(classes []int) int {
-	if s.config.Policy == PerClass || s.config.Budget == 0 {
+	if s.config.perClass() || s.config.Budget == 0 {
 		return s.config.Budget
 	}
 	seen := map[int]bool{}
@@ -117,7 +93,7 @@ func (s *Store) Quota(classes []int) int {
 // Capacity is how many samples the store can hold when it is filled while tasks run, given the number of
 // classes met so far.
 func (s *Store) Capacity(classes int) int {
-	if s.config.Policy == PerClass {
+	if s.config.perClass() {
 		return s.config.Budget * classes
 	}
 	return s.config.Budget
@@ -192,7 +168,7 @@ func (s *Store) places(order []part, members map[part][]int) map[part]int {
 		tasks[p.class] = slices.Insert(tasks[p.class], 0, p)
 	}
 	quota := s.config.Budget
-	if s.config.Policy == FixedTotal {
+	if !s.config.perClass() {
 		if quota /= len(classes); quota == 0 {
 			quota, classes = 1, s.some(classes, s.config.Budget)
 		}
@@ -253,17 +229,6 @@ func (s *Store) Edit(i int, pixels []float32) bool {
 	it.Pixels = slices.Clone(pixels)
 	it.Edits++
 	return true
-}
-
-// Drift returns the mean and the largest drift of the samples that were edited, and their number.
-func (s *Store) Drift() (mean, largest float64, edited int) {
-	for _, it := range s.items {
-		if it.Origin != nil {
-			d := it.drift()
-			mean, largest, edited = mean+d, max(largest, d), edited+1
-		}
-	}
-	return mean / float64(max(1, edited)), largest, edited
 }
 
 // SetLogits changes the logits stored with sample i. If they are not finite, it returns false and changes nothing.
@@ -337,18 +302,12 @@ func (s *Store) Mark() (rewind func()) {
 	}
 }
 
-// SetBudget changes the budget. If it becomes smaller, the store is thinned out at once, since a method that fills the
+// setBudget changes the budget. If it becomes smaller, the store is thinned out at once, since a method that fills the
 // store itself would never do so: the first samples of each task and class stay, which are the preferred ones where they
 // are ranked.
-func (s *Store) SetBudget(budget int) error {
-	c := Config{Policy: s.config.Policy, Budget: budget}
-	if err := c.check(); err != nil {
-		return err
-	}
+func (s *Store) setBudget(budget int) {
 	smaller := budget < s.config.Budget
-	s.config = c
-	if smaller && len(s.items) > 0 {
+	if s.config.Budget = budget; smaller && len(s.items) > 0 {
 		s.keep(s.items, first)
 	}
-	return nil
 }

@@ -123,7 +123,7 @@ func scaledStep(m, mu, held []float64) []float64 {
 	}
 	unit, b := make([]float64, n), make([]float64, n)
 	for a, i := range free {
-		unit[a] = fp.PowerOfTwo(math.Sqrt(m[i*k+i]))
+		unit[a] = math.Ldexp(1, fp.HalfExponent(m[i*k+i]))
 		b[a] = (slope[last] - slope[i]) / unit[a]
 	}
 	h := make([]float64, n*n)

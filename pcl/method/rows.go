@@ -90,7 +90,7 @@ func (r *rows) dot(i, j int) float64 { return r.gram[i*r.k()+j] }
 // level brings the longest row to a length in [1,2), all rows by the same factor.
 func (r *rows) level() {
 	u := make([]float64, r.k())
-	fill(u, fp.PowerOfTwo(math.Sqrt(longest(r.gram, r.k()))))
+	fill(u, math.Ldexp(1, fp.HalfExponent(longest(r.gram, r.k()))))
 	r.divide(u)
 }
 
@@ -98,7 +98,7 @@ func (r *rows) level() {
 func (r *rows) balance() {
 	u := make([]float64, r.k())
 	for i := range u {
-		u[i] = fp.PowerOfTwo(math.Sqrt(r.dot(i, i)))
+		u[i] = math.Ldexp(1, fp.HalfExponent(r.dot(i, i)))
 	}
 	r.divide(u)
 }

@@ -13,7 +13,7 @@ import (
 // storeOf has the given numbers of samples of classes 0, 1, …
 func storeOf(t *testing.T, counts ...int) *memory.Store {
 	t.Helper()
-	s := must.Get(memory.NewStore(memory.Config{Policy: memory.PerClass, Budget: 100}, 1))(t)
+	s := must.Get(memory.NewStore(memory.Config{Policy: "per_class", Budget: 100}, 1))(t)
 	for class, n := range counts {
 		for range n {
 			s.Put(memory.Item{Task: 1, Class: class, Pixels: []float32{0}})

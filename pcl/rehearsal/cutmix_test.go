@@ -12,7 +12,7 @@ import (
 
 // TestCutMix: the second label's share is the part of the picture that came from its sample.
 func TestCutMix(t *testing.T) {
-	l, r := newSmallLab(t, 6, 12, memory.Config{Policy: memory.PerClass, Budget: 6}), rand.New(rand.NewPCG(1, 7))
+	l, r := newSmallLab(t, 6, 12, memory.Config{Policy: "per_class", Budget: 6}), rand.New(rand.NewPCG(1, 7))
 	var batch []memory.Item
 	for i := range 5 {
 		batch = append(batch, memory.Item{Task: 1, Class: i, Pixels: slices.Repeat([]float32{float32(i)}, 12)})

@@ -12,7 +12,7 @@ import (
 
 // TestEditPixels keeps edits in range and out of what is not finite.
 func TestEditPixels(t *testing.T) {
-	store := must.Get(memory.NewStore(memory.Config{Policy: memory.PerClass, Budget: 6}, 1))(t)
+	store := must.Get(memory.NewStore(memory.Config{Policy: "per_class", Budget: 6}, 1))(t)
 	store.Put(memory.Item{Pixels: []float32{0.5, 0.5, 0.5, 0.5}})
 	moves := []float64{1, -10, math.NaN(), math.Inf(1)}
 	editPixels(store, 0, 0.25, func(p int) float64 { return moves[p] })

@@ -34,7 +34,7 @@ func offered(t *testing.T, c memory.Config, samples []memory.Item) map[int]int {
 func TestGDumbBalances(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 9))
 	for i := range 200 {
-		c := []memory.Config{{Policy: memory.PerClass, Budget: 1 + r.IntN(6)}, {Policy: memory.FixedTotal, Budget: 8 + r.IntN(30)}}[i%2]
+		c := []memory.Config{{Policy: "per_class", Budget: 1 + r.IntN(6)}, {Policy: "fixed_total", Budget: 8 + r.IntN(30)}}[i%2]
 		var samples []memory.Item
 		seen := map[int]int{}
 		for class := range 2 + r.IntN(6) {
@@ -51,7 +51,7 @@ func TestGDumbBalances(t *testing.T) {
 			most, total = max(most, n), total+n
 		}
 		capacity := c.Budget
-		if c.Policy == memory.PerClass {
+		if c.Policy == "per_class" {
 			capacity *= len(seen)
 		}
 		if total > capacity || i%4 < 2 && total != min(capacity, len(samples)) {
@@ -59,7 +59,7 @@ func TestGDumbBalances(t *testing.T) {
 		}
 		for key, n := range seen {
 			least := most - 1
-			if c.Policy == memory.PerClass {
+			if c.Policy == "per_class" {
 				least = c.Budget
 			}
 			if counts[key] < min(n, least) {
@@ -74,7 +74,7 @@ func TestGDumbEvictsAtRandom(t *testing.T) {
 	var kept [10]float64
 	r := rand.New(rand.NewPCG(4, 9))
 	for range 2000 {
-		store := must.Get(memory.NewStore(memory.Config{Policy: memory.FixedTotal, Budget: 10}, 1))(t)
+		store := must.Get(memory.NewStore(memory.Config{Policy: "fixed_total", Budget: 10}, 1))(t)
 		g := balance(store)
 		for class := range 2 {
 			for i := range 10 {

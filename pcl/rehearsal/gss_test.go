@@ -13,7 +13,7 @@ import (
 // opposite or orthogonal to that of the first.
 func opposed(t *testing.T, part GSS) (l *smallLab, m GSS, first, opposite, orthogonal memory.Item) {
 	t.Helper()
-	l, m = newSmallLab(t, 2, 12, memory.Config{Policy: memory.PerClass, Budget: 4}), filled(t, part)
+	l, m = newSmallLab(t, 2, 12, memory.Config{Policy: "per_class", Budget: 4}), filled(t, part)
 	x, y := make([]float32, l.inputs), make([]float32, l.inputs)
 	x[0], y[1] = 1, 1
 	return l, m, memory.Item{Task: 1, Class: 0, Pixels: x}, memory.Item{Task: 1, Class: 1, Pixels: x}, memory.Item{Task: 1, Class: 0, Pixels: y}

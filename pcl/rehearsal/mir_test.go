@@ -12,7 +12,7 @@ import (
 // interfered is a lab with a full memory and a running task.
 func interfered(t *testing.T) *smallLab {
 	t.Helper()
-	l := newSmallLab(t, 6, 12, memory.Config{Policy: memory.FixedTotal, Budget: 60})
+	l := newSmallLab(t, 6, 12, memory.Config{Policy: "fixed_total", Budget: 60})
 	for p := range l.at[Now] {
 		l.at[Now][p] = 0.3 * l.rng.NormFloat64()
 	}

@@ -51,17 +51,6 @@ func OneTimeline(runs []*Run) bool {
 	return true
 }
 
-// Diverged counts the runs that diverged.
-func (g RunGroup) Diverged() int {
-	n := 0
-	for _, r := range g.Runs {
-		if r.DivergedAt != nil {
-			n++
-		}
-	}
-	return n
-}
-
 // Label names the group's method, its parameters and its variant, e.g. "emgd-gmc tau=1".
 func (g RunGroup) Label() string {
 	r := g.Runs[0]

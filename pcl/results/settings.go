@@ -17,24 +17,17 @@ var Repetition = []string{"seed", "labelset", "timeline", "scenario"}
 // Settings returns the configuration of a run as names and values, such as "memory.budget" and "5", without the
 // named ones. A run of unknown configuration has none.
 func (r *Run) Settings(without ...string) map[string]string {
-	out, _ := settingsOf(r.Config)
+	out := map[string]string{}
+	d := json.NewDecoder(bytes.NewReader(r.Config))
+	d.UseNumber() // seeds beyond 2⁵³ stay as they are
+	var values map[string]any
+	if d.Decode(&values) == nil {
+		flatten(out, "", values)
+	}
 	maps.DeleteFunc(out, func(name, _ string) bool {
 		return slices.ContainsFunc(without, func(w string) bool { return name == w || strings.HasPrefix(name, w+".") })
 	})
 	return out
-}
-
-// settingsOf returns an empty map with the error if the configuration cannot be read.
-func settingsOf(config json.RawMessage) (map[string]string, error) {
-	out := map[string]string{}
-	d := json.NewDecoder(bytes.NewReader(config))
-	d.UseNumber() // seeds beyond 2⁵³ stay as they are
-	var values map[string]any
-	if err := d.Decode(&values); err != nil {
-		return out, err
-	}
-	flatten(out, "", values)
-	return out, nil
 }
 
 // OwnScenario returns the beginning of a checksum of the scenario of a run that was written by hand; it is empty for one

@@ -94,8 +94,8 @@ func readEntry(name string, value json.RawMessage) Entry {
 	fail.When(in.Type == "" || in.Shape == nil || len(in.Offsets) != 2, "want dtype, shape and two data_offsets")
 	t := Entry{name, in.Type, in.Shape, in.Offsets[0], in.Offsets[1]}
 	n := fail.Or(size(t.Shape))
-	k, unknown := npz.KindOf(kinds[t.Type])
-	fail.When(t.begin < 0 || t.end < t.begin || unknown == nil && int64(n)*int64(k.Size) != t.Bytes(),
+	each, _, unknown := npz.Decoder(kinds[t.Type])
+	fail.When(t.begin < 0 || t.end < t.begin || unknown == nil && int64(n)*int64(each) != t.Bytes(),
 		"one of type %s and shape %v has the bytes %d to %d", t.Type, t.Shape, t.begin, t.end)
 	return t
 }
@@ -141,9 +141,9 @@ func (t Entry) Bytes() int64 { return t.end - t.begin }
 func (x *Reader) Read(t Entry) (values any, err error) {
 	defer fail.Caught(&err)
 	defer fail.At("tensor " + t.Name)
-	k, err := npz.KindOf(kinds[t.Type])
+	_, decode, err := npz.Decoder(kinds[t.Type])
 	fail.When(err != nil, "it has the type %s; want a float or whole number type", t.Type)
 	data := make([]byte, t.Bytes())
 	fail.Or(io.ReadFull(io.NewSectionReader(x.values, t.begin, t.Bytes()), data))
-	return fail.Or(k.Decode(data)), nil
+	return fail.Or(decode(data)), nil
 }

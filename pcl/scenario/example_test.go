@@ -11,7 +11,7 @@ import (
 func ExampleGenerate() {
 	perClass := []int{40, 40, 40, 40, 40, 40, 40, 40, 40}
 	s, err := scenario.Generate(scenario.Options{
-		Dataset: "mine", Increment: scenario.ClassIncremental, Kind: scenario.Parallel,
+		Dataset: "mine", Increment: scenario.ClassIncremental, Kind: "parallel",
 		Tasks: 3, MinClasses: 2, MaxClasses: 4, Batch: 8, Epochs: 1, LabelSet: 1, Timeline: 2,
 	}, perClass)
 	if err != nil {

@@ -50,7 +50,7 @@ func TestSeedsMatter(t *testing.T) {
 	var sets [][][]int
 	var all [][]int
 	for _, seed := range []uint64{0, 1, 2, 0} {
-		sets, all = append(sets, labelSets(62, 5, 3, 15, seed)), append(all, starts(durations, Parallel, seed))
+		sets, all = append(sets, labelSets(62, 5, 3, 15, seed)), append(all, starts(durations, "parallel", seed))
 	}
 	for a := range 3 {
 		for b := range a {
@@ -68,7 +68,7 @@ func TestSeedsMatter(t *testing.T) {
 func TestStarts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		durations := rapid.SliceOfN(rapid.IntRange(1, 50), 1, 12).Draw(t, "durations")
-		starts := starts(durations, Parallel, rapid.Uint64().Draw(t, "seed"))
+		starts := starts(durations, "parallel", rapid.Uint64().Draw(t, "seed"))
 		last := 0
 		for i, s := range starts {
 			if i == 0 && s != 0 || i > 0 && s < starts[i-1] || s > last {
@@ -83,7 +83,7 @@ func TestStarts(t *testing.T) {
 func TestStartsCoverTheirRange(t *testing.T) {
 	met := map[int]bool{}
 	for seed := range uint64(200) {
-		met[starts([]int{10, 3}, Parallel, seed)[1]] = true
+		met[starts([]int{10, 3}, "parallel", seed)[1]] = true
 	}
 	for step := range 10 {
 		if !met[step] {
@@ -96,7 +96,7 @@ func TestStartsCoverTheirRange(t *testing.T) {
 }
 
 func TestOtherKinds(t *testing.T) {
-	for kind, want := range map[Kind][]int{Serial: {0, 5, 7}, AllAtOnce: {0, 0, 0}} {
+	for kind, want := range map[string][]int{"serial": {0, 5, 7}, "all_at_once": {0, 0, 0}} {
 		if got := starts([]int{5, 2, 9}, kind, 3); !slices.Equal(got, want) {
 			t.Errorf("%s: starts %v, want %v", kind, got, want)
 		}

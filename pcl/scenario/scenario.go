@@ -15,22 +15,16 @@ import (
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
-// Increment says which classes a prediction may choose from.
-type Increment string
-
+// An increment says which classes a prediction may choose from.
 const (
 	// TaskIncremental predictions know the sample's task and choose among its classes.
-	TaskIncremental Increment = "task"
+	TaskIncremental = "task"
 	// ClassIncremental predictions choose among all classes of the tasks started so far.
-	ClassIncremental Increment = "class"
+	ClassIncremental = "class"
 )
 
-// Validate returns an error if the increment is neither of the two.
-func (i Increment) Validate() error {
-	if i != TaskIncremental && i != ClassIncremental {
-		return fmt.Errorf("increment %q is neither %q nor %q", string(i), TaskIncremental, ClassIncremental)
-	}
-	return nil
+func checkIncrement(i string) {
+	fail.When(i != TaskIncremental && i != ClassIncremental, "increment %q is neither %q nor %q", i, TaskIncremental, ClassIncremental)
 }
 
 // schema is the version of the JSON form.
@@ -40,15 +34,15 @@ const schema = 1
 // what is determined elsewhere, the data set, increment, kind, batch and epochs, and its tasks the numbers of samples
 // and steps; [Scenario.Fill] adds them.
 type Scenario struct {
-	Schema    int       `json:"schema"`
-	Dataset   string    `json:"dataset"`
-	Increment Increment `json:"increment"`
-	Kind      Kind      `json:"kind"`
-	Batch     int       `json:"batch"`
-	Epochs    int       `json:"epochs"`
-	LabelSet  uint64    `json:"labelset_seed"`
-	Timeline  uint64    `json:"timeline_seed"`
-	Tasks     []Task    `json:"tasks"`
+	Schema    int    `json:"schema"`
+	Dataset   string `json:"dataset"`
+	Increment string `json:"increment"`
+	Kind      string `json:"kind"` // how the streams follow or overlap each other in time; see [Options]
+	Batch     int    `json:"batch"`
+	Epochs    int    `json:"epochs"`
+	LabelSet  uint64 `json:"labelset_seed"`
+	Timeline  uint64 `json:"timeline_seed"`
+	Tasks     []Task `json:"tasks"`
 }
 
 // Task is one stream; its id is its index + 1.
@@ -68,9 +62,12 @@ func (t Task) End() int { return t.Start + t.Steps - 1 }
 
 // Options describe a scenario to be generated.
 type Options struct {
-	Dataset    string
-	Increment  Increment
-	Kind       Kind
+	Dataset   string
+	Increment string // [TaskIncremental] or [ClassIncremental]
+	// Kind says how the streams follow or overlap each other in time. Streams that are "parallel" start at random while an
+	// earlier one still runs, "serial" ones follow one another (serial continual learning), and those "all_at_once" start
+	// together (multi-task learning).
+	Kind       string
 	Tasks      int
 	MinClasses int
 	MaxClasses int
@@ -94,7 +91,7 @@ type Options struct {
 func Generate(o Options, perClass []int) (_ *Scenario, err error) {
 	defer fail.Caught(&err)
 	defer fail.At("scenario")
-	fail.If(o.Increment.Validate())
+	checkIncrement(o.Increment)
 	fail.When(o.Batch < 1 || o.Epochs < 1, "batch %d and epochs %d must be positive", o.Batch, o.Epochs)
 	s := &Scenario{
 		Schema: schema, Dataset: o.Dataset, Increment: o.Increment, Kind: o.Kind,
@@ -260,7 +257,7 @@ func (s *Scenario) Validate() (err error) {
 	defer fail.At("scenario")
 	fail.When(s.Schema != schema, "schema %d; this program reads \"schema\": %d", s.Schema, schema)
 	if s.Increment != "" {
-		fail.If(s.Increment.Validate())
+		checkIncrement(s.Increment)
 	}
 	fail.When(outside(s.Batch, s.Epochs), "batch %d and epochs %d; want up to %d", s.Batch, s.Epochs, limit)
 	fail.When(len(s.Tasks) == 0, "no tasks")

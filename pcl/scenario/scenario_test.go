@@ -18,7 +18,7 @@ import (
 // emnist asks for PS-EMNIST with a label set and a timeline.
 func emnist(labelset, timeline uint64) Options {
 	return Options{
-		Dataset: "emnist", Increment: TaskIncremental, Kind: Parallel, Tasks: 5, MinClasses: 3, MaxClasses: 15,
+		Dataset: "emnist", Increment: TaskIncremental, Kind: "parallel", Tasks: 5, MinClasses: 3, MaxClasses: 15,
 		Batch: 128, Epochs: 1, LabelSet: labelset, Timeline: timeline,
 	}
 }
@@ -94,7 +94,7 @@ func TestGolden(t *testing.T) {
 func TestEpochs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := emnist(rapid.Uint64().Draw(t, "labelset"), rapid.Uint64().Draw(t, "timeline"))
-		o.Kind = rapid.SampledFrom([]Kind{Parallel, Serial, AllAtOnce}).Draw(t, "kind")
+		o.Kind = rapid.SampledFrom([]string{"parallel", "serial", "all_at_once"}).Draw(t, "kind")
 		one := generate(t, o, perClass())
 		o.Epochs = 3
 		for i, task := range generate(t, o, perClass()).Tasks {
@@ -110,7 +110,7 @@ func TestMaxStreams(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := emnist(rapid.Uint64().Draw(t, "labelset"), rapid.Uint64().Draw(t, "timeline"))
 		o.Tasks, o.MinClasses, o.Batch = rapid.IntRange(1, 6).Draw(t, "tasks"), 1, 64
-		o.Kind = rapid.SampledFrom([]Kind{Parallel, Serial, AllAtOnce}).Draw(t, "kind")
+		o.Kind = rapid.SampledFrom([]string{"parallel", "serial", "all_at_once"}).Draw(t, "kind")
 		s := generate(t, o, []int{70, 300, 64, 1, 200, 500})
 		rows := 0
 		for step := range s.LastStep() + 1 {
@@ -141,7 +141,7 @@ func TestGenerateRefuses(t *testing.T) {
 // TestValidate breaks a good scenario in every way.
 func TestValidate(t *testing.T) {
 	o := emnist(0, 0)
-	o.Kind = Serial
+	o.Kind = "serial"
 	for i, damage := range []func(s *Scenario){
 		func(s *Scenario) { s.Schema = 2 }, func(s *Scenario) { s.Increment = "domain" }, func(s *Scenario) { s.Batch = -1 },
 		func(s *Scenario) { s.Epochs = -1 }, func(s *Scenario) { s.Batch = 1 << 62 },

@@ -31,7 +31,7 @@ func newDiary(l *pcl.Learner) diary {
 	o := l.Options()
 	return diary{steps: l.Steps(), since: time.Now(), run: results.Run{
 		ID: "live", Method: o.Method.Info().Name, MethodTitle: o.Method.Info().Title,
-		Increment: string(o.Increment), Config: []byte("{}"), Steps: l.Steps(),
+		Increment: o.Increment, Config: []byte("{}"), Steps: l.Steps(),
 	}}
 }
 

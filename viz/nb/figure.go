@@ -23,10 +23,7 @@ func showFigures(id string, start int, labels []string, figures ...*viz.Figure) 
 	if !inNotebook() {
 		return nil
 	}
-	shown := viz.Frames{Labels: labels, Start: start}
-	for _, f := range figures {
-		shown.Drawings = append(shown.Drawings, f.Drawing())
-	}
+	shown := viz.DrawFrames(start, labels, figures...)
 	data, err := json.Marshal(shown)
 	if err != nil {
 		return err
@@ -48,17 +45,17 @@ func showFigures(id string, start int, labels []string, figures ...*viz.Figure) 
 		Metadata: map[string]any{string(protocol.MIMEImagePNG): size},
 	}
 	if len(figures) == 1 {
-		out.Data[protocol.MIMEImageSVG] = string(shown.Drawings[0].SVG())
+		out.Data[protocol.MIMEImageSVG] = string(shown.SVG(0))
 	} else {
-		out.Data[protocol.MIMETextHTML] = framesPage(shown)
+		out.Data[protocol.MIMETextHTML] = framesPage(shown, figures)
 	}
 	return send(out, id)
 }
 
 // framesPage is for notebooks, which do not draw the figures themselves.
-func framesPage(shown viz.Frames) string {
+func framesPage(shown *viz.Frames, figures []*viz.Figure) string {
 	var pictures, names strings.Builder
-	for i, d := range shown.Drawings {
+	for i, f := range figures {
 		hidden := "" // by a style, which notebooks that are not trusted keep; the attribute hidden they drop
 		if shown.Labels != nil {
 			if i != shown.Start {
@@ -67,10 +64,10 @@ func framesPage(shown viz.Frames) string {
 			fmt.Fprintf(&names, `<span%s>%s</span>`, hidden, html.EscapeString(shown.Labels[i]))
 		}
 		fmt.Fprintf(&pictures, `<div%s><img style="max-width:100%%" alt="%s" src="data:image/svg+xml;base64,%s"></div>`,
-			hidden, html.EscapeString(d.Alt), base64.StdEncoding.EncodeToString(d.SVG()))
+			hidden, html.EscapeString(f.Alt), base64.StdEncoding.EncodeToString(shown.SVG(i)))
 	}
 	if shown.Labels == nil {
 		return pictures.String()
 	}
-	return fmt.Sprintf(sliderPage, len(shown.Drawings)-1, shown.Start, html.EscapeString(shown.Labels[shown.Start]), names.String(), pictures.String())
+	return fmt.Sprintf(sliderPage, len(figures)-1, shown.Start, html.EscapeString(shown.Labels[shown.Start]), names.String(), pictures.String())
 }

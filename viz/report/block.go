@@ -31,7 +31,7 @@ func (b block) of(f *viz.Figure, err error) block {
 		b.Notes = []string{"Left out: " + strings.TrimPrefix(err.Error(), "viz: ") + "."}
 		return b
 	}
-	b.Picture = template.HTML(f.Drawing().HTML())
+	b.Picture = template.HTML(viz.DrawFrames(0, nil, f).HTML())
 	return b
 }
 

@@ -64,10 +64,10 @@ func verdictBlock(v *findings.Verdict) block {
 }
 
 // missing says what of the paper has no results, if grids of it are there.
-func missing(f *findings.Findings, notes map[string]string) block {
+func missing(f *findings.Findings) block {
 	b := block{ID: "missing", Title: "What of the paper’s tables has no results"}
 	if tested(f.Claims) {
-		for _, x := range f.Missing(notes) {
+		for _, x := range f.Missing() {
 			b.Facts = append(b.Facts, fact(x))
 		}
 	}

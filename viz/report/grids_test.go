@@ -2,6 +2,8 @@ package report_test
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/parallelcl/parallelcl/internal/invented"
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/viz/report"
@@ -50,12 +53,14 @@ func sampleGrids() (all []*rows.Row) {
 
 func gridsPage(t *testing.T, all []*rows.Row) string {
 	t.Helper()
-	f, err := findings.New(all)
+	dir := t.TempDir()
+	must.Do(t, os.WriteFile(filepath.Join(dir, "notes.toml"), []byte(`"Table 3" = "It takes a GPU."`), 0o666))
+	f, err := findings.New(all, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var page bytes.Buffer
-	err = report.Runs(t.Context(), &page, report.RunsInput{Findings: f, Notes: map[string]string{"Table 3": "It takes a GPU."}, Origin: report.Origin{Command: "pcl report"}})
+	err = report.Runs(t.Context(), &page, report.RunsInput{Findings: f, Origin: report.Origin{Command: "pcl report"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func FindRuns(paths ...string) ([]RunFile, error) {
 		for _, file := range files {
 			run, err := results.Load(file)
 			if err == nil {
-				run, err = run.WithoutFolders()
+				run, err = withoutFolders(run)
 			}
 			if failed = append(failed, err); err != nil {
 				continue

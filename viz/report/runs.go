@@ -24,9 +24,7 @@ type RunsInput struct {
 	Title    string             // heads the page; "Results" where it is empty
 	Findings *findings.Findings // of grids; nil stands for [FindingsOf] the files
 	Files    []RunFile          // of which the page tells more than rows of grids do
-	// Notes may have a sentence about a table of the paper, by its name, such as why it is missing.
-	Notes map[string]string
-	Toy   []*toy.Trace // descents on the two synthetic functions, shown last
+	Toy      []*toy.Trace       // descents on the two synthetic functions, shown last
 	Origin
 }
 
@@ -67,7 +65,7 @@ func Runs(ctx context.Context, w io.Writer, in RunsInput) error {
 		}
 		p.Blocks = append(p.Blocks, all...)
 	}
-	p.Blocks = outlined(append(p.Blocks, missing(f, in.Notes), toyBlock(in.Toy)), 2)
+	p.Blocks = outlined(append(p.Blocks, missing(f), toyBlock(in.Toy)), 2)
 	return writePage(w, "runs.gohtml", p)
 }
 

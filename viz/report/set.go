@@ -73,7 +73,7 @@ func (s *runSet) origin() block {
 	if len(s.files) == 0 {
 		b.Facts = []fact{{Name: "command", Value: p.Command}}
 	}
-	b.Facts = append(b.Facts, p.Facts()...)
+	b.Facts = append(b.Facts, p.Facts...)
 	return b
 }
 

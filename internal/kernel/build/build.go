@@ -1,5 +1,6 @@
 // Package build makes programs of a notebook's cells with Go's own compiler and linker: the host, in which all cells run,
-// and a plugin for each cell. It calls them directly, since the go command would take longer than they do.
+// and a plugin for each cell, or where there are no plugins, a host for each cell that has it and all earlier ones. It calls
+// them directly, since the go command would take longer than they do.
 package build
 
 import (
@@ -31,28 +32,54 @@ type Go struct {
 	Root    string
 	CC      []string // the C compiler, which links
 	Linker  string   // mold, lld, or what the C compiler uses
+	Plugins bool     // whether cells can be plugins: the system has them, and the C compiler works
 }
 
 // FindTools asks a go command for its tools.
 func FindTools(ctx context.Context, command, dir string) (g Go, err error) {
 	defer fail.Caught(&err)
 	var env map[string]string
-	fail.If(json.Unmarshal(fail.Or(Run(ctx, dir, command, "env", "-json", "GOVERSION", "GOTOOLDIR", "GOROOT", "CC")), &env))
+	fail.If(json.Unmarshal(fail.Or(Run(ctx, dir, command, "env", "-json", "GOVERSION", "GOTOOLDIR", "GOROOT", "CC", "CGO_ENABLED")), &env))
 	g = Go{Command: command, Version: env["GOVERSION"], Tools: env["GOTOOLDIR"], Root: env["GOROOT"], CC: strings.Fields(env["CC"])}
-	for _, name := range []string{"lld", "mold"} { // which are quicker than the C compiler's own
-		if runtime.GOOS != "linux" || len(g.CC) == 0 {
-			break
-		}
-		if _, err := Run(ctx, "", g.CC[0], append(g.CC[1:], "-fuse-ld="+name, "-Wl,--version")...); err == nil {
-			g.Linker = name
-		}
+	if env["CGO_ENABLED"] == "1" && len(g.CC) > 0 && slices.Contains([]string{"linux", "darwin", "freebsd"}, runtime.GOOS) {
+		fail.If(g.findLinker(ctx))
 	}
 	return g, nil
 }
 
-// exportsOf builds packages for plugins and lists them with all that they need.
+// findLinker links a program with the C compiler's own linker, and with those that are quicker.
+func (g *Go) findLinker(ctx context.Context) (err error) {
+	defer fail.Caught(&err)
+	dir := fail.Or(os.MkdirTemp("", "parallelcl-linker-"))
+	defer os.RemoveAll(dir)
+	fail.If(os.WriteFile(filepath.Join(dir, "main.c"), []byte("#include <pthread.h>\nint main(void) { return 0; }\n"), 0o600))
+	link := append(g.CC[1:], "-o", "main", "main.c")
+	_, err = Run(ctx, dir, g.CC[0], link...)
+	g.Plugins = err == nil
+	for _, name := range []string{"lld", "mold"} {
+		if _, err := Run(ctx, dir, g.CC[0], append(link, "-fuse-ld="+name)...); err == nil && runtime.GOOS == "linux" {
+			g.Linker = name
+		}
+	}
+	return nil
+}
+
+// run runs the go command. All packages are compiled alike, whatever the environment says.
+func (g *Go) run(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	cgo := "CGO_ENABLED=0"
+	if g.Plugins {
+		cgo = "CGO_ENABLED=1"
+	}
+	return run(ctx, dir, []string{cgo}, g.Command, args...)
+}
+
+// exportsOf builds packages for cells and lists them with all that they need.
 func (g *Go) exportsOf(ctx context.Context, dir string, paths ...string) (list []cell.Package, err error) {
-	out, err := Run(ctx, dir, g.Command, append([]string{"list", "-export", "-deps", "-buildmode=plugin", "-f",
+	mode := "-buildmode=exe"
+	if g.Plugins {
+		mode = "-buildmode=plugin"
+	}
+	out, err := g.run(ctx, dir, append([]string{"list", "-export", "-deps", mode, "-f",
 		`{{if and .Export (ne .Name "main")}}{{.Name}} {{.ImportPath}} {{.Export}}{{end}}`}, paths...)...)
 	for line := range strings.Lines(string(out)) {
 		if f := strings.SplitN(strings.TrimSpace(line), " ", 3); len(f) == 3 {
@@ -65,10 +92,14 @@ func (g *Go) exportsOf(ctx context.Context, dir string, paths ...string) (list [
 // Run runs a program in a process group of its own, which ends with all that it has started when ctx does, and returns its
 // output. The error of one that fails has what it said.
 func Run(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
+	return run(ctx, dir, nil, name, args...)
+}
+
+func run(ctx context.Context, dir string, env []string, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	Group(cmd)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOOS=", "GOARCH=") // the go command is not to look elsewhere
+	cmd.Env = append(append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOOS=", "GOARCH="), env...) // the go command is not to look elsewhere
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
@@ -97,17 +128,25 @@ func (h *Host) Compile(ctx context.Context, c *cell.Cell) (err error) {
 	return nil
 }
 
-// Link links compiled cells into a plugin that calls one of their functions: [cell.Run] or [cell.Replay].
-func (h *Host) Link(ctx context.Context, function string, ids ...int) (file string, err error) {
+// Link links compiled cells into a plugin with a function Replay, in which some declare what they do, and Run, which runs
+// others. Where there are no plugins, it is a host that has these cells.
+func (h *Host) Link(ctx context.Context, replay []int, run ...int) (file string, err error) {
 	defer fail.Caught(&err)
-	imports, calls := "", ""
-	for _, id := range ids {
-		imports += fmt.Sprintf("import c%d %q\n", id, cell.Path(id))
-		calls += fmt.Sprintf("c%d.%s(); ", id, function)
+	imports, calls := "", [2]string{}
+	for i, ids := range [][]int{replay, run} {
+		for _, id := range ids {
+			imports += fmt.Sprintf("import c%d %q\n", id, cell.Path(id))
+			calls[i] += fmt.Sprintf("c%d.%s(); ", id, []string{cell.Replay, cell.Run}[i])
+		}
 	}
+	text := fmt.Sprintf("%svar Replay, Run = func() { %s}, func() { %s}\n", imports, calls[0], calls[1])
 	name := fmt.Sprintf("nb/plugin%d", time.Now().UnixNano())
 	file = filepath.Join(h.dir, path.Base(name)+".so")
-	h.program(ctx, file, name, imports+"var Run = func() { "+calls+"}\nfunc main() {}\n", "-buildmode=plugin", "-pluginpath="+name)
+	if h.Go.Plugins {
+		h.program(ctx, file, name, text+"func main() {}\n", "-buildmode=plugin", "-pluginpath="+name)
+	} else {
+		h.program(ctx, file, "main", importHost+text+"func main() { host.Main(map[string]func(){\"Replay\": Replay, \"Run\": Run}) }\n")
+	}
 	return file, nil
 }
 
@@ -125,8 +164,11 @@ func (h *Host) compile(ctx context.Context, name, text string) (archive string) 
 	fail.If(os.WriteFile(source, []byte(text), 0o600))
 	fail.If(os.WriteFile(filepath.Join(h.dir, config), []byte(packages.String()), 0o600))
 	archive = strings.TrimSuffix(source, ".go") + ".a"
-	fail.Or(Run(ctx, h.dir, filepath.Join(h.Go.Tools, "compile"), "-o", archive, "-p", name, "-complete", "-installsuffix", "dynlink",
-		"-goversion", h.Go.Version, "-c=2", "-dynlink", "-importcfg", config, "-pack", source))
+	args := []string{"-o", archive, "-p", name, "-complete", "-goversion", h.Go.Version, "-c=2", "-importcfg", config, "-pack"}
+	if h.Go.Plugins {
+		args = append(args, "-installsuffix", "dynlink", "-dynlink")
+	}
+	fail.Or(Run(ctx, h.dir, filepath.Join(h.Go.Tools, "compile"), append(args, source)...))
 	return archive
 }
 
@@ -134,7 +176,12 @@ func (h *Host) compile(ctx context.Context, name, text string) (archive string) 
 func (h *Host) program(ctx context.Context, file, name, text string, flags ...string) {
 	archive := h.compile(ctx, name, "package main\n"+text)
 	defer os.Remove(archive)
-	args := append([]string{"-o", file, "-importcfg", config, "-installsuffix", "dynlink", "-s", "-w", "-extld=" + h.Go.CC[0]}, flags...)
+	args := append([]string{"-o", file, "-importcfg", config, "-s", "-w"}, flags...)
+	if h.Go.Plugins {
+		args = append(args, "-installsuffix", "dynlink", "-extld="+h.Go.CC[0])
+	} else {
+		args = append(args, "-linkmode=internal")
+	}
 	if h.Go.Linker != "" {
 		args = append(args, "-extldflags=-fuse-ld="+h.Go.Linker)
 	}
@@ -148,7 +195,7 @@ func (h *Host) Fetch(ctx context.Context, paths []string) (list []cell.Package, 
 	dir := fail.Or(h.MakeModule())
 	list, err = h.Go.exportsOf(ctx, dir, paths...)
 	if err != nil {
-		fail.Or(Run(ctx, dir, h.Go.Command, append([]string{"get"}, paths...)...))
+		fail.Or(h.Go.run(ctx, dir, append([]string{"get"}, paths...)...))
 		list = fail.Or(h.Go.exportsOf(ctx, dir, paths...))
 	}
 	have := map[string]string{} // files of packages

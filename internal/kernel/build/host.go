@@ -23,6 +23,9 @@ const (
 	servePackage = "internal/kernel/serve"
 )
 
+// importHost begins the text of a program of the host.
+const importHost = "import host \"" + modulePath + hostPackage + "\"\n"
+
 // Host is a built host: its program, and the packages that cells share with it.
 type Host struct {
 	Module   string // the module's folder
@@ -67,19 +70,22 @@ func (h *Host) Current(ctx context.Context) (now *Host, err error) {
 	}
 	paths := fail.Or(h.Go.importable(ctx, h.Module))
 	now.Packages = fail.Or(h.Go.exportsOf(ctx, h.Module, append(paths, cell.Runtime, modulePath+hostPackage)...))
-	text := fmt.Sprintf("import host %q\n", modulePath+hostPackage)
-	for _, p := range paths {
-		text += fmt.Sprintf("import _ %q\n", p)
+	text, flags := importHost, []string(nil)
+	if h.Go.Plugins { // which find in it all that they import
+		flags = []string{"-buildmode=pie", "-linkmode=external"}
+		for _, p := range paths {
+			text += fmt.Sprintf("import _ %q\n", p)
+		}
 	}
 	partial := h.Program + ".partial"
-	now.In(dir).program(ctx, partial, "main", text+"func main() { host.Main() }\n", "-buildmode=pie", "-linkmode=external")
+	now.In(dir).program(ctx, partial, "main", text+"func main() { host.Main(nil) }\n", flags...)
 	fail.If(os.Rename(partial, h.Program))
 	return now, atomicfile.WriteBytes(filepath.Join(dir, hostFile), fail.Or(json.Marshal(now)))
 }
 
 // importable lists the packages that cells can import: those of the module and of the standard library.
 func (g *Go) importable(ctx context.Context, module string) (paths []string, err error) {
-	out, err := Run(ctx, module, g.Command, "list", "-e", "-f", `{{if and .GoFiles (ne .Name "main") (not .Error)}}{{.ImportPath}}{{end}}`, "./...", "std")
+	out, err := g.run(ctx, module, "list", "-e", "-f", `{{if and .GoFiles (ne .Name "main") (not .Error)}}{{.ImportPath}}{{end}}`, "./...", "std")
 	for _, p := range strings.Fields(string(out)) {
 		if cell.Importable(p) && !slices.Contains(unwanted, strings.Split(p, "/")[0]) {
 			paths = append(paths, p)
@@ -99,7 +105,7 @@ func Install(ctx context.Context, dir, module, goCommand string) (start string, 
 	fail.If(os.MkdirAll(dir, 0o777))
 	start = filepath.Join(dir, "start")
 	partial := start + ".partial"
-	fail.Or(Run(ctx, module, g.Command, "build", "-buildvcs=false", "-ldflags=-s", "-o", partial, "./"+servePackage))
+	fail.Or(g.run(ctx, module, "build", "-buildvcs=false", "-ldflags=-s", "-o", partial, "./"+servePackage))
 	fail.If(os.Rename(partial, start))
 	h := &Host{Module: module, Go: g, Program: filepath.Join(dir, "host")}
 	if _, err := h.Current(ctx); err != nil {

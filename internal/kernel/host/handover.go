@@ -130,8 +130,8 @@ func copies(t reflect.Type, within map[reflect.Type]bool) bool {
 	return true
 }
 
-// Restore gives variables the values that Save has written. The text says which.
-func (host) Restore(dir string, text *string) (err error) {
+// Restore gives variables the values that Save has written. The texts say which it could not restore, and which it has.
+func (host) Restore(dir string, texts *[2]string) (err error) {
 	defer fail.Caught(&err)
 	var list []saved
 	f := fail.Or(os.Open(filepath.Join(dir, savedFile)))
@@ -150,7 +150,7 @@ func (host) Restore(dir string, text *string) (err error) {
 			done = append(done, s.Name)
 		}
 	}
-	*text = rt.Sentence("Not restored", failed) + rt.Sentence("Restored", done)
+	*texts = [2]string{rt.Sentence("Not restored", failed), rt.Sentence("Restored", done)}
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/rpc"
 	"os"
-	"plugin"
 	"runtime/debug"
 	"syscall"
 
@@ -23,8 +22,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// Main answers the kernel until it is gone.
-func Main() {
+// Main answers the kernel until it is gone. Where cells are no plugins, cells are the functions of those in this program.
+func Main(cells map[string]func()) {
 	debug.SetTraceback("single")
 	for fd := 3; fd <= 6; fd++ { // what cells start is not to keep them open
 		syscall.CloseOnExec(fd)
@@ -32,7 +31,7 @@ func Main() {
 	origin.SetNotebook(os.Args[1], rt.Origin)
 	rt.Show, rt.Ask, rt.Parse, rt.ForgetFlag = show, func() { gonbui.RequestInput("", false) }, parse, forgetFlag
 	recipe.Remember()
-	if err := rpc.RegisterName("Host", host{}); err != nil {
+	if err := rpc.RegisterName("Host", host(cells)); err != nil {
 		panic(err)
 	}
 	rpc.ServeConn(struct { // until it is gone
@@ -42,23 +41,25 @@ func Main() {
 }
 
 // host has what the kernel can ask for.
-type host struct{}
+type host map[string]func()
 
 type nothing = struct{}
 
 // Run loads a cell, runs it, and says why it failed.
-func (host) Run(c rt.Cell, failure *string) error {
-	p, err := plugin.Open(c.File)
-	if err != nil {
-		return err
+func (h host) Run(c rt.Cell, failure *string) (err error) {
+	run := h[c.Function]
+	if run == nil {
+		run, err = open(c.File, c.Function)
 	}
-	run, err := p.Lookup("Run")
 	if err == nil {
-		*failure = rt.Run(c.ID, *run.(*func()))
+		*failure = rt.Run(c.ID, run)
 		gonbui.Sync()
 	}
 	return err
 }
+
+// open returns a function of a plugin.
+var open func(file, function string) (func(), error)
 
 // Stop stops a cell, also one that has not begun.
 func (host) Stop(id int, _ *nothing) error {

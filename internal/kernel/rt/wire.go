@@ -13,8 +13,9 @@ const (
 
 // Cell is a cell to run.
 type Cell struct {
-	ID   int
-	File string // the plugin
+	ID       int
+	File     string // the plugin
+	Function string // in it, or in the host: Run or Replay
 }
 
 // Variable is a variable of the notebook, or another name in it. An import has its path in place of a type.

@@ -116,7 +116,10 @@ func (c *commands) senseless(words []string) {
 	c.say("stderr", "%%%s does nothing here: cells are compiled one by one, into a program that lives on.\n", words[0])
 }
 
-func (c *commands) setArgs(words []string) { c.call("SetArgs", words[1:], nil) }
+func (c *commands) setArgs(words []string) {
+	c.args = words[1:]
+	c.call("SetArgs", c.args, nil)
+}
 
 func (c *commands) exec(words []string) {
 	fail.When(len(words) == 1, "the name of a function is missing")

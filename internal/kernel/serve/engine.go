@@ -23,6 +23,8 @@ type notebook struct {
 	process  atomic.Pointer[process] // the host that runs now
 	building sync.Mutex              // cells of subshells are translated and built in turn
 	past     history
+	page     *bridge
+	args     []string // of the program
 }
 
 // newNotebook starts the host that is in the folder of the kernel.
@@ -33,9 +35,10 @@ func newNotebook(folder string, s *server) (e *notebook, err error) {
 		h, err = h.Current(s.ctx)
 	}
 	fail.If(err)
-	e = &notebook{server: s, dir: fail.Or(os.MkdirTemp("", "parallelcl-notebook-"))}
-	p, err := e.start(h.In(e.dir))
-	if err != nil {
+	e = &notebook{server: s, dir: fail.Or(os.MkdirTemp("", "parallelcl-notebook-")), args: []string{}}
+	e.page = newBridge(s.file, func(address string, value any) { e.process.Load().give(address, value) })
+	p := newProcess(h.In(e.dir))
+	if err := e.start(s.ctx, p); err != nil {
 		os.RemoveAll(e.dir)
 		return nil, err
 	}
@@ -55,13 +58,19 @@ func (e *notebook) execute(r *request) error {
 	return explained(fail.Tried(do.run), do.File, r.content.Code)
 }
 
-// run builds and runs the Go code of a cell.
+// run builds and runs the Go code of a cell. Without plugins the next cell waits, since its process takes the place of this one.
 func (e *notebook) run(r *request, s cell.Source) {
-	p, id, file := e.build(r, s)
-	defer os.Remove(file)
-	err := p.run(r.ctx, id, file)
 	e.building.Lock()
 	defer e.building.Unlock()
+	p, id, file := e.build(r, s)
+	defer os.Remove(file)
+	if p.host.Go.Plugins {
+		e.building.Unlock()
+	}
+	err := p.run(r.ctx, id, file, "Run")
+	if p.host.Go.Plugins {
+		e.building.Lock()
+	}
 	if p.life.Err() != nil {
 		fail.If(errors.Join(err, fail.Tried(func() { e.ready(r, false) })))
 	}
@@ -69,17 +78,19 @@ func (e *notebook) run(r *request, s cell.Source) {
 	fail.If(err)
 }
 
-// build makes a plugin of a cell. What it declares is known from then on.
+// build makes a plugin of a cell, or a process that can run it. What it declares is known from then on.
 func (e *notebook) build(r *request, s cell.Source) (p *process, id int, file string) {
-	e.building.Lock()
-	defer e.building.Unlock()
 	e.ready(r, false)
 	p = e.process.Load()
 	c := p.compile(r.ctx, s)
 	for _, note := range c.Notes {
 		r.stream("stderr", note+"\n")
 	}
-	file = fail.Or(p.host.Link(r.ctx, cell.Run, c.ID))
+	if p.host.Go.Plugins {
+		file = fail.Or(p.host.Link(r.ctx, nil, c.ID))
+	} else {
+		p = e.follow(r, p, c.ID)
+	}
 	p.commit(c)
 	e.past.sources = append(e.past.sources, s)
 	return p, c.ID, file
@@ -105,7 +116,7 @@ func (p *process) commit(c *cell.Cell) {
 // force ends a host whose cells don't stop. The next cell gets a new one.
 func (e *notebook) force() { e.process.Load().end() }
 
-func (e *notebook) comm(r *request) error { return e.process.Load().page.comm(r) }
+func (e *notebook) comm(r *request) error { return e.page.comm(r) }
 
 func (e *notebook) inspect(code string, offset int) (declaration, doc string) {
 	return e.process.Load().Inspect(code, offset)

@@ -315,6 +315,45 @@ func TestHandover(t *testing.T) {
 	}
 }
 
+// Without plugins each cell has a process of its own, with the values of the one before.
+func TestWithoutPlugins(t *testing.T) {
+	const setup = "g := experiment.New(\"glyphs\", experiment.Options{})\nc := experiment.DefaultConfig(\"glyphs\")\nc.Batch = 8\n" +
+		"l := must(g.Learner(ctx, c))\nmust(l.Attach(must(g.Task(ctx, c, 1, 0, 1, 2))))"
+	const sum = "fmt.Printf(\"%d %x\\n\", l.Steps(), sha256.Sum256(fmt.Append(nil, must(l.Parameters()))))"
+	const step = "for range 3 {\n\tmust(l.Step())\n}"
+	want, err := begin(t).run(setup + "\n" + step + "\n" + step + "\n" + step + "\n" + sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("CGO_ENABLED", "0")
+	defer func(dir string) { hosts = dir }(hosts)
+	hosts = t.TempDir()
+	s := begin(t)
+	if s.process.Load().host.Go.Plugins {
+		t.Fatal("there are plugins without cgo")
+	}
+	s.shows("x, f := map[string]int{\"a\": 40}, func() int { return 1 }\nfunc double(n int) int { return n }\nfunc twice(n int) int { return double(n) }\nf()", "1")
+	s.shows("func double(n int) int { return 2 * n }\nx[\"a\"] += 2", "These did not come along: f.")
+	s.shows("twice(x[\"a\"])", "84")
+	s.shows(setup, "1")
+	for range 3 {
+		s.shows(step, "")
+	}
+	s.shows(sum, strings.TrimSpace(want))
+	s.fails("x[\"a\"] = 7\npanic(\"a cell's panic\")", 2)
+	s.fails("x[\"a\"] = nothing", 1)
+	s.shows("%handover\nx[\"a\"]", "The cells have a new process: %handover asked for it. Restored: c, g, l, x.\n7")
+	s.shows("import \"github.com/google/go-cmp/cmp\"\ncmp.Equal(x, x)", "true")
+	if _, err := s.runFor(5*time.Second, "for {\n\tx[\"a\"]++\n}"); err == nil {
+		t.Error("not stopped")
+	}
+	if got, err := s.run("mm := map[string]int{}\nfor range 2 {\n\tgo func() {\n\t\tfor {\n\t\t\tmm[\"a\"]++\n\t\t}\n\t}()\n}\ntime.Sleep(time.Minute)"); err == nil { // a fatal error
+		t.Errorf("it shows %q", got)
+	}
+	s.shows("%% n 3\nfmt.Println(os.Args[1:], x[\"a\"] >= 7, l.Steps())", "[n 3] true 9")
+	s.shows("nb.Plot(nil, []float64{1, 2})", "[image/png]")
+}
+
 func TestRegisterAgain(t *testing.T) {
 	s := begin(t)
 	rule := func(weight string) string {

@@ -58,7 +58,7 @@ func (e *notebook) ready(r *request, force bool) {
 	err := fail.Tried(func() {
 		h = fail.Or(p.host.Current(r.ctx))
 		lost = fail.Or(e.save(r.ctx, p, false))
-		refused := len(lost.Learners) > 0 && !force
+		refused := len(lost.Learners) > 0 && !force && p.host.Go.Plugins
 		fail.When(refused, "%s. %%handover replaces it all the same.", strings.Join(lost.Learners, "; "))
 	})
 	switch {
@@ -104,33 +104,49 @@ func (e *notebook) autosave(p *process) {
 // renew starts a host in place of the one there is, tells it what cells have declared and saved, and says what came along.
 func (e *notebook) renew(r *request, h *build.Host, why string, lost []string) {
 	old, ctx := e.process.Load(), context.Background()
-	same := h.Source == old.host.Source && len(e.past.sources) > 0 // so that what was compiled for it can be used again
-	if same {
-		h = old.host
-	} else {
-		h = h.In(e.dir)
-	}
-	p := fail.Or(e.start(h))
-	if same {
-		p.Notebook, p.cells = old.Notebook, old.cells
-	}
-	e.process.Store(p)
-	old.kill()
 	text := "The cells have a new process: " + why + "."
-	if !same {
+	p := old.again() // what was compiled for it can be used again
+	if h.Source != old.host.Source || len(e.past.sources) == 0 {
+		p = newProcess(h.In(e.dir))
 		text += p.compileAgain(ctx, e.past.sources)
 	}
+	not, came := e.replace(ctx, p)
+	r.stream("stderr", text+not+came+rt.Sentence("These did not come along", lost)+"\n")
+}
+
+// again is a host with the same cells, to be started.
+func (p *process) again() *process {
+	return &process{Notebook: p.Notebook, cells: p.cells, host: p.host}
+}
+
+// follow starts a host that can run a cell in place of one whose cells are no plugins, and says what did not come along.
+func (e *notebook) follow(r *request, old *process, id int) (p *process) {
+	lost := fail.Or(e.save(r.ctx, old, false))
+	p = old.again()
+	not, _ := e.replace(r.ctx, p, id)
+	if not += rt.Sentence("These did not come along", append(lost.Learners, lost.Others...)); not != "" {
+		r.stream("stderr", strings.TrimSpace(not)+"\n")
+	}
+	return p
+}
+
+// replace starts a host in place of the one there is. It tells it what cells have declared and saved, and says what came along.
+func (e *notebook) replace(ctx context.Context, p *process, run ...int) (not, came string) {
+	fail.If(e.start(ctx, p, run...))
+	ctx = context.WithoutCancel(ctx) // the values of the old one are only in files from now on
+	e.process.Swap(p).kill()
+	e.page.forget()
 	if err := p.declareAgain(ctx); err != nil {
-		text += " What cells have declared is gone: " + printable.Line(cell.Plain(err.Error())) + "."
+		not = " What cells have declared is gone: " + printable.Line(cell.Plain(err.Error())) + "."
 	}
-	if e.past.saved != "" {
-		var restored string
-		if err := p.call(ctx, "Restore", e.past.saved, &restored); err != nil {
-			restored = " " + err.Error()
-		}
-		text += restored
+	if e.past.saved == "" {
+		return not, ""
 	}
-	r.stream("stderr", text+rt.Sentence("These did not come along", lost)+"\n")
+	var texts [2]string
+	if err := p.call(ctx, "Restore", e.past.saved, &texts); err != nil {
+		texts[0] = " " + err.Error()
+	}
+	return not + texts[0], texts[1]
 }
 
 // compileAgain compiles all cells for another host.
@@ -149,9 +165,12 @@ func (p *process) declareAgain(ctx context.Context) (err error) {
 	if len(p.cells) == 0 {
 		return nil
 	}
-	file := fail.Or(p.host.Link(ctx, cell.Replay, p.cells...))
-	defer os.Remove(file)
-	return p.run(ctx, 1<<30, file)
+	file := ""
+	if p.host.Go.Plugins {
+		file = fail.Or(p.host.Link(ctx, p.cells))
+		defer os.Remove(file)
+	}
+	return p.run(ctx, 1<<30, file, "Replay")
 }
 
 // memoryVariable is the variable of the environment that says how many megabytes the process of the cells may have to itself

@@ -49,6 +49,13 @@ func newBridge(connectionFile string, deliver func(address string, value any)) *
 		subscribed: map[string]bool{}, pages: map[string]bool{}, displays: map[string]bool{}}
 }
 
+// forget forgets what a program has subscribed to that has ended.
+func (b *bridge) forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	clear(b.subscribed)
+}
+
 // takes takes what the program sends in a cell, if it is for comms and not to be displayed. It leaves gonbui's Sync to the
 // caller.
 func (b *bridge) takes(d *protocol.DisplayData, r *request) bool {

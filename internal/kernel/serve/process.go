@@ -19,12 +19,12 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
 
-// process is a host: the program in which the cells of a notebook run. It knows what they have declared there.
+// process is a host: the program in which the cells of a notebook run. It knows what they have declared there, also before it
+// is started.
 type process struct {
 	*cell.Notebook
 	cells   []int // as they are compiled for it
 	host    *build.Host
-	page    *bridge
 	cmd     *exec.Cmd
 	end     func() // ends it with all that it has started
 	calls   *rpc.Client
@@ -34,11 +34,20 @@ type process struct {
 	life    context.Context // ends with the process; the cause says why
 }
 
-// start starts a host.
-func (e *notebook) start(h *build.Host) (p *process, err error) {
+func newProcess(h *build.Host) *process {
+	return &process{Notebook: cell.New(h.Packages, h.Go.Root), host: h}
+}
+
+// start starts a host. Where its cells are no plugins, they are linked to its program, with another one that it is to run.
+func (e *notebook) start(ctx context.Context, p *process, run ...int) (err error) {
 	defer fail.Caught(&err)
+	program := p.host.Program
+	if !p.host.Go.Plugins && len(p.cells)+len(run) > 0 {
+		program = fail.Or(p.host.Link(ctx, p.cells, run...))
+		defer os.Remove(program)
+	}
 	ctx, end := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, h.Program, h.Sum)
+	cmd := exec.CommandContext(ctx, program, p.host.Sum)
 	build.Group(cmd)
 	requests, toAsk := pipe()
 	displays, toDisplay := pipe()
@@ -54,21 +63,25 @@ func (e *notebook) start(h *build.Host) (p *process, err error) {
 	}
 	if err != nil {
 		end()
-		return nil, errors.Join(err, toAsk.Close(), displays.Close(), toGive.Close(), replies.Close())
+		return errors.Join(err, toAsk.Close(), displays.Close(), toGive.Close(), replies.Close())
 	}
 	life, ended := context.WithCancelCause(context.Background())
-	p = &process{Notebook: cell.New(h.Packages, h.Go.Root), host: h, cmd: cmd, end: end, life: life, streams: []*stream{stdout, stderr},
-		calls: rpc.NewClient(duplex{replies, toAsk}), values: gob.NewEncoder(toGive)}
-	p.page = newBridge(e.server.file, p.give)
-	go e.showAll(p, displays)
+	p.cmd, p.end, p.life, p.streams = cmd, end, life, []*stream{stdout, stderr}
+	p.calls, p.values = rpc.NewClient(duplex{replies, toAsk}), gob.NewEncoder(toGive)
+	shown := make(chan struct{})
+	go func() {
+		defer close(shown)
+		e.showAll(p, displays)
+	}()
 	go func() {
 		err := cmp.Or(cmd.Wait(), errors.New("it was asked to"))
 		cmd.Cancel() // what it has started
 		p.drain()
+		<-shown
 		ended(err)
 		errors.Join(p.calls.Close(), toGive.Close(), replies.Close())
 	}()
-	return p, p.call(ctx, "SetArgs", []string{}, nil) // answers when the host is ready
+	return p.call(ctx, "SetArgs", e.args, nil) // answers when the host is ready
 }
 
 // duplex is a connection of two pipes.
@@ -104,12 +117,12 @@ func (p *process) kill() {
 	<-p.life.Done()
 }
 
-// run loads a cell into the host and runs it, until it ends by itself or ctx does.
-func (p *process) run(ctx context.Context, id int, file string) error {
+// run runs a cell in the host, until it ends by itself or ctx does: a function of the file, if it is a plugin.
+func (p *process) run(ctx context.Context, id int, file, function string) error {
 	always := context.WithoutCancel(ctx)
 	defer context.AfterFunc(ctx, func() { p.call(always, "Stop", id, nil) })()
 	var failure string
-	err := p.call(always, "Run", rt.Cell{ID: id, File: file}, &failure)
+	err := p.call(always, "Run", rt.Cell{ID: id, File: file, Function: function}, &failure)
 	p.drain()
 	switch {
 	case failure == rt.Stopped:
@@ -162,8 +175,8 @@ func (e *notebook) showAll(p *process, displays *os.File) {
 				p.asked++
 			}
 			go p.input(question, r)
-		case !p.page.takes(d, r):
-			p.show(d, r)
+		case !e.page.takes(d, r):
+			e.show(d, r)
 		}
 	}
 }
@@ -183,13 +196,13 @@ func (p *process) input(q protocol.InputRequest, r *request) {
 }
 
 // show shows rich output.
-func (p *process) show(d *protocol.DisplayData, r *request) {
+func (e *notebook) show(d *protocol.DisplayData, r *request) {
 	kind, update := "display_data", false
 	if d.Metadata[rt.Result] == true {
 		kind, d.Metadata = "execute_result", nil
 	}
 	if d.DisplayID != "" {
-		d.DisplayID, update = p.page.place(d.DisplayID, r)
+		d.DisplayID, update = e.page.place(d.DisplayID, r)
 	}
 	if update {
 		kind = "update_display_data"

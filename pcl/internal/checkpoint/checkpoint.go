@@ -1,6 +1,6 @@
 // Package checkpoint writes and reads the files in which a run is saved. A file holds a state in JSON and named
 // arrays of float32, and ends with a checksum of everything before it, so that a damaged file is recognised
-// before any of it is used. Begin with [Save] and [Load]; [Series] keeps the last few checkpoints of a run.
+// before any of it is used.
 //
 //	"PCLCKPT1" · length of header (uint64) · header (JSON) · arrays · SHA-256
 //
@@ -30,12 +30,6 @@ const magic = "PCLCKPT1"
 // ErrDamaged marks the error for a file that is not a complete, unaltered checkpoint.
 var ErrDamaged = errors.New("damaged checkpoint")
 
-// File is the content of a checkpoint.
-type File struct {
-	State  json.RawMessage
-	Arrays map[string][]float32
-}
-
 type header struct {
 	State  json.RawMessage `json:"state"`
 	Arrays []array         `json:"arrays"`
@@ -46,13 +40,12 @@ type array struct {
 	Len  int    `json:"len"`
 }
 
-// Save writes f to a temporary file and then renames it to path.
-func Save(path string, f File) error {
-	var h header
-	h.State = f.State
-	names := slices.Sorted(maps.Keys(f.Arrays))
+// Save writes a checkpoint to a temporary file and then renames it to path.
+func Save(path string, state json.RawMessage, arrays map[string][]float32) error {
+	h := header{State: state}
+	names := slices.Sorted(maps.Keys(arrays))
 	for _, name := range names {
-		h.Arrays = append(h.Arrays, array{name, len(f.Arrays[name])})
+		h.Arrays = append(h.Arrays, array{name, len(arrays[name])})
 	}
 	head, err := json.Marshal(h)
 	if err != nil {
@@ -64,7 +57,8 @@ func Save(path string, f File) error {
 		w.Write(binary.LittleEndian.AppendUint64([]byte(magic), uint64(len(head))))
 		w.Write(head)
 		for _, name := range names {
-			w.Write(encode(f.Arrays[name]))
+			values, _ := binary.Append(nil, binary.LittleEndian, arrays[name]) // of numbers there is no error
+			w.Write(values)
 		}
 		err := w.Flush()
 		_, last := out.Write(sum.Sum(nil))
@@ -73,27 +67,18 @@ func Save(path string, f File) error {
 }
 
 // Load reads and checks a checkpoint. For a damaged file the error is [ErrDamaged] and says what is wrong.
-func Load(path string) (File, error) {
+func Load(path string) (state json.RawMessage, arrays map[string][]float32, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return File{}, err
+		return nil, nil, err
 	}
-	f, err := decode(data)
-	if err != nil {
-		err = fmt.Errorf("%s: %w", path, err)
+	if err = fail.Tried(func() { state, arrays = decode(data) }); err != nil {
+		err = fmt.Errorf("%s: %w: %w", path, ErrDamaged, err)
 	}
-	return f, err
+	return state, arrays, err
 }
 
-// decode reads a checkpoint from memory.
-func decode(data []byte) (f File, err error) {
-	if err = fail.Tried(func() { f = open(data) }); err != nil {
-		err = fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	return f, err
-}
-
-func open(data []byte) File {
+func decode(data []byte) (state json.RawMessage, arrays map[string][]float32) {
 	const least = len(magic) + 8 + sha256.Size
 	fail.When(len(data) < least || !bytes.HasPrefix(data, []byte(magic)), "%d bytes that do not begin as a checkpoint does", len(data))
 	body, sum := data[:len(data)-sha256.Size], data[len(data)-sha256.Size:]
@@ -105,31 +90,17 @@ func open(data []byte) File {
 	var h header
 	err := json.Unmarshal(body[:n], &h)
 	fail.When(err != nil, "header: %w", err)
-	return h.read(body[n:])
+	return h.State, h.read(body[n:])
 }
 
-func (h header) read(body []byte) File {
-	f := File{State: h.State, Arrays: map[string][]float32{}}
+func (h header) read(body []byte) map[string][]float32 {
+	arrays := map[string][]float32{}
 	for _, a := range h.Arrays {
 		fail.When(a.Len < 0 || a.Len > len(body)/4, "array %q of %d entries in %d bytes", a.Name, a.Len, len(body))
-		f.Arrays[a.Name] = make([]float32, a.Len)
-		fail.Or(binary.Decode(body, binary.LittleEndian, f.Arrays[a.Name]))
+		arrays[a.Name] = make([]float32, a.Len)
+		fail.Or(binary.Decode(body, binary.LittleEndian, arrays[a.Name]))
 		body = body[4*a.Len:]
 	}
 	fail.When(len(body) != 0, "%d bytes too many", len(body))
-	return f
-}
-
-func encode(x []float32) []byte {
-	out, _ := binary.Append(nil, binary.LittleEndian, x) // of numbers there is no error
-	return out
-}
-
-// Sum returns the SHA-256 of arrays in hexadecimal. Two models, or two memories, are the same if their sums are.
-func Sum(arrays ...[]float32) string {
-	h := sha256.New()
-	for _, x := range arrays {
-		h.Write(encode(x))
-	}
-	return fmt.Sprintf("%x", h.Sum(nil))
+	return arrays
 }

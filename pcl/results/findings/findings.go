@@ -12,11 +12,18 @@ type Findings struct {
 	Grids    []*Grid
 	Claims   []*Verdict // on the paper's claims; none if all grids are users' own
 	Controls []*Verdict // on what other experiments were made to find out
+
+	notes map[string]string
 }
 
-// New works out what the rows of any number of grids show. A row that is there twice counts once.
-func New(all []*rows.Row) (*Findings, error) {
-	f := &Findings{}
+// New works out what the rows of any number of grids show. A row that is there twice counts once. Folders among the paths may
+// have a file notes.toml with sentences about tables of the paper ("Table 3" = "…"), such as why one is missing.
+func New(all []*rows.Row, paths ...string) (*Findings, error) {
+	notes, err := readNotes(paths)
+	if err != nil {
+		return nil, err
+	}
+	f := &Findings{notes: notes}
 	for _, r := range all {
 		g := f.Grid(r.Grid)
 		if g == nil {

@@ -9,8 +9,8 @@ import (
 
 // Markdown writes the verdicts as a text for a repository; the page of `pcl report` has the tables and comparisons behind
 // them. The text depends on the rows alone: neither the day nor the machine plays a part. from says where the rows come from, such
-// as a folder. notes may have a sentence about a table, by its name, such as why it is missing.
-func (f *Findings) Markdown(out io.Writer, from string, notes map[string]string) error {
+// as a folder.
+func (f *Findings) Markdown(out io.Writer, from string) error {
 	m := &markdown{}
 	m.line(strings.Replace(markdownHead, "SOURCE", from, 1))
 	if len(f.Claims) > 0 {
@@ -20,7 +20,7 @@ func (f *Findings) Markdown(out io.Writer, from string, notes map[string]string)
 		m.verdicts("Controls", controlsHead, f.Controls)
 	}
 	m.grids(f.Grids)
-	if missing := f.Missing(notes); len(missing) > 0 {
+	if missing := f.Missing(); len(missing) > 0 {
 		m.line("## What is missing\n")
 		for _, x := range missing {
 			m.line("* %s: %s", x.Name, x.Value)

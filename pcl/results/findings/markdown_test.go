@@ -13,13 +13,27 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
-func text(t *testing.T, all []*rows.Row, notes map[string]string) string {
+func text(t *testing.T, all []*rows.Row, dirs ...string) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := found(t, all).Markdown(&out, "`grids/results`", notes); err != nil {
+	f, err := New(all, dirs...)
+	if err == nil {
+		err = f.Markdown(&out, "`grids/results`")
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
+}
+
+// noted returns a folder with such notes.
+func noted(t *testing.T, notes string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, notesFile), []byte(notes), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // TestMarkdown looks for what a reader of a reproduction needs.
@@ -29,7 +43,7 @@ func TestMarkdown(t *testing.T) {
 	tuned.Name += "-tuned"
 	all := append(g.Rows(), tuned.Rows()...)
 	all[80].State, all[80].Reason = rows.Failed, "no | room"
-	got := text(t, all, map[string]string{"Table 3": "It takes a GPU."})
+	got := text(t, all, noted(t, `"Table 3" = "It takes a GPU."`), "no such folder")
 	for _, want := range []string{
 		"| 1 | EMGD reaches a higher A than averaging the gradients, on all data sets and in both increments. | **holds** | Holds in 4 of 4 comparisons tested (differences +2.04 to +3.99); 10 more cannot be tested. |",
 		"| `table2-test-split` | Class-incremental | PS-EMNIST (test split) (the paper has PS-EMNIST) | 80 of 81 | 0.1 |",
@@ -49,7 +63,7 @@ func TestMarkdown(t *testing.T) {
 func TestMarkdownOfNames(t *testing.T) {
 	g := table(invented.Methods([]string{"<b>$x$", "*a* `b` [c]"}, 53, 2), 3)
 	g.Title = "<script>"
-	got := text(t, g.Rows(), nil)
+	got := text(t, g.Rows())
 	for _, want := range []string{"| &lt;script> |"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the text lacks %q", want)
@@ -91,30 +105,15 @@ func TestReproduction(t *testing.T) {
 	if n != len(all) {
 		t.Errorf("%d results are published, and the folder has %d", n, len(all))
 	}
-	notes, err := ReadNotes(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text(t, all, notes) != string(committed) {
+	if text(t, all, dir) != string(committed) {
 		t.Error("REPRODUCTION.md is not what the results make: pcl report grids/results --markdown -o REPRODUCTION.md")
 	}
 }
 
-func TestReadNotes(t *testing.T) {
-	dir := t.TempDir()
-	if notes, err := ReadNotes(dir); len(notes) > 0 || err != nil {
-		t.Errorf("a folder without notes has %v (%v)", notes, err)
-	}
-	for file, want := range map[string]string{"\"Table 3\" = \"It takes a GPU.\"\n": "", "\"Table 9\" = \"x\"\n": "Table 9", "Table = [": "notes.toml"} {
-		if err := os.WriteFile(filepath.Join(dir, notesFile), []byte(file), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		notes, err := ReadNotes(dir)
-		switch {
-		case want == "" && (err != nil || notes["Table 3"] != "It takes a GPU."):
-			t.Errorf("%v (%v)", notes, err)
-		case want != "" && err == nil:
-			t.Errorf("%s is read; want an error about %s", file, want)
+func TestNotesThatCannotBeRead(t *testing.T) {
+	for _, notes := range []string{"\"Table 9\" = \"x\"\n", "Table = ["} {
+		if _, err := New(nil, noted(t, notes)); err == nil {
+			t.Errorf("%s is read", notes)
 		}
 	}
 }

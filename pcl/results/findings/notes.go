@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/BurntSushi/toml"
 )
@@ -15,27 +16,25 @@ import (
 // notesFile has sentences about tables of the paper, by their names: "Table 3" = "…".
 const notesFile = "notes.toml"
 
-// ReadNotes reads the notes of a folder of results, such as why a table is missing. A file, or a folder without notes,
-// has none.
-func ReadNotes(dir string) (map[string]string, error) {
-	path := filepath.Join(dir, notesFile)
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return nil, nil
-	}
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
+// readNotes reads the notes of folders of results. A file, or a folder without notes, has none.
+func readNotes(dirs []string) (map[string]string, error) {
 	notes := map[string]string{}
-	if err := toml.Unmarshal(data, &notes); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	for _, dir := range dirs {
+		path := filepath.Join(dir, notesFile)
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			continue
+		}
+		if err == nil {
+			err = toml.Unmarshal(data, &notes)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	for name := range notes {
 		if !slices.Contains(paperTables, name) {
-			return nil, fmt.Errorf("%s: %q is none of %s", path, name, strings.Join(paperTables, ", "))
+			return nil, fmt.Errorf("%s: %q is none of %s", notesFile, name, strings.Join(paperTables, ", "))
 		}
 	}
 	return notes, nil

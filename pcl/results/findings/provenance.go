@@ -21,6 +21,7 @@ type Provenance struct {
 	Cells, Done int
 	Hours       float64
 	Failures    []string // cells and reasons
+	Facts       []Fact   // what there is to say of all this but the failures, in the order in which it is shown
 }
 
 // Provenance gathers what the grid's rows say about it.
@@ -43,11 +44,11 @@ func (g *Grid) Provenance() *Provenance {
 			p.Programs = once(p.Programs, r.Program)
 		}
 	}
+	p.Facts = p.facts()
 	return p
 }
 
-// Facts are what there is to say about where the results are from, in the order in which it is shown.
-func (p *Provenance) Facts() []Fact {
+func (p *Provenance) facts() []Fact {
 	facts := []Fact{
 		{"hardware", strings.Join(p.Hardware, "; ")}, {"program", strings.Join(p.Programs, "; ")}, {"runs", fmt.Sprintf("%d of %d", p.Done, p.Cells)},
 	}
@@ -60,9 +61,9 @@ func (p *Provenance) Facts() []Fact {
 // Fact is a line about where results are from, or what is missing.
 type Fact struct{ Name, Value string }
 
-// Missing says of each table of the paper what has no result. notes may have a sentence about a table, by its name, such as why it
-// is missing; it follows. Of users' own grids nothing of the paper is missing.
-func (f *Findings) Missing(notes map[string]string) (out []Fact) {
+// Missing says of each table of the paper what has no result, and then what the notes say of it. Of users' own grids nothing of
+// the paper is missing.
+func (f *Findings) Missing() (out []Fact) {
 	if f.own() {
 		return nil
 	}
@@ -87,7 +88,7 @@ func (f *Findings) Missing(notes map[string]string) (out []Fact) {
 		if len(some) > 0 {
 			text += "Runs are missing on " + strings.Join(some, "; ") + ". "
 		}
-		out = append(out, Fact{table, strings.TrimSpace(text + notes[table])})
+		out = append(out, Fact{table, strings.TrimSpace(text + f.notes[table])})
 	}
 	return out
 }

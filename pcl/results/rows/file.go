@@ -17,21 +17,20 @@ import (
 
 // Write writes the rows of one grid, with a line of names above. All must vary the same settings.
 func Write(out io.Writer, all []*Row) error {
-	w := csvcell.NewWriter(out)
 	var varied []string
 	if len(all) > 0 {
 		varied = all[0].varied()
 	}
 	name := func(c column) string { return c.name }
-	w.Write(slices.Concat(each(place, name), varied, each(outcome, name)))
+	lines := [][]string{slices.Concat(each(place, name), varied, each(outcome, name))}
 	for _, r := range all {
 		if !slices.Equal(r.varied(), varied) {
 			return fmt.Errorf("rows: %s varies %v and the first row %v", r.Cell, r.varied(), varied)
 		}
 		value := func(c column) string { return c.get(r) }
-		w.Write(slices.Concat(each(place, value), each(r.Vary, func(s Setting) string { return s.Value }), each(outcome, value)))
+		lines = append(lines, slices.Concat(each(place, value), each(r.Vary, func(s Setting) string { return s.Value }), each(outcome, value)))
 	}
-	return w.Flush()
+	return csvcell.Write(out, slices.Values(lines))
 }
 
 func each[T any](all []T, text func(T) string) []string {

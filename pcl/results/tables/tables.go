@@ -60,77 +60,78 @@ func aboutOf(r *results.Run) []string {
 	}
 }
 
-// write writes a table, whose lines are given run by run. Flush returns the first error.
-func write(out io.Writer, runs []*results.Run, columns []string, lines func(i int, add func(cells ...any))) error {
-	w := csvcell.NewWriter(out)
-	w.Write(slices.Concat(about, columns))
-	settings := differing(runs)
-	for i, r := range runs {
-		first := append(aboutOf(r), settings[i])
-		lines(i, func(cells ...any) {
-			line := slices.Clone(first)
-			for _, c := range cells {
-				line = append(line, csvcell.Text(c, -1)) // so that numbers are read as the same
-			}
-			w.Write(line)
-		})
-	}
-	return w.Flush()
+// table has columns behind those by which its lines name their run. lines adds those of a run.
+type table struct {
+	columns string
+	lines   func(r *results.Run, records []results.Record, add func(cells ...any))
 }
 
-// Runs writes a line for each run: A, F and A_first in percent, as in docs/protocol.md §3.1, and what the run was.
-func Runs(out io.Writer, runs []*results.Run) error {
-	columns := []string{"tasks", "steps", "a_percent", "f_percent", "a_first_percent", "skipped_rows", "diverged_at", "step_ms", "model_sha256"}
-	return write(out, runs, columns, func(i int, add func(...any)) {
-		r := runs[i]
-		var diverged any
-		if r.DivergedAt != nil {
-			diverged = *r.DivergedAt
-		}
-		add(len(r.Tasks), r.Steps, r.A, r.F, r.AFirst, r.Skipped, diverged, r.Measured.StepMillis, r.ModelSHA256)
-	})
+var tables = map[string]table{
+	"runs":     {"tasks steps a_percent f_percent a_first_percent skipped_rows diverged_at step_ms model_sha256", outcome},
+	"accuracy": {"step task task_ended its_last accuracy_percent", accuracies},
+	"steps":    {"step row loss loss_after weight sigma lambda slack norm_d", steps},
 }
 
-// Accuracy writes the accuracies of all tasks at all evaluations: a line for each task that had started. task_ended says
-// whether the task's last step was made, and its_last whether this evaluation is the one after it.
-func Accuracy(out io.Writer, runs []*results.Run) error {
-	columns := []string{"step", "task", "task_ended", "its_last", "accuracy_percent"}
-	return write(out, runs, columns, func(i int, add func(...any)) {
-		for _, p := range runs[i].Curve {
-			for k, acc := range p.Acc {
-				if acc == nil || k >= len(runs[i].Tasks) {
-					continue
-				}
-				end := runs[i].Tasks[k].End
-				add(p.Step, k+1, p.Step >= end, p.Step == end, 100**acc)
-			}
-		}
-	})
-}
-
-// Steps writes a line for each row of each step: the loss, what the method made of it, and the step's ‖d‖. records
-// returns the records of a run; if no run has any, that is an error.
-func Steps(out io.Writer, runs []*results.Run, records func(i int) ([]results.Record, error)) error {
-	all := make([][]results.Record, len(runs))
-	some := false
-	for i := range runs {
+// CSV writes a table of runs: "runs" has a line for each run, "accuracy" for each task at each evaluation, and "steps" for each
+// row of each step. For the last, records returns the records of a run; if no run has any, that is an error.
+func CSV(out io.Writer, name string, runs []*results.Run, records func(i int) ([]results.Record, error)) error {
+	made, recorded, some := tables[name], make([][]results.Record, len(runs)), name != "steps"
+	for i := 0; name == "steps" && i < len(runs); i++ {
 		var err error
-		if all[i], err = records(i); err != nil {
+		if recorded[i], err = records(i); err != nil {
 			return err
 		}
-		some = some || len(all[i]) > 0
+		some = some || len(recorded[i]) > 0
 	}
 	if !some {
 		return errors.New("none of the runs has records of its steps: pcl run --record keeps them")
 	}
-	columns := []string{"step", "row", "loss", "loss_after", "weight", "sigma", "lambda", "slack", "norm_d"}
-	return write(out, runs, columns, func(i int, add func(...any)) {
-		for _, r := range all[i] {
-			for k, id := range r.IDs {
-				add(r.Step, id, at(r.Losses, k), at(r.LossesAfter, k), at(r.Weights, k), at(r.Sigma, k), at(r.Lambda, k), at(r.Slacks, k), r.NormD)
-			}
+	settings := differing(runs)
+	return csvcell.Write(out, func(yield func([]string) bool) {
+		yield(slices.Concat(about, strings.Fields(made.columns)))
+		for i, r := range runs {
+			first := append(aboutOf(r), settings[i])
+			made.lines(r, recorded[i], func(cells ...any) {
+				line := slices.Clone(first)
+				for _, c := range cells {
+					line = append(line, csvcell.Text(c, -1)) // so that numbers are read as the same
+				}
+				yield(line)
+			})
 		}
 	})
+}
+
+// outcome is A, F and A_first in percent, as in docs/protocol.md §3.1, and what the run was.
+func outcome(r *results.Run, _ []results.Record, add func(...any)) {
+	var diverged any
+	if r.DivergedAt != nil {
+		diverged = *r.DivergedAt
+	}
+	add(len(r.Tasks), r.Steps, r.A, r.F, r.AFirst, r.Skipped, diverged, r.Measured.StepMillis, r.ModelSHA256)
+}
+
+// accuracies are those of the tasks that had started. task_ended says whether the task's last step was made, and its_last whether
+// this evaluation is the one after it.
+func accuracies(r *results.Run, _ []results.Record, add func(...any)) {
+	for _, p := range r.Curve {
+		for k, acc := range p.Acc {
+			if acc == nil || k >= len(r.Tasks) {
+				continue
+			}
+			end := r.Tasks[k].End
+			add(p.Step, k+1, p.Step >= end, p.Step == end, 100**acc)
+		}
+	}
+}
+
+// steps have the loss of each row, what the method made of it, and the step's ‖d‖.
+func steps(_ *results.Run, records []results.Record, add func(...any)) {
+	for _, r := range records {
+		for k, id := range r.IDs {
+			add(r.Step, id, at(r.Losses, k), at(r.LossesAfter, k), at(r.Weights, k), at(r.Sigma, k), at(r.Lambda, k), at(r.Slacks, k), r.NormD)
+		}
+	}
 }
 
 // at is an entry of a list that may be shorter.

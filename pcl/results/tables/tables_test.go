@@ -36,7 +36,7 @@ func text(t *testing.T, write func(io.Writer) error) string {
 }
 
 func TestRuns(t *testing.T) {
-	got := text(t, func(w io.Writer) error { return Runs(w, runs()[:1]) })
+	got := text(t, func(w io.Writer) error { return CSV(w, "runs", runs()[:1], nil) })
 	want := "id,dataset,increment,method,params,variant,labelset,timeline,seed,settings,tasks,steps,a_percent,f_percent,a_first_percent,skipped_rows,diverged_at,step_ms,model_sha256\n" +
 		"a1,glyphs,task,emgd-gmc,\"{\"\"tau\"\":5}\",,0,0,1,,2,4,50.25,-1,51.25,0,,0,00\n"
 	if got != want {
@@ -49,7 +49,7 @@ func TestSettings(t *testing.T) {
 	all := runs()[:2]
 	all[0].Config = []byte(`{"seed":1,"method":"emgd-gmc","optimizer":{"lr":0.003},"batch":8}`)
 	all[1].Config = []byte(`{"seed":2,"method":"emgd-gmc","optimizer":{"lr":0.01},"batch":8,"epochs":2}`)
-	got := text(t, func(w io.Writer) error { return Runs(w, all) })
+	got := text(t, func(w io.Writer) error { return CSV(w, "runs", all, nil) })
 	for _, want := range []string{`,1,"{""optimizer.lr"":""0.003""}",2,4,`, `,2,"{""epochs"":""2"",""optimizer.lr"":""0.01""}",2,4,`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -62,7 +62,7 @@ func TestScenarios(t *testing.T) {
 	all := runs()[:2]
 	all[0].Config = []byte(`{"seed":1,"method":"emgd-gmc","scenario":{"tasks":[{"classes":[0,1]}]}}`)
 	all[1].Config = []byte(`{"seed":1,"method":"emgd-gmc","scenario":{"tasks":[{"classes":[0,2]}]}}`)
-	got := strings.Split(text(t, func(w io.Writer) error { return Runs(w, all) }), "\n")
+	got := strings.Split(text(t, func(w io.Writer) error { return CSV(w, "runs", all, nil) }), "\n")
 	one, other := strings.Split(got[1], ",")[9], strings.Split(got[2], ",")[9]
 	if one == other || !strings.Contains(one, "sha256:") {
 		t.Errorf("settings %s and %s", one, other)
@@ -70,7 +70,7 @@ func TestScenarios(t *testing.T) {
 }
 
 func TestAccuracy(t *testing.T) {
-	got := text(t, func(w io.Writer) error { return Accuracy(w, runs()[2:]) })
+	got := text(t, func(w io.Writer) error { return CSV(w, "accuracy", runs()[2:], nil) })
 	for _, want := range []string{"step,task,task_ended,its_last,accuracy_percent\n", ",1,,1,1,true,true,50\n", ",1,,3,1,true,false,25\n", ",1,,3,2,true,true,100\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -84,17 +84,17 @@ func TestAccuracy(t *testing.T) {
 func TestSteps(t *testing.T) {
 	record := []results.Record{{Step: 7, IDs: []int{0, 2}, Losses: []float64{.5, 1e-20}, Weights: []float64{1, 2}, Sigma: []float64{.25, .75}, NormD: 3}}
 	got := text(t, func(w io.Writer) error {
-		return Steps(w, runs()[2:], func(int) ([]results.Record, error) { return record, nil })
+		return CSV(w, "steps", runs()[2:], func(int) ([]results.Record, error) { return record, nil })
 	})
 	for _, want := range []string{",1,,7,0,0.5,,1,0.25,,,3\n", ",1,,7,2,1e-20,,2,0.75,,,3\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if err := Steps(io.Discard, runs(), func(int) ([]results.Record, error) { return nil, nil }); err == nil {
+	if err := CSV(io.Discard, "steps", runs(), func(int) ([]results.Record, error) { return nil, nil }); err == nil {
 		t.Error(err)
 	}
-	if err := Steps(io.Discard, runs(), func(int) ([]results.Record, error) { return nil, io.ErrUnexpectedEOF }); err != io.ErrUnexpectedEOF {
+	if err := CSV(io.Discard, "steps", runs(), func(int) ([]results.Record, error) { return nil, io.ErrUnexpectedEOF }); err != io.ErrUnexpectedEOF {
 		t.Error(err)
 	}
 }

@@ -1,8 +1,10 @@
-package results
+package report
 
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
 // TestWithoutFolders: own data have their names alone, also in the configuration; the ID and other sets stay.
@@ -11,13 +13,13 @@ func TestWithoutFolders(t *testing.T) {
 		"folder:/home/me/photos?size=32x32": "folder:photos?size=32x32", `csv:C:\me\a&b.csv`: "csv:a&b.csv", "folder:/home/me/photos/": "folder:photos/",
 		"folder:photos?label=a/b": "folder:photos?label=a/b", "npz:../x.npz": "npz:x.npz", "glyphs": "glyphs", "folder:photos": "folder:photos",
 	} {
-		r := worked()
+		r := &results.Run{ID: "0123456789ab"}
 		text, err := json.Marshal(map[string]any{"dataset": name, "scenario": map[string]any{"dataset": name}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.Dataset, r.Config = name, text
-		out, err := r.WithoutFolders()
+		out, err := withoutFolders(r)
 		if err != nil || out.Dataset != want || out.ID != r.ID {
 			t.Errorf("%s: %s (%v), want %s", name, out.Dataset, err, want)
 		}

@@ -1,4 +1,4 @@
-package folder
+package experiment
 
 import (
 	"errors"
@@ -19,25 +19,24 @@ import (
 // TestOneAtATime has a folder refused while it is taken, with its holder named, and given afterwards.
 func TestOneAtATime(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "run")
-	first, err := Take(dir)
+	first, err := takeLock(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Take(dir)
-	var held *HeldError
-	if !errors.As(err, &held) || !errors.Is(err, ErrHeld) {
-		t.Fatalf("a second holder: %v, want ErrHeld", err)
+	_, err = takeLock(dir)
+	if !errors.Is(err, errHeld) {
+		t.Fatalf("a second holder: %v, want errHeld", err)
 	}
 	host, _ := os.Hostname()
-	if h := held.Holder; h.PID != os.Getpid() || h.Host != host || time.Since(h.Since) > time.Minute || !strings.Contains(err.Error(), host) {
+	if h := holderOf(dir); h.PID != os.Getpid() || h.Host != host || time.Since(h.Since) > time.Minute || !strings.Contains(err.Error(), host) {
 		t.Errorf("the holder is %+v, in words %q", h, err)
 	}
-	must.Do(t, first.Release())
-	second, err := Take(dir)
+	must.Do(t, first.release())
+	second, err := takeLock(dir)
 	if err != nil {
 		t.Fatalf("after its release: %v", err)
 	}
-	must.Do(t, second.Release())
+	must.Do(t, second.release())
 }
 
 // TestNoTwoHolders lets many take and release one folder, whose lock's file comes and goes with them.
@@ -48,8 +47,8 @@ func TestNoTwoHolders(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range 30 {
-				l, err := Take(dir)
-				if errors.Is(err, ErrHeld) {
+				l, err := takeLock(dir)
+				if errors.Is(err, errHeld) {
 					continue
 				}
 				if err != nil {
@@ -61,7 +60,7 @@ func TestNoTwoHolders(t *testing.T) {
 				}
 				taken.Add(1)
 				inside.Add(-1)
-				if err := l.Release(); err != nil {
+				if err := l.release(); err != nil {
 					t.Error(err)
 				}
 			}
@@ -77,9 +76,9 @@ func TestNoTwoHolders(t *testing.T) {
 func TestLeftBehind(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(dir, lockFile), []byte("\x00{\"pid\":1,\"host\":\"gone\"}\nand more"), 0o644))
-	l := must.Get(Take(dir))(t)
-	defer l.Release()
-	if h := holder(dir); h.PID != os.Getpid() {
+	l := must.Get(takeLock(dir))(t)
+	defer l.release()
+	if h := holderOf(dir); h.PID != os.Getpid() {
 		t.Errorf("the holder is %+v", h)
 	}
 }
@@ -87,21 +86,21 @@ func TestLeftBehind(t *testing.T) {
 // TestFolderTakenAway removes a folder in use: its holder must not write into the one that comes after.
 func TestFolderTakenAway(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	l := must.Get(Take(dir))(t)
-	if err := l.Check(); err != nil {
+	l := must.Get(takeLock(dir))(t)
+	if err := l.check(); err != nil {
 		t.Error(err)
 	}
 	if err := os.Rename(dir, dir+"-away"); err != nil {
 		t.Skipf("this system does not let a folder in use be moved: %v", err)
 	}
-	if err := l.Check(); err == nil {
+	if err := l.check(); err == nil {
 		t.Error("the folder is away, and nothing is said")
 	}
-	other := must.Get(Take(dir))(t)
-	if err := l.Check(); err == nil {
+	other := must.Get(takeLock(dir))(t)
+	if err := l.check(); err == nil {
 		t.Error("another folder of its name passes for it")
 	}
-	if err := errors.Join(l.Release(), other.Check(), other.Release()); err != nil {
+	if err := errors.Join(l.release(), other.check(), other.release()); err != nil {
 		t.Errorf("the release of the first took the second's lock away: %v", err)
 	}
 }
@@ -112,7 +111,7 @@ func TestNotWritable(t *testing.T) {
 	file := filepath.Join(base, "file")
 	must.Do(t, os.WriteFile(file, nil, 0o644))
 	below := filepath.Join(file, "runs", "one")
-	if _, err := Take(below); err == nil || !strings.Contains(err.Error(), below) {
+	if _, err := takeLock(below); err == nil || !strings.Contains(err.Error(), below) {
 		t.Errorf("below a file: taken, %v", err)
 	}
 	if entries, err := os.ReadDir(base); err != nil || len(entries) != 1 {
@@ -126,14 +125,14 @@ func TestNoLocks(t *testing.T) {
 	defer func() { tryLock = before }()
 	tryLock = func(*flock.Flock) (bool, error) { return false, syscall.ENOLCK }
 	dir := t.TempDir()
-	l, err := Take(dir)
-	if err != nil || !l.Open {
+	l, err := takeLock(dir)
+	if err != nil || !l.open {
 		t.Fatalf("%+v, %v", l, err)
 	}
-	if _, held := Held(dir); held {
+	if _, held := heldBy(dir); held {
 		t.Error("the folder counts as held")
 	}
-	if err := errors.Join(l.Check(), l.Release()); err != nil {
+	if err := errors.Join(l.check(), l.release()); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,4 +1,4 @@
-package checkpoint
+package experiment
 
 import (
 	"encoding/json"
@@ -10,16 +10,17 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/internal/must"
+	"github.com/parallelcl/parallelcl/pcl"
 )
 
-// series saves steps 4, 8, 12 and 16 and keeps the last three.
-func series(t *testing.T) (Series, []string) {
+// fourSaved saves steps 4, 8, 12 and 16 and keeps the last three.
+func fourSaved(t *testing.T) (series, []string) {
 	t.Helper()
-	s := Series{Dir: filepath.Join(t.TempDir(), "run"), Keep: 3}
+	s := series{dir: filepath.Join(t.TempDir(), "run"), keep: 3}
 	for _, step := range []int{4, 8, 12, 16} {
-		must.Do(t, s.Save(step, File{Arrays: map[string][]float32{"step": {float32(step)}}}))
+		must.Do(t, s.save(step, pcl.State{Arrays: map[string][]float32{"step": {float32(step)}}}))
 	}
-	paths := must.Get(s.List())(t)
+	paths := must.Get(s.list())(t)
 	return s, paths
 }
 
@@ -29,11 +30,11 @@ func damage(t *testing.T, path string) {
 }
 
 func TestSeriesKeepsTheLast(t *testing.T) {
-	s, paths := series(t)
+	s, paths := fourSaved(t)
 	if len(paths) != 3 {
 		t.Fatalf("kept %v, want three", paths)
 	}
-	f, path, damaged, err := s.Latest()
+	f, path, damaged, err := s.latest()
 	if err != nil || damaged != nil || path != paths[2] || f.Arrays["step"][0] != 16 {
 		t.Errorf("the latest is %s, step %v (%v)", path, f.Arrays["step"], err)
 	}
@@ -41,18 +42,18 @@ func TestSeriesKeepsTheLast(t *testing.T) {
 
 // TestLatestIsWhole damages the newest checkpoint, then also those before it.
 func TestLatestIsWhole(t *testing.T) {
-	s, paths := series(t)
+	s, paths := fourSaved(t)
 	for i := len(paths) - 1; i >= 0; i-- {
 		damage(t, paths[i])
 		want := ""
 		if i > 0 {
 			want = paths[i-1]
 		}
-		f, path, damaged, err := s.Latest()
+		f, path, damaged, err := s.latest()
 		if err != nil || path != want || (want != "") != (f.Arrays["step"] != nil) {
 			t.Errorf("the latest is %q, %v; want %q", path, err, want)
 		}
-		if !errors.Is(damaged, ErrDamaged) || !strings.Contains(damaged.Error(), paths[len(paths)-1]) {
+		if !errors.Is(damaged, pcl.ErrDamaged) || !strings.Contains(damaged.Error(), paths[len(paths)-1]) {
 			t.Errorf("damaged is %v, want %s", damaged, paths[len(paths)-1])
 		}
 	}
@@ -61,77 +62,77 @@ func TestLatestIsWhole(t *testing.T) {
 // TestSeriesFromAnEarlierCheckpoint goes on from step 8 of a series that ends at 16: what is saved next must
 // neither be removed as the oldest nor come second to what was left.
 func TestSeriesFromAnEarlierCheckpoint(t *testing.T) {
-	s, _ := series(t)
-	must.Do(t, s.Save(10, File{}))
-	paths, err := s.List()
-	if err != nil || len(paths) != 2 || Step(paths[0]) != 8 || Step(paths[1]) != 10 {
+	s, _ := fourSaved(t)
+	must.Do(t, s.save(10, pcl.State{}))
+	paths, err := s.list()
+	if err != nil || len(paths) != 2 || stepOf(paths[0]) != 8 || stepOf(paths[1]) != 10 {
 		t.Errorf("left %v (%v), want those of steps 8 and 10", paths, err)
 	}
 }
 
 func TestSeriesLeavesOtherFiles(t *testing.T) {
-	s, _ := series(t)
+	s, _ := fourSaved(t)
 	other := []string{"checkpoint-best.pcl", "checkpoint-000000016_good.pcl", "result.json"}
 	for _, name := range other {
-		must.Do(t, os.WriteFile(filepath.Join(s.Dir, name), nil, 0o644))
+		must.Do(t, os.WriteFile(filepath.Join(s.dir, name), nil, 0o644))
 	}
-	if _, _, _, err := s.Latest(); err != nil {
+	if _, _, _, err := s.latest(); err != nil {
 		t.Errorf("beside other files: %v", err)
 	}
-	must.Do(t, s.Clear())
-	left, err := os.ReadDir(s.Dir)
+	must.Do(t, s.clear())
+	left, err := os.ReadDir(s.dir)
 	if err != nil || len(left) != len(other) {
 		t.Errorf("%v are left (%v), want %v", left, err, other)
 	}
-	if _, path, damaged, err := s.Latest(); path != "" || damaged != nil || err != nil {
+	if _, path, damaged, err := s.latest(); path != "" || damaged != nil || err != nil {
 		t.Errorf("without checkpoints: %s, %v, %v", path, damaged, err)
 	}
-	if err := (Series{Dir: filepath.Join(s.Dir, "none")}).Clear(); err != nil {
+	if err := (series{dir: filepath.Join(s.dir, "none")}).clear(); err != nil {
 		t.Errorf("clearing a folder that is not there: %v", err)
 	}
 }
 
 // TestSeriesBesideCopies: a file that a user has made beside the checkpoints is none of them, whatever number its name has.
 func TestSeriesBesideCopies(t *testing.T) {
-	s := Series{Dir: t.TempDir(), Keep: 2}
+	s := series{dir: t.TempDir(), keep: 2}
 	for _, step := range []int{5, 10} {
-		must.Do(t, s.Save(step, File{State: json.RawMessage(fmt.Sprint(step))}))
+		must.Do(t, s.save(step, pcl.State{JSON: json.RawMessage(fmt.Sprint(step))}))
 	}
-	older := filepath.Join(s.Dir, "checkpoint-000000005 copy 2.pcl")
-	must.Do(t, os.Link(filepath.Join(s.Dir, "checkpoint-000000005.pcl"), older))
-	if f, path, _, err := s.Latest(); err != nil || string(f.State) != "10" {
-		t.Errorf("the newest is %s, of step %s, %v", path, f.State, err)
+	older := filepath.Join(s.dir, "checkpoint-000000005 copy 2.pcl")
+	must.Do(t, os.Link(filepath.Join(s.dir, "checkpoint-000000005.pcl"), older))
+	if f, path, _, err := s.latest(); err != nil || string(f.JSON) != "10" {
+		t.Errorf("the newest is %s, of step %s, %v", path, f.JSON, err)
 	}
-	must.Do(t, errors.Join(s.Save(15, File{State: json.RawMessage("15")}), s.Clear()))
+	must.Do(t, errors.Join(s.save(15, pcl.State{JSON: json.RawMessage("15")}), s.clear()))
 	if _, err := os.Stat(older); err != nil {
 		t.Error(err)
 	}
-	if left, err := os.ReadDir(s.Dir); err != nil || len(left) != 1 {
+	if left, err := os.ReadDir(s.dir); err != nil || len(left) != 1 {
 		t.Errorf("left are %v, %v", left, err)
 	}
 }
 
 // TestSeriesOfManySteps: a step whose number has more digits than the names have room for is later, too.
 func TestSeriesOfManySteps(t *testing.T) {
-	s := Series{Dir: t.TempDir(), Keep: 2}
+	s := series{dir: t.TempDir(), keep: 2}
 	for _, step := range []int{999_999_998, 999_999_999, 1_000_000_000} {
-		must.Do(t, s.Save(step, File{State: []byte("{}")}))
+		must.Do(t, s.save(step, pcl.State{JSON: []byte("{}")}))
 	}
-	if _, newest, _, err := s.Latest(); err != nil || Step(newest) != 1_000_000_000 {
+	if _, newest, _, err := s.latest(); err != nil || stepOf(newest) != 1_000_000_000 {
 		t.Errorf("the newest is %s, %v", newest, err)
 	}
-	if paths, err := s.List(); err != nil || len(paths) != 2 || Step(paths[0]) != 999_999_999 {
+	if paths, err := s.list(); err != nil || len(paths) != 2 || stepOf(paths[0]) != 999_999_999 {
 		t.Errorf("kept %v, %v", paths, err)
 	}
 }
 
 func TestSeriesKeepsAtLeastOne(t *testing.T) {
 	for _, keep := range []int{0, -1} {
-		s := Series{Dir: t.TempDir(), Keep: keep}
+		s := series{dir: t.TempDir(), keep: keep}
 		for step := range 3 {
-			must.Do(t, s.Save(step, File{}))
+			must.Do(t, s.save(step, pcl.State{}))
 		}
-		if paths, err := s.List(); err != nil || len(paths) != 1 {
+		if paths, err := s.list(); err != nil || len(paths) != 1 {
 			t.Errorf("Keep %d left %v (%v), want one file", keep, paths, err)
 		}
 	}

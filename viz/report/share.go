@@ -1,14 +1,16 @@
-package results
+package report
 
 import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// WithoutFolders returns the run with the name of its data set as it may be shown to others: "folder:photos?size=32x32" for
+// withoutFolders returns a run with the name of its data set as it may be shown to others: "folder:photos?size=32x32" for
 // "folder:/home/me/photos?size=32x32". The ID stays that of the run as it was made.
-func (r *Run) WithoutFolders() (*Run, error) {
+func withoutFolders(r *results.Run) (*results.Run, error) {
 	kind, path, own := strings.Cut(r.Dataset, ":")
 	end := strings.LastIndexByte(path, '?')
 	if end < 0 {
