@@ -18,7 +18,6 @@ import (
 	"unsafe"
 
 	"github.com/parallelcl/parallelcl/emgd"
-	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/weigh"
 )
 
@@ -206,10 +205,7 @@ func pcl_info(name, params, text *C.char, size C.int64_t) (info *C.char) {
 }
 
 //export pcl_names
-func pcl_names() *C.char {
-	text, _ := json.Marshal(method.Names()) // texts are always JSON
-	return C.CString(string(text))
-}
+func pcl_names() *C.char { return C.CString(weigh.Names()) }
 
 //export pcl_message
 func pcl_message(status C.int64_t) *C.char { return C.CString(emgd.Status(status).Message()) }

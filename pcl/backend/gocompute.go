@@ -13,9 +13,6 @@ import (
 // execution of operations deadlocks, since all workers can end up waiting for a free worker.
 const goConfig = "ops_sequential"
 
-// goName is what the pure-Go backend calls itself.
-const goName = "Go Backend"
-
 // openGo opens the pure-Go backend. Each operation may still use GOMAXPROCS threads.
 func openGo(context.Context, Options) *Backend {
 	b := fail.Or(gobackend.New(goConfig))

@@ -52,7 +52,7 @@ func compile(t testing.TB, b *backend.Backend, build func(n []*graph.Node) []*gr
 				args[i] = tensors.FromFlatDataAndDimensions(flat, x.dims...)
 			}
 		}
-		for _, x := range must.Get(exec.Exec(args...))(t) {
+		for _, x := range must.Get(exec.Call(args...))(t) {
 			out = append(out, must.Get(tensors.CopyFlatData[float64](x))(t))
 		}
 		return out

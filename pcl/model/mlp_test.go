@@ -80,14 +80,6 @@ func TestForwardAndLoss(t *testing.T) {
 	within(t, "logits", 1e-12, got[1], logits...)
 }
 
-// gradient is ∇θ of the loss, flat.
-func (p *problem) gradient(t testing.TB, x []float64) []float64 {
-	t.Helper()
-	return p.run(t, p.theta, x, p.theta, func(loss, _ Dual, theta []*graph.Node, _ *graph.Node) []*graph.Node {
-		return []*graph.Node{join(graph.Gradient(loss.Value, theta...))}
-	})[0]
-}
-
 // TestEditOracle is the worked example of docs/method.md §9: a linear softmax, φ = ‖∇θℓ(x) − D‖².
 func TestEditOracle(t *testing.T) {
 	in := []tensor{

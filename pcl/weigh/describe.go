@@ -52,3 +52,9 @@ func (r *Rule) Describe() ([]byte, error) {
 	d.Info = r.info // which its parameters may change
 	return json.Marshal(description{d, r.Follows(), r.LeavesOut()})
 }
+
+// Names returns the names of all methods as a JSON list.
+func Names() string {
+	text, _ := json.Marshal(method.Names()) // texts are always JSON
+	return string(text)
+}
