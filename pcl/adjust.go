@@ -3,6 +3,7 @@ package pcl
 import (
 	"math"
 
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -36,6 +37,13 @@ func (l *Learner) adjustmentsApart(tau float64) []float32 {
 	share := make([]float64, l.options.Model.Outputs())
 	l.addStored(share, func(int) float64 { return 1 / float64(l.memory.Len()) })
 	return logarithms(tau, share)
+}
+
+// adjust sets what the loss adds to the scores of every sample.
+func adjust(b *device.Batch, by []float32) {
+	for i := range b.Class {
+		copy(b.Reference[i*len(by):], by)
+	}
 }
 
 // addStored adds how often each stored sample is replayed to the share of its output.

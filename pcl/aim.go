@@ -12,7 +12,7 @@ func (l *Learner) aim(b *device.Batch, loss rehearsal.Loss) {
 	l.target(b, loss)
 	switch {
 	case loss.Adjust > 0:
-		b.Adjust(l.adjustments(loss.Adjust))
+		adjust(b, l.adjustments(loss.Adjust))
 	case loss.StoredLogits, loss.Distill > 0: // the stored values stay
 	case loss.Sigmoid, loss.Teacher > 0:
 		l.teach(b, loss)

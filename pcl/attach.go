@@ -143,8 +143,8 @@ func (l *Learner) DetachContext(ctx context.Context, id int, keep bool) error {
 
 // prepareBatches gives a task room for the batch that it trains on and the next one.
 func (l *Learner) prepareBatches(t *attached) {
-	t.current = l.newBatchOn(t.id)
-	t.spare = l.newBatchOn(t.id)
+	t.current = l.programs.Lane(t.id).NewBatch()
+	t.spare = l.programs.Lane(t.id).NewBatch()
 }
 
 // pool returns how many samples of each class are collected while a task of these classes runs, as candidates

@@ -153,7 +153,7 @@ func (l *Learner) snapshot() State {
 		vectors[name] = l.network.state[i]
 	}
 	for name, b := range vectors {
-		arrays[name] = slices.Clone(program.Read[float32](b, l.programs.Total()))
+		arrays[name] = slices.Clone(program.Read[float32](b, l.total()))
 	}
 	for _, info := range l.roll.infos(l.tasks) {
 		state := taskState{TaskInfo: info}

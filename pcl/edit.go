@@ -36,7 +36,7 @@ func (s *step) editAfter() {
 		s.rows[i].observed = true // by the step itself: no further update follows
 	}
 	s.penaliseAgain()
-	s.gradients(device.None)
+	s.gradients(device.Products{})
 	s.editMemory()
 }
 
@@ -45,7 +45,7 @@ func (s *step) editMemory() {
 	report, rows := &EditReport{}, 0
 	for _, i := range s.kept {
 		row := &s.rows[i]
-		if row.id > method.Memory || row.batch == nil || row.loss.StoredLogits {
+		if row.id > method.Memory || row.Batch == nil || row.Loss.StoredLogits {
 			continue
 		}
 		phi, gradients := s.editGradients(row, s.toward)
@@ -108,18 +108,20 @@ func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients []
 	if l.options.Edit.Mode != "per_sample" {
 		return l.editAt(r, r.Flat, d)
 	}
-	defer r.batch.Count(nil)
-	for k := range r.batch.N {
-		r.batch.Count(func(i int) bool { return i == k })
+	counts, kept := r.Batch.Counts, slices.Clone(r.Batch.Counts)
+	defer copy(counts, kept)
+	for k := range r.Batch.N {
+		clear(counts)
+		counts[k] = 1
 		own, rows := l.editAlone(r, d)
-		phi += own / float64(r.batch.N)
+		phi += own / float64(r.Batch.N)
 		gradients = append(gradients, rows[k])
 	}
 	return phi, gradients
 }
 
 func (l *Learner) editAlone(r *row, d *aggregate) (phi float64, gradients [][]float32) {
-	one := l.programs.Gradient(l.at(l.network.theta), r.batch, r.loss)
+	one := l.programs.Gradient(l.at(l.network.theta), r.Batch, r.Loss)
 	defer program.Free(one)
 	return l.editAt(r, one, d)
 }
@@ -142,7 +144,7 @@ func (l *Learner) editAt(r *row, g compute.Buffer, d *aggregate) (phi float64, g
 	}
 	v := l.programs.Combine(w, rows)
 	defer program.Free(v)
-	gradients, phi = l.programs.Edit(l.options.Edit.where(l.at(l.network.theta)), r.batch, r.loss, v)
+	gradients, phi = l.programs.Edit(l.options.Edit.where(l.at(l.network.theta)), r.Batch, r.Loss, v)
 	return phi, gradients
 }
 

@@ -98,7 +98,7 @@ func sizeOf(s data.Samples) int {
 
 // inBatches calls f with n samples of a task, a batch at a time.
 func (l *Learner) inBatches(id int, s data.Samples, n int, f func(b *device.Batch)) {
-	b := l.newBatchOn(0)
+	b := l.programs.Lane(0).NewBatch()
 	defer b.Free()
 	for from := 0; from < n; from += l.options.Batch {
 		read(b, s, n, from, id)
@@ -109,7 +109,10 @@ func (l *Learner) inBatches(id int, s data.Samples, n int, f func(b *device.Batc
 // read fills a batch with samples of a task.
 func read(b *device.Batch, s data.Samples, n, from, id int) {
 	defer fail.Foreign(fmt.Sprintf("reading the samples of task %d panicked", id))
-	b.Read(s, n, from, id)
+	b.Empty()
+	b.N = min(len(b.Class), n-from)
+	b.Fill(s, func(i int) int { return from + i })
+	b.Take(id, b.Batch)
 }
 
 // countAll counts those of the n test samples that are predicted correctly. Several workers share the batches, so that one
@@ -139,13 +142,13 @@ func (l *Learner) countAll(id int, t *Task, n int) []ClassCount {
 		}
 	}
 	work := func(w int) {
-		set := l.lanes[w%len(l.lanes)]
+		set := l.programs.Lane(w)
 		here := theta
 		if theta.Backend() != set.Backend {
 			here = fail.Or(backend.Copy(set.Backend, theta))
 			defer program.Free(here)
 		}
-		b := l.newBatchOn(w)
+		b := set.NewBatch()
 		defer b.Free()
 		for size := l.options.Batch; ; {
 			from := int(next.Add(int64(size))) - size

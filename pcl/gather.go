@@ -14,7 +14,7 @@ import (
 func (s *step) taskRows() (rows []row) {
 	for _, t := range s.tasks.present() {
 		if t.ready {
-			rows = append(rows, row{id: t.id, batch: s.varied(t), loss: s.lossOf(t.id)})
+			rows = append(rows, row{id: t.id, Row: device.Row{Batch: s.varied(t), Loss: s.lossOf(t.id)}})
 		}
 	}
 	return rows
@@ -27,7 +27,7 @@ func (s *step) varied(t *attached) *device.Batch {
 		return t.current
 	}
 	if t.varied == nil {
-		t.varied = s.newBatchOn(t.id)
+		t.varied = s.programs.Lane(t.id).NewBatch()
 	}
 	t.varied.Gather(t.current.Items())
 	s.augment(t.varied, t.id)
@@ -68,12 +68,12 @@ func (s *step) memoryRows() (rows []row) {
 		}
 		i := len(rows) // rows without samples need no batch
 		if i == len(s.replayed) {
-			s.replayed = append(s.replayed, s.newBatchOn(0))
+			s.replayed = append(s.replayed, s.programs.Lane(0).NewBatch())
 		}
 		b := s.replayed[i]
 		b.Gather(s.memory.Items(replay.Indices))
 		s.augment(b, replay.ID)
-		rows = append(rows, row{id: replay.ID, batch: b, indices: replay.Indices, loss: s.lossOf(replay.ID)})
+		rows = append(rows, row{id: replay.ID, Row: device.Row{Batch: b, Loss: s.lossOf(replay.ID)}, indices: replay.Indices})
 	}
 	return rows
 }
@@ -81,6 +81,6 @@ func (s *step) memoryRows() (rows []row) {
 // aimAll sets, for each row, what its batch should predict.
 func (s *step) aimAll(rows []row) {
 	for _, r := range rows {
-		s.aim(r.batch, r.loss)
+		s.aim(r.Batch, r.Loss)
 	}
 }

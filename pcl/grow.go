@@ -1,8 +1,6 @@
 package pcl
 
 import (
-	"errors"
-
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/internal/fail"
@@ -66,13 +64,13 @@ func (l *Learner) useModel(m model.Model) {
 	l.options.Model = m
 	if err := fail.Tried(l.compile); err != nil {
 		l.options.Model = old
-		fail.If(errors.Join(err, fail.Tried(l.compile))) // what the old one needs is there
+		fail.If(err)
 	}
 	l.penalised, l.mean, l.prepared = nil, nil, 0
 }
 
-// widen copies the entries of a flat vector of one layout to their places in that of another one, which has more outputs. It leaves
-// the entries of the new outputs as they are.
+// widen copies the entries of a flat vector of one layout to their places in that of another one, which has more outputs. It
+// leaves the entries of the new outputs as they are.
 func widen(wide, narrow []float32, layout, old *model.Layout) {
 	copy(wide[:layout.Backbone], narrow[:old.Backbone])
 	for i := layout.Classifier; i < len(layout.Params); i++ {

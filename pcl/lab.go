@@ -2,6 +2,7 @@ package pcl
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -83,7 +84,7 @@ func (b lab) at(point rehearsal.Point) compute.Buffer {
 func (b lab) batches(samples []memory.Item, loss rehearsal.Loss, f func(h *device.Batch)) {
 	l := b.l
 	if l.sample == nil {
-		l.sample = l.newBatchOn(0)
+		l.sample = l.programs.Lane(0).NewBatch()
 	}
 	for some := range slices.Chunk(samples, l.options.Batch) {
 		l.sample.Gather(some)
@@ -136,7 +137,7 @@ func (b lab) Gradient(at rehearsal.Point, samples []memory.Item) (out []float32)
 func (b lab) sharedGradient(at device.At, h *device.Batch, loss rehearsal.Loss) []float32 {
 	g := b.l.programs.Gradient(at, h, loss)
 	defer program.Free(g)
-	return slices.Clone(program.Read[float32](g, b.l.programs.Total())[:b.l.programs.Shared])
+	return slices.Clone(program.Read[float32](g, b.l.total())[:b.l.programs.Shared])
 }
 
 // fits panics unless the samples make exactly one batch.
@@ -189,9 +190,11 @@ func (b lab) Descend(samples []memory.Item, shares []float64, s rehearsal.SGD) {
 	}
 	loss := b.memoryLoss()
 	b.batches(samples, loss, func(h *device.Batch) {
-		h.Share(shares)
+		for i, x := range shares {
+			h.Counts[i] = int32(math.Round(x * 65536)) // targets are integers
+		}
 		if loss.Adjust > 0 {
-			h.Adjust(b.l.adjustmentsApart(loss.Adjust))
+			adjust(h, b.l.adjustmentsApart(loss.Adjust))
 		}
 		o := &b.l.others
 		hyper := []float32{float32(s.LR), float32(s.Momentum), float32(s.Decay), float32(s.Clip)}

@@ -186,7 +186,7 @@ func TestShares(t *testing.T) {
 		two := stored(lab)[:2]
 		train := func(items []memory.Item, shares []float64, clip float64) []float32 {
 			lab.Restart()
-			start := slices.Clone(program.Read[float32](l.others.apart[0], l.programs.Total()))
+			start := slices.Clone(program.Read[float32](l.others.apart[0], l.total()))
 			lab.Descend(items, shares, rehearsal.SGD{LR: 1, Clip: clip})
 			for i, x := range program.Read[float32](l.others.apart[0], len(start)) {
 				start[i] -= x
@@ -215,7 +215,7 @@ func TestRemembered(t *testing.T) {
 		old := lab.Losses(rehearsal.Remembered, items)
 		lab.Update()
 		f := l.snapshot()
-		if len(f.Arrays["remembered"]) != l.programs.Total() || slices.Equal(f.Arrays["remembered"], f.Arrays["theta"]) {
+		if len(f.Arrays["remembered"]) != l.total() || slices.Equal(f.Arrays["remembered"], f.Arrays["theta"]) {
 			t.Error("the checkpoint does not hold the remembered parameters")
 		}
 		if got := lab.Losses(rehearsal.Remembered, items); !slices.Equal(got, old) {

@@ -38,8 +38,6 @@ import (
 	"sync/atomic"
 
 	"github.com/gomlx/compute"
-	"golang.org/x/sync/errgroup"
-
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/seed"
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -63,11 +61,7 @@ type Learner struct {
 	idleSince atomic.Uint64 // the count of the bell when the last step began, if there was nothing to do; otherwise 0
 
 	options  Options
-	programs *device.Set
-	readout  device.Readout
-	descent  *device.Descent
-	lanes    []*device.Set // one entry for each gradient that may be computed at the same time
-	pace     pace
+	programs *device.Trainer
 
 	network network
 	others  others
@@ -108,7 +102,6 @@ func New(ctx context.Context, o Options) (l *Learner, err error) {
 		memory:  store,
 		rng:     seed.New(o.Seed, "method"),
 		over:    map[int]int{},
-		pace:    pace{steps: paceEvery - paceFirst},
 	}
 	l.publish()
 	if err := fail.Tried(l.start); err != nil {
@@ -135,24 +128,19 @@ func (l *Learner) begin(theta []float32) {
 // compile compiles the program that every step needs, unless a learner that shares it has done so; others are compiled when
 // they are first needed.
 func (l *Learner) compile() {
-	shared := l.options.Programs
-	sets := shared.cache.Sets(l.options.spec())
-	l.programs, l.lanes = sets[0], sets
-	if backend.Concurrent(l.options.Backend) {
-		l.lanes = slices.Repeat(sets, runtime.GOMAXPROCS(0))
+	loss, lanes := l.options.lossOf(method.Memory), 1
+	if l.options.Backend.Info.Name == backend.Go { // which computes small operations on one core; XLA has threads of its own
+		lanes = runtime.GOMAXPROCS(0)
 	}
-	l.readout, l.descent = device.NewReadout(l.programs), device.NewDescent(l.programs)
-	loss := l.options.lossOf(method.Memory)
-	var compiling errgroup.Group
-	compile := func(f func()) { compiling.Go(func() error { return fail.Tried(f) }) }
-	for _, set := range sets {
-		compile(func() { set.CompileGradient(loss) })
-	}
+	var edits *device.At // which fails if the network lacks the second derivative
 	if l.options.Edit.Eta > 0 {
-		at := l.options.Edit.where(l.at(l.network.theta))
-		compile(func() { l.programs.CompileEdit(at, loss) }) // which fails if the network lacks the second derivative
+		edits = new(l.options.Edit.where(l.at(l.network.theta)))
 	}
-	fail.If(compiling.Wait())
+	made := l.options.Programs.cache.Trainer(l.options.spec(), lanes, loss, edits)
+	if l.programs != nil {
+		l.programs.Close()
+	}
+	l.programs = made
 }
 
 // Warm compiles the updates and inner products of steps of up to k rows in advance, where programs compute these. A row is one
@@ -173,6 +161,9 @@ func (l *Learner) Close() {
 	}
 	l.bell.ring()
 	l.network.free()
+	if l.programs != nil {
+		l.programs.Close()
+	}
 	l.others.free()
 	for _, t := range l.tasks {
 		t.free()
@@ -189,12 +180,7 @@ func (l *Learner) Close() {
 func (l *Learner) Options() Options { return l.status.Load().options }
 
 // compilations returns how many programs have been compiled for learners like this one.
-func (l *Learner) compilations() (n int) {
-	for _, set := range slices.Compact(slices.Clone(l.lanes)) { // lanes of one client share its set
-		n += set.Compilations()
-	}
-	return n
-}
+func (l *Learner) compilations() int { return l.programs.Compilations() }
 
 // Memory returns the rehearsal memory. It must not be used while a call to the learner is in progress.
 func (l *Learner) Memory() *memory.Store { return l.memory }
@@ -206,7 +192,7 @@ func (l *Learner) Parameters() ([]float32, error) {
 }
 
 func (l *Learner) parameters() []float32 {
-	return slices.Clone(program.Read[float32](l.network.theta, l.programs.Total()))
+	return slices.Clone(program.Read[float32](l.network.theta, l.total()))
 }
 
 // Statistics returns a copy of the running statistics of batch normalisation, or nil if the model has none.
@@ -214,11 +200,8 @@ func (l *Learner) Statistics() ([]float32, error) {
 	return callFor(context.Background(), l, "statistics", func() []float32 { return slices.Clone(l.network.statistics) })
 }
 
-// newBatchOn returns an empty batch in memory of the client that computes a lane, whichever has that number: those of tasks are
-// spread over the clients.
-func (l *Learner) newBatchOn(lane int) *device.Batch {
-	return l.lanes[lane%len(l.lanes)].NewBatch()
-}
+// total is the number of parameters.
+func (l *Learner) total() int { return l.options.Model.Layout().Total }
 
 // at is where batches are looked at with parameters on the device, and the running statistics that belong to these: their own for
 // a network that was trained apart, otherwise the present ones.
@@ -235,9 +218,9 @@ func (l *Learner) byMethod() string { return "method " + l.options.Method.Info()
 // products says which inner products of the rows' gradients the method needs in a step.
 func (l *Learner) products() device.Products {
 	if l.options.Observe || l.options.Method.Info().NeedsGram {
-		return device.Gram
+		return device.Products{Gram: true}
 	}
-	return device.Norms
+	return device.Products{Norms: true}
 }
 
 // status is what can be read of a learner while a call to it is in progress.

@@ -4,7 +4,6 @@ import (
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
-	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
@@ -12,7 +11,6 @@ import (
 type network struct {
 	theta      compute.Buffer
 	state      []compute.Buffer // the vectors that the optimiser remembers
-	parts      []device.Parts   // copies of θ on the clients that need one
 	statistics []float32        // running statistics, in the order of model.Layout.Stats; nil if there are none
 	updates    int              // how many updates were made: Adam's t
 }
@@ -28,10 +26,7 @@ func (n *network) set(backend compute.Backend, theta []float32, state [][]float3
 
 func (n *network) free() {
 	program.Free(append(n.state, n.theta)...)
-	for i := range n.parts {
-		n.parts[i].Free()
-	}
-	n.theta, n.state, n.parts = nil, nil, nil
+	n.theta, n.state = nil, nil
 }
 
 // vectors are θ and the optimiser's state.

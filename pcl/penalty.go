@@ -30,18 +30,18 @@ func (s *step) penalise(r *row) {
 	}
 	fail.When(len(gradient) != s.programs.Shared, "%s has a penalty on %d parameters, %d are shared", s.byMethod(), len(gradient), s.programs.Shared)
 	if s.penalised == nil {
-		s.penalised = make([]float32, s.programs.Total())
+		s.penalised = make([]float32, s.total())
 	}
 	flat := s.penalised
 	copy(flat, gradient)
-	r.Gradient = s.programs.Given(value, flat)
+	r.Row = s.programs.Given(value, flat)
 	r.observed = true // there are no statistics
 }
 
 // penaliseAgain computes the row of the penalty, if there is one, after it was freed.
 func (s *step) penaliseAgain() {
 	for i := range s.rows {
-		if r := &s.rows[i]; r.batch == nil {
+		if r := &s.rows[i]; r.Batch == nil {
 			s.penalise(r)
 		}
 	}
@@ -66,7 +66,7 @@ func (s *step) moved() {
 
 func (b lab) Parameters() []float32 {
 	n := b.l.programs.Shared
-	return program.Read[float32](b.l.network.theta, b.l.programs.Total())[:n:n]
+	return program.Read[float32](b.l.network.theta, b.l.total())[:n:n]
 }
 
 // TaskGradient takes the right labels for targets, also where a loss has those of the old model: this was remembered when
@@ -86,7 +86,7 @@ func (b lab) TaskGradient(samples []memory.Item) (out []float32) {
 	return out
 }
 
-// meanOfTasks returns the mean of the tasks' gradients over the shared parameters, without the rows that took no part in the update.
+// meanOfTasks returns the mean of the tasks' gradients over the shared parameters, without rows that took no part in the update.
 func (s *step) meanOfTasks() []float32 {
 	l := s.Learner
 	l.mean = fp.Grow(l.mean, l.programs.Shared)
@@ -96,7 +96,7 @@ func (s *step) meanOfTasks() []float32 {
 		if s.rows[i].id <= method.Memory {
 			continue
 		}
-		for p, x := range program.Read[float32](s.rows[i].Flat, l.programs.Total())[:len(l.mean)] {
+		for p, x := range program.Read[float32](s.rows[i].Flat, l.total())[:len(l.mean)] {
 			l.mean[p] += x
 		}
 		n++

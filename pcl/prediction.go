@@ -36,7 +36,7 @@ func (l *Learner) predictor() *Predictor {
 		programs: o.Programs, scores: o.lossOf(method.Memory), loss: keyOf(o.compared()),
 		roll: l.roll, rule: rule, steps: l.steps, version: l.version,
 	}
-	return p.open(o.spec(), program.ToDevice(o.Backend, program.Read[float32](theta, l.programs.Total()), l.programs.Total()), l.at(theta).Running)
+	return p.open(o.spec(), program.ToDevice(o.Backend, program.Read[float32](theta, l.total()), l.total()), l.at(theta).Running)
 }
 
 // Trained returns the network with which the learner predicts at present. A method that predicts by a rule of its own
@@ -54,12 +54,11 @@ func (l *Learner) trained() *Trained {
 	t := &Trained{
 		Model: o.Model.Key(), Method: o.Method.Info().Name, Steps: l.steps, Increment: o.Increment, Image: o.Image, Tasks: l.Tasks(),
 		Names: maps.Clone(l.roll.names), Loss: keyOf(o.compared()), Scores: scoresOf(o.lossOf(method.Memory)),
-		Tensors: tensors(o.Model.Layout(), program.Read[float32](theta, l.programs.Total()), l.at(theta).Running),
+		Tensors: tensors(o.Model.Layout(), program.Read[float32](theta, l.total()), l.at(theta).Running),
 	}
-	switch m := rehearsal.MeansOf(rule); {
-	case m == nil:
-		t.OtherRule = rule != nil
-	case m.Apply() && !(m.Between && o.Increment == "task"):
+	m, known := rehearsal.MeansOf(rule)
+	t.OtherRule = rule != nil && !known
+	if m != nil && !(m.Between && o.Increment == "task") {
 		t.Means = m
 	}
 	return t

@@ -7,7 +7,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
-	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // step is the state of one step while it is being made.
@@ -22,27 +21,41 @@ type step struct {
 
 // row is one stream in one step: its batch, its loss, and the gradient of that loss.
 type row struct {
-	id      int
-	batch   *device.Batch // nil for the row of a penalty
-	indices []int         // the places in the memory of a replayed row's samples; nil for tasks
-	loss    rehearsal.Loss
-	device.Gradient
-	observed bool              // whether the running statistics include those of its batch
-	halves   [2]compute.Buffer // gradients of the two halves of the batch, for methods that need them
+	id         int
+	device.Row       // without a batch where it is that of a penalty
+	indices    []int // the places in the memory of a replayed row's samples; nil for tasks
+	observed   bool  // whether the running statistics include those of its batch
 }
 
 // samples is how many samples the row has.
 func (r *row) samples() int {
-	if r.batch == nil {
+	if r.Batch == nil {
 		return 0
 	}
-	return r.batch.N
+	return r.Batch.N
 }
 
 func (r *row) free() {
-	r.Gradient.Free()
-	program.Free(r.halves[:]...)
-	r.observed, r.halves = false, [2]compute.Buffer{}
+	r.Free()
+	r.observed = false
+}
+
+// gradients computes the gradient of each row that has none yet, and brings to the host what it needs of all
+// rows: the losses, the statistics of the batches, and the inner products that are asked for.
+func (s *step) gradients(asked device.Products) (gram []float64) {
+	rows := make([]*device.Row, len(s.rows))
+	for i := range rows {
+		rows[i] = &s.rows[i].Row
+	}
+	asked.Halves = s.options.Method.Info().NeedsCross
+	gram = s.programs.Gradients(s.network.theta, rows, asked)
+	for i := range s.rows {
+		if r := &s.rows[i]; !r.observed {
+			averageIn(s.network.statistics, r.Statistics)
+			r.observed = true
+		}
+	}
+	return gram
 }
 
 // gradientsKept returns the gradients of the rows that take part.
@@ -79,7 +92,7 @@ func (s *step) forget() {
 // along returns one gradient that stands for all the given rows: over the shared parameters it is the given
 // direction, over the private ones the plain sum of the rows.
 func (s *step) along(direction []float64, rows []int) compute.Buffer {
-	total := make([]float32, s.programs.Total())
+	total := make([]float32, s.total())
 	for p, x := range direction {
 		total[p] = float32(x)
 	}

@@ -129,18 +129,14 @@ func (s *step) trace() {
 		return
 	}
 	t := &Trace{StepReport: s.report, Theta: s.parameters, Shared: s.programs.Shared}
-	like := s.rows[len(s.rows)-1].batch // that of a task
+	like := s.rows[len(s.rows)-1].Batch // that of a task
 	for _, i := range s.kept {
-		b := s.rows[i].batch
+		b := s.rows[i].Batch
 		if b == nil { // the row of a penalty
 			b = &device.Batch{Batch: data.Batch{X: make([]float32, len(like.X))}, Targets: make([]int32, len(like.Targets))}
 		}
 		t.X, t.Targets = append(t.X, b.X), append(t.Targets, b.Targets)
-		var reference []float32
-		if device.Referenced(s.rows[i].loss) {
-			reference = b.Reference
-		}
-		t.Loss, t.Reference = append(t.Loss, s.rows[i].loss), append(t.Reference, reference)
+		t.Loss, t.Reference = append(t.Loss, s.rows[i].Loss), append(t.Reference, b.Reference)
 	}
 	defer fail.Foreign("Options.Trace panicked")
 	fail.If(s.options.Trace(t))
@@ -221,7 +217,6 @@ func (s *step) idle() bool {
 
 // free releases the buffers that the step holds on the device.
 func (s *step) free() {
-	s.readout.Wait()
 	s.forget()
 	s.toward.free()
 	s.rows = nil
@@ -265,7 +260,7 @@ func (s *step) mark() (undo func()) {
 func (s *step) differentiate() {
 	_, chooses := method.As[rehearsal.Replayer](s.options.Method)
 	if chooses {
-		s.keepFinite(s.gradients(device.Norms))
+		s.keepFinite(s.gradients(device.Products{Norms: true}))
 	}
 	var replayed []row
 	if chooses || s.memory.Len() > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -150,7 +151,7 @@ func TestLoadTrainedRefuses(t *testing.T) {
 	two := []safetensors.Tensor{{Name: "a", Dims: []int{1}, Values: []float32{1}}, {Name: meansTensor, Dims: []int{1, 2}, Values: []float32{3, 4}}}
 	path := filepath.Join(t.TempDir(), "x.safetensors")
 	load := func(text string, tensors ...safetensors.Tensor) (*Trained, error) {
-		must.Do(t, (&safetensors.File{Tensors: tensors, Metadata: map[string]string{trainedKey: text}}).Save(path))
+		must.Do(t, atomicfile.Write(path, (&safetensors.File{Tensors: tensors, Metadata: map[string]string{trainedKey: text}}).Write))
 		return LoadTrained(path)
 	}
 	if n := must.Get(load(good, two[0]))(t); n.Model != "m" || len(n.Tensors) != 1 {
@@ -169,6 +170,8 @@ func TestLoadTrainedRefuses(t *testing.T) {
 	}
 	refused(t, second(load(means)))
 	refused(t, second(load(strings.Replace(means, "[[1]]", "[]", 1), two...)))
+	twice := strings.Replace(means, `"classes":[5],"tasks":[[1]]`, `"classes":[5,5],"tasks":[[1],[1]]`, 1)
+	refused(t, second(load(twice, two[0], safetensors.Tensor{Name: meansTensor, Dims: []int{2, 1}, Values: []float32{3, 4}})))
 	refused(t, second(LoadPredictor(pcltest.Backend(t, backend.Go), path)))
 }
 

@@ -132,5 +132,15 @@ func (t *Trained) takeTensors(all []safetensors.Tensor) {
 			t.Means.Values = slices.Collect(slices.Chunk(x.Values, x.Dims[1]))
 		}
 	}
-	fail.If(t.Means.Check())
+	checkMeans(t.Means)
+}
+
+// checkMeans ends the work unless there are tasks and a mean for each class. The means of a network that has diverged pass: they
+// are not finite, but can be saved.
+func checkMeans(m *rehearsal.Means) {
+	fail.When(len(m.Tasks) != len(m.Classes) || len(m.Values) != len(m.Classes),
+		"class means: %d classes, tasks of %d and values of %d; want as many of each", len(m.Classes), len(m.Tasks), len(m.Values))
+	for i, c := range m.Classes {
+		fail.When(i > 0 && c <= m.Classes[i-1], "the mean of class %d follows another; want each class once, in ascending order", c)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
@@ -56,7 +57,7 @@ func TestONNXRuntime(t *testing.T) {
 			dir := t.TempDir()
 			file, expected := filepath.Join(dir, "net.onnx"), filepath.Join(dir, "want.safetensors")
 			must.Do(t, must.Get(l.Trained())(t).SaveONNX(file, nil))
-			must.Do(t, (&safetensors.File{Tensors: expectedOf(t, l, d.Select(&d.Test, 3, 0, 1, 2, 3, 4, 5))}).Save(expected))
+			must.Do(t, atomicfile.Write(expected, (&safetensors.File{Tensors: expectedOf(t, l, d.Select(&d.Test, 3, 0, 1, 2, 3, 4, 5))}).Write))
 			worst, err := strconv.ParseFloat(strings.TrimSpace(runPython(t, bin, runONNX, file, expected)), 64)
 			if err != nil || worst > 1e-5 {
 				t.Errorf("ONNX Runtime differs by %g: %v", worst, err)

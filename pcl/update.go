@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gomlx/compute"
+	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
@@ -44,7 +45,8 @@ func (s *step) reportRises(before []float32) {
 		moved[p] -= x
 	}
 	for _, i := range s.kept {
-		s.report.Rises = append(s.report.Rises, s.rows[i].Along(moved))
+		g := blas32.Vector{N: len(moved), Inc: 1, Data: program.Read[float32](s.rows[i].Flat, len(moved))}
+		s.report.Rises = append(s.report.Rises, blas32.DDot(g, blas32.Vector{N: len(moved), Inc: 1, Data: moved}))
 	}
 }
 
@@ -52,7 +54,7 @@ func (s *step) reportRises(before []float32) {
 // the gradients of the same batches at the new θ.
 func (s *step) updateAgain() {
 	if s.options.ExtraUpdate {
-		s.renew(device.None)
+		s.renew(device.Products{})
 		s.descendBeside(s.report.Weights, s.gradientsKept())
 	}
 }
@@ -81,7 +83,7 @@ func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64) {
 	scalars := s.options.Optimizer.Scalars(s.network.updates + 1)
 	theta := s.network.theta
 	defer func() { s.touched = s.touched || s.network.theta != theta }() // what the device has taken cannot be undone
-	norm2 = s.descent.Step(s.network.vectors(), w, rows, scalars)
+	norm2 = s.programs.Step(s.network.vectors(), w, rows, scalars)
 	s.touched = true
 	if finite(norm2) {
 		s.network.updates++
@@ -104,7 +106,7 @@ func (b lab) Update() {
 	}
 	b.s.penalty() // as before each update
 	b.s.descendBeside(w, rows)
-	b.s.keepFinite(b.s.renew(device.Norms))
+	b.s.keepFinite(b.s.renew(device.Products{Norms: true}))
 }
 
 // current returns the gradients of the tasks' rows that are finite, and the weights whose sum over them is their average.

@@ -24,7 +24,7 @@ func (s *step) reportKept(gram []float64) {
 		r.IDs, r.N = append(r.IDs, row.id), append(r.N, row.samples())
 		r.Losses = append(r.Losses, row.Value)
 	}
-	if s.products() == device.Gram && len(s.kept) > 0 {
+	if s.products().Gram && len(s.kept) > 0 {
 		r.Gram = submatrix(gram, len(s.rows), s.kept)
 	}
 }
@@ -71,7 +71,7 @@ func (s *step) weigh() {
 func (s *step) jacobian() [][]float64 {
 	out := make([][]float64, len(s.kept))
 	for k, i := range s.kept {
-		g := program.Read[float32](s.rows[i].Flat, s.programs.Total())
+		g := program.Read[float32](s.rows[i].Flat, s.total())
 		out[k] = make([]float64, s.programs.Shared)
 		for p := range out[k] {
 			out[k][p] = float64(g[p])
@@ -85,8 +85,8 @@ func (s *step) cross() (out []float64) {
 	var parts [2][]blas32.Vector
 	for h := range parts {
 		for _, i := range s.kept {
-			half := cmp.Or(s.rows[i].halves[h], s.rows[i].Flat) // without samples, both are the whole
-			g := program.Read[float32](half, s.programs.Total())
+			half := cmp.Or(s.rows[i].Halves[h], s.rows[i].Flat) // without samples, both are the whole
+			g := program.Read[float32](half, s.total())
 			parts[h] = append(parts[h], blas32.Vector{N: s.programs.Shared, Inc: 1, Data: g})
 		}
 	}
@@ -108,13 +108,13 @@ func (s *step) follow() {
 	after := make([]float64, len(s.kept))
 	for k, i := range s.kept {
 		r := &s.rows[i]
-		if r.batch == nil {
+		if r.Batch == nil {
 			after[k], _ = s.penalty()
 			continue
 		}
 		now := device.At{Theta: s.network.theta} // with the batch's own statistics, as in its gradient's program
-		for _, x := range s.programs.Losses(now, r.batch, r.loss) {
-			after[k] += x / float64(r.batch.N)
+		for _, x := range s.programs.Losses(now, r.Batch, r.Loss) {
+			after[k] += x / float64(r.Batch.N)
 		}
 	}
 	if s.options.Observe {

@@ -10,8 +10,10 @@ package main
 import "C"
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"unsafe"
 
@@ -108,11 +110,23 @@ func open(name, params *C.char, seed uint64) (*weigh.Rule, error) {
 	if params != nil {
 		given = C.GoString(params)
 	}
-	values, err := weigh.Parameters(given)
+	values, err := parametersOf(given)
 	if err != nil {
 		return nil, err
 	}
 	return weigh.New(C.GoString(name), values, seed)
+}
+
+// parametersOf reads the parameters of a method from a JSON object; an empty text has none.
+func parametersOf(text string) (map[string]any, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	var params map[string]any
+	if err := json.Unmarshal([]byte(text), &params); err != nil {
+		return nil, fmt.Errorf("the parameters are not a JSON object: %w", err)
+	}
+	return params, nil
 }
 
 //export pcl_close

@@ -41,9 +41,9 @@ const (
 // More threads or clients than these are typing errors: no machine has them.
 const maxCount = 1024
 
-// EnvSeparate is the environment variable that, where it is not empty, keeps the memory of the XLA CPU
+// envSeparate is the environment variable that, where it is not empty, keeps the memory of the XLA CPU
 // backend separate from the host's, as a GPU's is: for tests on a machine without a GPU.
-const EnvSeparate = "PARALLELCL_SEPARATE_MEMORY"
+const envSeparate = "PARALLELCL_SEPARATE_MEMORY"
 
 // Options say which backend to open and how. The zero value opens the best one available.
 type Options struct {
@@ -56,7 +56,7 @@ type Options struct {
 	// Clients is the number of XLA CPU clients to open. Each has its own thread pool and computes
 	// at the same time as the others, which is how several small programs use several cores: see
 	// [Backend.Clients]. 0 means one for each core (GOMAXPROCS), up to 8, or a single one if Threads or
-	// [EnvSeparate] are given. The GPU and the pure-Go backend ignore it.
+	// PARALLELCL_SEPARATE_MEMORY are given. The GPU and the pure-Go backend ignore it.
 	Clients int
 	// Vectors says which vector instructions XLA uses on a CPU: "native" (or empty) or [AVX2]. A process keeps to what its
 	// first client used. Processors without AVX-512, the GPU and the pure-Go backend ignore it.
@@ -190,7 +190,7 @@ func (o Options) clients() int {
 	if o.Clients > 0 {
 		return o.Clients
 	}
-	if o.Threads > 0 || os.Getenv(EnvSeparate) != "" {
+	if o.Threads > 0 || os.Getenv(envSeparate) != "" {
 		return 1
 	}
 	return min(runtime.GOMAXPROCS(0), mostClients)

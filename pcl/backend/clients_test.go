@@ -78,7 +78,7 @@ func TestClients(t *testing.T) {
 
 // Where clients could not read each other's memory there is one, or none.
 func TestClientsNeedSharedMemory(t *testing.T) {
-	t.Setenv(EnvSeparate, "1")
+	t.Setenv(envSeparate, "1")
 	if b, err := Open(t.Context(), Options{Name: XLACPU, cache: realCache(t), Clients: 2}); err == nil {
 		b.Close()
 		t.Error("two clients with separate memory")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime"
 
-	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/gobackend"
 
 	"github.com/parallelcl/parallelcl/internal/fail"
@@ -14,16 +13,8 @@ import (
 // execution of operations deadlocks, since all workers can end up waiting for a free worker.
 const goConfig = "ops_sequential"
 
-// goName is what the pure-Go backend calls itself.
-const goName = "Go Backend"
-
 // openGo opens the pure-Go backend. Each operation may still use GOMAXPROCS threads.
 func openGo(context.Context, Options) *Backend {
 	b := fail.Or(gobackend.New(goConfig))
 	return &Backend{Backend: b, Info: Info{Name: Go, Device: cpuModel(vectors()), Threads: runtime.GOMAXPROCS(0)}}
 }
-
-// Concurrent says whether it pays to run programs from several goroutines at once. It does with pure Go,
-// which computes small operations on one core; XLA has threads of its own and queues calls that come at the
-// same time.
-func Concurrent(b compute.Backend) bool { return b.Name() == goName }

@@ -74,7 +74,7 @@ func openCPUPlugin(plugin string, o Options) *Backend {
 	fail.If(err)
 	options := pjrt.NamedValuesMap{"cpu_device_count": int64(1)}
 	settings := ""
-	if os.Getenv(EnvSeparate) != "" {
+	if os.Getenv(envSeparate) != "" {
 		settings = ",noshared_buffers"
 	}
 	info := Info{Name: XLACPU, Plugin: plugin, Device: cpuModel(used, cache("L1"), cache("L2")), Vectors: used, Threads: max(o.Threads, 1)}

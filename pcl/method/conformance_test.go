@@ -70,7 +70,7 @@ func weigh(t testing.TB, m Method, s *Step) []float64 {
 func forSigma(t testing.TB, s *Step, sigma ...float64) []float64 {
 	t.Helper()
 	w := make([]float64, s.k())
-	must.Get(build(t, "emgd-gmc", nil).(Elastic).WeightsFor(s, sigma, w))(t)
+	must.Get(build(t, "emgd-gmc", nil).(*elastic).WeightsFor(s, sigma, w))(t)
 	return w
 }
 

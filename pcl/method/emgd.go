@@ -124,19 +124,13 @@ func (e *elastic) observe(s *Step, kept *rows) {
 	}
 }
 
-// Elastic is a method whose weights follow from elastic factors, which can also be given to it.
-type Elastic interface {
-	Method
-	// WeightsFor is Weights for the given σ, which it neither computes nor remembers.
-	WeightsFor(s *Step, sigma, w []float64) (Outcome, error)
-}
-
 // Snapshot returns a function that restores the present state.
 func (e *elastic) Snapshot() func() {
 	kept := e.factors.Clone()
 	return func() { e.factors = *kept }
 }
 
+// WeightsFor is Weights for the given σ, which it neither computes nor remembers; see package weigh.
 func (e *elastic) WeightsFor(s *Step, sigma, w []float64) (out Outcome, err error) {
 	defer fail.Caught(&err)
 	s.check(e.info, w)

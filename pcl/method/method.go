@@ -106,23 +106,6 @@ type Joined struct {
 	To           []int // for each row of the step, the row of this one that it is, or is a part of
 }
 
-// Spread returns a certificate about the joined rows as one about the rows of the step: each row of the memory has the
-// entries of the sum that it is a part of.
-func (j *Joined) Spread(c *emgd.Certificate) *emgd.Certificate {
-	d := *c
-	d.Lambda, d.Sigma, d.Slacks, d.Active, d.Dropped = nil, nil, nil, nil, nil
-	for i, to := range j.To {
-		d.Lambda, d.Sigma, d.Slacks = append(d.Lambda, c.Lambda[to]), append(d.Sigma, c.Sigma[to]), append(d.Slacks, c.Slacks[to])
-		if slices.Contains(c.Active, to) {
-			d.Active = append(d.Active, i)
-		}
-		if slices.Contains(c.Dropped, to) {
-			d.Dropped = append(d.Dropped, i)
-		}
-	}
-	return &d
-}
-
 // Method computes the weights of a step. A method can do more by implementing a role: [Stateful], [Follower], [Idler],
 // or a role of a rehearsal, such as [rehearsal.Objective].
 type Method interface {

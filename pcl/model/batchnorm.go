@@ -8,7 +8,8 @@ import (
 // epsilon is added to variances, so that they can be divided by.
 const epsilon = 1e-5
 
-// batchNorm is the layer of [Layout.AddBatchNorm]. It is built from elementary operations, so that gradients and tangents pass through the batch's mean and variance.
+// batchNorm is the layer of [Layout.AddBatchNorm]. It is built from elementary operations, so that gradients and tangents pass
+// through the batch's mean and variance.
 type batchNorm struct {
 	scale, shift   int // indices in Layout.Params
 	mean, variance int // indices in Layout.Stats

@@ -1,22 +1,18 @@
 package model
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
-	"sync/atomic"
 	"testing"
 
-	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
-	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
 // tensor is an input of a graph: float64 or int32 entries, row-major.
@@ -31,57 +27,36 @@ func ints(flat ...int32) tensor                 { return tensor{flat, []int{len(
 // run builds a graph on the pure-Go backend, runs it once and returns its outputs in float64.
 func run(t testing.TB, in []tensor, build func(n []*graph.Node) []*graph.Node) [][]float64 {
 	t.Helper()
-	return compile(t, pcltest.Backend(t, backend.Go), in, build)(in)
+	return compile(t, pcltest.Backend(t, backend.Go), build)(in)
 }
 
-// compile builds a graph for inputs like the given ones, and returns what runs it: outputs in float64.
-func compile(t testing.TB, b *backend.Backend, like []tensor, build func(n []*graph.Node) []*graph.Node) func(in []tensor) [][]float64 {
+// compile returns what runs a graph on inputs: its outputs in float64.
+func compile(t testing.TB, b *backend.Backend, build func(n []*graph.Node) []*graph.Node) func(in []tensor) [][]float64 {
 	t.Helper()
-	var inputs []program.Input
-	for i, x := range like {
-		dtype := dtypes.Float64
-		if _, ok := x.flat.([]int32); ok {
-			dtype = dtypes.Int32
-		}
-		inputs = append(inputs, program.Input{Name: fmt.Sprintf("in%d", i), Shape: shapes.Make(dtype, x.dims...)})
-	}
-	var sizes []int
-	p, err := program.Compile(b.Backend, new(atomic.Int64), "test", inputs, func(n []*graph.Node) []*graph.Node {
+	exec := must.Get(graph.NewExec(b.Backend, func(n []*graph.Node) []*graph.Node {
 		out := build(n)
 		for i := range out {
 			out[i] = graph.ConvertDType(out[i], dtypes.Float64)
-			sizes = append(sizes, out[i].Shape().Size())
 		}
 		return out
-	})
-	must.Do(t, err)
-	t.Cleanup(p.Close)
-	return func(in []tensor) [][]float64 {
+	}))(t)
+	t.Cleanup(exec.Finalize)
+	return func(in []tensor) (out [][]float64) {
 		t.Helper()
-		return call(t, b, p, in, sizes)
-	}
-}
-
-// call runs a program whose outputs have the given sizes.
-func call(t testing.TB, b *backend.Backend, p *program.Program, in []tensor, sizes []int) [][]float64 {
-	t.Helper()
-	var buffers []compute.Buffer
-	defer func() { program.Free(buffers...) }()
-	for _, x := range in {
-		switch flat := x.flat.(type) {
-		case []float64:
-			buffers = append(buffers, program.ToDevice(b.Backend, flat, x.dims...))
-		case []int32:
-			buffers = append(buffers, program.ToDevice(b.Backend, flat, x.dims...))
+		args := make([]any, len(in))
+		for i, x := range in {
+			switch flat := x.flat.(type) {
+			case []float64:
+				args[i] = tensors.FromFlatDataAndDimensions(flat, x.dims...)
+			case []int32:
+				args[i] = tensors.FromFlatDataAndDimensions(flat, x.dims...)
+			}
 		}
+		for _, x := range must.Get(exec.Call(args...))(t) {
+			out = append(out, must.Get(tensors.CopyFlatData[float64](x))(t))
+		}
+		return out
 	}
-	results := p.Call(buffers)
-	defer program.Free(results...)
-	out := make([][]float64, len(results))
-	for i, buffer := range results {
-		out[i] = slices.Clone(program.Read[float64](buffer, sizes[i]))
-	}
-	return out
 }
 
 func normal(r *rand.Rand, n int) []float64 {
@@ -128,6 +103,22 @@ func duals(parts []*graph.Node, tangents ...*graph.Node) []Dual {
 		}
 	}
 	return out
+}
+
+// split cuts a flat vector into tensors, and join is its inverse.
+func split(flat *graph.Node, tensors []Param) (parts []*graph.Node) {
+	for _, p := range tensors {
+		parts = append(parts, graph.Reshape(graph.Slice(flat, graph.AxisRange(p.Offset, p.Offset+p.Size())), p.Dims...))
+	}
+	return parts
+}
+
+func join(parts []*graph.Node) *graph.Node {
+	flat := make([]*graph.Node, len(parts))
+	for i, p := range parts {
+		flat[i] = graph.Reshape(p, -1)
+	}
+	return graph.Concatenate(flat, 0)
 }
 
 // targets say what a batch should predict: the labels, which outputs compete, and the samples' shares.

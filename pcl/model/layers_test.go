@@ -106,7 +106,7 @@ func checkLayer(t *testing.T, b *backend.Backend, l layer) {
 		p := Param{Dims: l.dims[i%n]}
 		in[i] = floats(normal(r, p.Size()), p.Dims...)
 	}
-	eval := compile(t, b, in, func(nodes []*graph.Node) []*graph.Node {
+	eval := compile(t, b, func(nodes []*graph.Node) []*graph.Node {
 		x := nodes[:n]
 		all := duals(x, nodes[n:2*n]...)
 		y := l.apply(all)

@@ -1,11 +1,8 @@
 package model
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
-
-	"github.com/gomlx/gomlx/core/graph"
 )
 
 // Param is one tensor of parameters, or of statistics, and its place in the flat vector of all of them.
@@ -79,7 +76,8 @@ func (l *Layout) addStat(name string, start float32, n int) int {
 }
 
 // Init draws the starting values of the parameters. Weights are Glorot-uniform, biases 0, and scales 1; those of a
-// [NewScoped] network are as its initialisers say. The running statistics are means of 0 and variances of 1; nil if there are none.
+// [NewScoped] network are as its initialisers say. The running statistics are means of 0 and variances of 1; nil if there are
+// none.
 func (l *Layout) Init(rng *rand.Rand) (theta, statistics []float32) {
 	theta = constants(l.Params, l.Total)
 	if l.draw != nil {
@@ -108,30 +106,4 @@ func constants(params []Param, total int) []float32 {
 		}
 	}
 	return out
-}
-
-// Split cuts a flat vector, of parameters or of running statistics, into one node for each of the tensors that it holds, in their
-// shape. Take gradients with respect to these nodes and join them with [Join]. Differentiating through the cuts instead would
-// add up copies of the whole vector, padded with zeros.
-func Split(flat *graph.Node, tensors []Param) []*graph.Node {
-	out, total := make([]*graph.Node, len(tensors)), 0
-	for _, p := range tensors {
-		total += p.Size()
-	}
-	if flat.Shape().Size() != total {
-		panic(fmt.Errorf("model: a vector of %d entries, want %d", flat.Shape().Size(), total))
-	}
-	for i, p := range tensors {
-		out[i] = graph.Reshape(graph.Slice(flat, graph.AxisRange(p.Offset, p.Offset+p.Size())), p.Dims...)
-	}
-	return out
-}
-
-// Join is the inverse of [Split].
-func Join(parts []*graph.Node) *graph.Node {
-	flat := make([]*graph.Node, len(parts))
-	for i, p := range parts {
-		flat[i] = graph.Reshape(p, -1)
-	}
-	return graph.Concatenate(flat, 0)
 }

@@ -35,8 +35,8 @@ func (p *problem) run(t testing.TB, theta, x, v []float64, build func(loss, logi
 	in := append([]tensor{floats(theta, len(theta)), floats(x, batch, 6), floats(v, len(v))}, p.targets...)
 	return run(t, in, func(n []*graph.Node) []*graph.Node {
 		layout := p.net.Layout()
-		parts := Split(n[0], layout.Params)
-		logits := p.net.Forward(Pass{Params: duals(parts, Split(n[2], layout.Params)...), X: Dual{Value: n[1]}}).Logits
+		parts := split(n[0], layout.Params)
+		logits := p.net.Forward(Pass{Params: duals(parts, split(n[2], layout.Params)...), X: Dual{Value: n[1]}}).Logits
 		return build(meanEntropy(logits, targetsOf(n[3:])), logits, parts, n[1])
 	})
 }
@@ -78,14 +78,6 @@ func TestForwardAndLoss(t *testing.T) {
 	loss, logits := p.reference(p.theta, p.x)
 	within(t, "loss", 1e-12, got[0], loss)
 	within(t, "logits", 1e-12, got[1], logits...)
-}
-
-// gradient is ∇θ of the loss, flat.
-func (p *problem) gradient(t testing.TB, x []float64) []float64 {
-	t.Helper()
-	return p.run(t, p.theta, x, p.theta, func(loss, _ Dual, theta []*graph.Node, _ *graph.Node) []*graph.Node {
-		return []*graph.Node{Join(graph.Gradient(loss.Value, theta...))}
-	})[0]
 }
 
 // TestEditOracle is the worked example of docs/method.md §9: a linear softmax, φ = ‖∇θℓ(x) − D‖².

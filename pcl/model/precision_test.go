@@ -18,7 +18,7 @@ func TestBFloat16(t *testing.T) {
 	v := normal(rand.New(rand.NewPCG(5, 5)), len(p.theta))
 	all := func() [][]float64 {
 		return p.run(t, p.theta, p.x, v, func(loss, _ Dual, theta []*graph.Node, x *graph.Node) []*graph.Node {
-			return []*graph.Node{loss.Value, loss.Tangent, Join(graph.Gradient(loss.Value, theta...)), graph.Gradient(loss.Tangent, x)[0]}
+			return []*graph.Node{loss.Value, loss.Tangent, join(graph.Gradient(loss.Value, theta...)), graph.Gradient(loss.Tangent, x)[0]}
 		})
 	}
 	want := all()
@@ -36,7 +36,7 @@ func TestBFloat16Convolution(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	in := []tensor{floats(normal(r, 2*8*8*3), 2, 8, 8, 3), floats(normal(r, 3*3*3*4), 3, 3, 3, 4), floats(normal(r, 2*8*8*4), 2, 8, 8, 4)}
 	eval := func(p Pass) [][]float64 {
-		return compile(t, pcltest.Backend(t, backend.XLACPU), in, func(n []*graph.Node) []*graph.Node {
+		return compile(t, pcltest.Backend(t, backend.XLACPU), func(n []*graph.Node) []*graph.Node {
 			p.Params = []Dual{{Value: n[1]}}
 			y := convolution{weights: 0, bias: -1, stride: 1}.apply(p, Dual{Value: n[0]}).Value
 			return append([]*graph.Node{y}, graph.Gradient(graph.ReduceAllSum(graph.Mul(y, n[2])), n[0], n[1])...)

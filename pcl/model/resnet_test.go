@@ -76,13 +76,13 @@ func problemOf(net Model) *resNetProblem {
 // build gives the loss, its tangent, gradient and pixel gradient along v, and the batch's statistics.
 func (p *resNetProblem) build(n []*graph.Node) []*graph.Node {
 	l := p.net.Layout()
-	parts, along := Split(n[0], l.Params), Split(n[2], l.Params)
+	parts, along := split(n[0], l.Params), split(n[2], l.Params)
 	targets := targetsOf(n[3:])
 	out := p.net.Forward(Pass{Params: duals(parts, along...), X: Dual{Value: n[1]}, Weight: n[6]})
 	loss := meanEntropy(out.Logits, targets)
 	return []*graph.Node{
-		loss.Value, loss.Tangent, Join(graph.Gradient(loss.Value, parts...)),
-		pixelGradient(p.net, parts, along, n[1], targets), Join(out.Stats),
+		loss.Value, loss.Tangent, join(graph.Gradient(loss.Value, parts...)),
+		pixelGradient(p.net, parts, along, n[1], targets), join(out.Stats),
 	}
 }
 
@@ -103,8 +103,8 @@ func TestResNet18OnGPU(t *testing.T) {
 	for _, release := range []bool{false, true} {
 		p := newResNetProblem(t, release)
 		b := pcltest.Backend(t, backend.Go)
-		here := compile(t, b, p.in, p.build)(p.in)
-		there := compile(t, &backend.Backend{Backend: separate{b.Backend}, Info: b.Info}, p.in, p.build)(p.in)
+		here := compile(t, b, p.build)(p.in)
+		there := compile(t, &backend.Backend{Backend: separate{b.Backend}, Info: b.Info}, p.build)(p.in)
 		for k, want := range here {
 			within(t, fmt.Sprintf("output %d", k), 1e-9, there[k], want...)
 		}
@@ -116,7 +116,7 @@ func TestResNet18OnGPU(t *testing.T) {
 func TestResNet18Derivatives(t *testing.T) {
 	for _, release := range []bool{false, true} {
 		p := newResNetProblem(t, release)
-		eval := compile(t, pcltest.Backend(t, backend.Go), p.in, p.build)
+		eval := compile(t, pcltest.Backend(t, backend.Go), p.build)
 		got := eval(p.in)
 		v := p.in[2].flat.([]float64)
 		const h = 1e-6
@@ -197,10 +197,10 @@ func TestResNet18Running(t *testing.T) {
 	}
 	got := run(t, []tensor{p.in[0], p.in[1], p.in[6], stats}, func(n []*graph.Node) []*graph.Node {
 		forward := func(x *graph.Node, running []*graph.Node) Output {
-			return p.net.Forward(Pass{Params: duals(Split(n[0], l.Params)), X: Dual{Value: x}, Weight: n[2], Running: running})
+			return p.net.Forward(Pass{Params: duals(split(n[0], l.Params)), X: Dual{Value: x}, Weight: n[2], Running: running})
 		}
 		own := forward(n[1], nil)
-		running := forward(n[1], Split(n[3], l.Stats))
+		running := forward(n[1], split(n[3], l.Stats))
 		if running.Stats != nil || len(own.Stats) != len(l.Stats) {
 			t.Error("statistics come out of a pass that did not use the batch's, or not of one that did")
 		}
@@ -210,7 +210,7 @@ func TestResNet18Running(t *testing.T) {
 		first := graph.Slice(n[1], graph.AxisRange(0, 1))
 		return []*graph.Node{
 			own.Logits.Value, forward(n[1], own.Stats).Logits.Value,
-			running.Logits.Value, forward(first, Split(n[3], l.Stats)).Logits.Value,
+			running.Logits.Value, forward(first, split(n[3], l.Stats)).Logits.Value,
 		}
 	})
 	within(t, "the batch's own statistics", 1e-9, got[1], got[0]...)

@@ -75,14 +75,14 @@ func TestScopedMLP(t *testing.T) {
 		in := append([]tensor{floats(p.theta, len(p.theta)), floats(p.x, batch, 6), floats(v, len(v))}, p.targets...)
 		var got [2][][]float64
 		for i, net := range []Model{p.net, other} {
-			got[i] = compile(t, b, in, func(n []*graph.Node) []*graph.Node {
-				parts, along := Split(n[0], net.Layout().Params), Split(n[2], net.Layout().Params)
+			got[i] = compile(t, b, func(n []*graph.Node) []*graph.Node {
+				parts, along := split(n[0], net.Layout().Params), split(n[2], net.Layout().Params)
 				along[4], along[5] = nil, nil
 				targets := targetsOf(n[3:])
 				out := net.Forward(Pass{Params: duals(parts), X: Dual{Value: n[1]}, Weight: n[6]})
 				loss := meanEntropy(out.Logits, targets).Value
 				return []*graph.Node{
-					out.Features.Value, out.Logits.Value, Join(graph.Gradient(loss, parts...)),
+					out.Features.Value, out.Logits.Value, join(graph.Gradient(loss, parts...)),
 					pixelGradient(net, parts, along, n[1], targets),
 				}
 			})(in)
@@ -111,10 +111,10 @@ func TestScopedNetworks(t *testing.T) {
 				theta[i] += .1 * r.NormFloat64() // away from biases of 0, where ReLU has kinks
 			}
 			in := append([]tensor{floats(theta, len(theta)), floats(p.x, batch, 6), floats(along, len(along))}, p.targets...)
-			eval := compile(t, pcltest.Backend(t, backend.Go), in, func(n []*graph.Node) []*graph.Node {
-				parts := Split(n[0], layout.Params)
+			eval := compile(t, pcltest.Backend(t, backend.Go), func(n []*graph.Node) []*graph.Node {
+				parts := split(n[0], layout.Params)
 				loss := meanEntropy(net.Forward(Pass{Params: duals(parts), X: Dual{Value: n[1]}, Weight: n[6]}).Logits, targetsOf(n[3:])).Value
-				return []*graph.Node{loss, graph.ReduceAllSum(graph.Mul(Join(graph.Gradient(loss, parts...)), n[2]))}
+				return []*graph.Node{loss, graph.ReduceAllSum(graph.Mul(join(graph.Gradient(loss, parts...)), n[2]))}
 			})
 			const h = 1e-5
 			at := func(i int, to []float64) []tensor {
@@ -136,7 +136,7 @@ func TestScopedNetworks(t *testing.T) {
 				return
 			}
 			edit := run(t, in, func(n []*graph.Node) []*graph.Node {
-				return []*graph.Node{pixelGradient(net, Split(n[0], layout.Params), Split(n[2], layout.Params), n[1], targetsOf(n[3:]))}
+				return []*graph.Node{pixelGradient(net, split(n[0], layout.Params), split(n[2], layout.Params), n[1], targetsOf(n[3:]))}
 			})[0]
 			by := (eval(at(1, moved(p.x, h, change)))[1][0] - eval(at(1, moved(p.x, -h, change)))[1][0]) / (2 * h)
 			within(t, "the second derivative", 1e-6, []float64{dot(edit, change)}, by)
@@ -171,7 +171,7 @@ func TestScopedFrozen(t *testing.T) {
 	x := normal(rand.New(rand.NewPCG(1, 2)), batch*6)
 	features := func(m Model, x []float64) []float64 {
 		return run(t, []tensor{floats(theta, len(theta)), floats(x, batch, 6)}, func(n []*graph.Node) []*graph.Node {
-			return []*graph.Node{m.Forward(Pass{Params: duals(Split(n[0], m.Layout().Params)), X: Dual{Value: n[1]}}).Features.Value}
+			return []*graph.Node{m.Forward(Pass{Params: duals(split(n[0], m.Layout().Params)), X: Dual{Value: n[1]}}).Features.Value}
 		})[0]
 	}
 	within(t, "features of twice the input", 1e-12, features(two, x), features(one, moved(x, 1, x))...)
@@ -216,7 +216,7 @@ func TestScopedRefuses(t *testing.T) {
 		{Name: "theta", Shape: shapes.Make(dtypes.Float32, moody.Layout().Total)}, {Name: "x", Shape: shapes.Make(dtypes.Float32, batch, 6)},
 	}
 	_, err := program.Compile(pcltest.Backend(t, backend.Go).Backend, new(atomic.Int64), "moody", inputs, func(n []*graph.Node) []*graph.Node {
-		return []*graph.Node{moody.Forward(Pass{Params: duals(Split(n[0], moody.Layout().Params)), X: Dual{Value: n[1]}}).Features.Value}
+		return []*graph.Node{moody.Forward(Pass{Params: duals(split(n[0], moody.Layout().Params)), X: Dual{Value: n[1]}}).Features.Value}
 	})
 	if err == nil {
 		t.Errorf("other layers in another graph: %v", err)

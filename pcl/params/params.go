@@ -26,7 +26,7 @@ import (
 // Param is one parameter.
 type Param struct {
 	Name    string   `json:"name"`
-	Default any      `json:"default"` // of the type that [Param.Convert] returns
+	Default any      `json:"default"` // of the type that [Resolve] returns
 	Choices []string `json:"choices,omitempty"`
 	Doc     string   `json:"doc"`
 	Flag    string   `json:"-"` // the tag "flag"
@@ -115,13 +115,13 @@ func (p *Param) read(f reflect.StructField) (err error) {
 	}
 	free := *p
 	free.required = true // the default itself may be zero
-	p.Default, err = free.Convert(f.Tag.Get("default"))
+	p.Default, err = free.convert(f.Tag.Get("default"))
 	return err
 }
 
-// Convert turns a value from TOML, JSON, the command line or Go into the parameter's type: a float64 (also for an int),
+// convert turns a value from TOML, JSON, the command line or Go into the parameter's type: a float64 (also for an int),
 // []int, uint64, bool, string or map. It returns an error for a value that is out of range or not among the choices.
-func (p Param) Convert(v any) (any, error) {
+func (p Param) convert(v any) (any, error) {
 	v, err := p.typed(v)
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func Resolve(list []Param, given map[string]any) (map[string]any, error) {
 		if i < 0 {
 			return nil, fmt.Errorf("it has no parameter %q; want one of %s", name, names(list, name))
 		}
-		v, err := list[i].Convert(given[name])
+		v, err := list[i].convert(given[name])
 		if err != nil {
 			return nil, fmt.Errorf("parameter %s: %w", name, err)
 		}
@@ -245,7 +245,7 @@ func fill(fields reflect.Value) error {
 		v, f := p.Default, fields.FieldByIndex(p.index)
 		if p.required || !f.IsZero() {
 			var err error
-			if v, err = p.Convert(reflect.Indirect(f).Interface()); err != nil {
+			if v, err = p.convert(reflect.Indirect(f).Interface()); err != nil {
 				return fmt.Errorf("parameter %s: %w", p.Name, err)
 			}
 		}

@@ -88,7 +88,7 @@ func TestConvert(t *testing.T) {
 		{"mode", "two", "two"}, {"flag", "true", true}, {"flag", false, false}, {"every", int64(3), 3.0},
 	} {
 		p := list[slices.IndexFunc(list, func(p Param) bool { return p.Name == c.name })]
-		if got, err := p.Convert(c.value); err != nil || got != c.got {
+		if got, err := p.convert(c.value); err != nil || got != c.got {
 			t.Errorf("%s = %T(%v): %v (%v), want %v", c.name, c.value, c.value, got, err, c.got)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// zeroOf is the zero value of the type that [Param.Convert] returns for a field of the type t.
+// zeroOf is the zero value of the type that [Resolve] returns for a field of the type t.
 func zeroOf(t reflect.Type) (zero any, ok bool) {
 	switch t.Kind() {
 	case reflect.Int, reflect.Float64:

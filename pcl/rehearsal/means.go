@@ -1,7 +1,6 @@
 package rehearsal
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 )
@@ -15,13 +14,17 @@ type Means struct {
 	Values  [][]float32 `json:"-"`       // the mean of each of these classes, of length 1
 }
 
-// MeansOf returns the means of a rule, or nil if the rule is not [NearestMean]'s.
-func MeansOf(r Rule) *Means {
+// MeansOf returns the means by which a rule of [NearestMean] predicts; nil if it makes no prediction by them, as those that are
+// only for comparisons between tasks while one task has samples of all classes. Other rules are not known.
+func MeansOf(r Rule) (out *Means, known bool) {
 	m, ok := r.(*nearestMean)
 	if !ok {
-		return nil
+		return nil, false
 	}
-	out := &Means{Between: m.between, Classes: slices.Sorted(maps.Keys(m.means))}
+	out = &Means{Between: m.between, Classes: slices.Sorted(maps.Keys(m.means))}
+	if len(out.Classes) == 0 || m.between && m.oneTask(out.Classes) {
+		return nil, true
+	}
 	for _, c := range out.Classes {
 		mean := make([]float32, len(m.means[c]))
 		for i, x := range m.means[c] {
@@ -29,36 +32,10 @@ func MeansOf(r Rule) *Means {
 		}
 		out.Tasks, out.Values = append(out.Tasks, slices.Clone(m.tasks[c])), append(out.Values, mean)
 	}
-	return out
+	return out, true
 }
 
-// Check returns an error unless there are tasks and a mean, all of one length, for each class. The means of a network that has
-// diverged pass: they are not finite, but can be saved.
-func (m *Means) Check() error {
-	if len(m.Tasks) != len(m.Classes) || len(m.Values) != len(m.Classes) {
-		return fmt.Errorf("class means: %d classes, tasks of %d and values of %d; want as many of each", len(m.Classes), len(m.Tasks), len(m.Values))
-	}
-	for i, mean := range m.Values {
-		if len(mean) == 0 {
-			return fmt.Errorf("the mean of class %d has no entries", m.Classes[i])
-		}
-		if i > 0 && m.Classes[i] <= m.Classes[i-1] {
-			return fmt.Errorf("the mean of class %d follows that of class %d; want each class once, in ascending order", m.Classes[i], m.Classes[i-1])
-		}
-		if len(mean) != len(m.Values[0]) {
-			return fmt.Errorf("the mean of class %d has %d entries, that of class %d has %d", m.Classes[i], len(mean), m.Classes[0], len(m.Values[0]))
-		}
-	}
-	return nil
-}
-
-// Apply reports whether any prediction is made by the means. Means that are only for comparisons between tasks are not used
-// while one task has samples of all classes.
-func (m *Means) Apply() bool {
-	return len(m.Classes) > 0 && !(m.Between && m.Rule().(*nearestMean).oneTask(m.Classes))
-}
-
-// Rule returns the rule that predicts by the means, which must pass [Means.Check].
+// Rule returns the rule that predicts by the means.
 func (m *Means) Rule() Rule {
 	out := &nearestMean{between: m.Between, means: map[int][]float64{}, tasks: map[int][]int{}}
 	for i, c := range m.Classes {

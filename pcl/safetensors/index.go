@@ -36,8 +36,9 @@ type Entry struct {
 	Name  string
 	Type  string // "F32", "BF16", "I64" and so on
 	Shape []int  // the last dimension changes fastest
+	Bytes int64  // the size of its values in the file
 
-	begin, end int64
+	begin int64
 }
 
 // Open reads the header of a file. The values must cover the whole rest of it, without gaps, and no two tensors may share
@@ -92,11 +93,12 @@ func readEntry(name string, value json.RawMessage) Entry {
 	var in described
 	fail.If(jsonin.Unmarshal(value, &in))
 	fail.When(in.Type == "" || in.Shape == nil || len(in.Offsets) != 2, "want dtype, shape and two data_offsets")
-	t := Entry{name, in.Type, in.Shape, in.Offsets[0], in.Offsets[1]}
+	begin, end := in.Offsets[0], in.Offsets[1]
+	t := Entry{name, in.Type, in.Shape, end - begin, begin}
 	n := fail.Or(size(t.Shape))
 	each, _, unknown := npz.Decoder(kinds[t.Type])
-	fail.When(t.begin < 0 || t.end < t.begin || unknown == nil && int64(n)*int64(each) != t.Bytes(),
-		"one of type %s and shape %v has the bytes %d to %d", t.Type, t.Shape, t.begin, t.end)
+	fail.When(begin < 0 || end < begin || unknown == nil && int64(n)*int64(each) != t.Bytes,
+		"one of type %s and shape %v has the bytes %d to %d", t.Type, t.Shape, begin, end)
 	return t
 }
 
@@ -116,12 +118,12 @@ func size(shape []int) (int, error) {
 func (x *Reader) order(bytes int64) {
 	slices.SortFunc(x.Entries, func(a, b Entry) int {
 		// An empty tensor lies before the one that begins where it does.
-		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end), strings.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.Bytes, b.Bytes), strings.Compare(a.Name, b.Name))
 	})
 	at := int64(0)
 	for _, t := range x.Entries {
 		fail.When(t.begin != at, "tensor %q begins at byte %d of the values, where %d are taken: tensors overlap, or leave a gap", t.Name, t.begin, at)
-		at = t.end
+		at += t.Bytes
 	}
 	fail.When(at != bytes, "the tensors have %d bytes of values, the file %d: it was cut off, or something follows", at, bytes)
 }
@@ -133,9 +135,6 @@ var kinds = map[string]string{
 	"U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1",
 }
 
-// Bytes is the size of the tensor's values in the file.
-func (t Entry) Bytes() int64 { return t.end - t.begin }
-
 // Read reads the values of a tensor: a []float64 or []float32, the latter for the floats of 16 bits too, []uint8 for U8,
 // and []int64 for the others.
 func (x *Reader) Read(t Entry) (values any, err error) {
@@ -143,7 +142,7 @@ func (x *Reader) Read(t Entry) (values any, err error) {
 	defer fail.At("tensor " + t.Name)
 	_, decode, err := npz.Decoder(kinds[t.Type])
 	fail.When(err != nil, "it has the type %s; want a float or whole number type", t.Type)
-	data := make([]byte, t.Bytes())
-	fail.Or(io.ReadFull(io.NewSectionReader(x.values, t.begin, t.Bytes()), data))
+	data := make([]byte, t.Bytes)
+	fail.Or(io.ReadFull(io.NewSectionReader(x.values, t.begin, t.Bytes), data))
 	return fail.Or(decode(data)), nil
 }

@@ -13,8 +13,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-
-	"github.com/parallelcl/parallelcl/internal/atomicfile"
 )
 
 // Tensor is a named array. The last dimension changes fastest; without dimensions it is one number.
@@ -59,9 +57,6 @@ func (x *Reader) all() (*File, error) {
 	}
 	return f, nil
 }
-
-// Save writes the file under a temporary name and then renames it to path.
-func (f *File) Save(path string) error { return atomicfile.Write(path, f.Write) }
 
 // Write writes the file.
 func (f *File) Write(w io.Writer) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -44,7 +45,7 @@ func TestRoundTrip(t *testing.T) {
 		Metadata: map[string]string{"model": "mlp-2-[3]-1", "Grüße": "\"\n<"},
 	}
 	path := filepath.Join(t.TempDir(), "new", "w.safetensors")
-	must.Do(t, want.Save(path))
+	must.Do(t, atomicfile.Write(path, want.Write))
 	got := must.Get(Load(path))(t)
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

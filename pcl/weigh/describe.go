@@ -2,24 +2,10 @@ package weigh
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
-
-// Parameters reads the parameters of a method from a JSON object; an empty text has none.
-func Parameters(text string) (map[string]any, error) {
-	if strings.TrimSpace(text) == "" {
-		return nil, nil
-	}
-	var params map[string]any
-	if err := json.Unmarshal([]byte(text), &params); err != nil {
-		return nil, fmt.Errorf("the parameters are not a JSON object: %w", err)
-	}
-	return params, nil
-}
 
 // LeavesOut names what a rule does in a learner besides weights, and does not do here: its own loss, its choice of
 // samples for the memory, its rule of prediction, its penalty, its training when it is evaluated, or its products of two

@@ -49,11 +49,16 @@ func (r *Rule) Weights(p *Problem, w []float64) (out method.Outcome, err error) 
 	return out, err
 }
 
+// elastic is a method whose weights follow from elastic factors, which can also be given to it.
+type elastic interface {
+	WeightsFor(s *method.Step, sigma, w []float64) (method.Outcome, error)
+}
+
 func (r *Rule) weigh(p *Problem, w []float64) (out method.Outcome, err error) {
-	if elastic, ok := r.method.(method.Elastic); p.Sigma != nil && !ok {
+	if e, ok := r.method.(elastic); p.Sigma != nil && !ok {
 		err = errors.New(`"sigma" needs emgd-gmc, emgd-gs or emgd-log, at rescale=native`)
 	} else if p.Sigma != nil {
-		out, err = elastic.WeightsFor(&r.step, p.Sigma, w)
+		out, err = e.WeightsFor(&r.step, p.Sigma, w)
 	} else if out, err = r.method.Weights(&r.step, w); err != nil {
 		err = fmt.Errorf("method %s: %w", r.info.Name, err)
 	}
@@ -64,7 +69,7 @@ func (r *Rule) weigh(p *Problem, w []float64) (out method.Outcome, err error) {
 		return out, err
 	}
 	if out.Joined != nil && out.Certificate != nil {
-		out.Certificate = out.Joined.Spread(out.Certificate)
+		out.Certificate = spread(out.Certificate, out.Joined)
 	}
 	switch {
 	case p.NoDirection:
@@ -164,4 +169,21 @@ func (r *Rule) combine(rows [][]float64, w []float64) {
 	for i, row := range rows {
 		floats.AddScaled(r.direction, w[i], row)
 	}
+}
+
+// spread returns a certificate about the joined rows as one about the rows of the step: each row of the memory has the
+// entries of the sum that it is a part of.
+func spread(c *emgd.Certificate, j *method.Joined) *emgd.Certificate {
+	d := *c
+	d.Lambda, d.Sigma, d.Slacks, d.Active, d.Dropped = nil, nil, nil, nil, nil
+	for i, to := range j.To {
+		d.Lambda, d.Sigma, d.Slacks = append(d.Lambda, c.Lambda[to]), append(d.Sigma, c.Sigma[to]), append(d.Slacks, c.Slacks[to])
+		if slices.Contains(c.Active, to) {
+			d.Active = append(d.Active, i)
+		}
+		if slices.Contains(c.Dropped, to) {
+			d.Dropped = append(d.Dropped, i)
+		}
+	}
+	return &d
 }

@@ -205,17 +205,6 @@ func TestDescribeOfComposition(t *testing.T) {
 	}
 }
 
-func TestParameters(t *testing.T) {
-	if p, err := Parameters(`{"tau": 5, "floor": "release", "x": true}`); err != nil || p["tau"] != 5.0 || p["floor"] != "release" || p["x"] != true {
-		t.Errorf("%v %v", p, err)
-	}
-	for _, text := range []string{"[1]", "{"} {
-		if _, err := Parameters(text); err == nil {
-			t.Errorf("%s is taken", text)
-		}
-	}
-}
-
 // TestOneDoor: what is wrong with a Gram matrix is said in the words of [emgd.NewProblem], whatever the rule.
 func TestOneDoor(t *testing.T) {
 	for _, gram := range [][]float64{{1, 2, 2, 1}, {1, .5, .2, 1}, {1, 0, 0, -1}, {1, math.NaN(), 0, 1}, {5e-324, 2e-323, 2e-323, 5e-324}} {

@@ -18,11 +18,11 @@ import (
 func (s *pass) pixelsAlong(direction []*graph.Node, l rehearsal.Loss) *graph.Node {
 	mean := func(n *graph.Node) *graph.Node { return graph.ReduceAllSum(graph.Mul(n, s.weight)) }
 	each := s.losses(l)
-	if loss := each.Chain(mean(each.Value), mean); loss.Tangent == nil {
+	loss := each.Chain(mean(each.Value), mean)
+	if loss.Tangent == nil {
 		return s.twice(direction, loss.Value)
-	} else {
-		return graph.Gradient(loss.Tangent, s.x)[0]
 	}
+	return graph.Gradient(loss.Tangent, s.x)[0]
 }
 
 // twice returns the same as the gradient of a gradient of the loss.

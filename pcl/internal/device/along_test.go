@@ -27,7 +27,7 @@ func TestPixelsAlong(t *testing.T) {
 	}
 	got := run(t, in, func(n []*graph.Node) []*graph.Node {
 		layout := net.Layout()
-		parts, along := model.Split(n[0], layout.Params), model.Split(n[3], layout.Params)
+		parts, along := split(n[0], layout.Params), split(n[3], layout.Params)
 		along[4], along[5] = nil, nil
 		open := func(direction []*graph.Node) *pass {
 			s := set.begin(n[1:3])

@@ -1,11 +1,10 @@
 // Package device is what a learner computes on its device: batches, gradients and their Gram matrix, updates, predictions and
 // edits. Programs are functions from graph nodes to graph nodes. It does not know what steps or streams are. Begin with [Batch]
-// and [Set.Differentiate].
+// and [Trainer.Gradients].
 package device
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/gomlx/compute"
 
@@ -23,13 +22,15 @@ type Batch struct {
 	Task      []int     // the task of each sample; in batches from the memory they differ
 	Targets   []int32   // [targetRows][size]; the following slices are parts of it
 	Output    []int32   // the output of each sample's class
-	Reference []float32 // [size][outputs], for losses that compare outputs with reference values
+	Counts    []int32   // how much each sample counts in the mean loss; 0 for padding
+	Reference []float32 // [size][outputs], for losses that compare outputs with reference values; nil for others
 
-	lo, hi, valid, taskLo, taskHi []int32
+	lo, hi, taskLo, taskHi []int32
 
+	values []float32         // Reference, to be used again
 	stored [][]float32       // the logits stored with the samples of the memory; nil for streams
 	device [2]compute.Buffer // X and Targets as buffers, if the device shares memory with the host
-	ahead  compute.Buffer    // otherwise: a copy of X that was sent to the device in advance
+	Ahead  compute.Buffer    // otherwise: a copy of X that was sent to the device in advance
 }
 
 // Target is what should be predicted for a sample: an output, those that compete with it, from Lo to below Hi, and the range of
@@ -45,7 +46,7 @@ func (p *Set) NewBatch() *Batch {
 		fail.If(err)
 	}
 	part := func(row int) []int32 { return b.Targets[row*p.Batch : (row+1)*p.Batch] }
-	b.lo, b.hi, b.Output, b.valid = part(targetLo), part(targetHi), part(targetLabel), part(targetValid)
+	b.lo, b.hi, b.Output, b.Counts = part(targetLo), part(targetHi), part(targetLabel), part(targetValid)
 	b.taskLo, b.taskHi = part(targetTaskLo), part(targetTaskHi)
 	return b
 }
@@ -53,19 +54,19 @@ func (p *Set) NewBatch() *Batch {
 // Free releases the batch's memory. The batch must not be used after that.
 func (b *Batch) Free() {
 	if b != nil {
-		program.Free(append(b.device[:], b.ahead)...)
+		program.Free(append(b.device[:], b.Ahead)...)
 		*b = Batch{}
 	}
 }
 
 // Empty removes all samples from the batch.
 func (b *Batch) Empty() {
-	program.Free(b.ahead)
-	b.N, b.Repeat, b.ahead = 0, false, nil
+	program.Free(b.Ahead)
+	b.N, b.Repeat, b.Ahead = 0, false, nil
 }
 
-// On says that a client reads the batch where it is.
-func (b *Batch) On(client compute.Backend) bool {
+// on says that a client reads the batch where it is.
+func (b *Batch) on(client compute.Backend) bool {
 	return b.device[0] == nil || b.device[0].Backend() == client
 }
 
@@ -73,12 +74,9 @@ func (b *Batch) On(client compute.Backend) bool {
 func (b *Batch) Send(backend compute.Backend) {
 	if b.device[0] == nil {
 		b.pad()
-		b.ahead = b.copyPixels(backend)
+		b.Ahead = b.copyPixels(backend)
 	}
 }
-
-// Sent reports whether the pixels were sent in advance.
-func (b *Batch) Sent() bool { return b.ahead != nil }
 
 // pad makes the padding copies of the first sample. It has weight 0, but where a network or loss is infinite or NaN, as it
 // may be for a sample of zeros, that does not keep it out of the loss.
@@ -130,14 +128,15 @@ func (b *Batch) Aim(target func(task, class int) Target, l rehearsal.Loss, outpu
 		if i < b.N {
 			t, valid = target(b.Task[i], b.Class[i]), 1
 		}
-		b.Output[i], b.lo[i], b.hi[i], b.taskLo[i], b.taskHi[i], b.valid[i] = t.Output, t.Lo, t.Hi, t.TaskLo, t.TaskHi, valid
+		b.Output[i], b.lo[i], b.hi[i], b.taskLo[i], b.taskHi[i], b.Counts[i] = t.Output, t.Lo, t.Hi, t.TaskLo, t.TaskHi, valid
 	}
-	if !Referenced(l) {
+	if b.Reference = nil; !referenced(l) {
 		return
 	}
-	if len(b.Reference) != len(b.Class)*outputs {
-		b.Reference = make([]float32, len(b.Class)*outputs)
+	if len(b.values) != len(b.Class)*outputs {
+		b.values = make([]float32, len(b.Class)*outputs)
 	}
+	b.Reference = b.values
 	for i := range b.Reference {
 		b.Reference[i] = rehearsal.NoReference
 	}
@@ -148,31 +147,6 @@ func (b *Batch) Aim(target func(task, class int) Target, l rehearsal.Loss, outpu
 	}
 }
 
-// Count makes the samples count in the loss for which counts is true; all where it is nil.
-func (b *Batch) Count(counts func(i int) bool) {
-	for i := range b.N {
-		b.valid[i] = 0
-		if counts == nil || counts(i) {
-			b.valid[i] = 1
-		}
-	}
-}
-
-// Share sets the weight of each sample in the mean loss. Weights are rounded to multiples of 1/65536, because
-// targets are integers.
-func (b *Batch) Share(shares []float64) {
-	for i, x := range shares {
-		b.valid[i] = int32(math.Round(x * 65536))
-	}
-}
-
-// Adjust sets the reference values of every sample to the given ones, which a loss adds to the scores.
-func (b *Batch) Adjust(by []float32) {
-	for i := range b.Class {
-		copy(b.Reference[i*len(by):(i+1)*len(by)], by)
-	}
-}
-
 // inputs returns what a program takes of the batch: its values, the targets and, for a loss that compares outputs with them, the
 // reference values. What the device does not read where it is gets copied for each call.
 func (b *Batch) inputs(l rehearsal.Loss) []any {
@@ -180,10 +154,10 @@ func (b *Batch) inputs(l rehearsal.Loss) []any {
 	switch {
 	case b.device[0] != nil:
 		in[0], in[1] = b.device[0], b.device[1]
-	case b.ahead != nil:
-		in[0] = b.ahead
+	case b.Ahead != nil:
+		in[0] = b.Ahead
 	}
-	if Referenced(l) {
+	if referenced(l) {
 		in[2] = b.Reference
 	}
 	return in
@@ -199,19 +173,7 @@ func (b *Batch) Take(task int, given data.Batch) {
 		copy(b.Class, given.Class[:given.N])
 	}
 	b.N, b.Repeat = given.N, given.Repeat
-	b.of(task)
-}
-
-func (b *Batch) of(task int) {
 	for i := range b.N {
 		b.Task[i] = task
 	}
-}
-
-// Read fills the batch with samples of s, of which there are n, from number from on, as samples of the given task.
-func (b *Batch) Read(s data.Samples, n, from, task int) {
-	b.Empty()
-	b.N = min(len(b.Class), n-from)
-	b.Fill(s, func(i int) int { return from + i })
-	b.of(task)
 }

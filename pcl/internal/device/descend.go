@@ -11,30 +11,11 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// Descent makes the optimiser's steps.
-type Descent struct {
-	set  *Set
-	adam *adam // nil where programs make the steps
-}
-
-// NewDescent returns what makes the steps of a set's optimiser.
-func NewDescent(s *Set) *Descent {
-	if !descends(s) {
-		return &Descent{set: s}
-	}
-	return &Descent{s, newAdam(s)}
-}
-
-// Step makes a step of θ and the optimiser's state, the vectors, along d = Σ wᵢ·rowsᵢ and returns ‖d‖² over the shared
-// parameters. If d is not finite, the vectors keep their values, and the result is not finite either. After a failure vectors
-// that the device has are nil.
-func (a *Descent) Step(vectors []*compute.Buffer, w []float64, rows []compute.Buffer, scalars []float32) float64 {
-	if a.adam != nil {
-		return a.adam.step(a.adam.onHost(vectors), w, rows, scalars)
-	}
-	weights, rows, sum := a.set.fold(w, rows)
+// step makes a step by a program; see [Trainer.Step].
+func (p *Set) step(vectors []*compute.Buffer, w []float64, rows []compute.Buffer, scalars []float32) float64 {
+	weights, rows, sum := p.fold(w, rows)
 	defer program.Free(sum)
-	out := a.set.update(len(rows)).Call(vectors, weights, scalars, rows)
+	out := p.update(len(rows)).Call(vectors, weights, scalars, rows)
 	for i, v := range vectors {
 		*v = out[i]
 	}
@@ -79,7 +60,7 @@ func adamOf(o optim.Optimizer) (optim.Adam, bool) {
 
 func newAdam(s *Set) *adam {
 	o, _ := adamOf(s.Optimizer)
-	return &adam{shared: s.Shared, d: make([]float32, s.Total()), by: adamScalars{
+	return &adam{shared: s.Shared, d: make([]float32, s.total()), by: adamScalars{
 		3: float32(o.Beta1), float32(1 - o.Beta1), float32(o.Beta2), float32(1 - o.Beta2), float32(o.Epsilon),
 	}, decay: float32(o.WeightDecay)}
 }

@@ -36,7 +36,7 @@ func TestDescent(t *testing.T) {
 
 // sameStep makes steps along k rows of random numbers up to about scale.
 func sameStep(t *testing.T, set *Set, k int, r *rand.Rand, scale float64) {
-	n := set.Total()
+	n := set.total()
 	var state, rows [][]float32
 	for i := range 3 + k {
 		x := make([]float32, n)

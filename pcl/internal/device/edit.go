@@ -7,7 +7,6 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
-	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -19,21 +18,18 @@ func (p *Set) Edit(at At, b *Batch, l rehearsal.Loss, v compute.Buffer) (gradien
 	return matrix(out[0], b.N), program.Read[float64](out[1], 1)[0]
 }
 
-// CompileEdit compiles in advance what [Set.Edit] runs.
-func (p *Set) CompileEdit(at At, l rehearsal.Loss) { p.edit(at.Running != nil, l) }
-
 // edit returns the program (θ, v, values, targets[, reference][, running statistics]) → (∇φ [B, inputs], ‖v‖²).
 func (p *Set) edit(running bool, l rehearsal.Loss) *program.Program {
 	key, more := programKey{name: "edit", loss: l, running: running}, []program.Input{{Name: "v", Shape: p.size()}}
 	return p.onBatch(key, more, func(s *pass, theta *graph.Node, more []*graph.Node) []*graph.Node {
 		layout, v := p.Model.Layout(), more[0]
-		direction := model.Split(v, layout.Params)
+		direction := split(v, layout.Params)
 		for i, param := range layout.Params {
 			if param.Offset >= layout.Backbone {
 				direction[i] = nil
 			}
 		}
-		mixed := s.open(model.Split(theta, layout.Params), direction...).pixelsAlong(direction, l)
+		mixed := s.open(split(theta, layout.Params), direction...).pixelsAlong(direction, l)
 		valid := graph.ReduceAllSum(graph.ConvertDType(p.target(s.targets, targetValid), dtypes.Float32))
 		gradient := graph.Mul(mixed, graph.MulScalar(valid, 2))
 		return []*graph.Node{gradient, innerRange(v, v, 0, layout.Backbone)}

@@ -25,7 +25,7 @@ func (p *Set) fold(w []float64, rows []compute.Buffer) (weights []float32, of []
 	}
 	if onHost(p) {
 		var d []float32
-		d, sum = program.Shared[float32](p.Backend, p.Total())
+		d, sum = program.Shared[float32](p.Backend, p.total())
 		direction(d, p.Shared, w, rows)
 	} else {
 		sum = p.addUp(w, rows)

@@ -19,7 +19,7 @@ import (
 // setOf is the set of programs for the first client of a backend.
 func setOf(t *testing.T, b *backend.Backend, spec Spec) *Set {
 	t.Helper()
-	cache := NewCache(b.Clients()...)
+	cache := &Cache{Clients: b.Clients()}
 	t.Cleanup(cache.Close)
 	return cache.Sets(spec)[0]
 }
@@ -31,14 +31,14 @@ func onDevice(t *testing.T, set *Set, values []float32) compute.Buffer {
 }
 
 // manyRows is a set whose last parameters are private, and k gradients and weights.
-func manyRows(t *testing.T, b *backend.Backend, k int) (*Set, []*Gradient, []float64) {
+func manyRows(t *testing.T, b *backend.Backend, k int) (*Set, []*Row, []float64) {
 	t.Helper()
 	m := must.Get(model.NewMLP(9, []int{7}, 3))(t)
 	set := setOf(t, b, Spec{Model: m, Shared: m.Layout().Backbone, Batch: 2, Optimizer: optim.SGD{LR: 1}})
 	r := rand.New(rand.NewPCG(uint64(k), 1))
-	rows, w := make([]*Gradient, k), make([]float64, k)
+	rows, w := make([]*Row, k), make([]float64, k)
 	for i := range rows {
-		flat := make([]float32, set.Total())
+		flat := make([]float32, set.total())
 		for p := range flat {
 			flat[p] = float32(r.NormFloat64())
 		}
@@ -73,25 +73,25 @@ func TestFold(t *testing.T) {
 // updated returns θ after a step from 0, and ‖d‖².
 func updated(t *testing.T, set *Set, w []float32, rows []compute.Buffer) []float32 {
 	t.Helper()
-	theta := onDevice(t, set, make([]float32, set.Total()))
+	theta := onDevice(t, set, make([]float32, set.total()))
 	out := set.update(len(rows)).Call(&theta, w, set.Optimizer.Scalars(1), rows)
 	defer program.Free(out...)
-	return append(slices.Clone(program.Read[float32](out[0], set.Total())), float32(program.Read[float64](out[1], 1)[0]))
+	return append(slices.Clone(program.Read[float32](out[0], set.total())), float32(program.Read[float64](out[1], 1)[0]))
 }
 
 // TestReadoutInParts: what is read of many rows is the same in parts, and on the host.
 func TestReadoutInParts(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
 		for _, k := range []int{3, 37} {
-			for _, asked := range []Products{None, Norms, Gram} {
+			for _, asked := range []Products{{}, {Norms: true}, {Gram: true}} {
 				set, rows, _ := manyRows(t, b, k)
 				var results [2][]float64
-				for i, readout := range []Readout{&readOnce{set: set}, &readInPlace{set: set}} {
-					readout.Begin(k, asked)
+				for i, readout := range []readout{&readOnce{set: set}, &readInPlace{set: set}} {
+					readout.begin(k, asked)
 					for _, g := range rows {
-						readout.Add(g)
+						readout.add(g)
 					}
-					m := readout.Finish()
+					m := readout.finish()
 					for _, g := range rows {
 						m = append(m, g.Value, g.Private)
 					}
@@ -99,7 +99,7 @@ func TestReadoutInParts(t *testing.T) {
 				}
 				for i, x := range results[0] {
 					if math.Abs(x-results[1][i]) > 1e-5*(1+math.Abs(x)) {
-						t.Errorf("%d rows, products %d: entry %d is %g, on the host %g", k, asked, i, x, results[1][i])
+						t.Errorf("%d rows, products %+v: entry %d is %g, on the host %g", k, asked, i, x, results[1][i])
 						break
 					}
 				}

@@ -13,7 +13,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
-	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // TestDifferentiateTogether: gradients have the same bits, alone at θ, alone at its parts, and together.
@@ -25,10 +24,10 @@ func TestDifferentiateTogether(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	drawn, _ := net.Layout().Init(r)
 	theta := []compute.Buffer{onDevice(t, set, drawn)}
-	var apart Parts
-	defer apart.Free()
-	parts := apart.Of(set, theta[0])
-	var batches []*Batch
+	var copied parts
+	defer copied.free()
+	apart := copied.of(set, theta[0])
+	var together []*Row
 	for range 3 {
 		batch := set.NewBatch()
 		defer batch.Free()
@@ -36,17 +35,18 @@ func TestDifferentiateTogether(t *testing.T) {
 			batch.X[i] = r.Float32()
 		}
 		for i := range size {
-			batch.hi[i], batch.Output[i], batch.valid[i] = outputs, r.Int32N(outputs), 1
+			batch.hi[i], batch.Output[i], batch.Counts[i] = outputs, r.Int32N(outputs), 1
 		}
-		batches = append(batches, batch)
+		together = append(together, &Row{Batch: batch})
 	}
-	together := set.Differentiate(parts, rehearsal.Loss{}, batches...)
-	values := func(g Gradient) []float32 {
-		return append(slices.Clone(program.Read[float32](g.Flat, set.Total())), onTheHost(g.loss, 1)...)
+	set.differentiate(apart, false, together...)
+	values := func(r *Row) []float32 {
+		return append(slices.Clone(program.Read[float32](r.Flat, set.total())), onTheHost(r.loss, 1)...)
 	}
-	for i, batch := range batches {
-		for _, at := range [][]compute.Buffer{theta, parts} {
-			if alone := set.Differentiate(at, rehearsal.Loss{}, batch); !slices.Equal(values(alone[0]), values(together[i])) {
+	for i, row := range together {
+		for _, at := range [][]compute.Buffer{theta, apart} {
+			alone := &Row{Batch: row.Batch}
+			if set.differentiate(at, false, alone); !slices.Equal(values(alone), values(row)) {
 				t.Errorf("batch %d: other bits at %d inputs", i, len(at))
 			}
 		}

@@ -10,22 +10,33 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
-// Products says which entries of the Gram matrix M = JJᵀ are needed. They are the inner products of the rows'
-// gradients over the shared parameters.
-type Products int
+// Products says which products of the rows' gradients are needed besides their losses and statistics.
+type Products struct {
+	Norms  bool // the diagonal of the Gram matrix M = JJᵀ over the shared parameters, which shows the rows that are not finite
+	Gram   bool // all of M
+	Halves bool // the gradients of the two halves of each batch, for products between these
+}
 
-const (
-	None  Products = iota
-	Norms          // the diagonal of M, which shows the rows that are not finite
-	Gram           // all of M
-)
+// name says which entries of M are needed.
+func (a Products) name() string {
+	switch {
+	case a.Gram:
+		return "gram"
+	case a.Norms:
+		return "norms"
+	}
+	return "losses"
+}
+
+// none says that no entry is needed.
+func (a Products) none() bool { return !a.Gram && !a.Norms }
 
 // from returns the first column of row i that is needed. The last one is on the diagonal.
 func (a Products) from(i int) int {
-	switch a {
-	case Gram:
+	switch {
+	case a.Gram:
 		return 0
-	case Norms:
+	case a.Norms:
 		return i
 	}
 	return i + 1
@@ -66,18 +77,18 @@ func (p *Set) readout(k int, asked Products) *program.Program {
 			in = append(in, program.Input{Name: fmt.Sprintf("s%d", i), Shape: shapes.Make(dtypes.Float32, n)})
 		}
 	}
-	small, name := len(in), []string{"losses", "norms", "gram"}[asked]
-	if asked != None {
+	small := len(in)
+	if !asked.none() {
 		in = append(in, p.gradientInputs(k)...)
 	}
-	return p.lazy(programKey{name: name, rows: k}, in, func(in []*graph.Node) []*graph.Node {
+	return p.lazy(programKey{name: asked.name(), rows: k}, in, func(in []*graph.Node) []*graph.Node {
 		var all []*graph.Node
 		for _, x := range in[:small] {
 			all = append(all, graph.Reshape(graph.ConvertDType(x, dtypes.Float64), -1))
 		}
 		rows := in[small:]
 		for _, g := range rows {
-			all = append(all, graph.Reshape(innerRange(g, g, p.Shared, p.Total()), 1))
+			all = append(all, graph.Reshape(innerRange(g, g, p.Shared, p.total()), 1))
 		}
 		for i := range rows {
 			for j := asked.from(i); j <= i; j++ {

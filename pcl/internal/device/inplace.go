@@ -18,24 +18,24 @@ type readInPlace struct {
 	busy  sync.WaitGroup
 }
 
-func (h *readInPlace) Begin(k int, asked Products) {
+func (h *readInPlace) begin(k int, asked Products) {
 	h.k, h.asked, h.rows, h.m = k, asked, h.rows[:0], make([]float64, k*k)
 }
 
-func (h *readInPlace) Add(r *Gradient) {
+func (h *readInPlace) add(r *Row) {
 	r.read(h.set.Model.Layout().StatsTotal)
-	if h.asked == None {
+	if h.asked.none() {
 		return
 	}
-	g := program.Read[float32](r.Flat, h.set.Total())
-	shared, own := g[:h.set.Shared], g[h.set.Shared:h.set.Total()]
+	g := program.Read[float32](r.Flat, h.set.total())
+	shared, own := g[:h.set.Shared], g[h.set.Shared:h.set.total()]
 	if len(own) > 0 {
 		r.Private = ddot(own, own)
 	}
 	h.rows = append(h.rows, shared)
 	i := len(h.rows) - 1
 	switch {
-	case h.asked == Norms:
+	case !h.asked.Gram:
 		h.busy.Go(func() { h.m[i*h.k+i] = ddot(shared, shared) })
 	case i%2 == 1 || i == h.k-1:
 		h.products(i&^1, i)
@@ -46,7 +46,7 @@ func (h *readInPlace) Add(r *Gradient) {
 // computed, or on all cores if there is none.
 func (h *readInPlace) products(first, last int) {
 	at := func(i int) int { return min(i, last) }
-	rows := h.rows // which Add appends to meanwhile
+	rows := h.rows // which add appends to meanwhile
 	x := [2][]float32{rows[first], rows[last]}
 	block := func(i int) {
 		j := 2 * i
@@ -67,9 +67,9 @@ func (h *readInPlace) products(first, last int) {
 	})
 }
 
-func (h *readInPlace) Wait() { h.busy.Wait() }
+func (h *readInPlace) wait() { h.busy.Wait() }
 
-func (h *readInPlace) Finish() []float64 {
-	h.Wait()
+func (h *readInPlace) finish() []float64 {
+	h.wait()
 	return h.m
 }

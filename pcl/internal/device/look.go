@@ -7,7 +7,6 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
-	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -22,7 +21,7 @@ type At struct {
 func (p *Set) look(at At, name string, l rehearsal.Loss, build func(s *pass) []*graph.Node) *program.Program {
 	key := programKey{name: name, loss: l, running: at.Running != nil}
 	return p.onBatch(key, nil, func(s *pass, theta *graph.Node, _ []*graph.Node) []*graph.Node {
-		return build(s.open(model.Split(theta, p.Model.Layout().Params)))
+		return build(s.open(split(theta, p.Model.Layout().Params)))
 	})
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// Referenced says whether a loss compares outputs with reference values.
-func Referenced(l rehearsal.Loss) bool {
+// referenced says whether a loss compares outputs with reference values.
+func referenced(l rehearsal.Loss) bool {
 	return l.Sigmoid || l.StoredLogits || l.Distill > 0 || l.Teacher > 0 || l.Adjust > 0
 }
 

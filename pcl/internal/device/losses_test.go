@@ -16,8 +16,8 @@ import (
 // none is the reference value of an output that has none.
 const none = rehearsal.NoReference
 
-// TestLossesDerivatives compares, of every loss and kind of scores y(x) and a weight c of its outputs, the tangent ẏ, which comes in
-// by each input, and the gradients of ⟨c,y⟩ and of ⟨c,ẏ⟩ with central differences.
+// TestLossesDerivatives compares, of every loss and kind of scores y(x) and a weight c of its outputs, the tangent ẏ, which comes
+// in by each input, and the gradients of ⟨c,y⟩ and of ⟨c,ẏ⟩ with central differences.
 func TestLossesDerivatives(t *testing.T) {
 	label := func(n *graph.Node) *graph.Node { return graph.Const(n.Graph(), []int32{1, 0, 3}) }
 	to := func(n *graph.Node) goals {

@@ -13,15 +13,15 @@ import (
 type readOnce struct {
 	set   *Set
 	asked Products
-	rows  []*Gradient
+	rows  []*Row
 }
 
-func (d *readOnce) Begin(_ int, asked Products) { d.asked, d.rows = asked, d.rows[:0] }
-func (d *readOnce) Add(r *Gradient)             { d.rows = append(d.rows, r) }
-func (d *readOnce) Wait()                       {}
+func (d *readOnce) begin(_ int, asked Products) { d.asked, d.rows = asked, d.rows[:0] }
+func (d *readOnce) add(r *Row)                  { d.rows = append(d.rows, r) }
+func (d *readOnce) wait()                       {}
 
-// Finish reads the rows in parts of at most [maxRows], and the products between each two of these.
-func (d *readOnce) Finish() []float64 {
+// finish reads the rows in parts of at most [maxRows], and the products between each two of these.
+func (d *readOnce) finish() []float64 {
 	k := len(d.rows)
 	m := make([]float64, k*k)
 	for from := 0; from < k; from += maxRows {
@@ -30,7 +30,7 @@ func (d *readOnce) Finish() []float64 {
 		for i := range part {
 			copy(m[(from+i)*k+from:], own[i*len(part):(i+1)*len(part)])
 		}
-		for before := 0; before < from && d.asked == Gram; before += maxRows {
+		for before := 0; before < from && d.asked.Gram; before += maxRows {
 			d.across(m, before, from)
 		}
 	}
@@ -38,14 +38,14 @@ func (d *readOnce) Finish() []float64 {
 }
 
 // read sets the losses and statistics of some rows and returns their part of M.
-func (d *readOnce) read(rows []*Gradient) []float64 {
+func (d *readOnce) read(rows []*Row) []float64 {
 	k, stats := len(rows), d.set.Model.Layout().StatsTotal
 	var losses, statistics, gradients []any
 	for _, r := range rows {
 		losses, statistics, gradients = append(losses, r.loss), append(statistics, r.statistics), append(gradients, r.Flat)
 	}
 	in, entries := []any{losses, statistics}, d.asked.entries(k)
-	if d.asked != None {
+	if !d.asked.none() {
 		in, entries = append(in, gradients), entries+k
 	}
 	all := numbers(d.set.readout(k, d.asked), in, k+k*stats+entries)
@@ -54,7 +54,7 @@ func (d *readOnce) read(rows []*Gradient) []float64 {
 		r.Statistics = single(all[k+i*stats : k+(i+1)*stats])
 	}
 	products := all[k+k*stats:]
-	if d.asked != None {
+	if !d.asked.none() {
 		for i, r := range rows {
 			r.Private = products[i]
 		}

@@ -7,31 +7,31 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// Parts is a copy of θ on a client of XLA that shares memory with the host, with a tensor for each parameter. A program that takes
+// parts is a copy of θ on a client of XLA that shares memory with the host, with a tensor for each parameter. A program that takes
 // θ whole cuts it up first, and so copies as much for each gradient.
-type Parts struct {
+type parts struct {
 	buffers []compute.Buffer
 	values  [][]float32
 }
 
-// takesParts says that the gradients of a step are to be computed at [Parts].
+// takesParts says that the gradients of a step are to be computed at [parts].
 func takesParts(s *Set) bool {
 	return s.Backend.Name() == "xla" && s.Backend.HasSharedBuffers()
 }
 
-// Stacks says that one program is to compute the gradients of n rows of a step. It pays for networks so small that calls take long
+// stacks says that one program is to compute the gradients of n rows of a step. It pays for networks so small that calls take long
 // beside their work.
-func Stacks(s *Set, l rehearsal.Loss, n int) bool {
+func stacks(s *Set, l rehearsal.Loss, n int) bool {
 	layout := s.Model.Layout()
 	return n > 1 && takesParts(s) && layout.Total < 1<<20 && layout.StatsTotal == 0 && s.often(l, n)
 }
 
-// Of returns what the gradients of a step are computed at: the parts of θ, valid until the next call, or θ itself.
-func (p *Parts) Of(s *Set, theta compute.Buffer) []compute.Buffer {
+// of returns what the gradients of a step are computed at: the parts of θ, valid until the next call, or θ itself.
+func (p *parts) of(s *Set, theta compute.Buffer) []compute.Buffer {
 	if !takesParts(s) {
 		return []compute.Buffer{theta}
 	}
-	flat := program.Read[float32](theta, s.Total())
+	flat := program.Read[float32](theta, s.total())
 	for i, t := range s.Model.Layout().Params {
 		if i == len(p.buffers) {
 			values, b := program.Shared[float32](s.Backend, t.Dims...)
@@ -42,8 +42,8 @@ func (p *Parts) Of(s *Set, theta compute.Buffer) []compute.Buffer {
 	return p.buffers
 }
 
-// Free releases the copy.
-func (p *Parts) Free() {
+// free releases the copy.
+func (p *parts) free() {
 	program.Free(p.buffers...)
-	*p = Parts{}
+	*p = parts{}
 }

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/gomlx/compute/dtypes"
@@ -31,7 +32,7 @@ func (p *Set) batchInputs(l rehearsal.Loss) []program.Input {
 		{Name: "x", Shape: shapes.Make(dtypes.Float32, p.Batch, p.Width())},
 		{Name: "targets", Shape: shapes.Make(dtypes.Int32, targetRows, p.Batch)},
 	}
-	if Referenced(l) {
+	if referenced(l) {
 		in = append(in, program.Input{Name: "reference", Shape: shapes.Make(dtypes.Float32, p.Batch, p.Model.Outputs())})
 	}
 	return in
@@ -62,7 +63,7 @@ func (p *Set) gradient(l rehearsal.Loss, inParts bool, n int) *program.Program {
 	return p.lazy(programKey{name: name, loss: l, rows: n}, in, func(in []*graph.Node) (out []*graph.Node) {
 		parts := in[:first]
 		if !inParts {
-			parts = model.Split(in[0], p.Model.Layout().Params)
+			parts = split(in[0], p.Model.Layout().Params)
 		}
 		for at := first; at < len(in); at += width {
 			out = append(out, p.begin(in[at:at+width]).open(parts).gradient(l)...)
@@ -75,9 +76,9 @@ func (p *Set) gradient(l rehearsal.Loss, inParts bool, n int) *program.Program {
 // there are any.
 func (s *pass) gradient(l rehearsal.Loss) []*graph.Node {
 	loss := graph.ReduceAllSum(graph.Mul(s.losses(l).Value, s.weight))
-	out := []*graph.Node{model.Join(graph.Gradient(loss, s.parts...)), loss}
+	out := []*graph.Node{join(graph.Gradient(loss, s.parts...)), loss}
 	if stats := s.out.Stats; len(stats) > 0 {
-		out = append(out, model.Join(stats))
+		out = append(out, join(stats))
 	}
 	return out
 }
@@ -108,7 +109,7 @@ func (p *Set) onBatch(key programKey, more []program.Input, build func(s *pass, 
 	return p.lazy(key, in, func(n []*graph.Node) []*graph.Node {
 		s := p.begin(n[from:to])
 		if key.running {
-			s.running = model.Split(n[to], p.Model.Layout().Stats)
+			s.running = split(n[to], p.Model.Layout().Stats)
 		}
 		return build(s, n[0], n[1:from])
 	})
@@ -141,6 +142,32 @@ func (s *pass) open(parts []*graph.Node, direction ...*graph.Node) *pass {
 	}
 	s.out = s.set.Model.Forward(model.Pass{Params: s.params, X: model.Dual{Value: s.x}, Weight: s.weight, Running: s.running})
 	return s
+}
+
+// split cuts a flat vector, of parameters or of running statistics, into one node for each of the tensors that it holds, in their
+// shape. Take gradients with respect to these nodes and join them with [join]. Differentiating through the cuts instead would
+// add up copies of the whole vector, padded with zeros.
+func split(flat *graph.Node, tensors []model.Param) []*graph.Node {
+	out, total := make([]*graph.Node, len(tensors)), 0
+	for _, p := range tensors {
+		total += p.Size()
+	}
+	if flat.Shape().Size() != total {
+		panic(fmt.Errorf("a vector of %d entries, want %d", flat.Shape().Size(), total))
+	}
+	for i, p := range tensors {
+		out[i] = graph.Reshape(graph.Slice(flat, graph.AxisRange(p.Offset, p.Offset+p.Size())), p.Dims...)
+	}
+	return out
+}
+
+// join is the inverse of [split].
+func join(parts []*graph.Node) *graph.Node {
+	flat := make([]*graph.Node, len(parts))
+	for i, p := range parts {
+		flat[i] = graph.Reshape(p, -1)
+	}
+	return graph.Concatenate(flat, 0)
 }
 
 // columns returns some columns of a matrix.

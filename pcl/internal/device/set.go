@@ -37,8 +37,8 @@ func (s Spec) targets() int {
 	return s.Loss.Targets()
 }
 
-// Total returns the number of parameters.
-func (s Spec) Total() int { return s.Model.Layout().Total }
+// total returns the number of parameters.
+func (s Spec) total() int { return s.Model.Layout().Total }
 
 func (s Spec) key() string {
 	key := fmt.Sprintf("%s shared=%d batch=%d %s", s.Model.Key(), s.Shared, s.Batch, s.Optimizer.Key())
@@ -71,7 +71,7 @@ type programKey struct {
 }
 
 // size is the shape of a vector over all parameters.
-func (s Spec) size() shapes.Shape { return shapes.Make(dtypes.Float32, s.Total()) }
+func (s Spec) size() shapes.Shape { return shapes.Make(dtypes.Float32, s.total()) }
 
 // lazy returns the program with the given key, and compiles it when it is first asked for.
 func (p *Set) lazy(key programKey, in []program.Input, build func(in []*graph.Node) []*graph.Node) *program.Program {
@@ -102,50 +102,21 @@ func (p *Set) often(l rehearsal.Loss, n int) bool {
 
 const patience = 300
 
-// CompileGradient compiles in advance what [Set.Differentiate] runs for each row of a step.
-func (p *Set) CompileGradient(l rehearsal.Loss) { p.gradient(l, takesParts(p), 1) }
-
-// Warm compiles the updates and inner products of steps of up to k rows in advance, where programs compute these.
-func (p *Set) Warm(k int, asked Products) {
-	most := mostRows(p)
-	_, byProgram := NewReadout(p).(*readOnce)
-	for n := 1; n <= k; n++ {
-		if byProgram {
-			p.readout(min(n, maxRows), asked)
-		}
-		if !descends(p) {
-			p.update(min(n, most))
-		}
-	}
-	if byProgram && k > maxRows && asked == Gram {
-		p.across()
-	}
-	if k > most && most > 1 {
-		p.sum()
-		p.add()
-	}
-}
-
-// Compilations returns how many programs have been compiled.
-func (p *Set) Compilations() int { return int(p.counter.Load()) }
-
-// Cache keeps the sets of programs compiled for the clients of one backend.
+// Cache keeps the sets of programs compiled for the clients of one backend. Close it before the clients are closed.
 type Cache struct {
-	clients []compute.Backend
+	Clients []compute.Backend
 	sets    map[string][]*Set
-}
-
-// NewCache returns an empty cache. Close it before the clients are closed.
-func NewCache(clients ...compute.Backend) *Cache {
-	return &Cache{clients: clients, sets: map[string][]*Set{}}
 }
 
 // Sets returns the programs for one kind of learner: one set for each client.
 func (c *Cache) Sets(s Spec) []*Set {
 	sets := c.sets[s.key()]
 	if sets == nil {
-		for _, client := range c.clients {
+		for _, client := range c.Clients {
 			sets = append(sets, &Set{Spec: s, Backend: client, made: map[programKey]*program.Program{}, asked: map[programKey]int{}})
+		}
+		if c.sets == nil {
+			c.sets = map[string][]*Set{}
 		}
 		c.sets[s.key()] = sets
 	}

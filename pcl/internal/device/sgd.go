@@ -9,7 +9,6 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
-	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -34,7 +33,7 @@ func (p *Set) sgd(l rehearsal.Loss) *program.Program {
 	}, p.batchInputs(l)...)
 	return p.lazy(programKey{name: "sgd", loss: l}, in, func(n []*graph.Node) []*graph.Node {
 		theta, v, hyper := n[0], n[1], n[2]
-		g := p.begin(n[3:]).open(model.Split(theta, p.Model.Layout().Params)).gradient(l)
+		g := p.begin(n[3:]).open(split(theta, p.Model.Layout().Params)).gradient(l)
 		v = graph.Add(graph.Mul(v, element(hyper, 1)), graph.Add(clipped(g[0], element(hyper, 3)), graph.Mul(theta, element(hyper, 2))))
 		return append([]*graph.Node{graph.Sub(theta, graph.Mul(v, element(hyper, 0))), v}, g[2:]...)
 	})

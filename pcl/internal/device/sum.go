@@ -12,7 +12,7 @@ import (
 // the number of programs does not grow with that of rows.
 const maxRows = 12
 
-// Sum returns the program (w [maxRows], g₁…g_Most) → d, the direction of [Set.Update].
+// sum returns the program (w [maxRows], g₁…g_Most) → d, the direction of [Set.update].
 func (p *Set) sum() *program.Program {
 	in := append([]program.Input{{Name: "w", Shape: shapes.Make(dtypes.Float32, maxRows)}}, p.gradientInputs(maxRows)...)
 	return p.lazy(programKey{name: "sum", rows: maxRows}, in, func(n []*graph.Node) []*graph.Node {
@@ -20,7 +20,7 @@ func (p *Set) sum() *program.Program {
 	})
 }
 
-// Add returns the program (d, w [maxRows], v [maxRows], g₁…g_Most) → d + Σ wᵢgᵢ over the shared parameters, d + Σ vᵢgᵢ over the
+// add returns the program (d, w [maxRows], v [maxRows], g₁…g_Most) → d + Σ wᵢgᵢ over the shared parameters, d + Σ vᵢgᵢ over the
 // private ones. Rows that only fill up the program have w = v = 0.
 func (p *Set) add() *program.Program {
 	few := shapes.Make(dtypes.Float32, maxRows)
@@ -51,6 +51,6 @@ func weightedSum(rows []*graph.Node, coefficient func(i int) *graph.Node) *graph
 
 // first returns booleans [parameters], which are true for the first n parameters.
 func (p *Set) first(g *graph.Graph, n int) *graph.Node {
-	index := graph.Iota(g, shapes.Make(dtypes.Int32, p.Total()), 0)
+	index := graph.Iota(g, shapes.Make(dtypes.Int32, p.total()), 0)
 	return graph.LessThan(index, graph.Scalar(g, dtypes.Int32, n))
 }

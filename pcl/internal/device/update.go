@@ -24,7 +24,7 @@ func (p *Set) update(k int) *program.Program {
 // parameters after a virtual step.
 func (p *Set) Ahead(theta compute.Buffer, gamma float64, w []float64, rows []compute.Buffer) compute.Buffer {
 	if len(rows) == 0 {
-		return program.ToDevice(p.Backend, program.Read[float32](theta, p.Total()), p.Total())
+		return program.ToDevice(p.Backend, program.Read[float32](theta, p.total()), p.total())
 	}
 	weights, rows, sum := p.fold(w, rows)
 	defer program.Free(sum)
@@ -52,7 +52,7 @@ func (p *Set) updateBy(rule optim.Optimizer, key programKey, donate bool) *progr
 func (p *Set) buildUpdate(rule optim.Optimizer, state []*graph.Node, w, scalars *graph.Node, rows []*graph.Node) []*graph.Node {
 	d := p.direction(w, rows)
 	norm2 := p.inner(d, d)
-	private := innerRange(d, d, p.Shared, p.Total())
+	private := innerRange(d, d, p.Shared, p.total())
 	finite := graph.IsFinite(graph.Add(norm2, private))
 	next := rule.Step(state, d, scalars)
 	if len(next) != len(state) {
@@ -66,7 +66,7 @@ func (p *Set) buildUpdate(rule optim.Optimizer, state []*graph.Node, w, scalars 
 
 // coefficient returns the factor of a gradient's entries: w for the shared parameters, v for the private ones.
 func (p *Set) coefficient(w, v *graph.Node) *graph.Node {
-	n := p.Total()
+	n := p.total()
 	if p.Shared == n {
 		return graph.BroadcastToDims(w, n)
 	}

@@ -72,8 +72,9 @@ func open(t testing.TB, o backend.Options, separate bool) *backend.Backend {
 		return b
 	}
 	if separate {
-		os.Setenv(backend.EnvSeparate, "1")
-		defer os.Unsetenv(backend.EnvSeparate)
+		const separately = "PARALLELCL_SEPARATE_MEMORY"
+		os.Setenv(separately, "1")
+		defer os.Unsetenv(separately)
 	}
 	b, err := backend.Open(context.Background(), o)
 	if err != nil {

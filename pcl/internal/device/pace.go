@@ -1,4 +1,4 @@
-package pcl
+package device
 
 import (
 	"slices"
