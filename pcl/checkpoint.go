@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/gomlx/compute"
@@ -293,6 +294,7 @@ func (s *learnerState) fits(o Options, m model.Model) {
 	if was.Model == "" {
 		now.Model = ""
 	}
+	was.Optimizer = strings.TrimPrefix(was.Optimizer, "adamw 0 ") // older files' AdamW without decay is Adam
 	fail.When(was != now, "it was saved by a learner with %+v, this one has %+v: make the learner with the same options", was, now)
 	for i, t := range s.Tasks {
 		most := len(t.Class)

@@ -79,6 +79,8 @@ type Learner struct {
 
 	penalised []float32 // reused for the gradient of a penalty, which is 0 for the private parameters
 	mean      []float32 // reused for the mean of the tasks' gradients
+
+	prediction prediction // what predictors share
 }
 
 // New returns a learner with newly drawn parameters and no tasks. It compiles the programs that every step needs. Close
@@ -154,6 +156,11 @@ func (l *Learner) Warm(k int) error {
 // Close releases what the learner holds on the device. It waits for the call in progress, if there is one, and
 // must therefore not be called from within a stream. A backend that was given in [Options] stays open, and so do predictors.
 func (l *Learner) Close() {
+	l.close()
+	l.prediction.close() // a prediction may hold its lock while it waits for the learner
+}
+
+func (l *Learner) close() {
 	l.turn <- struct{}{}
 	defer func() { <-l.turn }()
 	if l.closed.Swap(true) {

@@ -79,6 +79,7 @@ func TestRestoreRefuses(t *testing.T) {
 		"the same":            {true, "", Options{}, nothing},
 		"what may differ":     {true, "", Options{Optimizer: optim.Adam{LR: .5}, Memory: memory.Config{Policy: "per_class", Budget: 9}, Seed: 8}, nothing},
 		"a file without key":  {true, "", Options{}, replaced(`,"model":"mlp-64-[16 8]-6"`, "")},
+		"an older AdamW":      {true, "", Options{}, replaced(`"optimizer":"adam `, `"optimizer":"adamw 0 adam `)},
 		"another shape":       {false, "", Options{Model: must.Get(model.NewMLP(64, []int{15, 11}, 6))(t)}, nothing},
 		"another method":      {false, "avggrad", Options{}, nothing},
 		"smaller batches":     {false, "", Options{Batch: 4}, nothing},

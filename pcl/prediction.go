@@ -2,6 +2,7 @@ package pcl
 
 import (
 	"context"
+	"errors"
 	"maps"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
@@ -17,15 +18,38 @@ func (l *Learner) Snapshot() (*Predictor, error) {
 }
 
 // Predict predicts with the learner as it is after its last step; see [Predictor.Predict]. It may be called from any
-// goroutine, but not from within a stream or [Options.Trace]. Each call takes a snapshot, for which it waits for its turn: to
-// predict often beside training, call [Learner.Snapshot] from time to time, and use what it returns.
+// goroutine, but not from within a stream or [Options.Trace]. The first call after a step waits for the call in progress
+// and takes a snapshot: to predict often beside training, call [Learner.Snapshot] from time to time, and use what it returns.
 func (l *Learner) Predict(x []float32, among ...int) ([]Prediction, error) {
+	for {
+		p, err := l.latest()
+		if err != nil {
+			return nil, err
+		}
+		out, err := p.Predict(x, among...)
+		if !errors.Is(err, ErrClosed) { // a later snapshot has taken its place
+			return out, err
+		}
+	}
+}
+
+// latest returns a snapshot of the present learner.
+func (l *Learner) latest() (*Predictor, error) {
+	l.prediction.mu.Lock()
+	defer l.prediction.mu.Unlock()
+	old := l.prediction.latest
+	if old != nil && old.version == l.status.Load().version {
+		return old, nil
+	}
 	p, err := l.Snapshot()
 	if err != nil {
 		return nil, err
 	}
-	defer p.Close()
-	return p.Predict(x, among...)
+	if old != nil {
+		old.Close()
+	}
+	l.prediction.latest = p
+	return p, nil
 }
 
 // predictor takes a snapshot, for callers that have entered the learner.

@@ -308,3 +308,19 @@ func (p *Predictor) fit(n int) (samples, size int) {
 	}
 	return min(n, p.largest), p.largest
 }
+
+// prediction is the snapshot that [Learner.Predict] took last.
+type prediction struct {
+	mu     sync.Mutex
+	latest *Predictor
+}
+
+// close lets go of what is kept. Predictors that are still open can be used on.
+func (p *prediction) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.latest != nil {
+		p.latest.Close()
+	}
+	p.latest = nil
+}

@@ -107,12 +107,14 @@ func (w Where) Discard(c Checked) error {
 	return errors.Join(sweep(dir), empty(dir), os.RemoveAll(filepath.Join(dir, noteFile)))
 }
 
-// empty removes what a run leaves in its folder. The result goes first: whoever finds one finds all that it came with.
-func empty(dir string) (err error) {
-	for _, name := range []string{resultFile, recordFile, arraysDir, weightsFile, scenarioFile} {
+// empty removes what a run leaves in its folder. The result goes first: whoever finds one finds all that it came with, and a
+// checkpoint what it goes on from.
+func empty(dir string) error {
+	err := errors.Join(os.RemoveAll(filepath.Join(dir, resultFile)), series{dir: dir}.clear())
+	for _, name := range []string{recordFile, arraysDir, weightsFile, scenarioFile} {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, name)))
 	}
-	return errors.Join(err, series{dir: dir}.clear())
+	return err
 }
 
 // sweep removes temporary files left by processes that were killed.

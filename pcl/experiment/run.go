@@ -126,7 +126,7 @@ func (r *runner) goOn() {
 	}
 	fail.If(sweep(r.dir))
 	f, path, damaged, err := r.saves().latest()
-	fail.When(err != nil, "pcl: %w", err)
+	fail.If(err)
 	switch {
 	case damaged != nil && path == "":
 		r.where.say("%v: the run begins again.", damaged)

@@ -79,6 +79,9 @@ func remove(paths []string) (err error) {
 // newest one, if it is another.
 func (s series) latest() (state pcl.State, path string, damaged, err error) {
 	paths, err := s.list()
+	if err != nil {
+		err = fmt.Errorf("pcl: %w", err)
+	}
 	for _, path := range slices.Backward(paths) {
 		state, failed := pcl.LoadState(path)
 		if !errors.Is(failed, pcl.ErrDamaged) {

@@ -16,7 +16,7 @@ type Results struct {
 }
 
 // Results reads the folders of the grid's runs below dir. When it has read them before, it only looks again at the runs
-// that were not finished, and returns what it did then.
+// that were not finished, and returns what it did then, brought up to date: it is for one goroutine.
 func (g *Grid) Results(dir string) (*Results, error) {
 	if err := checkFolder(dir); err != nil {
 		return nil, err

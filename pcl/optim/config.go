@@ -45,7 +45,7 @@ func (c Config) unscheduled() (Optimizer, error) {
 		return nil, fmt.Errorf("optimizer %q is none of %s", c.Name, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
 	}
 	if c.Name == "adam" && c.WeightDecay != 0 {
-		return nil, fmt.Errorf("optimizer: weight_decay belongs to adamw and sgd")
+		return nil, fmt.Errorf("optimizer: adam has no weight_decay; want adamw or sgd for it")
 	}
 	c.Name, c.Schedule = "", Schedule{}
 	settings := params.Values(c)

@@ -78,7 +78,7 @@ type Rehearsal struct {
 
 // Row is one of the memory's rows.
 type Row struct {
-	ID   int // [memoryRow] or negative
+	ID   int // 0, the first of the memory, or negative
 	Loss Loss
 	// OwnDraw gives the row samples of its own. Otherwise it shares the first row's.
 	OwnDraw bool

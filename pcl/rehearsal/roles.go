@@ -15,7 +15,7 @@ type Objective interface {
 }
 
 // Replayer decides which memory rows a step has, and which samples are in them. Without one there is one such
-// row, [memoryRow], with a batch drawn at random. Replays is called after the tasks' gradients have been computed.
+// row, of id 0, with a batch drawn at random. Replays is called after the tasks' gradients have been computed.
 type Replayer interface {
 	Replays(lab ReplayLab) ([]Replay, error)
 	// Shares returns for each stored sample how often it is replayed, on average, where all but the given tasks have ended and a

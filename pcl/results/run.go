@@ -138,8 +138,8 @@ type Measured struct {
 	FirstStepSeconds float64 `json:"first_step_seconds"`
 	StepMillis       float64 `json:"step_ms_mean"` // without the steps for which programs were compiled, unless there are no others
 	PeakRSS          int64   `json:"peak_rss_bytes"`
-	Compilations     int     `json:"compilations"`
-	Resumed          int     `json:"resumed"` // how often the run was resumed
+	Compilations     int     `json:"compilations"` // until the last step of this process
+	Resumed          int     `json:"resumed"`      // how often the run was resumed
 	// Maker is what made the run's last part. If there were several parts, Parts has all of them, in order.
 	Maker
 	Parts []Part `json:"parts,omitempty"`

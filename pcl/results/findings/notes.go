@@ -28,13 +28,13 @@ func readNotes(dirs []string) (map[string]string, error) {
 		if err == nil {
 			err = toml.Unmarshal(data, &notes)
 		}
+		for name := range notes {
+			if err == nil && !slices.Contains(paperTables, name) {
+				err = fmt.Errorf("%q is none of %s", name, strings.Join(paperTables, ", "))
+			}
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-	}
-	for name := range notes {
-		if !slices.Contains(paperTables, name) {
-			return nil, fmt.Errorf("%s: %q is none of %s", notesFile, name, strings.Join(paperTables, ", "))
 		}
 	}
 	return notes, nil

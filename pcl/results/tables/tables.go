@@ -4,6 +4,7 @@ package tables
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -75,7 +76,11 @@ var tables = map[string]table{
 // CSV writes a table of runs: "runs" has a line for each run, "accuracy" for each task at each evaluation, and "steps"
 // for each row of each step. For the last, records returns the records of a run; if no run has any, that is an error.
 func CSV(out io.Writer, name string, runs []*results.Run, records func(i int) ([]results.Record, error)) error {
-	made, recorded, some := tables[name], make([][]results.Record, len(runs)), name != "steps"
+	made, known := tables[name]
+	if !known {
+		return fmt.Errorf("there is no table %q of runs; want runs, accuracy or steps", name)
+	}
+	recorded, some := make([][]results.Record, len(runs)), name != "steps"
 	for i := 0; name == "steps" && i < len(runs); i++ {
 		var err error
 		if recorded[i], err = records(i); err != nil {
