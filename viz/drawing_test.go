@@ -1,10 +1,14 @@
 package viz_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
 	"encoding/json"
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parallelcl/parallelcl/internal/invented"
 	"github.com/parallelcl/parallelcl/viz"
@@ -61,6 +65,50 @@ func TestForeignDrawings(t *testing.T) {
 		if _, err := viz.ReadFrames([]byte(bad)); err == nil {
 			t.Errorf("%s was read", change[1])
 		}
+	}
+}
+
+// TestForeignDataAreBounded: data that unpack to more than a page holds are refused, in one frame or in all, and fast.
+func TestForeignDataAreBounded(t *testing.T) {
+	frame := func(csv string) string {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		w.Write([]byte(csv))
+		w.Close()
+		return `{"Width":9,"CSV":"` + base64.StdEncoding.EncodeToString(b.Bytes()) + `"}`
+	}
+	series := func(at string) string { return `{"Width":9,"Rows":[[{"Groups":[{"Name":"a","At":[` + at + `]}]}]]}` }
+	third := frame("a,b\n" + strings.Repeat("x,1\n", 50_000))
+	begun := time.Now()
+	for name, c := range map[string]struct {
+		frames []string
+		want   bool
+	}{
+		"a third":           {[]string{third, third}, true},
+		"too many frames":   {[]string{third, third, third}, false},
+		"too many columns":  {[]string{frame(strings.Repeat("x,", 2000) + "x\n")}, false},
+		"just columns":      {[]string{frame(strings.Repeat("x,", 999) + "x\n")}, true},
+		"too many bytes":    {[]string{frame("a\n" + strings.Repeat("x", 3<<20))}, false},
+		"a cut number":      {[]string{frame("a\n" + strings.Repeat(" ", 2<<20-3) + "12")}, false},
+		"a long series":     {[]string{series("[1,2]" + strings.Repeat(",[1,2]", 600_000))}, false},
+		"one wide value":    {[]string{series("[1" + strings.Repeat(",1", 900) + "]" + strings.Repeat(",[]", 2000))}, false},
+		"no data":           {[]string{frame("")}, true},
+		"rows of two kinds": {[]string{frame("a,b\n1\n")}, false},
+	} {
+		_, err := viz.ReadFrames([]byte(`{"Drawings":[` + strings.Join(c.frames, ",") + `]}`))
+		if (err == nil) != c.want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// What is read is shown in no time.
+	wide := strings.Repeat("x,", 999) + "x\n"
+	f, err := viz.ReadFrames([]byte(`{"Drawings":[` + frame(strings.Repeat(wide, 250)) + `]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.HTML()
+	if took := time.Since(begun); took > 20*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }
 

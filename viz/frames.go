@@ -37,8 +37,8 @@ func DrawFrames(start int, labels []string, figures ...*Figure) *Frames {
 	return f
 }
 
-// ReadFrames reads what [Frames] are as JSON, and checks that they can draw nothing but figures: a notebook may come from
-// anywhere.
+// ReadFrames reads what [Frames] are as JSON, and checks that they can draw nothing but figures, and hold no more than a
+// page can: a notebook may come from anywhere.
 func ReadFrames(data []byte) (*Frames, error) {
 	var f Frames
 	if err := json.Unmarshal(data, &f); err != nil {
@@ -48,6 +48,12 @@ func ReadFrames(data []byte) (*Frames, error) {
 	fits := n > 0 && (f.Labels == nil || len(f.Labels) == n) && f.Start >= 0 && f.Start < n
 	if !fits || slices.ContainsFunc(f.Drawings, func(d *drawing) bool { return d == nil || !d.harmless() }) {
 		return nil, errors.New("viz: figure: its frames, labels, names, colours or paths are not those of a figure")
+	}
+	left := allowance{bytes: 2 << 20, cells: 300_000, columns: 1000} // ten times what large figures have
+	for _, d := range f.Drawings {
+		if err := d.fits(&left); err != nil {
+			return nil, fmt.Errorf("viz: figure: %w", err)
+		}
 	}
 	return &f, nil
 }

@@ -2,11 +2,13 @@ package viz
 
 import (
 	"bytes"
+	"cmp"
 	"compress/flate"
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"io"
 	"math"
 	"slices"
@@ -26,6 +28,7 @@ func Packed(text []byte) string {
 // values are what a reader can ask of the drawing, as JSON: the columns of its data, and for each of its series the columns x, y
 // and perhaps low and high.
 func (d *drawing) values() []byte {
+	data, _ := d.rows(&allowance{math.MaxInt32, math.MaxInt32, math.MaxInt32}) // which has been read before, or is our own
 	var series [][]byte
 	for _, p := range d.parts() {
 		for _, g := range p.Groups {
@@ -34,38 +37,66 @@ func (d *drawing) values() []byte {
 			}
 		}
 	}
-	return slices.Concat([]byte(`{"data":`), packedRows(d.rows()), []byte(`,"series":[`), bytes.Join(series, []byte(",")), []byte("]}"))
+	return slices.Concat([]byte(`{"data":`), packedRows(data), []byte(`,"series":[`), bytes.Join(series, []byte(",")), []byte("]}"))
 }
 
-// Bounds of the data of a drawing from elsewhere, which could unpack to more than machines hold.
-const (
-	maxCSV   = 64 << 20 // bytes
-	maxCells = 10_000_000
-)
+// allowance is how much data may still come. Those of frames from elsewhere, small as they are packed, could be more than machines hold.
+type allowance struct{ bytes, cells, columns int }
 
-// rows are the data of the drawing, after a row of heads; none where they cannot be read.
-func (d *drawing) rows() [][]string {
-	r, err := gzip.NewReader(bytes.NewReader(d.CSV))
-	if err != nil {
-		return nil
+var errTooMuch = errors.New("its data are more than a page can hold")
+
+// take takes some of it.
+func (r *allowance) take(rows, columns int) error {
+	if r.cells -= rows * max(1, columns); r.cells < 0 || columns > r.columns {
+		return errTooMuch
 	}
-	text, err := io.ReadAll(io.LimitReader(r, maxCSV))
-	if err != nil || bytes.Count(text, []byte(","))+bytes.Count(text, []byte("\n")) > maxCells {
-		return nil
+	return nil
+}
+
+// rows are the data of the drawing, after a row of heads; none if there are none.
+func (d *drawing) rows(r *allowance) ([][]string, error) {
+	if len(d.CSV) == 0 {
+		return nil, nil
+	}
+	unpacked, err := gzip.NewReader(bytes.NewReader(d.CSV))
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(unpacked, int64(r.bytes)+1))
+	if err != nil {
+		return nil, err
+	}
+	if r.bytes -= len(text); r.bytes < 0 || bytes.Count(text, []byte(","))+bytes.Count(text, []byte("\n")) > r.cells {
+		return nil, errTooMuch
 	}
 	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-	if err != nil {
-		return nil
+	if err != nil || len(rows) == 0 {
+		return nil, err
 	}
-	return rows
+	return rows, r.take(len(rows), len(rows[0]))
+}
+
+// fits takes what it needs for the drawing's values.
+func (d *drawing) fits(r *allowance) error {
+	_, err := d.rows(r)
+	for _, p := range d.parts() {
+		for _, g := range p.Groups {
+			err = cmp.Or(err, r.take(len(g.At), widest(g.At)))
+		}
+	}
+	return err
+}
+
+func widest(at [][]float64) (width int) {
+	for _, v := range at {
+		width = max(width, len(v))
+	}
+	return width
 }
 
 // textsOf are the values of a series as rows, after one of heads, which they lack.
 func textsOf(at [][]float64) (rows [][]string) {
-	width := 0
-	for _, v := range at {
-		width = max(width, len(v))
-	}
+	width := widest(at)
 	rows = append(rows, make([]string, width))
 	for _, v := range at {
 		row := make([]string, width)
@@ -89,19 +120,26 @@ func packedRows(rows [][]string) []byte {
 	if len(rows) == 0 {
 		return []byte("[]")
 	}
-	kinds, names := make([]int, len(rows[0])), make([]string, len(rows))
+	kinds, names := make([]int, len(rows[0])), make([][]byte, len(rows))
 	for k := range kinds {
 		if kinds[k] = kindOf(rows[1:], k); kinds[k] == texts {
 			for i := range rows {
-				names[i] += rows[i][k] + "\n"
+				names[i] = quoted(names[i], rows[i][k])
 			}
 		}
+	}
+	known, same := map[string]int{}, make([]int, len(rows)) // rows of the same names have the same number
+	for i, name := range names {
+		if _, ok := known[string(name)]; !ok {
+			known[string(name)] = len(known)
+		}
+		same[i] = known[string(name)]
 	}
 	out := []byte("[")
 	for k, kind := range kinds {
 		out = append(out, strings.Repeat(",", min(k, 1))+"["...)
 		out = append(quoted(out, rows[0][k]), ","+strconv.Itoa(kind)...)
-		last := map[string]int{}
+		last := make([]int, len(known))
 		for i := 1; i < len(rows); i++ {
 			cell := rows[i][k]
 			out = append(out, ',')
@@ -117,7 +155,7 @@ func packedRows(rows [][]string) []byte {
 			default:
 				x, _ := strconv.ParseFloat(cell, 64)
 				whole := int(math.Round(x * math.Pow10(kind)))
-				out, last[names[i]] = strconv.AppendInt(out, int64(whole-last[names[i]]), 10), whole
+				out, last[same[i]] = strconv.AppendInt(out, int64(whole-last[same[i]]), 10), whole
 			}
 		}
 		out = append(out, ']')

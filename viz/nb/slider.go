@@ -7,8 +7,8 @@ import (
 )
 
 // Slider shows one of several figures, with a slider to choose which, and the one of a number first. Choose the most informative
-// one: it is the only one that is seen on paper, or if scripts do not run. All of them are in the page, so the slider works without
-// a kernel, also in exported pages. Every frame needs a label. Frames of one kind get the same axes, so that what
+// one: it is the only one that is seen on paper, or if scripts do not run. All of them are in the notebook, so the slider works without
+// a kernel, and in exported pages, whose script unpacks them; browsers older than 2023 show only the first. Every frame needs a label. Frames of one kind get the same axes, so that what
 // does not change stays in place.
 func Slider(start int, frames []*viz.Figure, labels []string) error {
 	if len(frames) != len(labels) || start < 0 || start >= len(frames) {

@@ -420,5 +420,11 @@ func TestFiguresAnswerInBrowser(t *testing.T) {
 			t.Errorf("%q %d times among what was saved, want %d: %s", want, c, n, got)
 		}
 	}
+	_, loader, _ := strings.Cut(text, "<script>")
+	loader, _, _ = strings.Cut(loader, "</script>")
+	b.answers(session, [][2]string{ // in an older browser
+		{`(() => { delete self.DecompressionStream; ` + loader + `; return ""; })()`, ""},
+		{`document.querySelector("header").lastChild.textContent.slice(0, 31)`, "This browser is too old for the"},
+	})
 	b.complaints()
 }

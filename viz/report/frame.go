@@ -20,14 +20,15 @@ import (
 //go:embed *.gohtml page.js page.css
 var templateFiles embed.FS
 
-// loader is the script that pages begin with: it unpacks the one that they run, page.js with the style of what that makes.
+// loader is the script that pages begin with: it unpacks page.js and its style, or says that a browser of before 2023 cannot.
 var loader, script = func() (loader, script string) {
 	source, _ := templateFiles.ReadFile("page.js") // which is there
 	style, _ := templateFiles.ReadFile("page.css")
 	script = regexp.MustCompile(`(?m)^(?: *//.*\n| +)`).ReplaceAllString(string(source), "") + // without comments and indentation
 		fmt.Sprintf("document.head.append(make(\"style\", { textContent: %q }));\n", style)
 	return `const unpack = text => new Response(new Blob([Uint8Array.from(atob(text), c => c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream("deflate-raw")));
-unpack("` + viz.Packed([]byte(script)) + `").text().then(text => document.body.append(Object.assign(document.createElement("script"), { textContent: text })));`, script
+const put = (at, tag, properties) => document.querySelector(at).append(Object.assign(document.createElement(tag), properties));
+Promise.resolve().then(() => unpack("` + viz.Packed([]byte(script)) + `").text()).then(textContent => put("body", "script", { textContent }), () => put("header", "p", { className: "note", textContent: "This browser is too old for the page’s tools: figures, sliders and tables stand still." }));`, script
 }()
 
 // Their policy tells a browser to run no other script, to load nothing, to send nothing and not even

@@ -15,8 +15,8 @@ var goTokens = regexp.MustCompile("(?m:^([%!].*))|(//.*|(?s:/\\*.*?(?:\\*/|\\z))
 // foreign begins a cell that is no Go: %%script and the like.
 var foreign = regexp.MustCompile(`^%%[a-z]`)
 
-// goElements mark these in a page, which has many, with few bytes.
-var goElements = []string{"em", "i", "u", "s", "b"}
+// goElements mark these in a page, which has many, with few bytes, and mean nothing to those who hear or copy it.
+var goElements = []string{"i class=m", "i", "u", "i class=n", "b"}
 
 // escaped writes a text between tags, where quotes stay as they are.
 var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace
@@ -32,11 +32,10 @@ func coloured(source, language string) template.HTML {
 	for _, m := range goTokens.FindAllStringSubmatchIndex(source, -1) {
 		word := source[m[0]:m[1]]
 		for i, element := range goElements {
-			isWord := element == "b" && !token.IsKeyword(word) && word != "nil" && word != "true" && word != "false"
-			if m[2*i+2] < 0 || isWord {
+			if m[2*i+2] < 0 || element == "b" && !token.IsKeyword(word) && word != "nil" && word != "true" && word != "false" {
 				continue
 			}
-			out.WriteString(escaped(source[done:m[0]]) + "<" + element + ">" + escaped(word) + "</" + element + ">")
+			out.WriteString(escaped(source[done:m[0]]) + "<" + element + ">" + escaped(word) + "</" + element[:1] + ">")
 			done = m[1]
 		}
 	}

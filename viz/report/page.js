@@ -390,11 +390,11 @@ const rowsOf = packed => {
   const kinds = packed.map(c => c[1]), rows = (packed[0] ?? []).slice(2).map((_, i) => packed.map(c => c[i + 2])), last = new Map();
   rows.forEach((row, i) => kinds.forEach((kind, k) => { if (kind === -2 && row[k] === 0) row[k] = rows[i - 1][k]; }));
   for (const row of rows) {
-    const name = JSON.stringify(row.filter((_, k) => kinds[k] === -2));
+    const name = JSON.stringify(row.filter((_, k) => kinds[k] === -2)), sums = last.get(name) ?? [];
+    last.set(name, sums);
     kinds.forEach((kind, k) => {
       if (kind < 0 || row[k] === null) return;
-      last.set(k + name, row[k] + (last.get(k + name) ?? 0));
-      row[k] = last.get(k + name) / 10 ** kind;
+      row[k] = (sums[k] = row[k] + (sums[k] ?? 0)) / 10 ** kind;
     });
   }
   return rows;
