@@ -151,17 +151,25 @@ func Doctor(ctx context.Context, o Options) []Check {
 	if err == nil && version.Compare(g.Version, "go1.21") < 0 { // later ones fetch the version that the module asks for
 		err = errors.New(g.Version)
 	}
+	k, gone := Read(o)
+	now := g.Plugins
+	if h, _ := build.Read(filepath.Dir(k.Start)); h != nil && gone == nil {
+		g.Plugins, g.Linker = h.Go.Plugins, h.Go.Linker
+	}
 	cells := "each is a program of its own, since cgo is off or no C compiler works (Debian, Ubuntu: apt install gcc libc6-dev): " +
 		"one that only prints takes about twice as long as a plugin, and one that imports pcl no longer; what cannot be copied, " +
 		"such as functions, and what runs in the background end before the next cell; there is no XLA"
 	if g.Plugins {
 		cells = "plugins, linked by " + cmp.Or(g.Linker, "the C compiler's own linker; with mold or lld they start in about half the time")
 	}
+	unfit, mend := system(), "use WSL"
+	if unfit == nil && err == nil && g.Plugins != now {
+		unfit, mend = fmt.Errorf("%s. This has changed since the installation", cells), "pcl kernel install"
+	}
 	lab, absent := findLab(ctx, o.Cache, false)
-	k, gone := Read(o)
 	return []Check{
 		check("Go", g.Version, err, "install Go 1.26.5 or later and put it on PATH"),
-		check("Cells", cells, system(), "use WSL"),
+		check("Cells", cells, unfit, mend),
 		check("JupyterLab", lab.Version+" ("+lab.Path+")", absent, "pcl notebook"),
 		check("Kernel "+Name, "version "+k.Version+", module in "+k.Source, gone, "pcl kernel install"),
 	}

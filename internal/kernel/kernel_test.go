@@ -316,8 +316,13 @@ func TestDoctor(t *testing.T) {
 			t.Errorf("all is there, but %+v", c)
 		}
 	}
+	before := Doctor(t.Context(), o)[1]
 	t.Setenv("CGO_ENABLED", "0")
-	if c := Doctor(t.Context(), o)[1]; !strings.Contains(c.Detail, "program of its own") {
+	if c := Doctor(t.Context(), o)[1]; !strings.HasPrefix(c.Detail, before.Detail) || strings.HasPrefix(c.Detail, "plugins") != (c.Mend == "pcl kernel install") {
+		t.Errorf("installed with %+v, but %+v", before, c)
+	}
+	install(t, o, k.Source)
+	if c := Doctor(t.Context(), o)[1]; !strings.Contains(c.Detail, "program of its own") || c.Mend != "" {
 		t.Errorf("no plugins, but %+v", c)
 	}
 	for _, gone := range []string{k.Start, filepath.Join(k.Source, "go.mod")} {

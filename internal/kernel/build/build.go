@@ -181,8 +181,8 @@ func (h *Host) tool(ctx context.Context, tool []string, args ...string) {
 	fail.Or(Run(ctx, h.dir, tool[0], slices.Concat(tool[1:], []string{"-importcfg", config}, args)...))
 }
 
-// Fetch brings packages that the host does not have, from the module cache or the network. They come into the plugins of the
-// cells that import them, never into the module's go.mod.
+// Fetch brings packages that the host does not have, from the module cache or the network. They come into what is linked for
+// the cells that import them, never into the module's go.mod.
 func (h *Host) Fetch(ctx context.Context, paths []string) (list []cell.Package, err error) {
 	defer fail.Caught(&err)
 	dir := fail.Or(h.ModuleDir())

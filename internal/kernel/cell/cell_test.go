@@ -102,9 +102,15 @@ func TestMistakes(t *testing.T) {
 func TestOrigin(t *testing.T) {
 	entered := regexp.MustCompile(`Enter\(\d+, "(\w+)"`)
 	origins := map[string]string{}
-	for _, cells := range [][]string{
+	alike := []string{"x := 1\nfmt.Println(x)\nfmt.Println(2)", "x := 1\nfmt.Println(x)\nfmt.Println(2)\n\n", "x := 1; fmt.Println(x)\n\nfmt.Println(2);",
+		"// one\nx := 1 // two\nfmt.Println(x) // three\n/* four */ fmt.Println(2) // five"}
+	tests := [][]string{
 		{"m := 1", "n := m"}, {"m := 2", "n := m"}, {"m := 1", "m := m + 1"}, {"m := 2", "m := m + 1"}, {"m := 1", "other := 1", "n := m"},
-	} {
+	}
+	for _, code := range alike {
+		tests = append(tests, []string{code})
+	}
+	for _, cells := range tests {
 		nb := notebook(t)
 		var last string
 		for _, code := range cells {
@@ -122,6 +128,12 @@ func TestOrigin(t *testing.T) {
 	}
 	if origins["m := 1; n := m"] != origins["m := 1; other := 1; n := m"] {
 		t.Errorf("what a cell does not use counts: %v", origins)
+	}
+	want := origins[alike[0]]
+	for _, code := range alike {
+		if origins[code] != want {
+			t.Errorf("what is between statements counts: %q", code)
+		}
 	}
 }
 

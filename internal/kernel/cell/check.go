@@ -166,9 +166,15 @@ func (c *Cell) defineValues(spec ast.Spec, have map[string]bool, again map[*ast.
 // check finds the types of everything in the cell.
 func (c *Cell) check() {
 	c.syntax.Name, c.syntax.Decls = ast.NewIdent(c.pkg.Name()), nil
+	all := &ast.FuncDecl{Name: ast.NewIdent("_"), Type: &ast.FuncType{Params: &ast.FieldList{}}, Body: &ast.BlockStmt{}}
 	for _, p := range c.parts {
-		c.syntax.Decls = append(c.syntax.Decls, p.node)
+		if p.name == our { // statements may go to a label of any others
+			all.Body.List = append(all.Body.List, p.node.(*ast.FuncDecl).Body.List...)
+		} else {
+			c.syntax.Decls = append(c.syntax.Decls, p.node)
+		}
 	}
+	c.syntax.Decls = append(c.syntax.Decls, all)
 	c.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
 	last := c.lastExpression()
 	conf := types.Config{Importer: c.nb.importer, Error: func(err error) {

@@ -60,7 +60,7 @@ func (c *Cell) rewrite(n ast.Node) bool {
 			return false
 		}
 	case *ast.Ident:
-		o := cmp.Or(c.info.Defs[n], c.info.Uses[n])
+		o := cmp.Or(c.info.Uses[n], c.info.Defs[n]) // an embedded type is both
 		if o == nil || o.Pkg() == nil || o.Parent() != o.Pkg().Scope() {
 			return true
 		}
@@ -80,8 +80,11 @@ func (c *Cell) rewrite(n ast.Node) bool {
 func (c *Cell) guardCall(call *ast.CallExpr) {
 	name, pkg := c.callee(call)
 	if f, ok := call.Fun.(*ast.SelectorExpr); ok && pkg == "fmt" && strings.HasPrefix(name, "Scan") {
-		f.Sel.Name = "F" + strings.ToLower(name)
-		call.Args = append([]ast.Expr{ours(".Stdin", call)}, call.Args...)
+		x, _ := f.X.(*ast.Ident)
+		if _, ok := c.info.Uses[x].(*types.PkgName); ok { // and no fmt.Scanner
+			f.Sel.Name = "F" + strings.ToLower(name)
+			call.Args = append([]ast.Expr{ours(".Stdin", call)}, call.Args...)
+		}
 	}
 	for i, arg := range call.Args {
 		switch a := arg.(type) {

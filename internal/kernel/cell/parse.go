@@ -189,8 +189,9 @@ func parse(fset *token.FileSet, s Source) (f *ast.File, parts []part, err error)
 		id.Obj = free
 	}
 	at := func(p token.Pos) int { return min(int(p-f.FileStart), len(text)) }
+	textOf := func(begin, end token.Pos) string { return text[at(begin):at(end)] }
 	add := func(d ast.Decl, begin token.Pos, name, of string) {
-		parts = append(parts, part{d, text[at(begin):at(d.End())], name, of, s})
+		parts = append(parts, part{d, textOf(begin, d.End()), name, of, s})
 	}
 	for _, d := range f.Decls {
 		switch d := d.(type) {
@@ -201,9 +202,15 @@ func parse(fset *token.FileSet, s Source) (f *ast.File, parts []part, err error)
 				add(d, d.Pos(), of+"."+name, of)
 			case name != our:
 				add(d, d.Pos(), name, "")
-			case d.Body != nil && len(d.Body.List) > 0:
-				d.Name.Name = "_" // of which a package can have several
-				add(d, d.Body.List[0].Pos(), our, "")
+			case d.Body != nil:
+				said := "" // without what is between
+				d.Body.List = slices.DeleteFunc(d.Body.List, isEmpty)
+				for _, one := range d.Body.List {
+					said += textOf(one.Pos(), one.End()) + "\n"
+				}
+				if said != "" {
+					parts = append(parts, part{d, said, our, "", s})
+				}
 			}
 		case *ast.GenDecl:
 			if d.Tok == token.CONST {
@@ -223,6 +230,8 @@ func parse(fset *token.FileSet, s Source) (f *ast.File, parts []part, err error)
 	}
 	return f, parts, cmp.Or(stray, s.within(err))
 }
+
+func isEmpty(s ast.Stmt) bool { _, ok := s.(*ast.EmptyStmt); return ok }
 
 // within places the parser's errors that are behind the code at its end. That imports stand at the beginning is not asked here.
 func (s Source) within(err error) error {

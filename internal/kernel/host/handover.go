@@ -122,7 +122,8 @@ func copies(t reflect.Type, within map[reflect.Type]bool) bool {
 			return true
 		}
 		for f := range t.Fields() {
-			if !f.IsExported() || !copies(f.Type, within) {
+			toZero := f.Type.Kind() == reflect.Pointer && f.Type.Elem().Kind() != reflect.Struct // may be, and would be nil
+			if !f.IsExported() || toZero || !copies(f.Type, within) {
 				return false
 			}
 		}

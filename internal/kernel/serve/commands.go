@@ -86,7 +86,8 @@ func (c *commands) special(line cell.Command) {
 
 // cellHelp begins what %help shows.
 const cellHelp = "### Cells\n" + `
-Cells are Go. What a cell declares lives on: variables (also by ` + "`:=`" + `), functions, types, constants. A function that is declared again is
+Cells are Go. What a cell declares lives on: variables (also by ` + "`:=`" + `; where Go has no plugins, those that can be
+copied), functions, types, constants. A function that is declared again is
 the new one for its old callers too. Packages need not be imported. The value of the last expression is shown. ` + "`must(f())`" + ` and
 ` + "`check(err)`" + ` end the cell on an error; ` + "`ctx`" + ` ends when you stop the cell.
 
@@ -114,10 +115,12 @@ func (c *commands) say(stream, format string, args ...any) {
 }
 
 func (c *commands) senseless(words []string) {
-	c.say("stderr", "%%%s does nothing here: cells are compiled one by one, into a program that lives on.\n", words[0])
+	c.say("stderr", "%%%s does nothing here: cells are compiled one by one, and what they declare lives on.\n", words[0])
 }
 
 func (c *commands) setArgs(words []string) {
+	c.building.Lock() // a process that starts reads them
+	defer c.building.Unlock()
 	c.args = words[1:]
 	c.call("SetArgs", c.args, nil)
 }

@@ -153,7 +153,7 @@ func explained(err error, name, code string) error {
 		return nil
 	}
 	if errors.Is(err, context.Canceled) {
-		return errors.New("stopped: what earlier cells made is still there")
+		return errors.New("stopped: what the cell began with is still there")
 	}
 	var said strings.Builder
 	scanner.PrintError(&said, err) // each one of a list

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -156,6 +157,10 @@ func TestState(t *testing.T) {
 	s.shows("import \"github.com/google/go-cmp/cmp\"\ncmp.Equal(1, 1)", "true")
 	s.shows("func Run() bool { return cmp.Equal(1, 2) }\nRun()", "false")
 	s.shows("nb.Plot(nil, []float64{1, 2})", "[image/png]")
+	s.shows("n2 := 0\nretry:\nn2++\ny2 := n2*2\nif y2 < 6 {\n\tgoto retry\n}\ny2", "6")
+	s.shows("goto end\ny2 := 1\nfmt.Println(y2)\nend:\nfmt.Println(2)", "2")
+	s.shows("type Named struct{ name string }\nfunc (n Named) Hello() string { return \"I am \" + n.name }", "")
+	s.shows("type both struct {\n\tNamed\n\t*point\n}\nwho := both{Named{\"me\"}, &point{7, 8}}\nwho.Hello() + fmt.Sprint(who.Named.name, who.x)", "I am meme7")
 	// Names that Go itself has.
 	s.shows("type span struct{ min, max, len float64 }\nfunc (s span) error() string { return fmt.Sprint(s.len) }\ncopy, new := []int{1, 2}, \"k\"", "")
 	s.shows("at := span{min: 1, max: float64(max(2, 3))}\nat.len = at.max - at.min\nat.error() + fmt.Sprint(len(copy), map[bool]int{true: 1}[true], map[string]int{new: 5})", "22 1 map[k:5]")
@@ -247,6 +252,7 @@ func TestScan(t *testing.T) {
 	s := begin(t)
 	s.shows("var name string\nk, err := fmt.Scanln(&name)\nfmt.Println(k, err)", "0 EOF")
 	s.shows("fmt.Scanln(&name)\nfmt.Println(name)", "me", "me")
+	s.shows("type one struct{}\nfunc (one) Scan(fmt.ScanState, rune) error { return errors.New(\"its own\") }\nvar sc fmt.Scanner = one{}\nsc.Scan(nil, 'v').Error()", "its own")
 	s.shows("line, _ := bufio.NewReader(os.Stdin).ReadString('\\n')\nfmt.Print(line)", "a line", "a line")
 	s.shows("gonbui.RequestInput(\"Who?\", false)\nfmt.Scanln(&name)\nname", "you", "you") // who is asked once
 	got, err := s.run("values := make(chan int)\ncomms.Subscribe(\"/none\", func(_ string, v int) { values <- v })\nfmt.Println(<-values)")
@@ -293,10 +299,10 @@ func TestHandover(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := begin(t)
-	s.shows("func double(n int) int { return 2 * n }\nvar byName = map[string][]int{\"a\": {1}}\nf := func() {}\ntype point struct{ x int }\nat := point{3}\nvar any1 any = map[string]any{\"b\": []int{4}}", "")
+	s.shows("func double(n int) int { return 2 * n }\nvar byName = map[string][]int{\"a\": {1}}\nf := func() {}\ntype point struct{ x int }\nat := point{3}\nopt := struct{ N *int }{new(int)}\nvar any1 any = map[string]any{\"b\": []int{4}}", "")
 	s.shows(setup, "1")
 	s.shows(step(3), "")
-	const came = "The cells have a new process: the old one had grown too large. Restored: also, any1, at, byName, c, g, l. These did not come along: f."
+	const came = "The cells have a new process: the old one had grown too large. Restored: also, any1, at, byName, c, g, l. These did not come along: f, opt."
 	if got, err := s.heavy(step(3)); err != nil || strings.TrimSpace(got) != came {
 		t.Errorf("%q, %v; want %q", got, err, came)
 	}
@@ -312,6 +318,25 @@ func TestHandover(t *testing.T) {
 	s.shows("type own struct{ data.Stream }\ntask := must(g.Task(ctx, c, 3, 5))\ntask.Stream = own{task.Stream}\nmust(l.Attach(task))", "3")
 	if got, err := s.heavy("l.Steps()"); err != nil || !strings.Contains(got, "l: the stream of task 3") || !strings.HasSuffix(got, "\n10\n") {
 		t.Errorf("a stream that cannot be made again: %q, %v", got, err)
+	}
+}
+
+// A process that does not answer is ended.
+func TestStart(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "host")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\nsleep 100\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	p, err := new(notebook).start(ctx, program{host: &build.Host{Program: file}})
+	if err == nil {
+		t.Fatal("it has started")
+	}
+	select {
+	case <-p.life.Done():
+	case <-time.After(30 * time.Second):
+		t.Error("it goes on")
 	}
 }
 

@@ -110,10 +110,11 @@ func (e *notebook) renew(r *request, h *build.Host, why string, lost rt.Lost, ru
 		}
 	}
 	p := fail.Or(e.start(ctx, prog, run...))
-	old := e.process.Swap(p)
+	old := e.process.Load()
 	old.end()
 	<-old.life.Done()
-	e.page.forget()
+	e.page.forget() // before pages can speak to the new one
+	e.process.Store(p)
 	if err := p.declareAgain(ctx); err != nil {
 		text += " What cells have declared is gone: " + printable.Line(cell.Plain(err.Error())) + "."
 	}

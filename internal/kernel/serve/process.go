@@ -10,6 +10,7 @@ import (
 	"net/rpc"
 	"os"
 	"os/exec"
+	"time"
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
@@ -77,7 +78,12 @@ func (e *notebook) start(ctx context.Context, prog program, run ...int) (p *proc
 		ended(err)
 		errors.Join(p.calls.Close(), toGive.Close(), replies.Close(), displays.Close())
 	}()
-	return p, p.call(context.Background(), "SetArgs", e.args, nil) // answers when the host is ready
+	ctx, cancel := context.WithTimeoutCause(ctx, 30*time.Second, errors.New("the new process of the cells does not answer"))
+	defer cancel()
+	if err = p.call(ctx, "SetArgs", e.args, nil); err != nil { // answers when the host is ready
+		p.end()
+	}
+	return p, err
 }
 
 // duplex is a connection of two pipes.
