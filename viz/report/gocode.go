@@ -16,7 +16,7 @@ var goTokens = regexp.MustCompile("(?m:^([%!].*))|(//.*|(?s:/\\*.*?(?:\\*/|\\z))
 var foreign = regexp.MustCompile(`^%%[a-z]`)
 
 // goElements mark these in a page, which has many, with few bytes, and mean nothing to those who hear or copy it.
-var goElements = []string{"i class=m", "i", "u", "i class=n", "b"}
+var goElements = []string{"i class=m", "i class=c", "u", "i", "b"}
 
 // escaped writes a text between tags, where quotes stay as they are.
 var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace

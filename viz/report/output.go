@@ -126,8 +126,8 @@ func (r *notebookRenderer) showHTML(o *output, text string) string {
 
 // shortened writes the styles that every cell of a table may have as classes.
 var shortened = strings.NewReplacer(
-	`<td style="text-align: left"`, `<td class="l"`, `<td style="text-align: right"`, `<td class="r"`,
-	`<th style="text-align: left"`, `<th class="l"`, `<th style="text-align: right"`, `<th class="r"`,
+	`<td style="text-align: left"`, `<td class=l`, `<td style="text-align: right"`, `<td class=r`,
+	`<th style="text-align: left"`, `<th class=l`, `<th style="text-align: right"`, `<th class=r`,
 )
 
 // picture is an image at the size that the notebook gives it.
