@@ -25,7 +25,7 @@ import (
 func (c *reportCmd) pages(rc *runContext) (failed error) {
 	first := c.Out
 	if c.All {
-		first = filepath.Join(c.Out, "index.html")
+		first = filepath.Join(c.Out, report.IndexFile)
 	}
 	fail.If(atomicfile.Check(first)) // before a notebook is executed for minutes
 	var notebooks []*report.Notebook

@@ -86,7 +86,7 @@ func collect(rc *runContext, configs []experiment.Checked, w experiment.Where, n
 		case err != nil:
 			return nil, err
 		case !begun[e.Index]:
-			rc.note("%s: finished already (%s)", name, filepath.Join(w.Dir, configs[e.Index].Folder(), "result.json"))
+			rc.note("%s: finished already (%s)", name, filepath.Join(w.Dir, configs[e.Index].Folder(), results.ResultFile))
 		}
 		runs[e.Index] = e.Run
 	}

@@ -38,6 +38,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gomlx/compute"
+
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/seed"
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -185,9 +186,6 @@ func (l *Learner) close() {
 // Options returns the options that the learner was made with, with the defaults filled in and, after the classifier has
 // grown, the model that it has now. It may be called from any goroutine.
 func (l *Learner) Options() Options { return l.status.Load().options }
-
-// compilations returns how many programs have been compiled for learners like this one.
-func (l *Learner) compilations() int { return l.programs.Compilations() }
 
 // Memory returns the rehearsal memory. It must not be used while a call to the learner is in progress.
 func (l *Learner) Memory() *memory.Store { return l.memory }

@@ -100,7 +100,7 @@ func TestStreamsComeAndGo(t *testing.T) {
 			t.Fatalf("a step without streams: %v, want ErrNoStream", err)
 		}
 		must.Do(t, l.Warm(4))
-		compiled := l.compilations()
+		compiled := l.programs.Compilations()
 		var rows []int
 		for step := range 25 {
 			if step%5 == 0 && step < 15 {
@@ -114,7 +114,7 @@ func TestStreamsComeAndGo(t *testing.T) {
 		if !slices.Equal(rows, want) || len(l.Running()) > 0 {
 			t.Errorf("steps of %v rows, want %v; %v run", rows, want, l.Running())
 		}
-		if n := l.compilations(); n != compiled || n == 0 {
+		if n := l.programs.Compilations(); n != compiled || n == 0 {
 			t.Errorf("%d programs were compiled, and %d while streams came and went", compiled, n-compiled)
 		}
 		if n := l.Memory().Len(); n != 18 {

@@ -76,7 +76,7 @@ func TestPredictorIsEvaluation(t *testing.T) {
 		{"avggrad+ncm", class, map[string]any{"where": "between-tasks"}, nil}, {"gdumb", class, map[string]any{"passes": 2.0}, nil},
 		{"avggrad", class, nil, normalised(t)},
 	} {
-		t.Run(c.method+"/"+string(c.increment), func(t *testing.T) {
+		t.Run(c.method+"/"+c.increment, func(t *testing.T) {
 			d := pcltest.Blobs(6, 12, 5)
 			l := smallLearner(t, pcltest.Backend(t, backend.Go), "", Options{Method: newMethod(t, c.method, c.params), Increment: c.increment, Model: c.model})
 			for id := 1; id <= 3; id++ {

@@ -52,7 +52,7 @@ func (l *Learner) stepOn(ctx context.Context) (*StepReport, error) {
 	}
 	l.steps++
 	l.version++
-	s.report.Compilations = l.compilations()
+	s.report.Compilations = l.programs.Compilations()
 	return s.report, nil
 }
 

@@ -44,7 +44,7 @@ func TestTrainedRoundTrip(t *testing.T) {
 		{"emgd", "class", nil}, {"icarl", "task", nil},
 		{"mdmtr", "class", nil}, {"gdumb", "class", nil},
 	} {
-		t.Run(c.method+"-"+string(c.increment), func(t *testing.T) {
+		t.Run(c.method+"-"+c.increment, func(t *testing.T) {
 			l, d := trainedLearner(t, b, c.method, Options{Increment: c.increment, Model: c.model})
 			saved := must.Get(l.Trained())(t)
 			saved.Names = map[int]string{3: "three", 4: "Vier"}

@@ -25,7 +25,8 @@ type drawing struct {
 	Rows      [][]part
 	CSV       []byte // the data, compressed by gzip; nil if there are none
 
-	height float64 // points
+	height float64    // points
+	data   [][]string // the rows of CSV, once they were read
 }
 
 // part is a plot, or an entry of the key. Boxes are x, y, width and height, in points.

@@ -48,7 +48,7 @@ func (d *drawing) figure(attributes string) string {
 	for _, row := range d.Rows {
 		fmt.Fprintf(&b, `<div class="pcl-row" style="--n:%d">`, len(row))
 		for _, p := range row {
-			attributes := fmt.Sprintf(`class="pcl-plot" data-box="%s"`, boxText(p.Data))
+			attributes := fmt.Sprintf(`class="pcl-plot" data-box="%s"`, inUnits(p.Data[:]...))
 			if own := p.X.text(); own != x {
 				attributes, x = attributes+fmt.Sprintf(` data-x='%s'`, own), own
 			}
@@ -122,12 +122,17 @@ const usual = `fill="none" stroke-width="5" font-size="90"`
 // units are tenths of a point.
 func units(x float64) int { return int(math.Round(10 * x)) }
 
-func boxText(box [4]float64) string {
-	return fmt.Sprintf("%d %d %d %d", units(box[0]), units(box[1]), units(box[2]), units(box[3]))
+// inUnits are lengths in an attribute.
+func inUnits(lengths ...float64) string {
+	texts := make([]string, len(lengths))
+	for i, x := range lengths {
+		texts[i] = strconv.Itoa(units(x))
+	}
+	return strings.Join(texts, " ")
 }
 
 func (p *part) svg(b *strings.Builder, attributes string, paint func(int) string) {
-	fmt.Fprintf(b, `<svg viewBox="%s" %s>`, boxText(p.Box), attributes)
+	fmt.Fprintf(b, `<svg viewBox="%s" %s>`, inUnits(p.Box[:]...), attributes)
 	p.groups(b, paint)
 	b.WriteString(`</svg>`)
 }
@@ -211,11 +216,8 @@ func (m *mark) look(paint func(int) string) string {
 	if m.Dot {
 		look += ` stroke-linecap="round"`
 	}
-	for i, length := range m.Dash {
-		look += map[bool]string{true: ` stroke-dasharray="`, false: " "}[i == 0] + strconv.Itoa(units(length))
-	}
 	if len(m.Dash) > 0 {
-		look += `"`
+		look += ` stroke-dasharray="` + inUnits(m.Dash...) + `"`
 	}
 	return look
 }

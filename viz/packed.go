@@ -28,7 +28,9 @@ func Packed(text []byte) string {
 // values are what a reader can ask of the drawing, as JSON: the columns of its data, and for each of its series the columns x, y
 // and perhaps low and high.
 func (d *drawing) values() []byte {
-	data, _ := d.rows(&allowance{math.MaxInt32, math.MaxInt32, math.MaxInt32}) // which has been read before, or is our own
+	if d.data == nil {
+		d.data, _ = d.rows(&allowance{math.MaxInt32, math.MaxInt32, math.MaxInt32}) // which are our own
+	}
 	var series [][]byte
 	for _, p := range d.parts() {
 		for _, g := range p.Groups {
@@ -37,7 +39,7 @@ func (d *drawing) values() []byte {
 			}
 		}
 	}
-	return slices.Concat([]byte(`{"data":`), packedRows(data), []byte(`,"series":[`), bytes.Join(series, []byte(",")), []byte("]}"))
+	return slices.Concat([]byte(`{"data":`), packedRows(d.data), []byte(`,"series":[`), bytes.Join(series, []byte(",")), []byte("]}"))
 }
 
 // allowance is how much data may still come. Those of frames from elsewhere, small as they are packed, could be more than machines hold.
@@ -78,7 +80,8 @@ func (d *drawing) rows(r *allowance) ([][]string, error) {
 
 // fits takes what it needs for the drawing's values.
 func (d *drawing) fits(r *allowance) error {
-	_, err := d.rows(r)
+	var err error
+	d.data, err = d.rows(r)
 	for _, p := range d.parts() {
 		for _, g := range p.Groups {
 			err = cmp.Or(err, r.take(len(g.At), widest(g.At)))
@@ -137,7 +140,10 @@ func packedRows(rows [][]string) []byte {
 	}
 	out := []byte("[")
 	for k, kind := range kinds {
-		out = append(out, strings.Repeat(",", min(k, 1))+"["...)
+		if k > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, '[')
 		out = append(quoted(out, rows[0][k]), ","+strconv.Itoa(kind)...)
 		last := make([]int, len(known))
 		for i := 1; i < len(rows); i++ {

@@ -104,7 +104,7 @@ func (p part) print(ctx context.Context, out io.Writer, program string) error {
 	if text, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", strings.Join(c.Args, " "), err, text)
 	}
-	folders, err := filepath.Glob(filepath.Join(dir, "*", "result.json"))
+	folders, err := filepath.Glob(filepath.Join(dir, "*", results.ResultFile))
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func fingerprint(path string) (string, error) {
 		return "", err
 	}
 	line := fmt.Sprintf("%s model %.12s memory %.12s result %s", filepath.Base(filepath.Dir(path)), r.ModelSHA256, r.MemorySHA256, short(text))
-	steps, err := os.ReadFile(filepath.Join(filepath.Dir(path), "records.jsonl"))
+	steps, err := os.ReadFile(filepath.Join(filepath.Dir(path), results.RecordsFile))
 	if os.IsNotExist(err) {
 		return line, nil
 	}

@@ -75,7 +75,7 @@ func checkMemory(c memory.Config, s *scenario.Scenario) {
 		}
 	}
 	fail.When(c.Policy == "fixed_total" && c.Budget > 0 && c.Budget < len(classes),
-		"pcl: a memory of %d samples in total cannot hold the %d classes of the scenario's tasks; raise the budget, or use %q", c.Budget, len(classes), "per_class")
+		"pcl: a memory of %d samples in total cannot hold the %d classes of the scenario's tasks; raise the budget, or use \"per_class\"", c.Budget, len(classes))
 }
 
 // newLearner returns a learner with the settings of the configuration, for the images of a data set. It has so many outputs,

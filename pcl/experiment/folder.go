@@ -28,7 +28,7 @@ func (w Where) Finished(c Checked) (*results.Run, error) {
 	if r != nil && (w.lacks(dir, r.Steps) || w.Weights && !exists(dir, weightsFile)) {
 		r, err = nil, fmt.Errorf("pcl: the run in %s is finished, but %w", dir, errLacks)
 	}
-	if w.replaces(err) || errors.Is(err, errLacks) && !exists(dir, resultFile) { // another process has just removed it
+	if w.replaces(err) || errors.Is(err, errLacks) && !exists(dir, results.ResultFile) { // another process has just removed it
 		return nil, nil
 	}
 	return r, err
@@ -50,13 +50,13 @@ func (w Where) folder(c Checked) string {
 // lacks says whether records or arrays are asked for that a run has not left in its folder, in which it has made so many steps.
 func (w Where) lacks(dir string, steps int) bool {
 	arrays := min(w.RecordArrays, steps)
-	return w.Record && !exists(dir, recordFile) || arrays > 0 && !exists(dir, arraysDir, stepFile(arrays-1))
+	return w.Record && !exists(dir, results.RecordsFile) || arrays > 0 && !exists(dir, arraysDir, stepFile(arrays-1))
 }
 
 // finished returns the result of a run that is finished in a folder, or nil if there is none. If it is not that of this
 // run, was made by another program than this, or is not a valid result, the error is [ErrForeign].
 func finished(dir string, c Config) (*results.Run, error) {
-	path := filepath.Join(dir, resultFile)
+	path := filepath.Join(dir, results.ResultFile)
 	r, err := results.Load(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
@@ -110,8 +110,8 @@ func (w Where) Discard(c Checked) error {
 // empty removes what a run leaves in its folder. The result goes first: whoever finds one finds all that it came with, and a
 // checkpoint what it goes on from.
 func empty(dir string) error {
-	err := errors.Join(os.RemoveAll(filepath.Join(dir, resultFile)), series{dir: dir}.clear())
-	for _, name := range []string{recordFile, arraysDir, weightsFile, scenarioFile} {
+	err := errors.Join(os.RemoveAll(filepath.Join(dir, results.ResultFile)), series{dir: dir}.clear())
+	for _, name := range []string{results.RecordsFile, arraysDir, weightsFile, scenarioFile} {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, name)))
 	}
 	return err

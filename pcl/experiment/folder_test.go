@@ -126,11 +126,11 @@ func TestFinishedIsKept(t *testing.T) {
 func TestUnfinishedGoesOn(t *testing.T) {
 	p := newPlayed(t)
 	whole := p.end(recorded)
-	records := p.files()[recordFile]
+	records := p.files()[results.RecordsFile]
 	p.w.Dir = t.TempDir()
 	p.stop(5, recorded)
 	r := p.end(nil)
-	if r.ModelSHA256 != whole.ModelSHA256 || p.steps != r.Steps-5 || r.Measured.Resumed != 1 || p.files()[recordFile] != records {
+	if r.ModelSHA256 != whole.ModelSHA256 || p.steps != r.Steps-5 || r.Measured.Resumed != 1 || p.files()[results.RecordsFile] != records {
 		t.Errorf("resumed with %d of %d steps, the model is the same: %t", p.steps, r.Steps, r.ModelSHA256 == whole.ModelSHA256)
 	}
 }
@@ -139,9 +139,9 @@ func TestUnfinishedGoesOn(t *testing.T) {
 // nothing that it left before stays.
 func TestMadeAgainForItsFiles(t *testing.T) {
 	for name, ask := range map[string]func(*Where){
-		recordFile:  func(w *Where) { recorded(w); w.Replace = true },
-		weightsFile: func(w *Where) { w.Weights, w.Replace = true, true },
-		arraysDir:   arrays(3),
+		results.RecordsFile: func(w *Where) { recorded(w); w.Replace = true },
+		weightsFile:         func(w *Where) { w.Weights, w.Replace = true, true },
+		arraysDir:           arrays(3),
 	} {
 		for _, stop := range []bool{false, true} {
 			p := newPlayed(t)
@@ -203,7 +203,7 @@ func write(t *testing.T, path, content string) {
 // again.
 func TestKilledBeforeItsFirstCheckpoint(t *testing.T) {
 	p := newPlayed(t)
-	write(t, filepath.Join(p.dir(), recordFile), "{}")
+	write(t, filepath.Join(p.dir(), results.RecordsFile), "{}")
 	write(t, filepath.Join(p.dir(), arraysDir, "step-000700.npz"), "")
 	write(t, filepath.Join(p.dir(), ".result.json.5.tmp"), "")
 	p.end(nil)
@@ -216,8 +216,8 @@ func TestKilledBeforeItsFirstCheckpoint(t *testing.T) {
 func TestForeignResult(t *testing.T) {
 	p := newPlayed(t)
 	p.end(nil)
-	path := filepath.Join(p.dir(), resultFile)
-	own := p.files()[resultFile]
+	path := filepath.Join(p.dir(), results.ResultFile)
+	own := p.files()[results.ResultFile]
 	for name, change := range map[string]func(r map[string]any){
 		"its id is":            func(r map[string]any) { r["id"] = "0123456789ab" },
 		"the file was altered": func(r map[string]any) { r["A"] = 99.9 },
@@ -329,7 +329,7 @@ func TestDiverged(t *testing.T) {
 	if r.DivergedAt == nil || *r.DivergedAt != 1 || r.Skipped < r.Steps-1 || skipped != r.Skipped {
 		t.Errorf("diverged at %v with %d rows skipped, %d of them shown", r.DivergedAt, r.Skipped, skipped)
 	}
-	if !strings.Contains(p.files()[resultFile], `"diverged_at": 1`) {
+	if !strings.Contains(p.files()[results.ResultFile], `"diverged_at": 1`) {
 		t.Error("the file does not say so")
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
 // TestInit: a run begins with another network's parameters, all but the classifier's; a configuration without has the
@@ -65,7 +66,7 @@ func TestInit(t *testing.T) {
 	var fromResult Config
 	must.Do(t, json.Unmarshal(r.Config, &fromResult))
 	refuse(fromResult, "say which file that is")
-	fromResult.InitFile = filepath.Join(first, resultFile)
+	fromResult.InitFile = filepath.Join(first, results.ResultFile)
 	refuse(fromResult, "not a network")
 	fromResult.InitFile = file
 	if again, err := made(t.Context(), fromResult, Where{Machine: p.w.Machine}); err != nil || again.ModelSHA256 != r.ModelSHA256 {

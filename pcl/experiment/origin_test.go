@@ -60,8 +60,8 @@ func TestOtherProgram(t *testing.T) {
 func TestResultWithoutProgram(t *testing.T) {
 	p := newPlayed(t)
 	p.end(nil)
-	path := filepath.Join(p.dir(), resultFile)
-	text := p.files()[resultFile]
+	path := filepath.Join(p.dir(), results.ResultFile)
+	text := p.files()[results.ResultFile]
 	program := must.Get(origin.Program())(t)
 	old := strings.ReplaceAll(text, `"program": "`+program+`"`, `"other": ""`)
 	if old == text {

@@ -26,7 +26,7 @@ func (r *runner) openRecords() {
 	if !r.where.Record && r.state.Records == 0 {
 		return
 	}
-	f := fail.Or(os.OpenFile(filepath.Join(r.dir, recordFile), os.O_CREATE|os.O_RDWR, 0o644))
+	f := fail.Or(os.OpenFile(filepath.Join(r.dir, results.RecordsFile), os.O_CREATE|os.O_RDWR, 0o644))
 	r.records = &recorder{f, bufio.NewWriter(f)}
 	size := fail.Or(f.Seek(0, io.SeekEnd))
 	fail.When(size < r.state.Records, "%s has %d bytes, the checkpoint was made at %d: it was altered since", f.Name(), size, r.state.Records)

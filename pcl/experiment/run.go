@@ -15,10 +15,9 @@ import (
 // folder and had made a step.
 var ErrInterrupted = errors.New("pcl: the run was interrupted")
 
-// resultFile, recordFile, weightsFile and scenarioFile are the names of the files that a run leaves in its folder.
+// weightsFile and scenarioFile are names of files that a run leaves in its folder, beside [results.ResultFile] and
+// [results.RecordsFile].
 const (
-	resultFile   = "result.json"
-	recordFile   = "records.jsonl"
 	weightsFile  = "weights.safetensors" // with the trained network
 	scenarioFile = "scenario.json"
 )
@@ -134,7 +133,7 @@ func (r *runner) goOn() {
 		r.where.say("%v: the run goes on from what it saved before.", damaged)
 	}
 	switch {
-	case exists(r.dir, resultFile):
+	case exists(r.dir, results.ResultFile):
 		r.where.say("The run in %s is made again.", r.dir)
 		path = ""
 	case path != "":
@@ -189,7 +188,7 @@ func (r *runner) finish() *results.Run {
 	if r.where.Weights {
 		fail.If(fail.Or(r.learner.Trained()).Save(filepath.Join(r.dir, weightsFile)))
 	}
-	fail.If(out.Save(filepath.Join(r.dir, resultFile)))
+	fail.If(out.Save(filepath.Join(r.dir, results.ResultFile)))
 	if err := r.saves().clear(); err != nil {
 		r.where.say("The run in %s is finished, but: %v.", r.dir, err)
 	}

@@ -64,12 +64,12 @@ func outcome(t *testing.T, r *results.Run, out string) (result, records []byte) 
 		t.Fatal(dirs)
 	}
 	dir := dirs[0]
-	saved := must.Get(results.Load(filepath.Join(dir, resultFile)))(t)
+	saved := must.Get(results.Load(filepath.Join(dir, results.ResultFile)))(t)
 	if saved.ModelSHA256 != r.ModelSHA256 {
 		t.Error("the saved result is not the returned one")
 	}
 	saved.Measured = results.Measured{}
-	return must.Get(json.Marshal(saved))(t), must.Get(os.ReadFile(filepath.Join(dir, recordFile)))(t)
+	return must.Get(json.Marshal(saved))(t), must.Get(os.ReadFile(filepath.Join(dir, results.RecordsFile)))(t)
 }
 
 // resumed are runs that remember in different ways: methods with states, stored logits, a remembered

@@ -143,7 +143,7 @@ func (s *Session) Records(c Config) (all []results.Record, err error) {
 	c = fail.Or(c.OnData(context.Background(), datasets.Options{Dir: s.DataDir}))
 	dir := filepath.Join(s.options.Dir, c.Folder())
 	fail.Or(finished(dir, c))
-	f, err := os.Open(filepath.Join(dir, recordFile))
+	f, err := os.Open(filepath.Join(dir, results.RecordsFile))
 	fail.When(err != nil, "experiment: no records of this run, make it with Options.Record: %w", err)
 	defer f.Close()
 	return results.ReadRecords(f)

@@ -94,7 +94,7 @@ func TestRun(t *testing.T) {
 	}
 
 	// Of another configuration is what somebody put in a run's place.
-	result := filepath.Join(g.options.Dir, configs[0].Folder(), resultFile)
+	result := filepath.Join(g.options.Dir, configs[0].Folder(), results.ResultFile)
 	own := must.Get(os.ReadFile(result))(t)
 	must.Do(t, runs[1].Save(result))
 	if _, err := again.Run(ctx, configs[:1], nil); !errors.Is(err, ErrForeign) {

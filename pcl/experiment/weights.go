@@ -10,6 +10,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
 // errNoWeights says that a folder has neither the network of a finished run nor a checkpoint of an unfinished one.
@@ -40,7 +41,7 @@ func findWeights(dir string) string {
 		return filepath.Join(dir, weightsFile)
 	}
 	// a checkpoint beside a result was left by a process that was killed, and is of an earlier step
-	fail.When(exists(dir, resultFile), "%w in %s: a finished run keeps its network only if it is asked for; pcl run … --weights --replace (Where.Weights and Replace) makes it again, with the same network", errNoWeights, dir)
+	fail.When(exists(dir, results.ResultFile), "%w in %s: a finished run keeps its network only if it is asked for; pcl run … --weights --replace (Where.Weights and Replace) makes it again, with the same network", errNoWeights, dir)
 	saved := fail.Or(series{dir: dir}.list())
 	fail.When(len(saved) == 0, "%w in %s: it is not a run's folder", errNoWeights, dir)
 	return saved[len(saved)-1]

@@ -41,7 +41,7 @@ func (g *Grid) expand() (all []*rows.Row, configs []experiment.Checked, err erro
 			for _, method := range g.Methods {
 				for _, vary := range combinations(varied) {
 					row := rows.Row{
-						Grid: g.Name, Title: g.Title, Paper: g.Paper, Size: g.Size, Dataset: dataset, Method: method, Increment: string(increment),
+						Grid: g.Name, Title: g.Title, Paper: g.Paper, Size: g.Size, Dataset: dataset, Method: method, Increment: increment,
 						PaperDataset: paperName(g.Dataset[dataset]), PaperMethod: paperName(g.Method[method]), State: rows.Missing,
 					}
 					for _, name := range slices.Sorted(maps.Keys(vary)) {
@@ -117,7 +117,7 @@ func combinations(all []axis) []map[string]any {
 
 // config returns a configuration, apart from its label set, timeline and seed, and from the files of its data. vary has the values
 // of what is varied, e.g. "params.tau": 5.
-func (g *Grid) config(dataset, method string, increment string, vary map[string]any) (experiment.Checked, error) {
+func (g *Grid) config(dataset, method, increment string, vary map[string]any) (experiment.Checked, error) {
 	settings := merged(g.Set, g.Dataset[dataset], g.Method[method], g.tuned.settings(method, increment))
 	for _, path := range slices.Sorted(maps.Keys(vary)) {
 		settings = merged(settings, at(path, vary[path]))
@@ -128,7 +128,7 @@ func (g *Grid) config(dataset, method string, increment string, vary map[string]
 	if _, named := settings["dataset"]; !named {
 		return experiment.Checked{}, fmt.Errorf("[dataset.%q] does not say which data set it is: dataset = \"…\"", dataset)
 	}
-	settings["increment"] = string(increment)
+	settings["increment"] = increment
 	c, err := experiment.NewConfig(experiment.Layer{Values: without(settings, paperKey, timesKey), Dir: g.dir})
 	if factors, ok := settings[timesKey].(table); ok && err == nil {
 		c, err = scaled(c, factors)

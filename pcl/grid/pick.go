@@ -58,7 +58,7 @@ func (g *Grid) dataSets() ([]string, error) {
 }
 
 // pick chooses the winner for a method in one increment; nil if all candidates lost.
-func (r *Results) pick(name string, increment string) (best *Winner, notes []string, err error) {
+func (r *Results) pick(name, increment string) (best *Winner, notes []string, err error) {
 	var published *float64
 	for i, c := range r.tuning.candidates[name] {
 		a, lost, err := r.meanA(c.Name, increment)
@@ -84,10 +84,10 @@ func (r *Results) pick(name string, increment string) (best *Winner, notes []str
 }
 
 // meanA returns the mean of A over the rows of a method in an increment, in percent, or why they do not count.
-func (r *Results) meanA(method string, increment string) (mean float64, lost string, err error) {
+func (r *Results) meanA(method, increment string) (mean float64, lost string, err error) {
 	n := 0.0
 	for _, row := range r.Rows {
-		if row.Method != method || row.Increment != string(increment) {
+		if row.Method != method || row.Increment != increment {
 			continue
 		}
 		run := r.states[row.Cell].Run

@@ -116,7 +116,7 @@ func (g *Grid) useTuned(t *Tuned) error {
 }
 
 // settings returns the tuned settings of a method; none for a nil Tuned.
-func (t *Tuned) settings(name string, increment string) table {
+func (t *Tuned) settings(name, increment string) table {
 	if t == nil {
 		return nil
 	}

@@ -119,7 +119,7 @@ func TestPick(t *testing.T) {
 		}
 	}
 	for _, b := range best.Winners {
-		place := b.Name + "/" + string(b.Increment)
+		place := b.Name + "/" + b.Increment
 		want, _, _ := strings.Cut(first[place], "/")
 		got := b.Name + ", " + b.Values
 		if b.Values == "published" {
@@ -165,7 +165,7 @@ func ties(t *testing.T, r *Results) {
 	must.Do(t, err)
 	got := map[string]string{}
 	for _, b := range best.Winners {
-		got[b.Name+"/"+string(b.Increment)] = b.Values
+		got[b.Name+"/"+b.Increment] = b.Values
 	}
 	want := map[string]string{"Mean/task": "lr × 0.5", "Mean/class": "published", "DER/task": "published", "DER/class": "lr × 2"}
 	if diff := cmp.Diff(want, got); diff != "" {

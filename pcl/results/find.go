@@ -14,7 +14,11 @@ type File struct {
 	Path string
 }
 
-const resultName = "result.json" // of a run
+// ResultFile and RecordsFile are the names of the files in a run's folder with its result and, if that was asked for, its steps.
+const (
+	ResultFile  = "result.json"
+	RecordsFile = "records.jsonl"
+)
 
 // Find reads the runs that paths name: result files, run folders, and folders with any number of those below. Copies of a
 // run count once. Own data have their names alone in the runs, without the folders where they lie: what is made of
@@ -25,7 +29,7 @@ func Find(paths ...string) (out []File, err error) {
 	for _, path := range paths {
 		files, err := findResults(path, map[string]bool{})
 		if err == nil && len(files) == 0 {
-			err = fmt.Errorf("no results in %s: it has no %s, nor has a folder below it; pcl run writes them", path, resultName)
+			err = fmt.Errorf("no results in %s: it has no %s, nor has a folder below it; pcl run writes them", path, ResultFile)
 		}
 		failed = append(failed, err)
 		for _, file := range files {
@@ -58,7 +62,7 @@ func findResults(path string, met map[string]bool) (out []string, err error) {
 	entries, err := os.ReadDir(real)
 	for _, e := range entries {
 		at := filepath.Join(path, e.Name())
-		if info, missing := os.Stat(at); missing != nil || !info.IsDir() && e.Name() != resultName {
+		if info, missing := os.Stat(at); missing != nil || !info.IsDir() && e.Name() != ResultFile {
 			continue
 		}
 		found, wrong := findResults(at, met)
@@ -68,7 +72,7 @@ func findResults(path string, met map[string]bool) (out []string, err error) {
 }
 
 // Records is the file of the run's steps, which need not be there.
-func (f File) Records() string { return filepath.Join(filepath.Dir(f.Path), "records.jsonl") }
+func (f File) Records() string { return filepath.Join(filepath.Dir(f.Path), RecordsFile) }
 
 // ReadRecords reads the steps of the run; there are none without a file.
 func (f File) ReadRecords() ([]Record, error) {

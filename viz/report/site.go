@@ -28,8 +28,8 @@ type card struct {
 	Failed                   bool
 }
 
-// indexFile is the first page of a site.
-const indexFile = "index.html"
+// IndexFile is the first page of a site.
+const IndexFile = "index.html"
 
 // Site writes a page for each notebook into a folder, and an index with the title, the first picture and the first paragraph
 // of each. It returns their paths, the index first. Links are relative: the folder can be moved, and opened without a server.
@@ -40,7 +40,7 @@ func Site(ctx context.Context, dir, title string, notebooks []*Notebook, o Origi
 	for _, n := range notebooks {
 		name := filepath.Base(n.File)
 		page := strings.TrimSuffix(name, filepath.Ext(name)) + ".html"
-		fail.When(site[name] != "" || page == indexFile, "report: %s would have the page of another, %s; want notebooks of different names", n.File, page)
+		fail.When(site[name] != "" || page == IndexFile, "report: %s would have the page of another, %s; want notebooks of different names", n.File, page)
 		site[name] = page
 	}
 	index := &indexPage{Title: title, Made: o.made()}
@@ -55,7 +55,7 @@ func Site(ctx context.Context, dir, title string, notebooks []*Notebook, o Origi
 		written = append(written, filepath.Join(dir, file))
 		err = errors.Join(err, atomicfile.Write(filepath.Join(dir, file), func(w io.Writer) error { return templates.ExecuteTemplate(w, template, page) }))
 	}
-	write(indexFile, "index.gohtml", index)
+	write(IndexFile, "index.gohtml", index)
 	around := slices.Concat([]*card{nil}, index.Cards, []*card{nil})
 	for i, p := range pages {
 		p.Previous, p.Next = around[i], around[i+2]
