@@ -6,17 +6,19 @@ import (
 	"testing"
 
 	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 )
 
 // TestBatchNorm compares with the definition, on a batch [5,2,2,3] of which the fourth sample is padding
 // and holds huge values.
 func TestBatchNorm(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
-	x, weight := normal(r, 5*4*3), []float64{.25, .25, .25, 0, .25}
+	x, weight := pcltest.Normal(r, 5*4*3), []float64{.25, .25, .25, 0, .25}
 	for i := 36; i < 48; i++ {
 		x[i] *= 1e6
 	}
-	scale, shift := normal(r, 3), normal(r, 3)
+	scale, shift := pcltest.Normal(r, 3), pcltest.Normal(r, 3)
 	norm := func(p Pass, stats, n []*graph.Node) *graph.Node {
 		p.Params = []Dual{{Value: n[2]}, {Value: n[3]}}
 		return batchNorm{scale: 0, shift: 1, mean: 0, variance: 1}.apply(p, stats, Dual{Value: n[0]}).Value

@@ -1,8 +1,6 @@
 package model
 
 import (
-	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/gomlx/compute/dtypes"
@@ -59,14 +57,6 @@ func compile(t testing.TB, b *backend.Backend, build func(n []*graph.Node) []*gr
 	}
 }
 
-func normal(r *rand.Rand, n int) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = r.NormFloat64()
-	}
-	return x
-}
-
 func dot(a, b []float64) (sum float64) {
 	for i := range a {
 		sum += a[i] * b[i]
@@ -81,17 +71,6 @@ func moved(x []float64, h float64, v []float64) []float64 {
 		out[i] = x[i] + h*v[i]
 	}
 	return out
-}
-
-// within compares entry by entry, up to a part of each and of 1.
-func within(t testing.TB, what string, tol float64, got []float64, want ...float64) {
-	t.Helper()
-	for i, x := range want {
-		if !(math.Abs(got[i]-x) <= tol*(1+math.Abs(x))) {
-			t.Errorf("%s: entry %d is %g, want %g", what, i, got[i], x)
-			return
-		}
-	}
 }
 
 // duals are the parts of a flat vector of parameters, with tangents if there are any.

@@ -104,7 +104,7 @@ func checkLayer(t *testing.T, b *backend.Backend, l layer) {
 	in := make([]tensor, 3*n) // points, tangents, and directions to differ in
 	for i := range in {
 		p := Param{Dims: l.dims[i%n]}
-		in[i] = floats(normal(r, p.Size()), p.Dims...)
+		in[i] = floats(pcltest.Normal(r, p.Size()), p.Dims...)
 	}
 	eval := compile(t, b, func(nodes []*graph.Node) []*graph.Node {
 		x := nodes[:n]
@@ -139,10 +139,10 @@ func checkLayer(t *testing.T, b *backend.Backend, l layer) {
 		return (shifted(h, directions)[out][0] - shifted(-h, directions)[out][0]) / (2 * h)
 	}
 	got := eval(in)
-	within(t, "tangent", 1e-7, got[1], differ(0, in[n:2*n]))
-	within(t, "sum of the tangents one by one", 1e-7, got[2], got[1]...)
-	within(t, "gradient", 1e-7, got[3], differ(0, in[2*n:]))
-	within(t, "gradient of the tangent", 1e-7, got[4], differ(1, in[2*n:]))
+	pcltest.Within(t, "tangent", 1e-7, got[1], differ(0, in[n:2*n]))
+	pcltest.Within(t, "sum of the tangents one by one", 1e-7, got[2], got[1]...)
+	pcltest.Within(t, "gradient", 1e-7, got[3], differ(0, in[2*n:]))
+	pcltest.Within(t, "gradient of the tangent", 1e-7, got[4], differ(1, in[2*n:]))
 }
 
 // TestConvolution compares every entry with the sum that defines it.
@@ -153,7 +153,7 @@ func TestConvolution(t *testing.T) {
 		}
 		r := rand.New(rand.NewPCG(5, 5))
 		d, k := l.dims[0], l.dims[1]
-		x, w, bias := normal(r, d[0]*d[1]*d[2]*d[3]), normal(r, k[0]*k[1]*k[2]*k[3]), normal(r, k[3])
+		x, w, bias := pcltest.Normal(r, d[0]*d[1]*d[2]*d[3]), pcltest.Normal(r, k[0]*k[1]*k[2]*k[3]), pcltest.Normal(r, k[3])
 		var high, wide int
 		in := []tensor{floats(x, d...), floats(w, k...), floats(bias, k[3])}
 		got := run(t, in, func(n []*graph.Node) []*graph.Node {
@@ -196,7 +196,7 @@ func TestMaxPool(t *testing.T) {
 	if y := got[0]; y[0] != 3 || math.Abs(y[1]-5) > 1e-15 || y[2] != 0 || !math.IsNaN(y[3]) {
 		t.Errorf("maxima %v, want 3, 5, 0, NaN", y)
 	}
-	within(t, "derivatives", 1e-15, got[1], 0, 1, 1./3, 1./3, 0, 0, 1./3, 0)
+	pcltest.Within(t, "derivatives", 1e-15, got[1], 0, 1, 1./3, 1./3, 0, 0, 1./3, 0)
 }
 
 // TestReluAtZero: gradient and tangent agree that the derivative there is 0; a NaN stays one.
@@ -205,9 +205,9 @@ func TestReluAtZero(t *testing.T) {
 		y := ReLU(Dual{n[0], graph.OnesLike(n[0])})
 		return []*graph.Node{y.Value, y.Tangent, graph.Gradient(graph.ReduceAllSum(y.Value), n[0])[0]}
 	})
-	within(t, "value", 0, got[0], 0, 0, 2)
-	within(t, "tangent", 0, got[1], 0, 0, 1)
-	within(t, "gradient", 0, got[2], 0, 0, 1)
+	pcltest.Within(t, "value", 0, got[0], 0, 0, 2)
+	pcltest.Within(t, "tangent", 0, got[1], 0, 0, 1)
+	pcltest.Within(t, "gradient", 0, got[2], 0, 0, 1)
 	if !math.IsNaN(got[0][3]) {
 		t.Errorf("of NaN it is %g", got[0][3])
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 
 	"github.com/parallelcl/parallelcl/internal/must"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 )
 
 // problem is a small MLP and a batch of which the last sample is padding.
@@ -24,7 +25,7 @@ func newProblem(t testing.TB) *problem {
 	net := must.Get(NewMLP(6, []int{7, 4}, 5))(t)
 	r := rand.New(rand.NewPCG(2, 3))
 	return &problem{
-		net: net, theta: normal(r, net.Layout().Total), x: normal(r, batch*6),
+		net: net, theta: pcltest.Normal(r, net.Layout().Total), x: pcltest.Normal(r, batch*6),
 		targets: []tensor{ints(0, 3, 4, 2, 0), ints(0, 2, 0, 2, 0), ints(2, 5, 5, 3, 1), floats([]float64{.25, .25, .3, .2, 0}, batch)},
 	}
 }
@@ -76,8 +77,8 @@ func TestForwardAndLoss(t *testing.T) {
 		return []*graph.Node{loss.Value, logits.Value}
 	})
 	loss, logits := p.reference(p.theta, p.x)
-	within(t, "loss", 1e-12, got[0], loss)
-	within(t, "logits", 1e-12, got[1], logits...)
+	pcltest.Within(t, "loss", 1e-12, got[0], loss)
+	pcltest.Within(t, "logits", 1e-12, got[1], logits...)
 }
 
 // TestEditOracle is the worked example of docs/method.md §9: a linear softmax, φ = ‖∇θℓ(x) − D‖².
@@ -95,6 +96,6 @@ func TestEditOracle(t *testing.T) {
 		along := meanEntropy(Pass{}.Dense(x, Dual{Value: n[0], Tangent: v}, bias), targets).Tangent
 		return []*graph.Node{graph.ReduceAllSum(graph.Mul(v, v)), graph.Gradient(graph.MulScalar(along, 2), n[2])[0]}
 	})
-	within(t, "φ", 1e-8, got[0], .25673164)
-	within(t, "∇φ", 1e-8, got[1], .68389158, -.65108124)
+	pcltest.Within(t, "φ", 1e-8, got[0], .25673164)
+	pcltest.Within(t, "∇φ", 1e-8, got[1], .68389158, -.65108124)
 }

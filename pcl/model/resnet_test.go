@@ -68,7 +68,7 @@ func problemOf(net Model) *resNetProblem {
 		theta[i] = float64(v) + .1*r.NormFloat64()
 	}
 	return &resNetProblem{net, []tensor{
-		floats(theta, total), floats(normal(r, 6*net.Inputs()), 6, net.Inputs()), floats(normal(r, total), total),
+		floats(theta, total), floats(pcltest.Normal(r, 6*net.Inputs()), 6, net.Inputs()), floats(pcltest.Normal(r, total), total),
 		ints(0, 3, 2, 2, 1, 0), ints(0, 2, 0, 2, 0, 0), ints(2, 4, 4, 3, 4, 1), floats([]float64{.2, .2, .2, .2, .2, 0}, 6),
 	}}
 }
@@ -106,7 +106,7 @@ func TestResNet18OnGPU(t *testing.T) {
 		here := compile(t, b, p.build)(p.in)
 		there := compile(t, &backend.Backend{Backend: separate{b.Backend}, Info: b.Info}, p.build)(p.in)
 		for k, want := range here {
-			within(t, fmt.Sprintf("output %d", k), 1e-9, there[k], want...)
+			pcltest.Within(t, fmt.Sprintf("output %d", k), 1e-9, there[k], want...)
 		}
 	}
 }
@@ -129,7 +129,7 @@ func TestResNet18Derivatives(t *testing.T) {
 		compare("tangent", got[1][0], (eval(p.moved(0, h, v))[0][0]-eval(p.moved(0, -h, v))[0][0])/(2*h))
 		r, pixels := rand.New(rand.NewPCG(2, 2)), len(got[3])
 		for i := range 8 {
-			u := normal(r, pixels)
+			u := pcltest.Normal(r, pixels)
 			if i > 0 {
 				u = make([]float64, pixels)
 				u[r.IntN(pixels*5/6)] = 1
@@ -149,7 +149,7 @@ func TestReleaseBlock(t *testing.T) {
 		var in []tensor
 		for _, dims := range l.dims {
 			p := Param{Dims: dims}
-			in = append(in, floats(normal(r, p.Size()), dims...))
+			in = append(in, floats(pcltest.Normal(r, p.Size()), dims...))
 		}
 		less := run(t, in, func(n []*graph.Node) []*graph.Node {
 			x := graph.Abs(n[0])
@@ -180,7 +180,7 @@ func TestResNet18Padding(t *testing.T) {
 	other[1].flat = x
 	for _, in := range [][]tensor{short, other} {
 		for k, got := range run(t, in, p.build) {
-			within(t, fmt.Sprintf("output %d", k), 1e-9, got, want[k][:len(got)]...)
+			pcltest.Within(t, fmt.Sprintf("output %d", k), 1e-9, got, want[k][:len(got)]...)
 		}
 	}
 }
@@ -213,8 +213,8 @@ func TestResNet18Running(t *testing.T) {
 			running.Logits.Value, forward(first, split(n[3], l.Stats)).Logits.Value,
 		}
 	})
-	within(t, "the batch's own statistics", 1e-9, got[1], got[0]...)
-	within(t, "alone", 1e-9, got[2], got[3]...)
+	pcltest.Within(t, "the batch's own statistics", 1e-9, got[1], got[0]...)
+	pcltest.Within(t, "alone", 1e-9, got[2], got[3]...)
 	if slices.Equal(got[0], got[2]) {
 		t.Error("the running statistics change nothing")
 	}

@@ -71,7 +71,7 @@ func TestScopedMLP(t *testing.T) {
 				t.Fatalf("parameter %d is %+v, want it where %+v is", i, got, want)
 			}
 		}
-		v := normal(rand.New(rand.NewPCG(6, 6)), len(p.theta))
+		v := pcltest.Normal(rand.New(rand.NewPCG(6, 6)), len(p.theta))
 		in := append([]tensor{floats(p.theta, len(p.theta)), floats(p.x, batch, 6), floats(v, len(v))}, p.targets...)
 		var got [2][][]float64
 		for i, net := range []Model{p.net, other} {
@@ -88,7 +88,7 @@ func TestScopedMLP(t *testing.T) {
 			})(in)
 		}
 		for out, want := range got[0] {
-			within(t, fmt.Sprintf("output %d", out), 1e-14, got[1][out], want...)
+			pcltest.Within(t, fmt.Sprintf("output %d", out), 1e-14, got[1][out], want...)
 			if dot(want, want) == 0 {
 				t.Errorf("output %d is 0: there is nothing to compare", out)
 			}
@@ -106,7 +106,7 @@ func TestScopedNetworks(t *testing.T) {
 			layout := net.Layout()
 			r := rand.New(rand.NewPCG(5, 8))
 			drawn, _ := layout.Init(r)
-			theta, along, change := floats32(drawn), normal(r, layout.Total), normal(r, len(p.x))
+			theta, along, change := floats32(drawn), pcltest.Normal(r, layout.Total), pcltest.Normal(r, len(p.x))
 			for i := range theta {
 				theta[i] += .1 * r.NormFloat64() // away from biases of 0, where ReLU has kinks
 			}
@@ -124,7 +124,7 @@ func TestScopedNetworks(t *testing.T) {
 			}
 			got := eval(in)[1][0]
 			want := (eval(at(0, moved(theta, h, along)))[0][0] - eval(at(0, moved(theta, -h, along)))[0][0]) / (2 * h)
-			within(t, "the gradient along a direction", 1e-7, []float64{got}, want)
+			pcltest.Within(t, "the gradient along a direction", 1e-7, []float64{got}, want)
 			padded := append([]float64(nil), p.x...)
 			for i := 6 * (batch - 1); i < len(padded); i++ {
 				padded[i] = 9
@@ -139,7 +139,7 @@ func TestScopedNetworks(t *testing.T) {
 				return []*graph.Node{pixelGradient(net, split(n[0], layout.Params), split(n[2], layout.Params), n[1], targetsOf(n[3:]))}
 			})[0]
 			by := (eval(at(1, moved(p.x, h, change)))[1][0] - eval(at(1, moved(p.x, -h, change)))[1][0]) / (2 * h)
-			within(t, "the second derivative", 1e-6, []float64{dot(edit, change)}, by)
+			pcltest.Within(t, "the second derivative", 1e-6, []float64{dot(edit, change)}, by)
 		})
 	}
 }
@@ -167,14 +167,14 @@ func TestScopedFrozen(t *testing.T) {
 	if one.Key() == two.Key() || one.Key() != with(1).Key() {
 		t.Errorf("keys %q, %q", one.Key(), two.Key())
 	}
-	theta := normal(rand.New(rand.NewPCG(1, 1)), one.Layout().Total)
-	x := normal(rand.New(rand.NewPCG(1, 2)), batch*6)
+	theta := pcltest.Normal(rand.New(rand.NewPCG(1, 1)), one.Layout().Total)
+	x := pcltest.Normal(rand.New(rand.NewPCG(1, 2)), batch*6)
 	features := func(m Model, x []float64) []float64 {
 		return run(t, []tensor{floats(theta, len(theta)), floats(x, batch, 6)}, func(n []*graph.Node) []*graph.Node {
 			return []*graph.Node{m.Forward(Pass{Params: duals(split(n[0], m.Layout().Params)), X: Dual{Value: n[1]}}).Features.Value}
 		})[0]
 	}
-	within(t, "features of twice the input", 1e-12, features(two, x), features(one, moved(x, 1, x))...)
+	pcltest.Within(t, "features of twice the input", 1e-12, features(two, x), features(one, moved(x, 1, x))...)
 }
 
 // TestScopedRefuses what cannot be trained, and says why.

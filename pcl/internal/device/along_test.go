@@ -8,6 +8,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/parallelcl/parallelcl/internal/must"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -22,8 +23,8 @@ func TestPixelsAlong(t *testing.T) {
 	targets := make([]int32, targetRows*size)
 	copy(targets, []int32{0, 0, 2, 0, 2 /* hi */, 2, 5, 5, 3, 5 /* labels */, 0, 3, 4, 2, 2 /* valid */, 1, 2, 1, 1, 0})
 	in := []*tensors.Tensor{
-		floats(normal(r, total), total), floats(normal(r, size*inputs), size, inputs),
-		tensors.FromFlatDataAndDimensions(targets, targetRows, size), floats(normal(r, total), total),
+		floats(pcltest.Normal(r, total), total), floats(pcltest.Normal(r, size*inputs), size, inputs),
+		tensors.FromFlatDataAndDimensions(targets, targetRows, size), floats(pcltest.Normal(r, total), total),
 	}
 	got := run(t, in, func(n []*graph.Node) []*graph.Node {
 		layout := net.Layout()
@@ -48,9 +49,9 @@ func TestPixelsAlong(t *testing.T) {
 			open(nil).twice(still, loss), pixels(gradient),
 		}
 	})
-	within(t, "the gradient of a gradient", 1e-13, got[1], got[0]...)
-	within(t, "along nothing", 0, got[2], make([]float64, size*inputs)...)
-	within(t, "along the gradient", 1e-13, got[4], got[3]...)
+	pcltest.Within(t, "the gradient of a gradient", 1e-13, got[1], got[0]...)
+	pcltest.Within(t, "along nothing", 0, got[2], make([]float64, size*inputs)...)
+	pcltest.Within(t, "along the gradient", 1e-13, got[4], got[3]...)
 	if got[0][0] == 0 || got[3][0] == 0 {
 		t.Error("there is nothing to compare")
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
@@ -33,7 +34,7 @@ func crossEntropy(t *testing.T, dtype dtypes.DType, logits, v []float64, label, 
 func TestMaskedOutputs(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	label, lo, hi := []int32{0, 2, 3, 1}, []int32{0, 2, 1, 1}, []int32{4, 4, 4, 3}
-	_, g, _, predicted := crossEntropy(t, dtypes.Float64, []float64{3, -2, 8, 1, 0, 5, -7, 4, 2, 2, -9, 6, -1, 4, 3, -5}, normal(r, 16), label, lo, hi, []float64{.25, .25, .25, .25})
+	_, g, _, predicted := crossEntropy(t, dtypes.Float64, []float64{3, -2, 8, 1, 0, 5, -7, 4, 2, 2, -9, 6, -1, 4, 3, -5}, pcltest.Normal(r, 16), label, lo, hi, []float64{.25, .25, .25, .25})
 	for b := range 4 {
 		sum := 0.0
 		for c := range int32(4) {
@@ -61,7 +62,7 @@ func TestPadding(t *testing.T) {
 	if got != want || gotT != wantT {
 		t.Errorf("loss %g, tangent %g; without padding %g, %g", got, gotT, want, wantT)
 	}
-	within(t, "gradient beside padding", 0, gotG, append(wantG, 0, 0, 0)...)
+	pcltest.Within(t, "gradient beside padding", 0, gotG, append(wantG, 0, 0, 0)...)
 }
 
 // TestHugeLogits stays finite in float32, up to logits of 1e20 and for right and wrong labels.

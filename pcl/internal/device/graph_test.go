@@ -1,8 +1,6 @@
 package device
 
 import (
-	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/gomlx/compute/dtypes"
@@ -39,25 +37,6 @@ func run(t testing.TB, in []*tensors.Tensor, build func(n []*graph.Node) []*grap
 		out = append(out, must.Get(tensors.CopyFlatData[float64](x))(t))
 	}
 	return out
-}
-
-func normal(r *rand.Rand, n int) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = r.NormFloat64()
-	}
-	return x
-}
-
-// within compares entry by entry, up to a part of each and of 1.
-func within(t testing.TB, what string, tol float64, got []float64, want ...float64) {
-	t.Helper()
-	for i, x := range want {
-		if !(math.Abs(got[i]-x) <= tol*(1+math.Abs(x))) {
-			t.Errorf("%s: entry %d is %g, want %g", what, i, got[i], x)
-			return
-		}
-	}
 }
 
 // goalsOf are the inputs label, lo and hi.

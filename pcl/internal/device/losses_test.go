@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -53,7 +54,7 @@ func checkDerivatives(t *testing.T, dims [][2]int, apply func(n []model.Dual) mo
 	r, n := rand.New(rand.NewPCG(3, 7)), len(dims)
 	var in [][]float64 // points, tangents, and directions to differ in
 	for i := range 3 * n {
-		in = append(in, normal(r, dims[i%n][0]*dims[i%n][1]))
+		in = append(in, pcltest.Normal(r, dims[i%n][0]*dims[i%n][1]))
 	}
 	eval := func(h float64, directions [][]float64) [][]float64 {
 		var at []*tensors.Tensor
@@ -99,10 +100,10 @@ func checkDerivatives(t *testing.T, dims [][2]int, apply func(n []model.Dual) mo
 		return (eval(h, directions)[out][0] - eval(-h, directions)[out][0]) / (2 * h)
 	}
 	got := eval(0, nil)
-	within(t, "tangent", 1e-7, got[1], differ(0, in[n:2*n]))
-	within(t, "sum of the tangents one by one", 1e-7, got[2], got[1]...)
-	within(t, "gradient", 1e-7, got[3], differ(0, in[2*n:]))
-	within(t, "gradient of the tangent", 1e-7, got[4], differ(1, in[2*n:]))
+	pcltest.Within(t, "tangent", 1e-7, got[1], differ(0, in[n:2*n]))
+	pcltest.Within(t, "sum of the tangents one by one", 1e-7, got[2], got[1]...)
+	pcltest.Within(t, "gradient", 1e-7, got[3], differ(0, in[2*n:]))
+	pcltest.Within(t, "gradient of the tangent", 1e-7, got[4], differ(1, in[2*n:]))
 }
 
 // TestAngularMargins: docs/method.md §9, two classes at cosines of .8 and .6, s = 20.
@@ -138,8 +139,8 @@ func TestSoftCrossEntropies(t *testing.T) {
 		}
 	})
 	q, p := 1/(1+math.Exp(1)), 1/(1+math.Exp(-1)) // of output 1: logits 2 and 4 become 1 and 2, and 5 and 3 become 2.5 and 1.5
-	within(t, "losses", 1e-12, slices.Concat(out[:2]...), -q*math.Log(p)-(1-q)*math.Log(1-p), 0)
-	within(t, "the gradient where both models agree", 1e-12, out[2], 0, 0, 0, 0)
+	pcltest.Within(t, "losses", 1e-12, slices.Concat(out[:2]...), -q*math.Log(p)-(1-q)*math.Log(1-p), 0)
+	pcltest.Within(t, "the gradient where both models agree", 1e-12, out[2], 0, 0, 0, 0)
 }
 
 // TestReferences: without any, the sigmoid loss is that of one-hot targets and squared differences are 0;
@@ -162,5 +163,5 @@ func TestReferences(t *testing.T) {
 	for _, x := range z {
 		entropy -= p(x)*math.Log(p(x)) + (1-p(x))*math.Log(1-p(x))
 	}
-	within(t, "values", 1e-12, slices.Concat(out...), -math.Log(1-p(.5))-math.Log(p(-1)), 0, entropy, 0)
+	pcltest.Within(t, "values", 1e-12, slices.Concat(out...), -math.Log(1-p(.5))-math.Log(p(-1)), 0, entropy, 0)
 }

@@ -5,6 +5,8 @@ package pcltest
 import (
 	"context"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"sync"
 	"testing"
@@ -91,5 +93,25 @@ func open(t testing.TB, o backend.Options, separate bool) *backend.Backend {
 func Both(t *testing.T, test func(t *testing.T, b *backend.Backend)) {
 	for _, name := range []string{backend.XLACPU, backend.Go} {
 		t.Run(name, func(t *testing.T) { test(t, Backend(t, name)) })
+	}
+}
+
+// Normal returns n draws of a standard normal variable.
+func Normal(r *rand.Rand, n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = r.NormFloat64()
+	}
+	return x
+}
+
+// Within compares entry by entry, up to a part of each and of 1.
+func Within(t testing.TB, what string, tol float64, got []float64, want ...float64) {
+	t.Helper()
+	for i, x := range want {
+		if !(math.Abs(got[i]-x) <= tol*(1+math.Abs(x))) {
+			t.Errorf("%s: entry %d is %g, want %g", what, i, got[i], x)
+			return
+		}
 	}
 }
