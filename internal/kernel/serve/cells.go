@@ -179,6 +179,10 @@ func (r *request) input(ctx context.Context, prompt string, password bool) (stri
 	s.asking.Lock()
 	defer s.asking.Unlock()
 	found, ok := s.askers.Load(r.peer.identity)
+	for begun := time.Now(); r.content.Stdin && !ok && ctx.Err() == nil && time.Since(begun) < sendTime; {
+		time.Sleep(10 * time.Millisecond) // it may connect after it has sent the cell
+		found, ok = s.askers.Load(r.peer.identity)
+	}
 	if !ok || !r.content.Stdin {
 		return "", io.EOF
 	}

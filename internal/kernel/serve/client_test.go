@@ -34,7 +34,7 @@ func (m msg) str(name string) string { s, _ := m.Content[name].(string); return 
 // client is a front end.
 type client struct {
 	t                      *testing.T
-	id                     string
+	id, base               string
 	shell, control, stdin  zmq4.Socket
 	iopub, hb              zmq4.Socket
 	shells, controls, pubs chan msg
@@ -77,9 +77,17 @@ func start(t *testing.T, open func(*server) (engine, error)) (*client, string, <
 // dial connects a client and waits for its welcome.
 func dial(t *testing.T, file, id string) *client {
 	t.Helper()
+	c := dialWithoutInput(t, file, id)
+	c.connect(c.stdin, 3)
+	go c.pump(c.stdin, c.questions)
+	return c
+}
+
+func dialWithoutInput(t *testing.T, file, id string) *client {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	c := &client{t: t, id: id, shells: make(chan msg, 10000), controls: make(chan msg, 10000), pubs: make(chan msg, 100000), questions: make(chan msg, 100)}
+	c := &client{t: t, id: id, base: filepath.Join(filepath.Dir(file), "s"), shells: make(chan msg, 10000), controls: make(chan msg, 10000), pubs: make(chan msg, 100000), questions: make(chan msg, 100)}
 	name := zmq4.WithID(zmq4.SocketIdentity(id))
 	retry := zmq4.WithDialerMaxRetries(-1)
 	wait := zmq4.WithDialerRetry(10 * time.Millisecond)
@@ -88,25 +96,25 @@ func dial(t *testing.T, file, id string) *client {
 	if err := c.iopub.SetOption(zmq4.OptionSubscribe, ""); err != nil {
 		t.Fatal(err)
 	}
-	base := filepath.Join(filepath.Dir(file), "s")
-	for i, s := range []zmq4.Socket{c.shell, c.iopub, c.stdin, c.control, c.hb} {
-		if err := s.Dial("ipc://" + base + "-" + strconv.Itoa(i+1)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Cleanup(func() {
-		for _, s := range []zmq4.Socket{c.shell, c.iopub, c.stdin, c.control, c.hb} {
-			s.Close()
-		}
-	})
+	c.connect(c.shell, 1)
+	c.connect(c.iopub, 2)
+	c.connect(c.control, 4)
+	c.connect(c.hb, 5)
 	go c.pump(c.shell, c.shells)
 	go c.pump(c.control, c.controls)
-	go c.pump(c.stdin, c.questions)
 	go c.pump(c.iopub, c.pubs)
 	if m := c.next(c.pubs); m.Type != "iopub_welcome" || m.Parent != "" {
 		t.Fatalf("the first message is %+v", m)
 	}
 	return c
+}
+
+func (c *client) connect(s zmq4.Socket, port int) {
+	c.t.Helper()
+	if err := s.Dial("ipc://" + c.base + "-" + strconv.Itoa(port)); err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() { s.Close() })
 }
 
 func (c *client) pump(s zmq4.Socket, to chan msg) {

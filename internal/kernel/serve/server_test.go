@@ -332,6 +332,22 @@ func TestInput(t *testing.T) {
 	}
 }
 
+// A front end may connect the channel for input after it has sent a cell.
+func TestInputConnectedLate(t *testing.T) {
+	_, file, _ := start(t, newToy().open)
+	c := dialWithoutInput(t, file, "late")
+	id := c.cell("ask name?")
+	c.until(id, "execute_input")
+	c.connect(c.stdin, 3)
+	go c.pump(c.stdin, c.questions)
+	c.next(c.questions)
+	c.send(c.stdin, "input_reply", "", fields{"value": "José"})
+	c.reply(c.shells, id)
+	if got := text(c.outputs(id), "stdout"); got != "José\n" {
+		t.Errorf("read %q", got)
+	}
+}
+
 // Output of goroutines that outlive their cell belongs to that cell, and input ends with it.
 func TestOutputAfterTheCell(t *testing.T) {
 	c, _, _ := start(t, newToy().open)
