@@ -48,6 +48,7 @@ func TestComplete(t *testing.T) {
 	for code, want := range map[string]string{
 		"x := 1": "complete", "": "complete", "func f() {": "incomplete", "f(1,": "incomplete", "x := `a": "incomplete", "x :=": "incomplete",
 		"for {\n\tif a {\n": "incomplete", "x := = 2": "invalid", "}": "invalid", "!ls (": "complete", "%%bash\nif": "complete",
+		"switch a := f(); b := a.(type) {\ncase int:\n\t_ = b\n}": "complete",
 	} {
 		got, _ := Complete(code)
 		if got != want {

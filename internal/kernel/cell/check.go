@@ -43,7 +43,7 @@ type Cell struct {
 func (nb *Notebook) understand(s Source, carry bool) (*Cell, error) {
 	f, parts, err := parse(nb.fset, s)
 	id := nb.last + 1
-	c := &Cell{ID: id, nb: nb, syntax: f, pkg: types.NewPackage(Path(id), fmt.Sprint(our, id)), top: map[string]bool{},
+	c := &Cell{ID: id, nb: nb, syntax: f, pkg: types.NewPackage(Path(id), fmt.Sprint(our, id)), top: map[string]bool{"_": true},
 		symbols: map[string]symbol{}, same: map[types.Object]types.Object{},
 		needs: map[string]string{runtime: runtimeName}}
 	c.withMethods(parts, carry)
@@ -118,35 +118,33 @@ func (nb *Notebook) partsOf(name string) []part { return nb.symbols[exported(nam
 // define finds what the cell declares. It returns the names that are only assigned to, which are blank for the checker.
 func (c *Cell) define() (again map[*ast.Ident]string) {
 	again = map[*ast.Ident]string{}
-	have := map[string]bool{"_": true}
 	for _, p := range c.parts {
-		c.top[exported(p.name)] = p.name != "_"
-		if d, ok := p.node.(*ast.GenDecl); ok {
-			for _, s := range d.Specs {
-				c.defineValues(s, have, again)
+		c.top[exported(p.name)] = true
+	}
+	for _, p := range c.parts {
+		ast.Inspect(p.node, func(n ast.Node) bool {
+			if s, ok := n.(*ast.ValueSpec); ok {
+				c.defineValues(s, again)
 			}
-		}
+			_, ok := n.(*ast.GenDecl) // of the cell, not of its functions
+			return ok
+		})
 	}
 	return again
 }
 
 // defineValues takes a definition without a type as := is in a function: a name that the cell has already is only assigned to, if
 // another one is new. On the right, a variable that the cell does not have yet is what it was before, and is given our mark.
-func (c *Cell) defineValues(spec ast.Spec, have map[string]bool, again map[*ast.Ident]string) {
-	s, ok := spec.(*ast.ValueSpec)
-	if !ok {
-		return
-	}
-	some := s.Type == nil && slices.ContainsFunc(s.Names, func(id *ast.Ident) bool { return !have[id.Name] })
+func (c *Cell) defineValues(s *ast.ValueSpec, again map[*ast.Ident]string) {
+	some := s.Type == nil && slices.ContainsFunc(s.Names, func(id *ast.Ident) bool { return !c.top[exported(id.Name)] })
 	for _, value := range s.Values {
 		ast.Inspect(value, func(n ast.Node) bool {
 			id, ok := n.(*ast.Ident)
-			if !ok || !some || have[id.Name] || id.Obj == nil || id.Obj != c.syntax.Scope.Lookup(id.Name) {
+			if !ok || !some || id.Obj != free || c.top[exported(id.Name)] {
 				return true
 			}
-			name := exported(id.Name)
-			if before, ok := c.nb.symbols[name].obj.(*types.Var); ok && id.Obj.Kind == ast.Var {
-				id.Name = our + name
+			if before, ok := c.nb.symbols[exported(id.Name)].obj.(*types.Var); ok {
+				id.Name = our + exported(id.Name)
 				old := types.NewVar(before.Pos(), c.pkg, id.Name, before.Type())
 				c.same[old] = before
 				c.see(old)
@@ -155,11 +153,10 @@ func (c *Cell) defineValues(spec ast.Spec, have map[string]bool, again map[*ast.
 		})
 	}
 	for _, id := range s.Names {
-		c.top[exported(id.Name)] = id.Name != "_"
-		if some && have[id.Name] {
+		if some && c.top[exported(id.Name)] {
 			again[id], id.Name = id.Name, "_"
 		}
-		have[id.Name] = true
+		c.top[exported(id.Name)] = true
 	}
 }
 
@@ -168,10 +165,11 @@ func (c *Cell) check() {
 	c.syntax.Name, c.syntax.Decls = ast.NewIdent(c.pkg.Name()), nil
 	all := &ast.FuncDecl{Name: ast.NewIdent("_"), Type: &ast.FuncType{Params: &ast.FieldList{}}, Body: &ast.BlockStmt{}}
 	for _, p := range c.parts {
-		if p.name == our { // statements may go to a label of any others
-			all.Body.List = append(all.Body.List, p.node.(*ast.FuncDecl).Body.List...)
-		} else {
-			c.syntax.Decls = append(c.syntax.Decls, p.node)
+		switch n := p.node.(type) {
+		case ast.Stmt: // may go to a label of any other
+			all.Body.List = append(all.Body.List, n)
+		case ast.Decl:
+			c.syntax.Decls = append(c.syntax.Decls, n)
 		}
 	}
 	c.syntax.Decls = append(c.syntax.Decls, all)
@@ -195,13 +193,13 @@ func (c *Cell) mistake(at token.Pos, text string) { c.wrong.Add(c.nb.fset.Positi
 // findNames finds the packages that the cell imports and those that it leaves out, and writes names in the form in which other
 // cells see them.
 func (c *Cell) findNames() {
-	for _, s := range c.syntax.Imports {
-		c.addImport(s)
-	}
 	used := map[string][]string{} // names before dots that the cell does not declare, with what follows the dots
 	for _, p := range c.parts {
 		ast.Inspect(p.node, func(n ast.Node) bool {
 			switch n := n.(type) {
+			case *ast.ImportSpec:
+				c.addImport(n)
+				return false
 			case *ast.SelectorExpr:
 				if x, ok := n.X.(*ast.Ident); ok && x.Obj == free && !c.top[exported(x.Name)] {
 					used[x.Name] = append(used[x.Name], n.Sel.Name)
@@ -293,10 +291,9 @@ func isHidden(id *ast.Ident) bool { return !id.IsExported() && id.Name != "_" }
 
 // lastExpression is the expression that ends the cell, whose value is shown.
 func (c *Cell) lastExpression() *ast.ExprStmt {
-	if n := len(c.parts); n > 0 && c.parts[n-1].name == our {
-		list := c.parts[n-1].node.(*ast.FuncDecl).Body.List
-		last, _ := list[len(list)-1].(*ast.ExprStmt)
-		return last
+	if len(c.parts) == 0 {
+		return nil
 	}
-	return nil
+	last, _ := c.parts[len(c.parts)-1].node.(*ast.ExprStmt)
+	return last
 }

@@ -57,7 +57,7 @@ func (nb *Notebook) objectsAt(code string, offset int) (start int, list []types.
 	begun := code[start:offset]
 	for _, o := range c.atCursor() {
 		name := Plain(o.Name())
-		if len(name) >= len(begun) && strings.EqualFold(name[:len(begun)], begun) && name != "_" {
+		if len(name) >= len(begun) && strings.EqualFold(name[:len(begun)], begun) && o.Name() != cursor {
 			list = append(list, o)
 		}
 	}
@@ -136,10 +136,7 @@ func fields(t types.Type) (list []types.Object) {
 func (c *Cell) inScope(at token.Pos) (list []types.Object) {
 	for scope := c.pkg.Scope().Innermost(at); scope != nil; scope = scope.Parent() {
 		for _, name := range scope.Names() {
-			o := scope.Lookup(name)
-			if o.Pos() < at || scope == types.Universe || scope == c.pkg.Scope() {
-				list = append(list, o)
-			}
+			list = append(list, scope.Lookup(name))
 		}
 	}
 	for name, paths := range c.nb.byName {

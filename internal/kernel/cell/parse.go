@@ -117,20 +117,16 @@ func (s Source) place(at int) token.Position {
 
 func (s Source) end() token.Position { return s.place(len(strings.TrimRight(s.Go, " \t\n"))) }
 
-// The parser reads statements only inside of functions, and functions and imports only outside. What declares names for the
-// notebook stands outside, too.
-var (
-	outside    = regexp.MustCompile(`^((import|const|type|var) |func [\pL_]|func \( [^()]*\) [\pL_]\S* \()`)
-	definition = regexp.MustCompile(`^([\pL_]\S* , )*[\pL_]\S* := `)
-)
+// outside begins what the parser reads only outside of functions; all else it reads only inside, or everywhere.
+var outside = regexp.MustCompile(`^(import |func [\pL_]|func \( [^()]*\) [\pL_]\S* \()`)
 
-// form is the code as a file, which need not be right: what does not stand outside of functions is in functions, and a definition
-// by := is one by var. open is how many brackets are open at the end. The error is that of a bracket that closes nothing.
+// form is the code as a file, which need not be right: what does not stand outside of functions is in functions. open is how many
+// brackets are open at the end. The error is that of a bracket that closes nothing.
 func (s Source) form() (text string, open int, err error) {
 	text = "package cell;"
-	add := func(before string, at int, code, after string) {
-		place := s.place(at)
-		text += fmt.Sprintf("%s/*line %s:%d:%d*/%s%s", before, s.File, place.Line, place.Column, code, after)
+	add := func(form string, from, to int) {
+		at := s.place(from)
+		text += fmt.Sprintf(form, fmt.Sprintf("/*line %s:%d:%d*/%s", s.File, at.Line, at.Column, s.Go[from:to]))
 	}
 	from := 0 // where what is not yet in the text begins
 	for st := (statement{}); st.next < len(s.Go); {
@@ -138,17 +134,13 @@ func (s Source) form() (text string, open int, err error) {
 		if open = st.open; open < 0 {
 			err = scanner.ErrorList{{Pos: s.place(st.end - 1), Msg: "a " + s.Go[st.end-1:st.end] + " that closes nothing"}}
 		}
-		words, keyword, code := strings.Join(st.words, " "), "", s.Go[st.begin:st.end]
-		if definition.MatchString(words) {
-			keyword, code = "var ", strings.Replace(code, ":=", " =", 1)
-		}
-		if keyword != "" || outside.MatchString(words) {
-			add("func "+our+"() {", from, s.Go[from:st.begin], "};")
-			add(keyword, st.begin, code, ";")
-			from = st.end
+		if outside.MatchString(strings.Join(st.words, " ")) {
+			add("func "+our+"() {%s};", from, st.begin)
+			add("%s;", st.begin, st.end)
+			from = st.next
 		}
 	}
-	add("func "+our+"() {", from, s.Go[from:], "\n}") // it may end in a comment
+	add("func "+our+"() {%s\n}", from, len(s.Go)) // it may end in a comment
 	return text, open, err
 }
 
@@ -168,10 +160,10 @@ func Complete(code string) (status string, depth int) {
 	return "invalid", 0
 }
 
-// part is a part of a cell: a declaration of one name or of variables that belong together, or a function of statements.
+// part is a part of a cell: a statement, an import, or a declaration of one name or of variables that belong together.
 type part struct {
-	node ast.Decl
-	text string
+	node ast.Node
+	text string // without what is between parts
 	name string // of a function or type, or of a method: T.M
 	of   string // the type that it declares, or to which the method belongs
 	from Source
@@ -180,8 +172,8 @@ type part struct {
 // free is the object of names that a cell does not declare where it uses them.
 var free = ast.NewObj(ast.Bad, "free")
 
-// parse cuts the Go code of a cell into its parts. Each type and each line of variables is one; the lines of constants belong
-// together. With an error, it goes as far as what parses.
+// parse cuts the Go code of a cell into its parts. Each import, each type and each line of variables is one; the lines of constants
+// belong together. With an error, it goes as far as what parses.
 func parse(fset *token.FileSet, s Source) (f *ast.File, parts []part, err error) {
 	text, _, stray := s.form()
 	f, err = parser.ParseFile(fset, s.File, text, 0)
@@ -189,49 +181,58 @@ func parse(fset *token.FileSet, s Source) (f *ast.File, parts []part, err error)
 		id.Obj = free
 	}
 	at := func(p token.Pos) int { return min(int(p-f.FileStart), len(text)) }
-	textOf := func(begin, end token.Pos) string { return text[at(begin):at(end)] }
-	add := func(d ast.Decl, begin token.Pos, name, of string) {
-		parts = append(parts, part{d, textOf(begin, d.End()), name, of, s})
-	}
 	for _, d := range f.Decls {
-		switch d := d.(type) {
-		case *ast.FuncDecl:
-			switch name := d.Name.Name; {
-			case d.Recv.NumFields() > 0:
-				of, _, _ := strings.Cut(strings.Trim(types.ExprString(d.Recv.List[0].Type), "*()"), "[")
-				add(d, d.Pos(), of+"."+name, of)
-			case name != our:
-				add(d, d.Pos(), name, "")
-			case d.Body != nil:
-				said := "" // without what is between
-				d.Body.List = slices.DeleteFunc(d.Body.List, isEmpty)
-				for _, one := range d.Body.List {
-					said += textOf(one.Pos(), one.End()) + "\n"
-				}
-				if said != "" {
-					parts = append(parts, part{d, said, our, "", s})
-				}
-			}
-		case *ast.GenDecl:
-			if d.Tok == token.CONST {
-				add(d, d.Pos(), "", "")
-				continue
-			}
-			for _, s := range d.Specs {
-				one := &ast.GenDecl{TokPos: s.Pos(), Tok: d.Tok, Specs: []ast.Spec{s}}
-				switch s := s.(type) {
-				case *ast.TypeSpec:
-					add(one, s.Pos(), s.Name.Name, s.Name.Name)
-				case *ast.ValueSpec:
-					add(one, s.Pos(), "", "")
-				}
-			}
+		for _, p := range split(d) {
+			p.text, p.from = text[at(p.node.Pos()):at(p.node.End())], s
+			parts = append(parts, p)
 		}
 	}
 	return f, parts, cmp.Or(stray, s.within(err))
 }
 
-func isEmpty(s ast.Stmt) bool { _, ok := s.(*ast.EmptyStmt); return ok }
+// split returns the parts of what the parser has read. Those of a function that [Source.form] has added are its statements.
+func split(n ast.Node) (parts []part) {
+	one := part{node: n}
+	switch n := n.(type) {
+	case *ast.DeclStmt:
+		return split(n.Decl)
+	case *ast.AssignStmt: // a definition is a declaration of variables
+		s := &ast.ValueSpec{Values: n.Rhs}
+		for _, x := range n.Lhs {
+			if id, ok := x.(*ast.Ident); ok && n.Tok == token.DEFINE {
+				s.Names = append(s.Names, id)
+			}
+		}
+		if len(s.Names) == len(n.Lhs) {
+			one.node = &ast.GenDecl{TokPos: n.Pos(), Tok: token.VAR, Specs: []ast.Spec{s}}
+		}
+	case *ast.FuncDecl:
+		if one.name = n.Name.Name; n.Recv.NumFields() > 0 {
+			one.of, _, _ = strings.Cut(strings.Trim(types.ExprString(n.Recv.List[0].Type), "*()"), "[")
+			one.name = one.of + "." + one.name
+		} else if one.name == our && n.Body != nil {
+			for _, s := range n.Body.List {
+				parts = append(parts, split(s)...)
+			}
+			return parts
+		}
+	case *ast.GenDecl:
+		for _, s := range n.Specs {
+			one := part{node: &ast.GenDecl{TokPos: s.Pos(), Tok: n.Tok, Specs: []ast.Spec{s}}}
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				one.name, one.of = s.Name.Name, s.Name.Name
+			case *ast.ImportSpec:
+				one.node = s
+			}
+			parts = append(parts, one)
+		}
+		if n.Tok != token.CONST {
+			return parts
+		}
+	}
+	return []part{one}
+}
 
 // within places the parser's errors that are behind the code at its end. That imports stand at the beginning is not asked here.
 func (s Source) within(err error) error {

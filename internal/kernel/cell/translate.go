@@ -156,29 +156,33 @@ func (c *Cell) qualifier(p *types.Package) string {
 
 // put puts a part into the package.
 func (c *Cell) put(p part) {
-	d, _ := p.node.(*ast.GenDecl)
-	f, _ := p.node.(*ast.FuncDecl)
-	switch {
-	case d != nil && d.Tok == token.VAR:
-		c.run(assignment(d), false)
-	case p.name == our:
-		for _, s := range f.Body.List {
-			e, _ := s.(*ast.ExprStmt)
-			enters := e != nil && registers.MatchString(types.ExprString(e.X))
-			if e != nil && e == c.lastExpression() {
-				c.show(e)
-			}
-			c.run(s, enters)
+	switch n := p.node.(type) {
+	case *ast.ExprStmt:
+		enters := registers.MatchString(types.ExprString(n.X))
+		if n == c.lastExpression() {
+			c.show(n)
 		}
-	default:
-		c.inFunc = f != nil
-		ast.Inspect(p.node, c.rewrite)
-		c.inFunc = false
-		c.outside = append(c.outside, p.node)
-		if f != nil && f.Recv == nil && p.name != "_" && isStored(c.info.Defs[f.Name]) {
-			c.store(f, p.name)
+		c.run(n, enters)
+	case ast.Stmt:
+		c.run(n, false)
+	case *ast.GenDecl:
+		if n.Tok == token.VAR {
+			c.run(assignment(n), false)
+		} else {
+			c.declare(n, false)
+		}
+	case *ast.FuncDecl:
+		if c.declare(n, true); n.Recv == nil && p.name != "_" && isStored(c.info.Defs[n.Name]) {
+			c.store(n, p.name)
 		}
 	}
+}
+
+func (c *Cell) declare(d ast.Decl, isFunc bool) {
+	c.inFunc = isFunc
+	ast.Inspect(d, c.rewrite)
+	c.inFunc = false
+	c.outside = append(c.outside, d)
 }
 
 // store makes a function of the cell the value of the variable by which it is called.
@@ -222,9 +226,6 @@ func assignment(d *ast.GenDecl) ast.Stmt {
 // origin is a hash of the cell with what it uses of others, by which results are named.
 func (c *Cell) origin() string {
 	h := sha256.New()
-	for _, s := range c.syntax.Imports {
-		fmt.Fprintln(h, s.Name, s.Path.Value)
-	}
 	for _, p := range c.parts {
 		fmt.Fprintln(h, p.text)
 	}
