@@ -21,7 +21,9 @@ type Cell struct {
 	Missing []string // packages that it imports and the notebook does not have; see [Notebook.Add]
 
 	nb      *Notebook
+	fset    *token.FileSet
 	parts   []part
+	last    *ast.ExprStmt // that ends the cell, whose value is shown
 	syntax  *ast.File
 	pkg     *types.Package
 	info    *types.Info
@@ -41,9 +43,9 @@ type Cell struct {
 // understand reads and checks code. Methods of types that the code changes come along unless carry is false. What it returns is
 // of use also with an error.
 func (nb *Notebook) understand(s Source, carry bool) (*Cell, error) {
-	f, parts, err := parse(nb.fset, s)
-	id := nb.last + 1
-	c := &Cell{ID: id, nb: nb, syntax: f, pkg: types.NewPackage(Path(id), fmt.Sprint(our, id)), top: map[string]bool{"_": true},
+	id, fset := nb.last+1, token.NewFileSet()
+	parts, _, err := parse(fset, s)
+	c := &Cell{ID: id, nb: nb, fset: fset, pkg: types.NewPackage(Path(id), fmt.Sprint(our, id)), top: map[string]bool{"_": true},
 		symbols: map[string]symbol{}, same: map[types.Object]types.Object{},
 		needs: map[string]string{runtime: runtimeName}}
 	c.withMethods(parts, carry)
@@ -60,56 +62,47 @@ func (nb *Notebook) understand(s Source, carry bool) (*Cell, error) {
 // withMethods makes types and methods come together. A cell that declares a method on a type of an earlier cell, or changes
 // one, declares the type again with all its methods. A cell that says of a type what is known already declares nothing.
 func (c *Cell) withMethods(parts []part, carry bool) {
-	said := map[string][]part{} // of types that the notebook knows
-	for _, p := range parts {
-		if len(c.nb.partsOf(p.of)) > 0 {
-			said[p.of] = append(said[p.of], p)
-		}
-	}
 	renewed := map[string]bool{}
-	for range said { // a type that changes may be part of another
-		for name, now := range said {
-			if c.nb.differs(name, now, renewed) {
-				renewed[name] = true
+	for range parts { // a type that changes may be part of another
+		for _, p := range parts {
+			if c.nb.differs(p, renewed) {
+				renewed[p.of] = true
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(renewed)) {
 		for _, p := range c.nb.partsOf(name) {
+			isIt := func(other part) bool { return other.name == p.name }
 			switch {
-			case slices.ContainsFunc(said[name], func(now part) bool { return now.name == p.name }):
+			case slices.ContainsFunc(parts, isIt):
 			case carry, p.name == p.of:
-				c.parts = append(c.parts, c.nb.repeated(p))
+				before, _, _ := parse(c.fset, p.from) // it has been read before, and written anew
+				c.parts = append(c.parts, before[slices.IndexFunc(before, isIt)])
 			default:
 				c.Notes = append(c.Notes, fmt.Sprintf("The method %s does not fit the new type and is left out: run its cell again.", p.name))
 			}
 		}
 	}
 	for _, p := range parts {
-		if said[p.of] == nil || renewed[p.of] {
+		if len(c.nb.partsOf(p.of)) == 0 || renewed[p.of] {
 			c.parts = append(c.parts, p)
 		}
 	}
 }
 
-// differs says whether a cell changes what it says of a type, or the type is made of another that is newer.
-func (nb *Notebook) differs(name string, now []part, renewed map[string]bool) bool {
-	known := map[string]bool{}
-	for _, p := range nb.partsOf(name) {
-		known[p.text] = true
-		for _, word := range strings.FieldsFunc(p.text, func(r rune) bool { return !inName(r) }) {
-			if renewed[word] || len(nb.partsOf(word)) > 0 && nb.symbols[exported(word)].cell > nb.symbols[exported(name)].cell {
+// differs says whether a part changes what is known of its type, or that is made of another type that is newer.
+func (nb *Notebook) differs(p part, renewed map[string]bool) bool {
+	known := nb.symbols[exported(p.of)]
+	isKnown := len(known.parts) == 0
+	for _, k := range known.parts {
+		isKnown = isKnown || k.words == p.words
+		for _, word := range strings.Fields(k.words) {
+			if renewed[word] || len(nb.partsOf(word)) > 0 && nb.symbols[exported(word)].cell > known.cell {
 				return true
 			}
 		}
 	}
-	return slices.ContainsFunc(now, func(p part) bool { return !known[p.text] })
-}
-
-// repeated is a part of an earlier cell, read again for this one, which will change it.
-func (nb *Notebook) repeated(p part) part {
-	_, parts, _ := parse(nb.fset, p.from) // it has been read before
-	return parts[slices.IndexFunc(parts, func(q part) bool { return q.name == p.name })]
+	return !isKnown
 }
 
 // partsOf lists what the notebook knows of a type and its methods.
@@ -162,9 +155,11 @@ func (c *Cell) defineValues(s *ast.ValueSpec, again map[*ast.Ident]string) {
 
 // check finds the types of everything in the cell.
 func (c *Cell) check() {
-	c.syntax.Name, c.syntax.Decls = ast.NewIdent(c.pkg.Name()), nil
+	end := token.Pos(c.fset.Base()) // so that the file reaches over all that was read
+	c.syntax = &ast.File{Name: ast.NewIdent(c.pkg.Name())}
 	all := &ast.FuncDecl{Name: ast.NewIdent("_"), Type: &ast.FuncType{Params: &ast.FieldList{}}, Body: &ast.BlockStmt{}}
 	for _, p := range c.parts {
+		c.last, _ = p.node.(*ast.ExprStmt)
 		switch n := p.node.(type) {
 		case ast.Stmt: // may go to a label of any other
 			all.Body.List = append(all.Body.List, n)
@@ -172,23 +167,22 @@ func (c *Cell) check() {
 			c.syntax.Decls = append(c.syntax.Decls, n)
 		}
 	}
-	c.syntax.Decls = append(c.syntax.Decls, all)
+	c.syntax.Decls = append(c.syntax.Decls, all, &ast.BadDecl{From: end, To: end})
 	c.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
-	last := c.lastExpression()
 	conf := types.Config{Importer: c.nb.importer, Error: func(err error) {
 		e := err.(types.Error)
 		switch {
 		case strings.HasPrefix(e.Msg, "\t"): // the rest of another
 		case strings.Contains(e.Msg, "initialization cycle"): // variables get their values by statements
-		case last != nil && e.Pos >= last.X.Pos() && e.Pos < last.X.End() && strings.HasSuffix(e.Msg, "is not used"): // it is shown
+		case c.last != nil && e.Pos >= c.last.X.Pos() && e.Pos < c.last.X.End() && strings.HasSuffix(e.Msg, "is not used"): // it is shown
 		default:
 			c.mistake(e.Pos, e.Msg)
 		}
 	}}
-	types.NewChecker(&conf, c.nb.fset, c.pkg, c.info).Files([]*ast.File{c.syntax})
+	types.NewChecker(&conf, c.fset, c.pkg, c.info).Files([]*ast.File{c.syntax})
 }
 
-func (c *Cell) mistake(at token.Pos, text string) { c.wrong.Add(c.nb.fset.Position(at), Plain(text)) }
+func (c *Cell) mistake(at token.Pos, text string) { c.wrong.Add(c.fset.Position(at), Plain(text)) }
 
 // findNames finds the packages that the cell imports and those that it leaves out, and writes names in the form in which other
 // cells see them.
@@ -288,12 +282,3 @@ func (c *Cell) seeEarlier() {
 var predeclared = map[string]string{up + "must": "Must", up + "check": "NoError", up + "ctx": "Context"}
 
 func isHidden(id *ast.Ident) bool { return !id.IsExported() && id.Name != "_" }
-
-// lastExpression is the expression that ends the cell, whose value is shown.
-func (c *Cell) lastExpression() *ast.ExprStmt {
-	if len(c.parts) == 0 {
-		return nil
-	}
-	last, _ := c.parts[len(c.parts)-1].node.(*ast.ExprStmt)
-	return last
-}

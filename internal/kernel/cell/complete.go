@@ -11,6 +11,8 @@ import (
 	"unicode"
 
 	"golang.org/x/tools/go/types/typeutil"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
 
 // Proposal is what may stand at a place in a cell. The signature is the type of a value or the path of a package.
@@ -149,8 +151,11 @@ func (c *Cell) inScope(at token.Pos) (list []types.Object) {
 
 // comment is what stands above the declaration of something, in the source of its package.
 func (nb *Notebook) comment(o types.Object) (text string) {
+	if o.Pkg() == nil || strings.HasPrefix(o.Pkg().Path(), rt.CellPath) { // there is none
+		return ""
+	}
 	pos := nb.fset.Position(o.Pos())
-	source, _ := os.ReadFile(strings.Replace(pos.Filename, "$GOROOT", nb.root, 1)) // of a cell there is none
+	source, _ := os.ReadFile(strings.Replace(pos.Filename, "$GOROOT", nb.root, 1))
 	lines := strings.Split(string(source), "\n")
 	for _, line := range slices.Backward(lines[:max(0, min(pos.Line-1, len(lines)))]) {
 		line, isComment := strings.CutPrefix(strings.TrimSpace(line), "//")

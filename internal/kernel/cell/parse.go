@@ -2,7 +2,6 @@ package cell
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -10,7 +9,6 @@ import (
 	"go/token"
 	"go/types"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -79,6 +77,7 @@ func (s Source) statement(from int) statement {
 	file := token.NewFileSet().AddFile("", -1, len(src))
 	var tokens scanner.Scanner
 	tokens.Init(file, src, func(token.Position, string) {}, scanner.ScanComments)
+	headed := false // by if, for or switch, where a semicolon ends nothing before the end of a block
 	for {
 		pos, tok, text := tokens.Scan()
 		text = cmp.Or(text, tok.String())
@@ -90,7 +89,7 @@ func (s Source) statement(from int) statement {
 			end := at + len(commandText.FindString(s.Go[at:]))
 			return statement{begin: at, end: end, next: end, command: true}
 		case tok == token.COMMENT:
-		case tok == token.SEMICOLON && st.open == 0:
+		case tok == token.SEMICOLON && st.open == 0 && (!headed || text == "\n" && st.words[len(st.words)-1] == "}"):
 			st.next = at + strings.Count(text, ";") // none is there at the end of a line
 			return st
 		default:
@@ -98,6 +97,7 @@ func (s Source) statement(from int) statement {
 				st.begin = at
 			}
 			st.words, st.end = append(st.words, text), min(at+len(text), len(s.Go))
+			headed = headed || st.open == 0 && (tok == token.IF || tok == token.FOR || tok == token.SWITCH)
 			st.open += nesting[tok]
 		}
 	}
@@ -120,77 +120,68 @@ func (s Source) end() token.Position { return s.place(len(strings.TrimRight(s.Go
 // outside begins what the parser reads only outside of functions; all else it reads only inside, or everywhere.
 var outside = regexp.MustCompile(`^(import |func [\pL_]|func \( [^()]*\) [\pL_]\S* \()`)
 
-// form is the code as a file, which need not be right: what does not stand outside of functions is in functions. open is how many
-// brackets are open at the end. The error is that of a bracket that closes nothing.
-func (s Source) form() (text string, open int, err error) {
-	text = "package cell;"
-	add := func(form string, from, to int) {
-		at := s.place(from)
-		text += fmt.Sprintf(form, fmt.Sprintf("/*line %s:%d:%d*/%s", s.File, at.Line, at.Column, s.Go[from:to]))
-	}
-	from := 0 // where what is not yet in the text begins
-	for st := (statement{}); st.next < len(s.Go); {
-		st = s.statement(st.next)
-		if open = st.open; open < 0 {
-			err = scanner.ErrorList{{Pos: s.place(st.end - 1), Msg: "a " + s.Go[st.end-1:st.end] + " that closes nothing"}}
-		}
-		if outside.MatchString(strings.Join(st.words, " ")) {
-			add("func "+our+"() {%s};", from, st.begin)
-			add("%s;", st.begin, st.end)
-			from = st.next
-		}
-	}
-	add("func "+our+"() {%s\n}", from, len(s.Go)) // it may end in a comment
-	return text, open, err
-}
-
 // Complete says whether a cell can run as it is: whether it is "complete", "incomplete" or "invalid". After incomplete code, a
 // next line is indented by depth.
 func Complete(code string) (status string, depth int) {
 	s := Read("", code)
-	_, _, err := parse(token.NewFileSet(), s)
+	_, open, err := parse(token.NewFileSet(), s)
 	list, _ := err.(scanner.ErrorList)
 	switch {
 	case len(list) == 0:
 		return "complete", 0
 	case list[0].Pos == s.end(), strings.HasPrefix(list[0].Msg, "raw string"), strings.HasPrefix(list[0].Msg, "comment not"):
-		_, depth, _ = s.form()
-		return "incomplete", depth
+		return "incomplete", open
 	}
 	return "invalid", 0
 }
 
 // part is a part of a cell: a statement, an import, or a declaration of one name or of variables that belong together.
 type part struct {
-	node ast.Node
-	text string // without what is between parts
-	name string // of a function or type, or of a method: T.M
-	of   string // the type that it declares, or to which the method belongs
-	from Source
+	node  ast.Node
+	name  string // of a function or type, or of a method: T.M
+	of    string // the type that it declares, or to which the method belongs
+	words string // of the statement that it is of; remarks and blanks do not count
+	from  Source
 }
 
-// free is the object of names that a cell does not declare where it uses them.
+// free is the object of names that a statement uses and does not declare.
 var free = ast.NewObj(ast.Bad, "free")
 
-// parse cuts the Go code of a cell into its parts. Each import, each type and each line of variables is one; the lines of constants
-// belong together. With an error, it goes as far as what parses.
-func parse(fset *token.FileSet, s Source) (f *ast.File, parts []part, err error) {
-	text, _, stray := s.form()
-	f, err = parser.ParseFile(fset, s.File, text, 0)
-	for _, id := range f.Unresolved {
-		id.Obj = free
-	}
-	at := func(p token.Pos) int { return min(int(p-f.FileStart), len(text)) }
-	for _, d := range f.Decls {
-		for _, p := range split(d) {
-			p.text, p.from = text[at(p.node.Pos()):at(p.node.End())], s
-			parts = append(parts, p)
+// parse cuts the Go code of a cell into its parts, one statement after the other. Each import, each type and each line of variables
+// is one; the lines of constants belong together. open is how many brackets are open at the end. With an error, it has what parses.
+func parse(fset *token.FileSet, s Source) (parts []part, open int, err error) {
+	var wrong scanner.ErrorList
+	for st := (statement{}); st.next < len(s.Go); {
+		st = s.statement(st.next)
+		if open = st.open; open < 0 {
+			wrong.Add(s.place(st.end-1), "a "+s.Go[st.end-1:st.end]+" that closes nothing")
+			break
+		}
+		words, place := strings.Join(st.words, " "), s.place(st.begin)
+		form := "package cell; func " + our + "() { /*line %s:%d:%d*/%s\n}" // it may end in a comment
+		if outside.MatchString(words) {
+			form = "package cell; /*line %s:%d:%d*/%s"
+		}
+		text := strings.Repeat("\n", place.Line-1) + // the printer knows lines of files only
+			fmt.Sprintf(form, s.File, place.Line, place.Column, s.Go[st.begin:st.next])
+		f, err := parser.ParseFile(fset, s.File, text, 0)
+		if list, ok := err.(scanner.ErrorList); ok { // others may come of the first
+			wrong = append(wrong, s.within(list[0]))
+		}
+		for _, id := range f.Unresolved {
+			id.Obj = free
+		}
+		for _, d := range f.Decls {
+			for _, p := range split(d) {
+				p.words, p.from = words, s
+				parts = append(parts, p)
+			}
 		}
 	}
-	return f, parts, cmp.Or(stray, s.within(err))
+	return parts, open, wrong.Err()
 }
 
-// split returns the parts of what the parser has read. Those of a function that [Source.form] has added are its statements.
+// split returns the parts of what the parser has read. Those of a function that [parse] has added are its statements.
 func split(n ast.Node) (parts []part) {
 	one := part{node: n}
 	switch n := n.(type) {
@@ -234,15 +225,10 @@ func split(n ast.Node) (parts []part) {
 	return []part{one}
 }
 
-// within places the parser's errors that are behind the code at its end. That imports stand at the beginning is not asked here.
-func (s Source) within(err error) error {
-	var list scanner.ErrorList
-	errors.As(err, &list)
-	list = slices.DeleteFunc(list, func(e *scanner.Error) bool { return strings.HasPrefix(e.Msg, "imports must appear") })
-	for _, e := range list {
-		if end := s.end(); e.Pos.Line > end.Line || e.Pos.Line == end.Line && e.Pos.Column >= end.Column {
-			e.Pos, e.Msg = end, "the cell ends within a statement"
-		}
+// within places an error of the parser that is behind the code at its end.
+func (s Source) within(e *scanner.Error) *scanner.Error {
+	if end := s.end(); e.Pos.Line > end.Line || e.Pos.Line == end.Line && e.Pos.Column >= end.Column {
+		return &scanner.Error{Pos: end, Msg: "the cell ends within a statement"}
 	}
-	return list.Err()
+	return e
 }

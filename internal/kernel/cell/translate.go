@@ -97,7 +97,7 @@ func (c *Cell) translate() {
 func (c *Cell) print(syntax any) string {
 	var b strings.Builder
 	config := printer.Config{Mode: printer.RawFormat | printer.SourcePos}
-	config.Fprint(&b, c.nb.fset, syntax) // fails only where writing does
+	config.Fprint(&b, c.fset, syntax) // fails only where writing does
 	return b.String()
 }
 
@@ -159,7 +159,7 @@ func (c *Cell) put(p part) {
 	switch n := p.node.(type) {
 	case *ast.ExprStmt:
 		enters := registers.MatchString(types.ExprString(n.X))
-		if n == c.lastExpression() {
+		if n == c.last {
 			c.show(n)
 		}
 		c.run(n, enters)
@@ -227,7 +227,7 @@ func assignment(d *ast.GenDecl) ast.Stmt {
 func (c *Cell) origin() string {
 	h := sha256.New()
 	for _, p := range c.parts {
-		fmt.Fprintln(h, p.text)
+		fmt.Fprintln(h, p.words)
 	}
 	from := map[string]bool{}
 	for _, o := range c.info.Uses {

@@ -172,6 +172,7 @@ func TestTypesAgain(t *testing.T) {
 	const decl = "type T struct{ a int }\nfunc (t T) Get() int { return t.a }"
 	s.shows(decl+"\nt := T{1}", "")
 	s.shows(decl, "")
+	s.shows(strings.Replace(decl, "a int", "a /* a remark */ int", 1), "")
 	s.shows("t = T{2}\nt.Get()", "2")
 	const note = "T is a new type: values made before keep the old one."
 	s.shows("func (t T) Twice() int { return 2 * t.Get() }\nu := T{4}\nu.Twice()", note+"\n8")
