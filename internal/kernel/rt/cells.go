@@ -29,8 +29,8 @@ var (
 	stopped    atomic.Int32 // how many of them were stopped and are not over
 )
 
-// Panics of a goroutine whose cell was stopped, or ends itself.
-var errStopped, errDone = errors.New(Stopped), errors.New("done")
+// errStopped is the panic of a goroutine whose cell was stopped, or ends itself.
+var errStopped = errors.New(Stopped)
 
 // find finds an execution, or makes it.
 func find(id int) *execution {
@@ -113,13 +113,13 @@ func Exit(code int) {
 	if code != 0 {
 		NoError(fmt.Errorf("exit status %d", code))
 	}
-	panic(errDone)
+	panic(errStopped)
 }
 
 // failureOf describes a panic that is one of the cell's, with the lines of cells on the way to it. It is called by the deferred
 // function that has recovered it.
 func failureOf(p any) string {
-	if p == nil || p == errStopped || p == errDone {
+	if p == nil || p == errStopped {
 		return ""
 	}
 	text := fmt.Sprint(p)
