@@ -148,10 +148,11 @@ type part struct {
 var free = ast.NewObj(ast.Bad, "free")
 
 // parse cuts the Go code of a cell into its parts, one statement after the other. Each import, each type and each line of variables
-// is one; the lines of constants belong together. open is how many brackets are open at the end. With an error, it has what parses.
+// is one; the lines of constants belong together. open is how many brackets are open at the end. With an error, it has what parses
+// before the tenth.
 func parse(fset *token.FileSet, s Source) (parts []part, open int, err error) {
 	var wrong scanner.ErrorList
-	for st := (statement{}); st.next < len(s.Go); {
+	for st := (statement{}); st.next < len(s.Go) && len(wrong) < 10; {
 		st = s.statement(st.next)
 		if open = st.open; open < 0 {
 			wrong.Add(s.place(st.end-1), "a "+s.Go[st.end-1:st.end]+" that closes nothing")
@@ -166,7 +167,11 @@ func parse(fset *token.FileSet, s Source) (parts []part, open int, err error) {
 			fmt.Sprintf(form, s.File, place.Line, place.Column, s.Go[st.begin:st.next])
 		f, err := parser.ParseFile(fset, s.File, text, 0)
 		if list, ok := err.(scanner.ErrorList); ok { // others may come of the first
-			wrong = append(wrong, s.within(list[0]))
+			at, end := list[0].Pos, s.end()
+			if at.Line > end.Line || at.Line == end.Line && at.Column >= end.Column {
+				list[0] = &scanner.Error{Pos: end, Msg: "the cell ends within a statement"}
+			}
+			wrong = append(wrong, list[0])
 		}
 		for _, id := range f.Unresolved {
 			id.Obj = free
@@ -223,12 +228,4 @@ func split(n ast.Node) (parts []part) {
 		}
 	}
 	return []part{one}
-}
-
-// within places an error of the parser that is behind the code at its end.
-func (s Source) within(e *scanner.Error) *scanner.Error {
-	if end := s.end(); e.Pos.Line > end.Line || e.Pos.Line == end.Line && e.Pos.Column >= end.Column {
-		return &scanner.Error{Pos: end, Msg: "the cell ends within a statement"}
-	}
-	return e
 }
