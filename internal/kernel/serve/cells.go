@@ -203,8 +203,3 @@ func (r *request) input(ctx context.Context, prompt string, password bool) (stri
 		return line, nil
 	}
 }
-
-// tell sends data to the page that has opened a comm.
-func (r *request) tell(comm string, data fields) {
-	r.publish("comm_msg", fields{"comm_id": comm, "data": data})
-}
