@@ -329,7 +329,7 @@ func TestStart(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	p, err := new(notebook).start(ctx, program{host: &build.Host{Program: file}})
+	p, err := new(notebook).start(ctx, &build.Cells{Host: &build.Host{Program: file}})
 	if err == nil {
 		t.Fatal("it has started")
 	}
@@ -354,7 +354,7 @@ func TestWithoutPlugins(t *testing.T) {
 	defer func(dir string) { hosts = dir }(hosts)
 	hosts = t.TempDir()
 	s := begin(t)
-	if s.process.Load().host.Go.Plugins {
+	if s.process.Load().Go.Plugins {
 		t.Fatal("there are plugins without cgo")
 	}
 	s.shows("x, f := map[string]int{\"a\": 40}, func() int { return 1 }\nfunc double(n int) int { return n }\nfunc twice(n int) int { return double(n) }\nf()", "1")
