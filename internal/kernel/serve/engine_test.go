@@ -261,6 +261,16 @@ func TestScan(t *testing.T) {
 	}
 }
 
+// A question that was stopped leaves nothing to those who ask later.
+func TestStoppedQuestion(t *testing.T) {
+	s := begin(t)
+	cell := s.cell("var name string\nfmt.Scanln(&name)")
+	s.next(s.questions)
+	s.order("interrupt_request", fields{})
+	s.reply(s.shells, cell)
+	s.shows("fmt.Scanln(&name)\nname", "me", "me")
+}
+
 func TestCompletion(t *testing.T) {
 	s := begin(t)
 	s.shows("type thing struct{ width, Height int }\nfunc (thing) Area() int { return 0 }\nvar some thing", "")
