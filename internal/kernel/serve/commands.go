@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"regexp"
@@ -204,10 +203,7 @@ func (c *commands) shell(one cell.Command) {
 		dir = fail.Or(c.process.Load().ModuleDir())
 	}
 	if c.asks != "" {
-		answer, err := c.input(c.ctx, "", c.asks == "with_password")
-		if err != io.EOF {
-			fail.If(err)
-		}
+		answer, _ := c.input(c.ctx.Done(), "", c.asks == "with_password")
 		stdin, c.asks = answer+"\n", ""
 	}
 	c.bash(line, dir, stdin)

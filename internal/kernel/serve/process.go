@@ -122,11 +122,7 @@ func (p *process) run(ctx context.Context, id int, file, function string) error 
 }
 
 // text shows what the host writes.
-func (e *notebook) text(stream, text string) {
-	if r := e.server.speaker(); r != nil {
-		r.stream(stream, text)
-	}
-}
+func (e *notebook) text(stream, text string) { e.server.speaker().stream(stream, text) }
 
 func init() {
 	gob.Register(map[string]any{})
@@ -147,7 +143,6 @@ func (e *notebook) showAll(p *process, displays io.Reader) {
 		switch {
 		case value.Address == protocol.GonbuiSyncAddress:
 			go p.give(protocol.GonbuiSyncAckAddress, value.Value)
-		case r == nil:
 		case asks && question.Prompt == "" && p.asked > 0: // a reader of the standard input, for whom a library has asked
 			p.asked--
 		case asks:
@@ -168,8 +163,8 @@ func (p *process) give(address string, value any) {
 
 // input asks the user for a line.
 func (p *process) input(q protocol.InputRequest, r *request) {
-	line, err := r.input(context.Background(), q.Prompt, q.Password)
-	if err == nil {
+	line, ok := r.input(r.ended, q.Prompt, q.Password)
+	if ok {
 		line += "\n"
 	}
 	p.call(context.Background(), "Give", line, nil)

@@ -63,7 +63,7 @@ type server struct {
 	mu      sync.Mutex
 	shells  map[string]*shell // by name
 	running []*request        // cells, the newest last
-	newest  *request          // the cell that was started last
+	newest  *request          // the cell that was started last; before the first, one that shows nothing
 	past    []string          // the cells with numbers
 }
 
@@ -76,6 +76,7 @@ func serve(ctx context.Context, file string, open func(*server) (engine, error))
 	s.ctx, s.end = signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
 	defer s.end()
 	s.addShell("")
+	s.newest = &request{server: s, parent: json.RawMessage("{}"), content: content{Silent: true}}
 	interrupts := make(chan os.Signal, 8)
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
