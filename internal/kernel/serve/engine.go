@@ -101,7 +101,7 @@ func (e *notebook) build(r *request, s cell.Source) (p *process, id int, file st
 // force ends a host whose cells don't stop. The next cell gets a new one.
 func (e *notebook) force() { e.process.Load().end() }
 
-func (e *notebook) comm(r *request) error { return e.page.comm(r) }
+func (e *notebook) comm(r *request) { e.page.comm(r) }
 
 func (e *notebook) inspect(code string, offset int) (declaration, doc string) {
 	return e.process.Load().Inspect(code, offset)

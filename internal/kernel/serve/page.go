@@ -3,7 +3,6 @@ package main
 import (
 	"crypto/rand"
 	_ "embed"
-	"errors"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -105,14 +104,14 @@ func (b *bridge) display(d *protocol.DisplayData, r *request) {
 	r.display(kind, d)
 }
 
-// comm takes a message of a page; see [engine].
-func (b *bridge) comm(r *request) error {
+// comm takes a message of a page. A comm of others, as of a page of an earlier kernel, is closed.
+func (b *bridge) comm(r *request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	address, _ := r.content.Data["address"].(string)
 	switch {
 	case r.content.Comm != b.session:
-		return errors.New("not a page of this kernel")
+		r.publish("comm_close", fields{"comm_id": r.content.Comm, "data": fields{}})
 	case r.header.Type == "comm_open":
 		b.tell(r, fields{"address": openAck})
 	case address == ready:
@@ -124,7 +123,6 @@ func (b *bridge) comm(r *request) error {
 	case b.subscribed[address]:
 		b.deliver(address, r.content.Data["value"])
 	}
-	return nil
 }
 
 // send sends data to the pages, or keeps them for the first.

@@ -35,7 +35,7 @@ type engine interface {
 	force()                   // ends the cells that still run after that
 	complete(code string, offset int) (start int, list []cell.Proposal, err error)
 	inspect(code string, offset int) (declaration, doc string)
-	comm(r *request) error // takes a message of a page for widgets; on an error the comm is closed
+	comm(r *request) // takes a message of a page for widgets
 	close() error
 }
 
@@ -161,9 +161,7 @@ func (s *server) answer(r *request) (fields, error) {
 	case "execute_request":
 		return s.execute(r), nil
 	case "comm_open", "comm_msg", "comm_close":
-		if s.engine.comm(r) != nil {
-			r.publish("comm_close", fields{"comm_id": c.Comm, "data": fields{}})
-		}
+		s.engine.comm(r)
 		return nil, nil
 	case "comm_info_request":
 		return fields{"comms": fields{}}, nil // only the page that opened one uses it

@@ -114,7 +114,7 @@ func (t *toy) complete(code string, offset int) (int, []cell.Proposal, error) {
 
 func (t *toy) inspect(code string, offset int) (declaration, doc string) { return code[:offset], "" }
 
-func (t *toy) comm(*request) error { return nil }
+func (t *toy) comm(*request) {}
 
 func (t *toy) close() error { t.closed.Add(1); return nil }
 
