@@ -140,12 +140,6 @@ func (c *Cells) Compile(ctx context.Context, s cell.Source) (one *cell.Cell, err
 	return one, nil
 }
 
-// Commit makes what a cell declares known to later cells.
-func (c *Cells) Commit(one *cell.Cell) {
-	c.Notebook.Commit(one)
-	c.IDs = append(c.IDs, one.ID)
-}
-
 // fetch brings packages that the host does not have, from the module cache or the network. They come into what is linked for
 // the cells that import them, never into the module's go.mod.
 func (c *Cells) fetch(ctx context.Context, paths []string) {

@@ -104,9 +104,13 @@ func (e *notebook) renew(r *request, h *build.Host, why string, lost rt.Lost, ru
 	if h != cells.Host { // for which cells were not compiled
 		cells = h.Cells(e.dir)
 		for _, s := range e.past.sources {
-			if err := fail.Tried(func() { cells.Commit(fail.Or(cells.Compile(ctx, s))) }); err != nil {
+			c, err := cells.Compile(ctx, s)
+			if err != nil {
 				text += fmt.Sprintf(" %s no longer builds (%s).", s.File, printable.Line(cell.Plain(err.Error())))
+				continue
 			}
+			cells.Commit(c)
+			cells.IDs = append(cells.IDs, c.ID)
 		}
 	}
 	p := fail.Or(e.start(ctx, cells, run...))
