@@ -111,24 +111,59 @@ func run(ctx context.Context, dir, variable, name string, args ...string) ([]byt
 	return stdout.Bytes(), err
 }
 
-// In returns a copy of a host that builds cells in a folder, one after the other.
-func (h *Host) In(dir string) *Host {
-	in := *h
-	in.dir, in.built = dir, nil
-	return &in
+// Cells are the cells of a notebook, compiled for a host.
+type Cells struct {
+	*Host
+	*cell.Notebook
+	IDs []int // of those that have run
+
+	dir      string         // where they are
+	packages []cell.Package // those of the host, others that were fetched, and the cells
 }
 
-// Compile compiles a cell.
-func (h *Host) Compile(ctx context.Context, c *cell.Cell) error {
-	return fail.Tried(func() {
-		path := cell.Path(c.ID)
-		h.built = append(h.built, cell.Package{Path: path, Export: h.compile(ctx, path, c.Text)})
-	})
+// Cells returns what compiles cells in a folder, one after the other.
+func (h *Host) Cells(dir string) *Cells {
+	return &Cells{Host: h, Notebook: cell.New(h.Packages, h.Go.Root), dir: dir, packages: slices.Clip(h.Packages)}
+}
+
+// Compile makes a package of a cell. It fetches what the cell imports and the host does not have.
+func (c *Cells) Compile(ctx context.Context, s cell.Source) (one *cell.Cell, err error) {
+	defer fail.Caught(&err)
+	one, err = c.Translate(s)
+	if err != nil && one != nil && len(one.Missing) > 0 {
+		c.fetch(ctx, one.Missing)
+		one, err = c.Translate(s)
+	}
+	fail.If(err)
+	path := cell.Path(one.ID)
+	c.packages = append(c.packages, cell.Package{Path: path, Export: c.compile(ctx, path, one.Text)})
+	return one, nil
+}
+
+// fetch brings packages that the host does not have, from the module cache or the network. They come into what is linked for
+// the cells that import them, never into the module's go.mod.
+func (c *Cells) fetch(ctx context.Context, paths []string) {
+	dir := fail.Or(c.ModuleDir())
+	list, err := c.Go.exportsOf(ctx, dir, paths...)
+	if err != nil {
+		fail.Or(run(ctx, dir, c.Go.CGO, c.Go.Command, append([]string{"get"}, paths...)...))
+		list = fail.Or(c.Go.exportsOf(ctx, dir, paths...))
+	}
+	have := map[string]string{} // files of packages
+	for _, p := range c.packages {
+		have[p.Path] = p.Export
+	}
+	list = slices.DeleteFunc(list, func(p cell.Package) bool { return have[p.Path] == p.Export })
+	for _, p := range list {
+		fail.When(have[p.Path] != "", "%s: another version of %s is needed than this module has", strings.Join(paths, ", "), p.Path)
+	}
+	c.packages = append(c.packages, list...)
+	c.Add(list)
 }
 
 // Link links compiled cells into a plugin with a function Replay, in which some declare what they do, and Run, which runs
 // others. Where there are no plugins, it is a host that has these cells.
-func (h *Host) Link(ctx context.Context, replay []int, run ...int) (file string, err error) {
+func (c *Cells) Link(ctx context.Context, replay []int, run ...int) (file string, err error) {
 	defer fail.Caught(&err)
 	imports, calls := "", [2]string{}
 	for i, ids := range [][]int{replay, run} {
@@ -139,11 +174,11 @@ func (h *Host) Link(ctx context.Context, replay []int, run ...int) (file string,
 	}
 	text := fmt.Sprintf("%svar Replay, Run = func() { %s}, func() { %s}\n", imports, calls[0], calls[1])
 	name := fmt.Sprintf("nb/plugin%d", time.Now().UnixNano())
-	file = filepath.Join(h.dir, path.Base(name)+".so")
-	if h.Go.Plugins {
-		h.program(ctx, file, name, text+"func main() {}\n", "-buildmode=plugin", "-pluginpath="+name)
+	file = filepath.Join(c.dir, path.Base(name)+".so")
+	if c.Go.Plugins {
+		c.program(ctx, file, name, text+"func main() {}\n", "-buildmode=plugin", "-pluginpath="+name)
 	} else {
-		h.program(ctx, file, "main", importHost+text+`func main() {
+		c.program(ctx, file, "main", importHost+text+`func main() {
 	host.Main(func(_, name string) (any, error) { return map[string]any{"Replay": &Replay, "Run": &Run}[name], nil })
 }
 `)
@@ -155,64 +190,42 @@ func (h *Host) Link(ctx context.Context, replay []int, run ...int) (file string,
 const config = "importcfg"
 
 // compile compiles a package of one file.
-func (h *Host) compile(ctx context.Context, name, text string) (archive string) {
+func (c *Cells) compile(ctx context.Context, name, text string) (archive string) {
 	var packages strings.Builder
-	for _, p := range slices.Concat(h.Packages, h.built) {
+	for _, p := range c.packages {
 		fmt.Fprintf(&packages, "packagefile %s=%s\n", p.Path, p.Export)
 	}
-	source := filepath.Join(h.dir, path.Base(name)+".go")
+	source := filepath.Join(c.dir, path.Base(name)+".go")
 	defer os.Remove(source)
 	fail.If(os.WriteFile(source, []byte(text), 0o600))
-	fail.If(os.WriteFile(filepath.Join(h.dir, config), []byte(packages.String()), 0o600))
+	fail.If(os.WriteFile(filepath.Join(c.dir, config), []byte(packages.String()), 0o600))
 	archive = strings.TrimSuffix(source, ".go") + ".a"
-	h.tool(ctx, h.Go.Compile, "-o", archive, "-p", name, "-pack", source)
+	c.tool(ctx, c.Go.Compile, "-o", archive, "-p", name, "-pack", source)
 	return archive
 }
 
 // program compiles and links a package main.
-func (h *Host) program(ctx context.Context, file, name, text string, flags ...string) {
-	archive := h.compile(ctx, name, "package main\n"+text)
+func (c *Cells) program(ctx context.Context, file, name, text string, flags ...string) {
+	archive := c.compile(ctx, name, "package main\n"+text)
 	defer os.Remove(archive)
-	h.tool(ctx, h.Go.Link, append(flags, "-o", file, archive)...)
+	c.tool(ctx, c.Go.Link, append(flags, "-o", file, archive)...)
 }
 
 // tool runs the compiler or the linker.
-func (h *Host) tool(ctx context.Context, tool []string, args ...string) {
-	fail.Or(Run(ctx, h.dir, tool[0], slices.Concat(tool[1:], []string{"-importcfg", config}, args)...))
-}
-
-// Fetch brings packages that the host does not have, from the module cache or the network. They come into what is linked for
-// the cells that import them, never into the module's go.mod.
-func (h *Host) Fetch(ctx context.Context, paths []string) (list []cell.Package, err error) {
-	defer fail.Caught(&err)
-	dir := fail.Or(h.ModuleDir())
-	list, err = h.Go.exportsOf(ctx, dir, paths...)
-	if err != nil {
-		fail.Or(run(ctx, dir, h.Go.CGO, h.Go.Command, append([]string{"get"}, paths...)...))
-		list = fail.Or(h.Go.exportsOf(ctx, dir, paths...))
-	}
-	have := map[string]string{} // files of packages
-	for _, p := range slices.Concat(h.Packages, h.built) {
-		have[p.Path] = p.Export
-	}
-	list = slices.DeleteFunc(list, func(p cell.Package) bool { return have[p.Path] == p.Export })
-	for _, p := range list {
-		fail.When(have[p.Path] != "", "%s: another version of %s is needed than this module has", strings.Join(paths, ", "), p.Path)
-	}
-	h.built = append(h.built, list...)
-	return list, nil
+func (c *Cells) tool(ctx context.Context, tool []string, args ...string) {
+	fail.Or(Run(ctx, c.dir, tool[0], slices.Concat(tool[1:], []string{"-importcfg", config}, args)...))
 }
 
 // ModuleDir returns the folder of the cells' own module, which requires what ours does. If it is not there, it is made.
-func (h *Host) ModuleDir() (dir string, err error) {
+func (c *Cells) ModuleDir() (dir string, err error) {
 	defer fail.Caught(&err)
-	dir = filepath.Join(h.dir, "module")
+	dir = filepath.Join(c.dir, "module")
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
 	fail.If(os.Mkdir(dir, 0o777))
 	for _, name := range []string{"go.sum", "go.mod"} {
-		fail.If(os.WriteFile(filepath.Join(dir, name), fail.Or(os.ReadFile(filepath.Join(h.Module, name))), 0o666))
+		fail.If(os.WriteFile(filepath.Join(dir, name), fail.Or(os.ReadFile(filepath.Join(c.Module, name))), 0o666))
 	}
 	return dir, nil
 }

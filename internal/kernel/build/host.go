@@ -43,9 +43,6 @@ type Host struct {
 	Packages []cell.Package
 	Source   string // the fingerprint of the module's source that it was built from
 	Sum      string // and a hash of that source itself
-
-	dir   string         // where it builds cells
-	built []cell.Package // which cells have beside its own: those that were fetched, and earlier cells
 }
 
 // hostFile describes a host in its folder.
@@ -87,9 +84,9 @@ func (h *Host) Current(ctx context.Context) (now *Host, err error) {
 		for _, p := range paths {
 			text += fmt.Sprintf("import _ %q\n", p)
 		}
-		now.In(dir).program(ctx, partial, "main", text+loader, "-buildmode=pie", "-linkmode=external")
+		now.Cells(dir).program(ctx, partial, "main", text+loader, "-buildmode=pie", "-linkmode=external")
 	} else {
-		partial = fail.Or(now.In(dir).Link(ctx, nil))
+		partial = fail.Or(now.Cells(dir).Link(ctx, nil))
 	}
 	fail.If(os.Rename(partial, h.Program))
 	return now, atomicfile.WriteBytes(filepath.Join(dir, hostFile), fail.Or(json.Marshal(now)))

@@ -46,6 +46,7 @@ func (stdin) Read(p []byte) (int, error) {
 		select {
 		case rest = <-given:
 		case <-Context().Done():
+			go func() { <-given }() // the answer to this question, which nobody else is to read
 		}
 	}
 	n, err := strings.NewReader(rest).Read(p)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"io"
 	"maps"
 	"slices"
 	"time"
@@ -172,39 +171,33 @@ func (r *request) display(kind string, d *protocol.DisplayData) {
 	r.show(kind, content)
 }
 
-// input asks the user for a line, which it returns without its end: one question at a time of all cells. It returns [io.EOF]
-// where nobody can answer: the front end has no input, or the cell has ended.
-func (r *request) input(ctx context.Context, prompt string, password bool) (string, error) {
+// input asks the user for a line, which it returns without its end: one question at a time of all cells. It is not ok where
+// nobody can answer: the front end has no input, or done is closed.
+func (r *request) input(done <-chan struct{}, prompt string, password bool) (line string, ok bool) {
 	s := r.server
 	s.asking.Lock()
 	defer s.asking.Unlock()
-	found, ok := s.askers.Load(r.peer.identity)
-	for begun := time.Now(); r.content.Stdin && !ok && ctx.Err() == nil && time.Since(begun) < sendTime; {
-		time.Sleep(10 * time.Millisecond) // it may connect after it has sent the cell
-		found, ok = s.askers.Load(r.peer.identity)
-	}
-	if !ok || !r.content.Stdin {
-		return "", io.EOF
+	var found any
+	for begun := time.Now(); !ok; found, ok = s.askers.Load(r.peer.identity) { // who may connect after the cell was sent
+		if !r.content.Stdin || time.Since(begun) > sendTime {
+			return "", false
+		}
+		select {
+		case <-done:
+			return "", false
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
 	p := found.(*peer)
 	select {
-	case <-r.ended:
-		return "", io.EOF
 	case <-p.lines: // an answer to a cell that was stopped
 	default:
 	}
 	p.send(s.write(r.prefix, "input_request", r.parent, fields{"prompt": prompt, "password": password})...)
 	select {
-	case <-r.ended:
-		return "", io.EOF
-	case <-ctx.Done():
-		return "", ctx.Err()
-	case line := <-p.lines:
-		return line, nil
+	case <-done:
+		return "", false
+	case line = <-p.lines:
+		return line, true
 	}
-}
-
-// tell sends data to the page that has opened a comm.
-func (r *request) tell(comm string, data fields) {
-	r.publish("comm_msg", fields{"comm_id": comm, "data": data})
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"regexp"
@@ -13,7 +11,6 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"github.com/parallelcl/parallelcl/internal/fail"
-	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
@@ -176,16 +173,17 @@ func (c *commands) remove(words []string) {
 func (c *commands) reset(words []string) {
 	c.building.Lock()
 	defer c.building.Unlock()
-	h := c.process.Load().host.In(c.dir)
-	fail.If(os.RemoveAll(fail.Or(h.ModuleDir())))
+	p := c.process.Load()
+	fail.If(os.RemoveAll(fail.Or(p.ModuleDir())))
 	if len(words) == 1 || words[1] != "go.mod" {
 		c.past = history{}
-		c.renew(c.request, h, "%reset asked for it", rt.Lost{})
+		h := *p.Host // for which no cells are compiled
+		c.renew(c.request, &h, "%reset asked for it", rt.Lost{})
 	}
 }
 
 func (c *commands) version([]string) {
-	h := c.process.Load().host
+	h := c.process.Load()
 	c.say("stdout", "ParallelCL notebook kernel, %s, module in %s\n", h.Go.Version, h.Module)
 }
 
@@ -202,13 +200,10 @@ func (c *commands) shell(one cell.Command) {
 	line, inModule := strings.CutPrefix(strings.TrimSpace(one.Text[1:]), "*")
 	dir, stdin := "", ""
 	if inModule {
-		dir = fail.Or(c.process.Load().host.ModuleDir())
+		dir = fail.Or(c.process.Load().ModuleDir())
 	}
 	if c.asks != "" {
-		answer, err := c.input(c.ctx, "", c.asks == "with_password")
-		if err != io.EOF {
-			fail.If(err)
-		}
+		answer, _ := c.input(c.ctx.Done(), "", c.asks == "with_password")
 		stdin, c.asks = answer+"\n", ""
 	}
 	c.bash(line, dir, stdin)
@@ -225,16 +220,14 @@ func (c *commands) magic() {
 
 // bash runs a line of shell and shows what it writes. As in GoNB, a command that fails does not fail its cell.
 func (c *commands) bash(line, dir, stdin string) {
-	stdout, toStdout := newStream("stdout", c.stream)
-	stderr, toStderr := newStream("stderr", c.stream)
 	cmd := exec.CommandContext(c.ctx, "/bin/bash", "-c", line)
-	build.Group(cmd)
-	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, strings.NewReader(stdin), toStdout, toStderr
-	cmd.Env = append(os.Environ(), protocol.GONB_TMP_DIR_ENV+"="+fail.Or(c.process.Load().host.ModuleDir()))
-	err := cmd.Run()
-	errors.Join(toStdout.Close(), toStderr.Close()) // what it has started may go on
-	stdout.drain()
-	stderr.drain()
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
+	cmd.Env = append(os.Environ(), protocol.GONB_TMP_DIR_ENV+"="+fail.Or(c.process.Load().ModuleDir()))
+	drain, err := launch(cmd, c.stream)
+	if err == nil {
+		err = cmd.Wait()
+	}
+	drain() // what it has started may go on
 	fail.If(c.ctx.Err())
 	if err != nil {
 		c.say("stderr", "%v\n", err)

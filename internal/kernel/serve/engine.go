@@ -37,7 +37,7 @@ func newNotebook(folder string, s *server) (e *notebook, err error) {
 	fail.If(err)
 	e = &notebook{server: s, dir: fail.Or(os.MkdirTemp("", "parallelcl-notebook-")), args: []string{}}
 	e.page = newBridge(s.file, func(address string, value any) { e.process.Load().give(address, value) })
-	p, err := e.start(s.ctx, newProgram(h.In(e.dir)))
+	p, err := e.start(s.ctx, h.Cells(e.dir))
 	if err != nil {
 		os.RemoveAll(e.dir)
 		return nil, err
@@ -66,11 +66,11 @@ func (e *notebook) run(r *request, s cell.Source) {
 	defer e.building.Unlock()
 	p, id, file := e.build(r, s)
 	defer os.Remove(file)
-	if p.host.Go.Plugins {
+	if p.Go.Plugins {
 		e.building.Unlock()
 	}
 	err := p.run(r.ctx, id, file, "Run")
-	if p.host.Go.Plugins {
+	if p.Go.Plugins {
 		e.building.Lock()
 	}
 	if p.life.Err() != nil {
@@ -84,41 +84,25 @@ func (e *notebook) run(r *request, s cell.Source) {
 func (e *notebook) build(r *request, s cell.Source) (p *process, id int, file string) {
 	e.ready(r, false)
 	p = e.process.Load()
-	c := p.compile(r.ctx, s)
+	c := fail.Or(p.Compile(r.ctx, s))
 	for _, note := range c.Notes {
 		r.stream("stderr", note+"\n")
 	}
-	if p.host.Go.Plugins {
-		file = fail.Or(p.host.Link(r.ctx, nil, c.ID))
+	if p.Go.Plugins {
+		file = fail.Or(p.Link(r.ctx, nil, c.ID))
 	} else {
-		p = e.renew(r, p.host, "", fail.Or(e.save(r.ctx, p, false)), c.ID)
+		p = e.renew(r, p.Host, "", fail.Or(e.save(r.ctx, p, false)), c.ID)
 	}
-	p.commit(c)
+	p.Commit(c)
+	p.IDs = append(p.IDs, c.ID)
 	e.past.sources = append(e.past.sources, s)
 	return p, c.ID, file
-}
-
-// compile makes a package of a cell. It fetches what the cell imports and the host does not have.
-func (p *program) compile(ctx context.Context, s cell.Source) *cell.Cell {
-	c, err := p.Translate(s)
-	if err != nil && c != nil && len(c.Missing) > 0 {
-		p.Add(fail.Or(p.host.Fetch(ctx, c.Missing)))
-		c, err = p.Translate(s)
-	}
-	fail.If(err)
-	fail.If(p.host.Compile(ctx, c))
-	return c
-}
-
-func (p *program) commit(c *cell.Cell) {
-	p.Commit(c)
-	p.cells = append(p.cells, c.ID)
 }
 
 // force ends a host whose cells don't stop. The next cell gets a new one.
 func (e *notebook) force() { e.process.Load().end() }
 
-func (e *notebook) comm(r *request) error { return e.page.comm(r) }
+func (e *notebook) comm(r *request) { e.page.comm(r) }
 
 func (e *notebook) inspect(code string, offset int) (declaration, doc string) {
 	return e.process.Load().Inspect(code, offset)

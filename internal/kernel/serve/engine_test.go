@@ -262,6 +262,16 @@ func TestScan(t *testing.T) {
 	}
 }
 
+// A question that was stopped leaves nothing to those who ask later.
+func TestStoppedQuestion(t *testing.T) {
+	s := begin(t)
+	cell := s.cell("var name string\nfmt.Scanln(&name)")
+	s.next(s.questions)
+	s.order("interrupt_request", fields{})
+	s.reply(s.shells, cell)
+	s.shows("fmt.Scanln(&name)\nname", "me", "me")
+}
+
 func TestCompletion(t *testing.T) {
 	s := begin(t)
 	s.shows("type thing struct{ width, Height int }\nfunc (thing) Area() int { return 0 }\nvar some thing", "")
@@ -330,7 +340,7 @@ func TestStart(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	p, err := new(notebook).start(ctx, program{host: &build.Host{Program: file}})
+	p, err := new(notebook).start(ctx, &build.Cells{Host: &build.Host{Program: file}})
 	if err == nil {
 		t.Fatal("it has started")
 	}
@@ -355,7 +365,7 @@ func TestWithoutPlugins(t *testing.T) {
 	defer func(dir string) { hosts = dir }(hosts)
 	hosts = t.TempDir()
 	s := begin(t)
-	if s.process.Load().host.Go.Plugins {
+	if s.process.Load().Go.Plugins {
 		t.Fatal("there are plugins without cgo")
 	}
 	s.shows("x, f := map[string]int{\"a\": 40}, func() int { return 1 }\nfunc double(n int) int { return n }\nfunc twice(n int) int { return double(n) }\nf()", "1")

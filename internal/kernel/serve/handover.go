@@ -33,19 +33,19 @@ type history struct {
 func (e *notebook) ready(r *request, force bool) {
 	p := e.process.Load()
 	if p.life.Err() != nil {
-		h, err := p.host.Current(context.WithoutCancel(r.ctx))
+		h, err := p.Current(context.WithoutCancel(r.ctx))
 		if err != nil {
-			h = p.host
+			h = p.Host
 		}
 		e.renew(r, h, fmt.Sprintf("the old one has ended (%v)", context.Cause(p.life)), rt.Lost{})
 		return
 	}
-	source, why := origin.Fingerprint(p.host.Module), ""
+	source, why := origin.Fingerprint(p.Module), ""
 	switch {
 	case force:
 		why = "%handover asked for it"
 	case e.server.busy():
-	case source != p.host.Source:
+	case source != p.Source:
 		why = "the module has changed"
 	case tooLarge(p.cmd.Process.Pid):
 		why = "the old one had grown too large"
@@ -54,7 +54,7 @@ func (e *notebook) ready(r *request, force bool) {
 		return
 	}
 	err := fail.Tried(func() {
-		h := fail.Or(p.host.Current(r.ctx))
+		h := fail.Or(p.Current(r.ctx))
 		lost := fail.Or(e.save(r.ctx, p, false))
 		refused := len(lost.Learners) > 0 && !force && h.Go.Plugins
 		fail.When(refused, "%s. %%handover replaces it all the same.", strings.Join(lost.Learners, "; "))
@@ -100,16 +100,20 @@ func (e *notebook) autosave(p *process) {
 // renew starts a host in place of the one there is, where there are no plugins with one more cell, which it is to run. It tells
 // it what cells have declared and saved. It says why and what came along or, if it has no reason, only what did not.
 func (e *notebook) renew(r *request, h *build.Host, why string, lost rt.Lost, run ...int) *process {
-	prog, ctx, text := e.process.Load().program, context.WithoutCancel(r.ctx), ""
-	if h != prog.host { // for which cells were not compiled
-		prog = newProgram(h.In(e.dir))
+	cells, ctx, text := e.process.Load().Cells, context.WithoutCancel(r.ctx), ""
+	if h != cells.Host { // for which cells were not compiled
+		cells = h.Cells(e.dir)
 		for _, s := range e.past.sources {
-			if err := fail.Tried(func() { prog.commit(prog.compile(ctx, s)) }); err != nil {
+			c, err := cells.Compile(ctx, s)
+			if err != nil {
 				text += fmt.Sprintf(" %s no longer builds (%s).", s.File, printable.Line(cell.Plain(err.Error())))
+				continue
 			}
+			cells.Commit(c)
+			cells.IDs = append(cells.IDs, c.ID)
 		}
 	}
-	p := fail.Or(e.start(ctx, prog, run...))
+	p := fail.Or(e.start(ctx, cells, run...))
 	old := e.process.Load()
 	old.end()
 	<-old.life.Done()
@@ -136,12 +140,12 @@ func (e *notebook) renew(r *request, h *build.Host, why string, lost rt.Lost, ru
 // declareAgain has a new host declare and register what cells have.
 func (p *process) declareAgain(ctx context.Context) (err error) {
 	defer fail.Caught(&err)
-	if len(p.cells) == 0 {
+	if len(p.IDs) == 0 {
 		return nil
 	}
 	file := ""
-	if p.host.Go.Plugins {
-		file = fail.Or(p.host.Link(ctx, p.cells))
+	if p.Go.Plugins {
+		file = fail.Or(p.Link(ctx, p.IDs))
 		defer os.Remove(file)
 	}
 	return p.run(ctx, 1<<30, file, "Replay")

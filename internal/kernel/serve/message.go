@@ -40,6 +40,7 @@ type request struct {
 	prefix [][]byte
 	parent json.RawMessage // its header, the parent of what it causes
 	header struct {
+		ID       string `json:"msg_id"`
 		Type     string `json:"msg_type"`
 		Subshell string `json:"subshell_id"`
 	}

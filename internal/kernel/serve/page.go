@@ -3,7 +3,6 @@ package main
 import (
 	"crypto/rand"
 	_ "embed"
-	"errors"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -25,20 +24,18 @@ const (
 )
 
 // A bridge carries values between the host and the pages that show a notebook: gonbui's comms, and with them its widgets. A
-// script in the page opens a comm to the kernel, over the Jupyter server that the page comes from. Each value that goes through
-// it has an address, to which the program or the page subscribes.
+// script in each page opens a comm to the kernel, over the Jupyter server that the page comes from: the same one for all, which
+// hear all that is said. Each value that goes through it has an address, to which the program or the page subscribes.
 type bridge struct {
-	session    string // by which pages know us
+	session    string // names the comm
 	html       string // the script
 	deliver    func(address string, value any)
 	mu         sync.Mutex
 	subscribed map[string]bool // addresses that the program wants to hear of; gonbui hangs when it hears of others
-	pages      map[string]bool // that hear us, by their comms
+	heard      bool            // a page hears us
 	cell       *request        // that spoke last
 	waiting    []fields        // for the first page
 	displays   map[string]bool // IDs of displays that are there
-	scriptsIn  *request        // the cell where package dom's scripts are displayed
-	scripts    string          // and the ID of their display
 }
 
 // newBridge returns a bridge for the kernel of a Jupyter connection file. Values for the program go to deliver, one at a time and in
@@ -47,8 +44,7 @@ func newBridge(connectionFile string, deliver func(address string, value any)) *
 	kernel := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(connectionFile), "kernel-"), ".json")
 	session := rand.Text()
 	html := "<script>" + strings.NewReplacer("KERNEL", kernel, "SESSION", session).Replace(script) + "</script>"
-	return &bridge{session: session, html: html, deliver: deliver,
-		subscribed: map[string]bool{}, pages: map[string]bool{}, displays: map[string]bool{}}
+	return &bridge{session: session, html: html, deliver: deliver, subscribed: map[string]bool{}, displays: map[string]bool{}}
 }
 
 // forget forgets what a program has subscribed to that has ended.
@@ -86,7 +82,7 @@ func (b *bridge) show(d *protocol.DisplayData, r *request) {
 func (b *bridge) begin(address string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.pages) == 0 && b.subscribed[address] {
+	if !b.heard && b.subscribed[address] {
 		b.deliver(address, 0)
 	}
 }
@@ -99,10 +95,7 @@ func (b *bridge) display(d *protocol.DisplayData, r *request) {
 		kind, d.Metadata = "execute_result", nil
 	}
 	if strings.HasPrefix(d.DisplayID, "gonb_transient_js_") {
-		if b.scriptsIn != r {
-			b.scriptsIn, b.scripts = r, d.DisplayID+rand.Text()
-		}
-		d.DisplayID = b.scripts
+		d.DisplayID += r.header.ID
 	}
 	if b.displays[d.DisplayID] {
 		kind = "update_display_data"
@@ -111,39 +104,38 @@ func (b *bridge) display(d *protocol.DisplayData, r *request) {
 	r.display(kind, d)
 }
 
-// comm takes a message of a page; see [engine].
-func (b *bridge) comm(r *request) error {
+// comm takes a message of a page. A comm of others, as of a page of an earlier kernel, is closed.
+func (b *bridge) comm(r *request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	kind, id, data := r.header.Type, r.content.Comm, r.content.Data
-	address, _ := data["address"].(string)
+	address, _ := r.content.Data["address"].(string)
 	switch {
-	case kind == "comm_open" && data["session"] == b.session:
-		r.tell(id, fields{"address": openAck, "value": true})
-	case address == ready && data["value"] == b.session:
-		b.pages[id] = true
+	case r.content.Comm != b.session:
+		r.publish("comm_close", fields{"comm_id": r.content.Comm, "data": fields{}})
+	case r.header.Type == "comm_open":
+		b.tell(r, fields{"address": openAck})
+	case address == ready:
+		b.heard = true
 		for _, early := range b.waiting {
 			b.send(early)
 		}
 		b.waiting = nil
-	case !b.pages[id]:
-		return errors.New("not a page of this kernel")
-	case kind == "comm_close":
-		delete(b.pages, id)
 	case b.subscribed[address]:
-		b.deliver(address, data["value"])
+		b.deliver(address, r.content.Data["value"])
 	}
-	return nil
 }
 
-// send sends data to every page, or keeps them for the first.
+// send sends data to the pages, or keeps them for the first.
 func (b *bridge) send(data fields) {
-	if len(b.pages) == 0 && len(b.waiting) < 1000 {
+	if b.heard {
+		b.tell(b.cell, data)
+	} else if len(b.waiting) < 1000 {
 		b.waiting = append(b.waiting, data)
 	}
-	for id := range b.pages {
-		b.cell.tell(id, data)
-	}
+}
+
+func (b *bridge) tell(r *request, data fields) {
+	r.publish("comm_msg", fields{"comm_id": b.session, "data": data})
 }
 
 // open runs the script once in every cell: the page may have been loaded again since the last one.
@@ -152,9 +144,9 @@ func (b *bridge) open(r *request) {
 		return
 	}
 	b.cell = r
-	id := "page " + rand.Text()
 	show := func(kind, html string) {
-		r.display(kind, &protocol.DisplayData{DisplayID: id, Data: map[protocol.MIMEType]any{protocol.MIMETextHTML: html}})
+		data := map[protocol.MIMEType]any{protocol.MIMETextHTML: html}
+		r.display(kind, &protocol.DisplayData{DisplayID: "page " + r.header.ID, Data: data})
 	}
 	show("display_data", b.html)
 	time.AfterFunc(scriptFor, func() { show("update_display_data", "") }) // it is not for the notebook's file

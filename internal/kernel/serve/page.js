@@ -7,10 +7,12 @@
   globalThis.gonb_comm?.close?.();
 
   const page = unique();
-  const heard = new Map(); // callbacks by subscription, by address
+  const heard = new Map(); // subscriptions
   const variables = new Map(); // by address
-  const addresses = new Map(); // by subscription
-  let socket, comm, isReady = false, closed = false, waiting = [];
+  let socket, isReady = false, closed = false, waiting = [];
+
+  const subscribe = (to, callback) => { const id = Symbol(); heard.set(id, { to, callback }); return id; };
+  const tell = (to, ...said) => { for (const s of [...heard.values()]) if (s.to === to) s.callback(...said); };
 
   // The Jupyter server says in its pages where it is.
   const url = () => {
@@ -25,25 +27,24 @@
   const post = (type, content) => {
     const id = unique();
     const header = { msg_id: id, msg_type: type, session: page, username: "page", version: "5.4", date: new Date().toISOString() };
-    socket.send(JSON.stringify({ header, parent_header: {}, metadata: {}, content: { comm_id: comm, ...content }, channel: "shell", buffers: [] }));
+    socket.send(JSON.stringify({ header, parent_header: {}, metadata: {}, content: { comm_id: session, ...content }, channel: "shell", buffers: [] }));
   };
   const value = (address, value) => post("comm_msg", { data: { address, value } });
 
   const connect = () => {
     if (closed) return;
-    comm = unique();
     socket = new WebSocket(url());
     const open = () => {
       if (isReady || socket.readyState !== WebSocket.OPEN) return;
-      post("comm_open", { target_name: "gonb_comm", data: { session, page } });
+      post("comm_open", { target_name: "gonb_comm", data: {} });
       setTimeout(open, 2000); // the server may not yet have been connected to the kernel
     };
     socket.onopen = open;
     socket.onclose = () => { isReady = false; setTimeout(connect, 2000); };
     socket.onmessage = event => {
-      if (typeof event.data !== "string" || !event.data.includes(comm)) return;
+      if (typeof event.data !== "string" || !event.data.includes(session)) return;
       const message = JSON.parse(event.data);
-      if (message.content?.comm_id !== comm) return;
+      if (message.content?.comm_id !== session) return;
       if (message.msg_type === "comm_close") gonb_comm.close();
       if (message.msg_type === "comm_msg") receive(message.content.data ?? {});
     };
@@ -53,46 +54,40 @@
     if (data.address === "#comm_open_ack") {
       if (isReady) return;
       isReady = true;
-      value("#ready", session);
+      value("#ready", true);
       for (const [a, v] of waiting) value(a, v);
       waiting = [];
     } else if (data.read_request) {
       if (variables.has(data.address)) gonb_comm.send(data.address, variables.get(data.address).get());
     } else {
-      for (const callback of [...(heard.get(data.address)?.values() ?? [])]) callback(data.address, data.value);
+      tell(data.address, data.address, data.value);
     }
   };
 
   // A Variable has one value in the page and in the program.
   class Variable {
-    #address; #value = null; #callbacks = new Map();
+    #address; #value = null;
     constructor(address) {
       this.#address = address;
-      gonb_comm.subscribe(address, (_, v) => this.#take(v));
+      subscribe(address, (_, v) => this.#take(v));
     }
     #take(v) {
       if (v === this.#value) return false;
       this.#value = v;
-      for (const callback of [...this.#callbacks.values()]) callback(v);
+      tell(this, v);
       return true;
     }
     get() { return this.#value; }
     set(v) { if (this.#take(v)) gonb_comm.send(this.#address, v); }
-    subscribe(callback) { const id = Symbol(); this.#callbacks.set(id, callback); return id; }
-    unsubscribe(id) { this.#callbacks.delete(id); }
+    subscribe(callback) { return subscribe(this, callback); }
+    unsubscribe(id) { heard.delete(id); }
   }
 
   const gonb_comm = globalThis.gonb_comm = {
     session,
     send(address, v) { if (isReady) value(address, v); else waiting.push([address, v]); },
-    subscribe(address, callback) {
-      const id = Symbol();
-      if (!heard.has(address)) heard.set(address, new Map());
-      heard.get(address).set(id, callback);
-      addresses.set(id, address);
-      return id;
-    },
-    unsubscribe(id) { heard.get(addresses.get(id))?.delete(id); addresses.delete(id); },
+    subscribe,
+    unsubscribe(id) { heard.delete(id); },
     newSyncedVariable(address, v) {
       if (!variables.has(address)) variables.set(address, new Variable(address));
       variables.get(address).set(v);

@@ -56,33 +56,26 @@ func TestPage(t *testing.T) {
 	html := s.until(cell, "display_data").Content["data"].(fields)["text/html"].(string)
 	key := regexp.MustCompile(`session = "(\w+)"`).FindStringSubmatch(html)[1]
 	s.until(cell, "update_display_data") // the script is not for the notebook's file
-	for _, m := range []fields{{"session": "old"}, nil} {
-		if got := s.say("comm_open", "3", m); len(got) != 1 || got[0].Type != "comm_close" {
-			t.Errorf("%v is welcome: %v", m, got)
+	for _, kind := range []string{"comm_open", "comm_msg", "comm_close"} {
+		if got := s.say(kind, "old", nil); len(got) != 1 || got[0].Type != "comm_close" || got[0].str("comm_id") != "old" {
+			t.Errorf("%s of another kernel's page: %v", kind, got)
 		}
 	}
-	open := func(page string) {
-		if got := s.say("comm_open", page, fields{"session": key}); len(got) != 1 || got[0].str("comm_id") != page {
-			t.Errorf("a page is not welcome: %v", got)
-		}
-		s.send(s.shell, "comm_msg", "", fields{"comm_id": page, "data": fields{"address": ready, "value": key}})
+	if got := s.say("comm_open", key, nil); len(got) != 1 || got[0].Type != "comm_msg" || got[0].str("comm_id") != key {
+		t.Errorf("a page is not welcome: %v", got)
 	}
-	open("1")
+	s.send(s.shell, "comm_msg", "", fields{"comm_id": key, "data": fields{"address": ready}})
 	if got := s.until(cell, "comm_msg").Content["data"].(fields); got["address"] != "/early" || got["value"] != 1. {
 		t.Errorf("the page hears %v", got)
 	}
 	button := fields{"address": "/button", "value": 7}
-	s.say("comm_msg", "1", fields{"address": "/nobody", "value": 7})
-	s.say("comm_msg", "1", button)
+	s.say("comm_msg", key, fields{"address": "/nobody", "value": 7})
+	s.say("comm_msg", key, button)
 	if m := s.reply(s.shells, cell); m.str("status") != "ok" {
 		t.Error(m)
 	}
-	s.say("comm_msg", "1", button)
+	s.say("comm_msg", key, button)
 	s.shows("second := <-heard\ncomms.Unsubscribe(id)\nsecond", "7")
-	s.say("comm_msg", "1", button)
+	s.say("comm_msg", key, button)
 	s.shows("len(heard)", "0")
-	s.say("comm_close", "1", nil)
-	if got := s.say("comm_msg", "1", button); len(got) != 1 || got[0].Type != "comm_close" {
-		t.Errorf("a page that has closed: %v", got)
-	}
 }

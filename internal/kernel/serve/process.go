@@ -16,59 +16,44 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
-	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
 
-// program is a host with the cells that were compiled for it.
-type program struct {
-	*cell.Notebook
-	host  *build.Host
-	cells []int
-}
-
-// process is a program that runs, in which the cells of a notebook run.
+// process is a host that runs, in which the cells of a notebook run.
 type process struct {
-	program
-	cmd     *exec.Cmd
-	calls   *rpc.Client
-	values  *gob.Encoder // to package gonbui
-	streams []*stream
-	asked   int             // lines that libraries have asked for and nobody has read
-	life    context.Context // ends with the process; the cause says why
+	*build.Cells
+	cmd    *exec.Cmd
+	calls  *rpc.Client
+	values *gob.Encoder    // to package gonbui
+	drain  func()          // waits until all that it has written so far is shown
+	asked  int             // lines that libraries have asked for and nobody has read
+	life   context.Context // ends with the process; the cause says why
 }
 
-func newProgram(h *build.Host) program {
-	return program{Notebook: cell.New(h.Packages, h.Go.Root), host: h}
-}
-
-// start starts a program. Where cells are no plugins, they are linked to it, with another one that it is to run.
-func (e *notebook) start(ctx context.Context, prog program, run ...int) (p *process, err error) {
+// start starts the host of cells. Where they are no plugins, they are linked to it, with another one that it is to run.
+func (e *notebook) start(ctx context.Context, cells *build.Cells, run ...int) (p *process, err error) {
 	defer fail.Caught(&err)
-	file := prog.host.Program
-	if !prog.host.Go.Plugins && len(prog.cells)+len(run) > 0 {
-		file = fail.Or(prog.host.Link(ctx, prog.cells, run...))
+	file := cells.Program
+	if !cells.Go.Plugins && len(cells.IDs)+len(run) > 0 {
+		file = fail.Or(cells.Link(ctx, cells.IDs, run...))
 		defer os.Remove(file)
 	}
-	cmd := exec.CommandContext(context.Background(), file, prog.host.Sum)
-	build.Group(cmd)
+	cmd := exec.CommandContext(context.Background(), file, cells.Sum)
 	requests, toAsk := pipe()
 	displays, toDisplay := pipe()
 	values, toGive := pipe()
 	replies, toReply := pipe()
-	stdout, toStdout := newStream("stdout", e.text)
-	stderr, toStderr := newStream("stderr", e.text)
-	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = toStdout, toStderr, []*os.File{requests, toDisplay, values, toReply} // from 3 on
+	cmd.ExtraFiles = []*os.File{requests, toDisplay, values, toReply} // from 3 on
 	cmd.Env = append(os.Environ(), protocol.GONB_PIPE_ENV+"=/dev/fd/4", protocol.GONB_PIPE_BACK_ENV+"=/dev/fd/5")
-	err = cmd.Start()
-	for _, f := range append(cmd.ExtraFiles, toStdout, toStderr) {
+	drain, err := launch(cmd, e.text)
+	for _, f := range cmd.ExtraFiles {
 		f.Close()
 	}
 	if err != nil {
 		return nil, errors.Join(err, toAsk.Close(), displays.Close(), toGive.Close(), replies.Close())
 	}
 	life, ended := context.WithCancelCause(context.Background())
-	p = &process{program: prog, cmd: cmd, life: life, streams: []*stream{stdout, stderr},
+	p = &process{Cells: cells, cmd: cmd, life: life, drain: drain,
 		calls: rpc.NewClient(duplex{replies, toAsk}), values: gob.NewEncoder(toGive)}
 	go func() {
 		e.showAll(p, displays)
@@ -136,19 +121,8 @@ func (p *process) run(ctx context.Context, id int, file, function string) error 
 	return errors.New(failure)
 }
 
-// drain waits until all that the host has written so far is shown.
-func (p *process) drain() {
-	for _, s := range p.streams {
-		s.drain()
-	}
-}
-
 // text shows what the host writes.
-func (e *notebook) text(stream, text string) {
-	if r := e.server.speaker(); r != nil {
-		r.stream(stream, text)
-	}
-}
+func (e *notebook) text(stream, text string) { e.server.speaker().stream(stream, text) }
 
 func init() {
 	gob.Register(map[string]any{})
@@ -169,7 +143,6 @@ func (e *notebook) showAll(p *process, displays io.Reader) {
 		switch {
 		case value.Address == protocol.GonbuiSyncAddress:
 			go p.give(protocol.GonbuiSyncAckAddress, value.Value)
-		case r == nil:
 		case asks && question.Prompt == "" && p.asked > 0: // a reader of the standard input, for whom a library has asked
 			p.asked--
 		case asks:
@@ -190,8 +163,8 @@ func (p *process) give(address string, value any) {
 
 // input asks the user for a line.
 func (p *process) input(q protocol.InputRequest, r *request) {
-	line, err := r.input(context.Background(), q.Prompt, q.Password)
-	if err == nil {
+	line, ok := r.input(r.ended, q.Prompt, q.Password)
+	if ok {
 		line += "\n"
 	}
 	p.call(context.Background(), "Give", line, nil)

@@ -35,7 +35,7 @@ type engine interface {
 	force()                   // ends the cells that still run after that
 	complete(code string, offset int) (start int, list []cell.Proposal, err error)
 	inspect(code string, offset int) (declaration, doc string)
-	comm(r *request) error // takes a message of a page for widgets; on an error the comm is closed
+	comm(r *request) // takes a message of a page for widgets
 	close() error
 }
 
@@ -63,7 +63,7 @@ type server struct {
 	mu      sync.Mutex
 	shells  map[string]*shell // by name
 	running []*request        // cells, the newest last
-	newest  *request          // the cell that was started last
+	newest  *request          // the cell that was started last; before the first, one that shows nothing
 	past    []string          // the cells with numbers
 }
 
@@ -76,6 +76,7 @@ func serve(ctx context.Context, file string, open func(*server) (engine, error))
 	s.ctx, s.end = signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
 	defer s.end()
 	s.addShell("")
+	s.newest = &request{server: s, parent: json.RawMessage("{}"), content: content{Silent: true}}
 	interrupts := make(chan os.Signal, 8)
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
@@ -160,9 +161,7 @@ func (s *server) answer(r *request) (fields, error) {
 	case "execute_request":
 		return s.execute(r), nil
 	case "comm_open", "comm_msg", "comm_close":
-		if s.engine.comm(r) != nil {
-			r.publish("comm_close", fields{"comm_id": c.Comm, "data": fields{}})
-		}
+		s.engine.comm(r)
 		return nil, nil
 	case "comm_info_request":
 		return fields{"comms": fields{}}, nil // only the page that opened one uses it

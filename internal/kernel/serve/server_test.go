@@ -354,7 +354,7 @@ func TestOutputAfterTheCell(t *testing.T) {
 	first := c.cell("later L")
 	c.reply(c.shells, first)
 	c.run("print b")
-	if got := c.until(first, "stream").str("text"); got != "LEOF\n" {
+	if got := c.until(first, "stream").str("text"); got != "Lfalse\n" {
 		t.Errorf("late output %q", got)
 	}
 }

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"sync"
 	"syscall"
 	"time"
 	"unicode/utf8"
 
 	"github.com/parallelcl/parallelcl/internal/fail"
+	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 )
 
@@ -15,6 +18,17 @@ const (
 	gatherTime = 20 * time.Millisecond // how long text waits for more
 	gatherSize = 1 << 20               // of text that is shown at once; a pipe has less
 )
+
+// launch starts a command, which ends with all that it has started, and shows what these write. drain waits until all that
+// they have written so far is shown.
+func launch(cmd *exec.Cmd, show func(stream, text string)) (drain func(), err error) {
+	stdout, toStdout := newStream("stdout", show)
+	stderr, toStderr := newStream("stderr", show)
+	build.Group(cmd)
+	cmd.Stdout, cmd.Stderr = toStdout, toStderr
+	err = errors.Join(cmd.Start(), toStdout.Close(), toStderr.Close())
+	return func() { stdout.drain(); stderr.drain() }, err
+}
 
 // stream shows what programs write to their standard output or error.
 type stream struct {

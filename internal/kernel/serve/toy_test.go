@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log"
 	"os"
 	"path/filepath"
@@ -83,20 +82,19 @@ func (t *toy) run(ctx context.Context, r *request, command, rest string) error {
 		<-t.forced
 		return errors.New("ended by force")
 	case "ask", "password":
-		line, err := r.input(ctx, rest, command == "password")
-		if err == io.EOF {
-			line, err = "EOF", nil
-		}
+		line, ok := r.input(ctx.Done(), rest, command == "password")
 		if ctx.Err() != nil {
 			return errInterrupted
 		}
+		if !ok {
+			line = "EOF"
+		}
 		r.stream("stdout", line+"\n")
-		return err
 	case "later": // after the cell has ended
 		go func() {
 			time.Sleep(100 * time.Millisecond)
-			line, err := r.input(context.Background(), "", false)
-			r.stream("stdout", fmt.Sprint(rest, line, err, "\n"))
+			line, ok := r.input(r.ended, "", false)
+			r.stream("stdout", fmt.Sprint(rest, line, ok, "\n"))
 		}()
 	}
 	return nil
@@ -116,7 +114,7 @@ func (t *toy) complete(code string, offset int) (int, []cell.Proposal, error) {
 
 func (t *toy) inspect(code string, offset int) (declaration, doc string) { return code[:offset], "" }
 
-func (t *toy) comm(*request) error { return nil }
+func (t *toy) comm(*request) {}
 
 func (t *toy) close() error { t.closed.Add(1); return nil }
 
