@@ -95,8 +95,8 @@ func (nb *Notebook) differs(p part, renewed map[string]bool) bool {
 	known := nb.symbols[exported(p.of)]
 	isKnown := len(known.parts) == 0
 	for _, k := range known.parts {
-		isKnown = isKnown || k.words == p.words
-		for _, word := range strings.Fields(k.words) {
+		isKnown = isKnown || k.text == p.text
+		for _, word := range strings.FieldsFunc(k.text, func(r rune) bool { return !inName(r) }) {
 			if renewed[word] || len(nb.partsOf(word)) > 0 && nb.symbols[exported(word)].cell > known.cell {
 				return true
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/parser"
+	"go/printer"
 	"go/scanner"
 	"go/token"
 	"go/types"
@@ -137,11 +138,11 @@ func Complete(code string) (status string, depth int) {
 
 // part is a part of a cell: a statement, an import, or a declaration of one name or of variables that belong together.
 type part struct {
-	node  ast.Node
-	name  string // of a function or type, or of a method: T.M
-	of    string // the type that it declares, or to which the method belongs
-	words string // of the statement that it is of; remarks and blanks do not count
-	from  Source
+	node ast.Node
+	name string // of a function or type, or of a method: T.M
+	of   string // the type that it declares, or to which the method belongs
+	text string // without remarks, and laid out anew
+	from Source
 }
 
 // free is the object of names that a statement uses and does not declare.
@@ -158,9 +159,9 @@ func parse(fset *token.FileSet, s Source) (parts []part, open int, err error) {
 			wrong.Add(s.place(st.end-1), "a "+s.Go[st.end-1:st.end]+" that closes nothing")
 			break
 		}
-		words, place := strings.Join(st.words, " "), s.place(st.begin)
+		place := s.place(st.begin)
 		form := "package cell; func " + our + "() { /*line %s:%d:%d*/%s\n}" // it may end in a comment
-		if outside.MatchString(words) {
+		if outside.MatchString(strings.Join(st.words, " ")) {
 			form = "package cell; /*line %s:%d:%d*/%s"
 		}
 		text := strings.Repeat("\n", place.Line-1) + // the printer knows lines of files only
@@ -178,7 +179,9 @@ func parse(fset *token.FileSet, s Source) (parts []part, open int, err error) {
 		}
 		for _, d := range f.Decls {
 			for _, p := range split(d) {
-				p.words, p.from = words, s
+				var text strings.Builder
+				printer.Fprint(&text, token.NewFileSet(), p.node)
+				p.text, p.from = text.String(), s
 				parts = append(parts, p)
 			}
 		}

@@ -227,7 +227,7 @@ func assignment(d *ast.GenDecl) ast.Stmt {
 func (c *Cell) origin() string {
 	h := sha256.New()
 	for _, p := range c.parts {
-		fmt.Fprintln(h, p.words)
+		fmt.Fprintln(h, p.text)
 	}
 	from := map[string]bool{}
 	for _, o := range c.info.Uses {

@@ -179,6 +179,9 @@ func TestTypesAgain(t *testing.T) {
 	s.shows("t.Get()", "2")
 	s.shows("func (t T) Get() int { return -t.a }\nT{3}.Twice()", note+"\n-6")
 	s.shows("type T struct{ b int }", note+"\nThe method T.Get does not fit the new type and is left out: run its cell again.\nThe method T.Twice does not fit the new type and is left out: run its cell again.")
+	s.shows("type (\n\tA struct{ a int }\n\tB struct{ b int }\n)\nb := B{3}", "")
+	s.shows("type (\n\tA struct{ other int }\n\tB struct{ b int } // as it was\n)", strings.Replace(note, "T", "A", 1))
+	s.shows("b = B{4}\nb.b", "4")
 }
 
 func TestErrors(t *testing.T) {
