@@ -79,17 +79,35 @@ func (h *Host) Current(ctx context.Context) (now *Host, err error) {
 	}
 	paths := now.importable(ctx)
 	now.Packages = fail.Or(h.Go.exportsOf(ctx, h.Module, append(paths, hostPackage, "plugin")...))
-	partial, text := h.Program+".partial", importHost
+	partial := h.Program + ".partial"
 	if h.Go.Plugins { // which find in it all that they import
+		text := "package main\n" + importHost
 		for _, p := range paths {
 			text += fmt.Sprintf("import _ %q\n", p)
 		}
-		now.Cells(dir).program(ctx, partial, "main", text+loader, "-buildmode=pie", "-linkmode=external")
+		now.build(ctx, dir, partial, text+loader)
 	} else {
 		partial = fail.Or(now.Cells(dir).Link(ctx, nil))
 	}
 	fail.If(os.Rename(partial, h.Program))
 	return now, atomicfile.WriteBytes(filepath.Join(dir, hostFile), fail.Or(json.Marshal(now)))
+}
+
+// build builds a program that can import the module's internal packages, in the system's own mode: what is compiled for plugins
+// and linked to a program has types whose pointers the garbage collector does not find.
+func (h *Host) build(ctx context.Context, dir, program, text string) {
+	source, place := filepath.Join(dir, "main.go"), filepath.Join(h.Module, "internal", "kernel", "host", "main")
+	overlay := filepath.Join(dir, "overlay.json")
+	defer os.Remove(source)
+	defer os.Remove(overlay)
+	fail.If(os.WriteFile(source, []byte(text), 0o600))
+	files := map[string]map[string]string{"Replace": {filepath.Join(place, "main.go"): source}}
+	fail.If(os.WriteFile(overlay, fail.Or(json.Marshal(files)), 0o600))
+	flags := "-ldflags=-s -w"
+	if h.Go.Linker != "" {
+		flags += " -extldflags=-fuse-ld=" + h.Go.Linker
+	}
+	fail.Or(run(ctx, h.Module, h.Go.CGO, h.Go.Command, "build", "-overlay", overlay, "-buildvcs=false", flags, "-o", program, place))
 }
 
 // unwanted are parts of the standard library whose import does something, or that no notebook needs in each of its cells.

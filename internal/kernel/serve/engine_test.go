@@ -214,6 +214,15 @@ func TestStop(t *testing.T) {
 	s.shows("before := ticks.Load()\ntime.Sleep(100 * time.Millisecond)\nx > 0 && ticks.Load() > before", "true") // of other cells nothing stops
 }
 
+// The garbage collector knows what is a pointer in the frames of a goroutine, and what only looks like one.
+func TestCollector(t *testing.T) {
+	s := begin(t)
+	s.shows("kept := new([14]*int)\nat := reflect.ValueOf(kept).Pointer() | 8191 - 7 // behind the last object\nlike := math.Float64frombits(uint64(at))\ndone := make(chan bool)\n"+
+		"go func(a, b, c, d, e, f, g, h, i uintptr, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x float64) { <-done }("+
+		strings.Repeat("at, ", 9)+strings.Repeat("like, ", 14)+"like)\nfor range 5 {\n\truntime.GC()\n}\nclose(done)", "")
+	s.shows("1", "1")
+}
+
 // Texts are shown together, and characters whole.
 func TestOutput(t *testing.T) {
 	s := begin(t)
