@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -88,6 +89,9 @@ func TestMistakes(t *testing.T) {
 		"fmt.Println(1); fmt.Println(2); nothing()":   {Line: 1, Column: 33},
 		"if true {\n\tfmt.Println(\n":                 {Line: 2, Column: 14},
 		"for i := range 3 {\n\tj := i\n}":             {Line: 2, Column: 2},
+		"func f() int { return 1 }\nf, g := f(), 2":   {Line: 2, Column: 1},
+		"type T struct{}\nT, y := 1, 2":               {Line: 2, Column: 1},
+		"const k = 1\nx, k := 1, 2":                   {Line: 2, Column: 4},
 		"func (t T) f() {}":                           {Line: 1, Column: 9},
 		"import \"fmt\"\nimport (\n\t\"nosuch/x\"\n)": {Line: 3},
 	} {
@@ -95,6 +99,28 @@ func TestMistakes(t *testing.T) {
 		m, ok := err.(scanner.ErrorList)
 		if !ok || m[0].Pos.Filename != "In[7]" || m[0].Pos.Line != want.Line || want.Column > 0 && m[0].Pos.Column != want.Column {
 			t.Errorf("%q: %v, want one at %d:%d", code, err, want.Line, want.Column)
+		}
+	}
+}
+
+// Where a statement ends, and what its names mean.
+func TestStatements(t *testing.T) {
+	for _, cells := range [][]string{
+		{"fmt.Println(1) /* a\nb */\nfmt.Println(2)"}, {"func f() int { return 1 } /* a\n!ls\nb */\nf()"}, {"import \"os\" /* a\nb */\nos.Args"},
+		{"x := 1 /* a\nb */ // c\ny := x"}, {"for i := 0; i < 3; i++ { print(i) }; print(1)\nfunc h() {}"}, {"for range 3 {\n\tprint(1)\n};\nimport \"os\"\nos.Args"},
+		{"if true {\n};\nx := 2\nfunc f() {}\nx"}, {"if x := []int{1}; len(x) > 0 {\n} else if y := (struct{ a int }{}); y.a > 0 {\n}\nfunc f() {}"},
+		{"switch a := any(1); b := a.(type) {\ncase int:\n\t_ = b\n}\nfunc f() {}"}, {"if f := func() bool { return true }; f() {\n}"}, {"x := 1\nx;;"}, {";;x := 1\nx\n;"},
+		{"rand := 1", "n := rand.Int()"}, {"errors := 1", "var e, f = errors.New(\"x\"), 3"}, {"a := 1", "a := a + 1"}, {"a := 1", "a, b := a, a\na, c := b, a"},
+		{"a := \"\"", "x := a * 2\nconst a = 7"},
+	} {
+		nb := notebook(t)
+		for i, code := range cells {
+			c, err := nb.Translate(Read("In["+strconv.Itoa(i+1)+"]", code))
+			if err != nil {
+				t.Errorf("%q: %v", cells, err)
+				break
+			}
+			nb.Commit(c)
 		}
 	}
 }

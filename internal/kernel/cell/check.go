@@ -63,10 +63,11 @@ func (nb *Notebook) understand(s Source, carry bool) (*Cell, error) {
 // one, declares the type again with all its methods. A cell that says of a type what is known already declares nothing.
 func (c *Cell) withMethods(parts []part, carry bool) {
 	renewed := map[string]bool{}
-	for range parts { // a type that changes may be part of another
+	for more := true; more; { // a type that changes may be part of another
+		more = false
 		for _, p := range parts {
-			if c.nb.differs(p, renewed) {
-				renewed[p.of] = true
+			if !renewed[p.of] && c.nb.differs(p, renewed) {
+				renewed[p.of], more = true, true
 			}
 		}
 	}
@@ -111,29 +112,41 @@ func (nb *Notebook) partsOf(name string) []part { return nb.symbols[exported(nam
 // define finds what the cell declares. It returns the names that are only assigned to, which are blank for the checker.
 func (c *Cell) define() (again map[*ast.Ident]string) {
 	again = map[*ast.Ident]string{}
+	var lines []*ast.ValueSpec
+	variables := map[string]bool{}
 	for _, p := range c.parts {
-		c.top[exported(p.name)] = true
+		if d, ok := p.node.(*ast.GenDecl); ok && d.Tok == token.VAR {
+			line := d.Specs[0].(*ast.ValueSpec)
+			lines = append(lines, line)
+			for _, id := range line.Names {
+				variables[id.Name] = true
+			}
+		}
+	}
+	for _, line := range lines {
+		c.defineValues(line, variables, again)
 	}
 	for _, p := range c.parts {
-		ast.Inspect(p.node, func(n ast.Node) bool {
-			if s, ok := n.(*ast.ValueSpec); ok {
-				c.defineValues(s, again)
+		c.top[exported(p.name)] = true
+		if d, ok := p.node.(*ast.GenDecl); ok && d.Tok == token.CONST {
+			for _, s := range d.Specs {
+				for _, id := range s.(*ast.ValueSpec).Names {
+					c.top[exported(id.Name)] = true
+				}
 			}
-			_, ok := n.(*ast.GenDecl) // of the cell, not of its functions
-			return ok
-		})
+		}
 	}
 	return again
 }
 
 // defineValues takes a definition without a type as := is in a function: a name that the cell has already is only assigned to, if
 // another one is new. On the right, a variable that the cell does not have yet is what it was before, and is given our mark.
-func (c *Cell) defineValues(s *ast.ValueSpec, again map[*ast.Ident]string) {
+func (c *Cell) defineValues(s *ast.ValueSpec, variables map[string]bool, again map[*ast.Ident]string) {
 	some := s.Type == nil && slices.ContainsFunc(s.Names, func(id *ast.Ident) bool { return !c.top[exported(id.Name)] })
 	for _, value := range s.Values {
 		ast.Inspect(value, func(n ast.Node) bool {
 			id, ok := n.(*ast.Ident)
-			if !ok || !some || id.Obj != free || c.top[exported(id.Name)] {
+			if !ok || !some || id.Obj != free || !variables[id.Name] || c.top[exported(id.Name)] {
 				return true
 			}
 			if before, ok := c.nb.symbols[exported(id.Name)].obj.(*types.Var); ok {

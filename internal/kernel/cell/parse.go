@@ -79,6 +79,7 @@ func (s Source) statement(from int) statement {
 	var tokens scanner.Scanner
 	tokens.Init(file, src, func(token.Position, string) {}, scanner.ScanComments)
 	headed := false // by if, for or switch, where a semicolon ends nothing before the end of a block
+	remark := -1    // the offset of the first comment behind the last word
 	for {
 		pos, tok, text := tokens.Scan()
 		text = cmp.Or(text, tok.String())
@@ -90,18 +91,28 @@ func (s Source) statement(from int) statement {
 			end := at + len(commandText.FindString(s.Go[at:]))
 			return statement{begin: at, end: end, next: end, command: true}
 		case tok == token.COMMENT:
-		case tok == token.SEMICOLON && st.open == 0 && (!headed || text == "\n" && st.words[len(st.words)-1] == "}"):
-			st.next = at + strings.Count(text, ";") // none is there at the end of a line
+			if remark < 0 {
+				remark = at
+			}
+		case tok == token.SEMICOLON && st.open == 0 && (!headed || st.words[len(st.words)-1] == "}" && (text == "\n" || isWhole(s.Go[st.begin:st.end]))):
+			if st.next = at + strings.Count(text, ";"); text == "\n" && remark >= 0 { // the end of the line may be within a comment
+				st.next = remark
+			}
 			return st
 		default:
 			if len(st.words) == 0 {
 				st.begin = at
 			}
-			st.words, st.end = append(st.words, text), min(at+len(text), len(s.Go))
+			st.words, st.end, remark = append(st.words, text), min(at+len(text), len(s.Go)), -1
 			headed = headed || st.open == 0 && (tok == token.IF || tok == token.FOR || tok == token.SWITCH)
 			st.open += nesting[tok]
 		}
 	}
+}
+
+func isWhole(code string) bool {
+	_, err := parser.ParseFile(token.NewFileSet(), "", "package cell; func _() {"+code+"\n}", 0)
+	return err == nil
 }
 
 // isCommand says whether a command begins at the offset of a statement, alone on its line.
@@ -193,6 +204,8 @@ func parse(fset *token.FileSet, s Source) (parts []part, open int, err error) {
 func split(n ast.Node) (parts []part) {
 	one := part{node: n}
 	switch n := n.(type) {
+	case *ast.EmptyStmt:
+		return nil
 	case *ast.DeclStmt:
 		return split(n.Decl)
 	case *ast.AssignStmt: // a definition is a declaration of variables
