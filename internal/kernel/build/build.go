@@ -115,7 +115,7 @@ func run(ctx context.Context, dir, variable, name string, args ...string) ([]byt
 type Cells struct {
 	*Host
 	*cell.Notebook
-	IDs []int // of those that have run
+	IDs []int // of those that are committed
 
 	dir      string         // where they are
 	packages []cell.Package // those of the host, others that were fetched, and the cells
@@ -138,6 +138,12 @@ func (c *Cells) Compile(ctx context.Context, s cell.Source) (one *cell.Cell, err
 	path := cell.Path(one.ID)
 	c.packages = append(c.packages, cell.Package{Path: path, Export: c.compile(ctx, path, one.Text)})
 	return one, nil
+}
+
+// Commit makes what a compiled cell declares known to later cells.
+func (c *Cells) Commit(one *cell.Cell) {
+	c.Notebook.Commit(one)
+	c.IDs = append(c.IDs, one.ID)
 }
 
 // fetch brings packages that the host does not have, from the module cache or the network. They come into what is linked for

@@ -78,7 +78,7 @@ func (h *Host) Current(ctx context.Context) (now *Host, err error) {
 		return there, nil
 	}
 	paths := now.importable(ctx)
-	now.Packages = fail.Or(h.Go.exportsOf(ctx, h.Module, append(paths, hostPackage, "plugin")...))
+	now.Packages = fail.Or(h.Go.exportsOf(ctx, h.Module, append(paths, hostPackage)...))
 	partial := h.Program + ".partial"
 	if h.Go.Plugins { // which find in it all that they import
 		text := "package main\n" + importHost

@@ -94,7 +94,6 @@ func (e *notebook) build(r *request, s cell.Source) (p *process, id int, file st
 		p = e.renew(r, p.Host, "", fail.Or(e.save(r.ctx, p, false)), c.ID)
 	}
 	p.Commit(c)
-	p.IDs = append(p.IDs, c.ID)
 	e.past.sources = append(e.past.sources, s)
 	return p, c.ID, file
 }

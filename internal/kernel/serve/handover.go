@@ -110,7 +110,6 @@ func (e *notebook) renew(r *request, h *build.Host, why string, lost rt.Lost, ru
 				continue
 			}
 			cells.Commit(c)
-			cells.IDs = append(cells.IDs, c.ID)
 		}
 	}
 	p := fail.Or(e.start(ctx, cells, run...))
