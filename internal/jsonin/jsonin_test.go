@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 type inputs struct {
@@ -35,6 +36,59 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestOneMeaning: a text that readers may take in two ways is refused, by a message that names the place as its author wrote it.
+func TestOneMeaning(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"Seed":1}`:                       `the key "Seed" is not known here`,
+		`{"seed":1,"SEED":2}`:              `the key "SEED" is not known here`,
+		`{"tasks":[{"Classes":[1]}]}`:      `the key "Classes" is not known here`,
+		`{"tas\u212as":[]}`:                "the key \"tas\u212as\" is not known here", // the sign of kelvin folds to k
+		`{"seed":1,"seed":1}`:              `the key "seed" is there twice`,
+		`{"norms":{"1":1,"1":3}}`:          `the key "1" is there twice`,
+		"{\"name\":\"caf\xe9\"}":           `"name": this is not UTF-8, at byte 12`,
+		`{"name":"\ud800"}`:                `"name": this is not UTF-8, at byte 9`,
+		`{"name":"\udc00\ud800"}`:          `"name": this is not UTF-8, at byte 9`,
+		"{\"na\xe9\":1}":                   `the document: this is not UTF-8, at byte 4`,
+		`{"ids":[1,1.0]}`:                  `"ids.1": 1.0 does not belong there; want a whole number`,
+		`{"seed":-1}`:                      `"seed": -1 does not belong there; want a whole number of 0 or more`,
+		`{"jacobian":[[1,1e999]]}`:         `"jacobian.0.1": 1e999 does not belong there; want a number up to ±1.8e308`,
+		`{"jacobian":[[1],null]}`:          `"jacobian.1": null is not an entry of a list`,
+		`{"tasks":[{"classes":[1,null]}]}`: `"tasks.0.classes.1": null is not an entry of a list`,
+		`{} {}`:                            `after the end of the JSON text there is more, at byte 3`,
+		"\n":                               `there is no JSON in it`,
+	} {
+		if err := Unmarshal([]byte(text), new(inputs)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestBounded: a message is short, however long the text is that it speaks of.
+func TestBounded(t *testing.T) {
+	long := strings.Repeat("1", 100_000)
+	for _, text := range []string{
+		`{"seed":` + long + `}`, `{"` + long + `":1}`, `{"seed":"` + long + `"}`, `{"norms":{"` + long + `":[]}}`, `{"ids":[` + long + `.0]}`, `{}` + long, long,
+		`{"norms":{"a":1,"` + strings.Repeat("ä", 50_000) + `":1}}`, `{"data":"` + long + `!"}`, `{"name":"\ud8` + long + `"}`,
+	} {
+		if err := Unmarshal([]byte(text), new(inputs)); err == nil || len(err.Error()) > most+3 || !utf8.ValidString(err.Error()) {
+			t.Errorf("%.30s…: %.500v", text, err)
+		}
+	}
+}
+
+// TestNewer: keys that a later release may have written are left alone, but no key stands for another one.
+func TestNewer(t *testing.T) {
+	got := inputs{}
+	if err := UnmarshalNewer([]byte(`{"seed":1,"Seed":2,"later":{"a":[1]}}`), &got); err != nil || got.Seed != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, text := range []string{`{"later":{"a":1,"a":2}}`, "{\"later\":\"\xe9\"}", `{"ids":[null]}`, `{"later":[null]}`, `{"seed":"a"}`} {
+		if UnmarshalNewer([]byte(text), &got) == nil {
+			t.Errorf("%s was read", text)
+		}
+	}
+}
+
 func TestRead(t *testing.T) {
 	text := "\ufeff" + ` {"jacobian":[[1,-2.5e-3],[5e-324,1.7e308]],"ids":[-1,2],"seed":18446744073709551615,"name":"[null,\",\"name\":\"",` +
 		`"norms":null,"data":"bnVsbA==","tasks":[{"classes":[3]},{"classes":[4]}]}`
@@ -60,8 +114,8 @@ func FuzzUnmarshal(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var v inputs
-		if err := Unmarshal(text, &v); err != nil && strings.TrimSpace(err.Error()) == "" {
-			t.Errorf("error %q says nothing", err)
+		if err := Unmarshal(text, &v); err != nil && (strings.TrimSpace(err.Error()) == "" || len(err.Error()) > most+3) {
+			t.Errorf("error %q says nothing, or too much", err)
 		}
 	})
 }

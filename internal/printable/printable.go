@@ -51,3 +51,14 @@ type printableError struct{ error }
 
 func (e printableError) Error() string { return Text(e.error.Error()) }
 func (e printableError) Unwrap() error { return e.error }
+
+// Cut returns the first bytes of a text that has more than so many, up to the end of a character, with an ellipsis.
+func Cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most] + "…"
+}

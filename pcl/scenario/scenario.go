@@ -10,6 +10,9 @@ import (
 	"os"
 	"slices"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
@@ -265,8 +268,9 @@ func (s *Scenario) Validate() (err error) {
 func (t Task) validate(id int) {
 	defer fail.At(fmt.Sprintf("task %d", id))
 	fail.When((len(t.Classes) == 0) == (len(t.Names) == 0), "want its classes or their names, one of the two")
-	fail.When(slices.Min(append([]int{0}, t.Classes...)) < 0, "it has classes below 0: %v", t.Classes)
-	fail.When(twice(t.Classes) || twice(t.Names), "it lists a class twice: %v%.200q", t.Classes, t.Names)
+	fail.When(slices.Min(append([]int{0}, t.Classes...)) < 0, "it has classes below 0: %.200s", fmt.Sprint(t.Classes))
+	fail.When(twice(t.Classes), "it lists a class twice: %.200s", fmt.Sprint(t.Classes))
+	fail.When(twice(t.Names), "it lists a class twice: %.200s", fmt.Sprintf("%q", t.Names))
 	fail.When(t.Parts != nil && len(t.Parts) != len(t.Classes)+len(t.Names), "it has %d classes and parts of %d", len(t.Classes)+len(t.Names), len(t.Parts))
 	fail.When(slices.ContainsFunc(t.Parts, Part.bad), "it has a part of a class that is not one of several, counted from 0")
 	fail.When(outside(t.Train, t.Steps, t.Start), "it has %d samples and %d steps from step %d; want up to %d, counted from 0", t.Train, t.Steps, t.Start, limit)
@@ -277,9 +281,12 @@ func twice[T cmp.Ordered](list []T) bool {
 	return len(slices.Compact(slices.Sorted(slices.Values(list)))) < len(list)
 }
 
-// Save writes the scenario to a JSON file.
+// Save writes the scenario to a JSON file, without what it leaves out.
 func (s *Scenario) Save(path string) error {
 	data, err := json.MarshalIndent(s, "", " ")
+	if err == nil && zeros(data) != nil {
+		data, err = jsonv2.Marshal(s, jsonv2.OmitZeroStructFields(true), jsontext.WithIndent(" "))
+	}
 	if err != nil {
 		return err
 	}
@@ -293,8 +300,37 @@ func Load(path string) (*Scenario, error) {
 		return nil, err
 	}
 	s := new(Scenario)
-	if err := cmp.Or(jsonin.Unmarshal(data, s), s.Validate()); err != nil {
+	if err := cmp.Or(jsonin.Unmarshal(data, s), zeros(data), s.Validate()); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
+}
+
+// zeros refuses a 0 that stands where a number may be left out: it would count as left out, which is not what it says.
+func zeros(data []byte) error {
+	type count struct {
+		Batch  *int `json:"batch"`
+		Epochs *int `json:"epochs"`
+		Train  *int `json:"train"`
+		Steps  *int `json:"steps"`
+	}
+	var given struct {
+		count
+		Tasks []count `json:"tasks"`
+	}
+	if err := jsonin.UnmarshalNewer(data, &given); err != nil {
+		return err
+	}
+	for i, c := range append(given.Tasks, given.count) {
+		for key, n := range map[string]*int{"batch": c.Batch, "epochs": c.Epochs, "train": c.Train, "steps": c.Steps} {
+			if n != nil && *n == 0 {
+				where := ""
+				if i < len(given.Tasks) {
+					where = fmt.Sprintf("task %d: ", i+1)
+				}
+				return fmt.Errorf("%s%q is 0; want a number above 0, or leave it out", where, key)
+			}
+		}
+	}
+	return nil
 }

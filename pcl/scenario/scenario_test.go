@@ -192,10 +192,32 @@ func TestLoad(t *testing.T) {
 	if _, err := Load(path); !os.IsNotExist(err) {
 		t.Errorf("a missing file: %v", err)
 	}
-	for new, place := range map[string]string{`"bacth": `: "bacth", `"tasks": [{"train": 1.5}], "batch": `: "tasks.train"} {
+	for new, place := range map[string]string{
+		`"bacth": `: "bacth", `"tasks": [{"train": 1.5}], "batch": `: "tasks.0.train", `"Batch": 1, "batch": `: `"Batch" is not known`,
+	} {
 		must.Do(t, os.WriteFile(path, []byte(strings.Replace(string(good), `"batch": `, new, 1)), 0o644))
 		if _, err := Load(path); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), place) {
 			t.Errorf("%s: error %v", new, err)
+		}
+	}
+}
+
+// TestExplicitZero: a number that is 0 in a file is not one that is left out.
+func TestExplicitZero(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.json")
+	for text, want := range map[string]string{
+		`{"schema": 1, "tasks": [{"classes": [0]}]}`:                                    "",
+		`{"schema": 1, "batch": 8, "tasks": [{"classes": [0], "start": 0}]}`:            "",
+		`{"schema": 1, "batch": 0, "tasks": [{"classes": [0]}]}`:                        `"batch" is 0; want a number above 0, or leave it out`,
+		`{"schema": 1, "epochs": 0, "tasks": [{"classes": [0]}]}`:                       `"epochs" is 0`,
+		`{"schema": 1, "tasks": [{"classes": [0]}, {"classes": [1], "train": 0}]}`:      `task 2: "train" is 0`,
+		`{"schema": 1, "tasks": [{"classes": [0], "steps": 0}, {"classes": [1]}]}`:      `task 1: "steps" is 0`,
+		`{"schema": 1, "tasks": [{"classes": [0]}, {"names": ["a", "a"], "start": 1}]}`: `it lists a class twice: ["a" "a"]`,
+		`{"schema": 1, "tasks": [{"classes": [3, 3]}]}`:                                 `it lists a class twice: [3 3]`,
+	} {
+		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
+		if _, err := Load(path); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", text, err, want)
 		}
 	}
 }
