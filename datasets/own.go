@@ -71,7 +71,8 @@ func queried(query string) map[string]any {
 
 // withParameters returns what a struct declares, with the given values and the defaults of the others.
 func withParameters[T any](given map[string]any) (out T) {
-	return fail.Or(params.Filled(fail.Or(params.With(out, given))))
+	fail.If(params.Decode(&out, given))
+	return out
 }
 
 // splitting says which samples are for testing, of files that are not split already.

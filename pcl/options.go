@@ -92,7 +92,7 @@ func (o Options) checked() Options {
 	if o.Image == (Image{}) {
 		o.Image = Image{Height: 1, Width: o.Model.Inputs(), Channels: 1}
 	}
-	o = fail.Or(params.Filled(o))
+	fail.If(params.Fill(&o))
 	fail.If(cmp.Or(o.checkAlone(), optim.Check(o.Optimizer), method.Whole(o.Method), o.checkLoss(), o.checkGrowth()))
 	return o
 }

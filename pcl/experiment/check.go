@@ -22,7 +22,8 @@ type Checked struct{ Config }
 func (c Config) Check() (checked Checked, err error) {
 	defer fail.Caught(&err)
 	defer fail.At("config")
-	fail.Or(params.Filled(c)) // ranges and choices
+	full := c
+	fail.If(params.Fill(&full)) // ranges and choices
 	c.checkModel()
 	c.checkTasks()
 	c.rule()

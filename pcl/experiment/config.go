@@ -63,7 +63,8 @@ type Config struct {
 // be files of your own such as "folder:photos", they follow from the number of classes and the size of the samples
 // (docs/data.md); for that it looks at the files.
 func DefaultConfig(dataset string) Config {
-	c := params.Begun(Config{Dataset: dataset})
+	c := Config{Dataset: dataset}
+	params.Begin(&c)
 	switch dataset {
 	case "mnist", "mnist-test80", "cifar-10":
 		c.MinClasses, c.MaxClasses = 1, 3
@@ -90,7 +91,9 @@ func DefaultConfig(dataset string) Config {
 func (c *Config) setModel(name string) {
 	c.Model, c.Hidden, c.Base, c.Release = name, nil, 0, false
 	if c.modelName() == "mlp" {
-		c.Hidden = params.Begun(Config{}).Hidden
+		begun := Config{}
+		params.Begin(&begun)
+		c.Hidden = begun.Hidden
 	}
 }
 

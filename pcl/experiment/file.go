@@ -95,7 +95,7 @@ func (c *Config) lay(l Layer, played *scenario.Scenario) {
 	if name := l.text("model"); name != "" && name != c.modelName() {
 		c.setModel(name)
 	}
-	*c = fail.Or(params.With(*c, l.Values))
+	fail.If(params.Set(c, l.Values))
 	for _, key := range drawing {
 		_, given := l.Values[key]
 		fail.When(given && c.Scenario != nil, "%s says how a scenario is drawn, and does nothing beside one that is played: leave it out", key)

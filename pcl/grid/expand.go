@@ -180,11 +180,10 @@ func scaled(c experiment.Config, factors table) (experiment.Config, error) {
 		}
 		products[path] = rounded(x * f)
 	}
-	out, err := params.With(c, products)
-	if err != nil {
-		err = fmt.Errorf("%s: %w", timesKey, err)
+	if err := params.Set(&c, products); err != nil {
+		return c, fmt.Errorf("%s: %w", timesKey, err)
 	}
-	return out, err
+	return c, nil
 }
 
 // rounded drops the last digits, so that 0.003 · 0.3 is 0.0009 and not 0.0008999999999999999.

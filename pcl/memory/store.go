@@ -53,7 +53,8 @@ type Store struct {
 
 // NewStore returns an empty store; runSeed, the seed of the run, is that of its selections and batches.
 func NewStore(c Config, runSeed uint64) (*Store, error) {
-	if _, err := params.Filled(c); err != nil {
+	full := c
+	if err := params.Fill(&full); err != nil {
 		return nil, fmt.Errorf("memory: %w", err)
 	}
 	return &Store{config: c, rng: seed.New(runSeed, "memory")}, nil

@@ -103,13 +103,13 @@ func TestTypedCompositions(t *testing.T) {
 		params      values
 	}{
 		{EMGDGMC{Tau: 10}, parts{rehearsal.Distill{Alpha: new(.5)}}, "emgd-gmc+der-pp", values{"tau": 10, "alpha": .5}},
-		{EMGDGMC{Tau: "auto"}, parts{rehearsal.Distill{Draws: "one"}}, "emgd-gmc+der-pp", values{"tau": "auto", "draws": "one"}},
+		{EMGDGMC{Tau: AutoTau}, parts{rehearsal.Distill{Draws: "one"}}, "emgd-gmc+der-pp", values{"tau": "auto", "draws": "one"}},
 		{EMGDGS{}, parts{rehearsal.Distill{Rows: "apart", Beta: new(0.0)}}, "emgd-gs+der-pp", values{"rows": "apart", "beta": 0}},
 		{rehearsal.Distill{Alpha: new(.2)}, parts{rehearsal.Herding{Pool: 20}, rehearsal.NearestMean{}}, "der-pp+herding+ncm", values{"alpha": .2, "pool": 20}},
 		{UPGrad{}, parts{rehearsal.GSS{ScoreAll: true}, rehearsal.MIR{}}, "upgrad+gss+mir", values{"score_all": true}},
 		{GEM{}, parts{rehearsal.Greedy{}}, "gem+greedy", nil},
-		{EMGDGMC{Tau: 10, Momentum: new(0.0), Floor: "release"}, nil, "emgd-gmc", values{"tau": "10", "momentum": 0.0, "floor": "release"}},
-		{EMGDGMC{Tau: math.Inf(1), Floor: 0.25}, nil, "emgd-gmc", values{"tau": "inf", "floor": "0.25"}},
+		{EMGDGMC{Tau: 10, Momentum: new(0.0), Floor: ReleaseFloor}, nil, "emgd-gmc", values{"tau": "10", "momentum": 0.0, "floor": "release"}},
+		{EMGDGMC{Tau: Temperature(math.Inf(1)), Floor: 0.25}, nil, "emgd-gmc", values{"tau": "inf", "floor": "0.25"}},
 		{&EMGDGS{Tau: 0.5}, nil, "emgd-gs", values{"tau": "0.5"}},
 		{rehearsal.Distill{Alpha: new(0.0)}, nil, "der-pp", values{"alpha": 0.0}},
 		{rehearsal.GSS{ScoreAll: true}, nil, "gss", values{"score_all": true}},
@@ -122,7 +122,7 @@ func TestTypedCompositions(t *testing.T) {
 			t.Errorf("%+v is not %s with %v", c.declaration, c.name, c.params)
 		}
 	}
-	for _, d := range []any{EMGDGMC{Tau: -1}, EMGDGMC{Tau: 0}, EMGDGS{Tau: "auto"}, CAGrad{Divide: "3"}, CAGrad{C: new(-1.0)}} {
+	for _, d := range []any{EMGDGMC{Tau: -1}, EMGDGMC{Floor: -1}, EMGDGS{Tau: AutoTau}, CAGrad{Divide: "3"}, CAGrad{C: new(-1.0)}} {
 		if _, err := Make(d); err == nil {
 			t.Errorf("%+v: no error", d)
 		}

@@ -42,8 +42,9 @@ func comparable(m Method) Method {
 	r.Draw, r.Shares, r.Rank, r.Renew, r.Store = nil, nil, nil, nil, nil
 	out.rehearsal, out.parts = &r, nil
 	for _, p := range c.parts {
-		p, _ = params.Filled(p)
-		out.parts = append(out.parts, p)
+		full := pointerTo(p)
+		_ = params.Fill(full)
+		out.parts = append(out.parts, full)
 	}
 	out.assign()
 	return &out

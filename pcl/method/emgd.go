@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
-	"strconv"
 
 	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/internal/fail"
@@ -21,9 +19,9 @@ func init() {
 
 // EMGDGMC is the method "emgd-gmc", Elastic Multi-Gradient Descent with factors from the gradients' lengths.
 type EMGDGMC struct {
-	Tau      any      `param:"tau" default:"5" doc:"softmax temperature τ of the elastic factors, in units of the gradient norm; a number, \"inf\", or \"auto\": the moving mean of the norms"`
-	Momentum *float64 `param:"momentum" default:"0.9" range:"[0,1)" doc:"ε₁, share of the past in the moving mean of the norms, m ← ε₁m + (1−ε₁)‖J‖"`
-	Floor    any      `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
+	Tau      Temperature `param:"tau" default:"5" doc:"softmax temperature τ of the elastic factors, in units of the gradient norm; a number, \"inf\", or \"auto\": the moving mean of the norms"`
+	Momentum *float64    `param:"momentum" default:"0.9" range:"[0,1)" doc:"ε₁, share of the past in the moving mean of the norms, m ← ε₁m + (1−ε₁)‖J‖"`
+	Floor    Floor       `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
 }
 
 func (p EMGDGMC) start(info Info) Method {
@@ -32,8 +30,8 @@ func (p EMGDGMC) start(info Info) Method {
 
 // EMGDGS is the method "emgd-gs", with factors from the similarities of the step's own gradients.
 type EMGDGS struct {
-	Tau   any `param:"tau" default:"5" doc:"softmax temperature τ of the elastic factors, in units of a sum of cosines; a number or \"inf\""`
-	Floor any `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
+	Tau   Temperature `param:"tau" default:"5" doc:"softmax temperature τ of the elastic factors, in units of a sum of cosines; a number or \"inf\""`
+	Floor Floor       `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
 }
 
 func (p EMGDGS) start(info Info) Method {
@@ -42,9 +40,9 @@ func (p EMGDGS) start(info Info) Method {
 
 // EMGDLog is the method "emgd-log", with factors from the logarithms of the gradients' lengths.
 type EMGDLog struct {
-	Tau      any      `param:"tau" default:"1" doc:"temperature τ of the elastic factors, which are in proportion to m^(1/τ); a number or \"inf\""`
-	Momentum *float64 `param:"momentum" default:"0.9" range:"[0,1)" doc:"ε₁, share of the past in the moving mean of the norms, m ← ε₁m + (1−ε₁)‖J‖"`
-	Floor    any      `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
+	Tau      Temperature `param:"tau" default:"1" doc:"temperature τ of the elastic factors, which are in proportion to m^(1/τ); a number or \"inf\""`
+	Momentum *float64    `param:"momentum" default:"0.9" range:"[0,1)" doc:"ε₁, share of the past in the moving mean of the norms, m ← ε₁m + (1−ε₁)‖J‖"`
+	Floor    Floor       `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
 }
 
 func (p EMGDLog) start(info Info) Method {
@@ -70,24 +68,18 @@ type elastic struct {
 	sigma   []float64
 }
 
-// newElastic reads τ and the floor, which are numbers or words.
-func newElastic(info Info, rule emgd.Rule, tau any, momentum float64, floor any) *elastic {
-	e := &elastic{info: info}
-	e.factors.Rule, e.factors.Momentum = rule, momentum
+func newElastic(info Info, rule emgd.Rule, tau Temperature, momentum float64, floor Floor) *elastic {
+	e := &elastic{info: info, release: floor == ReleaseFloor}
+	e.factors.Rule, e.factors.Momentum, e.factors.Tau = rule, momentum, float64(tau)
 	if momentum == 0 {
 		e.factors.Momentum = -1 // none: 0 stands for emgd's default
 	}
-	var err error
-	if tau == "auto" {
-		fail.When(rule != emgd.GMC, "tau=auto follows gradient norms and so needs emgd-gmc")
-		e.factors.AutoTau = true
-	} else if e.factors.Tau, err = strconv.ParseFloat(tau.(string), 64); err != nil || !(e.factors.Tau > 0) {
-		fail.Now("tau %q is neither a positive number nor \"inf\" (nor, for emgd-gmc, \"auto\")", tau)
+	if tau == AutoTau {
+		fail.When(rule != emgd.GMC, "%w", errAutoTau)
+		e.factors.AutoTau, e.factors.Tau = true, 0
 	}
-	if floor == "release" {
-		e.release = true
-	} else if e.solver.Floor, err = strconv.ParseFloat(floor.(string), 64); err != nil || !(e.solver.Floor >= 0) || math.IsInf(e.solver.Floor, 1) {
-		fail.Now("floor %q is neither a finite number ≥ 0 nor \"release\"", floor)
+	if !e.release {
+		e.solver.Floor = float64(floor)
 	}
 	return e
 }

@@ -3,9 +3,11 @@ package method
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -75,12 +77,57 @@ func (n named) make(values map[string]any) (Method, error) {
 }
 
 // with is a declaration with those values whose names have its prefix.
-func with[T any](declaration T, prefix string, values map[string]any) (T, error) {
+func with(declaration any, prefix string, values map[string]any) (any, error) {
 	own := map[string]any{}
 	for _, p := range params.Of(declaration) {
 		own[p.Name] = values[prefix+p.Name]
 	}
-	return params.With(declaration, own)
+	out := pointerTo(declaration)
+	err := params.Set(out, own)
+	return reflect.ValueOf(out).Elem().Interface(), err
+}
+
+// pointerTo returns a pointer to a copy of a declaration.
+func pointerTo(declaration any) any {
+	out := reflect.New(origin.StructOf(declaration))
+	out.Elem().Set(reflect.Indirect(reflect.ValueOf(declaration)))
+	return out.Interface()
+}
+
+// resolve returns the values of all parameters.
+func (n named) resolve(given map[string]any) (all map[string]any, err error) {
+	all = map[string]any{}
+	list := n.accepts()
+	for _, p := range list {
+		all[p.Name] = p.Default
+	}
+	for name := range given {
+		if _, ok := all[name]; !ok {
+			return nil, fmt.Errorf("it has no parameter %q; want one of %s", name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+		}
+	}
+	for i, prefix := range append(slices.Clone(n.prefixes), "") {
+		var of any = n.declaration
+		if i > 0 && i <= len(n.parts) {
+			of = n.parts[i-1]
+		} else if i > 0 {
+			of = rescaling{}
+		}
+		of = pointerTo(of)
+		own := map[string]any{}
+		for _, p := range params.Of(of) {
+			if v, ok := given[prefix+p.Name]; ok {
+				own[p.Name] = v
+			}
+		}
+		if err := params.Decode(of, own); err != nil {
+			return nil, err
+		}
+		for name, v := range params.Values(of) {
+			all[prefix+name] = v
+		}
+	}
+	return all, nil
 }
 
 // unqualified lets the parameters of a composition be given without the name of the rule or part, where only one

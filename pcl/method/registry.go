@@ -138,7 +138,8 @@ func started(declaration any) (m Method, err error) {
 	if d.rule != nil {
 		return joined(plain{d.rule, d.info}, declaration), nil
 	}
-	filled := fail.Or(params.FilledPointer(declaration))
+	filled := pointerTo(declaration)
+	fail.If(params.Fill(filled))
 	if m, ok := filled.(interface{ begin() }); ok {
 		m.begin()
 	}
@@ -221,7 +222,7 @@ func resolved(name string, values map[string]any) (n named, all map[string]any, 
 		return n, nil, err
 	}
 	if values, err = n.unqualified(values); err == nil {
-		all, err = params.Resolve(n.accepts(), values)
+		all, err = n.resolve(values)
 	}
 	if err != nil {
 		return n, nil, fmt.Errorf("method %s: %w", name, err)

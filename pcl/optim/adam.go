@@ -12,16 +12,16 @@ import (
 // Adam is the optimiser of Kingma & Ba 2015, Algorithm 1. Zero values of β₁, β₂ and ε stand for 0.9, 0.999 and
 // 1e-7. With weight decay it is AdamW (Loshchilov & Hutter 2019, Algorithm 2): each step also multiplies θ by 1 − γλ.
 type Adam struct {
-	LR          float64 `param:"lr,required" range:"[1.1754943508222875e-38,3.4028234663852886e38]" default:"0.003"` // step size γ
+	LR          float64 `param:"lr,required" range:"float32 (0,inf)" default:"0.003"` // step size γ
 	Beta1       float64 `param:"beta1" default:"0.9" range:"[0,1)"`
 	Beta2       float64 `param:"beta2" default:"0.999" range:"[0,1)"`
-	Epsilon     float64 `param:"epsilon" default:"1e-7" range:"[1.1754943508222875e-38,3.4028234663852886e38]"`
-	WeightDecay float64 `param:"weight_decay" default:"0" range:"[0,3.4028234663852886e38]"` // λ
+	Epsilon     float64 `param:"epsilon" default:"1e-7" range:"float32 (0,inf)"`
+	WeightDecay float64 `param:"weight_decay" default:"0" range:"float32 [0,inf)"` // λ
 }
 
 // withDefaults replaces zero values by those that they stand for.
 func (o Adam) withDefaults() Adam {
-	o, _ = params.Filled(o) // Check has the error
+	_ = params.Fill(&o) // Check has the error
 	return o
 }
 

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"slices"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
@@ -24,9 +22,6 @@ type Config struct {
 	Schedule    Schedule `json:"schedule,omitzero" param:"schedule"` // changes the step size during training
 }
 
-// kinds are the optimisers, whose fields declare their settings.
-var kinds = map[string]Optimizer{"adam": Adam{}, "adamw": Adam{}, "sgd": SGD{}}
-
 // New returns the optimiser that the configuration describes.
 func (c Config) New() (Optimizer, error) {
 	o, err := c.unscheduled()
@@ -40,28 +35,49 @@ func (c Config) New() (Optimizer, error) {
 }
 
 func (c Config) unscheduled() (Optimizer, error) {
-	kind, ok := kinds[c.Name]
-	if !ok {
-		return nil, fmt.Errorf("optimizer %q is none of %s", c.Name, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
+	var adam Adam
+	var sgd SGD
+	var err error
+	switch c.Name {
+	case "adam", "adamw":
+		err = params.Set(&adam, c.settings())
+	case "sgd":
+		err = params.Set(&sgd, c.settings())
+	default:
+		return nil, fmt.Errorf("optimizer %q is none of adam, adamw, sgd", c.Name)
 	}
-	if c.Name == "adam" && c.WeightDecay != 0 {
+	switch {
+	case c.Name == "adam" && c.WeightDecay != 0:
 		return nil, fmt.Errorf("optimizer: adam has no weight_decay; want adamw or sgd for it")
+	case err != nil:
+		return nil, fmt.Errorf("optimizer: %w", err)
+	case c.Name == "sgd":
+		return sgd, nil
 	}
+	return adam, nil
+}
+
+// settings are those beside the schedule that are not zero, which are those of an optimiser.
+func (c Config) settings() map[string]any {
 	c.Name, c.Schedule = "", Schedule{}
 	settings := params.Values(c)
 	maps.DeleteFunc(settings, func(_ string, v any) bool { return reflect.ValueOf(v).IsZero() })
-	o, err := params.With(kind, settings)
-	if err != nil {
-		return nil, fmt.Errorf("optimizer: %w", err)
-	}
-	return o, nil
+	return settings
 }
 
 // WithDefaults replaces zero values of the settings by the values that they stand for.
 func (c Config) WithDefaults() Config {
-	if o, err := c.unscheduled(); err == nil {
-		o, _ = params.Filled(o)
-		c, _ = params.With(c, params.Values(o))
+	o, err := c.unscheduled()
+	if err != nil {
+		return c
+	}
+	switch o := o.(type) { // what Fill refuses, New refuses too
+	case Adam:
+		_ = params.Fill(&o)
+		_ = params.Set(&c, params.Values(o))
+	case SGD:
+		_ = params.Fill(&o)
+		_ = params.Set(&c, params.Values(o))
 	}
 	return c
 }

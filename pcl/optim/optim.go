@@ -45,12 +45,12 @@ func Check(o Optimizer) (err error) {
 		}
 		return errors.Join(Check(o.Optimizer), o.Schedule.check())
 	case Adam:
-		_, err = params.Filled(o)
+		err = params.Fill(&o)
 	case SGD:
 		if o.Nesterov && o.Momentum == 0 {
 			return errors.New("nesterov belongs to a momentum above 0")
 		}
-		_, err = params.Filled(o)
+		err = params.Fill(&o)
 	}
 	return err
 }

@@ -32,7 +32,8 @@ type Schedule struct {
 
 // check returns an error if the settings are not allowed.
 func (s Schedule) check() error {
-	full, err := params.Filled(s)
+	full := s
+	err := params.Fill(&full)
 	decays := full.Kind != "constant"
 	switch {
 	case err != nil:

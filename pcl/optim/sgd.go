@@ -9,10 +9,10 @@ import (
 // SGD is gradient descent, θ ← θ − γd. With momentum it is v ← μv + d and θ ← θ − γv, or θ ← θ − γ(d + μv) in
 // Nesterov's form, as in PyTorch. Weight decay adds λθ to d.
 type SGD struct {
-	LR          float64 `param:"lr,required" default:"0.003" range:"[1.1754943508222875e-38,3.4028234663852886e38]"` // step size γ
-	Momentum    float64 `param:"momentum" default:"0" range:"[0,1)"`                                                 // μ
+	LR          float64 `param:"lr,required" default:"0.003" range:"float32 (0,inf)"` // step size γ
+	Momentum    float64 `param:"momentum" default:"0" range:"[0,1)"`                  // μ
 	Nesterov    bool    `param:"nesterov" default:"false"`
-	WeightDecay float64 `param:"weight_decay" default:"0" range:"[0,3.4028234663852886e38]"` // λ
+	WeightDecay float64 `param:"weight_decay" default:"0" range:"float32 [0,inf)"` // λ
 }
 
 // Key implements [Optimizer].

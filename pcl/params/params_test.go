@@ -6,12 +6,34 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
 
+// level is a number or the word "high".
+type level float64
+
+func (l level) MarshalText() ([]byte, error) {
+	if l == -1 {
+		return []byte("high"), nil
+	}
+	return fmt.Append(nil, float64(l)), nil
+}
+
+func (l *level) UnmarshalText(text []byte) error {
+	x, err := strconv.ParseFloat(string(text), 64)
+	if string(text) == "high" {
+		x, err = -1, nil
+	} else if err != nil || !(x > 0) {
+		return fmt.Errorf("%s is not a number above 0 or high", text)
+	}
+	*l = level(x)
+	return nil
+}
+
 type all struct {
-	Tau   any      `param:"tau" default:"5" doc:"a number or a word"`
+	Tau   level    `param:"tau" default:"5" doc:"a number or a word"`
 	Alpha *float64 `param:"alpha" default:"0.3" range:"[0,1)" doc:"zero is a choice"`
 	Pool  float64  `param:"pool" default:"10" range:"whole [1,inf]" doc:"zero is the default"`
 	Rate  float64  `param:"rate" default:"2" doc:"without a range"`
@@ -30,9 +52,14 @@ func TestOf(t *testing.T) {
 	if want := []string{"tau", "alpha", "pool", "rate", "mode", "flag", "every"}; !slices.Equal(names, want) || !reflect.DeepEqual(Of(all{}), Of(&all{})) {
 		t.Errorf("parameters %v, want %v", names, want)
 	}
-	got, err := json.Marshal(Of(all{})[4])
-	if want := `{"name":"mode","default":"one","choices":["one","two"],"doc":"a choice"}`; err != nil || string(got) != want {
-		t.Errorf("as JSON %s (%v), want %s", got, err, want)
+	for i, want := range map[int]string{
+		0: `{"name":"tau","default":"5","doc":"a number or a word"}`,
+		4: `{"name":"mode","default":"one","choices":["one","two"],"doc":"a choice"}`,
+		6: `{"name":"every","default":1,"doc":"a whole number"}`,
+	} {
+		if got, err := json.Marshal(Of(all{})[i]); err != nil || string(got) != want {
+			t.Errorf("as JSON %s (%v), want %s", got, err, want)
+		}
 	}
 }
 
@@ -54,6 +81,9 @@ func TestMistakes(t *testing.T) {
 		}{},
 		"not one of": struct {
 			S string `param:"s" default:"x" choices:"a,b"`
+		}{},
+		"has the type interface": struct {
+			N any `param:"n" default:"1"`
 		}{},
 		"want a number": struct {
 			N float64 `param:"n"`
@@ -77,68 +107,116 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-func TestConvert(t *testing.T) {
-	list := Of(all{})
+// TestSet: values of Go, TOML, JSON and the command line become those of the field, and values that are not allowed errors that name
+// the parameter.
+func TestSet(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		value, got any
 	}{
-		{"tau", 10, "10"}, {"tau", int64(10), "10"}, {"tau", 0.5, "0.5"}, {"tau", "auto", "auto"}, {"tau", math.Inf(1), "+Inf"},
+		{"tau", 10, "10"}, {"tau", int64(10), "10"}, {"tau", 0.5, "0.5"}, {"tau", "high", "high"}, {"tau", math.Inf(1), "+Inf"}, {"tau", level(-1), "high"},
 		{"alpha", 0, 0.0}, {"alpha", "0.5", 0.5}, {"pool", int64(3), 3.0}, {"pool", "inf", math.Inf(1)}, {"rate", -2.5, -2.5},
-		{"mode", "two", "two"}, {"flag", "true", true}, {"flag", false, false}, {"every", int64(3), 3.0},
+		{"mode", "two", "two"}, {"flag", "true", true}, {"flag", false, false}, {"every", int64(3), 3},
 	} {
-		p := list[slices.IndexFunc(list, func(p Param) bool { return p.Name == c.name })]
-		if got, err := p.convert(c.value); err != nil || got != c.got {
-			t.Errorf("%s = %T(%v): %v (%v), want %v", c.name, c.value, c.value, got, err, c.got)
-		}
+		t.Run(fmt.Sprintf("%s=%v", c.name, c.value), func(t *testing.T) {
+			var d all
+			if err := Set(&d, map[string]any{c.name: c.value}); err != nil || Values(d)[c.name] != c.got {
+				t.Errorf("%v (%v), want %v", Values(d)[c.name], err, c.got)
+			}
+		})
 	}
 	for _, c := range []struct {
 		name  string
 		value any
 		want  string
 	}{
-		{"alpha", 1, "1 is out of range; want a number in [0, 1)"}, {"alpha", "NaN", "out of range"}, {"alpha", nil, "want a number"}, {"alpha", true, "want a number"},
-		{"pool", 0, "out of range"}, {"pool", 1.5, "whole"}, {"rate", 0, "out of range"}, {"rate", math.Inf(1), "finite"}, {"rate", "much", "want a number"},
-		{"mode", "three", "one, two"}, {"mode", 7, "one, two"}, {"flag", 2, "true or false"}, {"flag", "maybe", "maybe"}, {"tau", "", "empty"}, {"every", 10, "out of range"}, {"every", 2.5, "whole"},
+		{"alpha", 1, "1 is out of range; want a number of at least 0 and below 1"}, {"alpha", "NaN", "out of range"}, {"alpha", nil, "want a number"}, {"alpha", true, "want a number"},
+		{"pool", 0, "want a whole number of at least 1 or inf"}, {"pool", 1.5, "whole"}, {"rate", 0, "out of range"}, {"rate", math.Inf(1), "finite"}, {"rate", "much", "want a number"},
+		{"mode", "three", "one, two"}, {"mode", 7, "one, two"}, {"flag", 2, "true or false"}, {"flag", "maybe", "maybe"}, {"flag", 1, "true or false"}, {"tau", "", "above 0 or high"}, {"tau", -1, "above 0 or high"}, {"tau", nil, "nil"},
+		{"every", 10, "want a whole number from 1 to 9"}, {"every", 2.5, "whole"}, {"aplha", 1, "want one of tau, alpha"},
 	} {
-		for _, err := range []error{second(With(all{}, map[string]any{c.name: c.value})), second(Resolve(list, map[string]any{c.name: c.value}))} {
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.name) {
-				t.Errorf("%s = %v: error %v, want %q", c.name, c.value, err, c.want)
+		t.Run(fmt.Sprintf("not %s=%v", c.name, c.value), func(t *testing.T) {
+			for _, write := range []func(any, map[string]any) error{Set, Decode} {
+				var d all
+				err := write(&d, map[string]any{c.name: c.value})
+				if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.name) || !reflect.DeepEqual(d, all{}) {
+					t.Errorf("error %v, want %q; the struct is %+v", err, c.want, d)
+				}
 			}
-		}
-	}
-	if _, err := Resolve(list, map[string]any{"aplha": 1}); err == nil {
-		t.Errorf("a mistyped name: error %v", err)
-	}
-	if values, err := Resolve(list, map[string]any{"alpha": "0"}); err != nil || values["alpha"] != 0.0 || values["pool"] != 10.0 {
-		t.Errorf("resolved %v (%v)", values, err)
+		})
 	}
 }
 
-func second[T any](_ T, err error) error { return err }
+// TestFill: Set changes only what it is given, Decode and Fill also put defaults in place of zero values.
+func TestFill(t *testing.T) {
+	d := all{Pool: 4, Own: 9, state: []int{1}}
+	err := Set(&d, map[string]any{"alpha": "0", "tau": 2, "flag": true})
+	if err != nil || *d.Alpha != 0 || d.Tau != 2 || !d.Flag || d.Pool != 4 || d.Mode != "" {
+		t.Errorf("set %+v (%v)", d, err)
+	}
+	decoded := d
+	err = Decode(&decoded, map[string]any{"rate": 7})
+	if err != nil || decoded.Rate != 7 || decoded.Mode != "one" || *decoded.Alpha != 0 {
+		t.Errorf("decoded %+v (%v)", decoded, err)
+	}
+	err = Fill(&d)
+	if err != nil || *d.Alpha != 0 || d.Pool != 4 || d.Mode != "one" || d.Rate != 2 || d.Every != 1 || d.Own != 9 || len(d.state) != 1 {
+		t.Errorf("filled %+v (%v)", d, err)
+	}
+	for name, bad := range map[string]all{"alpha": {Alpha: new(-0.5)}, "pool": {Pool: 0.5}, "mode": {Mode: "three"}, "rate": {Rate: math.NaN()}, "tau": {Tau: -2}} {
+		t.Run(name, func(t *testing.T) {
+			if err := Fill(&bad); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%+v: error %v", bad, err)
+			}
+		})
+	}
+}
 
-// TestWithAndFilled change a copy, by value or by pointer, and leave the given struct as it is.
-func TestWithAndFilled(t *testing.T) {
-	given := all{Pool: 4, Own: 9, state: []int{1}}
-	d, err := With(given, map[string]any{"alpha": "0", "tau": 2, "flag": true})
-	if err != nil || *d.Alpha != 0 || d.Tau != "2" || !d.Flag || d.Pool != 4 || d.Mode != "" || given.Alpha != nil {
-		t.Errorf("changed %+v (%v)", d, err)
+// TestBegin: only parameters whose zero means zero get their defaults.
+func TestBegin(t *testing.T) {
+	d := struct {
+		LR   float64 `param:"lr,required" default:"0.5"`
+		Mode string  `param:"mode" default:"one" choices:"one,two"`
+	}{}
+	if Begin(&d); d.LR != 0.5 || d.Mode != "" {
+		t.Errorf("begun as %+v", d)
 	}
-	f, err := Filled(d)
-	if err != nil || *f.Alpha != 0 || f.Pool != 4 || f.Mode != "one" || f.Rate != 2 || f.Every != 1 || d.Mode != "" || f.Own != 9 || len(f.state) != 1 {
-		t.Errorf("filled %+v (%v)", f, err)
-	}
-	pointer, err := Filled(&given)
-	if err != nil || pointer == &given || pointer.Tau != "5" || given.Tau != nil {
-		t.Errorf("filled %+v (%v) of %+v", pointer, err, given)
-	}
-	var hidden any = given
-	if kept, err := Filled(hidden); err != nil || kept.(all).Rate != 2 {
-		t.Errorf("in an interface %+v (%v)", kept, err)
-	}
-	for _, bad := range []all{{Alpha: new(-0.5)}, {Pool: 0.5}, {Mode: "three"}, {Rate: math.NaN()}} {
-		if _, err := Filled(bad); err == nil {
-			t.Errorf("%+v: error %v", bad, err)
-		}
+}
+
+// TestRanges: what a range says of itself, and what it takes.
+func TestRanges(t *testing.T) {
+	for _, c := range []struct {
+		text, says string
+		in, out    []float64
+	}{
+		{"", "a finite number", []float64{-1e300}, []float64{math.NaN(), math.Inf(1)}},
+		{"[0,1]", "a number from 0 to 1", []float64{0, 1}, []float64{-1e-9, 1.1}},
+		{"[0,1)", "a number of at least 0 and below 1", []float64{0}, []float64{1}},
+		{"(0,1]", "a number above 0 and at most 1", []float64{1}, []float64{0}},
+		{"(0,inf]", "a number above 0 or inf", []float64{1, math.Inf(1)}, []float64{0}},
+		{"(-inf,1e-9]", "a number of at most 1e-9", []float64{-5}, []float64{1}},
+		{"[0,inf)", "a number of at least 0", []float64{7}, []float64{math.Inf(1)}},
+		{"whole [1,1e6]", "a whole number from 1 to 1e6", []float64{1000000}, []float64{1.5}},
+		{"[0,pi]", "a number from 0 to π", []float64{math.Pi}, []float64{3.15}},
+		{"[0.001,2147483647]", "a number from 0.001 to 2147483647", nil, nil},
+		{"float32 (0,inf)", "a number above 0 that float32 holds with all digits: 1.2e-38 to 3.4e38", []float64{0x1p-126, math.MaxFloat32}, []float64{0, 1e-38, 3.5e38}},
+		{"float32 [0,inf)", "a number of at least 0 that float32 holds: up to 3.4e38", []float64{0, 1e-40}, []float64{3.5e38, -1}},
+	} {
+		t.Run(c.text, func(t *testing.T) {
+			i, err := parseInterval(c.text)
+			if err != nil || i.String() != c.says {
+				t.Errorf("it says %q (%v), want %q", i, err, c.says)
+			}
+			for _, x := range c.in {
+				if err := InRange(x, c.text); err != nil {
+					t.Errorf("%g: %v", x, err)
+				}
+			}
+			for _, x := range c.out {
+				if err := InRange(x, c.text); err == nil {
+					t.Errorf("%g is in range", x)
+				}
+			}
+		})
 	}
 }

@@ -8,8 +8,8 @@ import (
 // Angular is the part "mdmtr": a two-level angular margin loss for all rows (docs/method.md §5.5). Scores are the
 // cosines between features and the classes' weights, in prediction without margins.
 type Angular struct {
-	ClassMargin *float64 `param:"class_margin" default:"0.01" range:"[0,3.141592653589793]" doc:"m_c in [0, π], added to the angle of the right class"`
-	TaskMargin  *float64 `param:"task_margin" default:"0.01" range:"[0,3.141592653589793]" doc:"m_t in [0, π], added to the angles of the classes of the right task"`
+	ClassMargin *float64 `param:"class_margin" default:"0.01" range:"[0,pi]" doc:"m_c in [0, π], added to the angle of the right class"`
+	TaskMargin  *float64 `param:"task_margin" default:"0.01" range:"[0,pi]" doc:"m_t in [0, π], added to the angles of the classes of the right task"`
 	Sharpness   float64  `param:"sharpness" default:"20" range:"[0.001,10000]" doc:"s > 0, the factor of the cosines"`
 	LegacyNorm  bool     `param:"legacy_norm" default:"false" doc:"divide by the Frobenius norm of the whole classifier instead of the norm of each class's weights, as in the released PCL code"`
 	Distill     float64  `param:"distill" default:"0" range:"[0,1e6]" doc:"weight of the squared difference to the scores stored when a task ended; 0 leaves it out"`
@@ -29,7 +29,7 @@ func (a Angular) join(r *Rehearsal) {
 		Seen: true, Cosine: true, Sharpness: a.Sharpness, Frobenius: a.LegacyNorm,
 		ClassMargin: *a.ClassMargin, TaskMargin: *a.TaskMargin,
 	}
-	err := params.InRange(loss.ClassMargin+loss.TaskMargin, "[0,3.141592653589793]") // an angle may pass π once
+	err := params.InRange(loss.ClassMargin+loss.TaskMargin, "[0,pi]") // an angle may pass π once
 	fail.When(err != nil, "class_margin + task_margin: %w", err)
 	r.Task, r.Rows = loss, []Row{{ID: memoryRow, Loss: loss}}
 	if a.Distill > 0 {

@@ -82,7 +82,9 @@ func TestEveryPart(t *testing.T) {
 		if n := reflect.TypeOf(part).NumField(); n != len(defaults) {
 			t.Errorf("%s has %d fields and %d parameters", name, n, len(defaults))
 		}
-		if got, want := made(t, must.Get(params.With(part, defaults))(t)), made(t, part); !reflect.DeepEqual(got, want) {
+		full := reflect.New(reflect.TypeOf(part)).Interface()
+		must.Do(t, params.Set(full, defaults))
+		if got, want := made(t, full), made(t, part); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s with its defaults makes %+v, its zero value %+v", name, got, want)
 		}
 	}

@@ -40,7 +40,8 @@ func newSmallLab(t *testing.T, classes, inputs int, c memory.Config) *smallLab {
 // filled is a part as New joins it.
 func filled[P any](t *testing.T, p P) P {
 	t.Helper()
-	return must.Get(params.Filled(p))(t)
+	must.Do(t, params.Fill(&p))
+	return p
 }
 
 func gaussian(r *rand.Rand, k, n int) [][]float64 {

@@ -111,8 +111,10 @@ func declarationOf(part any) (d declared, registered bool) {
 
 // join lets a part join a rehearsal, and returns the error that it ends with.
 func join(part any, r *Rehearsal) error {
-	filled, err := params.FilledPointer(part)
-	if err != nil {
+	copied := reflect.New(origin.StructOf(part))
+	copied.Elem().Set(reflect.Indirect(reflect.ValueOf(part)))
+	filled := copied.Interface()
+	if err := params.Fill(filled); err != nil {
 		return err
 	}
 	if p, ok := filled.(joiner); ok { // also where its struct embeds a part of this package

@@ -54,7 +54,7 @@ func adamOf(o optim.Optimizer) (optim.Adam, bool) {
 		return adamOf(s.Optimizer)
 	}
 	a, ok := o.(optim.Adam)
-	a, _ = params.Filled(a) // optim.Check has the error
+	_ = params.Fill(&a) // optim.Check has the error
 	return a, ok
 }
 
