@@ -25,7 +25,6 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
@@ -126,10 +125,10 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	return open(ctx, o, drivers)
 }
 
-// driver is one kind of backend. open may end by package fail.
+// driver is one kind of backend.
 type driver struct {
 	name string
-	open func(ctx context.Context, o Options) *Backend
+	open func(ctx context.Context, o Options) (*Backend, error)
 }
 
 // drivers are in the order of preference.
@@ -163,8 +162,7 @@ func open(ctx context.Context, o Options, all []driver) (*Backend, error) {
 // try opens with a driver; panics of the library become errors.
 func (d driver) try(ctx context.Context, o Options) (b *Backend, err error) {
 	defer recoverTo(&err, "open")
-	defer fail.Caught(&err)
-	return d.open(ctx, o), nil
+	return d.open(ctx, o)
 }
 
 // reason says in one sentence why a backend is the one, after others have failed.

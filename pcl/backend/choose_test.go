@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -15,9 +14,8 @@ import (
 func fakeDriver(name string, err error) driver {
 	return driver{
 		name: name,
-		open: func(context.Context, Options) *Backend {
-			fail.If(err)
-			return &Backend{Info: Info{Name: name}}
+		open: func(context.Context, Options) (*Backend, error) {
+			return &Backend{Info: Info{Name: name}}, err
 		},
 	}
 }
@@ -73,14 +71,14 @@ func TestFailures(t *testing.T) {
 		t.Errorf("error %v leaves out a reason", err)
 	}
 	all := fakeDrivers(a, nil, nil)
-	all[1].open = func(context.Context, Options) *Backend { panic("segment 7") }
+	all[1].open = func(context.Context, Options) (*Backend, error) { panic("segment 7") }
 	if o, err := open(context.Background(), Options{Name: Auto}, all); err != nil || o.Info.Name != Go || !strings.Contains(o.Info.Reason, "segment 7") {
 		t.Errorf("got %+v, %v", o, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	all[1].open = func(context.Context, Options) *Backend {
+	all[1].open = func(context.Context, Options) (*Backend, error) {
 		cancel()
-		return fail.Or[*Backend](nil, errors.New("download stopped"))
+		return nil, errors.New("download stopped")
 	}
 	if _, err := open(ctx, Options{Name: Auto}, all); err != context.Canceled {
 		t.Errorf("error %v, want context.Canceled", err)

@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/gomlx/go-xla/installer"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // cudaPluginEnv names the environment variable that points at a CUDA plugin.
@@ -49,13 +47,15 @@ func hasNVIDIA() bool {
 // cudaFile is the CUDA plugin: in this order, that which the environment names, ours, that of an installed JAX, or a new
 // installation. A file that the environment names is returned without a check: if it does not exist, the error of opening it is
 // the one that the user should read.
-func (m machine) cudaFile(ctx context.Context, o Options) string {
+func (m machine) cudaFile(ctx context.Context, o Options) (string, error) {
 	if thisPlatform != cudaPlatform {
-		fail.If(errNoCUDAHere)
+		return "", errNoCUDAHere
 	}
-	fail.When(!m.hasGPU(), "no NVIDIA GPU found")
+	if !m.hasGPU() {
+		return "", errors.New("no NVIDIA GPU found")
+	}
 	if given := os.Getenv(cudaPluginEnv); given != "" {
-		return given
+		return given, nil
 	}
 	dirs := m.pythonPaths(ctx)
 	if o.cache != "" {
@@ -63,7 +63,7 @@ func (m machine) cudaFile(ctx context.Context, o Options) string {
 	}
 	for _, dir := range dirs {
 		if file, err := cudaPlugin.in(ctx, dir); err == nil {
-			return file
+			return file, nil
 		}
 	}
 	return cudaPlugin.installed(ctx, o)

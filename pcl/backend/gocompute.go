@@ -5,8 +5,6 @@ import (
 	"runtime"
 
 	"github.com/gomlx/compute/gobackend"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // goConfig avoids the default configuration of the pure-Go backend: with few cores its parallel
@@ -14,7 +12,10 @@ import (
 const goConfig = "ops_sequential"
 
 // openGo opens the pure-Go backend. Each operation may still use GOMAXPROCS threads.
-func openGo(context.Context, Options) *Backend {
-	b := fail.Or(gobackend.New(goConfig))
-	return &Backend{Backend: b, Info: Info{Name: Go, Device: cpuModel(vectors()), Threads: runtime.GOMAXPROCS(0)}}
+func openGo(context.Context, Options) (*Backend, error) {
+	b, err := gobackend.New(goConfig)
+	if err != nil {
+		return nil, err
+	}
+	return &Backend{Backend: b, Info: Info{Name: Go, Device: cpuModel(vectors()), Threads: runtime.GOMAXPROCS(0)}}, nil
 }

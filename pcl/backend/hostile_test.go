@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // TestHostileIndex gives answers that no package index gives.
@@ -31,7 +29,7 @@ func TestHostileIndex(t *testing.T) {
 		defer cancel()
 		p := tinyPlugin("x")
 		p.Libraries = cudaPlugin.Libraries // whose requirements are strange
-		all := fail.Tried(func() { p.wheels(ctx) })
+		_, all := p.wheels(ctx)
 		p.Libraries = ""
 		_, err := p.tried(ctx, Options{cache: t.TempDir()})
 		for _, err := range []error{err, all} {

@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"regexp"
 	"strings"
@@ -10,7 +11,6 @@ import (
 	"github.com/gomlx/go-xla/installer"
 
 	"github.com/parallelcl/parallelcl/internal/download"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
@@ -34,13 +34,23 @@ type release struct {
 }
 
 // ask asks the package index about a package.
-func ask(ctx context.Context, name string) *packageIndex {
-	defer fail.At("package index")
+func ask(ctx context.Context, name string) (_ *packageIndex, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("package index: %w", err)
+		}
+	}()
 	address := &url.URL{Scheme: "https", Host: "pypi.org", Path: "/pypi/" + name + "/json"}
-	data := fail.Or(new(download.Client).Bytes(ctx, address.String(), maxIndex))
+	data, err := new(download.Client).Bytes(ctx, address.String(), maxIndex)
+	if err != nil {
+		return nil, err
+	}
 	var answer packageIndex
-	err := printable.Error(json.Unmarshal(data, &answer))
-	fail.When(err != nil, "the answer of %s is not what it should be (is there a proxy or a login page in between?): %w", address, err)
+	if err := printable.Error(json.Unmarshal(data, &answer)); err != nil {
+		return nil, fmt.Errorf(
+			"the answer of %s is not what it should be (is there a proxy or a login page in between?): %w",
+			address, err)
+	}
 	for _, files := range answer.Releases {
 		for i := range files {
 			if u, err := address.Parse(files[i].URL); err == nil { // mirrors answer with relative addresses
@@ -48,7 +58,7 @@ func ask(ctx context.Context, name string) *packageIndex {
 			}
 		}
 	}
-	return &answer
+	return &answer, nil
 }
 
 // file is that of a version for a platform, if there is one and it has a checksum.
@@ -62,32 +72,58 @@ func (x *packageIndex) file(version string, platform *regexp.Regexp) (release, b
 }
 
 // wheels looks up the plugin and its libraries in the package index.
-func (p plugin) wheels(ctx context.Context) []release {
-	own, found := ask(ctx, p.Package).file(p.Version, p.Platform)
-	fail.When(!found, "package index: %s %s has no file with a SHA-256 for %s", p.Package, p.Version, thisPlatform)
-	fail.When(own.Digests.SHA256 != p.SHA256, "package index: %s %s has SHA-256 %q; want %q: refused", p.Package, p.Version, own.Digests.SHA256, p.SHA256)
+func (p plugin) wheels(ctx context.Context) ([]release, error) {
+	found, err := ask(ctx, p.Package)
+	if err != nil {
+		return nil, err
+	}
+	own, has := found.file(p.Version, p.Platform)
+	if !has {
+		return nil, fmt.Errorf("package index: %s %s has no file with a SHA-256 for %s",
+			p.Package, p.Version, thisPlatform)
+	}
+	if own.Digests.SHA256 != p.SHA256 {
+		return nil, fmt.Errorf("package index: %s %s has SHA-256 %q; want %q: refused",
+			p.Package, p.Version, own.Digests.SHA256, p.SHA256)
+	}
 	all := []release{own}
 	if p.Libraries == "" {
-		return all
+		return all, nil
 	}
-	needed, err := ask(ctx, p.Libraries).ParseDependencies()
-	fail.When(err != nil, "package index: %s: %w", p.Libraries, printable.Error(err))
+	libraries, err := ask(ctx, p.Libraries)
+	if err != nil {
+		return nil, err
+	}
+	needed, err := libraries.ParseDependencies()
+	if err != nil {
+		return nil, fmt.Errorf("package index: %s: %w", p.Libraries, printable.Error(err))
+	}
 	for _, d := range needed {
 		if strings.HasPrefix(d.Package, "nvidia-") {
-			all = append(all, newest(ctx, d, p.Platform))
+			r, err := newest(ctx, d, p.Platform)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, r)
 		}
 	}
-	return all
+	return all, nil
 }
 
 // newest is the newest release that satisfies a requirement and has a wheel for the platform.
-func newest(ctx context.Context, d installer.PipDependency, platform *regexp.Regexp) (best release) {
-	index, version := ask(ctx, d.Package), ""
+func newest(ctx context.Context, d installer.PipDependency, platform *regexp.Regexp) (best release, err error) {
+	index, err := ask(ctx, d.Package)
+	if err != nil {
+		return release{}, err
+	}
+	version := ""
 	for v := range index.Releases {
 		if r, ok := index.file(v, platform); ok && d.IsValid(v) && (version == "" || installer.PipCompareVersion(v, version) > 0) {
 			best, version = r, v
 		}
 	}
-	fail.When(version == "", "package index: no version of %s fits", d.Package)
-	return best
+	if version == "" {
+		return release{}, fmt.Errorf("package index: no version of %s fits", d.Package)
+	}
+	return best, nil
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/archive"
 	"github.com/parallelcl/parallelcl/internal/download"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/filelock"
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
@@ -94,46 +93,72 @@ func (p plugin) in(ctx context.Context, dir string) (string, error) {
 
 // installed returns the plugin's file in the cache folder of o. It installs it first if it is not there or is damaged. Any
 // number of processes may call it at the same time: one installs, the others wait.
-func (p plugin) installed(ctx context.Context, o Options) string {
-	fail.When(o.cache == "", "no cache folder to install its plugin into: set HOME or XDG_CACHE_HOME")
+func (p plugin) installed(ctx context.Context, o Options) (_ string, err error) {
+	if o.cache == "" {
+		return "", errors.New("no cache folder to install its plugin into: set HOME or XDG_CACHE_HOME")
+	}
 	dir := p.folder(o.cache)
 	file, err := p.in(ctx, dir)
-	fail.If(ctx.Err())
-	if err == nil {
-		return file
+	if err := ctx.Err(); err != nil {
+		return "", err
 	}
-	defer lockPlugins(ctx, o)()
+	if err == nil {
+		return file, nil
+	}
+	unlock, err := lockPlugins(ctx, o)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
 	file, state := p.in(ctx, dir)
 	if state == nil { // another process was faster
-		return file
+		return file, nil
 	}
 	if !errors.Is(state, fs.ErrNotExist) {
 		if o.Progress != nil {
 			fmt.Fprintf(o.Progress, "%v: installing it again\n", state)
 		}
-		defer fail.At(state.Error())
+		defer func() {
+			if err != nil {
+				err = fmt.Errorf("%s: %w", state.Error(), err)
+			}
+		}()
 	}
-	p.install(ctx, dir, o)
-	return fail.Or(p.in(ctx, dir))
+	if err := p.install(ctx, dir, o); err != nil {
+		return "", err
+	}
+	return p.in(ctx, dir)
 }
 
 // wheelLimits are those of one wheel.
 var wheelLimits = archive.Limits{Bytes: 4 << 30, Members: 100_000}
 
 // install makes the folder dir of wheels: everything or nothing. The caller holds the lock.
-func (p plugin) install(ctx context.Context, dir string, o Options) {
-	wheels := p.wheels(ctx)
+func (p plugin) install(ctx context.Context, dir string, o Options) error {
+	wheels, err := p.wheels(ctx)
+	if err != nil {
+		return err
+	}
 	part, partial := dir+".whl", dir+".partial"
-	fail.If(errors.Join(os.RemoveAll(partial), os.MkdirAll(partial, 0o755)))
+	if err := errors.Join(os.RemoveAll(partial), os.MkdirAll(partial, 0o755)); err != nil {
+		return err
+	}
 	defer os.RemoveAll(partial)
 	for _, w := range wheels {
-		fail.If((&download.Client{Progress: o.Progress}).To(ctx, download.File{URL: w.URL, Bytes: w.Size, SHA256: w.Digests.SHA256}, part))
+		wheel := download.File{URL: w.URL, Bytes: w.Size, SHA256: w.Digests.SHA256}
+		if err := (&download.Client{Progress: o.Progress}).To(ctx, wheel, part); err != nil {
+			return err
+		}
 		err := archive.Unpack(ctx, part, p.keep, partial, wheelLimits)
 		os.Remove(part)
-		fail.When(err != nil, "unpack %s: %w", printable.Line(w.Filename), err)
+		if err != nil {
+			return fmt.Errorf("unpack %s: %w", printable.Line(w.Filename), err)
+		}
 	}
-	fail.If(os.RemoveAll(dir)) // it is damaged or incomplete
-	fail.If(os.Rename(partial, dir))
+	if err := os.RemoveAll(dir); err != nil { // it is damaged or incomplete
+		return err
+	}
+	return os.Rename(partial, dir)
 }
 
 // keep says which members of wheels are unpacked, and where.
@@ -145,10 +170,10 @@ func (p plugin) keep(member string) (string, bool) {
 }
 
 // lockPlugins takes the lock of the folder of plugins, and returns the function that gives it back.
-func lockPlugins(ctx context.Context, o Options) func() {
-	return fail.Or(filelock.Wait(ctx, filepath.Join(o.cache, "plugins", ".lock"), func() {
+func lockPlugins(ctx context.Context, o Options) (func(), error) {
+	return filelock.Wait(ctx, filepath.Join(o.cache, "plugins", ".lock"), func() {
 		if o.Progress != nil {
 			fmt.Fprintln(o.Progress, "Waiting for another process that installs a plugin...")
 		}
-	}))
+	})
 }

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -34,8 +33,7 @@ func tinyPlugin(wheelSHA string) plugin {
 
 // tried returns the error with which installed ends.
 func (p plugin) tried(ctx context.Context, o Options) (file string, err error) {
-	defer fail.Caught(&err)
-	return p.installed(ctx, o), nil
+	return p.installed(ctx, o)
 }
 
 func mustInstall(t *testing.T, p plugin, dir string) string {
@@ -223,11 +221,11 @@ func TestInstallStopsWithItsContext(t *testing.T) {
 	if _, err := p.tried(ctx, Options{cache: dir}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want context.Canceled", err)
 	}
-	defer lockPlugins(t.Context(), Options{cache: dir})()
+	defer must.Get(lockPlugins(t.Context(), Options{cache: dir}))(t)()
 	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	var notice bytes.Buffer
-	if err := fail.Tried(func() { lockPlugins(ctx, Options{cache: dir, Progress: &notice}) }); !errors.Is(err, context.DeadlineExceeded) || notice.Len() == 0 {
+	if _, err := lockPlugins(ctx, Options{cache: dir, Progress: &notice}); !errors.Is(err, context.DeadlineExceeded) || notice.Len() == 0 {
 		t.Errorf("while another has the lock: error %v, notice %q", err, notice.String())
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/gomlx/go-xla/compute/xla"
 	"github.com/gomlx/go-xla/pjrt"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/backend/internal/pjrtenv"
 )
 
@@ -61,17 +60,23 @@ func setEnv(key, value string) (restore func()) {
 }
 
 // openCPU opens XLA on the CPU.
-func openCPU(ctx context.Context, o Options) *Backend {
-	return openCPUPlugin(cpuPlugin.installed(ctx, o), o)
+func openCPU(ctx context.Context, o Options) (*Backend, error) {
+	file, err := cpuPlugin.installed(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return openCPUPlugin(file, o)
 }
 
 // openCPUPlugin opens an XLA CPU plugin file.
-func openCPUPlugin(plugin string, o Options) *Backend {
+func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 	keepFreedMemory()
 	xlaMu.Lock()
 	used, err := setVectors(o.Vectors, vectors())
 	xlaMu.Unlock()
-	fail.If(err)
+	if err != nil {
+		return nil, err
+	}
 	options := pjrt.NamedValuesMap{"cpu_device_count": int64(1)}
 	settings := ""
 	if os.Getenv(envSeparate) != "" {
@@ -79,24 +84,33 @@ func openCPUPlugin(plugin string, o Options) *Backend {
 	}
 	info := Info{Name: XLACPU, Plugin: plugin, Device: cpuModel(used, cache("L1"), cache("L2")), Vectors: used, Threads: max(o.Threads, 1)}
 	open := func() (*Backend, error) { return openXLA(info, settings, options) }
-	b := fail.Or(open())
+	b, err := open()
+	if err != nil {
+		return nil, err
+	}
 	if err := b.addClients(o.clients(), open); err != nil {
 		b.Close()
-		fail.If(err)
+		if err != nil {
+			return nil, err
+		}
 	}
-	return b
+	return b, nil
 }
 
 // tf32Env is read by NVIDIA's libraries when they are loaded: 0 forbids TF32.
 const tf32Env = "NVIDIA_TF32_OVERRIDE"
 
 // openCUDA opens XLA on the GPU.
-func openCUDA(ctx context.Context, o Options) *Backend {
-	return openCUDAPlugin(thisMachine.cudaFile(ctx, o), o)
+func openCUDA(ctx context.Context, o Options) (*Backend, error) {
+	file, err := thisMachine.cudaFile(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return openCUDAPlugin(file, o)
 }
 
 // openCUDAPlugin opens an XLA CUDA plugin file on the first GPU that is visible.
-func openCUDAPlugin(plugin string, o Options) *Backend {
+func openCUDAPlugin(plugin string, o Options) (*Backend, error) {
 	options := pjrt.NamedValuesMap{"preallocate": false, "visible_devices": []int64{0}}
 	if dir := cudaDataDir(plugin); dir != "" {
 		os.Setenv("XLA_FLAGS", withXLAFlag(os.Getenv("XLA_FLAGS"), cudaFlag, dir)) // read again at each compilation
@@ -105,5 +119,5 @@ func openCUDAPlugin(plugin string, o Options) *Backend {
 		os.Setenv(tf32Env, "0") // the binding asks for exact products only, and cuDNN would round in convolutions
 	}
 	settings := fmt.Sprintf(",tf32=%t,noshared_buffers", o.TF32)
-	return fail.Or(openXLA(Info{Name: XLACUDA, Plugin: plugin, Threads: 1}, settings, options))
+	return openXLA(Info{Name: XLACUDA, Plugin: plugin, Threads: 1}, settings, options)
 }

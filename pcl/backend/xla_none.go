@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // errUnsupported says why this build loads no XLA plugins.
@@ -18,5 +16,5 @@ var errUnsupported = func() error {
 	return errors.New("there is no XLA for " + thisPlatform)
 }()
 
-func openCPU(context.Context, Options) *Backend  { return fail.Or[*Backend](nil, errUnsupported) }
-func openCUDA(context.Context, Options) *Backend { return fail.Or[*Backend](nil, errUnsupported) }
+func openCPU(context.Context, Options) (*Backend, error)  { return nil, errUnsupported }
+func openCUDA(context.Context, Options) (*Backend, error) { return nil, errUnsupported }

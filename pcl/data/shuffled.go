@@ -2,10 +2,10 @@ package data
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
@@ -61,21 +61,33 @@ func (s *shuffled) State() (json.RawMessage, error) {
 }
 
 func (s *shuffled) SetState(data json.RawMessage) (err error) {
-	defer fail.Caught(&err)
-	defer fail.At("data: stream state")
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("data: stream state: %w", err)
+		}
+	}()
 	var st shuffledState
-	fail.If(json.Unmarshal(data, &st))
-	fail.When(st.Epoch >= s.epochs, "it is of epoch %d, counted from 0, and the stream has %d: make it with as many epochs as when it was saved", st.Epoch, s.epochs)
-	fail.When(len(st.Order) != s.samples.Len() || st.Next < 0 || st.Next > len(st.Order) || st.Epoch < 0,
-		"it belongs to other samples: check that the data set is the one the run began with")
+	if err := json.Unmarshal(data, &st); err != nil {
+		return err
+	}
+	if st.Epoch >= s.epochs {
+		return fmt.Errorf(
+			"it is of epoch %d, counted from 0, and the stream has %d: make it with as many epochs as when it was saved",
+			st.Epoch, s.epochs)
+	}
+	if len(st.Order) != s.samples.Len() || st.Next < 0 || st.Next > len(st.Order) || st.Epoch < 0 {
+		return errors.New("it belongs to other samples: check that the data set is the one the run began with")
+	}
 	met := make([]bool, len(st.Order))
 	for _, i := range st.Order {
 		if i < 0 || i >= len(st.Order) || met[i] {
-			fail.Now("it is damaged: sample %d of %d is there twice, or is none", i, len(st.Order))
+			return fmt.Errorf("it is damaged: sample %d of %d is there twice, or is none", i, len(st.Order))
 		}
 		met[i] = true
 	}
-	fail.If(s.rng.UnmarshalBinary(st.Rand))
+	if err := s.rng.UnmarshalBinary(st.Rand); err != nil {
+		return err
+	}
 	s.epoch, s.next, s.order = st.Epoch, st.Next, st.Order
 	return nil
 }

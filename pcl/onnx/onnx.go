@@ -7,11 +7,11 @@
 package onnx
 
 import (
+	"fmt"
 	"io"
 	"maps"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
@@ -42,15 +42,24 @@ const maxSize = 1<<31 - 1
 
 // Write writes the network as an ONNX file of opset 17.
 func (n Network) Write(w io.Writer) (err error) {
-	defer fail.Caught(&err)
-	defer fail.At("onnx")
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("onnx: %w", err)
+		}
+	}()
 	l := n.Model.Layout()
-	fail.When(len(n.Parameters) != l.Total || len(n.Statistics) != l.StatsTotal,
-		"%d parameters and %d statistics, the model has %d and %d", len(n.Parameters), len(n.Statistics), l.Total, l.StatsTotal)
-	fail.When(4*(l.Total+l.StatsTotal) > maxSize/2, "%d parameters are too many for a file: it holds 1 GB of them", l.Total)
+	if len(n.Parameters) != l.Total || len(n.Statistics) != l.StatsTotal {
+		return fmt.Errorf("%d parameters and %d statistics, the model has %d and %d",
+			len(n.Parameters), len(n.Statistics), l.Total, l.StatsTotal)
+	}
+	if 4*(l.Total+l.StatsTotal) > maxSize/2 {
+		return fmt.Errorf("%d parameters are too many for a file: it holds 1 GB of them", l.Total)
+	}
 	g := &graph{network: n, layout: l, added: map[string]bool{}}
 	features, logits, err := model.Build(n.Model, g, inputName)
-	fail.If(err)
+	if err != nil {
+		return err
+	}
 	width, classes := l.Params[l.Classifier].Dims[0], n.Model.Outputs()
 	if n.Scores.Cosine {
 		logits = g.cosines(features, width)
@@ -58,11 +67,13 @@ func (n Network) Write(w io.Writer) (err error) {
 	outputs := [][]byte{g.output(logits, logitsName, classes), g.output(features, featuresName, width)}
 	if n.Means != nil {
 		short := slices.ContainsFunc(n.Means, func(m []float32) bool { return m != nil && len(m) != width })
-		fail.When(len(n.Means) > classes || short, "means of %d outputs; the model has %d, and %d features", len(n.Means), classes, width)
+		if len(n.Means) > classes || short {
+			return fmt.Errorf("means of %d outputs; the model has %d, and %d features", len(n.Means), classes, width)
+		}
 		outputs = append(outputs, g.output(g.distances(features, width), scoresName, classes))
 	}
-	fail.Or(w.Write(n.message(g, outputs)))
-	return nil
+	_, err = w.Write(n.message(g, outputs))
+	return err
 }
 
 // message puts the file together.

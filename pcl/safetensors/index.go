@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -12,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 	"github.com/parallelcl/parallelcl/internal/npz"
 )
@@ -48,7 +48,7 @@ func Open(path string) (r *Reader, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = fail.Tried(func() { r = newReader(f, fail.Or(f.Stat()).Size()) })
+	r, err = readerOf(f)
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: not a safetensors file that can be read: %w", path, err)
@@ -57,27 +57,51 @@ func Open(path string) (r *Reader, err error) {
 	return r, nil
 }
 
+func readerOf(f *os.File) (*Reader, error) {
+	about, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return newReader(f, about.Size())
+}
+
 // Close closes the file.
 func (x *Reader) Close() error { return x.close() }
 
-func newReader(r io.ReaderAt, length int64) *Reader {
+func newReader(r io.ReaderAt, length int64) (*Reader, error) {
 	in, n := io.NewSectionReader(r, 0, length), uint64(0)
-	fail.If(binary.Read(in, binary.LittleEndian, &n))
-	fail.When(n > maxHeader || int64(n) > length-8, "a header of %d bytes in a file of %d; at most %d are read", n, length, maxHeader)
+	if err := binary.Read(in, binary.LittleEndian, &n); err != nil {
+		return nil, err
+	}
+	if n > maxHeader || int64(n) > length-8 {
+		return nil, fmt.Errorf("a header of %d bytes in a file of %d; at most %d are read", n, length, maxHeader)
+	}
 	text, from := make([]byte, n), 8+int64(n)
-	fail.Or(io.ReadFull(in, text))
+	if _, err := io.ReadFull(in, text); err != nil {
+		return nil, err
+	}
 	x := &Reader{values: io.NewSectionReader(r, from, length-from)}
 	var header map[string]json.RawMessage
-	fail.If(jsonin.Unmarshal(text, &header))
+	if err := jsonin.Unmarshal(text, &header); err != nil {
+		return nil, err
+	}
 	for _, key := range slices.Sorted(maps.Keys(header)) { // so that a file has one error
 		if key == metadataKey {
-			fail.If(jsonin.Unmarshal(header[key], &x.Metadata))
+			if err := jsonin.Unmarshal(header[key], &x.Metadata); err != nil {
+				return nil, err
+			}
 		} else {
-			x.Entries = append(x.Entries, readEntry(key, header[key]))
+			entry, err := readEntry(key, header[key])
+			if err != nil {
+				return nil, err
+			}
+			x.Entries = append(x.Entries, entry)
 		}
 	}
-	x.order(length - from)
-	return x
+	if err := x.order(length - from); err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
 // described is what the header says of a tensor.
@@ -88,18 +112,30 @@ type described struct {
 }
 
 // readEntry reads what the header says of a tensor.
-func readEntry(name string, value json.RawMessage) Entry {
-	defer fail.At(fmt.Sprintf("tensor %q", name))
+func readEntry(name string, value json.RawMessage) (_ Entry, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("tensor %q: %w", name, err)
+		}
+	}()
 	var in described
-	fail.If(jsonin.Unmarshal(value, &in))
-	fail.When(in.Type == "" || in.Shape == nil || len(in.Offsets) != 2, "want dtype, shape and two data_offsets")
+	if err := jsonin.Unmarshal(value, &in); err != nil {
+		return Entry{}, err
+	}
+	if in.Type == "" || in.Shape == nil || len(in.Offsets) != 2 {
+		return Entry{}, errors.New("want dtype, shape and two data_offsets")
+	}
 	begin, end := in.Offsets[0], in.Offsets[1]
 	t := Entry{name, in.Type, in.Shape, end - begin, begin}
-	n := fail.Or(size(t.Shape))
+	n, err := size(t.Shape)
+	if err != nil {
+		return Entry{}, err
+	}
 	each, _, unknown := npz.Decoder(kinds[t.Type])
-	fail.When(begin < 0 || end < begin || unknown == nil && int64(n)*int64(each) != t.Bytes,
-		"one of type %s and shape %v has the bytes %d to %d", t.Type, t.Shape, begin, end)
-	return t
+	if begin < 0 || end < begin || unknown == nil && int64(n)*int64(each) != t.Bytes {
+		return Entry{}, fmt.Errorf("one of type %s and shape %v has the bytes %d to %d", t.Type, t.Shape, begin, end)
+	}
+	return t, nil
 }
 
 // size returns the number of values of a shape.
@@ -115,17 +151,25 @@ func size(shape []int) (int, error) {
 }
 
 // order sorts the tensors by their places and checks that these are one after the other, up to the end.
-func (x *Reader) order(bytes int64) {
+func (x *Reader) order(bytes int64) error {
 	slices.SortFunc(x.Entries, func(a, b Entry) int {
 		// An empty tensor lies before the one that begins where it does.
 		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.Bytes, b.Bytes), strings.Compare(a.Name, b.Name))
 	})
 	at := int64(0)
 	for _, t := range x.Entries {
-		fail.When(t.begin != at, "tensor %q begins at byte %d of the values, where %d are taken: tensors overlap, or leave a gap", t.Name, t.begin, at)
+		if t.begin != at {
+			return fmt.Errorf(
+				"tensor %q begins at byte %d of the values, where %d are taken: tensors overlap, or leave a gap",
+				t.Name, t.begin, at)
+		}
 		at += t.Bytes
 	}
-	fail.When(at != bytes, "the tensors have %d bytes of values, the file %d: it was cut off, or something follows", at, bytes)
+	if at != bytes {
+		return fmt.Errorf("the tensors have %d bytes of values, the file %d: it was cut off, or something follows",
+			at, bytes)
+	}
+	return nil
 }
 
 // kinds are NumPy's descriptions of the types.
@@ -138,11 +182,18 @@ var kinds = map[string]string{
 // Read reads the values of a tensor: a []float64 or []float32, the latter for the floats of 16 bits too, []uint8 for U8,
 // and []int64 for the others.
 func (x *Reader) Read(t Entry) (values any, err error) {
-	defer fail.Caught(&err)
-	defer fail.At("tensor " + t.Name)
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("tensor %s: %w", t.Name, err)
+		}
+	}()
 	_, decode, err := npz.Decoder(kinds[t.Type])
-	fail.When(err != nil, "it has the type %s; want a float or whole number type", t.Type)
+	if err != nil {
+		return nil, fmt.Errorf("it has the type %s; want a float or whole number type", t.Type)
+	}
 	data := make([]byte, t.Bytes)
-	fail.Or(io.ReadFull(io.NewSectionReader(x.values, t.begin, t.Bytes), data))
-	return fail.Or(decode(data)), nil
+	if _, err := io.ReadFull(io.NewSectionReader(x.values, t.begin, t.Bytes), data); err != nil {
+		return nil, err
+	}
+	return decode(data)
 }

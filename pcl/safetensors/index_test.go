@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -15,7 +14,7 @@ import (
 func rawWith(header string, values ...byte) []byte { return append(raw(header, 0), values...) }
 
 func open(data []byte) (r *Reader, err error) {
-	err = fail.Tried(func() { r = newReader(bytes.NewReader(data), int64(len(data))) })
+	r, err = newReader(bytes.NewReader(data), int64(len(data)))
 	return r, err
 }
 

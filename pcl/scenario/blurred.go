@@ -1,7 +1,8 @@
 package scenario
 
 import (
-	"github.com/parallelcl/parallelcl/internal/fail"
+	"fmt"
+
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
@@ -25,10 +26,12 @@ func (p Part) bad() bool { return p != Part{} && (p.Index < 0 || p.Index >= p.Of
 
 // blurredSets cuts the classes 0…classes−1, in random order, into tasks of size classes each, of which every task has
 // the first overlap classes in common with the one before it (docs/protocol.md §1.6), and a part of its own of each.
-func blurredSets(classes, tasks, size, overlap int, labelset uint64) []Task {
+func blurredSets(classes, tasks, size, overlap int, labelset uint64) ([]Task, error) {
 	step := size - overlap
-	fail.When(overlap < 1 || step < 1 || tasks < 1 || tasks > classes || size > classes || size+(tasks-1)*step != classes,
-		"%d tasks of %d classes, of which neighbours share %d, do not make %d classes", tasks, size, overlap, classes)
+	if overlap < 1 || step < 1 || tasks < 1 || tasks > classes || size > classes || size+(tasks-1)*step != classes {
+		return nil, fmt.Errorf("%d tasks of %d classes, of which neighbours share %d, do not make %d classes",
+			tasks, size, overlap, classes)
+	}
 	order := seed.New(labelset, "blurred", classes, tasks, size, overlap).Perm(classes)
 	sets, having := make([]Task, tasks), make([]int, classes) // how many tasks have each class
 	for t := range sets {
@@ -45,5 +48,5 @@ func blurredSets(classes, tasks, size, overlap int, labelset uint64) []Task {
 			}
 		}
 	}
-	return sets
+	return sets, nil
 }

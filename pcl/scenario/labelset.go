@@ -3,16 +3,16 @@ package scenario
 import (
 	"fmt"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
 // labelSets cuts the classes 0…classes−1 into tasks of lo to hi classes each, every class in exactly one
 // (docs/protocol.md §1.2): sizes are drawn one after another, each within what leaves the rest feasible; then
 // sizes and class ids are shuffled.
-func labelSets(classes, tasks, lo, hi int, labelset uint64) [][]int {
+func labelSets(classes, tasks, lo, hi int, labelset uint64) ([][]int, error) {
 	if tasks < 1 || tasks > classes || lo < 1 || lo > classes || hi < lo || tasks*lo > classes || tasks*min(hi, classes) < classes {
-		fail.Now("%d classes cannot be cut into %d tasks of %d to %d classes%s", classes, tasks, lo, hi, feasible(classes, tasks, lo, hi))
+		return nil, fmt.Errorf("%d classes cannot be cut into %d tasks of %d to %d classes%s",
+			classes, tasks, lo, hi, feasible(classes, tasks, lo, hi))
 	}
 	rng := seed.New(labelset, "labelset", classes, tasks, lo, hi)
 	hi = min(hi, classes)
@@ -31,7 +31,7 @@ func labelSets(classes, tasks, lo, hi int, labelset uint64) [][]int {
 	for t, n := range sizes {
 		sets[t], ids = ids[:n:n], ids[n:]
 	}
-	return sets
+	return sets, nil
 }
 
 // feasible says what could be asked for instead.

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // TestLabelSets cuts random numbers of classes: each is in one task, and the sizes are in range.
@@ -18,7 +18,7 @@ func TestLabelSets(t *testing.T) {
 		lo := rapid.IntRange(1, 6).Draw(t, "lo")
 		hi := rapid.IntRange(lo, 20).Draw(t, "hi")
 		classes := rapid.IntRange(tasks*lo, tasks*hi).Draw(t, "classes")
-		sets := labelSets(classes, tasks, lo, hi, rapid.Uint64().Draw(t, "seed"))
+		sets := must.Get(labelSets(classes, tasks, lo, hi, rapid.Uint64().Draw(t, "seed")))(t)
 		var all []int
 		for _, set := range sets {
 			if len(set) < lo || len(set) > hi {
@@ -38,11 +38,11 @@ func TestInfeasibleLabelSets(t *testing.T) {
 		{62, 5, 13, 15}, {62, 5, 3, 12}, {10, 0, 1, 3}, {10, 11, 1, 3}, {10, 5, 0, 3}, {10, 5, 3, 2}, {0, 1, 1, 1},
 		{10, 3, math.MaxInt, math.MaxInt}, {10, math.MaxInt, 2, 3}, {10, 1 << 62, 4, 1 << 62},
 	} {
-		if fail.Tried(func() { labelSets(c[0], c[1], c[2], c[3], 0) }) == nil {
+		if _, err := labelSets(c[0], c[1], c[2], c[3], 0); err == nil {
 			t.Errorf("%d classes in %d tasks of %d to %d: no error", c[0], c[1], c[2], c[3])
 		}
 	}
-	labelSets(10, 5, 1, 1<<62, 0) // no upper limit
+	must.Get(labelSets(10, 5, 1, 1<<62, 0))(t) // no upper limit
 }
 
 func TestSeedsMatter(t *testing.T) {
@@ -50,7 +50,7 @@ func TestSeedsMatter(t *testing.T) {
 	var sets [][][]int
 	var all [][]int
 	for _, seed := range []uint64{0, 1, 2, 0} {
-		sets, all = append(sets, labelSets(62, 5, 3, 15, seed)), append(all, starts(durations, "parallel", seed))
+		sets, all = append(sets, must.Get(labelSets(62, 5, 3, 15, seed))(t)), append(all, must.Get(starts(durations, "parallel", seed))(t))
 	}
 	for a := range 3 {
 		for b := range a {
@@ -68,7 +68,7 @@ func TestSeedsMatter(t *testing.T) {
 func TestStarts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		durations := rapid.SliceOfN(rapid.IntRange(1, 50), 1, 12).Draw(t, "durations")
-		starts := starts(durations, "parallel", rapid.Uint64().Draw(t, "seed"))
+		starts := must.Get(starts(durations, "parallel", rapid.Uint64().Draw(t, "seed")))(t)
 		last := 0
 		for i, s := range starts {
 			if i == 0 && s != 0 || i > 0 && s < starts[i-1] || s > last {
@@ -83,7 +83,7 @@ func TestStarts(t *testing.T) {
 func TestStartsCoverTheirRange(t *testing.T) {
 	met := map[int]bool{}
 	for seed := range uint64(200) {
-		met[starts([]int{10, 3}, "parallel", seed)[1]] = true
+		met[must.Get(starts([]int{10, 3}, "parallel", seed))(t)[1]] = true
 	}
 	for step := range 10 {
 		if !met[step] {
@@ -97,7 +97,7 @@ func TestStartsCoverTheirRange(t *testing.T) {
 
 func TestOtherKinds(t *testing.T) {
 	for kind, want := range map[string][]int{"serial": {0, 5, 7}, "all_at_once": {0, 0, 0}} {
-		if got := starts([]int{5, 2, 9}, kind, 3); !slices.Equal(got, want) {
+		if got := must.Get(starts([]int{5, 2, 9}, kind, 3))(t); !slices.Equal(got, want) {
 			t.Errorf("%s: starts %v, want %v", kind, got, want)
 		}
 	}
@@ -113,7 +113,7 @@ func TestBlurredSets(t *testing.T) {
 		classes := size + (tasks-1)*(size-overlap)
 		var sets [][]int
 		var parts [][]Part
-		for _, task := range blurredSets(classes, tasks, size, overlap, rapid.Uint64().Draw(t, "seed")) {
+		for _, task := range must.Get(blurredSets(classes, tasks, size, overlap, rapid.Uint64().Draw(t, "seed")))(t) {
 			sets, parts = append(sets, task.Classes), append(parts, task.Parts)
 		}
 		given := map[int]map[int]bool{}
@@ -145,7 +145,7 @@ func TestBlurredSets(t *testing.T) {
 			t.Fatalf("%d of %d classes are in a task", len(given), classes)
 		}
 	})
-	if fail.Tried(func() { blurredSets(100, 9, 20, 9, 0) }) == nil {
+	if _, err := blurredSets(100, 9, 20, 9, 0); err == nil {
 		t.Error("108 classes are made of 100")
 	}
 }

@@ -6,6 +6,7 @@ package scenario
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -14,12 +15,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
-func checkIncrement(i string) {
-	fail.When(i != "task" && i != "class", "increment %q is neither task nor class", i)
+func checkIncrement(i string) error {
+	if i != "task" && i != "class" {
+		return fmt.Errorf("increment %q is neither task nor class", i)
+	}
+	return nil
 }
 
 // schema is the version of the JSON form.
@@ -86,41 +89,67 @@ type Options struct {
 // Over several epochs both durations and starts are multiplied, so that the streams overlap as
 // they do in one pass (docs/protocol.md §1.5).
 func Generate(o Options, perClass []int) (_ *Scenario, err error) {
-	defer fail.Caught(&err)
-	defer fail.At("scenario")
-	checkIncrement(o.Increment)
-	fail.When(o.Batch < 1 || o.Epochs < 1, "batch %d and epochs %d must be positive", o.Batch, o.Epochs)
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("scenario: %w", err)
+		}
+	}()
+	if err := checkIncrement(o.Increment); err != nil {
+		return nil, err
+	}
+	if o.Batch < 1 || o.Epochs < 1 {
+		return nil, fmt.Errorf("batch %d and epochs %d must be positive", o.Batch, o.Epochs)
+	}
+	tasks, err := o.labelSets(len(perClass))
+	if err != nil {
+		return nil, err
+	}
 	s := &Scenario{
 		Schema: schema, Dataset: o.Dataset, Increment: o.Increment, Kind: o.Kind,
-		Batch: o.Batch, Epochs: o.Epochs, LabelSet: o.LabelSet, Timeline: o.Timeline, Tasks: o.labelSets(len(perClass)),
+		Batch: o.Batch, Epochs: o.Epochs, LabelSet: o.LabelSet, Timeline: o.Timeline, Tasks: tasks,
 	}
 	durations := make([]int, o.Tasks)
 	for t := range s.Tasks {
-		s.fill(t, o, perClass)
+		if err := s.fill(t, o, perClass); err != nil {
+			return nil, err
+		}
 		durations[t] = s.Tasks[t].Steps / o.Epochs
 	}
-	for t, start := range starts(durations, o.Kind, o.Timeline) {
+	first, err := starts(durations, o.Kind, o.Timeline)
+	if err != nil {
+		return nil, err
+	}
+	for t, start := range first {
 		s.Tasks[t].Start = start * o.Epochs
 	}
 	return s, nil
 }
 
 // labelSets returns tasks with their classes and, if they share classes, which part of these each has.
-func (o Options) labelSets(classes int) (tasks []Task) {
+func (o Options) labelSets(classes int) (tasks []Task, err error) {
 	if o.Overlap == 0 {
-		for _, set := range labelSets(classes, o.Tasks, o.MinClasses, o.MaxClasses, o.LabelSet) {
+		sets, err := labelSets(classes, o.Tasks, o.MinClasses, o.MaxClasses, o.LabelSet)
+		if err != nil {
+			return nil, err
+		}
+		for _, set := range sets {
 			tasks = append(tasks, Task{Classes: set})
 		}
-		return tasks
+		return tasks, nil
 	}
-	fail.When(o.MinClasses != o.MaxClasses, "tasks that overlap are of equal size, not of %d to %d classes", o.MinClasses, o.MaxClasses)
-	tasks = blurredSets(classes, o.Tasks, o.MinClasses, o.Overlap, o.LabelSet)
+	if o.MinClasses != o.MaxClasses {
+		return nil, fmt.Errorf("tasks that overlap are of equal size, not of %d to %d classes",
+			o.MinClasses, o.MaxClasses)
+	}
+	if tasks, err = blurredSets(classes, o.Tasks, o.MinClasses, o.Overlap, o.LabelSet); err != nil {
+		return nil, err
+	}
 	for t := range tasks {
 		if o.Duplicate {
 			tasks[t].Parts = nil
 		}
 	}
-	return tasks
+	return tasks, nil
 }
 
 // Has reports whether the task has the nth training sample of one of its classes, counted from 0.
@@ -204,43 +233,68 @@ func (s *Scenario) Fill(o Options, perClass []int) (_ *Scenario, err error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	defer fail.Caught(&err)
-	defer fail.At("scenario")
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("scenario: %w", err)
+		}
+	}()
 	full := *s
 	full.Dataset, full.Increment, full.Kind = cmp.Or(s.Dataset, o.Dataset), cmp.Or(s.Increment, o.Increment), cmp.Or(s.Kind, o.Kind)
 	full.Batch, full.Epochs = cmp.Or(s.Batch, o.Batch), cmp.Or(s.Epochs, o.Epochs)
-	fail.When(full.Dataset != o.Dataset, "it was made for data set %q, the run uses %q", s.Dataset, o.Dataset)
-	fail.When(full.Increment != o.Increment || full.Batch != o.Batch || full.Epochs != o.Epochs,
-		"it is %s-incremental with batch %d and %d epochs; the configuration asks for %s, %d, %d",
-		full.Increment, full.Batch, full.Epochs, o.Increment, o.Batch, o.Epochs)
+	if full.Dataset != o.Dataset {
+		return nil, fmt.Errorf("it was made for data set %q, the run uses %q", s.Dataset, o.Dataset)
+	}
+	if full.Increment != o.Increment || full.Batch != o.Batch || full.Epochs != o.Epochs {
+		return nil, fmt.Errorf("it is %s-incremental with batch %d and %d epochs; the configuration asks for %s, %d, %d",
+			full.Increment, full.Batch, full.Epochs, o.Increment, o.Batch, o.Epochs)
+	}
 	full.Tasks = slices.Clone(s.Tasks)
 	for i := range full.Tasks {
-		full.fill(i, o, perClass)
+		if err := full.fill(i, o, perClass); err != nil {
+			return nil, err
+		}
 	}
 	return &full, nil
 }
 
 // fill looks up the classes of a task, and adds its numbers of samples and steps.
-func (s *Scenario) fill(i int, o Options, perClass []int) {
-	defer fail.At(fmt.Sprintf("task %d", i+1))
+func (s *Scenario) fill(i int, o Options, perClass []int) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("task %d: %w", i+1, err)
+		}
+	}()
 	t := &s.Tasks[i]
 	if t.Names != nil {
 		t.Classes = nil
 	}
 	for _, name := range t.Names {
 		class := slices.Index(o.ClassNames, name)
-		fail.When(class < 0, "the data set has no class %q; it has %.200q", name, o.ClassNames)
+		if class < 0 {
+			return fmt.Errorf("the data set has no class %q; it has %.200q", name, o.ClassNames)
+		}
 		t.Classes = append(t.Classes, class)
 	}
 	t.Names = nil
 	last := slices.Max(t.Classes)
-	fail.When(last >= len(perClass), "it has class %d, the data set %d classes, counted from 0", last, len(perClass))
+	if last >= len(perClass) {
+		return fmt.Errorf("it has class %d, the data set %d classes, counted from 0", last, len(perClass))
+	}
 	train := t.samples(perClass)
 	steps := (train + o.Batch - 1) / o.Batch * o.Epochs
-	fail.When(train < 1, "it has no training samples")
-	fail.When(t.Train != 0 && t.Train != train, "it has %d training images, here are %d: the data set is not the one it was made for", t.Train, train)
-	fail.When(t.Steps != 0 && t.Steps != steps, "it has %d steps; %d samples in batches of %d for %d epochs are %d", t.Steps, train, o.Batch, o.Epochs, steps)
+	if train < 1 {
+		return errors.New("it has no training samples")
+	}
+	if t.Train != 0 && t.Train != train {
+		return fmt.Errorf("it has %d training images, here are %d: the data set is not the one it was made for",
+			t.Train, train)
+	}
+	if t.Steps != 0 && t.Steps != steps {
+		return fmt.Errorf("it has %d steps; %d samples in batches of %d for %d epochs are %d",
+			t.Steps, train, o.Batch, o.Epochs, steps)
+	}
 	t.Train, t.Steps = train, steps
+	return nil
 }
 
 // limit bounds every count, so that sums and products of them do not overflow.
@@ -250,30 +304,65 @@ func outside(counts ...int) bool { return slices.Min(counts) < 0 || slices.Max(c
 
 // Validate returns an error that names what is wrong with a scenario. What it leaves out is not wrong.
 func (s *Scenario) Validate() (err error) {
-	defer fail.Caught(&err)
-	defer fail.At("scenario")
-	fail.When(s.Schema != schema, "schema %d; this program reads \"schema\": %d", s.Schema, schema)
-	if s.Increment != "" {
-		checkIncrement(s.Increment)
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("scenario: %w", err)
+		}
+	}()
+	if s.Schema != schema {
+		return fmt.Errorf("schema %d; this program reads \"schema\": %d", s.Schema, schema)
 	}
-	fail.When(outside(s.Batch, s.Epochs), "batch %d and epochs %d; want up to %d", s.Batch, s.Epochs, limit)
-	fail.When(len(s.Tasks) == 0, "no tasks")
+	if s.Increment != "" {
+		if err := checkIncrement(s.Increment); err != nil {
+			return err
+		}
+	}
+	if outside(s.Batch, s.Epochs) {
+		return fmt.Errorf("batch %d and epochs %d; want up to %d", s.Batch, s.Epochs, limit)
+	}
+	if len(s.Tasks) == 0 {
+		return errors.New("no tasks")
+	}
 	for i, t := range s.Tasks {
-		t.validate(i + 1)
-		fail.When(i > 0 && t.Start < s.Tasks[i-1].Start, "task %d starts before task %d; tasks are ordered by arrival", i+1, i)
+		if err := t.validate(i + 1); err != nil {
+			return err
+		}
+		if i > 0 && t.Start < s.Tasks[i-1].Start {
+			return fmt.Errorf("task %d starts before task %d; tasks are ordered by arrival", i+1, i)
+		}
 	}
 	return nil
 }
 
-func (t Task) validate(id int) {
-	defer fail.At(fmt.Sprintf("task %d", id))
-	fail.When((len(t.Classes) == 0) == (len(t.Names) == 0), "want its classes or their names, one of the two")
-	fail.When(slices.Min(append([]int{0}, t.Classes...)) < 0, "it has classes below 0: %.200s", fmt.Sprint(t.Classes))
-	fail.When(twice(t.Classes), "it lists a class twice: %.200s", fmt.Sprint(t.Classes))
-	fail.When(twice(t.Names), "it lists a class twice: %.200s", fmt.Sprintf("%q", t.Names))
-	fail.When(t.Parts != nil && len(t.Parts) != len(t.Classes)+len(t.Names), "it has %d classes and parts of %d", len(t.Classes)+len(t.Names), len(t.Parts))
-	fail.When(slices.ContainsFunc(t.Parts, Part.bad), "it has a part of a class that is not one of several, counted from 0")
-	fail.When(outside(t.Train, t.Steps, t.Start), "it has %d samples and %d steps from step %d; want up to %d, counted from 0", t.Train, t.Steps, t.Start, limit)
+func (t Task) validate(id int) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("task %d: %w", id, err)
+		}
+	}()
+	if (len(t.Classes) == 0) == (len(t.Names) == 0) {
+		return errors.New("want its classes or their names, one of the two")
+	}
+	if slices.Min(append([]int{0}, t.Classes...)) < 0 {
+		return fmt.Errorf("it has classes below 0: %.200s", fmt.Sprint(t.Classes))
+	}
+	if twice(t.Classes) {
+		return fmt.Errorf("it lists a class twice: %.200s", fmt.Sprint(t.Classes))
+	}
+	if twice(t.Names) {
+		return fmt.Errorf("it lists a class twice: %.200s", fmt.Sprintf("%q", t.Names))
+	}
+	if t.Parts != nil && len(t.Parts) != len(t.Classes)+len(t.Names) {
+		return fmt.Errorf("it has %d classes and parts of %d", len(t.Classes)+len(t.Names), len(t.Parts))
+	}
+	if slices.ContainsFunc(t.Parts, Part.bad) {
+		return errors.New("it has a part of a class that is not one of several, counted from 0")
+	}
+	if outside(t.Train, t.Steps, t.Start) {
+		return fmt.Errorf("it has %d samples and %d steps from step %d; want up to %d, counted from 0",
+			t.Train, t.Steps, t.Start, limit)
+	}
+	return nil
 }
 
 // twice says whether a list has an entry twice.

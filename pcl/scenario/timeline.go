@@ -1,13 +1,14 @@
 package scenario
 
 import (
-	"github.com/parallelcl/parallelcl/internal/fail"
+	"fmt"
+
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
 // starts returns the first step of each stream, given how many steps each lasts (docs/protocol.md §1.3):
 // for "parallel" s₁ = 0 and s_t ~ U{s_{t−1} … max_{k<t} e_k}, so that there is never a gap.
-func starts(durations []int, kind string, timeline uint64) []int {
+func starts(durations []int, kind string, timeline uint64) ([]int, error) {
 	starts := make([]int, len(durations))
 	rng := seed.New(timeline, "timeline")
 	last := -1 // the latest end so far
@@ -19,9 +20,9 @@ func starts(durations []int, kind string, timeline uint64) []int {
 		case kind == "serial":
 			starts[t] = last + 1
 		case kind != "all_at_once":
-			fail.Now("kind %q is none of parallel, serial, all_at_once", kind)
+			return nil, fmt.Errorf("kind %q is none of parallel, serial, all_at_once", kind)
 		}
 		last = max(last, starts[t]+d-1)
 	}
-	return starts
+	return starts, nil
 }

@@ -14,13 +14,13 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 const magic = "PCLCKPT1"
@@ -63,29 +63,46 @@ func Save(path string, state json.RawMessage, arrays map[string][]float32) error
 
 // Decode reads a checkpoint. If it is damaged, the error says what is wrong.
 func Decode(data []byte) (state json.RawMessage, arrays map[string][]float32, err error) {
-	defer fail.Caught(&err)
 	const least = len(magic) + 8 + sha256.Size
-	fail.When(len(data) < least || !bytes.HasPrefix(data, []byte(magic)), "%d bytes that do not begin as a checkpoint does", len(data))
+	if len(data) < least || !bytes.HasPrefix(data, []byte(magic)) {
+		return nil, nil, fmt.Errorf("%d bytes that do not begin as a checkpoint does", len(data))
+	}
 	body, sum := data[:len(data)-sha256.Size], data[len(data)-sha256.Size:]
 	got := sha256.Sum256(body)
-	fail.When(!bytes.Equal(got[:], sum), "the checksum does not match; the file was cut off or altered")
+	if !bytes.Equal(got[:], sum) {
+		return nil, nil, errors.New("the checksum does not match; the file was cut off or altered")
+	}
 	n := binary.LittleEndian.Uint64(body[len(magic):])
 	body = body[len(magic)+8:]
-	fail.When(n > uint64(len(body)), "a header of %d bytes in a file of %d", n, len(data))
+	if n > uint64(len(body)) {
+		return nil, nil, fmt.Errorf("a header of %d bytes in a file of %d", n, len(data))
+	}
 	var h header
 	err = json.Unmarshal(body[:n], &h)
-	fail.When(err != nil, "header: %w", err)
-	return h.State, h.read(body[n:]), nil
+	if err != nil {
+		return nil, nil, fmt.Errorf("header: %w", err)
+	}
+	read, err := h.read(body[n:])
+	if err != nil {
+		return nil, nil, err
+	}
+	return h.State, read, nil
 }
 
-func (h header) read(body []byte) map[string][]float32 {
+func (h header) read(body []byte) (map[string][]float32, error) {
 	arrays := map[string][]float32{}
 	for _, a := range h.Arrays {
-		fail.When(a.Len < 0 || a.Len > len(body)/4, "array %q of %d entries in %d bytes", a.Name, a.Len, len(body))
+		if a.Len < 0 || a.Len > len(body)/4 {
+			return nil, fmt.Errorf("array %q of %d entries in %d bytes", a.Name, a.Len, len(body))
+		}
 		arrays[a.Name] = make([]float32, a.Len)
-		fail.Or(binary.Decode(body, binary.LittleEndian, arrays[a.Name]))
+		if _, err := binary.Decode(body, binary.LittleEndian, arrays[a.Name]); err != nil {
+			return nil, err
+		}
 		body = body[4*a.Len:]
 	}
-	fail.When(len(body) != 0, "%d bytes too many", len(body))
-	return arrays
+	if len(body) != 0 {
+		return nil, fmt.Errorf("%d bytes too many", len(body))
+	}
+	return arrays, nil
 }
