@@ -38,7 +38,7 @@ func (b lab) Image() (height, width, channels int) {
 func (l *Learner) firstSeen() (batches [][]memory.Item) {
 	for _, t := range l.tasks.present() {
 		if t.ready && !t.leftOut && !t.current.Repeat {
-			batches = append(batches, t.current.Items())
+			batches = append(batches, t.trainedOn())
 		}
 	}
 	return batches

@@ -2,6 +2,7 @@ package pcl
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -215,22 +216,26 @@ func quadratic(m, w []float64) float64 {
 	return s
 }
 
-// TestOverflowingGradientIsLeftOut gives a method that never looks at gradients one that overflows, though
-// its loss is finite: the other stream trains on.
+// TestOverflowingGradientIsLeftOut gives a method that never looks at gradients two that overflow, though
+// their losses are finite. One sample alone costs itself only; of a whole batch, the other streams train on.
 func TestOverflowingGradientIsLeftOut(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	d := pcltest.Blobs(6, 20, 5)
 	l := smallLearner(t, b, "avggrad", Options{})
 	attach(t, l, blobTask(t, d, 1, 0, 1))
 	attach(t, l, blobTask(t, d, 2, 2, 3))
+	attach(t, l, blobTask(t, d, 3, 4, 5))
 	before := must.Get(l.Parameters())(t)
 	clear(before[:16]) // what the first pixel is multiplied with
 	l.tasks[0].current.X[0] = 3e38
+	for i := range l.tasks[2].current.N {
+		l.tasks[2].current.X[64*i] = 3e38
+	}
 	l.begin(before)
 	r := must.Get(l.Step())(t)
 	after := must.Get(l.Parameters())(t)
-	if r.Rejected || !slices.Equal(r.Skipped, []int{1}) || !slices.Equal(r.IDs, []int{2}) {
-		t.Errorf("rejected: %t, left out %v, taken %v; want task 1 left out", r.Rejected, r.Skipped, r.IDs)
+	if r.Rejected || !slices.Equal(r.Skipped, []int{3}) || !slices.Equal(r.IDs, []int{1, 2}) || !maps.Equal(r.LeftOut, map[int]int{1: 1}) || r.N[0] != r.N[1]-1 {
+		t.Errorf("rejected: %t, left out %v and samples of %v, taken %v of %v; want task 3 left out", r.Rejected, r.Skipped, r.LeftOut, r.N, r.IDs)
 	}
 	if slices.Equal(after, before) {
 		t.Error("task 2 did not train")

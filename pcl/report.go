@@ -33,6 +33,9 @@ type StepReport struct {
 	// Skipped lists the streams that were left out because their loss or gradient was not finite. Nothing of
 	// their batches enters the memory.
 	Skipped []int
+	// LeftOut counts, by task, the samples that were left out of rows which would otherwise not have had a finite loss and gradient:
+	// of the task's stream, which then do not enter the memory, and of those in the memory, which stay there. nil if there are none.
+	LeftOut map[int]int
 	// Ended lists the tasks whose last batch this was.
 	Ended []int
 	// Compilations is how many programs have been compiled so far, also for learners of the same kind that share

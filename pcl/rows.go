@@ -43,19 +43,37 @@ func (r *row) free() {
 // gradients computes the gradient of each row that has none yet, and brings to the host what it needs of all
 // rows: the losses, the statistics of the batches, and the inner products that are asked for.
 func (s *step) gradients(asked device.Products) (gram []float64) {
+	gram = s.computed(asked)
+	s.observe()
+	return gram
+}
+
+// gradientsOfGood is gradients for rows that have not been computed before: samples that spoil one are left out of it.
+func (s *step) gradientsOfGood(asked device.Products) (gram []float64) {
+	if gram = s.computed(asked); s.leaveOut(gram) {
+		gram = s.computed(asked)
+	}
+	s.observe()
+	return gram
+}
+
+func (s *step) computed(asked device.Products) (gram []float64) {
 	rows := make([]*device.Row, len(s.rows))
 	for i := range rows {
 		rows[i] = &s.rows[i].Row
 	}
 	asked.Halves = s.options.Method.Info().NeedsCross
-	gram = s.programs.Gradients(s.network.theta, rows, asked)
+	return s.programs.Gradients(s.network.theta, rows, asked)
+}
+
+// observe averages the statistics of the rows' batches into the running ones, once.
+func (s *step) observe() {
 	for i := range s.rows {
 		if r := &s.rows[i]; !r.observed {
 			averageIn(s.network.statistics, r.Statistics)
 			r.observed = true
 		}
 	}
-	return gram
 }
 
 // gradientsKept returns the gradients of the rows that take part.
@@ -67,14 +85,11 @@ func (s *step) gradientsKept() []compute.Buffer {
 	return out
 }
 
-// keepFinite notes which rows have a finite loss and gradient. The diagonal of gram holds the squared norms of the
-// gradients over the shared parameters. An update adds gradients up in float32, so a squared norm that is beyond the
-// range of float32 counts as not finite.
+// keepFinite notes which rows have a finite loss and gradient.
 func (s *step) keepFinite(gram []float64) {
 	s.kept = nil
-	for i, row := range s.rows {
-		square := row.Private + gram[i*len(s.rows)+i]
-		if finite(row.Value) && square <= math.MaxFloat32 {
+	for i := range s.rows {
+		if finiteRow(&s.rows[i].Row, gram, i, len(s.rows)) {
 			s.kept = append(s.kept, i)
 		}
 	}

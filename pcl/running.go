@@ -25,6 +25,7 @@ type attached struct {
 	fetched   bool
 	over      bool   // the stream has no more batches
 	leftOut   bool   // the task's batch does not count in the step being made
+	bad       []int  // the places of samples that do not count in it, in order
 	absent    bool   // the task takes no part in the step being made: it is paused, or its stream was not ready
 	silence   func() // stops the stream from ringing the bell; nil if it does not
 	err       error  // why the stream failed after the current batch, until a step returns it
@@ -101,10 +102,18 @@ func (t *attached) observe() {
 	if !t.ready || t.leftOut || t.absent || b.Repeat {
 		return
 	}
-	width := len(b.X) / len(b.Class)
-	for i := range b.N {
-		t.reservoir.Offer(b.Class[i], b.X[i*width:(i+1)*width])
+	for _, it := range t.trainedOn() {
+		t.reservoir.Offer(it.Class, it.Pixels)
 	}
+}
+
+// trainedOn returns the samples of the current batch without those that were left out of the step.
+func (t *attached) trainedOn() []memory.Item {
+	items := t.current.Items()
+	for _, i := range slices.Backward(t.bad) {
+		items = slices.Delete(items, i, i+1)
+	}
+	return items
 }
 
 // checkNames returns an error if there are names, but not one for each class, or if other tasks give a class another one.

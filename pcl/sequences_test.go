@@ -350,9 +350,15 @@ func (p *player) made(r *StepReport, positions []int) {
 	for _, id := range w.running() {
 		t := &w.tasks[id-1]
 		if len(t.queue) > 0 {
-			if p.trains(t.stream.script[t.queue[0]], id, r) {
+			event, names := t.stream.script[t.queue[0]], t.stream.samples(t.queue[0])
+			if p.trains(event, id, r) {
 				ids = append(ids, id)
-				expected = append(expected, t.stream.samples(t.queue[0])...)
+				if p.leavesOut(event, names[0]) {
+					if names = names[1:]; r.LeftOut[id] == 0 {
+						p.fatalf("step %d counts no sample of task %d that was left out", r.Step, id)
+					}
+				}
+				expected = append(expected, names...)
 			} else if !slices.Contains(r.Skipped, id) && !r.Rejected && !p.idle() {
 				p.fatalf("task %d was neither trained on nor skipped", id)
 			}
@@ -381,13 +387,19 @@ func (p *player) made(r *StepReport, positions []int) {
 // learner to say.
 func (p *player) trains(e event, id int, r *StepReport) bool {
 	switch {
-	case r.Rejected || e == withNaN:
+	case r.Rejected:
 		return false
-	case e == overflows && !p.idle():
+	case e == withNaN, e == overflows && !p.idle():
 		return slices.Contains(r.IDs, id)
 	}
 	return true
 }
+
+// leavesOut says whether the first sample of a batch was left out of the step, and the others trained on.
+func (p *player) leavesOut(e event, first int) bool {
+	return e == withNaN || e == overflows && !p.idle() && !slices.Contains(p.seen, first)
+}
+
 func (p *player) idle() bool {
 	i, ok := method.As[method.Idler](p.options.Method)
 	return ok && i.Idle()

@@ -150,7 +150,7 @@ func (s *step) awaitStreams() error {
 	rung := s.bell.count()
 	s.idleSince.Store(0)
 	for _, t := range s.tasks {
-		t.leftOut, t.absent = false, t.paused.Load()
+		t.leftOut, t.bad, t.absent = false, nil, t.paused.Load()
 	}
 	for _, t := range s.tasks.present() {
 		if err := t.err; err != nil {
@@ -260,7 +260,7 @@ func (s *step) mark() (undo func()) {
 func (s *step) differentiate() {
 	_, chooses := method.As[rehearsal.Replayer](s.options.Method)
 	if chooses {
-		s.keepFinite(s.gradients(device.Products{Norms: true}))
+		s.keepFinite(s.gradientsOfGood(device.Products{Norms: true}))
 	}
 	var replayed []row
 	if chooses || s.memory.Len() > 0 {
@@ -268,7 +268,7 @@ func (s *step) differentiate() {
 		s.aimAll(replayed)
 	}
 	s.rows = slices.Concat(replayed, s.penaltyRow(), s.rows)
-	gram := s.gradients(s.products())
+	gram := s.gradientsOfGood(s.products())
 	s.keepFinite(gram)
 	s.reportKept(gram)
 }

@@ -91,11 +91,37 @@ func TestSkippedBatches(t *testing.T) {
 	s := openedAs(t, Options{ErrorLog: log.New(&said, "", 0)}, func(o *pcl.Options) { o.Model = mlp(t, 4, 16) })
 	c, stop := serving(t, s)
 	id := c.begin(0)
-	c.raw("/learn", `{"task": 1, "x": [[3e38,3e38,3e38,3e38,3e38,3e38,3e38,3e38], [-3e38,3e38,-3e38,3e38,3e38,3e38,3e38,3e38]], "classes": [0, 0]}`)
+	c.raw("/learn", `{"task": 1, "x": [[3e38,3e38,3e38,3e38,3e38,3e38,3e38,3e38], [3e38,3e38,3e38,3e38,3e38,3e38,3e38,3e38]], "classes": [0, 0]}`)
 	eventually(t, "the batch is counted", func() bool { return c.tasks()[0].Skipped == 1 })
 	stop()
 	if id != 1 || !strings.Contains(said.String(), "a batch of task 1 could not be trained on") {
 		t.Errorf("task %d; the log says %q", id, said.String())
+	}
+}
+
+// TestSpoiltSamples: a client's samples of huge values, which enter the memory, cost that client's task, and nobody else's: the others
+// are trained on, new and stored, and GET /tasks says how many were left out.
+func TestSpoiltSamples(t *testing.T) {
+	var said lines
+	s := openedAs(t, Options{ErrorLog: log.New(&said, "", 0)}, func(o *pcl.Options) { o.Model = mlp(t, 4, 16) })
+	c, stop := serving(t, s)
+	hostile, other := c.begin(0, 1), c.begin(2, 3)
+	const huge = "[1e30,-1e30,1e30,-1e30,1e30,-1e30,1e30,-1e30]"
+	for i := range 20 {
+		c.learn(other, 32, 2, 3)
+		if i < 10 {
+			c.raw("/learn", fmt.Sprintf(`{"task": %d, "x": [%s, %s, [1,0,0,0,0,0,0,0]], "classes": [0, 1, 0]}`, hostile, huge, huge))
+		} else if i == 10 {
+			eventually(t, "the samples are not trained on", func() bool { return s.waiting(hostile) == 0 })
+			c.raw("/detach", `{"task": 1}`)
+		}
+	}
+	c.knows(2, 3)
+	eventually(t, "all is trained on", func() bool { return s.waiting(other) == 0 })
+	all := c.tasks()
+	stop()
+	if all[0].Spoilt == 0 || all[1].Spoilt != 0 || all[1].Skipped != 0 || s.skipped.of(0) != 0 || !strings.Contains(said.String(), "samples of task 1, new or stored, were left out") {
+		t.Errorf("the tasks are %+v, %d batches of the memory were left out; the log says %s", all, s.skipped.of(0), said.String())
 	}
 }
 

@@ -41,7 +41,8 @@ type Service struct {
 	finish    context.CancelFunc          // ends it, and requests, whichever server they have come to
 	grace     time.Duration               // how long requests in progress may take when the service ends
 	predictor atomic.Pointer[pcl.Predictor]
-	skipped   sync.Map // id of a task → how many of its batches were not trained on
+	skipped   counts // id of a task → how many of its batches were not trained on
+	spoilt    counts // id of a task → how many of its samples were left out of batches
 }
 
 // patience is how long a client may take to send a request, and how long it may wait for room.
@@ -216,8 +217,8 @@ func (s *Service) drop() {
 	}
 }
 
-// note counts the batches that a step could not train on, although their samples had been taken: their loss or its gradient
-// was not finite, as for values like 1e30. The log is told of a task's first such batch, its second, its fourth, and so on.
+// note counts the batches and samples that a step could not train on, although they had been taken: their loss or its gradient
+// was not finite, as for values like 1e30. The log is told of a task's first one, its second, its fourth, and so on.
 func (s *Service) note(report *pcl.StepReport) error {
 	if len(report.Ended) > 0 {
 		s.drop()
@@ -227,23 +228,34 @@ func (s *Service) note(report *pcl.StepReport) error {
 		lost = append(report.IDs[:len(report.IDs):len(report.IDs)], lost...)
 	}
 	for _, id := range lost {
-		n := s.skippedOf(id) + 1
-		s.skipped.Store(id, n)
-		if bits.OnesCount(uint(n)) > 1 {
-			continue
+		whose := "the memory"
+		if id > 0 {
+			whose = fmt.Sprintf("task %d", id)
 		}
-		whose := fmt.Sprintf("task %d", id)
-		if id == 0 {
-			whose = "the memory"
+		if n, tell := s.skipped.add(id, 1); tell {
+			s.options.ErrorLog.Printf("serve: step %d: a batch of %s could not be trained on, since its loss or gradient is not finite (%d so far)", report.Step, whose, n)
 		}
-		s.options.ErrorLog.Printf("serve: step %d: a batch of %s could not be trained on, since its loss or gradient is not finite (%d so far)", report.Step, whose, n)
+	}
+	for id, left := range report.LeftOut {
+		if n, tell := s.spoilt.add(id, left); tell {
+			s.options.ErrorLog.Printf("serve: step %d: samples of task %d, new or stored, were left out, since the loss or gradient of their batch is not finite with them (%d so far)", report.Step, id, n)
+		}
 	}
 	return nil
 }
 
-// skippedOf is how many batches of a task were not trained on since the service began.
-func (s *Service) skippedOf(id int) int {
-	n, _ := s.skipped.Load(id)
+// counts counts something of each task since the service began.
+type counts struct{ byTask sync.Map }
+
+// add says how many there are now, and whether that is worth a line of the log.
+func (c *counts) add(id, more int) (n int, tell bool) {
+	was := c.of(id)
+	c.byTask.Store(id, was+more)
+	return was + more, bits.Len(uint(was)) != bits.Len(uint(was+more))
+}
+
+func (c *counts) of(id int) int {
+	n, _ := c.byTask.Load(id)
 	count, _ := n.(int)
 	return count
 }

@@ -19,12 +19,14 @@ type described struct {
 	Paused  bool     `json:"paused,omitempty"`
 	Saved   *int     `json:"saved"`                     // how many of its samples the last save has; null if it has not even the task
 	Skipped int      `json:"skipped_batches,omitempty"` // since the service began
+	// Spoilt is how often one of its samples, new or stored, was left out of a batch that it would have spoilt.
+	Spoilt int `json:"skipped_samples,omitempty"`
 }
 
 func (s *Service) list() any {
 	out, saved := []described{}, *s.saved.Load()
 	for _, t := range s.learner.Tasks() {
-		d := described{t.ID, t.Name, t.Classes, t.ClassNames, t.Ended, t.Paused, nil, s.skippedOf(t.ID)}
+		d := described{t.ID, t.Name, t.Classes, t.ClassNames, t.Ended, t.Paused, nil, s.skipped.of(t.ID), s.spoilt.of(t.ID)}
 		if n, ok := saved[t.ID]; ok {
 			d.Saved = &n
 		}

@@ -31,7 +31,7 @@ func (r *runner) result() *results.Run {
 		Dataset: r.config.Dataset, Increment: r.config.Increment,
 		LabelSet: r.config.LabelSet, Timeline: r.config.Timeline, Seed: r.config.Seed, Config: config,
 		Steps: r.learner.Steps(), Tasks: r.state.Tasks, Curve: r.state.Curve,
-		Skipped: r.state.Skipped, Rejected: r.state.Rejected, DivergedAt: r.state.divergedAt(r.scenario.LastStep()+1, theta),
+		Skipped: r.state.Skipped, SkippedSamples: r.state.Samples, Rejected: r.state.Rejected, DivergedAt: r.state.divergedAt(r.scenario.LastStep()+1, theta),
 		ModelSHA256:  sum(theta, statistics),
 		MemorySHA256: sum(pixels...),
 		Measured:     r.measured(),

@@ -63,6 +63,7 @@ func (s *runState) countStreams(step *pcl.StepReport) {
 // trouble counts what was not finite in the steps of a run, and notes whether the run still learns.
 type trouble struct {
 	Skipped  int `json:"skipped"`            // how many rows were left out
+	Samples  int `json:"samples,omitempty"`  // how many samples were left out of rows that took part
 	Rejected int `json:"rejected,omitempty"` // how many steps were rejected
 	// Stuck is the first of the latest steps in which no row could be used. It is nil if the last step used a row.
 	Stuck *int `json:"stuck,omitempty"`
@@ -71,6 +72,9 @@ type trouble struct {
 // observe takes in a step's report.
 func (t *trouble) observe(s *pcl.StepReport) {
 	t.Skipped += len(s.Skipped)
+	for _, n := range s.LeftOut {
+		t.Samples += n
+	}
 	if s.Rejected {
 		t.Skipped += len(s.IDs)
 		t.Rejected++

@@ -18,7 +18,8 @@ func (r *Run) Check() (err error) {
 	within("F", r.F, -100, 100)
 	within("A_first", r.AFirst, 0, 100)
 	same("F", r.F, "A - A_first", r.A-r.AFirst)
-	fail.When(r.Steps < 0 || r.Skipped < 0, "steps is %d and skipped_rows %d; want 0 or more", r.Steps, r.Skipped)
+	fail.When(min(r.Steps, r.Skipped, r.SkippedSamples, r.Rejected) < 0, "steps is %d, skipped_rows %d, skipped_samples %d and rejected_steps %d; want 0 or more",
+		r.Steps, r.Skipped, r.SkippedSamples, r.Rejected)
 	if at := r.DivergedAt; at != nil {
 		fail.When(*at < 0 || *at >= r.Span(), "diverged_at is %d; want a step of the run's %d", *at, r.Span())
 	}

@@ -19,6 +19,10 @@ func (r *Run) Remarks() []string {
 	case r.Skipped > 0:
 		out = append(out, fmt.Sprintf("%s left out of its steps, because a loss, a gradient or the step's direction was not finite.", rows))
 	}
+	if r.SkippedSamples > 0 {
+		out = append(out, fmt.Sprintf("%s left out of its steps, and the others of their batches trained on, because a loss or gradient was not finite with them.",
+			plural.Of(r.SkippedSamples, "sample")))
+	}
 	if r.Rejected > 0 {
 		out = append(out, fmt.Sprintf("%s made no update, because the direction was not finite.", plural.Of(r.Rejected, "step")))
 	}

@@ -23,6 +23,10 @@ func TestRemarks(t *testing.T) {
 	if got := strings.Join(r.Remarks(), "\n"); !strings.Contains(got, "diverged: from step 4 of 9") || !strings.Contains(got, "1 row left out") {
 		t.Errorf("a run that diverged: %q", got)
 	}
+	r.SkippedSamples = 3
+	if got := strings.Join(r.Remarks(), "\n"); !strings.Contains(got, "3 samples left out of its steps") {
+		t.Errorf("samples that were left out: %q", got)
+	}
 	at, r.Tasks[1].Start, r.Tasks[1].End = 25, 20, 28 // no stream ran in between, and no step was made there
 	if got := strings.Join(r.Remarks(), "\n"); !strings.Contains(got, "diverged: from step 25 of 29") {
 		t.Errorf("a run whose timeline has a gap: %q", got)

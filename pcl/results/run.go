@@ -52,6 +52,8 @@ type Run struct {
 	Drift *Drift `json:"drift,omitempty"`
 	// Skipped counts rows left out because a loss or gradient was not finite, those of rejected steps too.
 	Skipped int `json:"skipped_rows"`
+	// SkippedSamples counts samples that were left out of rows which would otherwise have been left out themselves.
+	SkippedSamples int `json:"skipped_samples,omitempty"`
 	// Rejected counts steps that changed nothing because their direction was not finite.
 	Rejected int `json:"rejected_steps,omitempty"`
 	// DivergedAt is the step from which on no row took part any more, up to the end of the run: the network

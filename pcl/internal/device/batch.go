@@ -5,6 +5,7 @@ package device
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gomlx/compute"
 
@@ -118,6 +119,25 @@ func (b *Batch) Gather(samples []memory.Item) {
 		b.Task[k], b.Class[k] = it.Task, it.Class
 		b.stored = append(b.stored, it.Logits)
 	}
+}
+
+// Without fills the batch with the samples of another one, or of itself, but for those in some places, which are in order.
+func (b *Batch) Without(from *Batch, places []int) {
+	width, n, repeat := len(b.X)/len(b.Class), 0, from.Repeat
+	stored := b.stored[:0]
+	for i := range from.N {
+		if _, out := slices.BinarySearch(places, i); out {
+			continue
+		}
+		copy(b.X[n*width:(n+1)*width], from.X[i*width:(i+1)*width])
+		b.Task[n], b.Class[n] = from.Task[i], from.Class[i]
+		if i < len(from.stored) {
+			stored = append(stored, from.stored[i])
+		}
+		n++
+	}
+	b.Empty()
+	b.N, b.Repeat, b.stored = n, repeat, stored
 }
 
 // Aim sets the targets, and clears the reference values of a loss that has any, but for those that are stored with the samples.
