@@ -52,13 +52,15 @@ type connection struct {
 // server is a running kernel.
 type server struct {
 	connection
-	file        string          // of the connection
-	ctx         context.Context // ends when the kernel shuts down
-	end         context.CancelFunc
-	engine      engine
-	subscribers sync.Map   // the keys are of type *peer
-	askers      sync.Map   // peers by identity, which the user can be asked through
-	asking      sync.Mutex // held while a question waits
+	file      string          // of the connection
+	ctx       context.Context // ends when the kernel shuts down
+	end       context.CancelFunc
+	engine    engine
+	doors     []*door // the ports
+	arriving  arrivals
+	published publisher
+	askers    sync.Map   // peers by identity, which the user can be asked through
+	asking    sync.Mutex // held while a question waits
 
 	mu      sync.Mutex
 	shells  map[string]*shell // by name
@@ -72,7 +74,8 @@ type server struct {
 func serve(ctx context.Context, file string, open func(*server) (engine, error)) (err error) {
 	defer fail.Caught(&err)
 	defer fail.At(file)
-	s := &server{file: file, shells: map[string]*shell{}}
+	s := &server{file: file, shells: map[string]*shell{}, published: publisher{subscribers: map[*peer]bool{}}}
+	s.published.changed = sync.NewCond(&s.published.mu)
 	s.ctx, s.end = signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
 	defer s.end()
 	s.addShell("")
@@ -83,6 +86,12 @@ func serve(ctx context.Context, file string, open func(*server) (engine, error))
 	fail.If(json.Unmarshal(fail.Or(os.ReadFile(file)), &s.connection))
 	s.engine = fail.Or(open(s))
 	defer func() { err = errors.Join(err, s.engine.close()) }()
+	defer func() {
+		s.published.linger()
+		for _, d := range s.doors {
+			d.close()
+		}
+	}()
 	fail.If(s.listen())
 	for {
 		select {
@@ -108,6 +117,7 @@ func (s *server) receive(p *peer, frames [][]byte) {
 		log.Print("kernel: message dropped: ", err)
 		return
 	}
+	p.trust.Store(known)
 	switch kind := r.header.Type; {
 	case kind == "input_reply":
 		select {
@@ -125,6 +135,11 @@ func (s *server) receive(p *peer, frames [][]byte) {
 
 // handle works on a request and replies. An error is what is wrong with it.
 func (s *server) handle(r *request, err error) {
+	defer func() { // after all that is published
+		if r.header.Type == "shutdown_request" {
+			s.end()
+		}
+	}()
 	r.publish("status", busy)
 	defer s.idle(r)
 	var content fields
@@ -135,9 +150,6 @@ func (s *server) handle(r *request, err error) {
 		content = problem(err)
 	}
 	r.reply(content)
-	if r.header.Type == "shutdown_request" {
-		s.end()
-	}
 }
 
 // busy says that the kernel works on a request.
