@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
@@ -59,7 +58,6 @@ const classesPerTask = 2
 
 // Validate checks the flags, and fills in defaults that depend on other flags.
 func (c *benchStepCmd) Validate() (err error) {
-	defer fail.Caught(&err)
 	sizes := model.Sizes{Height: 28, Width: 28, Channels: 1, Outputs: 62, Hidden: []int{128, 64}}
 	batch, least := 128, 1
 	if c.Model == "resnet18" {
@@ -69,15 +67,24 @@ func (c *benchStepCmd) Validate() (err error) {
 	}
 	c.Batch = cmp.Or(c.Batch, batch)
 	for _, name := range c.Method {
-		fail.Or(method.Lookup(name))
+		if _, err := method.Lookup(name); err != nil {
+			return err
+		}
 	}
 	if c.Edit {
 		least, c.Method = 2, append(c.Method, c.Method[len(c.Method)-1]+editing)
 	}
 	most := sizes.Outputs / classesPerTask
-	fail.When(c.K < least || c.K > most, "--k %d: the benchmark has %d to %d rows", c.K, least, most)
-	fail.When(c.Turns && len(c.Method) != 1, "--turns times one method, not %d", len(c.Method))
-	if c.net = fail.Or(model.New(c.Model, sizes)); c.Precision == "bfloat16" {
+	if c.K < least || c.K > most {
+		return fmt.Errorf("--k %d: the benchmark has %d to %d rows", c.K, least, most)
+	}
+	if c.Turns && len(c.Method) != 1 {
+		return fmt.Errorf("--turns times one method, not %d", len(c.Method))
+	}
+	if c.net, err = model.New(c.Model, sizes); err != nil {
+		return err
+	}
+	if c.Precision == "bfloat16" {
 		c.net = model.BFloat16(c.net)
 	}
 	return nil
@@ -102,46 +109,64 @@ type contender struct {
 
 func (c *benchStepCmd) Run(rc *runContext) error {
 	began := time.Now()
-	b := c.open(rc)
+	b, err := c.open(rc)
+	if err != nil {
+		return err
+	}
 	defer b.Close()
 	programs := pcl.NewPrograms(b)
 	defer programs.Close()
 	report := &benchReport{Parameters: c.net.Layout().Total, Memory: c.Edit}
 	for _, name := range c.Method {
-		l := c.learner(b, programs, name)
+		l, err := c.learner(b, programs, name)
+		if err != nil {
+			return err
+		}
 		defer l.Close()
-		c.attach(l)
-		fail.Or(l.Step())
+		if err := c.attach(l); err != nil {
+			return err
+		}
+		if _, err := l.Step(); err != nil {
+			return err
+		}
 		if report.FirstStep == 0 {
 			report.FirstStep = time.Since(began).Seconds()
 		}
 		report.Methods = append(report.Methods, &contender{Name: name, learner: l})
 	}
-	report.turn(rc, c.Warmup)
+	if err := report.turn(rc, c.Warmup); err != nil {
+		return err
+	}
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // Linux then measures the peak of the memory from now on
 	if c.Turns {
 		return report.takeTurns(rc)
 	}
-	report.turn(rc, c.Steps)
+	if err := report.turn(rc, c.Steps); err != nil {
+		return err
+	}
 	return rc.print(c.JSON, report, func(out io.Writer) error { return c.print(out, report) })
 }
 
 // learner returns a learner without streams.
-func (c *benchStepCmd) learner(b *backend.Backend, programs *pcl.Programs, name string) *pcl.Learner {
+func (c *benchStepCmd) learner(b *backend.Backend, programs *pcl.Programs, name string) (*pcl.Learner, error) {
 	plain, edit := strings.CutSuffix(name, editing)
+	rule, err := method.New(plain, nil)
+	if err != nil {
+		return nil, err
+	}
 	o := pcl.Options{
 		Backend: b, Model: c.net, Image: c.image, Increment: "class", Batch: c.Batch, Programs: programs,
-		Method: fail.Or(method.New(plain, nil)), Optimizer: optim.Adam{LR: 0.001},
+		Method: rule, Optimizer: optim.Adam{LR: 0.001},
 		Memory: memory.Config{Policy: "per_class", Budget: (c.Batch + 1) / classesPerTask},
 	}
 	if edit {
 		o.Edit.Eta = 0.02
 	}
-	return fail.Or(pcl.New(context.Background(), o))
+	return pcl.New(context.Background(), o)
 }
 
 // attach attaches K streams that never end. With editing, one of them does, and its memory takes its place.
-func (c *benchStepCmd) attach(l *pcl.Learner) {
+func (c *benchStepCmd) attach(l *pcl.Learner) error {
 	rng := rand.New(rand.NewPCG(1, 1))
 	pixels := make([]float32, 4*c.Batch*c.net.Inputs())
 	for i := range pixels {
@@ -153,11 +178,16 @@ func (c *benchStepCmd) attach(l *pcl.Learner) {
 			s.left = 2 // batches are enough to fill the memory, and then the task ends
 		}
 		steps := max(0, s.left)
-		fail.Or(l.Attach(pcl.Task{Classes: []int{s.class, s.class + 1}, Stream: s}))
+		if _, err := l.Attach(pcl.Task{Classes: []int{s.class, s.class + 1}, Stream: s}); err != nil {
+			return err
+		}
 		for range steps {
-			fail.Or(l.Step())
+			if _, err := l.Step(); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // noiseStream delivers random images of two classes in turn.
@@ -183,34 +213,45 @@ func (s *noiseStream) Next(b *data.Batch) error {
 }
 
 // turn times steps of all methods: one step of each, then the next step of each, and so on.
-func (r *benchReport) turn(rc *runContext, steps int) {
+func (r *benchReport) turn(rc *runContext, steps int) error {
 	for _, m := range r.Methods {
 		m.Millis = nil
 	}
 	for range steps {
 		for _, m := range r.Methods {
-			fail.If(rc.ctx.Err())
+			if err := rc.ctx.Err(); err != nil {
+				return err
+			}
 			began := time.Now()
 			_, err := m.learner.Step()
 			m.Millis = append(m.Millis, 1e3*time.Since(began).Seconds())
-			fail.If(err)
+			if err != nil {
+				return err
+			}
 		}
 	}
 	r.PeakRSS = experiment.PeakRSS()
+	return nil
 }
 
 // takeTurns reads numbers of steps from standard input, one on each line, and times that many steps.
 func (r *benchReport) takeTurns(rc *runContext) error {
 	out := json.NewEncoder(rc.stdout)
-	fail.If(out.Encode(r))
+	if err := out.Encode(r); err != nil {
+		return err
+	}
 	lines := bufio.NewScanner(rc.stdin)
 	for lines.Scan() {
 		steps, err := strconv.Atoi(lines.Text())
 		if err != nil || steps < 1 {
 			return usagef("--turns: %q is not a number of steps", lines.Text())
 		}
-		r.turn(rc, steps)
-		fail.If(out.Encode(map[string]any{"ms": r.Methods[0].Millis, "peak_rss_bytes": r.PeakRSS}))
+		if err := r.turn(rc, steps); err != nil {
+			return err
+		}
+		if err := out.Encode(map[string]any{"ms": r.Methods[0].Millis, "peak_rss_bytes": r.PeakRSS}); err != nil {
+			return err
+		}
 	}
 	return lines.Err()
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
@@ -37,21 +36,29 @@ type compareCmd struct {
 }
 
 func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
-	configs := c.configs(k, rc)
+	configs, err := c.configs(k, rc)
+	if err != nil {
+		return err
+	}
 	m := c.machine(rc, c.DataDir)
 	defer m.Close()
 	everyCore := c.Jobs == 0
 	if everyCore {
 		c.Jobs = runtime.NumCPU()
 	}
-	set, b := c.ready(rc, m, configs, c.Jobs)
+	set, b, err := c.ready(rc, m, configs, c.Jobs)
+	if err != nil {
+		return err
+	}
 	if everyCore && b.Info.Name == backend.XLACUDA {
 		c.Jobs = 1
 	}
 	rc.note("%d runs in %s, %d at a time%s", len(configs), c.Out, c.Jobs, noteOf(set))
 	w := experiment.Where{Machine: m, Jobs: c.Jobs, Dir: c.Out, CheckpointEvery: c.CheckpointEvery, Say: rc.say}
 	runs, err := collect(rc, configs, w, "")
-	fail.If(advised(err))
+	if err := advised(err); err != nil {
+		return err
+	}
 	all := versus.Of(findings.Columns(rows.Of(runs)), "")
 	return rc.print(c.JSON, all, func(out io.Writer) error { return versus.Text(out, all) })
 }
@@ -68,12 +75,17 @@ func (c *compareCmd) Validate() error {
 }
 
 // configs lists the runs: all methods in a situation before the next one.
-func (c *compareCmd) configs(k *kong.Context, rc *runContext) (all []experiment.Checked) {
-	base := usage(configOf(k, c.Paper, experiment.Layer{Values: map[string]any{"dataset": c.Dataset}}, nil))
-	if base.Tasks == 1 {
-		fail.If(usagef("%s", oneTask(c.Dataset, base.MaxClasses)))
+func (c *compareCmd) configs(k *kong.Context, rc *runContext) (all []experiment.Checked, err error) {
+	base, err := usage(configOf(k, c.Paper, experiment.Layer{Values: map[string]any{"dataset": c.Dataset}}, nil))
+	if err != nil {
+		return nil, err
 	}
-	base = fail.Or(base.OnData(rc.ctx, c.options()))
+	if base.Tasks == 1 {
+		return nil, usagef("%s", oneTask(c.Dataset, base.MaxClasses))
+	}
+	if base, err = base.OnData(rc.ctx, c.options()); err != nil {
+		return nil, err
+	}
 	if len(c.Increment) == 0 {
 		c.Increment = []string{"task", "class"}
 	}
@@ -81,12 +93,18 @@ func (c *compareCmd) configs(k *kong.Context, rc *runContext) (all []experiment.
 		for _, at := range c.repetitions() {
 			for _, m := range c.Methods {
 				config.LabelSet, config.Timeline, config.Seed = at[0], at[1], at[2]
-				config.Method, config.Params = methodAndValues(m)
-				all = append(all, usage(config.Check()))
+				if config.Method, config.Params, err = methodAndValues(m); err != nil {
+					return nil, err
+				}
+				checked, err := usage(config.Check())
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, checked)
 			}
 		}
 	}
-	return all
+	return all, nil
 }
 
 // repetitions are the label sets, timelines and seeds of a method's runs, situation by situation. A seed that all situations
@@ -108,18 +126,18 @@ func (c *compareCmd) repetitions() (out [][3]uint64) {
 }
 
 // methodAndValues reads "emgd:tau=3,momentum=0.5".
-func methodAndValues(text string) (name string, values map[string]any) {
+func methodAndValues(text string) (name string, values map[string]any, err error) {
 	name, list, given := strings.Cut(text, ":")
 	if !given {
-		return name, nil
+		return name, nil, nil
 	}
 	var read assigned
 	for _, one := range strings.Split(list, ",") {
 		if err := read.add(one); err != nil {
-			fail.If(usagef("%s: %w", text, err))
+			return "", nil, usagef("%s: %w", text, err)
 		}
 	}
-	return name, parameters(read)
+	return name, parameters(read), nil
 }
 
 // oneTask says that a set is too small to be learnt as streams in parallel.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
@@ -35,7 +34,10 @@ type dataListCmd struct {
 func (c *dataListCmd) Run(rc *runContext) error {
 	list := make([]datasets.Info, len(c.Names))
 	for i, name := range c.Names {
-		list[i] = fail.Or(datasets.Inspect(rc.ctx, name, datasets.Options{Dir: c.Dir}))
+		var err error
+		if list[i], err = datasets.Inspect(rc.ctx, name, datasets.Options{Dir: c.Dir}); err != nil {
+			return err
+		}
 	}
 	if len(c.Names) == 0 {
 		list = datasets.List()
@@ -51,24 +53,31 @@ func (c *dataListCmd) Run(rc *runContext) error {
 				bytes += d.Bytes
 				size = fmt.Sprintf("%.0f MB", float64(bytes)/1e6)
 			}
-			t.row(i.Name, i.Title, classes, cmp.Or(i.Image, "-"), size, c.here(i))
+			here, err := c.here(i)
+			if err != nil {
+				return err
+			}
+			t.row(i.Name, i.Title, classes, cmp.Or(i.Image, "-"), size, here)
 		}
 		return t.print(out)
 	})
 }
 
 // here says how many of a set's files are in the data folder.
-func (c *dataListCmd) here(i datasets.Info) string {
-	missing := fail.Or(datasets.MissingFiles(i.Name, datasets.Options{Dir: c.Dir}))
+func (c *dataListCmd) here(i datasets.Info) (string, error) {
+	missing, err := datasets.MissingFiles(i.Name, datasets.Options{Dir: c.Dir})
+	if err != nil {
+		return "", err
+	}
 	switch {
 	case len(i.Files) == 0 && datasets.OwnPath(i.Name) == "":
-		return "built in"
+		return "built in", nil
 	case len(missing) == 0:
-		return "yes"
+		return "yes", nil
 	case len(missing) == len(i.Files):
-		return "no"
+		return "no", nil
 	}
-	return fmt.Sprintf("%d of %d files", len(i.Files)-len(missing), len(i.Files))
+	return fmt.Sprintf("%d of %d files", len(i.Files)-len(missing), len(i.Files)), nil
 }
 
 type dataFetchCmd struct {
@@ -79,7 +88,9 @@ type dataFetchCmd struct {
 func (c *dataFetchCmd) Run(rc *runContext) error {
 	o := datasets.Options{Dir: c.Dir, Progress: rc.progress()}
 	for _, name := range c.Names {
-		fail.If(datasets.Fetch(rc.ctx, name, o))
+		if err := datasets.Fetch(rc.ctx, name, o); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -101,7 +112,9 @@ func (c *dataVerifyCmd) Run(rc *runContext) error {
 	for _, name := range names {
 		files, err := datasets.Verify(rc.ctx, name, datasets.Options{Dir: c.Dir})
 		if len(files) == 0 {
-			fail.If(err)
+			if err != nil {
+				return err
+			}
 			t.row(name, "(generated)", "ok", "")
 		}
 		damaged := len(c.Names) > 0
@@ -128,9 +141,17 @@ type dataPreviewCmd struct {
 func (c *dataPreviewCmd) Validate() error { return checkEnding("--out", c.Out, ".png") }
 
 func (c *dataPreviewCmd) Run(rc *runContext) error {
-	d := fail.Or(datasets.Open(rc.ctx, c.Name, datasets.Options{Dir: c.Dir, Seed: c.Seed}))
-	sheet := fail.Or(datasets.ContactSheet(d, c.PerClass))
-	fail.If(atomicfile.Write(c.Out, func(w io.Writer) error { return png.Encode(w, sheet) }))
+	d, err := datasets.Open(rc.ctx, c.Name, datasets.Options{Dir: c.Dir, Seed: c.Seed})
+	if err != nil {
+		return err
+	}
+	sheet, err := datasets.ContactSheet(d, c.PerClass)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(c.Out, func(w io.Writer) error { return png.Encode(w, sheet) }); err != nil {
+		return err
+	}
 	return rc.done("%s: %d classes, %d per class%s", c.Out, len(d.Classes), c.PerClass, noteOf(d))
 }
 

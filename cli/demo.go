@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -34,31 +33,52 @@ func (c *demoCmd) Validate() error {
 
 func (c *demoCmd) Run(rc *runContext) error {
 	for _, file := range []string{c.Out, cmp.Or(c.Cover, c.Out)} { // otherwise it would show after the training
-		fail.If(atomicfile.Check(file))
+		if err := atomicfile.Check(file); err != nil {
+			return err
+		}
 	}
 	if c.Runs == "" {
-		c.Runs = fail.Or(os.MkdirTemp("", "pcl-demo-"))
+		var err error
+		if c.Runs, err = os.MkdirTemp("", "pcl-demo-"); err != nil {
+			return err
+		}
 		defer os.RemoveAll(c.Runs)
 	}
 	in := report.RunsInput{Title: "Parallel continual learning", Origin: thisCommand()}
 	for _, name := range c.Method {
-		in.Toy = append(in.Toy, usage(descend(name, nil, toy.Figure2())))
+		trace, err := usage(descend(name, nil, toy.Figure2()))
+		if err != nil {
+			return err
+		}
+		in.Toy = append(in.Toy, trace)
 	}
-	in.Files = c.train(rc)
+	var err error
+	if in.Files, err = c.train(rc); err != nil {
+		return err
+	}
 	runs := runsOf(in.Files)
-	fail.If(printTable(rc.stdout, runs))
-	fail.If(atomicfile.Write(c.Out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) }))
+	if err := printTable(rc.stdout, runs); err != nil {
+		return err
+	}
+	if err := atomicfile.Write(c.Out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) }); err != nil {
+		return err
+	}
 	if c.Cover != "" {
-		fail.If(atomicfile.Write(c.Cover, func(w io.Writer) error { return viz.Cover(w, runs, in.Toy) }))
+		if err := atomicfile.Write(c.Cover, func(w io.Writer) error { return viz.Cover(w, runs, in.Toy) }); err != nil {
+			return err
+		}
 	}
 	return cmp.Or(rc.done("\nThe page: %s", c.Out), diverged(runs))
 }
 
 // train makes the runs, and reads their files.
-func (c *demoCmd) train(rc *runContext) []results.File {
+func (c *demoCmd) train(rc *runContext) ([]results.File, error) {
 	m := c.machine(rc, "")
 	defer m.Close()
-	b := fail.Or(m.Backend(rc.ctx))
+	b, err := m.Backend(rc.ctx)
+	if err != nil {
+		return nil, err
+	}
 	if len(c.Seed) == 0 {
 		c.Seed = []uint64{1234, 1235, 1236}
 		if b.Info.Name == backend.Go {
@@ -70,9 +90,14 @@ func (c *demoCmd) train(rc *runContext) []results.File {
 	var configs []experiment.Checked
 	var folders []string
 	for _, config := range experiment.Vary(base, c.Method, nil, c.Seed...) {
-		checked := fail.Or(config.Check())
+		checked, err := config.Check()
+		if err != nil {
+			return nil, err
+		}
 		configs, folders = append(configs, checked), append(folders, filepath.Join(c.Runs, checked.Folder()))
 	}
-	fail.Or(collect(rc, configs, experiment.Where{Machine: m, Dir: c.Runs, Record: true, Say: rc.say}, ""))
-	return fail.Or(results.Find(folders...))
+	if _, err := collect(rc, configs, experiment.Where{Machine: m, Dir: c.Runs, Record: true, Say: rc.say}, ""); err != nil {
+		return nil, err
+	}
+	return results.Find(folders...)
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/deploy"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
@@ -34,11 +33,16 @@ type deployFlags struct {
 
 // complete fills in what follows from the flags, for a number of processes in a task or pod. It returns the files and folders
 // of the user's own that the runs read, which are not in the data folder.
-func (c *deployFlags) complete(j *deploy.Job, processes int) (files []string) {
-	all := c.plans([]string{c.Name})
+func (c *deployFlags) complete(j *deploy.Job, processes int) (files []string, err error) {
+	all, err := c.plans([]string{c.Name})
+	if err != nil {
+		return nil, err
+	}
 	j.Grid = c.Name
 	if strings.HasSuffix(c.Name, ".toml") {
-		j.Grid = fail.Or(filepath.Abs(c.Name))
+		if j.Grid, err = filepath.Abs(c.Name); err != nil {
+			return nil, err
+		}
 		files = append(files, j.Grid)
 	}
 	if c.TunedFrom != "" {
@@ -56,7 +60,7 @@ func (c *deployFlags) complete(j *deploy.Job, processes int) (files []string) {
 	if c.Backend != backend.Go {
 		j.XLAFlags = backend.XLAFlags()
 	}
-	return slices.Compact(files)
+	return slices.Compact(files), nil
 }
 
 // flags are those of pcl grid run that say what is made, and how.
@@ -97,15 +101,22 @@ const usualTasks = 1001
 
 func (c *deploySlurmCmd) Run(rc *runContext) error {
 	job := &c.Array
-	files := c.complete(&job.Job, job.PerTask)
+	files, err := c.complete(&job.Job, job.PerTask)
+	if err != nil {
+		return err
+	}
 	if job.Program == "" {
-		job.Program = fail.Or(os.Executable())
+		if job.Program, err = os.Executable(); err != nil {
+			return err
+		}
 		if strings.Contains(filepath.ToSlash(job.Program), "/go-build") {
 			return usagef("go run removes this program when it ends: install it with go install ./cmd/pcl, or say with --pcl where it is on the nodes")
 		}
 	}
 	job.Dir, job.DataDir, job.PerTask = c.Dir, c.DataDir, min(job.PerTask, job.Shards)
-	fail.If(c.write(rc, job.Write))
+	if err := c.write(rc, job.Write); err != nil {
+		return err
+	}
 	for _, path := range files {
 		if !filepath.IsAbs(path) {
 			rc.note("The grid reads %s: submit the script from the folder in which that is.", path)
@@ -124,6 +135,9 @@ type deployKubernetesCmd struct {
 }
 
 func (c *deployKubernetesCmd) Run(rc *runContext) error {
-	c.Job.Files = c.complete(&c.Job.Job, c.Job.Jobs)
+	var err error
+	if c.Job.Files, err = c.complete(&c.Job.Job, c.Job.Jobs); err != nil {
+		return err
+	}
 	return c.write(rc, c.Job.Write)
 }

@@ -2,10 +2,10 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
@@ -19,9 +19,15 @@ type doctorCmd struct {
 // Run examines the machine and prints the report. No working backend is an error.
 func (c *doctorCmd) Run(rc *runContext) error {
 	report := backend.Doctor(rc.ctx, backend.Options{Name: c.Backend, Threads: c.Threads, Progress: rc.progress()})
-	fail.If(rc.ctx.Err())
-	fail.If(rc.print(c.JSON, report, func(out io.Writer) error { return printDoctor(out, report) }))
-	fail.When(report.Error != "", "%s", report.Error)
+	if err := rc.ctx.Err(); err != nil {
+		return err
+	}
+	if err := rc.print(c.JSON, report, func(out io.Writer) error { return printDoctor(out, report) }); err != nil {
+		return err
+	}
+	if report.Error != "" {
+		return errors.New(report.Error)
+	}
 	return nil
 }
 

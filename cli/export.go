@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
@@ -35,13 +34,16 @@ type exportedRuns struct {
 }
 
 // find reads the runs that the paths name, and the grids if they name these.
-func (e exportedRuns) find(rc *runContext) (files []results.File, grids []*grid.Results) {
+func (e exportedRuns) find(rc *runContext) (files []results.File, grids []*grid.Results, err error) {
 	folders := e.Paths
 	if slices.ContainsFunc(e.Paths, grid.IsName) {
 		if slices.ContainsFunc(e.Paths, func(path string) bool { return !grid.IsName(path) }) {
-			fail.If(usagef("these are grids and runs: export them by commands of their own"))
+			return nil, nil, usagef("these are grids and runs: export them by commands of their own")
 		}
-		folders, grids = nil, e.results(e.Paths)
+		folders = nil
+		if grids, err = e.results(e.Paths); err != nil {
+			return nil, nil, err
+		}
 	}
 	for _, r := range grids {
 		own := r.Folders()
@@ -50,14 +52,13 @@ func (e exportedRuns) find(rc *runContext) (files []results.File, grids []*grid.
 		}
 	}
 	if len(folders) == 0 {
-		return nil, grids
+		return nil, grids, nil
 	}
-	files, err := results.Find(folders...)
+	files, err = results.Find(folders...)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = usageError{err}
 	}
-	fail.If(err)
-	return files, grids
+	return files, grids, err
 }
 
 func runsOf(files []results.File) (runs []*results.Run) {
@@ -79,7 +80,10 @@ type exportCSVCmd struct {
 }
 
 func (c *exportCSVCmd) Run(rc *runContext) error {
-	files, grids := c.find(rc)
+	files, grids, err := c.find(rc)
+	if err != nil {
+		return err
+	}
 	runs := runsOf(files)
 	return rc.writeTo(c.Out, func(out io.Writer) error {
 		if grids == nil || c.Table != "runs" {
@@ -99,7 +103,10 @@ type exportLaTeXCmd struct {
 }
 
 func (c *exportLaTeXCmd) Run(rc *runContext) error {
-	files, grids := c.find(rc)
+	files, grids, err := c.find(rc)
+	if err != nil {
+		return err
+	}
 	return rc.writeTo(c.Out, func(out io.Writer) error {
 		if grids == nil {
 			return tables.LaTeX(out, findings.Columns(rows.Of(runsOf(files))))
@@ -120,9 +127,18 @@ type exportTensorBoardCmd struct {
 }
 
 func (c *exportTensorBoardCmd) Run(rc *runContext) error {
-	files, _ := c.find(rc)
+	files, _, err := c.find(rc)
+	if err != nil {
+		return err
+	}
 	for _, f := range files {
-		fail.If(tensorboard.Save(c.Out, f.Run, fail.Or(f.ReadRecords())))
+		records, err := f.ReadRecords()
+		if err != nil {
+			return err
+		}
+		if err := tensorboard.Save(c.Out, f.Run, records); err != nil {
+			return err
+		}
 	}
 	return rc.done("%s in %s, for: tensorboard --logdir %s", plural.Of(len(files), "event file"), c.Out, quoted(c.Out))
 }
@@ -143,11 +159,18 @@ func (c *exportWeightsCmd) Validate() error {
 }
 
 func (c *exportWeightsCmd) Run(rc *runContext) error {
-	t := fail.Or(experiment.LoadNetwork(rc.ctx, c.Source, c.options()))
+	t, err := experiment.LoadNetwork(rc.ctx, c.Source, c.options())
+	if err != nil {
+		return err
+	}
 	if filepath.Ext(c.Out) == ".onnx" {
-		fail.If(t.SaveONNX(c.Out, nil))
+		if err := t.SaveONNX(c.Out, nil); err != nil {
+			return err
+		}
 	} else {
-		fail.If(t.Save(c.Out))
+		if err := t.Save(c.Out); err != nil {
+			return err
+		}
 	}
 	return rc.done("%s: %s, after %d steps, %d outputs of classes", c.Out, t.Model, t.Steps, len(t.Outputs()))
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
@@ -47,7 +46,6 @@ func pathMapper(dash error) kong.MapperFunc {
 // the variable is not set: commands would do as if it were left out. Nor may a list name a value twice: a run with the same
 // seed would be the same run, not another one.
 func checkFlags(k *kong.Context) (err error) {
-	defer fail.Caught(&err)
 	for _, p := range k.Path {
 		if p.Flag == nil {
 			continue
@@ -55,13 +53,19 @@ func checkFlags(k *kong.Context) (err error) {
 		name := "--" + p.Flag.Name
 		switch v := reflect.Indirect(p.Flag.Target); v.Kind() {
 		case reflect.String, reflect.Slice, reflect.Map:
-			fail.When(v.Len() == 0, "%s is empty: give it a value, or leave it out", name)
+			if v.Len() == 0 {
+				return fmt.Errorf("%s is empty: give it a value, or leave it out", name)
+			}
 			if v.Kind() == reflect.Slice {
-				fail.If(once(name, v))
+				if err := once(name, v); err != nil {
+					return err
+				}
 			}
 		case reflect.Int:
 			err := params.InRange(float64(v.Int()), p.Flag.Tag.Get("range"))
-			fail.When(err != nil, "%s: %w", name, err)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
 		}
 	}
 	return nil

@@ -8,7 +8,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 )
 
@@ -56,35 +55,49 @@ type gridFlags struct {
 
 // plans reads grids and expands them. What is wrong with one is a mistake of the command, except that a file that cannot be
 // read now may be read later.
-func (g gridFlags) plans(names []string) (all []*grid.Grid) {
-	err := fail.Tried(func() {
-		var values *grid.Tuned
-		switch {
-		case g.TunedFrom != "":
-			values = fail.Or(grid.LoadTuned(g.TunedFrom))
-		case g.Tuned:
-			values = fail.Or(grid.LoadTuned(""))
-		}
-		for _, name := range names {
-			found := fail.Or(grid.Load(name, g.Size, values))
-			found.DataDir = g.DataDir
-			fail.If(found.Expand())
-			all = append(all, found)
-		}
-	})
+func (g gridFlags) plans(names []string) (all []*grid.Grid, err error) {
+	all, err = g.expanded(names)
 	if err != nil && !errors.As(err, new(*fs.PathError)) {
 		err = usageError{err}
 	}
-	fail.If(err)
-	return all
+	return all, err
+}
+
+func (g gridFlags) expanded(names []string) (all []*grid.Grid, err error) {
+	var values *grid.Tuned
+	if g.TunedFrom != "" || g.Tuned {
+		if values, err = grid.LoadTuned(g.TunedFrom); err != nil { // an empty name stands for the published values
+			return nil, err
+		}
+	}
+	for _, name := range names {
+		found, err := grid.Load(name, g.Size, values)
+		if err != nil {
+			return nil, err
+		}
+		found.DataDir = g.DataDir
+		if err := found.Expand(); err != nil {
+			return nil, err
+		}
+		all = append(all, found)
+	}
+	return all, nil
 }
 
 // results reads the results of grids.
-func (g gridFlags) results(names []string) (all []*grid.Results) {
-	for _, found := range g.plans(names) {
-		all = append(all, fail.Or(found.Results(g.Dir)))
+func (g gridFlags) results(names []string) (all []*grid.Results, err error) {
+	plans, err := g.plans(names)
+	if err != nil {
+		return nil, err
 	}
-	return all
+	for _, found := range plans {
+		results, err := found.Results(g.Dir)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, results)
+	}
+	return all, nil
 }
 
 type gridListCmd struct{}
@@ -92,7 +105,10 @@ type gridListCmd struct{}
 func (c *gridListCmd) Run(rc *runContext) error {
 	t := newTable("GRID", "SIZES", "TITLE", "IN THE PAPER")
 	for _, name := range grid.Builtin() {
-		g := fail.Or(grid.Load(name, "", nil))
+		g, err := grid.Load(name, "", nil)
+		if err != nil {
+			return err
+		}
 		t.row(name, strings.Join(g.Sizes, ", "), g.Title, g.Paper)
 	}
 	return t.print(rc.stdout)

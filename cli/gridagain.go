@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
@@ -39,21 +38,35 @@ type gridAgainCmd struct {
 }
 
 func (c *gridAgainCmd) Run(rc *runContext) error {
-	then := c.row(rc)
-	return c.compare(rc, then, c.make(rc, then, c.config(then)))
+	then, err := c.row(rc)
+	if err != nil {
+		return err
+	}
+	config, err := c.config(then)
+	if err != nil {
+		return err
+	}
+	run, err := c.make(rc, then, config)
+	if err != nil {
+		return err
+	}
+	return c.compare(rc, then, run)
 }
 
 // row returns the row of the file that is to be made again: the first of those that the flags name.
-func (c *gridAgainCmd) row(rc *runContext) *rows.Row {
-	all := usage(rows.Files(c.File))
+func (c *gridAgainCmd) row(rc *runContext) (*rows.Row, error) {
+	all, err := usage(rows.Files(c.File))
+	if err != nil {
+		return nil, err
+	}
 	all = slices.DeleteFunc(all, func(r *rows.Row) bool { return r.State != rows.Done || !c.names(r) })
 	if len(all) == 0 {
-		fail.If(usagef("%s has no finished run that the flags name", c.File))
+		return nil, usagef("%s has no finished run that the flags name", c.File)
 	}
 	r := all[0]
 	rc.note("%s, %s, %s-incremental, label set %d, timeline %d, seed %d (cell %s of %s, made in %.0f s), the first of %s that the flags name",
 		r.Line(), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.Cell, r.Grid, r.Seconds, plural.Of(len(all), "run"))
-	return r
+	return r, nil
 }
 
 // names says whether the flags name a row.
@@ -78,18 +91,24 @@ func sameValue(a, b string) bool {
 func is[T comparable](flag *T, value T) bool { return flag == nil || *flag == value }
 
 // config returns the configuration of the run behind a row.
-func (c *gridAgainCmd) config(r *rows.Row) experiment.Checked {
+func (c *gridAgainCmd) config(r *rows.Row) (experiment.Checked, error) {
 	var values *grid.Tuned
 	if c.TunedFrom != "" {
-		values = usage(grid.LoadTuned(c.TunedFrom))
+		var err error
+		if values, err = usage(grid.LoadTuned(c.TunedFrom)); err != nil {
+			return experiment.Checked{}, err
+		}
 	}
-	g := usage(grid.Named(r.Grid, c.Grid, values))
+	g, err := usage(grid.Named(r.Grid, c.Grid, values))
+	if err != nil {
+		return experiment.Checked{}, err
+	}
 	g.DataDir = c.DataDir
 	return usage(g.ConfigOf(r))
 }
 
 // make makes the run. Its backend, threads and vectors are those of the result, unless the flags say otherwise.
-func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Checked) *results.Run {
+func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Checked) (*results.Run, error) {
 	how := machineFlags{Backend: then.Backend, Threads: then.Threads, Vectors: backend.VectorsOf(then.Device), TF32: c.TF32}
 	if c.Backend != "same" {
 		how.Backend = c.Backend
@@ -99,10 +118,16 @@ func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Ch
 	w := experiment.Where{Machine: m, Dir: c.Out, Say: rc.say}
 	run, err := w.Finished(config)
 	if run != nil || errors.Is(err, experiment.ErrForeign) {
-		fail.If(usagef("--out %s has a finished run, which would not be made again: name another folder", c.Out))
+		return nil, usagef("--out %s has a finished run, which would not be made again: name another folder", c.Out)
 	}
-	fail.If(err)
-	return fail.Or(collect(rc, []experiment.Checked{config}, w, ""))[0]
+	if err != nil {
+		return nil, err
+	}
+	runs, err := collect(rc, []experiment.Checked{config}, w, "")
+	if err != nil {
+		return nil, err
+	}
+	return runs[0], nil
 }
 
 // compare prints the result beside that of the file. It returns an error if they differ.
@@ -116,9 +141,13 @@ func (c *gridAgainCmd) compare(rc *runContext, then *rows.Row, run *results.Run)
 		}
 		t.row(f.Name, brief(f.Then), brief(f.Now), verdict)
 	}
-	fail.If(t.print(rc.stdout))
+	if err := t.print(rc.stdout); err != nil {
+		return err
+	}
 	fmt.Fprintln(rc.stdout, text)
-	fail.When(!same, "the run does not have the result that is in %s", c.File)
+	if !same {
+		return fmt.Errorf("the run does not have the result that is in %s", c.File)
+	}
 	return nil
 }
 

@@ -53,7 +53,11 @@ func (c *gridRunCmd) Run(rc *runContext) error {
 	if c.Time > 0 {
 		w.Until = time.Now().Add(c.Time - reserve)
 	}
-	return c.work(rc, c.plans(c.Names), w)
+	all, err := c.plans(c.Names)
+	if err != nil {
+		return err
+	}
+	return c.work(rc, all, w)
 }
 
 // work makes the runs of grids, one grid after another. If data are missing for one, the others are made. An interrupt waits

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/printable"
 	"github.com/parallelcl/parallelcl/internal/terminal"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
@@ -23,22 +22,30 @@ type gridStatusCmd struct {
 }
 
 func (c *gridStatusCmd) Run(rc *runContext) error {
-	all := c.results(c.Names)
-	for c.show(rc, all) > 0 && c.Watch {
+	all, err := c.results(c.Names)
+	if err != nil {
+		return err
+	}
+	for {
+		left, err := c.show(rc, all)
+		if err != nil || left == 0 || !c.Watch {
+			return err
+		}
 		select {
 		case <-rc.ctx.Done():
 			return nil // that is how one ends watching
 		case <-time.After(2 * time.Second):
 		}
 		for _, r := range all {
-			fail.Or(r.Grid.Results(c.Dir))
+			if _, err := r.Grid.Results(c.Dir); err != nil {
+				return err
+			}
 		}
 	}
-	return nil
 }
 
 // show prints the status of all grids, and returns how many runs are left.
-func (c *gridStatusCmd) show(rc *runContext, all []*grid.Results) (left int) {
+func (c *gridStatusCmd) show(rc *runContext, all []*grid.Results) (left int, err error) {
 	var out strings.Builder
 	if c.Watch && !c.JSON && terminal.Is(rc.stdout) {
 		out.WriteString("\x1b[H\x1b[2J") // from the top of an empty screen
@@ -47,13 +54,17 @@ func (c *gridStatusCmd) show(rc *runContext, all []*grid.Results) (left int) {
 		s := r.Status(experiment.Shard{})
 		left += s.Left
 		if c.JSON {
-			fail.If(json.NewEncoder(&out).Encode(s))
+			if err := json.NewEncoder(&out).Encode(s); err != nil {
+				return 0, err
+			}
 		} else {
 			printStatus(&out, s)
 		}
 	}
-	fail.Or(io.WriteString(rc.stdout, out.String()))
-	return left
+	if _, err := io.WriteString(rc.stdout, out.String()); err != nil {
+		return 0, err
+	}
+	return left, nil
 }
 
 // printStatus prints the status of a grid in lines.

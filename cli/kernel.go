@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel"
 	"github.com/parallelcl/parallelcl/internal/printable"
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -21,9 +20,16 @@ type kernelCmd struct {
 }
 
 // kernelOptions says where the kernel and its files go on this machine. The parser gives it to commands that take it.
-func kernelOptions(rc *runContext) kernel.Options {
-	cache, data := fail.Or(backend.DefaultCacheDir()), fail.Or(kernel.DataDir())
-	return kernel.Options{Cache: filepath.Join(cache, "notebook"), Data: data, Note: rc.note}
+func kernelOptions(rc *runContext) (kernel.Options, error) {
+	cache, err := backend.DefaultCacheDir()
+	if err != nil {
+		return kernel.Options{}, err
+	}
+	data, err := kernel.DataDir()
+	if err != nil {
+		return kernel.Options{}, err
+	}
+	return kernel.Options{Cache: filepath.Join(cache, "notebook"), Data: data, Note: rc.note}, nil
 }
 
 // moduleFlag is the flag of all commands that install the kernel.
@@ -32,14 +38,21 @@ type moduleFlag struct {
 }
 
 // install installs the kernel and the backend that its cells will use.
-func (m moduleFlag) install(rc *runContext, o kernel.Options) kernel.Kernel {
-	source := fail.Or(kernel.FindSource(rc.ctx, m.Module))
+func (m moduleFlag) install(rc *runContext, o kernel.Options) (kernel.Kernel, error) {
+	source, err := kernel.FindSource(rc.ctx, m.Module)
+	if err != nil {
+		return kernel.Kernel{}, err
+	}
 	k, err := kernel.Install(rc.ctx, o, source)
-	fail.If(resumable(rc, err))
+	if err := resumable(rc, err); err != nil {
+		return kernel.Kernel{}, err
+	}
 	b, err := backend.Open(rc.ctx, backend.Options{Progress: rc.progress()})
-	fail.If(resumable(rc, err))
+	if err := resumable(rc, err); err != nil {
+		return kernel.Kernel{}, err
+	}
 	b.Close()
-	return k
+	return k, nil
 }
 
 // resumable adds to the error of an interrupted installation how to continue it.
@@ -55,7 +68,10 @@ type kernelInstallCmd struct {
 }
 
 func (c *kernelInstallCmd) Run(rc *runContext, o kernel.Options) error {
-	k := c.install(rc, o)
+	k, err := c.install(rc, o)
+	if err != nil {
+		return err
+	}
 	return rc.done("the kernel is installed: version %s, module in %s", k.Version, printable.Line(k.Source))
 }
 
@@ -67,14 +83,18 @@ func (c *kernelListCmd) Run(rc *runContext, o kernel.Options) error {
 		rc.note("No kernel is installed: pcl kernel install")
 		return nil
 	}
-	fail.If(err)
+	if err != nil {
+		return err
+	}
 	return newTable("NAME", "VERSION", "MODULE").row(kernel.Name, k.Version, k.Source).print(rc.stdout)
 }
 
 type kernelRemoveCmd struct{}
 
 func (c *kernelRemoveCmd) Run(rc *runContext, o kernel.Options) error {
-	fail.If(kernel.Remove(o))
+	if err := kernel.Remove(o); err != nil {
+		return err
+	}
 	return rc.done("removed the kernel and %s", printable.Line(o.Cache))
 }
 
@@ -83,7 +103,9 @@ type kernelDoctorCmd struct{}
 // Run prints what notebooks need. It returns an error if something is missing.
 func (c *kernelDoctorCmd) Run(rc *runContext, o kernel.Options) error {
 	checks := kernel.Doctor(rc.ctx, o)
-	fail.If(rc.ctx.Err())
+	if err := rc.ctx.Err(); err != nil {
+		return err
+	}
 	var t table
 	missing := false
 	for _, c := range checks {
@@ -98,6 +120,8 @@ func (c *kernelDoctorCmd) Run(rc *runContext, o kernel.Options) error {
 	}
 	err := t.print(rc.stdout)
 	fmt.Fprintln(rc.stdout, "\nThe backends: pcl doctor")
-	fail.When(missing, "something that notebooks need is missing")
+	if missing {
+		return errors.New("something that notebooks need is missing")
+	}
 	return err
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/willabides/kongplete"
 
 	"github.com/parallelcl/parallelcl/datasets"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/internal/printable"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
@@ -122,10 +121,7 @@ func execute(rc *runContext, args []string) int {
 	}
 	rc.command = k.Selected().FullPath()
 	rc.quiet = c.Quiet
-	return exitCode(rc, rc.attend(func() (err error) {
-		defer fail.Caught(&err)
-		return k.Run(rc)
-	}))
+	return exitCode(rc, rc.attend(func() error { return k.Run(rc) }))
 }
 
 // usageError is a mistake in the command line or the configuration.
@@ -135,12 +131,12 @@ func (e usageError) Unwrap() error { return e.error }
 
 func usagef(format string, values ...any) error { return usageError{fmt.Errorf(format, values...)} }
 
-// usage returns a value, or ends the command with an error that is a mistake in its use.
-func usage[T any](v T, err error) T {
+// usage returns a value, or an error that is a mistake in the command's use.
+func usage[T any](v T, err error) (T, error) {
 	if err != nil {
-		fail.If(usageError{err})
+		err = usageError{err}
 	}
-	return v
+	return v, err
 }
 
 func exitCode(rc *runContext, err error) int {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -29,7 +28,11 @@ func (c *methodsCmd) Run(rc *runContext) error {
 	}
 	var list []method.Description
 	for _, name := range names {
-		list = append(list, usage(method.Lookup(name)))
+		about, err := usage(method.Lookup(name))
+		if err != nil {
+			return err
+		}
+		list = append(list, about)
 	}
 	return rc.print(c.JSON, list, func(out io.Writer) error {
 		if c.Name != "" {
@@ -48,7 +51,11 @@ func (c *methodsCmd) Run(rc *runContext) error {
 func listParts(out io.Writer) error {
 	t := newTable("PART", "TITLE", "CHOOSES", "ADDS TO A STEP")
 	for _, name := range rehearsal.Names() {
-		p := rehearsal.Describe(fail.Or(rehearsal.Find(name)))
+		part, err := rehearsal.Find(name)
+		if err != nil {
+			return err
+		}
+		p := rehearsal.Describe(part)
 		t.row(name, p.Title, strings.Join(p.Axes, ", "), p.Cost)
 	}
 	fmt.Fprint(out, "\nParts of a rehearsal can be joined to a method with +, as in emgd-gmc+der-pp:\n\n")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
@@ -10,7 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel"
 )
 
@@ -33,12 +33,19 @@ func (c *notebookCmd) Validate() error {
 
 // Run installs what is missing and serves JupyterLab until it is interrupted.
 func (c *notebookCmd) Run(rc *runContext, o kernel.Options) error {
-	k := c.install(rc, o)
+	k, err := c.install(rc, o)
+	if err != nil {
+		return err
+	}
 	if c.Path == "" {
-		c.Path = fail.Or(kernel.Quickstart(k))
+		if c.Path, err = kernel.Quickstart(k); err != nil {
+			return err
+		}
 	}
 	lab, err := kernel.Jupyter(rc.ctx, o, c.Private)
-	fail.If(resumable(rc, err))
+	if err := resumable(rc, err); err != nil {
+		return err
+	}
 	rc.note("Starting JupyterLab %s. Press Ctrl-C to stop it.", lab.Version)
 	return c.serve(rc, lab)
 }
@@ -55,7 +62,9 @@ func (c *notebookCmd) serve(rc *runContext, lab kernel.Lab) error {
 	cmd.WaitDelay = 20 * time.Second
 	defer rc.hold()() // so that JupyterLab ends before this program does
 	err := cmd.Run()
-	fail.When(err != nil && rc.ctx.Err() == nil, "JupyterLab: %w", err)
+	if err != nil && rc.ctx.Err() == nil {
+		return fmt.Errorf("JupyterLab: %w", err)
+	}
 	return nil
 }
 

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -10,7 +12,6 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -41,7 +42,6 @@ type reportCmd struct {
 
 // Validate finds out what the paths name, which has to be of one kind, and checks the name of the page.
 func (c *reportCmd) Validate() (err error) {
-	defer fail.Caught(&err)
 	if len(c.Paths) == 0 {
 		c.Paths = []string{"runs"}
 		if c.All {
@@ -49,13 +49,22 @@ func (c *reportCmd) Validate() (err error) {
 		}
 	}
 	for i, path := range c.Paths {
-		about, notebooks := lookAt(path)
-		fail.When(c.All && about != "notebooks", "no notebooks (*.ipynb) in %s", path)
-		fail.When(i > 0 && about != c.about, "%s stands for %s but %s for %s: make a page of each", c.Paths[0], c.about, path, about)
+		about, notebooks, err := lookAt(path)
+		if err != nil {
+			return err
+		}
+		if c.All && about != "notebooks" {
+			return fmt.Errorf("no notebooks (*.ipynb) in %s", path)
+		}
+		if i > 0 && about != c.about {
+			return fmt.Errorf("%s stands for %s but %s for %s: make a page of each", c.Paths[0], c.about, path, about)
+		}
 		c.about, c.notebooks = about, append(c.notebooks, notebooks...)
 		c.All = c.All || about == "notebooks" && filepath.Ext(path) != ".ipynb" || len(c.notebooks) > 1
 	}
-	fail.When(c.Markdown && c.about != "grids", "--markdown is for grids: leave it out")
+	if c.Markdown && c.about != "grids" {
+		return errors.New("--markdown is for grids: leave it out")
+	}
 	switch {
 	case c.Markdown:
 		c.Out = cmp.Or(c.Out, standardOutput)
@@ -71,14 +80,20 @@ func (c *reportCmd) Validate() (err error) {
 }
 
 // lookAt says what a path names, and lists the notebooks there. A folder of exported tables has no folders in it, as runs would be.
-func lookAt(path string) (about string, notebooks []string) {
+func lookAt(path string) (about string, notebooks []string, err error) {
 	if grid.IsName(path) {
-		return "grids", nil
+		return "grids", nil, nil
 	}
-	info := fail.Or(os.Stat(path))
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", nil, err
+	}
 	dir, entries := filepath.Dir(path), []fs.DirEntry{fs.FileInfoToDirEntry(info)}
 	if info.IsDir() {
-		dir, entries = path, fail.Or(os.ReadDir(path))
+		dir = path
+		if entries, err = os.ReadDir(path); err != nil {
+			return "", nil, err
+		}
 	}
 	tables, folders := false, false
 	for _, e := range entries {
@@ -90,21 +105,27 @@ func lookAt(path string) (about string, notebooks []string) {
 	}
 	switch {
 	case notebooks != nil:
-		return "notebooks", notebooks
+		return "notebooks", notebooks, nil
 	case tables && !folders:
-		return "grids", nil
+		return "grids", nil, nil
 	}
-	return "runs", nil
+	return "runs", nil, nil
 }
 
 func (c *reportCmd) Run(rc *runContext) error {
 	if c.PDF {
-		c.browser = fail.Or(report.FindBrowser())
+		var err error
+		if c.browser, err = report.FindBrowser(); err != nil {
+			return err
+		}
 	}
 	if c.about == "notebooks" {
 		return c.pages(rc)
 	}
-	in := c.material()
+	in, err := c.material()
+	if err != nil {
+		return err
+	}
 	if c.Markdown {
 		from := make([]string, len(c.Paths))
 		for i, path := range c.Paths {
@@ -112,7 +133,9 @@ func (c *reportCmd) Run(rc *runContext) error {
 		}
 		return rc.writeTo(c.Out, func(w io.Writer) error { return in.Findings.Markdown(w, strings.Join(from, ", ")) })
 	}
-	fail.If(atomicfile.Write(c.Out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) }))
+	if err := atomicfile.Write(c.Out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) }); err != nil {
+		return err
+	}
 	var compared []*versus.Table
 	for _, g := range in.Findings.Grids {
 		if g.Own {
@@ -123,23 +146,39 @@ func (c *reportCmd) Run(rc *runContext) error {
 }
 
 // material reads the runs, or the results of grids with the notes beside them, that the paths stand for.
-func (c *reportCmd) material() report.RunsInput {
+func (c *reportCmd) material() (report.RunsInput, error) {
 	in := report.RunsInput{Title: c.Title, Origin: thisCommand()}
 	if c.about == "runs" {
-		in.Files = fail.Or(results.Find(c.Paths...))
-		in.Findings = fail.Or(report.FindingsOf(in.Files))
-		return in
+		var err error
+		if in.Files, err = results.Find(c.Paths...); err != nil {
+			return report.RunsInput{}, err
+		}
+		if in.Findings, err = report.FindingsOf(in.Files); err != nil {
+			return report.RunsInput{}, err
+		}
+		return in, nil
 	}
 	var all []*rows.Row
 	for _, name := range c.Paths {
 		if grid.IsName(name) {
-			all = append(all, c.results([]string{name})[0].Table()...)
+			found, err := c.results([]string{name})
+			if err != nil {
+				return report.RunsInput{}, err
+			}
+			all = append(all, found[0].Table()...)
 			continue
 		}
-		all = append(all, fail.Or(rows.Files(name))...)
+		table, err := rows.Files(name)
+		if err != nil {
+			return report.RunsInput{}, err
+		}
+		all = append(all, table...)
 	}
-	in.Findings = fail.Or(findings.New(all, c.Paths...))
-	return in
+	var err error
+	if in.Findings, err = findings.New(all, c.Paths...); err != nil {
+		return report.RunsInput{}, err
+	}
+	return in, nil
 }
 
 // thisCommand is what a page says about how it was made.
@@ -151,7 +190,9 @@ func thisCommand() report.Origin {
 // finish prints pages to PDFs if asked to, and says which page to open first.
 func (c *reportCmd) finish(rc *runContext, pages ...string) error {
 	for i := 0; i < len(pages) && c.PDF; i++ {
-		fail.If(report.PDF(rc.ctx, c.browser, pages[i], strings.TrimSuffix(pages[i], filepath.Ext(pages[i]))+".pdf"))
+		if err := report.PDF(rc.ctx, c.browser, pages[i], strings.TrimSuffix(pages[i], filepath.Ext(pages[i]))+".pdf"); err != nil {
+			return err
+		}
 	}
 	return rc.done("The page: %s", pages[0])
 }

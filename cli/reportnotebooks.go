@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
@@ -27,14 +26,21 @@ func (c *reportCmd) pages(rc *runContext) (failed error) {
 	if c.All {
 		first = filepath.Join(c.Out, report.IndexFile)
 	}
-	fail.If(atomicfile.Check(first)) // before a notebook is executed for minutes
+	if err := atomicfile.Check(first); err != nil { // before a notebook is executed for minutes
+		return err
+	}
 	var notebooks []*report.Notebook
 	for _, path := range c.notebooks {
-		n := fail.Or(report.ReadNotebook(path))
+		n, err := report.ReadNotebook(path)
+		if err != nil {
+			return err
+		}
 		switch {
 		case c.Execute == nil && n.Executed:
 		case c.Execute == nil || *c.Execute:
-			c.execute(rc, n)
+			if err := c.execute(rc, n); err != nil {
+				return err
+			}
 		case !n.HasResults:
 			return fmt.Errorf("%s was never executed: leave out --no-execute, or execute it in JupyterLab", n.File)
 		}
@@ -42,11 +48,18 @@ func (c *reportCmd) pages(rc *runContext) (failed error) {
 	}
 	written := []string{c.Out}
 	if c.All {
-		written = fail.Or(report.Site(rc.ctx, c.Out, cmp.Or(c.Title, "Notebooks"), notebooks, thisCommand()))
+		var err error
+		if written, err = report.Site(rc.ctx, c.Out, cmp.Or(c.Title, "Notebooks"), notebooks, thisCommand()); err != nil {
+			return err
+		}
 	} else {
-		fail.If(atomicfile.Write(c.Out, func(w io.Writer) error { return notebooks[0].Write(rc.ctx, w, thisCommand()) }))
+		if err := atomicfile.Write(c.Out, func(w io.Writer) error { return notebooks[0].Write(rc.ctx, w, thisCommand()) }); err != nil {
+			return err
+		}
 	}
-	fail.If(c.finish(rc, written...))
+	if err := c.finish(rc, written...); err != nil {
+		return err
+	}
 	for _, n := range notebooks {
 		if len(n.LeftOut) > 0 {
 			rc.note("%s: not shown as in the notebook, as the page's end says:\n  %s", n.File, strings.Join(n.LeftOut, "\n  "))
@@ -57,35 +70,53 @@ func (c *reportCmd) pages(rc *runContext) (failed error) {
 }
 
 // execute executes a notebook, and takes its results.
-func (c *reportCmd) execute(rc *runContext, n *report.Notebook) {
-	c.prepare(rc)
-	folder := fail.Or(os.MkdirTemp("", "pcl-report-"))
+func (c *reportCmd) execute(rc *runContext, n *report.Notebook) error {
+	if err := c.prepare(rc); err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "pcl-report-")
+	if err != nil {
+		return err
+	}
 	defer os.RemoveAll(folder)
 	defer rc.hold()() // so that an interrupt ends the kernel before this program
 	begin := time.Now()
 	rc.note("Executing %s...", n.File)
-	fail.If(c.convert(rc.ctx, n, folder))
-	executed := fail.Or(report.ReadNotebook(filepath.Join(folder, filepath.Base(n.File))))
+	if err := c.convert(rc.ctx, n, folder); err != nil {
+		return err
+	}
+	executed, err := report.ReadNotebook(filepath.Join(folder, filepath.Base(n.File)))
+	if err != nil {
+		return err
+	}
 	rc.note("  done in %.0f s", time.Since(begin).Seconds())
 	executed.File, executed.SHA256 = n.File, n.SHA256
 	*n = *executed
+	return nil
 }
 
 // prepare installs what executes notebooks.
-func (c *reportCmd) prepare(rc *runContext) {
+func (c *reportCmd) prepare(rc *runContext) error {
 	if c.nbconvert != "" {
-		return
+		return nil
 	}
-	o := kernelOptions(rc)
-	c.install(rc, o)
+	o, err := kernelOptions(rc)
+	if err != nil {
+		return err
+	}
+	if _, err := c.install(rc, o); err != nil {
+		return err
+	}
 	for _, private := range []bool{c.Private, true} { // the user's own JupyterLab may lack nbconvert
 		lab, err := kernel.Jupyter(rc.ctx, o, private)
-		fail.If(resumable(rc, err))
+		if err := resumable(rc, err); err != nil {
+			return err
+		}
 		if c.nbconvert, err = exec.LookPath(filepath.Join(filepath.Dir(lab.Path), "jupyter-nbconvert")); err == nil {
-			return
+			return nil
 		}
 	}
-	fail.Now("the private JupyterLab has no nbconvert: pcl kernel remove, then try again")
+	return errors.New("the private JupyterLab has no nbconvert: pcl kernel remove, then try again")
 }
 
 // convert writes an executed copy of a notebook to a folder. The result of a cell that fails is its error.

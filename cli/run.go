@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -10,7 +11,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/parallelcl/parallelcl/datasets"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
@@ -49,7 +49,10 @@ type runCmd struct {
 }
 
 func (c *runCmd) Run(k *kong.Context, rc *runContext) error {
-	configs := usage(c.configs(k))
+	configs, err := usage(c.configs(k))
+	if err != nil {
+		return err
+	}
 	configs = slices.DeleteFunc(configs, func(config experiment.Checked) bool { return !c.Shard.Has(config.Config) })
 	if len(configs) == 0 { // there may be more shards than runs
 		return nil
@@ -59,41 +62,58 @@ func (c *runCmd) Run(k *kong.Context, rc *runContext) error {
 		Record: c.Record, RecordArrays: c.RecordArrays, Weights: c.Weights, Say: rc.say, Found: make([]*results.Run, len(configs)),
 	}
 	defer w.Machine.Close()
-	runs, err := collect(rc, configs, w, c.prepare(rc, configs, w))
-	fail.If(advised(err))
+	note, err := c.prepare(rc, configs, w)
+	if err != nil {
+		return err
+	}
+	runs, err := collect(rc, configs, w, note)
+	if err := advised(err); err != nil {
+		return err
+	}
 	if !c.JSON {
 		return cmp.Or(printTable(rc.stdout, runs), printSituations(rc, runs), diverged(runs))
 	}
 	out := json.NewEncoder(rc.stdout)
 	for _, r := range runs {
-		fail.If(out.Encode(r))
+		if err := out.Encode(r); err != nil {
+			return err
+		}
 	}
 	return diverged(runs)
 }
 
 // prepare opens what the runs need if some are left to be made, and then returns what is shown with the first. It removes
 // what is to be replaced.
-func (c *runCmd) prepare(rc *runContext, configs []experiment.Checked, w experiment.Where) (note string) {
+func (c *runCmd) prepare(rc *runContext, configs []experiment.Checked, w experiment.Where) (note string, err error) {
 	left := c.Replace
 	for i, config := range configs {
-		configs[i].Config = fail.Or(config.OnData(rc.ctx, c.options()))
+		if configs[i].Config, err = config.OnData(rc.ctx, c.options()); err != nil {
+			return "", err
+		}
 		if !c.Replace {
 			run, err := w.Finished(configs[i])
-			fail.If(advised(err))
+			if err := advised(err); err != nil {
+				return "", err
+			}
 			w.Found[i], left = run, left || run == nil
 		}
 	}
 	if !left {
-		return ""
+		return "", nil
 	}
 	if c.Threads == 0 && slices.ContainsFunc(configs, func(config experiment.Checked) bool { return config.Model == "resnet18" }) {
 		c.Threads = runtime.NumCPU() // convolutions gain from every core, an MLP's steps do not
 	}
-	set, _ := c.ready(rc, w.Machine, configs, c.Jobs)
-	for i := 0; c.Replace && i < len(configs); i++ {
-		fail.If(w.Discard(configs[i]))
+	set, _, err := c.ready(rc, w.Machine, configs, c.Jobs)
+	if err != nil {
+		return "", err
 	}
-	return c.about(set, configs[0].Config)
+	for i := 0; c.Replace && i < len(configs); i++ {
+		if err := w.Discard(configs[i]); err != nil {
+			return "", err
+		}
+	}
+	return c.about(set, configs[0].Config), nil
 }
 
 // about is what the user should know of the data set and of how it is learnt.
@@ -113,14 +133,20 @@ func (c *runCmd) about(set *datasets.Dataset, first experiment.Config) string {
 
 // configs expands the flags into one configuration per run.
 func (c *runCmd) configs(k *kong.Context) (all []experiment.Checked, err error) {
-	defer fail.Caught(&err)
 	file := experiment.Layer{}
 	if c.Config != "" {
-		file = fail.Or(experiment.ReadLayer(c.Config))
+		if file, err = experiment.ReadLayer(c.Config); err != nil {
+			return nil, err
+		}
 	}
-	base := fail.Or(configOf(k, c.Paper, file, c.Param))
-	fail.When(base.Scenario != nil && len(c.LabelSet)+len(c.Timeline) > 0,
-		"--labelset and --timeline say how a scenario is drawn, and do nothing beside one that is played: leave them out")
+	base, err := configOf(k, c.Paper, file, c.Param)
+	if err != nil {
+		return nil, err
+	}
+	if base.Scenario != nil && len(c.LabelSet)+len(c.Timeline) > 0 {
+		return nil, errors.New(
+			"--labelset and --timeline say how a scenario is drawn, and do nothing beside one that is played: leave them out")
+	}
 	_, c.increment = file.Values["increment"]
 	c.increment = c.increment || len(c.Increment) > 0 || base.Scenario != nil
 	for _, increment := range orOwn(c.Increment, base.Increment) {
@@ -133,7 +159,9 @@ func (c *runCmd) configs(k *kong.Context) (all []experiment.Checked, err error) 
 					if err != nil && config.Method != base.Method && len(base.Params) > len(c.Param) {
 						err = fmt.Errorf("%w (the params in %s are for its method, %s)", err, c.Config, base.Method)
 					}
-					fail.If(err)
+					if err != nil {
+						return nil, err
+					}
 					all = append(all, checked)
 				}
 			}

@@ -8,7 +8,6 @@ import (
 	"runtime"
 
 	"github.com/parallelcl/parallelcl/datasets"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -32,10 +31,13 @@ type machineFlags struct {
 }
 
 // open opens the backend and prints which one it is.
-func (m machineFlags) open(rc *runContext) *backend.Backend {
-	b := fail.Or(backend.Open(rc.ctx, backend.Options{Name: m.Backend, Threads: m.Threads, Clients: m.Clients, Vectors: m.Vectors, TF32: m.TF32, Progress: rc.progress()}))
+func (m machineFlags) open(rc *runContext) (*backend.Backend, error) {
+	b, err := backend.Open(rc.ctx, backend.Options{Name: m.Backend, Threads: m.Threads, Clients: m.Clients, Vectors: m.Vectors, TF32: m.TF32, Progress: rc.progress()})
+	if err != nil {
+		return nil, err
+	}
 	rc.named.Do(func() { rc.note("Backend %v", b.Info) })
-	return b
+	return b, nil
 }
 
 // share gives each of several runs at the same time its part of the cores, unless the flags say what each has.
@@ -48,19 +50,24 @@ func (m *machineFlags) share(jobs int) {
 // machine opens the backend, and data sets in the folder dataDir, when a run needs them.
 func (m *machineFlags) machine(rc *runContext, dataDir string) *experiment.Machine {
 	return &experiment.Machine{DataDir: dataDir, Open: func(context.Context) (b *backend.Backend, err error) {
-		defer fail.Caught(&err)
-		return m.open(rc), nil
+		return m.open(rc)
 	}}
 }
 
 // ready opens the data set and the backend, and checks that the scenarios fit the data set.
-func (m *machineFlags) ready(rc *runContext, machine *experiment.Machine, configs []experiment.Checked, jobs int) (*datasets.Dataset, *backend.Backend) {
-	set := fail.Or(machine.Dataset(rc.ctx, configs[0].Dataset))
+func (m *machineFlags) ready(rc *runContext, machine *experiment.Machine, configs []experiment.Checked, jobs int) (*datasets.Dataset, *backend.Backend, error) {
+	set, err := machine.Dataset(rc.ctx, configs[0].Dataset)
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, config := range configs {
-		usage(experiment.NewScenario(config.Config, set))
+		if _, err := usage(experiment.NewScenario(config.Config, set)); err != nil {
+			return nil, nil, err
+		}
 	}
 	m.share(jobs)
-	return set, fail.Or(machine.Backend(rc.ctx))
+	b, err := machine.Backend(rc.ctx)
+	return set, b, err
 }
 
 // collect makes the runs that are not finished, shows how far they are, and returns the results of all in their order. An

@@ -10,7 +10,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/params"
@@ -66,7 +65,6 @@ func sentence(p params.Param) string {
 // configOf returns the configuration of a layer, such as a file, changed by the flags of settings and of parameters. paper
 // lays what the tables of the paper set under it.
 func configOf(k *kong.Context, paper bool, under experiment.Layer, given assigned) (c experiment.Config, err error) {
-	defer fail.Caught(&err)
 	values, flag := map[string]any{}, ""
 	for _, p := range k.Path {
 		if p.Flag != nil && p.Flag.Tag.Has("key") {
@@ -80,13 +78,23 @@ func configOf(k *kong.Context, paper bool, under experiment.Layer, given assigne
 		values["params"] = parameters(given)
 	}
 	layers := []experiment.Layer{under, {Values: values}}
-	c = fail.Or(experiment.NewConfig(layers...))
+	if c, err = experiment.NewConfig(layers...); err != nil {
+		return experiment.Config{}, err
+	}
 	if paper {
-		tables := fail.Or(grid.PaperLayer(c.Dataset))
-		c = fail.Or(experiment.NewConfig(append([]experiment.Layer{tables}, layers...)...))
+		tables, err := grid.PaperLayer(c.Dataset)
+		if err != nil {
+			return experiment.Config{}, err
+		}
+		if c, err = experiment.NewConfig(append([]experiment.Layer{tables}, layers...)...); err != nil {
+			return experiment.Config{}, err
+		}
 	}
 	_, off := values["edit.eta"]
-	fail.When(flag != "" && !off && c.Edit.Eta == 0,
-		"--%s says how the memory is edited, which is turned off: add a step size, such as --edit 0.003", flag)
+	if flag != "" && !off && c.Edit.Eta == 0 {
+		return experiment.Config{}, fmt.Errorf(
+			"--%s says how the memory is edited, which is turned off: add a step size, such as --edit 0.003",
+			flag)
+	}
 	return c, nil
 }

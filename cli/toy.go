@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/weigh"
 	"github.com/parallelcl/parallelcl/toy"
@@ -32,28 +31,44 @@ func (c *toyCmd) Run(rc *runContext) error {
 	settings.Steps, settings.Arrival, settings.LR = c.Steps, c.Arrival, c.LR
 	var traces []*toy.Trace
 	for _, name := range c.Method {
-		traces = append(traces, usage(descend(name, c.Param, settings)))
+		trace, err := usage(descend(name, c.Param, settings))
+		if err != nil {
+			return err
+		}
+		traces = append(traces, trace)
 		if rule, err := weigh.New(name, parameters(c.Param), 0); err == nil {
 			sayWhatIsLeftOut(rc, name, rule)
 		}
 	}
 	if c.Out != "" {
-		fail.If(fail.Or(viz.ToyDescent(traces...)).Save(c.Out))
+		figure, err := viz.ToyDescent(traces...)
+		if err != nil {
+			return err
+		}
+		if err := figure.Save(c.Out); err != nil {
+			return err
+		}
 	}
 	if !c.JSON {
 		return printToy(rc.stdout, traces)
 	}
 	for _, t := range traces {
-		fail.If(json.NewEncoder(rc.stdout).Encode(t))
+		if err := json.NewEncoder(rc.stdout).Encode(t); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // descend descends with a method.
 func descend(name string, given map[string]string, s toy.Settings) (t *toy.Trace, err error) {
-	defer fail.Caught(&err)
-	m := fail.Or(method.New(name, parameters(given)))
-	t = fail.Or(toy.Run(m, s))
+	m, err := method.New(name, parameters(given))
+	if err != nil {
+		return nil, err
+	}
+	if t, err = toy.Run(m, s); err != nil {
+		return nil, err
+	}
 	t.Label = m.Info().Title
 	return t, nil
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
@@ -22,16 +21,29 @@ type tuneCmd struct {
 }
 
 func (c *tuneCmd) Run(rc *runContext) error {
-	g := usage(grid.LoadTuning(c.Tuning, c.Size))
-	fail.If(atomicfile.Check(c.Out))
+	g, err := usage(grid.LoadTuning(c.Tuning, c.Size))
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Check(c.Out); err != nil {
+		return err
+	}
 	g.DataDir = c.DataDir
-	fail.If(g.Expand())
-	err := c.work(rc, []*grid.Grid{g}, experiment.Where{Dir: c.Dir, CheckpointEvery: 500, Attempts: 3})
-	r := fail.Or(g.Results(c.Dir))
+	if err := g.Expand(); err != nil {
+		return err
+	}
+	failed := c.work(rc, []*grid.Grid{g}, experiment.Where{Dir: c.Dir, CheckpointEvery: 500, Attempts: 3})
+	r, err := g.Results(c.Dir)
+	if err != nil {
+		return err
+	}
 	s := r.Status(experiment.Shard{})
-	fail.When(s.Left > 0 && err == nil, "other processes are at %s of %s: the same command picks the best values when they are done", plural.Of(s.Left, "run"), s.Name)
-	if s.Left > 0 || s.Failed == 0 { // candidates of which runs failed lose
-		fail.If(err)
+	if s.Left > 0 && failed == nil {
+		return fmt.Errorf("other processes are at %s of %s: the same command picks the best values when they are done",
+			plural.Of(s.Left, "run"), s.Name)
+	}
+	if failed != nil && (s.Left > 0 || s.Failed == 0) { // candidates of which runs failed lose
+		return failed
 	}
 	return c.pick(rc, r)
 }
@@ -39,8 +51,12 @@ func (c *tuneCmd) Run(rc *runContext) error {
 // pick chooses the best candidates, writes them to the file and prints them.
 func (c *tuneCmd) pick(rc *runContext, r *grid.Results) error {
 	best, notes, err := r.Pick()
-	fail.If(err)
-	fail.If(best.Save(c.Out))
+	if err != nil {
+		return err
+	}
+	if err := best.Save(c.Out); err != nil {
+		return err
+	}
 	winners := newTable("METHOD", "INCREMENT", "BEST", "A", "PUBLISHED")
 	for _, b := range best.Winners {
 		published := "-"
@@ -49,12 +65,19 @@ func (c *tuneCmd) pick(rc *runContext, r *grid.Results) error {
 		}
 		winners.row(b.Name, b.Increment, b.Values, fmt.Sprintf("%.2f", b.A), published)
 	}
-	fail.If(winners.print(rc.stdout))
+	if err := winners.print(rc.stdout); err != nil {
+		return err
+	}
 	for _, n := range notes {
 		fmt.Fprintln(rc.stdout, n)
 	}
-	fail.Or(fmt.Fprintf(rc.stdout, "Written to %s, for pcl grid run --tuned-from\n", c.Out))
+	if _, err := fmt.Fprintf(rc.stdout, "Written to %s, for pcl grid run --tuned-from\n", c.Out); err != nil {
+		return err
+	}
 	want, have := len(best.Methods)*len(r.Increments), len(best.Winners)
-	fail.When(have < want, "%d of %d searches have no winner, because all candidates failed or diverged", want-have, want)
+	if have < want {
+		return fmt.Errorf("%d of %d searches have no winner, because all candidates failed or diverged",
+			want-have, want)
+	}
 	return nil
 }

@@ -3,13 +3,13 @@ package cli
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/weigh"
 )
 
@@ -24,7 +24,10 @@ type weighCmd struct {
 }
 
 func (c *weighCmd) Run(rc *runContext) error {
-	rule := usage(weigh.New(c.Method, parameters(c.Param), c.Seed))
+	rule, err := usage(weigh.New(c.Method, parameters(c.Param), c.Seed))
+	if err != nil {
+		return err
+	}
 	w := &weigher{rule}
 	sayWhatIsLeftOut(rc, c.Method, rule)
 	if rule.Follows() {
@@ -34,14 +37,23 @@ func (c *weighCmd) Run(rc *runContext) error {
 		return w.serve(rc.stdin, rc.stdout)
 	}
 	if state, err := os.ReadFile(c.State); !errors.Is(err, fs.ErrNotExist) { // otherwise the rule begins
-		fail.If(err)
-		err = rule.SetState(state)
-		fail.When(err != nil, "%s: %w", c.State, err)
+		if err != nil {
+			return err
+		}
+		if err := rule.SetState(state); err != nil {
+			return fmt.Errorf("%s: %w", c.State, err)
+		}
 	}
 	defer rc.hold()() // an interrupt ends the input, and the state after the last answer is saved
-	err := w.serve(rc.input(), rc.stdout)
-	fail.If(atomicfile.WriteBytes(c.State, append(fail.Or(rule.State()), '\n')))
-	return cmp.Or(rc.ctx.Err(), err)
+	refused := w.serve(rc.input(), rc.stdout)
+	state, err := rule.State()
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.WriteBytes(c.State, append(state, '\n')); err != nil {
+		return err
+	}
+	return cmp.Or(rc.ctx.Err(), refused)
 }
 
 // weigher answers one request after another with one rule, which may remember earlier ones.
@@ -72,9 +84,16 @@ type emgdStatement struct {
 }
 
 // answer computes the weights of a problem.
-func (w *weigher) answer(q *request) *answer {
+func (w *weigher) answer(q *request) (*answer, error) {
 	a := &answer{Weights: make([]float64, max(len(q.Jacobian), len(q.Gram)))}
-	out := fail.Or(w.rule.Weights(q.problem(), a.Weights))
+	problem, err := q.problem()
+	if err != nil {
+		return nil, err
+	}
+	out, err := w.rule.Weights(problem, a.Weights)
+	if err != nil {
+		return nil, err
+	}
 	a.Dropped, a.Direction = out.Dropped, slices.Clone(out.Direction)
 	if c := out.Certificate; c != nil {
 		a.Certificate = &emgdStatement{
@@ -82,7 +101,7 @@ func (w *weigher) answer(q *request) *answer {
 			Active: append([]int{}, c.Active...), Dropped: c.Dropped, Status: c.Status.String(), Message: c.Message(),
 		}
 	}
-	return a
+	return a, nil
 }
 
 // sayWhatIsLeftOut tells the user if the method does more than compute weights.

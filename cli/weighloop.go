@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 	"github.com/parallelcl/parallelcl/pcl/weigh"
 )
@@ -54,8 +53,8 @@ func (w *weigher) serve(from io.Reader, to io.Writer) (refused error) {
 		text, ended := in.ReadBytes('\n')
 		if len(bytes.TrimSpace(text)) > 0 {
 			n++
-			var a any
-			if err := fail.Tried(func() { a = w.request(text) }); err != nil {
+			a, err := w.request(text)
+			if err != nil {
 				a, refused = refusal{err.Error(), line, n}, cmp.Or(refused, fmt.Errorf("problem %d: %w", n, err))
 			}
 			if err := answers.Encode(a); err != nil {
@@ -75,24 +74,36 @@ func (w *weigher) serve(from io.Reader, to io.Writer) (refused error) {
 }
 
 // request does what a request asks for, and returns the answer.
-func (w *weigher) request(text []byte) any {
+func (w *weigher) request(text []byte) (any, error) {
 	var q request
-	fail.If(jsonin.Unmarshal(text, &q))
-	q.check()
+	if err := jsonin.Unmarshal(text, &q); err != nil {
+		return nil, err
+	}
+	if err := q.check(); err != nil {
+		return nil, err
+	}
 	switch {
 	case q.End != nil:
 		for _, id := range q.End {
 			w.rule.End(id)
 		}
-		return map[string]any{"ended": q.End}
+		return map[string]any{"ended": q.End}, nil
 	case q.Save:
-		return map[string]any{"state": json.RawMessage(fail.Or(w.rule.State()))}
+		state, err := w.rule.State()
+		if err != nil {
+			return nil, err
+		}
+		return map[string]any{"state": json.RawMessage(state)}, nil
 	case q.Load != nil:
-		fail.If(w.rule.SetState(q.Load))
-		return map[string]any{"loaded": true}
+		if err := w.rule.SetState(q.Load); err != nil {
+			return nil, err
+		}
+		return map[string]any{"loaded": true}, nil
 	case q.LossesAfter != nil && !q.isProblem() && q.Losses == nil && q.Sigma == nil && q.Direction == "":
-		fail.If(w.rule.Follow(q.IDs, q.LossesAfter))
-		return map[string]any{"followed": w.rule.Follows()}
+		if err := w.rule.Follow(q.IDs, q.LossesAfter); err != nil {
+			return nil, err
+		}
+		return map[string]any{"followed": w.rule.Follows()}, nil
 	}
 	return w.answer(&q)
 }
@@ -100,7 +111,7 @@ func (w *weigher) request(text []byte) any {
 func (q *request) isProblem() bool { return q.Jacobian != nil || q.Gram != nil }
 
 // check refuses requests that ask for two things.
-func (q *request) check() {
+func (q *request) check() error {
 	words := 0
 	for _, asked := range []bool{q.End != nil, q.Save, q.Load != nil} {
 		if asked {
@@ -108,16 +119,23 @@ func (q *request) check() {
 		}
 	}
 	others := q.isProblem() || q.Losses != nil || q.LossesAfter != nil || q.Sigma != nil || q.IDs != nil || q.Direction != ""
-	fail.When(words > 1 || words == 1 && others, `"end", "save" and "load" stand alone in their line`)
-	fail.When(q.Direction != "" && q.Direction != "list" && q.Direction != "none", `direction %q: want "list" or "none"`, q.Direction)
+	if words > 1 || words == 1 && others {
+		return errors.New(`"end", "save" and "load" stand alone in their line`)
+	}
+	if q.Direction != "" && q.Direction != "list" && q.Direction != "none" {
+		return fmt.Errorf(`direction %q: want "list" or "none"`, q.Direction)
+	}
+	return nil
 }
 
 // problem converts a request to the form that rules take.
-func (q *request) problem() *weigh.Problem {
+func (q *request) problem() (*weigh.Problem, error) {
 	in := &weigh.Problem{Rows: q.Jacobian, Losses: q.Losses, After: q.LossesAfter, Sigma: q.Sigma, IDs: q.IDs, NoDirection: q.Direction == "none"}
 	for i, row := range q.Gram {
-		fail.When(len(row) != len(q.Gram), "gram row %d has %d entries for %d rows", i+1, len(row), len(q.Gram))
+		if len(row) != len(q.Gram) {
+			return nil, fmt.Errorf("gram row %d has %d entries for %d rows", i+1, len(row), len(q.Gram))
+		}
 		in.Gram = append(in.Gram, row...)
 	}
-	return in
+	return in, nil
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/npz"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -38,23 +37,32 @@ type arraysModel struct {
 var targetRows = []string{"lo", "hi", "label", "valid", "task_lo", "task_hi"}
 
 // beginArrays writes the starting parameters, if arrays are recorded.
-func (r *runner) beginArrays() {
+func (r *runner) beginArrays() error {
 	if r.where.RecordArrays > 0 && r.learner.Steps() == 0 { // a resumed run has written them already
-		theta := fail.Or(r.learner.Parameters())
+		theta, err := r.learner.Parameters()
+		if err != nil {
+			return err
+		}
 		path := filepath.Join(r.dir, arraysDir, "init.npz")
-		fail.If(npz.Write(path, map[string]npz.Array{"theta": {Shape: []int{len(theta)}, Data: theta}}))
+		if err := npz.Write(path, map[string]npz.Array{"theta": {Shape: []int{len(theta)}, Data: theta}}); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // describe writes model.json.
 func (r *runner) describe(t *pcl.Trace) error {
 	o := r.learner.Options()
 	layout := o.Model.Layout()
-	about := fail.Or(json.MarshalIndent(arraysModel{
+	about, err := json.MarshalIndent(arraysModel{
 		Model: o.Model.Key(), Params: layout.Params, Backbone: layout.Backbone, Total: layout.Total,
 		Shared: t.Shared, Method: r.config.Method, Settings: r.config.Params, Optimizer: r.config.Optimizer.WithDefaults(),
 		Targets: targetRows,
-	}, "", "  "))
+	}, "", "  ")
+	if err != nil {
+		return err
+	}
 	return atomicfile.WriteBytes(filepath.Join(r.dir, arraysDir, "model.json"), append(about, '\n'))
 }
 

@@ -60,7 +60,7 @@ func TestBlurred(t *testing.T) {
 // imagesOf returns the training images that a task's stream delivers, which must be of its classes.
 func imagesOf(t *testing.T, c Config, d *datasets.Dataset, id int, task scenario.Task) (images []string) {
 	t.Helper()
-	made, size := c.newTask(d, id, task), d.ImageSize()
+	made, size := must.Get(c.newTask(d, id, task))(t), d.ImageSize()
 	b := data.Batch{X: make([]float32, 16*size), Class: make([]int, 16)}
 	err := made.Stream.Next(&b)
 	for ; err == nil; err = made.Stream.Next(&b) {

@@ -2,11 +2,12 @@ package experiment
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
@@ -20,54 +21,101 @@ type Checked struct{ Config }
 // Check returns the configuration as what runs are made from, or an error that names the first thing that is wrong in it.
 // It is the only door: behind it nothing is checked again.
 func (c Config) Check() (checked Checked, err error) {
-	defer fail.Caught(&err)
-	defer fail.At("config")
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("config: %w", err)
+		}
+	}()
 	full := c
-	fail.If(params.Fill(&full)) // ranges and choices
-	c.checkModel()
-	c.checkTasks()
-	c.rule()
+	if err := params.Fill(&full); err != nil { // ranges and choices
+		return Checked{}, err
+	}
+	if err := c.checkModel(); err != nil {
+		return Checked{}, err
+	}
+	if err := c.checkTasks(); err != nil {
+		return Checked{}, err
+	}
+	if _, _, err := c.rule(); err != nil {
+		return Checked{}, err
+	}
 	if c.Scenario != nil {
-		fail.If(c.Scenario.Validate())
-		c.checkPlayed()
+		if err := c.Scenario.Validate(); err != nil {
+			return Checked{}, err
+		}
+		if err := c.checkPlayed(); err != nil {
+			return Checked{}, err
+		}
 	}
 	_, unwritable := json.Marshal(c)
-	fail.When(unwritable != nil, "a result file cannot hold a value (write inf and nan as texts): %w", unwritable)
+	if unwritable != nil {
+		return Checked{}, fmt.Errorf("a result file cannot hold a value (write inf and nan as texts): %w", unwritable)
+	}
 	return Checked{c}, nil
 }
 
 // rule returns the method and the optimiser, as they are before the first step: each learner needs its own.
-func (c Config) rule() (method.Method, optim.Optimizer) {
-	o, m := fail.Or(c.Optimizer.New()), fail.Or(method.New(c.Method, c.Params))
-	fail.When(c.ExtraUpdate && m.Info().Direct, "extra_update repeats a step by its weights; %s gives a direction instead", c.Method)
-	return m, o
+func (c Config) rule() (method.Method, optim.Optimizer, error) {
+	o, err := c.Optimizer.New()
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := method.New(c.Method, c.Params)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.ExtraUpdate && m.Info().Direct {
+		return nil, nil, fmt.Errorf("extra_update repeats a step by its weights; %s gives a direction instead",
+			c.Method)
+	}
+	return m, o, nil
 }
 
-func (c Config) checkModel() {
+func (c Config) checkModel() error {
 	name := c.modelName()
-	fail.When(!slices.Contains(model.Names(), name), "model %q is none of %s", c.Model, strings.Join(model.Names(), ", "))
-	fail.When(name == "mlp" && len(c.Hidden) == 0 || len(c.Hidden) > 64, "%d hidden layers; the MLP takes 1 to 64", len(c.Hidden))
-	fail.When((name == "mlp" || name == "linear") && (c.Base != 0 || c.Release), "width and release belong to model = \"resnet18\"")
-	fail.When((name == "resnet18" || name == "linear") && len(c.Hidden) != 0,
-		"hidden layers belong to model = \"mlp\"; a %s has none", c.Model)
-	fail.When(c.InitFile != "" && c.Init == "", "InitFile is %s, and Init, its checksum, is missing: init of a Layer sets both", c.InitFile)
+	if !slices.Contains(model.Names(), name) {
+		return fmt.Errorf("model %q is none of %s", c.Model, strings.Join(model.Names(), ", "))
+	}
+	if name == "mlp" && len(c.Hidden) == 0 || len(c.Hidden) > 64 {
+		return fmt.Errorf("%d hidden layers; the MLP takes 1 to 64", len(c.Hidden))
+	}
+	if (name == "mlp" || name == "linear") && (c.Base != 0 || c.Release) {
+		return errors.New("width and release belong to model = \"resnet18\"")
+	}
+	if (name == "resnet18" || name == "linear") && len(c.Hidden) != 0 {
+		return fmt.Errorf("hidden layers belong to model = \"mlp\"; a %s has none", c.Model)
+	}
+	if c.InitFile != "" && c.Init == "" {
+		return fmt.Errorf("InitFile is %s, and Init, its checksum, is missing: init of a Layer sets both", c.InitFile)
+	}
+	return nil
 }
 
-func (c Config) checkTasks() {
-	fail.When(c.Edit.Eta > 0 && c.Memory.Budget == 0, "editing changes samples of the memory, of which memory.budget = 0 keeps none")
-	fail.When(c.Overlap > 0 && (c.MinClasses != c.MaxClasses || c.Overlap >= c.MinClasses),
-		"overlap %d; want a number of classes below min_classes = max_classes", c.Overlap)
-	fail.When(c.Duplicate && c.Overlap == 0, "duplicate belongs to tasks that overlap")
-	fail.When(c.MaxClasses < c.MinClasses, "tasks of %d to %d classes; want min_classes ≤ max_classes", c.MinClasses, c.MaxClasses)
+func (c Config) checkTasks() error {
+	if c.Edit.Eta > 0 && c.Memory.Budget == 0 {
+		return errors.New("editing changes samples of the memory, of which memory.budget = 0 keeps none")
+	}
+	if c.Overlap > 0 && (c.MinClasses != c.MaxClasses || c.Overlap >= c.MinClasses) {
+		return fmt.Errorf("overlap %d; want a number of classes below min_classes = max_classes", c.Overlap)
+	}
+	if c.Duplicate && c.Overlap == 0 {
+		return errors.New("duplicate belongs to tasks that overlap")
+	}
+	if c.MaxClasses < c.MinClasses {
+		return fmt.Errorf("tasks of %d to %d classes; want min_classes ≤ max_classes", c.MinClasses, c.MaxClasses)
+	}
+	return nil
 }
 
 // checkPlayed fails if the configuration says something else than the scenario that it plays.
-func (c Config) checkPlayed() {
+func (c Config) checkPlayed() error {
 	played := c
 	played.follow(c.Scenario)
 	own, want := params.Values(c), params.Values(played)
 	for _, p := range params.Of(c) {
-		fail.When(!reflect.DeepEqual(own[p.Name], want[p.Name]),
-			"%s is %v, and that of the scenario that is played %v", p.Name, own[p.Name], want[p.Name])
+		if !reflect.DeepEqual(own[p.Name], want[p.Name]) {
+			return fmt.Errorf("%s is %v, and that of the scenario that is played %v", p.Name, own[p.Name], want[p.Name])
+		}
 	}
+	return nil
 }

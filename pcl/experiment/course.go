@@ -2,9 +2,9 @@ package experiment
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/parallelcl/parallelcl/datasets"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -21,30 +21,46 @@ type course struct {
 }
 
 // newCourse opens what a configuration needs, and returns its scenario with a learner before the first step. Close the learner.
-func (m *Machine) newCourse(ctx context.Context, c Checked, look pcl.Options) *course {
-	p := &course{config: c, machine: m, set: m.ready(ctx, c.Dataset)}
-	p.begin(look)
-	return p
+func (m *Machine) newCourse(ctx context.Context, c Checked, look pcl.Options) (*course, error) {
+	set, err := m.ready(ctx, c.Dataset)
+	if err != nil {
+		return nil, err
+	}
+	p := &course{config: c, machine: m, set: set}
+	if err := p.begin(look); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // begin makes the scenario on the data set, and the learner.
-func (p *course) begin(look pcl.Options) {
-	p.scenario = p.config.newScenario(p.set)
-	p.learner = p.config.newLearner(p.machine, p.set, outputs(p.scenario, p.set), look)
+func (p *course) begin(look pcl.Options) error {
+	var err error
+	if p.scenario, err = p.config.newScenario(p.set); err != nil {
+		return err
+	}
+	p.learner, err = p.config.newLearner(p.machine, p.set, outputs(p.scenario, p.set), look)
+	return err
 }
 
 // NewScenario returns the scenario of a configuration on a data set: the published one that it names, or one drawn
 // from its seeds.
 func NewScenario(c Config, set *datasets.Dataset) (s *scenario.Scenario, err error) {
-	defer fail.Caught(&err)
-	return fail.Or(c.Check()).newScenario(set), nil
+	checked, err := c.Check()
+	if err != nil {
+		return nil, err
+	}
+	return checked.newScenario(set)
 }
 
-func (c Checked) newScenario(set *datasets.Dataset) *scenario.Scenario {
+func (c Checked) newScenario(set *datasets.Dataset) (*scenario.Scenario, error) {
 	counts := make([]int, len(set.Classes))
 	for class, images := range set.ByClass(&set.Train, c.TrainPerClass) {
 		counts[class] = len(images)
-		fail.When(len(images) == 0, "pcl: %s has no training samples of class %d, %q", set.Name, class, set.Classes[class])
+		if len(images) == 0 {
+			return nil, fmt.Errorf("pcl: %s has no training samples of class %d, %q",
+				set.Name, class, set.Classes[class])
+		}
 	}
 	o := scenario.Options{
 		Dataset: set.Name, Increment: c.Increment, Kind: c.Kind,
@@ -57,51 +73,77 @@ func (c Checked) newScenario(set *datasets.Dataset) *scenario.Scenario {
 		complete = c.Scenario.Fill
 	}
 	s, err := complete(o, counts)
-	fail.When(err != nil, "pcl: %w", err)
-	checkMemory(c.Memory, s)
-	for i, t := range s.Tasks {
-		fail.When(set.Select(&set.Test, 1, t.Classes...).Len() == 0,
-			"pcl: %s has no test samples of task %d, whose classes are %q: the task could not be evaluated", set.Name, i+1, names(set, t.Classes))
+	if err != nil {
+		return nil, fmt.Errorf("pcl: %w", err)
 	}
-	return s
+	if err := checkMemory(c.Memory, s); err != nil {
+		return nil, err
+	}
+	for i, t := range s.Tasks {
+		if set.Select(&set.Test, 1, t.Classes...).Len() == 0 {
+			return nil, fmt.Errorf(
+				"pcl: %s has no test samples of task %d, whose classes are %q: the task could not be evaluated",
+				set.Name, i+1, names(set, t.Classes))
+		}
+	}
+	return s, nil
 }
 
 // checkMemory fails if the memory is too small to hold a sample of each class of the scenario.
-func checkMemory(c memory.Config, s *scenario.Scenario) {
+func checkMemory(c memory.Config, s *scenario.Scenario) error {
 	classes := map[int]bool{}
 	for _, t := range s.Tasks {
 		for _, class := range t.Classes {
 			classes[class] = true
 		}
 	}
-	fail.When(c.Policy == "fixed_total" && c.Budget > 0 && c.Budget < len(classes),
-		"pcl: a memory of %d samples in total cannot hold the %d classes of the scenario's tasks; raise the budget, or use \"per_class\"", c.Budget, len(classes))
+	if c.Policy == "fixed_total" && c.Budget > 0 && c.Budget < len(classes) {
+		return fmt.Errorf(
+			"pcl: a memory of %d samples in total cannot hold the %d classes of the scenario's tasks; raise the budget, or use \"per_class\"", c.Budget, len(classes))
+	}
+	return nil
 }
 
 // newLearner returns a learner with the settings of the configuration, for the images of a data set. It has so many outputs,
 // and no tasks yet. look says how it is looked at, which changes nothing else.
-func (c Checked) newLearner(m *Machine, set *datasets.Dataset, outputs int, look pcl.Options) *pcl.Learner {
-	rule, optimizer := c.rule()
-	l := fail.Or(pcl.New(context.Background(), pcl.Options{
-		Backend: m.backend, Programs: m.programs, Model: c.network(set, outputs), Method: rule,
+func (c Checked) newLearner(m *Machine, set *datasets.Dataset, outputs int, look pcl.Options) (*pcl.Learner, error) {
+	rule, optimizer, err := c.rule()
+	if err != nil {
+		return nil, err
+	}
+	net, err := c.network(set, outputs)
+	if err != nil {
+		return nil, err
+	}
+	l, err := pcl.New(context.Background(), pcl.Options{
+		Backend: m.backend, Programs: m.programs, Model: net, Method: rule,
 		Increment: c.Increment, Shared: c.Shared, Optimizer: optimizer, Batch: c.Batch,
 		Memory: c.Memory, Seed: c.Seed, Edit: c.Edit, ExtraUpdate: c.ExtraUpdate,
 		Image: pcl.Image{Height: set.Height, Width: set.Width, Channels: set.Channels},
 		Trace: look.Trace, Observe: look.Observe,
-	}))
-	if err := fail.Tried(func() { c.pretrain(l) }); err != nil {
-		l.Close()
-		fail.If(err)
+	})
+	if err != nil {
+		return nil, err
 	}
-	return l
+	if err := c.pretrain(l); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
 }
 
 // network builds the model for a data set.
-func (c Config) network(d *datasets.Dataset, outputs int) model.Model {
-	fail.When(c.Model == "resnet18" && d.Vector > 0,
-		"pcl: %s has vectors of %d numbers, and a %s takes images: use model = \"mlp\" or \"linear\"", d.Name, d.Vector, c.Model)
-	fail.When(c.Edit.Eta > 0 && !c.Edit.Unclamped && d.Train.Values != nil,
-		"pcl: memory editing keeps values in [0,1], which those of %s need not be: set edit.unclamped", d.Name)
+func (c Config) network(d *datasets.Dataset, outputs int) (model.Model, error) {
+	if c.Model == "resnet18" && d.Vector > 0 {
+		return nil, fmt.Errorf(
+			"pcl: %s has vectors of %d numbers, and a %s takes images: use model = \"mlp\" or \"linear\"",
+			d.Name, d.Vector, c.Model)
+	}
+	if c.Edit.Eta > 0 && !c.Edit.Unclamped && d.Train.Values != nil {
+		return nil, fmt.Errorf(
+			"pcl: memory editing keeps values in [0,1], which those of %s need not be: set edit.unclamped",
+			d.Name)
+	}
 	sizes := model.Sizes{
 		Height: d.Height, Width: d.Width, Channels: d.Channels, Outputs: outputs,
 		Hidden: c.Hidden, Base: c.Base, Release: c.Release,
@@ -109,11 +151,14 @@ func (c Config) network(d *datasets.Dataset, outputs int) model.Model {
 	if d.Vector > 0 {
 		sizes.Height, sizes.Width, sizes.Channels = 1, d.Vector, 1
 	}
-	m := fail.Or(model.New(c.modelName(), sizes))
+	m, err := model.New(c.modelName(), sizes)
+	if err != nil {
+		return nil, err
+	}
 	if c.Precision == "bfloat16" {
 		m = model.BFloat16(m)
 	}
-	return m
+	return m, nil
 }
 
 // outputs returns the number of classifier outputs that a scenario on a data set needs. In class-incremental mode this is the

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -130,7 +129,7 @@ func (w *Where) loop(ctx context.Context, idle []*Machine, configs []Checked, yi
 			todo, idle, busy = todo[1:], idle[1:], busy+1
 			go func() {
 				e := ended{Ended: Ended{Index: i}, machine: m}
-				e.err = fail.Tried(func() { e.Run = w.one(within, m, i, configs[i]) })
+				e.Run, e.err = w.one(within, m, i, configs[i])
 				ends <- e
 			}()
 		}

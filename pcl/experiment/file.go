@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,7 +10,6 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/parallelcl/parallelcl/datasets"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -26,10 +26,18 @@ type Layer struct {
 // ReadLayer reads a configuration file.
 func ReadLayer(path string) (l Layer, err error) {
 	l = Layer{Dir: filepath.Dir(path), From: path}
-	defer fail.Caught(&err)
-	text := fail.Or(os.ReadFile(path))
-	defer fail.At(path)
-	fail.Or(toml.Decode(string(text), &l.Values))
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Layer{}, err
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+	}()
+	if _, err := toml.Decode(string(text), &l.Values); err != nil {
+		return Layer{}, err
+	}
 	return l, nil
 }
 
@@ -37,17 +45,21 @@ func ReadLayer(path string) (l Layer, err error) {
 // the one that the last of them names, itself or by its scenario, or else "glyphs". Unknown keys, values out of range, and
 // those that do nothing beside a scenario are errors. What belongs together is checked by [Config.Check].
 func NewConfig(layers ...Layer) (c Config, err error) {
-	defer fail.Caught(&err)
 	dataset, played := "glyphs", make([]*scenario.Scenario, len(layers))
 	for i, l := range layers {
-		if played[i] = l.scenario(); played[i] != nil {
+		if played[i], err = l.scenario(); err != nil {
+			return Config{}, err
+		}
+		if played[i] != nil {
 			dataset = cmp.Or(played[i].Dataset, dataset)
 		}
 		dataset = cmp.Or(l.text("dataset"), dataset)
 	}
 	c = DefaultConfig(dataset)
 	for i, l := range layers {
-		c.lay(l, played[i])
+		if err := c.lay(l, played[i]); err != nil {
+			return Config{}, err
+		}
 	}
 	c.Dataset = dataset
 	given := func(key string) bool {
@@ -74,34 +86,51 @@ func (l Layer) path(file string) string {
 func (l Layer) name() string { return cmp.Or(l.From, "config") }
 
 // scenario reads the scenario that the layer names, if it does.
-func (l Layer) scenario() *scenario.Scenario {
+func (l Layer) scenario() (_ *scenario.Scenario, err error) {
 	file := l.text("scenario")
 	if file == "" {
-		return nil
+		return nil, nil
 	}
-	defer fail.At(l.name())
-	return fail.Or(scenario.Load(l.path(file)))
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", l.name(), err)
+		}
+	}()
+	return scenario.Load(l.path(file))
 }
 
 // drawing are the keys that say how a scenario is drawn.
 var drawing = []string{"labelset", "timeline", "kind", "tasks", "min_classes", "max_classes", "overlap", "duplicate"}
 
 // lay puts a layer over a configuration. Of a network of another kind it has the defaults, not the sizes of the one before.
-func (c *Config) lay(l Layer, played *scenario.Scenario) {
-	defer fail.At(l.name())
+func (c *Config) lay(l Layer, played *scenario.Scenario) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", l.name(), err)
+		}
+	}()
 	if played != nil {
 		c.Play(played)
 	}
 	if name := l.text("model"); name != "" && name != c.modelName() {
 		c.setModel(name)
 	}
-	fail.If(params.Set(c, l.Values))
+	if err := params.Set(c, l.Values); err != nil {
+		return err
+	}
 	for _, key := range drawing {
 		_, given := l.Values[key]
-		fail.When(given && c.Scenario != nil, "%s says how a scenario is drawn, and does nothing beside one that is played: leave it out", key)
+		if given && c.Scenario != nil {
+			return fmt.Errorf(
+				"%s says how a scenario is drawn, and does nothing beside one that is played: leave it out",
+				key)
+		}
 	}
 	*c = c.withIncrement(c.Increment)
 	if file := l.text("init"); file != "" {
-		c.begin(l.path(file))
+		if err := c.begin(l.path(file)); err != nil {
+			return err
+		}
 	}
+	return nil
 }

@@ -5,16 +5,18 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
 // begin has runs begin with the parameters of the trained network in a safetensors file, all but those of the classifier, and
 // with its statistics.
-func (c *Config) begin(path string) {
+func (c *Config) begin(path string) error {
 	sum, _, err := weights(path)
-	fail.When(err != nil, "init: %w", err)
+	if err != nil {
+		return fmt.Errorf("init: %w", err)
+	}
 	c.Init, c.InitFile = sum, path
+	return nil
 }
 
 // weights reads a trained network, and returns the checksum of its file.
@@ -27,15 +29,30 @@ func weights(path string) (sum string, t *pcl.Trained, err error) {
 }
 
 // pretrain gives a new learner the parameters that the run begins with.
-func (c Config) pretrain(l *pcl.Learner) {
+func (c Config) pretrain(l *pcl.Learner) (err error) {
 	if c.Init == "" {
-		return
+		return nil
 	}
-	defer fail.At("config: init")
-	fail.When(c.InitFile == "", "%w: the run begins with the network whose file has the SHA-256 %s: say which file that is, by InitFile, init in the TOML file, or --init", ErrData, c.Init)
-	defer fail.At(c.InitFile)
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("config: init: %w", err)
+		}
+	}()
+	if c.InitFile == "" {
+		return fmt.Errorf(
+			"%w: the run begins with the network whose file has the SHA-256 %s: say which file that is, by InitFile, init in the TOML file, or --init", ErrData, c.Init)
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", c.InitFile, err)
+		}
+	}()
 	sum, t, err := weights(c.InitFile)
-	fail.When(err != nil, "%w: %w", ErrData, err)
-	fail.When(sum != c.Init, "%w: the file has changed since the configuration was made", ErrData)
-	fail.If(l.SetTrained(t, pcl.Take{Backbone: true}))
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrData, err)
+	}
+	if sum != c.Init {
+		return fmt.Errorf("%w: the file has changed since the configuration was made", ErrData)
+	}
+	return l.SetTrained(t, pcl.Take{Backbone: true})
 }

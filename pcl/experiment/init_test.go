@@ -25,11 +25,11 @@ func TestInit(t *testing.T) {
 	source, _ := flatOf(t, file)
 
 	started := p.c
-	started.begin(file)
+	must.Do(t, started.begin(file))
 	if started.ID() == p.c.ID() || !strings.HasPrefix(started.variant(), "init ") {
 		t.Errorf("it has the identity %s, as without, or the variant %q", started.ID(), started.variant())
 	}
-	l := Checked{started}.newLearner(p.w.Machine, p.w.Machine.set, 8, pcl.Options{})
+	l := must.Get(Checked{started}.newLearner(p.w.Machine, p.w.Machine.set, 8, pcl.Options{}))(t)
 	defer l.Close()
 	n := must.Get(l.Trained())(t)
 	for i, x := range n.Tensors {

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/parallelcl/parallelcl/datasets"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
@@ -75,11 +74,13 @@ func (m *Machine) Dataset(ctx context.Context, name string) (*datasets.Dataset, 
 }
 
 // ready opens the data set and the backend, which a run needs.
-func (m *Machine) ready(ctx context.Context, dataset string) *datasets.Dataset {
+func (m *Machine) ready(ctx context.Context, dataset string) (*datasets.Dataset, error) {
 	set, err := m.Dataset(ctx, dataset)
 	if err != nil {
-		fail.If(dataError{fmt.Errorf("this machine cannot make runs on %s: %w", dataset, err)})
+		return nil, dataError{fmt.Errorf("this machine cannot make runs on %s: %w", dataset, err)}
 	}
-	fail.Or(m.Backend(ctx))
-	return set
+	if _, err := m.Backend(ctx); err != nil {
+		return nil, err
+	}
+	return set, nil
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -56,18 +55,23 @@ func (n note) failure(dir string) error {
 }
 
 // before returns the note in the folder of a run. It fails with [ErrFailed] if the run has failed and is not to be made again.
-func (w *Where) before(dir string) note {
+func (w *Where) before(dir string) (note, error) {
 	n := readNote(dir)
 	if w.Replace && n.Failed != "" {
-		return note{}
+		return note{}, nil
 	}
-	fail.If(n.failure(dir))
-	return n
+	if err := n.failure(dir); err != nil {
+		return note{}, err
+	}
+	return n, nil
 }
 
 // arrive writes down that this process works on the run, unless it has failed.
-func (r *runner) arrive() note {
-	before := r.where.before(r.dir)
+func (r *runner) arrive() (note, error) {
+	before, err := r.where.before(r.dir)
+	if err != nil {
+		return note{}, err
+	}
 	n := note{Program: r.program, PID: os.Getpid(), Begun: time.Now(), From: savedStep(r.dir)}
 	n.Host, _ = os.Hostname()
 	switch {
@@ -80,19 +84,21 @@ func (r *runner) arrive() note {
 		n.Left = true
 		n.Failed = fmt.Sprintf("%d processes in a row ended at it without a word, as if they had been killed or had run out of memory", n.Deaths)
 	}
-	fail.If(cmp.Or(n.save(r.dir), n.failure(r.dir)))
-	return n
+	if err := cmp.Or(n.save(r.dir), n.failure(r.dir)); err != nil {
+		return note{}, err
+	}
+	return n, nil
 }
 
 // leave writes down how the work on the run ended, and ends with its error, which is [ErrFailed] unless the run can be made
 // later or elsewhere.
-func (r *runner) leave(ctx context.Context, n note, err error) {
+func (r *runner) leave(ctx context.Context, n note, err error) error {
 	n.Left, n.Deaths = true, 0
 	if err != nil && ctx.Err() == nil && !passing(err) {
 		n.Failed = err.Error()
 		err = n.failure(r.dir)
 	}
-	fail.If(errors.Join(err, n.save(r.dir)))
+	return errors.Join(err, n.save(r.dir))
 }
 
 // passing says whether an error is of the machine, or of this process, and not of the run.

@@ -4,12 +4,12 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
@@ -22,34 +22,51 @@ type recorder struct {
 
 // openRecords opens the record file, if one was asked for or the run has one already. A resumed run cuts off the lines that
 // were written after its checkpoint.
-func (r *runner) openRecords() {
+func (r *runner) openRecords() error {
 	if !r.where.Record && r.state.Records == 0 {
-		return
+		return nil
 	}
-	f := fail.Or(os.OpenFile(filepath.Join(r.dir, results.RecordsFile), os.O_CREATE|os.O_RDWR, 0o644))
+	f, err := os.OpenFile(filepath.Join(r.dir, results.RecordsFile), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return err
+	}
 	r.records = &recorder{f, bufio.NewWriter(f)}
-	size := fail.Or(f.Seek(0, io.SeekEnd))
-	fail.When(size < r.state.Records, "%s has %d bytes, the checkpoint was made at %d: it was altered since", f.Name(), size, r.state.Records)
-	fail.If(f.Truncate(r.state.Records))
-	fail.Or(f.Seek(r.state.Records, io.SeekStart))
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	if size < r.state.Records {
+		return fmt.Errorf("%s has %d bytes, the checkpoint was made at %d: it was altered since",
+			f.Name(), size, r.state.Records)
+	}
+	if err := f.Truncate(r.state.Records); err != nil {
+		return err
+	}
+	_, err = f.Seek(r.state.Records, io.SeekStart)
+	return err
 }
 
-func (r *recorder) write(s *pcl.StepReport) {
+func (r *recorder) write(s *pcl.StepReport) error {
 	if r == nil {
-		return
+		return nil
 	}
 	data, err := json.Marshal(Record(s))
-	fail.When(err != nil, "record step %d: %w", s.Step, err)
-	fail.Or(r.w.Write(append(data, '\n')))
+	if err != nil {
+		return fmt.Errorf("record step %d: %w", s.Step, err)
+	}
+	_, err = r.w.Write(append(data, '\n'))
+	return err
 }
 
 // flush writes everything to disk and returns the file's length.
-func (r *recorder) flush() int64 {
+func (r *recorder) flush() (int64, error) {
 	if r == nil {
-		return 0
+		return 0, nil
 	}
-	fail.If(errors.Join(r.w.Flush(), r.file.Sync()))
-	return fail.Or(r.file.Seek(0, io.SeekCurrent))
+	if err := errors.Join(r.w.Flush(), r.file.Sync()); err != nil {
+		return 0, err
+	}
+	return r.file.Seek(0, io.SeekCurrent)
 }
 
 // joined returns the values of the rows that the rule saw: the first is the sum of those that it did not see.

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -17,8 +16,15 @@ import (
 )
 
 // result returns the run's result, with everything that docs/protocol.md §4 lists.
-func (r *runner) result() *results.Run {
-	theta, statistics := fail.Or(r.learner.Parameters()), fail.Or(r.learner.Statistics())
+func (r *runner) result() (*results.Run, error) {
+	theta, err := r.learner.Parameters()
+	if err != nil {
+		return nil, err
+	}
+	statistics, err := r.learner.Statistics()
+	if err != nil {
+		return nil, err
+	}
 	var pixels [][]float32
 	for _, it := range r.learner.Memory().Samples() {
 		pixels = append(pixels, it.Pixels)
@@ -48,7 +54,7 @@ func (r *runner) result() *results.Run {
 		out.AFirst += 100 * t.AccEnd / n
 	}
 	out.F = out.A - out.AFirst
-	return out
+	return out, nil
 }
 
 // driftOf returns how far the pixels of samples that were edited are from their original values, ‖x − x_original‖∞; nil if

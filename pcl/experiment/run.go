@@ -3,10 +3,10 @@ package experiment
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"time"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
@@ -37,21 +37,27 @@ type runner struct {
 }
 
 // one returns the result of a run, the i-th: the one in its folder, or else the one that it makes there.
-func (w *Where) one(ctx context.Context, m *Machine, i int, c Checked) *results.Run {
+func (w *Where) one(ctx context.Context, m *Machine, i int, c Checked) (*results.Run, error) {
 	if i < len(w.Found) && w.Found[i] != nil {
-		return w.Found[i]
+		return w.Found[i], nil
 	}
-	if run := fail.Or(w.Finished(c)); run != nil {
-		return run // also in a folder that cannot be written to
+	if run, err := w.Finished(c); err != nil || run != nil {
+		return run, err // also in a folder that cannot be written to
 	}
 	r := &runner{course: course{config: c, machine: m}, where: w, dir: w.folder(c), begun: time.Now()}
 	if w.Attempts > 0 {
 		if h, held := heldBy(r.dir); held {
-			fail.If(h.failure(r.dir))
+			if err := h.failure(r.dir); err != nil {
+				return nil, err
+			}
 		}
-		w.before(r.dir)
+		if _, err := w.before(r.dir); err != nil {
+			return nil, err
+		}
 	}
-	r.mayGoOn(ctx)
+	if err := r.mayGoOn(ctx); err != nil {
+		return nil, err
+	}
 	if w.Begin != nil {
 		w.tell(func() { w.Begin(i, c.Config) })
 	}
@@ -61,71 +67,102 @@ func (w *Where) one(ctx context.Context, m *Machine, i int, c Checked) *results.
 	return r.run(ctx)
 }
 
-func (r *runner) mayGoOn(ctx context.Context) {
+func (r *runner) mayGoOn(ctx context.Context) error {
 	if ctx.Err() != nil {
-		fail.If(ErrInterrupted)
+		return ErrInterrupted
 	}
+	return nil
 }
 
 // run makes the run. In its folder, if it has one, no other process works then. From the data set on, its configuration says
 // on which files it is made, and so is that of the result.
-func (r *runner) run(ctx context.Context) (out *results.Run) {
-	r.set = r.machine.ready(ctx, r.config.Dataset)
-	r.config.Config = fail.Or(r.config.on(r.set.SHA256))
-	r.program = fail.Or(r.config.program())
+func (r *runner) run(ctx context.Context) (out *results.Run, err error) {
+	if r.set, err = r.machine.ready(ctx, r.config.Dataset); err != nil {
+		return nil, err
+	}
+	if r.config.Config, err = r.config.on(r.set.SHA256); err != nil {
+		return nil, err
+	}
+	if r.program, err = r.config.program(); err != nil {
+		return nil, err
+	}
 	if r.dir == "" {
 		return r.make(ctx)
 	}
-	r.lock = fail.Or(takeLock(r.dir))
+	if r.lock, err = takeLock(r.dir); err != nil {
+		return nil, err
+	}
 	defer r.lock.release()
-	if run := fail.Or(r.where.Finished(r.config)); run != nil {
-		return run // by another process, in the meantime
+	if run, err := r.where.Finished(r.config); err != nil || run != nil {
+		return run, err // by another process, in the meantime
 	}
 	if r.where.Attempts == 0 {
 		return r.make(ctx)
 	}
-	n := r.arrive()
-	err := fail.Tried(func() { out = r.make(ctx) })
-	r.leave(ctx, n, err)
-	return out
+	n, err := r.arrive()
+	if err != nil {
+		return nil, err
+	}
+	out, err = r.make(ctx)
+	if err := r.leave(ctx, n, err); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // make trains from the run's beginning, or from its newest checkpoint, to its last step.
-func (r *runner) make(ctx context.Context) *results.Run {
+func (r *runner) make(ctx context.Context) (*results.Run, error) {
 	defer r.close()
-	for _, prepare := range []func(){r.beginLearner, r.goOn, r.openRecords, r.beginArrays, r.warm} {
-		r.mayGoOn(ctx)
-		prepare()
+	for _, prepare := range []func() error{r.beginLearner, r.goOn, r.openRecords, r.beginArrays, r.warm} {
+		if err := r.mayGoOn(ctx); err != nil {
+			return nil, err
+		}
+		if err := prepare(); err != nil {
+			return nil, err
+		}
 	}
 	r.stepped = time.Now()
-	if !r.play(ctx, r.step) {
+	ended, err := r.play(ctx, r.step)
+	if err != nil {
+		return nil, err
+	}
+	if !ended {
 		if r.dir != "" && r.learner.Steps() > 0 {
-			r.save()
+			if err := r.save(); err != nil {
+				return nil, err
+			}
 		}
-		fail.If(ErrInterrupted)
+		return nil, ErrInterrupted
 	}
 	return r.finish()
 }
 
-func (r *runner) beginLearner() {
+func (r *runner) beginLearner() error {
 	look := pcl.Options{}
 	if r.where.RecordArrays > 0 {
 		look.Trace = r.trace
 	}
-	r.begin(look)
+	if err := r.begin(look); err != nil {
+		return err
+	}
 	r.state.Tasks = r.config.begun(r.set, r.scenario)
 	r.state.Measured.Started = r.begun
+	return nil
 }
 
 // goOn takes the run up where its newest checkpoint has left it. If there is none, or it cannot be gone on from, the run
 // begins without what is left in its folder.
-func (r *runner) goOn() {
+func (r *runner) goOn() error {
 	if r.dir == "" {
-		return
+		return nil
 	}
-	fail.If(sweep(r.dir))
+	if err := sweep(r.dir); err != nil {
+		return err
+	}
 	f, path, damaged, err := r.saves().latest()
-	fail.If(err)
+	if err != nil {
+		return err
+	}
 	switch {
 	case damaged != nil && path == "":
 		r.where.say("%v: the run begins again.", damaged)
@@ -141,21 +178,26 @@ func (r *runner) goOn() {
 			r.where.say("The run in %s begins again: %v.", r.dir, err)
 			path, err = "", nil
 		}
-		fail.When(err != nil, "pcl: %s: %w", path, err)
+		if err != nil {
+			return fmt.Errorf("pcl: %s: %w", path, err)
+		}
 	}
 	if path == "" {
-		fail.If(empty(r.dir))
+		if err := empty(r.dir); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // warm compiles what the steps need.
-func (r *runner) warm() {
+func (r *runner) warm() error {
 	r.beginPart()
-	fail.If(r.learner.Warm(r.scenario.MaxStreams()))
+	return r.learner.Warm(r.scenario.MaxStreams())
 }
 
 // step takes note of a step, and saves a checkpoint if one is due.
-func (r *runner) step(report *pcl.StepReport) {
+func (r *runner) step(report *pcl.StepReport) error {
 	m, took := &r.state.Measured, time.Since(r.stepped)
 	if m.FirstStepSeconds == 0 {
 		m.FirstStepSeconds = time.Since(r.begun).Seconds()
@@ -163,36 +205,60 @@ func (r *runner) step(report *pcl.StepReport) {
 	m.TrainSeconds += took.Seconds()
 	r.state.Steady.add(took, report.Compilations)
 	r.state.observe(report)
-	r.records.write(report)
+	if err := r.records.write(report); err != nil {
+		return err
+	}
 	if every := r.config.EvalEvery; len(report.Ended) > 0 || every > 0 && (report.Step+1)%every == 0 {
-		r.evaluate(report)
+		if err := r.evaluate(report); err != nil {
+			return err
+		}
 	}
 	if every := r.where.CheckpointEvery; r.dir != "" && every > 0 && r.learner.Steps()%every == 0 {
-		r.save()
+		if err := r.save(); err != nil {
+			return err
+		}
 	}
 	if r.progress != nil {
 		r.progress(r.report(report))
 	}
 	r.stepped = time.Now()
+	return nil
 }
 
 // finish computes the result of the run and writes it to the run's folder.
-func (r *runner) finish() *results.Run {
-	out := r.result()
+func (r *runner) finish() (*results.Run, error) {
+	out, err := r.result()
+	if err != nil {
+		return nil, err
+	}
 	if r.dir == "" {
-		return out
+		return out, nil
 	}
-	r.records.flush()
-	fail.If(r.lock.check())
-	fail.If(r.scenario.Save(filepath.Join(r.dir, scenarioFile)))
+	if _, err := r.records.flush(); err != nil {
+		return nil, err
+	}
+	if err := r.lock.check(); err != nil {
+		return nil, err
+	}
+	if err := r.scenario.Save(filepath.Join(r.dir, scenarioFile)); err != nil {
+		return nil, err
+	}
 	if r.where.Weights {
-		fail.If(fail.Or(r.learner.Trained()).Save(filepath.Join(r.dir, weightsFile)))
+		trained, err := r.learner.Trained()
+		if err != nil {
+			return nil, err
+		}
+		if err := trained.Save(filepath.Join(r.dir, weightsFile)); err != nil {
+			return nil, err
+		}
 	}
-	fail.If(out.Save(filepath.Join(r.dir, results.ResultFile)))
+	if err := out.Save(filepath.Join(r.dir, results.ResultFile)); err != nil {
+		return nil, err
+	}
 	if err := r.saves().clear(); err != nil {
 		r.where.say("The run in %s is finished, but: %v.", r.dir, err)
 	}
-	return out
+	return out, nil
 }
 
 func (r *runner) close() {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -34,22 +33,41 @@ func (r *runner) saves() series {
 var errUnsaved = errors.New("was not saved")
 
 // save writes a checkpoint of the run.
-func (r *runner) save() {
-	err := fail.Tried(func() {
-		learner := fail.Or(r.learner.State())
-		fail.If(r.lock.check())
-		r.state.Records = r.records.flush()
-		r.state.Measured.PeakRSS = max(r.state.Measured.PeakRSS, PeakRSS())
-		state := fail.Or(json.Marshal(saved{Schema: savedSchema, Config: r.config.Config, Learner: learner.JSON, Run: r.state}))
-		fail.If(r.saves().save(r.learner.Steps(), pcl.State{JSON: state, Arrays: learner.Arrays}))
-	})
-	fail.When(err != nil, "pcl: the run in %s %w: %w", r.dir, errUnsaved, err)
+func (r *runner) save() error {
+	if err := r.checkpoint(); err != nil {
+		return fmt.Errorf("pcl: the run in %s %w: %w", r.dir, errUnsaved, err)
+	}
+	return nil
 }
 
-func savedRun(f pcl.State) (s saved) {
-	fail.If(json.Unmarshal(f.JSON, &s))
-	fail.When(s.Schema != savedSchema, "it has schema %d; this program reads schema %d of a run's checkpoint", s.Schema, savedSchema)
-	return s
+func (r *runner) checkpoint() error {
+	learner, err := r.learner.State()
+	if err != nil {
+		return err
+	}
+	if err := r.lock.check(); err != nil {
+		return err
+	}
+	if r.state.Records, err = r.records.flush(); err != nil {
+		return err
+	}
+	r.state.Measured.PeakRSS = max(r.state.Measured.PeakRSS, PeakRSS())
+	state, err := json.Marshal(saved{Schema: savedSchema, Config: r.config.Config, Learner: learner.JSON, Run: r.state})
+	if err != nil {
+		return err
+	}
+	return r.saves().save(r.learner.Steps(), pcl.State{JSON: state, Arrays: learner.Arrays})
+}
+
+func savedRun(f pcl.State) (s saved, err error) {
+	if err := json.Unmarshal(f.JSON, &s); err != nil {
+		return saved{}, err
+	}
+	if s.Schema != savedSchema {
+		return saved{}, fmt.Errorf("it has schema %d; this program reads schema %d of a run's checkpoint",
+			s.Schema, savedSchema)
+	}
+	return s, nil
 }
 
 // errLacks says that a run, finished or not, has not left all that is asked for.
@@ -57,14 +75,21 @@ var errLacks = errors.New("it has not left the records, arrays or network that a
 
 // restore takes the run up after so many steps, as a checkpoint has it.
 func (r *runner) restore(f pcl.State, steps int) (err error) {
-	defer fail.Caught(&err)
-	s := savedRun(f)
-	if s.Config.DataSHA256 != r.config.DataSHA256 {
-		fail.If(dataError{fmt.Errorf("%w: the files of the data set have changed since it was saved", ErrForeign)})
+	s, err := savedRun(f)
+	if err != nil {
+		return err
 	}
-	fail.When(s.Config.ID() != r.config.ID(), "%w: it belongs to another configuration (%s, not %s)", ErrForeign, s.Config.ID(), r.config.ID())
+	if s.Config.DataSHA256 != r.config.DataSHA256 {
+		return dataError{fmt.Errorf("%w: the files of the data set have changed since it was saved", ErrForeign)}
+	}
+	if s.Config.ID() != r.config.ID() {
+		return fmt.Errorf("%w: it belongs to another configuration (%s, not %s)",
+			ErrForeign, s.Config.ID(), r.config.ID())
+	}
 	other := cmp.Or(s.Run.Measured.MadeBy(r.program), goesOnHere(s.Run.Measured.Maker, r.maker()))
-	fail.When(other != nil, "%w: %w", ErrForeign, other)
+	if other != nil {
+		return fmt.Errorf("%w: %w", ErrForeign, other)
+	}
 	if r.where.lacks(r.dir, steps) {
 		return errLacks
 	}

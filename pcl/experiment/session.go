@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 
 	"github.com/parallelcl/parallelcl/datasets"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/recipe"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -116,35 +115,51 @@ func (s *Session) Each(ctx context.Context, configs []Config, progress func(done
 
 // checked returns the configurations, each another run on the session's data set, with the checksum of its files.
 func (s *Session) checked(ctx context.Context, configs []Config) (all []Checked, err error) {
-	defer fail.Caught(&err)
 	seen := map[string]int{}
 	for i, c := range configs {
-		checked := s.check(c)
+		checked, err := s.check(c)
+		if err != nil {
+			return nil, err
+		}
 		first, twice := seen[c.ID()]
-		fail.When(twice, "experiment: configurations %d and %d are the same run (%s, seed %d): it would count twice", first+1, i+1, c.Method, c.Seed)
+		if twice {
+			return nil, fmt.Errorf(
+				"experiment: configurations %d and %d are the same run (%s, seed %d): it would count twice",
+				first+1, i+1, c.Method, c.Seed)
+		}
 		seen[c.ID()] = i
 		all = append(all, checked)
 	}
 	for i, c := range all {
-		all[i].Config = fail.Or(c.OnData(ctx, datasets.Options{Dir: s.DataDir}))
+		if all[i].Config, err = c.OnData(ctx, datasets.Options{Dir: s.DataDir}); err != nil {
+			return nil, err
+		}
 	}
 	return all, nil
 }
 
 // check fails if something is wrong in a configuration, or it asks for another data set than the session's.
-func (s *Session) check(c Config) Checked {
-	fail.When(c.Dataset != s.name, "experiment: a configuration asks for data set %q, and the session is on %q", c.Dataset, s.name)
-	return fail.Or(c.Check())
+func (s *Session) check(c Config) (Checked, error) {
+	if c.Dataset != s.name {
+		return Checked{}, fmt.Errorf("experiment: a configuration asks for data set %q, and the session is on %q",
+			c.Dataset, s.name)
+	}
+	return c.Check()
 }
 
 // Records returns the records of the steps of a finished run. They exist if the session has [Options].Record set.
 func (s *Session) Records(c Config) (all []results.Record, err error) {
-	defer fail.Caught(&err)
-	c = fail.Or(c.OnData(context.Background(), datasets.Options{Dir: s.DataDir}))
+	if c, err = c.OnData(context.Background(), datasets.Options{Dir: s.DataDir}); err != nil {
+		return nil, err
+	}
 	dir := filepath.Join(s.options.Dir, c.Folder())
-	fail.Or(finished(dir, c))
+	if _, err := finished(dir, c); err != nil {
+		return nil, err
+	}
 	f, err := os.Open(filepath.Join(dir, results.RecordsFile))
-	fail.When(err != nil, "experiment: no records of this run, make it with Options.Record: %w", err)
+	if err != nil {
+		return nil, fmt.Errorf("experiment: no records of this run, make it with Options.Record: %w", err)
+	}
 	defer f.Close()
 	return results.ReadRecords(f)
 }
@@ -156,26 +171,39 @@ var ErrStop = errors.New("experiment: stop")
 // measure or draw what no result file holds. Play writes no files. The learner's parameters are the same as in
 // [Session.Run], bit by bit. [Record] keeps what a report says. The learner is closed when Play returns.
 func (s *Session) Play(ctx context.Context, c Config, after func(*pcl.Learner, *pcl.StepReport) error) error {
-	err := fail.Tried(func() {
-		p := s.newCourse(ctx, s.check(c), pcl.Options{Observe: s.options.Observe})
-		defer p.learner.Close()
-		if !p.play(ctx, func(report *pcl.StepReport) { fail.If(after(p.learner, report)) }) {
-			fail.If(ctx.Err())
-		}
-	})
-	if errors.Is(err, ErrStop) {
-		return nil
+	checked, err := s.check(c)
+	if err != nil {
+		return err
 	}
-	return err
+	p, err := s.newCourse(ctx, checked, pcl.Options{Observe: s.options.Observe})
+	if err != nil {
+		return err
+	}
+	defer p.learner.Close()
+	ended, err := p.play(ctx, func(report *pcl.StepReport) error { return after(p.learner, report) })
+	switch {
+	case errors.Is(err, ErrStop):
+		return nil
+	case err != nil || ended:
+		return err
+	}
+	return ctx.Err()
 }
 
 // Learner returns a learner with the settings of a configuration, for the session's data set. It has an output for
 // each class of the data set and no tasks yet; the configuration's scenario is not used.
 func (s *Session) Learner(ctx context.Context, c Config) (l *pcl.Learner, err error) {
-	defer fail.Caught(&err)
-	checked := s.check(c)
-	set := s.ready(ctx, s.name)
-	l = checked.newLearner(&s.Machine, set, len(set.Classes), pcl.Options{})
+	checked, err := s.check(c)
+	if err != nil {
+		return nil, err
+	}
+	set, err := s.ready(ctx, s.name)
+	if err != nil {
+		return nil, err
+	}
+	if l, err = checked.newLearner(&s.Machine, set, len(set.Classes), pcl.Options{}); err != nil {
+		return nil, err
+	}
 	recipe.Note(l, "learner", recipeArgs{s.name, s.options, c, 0, nil})
 	return l, nil
 }
@@ -183,8 +211,17 @@ func (s *Session) Learner(ctx context.Context, c Config) (l *pcl.Learner, err er
 // Task returns a task with the training and test images of the given classes, ready to be attached to a learner. id
 // should be the id that the learner will give the task. The order of the training images is drawn from it.
 func (s *Session) Task(ctx context.Context, c Config, id int, classes ...int) (t pcl.Task, err error) {
-	defer fail.Caught(&err)
-	t = s.check(c).newTask(fail.Or(s.Dataset(ctx)), id, scenario.Task{Classes: classes})
+	checked, err := s.check(c)
+	if err != nil {
+		return pcl.Task{}, err
+	}
+	set, err := s.Dataset(ctx)
+	if err != nil {
+		return pcl.Task{}, err
+	}
+	if t, err = checked.newTask(set, id, scenario.Task{Classes: classes}); err != nil {
+		return pcl.Task{}, err
+	}
 	recipe.Note(t.Test.(*datasets.Selection), "task", recipeArgs{s.name, s.options, c, id, classes}) // it stays when the stream has ended
 	return t, nil
 }

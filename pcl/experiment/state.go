@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -121,17 +120,22 @@ func (s *steadySteps) millis() (ms float64, ok bool) {
 }
 
 // evaluate measures the accuracy on every task that has started.
-func (r *runner) evaluate(s *pcl.StepReport) {
+func (r *runner) evaluate(s *pcl.StepReport) error {
 	began := time.Now()
 	point := results.Point{Step: s.Step, Ended: s.Ended, Acc: make([]*float64, len(r.state.Tasks))}
 	arrived := r.learner.Arrived()
 	for i := range arrived {
-		acc := noteAccuracies(&r.state.Tasks[i], fail.Or(r.learner.EvaluateByClass(i+1)), s.Step)
+		counts, err := r.learner.EvaluateByClass(i + 1)
+		if err != nil {
+			return err
+		}
+		acc := noteAccuracies(&r.state.Tasks[i], counts, s.Step)
 		point.Acc[i] = &acc
 		point.Mean += acc / float64(arrived)
 	}
 	r.state.Curve = append(r.state.Curve, point)
 	r.state.Measured.EvalSeconds += time.Since(began).Seconds()
+	return nil
 }
 
 // noteAccuracies keeps the accuracies of a task and of its classes after a step, and returns the task's.

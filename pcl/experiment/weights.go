@@ -3,11 +3,11 @@ package experiment
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/parallelcl/parallelcl/datasets"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -19,40 +19,72 @@ var errNoWeights = errors.New("no weights")
 // LoadNetwork returns the network at a path: a run's folder, a safetensors file, or a checkpoint. Of a folder it is the one
 // that the finished run left, or else that of the newest checkpoint. What a checkpoint has is opened on the run's data set.
 func LoadNetwork(ctx context.Context, path string, o datasets.Options) (n *pcl.Trained, err error) {
-	defer fail.Caught(&err)
-	if fail.Or(os.Stat(path)).IsDir() {
-		path = findWeights(path)
+	about, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if about.IsDir() {
+		if path, err = findWeights(path); err != nil {
+			return nil, err
+		}
 	}
 	if filepath.Ext(path) == ".safetensors" {
 		return pcl.LoadTrained(path)
 	}
-	f := fail.Or(pcl.LoadState(path))
+	f, err := pcl.LoadState(path)
+	if err != nil {
+		return nil, err
+	}
 	m := &Machine{DataDir: o.Dir, Open: func(ctx context.Context) (*backend.Backend, error) {
 		return backend.Open(ctx, backend.Options{Name: backend.Go})
 	}}
 	defer m.Close()
-	defer fail.At(path)
-	return m.savedNetwork(ctx, f), nil
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+	}()
+	return m.savedNetwork(ctx, f)
 }
 
 // findWeights returns the file in a run's folder from which the run's network can be had.
-func findWeights(dir string) string {
+func findWeights(dir string) (string, error) {
 	if exists(dir, weightsFile) {
-		return filepath.Join(dir, weightsFile)
+		return filepath.Join(dir, weightsFile), nil
 	}
 	// a checkpoint beside a result was left by a process that was killed, and is of an earlier step
-	fail.When(exists(dir, results.ResultFile), "%w in %s: a finished run keeps its network only if it is asked for; pcl run … --weights --replace (Where.Weights and Replace) makes it again, with the same network", errNoWeights, dir)
-	saved := fail.Or(series{dir: dir}.list())
-	fail.When(len(saved) == 0, "%w in %s: it is not a run's folder", errNoWeights, dir)
-	return saved[len(saved)-1]
+	if exists(dir, results.ResultFile) {
+		return "", fmt.Errorf(
+			"%w in %s: a finished run keeps its network only if it is asked for; pcl run … --weights --replace (Where.Weights and Replace) makes it again, with the same network", errNoWeights, dir)
+	}
+	saved, err := series{dir: dir}.list()
+	if err != nil {
+		return "", err
+	}
+	if len(saved) == 0 {
+		return "", fmt.Errorf("%w in %s: it is not a run's folder", errNoWeights, dir)
+	}
+	return saved[len(saved)-1], nil
 }
 
 // savedNetwork returns the network as it was when a checkpoint was written.
-func (m *Machine) savedNetwork(ctx context.Context, f pcl.State) *pcl.Trained {
-	s := savedRun(f)
+func (m *Machine) savedNetwork(ctx context.Context, f pcl.State) (*pcl.Trained, error) {
+	s, err := savedRun(f)
+	if err != nil {
+		return nil, err
+	}
 	s.Config.Init, s.Config.InitFile = "", "" // what the run began with does not count any more
-	p := m.newCourse(ctx, fail.Or(s.Config.Check()), pcl.Options{})
+	checked, err := s.Config.Check()
+	if err != nil {
+		return nil, err
+	}
+	p, err := m.newCourse(ctx, checked, pcl.Options{})
+	if err != nil {
+		return nil, err
+	}
 	defer p.learner.Close()
-	fail.If(p.learner.Restore(pcl.State{JSON: s.Learner, Arrays: f.Arrays}, p.task))
-	return fail.Or(p.learner.Trained())
+	if err := p.learner.Restore(pcl.State{JSON: s.Learner, Arrays: f.Arrays}, p.task); err != nil {
+		return nil, err
+	}
+	return p.learner.Trained()
 }

@@ -58,8 +58,8 @@ func TestSavedNetwork(t *testing.T) {
 	for _, name := range []string{"avggrad", "icarl"} {
 		p.c.Method = name
 		p.stop(7, weighted)
-		f := must.Get(pcl.LoadState(findWeights(p.dir())))(t)
-		n := p.w.Machine.savedNetwork(t.Context(), f)
+		f := must.Get(pcl.LoadState(must.Get(findWeights(p.dir()))(t)))(t)
+		n := must.Get(p.w.Machine.savedNetwork(t.Context(), f))(t)
 		var all []float32
 		for _, x := range n.Tensors {
 			all = append(all, x.Values...)
