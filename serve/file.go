@@ -13,54 +13,78 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
 // open keeps others away from the file, if there is one, before it is read: they would go on from what is about to be
 // replaced, and replace it themselves.
-func (s *Service) open() {
+func (s *Service) open() error {
 	name := s.options.File
 	if name == "" {
-		return
+		return nil
 	}
-	fail.If(os.MkdirAll(filepath.Dir(name), 0o777)) // less the umask
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil { // less the umask
+		return err
+	}
 	lock := flock.New(name+".lock", flock.SetPermissions(0o666))
 	s.unlock = lock.Close
-	fail.When(!fail.Or(lock.TryLock()), "another service uses %s: give this one a file of its own, or end that one", name)
+	if ours, err := lock.TryLock(); err != nil {
+		return err
+	} else if !ours {
+		return fmt.Errorf("another service uses %s: give this one a file of its own, or end that one", name)
+	}
 	// a service that is killed again and again while it saves must not fill the disk
-	fail.If(errors.Join(atomicfile.Sweep(name), atomicfile.Sweep(idsFile(name))))
-	s.load()
-	s.skipGiven()
+	if err := errors.Join(atomicfile.Sweep(name), atomicfile.Sweep(idsFile(name))); err != nil {
+		return err
+	}
+	if err := s.load(); err != nil {
+		return err
+	}
+	return s.skipGiven()
 }
 
 // load loads the learner, if it was saved.
-func (s *Service) load() {
+func (s *Service) load() error {
 	state, err := pcl.LoadState(s.options.File)
 	if errors.Is(err, fs.ErrNotExist) { // as at the first start
-		return
+		return nil
 	}
-	fail.If(err)
-	tasks := fail.Or(state.Tasks())
-	fail.If(s.learner.Restore(state, func(id int) (pcl.Task, error) {
+	if err != nil {
+		return err
+	}
+	tasks, err := state.Tasks()
+	if err != nil {
+		return err
+	}
+	err = s.learner.Restore(state, func(id int) (pcl.Task, error) {
 		saved := tasks[slices.IndexFunc(tasks, func(t pcl.TaskInfo) bool { return t.ID == id })]
 		task, err := s.newTask(saved.Name, saved.Classes, saved.ClassNames)
 		if !saved.Ended {
 			s.streams.Store(id, task.Stream)
 		}
 		return task, err
-	}))
-	s.count(s.learner.Tasks())
+	})
+	if err == nil {
+		s.count(s.learner.Tasks())
+	}
+	return err
 }
 
 // save saves the learner as it is between two steps.
 func (s *Service) save() error {
-	return fail.Tried(func() {
-		state := fail.Or(s.learner.State())
-		tasks := fail.Or(state.Tasks())
-		fail.If(state.Save(s.options.File))
-		s.count(tasks)
-	})
+	state, err := s.learner.State()
+	if err != nil {
+		return err
+	}
+	tasks, err := state.Tasks()
+	if err != nil {
+		return err
+	}
+	if err := state.Save(s.options.File); err != nil {
+		return err
+	}
+	s.count(tasks)
+	return nil
 }
 
 // count counts the samples of the tasks that the file has: those that the learner has taken, and those that waited.
@@ -82,7 +106,7 @@ func (s *Service) saveLast() error {
 	if err := s.save(); err != nil {
 		return err
 	}
-	return fail.Tried(func() { s.giveUpTo(s.learner.Arrived()) }) // so that ids go on without a gap
+	return s.giveUpTo(s.learner.Arrived()) // so that ids go on without a gap
 }
 
 // idBlock is how many ids of tasks are reserved at once.
@@ -93,26 +117,34 @@ const idBlock = 64
 func idsFile(file string) string { return file + ".ids" }
 
 // reserve makes sure that no later service gives this id. Call it with s.mu held.
-func (s *Service) reserve(id int) {
-	if s.options.File != "" && id > s.given {
-		s.giveUpTo(id + idBlock - 1)
+func (s *Service) reserve(id int) error {
+	if s.options.File == "" || id <= s.given {
+		return nil
 	}
+	return s.giveUpTo(id + idBlock - 1)
 }
 
-func (s *Service) giveUpTo(id int) {
-	ours(atomicfile.WriteBytes(idsFile(s.options.File), fmt.Appendln(nil, id)))
-	s.given = id
+func (s *Service) giveUpTo(id int) error {
+	err := atomicfile.WriteBytes(idsFile(s.options.File), fmt.Appendln(nil, id))
+	if err == nil {
+		s.given = id
+	}
+	return ours(err)
 }
 
 // skipGiven leaves out the ids that may have been given before.
-func (s *Service) skipGiven() {
+func (s *Service) skipGiven() error {
 	name := idsFile(s.options.File)
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return
+		return nil
 	}
-	fail.If(err)
+	if err != nil {
+		return err
+	}
 	given, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	fail.When(err != nil || given < 0, "%s: %.20q is not the highest id that was given: want a whole number of 0 or more", name, text)
-	fail.If(s.learner.Skip(given))
+	if err != nil || given < 0 {
+		return fmt.Errorf("%s: %.20q is not the highest id that was given: want a whole number of 0 or more", name, text)
+	}
+	return s.learner.Skip(given)
 }

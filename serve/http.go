@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/data"
 )
 
 // maxBody is how many bytes a request with samples may have, and maxSmall another one.
@@ -43,32 +43,24 @@ func (s *Service) Handler() http.Handler {
 	mux.HandleFunc("POST /learn", route(s, maxBody, s.learn))
 	mux.HandleFunc("POST /predict", route(s, maxBody, s.predict))
 	mux.HandleFunc("POST /detach", route(s, maxSmall, s.detach))
-	for path, f := range map[string]func(int){
-		"/end":   func(id int) { s.stream(id).End() },
-		"/pause": func(id int) { fail.If(s.learner.Pause(id)) }, "/resume": func(id int) { fail.If(s.learner.Resume(id)) },
-		"/reattach": s.reattach,
-	} {
-		mux.HandleFunc("POST "+path, route(s, maxSmall, func(ctx context.Context, q onTask) any {
-			defer s.changing(ctx)()
-			f(q.id())
-			return struct{}{}
-		}))
-	}
+	mux.HandleFunc("POST /reattach", route(s, maxSmall, s.reattach))
+	mux.HandleFunc("POST /end", route(s, maxSmall, s.change(func(_ int, stream *data.Push) error { stream.End(); return nil })))
+	mux.HandleFunc("POST /pause", route(s, maxSmall, s.change(func(id int, _ *data.Push) error { return s.learner.Pause(id) })))
+	mux.HandleFunc("POST /resume", route(s, maxSmall, s.change(func(id int, _ *data.Push) error { return s.learner.Resume(id) })))
 	return s.guard(mux)
 }
 
 // get answers a request without a body with what f returns.
-func (s *Service) get(f func() any) http.HandlerFunc {
+func (s *Service) get(f func() (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		var out any
-		err := fail.Tried(func() { out = f() })
+		out, err := f()
 		s.answer(w, out, err)
 	}
 }
 
 // route reads a request whole, as JSON, and answers it with what f returns. Requests are counted by their bytes until they are
 // answered.
-func route[Q any](s *Service, most int64, f func(context.Context, Q) any) http.HandlerFunc {
+func route[Q any](s *Service, most int64, f func(context.Context, Q) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, q *http.Request) {
 		ctx, cancel := context.WithCancel(q.Context())
 		defer cancel()
@@ -86,14 +78,16 @@ func route[Q any](s *Service, most int64, f func(context.Context, Q) any) http.H
 			return
 		}
 		defer s.memory.Release(size)
+		var in Q
 		var out any
-		err := fail.Tried(func() {
-			var in Q
-			body := fail.Or(io.ReadAll(http.MaxBytesReader(w, q.Body, most)))
-			_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a request that has arrived may wait
-			fail.If(jsonin.Unmarshal(body, &in))
-			out = f(ctx, in)
-		})
+		body, err := io.ReadAll(http.MaxBytesReader(w, q.Body, most))
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a request that has arrived may wait
+		if err == nil {
+			err = jsonin.Unmarshal(body, &in)
+		}
+		if err == nil {
+			out, err = f(ctx, in)
+		}
 		s.answer(w, out, err)
 	}
 }
@@ -142,11 +136,12 @@ var (
 	errRoom   = statusError{errors.New("the requests in progress take all memory that they may (Options.MaxBuffered): send fewer at once, or try again"), http.StatusServiceUnavailable}
 )
 
-// ours ends a request with an error, if there is one, that is not a fault of the request.
-func ours(err error) {
-	if err != nil {
-		fail.If(statusError{err, http.StatusInternalServerError})
+// ours is an error that is not a fault of the request.
+func ours(err error) error {
+	if err == nil {
+		return nil
 	}
+	return statusError{err, http.StatusInternalServerError}
 }
 
 // statusOf returns the status code of the answer to a request that failed.
@@ -170,18 +165,13 @@ type onTask struct {
 	Task int `json:"task"`
 }
 
-func (q onTask) id() int {
-	fail.When(q.Task == 0, "\"task\" is missing: the id that POST /tasks has answered")
-	return q.Task
-}
-
 // changing keeps the service from being saved for the last time until what it returns is called: what was changed after that
 // would be lost. It fails if the service is ending.
-func (s *Service) changing(ctx context.Context) (done func()) {
+func (s *Service) changing(ctx context.Context) (done func(), err error) {
 	s.saving.RLock()
 	if ctx.Err() != nil || s.ending.Err() != nil {
 		s.saving.RUnlock()
-		fail.If(errEnding)
+		return nil, errEnding
 	}
-	return s.saving.RUnlock
+	return s.saving.RUnlock, nil
 }

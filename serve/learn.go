@@ -2,11 +2,12 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/data"
 )
@@ -15,15 +16,15 @@ import (
 type samples [][]float32
 
 // flat returns their values one after another.
-func (x samples) flat(width int) []float32 {
+func (x samples) flat(width int) ([]float32, error) {
 	values := make([]float32, 0, len(x)*width)
 	for i, row := range x {
 		if len(row) != width {
-			fail.Now("x: sample %d has %d values, want %d", i, len(row), width)
+			return nil, fmt.Errorf("x: sample %d has %d values, want %d", i, len(row), width)
 		}
 		values = append(values, row...)
 	}
-	return values
+	return values, nil
 }
 
 // toLearn is a request with samples of a task.
@@ -41,30 +42,49 @@ type partly struct {
 
 func (p partly) Unwrap() error { return p.error }
 
-func (s *Service) learn(ctx context.Context, q toLearn) any {
+func (s *Service) learn(ctx context.Context, q toLearn) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	taken := 0
-	err := fail.Tried(func() {
-		values := q.X.flat(s.width())
-		defer s.changing(ctx)()
-		var err error
-		taken, err = s.stream(q.id()).Push(ctx, values, q.Classes...)
-		fail.When(errors.Is(err, data.ErrEnded), "task %d was ended, and takes no more samples", q.Task)
-		fail.If(err)
-	})
+	taken, err := s.push(ctx, q)
 	if err != nil {
-		fail.If(partly{err, taken})
+		return nil, partly{err, taken}
 	}
-	return map[string]int{"taken": taken}
+	return map[string]int{"taken": taken}, nil
+}
+
+// push hands the samples of a request to the stream of their task, and says how many it took.
+func (s *Service) push(ctx context.Context, q toLearn) (taken int, err error) {
+	values, err := q.X.flat(s.width())
+	if err != nil {
+		return 0, err
+	}
+	done, err := s.changing(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	stream, err := s.stream(q.onTask)
+	if err != nil {
+		return 0, err
+	}
+	if taken, err = stream.Push(ctx, values, q.Classes...); errors.Is(err, data.ErrEnded) {
+		err = fmt.Errorf("task %d was ended, and takes no more samples", q.Task)
+	}
+	return taken, err
 }
 
 // stream returns that of a task that runs.
-func (s *Service) stream(id int) *data.Push {
-	stream, ok := s.streams.Load(id)
-	fail.When(!ok && (id < 0 || id > s.learner.Arrived()), "there is no task %d", id)
-	fail.When(!ok, "task %d has ended", id)
-	return stream.(*data.Push)
+func (s *Service) stream(q onTask) (*data.Push, error) {
+	stream, ok := s.streams.Load(q.Task)
+	switch {
+	case q.Task == 0:
+		return nil, errors.New(`"task" is missing: the id that POST /tasks has answered`)
+	case ok:
+		return stream.(*data.Push), nil
+	case q.Task < 0 || q.Task > s.learner.Arrived():
+		return nil, fmt.Errorf("there is no task %d", q.Task)
+	}
+	return nil, fmt.Errorf("task %d has ended", q.Task)
 }
 
 // toPredict is a request for predictions.
@@ -79,35 +99,44 @@ const atOnce = 1024
 // maxProbabilities is how many probabilities an answer has at most, since a small request may have a large one.
 var maxProbabilities = 4 << 20
 
-func (s *Service) predict(ctx context.Context, q toPredict) any {
+func (s *Service) predict(ctx context.Context, q toPredict) (any, error) {
 	width := s.width()
-	values := q.X.flat(width)
+	values, err := q.X.flat(width)
+	if err != nil {
+		return nil, err
+	}
 	p, out := s.predictor.Load(), []pcl.Prediction{}
 	for from := 0; from == 0 || from < len(q.X); from += atOnce {
-		out = append(out, predicted(p, q.Task, values[from*width:min(from+atOnce, len(q.X))*width])...)
-		fail.If(ctx.Err())
-		classes := len(out[0].Probabilities)
-		fail.When(len(q.X) > maxProbabilities/classes, "%d samples of %d classes: an answer has at most %d probabilities; send several requests", len(q.X), classes, maxProbabilities)
+		some, err := predicted(p, q.Task, values[from*width:min(from+atOnce, len(q.X))*width])
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return nil, err
+		}
+		out = append(out, some...)
+		if classes := len(out[0].Probabilities); len(q.X) > maxProbabilities/classes {
+			return nil, fmt.Errorf("%d samples of %d classes: an answer has at most %d probabilities; send several requests", len(q.X), classes, maxProbabilities)
+		}
 	}
-	return out
+	return out, nil
 }
 
-func predicted(p *pcl.Predictor, task *int, values []float32) []pcl.Prediction {
+func predicted(p *pcl.Predictor, task *int, values []float32) ([]pcl.Prediction, error) {
 	if task == nil {
-		return fail.Or(p.Predict(values))
+		return p.Predict(values)
 	}
-	return fail.Or(p.PredictTask(*task, values))
+	return p.PredictTask(*task, values)
 }
 
 // network answers with a file of the network as it is now, in the form in which write writes it.
-func (s *Service) network(write func(*pcl.Trained, io.Writer) error) func() any {
-	return func() any {
+func (s *Service) network(write func(*pcl.Trained, io.Writer) error) func() (any, error) {
+	return func() (any, error) {
 		s.sending.Lock()
 		defer s.sending.Unlock()
 		trained, err := s.learner.Trained() // holds up training only while the parameters are copied
-		ours(err)
+		if err != nil {
+			return nil, ours(err)
+		}
 		var file bytes.Buffer
-		ours(write(trained, &file))
-		return file.Bytes()
+		err = write(trained, &file)
+		return file.Bytes(), ours(err)
 	}
 }

@@ -19,7 +19,6 @@ import (
 	"golang.org/x/net/netutil"
 	"golang.org/x/sync/semaphore"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/data"
 )
@@ -87,26 +86,41 @@ type Options struct {
 // New returns a service with a learner that no one else calls until the service has ended.
 //
 // The learner has no tasks that have not ended: those of the service begin by requests, or are in its file.
-func New(learner *pcl.Learner, o Options) (s *Service, err error) {
-	defer fail.Caught(&err)
-	defer fail.At("serve")
-	fail.When(learner.Options().Loss != nil, "the learner takes samples with target values, which cannot be sent: a service is for classes")
-	for _, t := range learner.Tasks() {
-		fail.When(!t.Ended, "a task of the learner has begun already, and requests could not reach its stream: begin tasks by POST /tasks")
-	}
-	for _, host := range o.Hosts {
-		fail.When(strings.ContainsAny(host, ":/"),
-			"the name %q in Options.Hosts: want a name alone, without a port, such as learner.example.org", host)
+func New(learner *pcl.Learner, o Options) (*Service, error) {
+	if err := usable(learner, o); err != nil {
+		return nil, fmt.Errorf("serve: %w", err)
 	}
 	o.fill()
-	s = &Service{learner: learner, options: o, memory: semaphore.NewWeighted(int64(o.MaxBuffered)), grace: 10 * time.Second}
+	s := &Service{learner: learner, options: o, memory: semaphore.NewWeighted(int64(o.MaxBuffered)), grace: 10 * time.Second}
 	s.saved.Store(&map[int]int{})
 	s.ending, s.finish = context.WithCancel(context.Background())
 	s.unlock = func() error { return nil }
-	if err := fail.Tried(func() { s.open(); s.offer(fail.Or(learner.Snapshot())) }); err != nil {
-		fail.If(errors.Join(err, s.unlock()))
+	err := s.open()
+	if err == nil {
+		err = s.renew()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("serve: %w", errors.Join(err, s.unlock()))
 	}
 	return s, nil
+}
+
+// usable returns an error if no service can be made of a learner.
+func usable(learner *pcl.Learner, o Options) error {
+	if learner.Options().Loss != nil {
+		return errors.New("the learner takes samples with target values, which cannot be sent: a service is for classes")
+	}
+	for _, t := range learner.Tasks() {
+		if !t.Ended {
+			return errors.New("a task of the learner has begun already, and requests could not reach its stream: begin tasks by POST /tasks")
+		}
+	}
+	for _, host := range o.Hosts {
+		if strings.ContainsAny(host, ":/") {
+			return fmt.Errorf("the name %q in Options.Hosts: want a name alone, without a port, such as learner.example.org", host)
+		}
+	}
+	return nil
 }
 
 // fill puts the usual values in place of 0.
@@ -195,6 +209,15 @@ func (s *Service) train(ctx context.Context) error {
 		return err
 	}
 	return nil
+}
+
+// renew takes a snapshot of the learner as it is, and lets it predict.
+func (s *Service) renew() error {
+	p, err := s.learner.Snapshot()
+	if err == nil {
+		s.offer(p)
+	}
+	return err
 }
 
 // offer lets a snapshot predict unless there is a newer one. The old one is freed when no request uses it any more.

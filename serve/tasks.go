@@ -2,11 +2,12 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/data"
 )
 
 // described is a task as the answer to GET /tasks has it.
@@ -23,7 +24,7 @@ type described struct {
 	Spoilt int `json:"skipped_samples,omitempty"`
 }
 
-func (s *Service) list() any {
+func (s *Service) list() (any, error) {
 	out, saved := []described{}, *s.saved.Load()
 	for _, t := range s.learner.Tasks() {
 		d := described{t.ID, t.Name, t.Classes, t.ClassNames, t.Ended, t.Paused, nil, s.skipped.of(t.ID), s.spoilt.of(t.ID)}
@@ -32,7 +33,7 @@ func (s *Service) list() any {
 		}
 		out = append(out, d)
 	}
-	return out
+	return out, nil
 }
 
 // toBegin is a request for a new task.
@@ -46,29 +47,45 @@ type toBegin struct {
 const maxName = 200
 
 // begin begins a task. Predictions know its classes from then on.
-func (s *Service) begin(ctx context.Context, q toBegin) any {
+func (s *Service) begin(ctx context.Context, q toBegin) (any, error) {
 	for _, name := range append(q.Names, q.Name) {
-		fail.When(len(name) > maxName, "the name %.20q… has %d bytes; want up to %d", name, len(name), maxName)
+		if len(name) > maxName {
+			return nil, fmt.Errorf("the name %.20q… has %d bytes; want up to %d", name, len(name), maxName)
+		}
 	}
-	defer s.changing(ctx)()
+	done, err := s.changing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.admit(q.Classes)
-	task := fail.Or(s.newTask(q.Name, q.Classes, q.Names))
-	s.reserve(s.learner.Arrived() + 1)
-	id := fail.Or(s.learner.AttachContext(ctx, task))
-	s.streams.Store(id, task.Stream)
-	p, err := s.learner.Snapshot()
-	if err != nil {
-		ours(fmt.Errorf("task %d has begun, but predictions do not know it yet: %w", id, err))
+	if err := s.admit(q.Classes); err != nil {
+		return nil, err
 	}
-	s.offer(p)
-	return map[string]int{"id": id}
+	task, err := s.newTask(q.Name, q.Classes, q.Names)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.reserve(s.learner.Arrived() + 1); err != nil {
+		return nil, err
+	}
+	id, err := s.learner.AttachContext(ctx, task)
+	if err != nil {
+		return nil, err
+	}
+	s.streams.Store(id, task.Stream)
+	if err := s.renew(); err != nil {
+		return nil, ours(fmt.Errorf("task %d has begun, but predictions do not know it yet: %w", id, err))
+	}
+	return map[string]int{"id": id}, nil
 }
 
 // admit fails if no task of these classes may begin. Call it with s.mu held until the task has begun.
-func (s *Service) admit(classes []int) {
-	fail.When(len(classes) == 0, "\"classes\" are missing: those of the task, as whole numbers")
+func (s *Service) admit(classes []int) error {
+	if len(classes) == 0 {
+		return errors.New(`"classes" are missing: those of the task, as whole numbers`)
+	}
 	all, tasks := slices.Clone(classes), s.learner.Tasks()
 	for _, t := range tasks {
 		all = append(all, t.Classes...)
@@ -77,20 +94,43 @@ func (s *Service) admit(classes []int) {
 		slices.Sort(all)
 		all = slices.Compact(all)
 	}
-	fail.When(len(all) > s.options.MaxClasses, "there would be %d classes; the service takes up to %d", len(all), s.options.MaxClasses)
-	fail.When(len(tasks) >= s.options.MaxKept, "the service keeps up to %d tasks (Options.MaxKept)", s.options.MaxKept)
-	s.checkRunning(tasks)
+	if len(all) > s.options.MaxClasses {
+		return fmt.Errorf("there would be %d classes; the service takes up to %d", len(all), s.options.MaxClasses)
+	}
+	if len(tasks) >= s.options.MaxKept {
+		return fmt.Errorf("the service keeps up to %d tasks (Options.MaxKept)", s.options.MaxKept)
+	}
+	return s.checkRunning(tasks)
 }
 
 // checkRunning fails if as many tasks run as may. Call it with s.mu held until the task has begun.
-func (s *Service) checkRunning(tasks []pcl.TaskInfo) {
+func (s *Service) checkRunning(tasks []pcl.TaskInfo) error {
 	running := 0
 	for _, t := range tasks {
 		if !t.Ended {
 			running++
 		}
 	}
-	fail.When(running >= s.options.MaxTasks, "%d tasks run, and the service takes no more at once: end one", running)
+	if running >= s.options.MaxTasks {
+		return fmt.Errorf("%d tasks run, and the service takes no more at once: end one", running)
+	}
+	return nil
+}
+
+// change does what a request asks for of a task that runs.
+func (s *Service) change(do func(id int, stream *data.Push) error) func(context.Context, onTask) (any, error) {
+	return func(ctx context.Context, q onTask) (any, error) {
+		done, err := s.changing(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		stream, err := s.stream(q)
+		if err == nil {
+			err = do(q.Task, stream)
+		}
+		return struct{}{}, err
+	}
 }
 
 // toDetach is a request to end a task at once.
@@ -100,27 +140,43 @@ type toDetach struct {
 }
 
 // detach ends a task at once. A request that waits for room in its stream is told so.
-func (s *Service) detach(ctx context.Context, q toDetach) any {
-	id := q.id()
-	defer s.changing(ctx)()
-	stream := s.stream(id)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	fail.If(s.learner.DetachContext(ctx, id, q.Keep == nil || *q.Keep))
-	s.streams.Delete(id)
-	stream.End()
-	return struct{}{}
+func (s *Service) detach(ctx context.Context, q toDetach) (any, error) {
+	return s.change(func(id int, stream *data.Push) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if err := s.learner.DetachContext(ctx, id, q.Keep == nil || *q.Keep); err != nil {
+			return err
+		}
+		s.streams.Delete(id)
+		stream.End()
+		return nil
+	})(ctx, q.onTask)
 }
 
 // reattach begins a task again that has ended, with a new stream.
-func (s *Service) reattach(id int) {
+func (s *Service) reattach(ctx context.Context, q onTask) (any, error) {
+	done, err := s.changing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := s.learner.Tasks()
-	at := slices.IndexFunc(all, func(t pcl.TaskInfo) bool { return t.ID == id })
-	fail.When(at < 0, "there is no task %d", id)
-	s.checkRunning(all)
-	task := fail.Or(s.newTask("", all[at].Classes, nil))
-	fail.If(s.learner.Reattach(id, task))
-	s.streams.Store(id, task.Stream)
+	at := slices.IndexFunc(all, func(t pcl.TaskInfo) bool { return t.ID == q.Task })
+	if at < 0 {
+		return nil, fmt.Errorf("there is no task %d", q.Task)
+	}
+	if err := s.checkRunning(all); err != nil {
+		return nil, err
+	}
+	task, err := s.newTask("", all[at].Classes, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.learner.Reattach(q.Task, task); err != nil {
+		return nil, err
+	}
+	s.streams.Store(q.Task, task.Stream)
+	return struct{}{}, nil
 }
