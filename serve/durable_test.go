@@ -50,7 +50,7 @@ func toBeKilled(file string) {
 }
 
 // killed runs a service in another process. kill ends it at once.
-func killed(t *testing.T, file string) (c client, kill func()) {
+func killed(t *testing.T, file string) (c client, process int, kill func()) {
 	t.Helper()
 	p := exec.Command(os.Args[0])
 	p.Env = append(os.Environ(), "SERVE_FILE="+file)
@@ -62,7 +62,7 @@ func killed(t *testing.T, file string) (c client, kill func()) {
 	if _, err := fmt.Fscan(said, &url); err != nil || !strings.HasPrefix(url, "http://") {
 		t.Fatalf("the service says %q: %v", url, err)
 	}
-	return client{t, url}, end
+	return client{t, url}, p.Process.Pid, end
 }
 
 // job is a task with samples of its own.
@@ -162,7 +162,7 @@ func TestKillsUnderLoad(t *testing.T) {
 		all = append(all, &producer{class: class, ids: ids})
 	}
 	for range *kills {
-		c, kill := killed(t, file)
+		c, _, kill := killed(t, file)
 		time.AfterFunc(time.Duration(rand.IntN(300))*time.Millisecond, kill)
 		var work sync.WaitGroup
 		for _, p := range all {
@@ -233,6 +233,29 @@ func TestIDsOfTheDead(t *testing.T) {
 	must.Do(t, os.WriteFile(file+".ids", []byte("many\n"), 0o666))
 	if _, err := New(opened(t, "").learner, Options{File: file}); err == nil {
 		t.Errorf("a damaged file of ids: %v", err)
+	}
+}
+
+// TestLostTask: a task that was begun after the last save is lost by a kill, and whoever asks for it is told that, not that it has ended.
+func TestLostTask(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "service.pcl")
+	s := opened(t, file)
+	post(s.Handler(), t.Context(), "/tasks", strings.NewReader(`{"classes": [0]}`))
+	must.Do(t, s.save())
+	post(s.Handler(), t.Context(), "/tasks", strings.NewReader(`{"classes": [0]}`))
+	s.unlock() // and nothing else, as a kill does
+	s = opened(t, file)
+	post(s.Handler(), t.Context(), "/detach", strings.NewReader(`{"task": 1}`))
+	for _, path := range []string{"/learn", "/end", "/pause", "/resume", "/detach", "/reattach"} {
+		for id, want := range map[int]string{1: "has ended", 2: "is not here: if it was begun, the service was stopped before it was saved", 64: "is not here", 65: "there is no task 65", 0: "is missing", -1: "there is no task -1"} {
+			if path == "/reattach" && id == 1 {
+				continue
+			}
+			w := post(s.Handler(), t.Context(), path, strings.NewReader(fmt.Sprintf(`{"task": %d}`, id)))
+			if w.Code != 400 || !strings.Contains(w.Body.String(), want) {
+				t.Errorf("%s of task %d: %d %s, want %s", path, id, w.Code, w.Body, want)
+			}
+		}
 	}
 }
 

@@ -1,16 +1,19 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"strconv"
-	"time"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/jsonin"
+	"github.com/parallelcl/parallelcl/internal/printable"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/data"
 )
@@ -36,9 +39,9 @@ const maxBody, maxSmall = 64 << 20, 4 << 20
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
 	onnx := func(t *pcl.Trained, to io.Writer) error { return t.WriteONNX(to, s.learner.Options().Model) }
-	mux.HandleFunc("GET /tasks", s.get(s.list))
-	mux.HandleFunc("GET /network", s.get(s.network((*pcl.Trained).Write)))
-	mux.HandleFunc("GET /network.onnx", s.get(s.network(onnx)))
+	mux.HandleFunc("GET /tasks", s.get(true, s.list))
+	mux.HandleFunc("GET /network", s.get(false, s.network((*pcl.Trained).Write)))
+	mux.HandleFunc("GET /network.onnx", s.get(false, s.network(onnx)))
 	mux.HandleFunc("POST /tasks", route(s, maxSmall, s.begin))
 	mux.HandleFunc("POST /learn", route(s, maxBody, s.learn))
 	mux.HandleFunc("POST /predict", route(s, maxBody, s.predict))
@@ -50,11 +53,11 @@ func (s *Service) Handler() http.Handler {
 	return s.guard(mux)
 }
 
-// get answers a request without a body with what f returns.
-func (s *Service) get(f func() (any, error)) http.HandlerFunc {
+// get answers a request without a body with what f returns, which may be short.
+func (s *Service) get(short bool, f func() (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		out, err := f()
-		s.answer(w, out, err)
+		s.answer(w, short, out, err)
 	}
 }
 
@@ -65,35 +68,39 @@ func route[Q any](s *Service, most int64, f func(context.Context, Q) (any, error
 		ctx, cancel := context.WithCancel(q.Context())
 		defer cancel()
 		defer context.AfterFunc(s.ending, cancel)()
-		size := q.ContentLength
-		if size > most {
-			s.answer(w, nil, &http.MaxBytesError{Limit: most})
-			return
-		}
-		if size < 0 { // unknown
-			size = most
-		}
-		if !s.memory.TryAcquire(size) {
-			s.answer(w, nil, errRoom)
-			return
-		}
-		defer s.memory.Release(size)
+		taken := s.room.share(false)
+		defer taken.free()
 		var in Q
 		var out any
-		body, err := io.ReadAll(http.MaxBytesReader(w, q.Body, most))
-		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a request that has arrived may wait
-		if err == nil {
-			err = jsonin.Unmarshal(body, &in)
-		}
+		err := s.parse(w, q, most, taken, &in)
 		if err == nil {
 			out, err = f(ctx, in)
 		}
-		s.answer(w, out, err)
+		s.answer(w, false, out, err)
 	}
 }
 
-// answer sends a file as it is, and anything else as JSON.
-func (s *Service) answer(w http.ResponseWriter, out any, err error) {
+// parse reads the body of a request into v.
+func (s *Service) parse(w http.ResponseWriter, q *http.Request, most int64, taken *share, v any) error {
+	if e := q.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
+		w.Header().Set("Accept-Encoding", "identity")
+		return statusError{fmt.Errorf("the encoding %.40q is not read: send the JSON as it is, without Content-Encoding", e), http.StatusUnsupportedMediaType}
+	}
+	body, err := s.read(w, q, most, taken)
+	if err != nil {
+		w.Header().Set("Connection", "close") // the rest of it is not waited for
+		return err
+	}
+	kind := q.Header.Get("Content-Type")
+	err = jsonin.Unmarshal(body, v)
+	if err != nil && (strings.HasPrefix(kind, "multipart/") || strings.HasPrefix(kind, "application/x-www-form-urlencoded") && !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{"))) {
+		return errors.New("this is a form: send JSON, as curl -d '{\"task\": 1}' does")
+	}
+	return err
+}
+
+// answer sends a file as it is, and anything else as JSON. It counts until a client has read it.
+func (s *Service) answer(w http.ResponseWriter, short bool, out any, err error) {
 	kind := "application/octet-stream"
 	text, isFile := out.([]byte)
 	if !isFile && err == nil {
@@ -101,16 +108,14 @@ func (s *Service) answer(w http.ResponseWriter, out any, err error) {
 		text, err = json.Marshal(out)
 		text = append(text, '\n')
 	}
-	size := int64(len(text)) // until a client has read it
-	if err == nil && !s.memory.TryAcquire(size) {
-		err = errRoom
-	}
+	taken := s.room.share(short)
+	defer taken.free()
 	if err == nil {
-		defer s.memory.Release(size)
+		err = taken.grow(len(text))
 	}
 	status := http.StatusOK
 	if err != nil {
-		failed := map[string]any{"error": err.Error()}
+		failed := map[string]any{"error": printable.Cut(err.Error(), mostSaid)}
 		if p := new(partly); errors.As(err, p) {
 			failed["taken"] = p.taken
 		}
@@ -120,8 +125,11 @@ func (s *Service) answer(w http.ResponseWriter, out any, err error) {
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // to a client that may have gone
+	s.write(w, text)
 }
+
+// mostSaid is how many bytes the message of an error has.
+const mostSaid = 1000
 
 // statusError is an error with the status code of its answer.
 type statusError struct {
@@ -131,10 +139,7 @@ type statusError struct {
 
 func (e statusError) Unwrap() error { return e.error }
 
-var (
-	errEnding = statusError{errors.New("the service is ending: try again when it runs"), http.StatusServiceUnavailable}
-	errRoom   = statusError{errors.New("the requests in progress take all memory that they may (Options.MaxBuffered): send fewer at once, or try again"), http.StatusServiceUnavailable}
-)
+var errEnding = statusError{errors.New("the service is ending: try again when it runs"), http.StatusServiceUnavailable}
 
 // ours is an error that is not a fault of the request.
 func ours(err error) error {

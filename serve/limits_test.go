@@ -3,17 +3,18 @@ package serve
 import (
 	"context"
 	"fmt"
+	"io"
 	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/sync/semaphore"
 
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
@@ -68,7 +69,7 @@ func TestLimits(t *testing.T) {
 // TestMaxBuffered: requests whose samples take more memory than they may are refused, and give it back.
 func TestMaxBuffered(t *testing.T) {
 	s := opened(t, "")
-	s.memory = semaphore.NewWeighted(10_000)
+	s.room = newRoom(10_000)
 	post(s.Handler(), context.Background(), "/tasks", strings.NewReader(`{"classes": [0, 1]}`))
 	const zeros = "[0,0,0,0,0,0,0,0]"
 	many := "[" + strings.Repeat(zeros+",", 999) + zeros + "]"
@@ -80,9 +81,23 @@ func TestMaxBuffered(t *testing.T) {
 	if w := post(s.Handler(), context.Background(), "/predict", strings.NewReader(`{"x": [`+zeros+`]}`)); w.Code != 200 {
 		t.Errorf("a small request: %d %s", w.Code, w.Body)
 	}
-	if !s.memory.TryAcquire(10_000) {
+	if !s.room.empty(10_000) {
 		t.Error("bytes are taken when no request is there")
 	}
+}
+
+// empty says whether no request takes any of a room of so many bytes.
+func (r *room) empty(most int64) bool {
+	long, short := most-most/4, most/4
+	if !r.long.TryAcquire(long) {
+		return false
+	}
+	defer r.long.Release(long)
+	ok := r.short.TryAcquire(short)
+	if ok {
+		r.short.Release(short)
+	}
+	return ok
 }
 
 // TestSkippedBatches: batches whose samples were taken and could not be trained on are counted, and told in the log.
@@ -169,33 +184,114 @@ func TestServerOfOnesOwn(t *testing.T) {
 	must.Do(t, second(os.Stat(file)))
 }
 
-// TestStalledBodies: bodies that do not end take no more memory than they may, and small requests are served meanwhile.
-func TestStalledBodies(t *testing.T) {
+// announcing are requests that announce large bodies and send the beginning of one.
+func announcing(t *testing.T, addr string, n int, begin string) (all []net.Conn) {
+	t.Helper()
+	for range n {
+		conn := must.Get(net.Dial("tcp", addr))(t)
+		t.Cleanup(func() { conn.Close() })
+		fmt.Fprintf(conn, "POST /learn HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", maxBody, begin)
+		all = append(all, conn)
+	}
+	return all
+}
+
+// TestAnnounced: what clients announce takes no room; neither do bodies that arrived keep small requests out. Clients that stall are
+// told so, and let go.
+func TestAnnounced(t *testing.T) {
+	for name, c := range map[string]struct {
+		conns int
+		begin string
+		want  int // of a long request meanwhile
+	}{
+		"nothing was sent": {50, "", 200}, "one byte was sent": {50, "{", 200}, "all room is taken": {4, strings.Repeat(" ", 300<<10), 503},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := opened(t, "")
+			s.room, s.stall = newRoom(1<<20), 300*time.Millisecond
+			server := httptest.NewServer(s.Handler())
+			defer server.Close()
+			client := client{t, server.URL}
+			client.begin(0, 1)
+			held := announcing(t, server.Listener.Addr().String(), c.conns, c.begin)
+			const long = `{"x": [[0,0,0,0,0,0,0,0]]`
+			if c.want != 200 {
+				eventually(t, "there is room", func() bool {
+					return strings.HasPrefix(client.raw("/predict", long+strings.Repeat(" ", 400<<10)+"}"), "503 ")
+				})
+			} else if got := client.raw("/predict", long+strings.Repeat(" ", 400<<10)+"}"); !strings.HasPrefix(got, "200 ") {
+				t.Errorf("a long request meanwhile: %.200s", got)
+			}
+			client.predict(0, 1)
+			client.tasks()
+			for _, conn := range held {
+				if answer := must.Get(io.ReadAll(conn))(t); !strings.HasPrefix(string(answer), "HTTP/1.1 408 ") && !strings.HasPrefix(string(answer), "HTTP/1.1 503 ") {
+					t.Fatalf("who stalls is told %q", answer)
+				}
+			}
+			eventually(t, "the bodies are kept", func() bool { return s.room.empty(1 << 20) })
+		})
+	}
+}
+
+// TestSlowButSteady: a client that goes on sending is not taken for one that stalls.
+func TestSlowButSteady(t *testing.T) {
 	s := opened(t, "")
-	s.memory = semaphore.NewWeighted(100 << 20)
+	s.stall = 200 * time.Millisecond
 	server := httptest.NewServer(s.Handler())
 	defer server.Close()
-	c := client{t, server.URL}
-	c.begin(0, 1)
-	var conns []net.Conn
-	for range 20 {
-		conn := must.Get(net.Dial("tcp", server.Listener.Addr().String()))(t)
-		conns = append(conns, conn)
-		fmt.Fprintf(conn, "POST /learn HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000000\r\n\r\n{")
+	conn := must.Get(net.Dial("tcp", server.Listener.Addr().String()))(t)
+	defer conn.Close()
+	body := `{"classes": [0]` + strings.Repeat(" ", 8*pace/10) + "}"
+	fmt.Fprintf(conn, "POST /tasks HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n", len(body))
+	for part := range slices.Chunk([]byte(body), pace/10) {
+		must.Get(conn.Write(part))(t)
+		time.Sleep(50 * time.Millisecond)
 	}
-	free := func() bool {
-		ok := s.memory.TryAcquire(100 << 20)
-		if ok {
-			s.memory.Release(100 << 20)
+	if answer := must.Get(io.ReadAll(conn))(t); !strings.HasPrefix(string(answer), "HTTP/1.1 200 ") {
+		t.Errorf("it is told %q", answer)
+	}
+}
+
+// TestUnread: an answer that its client does not read is dropped, and takes no room any more.
+func TestUnread(t *testing.T) {
+	s := opened(t, "")
+	s.stall = 100 * time.Millisecond
+	most := s.options.MaxBuffered
+	server := httptest.NewServer(s.Handler())
+	defer server.Close()
+	client{t, server.URL}.begin(0, 1)
+	conn := must.Get(net.Dial("tcp", server.Listener.Addr().String()))(t)
+	defer conn.Close()
+	must.Do(t, conn.(*net.TCPConn).SetReadBuffer(4096))
+	body := `{"x": [` + strings.Repeat("[0,0,0,0,0,0,0,0],", 200_000) + "[0,0,0,0,0,0,0,0]]}"
+	fmt.Fprintf(conn, "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	eventually(t, "no answer is made", func() bool { return !s.room.empty(int64(most)) })
+	eventually(t, "the answer is kept", func() bool { return s.room.empty(int64(most)) })
+}
+
+// elsewhere is a listener at another address than it says.
+type elsewhere struct {
+	net.Listener
+	at string
+}
+
+func (l elsewhere) Addr() net.Addr {
+	return net.TCPAddrFromAddrPort(netip.MustParseAddrPort(l.at))
+}
+
+// TestOpenToOthers: a service that other machines can reach says in its log, once, that it asks nobody who they are.
+func TestOpenToOthers(t *testing.T) {
+	for at, want := range map[string]int{"127.0.0.1:80": 0, "127.9.9.9:80": 0, "[::1]:80": 0, "0.0.0.0:80": 1, "[::]:80": 1, "192.168.1.2:80": 1, "[fe80::1%lo]:80": 1} {
+		var said lines
+		s := openedAs(t, Options{ErrorLog: log.New(&said, "", 0)}, func(*pcl.Options) {})
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		must.Do(t, s.Run(ctx, elsewhere{must.Get(net.Listen("tcp", "127.0.0.1:0"))(t), at}))
+		if got := said.String(); strings.Count(got, "\n") != want || want == 1 && !strings.Contains(got, "there is no authentication") {
+			t.Errorf("at %s the log says %q", at, got)
 		}
-		return ok
 	}
-	eventually(t, "no body is read", func() bool { return !free() })
-	c.predict(0, 1)
-	for _, conn := range conns {
-		conn.Close()
-	}
-	eventually(t, "the bodies are kept", free)
 }
 
 // TestMaxConnections: no more connections are served at once than may.

@@ -67,6 +67,69 @@ func TestStrict(t *testing.T) {
 	}
 }
 
+// TestOneSpelling: what readers may take in two ways is refused, by a short message that names the place as the client wrote it, and
+// nothing has changed.
+func TestOneSpelling(t *testing.T) {
+	c, s := handled(t)
+	c.begin(0, 1)
+	c.begin(2)
+	const zeros = `[[0,0,0,0,0,0,0,0]]`
+	long := strings.Repeat("a", 100_000)
+	for _, q := range [][3]string{
+		{"/pause", `{"task": 1, "Task": 2}`, `the key \"Task\" is not known here`},
+		{"/pause", `{"TASK": 2}`, `the key \"TASK\" is not known here`},
+		{"/pause", `{"tas\u212a": 2}`, `is not known here`},
+		{"/predict", `{"x": ` + zeros + `, "X": [[1,0,0,0,0,0,0,0]]}`, `the key \"X\" is not known here`},
+		{"/detach", `{"task": 1, "keep": true, "KEEP": false}`, `the key \"KEEP\" is not known here`},
+		{"/learn", `{"task": 1.0, "x": ` + zeros + `, "classes": [0]}`, `\"task\": 1.0 does not belong there; want a whole number`},
+		{"/learn", `{"task": 1, "x": ` + zeros + `, "classes": [0.0]}`, `\"classes.0\": 0.0 does not belong there`},
+		{"/learn", `{"task": 1, "x": [[0,0,0,0,0,0,0,1e39]], "classes": [0]}`, `\"x.0.7\": 1e39 does not belong there`},
+		{"/learn", `{"task": 1, "x": [[0,0,0,0,0,0,0,"0"]], "classes": [0]}`, `\"x.0.7\": a text does not belong there`},
+		{"/learn", `{"task": 1, "x": [0], "classes": [0]}`, `\"x.0\": a number does not belong there; want a list`},
+		{"/learn", `{"task": 1, "x": {"a": 1}, "classes": [0]}`, `want a list of samples`},
+		{"/tasks", "{\"name\": \"caf\xe9\", \"classes\": [3]}", `\"name\": this is not UTF-8`},
+		{"/tasks", "{\"classes\": [3], \"names\": [\"th\xe9\"]}", `\"names.0\": this is not UTF-8`},
+		{"/tasks", `{"classes": [3], "names": ["\ud83d"]}`, `\"names.0\": this is not UTF-8`},
+		{"/tasks", `{"` + long + `": 1}`, `is not known here`},
+		{"/tasks", `{"classes": [` + strings.Repeat("1,", 50_000) + `1]}`, ``},
+		{"/learn", `{"task": 1, "x": ` + zeros + `, "classes": [` + strings.Repeat("9", 100_000) + `]}`, `\"classes.0\": 999`},
+	} {
+		if got := c.raw(q[0], q[1]); !strings.HasPrefix(got, "400 ") || !strings.Contains(got, q[2]) || len(got) > mostSaid+100 {
+			t.Errorf("%s %.80s: %.300s, want %s", q[0], q[1], got, q[2])
+		}
+	}
+	if all := c.tasks(); len(all) != 2 || all[0].Paused || all[1].Paused || all[0].Ended || s.waiting(1) != 0 {
+		t.Errorf("the tasks are %+v", all)
+	}
+}
+
+// TestOtherForms: a client that sends something else than plain JSON is told what to send.
+func TestOtherForms(t *testing.T) {
+	c, _ := handled(t)
+	c.begin(0, 1)
+	const body = `{"x": [[0,0,0,0,0,0,0,0]]}`
+	for _, q := range []struct {
+		key, value, body string
+		status           int
+		said             string
+	}{
+		{"Content-Encoding", "gzip", "\x1f\x8b\x08", 415, "gzip"}, {"Content-Encoding", "br", body, 415, "br"}, {"Content-Encoding", "deflate, gzip", body, 415, "deflate, gzip"},
+		{"Content-Encoding", "Identity", body, 200, ""},
+		{"Content-Type", "multipart/form-data; boundary=--x", "--x\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\n[[1,0]]\r\n--x--\r\n", 400, "send JSON"},
+		{"Content-Type", "application/x-www-form-urlencoded", "x=%5B%5B1%2C0%5D%5D", 400, "send JSON"},
+		{"Content-Type", "application/x-www-form-urlencoded", body, 200, ""}, // as curl -d says
+		{"Content-Type", "application/x-www-form-urlencoded", `{"x": }`, 400, "not JSON"},
+	} {
+		r := must.Get(http.NewRequest("POST", c.url+"/predict", strings.NewReader(q.body)))(t)
+		r.Header.Set(q.key, q.value)
+		answer := must.Get(http.DefaultClient.Do(r))(t)
+		text := must.Get(io.ReadAll(answer.Body))(t)
+		if answer.Body.Close(); answer.StatusCode != q.status || !strings.Contains(string(text), q.said) {
+			t.Errorf("%s: %s: %d %s, want %d with %s", q.key, q.value, answer.StatusCode, text, q.status, q.said)
+		}
+	}
+}
+
 // post lets a handler answer a request that has not arrived over a network.
 func post(h http.Handler, ctx context.Context, path string, body io.Reader) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()

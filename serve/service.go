@@ -11,13 +11,13 @@ import (
 	"math/bits"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/netutil"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/data"
@@ -33,19 +33,17 @@ type Service struct {
 	saving    sync.RWMutex                // held while the learner is saved for the last time, and for reading by requests that change what is saved
 	given     int                         // ids of tasks up to this one may have been given, as the file of ids says
 	saved     atomic.Pointer[map[int]int] // id of a task that the file has → how many of its samples it has
-	memory    *semaphore.Weighted         // of requests in progress, in bytes of their texts
+	room      *room                       // of requests in progress
 	sending   sync.Mutex                  // held while a file of the network is written
 	began     atomic.Bool                 // whether Run was called
 	ending    context.Context             // done when the service ends
 	finish    context.CancelFunc          // ends it, and requests, whichever server they have come to
 	grace     time.Duration               // how long requests in progress may take when the service ends
+	stall     time.Duration               // how long a client may send or receive nothing
 	predictor atomic.Pointer[pcl.Predictor]
 	skipped   counts // id of a task → how many of its batches were not trained on
 	spoilt    counts // id of a task → how many of its samples were left out of batches
 }
-
-// patience is how long a client may take to send a request, and how long it may wait for room.
-const patience = time.Minute
 
 // Options of a service.
 type Options struct {
@@ -56,8 +54,8 @@ type Options struct {
 	// SaveEvery is how often a service that has changed is also saved while it runs: if the program is killed, what came
 	// later is lost. A save holds up training, but not predictions. 0 stands for a minute.
 	SaveEvery time.Duration
-	// ErrorLog is told of a save that fails while the service runs, which goes on, and of batches that could not be trained
-	// on. nil stands for the standard logger of package log.
+	// ErrorLog is told of a save that fails while the service runs, which goes on, of batches and samples that could not be trained
+	// on, and of a listener that other machines can reach. nil stands for the standard logger of package log.
 	ErrorLog *log.Logger
 	// Waiting is how many samples of a task may wait to be trained on, before those who send more have to wait; 0 stands
 	// for 1024.
@@ -73,7 +71,8 @@ type Options struct {
 	// MaxKept is how many tasks are kept, also those that have ended; 0 stands for 10,000. Beyond it no task may begin.
 	MaxKept int
 	// MaxBuffered is how many bytes the texts of requests in progress, and of their answers, may have together; 0 stands for
-	// 256 MiB. What is read from a text takes up to ten times as much. Requests beyond it are answered with status 503.
+	// 256 MiB. They count as they arrive, and a quarter is for the first 32 KiB of each and for the list of tasks. What is read from a
+	// text takes up to ten times as much. Requests beyond it are answered with status 503.
 	MaxBuffered int
 	// MaxConnections is how many connections [Service.Run] serves at once; 0 stands for 1024. Others wait.
 	MaxConnections int
@@ -91,7 +90,7 @@ func New(learner *pcl.Learner, o Options) (*Service, error) {
 		return nil, fmt.Errorf("serve: %w", err)
 	}
 	o.fill()
-	s := &Service{learner: learner, options: o, memory: semaphore.NewWeighted(int64(o.MaxBuffered)), grace: 10 * time.Second}
+	s := &Service{learner: learner, options: o, room: newRoom(o.MaxBuffered), grace: 10 * time.Second, stall: stall}
 	s.saved.Store(&map[int]int{})
 	s.ending, s.finish = context.WithCancel(context.Background())
 	s.unlock = func() error { return nil }
@@ -158,7 +157,7 @@ func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 	defer cancel()
 	server := &http.Server{
 		Handler: s.Handler(),
-		// A client that stalls does not keep its connection: it may send for a minute, wait for room for one, and read for one.
+		// A client does not keep its connection: it may send for a minute, wait for room for one, and read for one; see deadline.
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: patience, WriteTimeout: 3 * patience, IdleTimeout: patience / 2, MaxHeaderBytes: 16 << 10,
 	}
 	var failed error
@@ -170,6 +169,7 @@ func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 	})
 	var err error
 	if listener != nil {
+		s.warn(listener.Addr())
 		err = server.Serve(netutil.LimitListener(listener, s.options.MaxConnections))
 		cancel()
 	}
@@ -178,6 +178,14 @@ func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 	}
 	training.Wait()
 	return errors.Join(failed, err, s.saveLast(), s.unlock())
+}
+
+// warn says in the log that others than programs on this machine can reach the service, which asks nobody who they are.
+func (s *Service) warn(at net.Addr) {
+	if address, err := netip.ParseAddrPort(at.String()); err != nil || !address.Addr().IsLoopback() {
+		s.options.ErrorLog.Printf("serve: %s can be reached from other machines, and anybody who does may train and end tasks: there is no authentication "+
+			"(docs/service.md says what to put in front)", at)
+	}
 }
 
 // stop waits for the requests in progress, but not for ever: a client may have stalled.

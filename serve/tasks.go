@@ -162,15 +162,14 @@ func (s *Service) reattach(ctx context.Context, q onTask) (any, error) {
 	defer done()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := s.learner.Tasks()
-	at := slices.IndexFunc(all, func(t pcl.TaskInfo) bool { return t.ID == q.Task })
-	if at < 0 {
-		return nil, fmt.Errorf("there is no task %d", q.Task)
-	}
-	if err := s.checkRunning(all); err != nil {
+	old, err := s.task(q.Task)
+	if err != nil {
 		return nil, err
 	}
-	task, err := s.newTask("", all[at].Classes, nil)
+	if err := s.checkRunning(s.learner.Tasks()); err != nil {
+		return nil, err
+	}
+	task, err := s.newTask("", old.Classes, nil)
 	if err != nil {
 		return nil, err
 	}
