@@ -3,10 +3,10 @@ package cli
 import (
 	"cmp"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/tempdir"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -38,11 +38,12 @@ func (c *demoCmd) Run(rc *runContext) error {
 		}
 	}
 	if c.Runs == "" {
-		var err error
-		if c.Runs, err = os.MkdirTemp("", "pcl-demo-"); err != nil {
+		temp, err := tempdir.Make("pcl-demo-")
+		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(c.Runs)
+		defer temp.Remove()
+		c.Runs = temp.Path
 	}
 	in := report.RunsInput{Title: "Parallel continual learning", Origin: thisCommand()}
 	for _, name := range c.Method {

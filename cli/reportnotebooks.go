@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/kernel"
+	"github.com/parallelcl/parallelcl/internal/tempdir"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
@@ -74,11 +74,12 @@ func (c *reportCmd) execute(rc *runContext, n *report.Notebook) error {
 	if err := c.prepare(rc); err != nil {
 		return err
 	}
-	folder, err := os.MkdirTemp("", "pcl-report-")
+	temp, err := tempdir.Make("pcl-report-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder)
+	defer temp.Remove()
+	folder := temp.Path
 	defer rc.hold()() // so that an interrupt ends the kernel before this program
 	begin := time.Now()
 	rc.note("Executing %s...", n.File)

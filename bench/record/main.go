@@ -24,6 +24,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/tempdir"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -90,11 +91,12 @@ func methodNames(ctx context.Context, program string) ([]string, error) {
 
 // print makes the runs of a part in a folder of their own and prints a line for each.
 func (p part) print(ctx context.Context, out io.Writer, program string) error {
-	dir, err := os.MkdirTemp("", "record")
+	temp, err := tempdir.Make("parallelcl-record-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer temp.Remove()
+	dir := temp.Path
 	if p.interrupt {
 		if err := p.begin(ctx, program, dir); err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/fail"
+	"github.com/parallelcl/parallelcl/internal/tempdir"
 )
 
 // browsers are the programs that can print a page, by name or place.
@@ -34,8 +35,12 @@ func FindBrowser() (string, error) {
 // PDF prints a page to a file.
 func PDF(ctx context.Context, browser, page, file string) (err error) {
 	defer fail.Caught(&err)
-	temporary := fail.Or(os.MkdirTemp("", "pcl-report-")) // the profile, and the PDF until it is complete
-	defer os.RemoveAll(temporary)
+	temp, err := tempdir.Make("pcl-report-") // for the profile, and the PDF until it is complete
+	if err != nil {
+		return err
+	}
+	defer temp.Remove()
+	temporary := temp.Path
 	page = fail.Or(filepath.Abs(page))
 	printed := filepath.Join(temporary, "page.pdf")
 	address := url.URL{Scheme: "file", Path: filepath.ToSlash(page)}

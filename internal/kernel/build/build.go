@@ -21,6 +21,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/printable"
+	"github.com/parallelcl/parallelcl/internal/tempdir"
 )
 
 // Go is a toolchain.
@@ -62,8 +63,9 @@ func FindTools(ctx context.Context, dir string) (g Go, err error) {
 
 // findLinker links a program with the C compiler's own linker, and with those that are quicker.
 func (g *Go) findLinker(ctx context.Context, cc []string) {
-	dir := fail.Or(os.MkdirTemp("", "parallelcl-linker-"))
-	defer os.RemoveAll(dir)
+	temp := fail.Or(tempdir.Make("parallelcl-linker-"))
+	defer temp.Remove()
+	dir := temp.Path
 	fail.If(os.WriteFile(filepath.Join(dir, "main.c"), []byte("#include <pthread.h>\nint main(void) { return 0; }\n"), 0o600))
 	link := append(cc[1:], "-o", "main", "main.c")
 	_, err := Run(ctx, dir, cc[0], link...)
@@ -217,9 +219,9 @@ func (c *Cells) program(ctx context.Context, file, name, text string, flags ...s
 	c.tool(ctx, c.Go.Link, append(flags, "-o", file, archive)...)
 }
 
-// tool runs the compiler or the linker.
+// tool runs the compiler or the linker. What it leaves if it is killed goes with the folder.
 func (c *Cells) tool(ctx context.Context, tool []string, args ...string) {
-	fail.Or(Run(ctx, c.dir, tool[0], slices.Concat(tool[1:], []string{"-importcfg", config}, args)...))
+	fail.Or(run(ctx, c.dir, "TMPDIR="+c.dir, tool[0], slices.Concat(tool[1:], []string{"-importcfg", config}, args)...))
 }
 
 // ModuleDir returns the folder of the cells' own module, which requires what ours does. If it is not there, it is made.

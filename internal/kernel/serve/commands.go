@@ -222,7 +222,7 @@ func (c *commands) magic() {
 func (c *commands) bash(line, dir, stdin string) {
 	cmd := exec.CommandContext(c.ctx, "/bin/bash", "-c", line)
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
-	cmd.Env = append(os.Environ(), protocol.GONB_TMP_DIR_ENV+"="+fail.Or(c.process.Load().ModuleDir()))
+	cmd.Env = append(os.Environ(), marker+c.dir, protocol.GONB_TMP_DIR_ENV+"="+fail.Or(c.process.Load().ModuleDir()))
 	drain, err := launch(cmd, c.stream)
 	if err == nil {
 		err = cmd.Wait()

@@ -14,12 +14,14 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
+	"github.com/parallelcl/parallelcl/internal/tempdir"
 )
 
 // notebook runs cells of Go in a host.
 type notebook struct {
 	server   *server
-	dir      string                  // for the cells of this kernel
+	temp     tempdir.Dir
+	dir      string                  // its path, for the cells of this kernel
 	process  atomic.Pointer[process] // the host that runs now
 	building sync.Mutex              // cells of subshells are translated and built in turn
 	past     history
@@ -35,12 +37,15 @@ func newNotebook(folder string, s *server) (e *notebook, err error) {
 		h, err = h.Current(s.ctx)
 	}
 	fail.If(err)
-	e = &notebook{server: s, dir: fail.Or(os.MkdirTemp("", "parallelcl-notebook-")), args: []string{}}
+	temp, err := tempdir.Make("parallelcl-notebook-", endMarked)
+	if err != nil {
+		return nil, err
+	}
+	e = &notebook{server: s, temp: temp, dir: temp.Path, args: []string{}}
 	e.page = newBridge(s.file, func(address string, value any) { e.process.Load().give(address, value) })
 	p, err := e.start(s.ctx, h.Cells(e.dir))
 	if err != nil {
-		os.RemoveAll(e.dir)
-		return nil, err
+		return nil, errors.Join(err, e.temp.Remove())
 	}
 	e.process.Store(p)
 	const common = "experiment.New(nb.Show(fmt.Sprint(ctx"
@@ -52,7 +57,8 @@ func (e *notebook) close() error {
 	p := e.process.Load()
 	p.end()
 	<-p.life.Done()
-	return os.RemoveAll(e.dir)
+	endMarked(e.dir)
+	return e.temp.Remove()
 }
 
 func (e *notebook) execute(r *request) error {

@@ -44,7 +44,7 @@ func (e *notebook) start(ctx context.Context, cells *build.Cells, run ...int) (p
 	values, toGive := pipe()
 	replies, toReply := pipe()
 	cmd.ExtraFiles = []*os.File{requests, toDisplay, values, toReply} // from 3 on
-	cmd.Env = append(os.Environ(), protocol.GONB_PIPE_ENV+"=/dev/fd/4", protocol.GONB_PIPE_BACK_ENV+"=/dev/fd/5")
+	cmd.Env = append(os.Environ(), marker+e.dir, protocol.GONB_PIPE_ENV+"=/dev/fd/4", protocol.GONB_PIPE_BACK_ENV+"=/dev/fd/5")
 	drain, err := launch(cmd, e.text)
 	for _, f := range cmd.ExtraFiles {
 		f.Close()

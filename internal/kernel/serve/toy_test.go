@@ -130,6 +130,13 @@ func TestMain(m *testing.M) {
 		return
 	}
 	os.Setenv("PARALLELCL_BACKEND", "go")
+	if file := os.Getenv("NOTEBOOK_KERNEL"); file != "" {
+		open := func(s *server) (engine, error) { return newNotebook(os.Getenv("NOTEBOOK_HOSTS"), s) }
+		if err := serve(context.Background(), file, open); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	var err1, err2 error
 	module, err1 = filepath.Abs("../../..")
 	hosts, err2 = os.MkdirTemp("", "kernel-test-host")
