@@ -46,6 +46,9 @@ func kindOf(descr string) (kind, error) {
 		order = binary.BigEndian
 	}
 	name := strings.TrimLeft(descr, "<>|=")
+	if short, ok := longNames[name]; ok {
+		name = short
+	}
 	if k, ok := numbers(order)[name]; ok {
 		return k, nil
 	}
@@ -59,6 +62,13 @@ func kindOf(descr string) (kind, error) {
 		}
 	}
 	return kind{}, fmt.Errorf("entries of type %q: want whole numbers, floats, truth values or texts", descr)
+}
+
+// longNames are other names that NumPy has for the types of numbers.
+var longNames = map[string]string{
+	"bool": "b1", "?": "b1", "uint8": "u1", "B": "u1", "int8": "i1", "b": "i1", "uint16": "u2", "H": "u2", "int16": "i2", "h": "i2",
+	"uint32": "u4", "I": "u4", "int32": "i4", "i": "i4", "uint64": "u8", "Q": "u8", "int64": "i8", "q": "i8",
+	"float16": "f2", "e": "f2", "float32": "f4", "f": "f4", "float64": "f8", "d": "f8", "float": "f8",
 }
 
 // numbers returns the types of numbers by their letter and size.

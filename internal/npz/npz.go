@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // Array is an array. To be written, Data is a []float32, []float64, []int32 or []uint8 with as many entries as Shape
@@ -25,19 +24,22 @@ type Array struct {
 // Write writes named arrays to a file. The file appears only when it is complete.
 func Write(path string, arrays map[string]Array) error {
 	return atomicfile.Write(path, func(w io.Writer) error {
-		return fail.Tried(func() {
-			archive := zip.NewWriter(w)
-			for _, name := range slices.Sorted(maps.Keys(arrays)) {
-				// Stored, not deflated: gradients and pixels hardly shrink.
-				f := fail.Or(archive.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store}))
-				write(f, arrays[name])
+		archive := zip.NewWriter(w)
+		for _, name := range slices.Sorted(maps.Keys(arrays)) {
+			// Stored, not deflated: gradients and pixels hardly shrink.
+			f, err := archive.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store})
+			if err != nil {
+				return err
 			}
-			fail.If(archive.Close())
-		})
+			if err := write(f, arrays[name]); err != nil {
+				return err
+			}
+		}
+		return archive.Close()
 	})
 }
 
-func write(w io.Writer, a Array) {
+func write(w io.Writer, a Array) error {
 	kind, n := "", 0
 	switch d := a.Data.(type) {
 	case []float32:
@@ -63,6 +65,8 @@ func write(w io.Writer, a Array) {
 	header += strings.Repeat(" ", pad) + "\n"         // and ends with a line feed
 	head := append([]byte("\x93NUMPY\x01\x00"), 0, 0) // then its length
 	binary.LittleEndian.PutUint16(head[8:], uint16(len(header)))
-	fail.Or(w.Write(append(head, header...)))
-	fail.If(binary.Write(w, binary.LittleEndian, a.Data))
+	if _, err := w.Write(append(head, header...)); err != nil {
+		return err
+	}
+	return binary.Write(w, binary.LittleEndian, a.Data)
 }

@@ -86,7 +86,6 @@ func TestWrittenRead(t *testing.T) {
 
 func TestBadFiles(t *testing.T) {
 	for _, c := range []struct{ descr, order, shape, data string }{
-		{"<f4", "True", "2, 2", "1234123412341234"}, // Fortran's order
 		{"|O", "False", "2,", "12345678"},
 		{"<c8", "False", "2,", "1234567812345678"},
 		{"<f4", "False", "2,", "1234"},
@@ -104,6 +103,67 @@ func TestBadFiles(t *testing.T) {
 	must.Do(t, os.WriteFile(path, []byte("hello"), 0o666))
 	if _, err := Open(path, 1); err == nil {
 		t.Error("hello: no error")
+	}
+}
+
+// TestHeaders: a header is a Python literal. What NumPy reads is read, and the rest is refused by its cause.
+func TestHeaders(t *testing.T) {
+	want := []float32{0, 1, 2, 3, 4, 5}
+	data := string(must.Get(binary.Append(nil, binary.LittleEndian, want))(t))
+	for name, c := range map[string]struct{ head, refused string }{
+		"NumPy":                {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", ""},
+		"Python 2 on Windows":  {"{'descr': '<f4', 'fortran_order': False, 'shape': (2L, 3L), }", ""},
+		"unicode of Python 2":  {"{u'descr': u'<f4', 'fortran_order': False, 'shape': (2, 3), }", ""},
+		"double quotes":        {`{"descr": "<f4", "fortran_order": False, "shape": (2, 3)}`, ""},
+		"another order":        {"{'shape':(2,3,),'fortran_order':False,'descr':'<f4'}", ""},
+		"line feeds":           {"{\n'descr' : '<f4',\n'fortran_order' : False,\n'shape' : (\n2,\t3 ) }", ""},
+		"escapes":              {`{'descr': '\x3cf4', 'fortran_order': False, 'shape': (2, 3)}`, ""},
+		"brackets":             {"({'descr': ('<f4'), 'fortran_order': (False), 'shape': (0x2, 3)})", ""},
+		"a long name":          {"{'descr': 'float32', 'fortran_order': False, 'shape': (2, 3)}", ""},
+		"a key twice":          {"{'descr': '<f8', 'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)}", ""},
+		"a list":               {"{'descr': '<f4', 'fortran_order': False, 'shape': [2, 3]}", "not a tuple"},
+		"a number":             {"{'descr': '<f4', 'fortran_order': False, 'shape': (6)}", "not a tuple"},
+		"named fields":         {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (6,)}", "named fields"},
+		"a field's shape":      {"{'descr': ('<f4', (3,)), 'fortran_order': False, 'shape': (2,)}", "shape of their own"},
+		"a negative side":      {"{'descr': '<f4', 'fortran_order': False, 'shape': (-2, 3)}", "has -2"},
+		"a float":              {"{'descr': '<f4', 'fortran_order': False, 'shape': (2.0, 3)}", "2.0"},
+		"no order":             {"{'descr': '<f4', 'shape': (2, 3)}", "no fortran_order"},
+		"order is a number":    {"{'descr': '<f4', 'fortran_order': 0, 'shape': (2, 3)}", "want True or False"},
+		"another key":          {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), 'a': 1}", "other keys"},
+		"JSON":                 {`{"descr": "<f4", "fortran_order": false, "shape": (2, 3)}`, "false"},
+		"no commas":            {"{'descr': '<f4' 'fortran_order': False, 'shape': (2, 3)}", "comma"},
+		"an octal number":      {"{'descr': '<f4', 'fortran_order': False, 'shape': (02, 3)}", "02"},
+		"two suffixes":         {"{'descr': '<f4', 'fortran_order': False, 'shape': (2LL, 3)}", "2LL"},
+		"something after it":   {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)} x", "follows"},
+		"no end":               {"{'descr': '<f4", "without an end"},
+		"brackets in brackets": {strings.Repeat("(", 5000), "too deep"},
+		"nothing":              {"", "not understood"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := read(t, packed(t, zip.Store, c.head, data))
+			switch {
+			case c.refused != "":
+				if err == nil || !strings.Contains(err.Error(), c.refused) {
+					t.Errorf("%v, %v; want an error with %q", got, err, c.refused)
+				}
+			case err != nil || !reflect.DeepEqual(got, Array{[]int{2, 3}, want}):
+				t.Errorf("%v, %v", got, err)
+			}
+		})
+	}
+}
+
+// TestFortran reads arrays whose first index changes fastest.
+func TestFortran(t *testing.T) {
+	for _, c := range []struct{ shape, stored, want string }{
+		{"2, 3", "abcdef", "acebdf"}, {"3, 2", "abcdef", "adbecf"}, {"2, 1, 3", "abcdef", "acebdf"},
+		{"6,", "abcdef", "abcdef"}, {"", "a", "a"}, {"0, 3", "", ""},
+	} {
+		head := fmt.Sprintf("{'descr': '|u1', 'fortran_order': True, 'shape': (%s), }", c.shape)
+		got, err := read(t, packed(t, zip.Store, head, c.stored))
+		if err != nil || string(got.Data.([]uint8)) != c.want {
+			t.Errorf("(%s): %q, %v; want %q", c.shape, got.Data, err, c.want)
+		}
 	}
 }
 
