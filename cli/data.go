@@ -155,9 +155,9 @@ func (c *dataPreviewCmd) Run(rc *runContext) error {
 	return rc.done("%s: %d classes, %d per class%s", c.Out, len(d.Classes), c.PerClass, noteOf(d))
 }
 
-// noteOf says on a line how a set of the user's own was made from its files: what was guessed, and what was left out.
+// noteOf says on a line how a set of the user's own was made: what was guessed, what was left out, and what is doubtful.
 func noteOf(d *datasets.Dataset) string {
-	if d == nil || datasets.OwnPath(d.Name) == "" || d.Note == "" {
+	if d == nil || d.Note == "" || datasets.Catalogued(d.Name) {
 		return ""
 	}
 	return "\n" + printable.Line(d.Title) + ": " + printable.Line(d.Note)

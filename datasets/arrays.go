@@ -2,12 +2,14 @@ package datasets
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
+	"github.com/parallelcl/parallelcl/internal/alike"
 	"github.com/parallelcl/parallelcl/internal/npz"
 )
 
@@ -31,98 +33,155 @@ type arrayParameters struct {
 	sampleParameters
 }
 
-func parseNPZ(path string, given map[string]any) source {
+func parseNPZ(path string, given map[string]any) (source, error) {
 	return parseArrays(path, given, func(path string) (arrayFile, error) { return npz.Open(path, maxOwnBytes) })
 }
 
-func parseSafetensors(path string, given map[string]any) source {
+func parseSafetensors(path string, given map[string]any) (source, error) {
 	return parseArrays(path, given, openSafetensors)
 }
 
-func parseArrays(path string, given map[string]any, open func(string) (arrayFile, error)) source {
-	p := withParameters[arrayParameters](given)
-	return &sampleFiles{&arrays{path, open, p}, path, p.sampleParameters}
+func parseArrays(path string, given map[string]any, open func(string) (arrayFile, error)) (source, error) {
+	p, err := withParameters[arrayParameters](given)
+	if err == nil && (p.X == "") != (p.Y == "") {
+		err = errors.New("the parameters x and y belong together")
+	}
+	return &sampleFiles{&arrays{path, open, p}, path, p.sampleParameters}, err
 }
 
-// usualNames are the names that samples and labels have in the files of common programs: for training and test samples, or for
-// samples that are still to be split.
+// usualNames are the names that samples and labels have in the files of common programs: for training and test samples, of which
+// the latter may be missing, or for samples that are still to be split.
 var usualNames = [][]string{
 	{"x_train", "y_train", "x_test", "y_test"},
 	{"X_train", "y_train", "X_test", "y_test"},
 	{"train_images", "train_labels", "test_images", "test_labels"},
 	{"train_features", "train_labels", "test_features", "test_labels"},
-	{"x", "y"}, {"X", "y"}, {"images", "labels"}, {"features", "labels"}, {"embeddings", "labels"}, {"x_train", "y_train"},
+	{"x", "y"}, {"X", "y"}, {"images", "labels"}, {"features", "labels"}, {"embeddings", "labels"},
 }
 
-func (a *arrays) files() []string { return []string{a.path} }
+func (a *arrays) files() ([]string, error) { return []string{a.path}, nil }
 
-func (a *arrays) read(context.Context, []string) *rawSet {
-	f := fail.Or(a.open(a.path))
+func (a *arrays) read(context.Context, []string) (*rawSet, error) {
+	f, err := a.open(a.path)
+	if err != nil {
+		return nil, err
+	}
 	defer f.Close()
-	defer fail.At(a.path)
-	r, have := new(rawSet), f.Names()
+	r, err := a.set(f)
+	return r, at(a.path, err)
+}
+
+func (a *arrays) set(f arrayFile) (r *rawSet, err error) {
+	r = new(rawSet)
+	have := f.Names()
 	for _, name := range []string{"class_names", "classes"} { // of which the latter counts
 		if slices.Contains(have, name) {
-			r.classes = classNames(f, name)
+			if r.classes, err = classNames(f, name); err != nil {
+				return nil, err
+			}
 		}
 	}
-	names := a.names(have)
-	r.train = readArrays(f, names[0], names[1])
-	if len(names) == 4 {
-		r.test = readArrays(f, names[2], names[3])
+	names, err := a.names(have)
+	if err != nil {
+		return nil, err
 	}
-	return r
+	if r.train, err = readArrays(f, names[0], names[1]); err != nil {
+		return nil, err
+	}
+	if len(names) == 4 {
+		r.test, err = readArrays(f, names[2], names[3])
+		return r, err
+	}
+	for _, usual := range usualNames {
+		if len(usual) == 4 && usual[0] == names[0] && slices.Contains(have, usual[2]) {
+			r.note = fmt.Sprintf("%s was left out: it has no labels %s", usual[2], usual[3])
+		}
+	}
+	return r, nil
 }
 
 // names returns the names of the arrays with the samples and their labels, two for all or four for both splits.
-func (a *arrays) names(have []string) []string {
-	fail.When((a.X == "") != (a.Y == ""), "the parameters x and y belong together")
+func (a *arrays) names(have []string) ([]string, error) {
 	if a.X != "" {
-		return []string{a.X, a.Y}
+		for _, name := range []string{a.X, a.Y} {
+			if hint := alike.Hint(name, have); hint != "" && !slices.Contains(have, name) {
+				return nil, fmt.Errorf("there is no array %s%s", name, hint)
+			}
+		}
+		return []string{a.X, a.Y}, nil
+	}
+	there := func(names []string) bool {
+		return !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(have, n) })
 	}
 	for _, names := range usualNames {
-		if !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(have, n) }) {
-			return names
+		if there(names) {
+			return names, nil
 		}
 	}
-	fail.Now("it has the arrays %s; want x_train, y_train, x_test and y_test, or x and y, or ?x=NAME&y=NAME", strings.Join(have, ", "))
+	for _, names := range usualNames {
+		if there(names[:2]) { // without test samples, or without their labels
+			return names[:2], nil
+		}
+	}
+	return nil, fmt.Errorf("it has the arrays %s; want x_train, y_train, x_test and y_test, or x and y, or ?x=NAME&y=NAME", some(have))
+}
+
+func classNames(f arrayFile, name string) ([]string, error) {
+	a, err := f.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	names, ok := a.Data.([]string)
+	if !ok {
+		return nil, fmt.Errorf("array %s: want the names of the classes as texts; save %[1]s.astype(str)", name)
+	}
+	return names, at("array "+name, texts(names))
+}
+
+// texts returns an error if a name is empty or is not text.
+func texts(names []string) error {
+	for i, n := range names {
+		if strings.TrimSpace(n) == "" {
+			return fmt.Errorf("name %d, %q, is empty: leave out samples without a label", i, n)
+		}
+		if !utf8.ValidString(n) {
+			return fmt.Errorf("name %d, %q, is not valid UTF-8: save the names as texts (numpy's dtype U)", i, n)
+		}
+	}
 	return nil
 }
 
-func classNames(f arrayFile, name string) []string {
-	names, ok := fail.Or(f.Read(name)).Data.([]string)
-	defer fail.At("array " + name)
-	fail.When(!ok, "want the names of the classes as texts; save %s.astype(str)", name)
-	return texts(names)
-}
-
-// texts ends with an error if a name is empty or is not text.
-func texts(names []string) []string {
-	for i, n := range names {
-		if n == "" || !utf8.ValidString(n) {
-			fail.Now("name %d, %q, is empty or not valid UTF-8: save the names as texts (numpy's dtype U)", i, n)
-		}
+func readArrays(f arrayFile, x, y string) (*rawSplit, error) {
+	r := &rawSplit{name: func(i int) string { return fmt.Sprintf("%s[%d]", x, i) }}
+	labels, err := f.Read(y)
+	if err != nil {
+		return nil, err
 	}
-	return names
-}
-
-func readArrays(f arrayFile, x, y string) *rawSplit {
-	r := new(rawSplit)
-	r.takeLabels(fail.Or(f.Read(y)), y)
-	samples := fail.Or(f.Read(x))
-	r.take(samples, x)
-	fail.When(samples.Shape[0] != len(r.labels), "%s has %d samples and %s %d labels", x, samples.Shape[0], y, len(r.labels))
-	return r
+	samples, err := f.Read(x)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.take(samples); err != nil { // first, since without samples there are no labels
+		return nil, at("array "+x, err)
+	}
+	if err := r.takeLabels(labels); err != nil {
+		return nil, at("array "+y, err)
+	}
+	if samples.Shape[0] != len(r.labels) {
+		return nil, fmt.Errorf("%s has %d samples and %s %d labels", x, samples.Shape[0], y, len(r.labels))
+	}
+	return r, nil
 }
 
 // takeLabels sets the labels, of the shape N or N×1.
-func (r *rawSplit) takeLabels(a npz.Array, name string) {
-	defer fail.At("array " + name)
-	column := len(a.Shape) == 1 || len(a.Shape) == 2 && a.Shape[1] == 1
-	fail.When(!column, "labels of the shape %v; want one for each sample, a class number or a name", a.Shape)
+func (r *rawSplit) takeLabels(a npz.Array) error {
+	if column := len(a.Shape) == 1 || len(a.Shape) == 2 && a.Shape[1] == 1; !column {
+		return fmt.Errorf("labels of the shape %v; want one for each sample, a class number or a name", a.Shape)
+	}
 	switch d := a.Data.(type) {
 	case []string:
-		r.labels = texts(d)
+		r.labels = d
+		return texts(d)
 	case []uint8:
 		for _, v := range d {
 			r.labels = append(r.labels, strconv.Itoa(int(v)))
@@ -130,54 +189,64 @@ func (r *rawSplit) takeLabels(a npz.Array, name string) {
 	case []int64:
 		for i, v := range d {
 			if v < 0 {
-				fail.Now("label %d is %d; want class numbers from 0", i, v)
+				return fmt.Errorf("label %d is %d; want class numbers from 0", i, v)
 			}
 			r.labels = append(r.labels, strconv.FormatInt(v, 10))
 		}
-	default:
-		fail.Now("the labels are floats; want whole numbers or names")
+	case []float32:
+		return floatLabels(numbers{single: d})
+	case []float64:
+		return floatLabels(numbers{double: d})
 	}
+	return nil
+}
+
+// floatLabels says why labels are floats: with pandas, because one is missing.
+func floatLabels(labels numbers) error {
+	for i := range labels.len() {
+		if v := labels.at(i); v-v != 0 {
+			return fmt.Errorf("label %d is %v, as programs write a missing one: leave out such samples, and save y.astype(int)", i, v)
+		}
+	}
+	return errors.New("the labels are floats; want whole numbers or names: save y.astype(int)")
 }
 
 // take sets the samples: bytes or numbers of the shape N×D, N×H×W or N×H×W×C.
-func (r *rawSplit) take(a npz.Array, name string) {
-	defer fail.At("array " + name)
+func (r *rawSplit) take(a npz.Array) error {
 	s := a.Shape
-	fail.When(len(s) < 2 || len(s) > 4 || slices.Min(s) < 1, "samples of the shape %v; want N×D for vectors, or N×H×W or N×H×W×C for images", s)
-	switch len(s) {
-	case 2:
+	switch {
+	case len(s) > 1 && s[0] == 0:
+		return errors.New("it has no samples: leave it out, or fill it")
+	case len(s) < 2 || len(s) > 4 || slices.Min(s) < 1:
+		return fmt.Errorf("samples of the shape %v; want N×D for vectors, or N×H×W or N×H×W×C for images", s)
+	case len(s) == 2:
 		r.vector = s[1]
-	case 3:
-		fail.When(s[2] == 3 && s[1] > 3, "the shape %v could be vectors of colours: give images four dimensions and vectors two", s)
+	case len(s) == 3 && s[2] == 3 && s[1] > 3:
+		return fmt.Errorf("the shape %v could be vectors of colours: give images four dimensions and vectors two", s)
+	case len(s) == 3:
 		r.height, r.width, r.channels = s[1], s[2], 1
-	case 4:
-		fail.When(s[3] != 1 && s[3] != 3, "images of the shape %v; want 1 or 3 channels, and them last: save x.transpose(0, 2, 3, 1) if they are first", s)
+	case s[3] != 1 && s[3] != 3:
+		return fmt.Errorf("images of the shape %v; want 1 or 3 channels, and them last: save x.transpose(0, 2, 3, 1) if they are first", s)
+	default:
 		r.height, r.width, r.channels = s[1], s[2], s[3]
 	}
 	switch d := a.Data.(type) {
 	case []uint8:
 		r.pixels = d
 	case []float32:
-		r.values = d
+		r.single = d
 	case []float64:
-		r.values = narrowed(d)
+		r.double = d
 	case []int64:
-		unknown := len(s) > 2 && slices.ContainsFunc(d, func(v int64) bool { return v < 0 || v > 1 })
-		fail.When(unknown, "images of whole numbers, whose scale is not known: save them as uint8, or divide by 255")
-		r.values = narrowed(d)
+		if len(s) > 2 && slices.ContainsFunc(d, func(v int64) bool { return v < 0 || v > 1 }) {
+			return errors.New("images of whole numbers, whose scale is not known: save them as uint8, or divide by 255")
+		}
+		r.double = make([]float64, len(d))
+		for i, v := range d {
+			r.double[i] = float64(v)
+		}
 	default:
-		fail.Now("samples that are texts; want numbers")
+		return errors.New("samples that are texts; want numbers")
 	}
-	if bad := slices.IndexFunc(r.values, func(v float32) bool { return v-v != 0 }); bad >= 0 {
-		per := len(r.values) / s[0]
-		fail.Now("value %d of sample %d is %v, which is not finite: mend or leave out the sample", bad%per, bad/per, r.values[bad])
-	}
-}
-
-func narrowed[T float64 | int64](x []T) []float32 {
-	out := make([]float32, len(x))
-	for i, v := range x {
-		out[i] = float32(v)
-	}
-	return out
+	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/datasets/glyphs"
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // Info is what is known about a set without opening it.
@@ -84,18 +83,19 @@ func (e *entry) info() Info {
 	return i
 }
 
-func (e *entry) from(o Options) source {
-	if e.format != nil {
-		return official{e, o.dir()}
+func (e *entry) from(o Options) (source, error) {
+	if e.format == nil {
+		return e.source(o), nil
 	}
-	return e.source(o)
+	dir, err := o.dir()
+	return official{e, dir}, err
 }
 
 // withoutFiles is the part of a source that has no files.
 type withoutFiles struct{}
 
-func (withoutFiles) stamp(context.Context) string  { return "" }
-func (withoutFiles) survey(context.Context, *Info) {}
+func (withoutFiles) stamp(context.Context) string        { return "" }
+func (withoutFiles) survey(context.Context, *Info) error { return nil }
 
 // characters are a set of package glyphs.
 type characters struct {
@@ -103,13 +103,16 @@ type characters struct {
 	glyphs.Config
 }
 
-func (c characters) open(ctx context.Context, d *Dataset) {
+func (c characters) open(ctx context.Context, d *Dataset) (*samples, error) {
 	train, test, err := glyphs.Generate(ctx, c.Config)
-	fail.If(err)
+	if err != nil {
+		return nil, err
+	}
 	d.Classes = strings.Split(glyphs.Classes, "")
 	d.Train = Split{Pixels: train.Pixels, Labels: train.Labels}
 	d.Test = Split{Pixels: test.Pixels, Labels: test.Labels}
 	d.Note = fmt.Sprintf("generated with seed %d", c.Seed)
+	return nil, nil
 }
 
 // generated makes an entry for a set of glyphs. The seed of the options is added to that of the configuration.

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 const (
@@ -35,27 +33,40 @@ var (
 	cifar100Format = cifarFormat{2, 100, "cifar-100-binary", []string{"train.bin"}, "test.bin", "fine_label_names.txt"}
 )
 
-func (f cifarFormat) open(ctx context.Context, d *Dataset, dir string) {
+func (f cifarFormat) open(ctx context.Context, d *Dataset, dir string) (err error) {
 	dir = filepath.Join(dir, f.folder)
-	d.Classes = readNames(filepath.Join(dir, f.names), f.classes)
+	if d.Classes, err = readNames(filepath.Join(dir, f.names), f.classes); err != nil {
+		return err
+	}
 	var train []string
 	for _, name := range f.train {
 		if path, ok := locate(dir, name); ok {
 			train = append(train, path)
 		}
 	}
-	d.Train, d.Test = f.read(ctx, train...), f.read(ctx, filepath.Join(dir, f.test))
+	if d.Train, err = f.read(ctx, train...); err != nil {
+		return err
+	}
+	d.Test, err = f.read(ctx, filepath.Join(dir, f.test))
 	markSubset(d, cifarTrainSamples, cifarTestSamples)
+	return err
 }
 
-func (f cifarFormat) list(path string, _ File) (c content) {
+func (f cifarFormat) list(path string, _ File) (c content, err error) {
 	if filepath.Base(path) == f.names {
-		return content{check: func(context.Context) { readNames(path, f.classes) }}
+		return content{check: func(context.Context) error {
+			_, err := readNames(path, f.classes)
+			return err
+		}}, nil
 	}
-	withFile(path, maxCIFARBytes, func(_ *os.File, size int64) {
-		c = content{f.records(size), []string{path}, func(ctx context.Context) { f.read(ctx, path) }}
+	err = withFile(path, maxCIFARBytes, func(_ *os.File, size int64) error {
+		c = content{f.records(size), []string{path}, func(ctx context.Context) error {
+			_, err := f.read(ctx, path)
+			return err
+		}}
+		return nil
 	})
-	return c
+	return c, err
 }
 
 // records is how many images a file of that size has.
@@ -71,32 +82,37 @@ func markSubset(d *Dataset, train, test int) {
 }
 
 // read reads the images of some files.
-func (f cifarFormat) read(ctx context.Context, paths ...string) (s Split) {
+func (f cifarFormat) read(ctx context.Context, paths ...string) (s Split, err error) {
 	for _, path := range paths {
-		fail.If(ctx.Err())
-		withFile(path, maxCIFARBytes, func(file *os.File, size int64) {
+		if err := ctx.Err(); err != nil {
+			return s, err
+		}
+		err := withFile(path, maxCIFARBytes, func(file *os.File, size int64) error {
 			s.Labels = slices.Grow(s.Labels, f.records(size))
 			s.Pixels = slices.Grow(s.Pixels, f.records(size)*cifarPixels)
-			decodeCIFAR(&s, bufio.NewReaderSize(file, 1<<16), f.labelBytes, f.classes)
+			return decodeCIFAR(&s, bufio.NewReaderSize(file, 1<<16), f.labelBytes, f.classes)
 		})
+		if err != nil {
+			return s, err
+		}
 	}
-	return s
+	return s, nil
 }
 
 // decodeCIFAR appends the records of r to s, pixels turned from planes to channels last.
-func decodeCIFAR(s *Split, r io.Reader, labelBytes, classes int) {
+func decodeCIFAR(s *Split, r io.Reader, labelBytes, classes int) error {
 	record := make([]byte, labelBytes+cifarPixels)
 	for i := 0; ; i++ {
 		n, err := io.ReadFull(r, record)
 		if err == io.EOF && i > 0 {
-			return
+			return nil
 		}
 		if err != nil {
-			fail.Now("record %d has %d of %d bytes, the file is cut short or not in this format: %w", i, n, len(record), err)
+			return fmt.Errorf("record %d has %d of %d bytes, the file is cut short or not in this format: %w", i, n, len(record), err)
 		}
 		label := record[labelBytes-1]
 		if int(label) >= classes {
-			fail.Now("record %d has label %d; want 0 to %d", i, label, classes-1)
+			return fmt.Errorf("record %d has label %d; want 0 to %d", i, label, classes-1)
 		}
 		s.Labels = append(s.Labels, int32(label))
 		p := record[labelBytes:]
@@ -109,12 +125,18 @@ func decodeCIFAR(s *Split, r io.Reader, labelBytes, classes int) {
 const maxTextBytes = 64 << 20 // of a file of names
 
 // readNames reads one class name per line; blank lines do not count.
-func readNames(path string, want int) (names []string) {
-	for line := range strings.Lines(string(readFile(path, maxTextBytes))) {
+func readNames(path string, want int) (names []string, err error) {
+	text, err := readFile(path, maxTextBytes)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" {
 			names = append(names, line)
 		}
 	}
-	fail.When(len(names) != want, "%s: %d names; want %d", path, len(names), want)
-	return names
+	if len(names) != want {
+		return nil, fmt.Errorf("%s: %d names; want %d", path, len(names), want)
+	}
+	return names, nil
 }

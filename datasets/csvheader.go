@@ -2,13 +2,14 @@ package datasets
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
+	"github.com/parallelcl/parallelcl/internal/alike"
 )
 
 // labelColumns are the names of the column with the classes that need not be said.
@@ -32,23 +33,35 @@ func named(header []string) []string {
 }
 
 // columns returns which column has the classes and which have numbers.
-func (c *csvFile) columns(header []string) (label int, numbers []int) {
-	fail.When(data(header), "the first line has numbers: %.80q; want the names of the columns", strings.Join(header, ", "))
+func (c *csvFile) columns(header []string) (label int, numbers []int, err error) {
+	if data(header) {
+		return 0, nil, fmt.Errorf("the first line has numbers: %.80q; want the names of the columns", strings.Join(header, ", "))
+	}
 	for i, name := range header {
-		first := slices.Index(header, name)
-		fail.When(first < i, "the columns %d and %d are both called %q: rename one", first+1, i+1, name)
+		if first := slices.Index(header, name); first < i {
+			return 0, nil, fmt.Errorf("the columns %d and %d are both called %q: rename one", first+1, i+1, name)
+		}
+		if notUTF8(name) {
+			return 0, nil, fmt.Errorf("the name of column %d is %q, which is not UTF-8: %s", i+1, name, otherText)
+		}
 	}
 	for _, name := range slices.Concat(c.ignore, c.keep) {
-		fail.When(!slices.Contains(header, name), "ignore= or keep= names the column %s; the columns are %s", name, some(header))
+		if !slices.Contains(header, name) {
+			return 0, nil, fmt.Errorf("ignore= or keep= names the column %s; the columns are %s%s", name, some(header), alike.Hint(name, header))
+		}
 	}
-	label = c.labelColumn(header)
+	if label, err = c.labelColumn(header); err != nil {
+		return 0, nil, err
+	}
 	for i, h := range header {
 		if i != label && !slices.Contains(c.ignore, h) {
 			numbers = append(numbers, i)
 		}
 	}
-	fail.When(len(numbers) == 0, "no column with numbers")
-	return label, numbers
+	if len(numbers) == 0 {
+		return 0, nil, errors.New("no column with numbers")
+	}
+	return label, numbers, nil
 }
 
 // data reports whether a first line is one of data: numbers, but for one field, which may be a class. Whole numbers in
@@ -73,18 +86,25 @@ func data(header []string) bool {
 
 // labelColumn returns which column has the classes. A second one that may have them is no input before somebody says so:
 // a network would read the class from it.
-func (c *csvFile) labelColumn(header []string) int {
+func (c *csvFile) labelColumn(header []string) (int, error) {
 	known := []string{c.label}
 	if c.label == "" {
 		known = slices.DeleteFunc(slices.Clone(header), func(h string) bool {
 			return slices.Contains(c.ignore, h) || !slices.ContainsFunc(labelColumns, func(n string) bool { return strings.EqualFold(h, n) })
 		})
 	}
-	fail.When(len(known) > 1, "the columns %s may all have the classes: name the one with ?label=NAME, and leave the others out with ignore=NAME unless they are inputs", strings.Join(known, ", "))
+	if len(known) > 1 {
+		return 0, fmt.Errorf("the columns %s may all have the classes: name the one with ?label=NAME, and leave the others out with ignore=NAME unless they are inputs", strings.Join(known, ", "))
+	}
 	label := slices.Index(header, strings.Join(known, ""))
-	fail.When(label < 0, "no column %s has the classes: name it with ?label=NAME; the columns are %s", cmp.Or(c.label, strings.Join(labelColumns, ", ")), some(header))
-	fail.When(slices.Contains(c.ignore, header[label]), "the column %q has the classes, and cannot be left out with ignore=", header[label])
-	return label
+	if label < 0 {
+		return 0, fmt.Errorf("no column %s has the classes: name it with ?label=NAME; the columns are %s%s",
+			cmp.Or(c.label, strings.Join(labelColumns, ", ")), some(header), alike.Hint(c.label, header))
+	}
+	if slices.Contains(c.ignore, header[label]) {
+		return 0, fmt.Errorf("the column %q has the classes, and cannot be left out with ignore=", header[label])
+	}
+	return label, nil
 }
 
 // some lists the first of many names.

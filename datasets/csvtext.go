@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -15,8 +16,6 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/runes"
 	"golang.org/x/text/transform"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // notText says what files that are not text are, by their first bytes.
@@ -34,16 +33,24 @@ const headBytes = 1 << 16 // in which the first line is looked at
 
 // text returns a reader of a table's lines, whatever their ends and whether they are UTF-8 or UTF-16. It notes if the
 // separator was guessed.
-func (t *csvTable) text(f io.Reader) *csv.Reader {
-	in := bufio.NewReaderSize(transform.NewReader(f, unicode.BOMOverride(transform.Nop)), headBytes)
+func (t *csvTable) text(f io.Reader) (*csv.Reader, error) {
+	decoder := transform.Transformer(transform.Nop)
+	if t.encoding != nil {
+		decoder = t.encoding.NewDecoder()
+	}
+	in := bufio.NewReaderSize(transform.NewReader(f, unicode.BOMOverride(decoder)), headBytes)
 	head, err := in.Peek(headBytes)
-	if err != io.EOF {
-		fail.If(err)
+	if err != nil && err != io.EOF {
+		return nil, err
 	}
 	for _, n := range notText {
-		fail.When(bytes.HasPrefix(head, []byte(n.magic)), "%s", n.advice)
+		if bytes.HasPrefix(head, []byte(n.magic)) {
+			return nil, errors.New(n.advice)
+		}
 	}
-	fail.When(bytes.IndexByte(head, 0) >= 0, "it has zero bytes: save it as text in UTF-8 (it is binary, or UTF-16 without a byte order mark)")
+	if bytes.IndexByte(head, 0) >= 0 {
+		return nil, errors.New("it has zero bytes: save it as text in UTF-8 (it is binary, or UTF-16 without a byte order mark, which ?encoding=utf-16le reads)")
+	}
 	if bytes.IndexByte(head, '\r') >= 0 && bytes.IndexByte(head, '\n') < 0 { // as on old Macs
 		in = bufio.NewReaderSize(transform.NewReader(in, runes.Map(func(r rune) rune {
 			if r == '\r' {
@@ -60,7 +67,9 @@ func (t *csvTable) text(f io.Reader) *csv.Reader {
 		in.Discard(len(line) + 1)
 	}
 	comma = cmp.Or(t.comma, comma)
-	fail.When(!strings.ContainsRune(separators, comma), "its first line says that %q separates the columns; want one of %s", comma, separators)
+	if !strings.ContainsRune(separators, comma) {
+		return nil, fmt.Errorf("its first line says that %q separates the columns; want one of %s", comma, separators)
+	}
 	note := fmt.Sprintf("the columns are taken to be separated by %q", comma)
 	if t.comma == 0 && comma != ',' && !slices.Contains(t.notes, note) {
 		t.notes = append(t.notes, note)
@@ -68,7 +77,7 @@ func (t *csvTable) text(f io.Reader) *csv.Reader {
 	table := csv.NewReader(in)
 	table.Comma, table.ReuseRecord, table.FieldsPerRecord = comma, true, -1
 	table.TrimLeadingSpace = comma != '\t' // it would take empty cells for space
-	return table
+	return table, nil
 }
 
 const separators = ",;|\t"

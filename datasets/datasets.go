@@ -1,15 +1,15 @@
 package datasets
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // envDir is the environment variable that names the data folder.
@@ -87,30 +87,40 @@ func (d *Dataset) numbers(split *Split, i int) []float32 {
 }
 
 // validate checks that sizes, pixels, labels and class names of d fit together.
-func (d *Dataset) validate() {
+func (d *Dataset) validate() error {
 	images := d.Height > 0 && d.Width > 0 && (d.Channels == 1 || d.Channels == 3)
 	neither := d.Height == 0 && d.Width == 0 && d.Channels == 0
-	fail.When(d.Vector < 0 || d.Vector > 0 && !neither || d.Vector == 0 && !images,
-		"images of %d×%d×%d, vectors of %d; want positive sides and 1 or 3 channels, or else a length", d.Height, d.Width, d.Channels, d.Vector)
-	fail.When(len(d.Classes) == 0, "no classes")
-	fail.When((d.Train.Values == nil) != (d.Test.Values == nil), "one split has bytes and the other has numbers")
-	d.validateSplit("train", &d.Train)
-	d.validateSplit("test", &d.Test)
+	switch {
+	case d.Vector < 0 || d.Vector > 0 && !neither || d.Vector == 0 && !images:
+		return fmt.Errorf("images of %d×%d×%d, vectors of %d; want positive sides and 1 or 3 channels, or else a length",
+			d.Height, d.Width, d.Channels, d.Vector)
+	case len(d.Classes) == 0:
+		return errors.New("no classes")
+	case (d.Train.Values == nil) != (d.Test.Values == nil):
+		return errors.New("one split has bytes and the other has numbers")
+	}
+	return cmp.Or(d.validateSplit("train", &d.Train), d.validateSplit("test", &d.Test))
 }
 
-func (d *Dataset) validateSplit(name string, s *Split) {
-	fail.When(s.Len() == 0, "the %s split is empty", name)
-	fail.When(s.Values != nil && s.Pixels != nil, "the %s split has both bytes and numbers", name)
+func (d *Dataset) validateSplit(name string, s *Split) error {
 	values, want := max(len(s.Pixels), len(s.Values)), s.Len()*d.ImageSize()
-	fail.When(values != want, "the %s split has %d values for %d %s of %s; want %d", name, values, s.Len(), d.things(), d.Size(), want)
+	switch {
+	case s.Len() == 0:
+		return fmt.Errorf("the %s split is empty", name)
+	case s.Values != nil && s.Pixels != nil:
+		return fmt.Errorf("the %s split has both bytes and numbers", name)
+	case values != want:
+		return fmt.Errorf("the %s split has %d values for %d %s of %s; want %d", name, values, s.Len(), d.things(), d.Size(), want)
+	}
 	for i, l := range s.Labels {
 		if l < 0 || int(l) >= len(d.Classes) {
-			fail.Now("%s label %d is %d; want 0 to %d", name, i, l, len(d.Classes)-1)
+			return fmt.Errorf("%s label %d is %d; want 0 to %d", name, i, l, len(d.Classes)-1)
 		}
 	}
 	if i := slices.IndexFunc(s.Values, func(v float32) bool { return v-v != 0 }); i >= 0 {
-		fail.Now("value %d of %s sample %d is %g; want a finite number", i%d.ImageSize(), name, i/d.ImageSize(), s.Values[i])
+		return fmt.Errorf("value %d of %s sample %d is %g; want a finite number", i%d.ImageSize(), name, i/d.ImageSize(), s.Values[i])
 	}
+	return nil
 }
 
 // Options say where the data is and where to report progress. The zero value is ready to use.
@@ -120,15 +130,11 @@ type Options struct {
 	Progress io.Writer // progress of Fetch; nil means silence
 }
 
-func (o Options) dir() string {
+// dir returns the data folder.
+func (o Options) dir() (string, error) {
 	if o.Dir != "" {
-		return o.Dir
+		return o.Dir, nil
 	}
-	return fail.Or(defaultDir())
-}
-
-// defaultDir returns $PARALLELCL_DATA, or parallelcl/data in the user's cache folder.
-func defaultDir() (string, error) {
 	if dir := os.Getenv(envDir); dir != "" {
 		return dir, nil
 	}
@@ -145,16 +151,28 @@ func defaultDir() (string, error) {
 // that stands for no set is an [ErrName].
 func Open(ctx context.Context, name string, o Options) (_ *Dataset, err error) {
 	defer finish(ctx, "open "+name, &err)
-	defer fail.Caught(&err)
-	return opened(ctx, find(name), o), nil
+	e, err := find(name)
+	if err != nil {
+		return nil, err
+	}
+	return opened(ctx, e, o)
 }
 
-func opened(ctx context.Context, e *entry, o Options) *Dataset {
+func opened(ctx context.Context, e *entry, o Options) (*Dataset, error) {
 	d := &Dataset{Name: e.Name, Title: e.Title, Source: e.Source, Licence: e.Licence, Cite: e.Cite,
 		Height: e.Height, Width: e.Width, Channels: e.Channels, Vector: e.Vector}
-	unchanged(ctx, e.from(o), d)
-	d.validate()
-	return d
+	s, err := e.from(o)
+	if err != nil {
+		return nil, err
+	}
+	own, err := unchanged(ctx, s, d)
+	if errors.Is(err, fs.ErrNotExist) && OwnPath(e.Name) != "" {
+		err = fmt.Errorf("%w%s", err, nameHint(e.Source))
+	}
+	if err == nil && own != nil {
+		err = own.settle(d)
+	}
+	return d, cmp.Or(err, d.validate())
 }
 
 // finish makes the error of a function of this package say what was done, unless the name was wrong or the context has ended.
@@ -172,11 +190,17 @@ func finish(ctx context.Context, what string, err *error) {
 // Inspect says what is known about the set of that name: how many classes, of what size, and for files of your own
 // also how many training samples and the checksum of the files. For that it reads them, but again only if they
 // changed since. Of the official files of a set of the catalogue it reads all only if they are not complete.
-func Inspect(ctx context.Context, name string, o Options) (i Info, err error) {
+func Inspect(ctx context.Context, name string, o Options) (_ Info, err error) {
 	defer finish(ctx, name, &err)
-	defer fail.Caught(&err)
-	e := find(name)
-	err = fail.Tried(func() { i = surveyed(ctx, e.info(), e.from(o)) })
+	e, err := find(name)
+	if err != nil {
+		return Info{}, err
+	}
+	s, err := e.from(o)
+	if err != nil {
+		return Info{}, err
+	}
+	i, err := surveyed(ctx, e.info(), s)
 	if err != nil && e.format != nil {
 		return e.info(), nil // Open names the files that cannot be read
 	}

@@ -15,7 +15,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/parallelcl/parallelcl/datasets/glyphs"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -102,7 +101,7 @@ func TestValidate(t *testing.T) {
 		s := Split{Values: []float32{1, -2, 3, 4.5}, Labels: []int32{0, 1}}
 		return &Dataset{Name: "v", Vector: 2, Classes: []string{"a", "b"}, Train: s, Test: s}
 	}
-	must.Do(t, errors.Join(fail.Tried(images().validate), fail.Tried(vectors().validate)))
+	must.Do(t, errors.Join(images().validate(), vectors().validate()))
 	for name, c := range map[string]struct {
 		set   *Dataset
 		spoil func(d *Dataset)
@@ -119,7 +118,7 @@ func TestValidate(t *testing.T) {
 		"image or vector": {vectors(), func(d *Dataset) { d.Height = 1 }},
 		"NaN":             {vectors(), func(d *Dataset) { d.Train.Values = []float32{0, float32(math.NaN()), 0, 0} }},
 	} {
-		if c.spoil(c.set); fail.Tried(c.set.validate) == nil {
+		if c.spoil(c.set); c.set.validate() == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -127,12 +126,12 @@ func TestValidate(t *testing.T) {
 
 func TestDefaultDir(t *testing.T) {
 	t.Setenv(envDir, "somewhere")
-	if dir, err := defaultDir(); err != nil || dir != "somewhere" {
+	if dir, err := (Options{}).dir(); err != nil || dir != "somewhere" {
 		t.Errorf("%q, error %v; want the environment's", dir, err)
 	}
 	t.Setenv(envDir, "")
 	t.Setenv("HOME", t.TempDir())
-	if dir, err := defaultDir(); err != nil || !strings.HasSuffix(filepath.ToSlash(dir), "parallelcl/data") {
+	if dir, err := (Options{}).dir(); err != nil || !strings.HasSuffix(filepath.ToSlash(dir), "parallelcl/data") {
 		t.Errorf("%q, error %v; want parallelcl/data in the cache folder", dir, err)
 	}
 }
@@ -146,7 +145,7 @@ func TestKeep(t *testing.T) {
 		"cifar-100":     {"cifar-100-binary/train.bin": "train.bin", "train.bin": ""},
 		"tiny-imagenet": {"tiny-imagenet-200/val/images/val_0.JPEG": "val/images/val_0.JPEG", "tiny-imagenet-200/test/images/test_0.JPEG": ""},
 	} {
-		e := find(name)
+		e := lookup(name)
 		for member, want := range members {
 			if got, ok := e.Downloads[0].keep(member); ok != (want != "") || ok && got != want {
 				t.Errorf("%s: %q, %v; want %q", member, got, ok, want)

@@ -16,7 +16,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/ctxio"
 	"github.com/parallelcl/parallelcl/internal/download"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/filelock"
 )
 
@@ -27,17 +26,24 @@ import (
 // and stays there. A generated set needs no files.
 func Fetch(ctx context.Context, name string, o Options) (err error) {
 	defer finish(ctx, "fetch "+name, &err)
-	defer fail.Caught(&err)
+	e, err := find(name)
+	if err != nil {
+		return err
+	}
 	g := getter{&download.Client{Progress: o.Progress}}
-	switch e := find(name); {
+	switch {
 	case own(name):
 		g.line("%s are your own files: nothing to fetch", name)
+		return nil
 	case e.format == nil:
 		g.line("%s is generated: nothing to fetch", name)
-	default:
-		fetch(ctx, official{e, o.dir()}, g)
+		return nil
 	}
-	return nil
+	dir, err := o.dir()
+	if err != nil {
+		return err
+	}
+	return fetch(ctx, official{e, dir}, g)
 }
 
 // A getter downloads, and says so.
@@ -49,42 +55,53 @@ func (g getter) line(format string, args ...any) {
 	}
 }
 
-func fetch(ctx context.Context, s official, g getter) {
+func fetch(ctx context.Context, s official, g getter) error {
 	downloads := filepath.Join(s.dir, "downloads")
 	unlock, barred := filelock.Wait(ctx, filepath.Join(downloads, s.Downloads[0].folder+".lock"), func() { g.line("another process is fetching %s: waiting for it", s.Name) })
 	if barred == nil {
 		defer unlock()
 	}
-	before := s.verify(ctx)
+	before, err := s.verify(ctx)
+	if err != nil {
+		return err
+	}
 	if s.faults(before) == nil { // also where this user may not write anything
 		g.line("%s is complete in %s", s.Name, s.dir)
-		return
+		return nil
 	}
-	fail.If(barred)
+	if barred != nil {
+		return barred
+	}
 	for _, d := range s.Downloads {
 		of := d.folder + "/" + path.Base(d.URL) // which is a file of the set itself, if that has it
-		if !slices.ContainsFunc(before, func(f File) bool { return f.Path == of && f.whole() }) {
-			fetchSource(ctx, d, s.dir, downloads, g)
+		if slices.ContainsFunc(before, func(f File) bool { return f.Path == of && f.whole() }) {
+			continue
+		}
+		if err := fetchSource(ctx, d, s.dir, downloads, g); err != nil {
+			return err
 		}
 	}
-	wrong := s.faults(s.verify(ctx))
-	fail.When(wrong != nil, "the download does not hold what it should: %w", wrong)
+	after, err := s.verify(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.faults(after); err != nil {
+		return fmt.Errorf("the download does not hold what it should: %w", err)
+	}
 	g.line("%s is complete in %s", s.Name, s.dir)
+	return nil
 }
 
 // fetchSource puts what one download holds in its folder: from the copy of it that the user has put
 // beside ours, or from a download.
-func fetchSource(ctx context.Context, s Source, dir, downloads string, g getter) {
+func fetchSource(ctx context.Context, s Source, dir, downloads string, g getter) error {
 	file := filepath.Join(downloads, path.Base(s.URL))
-	wrong := fail.Tried(func() {
-		size := fail.Or(os.Stat(file)).Size()
-		fail.When(size != s.Bytes, "%s has %d bytes, the official file %d", file, size, s.Bytes)
-		checkSum(ctx, file, s.SHA256)
-	})
-	fail.If(ctx.Err())
+	wrong := s.check(ctx, file)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if wrong == nil {
-		place(ctx, s, file, dir, g)
-		return
+		return place(ctx, s, file, dir, g)
 	}
 	hint := fmt.Sprintf("a copy of the file put by hand into %s is used, too", downloads)
 	if !errors.Is(wrong, fs.ErrNotExist) {
@@ -92,27 +109,41 @@ func fetchSource(ctx context.Context, s Source, dir, downloads string, g getter)
 		g.line("%s", hint)
 	}
 	part := file + ".part"
-	err := g.To(ctx, download.File{URL: s.URL, Bytes: s.Bytes, SHA256: s.SHA256}, part)
-	fail.When(err != nil, "%w; %s", err, hint)
-	place(ctx, s, part, dir, g)
+	if err := g.To(ctx, download.File{URL: s.URL, Bytes: s.Bytes, SHA256: s.SHA256}, part); err != nil {
+		return fmt.Errorf("%w; %s", err, hint)
+	}
+	if err := place(ctx, s, part, dir, g); err != nil {
+		return err
+	}
 	os.Remove(part)
+	return nil
+}
+
+// check returns an error unless a file is the download.
+func (s Source) check(ctx context.Context, file string) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	if size := info.Size(); size != s.Bytes {
+		return fmt.Errorf("%s has %d bytes, the official file %d", file, size, s.Bytes)
+	}
+	return checkSum(ctx, file, s.SHA256)
 }
 
 // place puts a file, or what it holds, in the folder of its set. The file stays: it may be the user's.
-func place(ctx context.Context, s Source, file, dir string, g getter) {
+func place(ctx context.Context, s Source, file, dir string, g getter) error {
 	target, base := filepath.Join(dir, s.folder), path.Base(s.URL)
 	if s.keep == nil {
-		withFile(file, anySize, func(f *os.File, _ int64) {
-			fail.If(atomicfile.Write(filepath.Join(target, base), func(w io.Writer) error {
+		return withFile(file, anySize, func(f *os.File, _ int64) error {
+			return atomicfile.Write(filepath.Join(target, base), func(w io.Writer) error {
 				_, err := io.Copy(w, ctxio.Reader(ctx, f))
 				return err
-			}))
+			})
 		})
-		return
 	}
 	g.line("unpacking %s", base)
-	defer fail.At("unpack " + base)
-	unpackInto(ctx, file, s.keep, target)
+	return at("unpack "+base, unpackInto(ctx, file, s.keep, target))
 }
 
 // Tiny ImageNet has the most members (120,609), EMNIST the most bytes (0.6 GB).
@@ -121,13 +152,19 @@ var archiveLimits = archive.Limits{Bytes: 4 << 30, Members: 500_000}
 // unpackInto unpacks an archive into a temporary folder in target, which may be a link to another disk, and moves the files
 // to their places. A process that was killed has left that folder behind: nobody else unpacks for target as long as this one
 // has the lock.
-func unpackInto(ctx context.Context, file string, keep func(string) (string, bool), target string) {
+func unpackInto(ctx context.Context, file string, keep func(string) (string, bool), target string) error {
 	tmp := filepath.Join(target, ".unpack")
-	fail.If(os.RemoveAll(tmp))
-	fail.If(os.MkdirAll(tmp, 0o777))
+	if err := os.RemoveAll(tmp); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(tmp, 0o777); err != nil {
+		return err
+	}
 	defer os.RemoveAll(tmp)
-	fail.If(archive.Unpack(ctx, file, keep, tmp, archiveLimits))
-	fail.If(filepath.WalkDir(tmp, func(p string, d fs.DirEntry, err error) error {
+	if err := archive.Unpack(ctx, file, keep, tmp, archiveLimits); err != nil {
+		return err
+	}
+	return filepath.WalkDir(tmp, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -136,5 +173,5 @@ func unpackInto(ctx context.Context, file string, keep func(string) (string, boo
 			return os.MkdirAll(to, 0o777)
 		}
 		return os.Rename(p, to)
-	}))
+	})
 }

@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/download"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -46,7 +45,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // toyFormat finds every file well-formed.
 type toyFormat struct{ format }
 
-func (toyFormat) list(string, File) content { return content{check: func(context.Context) {}} }
+func (toyFormat) list(string, File) (content, error) {
+	return content{check: func(context.Context) error { return nil }}, nil
+}
 
 // toyEntry is a set of one file, toy/data.bin, in the given archive, and its data folder.
 func toyEntry(t *testing.T, s *server, archive string, content []byte) (e *entry, dir string) {
@@ -65,7 +66,7 @@ func toyEntry(t *testing.T, s *server, archive string, content []byte) (e *entry
 func fetchToy(t *testing.T, e *entry, dir string) (said string, err error) {
 	var out bytes.Buffer
 	g := getter{&download.Client{Progress: &out, Pause: time.Millisecond}}
-	err = fail.Tried(func() { fetch(t.Context(), official{e, dir}, g) })
+	err = fetch(t.Context(), official{e, dir}, g)
 	return out.String(), err
 }
 

@@ -15,7 +15,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/ctxio"
 	"github.com/parallelcl/parallelcl/internal/download"
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 const (
@@ -23,23 +22,41 @@ const (
 	anySize     = math.MaxInt64 // of a file of which no more is read than it promises
 )
 
-// withFile opens a regular file of at most most bytes, since opening a pipe would wait for its writer. Errors name the file.
-func withFile(path string, most int64, read func(f *os.File, size int64)) {
-	info := fail.Or(os.Stat(path))
-	fail.When(!info.Mode().IsRegular(), "%s is a folder or a device; want a file", path)
-	fail.When(info.Size() > most, "%s has %d bytes; want at most %d", path, info.Size(), most)
-	f := fail.Or(os.Open(path))
-	defer f.Close()
-	defer fail.At(path)
-	read(f, info.Size())
+// at puts a place, such as the name of a file, in front of an error.
+func at(place string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", place, err)
 }
 
-func readFile(path string, most int64) (data []byte) {
-	withFile(path, most, func(f *os.File, size int64) {
+// withFile opens a regular file of at most most bytes, since opening a pipe would wait for its writer. Errors name the file.
+func withFile(path string, most int64, read func(f *os.File, size int64) error) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is a folder or a device; want a file", path)
+	}
+	if info.Size() > most {
+		return fmt.Errorf("%s has %d bytes; want at most %d", path, info.Size(), most)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return at(path, read(f, info.Size()))
+}
+
+func readFile(path string, most int64) (data []byte, err error) {
+	err = withFile(path, most, func(f *os.File, size int64) error {
 		data = make([]byte, size)
-		fail.Or(io.ReadFull(f, data))
+		_, err := io.ReadFull(f, data)
+		return err
 	})
-	return data
+	return data, err
 }
 
 // A source is what a set is read from.
@@ -48,9 +65,9 @@ type source interface {
 	// cannot be read has a stamp too: survey and open, which are called after it, say why.
 	stamp(ctx context.Context) string
 	// survey fills in what the files say, as far as [Info] has it.
-	survey(ctx context.Context, i *Info)
-	// open fills in the set.
-	open(ctx context.Context, d *Dataset)
+	survey(ctx context.Context, i *Info) error
+	// open fills in the set. The samples of a user's own set are returned, since they may be doubtful.
+	open(ctx context.Context, d *Dataset) (*samples, error)
 }
 
 // stampOf is the stamp of single files.
@@ -77,67 +94,84 @@ type survey struct {
 }
 
 // surveyed completes what is known about a set from its files.
-func surveyed(ctx context.Context, i Info, s source) Info {
+func surveyed(ctx context.Context, i Info, s source) (Info, error) {
 	stamp := s.stamp(ctx)
 	if stamp != "" {
-		stamp += fail.Or(os.Getwd()) // on which a relative path depends
+		dir, err := os.Getwd() // on which a relative path depends
+		if err != nil {
+			return i, err
+		}
+		stamp += dir
 	}
 	surveys.Lock()
 	known := surveys.found[i.Name]
 	surveys.Unlock()
 	if stamp != "" && known.stamp == stamp {
-		return known.info
+		return known.info, nil
 	}
-	s.survey(ctx, &i)
+	if err := s.survey(ctx, &i); err != nil {
+		return i, err
+	}
 	i.Image = sizeOf(i.Height, i.Width, i.Channels, i.Vector)
 	surveys.Lock()
 	defer surveys.Unlock()
 	surveys.found[i.Name] = survey{stamp, i}
-	return i
+	return i, nil
 }
 
-// unchanged opens a set, and ends with an error if its files changed meanwhile: their checksum would be that of other samples.
-func unchanged(ctx context.Context, s source, d *Dataset) {
+// unchanged opens a set, and returns an error if its files changed meanwhile: their checksum would be that of other samples.
+func unchanged(ctx context.Context, s source, d *Dataset) (*samples, error) {
 	before := s.stamp(ctx)
-	s.open(ctx, d)
-	if s.stamp(ctx) != before {
-		fail.If(errors.New("the files changed while they were read: open them again when they are complete"))
+	own, err := s.open(ctx, d)
+	if err == nil && s.stamp(ctx) != before {
+		err = errors.New("the files changed while they were read: open them again when they are complete")
 	}
+	return own, err
 }
 
 // sumFiles returns the SHA-256 of the files, one after another, each after its length.
-func sumFiles(ctx context.Context, paths ...string) string {
+func sumFiles(ctx context.Context, paths ...string) (string, error) {
 	h := sha256.New()
 	for _, path := range paths {
-		withFile(path, anySize, func(f *os.File, size int64) {
+		err := withFile(path, anySize, func(f *os.File, size int64) error {
 			fmt.Fprintf(h, "%d\n", size)
-			fail.Or(io.Copy(h, ctxio.Reader(ctx, f)))
+			_, err := io.Copy(h, ctxio.Reader(ctx, f))
+			return err
 		})
+		if err != nil {
+			return "", err
+		}
 	}
-	return fmt.Sprintf("%x", h.Sum(nil))
+	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
 // checkSum compares a file with its SHA-256.
-func checkSum(ctx context.Context, path, want string) {
-	got := fail.Or(download.Sum(ctx, path))
-	fail.When(got != want, "%s: SHA-256 is %s, published is %s", path, got, want)
+func checkSum(ctx context.Context, path, want string) error {
+	got, err := download.Sum(ctx, path)
+	if err == nil && got != want {
+		err = fmt.Errorf("%s: SHA-256 is %s, published is %s", path, got, want)
+	}
+	return err
 }
 
 // onAllCores calls do with the numbers below n, on all cores, until one fails or ctx ends. Each core has a do of its own,
 // which worker returns.
-func onAllCores(ctx context.Context, n int, worker func() (do func(i int))) {
+func onAllCores(ctx context.Context, n int, worker func() (do func(i int) error)) error {
 	g, ctx := errgroup.WithContext(ctx)
 	workers := min(runtime.GOMAXPROCS(0), n)
 	for w := range workers {
 		do := worker()
-		g.Go(func() (err error) {
-			defer fail.Caught(&err)
+		g.Go(func() error {
 			for i := w; i < n; i += workers {
-				fail.If(ctx.Err())
-				do(i)
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				if err := do(i); err != nil {
+					return err
+				}
 			}
 			return nil
 		})
 	}
-	fail.If(g.Wait())
+	return g.Wait()
 }

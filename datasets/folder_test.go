@@ -127,9 +127,9 @@ func TestFolder(t *testing.T) {
 func TestFolderSplit(t *testing.T) {
 	dir := colours(t, 20)
 	testNames := func(query string) map[string]bool {
-		f := parseFolder(dir, queried(query)).(*folder)
+		f := must.Get(parseFolder(dir, must.Get(queried(query))(t)))(t).(*folder)
 		names := map[string]bool{}
-		for _, p := range f.list(t.Context()).test {
+		for _, p := range must.Get(f.list(t.Context()))(t).test {
 			names[p.path] = true
 		}
 		return names
@@ -165,7 +165,7 @@ func TestFolderOfSplits(t *testing.T) {
 	if !slices.Equal(d.Classes, []string{"bus", "train"}) || d.Size() != "10×8×1" || d.Train.Len() != 3 || d.Test.Len() != 2 {
 		t.Fatalf("%v %s %d %d", d.Classes, d.Size(), d.Train.Len(), d.Test.Len())
 	}
-	if tree := readTree(t.Context(), dir); tree.train[0].name != "x/1.png" || tree.train[1].name != "a9.png" || tree.train[2].name != "a10.jpg" {
+	if tree := must.Get(readTree(t.Context(), dir))(t); tree.train[0].name != "x/1.png" || tree.train[1].name != "a9.png" || tree.train[2].name != "a10.jpg" {
 		t.Errorf("the order is %v", tree.train)
 	}
 	for _, want := range []string{"from the folder test", "5 of 5 images were brought to 10×8 (crop)", "1 files .txt were left out"} {

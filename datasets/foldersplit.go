@@ -1,21 +1,30 @@
 package datasets
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // splitFolders are the names of the folders with the training and the test images; empty if the folders are classes.
 // Without a folder of test images, the training images are still to be split.
-type splitFolders struct{ train, test, others string }
+type splitFolders struct {
+	train, test, others string
+	unlabelled          []string // named as test images, without folders of classes
+}
 
-func (s splitFolders) note() string {
-	note := "training images from the folder " + s.train + ", test images from the folder " + s.test
+// note says where the images are from; share is that of test images if they have no folder.
+func (s splitFolders) note(share float64) string {
+	note := fmt.Sprintf("%g of each class are test images, chosen by their names", share)
+	if s.test != "" {
+		note = "training images from the folder " + s.train + ", test images from the folder " + s.test
+	}
 	if s.others != "" {
 		note += "; left out: " + s.others
+	}
+	if s.unlabelled != nil {
+		note += fmt.Sprintf("; the folder %s has no folders of classes and was left out", strings.Join(s.unlabelled, ", "))
 	}
 	return note
 }
@@ -48,10 +57,10 @@ func roleOf(name string) int {
 	return role
 }
 
+const splitAdvice = "want either one folder for each class, or train and test with one for each class in both; rename or move folders"
+
 // findSplit decides whether the first or the second level is that of the classes, from the names of the folders.
-func findSplit(b *branch) (s splitFolders) {
-	const advice = "want either one folder for each class, or train and test with one for each class in both; rename or move folders"
-	defer fail.At(b.path)
+func findSplit(b *branch) (s splitFolders, err error) {
 	roles, all := map[int][]string{}, b.names()
 	nested := false // a folder that is named as a split has folders
 	for _, f := range b.folders {
@@ -62,25 +71,46 @@ func findSplit(b *branch) (s splitFolders) {
 	plain, trains := roles[0], roles[training]
 	both := len(trains) > 0 && len(trains)+len(plain) < len(all)
 	exact := slices.ContainsFunc(trains, func(name string) bool { return splitWords[strings.ToLower(name)] != 0 })
-	fail.When(!nested && both && len(plain) == 0, "it has %s, which are named as splits and have no folders of classes in them: %s", some(all), advice)
-	if !nested || len(plain) > 0 && !both && !exact {
-		fail.When(b.alike(), "the folders %s all have the folders %s in them, so that both may be the classes: %s", some(all), some(b.folders[0].names()), advice)
-		return s
+	switch {
+	case !nested && both && len(plain) == 0:
+		return s, fmt.Errorf("it has %s, which are named as splits and have no folders of classes in them: %s", some(all), splitAdvice)
+	case !nested || len(plain) > 0 && !both && !exact:
+		if b.alike() {
+			return s, fmt.Errorf("the folders %s all have the folders %s in them, so that both may be the classes: %s", some(all), some(b.folders[0].names()), splitAdvice)
+		}
+		return s, nil
+	case len(plain) > 0:
+		return s, fmt.Errorf("it has the folder %s, which is named as a split and has folders itself, and beside it %s: %s", slices.Concat(trains, all)[0], some(plain), splitAdvice)
+	case len(trains) != 1:
+		return s, fmt.Errorf("it has %d folders that are named as training images, among %s: %s", len(trains), some(all), splitAdvice)
 	}
-	fail.When(len(plain) > 0, "it has the folder %s, which is named as a split and has folders itself, and beside it %s: %s", slices.Concat(trains, all)[0], some(plain), advice)
-	fail.When(len(trains) != 1, "it has %d folders that are named as training images, among %s: %s", len(trains), some(all), advice)
 	s.train = trains[0]
+	return s, s.findTest(b, roles)
+}
+
+// findTest chooses the folder of test images. One without classes is left out.
+func (s *splitFolders) findTest(b *branch, roles map[int][]string) error {
 	var others []string
 	for role := training + 1; role <= leastTest; role++ {
-		fail.When(s.test == "" && len(roles[role]) > 1, "it has several folders of test images, %s: %s", some(roles[role]), advice)
+		var labelled []string
+		for _, name := range roles[role] {
+			if b.folder(name).labelled(b.folder(s.train)) {
+				labelled = append(labelled, name)
+			} else {
+				s.unlabelled = append(s.unlabelled, name)
+			}
+		}
+		if s.test == "" && len(labelled) > 1 {
+			return fmt.Errorf("it has several folders of test images, %s: %s", some(labelled), splitAdvice)
+		}
 		if s.test == "" {
-			s.test = strings.Join(roles[role], "") // the one that there is, if any
+			s.test = strings.Join(labelled, "") // the one that there is, if any
 		} else {
-			others = append(others, roles[role]...)
+			others = append(others, labelled...)
 		}
 	}
 	s.others = strings.Join(others, ", ")
-	return s
+	return nil
 }
 
 // alike reports whether all folders have the same folders in them: either may be the classes.

@@ -12,8 +12,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // An idxFormat is a set of two IDX files, images and labels, for each of its splits.
@@ -31,10 +29,14 @@ var (
 	mnistFormat = idxFormat{"mnist/train", "mnist/t10k", "0123456789", false, mnistTrainSamples, mnistTestSamples}
 )
 
-func (f idxFormat) open(_ context.Context, d *Dataset, dir string) {
+func (f idxFormat) open(_ context.Context, d *Dataset, dir string) (err error) {
 	d.Classes = strings.Split(f.classes, "")
-	d.Train, d.Test = f.split(dir, f.train), f.split(dir, f.test)
+	if d.Train, err = f.split(dir, f.train); err != nil {
+		return err
+	}
+	d.Test, err = f.split(dir, f.test)
 	markSubset(d, f.trainSamples, f.testSamples)
+	return err
 }
 
 // test80 makes training and test samples of the official test files.
@@ -46,8 +48,11 @@ const (
 	test80Fraction = 0.8
 )
 
-func (f test80) open(_ context.Context, d *Dataset, dir string) {
-	all := f.split(dir, f.test)
+func (f test80) open(_ context.Context, d *Dataset, dir string) error {
+	all, err := f.split(dir, f.test)
+	if err != nil {
+		return err
+	}
 	d.Classes = strings.Split(f.classes, "")
 	d.divide(all, test80Fraction, test80Seed)
 	d.Note = fmt.Sprintf("train (%d images) and test (%d) are a stratified 80/20 split, seed %d, of the official test file; the official training images are not used, so accuracies do not compare with the literature's",
@@ -56,38 +61,58 @@ func (f test80) open(_ context.Context, d *Dataset, dir string) {
 		d.Title += fmt.Sprintf(" (subset: %d images)", all.Len())
 		d.Note = join(fmt.Sprintf("the files hold %d of %d official test images", all.Len(), f.testSamples), d.Note)
 	}
+	return nil
 }
 
 // split reads the images and the labels of a split.
-func (f idxFormat) split(dir, prefix string) (s Split) {
+func (f idxFormat) split(dir, prefix string) (s Split, err error) {
 	const side = 28
 	images, _ := locate(dir, prefix+"-images-idx3-ubyte.gz")
 	labels, _ := locate(dir, prefix+"-labels-idx1-ubyte.gz")
-	shape, pixels := readIDX(images, 3)
-	_, raw := readIDX(labels, 1)
-	defer fail.At(images)
-	fail.When(shape[1] != side || shape[2] != side, "images are %d×%d; want %d×%[3]d", shape[1], shape[2], side)
-	fail.When(shape[0] != len(raw), "it has %d images, but %s %d labels", shape[0], filepath.Base(labels), len(raw))
+	shape, pixels, err := readIDX(images, 3)
+	if err != nil {
+		return s, err
+	}
+	_, raw, err := readIDX(labels, 1)
+	if err != nil {
+		return s, err
+	}
+	if shape[1] != side || shape[2] != side {
+		return s, fmt.Errorf("%s: images are %d×%d; want %d×%[4]d", images, shape[1], shape[2], side)
+	}
+	if shape[0] != len(raw) {
+		return s, fmt.Errorf("%s: it has %d images, but %s %d labels", images, shape[0], filepath.Base(labels), len(raw))
+	}
 	s = Split{Pixels: pixels, Labels: make([]int32, len(raw))}
 	for i, l := range raw {
 		if int(l) >= len(f.classes) {
-			fail.Now("label %d in %s is %d; want 0 to %d", i, filepath.Base(labels), l, len(f.classes)-1)
+			return s, fmt.Errorf("%s: label %d is %d; want 0 to %d", labels, i, l, len(f.classes)-1)
 		}
 		s.Labels[i] = int32(l)
 	}
 	if f.transposed {
 		transpose(pixels, side)
 	}
-	return s
+	return s, nil
 }
 
-func (idxFormat) list(path string, f File) (c content) {
-	withFile(path, anySize, func(file *os.File, size int64) {
-		in, _ := unpackedIDX(bufio.NewReader(file), size)
-		shape, _ := idxHeader(in, idxDims(f.Path))
-		c = content{shape[0], []string{path}, func(context.Context) { readIDX(path, len(shape)) }}
+func (idxFormat) list(path string, f File) (c content, err error) {
+	err = withFile(path, anySize, func(file *os.File, size int64) error {
+		in, _, err := unpackedIDX(bufio.NewReader(file), size)
+		if err != nil {
+			return err
+		}
+		shape, _, err := idxHeader(in, idxDims(f.Path))
+		if err != nil {
+			return err
+		}
+		c = content{shape[0], []string{path}, func(context.Context) error {
+			_, _, err := readIDX(path, len(shape))
+			return err
+		}}
+		return nil
 	})
-	return c
+	return c, err
 }
 
 // keepEMNIST takes the ByClass files out of the archive that holds all EMNIST sets.
@@ -104,31 +129,46 @@ const maxDeflateRatio = 1032
 const maxIDXBytes int64 = 1<<31 - 1
 
 // readIDX reads an IDX file of unsigned bytes with the wanted number of dimensions, plain or gzip.
-func readIDX(path string, dims int) (shape []int, data []byte) {
-	withFile(path, anySize, func(f *os.File, size int64) { shape, data = decodeIDX(f, size, dims) })
-	return shape, data
+func readIDX(path string, dims int) (shape []int, data []byte, err error) {
+	err = withFile(path, anySize, func(f *os.File, size int64) (err error) {
+		shape, data, err = decodeIDX(f, size, dims)
+		return err
+	})
+	return shape, data, err
 }
 
 // decodeIDX reads an IDX stream out of size bytes, which are gzip if they start like gzip.
-func decodeIDX(r io.Reader, size int64, dims int) (shape []int, data []byte) {
-	in, most := unpackedIDX(bufio.NewReaderSize(r, 1<<16), size)
-	shape, n := idxHeader(in, dims)
-	fail.When(n > most, "idx header claims %v, %d bytes, but a file of %d bytes cannot hold that: it is cut short or damaged", shape, n, size)
+func decodeIDX(r io.Reader, size int64, dims int) (shape []int, data []byte, err error) {
+	in, most, err := unpackedIDX(bufio.NewReaderSize(r, 1<<16), size)
+	if err != nil {
+		return nil, nil, err
+	}
+	shape, n, err := idxHeader(in, dims)
+	if err != nil {
+		return nil, nil, err
+	}
+	if n > most {
+		return nil, nil, fmt.Errorf("idx header claims %v, %d bytes, but a file of %d bytes cannot hold that: it is cut short or damaged", shape, n, size)
+	}
 	data = make([]byte, n)
-	got, err := io.ReadFull(in, data)
-	fail.When(err != nil, "idx data ends after %d of %d bytes, the file is cut short or damaged: %w", got, n, err)
-	more := fail.Or(io.Copy(io.Discard, io.LimitReader(in, 1))) // which compares the checksum of gzip
-	fail.When(more > 0, "idx data goes on after the %d bytes that the header %v claims: the file is damaged", n, shape)
-	return shape, data
+	if got, err := io.ReadFull(in, data); err != nil {
+		return nil, nil, fmt.Errorf("idx data ends after %d of %d bytes, the file is cut short or damaged: %w", got, n, err)
+	}
+	more, err := io.Copy(io.Discard, io.LimitReader(in, 1)) // which compares the checksum of gzip
+	if err == nil && more > 0 {
+		err = fmt.Errorf("idx data goes on after the %d bytes that the header %v claims: the file is damaged", n, shape)
+	}
+	return shape, data, err
 }
 
 // unpackedIDX returns what is to be read, and how many bytes it can have: a file itself or, if that starts like gzip, what is
 // packed in it.
-func unpackedIDX(in *bufio.Reader, size int64) (r io.Reader, most int64) {
+func unpackedIDX(in *bufio.Reader, size int64) (r io.Reader, most int64, err error) {
 	if start, _ := in.Peek(2); string(start) != "\x1f\x8b" {
-		return in, size
+		return in, size, nil
 	}
-	return fail.Or(gzip.NewReader(in)), min(size, math.MaxInt64/maxDeflateRatio) * maxDeflateRatio
+	r, err = gzip.NewReader(in)
+	return r, min(size, math.MaxInt64/maxDeflateRatio) * maxDeflateRatio, err
 }
 
 // idxDims is how many dimensions the data of a file has, by its name: those of images or of labels.
@@ -140,18 +180,22 @@ func idxDims(name string) int {
 }
 
 // idxHeader reads the magic number and the dimensions; n is their product.
-func idxHeader(r io.Reader, dims int) (shape []int, n int64) {
+func idxHeader(r io.Reader, dims int) (shape []int, n int64, err error) {
 	head := make([]uint32, 1+dims)
-	err := binary.Read(r, binary.BigEndian, head)
-	fail.When(err != nil, "idx header is cut short or damaged: %w", err)
-	want := uint32(0x800 + dims) // unsigned bytes
-	fail.When(head[0] != want, "not an idx file of bytes with %d dimensions: it starts with %08x, want %08x", dims, head[0], want)
+	if err := binary.Read(r, binary.BigEndian, head); err != nil {
+		return nil, 0, fmt.Errorf("idx header is cut short or damaged: %w", err)
+	}
+	if want := uint32(0x800 + dims); head[0] != want { // unsigned bytes
+		return nil, 0, fmt.Errorf("not an idx file of bytes with %d dimensions: it starts with %08x, want %08x", dims, head[0], want)
+	}
 	n = 1
 	for _, d := range head[1:] {
-		fail.When(d == 0 || n > maxIDXBytes/int64(d), "idx dimensions %v; want none of 0, and at most %d bytes", head[1:], maxIDXBytes)
+		if d == 0 || n > maxIDXBytes/int64(d) {
+			return nil, 0, fmt.Errorf("idx dimensions %v; want none of 0, and at most %d bytes", head[1:], maxIDXBytes)
+		}
 		shape, n = append(shape, int(d)), n*int64(d)
 	}
-	return shape, n
+	return shape, n, nil
 }
 
 // transpose swaps rows and columns of every side×side image in place.

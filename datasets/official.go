@@ -8,34 +8,36 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // MissingFiles lists the files of a set, relative to the data folder, that are missing. It only checks
 // whether they exist; [Verify] reads them.
 func MissingFiles(name string, o Options) (missing []string, err error) {
 	defer finish(context.Background(), name, &err)
-	defer fail.Caught(&err)
-	if e := find(name); e.format != nil {
-		_, missing, _ = official{e, o.dir()}.files()
+	e, err := find(name)
+	if err != nil || e.format == nil {
+		return nil, err
 	}
-	return missing, nil
+	dir, err := o.dir()
+	if err == nil {
+		_, missing, _ = official{e, dir}.files()
+	}
+	return missing, err
 }
 
 // A format is how the official files of a set are read.
 type format interface {
 	// open reads the set from the data folder, which has all files but optional ones.
-	open(ctx context.Context, d *Dataset, dir string)
+	open(ctx context.Context, d *Dataset, dir string) error
 	// list says what a file or folder has, and reads no more than it must.
-	list(path string, f File) content
+	list(path string, f File) (content, error)
 }
 
 // content is what a file or folder has.
 type content struct {
-	samples int                       // images or labels
-	files   []string                  // in which they are
-	check   func(ctx context.Context) // reads it completely
+	samples int                             // images or labels
+	files   []string                        // in which they are
+	check   func(ctx context.Context) error // reads it completely
 }
 
 // official are the files of a set of the catalogue in a data folder.
@@ -102,10 +104,10 @@ func (s official) stamp(context.Context) string {
 
 // survey sets the SHA-256 of the files if they are only a part of those published, by the number of their samples. It stays
 // empty if they are complete, and if files are missing without which the set cannot be opened.
-func (s official) survey(ctx context.Context, i *Info) {
+func (s official) survey(ctx context.Context, i *Info) error {
 	here, missing, complete := s.files()
 	if !complete {
-		return
+		return nil
 	}
 	var all []string
 	fewer := len(missing) > 0
@@ -114,28 +116,39 @@ func (s official) survey(ctx context.Context, i *Info) {
 			all = append(all, f.path)
 			continue
 		}
-		c := s.format.list(f.path, f.File)
+		c, err := s.format.list(f.path, f.File)
+		if err != nil {
+			return err
+		}
 		fewer = fewer || c.samples != f.Samples
 		all = append(all, c.files...)
 	}
-	if fewer {
-		i.SHA256 = s.sum(ctx, all)
+	if !fewer {
+		return nil
 	}
+	var err error
+	i.SHA256, err = s.sum(ctx, all)
+	return err
 }
 
 // sum is the checksum of the names of files and their own.
-func (s official) sum(ctx context.Context, files []string) string {
+func (s official) sum(ctx context.Context, files []string) (string, error) {
 	lines := make([]string, len(files))
-	onAllCores(ctx, len(files), func() func(int) {
-		return func(i int) {
-			name := fail.Or(filepath.Rel(s.dir, files[i]))
-			lines[i] = fmt.Sprintf("%q %s\n", filepath.ToSlash(name), sumFiles(ctx, files[i]))
+	err := onAllCores(ctx, len(files), func() func(int) error {
+		return func(i int) error {
+			name, err := filepath.Rel(s.dir, files[i])
+			if err != nil {
+				return err
+			}
+			sum, err := sumFiles(ctx, files[i])
+			lines[i] = fmt.Sprintf("%q %s\n", filepath.ToSlash(name), sum)
+			return err
 		}
 	})
-	return fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(lines, ""))))
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(lines, "")))), err
 }
 
-func (s official) open(ctx context.Context, d *Dataset) {
+func (s official) open(ctx context.Context, d *Dataset) (*samples, error) {
 	_, missing, complete := s.files()
 	if !complete {
 		hint := ""
@@ -144,11 +157,15 @@ func (s official) open(ctx context.Context, d *Dataset) {
 				hint = fmt.Sprintf("; the test files are there: %s makes train and test out of them", part.Name)
 			}
 		}
-		fail.Now("files are missing: looked in %s for %s; run `pcl data fetch %s`, or set %s (or pcl run --data-dir, pcl data --dir) to the folder that has them%s: %w",
+		return nil, fmt.Errorf("files are missing: looked in %s for %s; run `pcl data fetch %s`, or set %s (or pcl run --data-dir, pcl data --dir) to the folder that has them%s: %w",
 			s.dir, strings.Join(missing, ", "), s.Name, envDir, hint, fs.ErrNotExist)
 	}
-	s.format.open(ctx, d, s.dir)
-	d.SHA256 = surveyed(ctx, s.info(), s).SHA256
+	if err := s.format.open(ctx, d, s.dir); err != nil {
+		return nil, err
+	}
+	i, err := surveyed(ctx, s.info(), s)
+	d.SHA256 = i.SHA256
+	return nil, err
 }
 
 func exists(path string) bool {

@@ -16,7 +16,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -94,7 +93,7 @@ func TestBadIDX(t *testing.T) {
 		"too long": append(good[:len(good):len(good)], 0), "zero dimension": idxBytes(nil, 0, 4), "absurd size": idxBytes(nil, 1<<31, 1<<31),
 		"claim beyond the file": idxBytes(nil, 1<<15, 1<<15), "claim beyond the gzip file": gzipped(idxBytes(nil, 1<<15, 1<<15)),
 	} {
-		if fail.Tried(func() { decodeIDX(bytes.NewReader(data), int64(len(data)), 2) }) == nil {
+		if _, _, err := decodeIDX(bytes.NewReader(data), int64(len(data)), 2); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -390,7 +389,9 @@ func TestParts(t *testing.T) {
 // fewOf is a format whose files have two samples each.
 type fewOf struct{ format }
 
-func (fewOf) list(path string, _ File) content { return content{samples: 2, files: []string{path}} }
+func (fewOf) list(path string, _ File) (content, error) {
+	return content{samples: 2, files: []string{path}}, nil
+}
 
 // TestOptionalFiles: without an optional file a set is a part; without another it cannot be opened.
 func TestOptionalFiles(t *testing.T) {
@@ -405,7 +406,7 @@ func TestOptionalFiles(t *testing.T) {
 		}
 		e := &entry{format: fewOf{}, Info: Info{Name: name, Files: []File{{Path: "a", Samples: c.of}, {Path: "b", Samples: 2, optional: true}}}}
 		var i Info
-		official{e, dir}.survey(t.Context(), &i)
+		must.Do(t, official{e, dir}.survey(t.Context(), &i))
 		if (i.SHA256 != "") != c.part {
 			t.Errorf("%s: checksum %q", name, i.SHA256)
 		}

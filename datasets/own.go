@@ -1,19 +1,22 @@
 package datasets
 
 import (
+	"errors"
+	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
+	"github.com/parallelcl/parallelcl/internal/alike"
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
 // A scheme is a kind of files of the user's that make a set, the part of a name before the colon.
 type scheme struct {
 	name  string
-	parse func(path string, given map[string]any) source
+	parse func(path string, given map[string]any) (source, error)
 }
 
 var ownSchemes = []scheme{{"folder", parseFolder}, {"npz", parseNPZ}, {"safetensors", parseSafetensors}, {"csv", parseCSV}}
@@ -38,42 +41,64 @@ func parts(name string) (s *scheme, path, query string) {
 }
 
 // ownFiles returns the set that the files of a name make, or nil if the name is not of this kind.
-func ownFiles(name string) *entry {
+func ownFiles(name string) (*entry, error) {
 	s, path, query := parts(name)
 	if s == nil {
-		return nil
+		return nil, nil
 	}
+	if path == "" {
+		return nil, fmt.Errorf("%w: %q: it names no file; want %s:PATH", ErrName, name, s.name)
+	}
+	given, err := queried(query)
 	var files source
-	err := fail.Tried(func() {
-		fail.When(path == "", "it names no file; want %s:PATH", s.name)
-		files = s.parse(path, queried(query))
-	})
-	fail.When(err != nil, "%w: %q: %w", ErrName, name, err)
+	if err == nil {
+		files, err = s.parse(path, given)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %q: %w", ErrName, name, err)
+	}
 	base := filepath.Base(path)
 	if abs, err := filepath.Abs(path); err == nil {
 		base = filepath.Base(abs)
 	}
 	return &entry{Info: Info{Name: name, Title: strings.ToValidUTF8(base, "?"), Source: path, Licence: "your own files"},
-		source: func(Options) source { return files }}
+		source: func(Options) source { return files }}, nil
+}
+
+// nameHint ends the error that a file is missing, if there is one whose name looks the same.
+func nameHint(path string) string {
+	path = filepath.Clean(path)
+	entries, _ := os.ReadDir(filepath.Dir(path))
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return alike.Hint(filepath.Base(path), names)
 }
 
 // queried reads what stands behind the question mark of a name, such as size=32x32&channels=3.
-func queried(query string) map[string]any {
+func queried(query string) (map[string]any, error) {
 	all, err := url.ParseQuery(query)
-	fail.When(err != nil, "the parameters %q: %w", query, err)
+	if err != nil {
+		return nil, fmt.Errorf("the parameters %q: %w", query, err)
+	}
 	given := map[string]any{}
 	for name, values := range all {
-		fail.When(len(values) > 1, "the parameter %s is given %d times", name, len(values))
+		if len(values) > 1 {
+			return nil, fmt.Errorf("the parameter %s is given %d times", name, len(values))
+		}
 		given[name] = values[0]
 	}
-	return given
+	return given, nil
 }
 
 // withParameters returns what a struct declares, with the given values and the defaults of the others.
-func withParameters[T any](given map[string]any) (out T) {
-	fail.If(params.Decode(&out, given))
-	return out
+func withParameters[T any](given map[string]any) (out T, err error) {
+	err = params.Decode(&out, given)
+	return out, err
 }
+
+const defaultTest = 0.2 // as splitting declares
 
 // splitting says which samples are for testing, of files that are not split already.
 type splitting struct {
@@ -81,9 +106,12 @@ type splitting struct {
 	Seed uint64  `param:"seed" default:"0" doc:"another seed chooses other test samples"`
 }
 
-// refuse ends with an error if files that are split already have a name that says how to.
-func (s splitting) refuse() {
-	fail.When(s != withParameters[splitting](nil), "there are test samples: the parameters test and seed, which split samples that are not, do not apply")
+// refuse returns an error if files that are split already have a name that says how to.
+func (s splitting) refuse() error {
+	if s == (splitting{Test: defaultTest}) {
+		return nil
+	}
+	return errors.New("there are test samples: the parameters test and seed, which split samples that are not, do not apply")
 }
 
 // own reports whether a name stands for files of the user's own, such as "folder:photos".

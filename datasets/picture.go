@@ -2,6 +2,9 @@ package datasets
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
 	"image"
 	"image/color"
 	"image/gif"
@@ -16,8 +19,6 @@ import (
 	"golang.org/x/image/draw"
 	_ "golang.org/x/image/tiff"
 	_ "golang.org/x/image/webp"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // pictureEndings are the endings of the files that are read, in small letters.
@@ -29,37 +30,89 @@ const (
 	maxPictureSide   = 1<<16 - 1 // as in a JPEG; resampling takes memory for the samples' width times an image's height
 )
 
-// readable ends with an error of a decoder.
-func readable(data []byte, err error) {
-	fail.When(len(data) == 0, "the file is empty")
-	fail.When(err == image.ErrFormat, "not a PNG, JPEG, GIF, WebP, BMP or TIFF image, whatever its name says")
-	fail.When(err != nil, "not a readable image: %w", err)
+// readable says what is wrong with an image, if its decoder returned an error.
+func readable(data []byte, err error) error {
+	switch {
+	case len(data) == 0:
+		return errors.New("the file is empty")
+	case err == image.ErrFormat:
+		return errors.New("not a PNG, JPEG, GIF, WebP, BMP or TIFF image, whatever its name says")
+	case err != nil:
+		return fmt.Errorf("not a readable image: %w", err)
+	}
+	return nil
+}
+
+// decoding makes a panic of a decoder, which is the code of others, an error of the function that defers it.
+func decoding(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("not a readable image: %v", p)
+	}
+}
+
+// pictureHead is what the header of an image file says.
+type pictureHead struct {
+	sum           [sha256.Size]byte
+	height, width int // as it is seen
+	orientation   int
+	grey          bool
+	brightest     uint16 // of 16 bits; known after the image was decoded
+}
+
+// headOf also returns what to decode. The checksum is known of any file.
+func headOf(file []byte) (h pictureHead, data []byte, err error) {
+	h.sum = sha256.Sum256(file)
+	defer decoding(&err)
+	data = mended(file)
+	c, err := pictureConfig(data)
+	if err != nil {
+		return h, nil, err
+	}
+	model, err := coloursOf(data, c.ColorModel)
+	if err != nil {
+		return h, nil, err
+	}
+	h.height, h.width, h.orientation, h.grey = c.Height, c.Width, orientationOf(file), grey(model)
+	if h.orientation > 4 {
+		h.height, h.width = c.Width, c.Height
+	}
+	return h, data, nil
 }
 
 // pictureConfig returns the size and the colours of an image from the beginning of its file.
-func pictureConfig(data []byte) image.Config {
+func pictureConfig(data []byte) (image.Config, error) {
 	c, err := bmp.DecodeConfig(bytes.NewReader(data)) // which knows transparency; image calls gobmp
 	if err != nil {
 		c, _, err = image.DecodeConfig(bytes.NewReader(data))
 	}
-	readable(data, err)
-	fail.When(c.Width < 1 || c.Height < 1 || c.Width > maxPicturePixels/c.Height || max(c.Width, c.Height) > maxPictureSide,
-		"its header says %d×%d pixels; at most %d million are decoded, and %d on a side", c.Width, c.Height, maxPicturePixels/1_000_000, maxPictureSide)
-	return c
+	if err := readable(data, err); err != nil {
+		return c, err
+	}
+	if c.Width < 1 || c.Height < 1 || c.Width > maxPicturePixels/c.Height || max(c.Width, c.Height) > maxPictureSide {
+		return c, fmt.Errorf("its header says %d×%d pixels; at most %d million are decoded, and %d on a side", c.Width, c.Height, maxPicturePixels/1_000_000, maxPictureSide)
+	}
+	return c, nil
 }
 
 // decodePicture decodes an image, unless its header says that it is too large. Of a GIF it is the first frame, of a TIFF the
 // first page.
-func decodePicture(data []byte) image.Image {
-	defer fail.Foreign("not a readable image")
-	c := pictureConfig(data)
-	img, err := bmp.Decode(bytes.NewReader(data))
+func decodePicture(data []byte) (img image.Image, err error) {
+	defer decoding(&err)
+	c, err := pictureConfig(data)
+	if err != nil {
+		return nil, err
+	}
+	img, err = bmp.Decode(bytes.NewReader(data))
 	if err != nil {
 		img, _, err = image.Decode(bytes.NewReader(data))
 	}
-	readable(data, err)
-	fail.When(img.Bounds().Empty(), "it has no pixels")
-	return onScreen(img, image.Rect(0, 0, c.Width, c.Height))
+	if err := readable(data, err); err != nil {
+		return nil, err
+	}
+	if img.Bounds().Empty() {
+		return nil, errors.New("it has no pixels")
+	}
+	return onScreen(img, image.Rect(0, 0, c.Width, c.Height)), nil
 }
 
 // onScreen returns an image of the size that its file has. The first frame of a GIF may be smaller; around it nothing is
@@ -76,17 +129,19 @@ func onScreen(img image.Image, screen image.Rectangle) image.Image {
 // coloursOf returns the colour model of an image, whose header says that it is c. Go has no model for the grey PNGs with
 // transparency, type 4 in their header, and the header of a GIF says nothing of a first frame that has a table of colours
 // of its own.
-func coloursOf(data []byte, c color.Model) color.Model {
+func coloursOf(data []byte, c color.Model) (color.Model, error) {
 	const typeAt = 25
 	switch {
 	case bytes.HasPrefix(data, []byte("\x89PNG")) && len(data) > typeAt && data[typeAt] == 4:
-		return color.GrayModel
+		return color.GrayModel, nil
 	case bytes.HasPrefix(data, []byte("GIF8")):
 		img, err := gif.Decode(bytes.NewReader(data))
-		readable(data, err)
-		return img.ColorModel()
+		if err := readable(data, err); err != nil {
+			return nil, err
+		}
+		return img.ColorModel(), nil
 	}
-	return c
+	return c, nil
 }
 
 // grey reports whether images of a colour model have no colours.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/origin"
 )
 
@@ -43,7 +42,7 @@ func Register(spec Spec) {
 	if strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }) {
 		panic(fmt.Sprintf("datasets: the name %q has other characters than letters, digits, \".\", \"_\" and \"-\"", name))
 	}
-	if slices.ContainsFunc(catalog, func(e entry) bool { return e.Name == name }) {
+	if Catalogued(name) {
 		panic(fmt.Sprintf("datasets: %q is a set of the catalogue", name))
 	}
 	registry.Add(name, spec.entry())
@@ -65,16 +64,22 @@ func (s Spec) entry() *entry {
 	return &entry{Info: s.Info, source: func(o Options) source { return registered{Spec: s, options: o} }}
 }
 
-func (s registered) survey(ctx context.Context, i *Info) {
+func (s registered) survey(ctx context.Context, i *Info) (err error) {
 	if s.SHA256 != nil {
-		i.SHA256 = fail.Or(s.SHA256(ctx, s.options))
+		i.SHA256, err = s.SHA256(ctx, s.options)
 	}
+	return err
 }
 
 // open fills d, which has what Info says of the set.
-func (s registered) open(ctx context.Context, d *Dataset) {
-	own := fail.Or(s.Open(ctx, s.options))
-	fail.When(own == nil, "its Open returned no set")
+func (s registered) open(ctx context.Context, d *Dataset) (*samples, error) {
+	own, err := s.Open(ctx, s.options)
+	if err != nil {
+		return nil, err
+	}
+	if own == nil {
+		return nil, errors.New("its Open returned no set")
+	}
 	i := s.Info
 	for _, x := range []struct {
 		what        string
@@ -82,15 +87,28 @@ func (s registered) open(ctx context.Context, d *Dataset) {
 	}{
 		{"classes", i.Classes, len(own.Classes)}, {"rows of pixels", i.Height, own.Height}, {"columns of pixels", i.Width, own.Width}, {"channels", i.Channels, own.Channels},
 	} {
-		fail.When(x.said != 0 && x.said != x.found, "its Info says %d %s, and its Open returned %d", x.said, x.what, x.found)
+		if x.said != 0 && x.said != x.found {
+			return nil, fmt.Errorf("its Info says %d %s, and its Open returned %d", x.said, x.what, x.found)
+		}
+	}
+	if err := own.validate(); err != nil { // before anything is asked of its samples
+		return nil, err
 	}
 	*d = *own
 	d.Name, d.Title = i.Name, cmp.Or(d.Title, i.Title, i.Name)
 	d.Source, d.Licence, d.Cite = cmp.Or(d.Source, i.Source), cmp.Or(d.Licence, i.Licence), cmp.Or(d.Cite, i.Cite)
 	if d.SHA256 == "" {
-		s.survey(ctx, &i)
+		if err := s.survey(ctx, &i); err != nil {
+			return nil, err
+		}
 		d.SHA256 = i.SHA256
 	}
+	return &samples{train: d.Train.part("training sample"), test: d.Test.part("test sample"), normalise: asTheyAre}, nil
+}
+
+// part returns the samples of a split, which messages call by a name and their number.
+func (s *Split) part(name string) part {
+	return part{s.Pixels, numbers{single: s.Values}, s.Labels, func(i int) string { return fmt.Sprintf("%s %d", name, i) }}
 }
 
 // known returns the sets of the catalogue and then those that were registered, by name.
@@ -115,15 +133,22 @@ func lookup(name string) *entry {
 	return nil
 }
 
+// Catalogued reports whether a set is one of the catalogue, and not files of a user's own or registered by a program.
+func Catalogued(name string) bool {
+	return slices.ContainsFunc(catalog, func(e entry) bool { return e.Name == name })
+}
+
 // find returns the set of that name, or the one that is made of the files that the name says.
-func find(name string) *entry {
-	if e := cmp.Or(lookup(name), ownFiles(name)); e != nil {
-		return e
+func find(name string) (*entry, error) {
+	if e := lookup(name); e != nil {
+		return e, nil
+	}
+	if e, err := ownFiles(name); e != nil || err != nil {
+		return e, err
 	}
 	var names []string
 	for _, e := range known() {
 		names = append(names, e.Name)
 	}
-	fail.Now("%w: %q; want one of %s, or for files of your own %s", ErrName, name, strings.Join(names, ", "), strings.Join(schemes(), ", "))
-	return nil
+	return nil, fmt.Errorf("%w: %q; want one of %s, or for files of your own %s", ErrName, name, strings.Join(names, ", "), strings.Join(schemes(), ", "))
 }

@@ -9,23 +9,30 @@ import (
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/basicfont"
 	"golang.org/x/image/math/fixed"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // ContactSheet draws the first perClass training images of each class, one row of images per class, after the
 // class's name, in as many columns as make the sheet about as wide as it is high. A vector is drawn as a square of grey
 // cells, row by row, from black for the least value of these samples to white for the largest.
-func ContactSheet(d *Dataset, perClass int) (sheet *image.RGBA, err error) {
-	defer fail.Caught(&err)
-	defer fail.At("datasets: contact sheet of " + d.Name)
-	d.validate()
-	fail.When(perClass < 1 || perClass > 100, "%d images per class: want 1 to 100", perClass)
+func ContactSheet(d *Dataset, perClass int) (*image.RGBA, error) {
+	sheet, err := contactSheet(d, perClass)
+	return sheet, at("datasets: contact sheet of "+d.Name, err)
+}
+
+func contactSheet(d *Dataset, perClass int) (*image.RGBA, error) {
+	if err := d.validate(); err != nil {
+		return nil, err
+	}
+	if perClass < 1 || perClass > 100 {
+		return nil, fmt.Errorf("%d images per class: want 1 to 100", perClass)
+	}
 	f := facesOf(d)
 	l := newSheetLayout(d, f, perClass)
 	title := fmt.Sprintf("%s: %d classes, %d train and %d test %s of %s", d.Title, len(d.Classes), d.Train.Len(), d.Test.Len(), d.things(), strings.ReplaceAll(d.Size(), "×", "x"))
 	width, height := max(l.columns*l.cellW, len([]rune(title))*charWidth+2*sheetGap), l.rows*l.cellH+sheetTitle
-	fail.When(width > maxSheetPixels/height, "%d×%d pixels, of which at most %d million are drawn: choose fewer images per class", width, height, maxSheetPixels/1_000_000)
+	if width > maxSheetPixels/height {
+		return nil, fmt.Errorf("%d×%d pixels, of which at most %d million are drawn: choose fewer images per class", width, height, maxSheetPixels/1_000_000)
+	}
 	img := image.NewRGBA(image.Rect(0, 0, width, height))
 	draw.Draw(img, img.Rect, image.White, image.Point{}, draw.Src)
 	drawText(img, sheetGap, 15, title, img.Rect.Dx()-sheetGap)

@@ -39,16 +39,16 @@ func (d *Dataset) divide(all Split, frac float64, seed uint64) {
 // pick copies the samples at the given indices, each of which has size values.
 func pick(s *Split, size int, indices []int) Split {
 	var out Split
-	if s.Values != nil {
-		out.Values = rowsOf(s.Values, size, indices)
-	} else {
-		out.Pixels = rowsOf(s.Pixels, size, indices)
-	}
+	out.Values, out.Pixels = rowsOf(s.Values, size, indices), rowsOf(s.Pixels, size, indices)
 	out.Labels = rowsOf(s.Labels, 1, indices)
 	return out
 }
 
+// rowsOf copies the rows of a table, nil if there is none.
 func rowsOf[T any](x []T, size int, indices []int) []T {
+	if x == nil {
+		return nil
+	}
 	out := make([]T, 0, len(indices)*size)
 	for _, i := range indices {
 		out = append(out, x[i*size:(i+1)*size]...)

@@ -1,60 +1,74 @@
 package datasets
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // Verify reads the files of a set and compares them with the published checksums or, if there are none (see [File]),
 // checks that they are well-formed. It returns the files with what it found. The error names those that are missing or
 // not complete, and the command that repairs them; it comes without files if Verify could not look. A generated set has
-// no files and is complete. Of a user's own files there is one entry, which is readable if [Open] opens them and then
-// gives their SHA-256.
-func Verify(ctx context.Context, name string, o Options) (files []File, err error) {
-	defer finish(ctx, "verify "+name, &err)
-	defer fail.Caught(&err)
-	switch e := find(name); {
-	case own(name):
+// no files and is complete. Of a user's own files, and of a set that a program registered, there is one entry, which is
+// readable if [Open] opens it and then gives the SHA-256 of the files.
+func Verify(ctx context.Context, name string, o Options) ([]File, error) {
+	files, err := verify(ctx, name, o)
+	finish(ctx, "verify "+name, &err)
+	return files, err
+}
+
+func verify(ctx context.Context, name string, o Options) ([]File, error) {
+	e, err := find(name)
+	if err != nil {
+		return nil, err
+	}
+	if !Catalogued(name) {
 		f, wrong := verifyOwn(ctx, e, o)
 		return []File{f}, wrong
-	case e.format == nil:
-		return nil, nil
-	default:
-		s := official{e, o.dir()}
-		files = s.verify(ctx)
-		return files, s.faults(files)
 	}
+	if e.format == nil {
+		return nil, nil
+	}
+	dir, err := o.dir()
+	if err != nil {
+		return nil, err
+	}
+	s := official{e, dir}
+	files, err := s.verify(ctx)
+	return files, cmp.Or(err, s.faults(files))
 }
 
 func verifyOwn(ctx context.Context, e *entry, o Options) (File, error) {
-	f := File{Path: e.Source, Status: "readable"}
-	d := &Dataset{}
-	err := fail.Tried(func() { d = opened(ctx, e, o) })
+	f := File{Path: cmp.Or(e.Source, "(registered)"), Status: "readable"}
+	d, err := opened(ctx, e, o)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		f.Status, f.Detail = "missing", err.Error()
 	case err != nil:
 		f.Status, f.Detail = "damaged", err.Error()
 	default:
-		f.Detail = fmt.Sprintf("%d training and %d test %s of %s, %d classes, SHA-256 %s", d.Train.Len(), d.Test.Len(), d.things(), d.Size(), len(d.Classes), d.SHA256)
+		f.Detail = fmt.Sprintf("%d training and %d test %s of %s, %d classes", d.Train.Len(), d.Test.Len(), d.things(), d.Size(), len(d.Classes))
+		if d.SHA256 != "" {
+			f.Detail += ", SHA-256 " + d.SHA256
+		}
 		f.Detail = join(f.Detail, d.Note)
 	}
 	return f, err
 }
 
-func (s official) verify(ctx context.Context) (files []File) {
+func (s official) verify(ctx context.Context) (files []File, err error) {
 	for _, f := range s.Files {
 		f.Status, f.Detail = s.verifyFile(ctx, f)
-		fail.If(ctx.Err())
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		files = append(files, f)
 	}
-	return files
+	return files, nil
 }
 
 // whole says whether a file that was verified is there and complete.
@@ -83,7 +97,7 @@ func (s official) verifyFile(ctx context.Context, f File) (status, detail string
 	if !strings.HasSuffix(path, filepath.FromSlash(strings.TrimSuffix(f.Path, "/"))) || f.sum() == "" {
 		return s.checkFile(ctx, path, f)
 	}
-	wrong := fail.Tried(func() { checkSum(ctx, path, f.sum()) })
+	wrong := checkSum(ctx, path, f.sum())
 	if wrong == nil {
 		return "ok", ""
 	}
@@ -99,12 +113,11 @@ func (s official) checkFile(ctx context.Context, path string, f File) (status, d
 	if strings.Contains(f.Path, "-labels-") {
 		kind = "labels"
 	}
-	n := 0
-	err := fail.Tried(func() {
-		c := s.format.list(path, f)
-		n = c.samples
-		c.check(ctx)
-	})
+	c, err := s.format.list(path, f)
+	if err == nil {
+		err = c.check(ctx)
+	}
+	n := c.samples
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // in a folder
 		return "partial", err.Error()

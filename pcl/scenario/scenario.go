@@ -14,6 +14,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/parallelcl/parallelcl/internal/alike"
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
@@ -271,7 +272,7 @@ func (s *Scenario) fill(i int, o Options, perClass []int) (err error) {
 	for _, name := range t.Names {
 		class := slices.Index(o.ClassNames, name)
 		if class < 0 {
-			return fmt.Errorf("the data set has no class %q; it has %.200q", name, o.ClassNames)
+			return fmt.Errorf("the data set has no class %q; it has %.200q%s", name, o.ClassNames, alike.Hint(name, o.ClassNames))
 		}
 		t.Classes = append(t.Classes, class)
 	}

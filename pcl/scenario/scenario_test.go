@@ -319,3 +319,13 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestNamesInTwoForms: a class that the data set has in the other form of Unicode is named in both.
+func TestNamesInTwoForms(t *testing.T) {
+	o := Options{Dataset: "d", Increment: "class", Batch: 8, Epochs: 1, ClassNames: []string{"caf\u00e9", "eau"}}
+	s := &Scenario{Schema: schema, Tasks: []Task{{Names: []string{"cafe\u0301"}}}}
+	_, err := s.Fill(o, []int{10, 10})
+	if err == nil || !strings.Contains(err.Error(), `"cafe\u0301" and "caf\u00e9" are one name in two forms of Unicode`) {
+		t.Error(err)
+	}
+}

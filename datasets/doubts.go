@@ -1,0 +1,260 @@
+package datasets
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/maphash"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/parallelcl/parallelcl/internal/alike"
+	"github.com/parallelcl/parallelcl/internal/plural"
+)
+
+// A part is the training or the test samples of a set of a user's own, before they are normalised. They are bytes or
+// numbers, as in a [Split].
+type part struct {
+	pixels []uint8
+	numbers
+	labels []int32
+	name   func(i int) string // what messages call a sample
+}
+
+// pick copies the samples at the given indices, each of which has size values.
+func (p part) pick(size int, indices []int) part {
+	return part{rowsOf(p.pixels, size, indices), numbers{rowsOf(p.single, size, indices), rowsOf(p.double, size, indices)},
+		rowsOf(p.labels, 1, indices), func(i int) string { return p.name(indices[i]) }}
+}
+
+// samples are those of a set of a user's own, whatever they were read from. Each may be doubtful in the same ways.
+type samples struct {
+	train, test part
+	columns     []string // names of the values of a vector; nil if they have none
+	normalise   string   // as in [sampleParameters]
+}
+
+// column is what messages call value k of a sample.
+func (s *samples) column(k int) string {
+	if s.columns != nil {
+		return fmt.Sprintf("the column %q", s.columns[k])
+	}
+	return fmt.Sprintf("value %d", k)
+}
+
+// settle asks what is doubtful about the samples, normalises them, and makes them those of d. The answers are in the note of d.
+func (s *samples) settle(d *Dataset) error {
+	if err := s.impossible(d); err != nil {
+		return err
+	}
+	var notes []string
+	for _, doubt := range []func(*samples, *Dataset) string{(*samples).labelsMissing, (*samples).copies, (*samples).ranges, (*samples).constants} {
+		notes = append(notes, doubt(s, d))
+	}
+	train, test, err := s.scale(d)
+	if err != nil {
+		return err
+	}
+	for _, n := range append(notes, s.digitsLost(d, train)) {
+		d.Note = join(d.Note, n)
+	}
+	d.Train = Split{Pixels: s.train.pixels, Values: train, Labels: s.train.labels}
+	d.Test = Split{Pixels: s.test.pixels, Values: test, Labels: s.test.labels}
+	return nil
+}
+
+// impossible returns an error if a class cannot be one, or a value is not a number.
+func (s *samples) impossible(d *Dataset) error {
+	for _, c := range d.Classes {
+		if strings.TrimSpace(c) == "" || !utf8.ValidString(c) {
+			return fmt.Errorf("the name of the class %q is empty or not UTF-8 text: rename the class", c)
+		}
+	}
+	for _, p := range []part{s.train, s.test} {
+		for i := range p.len() {
+			if v := p.at(i); v-v != 0 {
+				size := d.ImageSize()
+				return fmt.Errorf("%s of %s is %v, which is not finite: mend or leave out the sample", s.column(i%size), p.name(i/size), v)
+			}
+		}
+	}
+	return alike.Distinct(d.Classes)
+}
+
+// noLabel are names that programs write where a label is missing, and that no class should have.
+var noLabel = regexp.MustCompile(`(?i)^(nan|none|null|nil|nat|#?n/?a|<na>|\?+|-+|_+|\.+|missing|unknown|undefined|un-?label+ed|no[ _-]?label)$`)
+
+// labelsMissing names classes that may stand for samples without a label, or for what a system keeps in a folder.
+func (s *samples) labelsMissing(d *Dataset) string {
+	var notes string
+	for class, name := range d.Classes {
+		n := count(s.train.labels, class) + count(s.test.labels, class)
+		switch {
+		case noLabel.MatchString(strings.TrimSpace(name)):
+			notes = join(notes, fmt.Sprintf("the class %q (%s) may stand for missing labels: leave its samples out if it does", name, plural.Of(n, "sample")))
+		case len(name) > 1 && strings.ContainsRune("$#@~", rune(name[0])):
+			notes = join(notes, fmt.Sprintf("the class %q (%s) is called like what systems keep: leave it out if it is none", name, plural.Of(n, "sample")))
+		}
+	}
+	return notes
+}
+
+func count(labels []int32, class int) (n int) {
+	for _, l := range labels {
+		if int(l) == class {
+			n++
+		}
+	}
+	return n
+}
+
+// thing is what a sample is.
+func thing(d *Dataset) string {
+	if d.Vector > 0 {
+		return "row"
+	}
+	return "image"
+}
+
+// copies says how many test samples are training samples too, and how many samples have two labels.
+func (s *samples) copies(d *Dataset) string {
+	type sample struct {
+		test bool
+		i    int
+	}
+	first, seed := map[uint64]sample{}, maphash.MakeSeed()
+	both, twice, such := 0, 0, ""
+	for _, test := range []bool{false, true} {
+		p := s.part(test)
+		for i, label := range p.labels {
+			key := p.hash(seed, i, d.ImageSize())
+			other, seen := first[key]
+			if !seen {
+				first[key] = sample{test, i}
+				continue
+			}
+			if test && !other.test {
+				both++
+			}
+			q := s.part(other.test)
+			if q.labels[other.i] == label {
+				continue
+			}
+			if twice++; such == "" {
+				such = fmt.Sprintf("%s (%s) and %s (%s)", q.name(other.i), d.Classes[q.labels[other.i]], p.name(i), d.Classes[label])
+			}
+		}
+	}
+	notes := ""
+	if both > 0 {
+		notes = fmt.Sprintf("%d test %ss are also training %ss, so that the accuracy is higher than on new ones", both, thing(d), thing(d))
+	}
+	if twice > 0 {
+		notes = join(notes, fmt.Sprintf("%ss with two labels: %d, such as %s", thing(d), twice, such))
+	}
+	return notes
+}
+
+func (s *samples) part(test bool) *part {
+	if test {
+		return &s.test
+	}
+	return &s.train
+}
+
+// hash is the same for samples with the same values.
+func (p *part) hash(seed maphash.Seed, i, size int) uint64 {
+	if p.pixels != nil {
+		return maphash.Bytes(seed, p.pixels[i*size:(i+1)*size])
+	}
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for k := i * size; k < (i+1)*size; k++ {
+		var bits [8]byte
+		binary.LittleEndian.PutUint64(bits[:], math.Float64bits(p.at(k)+0)) // which makes -0 0
+		h.Write(bits[:])
+	}
+	return h.Sum64()
+}
+
+const (
+	black  = 8       // of 255: no image is all darker
+	far    = 16      // beyond what images have whose mean is 0 and variance 1
+	uneven = 100     // beyond what a network learns well from
+	levels = 1 << 14 // with so many different values, a column has lost nothing that matters
+)
+
+// ranges says if values have another range than a network learns from.
+func (s *samples) ranges(d *Dataset) string {
+	if s.train.pixels != nil {
+		if most := slices.Max(s.train.pixels); d.Vector == 0 && most < black {
+			return fmt.Sprintf("no sample is above %d of 255: the images are nearly black", most)
+		}
+		return ""
+	}
+	least, most := math.Inf(1), math.Inf(-1)
+	for i := range s.train.len() {
+		least, most = min(least, s.train.at(i)), max(most, s.train.at(i))
+	}
+	switch {
+	case s.normalise != asTheyAre:
+	case d.Vector == 0 && (least >= 0 && most > 1.001 || max(-least, most) > far):
+		return fmt.Sprintf("the values of the images go from %g to %g and are taken as they are; want 0 to 1: "+
+			"divide them by the largest that they can have, such as 255, save bytes as uint8, or add normalise=standard", least, most)
+	case d.Vector > 0 && max(-least, most) > uneven:
+		return fmt.Sprintf("the values go from %g to %g and are taken as they are: "+
+			"normalise=standard gives each the mean 0 and the variance 1", least, most)
+	}
+	return ""
+}
+
+// constants names columns that are the same in all training samples.
+func (s *samples) constants(d *Dataset) string {
+	if d.Vector == 0 || s.train.pixels != nil {
+		return "" // borders of images often are
+	}
+	var same []string
+	for k := range d.Vector {
+		i := k
+		for i < s.train.len() && s.train.at(i) == s.train.at(k) {
+			i += d.Vector
+		}
+		if i >= s.train.len() {
+			same = append(same, s.column(k))
+		}
+	}
+	if same == nil {
+		return ""
+	}
+	return fmt.Sprintf("the same in all training rows, so that nothing is learnt from it: %s", some(same))
+}
+
+// digitsLost names columns in which values that differ have become the same float32.
+func (s *samples) digitsLost(d *Dataset, train []float32) string {
+	if d.Vector == 0 || s.train.double == nil {
+		return ""
+	}
+	var lost []string
+	for k := range d.Vector {
+		least, most := math.Inf(1), math.Inf(-1)
+		for i := k; i < len(train); i += d.Vector {
+			least, most = min(least, s.train.double[i]), max(most, s.train.double[i])
+		}
+		if size := max(-least, most); most/2-least/2 > size/256 && size > 1e-30 {
+			continue // float32 keeps thousands of steps between them
+		}
+		before, after := map[float64]bool{}, map[float32]bool{}
+		for i := k; i < len(train); i += d.Vector {
+			before[s.train.double[i]], after[train[i]] = true, true
+		}
+		if len(after) < levels && 10*len(after) < 9*len(before) {
+			lost = append(lost, fmt.Sprintf("%s (%d different values become %d)", s.column(k), len(before), len(after)))
+		}
+	}
+	if lost == nil {
+		return ""
+	}
+	return "float32 has too few digits for " + some(lost) + ": normalise=standard keeps them"
+}

@@ -1,0 +1,143 @@
+package datasets
+
+import (
+	"fmt"
+	"math"
+)
+
+// numbers are the values of samples with the digits that they have in a file, until they are normalised.
+type numbers struct {
+	single []float32
+	double []float64 // if single is nil
+}
+
+func (x numbers) len() int { return len(x.single) + len(x.double) }
+
+func (x numbers) at(i int) float64 {
+	if x.single != nil {
+		return float64(x.single[i])
+	}
+	return x.double[i]
+}
+
+// How the values of vectors are normalised.
+const (
+	asTheyAre = "none"
+	standard  = "standard" // mean 0 and variance 1 over the training samples
+	unitForm  = "length"   // each vector has the length 1
+)
+
+// scale returns the values of the splits as they are learnt.
+func (s *samples) scale(d *Dataset) (train, test []float32, err error) {
+	if s.train.pixels != nil {
+		if s.normalise != asTheyAre {
+			err = fmt.Errorf("normalise=%s is for numbers; bytes are always divided by 255", s.normalise)
+		}
+		return nil, nil, err
+	}
+	convert := s.narrowed
+	switch s.normalise {
+	case standard:
+		d.Note = join(d.Note, "each value has mean 0 and variance 1 over the training samples")
+		convert = s.standardised(d.ImageSize())
+	case unitForm:
+		d.Note = join(d.Note, "each vector has the length 1")
+		convert = s.ofLength1
+	}
+	if train, err = convert(s.train, d.ImageSize()); err == nil {
+		test, err = convert(s.test, d.ImageSize())
+	}
+	return train, test, err
+}
+
+// narrowed returns values as they are.
+func (s *samples) narrowed(p part, width int) ([]float32, error) {
+	if p.single != nil {
+		return p.single, nil
+	}
+	out := make([]float32, len(p.double))
+	for i, v := range p.double {
+		if out[i] = float32(v); math.IsInf(float64(out[i]), 0) {
+			return nil, fmt.Errorf("%s of %s is %g, above the largest float32: normalise=standard brings values to mean 0 and variance 1",
+				s.column(i%width), p.name(i/width), v)
+		}
+	}
+	return out, nil
+}
+
+// A standardiser is what standardised values of a column are computed with: its numbers are scaled by a power of two so
+// that no square of them leaves float64, and then counted from one of them, so that no digit is lost where they are alike.
+type standardiser struct{ scale, pivot, mean, deviation float64 }
+
+func (x standardiser) of(v float64) float64 { return (v*x.scale - x.pivot - x.mean) / x.deviation }
+
+// standardised returns what subtracts from each value its mean over the training samples and divides by its standard deviation,
+// unless the value is the same in all of them.
+func (s *samples) standardised(width int) func(p part, width int) ([]float32, error) {
+	columns := make([]standardiser, width)
+	for k := range columns {
+		columns[k] = s.train.standardiser(k, width)
+	}
+	return func(p part, width int) ([]float32, error) {
+		out := p.room()
+		for i := range out {
+			v := columns[i%width].of(p.at(i))
+			if out[i] = float32(v); math.IsInf(float64(out[i]), 0) {
+				return nil, fmt.Errorf("%s of %s is %g, too far from the training samples", s.column(i%width), p.name(i/width), p.at(i))
+			}
+		}
+		return out, nil
+	}
+}
+
+func (x numbers) standardiser(k, width int) standardiser {
+	most, n := 0.0, float64(x.len()/width)
+	for i := k; i < x.len(); i += width {
+		most = max(most, math.Abs(x.at(i)))
+	}
+	_, exponent := math.Frexp(most)
+	c := standardiser{scale: math.Ldexp(1, -min(max(exponent, -1000), 1000)), deviation: 1}
+	c.pivot = x.at(k) * c.scale
+	sum, squares := 0.0, 0.0
+	for i := k; i < x.len(); i += width {
+		sum += c.of(x.at(i))
+	}
+	c.mean = sum / n
+	for i := k; i < x.len(); i += width {
+		v := c.of(x.at(i))
+		squares += v * v
+	}
+	if squares > 0 {
+		c.deviation = math.Sqrt(squares / n)
+	}
+	return c
+}
+
+// ofLength1 gives each vector the length 1.
+func (s *samples) ofLength1(p part, width int) ([]float32, error) {
+	out := p.room()
+	for from := 0; from < len(out); from += width {
+		most, squares := 0.0, 0.0
+		for i := from; i < from+width; i++ {
+			most = max(most, math.Abs(p.at(i)))
+		}
+		if most == 0 {
+			return nil, fmt.Errorf("%s has zeros only, and cannot get the length 1 (normalise=%s)", p.name(from/width), unitForm)
+		}
+		for i := from; i < from+width; i++ {
+			squares += (p.at(i) / most) * (p.at(i) / most)
+		}
+		for i := from; i < from+width; i++ {
+			out[i] = float32(p.at(i) / most / math.Sqrt(squares))
+		}
+	}
+	return out, nil
+}
+
+// room returns memory for normalised values: their own, if these have float32.
+func (x numbers) room() []float32 {
+	if x.single != nil {
+		return x.single
+	}
+	return make([]float32, len(x.double))
+}
