@@ -47,7 +47,7 @@ func (m moduleFlag) install(rc *runContext, o kernel.Options) (kernel.Kernel, er
 	if err := resumable(rc, err); err != nil {
 		return kernel.Kernel{}, err
 	}
-	b, err := backend.Open(rc.ctx, backend.Options{Progress: rc.progress()})
+	b, err := backend.Open(rc.ctx, backend.Options{Verify: true, Progress: rc.progress()})
 	if err := resumable(rc, err); err != nil {
 		return kernel.Kernel{}, err
 	}

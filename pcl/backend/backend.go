@@ -64,6 +64,8 @@ type Options struct {
 	// faster, parameters and sums stay in float32, and the conflict between gradients is known less exactly. Without it,
 	// NVIDIA_TF32_OVERRIDE=0 is set for the process, unless the variable has a value; NVIDIA's libraries read it once.
 	TF32 bool
+	// Verify compares the files of an installed plugin with their SHA-256, where otherwise their sizes and times are compared.
+	Verify bool
 	// Progress receives progress bars and notices; nil means silence.
 	Progress io.Writer
 

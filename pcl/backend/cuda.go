@@ -62,7 +62,7 @@ func (m machine) cudaFile(ctx context.Context, o Options) (string, error) {
 		dirs = append([]string{cudaPlugin.folder(o.cache)}, dirs...)
 	}
 	for _, dir := range dirs {
-		if file, err := cudaPlugin.in(ctx, dir); err == nil {
+		if file, err := cudaPlugin.in(ctx, dir, o.Verify); err == nil {
 			return file, nil
 		}
 	}

@@ -58,6 +58,7 @@ func Doctor(ctx context.Context, o Options) Report {
 		CPU: cpuModel(vectors()), Cores: runtime.NumCPU(), GPU: thisMachine.hasGPU(),
 	}
 	r.Memory, r.Free = memoryBytes()
+	o.Verify = true
 	o, err := o.checked()
 	r.CacheDir = o.cache
 	if err != nil {

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,12 +12,13 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/parallelcl/parallelcl/internal/archive"
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/download"
 	"github.com/parallelcl/parallelcl/internal/filelock"
 	"github.com/parallelcl/parallelcl/internal/printable"
+	"github.com/parallelcl/parallelcl/internal/stamp"
 )
 
 // plugin is a plugin of XLA, which is installed from wheels, the archives of Python's package index.
@@ -61,34 +63,38 @@ func (p plugin) folder(cache string) string {
 	return filepath.Join(cache, "plugins", p.Package+"-"+p.Version)
 }
 
-// whole has the files that this process has found whole: a plugin that is loaded stays loaded.
-var whole sync.Map
+// stampsFile in the folder of an installed plugin has the stamps of its files.
+const stampsFile = ".stamps.json"
 
-// in returns the plugin's file in a folder. The dynamic loader would run whatever is in it, or crash; so a file whose SHA-256 is
-// known is compared with it. That costs a quarter of a second for 259 MB at each start; a flipped bit changes neither size nor
-// time of the file, so nothing cheaper would find it.
-func (p plugin) in(ctx context.Context, dir string) (string, error) {
+// in returns the plugin's file in a folder. The dynamic loader would run whatever is in it, or crash; so the files of a plugin
+// that we have installed are compared with their stamps, for which 259 MB are read only where times differ or whole is set.
+func (p plugin) in(ctx context.Context, dir string, whole bool) (string, error) {
 	found, _ := fs.Glob(os.DirFS(dir), p.File)
 	if len(found) == 0 {
 		return "", fmt.Errorf("no %s in %s: %w", p.File, dir, fs.ErrNotExist)
 	}
-	file := filepath.Join(dir, slices.Max(found)) // of the newest CUDA
-	info, err := os.Stat(file)
-	if err != nil || p.FileSHA256 == "" {
-		return file, err
-	}
-	key := fmt.Sprintf("%q %d %d %s", file, info.Size(), info.ModTime().UnixNano(), p.FileSHA256)
-	if _, known := whole.Load(key); known {
-		return file, nil
-	}
-	sum, err := download.Sum(ctx, file)
-	if err == nil && sum != p.FileSHA256 {
-		err = fmt.Errorf("%s is damaged: its SHA-256 is %.12s…; want %.12s…", file, sum, p.FileSHA256)
-	}
+	name := slices.Max(found) // of the newest CUDA
+	var files stamp.Files
+	data, err := os.ReadFile(filepath.Join(dir, stampsFile))
 	if err == nil {
-		whole.Store(key, true)
+		_ = json.Unmarshal(data, &files) // a damaged one is written again
 	}
-	return file, err
+	if p.FileSHA256 != "" && files[name].SHA256 != p.FileSHA256 {
+		files = stamp.Files{name: {SHA256: p.FileSHA256}}
+	}
+	renewed, err := files.Check(ctx, dir, whole)
+	if renewed && err == nil {
+		_ = writeStamps(dir, files) // in a folder of others it is read each time
+	}
+	return filepath.Join(dir, name), err
+}
+
+func writeStamps(dir string, files stamp.Files) error {
+	data, err := json.Marshal(files)
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(filepath.Join(dir, stampsFile), data)
 }
 
 // installed returns the plugin's file in the cache folder of o. It installs it first if it is not there or is damaged. Any
@@ -98,7 +104,7 @@ func (p plugin) installed(ctx context.Context, o Options) (_ string, err error) 
 		return "", errors.New("no cache folder to install its plugin into: set HOME or XDG_CACHE_HOME")
 	}
 	dir := p.folder(o.cache)
-	file, err := p.in(ctx, dir)
+	file, err := p.in(ctx, dir, o.Verify)
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
@@ -110,7 +116,7 @@ func (p plugin) installed(ctx context.Context, o Options) (_ string, err error) 
 		return "", err
 	}
 	defer unlock()
-	file, state := p.in(ctx, dir)
+	file, state := p.in(ctx, dir, o.Verify)
 	if state == nil { // another process was faster
 		return file, nil
 	}
@@ -127,7 +133,7 @@ func (p plugin) installed(ctx context.Context, o Options) (_ string, err error) 
 	if err := p.install(ctx, dir, o); err != nil {
 		return "", err
 	}
-	return p.in(ctx, dir)
+	return p.in(ctx, dir, false)
 }
 
 // wheelLimits are those of one wheel.
@@ -154,6 +160,10 @@ func (p plugin) install(ctx context.Context, dir string, o Options) error {
 		if err != nil {
 			return fmt.Errorf("unpack %s: %w", printable.Line(w.Filename), err)
 		}
+	}
+	files, err := stamp.In(ctx, partial)
+	if err := errors.Join(err, writeStamps(partial, files)); err != nil {
+		return err
 	}
 	if err := os.RemoveAll(dir); err != nil { // it is damaged or incomplete
 		return err

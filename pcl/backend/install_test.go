@@ -56,7 +56,7 @@ func flipped(data []byte) []byte {
 // clean checks that the folder of plugins holds an installed plugin and nothing else.
 func clean(t *testing.T, dir string) {
 	t.Helper()
-	if got := entries(t, dir); got != ".lock tiny-cpu-1.2.3 tiny.so" {
+	if got := entries(t, dir); got != ".lock tiny-cpu-1.2.3 .stamps.json tiny.so" {
 		t.Errorf("left behind: %s", got)
 	}
 }
@@ -195,6 +195,54 @@ func TestDamagedPlugin(t *testing.T) {
 	}
 	x.answer = nil
 	mustInstall(t, p, dir)
+}
+
+// What was damaged since its installation is installed again: what its size or time shows at once, and the rest when it is verified.
+func TestDamagedSince(t *testing.T) {
+	for name, c := range map[string]struct {
+		damage func(dir, file string) error
+		verify bool // else it is not noticed
+		more   int32
+	}{
+		"nothing":                 {damage: func(string, string) error { return nil }},
+		"nothing, verified":       {damage: func(string, string) error { return nil }, verify: true},
+		"cut":                     {damage: func(_, file string) error { return os.Truncate(file, 100) }, more: 1},
+		"a bit, in silence":       {damage: func(_, file string) error { return flip(file) }},
+		"a bit, verified":         {damage: func(_, file string) error { return flip(file) }, verify: true, more: 1},
+		"only touched":            {damage: func(_, file string) error { return os.Chtimes(file, time.Time{}, time.Now()) }},
+		"the stamps":              {damage: func(dir, _ string) error { return os.WriteFile(filepath.Join(dir, stampsFile), []byte("{"), 0o644) }},
+		"gone, but for its stamp": {damage: func(_, file string) error { return os.Remove(file) }, more: 1},
+	} {
+		for kind, whole := range map[string]bool{"one file": false, "a folder": true} {
+			t.Run(name+", "+kind, func(t *testing.T) {
+				x, p, dir := fakeInstall(t)
+				file := "tiny.so"
+				if whole {
+					p.File, p.FileSHA256, file = "plugins/*/tiny.so", "", "plugins/tiny/tiny.so"
+				}
+				must.Get(p.tried(t.Context(), Options{cache: dir}))(t)
+				must.Do(t, c.damage(p.folder(dir), filepath.Join(p.folder(dir), file)))
+				var notice bytes.Buffer
+				must.Get(p.tried(t.Context(), Options{cache: dir, Verify: c.verify, Progress: &notice}))(t)
+				if n := x.downloads.Load(); n != 1+c.more {
+					t.Errorf("%d downloads, want %d: %s", n, 1+c.more, &notice)
+				}
+				if c.more > 0 && name != "gone, but for its stamp" && strings.Count(notice.String(), "installing it again\n") != 1 {
+					t.Errorf("it says %q", &notice)
+				}
+			})
+		}
+	}
+}
+
+// flip changes a bit of a file, and neither its size nor its time.
+func flip(file string) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	data, err := os.ReadFile(file)
+	return errors.Join(err, os.WriteFile(file, flipped(data), 0o644), os.Chtimes(file, time.Time{}, info.ModTime()))
 }
 
 // arrives waits until a file has a beginning.
