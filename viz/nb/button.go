@@ -27,13 +27,21 @@ func Buttons(buttons ...Button) error {
 		for _, b := range buttons {
 			w := widgets.Button(b.Label).AppendTo(id).Done() // waits for the browser
 			background(func() {
-				for range w.Listen().C {
-					b.press()
+				for count := range w.Listen().C {
+					b.heard(count)
 				}
 			})
 		}
 	})
 	return nil
+}
+
+// heard presses the button if a page says so: it counts presses from 1. 0 only says that there is a button, or stands for a page
+// where there is none.
+func (b Button) heard(count int) {
+	if count > 0 {
+		b.press()
+	}
 }
 
 // press calls the user's code, of which a panic ends only this call.

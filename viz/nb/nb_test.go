@@ -334,3 +334,15 @@ func TestBarText(t *testing.T) {
 		}
 	}
 }
+
+// A button is pressed by a page that counts a press, not by what says that it is there.
+func TestButton(t *testing.T) {
+	pressed := 0
+	b := Button{"b", func() { pressed++ }}
+	for _, count := range []int{0, 1, 0, 2, 1, 0} { // two pages count for themselves
+		b.heard(count)
+	}
+	if pressed != 3 {
+		t.Errorf("pressed %d times", pressed)
+	}
+}

@@ -2,6 +2,7 @@ package cell
 
 import (
 	"cmp"
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -9,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/types/typeutil"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
 
 // ours is something of ours in the place of a node of the cell.
@@ -17,34 +20,50 @@ func ours(name string, at ast.Node) ast.Expr {
 }
 
 // calls is a statement that calls a function.
-func calls(name string) ast.Stmt { return &ast.ExprStmt{X: ast.NewIdent(name + "()")} }
+func calls(name string) ast.Stmt { return text(name + "()") }
 
-// check ends the goroutine if its cell was stopped.
-const check = runtimeName + ".Check"
+// halts is a statement that ends the goroutine if its cell was stopped. It costs a comparison while no cell was: "Stopped" while
+// one was just stopped, "Left" as long as one that was stopped may wait for something.
+func (c *Cell) halts(while string) ast.Stmt {
+	return text(fmt.Sprintf("if %[1]s.%[2]s.Load() > 0 { %[1]s.Halt(%[3]d) }", runtimeName, while, c.ID))
+}
 
-func interruptible(b *ast.BlockStmt) {
-	if b != nil { // as in a function in assembler
-		b.List = append([]ast.Stmt{calls(check)}, b.List...)
-	}
+// interruptible has a loop end with its cell. One that waits for others looks for longer whether it was stopped.
+func (c *Cell) interruptible(loop ast.Node, b *ast.BlockStmt) {
+	while := "Stopped"
+	ast.Inspect(loop, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.UnaryExpr:
+			if n.Op == token.ARROW {
+				while = "Left"
+			}
+		case *ast.RangeStmt:
+			if t := c.info.TypeOf(n.X); t != nil {
+				if _, ok := t.Underlying().(*types.Chan); ok {
+					while = "Left"
+				}
+			}
+		case *ast.SendStmt, *ast.SelectStmt:
+			while = "Left"
+		case *ast.CallExpr:
+			if _, pkg := c.callee(n); pkg != "" && !strings.HasPrefix(pkg, "math") && !strings.HasPrefix(pkg, rt.CellPath) {
+				while = "Left"
+			}
+		}
+		return true
+	})
+	b.List = append([]ast.Stmt{c.halts(while)}, b.List...)
 }
 
 // rewrite writes names from outside of functions as the translation must. It keeps the cell's own code from ending the program
-// that all cells share, and lets the user stop it: loops and functions ask whether they were stopped, panics in goroutines end
-// the cell, and so do os.Exit and log.Fatal, which panics.
+// that all cells share, and lets the user stop it: loops and functions ask whether they were stopped, and os.Exit and log.Fatal
+// panic, which ends the cell; see also guardLeaving.
 func (c *Cell) rewrite(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.ForStmt:
-		interruptible(n.Body)
+		c.interruptible(n, n.Body)
 	case *ast.RangeStmt:
-		interruptible(n.Body)
-	case *ast.FuncDecl:
-		interruptible(n.Body)
-	case *ast.GoStmt:
-		f, _ := typeutil.Callee(c.info, n.Call).(*types.Func)
-		generic := f != nil && f.Signature().TypeParams().Len() > 0 // whose type is known only where it is called
-		if c.info.Types[n.Call.Fun].IsValue() && !generic {
-			n.Call.Fun = &ast.CallExpr{Fun: ours(".Guard", n), Args: []ast.Expr{n.Call.Fun, ast.NewIdent(our + "frame")}}
-		}
+		c.interruptible(n, n.Body)
 	case *ast.CallExpr:
 		c.guardCall(n)
 	case *ast.SelectorExpr:
@@ -69,7 +88,7 @@ func (c *Cell) rewrite(n ast.Node) bool {
 			c.nb.inFuncs[o.Name()] = true
 		}
 		if c.same[o] != nil && kindOf(c.same[o]) != kindOf(o) { // a call stands for ctx
-			n.Name += "()"
+			n.Name += fmt.Sprintf("(%d)", c.ID)
 		}
 	}
 	return true

@@ -25,7 +25,6 @@ const program = `package cell; %s
 %s
 //line ʇcell:1
 %s
-func ʇframe(f func()) { f() }
 func Ʇʇrun(replay bool) {
 	ʇrt.Enter(%d, %q, map[string]any{%s})
 	%s
@@ -66,6 +65,7 @@ func (nb *Notebook) Translate(s Source) (*Cell, error) {
 func (c *Cell) translate() {
 	origin := c.origin()
 	c.settle(origin)
+	c.guardLeaving()
 	for _, p := range c.parts {
 		c.put(p)
 	}
@@ -198,7 +198,7 @@ func (c *Cell) store(f *ast.FuncDecl, name string) {
 // run adds a statement to what the cell runs, and perhaps to what makes parts of the program known.
 func (c *Cell) run(s ast.Stmt, enters bool) {
 	ast.Inspect(s, c.rewrite)
-	c.body = append(c.body, calls(check), s)
+	c.body = append(c.body, c.halts("Left"), s)
 	if enters {
 		c.enters = append(c.enters, s)
 	}

@@ -4,12 +4,17 @@
 package host
 
 import (
+	"context"
 	"flag"
 	"io"
 	"net/rpc"
 	"os"
 	"runtime/debug"
+	"runtime/pprof"
+	"strconv"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
 
@@ -29,10 +34,14 @@ func Main(find func(file, function string) (any, error)) {
 	for fd := 3; fd <= 6; fd++ { // what cells start is not to keep them open
 		syscall.CloseOnExec(fd)
 	}
+	keepStreams()
 	origin.SetNotebook(os.Args[1], rt.Origin)
 	rt.Show, rt.Ask, rt.ForgetFlag = show, func() { gonbui.RequestInput("", false) }, forgetFlag
+	rt.Label = func(id int) {
+		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("cell", strconv.Itoa(id))))
+	}
 	recipe.Remember()
-	if err := rpc.RegisterName("Host", host{find}); err != nil {
+	if err := rpc.RegisterName("Host", host{find, new(sync.Map)}); err != nil {
 		panic(err)
 	}
 	rpc.ServeConn(struct { // until it is gone
@@ -43,7 +52,8 @@ func Main(find func(file, function string) (any, error)) {
 
 // host has what the kernel can ask for.
 type host struct {
-	find func(file, function string) (any, error)
+	find  func(file, function string) (any, error)
+	begun *sync.Map // when cells have begun, by ID
 }
 
 type nothing = struct{}
@@ -52,15 +62,21 @@ type nothing = struct{}
 func (h host) Run(c rt.Cell, failure *string) error {
 	run, err := h.find(c.File, c.Function)
 	if err == nil {
+		h.begun.Store(c.ID, time.Now())
+		reopen()
 		*failure = rt.Run(c.ID, *run.(*func()))
+		reopen()
 		gonbui.Sync()
 	}
 	return err
 }
 
-// Stop stops a cell, also one that has not begun.
-func (host) Stop(id int, _ *nothing) error {
+// Stop stops a cell, also one that has not begun, and ends the programs that have been started since it began.
+func (h host) Stop(id int, _ *nothing) error {
 	rt.Stop(id)
+	if begun, ok := h.begun.Load(id); ok {
+		endChildren(begun.(time.Time))
+	}
 	return nil
 }
 

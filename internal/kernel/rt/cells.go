@@ -7,37 +7,64 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
-	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 )
 
 // execution is a cell that has begun, or was stopped before.
 type execution struct {
+	id     int
 	ctx    context.Context
 	stop   context.CancelCauseFunc // stops it, with why it failed
 	over   atomic.Bool             // what it has started goes on
+	label  atomic.Uintptr          // of its goroutine, and of those that come of it
 	origin string                  // a hash of what it is made of
 }
 
 var (
-	executions sync.Map     // by ID; 0 has what belongs to no cell
-	stopped    atomic.Int32 // how many of them were stopped and are not over
+	executions sync.Map                     // by ID
+	labelled   sync.Map                     // the same, by the labels of their goroutines
+	halted     atomic.Pointer[[]*execution] // those that were stopped and are not over
+	halting    sync.Mutex                   // held while that changes
+)
+
+// Cells look at these before they call [Halt], in their own code, so that it costs them no call.
+var (
+	Stopped atomic.Int32 // how many cells were stopped a short time ago
+	Left    atomic.Int32 // how many are not over that were stopped
 )
 
 // errStopped is the panic of a goroutine whose cell was stopped, or ends itself.
-var errStopped = errors.New(Stopped)
+var errStopped = errors.New(StoppedText)
 
 // find finds an execution, or makes it.
 func find(id int) *execution {
-	e := new(execution)
+	if found, ok := executions.Load(id); ok {
+		return found.(*execution)
+	}
+	e := &execution{id: id}
 	e.ctx, e.stop = context.WithCancelCause(context.Background())
 	found, _ := executions.LoadOrStore(id, e)
 	return found.(*execution)
+}
+
+// label returns the labels of the goroutine, which those that it starts have too, also in libraries.
+//
+//go:linkname label runtime/pprof.runtime_getProfLabel
+func label() unsafe.Pointer
+
+// owner is the cell that the goroutine belongs to: the one that started it, directly or not, or, where nobody knows (as in one
+// that a timer started), or that cell is over, the cell whose code this is.
+func owner(id int) *execution {
+	if e, ok := labelled.Load(label()); ok && !e.(*execution).over.Load() {
+		return e.(*execution)
+	}
+	return find(id)
 }
 
 // Stop stops a cell, also one that has not begun.
@@ -48,22 +75,22 @@ const (
 	lingering = 5 * time.Second        // that its goroutines are still looked for after its own has ended
 )
 
-// Run runs a cell in a goroutine of its own, and says why it failed. A cell that was stopped and does not end is left behind:
-// it ends at its next check.
+// Run runs a cell in a goroutine of its own, and says why it failed; of one that was stopped, what of it goes on. A cell that was
+// stopped and does not end is left behind: it ends at its next check.
 func Run(id int, cell func()) string {
-	e, ended, failure := find(id), make(chan struct{}), ""
+	e, ended, failure, first := find(id), make(chan struct{}), "", make(chan string, 1)
 	go func() {
 		defer close(ended)
+		first <- self()
 		defer func() { failure = failureOf(recover()) }()
+		if Label != nil {
+			Label(id)
+			labelled.Store(label(), e)
+			e.label.Store(uintptr(label()))
+		}
 		cell()
 	}()
-	linger := context.AfterFunc(e.ctx, func() {
-		stopped.Add(1)
-		<-ended
-		time.Sleep(lingering)
-		e.over.Store(true)
-		stopped.Add(-1)
-	})
+	halt := context.AfterFunc(e.ctx, func() { e.halt(ended) })
 	select {
 	case <-ended:
 	case <-e.ctx.Done():
@@ -72,24 +99,60 @@ func Run(id int, cell func()) string {
 		case <-time.After(grace):
 		}
 	}
-	if e.ctx.Err() == nil && linger() { // it was not stopped
+	if e.ctx.Err() == nil && halt() { // it was not stopped
 		e.over.Store(true)
 		e.stop(nil)
 		return failure
 	}
-	return context.Cause(e.ctx).Error()
+	if why := context.Cause(e.ctx); why != errStopped {
+		return why.Error()
+	}
+	return StoppedText + still(<-first)
 }
 
-// Check ends the goroutine if its cell was stopped. Loops and functions of cells begin with it.
-func Check() {
-	if stopped.Load() > 0 && Context().Err() != nil {
-		panic(errStopped)
+// halt has the cell's goroutines end. What computes looks for it a short time, so that it costs the others nothing that this
+// cell waits for something, perhaps for ever; what waits looks when it goes on.
+func (e *execution) halt(ended <-chan struct{}) {
+	change := func(by int32, list func(old []*execution) []*execution) {
+		halting.Lock()
+		defer halting.Unlock()
+		var old []*execution
+		if p := halted.Load(); p != nil {
+			old = *p
+		}
+		now := list(old)
+		halted.Store(&now)
+		Left.Add(by)
+	}
+	change(1, func(old []*execution) []*execution { return append(slices.Clip(old), e) })
+	Stopped.Add(1)
+	time.Sleep(lingering)
+	Stopped.Add(-1)
+	<-ended
+	time.Sleep(lingering)
+	e.over.Store(true)
+	change(-1, func(old []*execution) []*execution {
+		return slices.DeleteFunc(slices.Clone(old), func(o *execution) bool { return o == e })
+	})
+}
+
+// Halt ends the goroutine if its cell was stopped. id is the cell whose code this is.
+func Halt(id int) {
+	list := halted.Load()
+	if list == nil {
+		return
+	}
+	at := uintptr(label())
+	for _, e := range *list {
+		if at != 0 && e.label.Load() == at || e.id == id && owner(id) == e {
+			panic(errStopped)
+		}
 	}
 }
 
-// Context is the context of the goroutine's cell, which ends when the cell is stopped.
-func Context() context.Context {
-	if e := find(owner()); !e.over.Load() {
+// Context is the context of the goroutine's cell, which ends when the cell is stopped. id is the cell whose code this is.
+func Context(id int) context.Context {
+	if e := owner(id); !e.over.Load() {
 		return e.ctx
 	}
 	return context.Background()
@@ -142,10 +205,21 @@ func failureOf(p any) string {
 	return strings.Join(lines, "\n\tcalled at ")
 }
 
-// A goroutine belongs to the cell of the outermost function of a cell on its stack.
-
-// calls are the functions of cells on the goroutine's stack, the innermost first.
+// calls are the functions of cells on the goroutine's stack, the innermost first, without the guards that have run.
 func calls() iter.Seq[runtime.Frame] {
+	return func(yield func(runtime.Frame) bool) {
+		inner := ""
+		for f := range stack() {
+			if strings.HasPrefix(f.Function, CellPath) && inner != guardName && !yield(f) {
+				return
+			}
+			inner = f.Function
+		}
+	}
+}
+
+// stack is the goroutine's stack, the innermost function first.
+func stack() iter.Seq[runtime.Frame] {
 	return func(yield func(runtime.Frame) bool) {
 		pcs := make([]uintptr, 64)
 		n := runtime.Callers(0, pcs)
@@ -156,27 +230,20 @@ func calls() iter.Seq[runtime.Frame] {
 		frames := runtime.CallersFrames(pcs[:n])
 		for more := true; more; {
 			var f runtime.Frame
-			if f, more = frames.Next(); strings.HasPrefix(f.Function, CellPath) && !yield(f) {
+			if f, more = frames.Next(); !yield(f) {
 				return
 			}
 		}
 	}
 }
 
-// owner is the cell that this goroutine belongs to. It is 0 for goroutines of libraries.
-func owner() (id int) {
-	outermost := ""
-	for f := range calls() {
-		outermost = f.Function
-	}
-	fmt.Sscanf(outermost, CellPath+"%d", &id)
-	return id
-}
-
 // Enter is called by each cell before anything else. origin is a hash of what the cell is made of; pointers are those to its
 // variables, by name.
 func Enter(id int, origin string, pointers map[string]any) {
 	find(id).origin = origin
+	if e, ok := labelled.Load(label()); ok { // another one, which declares all cells again
+		e.(*execution).origin = origin
+	}
 	for name, p := range pointers {
 		variables.Store(name, p)
 	}
@@ -184,42 +251,10 @@ func Enter(id int, origin string, pointers map[string]any) {
 
 // Origin is the hash of the cell that this goroutine belongs to.
 func Origin() (origin string, ok bool) {
-	e := find(owner())
-	return e.origin, e.origin != ""
-}
-
-// Guard returns a function like f for a goroutine of a cell: its panic ends the cell, but not the program. It calls f by a
-// function of the cell, by which the goroutine belongs to it.
-func Guard[F any](f F, frame func(func())) F {
-	e, v := find(owner()), reflect.ValueOf(f)
-	call := v.Call
-	if v.Type().IsVariadic() {
-		call = v.CallSlice
+	e, ok := labelled.Load(label())
+	if !ok {
+		return "", false
 	}
-	guarded := reflect.MakeFunc(v.Type(), func(args []reflect.Value) (results []reflect.Value) {
-		defer e.recovered()
-		for out := range v.Type().Outs() { // of which a go statement makes nothing
-			results = append(results, reflect.Zero(out))
-		}
-		frame(func() { call(args) })
-		return results
-	})
-	return guarded.Interface().(F)
-}
-
-// recovered takes the panic of a goroutine and stops its cell for it.
-func (e *execution) recovered() {
-	p := recover()
-	if p == nil {
-		return
-	}
-	why := errStopped
-	if f := failureOf(p); f != "" {
-		why = errors.New(f)
-	}
-	if !e.over.Load() {
-		e.stop(why)
-	} else if why != errStopped {
-		fmt.Fprintln(os.Stderr, "A goroutine of an earlier cell has ended:", why)
-	}
+	origin = e.(*execution).origin
+	return origin, origin != ""
 }

@@ -12,6 +12,7 @@ var (
 	Show       func(v any)       // shows the value of a cell's last expression
 	Ask        func()            // asks the user for a line that [Give] takes
 	ForgetFlag func(name string) // removes a flag, so that it can be declared again
+	Label      func(id int)      // gives the goroutine labels of its own
 )
 
 // ShowAll shows what a call returned. An error at the end, if there is one, ends the cell.
@@ -45,7 +46,7 @@ func (stdin) Read(p []byte) (int, error) {
 		Ask()
 		select {
 		case rest = <-given:
-		case <-Context().Done():
+		case <-Context(0).Done():
 			go func() { <-given }() // the answer to this question, which nobody else is to read
 		}
 	}

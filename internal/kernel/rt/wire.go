@@ -6,9 +6,9 @@ import "strings"
 // host's methods by net/rpc; the host speaks by itself as package gonbui does.
 
 const (
-	CellPath = "nb/c"    // begins the import paths of cells; a number follows
-	Result   = "result"  // marks the value of a cell's last expression, in the metadata of a display
-	Stopped  = "stopped" // what is said of a cell that was stopped, in place of why it failed
+	CellPath    = "nb/c"        // begins the import paths of cells; a number follows
+	Result      = "result"      // marks the value of a cell's last expression, in the metadata of a display
+	StoppedText = "\x00stopped" // begins what is said of a cell that was stopped, in place of why it failed: what of it goes on
 )
 
 // Cell is a cell to run.

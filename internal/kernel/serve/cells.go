@@ -87,7 +87,7 @@ func (s *server) execute(r *request) fields {
 	}
 	s.mu.Unlock()
 	r.show("execute_input", fields{"code": r.content.Code, "execution_count": r.number})
-	err := s.engine.execute(r)
+	err := enter(func() error { return s.engine.execute(r) })
 	s.mu.Lock()
 	s.running = slices.DeleteFunc(s.running, func(x *request) bool { return x == r })
 	if err != nil && r.content.Stop && !r.content.Silent {

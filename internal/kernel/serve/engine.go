@@ -49,7 +49,7 @@ func newNotebook(folder string, s *server) (e *notebook, err error) {
 	}
 	e.process.Store(p)
 	const common = "experiment.New(nb.Show(fmt.Sprint(ctx"
-	go p.Complete(common, len(common)) // so that no cell has to wait until these packages are read
+	go enter(func() error { p.Complete(common, len(common)); return nil }) // so that no cell has to wait until these packages are read
 	return e, nil
 }
 
@@ -72,18 +72,21 @@ func (e *notebook) run(r *request, s cell.Source) {
 	defer e.building.Unlock()
 	p, id, file := e.build(r, s)
 	defer os.Remove(file)
-	if p.Go.Plugins {
-		e.building.Unlock()
-	}
-	err := p.run(r.ctx, id, file, "Run")
-	if p.Go.Plugins {
-		e.building.Lock()
-	}
+	err := e.runBuilt(r.ctx, p, id, file)
 	if p.life.Err() != nil {
 		fail.If(errors.Join(err, fail.Tried(func() { e.ready(r, false) })))
 	}
 	e.autosave(p)
 	fail.If(err)
+}
+
+// runBuilt runs a cell that is built, while others are built if they can be.
+func (e *notebook) runBuilt(ctx context.Context, p *process, id int, file string) error {
+	if p.Go.Plugins {
+		e.building.Unlock()
+		defer e.building.Lock()
+	}
+	return p.run(ctx, id, file, "Run")
 }
 
 // build makes a plugin of a cell, or a process that can run it. What it declares is known from then on.
@@ -142,7 +145,9 @@ func explained(err error, name, code string) error {
 		return nil
 	}
 	if errors.Is(err, context.Canceled) {
-		return errors.New("stopped: what the cell began with is still there")
+		var s stopped
+		errors.As(err, &s)
+		return s
 	}
 	var said strings.Builder
 	scanner.PrintError(&said, err) // each one of a list

@@ -35,6 +35,7 @@ type bridge struct {
 	heard      bool            // a page hears us
 	cell       *request        // that spoke last
 	waiting    []fields        // for the first page
+	begun      map[string]bool // addresses that were given their first value, or will be
 	displays   map[string]bool // IDs of displays that are there
 }
 
@@ -44,7 +45,7 @@ func newBridge(connectionFile string, deliver func(address string, value any)) *
 	kernel := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(connectionFile), "kernel-"), ".json")
 	session := rand.Text()
 	html := "<script>" + strings.NewReplacer("KERNEL", kernel, "SESSION", session).Replace(script) + "</script>"
-	return &bridge{session: session, html: html, deliver: deliver, subscribed: map[string]bool{}, displays: map[string]bool{}}
+	return &bridge{session: session, html: html, deliver: deliver, subscribed: map[string]bool{}, begun: map[string]bool{}, displays: map[string]bool{}}
 }
 
 // forget forgets what a program has subscribed to that has ended.
@@ -52,6 +53,7 @@ func (b *bridge) forget() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	clear(b.subscribed)
+	clear(b.begun)
 }
 
 // show shows what the program sends in a cell: in the cell or, if it is for comms, in pages.
@@ -66,7 +68,10 @@ func (b *bridge) show(d *protocol.DisplayData, r *request) {
 	switch {
 	case isSubscription:
 		b.subscribed[s.Address] = !s.Unsubscribe
-		time.AfterFunc(pageTime, func() { b.begin(s.Address) })
+		if !s.Unsubscribe && !b.begun[s.Address] {
+			b.begun[s.Address] = true
+			time.AfterFunc(pageTime, func() { b.begin(s.Address) })
+		}
 	case value.Request:
 		b.send(fields{"address": value.Address, "read_request": true})
 	case value.Address == protocol.GonbuiStartAddress:
@@ -78,7 +83,7 @@ func (b *bridge) show(d *protocol.DisplayData, r *request) {
 }
 
 // begin gives the program 0 from an address if no page has answered, as in a program that runs notebooks: gonbui's widgets
-// wait for their first value.
+// wait for their first value. Nobody gets a second one that no page has sent.
 func (b *bridge) begin(address string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

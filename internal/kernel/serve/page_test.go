@@ -79,3 +79,10 @@ func TestPage(t *testing.T) {
 	s.say("comm_msg", key, button)
 	s.shows("len(heard)", "0")
 }
+
+// Where there is no page, a widget that waits for its first value gets 0 once, and who listens then hears nothing.
+func TestNoPage(t *testing.T) {
+	s := begin(t)
+	s.shows("heard := make(chan int, 10)\nid := comms.Subscribe(\"/b\", func(_ string, v int) { heard <- v })\n<-heard", "0")
+	s.shows("comms.Unsubscribe(id)\nid = comms.Subscribe(\"/b\", func(_ string, v int) { heard <- v })\ntime.Sleep(4 * time.Second)\nlen(heard)", "0")
+}

@@ -10,6 +10,7 @@ import (
 	"net/rpc"
 	"os"
 	"os/exec"
+	"strings"
 	"time"
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
@@ -112,14 +113,27 @@ func (p *process) run(ctx context.Context, id int, file, function string) error 
 	var failure string
 	err := p.call(always, "Run", rt.Cell{ID: id, File: file, Function: function}, &failure)
 	p.drain()
-	switch failure {
-	case "":
+	if failure == "" {
 		return err
-	case rt.Stopped:
-		return context.Canceled
+	}
+	if left, ok := strings.CutPrefix(failure, rt.StoppedText); ok {
+		return stopped{left}
 	}
 	return errors.New(failure)
 }
+
+// stopped is the error of a cell that was stopped: what of it goes on.
+type stopped struct{ left string }
+
+func (s stopped) Error() string {
+	text := "stopped: what the cell began with is still there"
+	if s.left != "" {
+		text += ". This could not be stopped: " + s.left + ". %handover ends it, with a new process for the cells"
+	}
+	return text
+}
+
+func (stopped) Is(err error) bool { return err == context.Canceled }
 
 // text shows what the host writes.
 func (e *notebook) text(stream, text string) { e.server.speaker().stream(stream, text) }

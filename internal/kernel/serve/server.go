@@ -7,11 +7,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -144,12 +146,23 @@ func (s *server) handle(r *request, err error) {
 	defer s.idle(r)
 	var content fields
 	if err == nil {
-		content, err = s.answer(r)
+		err = enter(func() (err error) { content, err = s.answer(r); return err })
 	}
 	if err != nil {
 		content = problem(err)
 	}
 	r.reply(content)
+}
+
+// enter does what a request wants. A panic in the kernel's own code, or in the checker of types, is an error of this request.
+func enter(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			log.Printf("kernel: panic: %v\n%s", p, debug.Stack())
+			err = fmt.Errorf("the kernel itself has failed at this, and goes on; please report it with the cell: panic: %v", p)
+		}
+	}()
+	return do()
 }
 
 // busy says that the kernel works on a request.

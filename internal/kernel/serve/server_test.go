@@ -147,6 +147,28 @@ func TestErrorAbortsQueue(t *testing.T) {
 }
 
 // Each expression that comes with a cell is answered, by why it has no value.
+// A panic in the kernel's own code is an error of the request, and the kernel goes on.
+func TestPanicInARequest(t *testing.T) {
+	c, _, _ := start(t, newToy().open)
+	for range 2 {
+		reply, out := c.run("panic its own")
+		if reply.str("status") != "error" || !strings.Contains(reply.str("evalue"), "panic: its own") || len(out) != 2 || out[1].Type != "error" {
+			t.Errorf("a cell: %v, %v", reply, out)
+		}
+		for _, kind := range []string{"complete_request", "inspect_request"} {
+			if m := c.ask(kind, fields{"code": "panic", "cursor_pos": 5}); m.str("status") != "error" {
+				t.Errorf("%s: %v", kind, m)
+			}
+		}
+	}
+	if reply, _ := c.run("print on"); reply.str("status") != "ok" {
+		t.Errorf("afterwards: %v", reply)
+	}
+	if m := c.ask("complete_request", fields{"code": "ab", "cursor_pos": 2}); m.str("status") != "ok" {
+		t.Errorf("afterwards: %v", m)
+	}
+}
+
 func TestExpressions(t *testing.T) {
 	c, _, _ := start(t, newToy().open)
 	reply, _ := c.run("print a", fields{"user_expressions": fields{"one": "1 + 1", "two": "x"}})

@@ -67,6 +67,8 @@ func (t *toy) run(ctx context.Context, r *request, command, rest string) error {
 	case "nan":
 		zero := 0.0
 		r.display("display_data", &protocol.DisplayData{Data: map[protocol.MIMEType]any{"application/json": zero / zero}})
+	case "panic":
+		panic(rest)
 	case "fail":
 		return errors.New(rest)
 	case "number":
@@ -105,6 +107,9 @@ var errInterrupted = errors.New("interrupted")
 func (t *toy) force() { t.once.Do(func() { close(t.forced) }) }
 
 func (t *toy) complete(code string, offset int) (int, []cell.Proposal, error) {
+	if code == "panic" {
+		panic("in the checker")
+	}
 	if code == "bad" {
 		return 0, nil, errors.New("cannot")
 	}
@@ -112,7 +117,12 @@ func (t *toy) complete(code string, offset int) (int, []cell.Proposal, error) {
 	return start, []cell.Proposal{{Text: code[start:offset] + "!", Kind: "function"}}, nil
 }
 
-func (t *toy) inspect(code string, offset int) (declaration, doc string) { return code[:offset], "" }
+func (t *toy) inspect(code string, offset int) (declaration, doc string) {
+	if code == "panic" {
+		panic("in the checker")
+	}
+	return code[:offset], ""
+}
 
 func (t *toy) comm(*request) {}
 
