@@ -22,7 +22,15 @@ type Frames struct {
 	Drawings []*drawing
 	Labels   []string `json:",omitempty"`
 	Start    int      `json:",omitempty"`
+
+	cells int
 }
+
+// MostCells is how many numbers and texts the data of [Frames] that [ReadFrames] reads may have: ten times what large figures have.
+const MostCells = 300_000
+
+// Cells is how many they have.
+func (f *Frames) Cells() int { return f.cells }
 
 // DrawFrames draws figures at their sizes. Those of one kind that a slider shows get the same axes: what does not
 // change from one to the next stays in place, and what changes can be compared.
@@ -49,12 +57,13 @@ func ReadFrames(data []byte) (*Frames, error) {
 	if !fits || slices.ContainsFunc(f.Drawings, func(d *drawing) bool { return d == nil || !d.harmless() }) {
 		return nil, errors.New("viz: figure: its frames, labels, names, colours or paths are not those of a figure")
 	}
-	left := allowance{bytes: 2 << 20, cells: 300_000, columns: 1000} // ten times what large figures have
+	left := allowance{bytes: 2 << 20, cells: MostCells, columns: 1000}
 	for _, d := range f.Drawings {
 		if err := d.fits(&left); err != nil {
 			return nil, fmt.Errorf("viz: figure: %w", err)
 		}
 	}
+	f.cells = MostCells - left.cells
 	return &f, nil
 }
 

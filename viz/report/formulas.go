@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"html"
 	"regexp"
@@ -85,7 +86,7 @@ func (r *notebookRenderer) markFormulas(text string) string {
 	var out strings.Builder
 	for {
 		next := strings.IndexAny(text, `$\`)
-		if next < 0 {
+		if next < 0 || r.left.scanned < 0 {
 			return out.String() + text
 		}
 		out.WriteString(text[:next])
@@ -99,6 +100,7 @@ func (r *notebookRenderer) markFormulas(text string) string {
 			out.WriteString("$")
 			n = 2
 		default:
+			r.left.scanned -= min(len(text), maxFormula)
 			out.WriteString(text[:1])
 			n = 1
 		}
@@ -122,6 +124,9 @@ func (r *notebookRenderer) putFormulas(clean string) string {
 // formula renders a formula; one that KaTeX doesn't know is shown as it was typed.
 func (r *notebookRenderer) formula(f formula) string {
 	shown, err := r.typesetter.typeset(f)
+	if err == nil && !spend(&r.left.shown, len(shown)) {
+		err = errors.New("the page would be too large")
+	}
 	if err != nil {
 		r.leave(`formula "%s": %v`, short(f.tex), err)
 		shown = `<code class="tex" title="` + html.EscapeString(err.Error()) + `">` + html.EscapeString(f.tex) + `</code>`
@@ -166,8 +171,20 @@ func (outsideFormulas) SetParserOption(c *parser.Config) {
 	}
 }
 
+// askedAt keeps where [openFormula] was asked last, as each of several parsers does, and askedOpen the answer.
+var askedAt, askedOpen = parser.NewContextKey(), parser.NewContextKey()
+
 func (b outsideFormulas) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
-	if openFormula(reader, pc) {
+	type place struct {
+		start int
+		after ast.Node
+	}
+	_, at := reader.Position()
+	if here := (place{at.Start, pc.LastOpenedBlock().Node}); pc.Get(askedAt) != here {
+		pc.Set(askedAt, here)
+		pc.Set(askedOpen, openFormula(reader, pc))
+	}
+	if pc.Get(askedOpen).(bool) {
 		return nil, parser.NoChildren
 	}
 	return b.BlockParser.Open(parent, reader, pc)

@@ -21,10 +21,13 @@ var goElements = []string{"i class=m", "i class=c", "u", "i", "b"}
 // escaped writes a text between tags, where quotes stay as they are.
 var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace
 
+// longestCode is the length up to which code is coloured, which takes a hundred times its memory.
+const longestCode = 1 << 20
+
 // coloured is the source of a cell. Keywords, strings, numbers and comments are marked if it is Go.
 func coloured(source, language string) template.HTML {
 	source = strings.TrimRight(strings.ReplaceAll(source, "\r\n", "\n"), " \t\n")
-	if language != "" && language != "go" || foreign.MatchString(source) {
+	if language != "" && language != "go" || foreign.MatchString(source) || len(source) > longestCode {
 		return template.HTML(escaped(source))
 	}
 	var out strings.Builder

@@ -2,8 +2,6 @@ package report
 
 import (
 	"fmt"
-	"html"
-	"io"
 	"net/url"
 	"path"
 	"strings"
@@ -28,50 +26,49 @@ func markdownOf(cell int) goldmark.Markdown {
 	return m
 }
 
-// Bounds of Markdown, far beyond what people write: the parser takes time that grows with the square of the marks in a text,
-// fills up a table's short rows, and copies an address that is defined once to wherever it is used. What exceeds them is
-// shown as it was typed.
+// Bounds of Markdown in one text, far beyond what people write: the parser takes time that grows with the square of the marks
+// in a text, fills up a table's short rows, and copies an address that is defined once to wherever it is used. What exceeds
+// them, or with others those of the page, is shown as it was typed.
 const (
 	maxMarks = 50_000  // punctuation marks and lines
 	maxCells = 100_000 // if each line were a row of the widest table
 	maxTimes = 50      // as long as the text may what is made of it be
 )
 
-// outOfBounds says whether a text has more marks, or could have more cells, than it should.
-func outOfBounds(source string) bool {
-	rows, widest, marks := 0, 0, 0
+// within says whether a text has no more marks, and can have no more cells, than it should.
+func (b *bounds) within(source string) bool {
+	rows, widest, marks, plain := 0, 0, 0, 0
 	for line := range strings.Lines(source) {
-		rows, widest, marks = rows+1, max(widest, 1+strings.Count(line, "|")), marks+1
+		columns := strings.Count(line, "|")
+		rows, widest, marks, plain = rows+1, max(widest, 1+columns), marks+1, plain+1+columns // that no others are compared with
 		for _, c := range []byte(line) {
 			if util.IsPunct(c) && c != '+' && c != '/' && c != '=' { // those of base64
 				marks++
 			}
 		}
 	}
-	return marks > maxMarks || rows*widest > max(maxCells, 10*len(source))
+	return marks <= maxMarks && rows*widest <= max(maxCells, 10*len(source)) && spend(&b.nodes, rows*widest) && spend(&b.marks, (marks-plain)*(marks-plain))
 }
 
 // renderMarkdown renders the text of a cell, complete with its formulas and pictures.
 func (r *notebookRenderer) renderMarkdown(source string) string {
-	made := bounded{most: 1000 + maxTimes*len(source)}
-	if !outOfBounds(source) && markdownOf(r.at).Convert([]byte(source), &made) == nil {
-		return r.sanitise(made.String())
+	made := bounded{most: min(1000+maxTimes*len(source), r.left.made)}
+	if !r.left.within(source) || markdownOf(r.at).Convert([]byte(source), &made) != nil {
+		r.left.made -= made.Len()
+		return r.tooMuch(source, "its text", "has too many marks, lines or cells of tables for Markdown")
 	}
-	r.leave("its text has too many marks, lines or cells of tables for Markdown: it is shown as it is")
-	return "<pre>" + html.EscapeString(source) + "</pre>"
+	r.left.made -= made.Len()
+	return r.text(made.String(), source)
 }
 
-// bounded takes no more than it should.
-type bounded struct {
-	strings.Builder
-	most int
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > b.most {
-		return 0, io.ErrShortBuffer
+// text makes the HTML of a text harmless, and names what a reader would miss.
+func (r *notebookRenderer) text(made, typed string) string {
+	r.missed = ""
+	shown := r.sanitise(made, typed)
+	if r.missed != "" {
+		r.leave("<%s> in its text: it is left out", r.missed)
 	}
-	return b.Builder.Write(p)
+	return shown
 }
 
 // headingIDs names the headings of a page as Jupyter does, so that its links to them work, and as GitHub does. For each name

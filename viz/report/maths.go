@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/dop251/goja"
 )
@@ -19,15 +18,15 @@ import (
 //go:embed katex
 var katex embed.FS
 
-// Bounds of formulas. Those that exceed them are shown as they were typed.
+// Bounds of formulas, in characters and in what macros make of them. Those that exceed them are shown as they were typed.
 const (
-	maxFormula   = 10_000           // bytes
-	maxCalls     = 2000             // calls of functions in each other, which some 200 levels of braces take
-	formulaTime  = time.Second / 2  // for one formula
-	formulasTime = 30 * time.Second // for all of a notebook
+	maxFormula = 10_000
+	maxTeX     = 10_000 // for one formula
+	leastTeX   = 20     // is what each takes
+	maxCalls   = 2000   // calls of functions in each other, which some 200 levels of braces take
 )
 
-// program is KaTeX with our additions, compiled once. Its value is a function that makes MathML.
+// program is KaTeX with our additions, compiled once. Its value are two functions: one makes MathML, one tells what work it took.
 var program = sync.OnceValue(func() *goja.Program {
 	library, _ := katex.ReadFile("katex/katex.min.js") // which are there
 	shims, _ := katex.ReadFile("katex/shims.js")
@@ -37,61 +36,56 @@ var program = sync.OnceValue(func() *goja.Program {
 // typesetter makes MathML of the formulas of one notebook: what one defines, the next may use.
 type typesetter struct {
 	vm   *goja.Runtime
-	call goja.Callable
-	used time.Duration
+	call func(tex string, display bool, most int) (string, error)
+	took func() int
+	left *int // for all of a page
 }
 
 // start makes the engine, which takes longer than a formula.
-func (t *typesetter) start() {
+func (t *typesetter) start() error {
 	t.vm = goja.New()
 	t.vm.SetMaxCallStackSize(maxCalls)
-	typeset, err := t.vm.RunProgram(program())
+	both, err := t.vm.RunProgram(program())
 	if err != nil {
-		panic(err)
+		return err
 	}
-	t.call, _ = goja.AssertFunction(typeset)
+	functions := both.ToObject(t.vm)
+	return errors.Join(t.vm.ExportTo(functions.Get("0"), &t.call), t.vm.ExportTo(functions.Get("1"), &t.took))
 }
 
 var needsDisplay = regexp.MustCompile(`\\begin\{(?:align|gather|equation|multline|CD|split)|\\tag\b`)
 
-// typeset returns a formula as MathML.
+// typeset returns a formula as MathML. It is the door for faults of the engine.
 func (t *typesetter) typeset(f formula) (mathML string, err error) {
-	switch {
-	case t.used > formulasTime:
-		return "", errors.New("the formulas of this notebook take too long")
-	case t.call == nil:
-		t.start()
-	}
-	begin, vm := time.Now(), t.vm
-	timer := time.AfterFunc(formulaTime, func() { vm.Interrupt("it takes too long") })
 	defer func() {
-		p := recover() // from a fault of the engine
-		if p != nil {
+		if p := recover(); p != nil {
+			t.call = nil // another engine takes the next
 			mathML, err = "", fmt.Errorf("%v", p)
 		}
-		if !timer.Stop() || p != nil {
-			t.call = nil // the interruption may be still to come
-		}
-		t.used += time.Since(begin)
 	}()
-	value, err := t.call(goja.Undefined(), vm.ToValue(f.tex), vm.ToValue(f.display || needsDisplay.MatchString(f.tex)))
+	if !spend(t.left, leastTeX+len(f.tex)) {
+		return "", errors.New("the formulas of this notebook take too much work")
+	}
+	if t.call == nil {
+		if err := t.start(); err != nil {
+			return "", err
+		}
+	}
+	mathML, err = t.call(f.tex, f.display || needsDisplay.MatchString(f.tex), maxTeX)
+	*t.left -= max(0, t.took()-len(f.tex))
 	if err != nil {
 		return "", inWords(err)
 	}
-	return value.String(), nil
+	return mathML, nil
 }
 
 // inWords says what the engine has against a formula.
 func inWords(err error) error {
 	var thrown *goja.Exception
-	var late *goja.InterruptedError
-	switch {
-	case errors.As(err, &late):
-		return fmt.Errorf("%v", late.Value())
-	case !errors.As(err, &thrown):
+	if !errors.As(err, &thrown) {
 		return errors.New("it is nested too deeply")
 	}
 	said, _, _ := strings.Cut(thrown.Value().String(), " at position ")
 	_, reason, _ := strings.Cut(said, "Error: ")
-	return errors.New(cmp.Or(strings.TrimPrefix(reason, "KaTeX parse error: "), said))
+	return errors.New(cmp.Or(strings.TrimPrefix(strings.TrimPrefix(reason, "Error: "), "KaTeX parse error: "), said))
 }

@@ -8,9 +8,8 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // Notebook is a Jupyter notebook of format 4.
@@ -28,6 +27,7 @@ type Notebook struct {
 	cells    []cell
 	language string
 	madeBy   string // the kernel, as people see it
+	size     int    // bytes of the file
 }
 
 // cell is a cell as the format has it. What has another shape than it should is left out.
@@ -35,7 +35,9 @@ type cell struct {
 	Type     lines `json:"cell_type"`
 	Source   lines `json:"source"`
 	Metadata struct {
-		Jupyter struct {
+		Tags      []string `json:"tags"`
+		Collapsed bool     `json:"collapsed"` // its outputs
+		Jupyter   struct {
 			SourceHidden  bool `json:"source_hidden"`
 			OutputsHidden bool `json:"outputs_hidden"`
 		} `json:"jupyter"`
@@ -43,11 +45,26 @@ type cell struct {
 		MIMEType lines `json:"raw_mimetype"`
 	} `json:"metadata"`
 	Attachments map[string]map[string]lines `json:"attachments"` // by name and media type
-	Outputs     []json.RawMessage           `json:"outputs"`
+	Outputs     json.RawMessage             `json:"outputs"`
 	Count       *int                        `json:"execution_count"`
 
 	outputs []output
 	broken  error // what was wrong with it
+}
+
+// asks says whether a cell's author asks for something of a part of it, by a tag as those of nbconvert and Jupyter Book.
+func (c *cell) asks(what, of string) bool { return tagged(c.Metadata.Tags, what, of) }
+
+func tagged(tags []string, what, of string) bool {
+	return slices.ContainsFunc(tags, func(tag string) bool {
+		return strings.ReplaceAll(strings.ToLower(tag), "_", "-") == what+"-"+of
+	})
+}
+
+// asks says the same of an output.
+func (o *output) asks(what, of string) bool {
+	var tags []string
+	return json.Unmarshal(o.Metadata["tags"], &tags) == nil && tagged(tags, what, of)
 }
 
 // output is one of a cell's results.
@@ -81,6 +98,24 @@ const (
 	maxList     = 100_000   // cells, and outputs of all of them
 )
 
+// listOf reads a list of JSON, such as the cells of a notebook or the outputs of a cell: the first of them, if they are too many.
+func listOf(data json.RawMessage) (all []json.RawMessage, err error) {
+	if trimmed := bytes.TrimSpace(data); len(trimmed) == 0 || trimmed[0] != '[' {
+		if len(trimmed) > 0 {
+			err = json.Unmarshal(trimmed, &all) // which says what it is instead
+		}
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	_, err = d.Token()
+	for all = []json.RawMessage{}; err == nil && d.More() && len(all) <= maxList; {
+		var raw json.RawMessage
+		err = d.Decode(&raw)
+		all = append(all, raw)
+	}
+	return all, err
+}
+
 // notNumbers finds what Python writes for numbers that JSON lacks, and texts, in which the same words are none.
 var notNumbers = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b`)
 
@@ -105,15 +140,35 @@ func parseNotebook(data []byte, file any) error {
 }
 
 // ReadNotebook reads an .ipynb file.
-func ReadNotebook(path string) (n *Notebook, err error) {
-	defer fail.Caught(&err)
-	defer fail.At("report: " + path + " is not a notebook that can be read")
-	if info, err := os.Stat(path); err == nil {
-		fail.When(info.Size() > maxNotebook, "it is larger than %d MB", maxNotebook>>20)
+func ReadNotebook(path string) (*Notebook, error) {
+	n, err := readNotebook(path)
+	if err != nil {
+		return nil, fmt.Errorf("report: %s is not a notebook that can be read: %w", path, err)
 	}
+	return n, nil
+}
+
+func readNotebook(path string) (*Notebook, error) {
+	if info, err := os.Stat(path); err == nil && info.Size() > maxNotebook {
+		return nil, fmt.Errorf("it is larger than %d MB", maxNotebook>>20)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	n, err := notebookIn(data)
+	if err != nil {
+		return nil, err
+	}
+	n.File, n.SHA256 = path, checksum(data)
+	return n, nil
+}
+
+// notebookIn reads what a file holds.
+func notebookIn(data []byte) (*Notebook, error) {
 	var file struct {
-		Format   int               `json:"nbformat"`
-		Cells    []json.RawMessage `json:"cells"`
+		Format   int             `json:"nbformat"`
+		Cells    json.RawMessage `json:"cells"`
 		Metadata struct {
 			Kernel struct {
 				Name    lines `json:"name"`
@@ -125,37 +180,54 @@ func ReadNotebook(path string) (n *Notebook, err error) {
 			} `json:"language_info"`
 		} `json:"metadata"`
 	}
-	data := fail.Or(os.ReadFile(path))
-	fail.If(parseNotebook(data, &file))
-	fail.When(file.Format != 4, "it has format %d, want 4: open and save it in JupyterLab", file.Format)
-	fail.When(file.Cells == nil, "it has no cells")
+	if err := parseNotebook(data, &file); err != nil {
+		return nil, err
+	}
+	if file.Format != 4 {
+		return nil, fmt.Errorf("it has format %d, want 4: open and save it in JupyterLab", file.Format)
+	}
+	cells, err := listOf(file.Cells)
+	if err != nil || cells == nil {
+		return nil, errors.New("it has no cells")
+	}
 	m := file.Metadata
-	n = &Notebook{File: path, SHA256: checksum(data), Kernel: string(m.Kernel.Name), language: string(m.Language.Name)}
+	n := &Notebook{Kernel: string(m.Kernel.Name), language: string(m.Language.Name), size: len(data)}
 	n.madeBy = strings.Trim(string(cmp.Or(m.Kernel.Display, m.Kernel.Name, m.Language.Name)+", "+m.Language.Version), ", ")
-	n.readCells(file.Cells)
+	if err := n.readCells(cells); err != nil {
+		return nil, err
+	}
 	return n, nil
 }
 
 // readCells reads the cells, unless they or their outputs are too many.
-func (n *Notebook) readCells(all []json.RawMessage) {
+func (n *Notebook) readCells(all []json.RawMessage) error {
 	outputs, ran, waits := 0, false, false
 	for i, raw := range all {
 		var c cell
 		c.broken = json.Unmarshal(raw, &c)
-		outputs += len(c.Outputs)
-		fail.When(max(len(all), outputs) > maxList, "it has more than %d cells or outputs", maxList)
-		for _, raw := range c.Outputs {
+		list, err := listOf(c.Outputs)
+		var shape *json.UnmarshalTypeError
+		if errors.As(err, &shape) {
+			shape.Field = "outputs"
+		}
+		c.broken = cmp.Or(c.broken, err)
+		outputs += len(list)
+		if max(len(all), outputs) > maxList {
+			return fmt.Errorf("it has more than %d cells or outputs", maxList)
+		}
+		for _, raw := range list {
 			var o output
 			c.broken = cmp.Or(c.broken, json.Unmarshal(raw, &o))
 			c.outputs = append(c.outputs, o)
 		}
-		done := c.Count != nil || len(c.Outputs) > 0
+		done := c.Count != nil || len(list) > 0
 		ran = ran || done
 		waits = waits || !done && c.Type == "code" && strings.TrimSpace(string(c.Source)) != ""
 		all[i], c.Outputs = nil, nil
 		n.cells = append(n.cells, c)
 	}
 	n.Executed, n.HasResults = !waits, ran || !waits
+	return nil
 }
 
 // Failed returns the errors among the outputs, in order and joined into one; nil if there are none.

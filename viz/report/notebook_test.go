@@ -127,6 +127,104 @@ func TestWhatCannotBeShownIsNamed(t *testing.T) {
 	}
 }
 
+// TestRicherOutputsAreNamed: what a front end shows more of than the page, also beside a text or a picture that the page shows.
+func TestRicherOutputsAreNamed(t *testing.T) {
+	gif64 := strings.TrimPrefix(gif, "data:image/gif;base64,")
+	plain := func(media string, data any) map[string]any {
+		return display(map[string]any{media: data, "text/plain": "WORDS"})
+	}
+	for name, c := range map[string]struct {
+		cell      map[string]any
+		in, named string // on the page, in its list; nothing is named where that is empty
+	}{
+		"Vega":              {plain("application/vnd.vegalite.v5+json", map[string]any{"mark": "bar"}), "WORDS", "vnd.vegalite"},
+		"widget":            {plain("application/vnd.jupyter.widget-view+json", map[string]any{"model_id": "a"}), "WORDS", "widget-view"},
+		"PDF":               {plain("application/pdf", "JVBERi0xLjQ="), "WORDS", "application/pdf"},
+		"script":            {plain("application/javascript", "element.text(1)"), "WORDS", "application/javascript"},
+		"GeoJSON":           {plain("application/geo+json", map[string]any{"type": "Point"}), "WORDS", "geo+json"},
+		"mermaid's own":     {plain("text/vnd.mermaid", "graph TD"), "WORDS", "text/vnd.mermaid"},
+		"model":             {plain("model/gltf+json", "{}"), "WORDS", "model/gltf"},
+		"video":             {plain("video/mp4", "AAAA"), "WORDS", "video/mp4"},
+		"audio alone":       {display(map[string]any{"audio/wav": "AAAA"}), "needs a running notebook", "audio/wav"},
+		"Plotly, a picture": {display(map[string]any{"application/vnd.plotly.v1+json": 1, "image/gif": gif64}), "data:image/gif", "plotly"},
+		"a frame's text":    {plain("text/html", `<iframe src="https://a.example"></iframe>`), "WORDS", "<iframe>"},
+		"a script's place":  {plain("text/html", `<div id="a"></div><script>x</script>`), "WORDS", "<script>"},
+		"a script's text":   {plain("text/html", `<script>x</script>`), "WORDS", "<script>"},
+		"a style sheet":     {htmlCell("<style>td{color:red}</style><table><tr><td>KEPT</td></tr></table>"), "KEPT", "<style>"},
+		"a form":            {htmlCell("KEPT <form><button>x</button></form>"), "KEPT", "<form>"},
+		"MathML":            {htmlCell("KEPT <math><mi>x</mi></math>"), "KEPT", "<math>"},
+		"a video in a text": {markdownCell("KEPT <video src='a.mp4'></video>"), "KEPT", "<video>"},
+		"a diagram":         {markdownCell("```mermaid\ngraph TD; A-->B;\n```"), "A--&gt;B", "mermaid"},
+		"an output's":       {display(map[string]any{"text/markdown": "```mermaid\nA\n```", "text/plain": "no"}), "A", "mermaid"},
+		"code of others":    {markdownCell("```python\nA\n```"), "A", ""},
+		"PDF, a picture":    {display(map[string]any{"application/pdf": "JVBERi0xLjQ=", "image/gif": gif64}), "data:image/gif", ""},
+		"script, HTML":      {display(map[string]any{"application/javascript": "x", "text/html": "<b>KEPT</b>"}), "KEPT", ""},
+		"pandas":            {plain("text/html", "<style scoped>.dataframe td{vertical-align:top}</style><table><tr><td>KEPT</td></tr></table>"), "KEPT", ""},
+		"stderr as data":    {display(map[string]any{"application/vnd.jupyter.stderr": "KEPT"}), `<pre class="stderr">KEPT`, ""},
+	} {
+		n := notebookOf(t, c.cell)
+		if page := mainOf(notebookPage(t, n)); !strings.Contains(page, c.in) {
+			t.Errorf("%s: the page lacks %q: %s", name, c.in, page)
+		}
+		if named := strings.Join(n.LeftOut, "\n"); !strings.Contains(named, c.named) || (named == "") != (c.named == "") {
+			t.Errorf("%s: left out is %q, want %q", name, named, c.named)
+		}
+	}
+}
+
+// TestTags: what an author's tags ask for, as nbconvert and Jupyter Book do, and what is collapsed in the notebook.
+func TestTags(t *testing.T) {
+	const code, output, fold, foldOutput = "CODE", "OUTPUT", `<details class="code">`, `<details class="out">`
+	for name, c := range map[string]struct {
+		metadata  map[string]any
+		has, lack []string
+		named     bool
+	}{
+		"none":          {nil, []string{code, output}, []string{fold, foldOutput}, false},
+		"remove-input":  {map[string]any{"tags": []string{"a", "remove-input"}}, []string{output}, []string{code}, true},
+		"remove_output": {map[string]any{"tags": []string{"remove_output"}}, []string{code}, []string{output}, true},
+		"Remove-Cell":   {map[string]any{"tags": []string{"Remove-Cell"}}, nil, []string{code, output}, true},
+		"remove-stdout": {map[string]any{"tags": []string{"remove-stdout"}}, []string{code}, []string{output}, true},
+		"remove-stderr": {map[string]any{"tags": []string{"remove-stderr"}}, []string{code, output}, nil, false},
+		"hide-input":    {map[string]any{"tags": []string{"hide-input"}}, []string{code, output, fold}, []string{foldOutput}, false},
+		"hide_output":   {map[string]any{"tags": []string{"hide_output"}}, []string{code, output, foldOutput}, []string{fold}, false},
+		"hide-cell":     {map[string]any{"tags": []string{"hide-cell"}}, []string{code, output, fold, foldOutput}, nil, false},
+		"collapsed":     {map[string]any{"collapsed": true}, []string{code, output, foldOutput}, []string{fold}, false},
+		"source_hidden": {map[string]any{"jupyter": map[string]any{"source_hidden": true}}, []string{code, output, fold}, []string{foldOutput}, false},
+		"no tags":       {map[string]any{"tags": "remove-cell"}, []string{code, output}, []string{fold, foldOutput}, true}, // of a shape that tags don't have
+	} {
+		cell := stream(output)
+		cell["source"] = code
+		if c.metadata != nil {
+			cell["metadata"] = c.metadata
+		}
+		n := notebookOf(t, cell)
+		page := mainOf(notebookPage(t, n))
+		for _, want := range c.has {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s: the page lacks %q: %s", name, want, page)
+			}
+		}
+		for _, no := range c.lack {
+			if strings.Contains(page, no) {
+				t.Errorf("%s: the page has %q: %s", name, no, page)
+			}
+		}
+		if (len(n.LeftOut) > 0) != c.named {
+			t.Errorf("%s: left out is %q", name, n.LeftOut)
+		}
+	}
+	one := display(map[string]any{"text/plain": output})
+	one["outputs"].([]any)[0].(map[string]any)["metadata"] = map[string]any{"tags": []string{"remove_single_output"}}
+	if page := mainOf(notebookPage(t, notebookOf(t, one))); strings.Contains(page, output) {
+		t.Errorf("an output's own tag: %s", page)
+	}
+	text := map[string]any{"cell_type": "markdown", "source": "TEXT", "metadata": map[string]any{"tags": []string{"hide-cell"}}}
+	if page := mainOf(notebookPage(t, notebookOf(t, text))); !strings.Contains(page, `<details class="text"><summary>Text</summary><p>TEXT</p>`) {
+		t.Errorf("a text: %s", page)
+	}
+}
+
 // mainOf is the main part of a page.
 func mainOf(page string) string {
 	_, rest, _ := strings.Cut(page, "<main>")

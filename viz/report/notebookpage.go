@@ -12,8 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // notebookRenderer renders the cells of one notebook.
@@ -24,20 +22,38 @@ type notebookRenderer struct {
 	site       map[string]string // pages by the notebooks that links name
 	typesetter typesetter
 	formulas   []formula // those that texts have so far, by their marks
-	cell       *cell     // at hand
-	at         int       // its number, from 1
-	missed     string    // the first element that was left out and a reader would miss, a script last
+	pictures   pictures
+	left       bounds
+	cell       *cell  // at hand
+	at         int    // its number, from 1
+	missed     string // the first element that was left out and a reader would miss, a script last
+	inHTML     bool   // of an output
 }
 
-// leave notes what the page cannot show of the cell at hand.
+// newRenderer begins a page.
+func (n *Notebook) newRenderer(p *notebookPage, site map[string]string) *notebookRenderer {
+	r := &notebookRenderer{
+		notebook: n, page: p, ids: headingIDs{"cite": 1, "left": 1, "made": 1}, site: site, left: boundsOf(n.size),
+		pictures: pictures{byAddr: map[string]int{}, bySum: map[string]int{}},
+	}
+	r.typesetter.left = &r.left.tex
+	return r
+}
+
+// leave notes what the page cannot show of the cell at hand. A text may be full of it.
 func (r *notebookRenderer) leave(format string, args ...any) {
-	r.page.Left = append(r.page.Left, fmt.Sprintf("cell %d: ", r.at)+strings.Map(printable, fmt.Sprintf(format, args...)))
+	const most, longest = 50, 500
+	if r.page.left++; r.page.left <= most {
+		r.page.Left = append(r.page.Left, cut(fmt.Sprintf("cell %d: ", r.at)+strings.Map(printable, fmt.Sprintf(format, args...)), longest))
+	}
 }
 
 // short is a text as a message has it.
 func short(text string) string {
-	const most = 80
-	text = strings.Join(strings.Fields(strings.Map(printable, text)), " ")
+	return cut(strings.Join(strings.Fields(strings.Map(printable, text)), " "), 80)
+}
+
+func cut(text string, most int) string {
 	if r := []rune(text); len(r) > most {
 		return string(r[:most]) + "…"
 	}
@@ -51,7 +67,8 @@ type notebookPage struct {
 	Contents []tocEntry
 	Cells    []shownCell
 	Terminal bool     // a cell shows what a terminal does, in colours
-	Left     []string // what isn't shown
+	Left     []string // what isn't shown, the first of left
+	left     int
 	Made     made
 	Previous *card
 	Next     *card
@@ -66,7 +83,7 @@ type tocEntry struct {
 
 type shownCell struct {
 	Text, Code, Output   template.HTML // a Markdown cell has a text
-	Hidden, HiddenOutput bool          // the code or the output is folded
+	Hidden, HiddenOutput bool          // the text or the code, or the output, is folded
 }
 
 // Write writes the notebook and its results as one page that is complete in itself: text with its formulas as
@@ -74,39 +91,51 @@ type shownCell struct {
 // [Notebook.Failed] lists them. Scripts in outputs, and anything else that would run, load something or navigate by
 // itself, are left out. What the page cannot show, such as a picture that is missing, is named in its place and at the
 // page's end, and in LeftOut. Write stops when ctx is done.
-func (n *Notebook) Write(ctx context.Context, w io.Writer, o Origin) (err error) {
-	defer fail.Caught(&err)
-	return templates.ExecuteTemplate(w, "notebook.gohtml", n.render(ctx, o, nil))
+//
+// A page has at most 20 bytes for each byte of the notebook and of the files beside it that it shows, and 1 MB more. A picture
+// stands in it once, however often it is shown. What would exceed these bounds, or takes too much work, is shown as it was typed.
+func (n *Notebook) Write(ctx context.Context, w io.Writer, o Origin) error {
+	p, err := n.render(ctx, o, nil)
+	if err != nil {
+		return err
+	}
+	return templates.ExecuteTemplate(w, "notebook.gohtml", p)
 }
 
 // render renders the notebook as a page of a site, whose other pages are given, or of none.
-func (n *Notebook) render(ctx context.Context, o Origin, site map[string]string) *notebookPage {
+func (n *Notebook) render(ctx context.Context, o Origin, site map[string]string) (*notebookPage, error) {
 	p := &notebookPage{Made: o.made()}
-	r := &notebookRenderer{notebook: n, page: p, ids: headingIDs{"cite": 1, "left": 1, "made": 1}, site: site}
+	r := n.newRenderer(p, site)
 	p.Made.Facts = append(p.Made.Facts, fact{Name: "kernel", Value: n.madeBy})
 	p.Made.Files = []fact{{Name: shared(n.File), Value: n.SHA256}}
 	for i := range n.cells {
-		fail.If(ctx.Err())
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		r.cell, r.at = &n.cells[i], i+1
 		shown := r.renderCell()
 		if m := paragraph.FindStringSubmatch(string(shown.Text)); m != nil && p.Description == "" {
 			p.Description = textOf(m[1])
 		}
 		p.Terminal = p.Terminal || strings.Contains(string(shown.Text+shown.Output), "term-")
-		if shown != (shownCell{}) {
+		if shown.Text+shown.Code+shown.Output != "" {
 			p.Cells = append(p.Cells, shown)
 		}
 	}
-	const most = 50 // a text may be full of it
-	if more := len(p.Left) - most; more > 0 {
-		p.Left = append(p.Left[:most], fmt.Sprintf("and %d more", more))
+	var pieces []*template.HTML
+	for i := range p.Cells {
+		pieces = append(pieces, &p.Cells[i].Text, &p.Cells[i].Output)
+	}
+	r.pictures.put(pieces...)
+	if more := p.left - len(p.Left); more > 0 {
+		p.Left = append(p.Left, fmt.Sprintf("and %d more", more))
 	}
 	n.LeftOut = p.Left
 	if p.Title == "" {
 		p.Title = strings.TrimSuffix(filepath.Base(n.File), filepath.Ext(n.File))
 		p.Heading = template.HTML(html.EscapeString(p.Title))
 	}
-	return p
+	return p, nil
 }
 
 var (
@@ -122,10 +151,25 @@ func (r *notebookRenderer) renderCell() (shown shownCell) {
 	if errors.As(c.broken, &shape) {
 		r.leave("key %q is a %s, which notebooks don't have there: it is left out", cmp.Or(shape.Field, "cell"), shape.Value)
 	}
+	if c.asks("remove", "cell") {
+		r.leave("its author's tag removes it")
+		return shown
+	}
+	meta := c.Metadata
+	shown.Hidden = meta.Jupyter.SourceHidden || c.asks("hide", "input") || c.asks("hide", "cell")
 	switch {
 	case c.Type == "code":
-		shown.Code, shown.Output = coloured(source, r.notebook.language), r.renderOutputs()
-		shown.Hidden, shown.HiddenOutput = c.Metadata.Jupyter.SourceHidden, c.Metadata.Jupyter.OutputsHidden
+		if c.asks("remove", "input") {
+			r.leave("its author's tag removes its code")
+		} else {
+			shown.Code = coloured(source, r.notebook.language)
+		}
+		if c.asks("remove", "output") {
+			r.leave("its author's tag removes its output")
+		} else {
+			shown.Output = r.renderOutputs()
+		}
+		shown.HiddenOutput = meta.Collapsed || meta.Jupyter.OutputsHidden || c.asks("hide", "output") || c.asks("hide", "cell")
 	case strings.TrimSpace(source) == "":
 	case c.Type == "markdown":
 		shown.Text = template.HTML(strings.TrimSpace(r.renderMarkdown(source)))
@@ -142,13 +186,13 @@ func (r *notebookRenderer) raw(source string) string {
 	case r.cell.Type != "raw":
 		r.leave(`its type "%s" is unknown: its text is shown as it is`, short(string(r.cell.Type)))
 	case format == "text/html":
-		return r.sanitise(source)
+		return r.text(source, source)
 	case format == "text/markdown":
 		return r.renderMarkdown(source)
 	case format != "text/plain":
 		r.leave("it is for %s: its text is shown as it is", short(string(format)))
 	}
-	return "<pre>" + html.EscapeString(source) + "</pre>"
+	return plain(source)
 }
 
 // takeHeading takes a heading in a text for the page's, if it is the first and a large one; else for the contents, if it is large.
@@ -158,11 +202,14 @@ func (r *notebookRenderer) takeHeading(level, id, github, words string) (taken b
 	}
 	p, shown := r.page, template.HTML(r.putFormulas(html.EscapeString(r.markFormulas(words))))
 	if level > "1" || p.Heading != "" || p.Contents != nil {
+		if !spend(&r.left.shown, 2*(len(id)+len(shown)+50)) {
+			return false
+		}
 		p.Contents = append(p.Contents, tocEntry{level, id, shown})
 		return false
 	}
 	names := fmt.Sprintf(`<a id="%s"></a><a id="%s"></a>`, html.EscapeString(id), html.EscapeString(github))
-	p.Title, p.Heading = textOf(string(shown)), template.HTML(names)+shown
+	p.Title, p.Heading = cut(textOf(string(shown)), 200), template.HTML(names)+shown
 	p.Description = "" // badges may come before
 	return true
 }

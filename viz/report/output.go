@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html"
 	"html/template"
@@ -19,7 +20,12 @@ func (r *notebookRenderer) renderOutputs() template.HTML {
 	var b, said strings.Builder
 	outputs := r.cell.outputs
 	for i := range outputs {
-		switch o := &outputs[i]; o.Type {
+		o := &outputs[i]
+		if r.cell.asks("remove", string(o.Stream)) || o.asks("remove", "single-output") {
+			r.leave("an output that its author's tag removes")
+			continue
+		}
+		switch o.Type {
 		case "stream":
 			said.WriteString(string(o.Text))
 			if i+1 < len(outputs) && outputs[i+1].Type == "stream" && outputs[i+1].Stream == o.Stream {
@@ -53,23 +59,34 @@ func (r *notebookRenderer) traceback(o *output) string {
 // mediaTypes are those that a page can show, the richest first, in JupyterLab's order.
 var mediaTypes = []string{
 	viz.DrawingType, "text/html", "text/markdown", "text/latex", "image/svg+xml", "image/png", "image/jpeg", "image/gif", "image/webp",
-	"image/avif", "image/bmp", "application/json", "text/plain",
+	"image/avif", "image/bmp", "application/json", "application/vnd.jupyter.stdout", "application/vnd.jupyter.stderr", "text/plain",
 }
 
-// renderData renders the richest version of an output that a page can show.
+// poorer are types that JupyterLab shows only where nothing but text is beside them.
+var poorer = words("application/pdf application/javascript application/x-javascript application/ecmascript text/javascript text/ecmascript")
+
+// renderData renders the richest version of an output that a page can show, and names those that a front end would rather show.
 func (r *notebookRenderer) renderData(o *output) string {
-	before := len(r.page.Left)
+	before, rest := r.page.left, maps.Clone(o.Data)
 	for _, media := range mediaTypes {
-		if text, ok := o.Data[media]; ok {
-			if shown := r.show(o, media, string(text)); shown != "" {
-				return shown
+		text, ok := o.Data[media]
+		if delete(rest, media); !ok {
+			continue
+		}
+		if shown := r.show(o, media, string(text)); shown != "" {
+			richer := slices.DeleteFunc(slices.Sorted(maps.Keys(rest)), func(other string) bool {
+				return slices.Contains(mediaTypes, other) || poorer[other] && media != "text/plain" || media == viz.DrawingType
+			})
+			if len(richer) > 0 && r.page.left == before {
+				r.leave("an output of %s, which needs a running notebook: %s is shown", strings.Join(richer, ", "), media)
 			}
+			return shown
 		}
 	}
 	if len(o.Data) == 0 {
 		return ""
 	}
-	if len(r.page.Left) == before {
+	if r.page.left == before {
 		r.leave("an output of %s, which needs a running notebook", strings.Join(slices.Sorted(maps.Keys(o.Data)), ", "))
 	}
 	return `<p class="note">(An output that needs a running notebook.)</p>`
@@ -77,51 +94,95 @@ func (r *notebookRenderer) renderData(o *output) string {
 
 // show renders what an output holds under a media type; nothing where it cannot, so that another is tried.
 func (r *notebookRenderer) show(o *output, media, text string) string {
-	before, shown := len(r.page.Left), ""
+	before, shown := r.page.left, ""
 	switch media {
 	case viz.DrawingType:
-		f, err := viz.ReadFrames([]byte(text)) // which checks it
-		if err != nil {
-			r.leave("a figure: %v", err)
-			return ""
-		}
-		return f.HTML()
+		return r.figure(text)
 	case "text/html":
 		return r.showHTML(o, text)
 	case "text/markdown":
 		return `<div class="md">` + r.renderMarkdown(text) + "</div>"
-	case "application/json", "text/plain":
-		var indented bytes.Buffer
-		if media != "text/plain" && json.Indent(&indented, []byte(text), "", "  ") == nil {
-			text = indented.String()
-		}
+	case "application/json":
+		return r.terminal("", indented(text))
+	case "text/plain", "application/vnd.jupyter.stdout":
 		return r.terminal("", text)
+	case "application/vnd.jupyter.stderr":
+		return r.terminal("stderr", text)
 	case "text/latex": // text with formulas, or a formula
+		typed := text
 		if r.markFormulas(text) == text {
 			text = "$$" + strings.TrimSpace(text) + "$$"
 		}
-		shown = "<p>" + r.sanitise(html.EscapeString(text)) + "</p>"
+		shown = "<p>" + r.sanitise(html.EscapeString(text), typed) + "</p>"
 	default:
-		shown = r.sanitise(o.picture(media, text))
+		shown = r.sanitise(o.picture(media, text), "")
 	}
-	if len(r.page.Left) > before && o.Data["text/plain"] != "" {
+	if r.page.left > before && o.Data["text/plain"] != "" {
 		return ""
 	}
 	return shown
 }
 
+// figure shows one of ours, which may come from anywhere.
+func (r *notebookRenderer) figure(text string) string {
+	f, err := (*viz.Frames)(nil), errors.New("the data of the page's figures are more than a page can hold")
+	if r.left.unpacked > 0 {
+		f, err = viz.ReadFrames([]byte(text)) // which checks it
+	}
+	if err != nil {
+		r.left.unpacked -= viz.MostCells
+	} else {
+		r.left.unpacked -= f.Cells()
+		if shown := f.HTML(); spend(&r.left.shown, len(shown)) {
+			return shown
+		}
+		err = errors.New("the page would be too large")
+	}
+	r.leave("a figure: %v", err)
+	return ""
+}
+
 // showHTML shows what is left of HTML; nothing where that is nothing, and there is another version.
 func (r *notebookRenderer) showHTML(o *output, text string) string {
-	r.missed = ""
-	shown := strings.TrimSpace(r.sanitise(text))
+	r.missed, r.inHTML = "", true
+	shown := strings.TrimSpace(r.sanitise(text, text))
+	r.inHTML = false
 	if len(o.Data) > 1 && textOf(shown) == "" && !strings.Contains(shown, "<img") {
+		if r.missed != "" && (shown != "" || !unseen[r.missed] || len(o.Data) == 2 && o.Data["text/plain"] != "") {
+			r.leave("<%s> in an output: its text is shown", r.missed)
+		}
 		return ""
 	}
-	if alone := shown == "" && r.missed == "script"; r.missed != "" && !alone { // of a script alone nobody saw anything
+	if alone := shown == "" && unseen[r.missed]; r.missed != "" && !alone { // of a script alone nobody saw anything
 		r.leave("<%s> in an output", r.missed)
-		shown += fmt.Sprintf(`<p class="note">(A part of this that needs a running notebook, &lt;%s&gt;, was left out.)</p>`, r.missed)
+		needs := " that needs a running notebook"
+		if r.missed == "style" {
+			needs = ""
+		}
+		shown += fmt.Sprintf(`<p class="note">(A part of this%s, &lt;%s&gt;, was left out.)</p>`, needs, r.missed)
 	}
 	return `<div class="html">` + shortened.Replace(shown) + "</div>"
+}
+
+// indented is JSON on lines of their own. What lies deeper than deepest stands no further in: lines would grow with their depth.
+func indented(text string) string {
+	const deepest = 10
+	var compact bytes.Buffer
+	if json.Indent(&compact, []byte(text), "", "") != nil {
+		return text
+	}
+	var out strings.Builder
+	depth := 0
+	for line := range strings.Lines(compact.String()) {
+		if strings.HasPrefix(line, "]") || strings.HasPrefix(line, "}") {
+			depth--
+		}
+		out.WriteString(strings.Repeat("  ", min(depth, deepest)) + line)
+		if trimmed := strings.TrimSuffix(line, "\n"); strings.HasSuffix(trimmed, "[") || strings.HasSuffix(trimmed, "{") {
+			depth++
+		}
+	}
+	return out.String()
 }
 
 // shortened writes the styles that every cell of a table may have as classes.

@@ -133,6 +133,9 @@ for (const table of all("table")) { // one of many columns lies across its page 
   if ((table.rows[0]?.cells.length ?? 0) > 9) (table.closest(".scroll,.out") ?? table).classList.add("turned");
 }
 
+// A picture stands in a page once: where it is shown again, it is that of the first place.
+for (const img of all("img[data-as]")) img.src = document.querySelector(`img[data-picture="${img.dataset.as}"]`).src;
+
 // The frames of a slider: the one whose number it has shows. The others are packed.
 const framed = all(".pcl-frames").map(async frames => {
   const [slider, output, shown] = frames.querySelectorAll("input,output,div");

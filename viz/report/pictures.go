@@ -5,12 +5,14 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"html/template"
 	"image"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	_ "image/gif" // kinds of pictures
@@ -18,31 +20,114 @@ import (
 	_ "image/png"
 
 	_ "golang.org/x/image/webp"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // Bounds of a picture in a page. What the notebook itself holds is within its own bound.
 const (
 	maxPictureBytes  = 32 << 20 // of a file
 	maxPicturePixels = 1 << 25
+	maxDrawn         = 300_000 // elements, and one more for each 20 bytes
 )
 
-// pictureURI returns a picture named in the cell at hand as a data URI. What kind it is the data tell.
-func (r *notebookRenderer) pictureURI(address string) (uri string, err error) {
-	defer fail.Caught(&err)
-	data := fail.Or(r.pictureData(address))
-	kind := pictureKind(data)
-	fail.When(kind == "", "it is not a picture that browsers show")
-	config, _, err := image.DecodeConfig(bytes.NewReader(data))
-	if kind == "image/svg+xml" {
-		data = drawingFile(string(data))
-	} else if !errors.Is(err, image.ErrFormat) { // browsers know more kinds than we do
-		fail.When(err != nil, "its data are broken: %w", err)
+// pictures are those of a page. Each stands in it once, as a data URI, however often it is shown: until the page is complete, a
+// place with its number stands for it, which no notebook can have.
+type pictures struct {
+	all    []picture
+	byAddr map[string]int
+	bySum  map[string]int
+}
+
+type picture struct {
+	uri   string
+	drawn int // elements that a browser draws each time, of a drawing
+}
+
+var pictureMark = regexp.MustCompile(`src="data:image/png;base64,` + mark + `x(\d+)x"`)
+
+// place returns what stands for a picture named in the cell at hand.
+func (p *pictures) place(r *notebookRenderer, address string) (string, error) {
+	key := address
+	if strings.HasPrefix(strings.ToLower(address), "attachment:") {
+		key = fmt.Sprint(r.at, " ", address)
 	}
-	fail.When(config.Width > maxPicturePixels/max(1, config.Height),
-		"it has %d × %d pixels; a page takes pictures of up to %d million", config.Width, config.Height, maxPicturePixels>>20)
-	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data), nil
+	i, known := p.byAddr[key]
+	if !known {
+		made, err := r.readPicture(address)
+		if err != nil {
+			return "", err
+		}
+		sum := checksum([]byte(made.uri))
+		if i, known = p.bySum[sum]; !known {
+			if !spend(&r.left.shown, len(made.uri)) {
+				return "", errors.New("the page would be too large")
+			}
+			i = len(p.all)
+			p.all = append(p.all, made)
+		}
+		p.byAddr[key], p.bySum[sum] = i, i
+	}
+	if !spend(&r.left.drawn, p.all[i].drawn) {
+		return "", errors.New("drawing all that the page has takes too long")
+	}
+	return fmt.Sprintf("data:image/png;base64,%sx%dx", mark, i), nil
+}
+
+// put puts pictures into the pieces of a page, in their order. The second time, the page's script takes the first.
+func (p *pictures) put(pieces ...*template.HTML) {
+	shown, done := make([]int, len(p.all)), make([]bool, len(p.all))
+	number := func(place string) int {
+		i, _ := strconv.Atoi(pictureMark.FindStringSubmatch(place)[1])
+		return i
+	}
+	for _, piece := range pieces {
+		for _, place := range pictureMark.FindAllString(string(*piece), -1) {
+			shown[number(place)]++
+		}
+	}
+	for _, piece := range pieces {
+		*piece = template.HTML(pictureMark.ReplaceAllStringFunc(string(*piece), func(place string) string {
+			i := number(place)
+			switch src := `src="` + p.all[i].uri + `"`; {
+			case done[i]:
+				return fmt.Sprintf(`data-as="%d"`, i)
+			case shown[i] > 1:
+				done[i] = true
+				return fmt.Sprintf(`data-picture="%d" %s`, i, src)
+			default:
+				return src
+			}
+		}))
+	}
+}
+
+// readPicture reads a picture. What kind it is the data tell.
+func (r *notebookRenderer) readPicture(address string) (p picture, err error) {
+	data, err := r.pictureData(address)
+	if err != nil {
+		return p, err
+	}
+	kind := pictureKind(data)
+	config, _, err := image.DecodeConfig(bytes.NewReader(data))
+	switch {
+	case kind == "":
+		return p, errors.New("it is not a picture that browsers show")
+	case kind == "image/svg+xml":
+		data = drawingFile(string(data))
+		if p.drawn, err = weighDrawing(string(data)); err == nil && p.drawn > maxDrawn+len(data)/20 {
+			err = errExpands
+		}
+		if err != nil {
+			return p, fmt.Errorf("a drawing: %w", err)
+		}
+	case err != nil && !errors.Is(err, image.ErrFormat): // browsers know more kinds than we do
+		return p, fmt.Errorf("its data are broken: %w", err)
+	case config.Width > maxPicturePixels/max(1, config.Height):
+		return p, fmt.Errorf("it has %d × %d pixels; a page takes pictures of up to %d million", config.Width, config.Height, maxPicturePixels>>20)
+	case !spend(&r.left.pixels, config.Width*config.Height):
+		return p, errors.New("the page has too many pixels in all")
+	}
+	p.uri = "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data)
+	return p, nil
 }
 
 // pictureData are those of a picture that lies in the text itself, of an attachment, or of a file.
@@ -62,7 +147,12 @@ func (r *notebookRenderer) pictureData(address string) ([]byte, error) {
 		}
 		return base64.RawStdEncoding.DecodeString(strings.TrimRight(strings.Join(strings.Fields(body), ""), "="))
 	}
-	return r.notebook.readBeside(address)
+	data, err := r.notebook.readBeside(address)
+	if err == nil && !spend(&r.left.files, len(data)) {
+		return nil, fmt.Errorf("a page takes up to %d MB of files", maxNotebook>>20)
+	}
+	r.left.shown += 2 * len(data)
+	return data, err
 }
 
 func unescaped(name string) string {

@@ -3,9 +3,11 @@ package report
 import (
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/microcosm-cc/bluemonday"
+	dom "golang.org/x/net/html"
 )
 
 // left are elements that go with all they hold.
@@ -13,8 +15,19 @@ var left = words(`applet area audio button canvas datalist embed form frameset i
 	map math noembed noframes noscript object option plaintext portal script select source style svg template textarea
 	title video xmp`)
 
-// missed are those of them that a reader would miss.
-var missed = words(`applet audio canvas embed iframe object script video`)
+// missed are those of them that a reader would miss, and in HTML, of which front ends show more than of texts, missedInHTML.
+var (
+	missed       = words(`applet audio canvas embed frameset iframe map math object video`)
+	missedInHTML = words(`button form script select style textarea`)
+)
+
+// unseen are elements that show nothing themselves.
+var unseen = words("script style")
+
+// misses says whether a reader would miss an element that is left out. Tables of pandas have a style sheet that changes little.
+func (r *notebookRenderer) misses(n *dom.Node) bool {
+	return missed[n.Data] || missedInHTML[n.Data] && r.inHTML && !slices.ContainsFunc(n.Attr, func(a dom.Attribute) bool { return a.Key == "scoped" })
+}
 
 func words(list string) map[string]bool {
 	m := map[string]bool{}

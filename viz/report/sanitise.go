@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"html"
 	"path"
 	"regexp"
 	"slices"
@@ -15,8 +14,11 @@ import (
 
 // sanitise makes a piece of HTML harmless. It is read as a browser reads it, so that no piece changes what comes after it;
 // formulas are found, pictures are put into the page, links are turned into such as work from there, and drawings become
-// pictures. Then the policy has the last word on every element and attribute.
-func (r *notebookRenderer) sanitise(text string) string {
+// pictures. Then the policy has the last word on every element and attribute. What exceeds its bounds is shown as typed.
+func (r *notebookRenderer) sanitise(text, typed string) string {
+	if !spend(&r.left.nodes, nodesOf(text)) {
+		return r.tooMuch(typed, "HTML", "has too many elements")
+	}
 	var out strings.Builder
 	body := &dom.Node{Type: dom.ElementNode, Data: "div", DataAtom: atom.Div}
 	nodes, err := dom.ParseFragment(strings.NewReader(text), body)
@@ -28,11 +30,18 @@ func (r *notebookRenderer) sanitise(text string) string {
 		err = dom.Render(&out, body)
 	}
 	if err != nil { // elements that lie in each other too deeply
-		r.leave("HTML: %v", err)
-		return "<pre>" + html.EscapeString(text) + "</pre>"
+		return r.tooMuch(typed, "HTML", err.Error())
 	}
 	inner := strings.TrimSuffix(strings.TrimPrefix(out.String(), "<div>"), "</div>")
-	return r.putFormulas(strings.ReplaceAll(policy.Sanitize(inner), "/>", ">")) // no other > stays as it is
+	r.left.made -= len(inner)
+	clean := ""
+	if r.left.made > 0 {
+		clean = strings.ReplaceAll(policy.Sanitize(inner), "/>", ">") // no other > stays as it is
+	}
+	if r.left.made <= 0 || !spend(&r.left.shown, len(clean)) {
+		return r.tooMuch(typed, "HTML", "is too long for the page")
+	}
+	return r.putFormulas(clean)
 }
 
 // codeTags are those between which a dollar is a dollar.
@@ -61,7 +70,7 @@ func (r *notebookRenderer) element(n *dom.Node, code bool) {
 		r.picture(n)
 		return
 	case left[n.Data]:
-		if missed[n.Data] && (r.missed == "" || r.missed == "script") {
+		if r.misses(n) && (r.missed == "" || unseen[r.missed]) {
 			r.missed = n.Data
 		}
 		n.Parent.RemoveChild(n)
@@ -77,14 +86,19 @@ func (r *notebookRenderer) element(n *dom.Node, code bool) {
 		}
 	case headingTags[n.Data]:
 		r.heading(n)
+	case n.Data == "code" && slices.Contains(strings.Fields(attribute(n, "class")), "language-mermaid"):
+		r.leave("a diagram in mermaid: its code is shown")
 	}
 	r.children(n, code)
 }
 
+// longestHeading has a name.
+const longestHeading = 1000
+
 // heading names a heading, or takes it out for the page's.
 func (r *notebookRenderer) heading(n *dom.Node) {
 	words := strings.Join(strings.Fields(textIn(n)), " ")
-	if words == "" {
+	if words == "" || len(words) > longestHeading {
 		return
 	}
 	jupyter, github := r.ids.names(words)
@@ -121,10 +135,10 @@ func (r *notebookRenderer) picture(n *dom.Node) {
 		}
 		become(n, "a", words, dom.Attribute{Key: "href", Val: address})
 	default:
-		uri, err := r.pictureURI(address)
+		place, err := r.pictures.place(r, address)
 		for i, a := range n.Attr {
 			if a.Key == "src" {
-				n.Attr[i].Val = uri
+				n.Attr[i].Val = place
 			}
 		}
 		if err != nil {

@@ -46,7 +46,10 @@ func Site(ctx context.Context, dir, title string, notebooks []*Notebook, o Origi
 	index := &indexPage{Title: title, Made: o.made()}
 	var pages []*notebookPage
 	for _, n := range notebooks {
-		p := n.render(ctx, o, site)
+		p, err := n.render(ctx, o, site)
+		if err != nil {
+			return written, err
+		}
 		p.Href, p.Picture, p.Failed = site[filepath.Base(n.File)], p.picture(), n.Failed() != nil
 		pages, index.Cards = append(pages, p), append(index.Cards, &p.card)
 		index.Made.Files = append(index.Made.Files, p.Made.Files...)
@@ -65,8 +68,8 @@ func Site(ctx context.Context, dir, title string, notebooks []*Notebook, o Origi
 }
 
 var (
-	firstPicture = regexp.MustCompile(`(?s)<figure class="pcl-figure".*?</figure>|<img\b[^>]*>`)
-	asked        = regexp.MustCompile(` data-(?:values|say|box|x|y)=(?:"[^"]*"|'[^']*')`) // what a card isn't asked
+	firstPicture = regexp.MustCompile(`(?s)<figure class="pcl-figure".*?</figure>|<img\b[^>]* src="[^>]*>`)
+	asked        = regexp.MustCompile(` data-(?:values|say|box|x|y|picture)=(?:"[^"]*"|'[^']*')`) // what a card isn't asked
 )
 
 // picture is the first picture of the page; empty if there is none, or a large one: the index has all of them.

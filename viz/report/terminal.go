@@ -35,7 +35,7 @@ func (r *notebookRenderer) terminal(stream lines, text string) string {
 // terminalHTML is what a terminal shows in the end of all that was written, with its colours and links.
 func (r *notebookRenderer) terminalHTML(text string) string {
 	screen := spans.ReplaceAllStringFunc(terminalScreen(text), func(tag string) string { return manyColours.ReplaceAllStringFunc(tag, ofEight) })
-	shown := r.sanitise("<code>" + screen + "</code>") // in code no dollar begins a formula
+	shown := r.sanitise("<code>"+screen+"</code>", text) // in code no dollar begins a formula
 	return strings.TrimSuffix(strings.TrimPrefix(shown, "<code>"), "</code>")
 }
 

@@ -85,7 +85,7 @@ var (
 		fence form height hidden href http-equiv id lang linethickness loading lspace mathvariant max maxsize media min minsize movablelimits mathcolor mathbackground mathsize
 		largeop linebreak depth voffset notation separator scriptlevel name
 		abbr cite datetime headers high low nowrap optimum scope span summary usemap
-		open rel reversed role rowspan rspace src srcset start step stretchy style symmetric title type valign value width`)
+		data-as data-picture open rel reversed role rowspan rspace src srcset start step stretchy style symmetric title type valign value width`)
 )
 
 func fieldSet(list string) map[string]bool {

@@ -101,11 +101,34 @@
     }
   };
 
+  // What a macro makes is counted before it is made: its text, with the arguments in their places. KaTeX counts macros alone,
+  // each of which may be as long as a formula.
+  let work = 0, most = 0, body = [];
+  const spend = n => {
+    work += n;
+    if (work > most) throw new Error("Error: its macros make too much");
+  };
+  const count = expander => {
+    const { pushTokens, consumeArgs, _getExpansion } = expander;
+    Object.assign(expander, {
+      pushTokens(tokens) { spend(tokens.length); pushTokens.call(this, tokens); },
+      _getExpansion(name) { const found = _getExpansion.call(this, name); body = found?.tokens ?? []; return found; },
+      consumeArgs(n, delimiters) {
+        const places = body;
+        const args = consumeArgs.call(this, n, delimiters);
+        for (const { text } of places) spend(args[text - 1]?.length ?? 0);
+        return args;
+      },
+    });
+  };
+  katex.__parse("\\count", { macros: { "\\count": context => (count(context.constructor.prototype), "") } });
+
   const refuse = context => { throw new Error(context.command + " is left out"); };
 
-  // The formulas of one notebook, which has the engine for itself, share their macros.
-  return (tex, display) => {
+  // The formulas of one notebook, which has the engine for itself, share their macros. Their work may not exceed a limit.
+  const typeset = (tex, display, limit) => {
     label = "";
+    [work, most, body] = [tex.length, limit, []];
     const source = tex.replace(environment, (_, end, name) => "\\" + end + "{" + environments[name][end === "begin" ? 0 : 1] + "}");
     const tree = katex.__renderToDomTree(source, {
       displayMode: display, output: "mathml", throwOnError: true, strict: "ignore", trust: refuse, globalGroup: true, maxExpand: 1000, maxSize: 50, macros,
@@ -118,4 +141,5 @@
     if (label && tag) tags[label] = tag[1];
     return math.toMarkup();
   };
+  return [typeset, () => work];
 })();
