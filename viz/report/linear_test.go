@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 )
@@ -183,12 +182,8 @@ func TestHostileTextsEnd(t *testing.T) {
 
 // FuzzReader: bytes of all kinds are refused, or are a notebook of cells.
 func FuzzReader(f *testing.F) {
-	small, err := os.ReadFile("testdata/small.ipynb")
-	if err != nil {
-		f.Fatal(err)
-	}
 	for _, text := range []string{
-		string(small), `{"nbformat":4,"cells":[]}`, "\ufeff{\"nbformat\":4,\"cells\":[NaN,{\"metadata\":{\"a\":-Infinity}}]}", `{"nbformat":4,"cells":[{"outputs":"none"}]}`,
+		`{"nbformat":4,"cells":[]}`, "\ufeff{\"nbformat\":4,\"cells\":[NaN,{\"metadata\":{\"a\":-Infinity}}]}", `{"nbformat":4,"cells":[{"outputs":"none"}]}`,
 		`{"nbformat":4,"cells":[{"cell_type":["co","de"],"source":1,"attachments":[1],"outputs":[{"data":{"a":[1,"b"]},"traceback":{}}]},[]]}`, "{", "\xff\xfe{",
 	} {
 		f.Add([]byte(text))
