@@ -23,8 +23,9 @@ func TestAdjustedLoss(t *testing.T) {
 	share := []float64{1. / 2, 1. / 2, 1. / 2, 1./2 + 1./3, 1. / 3, 1. / 3}
 	loss := func(row int) (mean float64) {
 		batch := runningTask(l, row+1).current
-		l.aim(batch, rehearsal.Loss{})
-		logits, _ := l.programs.Describe(l.at(l.network.theta), batch, rehearsal.Loss{})
+		must.Do(t, l.aim(batch, rehearsal.Loss{}))
+		logits, _, err := l.programs.Describe(l.at(l.network.theta), batch, rehearsal.Loss{})
+		must.Do(t, err)
 		for i := range batch.N {
 			sum := 0.0
 			for o, x := range share {

@@ -3,12 +3,12 @@ package pcl
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"sync/atomic"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -24,12 +24,14 @@ func (l *Learner) Attach(t Task) (id int, err error) { return l.AttachContext(co
 // AttachContext is [Learner.Attach], but gives up, and returns the error of ctx, when ctx ends before its turn.
 func (l *Learner) AttachContext(ctx context.Context, t Task) (id int, err error) {
 	t.require()
-	return callFor(ctx, l, "attach", func() int {
+	return callFor(ctx, l, "attach", func() (int, error) {
 		t.Classes, t.ClassNames = slices.Clone(t.Classes), slices.Clone(t.ClassNames)
 		a := &attached{Task: t, id: l.roll.last() + 1, samples: new(atomic.Int64)}
-		a.begin(func() { l.beginNew(a) })
+		if err := a.begin(func() error { return l.beginNew(a) }); err != nil {
+			return 0, err
+		}
 		l.arrived(a)
-		return a.id
+		return a.id, nil
 	})
 }
 
@@ -54,11 +56,12 @@ func (l *Learner) changed() {
 }
 
 // listen has a task's stream ring the bell.
-func (l *Learner) listen(t *attached) {
-	defer fail.Foreign("the stream panicked")
+func (l *Learner) listen(t *attached) (err error) {
+	defer recovered(&err, "the stream panicked")
 	if s, ok := t.Stream.(data.Notifier); ok {
 		t.silence = s.Notify(l.bell.ring)
 	}
+	return nil
 }
 
 // Reattach restarts an ended task with a new stream: it keeps its outputs, and its samples stay in the memory. When it ends
@@ -67,59 +70,87 @@ func (l *Learner) listen(t *attached) {
 // unchanged.
 func (l *Learner) Reattach(id int, t Task) error {
 	t.require()
-	return l.call(context.Background(), "reattach", func() {
-		old := fail.Or(l.roll.get(id))
+	return l.call(context.Background(), "reattach", func() error {
+		old, err := l.roll.get(id)
+		if err != nil {
+			return err
+		}
 		name := label(id, old.Name)
-		fail.When(l.tasks.get(id) != nil, "%s has not ended", name)
-		fail.When(t.Classes != nil && !slices.Equal(t.Classes, old.Classes), "%s has classes %v, not %v: attach a task of its own for others", name, old.Classes, t.Classes)
+		if l.tasks.get(id) != nil {
+			return fmt.Errorf("%s has not ended", name)
+		}
+		if t.Classes != nil && !slices.Equal(t.Classes, old.Classes) {
+			return fmt.Errorf("%s has classes %v, not %v: attach a task of its own for others",
+				name, old.Classes, t.Classes)
+		}
 		a := &attached{Task: old.Task, id: id, samples: old.samples}
 		if a.Stream = t.Stream; t.Test != nil {
 			a.Test = t.Test
 		}
-		a.begin(func() {
-			fail.If(l.fitsMethod(id, l.roll.head(id))) // a task of another network may not fit
-			l.open(a)
-		})
+		if err := a.begin(func() error { return l.openAgain(a) }); err != nil {
+			return err
+		}
 		if t.Test != nil {
 			l.roll.test(id, t.Test)
 		}
 		l.count(id, -1)
 		l.arrived(a)
+		return nil
 	})
 }
 
-// begin does what a task needs to begin. If it fails, nothing of the task is left.
-func (t *attached) begin(open func()) {
-	if err := fail.Tried(open); err != nil {
-		t.free()
-		fail.Now("%s: %w", label(t.id, t.Name), err)
+func (l *Learner) openAgain(t *attached) error {
+	if err := l.fitsMethod(t.id, l.roll.head(t.id)); err != nil { // a task of another network may not fit
+		return err
 	}
+	return l.open(t)
+}
+
+// begin does what a task needs to begin. If it fails, nothing of the task is left.
+func (t *attached) begin(open func() error) error {
+	if err := open(); err != nil {
+		t.free()
+		return fmt.Errorf("%s: %w", label(t.id, t.Name), err)
+	}
+	return nil
 }
 
 // beginNew opens a new task and gives it its outputs. The classifier grows before the first batch is fetched, which cannot be
 // given back; outputs that no task has do no harm if the stream then fails.
-func (l *Learner) beginNew(t *attached) {
-	head := fail.Or(l.roll.next(t.Classes))
-	fail.If(cmp.Or(l.fitsLoss(t.Classes, head), t.checkNames(l.roll.names), l.fitsMethod(t.id, head)))
-	l.growFor(head)
-	l.open(t)
+func (l *Learner) beginNew(t *attached) error {
+	head, err := l.roll.next(t.Classes)
+	if err != nil {
+		return err
+	}
+	if err := cmp.Or(l.fitsLoss(t.Classes, head), t.checkNames(l.roll.names), l.fitsMethod(t.id, head)); err != nil {
+		return err
+	}
+	if err := l.growFor(head); err != nil {
+		return err
+	}
+	if err := l.open(t); err != nil {
+		return err
+	}
 	l.roll.add(t.Task, head, t.samples)
+	return nil
 }
 
 // open fetches a task's first batch, if there is one yet, and has the stream say when there are more.
-func (l *Learner) open(t *attached) {
-	l.prepareBatches(t)
+func (l *Learner) open(t *attached) error {
+	if err := l.prepareBatches(t); err != nil {
+		return err
+	}
 	switch err := t.fetch(t.current); err {
 	case nil:
 		t.ready = true
 	case data.ErrNotReady:
 	case io.EOF:
-		fail.Now("its stream is empty")
+		return errors.New("its stream is empty")
 	default:
-		fail.If(err)
+		return err
 	}
 	t.reservoir = memory.NewReservoir(t.id, l.pool(t.Classes), l.options.Seed)
-	l.listen(t)
+	return l.listen(t)
 }
 
 // Detach ends a task before its stream has ended, for example because the stream keeps failing or is no longer
@@ -133,18 +164,31 @@ func (l *Learner) Detach(id int, keep bool) error {
 
 // DetachContext is [Learner.Detach], but gives up, and returns the error of ctx, when ctx ends before its turn.
 func (l *Learner) DetachContext(ctx context.Context, id int, keep bool) error {
-	return l.call(ctx, "detach", func() {
-		known, t := fail.Or(l.roll.get(id)), l.tasks.get(id)
-		fail.When(t == nil, "%s has ended already", label(id, known.Name))
-		l.wholly(l.byMethod(), func() { l.retire(t, keep) })
+	return l.call(ctx, "detach", func() error {
+		known, err := l.roll.get(id)
+		if err != nil {
+			return err
+		}
+		t := l.tasks.get(id)
+		if t == nil {
+			return fmt.Errorf("%s has ended already", label(id, known.Name))
+		}
+		if err := l.wholly(l.byMethod(), func() error { return l.retire(t, keep) }); err != nil {
+			return err
+		}
 		l.changed()
+		return nil
 	})
 }
 
 // prepareBatches gives a task room for the batch that it trains on and the next one.
-func (l *Learner) prepareBatches(t *attached) {
-	t.current = l.programs.Lane(t.id).NewBatch()
-	t.spare = l.programs.Lane(t.id).NewBatch()
+func (l *Learner) prepareBatches(t *attached) error {
+	var err error
+	if t.current, err = l.programs.Lane(t.id).NewBatch(); err != nil {
+		return err
+	}
+	t.spare, err = l.programs.Lane(t.id).NewBatch()
+	return err
 }
 
 // pool returns how many samples of each class are collected while a task of these classes runs, as candidates
@@ -165,16 +209,19 @@ func (l *Learner) pool(classes []int) int {
 }
 
 // retire ends a task. If keep is true, the samples in its reservoir enter the memory.
-func (l *Learner) retire(t *attached, keep bool) {
+func (l *Learner) retire(t *attached, keep bool) error {
 	l.tasks = slices.DeleteFunc(slices.Clone(l.tasks), func(other *attached) bool { return other == t })
 	l.count(t.id, 1)
 	if keep {
-		l.remember(t)
+		if err := l.remember(t); err != nil {
+			return err
+		}
 	}
 	t.free()
 	if s, ok := method.As[method.Stateful](l.options.Method); ok {
 		s.End(t.id)
 	}
+	return nil
 }
 
 // count adds to the number of ended tasks that have the outputs of a task.
@@ -186,21 +233,30 @@ func (l *Learner) count(id, change int) {
 
 // remember puts the samples of a task that has ended into the memory. A method that curates the memory decides
 // which ones, and it may learn more from them.
-func (l *Learner) remember(t *attached) {
-	defer fail.At(label(t.id, t.Name))
+func (l *Learner) remember(t *attached) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", label(t.id, t.Name), err)
+		}
+	}()
 	candidates := t.reservoir.Items()
 	if _, ok := method.As[rehearsal.Storer](l.options.Method); ok {
 		candidates = nil // the memory is filled already
 	}
 	if c, ok := method.As[rehearsal.Curator](l.options.Method); ok {
-		fail.If(c.Curate(lab{l: l}, t.id, candidates))
+		if err := c.Curate(lab{l: l}, t.id, candidates); err != nil {
+			return err
+		}
 	} else {
 		l.memory.Add(candidates)
 	}
 	if p, ok := method.As[rehearsal.Penalty](l.options.Method); ok {
 		// The reservoir may have more samples of each class than it asks for, for the memory.
-		fail.If(p.Consolidate(lab{l: l}, t.id, t.reservoir.Some(p.Samples())))
+		if err := p.Consolidate(lab{l: l}, t.id, t.reservoir.Some(p.Samples())); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // fitsMethod returns an error if the method could not be trained on a task with these outputs, or on its samples in the memory.

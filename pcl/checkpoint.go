@@ -14,7 +14,6 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
@@ -92,7 +91,13 @@ func (l *Learner) Save(path string) error { return l.SaveContext(context.Backgro
 
 // SaveContext is [Learner.Save], but gives up, and returns the error of ctx, when ctx ends before its turn.
 func (l *Learner) SaveContext(ctx context.Context, path string) error {
-	return l.call(ctx, "save", func() { fail.If(l.snapshot().Save(path)) })
+	return l.call(ctx, "save", func() error {
+		snapshot, err := l.snapshot()
+		if err != nil {
+			return err
+		}
+		return snapshot.Save(path)
+	})
 }
 
 // State returns everything that [Learner.Save] would write, for a caller that stores it elsewhere. Every
@@ -133,7 +138,7 @@ func (s State) Save(path string) error {
 }
 
 // snapshot returns the whole state of the learner.
-func (l *Learner) snapshot() State {
+func (l *Learner) snapshot() (State, error) {
 	s := learnerState{
 		Method: l.options.Method.Info().Name, Made: l.options.madeWith(l.options.Model), Step: l.steps, Update: l.network.updates, Last: l.roll.last(),
 	}
@@ -142,7 +147,10 @@ func (l *Learner) snapshot() State {
 	if l.options.Grow {
 		s.Outputs = l.options.Model.Outputs()
 	}
-	s.Rand, s.Rule = l.rule()
+	var err error
+	if s.Rand, s.Rule, err = l.rule(); err != nil {
+		return State{}, err
+	}
 	if l.network.statistics != nil {
 		arrays["statistics"] = slices.Clone(l.network.statistics)
 	}
@@ -154,47 +162,80 @@ func (l *Learner) snapshot() State {
 		vectors[name] = l.network.state[i]
 	}
 	for name, b := range vectors {
-		arrays[name] = slices.Clone(program.Read[float32](b, l.total()))
+		values, err := program.Read[float32](b, l.total())
+		if err != nil {
+			return State{}, err
+		}
+		arrays[name] = slices.Clone(values)
 	}
 	for _, info := range l.roll.infos(l.tasks) {
 		state := taskState{TaskInfo: info}
 		if t := l.tasks.get(info.ID); t != nil {
-			t.snapshot(&state, arrays)
+			if err := t.snapshot(&state, arrays); err != nil {
+				return State{}, err
+			}
 		}
 		s.Tasks = append(s.Tasks, state)
 	}
-	return State{fail.Or(json.Marshal(s)), arrays}
+	text, err := json.Marshal(s)
+	return State{text, arrays}, err
 }
 
 // rule returns the state of the method's random draws, and what it remembers; nil if it remembers nothing.
-func (l *Learner) rule() (draws []byte, state json.RawMessage) {
-	defer fail.At(l.byMethod())
-	defer fail.Foreign("it panicked")
+func (l *Learner) rule() (draws []byte, state json.RawMessage, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", l.byMethod(), err)
+		}
+	}()
+	defer recovered(&err, "it panicked")
 	draws, _ = l.rng.MarshalBinary() // of two numbers there is no error
 	if m, ok := method.As[method.Stateful](l.options.Method); ok {
-		state = fail.Or(m.MarshalState())
-		fail.When(state != nil && !json.Valid(state), "its MarshalState returned something that is not JSON")
+		if state, err = m.MarshalState(); err != nil {
+			return nil, nil, err
+		}
+		if state != nil && !json.Valid(state) {
+			return nil, nil, errors.New("its MarshalState returned something that is not JSON")
+		}
 	}
-	return draws, state
+	return draws, state, nil
 }
 
 // setRule sets what rule returns.
-func (l *Learner) setRule(draws []byte, state json.RawMessage) {
-	defer fail.At(l.byMethod())
-	defer fail.Foreign("it panicked")
-	fail.If(l.rng.UnmarshalBinary(draws))
-	if m, ok := method.As[method.Stateful](l.options.Method); ok {
-		fail.If(m.UnmarshalState(state))
+func (l *Learner) setRule(draws []byte, state json.RawMessage) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", l.byMethod(), err)
+		}
+	}()
+	defer recovered(&err, "it panicked")
+	if err := l.rng.UnmarshalBinary(draws); err != nil {
+		return err
 	}
+	if m, ok := method.As[method.Stateful](l.options.Method); ok {
+		if err := m.UnmarshalState(state); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // snapshot adds to a task's state what there is of a running one.
-func (t *attached) snapshot(s *taskState, arrays map[string][]float32) {
-	defer fail.At(label(t.id, t.Name))
-	defer fail.Foreign("the stream panicked")
+func (t *attached) snapshot(s *taskState, arrays map[string][]float32) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", label(t.id, t.Name), err)
+		}
+	}()
+	defer recovered(&err, "the stream panicked")
 	stream, ok := t.Stream.(data.Resumable)
-	fail.When(!ok, "its stream is not data.Resumable (it lacks State and SetState), so the learner cannot be saved while it runs")
-	s.Stream = fail.Or(stream.State())
+	if !ok {
+		return errors.New(
+			"its stream is not data.Resumable (it lacks State and SetState), so the learner cannot be saved while it runs")
+	}
+	if s.Stream, err = stream.State(); err != nil {
+		return err
+	}
 	if h, ok := stream.(holder); ok {
 		s.Waiting = h.Saved()
 	}
@@ -207,6 +248,7 @@ func (t *attached) snapshot(s *taskState, arrays map[string][]float32) {
 		s.Ahead = new(batchState)
 		*s.Ahead, arrays[taskArray("ahead", t.id)] = stateOf(t.spare)
 	}
+	return nil
 }
 
 func stateOf(b *device.Batch) (s batchState, pixels []float32) {
@@ -241,7 +283,7 @@ func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
 		return err
 	}
 	defer l.leave()
-	if err := fail.Tried(func() { l.restore(s, attach) }); err != nil {
+	if err := l.restore(s, attach); err != nil {
 		return fmt.Errorf("pcl: restore: %w", err)
 	}
 	return nil
@@ -249,64 +291,98 @@ func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
 
 // restore restores what snapshot returned. attach returns the task with the given id, with its stream at any
 // position and its test samples.
-func (l *Learner) restore(f State, attach func(id int) (Task, error)) {
-	s, m := l.understand(f)
-	stored := fail.Or(memory.Restore(s.Memory, f.Arrays, l.options.Memory, l.options.spec().Width()))
-	draws, rule := l.rule()
+func (l *Learner) restore(f State, attach func(id int) (Task, error)) error {
+	s, m, err := l.understand(f)
+	if err != nil {
+		return err
+	}
+	stored, err := memory.Restore(s.Memory, f.Arrays, l.options.Memory, l.options.spec().Width())
+	if err != nil {
+		return err
+	}
+	draws, rule, err := l.rule()
+	if err != nil {
+		return err
+	}
 	old := l.options.Model
-	l.useModel(m)
-	if err := fail.Tried(func() { l.setRule(s.Rand, s.Rule) }); err != nil { // it may be of other parameters than the method has
-		l.useModel(old)
-		l.setRule(draws, rule)
-		fail.If(err)
+	if err := l.useModel(m); err != nil {
+		return err
+	}
+	if err := l.setRule(s.Rand, s.Rule); err != nil { // it may be of other parameters than the method has
+		if failed := l.useModel(old); failed != nil {
+			return failed
+		}
+		if failed := l.setRule(draws, rule); failed != nil {
+			return failed
+		}
+		return err
 	}
 	defer l.bell.ring()
-	l.wholly("attaching a stream again", func() { l.takeUp(s, f.Arrays, stored, attach) })
+	return l.wholly("attaching a stream again", func() error { return l.takeUp(s, f.Arrays, stored, attach) })
 }
 
 // understand decodes a saved state and checks that it belongs to a learner like this one, whose model then is m. It
 // changes nothing.
-func (l *Learner) understand(f State) (s learnerState, m model.Model) {
-	err := json.Unmarshal(f.JSON, &s)
-	fail.When(err != nil, "state: %w", err)
+func (l *Learner) understand(f State) (s learnerState, m model.Model, err error) {
+	if err := json.Unmarshal(f.JSON, &s); err != nil {
+		return learnerState{}, nil, fmt.Errorf("state: %w", err)
+	}
 	name := l.options.Method.Info().Name
-	fail.When(s.Method != name, "it was saved by method %s, this learner has %s", s.Method, name)
-	m = l.modelOf(s.Outputs, len(f.Arrays["theta"]))
-	s.fits(l.options, m)
-	l.options.checkArrays(f.Arrays, m.Layout())
-	return s, m
+	if s.Method != name {
+		return learnerState{}, nil, fmt.Errorf("it was saved by method %s, this learner has %s", s.Method, name)
+	}
+	if m, err = l.modelOf(s.Outputs, len(f.Arrays["theta"])); err != nil {
+		return learnerState{}, nil, err
+	}
+	if err := s.fits(l.options, m); err != nil {
+		return learnerState{}, nil, err
+	}
+	if err := l.options.checkArrays(f.Arrays, m.Layout()); err != nil {
+		return learnerState{}, nil, err
+	}
+	return s, m, nil
 }
 
 // modelOf returns the model with as many outputs as a saved classifier had. A damaged state may claim any number, but
 // each output has a parameter at least, so that their number bounds what is built.
-func (l *Learner) modelOf(outputs, parameters int) model.Model {
+func (l *Learner) modelOf(outputs, parameters int) (model.Model, error) {
 	if !l.options.Grow || outputs == 0 || outputs == l.options.Model.Outputs() {
-		return l.options.Model
+		return l.options.Model, nil
 	}
-	fail.When(outputs < 0 || outputs > parameters, "its classifier of %d outputs has %d parameters", outputs, parameters)
-	return fail.Or(l.options.Model.(model.Resizer).WithOutputs(outputs))
+	if outputs < 0 || outputs > parameters {
+		return nil, fmt.Errorf("its classifier of %d outputs has %d parameters", outputs, parameters)
+	}
+	return l.options.Model.(model.Resizer).WithOutputs(outputs)
 }
 
-// fits ends the work if the state would mean something else to a learner with these options and model m.
-func (s *learnerState) fits(o Options, m model.Model) {
+// fits returns an error if the state would mean something else to a learner with these options and model m.
+func (s *learnerState) fits(o Options, m model.Model) error {
 	now := *o.madeWith(m)
 	was := *cmp.Or(s.Made, &now) // old files do not tell, or do not tell the model
 	if was.Model == "" {
 		now.Model = ""
 	}
 	was.Optimizer = strings.TrimPrefix(was.Optimizer, "adamw 0 ") // older files' AdamW without decay is Adam
-	fail.When(was != now, "it was saved by a learner with %+v, this one has %+v: make the learner with the same options", was, now)
+	if was != now {
+		return fmt.Errorf(
+			"it was saved by a learner with %+v, this one has %+v: make the learner with the same options",
+			was, now)
+	}
 	for i, t := range s.Tasks {
 		most := len(t.Class)
 		if t.Ahead != nil {
 			most = max(most, len(t.Ahead.Class))
 		}
-		fail.When(!t.Ended && most > o.Batch, "%s: a batch of %d samples had been fetched from its stream: make the learner with Options.Batch of at least that, not %d", label(t.number(i), t.Name), most, o.Batch)
+		if !t.Ended && most > o.Batch {
+			return fmt.Errorf(
+				"%s: a batch of %d samples had been fetched from its stream: make the learner with Options.Batch of at least that, not %d", label(t.number(i), t.Name), most, o.Batch)
+		}
 	}
+	return nil
 }
 
-// checkArrays ends the work if arrays that have to do with the parameters are not as long as the layout says.
-func (o Options) checkArrays(arrays map[string][]float32, l *model.Layout) {
+// checkArrays returns an error if arrays that have to do with the parameters are not as long as the layout says.
+func (o Options) checkArrays(arrays map[string][]float32, l *model.Layout) error {
 	want := map[string]int{"theta": l.Total, "statistics": l.StatsTotal}
 	for _, name := range o.Optimizer.State() {
 		want[name] = l.Total
@@ -315,12 +391,15 @@ func (o Options) checkArrays(arrays map[string][]float32, l *model.Layout) {
 		want["remembered"] = l.Total
 	}
 	for name, n := range want {
-		fail.When(len(arrays[name]) != n, "array %q has %d entries; the model has %d", name, len(arrays[name]), n)
+		if len(arrays[name]) != n {
+			return fmt.Errorf("array %q has %d entries; the model has %d", name, len(arrays[name]), n)
+		}
 	}
+	return nil
 }
 
 // takeUp replaces the rest of the learner's state by a saved one. If it fails, the learner is left half restored.
-func (l *Learner) takeUp(s learnerState, arrays map[string][]float32, stored *memory.Store, attach func(id int) (Task, error)) {
+func (l *Learner) takeUp(s learnerState, arrays map[string][]float32, stored *memory.Store, attach func(id int) (Task, error)) error {
 	l.version++
 	l.memory = stored
 	for _, t := range l.tasks {
@@ -328,9 +407,13 @@ func (l *Learner) takeUp(s learnerState, arrays map[string][]float32, stored *me
 	}
 	l.roll, l.tasks, l.over = roll{increment: l.options.Increment}, nil, map[int]int{}
 	for i, state := range s.Tasks {
-		l.restoreTask(state.number(i), state, arrays, attach)
+		if err := l.restoreTask(state.number(i), state, arrays, attach); err != nil {
+			return err
+		}
 	}
-	suffice(l.options.Model.Outputs(), l.roll.used)
+	if err := suffice(l.options.Model.Outputs(), l.roll.used); err != nil {
+		return err
+	}
 	l.roll.skip(min(s.Last, maxID))
 	l.others.free()
 	if theta := arrays["remembered"]; theta != nil {
@@ -340,7 +423,9 @@ func (l *Learner) takeUp(s learnerState, arrays map[string][]float32, stored *me
 				taught[o] = true
 			}
 		}
-		l.others.remember(l.options.Backend, theta, allBut(s.Remembered), slices.Collect(maps.Keys(taught)))
+		if err := l.others.remember(l.options.Backend, theta, allBut(s.Remembered), slices.Collect(maps.Keys(taught))); err != nil {
+			return err
+		}
 	}
 	var moments [][]float32
 	for _, name := range l.options.Optimizer.State() {
@@ -348,56 +433,90 @@ func (l *Learner) takeUp(s learnerState, arrays map[string][]float32, stored *me
 	}
 	copy(l.network.statistics, arrays["statistics"])
 	l.steps, l.network.updates, l.prepared = s.Step, s.Update, 0
-	l.network.set(l.options.Backend, arrays["theta"], moments)
+	return l.network.set(l.options.Backend, arrays["theta"], moments)
 }
 
 // restoreTask restores a task, with the stream that attach gives it if it had not ended.
-func (l *Learner) restoreTask(id int, s taskState, arrays map[string][]float32, attach func(id int) (Task, error)) {
-	defer fail.At(label(id, s.Name))
-	fail.When(id <= l.roll.last() || id > maxID, "it comes after task %d; want ids that count up, at most %d", l.roll.last(), maxID)
+func (l *Learner) restoreTask(id int, s taskState, arrays map[string][]float32, attach func(id int) (Task, error)) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", label(id, s.Name), err)
+		}
+	}()
+	if id <= l.roll.last() || id > maxID {
+		return fmt.Errorf("it comes after task %d; want ids that count up, at most %d", l.roll.last(), maxID)
+	}
 	l.roll.skip(id - 1)
 	t := &attached{id: id, over: s.Over, samples: new(atomic.Int64)}
 	if attach != nil {
-		t.Task = fail.Or(attach(id))
+		if t.Task, err = attach(id); err != nil {
+			return err
+		}
 	}
-	fail.When(t.Classes != nil && !slices.Equal(t.Classes, s.Classes), "it had classes %v, now %v", s.Classes, t.Classes)
+	if t.Classes != nil && !slices.Equal(t.Classes, s.Classes) {
+		return fmt.Errorf("it had classes %v, now %v", s.Classes, t.Classes)
+	}
 	t.Name, t.Classes = cmp.Or(t.Name, s.Name), s.Classes
 	if t.ClassNames = slices.Clone(t.ClassNames); t.ClassNames == nil {
 		t.ClassNames = s.ClassNames
 	}
-	head := fail.Or(l.roll.next(s.Classes))
-	fail.If(t.checkNames(nil))
+	head, err := l.roll.next(s.Classes)
+	if err != nil {
+		return err
+	}
+	if err := t.checkNames(nil); err != nil {
+		return err
+	}
 	t.samples.Store(int64(s.Taken))
 	t.paused.Store(s.Paused)
 	l.roll.add(t.Task, head, t.samples)
 	if s.Ended {
 		l.count(id, 1)
-		return
+		return nil
 	}
 	l.tasks = l.tasks.with(t)
-	l.restoreStream(t, s, arrays)
-	l.listen(t)
+	if err := l.restoreStream(t, s, arrays); err != nil {
+		return err
+	}
+	return l.listen(t)
 }
 
-func (l *Learner) restoreStream(t *attached, s taskState, arrays map[string][]float32) {
+func (l *Learner) restoreStream(t *attached, s taskState, arrays map[string][]float32) error {
 	stream, ok := t.Stream.(data.Resumable)
-	fail.When(!ok || s.Reservoir == nil, "it was running when the learner was saved: it needs its stream, as a data.Resumable, and its reservoir")
-	fail.If(stream.SetState(s.Stream))
-	t.reservoir = fail.Or(memory.RestoreReservoir(s.Reservoir, arrays[taskArray("reservoir", t.id)], l.options.spec().Width()))
-	l.prepareBatches(t)
+	if !ok || s.Reservoir == nil {
+		return errors.New(
+			"it was running when the learner was saved: it needs its stream, as a data.Resumable, and its reservoir")
+	}
+	if err := stream.SetState(s.Stream); err != nil {
+		return err
+	}
+	var err error
+	if t.reservoir, err = memory.RestoreReservoir(s.Reservoir, arrays[taskArray("reservoir", t.id)], l.options.spec().Width()); err != nil {
+		return err
+	}
+	if err := l.prepareBatches(t); err != nil {
+		return err
+	}
 	if s.Class != nil {
-		s.batchState.restore(t, t.current, arrays[taskArray("batch", t.id)])
+		if err := s.batchState.restore(t, t.current, arrays[taskArray("batch", t.id)]); err != nil {
+			return err
+		}
 		t.ready = true
 	}
 	if s.Ahead != nil {
-		s.Ahead.restore(t, t.spare, arrays[taskArray("ahead", t.id)])
+		if err := s.Ahead.restore(t, t.spare, arrays[taskArray("ahead", t.id)]); err != nil {
+			return err
+		}
 		t.fetched = true
 	}
+	return nil
 }
 
 // restore fills a batch with the one that a task had fetched.
-func (s *batchState) restore(t *attached, b *device.Batch, pixels []float32) {
+func (s *batchState) restore(t *attached, b *device.Batch, pixels []float32) error {
 	n := len(s.Class)
-	fail.When(len(pixels) != n*len(b.X)/len(b.Class), "a fetched batch of %d samples has %d values", n, len(pixels))
-	fail.If(t.take(b, &data.Batch{X: pixels, Class: s.Class, N: n, Repeat: s.Repeat}))
+	if len(pixels) != n*len(b.X)/len(b.Class) {
+		return fmt.Errorf("a fetched batch of %d samples has %d values", n, len(pixels))
+	}
+	return t.take(b, &data.Batch{X: pixels, Class: s.Class, N: n, Repeat: s.Repeat})
 }

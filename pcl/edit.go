@@ -14,41 +14,50 @@ import (
 
 // prepareEdit finds D, the direction that edits aim at, if this step edits the memory. If edits use the θ from before the
 // update, it also computes the gradients by which the samples will be moved.
-func (s *step) prepareEdit() {
+func (s *step) prepareEdit() error {
 	if e := s.options.Edit; e.Eta == 0 || s.report.Step%e.Every != 0 {
-		return
+		return nil
 	}
-	s.toward = s.aggregate()
+	var err error
+	if s.toward, err = s.aggregate(); err != nil {
+		return err
+	}
 	if s.options.Edit.At == "post" {
-		s.fix(s.toward)
-	} else {
-		s.editMemory()
+		return s.fix(s.toward)
 	}
+	return s.editMemory()
 }
 
 // editAfter computes the gradients by which the samples will be moved if edits use the updated θ.
-func (s *step) editAfter() {
+func (s *step) editAfter() error {
 	if s.toward == nil || s.options.Edit.At != "post" {
-		return
+		return nil
 	}
 	s.forget()
 	for i := range s.rows {
 		s.rows[i].observed = true // by the step itself: no further update follows
 	}
-	s.penaliseAgain()
-	s.gradients(device.Products{})
-	s.editMemory()
+	if err := s.penaliseAgain(); err != nil {
+		return err
+	}
+	if _, err := s.gradients(device.Products{}); err != nil {
+		return err
+	}
+	return s.editMemory()
 }
 
 // editMemory computes the gradient of φ for the samples of the memory's rows (docs/method.md §3.1).
-func (s *step) editMemory() {
+func (s *step) editMemory() error {
 	report, rows := &EditReport{}, 0
 	for _, i := range s.kept {
 		row := &s.rows[i]
 		if row.id > method.Memory || row.Batch == nil || row.Loss.StoredLogits {
 			continue
 		}
-		phi, gradients := s.editGradients(row, s.toward)
+		phi, gradients, err := s.editGradients(row, s.toward)
+		if err != nil {
+			return err
+		}
 		rows++
 		report.Phi += (phi - report.Phi) / float64(rows)
 		report.Indices = append(report.Indices, row.indices...)
@@ -57,6 +66,7 @@ func (s *step) editMemory() {
 	if rows > 0 { // without rows, nothing that can be edited was replayed
 		s.report.Edit = report
 	}
+	return nil
 }
 
 // moveSamples starts to move the memory's samples if the step edits them; wait returns when that is done.
@@ -75,7 +85,7 @@ func (s *step) moveSamples() (wait func()) {
 }
 
 // aggregate returns D: the direction of the step or, with target "mean", that direction divided by |Σw|.
-func (s *step) aggregate() *aggregate {
+func (s *step) aggregate() (*aggregate, error) {
 	r, scale := s.report, 1.0
 	weights := r.Weights
 	if j := r.Outcome.Joined; j != nil {
@@ -85,26 +95,34 @@ func (s *step) aggregate() *aggregate {
 		scale = method.ToMean(weights)
 	}
 	if r.Outcome.Direction != nil {
-		g := s.along(r.Outcome.Direction, nil)
-		return &aggregate{[]float64{scale}, []compute.Buffer{g}, g}
+		g, err := s.along(r.Outcome.Direction, nil)
+		if err != nil {
+			return nil, err
+		}
+		return &aggregate{[]float64{scale}, []compute.Buffer{g}, g}, nil
 	}
 	d := &aggregate{}
 	for k, g := range s.gradientsKept() {
 		d.w, d.rows = append(d.w, scale*r.Weights[k]), append(d.rows, g)
 	}
-	return d
+	return d, nil
 }
 
 // fix replaces the rows of d by their weighted sum, so that the step may free the rows themselves.
-func (l *Learner) fix(d *aggregate) {
-	if d.own == nil {
-		d.own = l.programs.Combine(d.w, d.rows)
-		d.w, d.rows = []float64{1}, []compute.Buffer{d.own}
+func (l *Learner) fix(d *aggregate) error {
+	if d.own != nil {
+		return nil
 	}
+	var err error
+	if d.own, err = l.programs.Combine(d.w, d.rows); err != nil {
+		return err
+	}
+	d.w, d.rows = []float64{1}, []compute.Buffer{d.own}
+	return nil
 }
 
 // editGradients returns φ of a memory row and the gradient ∇φ of each of its samples.
-func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients [][]float32) {
+func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients [][]float32, err error) {
 	if l.options.Edit.Mode != "per_sample" {
 		return l.editAt(r, r.Flat, d)
 	}
@@ -113,15 +131,21 @@ func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients []
 	for k := range r.Batch.N {
 		clear(counts)
 		counts[k] = 1
-		own, rows := l.editAlone(r, d)
+		own, rows, err := l.editAlone(r, d)
+		if err != nil {
+			return 0, nil, err
+		}
 		phi += own / float64(r.Batch.N)
 		gradients = append(gradients, rows[k])
 	}
-	return phi, gradients
+	return phi, gradients, nil
 }
 
-func (l *Learner) editAlone(r *row, d *aggregate) (phi float64, gradients [][]float32) {
-	one := l.programs.Gradient(l.at(l.network.theta), r.Batch, r.Loss)
+func (l *Learner) editAlone(r *row, d *aggregate) (phi float64, gradients [][]float32, err error) {
+	one, err := l.programs.Gradient(l.at(l.network.theta), r.Batch, r.Loss)
+	if err != nil {
+		return 0, nil, err
+	}
 	defer program.Free(one)
 	return l.editAt(r, one, d)
 }
@@ -129,7 +153,7 @@ func (l *Learner) editAlone(r *row, d *aggregate) (phi float64, gradients [][]fl
 // editAt returns φ = ‖v‖² with v = g − D (or g + D with aim "literal"), and ∇φ of each sample. ∇φ is twice the
 // mixed derivative of the mean loss of the samples that count, multiplied by their number, so that its size
 // does not depend on how many there are.
-func (l *Learner) editAt(r *row, g compute.Buffer, d *aggregate) (phi float64, gradients [][]float32) {
+func (l *Learner) editAt(r *row, g compute.Buffer, d *aggregate) (phi float64, gradients [][]float32, err error) {
 	sign := -1.0
 	if l.options.Edit.Aim == "literal" {
 		sign = 1
@@ -142,10 +166,13 @@ func (l *Learner) editAt(r *row, g compute.Buffer, d *aggregate) (phi float64, g
 		}
 		w, rows = append(w, sign*x), append(rows, d.rows[i])
 	}
-	v := l.programs.Combine(w, rows)
+	v, err := l.programs.Combine(w, rows)
+	if err != nil {
+		return 0, nil, err
+	}
 	defer program.Free(v)
-	gradients, phi = l.programs.Edit(l.options.Edit.where(l.at(l.network.theta)), r.Batch, r.Loss, v)
-	return phi, gradients
+	gradients, phi, err = l.programs.Edit(l.options.Edit.where(l.at(l.network.theta)), r.Batch, r.Loss, v)
+	return phi, gradients, err
 }
 
 // move moves one sample of the memory along its gradient g and returns the mean |Δx| over its pixels. A

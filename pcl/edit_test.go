@@ -23,13 +23,17 @@ import (
 // phi computes φ of the given samples at θ from gradients alone: ‖∇ℓ − D‖² over the backbone.
 func phi(t *testing.T, l *Learner, theta []float32, d []float64, samples []memory.Item) float64 {
 	t.Helper()
-	l.begin(theta)
+	must.Do(t, l.begin(theta))
 	var g []float32
 	if l.options.Edit.Mode == "per_sample" {
 		g = lab{l: l}.Gradient(rehearsal.Now, samples)
 	} else {
 		loss := l.options.lossOf(method.Memory)
-		lab{l: l}.batches(samples, loss, func(h *device.Batch) { g = lab{l: l}.sharedGradient(device.At{Theta: l.network.theta}, h, loss) })
+		must.Do(t, lab{l: l}.batches(samples, loss, func(h *device.Batch) error {
+			var err error
+			g, err = lab{l: l}.sharedGradient(device.At{Theta: l.network.theta}, h, loss)
+			return err
+		}))
 	}
 	sum := 0.0
 	for p, x := range d {
@@ -243,7 +247,7 @@ func TestMeanTarget(t *testing.T) {
 		for i := range c.weights {
 			s.rows, s.kept = append(s.rows, row{}), append(s.kept, i)
 		}
-		if d := s.aggregate(); !slices.EqualFunc(d.w, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
+		if d := must.Get(s.aggregate())(t); !slices.EqualFunc(d.w, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
 			t.Errorf("of weights %v, D has the shares %v, want %v", c.weights, d.w, c.want)
 		}
 	}

@@ -27,8 +27,9 @@ func TestERACELosses(t *testing.T) {
 		return mean
 	}
 	batch := runningTask(l, 2).current
-	l.aim(batch, rehearsal.Loss{})
-	logits, _ := l.programs.Describe(l.at(l.network.theta), batch, rehearsal.Loss{})
+	must.Do(t, l.aim(batch, rehearsal.Loss{}))
+	logits, _, err := l.programs.Describe(l.at(l.network.theta), batch, rehearsal.Loss{})
+	must.Do(t, err)
 	kept := stored(lab{l: l}) // all of them are in the batch
 	ofMemory := lab{l: l}.Logits(rehearsal.Now, kept)
 	var right []int32

@@ -40,9 +40,14 @@ func (l *Learner) Evaluate(id int) (float64, error) {
 
 // EvaluateByClass is [Learner.Evaluate] with the counts of each of the task's classes, in their order.
 func (l *Learner) EvaluateByClass(id int) ([]ClassCount, error) {
-	return callFor(context.Background(), l, "evaluate", func() []ClassCount {
-		t, n := l.tested(id)
-		fail.When(l.options.compared() != nil, "loss %s has no classes to predict; call EvaluateLoss", keyOf(l.options.Loss))
+	return callFor(context.Background(), l, "evaluate", func() ([]ClassCount, error) {
+		t, n, err := l.tested(id)
+		if err != nil {
+			return nil, err
+		}
+		if l.options.compared() != nil {
+			return nil, fmt.Errorf("loss %s has no classes to predict; call EvaluateLoss", keyOf(l.options.Loss))
+		}
 		return l.countAll(id, t, n)
 	})
 }
@@ -50,15 +55,23 @@ func (l *Learner) EvaluateByClass(id int) ([]ClassCount, error) {
 // EvaluateLoss returns the mean loss of the test samples of the task with the given id.
 // Batch normalisation uses the running statistics, as in [Learner.Evaluate].
 func (l *Learner) EvaluateLoss(id int) (float64, error) {
-	return callFor(context.Background(), l, "evaluate", func() (sum float64) {
-		t, n := l.tested(id)
-		l.inBatches(id, t.Test, n, func(b *device.Batch) {
-			l.target(b, rehearsal.Loss{})
-			for _, x := range l.programs.Losses(l.at(l.network.theta), b, rehearsal.Loss{}) { // without what a method adds to it
+	return callFor(context.Background(), l, "evaluate", func() (sum float64, err error) {
+		t, n, err := l.tested(id)
+		if err != nil {
+			return 0, err
+		}
+		err = l.inBatches(id, t.Test, n, func(b *device.Batch) error {
+			if err := l.target(b, rehearsal.Loss{}); err != nil {
+				return err
+			}
+			plain := rehearsal.Loss{} // without what a method adds to it
+			losses, err := l.programs.Losses(l.at(l.network.theta), b, plain)
+			for _, x := range losses {
 				sum += x
 			}
+			return err
 		})
-		return sum / float64(n)
+		return sum / float64(n), err
 	})
 }
 
@@ -66,9 +79,16 @@ func (l *Learner) EvaluateLoss(id int) (float64, error) {
 // classifier at the current parameters. Batch normalisation uses the running statistics, as in
 // [Learner.Evaluate].
 func (l *Learner) Features(s data.Samples) (features [][]float64, class []int, err error) {
-	err = l.call(context.Background(), "features", func() {
-		l.inBatches(method.Memory, s, sizeOf(s), func(b *device.Batch) {
-			_, rows := l.programs.Describe(l.at(l.network.theta), b, l.options.lossOf(method.Memory))
+	err = l.call(context.Background(), "features", func() error {
+		n, err := sizeOf(s)
+		if err != nil {
+			return err
+		}
+		return l.inBatches(method.Memory, s, n, func(b *device.Batch) error {
+			_, rows, err := l.programs.Describe(l.at(l.network.theta), b, l.options.lossOf(method.Memory))
+			if err != nil {
+				return err
+			}
 			for i, of := range rows {
 				wide := make([]float64, len(of))
 				for k, v := range of {
@@ -76,54 +96,77 @@ func (l *Learner) Features(s data.Samples) (features [][]float64, class []int, e
 				}
 				features, class = append(features, wide), append(class, b.Class[i])
 			}
+			return nil
 		})
 	})
 	return features, class, err
 }
 
 // tested returns the task with the given id, which must have test samples, and their number. They are asked for it once.
-func (l *Learner) tested(id int) (t *Task, n int) {
-	t = &fail.Or(l.roll.get(id)).Task
-	if t.Test != nil {
-		n = sizeOf(t.Test)
+func (l *Learner) tested(id int) (t *Task, n int, err error) {
+	known, err := l.roll.get(id)
+	if err != nil {
+		return nil, 0, err
 	}
-	fail.When(n <= 0, "%s was attached without test samples", label(id, t.Name))
-	return t, n
+	t = &known.Task
+	if t.Test != nil {
+		if n, err = sizeOf(t.Test); err != nil {
+			return nil, 0, err
+		}
+	}
+	if n <= 0 {
+		return nil, 0, fmt.Errorf("%s was attached without test samples", label(id, t.Name))
+	}
+	return t, n, nil
 }
 
-func sizeOf(s data.Samples) int {
-	defer fail.Foreign("counting the samples panicked")
-	return s.Len()
+func sizeOf(s data.Samples) (_ int, err error) {
+	defer recovered(&err, "counting the samples panicked")
+	return s.Len(), nil
 }
 
 // inBatches calls f with n samples of a task, a batch at a time.
-func (l *Learner) inBatches(id int, s data.Samples, n int, f func(b *device.Batch)) {
-	b := l.programs.Lane(0).NewBatch()
+func (l *Learner) inBatches(id int, s data.Samples, n int, f func(b *device.Batch) error) error {
+	b, err := l.programs.Lane(0).NewBatch()
+	if err != nil {
+		return err
+	}
 	defer b.Free()
 	for from := 0; from < n; from += l.options.Batch {
-		read(b, s, n, from, id)
-		f(b)
+		if err := read(b, s, n, from, id); err != nil {
+			return err
+		}
+		if err := f(b); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // read fills a batch with samples of a task.
-func read(b *device.Batch, s data.Samples, n, from, id int) {
-	defer fail.Foreign(fmt.Sprintf("reading the samples of task %d panicked", id))
+func read(b *device.Batch, s data.Samples, n, from, id int) (err error) {
+	defer recovered(&err, fmt.Sprintf("reading the samples of task %d panicked", id))
 	b.Empty()
 	b.N = min(len(b.Class), n-from)
 	b.Fill(s, func(i int) int { return from + i })
 	b.Take(id, b.Batch)
+	return nil
 }
 
 // countAll counts those of the n test samples that are predicted correctly. Several workers share the batches, so that one
 // fills a batch while others compute.
-func (l *Learner) countAll(id int, t *Task, n int) []ClassCount {
-	at, rule := l.ruleNow()
+func (l *Learner) countAll(id int, t *Task, n int) ([]ClassCount, error) {
+	at, rule, err := l.ruleNow()
+	if err != nil {
+		return nil, err
+	}
 	theta := lab{l: l}.at(at)
 	running := l.at(theta).Running
 	// XLA's binding caches a buffer's shape when it is first asked for, without a lock. All workers read θ, so
 	// its shape is asked for here, before they start.
-	fail.Or(theta.Shape())
+	if _, err := theta.Shape(); err != nil {
+		return nil, err
+	}
 	var group errgroup.Group
 	var next atomic.Int64
 	var mu sync.Mutex
@@ -141,40 +184,59 @@ func (l *Learner) countAll(id int, t *Task, n int) []ClassCount {
 			}
 		}
 	}
-	work := func(w int) {
+	work := func(w int) error {
 		set := l.programs.Lane(w)
 		here := theta
 		if theta.Backend() != set.Backend {
-			here = fail.Or(backend.Copy(set.Backend, theta))
+			var err error
+			if here, err = backend.Copy(set.Backend, theta); err != nil {
+				return err
+			}
 			defer program.Free(here)
 		}
-		b := set.NewBatch()
+		b, err := set.NewBatch()
+		if err != nil {
+			return err
+		}
 		defer b.Free()
 		for size := l.options.Batch; ; {
 			from := int(next.Add(int64(size))) - size
 			if from >= n {
-				return
+				return nil
 			}
-			read(b, t.Test, n, from, id)
-			count(b, l.predict(set, device.At{Theta: here, Running: running}, b, rule))
+			if err := read(b, t.Test, n, from, id); err != nil {
+				return err
+			}
+			predicted, err := l.predict(set, device.At{Theta: here, Running: running}, b, rule)
+			if err != nil {
+				return err
+			}
+			count(b, predicted)
 		}
 	}
 	for w := range min(runtime.GOMAXPROCS(0), 1+n/l.options.Batch) {
-		group.Go(func() error { return guarded("predicting the test samples", func() { work(w) }) })
+		group.Go(func() error { return guarded("predicting the test samples", func() error { return work(w) }) })
 	}
-	fail.If(group.Wait())
-	return counts
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return counts, nil
 }
 
 // predict returns the output that is predicted for each sample of a batch. It sets the batch's targets itself, so that the
 // outputs that compete are those of prediction, not those of training. The parameters and the batch are on the client of the set.
-func (l *Learner) predict(set *device.Set, at device.At, b *device.Batch, rule rehearsal.Rule) (predicted []int32) {
-	l.target(b, rehearsal.Loss{})
+func (l *Learner) predict(set *device.Set, at device.At, b *device.Batch, rule rehearsal.Rule) (predicted []int32, err error) {
+	if err := l.target(b, rehearsal.Loss{}); err != nil {
+		return nil, err
+	}
 	loss := l.options.lossOf(method.Memory)
 	if rule == nil {
 		return set.Predict(at, b, loss)
 	}
-	scores, features := set.Describe(at, b, loss)
+	scores, features, err := set.Describe(at, b, loss)
+	if err != nil {
+		return nil, err
+	}
 	lo, hi := l.roll.competing(b.Task[0]) // all are of one task
 	classes := l.roll.among(b.Task[0])
 	outputs := make([]int, 0, len(classes))
@@ -185,20 +247,24 @@ func (l *Learner) predict(set *device.Set, at device.At, b *device.Batch, rule r
 		_, best, _ := compared(rule, scores[i], features[i], classes, outputs)
 		predicted = append(predicted, int32(lo+best))
 	}
-	return predicted
+	return predicted, nil
 }
 
 // ruleNow returns the parameters that predictions are made with, and what is compared if it is not the logits. A method that
 // predicts by a rule of its own gets ready for it once after each step that was made or task that came or went.
-func (l *Learner) ruleNow() (rehearsal.Point, rehearsal.Rule) {
+func (l *Learner) ruleNow() (at rehearsal.Point, rule rehearsal.Rule, err error) {
 	own, ok := method.As[rehearsal.Predictor](l.options.Method)
 	if !ok {
-		return rehearsal.Now, nil
+		return rehearsal.Now, nil, nil
 	}
-	defer fail.Foreign(l.byMethod() + " panicked")
+	defer recovered(&err, l.byMethod()+" panicked")
+	defer fail.Caught(&err) // of its lab
 	if l.prepared != l.steps+1 {
-		fail.If(own.Prepare(lab{l: l}))
+		if err := own.Prepare(lab{l: l}); err != nil {
+			return 0, nil, err
+		}
 		l.prepared = l.steps + 1
 	}
-	return own.Snapshot()
+	at, rule = own.Snapshot()
+	return at, rule, nil
 }

@@ -3,7 +3,6 @@ package pcl
 import (
 	"fmt"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/seed"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -11,55 +10,69 @@ import (
 )
 
 // taskRows gathers a row for each task that takes part in the step.
-func (s *step) taskRows() (rows []row) {
+func (s *step) taskRows() (rows []row, err error) {
 	for _, t := range s.tasks.present() {
 		if t.ready {
-			rows = append(rows, row{id: t.id, Row: device.Row{Batch: s.varied(t), Loss: s.lossOf(t.id)}})
+			batch, err := s.varied(t)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, row{id: t.id, Row: device.Row{Batch: batch, Loss: s.lossOf(t.id)}})
 		}
 	}
-	return rows
+	return rows, nil
 }
 
 // varied returns the batch that a task's row trains on: the one that the stream delivered or, with augmentation, a changed
 // copy of it. The memory takes samples as they were delivered.
-func (s *step) varied(t *attached) *device.Batch {
+func (s *step) varied(t *attached) (*device.Batch, error) {
 	if s.options.Augment == nil {
-		return t.current
+		return t.current, nil
 	}
 	if t.varied == nil {
-		t.varied = s.programs.Lane(t.id).NewBatch()
+		var err error
+		if t.varied, err = s.programs.Lane(t.id).NewBatch(); err != nil {
+			return nil, err
+		}
 	}
 	t.varied.Gather(t.current.Items())
-	s.augment(t.varied, t.id)
-	return t.varied
+	if err := s.augment(t.varied, t.id); err != nil {
+		return nil, err
+	}
+	return t.varied, nil
 }
 
 // augment changes the samples of a row's batch.
-func (s *step) augment(b *device.Batch, id int) {
+func (s *step) augment(b *device.Batch, id int) (err error) {
 	f := s.options.Augment
 	if f == nil {
-		return
+		return nil
 	}
-	defer fail.Foreign("Options.Augment panicked")
+	defer recovered(&err, "Options.Augment panicked")
 	rng := seed.New(s.options.Seed, "augment", s.steps, id)
 	width, inputs := len(b.X)/len(b.Class), s.options.Model.Inputs()
 	for i := range b.N {
 		f(rng.Rand, b.X[i*width:i*width+inputs])
 	}
+	return nil
 }
 
 // replays says which samples of the memory are replayed in this step.
-func (s *step) replays() []rehearsal.Replay {
+func (s *step) replays() ([]rehearsal.Replay, error) {
 	if r, ok := method.As[rehearsal.Replayer](s.options.Method); ok {
-		return fail.Or(r.Replays(lab{s.Learner, s}))
+		return r.Replays(lab{s.Learner, s})
 	}
-	return []rehearsal.Replay{{ID: method.Memory, Indices: s.memory.Draw(s.options.Batch)}}
+	return []rehearsal.Replay{{ID: method.Memory, Indices: s.memory.Draw(s.options.Batch)}}, nil
 }
 
 // memoryRows gathers the rows that are replayed from the memory: the samples that the method chooses or, if it
 // does not choose, one batch drawn at random.
-func (s *step) memoryRows() (rows []row) {
-	for _, replay := range s.replays() {
+func (s *step) memoryRows() (rows []row, err error) {
+	replays, err := s.replays()
+	if err != nil {
+		return nil, err
+	}
+	for _, replay := range replays {
 		if len(replay.Indices) == 0 {
 			continue
 		}
@@ -68,19 +81,28 @@ func (s *step) memoryRows() (rows []row) {
 		}
 		i := len(rows) // rows without samples need no batch
 		if i == len(s.replayed) {
-			s.replayed = append(s.replayed, s.programs.Lane(0).NewBatch())
+			batch, err := s.programs.Lane(0).NewBatch()
+			if err != nil {
+				return nil, err
+			}
+			s.replayed = append(s.replayed, batch)
 		}
 		b := s.replayed[i]
 		b.Gather(s.memory.Items(replay.Indices))
-		s.augment(b, replay.ID)
+		if err := s.augment(b, replay.ID); err != nil {
+			return nil, err
+		}
 		rows = append(rows, row{id: replay.ID, Row: device.Row{Batch: b, Loss: s.lossOf(replay.ID)}, indices: replay.Indices})
 	}
-	return rows
+	return rows, nil
 }
 
 // aimAll sets, for each row, what its batch should predict.
-func (s *step) aimAll(rows []row) {
+func (s *step) aimAll(rows []row) error {
 	for _, r := range rows {
-		s.aim(r.Batch, r.Loss)
+		if err := s.aim(r.Batch, r.Loss); err != nil {
+			return err
+		}
 	}
+	return nil
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // The classifier's outputs are assigned to classes as tasks arrive. The outputs that compete for a sample are always one range
@@ -95,7 +93,12 @@ func (r *roll) among(task int) []int {
 	return classes
 }
 
-// suffice ends the work if the tasks need more outputs than the model has.
-func suffice(has, needed int) {
-	fail.When(needed > has, "the tasks need %d outputs, the model has %d: build a model with more, or let it grow (Options.Grow)", needed, has)
+// suffice returns an error if the tasks need more outputs than the model has.
+func suffice(has, needed int) error {
+	if needed > has {
+		return fmt.Errorf(
+			"the tasks need %d outputs, the model has %d: build a model with more, or let it grow (Options.Grow)",
+			needed, has)
+	}
+	return nil
 }

@@ -81,16 +81,24 @@ func (b lab) at(point rehearsal.Point) compute.Buffer {
 }
 
 // batches calls f with the samples in batches, each of as many samples as a program takes, and aimed for a loss.
-func (b lab) batches(samples []memory.Item, loss rehearsal.Loss, f func(h *device.Batch)) {
+func (b lab) batches(samples []memory.Item, loss rehearsal.Loss, f func(h *device.Batch) error) error {
 	l := b.l
 	if l.sample == nil {
-		l.sample = l.programs.Lane(0).NewBatch()
+		var err error
+		if l.sample, err = l.programs.Lane(0).NewBatch(); err != nil {
+			return err
+		}
 	}
 	for some := range slices.Chunk(samples, l.options.Batch) {
 		l.sample.Gather(some)
-		l.aim(l.sample, loss)
-		f(l.sample)
+		if err := l.aim(l.sample, loss); err != nil {
+			return err
+		}
+		if err := f(l.sample); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // memoryLoss is the loss that the method trains the memory on.
@@ -98,12 +106,17 @@ func (b lab) memoryLoss() rehearsal.Loss { return b.l.options.lossOf(method.Memo
 
 func (b lab) Losses(at rehearsal.Point, samples []memory.Item) (out []float64) {
 	theta, loss := b.at(at), b.memoryLoss()
-	b.batches(samples, loss, func(h *device.Batch) { out = append(out, b.l.programs.Losses(b.l.at(theta), h, loss)...) })
+	fail.If(b.batches(samples, loss, func(h *device.Batch) error {
+		losses, err := b.l.programs.Losses(b.l.at(theta), h, loss)
+		out = append(out, losses...)
+		return err
+	}))
 	return out
 }
 
 func (b lab) Logits(at rehearsal.Point, samples []memory.Item) [][]float32 {
-	scores, _ := b.describe(at, samples)
+	scores, _, err := b.describe(at, samples)
+	fail.If(err)
 	for i := range scores {
 		scores[i] = scores[i][:b.l.roll.used]
 	}
@@ -111,33 +124,44 @@ func (b lab) Logits(at rehearsal.Point, samples []memory.Item) [][]float32 {
 }
 
 func (b lab) Features(at rehearsal.Point, samples []memory.Item) [][]float32 {
-	_, features := b.describe(at, samples)
+	_, features, err := b.describe(at, samples)
+	fail.If(err)
 	return features
 }
 
-func (b lab) describe(at rehearsal.Point, samples []memory.Item) (scores, features [][]float32) {
+func (b lab) describe(at rehearsal.Point, samples []memory.Item) (scores, features [][]float32, err error) {
 	theta, loss := b.at(at), b.memoryLoss()
-	b.batches(samples, loss, func(h *device.Batch) {
-		s, f := b.l.programs.Describe(b.l.at(theta), h, loss)
+	err = b.batches(samples, loss, func(h *device.Batch) error {
+		s, f, err := b.l.programs.Describe(b.l.at(theta), h, loss)
 		scores, features = append(scores, s...), append(features, f...)
+		return err
 	})
-	return scores, features
+	return scores, features, err
 }
 
 func (b lab) Gradient(at rehearsal.Point, samples []memory.Item) (out []float32) {
 	b.fits(samples)
 	theta, loss := b.at(at), b.memoryLoss()
-	b.batches(samples, loss, func(h *device.Batch) {
-		out = b.sharedGradient(b.l.at(theta), h, loss)
-	})
+	fail.If(b.batches(samples, loss, func(h *device.Batch) error {
+		var err error
+		out, err = b.sharedGradient(b.l.at(theta), h, loss)
+		return err
+	}))
 	return out
 }
 
 // sharedGradient returns the gradient of a batch's mean loss over the shared parameters.
-func (b lab) sharedGradient(at device.At, h *device.Batch, loss rehearsal.Loss) []float32 {
-	g := b.l.programs.Gradient(at, h, loss)
+func (b lab) sharedGradient(at device.At, h *device.Batch, loss rehearsal.Loss) ([]float32, error) {
+	g, err := b.l.programs.Gradient(at, h, loss)
+	if err != nil {
+		return nil, err
+	}
 	defer program.Free(g)
-	return slices.Clone(program.Read[float32](g, b.l.total())[:b.l.programs.Shared])
+	flat, err := program.Read[float32](g, b.l.total())
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(flat[:b.l.programs.Shared]), nil
 }
 
 // fits panics unless the samples make exactly one batch.
@@ -152,18 +176,28 @@ func (b lab) PixelGradients(at rehearsal.Point, samples []memory.Item) (out [][]
 	if b.l.options.compared() != nil {
 		panic("it asks for the gradients of pixels, which target values follow")
 	}
-	b.batches(samples, loss, func(h *device.Batch) { out = append(out, b.l.programs.Pixels(b.l.at(theta), h, loss)...) })
+	fail.If(b.batches(samples, loss, func(h *device.Batch) error {
+		gradients, err := b.l.programs.Pixels(b.l.at(theta), h, loss)
+		out = append(out, gradients...)
+		return err
+	}))
 	return out
 }
 
-func (b lab) Remember() {
+func (b lab) Remember() { fail.If(b.remember()) }
+
+func (b lab) remember() error {
 	var taught []int
 	for o, n := range b.l.over {
 		if n > 0 {
 			taught = append(taught, o)
 		}
 	}
-	b.l.others.remember(b.l.options.Backend, b.l.parameters(), b.l.ended(), taught)
+	theta, err := b.l.parameters()
+	if err != nil {
+		return err
+	}
+	return b.l.others.remember(b.l.options.Backend, theta, b.l.ended(), taught)
 }
 
 func (b lab) Restart() {
@@ -173,7 +207,7 @@ func (b lab) Restart() {
 	layout := l.options.Model.Layout()
 	theta, statistics := layout.Init(seed.New(l.options.Seed, "restart", l.steps).Rand)
 	for i, values := range [][]float32{theta, make([]float32, len(theta))} {
-		l.others.apart[i] = program.ToDevice(l.options.Backend, values, len(values))
+		l.others.apart[i] = fail.Or(program.ToDevice(l.options.Backend, values, len(values)))
 	}
 	l.others.statistics = statistics
 }
@@ -189,7 +223,7 @@ func (b lab) Descend(samples []memory.Item, shares []float64, s rehearsal.SGD) {
 		panic(fmt.Sprintf("the shares %v for %d samples; want one for each, none negative and not all 0", shares, len(samples)))
 	}
 	loss := b.memoryLoss()
-	b.batches(samples, loss, func(h *device.Batch) {
+	fail.If(b.batches(samples, loss, func(h *device.Batch) error {
 		for i, x := range shares {
 			h.Counts[i] = int32(math.Round(x * 65536)) // targets are integers
 		}
@@ -198,8 +232,13 @@ func (b lab) Descend(samples []memory.Item, shares []float64, s rehearsal.SGD) {
 		}
 		o := &b.l.others
 		hyper := []float32{float32(s.LR), float32(s.Momentum), float32(s.Decay), float32(s.Clip)}
-		if own := b.l.programs.SGD(&o.apart, h, loss, hyper); own != nil {
+		own, err := b.l.programs.SGD(&o.apart, h, loss, hyper)
+		if err != nil {
+			return err
+		}
+		if own != nil {
 			averageIn(o.statistics, own)
 		}
-	})
+		return nil
+	}))
 }

@@ -131,11 +131,11 @@ func TestVirtualStep(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	inLab(t, b, Options{Increment: "class"}, func(l *Learner, lab rehearsal.ReplayLab) {
 		batch := runningTask(l, 2).current.Items()
-		before := l.parameters()
+		before := must.Get(l.parameters())(t)
 		g := lab.Gradient(rehearsal.Now, batch)
 		const gamma = 1e-3
 		lab.StepAhead(gamma)
-		if !slices.Equal(before, l.parameters()) {
+		if !slices.Equal(before, must.Get(l.parameters())(t)) {
 			t.Error("the virtual step moved θ")
 		}
 		now, ahead := lab.Losses(rehearsal.Now, batch), lab.Losses(rehearsal.Ahead, batch)
@@ -157,7 +157,7 @@ func TestApart(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	inLab(t, b, Options{}, func(l *Learner, _ rehearsal.ReplayLab) {
 		lab := lab{l: l}
-		items, before := stored(lab), l.parameters()
+		items, before := stored(lab), must.Get(l.parameters())(t)
 		lab.Restart()
 		sum := func() (s float64) {
 			for _, x := range lab.Losses(rehearsal.Apart, items) {
@@ -172,7 +172,7 @@ func TestApart(t *testing.T) {
 		if last := sum(); last > 0.2*first {
 			t.Errorf("the loss went from %g to %g", first, last)
 		}
-		if !slices.Equal(before, l.parameters()) {
+		if !slices.Equal(before, must.Get(l.parameters())(t)) {
 			t.Error("training apart moved θ")
 		}
 	})
@@ -186,9 +186,9 @@ func TestShares(t *testing.T) {
 		two := stored(lab)[:2]
 		train := func(items []memory.Item, shares []float64, clip float64) []float32 {
 			lab.Restart()
-			start := slices.Clone(program.Read[float32](l.others.apart[0], l.total()))
+			start := slices.Clone(must.Get(program.Read[float32](l.others.apart[0], l.total()))(t))
 			lab.Descend(items, shares, rehearsal.SGD{LR: 1, Clip: clip})
-			for i, x := range program.Read[float32](l.others.apart[0], len(start)) {
+			for i, x := range must.Get(program.Read[float32](l.others.apart[0], len(start)))(t) {
 				start[i] -= x
 			}
 			return start
@@ -214,7 +214,7 @@ func TestRemembered(t *testing.T) {
 		lab.Remember()
 		old := lab.Losses(rehearsal.Remembered, items)
 		lab.Update()
-		f := l.snapshot()
+		f := must.Get(l.snapshot())(t)
 		if len(f.Arrays["remembered"]) != l.total() || slices.Equal(f.Arrays["remembered"], f.Arrays["theta"]) {
 			t.Error("the checkpoint does not hold the remembered parameters")
 		}
@@ -278,7 +278,7 @@ func TestDirection(t *testing.T) {
 			t.Errorf("halves have the product %g, the whole %g", rule.cross[i*k+i], rule.gram[i*k+i])
 		}
 	}
-	a, c := l.parameters(), must.Get(plain.Parameters())(t)
+	a, c := must.Get(l.parameters())(t), must.Get(plain.Parameters())(t)
 	for i := range a {
 		if math.Abs(float64(a[i]-c[i])) > 1e-5 {
 			t.Fatalf("parameter %d is %g, with weights %g", i, a[i], c[i])

@@ -39,7 +39,6 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/seed"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
@@ -94,10 +93,16 @@ func New(ctx context.Context, o Options) (l *Learner, err error) {
 			l, err = nil, fmt.Errorf("pcl: %w", err)
 		}
 	}()
-	defer fail.Caught(&err)
-	o = o.checked()
-	store := fail.Or(memory.NewStore(o.Memory, o.Seed))
-	o = o.withBackend(ctx)
+	if o, err = o.checked(); err != nil {
+		return nil, err
+	}
+	store, err := memory.NewStore(o.Memory, o.Seed)
+	if err != nil {
+		return nil, err
+	}
+	if o, err = o.withBackend(ctx); err != nil {
+		return nil, err
+	}
 	l = &Learner{
 		turn:    make(chan struct{}, 1),
 		options: o,
@@ -107,7 +112,7 @@ func New(ctx context.Context, o Options) (l *Learner, err error) {
 		over:    map[int]int{},
 	}
 	l.publish()
-	if err := fail.Tried(l.start); err != nil {
+	if err := l.start(); err != nil {
 		l.Close()
 		return nil, err
 	}
@@ -115,22 +120,24 @@ func New(ctx context.Context, o Options) (l *Learner, err error) {
 }
 
 // start compiles what is needed and draws the parameters.
-func (l *Learner) start() {
+func (l *Learner) start() error {
 	theta, statistics := l.options.Model.Layout().Init(seed.New(l.options.Seed, "init").Rand)
 	l.network.statistics = statistics
-	l.compile()
-	l.begin(theta)
+	if err := l.compile(); err != nil {
+		return err
+	}
+	return l.begin(theta)
 }
 
 // begin gives the learner other parameters. The optimiser starts anew.
-func (l *Learner) begin(theta []float32) {
+func (l *Learner) begin(theta []float32) error {
 	zeros := [][]float32{make([]float32, len(theta))}
-	l.network.set(l.options.Backend, theta, slices.Repeat(zeros, len(l.options.Optimizer.State())))
+	return l.network.set(l.options.Backend, theta, slices.Repeat(zeros, len(l.options.Optimizer.State())))
 }
 
 // compile compiles the program that every step needs, unless a learner that shares it has done so; others are compiled when
 // they are first needed.
-func (l *Learner) compile() {
+func (l *Learner) compile() error {
 	loss, lanes := l.options.lossOf(method.Memory), 1
 	if l.options.Backend.Info.Name == backend.Go { // which computes small operations on one core; XLA has threads of its own
 		lanes = runtime.GOMAXPROCS(0)
@@ -139,11 +146,15 @@ func (l *Learner) compile() {
 	if l.options.Edit.Eta > 0 {
 		edits = new(l.options.Edit.where(l.at(l.network.theta)))
 	}
-	made := l.options.Programs.cache.Trainer(l.options.spec(), lanes, loss, edits)
+	made, err := l.options.Programs.cache.Trainer(l.options.spec(), lanes, loss, edits)
+	if err != nil {
+		return err
+	}
 	if l.programs != nil {
 		l.programs.Close()
 	}
 	l.programs = made
+	return nil
 }
 
 // Warm compiles the updates and inner products of steps of up to k rows in advance, where programs compute these. A row is one
@@ -151,7 +162,7 @@ func (l *Learner) compile() {
 // ones. Programs that only some methods need, for several rows of the memory, stored logits or features, are compiled on first
 // use.
 func (l *Learner) Warm(k int) error {
-	return l.call(context.Background(), "warm", func() { l.programs.Warm(k, l.products()) })
+	return l.call(context.Background(), "warm", func() error { return l.programs.Warm(k, l.products()) })
 }
 
 // Close releases what the learner holds on the device. It waits for the call in progress, if there is one, and
@@ -196,13 +207,14 @@ func (l *Learner) Parameters() ([]float32, error) {
 	return callFor(context.Background(), l, "parameters", l.parameters)
 }
 
-func (l *Learner) parameters() []float32 {
-	return slices.Clone(program.Read[float32](l.network.theta, l.total()))
+func (l *Learner) parameters() ([]float32, error) {
+	theta, err := program.Read[float32](l.network.theta, l.total())
+	return slices.Clone(theta), err
 }
 
 // Statistics returns a copy of the running statistics of batch normalisation, or nil if the model has none.
 func (l *Learner) Statistics() ([]float32, error) {
-	return callFor(context.Background(), l, "statistics", func() []float32 { return slices.Clone(l.network.statistics) })
+	return callFor(context.Background(), l, "statistics", func() ([]float32, error) { return slices.Clone(l.network.statistics), nil })
 }
 
 // total is the number of parameters.
@@ -249,18 +261,18 @@ func (l *Learner) Steps() int { return l.status.Load().steps }
 func (l *Learner) Arrived() int { return l.status.Load().roll.last() }
 
 // call makes one call to the learner, whose errors begin with its name.
-func (l *Learner) call(ctx context.Context, name string, f func()) error {
-	_, err := callFor(ctx, l, name, func() (none struct{}) { f(); return })
+func (l *Learner) call(ctx context.Context, name string, f func() error) error {
+	_, err := callFor(ctx, l, name, func() (none struct{}, err error) { return none, f() })
 	return err
 }
 
 // callFor is call for a function that returns a value.
-func callFor[T any](ctx context.Context, l *Learner, name string, f func() T) (value T, err error) {
+func callFor[T any](ctx context.Context, l *Learner, name string, f func() (T, error)) (value T, err error) {
 	if err := l.enter(ctx, false); err != nil {
 		return value, err
 	}
 	defer l.leave()
-	if err = fail.Tried(func() { value = f() }); err != nil {
+	if value, err = f(); err != nil {
 		err = fmt.Errorf("pcl: %s: %w", name, err)
 	}
 	return value, err
@@ -296,7 +308,7 @@ func (l *Learner) leave() {
 
 // wholly makes a change that is of no use by half, with code that is not the learner's own. If it fails, the learner stops for
 // good.
-func (l *Learner) wholly(whose string, change func()) {
+func (l *Learner) wholly(whose string, change func() error) error {
 	l.failure = guarded(whose, change)
-	fail.If(l.failure)
+	return l.failure
 }

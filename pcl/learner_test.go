@@ -176,12 +176,12 @@ func TestUpdateIsWeightedSum(t *testing.T) {
 func differentiated(t *testing.T, l *Learner) []row {
 	t.Helper()
 	s := &step{Learner: l, report: &StepReport{}}
-	s.rows = append(s.memoryRows(), s.taskRows()...)
-	s.aimAll(s.rows)
+	s.rows = append(must.Get(s.memoryRows())(t), must.Get(s.taskRows())(t)...)
+	must.Do(t, s.aimAll(s.rows))
 	for i := range s.rows {
 		s.rows[i].observed = true // the running statistics stay
 	}
-	s.gradients(device.Products{})
+	must.Get(s.gradients(device.Products{}))(t)
 	return s.rows
 }
 
@@ -231,7 +231,7 @@ func TestOverflowingGradientIsLeftOut(t *testing.T) {
 	for i := range l.tasks[2].current.N {
 		l.tasks[2].current.X[64*i] = 3e38
 	}
-	l.begin(before)
+	must.Do(t, l.begin(before))
 	r := must.Get(l.Step())(t)
 	after := must.Get(l.Parameters())(t)
 	if r.Rejected || !slices.Equal(r.Skipped, []int{3}) || !slices.Equal(r.IDs, []int{1, 2}) || !maps.Equal(r.LeftOut, map[int]int{1: 1}) || r.N[0] != r.N[1]-1 {

@@ -1,9 +1,9 @@
 package pcl
 
 import (
+	"errors"
 	"fmt"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
@@ -21,7 +21,11 @@ func LoadPredictor(b *backend.Backend, path string) (p *Predictor, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = fail.Tried(func() { p = newPredictor(b, fail.Or(model.ByKey(t.Model)), t, 128) }); err != nil {
+	m, err := model.ByKey(t.Model)
+	if err == nil {
+		p, err = newPredictor(b, m, t, 128)
+	}
+	if err != nil {
 		err = fmt.Errorf("pcl: load predictor: %s: %w", path, err)
 	}
 	return p, err
@@ -33,36 +37,55 @@ func NewPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (p *
 	if b == nil || m == nil || t == nil || batch < 1 || batch > 1<<20 {
 		panic("pcl: NewPredictor needs a backend, a model, a network and a batch of 1 to 2²⁰")
 	}
-	if err = fail.Tried(func() { p = newPredictor(b, m, t, batch) }); err != nil {
+	if p, err = newPredictor(b, m, t, batch); err != nil {
 		err = fmt.Errorf("pcl: new predictor: %w", err)
 	}
 	return p, err
 }
 
-func newPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) *Predictor {
-	fail.When(len(t.Tasks) == 0, "the network has no tasks, so that nothing is known of its outputs")
-	fail.When(t.OtherRule, "method %s predicts by a rule of its own, which is not among what was saved", t.Method)
-	theta, statistics := arrange(m.Layout(), t.Tensors, false)
+func newPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (*Predictor, error) {
+	if len(t.Tasks) == 0 {
+		return nil, errors.New("the network has no tasks, so that nothing is known of its outputs")
+	}
+	if t.OtherRule {
+		return nil, fmt.Errorf("method %s predicts by a rule of its own, which is not among what was saved", t.Method)
+	}
+	theta, statistics, err := arrange(m.Layout(), t.Tensors, false)
+	if err != nil {
+		return nil, err
+	}
+	rule, err := t.comparing(m)
+	if err != nil {
+		return nil, err
+	}
 	p := &Predictor{
-		programs: NewPrograms(b), loss: t.Loss, steps: t.Steps, rule: t.comparing(m),
+		programs: NewPrograms(b), loss: t.Loss, steps: t.Steps, rule: rule,
 		scores: rehearsal.Loss{Cosine: t.Scores.Cosine, Frobenius: t.Scores.Frobenius, Sharpness: t.Scores.Sharpness},
 	}
 	defer p.programs.Close() // the predictor holds them
-	p.roll = t.arrived(m.Outputs())
+	if p.roll, err = t.arrived(m.Outputs()); err != nil {
+		return nil, err
+	}
 	spec := device.Spec{Model: m, Shared: m.Layout().Total, Batch: batch, Optimizer: optim.SGD{LR: 1}}
-	return p.open(spec, program.ToDevice(b.Backend, theta, len(theta)), statistics)
+	onDevice, err := program.ToDevice(b.Backend, theta, len(theta))
+	if err != nil {
+		return nil, err
+	}
+	return p.open(spec, onDevice, statistics)
 }
 
 // comparing returns what compares classes, if the logits do not.
-func (t *Trained) comparing(m model.Model) rehearsal.Rule {
+func (t *Trained) comparing(m model.Model) (rehearsal.Rule, error) {
 	if t.Means == nil {
-		return nil
+		return nil, nil
 	}
 	width := m.Layout().Params[m.Layout().Classifier].Dims[0]
 	for i, mean := range t.Means.Values {
 		if len(mean) != width || !fp.Finite(mean) {
-			fail.Now("the mean of class %d has %d entries, or one that is not finite; want the model's %d features", t.Means.Classes[i], len(mean), width)
+			return nil, fmt.Errorf(
+				"the mean of class %d has %d entries, or one that is not finite; want the model's %d features",
+				t.Means.Classes[i], len(mean), width)
 		}
 	}
-	return t.Means.Rule()
+	return t.Means.Rule(), nil
 }

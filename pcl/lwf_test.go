@@ -21,9 +21,10 @@ func TestLwFLoss(t *testing.T) {
 		t.Fatal(err)
 	}
 	batch := runningTask(l, 2).current
-	l.aim(batch, rehearsal.Loss{})
+	must.Do(t, l.aim(batch, rehearsal.Loss{}))
 	logitsAt := func(point rehearsal.Point) [][]float32 {
-		logits, _ := l.programs.Describe(l.at(lab{l: l}.at(point)), batch, rehearsal.Loss{})
+		logits, _, err := l.programs.Describe(l.at(lab{l: l}.at(point)), batch, rehearsal.Loss{})
+		must.Do(t, err)
 		return logits
 	}
 	now, old, want := logitsAt(rehearsal.Now), logitsAt(rehearsal.Remembered), 0.0
@@ -59,7 +60,7 @@ func TestLearntAgain(t *testing.T) {
 	attach(t, l, blobTask(t, d, 2, 1, 2))
 	must.Get(l.Step())(t)
 	batch := runningTask(l, 2).current
-	l.aim(batch, l.options.lossOf(2))
+	must.Do(t, l.aim(batch, l.options.lossOf(2)))
 	outputs := l.options.Model.Outputs()
 	for o, want := range []bool{true, false, false} { // of the classes 0, 1 and 2
 		if has := batch.Reference[o] != rehearsal.NoReference; has != want {

@@ -16,12 +16,20 @@ type network struct {
 }
 
 // set copies θ and the vectors of the optimiser's state to the device.
-func (n *network) set(backend compute.Backend, theta []float32, state [][]float32) {
+func (n *network) set(backend compute.Backend, theta []float32, state [][]float32) error {
 	n.free()
-	n.theta = program.ToDevice(backend, theta, len(theta))
-	for _, values := range state {
-		n.state = append(n.state, program.ToDevice(backend, values, len(theta)))
+	var err error
+	if n.theta, err = program.ToDevice(backend, theta, len(theta)); err != nil {
+		return err
 	}
+	for _, values := range state {
+		vector, err := program.ToDevice(backend, values, len(theta))
+		if err != nil {
+			return err
+		}
+		n.state = append(n.state, vector)
+	}
+	return nil
 }
 
 func (n *network) free() {
@@ -67,8 +75,12 @@ func (o *others) free() {
 }
 
 // remember copies the given parameters to the device and keeps them as remembered.
-func (o *others) remember(backend compute.Backend, theta []float32, over endedTasks, taught []int) {
-	copied := program.ToDevice(backend, theta, len(theta))
+func (o *others) remember(backend compute.Backend, theta []float32, over endedTasks, taught []int) error {
+	copied, err := program.ToDevice(backend, theta, len(theta))
+	if err != nil {
+		return err
+	}
 	program.Free(o.remembered)
 	o.remembered, o.over, o.taught = copied, over, taught
+	return nil
 }

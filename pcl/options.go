@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -74,14 +73,17 @@ type Options struct {
 	Trace func(*Trace) error
 }
 
-// checked returns the options with defaults for those that are empty. Options that no learner can have end the work.
-func (o Options) checked() Options {
+// checked returns the options with defaults for those that are empty. Those that no learner can have are errors.
+func (o Options) checked() (Options, error) {
 	if o.Method == nil {
 		name := "emgd"
 		if o.compared() != nil {
 			name = "emgd-gmc+der-pp"
 		}
-		o.Method = fail.Or(method.New(name, nil))
+		var err error
+		if o.Method, err = method.New(name, nil); err != nil {
+			return Options{}, err
+		}
 	}
 	if o.Optimizer == nil {
 		o.Optimizer = optim.Adam{LR: 0.001}
@@ -92,26 +94,33 @@ func (o Options) checked() Options {
 	if o.Image == (Image{}) {
 		o.Image = Image{Height: 1, Width: o.Model.Inputs(), Channels: 1}
 	}
-	fail.If(params.Fill(&o))
-	fail.If(cmp.Or(o.checkAlone(), optim.Check(o.Optimizer), method.Whole(o.Method), o.checkLoss(), o.checkGrowth()))
-	return o
+	if err := params.Fill(&o); err != nil {
+		return Options{}, err
+	}
+	if err := cmp.Or(o.checkAlone(), optim.Check(o.Optimizer), method.Whole(o.Method), o.checkLoss(), o.checkGrowth()); err != nil {
+		return Options{}, err
+	}
+	return o, nil
 }
 
 // withBackend opens a backend if there is none, and makes programs if there are none. The learner holds them, and the programs
 // close a backend that only they use.
-func (o Options) withBackend(ctx context.Context) Options {
+func (o Options) withBackend(ctx context.Context) (Options, error) {
 	if o.Programs != nil {
 		o.Programs.hold()
 		o.Backend = o.Programs.backend
-		return o
+		return o, nil
 	}
 	alone := o.Backend == nil
 	if alone {
-		o.Backend = fail.Or(backend.Open(ctx, backend.Options{Name: os.Getenv("PARALLELCL_BACKEND")}))
+		var err error
+		if o.Backend, err = backend.Open(ctx, backend.Options{Name: os.Getenv("PARALLELCL_BACKEND")}); err != nil {
+			return Options{}, err
+		}
 	}
 	o.Programs = NewPrograms(o.Backend)
 	o.Programs.alone = alone
-	return o
+	return o, nil
 }
 
 // require panics if something is missing without which there is no learner.

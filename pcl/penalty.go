@@ -1,6 +1,8 @@
 package pcl
 
 import (
+	"fmt"
+
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
@@ -14,59 +16,73 @@ import (
 // it sees the memory's rows. It is computed on the host.
 
 // penaltyRow returns the row of the method's penalty, if there is one in this step.
-func (s *step) penaltyRow() []row {
+func (s *step) penaltyRow() ([]row, error) {
 	r := row{id: rehearsal.PenaltyRow}
-	if s.penalise(&r); r.Flat == nil {
-		return nil
+	if err := s.penalise(&r); err != nil {
+		return nil, err
 	}
-	return []row{r}
+	if r.Flat == nil {
+		return nil, nil
+	}
+	return []row{r}, nil
 }
 
 // penalise computes the row of the penalty at the present parameters. Without a penalty the row stays empty.
-func (s *step) penalise(r *row) {
-	value, gradient := s.penalty()
-	if gradient == nil {
-		return
+func (s *step) penalise(r *row) error {
+	value, gradient, err := s.penalty()
+	if err != nil {
+		return err
 	}
-	fail.When(len(gradient) != s.programs.Shared, "%s has a penalty on %d parameters, %d are shared", s.byMethod(), len(gradient), s.programs.Shared)
+	if gradient == nil {
+		return nil
+	}
+	if len(gradient) != s.programs.Shared {
+		return fmt.Errorf("%s has a penalty on %d parameters, %d are shared",
+			s.byMethod(), len(gradient), s.programs.Shared)
+	}
 	if s.penalised == nil {
 		s.penalised = make([]float32, s.total())
 	}
 	flat := s.penalised
 	copy(flat, gradient)
-	r.Row = s.programs.Given(value, flat)
+	if r.Row, err = s.programs.Given(value, flat); err != nil {
+		return err
+	}
 	r.observed = true // there are no statistics
+	return nil
 }
 
 // penaliseAgain computes the row of the penalty, if there is one, after it was freed.
-func (s *step) penaliseAgain() {
+func (s *step) penaliseAgain() error {
 	for i := range s.rows {
 		if r := &s.rows[i]; r.Batch == nil {
-			s.penalise(r)
+			if err := s.penalise(r); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // penalty returns the penalty at the present parameters and its gradient, or no gradient if there is none.
-func (s *step) penalty() (value float64, gradient []float32) {
+func (s *step) penalty() (value float64, gradient []float32, err error) {
 	if p, ok := method.As[rehearsal.Penalty](s.options.Method); ok {
-		var err error
-		value, gradient, err = p.Penalise(lab{l: s.Learner})
-		fail.If(err)
+		return p.Penalise(lab{l: s.Learner})
 	}
-	return value, gradient
+	return 0, nil, nil
 }
 
 // moved tells a method that follows the parameters of an update.
-func (s *step) moved() {
+func (s *step) moved() error {
 	if m, ok := method.As[rehearsal.Penalty](s.options.Method); ok {
-		fail.If(m.Moved(lab{s.Learner, s}, s.meanOfTasks))
+		return m.Moved(lab{s.Learner, s}, func() []float32 { return fail.Or(s.meanOfTasks()) })
 	}
+	return nil
 }
 
 func (b lab) Parameters() []float32 {
 	n := b.l.programs.Shared
-	return program.Read[float32](b.l.network.theta, b.l.total())[:n:n]
+	return fail.Or(program.Read[float32](b.l.network.theta, b.l.total()))[:n:n]
 }
 
 // TaskGradient takes the right labels for targets, also where a loss has those of the old model: this was remembered when
@@ -75,19 +91,24 @@ func (b lab) TaskGradient(samples []memory.Item) (out []float32) {
 	b.fits(samples)
 	loss := b.l.options.lossOf(samples[0].Task)
 	loss.Teacher, loss.Temperature, loss.Adjust = 0, 0, 0
-	b.batches(samples, loss, func(h *device.Batch) {
+	fail.If(b.batches(samples, loss, func(h *device.Batch) error {
 		if loss.Sigmoid {
 			blank := loss
 			blank.Distill = 0
-			b.l.target(h, blank)
+			if err := b.l.target(h, blank); err != nil {
+				return err
+			}
 		}
-		out = b.sharedGradient(device.At{Theta: b.l.network.theta}, h, loss) // normalised with the batch's own statistics
-	})
+		own := device.At{Theta: b.l.network.theta} // normalised with the batch's own statistics
+		var err error
+		out, err = b.sharedGradient(own, h, loss)
+		return err
+	}))
 	return out
 }
 
 // meanOfTasks returns the mean of the tasks' gradients over the shared parameters, without rows that took no part in the update.
-func (s *step) meanOfTasks() []float32 {
+func (s *step) meanOfTasks() ([]float32, error) {
 	l := s.Learner
 	l.mean = fp.Grow(l.mean, l.programs.Shared)
 	clear(l.mean)
@@ -96,7 +117,11 @@ func (s *step) meanOfTasks() []float32 {
 		if s.rows[i].id <= method.Memory {
 			continue
 		}
-		for p, x := range program.Read[float32](s.rows[i].Flat, l.total())[:len(l.mean)] {
+		g, err := program.Read[float32](s.rows[i].Flat, l.total())
+		if err != nil {
+			return nil, err
+		}
+		for p, x := range g[:len(l.mean)] {
 			l.mean[p] += x
 		}
 		n++
@@ -106,5 +131,5 @@ func (s *step) meanOfTasks() []float32 {
 			l.mean[p] /= n
 		}
 	}
-	return l.mean
+	return l.mean, nil
 }

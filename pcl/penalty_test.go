@@ -93,7 +93,7 @@ func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment strin
 	const k, rate = 0.01, 0.1
 	p := &pulling{still: still{newMethod(t, "mgda", nil)}, k: k}
 	l := trained(t, b, p, Options{Model: m, Increment: increment, Optimizer: optim.SGD{LR: rate}})
-	theta, rows := l.parameters(), gradients(t, l) // of the memory, all of which fits into a batch, and task 2
+	theta, rows := must.Get(l.parameters())(t), gradients(t, l) // of the memory, all of which fits into a batch, and task 2
 	r := must.Get(l.Step())(t)
 	n, i := len(r.IDs), slices.Index(r.IDs, rehearsal.PenaltyRow)
 	if n != 3 || i < 0 {
@@ -108,7 +108,7 @@ func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment strin
 	if math.Abs(r.Losses[i]-value) > 1e-5*value || math.Abs(r.Gram[i*n+i]-square) > 1e-5*square {
 		t.Errorf("%s: value %g and squared length %g, want %g and %g", increment, r.Losses[i], r.Gram[i*n+i], value, square)
 	}
-	after := l.parameters()
+	after := must.Get(l.parameters())(t)
 	for q := range after {
 		want := float64(theta[q])
 		if q < shared {
@@ -156,13 +156,15 @@ func TestTaskGradient(t *testing.T) {
 	if len(g) != l.programs.Shared {
 		t.Fatalf("a gradient of %d entries for %d shared parameters", len(g), l.programs.Shared)
 	}
-	theta := l.parameters()
+	theta := must.Get(l.parameters())(t)
 	at := func(q int, by float32) float64 {
 		moved := slices.Clone(theta)
 		moved[q] += by
-		l.begin(moved)
-		(lab{l: l}).batches(sample, rehearsal.Loss{}, func(*device.Batch) {})
-		return l.programs.Losses(l.at(l.network.theta), l.sample, rehearsal.Loss{})[0]
+		must.Do(t, l.begin(moved))
+		must.Do(t, (lab{l: l}).batches(sample, rehearsal.Loss{}, func(*device.Batch) error {
+			return nil
+		}))
+		return must.Get(l.programs.Losses(l.at(l.network.theta), l.sample, rehearsal.Loss{}))(t)[0]
 	}
 	for _, q := range []int{0, 3, 58, 1024 + 3, 1040 + 8*3, 1040 + 8*10 + 1, 1168} { // some units are off for this sample
 		const h = 1e-2
@@ -181,7 +183,7 @@ func TestSIAlongAPath(t *testing.T) {
 	m := newMethod(t, "avggrad+si", map[string]any{"xi": xi})
 	l := smallLearner(t, b, "", Options{Method: m, Increment: "class", Optimizer: optim.SGD{LR: rate}})
 	attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
-	start := l.parameters()
+	start := must.Get(l.parameters())(t)
 	before, lowered := start, make([]float64, len(start))
 	for {
 		if _, err := l.Step(); errors.Is(err, ErrNoStream) {
@@ -189,7 +191,7 @@ func TestSIAlongAPath(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		after := l.parameters()
+		after := must.Get(l.parameters())(t)
 		for q := range lowered {
 			way := float64(after[q]) - float64(before[q])
 			lowered[q] += way * way / rate
@@ -269,7 +271,7 @@ func TestPenaltyOfGivenParameters(t *testing.T) {
 		for i := range theta {
 			theta[i] += 0.5
 		}
-		l.exchange(theta, nil)
+		must.Do(t, l.exchange(theta, nil))
 		for step := range 2 {
 			r := must.Get(l.Step())(t)
 			at := slices.Index(r.IDs, rehearsal.PenaltyRow)

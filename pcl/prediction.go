@@ -53,14 +53,25 @@ func (l *Learner) latest() (*Predictor, error) {
 }
 
 // predictor takes a snapshot, for callers that have entered the learner.
-func (l *Learner) predictor() *Predictor {
-	at, rule := l.ruleNow()
+func (l *Learner) predictor() (*Predictor, error) {
+	at, rule, err := l.ruleNow()
+	if err != nil {
+		return nil, err
+	}
 	o, theta := l.options, lab{l: l}.at(at)
 	p := &Predictor{
 		programs: o.Programs, scores: o.lossOf(method.Memory), loss: keyOf(o.compared()),
 		roll: l.roll, rule: rule, steps: l.steps, version: l.version,
 	}
-	return p.open(o.spec(), program.ToDevice(o.Backend, program.Read[float32](theta, l.total()), l.total()), l.at(theta).Running)
+	values, err := program.Read[float32](theta, l.total())
+	if err != nil {
+		return nil, err
+	}
+	copied, err := program.ToDevice(o.Backend, values, l.total())
+	if err != nil {
+		return nil, err
+	}
+	return p.open(o.spec(), copied, l.at(theta).Running)
 }
 
 // Trained returns the network with which the learner predicts at present. A method that predicts by a rule of its own
@@ -69,21 +80,28 @@ func (l *Learner) Trained() (*Trained, error) {
 	return callFor(context.Background(), l, "trained network", l.trained)
 }
 
-func (l *Learner) trained() *Trained {
+func (l *Learner) trained() (*Trained, error) {
 	at, rule, o := rehearsal.Now, rehearsal.Rule(nil), l.options
 	if !l.roll.empty() {
-		at, rule = l.ruleNow()
+		var err error
+		if at, rule, err = l.ruleNow(); err != nil {
+			return nil, err
+		}
 	}
 	theta := lab{l: l}.at(at)
+	values, err := program.Read[float32](theta, l.total())
+	if err != nil {
+		return nil, err
+	}
 	t := &Trained{
 		Model: o.Model.Key(), Method: o.Method.Info().Name, Steps: l.steps, Increment: o.Increment, Image: o.Image, Tasks: l.Tasks(),
 		Names: maps.Clone(l.roll.names), Loss: keyOf(o.compared()), Scores: scoresOf(o.lossOf(method.Memory)),
-		Tensors: tensors(o.Model.Layout(), program.Read[float32](theta, l.total()), l.at(theta).Running),
+		Tensors: tensors(o.Model.Layout(), values, l.at(theta).Running),
 	}
 	m, known := rehearsal.MeansOf(rule)
 	t.OtherRule = rule != nil && !known
 	if m != nil && !(m.Between && o.Increment == "task") {
 		t.Means = m
 	}
-	return t
+	return t, nil
 }

@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,7 +10,6 @@ import (
 	"github.com/gomlx/compute"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
@@ -69,9 +69,14 @@ func (p *Predictor) Classes() []int { return slices.Clone(p.roll.classes) }
 // A prediction chooses among all classes that had arrived or, if any are given, among the given ones. In task-incremental mode,
 // where each task has outputs of its own, call [Predictor.PredictTask] if there are several.
 func (p *Predictor) Predict(x []float32, among ...int) ([]Prediction, error) {
-	return predicting(func() []Prediction {
-		fail.When(p.roll.empty(), "no task has arrived yet, so there are no classes")
-		fail.When(p.roll.increment != "class" && p.roll.last() > 1, "each task has outputs of its own in task-incremental mode: call PredictTask, which names the task")
+	return predicting(func() ([]Prediction, error) {
+		if p.roll.empty() {
+			return nil, errors.New("no task has arrived yet, so there are no classes")
+		}
+		if p.roll.increment != "class" && p.roll.last() > 1 {
+			return nil, errors.New(
+				"each task has outputs of its own in task-incremental mode: call PredictTask, which names the task")
+		}
 		if len(among) == 0 {
 			among = p.roll.among(1)
 		}
@@ -81,36 +86,53 @@ func (p *Predictor) Predict(x []float32, among ...int) ([]Prediction, error) {
 
 // PredictTask is Predict for samples of the task with the given id: it chooses among the task's classes.
 func (p *Predictor) PredictTask(id int, x []float32) ([]Prediction, error) {
-	return predicting(func() []Prediction { return p.predict(x, id, fail.Or(p.roll.get(id)).Classes) })
+	return predicting(func() ([]Prediction, error) {
+		task, err := p.roll.get(id)
+		if err != nil {
+			return nil, err
+		}
+		return p.predict(x, id, task.Classes)
+	})
 }
 
 // Outputs returns, for each sample, the outputs of the classifier that belong to the task with the given id, in the order
 // of its classes. They are what [Options].Loss compares with the target values; without one they are logits. x is as in
 // [Predictor.Predict].
 func (p *Predictor) Outputs(id int, x []float32) ([][]float32, error) {
-	return predicting(func() (out [][]float32) {
-		classes := fail.Or(p.roll.get(id)).Classes
-		p.each(x, func(scores, _ []float32) {
+	return predicting(func() (out [][]float32, err error) {
+		task, err := p.roll.get(id)
+		if err != nil {
+			return nil, err
+		}
+		classes := task.Classes
+		if err := p.each(x, func(scores, _ []float32) error {
 			own := make([]float32, len(classes))
 			for i, c := range classes {
-				own[i] = scores[fail.Or(p.roll.output(id, c))]
+				output, err := p.roll.output(id, c)
+				if err != nil {
+					return err
+				}
+				own[i] = scores[output]
 			}
 			out = append(out, own)
-		})
-		return out
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+		return out, nil
 	})
 }
 
 // predicting makes one call to a predictor.
-func predicting[T any](f func() T) (out T, err error) {
-	if err = fail.Tried(func() { out = f() }); err != nil && err != ErrClosed {
+func predicting[T any](f func() (T, error)) (out T, err error) {
+	if out, err = f(); err != nil && err != ErrClosed {
 		err = fmt.Errorf("pcl: predict: %w", err)
 	}
 	return out, err
 }
 
 // outputs returns classes in the order of their outputs, and these. The classes are some of those that compete in a task.
-func (p *Predictor) outputs(task int, classes []int) (sorted, outputs []int) {
+func (p *Predictor) outputs(task int, classes []int) (sorted, outputs []int, err error) {
 	lo, _ := p.roll.competing(task)
 	all := p.roll.among(task)
 	at := make(map[int]int, len(all))
@@ -120,44 +142,55 @@ func (p *Predictor) outputs(task int, classes []int) (sorted, outputs []int) {
 	for _, c := range classes {
 		o, arrived := at[c]
 		if !arrived {
-			fail.Now("class %d is not among those that have arrived, which are %v", c, all)
+			return nil, nil, fmt.Errorf("class %d is not among those that have arrived, which are %v", c, all)
 		}
 		outputs = append(outputs, o)
 	}
 	slices.Sort(outputs)
 	for i, o := range outputs {
 		if i > 0 && all[o] == sorted[i-1] {
-			fail.Now("class %d is given twice", all[o])
+			return nil, nil, fmt.Errorf("class %d is given twice", all[o])
 		}
 		sorted, outputs[i] = append(sorted, all[o]), lo+o
 	}
-	return sorted, outputs
+	return sorted, outputs, nil
 }
 
 // predict chooses among classes of a task.
-func (p *Predictor) predict(x []float32, task int, classes []int) (out []Prediction) {
-	fail.When(p.loss != "", "loss %s has no classes to predict; call Outputs", p.loss)
-	classes, outputs := p.outputs(task, classes)
-	p.each(x, func(scores, features []float32) {
-		out = append(out, p.choose(len(out), scores, features, classes, outputs))
-	})
-	return out
+func (p *Predictor) predict(x []float32, task int, classes []int) (out []Prediction, err error) {
+	if p.loss != "" {
+		return nil, fmt.Errorf("loss %s has no classes to predict; call Outputs", p.loss)
+	}
+	classes, outputs, err := p.outputs(task, classes)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.each(x, func(scores, features []float32) error {
+		one, err := p.choose(len(out), scores, features, classes, outputs)
+		out = append(out, one)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // each calls f with the scores of all outputs, and the features, of one sample after another.
-func (p *Predictor) each(x []float32, f func(scores, features []float32)) {
+func (p *Predictor) each(x []float32, f func(scores, features []float32) error) error {
 	width := p.model.Inputs()
-	fail.When(len(x) == 0 || len(x)%width != 0, "%d values are not one or more samples of %d values each", len(x), width)
+	if len(x) == 0 || len(x)%width != 0 {
+		return fmt.Errorf("%d values are not one or more samples of %d values each", len(x), width)
+	}
 	n := len(x) / width
 	for i := range n {
 		if !fp.Finite(x[i*width : (i+1)*width]) {
-			fail.Now("sample %d has a value that is not finite", i)
+			return fmt.Errorf("sample %d has a value that is not finite", i)
 		}
 	}
 	p.use.RLock()
 	defer p.use.RUnlock()
 	if p.closed {
-		fail.If(ErrClosed)
+		return ErrClosed
 	}
 	for together := p.clients(n); len(x) > 0; {
 		var some []*described
@@ -165,42 +198,56 @@ func (p *Predictor) each(x []float32, f func(scores, features []float32)) {
 		for client := 0; client < together && len(x) > 0; client++ {
 			samples, size := p.fit(len(x) / width)
 			d, part := new(described), x[:samples*width]
-			computing.Go(func() error { return fail.Tried(func() { p.describe(d, part, size, client) }) })
+			computing.Go(func() error { return p.describe(d, part, size, client) })
 			some, x = append(some, d), x[samples*width:]
 		}
-		fail.If(computing.Wait())
+		if err := computing.Wait(); err != nil {
+			return err
+		}
 		for _, d := range some {
 			for i := range d.scores {
-				f(d.scores[i], d.features[i])
+				if err := f(d.scores[i], d.features[i]); err != nil {
+					return err
+				}
 			}
 		}
 	}
+	return nil
 }
 
 // described is what a program says of some samples.
 type described struct{ scores, features [][]float32 }
 
 // describe computes the scores of all outputs, and the features, of samples that fit in a program of the given size, on a client.
-func (p *Predictor) describe(d *described, x []float32, size, client int) {
-	b := p.batch(size)
+func (p *Predictor) describe(d *described, x []float32, size, client int) error {
+	b, err := p.batch(size)
+	if err != nil {
+		return err
+	}
 	defer p.put(size, b)
 	b.N = copy(b.X, x) / p.model.Inputs()
-	b.Aim(func(int, int) device.Target { return device.Target{Hi: 1, TaskHi: 1} }, rehearsal.Loss{}, 0) // whichever compete
-	d.scores, d.features = p.sets[size][client].Describe(p.at(), b, p.scores)
+	whichever := func(int, int) (device.Target, error) { return device.Target{Hi: 1, TaskHi: 1}, nil }
+	if err := b.Aim(whichever, rehearsal.Loss{}, 0); err != nil {
+		return err
+	}
+	d.scores, d.features, err = p.sets[size][client].Describe(p.at(), b, p.scores)
+	return err
 }
 
 func (p *Predictor) at() device.At { return device.At{Theta: p.theta, Running: p.statistics} }
 
 // choose predicts the class of one sample.
-func (p *Predictor) choose(sample int, logits, features []float32, classes, outputs []int) Prediction {
+func (p *Predictor) choose(sample int, logits, features []float32, classes, outputs []int) (Prediction, error) {
 	scores, best, ruled := compared(p.rule, logits, features, classes, outputs)
 	for i, s := range scores {
 		if math.IsNaN(s) || math.IsInf(s, 1) || math.IsInf(s, -1) && !ruled {
-			fail.Now("sample %d: the score of class %d is not finite (%g): the sample's values are too large", sample, classes[i], s)
+			return Prediction{}, fmt.Errorf(
+				"sample %d: the score of class %d is not finite (%g): the sample's values are too large",
+				sample, classes[i], s)
 		}
 	}
 	normalise(scores, scores[best])
-	return Prediction{Class: classes[best], Name: p.roll.names[classes[best]], Classes: classes, Probabilities: scores}
+	return Prediction{Class: classes[best], Name: p.roll.names[classes[best]], Classes: classes, Probabilities: scores}, nil
 }
 
 // compared returns the scores of classes, whose outputs are given, and the place of the largest. ruled says that they are the
@@ -251,12 +298,12 @@ func (p *Predictor) Close() {
 }
 
 // batch returns a batch of a size. Give it back with put.
-func (p *Predictor) batch(size int) *device.Batch {
+func (p *Predictor) batch(size int) (*device.Batch, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if free := p.batches[size]; len(free) > 0 {
 		p.batches[size] = free[:len(free)-1]
-		return free[len(free)-1]
+		return free[len(free)-1], nil
 	}
 	return p.sets[size][0].NewBatch()
 }
@@ -269,27 +316,30 @@ func (p *Predictor) put(size int, b *device.Batch) {
 
 // open readies the predictor for a network with parameters on the device, which it then owns. spec.Batch is the largest number
 // of samples of a program.
-func (p *Predictor) open(spec device.Spec, theta compute.Buffer, statistics []float32) *Predictor {
+func (p *Predictor) open(spec device.Spec, theta compute.Buffer, statistics []float32) (*Predictor, error) {
 	p.programs.hold()
 	p.model, p.largest, p.theta = spec.Model, spec.Batch, theta
 	p.sets, p.batches = map[int][]*device.Set{}, map[int][]*device.Batch{}
 	p.statistics = append(p.statistics, statistics...)
-	if err := fail.Tried(func() { p.ready(spec) }); err != nil {
+	if err := p.ready(spec); err != nil {
 		p.Close()
-		fail.If(err)
+		return nil, err
 	}
-	return p
+	return p, nil
 }
 
-func (p *Predictor) ready(spec device.Spec) {
+func (p *Predictor) ready(spec device.Spec) error {
 	spec.Loss = nil // samples to be predicted have no targets
 	for _, spec.Batch = range []int{1, p.largest} {
 		p.sets[spec.Batch] = p.programs.cache.Sets(spec)
-		p.sets[spec.Batch][0].CompileDescribe(p.at(), p.scores)
+		if err := p.sets[spec.Batch][0].CompileDescribe(p.at(), p.scores); err != nil {
+			return err
+		}
 	}
 	// XLA's binding caches a buffer's shape when it is first asked for, without a lock, so that this has to happen before
 	// several goroutines read the buffer.
-	fail.Or(p.theta.Shape())
+	_, err := p.theta.Shape()
+	return err
 }
 
 // clients returns on how many clients n samples are predicted. Only many samples are worth compiling for more than the first.

@@ -70,5 +70,5 @@ type Trace struct {
 	// Shared is how many parameters are shared, that is, are columns of J. They are the first ones of θ.
 	Shared int
 	// Theta returns the parameters after the step.
-	Theta func() []float32
+	Theta func() ([]float32, error)
 }

@@ -42,22 +42,33 @@ func (r *row) free() {
 
 // gradients computes the gradient of each row that has none yet, and brings to the host what it needs of all
 // rows: the losses, the statistics of the batches, and the inner products that are asked for.
-func (s *step) gradients(asked device.Products) (gram []float64) {
-	gram = s.computed(asked)
+func (s *step) gradients(asked device.Products) (gram []float64, err error) {
+	if gram, err = s.computed(asked); err != nil {
+		return nil, err
+	}
 	s.observe()
-	return gram
+	return gram, nil
 }
 
 // gradientsOfGood is gradients for rows that have not been computed before: samples that spoil one are left out of it.
-func (s *step) gradientsOfGood(asked device.Products) (gram []float64) {
-	if gram = s.computed(asked); s.leaveOut(gram) {
-		gram = s.computed(asked)
+func (s *step) gradientsOfGood(asked device.Products) (gram []float64, err error) {
+	if gram, err = s.computed(asked); err != nil {
+		return nil, err
+	}
+	again, err := s.leaveOut(gram)
+	if err != nil {
+		return nil, err
+	}
+	if again {
+		if gram, err = s.computed(asked); err != nil {
+			return nil, err
+		}
 	}
 	s.observe()
-	return gram
+	return gram, nil
 }
 
-func (s *step) computed(asked device.Products) (gram []float64) {
+func (s *step) computed(asked device.Products) (gram []float64, err error) {
 	rows := make([]*device.Row, len(s.rows))
 	for i := range rows {
 		rows[i] = &s.rows[i].Row
@@ -106,13 +117,16 @@ func (s *step) forget() {
 
 // along returns one gradient that stands for all the given rows: over the shared parameters it is the given
 // direction, over the private ones the plain sum of the rows.
-func (s *step) along(direction []float64, rows []int) compute.Buffer {
+func (s *step) along(direction []float64, rows []int) (compute.Buffer, error) {
 	total := make([]float32, s.total())
 	for p, x := range direction {
 		total[p] = float32(x)
 	}
 	for _, i := range rows {
-		g := program.Read[float32](s.rows[i].Flat, len(total))
+		g, err := program.Read[float32](s.rows[i].Flat, len(total))
+		if err != nil {
+			return nil, err
+		}
 		for p := len(direction); p < len(total); p++ {
 			total[p] += g[p]
 		}

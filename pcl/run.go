@@ -3,9 +3,8 @@ package pcl
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // Hooks say what [Learner.Run] does beside training. The zero value only trains. Hooks are called between steps, one at a
@@ -41,16 +40,21 @@ func (l *Learner) Run(ctx context.Context, h Hooks) (err error) {
 	if h.SnapshotEvery == 0 {
 		r.hooks.SnapshotEvery = time.Second / 10
 	}
-	defer func() { err = errors.Join(err, fail.Tried(r.renew), fail.Tried(r.save)) }() // what is left
-	defer fail.Caught(&err)
-	r.renew()
+	defer func() { err = errors.Join(err, r.renew(), r.save()) }() // what is left
+	if err := r.renew(); err != nil {
+		return err
+	}
 	for {
 		report, err := l.stepOn(ctx)
 		switch idle := errors.Is(err, ErrNoStream); {
 		case err == nil:
-			r.after(report)
+			if err := r.after(report); err != nil {
+				return err
+			}
 		case idle && h.Stay, errors.Is(err, ErrIdle):
-			r.wait(ctx)
+			if err := r.wait(ctx); err != nil {
+				return err
+			}
 		case idle:
 			return nil
 		default:
@@ -78,23 +82,28 @@ type saveMark struct {
 func (l *Learner) saveMark() saveMark { return saveMark{l.status.Load().version, l.bell.count()} }
 
 // after calls the hooks that are due after a step.
-func (r *loop) after(s *StepReport) {
+func (r *loop) after(s *StepReport) error {
 	if h := r.hooks.OnStep; h != nil {
-		err := h(s)
-		fail.When(err != nil, "pcl: Hooks.OnStep after step %d: %w", s.Step, err)
+		if err := h(s); err != nil {
+			return fmt.Errorf("pcl: Hooks.OnStep after step %d: %w", s.Step, err)
+		}
 	}
 	every := r.hooks.EvaluateEvery
 	if r.hooks.Evaluate != nil && (len(s.Ended) > 0 || every > 0 && (s.Step+1)%every == 0) {
-		r.evaluate(s.Step + 1)
+		if err := r.evaluate(s.Step + 1); err != nil {
+			return err
+		}
 	}
 	if time.Since(r.renewed) >= r.hooks.SnapshotEvery {
-		r.renew()
+		if err := r.renew(); err != nil {
+			return err
+		}
 	}
-	r.saveIfDue()
+	return r.saveIfDue()
 }
 
 // evaluate measures all tasks that have test samples.
-func (r *loop) evaluate(steps int) {
+func (r *loop) evaluate(steps int) error {
 	measure := r.Evaluate
 	if r.options.compared() != nil {
 		measure = r.EvaluateLoss
@@ -102,57 +111,71 @@ func (r *loop) evaluate(steps int) {
 	score := map[int]float64{}
 	for i, t := range r.status.Load().roll.tasks {
 		if t != nil && t.Test != nil {
-			score[i+1] = fail.Or(measure(i + 1))
+			var err error
+			if score[i+1], err = measure(i + 1); err != nil {
+				return err
+			}
 		}
 	}
-	err := r.hooks.Evaluate(steps, score)
-	fail.When(err != nil, "pcl: Hooks.Evaluate after step %d: %w", steps-1, err)
+	if err := r.hooks.Evaluate(steps, score); err != nil {
+		return fmt.Errorf("pcl: Hooks.Evaluate after step %d: %w", steps-1, err)
+	}
+	return nil
 }
 
 // renew passes a new snapshot to the hook, if the learner has changed since the last one.
-func (r *loop) renew() {
+func (r *loop) renew() error {
 	if r.hooks.Snapshot != nil && r.given != r.status.Load().version {
-		p := fail.Or(r.Snapshot())
+		p, err := r.Snapshot()
+		if err != nil {
+			return err
+		}
 		r.given, r.renewed = p.version, time.Now()
 		r.hooks.Snapshot(p)
 	}
+	return nil
 }
 
 // saveIfDue saves if something has changed and the last save was long enough ago.
-func (r *loop) saveIfDue() {
+func (r *loop) saveIfDue() error {
 	if r.hooks.SaveEvery <= 0 || time.Since(r.savedAt) < r.hooks.SaveEvery {
-		return
+		return nil
 	}
 	now := r.saveMark()
 	r.savedAt = time.Now()
 	if now == r.saved {
-		return
+		return nil
 	}
-	switch err := fail.Tried(r.save); {
+	switch err := r.save(); {
 	case err == nil:
 		r.saved = now
 	case r.hooks.SaveFailed != nil:
 		r.hooks.SaveFailed(err)
 	default:
-		fail.If(err)
+		return err
 	}
+	return nil
 }
 
-func (r *loop) save() {
+func (r *loop) save() error {
 	if r.hooks.Save != nil {
-		err := r.hooks.Save()
-		fail.When(err != nil, "pcl: Hooks.Save: %w", err)
+		if err := r.hooks.Save(); err != nil {
+			return fmt.Errorf("pcl: Hooks.Save: %w", err)
+		}
 	}
+	return nil
 }
 
 // wait waits until there may be something to train on, or to save.
-func (r *loop) wait(ctx context.Context) {
-	r.renew()
+func (r *loop) wait(ctx context.Context) error {
+	if err := r.renew(); err != nil {
+		return err
+	}
 	if r.hooks.Save != nil && r.hooks.SaveEvery > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(ctx, r.savedAt.Add(r.hooks.SaveEvery))
 		defer cancel()
 	}
 	_ = r.Wait(ctx) // the next step returns the error
-	r.saveIfDue()
+	return r.saveIfDue()
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -36,7 +35,7 @@ type attached struct {
 // free releases the task's batches, and undoes listen. A stream that panics there is not heard of any more.
 func (t *attached) free() {
 	if t.silence != nil {
-		_ = guarded("the stream", t.silence)
+		_ = guarded("the stream", func() error { t.silence(); return nil })
 	}
 	t.current.Free()
 	t.spare.Free()
@@ -55,7 +54,7 @@ func (t *attached) fetch(b *device.Batch) error {
 		return io.EOF
 	}
 	given := data.Batch{X: b.X, Class: b.Class}
-	err := guarded("the stream", func() { fail.If(t.Stream.Next(&given)) })
+	err := guarded("the stream", func() error { return t.Stream.Next(&given) })
 	t.over = err == io.EOF
 	switch notReady := errors.Is(err, data.ErrNotReady); {
 	case t.over && given.N == 0:

@@ -2,9 +2,9 @@ package pcl
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -31,23 +31,38 @@ func (l *Learner) SetTrained(t *Trained, take Take) error {
 	if t == nil {
 		panic("pcl: SetTrained needs a network: LoadTrained reads one from a file, Learner.Trained returns that of a learner")
 	}
-	return l.call(context.Background(), "set network", func() {
+	return l.call(context.Background(), "set network", func() error {
 		if take.Backbone {
-			theta := l.parameters()
-			values, statistics := arrange(l.options.Model.Layout(), t.Tensors, true)
+			theta, err := l.parameters()
+			if err != nil {
+				return err
+			}
+			values, statistics, err := arrange(l.options.Model.Layout(), t.Tensors, true)
+			if err != nil {
+				return err
+			}
 			copy(theta, values)
-			l.exchange(theta, statistics)
-		} else {
-			l.setTrained(t)
+			return l.exchange(theta, statistics)
 		}
+		return l.setTrained(t)
 	})
 }
 
-func (l *Learner) setTrained(t *Trained) {
-	l.fits(t)
-	theta, statistics := arrange(l.options.Model.Layout(), t.Tensors, false)
-	r := t.arrived(l.options.Model.Outputs())
-	l.exchange(theta, statistics)
+func (l *Learner) setTrained(t *Trained) error {
+	if err := l.fits(t); err != nil {
+		return err
+	}
+	theta, statistics, err := arrange(l.options.Model.Layout(), t.Tensors, false)
+	if err != nil {
+		return err
+	}
+	r, err := t.arrived(l.options.Model.Outputs())
+	if err != nil {
+		return err
+	}
+	if err := l.exchange(theta, statistics); err != nil {
+		return err
+	}
 	if l.roll.empty() && !r.empty() { // the network's tasks become those of the learner, and have ended
 		skipped := l.roll.last()
 		l.roll = r
@@ -58,21 +73,34 @@ func (l *Learner) setTrained(t *Trained) {
 	}
 	// The present network is the old model of methods that hold on to one, if a task has ended.
 	if loss := l.options.lossOf(1); (loss.Sigmoid || loss.Teacher > 0) && len(l.ended().ids(l.roll)) > 0 {
-		lab{l: l}.Remember()
+		return lab{l: l}.remember()
 	}
+	return nil
 }
 
-// fits ends the work if the network's tasks are not those of the learner, or its outputs were trained for another loss.
+// fits returns an error if the network's tasks are not those of the learner, or its outputs were trained for another loss.
 // Of a network without a model's key the loss is not known.
-func (l *Learner) fits(t *Trained) {
+func (l *Learner) fits(t *Trained) error {
 	if len(t.Tasks) == 0 {
-		return
+		return nil
 	}
 	same := slices.EqualFunc(t.Tasks, l.Tasks(), func(a, b TaskInfo) bool { return slices.Equal(a.Classes, b.Classes) })
 	loss := keyOf(l.options.compared())
-	fail.When(t.Increment != l.options.Increment, "the network is %s-incremental, the learner %s-incremental: take only the backbone", t.Increment, l.options.Increment)
-	fail.When(!l.roll.empty() && !same, "the network has tasks of the classes %v, the learner of %v: take only the backbone, or use a learner without tasks", classLists(t.Tasks), classLists(l.Tasks()))
-	fail.When(t.Model != "" && t.Loss != loss, "the network was trained for the loss %q, the learner is for %q, where none is of classes: take only the backbone", t.Loss, loss)
+	if t.Increment != l.options.Increment {
+		return fmt.Errorf("the network is %s-incremental, the learner %s-incremental: take only the backbone",
+			t.Increment, l.options.Increment)
+	}
+	if !l.roll.empty() && !same {
+		return fmt.Errorf(
+			"the network has tasks of the classes %v, the learner of %v: take only the backbone, or use a learner without tasks",
+			classLists(t.Tasks), classLists(l.Tasks()))
+	}
+	if t.Model != "" && t.Loss != loss {
+		return fmt.Errorf(
+			"the network was trained for the loss %q, the learner is for %q, where none is of classes: take only the backbone",
+			t.Loss, loss)
+	}
+	return nil
 }
 
 func classLists(tasks []TaskInfo) (all [][]int) {
@@ -83,15 +111,18 @@ func classLists(tasks []TaskInfo) (all [][]int) {
 }
 
 // exchange replaces parameters and statistics, which have the right lengths, and tells a method that holds on to earlier ones.
-func (l *Learner) exchange(theta, statistics []float32) {
+func (l *Learner) exchange(theta, statistics []float32) error {
 	l.version++
 	l.prepared, l.network.updates = 0, 0
 	l.others.free()
 	copy(l.network.statistics, statistics)
-	l.wholly(l.byMethod(), func() {
-		l.begin(theta)
-		if a, ok := method.As[rehearsal.Penalty](l.options.Method); ok {
-			fail.If(a.Replaced(lab{l: l}))
+	return l.wholly(l.byMethod(), func() error {
+		if err := l.begin(theta); err != nil {
+			return err
 		}
+		if a, ok := method.As[rehearsal.Penalty](l.options.Method); ok {
+			return a.Replaced(lab{l: l})
+		}
+		return nil
 	})
 }

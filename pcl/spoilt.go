@@ -17,26 +17,35 @@ func finiteRow(r *device.Row, gram []float64, i, rows int) bool {
 
 // leaveOut takes samples out of rows whose loss or gradient is not finite, where they alone are the cause: a sample of huge values
 // costs its own part of a step, and not that of the others in its batch. The gradients of such rows have to be computed again.
-func (s *step) leaveOut(gram []float64) (again bool) {
+func (s *step) leaveOut(gram []float64) (again bool, err error) {
 	for i := range s.rows {
 		r := &s.rows[i]
 		if r.Batch == nil || r.Batch.N < 2 || finiteRow(&r.Row, gram, i, len(s.rows)) {
 			continue
 		}
-		if bad := s.spoiling(r); bad != nil {
-			s.without(r, bad)
+		bad, err := s.spoiling(r)
+		if err != nil {
+			return false, err
+		}
+		if bad != nil {
+			if err := s.without(r, bad); err != nil {
+				return false, err
+			}
 			again = true
 		}
 	}
-	return again
+	return again, nil
 }
 
 // spoiling returns the places of the samples without which a row has a finite loss and gradient; nil if it would not do without
 // any of them, as where the network itself is broken. The likeliest are tried first: those whose own loss is not finite, then
 // those with the largest loss or value. Twice as many each time, so that a batch of B samples takes about 2 log B gradients.
-func (s *step) spoiling(r *row) (bad []int) {
+func (s *step) spoiling(r *row) (bad []int, err error) {
 	n, hidden := r.Batch.N, 0
-	fault := s.programs.Losses(s.at(s.network.theta), r.Batch, r.Loss)
+	fault, err := s.programs.Losses(s.at(s.network.theta), r.Batch, r.Loss)
+	if err != nil {
+		return nil, err
+	}
 	for i, it := range r.Batch.Items() {
 		if !finite(fault[i]) {
 			fault[i], hidden = math.Inf(1), hidden+1
@@ -51,38 +60,61 @@ func (s *step) spoiling(r *row) (bad []int) {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(fault[b], fault[a]) })
-	if hidden == n || !s.finiteWithout(r, order[:n-1]) {
-		return nil
+	if hidden == n {
+		return nil, nil
+	}
+	if finite, err := s.finiteWithout(r, order[:n-1]); err != nil || !finite {
+		return nil, err
 	}
 	least, most := max(1, hidden), max(1, hidden) // the answer is from least to most
-	for !s.finiteWithout(r, order[:most]) {
+	for {
+		finite, err := s.finiteWithout(r, order[:most])
+		if err != nil {
+			return nil, err
+		}
+		if finite {
+			break
+		}
 		least, most = most+1, min(2*most, n-1)
 	}
 	for least < most {
-		if middle := (least + most) / 2; s.finiteWithout(r, order[:middle]) {
+		middle := (least + most) / 2
+		finite, err := s.finiteWithout(r, order[:middle])
+		if err != nil {
+			return nil, err
+		}
+		if finite {
 			most = middle
 		} else {
 			least = middle + 1
 		}
 	}
-	return slices.Sorted(slices.Values(order[:most]))
+	return slices.Sorted(slices.Values(order[:most])), nil
 }
 
 // finiteWithout says whether a row without some samples has a finite loss and gradient.
-func (s *step) finiteWithout(r *row, bad []int) bool {
+func (s *step) finiteWithout(r *row, bad []int) (bool, error) {
 	if s.sample == nil {
-		s.sample = s.programs.Lane(0).NewBatch()
+		var err error
+		if s.sample, err = s.programs.Lane(0).NewBatch(); err != nil {
+			return false, err
+		}
 	}
 	s.sample.Without(r.Batch, slices.Sorted(slices.Values(bad)))
-	s.aim(s.sample, r.Loss)
+	if err := s.aim(s.sample, r.Loss); err != nil {
+		return false, err
+	}
 	one := device.Row{Batch: s.sample, Loss: r.Loss}
 	defer one.Free()
-	gram := s.programs.Gradients(s.network.theta, []*device.Row{&one}, device.Products{Norms: true})
-	return finiteRow(&one, gram, 0, 1)
+	gram, err := s.programs.Gradients(s.network.theta, []*device.Row{&one}, device.Products{Norms: true})
+	if err != nil {
+		return false, err
+	}
+	return finiteRow(&one, gram, 0, 1), nil
 }
 
 // without takes samples out of a row, and counts them for their tasks. A stream's own batch stays as it was delivered.
-func (s *step) without(r *row, bad []int) {
+func (s *step) without(r *row, bad []int) error {
 	if s.report.LeftOut == nil {
 		s.report.LeftOut = map[int]int{}
 	}
@@ -92,7 +124,10 @@ func (s *step) without(r *row, bad []int) {
 	from := r.Batch
 	if t := s.tasks.get(r.id); t != nil {
 		if t.bad = bad; t.varied == nil {
-			t.varied = s.programs.Lane(t.id).NewBatch()
+			var err error
+			if t.varied, err = s.programs.Lane(t.id).NewBatch(); err != nil {
+				return err
+			}
 		}
 		r.Batch = t.varied
 	}
@@ -103,5 +138,5 @@ func (s *step) without(r *row, bad []int) {
 			r.indices = slices.Delete(slices.Clone(r.indices), i, i+1)
 		}
 	}
-	s.aim(r.Batch, r.Loss)
+	return s.aim(r.Batch, r.Loss)
 }

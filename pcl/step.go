@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -73,12 +72,14 @@ func (s *step) make() (err error) {
 		return err
 	}
 	s.touched = true // from here on samples enter the memory, which cannot be undone
-	return guarded(s.byMethod(), func() {
+	return guarded(s.byMethod(), func() error {
 		for _, t := range s.tasks.present() {
 			t.observe()
 		}
-		s.store()
-		s.advance()
+		if err := s.store(); err != nil {
+			return err
+		}
+		return s.advance()
 	})
 }
 
@@ -88,45 +89,65 @@ func (s *step) train() (err error) {
 	fetched := s.lookAhead()
 	defer func() { err = errors.Join(err, <-fetched) }()
 	defer s.free()
-	return guarded(s.byMethod(), func() {
-		if s.rows = s.taskRows(); len(s.rows) == 0 { // every stream has ended without another batch
-			return
+	return guarded(s.byMethod(), func() error {
+		var err error
+		if s.rows, err = s.taskRows(); err != nil {
+			return err
 		}
-		s.compute()
+		if len(s.rows) == 0 { // every stream has ended without another batch
+			return nil
+		}
+		if err := s.compute(); err != nil {
+			return err
+		}
 		for _, t := range s.tasks.present() {
 			t.leftOut = s.report.Rejected || slices.Contains(s.report.Skipped, t.id)
 		}
-		s.trace()
+		return s.trace()
 	})
 }
 
 // compute changes the parameters θ and, where memory editing is on, the pixels of the samples in the memory.
-func (s *step) compute() {
-	s.aimAll(s.rows)
+func (s *step) compute() error {
+	if err := s.aimAll(s.rows); err != nil {
+		return err
+	}
 	if s.idle() {
-		return
+		return nil
 	}
-	s.differentiate()
+	if err := s.differentiate(); err != nil {
+		return err
+	}
 	if len(s.kept) == 0 {
-		return
+		return nil
 	}
-	s.weigh()                          // weights.go
-	s.prepareEdit()                    // edit.go
-	if s.update(); s.report.Rejected { // update.go
-		return
+	if err := s.weigh(); err != nil { // weights.go
+		return err
 	}
-	s.moved() // penalty.go
-	s.updateAgain()
-	s.editAfter()
+	if err := s.prepareEdit(); err != nil { // edit.go
+		return err
+	}
+	if err := s.update(); err != nil || s.report.Rejected { // update.go
+		return err
+	}
+	if err := s.moved(); err != nil { // penalty.go
+		return err
+	}
+	if err := s.updateAgain(); err != nil {
+		return err
+	}
+	if err := s.editAfter(); err != nil {
+		return err
+	}
 	moved := s.moveSamples()
 	defer moved()
-	s.follow()
+	return s.follow()
 }
 
 // trace passes what went into the step to [Options.Trace], if it is set.
-func (s *step) trace() {
+func (s *step) trace() (err error) {
 	if s.options.Trace == nil {
-		return
+		return nil
 	}
 	t := &Trace{StepReport: s.report, Theta: s.parameters, Shared: s.programs.Shared}
 	like := s.rows[len(s.rows)-1].Batch // that of a task
@@ -138,8 +159,8 @@ func (s *step) trace() {
 		t.X, t.Targets = append(t.X, b.X), append(t.Targets, b.Targets)
 		t.Loss, t.Reference = append(t.Loss, s.rows[i].Loss), append(t.Reference, b.Reference)
 	}
-	defer fail.Foreign("Options.Trace panicked")
-	fail.If(s.options.Trace(t))
+	defer recovered(&err, "Options.Trace panicked")
+	return s.options.Trace(t)
 }
 
 // awaitStreams gives each running task a batch to train on, if its stream has another one. The error of a
@@ -188,7 +209,7 @@ func (s *step) lookAhead() (fetched chan error) {
 	return fetched
 }
 
-func (s *step) fetchAhead() {
+func (s *step) fetchAhead() error {
 	for _, t := range s.tasks.present() {
 		if !t.ready || t.fetched {
 			continue
@@ -201,12 +222,13 @@ func (s *step) fetchAhead() {
 			}
 			// It saves time to send the batch now. Where there is no room for it beside this step's gradients, the next
 			// step sends it.
-			_ = fail.Tried(func() { t.spare.Send(s.options.Backend) })
+			_ = t.spare.Send(s.options.Backend)
 		case io.EOF, data.ErrNotReady:
 		default:
 			t.err = err
 		}
 	}
+	return nil
 }
 
 // idle reports whether the method skips this step and leaves the parameters as they are.
@@ -223,14 +245,15 @@ func (s *step) free() {
 }
 
 // store shows the step's batches to a method that fills the memory itself.
-func (s *step) store() {
+func (s *step) store() error {
 	if m, ok := method.As[rehearsal.Storer](s.options.Method); ok {
-		fail.If(m.Store(lab{s.Learner, s}, s.firstSeen()))
+		return m.Store(lab{s.Learner, s}, s.firstSeen())
 	}
+	return nil
 }
 
 // advance makes the fetched batches the current ones, and ends the tasks whose streams have no more batches.
-func (s *step) advance() {
+func (s *step) advance() error {
 	for _, t := range s.tasks.present() {
 		t.ready = t.fetched
 		if t.fetched {
@@ -239,9 +262,12 @@ func (s *step) advance() {
 		if t.ready || !t.over || t.err != nil { // the error of its last batch is returned first
 			continue
 		}
-		s.retire(t, true)
+		if err := s.retire(t, true); err != nil {
+			return err
+		}
 		s.report.Ended = append(s.report.Ended, t.id)
 	}
+	return nil
 }
 
 // mark returns what takes back whatever the step has changed before it touches what cannot be undone.
@@ -257,20 +283,37 @@ func (s *step) mark() (undo func()) {
 // differentiate puts the memory's rows, and that of a penalty, in front of the tasks' rows and computes the gradient
 // of each row and, where the method asks for it, their Gram matrix. If the method chooses what is replayed, the tasks' gradients
 // are computed before it chooses, because it may want to use them.
-func (s *step) differentiate() {
+func (s *step) differentiate() error {
 	_, chooses := method.As[rehearsal.Replayer](s.options.Method)
 	if chooses {
-		s.keepFinite(s.gradientsOfGood(device.Products{Norms: true}))
+		norms, err := s.gradientsOfGood(device.Products{Norms: true})
+		if err != nil {
+			return err
+		}
+		s.keepFinite(norms)
 	}
 	var replayed []row
 	if chooses || s.memory.Len() > 0 {
-		replayed = s.memoryRows()
-		s.aimAll(replayed)
+		var err error
+		if replayed, err = s.memoryRows(); err != nil {
+			return err
+		}
+		if err := s.aimAll(replayed); err != nil {
+			return err
+		}
 	}
-	s.rows = slices.Concat(replayed, s.penaltyRow(), s.rows)
-	gram := s.gradientsOfGood(s.products())
+	penalty, err := s.penaltyRow()
+	if err != nil {
+		return err
+	}
+	s.rows = slices.Concat(replayed, penalty, s.rows)
+	gram, err := s.gradientsOfGood(s.products())
+	if err != nil {
+		return err
+	}
 	s.keepFinite(gram)
 	s.reportKept(gram)
+	return nil
 }
 
 // Wait returns when there may be something to do after [Learner.Step] has returned [ErrIdle] or [ErrNoStream]: a

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // Tasks describes all tasks that have arrived, in order of arrival. It may be called from any goroutine.
@@ -122,8 +120,11 @@ func (l *Learner) ended() endedTasks { return endedTasks{l.roll.last(), l.tasks.
 // Skip leaves ids out: tasks that are attached from now on get ids above to. A program that was killed, and gave ids since its
 // last save, does not give them again.
 func (l *Learner) Skip(to int) error {
-	return l.call(context.Background(), "skip", func() {
-		fail.When(to < 0 || to > maxID, "id %d; want 0 to %d", to, maxID)
+	return l.call(context.Background(), "skip", func() error {
+		if to < 0 || to > maxID {
+			return fmt.Errorf("id %d; want 0 to %d", to, maxID)
+		}
 		l.roll.skip(to)
+		return nil
 	})
 }

@@ -1,10 +1,10 @@
 package pcl
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
@@ -27,7 +27,7 @@ func tensors(l *model.Layout, theta, statistics []float32) (all []safetensors.Te
 // arrange puts tensors into the flat vectors of a layout. For the backbone alone it ignores those of the classifier, and
 // leaves the classifier's part of theta out. It makes no vectors before it knows that the tensors fit: a file of a few bytes
 // may name a model of any size.
-func arrange(l *model.Layout, all []safetensors.Tensor, backbone bool) (theta, statistics []float32) {
+func arrange(l *model.Layout, all []safetensors.Tensor, backbone bool) (theta, statistics []float32, err error) {
 	given := map[string]*safetensors.Tensor{}
 	for i := range all {
 		given[all[i].Name] = &all[i]
@@ -40,26 +40,32 @@ func arrange(l *model.Layout, all []safetensors.Tensor, backbone bool) (theta, s
 		}
 		params, total = params[:at], l.Backbone
 	}
-	compare(slices.Concat(params, l.Stats), given)
-	return join(params, total, given), join(l.Stats, l.StatsTotal, given)
+	if err := compare(slices.Concat(params, l.Stats), given); err != nil {
+		return nil, nil, err
+	}
+	return join(params, total, given), join(l.Stats, l.StatsTotal, given), nil
 }
 
 // compare ends the work at the first difference between tensors and those of a model.
-func compare(params []model.Param, given map[string]*safetensors.Tensor) {
+func compare(params []model.Param, given map[string]*safetensors.Tensor) error {
 	others := maps.Clone(given)
 	for _, p := range params {
 		t := given[p.Name]
 		delete(others, p.Name)
 		switch {
 		case t == nil:
-			fail.Now("tensor %s of the model is missing; there are %.300q", p.Name, slices.Sorted(maps.Keys(given)))
+			return fmt.Errorf("tensor %s of the model is missing; there are %.300q",
+				p.Name, slices.Sorted(maps.Keys(given)))
 		case !slices.Equal(t.Dims, p.Dims) || len(t.Values) != p.Size():
-			fail.Now("tensor %s has the shape %v; the model wants %v", p.Name, t.Dims, p.Dims)
+			return fmt.Errorf("tensor %s has the shape %v; the model wants %v", p.Name, t.Dims, p.Dims)
 		case !fp.Finite(t.Values):
-			fail.Now("tensor %s has a value that is not finite", p.Name)
+			return fmt.Errorf("tensor %s has a value that is not finite", p.Name)
 		}
 	}
-	fail.When(len(others) > 0, "the model has no tensors %.300q", slices.Sorted(maps.Keys(others)))
+	if len(others) > 0 {
+		return fmt.Errorf("the model has no tensors %.300q", slices.Sorted(maps.Keys(others)))
+	}
+	return nil
 }
 
 // join puts the tensors of parameters into a flat vector.

@@ -1,11 +1,11 @@
 package pcl
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
@@ -56,8 +56,19 @@ type Output struct {
 // yet.
 //
 // It panics if no learner could have had these tasks.
-func (t *Trained) Outputs() (out []Output) {
-	r := t.arrived(1 << 30)
+func (t *Trained) Outputs() []Output {
+	out, err := t.outputs()
+	if err != nil {
+		panic(err)
+	}
+	return out
+}
+
+func (t *Trained) outputs() (out []Output, err error) {
+	r, err := t.arrived(1 << 30)
+	if err != nil {
+		return nil, err
+	}
 	for i, known := range r.tasks {
 		task := i + 1
 		if known == nil || t.Increment == "class" && out != nil { // the first task has all classes
@@ -70,23 +81,29 @@ func (t *Trained) Outputs() (out []Output) {
 			out = append(out, Output{task, c, t.Names[c]})
 		}
 	}
-	return out
+	return out, nil
 }
 
 // arrived gives the tasks their outputs, as a learner did to which they were attached one after another.
-func (t *Trained) arrived(outputs int) roll {
+func (t *Trained) arrived(outputs int) (roll, error) {
 	known := t.Increment == "task" || t.Increment == "class"
-	fail.When(len(t.Tasks) > 0 && !known, "increment %q of a network with tasks; want task or class", t.Increment)
+	if len(t.Tasks) > 0 && !known {
+		return roll{}, fmt.Errorf("increment %q of a network with tasks; want task or class", t.Increment)
+	}
 	r := roll{increment: t.Increment}
 	for i, info := range t.Tasks {
 		id := info.number(i)
 		r.skip(id - 1)
 		head, err := r.next(info.Classes)
-		fail.When(err != nil, "%s: %w", label(id, info.Name), err)
+		if err != nil {
+			return roll{}, fmt.Errorf("%s: %w", label(id, info.Name), err)
+		}
 		r.add(Task{Name: info.Name, Classes: slices.Clone(info.Classes), ClassNames: t.namesOf(info.Classes)}, head, new(atomic.Int64))
 	}
-	suffice(outputs, r.used)
-	return r
+	if err := suffice(outputs, r.used); err != nil {
+		return roll{}, err
+	}
+	return r, nil
 }
 
 // namesOf returns the names of classes, "" for one that has none; nil if none of them has one.

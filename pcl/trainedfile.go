@@ -2,12 +2,12 @@ package pcl
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
 )
@@ -44,15 +44,22 @@ func saveNetwork(path string, write func(io.Writer) error) error {
 
 // Write writes what [Trained.Save] saves.
 func (t *Trained) Write(w io.Writer) (err error) {
-	defer fail.Caught(&err)
-	return t.file().Write(w)
+	file, err := t.file()
+	if err != nil {
+		return err
+	}
+	return file.Write(w)
 }
 
 // file describes the network.
-func (t *Trained) file() *safetensors.File {
+func (t *Trained) file() (*safetensors.File, error) {
+	outputs, err := t.outputs()
+	if err != nil {
+		return nil, err
+	}
 	d := description{
 		Version: trainedVersion, Trained: *t, Image: []int{t.Image.Height, t.Image.Width, t.Image.Channels},
-		Outputs: append([]Output{}, t.Outputs()...), Rule: "logits",
+		Outputs: append([]Output{}, outputs...), Rule: "logits",
 	}
 	d.Tasks = make([]TaskInfo, len(t.Tasks))
 	for i, task := range t.Tasks {
@@ -70,7 +77,7 @@ func (t *Trained) file() *safetensors.File {
 	}
 	text, _ := json.Marshal(d) // of texts and finite numbers there is no error
 	f.Metadata = map[string]string{trainedKey: string(text)}
-	return f
+	return f, nil
 }
 
 // LoadTrained reads a network from a safetensors file: one that [Trained.Save] wrote, or one of another program, of
@@ -81,49 +88,69 @@ func LoadTrained(path string) (t *Trained, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("pcl: load network: %w", err)
 	}
-	if err = fail.Tried(func() { t = trainedOf(f) }); err != nil {
+	if t, err = trainedOf(f); err != nil {
 		err = fmt.Errorf("pcl: load network: %s: %w", path, err)
 	}
 	return t, err
 }
 
-func trainedOf(f *safetensors.File) *Trained {
+func trainedOf(f *safetensors.File) (*Trained, error) {
 	text, described := f.Metadata[trainedKey]
 	if !described {
-		return &Trained{Tensors: f.Tensors}
+		return &Trained{Tensors: f.Tensors}, nil
 	}
 	var d description
-	err := json.Unmarshal([]byte(text), &d)
-	fail.When(err != nil, "its description is not readable: %w", err)
-	d.check()
+	if err := json.Unmarshal([]byte(text), &d); err != nil {
+		return nil, fmt.Errorf("its description is not readable: %w", err)
+	}
+	if err := d.check(); err != nil {
+		return nil, err
+	}
 	t := &d.Trained
 	t.Image, t.OtherRule, t.Means = Image{d.Image[0], d.Image[1], d.Image[2]}, d.Rule == "other", d.Means
 	for i := range t.Tasks {
 		t.Tasks[i].ClassNames, t.Tasks[i].Ended = t.namesOf(t.Tasks[i].Classes), true
 	}
-	fail.When(!slices.Equal(t.Outputs(), d.Outputs), "its outputs are not those that its tasks have")
-	t.takeTensors(f.Tensors)
-	return t
+	outputs, err := t.outputs()
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Equal(outputs, d.Outputs) {
+		return nil, errors.New("its outputs are not those that its tasks have")
+	}
+	if err := t.takeTensors(f.Tensors); err != nil {
+		return nil, err
+	}
+	return t, nil
 }
 
-// check ends the work if the description contradicts itself.
-func (d *description) check() {
-	fail.When(d.Version != trainedVersion, "its description has version %d; want %d", d.Version, trainedVersion)
-	fail.When(len(d.Image) != 3 || slices.Min(d.Image) < 0, "its description has the image %v; want height, width and channels", d.Image)
+// check returns an error if the description contradicts itself.
+func (d *description) check() error {
+	if d.Version != trainedVersion {
+		return fmt.Errorf("its description has version %d; want %d", d.Version, trainedVersion)
+	}
+	if len(d.Image) != 3 || slices.Min(d.Image) < 0 {
+		return fmt.Errorf("its description has the image %v; want height, width and channels", d.Image)
+	}
 	known := slices.Contains([]string{"logits", "nearest-mean", "other"}, d.Rule)
-	fail.When(!known || (d.Rule == "nearest-mean") != (d.Means != nil), "its rule of prediction %q is not known, or does not fit whether there are means", d.Rule)
+	if !known || (d.Rule == "nearest-mean") != (d.Means != nil) {
+		return fmt.Errorf("its rule of prediction %q is not known, or does not fit whether there are means", d.Rule)
+	}
 	last := 0
 	for i, t := range d.Tasks {
-		fail.When(t.ID <= last || t.ID > maxID, "its task %d has the number %d; want numbers that count up from 1", i+1, t.ID)
+		if t.ID <= last || t.ID > maxID {
+			return fmt.Errorf("its task %d has the number %d; want numbers that count up from 1", i+1, t.ID)
+		}
 		last = t.ID
 	}
+	return nil
 }
 
 // takeTensors takes the tensors of a file, and the means out of them.
-func (t *Trained) takeTensors(all []safetensors.Tensor) {
+func (t *Trained) takeTensors(all []safetensors.Tensor) error {
 	if t.Means == nil {
 		t.Tensors = all
-		return
+		return nil
 	}
 	for _, x := range all {
 		if x.Name != meansTensor {
@@ -132,15 +159,20 @@ func (t *Trained) takeTensors(all []safetensors.Tensor) {
 			t.Means.Values = slices.Collect(slices.Chunk(x.Values, x.Dims[1]))
 		}
 	}
-	checkMeans(t.Means)
+	return checkMeans(t.Means)
 }
 
-// checkMeans ends the work unless there are tasks and a mean for each class. The means of a network that has diverged pass: they
+// checkMeans returns an error unless there are tasks and a mean for each class. The means of a network that has diverged pass: they
 // are not finite, but can be saved.
-func checkMeans(m *rehearsal.Means) {
-	fail.When(len(m.Tasks) != len(m.Classes) || len(m.Values) != len(m.Classes),
-		"class means: %d classes, tasks of %d and values of %d; want as many of each", len(m.Classes), len(m.Tasks), len(m.Values))
-	for i, c := range m.Classes {
-		fail.When(i > 0 && c <= m.Classes[i-1], "the mean of class %d follows another; want each class once, in ascending order", c)
+func checkMeans(m *rehearsal.Means) error {
+	if len(m.Tasks) != len(m.Classes) || len(m.Values) != len(m.Classes) {
+		return fmt.Errorf("class means: %d classes, tasks of %d and values of %d; want as many of each",
+			len(m.Classes), len(m.Tasks), len(m.Values))
 	}
+	for i, c := range m.Classes {
+		if i > 0 && c <= m.Classes[i-1] {
+			return fmt.Errorf("the mean of class %d follows another; want each class once, in ascending order", c)
+		}
+	}
+	return nil
 }

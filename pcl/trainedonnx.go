@@ -1,10 +1,10 @@
 package pcl
 
 import (
+	"fmt"
 	"io"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/onnx"
 )
@@ -19,15 +19,28 @@ func (t *Trained) SaveONNX(path string, m model.Model) error {
 
 // WriteONNX writes what [Trained.SaveONNX] saves.
 func (t *Trained) WriteONNX(w io.Writer, m model.Model) (err error) {
-	defer fail.Caught(&err)
 	if m == nil {
-		m = fail.Or(model.ByKey(t.Model))
+		if m, err = model.ByKey(t.Model); err != nil {
+			return err
+		}
 	}
-	fail.When(t.OtherRule, "method %s predicts by a rule of its own, which an ONNX file cannot hold", t.Method)
-	n := onnx.Network{Model: m, Scores: t.Scores, Metadata: t.file().Metadata}
-	n.Parameters, n.Statistics = arrange(m.Layout(), t.Tensors, false)
+	if t.OtherRule {
+		return fmt.Errorf("method %s predicts by a rule of its own, which an ONNX file cannot hold", t.Method)
+	}
+	file, err := t.file()
+	if err != nil {
+		return err
+	}
+	n := onnx.Network{Model: m, Scores: t.Scores, Metadata: file.Metadata}
+	if n.Parameters, n.Statistics, err = arrange(m.Layout(), t.Tensors, false); err != nil {
+		return err
+	}
 	if t.Means != nil {
-		for _, o := range t.Outputs() {
+		outputs, err := t.outputs()
+		if err != nil {
+			return err
+		}
+		for _, o := range outputs {
 			var mean []float32
 			if at := slices.Index(t.Means.Classes, o.Class); at >= 0 {
 				mean = t.Means.Values[at]

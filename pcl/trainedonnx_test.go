@@ -82,7 +82,7 @@ func expectedOf(t *testing.T, l *Learner, s data.Samples) []safetensors.Tensor {
 			p.rule = noRule{} // so that features are computed
 		}
 		d := new(described)
-		p.describe(d, x[from*64:(from+some)*64], 8, 0)
+		must.Do(t, p.describe(d, x[from*64:(from+some)*64], 8, 0))
 		p.rule = rule
 		logits, features = append(logits, d.scores...), append(features, d.features...)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/gomlx/compute"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -15,86 +16,115 @@ import (
 
 // update makes the optimiser step along d, which is Σ wᵢJᵢ or, if the method returned a direction instead of
 // weights, that direction.
-func (s *step) update() {
+func (s *step) update() error {
 	r := s.report
 	w, rows := r.Weights, s.gradientsKept()
 	if d := r.Outcome.Direction; d != nil {
-		g := s.along(d, s.kept)
+		g, err := s.along(d, s.kept)
+		if err != nil {
+			return err
+		}
 		defer program.Free(g)
 		w, rows = []float64{1}, []compute.Buffer{g}
 	}
 	var before []float32
 	if s.options.Observe {
-		before = s.parameters()
+		var err error
+		if before, err = s.parameters(); err != nil {
+			return err
+		}
 	}
-	norm2 := s.descend(w, rows)
+	norm2, err := s.descend(w, rows)
+	if err != nil {
+		return err
+	}
 	if r.Rejected = !finite(norm2); r.Rejected {
 		r.Edit = nil
-		return
+		return nil
 	}
 	r.NormD = math.Sqrt(norm2)
 	if s.options.Observe {
-		s.reportRises(before)
+		return s.reportRises(before)
 	}
+	return nil
 }
 
 // reportRises reports Jᵢ·Δθ of the rows that took part in the step.
-func (s *step) reportRises(before []float32) {
-	moved := s.parameters()
+func (s *step) reportRises(before []float32) error {
+	moved, err := s.parameters()
+	if err != nil {
+		return err
+	}
 	for p, x := range before {
 		moved[p] -= x
 	}
 	for _, i := range s.kept {
-		g := blas32.Vector{N: len(moved), Inc: 1, Data: program.Read[float32](s.rows[i].Flat, len(moved))}
+		data, err := program.Read[float32](s.rows[i].Flat, len(moved))
+		if err != nil {
+			return err
+		}
+		g := blas32.Vector{N: len(moved), Inc: 1, Data: data}
 		s.report.Rises = append(s.report.Rises, blas32.DDot(g, blas32.Vector{N: len(moved), Inc: 1, Data: moved}))
 	}
+	return nil
 }
 
 // updateAgain makes a second update where [Options.ExtraUpdate] asks for it: with the same weights, but with
 // the gradients of the same batches at the new θ.
-func (s *step) updateAgain() {
-	if s.options.ExtraUpdate {
-		s.renew(device.Products{})
-		s.descendBeside(s.report.Weights, s.gradientsKept())
+func (s *step) updateAgain() error {
+	if !s.options.ExtraUpdate {
+		return nil
 	}
+	if _, err := s.renew(device.Products{}); err != nil {
+		return err
+	}
+	return s.descendBeside(s.report.Weights, s.gradientsKept())
 }
 
 // descendBeside makes an update besides the step's own, and tells a method that follows the parameters.
-func (s *step) descendBeside(w []float64, rows []compute.Buffer) {
-	if finite(s.descend(w, rows)) {
-		s.moved()
+func (s *step) descendBeside(w []float64, rows []compute.Buffer) error {
+	norm2, err := s.descend(w, rows)
+	if err != nil || !finite(norm2) {
+		return err
 	}
+	return s.moved()
 }
 
 // renew computes the gradients of all rows again, at the current θ, for another update, and the inner products that are
 // asked for. The running statistics take in the batches of each update. A penalty that has no row as yet is told, too.
-func (s *step) renew(asked device.Products) (gram []float64) {
+func (s *step) renew(asked device.Products) (gram []float64, err error) {
 	if !slices.ContainsFunc(s.rows, func(r row) bool { return r.id == rehearsal.PenaltyRow }) {
-		s.penalty()
+		if _, _, err := s.penalty(); err != nil {
+			return nil, err
+		}
 	}
 	s.forget()
-	s.penaliseAgain()
+	if err := s.penaliseAgain(); err != nil {
+		return nil, err
+	}
 	return s.gradients(asked)
 }
 
 // descend makes an optimiser step along d = Σ wᵢ·rowᵢ and returns ‖d‖². If d is not finite, the parameters and
 // the optimiser's state stay as they were, and the result is not finite either.
-func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64) {
+func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64, err error) {
 	scalars := s.options.Optimizer.Scalars(s.network.updates + 1)
 	theta := s.network.theta
 	defer func() { s.touched = s.touched || s.network.theta != theta }() // what the device has taken cannot be undone
-	norm2 = s.programs.Step(s.network.vectors(), w, rows, scalars)
+	if norm2, err = s.programs.Step(s.network.vectors(), w, rows, scalars); err != nil {
+		return 0, err
+	}
 	s.touched = true
 	if finite(norm2) {
 		s.network.updates++
 	}
-	return norm2
+	return norm2, nil
 }
 
 func (b lab) StepAhead(gamma float64) {
 	l := b.l
 	w, rows := b.s.current()
-	ahead := l.programs.Ahead(l.network.theta, gamma, w, rows)
+	ahead := fail.Or(l.programs.Ahead(l.network.theta, gamma, w, rows))
 	program.Free(l.others.ahead)
 	l.others.ahead = ahead
 }
@@ -104,9 +134,23 @@ func (b lab) Update() {
 	if len(rows) == 0 {
 		return
 	}
-	b.s.penalty() // as before each update
-	b.s.descendBeside(w, rows)
-	b.s.keepFinite(b.s.renew(device.Products{Norms: true}))
+	fail.If(b.s.updateAlong(w, rows))
+}
+
+// updateAlong makes an update besides the step's own, and computes the gradients of all rows again.
+func (s *step) updateAlong(w []float64, rows []compute.Buffer) error {
+	if _, _, err := s.penalty(); err != nil { // as before each update
+		return err
+	}
+	if err := s.descendBeside(w, rows); err != nil {
+		return err
+	}
+	norms, err := s.renew(device.Products{Norms: true})
+	if err != nil {
+		return err
+	}
+	s.keepFinite(norms)
+	return nil
 }
 
 // current returns the gradients of the tasks' rows that are finite, and the weights whose sum over them is their average.

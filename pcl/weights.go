@@ -2,11 +2,11 @@ package pcl
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
@@ -44,49 +44,59 @@ func submatrix(m []float64, n int, kept []int) []float64 {
 }
 
 // weigh asks the method for the weight of each row that takes part, and hands it what it needs to decide.
-func (s *step) weigh() {
+func (s *step) weigh() error {
 	r, info := s.report, s.options.Method.Info()
 	in := &method.Step{IDs: r.IDs, Losses: r.Losses, Rand: s.rng.Rand}
 	if info.NeedsGram {
 		in.Gram = r.Gram
 	}
+	var err error
 	if info.NeedsRows {
-		in.Rows = s.jacobian()
+		if in.Rows, err = s.jacobian(); err != nil {
+			return err
+		}
 	}
 	if info.NeedsCross {
-		in.Cross = s.cross()
+		if in.Cross, err = s.cross(); err != nil {
+			return err
+		}
 	}
-	var err error
 	r.Weights = make([]float64, len(s.kept))
 	if r.Outcome, err = s.options.Method.Weights(in, r.Weights); err != nil {
-		fail.Now("%s: %w", s.byMethod(), err)
+		return fmt.Errorf("%s: %w", s.byMethod(), err)
 	}
 	if !fp.Finite(r.Weights) {
-		fail.Now("%s gave the streams %v the weights %g; want finite ones", s.byMethod(), r.IDs, r.Weights)
+		return fmt.Errorf("%s gave the streams %v the weights %g; want finite ones", s.byMethod(), r.IDs, r.Weights)
 	}
-	fail.If(r.Outcome.CheckDirection(info, s.programs.Shared))
+	return r.Outcome.CheckDirection(info, s.programs.Shared)
 }
 
 // jacobian returns the part of each row's gradient that belongs to the shared parameters, in float64.
-func (s *step) jacobian() [][]float64 {
+func (s *step) jacobian() ([][]float64, error) {
 	out := make([][]float64, len(s.kept))
 	for k, i := range s.kept {
-		g := program.Read[float32](s.rows[i].Flat, s.total())
+		g, err := program.Read[float32](s.rows[i].Flat, s.total())
+		if err != nil {
+			return nil, err
+		}
 		out[k] = make([]float64, s.programs.Shared)
 		for p := range out[k] {
 			out[k][p] = float64(g[p])
 		}
 	}
-	return out
+	return out, nil
 }
 
 // cross returns the inner products of the gradients of the rows' first halves with those of their second halves.
-func (s *step) cross() (out []float64) {
+func (s *step) cross() (out []float64, err error) {
 	var parts [2][]blas32.Vector
 	for h := range parts {
 		for _, i := range s.kept {
 			half := cmp.Or(s.rows[i].Halves[h], s.rows[i].Flat) // without samples, both are the whole
-			g := program.Read[float32](half, s.total())
+			g, err := program.Read[float32](half, s.total())
+			if err != nil {
+				return nil, err
+			}
 			parts[h] = append(parts[h], blas32.Vector{N: s.programs.Shared, Inc: 1, Data: g})
 		}
 	}
@@ -95,25 +105,32 @@ func (s *step) cross() (out []float64) {
 			out = append(out, blas32.DDot(a, b))
 		}
 	}
-	return out
+	return out, nil
 }
 
 // follow tells the method, if it asks for this, the losses of the same batches at the new parameters. An observer is
 // told them in the report.
-func (s *step) follow() {
+func (s *step) follow() error {
 	f, follows := method.As[method.Follower](s.options.Method)
 	if !follows && !s.options.Observe {
-		return
+		return nil
 	}
 	after := make([]float64, len(s.kept))
 	for k, i := range s.kept {
 		r := &s.rows[i]
 		if r.Batch == nil {
-			after[k], _ = s.penalty()
+			var err error
+			if after[k], _, err = s.penalty(); err != nil {
+				return err
+			}
 			continue
 		}
 		now := device.At{Theta: s.network.theta} // with the batch's own statistics, as in its gradient's program
-		for _, x := range s.programs.Losses(now, r.Batch, r.Loss) {
+		losses, err := s.programs.Losses(now, r.Batch, r.Loss)
+		if err != nil {
+			return err
+		}
+		for _, x := range losses {
 			after[k] += x / float64(r.Batch.N)
 		}
 	}
@@ -121,6 +138,7 @@ func (s *step) follow() {
 		s.report.After = after
 	}
 	if follows {
-		fail.If(f.Follow(s.report.IDs, after))
+		return f.Follow(s.report.IDs, after)
 	}
+	return nil
 }

@@ -79,7 +79,10 @@ func (r *runner) trace(t *pcl.Trace) error {
 			return err
 		}
 	}
-	theta := t.Theta()
+	theta, err := t.Theta()
+	if err != nil {
+		return err
+	}
 	var x []float32
 	var ids, targets []int32
 	for i, id := range t.IDs {

@@ -12,6 +12,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
@@ -42,19 +43,19 @@ func descend(t *testing.T, b *backend.Backend, o optim.Optimizer, theta []float3
 		t.Fatal(err)
 	}
 	defer p.Close()
-	device := func(x ...float32) compute.Buffer { return program.ToDevice(b.Backend, x, len(x)) }
+	device := func(x ...float32) compute.Buffer { return must.Get(program.ToDevice(b.Backend, x, len(x)))(t) }
 	state := []compute.Buffer{device(theta...)}
 	for range o.State() {
 		state = append(state, device(make([]float32, len(theta))...))
 	}
 	for step := range 6 {
 		call := append([]compute.Buffer{device(d(step + 1)...), device(o.Scalars(step + 1)...)}, state...)
-		state = p.Call(call)
+		state = must.Get(p.Call(call))(t)
 		program.Free(call...)
 	}
 	defer program.Free(state...)
 	out := make([]float64, len(theta))
-	for i, x := range slices.Clone(program.Read[float32](state[0], len(theta))) {
+	for i, x := range slices.Clone(must.Get(program.Read[float32](state[0], len(theta)))(t)) {
 		out[i] = float64(x)
 	}
 	return out

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -39,17 +38,20 @@ type Batch struct {
 type Target struct{ Output, Lo, Hi, TaskLo, TaskHi int32 }
 
 // NewBatch returns an empty batch, which the caller must free.
-func (p *Set) NewBatch() *Batch {
-	x, onX := program.Shared[float32](p.Backend, p.Batch, p.Width())
+func (p *Set) NewBatch() (*Batch, error) {
+	x, onX, err := program.Shared[float32](p.Backend, p.Batch, p.Width())
+	if err != nil {
+		return nil, err
+	}
 	b := &Batch{Batch: data.Batch{X: x, Class: make([]int, p.Batch)}, Task: make([]int, p.Batch), device: [2]compute.Buffer{onX}}
-	if err := fail.Tried(func() { b.Targets, b.device[1] = program.Shared[int32](p.Backend, targetRows, p.Batch) }); err != nil {
+	if b.Targets, b.device[1], err = program.Shared[int32](p.Backend, targetRows, p.Batch); err != nil {
 		b.Free()
-		fail.If(err)
+		return nil, err
 	}
 	part := func(row int) []int32 { return b.Targets[row*p.Batch : (row+1)*p.Batch] }
 	b.lo, b.hi, b.Output, b.Counts = part(targetLo), part(targetHi), part(targetLabel), part(targetValid)
 	b.taskLo, b.taskHi = part(targetTaskLo), part(targetTaskHi)
-	return b
+	return b, nil
 }
 
 // Free releases the batch's memory. The batch must not be used after that.
@@ -72,11 +74,14 @@ func (b *Batch) on(client compute.Backend) bool {
 }
 
 // Send copies the pixels to a device of its own memory in advance, so that the step that needs them does not have to wait.
-func (b *Batch) Send(backend compute.Backend) {
+func (b *Batch) Send(backend compute.Backend) error {
 	if b.device[0] == nil {
 		b.pad()
-		b.Ahead = b.copyPixels(backend)
+		var err error
+		b.Ahead, err = b.copyPixels(backend)
+		return err
 	}
+	return nil
 }
 
 // pad makes the padding copies of the first sample. It has weight 0, but where a network or loss is infinite or NaN, as it
@@ -92,7 +97,7 @@ func (b *Batch) pad() {
 	}
 }
 
-func (b *Batch) copyPixels(backend compute.Backend) compute.Buffer {
+func (b *Batch) copyPixels(backend compute.Backend) (compute.Buffer, error) {
 	size := len(b.Class)
 	return program.ToDevice(backend, b.X, size, len(b.X)/size)
 }
@@ -141,17 +146,21 @@ func (b *Batch) Without(from *Batch, places []int) {
 }
 
 // Aim sets the targets, and clears the reference values of a loss that has any, but for those that are stored with the samples.
-func (b *Batch) Aim(target func(task, class int) Target, l rehearsal.Loss, outputs int) {
+func (b *Batch) Aim(target func(task, class int) (Target, error), l rehearsal.Loss, outputs int) error {
 	b.pad()
 	for i := range b.Class {
 		t, valid := Target{Hi: 1}, int32(0)
 		if i < b.N {
-			t, valid = target(b.Task[i], b.Class[i]), 1
+			target2, err := target(b.Task[i], b.Class[i])
+			if err != nil {
+				return err
+			}
+			t, valid = target2, 1
 		}
 		b.Output[i], b.lo[i], b.hi[i], b.taskLo[i], b.taskHi[i], b.Counts[i] = t.Output, t.Lo, t.Hi, t.TaskLo, t.TaskHi, valid
 	}
 	if b.Reference = nil; !referenced(l) {
-		return
+		return nil
 	}
 	if len(b.values) != len(b.Class)*outputs {
 		b.values = make([]float32, len(b.Class)*outputs)
@@ -165,6 +174,7 @@ func (b *Batch) Aim(target func(task, class int) Target, l rehearsal.Loss, outpu
 			copy(b.Reference[i*outputs:(i+1)*outputs], logits)
 		}
 	}
+	return nil
 }
 
 // inputs returns what a program takes of the batch: its values, the targets and, for a loss that compares outputs with them, the

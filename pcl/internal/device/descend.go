@@ -12,16 +12,30 @@ import (
 )
 
 // step makes a step by a program; see [Trainer.Step].
-func (p *Set) step(vectors []*compute.Buffer, w []float64, rows []compute.Buffer, scalars []float32) float64 {
-	weights, rows, sum := p.fold(w, rows)
+func (p *Set) step(vectors []*compute.Buffer, w []float64, rows []compute.Buffer, scalars []float32) (float64, error) {
+	weights, rows, sum, err := p.fold(w, rows)
+	if err != nil {
+		return 0, err
+	}
 	defer program.Free(sum)
-	out := p.update(len(rows)).Call(vectors, weights, scalars, rows)
+	update, err := p.update(len(rows))
+	if err != nil {
+		return 0, err
+	}
+	out, err := update.Call(vectors, weights, scalars, rows)
+	if err != nil {
+		return 0, err
+	}
 	for i, v := range vectors {
 		*v = out[i]
 	}
 	norm2 := out[len(vectors)]
 	defer program.Free(norm2)
-	return program.Read[float64](norm2, 1)[0]
+	read, err := program.Read[float64](norm2, 1)
+	if err != nil {
+		return 0, err
+	}
+	return read[0], nil
 }
 
 // adam makes the steps of Adam on the host, on all cores, in memory that the device shares with it.
@@ -66,7 +80,7 @@ func newAdam(s *Set) *adam {
 }
 
 // onHost returns the values of vectors, to be changed where they are.
-func (a *adam) onHost(vectors []*compute.Buffer) [][]float32 {
+func (a *adam) onHost(vectors []*compute.Buffer) ([][]float32, error) {
 	for i, v := range vectors {
 		if i == len(a.vectors) {
 			a.vectors, a.values = append(a.vectors, nil), append(a.values, nil)
@@ -74,25 +88,35 @@ func (a *adam) onHost(vectors []*compute.Buffer) [][]float32 {
 		if *v == a.vectors[i] {
 			continue
 		}
-		values, shared := program.Shared[float32]((*v).Backend(), len(a.d))
-		copy(values, program.Read[float32](*v, len(a.d)))
+		values, shared, err := program.Shared[float32]((*v).Backend(), len(a.d))
+		if err != nil {
+			return nil, err
+		}
+		read, err := program.Read[float32](*v, len(a.d))
+		if err != nil {
+			return nil, err
+		}
+		copy(values, read)
 		program.Free(*v)
 		*v, a.vectors[i], a.values[i] = shared, shared, values
 	}
-	return a.values
+	return a.values, nil
 }
 
 // step changes θ and its moments by a step along d. If d is not finite it changes nothing, and returns ∞.
-func (a *adam) step(state [][]float32, w []float64, rows []compute.Buffer, scalars []float32) float64 {
-	norm2, private := direction(a.d, a.shared, w, rows)
+func (a *adam) step(state [][]float32, w []float64, rows []compute.Buffer, scalars []float32) (float64, error) {
+	norm2, private, err := direction(a.d, a.shared, w, rows)
+	if err != nil {
+		return 0, err
+	}
 	if all := norm2 + private; math.IsNaN(all) || math.IsInf(all, 0) {
-		return math.Inf(1)
+		return math.Inf(1), nil
 	}
 	copy(a.by[:3], scalars)
 	a.by[8] = a.decay * scalars[0]
 	const block = 1 << 13
 	share((len(a.d)+block-1)/block, func(i int) { a.some(state, i*block, min(len(a.d), (i+1)*block)) })
-	return norm2
+	return norm2, nil
 }
 
 // some makes a step of some of the parameters, of the last few in a copy.
@@ -116,16 +140,18 @@ func (a *adam) some(state [][]float32, from, to int) {
 
 // direction sets d to Σ wᵢ·rowsᵢ over the shared parameters, and to the sum of the rows over the private ones. It returns the
 // squared length of both.
-func direction(d []float32, shared int, w []float64, rows []compute.Buffer) (norm2, private float64) {
+func direction(d []float32, shared int, w []float64, rows []compute.Buffer) (norm2, private float64, err error) {
 	weights, j := single(w), make([][]float32, len(rows))
 	for i, b := range rows {
-		j[i] = program.Read[float32](b, len(d))
+		if j[i], err = program.Read[float32](b, len(d)); err != nil {
+			return 0, 0, err
+		}
 	}
 	if len(j) > 1 { // XLA rounds the second product, and adds all others to it unrounded
 		weights[0], weights[1] = weights[1], weights[0]
 		j[0], j[1] = j[1], j[0]
 	}
-	return combine(d, weights, j, 0, shared), combine(d, ones(len(j)), j, shared, len(d))
+	return combine(d, weights, j, 0, shared), combine(d, ones(len(j)), j, shared, len(d)), nil
 }
 
 func ones(n int) []float32 { return slices.Repeat([]float32{1}, n) }

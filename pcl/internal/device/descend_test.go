@@ -65,15 +65,15 @@ func sameStep(t *testing.T, set *Set, k int, r *rand.Rand, scale float64) {
 	}
 	for step := 1; step <= 2; step++ {
 		scalars := set.Optimizer.Scalars(step)
-		out := set.update(k).Call(&on[0], &on[1], &on[2], single(w), scalars, gradients)
+		out := must.Get(must.Get(set.update(k))(t).Call(&on[0], &on[1], &on[2], single(w), scalars, gradients))(t)
 		on = out[:3]
-		want := slices.Clone(program.Read[float64](out[3], 1))[0]
-		if got := newAdam(set).step(state, w, gradients, scalars); got != want || math.IsInf(got, 0) != (scale > 1) {
+		want := slices.Clone(must.Get(program.Read[float64](out[3], 1))(t))[0]
+		if got := must.Get(newAdam(set).step(state, w, gradients, scalars))(t); got != want || math.IsInf(got, 0) != (scale > 1) {
 			t.Errorf("‖d‖² = %v, want %v", got, want)
 		}
 		for i, x := range state {
 			bits := func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) }
-			if !slices.EqualFunc(x, slices.Clone(program.Read[float32](on[i], n)), bits) {
+			if !slices.EqualFunc(x, slices.Clone(must.Get(program.Read[float32](on[i], n))(t)), bits) {
 				t.Errorf("step %d: other bits of %s", step, append([]string{"θ"}, set.Optimizer.State()...)[i])
 			}
 		}

@@ -27,7 +27,7 @@ func setOf(t *testing.T, b *backend.Backend, spec Spec) *Set {
 // onDevice is a copy of values in a buffer.
 func onDevice(t *testing.T, set *Set, values []float32) compute.Buffer {
 	t.Helper()
-	return program.ToDevice(set.Backend, values, len(values))
+	return must.Get(program.ToDevice(set.Backend, values, len(values)))(t)
 }
 
 // manyRows is a set whose last parameters are private, and k gradients and weights.
@@ -42,7 +42,7 @@ func manyRows(t *testing.T, b *backend.Backend, k int) (*Set, []*Row, []float64)
 		for p := range flat {
 			flat[p] = float32(r.NormFloat64())
 		}
-		g := set.Given(r.Float64(), flat)
+		g := must.Get(set.Given(r.Float64(), flat))(t)
 		t.Cleanup(g.Free)
 		rows[i], w[i] = &g, r.NormFloat64()
 	}
@@ -58,7 +58,8 @@ func TestFold(t *testing.T) {
 			for _, g := range gradients {
 				rows = append(rows, g.Flat)
 			}
-			left, of, sum := set.fold(w, rows)
+			left, of, sum, err := set.fold(w, rows)
+			must.Do(t, err)
 			if len(of) > maxRows {
 				t.Fatalf("%d rows: %d are left", k, len(of))
 			}
@@ -74,9 +75,9 @@ func TestFold(t *testing.T) {
 func updated(t *testing.T, set *Set, w []float32, rows []compute.Buffer) []float32 {
 	t.Helper()
 	theta := onDevice(t, set, make([]float32, set.total()))
-	out := set.update(len(rows)).Call(&theta, w, set.Optimizer.Scalars(1), rows)
+	out := must.Get(must.Get(set.update(len(rows)))(t).Call(&theta, w, set.Optimizer.Scalars(1), rows))(t)
 	defer program.Free(out...)
-	return append(slices.Clone(program.Read[float32](out[0], set.total())), float32(program.Read[float64](out[1], 1)[0]))
+	return append(slices.Clone(must.Get(program.Read[float32](out[0], set.total()))(t)), float32(must.Get(program.Read[float64](out[1], 1))(t)[0]))
 }
 
 // TestReadoutInParts: what is read of many rows is the same in parts, and on the host.
@@ -89,9 +90,9 @@ func TestReadoutInParts(t *testing.T) {
 				for i, readout := range []readout{&readOnce{set: set}, &readInPlace{set: set}} {
 					readout.begin(k, asked)
 					for _, g := range rows {
-						readout.add(g)
+						must.Do(t, readout.add(g))
 					}
-					m := readout.finish()
+					m := must.Get(readout.finish())(t)
 					for _, g := range rows {
 						m = append(m, g.Value, g.Private)
 					}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -41,12 +40,19 @@ func (r *Row) Free() {
 
 // differentiate computes the gradients of rows with one loss at θ, or at its [parts], and those of the two halves of each batch if
 // asked for.
-func (p *Set) differentiate(theta []compute.Buffer, halves bool, rows ...*Row) {
+func (p *Set) differentiate(theta []compute.Buffer, halves bool, rows ...*Row) error {
 	in, l := []any{theta}, rows[0].Loss
 	for _, r := range rows {
 		in = append(in, r.Batch.inputs(l))
 	}
-	out := p.gradient(l, len(theta) > 1, len(rows)).Call(in...)
+	gradient, err := p.gradient(l, len(theta) > 1, len(rows))
+	if err != nil {
+		return err
+	}
+	out, err := gradient.Call(in...)
+	if err != nil {
+		return err
+	}
 	each := len(out) / len(rows)
 	for i, r := range rows {
 		own := out[i*each:]
@@ -56,13 +62,16 @@ func (p *Set) differentiate(theta []compute.Buffer, halves bool, rows ...*Row) {
 	}
 	for _, r := range rows {
 		if halves {
-			p.differentiateHalves(theta, r)
+			if err := p.differentiateHalves(theta, r); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // differentiateHalves computes the gradients on the two halves of a batch. A single sample belongs to both.
-func (p *Set) differentiateHalves(theta []compute.Buffer, r *Row) {
+func (p *Set) differentiateHalves(theta []compute.Buffer, r *Row) error {
 	counts, n := r.Batch.Counts, r.Batch.N
 	kept := slices.Clone(counts)
 	defer copy(counts, kept)
@@ -73,41 +82,62 @@ func (p *Set) differentiateHalves(theta []compute.Buffer, r *Row) {
 			}
 		}
 		half := Row{Batch: r.Batch, Loss: r.Loss}
-		p.differentiate(theta, false, &half)
+		if err := p.differentiate(theta, false, &half); err != nil {
+			return err
+		}
 		r.Halves[h], half.Flat = half.Flat, nil
 		half.Free()
 	}
+	return nil
 }
 
 // Given returns a row of a loss and its gradient [parameters] that were computed on the host as if they were those of a batch.
 // The batch's statistics are zeros, which must not be used.
-func (p *Set) Given(loss float64, flat []float32) Row {
-	g := Row{Flat: program.ToDevice(p.Backend, flat, len(flat)), loss: []float32{float32(loss)}}
+func (p *Set) Given(loss float64, flat []float32) (Row, error) {
+	onDevice, err := program.ToDevice(p.Backend, flat, len(flat))
+	if err != nil {
+		return Row{}, err
+	}
+	g := Row{Flat: onDevice, loss: []float32{float32(loss)}}
 	if n := p.Model.Layout().StatsTotal; n > 0 {
 		g.statistics = make([]float32, n)
 	}
-	return g
+	return g, nil
 }
 
 // read brings the loss and the n statistics to the host.
-func (g *Row) read(n int) {
-	g.Value = float64(onTheHost(g.loss, 1)[0])
-	if n > 0 {
-		g.Statistics = onTheHost(g.statistics, n)
+func (g *Row) read(n int) error {
+	loss, err := onTheHost(g.loss, 1)
+	if err != nil {
+		return err
 	}
+	g.Value = float64(loss[0])
+	if n > 0 {
+		if g.Statistics, err = onTheHost(g.statistics, n); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // onTheHost returns n values, or those of a buffer.
-func onTheHost(x any, n int) []float32 {
+func onTheHost(x any, n int) ([]float32, error) {
 	if values, ok := x.([]float32); ok {
-		return values
+		return values, nil
 	}
 	return program.Read[float32](x.(compute.Buffer), n)
 }
 
 // matrix returns copies of the first n rows of a buffer [B, width].
-func matrix(b compute.Buffer, n int) [][]float32 {
-	shape := fail.Or(b.Shape())
+func matrix(b compute.Buffer, n int) ([][]float32, error) {
+	shape, err := b.Shape()
+	if err != nil {
+		return nil, err
+	}
 	width := shape.Dimensions[1]
-	return slices.Collect(slices.Chunk(slices.Clone(program.Read[float32](b, shape.Size()))[:n*width], width))
+	read, err := program.Read[float32](b, shape.Size())
+	if err != nil {
+		return nil, err
+	}
+	return slices.Collect(slices.Chunk(slices.Clone(read)[:n*width], width)), nil
 }

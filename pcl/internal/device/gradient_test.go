@@ -26,10 +26,10 @@ func TestDifferentiateTogether(t *testing.T) {
 	theta := []compute.Buffer{onDevice(t, set, drawn)}
 	var copied parts
 	defer copied.free()
-	apart := copied.of(set, theta[0])
+	apart := must.Get(copied.of(set, theta[0]))(t)
 	var together []*Row
 	for range 3 {
-		batch := set.NewBatch()
+		batch := must.Get(set.NewBatch())(t)
 		defer batch.Free()
 		for i := range batch.X {
 			batch.X[i] = r.Float32()
@@ -39,14 +39,14 @@ func TestDifferentiateTogether(t *testing.T) {
 		}
 		together = append(together, &Row{Batch: batch})
 	}
-	set.differentiate(apart, false, together...)
+	must.Do(t, set.differentiate(apart, false, together...))
 	values := func(r *Row) []float32 {
-		return append(slices.Clone(program.Read[float32](r.Flat, set.total())), onTheHost(r.loss, 1)...)
+		return append(slices.Clone(must.Get(program.Read[float32](r.Flat, set.total()))(t)), must.Get(onTheHost(r.loss, 1))(t)...)
 	}
 	for i, row := range together {
 		for _, at := range [][]compute.Buffer{theta, apart} {
 			alone := &Row{Batch: row.Batch}
-			if set.differentiate(at, false, alone); !slices.Equal(values(alone), values(row)) {
+			if must.Do(t, set.differentiate(at, false, alone)); !slices.Equal(values(alone), values(row)) {
 				t.Errorf("batch %d: other bits at %d inputs", i, len(at))
 			}
 		}

@@ -67,7 +67,7 @@ func (a Products) matrix(entries []float64, k int) []float64 {
 // these rows, in one vector of float64. It holds the losses, the statistics and, if products are asked for, the
 // squared norms of the gradients over the private parameters and the entries of JJᵀ, row by row up to the
 // diagonal.
-func (p *Set) readout(k int, asked Products) *program.Program {
+func (p *Set) readout(k int, asked Products) (*program.Program, error) {
 	var in []program.Input
 	for range k {
 		in = append(in, program.Input{Name: fmt.Sprintf("l%d", len(in)), Shape: shapes.Make(dtypes.Float32)})
@@ -100,7 +100,7 @@ func (p *Set) readout(k int, asked Products) *program.Program {
 }
 
 // across returns the program (g₁…g_Most, h₁…h_Most) → ⟨gᵢ,hⱼ⟩ of n = [maxRows] rows each, row by row, in float64.
-func (p *Set) across() *program.Program {
+func (p *Set) across() (*program.Program, error) {
 	return p.lazy(programKey{name: "across", rows: maxRows}, p.gradientInputs(2*maxRows), func(in []*graph.Node) []*graph.Node {
 		var all []*graph.Node
 		for _, g := range in[:maxRows] {

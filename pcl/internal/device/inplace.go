@@ -22,12 +22,17 @@ func (h *readInPlace) begin(k int, asked Products) {
 	h.k, h.asked, h.rows, h.m = k, asked, h.rows[:0], make([]float64, k*k)
 }
 
-func (h *readInPlace) add(r *Row) {
-	r.read(h.set.Model.Layout().StatsTotal)
-	if h.asked.none() {
-		return
+func (h *readInPlace) add(r *Row) error {
+	if err := r.read(h.set.Model.Layout().StatsTotal); err != nil {
+		return err
 	}
-	g := program.Read[float32](r.Flat, h.set.total())
+	if h.asked.none() {
+		return nil
+	}
+	g, err := program.Read[float32](r.Flat, h.set.total())
+	if err != nil {
+		return err
+	}
 	shared, own := g[:h.set.Shared], g[h.set.Shared:h.set.total()]
 	if len(own) > 0 {
 		r.Private = ddot(own, own)
@@ -40,6 +45,7 @@ func (h *readInPlace) add(r *Row) {
 	case i%2 == 1 || i == h.k-1:
 		h.products(i&^1, i)
 	}
+	return nil
 }
 
 // products computes the entries of M of the last row, or the last two rows, with all rows up to them: while the next gradient is
@@ -69,7 +75,7 @@ func (h *readInPlace) products(first, last int) {
 
 func (h *readInPlace) wait() { h.busy.Wait() }
 
-func (h *readInPlace) finish() []float64 {
+func (h *readInPlace) finish() ([]float64, error) {
 	h.wait()
-	return h.m
+	return h.m, nil
 }

@@ -18,7 +18,7 @@ type At struct {
 }
 
 // look returns a program that runs the model on a batch.
-func (p *Set) look(at At, name string, l rehearsal.Loss, build func(s *pass) []*graph.Node) *program.Program {
+func (p *Set) look(at At, name string, l rehearsal.Loss, build func(s *pass) []*graph.Node) (*program.Program, error) {
 	key := programKey{name: name, loss: l, running: at.Running != nil}
 	return p.onBatch(key, nil, func(s *pass, theta *graph.Node, _ []*graph.Node) []*graph.Node {
 		return build(s.open(split(theta, p.Model.Layout().Params)))
@@ -26,7 +26,7 @@ func (p *Set) look(at At, name string, l rehearsal.Loss, build func(s *pass) []*
 }
 
 // call runs a program that look returned. The batch's targets must have been set.
-func (at At) call(p *program.Program, b *Batch, l rehearsal.Loss) []compute.Buffer {
+func (at At) call(p *program.Program, b *Batch, l rehearsal.Loss) ([]compute.Buffer, error) {
 	return p.Call(at.Theta, b.inputs(l), at.Running)
 }
 
@@ -36,56 +36,107 @@ func scoring(l rehearsal.Loss) rehearsal.Loss {
 }
 
 // Predict returns, for each sample, the competing output with the largest score.
-func (p *Set) Predict(at At, b *Batch, l rehearsal.Loss) []int32 {
+func (p *Set) Predict(at At, b *Batch, l rehearsal.Loss) ([]int32, error) {
 	l = scoring(l)
-	out := at.call(p.look(at, "predict", l, func(s *pass) []*graph.Node {
+	look, err := p.look(at, "predict", l, func(s *pass) []*graph.Node {
 		return []*graph.Node{predicted(s.scores(l).Value, p.target(s.targets, targetLo), p.target(s.targets, targetHi))}
-	}), b, l)
+	})
+	if err != nil {
+		return nil, err
+	}
+	out, err := at.call(look, b, l)
+	if err != nil {
+		return nil, err
+	}
 	defer program.Free(out...)
-	return slices.Clone(program.Read[int32](out[0], p.Batch))[:b.N]
+	read, err := program.Read[int32](out[0], p.Batch)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(read)[:b.N], nil
 }
 
 // Losses returns the loss of each sample.
-func (p *Set) Losses(at At, b *Batch, l rehearsal.Loss) []float64 {
-	out := at.call(p.look(at, "losses", l, func(s *pass) []*graph.Node { return []*graph.Node{s.losses(l).Value} }), b, l)
+func (p *Set) Losses(at At, b *Batch, l rehearsal.Loss) ([]float64, error) {
+	look, err := p.look(at, "losses", l, func(s *pass) []*graph.Node { return []*graph.Node{s.losses(l).Value} })
+	if err != nil {
+		return nil, err
+	}
+	out, err := at.call(look, b, l)
+	if err != nil {
+		return nil, err
+	}
 	defer program.Free(out...)
 	each := make([]float64, b.N)
-	for i, x := range program.Read[float32](out[0], p.Batch)[:b.N] {
+	read, err := program.Read[float32](out[0], p.Batch)
+	if err != nil {
+		return nil, err
+	}
+	for i, x := range read[:b.N] {
 		each[i] = float64(x)
 	}
-	return each
+	return each, nil
 }
 
 // Describe returns the scores of all outputs, and the features, of each sample.
-func (p *Set) Describe(at At, b *Batch, l rehearsal.Loss) (scores, features [][]float32) {
-	out := at.call(p.describe(at, scoring(l)), b, scoring(l))
+func (p *Set) Describe(at At, b *Batch, l rehearsal.Loss) (scores, features [][]float32, err error) {
+	describe, err := p.describe(at, scoring(l))
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := at.call(describe, b, scoring(l))
+	if err != nil {
+		return nil, nil, err
+	}
 	defer program.Free(out...)
-	return matrix(out[0], b.N), matrix(out[1], b.N)
+	if scores, err = matrix(out[0], b.N); err != nil {
+		return nil, nil, err
+	}
+	features, err = matrix(out[1], b.N)
+	return scores, features, err
 }
 
 // CompileDescribe compiles in advance what [Set.Describe] runs.
-func (p *Set) CompileDescribe(at At, l rehearsal.Loss) { p.describe(at, scoring(l)) }
+func (p *Set) CompileDescribe(at At, l rehearsal.Loss) error {
+	_, err := p.describe(at, scoring(l))
+	return err
+}
 
-func (p *Set) describe(at At, l rehearsal.Loss) *program.Program {
+func (p *Set) describe(at At, l rehearsal.Loss) (*program.Program, error) {
 	return p.look(at, "describe", l, func(s *pass) []*graph.Node { return []*graph.Node{s.scores(l).Value, s.out.Features.Value} })
 }
 
 // Gradient returns the gradient of the mean loss of a batch over all parameters.
-func (p *Set) Gradient(at At, b *Batch, l rehearsal.Loss) compute.Buffer {
-	prog := p.gradient(l, false, 1)
-	if at.Running != nil {
-		prog = p.look(at, "gradient", l, func(s *pass) []*graph.Node { return s.gradient(l)[:2] })
+func (p *Set) Gradient(at At, b *Batch, l rehearsal.Loss) (compute.Buffer, error) {
+	prog, err := p.gradient(l, false, 1)
+	if err != nil {
+		return nil, err
 	}
-	out := at.call(prog, b, l)
+	if at.Running != nil {
+		if prog, err = p.look(at, "gradient", l, func(s *pass) []*graph.Node { return s.gradient(l)[:2] }); err != nil {
+			return nil, err
+		}
+	}
+	out, err := at.call(prog, b, l)
+	if err != nil {
+		return nil, err
+	}
 	program.Free(out[1:]...)
-	return out[0]
+	return out[0], nil
 }
 
 // Pixels returns the derivative ∂ℓ/∂x of each sample's loss by its own pixels.
-func (p *Set) Pixels(at At, b *Batch, l rehearsal.Loss) [][]float32 {
-	out := at.call(p.look(at, "pixels", l, func(s *pass) []*graph.Node {
+func (p *Set) Pixels(at At, b *Batch, l rehearsal.Loss) ([][]float32, error) {
+	look, err := p.look(at, "pixels", l, func(s *pass) []*graph.Node {
 		return graph.Gradient(graph.ReduceAllSum(s.losses(l).Value), s.x)
-	}), b, l)
+	})
+	if err != nil {
+		return nil, err
+	}
+	out, err := at.call(look, b, l)
+	if err != nil {
+		return nil, err
+	}
 	defer program.Free(out...)
 	return matrix(out[0], b.N)
 }

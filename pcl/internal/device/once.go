@@ -17,28 +17,33 @@ type readOnce struct {
 }
 
 func (d *readOnce) begin(_ int, asked Products) { d.asked, d.rows = asked, d.rows[:0] }
-func (d *readOnce) add(r *Row)                  { d.rows = append(d.rows, r) }
+func (d *readOnce) add(r *Row) error            { d.rows = append(d.rows, r); return nil }
 func (d *readOnce) wait()                       {}
 
 // finish reads the rows in parts of at most [maxRows], and the products between each two of these.
-func (d *readOnce) finish() []float64 {
+func (d *readOnce) finish() ([]float64, error) {
 	k := len(d.rows)
 	m := make([]float64, k*k)
 	for from := 0; from < k; from += maxRows {
 		part := d.rows[from:min(k, from+maxRows)]
-		own := d.read(part)
+		own, err := d.read(part)
+		if err != nil {
+			return nil, err
+		}
 		for i := range part {
 			copy(m[(from+i)*k+from:], own[i*len(part):(i+1)*len(part)])
 		}
 		for before := 0; before < from && d.asked.Gram; before += maxRows {
-			d.across(m, before, from)
+			if err := d.across(m, before, from); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return m
+	return m, nil
 }
 
 // read sets the losses and statistics of some rows and returns their part of M.
-func (d *readOnce) read(rows []*Row) []float64 {
+func (d *readOnce) read(rows []*Row) ([]float64, error) {
 	k, stats := len(rows), d.set.Model.Layout().StatsTotal
 	var losses, statistics, gradients []any
 	for _, r := range rows {
@@ -48,40 +53,63 @@ func (d *readOnce) read(rows []*Row) []float64 {
 	if !d.asked.none() {
 		in, entries = append(in, gradients), entries+k
 	}
-	all := numbers(d.set.readout(k, d.asked), in, k+k*stats+entries)
+	products, err := d.set.readout(k, d.asked)
+	if err != nil {
+		return nil, err
+	}
+	all, err := numbers(products, in, k+k*stats+entries)
+	if err != nil {
+		return nil, err
+	}
 	for i, r := range rows {
 		r.Value = all[i]
 		r.Statistics = single(all[k+i*stats : k+(i+1)*stats])
 	}
-	products := all[k+k*stats:]
+	read := all[k+k*stats:]
 	if !d.asked.none() {
 		for i, r := range rows {
-			r.Private = products[i]
+			r.Private = read[i]
 		}
-		products = products[k:]
+		read = read[k:]
 	}
-	return d.asked.matrix(products, k)
+	return d.asked.matrix(read, k), nil
 }
 
 // across sets the entries of M between the parts of the rows that begin at two places. The last row stands for those that
 // the second part lacks.
-func (d *readOnce) across(m []float64, first, second int) {
+func (d *readOnce) across(m []float64, first, second int) error {
 	k, in := len(d.rows), make([]compute.Buffer, 2*maxRows)
 	for i := range maxRows {
 		in[i], in[maxRows+i] = d.rows[first+i].Flat, d.rows[min(second+i, k-1)].Flat
 	}
-	for n, x := range numbers(d.set.across(), in, maxRows*maxRows) {
+	across, err := d.set.across()
+	if err != nil {
+		return err
+	}
+	products, err := numbers(across, in, maxRows*maxRows)
+	if err != nil {
+		return err
+	}
+	for n, x := range products {
 		if i, j := first+n/maxRows, second+n%maxRows; j < k {
 			m[i*k+j], m[j*k+i] = x, x
 		}
 	}
+	return nil
 }
 
 // numbers returns the n numbers that are the one output of a program.
-func numbers(p *program.Program, in any, n int) []float64 {
-	out := p.Call(in)
+func numbers(p *program.Program, in any, n int) ([]float64, error) {
+	out, err := p.Call(in)
+	if err != nil {
+		return nil, err
+	}
 	defer program.Free(out...)
-	return slices.Clone(program.Read[float64](out[0], n))
+	read, err := program.Read[float64](out[0], n)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(read), nil
 }
 
 // single returns x rounded to float32.

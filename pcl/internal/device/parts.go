@@ -27,19 +27,25 @@ func stacks(s *Set, l rehearsal.Loss, n int) bool {
 }
 
 // of returns what the gradients of a step are computed at: the parts of θ, valid until the next call, or θ itself.
-func (p *parts) of(s *Set, theta compute.Buffer) []compute.Buffer {
+func (p *parts) of(s *Set, theta compute.Buffer) ([]compute.Buffer, error) {
 	if !takesParts(s) {
-		return []compute.Buffer{theta}
+		return []compute.Buffer{theta}, nil
 	}
-	flat := program.Read[float32](theta, s.total())
+	flat, err := program.Read[float32](theta, s.total())
+	if err != nil {
+		return nil, err
+	}
 	for i, t := range s.Model.Layout().Params {
 		if i == len(p.buffers) {
-			values, b := program.Shared[float32](s.Backend, t.Dims...)
+			values, b, err := program.Shared[float32](s.Backend, t.Dims...)
+			if err != nil {
+				return nil, err
+			}
 			p.buffers, p.values = append(p.buffers, b), append(p.values, values)
 		}
 		copy(p.values[i], flat[t.Offset:])
 	}
-	return p.buffers
+	return p.buffers, nil
 }
 
 // free releases the copy.

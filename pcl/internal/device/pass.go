@@ -44,7 +44,7 @@ const byParts = "gradient by parts"
 // one batch. The loss is the weighted mean over the samples that are not padding. The gradient is one flat
 // vector over all parameters. If it is asked for, a tensor for each parameter takes the place of θ. For n batches there are n times
 // as many inputs after θ, and outputs: one call takes less time than n, and has the same bits.
-func (p *Set) gradient(l rehearsal.Loss, inParts bool, n int) *program.Program {
+func (p *Set) gradient(l rehearsal.Loss, inParts bool, n int) (*program.Program, error) {
 	batch, name := p.batchInputs(l), "gradient"
 	in := []program.Input{{Name: "theta", Shape: p.size()}}
 	if inParts {
@@ -98,7 +98,7 @@ type pass struct {
 }
 
 // onBatch returns a program of the inputs (θ, more…, what [Batch.inputs] has[, running statistics]).
-func (p *Set) onBatch(key programKey, more []program.Input, build func(s *pass, theta *graph.Node, more []*graph.Node) []*graph.Node) *program.Program {
+func (p *Set) onBatch(key programKey, more []program.Input, build func(s *pass, theta *graph.Node, more []*graph.Node) []*graph.Node) (*program.Program, error) {
 	in := append([]program.Input{{Name: "theta", Shape: p.size()}}, more...)
 	from := len(in)
 	in = append(in, p.batchInputs(key.loss)...)

@@ -7,10 +7,10 @@ type readout interface {
 	// begin starts a step of k rows.
 	begin(k int, asked Products)
 	// add takes the next row. Call it as soon as the row's gradient has been computed.
-	add(r *Row)
+	add(r *Row) error
 	// finish sets the rows' losses and statistics and returns M, a K×K matrix stored row by row. Entries that
 	// were not asked for are 0.
-	finish() []float64
+	finish() ([]float64, error)
 	// wait returns when no gradient is being read any more.
 	wait()
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
@@ -74,19 +73,23 @@ type programKey struct {
 func (s Spec) size() shapes.Shape { return shapes.Make(dtypes.Float32, s.total()) }
 
 // lazy returns the program with the given key, and compiles it when it is first asked for.
-func (p *Set) lazy(key programKey, in []program.Input, build func(in []*graph.Node) []*graph.Node) *program.Program {
+func (p *Set) lazy(key programKey, in []program.Input, build func(in []*graph.Node) []*graph.Node) (*program.Program, error) {
 	key.loss.Seen, key.loss.Own = false, false // which outputs compete is an input of the program
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if made := p.made[key]; made != nil {
-		return made
+		return made, nil
 	}
 	name := key.name
 	if key.rows > 0 {
 		name = fmt.Sprintf("%s-%d", name, key.rows)
 	}
-	p.made[key] = fail.Or(program.Compile(p.Backend, &p.counter, name, in, build))
-	return p.made[key]
+	made, err := program.Compile(p.Backend, &p.counter, name, in, build)
+	if err != nil {
+		return nil, err
+	}
+	p.made[key] = made
+	return made, nil
 }
 
 // often counts how often a gradient of n batches at parts of θ was wanted. It says whether there is a program for it, or should

@@ -15,18 +15,29 @@ import (
 // SGD makes one step of [rehearsal.SGD] on one batch, of parameters and their momentum. It serves methods that train a second
 // network. hyper holds the learning rate, the momentum's factor, the weight decay, and the limit of the gradient's length. It
 // returns the batch's statistics; nil if the model has none.
-func (p *Set) SGD(vectors *[2]compute.Buffer, b *Batch, l rehearsal.Loss, hyper []float32) (statistics []float32) {
-	out := p.sgd(l).Call(&vectors[0], &vectors[1], hyper, b.inputs(l))
+func (p *Set) SGD(vectors *[2]compute.Buffer, b *Batch, l rehearsal.Loss, hyper []float32) (statistics []float32, err error) {
+	sgd, err := p.sgd(l)
+	if err != nil {
+		return nil, err
+	}
+	out, err := sgd.Call(&vectors[0], &vectors[1], hyper, b.inputs(l))
+	if err != nil {
+		return nil, err
+	}
 	*vectors = [2]compute.Buffer(out[:2])
 	defer program.Free(out[2:]...)
 	if len(out) > 2 {
-		statistics = slices.Clone(program.Read[float32](out[2], p.Model.Layout().StatsTotal))
+		read, err := program.Read[float32](out[2], p.Model.Layout().StatsTotal)
+		if err != nil {
+			return nil, err
+		}
+		statistics = slices.Clone(read)
 	}
-	return statistics
+	return statistics, nil
 }
 
 // sgd returns the program (θ, v, hyper, x, targets[, reference]) → (θ, v[, statistics]).
-func (p *Set) sgd(l rehearsal.Loss) *program.Program {
+func (p *Set) sgd(l rehearsal.Loss) (*program.Program, error) {
 	in := append([]program.Input{
 		{Name: "theta", Shape: p.size(), Donate: true}, {Name: "v", Shape: p.size(), Donate: true},
 		{Name: "hyper", Shape: shapes.Make(dtypes.Float32, 4)},

@@ -13,7 +13,7 @@ import (
 const maxRows = 12
 
 // sum returns the program (w [maxRows], g₁…g_Most) → d, the direction of [Set.update].
-func (p *Set) sum() *program.Program {
+func (p *Set) sum() (*program.Program, error) {
 	in := append([]program.Input{{Name: "w", Shape: shapes.Make(dtypes.Float32, maxRows)}}, p.gradientInputs(maxRows)...)
 	return p.lazy(programKey{name: "sum", rows: maxRows}, in, func(n []*graph.Node) []*graph.Node {
 		return []*graph.Node{p.direction(n[0], n[1:])}
@@ -22,7 +22,7 @@ func (p *Set) sum() *program.Program {
 
 // add returns the program (d, w [maxRows], v [maxRows], g₁…g_Most) → d + Σ wᵢgᵢ over the shared parameters, d + Σ vᵢgᵢ over the
 // private ones. Rows that only fill up the program have w = v = 0.
-func (p *Set) add() *program.Program {
+func (p *Set) add() (*program.Program, error) {
 	few := shapes.Make(dtypes.Float32, maxRows)
 	in := []program.Input{{Name: "d", Shape: p.size()}, {Name: "w", Shape: few}, {Name: "v", Shape: few}}
 	return p.lazy(programKey{name: "add", rows: maxRows}, append(in, p.gradientInputs(maxRows)...), func(n []*graph.Node) []*graph.Node {

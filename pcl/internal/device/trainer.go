@@ -8,7 +8,6 @@ import (
 	"github.com/gomlx/compute"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -24,9 +23,9 @@ type Trainer struct {
 }
 
 // Trainer returns a trainer for one kind of learner, which computes up to n gradients at once on each client, and compiles what
-// every step on rows with a loss needs. If the memory is to be edited somewhere, it compiles that, too, which ends the work if the
-// network lacks the second derivative. Close it when it is no longer needed.
-func (c *Cache) Trainer(s Spec, n int, l rehearsal.Loss, edits *At) *Trainer {
+// every step on rows with a loss needs. If the memory is to be edited somewhere, it compiles that, too, which fails if the network
+// lacks the second derivative. Close it when it is no longer needed.
+func (c *Cache) Trainer(s Spec, n int, l rehearsal.Loss, edits *At) (*Trainer, error) {
 	sets := c.Sets(s)
 	t := &Trainer{Set: sets[0], lanes: slices.Repeat(sets, n), pace: pace{steps: paceEvery - paceFirst}}
 	t.read = newReadout(t.Set)
@@ -34,15 +33,22 @@ func (c *Cache) Trainer(s Spec, n int, l rehearsal.Loss, edits *At) *Trainer {
 		t.adam = newAdam(t.Set)
 	}
 	var compiling errgroup.Group
-	compile := func(f func()) { compiling.Go(func() error { return fail.Tried(f) }) }
 	for _, set := range sets {
-		compile(func() { set.gradient(l, takesParts(set), 1) })
+		compiling.Go(func() error {
+			_, err := set.gradient(l, takesParts(set), 1)
+			return err
+		})
 	}
 	if edits != nil {
-		compile(func() { t.edit(edits.Running != nil, l) })
+		compiling.Go(func() error {
+			_, err := t.edit(edits.Running != nil, l)
+			return err
+		})
 	}
-	fail.If(compiling.Wait())
-	return t
+	if err := compiling.Wait(); err != nil {
+		return nil, err
+	}
+	return t, nil
 }
 
 // Close releases what the trainer has on the device, which is not the programs.
@@ -66,44 +72,62 @@ func (t *Trainer) Compilations() (n int) {
 }
 
 // Warm compiles the updates and inner products of steps of up to k rows in advance, where programs compute these.
-func (t *Trainer) Warm(k int, asked Products) {
+func (t *Trainer) Warm(k int, asked Products) error {
 	most := mostRows(t.Set)
 	_, byProgram := t.read.(*readOnce)
 	for n := 1; n <= k; n++ {
 		if byProgram {
-			t.readout(min(n, maxRows), asked)
+			if _, err := t.readout(min(n, maxRows), asked); err != nil {
+				return err
+			}
 		}
 		if t.adam == nil {
-			t.update(min(n, most))
+			if _, err := t.update(min(n, most)); err != nil {
+				return err
+			}
 		}
 	}
 	if byProgram && k > maxRows && asked.Gram {
-		t.across()
+		if _, err := t.across(); err != nil {
+			return err
+		}
 	}
 	if k > most && most > 1 {
-		t.sum()
-		t.add()
+		if _, err := t.sum(); err != nil {
+			return err
+		}
+		if _, err := t.add(); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // Gradients computes the gradient at θ of each row that has none yet, and brings to the host what it needs of all rows: the
 // losses, the statistics of the batches, and the Gram matrix of the gradients, K×K, stored row by row. Entries of it that were not
 // asked for are 0. The batches' targets must have been set ([Batch.Aim]).
-func (t *Trainer) Gradients(theta compute.Buffer, rows []*Row, asked Products) (gram []float64) {
-	finish, wait := t.begin(theta, rows, asked.Halves)
+func (t *Trainer) Gradients(theta compute.Buffer, rows []*Row, asked Products) (gram []float64, err error) {
+	finish, wait, err := t.begin(theta, rows, asked.Halves)
+	if err != nil {
+		return nil, err
+	}
 	defer wait()
 	defer t.read.wait()
 	t.read.begin(len(rows), asked)
 	for i, r := range rows {
-		finish(i)
-		t.read.add(r)
+		if err := finish(i); err != nil {
+			return nil, err
+		}
+		if err := t.read.add(r); err != nil {
+			return nil, err
+		}
 	}
 	return t.read.finish()
 }
 
 // begin starts to compute the gradients of as many rows as there are lanes, at the same time. Call finish for each row in order:
 // it returns when that row's gradient is there. wait returns when no row is being computed any more.
-func (t *Trainer) begin(theta compute.Buffer, rows []*Row, halves bool) (finish func(i int), wait func()) {
+func (t *Trainer) begin(theta compute.Buffer, rows []*Row, halves bool) (finish func(i int) error, wait func(), err error) {
 	began, lanes := time.Now(), t.lanes[:min(len(t.lanes), len(rows))]
 	clients := len(lanes) > 1 && lanes[0] != lanes[1]
 	if clients && t.pace.one() {
@@ -119,21 +143,29 @@ func (t *Trainer) begin(theta compute.Buffer, rows []*Row, halves bool) (finish 
 	}
 	// XLA's binding caches a buffer's shape when it is first asked for, without a lock. All lanes read θ, so its
 	// shape is asked for here, before they start.
-	fail.Or(theta.Shape())
+	if _, err := theta.Shape(); err != nil {
+		return nil, nil, err
+	}
 	q := queueOf(rows, len(lanes))
 	if len(lanes) < 2 {
-		at := t.parts[0].of(t.Set, theta)
-		return func(i int) {
+		at, err := t.parts[0].of(t.Set, theta)
+		if err != nil {
+			return nil, nil, err
+		}
+		return func(i int) error {
 			for rows[i].Flat == nil {
-				t.differentiate(at, halves, q.take(t.Set)...)
+				if err := t.differentiate(at, halves, q.take(t.Set)...); err != nil {
+					return err
+				}
 			}
-		}, timed
+			return nil
+		}, timed, nil
 	}
 	var busy sync.WaitGroup
 	for n, set := range lanes {
 		busy.Go(func() { q.work(set, &t.parts[n], theta, halves) })
 	}
-	return func(i int) { fail.If(<-q.done[rows[i]]) }, func() { busy.Wait(); timed() }
+	return func(i int) error { return <-q.done[rows[i]] }, func() { busy.Wait(); timed() }, nil
 }
 
 // queue holds the rows that no lane has taken yet.
@@ -165,12 +197,11 @@ func queueOf(rows []*Row, lanes int) *queue {
 
 // work computes rows on the client of a set until none is left.
 func (q *queue) work(set *Set, copied *parts, theta compute.Buffer, halves bool) {
-	var at []compute.Buffer
-	err := fail.Tried(func() { at = copied.of(set, theta) })
+	at, err := copied.of(set, theta)
 	for rows := q.take(set); len(rows) > 0; rows = q.take(set) {
 		done := err
 		if done == nil {
-			done = fail.Tried(func() { set.differentiate(at, halves, rows...) })
+			done = set.differentiate(at, halves, rows...)
 		}
 		for _, r := range rows {
 			q.done[r] <- done
@@ -206,9 +237,13 @@ func (q *queue) take(set *Set) []*Row {
 // Step makes a step of θ and the optimiser's state, the vectors, along d = Σ wᵢ·rowsᵢ and returns ‖d‖² over the shared
 // parameters. If d is not finite, the vectors keep their values, and the result is not finite either. After a failure vectors
 // that the device has are nil.
-func (t *Trainer) Step(vectors []*compute.Buffer, w []float64, rows []compute.Buffer, scalars []float32) float64 {
+func (t *Trainer) Step(vectors []*compute.Buffer, w []float64, rows []compute.Buffer, scalars []float32) (float64, error) {
 	if t.adam != nil {
-		return t.adam.step(t.adam.onHost(vectors), w, rows, scalars)
+		state, err := t.adam.onHost(vectors)
+		if err != nil {
+			return 0, err
+		}
+		return t.adam.step(state, w, rows, scalars)
 	}
 	return t.step(vectors, w, rows, scalars)
 }

@@ -16,25 +16,39 @@ import (
 // optimiser step along d. Over the shared parameters d = Σ wᵢgᵢ; over the private ones it is the plain sum of
 // the gradients (docs/method.md §1.3). ‖d‖² is taken over the shared parameters only. If d is not finite,
 // nothing changes, and ‖d‖² = ∞ is returned.
-func (p *Set) update(k int) *program.Program {
+func (p *Set) update(k int) (*program.Program, error) {
 	return p.updateBy(p.Optimizer, programKey{name: "update", rows: k}, true)
 }
 
 // Ahead returns θ after a step of plain gradient descent along the sum of weighted gradients. Methods use it to look at the
 // parameters after a virtual step.
-func (p *Set) Ahead(theta compute.Buffer, gamma float64, w []float64, rows []compute.Buffer) compute.Buffer {
+func (p *Set) Ahead(theta compute.Buffer, gamma float64, w []float64, rows []compute.Buffer) (compute.Buffer, error) {
 	if len(rows) == 0 {
-		return program.ToDevice(p.Backend, program.Read[float32](theta, p.total()), p.total())
+		flat, err := program.Read[float32](theta, p.total())
+		if err != nil {
+			return nil, err
+		}
+		return program.ToDevice(p.Backend, flat, p.total())
 	}
-	weights, rows, sum := p.fold(w, rows)
+	weights, rows, sum, err := p.fold(w, rows)
+	if err != nil {
+		return nil, err
+	}
 	defer program.Free(sum)
 	rule := optim.SGD{LR: gamma}
-	out := p.updateBy(rule, programKey{name: "ahead", rows: len(rows)}, false).Call(theta, weights, rule.Scalars(1), rows)
+	updateBy, err := p.updateBy(rule, programKey{name: "ahead", rows: len(rows)}, false)
+	if err != nil {
+		return nil, err
+	}
+	out, err := updateBy.Call(theta, weights, rule.Scalars(1), rows)
+	if err != nil {
+		return nil, err
+	}
 	program.Free(out[1])
-	return out[0]
+	return out[0], nil
 }
 
-func (p *Set) updateBy(rule optim.Optimizer, key programKey, donate bool) *program.Program {
+func (p *Set) updateBy(rule optim.Optimizer, key programKey, donate bool) (*program.Program, error) {
 	in := []program.Input{{Name: "theta", Shape: p.size(), Donate: donate}}
 	for _, name := range rule.State() {
 		in = append(in, program.Input{Name: name, Shape: p.size(), Donate: donate})

@@ -32,8 +32,8 @@ func TestCallReadsOtherClients(t *testing.T) {
 	defer program.Free(x, y)
 	alive := pjrt.BuffersAlive()
 	for range 100 {
-		there := second.Call(x, y)      // 11 22 33, −9 −18 −27
-		back := first.Call(there[0], x) // 12 24 36, 10 20 30
+		there := must.Get(second.Call(x, y))(t)      // 11 22 33, −9 −18 −27
+		back := must.Get(first.Call(there[0], x))(t) // 12 24 36, 10 20 30
 		program.Free(there...)
 		got := download(t, back...)
 		if !slices.Equal(got[0], []float32{12, 24, 36}) || !slices.Equal(got[1], []float32{10, 20, 30}) {

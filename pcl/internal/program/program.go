@@ -1,7 +1,6 @@
 // Package program compiles a computation graph once and then runs it on buffers of the device. Go's garbage
 // collector does not see device memory, so every buffer has one owner, who must finalise it. Begin with [Compile]
-// and [Program.Call]. Where the device fails, functions of this package end the work as those of package fail do: nobody
-// between them and whoever called the learner could do anything about it.
+// and [Program.Call].
 package program
 
 import (
@@ -13,7 +12,6 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
@@ -59,11 +57,13 @@ func Compile(on compute.Backend, counter *atomic.Int64, name string, inputs []In
 // is a buffer, or a pointer to one that is donated; a flat slice of numbers, of which the device gets a copy for this call; or a
 // list of inputs. Inputs that are nil are left out. Buffers may belong to other clients of the same backend, unless they are
 // donated; they are then copied.
-func (p *Program) Call(inputs ...any) []compute.Buffer {
+func (p *Program) Call(inputs ...any) ([]compute.Buffer, error) {
 	c := call{Program: p, in: make([]compute.Buffer, 0, len(p.shapes))}
 	defer func() { Free(c.copied...) }()
-	c.add(inputs)
-	return fail.Or(c.execute())
+	if err := c.add(inputs); err != nil {
+		return nil, err
+	}
+	return c.execute()
 }
 
 // call is one call of a program.
@@ -74,36 +74,50 @@ type call struct {
 	donated []*compute.Buffer // of the caller
 }
 
-func (c *call) add(input any) {
+func (c *call) add(input any) error {
 	switch x := input.(type) {
 	case nil:
 	case []any:
 		for _, one := range x {
-			c.add(one)
+			if err := c.add(one); err != nil {
+				return err
+			}
 		}
 	case []compute.Buffer:
 		for _, one := range x {
-			c.add(one)
+			if err := c.add(one); err != nil {
+				return err
+			}
 		}
 	case []*compute.Buffer:
 		for _, one := range x {
-			c.add(one)
+			if err := c.add(one); err != nil {
+				return err
+			}
 		}
 	case []float32:
-		upload(c, x)
+		if err := upload(c, x); err != nil {
+			return err
+		}
 	case []int32:
-		upload(c, x)
+		if err := upload(c, x); err != nil {
+			return err
+		}
 	case *compute.Buffer:
 		c.in, c.donated = append(c.in, *x), append(c.donated, x)
 	case compute.Buffer:
 		if c.foreign(x) {
-			x = fail.Or(backend.Copy(c.client, x))
+			var err error
+			if x, err = backend.Copy(c.client, x); err != nil {
+				return err
+			}
 			c.copied = append(c.copied, x)
 		}
 		c.in = append(c.in, x)
 	default:
 		panic(fmt.Sprintf("an input of type %T", input))
 	}
+	return nil
 }
 
 // foreign reports whether a buffer belongs to another client of the same kind of backend. A buffer of another
@@ -113,12 +127,16 @@ func (p *Program) foreign(b compute.Buffer) bool {
 }
 
 // upload copies values to the device, unless there are none.
-func upload[T number](c *call, values []T) {
+func upload[T number](c *call, values []T) error {
 	if values == nil {
-		return
+		return nil
 	}
-	b := ToDevice(c.client, values, c.shapes[len(c.in)].Dimensions...)
+	b, err := ToDevice(c.client, values, c.shapes[len(c.in)].Dimensions...)
+	if err != nil {
+		return err
+	}
 	c.in, c.copied = append(c.in, b), append(c.copied, b)
+	return nil
 }
 
 func (c *call) execute() (out []compute.Buffer, err error) {
