@@ -49,8 +49,9 @@ func parseArrays(path string, given map[string]any, open func(string) (arrayFile
 	return &sampleFiles{&arrays{path, open, p}, path, p.sampleParameters}, err
 }
 
-// usualNames are the names that samples and labels have in the files of common programs: for training and test samples, of which
-// the latter may be missing, or for samples that are still to be split.
+// usualNames are the names that samples and labels have in the files of common programs: for
+// training and test samples, of which the latter may be missing, or for samples that are still to
+// be split.
 var usualNames = [][]string{
 	{"x_train", "y_train", "x_test", "y_test"},
 	{"X_train", "y_train", "X_test", "y_test"},
@@ -100,7 +101,8 @@ func (a *arrays) set(f arrayFile) (r *rawSet, err error) {
 	return r, nil
 }
 
-// names returns the names of the arrays with the samples and their labels, two for all or four for both splits.
+// names returns the names of the arrays with the samples and their labels, two for all or four for
+// both splits.
 func (a *arrays) names(have []string) ([]string, error) {
 	if a.X != "" {
 		for _, name := range []string{a.X, a.Y} {
@@ -123,7 +125,8 @@ func (a *arrays) names(have []string) ([]string, error) {
 			return names[:2], nil
 		}
 	}
-	return nil, fmt.Errorf("it has the arrays %s; want x_train, y_train, x_test and y_test, or x and y, or ?x=NAME&y=NAME", some(have))
+	return nil, fmt.Errorf("it has the arrays %s; want x_train, y_train, x_test and y_test, or x and y, or "+
+		"?x=NAME&y=NAME", some(have))
 }
 
 func classNames(f arrayFile, name string) ([]string, error) {
@@ -205,7 +208,8 @@ func (r *rawSplit) takeLabels(a npz.Array) error {
 func floatLabels(labels numbers) error {
 	for i := range labels.len() {
 		if v := labels.at(i); v-v != 0 {
-			return fmt.Errorf("label %d is %v, as programs write a missing one: leave out such samples, and save y.astype(int)", i, v)
+			return fmt.Errorf("label %d is %v, as programs write a missing one: leave out such samples, and save "+
+				"y.astype(int)", i, v)
 		}
 	}
 	return errors.New("the labels are floats; want whole numbers or names: save y.astype(int)")
@@ -226,7 +230,8 @@ func (r *rawSplit) take(a npz.Array) error {
 	case len(s) == 3:
 		r.height, r.width, r.channels = s[1], s[2], 1
 	case s[3] != 1 && s[3] != 3:
-		return fmt.Errorf("images of the shape %v; want 1 or 3 channels, and them last: save x.transpose(0, 2, 3, 1) if they are first", s)
+		return fmt.Errorf("images of the shape %v; want 1 or 3 channels, and them last: save x.transpose(0, 2, 3, 1) "+
+			"if they are first", s)
 	default:
 		r.height, r.width, r.channels = s[1], s[2], s[3]
 	}

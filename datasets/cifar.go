@@ -19,7 +19,8 @@ const (
 	maxCIFARBytes = 1 << 30
 )
 
-// A cifarFormat is a set in the binary format of CIFAR: records of label bytes, of which the last counts, and pixels.
+// A cifarFormat is a set in the binary format of CIFAR: records of label bytes, of which the last
+// counts, and pixels.
 type cifarFormat struct {
 	labelBytes, classes int
 	folder              string
@@ -29,7 +30,8 @@ type cifarFormat struct {
 
 var (
 	cifar10Format = cifarFormat{1, 10, "cifar-10-batches-bin",
-		[]string{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"}, "test_batch.bin", "batches.meta.txt"}
+		[]string{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"},
+		"test_batch.bin", "batches.meta.txt"}
 	cifar100Format = cifarFormat{2, 100, "cifar-100-binary", []string{"train.bin"}, "test.bin", "fine_label_names.txt"}
 )
 
@@ -78,7 +80,8 @@ func markSubset(d *Dataset, train, test int) {
 		return
 	}
 	d.Title += fmt.Sprintf(" (subset: %d train, %d test)", d.Train.Len(), d.Test.Len())
-	d.Note = fmt.Sprintf("the files hold %d of %d official training images and %d of %d test images", d.Train.Len(), train, d.Test.Len(), test)
+	d.Note = fmt.Sprintf("the files hold %d of %d official training images and %d of %d "+
+		"test images", d.Train.Len(), train, d.Test.Len(), test)
 }
 
 // read reads the images of some files.
@@ -108,7 +111,8 @@ func decodeCIFAR(s *Split, r io.Reader, labelBytes, classes int) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("record %d has %d of %d bytes, the file is cut short or not in this format: %w", i, n, len(record), err)
+			return fmt.Errorf("record %d has %d of %d bytes, the file is cut short or not in this "+
+				"format: %w", i, n, len(record), err)
 		}
 		label := record[labelBytes-1]
 		if int(label) >= classes {

@@ -15,8 +15,8 @@ import (
 // labelColumns are the names of the column with the classes that need not be said.
 var labelColumns = []string{"label", "class", "target", "y"}
 
-// named completes a header: a column without a name is called as pandas calls it, and at the end there is none, only a
-// separator.
+// named completes a header: a column without a name is called as pandas calls it, and at the end
+// there is none, only a separator.
 func named(header []string) []string {
 	for i := range header {
 		header[i] = strings.TrimSpace(header[i])
@@ -35,7 +35,8 @@ func named(header []string) []string {
 // columns returns which column has the classes and which have numbers.
 func (c *csvFile) columns(header []string) (label int, numbers []int, err error) {
 	if data(header) {
-		return 0, nil, fmt.Errorf("the first line has numbers: %.80q; want the names of the columns", strings.Join(header, ", "))
+		return 0, nil, fmt.Errorf("the first line has numbers: %.80q; want the names of the "+
+			"columns", strings.Join(header, ", "))
 	}
 	for i, name := range header {
 		if first := slices.Index(header, name); first < i {
@@ -47,7 +48,8 @@ func (c *csvFile) columns(header []string) (label int, numbers []int, err error)
 	}
 	for _, name := range slices.Concat(c.ignore, c.keep) {
 		if !slices.Contains(header, name) {
-			return 0, nil, fmt.Errorf("ignore= or keep= names the column %s; the columns are %s%s", name, some(header), alike.Hint(name, header))
+			return 0, nil, fmt.Errorf("ignore= or keep= names the column %s; the columns "+
+				"are %s%s", name, some(header), alike.Hint(name, header))
 		}
 	}
 	if label, err = c.labelColumn(header); err != nil {
@@ -64,8 +66,8 @@ func (c *csvFile) columns(header []string) (label int, numbers []int, err error)
 	return label, numbers, nil
 }
 
-// data reports whether a first line is one of data: numbers, but for one field, which may be a class. Whole numbers in
-// a row are names that pandas gives.
+// data reports whether a first line is one of data: numbers, but for one field, which may be a
+// class. Whole numbers in a row are names that pandas gives.
 func data(header []string) bool {
 	var found []float64
 	for _, name := range header {
@@ -84,17 +86,19 @@ func data(header []string) bool {
 	return false
 }
 
-// labelColumn returns which column has the classes. A second one that may have them is no input before somebody says so:
-// a network would read the class from it.
+// labelColumn returns which column has the classes. A second one that may have them is no input
+// before somebody says so: a network would read the class from it.
 func (c *csvFile) labelColumn(header []string) (int, error) {
 	known := []string{c.label}
 	if c.label == "" {
 		known = slices.DeleteFunc(slices.Clone(header), func(h string) bool {
-			return slices.Contains(c.ignore, h) || !slices.ContainsFunc(labelColumns, func(n string) bool { return strings.EqualFold(h, n) })
+			usual := slices.ContainsFunc(labelColumns, func(n string) bool { return strings.EqualFold(h, n) })
+			return !usual || slices.Contains(c.ignore, h)
 		})
 	}
 	if len(known) > 1 {
-		return 0, fmt.Errorf("the columns %s may all have the classes: name the one with ?label=NAME, and leave the others out with ignore=NAME unless they are inputs", strings.Join(known, ", "))
+		return 0, fmt.Errorf("the columns %s may all have the classes: name the one with ?label=NAME, and leave the "+
+			"others out with ignore=NAME unless they are inputs", strings.Join(known, ", "))
 	}
 	label := slices.Index(header, strings.Join(known, ""))
 	if label < 0 {

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// csvFile is a table of samples: a header, a column with the classes, and columns with numbers. A folder has two, train.csv
-// and test.csv.
+// csvFile is a table of samples: a header, a column with the classes, and columns with numbers. A
+// folder has two, train.csv and test.csv.
 type csvFile struct {
 	path, label  string
 	ignore, keep []string // columns that are no inputs, and those that are though they look like row numbers
@@ -45,7 +45,8 @@ func parseCSV(path string, given map[string]any) (source, error) {
 	}
 	if p.Encoding != "" {
 		if c.encoding, err = htmlindex.Get(p.Encoding); err != nil {
-			return nil, fmt.Errorf("encoding=%s is not known; want utf-8, windows-1252 (which has all of Latin-1), utf-16le or another of encoding.spec.whatwg.org", p.Encoding)
+			return nil, fmt.Errorf("encoding=%s is not known; want utf-8, windows-1252 (which has all of Latin-1), "+
+				"utf-16le or another of encoding.spec.whatwg.org", p.Encoding)
 		}
 	}
 	return &sampleFiles{c, path, p.sampleParameters}, nil

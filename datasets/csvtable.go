@@ -108,7 +108,8 @@ func (t *csvTable) head(header []string) (err error) {
 func (t *csvTable) row(r *rawSplit, fields []string) error {
 	n := len(t.header)
 	if len(fields) < n || strings.Join(fields[n:], "") != "" { // what follows a separator at the end is empty
-		return fmt.Errorf("%d fields, and the header has %d names; row names need a name of their own, if only an empty one", len(fields), n)
+		return fmt.Errorf("%d fields, and the header has %d names; row names need a name of their own, if only an "+
+			"empty one", len(fields), n)
 	}
 	class := strings.TrimSpace(fields[t.label])
 	switch {
@@ -136,7 +137,8 @@ func (t *csvTable) row(r *rawSplit, fields []string) error {
 	return nil
 }
 
-const otherText = "save the table as UTF-8, or say what it is, as with ?encoding=windows-1252 for what Excel saves in the West"
+const otherText = "save the table as UTF-8, or say what it is, as with ?encoding=windows-1252 for what Excel " +
+	"saves in the West"
 
 // notUTF8 also reports what a decoder wrote for bytes that are not.
 func notUTF8(text string) bool {
@@ -162,8 +164,8 @@ func (t *csvTable) cell(k int, text string) (v float64, err error) {
 	return v, nil
 }
 
-// leaveOut takes the columns out of the splits that number their rows: sorted by class, they would give the class away.
-// It returns the names of the others.
+// leaveOut takes the columns out of the splits that number their rows: sorted by class, they would
+// give the class away. It returns the names of the others.
 func (t *csvTable) leaveOut(splits []*rawSplit) (columns []string, err error) {
 	var inputs []int // by their place among the numbers
 	for k, i := range t.numbers {
@@ -172,7 +174,8 @@ func (t *csvTable) leaveOut(splits []*rawSplit) (columns []string, err error) {
 			inputs, columns = append(inputs, k), append(columns, name)
 			continue
 		}
-		t.notes = append(t.notes, fmt.Sprintf("the column %q numbers the rows and was left out (keep=%s makes it an input)", name, name))
+		t.notes = append(t.notes, fmt.Sprintf("the column %q numbers the rows and was left out (keep=%s makes it "+
+			"an input)", name, name))
 	}
 	if len(inputs) == 0 {
 		return nil, fmt.Errorf("no column with numbers is left; %s", strings.Join(t.notes, "; "))

@@ -31,8 +31,8 @@ var notText = []struct{ magic, advice string }{
 
 const headBytes = 1 << 16 // in which the first line is looked at
 
-// text returns a reader of a table's lines, whatever their ends and whether they are UTF-8 or UTF-16. It notes if the
-// separator was guessed.
+// text returns a reader of a table's lines, whatever their ends and whether they are UTF-8 or
+// UTF-16. It notes if the separator was guessed.
 func (t *csvTable) text(f io.Reader) (*csv.Reader, error) {
 	decoder := transform.Transformer(transform.Nop)
 	if t.encoding != nil {
@@ -49,7 +49,8 @@ func (t *csvTable) text(f io.Reader) (*csv.Reader, error) {
 		}
 	}
 	if bytes.IndexByte(head, 0) >= 0 {
-		return nil, errors.New("it has zero bytes: save it as text in UTF-8 (it is binary, or UTF-16 without a byte order mark, which ?encoding=utf-16le reads)")
+		return nil, errors.New("it has zero bytes: save it as text in UTF-8 (it is binary, or UTF-16 without a byte " +
+			"order mark, which ?encoding=utf-16le reads)")
 	}
 	if bytes.IndexByte(head, '\r') >= 0 && bytes.IndexByte(head, '\n') < 0 { // as on old Macs
 		in = bufio.NewReaderSize(transform.NewReader(in, runes.Map(func(r rune) rune {

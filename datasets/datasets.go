@@ -15,9 +15,9 @@ import (
 // envDir is the environment variable that names the data folder.
 const envDir = "PARALLELCL_DATA"
 
-// A Split is one part of a data set: N samples, images or vectors, and their labels. Their values are either bytes,
-// where a byte b stands for b/255, or numbers that are taken as they are: one of Pixels and Values is set, and it is
-// the same one in both splits of a set.
+// A Split is one part of a data set: N samples, images or vectors, and their labels. Their values
+// are either bytes, where a byte b stands for b/255, or numbers that are taken as they are: one of
+// Pixels and Values is set, and it is the same one in both splits of a set.
 type Split struct {
 	Pixels []uint8   // N·H·W·C bytes: row-major, channels last
 	Values []float32 // as many numbers, all finite
@@ -37,7 +37,8 @@ type Dataset struct {
 	Cite    string // the publication to cite
 	SHA256  string // of the files of a user's own set, or of a part of the official files of a set of the catalogue ([Info])
 
-	// The size of the images. A set of vectors has the length Vector instead, and no height, width and channels.
+	// The size of the images. A set of vectors has the length Vector instead, and no height, width
+	// and channels.
 	Height, Width, Channels int
 	Vector                  int
 	Classes                 []string // class names in label order
@@ -73,8 +74,9 @@ func (d *Dataset) things() string {
 	return "images"
 }
 
-// Image returns the pixels of image i of a split of d, H·W·C bytes that alias split.Pixels. Like a slice
-// expression it panics if i is out of range, and also if the samples are numbers and not bytes (see [Split]).
+// Image returns the pixels of image i of a split of d, H·W·C bytes that alias split.Pixels. Like a
+// slice expression it panics if i is out of range, and also if the samples are numbers and not
+// bytes (see [Split]).
 func (d *Dataset) Image(split *Split, i int) []uint8 {
 	n := d.ImageSize()
 	return split.Pixels[i*n : (i+1)*n : (i+1)*n]
@@ -110,7 +112,8 @@ func (d *Dataset) validateSplit(name string, s *Split) error {
 	case s.Values != nil && s.Pixels != nil:
 		return fmt.Errorf("the %s split has both bytes and numbers", name)
 	case values != want:
-		return fmt.Errorf("the %s split has %d values for %d %s of %s; want %d", name, values, s.Len(), d.things(), d.Size(), want)
+		return fmt.Errorf("the %s split has %d values for %d %s of %s; "+
+			"want %d", name, values, s.Len(), d.things(), d.Size(), want)
 	}
 	for i, l := range s.Labels {
 		if l < 0 || int(l) >= len(d.Classes) {
@@ -118,7 +121,8 @@ func (d *Dataset) validateSplit(name string, s *Split) error {
 		}
 	}
 	if i := slices.IndexFunc(s.Values, func(v float32) bool { return v-v != 0 }); i >= 0 {
-		return fmt.Errorf("value %d of %s sample %d is %g; want a finite number", i%d.ImageSize(), name, i/d.ImageSize(), s.Values[i])
+		return fmt.Errorf("value %d of %s sample %d is %g; want a "+
+			"finite number", i%d.ImageSize(), name, i/d.ImageSize(), s.Values[i])
 	}
 	return nil
 }
@@ -145,10 +149,10 @@ func (o Options) dir() (string, error) {
 	return filepath.Join(cache, "parallelcl", "data"), nil
 }
 
-// Open reads the set called name into memory; List has the names. Other names are a user's own files
-// ("folder:photos?size=32x32"; docs/data.md). It never downloads: if files are missing,
-// the error says which, where they were looked for, and which command fetches them (it matches [fs.ErrNotExist]). A name
-// that stands for no set is an [ErrName].
+// Open reads the set called name into memory; List has the names. Other names are a user's own
+// files ("folder:photos?size=32x32"; docs/data.md). It never downloads: if files are missing, the
+// error says which, where they were looked for, and which command fetches them (it matches
+// [fs.ErrNotExist]). A name that stands for no set is an [ErrName].
 func Open(ctx context.Context, name string, o Options) (_ *Dataset, err error) {
 	defer finish(ctx, "open "+name, &err)
 	e, err := find(name)
@@ -175,7 +179,8 @@ func opened(ctx context.Context, e *entry, o Options) (*Dataset, error) {
 	return d, cmp.Or(err, d.validate())
 }
 
-// finish makes the error of a function of this package say what was done, unless the name was wrong or the context has ended.
+// finish makes the error of a function of this package say what was done, unless the name was wrong
+// or the context has ended.
 func finish(ctx context.Context, what string, err *error) {
 	switch {
 	case ctx.Err() != nil:
@@ -187,9 +192,10 @@ func finish(ctx context.Context, what string, err *error) {
 	}
 }
 
-// Inspect says what is known about the set of that name: how many classes, of what size, and for files of your own
-// also how many training samples and the checksum of the files. For that it reads them, but again only if they
-// changed since. Of the official files of a set of the catalogue it reads all only if they are not complete.
+// Inspect says what is known about the set of that name: how many classes, of what size, and for
+// files of your own also how many training samples and the checksum of the files. For that it reads
+// them, but again only if they changed since. Of the official files of a set of the catalogue it
+// reads all only if they are not complete.
 func Inspect(ctx context.Context, name string, o Options) (_ Info, err error) {
 	defer finish(ctx, name, &err)
 	e, err := find(name)

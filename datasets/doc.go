@@ -1,7 +1,9 @@
-// Package datasets opens the image data sets of the Parallel Continual Learning benchmark, and downloads and
-// verifies their files. It also opens files of a user's own, and sets that a program has registered ([Register]).
+// Package datasets opens the image data sets of the Parallel Continual Learning benchmark, and
+// downloads and verifies their files. It also opens files of a user's own, and sets that a program
+// has registered ([Register]).
 //
-// [Open] reads a set by name from a data folder ($PARALLELCL_DATA unless Options.Dir says otherwise):
+// [Open] reads a set by name from a data folder ($PARALLELCL_DATA unless Options.Dir says
+// otherwise):
 //
 //	glyphs                 62 characters, 28×28 grey, generated: needs no file (package glyphs)
 //	glyphs-tune            the same with other draws and weaker distortions, to choose parameters on
@@ -14,16 +16,18 @@
 //	tiny-imagenet          200 classes, 64×64 RGB; the validation set is the test split
 //	tiny-imagenet-32       the same at half the resolution, 32×32
 //
-// Files are sets too, under these names; docs/data.md has their parameters, such as "folder:photos?size=32x32":
+// Files are sets too, under these names; docs/data.md has their parameters, such as
+// "folder:photos?size=32x32":
 //
 //	folder:PATH            images, one folder for each class
 //	npz:PATH               arrays of images or vectors, as numpy.savez writes them
 //	safetensors:PATH       the same as tensors
 //	csv:PATH               a table of numbers with a column of classes
 //
-// Pixels are bytes in row-major order with channels last (N, H, W, C); labels are class indices. Nothing is
-// normalised: the benchmark divides by 255 and does nothing else. Samples that are numbers (Split.Values) are taken as
-// they are, unless the name asks for normalise=standard or normalise=length.
+// Pixels are bytes in row-major order with channels last (N, H, W, C); labels are class indices.
+// Nothing is normalised: the benchmark divides by 255 and does nothing else. Samples that are
+// numbers (Split.Values) are taken as they are, unless the name asks for normalise=standard or
+// normalise=length.
 //
 // # Formats
 //

@@ -14,8 +14,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/plural"
 )
 
-// A part is the training or the test samples of a set of a user's own, before they are normalised. They are bytes or
-// numbers, as in a [Split].
+// A part is the training or the test samples of a set of a user's own, before they are normalised.
+// They are bytes or numbers, as in a [Split].
 type part struct {
 	pixels []uint8
 	numbers
@@ -29,7 +29,8 @@ func (p part) pick(size int, indices []int) part {
 		rowsOf(p.labels, 1, indices), func(i int) string { return p.name(indices[i]) }}
 }
 
-// samples are those of a set of a user's own, whatever they were read from. Each may be doubtful in the same ways.
+// samples are those of a set of a user's own, whatever they were read from. Each may be doubtful in
+// the same ways.
 type samples struct {
 	train, test part
 	columns     []string // names of the values of a vector; nil if they have none
@@ -44,14 +45,15 @@ func (s *samples) column(k int) string {
 	return fmt.Sprintf("value %d", k)
 }
 
-// settle asks what is doubtful about the samples, normalises them, and makes them those of d. The answers are in the note of d.
+// settle asks what is doubtful about the samples, normalises them, and makes them those of d. The
+// answers are in the note of d.
 func (s *samples) settle(d *Dataset) error {
 	if err := s.impossible(d); err != nil {
 		return err
 	}
 	var notes []string
-	for _, doubt := range []func(*samples, *Dataset) string{(*samples).labelsMissing, (*samples).copies, (*samples).ranges, (*samples).constants} {
-		notes = append(notes, doubt(s, d))
+	for _, doubt := range []func(*Dataset) string{s.labelsMissing, s.copies, s.ranges, s.constants} {
+		notes = append(notes, doubt(d))
 	}
 	train, test, err := s.scale(d)
 	if err != nil {
@@ -76,7 +78,8 @@ func (s *samples) impossible(d *Dataset) error {
 		for i := range p.len() {
 			if v := p.at(i); v-v != 0 {
 				size := d.ImageSize()
-				return fmt.Errorf("%s of %s is %v, which is not finite: mend or leave out the sample", s.column(i%size), p.name(i/size), v)
+				return fmt.Errorf("%s of %s is %v, which is not finite: mend or leave out "+
+					"the sample", s.column(i%size), p.name(i/size), v)
 			}
 		}
 	}
@@ -84,18 +87,22 @@ func (s *samples) impossible(d *Dataset) error {
 }
 
 // noLabel are names that programs write where a label is missing, and that no class should have.
-var noLabel = regexp.MustCompile(`(?i)^(nan|none|null|nil|nat|#?n/?a|<na>|\?+|-+|_+|\.+|missing|unknown|undefined|un-?label+ed|no[ _-]?label)$`)
+var noLabel = regexp.MustCompile(`(?i)^(nan|none|null|nil|nat|#?n/?a|<na>|\?+|-+|_+|\.+|` +
+	`missing|unknown|undefined|un-?label+ed|no[ _-]?label)$`)
 
-// labelsMissing names classes that may stand for samples without a label, or for what a system keeps in a folder.
+// labelsMissing names classes that may stand for samples without a label, or for what a system
+// keeps in a folder.
 func (s *samples) labelsMissing(d *Dataset) string {
 	var notes string
 	for class, name := range d.Classes {
 		n := count(s.train.labels, class) + count(s.test.labels, class)
 		switch {
 		case noLabel.MatchString(strings.TrimSpace(name)):
-			notes = join(notes, fmt.Sprintf("the class %q (%s) may stand for missing labels: leave its samples out if it does", name, plural.Of(n, "sample")))
+			notes = join(notes, fmt.Sprintf("the class %q (%s) may stand for missing labels: leave its samples out if "+
+				"it does", name, plural.Of(n, "sample")))
 		case len(name) > 1 && strings.ContainsRune("$#@~", rune(name[0])):
-			notes = join(notes, fmt.Sprintf("the class %q (%s) is called like what systems keep: leave it out if it is none", name, plural.Of(n, "sample")))
+			notes = join(notes, fmt.Sprintf("the class %q (%s) is called like what systems keep: leave it out if it "+
+				"is none", name, plural.Of(n, "sample")))
 		}
 	}
 	return notes
@@ -143,13 +150,15 @@ func (s *samples) copies(d *Dataset) string {
 				continue
 			}
 			if twice++; such == "" {
-				such = fmt.Sprintf("%s (%s) and %s (%s)", q.name(other.i), d.Classes[q.labels[other.i]], p.name(i), d.Classes[label])
+				such = fmt.Sprintf("%s (%s) and %s (%s)",
+					q.name(other.i), d.Classes[q.labels[other.i]], p.name(i), d.Classes[label])
 			}
 		}
 	}
 	notes := ""
 	if both > 0 {
-		notes = fmt.Sprintf("%d test %ss are also training %ss, so that the accuracy is higher than on new ones", both, thing(d), thing(d))
+		notes = fmt.Sprintf("%d test %ss are also training %ss, so that the accuracy is higher than on "+
+			"new ones", both, thing(d), thing(d))
 	}
 	if twice > 0 {
 		notes = join(notes, fmt.Sprintf("%ss with two labels: %d, such as %s", thing(d), twice, such))
@@ -202,7 +211,8 @@ func (s *samples) ranges(d *Dataset) string {
 	case s.normalise != asTheyAre:
 	case d.Vector == 0 && (least >= 0 && most > 1.001 || max(-least, most) > far):
 		return fmt.Sprintf("the values of the images go from %g to %g and are taken as they are; want 0 to 1: "+
-			"divide them by the largest that they can have, such as 255, save bytes as uint8, or add normalise=standard", least, most)
+			"divide them by the largest that they can have, such as 255, save bytes as uint8, or add "+
+			"normalise=standard", least, most)
 	case d.Vector > 0 && max(-least, most) > uneven:
 		return fmt.Sprintf("the values go from %g to %g and are taken as they are: "+
 			"normalise=standard gives each the mean 0 and the variance 1", least, most)

@@ -25,7 +25,8 @@ func facesOf(d *Dataset) *faces {
 	return f
 }
 
-// picture returns training sample i. A vector has fewer values than its square, the rest of which is transparent.
+// picture returns training sample i. A vector has fewer values than its square, the rest of which
+// is transparent.
 func (f *faces) picture(i int) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, f.width, f.height))
 	size, channels := f.set.ImageSize(), max(1, f.set.Channels)

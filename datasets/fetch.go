@@ -19,11 +19,11 @@ import (
 	"github.com/parallelcl/parallelcl/internal/filelock"
 )
 
-// Fetch downloads the official files of a set into the data folder and verifies them; if they are there
-// already and complete, it does nothing. An interrupted download leaves its first part in the downloads
-// folder, and the next Fetch continues from there. Two processes that fetch the same set wait for each other.
-// A copy of the publisher's file in the downloads folder of the data folder is used instead of a download,
-// and stays there. A generated set needs no files.
+// Fetch downloads the official files of a set into the data folder and verifies them; if they are
+// there already and complete, it does nothing. An interrupted download leaves its first part in the
+// downloads folder, and the next Fetch continues from there. Two processes that fetch the same set
+// wait for each other. A copy of the publisher's file in the downloads folder of the data folder is
+// used instead of a download, and stays there. A generated set needs no files.
 func Fetch(ctx context.Context, name string, o Options) (err error) {
 	defer finish(ctx, "fetch "+name, &err)
 	e, err := find(name)
@@ -57,7 +57,8 @@ func (g getter) line(format string, args ...any) {
 
 func fetch(ctx context.Context, s official, g getter) error {
 	downloads := filepath.Join(s.dir, "downloads")
-	unlock, barred := filelock.Wait(ctx, filepath.Join(downloads, s.Downloads[0].folder+".lock"), func() { g.line("another process is fetching %s: waiting for it", s.Name) })
+	lock := filepath.Join(downloads, s.Downloads[0].folder+".lock")
+	unlock, barred := filelock.Wait(ctx, lock, func() { g.line("another process is fetching %s: waiting for it", s.Name) })
 	if barred == nil {
 		defer unlock()
 	}
@@ -105,7 +106,8 @@ func fetchSource(ctx context.Context, s Source, dir, downloads string, g getter)
 	}
 	hint := fmt.Sprintf("a copy of the file put by hand into %s is used, too", downloads)
 	if !errors.Is(wrong, fs.ErrNotExist) {
-		hint = fmt.Sprintf("the file that lies there is not the publisher's (%v): it was left alone; put the right one in its place, or move it away", wrong)
+		hint = fmt.Sprintf("the file that lies there is not the publisher's (%v): it was left alone; put the right "+
+			"one in its place, or move it away", wrong)
 		g.line("%s", hint)
 	}
 	part := file + ".part"
@@ -131,7 +133,8 @@ func (s Source) check(ctx context.Context, file string) error {
 	return checkSum(ctx, file, s.SHA256)
 }
 
-// place puts a file, or what it holds, in the folder of its set. The file stays: it may be the user's.
+// place puts a file, or what it holds, in the folder of its set. The file stays: it may be the
+// user's.
 func place(ctx context.Context, s Source, file, dir string, g getter) error {
 	target, base := filepath.Join(dir, s.folder), path.Base(s.URL)
 	if s.keep == nil {
@@ -149,9 +152,9 @@ func place(ctx context.Context, s Source, file, dir string, g getter) error {
 // Tiny ImageNet has the most members (120,609), EMNIST the most bytes (0.6 GB).
 var archiveLimits = archive.Limits{Bytes: 4 << 30, Members: 500_000}
 
-// unpackInto unpacks an archive into a temporary folder in target, which may be a link to another disk, and moves the files
-// to their places. A process that was killed has left that folder behind: nobody else unpacks for target as long as this one
-// has the lock.
+// unpackInto unpacks an archive into a temporary folder in target, which may be a link to another
+// disk, and moves the files to their places. A process that was killed has left that folder behind:
+// nobody else unpacks for target as long as this one has the lock.
 func unpackInto(ctx context.Context, file string, keep func(string) (string, bool), target string) error {
 	tmp := filepath.Join(target, ".unpack")
 	if err := os.RemoveAll(tmp); err != nil {

@@ -30,7 +30,8 @@ func at(place string, err error) error {
 	return fmt.Errorf("%s: %w", place, err)
 }
 
-// withFile opens a regular file of at most most bytes, since opening a pipe would wait for its writer. Errors name the file.
+// withFile opens a regular file of at most most bytes, since opening a pipe would wait for its
+// writer. Errors name the file.
 func withFile(path string, most int64, read func(f *os.File, size int64) error) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -61,12 +62,14 @@ func readFile(path string, most int64) (data []byte, err error) {
 
 // A source is what a set is read from.
 type source interface {
-	// stamp changes when the files do: it has names, sizes and times. It is empty if there are no files, or not all. What
-	// cannot be read has a stamp too: survey and open, which are called after it, say why.
+	// stamp changes when the files do: it has names, sizes and times. It is empty if there are no
+	// files, or not all. What cannot be read has a stamp too: survey and open, which are called
+	// after it, say why.
 	stamp(ctx context.Context) string
 	// survey fills in what the files say, as far as [Info] has it.
 	survey(ctx context.Context, i *Info) error
-	// open fills in the set. The samples of a user's own set are returned, since they may be doubtful.
+	// open fills in the set. The samples of a user's own set are returned, since they may be
+	// doubtful.
 	open(ctx context.Context, d *Dataset) (*samples, error)
 }
 
@@ -82,7 +85,8 @@ func stampOf(paths ...string) (stamp string) {
 	return stamp
 }
 
-// surveys keeps what was found out about files, until they change: a grid asks for each of its rows.
+// surveys keeps what was found out about files, until they change: a grid asks for each of its
+// rows.
 var surveys = struct {
 	sync.Mutex
 	found map[string]survey
@@ -119,7 +123,8 @@ func surveyed(ctx context.Context, i Info, s source) (Info, error) {
 	return i, nil
 }
 
-// unchanged opens a set, and returns an error if its files changed meanwhile: their checksum would be that of other samples.
+// unchanged opens a set, and returns an error if its files changed meanwhile: their checksum would
+// be that of other samples.
 func unchanged(ctx context.Context, s source, d *Dataset) (*samples, error) {
 	before := s.stamp(ctx)
 	own, err := s.open(ctx, d)
@@ -154,8 +159,8 @@ func checkSum(ctx context.Context, path, want string) error {
 	return err
 }
 
-// onAllCores calls do with the numbers below n, on all cores, until one fails or ctx ends. Each core has a do of its own,
-// which worker returns.
+// onAllCores calls do with the numbers below n, on all cores, until one fails or ctx ends. Each
+// core has a do of its own, which worker returns.
 func onAllCores(ctx context.Context, n int, worker func() (do func(i int) error)) error {
 	g, ctx := errgroup.WithContext(ctx)
 	workers := min(runtime.GOMAXPROCS(0), n)

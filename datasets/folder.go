@@ -81,8 +81,8 @@ func (f *folder) list(ctx context.Context) (*pictureTree, error) {
 	return t, f.refuse()
 }
 
-// split moves a share of each class to the test images. Which ones follows from their names, so that images that
-// are added later leave almost all others where they are.
+// split moves a share of each class to the test images. Which ones follows from their names, so
+// that images that are added later leave almost all others where they are.
 func (f *folder) split(t *pictureTree) error {
 	all := t.train
 	t.train = nil
@@ -93,13 +93,16 @@ func (f *folder) split(t *pictureTree) error {
 		}
 		class, own := t.classes[all[0].class], all[:n]
 		if n < 2 {
-			return fmt.Errorf("%s: the class %q has a single image (%s), which cannot be for training and for testing: add images, or remove the folder", f.root, class, own[0].path)
+			return fmt.Errorf("%s: the class %q has a single image (%s), which cannot be for training and for testing: "+
+				"add images, or remove the folder", f.root, class, own[0].path)
 		}
 		lots := map[string]string{}
 		for _, p := range own {
 			lots[p.name] = f.lot(class, p.name)
 		}
-		drawn := slices.SortedFunc(maps.Keys(lots), func(a, b string) int { return cmp.Or(strings.Compare(lots[a], lots[b]), strings.Compare(a, b)) })
+		drawn := slices.SortedFunc(maps.Keys(lots), func(a, b string) int {
+			return cmp.Or(strings.Compare(lots[a], lots[b]), strings.Compare(a, b))
+		})
 		chosen := drawn[:min(max(1, int(math.Round(f.Test*float64(n)))), n-1)]
 		last := lots[chosen[len(chosen)-1]]
 		for _, p := range own {
@@ -164,7 +167,8 @@ func (f *folder) survey(ctx context.Context, i *Info) error {
 	return nil
 }
 
-// sum is the checksum of all images with their names, classes and splits, also of those that cannot be read.
+// sum is the checksum of all images with their names, classes and splits, also of those that cannot
+// be read.
 func (f *folder) sum(heads []pictureHead) string {
 	h := sha256.New()
 	for n, p := range f.files() {
@@ -173,14 +177,16 @@ func (f *folder) sum(heads []pictureHead) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// size returns the size that the samples get: what the parameters say, or else what the images have in common.
+// size returns the size that the samples get: what the parameters say, or else what the images have
+// in common.
 func (f *folder) size(heads []pictureHead) (height, width, channels int) {
 	height, width, channels = f.height, f.width, f.Channels
-	heads = slices.DeleteFunc(slices.Clone(heads), func(h pictureHead) bool { return h.height == 0 }) // which cannot be read
+	unread := func(h pictureHead) bool { return h.height == 0 }
+	heads = slices.DeleteFunc(slices.Clone(heads), unread)
 	if height == 0 {
 		height, width = otherSide, otherSide
-		same := func(h pictureHead) bool { return h.height == heads[0].height && h.width == heads[0].width }
-		if len(heads) > 0 && max(heads[0].height, heads[0].width) <= ownSide && !slices.ContainsFunc(heads, func(h pictureHead) bool { return !same(h) }) {
+		other := func(h pictureHead) bool { return h.height != heads[0].height || h.width != heads[0].width }
+		if len(heads) > 0 && max(heads[0].height, heads[0].width) <= ownSide && !slices.ContainsFunc(heads, other) {
 			height, width = heads[0].height, heads[0].width
 		}
 	}
@@ -208,9 +214,11 @@ func (f *folder) open(ctx context.Context, d *Dataset) (*samples, error) {
 	}
 	files, one := f.files(), d.ImageSize()
 	if len(files) > maxOwnBytes/one {
-		return nil, fmt.Errorf("%s: %d images of %s are more than %d GB: choose a smaller size, such as ?size=32x32", f.root, len(files), d.Size(), maxOwnBytes>>30)
+		return nil, fmt.Errorf("%s: %d images of %s are more than %d GB: choose a smaller size, such as "+
+			"?size=32x32", f.root, len(files), d.Size(), maxOwnBytes>>30)
 	}
-	r := &folderReader{folder: f, set: d, files: files, heads: make([]pictureHead, len(files)), pixels: make([]uint8, len(files)*one)}
+	r := &folderReader{folder: f, set: d, files: files}
+	r.heads, r.pixels = make([]pictureHead, len(files)), make([]uint8, len(files)*one)
 	if err := r.read(ctx); err != nil {
 		return nil, err
 	}

@@ -21,8 +21,8 @@ type folderReader struct {
 	broken broken
 }
 
-// read reads all images. How many of 16 bits are used is known when all were read; where not all are, those images are
-// read again.
+// read reads all images. How many of 16 bits are used is known when all were read; where not all
+// are, those images are read again.
 func (r *folderReader) read(ctx context.Context) (err error) {
 	if r.broken, err = r.pictures(ctx, every, 16); err != nil {
 		return err
@@ -35,7 +35,8 @@ func (r *folderReader) read(ctx context.Context) (err error) {
 		most = max(most, h.brightest)
 	}
 	if bits := depthOf(most); bits < 16 {
-		r.tree.notes = append(r.tree.notes, fmt.Sprintf("images of 16 bits have samples up to %d and are taken to use %d bits", most, bits))
+		r.tree.notes = append(r.tree.notes, fmt.Sprintf("images of 16 bits have samples up to %d and are taken to use "+
+			"%d bits", most, bits))
 		again, err := r.pictures(ctx, func(n int) bool { return r.heads[n].brightest > 0 }, bits)
 		return cmp.Or(err, again.error(len(r.files)))
 	}
@@ -110,16 +111,20 @@ func (r *folderReader) note() string {
 		}
 	}
 	if turned > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d images were turned upright, as the orientation in their files says (EXIF)", turned, len(r.heads)))
+		notes = append(notes, fmt.Sprintf("%d of %d images were turned upright, as the orientation in their files "+
+			"says (EXIF)", turned, len(r.heads)))
 	}
 	if resized > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d images were brought to %d×%d (%s)", resized, len(r.heads), d.Height, d.Width, r.Fit))
+		notes = append(notes, fmt.Sprintf("%d of %d images were brought to %d×%d (%s)",
+			resized, len(r.heads), d.Height, d.Width, r.Fit))
 	}
 	if r.broken.count() > 0 {
-		notes = append(notes, fmt.Sprintf("%s of %d cannot be read and were left out (broken=%s): %s", plural.Of(r.broken.count(), "image"), len(r.heads), skipBroken, r.broken.list()))
+		notes = append(notes, fmt.Sprintf("%s of %d cannot be read and were left out "+
+			"(broken=%s): %s", plural.Of(r.broken.count(), "image"), len(r.heads), skipBroken, r.broken.list()))
 	}
 	for _, ending := range slices.Sorted(maps.Keys(t.ignored)) {
-		notes = append(notes, fmt.Sprintf("%d files %s were left out; convert them to PNG if they are images", t.ignored[ending], cmp.Or(ending, "without an ending")))
+		notes = append(notes, fmt.Sprintf("%d files %s were left out; convert them to PNG if they "+
+			"are images", t.ignored[ending], cmp.Or(ending, "without an ending")))
 	}
 	return strings.Join(notes, "; ")
 }
@@ -162,9 +167,11 @@ func (b broken) error(of int) error {
 		"or leave them out with broken=%s: %s", b.count(), of, skipBroken, b.list())
 }
 
-// eachPicture reads the chosen files on all cores and calls the function that worker returns, which each core has its own of,
-// with the number and the bytes of each. It returns which could not be read, and an error if ctx ended.
-func eachPicture(ctx context.Context, files []pictureFile, chosen func(n int) bool, worker func() func(n int, data []byte) error) (broken, error) {
+// eachPicture reads the chosen files on all cores and calls the function that worker returns, which
+// each core has its own of, with the number and the bytes of each. It returns which could not be
+// read, and an error if ctx ended.
+func eachPicture(ctx context.Context, files []pictureFile, chosen func(n int) bool,
+	worker func() func(n int, data []byte) error) (broken, error) {
 	bad := make(broken, len(files))
 	err := onAllCores(ctx, len(files), func() func(int) error {
 		use := worker()

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// splitFolders are the names of the folders with the training and the test images; empty if the folders are classes.
-// Without a folder of test images, the training images are still to be split.
+// splitFolders are the names of the folders with the training and the test images; empty if the
+// folders are classes. Without a folder of test images, the training images are still to be split.
 type splitFolders struct {
 	train, test, others string
 	unlabelled          []string // named as test images, without folders of classes
@@ -31,7 +31,8 @@ func (s splitFolders) note(share float64) string {
 
 const training, leastTest = 1, 5
 
-// splitWords are the words that say which split a folder has: 1 for training, and for testing the less the better.
+// splitWords are the words that say which split a folder has: 1 for training, and for testing the
+// less the better.
 var splitWords = map[string]int{
 	"train": training, "training": training,
 	"test": 2, "testing": 2,
@@ -44,7 +45,8 @@ var (
 	things = regexp.MustCompile(`(set|data|dataset|images?|imgs?|samples|split)$`) // that end a word, as in trainset
 )
 
-// roleOf returns which split a folder has by its name, such as "Train", "seg_test" or "TestImages"; 0 if it does not say.
+// roleOf returns which split a folder has by its name, such as "Train", "seg_test" or "TestImages";
+// 0 if it does not say.
 func roleOf(name string) int {
 	role := 0
 	for _, word := range words.FindAllString(name, -1) {
@@ -57,9 +59,11 @@ func roleOf(name string) int {
 	return role
 }
 
-const splitAdvice = "want either one folder for each class, or train and test with one for each class in both; rename or move folders"
+const splitAdvice = "want either one folder for each class, or train and test with one for each class in both; " +
+	"rename or move folders"
 
-// findSplit decides whether the first or the second level is that of the classes, from the names of the folders.
+// findSplit decides whether the first or the second level is that of the classes, from the names of
+// the folders.
 func findSplit(b *branch) (s splitFolders, err error) {
 	roles, all := map[int][]string{}, b.names()
 	nested := false // a folder that is named as a split has folders
@@ -73,16 +77,20 @@ func findSplit(b *branch) (s splitFolders, err error) {
 	exact := slices.ContainsFunc(trains, func(name string) bool { return splitWords[strings.ToLower(name)] != 0 })
 	switch {
 	case !nested && both && len(plain) == 0:
-		return s, fmt.Errorf("it has %s, which are named as splits and have no folders of classes in them: %s", some(all), splitAdvice)
+		return s, fmt.Errorf("it has %s, which are named as splits and have no folders of classes in "+
+			"them: %s", some(all), splitAdvice)
 	case !nested || len(plain) > 0 && !both && !exact:
 		if b.alike() {
-			return s, fmt.Errorf("the folders %s all have the folders %s in them, so that both may be the classes: %s", some(all), some(b.folders[0].names()), splitAdvice)
+			return s, fmt.Errorf("the folders %s all have the folders %s in them, so that both may be the "+
+				"classes: %s", some(all), some(b.folders[0].names()), splitAdvice)
 		}
 		return s, nil
 	case len(plain) > 0:
-		return s, fmt.Errorf("it has the folder %s, which is named as a split and has folders itself, and beside it %s: %s", slices.Concat(trains, all)[0], some(plain), splitAdvice)
+		return s, fmt.Errorf("it has the folder %s, which is named as a split and has folders itself, and beside "+
+			"it %s: %s", slices.Concat(trains, all)[0], some(plain), splitAdvice)
 	case len(trains) != 1:
-		return s, fmt.Errorf("it has %d folders that are named as training images, among %s: %s", len(trains), some(all), splitAdvice)
+		return s, fmt.Errorf("it has %d folders that are named as training images, "+
+			"among %s: %s", len(trains), some(all), splitAdvice)
 	}
 	s.train = trains[0]
 	return s, s.findTest(b, roles)

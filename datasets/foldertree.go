@@ -24,9 +24,12 @@ type branch struct {
 	files      []pictureFile // of any kind; their class is not known yet
 }
 
-// systemFolders are folders in which systems keep what was removed, thumbnails and so on, in small letters.
-var systemFolders = strings.Fields("$recycle.bin recycler recycled #recycle @recycle @eadir #snapshot @snapshot ~snapshot " +
-	"@tmp @sharebin @recently-snapshot __macosx __pycache__ lost+found lost.dir found.000 thevolumesettingsfolder")
+// systemFolders are folders in which systems keep what was removed, thumbnails and so on, in small
+// letters.
+var systemFolders = append(strings.Fields("$recycle.bin recycler recycled #recycle @recycle @eadir #snapshot @snapshot "+
+	"~snapshot "+
+	"@tmp @sharebin @recently-snapshot __macosx __pycache__ lost+found lost.dir found.000 thevolumesettingsfolder"),
+	"system volume information", "network trash folder", "temporary items")
 
 var systemFiles = []string{"thumbs.db", "ehthumbs.db", "desktop.ini", "icon\r"}
 
@@ -36,7 +39,7 @@ func bySystem(name string, folder bool) bool {
 	if !folder {
 		return slices.Contains(systemFiles, name)
 	}
-	return slices.Contains(systemFolders, name) || slices.Contains([]string{"system volume information", "network trash folder", "temporary items"}, name)
+	return slices.Contains(systemFolders, name)
 }
 
 // A lister lists folders.
@@ -101,8 +104,9 @@ func (b *branch) inner() *branch {
 	return b
 }
 
-// labelled reports whether a folder of test images has one folder for each class, or for one of those of the training images.
-// A contest's has none, perhaps with another folder around the images.
+// labelled reports whether a folder of test images has one folder for each class, or for one of
+// those of the training images. A contest's has none, perhaps with another folder around the
+// images.
 func (b *branch) labelled(train *branch) bool {
 	inner := b.inner()
 	return len(inner.folders) > 0 || inner != b && train.inner().folder(inner.name) != nil
@@ -160,7 +164,8 @@ func readTree(ctx context.Context, root string) (*pictureTree, error) {
 	}
 	t := &pictureTree{ignored: map[string]int{}}
 	for _, name := range slices.Sorted(maps.Keys(l.systems)) {
-		t.notes = append(t.notes, fmt.Sprintf("left out, since a system keeps it for itself: %s (%s)", name, plural.Of(l.systems[name], "folder")))
+		t.notes = append(t.notes, fmt.Sprintf("left out, since a system keeps it for itself: "+
+			"%s (%s)", name, plural.Of(l.systems[name], "folder")))
 	}
 	if all, err = t.enter(all, false); err != nil {
 		return nil, err
@@ -192,19 +197,22 @@ func (t *pictureTree) splits(all *branch) error {
 	if classes, t.test, err = t.classFolders(test); err != nil {
 		return err
 	}
-	return cmp.Or(without(all.path, t.classes, classes, t.folders.test), without(all.path, classes, t.classes, t.folders.train))
+	return cmp.Or(without(all.path, t.classes, classes, t.folders.test),
+		without(all.path, classes, t.classes, t.folders.train))
 }
 
-// enter skips folders. One that is alone, and has folders itself, was put around them; in that of a split, one of the same
-// name may have been.
+// enter skips folders. One that is alone, and has folders itself, was put around them; in that of a
+// split, one of the same name may have been.
 func (t *pictureTree) enter(b *branch, split bool) (*branch, error) {
 	for len(b.folders) == 1 && (split || roleOf(b.folders[0].name) == 0) && len(b.folders[0].folders) > 0 {
 		t.notes = append(t.notes, fmt.Sprintf("read from the folder %s in %s", b.folders[0].name, b.name))
 		b = b.folders[0]
 	}
 	if len(b.folders) == 0 {
-		return nil, fmt.Errorf("%s has no folders (and %d files); want one folder for each class, %s, or %s with %s", b.path, len(b.files),
-			filepath.Join(b.path, "CLASS", "image.png"), filepath.Join(b.path, "train", "CLASS", "image.png"), filepath.Join(b.path, "test", "CLASS", "image.png"))
+		return nil, fmt.Errorf("%s has no folders (and %d files); want one folder for each class, %s, or %s "+
+			"with %s", b.path, len(b.files),
+			filepath.Join(b.path, "CLASS", "image.png"), filepath.Join(b.path, "train", "CLASS", "image.png"),
+			filepath.Join(b.path, "test", "CLASS", "image.png"))
 	}
 	return b, nil
 }
@@ -213,7 +221,8 @@ func (t *pictureTree) enter(b *branch, split bool) (*branch, error) {
 func without(root string, classes, there []string, split string) error {
 	for _, c := range classes {
 		if !slices.Contains(there, c) {
-			return fmt.Errorf("%s: the class %q has images, but no folder %s%s", root, c, filepath.Join(root, split, c), alike.Hint(c, there))
+			return fmt.Errorf("%s: the class %q has images, but no folder %s%s",
+				root, c, filepath.Join(root, split, c), alike.Hint(c, there))
 		}
 	}
 	return nil
@@ -232,11 +241,13 @@ func (t *pictureTree) classFolders(b *branch) (classes []string, all []pictureFi
 	for label, folder := range b.folders {
 		class := folder.name
 		if !utf8.ValidString(class) {
-			return nil, nil, fmt.Errorf("%q: the name is not UTF-8 text, so it cannot be the name of a class: rename the folder", folder.path)
+			return nil, nil, fmt.Errorf("%q: the name is not UTF-8 text, so it cannot be the name of a class: rename "+
+				"the folder", folder.path)
 		}
 		found, other := t.pictures(folder, "", int32(label))
 		if len(found) == 0 {
-			return nil, nil, fmt.Errorf("%s: the class %q has no image (%s)%s: add images, or remove the folder", b.path, class, pictureEndings, other)
+			return nil, nil, fmt.Errorf("%s: the class %q has no image (%s)%s: add images, or remove "+
+				"the folder", b.path, class, pictureEndings, other)
 		}
 		slices.SortFunc(found, func(a, b pictureFile) int { return natural(a.name, b.name) })
 		all = append(all, found...)
@@ -244,7 +255,8 @@ func (t *pictureTree) classFolders(b *branch) (classes []string, all []pictureFi
 	return classes, all, nil
 }
 
-// pictures collects the images of a class, also from folders within its folder, and counts other files. other names one.
+// pictures collects the images of a class, also from folders within its folder, and counts other
+// files. other names one.
 func (t *pictureTree) pictures(b *branch, name string, class int32) (found []pictureFile, other string) {
 	for _, f := range b.files {
 		if !isPicture(f.name) {

@@ -55,7 +55,8 @@ func (f test80) open(_ context.Context, d *Dataset, dir string) error {
 	}
 	d.Classes = strings.Split(f.classes, "")
 	d.divide(all, test80Fraction, test80Seed)
-	d.Note = fmt.Sprintf("train (%d images) and test (%d) are a stratified 80/20 split, seed %d, of the official test file; the official training images are not used, so accuracies do not compare with the literature's",
+	d.Note = fmt.Sprintf("train (%d images) and test (%d) are a stratified 80/20 split, seed %d, of the official "+
+		"test file; the official training images are not used, so accuracies do not compare with the literature's",
 		d.Train.Len(), d.Test.Len(), test80Seed)
 	if all.Len() != f.testSamples {
 		d.Title += fmt.Sprintf(" (subset: %d images)", all.Len())
@@ -148,7 +149,8 @@ func decodeIDX(r io.Reader, size int64, dims int) (shape []int, data []byte, err
 		return nil, nil, err
 	}
 	if n > most {
-		return nil, nil, fmt.Errorf("idx header claims %v, %d bytes, but a file of %d bytes cannot hold that: it is cut short or damaged", shape, n, size)
+		return nil, nil, fmt.Errorf("idx header claims %v, %d bytes, but a file of %d bytes cannot hold that: it is "+
+			"cut short or damaged", shape, n, size)
 	}
 	data = make([]byte, n)
 	if got, err := io.ReadFull(in, data); err != nil {
@@ -161,8 +163,8 @@ func decodeIDX(r io.Reader, size int64, dims int) (shape []int, data []byte, err
 	return shape, data, err
 }
 
-// unpackedIDX returns what is to be read, and how many bytes it can have: a file itself or, if that starts like gzip, what is
-// packed in it.
+// unpackedIDX returns what is to be read, and how many bytes it can have: a file itself or, if that
+// starts like gzip, what is packed in it.
 func unpackedIDX(in *bufio.Reader, size int64) (r io.Reader, most int64, err error) {
 	if start, _ := in.Peek(2); string(start) != "\x1f\x8b" {
 		return in, size, nil
@@ -186,7 +188,8 @@ func idxHeader(r io.Reader, dims int) (shape []int, n int64, err error) {
 		return nil, 0, fmt.Errorf("idx header is cut short or damaged: %w", err)
 	}
 	if want := uint32(0x800 + dims); head[0] != want { // unsigned bytes
-		return nil, 0, fmt.Errorf("not an idx file of bytes with %d dimensions: it starts with %08x, want %08x", dims, head[0], want)
+		return nil, 0, fmt.Errorf("not an idx file of bytes with %d dimensions: it starts with %08x, "+
+			"want %08x", dims, head[0], want)
 	}
 	n = 1
 	for _, d := range head[1:] {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// natural compares names as people order them: "img9" comes before "img10". Names that differ only in leading zeros
-// are ordered as text.
+// natural compares names as people order them: "img9" comes before "img10". Names that differ only
+// in leading zeros are ordered as text.
 func natural(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {

@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// numbers are the values of samples with the digits that they have in a file, until they are normalised.
+// numbers are the values of samples with the digits that they have in a file, until they are
+// normalised.
 type numbers struct {
 	single []float32
 	double []float64 // if single is nil
@@ -58,21 +59,23 @@ func (s *samples) narrowed(p part, width int) ([]float32, error) {
 	out := make([]float32, len(p.double))
 	for i, v := range p.double {
 		if out[i] = float32(v); math.IsInf(float64(out[i]), 0) {
-			return nil, fmt.Errorf("%s of %s is %g, above the largest float32: normalise=standard brings values to mean 0 and variance 1",
+			return nil, fmt.Errorf("%s of %s is %g, above the largest float32: normalise=standard brings values to mean "+
+				"0 and variance 1",
 				s.column(i%width), p.name(i/width), v)
 		}
 	}
 	return out, nil
 }
 
-// A standardiser is what standardised values of a column are computed with: its numbers are scaled by a power of two so
-// that no square of them leaves float64, and then counted from one of them, so that no digit is lost where they are alike.
+// A standardiser is what standardised values of a column are computed with: its numbers are scaled
+// by a power of two so that no square of them leaves float64, and then counted from one of them, so
+// that no digit is lost where they are alike.
 type standardiser struct{ scale, pivot, mean, deviation float64 }
 
 func (x standardiser) of(v float64) float64 { return (v*x.scale - x.pivot - x.mean) / x.deviation }
 
-// standardised returns what subtracts from each value its mean over the training samples and divides by its standard deviation,
-// unless the value is the same in all of them.
+// standardised returns what subtracts from each value its mean over the training samples and
+// divides by its standard deviation, unless the value is the same in all of them.
 func (s *samples) standardised(width int) func(p part, width int) ([]float32, error) {
 	columns := make([]standardiser, width)
 	for k := range columns {
@@ -83,7 +86,8 @@ func (s *samples) standardised(width int) func(p part, width int) ([]float32, er
 		for i := range out {
 			v := columns[i%width].of(p.at(i))
 			if out[i] = float32(v); math.IsInf(float64(out[i]), 0) {
-				return nil, fmt.Errorf("%s of %s is %g, too far from the training samples", s.column(i%width), p.name(i/width), p.at(i))
+				return nil, fmt.Errorf("%s of %s is %g, too far from the training "+
+					"samples", s.column(i%width), p.name(i/width), p.at(i))
 			}
 		}
 		return out, nil

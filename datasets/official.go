@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// MissingFiles lists the files of a set, relative to the data folder, that are missing. It only checks
-// whether they exist; [Verify] reads them.
+// MissingFiles lists the files of a set, relative to the data folder, that are missing. It only
+// checks whether they exist; [Verify] reads them.
 func MissingFiles(name string, o Options) (missing []string, err error) {
 	defer finish(context.Background(), name, &err)
 	e, err := find(name)
@@ -51,7 +51,8 @@ type placed struct {
 	path string
 }
 
-// files returns those that are here and the names of those that are not; complete says whether the latter are all optional.
+// files returns those that are here and the names of those that are not; complete says whether the
+// latter are all optional.
 func (s official) files() (here []placed, missing []string, complete bool) {
 	complete = true
 	for _, f := range s.Files {
@@ -75,8 +76,8 @@ func locate(dir, file string) (string, bool) {
 	return path, false
 }
 
-// stamp looks at folders of images instead of the many files in them: a folder has another time when a file comes or
-// goes.
+// stamp looks at folders of images instead of the many files in them: a folder has another time
+// when a file comes or goes.
 func (s official) stamp(context.Context) string {
 	here, _, complete := s.files()
 	if !complete {
@@ -102,8 +103,9 @@ func (s official) stamp(context.Context) string {
 	return stampOf(paths...)
 }
 
-// survey sets the SHA-256 of the files if they are only a part of those published, by the number of their samples. It stays
-// empty if they are complete, and if files are missing without which the set cannot be opened.
+// survey sets the SHA-256 of the files if they are only a part of those published, by the number of
+// their samples. It stays empty if they are complete, and if files are missing without which the
+// set cannot be opened.
 func (s official) survey(ctx context.Context, i *Info) error {
 	here, missing, complete := s.files()
 	if !complete {

@@ -13,11 +13,13 @@ var exifFormats = []struct {
 	magic  string
 	format imagemeta.ImageFormat
 }{
-	{"\xff\xd8", imagemeta.JPEG}, {"\x89PNG", imagemeta.PNG}, {"RIFF", imagemeta.WebP}, {"II*\x00", imagemeta.TIFF}, {"MM\x00*", imagemeta.TIFF},
+	{"\xff\xd8", imagemeta.JPEG}, {"\x89PNG", imagemeta.PNG}, {"RIFF", imagemeta.WebP},
+	{"II*\x00", imagemeta.TIFF}, {"MM\x00*", imagemeta.TIFF},
 }
 
-// orientationOf returns how the camera was held that made an image, as EXIF numbers it from 1 to 8: above 4, height and width
-// are exchanged. It is 1, upright, if the file says nothing that can be understood.
+// orientationOf returns how the camera was held that made an image, as EXIF numbers it from 1 to 8:
+// above 4, height and width are exchanged. It is 1, upright, if the file says nothing that can be
+// understood.
 func orientationOf(file []byte) int {
 	found := 1
 	for _, f := range exifFormats {

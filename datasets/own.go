@@ -19,7 +19,9 @@ type scheme struct {
 	parse func(path string, given map[string]any) (source, error)
 }
 
-var ownSchemes = []scheme{{"folder", parseFolder}, {"npz", parseNPZ}, {"safetensors", parseSafetensors}, {"csv", parseCSV}}
+var ownSchemes = []scheme{
+	{"folder", parseFolder}, {"npz", parseNPZ}, {"safetensors", parseSafetensors}, {"csv", parseCSV},
+}
 
 // schemes are names of sets, for errors.
 func schemes() (patterns []string) {
@@ -29,7 +31,8 @@ func schemes() (patterns []string) {
 	return patterns
 }
 
-// parts returns the parts of a name such as "folder:photos?size=32x32"; the scheme is nil if the name is not of this kind.
+// parts returns the parts of a name such as "folder:photos?size=32x32"; the scheme is nil if the
+// name is not of this kind.
 func parts(name string) (s *scheme, path, query string) {
 	kind, rest, ok := strings.Cut(name, ":")
 	at := slices.IndexFunc(ownSchemes, func(s scheme) bool { return s.name == kind })
@@ -92,7 +95,8 @@ func queried(query string) (map[string]any, error) {
 	return given, nil
 }
 
-// withParameters returns what a struct declares, with the given values and the defaults of the others.
+// withParameters returns what a struct declares, with the given values and the defaults of the
+// others.
 func withParameters[T any](given map[string]any) (out T, err error) {
 	err = params.Decode(&out, given)
 	return out, err
@@ -111,7 +115,8 @@ func (s splitting) refuse() error {
 	if s == (splitting{Test: defaultTest}) {
 		return nil
 	}
-	return errors.New("there are test samples: the parameters test and seed, which split samples that are not, do not apply")
+	return errors.New("there are test samples: the parameters test and seed, which split samples that are not, do " +
+		"not apply")
 }
 
 // own reports whether a name stands for files of the user's own, such as "folder:photos".
@@ -120,14 +125,16 @@ func own(name string) bool {
 	return s != nil
 }
 
-// OwnPath returns the path in the name of files of the user's own, without what says how the files are read; "" for any other name.
+// OwnPath returns the path in the name of files of the user's own, without what says how the files
+// are read; "" for any other name.
 func OwnPath(name string) string {
 	_, path, _ := parts(name)
 	return path
 }
 
-// pathAndQuery cuts a text such as "photos?size=32x32" at its last question mark, unless there is a file of that whole
-// name. A path may be written with %3F for a question mark, unless there is a file with that in its name.
+// pathAndQuery cuts a text such as "photos?size=32x32" at its last question mark, unless there is a
+// file of that whole name. A path may be written with %3F for a question mark, unless there is a
+// file with that in its name.
 func pathAndQuery(text string) (path, query string) {
 	if i := strings.LastIndexByte(text, '?'); i >= 0 && !exists(text) {
 		text, query = text[:i], text[i+1:]

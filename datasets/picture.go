@@ -43,7 +43,8 @@ func readable(data []byte, err error) error {
 	return nil
 }
 
-// decoding makes a panic of a decoder, which is the code of others, an error of the function that defers it.
+// decoding makes a panic of a decoder, which is the code of others, an error of the function that
+// defers it.
 func decoding(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("not a readable image: %v", p)
@@ -89,13 +90,14 @@ func pictureConfig(data []byte) (image.Config, error) {
 		return c, err
 	}
 	if c.Width < 1 || c.Height < 1 || c.Width > maxPicturePixels/c.Height || max(c.Width, c.Height) > maxPictureSide {
-		return c, fmt.Errorf("its header says %d×%d pixels; at most %d million are decoded, and %d on a side", c.Width, c.Height, maxPicturePixels/1_000_000, maxPictureSide)
+		return c, fmt.Errorf("its header says %d×%d pixels; at most %d million are decoded, and %d "+
+			"on a side", c.Width, c.Height, maxPicturePixels/1_000_000, maxPictureSide)
 	}
 	return c, nil
 }
 
-// decodePicture decodes an image, unless its header says that it is too large. Of a GIF it is the first frame, of a TIFF the
-// first page.
+// decodePicture decodes an image, unless its header says that it is too large. Of a GIF it is the
+// first frame, of a TIFF the first page.
 func decodePicture(data []byte) (img image.Image, err error) {
 	defer decoding(&err)
 	c, err := pictureConfig(data)
@@ -115,8 +117,8 @@ func decodePicture(data []byte) (img image.Image, err error) {
 	return onScreen(img, image.Rect(0, 0, c.Width, c.Height)), nil
 }
 
-// onScreen returns an image of the size that its file has. The first frame of a GIF may be smaller; around it nothing is
-// drawn.
+// onScreen returns an image of the size that its file has. The first frame of a GIF may be smaller;
+// around it nothing is drawn.
 func onScreen(img image.Image, screen image.Rectangle) image.Image {
 	if img.Bounds() == screen {
 		return img
@@ -126,9 +128,9 @@ func onScreen(img image.Image, screen image.Rectangle) image.Image {
 	return all
 }
 
-// coloursOf returns the colour model of an image, whose header says that it is c. Go has no model for the grey PNGs with
-// transparency, type 4 in their header, and the header of a GIF says nothing of a first frame that has a table of colours
-// of its own.
+// coloursOf returns the colour model of an image, whose header says that it is c. Go has no model
+// for the grey PNGs with transparency, type 4 in their header, and the header of a GIF says nothing
+// of a first frame that has a table of colours of its own.
 func coloursOf(data []byte, c color.Model) (color.Model, error) {
 	const typeAt = 25
 	switch {

@@ -5,8 +5,8 @@ import (
 	"image"
 )
 
-// deepSamples returns the samples of an image of 16 bits, two bytes each, and how many of every so many are colours; nil
-// for other images.
+// deepSamples returns the samples of an image of 16 bits, two bytes each, and how many of every so
+// many are colours; nil for other images.
 func deepSamples(img image.Image) (pix []byte, colours, channels int) {
 	switch img := img.(type) {
 	case *image.Gray16:
@@ -30,8 +30,9 @@ func brightest(img image.Image) (most uint16) {
 	return most
 }
 
-// depthOf returns how many bits the maker of images of 16 bits used, whose largest sample is most: cameras and scanners
-// have 10, 12 or 14, which many programs do not scale. It is 16 if nothing is to be scaled.
+// depthOf returns how many bits the maker of images of 16 bits used, whose largest sample is most:
+// cameras and scanners have 10, 12 or 14, which many programs do not scale. It is 16 if nothing is
+// to be scaled.
 func depthOf(most uint16) int {
 	for bits := 8; bits < 16 && most > 0; bits += 2 {
 		if most < 1<<bits {

@@ -9,7 +9,8 @@ import (
 	"slices"
 )
 
-// mended returns the bytes of an image file without an oddity at which Go's decoders stop and most programs do not.
+// mended returns the bytes of an image file without an oddity at which Go's decoders stop and most
+// programs do not.
 func mended(data []byte) []byte {
 	switch {
 	case bytes.HasPrefix(data, []byte("GIF8")):
@@ -40,8 +41,8 @@ func mendGIF(data []byte) []byte {
 	return wide
 }
 
-// mendJPEG says of a CMYK image that does not that its inks are inverted, as those of Adobe's programs are: others take
-// it for one, too.
+// mendJPEG says of a CMYK image that does not that its inks are inverted, as those of Adobe's
+// programs are: others take it for one, too.
 func mendJPEG(data []byte) []byte {
 	c, err := jpeg.DecodeConfig(bytes.NewReader(data))
 	if err != nil || c.ColorModel != color.CMYKModel || bytes.Contains(data, []byte("Adobe")) {

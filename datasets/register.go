@@ -12,28 +12,31 @@ import (
 	"github.com/parallelcl/parallelcl/internal/origin"
 )
 
-// ErrName is matched by the error of a function that was given a name which stands for no set, or has a parameter that
-// the set does not take.
+// ErrName is matched by the error of a function that was given a name which stands for no set, or
+// has a parameter that the set does not take.
 var ErrName = errors.New("no such set")
 
 // Spec describes a set of your own, and how it is opened; see [Register].
 type Spec struct {
-	// Info needs a Name. The command line shows Title, Classes and the size of the samples; with these,
-	// an experiment on the set has fitting defaults (package experiment, DefaultConfig).
+	// Info needs a Name. The command line shows Title, Classes and the size of the samples; with
+	// these, an experiment on the set has fitting defaults (package experiment, DefaultConfig).
 	Info Info
-	// Open returns the set, with its classes, its splits and the size of its samples. What it leaves empty of
-	// Name, Title, Source, Licence and Cite is taken from Info. It may be called several times, from any goroutine.
+	// Open returns the set, with its classes, its splits and the size of its samples. What it
+	// leaves empty of Name, Title, Source, Licence and Cite is taken from Info. It may be called
+	// several times, from any goroutine.
 	Open func(ctx context.Context, o Options) (*Dataset, error)
-	// SHA256, if set, returns a checksum of what Open reads, as Open itself writes it to [Dataset].SHA256. With it, a run
-	// that is resumed after the files changed is refused, and a grid's cells are named by it.
+	// SHA256, if set, returns a checksum of what Open reads, as Open itself writes it to
+	// [Dataset].SHA256. With it, a run that is resumed after the files changed is refused, and a
+	// grid's cells are named by it.
 	SHA256 func(ctx context.Context, o Options) (string, error)
 }
 
 var registry = origin.Registry[*entry]{Kind: "data set"}
 
-// Register makes a set known under the name spec.Info.Name to [Open], [List], the command line, notebooks and grids.
-// It may be called from any goroutine, though mostly a program calls it first of all. It panics if the name is empty,
-// has other characters than letters, digits, ".", "_" and "-", or is taken, or if there is no Open.
+// Register makes a set known under the name spec.Info.Name to [Open], [List], the command line,
+// notebooks and grids. It may be called from any goroutine, though mostly a program calls it first
+// of all. It panics if the name is empty, has other characters than letters, digits, ".", "_" and
+// "-", or is taken, or if there is no Open.
 func Register(spec Spec) {
 	name := spec.Info.Name
 	if name == "" || spec.Open == nil {
@@ -85,7 +88,8 @@ func (s registered) open(ctx context.Context, d *Dataset) (*samples, error) {
 		what        string
 		said, found int
 	}{
-		{"classes", i.Classes, len(own.Classes)}, {"rows of pixels", i.Height, own.Height}, {"columns of pixels", i.Width, own.Width}, {"channels", i.Channels, own.Channels},
+		{"classes", i.Classes, len(own.Classes)}, {"channels", i.Channels, own.Channels},
+		{"rows of pixels", i.Height, own.Height}, {"columns of pixels", i.Width, own.Width},
 	} {
 		if x.said != 0 && x.said != x.found {
 			return nil, fmt.Errorf("its Info says %d %s, and its Open returned %d", x.said, x.what, x.found)
@@ -133,7 +137,8 @@ func lookup(name string) *entry {
 	return nil
 }
 
-// Catalogued reports whether a set is one of the catalogue, and not files of a user's own or registered by a program.
+// Catalogued reports whether a set is one of the catalogue, and not files of a user's own or
+// registered by a program.
 func Catalogued(name string) bool {
 	return slices.ContainsFunc(catalog, func(e entry) bool { return e.Name == name })
 }
@@ -150,5 +155,6 @@ func find(name string) (*entry, error) {
 	for _, e := range known() {
 		names = append(names, e.Name)
 	}
-	return nil, fmt.Errorf("%w: %q; want one of %s, or for files of your own %s", ErrName, name, strings.Join(names, ", "), strings.Join(schemes(), ", "))
+	return nil, fmt.Errorf("%w: %q; want one of %s, or for files of "+
+		"your own %s", ErrName, name, strings.Join(names, ", "), strings.Join(schemes(), ", "))
 }

@@ -19,7 +19,8 @@ func (c *rowCounter) add(text string) {
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	c.values = append(c.values, v)
-	// Other columns are forgotten soon: what is there twice is looked for when there are 2, 4, 8, … values.
+	// Other columns are forgotten soon: what is there twice is looked for when there are 2, 4, 8, …
+	// values.
 	if n := len(c.values); err != nil || v != math.Trunc(v) || n&(n-1) == 0 && c.twice() {
 		*c = rowCounter{other: true}
 	}
@@ -35,8 +36,8 @@ var rowNumbers = regexp.MustCompile(`(?i)^(unnamed: \d+|#|no|nr|row[ ._-]?(names
 
 const fewRows = 8 // may be whole numbers in a row by chance
 
-// running reports whether the column has each of a range of whole numbers once, in any order. If it is called so, there may be
-// few of them, and some missing, as after rows were removed.
+// running reports whether the column has each of a range of whole numbers once, in any order. If it
+// is called so, there may be few of them, and some missing, as after rows were removed.
 func (c *rowCounter) running(name string) bool {
 	n := len(c.values)
 	if c.other || n < 2 || c.twice() {

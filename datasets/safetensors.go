@@ -51,7 +51,8 @@ func (f *tensorFile) Read(name string) (npz.Array, error) {
 	case i < 0:
 		return npz.Array{}, fmt.Errorf("there is no tensor %s", name)
 	case f.Entries[i].Bytes > maxOwnBytes:
-		return npz.Array{}, fmt.Errorf("tensor %s has %d bytes; at most %d are read", name, f.Entries[i].Bytes, int64(maxOwnBytes))
+		err := fmt.Errorf("tensor %s has %d bytes; at most %d are read", name, f.Entries[i].Bytes, int64(maxOwnBytes))
+		return npz.Array{}, err
 	}
 	values, err := f.Reader.Read(f.Entries[i])
 	return npz.Array{Shape: f.Entries[i].Shape, Data: values}, err

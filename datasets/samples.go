@@ -11,7 +11,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/alike"
 )
 
-// A rawSplit is a split as it is in a file: its labels are still texts, and its numbers have all their digits.
+// A rawSplit is a split as it is in a file: its labels are still texts, and its numbers have all
+// their digits.
 type rawSplit struct {
 	height, width, channels, vector int
 	pixels                          []uint8
@@ -28,7 +29,8 @@ type rawSet struct {
 	note        string // what was guessed
 }
 
-// A sampleReader reads samples and their labels from one file, or from one for training and one for testing.
+// A sampleReader reads samples and their labels from one file, or from one for training and one for
+// testing.
 type sampleReader interface {
 	files() ([]string, error)
 	read(ctx context.Context, files []string) (*rawSet, error)
@@ -132,14 +134,16 @@ func (r *rawSplit) part(set *rawSet, d *Dataset) (part, error) {
 	for i, l := range r.labels {
 		n, ok := number[l]
 		if !ok {
-			return p, fmt.Errorf("the label %s of %s has no name: the array classes has %d, for the labels 0 to %d", l, r.name(i), len(d.Classes), len(d.Classes)-1)
+			return p, fmt.Errorf("the label %s of %s has no name: the array classes has %d, for the labels "+
+				"0 to %d", l, r.name(i), len(d.Classes), len(d.Classes)-1)
 		}
 		p.labels[i] = n
 	}
 	return p, nil
 }
 
-// name gives d its classes: the labels that occur, in natural order, or if these have names, all names in order.
+// name gives d its classes: the labels that occur, in natural order, or if these have names, all
+// names in order.
 func (r *rawSet) name(d *Dataset) error {
 	d.Classes = r.classes
 	if r.classes == nil {
@@ -173,7 +177,8 @@ func enough(d *Dataset, labels []int32, least int, purpose string) error {
 	}
 	for class, n := range count {
 		if n < least {
-			return fmt.Errorf("the class %q has %d samples for %s; want %d: add samples, or leave the class out", d.Classes[class], n, purpose, least)
+			return fmt.Errorf("the class %q has %d samples for %s; want %d: add samples, or leave the "+
+				"class out", d.Classes[class], n, purpose, least)
 		}
 	}
 	return nil

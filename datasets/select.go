@@ -2,15 +2,16 @@ package datasets
 
 import "github.com/parallelcl/parallelcl/internal/fp"
 
-// Selection is some samples of a split, one after the other. It can be read from several goroutines at once.
+// Selection is some samples of a split, one after the other. It can be read from several goroutines
+// at once.
 type Selection struct {
 	set     *Dataset
 	split   *Split
 	indices []int
 }
 
-// Select returns the images of some classes of a split, class by class in the given order, at most limit of
-// each; 0 is no limit. A class that the data set does not have has no images.
+// Select returns the images of some classes of a split, class by class in the given order, at most
+// limit of each; 0 is no limit. A class that the data set does not have has no images.
 func (d *Dataset) Select(split *Split, limit int, classes ...int) *Selection {
 	s := &Selection{set: d, split: split}
 	perClass := d.ByClass(split, limit)
@@ -33,7 +34,8 @@ func (d *Dataset) ByClass(split *Split, limit int) [][]int {
 	return out
 }
 
-// Keep returns the images of the selection for which keep is true. nth counts the images of each class, from 0.
+// Keep returns the images of the selection for which keep is true. nth counts the images of each
+// class, from 0.
 func (s *Selection) Keep(keep func(class, nth int) bool) *Selection {
 	out := &Selection{set: s.set, split: s.split}
 	seen := make([]int, len(s.set.Classes))

@@ -11,9 +11,10 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// ContactSheet draws the first perClass training images of each class, one row of images per class, after the
-// class's name, in as many columns as make the sheet about as wide as it is high. A vector is drawn as a square of grey
-// cells, row by row, from black for the least value of these samples to white for the largest.
+// ContactSheet draws the first perClass training images of each class, one row of images per class,
+// after the class's name, in as many columns as make the sheet about as wide as it is high. A
+// vector is drawn as a square of grey cells, row by row, from black for the least value of these
+// samples to white for the largest.
 func ContactSheet(d *Dataset, perClass int) (*image.RGBA, error) {
 	sheet, err := contactSheet(d, perClass)
 	return sheet, at("datasets: contact sheet of "+d.Name, err)
@@ -28,10 +29,12 @@ func contactSheet(d *Dataset, perClass int) (*image.RGBA, error) {
 	}
 	f := facesOf(d)
 	l := newSheetLayout(d, f, perClass)
-	title := fmt.Sprintf("%s: %d classes, %d train and %d test %s of %s", d.Title, len(d.Classes), d.Train.Len(), d.Test.Len(), d.things(), strings.ReplaceAll(d.Size(), "×", "x"))
+	title := fmt.Sprintf("%s: %d classes, %d train and %d test %s of %s", d.Title, len(d.Classes),
+		d.Train.Len(), d.Test.Len(), d.things(), strings.ReplaceAll(d.Size(), "×", "x"))
 	width, height := max(l.columns*l.cellW, len([]rune(title))*charWidth+2*sheetGap), l.rows*l.cellH+sheetTitle
 	if width > maxSheetPixels/height {
-		return nil, fmt.Errorf("%d×%d pixels, of which at most %d million are drawn: choose fewer images per class", width, height, maxSheetPixels/1_000_000)
+		return nil, fmt.Errorf("%d×%d pixels, of which at most %d million are drawn: choose fewer images "+
+			"per class", width, height, maxSheetPixels/1_000_000)
 	}
 	img := image.NewRGBA(image.Rect(0, 0, width, height))
 	draw.Draw(img, img.Rect, image.White, image.Point{}, draw.Src)

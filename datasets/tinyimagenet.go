@@ -141,7 +141,8 @@ func tinyNames(dir string, wnids []string) ([]string, error) {
 	return names, nil
 }
 
-// eachLine calls use for the tab-separated fields of each line that is not empty. There must be at least two.
+// eachLine calls use for the tab-separated fields of each line that is not empty. There must be at
+// least two.
 func eachLine(text string, use func(line int, fields []string) error) error {
 	n := 0
 	for line := range strings.Lines(text) {
@@ -259,8 +260,8 @@ func decodeTinyFile(dst []uint8, path string, rgb *shaper) error {
 	return nil
 }
 
-// halve makes n images of even height and width half as high and wide. Each new pixel is the mean of four, rounded to
-// the nearest byte and upwards from the middle.
+// halve makes n images of even height and width half as high and wide. Each new pixel is the mean
+// of four, rounded to the nearest byte and upwards from the middle.
 func halve(pixels []uint8, n, height, width, channels int) []uint8 {
 	out := make([]uint8, 0, len(pixels)/4)
 	row := width * channels

@@ -10,11 +10,12 @@ import (
 	"strings"
 )
 
-// Verify reads the files of a set and compares them with the published checksums or, if there are none (see [File]),
-// checks that they are well-formed. It returns the files with what it found. The error names those that are missing or
-// not complete, and the command that repairs them; it comes without files if Verify could not look. A generated set has
-// no files and is complete. Of a user's own files, and of a set that a program registered, there is one entry, which is
-// readable if [Open] opens it and then gives the SHA-256 of the files.
+// Verify reads the files of a set and compares them with the published checksums or, if there are
+// none (see [File]), checks that they are well-formed. It returns the files with what it found. The
+// error names those that are missing or not complete, and the command that repairs them; it comes
+// without files if Verify could not look. A generated set has no files and is complete. Of a user's
+// own files, and of a set that a program registered, there is one entry, which is readable if
+// [Open] opens it and then gives the SHA-256 of the files.
 func Verify(ctx context.Context, name string, o Options) ([]File, error) {
 	files, err := verify(ctx, name, o)
 	finish(ctx, "verify "+name, &err)
@@ -51,7 +52,8 @@ func verifyOwn(ctx context.Context, e *entry, o Options) (File, error) {
 	case err != nil:
 		f.Status, f.Detail = "damaged", err.Error()
 	default:
-		f.Detail = fmt.Sprintf("%d training and %d test %s of %s, %d classes", d.Train.Len(), d.Test.Len(), d.things(), d.Size(), len(d.Classes))
+		f.Detail = fmt.Sprintf("%d training and %d test %s of %s, %d classes",
+			d.Train.Len(), d.Test.Len(), d.things(), d.Size(), len(d.Classes))
 		if d.SHA256 != "" {
 			f.Detail += ", SHA-256 " + d.SHA256
 		}

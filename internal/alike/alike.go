@@ -14,9 +14,9 @@ import (
 
 var zeroDecimals = regexp.MustCompile(`^([+-]?\d+)\.0*$`)
 
-// Key returns what names that look the same have in common: it is without invisible characters, case, ways to
-// write an accent or a space, and the decimals of a whole number. A single letter keeps its case, since sets of letters
-// have both.
+// Key returns what names that look the same have in common: it is without invisible characters,
+// case, ways to write an accent or a space, and the decimals of a whole number. A single letter
+// keeps its case, since sets of letters have both.
 func Key(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Cf, unicode.Variation_Selector) {
@@ -31,8 +31,8 @@ func Key(name string) string {
 	return name
 }
 
-// Distinct returns an error if two names look alike: they are one name that was written in two ways, or people cannot
-// tell them apart in results.
+// Distinct returns an error if two names look alike: they are one name that was written in two
+// ways, or people cannot tell them apart in results.
 func Distinct(names []string) error {
 	seen := map[string]string{}
 	for _, n := range names {
@@ -45,14 +45,16 @@ func Distinct(names []string) error {
 	return nil
 }
 
-// Hint ends a message that a name is missing among others, if one of them looks the same. Otherwise it is empty.
+// Hint ends a message that a name is missing among others, if one of them looks the same. Otherwise
+// it is empty.
 func Hint(name string, names []string) string {
 	for _, n := range names {
 		if n == name || Key(n) != Key(name) {
 			continue
 		}
 		if norm.NFC.String(n) == norm.NFC.String(name) {
-			return fmt.Sprintf(": %+q and %+q are one name in two forms of Unicode, as when one of them came from a Mac: write both in one form", name, n)
+			return fmt.Sprintf(": %+q and %+q are one name in two forms of Unicode, as when one of them came from a Mac: "+
+				"write both in one form", name, n)
 		}
 		return fmt.Sprintf(": %+q and %+q look alike: write the name in one way", name, n)
 	}

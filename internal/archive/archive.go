@@ -1,5 +1,5 @@
-// Package archive unpacks archives from untrusted sources. It writes nothing outside of one folder, no links, and no
-// more than is allowed. Begin with [Unpack].
+// Package archive unpacks archives from untrusted sources. It writes nothing outside of one folder,
+// no links, and no more than is allowed. Begin with [Unpack].
 package archive
 
 import (
@@ -25,9 +25,9 @@ type Limits struct {
 	Members int
 }
 
-// Unpack writes regular files of an archive, which is a .zip or a .tar.gz, to the folder dir. keep says which members to write,
-// and under which names. If such a name leads out of the folder, or if a member is a link or a device, Unpack returns an error
-// and unpacks no more.
+// Unpack writes regular files of an archive, which is a .zip or a .tar.gz, to the folder dir. keep
+// says which members to write, and under which names. If such a name leads out of the folder, or if
+// a member is a link or a device, Unpack returns an error and unpacks no more.
 func Unpack(ctx context.Context, archive string, keep func(member string) (string, bool), dir string, most Limits) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -90,8 +90,9 @@ func (u *unpacker) tarGzip(archive string) error {
 	}
 }
 
-// member writes one member to a new file, if it is wanted. An executable file stays executable. The caller gives the folder its
-// final name only when it is complete, so single files need not be written under temporary names.
+// member writes one member to a new file, if it is wanted. An executable file stays executable. The
+// caller gives the folder its final name only when it is complete, so single files need not be
+// written under temporary names.
 func (u *unpacker) member(name string, mode fs.FileMode, open func() (io.ReadCloser, error)) error {
 	if err := u.ctx.Err(); err != nil {
 		return err

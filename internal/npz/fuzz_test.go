@@ -1,24 +1,30 @@
 package npz
 
 import (
+	"archive/zip"
 	"bytes"
-	"os"
-	"path/filepath"
+	"cmp"
+	"hash/crc32"
 	"reflect"
 	"testing"
 )
 
-// FuzzRead reads arbitrary archives; what is read has as many entries as its shape says.
+// FuzzRead reads arbitrary archives; what is read has as many entries as its shape says. The seed is short, since an input
+// that reaches new code is made smaller in as many tries as the square of its length.
 func FuzzRead(f *testing.F) {
-	path := filepath.Join(f.TempDir(), "seed.npz")
-	if err := Write(path, map[string]Array{"x": {[]int{1, 2}, []float32{1, -2}}, "n": {nil, []int32{7}}}); err != nil {
+	const head = "{'descr':'u1','fortran_order':False,'shape':(2,)}"
+	var seed bytes.Buffer
+	z := zip.NewWriter(&seed)
+	file := small(head, "ab")
+	size := uint64(len(file))
+	w, err := z.CreateRaw(&zip.FileHeader{Name: "x.npy", CRC32: crc32.ChecksumIEEE(file), CompressedSize64: size, UncompressedSize64: size})
+	if err == nil {
+		_, err = w.Write(file)
+	}
+	if err := cmp.Or(err, z.Close()); err != nil {
 		f.Fatal(err)
 	}
-	good, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(good)
+	f.Add(seed.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := NewReader(bytes.NewReader(data), int64(len(data)), 1<<16)
 		if err != nil {
@@ -38,6 +44,11 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// small is a .npy file without padding.
+func small(head, data string) []byte {
+	return append([]byte("\x93NUMPY\x01\x00"), string(byte(len(head)))+"\x00"+head+data...)
 }
 
 // FuzzHeader reads arbitrary headers, which an archive's checksums keep FuzzRead from.

@@ -71,7 +71,8 @@ func (h *header) fill(v any) error {
 	}
 	dims, ok := d["shape"].(tuple)
 	if !ok {
-		return fmt.Errorf("its shape %v is not a tuple, which NumPy refuses too: write (40, 3) for 40×3, and (40,) for 40", d["shape"])
+		return fmt.Errorf("its shape %v is not a tuple, which NumPy refuses too: write (40, 3) for 40×3, and "+
+			"(40,) for 40", d["shape"])
 	}
 	for _, x := range dims {
 		n, ok := x.(int)

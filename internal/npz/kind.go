@@ -23,15 +23,16 @@ func (k kind) values(data []byte) (any, error) {
 	if whole, _ := values.([]int64); k.unsigned {
 		for i, v := range whole {
 			if v < 0 {
-				return nil, fmt.Errorf("entry %d is %d, and whole numbers go up to %d: save labels as int64 and samples as floats", i, uint64(v), math.MaxInt64)
+				return nil, fmt.Errorf("entry %d is %d, and whole numbers go up to %d: save labels as int64 and samples "+
+					"as floats", i, uint64(v), math.MaxInt64)
 			}
 		}
 	}
 	return values, nil
 }
 
-// Decoder returns how many bytes an entry of a type has, and what reads entries, as [File.Read] does. The type is
-// described as in NumPy, "<f4" say; "<bf2" is a bfloat16.
+// Decoder returns how many bytes an entry of a type has, and what reads entries, as [File.Read]
+// does. The type is described as in NumPy, "<f4" say; "<bf2" is a bfloat16.
 func Decoder(descr string) (size int, decode func(data []byte) (any, error), err error) {
 	k, err := kindOf(descr)
 	return k.size, k.values, err
@@ -39,7 +40,8 @@ func Decoder(descr string) (size int, decode func(data []byte) (any, error), err
 
 func kindOf(descr string) (kind, error) {
 	if strings.HasSuffix(descr, "O") {
-		return kind{}, fmt.Errorf("its entries are Python objects, as pandas makes them of texts: save y.astype(str) instead, or numbers as x.astype(float)")
+		return kind{}, fmt.Errorf("its entries are Python objects, as pandas makes them of texts: save y.astype(str) " +
+			"instead, or numbers as x.astype(float)")
 	}
 	order := binary.ByteOrder(binary.LittleEndian)
 	if strings.HasPrefix(descr, ">") {
@@ -66,7 +68,8 @@ func kindOf(descr string) (kind, error) {
 
 // longNames are other names that NumPy has for the types of numbers.
 var longNames = map[string]string{
-	"bool": "b1", "?": "b1", "uint8": "u1", "B": "u1", "int8": "i1", "b": "i1", "uint16": "u2", "H": "u2", "int16": "i2", "h": "i2",
+	"bool": "b1", "?": "b1", "uint8": "u1", "B": "u1", "int8": "i1", "b": "i1",
+	"uint16": "u2", "H": "u2", "int16": "i2", "h": "i2",
 	"uint32": "u4", "I": "u4", "int32": "i4", "i": "i4", "uint64": "u8", "Q": "u8", "int64": "i8", "q": "i8",
 	"float16": "f2", "e": "f2", "float32": "f4", "f": "f4", "float64": "f8", "d": "f8", "float": "f8",
 }
@@ -102,8 +105,8 @@ func each[T any](size int, one func([]byte) T) kind {
 	}}
 }
 
-// wide decodes a text of four bytes for each character, padded with zeros. What is no character leaves a text that is not
-// valid UTF-8, so that two of them are not taken for the same.
+// wide decodes a text of four bytes for each character, padded with zeros. What is no character
+// leaves a text that is not valid UTF-8, so that two of them are not taken for the same.
 func wide(b []byte, order binary.ByteOrder) string {
 	var s strings.Builder
 	for ; len(b) >= 4; b = b[4:] {
@@ -117,8 +120,8 @@ func wide(b []byte, order binary.ByteOrder) string {
 	return s.String()
 }
 
-// half is the number that the bits of a float16 stand for. They have places of their own in a float32, whose exponent counts
-// from another number.
+// half is the number that the bits of a float16 stand for. They have places of their own in a
+// float32, whose exponent counts from another number.
 func half(bits uint16) float32 {
 	inside := uint32(bits&0x7fff) << 13
 	x := math.Float32frombits(inside) * 0x1p112

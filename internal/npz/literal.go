@@ -3,18 +3,20 @@ package npz
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 )
 
-// A tuple is a Python tuple, and a list a Python list. Other literals are a string, bool, int or map[string]any.
+// A tuple is a Python tuple, and a list a Python list. Other literals are a string, bool, int or
+// map[string]any.
 type (
 	tuple []any
 	list  []any
 )
 
-// A literal is the text of a Python literal that is still to be read: NumPy writes headers with repr, and
-// reads them with ast.literal_eval.
+// A literal is the text of a Python literal that is still to be read: NumPy writes headers with
+// repr, and reads them with ast.literal_eval.
 type literal struct {
 	text  string
 	depth int
@@ -90,7 +92,8 @@ func (p *literal) items(end byte) (items []any, comma bool, err error) {
 	return items, comma, nil
 }
 
-// dict reads a dictionary whose keys are texts. Of two values of one key the last counts, as in Python.
+// dict reads a dictionary whose keys are texts. Of two values of one key the last counts, as in
+// Python.
 func (p *literal) dict() (any, error) {
 	d := map[string]any{}
 	for comma := true; !p.take('}'); comma = p.take(',') {
@@ -133,17 +136,15 @@ func (p *literal) quoted() (any, error) {
 	return s.String(), nil
 }
 
+// wholeNumber is one of Python, to which Python 2 adds an L. Python has no octal numbers with a leading 0.
+var wholeNumber = regexp.MustCompile(`^-?(0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|[1-9][0-9_]*|0+)[Ll]?`)
+
 func (p *literal) number() (any, error) {
-	end := strings.IndexFunc(p.text[1:], func(r rune) bool { return r < '0' || r > '9' && r < 'A' || r > 'Z' && r < '_' || r > 'z' })
-	word := p.text[:1+max(end, 0)]
-	if end < 0 {
-		word = p.text
-	}
+	word := wholeNumber.FindString(p.text)
 	p.text = p.text[len(word):]
-	digits := strings.TrimRight(word, "Ll") // Python 2 writes 40L
-	n, err := strconv.ParseInt(digits, 0, 64)
-	if leading := strings.TrimLeft(digits, "-"); err != nil || len(word)-len(digits) > 1 || len(leading) > 1 && leading[0] == '0' && leading[1] <= '9' && n != 0 {
-		return nil, fmt.Errorf("%.20q is not a whole number", word)
+	n, err := strconv.ParseInt(strings.TrimRight(word, "Ll"), 0, 64)
+	if err != nil {
+		return nil, fmt.Errorf("%.20q is not a whole number", word+p.text)
 	}
 	return int(n), nil
 }

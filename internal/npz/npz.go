@@ -1,5 +1,5 @@
-// Package npz writes arrays to files that numpy.load reads, and reads those that numpy.savez writes: zip archives of
-// .npy files (NEP 1). Begin with [Write] or [Open].
+// Package npz writes arrays to files that numpy.load reads, and reads those that numpy.savez
+// writes: zip archives of .npy files (NEP 1). Begin with [Write] or [Open].
 package npz
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 )
 
-// Array is an array. To be written, Data is a []float32, []float64, []int32 or []uint8 with as many entries as Shape
-// says; the last index of the array changes fastest.
+// Array is an array. To be written, Data is a []float32, []float64, []int32 or []uint8 with as many
+// entries as Shape says; the last index of the array changes fastest.
 type Array struct {
 	Shape []int
 	Data  any

@@ -37,7 +37,8 @@ func Open(path string, limit int64) (*File, error) {
 	return f, nil
 }
 
-// NewReader is like [Open] for the given number of bytes of in, which [File.Close] closes if it can be closed.
+// NewReader is like [Open] for the given number of bytes of in, which [File.Close] closes if it can
+// be closed.
 func NewReader(in io.ReaderAt, size, limit int64) (*File, error) {
 	f := &File{in, size, limit, map[string]*zip.File{}}
 	z, err := zip.NewReader(in, size)
@@ -68,8 +69,9 @@ func (f *File) Close() error {
 // Names returns the names of the arrays, in alphabetical order.
 func (f *File) Names() []string { return slices.Sorted(maps.Keys(f.arrays)) }
 
-// Read reads the array of that name. Its data are a []uint8, []int64, []float32, []float64 or []string: bytes, other
-// whole numbers and truth values, numbers of half and single precision, of double precision, and texts.
+// Read reads the array of that name. Its data are a []uint8, []int64, []float32, []float64 or
+// []string: bytes, other whole numbers and truth values, numbers of half and single precision, of
+// double precision, and texts.
 func (f *File) Read(name string) (Array, error) {
 	a, err := f.read(name)
 	if err != nil {
@@ -107,7 +109,8 @@ func (f *File) read(name string) (Array, error) {
 	return Array{h.shape, values}, err
 }
 
-// bytes is how many an array has. It is known that they are there, and can be, before memory is taken for what a header promises.
+// bytes is how many an array has. It is known that they are there, and can be, before memory is
+// taken for what a header promises.
 func (f *File) bytes(m *zip.File, shape []int, entries kind) (uint64, error) {
 	n := uint64(entries.size)
 	for _, d := range shape {
@@ -122,7 +125,8 @@ func (f *File) bytes(m *zip.File, shape []int, entries kind) (uint64, error) {
 	}
 	memory := n / uint64(entries.size) * uint64(max(entries.size, entryBytes))
 	if n > usualShrink*packed && memory > freeBytes {
-		return 0, fmt.Errorf("%d bytes unpack to %d, more than %d times as many; save it with numpy.savez if that is meant", packed, n, usualShrink)
+		return 0, fmt.Errorf("%d bytes unpack to %d, more than %d times as many; save it with numpy.savez if that "+
+			"is meant", packed, n, usualShrink)
 	}
 	return n, nil
 }
