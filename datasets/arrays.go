@@ -192,7 +192,7 @@ func (r *rawSplit) takeLabels(a npz.Array) error {
 	case []int64:
 		for i, v := range d {
 			if v < 0 {
-				return fmt.Errorf("label %d is %d; want class numbers from 0", i, v)
+				return fmt.Errorf("label %d is %d; want class numbers from 0: leave out samples without a label", i, v)
 			}
 			r.labels = append(r.labels, strconv.FormatInt(v, 10))
 		}

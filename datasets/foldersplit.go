@@ -24,7 +24,7 @@ func (s splitFolders) note(share float64) string {
 		note += "; left out: " + s.others
 	}
 	if s.unlabelled != nil {
-		note += fmt.Sprintf("; the folder %s has no folders of classes and was left out", strings.Join(s.unlabelled, ", "))
+		note += "; left out, since it has no folders of classes: " + strings.Join(s.unlabelled, ", ")
 	}
 	return note
 }

@@ -80,13 +80,13 @@ func TestTestWithoutClasses(t *testing.T) {
 		note  string
 		train int
 	}{
-		"folder":                {folder("test"), "the folder test has no folders of classes and was left out", 8},
-		"numbered folder":       {folder("test1"), "the folder test1 has no", 8},
-		"validation":            {folder("val"), "the folder val has no", 8},
-		"folder in a folder":    {folder("test/test"), "the folder test has no", 8},
-		"folder of unknown":     {folder("test/unknown"), "the folder test has no", 8},
-		"with validation":       {folder("test", "val/cat", "val/dog"), "test images from the folder val; the folder test has no", 10},
-		"with an unlabelled":    {folder("val", "test/cat", "test/dog"), "test images from the folder test; the folder val has no", 10},
+		"folder":                {folder("test"), "left out, since it has no folders of classes: test", 8},
+		"numbered folder":       {folder("test1"), "no folders of classes: test1", 8},
+		"validation":            {folder("val"), "no folders of classes: val", 8},
+		"folder in a folder":    {folder("test/test"), "no folders of classes: test", 8},
+		"folder of unknown":     {folder("test/unknown"), "no folders of classes: test", 8},
+		"with validation":       {folder("test", "val/cat", "val/dog"), "test images from the folder val; left out, since it has no folders of classes: test", 10},
+		"with an unlabelled":    {folder("val", "test/cat", "test/dog"), "test images from the folder test; left out, since it has no folders of classes: val", 10},
 		"table":                 {table("width,height,id\n1,2,a\n3,4,b\n"), "test.csv was left out: it has no column Class", 8},
 		"arrays":                {arrays("x_train", "y_train", "x_test"), "x_test was left out: it has no labels y_test", 8},
 		"arrays of Keras":       {arrays("train_images", "train_labels", "test_images"), "test_images was left out", 8},

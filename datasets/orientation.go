@@ -8,36 +8,41 @@ import (
 	"github.com/bep/imagemeta"
 )
 
-// exifFormats are the formats whose files may say how the camera was held, by their first bytes.
-var exifFormats = []struct {
-	magic  string
-	format imagemeta.ImageFormat
-}{
-	{"\xff\xd8", imagemeta.JPEG}, {"\x89PNG", imagemeta.PNG}, {"RIFF", imagemeta.WebP},
-	{"II*\x00", imagemeta.TIFF}, {"MM\x00*", imagemeta.TIFF},
-}
-
 // orientationOf returns how the camera was held that made an image, as EXIF numbers it from 1 to 8:
 // above 4, height and width are exchanged. It is 1, upright, if the file says nothing that can be
 // understood.
 func orientationOf(file []byte) int {
-	found := 1
-	for _, f := range exifFormats {
-		if !bytes.HasPrefix(file, []byte(f.magic)) {
-			continue
+	is := func(magic string) bool { return bytes.HasPrefix(file, []byte(magic)) }
+	switch {
+	case is("\xff\xd8"):
+		return orientationIn(file, imagemeta.JPEG)
+	case is("\x89PNG"):
+		return orientationIn(file, imagemeta.PNG)
+	case is("II*\x00"), is("MM\x00*"):
+		return orientationIn(file, imagemeta.TIFF)
+	case is("RIFF"):
+		for name, chunk := range webpChunks(file) { // imagemeta loses its way behind chunks of odd sizes
+			if name == "EXIF" {
+				return orientationIn(bytes.TrimPrefix(chunk, []byte("Exif\x00\x00")), imagemeta.TIFF)
+			}
 		}
-		// Damaged metadata are no reason to refuse an image.
-		_, _ = imagemeta.Decode(imagemeta.Options{
-			R: bytes.NewReader(file), ImageFormat: f.format, Sources: imagemeta.EXIF,
-			ShouldHandleTag: func(t imagemeta.TagInfo) bool { return t.Tag == "Orientation" && t.Namespace == "IFD0" },
-			HandleTag: func(t imagemeta.TagInfo) error {
-				if n := whole(t.Value); n >= 1 && n <= 8 {
-					found = n
-				}
-				return imagemeta.ErrStopWalking
-			},
-		})
 	}
+	return 1
+}
+
+func orientationIn(data []byte, format imagemeta.ImageFormat) int {
+	found := 1
+	// Damaged metadata are no reason to refuse an image.
+	_, _ = imagemeta.Decode(imagemeta.Options{
+		R: bytes.NewReader(data), ImageFormat: format, Sources: imagemeta.EXIF,
+		ShouldHandleTag: func(t imagemeta.TagInfo) bool { return t.Tag == "Orientation" && t.Namespace == "IFD0" },
+		HandleTag: func(t imagemeta.TagInfo) error {
+			if n := whole(t.Value); n >= 1 && n <= 8 {
+				found = n
+			}
+			return imagemeta.ErrStopWalking
+		},
+	})
 	return found
 }
 

@@ -161,6 +161,25 @@ func TestOrientationNonsense(t *testing.T) {
 	}
 }
 
+// TestWebPOrientation finds the orientation in a WebP, with and without the mark that JPEG puts in front of metadata.
+func TestWebPOrientation(t *testing.T) {
+	chunk := func(name string, data []byte) []byte {
+		return append(binary.LittleEndian.AppendUint32([]byte(name), uint32(len(data))), append(data, make([]byte, len(data)%2)...)...)
+	}
+	pixel := []byte("/\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07")
+	for _, mark := range []string{"", "Exif\x00\x00"} {
+		body := slices.Concat([]byte("WEBP"), chunk("VP8X", []byte{8, 0, 0, 0, 0, 0, 0, 0, 0, 0}), chunk("VP8L", pixel),
+			chunk("EXIF", append([]byte(mark), exif(binary.LittleEndian, 8)...)))
+		file := append(binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(len(body))), body...)
+		if o := orientationOf(file); o != 8 {
+			t.Errorf("%q: orientation %d", mark, o)
+		}
+		if d := four(t, ".webp", file, ""); !strings.Contains(d.Note, "4 of 4 images were turned") {
+			t.Error(d.Note)
+		}
+	}
+}
+
 // TestDeepOrientation: images of 16 bits, and with colours and transparency, are turned with all their bits.
 func TestDeepOrientation(t *testing.T) {
 	img := image.NewNRGBA64(image.Rect(0, 0, 4, 2))

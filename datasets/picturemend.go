@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"image/gif"
 	"image/jpeg"
+	"iter"
 	"slices"
 )
 
@@ -51,20 +52,29 @@ func mendJPEG(data []byte) []byte {
 	return slices.Concat(data[:2], []byte("\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00\x00"), data[2:])
 }
 
+// webpChunks yields the chunks of a WebP by their names, up to one that is cut off.
+func webpChunks(data []byte) iter.Seq2[string, []byte] {
+	const head = 8
+	return func(yield func(string, []byte) bool) {
+		for at := 12; at+head <= len(data); {
+			size := int64(binary.LittleEndian.Uint32(data[at+4:]))
+			if size > int64(len(data)-at-head) || !yield(string(data[at:at+4]), data[at+head:][:size]) {
+				return
+			}
+			at += head + int(size+size&1)
+		}
+	}
+}
+
 // mendWebP takes the first frame out of an animation, if it fills the picture.
 func mendWebP(data []byte) []byte {
-	const chunkHead, frameHead = 8, 16
+	const frameHead = 16
 	canvas := []byte(nil) // width and height, less 1, in 3 bytes each
-	for at := 12; at+chunkHead <= len(data); {
-		size := int64(binary.LittleEndian.Uint32(data[at+4:]))
-		if size > int64(len(data)-at-chunkHead) {
-			return data
-		}
-		chunk := data[at+chunkHead:][:size]
-		switch name := string(data[at : at+4]); {
-		case name == "VP8X" && size == 10:
+	for name, chunk := range webpChunks(data) {
+		switch {
+		case name == "VP8X" && len(chunk) == 10:
 			canvas = chunk[4:]
-		case name == "ANMF" && size > frameHead+4 && bytes.Equal(chunk[6:12], canvas):
+		case name == "ANMF" && len(chunk) > frameHead+4 && bytes.Equal(chunk[6:12], canvas):
 			flags := byte(0)
 			if string(chunk[frameHead:frameHead+4]) == "ALPH" {
 				flags = 0x10 // it has an alpha channel
@@ -72,7 +82,6 @@ func mendWebP(data []byte) []byte {
 			frame := slices.Concat([]byte("WEBPVP8X\x0a\x00\x00\x00"), []byte{flags, 0, 0, 0}, canvas, chunk[frameHead:])
 			return slices.Concat([]byte("RIFF"), binary.LittleEndian.AppendUint32(nil, uint32(len(frame))), frame)
 		}
-		at += chunkHead + int(size+size&1)
 	}
 	return data
 }
