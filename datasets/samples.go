@@ -104,7 +104,7 @@ func (f *sampleFiles) split(d *Dataset, r *rawSet) (*samples, error) {
 		}
 	default:
 		if err = enough(d, s.train.labels, 2, "training and testing"); err == nil {
-			test, train := stratified(s.train.labels, f.Test, f.Seed)
+			train, test := stratified(s.train.labels, 1-f.Test, f.Seed)
 			s.train, s.test = s.train.pick(d.ImageSize(), train), s.train.pick(d.ImageSize(), test)
 			d.Note = join(d.Note, fmt.Sprintf("%g of each class are test samples, drawn with seed %d", f.Test, f.Seed))
 		}

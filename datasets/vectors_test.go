@@ -332,3 +332,16 @@ func TestTexts(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+// TestSplitStays: which rows are for testing is part of what the name of a set means.
+func TestSplitStays(t *testing.T) {
+	x, y := vectors(20)
+	d := mustOpen(t, npzFile(t, map[string]npz.Array{"x": x, "y": y}))
+	var rows []float32
+	for i := range d.Test.Len() {
+		rows = append(rows, d.numbers(&d.Test, i)[0])
+	}
+	if want := []float32{1, 3, 4, 12}; !slices.Equal(rows, want) {
+		t.Errorf("the test rows are %v, want %v", rows, want)
+	}
+}
