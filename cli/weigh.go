@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/regular"
 	"github.com/parallelcl/parallelcl/pcl/weigh"
 )
 
@@ -36,7 +36,7 @@ func (c *weighCmd) Run(rc *runContext) error {
 	if c.State == "" {
 		return w.serve(rc.stdin, rc.stdout)
 	}
-	if state, err := os.ReadFile(c.State); !errors.Is(err, fs.ErrNotExist) { // otherwise the rule begins
+	if state, err := regular.ReadFile(c.State); !errors.Is(err, fs.ErrNotExist) { // otherwise the rule begins
 		if err != nil {
 			return err
 		}

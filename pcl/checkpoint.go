@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
 
 	"github.com/gomlx/compute"
 
+	"github.com/parallelcl/parallelcl/internal/regular"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
@@ -108,7 +108,7 @@ func (l *Learner) State() (State, error) {
 
 // LoadState reads what [Learner.Save] or [State.Save] wrote.
 func LoadState(path string) (s State, err error) {
-	data, err := os.ReadFile(path)
+	data, err := regular.ReadFile(path)
 	if err != nil {
 		return s, fmt.Errorf("pcl: load state: %w", err)
 	}

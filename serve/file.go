@@ -13,6 +13,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/regular"
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
@@ -26,7 +27,7 @@ func (s *Service) open() error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil { // less the umask
 		return err
 	}
-	lock := flock.New(name+".lock", flock.SetPermissions(0o666))
+	lock := flock.New(name+".lock", flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o666))
 	s.unlock = lock.Close
 	if ours, err := lock.TryLock(); err != nil {
 		return err
@@ -135,7 +136,7 @@ func (s *Service) giveUpTo(id int) error {
 // skipGiven leaves out the ids that may have been given before.
 func (s *Service) skipGiven() error {
 	name := idsFile(s.options.File)
-	text, err := os.ReadFile(name)
+	text, err := regular.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

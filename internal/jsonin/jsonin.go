@@ -19,18 +19,19 @@ import (
 )
 
 // Unmarshal reads a whole document into v, a pointer. After an error, v may be half read.
-func Unmarshal(data []byte, v any) error { return unmarshal(data, v, json.RejectUnknownMembers(true)) }
+func Unmarshal(data []byte, v any) error { return unmarshal(data, v, true) }
 
-// UnmarshalNewer reads a document that may be of a later release: it leaves keys alone that are not known.
-func UnmarshalNewer(data []byte, v any) error { return unmarshal(data, v) }
+// UnmarshalNewer reads a document that a program has written, perhaps one of a later release: it leaves keys alone that are not
+// known, and null may stand in a list for what is not there.
+func UnmarshalNewer(data []byte, v any) error { return unmarshal(data, v, false) }
 
-func unmarshal(data []byte, v any, o ...json.Options) error {
+func unmarshal(data []byte, v any, strict bool) error {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // a byte order mark
 	if len(bytes.TrimSpace(data)) == 0 {
 		return errors.New("there is no JSON in it")
 	}
-	err := json.Unmarshal(data, v, o...)
-	if err == nil && bytes.Contains(data, []byte("null")) {
+	err := json.Unmarshal(data, v, json.RejectUnknownMembers(strict))
+	if err == nil && strict && bytes.Contains(data, []byte("null")) {
 		err = nullsInLists(data)
 	}
 	if err != nil {

@@ -2,14 +2,13 @@ package experiment
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"encoding/json"
-	"fmt"
 
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/params"
+	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -145,5 +144,5 @@ func (c Config) ID() string {
 	if err != nil {
 		return "invalid" // JSON cannot hold some value; Check refuses such a configuration
 	}
-	return fmt.Sprintf("%x", sha256.Sum256(data))[:12]
+	return results.IDOf(data)
 }

@@ -3,13 +3,13 @@ package experiment
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/BurntSushi/toml"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/regular"
 	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -26,7 +26,7 @@ type Layer struct {
 // ReadLayer reads a configuration file.
 func ReadLayer(path string) (l Layer, err error) {
 	l = Layer{Dir: filepath.Dir(path), From: path}
-	text, err := os.ReadFile(path)
+	text, err := regular.ReadFile(path)
 	if err != nil {
 		return Layer{}, err
 	}

@@ -221,10 +221,14 @@ func TestForeignResult(t *testing.T) {
 	for name, change := range map[string]func(r map[string]any){
 		"its id is":            func(r map[string]any) { r["id"] = "0123456789ab" },
 		"the file was altered": func(r map[string]any) { r["A"] = 99.9 },
-		"batch (9, not":        func(r map[string]any) { r["config"].(map[string]any)["batch"] = 9 },
-		"schema 2":             func(r map[string]any) { r["schema"] = 2 },
-		"no tasks":             func(r map[string]any) { r["tasks"] = nil },
-		"configuration ":       func(r map[string]any) { r["config"] = nil },
+		"its id is \"":         func(r map[string]any) { r["config"].(map[string]any)["batch"] = 9 },
+		"batch (9, not": func(r map[string]any) {
+			r["config"].(map[string]any)["batch"] = 9
+			r["id"] = results.IDOf(must.Get(json.Marshal(r["config"]))(t))
+		},
+		"schema 2":       func(r map[string]any) { r["schema"] = 2 },
+		"no tasks":       func(r map[string]any) { r["tasks"] = nil },
+		"configuration ": func(r map[string]any) { r["config"] = nil },
 	} {
 		var fields map[string]any
 		must.Do(t, json.Unmarshal([]byte(own), &fields))

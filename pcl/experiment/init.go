@@ -3,8 +3,8 @@ package experiment
 import (
 	"crypto/sha256"
 	"fmt"
-	"os"
 
+	"github.com/parallelcl/parallelcl/internal/regular"
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
@@ -21,7 +21,7 @@ func (c *Config) begin(path string) error {
 
 // weights reads a trained network, and returns the checksum of its file.
 func weights(path string) (sum string, t *pcl.Trained, err error) {
-	data, err := os.ReadFile(path)
+	data, err := regular.ReadFile(path)
 	if err == nil {
 		t, err = pcl.LoadTrained(path)
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/parallelcl/parallelcl/internal/regular"
 )
 
 // Only one process at a time works in a run's folder.
@@ -168,7 +170,7 @@ func heldBy(dir string) (h holder, ok bool) {
 
 // holderOf reads which process has the lock; the result is zero if that is not known.
 func holderOf(dir string) (h holder) {
-	f, err := os.Open(filepath.Join(dir, lockFile))
+	f, err := regular.Open(filepath.Join(dir, lockFile))
 	if err != nil {
 		return h
 	}

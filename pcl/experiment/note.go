@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/regular"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -34,7 +35,7 @@ type note struct {
 
 // readNote returns the note in a folder. One that cannot be read counts as none.
 func readNote(dir string) (n note) {
-	data, err := os.ReadFile(filepath.Join(dir, noteFile))
+	data, err := regular.ReadFile(filepath.Join(dir, noteFile))
 	if err != nil || json.Unmarshal(data, &n) != nil {
 		return note{}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/internal/recipe"
+	"github.com/parallelcl/parallelcl/internal/regular"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -156,7 +157,7 @@ func (s *Session) Records(c Config) (all []results.Record, err error) {
 	if _, err := finished(dir, c); err != nil {
 		return nil, err
 	}
-	f, err := os.Open(filepath.Join(dir, results.RecordsFile))
+	f, err := regular.Open(filepath.Join(dir, results.RecordsFile))
 	if err != nil {
 		return nil, fmt.Errorf("experiment: no records of this run, make it with Options.Record: %w", err)
 	}

@@ -28,7 +28,7 @@ func fakeResult(c experiment.Config) *results.Run {
 	sum := sha256.Sum256(config)
 	a := float64(sum[0]) / 256
 	return &results.Run{
-		ID: c.ID(), Method: c.Method, Dataset: c.Dataset, Increment: c.Increment,
+		ID: c.ID(), Method: c.Method, Params: c.Params, Dataset: c.Dataset, Increment: c.Increment,
 		LabelSet: c.LabelSet, Timeline: c.Timeline, Seed: c.Seed, Config: config, Steps: 4,
 		Tasks: []results.Task{{ID: 1, Classes: []int{0}, End: 3, AccEnd: a, AccFinal: a}},
 		A:     100 * a, AFirst: 100 * a,

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/grids"
 	"github.com/parallelcl/parallelcl/internal/printable"
+	"github.com/parallelcl/parallelcl/internal/regular"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
@@ -102,7 +102,7 @@ func notBuiltin(name string) error {
 	if err != nil {
 		return nil // no built-in grid is called so
 	}
-	if own, err := os.ReadFile(name); err != nil || bytes.Equal(own, builtin) {
+	if own, err := regular.ReadFile(name); err != nil || bytes.Equal(own, builtin) {
 		return err
 	}
 	return fmt.Errorf("%s differs from the built-in grid of that name, with whose results its own would be confused: give the file another name", name)
@@ -258,7 +258,7 @@ func open(name, by string) (data []byte, full string, err error) {
 	if by != "" && !filepath.IsAbs(name) {
 		name = filepath.Join(filepath.Dir(by), name)
 	}
-	data, err = os.ReadFile(name)
+	data, err = regular.ReadFile(name)
 	return data, name, err
 }
 

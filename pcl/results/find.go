@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/parallelcl/parallelcl/internal/regular"
 )
 
 // File is a run and the file that it was read from.
@@ -76,7 +78,7 @@ func (f File) Records() string { return filepath.Join(filepath.Dir(f.Path), Reco
 
 // ReadRecords reads the steps of the run; there are none without a file.
 func (f File) ReadRecords() ([]Record, error) {
-	file, err := os.Open(f.Records())
+	file, err := regular.Open(f.Records())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -2,9 +2,10 @@ package results
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
+
+	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
 // Record is one step, as `--record` writes it: one JSON object a line.
@@ -43,7 +44,7 @@ func ReadRecords(r io.Reader) ([]Record, error) {
 	lines.Buffer(nil, 1<<30) // a step of many rows has a large Gram matrix
 	for n := 1; lines.Scan(); n++ {
 		var rec Record
-		if err := json.Unmarshal(lines.Bytes(), &rec); err != nil {
+		if err := jsonin.UnmarshalNewer(lines.Bytes(), &rec); err != nil {
 			return nil, fmt.Errorf("record line %d: %w", n, err)
 		}
 		if err := rec.check(); err != nil {

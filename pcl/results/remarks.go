@@ -12,6 +12,9 @@ import (
 // there is nothing to say.
 func (r *Run) Remarks() []string {
 	var out []string
+	if r.ByHand() {
+		out = append(out, "It was added by hand: it has no configuration that its id, method and seeds would follow from.")
+	}
 	switch rows := plural.Of(r.Skipped, "row"); {
 	case r.DivergedAt != nil:
 		out = append(out, fmt.Sprintf("It diverged: from step %d of %d on it learnt nothing, because no row had a finite loss and gradient "+

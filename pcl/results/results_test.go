@@ -18,9 +18,9 @@ import (
 func worked() *Run {
 	then, acc := 0.5, 0.75
 	return &Run{
-		Schema: schema, ID: "0123456789ab", Method: "emgd-gmc", MethodTitle: "EMGD (GMC)",
+		Schema: schema, ID: IDOf([]byte(`{"method":"emgd-gmc","params":{"momentum":0.5,"tau":"1"},"dataset":"glyphs","seed":1234}`)), Method: "emgd-gmc", MethodTitle: "EMGD (GMC)",
 		Params: map[string]any{"tau": "1", "momentum": 0.5}, Dataset: "glyphs", Increment: "task", Seed: 1234,
-		Config: json.RawMessage(`{"method":"emgd-gmc","seed":1234}`), Steps: 9,
+		Config: json.RawMessage(`{"method":"emgd-gmc","params":{"momentum":0.5,"tau":"1"},"dataset":"glyphs","seed":1234}`), Steps: 9,
 		Tasks: []Task{{ID: 1, Classes: []int{3, 0}, End: 5, Train: 48, Test: 8, AccEnd: then, AccFinal: acc}, {ID: 2, Classes: []int{1}, Start: 4, End: 8, AccEnd: acc, AccFinal: acc}},
 		A:     75, F: 12.5, AFirst: 62.5,
 		Curve: []Point{{Step: 5, Ended: []int{1}, Acc: []*float64{&then, nil}, Mean: then}, {Step: 8, Ended: []int{2}, Acc: []*float64{&acc, &acc}, Mean: acc}},
@@ -58,6 +58,85 @@ func TestLoadRefuses(t *testing.T) {
 	}
 	if _, err := Load(filepath.Join(t.TempDir(), "none")); !os.IsNotExist(err) {
 		t.Errorf("a missing file: %v", err)
+	}
+}
+
+// TestDerived: a file in which something is false that follows from the rest of it is refused, by what is false; what has no
+// configuration, as a row that was added by hand, is read and marked.
+func TestDerived(t *testing.T) {
+	hash := strings.Repeat("0a", 32)
+	for name, c := range map[string]struct {
+		change func(r *Run)
+		want   string
+	}{
+		"as it was":                   {func(r *Run) { r.ModelSHA256, r.MemorySHA256 = hash, hash }, ""},
+		"by hand":                     {func(r *Run) { r.ID, r.Config, r.Method = "paper", nil, "mgda" }, ""},
+		"by hand, an object":          {func(r *Run) { r.ID, r.Config = "paper", json.RawMessage(`{"source":"table 3"}`) }, ""},
+		"another id":                  {func(r *Run) { r.ID = "0123456789ab" }, `its id is "0123456789ab"`},
+		"another configuration":       {func(r *Run) { r.Config = json.RawMessage(strings.Replace(string(r.Config), "1234", "1235", 1)) }, "its id is"},
+		"another method":              {func(r *Run) { r.Method = "mgda" }, `its method is "mgda", and in its configuration "emgd-gmc"`},
+		"another parameter":           {func(r *Run) { r.Params["tau"] = "2" }, `its params.tau is "2"`},
+		"a parameter more":            {func(r *Run) { r.Params["floor"] = 0.5 }, `its params.floor is "0.5"`},
+		"a parameter less":            {func(r *Run) { delete(r.Params, "tau") }, `its configuration has params.tau "1", which it lacks`},
+		"another data set":            {func(r *Run) { r.Dataset = "emnist" }, `its dataset is "emnist"`},
+		"another seed":                {func(r *Run) { r.Seed = 1 }, `its seed is "1"`},
+		"a hash of a model":           {func(r *Run) { r.ModelSHA256 = "best" }, `model_sha256 "best"`},
+		"a hash of a memory":          {func(r *Run) { r.MemorySHA256 = hash[1:] }, "is not a checksum"},
+		"another mean at the ends":    {func(r *Run) { r.AFirst, r.F = 65, 10 }, "A_first is 65, and the mean of acc_end 62.5"},
+		"another mean in between":     {func(r *Run) { r.Curve[0].Mean = 0.6 }, "the evaluation at step 5 has mean 0.6"},
+		"another accuracy at an end":  {func(r *Run) { r.Curve[0].Acc[0], r.Curve[0].Mean = new(0.6), 0.6 }, "the evaluation at step 5, where task 1 ends"},
+		"a task that never ran":       {func(r *Run) { r.Curve[0].Ended = []int{3} }, "where task 3 ends"},
+		"accuracies of its classes":   {func(r *Run) { r.Tasks[0].ByClass = []Class{{3, 4, 0.5, 1}, {0, 4, 0.5, 1}} }, "not the means of those of its classes"},
+		"accuracies of other classes": {func(r *Run) { r.Tasks[0].ByClass = []Class{{3, 4, 0.5, 0.75}, {1, 4, 0.5, 0.75}} }, "in the place of class 0"},
+		"its classes":                 {func(r *Run) { r.Tasks[0].ByClass = []Class{{3, 4, 0.25, 0.5}, {0, 4, 0.75, 1}} }, ""},
+		"more steps by rows":          {func(r *Run) { r.PerK[0].Steps, r.PerK[0].SumW.N = 12, 12 }, "per_k counts 12 steps; the run made 9"},
+		"other sums of weights":       {func(r *Run) { r.PerK[0].SumW.N = 8 }, "9 steps of 1 rows, and 8 sums"},
+	} {
+		r, path := worked(), filepath.Join(t.TempDir(), "run.json")
+		if c.change(r); r.Save(path) != nil {
+			t.Fatalf("%s: it was not saved", name)
+		}
+		got, err := Load(path)
+		if (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path)) {
+			t.Errorf("%s: error %v, want %q", name, err, c.want)
+		}
+		if err == nil && (len(got.Remarks()) > 0) != strings.HasPrefix(name, "by hand") {
+			t.Errorf("%s: it is remarked that %q", name, got.Remarks())
+		}
+	}
+}
+
+// TestSpecialFiles: what is no file is refused at once where a result or its records are expected.
+func TestSpecialFiles(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{ResultFile, RecordsFile} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Load(filepath.Join(dir, ResultFile)); err == nil || !strings.Contains(err.Error(), "a folder") {
+		t.Errorf("a result: %v", err)
+	}
+	if _, err := (File{Path: filepath.Join(dir, ResultFile)}).ReadRecords(); err == nil || !strings.Contains(err.Error(), "a folder") {
+		t.Errorf("records: %v", err)
+	}
+}
+
+// TestOneSpelling: a key in another case does not win over the right one, and none is there twice.
+func TestOneSpelling(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.json")
+	if err := worked().Save(path); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for more, want := range map[string]bool{`"a": 99,`: true, `"METHOD": "mgda",`: true, `"later": [null],`: true, `"A": 75,`: false, `"later": "\udc00",`: false, "\"later\": \"\xff\",": false} {
+		r, err := parse([]byte("{" + more + string(text[1:])))
+		if (err == nil) != want || err == nil && (r.A != 75 || r.Method != "emgd-gmc") {
+			t.Errorf("%s: %v", more, err)
+		}
 	}
 }
 

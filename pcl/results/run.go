@@ -8,11 +8,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/jsonin"
+	"github.com/parallelcl/parallelcl/internal/regular"
 )
 
 // schema is the version of the run file; files of another version are refused.
@@ -204,7 +205,7 @@ func (r *Run) Save(path string) error {
 
 // Load reads a run that [Run.Save] wrote.
 func Load(path string) (*Run, error) {
-	data, err := os.ReadFile(path)
+	data, err := regular.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +219,7 @@ func Load(path string) (*Run, error) {
 // parse reads a run from its JSON, and checks its numbers.
 func parse(data []byte) (*Run, error) {
 	r := new(Run)
-	if err := json.Unmarshal(data, r); err != nil {
+	if err := jsonin.UnmarshalNewer(data, r); err != nil {
 		return nil, fmt.Errorf("not a run: %w", err)
 	}
 	switch {
@@ -227,5 +228,8 @@ func parse(data []byte) (*Run, error) {
 	case len(r.Tasks) == 0:
 		return nil, errors.New("no tasks")
 	}
-	return r, r.Check()
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	return r, r.checkDerived()
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 	"github.com/parallelcl/parallelcl/internal/npz"
+	"github.com/parallelcl/parallelcl/internal/regular"
 )
 
 const (
@@ -44,7 +45,7 @@ type Entry struct {
 // Open reads the header of a file. The values must cover the whole rest of it, without gaps, and no two tensors may share
 // some, so that a file has one meaning only.
 func Open(path string) (r *Reader, err error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -17,6 +16,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/alike"
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
+	"github.com/parallelcl/parallelcl/internal/regular"
 )
 
 func checkIncrement(i string) error {
@@ -385,7 +385,7 @@ func (s *Scenario) Save(path string) error {
 
 // Load reads a published scenario and checks it.
 func Load(path string) (*Scenario, error) {
-	data, err := os.ReadFile(path)
+	data, err := regular.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/regular"
 )
 
 // Notebook is a Jupyter notebook of format 4.
@@ -152,7 +154,7 @@ func readNotebook(path string) (*Notebook, error) {
 	if info, err := os.Stat(path); err == nil && info.Size() > maxNotebook {
 		return nil, fmt.Errorf("it is larger than %d MB", maxNotebook>>20)
 	}
-	data, err := os.ReadFile(path)
+	data, err := regular.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,9 @@ func runsFolder(t *testing.T, runs []*results.Run) string {
 	dir := t.TempDir()
 	for i, r := range runs {
 		agree(r)
+		if !r.ByHand() {
+			r.ID = results.IDOf(r.Config)
+		}
 		must.Do(t, r.Save(filepath.Join(dir, fmt.Sprintf("%02d-%s", i, r.ID), "result.json")))
 	}
 	return dir
@@ -55,7 +58,13 @@ func sampleRuns() []*results.Run {
 
 func configure(r *results.Run, budget int) {
 	r.ID = fmt.Sprintf("%s-%d-%d-%s", r.ID, r.Seed, budget, r.Increment)
-	r.Config = json.RawMessage(fmt.Sprintf(`{"method":%q,"seed":%d,"memory":{"policy":"per_class","budget":%d},"optimizer":{"lr":0.003}}`, r.Method, r.Seed, budget))
+	params := ""
+	if r.Params != nil {
+		text, _ := json.Marshal(r.Params) // of numbers
+		params = fmt.Sprintf(`"params":%s,`, text)
+	}
+	r.Config = json.RawMessage(fmt.Sprintf(`{"method":%q,%s"increment":%q,"seed":%d,"memory":{"policy":"per_class","budget":%d},"optimizer":{"lr":0.003}}`,
+		r.Method, params, r.Increment, r.Seed, budget))
 }
 
 func runsPage(t *testing.T, paths ...string) string {

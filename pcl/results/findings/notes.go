@@ -4,13 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/parallelcl/parallelcl/internal/regular"
 )
 
 // notesFile has sentences about tables of the paper, by their names: "Table 3" = "…".
@@ -21,7 +22,7 @@ func readNotes(dirs []string) (map[string]string, error) {
 	notes := map[string]string{}
 	for _, dir := range dirs {
 		path := filepath.Join(dir, notesFile)
-		data, err := os.ReadFile(path)
+		data, err := regular.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			continue
 		}

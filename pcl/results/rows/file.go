@@ -12,6 +12,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/csvcell"
 	"github.com/parallelcl/parallelcl/internal/fail"
+	"github.com/parallelcl/parallelcl/internal/regular"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -123,7 +124,7 @@ func Files(paths ...string) ([]*Row, error) {
 		if info.IsDir() {
 			all, err = Folder(os.DirFS(name))
 		} else {
-			all, err = readFile(os.Open(name))
+			all, err = readFile(regular.Open(name))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
