@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"github.com/BurntSushi/toml"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // claim says that one method is better than another, or about as good.
@@ -63,8 +61,8 @@ var (
 	controlsText string
 )
 
-func claims() []*claim   { return fail.Or(parse(claimsText)) }
-func controls() []*claim { return fail.Or(parse(controlsText)) }
+func claims() []*claim   { return embedded(parse(claimsText)) }
+func controls() []*claim { return embedded(parse(controlsText)) }
 
 // parse reads claims, and fills in what they leave out.
 func parse(text string) ([]*claim, error) {

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // The tables are those of F. Lyu, W. Feng and others, "Elastic Multi-Gradient Descent for Parallel Continual Learning"
@@ -40,18 +38,26 @@ type printed struct {
 	number *Number // nil where the paper has "-"
 }
 
+// embedded is a value of a file of this package, in which nothing can be wrong unless the program was built wrongly.
+func embedded[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // inPaper returns what the tables have, in the paper's order. The increment of Tables 5 and 6, which do not state one, is that of
 // tasks: they have 70 % and more on Split-CIFAR-10 with 300 samples in memory.
 var inPaper = sync.OnceValue(func() (out []printed) {
 	for _, table := range paperTables {
-		name := fail.Or(fs.Glob(paperFiles, "paper/table"+strings.TrimPrefix(table, "Table ")+"_*.csv"))[0]
-		lines := fail.Or(csv.NewReader(fail.Or(paperFiles.Open(name))).ReadAll())
+		name := embedded(fs.Glob(paperFiles, "paper/table"+strings.TrimPrefix(table, "Table ")+"_*.csv"))[0]
+		lines := embedded(csv.NewReader(embedded(paperFiles.Open(name))).ReadAll())
 		for _, line := range lines[1:] {
 			value := func(column string) string { return line[slices.Index(lines[0], column)] }
 			increment := strings.Replace(value("increment"), "unstated", "task", 1)
 			p := printed{place: place{table, value("dataset"), increment}, method: value("method"), metric: metric(value("metric")[:1])}
 			if value("mean") != "" {
-				p.number = &Number{fail.Or(strconv.ParseFloat(value("mean"), 64)), fail.Or(strconv.ParseFloat(value("std"), 64))}
+				p.number = &Number{embedded(strconv.ParseFloat(value("mean"), 64)), embedded(strconv.ParseFloat(value("std"), 64))}
 			}
 			out = append(out, p)
 		}

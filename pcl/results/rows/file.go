@@ -11,7 +11,6 @@ import (
 	"strconv"
 
 	"github.com/parallelcl/parallelcl/internal/csvcell"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/regular"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
@@ -46,12 +45,17 @@ func (r *Row) varied() []string { return each(r.Vary, func(s Setting) string { r
 
 // parse reads what [Write] wrote. Columns with names that it does not know are what the grid varies.
 func parse(in io.Reader) (out []*Row, err error) {
-	defer fail.Caught(&err)
-	lines := fail.Or(csvcell.ReadAll(in))
+	lines, err := csvcell.ReadAll(in)
+	if err != nil {
+		return nil, err
+	}
 	if len(lines) == 0 {
 		return nil, errors.New("it has no line of names")
 	}
-	head := fail.Or(header(lines[0]))
+	head, err := header(lines[0])
+	if err != nil {
+		return nil, err
+	}
 	for i, line := range lines[1:] {
 		r, err := read(head, lines[0], line)
 		if err != nil {
@@ -136,9 +140,12 @@ func Files(paths ...string) ([]*Row, error) {
 
 // Folder reads all files of a folder that end in .csv, by name.
 func Folder(folder fs.FS) (out []*Row, err error) {
-	defer fail.Caught(&err)
+	entries, err := fs.ReadDir(folder, ".")
+	if err != nil {
+		return nil, err
+	}
 	files := 0
-	for _, e := range fail.Or(fs.ReadDir(folder, ".")) {
+	for _, e := range entries {
 		if path.Ext(e.Name()) != ".csv" {
 			continue
 		}
