@@ -23,7 +23,7 @@ var crowd = flag.Duration("crowd", 0, "how long TestCrowd lasts; it then also fa
 // TestCrowd: 150 clients that announce bodies and send nothing, 150 that stall in the middle of a header or a body, and 100 honest
 // ones. Each honest one is served, and the service, a process of its own, stays small. All that was cut off come again.
 func TestCrowd(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "service.pcl")
+	file := filepath.Join(t.TempDir(), "crowd.pcl")
 	c, process, kill := killed(t, file)
 	defer kill()
 	task := c.begin(0, 1)
