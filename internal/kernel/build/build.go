@@ -45,7 +45,7 @@ func FindTools(ctx context.Context, dir string) (g Go, err error) {
 	g = Go{Command: command, Version: env["GOVERSION"], Root: env["GOROOT"], CGO: "CGO_ENABLED=0", Mode: "-buildmode=exe",
 		Compile: []string{filepath.Join(tools, "compile"), "-complete", "-goversion", env["GOVERSION"], "-c=2"},
 		Link:    []string{filepath.Join(tools, "link"), "-s", "-w"}}
-	if env["CGO_ENABLED"] == "1" && len(cc) > 0 && slices.Contains([]string{"linux", "darwin", "freebsd"}, runtime.GOOS) {
+	if env["CGO_ENABLED"] == "1" && len(cc) > 0 && slices.Contains([]string{"linux", "freebsd"}, runtime.GOOS) {
 		g.findLinker(ctx, cc)
 	}
 	if !g.Plugins {
@@ -55,9 +55,6 @@ func FindTools(ctx context.Context, dir string) (g Go, err error) {
 	g.CGO, g.Mode = "CGO_ENABLED=1", "-buildmode=plugin"
 	g.Compile = append(g.Compile, "-installsuffix", "dynlink", "-dynlink")
 	g.Link = append(g.Link, "-installsuffix", "dynlink", "-extld="+cc[0])
-	if g.Linker != "" {
-		g.Link = append(g.Link, "-extldflags=-fuse-ld="+g.Linker)
-	}
 	return g, nil
 }
 
@@ -128,18 +125,16 @@ func (h *Host) Cells(dir string) *Cells {
 	return &Cells{Host: h, Notebook: cell.New(h.Packages, h.Go.Root), dir: dir, packages: slices.Clip(h.Packages)}
 }
 
-// Compile makes a package of a cell. It fetches what the cell imports and the host does not have.
+// Compile translates a cell. It fetches what the cell imports and the host does not have.
 func (c *Cells) Compile(ctx context.Context, s cell.Source) (one *cell.Cell, err error) {
-	defer fail.Caught(&err)
 	one, err = c.Translate(s)
 	if err != nil && one != nil && len(one.Missing) > 0 {
-		c.fetch(ctx, one.Missing)
+		if err := c.fetch(ctx, one.Missing); err != nil {
+			return nil, err
+		}
 		one, err = c.Translate(s)
 	}
-	fail.If(err)
-	path := cell.Path(one.ID)
-	c.packages = append(c.packages, cell.Package{Path: path, Export: c.compile(ctx, path, one.Text)})
-	return one, nil
+	return one, err
 }
 
 // Commit makes what a compiled cell declares known to later cells.
@@ -150,10 +145,11 @@ func (c *Cells) Commit(one *cell.Cell) {
 
 // fetch brings packages that the host does not have, from the module cache or the network. They come into what is linked for
 // the cells that import them, never into the module's go.mod.
-func (c *Cells) fetch(ctx context.Context, paths []string) {
+func (c *Cells) fetch(ctx context.Context, paths []string) (err error) {
+	defer fail.Caught(&err)
 	dir := fail.Or(c.ModuleDir())
-	list, err := c.Go.exportsOf(ctx, dir, paths...)
-	if err != nil {
+	list, unknown := c.Go.exportsOf(ctx, dir, paths...)
+	if unknown != nil {
 		fail.Or(run(ctx, dir, c.Go.CGO, c.Go.Command, append([]string{"get"}, paths...)...))
 		list = fail.Or(c.Go.exportsOf(ctx, dir, paths...))
 	}
@@ -167,24 +163,23 @@ func (c *Cells) fetch(ctx context.Context, paths []string) {
 	}
 	c.packages = append(c.packages, list...)
 	c.Add(list)
+	return nil
 }
 
-// Link links compiled cells into a plugin with a function Replay, in which some declare what they do, and Run, which runs
-// others. Where there are no plugins, it is a host that has these cells.
+// Link links cells into a plugin with a function Replay, in which some declare what they do, and Run, which runs others. Where
+// there are no plugins, it is a host that has these cells.
 func (c *Cells) Link(ctx context.Context, replay []int, run ...int) (file string, err error) {
 	defer fail.Caught(&err)
-	imports, calls := "", [2]string{}
-	for i, ids := range [][]int{replay, run} {
-		for _, id := range ids {
-			imports += fmt.Sprintf("import c%d %q\n", id, cell.Path(id))
-			calls[i] += fmt.Sprintf("c%d.%s(%t); ", id, cell.Run, i == 0)
-		}
-	}
-	text := fmt.Sprintf("%svar Replay, Run = func() { %s}, func() { %s}\n", imports, calls[0], calls[1])
 	name := fmt.Sprintf("nb/plugin%d", time.Now().UnixNano())
+	archive := c.compile(ctx, cell.Path, path.Base(name)+"-cells", fail.Or(c.Package(name, replay, run...)))
+	defer os.Remove(archive)
+	text := fmt.Sprintf("import (\n_ %q\nrt %q\n)\nvar Replay, Run = rt.Offered(%q)\n", cell.Path, rtPackage, name)
 	file = filepath.Join(c.dir, path.Base(name)+".so")
+	have := c.packages
+	c.packages = append(slices.Clip(have), cell.Package{Path: cell.Path, Export: archive})
+	defer func() { c.packages = have }()
 	if c.Go.Plugins {
-		c.program(ctx, file, name, text+"func main() {}\n", "-buildmode=plugin", "-pluginpath="+name)
+		c.program(ctx, file, name, text+"func main() {}\n", "-buildmode=plugin", "-pluginpath="+name, "-extldflags="+c.Go.ownSymbols(c.dir))
 	} else {
 		c.program(ctx, file, "main", importHost+text+`func main() {
 	host.Main(func(_, name string) (any, error) { return map[string]any{"Replay": &Replay, "Run": &Run}[name], nil })
@@ -194,16 +189,33 @@ func (c *Cells) Link(ctx context.Context, replay []int, run ...int) (file string
 	return file, nil
 }
 
+const (
+	rtPackage = "github.com/parallelcl/parallelcl/internal/kernel/rt"
+	// versions is a version script of the linker. Plugins share the types of the cells' package, and nothing else of it.
+	versions = `{ local: "go:link.pkghash.nb/main"; "go:link.pkghashbytes.nb/main"; nb?main.*; };`
+)
+
+// ownSymbols returns the flags of the C linker by which a plugin has functions and variables of its own.
+func (g Go) ownSymbols(dir string) string {
+	file := filepath.Join(dir, "versions")
+	fail.If(os.WriteFile(file, []byte(versions), 0o600))
+	flags := fmt.Sprintf("'-Wl,--version-script=%s'", file)
+	if g.Linker != "" {
+		flags += " -fuse-ld=" + g.Linker
+	}
+	return flags
+}
+
 // config is the file that tells the tools where packages are.
 const config = "importcfg"
 
 // compile compiles a package of one file.
-func (c *Cells) compile(ctx context.Context, name, text string) (archive string) {
+func (c *Cells) compile(ctx context.Context, name, base, text string) (archive string) {
 	var packages strings.Builder
 	for _, p := range c.packages {
 		fmt.Fprintf(&packages, "packagefile %s=%s\n", p.Path, p.Export)
 	}
-	source := filepath.Join(c.dir, path.Base(name)+".go")
+	source := filepath.Join(c.dir, base+".go")
 	defer os.Remove(source)
 	fail.If(os.WriteFile(source, []byte(text), 0o600))
 	fail.If(os.WriteFile(filepath.Join(c.dir, config), []byte(packages.String()), 0o600))
@@ -214,7 +226,7 @@ func (c *Cells) compile(ctx context.Context, name, text string) (archive string)
 
 // program compiles and links a package main.
 func (c *Cells) program(ctx context.Context, file, name, text string, flags ...string) {
-	archive := c.compile(ctx, name, "package main\n"+text)
+	archive := c.compile(ctx, name, path.Base(name), "package main\n"+text)
 	defer os.Remove(archive)
 	c.tool(ctx, c.Go.Link, append(flags, "-o", file, archive)...)
 }

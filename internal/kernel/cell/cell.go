@@ -1,17 +1,15 @@
-// Package cell translates the cells of a notebook into Go packages. A later cell imports the packages of earlier ones, so
-// that all share their variables and types. Nothing here builds or runs a program. Begin with [Read] and [Notebook].
+// Package cell translates the cells of a notebook into Go. All cells are one package, [Path], of which each plugin has the
+// part that its cell needs. Nothing here builds or runs a program. Begin with [Read], [Notebook] and the entities of entity.go.
 package cell
 
 import (
 	"cmp"
-	"go/ast"
 	"go/importer"
 	"go/token"
 	"go/types"
 	"io"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -25,8 +23,7 @@ type Package struct {
 	Export     string // the file with its compiled code
 }
 
-// Notebook knows what cells have declared. Its methods may be called side by side. Names of cells are as the translation
-// writes them.
+// Notebook knows what cells have declared. Its methods may be called side by side.
 type Notebook struct {
 	mu       sync.Mutex
 	root     string // GOROOT, where the source of the standard library lies
@@ -35,22 +32,31 @@ type Notebook struct {
 	exports  map[string]string   // from paths of packages to files
 	byName   map[string][]string // from names of packages to paths, the best first
 	symbols  map[string]symbol   // by name; imports without one by _ or a dot and their paths
-	inFuncs  map[string]bool     // names that functions mention
 	last     int                 // the ID of the last cell
+
+	pkg      *types.Package // of all cells
+	entities map[types.Object]*entity
+	moved    map[types.Object]types.Object // variables, functions and methods that have the memory of another, with types of other names
+	ids      map[string]bool               // identifiers of entities that a process may have
+	aliases  map[string]string             // by which packages are imported, by path
+	locals   int                           // how many types inside functions have a number
+	cells    map[int]*Cell
+	told     map[string]bool   // types of which the user knows that they were declared again
+	noted    map[string]string // what types are, by their symbols; see [Notebook.verify]
 }
 
 // symbol is something that a cell has declared or imported.
 type symbol struct {
-	cell  int
 	obj   types.Object
 	from  string // the hash of what it is made of
-	parts []part // a type and its methods, which come again with each change of one of them
+	parts []part // how it was declared: a function, constants, or a type with its methods
 }
 
 // New returns a notebook without cells, for a toolchain in root.
 func New(packages []Package, root string) *Notebook {
 	nb := &Notebook{root: root, fset: token.NewFileSet(), exports: map[string]string{}, byName: map[string][]string{},
-		symbols: map[string]symbol{}, inFuncs: map[string]bool{}}
+		symbols: map[string]symbol{}, pkg: types.NewPackage(Path, "main"), entities: map[types.Object]*entity{}, moved: map[types.Object]types.Object{}, ids: map[string]bool{}, aliases: map[string]string{},
+		cells: map[int]*Cell{}, noted: map[string]string{}, told: map[string]bool{}}
 	nb.importer = importer.ForCompiler(nb.fset, "gc", func(p string) (io.ReadCloser, error) {
 		return os.Open(nb.exports[p])
 	})
@@ -77,7 +83,7 @@ func (nb *Notebook) Add(packages []Package) {
 // Importable says whether a cell can import a package by itself.
 func Importable(p string) bool {
 	elements := strings.Split(p, "/")
-	return !slices.Contains(elements, "internal") && !slices.Contains(elements, "vendor") && !strings.HasPrefix(p, rt.CellPath)
+	return !slices.Contains(elements, "internal") && !slices.Contains(elements, "vendor") && p != Path
 }
 
 // rank orders packages of one name: the module's, the standard library's, others.
@@ -96,7 +102,7 @@ func rank(p string) int {
 // packageFor returns the package that a name before dots means, of which a cell uses some names, or nil. A name that an earlier
 // cell has declared means a package only if what it stands for has nothing of these names.
 func (nb *Notebook) packageFor(name string, used []string) (first *types.Package) {
-	s, declared := nb.symbols[exported(name)]
+	s, declared := nb.symbols[name]
 	has := func(use string) bool {
 		found, _, _ := types.LookupFieldOrMethod(s.obj.Type(), true, s.obj.Pkg(), use)
 		return found != nil
@@ -123,7 +129,7 @@ func (nb *Notebook) Names(kinds ...string) (list []rt.Variable) {
 	for _, kind := range kinds {
 		for _, name := range slices.Sorted(maps.Keys(nb.symbols)) {
 			if o := nb.symbols[name].obj; kindOf(o) == kind {
-				list = append(list, rt.Variable{Name: Plain(o.Name()), Type: typeName(o)})
+				list = append(list, rt.Variable{Name: o.Name(), Type: typeName(o)})
 			}
 		}
 	}
@@ -135,7 +141,15 @@ func typeName(o types.Object) string {
 	if p, ok := o.(*types.PkgName); ok {
 		return p.Imported().Path()
 	}
-	return Plain(types.TypeString(o.Type(), (*types.Package).Name))
+	return types.TypeString(o.Type(), packageName)
+}
+
+// packageName is how a user reads the name of a package. Cells say nothing before the names of their own.
+func packageName(p *types.Package) string {
+	if p.Path() == Path {
+		return ""
+	}
+	return p.Name()
 }
 
 // kindOf is what something is: the word that begins its declaration.
@@ -144,48 +158,28 @@ func kindOf(o types.Object) string {
 	return kind
 }
 
-// Commit makes what a cell declares known to later cells.
+// Commit makes what a cell declares known to later cells. From then on a process may have loaded it.
 func (nb *Notebook) Commit(c *Cell) {
 	defer nb.lock()()
 	maps.Copy(nb.symbols, c.symbols)
+	maps.Copy(nb.noted, c.noted)
+	for e, body := range c.bodies {
+		e.body = body
+	}
+	for _, e := range c.made {
+		nb.ids[e.id] = true
+	}
+	nb.locals += c.locals
 }
 
 // Forget removes names, so that later cells don't see them.
 func (nb *Notebook) Forget(names ...string) (missing []string) {
 	defer nb.lock()()
-	for _, plain := range names {
-		if _, ok := nb.symbols[exported(plain)]; !ok {
-			missing = append(missing, plain)
+	for _, name := range names {
+		if _, ok := nb.symbols[name]; !ok {
+			missing = append(missing, name)
 		}
-		delete(nb.symbols, exported(plain))
+		delete(nb.symbols, name)
 	}
 	return missing
-}
-
-// Names of ours in translated cells. The first makes a name exported, so that later cells see it; programs print it, and
-// [Plain] takes it away again. The second begins names that no cell can have.
-const (
-	up  = "Ʇ"
-	our = "ʇ"
-)
-
-var added = regexp.MustCompile(up + `|` + our + `(\d+\.)?`)
-
-// Plain returns a program's text without what translation adds to names.
-func Plain(text string) string { return added.ReplaceAllString(text, "") }
-
-func exported(name string) string {
-	if token.IsExported(name) || name == "_" || name == "." || strings.HasPrefix(name, our) {
-		return name
-	}
-	return up + name
-}
-
-// isGo says whether a name is one of Go's own, which the translation leaves as it is. It is not if the cell or the notebook
-// declares it, and what is in reach of neither is a field or a method, but for constants as keys.
-func (c *Cell) isGo(id *ast.Ident) bool {
-	name := exported(id.Name)
-	_, before := c.nb.symbols[name]
-	unbound := id.Obj == free || id.Obj == nil && slices.Contains([]string{"true", "false", "nil", "iota"}, id.Name)
-	return unbound && types.Universe.Lookup(id.Name) != nil && !before && !c.top[name]
 }

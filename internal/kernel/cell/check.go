@@ -13,101 +13,63 @@ import (
 	"strings"
 )
 
-// Cell is a cell as a Go package. Its function [Run] runs it.
+// Cell is a cell, checked and translated. [Notebook.Package] has it as Go.
 type Cell struct {
 	ID      int
-	Text    string
 	Notes   []string // what the user should know
 	Missing []string // packages that it imports and the notebook does not have; see [Notebook.Add]
 
 	nb      *Notebook
 	fset    *token.FileSet
 	parts   []part
+	program bool          // it has declarations only, so that variables get their values in Go's order
 	last    *ast.ExprStmt // that ends the cell, whose value is shown
 	syntax  *ast.File
 	pkg     *types.Package
+	scope   *types.Scope          // of the package, in which each cell is checked anew
+	mine    map[types.Object]bool // what the cell declares, also inside of functions
 	info    *types.Info
 	top     map[string]bool               // what the cell declares
 	symbols map[string]symbol             // and imports; see [Notebook]
 	same    map[types.Object]types.Object // variables and functions that are those of an earlier cell, or ours
+	marked  map[string]string             // names with our mark, for variables of before that the cell defines anew
 	wrong   scanner.ErrorList
-
-	needs   map[string]string // the names of packages that the translation mentions, by path
-	outside []ast.Decl        // types, constants and functions
-	begin   []string          // statements that declare the cell
-	enters  []ast.Stmt        // those that make parts of the program known
-	body    []ast.Stmt        // all
-	inFunc  bool              // a function is being translated
+	failed  map[string]string // parts of earlier cells that do not fit, and why
+	translation
 }
 
-// understand reads and checks code. Methods of types that the code changes come along unless carry is false. What it returns is
-// of use also with an error.
-func (nb *Notebook) understand(s Source, carry bool) (*Cell, error) {
-	id, fset := nb.last+1, token.NewFileSet()
-	parts, _, err := parse(fset, s)
-	c := &Cell{ID: id, nb: nb, fset: fset, pkg: types.NewPackage(Path(id), fmt.Sprint(our, id)), top: map[string]bool{"_": true},
-		symbols: map[string]symbol{}, same: map[types.Object]types.Object{},
-		needs: map[string]string{runtime: runtimeName}}
-	c.withMethods(parts, carry)
+// understand reads and checks code. carry names what earlier cells have declared that comes along, but for what was dropped. What it
+// returns is of use also with an error.
+func (nb *Notebook) understand(s Source, carry map[string]bool, dropped map[string]string) (*Cell, error) {
+	fset := token.NewFileSet()
+	p, err := parse(fset, s)
+	*nb.pkg.Scope() = *types.NewScope(types.Universe, token.NoPos, token.NoPos, "cells") // go/types compares both by their pointers
+	c := &Cell{ID: nb.last + 1, nb: nb, fset: fset, pkg: nb.pkg, scope: nb.pkg.Scope(), top: map[string]bool{"_": true},
+		symbols: map[string]symbol{}, same: map[types.Object]types.Object{}, marked: map[string]string{}, mine: map[types.Object]bool{}, failed: map[string]string{}}
+	c.program = p.program || !slices.ContainsFunc(p.parts, isStatement)
+	for _, one := range p.parts {
+		if _, isStmt := one.node.(ast.Stmt); p.program && isStmt {
+			c.mistake(one.node.Pos(), "a statement outside of a function; leave the line \"package main\" out")
+		}
+	}
+	c.assemble(p.parts, carry, dropped)
 	again := c.define()
 	c.findNames()
 	c.seeEarlier()
 	c.check()
+	for _, o := range c.info.Defs {
+		c.mine[o] = o != nil
+	}
 	for id, name := range again {
-		c.info.Defs[id] = c.pkg.Scope().Lookup(exported(name))
+		c.info.Defs[id] = c.scope.Lookup(name)
 	}
 	return c, cmp.Or(err, c.wrong.Err())
 }
 
-// withMethods makes types and methods come together. A cell that declares a method on a type of an earlier cell, or changes
-// one, declares the type again with all its methods. A cell that says of a type what is known already declares nothing.
-func (c *Cell) withMethods(parts []part, carry bool) {
-	renewed := map[string]bool{}
-	for more := true; more; { // a type that changes may be part of another
-		more = false
-		for _, p := range parts {
-			if !renewed[p.of] && c.nb.differs(p, renewed) {
-				renewed[p.of], more = true, true
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(renewed)) {
-		for _, p := range c.nb.partsOf(name) {
-			isIt := func(other part) bool { return other.name == p.name }
-			switch {
-			case slices.ContainsFunc(parts, isIt):
-			case carry, p.name == p.of:
-				before, _, _ := parse(c.fset, p.from) // it has been read before, and written anew
-				c.parts = append(c.parts, before[slices.IndexFunc(before, isIt)])
-			default:
-				c.Notes = append(c.Notes, fmt.Sprintf("The method %s does not fit the new type and is left out: run its cell again.", p.name))
-			}
-		}
-	}
-	for _, p := range parts {
-		if len(c.nb.partsOf(p.of)) == 0 || renewed[p.of] {
-			c.parts = append(c.parts, p)
-		}
-	}
+func isStatement(p part) bool {
+	_, isStmt := p.node.(ast.Stmt)
+	return isStmt || p.defines
 }
-
-// differs says whether a part changes what is known of its type, or that is made of another type that is newer.
-func (nb *Notebook) differs(p part, renewed map[string]bool) bool {
-	known := nb.symbols[exported(p.of)]
-	isKnown := len(known.parts) == 0
-	for _, k := range known.parts {
-		isKnown = isKnown || k.text == p.text
-		for _, word := range strings.FieldsFunc(k.text, func(r rune) bool { return !inName(r) }) {
-			if renewed[word] || len(nb.partsOf(word)) > 0 && nb.symbols[exported(word)].cell > known.cell {
-				return true
-			}
-		}
-	}
-	return !isKnown
-}
-
-// partsOf lists what the notebook knows of a type and its methods.
-func (nb *Notebook) partsOf(name string) []part { return nb.symbols[exported(name)].parts }
 
 // define finds what the cell declares. It returns the names that are only assigned to, which are blank for the checker.
 func (c *Cell) define() (again map[*ast.Ident]string) {
@@ -115,7 +77,7 @@ func (c *Cell) define() (again map[*ast.Ident]string) {
 	var lines []*ast.ValueSpec
 	variables := map[string]bool{}
 	for _, p := range c.parts {
-		if d, ok := p.node.(*ast.GenDecl); ok && d.Tok == token.VAR {
+		if d, ok := p.node.(*ast.GenDecl); ok && d.Tok == token.VAR && !p.carried {
 			line := d.Specs[0].(*ast.ValueSpec)
 			lines = append(lines, line)
 			for _, id := range line.Names {
@@ -127,13 +89,8 @@ func (c *Cell) define() (again map[*ast.Ident]string) {
 		c.defineValues(line, variables, again)
 	}
 	for _, p := range c.parts {
-		c.top[exported(p.name)] = true
-		if d, ok := p.node.(*ast.GenDecl); ok && d.Tok == token.CONST {
-			for _, s := range d.Specs {
-				for _, id := range s.(*ast.ValueSpec).Names {
-					c.top[exported(id.Name)] = true
-				}
-			}
+		for _, name := range p.names() {
+			c.top[name] = true
 		}
 	}
 	return again
@@ -142,15 +99,17 @@ func (c *Cell) define() (again map[*ast.Ident]string) {
 // defineValues takes a definition without a type as := is in a function: a name that the cell has already is only assigned to, if
 // another one is new. On the right, a variable that the cell does not have yet is what it was before, and is given our mark.
 func (c *Cell) defineValues(s *ast.ValueSpec, variables map[string]bool, again map[*ast.Ident]string) {
-	some := s.Type == nil && slices.ContainsFunc(s.Names, func(id *ast.Ident) bool { return !c.top[exported(id.Name)] })
+	some := s.Type == nil && slices.ContainsFunc(s.Names, func(id *ast.Ident) bool { return !c.top[id.Name] })
 	for _, value := range s.Values {
 		ast.Inspect(value, func(n ast.Node) bool {
 			id, ok := n.(*ast.Ident)
-			if !ok || !some || id.Obj != free || !variables[id.Name] || c.top[exported(id.Name)] {
+			if !ok || !some || id.Obj != free || !variables[id.Name] || c.top[id.Name] {
 				return true
 			}
-			if before, ok := c.nb.symbols[exported(id.Name)].obj.(*types.Var); ok {
-				id.Name = our + exported(id.Name)
+			if before, ok := c.nb.symbols[id.Name].obj.(*types.Var); ok {
+				name := id.Name
+				id.Name = our + name
+				c.marked[id.Name] = name
 				old := types.NewVar(before.Pos(), c.pkg, id.Name, before.Type())
 				c.same[old] = before
 				c.see(old)
@@ -159,10 +118,10 @@ func (c *Cell) defineValues(s *ast.ValueSpec, variables map[string]bool, again m
 		})
 	}
 	for _, id := range s.Names {
-		if some && c.top[exported(id.Name)] {
+		if some && c.top[id.Name] {
 			again[id], id.Name = id.Name, "_"
 		}
-		c.top[exported(id.Name)] = true
+		c.top[id.Name] = true
 	}
 }
 
@@ -172,7 +131,9 @@ func (c *Cell) check() {
 	c.syntax = &ast.File{Name: ast.NewIdent(c.pkg.Name())}
 	all := &ast.FuncDecl{Name: ast.NewIdent("_"), Type: &ast.FuncType{Params: &ast.FieldList{}}, Body: &ast.BlockStmt{}}
 	for _, p := range c.parts {
-		c.last, _ = p.node.(*ast.ExprStmt)
+		if !p.carried {
+			c.last, _ = p.node.(*ast.ExprStmt)
+		}
 		switch n := p.node.(type) {
 		case ast.Stmt: // may go to a label of any other
 			all.Body.List = append(all.Body.List, n)
@@ -186,7 +147,7 @@ func (c *Cell) check() {
 		e := err.(types.Error)
 		switch {
 		case strings.HasPrefix(e.Msg, "\t"): // the rest of another
-		case strings.Contains(e.Msg, "initialization cycle"): // variables get their values by statements
+		case strings.Contains(e.Msg, "initialization cycle") && !c.program: // variables get their values by statements
 		case c.last != nil && e.Pos >= c.last.X.Pos() && e.Pos < c.last.X.End() && strings.HasSuffix(e.Msg, "is not used"): // it is shown
 		default:
 			c.mistake(e.Pos, e.Msg)
@@ -195,10 +156,21 @@ func (c *Cell) check() {
 	types.NewChecker(&conf, c.fset, c.pkg, c.info).Files([]*ast.File{c.syntax})
 }
 
-func (c *Cell) mistake(at token.Pos, text string) { c.wrong.Add(c.fset.Position(at), Plain(text)) }
+// mistake notes an error: one of the cell, or that a part of an earlier cell does not fit.
+func (c *Cell) mistake(at token.Pos, text string) {
+	for mark, name := range c.marked {
+		text = strings.ReplaceAll(text, mark, name)
+	}
+	for _, p := range c.parts {
+		if p.carried && p.node.Pos() <= at && at < p.node.End() {
+			c.failed[p.key()] = text
+			return
+		}
+	}
+	c.wrong.Add(c.fset.Position(at), text)
+}
 
-// findNames finds the packages that the cell imports and those that it leaves out, and writes names in the form in which other
-// cells see them.
+// findNames finds the packages that the cell imports and those that it leaves out. It refuses names that are ours.
 func (c *Cell) findNames() {
 	used := map[string][]string{} // names before dots that the cell does not declare, with what follows the dots
 	for _, p := range c.parts {
@@ -208,16 +180,16 @@ func (c *Cell) findNames() {
 				c.addImport(n)
 				return false
 			case *ast.SelectorExpr:
-				if x, ok := n.X.(*ast.Ident); ok && x.Obj == free && !c.top[exported(x.Name)] {
+				if x, ok := n.X.(*ast.Ident); ok && x.Obj == free && !c.top[x.Name] {
 					used[x.Name] = append(used[x.Name], n.Sel.Name)
 				}
-			case *ast.Field:
-				if n.Tag == nil && slices.ContainsFunc(n.Names, isHidden) {
-					n.Tag = &ast.BasicLit{Kind: token.STRING, Value: "`json:\"-\"`"} // as if it were not exported
+			case *ast.TypeSpec: // go/types looks for the declaration of such a name
+				if id, ok := n.Type.(*ast.Ident); ok && !c.top[id.Name] {
+					n.Type = &ast.ParenExpr{Lparen: id.Pos(), X: id, Rparen: id.End()}
 				}
 			case *ast.Ident:
-				if !c.isGo(n) {
-					n.Name = exported(n.Name)
+				if strings.HasPrefix(n.Name, our) && n.Name != cursor && !p.body && c.marked[n.Name] == "" {
+					c.mistake(n.Pos(), n.Name+": names that begin with "+our+" are the kernel's own; choose another one")
 				}
 			}
 			return true
@@ -226,13 +198,17 @@ func (c *Cell) findNames() {
 	for name, names := range used {
 		names = slices.DeleteFunc(names, func(name string) bool { return !token.IsExported(name) })
 		if pkg := c.nb.packageFor(name, names); pkg != nil {
-			c.see(types.NewPkgName(token.NoPos, c.pkg, exported(name), pkg))
+			c.see(types.NewPkgName(token.NoPos, c.pkg, name, pkg))
 		}
 	}
 }
 
 func (c *Cell) addImport(s *ast.ImportSpec) {
 	path, _ := strconv.Unquote(s.Path.Value)
+	if path == "C" {
+		c.mistake(s.Path.Pos(), "cgo does not work in a cell; put the C code into a package of a module and import that")
+		return
+	}
 	pkg, err := c.nb.importer.Import(path)
 	if err != nil {
 		c.mistake(s.Path.Pos(), "no package "+path)
@@ -243,9 +219,9 @@ func (c *Cell) addImport(s *ast.ImportSpec) {
 	if s.Name != nil {
 		name = s.Name.Name
 	}
-	key := exported(name)
-	o := types.NewPkgName(token.NoPos, c.pkg, key, pkg)
+	o := types.NewPkgName(token.NoPos, c.pkg, name, pkg)
 	c.see(o)
+	key := name
 	if name == "_" || name == "." {
 		key += path
 	}
@@ -265,9 +241,9 @@ func (c *Cell) see(o types.Object) {
 			}
 		}
 	case imported: // the checker wants one of this package
-		c.pkg.Scope().Insert(types.NewPkgName(token.NoPos, c.pkg, o.Name(), p.Imported()))
+		c.scope.Insert(types.NewPkgName(token.NoPos, c.pkg, o.Name(), p.Imported()))
 	default:
-		c.pkg.Scope().Insert(o)
+		c.scope.Insert(o)
 	}
 }
 
@@ -292,6 +268,20 @@ func (c *Cell) seeEarlier() {
 }
 
 // predeclared are the names that every cell has, by what stands for them.
-var predeclared = map[string]string{up + "must": "Must", up + "check": "NoError", up + "ctx": "Context"}
+var predeclared = map[string]string{"must": "Must", "check": "NoError", "ctx": "Context"}
 
-func isHidden(id *ast.Ident) bool { return !id.IsExported() && id.Name != "_" }
+// origin is a hash of the cell with what it uses of others, by which results are named.
+func (c *Cell) findOrigin() {
+	var texts []string
+	from := map[string]bool{}
+	for _, p := range c.parts {
+		texts = append(texts, p.text)
+	}
+	for _, o := range c.info.Uses {
+		o = cmp.Or(c.same[o], o) // m := f(m) uses the m of before
+		if s := c.nb.symbols[o.Name()]; s.obj == o {
+			from[s.from] = true
+		}
+	}
+	c.origin = hash(fmt.Sprintln(texts, slices.Sorted(maps.Keys(from))))
+}

@@ -11,8 +11,6 @@ import (
 	"unicode"
 
 	"golang.org/x/tools/go/types/typeutil"
-
-	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
 
 // Proposal is what may stand at a place in a cell. The signature is the type of a value or the path of a package.
@@ -29,7 +27,7 @@ func (nb *Notebook) Complete(code string, offset int) (start int, list []Proposa
 	defer nb.lock()()
 	start, objects := nb.objectsAt(code, offset)
 	for _, o := range objects {
-		list = append(list, Proposal{Plain(o.Name()), cmp.Or(jupyterKinds[kindOf(o)], kindOf(o)), strings.TrimPrefix(typeName(o), "func")})
+		list = append(list, Proposal{o.Name(), cmp.Or(jupyterKinds[kindOf(o)], kindOf(o)), strings.TrimPrefix(typeName(o), "func")})
 	}
 	return start, list
 }
@@ -40,8 +38,8 @@ func (nb *Notebook) Inspect(code string, offset int) (declaration, doc string) {
 	end := len(code) - len(strings.TrimLeftFunc(code[offset:], inName))
 	start, list := nb.objectsAt(code, end)
 	for _, o := range list {
-		if Plain(o.Name()) == code[start:end] {
-			return Plain(types.ObjectString(o, (*types.Package).Name)), strings.TrimSpace(nb.comment(o))
+		if o.Name() == code[start:end] {
+			return types.ObjectString(o, packageName), strings.TrimSpace(nb.comment(o))
 		}
 	}
 	return "", ""
@@ -55,15 +53,15 @@ func (nb *Notebook) objectsAt(code string, offset int) (start int, list []types.
 		return offset, nil
 	}
 	src.Go += cursor // which is no name within a string or a comment
-	c, _ := nb.understand(src, true)
+	c, _ := nb.understand(src, nil, nil)
 	begun := code[start:offset]
 	for _, o := range c.atCursor() {
-		name := Plain(o.Name())
-		if len(name) >= len(begun) && strings.EqualFold(name[:len(begun)], begun) && o.Name() != cursor {
+		name := o.Name()
+		if len(name) >= len(begun) && strings.EqualFold(name[:len(begun)], begun) && !strings.HasPrefix(name, our) {
 			list = append(list, o)
 		}
 	}
-	byName := func(a, b types.Object) int { return strings.Compare(Plain(a.Name()), Plain(b.Name())) }
+	byName := func(a, b types.Object) int { return strings.Compare(a.Name(), b.Name()) }
 	slices.SortStableFunc(list, byName)
 	return start, slices.CompactFunc(list, func(a, b types.Object) bool { return byName(a, b) == 0 })
 }
@@ -108,8 +106,11 @@ func (c *Cell) members(x ast.Expr) (list []types.Object) {
 			list = append(list, m.Obj())
 		}
 	}
-	return slices.DeleteFunc(list, func(o types.Object) bool { return !o.Exported() })
+	return slices.DeleteFunc(list, func(o types.Object) bool { return !isVisible(o) })
 }
+
+// isVisible says whether cells see a field or a method.
+func isVisible(o types.Object) bool { return o.Exported() || packagePath(o) == Path }
 
 // fields lists the fields of a struct that cells see, with those of embedded ones.
 func fields(t types.Type) (list []types.Object) {
@@ -124,7 +125,7 @@ func fields(t types.Type) (list []types.Object) {
 		return nil
 	}
 	for f := range s.Fields() {
-		if f.Exported() {
+		if isVisible(f) {
 			list = append(list, f)
 		}
 		if f.Embedded() && len(list) < 1000 {
@@ -136,7 +137,7 @@ func fields(t types.Type) (list []types.Object) {
 
 // inScope lists what is known at a position, and packages that can be imported.
 func (c *Cell) inScope(at token.Pos) (list []types.Object) {
-	for scope := c.pkg.Scope().Innermost(at); scope != nil; scope = scope.Parent() {
+	for scope := c.scope.Innermost(at); scope != nil; scope = scope.Parent() {
 		for _, name := range scope.Names() {
 			list = append(list, scope.Lookup(name))
 		}
@@ -151,7 +152,7 @@ func (c *Cell) inScope(at token.Pos) (list []types.Object) {
 
 // comment is what stands above the declaration of something, in the source of its package.
 func (nb *Notebook) comment(o types.Object) (text string) {
-	if o.Pkg() == nil || strings.HasPrefix(o.Pkg().Path(), rt.CellPath) { // there is none
+	if o.Pkg() == nil || o.Pkg().Path() == Path { // there is none
 		return ""
 	}
 	pos := nb.fset.Position(o.Pos())

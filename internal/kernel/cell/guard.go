@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/types/typeutil"
-
-	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
 
 // ours is something of ours in the place of a node of the cell.
@@ -46,7 +44,7 @@ func (c *Cell) interruptible(loop ast.Node, b *ast.BlockStmt) {
 		case *ast.SendStmt, *ast.SelectStmt:
 			while = "Left"
 		case *ast.CallExpr:
-			if _, pkg := c.callee(n); pkg != "" && !strings.HasPrefix(pkg, "math") && !strings.HasPrefix(pkg, rt.CellPath) {
+			if _, pkg := c.callee(n); pkg != "" && !strings.HasPrefix(pkg, "math") && pkg != Path {
 				while = "Left"
 			}
 		}
@@ -83,10 +81,11 @@ func (c *Cell) rewrite(n ast.Node) bool {
 		if o == nil || o.Pkg() == nil || o.Parent() != o.Pkg().Scope() {
 			return true
 		}
-		n.Name = c.nameOf(o)
-		if c.inFunc {
-			c.nb.inFuncs[o.Name()] = true
+		if f, ok := c.info.Defs[n].(*types.Var); ok && f.Embedded() && packagePath(o) == Path { // whose name stays
+			c.code.fields[n.Name] = c.entity(o)
+			return true
 		}
+		n.Name = c.nameOf(o)
 		if c.same[o] != nil && kindOf(c.same[o]) != kindOf(o) { // a call stands for ctx
 			n.Name += fmt.Sprintf("(%d)", c.ID)
 		}
@@ -108,16 +107,21 @@ func (c *Cell) guardCall(call *ast.CallExpr) {
 	for i, arg := range call.Args {
 		switch a := arg.(type) {
 		case *ast.SelectorExpr:
-			if c.info.Uses[a.Sel] != nil && Plain(types.ExprString(a)) == "os.Stdin" {
+			if c.isStdin(a) {
 				call.Args[i] = ours(".Stdin", a)
 			}
 		case *ast.BasicLit:
 			if pkg == "flag" && len(call.Args) > 2 && a.Kind == token.STRING { // a flag, of which this is the name
-				c.begin = append(c.begin, runtimeName+".ForgetFlag("+a.Value+")")
+				c.flags = append(c.flags, runtimeName+".ForgetFlag("+a.Value+")")
 				return
 			}
 		}
 	}
+}
+
+func (c *Cell) isStdin(s *ast.SelectorExpr) bool {
+	o := c.info.Uses[s.Sel]
+	return o != nil && o.Name() == "Stdin" && packagePath(o) == "os"
 }
 
 // show shows the value of the cell's last expression. What a function of package fmt returns is nobody's result, and neither

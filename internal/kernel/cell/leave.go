@@ -11,47 +11,42 @@ import (
 
 	"golang.org/x/tools/go/ast/astutil"
 	"golang.org/x/tools/go/types/typeutil"
-
-	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
 
 // A panic in a goroutine that a library has started ends the process, and with it the state of all cells. So each function that
 // can leave a cell defers a guard: a function literal, a method that an interface of a library can have, a goroutine; and what
 // stands for a declared function where its value is used. Calls by name, as in a recursion, cost nothing.
-func (c *Cell) guardLeaving() {
-	escaping := c.escaping()
+//
+// guardLeaving returns a function or a statement with guards. leaves says whether a function can leave the cell itself.
+func (c *Cell) guardLeaving(n ast.Node, leaves bool) ast.Node {
 	goes := map[*ast.FuncLit]bool{} // of go statements
-	for i := range c.parts {
-		c.parts[i].node = astutil.Apply(c.parts[i].node, func(at *astutil.Cursor) bool {
-			if n, ok := at.Node().(*ast.GoStmt); ok {
-				if f, ok := ast.Unparen(n.Call.Fun).(*ast.FuncLit); ok {
-					goes[f] = true
-				}
+	return astutil.Apply(n, func(at *astutil.Cursor) bool {
+		if n, ok := at.Node().(*ast.GoStmt); ok {
+			if f, ok := ast.Unparen(n.Call.Fun).(*ast.FuncLit); ok {
+				goes[f] = true
 			}
-			return true
-		}, func(at *astutil.Cursor) bool {
-			switch n := at.Node().(type) {
-			case *ast.FuncLit:
-				call, _ := at.Parent().(*ast.CallExpr)
-				if here := call != nil && call.Fun == n && !goes[n]; !here && !c.staysLocal(n, at.Parent(), escaping) {
-					c.begins(n.Body, true)
-				}
-			case *ast.FuncDecl:
-				if n.Body != nil { // as in a function in assembler
-					c.begins(n.Body, n.Recv != nil && token.IsExported(Plain(n.Name.Name)))
-				}
-			case *ast.GoStmt:
-				if _, ok := ast.Unparen(n.Call.Fun).(*ast.FuncLit); !ok {
-					at.Replace(c.guarded(n))
-				}
-			case *ast.Ident, *ast.SelectorExpr, *ast.IndexExpr, *ast.IndexListExpr:
-				if e := n.(ast.Expr); c.isFuncValue(e, at) {
-					at.Replace(c.standIn(e))
-				}
+		}
+		return true
+	}, func(at *astutil.Cursor) bool {
+		switch n := at.Node().(type) {
+		case *ast.FuncLit:
+			call, _ := at.Parent().(*ast.CallExpr)
+			if here := call != nil && call.Fun == n && !goes[n]; !here && !c.staysLocal(n, at.Parent()) {
+				c.begins(n.Body, true)
 			}
-			return true
-		}).(ast.Node)
-	}
+		case *ast.FuncDecl:
+			c.begins(n.Body, leaves)
+		case *ast.GoStmt:
+			if _, ok := ast.Unparen(n.Call.Fun).(*ast.FuncLit); !ok {
+				at.Replace(c.guarded(n))
+			}
+		case *ast.Ident, *ast.SelectorExpr, *ast.IndexExpr, *ast.IndexListExpr:
+			if e := n.(ast.Expr); c.isFuncValue(e, at) {
+				at.Replace(c.standIn(e))
+			}
+		}
+		return true
+	})
 }
 
 // escaping are the local variables whose values can leave the cell: those that are used for more than to be called or set.
@@ -83,7 +78,7 @@ func (c *Cell) escaping() map[types.Object]bool {
 }
 
 // staysLocal says whether a function is the value of a local variable that is only called.
-func (c *Cell) staysLocal(f *ast.FuncLit, parent ast.Node, escaping map[types.Object]bool) bool {
+func (c *Cell) staysLocal(f *ast.FuncLit, parent ast.Node) bool {
 	set, ok := parent.(*ast.AssignStmt)
 	if !ok || len(set.Lhs) != len(set.Rhs) {
 		return false
@@ -96,7 +91,7 @@ func (c *Cell) staysLocal(f *ast.FuncLit, parent ast.Node, escaping map[types.Ob
 	if o == nil {
 		o = c.info.Uses[id]
 	}
-	return o != nil && o.Parent() != nil && o.Pkg() == c.pkg && o.Parent() != c.pkg.Scope() && !escaping[o]
+	return o != nil && o.Parent() != nil && o.Pkg() == c.pkg && o.Parent() != c.scope && !c.escapes[o]
 }
 
 // begins has a function begin with the question whether its cell was stopped, and before that with a guard if it can leave the cell.
@@ -145,7 +140,7 @@ func (c *Cell) isFuncValue(e ast.Expr, at *astutil.Cursor) bool {
 	}
 	id, _ := name.(*ast.Ident)
 	f, ok := c.info.Uses[id].(*types.Func)
-	return ok && f.Pkg() != nil && strings.HasPrefix(f.Pkg().Path(), rt.CellPath) && c.same[f] == nil && c.info.Types[e].IsValue()
+	return ok && f.Pkg() != nil && f.Pkg().Path() == Path && c.same[f] == nil && c.info.Types[e].IsValue()
 }
 
 // hidden finds names that only other packages can write.
@@ -170,15 +165,15 @@ func (c *Cell) standIn(e ast.Expr) ast.Expr {
 	for i := range params {
 		args[i] = fmt.Sprint(our, "a", i)
 		t := sig.Params().At(i).Type()
-		if params[i] = args[i] + " " + types.TypeString(t, c.qualifier); sig.Variadic() && i == len(params)-1 {
-			params[i] = args[i] + " ..." + types.TypeString(t.(*types.Slice).Elem(), c.qualifier)
+		if params[i] = args[i] + " " + c.typeOf(t); sig.Variadic() && i == len(params)-1 {
+			params[i] = args[i] + " ..." + c.typeOf(t.(*types.Slice).Elem())
 			args[i] += "..."
 		}
 	}
 	results := make([]string, sig.Results().Len())
 	back := ""
 	for i := range results {
-		results[i], back = types.TypeString(sig.Results().At(i).Type(), c.qualifier), "return "
+		results[i], back = c.typeOf(sig.Results().At(i).Type()), "return "
 	}
 	form := fmt.Sprintf("func(%s) (%s)", strings.Join(params, ", "), strings.Join(results, ", "))
 	code := fmt.Sprintf("func(%[1]sf %[2]s) %[2]s { return %[2]s { %[3]s; %[4]s%[1]sf(%[5]s) } }",

@@ -136,13 +136,13 @@ var outside = regexp.MustCompile(`^(import |func [\pL_]|func \( [^()]*\) [\pL_]\
 // next line is indented by depth.
 func Complete(code string) (status string, depth int) {
 	s := Read("", code)
-	_, open, err := parse(token.NewFileSet(), s)
+	p, err := parse(token.NewFileSet(), s)
 	list, _ := err.(scanner.ErrorList)
 	switch {
 	case len(list) == 0:
 		return "complete", 0
 	case list[0].Pos == s.end(), strings.HasPrefix(list[0].Msg, "raw string"), strings.HasPrefix(list[0].Msg, "comment not"):
-		return "incomplete", open
+		return "incomplete", p.open
 	}
 	return "invalid", 0
 }
@@ -153,20 +153,40 @@ type part struct {
 	name string // of a function or type, or of a method: T.M
 	of   string // the type that it declares, or to which the method belongs
 	text string // without remarks, and laid out anew
+	head string // that of a function without its body
 	from Source
+
+	defines bool                  // it is a definition as in functions, with :=
+	fixed   bool                  // a method that belongs to its type with its body
+	carried bool                  // it comes from an earlier cell
+	body    bool                  // only the body of a method is new, which the checker sees as a function
+	uses    map[types.Object]bool // what it mentions of the notebook: true if that is within the body of a function
 }
 
 // free is the object of names that a statement uses and does not declare.
 var free = ast.NewObj(ast.Bad, "free")
 
+// parsed is the Go code of a cell.
+type parsed struct {
+	parts   []part
+	open    int  // how many brackets are open at its end
+	program bool // it is a whole file, with a package clause
+}
+
 // parse cuts the Go code of a cell into its parts, one statement after the other. Each import, each type and each line of variables
-// is one; the lines of constants belong together. open is how many brackets are open at the end. With an error, it has what parses
-// before the tenth.
-func parse(fset *token.FileSet, s Source) (parts []part, open int, err error) {
-	var wrong scanner.ErrorList
+// is one; the lines of constants belong together. With an error, it has what parses before the tenth.
+func parse(fset *token.FileSet, s Source) (p parsed, err error) {
+	wrong := s.directives()
 	for st := (statement{}); st.next < len(s.Go) && len(wrong) < 10; {
 		st = s.statement(st.next)
-		if open = st.open; open < 0 {
+		if len(st.words) > 0 && st.words[0] == "package" {
+			if len(p.parts) > 0 || p.program || len(st.words) != 2 || st.words[1] != "main" {
+				wrong.Add(s.place(st.begin), "all cells are package main: leave this line out")
+			}
+			p.program = true
+			continue
+		}
+		if p.open = st.open; p.open < 0 {
 			wrong.Add(s.place(st.end-1), "a "+s.Go[st.end-1:st.end]+" that closes nothing")
 			break
 		}
@@ -189,15 +209,62 @@ func parse(fset *token.FileSet, s Source) (parts []part, open int, err error) {
 			id.Obj = free
 		}
 		for _, d := range f.Decls {
-			for _, p := range split(d) {
-				var text strings.Builder
-				printer.Fprint(&text, token.NewFileSet(), p.node)
-				p.text, p.from = text.String(), s
-				parts = append(parts, p)
+			for _, one := range split(d) {
+				one.text, one.from = textOf(one.node), s
+				if f, ok := one.node.(*ast.FuncDecl); ok {
+					one.head = textOf(&ast.FuncDecl{Recv: f.Recv, Name: f.Name, Type: f.Type})
+					one.fixed = one.of != "" && isFixed(f)
+					if f.Body == nil {
+						wrong.Add(fset.Position(f.Pos()), "the body of the function "+one.name+" is missing; put what is not Go into a package of a module")
+					}
+				}
+				p.parts = append(p.parts, one)
 			}
 		}
 	}
-	return parts, open, wrong.Err()
+	return p, wrong.Err()
+}
+
+// textOf is syntax without remarks, laid out anew.
+func textOf(n ast.Node) string {
+	var text strings.Builder
+	printer.Fprint(&text, token.NewFileSet(), n)
+	return text.String()
+}
+
+// directives finds directives of the compiler and the go command, which begin a line. Those that change nothing in a cell may stay:
+// a function of a cell is never inlined.
+func (s Source) directives() (wrong scanner.ErrorList) {
+	for _, at := range directive.FindAllStringSubmatchIndex(s.Go, -1) {
+		name, advice := s.Go[at[2]:at[3]], "leave the line out, or put the code into a package of a module and import that"
+		switch name {
+		case "noinline", "generate", "fix":
+			continue
+		case "embed":
+			advice = "read the file with os.ReadFile, or embed it in a package of a module and import that"
+		case "build":
+			advice = "a cell is always built: leave the line out, or ask for runtime.GOOS"
+		}
+		if s.isComment(at[0]) {
+			wrong.Add(s.place(at[0]), "go:"+name+" does not work in a cell; "+advice)
+		}
+	}
+	return wrong
+}
+
+var directive = regexp.MustCompile(`(?m)^//go:(\w+)`)
+
+// isComment says whether a comment begins at an offset.
+func (s Source) isComment(at int) bool {
+	file := token.NewFileSet().AddFile("", -1, len(s.Go))
+	var tokens scanner.Scanner
+	tokens.Init(file, []byte(s.Go), func(token.Position, string) {}, scanner.ScanComments)
+	for {
+		pos, tok, _ := tokens.Scan()
+		if offset := file.Offset(pos); offset >= at || tok == token.EOF {
+			return offset == at && tok == token.COMMENT
+		}
+	}
 }
 
 // split returns the parts of what the parser has read. Those of a function that [parse] has added are its statements.
@@ -216,7 +283,7 @@ func split(n ast.Node) (parts []part) {
 			}
 		}
 		if len(s.Names) == len(n.Lhs) {
-			one.node = &ast.GenDecl{TokPos: n.Pos(), Tok: token.VAR, Specs: []ast.Spec{s}}
+			one.node, one.defines = &ast.GenDecl{TokPos: n.Pos(), Tok: token.VAR, Specs: []ast.Spec{s}}, true
 		}
 	case *ast.FuncDecl:
 		if one.name = n.Name.Name; n.Recv.NumFields() > 0 {

@@ -1,8 +1,6 @@
 package cell
 
 import (
-	"cmp"
-	"crypto/sha256"
 	"fmt"
 	"go/ast"
 	"go/printer"
@@ -16,25 +14,21 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
 
-// Run is the function of a cell's package that runs the cell, or, if it is to replay, declares what the cell declares and
-// registers what it registers, without its other statements.
-const Run = up + our + "run"
-
-// program is the text of a cell's package.
-const program = `package cell; %s
-%s
-//line ʇcell:1
-%s
-func Ʇʇrun(replay bool) {
-	ʇrt.Enter(%d, %q, map[string]any{%s})
-	%s
-	if replay {
-		%s
-		return
-	}
-	%s
+// translation is what a cell becomes.
+type translation struct {
+	code    *code             // that is being translated
+	made    []*entity         // what the cell declares
+	bodies  map[*entity]*code // of functions and methods
+	others  []*code           // other functions
+	running code              // the function that runs the cell
+	enters  code              // the function that makes parts of the program known to a new process
+	escapes map[types.Object]bool
+	flags   []string          // statements that forget flags
+	origin  string            // what the cell is made of
+	locals  int               // how many types inside functions it has
+	noted   map[string]string // see [Notebook.verify]
+	renewed []string          // types that were others before
 }
-`
 
 // runtime is the package that translated cells call, by a name of ours.
 const (
@@ -42,55 +36,52 @@ const (
 	runtimeName = our + "rt"
 )
 
-// Path is the import path of a cell's package.
-func Path(id int) string { return fmt.Sprint(rt.CellPath, id) }
-
-// Translate makes a package of the Go code of a cell. The names that it declares are known to later cells after
-// [Notebook.Commit].
-func (nb *Notebook) Translate(s Source) (*Cell, error) {
-	defer nb.lock()()
-	c, err := nb.understand(s, true)
-	if err != nil {
-		if without, wrong := nb.understand(s, false); wrong == nil {
-			c, err = without, nil
-		}
-	}
-	if err == nil {
-		nb.last++
-		c.translate()
-	}
-	return c, err
+// name is that of a function of the cell. Package rt reads in it which cell it belongs to.
+func (c *Cell) name(of string) string {
+	return fmt.Sprint(our, strings.ReplaceAll(of, ".", dot), our, c.ID)
 }
 
-func (c *Cell) translate() {
-	origin := c.origin()
-	c.settle(origin)
-	c.guardLeaving()
+// translate makes code of the cell.
+func (c *Cell) translate(dropped map[string]string) error {
+	c.bodies, c.running, c.enters = map[*entity]*code{}, newCode(), newCode()
+	c.escapes = c.escaping()
+	c.findOrigin()
+	c.settle()
+	c.order()
+	var body, enters []ast.Stmt
 	for _, p := range c.parts {
-		c.put(p)
+		c.noteUses(p)
 	}
-	if main := c.pkg.Scope().Lookup(up + "main"); c.top[up+"main"] {
-		c.run(calls(c.nameOf(main)), false)
+	for _, p := range c.parts {
+		c.within(&c.running, func() { body = append(body, c.put(p, &enters)...) })
 	}
-	vars, pointers := "", ""
-	for _, name := range slices.Sorted(maps.Keys(c.symbols)) {
-		switch o := c.symbols[name].obj; {
-		case o.Name() == "_": // a package that is imported for what it does
-			path := o.(*types.PkgName).Imported().Path()
-			c.needs[path] = cmp.Or(c.needs[path], "_")
-		case o.Pkg() == c.pkg && isStored(o): // a variable that is new, or that of a function
-			vars += fmt.Sprintf("var %s %s\n", name, types.TypeString(o.Type(), c.qualifier))
-			if kindOf(o) == "var" {
-				pointers += fmt.Sprintf("%q: &%s, ", Plain(name), name)
-			}
+	var main *ast.FuncDecl
+	for _, p := range c.parts {
+		if f, ok := p.node.(*ast.FuncDecl); ok && p.name == "main" && !p.carried {
+			main = f
 		}
 	}
-	imports := ""
-	for _, path := range slices.Sorted(maps.Keys(c.needs)) {
-		imports += fmt.Sprintf("import %s %q; ", c.needs[path], path)
+	c.within(&c.running, func() {
+		if main != nil {
+			body = append(body, c.halts("Left"), calls(c.nameOf(c.scope.Lookup("main"))))
+		}
+		c.running.text = fmt.Sprintf("func %s() {\n%s.Enter(%d, %q, map[string]any{%s})\n%s\n%s\n%s\n}", c.name(""), runtimeName, c.ID, c.origin,
+			c.pointers(), c.follows(), strings.Join(c.flags, "\n"), c.print(body))
+		c.count(&ast.BlockStmt{List: body})
+	})
+	if len(enters) > 0 {
+		c.enters = c.running // needs no less
+		c.enters.text = fmt.Sprintf("func %s() {\n%s.Enter(%d, %q, nil)\n%s\n}", c.name("replay"), runtimeName, c.ID, c.origin, c.print(enters))
+		c.enters.locals = countTypes(&ast.BlockStmt{List: enters})
 	}
-	c.Text = fmt.Sprintf(program, imports, c.print(c.outside), vars, c.ID, origin, pointers, strings.Join(c.begin, "\n"),
-		c.print(c.enters), c.print(c.body))
+	c.numberLocals()
+	c.note(dropped)
+	if err := c.wrong.Err(); err != nil {
+		return err
+	}
+	c.nb.last = c.ID
+	c.nb.cells[c.ID] = c
+	return nil
 }
 
 // print writes syntax with the lines of the cells.
@@ -101,28 +92,173 @@ func (c *Cell) print(syntax any) string {
 	return b.String()
 }
 
-// settle finds which of the cell's names are variables and functions of before, with the same type: they stay, and get a new
-// value. Others are new, and what was compiled before keeps the old ones.
-func (c *Cell) settle(origin string) {
-	for name := range c.top {
-		obj, old := c.pkg.Scope().Lookup(name), c.nb.symbols[name]
-		s := symbol{cell: c.ID, obj: obj, from: origin}
-		switch {
-		case obj == nil: // a blank
-			continue
-		case old.obj == nil:
-		case types.Identical(old.obj.Type(), obj.Type()) && kindOf(old.obj) == kindOf(obj) && isStored(obj):
-			c.same[obj] = old.obj
-			s.cell, s.obj = old.cell, old.obj
-		case kindOf(obj) == "type":
-			c.Notes = append(c.Notes, Plain(name)+" is a new type: values made before keep the old one.")
-		case c.nb.inFuncs[name]:
-			c.Notes = append(c.Notes, Plain(name)+" is a new one: functions of earlier cells still use the old one.")
+// pointers lists the variables that the cell declares, and makes entities of all else that it declares.
+func (c *Cell) pointers() (text string) {
+	unused := newCode()
+	for _, name := range slices.Sorted(maps.Keys(c.symbols)) {
+		switch o := c.symbols[name].obj.(type) {
+		case *types.PkgName:
+			if o.Name() == "_" { // imported for what it does
+				c.running.packages[o.Imported().Path()] = c.running.packages[o.Imported().Path()]
+			}
+		case *types.Var:
+			text += fmt.Sprintf("%q: %s, ", name, c.entity(o).id)
+		case *types.TypeName:
+			text += c.typePointer(o)
+		default:
+			c.within(&unused, func() { c.entity(o) })
 		}
-		s.parts = slices.DeleteFunc(slices.Clone(c.parts), func(p part) bool { return exported(p.of) != name })
+	}
+	return text
+}
+
+// typePointer gives package rt a type, by which it can find values of it.
+func (c *Cell) typePointer(o *types.TypeName) string {
+	unused := newCode()
+	if !hasValues(o) {
+		c.within(&unused, func() { c.entity(o) })
+		return ""
+	}
+	e := c.entity(o)
+	return fmt.Sprintf("%q: (*%s)(nil), ", rt.TypePrefix+e.id, e.id)
+}
+
+// hasValues says whether values can have a type as it is.
+func hasValues(o *types.TypeName) bool {
+	named, ok := o.Type().(*types.Named)
+	i, isInterface := o.Type().Underlying().(*types.Interface)
+	return ok && named.TypeParams().Len() == 0 && (!isInterface || i.IsMethodSet())
+}
+
+// follows has values in interfaces follow types that are laid out as before.
+func (c *Cell) follows() string {
+	text := ""
+	for _, name := range slices.Sorted(slices.Values(c.renewed)) {
+		before, now := c.nb.symbols[name].obj, c.symbols[name].obj
+		if sameLayout(before.Type(), now.Type(), nil) {
+			text += fmt.Sprintf("%q: %q, ", c.nb.entities[before].id, c.nb.entities[now].id)
+		}
+	}
+	if text != "" {
+		text = fmt.Sprintf("%s.Follow(map[string]string{%s})", runtimeName, text)
+	}
+	return text
+}
+
+// settle finds which of the cell's names are variables and functions of before, with the same type: they stay, and get a new
+// value. Others are new.
+func (c *Cell) settle() {
+	for name := range c.top {
+		obj, old := c.scope.Lookup(name), c.nb.symbols[name]
+		if !c.mine[obj] {
+			continue // a blank
+		}
+		s := symbol{obj: obj, from: c.origin}
+		_, wasFunc := old.obj.(*types.Func)
+		_, isFunc := obj.(*types.Func)
+		if old.obj != nil && isFunc == wasFunc && isStored(obj) && isSame(old.obj, obj) {
+			c.same[obj] = old.obj
+			s.obj = old.obj
+		}
+		if old.obj != nil && s.obj == obj {
+			c.move(obj, old.obj)
+		}
+		for i, p := range c.parts {
+			if p.of == name && !p.body || slices.Contains(p.names(), name) {
+				if p.uses == nil {
+					c.parts[i].uses = map[types.Object]bool{}
+				}
+				s.parts = append(s.parts, c.parts[i])
+			}
+		}
+		if c.nb.isType(name) && c.nb.symbols[name].obj != obj && kindOf(obj) == "type" && !obj.(*types.TypeName).IsAlias() {
+			c.renewed = append(c.renewed, name)
+		}
 		c.symbols[name] = s
 	}
-	slices.Sort(c.Notes)
+	for i, p := range c.parts { // a new body of a method
+		if p.body {
+			s, ok := c.symbols[p.of]
+			if !ok {
+				s = c.nb.symbols[p.of]
+				s.parts = slices.Clone(s.parts)
+			}
+			c.parts[i].uses = map[types.Object]bool{}
+			s.parts[slices.IndexFunc(s.parts, func(k part) bool { return k.name == p.name })] = c.parts[i]
+			c.symbols[p.of] = s
+		}
+	}
+}
+
+// move lets a variable, a function or the methods of a type take the place of another one whose memory is laid out alike.
+func (c *Cell) move(now, before types.Object) {
+	switch now := now.(type) {
+	case *types.Var:
+		if slices.ContainsFunc(c.parts, func(p part) bool { return p.carried && p.name == now.Name() }) {
+			c.nb.moved[now] = before
+		}
+	case *types.Func:
+		if _, wasFunc := before.(*types.Func); wasFunc && isStored(now) && isStored(before) && sameLayout(before.Type(), now.Type(), nil) {
+			c.nb.moved[now] = before
+		}
+	case *types.TypeName:
+		old, ok := before.Type().(*types.Named)
+		named, ok2 := now.Type().(*types.Named)
+		if !ok || !ok2 || kindOf(before) != "type" || !sameLayout(old, named, nil) {
+			return
+		}
+		for m := range named.Methods() {
+			for was := range old.Methods() {
+				if was.Name() == m.Name() && c.nb.entities[was] != nil && sameLayout(was.Signature(), m.Signature(), nil) &&
+					sameLayout(was.Signature().Recv().Type(), m.Signature().Recv().Type(), nil) {
+					c.nb.moved[m] = was
+				}
+			}
+		}
+	}
+}
+
+// noteUses notes what a declaration mentions of the notebook.
+func (c *Cell) noteUses(p part) {
+	if p.uses == nil {
+		return
+	}
+	var body *ast.BlockStmt
+	if f, ok := p.node.(*ast.FuncDecl); ok {
+		body = f.Body
+	}
+	ast.Inspect(p.node, func(n ast.Node) bool {
+		id, _ := n.(*ast.Ident)
+		o := c.info.Uses[id]
+		if o == nil || packagePath(o) != Path || o.Parent() != c.scope {
+			return true
+		}
+		if old, ok := c.same[o]; ok {
+			o = old
+		}
+		within := body != nil && body.Pos() <= id.Pos() && id.Pos() < body.End()
+		before, known := p.uses[o]
+		p.uses[o] = within && (before || !known)
+		return true
+	})
+}
+
+// order puts variables of a cell that has only declarations into the order in which Go gives them values. Functions init follow.
+func (c *Cell) order() {
+	if !c.program {
+		return
+	}
+	rank := func(p part) int {
+		d, isDecl := p.node.(*ast.GenDecl)
+		switch {
+		case p.name == "init":
+			return len(c.info.InitOrder) + 1
+		case !isDecl || d.Tok != token.VAR:
+			return 0
+		}
+		return 1 + slices.IndexFunc(c.info.InitOrder, func(i *types.Initializer) bool { return d.Pos() <= i.Rhs.Pos() && i.Rhs.Pos() < d.End() })
+	}
+	slices.SortStableFunc(c.parts, func(a, b part) int { return rank(a) - rank(b) })
 }
 
 // isStored says whether something is the value of a variable. Functions without type parameters are, so that functions that
@@ -137,71 +273,116 @@ func (c *Cell) nameOf(o types.Object) string {
 	if old, ok := c.same[o]; ok {
 		o = old
 	}
-	if o.Pkg() == c.pkg {
-		return o.Name()
+	switch {
+	case packagePath(o) != Path:
+		return c.qualifier(o.Pkg()) + "." + o.Name()
+	case isStored(o):
+		return "(*" + c.entity(o).id + ")"
 	}
-	return c.qualifier(o.Pkg()) + "." + o.Name()
+	return c.entity(o).id
 }
 
 // qualifier is how the translation mentions a package, whatever the cell calls it.
 func (c *Cell) qualifier(p *types.Package) string {
-	if p == c.pkg {
-		return ""
-	}
-	if c.needs[p.Path()] == "" {
-		c.needs[p.Path()] = fmt.Sprint(our, len(c.needs))
-	}
-	return c.needs[p.Path()]
+	c.code.packages[p.Path()] = true
+	return c.nb.alias(p.Path())
 }
 
-// put puts a part into the package.
-func (c *Cell) put(p part) {
+// alias is the name by which all cells import a package.
+func (nb *Notebook) alias(path string) string {
+	if path == runtime {
+		return runtimeName
+	}
+	if nb.aliases[path] == "" {
+		nb.aliases[path] = fmt.Sprint(our, "p", len(nb.aliases))
+	}
+	return nb.aliases[path]
+}
+
+// put translates a part. It returns the statements that run it, and adds those that a new process runs again.
+func (c *Cell) put(p part, enters *[]ast.Stmt) []ast.Stmt {
 	switch n := p.node.(type) {
 	case *ast.ExprStmt:
-		enters := registers.MatchString(types.ExprString(n.X))
+		again := registers.MatchString(types.ExprString(n.X))
 		if n == c.last {
 			c.show(n)
 		}
-		c.run(n, enters)
+		return c.run(n, again, enters)
 	case ast.Stmt:
-		c.run(n, false)
+		return c.run(n, false, enters)
 	case *ast.GenDecl:
-		if n.Tok == token.VAR {
-			c.run(assignment(n), false)
-		} else {
-			c.declare(n, false)
+		if n.Tok == token.VAR && !p.carried {
+			return c.run(assignment(n), false, enters)
 		}
 	case *ast.FuncDecl:
-		if c.declare(n, true); n.Recv == nil && p.name != "_" && isStored(c.info.Defs[n.Name]) {
-			c.store(n, p.name)
+		return c.function(n, p, enters)
+	}
+	return nil
+}
+
+// function translates a function or a method.
+func (c *Cell) function(f *ast.FuncDecl, p part, enters *[]ast.Stmt) []ast.Stmt {
+	o, _ := c.info.Defs[f.Name].(*types.Func)
+	unused := newCode()
+	bodyOf := func(o types.Object, f *ast.FuncDecl) {
+		c.within(&unused, func() {
+			e := c.entity(o)
+			c.bodies[e] = c.body(f, p.name, p.of != "" && token.IsExported(p.name[len(p.of)+1:]))
+		})
+	}
+	switch {
+	case f.Name.Name == "_", o == nil && p.name != "init":
+	case p.body:
+		t := c.nb.symbols[p.of].obj.Type()
+		m, _, _ := types.LookupFieldOrMethod(types.NewPointer(t), false, c.pkg, p.name[len(p.of)+1:])
+		bodyOf(m, f)
+	case p.of != "":
+		if !p.fixed {
+			bodyOf(o, asBody(p).node.(*ast.FuncDecl))
+		}
+	case p.name == "init":
+		k := c.body(f, fmt.Sprint("init", len(c.others)), false)
+		c.others = append(c.others, k)
+		return c.run(calls(k.name), false, enters)
+	case isStored(o):
+		if old, ok := c.same[o]; ok {
+			o = old.(*types.Func)
+		}
+		bodyOf(o, f)
+		if strings.HasPrefix(p.name, "init_") && !p.carried { // GoNB runs those before each cell
+			return c.run(calls(c.nameOf(o)), true, enters)
 		}
 	}
+	return nil
 }
 
-func (c *Cell) declare(d ast.Decl, isFunc bool) {
-	c.inFunc = isFunc
-	ast.Inspect(d, c.rewrite)
-	c.inFunc = false
-	c.outside = append(c.outside, d)
+// body translates a function, under a name that says which cell it belongs to. leaves is for adapt.
+func (c *Cell) body(f *ast.FuncDecl, name string, leaves bool) *code {
+	k := newCode()
+	k.name = c.name(name)
+	f = &ast.FuncDecl{Name: &ast.Ident{NamePos: f.Name.Pos(), Name: k.name}, Type: f.Type, Body: f.Body}
+	c.within(&k, func() {
+		c.adapt(f, leaves)
+		c.count(f)
+		k.text = c.print(f)
+	})
+	return &k
 }
 
-// store makes a function of the cell the value of the variable by which it is called.
-func (c *Cell) store(f *ast.FuncDecl, name string) {
-	variable := f.Name.Name
-	f.Name = ast.NewIdent(our + name)
-	c.begin = append(c.begin, variable+" = "+f.Name.Name)
-	if always := strings.HasPrefix(name, "init_"); always || name == "init" { // GoNB runs those before each cell
-		c.run(calls(variable), always)
+// adapt has syntax mention all as the package does, and keeps it from ending the process; see [Cell.guardLeaving].
+func (c *Cell) adapt(n ast.Node, leaves bool) ast.Node {
+	n = c.guardLeaving(n, leaves)
+	ast.Inspect(n, c.rewrite)
+	return n
+}
+
+// run translates a statement.
+func (c *Cell) run(s ast.Stmt, again bool, enters *[]ast.Stmt) []ast.Stmt {
+	s = c.adapt(s, false).(ast.Stmt)
+	if again {
+		*enters = append(*enters, s)
 	}
-}
-
-// run adds a statement to what the cell runs, and perhaps to what makes parts of the program known.
-func (c *Cell) run(s ast.Stmt, enters bool) {
-	ast.Inspect(s, c.rewrite)
-	c.body = append(c.body, c.halts("Left"), s)
-	if enters {
-		c.enters = append(c.enters, s)
-	}
+	return []ast.Stmt{c.halts("Left"), s}
 }
 
 // registers begins a call that makes a part of the program known.
@@ -223,19 +404,29 @@ func assignment(d *ast.GenDecl) ast.Stmt {
 	return set
 }
 
-// origin is a hash of the cell with what it uses of others, by which results are named.
-func (c *Cell) origin() string {
-	h := sha256.New()
-	for _, p := range c.parts {
-		fmt.Fprintln(h, p.text)
+// count counts the types that are declared inside of functions.
+func (c *Cell) count(n ast.Node) { c.code.locals += countTypes(n) }
+
+func countTypes(n ast.Node) (count int) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		if s, ok := n.(*ast.TypeSpec); ok && !s.Assign.IsValid() {
+			count++
+		}
+		return true
+	})
+	return count
+}
+
+// numberLocals gives the types inside of functions numbers that no others have.
+func (c *Cell) numberLocals() {
+	list := append(slices.Collect(maps.Values(c.bodies)), c.others...)
+	for _, e := range c.made {
+		list = append(list, &e.code)
 	}
-	from := map[string]bool{}
-	for _, o := range c.info.Uses {
-		o = cmp.Or(c.same[o], o) // m := f(m) uses the m of before
-		if s := c.nb.symbols[o.Name()]; s.obj == o {
-			from[s.from] = true
+	for _, k := range append(list, &c.running, &c.enters) {
+		if k.locals > 0 {
+			k.first = c.nb.locals + c.locals + 1
+			c.locals += k.locals
 		}
 	}
-	fmt.Fprint(h, slices.Sorted(maps.Keys(from)))
-	return fmt.Sprintf("%x", h.Sum(nil)[:8])
 }

@@ -74,7 +74,7 @@ func (s *saved) save(r rt.Saving, v reflect.Value) {
 		fail.Now("it cannot be copied")
 	default:
 		var b bytes.Buffer
-		fail.If(gob.NewEncoder(&b).EncodeValue(v.Addr()))
+		fail.If(gob.NewEncoder(&b).EncodeValue(open(v)))
 		s.Copy = b.Bytes()
 	}
 }
@@ -123,12 +123,41 @@ func copies(t reflect.Type, within map[reflect.Type]bool) bool {
 		}
 		for f := range t.Fields() {
 			toZero := f.Type.Kind() == reflect.Pointer && f.Type.Elem().Kind() != reflect.Struct // may be, and would be nil
-			if !f.IsExported() || toZero || !copies(f.Type, within) {
+			if !f.IsExported() && f.PkgPath+"." != rt.CellPath || toZero || !copies(f.Type, within) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// open returns a pointer to a variable as one of a type in which all fields of cells' types are exported, since gob leaves out those that
+// are not. Its memory is the same.
+func open(v reflect.Value) reflect.Value {
+	return reflect.NewAt(opened(v.Type()), v.Addr().UnsafePointer())
+}
+
+func opened(t reflect.Type) reflect.Type {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return reflect.PointerTo(opened(t.Elem()))
+	case reflect.Slice:
+		return reflect.SliceOf(opened(t.Elem()))
+	case reflect.Array:
+		return reflect.ArrayOf(t.Len(), opened(t.Elem()))
+	case reflect.Map:
+		return reflect.MapOf(opened(t.Key()), opened(t.Elem()))
+	case reflect.Struct:
+		if t.PkgPath() != "" && t.PkgPath()+"." != rt.CellPath || t.Implements(reflect.TypeFor[gob.GobEncoder]()) {
+			return t // of which gob writes all
+		}
+		var fields []reflect.StructField
+		for f := range t.Fields() {
+			fields = append(fields, reflect.StructField{Name: "F_" + f.Name, Type: opened(f.Type)})
+		}
+		return reflect.StructOf(fields)
+	}
+	return t
 }
 
 // Restore gives variables the values that Save has written. The texts say which it could not restore, and which it has.
@@ -158,7 +187,7 @@ func (host) Restore(dir string, texts *[2]string) (err error) {
 func (s saved) restore(dir string, v reflect.Value, learners map[string]any) {
 	defer fail.Foreign("it does not fit")
 	if s.Recipe == nil {
-		fail.If(gob.NewDecoder(bytes.NewReader(s.Copy)).DecodeValue(v.Addr()))
+		fail.If(gob.NewDecoder(bytes.NewReader(s.Copy)).DecodeValue(open(v)))
 		return
 	}
 	value, ok := learners[s.State]

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -193,8 +194,7 @@ func failureOf(p any) string {
 	var lines []string
 	for f := range calls() {
 		if i := strings.Index(f.File, "In["); i >= 0 && len(lines) < 100 {
-			_, name, _ := strings.Cut(f.Function, ".")
-			lines = append(lines, fmt.Sprintf("%s:%d %s", f.File[i:], f.Line, name))
+			lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s:%d %s", f.File[i:], f.Line, nameOf(f.Function))))
 		}
 	}
 	if len(lines) == 0 {
@@ -205,12 +205,27 @@ func failureOf(p any) string {
 	return strings.Join(lines, "\n\tcalled at ")
 }
 
+// own is how functions are called that have no type parameters: as the user calls them, with another letter in place of the dot of a
+// method, and the cell.
+var own = regexp.MustCompile(`^ʇʇ(.*)ʇʇ\d+`)
+
+// nameOf is the name of a function of a cell as the user knows it.
+func nameOf(function string) string {
+	name := own.ReplaceAllString(strings.TrimPrefix(function, CellPath), "$1")
+	return strings.Trim(strings.ReplaceAll(name, "ꓸ", "."), ".")
+}
+
+// isCells says whether a function is one that the user has written.
+func isCells(f runtime.Frame) bool {
+	return strings.HasPrefix(f.Function, CellPath) && !strings.HasSuffix(f.File, "ʇʇ")
+}
+
 // calls are the functions of cells on the goroutine's stack, the innermost first, without the guards that have run.
 func calls() iter.Seq[runtime.Frame] {
 	return func(yield func(runtime.Frame) bool) {
 		inner := ""
 		for f := range stack() {
-			if strings.HasPrefix(f.Function, CellPath) && inner != guardName && !yield(f) {
+			if isCells(f) && inner != guardName && !yield(f) {
 				return
 			}
 			inner = f.Function

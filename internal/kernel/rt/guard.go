@@ -47,7 +47,7 @@ func place() (outermost, told bool) {
 	inner, calls, left := "", 0, 0
 	for f := range stack() {
 		at := function{f.Function, f.File}
-		switch isCell := strings.HasPrefix(f.Function, CellPath); {
+		switch isCell := isCells(f) || inner == guardName; {
 		case isCell && inner == guardName:
 			at.name = at.name[:strings.LastIndexByte(at.name, '.')]
 			if own.name == "" {

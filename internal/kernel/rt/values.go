@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"unsafe"
 )
 
 // The host sets these, for which each cell would otherwise be linked against more.
@@ -58,7 +59,34 @@ func (stdin) Read(p []byte) (int, error) {
 // Give gives those who read the standard input a line, with its end. It is empty at the end of the input.
 func Give(line string) { given <- line }
 
-var variables sync.Map // pointers by name
+var (
+	variables sync.Map // pointers by name
+	memory    sync.Map // pointers by identifier: variables and functions of cells
+	offered   sync.Map // functions of packages of cells
+)
+
+// Var returns the pointer to a variable. It is made when it is first asked for.
+func Var(id string, make func() any) any {
+	p, ok := memory.Load(id)
+	if !ok {
+		p, _ = memory.LoadOrStore(id, make())
+	}
+	return p
+}
+
+// Pointer is Var for a type that has the memory of another one.
+func Pointer(id string, make func() any) unsafe.Pointer {
+	return reflect.ValueOf(Var(id, make)).UnsafePointer()
+}
+
+// Offer is called by a package of cells, with functions that its plugin has under a name.
+func Offer(name string, replay, run func()) { offered.Store(name, [2]func(){replay, run}) }
+
+// Offered returns the functions that were offered under a name.
+func Offered(name string) (replay, run func()) {
+	f, _ := offered.LoadAndDelete(name)
+	return f.([2]func())[0], f.([2]func())[1]
+}
 
 // Value returns a variable of a cell.
 func Value(name string) (v reflect.Value, ok bool) {

@@ -6,7 +6,7 @@ import "strings"
 // host's methods by net/rpc; the host speaks by itself as package gonbui does.
 
 const (
-	CellPath    = "nb/c"        // begins the import paths of cells; a number follows
+	CellPath    = "nb/main."    // begins the names of functions of cells
 	Result      = "result"      // marks the value of a cell's last expression, in the metadata of a display
 	StoppedText = "\x00stopped" // begins what is said of a cell that was stopped, in place of why it failed: what of it goes on
 )

@@ -161,7 +161,7 @@ func (c *commands) cd(words []string) {
 func (c *commands) list([]string) {
 	var table string
 	c.call("Describe", c.process.Load().Names("package", "const", "type", "func", "var"), &table)
-	c.stream("stdout", cell.Plain(table))
+	c.stream("stdout", table)
 }
 
 func (c *commands) remove(words []string) {

@@ -152,7 +152,7 @@ func explained(err error, name, code string) error {
 	var said strings.Builder
 	scanner.PrintError(&said, err) // each one of a list
 	lines, text := strings.Split(code, "\n"), ""
-	for line := range strings.Lines(cell.Plain(said.String())) {
+	for line := range strings.Lines(said.String()) {
 		text += line
 		n := 0
 		if fmt.Sscanf(line, name+":%d", &n); n > 0 && n <= len(lines) {

@@ -136,7 +136,7 @@ func TestState(t *testing.T) {
 	s.shows("x := 40\nfmt.Println(\"x is\", x)", "x is 40")
 	s.shows("x += 2\nx", "42")
 	s.shows("type point struct{ x, y int }\nfunc (p *point) move(dx int) { p.x += dx }\nfunc double(n int) int { return 2 * n }\np := &point{1, 2}", "")
-	s.shows("p.move(5)\nfmt.Printf(\"%+v %T\\n\", *p, *p)\np.x + double(x)", "{x:6 y:2} cell.point\n90")
+	s.shows("p.move(5)\nfmt.Printf(\"%+v %T\\n\", *p, *p)\np.x + double(x)", "{x:6 y:2} main.point\n90")
 	s.shows("func twice(n int) int { return double(n) }", "")
 	s.shows("func double(n int) int { return 100 * n }", "")
 	s.shows("twice(2)", "200") // an old caller sees the new body

@@ -106,7 +106,7 @@ func (e *notebook) renew(r *request, h *build.Host, why string, lost rt.Lost, ru
 		for _, s := range e.past.sources {
 			c, err := cells.Compile(ctx, s)
 			if err != nil {
-				text += fmt.Sprintf(" %s no longer builds (%s).", s.File, printable.Line(cell.Plain(err.Error())))
+				text += fmt.Sprintf(" %s no longer builds (%s).", s.File, printable.Line(err.Error()))
 				continue
 			}
 			cells.Commit(c)
@@ -119,7 +119,7 @@ func (e *notebook) renew(r *request, h *build.Host, why string, lost rt.Lost, ru
 	e.page.forget() // before pages can speak to the new one
 	e.process.Store(p)
 	if err := p.declareAgain(ctx); err != nil {
-		text += " What cells have declared is gone: " + printable.Line(cell.Plain(err.Error())) + "."
+		text += " What cells have declared is gone: " + printable.Line(err.Error()) + "."
 	}
 	var restored [2]string
 	if e.past.saved != "" {

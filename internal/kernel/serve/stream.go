@@ -11,7 +11,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
-	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 )
 
 const (
@@ -76,7 +75,7 @@ func (s *stream) take(fd uintptr) (all, end bool) {
 		}
 	}
 	if s.begun = text[n:]; n > 0 {
-		s.show(s.name, cell.Plain(string(text[:n])))
+		s.show(s.name, string(text[:n]))
 	}
 	return all, end
 }

@@ -1,0 +1,489 @@
+package cell
+
+import (
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// What a cell declares again may be part of what earlier cells have declared. These declarations come along: they are compiled again
+// with the cell, as if the whole notebook were. Variables keep their memory, also as one of a new type that has the same layout.
+
+// Translate checks and translates the Go code of a cell. The names that it declares are known to later cells after
+// [Notebook.Commit].
+func (nb *Notebook) Translate(s Source) (*Cell, error) {
+	defer nb.lock()()
+	carry, dropped := map[string]bool{}, map[string]string{}
+	for {
+		c, err := nb.understand(s, carry, dropped)
+		c.compareLayouts()
+		more := c.dependents()
+		maps.DeleteFunc(more, func(key string, _ bool) bool { return carry[key] || dropped[key] != "" })
+		if len(c.failed)+len(more) == 0 {
+			if err == nil {
+				err = c.translate(dropped)
+			}
+			return c, err
+		}
+		maps.Copy(carry, more)
+		maps.Copy(dropped, c.failed)
+	}
+}
+
+// names lists what a part declares but for variables, of which some are only assigned to.
+func (p part) names() (names []string) {
+	d, ok := p.node.(*ast.GenDecl)
+	if ok && (d.Tok == token.CONST || d.Tok == token.VAR && p.carried) {
+		for _, s := range d.Specs {
+			for _, id := range s.(*ast.ValueSpec).Names {
+				names = append(names, id.Name)
+			}
+		}
+		return names
+	}
+	if _, isFunc := p.node.(*ast.FuncDecl); p.name != "" && (!isFunc || p.of == "" && p.name != "init") {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// key names a part among those that come along.
+func (p part) key() string {
+	if p.name != "" {
+		return p.name
+	}
+	return p.text
+}
+
+// assemble finds the parts that the cell consists of. A type that changes is declared again with all its methods. A cell that says of a
+// type what is known already declares nothing, and one that changes no more than the body of a method declares only that.
+func (c *Cell) assemble(parts []part, carry map[string]bool, dropped map[string]string) {
+	own := map[string]bool{}
+	for i := range parts {
+		c.rebase(&parts[i], parts)
+		own[parts[i].key()] = true
+		for _, name := range parts[i].names() {
+			own[name] = true
+		}
+		if d, ok := parts[i].node.(*ast.GenDecl); ok && d.Tok == token.VAR {
+			for _, id := range d.Specs[0].(*ast.ValueSpec).Names {
+				own[id.Name] = true
+			}
+		}
+	}
+	renewed := map[string]bool{}
+	for name := range carry {
+		renewed[name] = c.nb.isType(name) && dropped[name] == "" && !own[name]
+	}
+	for more := true; more; { // a type that changes may be part of another
+		more = false
+		for _, p := range parts {
+			if !renewed[p.of] && c.nb.differs(p, renewed) {
+				renewed[p.of], more = true, true
+			}
+		}
+	}
+	read := map[string][]part{} // of earlier cells
+	carryPart := func(p part, bodyOnly bool) {
+		for _, name := range p.names() { // of constants that were declared together, some may be others now
+			if own[name] || !slices.ContainsFunc(c.nb.symbols[name].parts, func(q part) bool { return q.text == p.text }) {
+				return
+			}
+		}
+		if !own[p.key()] && dropped[p.key()] == "" {
+			own[p.key()] = true
+			c.parts = append(c.parts, c.again(p, bodyOnly, read))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(carry)) {
+		s := c.nb.symbols[name]
+		of, _, isMethod := strings.Cut(name, ".")
+		switch v, isVar := s.obj.(*types.Var); {
+		case renewed[name], renewed[of], own[name]:
+		case isVar && dropped[name] == "":
+			c.retype(v)
+		case isMethod:
+			for _, p := range c.nb.symbols[of].parts {
+				if p.name == name {
+					carryPart(p, true)
+				}
+			}
+		default:
+			for _, p := range s.parts {
+				carryPart(p, false)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(renewed)) {
+		for _, p := range c.nb.symbols[name].parts {
+			if renewed[name] {
+				carryPart(p, false)
+			}
+		}
+	}
+	for _, p := range parts {
+		switch known := c.nb.isType(p.of); {
+		case p.of == "", !known, renewed[p.of]:
+			c.parts = append(c.parts, p)
+		case c.nb.known(p).text != p.text:
+			c.parts = append(c.parts, asBody(p))
+		}
+	}
+}
+
+func (nb *Notebook) isType(name string) bool {
+	_, ok := nb.symbols[name].obj.(*types.TypeName)
+	return ok
+}
+
+// known is what the notebook has in place of a part of a type.
+func (nb *Notebook) known(p part) part {
+	parts := nb.symbols[p.of].parts
+	if i := slices.IndexFunc(parts, func(k part) bool { return k.name == p.name }); i >= 0 {
+		return parts[i]
+	}
+	return part{}
+}
+
+// differs says whether a part changes what is known of its type, or that is made of something that is newer.
+func (nb *Notebook) differs(p part, renewed map[string]bool) bool {
+	if !nb.isType(p.of) {
+		return false
+	}
+	k := nb.known(p)
+	if k.text != p.text {
+		return k.head == "" || k.head != p.head || k.fixed || p.fixed
+	}
+	for o, inBody := range k.uses {
+		if (!inBody || k.fixed) && o.Name() != p.of && (nb.symbols[o.Name()].obj != o || renewed[o.Name()]) {
+			return true
+		}
+	}
+	return false
+}
+
+// isFixed says whether a method belongs to its type with its body, which cannot be another one later: that of a generic type, or one
+// that asks who has called it.
+func isFixed(f *ast.FuncDecl) bool {
+	_, fixed := receiver(f)
+	ast.Inspect(f, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		fixed = fixed || ok && (id.Name == "recover" || strings.HasPrefix(id.Name, "Caller"))
+		return true
+	})
+	return fixed
+}
+
+// receiver is the name of the type that a method belongs to, and whether that is generic.
+func receiver(f *ast.FuncDecl) (name *ast.Ident, generic bool) {
+	ast.Inspect(f.Recv.List[0].Type, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.IndexExpr, *ast.IndexListExpr:
+			generic = true
+		case *ast.Ident:
+			if name == nil {
+				name = n
+			}
+		}
+		return true
+	})
+	return name, generic
+}
+
+// rebase lets a method belong to a type where it is declared on an alias of that.
+func (c *Cell) rebase(p *part, parts []part) {
+	f, ok := p.node.(*ast.FuncDecl)
+	if !ok || p.of == "" {
+		return
+	}
+	id, _ := receiver(f)
+	for range 10 {
+		i := slices.IndexFunc(parts, func(other part) bool { return other.of == p.of && other.name == p.of })
+		if i >= 0 {
+			s := parts[i].node.(*ast.GenDecl).Specs[0].(*ast.TypeSpec)
+			to, isName := ast.Unparen(s.Type).(*ast.Ident)
+			if !s.Assign.IsValid() || !isName {
+				return
+			}
+			p.of = to.Name
+		} else if alias, ok := c.nb.symbols[p.of].obj.(*types.TypeName); ok && alias.IsAlias() {
+			named, ok := types.Unalias(alias.Type()).(*types.Named)
+			if !ok || named.Obj().Pkg() == nil || named.Obj().Pkg().Path() != Path {
+				return
+			}
+			p.of = named.Obj().Name()
+		}
+		if id != nil {
+			id.Name = p.of
+		}
+		p.name = p.of + "." + f.Name.Name
+	}
+}
+
+// again reads a part of an earlier cell again.
+func (c *Cell) again(p part, bodyOnly bool, read map[string][]part) part {
+	if read[p.from.Go] == nil {
+		parsed, _ := parse(c.fset, p.from) // which has been read before
+		for i := range parsed.parts {
+			c.rebase(&parsed.parts[i], parsed.parts)
+		}
+		read[p.from.Go] = parsed.parts
+	}
+	i := slices.IndexFunc(read[p.from.Go], func(other part) bool { return other.name == p.name && other.text == p.text })
+	p = read[p.from.Go][i]
+	if bodyOnly && !p.fixed {
+		p = asBody(p)
+	}
+	p.carried = true
+	return p
+}
+
+// asBody makes a function of a method, of which the receiver is the first parameter.
+func asBody(p part) part {
+	f := p.node.(*ast.FuncDecl)
+	signature := *f.Type
+	signature.Params = &ast.FieldList{Opening: f.Type.Params.Opening, List: slices.Concat(f.Recv.List, f.Type.Params.List), Closing: f.Type.Params.Closing}
+	for i, field := range signature.Params.List {
+		if len(field.Names) == 0 { // some have names
+			signature.Params.List[i] = &ast.Field{Names: []*ast.Ident{{NamePos: field.Pos(), Name: "_"}}, Type: field.Type}
+		}
+	}
+	name := &ast.Ident{NamePos: f.Name.Pos(), Name: our + strings.ReplaceAll(p.name, ".", dot)}
+	p.node, p.body = &ast.FuncDecl{Name: name, Type: &signature, Body: f.Body}, true
+	return p
+}
+
+// retype declares a variable of an earlier cell again. Its type has the same text, in which names may have another meaning.
+func (c *Cell) retype(v *types.Var) {
+	text := types.TypeString(v.Type(), func(p *types.Package) string {
+		if p.Path() == Path {
+			return ""
+		}
+		name := c.nb.alias(p.Path())
+		c.marked[name] = p.Name()
+		c.see(types.NewPkgName(token.NoPos, c.pkg, name, p))
+		return name
+	})
+	t, err := parser.ParseExprFrom(c.fset, "", text, 0)
+	if err != nil {
+		c.failed[v.Name()] = "its type cannot be written"
+		return
+	}
+	spec := &ast.ValueSpec{Names: []*ast.Ident{{NamePos: t.Pos(), Name: v.Name()}}, Type: t}
+	c.parts = append(c.parts, part{node: &ast.GenDecl{TokPos: t.Pos(), Tok: token.VAR, Specs: []ast.Spec{spec}}, name: v.Name(), carried: true})
+}
+
+// compareLayouts finds variables whose memory cannot be that of their new type.
+func (c *Cell) compareLayouts() {
+	for _, p := range c.parts {
+		old, isVar := c.nb.symbols[p.name].obj.(*types.Var)
+		if p.carried && isVar && c.failed[p.name] == "" && !sameLayout(old.Type(), c.scope.Lookup(p.name).Type(), nil) {
+			c.failed[p.name] = "its memory is laid out in another way"
+		}
+	}
+}
+
+// sameLayout says whether two types are the same but for names of types that were declared again.
+func sameLayout(a, b types.Type, within [][2]types.Type) bool {
+	a, b = types.Unalias(a), types.Unalias(b)
+	if types.Identical(a, b) || slices.Contains(within, [2]types.Type{a, b}) {
+		return true
+	}
+	same := func(a, b types.Type) bool { return sameLayout(a, b, within) }
+	switch a := a.(type) {
+	case *types.Named:
+		b, ok := b.(*types.Named)
+		if !ok || a.Obj().Name() != b.Obj().Name() || packagePath(a.Obj()) != packagePath(b.Obj()) || a.TypeArgs().Len() != b.TypeArgs().Len() {
+			return false
+		}
+		for i := range a.TypeArgs().Len() {
+			if !same(a.TypeArgs().At(i), b.TypeArgs().At(i)) {
+				return false
+			}
+		}
+		return sameLayout(a.Underlying(), b.Underlying(), append(slices.Clip(within), [2]types.Type{a, b}))
+	case *types.Struct:
+		b, ok := b.(*types.Struct)
+		if !ok || a.NumFields() != b.NumFields() {
+			return false
+		}
+		for i := range a.NumFields() {
+			f, g := a.Field(i), b.Field(i)
+			if f.Name() != g.Name() || f.Embedded() != g.Embedded() || !same(f.Type(), g.Type()) {
+				return false
+			}
+		}
+		return true
+	case *types.Pointer:
+		b, ok := b.(*types.Pointer)
+		return ok && same(a.Elem(), b.Elem())
+	case *types.Slice:
+		b, ok := b.(*types.Slice)
+		return ok && same(a.Elem(), b.Elem())
+	case *types.Array:
+		b, ok := b.(*types.Array)
+		return ok && a.Len() == b.Len() && same(a.Elem(), b.Elem())
+	case *types.Map:
+		b, ok := b.(*types.Map)
+		return ok && same(a.Key(), b.Key()) && same(a.Elem(), b.Elem())
+	case *types.Chan:
+		b, ok := b.(*types.Chan)
+		return ok && a.Dir() == b.Dir() && same(a.Elem(), b.Elem())
+	case *types.Tuple:
+		b, ok := b.(*types.Tuple)
+		if !ok || a.Len() != b.Len() {
+			return false
+		}
+		for i := range a.Len() {
+			if !same(a.At(i).Type(), b.At(i).Type()) {
+				return false
+			}
+		}
+		return true
+	case *types.Signature:
+		b, ok := b.(*types.Signature)
+		return ok && a.Variadic() == b.Variadic() && same(a.Params(), b.Params()) && same(a.Results(), b.Results())
+	case *types.Interface:
+		b, ok := b.(*types.Interface)
+		if !ok || a.NumMethods() != b.NumMethods() || !a.IsMethodSet() || !b.IsMethodSet() {
+			return false
+		}
+		for i := range a.NumMethods() { // sorted by name
+			if a.Method(i).Name() != b.Method(i).Name() || !same(a.Method(i).Signature(), b.Method(i).Signature()) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+func packagePath(o types.Object) string {
+	if o.Pkg() == nil {
+		return ""
+	}
+	return o.Pkg().Path()
+}
+
+// dependents finds what earlier cells have declared that mentions something which is another one now.
+func (c *Cell) dependents() (more map[string]bool) {
+	more = map[string]bool{}
+	changed := map[types.Object]bool{}
+	for name := range c.top {
+		before, now := c.nb.symbols[name].obj, c.scope.Lookup(name)
+		if before != nil && now != nil && c.mine[now] && !isSame(before, now) {
+			changed[before] = true
+		}
+	}
+	for name, s := range c.nb.symbols {
+		if v, ok := s.obj.(*types.Var); ok && !c.top[name] && mentions(v.Type(), changed) {
+			more[name] = true
+		}
+		for _, p := range s.parts {
+			for o, inBody := range p.uses {
+				if !changed[o] || c.top[name] {
+					continue
+				}
+				if p.of != "" && p.name != p.of && inBody && !p.fixed {
+					more[p.name] = true
+				} else {
+					more[name] = true
+				}
+			}
+		}
+	}
+	return more
+}
+
+// isSame says whether a name means for functions that were compiled before what it means now.
+func isSame(before, now types.Object) bool {
+	if kindOf(before) != kindOf(now) {
+		return false
+	}
+	switch now := now.(type) {
+	case *types.Const:
+		return types.Identical(before.Type(), now.Type()) && constant.Compare(before.(*types.Const).Val(), token.EQL, now.Val())
+	case *types.TypeName:
+		return before == now
+	}
+	invalid := now.Type() == nil || now.Type() == types.Typ[types.Invalid]
+	return invalid || types.Identical(before.Type(), now.Type()) && isStored(now)
+}
+
+// mentions says whether a type is written with a name.
+func mentions(t types.Type, names map[types.Object]bool) (found bool) {
+	if len(names) == 0 {
+		return false
+	}
+	list := func(l *types.TypeList) {
+		for i := range l.Len() {
+			found = found || mentions(l.At(i), names)
+		}
+	}
+	tuple := func(l *types.Tuple) {
+		for v := range l.Variables() {
+			found = found || mentions(v.Type(), names)
+		}
+	}
+	switch t := t.(type) {
+	case *types.Alias:
+		found = names[t.Obj()] || mentions(types.Unalias(t), names)
+		list(t.TypeArgs())
+	case *types.Named:
+		found = names[t.Obj()]
+		list(t.TypeArgs())
+	case interface{ Elem() types.Type }: // Pointer, Slice, Array, Map, Chan
+		found = mentions(t.Elem(), names)
+		if m, ok := t.(*types.Map); ok {
+			found = found || mentions(m.Key(), names)
+		}
+	case *types.Signature:
+		tuple(t.Params())
+		tuple(t.Results())
+	case *types.Struct:
+		for f := range t.Fields() {
+			found = found || mentions(f.Type(), names)
+		}
+	case *types.Interface:
+		for m := range t.Methods() {
+			found = found || mentions(m.Signature(), names)
+		}
+	}
+	return found
+}
+
+// note says what the user should know of what was declared again.
+func (c *Cell) note(dropped map[string]string) {
+	var names []string
+	for _, name := range slices.Sorted(slices.Values(c.renewed)) {
+		if id := c.nb.entities[c.scope.Lookup(name)].id; !c.nb.told[name] {
+			names = append(names, "main."+id)
+		}
+		c.nb.told[name] = true
+	}
+	if len(names) > 0 {
+		c.Notes = append(c.Notes, fmt.Sprintf("Declared again: %%T and reflect say %s.", strings.Join(names, ", ")))
+	}
+	var variables []string
+	for _, key := range slices.Sorted(maps.Keys(dropped)) {
+		_, isVar := c.nb.symbols[key].obj.(*types.Var)
+		switch {
+		case isVar:
+			variables = append(variables, key)
+		case strings.Contains(key, ".") && c.top[key[:strings.Index(key, ".")]]:
+			c.Notes = append(c.Notes, fmt.Sprintf("The method %s does not fit the new type and is left out: run its cell again.", key))
+		default:
+			c.Notes = append(c.Notes, fmt.Sprintf("%s still uses what was declared before, since it does not fit what is new (%s): run its cell again.", key, dropped[key]))
+		}
+	}
+	if len(variables) > 0 {
+		c.Notes = append(c.Notes, fmt.Sprintf("The new type has another layout, so these keep the old one and its values: %s. To have the new one, declare them again.",
+			strings.Join(variables, ", ")))
+	}
+}
