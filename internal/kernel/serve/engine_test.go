@@ -411,12 +411,12 @@ func TestRegisterAgain(t *testing.T) {
 	use := "w := make([]float64, 1)\nm := must(method.New(\"own\", nil))\nmust(m.Weights(&method.Step{IDs: []int{1}, Gram: []float64{9}}, w))\nw"
 	s.shows(rule("1"), "")
 	s.shows(use, "[1]")
-	s.shows(rule("2"), "Own is a new type: values made before keep the old one.")
+	s.shows(rule("2"), "")
 	s.shows(use, "[2]")
 	if got, err := s.heavy(use); err != nil || !strings.HasSuffix(got, "[2]\n") {
 		t.Errorf("after a handover: %q, %v", got, err)
 	}
-	s.shows(rule("3"), "Own is a new type: values made before keep the old one.")
+	s.shows(rule("3"), "")
 	s.shows(use, "[3]")
 }
 
