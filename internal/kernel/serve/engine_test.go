@@ -174,11 +174,13 @@ func TestTypesAgain(t *testing.T) {
 	s.shows(decl, "")
 	s.shows(strings.Replace(decl, "a int", "a /* a remark */ int", 1), "")
 	s.shows("t = T{2}\nt.Get()", "2")
-	const note = "T is a new type: values made before keep the old one."
+	const note = "Declared again: %T and reflect say main.Tʹ."
 	s.shows("func (t T) Twice() int { return 2 * t.Get() }\nu := T{4}\nu.Twice()", note+"\n8")
 	s.shows("t.Get()", "2")
-	s.shows("func (t T) Get() int { return -t.a }\nT{3}.Twice()", note+"\n-6")
-	s.shows("type T struct{ b int }", note+"\nThe method T.Get does not fit the new type and is left out: run its cell again.\nThe method T.Twice does not fit the new type and is left out: run its cell again.")
+	s.shows("func (t T) Get() int { return -t.a }\nT{3}.Twice()", "-6") // only a body is new
+	s.shows("t.Get()", "-2")
+	s.shows("type T struct{ b int }", "The method T.Get does not fit the new type and is left out: run its cell again.\n"+
+		"The new type has another layout, so these keep the old one and its values: t, u. To have the new one, declare them again.")
 	s.shows("type (\n\tA struct{ a int }\n\tB struct{ b int }\n)\nb := B{3}", "")
 	s.shows("type (\n\tA struct{ other int }\n\tB struct{ b int } // as it was\n)", strings.Replace(note, "T", "A", 1))
 	s.shows("b = B{4}\nb.b", "4")
