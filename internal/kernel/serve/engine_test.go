@@ -179,10 +179,10 @@ func TestTypesAgain(t *testing.T) {
 	s.shows("t.Get()", "2")
 	s.shows("func (t T) Get() int { return -t.a }\nT{3}.Twice()", "-6") // only a body is new
 	s.shows("t.Get()", "-2")
-	s.shows("type T struct{ b int }", "The method T.Get does not fit the new type and is left out: run its cell again.\n"+
+	s.shows("type T struct{ b int }", "The method T.Get does not fit the new type and is left out: run its cell again.\nThe method T.Twice does not fit the new type and is left out: run its cell again.\n"+
 		"The new type has another layout, so these keep the old one and its values: t, u. To have the new one, declare them again.")
 	s.shows("type (\n\tA struct{ a int }\n\tB struct{ b int }\n)\nb := B{3}", "")
-	s.shows("type (\n\tA struct{ other int }\n\tB struct{ b int } // as it was\n)", strings.Replace(note, "T", "A", 1))
+	s.shows("type (\n\tA struct{ other int }\n\tB struct{ b int } // as it was\n)", strings.Replace(note, "main.T", "main.A", 1))
 	s.shows("b = B{4}\nb.b", "4")
 }
 
