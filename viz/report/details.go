@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/viz"
 )
 
 // details show what the files of runs tell of one data set and increment.
-func (s *runSet) details(c *findings.Column) []block {
+func (s *runSet) details(c *findings.Column) ([]block, error) {
 	runs := s.runs(fewer(c)...)
 	out := []block{titled("When the tasks came", "The timeline of the first run. Where bars lie side by side, a step combines the gradients of these tasks; once a task has ended, its stored samples join in.").of(viz.Timeline(runs[0]))}
 	if results.OneTimeline(runs) {
@@ -19,17 +18,21 @@ func (s *runSet) details(c *findings.Column) []block {
 			titled("Accuracy of each task at each task's end", "Look along a row to the right of its frame: falling numbers are forgetting.").of(viz.AccuracyMatrix(runs...)))
 	}
 	out = append(out, titled("Accuracy by task", "Look at the length of the stems: a marker below its bar is forgetting, a marker above it later improvement through rehearsal.").of(viz.TaskAccuracy(runs...)))
-	return append(append(out, s.classes(c)), s.steps(c)...)
+	steps, err := s.steps(c)
+	return append(append(out, s.classes(c)), steps...), err
 }
 
 // steps shows for each method the steps of its first recorded run, after the proofs of all these steps in one table.
-func (s *runSet) steps(c *findings.Column) []block {
+func (s *runSet) steps(c *findings.Column) ([]block, error) {
 	proofs := &table{Head: []string{"method", "seed", "steps proved", "lowest slack", "largest Σλ|slack|", "stationary"}}
 	note := "An EMGD step d = Σ λᵢ Jᵢ promises stream i a decrease of at least its share σᵢ: Jᵢ·d ≥ σᵢ‖d‖², with equality where λᵢ > 0. The slacks Jᵢ·d − σᵢ‖d‖² and Σλ|slack|, measured at each step, prove that the weights are the optimal ones. Proved: the share of steps with all slacks ≥ −10⁻⁹ and Σλ|slack| ≤ 10⁻⁹, relative to the size of the terms. Stationary: steps at which no direction decreases every loss, so d = 0."
 	out := []block{{Title: "Proof of each step", Table: proofs}}
 	for _, e := range c.Entries {
 		for _, r := range e.Rows {
-			records := fail.Or(s.files[r.Run].ReadRecords())
+			records, err := s.files[r.Run].ReadRecords()
+			if err != nil {
+				return nil, err
+			}
 			if len(records) == 0 {
 				continue
 			}
@@ -43,7 +46,7 @@ func (s *runSet) steps(c *findings.Column) []block {
 			break
 		}
 	}
-	return out
+	return out, nil
 }
 
 func rough(x float64) string { return fmt.Sprintf("%.0e", x) }

@@ -180,6 +180,16 @@ func TestHostileTextsEnd(t *testing.T) {
 	try("emphasis, 480 kB", 480_000, hostileTexts["emphasis: mismatched"](480_000))
 }
 
+// TestFaultOfALibrary costs a cell its looks, and is named.
+func TestFaultOfALibrary(t *testing.T) {
+	p := &notebookPage{}
+	r := (&Notebook{}).newRenderer(p, nil)
+	r.notebook, r.cell = nil, &cell{Type: "code", Source: "a < b"} // so that rendering it fails
+	if shown := r.atTheDoor(); shown.Text != "<pre>a &lt; b</pre>" || len(p.Left) != 1 {
+		t.Errorf("shown is %q, left out %q", shown.Text, p.Left)
+	}
+}
+
 // FuzzReader: bytes of all kinds are refused, or are a notebook of cells.
 func FuzzReader(f *testing.F) {
 	for _, text := range []string{

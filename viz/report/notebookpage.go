@@ -113,7 +113,7 @@ func (n *Notebook) render(ctx context.Context, o Origin, site map[string]string)
 			return nil, err
 		}
 		r.cell, r.at = &n.cells[i], i+1
-		shown := r.renderCell()
+		shown := r.atTheDoor()
 		if m := paragraph.FindStringSubmatch(string(shown.Text)); m != nil && p.Description == "" {
 			p.Description = textOf(m[1])
 		}
@@ -142,6 +142,17 @@ var (
 	tags      = regexp.MustCompile(`<[^>]*>`)
 	paragraph = regexp.MustCompile(`(?s)<p>(.*?)</p>`)
 )
+
+// atTheDoor renders the cell at hand. It is the door for faults of the libraries that read Markdown, HTML, pictures and what
+// terminals show: such a fault costs the cell its looks.
+func (r *notebookRenderer) atTheDoor() (shown shownCell) {
+	defer func() {
+		if p := recover(); p != nil {
+			shown = shownCell{Text: template.HTML(r.tooMuch(string(r.cell.Source), "its text", fmt.Sprintf("cannot be shown (%v)", p)))}
+		}
+	}()
+	return r.renderCell()
+}
 
 // renderCell renders the cell at hand; nothing if nothing of it is to be seen.
 func (r *notebookRenderer) renderCell() (shown shownCell) {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/tempdir"
 )
 
@@ -33,15 +32,16 @@ func FindBrowser() (string, error) {
 }
 
 // PDF prints a page to a file.
-func PDF(ctx context.Context, browser, page, file string) (err error) {
-	defer fail.Caught(&err)
+func PDF(ctx context.Context, browser, page, file string) error {
 	temp, err := tempdir.Make("pcl-report-") // for the profile, and the PDF until it is complete
 	if err != nil {
 		return err
 	}
 	defer temp.Remove()
 	temporary := temp.Path
-	page = fail.Or(filepath.Abs(page))
+	if page, err = filepath.Abs(page); err != nil {
+		return err
+	}
 	printed := filepath.Join(temporary, "page.pdf")
 	address := url.URL{Scheme: "file", Path: filepath.ToSlash(page)}
 	args := []string{

@@ -4,13 +4,13 @@ package report
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
@@ -39,15 +39,26 @@ type runsPage struct {
 // table, with the tests of their differences from one of them, and beside the paper's numbers where it has such; the verdicts on
 // the paper's claims if grids of it are among them. Figures, steps, and what all of it was made from follow. The page is complete
 // in itself. Runs stops when ctx is done.
-func Runs(ctx context.Context, w io.Writer, in RunsInput) (err error) {
-	defer fail.Caught(&err)
-	defer fail.At("report")
+func Runs(ctx context.Context, w io.Writer, in RunsInput) error {
+	p, err := in.page(ctx)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	return templates.ExecuteTemplate(w, "runs.gohtml", p)
+}
+
+func (in RunsInput) page(ctx context.Context) (*runsPage, error) {
 	p := &runsPage{Title: cmp.Or(in.Title, "Results"), Made: in.Origin.made()}
 	f := in.Findings
 	if f == nil {
-		f = fail.Or(FindingsOf(in.Files))
+		var err error
+		if f, err = FindingsOf(in.Files); err != nil {
+			return nil, err
+		}
 	}
-	fail.When(len(f.Grids) == 0, "no runs; a page needs at least one")
+	if len(f.Grids) == 0 {
+		return nil, errors.New("no runs; a page needs at least one")
+	}
 	files := map[string]results.File{}
 	for _, file := range in.Files {
 		files[file.Run.ID] = file
@@ -56,16 +67,19 @@ func Runs(ctx context.Context, w io.Writer, in RunsInput) (err error) {
 	p.Headline, p.Blocks = headline(f), claimBlocks(f)
 	for i, g := range f.Grids {
 		s := runSet{Grid: g, id: fmt.Sprintf("g%d", i), files: files}
-		p.Blocks = append(p.Blocks, s.blocks(ctx)...)
+		blocks, err := s.blocks(ctx)
+		if err != nil {
+			return nil, err
+		}
+		p.Blocks = append(p.Blocks, blocks...)
 	}
 	p.Blocks = outlined(append(p.Blocks, missing(f), toyBlock(in.Toy)), 2)
-	return templates.ExecuteTemplate(w, "runs.gohtml", p)
+	return p, nil
 }
 
 // FindingsOf makes a grid of its own of runs, whose lines are called as in figures. Of a run that is there twice, as its
 // evaluations differ, the one with more of them comes first and counts.
-func FindingsOf(files []results.File) (f *findings.Findings, err error) {
-	defer fail.Caught(&err)
+func FindingsOf(files []results.File) (*findings.Findings, error) {
 	by := map[string][]*results.Run{}
 	for _, f := range slices.SortedStableFunc(slices.Values(files), func(a, b results.File) int { return cmp.Compare(len(b.Run.Curve), len(a.Run.Curve)) }) {
 		at := f.Run.Dataset + " " + f.Run.Increment
@@ -73,7 +87,10 @@ func FindingsOf(files []results.File) (f *findings.Findings, err error) {
 	}
 	var all []*rows.Row
 	for _, at := range slices.Sorted(maps.Keys(by)) {
-		labels := fail.Or(viz.Labels(by[at]))
+		labels, err := viz.Labels(by[at])
+		if err != nil {
+			return nil, err
+		}
 		var own []*rows.Row
 		for i, r := range by[at] {
 			row := rows.Of([]*results.Run{r})[0]

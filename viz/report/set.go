@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
@@ -37,28 +36,34 @@ func (s *runSet) runs(entries ...*findings.Entry) (out []*results.Run) {
 }
 
 // blocks are what the page shows of the set: first what it decides.
-func (s *runSet) blocks(ctx context.Context) []block {
+func (s *runSet) blocks(ctx context.Context) ([]block, error) {
 	var out, details []block
 	var tables []*versus.Table
 	for i, c := range s.Columns {
-		fail.If(ctx.Err())
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		b, compared := comparison(c)
 		b.ID = fmt.Sprintf("%s-%d", s.id, i)
 		b.Table.ID = "t" + b.ID
 		out, tables = append(out, b), append(tables, compared)
 		if len(s.files) > 0 {
-			details = append(details, block{ID: b.ID + "d", Title: c.Name + ": tasks", Parts: s.details(c)})
+			parts, err := s.details(c)
+			if err != nil {
+				return nil, err
+			}
+			details = append(details, block{ID: b.ID + "d", Title: c.Name + ": tasks", Parts: parts})
 		}
 	}
 	out = append(out, s.costs(tables))
 	if len(s.files) > 0 {
-		return slices.Concat(out, []block{s.settings()}, s.figures(), details, []block{s.origin()})
+		return slices.Concat(out, []block{s.settings()}, s.figures(), details, []block{s.origin()}), nil
 	}
 	title := fmt.Sprintf("%s (%s)", s.Title, s.Name)
 	if s.Paper != "" {
 		title = s.Paper + ": " + title
 	}
-	return []block{{ID: s.id, Title: title, Parts: append(append(out, s.figures()...), s.origin())}}
+	return []block{{ID: s.id, Title: title, Parts: append(append(out, s.figures()...), s.origin())}}, nil
 }
 
 // origin says where the results are from, run by run.

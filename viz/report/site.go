@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"errors"
+	"fmt"
 	"html/template"
 	"io"
 	"path/filepath"
@@ -11,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // indexPage is the site's first page.
@@ -35,12 +35,13 @@ const IndexFile = "index.html"
 // of each. It returns their paths, the index first. Links are relative: the folder can be moved, and opened without a server.
 // Site stops when ctx is done.
 func Site(ctx context.Context, dir, title string, notebooks []*Notebook, o Origin) (written []string, err error) {
-	defer fail.Caught(&err)
 	site := map[string]string{}
 	for _, n := range notebooks {
 		name := filepath.Base(n.File)
 		page := strings.TrimSuffix(name, filepath.Ext(name)) + ".html"
-		fail.When(site[name] != "" || page == IndexFile, "report: %s would have the page of another, %s; want notebooks of different names", n.File, page)
+		if site[name] != "" || page == IndexFile {
+			return nil, fmt.Errorf("report: %s would have the page of another, %s; want notebooks of different names", n.File, page)
+		}
 		site[name] = page
 	}
 	index := &indexPage{Title: title, Made: o.made()}
