@@ -26,6 +26,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/internal/printable"
+	"github.com/parallelcl/parallelcl/internal/stamp"
 )
 
 // Name is the name by which notebooks ask for the kernel.
@@ -36,6 +37,7 @@ type Kernel struct {
 	Version string `json:"version"` // of the module; "devel" where that is a clone, whose changes take effect in the next cell
 	Source  string `json:"source"`  // the module's folder
 	Start   string `json:"start"`   // the program that Jupyter runs
+	SHA256  string `json:"sha256"`  // of that program
 }
 
 //go:embed logo.svg
@@ -83,6 +85,21 @@ func Read(o Options) (k Kernel, err error) {
 	return k, nil
 }
 
+// verify compares the kernel's program, the host and the packages of cells with their checksums.
+func (k Kernel) verify(ctx context.Context) error {
+	if k.SHA256 == "" {
+		return errors.New("it is of an earlier version")
+	}
+	if _, err := (stamp.Files{k.Start: {SHA256: k.SHA256}}).Check(ctx, "", true); err != nil {
+		return err
+	}
+	h, err := build.Read(filepath.Dir(k.Start))
+	if err != nil {
+		return err
+	}
+	return h.Verify(ctx)
+}
+
 // Install installs the kernel for the module in a folder: its files, and its folder in the user's Jupyter. It builds all
 // packages, so that cells can later be built without a network. Calling it again is quick and updates everything.
 func Install(ctx context.Context, o Options, source string) (k Kernel, err error) {
@@ -92,9 +109,14 @@ func Install(ctx context.Context, o Options, source string) (k Kernel, err error
 	defer o.lock(ctx)()
 	sum := sha256.Sum256([]byte(source))
 	o.Note("Building the kernel and the module for its cells...")
-	start := fail.Or(build.Install(ctx, filepath.Join(o.Cache, "kernels", hex.EncodeToString(sum[:6])), source))
+	note := func(line string) { o.Note("%s", line) }
+	start := fail.Or(build.Install(ctx, filepath.Join(o.Cache, "kernels", hex.EncodeToString(sum[:6])), source, note))
+	program, err := stamp.Of(ctx, start)
+	if err != nil {
+		return k, err
+	}
 	_, version, _ := strings.Cut(filepath.Base(source), "@") // as in Go's cache
-	k = Kernel{cmp.Or(version, devel), source, start}
+	k = Kernel{cmp.Or(version, devel), source, start, program.SHA256}
 	data := fail.Or(json.MarshalIndent(map[string]any{ // as the Jupyter client documents it
 		"argv": []string{k.Start, "{connection_file}"}, "display_name": "ParallelCL (Go)", "language": "go", "interrupt_mode": "message",
 		"metadata": map[string]any{"parallelcl": k},
@@ -165,6 +187,9 @@ func Doctor(ctx context.Context, o Options) []Check {
 	unfit, mend := system(), "use WSL"
 	if unfit == nil && err == nil && g.Plugins != now {
 		unfit, mend = fmt.Errorf("%s. This has changed since the installation", cells), "pcl kernel install"
+	}
+	if gone == nil {
+		gone = k.verify(ctx)
 	}
 	lab, absent := findLab(ctx, o.Cache, false)
 	return []Check{

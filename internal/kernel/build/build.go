@@ -134,7 +134,7 @@ func (c *Cells) Compile(ctx context.Context, s cell.Source) (one *cell.Cell, err
 		}
 		one, err = c.Translate(s)
 	}
-	return one, err
+	return one, c.cause(ctx, err)
 }
 
 // Commit makes what a compiled cell declares known to later cells.
@@ -233,7 +233,19 @@ func (c *Cells) program(ctx context.Context, file, name, text string, flags ...s
 
 // tool runs the compiler or the linker. What it leaves if it is killed goes with the folder.
 func (c *Cells) tool(ctx context.Context, tool []string, args ...string) {
-	fail.Or(run(ctx, c.dir, "TMPDIR="+c.dir, tool[0], slices.Concat(tool[1:], []string{"-importcfg", config}, args)...))
+	_, err := run(ctx, c.dir, "TMPDIR="+c.dir, tool[0], slices.Concat(tool[1:], []string{"-importcfg", config}, args)...)
+	fail.If(c.cause(ctx, err))
+}
+
+// cause is an error of a cell or, if a package is damaged without which it fails, that.
+func (c *Cells) cause(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, damaged := c.Files.Check(ctx, "", false); damaged != nil {
+		return fmt.Errorf("%w: %%handover has it made again", damaged)
+	}
+	return err
 }
 
 // ModuleDir returns the folder of the cells' own module, which requires what ours does. If it is not there, it is made.

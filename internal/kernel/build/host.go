@@ -3,7 +3,9 @@ package build
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,8 +14,11 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/fail"
+	"github.com/parallelcl/parallelcl/internal/filelock"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/origin"
+	"github.com/parallelcl/parallelcl/internal/printable"
+	"github.com/parallelcl/parallelcl/internal/stamp"
 )
 
 // hostPackage has the program of the host, whose text begins with its import.
@@ -41,14 +46,18 @@ type Host struct {
 	Go       Go
 	Program  string
 	Packages []cell.Package
-	Source   string // the fingerprint of the module's source that it was built from
-	Sum      string // and a hash of that source itself
+	Source   string      // the fingerprint of the module's source that it was built from
+	Sum      string      // and a hash of that source itself
+	Files    stamp.Files // of the program and the packages
+
+	Note func(line string) `json:"-"` // is told of what takes time; may be nil
 }
 
 // hostFile describes a host in its folder.
 const hostFile = "host.json"
 
-// Read reads the host in the folder of a kernel. It returns a host with an error where packages are gone from Go's cache.
+// Read reads the host in the folder of a kernel. It returns a host with an error where its program or packages, which are in
+// Go's cache, are gone or damaged, as far as sizes and times show it.
 func Read(dir string) (*Host, error) {
 	file, h := filepath.Join(dir, hostFile), new(Host)
 	data, err := os.ReadFile(file)
@@ -56,41 +65,125 @@ func Read(dir string) (*Host, error) {
 		err = json.Unmarshal(data, h)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s: %w; `pcl kernel install` makes it again", file, err)
 	}
-	for _, p := range append(h.Packages, cell.Package{Export: h.Program}) {
-		if _, err := os.Stat(p.Export); err != nil {
-			return h, err
-		}
+	if h.Files[h.Program].SHA256 == "" {
+		return h, fmt.Errorf("%s is of an earlier version", file)
 	}
-	return h, nil
+	renewed, err := h.Files.Check(context.Background(), "", false)
+	if renewed && err == nil {
+		_ = h.write() // else they are read each time
+	}
+	return h, err
 }
 
-// Current returns the host of the same module as it is now: this one, or that of its folder, or else it is built.
-func (h *Host) Current(ctx context.Context) (now *Host, err error) {
-	defer fail.Caught(&err)
-	dir := filepath.Dir(h.Program)
-	now = &Host{Module: h.Module, Go: h.Go, Program: h.Program, Source: origin.Fingerprint(h.Module), Sum: origin.SourceSum(h.Module)}
-	if there, err := Read(dir); err == nil && there.Source == now.Source && reflect.DeepEqual(there.Go, now.Go) {
-		if h.Source == now.Source {
-			return h, nil
-		}
+func (h *Host) write() error {
+	data, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(filepath.Join(filepath.Dir(h.Program), hostFile), data)
+}
+
+// Verify compares the program and all packages with their checksums.
+func (h *Host) Verify(ctx context.Context) error {
+	_, err := h.Files.Check(ctx, "", true)
+	return err
+}
+
+func (h *Host) note(format string, values ...any) {
+	if h.Note != nil {
+		h.Note(printable.Line(fmt.Sprintf(format, values...)))
+	}
+}
+
+// Current returns the host of the same module as it is now: this one, or that of its folder, or else it is built, which it notes.
+func (h *Host) Current(ctx context.Context) (*Host, error) {
+	now := &Host{Module: h.Module, Go: h.Go, Program: h.Program, Source: origin.Fingerprint(h.Module), Sum: origin.SourceSum(h.Module), Note: h.Note}
+	if there, _ := h.there(now); there != nil {
 		return there, nil
 	}
-	paths := now.importable(ctx)
-	now.Packages = fail.Or(h.Go.exportsOf(ctx, h.Module, append(paths, hostPackage)...))
-	partial := h.Program + ".partial"
+	unlock, err := filelock.Wait(ctx, filepath.Join(filepath.Dir(h.Program), ".lock"), func() {
+		h.note("Another kernel builds the program of the cells: waiting for it...")
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	there, why := h.there(now)
+	if there != nil {
+		return there, nil
+	}
+	h.note("%s: the program of the cells is built again...", why)
+	if err := fail.Tried(func() { now.make(ctx) }); err != nil {
+		return nil, err
+	}
+	return now, now.write()
+}
+
+// there returns this host or that of its folder if it is as now, and otherwise says why none is.
+func (h *Host) there(now *Host) (there *Host, why string) {
+	there, err := Read(filepath.Dir(h.Program))
+	switch {
+	case err != nil:
+		return nil, err.Error()
+	case there.Source != now.Source:
+		return nil, "The module has changed"
+	case !reflect.DeepEqual(there.Go, now.Go):
+		return nil, "Go has changed"
+	case h.Source == now.Source:
+		return h, ""
+	}
+	there.Note = h.Note
+	return there, ""
+}
+
+// make builds the program, and the packages.
+func (h *Host) make(ctx context.Context) {
+	dir, partial := filepath.Dir(h.Program), h.Program+".partial"
+	paths := h.importable(ctx)
+	fail.If(h.compile(ctx, paths))
 	if h.Go.Plugins { // which find in it all that they import
 		text := "package main\n" + importHost
 		for _, p := range paths {
 			text += fmt.Sprintf("import _ %q\n", p)
 		}
-		now.build(ctx, dir, partial, text+loader)
+		h.build(ctx, dir, partial, text+loader)
 	} else {
-		partial = fail.Or(now.Cells(dir).Link(ctx, nil))
+		partial = fail.Or(h.Cells(dir).Link(ctx, nil))
 	}
 	fail.If(os.Rename(partial, h.Program))
-	return now, atomicfile.WriteBytes(filepath.Join(dir, hostFile), fail.Or(json.Marshal(now)))
+	h.Files[h.Program] = fail.Or(stamp.Of(ctx, h.Program))
+}
+
+// compile builds the packages, and notes what they are. The go command looks only at the sizes of the archives in its cache,
+// whose names are their checksums: a damaged one is removed, and built again.
+func (h *Host) compile(ctx context.Context, paths []string) (err error) {
+	for try := range 2 {
+		h.Files = stamp.Files{}
+		if h.Packages, err = h.Go.exportsOf(ctx, h.Module, append(paths, hostPackage)...); err != nil {
+			return err
+		}
+		var damaged error
+		for _, p := range h.Packages {
+			s, err := stamp.Of(ctx, p.Export)
+			if err != nil {
+				return err
+			}
+			sum, cached := strings.CutSuffix(filepath.Base(p.Export), "-d")
+			if cached && len(sum) == len(s.SHA256) && sum != s.SHA256 {
+				damaged = fmt.Errorf("%s %w", p.Export, stamp.ErrDamaged)
+				if err := os.Remove(p.Export); err != nil {
+					return errors.Join(damaged, err)
+				}
+			}
+			h.Files[p.Export] = s
+		}
+		if damaged == nil || try > 0 {
+			return damaged
+		}
+	}
+	return nil
 }
 
 // build builds a program that can import the module's internal packages, in the system's own mode: what is compiled for plugins
@@ -123,16 +216,37 @@ func (h *Host) importable(ctx context.Context) []string {
 }
 
 // Install builds the kernel and its host into a folder, and returns the program that Jupyter starts. This downloads what the
-// module requires and compiles all packages, so that for the user's first cell only the cell itself has to be compiled.
-func Install(ctx context.Context, dir, module string) (start string, err error) {
-	defer fail.Caught(&err)
-	g := fail.Or(FindTools(ctx, module))
-	fail.If(os.MkdirAll(dir, 0o777))
+// module requires and compiles all packages, so that for the user's first cell only the cell itself has to be compiled. A host
+// that is there is verified.
+func Install(ctx context.Context, dir, module string, note func(line string)) (start string, err error) {
+	g, err := FindTools(ctx, module)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return "", err
+	}
 	start = filepath.Join(dir, "start")
 	partial := start + ".partial"
-	fail.Or(run(ctx, module, g.CGO, g.Command, "build", "-buildvcs=false", "-ldflags=-s", "-o", partial, "./internal/kernel/serve"))
-	fail.If(os.Rename(partial, start))
+	if _, err := run(ctx, module, g.CGO, g.Command, "build", "-buildvcs=false", "-ldflags=-s", "-o", partial, "./internal/kernel/serve"); err != nil {
+		return "", err
+	}
+	if err := os.Rename(partial, start); err != nil {
+		return "", err
+	}
 	h := &Host{Module: module, Go: g, Program: filepath.Join(dir, "host")}
+	if there, err := Read(dir); err == nil {
+		if err = there.Verify(ctx); errors.Is(err, context.Canceled) {
+			return "", err
+		} else if err != nil {
+			note(printable.Line(err.Error()) + ": it is made again...")
+			if err := os.Remove(filepath.Join(dir, hostFile)); err != nil {
+				return "", err
+			}
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		note(printable.Line(err.Error()) + ": it is made again...")
+	}
 	if _, err := h.Current(ctx); err != nil {
 		return "", fmt.Errorf("the module does not build for a notebook: %w", err)
 	}

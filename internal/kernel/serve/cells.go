@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"log"
 	"maps"
 	"slices"
 	"time"
@@ -85,8 +86,13 @@ func (s *server) execute(r *request) fields {
 	if r.content.Store {
 		s.past = append(s.past, r.content.Code)
 	}
+	notes := s.notes
+	s.notes = nil
 	s.mu.Unlock()
 	r.show("execute_input", fields{"code": r.content.Code, "execution_count": r.number})
+	for _, line := range notes {
+		r.stream("stderr", line+"\n")
+	}
 	err := enter(func() error { return s.engine.execute(r) })
 	s.mu.Lock()
 	s.running = slices.DeleteFunc(s.running, func(x *request) bool { return x == r })
@@ -117,6 +123,20 @@ func (s *server) speaker() *request {
 		return s.running[n-1]
 	}
 	return s.newest
+}
+
+// note shows a line below the cell that runs, or else below the next one.
+func (s *server) note(line string) {
+	log.Print("kernel: ", line)
+	s.mu.Lock()
+	waits := len(s.running) == 0
+	if waits {
+		s.notes = append(s.notes, line)
+	}
+	s.mu.Unlock()
+	if !waits {
+		s.speaker().stream("stderr", line+"\n")
+	}
 }
 
 // busy says whether other cells run than the one that asks.

@@ -33,7 +33,10 @@ type notebook struct {
 func newNotebook(folder string, s *server) (e *notebook, err error) {
 	defer fail.Caught(&err)
 	h, err := build.Read(folder)
-	if h != nil && err != nil { // Go's cache was cleaned
+	if h != nil {
+		h.Note = s.note
+	}
+	if h != nil && err != nil { // Go's cache was cleaned, or a file was damaged
 		h, err = h.Current(s.ctx)
 	}
 	fail.If(err)

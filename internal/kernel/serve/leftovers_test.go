@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -72,4 +73,44 @@ func ends(pid int) bool {
 		}
 	}
 	return false
+}
+
+// A damaged host is built again when the kernel starts, and a damaged package when the new process is asked for.
+func TestDamagedHost(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	first := begin(t)
+	h := first.process.Load().Host
+	old, err := os.Stat(h.Program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := h.Program + ".damaged" // the other one runs
+	if err := errors.Join(os.WriteFile(damaged, []byte("half"), 0o700), os.Rename(damaged, h.Program)); err != nil {
+		t.Fatal(err)
+	}
+	s := new(session)
+	s.client, _, _ = start(t, func(k *server) (_ engine, err error) {
+		s.notebook, err = newNotebook(hosts, k)
+		return s.notebook, err
+	})
+	if got, err := s.run("1 + 1"); err != nil || !strings.Contains(got, "is damaged: it has 4 bytes") || !strings.HasSuffix(got, "built again...\n2\n") {
+		t.Errorf("half a host: %q, %v", got, err)
+	}
+	if now, err := os.Stat(h.Program); err != nil || now.Size() != old.Size() {
+		t.Errorf("the host: %v, %v", now, err)
+	}
+	for _, p := range s.process.Load().Packages {
+		if p.Path != "github.com/parallelcl/parallelcl/toy" {
+			continue
+		}
+		if err := errors.Join(os.Chmod(p.Export, 0o600), os.Truncate(p.Export, 100)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.run("toy.Figure2().Steps"); err == nil || !strings.Contains(err.Error(), "is damaged") || !strings.Contains(err.Error(), "%handover") {
+		t.Errorf("half an archive: %v", err)
+	}
+	if got, err := s.run("%handover\ntoy.Figure2().Steps"); err != nil || !strings.HasSuffix(got, "\n1500\n") || strings.Count(got, "is damaged") != 1 {
+		t.Errorf("then %q, %v", got, err)
+	}
 }

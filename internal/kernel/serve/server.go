@@ -69,6 +69,7 @@ type server struct {
 	running []*request        // cells, the newest last
 	newest  *request          // the cell that was started last; before the first, one that shows nothing
 	past    []string          // the cells with numbers
+	notes   []string          // what is to be said when a cell runs
 }
 
 // serve serves an engine at the ports of a Jupyter connection file, until a front end shuts the kernel down, ctx ends, the
