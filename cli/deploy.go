@@ -48,7 +48,8 @@ func (c *deployFlags) complete(j *deploy.Job, processes int) (files []string, er
 	if c.TunedFrom != "" {
 		files = append(files, c.TunedFrom)
 	}
-	for _, config := range all[0].Runs {
+	for _, run := range all[0].Runs {
+		config := run.Config()
 		files = append(files, datasets.OwnPath(config.Dataset), config.InitFile)
 	}
 	files = slices.DeleteFunc(files, func(path string) bool { return path == "" })

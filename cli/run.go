@@ -53,7 +53,7 @@ func (c *runCmd) Run(k *kong.Context, rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	configs = slices.DeleteFunc(configs, func(config experiment.Checked) bool { return !c.Shard.Has(config.Config) })
+	configs = slices.DeleteFunc(configs, func(config experiment.Checked) bool { return !c.Shard.Has(config.Config()) })
 	if len(configs) == 0 { // there may be more shards than runs
 		return nil
 	}
@@ -87,7 +87,7 @@ func (c *runCmd) Run(k *kong.Context, rc *runContext) error {
 func (c *runCmd) prepare(rc *runContext, configs []experiment.Checked, w experiment.Where) (note string, err error) {
 	left := c.Replace
 	for i, config := range configs {
-		if configs[i].Config, err = config.OnData(rc.ctx, c.options()); err != nil {
+		if configs[i], err = config.OnData(rc.ctx, c.options()); err != nil {
 			return "", err
 		}
 		if !c.Replace {
@@ -101,7 +101,7 @@ func (c *runCmd) prepare(rc *runContext, configs []experiment.Checked, w experim
 	if !left {
 		return "", nil
 	}
-	if c.Threads == 0 && slices.ContainsFunc(configs, func(config experiment.Checked) bool { return config.Model == "resnet18" }) {
+	if c.Threads == 0 && slices.ContainsFunc(configs, func(config experiment.Checked) bool { return config.Config().Model == "resnet18" }) {
 		c.Threads = runtime.NumCPU() // convolutions gain from every core, an MLP's steps do not
 	}
 	set, _, err := c.ready(rc, w.Machine, configs, c.Jobs)
@@ -113,7 +113,7 @@ func (c *runCmd) prepare(rc *runContext, configs []experiment.Checked, w experim
 			return "", err
 		}
 	}
-	return c.about(set, configs[0].Config), nil
+	return c.about(set, configs[0].Config()), nil
 }
 
 // about is what the user should know of the data set and of how it is learnt.

@@ -56,12 +56,12 @@ func (m *machineFlags) machine(rc *runContext, dataDir string) *experiment.Machi
 
 // ready opens the data set and the backend, and checks that the scenarios fit the data set.
 func (m *machineFlags) ready(rc *runContext, machine *experiment.Machine, configs []experiment.Checked, jobs int) (*datasets.Dataset, *backend.Backend, error) {
-	set, err := machine.Dataset(rc.ctx, configs[0].Dataset)
+	set, err := machine.Dataset(rc.ctx, configs[0].Config().Dataset)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, config := range configs {
-		if _, err := usage(experiment.NewScenario(config.Config, set)); err != nil {
+		if _, err := usage(experiment.NewScenario(config.Config(), set)); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -84,7 +84,7 @@ func collect(rc *runContext, configs []experiment.Checked, w experiment.Where, n
 	runs, stopped := make([]*results.Run, len(configs)), error(nil)
 	for e, err := range experiment.Each(rc.ctx, configs, w) {
 		end()
-		name := label(e.Index, len(configs), configs[e.Index].Config)
+		name := label(e.Index, len(configs), configs[e.Index].Config())
 		switch {
 		case errors.Is(err, experiment.ErrInterrupted): // others may not have been saved, which counts more
 			stopped = err

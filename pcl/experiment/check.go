@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,15 +9,41 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// Checked is a configuration in which [Config.Check] found nothing wrong. Its seeds may be changed; whoever changes another
-// field has to have its Config checked again.
-type Checked struct{ Config }
+// Checked is a configuration in which [Config.Check] found nothing wrong. It does not change any more: a change of its Config
+// has to be checked again.
+type Checked struct{ config Config }
+
+// Config returns a copy of the configuration.
+func (c Checked) Config() Config { return c.config.clone() }
+
+// ID returns the configuration's [Config.ID].
+func (c Checked) ID() string { return c.config.ID() }
+
+// Folder returns the name of the run's folder, as [Config.Folder] does.
+func (c Checked) Folder() string { return c.config.Folder() }
+
+// OnData returns the configuration with the checksum of its data set's files; see [Config.OnData].
+func (c Checked) OnData(ctx context.Context, o datasets.Options) (Checked, error) {
+	own, err := c.config.OnData(ctx, o)
+	return Checked{own}, err
+}
+
+// WithSeeds returns the configuration with other seeds, none of which is wrong. A scenario that is played keeps its label set
+// and its timeline.
+func (c Checked) WithSeeds(labelset, timeline, seed uint64) Checked {
+	if c.config.Scenario == nil {
+		c.config.LabelSet, c.config.Timeline = labelset, timeline
+	}
+	c.config.Seed = seed
+	return c
+}
 
 // Check returns the configuration as what runs are made from, or an error that names the first thing that is wrong in it.
 // It is the only door: behind it nothing is checked again.
@@ -51,7 +78,7 @@ func (c Config) Check() (checked Checked, err error) {
 	if unwritable != nil {
 		return Checked{}, fmt.Errorf("a result file cannot hold a value (write inf and nan as texts): %w", unwritable)
 	}
-	return Checked{c}, nil
+	return Checked{c.clone()}, nil
 }
 
 // rule returns the method and the optimiser, as they are before the first step: each learner needs its own.

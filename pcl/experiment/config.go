@@ -3,6 +3,8 @@ package experiment
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -84,6 +86,32 @@ func DefaultConfig(dataset string) Config {
 		c.suit(dataset)
 	}
 	return c
+}
+
+// clone returns a copy that shares nothing that can be changed.
+func (c Config) clone() Config {
+	c.Params, c.Hidden = cloned(c.Params), slices.Clone(c.Hidden)
+	if c.Scenario != nil {
+		s := *c.Scenario
+		s.Tasks = slices.Clone(s.Tasks)
+		for i, t := range s.Tasks {
+			t.Classes, t.Names, t.Parts = slices.Clone(t.Classes), slices.Clone(t.Names), slices.Clone(t.Parts)
+			s.Tasks[i] = t
+		}
+		c.Scenario = &s
+	}
+	return c
+}
+
+// cloned copies the values of a method's parameters, some of which are lists.
+func cloned(values map[string]any) map[string]any {
+	values = maps.Clone(values)
+	for name, v := range values {
+		if list, ok := v.([]any); ok {
+			values[name] = slices.Clone(list)
+		}
+	}
+	return values
 }
 
 // setModel changes the kind of network. The sizes are then the defaults of that kind.

@@ -314,3 +314,20 @@ func TestLayers(t *testing.T) {
 		t.Error("a layer was changed")
 	}
 }
+
+// TestCheckedStays: what was checked does not change with the configuration that it came from, nor with a copy of its own.
+func TestCheckedStays(t *testing.T) {
+	c := blobConfig("emgd-gmc")
+	c.Params = map[string]any{"tau": 5}
+	checked := must.Get(c.Check())(t)
+	id := checked.ID()
+	c.Params["tau"], c.Hidden[0] = -1, 99
+	own := checked.Config()
+	own.Params["tau"], own.Hidden[0], own.Batch = -1, 99, 0
+	if checked.ID() != id || checked.Config().Hidden[0] == 99 {
+		t.Errorf("the checked configuration changed: %+v", checked.Config())
+	}
+	if other := checked.WithSeeds(7, 8, 9); checked.ID() != id || other.ID() == id || other.Config().Timeline != 8 {
+		t.Errorf("other seeds: %+v", other.Config())
+	}
+}

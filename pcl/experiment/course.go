@@ -13,7 +13,7 @@ import (
 
 // course is a learner and the scenario that it goes through.
 type course struct {
-	config   Checked
+	config   Config
 	machine  *Machine
 	set      *datasets.Dataset
 	scenario *scenario.Scenario
@@ -22,11 +22,11 @@ type course struct {
 
 // newCourse opens what a configuration needs, and returns its scenario with a learner before the first step. Close the learner.
 func (m *Machine) newCourse(ctx context.Context, c Checked, look pcl.Options) (*course, error) {
-	set, err := m.ready(ctx, c.Dataset)
+	set, err := m.ready(ctx, c.config.Dataset)
 	if err != nil {
 		return nil, err
 	}
-	p := &course{config: c, machine: m, set: set}
+	p := &course{config: c.config, machine: m, set: set}
 	if err := p.begin(look); err != nil {
 		return nil, err
 	}
@@ -50,10 +50,10 @@ func NewScenario(c Config, set *datasets.Dataset) (s *scenario.Scenario, err err
 	if err != nil {
 		return nil, err
 	}
-	return checked.newScenario(set)
+	return checked.config.newScenario(set)
 }
 
-func (c Checked) newScenario(set *datasets.Dataset) (*scenario.Scenario, error) {
+func (c Config) newScenario(set *datasets.Dataset) (*scenario.Scenario, error) {
 	counts := make([]int, len(set.Classes))
 	for class, images := range set.ByClass(&set.Train, c.TrainPerClass) {
 		counts[class] = len(images)
@@ -106,7 +106,7 @@ func checkMemory(c memory.Config, s *scenario.Scenario) error {
 
 // newLearner returns a learner with the settings of the configuration, for the images of a data set. It has so many outputs,
 // and no tasks yet. look says how it is looked at, which changes nothing else.
-func (c Checked) newLearner(m *Machine, set *datasets.Dataset, outputs int, look pcl.Options) (*pcl.Learner, error) {
+func (c Config) newLearner(m *Machine, set *datasets.Dataset, outputs int, look pcl.Options) (*pcl.Learner, error) {
 	rule, optimizer, err := c.rule()
 	if err != nil {
 		return nil, err

@@ -117,7 +117,7 @@ func (w *Where) loop(ctx context.Context, idle []*Machine, configs []Checked, yi
 	defer stop()
 	var todo []int
 	for i, c := range configs {
-		if w.Shard.Has(c.Config) {
+		if w.Shard.Has(c.config) {
 			todo = append(todo, i)
 		}
 	}

@@ -19,12 +19,14 @@ import (
 var ErrForeign = errors.New("not this run's result")
 
 // Finished returns the result that [Each] finds in the folder of a run. It is nil if the run has to be made.
-func (w Where) Finished(c Checked) (*results.Run, error) {
+func (w Where) Finished(c Checked) (*results.Run, error) { return w.finished(c.config) }
+
+func (w Where) finished(c Config) (*results.Run, error) {
 	dir := w.folder(c)
 	if dir == "" {
 		return nil, nil
 	}
-	r, err := finished(dir, c.Config)
+	r, err := finished(dir, c)
 	if r != nil && (w.lacks(dir, r.Steps) || w.Weights && !exists(dir, weightsFile)) {
 		r, err = nil, fmt.Errorf("pcl: the run in %s is finished, but %w", dir, errLacks)
 	}
@@ -40,7 +42,7 @@ func (w Where) replaces(err error) bool {
 }
 
 // folder returns the folder of a run; it is empty if runs leave no files.
-func (w Where) folder(c Checked) string {
+func (w Where) folder(c Config) string {
 	if w.Dir == "" {
 		return ""
 	}
@@ -95,7 +97,7 @@ func (c Config) differs(r *results.Run) error {
 // Discard removes what a run has left in its folder, finished or not, and no other file, so that [Each] makes it from its
 // beginning. If another process works there, that is an error.
 func (w Where) Discard(c Checked) error {
-	dir := w.folder(c)
+	dir := w.folder(c.config)
 	if !exists(dir) {
 		return nil
 	}

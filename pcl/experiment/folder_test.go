@@ -29,7 +29,7 @@ func newPlayed(t *testing.T) *played {
 }
 
 // dir is the folder of the run.
-func (p *played) dir() string { return p.w.folder(Checked{p.c}) }
+func (p *played) dir() string { return p.w.folder(p.c) }
 
 // run makes the run, or as many of its steps.
 func (p *played) run(most int, change func(*Where)) (*results.Run, error) {

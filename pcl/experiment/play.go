@@ -13,7 +13,7 @@ import (
 )
 
 // begun returns what is known of the tasks of a scenario before its first step.
-func (c Checked) begun(set *datasets.Dataset, s *scenario.Scenario) (tasks []results.Task) {
+func (c Config) begun(set *datasets.Dataset, s *scenario.Scenario) (tasks []results.Task) {
 	for i, t := range s.Tasks {
 		tasks = append(tasks, results.Task{
 			ID: i + 1, Classes: t.Classes, Names: names(set, t.Classes), Start: t.Start, End: t.End(), Train: t.Train,

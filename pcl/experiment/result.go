@@ -29,7 +29,7 @@ func (r *runner) result() (*results.Run, error) {
 	for _, it := range r.learner.Memory().Samples() {
 		pixels = append(pixels, it.Pixels)
 	}
-	config, _ := json.Marshal(r.config.Config) // Check found that this can be done
+	config, _ := json.Marshal(r.config) // Check found that this can be done
 	out := &results.Run{
 		ID:     r.config.ID(),
 		Method: r.config.Method, MethodTitle: r.learner.Options().Method.Info().Title, Params: r.config.Params,

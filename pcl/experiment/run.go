@@ -44,7 +44,7 @@ func (w *Where) one(ctx context.Context, m *Machine, i int, c Checked) (*results
 	if run, err := w.Finished(c); err != nil || run != nil {
 		return run, err // also in a folder that cannot be written to
 	}
-	r := &runner{course: course{config: c, machine: m}, where: w, dir: w.folder(c), begun: time.Now()}
+	r := &runner{course: course{config: c.config, machine: m}, where: w, dir: w.folder(c.config), begun: time.Now()}
 	if w.Attempts > 0 {
 		if h, held := heldBy(r.dir); held {
 			if err := h.failure(r.dir); err != nil {
@@ -59,7 +59,7 @@ func (w *Where) one(ctx context.Context, m *Machine, i int, c Checked) (*results
 		return nil, err
 	}
 	if w.Begin != nil {
-		w.tell(func() { w.Begin(i, c.Config) })
+		w.tell(func() { w.Begin(i, c.Config()) })
 	}
 	if w.Progress != nil {
 		r.progress = func(p Progress) { w.tell(func() { w.Progress(i, p) }) }
@@ -80,7 +80,7 @@ func (r *runner) run(ctx context.Context) (out *results.Run, err error) {
 	if r.set, err = r.machine.ready(ctx, r.config.Dataset); err != nil {
 		return nil, err
 	}
-	if r.config.Config, err = r.config.on(r.set.SHA256); err != nil {
+	if r.config, err = r.config.on(r.set.SHA256); err != nil {
 		return nil, err
 	}
 	if r.program, err = r.config.program(); err != nil {
@@ -93,7 +93,7 @@ func (r *runner) run(ctx context.Context) (out *results.Run, err error) {
 		return nil, err
 	}
 	defer r.lock.release()
-	if run, err := r.where.Finished(r.config); err != nil || run != nil {
+	if run, err := r.where.finished(r.config); err != nil || run != nil {
 		return run, err // by another process, in the meantime
 	}
 	if r.where.Attempts == 0 {

@@ -52,7 +52,7 @@ func (r *runner) checkpoint() error {
 		return err
 	}
 	r.state.Measured.PeakRSS = max(r.state.Measured.PeakRSS, PeakRSS())
-	state, err := json.Marshal(saved{Schema: savedSchema, Config: r.config.Config, Learner: learner.JSON, Run: r.state})
+	state, err := json.Marshal(saved{Schema: savedSchema, Config: r.config, Learner: learner.JSON, Run: r.state})
 	if err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ func (s *Session) Each(ctx context.Context, configs []Config, progress func(done
 			if progress == nil {
 				return
 			}
-			c, from := runs[i], ""
+			c, from := runs[i].config, ""
 			if i != made {
 				from = ", read from " + s.options.Dir
 			}
@@ -132,7 +132,7 @@ func (s *Session) checked(ctx context.Context, configs []Config) (all []Checked,
 		all = append(all, checked)
 	}
 	for i, c := range all {
-		if all[i].Config, err = c.OnData(ctx, datasets.Options{Dir: s.DataDir}); err != nil {
+		if all[i], err = c.OnData(ctx, datasets.Options{Dir: s.DataDir}); err != nil {
 			return nil, err
 		}
 	}
@@ -202,7 +202,7 @@ func (s *Session) Learner(ctx context.Context, c Config) (l *pcl.Learner, err er
 	if err != nil {
 		return nil, err
 	}
-	if l, err = checked.newLearner(&s.Machine, set, len(set.Classes), pcl.Options{}); err != nil {
+	if l, err = checked.config.newLearner(&s.Machine, set, len(set.Classes), pcl.Options{}); err != nil {
 		return nil, err
 	}
 	recipe.Note(l, "learner", recipeArgs{s.name, s.options, c, 0, nil})
@@ -220,7 +220,7 @@ func (s *Session) Task(ctx context.Context, c Config, id int, classes ...int) (t
 	if err != nil {
 		return pcl.Task{}, err
 	}
-	if t, err = checked.newTask(set, id, scenario.Task{Classes: classes}); err != nil {
+	if t, err = checked.config.newTask(set, id, scenario.Task{Classes: classes}); err != nil {
 		return pcl.Task{}, err
 	}
 	recipe.Note(t.Test.(*datasets.Selection), "task", recipeArgs{s.name, s.options, c, id, classes}) // it stays when the stream has ended

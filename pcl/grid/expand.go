@@ -51,15 +51,19 @@ func (g *Grid) expand() (all []*rows.Row, configs []experiment.Checked, err erro
 					if err != nil {
 						return nil, nil, fmt.Errorf("%s, %s: %w", dataset, row.Line(), err)
 					}
-					said := [2]string{base.Dataset, base.DataSHA256}
+					c := base.Config()
+					said := [2]string{c.Dataset, c.DataSHA256}
 					if _, known := sums[said]; !known {
-						here, err := base.OnData(context.Background(), datasets.Options{Dir: g.DataDir})
+						here, err := c.OnData(context.Background(), datasets.Options{Dir: g.DataDir})
 						if err != nil {
 							return nil, nil, err
 						}
 						sums[said] = here.DataSHA256
 					}
-					base.DataSHA256 = sums[said]
+					c.DataSHA256 = sums[said]
+					if base, err = c.Check(); err != nil {
+						return nil, nil, err
+					}
 					repeated, own, err := g.repeat(row, base)
 					if err != nil {
 						return nil, nil, err
@@ -79,19 +83,16 @@ func paperName(t table) string {
 
 // repeat returns a row and its configuration for every label set, timeline and seed.
 func (g *Grid) repeat(row rows.Row, c experiment.Checked) (all []*rows.Row, configs []experiment.Checked, err error) {
-	if c.Scenario != nil && len(g.LabelSets)*len(g.Timelines) > 1 {
+	if c.Config().Scenario != nil && len(g.LabelSets)*len(g.Timelines) > 1 {
 		return nil, nil, fmt.Errorf("%s: a published scenario is one label set and one timeline, but the grid lists %d and %d", row.Method, len(g.LabelSets), len(g.Timelines))
 	}
 	for _, labelset := range g.LabelSets {
 		for _, timeline := range g.Timelines {
 			for _, seed := range g.Seeds {
-				if c.Scenario == nil {
-					c.LabelSet, c.Timeline = labelset, timeline
-				}
-				c.Seed = seed
-				own := row
-				own.LabelSet, own.Timeline, own.Seed, own.Cell = c.LabelSet, c.Timeline, seed, c.ID()
-				all, configs = append(all, &own), append(configs, c)
+				run := c.WithSeeds(labelset, timeline, seed)
+				config, own := run.Config(), row
+				own.LabelSet, own.Timeline, own.Seed, own.Cell = config.LabelSet, config.Timeline, seed, run.ID()
+				all, configs = append(all, &own), append(configs, run)
 			}
 		}
 	}

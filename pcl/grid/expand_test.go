@@ -55,7 +55,11 @@ func TestPaperLayer(t *testing.T) {
 	p := expanded(t, g)
 	paper := must.Get(PaperLayer("emnist-byclass-test80"))(t)
 	c := must.Get(experiment.NewConfig(paper, experiment.Layer{Values: map[string]any{"method": "emgd-gmc", "increment": "class", "labelset": 2}}))(t)
-	if !slices.ContainsFunc(p.Runs, func(r experiment.Checked) bool { r.DataSHA256 = ""; return r.ID() == c.ID() }) {
+	if !slices.ContainsFunc(p.Runs, func(r experiment.Checked) bool {
+		whole := r.Config()
+		whole.DataSHA256 = ""
+		return whole.ID() == c.ID()
+	}) {
 		t.Errorf("the grid has no run %s", c.ID())
 	}
 	if _, err := PaperLayer("glyphs"); err == nil {

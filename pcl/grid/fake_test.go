@@ -96,12 +96,12 @@ func filled(t testing.TB, p *Grid, fail func(experiment.Config) string) *Results
 	for _, c := range p.Runs {
 		own := filepath.Join(dir, c.Folder())
 		must.Do(t, os.MkdirAll(own, 0o777))
-		if fail != nil && fail(c.Config) != "" {
-			note := fmt.Sprintf(`{"failed": %q, "left": true}`, fail(c.Config))
+		if fail != nil && fail(c.Config()) != "" {
+			note := fmt.Sprintf(`{"failed": %q, "left": true}`, fail(c.Config()))
 			put(t, filepath.Join(own, "work.json"), note)
 			continue
 		}
-		must.Do(t, fakeResult(c.Config).Save(filepath.Join(own, "result.json")))
+		must.Do(t, fakeResult(c.Config()).Save(filepath.Join(own, "result.json")))
 	}
 	r := must.Get(p.Results(dir))(t)
 	return r

@@ -35,9 +35,10 @@ func TestBuiltin(t *testing.T) {
 				t.Errorf("%s: %v", g.Name, err)
 			}
 			rows[g.Name] = len(r)
-			for i, c := range configs {
-				if c.Method == configs[0].Method && c.Seed == configs[0].Seed { // the situations are the same for all
-					if err := playable(c.Config); err != nil {
+			for i, run := range configs {
+				c, first := run.Config(), configs[0].Config()
+				if c.Method == first.Method && c.Seed == first.Seed { // the situations are the same for all
+					if err := playable(c); err != nil {
 						t.Errorf("%s, %s: %v", g.Name, r[i].Dataset, err)
 					}
 				}
@@ -121,7 +122,7 @@ func TestSettings(t *testing.T) {
 	if g.Title != "Over" || g.Name != "over-tiny" || len(rows) != 2 {
 		t.Fatalf("%d rows of %q, %q", len(rows), g.Name, g.Title)
 	}
-	c, r := configs[0], rows[0]
+	c, r := configs[0].Config(), rows[0]
 	if c.Batch != 16 || c.EvalEvery != 2 || c.TrainPerClass != 9 || c.Params["momentum"] != 0.5 || c.Edit.Eta != 0.01 || !slices.Equal(c.Hidden, []int{4}) {
 		t.Errorf("settings of different tables: %+v", c)
 	}
@@ -131,8 +132,8 @@ func TestSettings(t *testing.T) {
 	if c.LabelSet != 3 || c.Timeline != 4 || c.Seed != 5 || c.Increment != "class" {
 		t.Errorf("the place in the grid: %+v", c)
 	}
-	if fmt.Sprint(c.Params["tau"]) != "1" || configs[1].Params["tau"] != "inf" || rows[1].Line() != "GMC, hidden=[4], params.tau=inf" {
-		t.Errorf("varied: %v, %v, %q", c.Params, configs[1].Params, rows[1].Line())
+	if fmt.Sprint(c.Params["tau"]) != "1" || configs[1].Config().Params["tau"] != "inf" || rows[1].Line() != "GMC, hidden=[4], params.tau=inf" {
+		t.Errorf("varied: %v, %v, %q", c.Params, configs[1].Config().Params, rows[1].Line())
 	}
 	if r.PaperDataset != "PS-Glyphs" || r.PaperMethod != "" || r.Dataset != "Glyphs" || r.Method != "GMC" {
 		t.Errorf("names: %+v", r)

@@ -81,7 +81,7 @@ func workerProcess(dir string) int {
 // and none was made twice but for those that a kill took before its result was written.
 func TestKill(t *testing.T) {
 	p, dir := killed(t), t.TempDir()
-	data, err := json.Marshal(p.Runs)
+	data, err := json.Marshal(configsOf(p.Runs))
 	if err != nil || os.WriteFile(filepath.Join(dir, "runs.json"), data, 0o666) != nil {
 		t.Fatal(err)
 	}

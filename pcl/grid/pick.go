@@ -51,7 +51,7 @@ func (g *Grid) dataSets() ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		names = append(names, c.Dataset)
+		names = append(names, c.Config().Dataset)
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil

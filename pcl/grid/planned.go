@@ -82,7 +82,7 @@ func (g *Grid) ConfigOf(r *rows.Row) (experiment.Checked, error) {
 			row.LabelSet != r.LabelSet || row.Timeline != r.Timeline || row.Seed != r.Seed {
 			continue
 		}
-		whole := configs[i] // results of older programs do not say that their data were a part of a set
+		whole := configs[i].Config() // results of older programs do not say that their data were a part of a set
 		whole.DataSHA256 = ""
 		if id := row.Cell; id != r.Run && whole.ID() != r.Run {
 			return configs[i], fmt.Errorf("the grid %s has another run there now, or the files of its data set are others: its configuration is %s, and that of the result %s, which the program %s made", g.Name, id, r.Run, r.Program)

@@ -88,8 +88,8 @@ func TestConfigOfAPart(t *testing.T) {
 		put(t, path, data)
 	}
 	c, err := g.ConfigOf(old)
-	if err != nil || c.DataSHA256 == "" {
-		t.Fatalf("the checksum of a part is %q (%v)", c.DataSHA256, err)
+	if err != nil || c.Config().DataSHA256 == "" {
+		t.Fatalf("the checksum of a part is %q (%v)", c.Config().DataSHA256, err)
 	}
 	if reasons := reasons(old, &results.Run{ID: c.ID()}); !strings.Contains(strings.Join(reasons, "\n"), "are a part of the official ones now") {
 		t.Errorf("nothing says what differs: %q", reasons)
@@ -127,8 +127,8 @@ func TestNamed(t *testing.T) {
 	}
 	g := must.Get(Named("small-full-tuned", path, values))(t)
 	c, err := g.config("G", "Mean", "task", nil)
-	if err != nil || c.Batch != 5 || g.Name != "small-full-tuned" {
-		t.Errorf("%s: batch %d (%v)", g.Name, c.Batch, err)
+	if err != nil || c.Config().Batch != 5 || g.Name != "small-full-tuned" {
+		t.Errorf("%s: batch %d (%v)", g.Name, c.Config().Batch, err)
 	}
 }
 

@@ -33,7 +33,7 @@ func (r *Results) refresh() error {
 		if r.states[id].Run != nil {
 			continue
 		}
-		s, err := experiment.Look(filepath.Join(r.dir, c.Folder()), c.Config)
+		s, err := experiment.Look(filepath.Join(r.dir, c.Folder()), c.Config())
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ type failure struct {
 func (r *Results) Status(shard experiment.Shard) *Status {
 	s := &Status{Name: r.Name, Title: r.Title, Workers: []working{}, Failures: []failure{}} // not null in JSON
 	for _, c := range r.Runs {
-		if !shard.Has(c.Config) {
+		if !shard.Has(c.Config()) {
 			continue
 		}
 		s.Runs++
@@ -113,10 +113,10 @@ func (r *Results) Status(shard experiment.Shard) *Status {
 			}
 		case now.Holder != "":
 			s.Running++
-			s.Workers = append(s.Workers, working{r.place(c.Config), now.Holder})
+			s.Workers = append(s.Workers, working{r.place(c.Config()), now.Holder})
 		case now.Failed != "":
 			s.Failed++
-			s.Failures = append(s.Failures, failure{c.Folder(), r.place(c.Config), now.Failed})
+			s.Failures = append(s.Failures, failure{c.Folder(), r.place(c.Config()), now.Failed})
 		case now.Step > 0:
 			s.Saved++
 		default:

@@ -185,9 +185,9 @@ func (g *Grid) published(name, path string) (any, error) {
 		return nil, err
 	}
 	if param, ok := strings.CutPrefix(path, "params."); ok {
-		return publishedParam(c.Config, param)
+		return publishedParam(c.Config(), param)
 	}
-	if v, ok := params.Values(c.Config)[path]; ok {
+	if v, ok := params.Values(c.Config())[path]; ok {
 		return v, nil
 	}
 	return nil, fmt.Errorf("the configuration has no %s", path)

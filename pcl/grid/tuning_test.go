@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
@@ -57,11 +56,11 @@ func TestTuning(t *testing.T) {
 	plain := must.Get(Load(write(t, "plain", smallTuning[:strings.Index(smallTuning, "[tune]")]), full, nil))(t)
 	_, published, err := plain.expand()
 	must.Do(t, err)
-	if diff := cmp.Diff(published[:2], configs[:2], cmpopts.IgnoreUnexported(experiment.Checked{})); diff != "" {
+	if diff := cmp.Diff(configsOf(published[:2]), configsOf(configs[:2])); diff != "" {
 		t.Errorf("the published values are another run than without tuning:\n%s", diff)
 	}
 	for i, r := range rows {
-		c := configs[i]
+		c := configs[i].Config()
 		switch r.Method {
 		case "DER, der-pp.alpha = 0.1, lr × 2":
 			if c.Optimizer.LR != 0.006 || c.Params["der-pp.alpha"] != 0.1 {
@@ -107,8 +106,8 @@ func TestPick(t *testing.T) {
 	lost := map[string]bool{}
 	for i, row := range rows {
 		key := row.Method + "/" + row.Increment
-		means[key] += fakeResult(configs[i].Config).A / 2
-		lost[key] = lost[key] || bad(configs[i].Config)
+		means[key] += fakeResult(configs[i].Config()).A / 2
+		lost[key] = lost[key] || bad(configs[i].Config())
 	}
 	for i := 0; i < len(rows); i += 2 {
 		key := rows[i].Method + "/" + string(rows[i].Increment)
@@ -199,7 +198,7 @@ func used(t *testing.T, values *Tuned) {
 		if p, ok := w.Set["params"].(table); ok {
 			alpha = p["der-pp.alpha"]
 		}
-		c := p.Runs[i]
+		c := p.Runs[i].Config()
 		if c.Optimizer.LR != rounded(0.0004*factor) {
 			t.Errorf("%s, %s: learning rate %v for a factor of %v", row.Method, row.Increment, c.Optimizer.LR, factor)
 		}
@@ -251,6 +250,14 @@ func TestTuningRefused(t *testing.T) {
 	}
 }
 
+// configsOf are the configurations of runs.
+func configsOf(runs []experiment.Checked) (configs []experiment.Config) {
+	for _, r := range runs {
+		configs = append(configs, r.Config())
+	}
+	return configs
+}
+
 // TestBuiltinTuning checks that the search which comes with the program is fair, and apart from all tables: data and
 // situations of its own.
 func TestBuiltinTuning(t *testing.T) {
@@ -260,8 +267,8 @@ func TestBuiltinTuning(t *testing.T) {
 	if n := len(tuning.tuning.methods) * tuning.tuning.budget * 2 * 2; len(configs) != n {
 		t.Errorf("%d runs, want %d", len(configs), n)
 	}
-	for _, c := range configs {
-		if err := playable(c.Config); err != nil {
+	for _, c := range configsOf(configs) {
+		if err := playable(c); err != nil {
 			t.Error(err)
 		}
 		if c.Dataset != "glyphs-tune" || c.LabelSet < 100 || c.Timeline < 100 || c.Seed < 1000 {

@@ -54,10 +54,10 @@ func (g *Grid) Work(ctx context.Context, w experiment.Where) error {
 		switch {
 		case err == nil:
 		case errors.Is(err, experiment.ErrData):
-			missing[c.Dataset] = err
+			missing[c.Config().Dataset] = err
 		case errors.Is(err, experiment.ErrFailed), errors.Is(err, experiment.ErrForeign):
 			if w.Say != nil {
-				w.Say(fmt.Sprintf("%s: %v.", g.place(c.Config), short(err.Error())))
+				w.Say(fmt.Sprintf("%s: %v.", g.place(c.Config()), short(err.Error())))
 			}
 		case errors.Is(err, experiment.ErrInterrupted), errors.Is(err, experiment.ErrTimeUp):
 			stopped = err // others may not have been saved, which counts more

@@ -61,7 +61,7 @@ func TestShards(t *testing.T) {
 	counts := make([]int, 3)
 	for _, c := range more.Runs {
 		for i := range counts {
-			if (experiment.Shard{I: i, N: 3}).Has(c.Config) {
+			if (experiment.Shard{I: i, N: 3}).Has(c.Config()) {
 				counts[i]++
 			}
 		}
@@ -70,7 +70,7 @@ func TestShards(t *testing.T) {
 		t.Errorf("shards of %v of %d runs", counts, len(more.Runs))
 	}
 	for _, c := range few.Runs {
-		if s := (experiment.Shard{I: 1, N: 3}); s.Has(c.Config) != slices.ContainsFunc(more.Runs, func(o experiment.Checked) bool { return o.ID() == c.ID() && s.Has(o.Config) }) {
+		if s := (experiment.Shard{I: 1, N: 3}); s.Has(c.Config()) != slices.ContainsFunc(more.Runs, func(o experiment.Checked) bool { return o.ID() == c.ID() && s.Has(o.Config()) }) {
 			t.Errorf("%s is in another shard among fewer runs", c.ID())
 		}
 	}
