@@ -54,8 +54,9 @@ func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
 		c.Jobs = 1
 	}
 	rc.note("%d runs in %s, %d at a time%s", len(configs), c.Out, c.Jobs, noteOf(set))
-	w := experiment.Where{Machine: m, Jobs: c.Jobs, Dir: c.Out, CheckpointEvery: c.CheckpointEvery, Say: rc.say}
-	runs, err := collect(rc, configs, w, "")
+	store := experiment.Store{Dir: c.Out, CheckpointEvery: c.CheckpointEvery}
+	schedule := experiment.Schedule{Machine: m, Jobs: c.Jobs, Say: rc.say}
+	runs, err := collect(rc, configs, store, schedule, "")
 	if err := advised(err); err != nil {
 		return err
 	}

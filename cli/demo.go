@@ -97,7 +97,8 @@ func (c *demoCmd) train(rc *runContext) ([]results.File, error) {
 		}
 		configs, folders = append(configs, checked), append(folders, filepath.Join(c.Runs, checked.Folder()))
 	}
-	if _, err := collect(rc, configs, experiment.Where{Machine: m, Dir: c.Runs, Record: true, Say: rc.say}, ""); err != nil {
+	store, schedule := experiment.Store{Dir: c.Runs, Record: true}, experiment.Schedule{Machine: m, Say: rc.say}
+	if _, err := collect(rc, configs, store, schedule, ""); err != nil {
 		return nil, err
 	}
 	return results.Find(folders...)

@@ -115,15 +115,15 @@ func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Ch
 	}
 	m := how.machine(rc, c.DataDir)
 	defer m.Close()
-	w := experiment.Where{Machine: m, Dir: c.Out, Say: rc.say}
-	run, err := w.Finished(config)
+	store := experiment.Store{Dir: c.Out}
+	run, err := store.Finished(config)
 	if run != nil || errors.Is(err, experiment.ErrForeign) {
 		return nil, usagef("--out %s has a finished run, which would not be made again: name another folder", c.Out)
 	}
 	if err != nil {
 		return nil, err
 	}
-	runs, err := collect(rc, []experiment.Checked{config}, w, "")
+	runs, err := collect(rc, []experiment.Checked{config}, store, experiment.Schedule{Machine: m, Say: rc.say}, "")
 	if err != nil {
 		return nil, err
 	}

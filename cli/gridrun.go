@@ -49,48 +49,51 @@ func (c *gridRunCmd) Validate() error {
 }
 
 func (c *gridRunCmd) Run(rc *runContext) error {
-	w := experiment.Where{Dir: c.Dir, Shard: c.Shard.Shard, Attempts: c.Attempts, Replace: c.retry, CheckpointEvery: c.CheckpointEvery}
+	store := experiment.Store{Dir: c.Dir, Attempts: c.Attempts, Replace: c.retry, CheckpointEvery: c.CheckpointEvery}
+	schedule := experiment.Schedule{Shard: c.Shard.Shard}
 	if c.Time > 0 {
-		w.Until = time.Now().Add(c.Time - reserve)
+		schedule.Until = time.Now().Add(c.Time - reserve)
 	}
 	all, err := c.plans(c.Names)
 	if err != nil {
 		return err
 	}
-	return c.work(rc, all, w)
+	return c.work(rc, all, store, schedule)
 }
 
 // work makes the runs of grids, one grid after another. If data are missing for one, the others are made. An interrupt waits
 // until the runs in progress have been saved.
-func (c *gridWork) work(rc *runContext, all []*grid.Grid, w experiment.Where) error {
+func (c *gridWork) work(
+	rc *runContext, all []*grid.Grid, store experiment.Store, schedule experiment.Schedule,
+) error {
 	ctx, release := saveOnSignal(rc.ctx)
 	defer release()
 	defer rc.hold()()
 	c.share(c.Jobs)
-	w.Machine, w.Jobs, w.Say = c.machine(rc, all[0].DataDir), c.Jobs, rc.say
-	defer w.Machine.Close()
+	schedule.Machine, schedule.Jobs, schedule.Say = c.machine(rc, all[0].DataDir), c.Jobs, rc.say
+	defer schedule.Machine.Close()
 	var missing error
 	for _, g := range all {
-		end := follow(rc, &w, func(i int, config experiment.Config) string { return label(i, len(g.Runs), config) })
-		err := g.Work(ctx, w)
+		end := follow(rc, &schedule, func(i int, config experiment.Config) string { return label(i, len(g.Runs), config) })
+		err := g.Work(ctx, store, schedule)
 		end()
 		if missing = errors.Join(missing, err); err != nil && !errors.Is(err, experiment.ErrData) {
 			break
 		}
 	}
-	return reportWork(rc, all, w, missing)
+	return reportWork(rc, all, store.Dir, schedule.Shard, missing)
 }
 
 // reportWork says what is done and what is left, after err ended the work. What failed in other shards is not this
 // command's failure.
-func reportWork(rc *runContext, all []*grid.Grid, w experiment.Where, err error) error {
+func reportWork(rc *runContext, all []*grid.Grid, dir string, shard experiment.Shard, err error) error {
 	failed := 0
 	for _, g := range all {
-		r, e := g.Results(w.Dir)
+		r, e := g.Results(dir)
 		if e != nil {
 			return errors.Join(err, e)
 		}
-		failed += r.Status(w.Shard).Failed
+		failed += r.Status(shard).Failed
 		s := r.Status(experiment.Shard{})
 		rc.note("%s: %d of %d runs done%s", s.Name, s.Done, s.Runs, others(s))
 	}

@@ -10,15 +10,15 @@ import (
 
 // follow shows which runs are made, and how far each is unless several are made side by side. The run's name is printed on a line
 // of its own. end removes what shows the latest progress.
-func follow(rc *runContext, w *experiment.Where, label func(int, experiment.Config) string) (end func()) {
+func follow(rc *runContext, s *experiment.Schedule, label func(int, experiment.Config) string) (end func()) {
 	line := terminal.NewLine(nil)
-	w.Begin = func(i int, config experiment.Config) {
+	s.Begin = func(i int, config experiment.Config) {
 		line.Close()
 		line = terminal.NewLine(rc.progress())
 		rc.note("%s", label(i, config))
 	}
-	if w.Jobs < 2 {
-		w.Progress = func(_ int, p experiment.Progress) {
+	if s.Jobs < 2 {
+		s.Progress = func(_ int, p experiment.Progress) {
 			line.Show("  step %d of %d, %s", p.Step, p.Steps, figures(p))
 		}
 	}

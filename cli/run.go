@@ -57,16 +57,18 @@ func (c *runCmd) Run(k *kong.Context, rc *runContext) error {
 	if len(configs) == 0 { // there may be more shards than runs
 		return nil
 	}
-	w := experiment.Where{
-		Machine: c.machine(rc, c.DataDir), Jobs: c.Jobs, Dir: c.Out, CheckpointEvery: c.CheckpointEvery,
-		Record: c.Record, RecordArrays: c.RecordArrays, Weights: c.Weights, Say: rc.say, Found: make([]*results.Run, len(configs)),
+	store := experiment.Store{
+		Dir: c.Out, CheckpointEvery: c.CheckpointEvery, Record: c.Record, RecordArrays: c.RecordArrays, Weights: c.Weights,
 	}
-	defer w.Machine.Close()
-	note, err := c.prepare(rc, configs, w)
+	schedule := experiment.Schedule{
+		Machine: c.machine(rc, c.DataDir), Jobs: c.Jobs, Say: rc.say, Found: make([]*results.Run, len(configs)),
+	}
+	defer schedule.Machine.Close()
+	note, err := c.prepare(rc, configs, store, schedule)
 	if err != nil {
 		return err
 	}
-	runs, err := collect(rc, configs, w, note)
+	runs, err := collect(rc, configs, store, schedule, note)
 	if err := advised(err); err != nil {
 		return err
 	}
@@ -84,18 +86,20 @@ func (c *runCmd) Run(k *kong.Context, rc *runContext) error {
 
 // prepare opens what the runs need if some are left to be made, and then returns what is shown with the first. It removes
 // what is to be replaced.
-func (c *runCmd) prepare(rc *runContext, configs []experiment.Checked, w experiment.Where) (note string, err error) {
+func (c *runCmd) prepare(
+	rc *runContext, configs []experiment.Checked, store experiment.Store, schedule experiment.Schedule,
+) (note string, err error) {
 	left := c.Replace
 	for i, config := range configs {
 		if configs[i], err = config.OnData(rc.ctx, c.options()); err != nil {
 			return "", err
 		}
 		if !c.Replace {
-			run, err := w.Finished(configs[i])
+			run, err := store.Finished(configs[i])
 			if err := advised(err); err != nil {
 				return "", err
 			}
-			w.Found[i], left = run, left || run == nil
+			schedule.Found[i], left = run, left || run == nil
 		}
 	}
 	if !left {
@@ -104,12 +108,12 @@ func (c *runCmd) prepare(rc *runContext, configs []experiment.Checked, w experim
 	if c.Threads == 0 && slices.ContainsFunc(configs, func(config experiment.Checked) bool { return config.Config().Model == "resnet18" }) {
 		c.Threads = runtime.NumCPU() // convolutions gain from every core, an MLP's steps do not
 	}
-	set, _, err := c.ready(rc, w.Machine, configs, c.Jobs)
+	set, _, err := c.ready(rc, schedule.Machine, configs, c.Jobs)
 	if err != nil {
 		return "", err
 	}
 	for i := 0; c.Replace && i < len(configs); i++ {
-		if err := w.Discard(configs[i]); err != nil {
+		if err := store.Discard(configs[i]); err != nil {
 			return "", err
 		}
 	}

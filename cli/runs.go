@@ -72,17 +72,19 @@ func (m *machineFlags) ready(rc *runContext, machine *experiment.Machine, config
 
 // collect makes the runs that are not finished, shows how far they are, and returns the results of all in their order. An
 // interrupt waits until the runs in progress have been saved. note is shown with the first that is made.
-func collect(rc *runContext, configs []experiment.Checked, w experiment.Where, note string) ([]*results.Run, error) {
+func collect(
+	rc *runContext, configs []experiment.Checked, store experiment.Store, schedule experiment.Schedule, note string,
+) ([]*results.Run, error) {
 	defer rc.hold()()
 	begun := make([]bool, len(configs))
-	end := follow(rc, &w, func(i int, config experiment.Config) string {
+	end := follow(rc, &schedule, func(i int, config experiment.Config) string {
 		text := label(i, len(configs), config) + note
 		begun[i], note = true, ""
 		return text
 	})
 	defer end()
 	runs, stopped := make([]*results.Run, len(configs)), error(nil)
-	for e, err := range experiment.Each(rc.ctx, configs, w) {
+	for e, err := range experiment.Each(rc.ctx, configs, store, schedule) {
 		end()
 		name := label(e.Index, len(configs), configs[e.Index].Config())
 		switch {
@@ -93,7 +95,7 @@ func collect(rc *runContext, configs []experiment.Checked, w experiment.Where, n
 		case err != nil:
 			return nil, err
 		case !begun[e.Index]:
-			rc.note("%s: finished already (%s)", name, filepath.Join(w.Dir, configs[e.Index].Folder(), results.ResultFile))
+			rc.note("%s: finished already (%s)", name, filepath.Join(store.Dir, configs[e.Index].Folder(), results.ResultFile))
 		}
 		runs[e.Index] = e.Run
 	}

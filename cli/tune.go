@@ -32,7 +32,7 @@ func (c *tuneCmd) Run(rc *runContext) error {
 	if err := g.Expand(); err != nil {
 		return err
 	}
-	failed := c.work(rc, []*grid.Grid{g}, experiment.Where{Dir: c.Dir, CheckpointEvery: 500, Attempts: 3})
+	failed := c.work(rc, []*grid.Grid{g}, experiment.Store{Dir: c.Dir, CheckpointEvery: 500, Attempts: 3}, experiment.Schedule{})
 	r, err := g.Results(c.Dir)
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// arraysDir is the name of the folder, in that of a run, which [Where].RecordArrays fills. It holds model.json,
+// arraysDir is the name of the folder, in that of a run, which [Store].RecordArrays fills. It holds model.json,
 // init.npz with the starting parameters, and for each step one step-NNNNNN.npz with the inputs and the results.
 // Another implementation can use them to compute the same steps.
 const arraysDir = "arrays"
@@ -38,7 +38,7 @@ var targetRows = []string{"lo", "hi", "label", "valid", "task_lo", "task_hi"}
 
 // beginArrays writes the starting parameters, if arrays are recorded.
 func (r *runner) beginArrays() error {
-	if r.where.RecordArrays > 0 && r.learner.Steps() == 0 { // a resumed run has written them already
+	if r.work.RecordArrays > 0 && r.learner.Steps() == 0 { // a resumed run has written them already
 		theta, err := r.learner.Parameters()
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func stepFile(step int) string { return fmt.Sprintf("step-%06d.npz", step) }
 
 // trace writes the arrays of a step: its batches, its weights, and the parameters after it.
 func (r *runner) trace(t *pcl.Trace) error {
-	if t.Step >= r.where.RecordArrays {
+	if t.Step >= r.work.RecordArrays {
 		return nil
 	}
 	if t.Step == 0 {

@@ -48,7 +48,7 @@ func TestBlurred(t *testing.T) {
 			if want := map[bool]int{false: 0, true: 4 * perClass}[duplicate]; len(times) != 8*perClass || twice != want {
 				t.Errorf("duplicate %t: %d of %d images are trained on, %d of them twice, want %d", duplicate, len(times), 8*perClass, twice, want)
 			}
-			r := must.Get(made(t.Context(), c, Where{Machine: on(t, pcltest.Backend(t, backend.Go), d)}))(t)
+			r := must.Get(made(t.Context(), c, work{Schedule: Schedule{Machine: on(t, pcltest.Backend(t, backend.Go), d)}}))(t)
 			if r.A < 50 || len(r.Tasks) != 3 || r.Tasks[1].Test != 40 {
 				t.Errorf("%s-incremental, duplicate %t: A = %.1f %%, tasks %+v", increment, duplicate, r.A, r.Tasks)
 			}

@@ -13,7 +13,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// ErrTimeUp is what [Each] yields instead of [ErrInterrupted] if [Where].Until is over. The run in progress has been
+// ErrTimeUp is what [Each] yields instead of [ErrInterrupted] if [Schedule].Until is over. The run in progress has been
 // saved.
 var ErrTimeUp = errors.New("the time is up")
 
@@ -35,17 +35,11 @@ func (s Shard) Has(c Config) bool {
 	return h.Sum64()%uint64(s.N) == uint64(s.I)
 }
 
-// Where says where, which and how runs are made. What they compute depends on their [Config] alone, except for rounding, which
-// differs from backend to backend.
-type Where struct {
-	Machine *Machine
-	Jobs    int // how many runs are made side by side, each on a [Machine] of its own like this one; 0 stands for 1
+// Store says where runs are kept and what they leave there.
+type Store struct {
 	// Dir has a folder for each run ([Config.Folder]), for its result, checkpoints and records. A run that is finished there is not
 	// made again, and one that is not goes on from its newest checkpoint. If Dir is empty, no files are written.
-	Dir   string
-	Shard Shard
-	Until time.Time // when runs have to be saved; the zero value is no limit
-
+	Dir string
 	// Replace makes runs again that another program has made or begun in their folders, or this one on other files, instead of
 	// yielding [ErrForeign]; those that have not left what is asked for; and those that have failed, instead of [ErrFailed].
 	Replace         bool
@@ -55,22 +49,36 @@ type Where struct {
 	// RecordArrays is the number of steps, counted from the first, whose batches and parameters are written to
 	// arrays, so that other implementations can compute the same steps.
 	RecordArrays int
-
-	// Found, if set, are the results of the list that [Where.Finished] has returned before. Each does not look for them again.
-	Found []*results.Run
-
 	// Attempts, if set, is for folders that processes share, on one machine or several: a run that another one is at is
 	// passed over, and taken up if that one leaves it; and each folder keeps a note of who worked there, by which a run has failed
 	// if so many processes in a row have died at it before they saved any progress.
 	Attempts int
 
+	complete bool // whether runs are made again that have not left what is asked for
+}
+
+// Schedule says on which machine runs are made, which of them and until when, and who is told. What a run computes depends on its
+// [Config] alone, except for rounding, which differs from backend to backend.
+type Schedule struct {
+	Machine *Machine
+	Jobs    int // how many runs are made side by side, each on a [Machine] of its own like this one; 0 stands for 1
+	Shard   Shard
+	Until   time.Time // when runs have to be saved; the zero value is no limit
+
+	// Found, if set, are the results of the list that [Store.Finished] has returned before. Each does not look for them again.
+	Found []*results.Run
+
 	// These may be nil. They are called one at a time, and not while the caller handles a result.
 	Say      func(string)        // receives a sentence about what is not as usual in a run's folder
 	Begin    func(int, Config)   // is called before a run of the list is made
 	Progress func(int, Progress) // is called after each of its steps
+}
 
-	told     *sync.Mutex // held meanwhile
-	complete bool        // whether runs are made again that have not left what is asked for
+// work is one call of [Each].
+type work struct {
+	Store
+	Schedule
+	told *sync.Mutex // held while the caller is told of something
 }
 
 // Ended is the run of one of the configurations that [Each] was given.
@@ -90,17 +98,22 @@ type ended struct {
 // that are finished are read from their folders. The caller decides whether to go on after an error, except if ctx was
 // cancelled ([ErrInterrupted]) or the time is up ([ErrTimeUp]): then Each begins no more runs. It ends with the runs in
 // progress saved, as far as they could be.
-func Each(ctx context.Context, configs []Checked, w Where) iter.Seq2[Ended, error] {
-	if w.Dir == "" && (w.Record || w.Weights || w.RecordArrays > 0 || w.Attempts > 0) {
-		panic("experiment: runs leave records, weights and notes only in folders: Where.Dir is empty")
+func Each(ctx context.Context, configs []Checked, store Store, schedule Schedule) iter.Seq2[Ended, error] {
+	if store.Dir == "" && (store.Record || store.Weights || store.RecordArrays > 0 || store.Attempts > 0) {
+		panic("experiment: runs leave records, weights and notes only in folders: Store.Dir is empty")
+	}
+	for i, c := range configs {
+		if c.config.Method == "" {
+			panic(fmt.Sprintf("experiment: configuration %d does not come from Config.Check", i+1))
+		}
 	}
 	return func(yield func(Ended, error) bool) {
+		w := &work{store, schedule, new(sync.Mutex)}
 		if !w.Until.IsZero() {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithDeadlineCause(ctx, w.Until, ErrTimeUp)
 			defer cancel()
 		}
-		w.told = new(sync.Mutex)
 		machines := w.Machine.several(max(1, w.Jobs))
 		defer func() {
 			for _, m := range machines[1:] {
@@ -112,7 +125,7 @@ func Each(ctx context.Context, configs []Checked, w Where) iter.Seq2[Ended, erro
 }
 
 // loop makes the runs of a shard. Those that other processes are at go to the end of the queue; it ends if it finds only such.
-func (w *Where) loop(ctx context.Context, idle []*Machine, configs []Checked, yield func(Ended, error) bool) {
+func (w *work) loop(ctx context.Context, idle []*Machine, configs []Checked, yield func(Ended, error) bool) {
 	within, stop := context.WithCancel(ctx)
 	defer stop()
 	var todo []int
@@ -159,13 +172,13 @@ func (w *Where) loop(ctx context.Context, idle []*Machine, configs []Checked, yi
 	}
 }
 
-func (w *Where) say(format string, args ...any) {
+func (w *work) say(format string, args ...any) {
 	if w.Say != nil {
 		w.tell(func() { w.Say(fmt.Sprintf(format, args...)) })
 	}
 }
 
-func (w *Where) tell(call func()) {
+func (w *work) tell(call func()) {
 	w.told.Lock()
 	defer w.told.Unlock()
 	call()

@@ -19,40 +19,40 @@ import (
 var ErrForeign = errors.New("not this run's result")
 
 // Finished returns the result that [Each] finds in the folder of a run. It is nil if the run has to be made.
-func (w Where) Finished(c Checked) (*results.Run, error) { return w.finished(c.config) }
+func (s Store) Finished(c Checked) (*results.Run, error) { return s.finished(c.config) }
 
-func (w Where) finished(c Config) (*results.Run, error) {
-	dir := w.folder(c)
+func (s Store) finished(c Config) (*results.Run, error) {
+	dir := s.folder(c)
 	if dir == "" {
 		return nil, nil
 	}
 	r, err := finished(dir, c)
-	if r != nil && (w.lacks(dir, r.Steps) || w.Weights && !exists(dir, weightsFile)) {
+	if r != nil && (s.lacks(dir, r.Steps) || s.Weights && !exists(dir, weightsFile)) {
 		r, err = nil, fmt.Errorf("pcl: the run in %s is finished, but %w", dir, errLacks)
 	}
-	if w.replaces(err) || errors.Is(err, errLacks) && !exists(dir, results.ResultFile) { // another process has just removed it
+	if s.replaces(err) || errors.Is(err, errLacks) && !exists(dir, results.ResultFile) { // another process has just removed it
 		return nil, nil
 	}
 	return r, err
 }
 
 // replaces says whether a run is made again, for which such an error is the reason.
-func (w Where) replaces(err error) bool {
-	return w.Replace && errors.Is(err, ErrForeign) || (w.Replace || w.complete) && errors.Is(err, errLacks)
+func (s Store) replaces(err error) bool {
+	return s.Replace && errors.Is(err, ErrForeign) || (s.Replace || s.complete) && errors.Is(err, errLacks)
 }
 
 // folder returns the folder of a run; it is empty if runs leave no files.
-func (w Where) folder(c Config) string {
-	if w.Dir == "" {
+func (s Store) folder(c Config) string {
+	if s.Dir == "" {
 		return ""
 	}
-	return filepath.Join(w.Dir, c.Folder())
+	return filepath.Join(s.Dir, c.Folder())
 }
 
 // lacks says whether records or arrays are asked for that a run has not left in its folder, in which it has made so many steps.
-func (w Where) lacks(dir string, steps int) bool {
-	arrays := min(w.RecordArrays, steps)
-	return w.Record && !exists(dir, results.RecordsFile) || arrays > 0 && !exists(dir, arraysDir, stepFile(arrays-1))
+func (s Store) lacks(dir string, steps int) bool {
+	arrays := min(s.RecordArrays, steps)
+	return s.Record && !exists(dir, results.RecordsFile) || arrays > 0 && !exists(dir, arraysDir, stepFile(arrays-1))
 }
 
 // finished returns the result of a run that is finished in a folder, or nil if there is none. If it is not that of this
@@ -96,8 +96,8 @@ func (c Config) differs(r *results.Run) error {
 
 // Discard removes what a run has left in its folder, finished or not, and no other file, so that [Each] makes it from its
 // beginning. If another process works there, that is an error.
-func (w Where) Discard(c Checked) error {
-	dir := w.folder(c.config)
+func (s Store) Discard(c Checked) error {
+	dir := s.folder(c.config)
 	if !exists(dir) {
 		return nil
 	}

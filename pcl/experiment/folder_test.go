@@ -20,19 +20,19 @@ import (
 type played struct {
 	t     *testing.T
 	c     Config
-	w     Where
+	w     work
 	steps int // made by the last run
 }
 
 func newPlayed(t *testing.T) *played {
-	return &played{t: t, c: blobConfig("avggrad"), w: Where{Machine: onBlobs(t), Dir: filepath.Join(t.TempDir(), "runs")}}
+	return &played{t: t, c: blobConfig("avggrad"), w: work{Store: Store{Dir: filepath.Join(t.TempDir(), "runs")}, Schedule: Schedule{Machine: onBlobs(t)}}}
 }
 
 // dir is the folder of the run.
 func (p *played) dir() string { return p.w.folder(p.c) }
 
 // run makes the run, or as many of its steps.
-func (p *played) run(most int, change func(*Where)) (*results.Run, error) {
+func (p *played) run(most int, change func(*work)) (*results.Run, error) {
 	ctx, cancel := context.WithCancel(p.t.Context())
 	defer cancel()
 	w := p.w
@@ -49,7 +49,7 @@ func (p *played) run(most int, change func(*Where)) (*results.Run, error) {
 }
 
 // stop interrupts the run after some steps.
-func (p *played) stop(after int, change func(*Where)) {
+func (p *played) stop(after int, change func(*work)) {
 	p.t.Helper()
 	if _, err := p.run(after, change); !errors.Is(err, ErrInterrupted) {
 		p.t.Fatalf("interrupted: %v", err)
@@ -57,13 +57,13 @@ func (p *played) stop(after int, change func(*Where)) {
 }
 
 // end makes the run to its end.
-func (p *played) end(change func(*Where)) *results.Run {
+func (p *played) end(change func(*work)) *results.Run {
 	p.t.Helper()
 	return must.Get(p.run(0, change))(p.t)
 }
 
 // refused has a run refused before its first step, with everything in the folder left as it is.
-func (p *played) refused(want error, change func(*Where)) {
+func (p *played) refused(want error, change func(*work)) {
 	p.t.Helper()
 	before := p.files()
 	if _, err := p.run(0, change); !errors.Is(err, want) || p.steps > 0 {
@@ -101,10 +101,10 @@ func (p *played) unchanged(before map[string]string) {
 	}
 }
 
-func recorded(w *Where)  { w.Record = true }
-func replacing(w *Where) { w.Replace = true }
+func recorded(w *work)  { w.Record = true }
+func replacing(w *work) { w.Replace = true }
 
-func arrays(n int) func(*Where) { return func(w *Where) { w.RecordArrays, w.Replace = n, true } }
+func arrays(n int) func(*work) { return func(w *work) { w.RecordArrays, w.Replace = n, true } }
 
 // TestFinishedIsKept runs a finished run again.
 func TestFinishedIsKept(t *testing.T) {
@@ -114,7 +114,7 @@ func TestFinishedIsKept(t *testing.T) {
 	if len(before) != 2 {
 		t.Errorf("the run left %d files, want result and scenario", len(before))
 	}
-	for _, change := range []func(*Where){nil, replacing} {
+	for _, change := range []func(*work){nil, replacing} {
 		if r := p.end(change); r.ModelSHA256 != first.ModelSHA256 || p.steps != 0 {
 			t.Errorf("made again: %d steps", p.steps)
 		}
@@ -138,9 +138,9 @@ func TestUnfinishedGoesOn(t *testing.T) {
 // TestMadeAgainForItsFiles: a run that has not left what is asked for is replaced, finished or not, by one with the same model; and
 // nothing that it left before stays.
 func TestMadeAgainForItsFiles(t *testing.T) {
-	for name, ask := range map[string]func(*Where){
-		results.RecordsFile: func(w *Where) { recorded(w); w.Replace = true },
-		weightsFile:         func(w *Where) { w.Weights, w.Replace = true, true },
+	for name, ask := range map[string]func(*work){
+		results.RecordsFile: func(w *work) { recorded(w); w.Replace = true },
+		weightsFile:         func(w *work) { w.Weights, w.Replace = true, true },
 		arraysDir:           arrays(3),
 	} {
 		for _, stop := range []bool{false, true} {
@@ -151,7 +151,7 @@ func TestMadeAgainForItsFiles(t *testing.T) {
 				p.stop(5, nil)
 			}
 			said := ""
-			r := p.end(func(w *Where) { ask(w); w.Say = func(s string) { said += s } })
+			r := p.end(func(w *work) { ask(w); w.Say = func(s string) { said += s } })
 			goesOn := stop && name == weightsFile // which a run leaves when it ends
 			if r.ModelSHA256 != want.ModelSHA256 || !exists(p.dir(), name) || (p.steps == r.Steps) == goesOn || (said == "") != goesOn {
 				t.Errorf("%s, interrupted before: %t: made %d steps of %d, said %q", name, stop, p.steps, r.Steps, said)
@@ -304,7 +304,7 @@ func TestParts(t *testing.T) {
 	other := &backend.Backend{Backend: first.Backend, Info: first.Info}
 	other.Info.Name, other.Info.Threads = "other", 7
 	p.stop(5, nil)
-	p.stop(2, func(w *Where) { w.Machine = on(t, other, p.w.Machine.set) })
+	p.stop(2, func(w *work) { w.Machine = on(t, other, p.w.Machine.set) })
 	m := p.end(nil).Measured
 	if len(m.Parts) != 3 || m.Parts[1].From != 5 || m.Parts[1].Backend != "other" || m.Parts[1].Threads != 7 || m.Parts[2].From != 7 || m.Parts[2].Begun.IsZero() {
 		t.Errorf("the parts are %+v, from steps %d, %d, the last begun %v", m.Parts, m.Parts[1].From, m.Parts[2].From, m.Parts[2].Begun)
@@ -371,7 +371,7 @@ func TestTrouble(t *testing.T) {
 func TestDiscard(t *testing.T) {
 	p := newPlayed(t)
 	p.w.Attempts = 3
-	p.stop(2, func(w *Where) { w.Record, w.CheckpointEvery = true, 1 })
+	p.stop(2, func(w *work) { w.Record, w.CheckpointEvery = true, 1 })
 	write(t, filepath.Join(p.dir(), "mine.txt"), "")
 	must.Do(t, p.w.Discard(Checked{p.c}))
 	if left := p.files(); len(left) != 1 {

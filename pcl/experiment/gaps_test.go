@@ -18,7 +18,7 @@ import (
 func TestGapsInTheTimeline(t *testing.T) {
 	m, c := onBlobs(t), blobConfig("emgd-gmc")
 	c.Kind, c.EvalEvery = "serial", 0
-	dense := must.Get(made(t.Context(), c, Where{Machine: m}))(t)
+	dense := must.Get(made(t.Context(), c, work{Schedule: Schedule{Machine: m}}))(t)
 	s := must.Get(NewScenario(c, m.set))(t)
 	gap := []int{3, 10, 14} // steps that each task comes later
 	later := *s
@@ -28,7 +28,7 @@ func TestGapsInTheTimeline(t *testing.T) {
 	}
 	c.Play(&later)
 	run := func(dir string) (result, records []byte) {
-		r := must.Get(made(t.Context(), c, Where{Machine: m, Dir: dir, Record: true}))(t)
+		r := must.Get(made(t.Context(), c, work{Store: Store{Dir: dir, Record: true}, Schedule: Schedule{Machine: m}}))(t)
 		if r.ModelSHA256 != dense.ModelSHA256 || r.Steps != dense.Steps || r.Span() != dense.Steps+14 {
 			t.Fatalf("%d of %d steps, another model: %t", r.Steps, r.Span(), r.ModelSHA256 != dense.ModelSHA256)
 		}
@@ -43,14 +43,14 @@ func TestGapsInTheTimeline(t *testing.T) {
 	for _, after := range []int{1, s.Tasks[1].Start, s.Tasks[1].Start + 1} {
 		dir := t.TempDir()
 		ctx, stop := context.WithCancel(t.Context())
-		_, err := made(ctx, c, Where{Machine: m, Dir: dir, Record: true, Progress: func(_ int, p Progress) {
+		_, err := made(ctx, c, work{Store: Store{Dir: dir, Record: true}, Schedule: Schedule{Machine: m, Progress: func(_ int, p Progress) {
 			if p.Step == after {
 				stop()
 			}
 			if p.Steps != dense.Steps {
 				t.Errorf("progress counts to %d, want %d", p.Steps, dense.Steps)
 			}
-		}})
+		}}})
 		if stop(); !errors.Is(err, ErrInterrupted) {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestOneTimelineInBothIncrements(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(dir, "s.json"), []byte(text), 0o666))
 	for _, increment := range []string{"task", "class"} {
 		c := must.Get(parseIn(dir, "scenario = \"s.json\"\ndataset = \"blobs\"\nbatch = 8\nincrement = \""+increment+"\"\nhidden = [16, 8]\n"))(t)
-		r := must.Get(made(t.Context(), c, Where{Machine: onBlobs(t)}))(t)
+		r := must.Get(made(t.Context(), c, work{Schedule: Schedule{Machine: onBlobs(t)}}))(t)
 		if r.Increment != increment || len(r.Tasks) != 3 || r.Tasks[2].Start != 90 || r.Tasks[0].Train != 80 || r.Steps != 24 || r.A < 50 {
 			t.Errorf("%s-incremental, A = %.1f, %d steps, tasks %+v", r.Increment, r.A, r.Steps, r.Tasks)
 		}

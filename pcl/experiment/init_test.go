@@ -59,7 +59,7 @@ func TestInit(t *testing.T) {
 
 	refuse := func(c Config, want string) {
 		t.Helper()
-		if _, err := made(t.Context(), c, Where{Machine: p.w.Machine}); err == nil {
+		if _, err := made(t.Context(), c, work{Schedule: Schedule{Machine: p.w.Machine}}); err == nil {
 			t.Errorf("no error; want one about %q", want)
 		}
 	}
@@ -69,7 +69,7 @@ func TestInit(t *testing.T) {
 	fromResult.InitFile = filepath.Join(first, results.ResultFile)
 	refuse(fromResult, "not a network")
 	fromResult.InitFile = file
-	if again, err := made(t.Context(), fromResult, Where{Machine: p.w.Machine}); err != nil || again.ModelSHA256 != r.ModelSHA256 {
+	if again, err := made(t.Context(), fromResult, work{Schedule: Schedule{Machine: p.w.Machine}}); err != nil || again.ModelSHA256 != r.ModelSHA256 {
 		t.Errorf("from its result it ends otherwise: %v", err)
 	}
 	wide := started

@@ -56,9 +56,9 @@ func (n note) failure(dir string) error {
 }
 
 // before returns the note in the folder of a run. It fails with [ErrFailed] if the run has failed and is not to be made again.
-func (w *Where) before(dir string) (note, error) {
+func (s Store) before(dir string) (note, error) {
 	n := readNote(dir)
-	if w.Replace && n.Failed != "" {
+	if s.Replace && n.Failed != "" {
 		return note{}, nil
 	}
 	if err := n.failure(dir); err != nil {
@@ -69,7 +69,7 @@ func (w *Where) before(dir string) (note, error) {
 
 // arrive writes down that this process works on the run, unless it has failed.
 func (r *runner) arrive() (note, error) {
-	before, err := r.where.before(r.dir)
+	before, err := r.work.before(r.dir)
 	if err != nil {
 		return note{}, err
 	}
@@ -77,11 +77,11 @@ func (r *runner) arrive() (note, error) {
 	n.Host, _ = os.Hostname()
 	switch {
 	case r.lock.open:
-		r.where.say("The file system of %s has no locks: processes may make the same run there, of which the last result stays.", r.dir)
+		r.work.say("The file system of %s has no locks: processes may make the same run there, of which the last result stays.", r.dir)
 	case !before.Begun.IsZero() && !before.Left && n.From <= before.From:
 		n.Deaths = before.Deaths + 1
 	}
-	if n.Deaths >= r.where.Attempts {
+	if n.Deaths >= r.work.Attempts {
 		n.Left = true
 		n.Failed = fmt.Sprintf("%d processes in a row ended at it without a word, as if they had been killed or had run out of memory", n.Deaths)
 	}

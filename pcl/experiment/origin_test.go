@@ -19,7 +19,7 @@ func as(t *testing.T, program string) {
 }
 
 // refusedFor has a run refused because the program old began or made it.
-func (p *played) refusedFor(old, now string, change func(*Where)) {
+func (p *played) refusedFor(old, now string, change func(*work)) {
 	p.t.Helper()
 	before := p.files()
 	_, err := p.run(0, change)

@@ -32,11 +32,11 @@ func TestChangedFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "my table.csv")
 	name := table(t, path, 0)
 	b, out := pcltest.Backend(t, backend.Go), t.TempDir()
-	open := func() (Config, Where) {
+	open := func() (Config, work) {
 		t.Helper()
 		c := must.Get(DefaultConfig(name).OnData(t.Context(), datasets.Options{}))(t)
 		d := must.Get(datasets.Open(t.Context(), name, datasets.Options{}))(t)
-		return c, Where{Machine: on(t, b, d), Dir: out}
+		return c, work{Store: Store{Dir: out}, Schedule: Schedule{Machine: on(t, b, d)}}
 	}
 	c, w := open()
 	if c.Tasks != 2 || c.MinClasses != 2 || c.MaxClasses != 2 || c.Model != "" || c.Batch != 8 || len(c.DataSHA256) != 64 {
@@ -113,7 +113,7 @@ func cutMNIST(t *testing.T, n int) string {
 func TestPartsOfASet(t *testing.T) {
 	plain := DefaultConfig("mnist-test80")
 	plain.Batch = 8
-	w := Where{Dir: t.TempDir()}
+	w := work{Store: Store{Dir: t.TempDir()}}
 	of := func(n int) Config {
 		t.Helper()
 		data := datasets.Options{Dir: cutMNIST(t, n)}
@@ -145,7 +145,7 @@ func TestVectorsRefused(t *testing.T) {
 	images, edited := DefaultConfig(name), DefaultConfig(name)
 	images.Model, images.Hidden, edited.Edit.Eta = "resnet18", nil, 0.01
 	for _, c := range []Config{images, edited} {
-		if _, err := made(t.Context(), c, Where{Machine: on(t, pcltest.Backend(t, backend.Go), d)}); err == nil {
+		if _, err := made(t.Context(), c, work{Schedule: Schedule{Machine: on(t, pcltest.Backend(t, backend.Go), d)}}); err == nil {
 			t.Errorf("%s, edit %+v: no error", c.Model, c.Edit)
 		}
 	}
@@ -168,7 +168,7 @@ func TestLinear(t *testing.T) {
 	for increment, least := range map[string]float64{"task": 95, "class": 75} {
 		c := DefaultConfig(name)
 		c.Method, c.Increment, c.Model, c.Hidden, c.Epochs, c.Optimizer.LR = "er", increment, "linear", nil, 20, 0.1
-		r, err := made(t.Context(), c, Where{Machine: on(t, pcltest.Backend(t, backend.Go), d)})
+		r, err := made(t.Context(), c, work{Schedule: Schedule{Machine: on(t, pcltest.Backend(t, backend.Go), d)}})
 		if err != nil || r.A < least {
 			t.Errorf("%s-incremental: %+v, %v", increment, r, err)
 		}

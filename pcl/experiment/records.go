@@ -23,7 +23,7 @@ type recorder struct {
 // openRecords opens the record file, if one was asked for or the run has one already. A resumed run cuts off the lines that
 // were written after its checkpoint.
 func (r *runner) openRecords() error {
-	if !r.where.Record && r.state.Records == 0 {
+	if !r.work.Record && r.state.Records == 0 {
 		return nil
 	}
 	f, err := os.OpenFile(filepath.Join(r.dir, results.RecordsFile), os.O_CREATE|os.O_RDWR, 0o644)

@@ -25,7 +25,7 @@ const (
 // runner is a run in progress.
 type runner struct {
 	course
-	where    *Where
+	work     *work
 	dir      string // empty if the run leaves no files
 	lock     *lock
 	program  string // which this is
@@ -37,14 +37,14 @@ type runner struct {
 }
 
 // one returns the result of a run, the i-th: the one in its folder, or else the one that it makes there.
-func (w *Where) one(ctx context.Context, m *Machine, i int, c Checked) (*results.Run, error) {
+func (w *work) one(ctx context.Context, m *Machine, i int, c Checked) (*results.Run, error) {
 	if i < len(w.Found) && w.Found[i] != nil {
 		return w.Found[i], nil
 	}
 	if run, err := w.Finished(c); err != nil || run != nil {
 		return run, err // also in a folder that cannot be written to
 	}
-	r := &runner{course: course{config: c.config, machine: m}, where: w, dir: w.folder(c.config), begun: time.Now()}
+	r := &runner{course: course{config: c.config, machine: m}, work: w, dir: w.folder(c.config), begun: time.Now()}
 	if w.Attempts > 0 {
 		if h, held := heldBy(r.dir); held {
 			if err := h.failure(r.dir); err != nil {
@@ -93,10 +93,10 @@ func (r *runner) run(ctx context.Context) (out *results.Run, err error) {
 		return nil, err
 	}
 	defer r.lock.release()
-	if run, err := r.where.finished(r.config); err != nil || run != nil {
+	if run, err := r.work.finished(r.config); err != nil || run != nil {
 		return run, err // by another process, in the meantime
 	}
-	if r.where.Attempts == 0 {
+	if r.work.Attempts == 0 {
 		return r.make(ctx)
 	}
 	n, err := r.arrive()
@@ -139,7 +139,7 @@ func (r *runner) make(ctx context.Context) (*results.Run, error) {
 
 func (r *runner) beginLearner() error {
 	look := pcl.Options{}
-	if r.where.RecordArrays > 0 {
+	if r.work.RecordArrays > 0 {
 		look.Trace = r.trace
 	}
 	if err := r.begin(look); err != nil {
@@ -165,17 +165,17 @@ func (r *runner) goOn() error {
 	}
 	switch {
 	case damaged != nil && path == "":
-		r.where.say("%v: the run begins again.", damaged)
+		r.work.say("%v: the run begins again.", damaged)
 	case damaged != nil:
-		r.where.say("%v: the run goes on from what it saved before.", damaged)
+		r.work.say("%v: the run goes on from what it saved before.", damaged)
 	}
 	switch {
 	case exists(r.dir, results.ResultFile):
-		r.where.say("The run in %s is made again.", r.dir)
+		r.work.say("The run in %s is made again.", r.dir)
 		path = ""
 	case path != "":
-		if err = r.restore(f, stepOf(path)); r.where.replaces(err) {
-			r.where.say("The run in %s begins again: %v.", r.dir, err)
+		if err = r.restore(f, stepOf(path)); r.work.replaces(err) {
+			r.work.say("The run in %s begins again: %v.", r.dir, err)
 			path, err = "", nil
 		}
 		if err != nil {
@@ -213,7 +213,7 @@ func (r *runner) step(report *pcl.StepReport) error {
 			return err
 		}
 	}
-	if every := r.where.CheckpointEvery; r.dir != "" && every > 0 && r.learner.Steps()%every == 0 {
+	if every := r.work.CheckpointEvery; r.dir != "" && every > 0 && r.learner.Steps()%every == 0 {
 		if err := r.save(); err != nil {
 			return err
 		}
@@ -243,7 +243,7 @@ func (r *runner) finish() (*results.Run, error) {
 	if err := r.scenario.Save(filepath.Join(r.dir, scenarioFile)); err != nil {
 		return nil, err
 	}
-	if r.where.Weights {
+	if r.work.Weights {
 		trained, err := r.learner.Trained()
 		if err != nil {
 			return nil, err
@@ -256,7 +256,7 @@ func (r *runner) finish() (*results.Run, error) {
 		return nil, err
 	}
 	if err := r.saves().clear(); err != nil {
-		r.where.say("The run in %s is finished, but: %v.", r.dir, err)
+		r.work.say("The run in %s is finished, but: %v.", r.dir, err)
 	}
 	return out, nil
 }

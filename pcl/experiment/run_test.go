@@ -45,12 +45,12 @@ func onBlobs(t testing.TB) *Machine {
 }
 
 // made makes one run.
-func made(ctx context.Context, c Config, w Where) (out *results.Run, err error) {
+func made(ctx context.Context, c Config, w work) (out *results.Run, err error) {
 	checked, err := c.Check()
 	if err != nil {
 		return nil, err
 	}
-	for e, failed := range Each(ctx, []Checked{checked}, w) {
+	for e, failed := range Each(ctx, []Checked{checked}, w.Store, w.Schedule) {
 		out, err = e.Run, failed
 	}
 	return out, err
@@ -100,7 +100,7 @@ func TestResumeEqualsNeverStopping(t *testing.T) {
 		m := on(t, b, pcltest.Blobs(8, 40, 10))
 		for _, c := range resumed(b) {
 			whole := t.TempDir()
-			r := must.Get(made(t.Context(), c, Where{Machine: m, Dir: whole, Record: true}))(t)
+			r := must.Get(made(t.Context(), c, work{Store: Store{Dir: whole, Record: true}, Schedule: Schedule{Machine: m}}))(t)
 			wantResult, wantRecords := outcome(t, r, whole)
 
 			parts, rng := t.TempDir(), rand.New(rand.NewPCG(1, 2))
@@ -108,11 +108,11 @@ func TestResumeEqualsNeverStopping(t *testing.T) {
 			for {
 				ctx, cancel := context.WithCancel(t.Context())
 				left := 1 + rng.IntN(9)
-				part, err := made(ctx, c, Where{Machine: m, Dir: parts, Record: true, Progress: func(int, Progress) {
+				part, err := made(ctx, c, work{Store: Store{Dir: parts, Record: true}, Schedule: Schedule{Machine: m, Progress: func(int, Progress) {
 					if left--; left == 0 {
 						cancel()
 					}
-				}})
+				}}})
 				cancel()
 				if r = part; err == nil {
 					break
@@ -146,7 +146,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 	} {
 		for damaged := 1; damaged <= 2; damaged++ {
 			p := newPlayed(t)
-			p.stop(10, func(w *Where) { w.CheckpointEvery = 4 })
+			p.stop(10, func(w *work) { w.CheckpointEvery = 4 })
 			paths, err := series{dir: p.dir()}.list()
 			if err != nil || len(paths) != 2 {
 				t.Fatalf("checkpoints %v (%v), want 2", paths, err)
@@ -156,7 +156,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 				write(t, path, string(spoil(read(t, path))))
 			}
 			said := ""
-			r := p.end(func(w *Where) { w.Say = func(s string) { said += s } })
+			r := p.end(func(w *work) { w.Say = func(s string) { said += s } })
 			if from := map[int]int{1: 8, 2: 0}[damaged]; p.steps != r.Steps-from || r.ModelSHA256 != want.ModelSHA256 || !strings.Contains(said, newest) {
 				t.Errorf("%s, %d of them: %d steps were made again, want those from %d; another model: %t; said %q", name, damaged, p.steps, from, r.ModelSHA256 != want.ModelSHA256, said)
 			}
@@ -187,7 +187,7 @@ func TestStepTimesWithoutCompilation(t *testing.T) {
 		t.Errorf("%d steps of %g ms on average, want 3 of 4", s.Steps, ms)
 	}
 
-	r := must.Get(made(t.Context(), blobConfig("avggrad"), Where{Machine: onBlobs(t)}))(t)
+	r := must.Get(made(t.Context(), blobConfig("avggrad"), work{Schedule: Schedule{Machine: onBlobs(t)}}))(t)
 	if r.Measured.Compilations == 0 || !(r.Measured.StepMillis > 0) {
 		t.Errorf("a step takes %g ms, with %d compilations", r.Measured.StepMillis, r.Measured.Compilations)
 	}
@@ -195,7 +195,7 @@ func TestStepTimesWithoutCompilation(t *testing.T) {
 
 // TestJoinedRowsAreCountedOnce: a composition of AvgGrad has two memory rows, which the rule sees as one.
 func TestJoinedRowsAreCountedOnce(t *testing.T) {
-	r := must.Get(made(t.Context(), blobConfig("avggrad+der-pp"), Where{Machine: onBlobs(t)}))(t)
+	r := must.Get(made(t.Context(), blobConfig("avggrad+der-pp"), work{Schedule: Schedule{Machine: onBlobs(t)}}))(t)
 	checkFigures(t, r)
 	for _, k := range r.PerK {
 		if math.Abs(k.SumW.Mean-1) > 1e-9 {
@@ -209,7 +209,7 @@ func TestMethodsLearn(t *testing.T) {
 	m := onBlobs(t)
 	for _, name := range []string{"avggrad", "sum", "mgda", "emgd-gmc", "emgd-gs", "er"} {
 		c := blobConfig(name)
-		r, err := made(t.Context(), c, Where{Machine: m})
+		r, err := made(t.Context(), c, work{Schedule: Schedule{Machine: m}})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -293,11 +293,11 @@ func TestPublishedScenario(t *testing.T) {
 	if again.ID() == p.c.ID() {
 		t.Error("a drawn and a published scenario share an ID")
 	}
-	second := must.Get(made(t.Context(), again, Where{Machine: p.w.Machine}))(t)
+	second := must.Get(made(t.Context(), again, work{Schedule: Schedule{Machine: p.w.Machine}}))(t)
 	if first.ModelSHA256 != second.ModelSHA256 {
 		t.Error("the published scenario gave another model than the drawn one")
 	}
-	if _, err := made(t.Context(), again, Where{Machine: on(t, p.w.Machine.backend, pcltest.Blobs(8, 30, 10))}); err == nil {
+	if _, err := made(t.Context(), again, work{Schedule: Schedule{Machine: on(t, p.w.Machine.backend, pcltest.Blobs(8, 30, 10))}}); err == nil {
 		t.Error("a scenario was played on a data set it was not made for")
 	}
 }
@@ -316,7 +316,7 @@ func TestTaskWithoutTestSamples(t *testing.T) {
 	}
 	d.Test.Pixels, d.Test.Labels = pixels, labels
 	steps := 0
-	_, err := made(t.Context(), c, Where{Machine: on(t, pcltest.Backend(t, backend.Go), d), Progress: func(int, Progress) { steps++ }})
+	_, err := made(t.Context(), c, work{Schedule: Schedule{Machine: on(t, pcltest.Backend(t, backend.Go), d), Progress: func(int, Progress) { steps++ }}})
 	if err == nil || steps != 0 {
 		t.Errorf("%v after %d steps", err, steps)
 	}
@@ -360,25 +360,25 @@ func TestSideBySide(t *testing.T) {
 	for _, c := range Vary(base, []string{"avggrad", "er"}, nil, 1, 2) {
 		configs = append(configs, must.Get(c.Check())(t))
 	}
-	models := func(ctx context.Context, w Where) (out [4]string, last error) {
+	models := func(ctx context.Context, w work) (out [4]string, last error) {
 		w.Machine = &Machine{Open: func(ctx context.Context) (*backend.Backend, error) {
 			return backend.Open(ctx, backend.Options{Name: backend.Go})
 		}}
 		defer w.Machine.Close()
-		for e, err := range Each(ctx, configs, w) {
+		for e, err := range Each(ctx, configs, w.Store, w.Schedule) {
 			if last = err; err == nil {
 				out[e.Index] = e.Run.ModelSHA256
 			}
 		}
 		return out, last
 	}
-	want := must.Get(models(t.Context(), Where{Dir: t.TempDir()}))(t)
+	want := must.Get(models(t.Context(), work{Store: Store{Dir: t.TempDir()}}))(t)
 	ctx, interrupt := context.WithCancel(t.Context())
-	w := Where{Dir: t.TempDir(), Jobs: 3, Progress: func(_ int, p Progress) {
+	w := work{Store: Store{Dir: t.TempDir()}, Schedule: Schedule{Jobs: 3, Progress: func(_ int, p Progress) {
 		if p.Step == 2 {
 			interrupt()
 		}
-	}}
+	}}}
 	if got, err := models(ctx, w); !errors.Is(err, ErrInterrupted) || got == want {
 		t.Errorf("interrupted: %v, %v", got, err)
 	}

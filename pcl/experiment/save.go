@@ -90,7 +90,7 @@ func (r *runner) restore(f pcl.State, steps int) (err error) {
 	if other != nil {
 		return fmt.Errorf("%w: %w", ErrForeign, other)
 	}
-	if r.where.lacks(r.dir, steps) {
+	if r.work.lacks(r.dir, steps) {
 		return errLacks
 	}
 	r.state = s.Run

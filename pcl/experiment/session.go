@@ -96,12 +96,13 @@ func (s *Session) Each(ctx context.Context, configs []Config, progress func(done
 			}
 			progress(before+step, before+(len(runs)-i)*steps, fmt.Sprintf("run %d of %d: %s, %s-incremental, seed %d%s", i+1, len(runs), c.Method, c.Increment, c.Seed, from))
 		}
-		w := Where{
-			Machine: &s.Machine, Dir: s.options.Dir, Record: s.options.Record, Replace: s.options.Replace, complete: true,
+		store := Store{Dir: s.options.Dir, Record: s.options.Record, Replace: s.options.Replace, complete: true}
+		schedule := Schedule{
+			Machine:  &s.Machine,
 			Begin:    func(i int, _ Config) { made = i },
 			Progress: func(i int, p Progress) { tell(i, p.Step, p.Steps) },
 		}
-		for e, err := range Each(ctx, runs, w) {
+		for e, err := range Each(ctx, runs, store, schedule) {
 			if errors.Is(err, ErrForeign) {
 				err = fmt.Errorf("%w (Options.Replace makes the run again)", err)
 			}

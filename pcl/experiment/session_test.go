@@ -211,7 +211,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// An observed run has the Gram matrix of each step and the losses after it, of the rows that its weights are for. Where
+// An observed run has the Gram matrix of each step and the losses after it, of the rows that its weights are for. work
 // the rule has seen the memory's rows as one, so has the record.
 func TestObservedRecords(t *testing.T) {
 	g := open(t, Options{Observe: true})

@@ -55,7 +55,7 @@ func findWeights(dir string) (string, error) {
 	// a checkpoint beside a result was left by a process that was killed, and is of an earlier step
 	if exists(dir, results.ResultFile) {
 		return "", fmt.Errorf(
-			"%w in %s: a finished run keeps its network only if it is asked for; pcl run … --weights --replace (Where.Weights and Replace) makes it again, with the same network", errNoWeights, dir)
+			"%w in %s: a finished run keeps its network only if it is asked for; pcl run … --weights --replace (Store.Weights and Replace) makes it again, with the same network", errNoWeights, dir)
 	}
 	saved, err := series{dir: dir}.list()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
-func weighted(w *Where) { w.Weights = true }
+func weighted(w *work) { w.Weights = true }
 
 // flatOf joins the tensors of a file that a run has left.
 func flatOf(t *testing.T, path string) (*pcl.Trained, string) {
@@ -35,7 +35,7 @@ func TestWeights(t *testing.T) {
 	if _, err := LoadNetwork(t.Context(), p.dir(), datasets.Options{}); !errors.Is(err, errNoWeights) || !strings.Contains(err.Error(), "--weights") {
 		t.Error(err)
 	}
-	r := p.end(func(w *Where) { weighted(w); w.Replace = true })
+	r := p.end(func(w *work) { weighted(w); w.Replace = true })
 	if r.ModelSHA256 != plain.ModelSHA256 || p.files()[scenarioFile] != before[scenarioFile] {
 		t.Error("leaving the network has changed the run")
 	}

@@ -53,18 +53,16 @@ func workerProcess(dir string) int {
 		p.Runs, err = append(p.Runs, run), errors.Join(err, e)
 	}
 	if err == nil {
-		err = p.Work(ctx, experiment.Where{
-			Machine: goMachine, Dir: dir, Attempts: 1000, CheckpointEvery: 20,
-			Progress: func(i int, s experiment.Progress) {
-				if s.Step == s.Steps { // the run is about to be finished
-					f, err := os.OpenFile(filepath.Join(dir, "made"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
-					if err == nil {
-						fmt.Fprintln(f, i)
-						f.Close()
-					}
+		store := experiment.Store{Dir: dir, Attempts: 1000, CheckpointEvery: 20}
+		err = p.Work(ctx, store, experiment.Schedule{Machine: goMachine, Progress: func(i int, s experiment.Progress) {
+			if s.Step == s.Steps { // the run is about to be finished
+				f, err := os.OpenFile(filepath.Join(dir, "made"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+				if err == nil {
+					fmt.Fprintln(f, i)
+					f.Close()
 				}
-			},
-		})
+			}
+		}})
 	}
 	switch {
 	case errors.Is(err, experiment.ErrInterrupted):
@@ -126,7 +124,7 @@ func TestKill(t *testing.T) {
 	if n := bytes.Count(made, []byte("\n")); err != nil || n < len(p.Runs) || n > len(p.Runs)+ended["killed"] {
 		t.Errorf("%d runs were made %d times, and %d processes killed (%v)", len(p.Runs), n, ended["killed"], err)
 	}
-	for e, err := range experiment.Each(t.Context(), p.Runs[:2], experiment.Where{Machine: goMachine, Dir: t.TempDir()}) {
+	for e, err := range experiment.Each(t.Context(), p.Runs[:2], experiment.Store{Dir: t.TempDir()}, experiment.Schedule{Machine: goMachine}) {
 		if err != nil || e.Run.ModelSHA256 != finishedRuns(r)[e.Index].ModelSHA256 {
 			t.Errorf("run %d has another result undisturbed (%v)", e.Index, err)
 		}

@@ -42,11 +42,11 @@ func TestOwnFiles(t *testing.T) {
 		t.Fatalf("the runs are %v and, on other files, %v", before.Rows[0].Cell, p.Rows[0].Cell)
 	}
 	dir := t.TempDir()
-	w := experiment.Where{Machine: goMachine, Dir: dir, Attempts: 3}
-	if err := before.Work(t.Context(), w); !errors.Is(err, experiment.ErrData) {
+	store, schedule := experiment.Store{Dir: dir, Attempts: 3}, experiment.Schedule{Machine: goMachine}
+	if err := before.Work(t.Context(), store, schedule); !errors.Is(err, experiment.ErrData) {
 		t.Errorf("on other files: %v", err)
 	}
-	must.Do(t, p.Work(t.Context(), w))
+	must.Do(t, p.Work(t.Context(), store, schedule))
 	r, err := p.Results(dir)
 	if err != nil || r.Status(experiment.Shard{}).Done != 2 {
 		t.Errorf("%+v, %v", r.Status(experiment.Shard{}), err)

@@ -40,24 +40,24 @@ func checkFolder(dir string) error {
 	return nil
 }
 
-// Work makes the runs that are not finished, in folders below w.Dir. A failure of a run is reported and noted in its folder,
+// Work makes the runs that are not finished, in folders below the store's. A failure of a run is reported and noted in its folder,
 // and the next run is made. If files are missing, the other runs are made first, and Work then returns [experiment.ErrData].
 // Other errors end the work: [experiment.ErrInterrupted] and [experiment.ErrTimeUp] when the run in progress has been saved.
-func (g *Grid) Work(ctx context.Context, w experiment.Where) error {
-	if err := checkFolder(w.Dir); err != nil {
+func (g *Grid) Work(ctx context.Context, store experiment.Store, schedule experiment.Schedule) error {
+	if err := checkFolder(store.Dir); err != nil {
 		return err
 	}
 	var stopped error
 	missing := map[string]error{}
-	for e, err := range experiment.Each(ctx, g.Runs, w) {
+	for e, err := range experiment.Each(ctx, g.Runs, store, schedule) {
 		c := g.Runs[e.Index]
 		switch {
 		case err == nil:
 		case errors.Is(err, experiment.ErrData):
 			missing[c.Config().Dataset] = err
 		case errors.Is(err, experiment.ErrFailed), errors.Is(err, experiment.ErrForeign):
-			if w.Say != nil {
-				w.Say(fmt.Sprintf("%s: %v.", g.place(c.Config()), short(err.Error())))
+			if schedule.Say != nil {
+				schedule.Say(fmt.Sprintf("%s: %v.", g.place(c.Config()), short(err.Error())))
 			}
 		case errors.Is(err, experiment.ErrInterrupted), errors.Is(err, experiment.ErrTimeUp):
 			stopped = err // others may not have been saved, which counts more

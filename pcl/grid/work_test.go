@@ -43,12 +43,12 @@ func tiny(t testing.TB, seeds int, more string) *Grid {
 }
 
 // work makes the runs of a grid, and returns its status, what was said, and the error.
-func work(t testing.TB, p *Grid, w experiment.Where) (*Status, string, error) {
+func work(t testing.TB, p *Grid, store experiment.Store, schedule experiment.Schedule) (*Status, string, error) {
 	t.Helper()
 	var said []string
-	w.Attempts, w.Say = 3, func(s string) { said = append(said, s) }
-	err := p.Work(t.Context(), w)
-	r, e := p.Results(w.Dir)
+	store.Attempts, schedule.Say = 3, func(s string) { said = append(said, s) }
+	err := p.Work(t.Context(), store, schedule)
+	r, e := p.Results(store.Dir)
 	if e != nil {
 		t.Fatal(e)
 	}
@@ -79,16 +79,16 @@ func TestShards(t *testing.T) {
 // TestFailures: a run that cannot be made fails once, the others are made, and only after a retry is it tried again.
 func TestFailures(t *testing.T) {
 	p := expanded(t, tiny(t, 1, "\n[size.full]\nmethods = [\"Bad\", \"AvgGrad\"]\n[method.Bad]\nmethod = \"avggrad\"\nmemory = { policy = \"fixed_total\", budget = 10 }\n"))
-	w := experiment.Where{Machine: goMachine, Dir: t.TempDir()}
+	store, schedule := experiment.Store{Dir: t.TempDir()}, experiment.Schedule{Machine: goMachine}
 	for _, again := range []bool{false, true} {
-		s, said, err := work(t, p, w)
+		s, said, err := work(t, p, store, schedule)
 		if err != nil || s.Done != 1 || s.Failed != 1 || s.Left != 0 || !strings.Contains(s.Failures[0].Reason, "cannot hold the 62 classes") || !strings.HasPrefix(s.Failures[0].Place, "Bad, G, task") {
 			t.Fatalf("again %t: %+v, %v, said %s", again, s, err, said)
 		}
 	}
 	begun := 0
-	w.Replace, w.Begin = true, func(int, experiment.Config) { begun++ }
-	if s, _, err := work(t, p, w); err != nil || begun != 1 || s.Failed != 1 {
+	store.Replace, schedule.Begin = true, func(int, experiment.Config) { begun++ }
+	if s, _, err := work(t, p, store, schedule); err != nil || begun != 1 || s.Failed != 1 {
 		t.Errorf("%d runs are made again, %+v, %v", begun, s, err)
 	}
 }
@@ -97,11 +97,11 @@ func TestFailures(t *testing.T) {
 func TestDeaths(t *testing.T) {
 	p := expanded(t, tiny(t, 1, ""))
 	for deaths, failed := range map[int]int{1: 0, 2: 1} {
-		w := experiment.Where{Machine: goMachine, Dir: t.TempDir()}
-		own := filepath.Join(w.Dir, p.Runs[0].Folder())
+		store, schedule := experiment.Store{Dir: t.TempDir()}, experiment.Schedule{Machine: goMachine}
+		own := filepath.Join(store.Dir, p.Runs[0].Folder())
 		note := fmt.Sprintf(`{"pid": 1, "begun": "2026-01-02T03:04:05Z", "deaths": %d}`, deaths)
 		put(t, filepath.Join(own, "work.json"), note)
-		if s, said, err := work(t, p, w); err != nil || s.Failed != failed || s.Done != 1-failed {
+		if s, said, err := work(t, p, store, schedule); err != nil || s.Failed != failed || s.Done != 1-failed {
 			t.Errorf("after %d deaths and one more: %+v, %v, %s", deaths, s, err, said)
 		}
 	}
@@ -113,7 +113,7 @@ func TestInterrupted(t *testing.T) {
 	p := expanded(t, tiny(t, 1, ""))
 	m := goMachine
 	finish := func(dir string) (model, said string) {
-		s, said, err := work(t, p, experiment.Where{Machine: m, Dir: dir})
+		s, said, err := work(t, p, experiment.Store{Dir: dir}, experiment.Schedule{Machine: m})
 		if err != nil || s.Done != 1 {
 			t.Fatalf("%+v, %v", s, err)
 		}
@@ -129,14 +129,12 @@ func TestInterrupted(t *testing.T) {
 		own := filepath.Join(dir, p.Runs[0].Folder())
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		err := p.Work(ctx, experiment.Where{
-			Machine: m, Dir: dir, Attempts: 3, CheckpointEvery: 2,
-			Progress: func(_ int, s experiment.Progress) {
-				if s.Step == 7 {
-					cancel()
-				}
-			},
-		})
+		store := experiment.Store{Dir: dir, Attempts: 3, CheckpointEvery: 2}
+		err := p.Work(ctx, store, experiment.Schedule{Machine: m, Progress: func(_ int, s experiment.Progress) {
+			if s.Step == 7 {
+				cancel()
+			}
+		}})
 		saved, _ := filepath.Glob(filepath.Join(own, "checkpoint-*.pcl"))
 		if !errors.Is(err, experiment.ErrInterrupted) || len(saved) != 2 {
 			t.Fatalf("%v; saved %v", err, saved)
@@ -160,12 +158,12 @@ func TestInterrupted(t *testing.T) {
 // TestUntidy: a run with a result is finished, also if a file that it needs no more could not be removed.
 func TestUntidy(t *testing.T) {
 	p, dir := expanded(t, tiny(t, 1, "")), t.TempDir()
-	w := experiment.Where{Machine: goMachine, Dir: dir, Progress: func(_ int, s experiment.Progress) {
+	store, schedule := experiment.Store{Dir: dir}, experiment.Schedule{Machine: goMachine, Progress: func(_ int, s experiment.Progress) {
 		if s.Step == s.Steps {
 			os.MkdirAll(filepath.Join(dir, p.Runs[0].Folder(), "checkpoint-000000001.pcl", "full"), 0o777)
 		}
 	}}
-	if s, said, err := work(t, p, w); err != nil || s.Done != 1 || !strings.Contains(said, "is finished, but") {
+	if s, said, err := work(t, p, store, schedule); err != nil || s.Done != 1 || !strings.Contains(said, "is finished, but") {
 		t.Errorf("%+v, %v, said %q", s, err, said)
 	}
 }
@@ -173,8 +171,8 @@ func TestUntidy(t *testing.T) {
 // TestTimeUp: when the time is up, runs are left.
 func TestTimeUp(t *testing.T) {
 	p := expanded(t, tiny(t, 2, ""))
-	w := experiment.Where{Machine: goMachine, Dir: t.TempDir(), Until: time.Now()}
-	if s, _, err := work(t, p, w); !errors.Is(err, experiment.ErrTimeUp) || s.Left != 2 {
+	store, schedule := experiment.Store{Dir: t.TempDir()}, experiment.Schedule{Machine: goMachine, Until: time.Now()}
+	if s, _, err := work(t, p, store, schedule); !errors.Is(err, experiment.ErrTimeUp) || s.Left != 2 {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -188,8 +186,8 @@ func TestElsewhere(t *testing.T) {
 		"data":    {"\n[size.full]\ndataset.G.dataset = \"cifar-100\"\nset.model = \"resnet18\"\nset.hidden = []\n", openGo},
 		"backend": {"", func(context.Context) (*backend.Backend, error) { return nil, errors.New("it is broken") }},
 	} {
-		w := experiment.Where{Machine: &experiment.Machine{DataDir: t.TempDir(), Open: c.open}, Dir: t.TempDir()}
-		if s, _, err := work(t, expanded(t, tiny(t, 2, c.more)), w); err == nil || s.Failed != 0 || s.Left != 2 {
+		store, schedule := experiment.Store{Dir: t.TempDir()}, experiment.Schedule{Machine: &experiment.Machine{DataDir: t.TempDir(), Open: c.open}}
+		if s, _, err := work(t, expanded(t, tiny(t, 2, c.more)), store, schedule); err == nil || s.Failed != 0 || s.Left != 2 {
 			t.Errorf("%s: %+v, %v", name, s, err)
 		}
 	}
@@ -198,21 +196,21 @@ func TestElsewhere(t *testing.T) {
 // TestTrainedNetwork: runs begin with a trained network; without its file they cannot be made, which is no failure.
 func TestTrainedNetwork(t *testing.T) {
 	m, dir, first := goMachine, t.TempDir(), expanded(t, tiny(t, 1, "")).Runs
-	w := experiment.Where{Machine: m, Dir: dir, Weights: true}
-	for _, err := range experiment.Each(t.Context(), first, w) {
+	store, schedule := experiment.Store{Dir: dir, Weights: true}, experiment.Schedule{Machine: m}
+	for _, err := range experiment.Each(t.Context(), first, store, schedule) {
 		must.Do(t, err)
 	}
 	net := filepath.Join(dir, first[0].Folder(), "weights.safetensors")
 	g := tiny(t, 1, "")
 	g.Set["init"] = net
 	p := expanded(t, g)
-	w = experiment.Where{Machine: m, Dir: t.TempDir()}
+	store, schedule = experiment.Store{Dir: t.TempDir()}, experiment.Schedule{Machine: m}
 	must.Do(t, os.Rename(net, net+".moved"))
-	if s, _, err := work(t, p, w); !errors.Is(err, experiment.ErrData) || s.Failed != 0 || s.Left != 1 {
+	if s, _, err := work(t, p, store, schedule); !errors.Is(err, experiment.ErrData) || s.Failed != 0 || s.Left != 1 {
 		t.Errorf("without the file: %+v, %v", s, err)
 	}
 	must.Do(t, os.Rename(net+".moved", net))
-	if s, _, err := work(t, p, w); err != nil || s.Done != 1 {
+	if s, _, err := work(t, p, store, schedule); err != nil || s.Done != 1 {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -223,7 +221,7 @@ func TestOldFolder(t *testing.T) {
 	old := filepath.Join(dir, "manifests", "tiny-full.json")
 	put(t, old, "")
 	p := expanded(t, tiny(t, 1, ""))
-	if err := p.Work(t.Context(), experiment.Where{Machine: goMachine, Dir: dir}); err == nil {
+	if err := p.Work(t.Context(), experiment.Store{Dir: dir}, experiment.Schedule{Machine: goMachine}); err == nil {
 		t.Error("worked in it")
 	}
 	if _, err := p.Results(dir); err == nil {
