@@ -18,7 +18,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// Options describe a learner for [New]. Only the Model is required.
+// Options describe a learner for [New]. Only the Model is required. An experiment with a configuration, as of package
+// [github.com/parallelcl/parallelcl/pcl/experiment], has some of the same settings, and says which of their defaults are others.
 type Options struct {
 	// Backend computes. If it is nil, the learner opens the one that $PARALLELCL_BACKEND names, or else the best of this
 	// machine, which is closed with the learner and its predictors.

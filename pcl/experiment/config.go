@@ -18,6 +18,10 @@ import (
 // Configs, on the same backend and machine, give exactly the same result, bit by bit; on a GPU, where XLA chooses its kernels
 // by their time, that is not promised. People write a Config as TOML, with the names in its tags (docs/config.md), which are
 // also those of flags; result files hold it as JSON. The defaults of a data set are in [DefaultConfig].
+//
+// What it shares with [pcl.Options] means the same there, and is within the same bounds. Three defaults differ, which have to
+// stay, since ids are hashes of all values: an experiment is task-incremental, takes batches of 128 and has the seed 1234, as the
+// published ones (docs/protocol.md §1.1). A learner of streams of your own predicts among all classes, and streams are short.
 type Config struct {
 	Method string         `json:"method" param:"method,required" default:"emgd" doc:"rule, and rehearsal; pcl methods lists them"`
 	Params map[string]any `json:"params,omitempty" param:"params" doc:"parameters of the method; pcl methods NAME lists them"`
@@ -51,7 +55,7 @@ type Config struct {
 	Precision string `json:"precision,omitempty" param:"precision" default:"float32" choices:"float32,bfloat16" doc:"precision of the model's products"`
 
 	Shared      string        `json:"shared" param:"shared,required" default:"shared" choices:"shared,backbone,all" doc:"which parameters are columns of J (docs/method.md §1.3)"`
-	Batch       int           `json:"batch" param:"batch,required" default:"128" range:"whole [1,65536]" flag:"batch" doc:"batch size of each stream"`
+	Batch       int           `json:"batch" param:"batch,required" default:"128" range:"whole [1,1048576]" flag:"batch" doc:"batch size of each stream"`
 	Optimizer   optim.Config  `json:"optimizer" param:"optimizer"`
 	Memory      memory.Config `json:"memory" param:"memory"`
 	Edit        pcl.Edit      `json:"edit,omitzero" param:"edit"`

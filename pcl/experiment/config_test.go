@@ -331,3 +331,30 @@ func TestCheckedStays(t *testing.T) {
 		t.Errorf("other seeds: %+v", other.Config())
 	}
 }
+
+// TestSharedSettings: what a learner and an experiment share has one type, the same choices and range, and one default, except
+// for those that the comment of Config names.
+func TestSharedSettings(t *testing.T) {
+	learner, run := reflect.TypeFor[pcl.Options](), reflect.TypeFor[Config]()
+	var shared []string
+	for i := range learner.NumField() {
+		own := learner.Field(i)
+		other, ok := run.FieldByName(own.Name)
+		if !ok || own.Type != other.Type {
+			continue
+		}
+		shared = append(shared, own.Name)
+		if _, declared := own.Tag.Lookup("default"); !declared {
+			continue
+		}
+		for _, tag := range []string{"choices", "range", "default"} {
+			named := tag == "default" && (own.Name == "Increment" || own.Name == "Batch")
+			if a, b := own.Tag.Get(tag), other.Tag.Get(tag); (a == b) == named {
+				t.Errorf("%s of %s is %q for a learner and %q for an experiment", tag, own.Name, a, b)
+			}
+		}
+	}
+	if want := []string{"Increment", "Shared", "Batch", "Memory", "Seed", "Edit", "ExtraUpdate"}; !slices.Equal(shared, want) {
+		t.Errorf("shared are %v, want %v", shared, want)
+	}
+}
