@@ -64,7 +64,7 @@ func listParts(out io.Writer) error {
 	return err
 }
 
-func explainPart(out io.Writer, part any) error {
+func explainPart(out io.Writer, part rehearsal.Part) error {
 	p := rehearsal.Describe(part)
 	figures := new(table).row("Chooses", strings.Join(p.Axes, ", ")).row("Adds to a step", p.Cost).row("State", p.State).row("Cite", p.Source)
 	return explain(out, "+"+p.Name+": "+p.Title, p.Does, figures, params.Of(part))

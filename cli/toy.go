@@ -69,7 +69,7 @@ func descend(name string, given map[string]string, s toy.Settings) (t *toy.Trace
 	if t, err = toy.Run(m, s); err != nil {
 		return nil, err
 	}
-	t.Label = m.Info().Title
+	t.Label = method.Describe(m).Title
 	return t, nil
 }
 

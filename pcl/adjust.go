@@ -4,8 +4,6 @@ import (
 	"math"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // excluded is the adjustment of a class of which a step has no samples, in the place of τ·log 0. It is finite, and large
@@ -73,7 +71,7 @@ func logarithms(tau float64, share []float64) []float32 {
 
 // sharesOfMemory returns how often a stored sample is replayed, where 1 is as often as all of a task's samples are seen.
 func (l *Learner) sharesOfMemory() func(i int) float64 {
-	if r, ok := method.As[rehearsal.Replayer](l.options.Method); ok {
+	if r := l.method.Replayer; r != nil {
 		if shares := r.Shares(l.memory, l.tasks.ids(), l.options.Batch); shares != nil {
 			return func(i int) float64 { return shares[i] }
 		}

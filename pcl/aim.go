@@ -71,7 +71,7 @@ func (l *Learner) teach(b *device.Batch, loss rehearsal.Loss) error {
 
 // lossOf returns the loss of a row in this step. There is no teacher before the method has remembered one.
 func (l *Learner) lossOf(id int) rehearsal.Loss {
-	loss := l.options.lossOf(id)
+	loss := lossOf(l.method, id)
 	if l.others.remembered == nil {
 		loss.Teacher, loss.Temperature = 0, 0
 	}

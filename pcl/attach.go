@@ -12,7 +12,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // Attach adds a task, which takes part from the next step on, and returns its id. Ids count from 1 in order of
@@ -195,14 +194,14 @@ func (l *Learner) prepareBatches(t *attached) error {
 // for the memory. It is 0 if the method fills the memory itself, unless it wants samples for something else.
 func (l *Learner) pool(classes []int) int {
 	wanted := 0
-	if c, ok := method.As[rehearsal.Penalty](l.options.Method); ok {
+	if c := l.method.Penalty; c != nil {
 		wanted = c.Samples()
 	}
-	if _, ok := method.As[rehearsal.Storer](l.options.Method); ok {
+	if l.method.Storer != nil {
 		return wanted
 	}
 	quota := l.memory.Quota(classes)
-	if c, ok := method.As[rehearsal.Curator](l.options.Method); ok && quota > 0 {
+	if c := l.method.Curator; c != nil && quota > 0 {
 		quota = c.Pool(quota)
 	}
 	return max(quota, wanted)
@@ -218,7 +217,7 @@ func (l *Learner) retire(t *attached, keep bool) error {
 		}
 	}
 	t.free()
-	if s, ok := method.As[method.Stateful](l.options.Method); ok {
+	if s := l.method.Stateful; s != nil {
 		s.End(t.id)
 	}
 	return nil
@@ -240,17 +239,17 @@ func (l *Learner) remember(t *attached) (err error) {
 		}
 	}()
 	candidates := t.reservoir.Items()
-	if _, ok := method.As[rehearsal.Storer](l.options.Method); ok {
+	if l.method.Storer != nil {
 		candidates = nil // the memory is filled already
 	}
-	if c, ok := method.As[rehearsal.Curator](l.options.Method); ok {
+	if c := l.method.Curator; c != nil {
 		if err := c.Curate(lab{l: l}, t.id, candidates); err != nil {
 			return err
 		}
 	} else {
 		l.memory.Add(candidates)
 	}
-	if p, ok := method.As[rehearsal.Penalty](l.options.Method); ok {
+	if p := l.method.Penalty; p != nil {
 		// The reservoir may have more samples of each class than it asks for, for the memory.
 		if err := p.Consolidate(lab{l: l}, t.id, t.reservoir.Some(p.Samples())); err != nil {
 			return err
@@ -262,7 +261,7 @@ func (l *Learner) remember(t *attached) (err error) {
 // fitsMethod returns an error if the method could not be trained on a task with these outputs, or on its samples in the memory.
 func (l *Learner) fitsMethod(task int, h head) error {
 	for _, id := range []int{task, method.Memory} {
-		loss := l.options.lossOf(id)
+		loss := lossOf(l.method, id)
 		if h.contiguous() || !loss.Own && loss.TaskMargin == 0 {
 			continue
 		}

@@ -19,7 +19,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/memory"
-	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
@@ -140,7 +139,7 @@ func (s State) Save(path string) error {
 // snapshot returns the whole state of the learner.
 func (l *Learner) snapshot() (State, error) {
 	s := learnerState{
-		Method: l.options.Method.Info().Name, Made: l.options.madeWith(l.options.Model), Step: l.steps, Update: l.network.updates, Last: l.roll.last(),
+		Method: l.method.Info.Name, Made: l.options.madeWith(l.options.Model), Step: l.steps, Update: l.network.updates, Last: l.roll.last(),
 	}
 	var arrays map[string][]float32
 	s.Memory, arrays = l.memory.State()
@@ -190,7 +189,7 @@ func (l *Learner) rule() (draws []byte, state json.RawMessage, err error) {
 	}()
 	defer recovered(&err, "it panicked")
 	draws, _ = l.rng.MarshalBinary() // of two numbers there is no error
-	if m, ok := method.As[method.Stateful](l.options.Method); ok {
+	if m := l.method.Stateful; m != nil {
 		if state, err = m.MarshalState(); err != nil {
 			return nil, nil, err
 		}
@@ -212,7 +211,7 @@ func (l *Learner) setRule(draws []byte, state json.RawMessage) (err error) {
 	if err := l.rng.UnmarshalBinary(draws); err != nil {
 		return err
 	}
-	if m, ok := method.As[method.Stateful](l.options.Method); ok {
+	if m := l.method.Stateful; m != nil {
 		if err := m.UnmarshalState(state); err != nil {
 			return err
 		}
@@ -327,7 +326,7 @@ func (l *Learner) understand(f State) (s learnerState, m model.Model, err error)
 	if err := json.Unmarshal(f.JSON, &s); err != nil {
 		return learnerState{}, nil, fmt.Errorf("state: %w", err)
 	}
-	name := l.options.Method.Info().Name
+	name := l.method.Info.Name
 	if s.Method != name {
 		return learnerState{}, nil, fmt.Errorf("it was saved by method %s, this learner has %s", s.Method, name)
 	}

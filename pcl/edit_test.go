@@ -28,7 +28,7 @@ func phi(t *testing.T, l *Learner, theta []float32, d []float64, samples []memor
 	if l.options.Edit.Mode == "per_sample" {
 		g = lab{l: l}.Gradient(rehearsal.Now, samples)
 	} else {
-		loss := l.options.lossOf(method.Memory)
+		loss := lossOf(l.method, method.Memory)
 		must.Do(t, lab{l: l}.batches(samples, loss, func(h *device.Batch) error {
 			var err error
 			g, err = lab{l: l}.sharedGradient(device.At{Theta: l.network.theta}, h, loss)

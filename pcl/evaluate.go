@@ -85,7 +85,7 @@ func (l *Learner) Features(s data.Samples) (features [][]float64, class []int, e
 			return err
 		}
 		return l.inBatches(method.Memory, s, n, func(b *device.Batch) error {
-			_, rows, err := l.programs.Describe(l.at(l.network.theta), b, l.options.lossOf(method.Memory))
+			_, rows, err := l.programs.Describe(l.at(l.network.theta), b, lossOf(l.method, method.Memory))
 			if err != nil {
 				return err
 			}
@@ -229,7 +229,7 @@ func (l *Learner) predict(set *device.Set, at device.At, b *device.Batch, rule r
 	if err := l.target(b, rehearsal.Loss{}); err != nil {
 		return nil, err
 	}
-	loss := l.options.lossOf(method.Memory)
+	loss := lossOf(l.method, method.Memory)
 	if rule == nil {
 		return set.Predict(at, b, loss)
 	}
@@ -253,8 +253,8 @@ func (l *Learner) predict(set *device.Set, at device.At, b *device.Batch, rule r
 // ruleNow returns the parameters that predictions are made with, and what is compared if it is not the logits. A method that
 // predicts by a rule of its own gets ready for it once after each step that was made or task that came or went.
 func (l *Learner) ruleNow() (at rehearsal.Point, rule rehearsal.Rule, err error) {
-	own, ok := method.As[rehearsal.Predictor](l.options.Method)
-	if !ok {
+	own := l.method.Predictor
+	if own == nil {
 		return rehearsal.Now, nil, nil
 	}
 	defer recovered(&err, l.byMethod()+" panicked")

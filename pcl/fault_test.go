@@ -211,7 +211,7 @@ func TestFailureAfterTheUpdate(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 40, 10)
 	m := &failing{Method: newMethod(t, "avggrad", nil)}
 	l := two(t, b, Options{}, plain)
-	l.options.Method = m
+	l.method = must.Get(method.Start(m))(t)
 	must.Get(l.Step())(t)
 	path := filepath.Join(t.TempDir(), "learner.pcl")
 	must.Do(t, l.Save(path))

@@ -50,7 +50,7 @@ func (b lab) Finished() []int { return b.l.ended().ids(b.l.roll) }
 // Candidates are none where the method fills the memory itself: what is collected then is for a penalty alone, and the
 // memory may have the same samples.
 func (b lab) Candidates(task int) []memory.Item {
-	if _, ok := method.As[rehearsal.Storer](b.l.options.Method); ok {
+	if b.l.method.Storer != nil {
 		return nil
 	}
 	at, runs := b.l.tasks.place(task)
@@ -102,7 +102,7 @@ func (b lab) batches(samples []memory.Item, loss rehearsal.Loss, f func(h *devic
 }
 
 // memoryLoss is the loss that the method trains the memory on.
-func (b lab) memoryLoss() rehearsal.Loss { return b.l.options.lossOf(method.Memory) }
+func (b lab) memoryLoss() rehearsal.Loss { return lossOf(b.l.method, method.Memory) }
 
 func (b lab) Losses(at rehearsal.Point, samples []memory.Item) (out []float64) {
 	theta, loss := b.at(at), b.memoryLoss()

@@ -234,10 +234,8 @@ type direct struct {
 	rows        [][]float64
 }
 
-func (d *direct) Info() method.Info {
-	info := d.Method.Info()
-	info.NeedsGram, info.NeedsRows, info.NeedsCross, info.Direct = true, true, true, true
-	return info
+func (d *direct) Needs() method.Needs {
+	return method.Needs{Gram: true, Rows: true, Cross: true, Direction: true}
 }
 
 func (d *direct) Weights(s *method.Step, w []float64) (method.Outcome, error) {

@@ -61,6 +61,7 @@ type Learner struct {
 	idleSince atomic.Uint64 // the count of the bell when the last step began, if there was nothing to do; otherwise 0
 
 	options  Options
+	method   *method.Started
 	programs *device.Trainer
 
 	network network
@@ -93,9 +94,15 @@ func New(ctx context.Context, o Options) (l *Learner, err error) {
 			l, err = nil, fmt.Errorf("pcl: %w", err)
 		}
 	}()
-	if o, err = o.checked(); err != nil {
+	o, m, err := o.checked()
+	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			m.Release() // for another try
+		}
+	}()
 	store, err := memory.NewStore(o.Memory, o.Seed)
 	if err != nil {
 		return nil, err
@@ -106,6 +113,7 @@ func New(ctx context.Context, o Options) (l *Learner, err error) {
 	l = &Learner{
 		turn:    make(chan struct{}, 1),
 		options: o,
+		method:  m,
 		roll:    roll{increment: o.Increment},
 		memory:  store,
 		rng:     seed.New(o.Seed, "method"),
@@ -138,7 +146,7 @@ func (l *Learner) begin(theta []float32) error {
 // compile compiles the program that every step needs, unless a learner that shares it has done so; others are compiled when
 // they are first needed.
 func (l *Learner) compile() error {
-	loss, lanes := l.options.lossOf(method.Memory), 1
+	loss, lanes := lossOf(l.method, method.Memory), 1
 	if l.options.Backend.Info.Name == backend.Go { // which computes small operations on one core; XLA has threads of its own
 		lanes = runtime.GOMAXPROCS(0)
 	}
@@ -229,12 +237,15 @@ func (l *Learner) at(theta compute.Buffer) device.At {
 	return device.At{Theta: theta, Running: l.network.statistics}
 }
 
+// MethodInfo describes the method. It may be called from any goroutine.
+func (l *Learner) MethodInfo() method.Info { return l.method.Info }
+
 // byMethod names the method, for error messages.
-func (l *Learner) byMethod() string { return "method " + l.options.Method.Info().Name }
+func (l *Learner) byMethod() string { return "method " + l.method.Info.Name }
 
 // products says which inner products of the rows' gradients the method needs in a step.
 func (l *Learner) products() device.Products {
-	if l.options.Observe || l.options.Method.Info().NeedsGram {
+	if l.options.Observe || l.method.Needs.Gram {
 		return device.Products{Gram: true}
 	}
 	return device.Products{Norms: true}

@@ -60,7 +60,7 @@ func TestLearntAgain(t *testing.T) {
 	attach(t, l, blobTask(t, d, 2, 1, 2))
 	must.Get(l.Step())(t)
 	batch := runningTask(l, 2).current
-	must.Do(t, l.aim(batch, l.options.lossOf(2)))
+	must.Do(t, l.aim(batch, lossOf(l.method, 2)))
 	outputs := l.options.Model.Outputs()
 	for o, want := range []bool{true, false, false} { // of the classes 0, 1 and 2
 		if has := batch.Reference[o] != rehearsal.NoReference; has != want {

@@ -25,8 +25,8 @@ type Options struct {
 	// machine, which is closed with the learner and its predictors.
 	Backend *backend.Backend
 	Model   model.Model
-	// Method is of this learner alone, since it may remember something. nil stands for [method.Recommended] or, with a loss
-	// of target values, for "emgd-gmc+der-pp".
+	// Method is of this learner alone, since it may remember something: New refuses one that another learner has. nil stands for
+	// &method.Recommended{} or, with a loss of target values, for "emgd-gmc+der-pp".
 	Method method.Method
 	// Increment says which classes a prediction may choose from: "task" predictions know the sample's task and choose among its
 	// classes, "class" predictions, for which empty stands, choose among all classes of the tasks that have arrived.
@@ -74,17 +74,15 @@ type Options struct {
 	Trace func(*Trace) error
 }
 
-// checked returns the options with defaults for those that are empty. Those that no learner can have are errors.
-func (o Options) checked() (Options, error) {
-	if o.Method == nil {
-		name := "emgd"
-		if o.compared() != nil {
-			name = "emgd-gmc+der-pp"
-		}
-		var err error
-		if o.Method, err = method.New(name, nil); err != nil {
-			return Options{}, err
-		}
+// checked returns the options with defaults for those that are empty, and the method, ready for its first step. Options that no
+// learner can have are errors.
+func (o Options) checked() (Options, *method.Started, error) {
+	switch {
+	case o.Method != nil:
+	case o.compared() != nil:
+		o.Method = method.Compose(&method.EMGDGMC{}, &rehearsal.Distill{})
+	default:
+		o.Method = &method.Recommended{}
 	}
 	if o.Optimizer == nil {
 		o.Optimizer = optim.Adam{LR: 0.001}
@@ -96,12 +94,20 @@ func (o Options) checked() (Options, error) {
 		o.Image = Image{Height: 1, Width: o.Model.Inputs(), Channels: 1}
 	}
 	if err := params.Fill(&o); err != nil {
-		return Options{}, err
+		return Options{}, nil, err
 	}
-	if err := cmp.Or(o.checkAlone(), optim.Check(o.Optimizer), method.Whole(o.Method), o.checkLoss(), o.checkGrowth()); err != nil {
-		return Options{}, err
+	if err := cmp.Or(o.checkAlone(), optim.Check(o.Optimizer)); err != nil {
+		return Options{}, nil, err
 	}
-	return o, nil
+	m, err := method.Start(o.Method)
+	if err != nil {
+		return Options{}, nil, err
+	}
+	if err := cmp.Or(o.checkUpdates(m), o.checkLoss(m), o.checkGrowth(m)); err != nil {
+		m.Release() // for another try
+		return Options{}, nil, err
+	}
+	return o, m, nil
 }
 
 // withBackend opens a backend if there is none, and makes programs if there are none. The learner holds them, and the programs
@@ -144,31 +150,30 @@ func (o Options) compared() model.Loss {
 
 // checkAlone returns an error if an option has a value that it cannot have, or that another option excludes.
 func (o Options) checkAlone() error {
-	info := o.Method.Info()
 	switch {
 	case min(o.Image.Height, o.Image.Width, o.Image.Channels) < 1 || o.Image.size() != o.Model.Inputs():
 		return fmt.Errorf("images of %d×%d×%d for a model of %d inputs", o.Image.Height, o.Image.Width, o.Image.Channels, o.Model.Inputs())
-	case info.Direct && o.ExtraUpdate:
-		return fmt.Errorf("Options.ExtraUpdate repeats an update by its weights; method %s gives a direction instead", info.Name)
 	case o.Augment != nil && o.Edit.Eta > 0:
 		return errors.New("memory editing would move stored samples along gradients of augmented ones; turn editing or augmentation off")
 	}
 	return nil
 }
 
+// checkUpdates returns an error if there are to be two updates by weights, and the method gives none.
+func (o Options) checkUpdates(m *method.Started) error {
+	if m.Needs.Direction && o.ExtraUpdate {
+		return fmt.Errorf("Options.ExtraUpdate repeats an update by its weights; method %s gives a direction instead", m.Info.Name)
+	}
+	return nil
+}
+
 // checkLoss returns an error if the losses of the method contradict themselves, or make sense for classes only and there is
 // another loss.
-func (o Options) checkLoss() error {
-	name, values := o.Method.Info().Name, o.compared()
-	var needs rehearsal.Needs
-	if l, ok := method.As[interface{ Needs() rehearsal.Needs }](o.Method); ok {
-		needs = l.Needs()
-	}
-	_, predicts := method.As[rehearsal.Predictor](o.Method)
-	_, stores := method.As[rehearsal.Storer](o.Method)
-	forClasses := predicts || stores || needs.Classes
+func (o Options) checkLoss(m *method.Started) error {
+	name, values := m.Info.Name, o.compared()
+	forClasses := m.Predictor != nil || m.Storer != nil || m.Limits.Classes
 	for _, id := range []int{method.Memory, 1} {
-		l := o.lossOf(id)
+		l := lossOf(m, id)
 		if err := l.Validate(); err != nil {
 			return fmt.Errorf("method %s has %w", name, err)
 		}
@@ -180,7 +185,7 @@ func (o Options) checkLoss() error {
 	switch {
 	case values == nil:
 		return nil
-	case needs.Pixels:
+	case m.Limits.Inputs:
 		return fmt.Errorf("method %s changes the pixels of stored samples, which it cannot where target values follow them: take another one, such as emgd-gmc+der-pp", name)
 	case values.Targets() < 1 || values.Targets() > o.Model.Outputs():
 		return fmt.Errorf("loss %s has %d target values, the model %d outputs; want 1 to as many target values as outputs", values.Key(), values.Targets(), o.Model.Outputs())
@@ -191,18 +196,16 @@ func (o Options) checkLoss() error {
 }
 
 // checkGrowth returns an error if the classifier is to grow and cannot, or if the method keeps something whose size would change.
-func (o Options) checkGrowth() error {
+func (o Options) checkGrowth(m *method.Started) error {
 	if !o.Grow {
 		return nil
 	}
 	if _, ok := o.Model.(model.Resizer); !ok {
 		return fmt.Errorf("model %s cannot grow: it does not implement model.Resizer", o.Model.Key())
 	}
-	_, penalty := method.As[rehearsal.Penalty](o.Method)
-	_, stateful := method.As[method.Stateful](o.Method)
-	info, withClassifier := o.Method.Info(), o.inJ() > o.Model.Layout().Backbone // else what methods keep is about the backbone
-	if withClassifier && (penalty || stateful && info.NeedsRows) {
-		return fmt.Errorf("the outputs cannot grow, since method %s keeps vectors over the parameters of the classifier: build a model with more outputs and leave out Options.Grow, or set Options.Shared to \"backbone\"", info.Name)
+	withClassifier := o.inJ() > o.Model.Layout().Backbone // else what methods keep is about the backbone
+	if withClassifier && (m.Penalty != nil || m.Stateful != nil && m.Needs.Rows) {
+		return fmt.Errorf("the outputs cannot grow, since method %s keeps vectors over the parameters of the classifier: build a model with more outputs and leave out Options.Grow, or set Options.Shared to \"backbone\"", m.Info.Name)
 	}
 	return nil
 }
@@ -230,9 +233,9 @@ func (o Options) spec() device.Spec {
 }
 
 // lossOf returns the loss on which the method trains the stream with the given id.
-func (o Options) lossOf(id int) rehearsal.Loss {
-	if m, ok := method.As[rehearsal.Objective](o.Method); ok {
-		return m.Loss(id)
+func lossOf(m *method.Started, id int) rehearsal.Loss {
+	if m.Objective != nil {
+		return m.Objective.Loss(id)
 	}
 	return rehearsal.Loss{}
 }

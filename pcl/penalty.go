@@ -66,7 +66,7 @@ func (s *step) penaliseAgain() error {
 
 // penalty returns the penalty at the present parameters and its gradient, or no gradient if there is none.
 func (s *step) penalty() (value float64, gradient []float32, err error) {
-	if p, ok := method.As[rehearsal.Penalty](s.options.Method); ok {
+	if p := s.method.Penalty; p != nil {
 		return p.Penalise(lab{l: s.Learner})
 	}
 	return 0, nil, nil
@@ -74,7 +74,7 @@ func (s *step) penalty() (value float64, gradient []float32, err error) {
 
 // moved tells a method that follows the parameters of an update.
 func (s *step) moved() error {
-	if m, ok := method.As[rehearsal.Penalty](s.options.Method); ok {
+	if m := s.method.Penalty; m != nil {
 		return m.Moved(lab{s.Learner, s}, func() []float32 { return fail.Or(s.meanOfTasks()) })
 	}
 	return nil
@@ -89,7 +89,7 @@ func (b lab) Parameters() []float32 {
 // the task ended, and so agrees with the present one, which would leave no gradient.
 func (b lab) TaskGradient(samples []memory.Item) (out []float32) {
 	b.fits(samples)
-	loss := b.l.options.lossOf(samples[0].Task)
+	loss := lossOf(b.l.method, samples[0].Task)
 	loss.Teacher, loss.Temperature, loss.Adjust = 0, 0, 0
 	fail.If(b.batches(samples, loss, func(h *device.Batch) error {
 		if loss.Sigmoid {

@@ -198,8 +198,8 @@ func TestSIAlongAPath(t *testing.T) {
 		}
 		before = after
 	}
-	state, has := method.As[method.Stateful](m)
-	if !has {
+	state := l.method.Stateful
+	if state == nil {
 		t.Fatal("the method has no state")
 	}
 	saved := must.Get(state.MarshalState())(t)
@@ -287,7 +287,7 @@ func TestPenaltyOfGivenParameters(t *testing.T) {
 func TestInformationOfLabels(t *testing.T) {
 	l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "avggrad+icarl+ewc", nil), Options{Increment: "class"})
 	steps(t, l, 2)
-	p, _ := method.As[rehearsal.Penalty](l.options.Method)
+	p := l.method.Penalty
 	if _, pull, err := p.Penalise(lab{l: l}); err != nil || dot(pull, pull) < 1e-6 {
 		t.Errorf("after two steps of the second task the penalty has the gradient of length² %g, error %v", dot(pull, pull), err)
 	}

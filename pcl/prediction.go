@@ -60,7 +60,7 @@ func (l *Learner) predictor() (*Predictor, error) {
 	}
 	o, theta := l.options, lab{l: l}.at(at)
 	p := &Predictor{
-		programs: o.Programs, scores: o.lossOf(method.Memory), loss: keyOf(o.compared()),
+		programs: o.Programs, scores: lossOf(l.method, method.Memory), loss: keyOf(o.compared()),
 		roll: l.roll, rule: rule, steps: l.steps, version: l.version,
 	}
 	values, err := program.Read[float32](theta, l.total())
@@ -94,8 +94,8 @@ func (l *Learner) trained() (*Trained, error) {
 		return nil, err
 	}
 	t := &Trained{
-		Model: o.Model.Key(), Method: o.Method.Info().Name, Steps: l.steps, Increment: o.Increment, Image: o.Image, Tasks: l.Tasks(),
-		Names: maps.Clone(l.roll.names), Loss: keyOf(o.compared()), Scores: scoresOf(o.lossOf(method.Memory)),
+		Model: o.Model.Key(), Method: l.method.Info.Name, Steps: l.steps, Increment: o.Increment, Image: o.Image, Tasks: l.Tasks(),
+		Names: maps.Clone(l.roll.names), Loss: keyOf(o.compared()), Scores: scoresOf(lossOf(l.method, method.Memory)),
 		Tensors: tensors(o.Model.Layout(), values, l.at(theta).Running),
 	}
 	m, known := rehearsal.MeansOf(rule)

@@ -73,7 +73,7 @@ func (s *step) computed(asked device.Products) (gram []float64, err error) {
 	for i := range rows {
 		rows[i] = &s.rows[i].Row
 	}
-	asked.Halves = s.options.Method.Info().NeedsCross
+	asked.Halves = s.method.Needs.Cross
 	return s.programs.Gradients(s.network.theta, rows, asked)
 }
 

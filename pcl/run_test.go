@@ -22,6 +22,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
@@ -44,7 +45,7 @@ func streamed(id int, of dots) pcl.Task {
 // predictor outlives it.
 func TestDefaults(t *testing.T) {
 	l := must(pcl.New(t.Context(), pcl.Options{Model: must(model.NewMLP(8, []int{16}, 4))}))
-	if o := l.Options(); o.Method.Info().Name != "emgd" || o.Batch != 32 || o.Memory.Budget != 20 {
+	if o := l.Options(); method.Describe(o.Method).Name != "emgd" || o.Batch != 32 || o.Memory.Budget != 20 {
 		t.Errorf("%+v", o)
 	}
 	must(l.Attach(streamed(1, dots{0, 1})))

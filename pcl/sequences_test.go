@@ -22,7 +22,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
-	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 var sequences = flag.Int("sequences", 200, "random sequences of calls in pure Go; a tenth as many on XLA")
@@ -401,8 +400,8 @@ func (p *player) leavesOut(e event, first int) bool {
 }
 
 func (p *player) idle() bool {
-	i, ok := method.As[method.Idler](p.options.Method)
-	return ok && i.Idle()
+	i := p.learner.method.Idler
+	return i != nil && i.Idle()
 }
 
 func sortedInts(x []int) []int { return slices.Sorted(slices.Values(x)) }
@@ -448,7 +447,7 @@ func (p *player) load() {
 	p.log = append(p.log, "load")
 	if p.rng.IntN(2) == 0 {
 		p.learner.Close()
-		p.options.Method = must.Get(method.New(p.options.Method.Info().Name, nil))(p.t)
+		p.options.Method = must.Get(method.New(method.Describe(p.options.Method).Name, nil))(p.t)
 		p.start()
 	}
 	p.world = p.saved.clone()
@@ -534,8 +533,7 @@ func (p *player) check() {
 
 // keeps says whether the method fills the memory itself, while tasks run.
 func (p *player) keeps() bool {
-	_, ok := method.As[rehearsal.Storer](p.options.Method)
-	return ok
+	return p.learner.method.Storer != nil
 }
 
 func (p *player) play() {
@@ -591,7 +589,7 @@ func TestRandomSequences(t *testing.T) {
 					Seed:      uint64(seed),
 				},
 			}
-			p.log = []string{fmt.Sprintf("seed %d: %s, %s, %v", seed, p.options.Method.Info().Name, p.options.Increment, p.options.Memory)}
+			p.log = []string{fmt.Sprintf("seed %d: %s, %s, %v", seed, method.Describe(p.options.Method).Name, p.options.Increment, p.options.Memory)}
 			p.play()
 		}
 	})

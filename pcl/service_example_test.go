@@ -17,7 +17,7 @@ import (
 // newLearner has eight inputs and four outputs.
 func newLearner(device *backend.Backend) *pcl.Learner {
 	return must(pcl.New(context.Background(), pcl.Options{
-		Backend: device, Model: must(model.NewMLP(8, []int{32}, 4)), Method: must(method.Make(method.EMGDGMC{Tau: 5})),
+		Backend: device, Model: must(model.NewMLP(8, []int{32}, 4)), Method: &method.EMGDGMC{Tau: 5},
 		Increment: "class", Batch: 16, Optimizer: optim.Adam{LR: 0.01},
 		Memory: memory.Config{Policy: "per_class", Budget: 5},
 	}))

@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-
-	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // Take says what [Learner.SetTrained] takes of a network. The zero value takes all of it.
@@ -72,7 +69,7 @@ func (l *Learner) setTrained(t *Trained) error {
 		}
 	}
 	// The present network is the old model of methods that hold on to one, if a task has ended.
-	if loss := l.options.lossOf(1); (loss.Sigmoid || loss.Teacher > 0) && len(l.ended().ids(l.roll)) > 0 {
+	if loss := lossOf(l.method, 1); (loss.Sigmoid || loss.Teacher > 0) && len(l.ended().ids(l.roll)) > 0 {
 		return lab{l: l}.remember()
 	}
 	return nil
@@ -120,7 +117,7 @@ func (l *Learner) exchange(theta, statistics []float32) error {
 		if err := l.begin(theta); err != nil {
 			return err
 		}
-		if a, ok := method.As[rehearsal.Penalty](l.options.Method); ok {
+		if a := l.method.Penalty; a != nil {
 			return a.Replaced(lab{l: l})
 		}
 		return nil

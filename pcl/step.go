@@ -10,8 +10,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // ErrNoStream is what [Learner.Step] returns when no task is attached, or when all attached tasks have ended.
@@ -233,8 +231,8 @@ func (s *step) fetchAhead() error {
 
 // idle reports whether the method skips this step and leaves the parameters as they are.
 func (s *step) idle() bool {
-	i, ok := method.As[method.Idler](s.options.Method)
-	return ok && i.Idle()
+	i := s.method.Idler
+	return i != nil && i.Idle()
 }
 
 // free releases the buffers that the step holds on the device.
@@ -246,7 +244,7 @@ func (s *step) free() {
 
 // store shows the step's batches to a method that fills the memory itself.
 func (s *step) store() error {
-	if m, ok := method.As[rehearsal.Storer](s.options.Method); ok {
+	if m := s.method.Storer; m != nil {
 		return m.Store(lab{s.Learner, s}, s.firstSeen())
 	}
 	return nil
@@ -284,7 +282,7 @@ func (s *step) mark() (undo func()) {
 // of each row and, where the method asks for it, their Gram matrix. If the method chooses what is replayed, the tasks' gradients
 // are computed before it chooses, because it may want to use them.
 func (s *step) differentiate() error {
-	_, chooses := method.As[rehearsal.Replayer](s.options.Method)
+	chooses := s.method.Replayer != nil
 	if chooses {
 		norms, err := s.gradientsOfGood(device.Products{Norms: true})
 		if err != nil {

@@ -35,7 +35,7 @@ func (r *roll) infos(running runningTasks) []TaskInfo {
 // String says in a line where the learner stands: its method and steps, and the tasks that run, are paused or have ended. It may
 // be called from any goroutine.
 func (l *Learner) String() string {
-	s := fmt.Sprintf("%s, step %d", l.Options().Method.Info().Title, l.Steps())
+	s := fmt.Sprintf("%s, step %d", l.method.Info.Title, l.Steps())
 	names := map[string][]string{}
 	for _, t := range l.Tasks() {
 		kind := "running"

@@ -45,30 +45,33 @@ func submatrix(m []float64, n int, kept []int) []float64 {
 
 // weigh asks the method for the weight of each row that takes part, and hands it what it needs to decide.
 func (s *step) weigh() error {
-	r, info := s.report, s.options.Method.Info()
+	r, needs := s.report, s.method.Needs
 	in := &method.Step{IDs: r.IDs, Losses: r.Losses, Rand: s.rng.Rand}
-	if info.NeedsGram {
+	if needs.Gram {
 		in.Gram = r.Gram
 	}
 	var err error
-	if info.NeedsRows {
+	if needs.Rows {
 		if in.Rows, err = s.jacobian(); err != nil {
 			return err
 		}
 	}
-	if info.NeedsCross {
+	if needs.Cross {
 		if in.Cross, err = s.cross(); err != nil {
 			return err
 		}
 	}
 	r.Weights = make([]float64, len(s.kept))
-	if r.Outcome, err = s.options.Method.Weights(in, r.Weights); err != nil {
+	if r.Outcome, err = s.method.Method.Weights(in, r.Weights); err != nil {
 		return fmt.Errorf("%s: %w", s.byMethod(), err)
 	}
 	if !fp.Finite(r.Weights) {
 		return fmt.Errorf("%s gave the streams %v the weights %g; want finite ones", s.byMethod(), r.IDs, r.Weights)
 	}
-	return r.Outcome.CheckDirection(info, s.programs.Shared)
+	if err := r.Outcome.CheckDirection(needs, s.programs.Shared); err != nil {
+		return fmt.Errorf("%s: %w", s.byMethod(), err)
+	}
+	return nil
 }
 
 // jacobian returns the part of each row's gradient that belongs to the shared parameters, in float64.
@@ -111,8 +114,8 @@ func (s *step) cross() (out []float64, err error) {
 // follow tells the method, if it asks for this, the losses of the same batches at the new parameters. An observer is
 // told them in the report.
 func (s *step) follow() error {
-	f, follows := method.As[method.Follower](s.options.Method)
-	if !follows && !s.options.Observe {
+	f := s.method.Follower
+	if f == nil && !s.options.Observe {
 		return nil
 	}
 	after := make([]float64, len(s.kept))
@@ -137,7 +140,7 @@ func (s *step) follow() error {
 	if s.options.Observe {
 		s.report.After = after
 	}
-	if follows {
+	if f != nil {
 		return f.Follow(s.report.IDs, after)
 	}
 	return nil

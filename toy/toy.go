@@ -87,21 +87,25 @@ const (
 	task2 = 2
 )
 
-// Run descends on f1 alone, which needs no method, until the arrival, and with m from then on. It
+// Run descends on f1 alone, which needs no method, until the arrival, and with m from then on, which is of this run alone. It
 // fails if the settings make no sense, if m fails, or if the descent leaves the range of float64
 // (the step size is then too large).
 func Run(m method.Method, s Settings) (*Trace, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	trace := &Trace{Method: m.Info().Name, Settings: s, Steps: make([]Step, 0, s.Steps)}
+	at, err := method.Start(m)
+	if err != nil {
+		return nil, fmt.Errorf("toy: %w", err)
+	}
+	trace := &Trace{Method: at.Info.Name, Settings: s, Steps: make([]Step, 0, s.Steps)}
 	rng := rand.New(rand.NewPCG(s.Seed, 0))
 	x, y := s.Start[0], s.Start[1]
 	for t := range s.Steps {
-		point, g := at(x, y)
+		point, g := gradientsAt(x, y)
 		step := Step{Point: point, Index: t, Weights: [2]float64{1, 0}}
 		if t >= s.Arrival {
-			if err := weigh(m, rng, g, &step); err != nil {
+			if err := weigh(at, rng, g, &step); err != nil {
 				return nil, fmt.Errorf("toy: step %d at (%v, %v): %w", t, x, y, err)
 			}
 		}
@@ -112,8 +116,8 @@ func Run(m method.Method, s Settings) (*Trace, error) {
 		if !finite(f1(x, y)) || !finite(f2(x, y)) {
 			return nil, fmt.Errorf("toy: the descent diverges at step %d, (%v, %v); choose a step size below %v", t, x, y, s.LR)
 		}
-		if f, ok := method.As[method.Follower](m); ok && t >= s.Arrival {
-			if err := f.Follow([]int{task1, task2}, []float64{f1(x, y), f2(x, y)}); err != nil {
+		if at.Follower != nil && t >= s.Arrival {
+			if err := at.Follower.Follow([]int{task1, task2}, []float64{f1(x, y), f2(x, y)}); err != nil {
 				return nil, fmt.Errorf("toy: step %d: %w", t, err)
 			}
 		}
@@ -133,12 +137,12 @@ func (s *Step) direction(g [2][2]float64) [2]float64 {
 
 // At describes the place (x, y).
 func At(x, y float64) Point {
-	p, _ := at(x, y)
+	p, _ := gradientsAt(x, y)
 	return p
 }
 
-// at is [At] with the two gradients.
-func at(x, y float64) (Point, [2][2]float64) {
+// gradientsAt is [At] with the two gradients.
+func gradientsAt(x, y float64) (Point, [2][2]float64) {
 	var g [2][2]float64
 	g[0][0], g[0][1] = grad1(x, y)
 	g[1][0], g[1][1] = grad2(x, y)
@@ -146,7 +150,7 @@ func at(x, y float64) (Point, [2][2]float64) {
 }
 
 // weigh asks m for the weights of the gradients g.
-func weigh(m method.Method, rng *rand.Rand, g [2][2]float64, step *Step) error {
+func weigh(m *method.Started, rng *rand.Rand, g [2][2]float64, step *Step) error {
 	rows := [][]float64{g[0][:], g[1][:]}
 	p, err := emgd.FromGradients(rows)
 	if err != nil {
@@ -154,15 +158,15 @@ func weigh(m method.Method, rng *rand.Rand, g [2][2]float64, step *Step) error {
 	}
 	gram := p.Gram()
 	// The functions are known exactly: two halves of a batch, which modo multiplies (Cross), would have the same gradients.
-	out, err := m.Weights(&method.Step{
+	out, err := m.Method.Weights(&method.Step{
 		IDs: []int{task1, task2}, Losses: []float64{step.F1, step.F2}, Gram: gram, Problem: p,
 		Rows: rows, Cross: gram, Rand: rng,
 	}, step.Weights[:])
 	if err != nil {
-		return fmt.Errorf("method %s: %w", m.Info().Name, err)
+		return fmt.Errorf("method %s: %w", m.Info.Name, err)
 	}
-	if err := out.CheckDirection(m.Info(), len(rows[0])); err != nil {
-		return err
+	if err := out.CheckDirection(m.Needs, len(rows[0])); err != nil {
+		return fmt.Errorf("method %s: %w", m.Info.Name, err)
 	}
 	step.Direction = slices.Clone(out.Direction)
 	if c := out.Certificate; c != nil {

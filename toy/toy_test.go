@@ -123,11 +123,7 @@ func TestSlacks(t *testing.T) {
 // sideways is a method with a direction of a wrong length.
 type sideways struct{ method.Method }
 
-func (s sideways) Info() method.Info {
-	info := s.Method.Info()
-	info.Direct = true
-	return info
-}
+func (sideways) Needs() method.Needs { return method.Needs{Direction: true} }
 
 func (sideways) Weights(_ *method.Step, w []float64) (method.Outcome, error) {
 	return method.Outcome{Direction: w[:1]}, nil

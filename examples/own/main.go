@@ -43,19 +43,22 @@ func newCNN(s model.Sizes) (model.Model, error) {
 func init() {
 	method.Register(method.Info{
 		Name: "same-length", Title: "Same length", Family: "mtl", Rule: "wᵢ = n̄/(K nᵢ), nᵢ = ‖Jᵢ‖",
-		Source: "examples/own", Cost: "K(F+B) + K norms", State: "none", SumW: "at least 1", NeedsGram: true,
-	}, sameLength{})
+		Source: "examples/own", Cost: "K(F+B) + K norms", State: "none", SumW: "at least 1",
+	}, func() method.Method { return new(sameLength) })
 	rehearsal.Register(rehearsal.Info{
 		Name: "older", Title: "older first", Does: "samples of tasks that arrived earlier are replayed more often",
 		Source: "examples/own", Cost: "none", State: "none", Axes: []string{"replay"},
-	}, older{})
+	}, func() rehearsal.Part { return new(older) })
 }
 
 // sameLength gives every stream's gradient Jᵢ the same length: d = 1/K Σ (n̄/nᵢ) Jᵢ, where nᵢ = ‖Jᵢ‖ has the mean n̄.
 type sameLength struct{}
 
-// Weights reads the lengths from the diagonal of the Gram matrix JJᵀ, which lies there row by row.
-func (sameLength) Weights(s *method.Step, w []float64) (method.Outcome, error) {
+// Needs asks for the Gram matrix JJᵀ.
+func (*sameLength) Needs() method.Needs { return method.Needs{Gram: true} }
+
+// Weights reads the lengths from the diagonal of the Gram matrix, which lies there row by row.
+func (*sameLength) Weights(s *method.Step, w []float64) (method.Outcome, error) {
 	k, mean := len(s.IDs), 0.0
 	for i := range k {
 		w[i] = math.Sqrt(s.Gram[i*k+i])

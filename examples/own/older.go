@@ -15,7 +15,7 @@ type older struct {
 }
 
 // Join sets the choice that the part makes; all others stay as they are.
-func (o older) Join(r *rehearsal.Rehearsal) error {
+func (o *older) Join(r *rehearsal.Rehearsal) error {
 	r.Draw = func(lab rehearsal.ReplayLab) ([]int, error) {
 		return drawOlder(lab, *o.Power), nil
 	}

@@ -44,16 +44,16 @@ func TestOlder(t *testing.T) {
 
 // TestJoined: the rule and the part of this program are joined with those of pcl by types, as they are by names.
 func TestJoined(t *testing.T) {
-	m, err := method.Make(sameLength{}, older{Power: new(0.5)}, rehearsal.Distill{})
-	if err != nil || m.Info().Name != "same-length+older+der-pp" {
+	m, err := method.Start(method.Compose(&sameLength{}, &older{Power: new(0.5)}, &rehearsal.Distill{}))
+	if err != nil || m.Info.Name != "same-length+older+der-pp" || m.Replayer == nil {
 		t.Errorf("%v: %+v", err, m)
 	}
-	_, err = method.Make(sameLength{}, older{Power: new(-1.0)})
-	if err == nil {
-		t.Errorf("a power below 0: %v", err)
-	}
-	_, err = method.Make(sameLength{}, older{}, rehearsal.MIR{})
-	if err == nil {
-		t.Errorf("two parts that choose what is replayed: %v", err)
+	for what, m := range map[string]method.Method{
+		"a power below 0":                        method.Compose(&sameLength{}, &older{Power: new(-1.0)}),
+		"two parts that choose what is replayed": method.Compose(&sameLength{}, &older{}, &rehearsal.MIR{}),
+	} {
+		if _, err := method.Start(m); err == nil {
+			t.Errorf("%s: no error", what)
+		}
 	}
 }

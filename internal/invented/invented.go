@@ -66,7 +66,7 @@ func Descents() (out []*toy.Trace) {
 		must(err)
 		trace, err := toy.Run(m, toy.Figure2())
 		must(err)
-		trace.Label = m.Info().Title
+		trace.Label = method.Describe(m).Title
 		out = append(out, trace)
 	}
 	return out

@@ -50,7 +50,7 @@ var mayImport = map[string]string{
 	"pcl/safetensors":              "",
 	"pcl/scenario":                 "",
 	"pcl/stats":                    "",
-	"pcl/weigh":                    "emgd pcl/method pcl/rehearsal",
+	"pcl/weigh":                    "emgd pcl/method",
 	"pcl/internal/checkpoint":      "",
 	"pcl/internal/pcltest":         "datasets pcl/backend",
 	"pcl/internal/program":         "pcl/backend",

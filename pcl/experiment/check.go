@@ -91,7 +91,7 @@ func (c Config) rule() (method.Method, optim.Optimizer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if c.ExtraUpdate && m.Info().Direct {
+	if c.ExtraUpdate && m.Needs().Direction {
 		return nil, nil, fmt.Errorf("extra_update repeats a step by its weights; %s gives a direction instead",
 			c.Method)
 	}

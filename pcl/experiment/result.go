@@ -32,7 +32,7 @@ func (r *runner) result() (*results.Run, error) {
 	config, _ := json.Marshal(r.config) // Check found that this can be done
 	out := &results.Run{
 		ID:     r.config.ID(),
-		Method: r.config.Method, MethodTitle: r.learner.Options().Method.Info().Title, Params: r.config.Params,
+		Method: r.config.Method, MethodTitle: r.learner.MethodInfo().Title, Params: r.config.Params,
 		Variant: r.config.variant(),
 		Dataset: r.config.Dataset, Increment: r.config.Increment,
 		LabelSet: r.config.LabelSet, Timeline: r.config.Timeline, Seed: r.config.Seed, Config: config,

@@ -2,21 +2,31 @@ package method
 
 import "math"
 
-var _ = published(Info{
-	Name: "aligned-mtl", Title: "Aligned-MTL", Family: "mtl",
-	Rule:   "w = √λ V Λ^(−½) Vᵀ 1/K with M = VΛVᵀ, λ the smallest nonzero eigenvalue of M",
-	Source: "Senushkin et al., Independent Component Alignment for Multi-Task Learning, CVPR 2023, Algorithm 1",
-	Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "none", SumW: "not fixed",
-	NeedsGram: true,
-}, AlignedMTL{})
+func init() {
+	Register(Info{
+		Name: "aligned-mtl", Title: "Aligned-MTL", Family: "mtl",
+		Rule:   "w = √λ V Λ^(−½) Vᵀ 1/K with M = VΛVᵀ, λ the smallest nonzero eigenvalue of M",
+		Source: "Senushkin et al., Independent Component Alignment for Multi-Task Learning, CVPR 2023, Algorithm 1",
+		Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "none", SumW: "not fixed",
+	}, func() Method { return new(AlignedMTL) })
+}
 
 // AlignedMTL gives all principal components of the gradients the same singular value (docs/method.md §4.11).
 type AlignedMTL struct {
 	Scale string `param:"scale" default:"min" choices:"min,median,rmse" doc:"the value to which all singular values of J are set: the smallest of them, the median (the lower of two), or the root mean square"`
+
+	setup
 }
 
-func (m AlignedMTL) weights(s *Step, w []float64) Outcome {
-	return s.onRows(w, func(r *rows) []float64 {
+// Needs says what the method reads of a step.
+func (*AlignedMTL) Needs() Needs { return Needs{Gram: true} }
+
+// Weights writes the weights of one step to w.
+func (m *AlignedMTL) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
+	return s.onRows(w, func(r *rows) ([]float64, error) {
 		return spectral(r.gram, even(r.k()), func(values []float64) []float64 {
 			out, to := make([]float64, len(values)), m.target(values)
 			for i, x := range values {
@@ -28,7 +38,7 @@ func (m AlignedMTL) weights(s *Step, w []float64) Outcome {
 }
 
 // target picks the common eigenvalue from the eigenvalues in ascending order.
-func (m AlignedMTL) target(values []float64) float64 {
+func (m *AlignedMTL) target(values []float64) float64 {
 	switch m.Scale {
 	case "median":
 		return values[(len(values)-1)/2]

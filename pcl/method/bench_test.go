@@ -13,7 +13,7 @@ func BenchmarkWeights(b *testing.B) {
 		for _, k := range []int{2, 5, 20} {
 			b.Run(fmt.Sprintf("%s/K=%d", name, k), func(b *testing.B) {
 				m, columns := build(b, name, nil), 3*k
-				if m.Info().NeedsRows {
+				if m.Needs().Rows {
 					columns = 10000
 				}
 				r := rand.New(rand.NewPCG(uint64(k), 1))

@@ -2,13 +2,14 @@ package method
 
 import "gonum.org/v1/gonum/floats"
 
-var _ = published(Info{
-	Name: "cagrad", Title: "CAGrad", Family: "mtl",
-	Rule:   "among all d with ‖d−g₀‖ ≤ c‖g₀‖, where g₀ is the mean gradient, the one with the largest minimum of Jᵢ·d: d = g₀ + c‖g₀‖·g_w/‖g_w‖, w on the simplex",
-	Source: "Liu et al., Conflict-Averse Gradient Descent for Multi-task Learning, NeurIPS 2021 (arXiv 2110.14048)",
-	Cost:   "K(F+B) + Gram O(K²P) + about 60 K×K duals", State: "none", SumW: "1 + c·‖g₀‖/‖g_w‖",
-	NeedsGram: true,
-}, CAGrad{})
+func init() {
+	Register(Info{
+		Name: "cagrad", Title: "CAGrad", Family: "mtl",
+		Rule:   "among all d with ‖d−g₀‖ ≤ c‖g₀‖, where g₀ is the mean gradient, the one with the largest minimum of Jᵢ·d: d = g₀ + c‖g₀‖·g_w/‖g_w‖, w on the simplex",
+		Source: "Liu et al., Conflict-Averse Gradient Descent for Multi-task Learning, NeurIPS 2021 (arXiv 2110.14048)",
+		Cost:   "K(F+B) + Gram O(K²P) + about 60 K×K duals", State: "none", SumW: "1 + c·‖g₀‖/‖g_w‖",
+	}, func() Method { return new(CAGrad) })
+}
 
 // CAGrad minimises g_w·g₀ + c‖g₀‖‖g_w‖ over the simplex (docs/method.md §4.9). Since r‖g‖ is the least
 // ‖g‖²/2λ + r²λ/2 over λ > 0, its w is that of the shifted min-norm problem min ‖g_w + λg₀‖² for the
@@ -20,45 +21,65 @@ type CAGrad struct {
 	C      *float64 `param:"c" default:"0.5" range:"[0,1e6]" doc:"c ≥ 0, radius of the ball around the mean gradient, relative to its length: 0 gives the mean, a large c the direction of MGDA"`
 	Divide string   `param:"divide" default:"1" choices:"1,1+c,1+c^2" doc:"what the weights are divided by; published codes use 1 or 1+c^2"`
 
-	min  shifted
+	setup
+	dual shifted // reused between steps
 	cone cone
 }
 
-func (m *CAGrad) weights(s *Step, w []float64) Outcome {
-	return s.onRows(w, func(r *rows) []float64 {
-		v := m.averse(r)
+// Needs says what the method reads of a step.
+func (*CAGrad) Needs() Needs { return Needs{Gram: true} }
+
+// Weights writes the weights of one step to w.
+func (m *CAGrad) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
+	return s.onRows(w, func(r *rows) ([]float64, error) {
+		v, err := m.averse(r)
 		floats.Scale(m.factor(), v)
-		return v
+		return v, err
 	})
 }
 
-func (m *CAGrad) averse(r *rows) []float64 {
+func (m *CAGrad) averse(r *rows) ([]float64, error) {
 	k, v := r.k(), even(r.k())
 	mean := normOf(r.gram, v)
 	radius := *m.C * mean
 	if *m.C == 0 || mean <= cancelled*r.size(v) {
-		return v // the ball is a point: g₀ itself, or 0 up to rounding
+		return v, nil // the ball is a point: g₀ itself, or 0 up to rounding
 	}
-	limit := m.cone.project(r.gram, v)
+	limit, err := m.cone.project(r.gram, v)
+	if err != nil {
+		return nil, err
+	}
 	beyond := normOf(r.gram, floats.SubTo(make([]float64, k), limit, v)) > radius
 	// ‖g_w‖ ≤ max‖J‖ < 2 bounds λ from above.
-	lo, hi := crossing(nearlyZero/radius, 2/radius, func(lambda float64) bool {
-		mu := m.min.solve(r.gram, lambda, k)
+	lo, hi, err := crossing(nearlyZero/radius, 2/radius, func(lambda float64) (bool, error) {
+		mu, err := m.dual.solve(r.gram, lambda, k)
+		if err != nil {
+			return false, err
+		}
 		n := normOf(r.gram, mu)
 		if n <= cancelled*r.size(mu) {
-			return beyond // n is rounding: λ is so small that ‖g_w‖/λ is its limit
+			return beyond, nil // n is rounding: λ is so small that ‖g_w‖/λ is its limit
 		}
-		return lambda*radius < n
+		return lambda*radius < n, nil
 	})
-	mu := m.min.solve(r.gram, lo+(hi-lo)/2, k)
+	if err != nil {
+		return nil, err
+	}
+	mu, err := m.dual.solve(r.gram, lo+(hi-lo)/2, k)
+	if err != nil {
+		return nil, err
+	}
 	n := normOf(r.gram, mu)
 	if n <= cancelled*r.size(mu) {
-		return limit
+		return limit, nil
 	}
 	for i, x := range mu {
 		v[i] += radius / n * x
 	}
-	return v
+	return v, nil
 }
 
 // nearlyZero is the ‖g_w‖, with the longest gradient between 1 and 2, that counts as 0: rows that

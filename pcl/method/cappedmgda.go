@@ -5,46 +5,61 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/emgd"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-var _ = published(Info{
-	Name: "capped-mgda", Title: "Capped MGDA", Family: "mtl",
-	Rule:   "d = Σ μᵢJᵢ with the μ on the simplex, none larger than c, that minimises ‖Σ μᵢJᵢ‖²",
-	Source: "Hu, Ho & Yu, A Unified Framework for Gradient Aggregation in Multi-Objective Optimization, arXiv 2605.30452",
-	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "1",
-	NeedsGram: true,
-}, CappedMGDA{})
+func init() {
+	Register(Info{
+		Name: "capped-mgda", Title: "Capped MGDA", Family: "mtl",
+		Rule:   "d = Σ μᵢJᵢ with the μ on the simplex, none larger than c, that minimises ‖Σ μᵢJᵢ‖²",
+		Source: "Hu, Ho & Yu, A Unified Framework for Gradient Aggregation in Multi-Objective Optimization, arXiv 2605.30452",
+		Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "1",
+	}, func() Method { return new(CappedMGDA) })
+}
 
 // CappedMGDA is MGDA with an upper bound on the weights (docs/method.md §4.2). Where MGDA keeps to the bound it is
 // MGDA, to the bit.
 type CappedMGDA struct {
 	Cap float64 `param:"cap" default:"0.5" range:"(0,1]" doc:"c in (0, 1], the largest weight: 1 gives MGDA, and 1/K or less the mean"`
 
+	setup
 	solver emgd.Solver
 }
 
-func (m *CappedMGDA) weights(s *Step, w []float64) Outcome {
+// Needs says what the method reads of a step.
+func (*CappedMGDA) Needs() Needs { return Needs{Gram: true} }
+
+// Weights writes the weights of one step to w.
+func (m *CappedMGDA) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
 	r := keep(s, w)
 	if r.k() == 0 {
-		return r.outcome()
+		return r.outcome(), nil
 	}
-	out := solve(&m.solver, s, ones(s.k()), w)
+	out, err := solve(&m.solver, s, ones(s.k()), w)
+	if err != nil {
+		return out, err
+	}
 	bound := max(m.Cap, 1/float64(r.k()))
 	if slices.Max(w) <= bound {
-		return out
+		return out, nil
 	}
 	r.level()
 	clear(w)
-	return r.write(capped(r.gram, bound, r.k()), w)
+	mu, err := capped(r.gram, bound, r.k())
+	if err != nil {
+		return Outcome{}, err
+	}
+	return r.write(mu, w), nil
 }
 
 // capped minimises μᵀMμ under 0 ≤ μᵢ ≤ bound and Σμᵢ = 1, for gradients of any lengths, and nearly equal ones. It goes
 // to the minimum over the weights that are at no bound, holding those that meet one, and then moves weight from one row
 // to another, the two that gain most, which lets both go again. It ends where no two gain, each judged by the lengths of
 // its own gradients. That is a minimum, because the objective is convex.
-func capped(m []float64, bound float64, k int) []float64 {
+func capped(m []float64, bound float64, k int) ([]float64, error) {
 	mu, held := even(k), make([]float64, k) // held: −1 at 0, +1 at the bound, 0 free
 	for range 50 * k {
 		for range k {
@@ -63,13 +78,12 @@ func capped(m []float64, bound float64, k int) []float64 {
 		}
 		up, down, step := exchange(m, mu, bound)
 		if step == 0 {
-			return mu
+			return mu, nil
 		}
 		mu[up], mu[down] = min(mu[up]+step, bound), max(mu[down]-step, 0)
 		held[up], held[down] = 0, 0
 	}
-	fail.If(errUnsolved)
-	return nil
+	return nil, errUnsolved
 }
 
 // exchange returns the two rows between which a move of weight lowers ‖d‖² most, and how much to move; 0 if none does but

@@ -25,13 +25,13 @@ func TestCompositionsByName(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		info := build(t, name, nil).Info()
+		info := Describe(build(t, name, nil))
 		if info != d.Info || info.Name != name || info.Title != title {
 			t.Errorf("%s is %q with the title %q; Lookup says %+v", name, info.Name, info.Title, d.Info)
 		}
 		first, rest, _ := strings.Cut(name, "+")
-		rule := build(t, first, nil).Info()
-		if info.Family != rule.Family || info.NeedsGram != rule.NeedsGram || info.NeedsLosses != rule.NeedsLosses || info.NeedsRows != rule.NeedsRows || info.NeedsCross != rule.NeedsCross || info.Direct != rule.Direct {
+		rule := Describe(build(t, first, nil))
+		if info.Family != rule.Family || d.Needs != build(t, first, nil).Needs() {
 			t.Errorf("%s does not need what %s does", name, first)
 		}
 		for _, n := range strings.Split(rest, "+") {
@@ -86,57 +86,72 @@ func TestParametersOfCompositions(t *testing.T) {
 	if same(build(t, "emgd-gmc+der-pp", nil), want) {
 		t.Error("the parameters change nothing")
 	}
-	both := build(t, "der-pp+gmed", values{"der-pp.alpha": 0.2, "gmed.alpha": 0.02, "gamma": 0.3}).(*composed)
-	d, g := both.parts[0].(rehearsal.Distill), both.parts[1].(rehearsal.GMED)
+	both := build(t, "der-pp+gmed", values{"der-pp.alpha": 0.2, "gmed.alpha": 0.02, "gamma": 0.3}).(*Composition).Parts()
+	d, g := both[0].(*rehearsal.Distill), both[1].(*rehearsal.GMED)
 	if *d.Alpha != 0.2 || *g.Alpha != 0.02 || *g.Gamma != 0.3 {
 		t.Errorf("α of %g and %g, γ of %g; want 0.2, 0.02, 0.3", *d.Alpha, *g.Alpha, *g.Gamma)
 	}
 }
 
-// TestTypedCompositions: Make makes what New makes of the names.
+// TestTypedCompositions: structs are the methods that New makes of the names.
 func TestTypedCompositions(t *testing.T) {
-	type parts = []any
+	type parts = []rehearsal.Part
 	for _, c := range []struct {
-		declaration any
-		parts       parts
-		name        string
-		params      values
+		method Method
+		parts  parts
+		name   string
+		params values
 	}{
-		{EMGDGMC{Tau: 10}, parts{rehearsal.Distill{Alpha: new(.5)}}, "emgd-gmc+der-pp", values{"tau": 10, "alpha": .5}},
-		{EMGDGMC{Tau: AutoTau}, parts{rehearsal.Distill{Draws: "one"}}, "emgd-gmc+der-pp", values{"tau": "auto", "draws": "one"}},
-		{EMGDGS{}, parts{rehearsal.Distill{Rows: "apart", Beta: new(0.0)}}, "emgd-gs+der-pp", values{"rows": "apart", "beta": 0}},
-		{rehearsal.Distill{Alpha: new(.2)}, parts{rehearsal.Herding{Pool: 20}, rehearsal.NearestMean{}}, "der-pp+herding+ncm", values{"alpha": .2, "pool": 20}},
-		{UPGrad{}, parts{rehearsal.GSS{ScoreAll: true}, rehearsal.MIR{}}, "upgrad+gss+mir", values{"score_all": true}},
-		{GEM{}, parts{rehearsal.Greedy{}}, "gem+greedy", nil},
-		{EMGDGMC{Tau: 10, Momentum: new(0.0), Floor: ReleaseFloor}, nil, "emgd-gmc", values{"tau": "10", "momentum": 0.0, "floor": "release"}},
-		{EMGDGMC{Tau: Temperature(math.Inf(1)), Floor: 0.25}, nil, "emgd-gmc", values{"tau": "inf", "floor": "0.25"}},
+		{&EMGDGMC{Tau: 10}, parts{&rehearsal.Distill{Alpha: new(.5)}}, "emgd-gmc+der-pp", values{"tau": 10, "alpha": .5}},
+		{&EMGDGMC{Tau: AutoTau}, parts{&rehearsal.Distill{Draws: "one"}}, "emgd-gmc+der-pp", values{"tau": "auto", "draws": "one"}},
+		{&EMGDGS{}, parts{&rehearsal.Distill{Rows: "apart", Beta: new(0.0)}}, "emgd-gs+der-pp", values{"rows": "apart", "beta": 0}},
+		{&DERPP{Distill: rehearsal.Distill{Alpha: new(.2)}}, parts{&rehearsal.Herding{Pool: 20}, &rehearsal.NearestMean{}}, "der-pp+herding+ncm", values{"alpha": .2, "pool": 20}},
+		{&UPGrad{}, parts{&rehearsal.GSS{ScoreAll: true}, &rehearsal.MIR{}}, "upgrad+gss+mir", values{"score_all": true}},
+		{&GEM{}, parts{&rehearsal.Greedy{}}, "gem+greedy", nil},
+		{&EMGDGMC{Tau: 10, Momentum: new(0.0), Floor: ReleaseFloor}, nil, "emgd-gmc", values{"tau": "10", "momentum": 0.0, "floor": "release"}},
+		{&EMGDGMC{Tau: Temperature(math.Inf(1)), Floor: 0.25}, nil, "emgd-gmc", values{"tau": "inf", "floor": "0.25"}},
 		{&EMGDGS{Tau: 0.5}, nil, "emgd-gs", values{"tau": "0.5"}},
-		{rehearsal.Distill{Alpha: new(0.0)}, nil, "der-pp", values{"alpha": 0.0}},
-		{rehearsal.GSS{ScoreAll: true}, nil, "gss", values{"score_all": true}},
-		{build(t, "emgd-gmc", values{"rescale": "mean"}), parts{rehearsal.Distill{}}, "emgd-gmc+der-pp", values{"rescale": "mean"}},
-		{build(t, "der-pp", values{"rescale": "match_avg"}), parts{rehearsal.Herding{}}, "der-pp+herding", values{"rescale": "match_avg"}},
-		{build(t, "emgd-gmc+der-pp", nil), parts{rehearsal.Herding{}}, "emgd-gmc+der-pp+herding", nil},
+		{&DERPP{Distill: rehearsal.Distill{Alpha: new(0.0)}}, nil, "der-pp", values{"alpha": 0.0}},
+		{&GSS{GSS: rehearsal.GSS{ScoreAll: true}}, nil, "gss", values{"score_all": true}},
+		{build(t, "emgd-gmc", values{"rescale": "mean"}), parts{&rehearsal.Distill{}}, "emgd-gmc+der-pp", values{"rescale": "mean"}},
+		{build(t, "der-pp", values{"rescale": "match_avg"}), parts{&rehearsal.Herding{}}, "der-pp+herding", values{"rescale": "match_avg"}},
+		{build(t, "emgd-gmc+der-pp", nil), parts{&rehearsal.Herding{}}, "emgd-gmc+der-pp+herding", nil},
 	} {
-		got := must.Get(Make(c.declaration, c.parts...))(t)
-		if want := build(t, c.name, c.params); !same(got, want) {
-			t.Errorf("%+v is not %s with %v", c.declaration, c.name, c.params)
+		got := c.method
+		if len(c.parts) > 0 {
+			got = Compose(got, c.parts...)
+		}
+		got = must.Get(complete(got))(t)
+		if want := build(t, c.name, c.params); !same(got, want) || Describe(got).Name != Describe(want).Name {
+			t.Errorf("%+v is not %s with %v", c.method, c.name, c.params)
 		}
 	}
-	for _, d := range []any{EMGDGMC{Tau: -1}, EMGDGMC{Floor: -1}, EMGDGS{Tau: AutoTau}, CAGrad{Divide: "3"}, CAGrad{C: new(-1.0)}} {
-		if _, err := Make(d); err == nil {
-			t.Errorf("%+v: no error", d)
+	for _, m := range []Method{
+		&EMGDGMC{Tau: -1}, &EMGDGMC{Floor: -1}, &EMGDGS{Tau: AutoTau}, &CAGrad{Divide: "3"}, &CAGrad{C: new(-1.0)}, &DERPP{Distill: rehearsal.Distill{Rows: "three"}},
+		Compose(&DERPP{}, &rehearsal.ICaRL{}), Compose(&GDumb{}, &rehearsal.MIR{}), Compose(&EMGDGMC{Tau: -1}, &rehearsal.MIR{}), Compose(&EMGDGMC{}, &rehearsal.MIR{Candidates: .5}),
+		Compose(&ER{}, &rehearsal.PerTask{}), Compose(&EMGDGMC{}, &rehearsal.Distill{Alpha: new(0.0), Beta: new(0.0)}), &Rescaled{Method: &Sum{}, To: "twice"},
+	} {
+		if _, err := Start(m); err == nil {
+			t.Errorf("%+v is started", m)
+		}
+		if _, brings := m.(Rehearser); brings && innerOf(m) == nil {
+			continue // whose Weights are those of the rule alone
+		}
+		if _, err := m.Weights(&Step{IDs: []int{1}, Gram: []float64{1}}, make([]float64, 1)); err == nil {
+			t.Errorf("%+v makes a step", m)
 		}
 	}
-	for _, c := range []struct {
-		declaration any
-		part        any
-	}{
-		{rehearsal.Distill{}, rehearsal.ICaRL{}}, {rehearsal.Retrain{}, rehearsal.MIR{}}, {EMGDGMC{Tau: -1}, rehearsal.MIR{}}, {EMGDGMC{}, rehearsal.MIR{Candidates: .5}},
-		{ER{}, rehearsal.PerTask{}}, {EMGDGMC{}, rehearsal.Distill{Alpha: new(0.0), Beta: new(0.0)}}, {EMGDGMC{}, nil}, {nil, rehearsal.MIR{}},
+	for what, compose := range map[string]func(){
+		"no method": func() { Compose(nil, &rehearsal.MIR{}) }, "no part": func() { Compose(&EMGDGMC{}, nil) },
 	} {
-		if _, err := Make(c.declaration, c.part); err == nil {
-			t.Errorf("%+v with %+v: no error", c.declaration, c.part)
-		}
+		t.Run(what, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			compose()
+		})
 	}
 }
 
@@ -151,9 +166,8 @@ func TestRescaleOfCompositions(t *testing.T) {
 	}
 	for _, name := range []string{"emgd-gmc+der-pp", "der-pp+herding"} {
 		m := build(t, name, values{"rescale": "mean"})
-		curator, ok := As[rehearsal.Curator](m)
-		if _, objective := As[rehearsal.Objective](m); !ok || !objective || m.Info().SumW != "1" || m.Info().Name != name {
-			t.Errorf("%s rescaled is %+v with the curator %v", name, m.Info(), curator)
+		if r := rolesOf(m); r.Curator == nil || r.Objective == nil || Describe(m).SumW != "1" || Describe(m).Name != name {
+			t.Errorf("%s rescaled is %+v with the roles %+v", name, Describe(m), r)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func TestStateOfARuleAlone(t *testing.T) {
 	if string(got) != string(want) {
 		t.Errorf("the state is %s, that of the rule alone %s", got, want)
 	}
-	if _, ok := As[Stateful](build(t, "mgda+der-pp", nil)); ok {
+	if _, ok := as[Stateful](t, build(t, "mgda+der-pp", nil)); ok {
 		t.Error("a composition that remembers nothing has a state")
 	}
 }

@@ -17,7 +17,7 @@ type cone struct {
 }
 
 // project returns v for the k×k Gram matrix and a proposal u ≥ 0 that is not all 0.
-func (c *cone) project(gram, u []float64) []float64 {
+func (c *cone) project(gram, u []float64) ([]float64, error) {
 	k := len(u)
 	gu := times(gram, u)
 	v, length := make([]float64, k), 0.0
@@ -25,17 +25,18 @@ func (c *cone) project(gram, u []float64) []float64 {
 	for i, x := range u {
 		length += x * math.Sqrt(gram[i*k+i])
 	}
-	for i, x := range c.push(inner(u, gu), length, gu, gram) {
+	push, err := c.push(inner(u, gu), length, gu, gram)
+	for i, x := range push {
 		v[i] += x
 	}
-	return v
+	return v, err
 }
 
 // push returns what is added to the weights of the rows with the given Gram matrix, for a proposal of a squared length and
 // its products with the rows; nil if it is 0 up to rounding, relative to parts of the given length.
-func (c *cone) push(square, length float64, products, gram []float64) []float64 {
+func (c *cone) push(square, length float64, products, gram []float64) ([]float64, error) {
 	if square <= cancelled*cancelled*length*length {
-		return nil
+		return nil, nil
 	}
 	k, n := len(products), len(products)+1
 	c.gram, c.sigma = fp.Grow(c.gram, n*n), fp.Grow(c.sigma, n)
@@ -46,5 +47,9 @@ func (c *cone) push(square, length float64, products, gram []float64) []float64 
 		copy(c.gram[(i+1)*n+1:], gram[i*k:(i+1)*k])
 	}
 	bounded(c.gram, n)
-	return solved(&c.solver, problemOf(c.gram), c.sigma).Lambda[1:]
+	lambda, err := lambdas(&c.solver, c.gram, c.sigma)
+	if err != nil {
+		return nil, err
+	}
+	return lambda[1:], nil
 }

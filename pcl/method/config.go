@@ -2,24 +2,37 @@ package method
 
 import "math"
 
-var _ = published(Info{
-	Name: "config", Title: "ConFIG", Family: "mtl",
-	Rule:   "the unit vector d̂ along d has the same cosine with all Jᵢ, and ‖d‖ = Σ Jᵢ·d̂",
-	Source: "Liu et al., ConFIG: Towards Conflict-free Training of Physics Informed Neural Networks, arXiv 2408.11104, Eq. 2",
-	Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "none", SumW: "not fixed",
-	NeedsGram: true,
-}, ConFIG{})
+func init() {
+	Register(Info{
+		Name: "config", Title: "ConFIG", Family: "mtl",
+		Rule:   "the unit vector d̂ along d has the same cosine with all Jᵢ, and ‖d‖ = Σ Jᵢ·d̂",
+		Source: "Liu et al., ConFIG: Towards Conflict-free Training of Physics Informed Neural Networks, arXiv 2408.11104, Eq. 2",
+		Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "none", SumW: "not fixed",
+	}, func() Method { return new(ConFIG) })
+}
 
 // ConFIG is ConFIG with equal preferences (docs/method.md §4.13): b = C⁺1 over the unit gradients, scaled to
 // the sum of the gradients' projections on it. It is free of conflict where the gradients are
 // independent, and equals EMGD with σ ∝ ‖J‖ where b ≥ 0. Where all projections cancel, d = 0.
 type ConFIG struct{}
 
-func (ConFIG) weights(s *Step, w []float64) Outcome { return s.onRows(w, conflictFree) }
+// Needs says what the method reads of a step.
+func (*ConFIG) Needs() Needs { return Needs{Gram: true} }
 
-func conflictFree(r *rows) []float64 {
+// Weights writes the weights of one step to w.
+func (m *ConFIG) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
+	return s.onRows(w, conflictFree)
+}
+
+func conflictFree(r *rows) ([]float64, error) {
 	c := r.cosines()
-	b := equalCosines(c, r.k())
+	b, err := equalCosines(c, r.k())
+	if err != nil {
+		return nil, err
+	}
 	v := make([]float64, r.k())
 	size, parts := normOf(c, b), 0.0
 	for _, x := range b {
@@ -34,5 +47,5 @@ func conflictFree(r *rows) []float64 {
 			v[i] = length * b[i] / size / n[i]
 		}
 	}
-	return v
+	return v, nil
 }

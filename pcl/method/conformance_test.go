@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -70,7 +71,7 @@ func weigh(t testing.TB, m Method, s *Step) []float64 {
 func forSigma(t testing.TB, s *Step, sigma ...float64) []float64 {
 	t.Helper()
 	w := make([]float64, s.k())
-	must.Get(build(t, "emgd-gmc", nil).(*elastic).WeightsFor(s, sigma, w))(t)
+	must.Get(build(t, "emgd-gmc", nil).(Elastic).WeightsFor(s, sigma, w))(t)
 	return w
 }
 
@@ -90,6 +91,19 @@ func act(t testing.TB, m Method, s *Step) (w, d []float64) {
 	return w, slices.Clone(out.Direction)
 }
 
+// as returns a method's role, if it has that.
+func as[T any](t testing.TB, m Method) (role T, ok bool) {
+	t.Helper()
+	if w, wraps := m.(remembering); wraps {
+		m = w.Method
+	}
+	r := rolesOf(m)
+	if role, ok = any(r.Stateful).(T); !ok || reflect.TypeFor[T]() == reflect.TypeFor[Follower]() {
+		role, ok = any(r.Follower).(T)
+	}
+	return role, ok
+}
+
 // remembering is a method with its state.
 type remembering struct {
 	Method
@@ -99,9 +113,9 @@ type remembering struct {
 // stateful is the role that the test cannot do without.
 func stateful(t testing.TB, m Method) remembering {
 	t.Helper()
-	s, ok := As[Stateful](m)
+	s, ok := as[Stateful](t, m)
 	if !ok {
-		t.Fatalf("%s is not Stateful", m.Info().Name)
+		t.Fatalf("%s is not Stateful", Describe(m).Name)
 	}
 	return remembering{m, s}
 }
@@ -137,12 +151,12 @@ func wants(t testing.TB, got, want []float64, tol float64, what string, about ..
 
 // memoryIDs lists the ids of the memory's rows that a step of the method may have at most.
 func memoryIDs(m Method) []int {
-	c, ok := m.(*composed)
+	r, err := rehearsal.New(partsOf(m)...)
 	switch {
-	case ok && c.rehearsal.PerTask:
+	case err == nil && r.PerTask:
 		return []int{-1, -2}
-	case ok && len(c.rehearsal.Rows) > 1:
-		return []int{c.rehearsal.Rows[0].ID, c.rehearsal.Rows[1].ID}
+	case err == nil && len(r.Rows) > 1:
+		return []int{r.Rows[0].ID, r.Rows[1].ID}
 	}
 	return []int{Memory}
 }
@@ -160,7 +174,7 @@ func (s *Step) named(m Method) *Step {
 
 func TestInfoIsComplete(t *testing.T) {
 	each(t, func(t *testing.T, name string) {
-		info := build(t, name, nil).Info()
+		info := Describe(build(t, name, nil))
 		if d, err := Lookup(name); err != nil || strings.Contains(name, "+") && d.Info != info {
 			t.Errorf("Lookup says %+v (%v)", d.Info, err)
 		}
@@ -186,7 +200,7 @@ func TestWeightsAreFinite(t *testing.T) {
 				if slices.ContainsFunc(slices.Concat(w, out.Direction), func(x float64) bool { return x-x != 0 }) {
 					t.Errorf("%s: weights %v, direction %v", z.name, w, out.Direction)
 				}
-				if err := out.CheckDirection(m.Info(), len(s.Rows[0])); err != nil {
+				if err := out.CheckDirection(m.Needs(), len(s.Rows[0])); err != nil {
 					t.Errorf("%s: %v", z.name, err)
 				}
 				if !slices.Equal(gram, s.Gram) || !slices.Equal(losses, s.Losses) || !slices.Equal(rows, slices.Concat(s.Rows...)) {
@@ -268,7 +282,7 @@ func random(t *testing.T, name string) bool {
 func TestSumOfWeights(t *testing.T) {
 	tested := 0
 	for _, name := range Names() {
-		declared, _, _ := strings.Cut(build(t, name, nil).Info().SumW, " (")
+		declared, _, _ := strings.Cut(Describe(build(t, name, nil)).SumW, " (")
 		if !slices.Contains([]string{"1", "K", "1/σ_max ≤ Σλ ≤ 1/σ_min"}, declared) {
 			continue
 		}
@@ -326,7 +340,7 @@ func play(t *testing.T, name string, steps int, resume func(step int) bool) (all
 			m = reborn(t, name, m)
 		}
 		s, left := l.step(draws, memoryIDs(m))
-		if st, ok := As[Stateful](m); ok && left > 0 {
+		if st, ok := as[Stateful](t, m); ok && left > 0 {
 			st.End(left)
 		}
 		w, out := outcome(t, m, s)
@@ -334,7 +348,7 @@ func play(t *testing.T, name string, steps int, resume func(step int) bool) (all
 		for _, id := range out.Dropped {
 			all = append(all, float64(id))
 		}
-		if f, ok := As[Follower](m); ok {
+		if f, ok := as[Follower](t, m); ok {
 			must.Do(t, f.Follow(s.IDs, scaled([][]float64{slices.Clone(s.Losses)}, 0.9)[0]))
 		}
 	}
@@ -344,7 +358,7 @@ func play(t *testing.T, name string, steps int, resume func(step int) bool) (all
 func reborn(t *testing.T, name string, m Method) Method {
 	t.Helper()
 	next := build(t, name, nil)
-	old, ok := As[Stateful](m)
+	old, ok := as[Stateful](t, m)
 	if !ok {
 		return next // it declares that there is nothing to save
 	}
@@ -372,7 +386,7 @@ func TestDeterministicAndResumable(t *testing.T) {
 func TestManyJoinsAndLeaves(t *testing.T) {
 	each(t, func(t *testing.T, name string) {
 		m := build(t, name, nil)
-		if _, ok := As[Stateful](m); !ok {
+		if _, ok := as[Stateful](t, m); !ok {
 			return
 		}
 		_, m = play(t, name, 1000, func(int) bool { return false })
@@ -407,7 +421,7 @@ func TestDamagedState(t *testing.T) {
 		"pcd":   {`{"1":{"square":-1,"weight":1}}`, `{"1":{"square":1,"weight":0}}`},
 	}
 	for _, name := range slices.Concat(Names(), []string{"mgda+ewc", "emgd-gmc+ewc"}) {
-		m, ok := As[Stateful](build(t, name, nil))
+		m, ok := as[Stateful](t, build(t, name, nil))
 		if !ok {
 			continue
 		}
@@ -427,7 +441,7 @@ func TestDamagedState(t *testing.T) {
 func TestBadSteps(t *testing.T) {
 	each(t, func(t *testing.T, name string) {
 		m, good := build(t, name, nil), sample{rows: [][]float64{{1, 2}, {3, 4}}, losses: []float64{1, 2}}
-		info := m.Info()
+		needs := m.Needs()
 		for _, c := range []struct {
 			what   string
 			needed bool
@@ -436,11 +450,11 @@ func TestBadSteps(t *testing.T) {
 		}{
 			{"no streams", true, 0, func(s *Step) { s.IDs = nil }},
 			{"short w", true, 1, func(*Step) {}},
-			{"no Gram matrix", info.NeedsGram, 2, func(s *Step) { s.Gram = nil }},
-			{"no rows", info.NeedsRows, 2, func(s *Step) { s.Rows = nil }},
-			{"ragged rows", info.NeedsRows, 2, func(s *Step) { s.Rows = [][]float64{{1, 2}, {3}} }},
-			{"a short cross matrix", info.NeedsCross, 2, func(s *Step) { s.Cross = s.Cross[:3] }},
-			{"one loss", info.NeedsLosses, 2, func(s *Step) { s.Losses = s.Losses[:1] }},
+			{"no Gram matrix", needs.Gram, 2, func(s *Step) { s.Gram = nil }},
+			{"no rows", needs.Rows, 2, func(s *Step) { s.Rows = nil }},
+			{"ragged rows", needs.Rows, 2, func(s *Step) { s.Rows = [][]float64{{1, 2}, {3}} }},
+			{"a short cross matrix", needs.Cross, 2, func(s *Step) { s.Cross = s.Cross[:3] }},
+			{"one loss", needs.Losses, 2, func(s *Step) { s.Losses = s.Losses[:1] }},
 			{"no source of random numbers", name == "rlw" || name == "graddrop", 2, func(s *Step) { s.Rand = nil }},
 		} {
 			if !c.needed {
@@ -458,7 +472,7 @@ func TestBadSteps(t *testing.T) {
 			}()
 		}
 		for _, bad := range []float64{-1, math.NaN(), math.Inf(1)} {
-			if _, err := try(m, sample{rows: good.rows, losses: []float64{1, bad}}.step(1)); info.NeedsLosses && err == nil {
+			if _, err := try(m, sample{rows: good.rows, losses: []float64{1, bad}}.step(1)); needs.Losses && err == nil {
 				t.Errorf("a loss of %g: no error", bad)
 			}
 		}

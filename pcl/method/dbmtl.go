@@ -1,19 +1,18 @@
 package method
 
 import (
-	"fmt"
+	"errors"
 	"math"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
-var _ = published(Info{
-	Name: "db-mtl", Title: "DB-MTL", Family: "mtl",
-	Rule:   "d = max‖ĝ‖·Σ ĝᵢ/‖ĝᵢ‖, ĝᵢ ← βĝᵢ + (1−β)∇log ℓᵢ",
-	Source: "Lin et al., Dual-Balancing for Multi-Task Learning, arXiv 2308.12029",
-	Cost:   "K(F+B) + O(KP)", State: "ĝᵢ (P numbers) per stream", SumW: "not fixed",
-	NeedsGram: true, NeedsLosses: true, PositiveLosses: true, NeedsRows: true, Direct: true,
-}, DBMTL{})
+func init() {
+	Register(Info{
+		Name: "db-mtl", Title: "DB-MTL", Family: "mtl",
+		Rule:   "d = max‖ĝ‖·Σ ĝᵢ/‖ĝᵢ‖, ĝᵢ ← βĝᵢ + (1−β)∇log ℓᵢ",
+		Source: "Lin et al., Dual-Balancing for Multi-Task Learning, arXiv 2308.12029",
+		Cost:   "K(F+B) + O(KP)", State: "ĝᵢ (P numbers) per stream", SumW: "not fixed",
+	}, func() Method { return new(DBMTL) })
+}
 
 // DBMTL brings the losses to one scale by their logarithms and the moving means of their gradients to the
 // length of the longest. As in the authors' code in LibMTL, the means start at 0 and the logarithm is that of
@@ -22,6 +21,7 @@ type DBMTL struct {
 	Beta      *float64 `param:"beta" default:"0.9" range:"[0,0.999999999]" doc:"β in [0, 1), the share of the past in the moving means"`
 	BetaDecay float64  `param:"beta_decay" default:"0" range:"[0,1e9]" doc:"σ ≥ 0: β becomes β/n^σ in the stream's n-th step"`
 
+	setup
 	memo[dbmtlStream]
 	d []float64
 }
@@ -31,8 +31,20 @@ type dbmtlStream struct {
 	Steps int    `json:"steps" range:"[1,2147483647]"`
 }
 
-func (m *DBMTL) weights(s *Step, w []float64) Outcome {
-	means := track(s, func(id int) vector { return m.memo[id].Mean })
+// Needs says what the method reads of a step.
+func (*DBMTL) Needs() Needs {
+	return Needs{Gram: true, Losses: true, PositiveLosses: true, Rows: true, Direction: true}
+}
+
+// Weights writes the weights of one step to w.
+func (m *DBMTL) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
+	means, err := track(s, func(id int) vector { return m.memo[id].Mean })
+	if err != nil {
+		return Outcome{}, err
+	}
 	norms, top := make([]float64, len(means)), 0.0
 	for i, id := range s.IDs {
 		t := dbmtlStream{means[i], m.memo[id].Steps + 1}
@@ -44,9 +56,9 @@ func (m *DBMTL) weights(s *Step, w []float64) Outcome {
 		top = max(top, norms[i])
 	}
 	if math.IsInf(top, 1) {
-		fail.If(fmt.Errorf("a gradient divided by its loss leaves the range of float32; scale the losses down"))
+		return Outcome{}, errors.New("a gradient divided by its loss leaves the range of float32; scale the losses down")
 	}
-	return m.balance(s, means, norms, top, w)
+	return m.balance(s, means, norms, top, w), nil
 }
 
 // balance brings the means to the length top; one that is 0 next to it is left out.

@@ -4,35 +4,49 @@ import (
 	"math"
 
 	"github.com/parallelcl/parallelcl/emgd"
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // How rules ask the solver of the EMGD dual (docs/method.md §2.2), which many of them are special cases of (docs/method.md §2.7).
 
 // solve runs the dual solver, copies λ into w and names the streams left out.
-func solve(solver *emgd.Solver, s *Step, sigma, w []float64) Outcome {
-	cert := fail.Or(solver.Solve(s.problem(), sigma))
+func solve(solver *emgd.Solver, s *Step, sigma, w []float64) (Outcome, error) {
+	p, err := s.problem()
+	if err != nil {
+		return Outcome{}, err
+	}
+	cert, err := solver.Solve(p, sigma)
+	if err != nil {
+		return Outcome{}, err
+	}
 	copy(w, cert.Lambda)
 	out := Outcome{Certificate: cert}
 	for _, i := range cert.Dropped {
 		out.Dropped = append(out.Dropped, s.IDs[i])
 	}
-	return out
-}
-
-// problemOf takes a Gram matrix through emgd's door.
-func problemOf(gram []float64) *emgd.Problem {
-	return fail.Or(emgd.NewProblem(gram))
+	return out, nil
 }
 
 // solved solves for a Gram matrix that a rule made. It fails if the solver stopped at its iteration bound with weights that are
 // not even accurate to the sixth digit.
-func solved(solver *emgd.Solver, p *emgd.Problem, sigma []float64) *emgd.Certificate {
-	cert := fail.Or(solver.Solve(p, sigma))
-	if cert.Status == emgd.IterationLimit && cert.Violation > unsolved {
-		fail.If(errUnsolved)
+func solved(solver *emgd.Solver, p *emgd.Problem, sigma []float64) (*emgd.Certificate, error) {
+	cert, err := solver.Solve(p, sigma)
+	if err == nil && cert.Status == emgd.IterationLimit && cert.Violation > unsolved {
+		err = errUnsolved
 	}
-	return cert
+	return cert, err
+}
+
+// lambdas are the weights that solved finds for a Gram matrix; they belong to the solver.
+func lambdas(solver *emgd.Solver, gram, sigma []float64) ([]float64, error) {
+	p, err := emgd.NewProblem(gram)
+	if err != nil {
+		return nil, err
+	}
+	cert, err := solved(solver, p, sigma)
+	if err != nil {
+		return nil, err
+	}
+	return cert.Lambda, nil
 }
 
 // bounded brings the entries of a Gram matrix that was computed from another one back within

@@ -2,13 +2,14 @@ package method
 
 import "gonum.org/v1/gonum/floats"
 
-var _ = published(Info{
-	Name: "dwa", Title: "DWA", Family: "mtl",
-	Rule:   "w = K·softmax(r/T), rᵢ = ℓᵢ(t−1)/ℓᵢ(t−2), where ℓᵢ are moving means of the losses",
-	Source: "Liu, Johns & Davison, End-to-End Multi-Task Learning with Attention, CVPR 2019 (arXiv 1803.10704)",
-	Cost:   "K(F+B)", State: "the last two mean losses per stream", SumW: "K",
-	NeedsLosses: true, PositiveLosses: true,
-}, DWA{})
+func init() {
+	Register(Info{
+		Name: "dwa", Title: "DWA", Family: "mtl",
+		Rule:   "w = K·softmax(r/T), rᵢ = ℓᵢ(t−1)/ℓᵢ(t−2), where ℓᵢ are moving means of the losses",
+		Source: "Liu, Johns & Davison, End-to-End Multi-Task Learning with Attention, CVPR 2019 (arXiv 1803.10704)",
+		Cost:   "K(F+B)", State: "the last two mean losses per stream", SumW: "K",
+	}, func() Method { return new(DWA) })
+}
 
 // DWA weights streams by how slowly their losses fall (docs/method.md §4.4). A stream with fewer than two
 // losses behind it has r = 1.
@@ -16,6 +17,7 @@ type DWA struct {
 	Temperature float64  `param:"temperature" default:"2" range:"[0.001,1e9]" doc:"T > 0, temperature of the softmax; a large T gives equal weights"`
 	Momentum    *float64 `param:"momentum" default:"0.9" range:"[0,0.999999999]" doc:"β in [0, 1), share of the past in the moving means, which replace the means over epochs of the original method; 0 compares single steps"`
 
+	setup
 	memo[dwaStream]
 }
 
@@ -29,7 +31,14 @@ type dwaStream struct {
 // mostRate bounds r, which a loss near 0 would otherwise drive out of float64.
 const mostRate = 1e6
 
-func (m *DWA) weights(s *Step, w []float64) Outcome {
+// Needs says what the method reads of a step.
+func (*DWA) Needs() Needs { return Needs{Losses: true, PositiveLosses: true} }
+
+// Weights writes the weights of one step to w.
+func (m *DWA) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
 	for i, id := range s.IDs {
 		t := m.memo[id]
 		w[i] = 1 / m.Temperature
@@ -40,7 +49,7 @@ func (m *DWA) weights(s *Step, w []float64) Outcome {
 	}
 	softmax(w)
 	floats.Scale(float64(len(w)), w)
-	return Outcome{}
+	return Outcome{}, nil
 }
 
 func (t dwaStream) observe(loss, momentum float64) dwaStream {

@@ -4,8 +4,6 @@ import (
 	"errors"
 
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // rankTol is the eigenvalue, relative to the largest, below which the rounding of a Gram matrix cannot be
@@ -14,10 +12,10 @@ const rankTol = 1e-12
 
 // spectral applies V·f(Λ)·Vᵀ to p, over the eigenvalues, in ascending order, of a symmetric matrix m = VΛVᵀ that are not 0
 // to rounding.
-func spectral(m, p []float64, f func(values []float64) []float64) []float64 {
+func spectral(m, p []float64, f func(values []float64) []float64) ([]float64, error) {
 	var e mat.EigenSym
 	if !e.Factorize(mat.NewSymDense(len(p), m), true) {
-		fail.If(errors.New("the eigenvalues of the Gram matrix did not converge"))
+		return nil, errors.New("the eigenvalues of the Gram matrix did not converge")
 	}
 	var vectors mat.Dense
 	e.VectorsTo(&vectors)
@@ -35,12 +33,12 @@ func spectral(m, p []float64, f func(values []float64) []float64) []float64 {
 			out[i] += factor * c * vectors.At(i, first+n)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // equalCosines returns C⁺1 for the cosine matrix c: the combination of unit gradients that has the
 // same inner product, 1, with all of them, or the nearest to that where there is none.
-func equalCosines(c []float64, k int) []float64 {
+func equalCosines(c []float64, k int) ([]float64, error) {
 	return spectral(c, ones(k), func(values []float64) []float64 {
 		out := make([]float64, len(values))
 		for i, v := range values {

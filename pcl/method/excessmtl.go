@@ -2,13 +2,14 @@ package method
 
 import "math"
 
-var _ = published(Info{
-	Name: "excess-mtl", Title: "ExcessMTL", Family: "mtl",
-	Rule:   "d = Σ λᵢJᵢ, λᵢ ∝ λᵢ·exp(ηEᵢ/Eᵢ(0)), where Eᵢ = Jᵢ·Hᵢ⁻¹Jᵢ is the excess risk, and Hᵢ = √Σ Jᵢ², entry by entry, sums over the steps",
-	Source: "He et al., Robust Multi-Task Learning with Excess Risks, ICML 2024 (arXiv 2402.02009), Eqs. 6–9",
-	Cost:   "K(F+B) + O(KP)", State: "Hᵢ (P numbers), λᵢ and Eᵢ(0) per stream", SumW: "1",
-	NeedsGram: true, NeedsRows: true,
-}, ExcessMTL{})
+func init() {
+	Register(Info{
+		Name: "excess-mtl", Title: "ExcessMTL", Family: "mtl",
+		Rule:   "d = Σ λᵢJᵢ, λᵢ ∝ λᵢ·exp(ηEᵢ/Eᵢ(0)), where Eᵢ = Jᵢ·Hᵢ⁻¹Jᵢ is the excess risk, and Hᵢ = √Σ Jᵢ², entry by entry, sums over the steps",
+		Source: "He et al., Robust Multi-Task Learning with Excess Risks, ICML 2024 (arXiv 2402.02009), Eqs. 6–9",
+		Cost:   "K(F+B) + O(KP)", State: "Hᵢ (P numbers), λᵢ and Eᵢ(0) per stream", SumW: "1",
+	}, func() Method { return new(ExcessMTL) })
+}
 
 // ExcessMTL gives weight to the streams whose losses are far above what they can reach. During a stream's
 // warm-up, its risk counts as equal to Eᵢ(0). It enters with λ = 1/K. The authors' code and LibMTL
@@ -18,6 +19,7 @@ type ExcessMTL struct {
 	LR     *float64 `param:"lr" default:"0.01" range:"[0,1e6]" doc:"η ≥ 0, step size of log λ"`
 	Warmup float64  `param:"warmup" default:"1" range:"whole [1,1e9]" doc:"number of first steps of a stream whose mean risk is Eᵢ(0), to which later risks are compared; the paper takes three epochs, its code one step"`
 
+	setup
 	memo[excessStream]
 }
 
@@ -28,8 +30,18 @@ type excessStream struct {
 	Seen int     `json:"seen" range:"[0,1e9]"`    // its steps so far; those without a gradient do not count
 }
 
-func (m *ExcessMTL) weights(s *Step, w []float64) Outcome {
-	roots := track(s, func(id int) vector { return m.memo[id].Root })
+// Needs says what the method reads of a step.
+func (*ExcessMTL) Needs() Needs { return Needs{Gram: true, Rows: true} }
+
+// Weights writes the weights of one step to w.
+func (m *ExcessMTL) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
+	roots, err := track(s, func(id int) vector { return m.memo[id].Root })
+	if err != nil {
+		return Outcome{}, err
+	}
 	m.enter(s.IDs, roots)
 	for i, id := range s.IDs {
 		t := m.memo[id]
@@ -43,7 +55,7 @@ func (m *ExcessMTL) weights(s *Step, w []float64) Outcome {
 		t.Log = logs[i]
 		m.memo[id] = t
 	}
-	return Outcome{}
+	return Outcome{}, nil
 }
 
 // enter gives new streams log 1/K and the others the rest.

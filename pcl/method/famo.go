@@ -6,13 +6,14 @@ import (
 	"slices"
 )
 
-var _ = published(Info{
-	Name: "famo", Title: "FAMO", Family: "mtl",
-	Rule:   "w ∝ softmax(ξ)ᵢ/Dᵢ, Dᵢ = ℓᵢ−ℓᵢmin+ε; after the step, Adam changes ξ so that weight moves to the streams whose log D decreased least",
-	Source: "Liu et al., FAMO: Fast Adaptive Multitask Optimization, NeurIPS 2023 (arXiv 2306.03792)",
-	Cost:   "K(F+B) + KF", State: "ξᵢ, its two moments and ℓᵢmin per stream", SumW: "1",
-	NeedsLosses: true, PositiveLosses: true,
-}, FAMO{})
+func init() {
+	Register(Info{
+		Name: "famo", Title: "FAMO", Family: "mtl",
+		Rule:   "w ∝ softmax(ξ)ᵢ/Dᵢ, Dᵢ = ℓᵢ−ℓᵢmin+ε; after the step, Adam changes ξ so that weight moves to the streams whose log D decreased least",
+		Source: "Liu et al., FAMO: Fast Adaptive Multitask Optimization, NeurIPS 2023 (arXiv 2306.03792)",
+		Cost:   "K(F+B) + KF", State: "ξᵢ, its two moments and ℓᵢmin per stream", SumW: "1",
+	}, func() Method { return new(FAMO) })
+}
 
 // FAMO moves weight to the streams whose log loss falls least (docs/method.md §4.15). It needs no products of
 // gradients, but the losses of the same batches after the step. A new stream starts with the mean ξ of the
@@ -23,6 +24,7 @@ type FAMO struct {
 	MinLoss string   `param:"min_loss" default:"zero" choices:"zero,tracked" doc:"ℓᵢmin, which is subtracted from a loss: 0, or the stream's smallest loss so far, which needs an eps as large as the noise of the losses"`
 	Eps     float64  `param:"eps" default:"1e-8" range:"[1e-12,1000]" doc:"ε in [1e-12, 1e3], added to ℓᵢ−ℓᵢmin"`
 
+	setup
 	memo[famoStream]
 }
 
@@ -43,7 +45,14 @@ const (
 	famoGuard            = 1e-8
 )
 
-func (m *FAMO) weights(s *Step, w []float64) Outcome {
+// Needs says what the method reads of a step.
+func (*FAMO) Needs() Needs { return Needs{Losses: true, PositiveLosses: true} }
+
+// Weights writes the weights of one step to w.
+func (m *FAMO) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
 	m.welcome(s)
 	for i, id := range s.IDs {
 		w[i] = m.memo[id].Xi
@@ -61,7 +70,7 @@ func (m *FAMO) weights(s *Step, w []float64) Outcome {
 		w[i] /= d
 	}
 	toSum(w, 1)
-	return Outcome{}
+	return Outcome{}, nil
 }
 
 // welcome gives new streams their ξ and keeps the smallest losses.

@@ -10,7 +10,7 @@ import (
 
 func follow(t *testing.T, m Method, s *Step, losses ...float64) {
 	t.Helper()
-	f, ok := As[Follower](m)
+	f, ok := as[Follower](t, m)
 	if !ok {
 		t.Fatal("no Follower")
 	}
@@ -33,7 +33,7 @@ func TestFAMODecay(t *testing.T) {
 		m, s := build(t, "famo", values{"decay": decay}), sample{rows: base, losses: []float64{1, 1}}.step(1)
 		weigh(t, m, s)
 		follow(t, m, s, 1, .5)
-		famo, _ := As[*FAMO](m)
+		famo := m.(*FAMO)
 		start := famo.memo[0].Xi
 		for range 2000 {
 			weigh(t, m, s)
@@ -81,7 +81,7 @@ func TestFAMOTracksTheLowestLoss(t *testing.T) {
 
 func TestFAMOFollowsItsOwnStep(t *testing.T) {
 	m, s := build(t, "famo", nil), sample{rows: base, losses: []float64{1, 4}}.step(1)
-	f, _ := As[Follower](m)
+	f, _ := as[Follower](t, m)
 	if err := f.Follow([]int{0, 1}, []float64{1, 1}); err == nil {
 		t.Error("losses before any step: no error")
 	}
@@ -108,7 +108,7 @@ func TestFAMOKeepsItsStep(t *testing.T) {
 	}
 	for _, old := range []string{"{}", "null", `{"1":{"xi":0.5,"m":0,"v":0,"moves":1,"least":2}}`} {
 		must.Do(t, stateful(t, other).UnmarshalState([]byte(old)))
-		if f, _ := As[Follower](other); f.Follow(s.IDs, []float64{1, 2}) == nil {
+		if f, _ := as[Follower](t, other); f.Follow(s.IDs, []float64{1, 2}) == nil {
 			t.Errorf("a step is followed that the state %s does not have", old)
 		}
 	}

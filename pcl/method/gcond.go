@@ -7,13 +7,14 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-var _ = published(Info{
-	Name: "gcond", Title: "GCond", Family: "mtl",
-	Rule:   "while two gradients conflict, of the pair with the least cosine the loser is projected on what does not hurt the winner, and the winner in part; the worse the conflict, the less; d is the sum",
-	Source: "Limarenko et al., GCond: Gradient Conflict Resolution via Accumulation-based Stabilization for Large-Scale Multi-Task Learning, arXiv 2509.07252, with one batch per step",
-	Cost:   "K(F+B) + Gram O(K²P)", State: "the last gradient (P numbers), mean length and row of wins per stream", SumW: "≥ K; K without conflict",
-	NeedsGram: true, NeedsRows: true,
-}, GCond{})
+func init() {
+	Register(Info{
+		Name: "gcond", Title: "GCond", Family: "mtl",
+		Rule:   "while two gradients conflict, of the pair with the least cosine the loser is projected on what does not hurt the winner, and the winner in part; the worse the conflict, the less; d is the sum",
+		Source: "Limarenko et al., GCond: Gradient Conflict Resolution via Accumulation-based Stabilization for Large-Scale Multi-Task Learning, arXiv 2509.07252, with one batch per step",
+		Cost:   "K(F+B) + Gram O(K²P)", State: "the last gradient (P numbers), mean length and row of wins per stream", SumW: "≥ K; K without conflict",
+	}, func() Method { return new(GCond) })
+}
 
 // GCond arbitrates between gradients (docs/method.md §4.16), with the paper's thresholds. The paper also adds up the gradients
 // of many batches, for which we have the batch size, and applies a momentum, for which we have the optimiser. A stream's mean
@@ -24,6 +25,7 @@ type GCond struct {
 	Beta      *float64 `param:"beta" default:"0.95" range:"[0,0.999999999]" doc:"β in [0, 1), the share of the past in the mean lengths"`
 	Window    *float64 `param:"window" default:"3" range:"whole [0,1e9]" doc:"who has won this many conflicts in a row loses the next one; 0 lets it win on"`
 
+	setup
 	memo[gCondStream]
 }
 
@@ -36,9 +38,19 @@ type gCondStream struct {
 // The cosines at which a conflict becomes critical, gets a winner, and ends.
 const gCondCritical, gCondMain, gCondWeak = -0.8, -0.5, 0.0
 
-func (m *GCond) weights(s *Step, w []float64) Outcome {
-	last := track(s, func(id int) vector { return m.memo[id].Last })
-	return s.onRows(w, func(r *rows) []float64 {
+// Needs says what the method reads of a step.
+func (*GCond) Needs() Needs { return Needs{Gram: true, Rows: true} }
+
+// Weights writes the weights of one step to w.
+func (m *GCond) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
+	last, err := track(s, func(id int) vector { return m.memo[id].Last })
+	if err != nil {
+		return Outcome{}, err
+	}
+	return s.onRows(w, func(r *rows) ([]float64, error) {
 		r.balance()
 		stable, strong := m.follow(s, r, last)
 		grads := make([][]float64, r.k()) // as coefficients of the rows
@@ -69,7 +81,7 @@ func (m *GCond) weights(s *Step, w []float64) Outcome {
 				v[j] += x * (r.unit[i] / r.unit[j])
 			}
 		}
-		return v
+		return v, nil
 	})
 }
 

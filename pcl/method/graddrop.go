@@ -2,25 +2,34 @@ package method
 
 import "github.com/parallelcl/parallelcl/internal/fp"
 
-var _ = published(Info{
-	Name: "graddrop", Title: "GradDrop", Family: "mtl",
-	Rule:   "in every coordinate either only the positive entries are summed, with probability P = ½(1 + ΣJᵢ/Σ|Jᵢ|), or only the negative ones",
-	Source: "Chen et al., Just Pick a Sign: Optimizing Deep Multitask Models with Gradient Sign Dropout, NeurIPS 2020 (arXiv 2010.06808)",
-	Cost:   "K(F+B) + O(KP)", State: "none", SumW: "K (nominal)",
-	NeedsGram: true, NeedsRows: true, Direct: true,
-}, GradDrop{})
+func init() {
+	Register(Info{
+		Name: "graddrop", Title: "GradDrop", Family: "mtl",
+		Rule:   "in every coordinate either only the positive entries are summed, with probability P = ½(1 + ΣJᵢ/Σ|Jᵢ|), or only the negative ones",
+		Source: "Chen et al., Just Pick a Sign: Optimizing Deep Multitask Models with Gradient Sign Dropout, NeurIPS 2020 (arXiv 2010.06808)",
+		Cost:   "K(F+B) + O(KP)", State: "none", SumW: "K (nominal)",
+	}, func() Method { return new(GradDrop) })
+}
 
 // GradDrop works on the gradients of the parameters (docs/method.md §4.5); the paper does on those of a
 // shared activation, times its sign. The nominal weights are 1: the expectation of d is the sum.
 type GradDrop struct {
 	Leak float64 `param:"leak" default:"0" range:"[0,1]" doc:"number in [0, 1], the part of every gradient that is always kept: 1 gives the sum"`
 
+	setup
 	d []float64
 }
 
-func (m *GradDrop) weights(s *Step, w []float64) Outcome {
+// Needs says what the method reads of a step.
+func (*GradDrop) Needs() Needs { return Needs{Gram: true, Rows: true, Direction: true} }
+
+// Weights writes the weights of one step to w.
+func (m *GradDrop) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
 	fill(w, 1)
-	return Outcome{Direction: m.drop(s.Rows, s.random().Float64)}
+	return Outcome{Direction: m.drop(s.Rows, s.random().Float64)}, nil
 }
 
 // drop returns d for the numbers U in [0, 1) that draw delivers, one per coordinate.

@@ -2,13 +2,14 @@ package method
 
 import "math"
 
-var _ = published(Info{
-	Name: "gradnorm", Title: "GradNorm", Family: "mtl",
-	Rule:   "w ← w − η∂/∂w Σ |wᵢ‖Jᵢ‖ − Ḡrᵢ^α|, where Ḡ is the mean of wᵢ‖Jᵢ‖ and rᵢ is ℓᵢ/ℓᵢ(0) divided by its mean; Σw = K, d = Σ wᵢJᵢ",
-	Source: "Chen et al., GradNorm, ICML 2018 (arXiv 1711.02257)",
-	Cost:   "K(F+B) + K norms", State: "wᵢ and ℓᵢ(0) per stream", SumW: "K",
-	NeedsGram: true, NeedsLosses: true, PositiveLosses: true,
-}, GradNorm{})
+func init() {
+	Register(Info{
+		Name: "gradnorm", Title: "GradNorm", Family: "mtl",
+		Rule:   "w ← w − η∂/∂w Σ |wᵢ‖Jᵢ‖ − Ḡrᵢ^α|, where Ḡ is the mean of wᵢ‖Jᵢ‖ and rᵢ is ℓᵢ/ℓᵢ(0) divided by its mean; Σw = K, d = Σ wᵢJᵢ",
+		Source: "Chen et al., GradNorm, ICML 2018 (arXiv 1711.02257)",
+		Cost:   "K(F+B) + K norms", State: "wᵢ and ℓᵢ(0) per stream", SumW: "K",
+	}, func() Method { return new(GradNorm) })
+}
 
 // leastWeight keeps weights above 0; at 0 the rule could no longer compare the stream with the others.
 const leastWeight = 1e-3
@@ -21,6 +22,7 @@ type GradNorm struct {
 	Alpha *float64 `param:"alpha" default:"1.5" range:"[0,10]" doc:"α in [0, 10], how strongly slower streams are favoured"`
 	LR    *float64 `param:"lr" default:"0.025" range:"[0,1e6]" doc:"η ≥ 0, step size of the weights, one step per iteration"`
 
+	setup
 	memo[gradNormStream]
 }
 
@@ -30,7 +32,14 @@ type gradNormStream struct {
 	First float64 `json:"first"`
 }
 
-func (m *GradNorm) weights(s *Step, w []float64) Outcome {
+// Needs says what the method reads of a step.
+func (*GradNorm) Needs() Needs { return Needs{Gram: true, Losses: true, PositiveLosses: true} }
+
+// Weights writes the weights of one step to w.
+func (m *GradNorm) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
 	for i, id := range s.IDs {
 		t, known := m.memo[id]
 		if !known {
@@ -43,7 +52,7 @@ func (m *GradNorm) weights(s *Step, w []float64) Outcome {
 	}
 	toSum(w, float64(len(w)))
 	m.update(s, w)
-	return Outcome{}
+	return Outcome{}, nil
 }
 
 // update makes one step on the weights.

@@ -7,18 +7,20 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-var _ = published(Info{
-	Name: "gradvac", Title: "GradVac", Family: "mtl",
-	Rule:   "for each Jᵢ, and j in random order: if the cosine of Jᵢ and Jⱼ is below its moving mean φᵢⱼ, Jᵢ is turned towards Jⱼ until the cosine is φᵢⱼ; d is the sum",
-	Source: "Wang et al., Gradient Vaccine, ICLR 2021 (arXiv 2010.05874)",
-	Cost:   "K(F+B) + Gram O(K²P)", State: "φᵢⱼ per pair of streams", SumW: "≥ K if no φᵢⱼ is negative",
-	NeedsGram: true,
-}, GradVac{})
+func init() {
+	Register(Info{
+		Name: "gradvac", Title: "GradVac", Family: "mtl",
+		Rule:   "for each Jᵢ, and j in random order: if the cosine of Jᵢ and Jⱼ is below its moving mean φᵢⱼ, Jᵢ is turned towards Jⱼ until the cosine is φᵢⱼ; d is the sum",
+		Source: "Wang et al., Gradient Vaccine, ICLR 2021 (arXiv 2010.05874)",
+		Cost:   "K(F+B) + Gram O(K²P)", State: "φᵢⱼ per pair of streams", SumW: "≥ K if no φᵢⱼ is negative",
+	}, func() Method { return new(GradVac) })
+}
 
 // GradVac is PCGrad with target cosines, which follow the cosines seen so far (docs/method.md §4.6).
 type GradVac struct {
 	Beta *float64 `param:"beta" default:"0.5" range:"[0,1]" doc:"β in [0, 1], how fast the moving means of the cosines change: 0 keeps them at 0, which is PCGrad"`
 
+	setup
 	memo[targets]
 }
 
@@ -28,8 +30,15 @@ type targets map[int]float64
 // nearlyOne bounds the target cosine: to reach 1 a gradient would have to become infinitely long.
 const nearlyOne = 1 - 1e-6
 
-func (m *GradVac) weights(s *Step, w []float64) Outcome {
-	return s.onRows(w, func(r *rows) []float64 {
+// Needs says what the method reads of a step.
+func (*GradVac) Needs() Needs { return Needs{Gram: true} }
+
+// Weights writes the weights of one step to w.
+func (m *GradVac) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
+	return s.onRows(w, func(r *rows) ([]float64, error) {
 		r.balance()
 		k, orders := r.k(), [][]int(nil)
 		for i := range k {
@@ -44,7 +53,7 @@ func (m *GradVac) weights(s *Step, w []float64) Outcome {
 				v[j] += x * (r.unit[i] / r.unit[j])
 			}
 		}
-		return v
+		return v, nil
 	})
 }
 

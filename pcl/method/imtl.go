@@ -1,12 +1,13 @@
 package method
 
-var _ = published(Info{
-	Name: "imtl", Title: "IMTL", Family: "mtl",
-	Rule:   "IMTL-G applied to the gradients exp(sᵢ)Jᵢ, as scaled by IMTL-L",
-	Source: "Liu et al., Towards Impartial Multi-Task Learning, ICLR 2021",
-	Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "sᵢ per stream", SumW: "not fixed",
-	NeedsGram: true, NeedsLosses: true, PositiveLosses: true,
-}, IMTL{})
+func init() {
+	Register(Info{
+		Name: "imtl", Title: "IMTL", Family: "mtl",
+		Rule:   "IMTL-G applied to the gradients exp(sᵢ)Jᵢ, as scaled by IMTL-L",
+		Source: "Liu et al., Towards Impartial Multi-Task Learning, ICLR 2021",
+		Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "sᵢ per stream", SumW: "not fixed",
+	}, func() Method { return new(IMTL) })
+}
 
 // IMTL is IMTL-L inside IMTL-G (docs/method.md §4.8). IMTL-G does not see the lengths of the gradients, so the
 // direction is IMTL-G's and the scales decide on the length alone, and, by the sign of the sum that is divided by, on whether
@@ -15,23 +16,31 @@ type IMTL struct {
 	LR   *float64 `param:"lr" default:"0.1" range:"[0,1]" doc:"step size of s, in [0, 1]"`
 	Init string   `param:"init" default:"zero" choices:"zero,loss" doc:"s of a new stream: 0, or −log ℓ, the value at which it would no longer change"`
 
+	setup
 	memo[logScale]
 	gradients IMTLG
 }
 
-func (m *IMTL) weights(s *Step, w []float64) Outcome {
+// Needs says what the method reads of a step.
+func (*IMTL) Needs() Needs { return Needs{Gram: true, Losses: true, PositiveLosses: true} }
+
+// Weights writes the weights of one step to w.
+func (m *IMTL) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
 	scale := make([]float64, s.k())
 	scaleLosses(m.memo, s, scale, *m.LR, m.Init)
-	return s.onRows(w, func(r *rows) []float64 {
+	return s.onRows(w, func(r *rows) ([]float64, error) {
 		for i, a := range r.at {
 			for j, b := range r.at {
 				r.gram[i*r.k()+j] *= scale[a] * scale[b]
 			}
 		}
-		alpha := m.gradients.impartial(r)
+		alpha, err := m.gradients.impartial(r)
 		for i := range alpha {
 			alpha[i] *= scale[r.at[i]]
 		}
-		return alpha
+		return alpha, err
 	})
 }

@@ -6,13 +6,14 @@ import (
 	"github.com/parallelcl/parallelcl/emgd"
 )
 
-var _ = published(Info{
-	Name: "imtl-g", Title: "IMTL-G", Family: "mtl",
-	Rule:   "d = Σ αᵢJᵢ with Σ αᵢ = 1, such that Jᵢ·d/‖Jᵢ‖ is the same for all i; α may be negative, and the projection too: then every loss rises",
-	Source: "Liu et al., Towards Impartial Multi-Task Learning, ICLR 2021",
-	Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "none", SumW: "1",
-	NeedsGram: true,
-}, IMTLG{})
+func init() {
+	Register(Info{
+		Name: "imtl-g", Title: "IMTL-G", Family: "mtl",
+		Rule:   "d = Σ αᵢJᵢ with Σ αᵢ = 1, such that Jᵢ·d/‖Jᵢ‖ is the same for all i; α may be negative, and the projection too: then every loss rises",
+		Source: "Liu et al., Towards Impartial Multi-Task Learning, ICLR 2021",
+		Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "none", SumW: "1",
+	}, func() Method { return new(IMTLG) })
+}
 
 // IMTLG gives all gradients the same projection (docs/method.md §4.8): with unit rows U and their cosines
 // C, αᵢ ∝ (C⁺1)ᵢ/‖Jᵢ‖. Where dependent gradients allow no such direction, and where the weights
@@ -25,17 +26,33 @@ type IMTLG struct {
 	solver emgd.Solver
 }
 
-func (m *IMTLG) weights(s *Step, w []float64) Outcome { return s.onRows(w, m.impartial) }
+// Needs says what the method reads of a step.
+func (*IMTLG) Needs() Needs { return Needs{Gram: true} }
+
+// Weights writes the weights of one step to w.
+func (m *IMTLG) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
+	return s.onRows(w, m.impartial)
+}
 
 // impartial returns α for the rows of r, in whose units it does not depend on a common factor.
-func (m *IMTLG) impartial(r *rows) []float64 {
+func (m *IMTLG) impartial(r *rows) ([]float64, error) {
 	c := r.cosines()
-	beta := equalCosines(c, r.k())
+	beta, err := equalCosines(c, r.k())
+	if err != nil {
+		return nil, err
+	}
 	n := r.norms()
 	if alpha := shares(beta, n); alpha != nil && impartialTo(c, beta) {
-		return alpha
+		return alpha, nil
 	}
-	return shares(solved(&m.solver, problemOf(c), ones(r.k())).Lambda, n)
+	lambda, err := lambdas(&m.solver, c, ones(r.k()))
+	if err != nil {
+		return nil, err
+	}
+	return shares(lambda, n), nil
 }
 
 // impartialTo says whether Cβ = 1.

@@ -6,13 +6,14 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-var _ = published(Info{
-	Name: "imtl-l", Title: "IMTL-L", Family: "mtl",
-	Rule:   "d = Σ exp(sᵢ)Jᵢ, sᵢ ← sᵢ − lr·(exp(sᵢ)ℓᵢ − 1)",
-	Source: "Liu et al., Towards Impartial Multi-Task Learning, ICLR 2021",
-	Cost:   "K(F+B)", State: "sᵢ per stream", SumW: "not fixed",
-	NeedsLosses: true, PositiveLosses: true,
-}, IMTLL{})
+func init() {
+	Register(Info{
+		Name: "imtl-l", Title: "IMTL-L", Family: "mtl",
+		Rule:   "d = Σ exp(sᵢ)Jᵢ, sᵢ ← sᵢ − lr·(exp(sᵢ)ℓᵢ − 1)",
+		Source: "Liu et al., Towards Impartial Multi-Task Learning, ICLR 2021",
+		Cost:   "K(F+B)", State: "sᵢ per stream", SumW: "not fixed",
+	}, func() Method { return new(IMTLL) })
+}
 
 // IMTLL learns a scale per stream that brings all losses to 1 (docs/method.md §4.8). A step uses the scales
 // from before their update.
@@ -20,15 +21,23 @@ type IMTLL struct {
 	LR   *float64 `param:"lr" default:"0.1" range:"[0,1]" doc:"step size of s, in [0, 1]"`
 	Init string   `param:"init" default:"zero" choices:"zero,loss" doc:"s of a new stream: 0, or −log ℓ, the value at which it would no longer change"`
 
+	setup
 	memo[logScale]
 }
 
 // mostLog bounds |s|: the scale of a loss that stays 0 would grow for ever.
 const mostLog = 10
 
-func (m *IMTLL) weights(s *Step, w []float64) Outcome {
+// Needs says what the method reads of a step.
+func (*IMTLL) Needs() Needs { return Needs{Losses: true, PositiveLosses: true} }
+
+// Weights writes the weights of one step to w.
+func (m *IMTLL) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
 	scaleLosses(m.memo, s, w, *m.LR, m.Init)
-	return Outcome{}
+	return Outcome{}, nil
 }
 
 // scaleLosses writes exp(s) to w and updates s.

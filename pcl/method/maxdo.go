@@ -8,13 +8,14 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-var _ = published(Info{
-	Name: "maxdo-minmax", Title: "MaxDO (min-max)", Family: "pcl",
-	Rule:   "the d in the convex hull of the gradients for which the largest ‖d−Jᵢ‖/‖Jᵢ‖ is smallest",
-	Source: "after Lyu et al., Measuring Asymmetric Gradient Discrepancy in Parallel Continual Learning, ICCV 2023",
-	Cost:   "K(F+B) + Gram O(K²P) + about 60 K×K duals", State: "none", SumW: "1",
-	NeedsGram: true,
-}, MaxDOMinMax{})
+func init() {
+	Register(Info{
+		Name: "maxdo-minmax", Title: "MaxDO (min-max)", Family: "pcl",
+		Rule:   "the d in the convex hull of the gradients for which the largest ‖d−Jᵢ‖/‖Jᵢ‖ is smallest",
+		Source: "after Lyu et al., Measuring Asymmetric Gradient Discrepancy in Parallel Continual Learning, ICCV 2023",
+		Cost:   "K(F+B) + Gram O(K²P) + about 60 K×K duals", State: "none", SumW: "1",
+	}, func() Method { return new(MaxDOMinMax) })
+}
 
 // MaxDOMinMax minimises the largest relative distance to a gradient (docs/method.md §6), a smallest enclosing
 // ball with weights 1/‖Jᵢ‖. A ball with ‖d−Jᵢ‖² ≤ (1−ρ)‖Jᵢ‖² for all i has 2Jᵢ·d ≥ ‖d‖² + ρ‖Jᵢ‖²;
@@ -26,16 +27,39 @@ type MaxDOMinMax struct {
 	sigma  []float64
 }
 
-func (m *MaxDOMinMax) weights(s *Step, w []float64) Outcome { return s.onRows(w, m.closest) }
+// Needs says what the method reads of a step.
+func (*MaxDOMinMax) Needs() Needs { return Needs{Gram: true} }
 
-func (m *MaxDOMinMax) closest(r *rows) []float64 {
+// Weights writes the weights of one step to w.
+func (m *MaxDOMinMax) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
+	return s.onRows(w, m.closest)
+}
+
+func (m *MaxDOMinMax) closest(r *rows) ([]float64, error) {
 	shortest, longest := math.Inf(1), 0.0
 	for i := range r.k() {
 		shortest, longest = min(shortest, r.dot(i, i)), max(longest, r.dot(i, i))
 	}
-	lo, hi := crossing(1/longest, 1/shortest, func(kappa float64) bool { return sumOf(m.elastic(r, kappa)) > 0.5 })
-	v := slices.Clone(m.elastic(r, lo))
-	above, short := sumOf(v), m.elastic(r, hi)
+	lo, hi, err := crossing(1/longest, 1/shortest, func(kappa float64) (bool, error) {
+		lambda, err := m.elastic(r, kappa)
+		return sumOf(lambda) > 0.5, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	long, err := m.elastic(r, lo)
+	if err != nil {
+		return nil, err
+	}
+	v := slices.Clone(long)
+	short, err := m.elastic(r, hi)
+	if err != nil {
+		return nil, err
+	}
+	above := sumOf(v)
 	// Dependent gradients let the weights, not d, jump across ½ here: what lies between has the same d.
 	if below := sumOf(short); below < above {
 		t := max(0, min(1, (above-0.5)/(above-below)))
@@ -47,14 +71,14 @@ func (m *MaxDOMinMax) closest(r *rows) []float64 {
 	for i := range v {
 		v[i] /= sum
 	}
-	return v
+	return v, nil
 }
 
 // elastic returns the dual's λ for σᵢ = 1 + κ‖Jᵢ‖²; it belongs to the solver.
-func (m *MaxDOMinMax) elastic(r *rows, kappa float64) []float64 {
+func (m *MaxDOMinMax) elastic(r *rows, kappa float64) ([]float64, error) {
 	m.sigma = fp.Grow(m.sigma, r.k())
 	for i := range m.sigma {
 		m.sigma[i] = 1 + kappa*r.dot(i, i)
 	}
-	return solved(&m.solver, problemOf(r.gram), m.sigma).Lambda
+	return lambdas(&m.solver, r.gram, m.sigma)
 }

@@ -7,13 +7,14 @@ import (
 	"github.com/parallelcl/parallelcl/emgd"
 )
 
-var _ = published(Info{
-	Name: "maxdo-release", Title: "MaxDO (release)", Family: "pcl",
-	Rule:   "wⱼ = (Σᵢ Pᵢⱼ + aⱼ)/(K+1), where P results from five SGD steps on the mean relative distance of Σⱼ PᵢⱼJⱼ to Jᵢ, and a are the weights of MGDA",
-	Source: "reconstructed from the benchmark code of Lyu et al., ICCV 2023 and arXiv 2407.08214",
-	Cost:   "K(F+B) + Gram O(K²P) + five steps on a K×K matrix", State: "none", SumW: "1",
-	NeedsGram: true,
-}, MaxDORelease{})
+func init() {
+	Register(Info{
+		Name: "maxdo-release", Title: "MaxDO (release)", Family: "pcl",
+		Rule:   "wⱼ = (Σᵢ Pᵢⱼ + aⱼ)/(K+1), where P results from five SGD steps on the mean relative distance of Σⱼ PᵢⱼJⱼ to Jᵢ, and a are the weights of MGDA",
+		Source: "reconstructed from the benchmark code of Lyu et al., ICCV 2023 and arXiv 2407.08214",
+		Cost:   "K(F+B) + Gram O(K²P) + five steps on a K×K matrix", State: "none", SumW: "1",
+	}, func() Method { return new(MaxDORelease) })
+}
 
 // The release's settings (docs/method.md §6).
 const (
@@ -31,13 +32,20 @@ type MaxDORelease struct {
 	solver emgd.Solver
 }
 
-func (m *MaxDORelease) weights(s *Step, w []float64) Outcome {
-	return s.onRows(w, func(r *rows) []float64 {
+// Needs says what the method reads of a step.
+func (*MaxDORelease) Needs() Needs { return Needs{Gram: true} }
+
+// Weights writes the weights of one step to w.
+func (m *MaxDORelease) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
+	return s.onRows(w, func(r *rows) ([]float64, error) {
 		switch r.k() {
 		case 1:
-			return []float64{1}
+			return []float64{1}, nil
 		case 2:
-			return maxDOPair(r)
+			return maxDOPair(r), nil
 		}
 		return m.mixed(r)
 	})
@@ -61,7 +69,7 @@ func maxDOPair(r *rows) []float64 {
 	return []float64{x, 1 - x}
 }
 
-func (m *MaxDORelease) mixed(r *rows) []float64 {
+func (m *MaxDORelease) mixed(r *rows) ([]float64, error) {
 	k := r.k()
 	a := make([]float64, k*k)
 	fill(a, 1/float64(k-1))
@@ -76,14 +84,18 @@ func (m *MaxDORelease) mixed(r *rows) []float64 {
 			}
 		}
 	}
-	v := slices.Clone(solved(&m.solver, problemOf(r.gram), ones(k)).Lambda)
+	lambda, err := lambdas(&m.solver, r.gram, ones(k))
+	if err != nil {
+		return nil, err
+	}
+	v := slices.Clone(lambda)
 	for i, x := range offDiagonalSoftmax(a, k) {
 		v[i%k] += x
 	}
 	for j := range v {
 		v[j] /= float64(k + 1)
 	}
-	return v
+	return v, nil
 }
 
 // radGradient is ∂rad(x→Jᵢ)/∂pⱼ for x = Σ pⱼJⱼ; 0 where x = Jᵢ, as the distance has no slope there.

@@ -2,19 +2,27 @@ package method
 
 import "math"
 
-var _ = published(Info{
-	Name: "mega-2", Title: "MEGA-II", Family: "scl",
-	Rule:   "g_cur turned towards g_mem by the angle β in [0, π/2] that maximises ℓ_cur·cos β + ℓ_mem·cos(θ−β), where θ is the angle between the two",
-	Source: "Guo et al., Improved Schemes for Episodic Memory-based Lifelong Learning, NeurIPS 2020 (arXiv 1909.11763)",
-	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "not fixed",
-	NeedsGram: true, NeedsLosses: true, PositiveLosses: true,
-}, MEGA2{})
+func init() {
+	Register(Info{
+		Name: "mega-2", Title: "MEGA-II", Family: "scl",
+		Rule:   "g_cur turned towards g_mem by the angle β in [0, π/2] that maximises ℓ_cur·cos β + ℓ_mem·cos(θ−β), where θ is the angle between the two",
+		Source: "Guo et al., Improved Schemes for Episodic Memory-based Lifelong Learning, NeurIPS 2020 (arXiv 1909.11763)",
+		Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "not fixed",
+	}, func() Method { return new(MEGA2) })
+}
 
 // MEGA2 turns the tasks' gradient without changing its length (docs/method.md §5.4). The best β has a
 // closed form, and d = ‖g_cur‖·(sin(θ−β)ĝ_cur + sin β ĝ_mem)/sin θ.
 type MEGA2 struct{}
 
-func (MEGA2) weights(s *Step, w []float64) Outcome {
+// Needs says what the method reads of a step.
+func (*MEGA2) Needs() Needs { return Needs{Gram: true, Losses: true, PositiveLosses: true} }
+
+// Weights writes the weights of one step to w.
+func (m *MEGA2) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
 	return s.serially(w, func(p serial) Outcome {
 		if p.silent() {
 			return p.withoutMemory(w)

@@ -16,8 +16,12 @@ import (
 // is a number or a map with a method check, or a struct, whose fields are numbers and vectors with a tag "range".
 type memo[T any] map[int]T
 
-// begin makes the memo of a new method; see [started].
-func (m *memo[T]) begin() { *m = memo[T]{} }
+// remember makes the memo of a new method; see [begin].
+func (m *memo[T]) remember() {
+	if *m == nil {
+		*m = memo[T]{}
+	}
+}
 
 // End forgets a stream. An entry that depends on other streams has a method without, which returns what is left of it.
 func (m memo[T]) End(id int) {
@@ -53,7 +57,7 @@ func (m *memo[T]) UnmarshalState(data json.RawMessage) error {
 		}
 	}
 	if read == nil { // null
-		read.begin()
+		read = memo[T]{}
 	}
 	*m = read
 	return nil

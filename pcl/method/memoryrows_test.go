@@ -77,9 +77,9 @@ func TestMemoryRowsAreMemory(t *testing.T) {
 	}
 	m := build(t, "gradnorm+der-pp", values{"rows": "apart"})
 	weigh(t, m, orthogonal([]int{0, -1, 2}, nil))
-	state, _ := As[Stateful](m)
+	state, _ := as[Stateful](t, m)
 	state.End(1)
-	norm, _ := As[*GradNorm](m)
+	norm := m.(*Composition).rule.(*GradNorm)
 	for id, x := range norm.memo {
 		if first := x.First; (first < 0) != (id <= Memory) {
 			t.Errorf("gradnorm: after a task's end the first loss of row %d is %g", id, first)
@@ -97,7 +97,7 @@ func TestSmoothedRehearsal(t *testing.T) {
 		{"cr-mogm+der-pp", "icarl", false}, {"cr-mogm+mir", "gmed", false}, {"cr-mogm+herding", "icarl", false}, {"cr-mogm+per-task", "a-gem", false},
 		{"cr-mogm", "emgd-gmc+der-pp", true}, {"cr-mogm+herding", "der-pp", true}, {"cr-mogm", "gem", true},
 	} {
-		if m, err := New(c.name, values{"method": c.inner}); (err == nil) != c.fits || err == nil && m.Info().Name != c.name {
+		if m, err := New(c.name, values{"method": c.inner}); (err == nil) != c.fits || err == nil && Describe(m).Name != c.name {
 			t.Errorf("%s of %s: %v", c.name, c.inner, err)
 		}
 	}
@@ -110,7 +110,7 @@ func TestSmoothedRehearsal(t *testing.T) {
 
 // TestNothingToObserve: gradients that are all 0 say nothing about the norms of streams (docs/method.md §2.8).
 func TestNothingToObserve(t *testing.T) {
-	m := build(t, "emgd-gmc", nil).(*elastic)
+	m := build(t, "emgd-gmc", nil).(*EMGDGMC)
 	for _, x := range []float64{1, 0, 0} {
 		weigh(t, m, &Step{IDs: []int{1}, Gram: []float64{x * x}})
 		if norm, ok := m.factors.Norms[1]; !ok || math.Abs(norm-1) > 1e-15 {
@@ -123,40 +123,45 @@ type wrongDefault struct {
 	Rate float64 `param:"rate" default:"one"`
 }
 
+func (wrongDefault) Needs() Needs                              { return Needs{} }
 func (wrongDefault) Weights(*Step, []float64) (Outcome, error) { return Outcome{}, nil }
 
 // TestRegisterRefuses: what could not be used later is refused when it is registered.
 func TestRegisterRefuses(t *testing.T) {
+	made := func(m Method) func() Method { return func() Method { return m } }
 	for what, register := range map[string]func(){
-		"a default that is no number":      func() { Register(Info{Name: "own"}, wrongDefault{}) },
-		"a name with a +":                  func() { Register(Info{Name: "a+b"}, noRule{}) },
-		"a name that is taken":             func() { Register(Info{Name: "mgda"}, noRule{}) },
-		"a struct that is taken":           func() { Register(Info{Name: "own"}, MGDA{}) },
-		"a struct without a method":        func() { Register(Info{Name: "own"}, struct{}{}) },
-		"the parameter of every method":    func() { Register(Info{Name: "own"}, rescaling{}) },
-		"a struct that was not registered": func() { Make(unknown{}) },
+		"a default that is no number":   func() { Register(Info{Name: "own"}, made(wrongDefault{})) },
+		"a name with a +":               func() { Register(Info{Name: "a+b"}, made(plain{})) },
+		"a name that is taken":          func() { Register(Info{Name: "mgda"}, made(plain{})) },
+		"a struct that is taken":        func() { Register(Info{Name: "own"}, made(&MGDA{})) },
+		"no struct":                     func() { Register(Info{Name: "own"}, made(number(1))) },
+		"the parameter of every method": func() { Register(Info{Name: "own"}, made(rescales{})) },
+		"rows without products":         func() { Register(Info{Name: "own"}, made(rowsAlone{})) },
 	} {
-		func() {
+		t.Run(what, func(t *testing.T) {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("%s: no panic", what)
+					t.Error("no panic")
 				}
 			}()
 			register()
-		}()
-	}
-	if _, err := Make(noRule{}); err == nil {
-		t.Error("a Start that returns nothing: no error")
+		})
 	}
 }
 
-type noRule struct{}
+type number int
 
-func (noRule) Start() (Method, error) { return nil, nil }
+func (number) Needs() Needs                              { return Needs{} }
+func (number) Weights(*Step, []float64) (Outcome, error) { return Outcome{}, nil }
 
-type unknown struct{}
+type rescales struct {
+	plain
+	rescaling
+}
 
-func (unknown) Weights(*Step, []float64) (Outcome, error) { return Outcome{}, nil }
+type rowsAlone struct{ plain }
+
+func (rowsAlone) Needs() Needs { return Needs{Rows: true} }
 
 // TestMemoryRowWeights weighs two memory rows beside two tasks, and each kind alone.
 func TestMemoryRowWeights(t *testing.T) {

@@ -1,6 +1,8 @@
 // Package method holds the methods: rules that turn the gradients Jᵢ of several streams into the weights wᵢ of one
-// step along d = Σᵢ wᵢJᵢ (docs/method.md). Begin with [New], which makes a method by its name, with [Make], which makes it
-// of a struct such as EMGDGMC{Tau: 10}, or with [Register] for a method of your own. There is one file for each rule.
+// step along d = Σᵢ wᵢJᵢ (docs/method.md). A method is a struct, such as &EMGDGMC{Tau: 10}: its exported fields are its
+// settings, of which zero values stand for defaults, and its other fields what it remembers, so that each learner needs one of
+// its own. There is one file for each rule. [Compose] joins a method with parts of a rehearsal, [New] makes one by its name,
+// and [Register] gives a name to one of your own.
 //
 // Each row Jᵢ is the gradient of one stream: first the memory, if there is any, then the tasks in order of arrival.
 // All arithmetic on rows is in float64 and does not depend on the machine-learning framework. A method keys its memory
@@ -9,13 +11,13 @@
 package method
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/emgd"
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // Memory is the stream id of the rehearsal memory; tasks have ids from 1 on.
@@ -28,16 +30,16 @@ type Step struct {
 	IDs []int
 	// Losses are the mean losses ℓᵢ of the K batches; nil if the caller has none.
 	Losses []float64
-	// Gram is M = JJᵀ, a K×K matrix stored row by row; nil if the method's [Info] does not ask for it. The
+	// Gram is M = JJᵀ, a K×K matrix stored row by row; nil if the method's [Needs] do not ask for it. The
 	// gradients have lengths between 1e-120 and 1e120; pass others through [emgd.NewProblem] or [emgd.FromGradients] first.
 	Gram []float64
 	// Problem is the result of that; nil if Gram did not need it. Gram and Cross are then in the unit of [emgd.Problem.Gram].
 	Problem *emgd.Problem
-	// Rows are the K gradients themselves, all of the same length; nil if [Info] does not ask for them. They belong
+	// Rows are the K gradients themselves, all of the same length; nil if [Needs] do not ask for them. They belong
 	// to the caller: a method that wants to keep one must copy it.
 	Rows [][]float64
 	// Cross holds inner products of gradients of the two halves of each batch, a K×K matrix stored row by row. Entry
-	// (i,j) is ⟨Jᵢ of the first half, Jⱼ of the second half⟩. It is nil if [Info] does not ask for it.
+	// (i,j) is ⟨Jᵢ of the first half, Jⱼ of the second half⟩. It is nil if [Needs] do not ask for it.
 	Cross []float64
 	// Rand is a source of random numbers for rules that draw. It is seeded by the run, and its state is saved with it.
 	Rand *rand.Rand
@@ -46,7 +48,7 @@ type Step struct {
 // k is the number of rows.
 func (s *Step) k() int { return len(s.IDs) }
 
-// Info describes a method, for people and for the learner.
+// Info describes a method to people.
 type Info struct {
 	Name   string `json:"name"`   // as on the command line, e.g. "emgd-gmc"
 	Title  string `json:"title"`  // as in print, e.g. "EMGD (GMC)"
@@ -56,16 +58,20 @@ type Info struct {
 	Cost   string `json:"cost"`   // cost of a step, in forward (F) and backward (B) passes
 	State  string `json:"state"`  // what is remembered between steps, or "none"
 	SumW   string `json:"sum_w"`  // the sum of the weights (docs/method.md §1.4)
-	// NeedsGram, NeedsLosses, NeedsRows and NeedsCross say which fields of [Step] Weights reads. A method that needs
-	// the rows must ask for the Gram matrix too.
-	NeedsGram   bool `json:"needs_gram"`
-	NeedsLosses bool `json:"needs_losses"`
-	NeedsRows   bool `json:"needs_rows"`
-	NeedsCross  bool `json:"needs_cross"`
+}
+
+// Needs says what a method asks of whoever calls it.
+type Needs struct {
+	// Gram, Losses, Rows and Cross say which fields of [Step] Weights reads. A method that needs the rows must ask for the
+	// Gram matrix too.
+	Gram   bool `json:"needs_gram"`
+	Losses bool `json:"needs_losses"`
+	Rows   bool `json:"needs_rows"`
+	Cross  bool `json:"needs_cross"`
 	// PositiveLosses refuses a step with a loss that is negative or not finite.
 	PositiveLosses bool `json:"-"`
-	// Direct says that d need not be a weighted sum of the rows. The method then returns d as Outcome.Direction.
-	Direct bool `json:"direct"`
+	// Direction says that d need not be a weighted sum of the rows: the step is made along Outcome.Direction.
+	Direction bool `json:"direct"`
 }
 
 // Outcome is what a method returns for one step besides the weights.
@@ -73,7 +79,7 @@ type Outcome struct {
 	// Certificate proves that the weights are optimal; nil for methods without a proof. With "rescale" it is about the
 	// weights before they were rescaled, which it has as Lambda. It is valid until the method is called again.
 	Certificate *emgd.Certificate
-	// Direction is d, for methods with Info.Direct. It is as long as the rows, and valid until the method is called
+	// Direction is d, for methods with Needs.Direction. It is as long as the rows, and valid until the method is called
 	// again. The weights are then only nominal: the share that each row may be said to have in d.
 	Direction []float64
 	// Dropped lists the ids of rows that were left out because their gradient is negligible beside the longest one.
@@ -84,16 +90,16 @@ type Outcome struct {
 	Joined *Joined
 }
 
-// CheckDirection returns an error if the direction that a method returned does not fit its Info or the length of the rows.
+// CheckDirection returns an error if the direction that a method returned does not fit its needs or the length of the rows.
 // Code that calls methods of others should call it.
-func (o *Outcome) CheckDirection(info Info, columns int) error {
+func (o *Outcome) CheckDirection(n Needs, columns int) error {
 	switch d := o.Direction; {
-	case info.Direct && d == nil:
-		return fmt.Errorf("method %s returned no Outcome.Direction, although its Info has Direct", info.Name)
-	case !info.Direct && d != nil:
-		return fmt.Errorf("method %s returned an Outcome.Direction, for which its Info needs Direct", info.Name)
+	case n.Direction && d == nil:
+		return errors.New("it returned no Outcome.Direction, although Needs.Direction is set")
+	case !n.Direction && d != nil:
+		return errors.New("it returned an Outcome.Direction; want Needs.Direction to be set for that")
 	case d != nil && len(d) != columns:
-		return fmt.Errorf("method %s returned an Outcome.Direction of %d entries; the rows have %d", info.Name, len(d), columns)
+		return fmt.Errorf("it returned an Outcome.Direction of %d entries; the rows have %d", len(d), columns)
 	}
 	return nil
 }
@@ -106,43 +112,55 @@ type Joined struct {
 	To           []int // for each row of the step, the row of this one that it is, or is a part of
 }
 
-// Method computes the weights of a step. A method can do more by implementing a role: [Stateful], [Follower], [Idler],
-// or a role of a rehearsal, such as [rehearsal.Objective].
+// Method computes the weights of a step. Its parameters are its tagged fields (package params). It can do more by implementing
+// a role: [Starter], [Stateful], [Follower], [Idler], [Rehearser], [Described], or a role of a rehearsal, such as
+// [rehearsal.Objective].
 type Method interface {
-	Info() Info
+	// Needs says what Weights reads of a step.
+	Needs() Needs
 	// Weights writes the K weights to w. The step is then made along d = Σ wᵢJᵢ, for example as θ ← θ − γd.
 	// Its errors do not name the method: the caller does.
 	Weights(s *Step, w []float64) (Outcome, error)
 }
 
-// check panics if the step's fields do not fit together, or if a field is missing that the method needs. It fails if there is a
-// loss that the method cannot take.
-func (s *Step) check(info Info, w []float64) {
-	k := s.k()
-	refuse := func(format string, values ...any) {
-		panic("method " + info.Name + ": " + fmt.Sprintf(format, values...))
+// enter begins a step of a method of this package: the first one sets the method up. It panics if the step's fields do not fit
+// together, or if a field is missing that the method needs.
+func (s *Step) enter(m Method, w []float64) error {
+	if err := begin(m); err != nil {
+		return err
 	}
-	switch {
-	case k == 0:
-		refuse("no active stream")
-	case len(w) != k:
-		refuse("w has length %d for %d streams", len(w), k)
-	case info.NeedsGram && len(s.Gram) != k*k:
-		refuse("the Gram matrix has %d entries for %d streams; want %d", len(s.Gram), k, k*k)
-	case info.NeedsCross && len(s.Cross) != k*k:
-		refuse("the cross-Gram matrix has %d entries for %d streams; want %d", len(s.Cross), k, k*k)
-	case info.NeedsRows && len(s.Rows) != k:
-		refuse("%d gradients for %d streams; it needs the rows themselves, not only their Gram matrix", len(s.Rows), k)
-	case info.NeedsLosses && len(s.Losses) != k:
-		refuse("%d losses for %d streams", len(s.Losses), k)
-	case info.NeedsRows && slices.ContainsFunc(s.Rows, func(row []float64) bool { return len(row) != len(s.Rows[0]) || len(row) == 0 }):
-		refuse("the gradients are empty or differ in their number of entries")
+	needs := m.Needs()
+	if wrong := s.misfit(needs, w); wrong != "" {
+		panic("method " + Describe(m).Name + ": " + wrong)
 	}
 	for i, x := range s.Losses {
-		if info.PositiveLosses && (!(x >= 0) || math.IsInf(x, 1)) {
-			fail.If(fmt.Errorf("the loss of stream %d is %g; want a finite number ≥ 0", s.IDs[i], x))
+		if needs.PositiveLosses && (!(x >= 0) || math.IsInf(x, 1)) {
+			return fmt.Errorf("the loss of stream %d is %g; want a finite number ≥ 0", s.IDs[i], x)
 		}
 	}
+	return nil
+}
+
+// misfit says what does not fit together; "" if all does.
+func (s *Step) misfit(needs Needs, w []float64) string {
+	k := s.k()
+	switch {
+	case k == 0:
+		return "no active stream"
+	case len(w) != k:
+		return fmt.Sprintf("w has length %d for %d streams", len(w), k)
+	case needs.Gram && len(s.Gram) != k*k:
+		return fmt.Sprintf("the Gram matrix has %d entries for %d streams; want %d", len(s.Gram), k, k*k)
+	case needs.Cross && len(s.Cross) != k*k:
+		return fmt.Sprintf("the cross-Gram matrix has %d entries for %d streams; want %d", len(s.Cross), k, k*k)
+	case needs.Rows && len(s.Rows) != k:
+		return fmt.Sprintf("%d gradients for %d streams; it needs the rows themselves, not only their Gram matrix", len(s.Rows), k)
+	case needs.Losses && len(s.Losses) != k:
+		return fmt.Sprintf("%d losses for %d streams", len(s.Losses), k)
+	case needs.Rows && slices.ContainsFunc(s.Rows, func(row []float64) bool { return len(row) != len(s.Rows[0]) || len(row) == 0 }):
+		return "the gradients are empty or differ in their number of entries"
+	}
+	return ""
 }
 
 // random is the source of a rule that draws.
@@ -154,11 +172,11 @@ func (s *Step) random() *rand.Rand {
 }
 
 // problem is the step's Gram matrix in the form that a solver takes.
-func (s *Step) problem() *emgd.Problem {
+func (s *Step) problem() (*emgd.Problem, error) {
 	if s.Problem != nil {
-		return s.Problem
+		return s.Problem, nil
 	}
-	return problemOf(s.Gram)
+	return emgd.NewProblem(s.Gram)
 }
 
 // exponent is the power of two by which the gradients behind Gram were divided: 0 for gradients of ordinary size.

@@ -7,13 +7,14 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-var _ = published(Info{
-	Name: "mgda", Title: "MGDA", Family: "mtl",
-	Rule:   "d = Σ μᵢJᵢ with the μ on the simplex that minimises ‖Σ μᵢJᵢ‖²",
-	Source: "Désidéri, C. R. Math. 350, 2012; Sener & Koltun, Multi-Task Learning as Multi-Objective Optimization, NeurIPS 2018",
-	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "1 (norm=none)",
-	NeedsGram: true,
-}, MGDA{})
+func init() {
+	Register(Info{
+		Name: "mgda", Title: "MGDA", Family: "mtl",
+		Rule:   "d = Σ μᵢJᵢ with the μ on the simplex that minimises ‖Σ μᵢJᵢ‖²",
+		Source: "Désidéri, C. R. Math. 350, 2012; Sener & Koltun, Multi-Task Learning as Multi-Objective Optimization, NeurIPS 2018",
+		Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "1 (norm=none)",
+	}, func() Method { return new(MGDA) })
+}
 
 // MGDA is the min-norm point of the gradients' convex hull (docs/method.md §4.2): the EMGD dual with
 // every σᵢ = 1. Normalisation divides row i by cᵢ, which is the dual with σᵢ = cᵢ up to the
@@ -22,18 +23,22 @@ var _ = published(Info{
 type MGDA struct {
 	Norm string `param:"norm" default:"none" choices:"none,l2,loss,loss+" doc:"what each gradient is divided by before the weights are computed: 1, ‖Jᵢ‖, ℓᵢ or ℓᵢ‖Jᵢ‖"`
 
+	setup
 	solver emgd.Solver
 	sigma  []float64
 }
 
-// informs asks for the losses where the gradients are scaled by them.
-func (m *MGDA) informs(info Info) Info {
-	info.NeedsLosses = m.Norm == "loss" || m.Norm == "loss+"
-	info.PositiveLosses = info.NeedsLosses
-	return info
+// Needs says what the method reads of a step: also the losses where the gradients are scaled by them.
+func (m *MGDA) Needs() Needs {
+	losses := m.Norm == "loss" || m.Norm == "loss+"
+	return Needs{Gram: true, Losses: losses, PositiveLosses: losses}
 }
 
-func (m *MGDA) weights(s *Step, w []float64) Outcome {
+// Weights writes the weights of one step to w.
+func (m *MGDA) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
 	m.sigma = fp.Grow(m.sigma, s.k())
 	for i, length := range s.lengths() {
 		c := 1.0

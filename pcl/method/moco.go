@@ -2,13 +2,14 @@ package method
 
 import "math"
 
-var _ = published(Info{
-	Name: "moco", Title: "MoCo", Family: "mtl",
-	Rule:   "d = Σ λᵢyᵢ, yᵢ ← yᵢ − β(yᵢ − Jᵢ), λ ← P(λ − γ(YYᵀ + ρI)λ), where P is the projection on the simplex",
-	Source: "Fernando et al., Mitigating Gradient Bias in Multi-Objective Learning, ICLR 2023 (arXiv 2210.12624)",
-	Cost:   "K(F+B) + Gram O(K²P)", State: "yᵢ (P numbers) and λᵢ per stream", SumW: "1 (nominal)",
-	NeedsGram: true, NeedsRows: true, Direct: true,
-}, MoCo{})
+func init() {
+	Register(Info{
+		Name: "moco", Title: "MoCo", Family: "mtl",
+		Rule:   "d = Σ λᵢyᵢ, yᵢ ← yᵢ − β(yᵢ − Jᵢ), λ ← P(λ − γ(YYᵀ + ρI)λ), where P is the projection on the simplex",
+		Source: "Fernando et al., Mitigating Gradient Bias in Multi-Objective Learning, ICLR 2023 (arXiv 2210.12624)",
+		Cost:   "K(F+B) + Gram O(K²P)", State: "yᵢ (P numbers) and λᵢ per stream", SumW: "1 (nominal)",
+	}, func() Method { return new(MoCo) })
+}
 
 // MoCo approaches MGDA's weights for moving means of the gradients, which removes the bias of mini-batches. A
 // stream's mean starts at its first gradient and its λ at 1/K. LibMTL departs from the paper: its means start
@@ -22,6 +23,7 @@ type MoCo struct {
 	Rho        float64  `param:"rho" default:"0" range:"[0,1e9]" doc:"ρ ≥ 0, how strongly λ is pulled towards equal weights"`
 	Norm       string   `param:"norm" default:"none" choices:"none,loss" doc:"follow Jᵢ as in the paper, or ℓᵢJᵢ/‖Jᵢ‖ as in the authors' code"`
 
+	setup
 	memo[mocoStream]
 	d []float64
 }
@@ -32,15 +34,21 @@ type mocoStream struct {
 	Steps int     `json:"steps" range:"[1,2147483647]"`
 }
 
-// informs asks for the losses where the gradients are scaled by them.
-func (m *MoCo) informs(info Info) Info {
-	info.NeedsLosses = m.Norm == "loss"
-	info.PositiveLosses = info.NeedsLosses
-	return info
+// Needs says what the method reads of a step: also the losses where the gradients are scaled by them.
+func (m *MoCo) Needs() Needs {
+	losses := m.Norm == "loss"
+	return Needs{Gram: true, Rows: true, Direction: true, Losses: losses, PositiveLosses: losses}
 }
 
-func (m *MoCo) weights(s *Step, w []float64) Outcome {
-	means, newest := m.follow(s, w)
+// Weights writes the weights of one step to w.
+func (m *MoCo) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
+	means, newest, err := m.follow(s)
+	if err != nil {
+		return Outcome{}, err
+	}
 	tracked := *s // the vectors are in the range of float32, and so their products in that of float64
 	tracked.Problem = nil
 	tracked.Gram = make([]float64, 0, s.k()*s.k())
@@ -54,12 +62,15 @@ func (m *MoCo) weights(s *Step, w []float64) Outcome {
 		m.move(s, r, newest, w)
 	}
 	m.d = combineVectors(m.d, means, w)
-	return Outcome{Direction: m.d, Dropped: r.dropped}
+	return Outcome{Direction: m.d, Dropped: r.dropped}, nil
 }
 
 // follow moves the means and returns for how many steps the newest stream has been there.
-func (m *MoCo) follow(s *Step, w []float64) (means []vector, newest int) {
-	means, newest = track(s, func(id int) vector { return m.memo[id].Mean }), math.MaxInt
+func (m *MoCo) follow(s *Step) (means []vector, newest int, err error) {
+	if means, err = track(s, func(id int) vector { return m.memo[id].Mean }); err != nil {
+		return nil, 0, err
+	}
+	newest = math.MaxInt
 	lengths := s.lengths()
 	for i, id := range s.IDs {
 		t, known := m.memo[id]
@@ -75,7 +86,7 @@ func (m *MoCo) follow(s *Step, w []float64) (means []vector, newest int) {
 		m.memo[id] = t
 		newest = min(newest, t.Steps)
 	}
-	return means, newest
+	return means, newest, nil
 }
 
 // move makes the step of λ for the streams in r and writes it to w.

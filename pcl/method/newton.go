@@ -3,7 +3,6 @@ package method
 import (
 	"math"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
@@ -13,7 +12,7 @@ import (
 // steps xᵢ ← xᵢ(1+t·rᵢ) that do not see the scale of the rows. It stops when every xᵢ(Mx)ᵢ is
 // cᵢxᵢ^q to 1e-10, or to the rounding of its sum where rows nearly cancel; there is no solution, and
 // it fails, where some x ≥ 0 has Mx = 0.
-func fairness(m, c []float64, a float64) []float64 {
+func fairness(m, c []float64, a float64) ([]float64, error) {
 	k := len(c)
 	n := newton{m: m, c: c, q: 1 - 1/a, a: a, x: make([]float64, k), t: make([]float64, k), g: make([]float64, k), h: make([]float64, k*k)}
 	for i := range k {
@@ -21,16 +20,20 @@ func fairness(m, c []float64, a float64) []float64 {
 	}
 	for range newtonSteps {
 		if n.evaluate() {
-			return n.x
+			return n.x, nil
 		}
-		if !n.move(n.direction()) {
+		r, err := n.direction()
+		if err != nil {
+			return nil, err
+		}
+		if !n.move(r) {
 			break
 		}
 	}
 	if !n.evaluate() && n.residual() > unsolved {
-		fail.If(errUnsolved)
+		return nil, errUnsolved
 	}
-	return n.x
+	return n.x, nil
 }
 
 // newtonSteps bounds the iterations; ten to thirty are usual.
@@ -73,7 +76,7 @@ func (n *newton) residual() float64 {
 }
 
 // direction solves (XMX + diag(t)/a) r = −g for the relative step r, with its diagonal scaled to 1.
-func (n *newton) direction() []float64 {
+func (n *newton) direction() ([]float64, error) {
 	k := len(n.x)
 	scale := make([]float64, k)
 	for i, x := range n.x {
@@ -88,13 +91,13 @@ func (n *newton) direction() []float64 {
 		n.h[i*k+i] += n.t[i] / n.a * scale[i] * scale[i]
 	}
 	if !cholesky(n.h, k) {
-		fail.If(errUnsolved)
+		return nil, errUnsolved
 	}
 	substitute(n.h, r)
 	for i := range r {
 		r[i] *= scale[i]
 	}
-	return r
+	return r, nil
 }
 
 // move goes along r as far as the objective decreases enough, and says whether it could.

@@ -70,7 +70,7 @@ func TestRescale(t *testing.T) {
 			if out.Direction != nil {
 				length = math.Sqrt(inner(out.Direction, out.Direction))
 			}
-			if !match.Info().NeedsGram {
+			if !match.Needs().Gram {
 				t.Fatal("match_avg does not ask for the Gram matrix")
 			}
 			average := make([]float64, len(w))
@@ -131,7 +131,7 @@ func TestResolve(t *testing.T) {
 
 // TestFollowOfAComposition: losses that do not fit their ids are an error, as without a rehearsal.
 func TestFollowOfAComposition(t *testing.T) {
-	f, ok := As[Follower](build(t, "famo+der-pp", nil))
+	f, ok := as[Follower](t, build(t, "famo+der-pp", nil))
 	if !ok {
 		t.Fatal("it does not follow")
 	}

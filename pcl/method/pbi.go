@@ -2,21 +2,31 @@ package method
 
 import "math"
 
-var _ = published(Info{
-	Name: "pbi", Title: "PBI", Family: "mtl",
-	Rule:   "d = ∇(d₁ + θd₂), where d₁ = Σℓᵢ/√K is the length of ℓ along the line of equal losses and d₂ its distance from that line",
-	Source: "Zhang & Li, MOEA/D: A Multiobjective Evolutionary Algorithm Based on Decomposition, IEEE TEVC 2007, with equal preferences and ideal point 0",
-	Cost:   "K(F+B)", State: "none", SumW: "√K",
-	NeedsLosses: true, PositiveLosses: true,
-}, PBI{})
+func init() {
+	Register(Info{
+		Name: "pbi", Title: "PBI", Family: "mtl",
+		Rule:   "d = ∇(d₁ + θd₂), where d₁ = Σℓᵢ/√K is the length of ℓ along the line of equal losses and d₂ its distance from that line",
+		Source: "Zhang & Li, MOEA/D: A Multiobjective Evolutionary Algorithm Based on Decomposition, IEEE TEVC 2007, with equal preferences and ideal point 0",
+		Cost:   "K(F+B)", State: "none", SumW: "√K",
+	}, func() Method { return new(PBI) })
+}
 
 // PBI is penalty-based boundary intersection. A stream whose loss is far below the mean has a
 // negative weight.
 type PBI struct {
 	Theta *float64 `param:"theta" default:"5" range:"[0,1e9]" doc:"θ ≥ 0, penalty on unequal losses"`
+
+	setup
 }
 
-func (m PBI) weights(s *Step, w []float64) Outcome {
+// Needs says what the method reads of a step.
+func (*PBI) Needs() Needs { return Needs{Losses: true, PositiveLosses: true} }
+
+// Weights writes the weights of one step to w.
+func (m *PBI) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
 	k := float64(len(w))
 	mean, top, distance := 0.0, 0.0, 0.0
 	for _, x := range s.Losses {
@@ -31,5 +41,5 @@ func (m PBI) weights(s *Step, w []float64) Outcome {
 			w[i] += *m.Theta * (x - mean) / distance
 		}
 	}
-	return Outcome{}
+	return Outcome{}, nil
 }

@@ -7,13 +7,14 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-var _ = published(Info{
-	Name: "pcd", Title: "PCD", Family: "mtl",
-	Rule:   "d ∝ argmin ‖d − g₁‖² such that gⱼ·d ≥ τ‖gⱼ‖² for all other streams, where gᵢ is Jᵢ divided by its mean length and g₁ belongs to the primary stream; ‖d‖ = ‖J₁‖",
-	Source: "Varam & AlHajri, Not All Objectives Are Born Equal: Priority-Constrained Descent for Hierarchical Multi-Objective Optimization, TMLR 2026 (arXiv 2606.29521)",
-	Cost:   "K(F+B) + Gram O(K²P) + a K×K dual", State: "mean ‖Jᵢ‖² per stream", SumW: "not fixed",
-	NeedsGram: true,
-}, PCD{})
+func init() {
+	Register(Info{
+		Name: "pcd", Title: "PCD", Family: "mtl",
+		Rule:   "d ∝ argmin ‖d − g₁‖² such that gⱼ·d ≥ τ‖gⱼ‖² for all other streams, where gᵢ is Jᵢ divided by its mean length and g₁ belongs to the primary stream; ‖d‖ = ‖J₁‖",
+		Source: "Varam & AlHajri, Not All Objectives Are Born Equal: Priority-Constrained Descent for Hierarchical Multi-Objective Optimization, TMLR 2026 (arXiv 2606.29521)",
+		Cost:   "K(F+B) + Gram O(K²P) + a K×K dual", State: "mean ‖Jᵢ‖² per stream", SumW: "not fixed",
+	}, func() Method { return new(PCD) })
+}
 
 // PCD follows one stream and lets every other one make some progress. If that is impossible for all of them
 // at once, d is the primary's gradient, as in the paper. If the primary has converged, the next stream leads.
@@ -24,6 +25,7 @@ type PCD struct {
 	Beta    *float64 `param:"beta" default:"0.999" range:"[0,0.999999999]" doc:"β in [0, 1), share of the past in the moving means of ‖Jᵢ‖²"`
 	Primary string   `param:"primary" default:"first" choices:"first,last" doc:"the primary stream: first is the memory or, without one, the oldest task; last is the newest task"`
 
+	setup
 	memo[pcdStream]
 	solver emgd.Solver
 }
@@ -49,7 +51,14 @@ func (t *pcdStream) add(beta, square float64, exponent int) {
 	t.Exponent = unit
 }
 
-func (m *PCD) weights(s *Step, w []float64) Outcome {
+// Needs says what the method reads of a step.
+func (*PCD) Needs() Needs { return Needs{Gram: true} }
+
+// Weights writes the weights of one step to w.
+func (m *PCD) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
 	r := keep(s, w)
 	for i, id := range s.IDs {
 		t := m.memo[id]
@@ -57,7 +66,7 @@ func (m *PCD) weights(s *Step, w []float64) Outcome {
 		m.memo[id] = t
 	}
 	if r.k() == 0 {
-		return r.outcome()
+		return r.outcome(), nil
 	}
 	primary, lengths := 0, r.norms()
 	for i, at := range r.at {
@@ -67,12 +76,15 @@ func (m *PCD) weights(s *Step, w []float64) Outcome {
 		t := m.memo[s.IDs[at]]
 		lengths[i] = math.Ldexp(lengths[i]/math.Sqrt(t.Square/t.Weight), s.exponent()-t.Exponent)
 	}
-	v := m.project(r.cosines(), lengths, primary)
+	v, err := m.project(r.cosines(), lengths, primary)
+	if err != nil {
+		return Outcome{}, err
+	}
 	n := r.norms()
 	for i := range v {
 		v[i] *= n[primary] / n[i]
 	}
-	return r.write(v, w)
+	return r.write(v, w), nil
 }
 
 // leads says whether one stream is the primary rather than another.
@@ -99,7 +111,7 @@ func pcdPlace(id int) int {
 // of the gradients g. With e = d − g₁ the problem is to find the shortest e with uⱼ·e ≥ bⱼ for the
 // unit gradients uⱼ. Of the cone {(e,t) : uⱼ·e ≥ bⱼt} the point next to (0,1) has the solution as its
 // e/t, and that point is the EMGD dual with σ = 1 on (0,1) and 0 on the constraints (docs/method.md §2.7).
-func (m *PCD) project(c, lengths []float64, primary int) []float64 {
+func (m *PCD) project(c, lengths []float64, primary int) ([]float64, error) {
 	k := len(lengths)
 	v, b, size := make([]float64, k), make([]float64, k), lengths[primary]
 	v[primary] = 1
@@ -123,10 +135,17 @@ func (m *PCD) project(c, lengths []float64, primary int) []float64 {
 	}
 	b[primary] = 0
 	bounded(gram, k)
-	cert := solved(&m.solver, problemOf(gram), sigma)
+	p, err := emgd.NewProblem(gram)
+	if err != nil {
+		return nil, err
+	}
+	cert, err := solved(&m.solver, p, sigma)
+	if err != nil {
+		return nil, err
+	}
 	t := 1 - inner(cert.Lambda, b)/size
 	if cert.Status == emgd.Stationary || !(t > 0) {
-		return v // the constraints contradict each other
+		return v, nil // the constraints contradict each other
 	}
 	parts := 0.0
 	for j, l := range cert.Lambda {
@@ -139,10 +158,10 @@ func (m *PCD) project(c, lengths []float64, primary int) []float64 {
 	length := normOf(c, v)
 	if length <= cancelled*parts {
 		clear(v) // d is 0 up to rounding
-		return v
+		return v, nil
 	}
 	for j := range v {
 		v[j] /= length
 	}
-	return v
+	return v, nil
 }

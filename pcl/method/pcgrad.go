@@ -1,19 +1,27 @@
 package method
 
-var _ = published(Info{
-	Name: "pcgrad", Title: "PCGrad", Family: "mtl",
-	Rule:   "for each Jᵢ, and j in random order: if Jᵢ conflicts with Jⱼ, its projection on Jⱼ is subtracted; d is the sum",
-	Source: "Yu et al., Gradient Surgery for Multi-Task Learning, NeurIPS 2020 (arXiv 2001.06782)",
-	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "≥ K; K without conflict",
-	NeedsGram: true,
-}, PCGrad{})
+func init() {
+	Register(Info{
+		Name: "pcgrad", Title: "PCGrad", Family: "mtl",
+		Rule:   "for each Jᵢ, and j in random order: if Jᵢ conflicts with Jⱼ, its projection on Jⱼ is subtracted; d is the sum",
+		Source: "Yu et al., Gradient Surgery for Multi-Task Learning, NeurIPS 2020 (arXiv 2001.06782)",
+		Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "≥ K; K without conflict",
+	}, func() Method { return new(PCGrad) })
+}
 
 // PCGrad keeps each projected gradient as coefficients over the gradients, so that the Gram matrix
 // is all it needs (docs/method.md §4.6).
 type PCGrad struct{}
 
-func (PCGrad) weights(s *Step, w []float64) Outcome {
-	return s.onRows(w, func(r *rows) []float64 {
+// Needs says what the method reads of a step.
+func (*PCGrad) Needs() Needs { return Needs{Gram: true} }
+
+// Weights writes the weights of one step to w.
+func (m *PCGrad) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
+	return s.onRows(w, func(r *rows) ([]float64, error) {
 		r.balance()
 		v := make([]float64, r.k())
 		for i := range v {
@@ -28,7 +36,7 @@ func (PCGrad) weights(s *Step, w []float64) Outcome {
 				v[j] += x * (r.unit[i] / r.unit[j])
 			}
 		}
-		return v
+		return v, nil
 	})
 }
 

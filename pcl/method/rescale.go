@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
@@ -16,47 +15,55 @@ type rescaling struct {
 
 var rescaleParam = params.Of(rescaling{})[0]
 
-// rescaled returns the method with another scale of d: "native" is its own, "mean" divides the weights by |Σw|, and
-// "match_avg" gives d the length of the mean gradient (docs/method.md §1.4). In a composition it rescales the rule, so
-// that Σw and the mean gradient belong to the rows that the rule sees.
-func rescaled(m Method, mode string) Method {
-	if mode == "native" {
-		return m
-	}
-	c, ok := m.(*composed)
-	if !ok {
-		return &scaler{Method: m, mode: mode}
-	}
-	out := *c
-	out.rule = &scaler{Method: c.rule, mode: mode}
-	scaled := out.rule.Info()
-	out.info.SumW, out.info.NeedsGram = scaled.SumW, scaled.NeedsGram
-	out.assign()
-	return &out
+// Rescaled is a method with another scale of d (docs/method.md §1.4).
+type Rescaled struct {
+	Method Method
+	// To is "mean", which divides the weights by |Σw|, or "match_avg", which gives d the length of the mean gradient. "native", for which
+	// empty stands, is the method's own scale.
+	To string
+
+	setup
 }
 
-type scaler struct {
-	Method
-	mode string
+// Unwrap returns the method.
+func (r *Rescaled) Unwrap() Method { return r.Method }
+
+// Start checks the scale.
+func (r *Rescaled) Start() error {
+	to := rescaling{r.To}
+	if err := params.Fill(&to); err != nil {
+		return err
+	}
+	r.To = to.Rescale
+	return nil
 }
 
-// Unwrap gives access to the method's roles.
-func (r *scaler) Unwrap() Method { return r.Method }
-
-func (r *scaler) Info() Info {
-	info := r.Method.Info()
-	if r.mode == "mean" {
+// Info is the method's, but for the sum of its weights.
+func (r *Rescaled) Info() Info {
+	info := Describe(r.Method)
+	switch r.To {
+	case "mean":
 		info.SumW = "1"
-	} else {
+	case "match_avg":
 		info.SumW = "‖d‖ = ‖mean‖"
-		info.NeedsGram = true
 	}
 	return info
 }
 
-func (r *scaler) Weights(s *Step, w []float64) (out Outcome, err error) {
-	defer fail.Caught(&err)
-	if out, err = r.Method.Weights(s, w); err != nil {
+// Needs are the method's, and the Gram matrix for match_avg.
+func (r *Rescaled) Needs() Needs {
+	needs := r.Method.Needs()
+	needs.Gram = needs.Gram || r.To == "match_avg"
+	return needs
+}
+
+// Weights scales the method's weights and direction.
+func (r *Rescaled) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(r, w); err != nil {
+		return Outcome{}, err
+	}
+	out, err := r.Method.Weights(s, w)
+	if err != nil || r.To == "native" {
 		return out, err
 	}
 	factor := r.factor(s, w, out.Direction)
@@ -65,11 +72,10 @@ func (r *scaler) Weights(s *Step, w []float64) (out Outcome, err error) {
 	return out, nil
 }
 
-func (r *scaler) factor(s *Step, w, direction []float64) float64 {
-	if r.mode == "mean" {
+func (r *Rescaled) factor(s *Step, w, direction []float64) float64 {
+	if r.To == "mean" {
 		return ToMean(w)
 	}
-	s.check(r.Info(), w)
 	gram := s.Gram
 	own, parts := normOf(gram, w), 0.0
 	if direction != nil {

@@ -1,6 +1,7 @@
 package method
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -8,10 +9,16 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// These interfaces are the roles that a rule can have besides turning gradients into weights; the roles of a rehearsal
-// are in package rehearsal. The learner asks for them with [As]; it knows no method by name.
+// These interfaces are the roles that a method can have besides turning gradients into weights; the roles of a rehearsal
+// are in package rehearsal. A learner asks for them by type assertion; it knows no method by name.
 
-// Stateful is a rule that remembers something between steps.
+// Starter is a method that has to be set up. Start is called once, before the first step, when defaults have been filled in and
+// ranges checked.
+type Starter interface {
+	Start() error
+}
+
+// Stateful is a method that remembers something between steps.
 type Stateful interface {
 	// End is called when a stream has ended. The method forgets what it remembers of the stream, or freezes it.
 	End(id int)
@@ -32,36 +39,84 @@ type Idler interface {
 	Idle() bool
 }
 
-// As returns a method, or a part of it, as the role T. The parts are the method that it wraps, and the rehearsal and the
-// rule of a composition.
-func As[T any](m any) (role T, ok bool) {
-	if role, ok = m.(T); ok {
-		return role, true
-	}
-	for _, part := range inside(m) {
-		if role, ok = As[T](part); ok {
-			return role, true
-		}
-	}
-	return role, false
+// Rehearser is a method that brings parts of a rehearsal. Its Weights are those of the rule alone. Parts is called after Start.
+type Rehearser interface {
+	Parts() []rehearsal.Part
 }
 
-// inside lists the parts of a method.
-func inside(m any) []any {
-	switch m := m.(type) {
-	case plain:
-		return []any{m.rule}
-	case *composed:
-		return m.roles
-	case interface{ Unwrap() Method }:
-		return []any{m.Unwrap()}
+// Described is a method whose Info is not only what it was registered with.
+type Described interface {
+	Info() Info
+}
+
+// Elastic is a method whose weights follow from elastic factors σ, which can also be given to it.
+type Elastic interface {
+	// WeightsFor is Weights for given factors, which it neither computes nor remembers. The method must have been started.
+	WeightsFor(s *Step, sigma, w []float64) (Outcome, error)
+}
+
+// Wrapper is a method around another one, which is started with it and may be nil before. It has the roles of the other one that
+// it does not have itself, and brings its rehearsal.
+type Wrapper interface {
+	Unwrap() Method
+}
+
+// Roles are the roles of a method at work; those that it does not have are nil.
+type Roles struct {
+	Stateful Stateful
+	Follower Follower
+	Idler    Idler
+	rehearsal.Roles
+}
+
+// rolesOf asks a method for its roles.
+func rolesOf(m Method) (r Roles) {
+	if c, ok := m.(*Composition); ok {
+		return c.roles
+	}
+	r.Stateful, _ = m.(Stateful)
+	r.Follower, _ = m.(Follower)
+	r.Idler, _ = m.(Idler)
+	r.Roles = rehearsal.RolesOf(m)
+	if in := innerOf(m); in != nil {
+		others := rolesOf(in)
+		r.Stateful, r.Follower, r.Idler = cmp.Or(r.Stateful, others.Stateful), cmp.Or(r.Follower, others.Follower), cmp.Or(r.Idler, others.Idler)
+		r.Roles = r.Roles.Or(others.Roles)
+	}
+	return r
+}
+
+// innerOf is the method that another one is made around; nil if there is none.
+func innerOf(m Method) Method {
+	if w, ok := m.(Wrapper); ok {
+		return w.Unwrap()
 	}
 	return nil
 }
 
-// Whole returns an error if a method, or a part of it, has the main method of a rehearsal's role but lacks others, and so
-// would never be called.
-func Whole(m any) error {
+// partsOf are the parts of a rehearsal that a method brings.
+func partsOf(m Method) []rehearsal.Part {
+	if r, ok := m.(Rehearser); ok {
+		return r.Parts()
+	}
+	if in := innerOf(m); in != nil {
+		return partsOf(in)
+	}
+	return nil
+}
+
+// has says whether a method, or one in it, is a T.
+func has[T any](m Method) bool {
+	for ; m != nil; m = innerOf(m) {
+		if _, ok := m.(T); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// whole returns an error if a method has the main method of a rehearsal's role but lacks others, and so would never be called.
+func whole(m Method) error {
 	t := reflect.TypeOf(m)
 	for main, role := range map[string]reflect.Type{
 		"Replays": reflect.TypeFor[rehearsal.Replayer](), "Curate": reflect.TypeFor[rehearsal.Curator](),
@@ -71,10 +126,8 @@ func Whole(m any) error {
 			return fmt.Errorf("%s has %s, but not all methods of %s", t, main, role)
 		}
 	}
-	for _, part := range inside(m) {
-		if err := Whole(part); err != nil {
-			return err
-		}
+	if in := innerOf(m); in != nil {
+		return whole(in)
 	}
 	return nil
 }

@@ -19,13 +19,17 @@ type rows struct {
 
 // onRows runs a rule that only the directions and the relative lengths of the gradients matter to: over the rows kept, of
 // which the longest is brought to a length in [1,2). The rule returns their weights.
-func (s *Step) onRows(w []float64, rule func(r *rows) []float64) Outcome {
+func (s *Step) onRows(w []float64, rule func(r *rows) ([]float64, error)) (Outcome, error) {
 	r := keep(s, w)
 	if r.k() == 0 {
-		return r.outcome()
+		return r.outcome(), nil
 	}
 	r.level()
-	return r.write(rule(r), w)
+	v, err := rule(r)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return r.write(v, w), nil
 }
 
 // keep takes out a step's converged rows, ‖Jᵢ‖ ≤ 1e-12·max‖J‖. Where no row is left, all weights are

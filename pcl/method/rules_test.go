@@ -103,11 +103,10 @@ func TestSharesOfStreamsThatComeAndGo(t *testing.T) {
 	for _, name := range []string{"modo", "moco"} {
 		m := stateful(t, build(t, name, values{"gamma": 0}))
 		share := func(id int, x float64) {
-			if modo, ok := As[*MoDo](m.Method); ok {
+			if modo, ok := m.Method.(*MoDo); ok {
 				modo.memo[id] = share(x)
 			} else {
-				moco, _ := As[*MoCo](m.Method)
-				moco.memo[id] = mocoStream{Mean: vector{1, 0, 0}, Share: x, Steps: 3}
+				m.Method.(*MoCo).memo[id] = mocoStream{Mean: vector{1, 0, 0}, Share: x, Steps: 3}
 			}
 		}
 		share(0, .75)

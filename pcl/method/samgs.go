@@ -8,13 +8,14 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-var _ = published(Info{
-	Name: "sam-gs", Title: "SAM-GS", Family: "mtl",
-	Rule:   "with Ψ the mean of 2‖Jᵢ‖‖Jⱼ‖/(‖Jᵢ‖²+‖Jⱼ‖²) over all pairs: d = mean‖J‖·Σ Jᵢ/‖Jᵢ‖ if Ψ < γ, else Σ |m̂ᵢ|⊙Jᵢ/√ĥ, where m and h are moving means of the gradients and of (1−Ψ)²",
-	Source: "Borsani et al., Gradient Similarity Surgery in Multi-Task Deep Learning, ECML PKDD 2025 (arXiv 2506.06130)",
-	Cost:   "K(F+B) + Gram O(K²P)", State: "mᵢ (P numbers) and hᵢ per stream", SumW: "not fixed",
-	NeedsGram: true, NeedsRows: true, Direct: true,
-}, SAMGS{})
+func init() {
+	Register(Info{
+		Name: "sam-gs", Title: "SAM-GS", Family: "mtl",
+		Rule:   "with Ψ the mean of 2‖Jᵢ‖‖Jⱼ‖/(‖Jᵢ‖²+‖Jⱼ‖²) over all pairs: d = mean‖J‖·Σ Jᵢ/‖Jᵢ‖ if Ψ < γ, else Σ |m̂ᵢ|⊙Jᵢ/√ĥ, where m and h are moving means of the gradients and of (1−Ψ)²",
+		Source: "Borsani et al., Gradient Similarity Surgery in Multi-Task Deep Learning, ECML PKDD 2025 (arXiv 2506.06130)",
+		Cost:   "K(F+B) + Gram O(K²P)", State: "mᵢ (P numbers) and hᵢ per stream", SumW: "not fixed",
+	}, func() Method { return new(SAMGS) })
+}
 
 // SAMGS equalises gradients of different lengths, and multiplies those of similar length by their momentum, entry by entry.
 // As in the authors' code, Ψ leaves out the pairs (i, i); with them, as in the paper's algorithm, a γ of 0.1 would never
@@ -25,6 +26,7 @@ type SAMGS struct {
 	Beta1 *float64 `param:"beta1" default:"0.9" range:"[0,0.999999999]" doc:"β₁ in [0, 1), the share of the past in the mean gradients"`
 	Beta2 *float64 `param:"beta2" default:"0.99" range:"[0,0.999999999]" doc:"β₂ in [0, 1), the share of the past in the mean dissimilarity"`
 
+	setup
 	memo[samGSStream]
 	d []float64
 }
@@ -38,8 +40,18 @@ type samGSStream struct {
 // samGSGuard is the paper's ε.
 const samGSGuard = 1e-8
 
-func (m *SAMGS) weights(s *Step, w []float64) Outcome {
-	means := track(s, func(id int) vector { return m.memo[id].Mean })
+// Needs says what the method reads of a step.
+func (*SAMGS) Needs() Needs { return Needs{Gram: true, Rows: true, Direction: true} }
+
+// Weights writes the weights of one step to w.
+func (m *SAMGS) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.enter(m, w); err != nil {
+		return Outcome{}, err
+	}
+	means, err := track(s, func(id int) vector { return m.memo[id].Mean })
+	if err != nil {
+		return Outcome{}, err
+	}
 	r := keep(s, w)
 	m.d = fp.Grow(m.d, len(s.Rows[0]))
 	clear(m.d)
@@ -63,7 +75,7 @@ func (m *SAMGS) weights(s *Step, w []float64) Outcome {
 		}
 		w[at] = math.Sqrt(square) / floats.Norm(s.Rows[at], 2)
 	}
-	return Outcome{Direction: m.d, Dropped: r.dropped}
+	return Outcome{Direction: m.d, Dropped: r.dropped}, nil
 }
 
 // similarity is Ψ: 1 if all gradients are of one length, and for a single one.

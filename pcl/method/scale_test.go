@@ -108,7 +108,7 @@ func TestLengthAtAnyScale(t *testing.T) {
 		}
 		m := build(t, "emgd-gmc", map[string]any{"tau": "auto"})
 		weigh(t, m, step)
-		if got := m.(*elastic).factors.Norms[s.step(1).IDs[0]]; got != math.Ldexp(5, e) {
+		if got := m.(*EMGDGMC).factors.Norms[s.step(1).IDs[0]]; got != math.Ldexp(5, e) {
 			t.Errorf("2^%d: the mean norm is %g, want %g", e, got, math.Ldexp(5, e))
 		}
 	}
@@ -141,7 +141,7 @@ func TestPCDRemembersLengths(t *testing.T) {
 func TestFarApart(t *testing.T) {
 	s := sample{rows: [][]float64{{1e-200, 0}, {-1e100, 1e100}}, losses: []float64{1, 1}}
 	w := make([]float64, 2)
-	out, err := build(t, "emgd-gmc", nil).(*elastic).WeightsFor(magnified(t, s, 0), []float64{1, 0}, w)
+	out, err := build(t, "emgd-gmc", nil).(Elastic).WeightsFor(magnified(t, s, 0), []float64{1, 0}, w)
 	if err != nil || out.Certificate.Status != emgd.Optimal || !near([]float64{w[0], w[1] * 1e300}, []float64{1, .5}, 1e-12) {
 		t.Errorf("weights %v, %v (%v)", w, out.Certificate, err)
 	}

@@ -3,8 +3,6 @@ package method
 import (
 	"fmt"
 	"slices"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // serial is a step as the serial continual-learning methods see it (docs/method.md §1.7): the mean of the
@@ -19,22 +17,22 @@ type serial struct {
 }
 
 // serially runs a rule on the merged tasks of a step. Where there are only tasks or only the memory, the weights are the mean.
-func (s *Step) serially(w []float64, rule func(p serial) Outcome) Outcome {
+func (s *Step) serially(w []float64, rule func(p serial) Outcome) (Outcome, error) {
 	for _, id := range s.IDs {
 		if id < Memory {
-			fail.If(fmt.Errorf("stream %d is a further row of the memory; the method weighs the tasks against one, which has the id %d", id, Memory))
+			return Outcome{}, fmt.Errorf("stream %d is a further row of the memory; the method weighs the tasks against one, which has the id %d", id, Memory)
 		}
 	}
 	tasks, done := s.tasks(w)
 	if done {
-		return Outcome{}
+		return Outcome{}, nil
 	}
 	p := serial{memory: slices.Index(s.IDs, Memory), current: float64(tasks)}
 	if s.Gram != nil {
 		p.mergeGradients(s)
 	}
 	p.mergeLosses(s)
-	return rule(p)
+	return rule(p), nil
 }
 
 func (p *serial) mergeGradients(s *Step) {

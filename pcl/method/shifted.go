@@ -14,7 +14,7 @@ type shifted struct {
 }
 
 // solve returns μ; it belongs to the solver and is valid until the next call.
-func (p *shifted) solve(gram []float64, lambda float64, k int) []float64 {
+func (p *shifted) solve(gram []float64, lambda float64, k int) ([]float64, error) {
 	p.solver.ZeroTol = -1
 	p.gram = fp.Grow(p.gram, k*k)
 	mean, all := times(gram, ones(k)), 0.0
@@ -33,8 +33,8 @@ func (p *shifted) solve(gram []float64, lambda float64, k int) []float64 {
 		if p.gram[i*k+i] == 0 { // which is the answer, not a stream that has converged
 			mu := make([]float64, k)
 			mu[i] = 1
-			return mu
+			return mu, nil
 		}
 	}
-	return solved(&p.solver, problemOf(p.gram), ones(k)).Lambda
+	return lambdas(&p.solver, p.gram, ones(k))
 }

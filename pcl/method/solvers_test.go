@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // The small convex problems, each against its optimality conditions or a slow exact solution, on
@@ -35,7 +37,7 @@ func TestConeKKT(t *testing.T) {
 		for i := range u {
 			u[i] = r.Float64()
 		}
-		v := c.project(p.gram, u)
+		v := must.Get(c.project(p.gram, u))(t)
 		n, size := p.norms(), p.size(v)
 		for i, gain := range times(p.gram, v) {
 			if v[i] < u[i] {
@@ -60,7 +62,7 @@ func TestCAGradOptimal(t *testing.T) {
 	for range 1000 {
 		p := problem(r)
 		m := &CAGrad{C: new([]float64{.1, .5, 1, 3}[r.IntN(4)])}
-		v := m.averse(p)
+		v := must.Get(m.averse(p))(t)
 		k := p.k()
 		mean, g := make([]float64, k), make([]float64, k)
 		fill(mean, 1/float64(k))
@@ -86,7 +88,7 @@ func TestCAGradOptimal(t *testing.T) {
 		// The dual value at any w bounds the best smallest Jᵢ·d from above: here at g_w, and at the
 		// min-norm point, where it is 0 if the hull contains 0.
 		dual := math.Inf(1)
-		mu := (&shifted{}).solve(p.gram, 0, k)
+		mu := must.Get((&shifted{}).solve(p.gram, 0, k))(t)
 		for _, w := range [][]float64{scaled([][]float64{g}, 1/total)[0], mu} {
 			dual = min(dual, inner(w, times(p.gram, mean))+radius*normOf(p.gram, w))
 		}
@@ -104,7 +106,7 @@ func TestSDMGradOptimal(t *testing.T) {
 	for range 1500 {
 		p := problem(r)
 		k, lambda := p.k(), []float64{0, .3, 1, 100}[r.IntN(4)]
-		mu := (&shifted{}).solve(p.gram, lambda, k)
+		mu := must.Get((&shifted{}).solve(p.gram, lambda, k))(t)
 		x, shift := make([]float64, k), 0.0
 		for i := range x {
 			x[i] = mu[i] + lambda/float64(k)
@@ -130,7 +132,7 @@ func TestMaxDOOptimal(t *testing.T) {
 	worst := 0.0
 	for range 1000 {
 		p := problem(r)
-		v := (&MaxDOMinMax{}).closest(p)
+		v := must.Get((&MaxDOMinMax{}).closest(p))(t)
 		if math.Abs(sumOf(v)-1) > 1e-12 {
 			t.Fatalf("Σw = %g", sumOf(v))
 		}

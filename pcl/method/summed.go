@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -37,8 +38,8 @@ func (j *summed) joins(id int) bool {
 	return id < Memory && j.rows
 }
 
-// of joins the memory's rows in those fields of a step that a rule reads. It fails if no gradients have such sums.
-func (j *summed) of(s *Step, info Info) {
+// of joins the memory's rows in those fields of a step that a rule reads. It returns an error if no gradients have such sums.
+func (j *summed) of(s *Step, needs Needs) error {
 	j.to, j.step = fp.Grow(j.to, s.k()), Step{Rand: s.Rand, IDs: []int{Memory}}
 	for i, id := range s.IDs {
 		if j.to[i] = 0; !j.joins(id) {
@@ -48,25 +49,30 @@ func (j *summed) of(s *Step, info Info) {
 	}
 	k := len(j.step.IDs)
 	j.w = fp.Grow(j.w, k)
-	if info.NeedsLosses {
+	if needs.Losses {
 		j.step.Losses = make([]float64, k)
 		for i, x := range s.Losses {
 			j.step.Losses[j.to[i]] += x
 		}
 	}
-	if info.NeedsGram {
+	if needs.Gram {
 		j.step.Gram = j.products(s.Gram)
 		j.settle(s.Gram)
 		if s.Problem != nil {
-			j.step.Problem = problemOf(j.step.Gram).Times(s.exponent())
+			p, err := emgd.NewProblem(j.step.Gram)
+			if err != nil {
+				return err
+			}
+			j.step.Problem = p.Times(s.exponent())
 		}
 	}
-	if info.NeedsCross {
+	if needs.Cross {
 		j.step.Cross = j.products(s.Cross)
 	}
-	if info.NeedsRows {
+	if needs.Rows {
 		j.joinRows(s)
 	}
+	return nil
 }
 
 // products is SMSᵀ.

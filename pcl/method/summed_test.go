@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/internal/must"
-	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // several is a step with memory rows 0, −1, … and its tasks; cross products are those of two halves of each row.
@@ -67,13 +66,13 @@ func products(a, b [][]float64) (out []float64) {
 }
 
 // joining is the rule in a composition that shows it the memory's rows as one.
-func joining(t *testing.T, name string) *composed {
+func joining(t *testing.T, name string) *Composition {
 	t.Helper()
-	m := build(t, name, nil)
-	if c, ok := m.(*composed); ok {
-		m = c.rule
+	rule := build(t, name, nil)
+	if c, ok := rule.(*Composition); ok {
+		rule = c.rule
 	}
-	return &composed{info: m.Info(), rule: m, rehearsal: &rehearsal.Rehearsal{}, sum: summed{rows: true, penalty: true}}
+	return &Composition{rule: rule, setup: setup{begun: true}, sum: summed{rows: true, penalty: true}}
 }
 
 // watched copies the rows that a rule sees.
@@ -98,7 +97,7 @@ func TestSummed(t *testing.T) {
 			plain := joining(t, name).rule
 			rule := &watched{Method: c.rule}
 			c.rule = rule
-			seen := c.info
+			seen := c.Needs()
 			for round := range uint64(3) {
 				given := drawSeveral(r, memory, tasks, memory+tasks+2)
 				want := given.summed()
@@ -117,10 +116,10 @@ func TestSummed(t *testing.T) {
 					needs     bool
 					got, want []float64
 				}{
-					"Gram":   {seen.NeedsGram, got.Gram, gramOf(want.rows)},
-					"Cross":  {seen.NeedsCross, got.Cross, sum.Cross},
-					"losses": {seen.NeedsLosses, got.Losses, want.losses},
-					"rows":   {seen.NeedsRows, rule.rows, slices.Concat(want.rows...)},
+					"Gram":   {seen.Gram, got.Gram, gramOf(want.rows)},
+					"Cross":  {seen.Cross, got.Cross, sum.Cross},
+					"losses": {seen.Losses, got.Losses, want.losses},
+					"rows":   {seen.Rows, rule.rows, slices.Concat(want.rows...)},
 				} {
 					if !pair.needs {
 						pair.want = nil

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
@@ -12,20 +11,20 @@ import (
 type vector = fp.Bits[float32]
 
 // track returns what is remembered of each stream of a step, zeros for a new one.
-func track(s *Step, of func(id int) vector) []vector {
+func track(s *Step, of func(id int) vector) ([]vector, error) {
 	n, list := len(s.Rows[0]), make([]vector, s.k())
 	for i, id := range s.IDs {
 		if !storable(s.Rows[i]) {
-			fail.If(fmt.Errorf("the gradient of stream %d leaves the range of float32, in which the method keeps it; rescale it", id))
+			return nil, fmt.Errorf("the gradient of stream %d leaves the range of float32, in which the method keeps it; rescale it", id)
 		}
 		switch list[i] = of(id); {
 		case list[i] == nil:
 			list[i] = make(vector, n)
 		case len(list[i]) != n:
-			fail.If(fmt.Errorf("the gradient of stream %d has %d entries; it had %d before", id, n, len(list[i])))
+			return nil, fmt.Errorf("the gradient of stream %d has %d entries; it had %d before", id, n, len(list[i]))
 		}
 	}
-	return list
+	return list, nil
 }
 
 // storable says whether float32 can hold what matters of a row: no entry becomes infinite, and not all become 0 that are not.

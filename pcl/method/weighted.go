@@ -1,20 +1,41 @@
 package method
 
-// weighted is the rule d = current·g_cur + replayed·Σ of the memory's rows, which most rehearsals were published
+// both and half are the rules d = g_cur + Σ of the memory's rows, and half of that, which most rehearsals were published
 // with (docs/method.md §5).
-type weighted struct{ current, replayed float64 }
+type (
+	both struct{ setup }
+	half struct{ setup }
+)
 
-// Weights gives the tasks, and the memory's rows, the same weight each. Where there are only tasks or only memory,
+func (*both) severalRows() {}
+func (*half) severalRows() {}
+
+// Needs says that the rule reads nothing of a step but its ids.
+func (*both) Needs() Needs { return Needs{} }
+
+// Needs says that the rule reads nothing of a step but its ids.
+func (*half) Needs() Needs { return Needs{} }
+
+// Weights writes 1/K_c for each of the K_c tasks, and 1 for each row of the memory.
+func (*both) Weights(s *Step, w []float64) (Outcome, error) { return s.weighed(1, 1, w), nil }
+
+// Weights writes ½/K_c for each of the K_c tasks, and ½ for each row of the memory.
+func (*half) Weights(s *Step, w []float64) (Outcome, error) { return s.weighed(0.5, 0.5, w), nil }
+
+// weighed gives the tasks, and the memory's rows, the same weight each. Where there are only tasks or only memory,
 // the weights are the mean.
-func (m weighted) weights(s *Step, w []float64) Outcome {
+func (s *Step) weighed(current, replayed float64, w []float64) Outcome {
+	if wrong := s.misfit(Needs{}, w); wrong != "" {
+		panic("method: " + wrong)
+	}
 	tasks, done := s.tasks(w)
 	if done {
 		return Outcome{}
 	}
 	for i, id := range s.IDs {
-		w[i] = m.replayed
+		w[i] = replayed
 		if id > Memory {
-			w[i] = m.current / float64(tasks)
+			w[i] = current / float64(tasks)
 		}
 	}
 	return Outcome{}

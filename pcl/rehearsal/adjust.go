@@ -7,15 +7,18 @@ type Adjust struct {
 	Tau *float64 `param:"tau" default:"1" range:"[0,100]" doc:"τ ≥ 0, how much of the imbalance is taken out; 0 leaves it out"`
 }
 
-var _ = published(Info{
-	Name: "las", Title: "logit adjustment",
-	Does:   "in all cross-entropies, of the tasks and of the memory, the logit of a class has τ·log(its share of the step's samples) added",
-	Source: "Menon et al., Long-tail learning via logit adjustment, ICLR 2021 (arXiv 2007.07314); Huang et al., Online Continual Learning via Logit Adjusted Softmax, TMLR 2024 (arXiv 2311.06460)",
-	Cost:   "none", State: "none",
-	Axes: []string{"task loss"},
-}, Adjust{})
+func init() {
+	Register(Info{
+		Name: "las", Title: "logit adjustment",
+		Does:   "in all cross-entropies, of the tasks and of the memory, the logit of a class has τ·log(its share of the step's samples) added",
+		Source: "Menon et al., Long-tail learning via logit adjustment, ICLR 2021 (arXiv 2007.07314); Huang et al., Online Continual Learning via Logit Adjusted Softmax, TMLR 2024 (arXiv 2311.06460)",
+		Cost:   "none", State: "none",
+		Axes: []string{"task loss"},
+	}, func() Part { return new(Adjust) })
+}
 
-// join sets the adjustment of all losses.
-func (a Adjust) join(r *Rehearsal) {
+// Join sets the adjustment of all losses.
+func (a *Adjust) Join(r *Rehearsal) error {
 	r.Adjust = *a.Tau
+	return nil
 }

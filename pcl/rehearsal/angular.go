@@ -1,7 +1,8 @@
 package rehearsal
 
 import (
-	"github.com/parallelcl/parallelcl/internal/fail"
+	"fmt"
+
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
@@ -15,26 +16,30 @@ type Angular struct {
 	Distill     float64  `param:"distill" default:"0" range:"[0,1e6]" doc:"weight of the squared difference to the scores stored when a task ended; 0 leaves it out"`
 }
 
-var _ = published(Info{
-	Name: "mdmtr", Title: "MDMTR",
-	Does:   "all losses are the softmax over all classes seen so far of s·cos(φⱼ + m_t[j of the right task] + m_c[j the right class]), where φⱼ is the angle between the features and the weights of class j",
-	Source: "Lyu et al., Multi-Domain Multi-Task Rehearsal for Lifelong Learning, AAAI 2021 (arXiv 2012.07236)",
-	Cost:   "none; F+B with distill", State: "none; with distill, the scores stored with the samples",
-	Axes: []string{"task loss", "memory loss"},
-}, Angular{})
+func init() {
+	Register(Info{
+		Name: "mdmtr", Title: "MDMTR",
+		Does:   "all losses are the softmax over all classes seen so far of s·cos(φⱼ + m_t[j of the right task] + m_c[j the right class]), where φⱼ is the angle between the features and the weights of class j",
+		Source: "Lyu et al., Multi-Domain Multi-Task Rehearsal for Lifelong Learning, AAAI 2021 (arXiv 2012.07236)",
+		Cost:   "none; F+B with distill", State: "none; with distill, the scores stored with the samples",
+		Axes: []string{"task loss", "memory loss"},
+	}, func() Part { return new(Angular) })
+}
 
-// join sets the loss of all rows. The distillation is a row of its own on the samples of the first.
-func (a Angular) join(r *Rehearsal) {
+// Join sets the loss of all rows. The distillation is a row of its own on the samples of the first.
+func (a *Angular) Join(r *Rehearsal) error {
 	loss := Loss{
 		Seen: true, Cosine: true, Sharpness: a.Sharpness, Frobenius: a.LegacyNorm,
 		ClassMargin: *a.ClassMargin, TaskMargin: *a.TaskMargin,
 	}
-	err := params.InRange(loss.ClassMargin+loss.TaskMargin, "[0,pi]") // an angle may pass π once
-	fail.When(err != nil, "class_margin + task_margin: %w", err)
+	if err := params.InRange(loss.ClassMargin+loss.TaskMargin, "[0,pi]"); err != nil { // an angle may pass π once
+		return fmt.Errorf("class_margin + task_margin: %w", err)
+	}
 	r.Task, r.Rows = loss, []Row{{ID: memoryRow, Loss: loss}}
 	if a.Distill > 0 {
 		r.Logits = true
 		loss.StoredLogits, loss.Scale, loss.ClassMargin, loss.TaskMargin = true, a.Distill, 0, 0
 		r.Rows = append(r.Rows, Row{ID: stored, Loss: loss})
 	}
+	return nil
 }

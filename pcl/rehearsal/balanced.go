@@ -11,17 +11,20 @@ import (
 // samples of each are stored (docs/method.md §8.5).
 type Balanced struct{}
 
-var _ = published(Info{
-	Name: "balanced", Title: "balanced replay",
-	Does:   "for each place of a replayed batch a class is drawn, and then one of its samples, without repeats",
-	Source: "after Chrysakis & Moens, Online Continual Learning from Imbalanced Data, ICML 2020, who balance what is stored",
-	Cost:   "none", State: "none",
-	Axes: []string{"replay"},
-}, Balanced{})
+func init() {
+	Register(Info{
+		Name: "balanced", Title: "balanced replay",
+		Does:   "for each place of a replayed batch a class is drawn, and then one of its samples, without repeats",
+		Source: "after Chrysakis & Moens, Online Continual Learning from Imbalanced Data, ICML 2020, who balance what is stored",
+		Cost:   "none", State: "none",
+		Axes: []string{"replay"},
+	}, func() Part { return new(Balanced) })
+}
 
-// join sets the choice of what is replayed, for all rows.
-func (Balanced) join(r *Rehearsal) {
+// Join sets the choice of what is replayed, for all rows.
+func (*Balanced) Join(r *Rehearsal) error {
 	r.Draw, r.DrawAll, r.Shares = drawBalanced, true, sharesOfClasses
+	return nil
 }
 
 func drawBalanced(lab ReplayLab) ([]int, error) {

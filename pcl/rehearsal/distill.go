@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -20,22 +21,26 @@ type Distill struct {
 	Rows  string   `param:"rows" default:"joined" choices:"joined,apart" doc:"whether the rule sees the two losses as one memory row or as two"`
 }
 
-var _ = published(Info{
-	Name: "der-pp", Title: "DER++",
-	Does:   "the memory's loss is β·CE(h(x″), y″) + α·MSE(h(x′), z′), where z′ are the logits at the end of the sample's task",
-	Source: "Buzzega et al., Dark Experience for General Continual Learning, NeurIPS 2020 (arXiv 2004.07211)",
-	Cost:   "F+B with two draws or with rows apart", State: "the logits stored with the samples",
-	Axes: []string{"memory loss"},
-}, Distill{})
+func init() {
+	Register(Info{
+		Name: "der-pp", Title: "DER++",
+		Does:   "the memory's loss is β·CE(h(x″), y″) + α·MSE(h(x′), z′), where z′ are the logits at the end of the sample's task",
+		Source: "Buzzega et al., Dark Experience for General Continual Learning, NeurIPS 2020 (arXiv 2004.07211)",
+		Cost:   "F+B with two draws or with rows apart", State: "the logits stored with the samples",
+		Axes: []string{"memory loss"},
+	}, func() Part { return new(Distill) })
+}
 
-// join adds one row, or two if they have samples of their own or the rule is to see them apart.
-func (d Distill) join(r *Rehearsal) {
+// Join adds one row, or two if they have samples of their own or the rule is to see them apart.
+func (d *Distill) Join(r *Rehearsal) error {
 	alpha, beta := *d.Alpha, *d.Beta
-	fail.When(alpha == 0 && beta == 0, "alpha and beta are both 0: there would be no rehearsal")
-	r.Logits, r.Apart = alpha > 0, r.Apart || d.Rows == "apart"
+	if alpha == 0 && beta == 0 {
+		return errors.New("alpha and beta are both 0: there would be no rehearsal")
+	}
+	r.Logits, r.Separate = alpha > 0, r.Separate || d.Rows == "apart"
 	if alpha > 0 && beta > 0 && d.Draws == "one" && d.Rows == "joined" {
 		r.Rows = []Row{{ID: memoryRow, Loss: Loss{Scale: beta, Distill: alpha}}}
-		return
+		return nil
 	}
 	if beta > 0 {
 		r.Rows = append(r.Rows, Row{ID: memoryRow, Loss: Loss{Scale: beta}})
@@ -43,6 +48,7 @@ func (d Distill) join(r *Rehearsal) {
 	if alpha > 0 {
 		r.Rows = append(r.Rows, Row{ID: stored, Loss: Loss{StoredLogits: true, Scale: alpha}, OwnDraw: beta == 0 || d.Draws == "two"})
 	}
+	return nil
 }
 
 // withLogits returns the samples together with the logits of the model.

@@ -5,15 +5,18 @@ package rehearsal
 // compete among all classes. In task-incremental mode it changes nothing.
 type ERACE struct{}
 
-var _ = published(Info{
-	Name: "er-ace", Title: "ER-ACE",
-	Does:   "the tasks' losses are cross-entropies over the classes of their own task only",
-	Source: "Caccia et al., New Insights on Reducing Abrupt Representation Change in Online Continual Learning, ICLR 2022 (arXiv 2104.05025)",
-	Cost:   "none", State: "none",
-	Axes: []string{"task loss"},
-}, ERACE{})
+func init() {
+	Register(Info{
+		Name: "er-ace", Title: "ER-ACE",
+		Does:   "the tasks' losses are cross-entropies over the classes of their own task only",
+		Source: "Caccia et al., New Insights on Reducing Abrupt Representation Change in Online Continual Learning, ICLR 2022 (arXiv 2104.05025)",
+		Cost:   "none", State: "none",
+		Axes: []string{"task loss"},
+	}, func() Part { return new(ERACE) })
+}
 
-// join sets the loss of the tasks' rows.
-func (ERACE) join(r *Rehearsal) {
+// Join sets the loss of the tasks' rows.
+func (*ERACE) Join(r *Rehearsal) error {
 	r.Task.Own = true
+	return nil
 }

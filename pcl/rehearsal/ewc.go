@@ -21,20 +21,23 @@ type EWC struct {
 	Rows    string   `param:"rows" default:"joined" choices:"joined,apart" doc:"whether the rule sees the penalty as a part of the memory's row or as a row of its own"`
 }
 
-var _ = published(Info{
-	Name: "ewc", Title: "EWC",
-	Does:   "a penalty ½λΣF(θ−θ*)², where θ* are the parameters when the last task ended and F is the Fisher information of the tasks that have ended",
-	Source: "Kirkpatrick et al., Overcoming Catastrophic Forgetting in Neural Networks, PNAS 2017 (arXiv 1612.00796); online form of Schwarz et al., Progress & Compress, ICML 2018 (arXiv 1805.06370)",
-	Cost:   "O(P); a gradient for each group of samples when a task ends", State: "two vectors of P: F and θ*",
-	Axes: []string{"penalty"},
-}, EWC{})
+func init() {
+	Register(Info{
+		Name: "ewc", Title: "EWC",
+		Does:   "a penalty ½λΣF(θ−θ*)², where θ* are the parameters when the last task ended and F is the Fisher information of the tasks that have ended",
+		Source: "Kirkpatrick et al., Overcoming Catastrophic Forgetting in Neural Networks, PNAS 2017 (arXiv 1612.00796); online form of Schwarz et al., Progress & Compress, ICML 2018 (arXiv 1805.06370)",
+		Cost:   "O(P); a gradient for each group of samples when a task ends", State: "two vectors of P: F and θ*",
+		Axes: []string{"penalty"},
+	}, func() Part { return new(EWC) })
+}
 
-// join adds the penalty.
-func (e EWC) join(r *Rehearsal) {
+// Join adds the penalty.
+func (e *EWC) Join(r *Rehearsal) error {
 	if *e.Lambda != 0 {
 		r.Penalty = &ewc{lambda: *e.Lambda, decay: *e.Decay, samples: int(e.Samples), group: int(e.Group)}
-		r.PenaltyApart = e.Rows == "apart"
+		r.SeparatePenalty = e.Rows == "apart"
 	}
+	return nil
 }
 
 type ewc struct {

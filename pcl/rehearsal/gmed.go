@@ -11,21 +11,24 @@ type GMED struct {
 	Gamma *float64 `param:"gamma" default:"0.1" range:"[0,1e6]" doc:"γ ≥ 0, length of the virtual step as a multiple of the gradient"`
 }
 
-var _ = published(Info{
-	Name: "gmed", Title: "GMED",
-	Does:   "the memory batch is edited first: x ← x + (1−decay)^age·α∇ₓ[ℓ(x; θ−γg_cur) − ℓ(x; θ) − βℓ(x; θ)]",
-	Source: "Jin et al., Gradient-based Editing of Memory Examples for Online Task-free Continual Learning, NeurIPS 2021 (arXiv 2006.15294)",
-	Cost:   "2(F+B) for the edit", State: "none, apart from the edited samples in the memory",
-	Axes: []string{"replay"},
-}, GMED{})
+func init() {
+	Register(Info{
+		Name: "gmed", Title: "GMED",
+		Does:   "the memory batch is edited first: x ← x + (1−decay)^age·α∇ₓ[ℓ(x; θ−γg_cur) − ℓ(x; θ) − βℓ(x; θ)]",
+		Source: "Jin et al., Gradient-based Editing of Memory Examples for Online Task-free Continual Learning, NeurIPS 2021 (arXiv 2006.15294)",
+		Cost:   "2(F+B) for the edit", State: "none, apart from the edited samples in the memory",
+		Axes: []string{"replay"},
+	}, func() Part { return new(GMED) })
+}
 
-// join sets the choice of what is replayed.
-func (m GMED) join(r *Rehearsal) {
-	r.Draw, r.Needs.Pixels = m.draw, true
+// Join sets the choice of what is replayed.
+func (m *GMED) Join(r *Rehearsal) error {
+	r.Draw, r.Limits.Inputs = m.draw, true
+	return nil
 }
 
 // draw edits the batch that it draws.
-func (m GMED) draw(lab ReplayLab) ([]int, error) {
+func (m *GMED) draw(lab ReplayLab) ([]int, error) {
 	store := lab.Memory()
 	batch := store.Draw(lab.Batch())
 	if len(batch) == 0 {

@@ -8,21 +8,24 @@ type GMEDRelease struct {
 	Alpha *float64 `param:"alpha" default:"0.003" range:"[0,1e6]" doc:"α ≥ 0, length of an edit as a multiple of the pixel gradient"`
 }
 
-var _ = published(Info{
-	Name: "gmed-release", Title: "GMED (release)",
-	Does:   "an optimiser step along g_cur; then x ← x − α∇ₓℓ(x; θ) on the memory batch, with the θ before that step",
-	Source: "the benchmark code of Lyu et al., arXiv 2407.08214: GMED of Jin et al., NeurIPS 2021, with descent instead of ascent and a real step instead of the virtual one",
-	Cost:   "K_c(F+B) + (F+B) for the edit; two updates per step", State: "none, apart from the edited samples in the memory",
-	Axes: []string{"replay"},
-}, GMEDRelease{})
+func init() {
+	Register(Info{
+		Name: "gmed-release", Title: "GMED (release)",
+		Does:   "an optimiser step along g_cur; then x ← x − α∇ₓℓ(x; θ) on the memory batch, with the θ before that step",
+		Source: "the benchmark code of Lyu et al., arXiv 2407.08214: GMED of Jin et al., NeurIPS 2021, with descent instead of ascent and a real step instead of the virtual one",
+		Cost:   "K_c(F+B) + (F+B) for the edit; two updates per step", State: "none, apart from the edited samples in the memory",
+		Axes: []string{"replay"},
+	}, func() Part { return new(GMEDRelease) })
+}
 
-// join sets the choice of what is replayed.
-func (m GMEDRelease) join(r *Rehearsal) {
-	r.Draw, r.DrawRemembers, r.Needs.Pixels = m.draw, true, true
+// Join sets the choice of what is replayed.
+func (m *GMEDRelease) Join(r *Rehearsal) error {
+	r.Draw, r.DrawRemembers, r.Limits.Inputs = m.draw, true, true
+	return nil
 }
 
 // draw makes the first of the two steps and edits the batch that it draws.
-func (m GMEDRelease) draw(lab ReplayLab) ([]int, error) {
+func (m *GMEDRelease) draw(lab ReplayLab) ([]int, error) {
 	store := lab.Memory()
 	batch := store.Draw(lab.Batch())
 	if len(batch) == 0 {

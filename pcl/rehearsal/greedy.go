@@ -11,17 +11,20 @@ import (
 // (docs/method.md §5.8).
 type Greedy struct{}
 
-var _ = published(Info{
-	Name: "greedy", Title: "greedy balanced memory",
-	Does:   "the memory takes samples while tasks run: as long as there is room, and then in place of one of a class with the most samples",
-	Source: "Prabhu, Torr & Dokania, GDumb: A Simple Approach that Questions Our Progress in Continual Learning, ECCV 2020",
-	Cost:   "none", State: "only the memory",
-	Axes: []string{"selection"},
-}, Greedy{})
+func init() {
+	Register(Info{
+		Name: "greedy", Title: "greedy balanced memory",
+		Does:   "the memory takes samples while tasks run: as long as there is room, and then in place of one of a class with the most samples",
+		Source: "Prabhu, Torr & Dokania, GDumb: A Simple Approach that Questions Our Progress in Continual Learning, ECCV 2020",
+		Cost:   "none", State: "only the memory",
+		Axes: []string{"selection"},
+	}, func() Part { return new(Greedy) })
+}
 
-// join sets what fills the memory.
-func (Greedy) join(r *Rehearsal) {
+// Join sets what fills the memory.
+func (*Greedy) Join(r *Rehearsal) error {
 	r.Store = storing(storeGreedily)
+	return nil
 }
 
 // storeGreedily takes in samples while there is room, and then in place of one of a largest class.

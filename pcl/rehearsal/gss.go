@@ -16,21 +16,24 @@ type GSS struct {
 	ScoreAll   bool    `param:"score_all" default:"false" doc:"also score samples while the memory is not full, as in the official code, at the cost of a gradient for each"`
 }
 
-var _ = published(Info{
-	Name: "gss", Title: "GSS-Greedy",
-	Does:   "a new sample with score c replaces a stored one, which is drawn in proportion to its score cᵢ, with probability cᵢ/(cᵢ+c); the score is 1 + the largest cosine of the sample's gradient with those of n random parts of the memory",
-	Source: "Aljundi et al., Gradient based sample selection for online continual learning, NeurIPS 2019 (arXiv 1903.08671)",
-	Cost:   "(n+K_c)(F+B); a gradient per sample if a batch conflicts with the memory", State: "none, apart from the scores stored with the samples",
-	Axes: []string{"selection"},
-}, GSS{})
-
-// join sets what fills the memory.
-func (g GSS) join(r *Rehearsal) {
-	r.Store = storing(g.store)
+func init() {
+	Register(Info{
+		Name: "gss", Title: "GSS-Greedy",
+		Does:   "a new sample with score c replaces a stored one, which is drawn in proportion to its score cᵢ, with probability cᵢ/(cᵢ+c); the score is 1 + the largest cosine of the sample's gradient with those of n random parts of the memory",
+		Source: "Aljundi et al., Gradient based sample selection for online continual learning, NeurIPS 2019 (arXiv 1903.08671)",
+		Cost:   "(n+K_c)(F+B); a gradient per sample if a batch conflicts with the memory", State: "none, apart from the scores stored with the samples",
+		Axes: []string{"selection"},
+	}, func() Part { return new(GSS) })
 }
 
-// fits refuses a loss that has no gradient yet, and another score of the samples.
-func (GSS) fits(r *Rehearsal) error {
+// Join sets what fills the memory.
+func (g *GSS) Join(r *Rehearsal) error {
+	r.Store = storing(g.store)
+	return nil
+}
+
+// Fits refuses a loss that has no gradient yet, and another score of the samples.
+func (*GSS) Fits(r *Rehearsal) error {
 	switch {
 	case r.rows()[0].Loss.StoredLogits:
 		return errors.New("gss compares gradients of the memory's loss, which is 0 for samples whose logits are not stored yet; set beta of der-pp above 0")
@@ -45,7 +48,7 @@ const gssFirst = 1.1
 
 // store offers each running task's batch. Samples of a batch that fills the store and do not fit are
 // passed over.
-func (g GSS) store(lab Lab, current [][]memory.Item) error {
+func (g *GSS) store(lab Lab, current [][]memory.Item) error {
 	store := lab.Memory()
 	capacity := store.Capacity(classesMet(store, current))
 	if capacity == 0 {
@@ -67,7 +70,7 @@ func (g GSS) store(lab Lab, current [][]memory.Item) error {
 }
 
 // parts are the gradients of random parts of the store.
-func (g GSS) parts(lab Lab) (gradients [][]float32) {
+func (g *GSS) parts(lab Lab) (gradients [][]float32) {
 	store := lab.Memory()
 	for range int(g.Subsets) {
 		part := anyOf(everyIndex(store), min(int(g.SubsetSize), lab.Batch()), lab.Rand())
@@ -76,7 +79,7 @@ func (g GSS) parts(lab Lab) (gradients [][]float32) {
 	return gradients
 }
 
-func (g GSS) take(lab Lab, samples []memory.Item, parts [][]float32) {
+func (g *GSS) take(lab Lab, samples []memory.Item, parts [][]float32) {
 	for _, it := range samples {
 		it.Score = gssFirst
 		if g.ScoreAll && parts != nil {
@@ -86,7 +89,7 @@ func (g GSS) take(lab Lab, samples []memory.Item, parts [][]float32) {
 	}
 }
 
-func (g GSS) replace(lab Lab, batch []memory.Item, parts [][]float32) {
+func (g *GSS) replace(lab Lab, batch []memory.Item, parts [][]float32) {
 	if score(lab, batch, parts) >= 1+g.Threshold {
 		return
 	}

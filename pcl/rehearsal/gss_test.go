@@ -11,7 +11,7 @@ import (
 
 // opposed is a lab whose model is 0 and tells two classes apart, with samples whose gradients are equal,
 // opposite or orthogonal to that of the first.
-func opposed(t *testing.T, part GSS) (l *smallLab, m GSS, first, opposite, orthogonal memory.Item) {
+func opposed(t *testing.T, part GSS) (l *smallLab, m *GSS, first, opposite, orthogonal memory.Item) {
 	t.Helper()
 	l, m = newSmallLab(t, 2, 12, memory.Config{Policy: "per_class", Budget: 4}), filled(t, part)
 	x, y := make([]float32, l.inputs), make([]float32, l.inputs)

@@ -14,17 +14,20 @@ type Herding struct {
 	Pool float64 `param:"pool" default:"500" range:"whole [1,1e9]" doc:"number of samples of each class of a running task from which those for the memory are chosen, at least 1; never fewer than the memory can take"`
 }
 
-var _ = published(Info{
-	Name: "herding", Title: "herding",
-	Does:   "the samples of a task that are kept are chosen by herding: those whose mean of the features stays nearest to that of all candidates",
-	Source: "Welling, Herding Dynamical Weights to Learn, ICML 2009; Rebuffi et al., iCaRL: Incremental Classifier and Representation Learning, CVPR 2017 (arXiv 1611.07725)",
-	Cost:   "none; F of the candidates when a task ends", State: "none",
-	Axes: []string{"selection"},
-}, Herding{})
+func init() {
+	Register(Info{
+		Name: "herding", Title: "herding",
+		Does:   "the samples of a task that are kept are chosen by herding: those whose mean of the features stays nearest to that of all candidates",
+		Source: "Welling, Herding Dynamical Weights to Learn, ICML 2009; Rebuffi et al., iCaRL: Incremental Classifier and Representation Learning, CVPR 2017 (arXiv 1611.07725)",
+		Cost:   "none; F of the candidates when a task ends", State: "none",
+		Axes: []string{"selection"},
+	}, func() Part { return new(Herding) })
+}
 
-// join sets the choice of what is kept.
-func (h Herding) join(r *Rehearsal) {
+// Join sets the choice of what is kept.
+func (h *Herding) Join(r *Rehearsal) error {
 	r.Rank, r.Pool = rankByHerding, int(h.Pool)
+	return nil
 }
 
 // rankByHerding ranks the candidates of each class.

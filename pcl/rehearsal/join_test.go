@@ -11,13 +11,13 @@ import (
 
 // TestRefusals: parts that cannot be joined are refused in either order.
 func TestRefusals(t *testing.T) {
-	for _, parts := range [][]any{
-		{ERACE{}, Angular{}}, {ERACE{}, ICaRL{}}, {Adjust{}, ERACE{}}, {EWC{}, SI{}}, {Balanced{}, MIR{}}, {Balanced{}, PerTask{}}, {Extend{}, Refresh{}}, // both set the same
-		{Adjust{}, LwF{}}, {Adjust{}, Distill{Draws: "one"}}, {LwF{}, ICaRL{}}, // the losses do not fit
-		{LwF{}, GMEDRelease{}}, {ICaRL{}, GMEDRelease{}}, // both remember the model
-		{GSS{}, MIR{BestLoss: true}}, {Extend{}, MIR{}}, {Refresh{}, Distill{Alpha: new(0.0)}}, // what is stored
-		{Adjust{Tau: new(-1.0)}, MIR{}}, {LwF{Weight: new(-1.0)}, ERACE{}}, {LwF{Temperature: 1e9}, ERACE{}}, {EWC{Decay: new(2.0)}, MIR{}}, {EWC{Samples: 0.5}, MIR{}},
-		{SI{Xi: -1}, MIR{}}, {SI{Rows: "both"}, MIR{}}, {Extend{Gamma: new(1.1)}, Distill{}}, {&MIR{Candidates: .5}, LwF{}}, {Herding{}, nil},
+	for _, parts := range [][]Part{
+		{&ERACE{}, &Angular{}}, {&ERACE{}, &ICaRL{}}, {&Adjust{}, &ERACE{}}, {&EWC{}, &SI{}}, {&Balanced{}, &MIR{}}, {&Balanced{}, &PerTask{}}, {&Extend{}, &Refresh{}}, // both set the same
+		{&Adjust{}, &LwF{}}, {&Adjust{}, &Distill{Draws: "one"}}, {&LwF{}, &ICaRL{}}, // the losses do not fit
+		{&LwF{}, &GMEDRelease{}}, {&ICaRL{}, &GMEDRelease{}}, // both remember the model
+		{&GSS{}, &MIR{BestLoss: true}}, {&Extend{}, &MIR{}}, {&Refresh{}, &Distill{Alpha: new(0.0)}}, // what is stored
+		{&Adjust{Tau: new(-1.0)}, &MIR{}}, {&LwF{Weight: new(-1.0)}, &ERACE{}}, {&LwF{Temperature: 1e9}, &ERACE{}}, {&EWC{Decay: new(2.0)}, &MIR{}}, {&EWC{Samples: 0.5}, &MIR{}},
+		{&SI{Xi: -1}, &MIR{}}, {&SI{Rows: "both"}, &MIR{}}, {&Extend{Gamma: new(1.1)}, &Distill{}}, {&MIR{Candidates: .5}, &LwF{}},
 	} {
 		for range 2 {
 			if _, err := New(parts...); err == nil {
@@ -30,8 +30,8 @@ func TestRefusals(t *testing.T) {
 
 // TestTeacherWithAnyTaskLoss: the distillation of lwf stays whatever sets the tasks' loss, before it or after it.
 func TestTeacherWithAnyTaskLoss(t *testing.T) {
-	for _, other := range []any{ERACE{}, Angular{}} {
-		for _, parts := range [][]any{{LwF{}, other}, {other, LwF{}}} {
+	for _, other := range []Part{&ERACE{}, &Angular{}} {
+		for _, parts := range [][]Part{{&LwF{}, other}, {other, &LwF{}}} {
 			o := objective{must.Get(New(parts...))(t)}
 			if l := o.Loss(3); l.Teacher != 1 || l.Temperature != 2 || !l.Own && !l.Cosine || o.Loss(memoryRow).Teacher != 0 {
 				t.Errorf("%T: the tasks' loss is %+v, the memory's %+v", other, l, o.Loss(memoryRow))
@@ -42,7 +42,7 @@ func TestTeacherWithAnyTaskLoss(t *testing.T) {
 
 // TestAdjustedLosses: all cross-entropies are adjusted, whatever part sets them, and no other loss.
 func TestAdjustedLosses(t *testing.T) {
-	for _, parts := range [][]any{{Adjust{}, Distill{}}, {Distill{}, Adjust{}}, {Adjust{}}, {Adjust{}, MIR{}, Herding{}}} {
+	for _, parts := range [][]Part{{&Adjust{}, &Distill{}}, {&Distill{}, &Adjust{}}, {&Adjust{}}, {&Adjust{}, &MIR{}, &Herding{}}} {
 		r := must.Get(New(parts...))(t)
 		o := objective{r}
 		if o.Loss(3).Adjust != 1 || o.Loss(memoryRow).Adjust != 1 || len(r.Rows) > 1 && o.Loss(stored) != (Loss{StoredLogits: true, Scale: 0.3}) {
@@ -51,15 +51,15 @@ func TestAdjustedLosses(t *testing.T) {
 	}
 }
 
-// TestLeftOut: a part whose weight is 0 adds nothing, and a part may be given by a pointer, whose struct stays as it is.
+// TestLeftOut: a part whose weight is 0 adds nothing; a part gets its defaults.
 func TestLeftOut(t *testing.T) {
-	for _, part := range []any{Adjust{Tau: new(0.0)}, EWC{Lambda: new(0.0)}, &SI{C: new(0.0)}, LwF{Weight: new(0.0)}} {
-		if roles := must.Get(New(part))(t).Roles(); len(roles) != 0 {
+	for _, part := range []Part{&Adjust{Tau: new(0.0)}, &EWC{Lambda: new(0.0)}, &SI{C: new(0.0)}, &LwF{Weight: new(0.0)}} {
+		if roles := must.Get(New(part))(t).Roles(); roles != (Roles{}) {
 			t.Errorf("%+v has the roles %v", part, roles)
 		}
 	}
 	given := &Distill{Rows: "apart"}
-	if r := must.Get(New(given))(t); !r.Apart || given.Alpha != nil {
+	if r := must.Get(New(given))(t); !r.Separate || given.Alpha == nil || *given.Alpha != 0.3 {
 		t.Errorf("made %+v of %+v", r, given)
 	}
 }
@@ -79,10 +79,10 @@ func TestEveryPart(t *testing.T) {
 				t.Errorf("%s.%s has no doc", name, f.Name)
 			}
 		}
-		if n := reflect.TypeOf(part).NumField(); n != len(defaults) {
+		if n := reflect.TypeOf(part).Elem().NumField(); n != len(defaults) {
 			t.Errorf("%s has %d fields and %d parameters", name, n, len(defaults))
 		}
-		full := reflect.New(reflect.TypeOf(part)).Interface()
+		full := must.Get(Find(name))(t)
 		must.Do(t, params.Set(full, defaults))
 		if got, want := made(t, full), made(t, part); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s with its defaults makes %+v, its zero value %+v", name, got, want)
@@ -92,11 +92,11 @@ func TestEveryPart(t *testing.T) {
 
 // made is the rehearsal of one part, or of a part with stored logits that it needs, but for functions, which cannot
 // be compared.
-func made(t *testing.T, part any) *Rehearsal {
+func made(t *testing.T, part Part) *Rehearsal {
 	t.Helper()
-	parts := []any{part}
+	parts := []Part{part}
 	if Describe(part).Axes[0] == "stored logits" {
-		parts = append(parts, Distill{})
+		parts = append(parts, &Distill{})
 	}
 	r := must.Get(New(parts...))(t)
 	r.Draw, r.Shares, r.Rank, r.Renew, r.Store = nil, nil, nil, nil, nil
@@ -107,33 +107,37 @@ func made(t *testing.T, part any) *Rehearsal {
 func TestRegister(t *testing.T) {
 	for _, c := range []struct {
 		info Info
-		part any
+		part Part
 	}{
-		{Info{Name: "mir"}, choosing{}}, {Info{}, choosing{}}, {Info{Name: "a+b"}, choosing{}}, {Info{Name: "axis", Axes: []string{"no axis"}}, choosing{}},
-		{Info{Name: "joinless"}, struct{}{}}, {Info{Name: "text"}, "text"}, {Info{Name: "twice"}, Distill{}},
+		{Info{Name: "mir"}, &choosing{}}, {Info{}, &choosing{}}, {Info{Name: "a+b"}, &choosing{}}, {Info{Name: "axis", Axes: []string{"no axis"}}, &choosing{}},
+		{Info{Name: "text"}, text("text")}, {Info{Name: "twice"}, &Distill{}}, {Info{Name: "none"}, nil},
 	} {
-		func() {
+		t.Run(c.info.Name, func(t *testing.T) {
 			defer func() {
 				if recover() == nil {
 					t.Errorf("%+v of %T was registered", c.info, c.part)
 				}
 			}()
-			Register(c.info, c.part)
-		}()
+			Register(c.info, func() Part { return c.part })
+		})
 	}
 }
+
+// text is a part that is not a struct.
+type text string
+
+func (text) Join(*Rehearsal) error { return nil }
 
 // mine joins in its own way, though the part that it embeds joins too.
 type mine struct{ Distill }
 
-func (mine) Join(r *Rehearsal) error {
+func (*mine) Join(r *Rehearsal) error {
 	r.Pool = 7
 	return nil
 }
 
 func TestOwnJoinComesFirst(t *testing.T) {
-	var r Rehearsal
-	if err := join(mine{}, &r); err != nil || r.Pool != 7 || r.Logits {
+	if r, err := New(&mine{}); err != nil || r.Pool != 7 || r.Logits || Describe(&mine{}).Name != "mine" {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -38,10 +38,10 @@ func newSmallLab(t *testing.T, classes, inputs int, c memory.Config) *smallLab {
 }
 
 // filled is a part as New joins it.
-func filled[P any](t *testing.T, p P) P {
+func filled[P any](t *testing.T, p P) *P {
 	t.Helper()
 	must.Do(t, params.Fill(&p))
-	return p
+	return &p
 }
 
 func gaussian(r *rand.Rand, k, n int) [][]float64 {

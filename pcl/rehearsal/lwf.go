@@ -8,17 +8,20 @@ type LwF struct {
 	Temperature float64  `param:"temperature" default:"2" range:"[0.001,1000]" doc:"T > 0, by which the logits of both models are divided"`
 }
 
-var _ = published(Info{
-	Name: "lwf", Title: "LwF",
-	Does:   "the tasks' losses have λ times the cross-entropy added between the old model's softmax(z/T) and the present one's, over the outputs of finished tasks",
-	Source: "Li & Hoiem, Learning without Forgetting, ECCV 2016, TPAMI 2018 (arXiv 1606.09282)",
-	Cost:   "K_c F of the old model", State: "the model when the last task ended",
-	Axes: []string{"teacher"},
-}, LwF{})
+func init() {
+	Register(Info{
+		Name: "lwf", Title: "LwF",
+		Does:   "the tasks' losses have λ times the cross-entropy added between the old model's softmax(z/T) and the present one's, over the outputs of finished tasks",
+		Source: "Li & Hoiem, Learning without Forgetting, ECCV 2016, TPAMI 2018 (arXiv 1606.09282)",
+		Cost:   "K_c F of the old model", State: "the model when the last task ended",
+		Axes: []string{"teacher"},
+	}, func() Part { return new(LwF) })
+}
 
-// join adds the distillation to the loss of the tasks.
-func (w LwF) join(r *Rehearsal) {
+// Join adds the distillation to the loss of the tasks.
+func (w *LwF) Join(r *Rehearsal) error {
 	if *w.Weight != 0 {
 		r.Teacher, r.Temperature, r.Remember = *w.Weight, w.Temperature, true
 	}
+	return nil
 }

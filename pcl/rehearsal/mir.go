@@ -13,21 +13,24 @@ type MIR struct {
 	BestLoss   bool     `param:"best_loss" default:"false" doc:"compare the loss after the virtual step with the sample's smallest loss so far"`
 }
 
-var _ = published(Info{
-	Name: "mir", Title: "MIR",
-	Does:   "the memory batch consists of those random candidates whose loss rises most from θ to θ − γg_cur",
-	Source: "Aljundi et al., Online Continual Learning with Maximally Interfered Retrieval, NeurIPS 2019 (arXiv 1908.04742)",
-	Cost:   "2F of the candidates", State: "none; with best_loss, the scores stored with the samples",
-	Axes: []string{"replay"},
-}, MIR{})
+func init() {
+	Register(Info{
+		Name: "mir", Title: "MIR",
+		Does:   "the memory batch consists of those random candidates whose loss rises most from θ to θ − γg_cur",
+		Source: "Aljundi et al., Online Continual Learning with Maximally Interfered Retrieval, NeurIPS 2019 (arXiv 1908.04742)",
+		Cost:   "2F of the candidates", State: "none; with best_loss, the scores stored with the samples",
+		Axes: []string{"replay"},
+	}, func() Part { return new(MIR) })
+}
 
-// join sets the choice of what is replayed.
-func (m MIR) join(r *Rehearsal) {
+// Join sets the choice of what is replayed.
+func (m *MIR) Join(r *Rehearsal) error {
 	r.Draw, r.DrawScores = m.draw, m.BestLoss
+	return nil
 }
 
 // draw picks among candidates; where all of them fit into the batch nothing is scored.
-func (m MIR) draw(lab ReplayLab) ([]int, error) {
+func (m *MIR) draw(lab ReplayLab) ([]int, error) {
 	store, k := lab.Memory(), lab.Batch()
 	c := int(min(m.Candidates*float64(k), float64(store.Len())))
 	among := anyOf(everyIndex(store), c, lab.Rand())
@@ -45,7 +48,7 @@ func (m MIR) draw(lab ReplayLab) ([]int, error) {
 }
 
 // interference is how much each loss rises in the virtual step.
-func (m MIR) interference(lab ReplayLab, indices []int) []float64 {
+func (m *MIR) interference(lab ReplayLab, indices []int) []float64 {
 	lab.StepAhead(*m.Gamma)
 	samples := lab.Memory().Items(indices)
 	after := lab.Losses(Ahead, samples)

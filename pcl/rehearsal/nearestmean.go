@@ -15,17 +15,20 @@ type NearestMean struct {
 	Where string `param:"where" default:"always" choices:"always,between-tasks" doc:"whether all predictions are made so, or only those among the classes of several tasks, as in class-incremental mode"`
 }
 
-var _ = published(Info{
-	Name: "ncm", Title: "nearest class mean",
-	Does:   "predictions are the class whose stored samples have the nearest mean of the features",
-	Source: "Mensink et al., Distance-Based Image Classification, TPAMI 2013; Rebuffi et al., iCaRL: Incremental Classifier and Representation Learning, CVPR 2017 (arXiv 1611.07725)",
-	Cost:   "none; F of the memory per evaluation", State: "none",
-	Axes: []string{"prediction"},
-}, NearestMean{})
+func init() {
+	Register(Info{
+		Name: "ncm", Title: "nearest class mean",
+		Does:   "predictions are the class whose stored samples have the nearest mean of the features",
+		Source: "Mensink et al., Distance-Based Image Classification, TPAMI 2013; Rebuffi et al., iCaRL: Incremental Classifier and Representation Learning, CVPR 2017 (arXiv 1611.07725)",
+		Cost:   "none; F of the memory per evaluation", State: "none",
+		Axes: []string{"prediction"},
+	}, func() Part { return new(NearestMean) })
+}
 
-// join sets what predicts.
-func (n NearestMean) join(r *Rehearsal) {
+// Join sets what predicts.
+func (n *NearestMean) Join(r *Rehearsal) error {
 	r.Predict = &nearestMean{between: n.Where == "between-tasks"}
+	return nil
 }
 
 type nearestMean struct {

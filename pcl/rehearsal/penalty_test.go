@@ -43,7 +43,7 @@ func gradientsAs(rows ...[]float32) (samples []memory.Item) {
 	return samples
 }
 
-func penaltyOf(t *testing.T, part any) Penalty {
+func penaltyOf(t *testing.T, part Part) Penalty {
 	t.Helper()
 	return must.Get(New(part))(t).Penalty
 }
@@ -54,7 +54,7 @@ func near(a []float64, b ...float64) bool {
 
 // TestEWCByHand: the information of two tasks, the penalty and its gradient.
 func TestEWCByHand(t *testing.T) {
-	e := penaltyOf(t, EWC{Lambda: new(10.0), Decay: new(0.5)}).(*ewc)
+	e := penaltyOf(t, &EWC{Lambda: new(10.0), Decay: new(0.5)}).(*ewc)
 	if _, g, err := e.Penalise(penaltyLab{theta: []float32{1, 2}}); g != nil || err != nil {
 		t.Fatalf("before a task has ended: %v, %v", g, err)
 	}
@@ -79,7 +79,7 @@ func TestEWCByHand(t *testing.T) {
 func TestEWCGroups(t *testing.T) {
 	rows := [][]float32{{1, 0}, {2, -1}, {-3, 1}, {5, 5}}
 	for group, want := range map[float64][2]float64{1: {39.0 / 4, 27.0 / 4}, 2: {(9.0 + 4) / 4, (1.0 + 36) / 4}, 8: {25.0 / 4, 25.0 / 4}} {
-		e := penaltyOf(t, EWC{Group: group}).(*ewc)
+		e := penaltyOf(t, &EWC{Group: group}).(*ewc)
 		must.Do(t, e.Consolidate(penaltyLab{theta: make([]float32, 2)}, 1, gradientsAs(rows...)))
 		if !near(e.Stiffness, want[:]...) {
 			t.Errorf("groups of %g: F = %v, want %v", group, e.Stiffness, want)
@@ -90,7 +90,7 @@ func TestEWCGroups(t *testing.T) {
 // TestEWCFromMemory: a task of which no samples were collected has those that the memory holds of it, and one without
 // any changes nothing.
 func TestEWCFromMemory(t *testing.T) {
-	e, store := penaltyOf(t, EWC{}).(*ewc), storeOf(t)
+	e, store := penaltyOf(t, &EWC{}).(*ewc), storeOf(t)
 	store.Put(store.Len(), memory.Item{Task: 1, Pixels: []float32{3}})
 	store.Put(store.Len(), memory.Item{Task: 2, Pixels: []float32{5}})
 	for _, end := range []struct {
@@ -106,7 +106,7 @@ func TestEWCFromMemory(t *testing.T) {
 
 // TestSIByHand: two steps, an end, and a step of the next task.
 func TestSIByHand(t *testing.T) {
-	s := penaltyOf(t, SI{C: new(3.0), Xi: 0.5}).(*si)
+	s := penaltyOf(t, &SI{C: new(3.0), Xi: 0.5}).(*si)
 	step := func(from, to, g []float32) (float64, []float32) {
 		value, gradient, err := s.Penalise(penaltyLab{theta: from})
 		if err != nil {
@@ -160,7 +160,7 @@ func TestPenaltyGradient(t *testing.T) {
 // refused and change nothing.
 func TestPenaltyState(t *testing.T) {
 	lab := penaltyLab{theta: []float32{0.1, -7}, current: []float32{1.0 / 3, 2}}
-	for _, part := range []any{EWC{}, SI{}} {
+	for _, part := range []Part{&EWC{}, &SI{}} {
 		for ends := range 3 {
 			a, b := penaltyOf(t, part), penaltyOf(t, part)
 			for range ends {

@@ -12,25 +12,28 @@ import (
 // The rule then sees, and EMGD certifies, the gradient of each finished task. The rows have the ids −task.
 type PerTask struct{}
 
-var _ = published(Info{
-	Name: "per-task", Title: "a row per finished task",
-	Does:   "the memory has a row for each finished task, with a batch of its samples, in place of one row for all",
-	Source: "Lopez-Paz & Ranzato, Gradient Episodic Memory for Continual Learning, NeurIPS 2017 (arXiv 1706.08840)",
-	Cost:   "(finished − 1)(F+B)", State: "none",
-	Axes: []string{"replay"},
-}, PerTask{})
-
-// join sets the memory's rows.
-func (PerTask) join(r *Rehearsal) {
-	r.PerTask, r.Apart, r.Shares = true, true, sharesOfTasks
+func init() {
+	Register(Info{
+		Name: "per-task", Title: "a row per finished task",
+		Does:   "the memory has a row for each finished task, with a batch of its samples, in place of one row for all",
+		Source: "Lopez-Paz & Ranzato, Gradient Episodic Memory for Continual Learning, NeurIPS 2017 (arXiv 1706.08840)",
+		Cost:   "(finished − 1)(F+B)", State: "none",
+		Axes: []string{"replay"},
+	}, func() Part { return new(PerTask) })
 }
 
-// fits refuses parts that need memory rows of another kind.
-func (PerTask) fits(r *Rehearsal) error {
+// Join sets the memory's rows.
+func (*PerTask) Join(r *Rehearsal) error {
+	r.PerTask, r.Separate, r.Shares = true, true, sharesOfTasks
+	return nil
+}
+
+// Fits refuses parts that need memory rows of another kind.
+func (*PerTask) Fits(r *Rehearsal) error {
 	switch rows := r.rows(); {
 	case len(rows) > 1 || rows[0].Loss.StoredLogits:
 		return errors.New("a row for each finished task has one loss, of labels: with der-pp set rows=joined, draws=one and beta above 0; with mdmtr leave distill at 0")
-	case r.Penalty != nil && !r.PenaltyApart:
+	case r.Penalty != nil && !r.SeparatePenalty:
 		return errors.New("with a row for each finished task there is no memory row that the penalty could be a part of; set rows=apart for it")
 	case r.Draw != nil:
 		return errors.New("a row for each finished task leaves nothing to choose in the replay")

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
@@ -34,34 +33,36 @@ type Info struct {
 
 var axes = []string{"task loss", "memory loss", "replay", "selection", "teacher", "penalty", "stored logits", "prediction"}
 
-// A part, or a pointer to it, is one of these. Those of this package end the work at an error by package fail.
-type (
-	joiner interface{ Join(r *Rehearsal) error }
-	own    interface{ join(r *Rehearsal) }
-)
-
-// declared is a registered part.
-type declared struct {
-	info Info
-	part any
+// Part is a part of a rehearsal: a pointer to a struct whose tagged fields are its parameters (package params).
+type Part interface {
+	// Join sets the fields of a rehearsal for the choices that the part makes. It is called with the defaults in place of zero
+	// values, after ranges and choices have been checked.
+	Join(r *Rehearsal) error
 }
 
-var registry = origin.Registry[declared]{Kind: "part"}
+// Fitter is a part that does not go with all others.
+type Fitter interface {
+	// Fits is asked when all parts have joined.
+	Fits(r *Rehearsal) error
+}
 
-// Register makes a part of a rehearsal known under the name info.Name, to [New], method.New and the command line. The part
-// is a struct whose tagged fields are its parameters (package params). It has the method
+// registered is what [Register] was given.
+type registered struct {
+	info Info
+	new  func() Part
+	kind reflect.Type
+}
+
+var registry = origin.Registry[registered]{Kind: "part"}
+
+// Register makes a part of a rehearsal known under the name info.Name, to [Find], method.New and the command line. make
+// returns a new one with the zero values of its parameters.
 //
-//	Join(r *Rehearsal) error
-//
-// which sets the fields of a rehearsal for the choices that the part makes. It is called with the defaults in place of zero
-// values, after ranges and choices have been checked.
-//
-// It may also have Fits(r *Rehearsal) error, which is asked when all parts have joined.
-//
-// Register panics if the name is empty or taken or has a +, if the struct is registered already, if the part has no Join, if an axis is unknown, or if the tags
-// contradict themselves. A cell of a notebook that runs again replaces what it has registered.
-func Register(info Info, part any) {
-	params.Of(part) // panics if they cannot be read
+// Register panics if the name is empty or taken or has a +, if the struct is registered already, if an axis is unknown, or if the
+// tags contradict themselves. A cell of a notebook that runs again replaces what it has registered.
+func Register(info Info, make func() Part) {
+	p := make()
+	params.Of(p) // panics if they cannot be read
 	if strings.Contains(info.Name, "+") {
 		panic(fmt.Sprintf("rehearsal: Register needs a name without +, not %q", info.Name))
 	}
@@ -70,55 +71,41 @@ func Register(info Info, part any) {
 			panic(fmt.Sprintf("rehearsal: part %s has the axis %q; want one of %s", info.Name, axis, strings.Join(axes, ", ")))
 		}
 	}
-	if d, twice := declarationOf(part); twice && d.info.Name != info.Name {
-		panic(fmt.Sprintf("rehearsal: %T, the struct of %q, is registered as %q", part, info.Name, d.info.Name))
+	if before, twice := registeredAs(p); twice && before.info.Name != info.Name {
+		panic(fmt.Sprintf("rehearsal: %T, the struct of %q, is registered as %q", p, info.Name, before.info.Name))
 	}
-	switch reflect.New(origin.StructOf(part)).Interface().(type) {
-	case joiner, own:
-	default:
-		panic(fmt.Sprintf("rehearsal: %T has no Join", part))
-	}
-	registry.Add(info.Name, declared{info, part})
+	registry.Add(info.Name, registered{info, make, origin.StructOf(p)})
 }
 
-// published registers a part of this package in the file that holds it.
-func published(info Info, part any) (none struct{}) {
-	Register(info, part)
-	return none
+// registeredAs returns what a part's struct was registered as.
+func registeredAs(p Part) (r registered, ok bool) {
+	kind := origin.StructOf(p)
+	for _, r := range registry.All() {
+		if r.kind == kind {
+			return r, true
+		}
+	}
+	return r, false
 }
 
 // Names returns the names of the registered parts in alphabetical order.
 func Names() []string { return registry.Names() }
 
-// Find returns the part that was registered under the name, with its defaults.
-func Find(name string) (part any, err error) {
-	d, err := registry.Find(name)
-	return d.part, err
+// Find returns a new part of those that were registered under the name, with the zero values of its parameters.
+func Find(name string) (Part, error) {
+	r, err := registry.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	return r.new(), nil
 }
 
-// Describe returns what a part was registered as, whatever its parameters. It panics if the part's type is not registered.
-func Describe(part any) Info {
-	d, registered := declarationOf(part)
-	if !registered {
-		panic(fmt.Sprintf("rehearsal: %T is not a registered part", part))
+// Describe returns what a part was registered as, whatever its parameters. Of a part that is not registered it has only the name
+// of its type.
+func Describe(p Part) Info {
+	if r, ok := registeredAs(p); ok {
+		return r.info
 	}
-	return d.info
-}
-
-func declarationOf(part any) (d declared, registered bool) {
-	return registry.OfType(part, func(d declared) any { return d.part })
-}
-
-// join lets a part join a rehearsal, and returns the error that it ends with.
-func join(part any, r *Rehearsal) error {
-	copied := reflect.New(origin.StructOf(part))
-	copied.Elem().Set(reflect.Indirect(reflect.ValueOf(part)))
-	filled := copied.Interface()
-	if err := params.Fill(filled); err != nil {
-		return err
-	}
-	if p, ok := filled.(joiner); ok { // also where its struct embeds a part of this package
-		return p.Join(r)
-	}
-	return fail.Tried(func() { filled.(own).join(r) })
+	name := origin.StructOf(p).Name()
+	return Info{Name: name, Title: name, Cost: "none", State: "none"}
 }

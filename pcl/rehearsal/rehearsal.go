@@ -1,6 +1,6 @@
 // Package rehearsal holds the parts of a rehearsal: the losses of the tasks and of the memory, which samples the
 // memory keeps, which of them a step replays, and how a prediction is made. Each part is a small type with its
-// parameters as fields, such as [Distill] or [MIR]. [New] joins parts to a [Rehearsal]; method.Make joins a
+// parameters as fields, such as &Distill{Alpha: new(0.2)} or &MIR{}. [New] joins parts to a [Rehearsal]; method.Compose joins a
 // rehearsal with a rule that weighs the gradients. Begin with [Register].
 package rehearsal
 
@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
 // memoryRow is the id of the memory's first row. Further rows have negative ids, tasks have ids from 1 on.
@@ -31,8 +32,8 @@ type Rehearsal struct {
 	Adjust float64
 	// Rows are the memory's rows. nil stands for one row with the zero [Loss].
 	Rows []Row
-	// Apart shows the rule each of the memory's rows. Otherwise it sees one row, their sum.
-	Apart bool
+	// Separate shows the rule each of the memory's rows. Otherwise it sees one row, their sum.
+	Separate bool
 	// PerTask makes one row of each finished task, with the loss of the first of Rows, in place of Rows. Its id is
 	// the negative id of the task.
 	PerTask bool
@@ -60,17 +61,16 @@ type Rehearsal struct {
 	// Renew returns the new logits to be stored with a sample when a task ends, of the old ones, those of the present
 	// model, and the output of the right class. nil leaves stored logits as they are.
 	Renew func(old, now []float32, right int) []float32
-	// Needs are what the parts ask of the learner.
-	Needs Needs
+	// Limits say where the parts cannot be used.
+	Limits Limits
 	// Remember copies the model whenever a task ends, as [Remembered].
 	Remember bool
 
-	// Penalty is a row that is a gradient of the parameters alone. It may also have MarshalState
-	// and UnmarshalState, as method.Stateful has them.
+	// Penalty is a row that is a gradient of the parameters alone. It may also be a [Saver].
 	Penalty Penalty
-	// PenaltyApart shows the rule the penalty as a row of its own. Otherwise it is added to the memory's row or, if the
+	// SeparatePenalty shows the rule the penalty as a row of its own. Otherwise it is added to the memory's row or, if the
 	// rule sees several of these, to the first.
-	PenaltyApart bool
+	SeparatePenalty bool
 
 	// Predict replaces the prediction of the class with the largest logit.
 	Predict Predictor
@@ -84,10 +84,10 @@ type Row struct {
 	OwnDraw bool
 }
 
-// New joins registered parts to a rehearsal. Two parts that make the same choice are an error, as are values out of range.
-func New(parts ...any) (*Rehearsal, error) {
-	if i := slices.Index(parts, nil); i >= 0 {
-		return nil, fmt.Errorf("part %d of the rehearsal is nil", i+1)
+// New joins parts to a rehearsal, and fills in their defaults. Two parts that make the same choice are an error, as are values out of range.
+func New(parts ...Part) (*Rehearsal, error) {
+	if slices.Contains(parts, nil) {
+		panic("rehearsal: New needs parts that are not nil")
 	}
 	r, by := &Rehearsal{}, map[string]string{}
 	for _, p := range parts {
@@ -100,7 +100,11 @@ func New(parts ...any) (*Rehearsal, error) {
 		}
 	}
 	for _, p := range parts {
-		if err := join(p, r); err != nil {
+		err := params.Fill(p)
+		if err == nil {
+			err = p.Join(r)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("rehearsal %s: %w", Describe(p).Name, err)
 		}
 	}
@@ -123,7 +127,7 @@ func (r *Rehearsal) adjust() {
 }
 
 // check asks the parts whether they fit together.
-func (r *Rehearsal) check(parts []any) error {
+func (r *Rehearsal) check(parts []Part) error {
 	var err error
 	switch {
 	case r.Remember && r.DrawRemembers:
@@ -135,11 +139,8 @@ func (r *Rehearsal) check(parts []any) error {
 		err = cmp.Or(err, row.Loss.Validate())
 	}
 	for _, p := range parts {
-		switch f := p.(type) {
-		case interface{ Fits(r *Rehearsal) error }: // also where its struct embeds a part of this package
+		if f, ok := p.(Fitter); ok {
 			err = cmp.Or(err, f.Fits(r))
-		case interface{ fits(r *Rehearsal) error }:
-			err = cmp.Or(err, f.fits(r))
 		}
 	}
 	if err != nil {

@@ -11,18 +11,21 @@ type Extend struct {
 	Gamma *float64 `param:"gamma" default:"0.85" range:"[0,1]" doc:"γ in [0, 1]: new logits are scaled down until the largest is at most γ times the stored logit of the right class"`
 }
 
-var _ = published(Info{
-	Name: "x-der", Title: "X-DER's logits",
-	Does:   "when a task ends, stored logits are extended by those of the present model for outputs that are new since",
-	Source: "Boschini et al., Class-Incremental Continual Learning into the eXtended DER-verse, TPAMI 2022 (arXiv 2201.00766)",
-	Cost:   "none; F of the memory when a task ends", State: "the logits stored with the samples",
-	Axes: []string{"stored logits"},
-}, Extend{})
+func init() {
+	Register(Info{
+		Name: "x-der", Title: "X-DER's logits",
+		Does:   "when a task ends, stored logits are extended by those of the present model for outputs that are new since",
+		Source: "Boschini et al., Class-Incremental Continual Learning into the eXtended DER-verse, TPAMI 2022 (arXiv 2201.00766)",
+		Cost:   "none; F of the memory when a task ends", State: "the logits stored with the samples",
+		Axes: []string{"stored logits"},
+	}, func() Part { return new(Extend) })
+}
 
-// join sets how stored logits change.
-func (e Extend) join(r *Rehearsal) {
+// Join sets how stored logits change.
+func (e *Extend) Join(r *Rehearsal) error {
 	r.Renew = func(old, now []float32, right int) []float32 { return extended(old, now, right, *e.Gamma) }
-	r.Needs.Classes = true
+	r.Limits.Classes = true
+	return nil
 }
 
 // extended is the old logits followed by the present ones of newer outputs, which are scaled so that their largest is
@@ -47,17 +50,20 @@ func extended(old, now []float32, right int, gamma float64) []float32 {
 // Refresh is the part "refresh": when a task ends, all stored logits become those of the present model.
 type Refresh struct{}
 
-var _ = published(Info{
-	Name: "refresh", Title: "refreshed logits",
-	Does:   "when a task ends, all stored logits become those of the present model",
-	Source: "a control for der-pp and x-der, not a published method",
-	Cost:   "none; F of the memory when a task ends", State: "the logits stored with the samples",
-	Axes: []string{"stored logits"},
-}, Refresh{})
+func init() {
+	Register(Info{
+		Name: "refresh", Title: "refreshed logits",
+		Does:   "when a task ends, all stored logits become those of the present model",
+		Source: "a control for der-pp and x-der, not a published method",
+		Cost:   "none; F of the memory when a task ends", State: "the logits stored with the samples",
+		Axes: []string{"stored logits"},
+	}, func() Part { return new(Refresh) })
+}
 
-// join sets how stored logits change.
-func (Refresh) join(r *Rehearsal) {
+// Join sets how stored logits change.
+func (*Refresh) Join(r *Rehearsal) error {
 	r.Renew = func(_, now []float32, _ int) []float32 { return now }
+	return nil
 }
 
 // renew changes the logits of the samples that have any.

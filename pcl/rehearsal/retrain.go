@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -18,18 +19,23 @@ type Retrain struct {
 	MinLR  *float64 `param:"min_lr" default:"0.0005" range:"[0,1000]" doc:"smallest learning rate, from 0 to lr"`
 }
 
-var _ = published(Info{
-	Name: "gdumb", Title: "GDumb",
-	Does:   "the memory is filled with an equal number of samples of each class, and for predictions a new network is trained on the memory alone",
-	Source: "Prabhu, Torr & Dokania, GDumb: A Simple Approach that Questions Our Progress in Continual Learning, ECCV 2020",
-	Cost:   "passes × (F+B) of the whole memory per evaluation", State: "only the memory",
-	Axes: []string{"selection", "prediction"},
-}, Retrain{})
+func init() {
+	Register(Info{
+		Name: "gdumb", Title: "GDumb",
+		Does:   "the memory is filled with an equal number of samples of each class, and for predictions a new network is trained on the memory alone",
+		Source: "Prabhu, Torr & Dokania, GDumb: A Simple Approach that Questions Our Progress in Continual Learning, ECCV 2020",
+		Cost:   "passes × (F+B) of the whole memory per evaluation", State: "only the memory",
+		Axes: []string{"selection", "prediction"},
+	}, func() Part { return new(Retrain) })
+}
 
-// join sets what fills the memory and what predicts.
-func (g Retrain) join(r *Rehearsal) {
-	fail.When(*g.MinLR > g.LR, "min_lr is %g; want at most lr, which is %g", *g.MinLR, g.LR)
+// Join sets what fills the memory and what predicts.
+func (g *Retrain) Join(r *Rehearsal) error {
+	if *g.MinLR > g.LR {
+		return fmt.Errorf("min_lr is %g; want at most lr, which is %g", *g.MinLR, g.LR)
+	}
 	r.Store, r.Predict = storing(storeGreedily), retrained{g}
+	return nil
 }
 
 // Settings that the paper fixes.
@@ -42,7 +48,7 @@ const (
 )
 
 // retrained predicts with a network that it trains.
-type retrained struct{ Retrain }
+type retrained struct{ *Retrain }
 
 // Prepare trains a new network on the store. Its draws depend on the step alone, so that evaluating
 // changes nothing in the run.
@@ -65,7 +71,7 @@ func (g retrained) Prepare(lab PredictLab) (err error) {
 }
 
 // rate is the learning rate of a pass: cycles of 1, 2, 4, … passes after the warm one.
-func (g Retrain) rate(pass int) float64 {
+func (g *Retrain) rate(pass int) float64 {
 	if pass == 0 {
 		return gdumbWarm * g.LR
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 func TestGDumbRate(t *testing.T) {
-	r := must.Get(New(Retrain{}))(t)
+	r := must.Get(New(&Retrain{}))(t)
 	m := r.Predict.(retrained)
 	middle := (.05 + .0005) / 2
 	for pass, want := range map[int]float64{0: .005, 1: .05, 2: .05, 3: middle, 4: .05, 6: middle, 8: .05, 12: middle, 128: .05, 192: middle, 255: .0005 + .0495*(1+math.Cos(math.Pi*127/128))/2} {
@@ -23,7 +23,7 @@ func TestGDumbTrains(t *testing.T) {
 	for _, batch := range []int{1, 3, 8, 40} {
 		l := interfered(t)
 		l.batch = batch
-		r := must.Get(New(Retrain{Passes: 16}))(t)
+		r := must.Get(New(&Retrain{Passes: 16}))(t)
 		must.Do(t, r.Predict.Prepare(l))
 		samples, mixed, size := 0, 0, max(1, min(16, batch/2))
 		for _, n := range l.trained {

@@ -1,12 +1,15 @@
 package rehearsal
 
 import (
+	"cmp"
+	"encoding/json"
+
 	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
 // These interfaces are the roles that a rehearsal, or a method of your own, can have. The learner asks for them
-// with method.As; it knows no method by name.
+// by type assertion; it knows no method by name.
 
 // Objective replaces the cross-entropy of the competing outputs by another loss.
 type Objective interface {
@@ -84,36 +87,79 @@ type Penalty interface {
 	Consolidate(lab PenaltyLab, id int, samples []memory.Item) error
 }
 
-// Needs lists what a rehearsal requires of a learner. A method of your own has a method Needs that returns them.
-type Needs struct {
-	Pixels  bool // it changes stored samples, so these must be inputs alone, without target values
+// Limited is a rehearsal, or a method of your own, that not every learner can have.
+type Limited interface {
+	Limits() Limits
+}
+
+// Limits say where a rehearsal cannot be used.
+type Limits struct {
+	Inputs  bool // it changes stored samples, so these must be inputs alone, without target values
 	Classes bool // it treats outputs as the logits of classes
 }
 
+// Saver is a part's Storer, Penalty or Predictor that remembers something between steps, which is saved with the learner.
+type Saver interface {
+	MarshalState() (json.RawMessage, error)
+	UnmarshalState(json.RawMessage) error
+}
+
+// Roles are the roles of a rehearsal or method; those that it does not have are nil.
+type Roles struct {
+	Objective Objective
+	Replayer  Replayer
+	Curator   Curator
+	Storer    Storer
+	Penalty   Penalty
+	Predictor Predictor
+	Limits    Limits
+}
+
+// RolesOf asks a method of your own for its roles.
+func RolesOf(x any) (r Roles) {
+	r.Objective, _ = x.(Objective)
+	r.Replayer, _ = x.(Replayer)
+	r.Curator, _ = x.(Curator)
+	r.Storer, _ = x.(Storer)
+	r.Penalty, _ = x.(Penalty)
+	r.Predictor, _ = x.(Predictor)
+	if l, ok := x.(Limited); ok {
+		r.Limits = l.Limits()
+	}
+	return r
+}
+
+// Or returns r with the roles of others in place of those that it does not have.
+func (r Roles) Or(others Roles) Roles {
+	r.Objective, r.Replayer, r.Curator = cmp.Or(r.Objective, others.Objective), cmp.Or(r.Replayer, others.Replayer), cmp.Or(r.Curator, others.Curator)
+	r.Storer, r.Penalty, r.Predictor = cmp.Or(r.Storer, others.Storer), cmp.Or(r.Penalty, others.Penalty), cmp.Or(r.Predictor, others.Predictor)
+	r.Limits.Inputs, r.Limits.Classes = r.Limits.Inputs || others.Limits.Inputs, r.Limits.Classes || others.Limits.Classes
+	return r
+}
+
+// Savers lists the roles that remember something.
+func (r Roles) Savers() (savers []Saver) {
+	for _, role := range []any{r.Storer, r.Penalty, r.Predictor} {
+		if s, ok := role.(Saver); ok {
+			savers = append(savers, s)
+		}
+	}
+	return savers
+}
+
 // Roles returns the roles that the rehearsal has; plain replay has none.
-func (r *Rehearsal) Roles() (roles []any) {
+func (r *Rehearsal) Roles() Roles {
+	all := Roles{Storer: r.Store, Penalty: r.Penalty, Predictor: r.Predict, Limits: r.Limits}
 	if r.Rows != nil || r.Task != (Loss{}) {
-		roles = append(roles, objective{r})
+		all.Objective = objective{r}
 	}
 	if r.Draw != nil || r.PerTask || len(r.rows()) > 1 || r.rows()[0].OwnDraw {
-		roles = append(roles, replayer{r})
+		all.Replayer = replayer{r}
 	}
 	if r.Rank != nil || r.Logits || r.Remember {
-		roles = append(roles, curator{r})
+		all.Curator = curator{r}
 	}
-	if r.Store != nil {
-		roles = append(roles, r.Store)
-	}
-	if r.Needs != (Needs{}) {
-		roles = append(roles, limited{r})
-	}
-	if r.Penalty != nil {
-		roles = append(roles, r.Penalty)
-	}
-	if r.Predict != nil {
-		roles = append(roles, r.Predict)
-	}
-	return roles
+	return all
 }
 
 type objective struct{ *Rehearsal }
@@ -134,10 +180,6 @@ func (r objective) Loss(id int) Loss {
 type storing func(lab Lab, current [][]memory.Item) error
 
 func (f storing) Store(lab Lab, current [][]memory.Item) error { return f(lab, current) }
-
-type limited struct{ *Rehearsal }
-
-func (l limited) Needs() Needs { return l.Rehearsal.Needs }
 
 type replayer struct{ *Rehearsal }
 

@@ -12,10 +12,10 @@ import (
 type choosing struct{ samples []int }
 
 func init() {
-	Register(Info{Name: "choosing", Title: "-", Does: "-", Source: "-", Cost: "-", State: "-", Axes: []string{"replay"}}, choosing{})
+	Register(Info{Name: "choosing", Title: "-", Does: "-", Source: "-", Cost: "-", State: "-", Axes: []string{"replay"}}, func() Part { return new(choosing) })
 }
 
-func (c choosing) Join(r *Rehearsal) error {
+func (c *choosing) Join(r *Rehearsal) error {
 	r.Draw = func(ReplayLab) ([]int, error) { return slices.Clone(c.samples), nil }
 	return nil
 }
@@ -29,19 +29,19 @@ func TestChosenSamplesAreReplayed(t *testing.T) {
 	}
 	chosen := []int{3, 1, 4, 15}
 	for _, c := range []struct {
-		part   Distill
+		part   *Distill
 		ids    []int
 		shared int // rows with the chosen samples
 	}{
-		{Distill{}, []int{0, stored}, 1},
-		{Distill{Rows: "apart"}, []int{0, stored}, 1},
-		{Distill{Draws: "one"}, []int{0}, 1},
-		{Distill{Draws: "one", Rows: "apart"}, []int{0, stored}, 2},
-		{Distill{Alpha: new(0.0)}, []int{0}, 1},
-		{Distill{Beta: new(0.0)}, []int{stored}, 1},
-		{Distill{Beta: new(0.0), Draws: "one"}, []int{stored}, 1},
+		{&Distill{}, []int{0, stored}, 1},
+		{&Distill{Rows: "apart"}, []int{0, stored}, 1},
+		{&Distill{Draws: "one"}, []int{0}, 1},
+		{&Distill{Draws: "one", Rows: "apart"}, []int{0, stored}, 2},
+		{&Distill{Alpha: new(0.0)}, []int{0}, 1},
+		{&Distill{Beta: new(0.0)}, []int{stored}, 1},
+		{&Distill{Beta: new(0.0), Draws: "one"}, []int{stored}, 1},
 	} {
-		for _, parts := range [][]any{{c.part, choosing{chosen}}, {choosing{chosen}, c.part}} {
+		for _, parts := range [][]Part{{c.part, &choosing{chosen}}, {&choosing{chosen}, c.part}} {
 			r := must.Get(New(parts...))(t)
 			rows := must.Get(replayer{r}.Replays(l))(t)
 			var ids []int
@@ -63,21 +63,21 @@ func TestChosenSamplesAreReplayed(t *testing.T) {
 
 // TestLossesOfRows: the tasks have their loss, the memory's rows theirs.
 func TestLossesOfRows(t *testing.T) {
-	r := must.Get(New(Distill{}))(t)
+	r := must.Get(New(&Distill{}))(t)
 	o := objective{r}
 	for id, want := range map[int]Loss{1: {}, 9: {}, memoryRow: {Scale: 0.5}, stored: {StoredLogits: true, Scale: 0.3}} {
 		if got := o.Loss(id); got != want {
 			t.Errorf("row %d has the loss %+v, want %+v", id, got, want)
 		}
 	}
-	r = must.Get(New(Distill{Draws: "one"}, PerTask{}))(t)
+	r = must.Get(New(&Distill{Draws: "one"}, &PerTask{}))(t)
 	for _, id := range []int{memoryRow, -1, -7} {
 		if got, want := (objective{r}).Loss(id), (Loss{Scale: 0.5, Distill: 0.3}); got != want {
 			t.Errorf("row %d of a finished task has the loss %+v, want %+v", id, got, want)
 		}
 	}
 	plain := must.Get(New())(t)
-	if roles := plain.Roles(); len(roles) != 0 {
+	if roles := plain.Roles(); roles != (Roles{}) {
 		t.Errorf("plain replay has the roles %v", roles)
 	}
 }
@@ -89,7 +89,7 @@ func TestRowsOfTasks(t *testing.T) {
 		it.Task = 1 + i%3 // of which 1 is running
 		l.store.Put(l.store.Len(), it)
 	}
-	r := must.Get(New(PerTask{}))(t)
+	r := must.Get(New(&PerTask{}))(t)
 	rows := must.Get(replayer{r}.Replays(l))(t)
 	if len(rows) != 2 {
 		t.Fatalf("%d rows, want those of tasks 2 and 3", len(rows))
@@ -109,7 +109,7 @@ func TestRowsOfTasks(t *testing.T) {
 // TestCurateByRank: the store holds the first of the ranking in its order, and of those the first when it must shrink; the
 // model is copied. A pool is asked for only where there is a choice.
 func TestCurateByRank(t *testing.T) {
-	r := must.Get(New(ICaRL{Pool: 30}))(t)
+	r := must.Get(New(&ICaRL{Pool: 30}))(t)
 	l, c := newSmallLab(t, 4, 4, memory.Config{Policy: "fixed_total", Budget: 12}), curator{r}
 	candidates := l.drawn(40)
 	for i := range candidates {
@@ -143,12 +143,12 @@ func TestCurateByRank(t *testing.T) {
 
 // TestAngularRows: with distillation there is a second row, of the scores without margins; without it plain replay.
 func TestAngularRows(t *testing.T) {
-	r := must.Get(New(Angular{Distill: 2, LegacyNorm: true}))(t)
+	r := must.Get(New(&Angular{Distill: 2, LegacyNorm: true}))(t)
 	tasks, scores := (objective{r}).Loss(1), (objective{r}).Loss(stored)
 	if !r.Logits || !tasks.Frobenius || tasks.ClassMargin != .01 || !scores.StoredLogits || scores.Scale != 2 || scores.ClassMargin != 0 || tasks != (objective{r}).Loss(memoryRow) {
 		t.Errorf("losses %+v and %+v", tasks, scores)
 	}
-	if r = must.Get(New(Angular{}))(t); r.Logits || len(r.Rows) != 1 {
+	if r = must.Get(New(&Angular{}))(t); r.Logits || len(r.Rows) != 1 {
 		t.Errorf("without distillation: %+v", r)
 	}
 }

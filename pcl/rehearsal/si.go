@@ -17,20 +17,23 @@ type SI struct {
 	Rows string   `param:"rows" default:"joined" choices:"joined,apart" doc:"whether the rule sees the penalty as a part of the memory's row or as a row of its own"`
 }
 
-var _ = published(Info{
-	Name: "si", Title: "SI",
-	Does:   "a penalty cΣΩ(θ−θ*)², where θ* are the parameters when the last task ended and Ω adds up −Σ g_cur·Δθ of the steps between two ends, divided by the square of the way plus ξ",
-	Source: "Zenke, Poole & Ganguli, Continual Learning Through Synaptic Intelligence, ICML 2017 (arXiv 1703.04200)",
-	Cost:   "O(P)", State: "three vectors of P: Ω, θ* and the sums since the last end",
-	Axes: []string{"penalty"},
-}, SI{})
+func init() {
+	Register(Info{
+		Name: "si", Title: "SI",
+		Does:   "a penalty cΣΩ(θ−θ*)², where θ* are the parameters when the last task ended and Ω adds up −Σ g_cur·Δθ of the steps between two ends, divided by the square of the way plus ξ",
+		Source: "Zenke, Poole & Ganguli, Continual Learning Through Synaptic Intelligence, ICML 2017 (arXiv 1703.04200)",
+		Cost:   "O(P)", State: "three vectors of P: Ω, θ* and the sums since the last end",
+		Axes: []string{"penalty"},
+	}, func() Part { return new(SI) })
+}
 
-// join adds the penalty.
-func (s SI) join(r *Rehearsal) {
+// Join adds the penalty.
+func (s *SI) Join(r *Rehearsal) error {
 	if *s.C != 0 {
 		r.Penalty = &si{c: *s.C, xi: s.Xi}
-		r.PenaltyApart = s.Rows == "apart"
+		r.SeparatePenalty = s.Rows == "apart"
 	}
+	return nil
 }
 
 type si struct {

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/parallelcl/parallelcl/emgd"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
@@ -39,31 +38,31 @@ type Problem struct {
 // before, and w undefined. Errors count rows and entries from 1.
 func (r *Rule) Weights(p *Problem, w []float64) (out method.Outcome, err error) {
 	defer func() { r.step = method.Step{} }() // its slices are the caller's
-	defer fail.Caught(&err)
-	r.prepare(p, len(w))
-	back := r.mark()
-	if out, err = r.weigh(p, w); err != nil {
-		back()
-		out = method.Outcome{}
+	if err := r.prepare(p, len(w)); err != nil {
+		return method.Outcome{}, err
 	}
-	return out, err
-}
-
-// elastic is a method whose weights follow from elastic factors, which can also be given to it.
-type elastic interface {
-	WeightsFor(s *method.Step, sigma, w []float64) (method.Outcome, error)
+	back, err := r.mark()
+	if err != nil {
+		return method.Outcome{}, err
+	}
+	if out, err = r.weigh(p, w); err != nil {
+		return method.Outcome{}, errors.Join(err, back())
+	}
+	return out, nil
 }
 
 func (r *Rule) weigh(p *Problem, w []float64) (out method.Outcome, err error) {
-	if e, ok := r.method.(elastic); p.Sigma != nil && !ok {
+	if e, ok := r.method.Method.(method.Elastic); p.Sigma != nil && !ok {
 		err = errors.New(`"sigma" needs emgd-gmc, emgd-gs or emgd-log, at rescale=native`)
 	} else if p.Sigma != nil {
 		out, err = e.WeightsFor(&r.step, p.Sigma, w)
-	} else if out, err = r.method.Weights(&r.step, w); err != nil {
-		err = fmt.Errorf("method %s: %w", r.info.Name, err)
+	} else if out, err = r.method.Method.Weights(&r.step, w); err != nil {
+		err = fmt.Errorf("method %s: %w", r.method.Info.Name, err)
 	}
 	if err == nil && p.Rows != nil {
-		err = out.CheckDirection(r.info, len(p.Rows[0]))
+		if err = out.CheckDirection(r.method.Needs, len(p.Rows[0])); err != nil {
+			err = fmt.Errorf("method %s: %w", r.method.Info.Name, err)
+		}
 	}
 	if err != nil {
 		return out, err
@@ -81,26 +80,24 @@ func (r *Rule) weigh(p *Problem, w []float64) (out method.Outcome, err error) {
 	if !fp.Finite(w) || !fp.Finite(out.Direction) {
 		return out, errors.New("the weights or the direction leave the range of float64: rescale the gradients")
 	}
-	if p.After != nil && r.follower != nil {
-		return out, r.follower.Follow(r.step.IDs, p.After)
+	if p.After != nil && r.method.Follower != nil {
+		return out, r.method.Follower.Follow(r.step.IDs, p.After)
 	}
 	return out, nil
 }
 
 // prepare checks the problem and converts it to the form that methods take.
-func (r *Rule) prepare(p *Problem, k int) {
-	var err error
+func (r *Rule) prepare(p *Problem, k int) error {
 	switch {
 	case (p.Rows == nil) == (p.Gram == nil):
-		err = errors.New(`give either "jacobian" or "gram"`)
+		return errors.New(`give either "jacobian" or "gram"`)
 	case k == 0:
-		err = errors.New("there are no gradients")
-	case r.info.NeedsRows && p.Rows == nil:
-		err = fmt.Errorf("%s needs the \"jacobian\", its Gram matrix is not enough", r.info.Name)
-	case p.Losses == nil && r.info.NeedsLosses:
-		err = fmt.Errorf("%s needs \"losses\"", r.info.Name)
+		return errors.New("there are no gradients")
+	case r.method.Needs.Rows && p.Rows == nil:
+		return fmt.Errorf("%s needs the \"jacobian\", its Gram matrix is not enough", r.method.Info.Name)
+	case p.Losses == nil && r.method.Needs.Losses:
+		return fmt.Errorf("%s needs \"losses\"", r.method.Info.Name)
 	}
-	fail.If(err)
 	for _, list := range []struct {
 		given bool
 		n     int
@@ -110,15 +107,18 @@ func (r *Rule) prepare(p *Problem, k int) {
 		{p.Sigma != nil, len(p.Sigma), "elastic factors in sigma"},
 	} {
 		if list.given && list.n != k {
-			fail.If(fmt.Errorf("%d %s for %d gradients", list.n, list.what, k))
+			return fmt.Errorf("%d %s for %d gradients", list.n, list.what, k)
 		}
 	}
 	for i, x := range p.Losses {
 		if x-x != 0 {
-			fail.If(fmt.Errorf("entry %d of the losses is %g: leave streams without a finite loss out", i+1, x))
+			return fmt.Errorf("entry %d of the losses is %g: leave streams without a finite loss out", i+1, x)
 		}
 	}
-	checked := p.check(k)
+	checked, err := p.check(k)
+	if err != nil {
+		return err
+	}
 	gram := checked.Gram()
 	r.step = method.Step{
 		IDs: p.IDs, Losses: p.Losses, Gram: gram, Problem: checked, Rows: p.Rows, Cross: gram, Rand: r.rng.Rand,
@@ -128,16 +128,15 @@ func (r *Rule) prepare(p *Problem, k int) {
 	}
 	for i, id := range p.IDs {
 		if j := slices.Index(p.IDs, id); j < i {
-			fail.If(fmt.Errorf("stream id %d is given twice, as rows %d and %d", id, j+1, i+1))
+			return fmt.Errorf("stream id %d is given twice, as rows %d and %d", id, j+1, i+1)
 		}
 	}
+	return nil
 }
 
 // check takes the k gradients, or their Gram matrix, through emgd's door. Beyond what that asks for, all of them have to be
 // possible together, and their lengths are in the range of float64.
-func (p *Problem) check(k int) *emgd.Problem {
-	var checked *emgd.Problem
-	var err error
+func (p *Problem) check(k int) (checked *emgd.Problem, err error) {
 	switch {
 	case p.Gram != nil && len(p.Gram) != k*k:
 		err = fmt.Errorf("the gram matrix has %d entries for %d gradients; want %d", len(p.Gram), k, k*k)
@@ -150,16 +149,18 @@ func (p *Problem) check(k int) *emgd.Problem {
 	default:
 		checked, err = emgd.FromGradients(p.Rows)
 	}
-	fail.If(err)
-	if p.Gram != nil && !checked.Possible() {
-		fail.If(errors.New("the gram matrix has a negative eigenvalue: any two of its gradients could be, but not all of them together"))
+	switch {
+	case err != nil:
+		return nil, err
+	case p.Gram != nil && !checked.Possible():
+		return nil, errors.New("the gram matrix has a negative eigenvalue: any two of its gradients could be, but not all of them together")
 	}
 	for i := range k {
 		if math.IsInf(checked.Length(i), 1) {
-			fail.If(fmt.Errorf("the length of gradient %d leaves the range of float64: rescale the gradients", i+1))
+			return nil, fmt.Errorf("the length of gradient %d leaves the range of float64: rescale the gradients", i+1)
 		}
 	}
-	return checked
+	return checked, nil
 }
 
 // combine writes Σ wᵢJᵢ to r.direction.

@@ -5,13 +5,13 @@ package weigh
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 	"github.com/parallelcl/parallelcl/internal/seed"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -20,12 +20,9 @@ import (
 // Rule is a method outside of a learner. It is not safe for concurrent use.
 type Rule struct {
 	settings string // its parameters
-	method   method.Method
-	info     method.Info
+	method   *method.Started
 	rng      *seed.Source
-	stateful method.Stateful                          // nil if nothing is remembered
 	keeper   interface{ Snapshot() (restore func()) } // nil if the state has to be written as JSON to be kept
-	follower method.Follower                          // nil if losses after the step are of no use
 
 	step      method.Step
 	direction []float64 // what Outcome.Direction uses
@@ -33,13 +30,21 @@ type Rule struct {
 
 // New makes the method with a name that package method knows, with its parameters; those that are missing get their
 // defaults. The seed is that of methods that draw random numbers.
-func New(name string, params map[string]any, runSeed uint64) (r *Rule, err error) {
-	defer fail.Caught(&err)
-	m, all := fail.Or(method.New(name, params)), fail.Or(method.Resolve(name, params))
-	r = &Rule{settings: text(all), method: m, info: m.Info(), rng: seed.New(runSeed, "method")}
-	r.stateful, _ = method.As[method.Stateful](m)
-	r.keeper, _ = r.stateful.(interface{ Snapshot() (restore func()) })
-	r.follower, _ = method.As[method.Follower](m)
+func New(name string, params map[string]any, runSeed uint64) (*Rule, error) {
+	all, err := method.Resolve(name, params)
+	if err != nil {
+		return nil, err
+	}
+	m, err := method.New(name, params)
+	if err != nil {
+		return nil, err
+	}
+	at, err := method.Start(m)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rule{settings: text(all), method: at, rng: seed.New(runSeed, "method")}
+	r.keeper, _ = at.Stateful.(interface{ Snapshot() (restore func()) })
 	return r, nil
 }
 
@@ -59,12 +64,12 @@ func text(all map[string]any) string {
 }
 
 // Follows says whether the rule learns from the losses after a step; see [Rule.Follow].
-func (r *Rule) Follows() bool { return r.follower != nil }
+func (r *Rule) Follows() bool { return r.method.Follower != nil }
 
 // Follow passes the losses of the latest step's batches after that step to the rule. A rule that does not learn from
 // them ignores them.
 func (r *Rule) Follow(ids []int, losses []float64) error {
-	if r.follower == nil {
+	if r.method.Follower == nil {
 		return nil
 	}
 	if ids == nil {
@@ -73,13 +78,13 @@ func (r *Rule) Follow(ids []int, losses []float64) error {
 	if len(ids) != len(losses) {
 		return fmt.Errorf("%d losses after the step for %d ids", len(losses), len(ids))
 	}
-	return r.follower.Follow(ids, losses)
+	return r.method.Follower.Follow(ids, losses)
 }
 
 // End says that a stream has ended. The rule forgets what it remembers of it.
 func (r *Rule) End(id int) {
-	if r.stateful != nil {
-		r.stateful.End(id)
+	if r.method.Stateful != nil {
+		r.method.Stateful.End(id)
 	}
 }
 
@@ -94,35 +99,42 @@ type state struct {
 // State returns everything that the rule remembers, as JSON. A rule with the same name and parameters that is given it
 // by [Rule.SetState] goes on with the same bits.
 func (r *Rule) State() (data []byte, err error) {
-	defer fail.Caught(&err)
-	s := state{Method: r.info.Name, Settings: r.settings, Rand: fail.Or(r.rng.MarshalBinary())}
-	if r.stateful != nil {
-		s.State = fail.Or(r.stateful.MarshalState())
+	s := state{Method: r.method.Info.Name, Settings: r.settings}
+	if s.Rand, err = r.rng.MarshalBinary(); err != nil {
+		return nil, err
+	}
+	if r.method.Stateful != nil {
+		if s.State, err = r.method.Stateful.MarshalState(); err != nil {
+			return nil, err
+		}
 	}
 	return json.Marshal(s)
 }
 
 // SetState replaces what the rule remembers by what [Rule.State] returned. A state of another method, or one that was
 // saved with other parameters, is refused and changes nothing.
-func (r *Rule) SetState(data []byte) (err error) {
-	defer fail.Caught(&err)
+func (r *Rule) SetState(data []byte) error {
 	var s state
 	if err := jsonin.Unmarshal(data, &s); err != nil {
 		return fmt.Errorf("it is not a state of pcl weigh: %w", err)
 	}
-	if s.Method != r.info.Name {
-		return fmt.Errorf("it holds the state of %q, not of %s", s.Method, r.info.Name)
+	if s.Method != r.method.Info.Name {
+		return fmt.Errorf("it holds the state of %q, not of %s", s.Method, r.method.Info.Name)
 	}
 	if s.Settings != "" && s.Settings != r.settings {
 		return fmt.Errorf("use the settings it was saved with: %s; this rule has %s", s.Settings, r.settings)
 	}
 	rng := seed.New(0, "")
-	fail.If(rng.UnmarshalBinary(s.Rand))
-	if r.stateful != nil {
-		back := r.mark()
-		if err := r.stateful.UnmarshalState(s.State); err != nil {
-			back() // a composition may have taken over a part of it
+	if err := rng.UnmarshalBinary(s.Rand); err != nil {
+		return err
+	}
+	if r.method.Stateful != nil {
+		back, err := r.mark()
+		if err != nil {
 			return err
+		}
+		if err := r.method.Stateful.UnmarshalState(s.State); err != nil {
+			return errors.Join(err, back()) // a composition may have taken over a part of it
 		}
 	}
 	r.rng = rng
@@ -130,19 +142,23 @@ func (r *Rule) SetState(data []byte) (err error) {
 }
 
 // mark returns a function that goes back to what the rule remembers now.
-func (r *Rule) mark() (back func()) {
-	draws, restore := r.rng.Mark(), func() {}
+func (r *Rule) mark() (back func() error, err error) {
+	draws, restore := r.rng.Mark(), func() error { return nil }
 	switch {
 	case r.keeper != nil:
-		restore = r.keeper.Snapshot()
-	case r.stateful != nil:
-		state := fail.Or(r.stateful.MarshalState())
-		restore = func() { fail.If(r.stateful.UnmarshalState(state)) }
+		undo := r.keeper.Snapshot()
+		restore = func() error { undo(); return nil }
+	case r.method.Stateful != nil:
+		state, err := r.method.Stateful.MarshalState()
+		if err != nil {
+			return nil, err
+		}
+		restore = func() error { return r.method.Stateful.UnmarshalState(state) }
 	}
-	return func() {
+	return func() error {
 		r.rng.Return(draws)
-		restore()
-	}
+		return restore()
+	}, nil
 }
 
 // counted are the ids 1, 2, …, k.

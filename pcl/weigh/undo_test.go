@@ -18,13 +18,13 @@ func TestUndo(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		before := remembered(t, r)
-		back := r.mark()
+		back := must.Get(r.mark())(t)
 		p = &Problem{Rows: [][]float64{{1, 3, 1}, {2, -1, 1}}, Losses: []float64{2, 1}, IDs: []int{8, 9}}
 		if _, err := r.Weights(p, first); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		after := remembered(t, r)
-		if back(); remembered(t, r) != before {
+		if must.Do(t, back()); remembered(t, r) != before {
 			t.Errorf("%s: it remembers %s, before %s", name, remembered(t, r), before)
 		}
 		if _, err := r.Weights(p, again); err != nil || !slices.Equal(first, again) || remembered(t, r) != after {

@@ -188,8 +188,8 @@ func TestDescribe(t *testing.T) {
 		if err != nil || d.Name != name {
 			t.Errorf("%s: %s %v", name, text, err)
 		}
-		if d.NeedsCross != slices.Contains(d.LeavesOut, "its products of two halves of each batch") || name == "modo" && !d.NeedsCross {
-			t.Errorf("%s needs products of halves of batches: %v; it leaves out %v", name, d.NeedsCross, d.LeavesOut)
+		if d.Needs.Cross != slices.Contains(d.LeavesOut, "its products of two halves of each batch") || name == "modo" && !d.Needs.Cross {
+			t.Errorf("%s needs products of halves of batches: %v; it leaves out %v", name, d.Needs.Cross, d.LeavesOut)
 		}
 		if want := leftOut[name]; !slices.Equal(d.LeavesOut, want) {
 			t.Errorf("%s leaves out %q, want %q", name, d.LeavesOut, want)

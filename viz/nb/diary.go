@@ -29,8 +29,9 @@ const (
 
 func newDiary(l *pcl.Learner) diary {
 	o := l.Options()
+	info := l.MethodInfo()
 	return diary{steps: l.Steps(), since: time.Now(), run: results.Run{
-		ID: "live", Method: o.Method.Info().Name, MethodTitle: o.Method.Info().Title,
+		ID: "live", Method: info.Name, MethodTitle: info.Title,
 		Increment: o.Increment, Config: []byte("{}"), Steps: l.Steps(),
 	}}
 }

@@ -407,8 +407,8 @@ func TestWithoutPlugins(t *testing.T) {
 func TestRegisterAgain(t *testing.T) {
 	s := begin(t)
 	rule := func(weight string) string {
-		return "type Own struct{}\nfunc (Own) Weights(s *method.Step, w []float64) (method.Outcome, error) {\n\tfor i := range w {\n\t\tw[i] = " + weight + "\n\t}\n\treturn method.Outcome{}, nil\n}\n" +
-			"func init_own() {\n\tmethod.Register(method.Info{Name: \"own\", Title: \"Own\", Family: \"mtl\", Rule: \"w\", Source: \"test\", Cost: \"K\", State: \"none\", SumW: \"1\", NeedsGram: true}, Own{})\n}"
+		return "type Own struct{}\nfunc (Own) Needs() method.Needs { return method.Needs{Gram: true} }\nfunc (Own) Weights(s *method.Step, w []float64) (method.Outcome, error) {\n\tfor i := range w {\n\t\tw[i] = " + weight + "\n\t}\n\treturn method.Outcome{}, nil\n}\n" +
+			"func init_own() {\n\tmethod.Register(method.Info{Name: \"own\", Title: \"Own\", Family: \"mtl\", Rule: \"w\", Source: \"test\", Cost: \"K\", State: \"none\", SumW: \"1\"}, func() method.Method { return new(Own) })\n}"
 	}
 	use := "w := make([]float64, 1)\nm := must(method.New(\"own\", nil))\nmust(m.Weights(&method.Step{IDs: []int{1}, Gram: []float64{9}}, w))\nw"
 	s.shows(rule("1"), "")
