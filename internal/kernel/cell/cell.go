@@ -43,6 +43,7 @@ type Notebook struct {
 	cells    map[int]*Cell
 	told     map[string]bool   // types of which the user knows that they were declared again
 	noted    map[string]string // what types are, by their symbols; see [Notebook.verify]
+	losses
 }
 
 // symbol is something that a cell has declared or imported.
@@ -56,7 +57,8 @@ type symbol struct {
 func New(packages []Package, root string) *Notebook {
 	nb := &Notebook{root: root, fset: token.NewFileSet(), exports: map[string]string{}, byName: map[string][]string{},
 		symbols: map[string]symbol{}, pkg: types.NewPackage(Path, "main"), entities: map[types.Object]*entity{}, moved: map[types.Object]types.Object{}, ids: map[string]bool{}, aliases: map[string]string{},
-		cells: map[int]*Cell{}, noted: map[string]string{}, told: map[string]bool{}}
+		cells: map[int]*Cell{}, noted: map[string]string{}, told: map[string]bool{},
+		losses: losses{lost: map[string]string{}, given: map[string]string{}, mentions: map[string][]string{}, sets: map[string][]string{}}}
 	nb.importer = importer.ForCompiler(nb.fset, "gc", func(p string) (io.ReadCloser, error) {
 		return os.Open(nb.exports[p])
 	})
@@ -170,6 +172,9 @@ func (nb *Notebook) Commit(c *Cell) {
 		nb.ids[e.id] = true
 	}
 	nb.locals += c.locals
+	for _, name := range c.Gives {
+		nb.given[name] = c.parts[0].from.File
+	}
 }
 
 // Forget removes names, so that later cells don't see them.

@@ -17,6 +17,7 @@ import (
 type Cell struct {
 	ID      int
 	Notes   []string // what the user should know
+	Gives   []string // the variables to which its statements give values
 	Missing []string // packages that it imports and the notebook does not have; see [Notebook.Add]
 
 	nb      *Notebook

@@ -23,7 +23,7 @@ func calls(name string) ast.Stmt { return text(name + "()") }
 // halts is a statement that ends the goroutine if its cell was stopped. It costs a comparison while no cell was: "Stopped" while
 // one was just stopped, "Left" as long as one that was stopped may wait for something.
 func (c *Cell) halts(while string) ast.Stmt {
-	return text(fmt.Sprintf("if %[1]s.%[2]s.Load() > 0 { %[1]s.Halt(%[3]d) }", runtimeName, while, c.ID))
+	return text(fmt.Sprintf("if %[1]s.%[2]s() { %[1]s.Halt(%[3]d) }", runtimeName, while, c.ID))
 }
 
 // interruptible has a loop end with its cell. One that waits for others looks for longer whether it was stopped.

@@ -27,6 +27,9 @@ func (nb *Notebook) Translate(s Source) (*Cell, error) {
 		maps.DeleteFunc(more, func(key string, _ bool) bool { return carry[key] || dropped[key] != "" })
 		if len(c.failed)+len(more) == 0 {
 			if err == nil {
+				err = c.readsLost()
+			}
+			if err == nil {
 				err = c.translate(dropped)
 			}
 			return c, err

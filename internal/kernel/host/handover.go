@@ -20,6 +20,7 @@ import (
 // saved is what another process needs to give a variable its value: how it was made, or a copy.
 type saved struct {
 	Name   string
+	Zero   bool // its value is the one that it has anyway
 	Recipe *recipe.Recipe
 	State  string                // of a learner, the file of its state, which several variables may share
 	Tasks  map[int]recipe.Recipe // of a learner
@@ -35,7 +36,11 @@ func (host) Save(r rt.Saving, lost *rt.Lost) (err error) {
 	var list []saved
 	for _, name := range r.Names {
 		v, ok := rt.Value(name)
-		if !ok || v.IsZero() {
+		if !ok {
+			continue
+		}
+		if v.IsZero() {
+			list = append(list, saved{Name: name, Zero: true})
 			continue
 		}
 		s := saved{Name: name}
@@ -160,27 +165,29 @@ func opened(t reflect.Type) reflect.Type {
 	return t
 }
 
-// Restore gives variables the values that Save has written. The texts say which it could not restore, and which it has.
-func (host) Restore(dir string, texts *[2]string) (err error) {
+// Restore gives variables the values that Save has written.
+func (host) Restore(dir string, r *rt.Restored) (err error) {
 	defer fail.Caught(&err)
 	var list []saved
 	f := fail.Or(os.Open(filepath.Join(dir, savedFile)))
 	defer f.Close()
 	fail.If(gob.NewDecoder(f).Decode(&list))
-	var done, failed []string
 	learners := map[string]any{} // by file
 	for _, s := range list {
 		v, ok := rt.Value(s.Name)
 		if !ok {
 			continue
 		}
+		if s.Zero {
+			r.Zero = append(r.Zero, s.Name)
+			continue
+		}
 		if err := fail.Tried(func() { s.restore(dir, v, learners) }); err != nil {
-			failed = append(failed, fmt.Sprintf("%s: %v", s.Name, err))
+			r.Failed = append(r.Failed, fmt.Sprintf("%s: %v", s.Name, err))
 		} else {
-			done = append(done, s.Name)
+			r.Names = append(r.Names, s.Name)
 		}
 	}
-	*texts = [2]string{rt.Sentence("Not restored", failed), rt.Sentence("Restored", done)}
 	return nil
 }
 

@@ -31,6 +31,7 @@ import (
 // program.
 func Main(find func(file, function string) (any, error)) {
 	debug.SetTraceback("single")
+	debug.SetMaxStack(1 << 28)   // an endless recursion takes a second, and not many
 	for fd := 3; fd <= 6; fd++ { // what cells start is not to keep them open
 		syscall.CloseOnExec(fd)
 	}

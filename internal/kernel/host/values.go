@@ -24,6 +24,16 @@ func show(v any) {
 	}
 }
 
+// Set lists which of some variables are not zero.
+func (host) Set(names []string, set *[]string) error {
+	for _, name := range names {
+		if v, ok := rt.Value(name); ok && !v.IsZero() {
+			*set = append(*set, name)
+		}
+	}
+	return nil
+}
+
 // Describe writes a table of what cells have declared.
 func (host) Describe(list []rt.Variable, table *string) error {
 	var b strings.Builder

@@ -34,11 +34,15 @@ var (
 	halting    sync.Mutex                   // held while that changes
 )
 
-// Cells look at these before they call [Halt], in their own code, so that it costs them no call.
-var (
-	Stopped atomic.Int32 // how many cells were stopped a short time ago
-	Left    atomic.Int32 // how many are not over that were stopped
-)
+var stopped, left atomic.Int32 // how many cells were stopped a short time ago, and how many are not over that were stopped
+
+// Cells ask these before they call [Halt]. The compiler puts them into the cells' code, so that they cost no call.
+
+// Stopped says whether a cell was stopped a short time ago.
+func Stopped() bool { return stopped.Load() > 0 }
+
+// Left says whether one is not over that was stopped.
+func Left() bool { return left.Load() > 0 }
 
 // errStopped is the panic of a goroutine whose cell was stopped, or ends itself.
 var errStopped = errors.New(StoppedText)
@@ -123,12 +127,12 @@ func (e *execution) halt(ended <-chan struct{}) {
 		}
 		now := list(old)
 		halted.Store(&now)
-		Left.Add(by)
+		left.Add(by)
 	}
 	change(1, func(old []*execution) []*execution { return append(slices.Clip(old), e) })
-	Stopped.Add(1)
+	stopped.Add(1)
 	time.Sleep(lingering)
-	Stopped.Add(-1)
+	stopped.Add(-1)
 	<-ended
 	time.Sleep(lingering)
 	e.over.Store(true)

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // guardName is how [Guard] is called on a stack.
@@ -18,13 +19,15 @@ var tellers = []string{
 	"github.com/parallelcl/parallelcl/viz/nb.(*Training).run", "github.com/parallelcl/parallelcl/viz/nb.Button.press",
 }
 
+var told sync.Map // what was told of panics of earlier cells
+
 // Guard is called by a function of a cell that a panic ends, from a deferred function of it that has recovered p. The panic goes
 // on, as if nobody had recovered it, where a cell or one that tells it can take it. Else only a library's goroutine is left, and
 // the panic would end the process: only the call ends, and its cell is stopped for the panic. id is the cell whose code this is.
 //
 //go:noinline
 func Guard(id int, p any) {
-	if outermost, told := place(); !outermost || told && p != errStopped {
+	if outermost, taken := place(); !outermost || taken && p != errStopped {
 		panic(p)
 	}
 	why := errStopped
@@ -34,14 +37,16 @@ func Guard(id int, p any) {
 	if e := owner(id); !e.over.Load() {
 		e.stop(why)
 	} else if why != errStopped {
-		fmt.Fprintln(os.Stderr, "A goroutine of an earlier cell has ended:", why)
+		if _, again := told.LoadOrStore(why.Error(), true); !again { // a library may call once more
+			fmt.Fprintln(os.Stderr, "A call of an earlier cell's code has ended:", why)
+		}
 	}
 }
 
 // place says whether the function that has called [Guard] is the outermost one of cells on the stack, and whether a panic that
-// leaves it is told. The guards that have run in this panic, of calls of functions of cells, are all on the stack: the one by
+// leaves it is taken. The guards that have run in this panic, of calls of functions of cells, are all on the stack: the one by
 // which a function that has called itself leaves its outermost call is the last one.
-func place() (outermost, told bool) {
+func place() (outermost, taken bool) {
 	type function struct{ name, file string }
 	var own, last function
 	inner, calls, left := "", 0, 0
@@ -57,13 +62,13 @@ func place() (outermost, told bool) {
 				left++
 			}
 		case isCell:
-			if last, told = at, false; at == own {
+			if last, taken = at, false; at == own {
 				calls++
 			}
 		default:
-			told = told || slices.ContainsFunc(tellers, func(name string) bool { return strings.HasPrefix(f.Function, name) })
+			taken = taken || slices.ContainsFunc(tellers, func(name string) bool { return strings.HasPrefix(f.Function, name) })
 		}
 		inner = f.Function
 	}
-	return last == own && calls == left, told
+	return last == own && calls == left, taken
 }

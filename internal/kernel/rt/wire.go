@@ -35,6 +35,13 @@ type Lost struct {
 	Others   []string
 }
 
+// Restored is what could be restored, and why others could not.
+type Restored struct {
+	Names  []string
+	Zero   []string // that were zero
+	Failed []string
+}
+
 // Sentence says what has happened to names, if there are any.
 func Sentence(what string, names []string) string {
 	if len(names) == 0 {

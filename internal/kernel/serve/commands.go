@@ -178,7 +178,7 @@ func (c *commands) reset(words []string) {
 	if len(words) == 1 || words[1] != "go.mod" {
 		c.past = history{}
 		h := *p.Host // for which no cells are compiled
-		c.renew(c.request, &h, "%reset asked for it", rt.Lost{})
+		c.renew(c.request, &h, "%reset asked for it", "", rt.Lost{})
 	}
 }
 
@@ -190,7 +190,7 @@ func (c *commands) version([]string) {
 func (c *commands) handover([]string) {
 	c.building.Lock()
 	defer c.building.Unlock()
-	c.ready(c.request, true)
+	c.ready(c.request, true, fmt.Sprintf("before In[%d]", c.number))
 }
 
 func (c *commands) ask(words []string) { c.asks = words[0] }
@@ -223,7 +223,7 @@ func (c *commands) bash(line, dir, stdin string) {
 	cmd := exec.CommandContext(c.ctx, "/bin/bash", "-c", line)
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
 	cmd.Env = append(os.Environ(), marker+c.dir, protocol.GONB_TMP_DIR_ENV+"="+fail.Or(c.process.Load().ModuleDir()))
-	drain, err := launch(cmd, c.stream)
+	drain, err := launch(cmd, c.print)
 	if err == nil {
 		err = cmd.Wait()
 	}

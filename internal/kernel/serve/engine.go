@@ -66,6 +66,7 @@ func (e *notebook) close() error {
 
 func (e *notebook) execute(r *request) error {
 	do := &commands{notebook: e, request: r, Source: cell.Read(fmt.Sprintf("In[%d]", r.number), r.content.Code)}
+	defer r.unfold()
 	return explained(fail.Tried(do.run), do.File, r.content.Code)
 }
 
@@ -73,13 +74,14 @@ func (e *notebook) execute(r *request) error {
 func (e *notebook) run(r *request, s cell.Source) {
 	e.building.Lock()
 	defer e.building.Unlock()
-	p, id, file := e.build(r, s)
+	p, c, file := e.build(r, s)
 	defer os.Remove(file)
-	err := e.runBuilt(r.ctx, p, id, file)
+	err := e.runBuilt(r.ctx, p, c.ID, file)
+	p.found(c, err)
 	if p.life.Err() != nil {
-		fail.If(errors.Join(err, fail.Tried(func() { e.ready(r, false) })))
+		fail.If(errors.Join(err, fail.Tried(func() { e.ready(r, false, "in "+s.File) })))
 	}
-	e.autosave(p)
+	e.autosave(p, s.File)
 	fail.If(err)
 }
 
@@ -93,21 +95,22 @@ func (e *notebook) runBuilt(ctx context.Context, p *process, id int, file string
 }
 
 // build makes a plugin of a cell, or a process that can run it. What it declares is known from then on.
-func (e *notebook) build(r *request, s cell.Source) (p *process, id int, file string) {
-	e.ready(r, false)
+func (e *notebook) build(r *request, s cell.Source) (p *process, c *cell.Cell, file string) {
+	e.ready(r, false, "before "+s.File)
 	p = e.process.Load()
-	c := fail.Or(p.Compile(r.ctx, s))
+	c = fail.Or(p.Compile(r.ctx, s))
 	for _, note := range c.Notes {
 		r.stream("stderr", note+"\n")
 	}
 	if p.Go.Plugins {
 		file = fail.Or(p.Link(r.ctx, nil, c.ID))
 	} else {
-		p = e.renew(r, p.Host, "", fail.Or(e.save(r.ctx, p, false)), c.ID)
+		p = e.renew(r, p.Host, "", "before "+s.File, fail.Or(e.save(r.ctx, p, false)), c.ID)
+		fail.If(c.ReadsLost())
 	}
 	p.Commit(c)
 	e.past.sources = append(e.past.sources, s)
-	return p, c.ID, file
+	return p, c, file
 }
 
 // force ends a host whose cells don't stop. The next cell gets a new one.

@@ -229,8 +229,17 @@ func TestCollector(t *testing.T) {
 func TestOutput(t *testing.T) {
 	s := begin(t)
 	got, err := s.runFor(time.Hour, "for i := range 200000 {\n\tfmt.Println(\"line é\", i)\n}")
-	if err != nil || strings.Count(got, "\n") != 200000 || !strings.HasSuffix(got, "line é 199999\n") || s.texts > 1000 {
+	if err != nil || !strings.HasPrefix(got, "line é 0\nline é 1\n") || !strings.Contains(got, "lines are left out") ||
+		!strings.HasSuffix(got, "line é 199999\n") || strings.Count(got, "\n") > 10000 || s.texts > 1000 {
 		t.Errorf("%d texts, %d lines, %v", s.texts, strings.Count(got, "\n"), err)
+	}
+	if got, _ := s.run("strings.Repeat(\"a long line \", 1<<20)\nfmt.Println(strings.Repeat(\"a long line \", 1<<20))"); len(got) > 2<<20 {
+		t.Errorf("a line of 12 MB: %d bytes", len(got))
+	}
+	s.shows("for i := range 4000 {\n\tfmt.Print(i%10)\n}", strings.Repeat("0123456789", 400))
+	if got, err := s.run("func boom(n int) int { return boom(n+1) + 1 }\nboom(0)"); err == nil || strings.Count(got, "\n") > 80 || !strings.Contains(got, "stack overflow") ||
+		!strings.Contains(got, "The cells have a new process") {
+		t.Errorf("a stack overflow: %q, %v", got, err)
 	}
 	s.shows("os.Stdout.WriteString(\"\\xc3\")\ntime.Sleep(100 * time.Millisecond)\nos.Stdout.WriteString(\"\\xa9\")", "é")
 }
@@ -327,7 +336,7 @@ func TestHandover(t *testing.T) {
 	s.shows("func double(n int) int { return 2 * n }\nvar byName = map[string][]int{\"a\": {1}}\nf := func() {}\ntype point struct{ x int }\nat := point{3}\nopt := struct{ N *int }{new(int)}\nvar any1 any = map[string]any{\"b\": []int{4}}", "")
 	s.shows(setup, "1")
 	s.shows(step(3), "")
-	const came = "The cells have a new process: the old one had grown too large. Restored: also, any1, at, byName, c, g, l. These did not come along: f, opt."
+	const came = "The cells have a new process: the old one had grown too large. Restored: also, any1, at, byName, c, g, l. These did not come along: f, opt. Cells that read one of them are refused until it has a value again."
 	if got, err := s.heavy(step(3)); err != nil || strings.TrimSpace(got) != came {
 		t.Errorf("%q, %v; want %q", got, err, came)
 	}
@@ -383,7 +392,7 @@ func TestWithoutPlugins(t *testing.T) {
 		t.Fatal("there are plugins without cgo")
 	}
 	s.shows("x, f := map[string]int{\"a\": 40}, func() int { return 1 }\nfunc double(n int) int { return n }\nfunc twice(n int) int { return double(n) }\nf()", "1")
-	s.shows("func double(n int) int { return 2 * n }\nx[\"a\"] += 2", "These did not come along: f.")
+	s.shows("func double(n int) int { return 2 * n }\nx[\"a\"] += 2", "These did not come along: f. Cells that read one of them are refused until it has a value again.")
 	s.shows("twice(x[\"a\"])", "84")
 	s.shows(setup, "1")
 	for range 3 {

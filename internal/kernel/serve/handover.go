@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,20 +25,21 @@ import (
 type history struct {
 	sources []cell.Source // that have run
 	saved   string        // the folder in which values were saved last
+	after   string        // the cell after which that was
 	due     time.Time     // when they may be saved again
 	refused string        // why a new host was not taken
 }
 
 // ready makes sure that a host runs that has the module's packages as they are, and has not grown too large. If a learner
 // cannot come along to a new one the old one stays, unless force is set, which wants a new one in any case.
-func (e *notebook) ready(r *request, force bool) {
+func (e *notebook) ready(r *request, force bool, when string) {
 	p := e.process.Load()
 	if p.life.Err() != nil {
 		h, err := p.Current(context.WithoutCancel(r.ctx))
 		if err != nil {
 			h = p.Host
 		}
-		e.renew(r, h, fmt.Sprintf("the old one has ended (%v)", context.Cause(p.life)), rt.Lost{})
+		e.renew(r, h, fmt.Sprintf("the old one has ended (%v)", context.Cause(p.life)), when, rt.Lost{})
 		return
 	}
 	source, why := origin.Fingerprint(p.Module), ""
@@ -58,7 +60,7 @@ func (e *notebook) ready(r *request, force bool) {
 		lost := fail.Or(e.save(r.ctx, p, false))
 		refused := len(lost.Learners) > 0 && !force && h.Go.Plugins
 		fail.When(refused, "%s. %%handover replaces it all the same.", strings.Join(lost.Learners, "; "))
-		e.renew(r, h, why, lost)
+		e.renew(r, h, why, when, lost)
 	})
 	if force || r.ctx.Err() != nil {
 		fail.If(err)
@@ -72,12 +74,15 @@ func (e *notebook) ready(r *request, force bool) {
 func (e *notebook) save(ctx context.Context, p *process, quick bool) (lost rt.Lost, err error) {
 	defer fail.Caught(&err)
 	r := rt.Saving{Dir: fail.Or(os.MkdirTemp(e.dir, "saved")), Quick: quick}
+	gone := p.Lost()
 	for _, v := range p.Names("var") {
-		r.Names = append(r.Names, v.Name)
+		if !slices.Contains(gone, v.Name) {
+			r.Names = append(r.Names, v.Name)
+		}
 	}
 	old := e.past.saved
 	if err = p.call(ctx, "Save", r, &lost); err == nil {
-		e.past.saved = r.Dir
+		e.past.saved, e.past.after = r.Dir, ""
 	} else {
 		old = r.Dir
 	}
@@ -86,20 +91,23 @@ func (e *notebook) save(ctx context.Context, p *process, quick bool) (lost rt.Lo
 }
 
 // autosave saves what a new host could begin with, at most for half of the time.
-func (e *notebook) autosave(p *process) {
+func (e *notebook) autosave(p *process, after string) {
 	begin := time.Now()
 	if begin.Before(e.past.due) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	e.save(ctx, p, true) // if that fails, what was saved before stays
+	if _, err := e.save(ctx, p, true); err == nil { // else what was saved before stays
+		e.past.after = ", as after " + after
+	}
 	e.past.due = time.Now().Add(time.Since(begin))
 }
 
 // renew starts a host in place of the one there is, where there are no plugins with one more cell, which it is to run. It tells
-// it what cells have declared and saved. It says why and what came along or, if it has no reason, only what did not.
-func (e *notebook) renew(r *request, h *build.Host, why string, lost rt.Lost, run ...int) *process {
+// it what cells have declared and saved. It says why and what came along or, if it has no reason, only what did not: when is said
+// to those who read that later.
+func (e *notebook) renew(r *request, h *build.Host, why, when string, lost rt.Lost, run ...int) *process {
 	cells, ctx, text := e.process.Load().Cells, context.WithoutCancel(r.ctx), ""
 	if h != cells.Host { // for which cells were not compiled
 		cells = h.Cells(e.dir)
@@ -111,6 +119,7 @@ func (e *notebook) renew(r *request, h *build.Host, why string, lost rt.Lost, ru
 			}
 			cells.Commit(c)
 		}
+		cells.Inherit(e.process.Load().Notebook)
 	}
 	p := fail.Or(e.start(ctx, cells, run...))
 	old := e.process.Load()
@@ -121,19 +130,48 @@ func (e *notebook) renew(r *request, h *build.Host, why string, lost rt.Lost, ru
 	if err := p.declareAgain(ctx); err != nil {
 		text += " What cells have declared is gone: " + printable.Line(err.Error()) + "."
 	}
-	var restored [2]string
+	var restored rt.Restored
 	if e.past.saved != "" {
 		if err := p.call(ctx, "Restore", e.past.saved, &restored); err != nil {
-			restored[0] = " " + err.Error()
+			restored.Failed = []string{err.Error()}
 		}
 	}
-	if text += restored[0]; why != "" {
-		text = "The cells have a new process: " + why + "." + text + restored[1]
+	gone := p.Lose("when the process of the cells ended "+when, append(restored.Zero, restored.Names...)...)
+	if text += rt.Sentence("Not restored", restored.Failed); why != "" {
+		text = "The cells have a new process: " + why + "." + text + rt.Sentence("Restored"+e.past.after, restored.Names)
 	}
-	if text += rt.Sentence("These did not come along", append(lost.Learners, lost.Others...)); text != "" {
+	if text += rt.Sentence("These did not come along", reasons(gone, lost.Learners)); len(gone) > 0 {
+		text += " Cells that read one of them are refused until it has a value again."
+	}
+	if text != "" {
 		r.stream("stderr", strings.TrimSpace(text)+"\n")
 	}
 	return p
+}
+
+// reasons puts the reasons in place of names that have one.
+func reasons(names, reasons []string) (list []string) {
+	for _, name := range names {
+		i := slices.IndexFunc(reasons, func(text string) bool { return strings.HasPrefix(text, name+": ") })
+		if i >= 0 {
+			name = reasons[i]
+		}
+		list = append(list, name)
+	}
+	return list
+}
+
+// found notes what has a value again after a cell that has run, perhaps with an error.
+func (p *process) found(c *cell.Cell, err error) {
+	gone, set := p.Lost(), []string{}
+	if len(gone) == 0 {
+		return
+	}
+	p.call(context.Background(), "Set", gone, &set) // none, if the process has ended
+	if err == nil {
+		set = append(set, c.Gives...)
+	}
+	p.Found(set...)
 }
 
 // declareAgain has a new host declare and register what cells have.

@@ -13,6 +13,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -43,6 +44,7 @@ type request struct {
 	ended       chan struct{} // closed when it has
 	number      int
 	interrupted time.Time
+	folds       sync.Map // what it prints, by stream
 }
 
 // content has what requests of every kind may say.

@@ -5,6 +5,7 @@ package main
 import (
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -83,6 +84,12 @@ func TestPage(t *testing.T) {
 // Where there is no page, a widget that waits for its first value gets 0 once, and who listens then hears nothing.
 func TestNoPage(t *testing.T) {
 	s := begin(t)
-	s.shows("heard := make(chan int, 10)\nid := comms.Subscribe(\"/b\", func(_ string, v int) { heard <- v })\n<-heard", "0")
-	s.shows("comms.Unsubscribe(id)\nid = comms.Subscribe(\"/b\", func(_ string, v int) { heard <- v })\ntime.Sleep(4 * time.Second)\nlen(heard)", "0")
+	got, err := s.run("heard := make(chan int, 10)\nid := comms.Subscribe(\"/b\", func(_ string, v int) { heard <- v })\nfmt.Println(<-heard)")
+	if err != nil || !strings.HasSuffix(got, "\n0\n") {
+		t.Errorf("%q, %v", got, err)
+	}
+	got, err = s.run("comms.Unsubscribe(id)\nid = comms.Subscribe(\"/b\", func(_ string, v int) { heard <- v })\ntime.Sleep(4 * time.Second)\nfmt.Println(len(heard))")
+	if err != nil || !strings.HasSuffix(got, "0\n") {
+		t.Errorf("%q, %v", got, err)
+	}
 }

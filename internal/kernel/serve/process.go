@@ -136,7 +136,7 @@ func (s stopped) Error() string {
 func (stopped) Is(err error) bool { return err == context.Canceled }
 
 // text shows what the host writes.
-func (e *notebook) text(stream, text string) { e.server.speaker().stream(stream, text) }
+func (e *notebook) text(stream, text string) { e.server.speaker().print(stream, text) }
 
 func init() {
 	gob.Register(map[string]any{})
