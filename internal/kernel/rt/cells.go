@@ -77,6 +77,7 @@ func Stop(id int) { find(id).stop(errStopped) }
 
 const (
 	grace     = 300 * time.Millisecond // for a cell that was stopped to end by itself
+	looking   = time.Second            // for what computes to look whether it was stopped, which costs all that compute
 	lingering = 5 * time.Second        // that its goroutines are still looked for after its own has ended
 )
 
@@ -131,7 +132,7 @@ func (e *execution) halt(ended <-chan struct{}) {
 	}
 	change(1, func(old []*execution) []*execution { return append(slices.Clip(old), e) })
 	stopped.Add(1)
-	time.Sleep(lingering)
+	time.Sleep(looking)
 	stopped.Add(-1)
 	<-ended
 	time.Sleep(lingering)
