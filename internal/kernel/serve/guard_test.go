@@ -76,16 +76,15 @@ func TestPanicGoesOn(t *testing.T) {
 	s.shows("var f func(n int)\nf = func(n int) {\n\tif n == 0 {\n\t\tpanic(\"recursion\")\n\t}\n\tf(n - 1)\n}\nwg.Go(func() { fmt.Println(caught(func() { f(3) })) })\nwg.Wait()", "recursion")
 }
 
-// A stopped cell that waits for ever costs the others nothing, and ends when it goes on.
+// A stopped cell that waits ends when it goes on.
 func TestLeftBehind(t *testing.T) {
 	s := begin(t)
-	s.shows("func sum(n int) (s int) {\n\tfor i := range n {\n\t\ts += i & 3\n\t}\n\treturn s\n}\nfunc timed() time.Duration {\n\tbegin := time.Now()\n\tsum(1e7)\n\treturn time.Since(begin)\n}\nch := make(chan int)\nwoken := false\nbefore := min(timed(), timed(), timed())", "")
+	s.shows("ch := make(chan int)\nwoken := false", "")
 	for _, code := range []string{"<-ch\nwoken = true", "for range ch {\n\twoken = true\n}"} {
 		if err := s.stopped("fmt.Println(\"begun\")\n" + code); !strings.Contains(err, "stopped") {
 			t.Errorf("%s: %s", code, err)
 		}
 	}
-	s.shows("slow := min(timed(), timed(), timed())\nslow < 30*before", "true")
 	s.shows("for range 2 {\n\tselect {\n\tcase ch <- 1:\n\tcase <-time.After(time.Second):\n\t\tfmt.Println(\"nobody waits\")\n\t}\n}\ntime.Sleep(10 * time.Millisecond)\nwoken", "false")
 }
 
