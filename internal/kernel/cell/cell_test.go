@@ -59,7 +59,7 @@ func TestComplete(t *testing.T) {
 
 // std are packages for the cells of tests.
 var std = sync.OnceValues(func() (list []Package, err error) {
-	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{if .Export}}{{.Name}} {{.ImportPath}} {{.Export}}{{end}}", "fmt", "os", "math/rand", "math/rand/v2").Output()
+	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{if .Export}}{{.Name}} {{.ImportPath}} {{.Export}}{{end}}", "fmt", "os", "math/rand", "math/rand/v2", runtime).Output()
 	for line := range strings.Lines(string(out)) {
 		f := strings.Fields(line)
 		list = append(list, Package{Name: f[0], Path: f[1], Export: f[2]})
@@ -229,4 +229,78 @@ func FuzzTranslate(f *testing.F) {
 		nb.Complete(code, len(code))
 		nb.Inspect(code, len(code)/2)
 	})
+}
+
+// Names of earlier cells are what they are also while a cell is being written: no text makes the translation panic.
+func TestEachPrefix(t *testing.T) {
+	nb := notebook(t)
+	run := func(code string) error {
+		c, err := nb.Translate(Read("In[1]", code))
+		if err == nil {
+			_, err = nb.Package("test", nil, c.ID)
+			nb.Commit(c)
+		}
+		return err
+	}
+	if err := run("type P struct{ X, y int }\ntype I interface{ m() int }\ntype G[T any] struct{ v T }\nfunc (g *G[T]) get() T { return g.v }\np, f := P{1, 2}, func(p P) P { return p }\nvar g G[P]\nvar i I"); err != nil {
+		t.Fatal(err)
+	}
+	for _, code := range []string{
+		"type R P\nvar r R = R(p)", "type Q = P\nvar q Q = p", "type K I\nvar k K = i", "type (\n\tA = B\n\tB = P\n)\nfunc (a A) n() int { return a.X }",
+		"func (q Q) m() int { return q.y }\ni = p", "func (g *G[T]) set(v T) { g.v = v }\ng.set(P{})",
+		"type E struct {\n\tP\n\t*R\n\tI\n}\nvar e = E{P: P{X: 1}}\ne.P.X", "type L struct{ next *L; of map[P][]L }\nvar l L", "const n = len([2]P{})\ntype W [n]P\nvar w W",
+		"type X X", "type Y Z\ntype Z Y", "func (p p) x() {}", "func (i I) x() {}", "func (*int) x() {}", "func (g G[P]) y() {}", "type P = P", "type I I", "var p p",
+		"func f[T I](v T) int { return v.m() }\nf(p)", "func m(p P) (P, error) { return p, nil }\nmust(m(p))",
+		"type P struct{ X, y int; z string }\np.y + P{1, 2, \"\"}.X", "type I interface{ m() int; o() }\ni.m()",
+	} {
+		for n := range len(code) {
+			nb.Complete(code[:n], n)
+			nb.Inspect(code, n)
+			Complete(code[:n])
+		}
+		err := run(code)
+		if wrong := strings.HasPrefix(code, "type X") || strings.HasPrefix(code, "type Y") || strings.Contains(code, "func (p p)") || strings.Contains(code, "func (i I)") ||
+			strings.Contains(code, "*int") || code == "type P = P" || code == "type I I" || code == "var p p"; wrong != (err != nil) && !strings.Contains(code, "y() {}") {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+}
+
+// A mistake that comes of a variable which could not follow its type says so.
+func TestMistakeOfBefore(t *testing.T) {
+	nb := notebook(t)
+	for i, code := range []string{"type P struct{ x int }\np := P{1}\nfunc f(p P) int { return p.x }", "type P struct{ x, y int }\nf(p)"} {
+		c, err := nb.Translate(Read("In[1]", code))
+		if list, _ := err.(scanner.ErrorList); i == 1 && (len(list) != 2 || !strings.Contains(list[1].Msg, "keep the old one and its values: p")) {
+			t.Errorf("%v", err)
+		}
+		if err == nil {
+			nb.Commit(c)
+		}
+	}
+}
+
+// A package that would give a type that processes have another meaning is not built.
+func TestVerify(t *testing.T) {
+	nb := notebook(t)
+	noted, err := nb.verify("package main\ntype P struct{ x int }\nfunc (p P) m() {}\nfunc f() { type t int; type t2 struct{ P } }")
+	if err != nil || len(noted) != 3 {
+		t.Fatal(noted, err)
+	}
+	nb.noted = noted
+	for text, want := range map[string]bool{
+		"type P struct{ x int }\nfunc (p P) m() { print(1) }":          true,
+		"type Pʹ struct{ x string }":                                   true,
+		"type P struct{ x string }\nfunc (p P) m() {}":                 false,
+		"type P struct{ x int }":                                       false,
+		"type P struct{ x int }\nfunc (p P) m() {}\nfunc (p P) n() {}": false,
+		"type P struct{ x int }\nfunc (p P) m() int { return 1 }":      false,
+		"type P = int\nfunc g() { type t string }":                     false,
+		"func g() { type (t int; t2 int) }":                            false,
+		"func g() { type u string }":                                   true,
+	} {
+		if _, err := nb.verify("package main\n" + text); (err == nil) != want {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
 }

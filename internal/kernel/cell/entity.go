@@ -31,6 +31,7 @@ type entity struct {
 	code
 	id     string
 	body   *code     // of a function, or of a method that its type calls: the newest one
+	values bool      // it is a type that values can have as it is
 	params [2]string // of a generic type: as it declares and as it uses them
 }
 
@@ -185,7 +186,7 @@ func (c *Cell) definition(o *types.TypeName, e *entity) string {
 	if e.id == o.Name() {
 		e.fields[e.id] = e
 	}
-	e.params = c.params(named.TypeParams())
+	e.params, e.values = c.params(named.TypeParams()), hasValues(o)
 	text := fmt.Sprintf("type %s%s %s\n", e.id, e.params[0], c.typeOf(named.Underlying()))
 	for _, p := range c.parts {
 		f, isFunc := p.node.(*ast.FuncDecl)

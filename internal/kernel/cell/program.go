@@ -7,8 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
 
 // Package is the text of the cells' package with some cells: those to replay declare what is known and register what they register,
@@ -39,13 +37,8 @@ func (nb *Notebook) Package(name string, replay []int, run ...int) (string, erro
 		if e == nil || !p.whole || p.add(&code{entities: map[*entity]bool{e: true}}) != nil { // nothing later can need it then
 			continue
 		}
-		switch o := nb.symbols[symbol].obj.(type) {
-		case *types.Var:
+		if _, isVar := nb.symbols[symbol].obj.(*types.Var); isVar {
 			pointers += fmt.Sprintf("%q: %s, ", symbol, e.id)
-		case *types.TypeName:
-			if hasValues(o) {
-				pointers += fmt.Sprintf("%q: (*%s)(nil), ", rt.TypePrefix+e.id, e.id)
-			}
 		}
 	}
 	for _, id := range replay {
@@ -54,13 +47,18 @@ func (nb *Notebook) Package(name string, replay []int, run ...int) (string, erro
 			replays = append(replays, c.name("replay")+"()")
 		}
 	}
-	begin := ""
+	begin, known := "", ""
+	for e := range p.entities {
+		if e.values {
+			known += fmt.Sprintf("%q: (*%[1]s)(nil), ", e.id)
+		}
+	}
 	for e, body := range p.bodies {
 		if p.entities[e] {
 			begin += fmt.Sprintf("*%s = %s\n", e.id, body.name)
 		}
 	}
-	text := p.file() + fmt.Sprintf(ends, runtimeName, name, pointers, strings.Join(replays, "\n"), strings.Join(runs, "\n"), begin)
+	text := p.file() + fmt.Sprintf(ends, runtimeName, name, pointers, strings.Join(replays, "\n"), strings.Join(runs, "\n"), begin, known)
 	noted, err := nb.verify(text)
 	for _, id := range run {
 		nb.cells[id].noted = noted
@@ -84,6 +82,7 @@ func init() {
 	})
 }
 func ʇʇbegin() {
+	%[1]s.Types(map[string]any{%[7]s})
 	%[6]s
 }
 func main() {}

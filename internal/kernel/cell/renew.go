@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/constant"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"go/types"
 	"maps"
@@ -30,7 +31,14 @@ func (nb *Notebook) Translate(s Source) (*Cell, error) {
 				err = c.readsLost()
 			}
 			if err == nil {
-				err = c.translate(dropped)
+				return c, c.translate(dropped)
+			}
+			c.note(dropped)
+			if list, ok := err.(scanner.ErrorList); ok {
+				for _, text := range c.Notes { // may be why
+					list.Add(list[0].Pos, text)
+				}
+				err = list
 			}
 			return c, err
 		}

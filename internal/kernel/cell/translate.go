@@ -10,8 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
 
 // translation is what a cell becomes.
@@ -103,24 +101,11 @@ func (c *Cell) pointers() (text string) {
 			}
 		case *types.Var:
 			text += fmt.Sprintf("%q: %s, ", name, c.entity(o).id)
-		case *types.TypeName:
-			text += c.typePointer(o)
 		default:
 			c.within(&unused, func() { c.entity(o) })
 		}
 	}
 	return text
-}
-
-// typePointer gives package rt a type, by which it can find values of it.
-func (c *Cell) typePointer(o *types.TypeName) string {
-	unused := newCode()
-	if !hasValues(o) {
-		c.within(&unused, func() { c.entity(o) })
-		return ""
-	}
-	e := c.entity(o)
-	return fmt.Sprintf("%q: (*%s)(nil), ", rt.TypePrefix+e.id, e.id)
 }
 
 // hasValues says whether values can have a type as it is.
@@ -136,7 +121,7 @@ func (c *Cell) follows() string {
 	for _, name := range slices.Sorted(slices.Values(c.renewed)) {
 		before, now := c.nb.symbols[name].obj, c.symbols[name].obj
 		if sameLayout(before.Type(), now.Type(), nil) {
-			text += fmt.Sprintf("%q: %q, ", c.nb.entities[before].id, c.nb.entities[now].id)
+			text += fmt.Sprintf("%q: %q, ", c.nb.entities[before].id, c.entity(now).id)
 		}
 	}
 	if text != "" {

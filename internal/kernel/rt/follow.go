@@ -2,27 +2,31 @@ package rt
 
 import (
 	"reflect"
-	"strings"
+	"sync"
 )
 
-// TypePrefix begins the names of types among the pointers that cells give [Enter]. Their identifiers follow.
-const TypePrefix = "type "
+var named sync.Map // types, by their identifiers
+
+// Types makes types of cells known, by their identifiers: pointers that are nil.
+func Types(pointers map[string]any) {
+	for id, p := range pointers {
+		named.Store(id, reflect.TypeOf(p).Elem())
+	}
+}
 
 // Follow gives values in interfaces, which know their type, the one that was declared in its place, whose memory is laid out alike.
 // names has identifiers of old and new types. What values of other packages hold is left alone.
 func Follow(names map[string]string) {
 	f := follower{to: map[reflect.Type]reflect.Type{}, open: map[reflect.Type]bool{}, seen: map[seen]bool{}}
 	for old, now := range names {
-		from, ok := variables.Load(TypePrefix + old)
-		to, ok2 := variables.Load(TypePrefix + now)
+		from, ok := named.Load(old)
+		to, ok2 := named.Load(now)
 		if ok && ok2 {
-			f.to[reflect.TypeOf(from).Elem()] = reflect.TypeOf(to).Elem()
+			f.to[from.(reflect.Type)] = to.(reflect.Type)
 		}
 	}
-	for name, p := range variables.Range {
-		if !strings.HasPrefix(name.(string), TypePrefix) {
-			f.walk(reflect.ValueOf(p).Elem())
-		}
+	for _, p := range variables.Range {
+		f.walk(reflect.ValueOf(p).Elem())
 	}
 }
 
