@@ -1,11 +1,12 @@
 package emgd
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
@@ -15,22 +16,48 @@ import (
 // Weights, slacks, ‖d‖², level and the lists of rows are checked; Violation, Gap, Cancellation and Iterations, which tell how
 // a solve went, are not. How short a row has to be to be left out is the solver's ZeroTol, which a certificate does not have:
 // of a row in Dropped it is checked that some other row is longer.
-func (c *Certificate) Verify(p *Problem, tol float64) (err error) {
-	defer fail.Caught(&err)
-	defer fail.At("emgd: certificate")
-	k, numbers := p.k, slices.Concat(c.Lambda, c.Slacks, []float64{c.Norm2, c.Level, c.Floor})
-	fail.When(len(c.Lambda) != k || len(c.Sigma) != k || len(c.Slacks) != k, "%d weights, %d factors and %d slacks; want %d of each", len(c.Lambda), len(c.Sigma), len(c.Slacks), k)
-	fail.When(c.Status < Optimal || c.Status > RowsDropped || c.Status == FloorInfeasible || c.Status == IterationLimit, "it proves nothing: %s", c.Status.Message())
-	fail.If(checkSigma(c.Sigma))
-	fail.When(!fp.Finite(numbers) || max(c.Exponent, -c.Exponent) > 1<<12, "weights, slacks or ‖d‖² are not finite")
-	v := &verifier{Certificate: c, tol: tol, active: mark(c.Active, k), out: mark(c.Dropped, k)}
-	v.multiply(p.inner())
-	v.weights()
-	v.lengths()
-	if c.Status != Stationary {
-		v.slacks()
+func (c *Certificate) Verify(p *Problem, tol float64) error {
+	if err := c.verify(p, tol); err != nil {
+		return fmt.Errorf("emgd: certificate: %w", err)
 	}
 	return nil
+}
+
+func (c *Certificate) verify(p *Problem, tol float64) error {
+	v := &verifier{Certificate: c, tol: tol}
+	if err := v.form(p.k); err != nil {
+		return err
+	}
+	v.multiply(p.inner())
+	if err := v.weights(); err != nil {
+		return err
+	}
+	if err := v.lengths(); err != nil || c.Status == Stationary {
+		return err
+	}
+	return v.slacks()
+}
+
+// form checks what can be said of the certificate alone.
+func (v *verifier) form(k int) (err error) {
+	numbers := slices.Concat(v.Lambda, v.Slacks, []float64{v.Norm2, v.Level, v.Floor})
+	switch {
+	case len(v.Lambda) != k || len(v.Sigma) != k || len(v.Slacks) != k:
+		return fmt.Errorf("%d weights, %d factors and %d slacks; want %d of each", len(v.Lambda), len(v.Sigma), len(v.Slacks), k)
+	case v.Status < Optimal || v.Status > RowsDropped || v.Status == FloorInfeasible || v.Status == IterationLimit:
+		return fmt.Errorf("it proves nothing: %s", v.Status.Message())
+	}
+	if err := checkSigma(v.Sigma); err != nil {
+		return err
+	}
+	if !fp.Finite(numbers) || max(v.Exponent, -v.Exponent) > 1<<12 {
+		return errors.New("weights, slacks or ‖d‖² are not finite")
+	}
+	if v.active, err = mark(v.Active, k); err != nil {
+		return err
+	}
+	v.out, err = mark(v.Dropped, k)
+	return err
 }
 
 // verifier has what a certificate's weights do to the gradients.
@@ -107,48 +134,68 @@ func (v *verifier) multiply(gram [][]*big.Float) {
 }
 
 // mark turns a list of rows, which names each at most once, into flags.
-func mark(list []int, k int) []bool {
+func mark(list []int, k int) ([]bool, error) {
 	in := make([]bool, k)
 	for _, i := range list {
-		fail.When(i < 0 || i >= k || in[i], "the list of rows %v; want different ones from 0 to %d", list, k-1)
+		if i < 0 || i >= k || in[i] {
+			return nil, fmt.Errorf("the list of rows %v; want different ones from 0 to %d", list, k-1)
+		}
 		in[i] = true
 	}
-	return in
+	return in, nil
 }
 
 // weights checks them, the lists of rows, and what the status says about rows at the floor. Rows that were left out have no
 // weight, unless d = 0 whatever the weights are, and are not the longest.
-func (v *verifier) weights() {
+func (v *verifier) weights() error {
 	longest := slices.MaxFunc(v.norm, (*big.Float).Cmp)
 	sum, bound := number(-1), false // whether a row is at the floor
 	for i, l := range v.Lambda {
 		active, out := v.active[i], v.out[i]
-		fail.When(l < 0 || l < v.Floor && !out && v.size.Sign() > 0 || active && l == 0, "λ_%d = %v; want at least the floor %v, and more than 0 if the row is active", i, l, v.Floor)
-		fail.When(out && (l != 0 && v.size.Sign() > 0 || v.norm[i] == longest && longest.Sign() > 0), "row %d is left out, and has the weight %v or is the longest", i, l)
-		fail.When(v.Status != Stationary && (active && out || !active && !out && l > v.Floor), "row %d has the weight %v at a floor of %v, and Active is %v", i, l, v.Floor, v.Active)
+		if l < 0 || l < v.Floor && !out && v.size.Sign() > 0 || active && l == 0 {
+			return fmt.Errorf("λ_%d = %v; want at least the floor %v, and more than 0 if the row is active", i, l, v.Floor)
+		}
+		if out && (l != 0 && v.size.Sign() > 0 || v.norm[i] == longest && longest.Sign() > 0) {
+			return fmt.Errorf("row %d is left out, and has the weight %v or is the longest", i, l)
+		}
+		if v.Status != Stationary && (active && out || !active && !out && l > v.Floor) {
+			return fmt.Errorf("row %d has the weight %v at a floor of %v, and Active is %v", i, l, v.Floor, v.Active)
+		}
 		bound = bound || !active && !out
 		sum.Add(sum, times(number(l), number(v.Sigma[i])))
 	}
-	fail.When(math.Abs(over(sum, number(1))) > exact, "Σλ_iσ_i differs from 1 by %.3g", sum)
-	fail.When(v.Status == FloorBinding && !(v.Floor > 0 && bound) || v.Status == Optimal && v.Floor > 0 && bound, "the status is %v, and a weight at the floor of %v: %v", v.Status, v.Floor, bound)
+	if math.Abs(over(sum, number(1))) > exact {
+		return fmt.Errorf("Σλ_iσ_i differs from 1 by %.3g", sum)
+	}
+	if v.Status == FloorBinding && !(v.Floor > 0 && bound) || v.Status == Optimal && v.Floor > 0 && bound {
+		return fmt.Errorf("the status is %v, and a weight at the floor of %v: %v", v.Status, v.Floor, bound)
+	}
+	return nil
 }
 
 // lengths checks whether d is 0 as the status says, and what the certificate says of its length.
-func (v *verifier) lengths() {
+func (v *verifier) lengths() error {
 	ratio, limit := over(v.length, v.size), stationary(len(v.norm)-len(v.Dropped))
 	if v.Status == Stationary {
 		still := ratio <= 1.001*limit && v.Norm2 == 0 && !slices.ContainsFunc(v.Slacks, func(x float64) bool { return x != 0 })
-		fail.When(!still, "‖d‖/Σλ_i‖J_i‖ = %v, ‖d‖² = %v and the slacks %v of a stationary point; want 0", ratio, v.Norm2, v.Slacks)
-		return
+		if !still {
+			return fmt.Errorf("‖d‖/Σλ_i‖J_i‖ = %v, ‖d‖² = %v and the slacks %v of a stationary point; want 0", ratio, v.Norm2, v.Slacks)
+		}
+		return nil
 	}
-	fail.When(!(ratio > limit/2), "‖d‖/Σλ_i‖J_i‖ = %v for the status %v", ratio, v.Status)
+	if !(ratio > limit/2) {
+		return fmt.Errorf("‖d‖/Σλ_i‖J_i‖ = %v for the status %v", ratio, v.Status)
+	}
 	v.claims = exact + 1e-15/ratio/ratio // the rounding of a Gram matrix is relative to (Σλ_i‖J_i‖)²
 	off := func(x float64) bool { return math.Abs(over(minus(v.inUnit(x), v.norm2), v.norm2)) > v.claims }
-	fail.When(off(v.Norm2) || v.Floor == 0 && off(v.Level), "Norm2 %v or Level %v is not ‖d‖² = %.17g over 4^%d", v.Norm2, v.Level, v.norm2, v.Exponent)
+	if off(v.Norm2) || v.Floor == 0 && off(v.Level) {
+		return fmt.Errorf("Norm2 %v or Level %v is not ‖d‖² = %.17g over 4^%d", v.Norm2, v.Level, v.norm2, v.Exponent)
+	}
+	return nil
 }
 
 // slacks checks the optimality conditions.
-func (v *verifier) slacks() {
+func (v *verifier) slacks() error {
 	loses, level := false, v.norm2
 	if v.Floor > 0 {
 		level = v.inUnit(v.Level)
@@ -159,13 +206,22 @@ func (v *verifier) slacks() {
 		slack, scale := minus(v.along[i], times(sigma, level)), plus(times(v.norm[i], v.length), times(sigma, most))
 		off, part := minus(v.inUnit(v.Slacks[i]), slack), over(slack, scale)
 		allowed := plus(times(number(v.claims), scale), v.inUnit(fp.Smallest))
-		fail.When(off.Abs(off).Cmp(allowed) > 0, "the slack of row %d is %.17g over 4^%d, not %v", i, slack, v.Exponent, v.Slacks[i])
+		if off.Abs(off).Cmp(allowed) > 0 {
+			return fmt.Errorf("the slack of row %d is %.17g over 4^%d, not %v", i, slack, v.Exponent, v.Slacks[i])
+		}
 		if v.out[i] && (v.Status == RowsDropped || v.Status == IllConditioned) {
 			loses = loses || slack.Sign() < 0
 			continue
 		}
-		fail.When(part < -v.tol, "J_%d·d is less than σ_%d·level: the slack is %v of its terms", i, i, part)
-		fail.When(part > v.tol && v.active[i], "row %d is active (λ = %v) but its slack, %v of its terms, is not 0", i, v.Lambda[i], part)
+		if part < -v.tol {
+			return fmt.Errorf("J_%d·d is less than σ_%d·level: the slack is %v of its terms", i, i, part)
+		}
+		if part > v.tol && v.active[i] {
+			return fmt.Errorf("row %d is active (λ = %v) but its slack, %v of its terms, is not 0", i, v.Lambda[i], part)
+		}
 	}
-	fail.When(v.Status == RowsDropped && !loses, "the status is %v, and no row that was left out has a negative slack", v.Status)
+	if v.Status == RowsDropped && !loses {
+		return fmt.Errorf("the status is %v, and no row that was left out has a negative slack", v.Status)
+	}
+	return nil
 }

@@ -29,9 +29,9 @@ func (l *Learner) adjustments(tau float64) []float32 {
 	return logarithms(tau, share)
 }
 
-// adjustmentsApart is the same for a network that is trained on the memory alone, on each sample equally often. They do not
+// adjustmentsDetached is the same for a network that is trained on the memory alone, on each sample equally often. They do not
 // depend on which tasks took part in the last step, which a learner that was loaded does not know.
-func (l *Learner) adjustmentsApart(tau float64) []float32 {
+func (l *Learner) adjustmentsDetached(tau float64) []float32 {
 	share := make([]float64, l.options.Model.Outputs())
 	l.addStored(share, func(int) float64 { return 1 / float64(l.memory.Len()) })
 	return logarithms(tau, share)

@@ -161,7 +161,7 @@ func TestAdjustedApart(t *testing.T) {
 	for _, it := range saved.memory.Samples() {
 		stored[it.Class] += 1 / total
 	}
-	for o, x := range saved.adjustmentsApart(1)[:4] {
+	for o, x := range saved.adjustmentsDetached(1)[:4] {
 		if math.Abs(float64(x)-math.Log(stored[o])) > 1e-5 {
 			t.Errorf("output %d is adjusted by %g, and has the share %g of what is stored", o, x, stored[o])
 		}

@@ -243,7 +243,7 @@ func (l *Learner) remember(t *attached) (err error) {
 		candidates = nil // the memory is filled already
 	}
 	if c := l.method.Curator; c != nil {
-		if err := c.Curate(lab{l: l}, t.id, candidates); err != nil {
+		if err := c.Curate(methodContext{l: l}, t.id, candidates); err != nil {
 			return err
 		}
 	} else {
@@ -251,7 +251,7 @@ func (l *Learner) remember(t *attached) (err error) {
 	}
 	if p := l.method.Penalty; p != nil {
 		// The reservoir may have more samples of each class than it asks for, for the memory.
-		if err := p.Consolidate(lab{l: l}, t.id, t.reservoir.Some(p.Samples())); err != nil {
+		if err := p.Consolidate(methodContext{l: l}, t.id, t.reservoir.Some(p.Samples())); err != nil {
 			return err
 		}
 	}

@@ -26,12 +26,12 @@ func phi(t *testing.T, l *Learner, theta []float32, d []float64, samples []memor
 	must.Do(t, l.begin(theta))
 	var g []float32
 	if l.options.Edit.Mode == "per_sample" {
-		g = lab{l: l}.Gradient(rehearsal.Now, samples)
+		g = must.Get(methodContext{l: l}.Gradient(rehearsal.Now, samples))(t)
 	} else {
 		loss := lossOf(l.method, method.Memory)
-		must.Do(t, lab{l: l}.batches(samples, loss, func(h *device.Batch) error {
+		must.Do(t, methodContext{l: l}.batches(samples, loss, func(h *device.Batch) error {
 			var err error
-			g, err = lab{l: l}.sharedGradient(device.At{Theta: l.network.theta}, h, loss)
+			g, err = methodContext{l: l}.sharedGradient(device.At{Theta: l.network.theta}, h, loss)
 			return err
 		}))
 	}
@@ -48,7 +48,7 @@ func edited(t *testing.T, l *Learner) (theta []float32, d []float64, before []me
 	t.Helper()
 	theta = must.Get(l.Parameters())(t)
 	rows := gradients(t, l)
-	for _, it := range stored(lab{l: l}) {
+	for _, it := range stored(methodContext{l: l}) {
 		it.Pixels = slices.Clone(it.Pixels)
 		before = append(before, it)
 	}
@@ -77,7 +77,7 @@ func TestSmallEditsLowerPhi(t *testing.T) {
 			Seed: seed, Edit: Edit{Eta: 1e-4, Norm: "raw", Unclamped: true}, Programs: programs,
 		})
 		theta, d, before, r := edited(t, l)
-		was, is := phi(t, l, theta, d, before), phi(t, l, theta, d, stored(lab{l: l}))
+		was, is := phi(t, l, theta, d, before), phi(t, l, theta, d, stored(methodContext{l: l}))
 		square := 0.0
 		for _, g := range r.Edit.Gradients {
 			for _, x := range g {
@@ -257,7 +257,7 @@ func TestMeanTarget(t *testing.T) {
 func TestEditOfResNet(t *testing.T) {
 	l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "avggrad", nil), Options{Model: tinyResNet(t), Edit: Edit{Eta: 1e-6, Unclamped: true}}) // a longer step can cross a kink of a ReLU
 	theta, direction, before, r := edited(t, l)
-	was, is := phi(t, l, theta, direction, before), phi(t, l, theta, direction, stored(lab{l: l}))
+	was, is := phi(t, l, theta, direction, before), phi(t, l, theta, direction, stored(methodContext{l: l}))
 	if math.Abs(was-r.Edit.Phi) > 1e-3*was || is >= was {
 		t.Errorf("φ went from %g, in the report %g, to %g", was, r.Edit.Phi, is)
 	}

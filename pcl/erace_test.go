@@ -30,8 +30,8 @@ func TestERACELosses(t *testing.T) {
 	must.Do(t, l.aim(batch, rehearsal.Loss{}))
 	logits, _, err := l.programs.Describe(l.at(l.network.theta), batch, rehearsal.Loss{})
 	must.Do(t, err)
-	kept := stored(lab{l: l}) // all of them are in the batch
-	ofMemory := lab{l: l}.Logits(rehearsal.Now, kept)
+	kept := stored(methodContext{l: l}) // all of them are in the batch
+	ofMemory := must.Get(methodContext{l: l}.Logits(rehearsal.Now, kept))(t)
 	var right []int32
 	for _, it := range kept {
 		right = append(right, int32(must.Get(l.roll.output(it.Task, it.Class))(t)))

@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
@@ -160,7 +159,7 @@ func (l *Learner) countAll(id int, t *Task, n int) ([]ClassCount, error) {
 	if err != nil {
 		return nil, err
 	}
-	theta := lab{l: l}.at(at)
+	theta := methodContext{l: l}.at(at)
 	running := l.at(theta).Running
 	// XLA's binding caches a buffer's shape when it is first asked for, without a lock. All workers read θ, so
 	// its shape is asked for here, before they start.
@@ -258,9 +257,8 @@ func (l *Learner) ruleNow() (at rehearsal.Point, rule rehearsal.Rule, err error)
 		return rehearsal.Now, nil, nil
 	}
 	defer recovered(&err, l.byMethod()+" panicked")
-	defer fail.Caught(&err) // of its lab
 	if l.prepared != l.steps+1 {
-		if err := own.Prepare(lab{l: l}); err != nil {
+		if err := own.Prepare(methodContext{l: l}); err != nil {
 			return 0, nil, err
 		}
 		l.prepared = l.steps + 1

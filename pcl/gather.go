@@ -60,7 +60,7 @@ func (s *step) augment(b *device.Batch, id int) (err error) {
 // replays says which samples of the memory are replayed in this step.
 func (s *step) replays() ([]rehearsal.Replay, error) {
 	if r := s.method.Replayer; r != nil {
-		return r.Replays(lab{s.Learner, s})
+		return r.Replays(methodContext{s.Learner, s})
 	}
 	return []rehearsal.Replay{{ID: method.Memory, Indices: s.memory.Draw(s.options.Batch)}}, nil
 }

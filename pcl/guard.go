@@ -3,8 +3,6 @@ package pcl
 import (
 	"errors"
 	"fmt"
-
-	"github.com/parallelcl/parallelcl/internal/fail"
 )
 
 // ErrClosed is returned by calls to a learner after [Learner.Close], and to a predictor after [Predictor.Close].
@@ -21,6 +19,5 @@ func recovered(err *error, what string) {
 // guarded calls code that is not the learner's own.
 func guarded(whose string, call func() error) (err error) {
 	defer recovered(&err, whose+" panicked")
-	defer fail.Caught(&err) // of a method's lab
 	return call()
 }

@@ -73,7 +73,7 @@ type Learner struct {
 	tasks    runningTasks    // those of them that run
 	over     map[int]int     // of each output, how many tasks that have ended have it
 	replayed []*device.Batch // reused for the memory's rows
-	sample   *device.Batch   // reused for the samples that a method asks about (see lab)
+	sample   *device.Batch   // reused for the samples that a method asks about (see methodContext)
 	steps    int             // how many steps have been made
 	version  int             // how often something has changed that predictions depend on
 	prepared int             // one more than the steps made when the method last prepared to predict
@@ -231,7 +231,7 @@ func (l *Learner) total() int { return l.options.Model.Layout().Total }
 // at is where batches are looked at with parameters on the device, and the running statistics that belong to these: their own for
 // a network that was trained apart, otherwise the present ones.
 func (l *Learner) at(theta compute.Buffer) device.At {
-	if o := &l.others; theta == o.apart[0] && o.statistics != nil {
+	if o := &l.others; theta == o.detached[0] && o.statistics != nil {
 		return device.At{Theta: theta, Running: o.statistics}
 	}
 	return device.At{Theta: theta, Running: l.network.statistics}

@@ -23,7 +23,7 @@ func TestLwFLoss(t *testing.T) {
 	batch := runningTask(l, 2).current
 	must.Do(t, l.aim(batch, rehearsal.Loss{}))
 	logitsAt := func(point rehearsal.Point) [][]float32 {
-		logits, _, err := l.programs.Describe(l.at(lab{l: l}.at(point)), batch, rehearsal.Loss{})
+		logits, _, err := l.programs.Describe(l.at(methodContext{l: l}.at(point)), batch, rehearsal.Loss{})
 		must.Do(t, err)
 		return logits
 	}

@@ -65,12 +65,12 @@ type others struct {
 	over       endedTasks        // the tasks that had ended by then
 	taught     []int             // their outputs, in no particular order
 	ahead      compute.Buffer    // where the last virtual step led
-	apart      [2]compute.Buffer // a second network, trained separately, and its momentum
+	detached   [2]compute.Buffer // a second network, trained separately, and its momentum
 	statistics []float32         // the running statistics of that network
 }
 
 func (o *others) free() {
-	program.Free(o.remembered, o.ahead, o.apart[0], o.apart[1])
+	program.Free(o.remembered, o.ahead, o.detached[0], o.detached[1])
 	*o = others{}
 }
 

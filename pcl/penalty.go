@@ -3,7 +3,6 @@ package pcl
 import (
 	"fmt"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
@@ -67,7 +66,7 @@ func (s *step) penaliseAgain() error {
 // penalty returns the penalty at the present parameters and its gradient, or no gradient if there is none.
 func (s *step) penalty() (value float64, gradient []float32, err error) {
 	if p := s.method.Penalty; p != nil {
-		return p.Penalise(lab{l: s.Learner})
+		return p.Penalise(methodContext{l: s.Learner})
 	}
 	return 0, nil, nil
 }
@@ -75,36 +74,39 @@ func (s *step) penalty() (value float64, gradient []float32, err error) {
 // moved tells a method that follows the parameters of an update.
 func (s *step) moved() error {
 	if m := s.method.Penalty; m != nil {
-		return m.Moved(lab{s.Learner, s}, func() []float32 { return fail.Or(s.meanOfTasks()) })
+		return m.Moved(methodContext{s.Learner, s}, s.meanOfTasks)
 	}
 	return nil
 }
 
-func (b lab) Parameters() []float32 {
-	n := b.l.programs.Shared
-	return fail.Or(program.Read[float32](b.l.network.theta, b.l.total()))[:n:n]
+func (c methodContext) Parameters() ([]float32, error) {
+	theta, err := program.Read[float32](c.l.network.theta, c.l.total())
+	if err != nil {
+		return nil, err
+	}
+	n := c.l.programs.Shared
+	return theta[:n:n], nil
 }
 
 // TaskGradient takes the right labels for targets, also where a loss has those of the old model: this was remembered when
 // the task ended, and so agrees with the present one, which would leave no gradient.
-func (b lab) TaskGradient(samples []memory.Item) (out []float32) {
-	b.fits(samples)
-	loss := lossOf(b.l.method, samples[0].Task)
+func (c methodContext) TaskGradient(samples []memory.Item) (out []float32, err error) {
+	c.fits(samples)
+	loss := lossOf(c.l.method, samples[0].Task)
 	loss.Teacher, loss.Temperature, loss.Adjust = 0, 0, 0
-	fail.If(b.batches(samples, loss, func(h *device.Batch) error {
+	err = c.batches(samples, loss, func(h *device.Batch) (err error) {
 		if loss.Sigmoid {
 			blank := loss
 			blank.Distill = 0
-			if err := b.l.target(h, blank); err != nil {
+			if err := c.l.target(h, blank); err != nil {
 				return err
 			}
 		}
-		own := device.At{Theta: b.l.network.theta} // normalised with the batch's own statistics
-		var err error
-		out, err = b.sharedGradient(own, h, loss)
+		own := device.At{Theta: c.l.network.theta} // normalised with the batch's own statistics
+		out, err = c.sharedGradient(own, h, loss)
 		return err
-	}))
-	return out
+	})
+	return out, err
 }
 
 // meanOfTasks returns the mean of the tasks' gradients over the shared parameters, without rows that took no part in the update.

@@ -23,11 +23,11 @@ import (
 // still is a method with a penalty that does nothing.
 type still struct{ method.Method }
 
-func (still) Penalise(rehearsal.PenaltyLab) (float64, []float32, error)  { return 0, nil, nil }
-func (still) Moved(rehearsal.PenaltyLab, func() []float32) error         { return nil }
-func (still) Replaced(rehearsal.PenaltyLab) error                        { return nil }
-func (still) Samples() int                                               { return 0 }
-func (still) Consolidate(rehearsal.PenaltyLab, int, []memory.Item) error { return nil }
+func (still) Penalise(rehearsal.PenaltyContext) (float64, []float32, error)   { return 0, nil, nil }
+func (still) Moved(rehearsal.PenaltyContext, func() ([]float32, error)) error { return nil }
+func (still) Replaced(rehearsal.PenaltyContext) error                         { return nil }
+func (still) Samples() int                                                    { return 0 }
+func (still) Consolidate(rehearsal.PenaltyContext, int, []memory.Item) error  { return nil }
 
 // pulling is a penalty ½k‖θ−a‖² with the parameters a of its first call, and a note of what it was asked.
 type pulling struct {
@@ -38,8 +38,11 @@ type pulling struct {
 	moves  [][]float32 // g_cur
 }
 
-func (p *pulling) Penalise(lab rehearsal.PenaltyLab) (value float64, gradient []float32, err error) {
-	theta := lab.Parameters()
+func (p *pulling) Penalise(ctx rehearsal.PenaltyContext) (value float64, gradient []float32, err error) {
+	theta, err := ctx.Parameters()
+	if err != nil {
+		return 0, nil, err
+	}
 	p.called++
 	if p.anchor == nil {
 		p.anchor = make([]float32, len(theta))
@@ -54,9 +57,10 @@ func (p *pulling) Penalise(lab rehearsal.PenaltyLab) (value float64, gradient []
 	return value, gradient, nil
 }
 
-func (p *pulling) Moved(lab rehearsal.PenaltyLab, current func() []float32) error {
-	p.moves = append(p.moves, slices.Clone(current()))
-	return nil
+func (p *pulling) Moved(_ rehearsal.PenaltyContext, current func() ([]float32, error)) error {
+	g, err := current()
+	p.moves = append(p.moves, slices.Clone(g))
+	return err
 }
 
 // TestPenaltyRow: a penalty is a row that the rule sees, with its value, its products and its weight, and the step
@@ -151,8 +155,8 @@ func TestPenaltyWithoutMemory(t *testing.T) {
 func TestTaskGradient(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l := trained(t, b, newMethod(t, "avggrad+der-pp+lwf", map[string]any{"beta": 0}), Options{})
-	sample := stored(lab{l: l})[:1]
-	g := lab{l: l}.TaskGradient(sample)
+	sample := stored(methodContext{l: l})[:1]
+	g := must.Get(methodContext{l: l}.TaskGradient(sample))(t)
 	if len(g) != l.programs.Shared {
 		t.Fatalf("a gradient of %d entries for %d shared parameters", len(g), l.programs.Shared)
 	}
@@ -161,7 +165,7 @@ func TestTaskGradient(t *testing.T) {
 		moved := slices.Clone(theta)
 		moved[q] += by
 		must.Do(t, l.begin(moved))
-		must.Do(t, (lab{l: l}).batches(sample, rehearsal.Loss{}, func(*device.Batch) error {
+		must.Do(t, (methodContext{l: l}).batches(sample, rehearsal.Loss{}, func(*device.Batch) error {
 			return nil
 		}))
 		return must.Get(l.programs.Losses(l.at(l.network.theta), l.sample, rehearsal.Loss{}))(t)[0]
@@ -235,7 +239,7 @@ func (l *learning) Unwrap() method.Method { return l.Method }
 
 func (l *learning) Samples() int { return 5 }
 
-func (l *learning) Consolidate(_ rehearsal.PenaltyLab, _ int, samples []memory.Item) error {
+func (l *learning) Consolidate(_ rehearsal.PenaltyContext, _ int, samples []memory.Item) error {
 	l.given = append(l.given, samples)
 	return nil
 }
@@ -288,14 +292,14 @@ func TestInformationOfLabels(t *testing.T) {
 	l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "avggrad+icarl+ewc", nil), Options{Increment: "class"})
 	steps(t, l, 2)
 	p := l.method.Penalty
-	if _, pull, err := p.Penalise(lab{l: l}); err != nil || dot(pull, pull) < 1e-6 {
+	if _, pull, err := p.Penalise(methodContext{l: l}); err != nil || dot(pull, pull) < 1e-6 {
 		t.Errorf("after two steps of the second task the penalty has the gradient of length² %g, error %v", dot(pull, pull), err)
 	}
-	samples := stored(lab{l: l})
-	now := lab{l: l}.TaskGradient(samples)
+	samples := stored(methodContext{l: l})
+	now := must.Get(methodContext{l: l}.TaskGradient(samples))(t)
 	program.Free(l.others.remembered)
 	l.others.remembered = nil // as before a first task has ended
-	if want := (lab{l: l}).Gradient(rehearsal.Now, samples); !slices.Equal(now, want) || dot(now, now) == 0 {
+	if want := must.Get((methodContext{l: l}).Gradient(rehearsal.Now, samples))(t); !slices.Equal(now, want) || dot(now, now) == 0 {
 		t.Errorf("the gradient of length² %g is not that of the labels, of length² %g", dot(now, now), dot(want, want))
 	}
 }

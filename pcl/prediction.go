@@ -58,7 +58,7 @@ func (l *Learner) predictor() (*Predictor, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, theta := l.options, lab{l: l}.at(at)
+	o, theta := l.options, methodContext{l: l}.at(at)
 	p := &Predictor{
 		programs: o.Programs, scores: lossOf(l.method, method.Memory), loss: keyOf(o.compared()),
 		roll: l.roll, rule: rule, steps: l.steps, version: l.version,
@@ -88,7 +88,7 @@ func (l *Learner) trained() (*Trained, error) {
 			return nil, err
 		}
 	}
-	theta := lab{l: l}.at(at)
+	theta := methodContext{l: l}.at(at)
 	values, err := program.Read[float32](theta, l.total())
 	if err != nil {
 		return nil, err

@@ -70,7 +70,7 @@ func (l *Learner) setTrained(t *Trained) error {
 	}
 	// The present network is the old model of methods that hold on to one, if a task has ended.
 	if loss := lossOf(l.method, 1); (loss.Sigmoid || loss.Teacher > 0) && len(l.ended().ids(l.roll)) > 0 {
-		return lab{l: l}.remember()
+		return methodContext{l: l}.Remember()
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (l *Learner) exchange(theta, statistics []float32) error {
 			return err
 		}
 		if a := l.method.Penalty; a != nil {
-			return a.Replaced(lab{l: l})
+			return a.Replaced(methodContext{l: l})
 		}
 		return nil
 	})

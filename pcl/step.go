@@ -245,7 +245,7 @@ func (s *step) free() {
 // store shows the step's batches to a method that fills the memory itself.
 func (s *step) store() error {
 	if m := s.method.Storer; m != nil {
-		return m.Store(lab{s.Learner, s}, s.firstSeen())
+		return m.Store(methodContext{s.Learner, s}, s.firstSeen())
 	}
 	return nil
 }

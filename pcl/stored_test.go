@@ -19,9 +19,9 @@ type curator struct {
 
 func (curator) Pool(quota int) int { return quota }
 
-func (c curator) Curate(lab rehearsal.Lab, _ int, candidates []memory.Item) error {
+func (c curator) Curate(ctx rehearsal.Context, _ int, candidates []memory.Item) error {
 	c.spoil(&candidates[0])
-	lab.Memory().Add(candidates[:1])
+	ctx.Memory().Add(candidates[:1])
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -20,8 +21,8 @@ func TestStoredLogits(t *testing.T) {
 			l := smallLearner(t, b, name, Options{Increment: "class"})
 			ended, before, extended := 0, map[int][]float32{}, 0
 			timeline(t, l, func(r *StepReport) {
-				now := lab{l: l}.Logits(rehearsal.Now, stored(lab{l: l}))
-				for i, it := range stored(lab{l: l}) {
+				now := must.Get(methodContext{l: l}.Logits(rehearsal.Now, stored(methodContext{l: l})))(t)
+				for i, it := range stored(methodContext{l: l}) {
 					old, known := before[i]
 					want := old
 					switch {
@@ -37,7 +38,7 @@ func TestStoredLogits(t *testing.T) {
 								t.Errorf("sample %d: new logits %v are no multiple of the present %v", i, newer, now[i][len(old):])
 							}
 						}
-						right := old[lab{l: l}.Output(it.Task, it.Class)]
+						right := old[must.Get(methodContext{l: l}.Output(it.Task, it.Class))(t)]
 						if factor > 1+1e-6 || factor < 1-1e-6 && slices.Max(newer) > 0.85*max(right, 0)+1e-6 {
 							t.Errorf("sample %d: new logits %v are %g of the present ones, for a right class at %g", i, newer, factor, right)
 						}

@@ -7,7 +7,6 @@ import (
 	"github.com/gomlx/compute"
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -121,20 +120,24 @@ func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64, err e
 	return norm2, nil
 }
 
-func (b lab) StepAhead(gamma float64) {
-	l := b.l
-	w, rows := b.s.current()
-	ahead := fail.Or(l.programs.Ahead(l.network.theta, gamma, w, rows))
+func (c methodContext) StepAhead(gamma float64) error {
+	l := c.l
+	w, rows := c.s.current()
+	ahead, err := l.programs.Ahead(l.network.theta, gamma, w, rows)
+	if err != nil {
+		return err
+	}
 	program.Free(l.others.ahead)
 	l.others.ahead = ahead
+	return nil
 }
 
-func (b lab) Update() {
-	w, rows := b.s.current()
+func (c methodContext) Update() error {
+	w, rows := c.s.current()
 	if len(rows) == 0 {
-		return
+		return nil
 	}
-	fail.If(b.s.updateAlong(w, rows))
+	return c.s.updateAlong(w, rows)
 }
 
 // updateAlong makes an update besides the step's own, and computes the gradients of all rows again.

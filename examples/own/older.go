@@ -16,20 +16,20 @@ type older struct {
 
 // Join sets the choice that the part makes; all others stay as they are.
 func (o *older) Join(r *rehearsal.Rehearsal) error {
-	r.Draw = func(lab rehearsal.ReplayLab) ([]int, error) {
-		return drawOlder(lab, *o.Power), nil
+	r.Draw = func(ctx rehearsal.ReplayContext) ([]int, error) {
+		return drawOlder(ctx, *o.Power), nil
 	}
 	return nil
 }
 
 // drawOlder draws a batch without repeats. The smallest of numbers that are drawn from exponential distributions belongs to
 // each sample as often as the sample's rate, its weight, says.
-func drawOlder(lab rehearsal.ReplayLab, power float64) []int {
-	store := lab.Memory()
+func drawOlder(ctx rehearsal.ReplayContext, power float64) []int {
+	store := ctx.Memory()
 	indices, drawn := make([]int, store.Len()), make([]float64, store.Len())
 	for i := range indices {
-		indices[i], drawn[i] = i, lab.Rand().ExpFloat64()*math.Pow(float64(store.Item(i).Task), power)
+		indices[i], drawn[i] = i, ctx.Rand().ExpFloat64()*math.Pow(float64(store.Item(i).Task), power)
 	}
 	slices.SortFunc(indices, func(a, b int) int { return cmp.Compare(drawn[a], drawn[b]) })
-	return indices[:min(lab.Batch(), len(indices))]
+	return indices[:min(ctx.Batch(), len(indices))]
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// small is a lab of a memory of three samples, from which batches of one are drawn.
+// small is a ctx of a memory of three samples, from which batches of one are drawn.
 type small struct {
-	rehearsal.ReplayLab
+	rehearsal.ReplayContext
 	store *memory.Store
 	rng   *rand.Rand
 }
@@ -30,10 +30,10 @@ func TestOlder(t *testing.T) {
 	for task := 1; task <= 3; task++ {
 		store.Put(store.Len(), memory.Item{Task: task, Class: task, Pixels: []float32{0}})
 	}
-	lab, drawn := small{store: store, rng: rand.New(rand.NewPCG(1, 2))}, map[int]float64{}
+	ctx, drawn := small{store: store, rng: rand.New(rand.NewPCG(1, 2))}, map[int]float64{}
 	const draws = 11000
 	for range draws {
-		drawn[store.Item(drawOlder(lab, 1)[0]).Task]++
+		drawn[store.Item(drawOlder(ctx, 1)[0]).Task]++
 	}
 	for task, share := range map[int]float64{1: 6. / 11, 2: 3. / 11, 3: 2. / 11} {
 		if got := drawn[task] / draws; math.Abs(got-share) > 5*math.Sqrt(share/draws) {

@@ -27,8 +27,8 @@ func (*Balanced) Join(r *Rehearsal) error {
 	return nil
 }
 
-func drawBalanced(lab ReplayLab) ([]int, error) {
-	return balanced(lab.Memory(), lab.Batch(), lab.Rand()), nil
+func drawBalanced(ctx ReplayContext) ([]int, error) {
+	return balanced(ctx.Memory(), ctx.Batch(), ctx.Rand()), nil
 }
 
 // balanced draws at most n samples. Each class that still has samples is as likely as any other for the next one.

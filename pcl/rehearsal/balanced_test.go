@@ -59,30 +59,30 @@ func TestBalancedAll(t *testing.T) {
 	}
 }
 
-// replayLab is a ReplayLab of nothing but a memory.
-type replayLab struct {
-	ReplayLab
+// memoryOnly is a ReplayContext of nothing but a memory.
+type memoryOnly struct {
+	ReplayContext
 	store *memory.Store
 	rng   *rand.Rand
 }
 
-func (l replayLab) Memory() *memory.Store { return l.store }
-func (l replayLab) Batch() int            { return 4 }
-func (l replayLab) Rand() *rand.Rand      { return l.rng }
+func (l memoryOnly) Memory() *memory.Store { return l.store }
+func (l memoryOnly) Batch() int            { return 4 }
+func (l memoryOnly) Rand() *rand.Rand      { return l.rng }
 
 // TestBalancedRows: with two draws of der-pp, both are balanced.
 func TestBalancedRows(t *testing.T) {
 	r := must.Get(New(&Distill{}, &Balanced{}))(t)
-	lab, rare := replayLab{store: storeOf(t, 40, 4), rng: rand.New(rand.NewPCG(5, 6))}, map[int]int{}
+	ctx, rare := memoryOnly{store: storeOf(t, 40, 4), rng: rand.New(rand.NewPCG(5, 6))}, map[int]int{}
 	const steps = 2000
 	for range steps {
-		rows, err := replayer{r}.Replays(lab)
+		rows, err := replayer{r}.Replays(ctx)
 		if err != nil || len(rows) != 2 {
 			t.Fatalf("rows %v, %v", rows, err)
 		}
 		for _, row := range rows {
 			for _, i := range row.Indices {
-				rare[row.ID] += lab.store.Item(i).Class
+				rare[row.ID] += ctx.store.Item(i).Class
 			}
 		}
 	}

@@ -6,20 +6,21 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
 // TestCutMix: the second label's share is the part of the picture that came from its sample.
 func TestCutMix(t *testing.T) {
-	l, r := newSmallLab(t, 6, 12, memory.Config{Policy: "per_class", Budget: 6}), rand.New(rand.NewPCG(1, 7))
+	l, r := newSmallModel(t, 6, 12, memory.Config{Policy: "per_class", Budget: 6}), rand.New(rand.NewPCG(1, 7))
 	var batch []memory.Item
 	for i := range 5 {
 		batch = append(batch, memory.Item{Task: 1, Class: i, Pixels: slices.Repeat([]float32{float32(i)}, 12)})
 	}
 	mean, rounds := 0.0, 0.0
 	for range 2000 {
-		samples, shares := cutmix(l, batch, r)
+		samples, shares, err := cutmix(l, batch, r)
+		must.Do(t, err)
 		for i := 0; i < len(samples); i += 2 {
 			a, b := samples[i], samples[i+1]
 			if a.Class != i/2 || !slices.Equal(a.Pixels, b.Pixels) {
@@ -49,11 +50,7 @@ func TestCutMix(t *testing.T) {
 		}
 	}
 	l.inputs = 2
-	if err := func() (err error) {
-		defer fail.Caught(&err)
-		cutmix(l, batch, r)
-		return nil
-	}(); err == nil {
+	if _, _, err := cutmix(l, batch, r); err == nil {
 		t.Error("samples that are not pictures are mixed")
 	}
 }

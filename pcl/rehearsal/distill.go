@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
@@ -52,27 +51,32 @@ func (d *Distill) Join(r *Rehearsal) error {
 }
 
 // withLogits returns the samples together with the logits of the model.
-func withLogits(lab Lab, task int, samples []memory.Item) []memory.Item {
+func withLogits(ctx Context, task int, samples []memory.Item) ([]memory.Item, error) {
 	if len(samples) == 0 {
-		return nil
+		return nil, nil
 	}
-	logits := lab.Logits(Now, samples)
-	if len(logits) != len(samples) {
-		fail.If(fmt.Errorf("task %d: %d logits for %d samples", task, len(logits), len(samples)))
+	logits, err := ctx.Logits(Now, samples)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(logits) != len(samples):
+		return nil, fmt.Errorf("task %d: %d logits for %d samples", task, len(logits), len(samples))
 	}
 	out := slices.Clone(samples)
 	for i := range out {
 		out[i].Logits = logits[i]
 	}
-	return out
+	return out, nil
 }
 
 // stampLogits stores the logits of the model with the samples of a task that are in the memory already. Where the task has
 // come back, its samples from before have logits, and keep them.
-func stampLogits(lab Lab, task int) {
-	store := lab.Memory()
+func stampLogits(ctx Context, task int) error {
+	store := ctx.Memory()
 	of := slices.DeleteFunc(placesOf(store, task), func(i int) bool { return store.Item(i).Logits != nil })
-	for k, it := range withLogits(lab, task, store.Items(of)) {
+	now, err := withLogits(ctx, task, store.Items(of))
+	for k, it := range now {
 		store.SetLogits(of[k], it.Logits)
 	}
+	return err
 }

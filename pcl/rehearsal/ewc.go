@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
@@ -50,20 +49,25 @@ type ewc struct {
 func (e *ewc) Samples() int { return e.samples }
 
 // Penalise pulls towards θ*.
-func (e *ewc) Penalise(lab PenaltyLab) (float64, []float32, error) { return e.pull(lab, e.lambda) }
+func (e *ewc) Penalise(ctx PenaltyContext) (float64, []float32, error) { return e.pull(ctx, e.lambda) }
 
 // Consolidate takes in the information of a task's samples: of those given or, if there are none, of those in the
 // memory.
-func (e *ewc) Consolidate(lab PenaltyLab, id int, samples []memory.Item) (err error) {
-	defer fail.Caught(&err)
+func (e *ewc) Consolidate(ctx PenaltyContext, id int, samples []memory.Item) error {
 	if len(samples) == 0 {
-		samples = lab.Memory().Items(placesOf(lab.Memory(), id))
+		samples = ctx.Memory().Items(placesOf(ctx.Memory(), id))
 	}
 	if len(samples) == 0 {
 		return nil
 	}
-	theta := lab.Parameters()
-	sum, n := squares(lab, samples, min(e.group, lab.Batch()), len(theta))
+	theta, err := ctx.Parameters()
+	if err != nil {
+		return err
+	}
+	sum, n, err := squares(ctx, samples, min(e.group, ctx.Batch()), len(theta))
+	if err != nil {
+		return err
+	}
 	if e.Stiffness == nil {
 		e.Stiffness = make([]float64, len(theta))
 	}
@@ -76,12 +80,15 @@ func (e *ewc) Consolidate(lab PenaltyLab, id int, samples []memory.Item) (err er
 
 // squares sums the squared gradients of groups of samples, and counts the samples. It skips groups whose gradient is not
 // finite.
-func squares(lab PenaltyLab, samples []memory.Item, group, parameters int) (sum []float64, n int) {
+func squares(ctx PenaltyContext, samples []memory.Item, group, parameters int) (sum []float64, n int, err error) {
 	sum = make([]float64, parameters)
 	for some := range slices.Chunk(samples, group) {
-		mean := lab.TaskGradient(some)
-		if len(mean) != parameters {
-			fail.If(fmt.Errorf("ewc: a gradient of %d entries for %d parameters", len(mean), parameters))
+		mean, err := ctx.TaskGradient(some)
+		switch {
+		case err != nil:
+			return nil, 0, err
+		case len(mean) != parameters:
+			return nil, 0, fmt.Errorf("ewc: a gradient of %d entries for %d parameters", len(mean), parameters)
 		}
 		if !fp.Finite(mean) {
 			continue
@@ -92,7 +99,7 @@ func squares(lab PenaltyLab, samples []memory.Item, group, parameters int) (sum 
 			sum[p] += x * x
 		}
 	}
-	return sum, n
+	return sum, n, nil
 }
 
 // UnmarshalState restores F and θ*.

@@ -28,15 +28,24 @@ func (m *GMED) Join(r *Rehearsal) error {
 }
 
 // draw edits the batch that it draws.
-func (m *GMED) draw(lab ReplayLab) ([]int, error) {
-	store := lab.Memory()
-	batch := store.Draw(lab.Batch())
+func (m *GMED) draw(ctx ReplayContext) ([]int, error) {
+	store := ctx.Memory()
+	batch := store.Draw(ctx.Batch())
 	if len(batch) == 0 {
 		return nil, nil
 	}
-	lab.StepAhead(*m.Gamma)
+	if err := ctx.StepAhead(*m.Gamma); err != nil {
+		return nil, err
+	}
 	samples := store.Items(batch)
-	ahead, now := lab.PixelGradients(Ahead, samples), lab.PixelGradients(Now, samples)
+	ahead, err := ctx.PixelGradients(Ahead, samples)
+	if err != nil {
+		return nil, err
+	}
+	now, err := ctx.PixelGradients(Now, samples)
+	if err != nil {
+		return nil, err
+	}
 	for k, i := range batch {
 		rate := *m.Alpha * math.Pow(1-m.Decay, float64(samples[k].Edits))
 		editPixels(store, i, rate, func(p int) float64 {

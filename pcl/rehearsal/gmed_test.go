@@ -16,7 +16,7 @@ func TestGMEDEdits(t *testing.T) {
 	aged := 0
 	for range 12 {
 		old := l.store.Samples()
-		l.StepAhead(gamma)
+		must.Do(t, l.StepAhead(gamma))
 		before := l.store.Items(everyIndex(l.store))
 		replayed := must.Get(m.draw(l))(t)
 		for i, was := range before {

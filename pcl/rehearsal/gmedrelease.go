@@ -25,15 +25,22 @@ func (m *GMEDRelease) Join(r *Rehearsal) error {
 }
 
 // draw makes the first of the two steps and edits the batch that it draws.
-func (m *GMEDRelease) draw(lab ReplayLab) ([]int, error) {
-	store := lab.Memory()
-	batch := store.Draw(lab.Batch())
+func (m *GMEDRelease) draw(ctx ReplayContext) ([]int, error) {
+	store := ctx.Memory()
+	batch := store.Draw(ctx.Batch())
 	if len(batch) == 0 {
 		return nil, nil
 	}
-	lab.Remember()
-	lab.Update()
-	gradients := lab.PixelGradients(Remembered, store.Items(batch))
+	if err := ctx.Remember(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Update(); err != nil {
+		return nil, err
+	}
+	gradients, err := ctx.PixelGradients(Remembered, store.Items(batch))
+	if err != nil {
+		return nil, err
+	}
 	for k, i := range batch {
 		editPixels(store, i, -*m.Alpha, func(p int) float64 { return float64(gradients[k][p]) })
 	}

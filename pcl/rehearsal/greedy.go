@@ -28,11 +28,11 @@ func (*Greedy) Join(r *Rehearsal) error {
 }
 
 // storeGreedily takes in samples while there is room, and then in place of one of a largest class.
-func storeGreedily(lab Lab, current [][]memory.Item) error {
-	g := balance(lab.Memory())
+func storeGreedily(ctx Context, current [][]memory.Item) error {
+	g := balance(ctx.Memory())
 	for _, batch := range current {
 		for _, it := range batch {
-			g.offer(it, lab.Rand())
+			g.offer(it, ctx.Rand())
 		}
 	}
 	return nil

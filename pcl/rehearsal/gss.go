@@ -48,8 +48,8 @@ const gssFirst = 1.1
 
 // store offers each running task's batch. Samples of a batch that fills the store and do not fit are
 // passed over.
-func (g *GSS) store(lab Lab, current [][]memory.Item) error {
-	store := lab.Memory()
+func (g *GSS) store(ctx Context, current [][]memory.Item) error {
+	store := ctx.Memory()
 	capacity := store.Capacity(classesMet(store, current))
 	if capacity == 0 {
 		return nil
@@ -58,62 +58,81 @@ func (g *GSS) store(lab Lab, current [][]memory.Item) error {
 	for _, batch := range current {
 		room := min(len(batch), capacity-store.Len())
 		if parts == nil && store.Len() > 0 && (room <= 0 || g.ScoreAll) {
-			parts = g.parts(lab)
+			var err error
+			if parts, err = g.parts(ctx); err != nil {
+				return err
+			}
 		}
+		offer := g.replace
 		if room > 0 {
-			g.take(lab, batch[:room], parts)
-		} else {
-			g.replace(lab, batch, parts)
+			offer, batch = g.take, batch[:room]
+		}
+		if err := offer(ctx, batch, parts); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 // parts are the gradients of random parts of the store.
-func (g *GSS) parts(lab Lab) (gradients [][]float32) {
-	store := lab.Memory()
+func (g *GSS) parts(ctx Context) (gradients [][]float32, err error) {
+	store := ctx.Memory()
 	for range int(g.Subsets) {
-		part := anyOf(everyIndex(store), min(int(g.SubsetSize), lab.Batch()), lab.Rand())
-		gradients = append(gradients, lab.Gradient(Now, store.Items(part)))
+		part := anyOf(everyIndex(store), min(int(g.SubsetSize), ctx.Batch()), ctx.Rand())
+		gradient, err := ctx.Gradient(Now, store.Items(part))
+		if err != nil {
+			return nil, err
+		}
+		gradients = append(gradients, gradient)
 	}
-	return gradients
+	return gradients, nil
 }
 
-func (g *GSS) take(lab Lab, samples []memory.Item, parts [][]float32) {
+func (g *GSS) take(ctx Context, samples []memory.Item, parts [][]float32) (err error) {
 	for _, it := range samples {
 		it.Score = gssFirst
 		if g.ScoreAll && parts != nil {
-			it.Score = score(lab, []memory.Item{it}, parts)
+			if it.Score, err = score(ctx, []memory.Item{it}, parts); err != nil {
+				return err
+			}
 		}
-		lab.Memory().Put(lab.Memory().Len(), it)
+		ctx.Memory().Put(ctx.Memory().Len(), it)
 	}
+	return nil
 }
 
-func (g *GSS) replace(lab Lab, batch []memory.Item, parts [][]float32) {
-	if score(lab, batch, parts) >= 1+g.Threshold {
-		return
+func (g *GSS) replace(ctx Context, batch []memory.Item, parts [][]float32) error {
+	if all, err := score(ctx, batch, parts); err != nil || all >= 1+g.Threshold {
+		return err
 	}
-	store, r := lab.Memory(), lab.Rand()
+	store, r := ctx.Memory(), ctx.Rand()
 	for _, it := range batch {
-		it.Score = score(lab, []memory.Item{it}, parts)
+		var err error
+		if it.Score, err = score(ctx, []memory.Item{it}, parts); err != nil {
+			return err
+		}
 		i := drawByScore(store, r.Float64())
 		if i < 0 {
-			return
+			return nil
 		}
 		if old := store.Item(i).Score; r.Float64()*(old+it.Score) < old {
 			store.Put(i, it)
 		}
 	}
+	return nil
 }
 
 // score is 1 + the largest cosine of the samples' gradient with one of the parts', in [0, 2].
-func score(lab Lab, samples []memory.Item, parts [][]float32) float64 {
-	g := lab.Gradient(Now, samples)
+func score(ctx Context, samples []memory.Item, parts [][]float32) (float64, error) {
+	g, err := ctx.Gradient(Now, samples)
+	if err != nil {
+		return 0, err
+	}
 	largest := -1.0
 	for _, part := range parts {
 		largest = max(largest, cosine32(g, part))
 	}
-	return 1 + largest
+	return 1 + largest, nil
 }
 
 // cosine32 is 0 where a vector is 0 or not finite.

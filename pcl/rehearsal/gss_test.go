@@ -9,11 +9,11 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// opposed is a lab whose model is 0 and tells two classes apart, with samples whose gradients are equal,
+// opposed is a ctx whose model is 0 and tells two classes apart, with samples whose gradients are equal,
 // opposite or orthogonal to that of the first.
-func opposed(t *testing.T, part GSS) (l *smallLab, m *GSS, first, opposite, orthogonal memory.Item) {
+func opposed(t *testing.T, part GSS) (l *smallModel, m *GSS, first, opposite, orthogonal memory.Item) {
 	t.Helper()
-	l, m = newSmallLab(t, 2, 12, memory.Config{Policy: "per_class", Budget: 4}), filled(t, part)
+	l, m = newSmallModel(t, 2, 12, memory.Config{Policy: "per_class", Budget: 4}), filled(t, part)
 	x, y := make([]float32, l.inputs), make([]float32, l.inputs)
 	x[0], y[1] = 1, 1
 	return l, m, memory.Item{Task: 1, Class: 0, Pixels: x}, memory.Item{Task: 1, Class: 1, Pixels: x}, memory.Item{Task: 1, Class: 0, Pixels: y}
@@ -21,15 +21,15 @@ func opposed(t *testing.T, part GSS) (l *smallLab, m *GSS, first, opposite, orth
 
 func TestGSSScores(t *testing.T) {
 	l, _, first, opposite, orthogonal := opposed(t, GSS{})
-	part := l.Gradient(Now, []memory.Item{first, first})
+	part := must.Get(l.Gradient(Now, []memory.Item{first, first}))(t)
 	for want, it := range map[float64]memory.Item{2: first, 0: opposite, 1: orthogonal} {
-		got := score(l, []memory.Item{it}, [][]float32{part})
+		got := must.Get(score(l, []memory.Item{it}, [][]float32{part}))(t)
 		if math.Abs(got-want) > 1e-7 {
 			t.Errorf("score %g, want %g", got, want)
 		}
 	}
-	other := l.Gradient(Now, []memory.Item{orthogonal})
-	if got := score(l, []memory.Item{opposite}, [][]float32{part, other}); math.Abs(got-1) > 1e-7 {
+	other := must.Get(l.Gradient(Now, []memory.Item{orthogonal}))(t)
+	if got := must.Get(score(l, []memory.Item{opposite}, [][]float32{part, other}))(t); math.Abs(got-1) > 1e-7 {
 		t.Errorf("score %g, want that with the nearest part, 1", got)
 	}
 	if got := cosine32([]float32{0, 0}, []float32{1, 2}); got != 0 {
@@ -125,7 +125,7 @@ func TestGSSReplaces(t *testing.T) {
 	replaced := 0.0
 	const rounds = 4000
 	l, m, first, _, _ := opposed(t, GSS{})
-	g := l.Gradient(Now, []memory.Item{first})
+	g := must.Get(l.Gradient(Now, []memory.Item{first}))(t)
 	// A part at 120° to the gradient: cosine −½.
 	part, size := make([]float32, len(g)), 0.0
 	for p, x := range g {

@@ -31,8 +31,11 @@ func (h *Herding) Join(r *Rehearsal) error {
 }
 
 // rankByHerding ranks the candidates of each class.
-func rankByHerding(lab Lab, candidates []memory.Item, quota int) ([]memory.Item, error) {
-	features := unitFeatures(lab, candidates)
+func rankByHerding(ctx Context, candidates []memory.Item, quota int) ([]memory.Item, error) {
+	features, err := unitFeatures(ctx, candidates)
+	if err != nil {
+		return nil, err
+	}
 	of, classes := grouped(len(candidates), func(i int) int { return candidates[i].Class })
 	var ranked []memory.Item
 	for _, c := range classes {

@@ -6,7 +6,7 @@ import "errors"
 // Losses that differ only in which outputs compete share one compiled program.
 type Loss struct {
 	// Sigmoid takes the binary cross-entropy, summed over the outputs that compete, in place of the cross-entropy of the
-	// softmax. The target of outputs of tasks that had ended when [Lab.Remember] was last called is the sigmoid of their logit
+	// softmax. The target of outputs of tasks that had ended when [Context.Remember] was last called is the sigmoid of their logit
 	// at [Remembered].
 	Sigmoid bool
 	// StoredLogits takes the mean squared difference between the logits and those that were stored with the samples instead.
@@ -18,7 +18,7 @@ type Loss struct {
 	Distill float64
 	// Teacher is the weight of a distillation that is added to the loss: the cross-entropy between the softmax of the
 	// logits at [Remembered] and that of the present ones, both divided by Temperature, over the outputs of tasks that
-	// had ended when [Lab.Remember] was last called. It is for cross-entropies without Distill.
+	// had ended when [Context.Remember] was last called. It is for cross-entropies without Distill.
 	Teacher, Temperature float64
 	// Adjust is τ ≥ 0, where τ times the logarithm of each class's share of the samples of the present step is added to
 	// its logit. It is for cross-entropies without Distill and without Teacher, and does not change

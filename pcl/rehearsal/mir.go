@@ -30,14 +30,17 @@ func (m *MIR) Join(r *Rehearsal) error {
 }
 
 // draw picks among candidates; where all of them fit into the batch nothing is scored.
-func (m *MIR) draw(lab ReplayLab) ([]int, error) {
-	store, k := lab.Memory(), lab.Batch()
+func (m *MIR) draw(ctx ReplayContext) ([]int, error) {
+	store, k := ctx.Memory(), ctx.Batch()
 	c := int(min(m.Candidates*float64(k), float64(store.Len())))
-	among := anyOf(everyIndex(store), c, lab.Rand())
+	among := anyOf(everyIndex(store), c, ctx.Rand())
 	if len(among) <= k {
 		return among, nil
 	}
-	rise := m.interference(lab, among)
+	rise, err := m.interference(ctx, among)
+	if err != nil {
+		return nil, err
+	}
 	order := everyIndex(store)[:len(among)]
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rise[b], rise[a]) })
 	chosen := make([]int, k)
@@ -48,18 +51,24 @@ func (m *MIR) draw(lab ReplayLab) ([]int, error) {
 }
 
 // interference is how much each loss rises in the virtual step.
-func (m *MIR) interference(lab ReplayLab, indices []int) []float64 {
-	lab.StepAhead(*m.Gamma)
-	samples := lab.Memory().Items(indices)
-	after := lab.Losses(Ahead, samples)
-	for k, loss := range lab.Losses(Now, samples) {
+func (m *MIR) interference(ctx ReplayContext, indices []int) ([]float64, error) {
+	if err := ctx.StepAhead(*m.Gamma); err != nil {
+		return nil, err
+	}
+	samples := ctx.Memory().Items(indices)
+	after, err := ctx.Losses(Ahead, samples)
+	if err != nil {
+		return nil, err
+	}
+	before, err := ctx.Losses(Now, samples)
+	for k, loss := range before {
 		if m.BestLoss {
 			loss = lowest(samples[k].Score, loss)
-			lab.Memory().SetScore(indices[k], 1+loss) // which refuses a loss that is not finite
+			ctx.Memory().SetScore(indices[k], 1+loss) // which refuses a loss that is not finite
 		}
 		after[k] -= loss
 	}
-	return after
+	return after, err
 }
 
 // lowest is the smaller of a loss and the one behind a score, which is 1 more; 0 stands for none. A loss that is NaN is

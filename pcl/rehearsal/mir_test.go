@@ -9,10 +9,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// interfered is a lab with a full memory and a running task.
-func interfered(t *testing.T) *smallLab {
+// interfered is a ctx with a full memory and a running task.
+func interfered(t *testing.T) *smallModel {
 	t.Helper()
-	l := newSmallLab(t, 6, 12, memory.Config{Policy: "fixed_total", Budget: 60})
+	l := newSmallModel(t, 6, 12, memory.Config{Policy: "fixed_total", Budget: 60})
 	for p := range l.at[Now] {
 		l.at[Now][p] = 0.3 * l.rng.NormFloat64()
 	}
@@ -28,7 +28,7 @@ func TestMIRInterference(t *testing.T) {
 	const gamma = 1e-5
 	l := interfered(t)
 	g, all := l.now(), everyIndex(l.store)
-	rise := filled(t, MIR{Gamma: new(gamma)}).interference(l, all)
+	rise := must.Get(filled(t, MIR{Gamma: new(gamma)}).interference(l, all))(t)
 	if len(rise) != 60 {
 		t.Fatalf("%d numbers for 60 samples", len(rise))
 	}
@@ -48,14 +48,14 @@ func TestMIRBestLoss(t *testing.T) {
 	for i := range all {
 		l.store.SetScore(i, 0)
 	}
-	before := l.Losses(Now, samples)
-	m.interference(l, all)
+	before := must.Get(l.Losses(Now, samples))(t)
+	must.Get(m.interference(l, all))(t)
 	for p := range l.at[Now] { // many losses rise
 		l.at[Now][p] *= -1
 	}
-	rise := m.interference(l, all)
-	after := l.Losses(Ahead, samples)
-	now := l.Losses(Now, samples)
+	rise := must.Get(m.interference(l, all))(t)
+	after := must.Get(l.Losses(Ahead, samples))(t)
+	now := must.Get(l.Losses(Now, samples))(t)
 	rose := 0
 	for i := range all {
 		if before[i] < now[i] {
@@ -82,7 +82,7 @@ func TestMIRBestLossIsFinite(t *testing.T) {
 	for p := range l.at[Now] {
 		l.at[Now][p] = math.NaN()
 	}
-	m.interference(l, all)
+	must.Get(m.interference(l, all))(t)
 	for i := range all {
 		if got := l.store.Item(i).Score; got != float64(i%2)*1.5 {
 			t.Errorf("sample %d has the score %g", i, got)
@@ -94,7 +94,7 @@ func TestMIRBestLossIsFinite(t *testing.T) {
 func TestMIRReplays(t *testing.T) {
 	l := interfered(t)
 	m := filled(t, MIR{Candidates: 100})
-	rise := m.interference(l, everyIndex(l.store))
+	rise := must.Get(m.interference(l, everyIndex(l.store)))(t)
 	got := must.Get(m.draw(l))(t)
 	least := math.Inf(1)
 	for _, i := range got {

@@ -39,13 +39,16 @@ type nearestMean struct {
 }
 
 // Prepare computes the class means: of the exemplars, and of the candidates of running tasks.
-func (m *nearestMean) Prepare(lab PredictLab) error {
-	m.never = m.between && lab.OneTask()
-	samples := lab.Memory().Items(everyIndex(lab.Memory()))
-	for _, task := range lab.Running() {
-		samples = append(samples, lab.Candidates(task)...)
+func (m *nearestMean) Prepare(ctx PredictContext) error {
+	m.never = m.between && ctx.OneTask()
+	samples := ctx.Memory().Items(everyIndex(ctx.Memory()))
+	for _, task := range ctx.Running() {
+		samples = append(samples, ctx.Candidates(task)...)
 	}
-	features := unitFeatures(lab, samples)
+	features, err := unitFeatures(ctx, samples)
+	if err != nil {
+		return err
+	}
 	m.means, m.tasks = map[int][]float64{}, map[int][]int{}
 	of, classes := grouped(len(samples), func(i int) int { return samples[i].Class })
 	for _, c := range classes {
@@ -109,14 +112,15 @@ func (m *nearestMean) oneTask(classes []int) bool {
 }
 
 // unitFeatures are the samples' features, of length 1.
-func unitFeatures(lab Lab, samples []memory.Item) (out [][]float64) {
+func unitFeatures(ctx Context, samples []memory.Item) (out [][]float64, err error) {
 	if len(samples) == 0 {
-		return nil
+		return nil, nil
 	}
-	for _, f := range lab.Features(Now, samples) {
+	features, err := ctx.Features(Now, samples)
+	for _, f := range features {
 		out = append(out, unit(f))
 	}
-	return out
+	return out, err
 }
 
 // unit returns a vector scaled to length 1.

@@ -11,7 +11,7 @@ import (
 // TestNearestMeans: the means are those of unit features, over the stored samples and the candidates of running
 // tasks, and have length 1 themselves.
 func TestNearestMeans(t *testing.T) {
-	l, m := newSmallLab(t, 4, 2, memory.Config{Policy: "per_class", Budget: 6}), &nearestMean{}
+	l, m := newSmallModel(t, 4, 2, memory.Config{Policy: "per_class", Budget: 6}), &nearestMean{}
 	must.Do(t, m.Prepare(l))
 	if len(m.means) != 0 {
 		t.Errorf("%d class means of nothing", len(m.means))
@@ -56,7 +56,7 @@ func TestBetweenTasks(t *testing.T) {
 // where no task has samples of all of its classes.
 func TestNeverWithinTasks(t *testing.T) {
 	for _, oneTask := range []bool{false, true} {
-		l, m := newSmallLab(t, 4, 2, memory.Config{Policy: "per_class", Budget: 6}), &nearestMean{between: true}
+		l, m := newSmallModel(t, 4, 2, memory.Config{Policy: "per_class", Budget: 6}), &nearestMean{between: true}
 		l.oneTask = oneTask
 		l.store.Put(l.store.Len(), memory.Item{Task: 1, Class: 0, Pixels: []float32{1, 0}})
 		l.store.Put(l.store.Len(), memory.Item{Task: 2, Class: 1, Pixels: []float32{0, 1}})

@@ -10,30 +10,30 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// penaltyLab is a PenaltyLab with given parameters, and gradients that are the samples' pixels.
+// penaltyContext is a PenaltyContext with given parameters, and gradients that are the samples' pixels.
 type stateful interface {
 	MarshalState() (json.RawMessage, error)
 	UnmarshalState(json.RawMessage) error
 }
 
-type penaltyLab struct {
-	PenaltyLab
+type penaltyContext struct {
+	PenaltyContext
 	theta, current []float32
 	store          *memory.Store
 }
 
-func (l penaltyLab) Batch() int            { return 3 }
-func (l penaltyLab) Memory() *memory.Store { return l.store }
-func (l penaltyLab) Parameters() []float32 { return slices.Clone(l.theta) }
+func (l penaltyContext) Batch() int                     { return 3 }
+func (l penaltyContext) Memory() *memory.Store          { return l.store }
+func (l penaltyContext) Parameters() ([]float32, error) { return slices.Clone(l.theta), nil }
 
-func (l penaltyLab) TaskGradient(samples []memory.Item) []float32 {
+func (l penaltyContext) TaskGradient(samples []memory.Item) ([]float32, error) {
 	mean := make([]float32, len(l.theta))
 	for _, it := range samples {
 		for p, x := range it.Pixels {
 			mean[p] += x / float32(len(samples))
 		}
 	}
-	return mean
+	return mean, nil
 }
 
 func gradientsAs(rows ...[]float32) (samples []memory.Item) {
@@ -55,11 +55,11 @@ func near(a []float64, b ...float64) bool {
 // TestEWCByHand: the information of two tasks, the penalty and its gradient.
 func TestEWCByHand(t *testing.T) {
 	e := penaltyOf(t, &EWC{Lambda: new(10.0), Decay: new(0.5)}).(*ewc)
-	if _, g, err := e.Penalise(penaltyLab{theta: []float32{1, 2}}); g != nil || err != nil {
+	if _, g, err := e.Penalise(penaltyContext{theta: []float32{1, 2}}); g != nil || err != nil {
 		t.Fatalf("before a task has ended: %v, %v", g, err)
 	}
 	consolidate := func(theta []float32, rows ...[]float32) {
-		must.Do(t, e.Consolidate(penaltyLab{theta: theta}, 1, gradientsAs(rows...)))
+		must.Do(t, e.Consolidate(penaltyContext{theta: theta}, 1, gradientsAs(rows...)))
 	}
 	consolidate([]float32{1, 2}, []float32{1, 0}, []float32{3, 4}) // squares 1 + 9 and 16, of two samples
 	if !near(e.Stiffness, 5, 8) || !slices.Equal(e.Anchor, []float32{1, 2}) {
@@ -69,7 +69,7 @@ func TestEWCByHand(t *testing.T) {
 	if !near(e.Stiffness, 2.5+4, 4+4) || !slices.Equal(e.Anchor, []float32{0, 1}) {
 		t.Errorf("after two tasks F = %v, θ* = %v", e.Stiffness, e.Anchor)
 	}
-	value, g, err := e.Penalise(penaltyLab{theta: []float32{2, 0}})
+	value, g, err := e.Penalise(penaltyContext{theta: []float32{2, 0}})
 	if want := 0.5 * 10 * (6.5*4 + 8*1); err != nil || math.Abs(value-want) > 1e-9 || !slices.Equal(g, []float32{130, -80}) {
 		t.Errorf("penalty %g with gradient %v, %v; want %g and 130, −80", value, g, err, want)
 	}
@@ -80,7 +80,7 @@ func TestEWCGroups(t *testing.T) {
 	rows := [][]float32{{1, 0}, {2, -1}, {-3, 1}, {5, 5}}
 	for group, want := range map[float64][2]float64{1: {39.0 / 4, 27.0 / 4}, 2: {(9.0 + 4) / 4, (1.0 + 36) / 4}, 8: {25.0 / 4, 25.0 / 4}} {
 		e := penaltyOf(t, &EWC{Group: group}).(*ewc)
-		must.Do(t, e.Consolidate(penaltyLab{theta: make([]float32, 2)}, 1, gradientsAs(rows...)))
+		must.Do(t, e.Consolidate(penaltyContext{theta: make([]float32, 2)}, 1, gradientsAs(rows...)))
 		if !near(e.Stiffness, want[:]...) {
 			t.Errorf("groups of %g: F = %v, want %v", group, e.Stiffness, want)
 		}
@@ -97,7 +97,7 @@ func TestEWCFromMemory(t *testing.T) {
 		task  int
 		theta float32
 	}{{1, 7}, {3, 8}} { // the memory holds task 1, and nothing of task 3
-		must.Do(t, e.Consolidate(penaltyLab{theta: []float32{end.theta}, store: store}, end.task, nil))
+		must.Do(t, e.Consolidate(penaltyContext{theta: []float32{end.theta}, store: store}, end.task, nil))
 		if !near(e.Stiffness, 9) || !slices.Equal(e.Anchor, []float32{7}) {
 			t.Errorf("after task %d: F = %v, θ* = %v; want 9 and 7", end.task, e.Stiffness, e.Anchor)
 		}
@@ -108,11 +108,11 @@ func TestEWCFromMemory(t *testing.T) {
 func TestSIByHand(t *testing.T) {
 	s := penaltyOf(t, &SI{C: new(3.0), Xi: 0.5}).(*si)
 	step := func(from, to, g []float32) (float64, []float32) {
-		value, gradient, err := s.Penalise(penaltyLab{theta: from})
+		value, gradient, err := s.Penalise(penaltyContext{theta: from})
 		if err != nil {
 			t.Fatal(err)
 		}
-		must.Do(t, s.Moved(penaltyLab{theta: to}, func() []float32 { return g }))
+		must.Do(t, s.Moved(penaltyContext{theta: to}, func() ([]float32, error) { return g, nil }))
 		return value, gradient
 	}
 	step([]float32{0, 0}, []float32{-1, 1}, []float32{2, 1})  // ω = 2, −1
@@ -120,7 +120,7 @@ func TestSIByHand(t *testing.T) {
 	if _, g := step([]float32{-2, 1}, []float32{-2, 1}, []float32{float32(math.NaN()), 0}); g != nil || !near(s.Path, 3, -1) {
 		t.Errorf("before an end: gradient %v, sums %v", g, s.Path)
 	}
-	must.Do(t, s.Consolidate(penaltyLab{theta: []float32{-2, 1}}, 1, nil))
+	must.Do(t, s.Consolidate(penaltyContext{theta: []float32{-2, 1}}, 1, nil))
 	if !near(s.Stiffness, 3/(4+0.5), 0) || !slices.Equal(s.Anchor, []float32{-2, 1}) || !near(s.Path, 0, 0) {
 		t.Errorf("after an end Ω = %v, θ* = %v, sums %v", s.Stiffness, s.Anchor, s.Path)
 	}
@@ -134,7 +134,7 @@ func TestSIByHand(t *testing.T) {
 func TestPenaltyGradient(t *testing.T) {
 	s := spring{Stiffness: []float64{0, .3, 20}, Anchor: []float32{1, -2, 0.5}}
 	theta := []float32{0, -1, .75}
-	_, g, err := s.pull(penaltyLab{theta: theta}, 4)
+	_, g, err := s.pull(penaltyContext{theta: theta}, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,14 +144,14 @@ func TestPenaltyGradient(t *testing.T) {
 		at := func(by float32) float64 {
 			moved := slices.Clone(theta)
 			moved[p] += by
-			value, _, _ := s.pull(penaltyLab{theta: moved}, 4)
+			value, _, _ := s.pull(penaltyContext{theta: moved}, 4)
 			return value
 		}
 		if want := (at(h) - at(-h)) / (2 * h); math.Abs(float64(g[p])-want) > 1e-6*max(1, math.Abs(want)) {
 			t.Errorf("parameter %d: gradient %g, by differences %g", p, g[p], want)
 		}
 	}
-	if _, _, err := s.pull(penaltyLab{theta: theta[:2]}, 1); err == nil {
+	if _, _, err := s.pull(penaltyContext{theta: theta[:2]}, 1); err == nil {
 		t.Error("fewer parameters than the penalty has: no error")
 	}
 }
@@ -159,19 +159,19 @@ func TestPenaltyGradient(t *testing.T) {
 // TestPenaltyState: what was saved goes on to the same bits, before the first end and after it; damaged states are
 // refused and change nothing.
 func TestPenaltyState(t *testing.T) {
-	lab := penaltyLab{theta: []float32{0.1, -7}, current: []float32{1.0 / 3, 2}}
+	ctx := penaltyContext{theta: []float32{0.1, -7}, current: []float32{1.0 / 3, 2}}
 	for _, part := range []Part{&EWC{}, &SI{}} {
 		for ends := range 3 {
 			a, b := penaltyOf(t, part), penaltyOf(t, part)
 			for range ends {
-				if _, _, err := a.Penalise(lab); err != nil {
+				if _, _, err := a.Penalise(ctx); err != nil {
 					t.Fatal(err)
 				}
-				must.Do(t, a.Moved(penaltyLab{theta: []float32{0.7, 1e-9}}, func() []float32 { return lab.current }))
-				must.Do(t, a.Consolidate(lab, 1, gradientsAs([]float32{1.0 / 7, 3})))
+				must.Do(t, a.Moved(penaltyContext{theta: []float32{0.7, 1e-9}}, func() ([]float32, error) { return ctx.current, nil }))
+				must.Do(t, a.Consolidate(ctx, 1, gradientsAs([]float32{1.0 / 7, 3})))
 			}
 			must.Do(t, b.(stateful).UnmarshalState(must.Get(a.(stateful).MarshalState())(t)))
-			far := penaltyLab{theta: []float32{5, 5}}
+			far := penaltyContext{theta: []float32{5, 5}}
 			va, ga, _ := a.Penalise(far)
 			vb, gb, _ := b.Penalise(far)
 			again, _ := b.(stateful).MarshalState()
@@ -187,7 +187,7 @@ func TestPenaltyState(t *testing.T) {
 			if err := p.(stateful).UnmarshalState(json.RawMessage(bad)); err == nil {
 				t.Errorf("%s took up %s: %v", Describe(part).Name, bad, err)
 			}
-			if _, g, _ := p.Penalise(penaltyLab{theta: []float32{1}}); g != nil {
+			if _, g, _ := p.Penalise(penaltyContext{theta: []float32{1}}); g != nil {
 				t.Errorf("%s: a state that was refused left something", Describe(part).Name)
 			}
 		}
@@ -196,7 +196,7 @@ func TestPenaltyState(t *testing.T) {
 
 // TestReplacedParameters: the anchors move to given parameters, Ω and F stay, and the sums begin anew.
 func TestReplacedParameters(t *testing.T) {
-	to := penaltyLab{theta: []float32{8, 9}}
+	to := penaltyContext{theta: []float32{8, 9}}
 	e := &ewc{spring: spring{Stiffness: []float64{1, 2}, Anchor: []float32{3, 4}}}
 	s := &si{spring: spring{Stiffness: []float64{1, 2}, Anchor: []float32{3, 4}, Path: []float64{5, 6}}}
 	for _, p := range []Penalty{e, s, &ewc{}, &si{}} {

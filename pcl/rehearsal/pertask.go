@@ -42,14 +42,14 @@ func (*PerTask) Fits(r *Rehearsal) error {
 }
 
 // perTask draws samples of every finished task.
-func perTask(lab ReplayLab) (rows []Replay) {
-	store := lab.Memory()
+func perTask(ctx ReplayContext) (rows []Replay) {
+	store := ctx.Memory()
 	of, _ := grouped(store.Len(), func(i int) int { return store.Item(i).Task })
-	for _, task := range lab.Running() {
+	for _, task := range ctx.Running() {
 		delete(of, task)
 	}
 	for _, task := range slices.Sorted(maps.Keys(of)) {
-		rows = append(rows, Replay{-task, anyOf(of[task], lab.Batch(), lab.Rand())})
+		rows = append(rows, Replay{-task, anyOf(of[task], ctx.Batch(), ctx.Rand())})
 	}
 	return rows
 }

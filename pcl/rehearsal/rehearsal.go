@@ -38,7 +38,7 @@ type Rehearsal struct {
 	// the negative id of the task.
 	PerTask bool
 	// Draw chooses the samples of the first row. nil stands for a batch drawn at random.
-	Draw func(lab ReplayLab) ([]int, error)
+	Draw func(ctx ReplayContext) ([]int, error)
 	// Shares says how often each stored sample is replayed; see [Replayer]. nil stands for all equally often.
 	Shares func(store *memory.Store, running []int, batch int) []float64
 	// DrawRemembers says that Draw copies the model as [Remembered] for itself.
@@ -50,7 +50,7 @@ type Rehearsal struct {
 
 	// Rank returns candidates of a task that has ended in order of preference within each class, at most quota of
 	// each. nil stands for a choice at random.
-	Rank func(lab Lab, candidates []memory.Item, quota int) ([]memory.Item, error)
+	Rank func(ctx Context, candidates []memory.Item, quota int) ([]memory.Item, error)
 	// Pool is how many candidates of each class are collected for Rank while a task runs. It is never fewer than
 	// the memory can take.
 	Pool int

@@ -67,11 +67,20 @@ func (*Refresh) Join(r *Rehearsal) error {
 }
 
 // renew changes the logits of the samples that have any.
-func (r *Rehearsal) renew(lab Lab, task int) {
-	store := lab.Memory()
+func (r *Rehearsal) renew(ctx Context, task int) error {
+	store := ctx.Memory()
 	held := slices.DeleteFunc(everyIndex(store), func(i int) bool { return store.Item(i).Logits == nil })
-	for k, now := range withLogits(lab, task, store.Items(held)) {
-		it := store.Item(held[k])
-		store.SetLogits(held[k], r.Renew(it.Logits, now.Logits, lab.Output(it.Task, it.Class)))
+	present, err := withLogits(ctx, task, store.Items(held))
+	if err != nil {
+		return err
 	}
+	for k, now := range present {
+		it := store.Item(held[k])
+		right, err := ctx.Output(it.Task, it.Class)
+		if err != nil {
+			return err
+		}
+		store.SetLogits(held[k], r.Renew(it.Logits, now.Logits, right))
+	}
+	return nil
 }

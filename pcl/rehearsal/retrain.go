@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
@@ -52,19 +51,24 @@ type retrained struct{ *Retrain }
 
 // Prepare trains a new network on the store. Its draws depend on the step alone, so that evaluating
 // changes nothing in the run.
-func (g retrained) Prepare(lab PredictLab) (err error) {
-	defer fail.Caught(&err)
-	lab.Restart()
-	store, r := lab.Memory(), seed.New(0, "gdumb", lab.Step()).Rand
-	size := max(1, min(gdumbBatch, lab.Batch()/2)) // a mixed sample is two in a batch
+func (g retrained) Prepare(ctx PredictContext) (err error) {
+	if err := ctx.Restart(); err != nil {
+		return err
+	}
+	store, r := ctx.Memory(), seed.New(0, "gdumb", ctx.Step()).Rand
+	size := max(1, min(gdumbBatch, ctx.Batch()/2)) // a mixed sample is two in a batch
 	for pass := range int(g.Passes) {
 		sgd := SGD{LR: g.rate(pass), Momentum: gdumbMomentum, Decay: gdumbDecay, Clip: gdumbClip}
 		for batch := range slices.Chunk(r.Perm(store.Len()), size) {
 			samples, shares := store.Items(batch), []float64(nil)
 			if r.Float64() < *g.CutMix && len(samples) > 1 {
-				samples, shares = cutmix(lab, samples, r)
+				if samples, shares, err = cutmix(ctx, samples, r); err != nil {
+					return err
+				}
 			}
-			lab.Descend(samples, shares, sgd)
+			if err := ctx.Descend(samples, shares, sgd); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -83,4 +87,4 @@ func (g *Retrain) rate(pass int) float64 {
 }
 
 // Snapshot predicts with the new network.
-func (retrained) Snapshot() (Point, Rule) { return Apart, nil }
+func (retrained) Snapshot() (Point, Rule) { return Detached, nil }

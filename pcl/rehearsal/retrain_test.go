@@ -18,7 +18,7 @@ func TestGDumbRate(t *testing.T) {
 	}
 }
 
-// TestGDumbTrains: each pass goes over the whole store, in batches of at most half of the lab's, of which some are mixed.
+// TestGDumbTrains: each pass goes over the whole store, in batches of at most half of the ctx's, of which some are mixed.
 func TestGDumbTrains(t *testing.T) {
 	for _, batch := range []int{1, 3, 8, 40} {
 		l := interfered(t)

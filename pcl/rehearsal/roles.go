@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
@@ -20,7 +19,7 @@ type Objective interface {
 // Replayer decides which memory rows a step has, and which samples are in them. Without one there is one such
 // row, of id 0, with a batch drawn at random. Replays is called after the tasks' gradients have been computed.
 type Replayer interface {
-	Replays(lab ReplayLab) ([]Replay, error)
+	Replays(ctx ReplayContext) ([]Replay, error)
 	// Shares returns for each stored sample how often it is replayed, on average, where all but the given tasks have ended and a
 	// memory row has at most batch samples. The unit is that of a batch: if a step has one memory row, they add up to 1. nil
 	// stands for all equally often.
@@ -30,7 +29,7 @@ type Replayer interface {
 // Replay is a memory row: its id, which is 0 or negative, and the stored samples in it.
 type Replay struct {
 	ID      int
-	Indices []int // indices for [memory.Store.Item], at most [Lab.Batch] of them
+	Indices []int // indices for [memory.Store.Item], at most [Context.Batch] of them
 }
 
 // Curator decides which samples of a task that has ended are kept in the memory. It may store logits and scores with them.
@@ -40,21 +39,21 @@ type Curator interface {
 	// memory can take.
 	Pool(quota int) int
 	// Curate puts the candidates of task id that are to be kept into the memory.
-	Curate(lab Lab, id int, candidates []memory.Item) error
+	Curate(ctx Context, id int, candidates []memory.Item) error
 }
 
 // Storer fills the memory itself while tasks run. When a task ends, nothing is added.
 type Storer interface {
 	// Store is called after the update of a step. current has, for each running task, the samples that it sees for the first
 	// time in this step.
-	Store(lab Lab, current [][]memory.Item) error
+	Store(ctx Context, current [][]memory.Item) error
 }
 
 // Predictor predicts by a rule of its own.
 type Predictor interface {
 	// Prepare is called before the first prediction after a step.
-	Prepare(lab PredictLab) error
-	// Snapshot is called after Prepare. It returns the parameters to predict with, [Now] or [Apart], and the rule as it is
+	Prepare(ctx PredictContext) error
+	// Snapshot is called after Prepare. It returns the parameters to predict with, [Now] or [Detached], and the rule as it is
 	// now. Without a rule, the class with the largest logit is predicted.
 	Snapshot() (at Point, rule Rule)
 }
@@ -73,18 +72,18 @@ type Penalty interface {
 	// Penalise returns the penalty at the present parameters and its gradient over the shared ones. No gradient means
 	// that there is no such row. It is called before each update. The gradient is valid until it is
 	// called again.
-	Penalise(lab PenaltyLab) (value float64, gradient []float32, err error)
+	Penalise(ctx PenaltyContext) (value float64, gradient []float32, err error)
 	// Moved is called after each update. current returns its g_cur, the mean of the tasks' gradients over the shared parameters,
 	// or 0 where no task took part, which is valid until the next update.
-	Moved(lab PenaltyLab, current func() []float32) error
+	Moved(ctx PenaltyContext, current func() ([]float32, error)) error
 	// Replaced is called when the parameters were set from outside, and not by an update.
-	Replaced(lab PenaltyLab) error
+	Replaced(ctx PenaltyContext) error
 	// Samples returns how many samples of each class of a running task Consolidate is to be given. They are fewer only
 	// where the task had fewer.
 	Samples() int
 	// Consolidate is called when a task has ended and the memory has stored its share of it. The samples are drawn
 	// at random from the task's.
-	Consolidate(lab PenaltyLab, id int, samples []memory.Item) error
+	Consolidate(ctx PenaltyContext, id int, samples []memory.Item) error
 }
 
 // Limited is a rehearsal, or a method of your own, that not every learner can have.
@@ -177,9 +176,9 @@ func (r objective) Loss(id int) Loss {
 }
 
 // storing is a Storer that remembers nothing between steps.
-type storing func(lab Lab, current [][]memory.Item) error
+type storing func(ctx Context, current [][]memory.Item) error
 
-func (f storing) Store(lab Lab, current [][]memory.Item) error { return f(lab, current) }
+func (f storing) Store(ctx Context, current [][]memory.Item) error { return f(ctx, current) }
 
 type replayer struct{ *Rehearsal }
 
@@ -193,21 +192,22 @@ func (r replayer) Shares(store *memory.Store, running []int, batch int) []float6
 // Replays draws the rows in their order. A draw of the store's own passes over all samples before it repeats one,
 // so that two of them are not independent: a row's own draw is uniform, unless the part says how all are drawn. What
 // a part chooses to replay is the first row, be it one with a draw of its own or not.
-func (r replayer) Replays(lab ReplayLab) (rows []Replay, err error) {
-	defer fail.Caught(&err)
+func (r replayer) Replays(ctx ReplayContext) (rows []Replay, err error) {
 	if r.PerTask {
-		return perTask(lab), nil
+		return perTask(ctx), nil
 	}
 	var first []int
 	for i, row := range r.rows() {
 		indices := first
 		switch {
 		case r.Draw != nil && (i == 0 || row.OwnDraw && r.DrawAll):
-			indices = fail.Or(r.Draw(lab))
+			if indices, err = r.Draw(ctx); err != nil {
+				return nil, err
+			}
 		case row.OwnDraw:
-			indices = anyOf(everyIndex(lab.Memory()), lab.Batch(), lab.Rand())
+			indices = anyOf(everyIndex(ctx.Memory()), ctx.Batch(), ctx.Rand())
 		case i == 0:
-			indices = lab.Memory().Draw(lab.Batch())
+			indices = ctx.Memory().Draw(ctx.Batch())
 		}
 		if i == 0 {
 			first = indices
@@ -231,19 +231,25 @@ func (r curator) Pool(quota int) int {
 
 // Curate ranks the candidates of a task that has come back together with the samples that are stored of it. These keep
 // the logits that are stored with them.
-func (r curator) Curate(lab Lab, id int, candidates []memory.Item) (err error) {
-	defer fail.Caught(&err)
+func (r curator) Curate(ctx Context, id int, candidates []memory.Item) (err error) {
 	if r.Renew != nil {
-		r.renew(lab, id)
+		if err := r.renew(ctx, id); err != nil {
+			return err
+		}
 	}
-	store, kept := lab.Memory(), candidates
+	store, kept := ctx.Memory(), candidates
 	if r.Rank != nil && len(candidates) > 0 {
 		all := append(store.Items(placesOf(store, id)), candidates...)
 		_, classes := grouped(len(all), func(i int) int { return all[i].Class })
-		kept = fail.Or(r.Rank(lab, all, store.Quota(classes)))
+		if kept, err = r.Rank(ctx, all, store.Quota(classes)); err != nil {
+			return err
+		}
 	}
 	if r.Logits {
-		now := withLogits(lab, id, kept)
+		now, err := withLogits(ctx, id, kept)
+		if err != nil {
+			return err
+		}
 		for k, it := range kept {
 			if it.Logits != nil {
 				now[k].Logits = it.Logits
@@ -252,7 +258,9 @@ func (r curator) Curate(lab Lab, id int, candidates []memory.Item) (err error) {
 		kept = now
 	}
 	if r.Logits && r.Rehearsal.Store != nil {
-		stampLogits(lab, id)
+		if err := stampLogits(ctx, id); err != nil {
+			return err
+		}
 	}
 	if r.Rank != nil {
 		store.Rerank(id, kept)
@@ -260,7 +268,7 @@ func (r curator) Curate(lab Lab, id int, candidates []memory.Item) (err error) {
 		store.Add(kept)
 	}
 	if r.Remember {
-		lab.Remember()
+		return ctx.Remember()
 	}
 	return nil
 }

@@ -16,14 +16,14 @@ func init() {
 }
 
 func (c *choosing) Join(r *Rehearsal) error {
-	r.Draw = func(ReplayLab) ([]int, error) { return slices.Clone(c.samples), nil }
+	r.Draw = func(ReplayContext) ([]int, error) { return slices.Clone(c.samples), nil }
 	return nil
 }
 
 // TestChosenSamplesAreReplayed: what a part chooses is the first row of every form of distillation, and of the other
 // rows those that share its samples.
 func TestChosenSamplesAreReplayed(t *testing.T) {
-	l := newSmallLab(t, 2, 4, memory.Config{Policy: "fixed_total", Budget: 40})
+	l := newSmallModel(t, 2, 4, memory.Config{Policy: "fixed_total", Budget: 40})
 	for _, it := range l.drawn(40) {
 		l.store.Put(l.store.Len(), it)
 	}
@@ -84,7 +84,7 @@ func TestLossesOfRows(t *testing.T) {
 
 // TestRowsOfTasks: a row for each finished task, of its samples alone.
 func TestRowsOfTasks(t *testing.T) {
-	l := newSmallLab(t, 2, 4, memory.Config{Policy: "fixed_total", Budget: 60})
+	l := newSmallModel(t, 2, 4, memory.Config{Policy: "fixed_total", Budget: 60})
 	for i, it := range l.drawn(60) {
 		it.Task = 1 + i%3 // of which 1 is running
 		l.store.Put(l.store.Len(), it)
@@ -110,7 +110,7 @@ func TestRowsOfTasks(t *testing.T) {
 // model is copied. A pool is asked for only where there is a choice.
 func TestCurateByRank(t *testing.T) {
 	r := must.Get(New(&ICaRL{Pool: 30}))(t)
-	l, c := newSmallLab(t, 4, 4, memory.Config{Policy: "fixed_total", Budget: 12}), curator{r}
+	l, c := newSmallModel(t, 4, 4, memory.Config{Policy: "fixed_total", Budget: 12}), curator{r}
 	candidates := l.drawn(40)
 	for i := range candidates {
 		candidates[i].Class = i % 2

@@ -43,18 +43,28 @@ type si struct {
 }
 
 // Penalise pulls towards θ*, and notes where the step begins. Before the first end, θ* is where the run began.
-func (s *si) Penalise(lab PenaltyLab) (value float64, gradient []float32, err error) {
-	theta := lab.Parameters()
+func (s *si) Penalise(ctx PenaltyContext) (value float64, gradient []float32, err error) {
+	theta, err := ctx.Parameters()
+	if err != nil {
+		return 0, nil, err
+	}
 	s.before = append(s.before[:0], theta...)
 	if s.Anchor == nil {
 		s.Anchor, s.Path = slices.Clone(theta), make([]float64, len(theta))
 	}
-	return s.pull(lab, 2*s.c)
+	return s.pull(ctx, 2*s.c)
 }
 
 // Moved adds −g_cur·Δθ.
-func (s *si) Moved(lab PenaltyLab, current func() []float32) error {
-	after, g := lab.Parameters(), current()
+func (s *si) Moved(ctx PenaltyContext, current func() ([]float32, error)) error {
+	after, err := ctx.Parameters()
+	if err != nil {
+		return err
+	}
+	g, err := current()
+	if err != nil {
+		return err
+	}
 	if len(g) != len(s.Path) || len(after) != len(s.Path) {
 		return fmt.Errorf("si: a gradient of %d entries for %d parameters", len(g), len(s.Path))
 	}
@@ -71,11 +81,14 @@ func (s *si) Moved(lab PenaltyLab, current func() []float32) error {
 func (s *si) Samples() int { return 0 }
 
 // Consolidate adds the positive sums to Ω, and starts again at the present parameters.
-func (s *si) Consolidate(lab PenaltyLab, _ int, _ []memory.Item) error {
+func (s *si) Consolidate(ctx PenaltyContext, _ int, _ []memory.Item) error {
 	if s.Anchor == nil {
 		return nil
 	}
-	theta := lab.Parameters()
+	theta, err := ctx.Parameters()
+	if err != nil {
+		return err
+	}
 	if s.Stiffness == nil {
 		s.Stiffness = make([]float64, len(theta))
 	}

@@ -19,11 +19,14 @@ type spring struct {
 }
 
 // pull returns the penalty and its gradient ks⊙(θ−a), or no gradient as long as there is nothing to pull.
-func (s *spring) pull(lab PenaltyLab, k float64) (value float64, gradient []float32, err error) {
+func (s *spring) pull(ctx PenaltyContext, k float64) (value float64, gradient []float32, err error) {
 	if s.Stiffness == nil {
 		return 0, nil, nil
 	}
-	theta := lab.Parameters()
+	theta, err := ctx.Parameters()
+	if err != nil {
+		return 0, nil, err
+	}
 	if len(theta) != len(s.Stiffness) {
 		return 0, nil, fmt.Errorf("the penalty is on %d parameters; the model shares %d", len(s.Stiffness), len(theta))
 	}
@@ -39,16 +42,20 @@ func (s *spring) pull(lab PenaltyLab, k float64) (value float64, gradient []floa
 
 // Replaced moves the anchor to parameters that were given to the network, and clears the path, since the way to them lowered
 // no loss. The stiffness stays.
-func (s *spring) Replaced(lab PenaltyLab) error {
+func (s *spring) Replaced(ctx PenaltyContext) error {
 	clear(s.Path)
 	if s.Anchor != nil {
-		s.Anchor = slices.Clone(lab.Parameters())
+		theta, err := ctx.Parameters()
+		if err != nil {
+			return err
+		}
+		s.Anchor = slices.Clone(theta)
 	}
 	return nil
 }
 
 // Moved does nothing.
-func (s *spring) Moved(PenaltyLab, func() []float32) error { return nil }
+func (s *spring) Moved(PenaltyContext, func() ([]float32, error)) error { return nil }
 
 // MarshalState keeps everything.
 func (s *spring) MarshalState() (json.RawMessage, error) { return json.Marshal(s) }

@@ -6,24 +6,25 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// Point says at which parameters a [Lab] computes.
+// Point says at which parameters a [Context] computes.
 type Point int
 
 const (
 	// Now stands for the current θ.
 	Now Point = iota
-	// Ahead stands for θ after the virtual step of [ReplayLab.StepAhead].
+	// Ahead stands for θ after the virtual step of [ReplayContext.StepAhead].
 	Ahead
-	// Remembered stands for θ as it was when [Lab.Remember] was last called. Before the first call it is Now.
+	// Remembered stands for θ as it was when [Context.Remember] was last called. Before the first call it is Now.
 	Remembered
-	// Apart stands for a second network, which [PredictLab.Restart] creates and [PredictLab.Descend] trains.
-	Apart
+	// Detached stands for a second network, which [PredictContext.Restart] creates and [PredictContext.Descend] trains.
+	Detached
 )
 
-// Lab gives a method access to the model and the memory. Lists of samples may have any length, unless a comment says
-// otherwise. All losses are the loss that the method trains the memory on (see [Objective]), over the outputs that compete
-// at present. If the device fails, a call does not return: the learner's own call, such as a step, ends with the error.
-type Lab interface {
+// Context gives a method access to the model and the memory while the learner calls it. Lists of samples may have any length,
+// unless a comment says otherwise. All losses are the loss that the method trains the memory on (see [Objective]), over the outputs
+// that compete at present. Errors are those of the device; a method returns them. Misuse, such as parameters that were not made or
+// a batch of no samples, panics.
+type Context interface {
 	// Batch returns how many samples a row may have, Step how many steps have been made.
 	Batch() int
 	Step() int
@@ -34,58 +35,58 @@ type Lab interface {
 	Running() []int
 	Finished() []int
 	// Output returns the output that belongs to a class of a task.
-	Output(task, class int) int
+	Output(task, class int) (int, error)
 	// Image returns the height, width and number of channels of a sample. The channels of a pixel lie together.
 	Image() (height, width, channels int)
 
 	// Remember stores a copy of θ as Remembered.
-	Remember()
+	Remember() error
 
 	// Losses returns the loss of each sample.
-	Losses(at Point, samples []memory.Item) []float64
+	Losses(at Point, samples []memory.Item) ([]float64, error)
 	// Logits and Features return a vector for each sample. Logits include those of outputs that do not compete.
-	Logits(at Point, samples []memory.Item) [][]float32
-	Features(at Point, samples []memory.Item) [][]float32
+	Logits(at Point, samples []memory.Item) ([][]float32, error)
+	Features(at Point, samples []memory.Item) ([][]float32, error)
 	// Gradient returns the gradient of the mean loss of at most Batch samples, over the shared parameters. Batch normalisation
 	// uses the running statistics, since a single sample has none.
-	Gradient(at Point, samples []memory.Item) []float32
+	Gradient(at Point, samples []memory.Item) ([]float32, error)
 	// PixelGradients returns ∂ℓ/∂x for each sample.
-	PixelGradients(at Point, samples []memory.Item) [][]float32
+	PixelGradients(at Point, samples []memory.Item) ([][]float32, error)
 }
 
-// ReplayLab is the [Lab] of a method that chooses the samples that a step replays. The gradients of the tasks have been
+// ReplayContext is the [Context] of a method that chooses the samples that a step replays. The gradients of the tasks have been
 // computed; g_cur is their mean.
-type ReplayLab interface {
-	Lab
+type ReplayContext interface {
+	Context
 	// StepAhead makes a virtual step: it sets Ahead to θ − γ·g_cur.
-	StepAhead(gamma float64)
+	StepAhead(gamma float64) error
 	// Update makes an optimiser step along g_cur, and computes the tasks' gradients again.
-	Update()
+	Update() error
 }
 
-// PenaltyLab is the [Lab] of a penalty on the parameters.
-type PenaltyLab interface {
-	Lab
+// PenaltyContext is the [Context] of a penalty on the parameters.
+type PenaltyContext interface {
+	Context
 	// Parameters returns the shared parameters. They may be those that the model computes with: they must not be
 	// changed, and are valid until the next update.
-	Parameters() []float32
-	// TaskGradient is like [Lab.Gradient], but for the loss of the tasks' own rows with the right labels: without a
+	Parameters() ([]float32, error)
+	// TaskGradient is like [Context.Gradient], but for the loss of the tasks' own rows with the right labels: without a
 	// teacher, without targets of the old model, and without adjusted logits.
-	TaskGradient(samples []memory.Item) []float32
+	TaskGradient(samples []memory.Item) ([]float32, error)
 }
 
-// PredictLab is the [Lab] between steps, when predictions are made.
-type PredictLab interface {
-	Lab
+// PredictContext is the [Context] between steps, when predictions are made.
+type PredictContext interface {
+	Context
 	// Candidates returns the samples of a running task that have been collected so far as candidates for the memory.
 	Candidates(task int) []memory.Item
 	// OneTask says whether each prediction is among the classes of one task, as in task-incremental mode.
 	OneTask() bool
-	// Restart creates the network Apart with freshly drawn parameters.
-	Restart()
-	// Descend trains Apart for one step on at most Batch samples. shares are the samples' weights in the loss; nil
+	// Restart creates the network Detached with freshly drawn parameters.
+	Restart() error
+	// Descend trains Detached for one step on at most Batch samples. shares are the samples' weights in the loss; nil
 	// makes them equal.
-	Descend(samples []memory.Item, shares []float64, s SGD)
+	Descend(samples []memory.Item, shares []float64, s SGD) error
 }
 
 // SGD is one step of stochastic gradient descent: v ← μv + clip(g) + λθ, θ ← θ − γv.

@@ -17,16 +17,18 @@ import (
 // replayer calls a function where a method chooses what is replayed.
 type replayer struct {
 	method.Method
-	choose func(lab rehearsal.ReplayLab) ([]rehearsal.Replay, error)
+	choose func(ctx rehearsal.ReplayContext) ([]rehearsal.Replay, error)
 }
 
-func (r replayer) Replays(lab rehearsal.ReplayLab) ([]rehearsal.Replay, error) { return r.choose(lab) }
-func (r replayer) Shares(*memory.Store, []int, int) []float64                  { return nil }
+func (r replayer) Replays(ctx rehearsal.ReplayContext) ([]rehearsal.Replay, error) {
+	return r.choose(ctx)
+}
+func (r replayer) Shares(*memory.Store, []int, int) []float64 { return nil }
 
 // half has only one method of a role.
 type half struct{ method.Method }
 
-func (half) Replays(rehearsal.ReplayLab) ([]rehearsal.Replay, error) { return nil, nil }
+func (half) Replays(rehearsal.ReplayContext) ([]rehearsal.Replay, error) { return nil, nil }
 
 // TestHalfOfARole: a method that would never be asked for what it can do is refused.
 func TestHalfOfARole(t *testing.T) {
@@ -45,15 +47,15 @@ func trained(t *testing.T, b *backend.Backend, m method.Method, o Options) *Lear
 	return l
 }
 
-// inLab runs f where a method would choose what is replayed, in the middle of a step.
-func inLab(t *testing.T, b *backend.Backend, o Options, f func(l *Learner, lab rehearsal.ReplayLab)) {
+// inStep runs f where a method would choose what is replayed, in the middle of a step.
+func inStep(t *testing.T, b *backend.Backend, o Options, f func(l *Learner, ctx rehearsal.ReplayContext)) {
 	t.Helper()
 	m, called := replayer{Method: newMethod(t, "avggrad", nil)}, false
 	var l *Learner
-	m.choose = func(lab rehearsal.ReplayLab) ([]rehearsal.Replay, error) {
-		if lab.Memory().Len() > 0 {
+	m.choose = func(ctx rehearsal.ReplayContext) ([]rehearsal.Replay, error) {
+		if ctx.Memory().Len() > 0 {
 			called = true
-			f(l, lab)
+			f(l, ctx)
 		}
 		return nil, nil
 	}
@@ -64,9 +66,9 @@ func inLab(t *testing.T, b *backend.Backend, o Options, f func(l *Learner, lab r
 	}
 }
 
-func stored(lab rehearsal.Lab) (items []memory.Item) {
-	for i := range lab.Memory().Len() {
-		items = append(items, lab.Memory().Item(i))
+func stored(ctx rehearsal.Context) (items []memory.Item) {
+	for i := range ctx.Memory().Len() {
+		items = append(items, ctx.Memory().Item(i))
 	}
 	return items
 }
@@ -82,9 +84,9 @@ func steps(t testing.TB, l *Learner, n int) {
 // TestGradientOfOne: the gradient of one sample does not depend on who else is in the batch, also where the network has batch
 // normalisation: that of two samples is the mean of theirs.
 func TestGradientOfOne(t *testing.T) {
-	inLab(t, pcltest.Backend(t, backend.Go), Options{Model: normalised(t)}, func(l *Learner, lab rehearsal.ReplayLab) {
-		of := func(items []memory.Item) []float32 { return lab.Gradient(rehearsal.Now, items) }
-		items := stored(lab)[:2]
+	inStep(t, pcltest.Backend(t, backend.Go), Options{Model: normalised(t)}, func(l *Learner, ctx rehearsal.ReplayContext) {
+		of := func(items []memory.Item) []float32 { return must.Get(ctx.Gradient(rehearsal.Now, items))(t) }
+		items := stored(ctx)[:2]
 		both, one, other := of(items), of(items[:1]), of(items[1:])
 		for i, g := range both {
 			if want := (one[i] + other[i]) / 2; math.Abs(float64(g-want)) > 1e-5 {
@@ -100,9 +102,9 @@ func TestGradientOfOne(t *testing.T) {
 // TestPixelGradients compares them with finite differences of the losses.
 func TestPixelGradients(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	inLab(t, b, Options{}, func(l *Learner, lab rehearsal.ReplayLab) {
-		items := stored(lab)
-		g := lab.PixelGradients(rehearsal.Now, items)
+	inStep(t, b, Options{}, func(l *Learner, ctx rehearsal.ReplayContext) {
+		items := stored(ctx)
+		g := must.Get(ctx.PixelGradients(rehearsal.Now, items))(t)
 		const h = 1e-2
 		for _, p := range []int{0, 17, 40, 63} {
 			shifted := func(by float32) []float64 {
@@ -112,7 +114,7 @@ func TestPixelGradients(t *testing.T) {
 					it.Pixels[p] += by
 					moved = append(moved, it)
 				}
-				return lab.Losses(rehearsal.Now, moved)
+				return must.Get(ctx.Losses(rehearsal.Now, moved))(t)
 			}
 			up, down := shifted(h), shifted(-h)
 			for i := range items {
@@ -129,16 +131,16 @@ func TestPixelGradients(t *testing.T) {
 // it by about γ‖g‖², and θ stays.
 func TestVirtualStep(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	inLab(t, b, Options{Increment: "class"}, func(l *Learner, lab rehearsal.ReplayLab) {
+	inStep(t, b, Options{Increment: "class"}, func(l *Learner, ctx rehearsal.ReplayContext) {
 		batch := runningTask(l, 2).current.Items()
 		before := must.Get(l.parameters())(t)
-		g := lab.Gradient(rehearsal.Now, batch)
+		g := must.Get(ctx.Gradient(rehearsal.Now, batch))(t)
 		const gamma = 1e-3
-		lab.StepAhead(gamma)
+		must.Do(t, ctx.StepAhead(gamma))
 		if !slices.Equal(before, must.Get(l.parameters())(t)) {
 			t.Error("the virtual step moved θ")
 		}
-		now, ahead := lab.Losses(rehearsal.Now, batch), lab.Losses(rehearsal.Ahead, batch)
+		now, ahead := must.Get(ctx.Losses(rehearsal.Now, batch))(t), must.Get(ctx.Losses(rehearsal.Ahead, batch))(t)
 		fall, square := 0.0, 0.0
 		for i := range now {
 			fall += (now[i] - ahead[i]) / float64(len(now))
@@ -152,28 +154,28 @@ func TestVirtualStep(t *testing.T) {
 	})
 }
 
-// TestApart trains a network on the memory from new parameters: it learns, the run's network stays.
-func TestApart(t *testing.T) {
+// TestDetached trains a network on the memory from new parameters: it learns, the run's network stays.
+func TestDetached(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	inLab(t, b, Options{}, func(l *Learner, _ rehearsal.ReplayLab) {
-		lab := lab{l: l}
-		items, before := stored(lab), must.Get(l.parameters())(t)
-		lab.Restart()
+	inStep(t, b, Options{}, func(l *Learner, _ rehearsal.ReplayContext) {
+		ctx := methodContext{l: l}
+		items, before := stored(ctx), must.Get(l.parameters())(t)
+		must.Do(t, ctx.Restart())
 		sum := func() (s float64) {
-			for _, x := range lab.Losses(rehearsal.Apart, items) {
+			for _, x := range must.Get(ctx.Losses(rehearsal.Detached, items))(t) {
 				s += x
 			}
 			return s
 		}
 		first := sum()
 		for range 40 {
-			lab.Descend(items, nil, rehearsal.SGD{LR: 0.05, Momentum: 0.9, Decay: 1e-6, Clip: 10})
+			must.Do(t, ctx.Descend(items, nil, rehearsal.SGD{LR: 0.05, Momentum: 0.9, Decay: 1e-6, Clip: 10}))
 		}
 		if last := sum(); last > 0.2*first {
 			t.Errorf("the loss went from %g to %g", first, last)
 		}
 		if !slices.Equal(before, must.Get(l.parameters())(t)) {
-			t.Error("training apart moved θ")
+			t.Error("training the detached network moved θ")
 		}
 	})
 }
@@ -181,14 +183,14 @@ func TestApart(t *testing.T) {
 // TestShares: weights 1 and 0 train on the first sample alone; a clip shortens the step to its length.
 func TestShares(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	inLab(t, b, Options{}, func(l *Learner, _ rehearsal.ReplayLab) {
-		lab := lab{l: l}
-		two := stored(lab)[:2]
+	inStep(t, b, Options{}, func(l *Learner, _ rehearsal.ReplayContext) {
+		ctx := methodContext{l: l}
+		two := stored(ctx)[:2]
 		train := func(items []memory.Item, shares []float64, clip float64) []float32 {
-			lab.Restart()
-			start := slices.Clone(must.Get(program.Read[float32](l.others.apart[0], l.total()))(t))
-			lab.Descend(items, shares, rehearsal.SGD{LR: 1, Clip: clip})
-			for i, x := range must.Get(program.Read[float32](l.others.apart[0], len(start)))(t) {
+			must.Do(t, ctx.Restart())
+			start := slices.Clone(must.Get(program.Read[float32](l.others.detached[0], l.total()))(t))
+			must.Do(t, ctx.Descend(items, shares, rehearsal.SGD{LR: 1, Clip: clip}))
+			for i, x := range must.Get(program.Read[float32](l.others.detached[0], len(start)))(t) {
 				start[i] -= x
 			}
 			return start
@@ -209,19 +211,19 @@ func TestShares(t *testing.T) {
 // TestRemembered keeps θ over a save: what a teacher says stays.
 func TestRemembered(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	inLab(t, b, Options{}, func(l *Learner, lab rehearsal.ReplayLab) {
-		items := stored(lab)
-		lab.Remember()
-		old := lab.Losses(rehearsal.Remembered, items)
-		lab.Update()
+	inStep(t, b, Options{}, func(l *Learner, ctx rehearsal.ReplayContext) {
+		items := stored(ctx)
+		must.Do(t, ctx.Remember())
+		old := must.Get(ctx.Losses(rehearsal.Remembered, items))(t)
+		must.Do(t, ctx.Update())
 		f := must.Get(l.snapshot())(t)
 		if len(f.Arrays["remembered"]) != l.total() || slices.Equal(f.Arrays["remembered"], f.Arrays["theta"]) {
 			t.Error("the checkpoint does not hold the remembered parameters")
 		}
-		if got := lab.Losses(rehearsal.Remembered, items); !slices.Equal(got, old) {
+		if got := must.Get(ctx.Losses(rehearsal.Remembered, items))(t); !slices.Equal(got, old) {
 			t.Error("what is remembered moved with θ")
 		}
-		if got := lab.Losses(rehearsal.Now, items); slices.Equal(got, old) {
+		if got := must.Get(ctx.Losses(rehearsal.Now, items))(t); slices.Equal(got, old) {
 			t.Error("Update did not move θ")
 		}
 	})
@@ -297,8 +299,8 @@ func TestChosenRows(t *testing.T) {
 		{[]rehearsal.Replay{{ID: 2, Indices: []int{0}}}, nil},
 		{[]rehearsal.Replay{{ID: rehearsal.PenaltyRow, Indices: []int{0}}}, nil},
 	} {
-		m := replayer{newMethod(t, "avggrad", nil), func(lab rehearsal.ReplayLab) ([]rehearsal.Replay, error) {
-			if lab.Memory().Len() == 0 {
+		m := replayer{newMethod(t, "avggrad", nil), func(ctx rehearsal.ReplayContext) ([]rehearsal.Replay, error) {
+			if ctx.Memory().Len() == 0 {
 				return nil, nil
 			}
 			return c.rows, nil
