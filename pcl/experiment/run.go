@@ -47,9 +47,7 @@ func (w *work) one(ctx context.Context, m *Machine, i int, c Checked) (*results.
 	r := &runner{course: course{config: c.config, machine: m}, work: w, dir: w.folder(c.config), begun: time.Now()}
 	if w.Attempts > 0 {
 		if h, held := heldBy(r.dir); held {
-			if err := h.failure(r.dir); err != nil {
-				return nil, err
-			}
+			return nil, h.failure(r.dir)
 		}
 		if _, err := w.before(r.dir); err != nil {
 			return nil, err
