@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"strconv"
+	"strings"
 )
 
 // A header is the beginning of a .npy file.
@@ -45,49 +48,99 @@ func readHeader(r io.Reader) (h header, err error) {
 	if _, err := io.ReadFull(r, text); err != nil {
 		return h, fmt.Errorf("its header is cut off: %w", err)
 	}
-	v, err := parseLiteral(string(text))
+	if compound.Match(text) {
+		return h, errors.New("its entries have named fields or a shape of their own: save each field, x[\"name\"], " +
+			"as an array")
+	}
+	said, err := parseHeader(string(text))
 	if err != nil {
 		return h, fmt.Errorf("its header %.80q: %w; load the array with NumPy and save it again", text, err)
 	}
-	return h, h.fill(v)
+	return h, h.fill(said)
+}
+
+var (
+	// compound are entries with named fields, or with a shape of their own.
+	compound = regexp.MustCompile(`['"]descr['"]\s*:\s*[(\[{]`)
+	// entry is a key of a header and its value: a text, a tuple, a list or a word. Python 2 writes a u
+	// before texts.
+	entry  = regexp.MustCompile(`^\s*u?['"](\w+)['"]\s*:\s*(u?'[^']*'|u?"[^"]*"|\([^)]*\)|\[[^\]]*\]|[^\s,]+)\s*(,|$)\s*`)
+	quoted = regexp.MustCompile(`^u?['"](.*)['"]$`)
+	// side is a whole number, to which Python 2 adds an L.
+	side = regexp.MustCompile(`^(0|[1-9]\d*)L?$`)
+)
+
+// parseHeader returns the values of a header as they are written, by their keys. A header is a
+// Python dictionary. Of two values of one key the last counts, as in Python.
+func parseHeader(text string) (map[string]string, error) {
+	rest, opens := strings.CutPrefix(strings.TrimSpace(text), "{")
+	rest, closes := strings.CutSuffix(rest, "}")
+	if !opens || !closes {
+		return nil, errors.New("it is not a dictionary; want one with descr, fortran_order and shape")
+	}
+	said := map[string]string{}
+	for rest = strings.TrimSpace(rest); rest != ""; {
+		m := entry.FindStringSubmatch(rest)
+		if m == nil {
+			return nil, fmt.Errorf("%.20q is not understood; want a key, a value and a comma", rest)
+		}
+		said[m[1]], rest = m[2], rest[len(m[0]):]
+	}
+	return said, nil
 }
 
 // fill takes what a header says.
-func (h *header) fill(v any) error {
-	d, ok := v.(map[string]any)
-	if !ok {
-		return errors.New("its header is not a dictionary; want one with descr, fortran_order and shape")
-	}
+func (h *header) fill(said map[string]string) (err error) {
 	for _, key := range []string{"descr", "fortran_order", "shape"} {
-		if _, ok := d[key]; !ok {
+		if said[key] == "" {
 			return fmt.Errorf("its header has no %s", key)
 		}
 	}
-	if len(d) != 3 {
+	if len(said) != 3 {
 		return errors.New("its header has other keys than descr, fortran_order and shape")
 	}
-	if h.columns, ok = d["fortran_order"].(bool); !ok {
-		return fmt.Errorf("fortran_order is %v; want True or False", d["fortran_order"])
+	switch order := said["fortran_order"]; order {
+	case "True":
+		h.columns = true
+	case "False":
+	default:
+		return fmt.Errorf("fortran_order is %s; want True or False", order)
 	}
-	dims, ok := d["shape"].(tuple)
-	if !ok {
-		return fmt.Errorf("its shape %v is not a tuple, which NumPy refuses too: write (40, 3) for 40×3, and "+
-			"(40,) for 40", d["shape"])
+	if h.shape, err = parseShape(said["shape"]); err != nil {
+		return err
 	}
-	for _, x := range dims {
-		n, ok := x.(int)
-		if !ok || n < 0 {
-			return fmt.Errorf("its shape has %v; want whole numbers from 0", x)
-		}
-		h.shape = append(h.shape, n)
+	descr := quoted.FindStringSubmatch(said["descr"])
+	if descr == nil {
+		return fmt.Errorf("descr is %s; want a text", said["descr"])
 	}
-	descr, ok := d["descr"].(string)
-	if !ok {
-		return errors.New("its entries have named fields or a shape of their own: save each field, x[\"name\"], as an array")
-	}
-	var err error
-	h.entries, err = kindOf(descr)
+	h.entries, err = kindOf(descr[1])
 	return err
+}
+
+// parseShape reads a tuple of whole numbers.
+func parseShape(text string) (shape []int, err error) {
+	sides := strings.Split(strings.Trim(text, "()"), ",")
+	last := strings.TrimSpace(sides[len(sides)-1])
+	if text[0] != '(' || len(sides) == 1 && last != "" {
+		return nil, fmt.Errorf("its shape %s is not a tuple, which NumPy refuses too: write (40, 3) for 40×3, and "+
+			"(40,) for 40", text)
+	}
+	if last == "" { // behind the comma at the end, or in ()
+		sides = sides[:len(sides)-1]
+	}
+	for _, s := range sides {
+		s = strings.TrimSpace(s)
+		m := side.FindStringSubmatch(s)
+		if m == nil {
+			return nil, fmt.Errorf("its shape has %s; want whole numbers from 0", s)
+		}
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			return nil, err
+		}
+		shape = append(shape, n)
+	}
+	return shape, nil
 }
 
 // rowMajor returns the entries in the order in which the last index changes fastest.

@@ -1,6 +1,7 @@
 package npz
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -48,9 +49,7 @@ func kindOf(descr string) (kind, error) {
 		order = binary.BigEndian
 	}
 	name := strings.TrimLeft(descr, "<>|=")
-	if short, ok := longNames[name]; ok {
-		name = short
-	}
+	name = cmp.Or(longNames[name], name)
 	if k, ok := numbers(order)[name]; ok {
 		return k, nil
 	}
@@ -66,12 +65,11 @@ func kindOf(descr string) (kind, error) {
 	return kind{}, fmt.Errorf("entries of type %q: want whole numbers, floats, truth values or texts", descr)
 }
 
-// longNames are other names that NumPy has for the types of numbers.
+// longNames are what Python calls the types of numbers.
 var longNames = map[string]string{
-	"bool": "b1", "?": "b1", "uint8": "u1", "B": "u1", "int8": "i1", "b": "i1",
-	"uint16": "u2", "H": "u2", "int16": "i2", "h": "i2",
-	"uint32": "u4", "I": "u4", "int32": "i4", "i": "i4", "uint64": "u8", "Q": "u8", "int64": "i8", "q": "i8",
-	"float16": "f2", "e": "f2", "float32": "f4", "f": "f4", "float64": "f8", "d": "f8", "float": "f8",
+	"bool": "b1", "uint8": "u1", "uint16": "u2", "uint32": "u4", "uint64": "u8",
+	"int8": "i1", "int16": "i2", "int32": "i4", "int64": "i8",
+	"float16": "f2", "float32": "f4", "float64": "f8",
 }
 
 // numbers returns the types of numbers by their letter and size.

