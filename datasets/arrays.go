@@ -82,10 +82,11 @@ func (a *arrays) set(f arrayFile) (r *rawSet, err error) {
 			}
 		}
 	}
-	names, err := a.names(have)
+	names, note, err := a.names(have)
 	if err != nil {
 		return nil, err
 	}
+	r.note = note
 	if r.train, err = readArrays(f, names[0], names[1]); err != nil {
 		return nil, err
 	}
@@ -93,39 +94,36 @@ func (a *arrays) set(f arrayFile) (r *rawSet, err error) {
 		r.test, err = readArrays(f, names[2], names[3])
 		return r, err
 	}
-	for _, usual := range usualNames {
-		if len(usual) == 4 && usual[0] == names[0] && slices.Contains(have, usual[2]) {
-			r.note = fmt.Sprintf("%s was left out: it has no labels %s", usual[2], usual[3])
-		}
-	}
 	return r, nil
 }
 
 // names returns the names of the arrays with the samples and their labels, two for all or four for
-// both splits.
-func (a *arrays) names(have []string) ([]string, error) {
+// both splits, and says if test samples are left out.
+func (a *arrays) names(have []string) (names []string, note string, err error) {
 	if a.X != "" {
 		for _, name := range []string{a.X, a.Y} {
-			if hint := alike.Hint(name, have); hint != "" && !slices.Contains(have, name) {
-				return nil, fmt.Errorf("there is no array %s%s", name, hint)
+			if hint := alike.Hint(name, have); hint != "" {
+				return nil, "", fmt.Errorf("there is no array %s%s", name, hint)
 			}
 		}
-		return []string{a.X, a.Y}, nil
+		return []string{a.X, a.Y}, "", nil
 	}
-	there := func(names []string) bool {
-		return !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(have, n) })
-	}
+	missing := func(name string) bool { return !slices.Contains(have, name) }
 	for _, names := range usualNames {
-		if there(names) {
-			return names, nil
+		if !slices.ContainsFunc(names, missing) {
+			return names, "", nil
 		}
 	}
 	for _, names := range usualNames {
-		if there(names[:2]) { // without test samples, or without their labels
-			return names[:2], nil
+		if slices.ContainsFunc(names[:2], missing) {
+			continue
 		}
+		if !missing(names[2]) {
+			note = fmt.Sprintf("%s was left out: it has no labels %s", names[2], names[3])
+		}
+		return names[:2], note, nil
 	}
-	return nil, fmt.Errorf("it has the arrays %s; want x_train, y_train, x_test and y_test, or x and y, or "+
+	return nil, "", fmt.Errorf("it has the arrays %s; want x_train, y_train, x_test and y_test, or x and y, or "+
 		"?x=NAME&y=NAME", some(have))
 }
 
@@ -155,7 +153,8 @@ func texts(names []string) error {
 }
 
 func readArrays(f arrayFile, x, y string) (*rawSplit, error) {
-	r := &rawSplit{name: func(i int) string { return fmt.Sprintf("%s[%d]", x, i) }}
+	r := new(rawSplit)
+	r.name = func(i int) string { return fmt.Sprintf("%s[%d]", x, i) }
 	labels, err := f.Read(y)
 	if err != nil {
 		return nil, err

@@ -81,13 +81,13 @@ func (c *csvFile) read(ctx context.Context, files []string) (*rawSet, error) {
 	t := &csvTable{csvFile: c}
 	var splits []*rawSplit
 	for k, path := range files {
-		t.file = ""
+		of := ""
 		if len(files) > 1 {
-			t.file = " of " + filepath.Base(path)
+			of = " of " + filepath.Base(path)
 		}
 		var r *rawSplit
 		err := withFile(path, anySize, func(f *os.File, _ int64) (err error) {
-			r, err = t.read(ctx, f)
+			r, err = t.read(ctx, f, of)
 			return err
 		})
 		if k > 0 && errors.Is(err, errNoLabels) {

@@ -17,7 +17,6 @@ import (
 // A csvTable is what is read of the files of a table, one after another.
 type csvTable struct {
 	*csvFile
-	file    string // " of test.csv", if there are several
 	header  []string
 	label   int            // the column with the classes
 	numbers []int          // the columns with the inputs
@@ -35,7 +34,8 @@ const (
 	truths         // True and False, as pandas writes them
 )
 
-func (t *csvTable) read(ctx context.Context, f io.Reader) (*rawSplit, error) {
+// read reads a file. of is how messages name it behind a line, if there are several.
+func (t *csvTable) read(ctx context.Context, f io.Reader, of string) (*rawSplit, error) {
 	table, err := t.text(f)
 	if err != nil {
 		return nil, err
@@ -51,9 +51,9 @@ func (t *csvTable) read(ctx context.Context, f io.Reader) (*rawSplit, error) {
 		return nil, err
 	}
 	var lines []int32
-	file := t.file
-	r := &rawSplit{vector: len(t.numbers), numbers: numbers{double: []float64{}}}
-	r.name = func(i int) string { return fmt.Sprintf("line %d%s", lines[i], file) }
+	r := &rawSplit{vector: len(t.numbers)}
+	r.double = []float64{}
+	r.name = func(i int) string { return fmt.Sprintf("line %d%s", lines[i], of) }
 	for {
 		fields, err := table.Read() // whose error names the line
 		if err == io.EOF {
@@ -92,7 +92,7 @@ func (t *csvTable) head(header []string) (err error) {
 		return errNoLabels
 	default:
 		for _, name := range header {
-			if hint := alike.Hint(name, t.header); hint != "" && !slices.Contains(t.header, name) {
+			if hint := alike.Hint(name, t.header); hint != "" {
 				return fmt.Errorf("it has the column %q, the training file another%s", name, hint)
 			}
 		}

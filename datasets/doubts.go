@@ -14,19 +14,30 @@ import (
 	"github.com/parallelcl/parallelcl/internal/plural"
 )
 
-// A part is the training or the test samples of a set of a user's own, before they are normalised.
-// They are bytes or numbers, as in a [Split].
-type part struct {
+// values are those of the samples of a split, before they are normalised: bytes or numbers, as in a
+// [Split].
+type values struct {
 	pixels []uint8
 	numbers
+	name func(i int) string // what messages call a sample
+}
+
+// A part is the training or the test samples of a set of a user's own.
+type part struct {
+	values
 	labels []int32
-	name   func(i int) string // what messages call a sample
 }
 
 // pick copies the samples at the given indices, each of which has size values.
 func (p part) pick(size int, indices []int) part {
-	return part{rowsOf(p.pixels, size, indices), numbers{rowsOf(p.single, size, indices), rowsOf(p.double, size, indices)},
-		rowsOf(p.labels, 1, indices), func(i int) string { return p.name(indices[i]) }}
+	return part{
+		values{
+			rowsOf(p.pixels, size, indices),
+			numbers{rowsOf(p.single, size, indices), rowsOf(p.double, size, indices)},
+			func(i int) string { return p.name(indices[i]) },
+		},
+		rowsOf(p.labels, 1, indices),
+	}
 }
 
 // samples are those of a set of a user's own, whatever they were read from. Each may be doubtful in
@@ -51,15 +62,13 @@ func (s *samples) settle(d *Dataset) error {
 	if err := s.impossible(d); err != nil {
 		return err
 	}
-	var notes []string
-	for _, doubt := range []func(*Dataset) string{s.labelsMissing, s.copies, s.ranges, s.constants} {
-		notes = append(notes, doubt(d))
-	}
+	spans := s.train.spans(d.ImageSize())
+	notes := []string{s.labelsMissing(d), s.copies(d), s.ranges(d, spans), s.constants(d, spans)}
 	train, test, err := s.scale(d)
 	if err != nil {
 		return err
 	}
-	for _, n := range append(notes, s.digitsLost(d, train)) {
+	for _, n := range append(notes, s.digitsLost(d, spans, train)) {
 		d.Note = join(d.Note, n)
 	}
 	d.Train = Split{Pixels: s.train.pixels, Values: train, Labels: s.train.labels}
@@ -77,13 +86,16 @@ func (s *samples) impossible(d *Dataset) error {
 	for _, p := range []part{s.train, s.test} {
 		for i := range p.len() {
 			if v := p.at(i); v-v != 0 {
-				size := d.ImageSize()
-				return fmt.Errorf("%s of %s is %v, which is not finite: mend or leave out "+
-					"the sample", s.column(i%size), p.name(i/size), v)
+				return s.wrong(p, i, d.ImageSize(), "which is not finite: mend or leave out the sample")
 			}
 		}
 	}
 	return alike.Distinct(d.Classes)
+}
+
+// wrong is the error that a value cannot be used. size is how many a sample has.
+func (s *samples) wrong(p part, i, size int, why string) error {
+	return fmt.Errorf("%s of %s is %g, %s", s.column(i%size), p.name(i/size), p.at(i), why)
 }
 
 // noLabel are names that programs write where a label is missing, and that no class should have.
@@ -93,9 +105,10 @@ var noLabel = regexp.MustCompile(`(?i)^(nan|none|null|nil|nat|#?n/?a|<na>|\?+|-+
 // labelsMissing names classes that may stand for samples without a label, or for what a system
 // keeps in a folder.
 func (s *samples) labelsMissing(d *Dataset) string {
+	train, test := perClass(d, s.train.labels), perClass(d, s.test.labels)
 	var notes string
 	for class, name := range d.Classes {
-		n := count(s.train.labels, class) + count(s.test.labels, class)
+		n := train[class] + test[class]
 		switch {
 		case noLabel.MatchString(strings.TrimSpace(name)):
 			notes = join(notes, fmt.Sprintf("the class %q (%s) may stand for missing labels: leave its samples out if "+
@@ -108,13 +121,13 @@ func (s *samples) labelsMissing(d *Dataset) string {
 	return notes
 }
 
-func count(labels []int32, class int) (n int) {
+// perClass counts the samples of each class.
+func perClass(d *Dataset, labels []int32) []int {
+	counts := make([]int, len(d.Classes))
 	for _, l := range labels {
-		if int(l) == class {
-			n++
-		}
+		counts[l]++
 	}
-	return n
+	return counts
 }
 
 // thing is what a sample is.
@@ -128,30 +141,29 @@ func thing(d *Dataset) string {
 // copies says how many test samples are training samples too, and how many samples have two labels.
 func (s *samples) copies(d *Dataset) string {
 	type sample struct {
-		test bool
-		i    int
+		of *part
+		i  int
 	}
 	first, seed := map[uint64]sample{}, maphash.MakeSeed()
 	both, twice, such := 0, 0, ""
-	for _, test := range []bool{false, true} {
-		p := s.part(test)
+	for _, p := range []*part{&s.train, &s.test} {
 		for i, label := range p.labels {
 			key := p.hash(seed, i, d.ImageSize())
 			other, seen := first[key]
 			if !seen {
-				first[key] = sample{test, i}
+				first[key] = sample{p, i}
 				continue
 			}
-			if test && !other.test {
+			if other.of != p {
 				both++
 			}
-			q := s.part(other.test)
-			if q.labels[other.i] == label {
+			before := other.of.labels[other.i]
+			if before == label {
 				continue
 			}
 			if twice++; such == "" {
 				such = fmt.Sprintf("%s (%s) and %s (%s)",
-					q.name(other.i), d.Classes[q.labels[other.i]], p.name(i), d.Classes[label])
+					other.of.name(other.i), d.Classes[before], p.name(i), d.Classes[label])
 			}
 		}
 	}
@@ -164,13 +176,6 @@ func (s *samples) copies(d *Dataset) string {
 		notes = join(notes, fmt.Sprintf("%ss with two labels: %d, such as %s", thing(d), twice, such))
 	}
 	return notes
-}
-
-func (s *samples) part(test bool) *part {
-	if test {
-		return &s.test
-	}
-	return &s.train
 }
 
 // hash is the same for samples with the same values.
@@ -196,7 +201,7 @@ const (
 )
 
 // ranges says if values have another range than a network learns from.
-func (s *samples) ranges(d *Dataset) string {
+func (s *samples) ranges(d *Dataset, spans []span) string {
 	if s.train.pixels != nil {
 		if most := slices.Max(s.train.pixels); d.Vector == 0 && most < black {
 			return fmt.Sprintf("no sample is above %d of 255: the images are nearly black", most)
@@ -204,8 +209,8 @@ func (s *samples) ranges(d *Dataset) string {
 		return ""
 	}
 	least, most := math.Inf(1), math.Inf(-1)
-	for i := range s.train.len() {
-		least, most = min(least, s.train.at(i)), max(most, s.train.at(i))
+	for _, of := range spans {
+		least, most = min(least, of.least), max(most, of.most)
 	}
 	switch {
 	case s.normalise != asTheyAre:
@@ -221,17 +226,13 @@ func (s *samples) ranges(d *Dataset) string {
 }
 
 // constants names columns that are the same in all training samples.
-func (s *samples) constants(d *Dataset) string {
+func (s *samples) constants(d *Dataset, spans []span) string {
 	if d.Vector == 0 || s.train.pixels != nil {
 		return "" // borders of images often are
 	}
 	var same []string
-	for k := range d.Vector {
-		i := k
-		for i < s.train.len() && s.train.at(i) == s.train.at(k) {
-			i += d.Vector
-		}
-		if i >= s.train.len() {
+	for k, of := range spans {
+		if of.least == of.most {
 			same = append(same, s.column(k))
 		}
 	}
@@ -242,17 +243,13 @@ func (s *samples) constants(d *Dataset) string {
 }
 
 // digitsLost names columns in which values that differ have become the same float32.
-func (s *samples) digitsLost(d *Dataset, train []float32) string {
+func (s *samples) digitsLost(d *Dataset, spans []span, train []float32) string {
 	if d.Vector == 0 || s.train.double == nil {
 		return ""
 	}
 	var lost []string
-	for k := range d.Vector {
-		least, most := math.Inf(1), math.Inf(-1)
-		for i := k; i < len(train); i += d.Vector {
-			least, most = min(least, s.train.double[i]), max(most, s.train.double[i])
-		}
-		if size := max(-least, most); most/2-least/2 > size/256 && size > 1e-30 {
+	for k, of := range spans {
+		if size := max(-of.least, of.most); of.most/2-of.least/2 > size/256 && size > 1e-30 {
 			continue // float32 keeps thousands of steps between them
 		}
 		before, after := map[float64]bool{}, map[float32]bool{}

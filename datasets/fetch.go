@@ -32,7 +32,7 @@ func Fetch(ctx context.Context, name string, o Options) (err error) {
 	}
 	g := getter{&download.Client{Progress: o.Progress}}
 	switch {
-	case own(name):
+	case OwnPath(name) != "":
 		g.line("%s are your own files: nothing to fetch", name)
 		return nil
 	case e.format == nil:

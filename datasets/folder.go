@@ -141,12 +141,29 @@ func (f *folder) survey(ctx context.Context, i *Info) error {
 	if f.err != nil {
 		return f.err
 	}
+	skip := f.Broken == skipBroken
+	heads, bad, err := f.headers(ctx, skip) // the size of an image that cannot be read does not count
+	if err == nil && bad.count() > 0 && !skip {
+		_, bad, err = f.headers(ctx, true) // to name all at once
+		err = cmp.Or(err, bad.error())
+	}
+	if err != nil {
+		return err
+	}
+	i.Classes, i.Train, i.SHA256 = len(f.tree.classes), len(f.tree.train)-bad[:len(f.tree.train)].count(), f.sum(heads)
+	i.Height, i.Width, i.Channels = f.size(heads)
+	return nil
+}
+
+// headers reads the headers of all images, and decodes the images or does not. The header of one
+// that cannot be read has its checksum only.
+func (f *folder) headers(ctx context.Context, decode bool) ([]pictureHead, broken, error) {
 	files := f.files()
 	heads := make([]pictureHead, len(files))
-	bad, err := eachPicture(ctx, files, every, func() func(int, []byte) error {
+	bad, err := eachPicture(ctx, files, nil, func() func(int, []byte) error {
 		return func(n int, file []byte) error {
 			head, data, err := headOf(file)
-			if err == nil && f.Broken == skipBroken { // whose size does not count if it cannot be read
+			if err == nil && decode {
 				_, err = decodePicture(data)
 			}
 			if heads[n] = head; err != nil {
@@ -155,16 +172,7 @@ func (f *folder) survey(ctx context.Context, i *Info) error {
 			return err
 		}
 	})
-	if err == nil && bad.count() > 0 && f.Broken != skipBroken {
-		bad, err = eachPicture(ctx, files, every, func() func(int, []byte) error { return decodable }) // to name all at once
-		err = cmp.Or(err, bad.error(len(files)))
-	}
-	if err != nil {
-		return err
-	}
-	i.Classes, i.Train, i.SHA256 = len(f.tree.classes), len(f.tree.train)-bad[:len(f.tree.train)].count(), f.sum(heads)
-	i.Height, i.Width, i.Channels = f.size(heads)
-	return nil
+	return heads, bad, err
 }
 
 // sum is the checksum of all images with their names, classes and splits, also of those that cannot

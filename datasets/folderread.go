@@ -24,10 +24,10 @@ type folderReader struct {
 // read reads all images. How many of 16 bits are used is known when all were read; where not all
 // are, those images are read again.
 func (r *folderReader) read(ctx context.Context) (err error) {
-	if r.broken, err = r.pictures(ctx, every, 16); err != nil {
+	if r.broken, err = r.pictures(ctx, nil, 16); err != nil {
 		return err
 	}
-	if err := r.broken.error(len(r.files)); err != nil && (r.Broken != skipBroken || r.broken.count() == len(r.files)) {
+	if err := r.broken.error(); err != nil && (r.Broken != skipBroken || r.broken.count() == len(r.files)) {
 		return err
 	}
 	most := uint16(0)
@@ -38,12 +38,12 @@ func (r *folderReader) read(ctx context.Context) (err error) {
 		r.tree.notes = append(r.tree.notes, fmt.Sprintf("images of 16 bits have samples up to %d and are taken to use "+
 			"%d bits", most, bits))
 		again, err := r.pictures(ctx, func(n int) bool { return r.heads[n].brightest > 0 }, bits)
-		return cmp.Or(err, again.error(len(r.files)))
+		return cmp.Or(err, again.error())
 	}
 	return nil
 }
 
-// pictures reads the chosen images, of whose 16 bits so many are used.
+// pictures reads the chosen images, or all, of whose 16 bits so many are used.
 func (r *folderReader) pictures(ctx context.Context, chosen func(n int) bool, bits int) (broken, error) {
 	one := r.set.ImageSize()
 	return eachPicture(ctx, r.files, chosen, func() func(int, []byte) error {
@@ -68,30 +68,24 @@ func (r *folderReader) pictures(ctx context.Context, chosen func(n int) bool, bi
 	})
 }
 
-// samples returns the images that could be read.
+// samples returns the images that could be read, in the memory of all.
 func (r *folderReader) samples() *samples {
-	name := func(i int) string { return r.files[i].path }
-	all := part{pixels: r.pixels, labels: make([]int32, len(r.files)), name: name}
-	var train, test []int
+	one, train := r.set.ImageSize(), 0
+	pixels, labels, paths := r.pixels[:0], []int32(nil), []string(nil)
 	for n, p := range r.files {
-		all.labels[n] = p.class
-		switch {
-		case r.broken != nil && r.broken[n] != nil:
-		case n < len(r.tree.train):
-			train = append(train, n)
-		default:
-			test = append(test, n)
+		if r.broken[n] != nil {
+			continue
+		}
+		pixels, labels, paths = append(pixels, r.pixels[n*one:(n+1)*one]...), append(labels, p.class), append(paths, p.path)
+		if n < len(r.tree.train) {
+			train++
 		}
 	}
-	one := r.set.ImageSize()
-	s := &samples{normalise: asTheyAre}
-	if n := len(r.tree.train); r.broken.count() > 0 {
-		s.train, s.test = all.pick(one, train), all.pick(one, test)
-	} else {
-		s.train = part{pixels: r.pixels[: n*one : n*one], labels: all.labels[:n:n], name: name}
-		s.test = part{pixels: r.pixels[n*one:], labels: all.labels[n:], name: func(i int) string { return name(n + i) }}
+	part := func(from, to int) part {
+		return part{values{pixels: pixels[from*one : to*one : to*one], name: func(i int) string { return paths[from+i] }},
+			labels[from:to:to]}
 	}
-	return s
+	return &samples{train: part(0, train), test: part(train, len(labels)), normalise: asTheyAre}
 }
 
 // note says what was done to the images.
@@ -159,15 +153,15 @@ func (b broken) list() string {
 }
 
 // error is an error unless all images can be read.
-func (b broken) error(of int) error {
+func (b broken) error() error {
 	if b.count() == 0 {
 		return nil
 	}
 	return fmt.Errorf("%d of %d images cannot be read: remove them, save them anew as PNG, for example with ImageMagick, "+
-		"or leave them out with broken=%s: %s", b.count(), of, skipBroken, b.list())
+		"or leave them out with broken=%s: %s", b.count(), len(b), skipBroken, b.list())
 }
 
-// eachPicture reads the chosen files on all cores and calls the function that worker returns, which
+// eachPicture reads the chosen files, or all if chosen is nil, on all cores and calls the function that worker returns, which
 // each core has its own of, with the number and the bytes of each. It returns which could not be
 // read, and an error if ctx ended.
 func eachPicture(ctx context.Context, files []pictureFile, chosen func(n int) bool,
@@ -176,7 +170,7 @@ func eachPicture(ctx context.Context, files []pictureFile, chosen func(n int) bo
 	err := onAllCores(ctx, len(files), func() func(int) error {
 		use := worker()
 		return func(n int) error {
-			if !chosen(n) {
+			if chosen != nil && !chosen(n) {
 				return nil
 			}
 			data, err := readFile(files[n].path, maxPictureBytes)
@@ -189,14 +183,3 @@ func eachPicture(ctx context.Context, files []pictureFile, chosen func(n int) bo
 	})
 	return bad, err
 }
-
-// decodable returns an error if an image cannot be read.
-func decodable(_ int, file []byte) error {
-	_, data, err := headOf(file)
-	if err == nil {
-		_, err = decodePicture(data)
-	}
-	return err
-}
-
-func every(int) bool { return true }

@@ -10,8 +10,9 @@ import (
 // splitFolders are the names of the folders with the training and the test images; empty if the
 // folders are classes. Without a folder of test images, the training images are still to be split.
 type splitFolders struct {
-	train, test, others string
-	unlabelled          []string // named as test images, without folders of classes
+	train, test string
+	others      []string // of test images
+	unlabelled  []string // named as test images, without folders of classes
 }
 
 // note says where the images are from; share is that of test images if they have no folder.
@@ -20,8 +21,8 @@ func (s splitFolders) note(share float64) string {
 	if s.test != "" {
 		note = "training images from the folder " + s.train + ", test images from the folder " + s.test
 	}
-	if s.others != "" {
-		note += "; left out: " + s.others
+	if s.others != nil {
+		note += "; left out: " + strings.Join(s.others, ", ")
 	}
 	if s.unlabelled != nil {
 		note += "; left out, since it has no folders of classes: " + strings.Join(s.unlabelled, ", ")
@@ -98,7 +99,6 @@ func findSplit(b *branch) (s splitFolders, err error) {
 
 // findTest chooses the folder of test images. One without classes is left out.
 func (s *splitFolders) findTest(b *branch, roles map[int][]string) error {
-	var others []string
 	for role := training + 1; role <= leastTest; role++ {
 		var labelled []string
 		for _, name := range roles[role] {
@@ -114,10 +114,9 @@ func (s *splitFolders) findTest(b *branch, roles map[int][]string) error {
 		if s.test == "" {
 			s.test = strings.Join(labelled, "") // the one that there is, if any
 		} else {
-			others = append(others, labelled...)
+			s.others = append(s.others, labelled...)
 		}
 	}
-	s.others = strings.Join(others, ", ")
 	return nil
 }
 

@@ -26,21 +26,13 @@ type branch struct {
 
 // systemFolders are folders in which systems keep what was removed, thumbnails and so on, in small
 // letters.
-var systemFolders = append(strings.Fields("$recycle.bin recycler recycled #recycle @recycle @eadir #snapshot @snapshot "+
-	"~snapshot "+
-	"@tmp @sharebin @recently-snapshot __macosx __pycache__ lost+found lost.dir found.000 thevolumesettingsfolder"),
-	"system volume information", "network trash folder", "temporary items")
+var systemFolders = []string{
+	"$recycle.bin", "recycler", "recycled", "#recycle", "@recycle", "@eadir", "#snapshot", "@snapshot", "~snapshot",
+	"@tmp", "@sharebin", "@recently-snapshot", "__macosx", "__pycache__", "lost+found", "lost.dir", "found.000",
+	"thevolumesettingsfolder", "system volume information", "network trash folder", "temporary items",
+}
 
 var systemFiles = []string{"thumbs.db", "ehthumbs.db", "desktop.ini", "icon\r"}
-
-// bySystem reports whether systems make a file or folder of that name.
-func bySystem(name string, folder bool) bool {
-	name = strings.ToLower(name)
-	if !folder {
-		return slices.Contains(systemFiles, name)
-	}
-	return slices.Contains(systemFolders, name)
-}
 
 // A lister lists folders.
 type lister struct {
@@ -78,18 +70,16 @@ func (l *lister) branch(path string, above ...fs.FileInfo) (*branch, error) {
 		if err != nil {
 			return nil, err
 		}
-		switch {
-		case bySystem(name, info.IsDir()):
-			if info.IsDir() {
-				l.systems[name]++
-			}
+		switch small := strings.ToLower(name); {
+		case info.IsDir() && slices.Contains(systemFolders, small):
+			l.systems[name]++
 		case info.IsDir():
 			inner, err := l.branch(at, append(slices.Clone(above), self)...)
 			if err != nil {
 				return nil, err
 			}
 			b.folders = append(b.folders, inner)
-		default:
+		case !slices.Contains(systemFiles, small):
 			b.files = append(b.files, pictureFile{path: at, name: name, size: info.Size(), time: info.ModTime().UnixNano()})
 		}
 	}

@@ -87,7 +87,7 @@ func FuzzCSV(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		table := &csvTable{csvFile: new(csvFile)}
-		r, err := table.read(t.Context(), bytes.NewReader(data))
+		r, err := table.read(t.Context(), bytes.NewReader(data), "")
 		if err != nil {
 			return
 		}

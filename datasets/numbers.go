@@ -3,6 +3,7 @@ package datasets
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // numbers are the values of samples with the digits that they have in a file, until they are
@@ -19,6 +20,19 @@ func (x numbers) at(i int) float64 {
 		return float64(x.single[i])
 	}
 	return x.double[i]
+}
+
+// A span is between the least and the largest number of a column.
+type span struct{ least, most float64 }
+
+// spans are those of the columns of a table.
+func (x numbers) spans(width int) []span {
+	all := slices.Repeat([]span{{math.Inf(1), math.Inf(-1)}}, width)
+	for i := range x.len() {
+		of := &all[i%width]
+		of.least, of.most = min(of.least, x.at(i)), max(of.most, x.at(i))
+	}
+	return all
 }
 
 // How the values of vectors are normalised.
@@ -59,9 +73,8 @@ func (s *samples) narrowed(p part, width int) ([]float32, error) {
 	out := make([]float32, len(p.double))
 	for i, v := range p.double {
 		if out[i] = float32(v); math.IsInf(float64(out[i]), 0) {
-			return nil, fmt.Errorf("%s of %s is %g, above the largest float32: normalise=standard brings values to mean "+
-				"0 and variance 1",
-				s.column(i%width), p.name(i/width), v)
+			return nil, s.wrong(p, i, width, "above the largest float32: normalise=standard brings values to mean 0 and "+
+				"variance 1")
 		}
 	}
 	return out, nil
@@ -84,10 +97,8 @@ func (s *samples) standardised(width int) func(p part, width int) ([]float32, er
 	return func(p part, width int) ([]float32, error) {
 		out := p.room()
 		for i := range out {
-			v := columns[i%width].of(p.at(i))
-			if out[i] = float32(v); math.IsInf(float64(out[i]), 0) {
-				return nil, fmt.Errorf("%s of %s is %g, too far from the training "+
-					"samples", s.column(i%width), p.name(i/width), p.at(i))
+			if out[i] = float32(columns[i%width].of(p.at(i))); math.IsInf(float64(out[i]), 0) {
+				return nil, s.wrong(p, i, width, "too far from the training samples")
 			}
 		}
 		return out, nil

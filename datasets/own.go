@@ -119,12 +119,6 @@ func (s splitting) refuse() error {
 		"not apply")
 }
 
-// own reports whether a name stands for files of the user's own, such as "folder:photos".
-func own(name string) bool {
-	s, _, _ := parts(name)
-	return s != nil
-}
-
 // OwnPath returns the path in the name of files of the user's own, without what says how the files
 // are read; "" for any other name.
 func OwnPath(name string) string {

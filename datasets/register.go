@@ -112,7 +112,8 @@ func (s registered) open(ctx context.Context, d *Dataset) (*samples, error) {
 
 // part returns the samples of a split, which messages call by a name and their number.
 func (s *Split) part(name string) part {
-	return part{s.Pixels, numbers{single: s.Values}, s.Labels, func(i int) string { return fmt.Sprintf("%s %d", name, i) }}
+	sample := func(i int) string { return fmt.Sprintf("%s %d", name, i) }
+	return part{values{s.Pixels, numbers{single: s.Values}, sample}, s.Labels}
 }
 
 // known returns the sets of the catalogue and then those that were registered, by name.

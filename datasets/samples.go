@@ -15,10 +15,8 @@ import (
 // their digits.
 type rawSplit struct {
 	height, width, channels, vector int
-	pixels                          []uint8
-	numbers
+	values
 	labels []string
-	name   func(i int) string // what messages call a sample
 }
 
 // A rawSet is what files of vectors or images hold. If test is nil, it is still to be split.
@@ -85,31 +83,35 @@ func (f *sampleFiles) open(ctx context.Context, d *Dataset) (*samples, error) {
 
 // split gives d the size and the classes of r, and returns its training and test samples.
 func (f *sampleFiles) split(d *Dataset, r *rawSet) (*samples, error) {
-	s := &samples{columns: r.columns, normalise: f.Normalise}
 	d.Height, d.Width, d.Channels, d.Vector = r.train.height, r.train.width, r.train.channels, r.train.vector
 	d.Note = r.note
-	err := r.name(d)
-	if err == nil {
-		s.train, err = r.train.part(r, d)
-	}
-	switch {
-	case err != nil:
+	if err := r.name(d); err != nil {
 		return nil, err
-	case r.test != nil:
-		if err = f.refuse(); err == nil && r.test.size() != r.train.size() {
-			err = fmt.Errorf("the training samples are %s, the test samples %s", r.train.size(), r.test.size())
-		}
-		if err == nil {
-			s.test, err = r.test.part(r, d)
-		}
-	default:
-		if err = enough(d, s.train.labels, 2, "training and testing"); err == nil {
-			train, test := stratified(s.train.labels, 1-f.Test, f.Seed)
-			s.train, s.test = s.train.pick(d.ImageSize(), train), s.train.pick(d.ImageSize(), test)
-			d.Note = join(d.Note, fmt.Sprintf("%g of each class are test samples, drawn with seed %d", f.Test, f.Seed))
-		}
 	}
-	return s, cmp.Or(err, s.enough(d))
+	train, err := r.train.part(r, d)
+	if err != nil {
+		return nil, err
+	}
+	s := &samples{train: train, columns: r.columns, normalise: f.Normalise}
+	if r.test == nil {
+		if err := enough(d, train.labels, 2, "training and testing"); err != nil {
+			return nil, err
+		}
+		first, second := stratified(train.labels, 1-f.Test, f.Seed)
+		s.train, s.test = train.pick(d.ImageSize(), first), train.pick(d.ImageSize(), second)
+		d.Note = join(d.Note, fmt.Sprintf("%g of each class are test samples, drawn with seed %d", f.Test, f.Seed))
+		return s, s.enough(d)
+	}
+	if err := f.refuse(); err != nil {
+		return nil, err
+	}
+	if r.test.size() != r.train.size() {
+		return nil, fmt.Errorf("the training samples are %s, the test samples %s", r.train.size(), r.test.size())
+	}
+	if s.test, err = r.test.part(r, d); err != nil {
+		return nil, err
+	}
+	return s, s.enough(d)
 }
 
 // size is the size and type of the samples, for errors.
@@ -130,7 +132,7 @@ func (r *rawSplit) part(set *rawSet, d *Dataset) (part, error) {
 		}
 		number[name] = int32(i)
 	}
-	p := part{pixels: r.pixels, numbers: r.numbers, labels: make([]int32, len(r.labels)), name: r.name}
+	p := part{r.values, make([]int32, len(r.labels))}
 	for i, l := range r.labels {
 		n, ok := number[l]
 		if !ok {
@@ -171,11 +173,7 @@ func (s *samples) enough(d *Dataset) error {
 
 // enough returns an error unless there are so many samples of each class.
 func enough(d *Dataset, labels []int32, least int, purpose string) error {
-	count := make([]int, len(d.Classes))
-	for _, l := range labels {
-		count[l]++
-	}
-	for class, n := range count {
+	for class, n := range perClass(d, labels) {
 		if n < least {
 			return fmt.Errorf("the class %q has %d samples for %s; want %d: add samples, or leave the "+
 				"class out", d.Classes[class], n, purpose, least)

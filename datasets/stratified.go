@@ -30,18 +30,13 @@ func stratified(labels []int32, frac float64, seed uint64) (first, second []int)
 	return first, second
 }
 
-// divide makes a stratified split of some samples the training and test samples of d.
+// divide makes a stratified split of some images the training and test samples of d.
 func (d *Dataset) divide(all Split, frac float64, seed uint64) {
-	first, second := stratified(all.Labels, frac, seed)
-	d.Train, d.Test = pick(&all, d.ImageSize(), first), pick(&all, d.ImageSize(), second)
-}
-
-// pick copies the samples at the given indices, each of which has size values.
-func pick(s *Split, size int, indices []int) Split {
-	var out Split
-	out.Values, out.Pixels = rowsOf(s.Values, size, indices), rowsOf(s.Pixels, size, indices)
-	out.Labels = rowsOf(s.Labels, 1, indices)
-	return out
+	pick := func(indices []int) Split {
+		return Split{Pixels: rowsOf(all.Pixels, d.ImageSize(), indices), Labels: rowsOf(all.Labels, 1, indices)}
+	}
+	train, test := stratified(all.Labels, frac, seed)
+	d.Train, d.Test = pick(train), pick(test)
 }
 
 // rowsOf copies the rows of a table, nil if there is none.

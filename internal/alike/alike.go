@@ -4,6 +4,7 @@ package alike
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -45,11 +46,14 @@ func Distinct(names []string) error {
 	return nil
 }
 
-// Hint ends a message that a name is missing among others, if one of them looks the same. Otherwise
-// it is empty.
+// Hint ends a message that a name is missing among others, if one of them looks the same. Otherwise,
+// and if the name is there, it is empty.
 func Hint(name string, names []string) string {
+	if slices.Contains(names, name) {
+		return ""
+	}
 	for _, n := range names {
-		if n == name || Key(n) != Key(name) {
+		if Key(n) != Key(name) {
 			continue
 		}
 		if norm.NFC.String(n) == norm.NFC.String(name) {
