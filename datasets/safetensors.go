@@ -20,13 +20,20 @@ func openSafetensors(path string) (arrayFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &tensorFile{Reader: r}
-	if text := r.Metadata["classes"]; text != "" {
-		err = json.Unmarshal([]byte(text), &f.classes)
-	}
+	f, err := tensorsOf(r)
 	if err != nil {
 		r.Close()
-		return nil, fmt.Errorf("%s: the classes in the metadata are not a JSON list of names: %w", path, err)
+		return nil, at(path, err)
+	}
+	return f, nil
+}
+
+func tensorsOf(r *safetensors.Reader) (*tensorFile, error) {
+	f := &tensorFile{Reader: r}
+	if text := r.Metadata["classes"]; text != "" {
+		if err := json.Unmarshal([]byte(text), &f.classes); err != nil {
+			return nil, fmt.Errorf("the classes in the metadata are not a JSON list of names: %w", err)
+		}
 	}
 	return f, nil
 }

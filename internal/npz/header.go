@@ -64,10 +64,11 @@ var (
 	compound = regexp.MustCompile(`['"]descr['"]\s*:\s*[(\[{]`)
 	// entry is a key of a header and its value: a text, a tuple, a list or a word. Python 2 writes a u
 	// before texts.
-	entry  = regexp.MustCompile(`^\s*u?['"](\w+)['"]\s*:\s*(u?'[^']*'|u?"[^"]*"|\([^)]*\)|\[[^\]]*\]|[^\s,]+)\s*(,|$)\s*`)
-	quoted = regexp.MustCompile(`^u?['"](.*)['"]$`)
+	entry = regexp.MustCompile(`^\s*[uU]?['"](\w+)['"]\s*:\s*` +
+		`([uU]?'[^']*'|[uU]?"[^"]*"|\([^)]*\)|\[[^\]]*\]|[^\s,]+)\s*(,|$)\s*`)
+	quoted = regexp.MustCompile(`^[uU]?['"](.*)['"]$`)
 	// side is a whole number, to which Python 2 adds an L.
-	side = regexp.MustCompile(`^(0|[1-9]\d*)L?$`)
+	side = regexp.MustCompile(`^(0|[1-9]\d*)[lL]?$`)
 )
 
 // parseHeader returns the values of a header as they are written, by their keys. A header is a

@@ -28,8 +28,8 @@ type Reader struct {
 	Entries  []Entry           // in the order of their values
 	Metadata map[string]string // texts; nil if there are none
 
-	values io.ReaderAt
-	close  func() error
+	in     io.ReaderAt
+	values io.ReaderAt // of in, behind the header
 }
 
 // Entry says where the values of a tensor are.
@@ -54,7 +54,6 @@ func Open(path string) (r *Reader, err error) {
 		f.Close()
 		return nil, fmt.Errorf("%s: not a safetensors file that can be read: %w", path, err)
 	}
-	r.close = f.Close
 	return r, nil
 }
 
@@ -63,13 +62,19 @@ func readerOf(f *os.File) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newReader(f, about.Size())
+	return NewReader(f, about.Size())
 }
 
-// Close closes the file.
-func (x *Reader) Close() error { return x.close() }
+// Close closes what the tensors are read from, if it can be closed.
+func (x *Reader) Close() error {
+	if c, ok := x.in.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
 
-func newReader(r io.ReaderAt, length int64) (*Reader, error) {
+// NewReader is like [Open] for the given number of bytes of r, which [Reader.Close] closes.
+func NewReader(r io.ReaderAt, length int64) (*Reader, error) {
 	in, n := io.NewSectionReader(r, 0, length), uint64(0)
 	if err := binary.Read(in, binary.LittleEndian, &n); err != nil {
 		return nil, err
@@ -81,7 +86,7 @@ func newReader(r io.ReaderAt, length int64) (*Reader, error) {
 	if _, err := io.ReadFull(in, text); err != nil {
 		return nil, err
 	}
-	x := &Reader{values: io.NewSectionReader(r, from, length-from)}
+	x := &Reader{in: r, values: io.NewSectionReader(r, from, length-from)}
 	var header map[string]json.RawMessage
 	if err := jsonin.Unmarshal(text, &header); err != nil {
 		return nil, err

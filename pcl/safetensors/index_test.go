@@ -14,7 +14,7 @@ import (
 func rawWith(header string, values ...byte) []byte { return append(raw(header, 0), values...) }
 
 func open(data []byte) (r *Reader, err error) {
-	r, err = newReader(bytes.NewReader(data), int64(len(data)))
+	r, err = NewReader(bytes.NewReader(data), int64(len(data)))
 	return r, err
 }
 
