@@ -21,6 +21,7 @@ type Machine struct {
 	first    *Machine // of several, which opens data sets for all of them; nil if this one does
 	opening  sync.Mutex
 	set      *datasets.Dataset // that was opened last
+	opened   func(*datasets.Dataset)
 }
 
 // several returns as many machines, of which the first is this one.
@@ -67,10 +68,13 @@ func (m *Machine) Dataset(ctx context.Context, name string) (*datasets.Dataset, 
 	}
 	m.set = nil
 	set, err := datasets.Open(ctx, name, datasets.Options{Dir: m.DataDir})
-	if err == nil {
-		m.set = set
+	if err != nil {
+		return nil, err
 	}
-	return set, err
+	if m.set = set; m.opened != nil {
+		m.opened(set)
+	}
+	return set, nil
 }
 
 // ready opens the data set and the backend, which a run needs.

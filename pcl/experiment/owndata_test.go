@@ -221,3 +221,22 @@ func TestTasksAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestDoubtsAreTold: a session says once what is doubtful about a set of the user's own, on one line.
+func TestDoubtsAreTold(t *testing.T) {
+	said := must.Get(os.Create(filepath.Join(t.TempDir(), "stderr")))(t)
+	defer said.Close()
+	defer func(before *os.File) { os.Stderr = before }(os.Stderr)
+	os.Stderr = said
+	for _, name := range []string{table(t, filepath.Join(t.TempDir(), "copies.csv"), 0), "glyphs"} {
+		s := New(name, Options{Dir: t.TempDir(), Backend: backend.Go})
+		for range 2 {
+			must.Get(s.Dataset(t.Context()))(t)
+		}
+		must.Do(t, s.Close())
+	}
+	text := string(must.Get(os.ReadFile(said.Name()))(t))
+	if !strings.HasPrefix(text, "copies.csv: ") || !strings.Contains(text, "test rows are also training rows") || strings.Count(text, "\n") != 1 {
+		t.Errorf("on standard error: %q", text)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/printable"
 	"github.com/parallelcl/parallelcl/internal/recipe"
 	"github.com/parallelcl/parallelcl/internal/regular"
 	"github.com/parallelcl/parallelcl/pcl"
@@ -45,15 +46,24 @@ type Session struct {
 	name    string
 }
 
-// New returns a session on the data set of the given name.
+// New returns a session on the data set of the given name. When it opens a set of your own, it says
+// on standard error how that was read, and what is doubtful about it ([datasets.Dataset].Note).
 func New(dataset string, o Options) *Session {
 	o.Dir = cmp.Or(o.Dir, "runs")
 	o.Backend = cmp.Or(o.Backend, os.Getenv(envBackend))
 	s := &Session{options: o, name: dataset, Machine: Machine{DataDir: o.DataDir, Open: func(ctx context.Context) (*backend.Backend, error) {
 		return backend.Open(ctx, backend.Options{Name: o.Backend, Threads: o.Threads, Clients: o.Clients, Vectors: o.Vectors})
 	}}}
+	s.opened = tell
 	recipe.Note(s, "session", recipeArgs{Dataset: dataset, Options: o})
 	return s
+}
+
+// tell prints the note of a set of the user's own, as the command line does.
+func tell(d *datasets.Dataset) {
+	if d.Note != "" && !datasets.Catalogued(d.Name) {
+		fmt.Fprintf(os.Stderr, "%s: %s\n", printable.Line(d.Title), printable.Line(d.Note))
+	}
 }
 
 // Dataset returns the session's data set, and opens it if necessary.
