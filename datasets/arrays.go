@@ -114,7 +114,7 @@ func (a *arrays) names(have []string) (names []string, note string, err error) {
 			return names, "", nil
 		}
 	}
-	for _, names := range usualNames {
+	for _, names := range usualNames { // those with two names are missing, so these have four
 		if slices.ContainsFunc(names[:2], missing) {
 			continue
 		}

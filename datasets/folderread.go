@@ -161,9 +161,9 @@ func (b broken) error() error {
 		"or leave them out with broken=%s: %s", b.count(), len(b), skipBroken, b.list())
 }
 
-// eachPicture reads the chosen files, or all if chosen is nil, on all cores and calls the function that worker returns, which
-// each core has its own of, with the number and the bytes of each. It returns which could not be
-// read, and an error if ctx ended.
+// eachPicture reads the chosen files, or all if chosen is nil, on all cores. It calls the function
+// that worker returns, which each core has its own of, with the number and the bytes of each. It
+// returns which could not be read, and an error if ctx ended.
 func eachPicture(ctx context.Context, files []pictureFile, chosen func(n int) bool,
 	worker func() func(n int, data []byte) error) (broken, error) {
 	bad := make(broken, len(files))
