@@ -123,11 +123,13 @@ type Method interface {
 	Weights(s *Step, w []float64) (Outcome, error)
 }
 
-// enter begins a step of a method of this package: the first one sets the method up. It panics if the step's fields do not fit
-// together, or if a field is missing that the method needs.
+// enter begins a step of a method of this package. The first step of one that embeds setup sets it up. It panics if the step's
+// fields do not fit together, or if a field is missing that the method needs.
 func (s *Step) enter(m Method, w []float64) error {
-	if err := begin(m); err != nil {
-		return err
+	if own, ok := m.(interface{ stage() *setup }); ok && !own.stage().begun {
+		if err := begin(m); err != nil {
+			return err
+		}
 	}
 	needs := m.Needs()
 	if wrong := s.misfit(needs, w); wrong != "" {
