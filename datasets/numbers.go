@@ -50,31 +50,41 @@ func (s *samples) scale(d *Dataset) (train, test []float32, err error) {
 		}
 		return nil, nil, err
 	}
-	convert := s.narrowed
+	width := d.ImageSize()
+	convert := func(p part) ([]float32, error) {
+		if p.single != nil {
+			return p.single, nil
+		}
+		return s.converted(p, width, p.at, "above the largest float32: normalise=standard brings values to mean 0 and "+
+			"variance 1")
+	}
 	switch s.normalise {
 	case standard:
 		d.Note = join(d.Note, "each value has mean 0 and variance 1 over the training samples")
-		convert = s.standardised(d.ImageSize())
+		columns := make([]standardiser, width)
+		for k := range columns {
+			columns[k] = s.train.standardiser(k, width)
+		}
+		convert = func(p part) ([]float32, error) {
+			of := func(i int) float64 { return columns[i%width].of(p.at(i)) }
+			return s.converted(p, width, of, "too far from the training samples")
+		}
 	case unitForm:
 		d.Note = join(d.Note, "each vector has the length 1")
-		convert = s.ofLength1
+		convert = func(p part) ([]float32, error) { return ofLength1(p, width) }
 	}
-	if train, err = convert(s.train, d.ImageSize()); err == nil {
-		test, err = convert(s.test, d.ImageSize())
+	if train, err = convert(s.train); err == nil {
+		test, err = convert(s.test)
 	}
 	return train, test, err
 }
 
-// narrowed returns values as they are.
-func (s *samples) narrowed(p part, width int) ([]float32, error) {
-	if p.single != nil {
-		return p.single, nil
-	}
-	out := make([]float32, len(p.double))
-	for i, v := range p.double {
-		if out[i] = float32(v); math.IsInf(float64(out[i]), 0) {
-			return nil, s.wrong(p, i, width, "above the largest float32: normalise=standard brings values to mean 0 and "+
-				"variance 1")
+// converted returns what of makes of each value. tooLarge is said of one that leaves float32.
+func (s *samples) converted(p part, width int, of func(i int) float64, tooLarge string) ([]float32, error) {
+	out := p.room()
+	for i := range out {
+		if out[i] = float32(of(i)); math.IsInf(float64(out[i]), 0) {
+			return nil, s.wrong(p, i, width, tooLarge)
 		}
 	}
 	return out, nil
@@ -87,24 +97,8 @@ type standardiser struct{ scale, pivot, mean, deviation float64 }
 
 func (x standardiser) of(v float64) float64 { return (v*x.scale - x.pivot - x.mean) / x.deviation }
 
-// standardised returns what subtracts from each value its mean over the training samples and
-// divides by its standard deviation, unless the value is the same in all of them.
-func (s *samples) standardised(width int) func(p part, width int) ([]float32, error) {
-	columns := make([]standardiser, width)
-	for k := range columns {
-		columns[k] = s.train.standardiser(k, width)
-	}
-	return func(p part, width int) ([]float32, error) {
-		out := p.room()
-		for i := range out {
-			if out[i] = float32(columns[i%width].of(p.at(i))); math.IsInf(float64(out[i]), 0) {
-				return nil, s.wrong(p, i, width, "too far from the training samples")
-			}
-		}
-		return out, nil
-	}
-}
-
+// standardiser is what subtracts from the values of column k their mean and divides by their
+// standard deviation, unless all are the same.
 func (x numbers) standardiser(k, width int) standardiser {
 	most, n := 0.0, float64(x.len()/width)
 	for i := k; i < x.len(); i += width {
@@ -129,7 +123,7 @@ func (x numbers) standardiser(k, width int) standardiser {
 }
 
 // ofLength1 gives each vector the length 1.
-func (s *samples) ofLength1(p part, width int) ([]float32, error) {
+func ofLength1(p part, width int) ([]float32, error) {
 	out := p.room()
 	for from := 0; from < len(out); from += width {
 		most, squares := 0.0, 0.0
