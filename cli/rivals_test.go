@@ -80,15 +80,12 @@ func TestJobsThatCannotSave(t *testing.T) {
 
 // TestOneSignalIsEnough sends one signal to commands that wait for input or are busy.
 func TestOneSignalIsEnough(t *testing.T) {
-	silent := filepath.Join(t.TempDir(), "silent.ipynb") // a pipe that nobody writes to
-	must.Do(t, syscall.Mkfifo(silent, 0o644))
 	state := filepath.Join(t.TempDir(), "state.json")
 	t.Run("commands", func(t *testing.T) {
 		for name, args := range map[string][]string{
 			"weights":       {"weigh", "--method", "mgda"},
 			"weights state": {"weigh", "--method", "gradvac", "--state", state},
 			"toy":           {"toy", "--steps", "600000", "--method", "emgd-gs,emgd-gmc,nash-mtl,cagrad,fairgrad"},
-			"report":        {"report", silent, "-o", silent + ".html"},
 			"bench":         {"-q", "bench", "step", "--backend", "go", "--steps", "1000000"},
 		} {
 			t.Run(name, func(t *testing.T) {

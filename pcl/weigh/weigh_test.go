@@ -121,7 +121,7 @@ func TestStateRefuses(t *testing.T) {
 		"{}":                    `holds the state of ""`,
 		`{"method":"dwa"}`:      "not of emgd-gmc",
 		`{"method":"emgd-gmc"}`: "",
-		`{"x":1}`:               "unknown field",
+		`{"x":1}`:               "not known here",
 		before[:len(before)-2]:  "ends in the middle",
 		before + "{}":           "there is more",
 		strings.Replace(before, "tau=5", "tau=1", 1): "use the settings",
