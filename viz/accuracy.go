@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
@@ -20,43 +21,43 @@ func Accuracy(runs ...*results.Run) (*Figure, error) {
 	f := Figure{Name: "accuracy", Data: Table{Head: []string{"method", "step", "accuracy_percent", "std_percent", "runs"}},
 		Alt: fmt.Sprintf("Average accuracy over the started tasks against the optimiser step, for %d methods.", len(groups))}
 	p := NewPlot("", "optimiser step", "accuracy over started tasks, %")
-	p.NameEnds()
+	p.LabelEnds()
 	if results.OneTimeline(runs) {
-		p.marks = arrivals(runs[0])
-		p.named("guessing", lineStyle(muted, 1, 1, 2), chanceLine(runs[0]))
+		markArrivals(p, runs[0])
+		guess := Style{Color: Muted, Width: 1, Dashes: []vg.Length{1, 2}}
+		p.Add(&Curve{Label: "guessing", Style: guess, XY: chanceLine(runs[0])})
 	}
 	for _, g := range groups {
 		c := meanCurve(g.Runs)
 		if len(c) == 0 {
 			return nil, fmt.Errorf("viz: the runs of %s have no steps at which all of them have an accuracy; evaluate at task ends at least", g.Label)
 		}
-		p.curve(g.Label, g.Style, c, spreadFor(len(g.Runs), len(groups)))
-		f.Data.curve(c, g.Label)
+		p.Add(c.drawn(g.Label, g.Style, spreadFor(len(g.Runs), len(groups))))
+		addCurve(&f.Data, c, g.Label)
 	}
 	if text := spreadNames[spreadFor(len(groups[0].Runs), len(groups))]; text != "" {
-		f.key = []keyEntry{{label: text}}
+		f.Key = []KeyEntry{{Label: text}}
 	}
 	p.X.Min = 0
 	for _, r := range runs {
 		p.X.Max = max(p.X.Max, float64(r.Span()))
 	}
-	p.room(6, 0, 100)
-	return figureOf(f, []*Plot{p})
+	p.Y.Min, p.Y.Max = max(0, p.Y.Min-6), min(100, p.Y.Max+6)
+	return NewFigure(f, []*Plot{p})
 }
 
 // spreadNames explain a [spread].
 var spreadNames = [...]string{bands: "band: ± one standard deviation over the runs", whiskers: "bars: ± one standard deviation over the runs"}
 
-// arrivals marks the steps at which tasks begin.
-func arrivals(run *results.Run) (marks []vertical) {
+// markArrivals marks the steps at which tasks begin.
+func markArrivals(p *Plot, run *results.Run) {
 	for i, task := range run.Tasks {
 		label := fmt.Sprint(task.ID)
 		if i == 0 {
 			label = "task 1"
 		}
-		marks = append(marks, vertical{x: float64(task.Start), label: label})
+		p.Mark(float64(task.Start), label)
 	}
-	return marks
 }
 
 // chanceLine is the level of guessing over the steps.

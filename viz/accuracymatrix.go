@@ -24,8 +24,8 @@ func AccuracyMatrix(runs ...*results.Run) (*Figure, error) {
 		return nil, errors.New("viz: the runs' tasks end at different steps: draw one timeline at a time")
 	}
 	f := Figure{Name: "accuracy-matrix", Data: Table{Head: []string{"method", "task", "after_end_of_task", "accuracy"}},
-		key: []keyEntry{{label: "test accuracy, %"}, swatchKey("0", sequential(0)), swatchKey("100", sequential(1)),
-			{label: "frame: the task's own end"}},
+		Key: []KeyEntry{{Label: "test accuracy, %"}, Swatch("0", Sequential(0)), Swatch("100", Sequential(1)),
+			{Label: "frame: the task's own end"}},
 		Alt: fmt.Sprintf("Accuracy of each task at each task's end, for %d methods.", len(groups))}
 	var plots []*Plot
 	for _, g := range groups {
@@ -33,28 +33,30 @@ func AccuracyMatrix(runs ...*results.Run) (*Figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := panel(g.Label, "after the end of task", "task")
-		p.matrix(m)
-		for i, row := range m.cells {
+		p := NewBarePlot(g.Label, "after the end of task", "task")
+		p.AddMatrix(m)
+		for i, row := range m.Cells {
 			for j, v := range row {
-				f.Data.add(g.Label, m.rows[i], m.columns[j], v)
+				f.Data.Add(g.Label, m.Rows[i], m.Columns[j], v)
 			}
 		}
 		plots = append(plots, p)
 	}
 	height := vg.Length(220)
 	if len(plots) == 1 {
-		f.Width, height = wide*0.6, 260
+		f.Width, height = DefaultWidth*0.6, 260
 	}
-	return inRows(f, height, plots)
+	rows := Rows(plots...)
+	f.Height = height * vg.Length(len(rows))
+	return NewFigure(f, rows...)
 }
 
-func accuracyMatrix(g repetitions) (*matrix, error) {
-	m := &matrix{text: percent, color: sequential}
+func accuracyMatrix(g repetitions) (*Matrix, error) {
+	m := &Matrix{Text: percent, Color: Sequential}
 	at := make([][]results.Point, len(g.Runs))
 	first := g.Runs[0]
 	for k, r := range g.Runs {
-		if at[k] = ends(r); len(at[k]) != len(at[0]) {
+		if at[k] = taskEnds(r); len(at[k]) != len(at[0]) {
 			return nil, fmt.Errorf("viz: run %s was evaluated at %d task ends and run %s at %d", first.ID, len(at[0]), r.ID, len(at[k]))
 		}
 	}
@@ -62,14 +64,14 @@ func accuracyMatrix(g repetitions) (*matrix, error) {
 		return nil, fmt.Errorf("viz: run %s was not evaluated at task ends", first.ID)
 	}
 	for _, p := range at[0] {
-		m.columns = append(m.columns, strings.ReplaceAll(strings.Trim(fmt.Sprint(p.Ended), "[]"), " ", "+"))
+		m.Columns = append(m.Columns, strings.ReplaceAll(strings.Trim(fmt.Sprint(p.Ended), "[]"), " ", "+"))
 	}
 	for i, task := range first.Tasks {
-		m.rows = append(m.rows, fmt.Sprint(task.ID))
-		m.cells = append(m.cells, nil)
+		m.Rows = append(m.Rows, fmt.Sprint(task.ID))
+		m.Cells = append(m.Cells, nil)
 		for column, p := range at[0] {
 			if slices.Contains(p.Ended, task.ID) {
-				m.outline = append(m.outline, [2]int{i, column})
+				m.Framed = append(m.Framed, [2]int{i, column})
 			}
 			accs := make([]float64, len(g.Runs))
 			for k := range g.Runs {
@@ -79,13 +81,13 @@ func accuracyMatrix(g repetitions) (*matrix, error) {
 				}
 			}
 			mean, _ := meanStd(accs)
-			m.cells[i] = append(m.cells[i], mean)
+			m.Cells[i] = append(m.Cells[i], mean)
 		}
 	}
 	return m, nil
 }
 
-// ends returns the evaluations at which tasks ended.
-func ends(r *results.Run) []results.Point {
+// taskEnds returns the evaluations at which tasks ended.
+func taskEnds(r *results.Run) []results.Point {
 	return slices.DeleteFunc(slices.Clone(r.Curve), func(p results.Point) bool { return len(p.Ended) == 0 })
 }

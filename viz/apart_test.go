@@ -11,7 +11,7 @@ import (
 // A method looks the same whatever else is drawn; the first fifteen have a colour each, and no two look alike.
 func TestMethodsKeepTheirLooks(t *testing.T) {
 	for side := range 2 { // light and dark
-		all, colours, looks := Methods(order...), map[color.NRGBA]string{}, map[string]string{}
+		all, colours, looks := MethodStyles(order...), map[color.NRGBA]string{}, map[string]string{}
 		for i, name := range order {
 			s := all[name]
 			c := sideOf(s.Color, side)
@@ -23,11 +23,11 @@ func TestMethodsKeepTheirLooks(t *testing.T) {
 				t.Errorf("%s has the colour of %s", name, other)
 			}
 			for _, companion := range []string{"emgd", "emgd-gmc", order[(i+14)%len(order)], order[(i+7)%len(order)], "mine"} {
-				if got := Methods(companion, name)[name]; got.Color != s.Color || got.Marker != s.Marker || !slices.Equal(got.Dashes, s.Dashes) {
+				if got := MethodStyles(companion, name)[name]; got.Color != s.Color || got.Marker != s.Marker || !slices.Equal(got.Dashes, s.Dashes) {
 					t.Errorf("%s looks different beside %s", name, companion)
 				}
 			}
-			if contrast(c, sideOf(paper, side)) < 2 {
+			if contrast(c, sideOf(Background, side)) < 2 {
 				t.Errorf("%s is hard to see: %v", name, c)
 			}
 			looks[look], colours[c] = name, name
@@ -43,14 +43,14 @@ func TestVariantsHaveShades(t *testing.T) {
 		names = append(names, name, name+"+1", name+"+2")
 	}
 	for side := range 2 {
-		styles := Methods(names...)
+		styles := MethodStyles(names...)
 		seen := map[color.NRGBA]string{}
 		for _, name := range names {
 			c := sideOf(styles[name].Color, side)
 			if other, ok := seen[c]; ok {
 				t.Errorf("%s has the colour of %s", name, other)
 			}
-			if contrast(c, sideOf(paper, side)) < 2 {
+			if contrast(c, sideOf(Background, side)) < 2 {
 				t.Errorf("%s is hard to see: %v", name, c)
 			}
 			seen[c] = name
@@ -92,14 +92,14 @@ func TestClassesApart(t *testing.T) {
 
 // sideOf is a colour on light screens or, as 1, on dark ones.
 func sideOf(c color.Color, side int) color.NRGBA {
-	t := tintOf(c)
-	return []color.NRGBA{t.light, t.dark}[side]
+	t := ColorOf(c)
+	return []color.NRGBA{t.Light, t.Dark}[side]
 }
 
 // Compositions of one rule look different, and the rule alone, if it comes first, as always.
 func TestCompositionsStandApart(t *testing.T) {
-	styles := stylesOf([]string{"avggrad", "avggrad+der-pp", "avggrad+der-pp+herding", "emgd-gmc+mir", "mgda", "mgda"}, false, false, false, false, true, false)
-	all := Methods("avggrad", "avggrad+1", "avggrad+2", "emgd-gmc+mir", "mgda", "mgda+1")
+	styles := Styles([]string{"avggrad", "avggrad+der-pp", "avggrad+der-pp+herding", "emgd-gmc+mir", "mgda", "mgda"}, false, false, false, false, true, false)
+	all := MethodStyles("avggrad", "avggrad+1", "avggrad+2", "emgd-gmc+mir", "mgda", "mgda+1")
 	for i, want := range []string{"avggrad", "avggrad+1", "avggrad+2", "emgd-gmc+mir", "mgda+1", "mgda"} {
 		if got := styles[i]; !reflect.DeepEqual(got, all[want]) {
 			t.Errorf("style %d is %v, want that of %s", i, got, want)

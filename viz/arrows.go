@@ -10,15 +10,15 @@ import (
 
 type arrow struct {
 	x, y  float64
-	color tint
+	color Color
 	text  string
 	floor float64 // how far along d its tip has to reach
 }
 
-// arrows draws vectors and d from one origin, all in one scale, so that lengths and angles can be compared. The
+// addArrows draws vectors and d from one origin, all in one scale, so that lengths and angles can be compared. The
 // scale is the largest at which the ranges of the plot's axes fit. A dashed line says how far along d a tip has to reach, and a
 // broad pale one what the tip has beyond it, the slack.
-func (p *Plot) arrows(d arrow, items ...arrow) {
+func addArrows(p *Plot, d arrow, items ...arrow) {
 	length := math.Hypot(d.x, d.y)
 	ux, uy := d.x/length, d.y/length
 	all := append(items, d)
@@ -31,29 +31,30 @@ func (p *Plot) arrows(d arrow, items ...arrow) {
 		lines = append(lines, [2]plotter.XY{{}, {X: it.x, Y: it.y}})
 	}
 	lines = append(lines, floors...)
-	p.axes(0, 0, 0, 0)
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 0, 0, 0
 	for _, l := range lines {
 		for _, end := range l {
-			p.axes(min(p.X.Min, end.X), max(p.X.Max, end.X), min(p.Y.Min, end.Y), max(p.Y.Max, end.Y))
+			p.X.Min, p.X.Max = min(p.X.Min, end.X), max(p.X.Max, end.X)
+			p.Y.Min, p.Y.Max = min(p.Y.Min, end.Y), max(p.Y.Max, end.Y)
 		}
 	}
-	p.sketch(func(c pen) {
-		sty := textStyle(ink, tickSize)
+	p.Add(Sketch(func(c Pen) {
+		sty := TextStyle(Ink)
 		var widest vg.Length
 		for _, it := range all {
 			widest = max(widest, sty.Width(it.text))
 		}
 		at := scaled(draw.Crop(c.Canvas, 0, -widest-vg.Points(8), vg.Points(10), -vg.Points(10)), p.X.Min, p.X.Max, p.Y.Min, p.Y.Max)
 		for i, it := range items {
-			c.floor(at(floors[i][0]), at(floors[i][1]), at(plotter.XY{X: it.x, Y: it.y}), it.color)
+			drawFloor(c, at(floors[i][0]), at(floors[i][1]), at(plotter.XY{X: it.x, Y: it.y}), it.color)
 		}
-		c.arrow(at(plotter.XY{}), at(plotter.XY{X: d.x, Y: d.y}), d.color, 4) // broad and below, so that one on it is seen
+		drawArrow(c, at(plotter.XY{}), at(plotter.XY{X: d.x, Y: d.y}), d.color, 4) // broad and below, so that one on it is seen
 		for _, it := range items {
-			c.arrow(at(plotter.XY{}), at(plotter.XY{X: it.x, Y: it.y}), it.color, 2)
+			drawArrow(c, at(plotter.XY{}), at(plotter.XY{X: it.x, Y: it.y}), it.color, 2)
 		}
-		var names []name
+		var names []PointLabel
 		for _, it := range all {
-			names = append(names, name{at: at(plotter.XY{X: it.x, Y: it.y}), text: it.text, style: sty, reach: 40, must: true})
+			names = append(names, PointLabel{At: at(plotter.XY{X: it.x, Y: it.y}), Text: it.text, Style: sty, Reach: 40, Must: true})
 		}
 		var taken []vg.Rectangle // small squares along all lines, closer to each other than a name is high
 		for _, l := range lines {
@@ -62,22 +63,22 @@ func (p *Plot) arrows(d arrow, items ...arrow) {
 				taken = append(taken, square(from.Add(to.Sub(from).Scale(vg.Length(k)/50)), 2))
 			}
 		}
-		c.names(taken, names...)
-	})
+		c.Labels(taken, names...)
+	}))
 }
 
-// floor draws a dashed line from a foot to beside a tip, a little beyond both, so that the crossing shows, and the slack.
-func (c pen) floor(foot, beside, tip vg.Point, color tint) {
-	c.stroke(lineStyle(pale(color), 6), beside, tip)
+// drawFloor draws a dashed line from a foot to beside a tip, a little beyond both, so that the crossing shows, and the slack.
+func drawFloor(c Pen, foot, beside, tip vg.Point, color Color) {
+	c.Segment(lineStyle(pale(color), 6), beside, tip)
 	d := beside.Sub(foot)
 	if l := math.Hypot(float64(d.X), float64(d.Y)); l > 0 {
 		more := d.Scale(vg.Length(5 / l))
 		foot, beside = foot.Sub(more), beside.Add(more)
 	}
-	c.stroke(lineStyle(color, 1, 3, 2), foot, beside)
+	c.Segment(lineStyle(color, 1, 3, 2), foot, beside)
 }
 
-func pale(c tint) tint { return opaque(c, 110) }
+func pale(c Color) Color { return c.Alpha(110) }
 
 // scaled returns where a place in some ranges lies on the canvas, in one scale for both axes.
 func scaled(c draw.Canvas, xmin, xmax, ymin, ymax float64) func(plotter.XY) vg.Point {
@@ -88,7 +89,7 @@ func scaled(c draw.Canvas, xmin, xmax, ymin, ymax float64) func(plotter.XY) vg.P
 	}
 }
 
-func (c pen) arrow(from, to vg.Point, color tint, width float64) {
+func drawArrow(c Pen, from, to vg.Point, color Color, width float64) {
 	d := to.Sub(from)
 	length := vg.Length(math.Hypot(float64(d.X), float64(d.Y)))
 	if length == 0 {
@@ -98,6 +99,6 @@ func (c pen) arrow(from, to vg.Point, color tint, width float64) {
 	head := min(vg.Points(5+width), length)
 	neck := to.Sub(u.Scale(head))
 	side := vg.Point{X: -u.Y, Y: u.X}.Scale(head*0.3 + vg.Points(width/3))
-	c.stroke(lineStyle(color, width), from, neck)
+	c.Segment(lineStyle(color, width), from, neck)
 	c.FillPolygon(color, []vg.Point{to, neck.Add(side), neck.Sub(side)})
 }

@@ -12,37 +12,38 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// tint is a colour on paper and light screens, and its counterpart on dark screens: one drawing serves both.
-type tint struct{ light, dark color.NRGBA }
+// Color is a colour on paper and light screens, and its counterpart on dark screens: pages serve both with one drawing.
+type Color struct{ Light, Dark color.NRGBA }
 
-// RGBA is the colour of light screens, for canvases that know no other.
-func (c tint) RGBA() (r, g, b, a uint32) { return c.light.RGBA() }
+// RGBA returns the colour on light screens; Color is a [color.Color].
+func (c Color) RGBA() (r, g, b, a uint32) { return c.Light.RGBA() }
+
+// The colours of everything but the data.
+var (
+	Background = RGB(0xffffff, 0x14181d)
+	Ink        = RGB(0x1b1f24, 0xe8ecf0) // text
+	Muted      = RGB(0x5d6670, 0x9aa5b0) // axes, secondary text
+	Faint      = RGB(0xe3e7eb, 0x2b323a) // lines behind the data
+)
 
 var (
-	paper = twin(0xffffff, 0x14181d)
-	ink   = twin(0x1b1f24, 0xe8ecf0) // text
-	muted = twin(0x5d6670, 0x9aa5b0) // axes, secondary text
-	rules = twin(0xe3e7eb, 0x2b323a) // lines behind the data
-
 	// hues colour the methods: the vermillion, blue, orange, sky blue, green, purple and yellow of Okabe and
 	// Ito, made lighter or darker only as far as the background requires.
-	hues = [7]tint{
-		twin(0xd55e00, 0xf0752a), twin(0x0072b2, 0x3f9ae0), twin(0xe69f00, 0xf0b429), twin(0x56b4e9, 0x8fd3fa), twin(0x009e73, 0x1fbf8f),
-		twin(0xcc79a7, 0xe09ac4), twin(0xb3a400, 0xf0e442),
+	hues = [7]Color{
+		RGB(0xd55e00, 0xf0752a), RGB(0x0072b2, 0x3f9ae0), RGB(0xe69f00, 0xf0b429), RGB(0x56b4e9, 0x8fd3fa), RGB(0x009e73, 0x1fbf8f),
+		RGB(0xcc79a7, 0xe09ac4), RGB(0xb3a400, 0xf0e442),
 	}
 	// recommended is the colour of the method "emgd", which no other has.
-	recommended = twin(0x6000a0, 0xb870f8)
+	recommended = RGB(0x6000a0, 0xb870f8)
 	// own colours the methods and series that the package does not know. None is near recommended, or one of the hues or their darker
 	// or lighter forms: in OKLab all of these are at least 0.12 apart, 2.5 times as far as the nearest two of the others.
-	own = [9]tint{
-		twin(0xc81058, 0xc82830), twin(0x38b828, 0x00a000), twin(0x3040c8, 0xa09800), twin(0x680040, 0xf05090), twin(0x9050e0, 0x6850e0),
-		twin(0x004000, 0x607000), twin(0x981088, 0xb030a0), twin(0x081098, 0x007098), twin(0xa088f8, 0x90d000),
+	own = [9]Color{
+		RGB(0xc81058, 0xc82830), RGB(0x38b828, 0x00a000), RGB(0x3040c8, 0xa09800), RGB(0x680040, 0xf05090), RGB(0x9050e0, 0x6850e0),
+		RGB(0x004000, 0x607000), RGB(0x981088, 0xb030a0), RGB(0x081098, 0x007098), RGB(0xa088f8, 0x90d000),
 	}
 	// ramp colours the streams from the first to the last: anchors of viridis, which stays
 	// ordered for colour-blind readers and in grey print.
-	ramp = [4]tint{twin(0x440154, 0x9a6fd0), twin(0x3b528b, 0x5f8fd0), twin(0x21918c, 0x2fb5a8), twin(0x6cbf4b, 0xb5de2b)}
-	// contourColors are those of the level lines of f₁ and f₂.
-	contourColors = [2]tint{twin(0xaab4bd, 0x58626d), twin(0xc7b79c, 0x75684f)}
+	ramp = [4]Color{RGB(0x440154, 0x9a6fd0), RGB(0x3b528b, 0x5f8fd0), RGB(0x21918c, 0x2fb5a8), RGB(0x6cbf4b, 0xb5de2b)}
 )
 
 const (
@@ -50,15 +51,11 @@ const (
 	tickSize  = 9
 )
 
-func lineStyle(c color.Color, width float64, dashes ...vg.Length) draw.LineStyle {
-	return draw.LineStyle{Color: c, Width: vg.Points(width), Dashes: dashes}
-}
-
-// textStyle is a left-aligned, vertically centred style.
-func textStyle(c color.Color, size float64) text.Style {
+// TextStyle returns the style of texts in plots: the size of the ticks' labels, left-aligned and vertically centred.
+func TextStyle(c color.Color) text.Style {
 	return text.Style{
 		Color:   c,
-		Font:    sans(size),
+		Font:    sans(tickSize),
 		XAlign:  draw.XLeft,
 		YAlign:  draw.YCenter,
 		Handler: plot.DefaultTextHandler,
@@ -68,52 +65,53 @@ func textStyle(c color.Color, size float64) text.Style {
 // lift raises a text that is centred by its ascent and descent to where its letters look centred.
 const lift = vg.Length(1)
 
-// taskColor is the colour of task i of n (from 0), by arrival. A third colour is kept for one that may come.
-func taskColor(i, n int) tint {
+// TaskColor returns the colour of task i of n (from 0), in the order of arrival. Of one or two tasks it keeps a third
+// colour for the next.
+func TaskColor(i, n int) Color {
 	x := float64(i) / float64(max(n, 3)-1) * float64(len(ramp)-1)
 	k := min(int(x), len(ramp)-2)
-	return mix(ramp[k], ramp[k+1], x-float64(k))
+	return ramp[k].Mix(ramp[k+1], x-float64(k))
 }
 
 func sans(size float64) font.Font {
 	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(size)}
 }
 
-// twin makes a tint of two colours as rrggbb.
-func twin(light, dark uint32) tint {
+// RGB returns the colour of two numbers 0xRRGGBB, on light screens and on dark ones.
+func RGB(light, dark uint32) Color {
 	rgb := func(hex uint32) color.NRGBA {
 		return color.NRGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 255}
 	}
-	return tint{rgb(light), rgb(dark)}
+	return Color{rgb(light), rgb(dark)}
 }
 
-// tintOf is a colour with its counterpart. One of a user's own stays what it is, unless it could not be seen on a dark screen.
-func tintOf(c color.Color) tint {
-	if t, ok := c.(tint); ok {
+// ColorOf returns a colour with its counterpart on dark screens: the same colour, or one that can be seen there.
+func ColorOf(c color.Color) Color {
+	if t, ok := c.(Color); ok {
 		return t
 	}
 	plain := color.NRGBAModel.Convert(cmp.Or(c, color.Color(color.Black))).(color.NRGBA)
-	if contrast(plain, paper.dark) < 2 {
-		return tint{plain, opaque(ink, plain.A).dark}
+	if contrast(plain, Background.Dark) < 2 {
+		return Color{plain, Ink.Alpha(plain.A).Dark}
 	}
-	return tint{plain, plain}
+	return Color{plain, plain}
 }
 
-// opaque is a colour with an opacity, from 0 to 255.
-func opaque(c tint, alpha uint8) tint {
-	c.light.A, c.dark.A = alpha, alpha
+// Alpha returns the colour with an opacity, from 0 to 255.
+func (c Color) Alpha(alpha uint8) Color {
+	c.Light.A, c.Dark.A = alpha, alpha
 	return c
 }
 
 // readable is black or white, whichever is easier to read on a colour: the contrast is at least 4.5.
-func readable(back tint) tint {
+func readable(back Color) Color {
 	on := func(c color.NRGBA) color.NRGBA {
 		if luminance(c) > 0.179 { // where both have the same contrast
 			return color.NRGBA{A: 255}
 		}
 		return color.NRGBA{R: 255, G: 255, B: 255, A: 255}
 	}
-	return tint{on(back.light), on(back.dark)}
+	return Color{on(back.Light), on(back.Dark)}
 }
 
 // luminance is the relative luminance of WCAG, from 0 of black to 1 of white.
@@ -134,11 +132,37 @@ func contrast(a, b color.NRGBA) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// mix goes from a to b as x goes from 0 to 1.
-func mix(a, b tint, x float64) tint {
+// Mix returns a colour between two: c at a share of 0, and the other at 1.
+func (c Color) Mix(other Color, share float64) Color {
 	of := func(a, b color.NRGBA) color.NRGBA {
-		f := func(a, b uint8) uint8 { return uint8(float64(a)*(1-x) + float64(b)*x + 0.5) }
+		f := func(a, b uint8) uint8 { return uint8(float64(a)*(1-share) + float64(b)*share + 0.5) }
 		return color.NRGBA{R: f(a.R, b.R), G: f(a.G, b.G), B: f(a.B, b.B), A: f(a.A, b.A)}
 	}
-	return tint{of(a.light, b.light), of(a.dark, b.dark)}
+	return Color{of(c.Light, other.Light), of(c.Dark, other.Dark)}
 }
+
+// Diverging returns the colour of a value from −1 to 1, with grey at 0.
+func Diverging(v float64) Color {
+	if v < 0 {
+		return Faint.Mix(hues[0], min(1, -v))
+	}
+	return Faint.Mix(hues[1], min(1, v))
+}
+
+// Sequential returns the colour of a value from 0, grey, to 1.
+func Sequential(v float64) Color {
+	return Faint.Mix(hues[1], min(1, max(0, v)))
+}
+
+// Hue returns a colour for the series with number i, which is not a method's: one of 14 in turn.
+func Hue(i int) Color {
+	i %= 2 * len(hues)
+	c := hues[i%len(hues)]
+	if i >= len(hues) {
+		return c.Mix(Ink, 0.45)
+	}
+	return c
+}
+
+// Marker returns a filled marker for the series with number i, one of five in turn.
+func Marker(i int) draw.GlyphDrawer { return solid[i%len(solid)] }

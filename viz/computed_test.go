@@ -100,7 +100,7 @@ func TestEditedImagePictures(t *testing.T) {
 		t.Errorf("edit gradient (−2, 0, 1) is drawn as %d %d %d", r>>8, g>>8, b>>8)
 	}
 	img, largest := m.change()
-	if math.Abs(largest-.3) > 1e-6 || img.At(0, 0) != diverging(0).light || img.At(1, 0) != diverging(1).light {
+	if math.Abs(largest-.3) > 1e-6 || img.At(0, 0) != Diverging(0).Light || img.At(1, 0) != Diverging(1).Light {
 		t.Errorf("largest change %v, colours %v and %v", largest, img.At(0, 0), img.At(1, 0))
 	}
 }

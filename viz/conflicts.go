@@ -41,10 +41,10 @@ func Conflicts(records []results.Record) (*Figure, error) {
 	}
 	slices.Sort(across)
 	below, across = slices.Compact(below), slices.Compact(across)
-	triangle := func(title string, color func(float64) tint, text func(float64) string, value func(pair) float64) *Plot {
-		m := &matrix{color: color, text: text}
+	triangle := func(title string, color func(float64) Color, text func(float64) string, value func(pair) float64) *Plot {
+		m := &Matrix{Color: color, Text: text}
 		for _, j := range across {
-			m.columns = append(m.columns, columns[j])
+			m.Columns = append(m.Columns, columns[j])
 		}
 		for _, i := range below {
 			var row []float64
@@ -53,31 +53,31 @@ func Conflicts(records []results.Record) (*Figure, error) {
 					row[len(row)-1] = value(pairs[[2]int{s.ids[i], s.ids[j]}])
 				}
 			}
-			m.rows, m.cells = append(m.rows, names[i]), append(m.cells, row)
+			m.Rows, m.Cells = append(m.Rows, names[i]), append(m.Cells, row)
 		}
-		p := panel(title, "", "")
-		p.matrix(m)
+		p := NewBarePlot(title, "", "")
+		p.AddMatrix(m)
 		return p
 	}
-	row := []*Plot{triangle("cosine of the gradients", diverging, signed, pair.mean)}
+	row := []*Plot{triangle("cosine of the gradients", Diverging, signed, pair.mean)}
 	if len(records) > 1 {
 		row[0].Title.Text += ", mean over steps"
-		row = append(row, triangle("steps in conflict, %", func(v float64) tint { return diverging(1 - 2*v) }, percent, pair.share))
+		row = append(row, triangle("steps in conflict, %", func(v float64) Color { return Diverging(1 - 2*v) }, percent, pair.share))
 	}
 	data := Table{Head: []string{"stream", "other", "mean_cosine", "share_in_conflict", "steps"}}
 	for i, a := range s.ids {
 		for _, b := range s.ids[i+1:] {
 			if p := pairs[[2]int{a, b}]; p.steps > 0 {
-				data.add(s.name(a), s.name(b), p.mean(), p.share(), p.steps)
+				data.Add(s.name(a), s.name(b), p.mean(), p.share(), p.steps)
 			}
 		}
 	}
-	return figureOf(Figure{Name: "conflicts", Data: data, Height: 300, Width: wide / 2 * vg.Length(len(row)),
+	return NewFigure(Figure{Name: "conflicts", Data: data, Height: 300, Width: DefaultWidth / 2 * vg.Length(len(row)),
 		Alt: fmt.Sprintf("Cosines of the gradients of %d streams.", len(names)),
-		key: []keyEntry{
-			swatchKey("conflict (−1; all steps)", diverging(-1)),
-			swatchKey("at right angles (0; half of the steps)", diverging(0)),
-			swatchKey("agreement (+1; no step)", diverging(1)),
+		Key: []KeyEntry{
+			Swatch("conflict (−1; all steps)", Diverging(-1)),
+			Swatch("at right angles (0; half of the steps)", Diverging(0)),
+			Swatch("agreement (+1; no step)", Diverging(1)),
 		}}, row)
 }
 

@@ -22,7 +22,7 @@ func Cover(w io.Writer, runs []*results.Run, traces []*toy.Trace) error {
 	if err := errors.Join(err, wrong, broken); err != nil {
 		return err
 	}
-	left.Rows, left.Share = [][]*plot.Plot{timeline.Rows[0], left.Rows[0]}, []float64{2, 3}
+	left.Rows, left.HeightRatios = [][]*plot.Plot{timeline.Rows[0], left.Rows[0]}, []float64{2, 3}
 	right.Rows[0][0].Title.Text = "two toy functions, after task 2 has arrived"
 	c := vgimg.NewWith(vgimg.UseWH(720, 312), vgimg.UseDPI(120), vgimg.UseBackgroundColor(color.White)) // text as large as in a figure of 720 points
 	dc := draw.Crop(draw.New(c), 6, -6, 4, -6)

@@ -1,143 +1,94 @@
 package viz
 
 import (
-	"math"
+	"image/color"
 	"slices"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-
-	"github.com/parallelcl/parallelcl/pcl/results"
+	"gonum.org/v1/plot/vg/draw"
 )
 
-// curve is the mean over runs of the accuracy over time, or another quantity, in percent.
-type curve []spot
-
-// spot is the mean of some values at a place.
-type spot struct {
-	x, mean, std float64
-	values       int
+// Curve is a line through points, perhaps means with a spread. Up to 40 points get the style's marker, if it has one.
+type Curve struct {
+	Label string
+	Style Style
+	XY    plotter.XYs
+	// Std is each mean's standard deviation: a band around the line or, with Bars, a bar at each of up to 40 points.
+	// nil draws none.
+	Std  []float64
+	Bars bool
+	// Unlisted leaves the curve out of the key.
+	Unlisted bool
 }
 
-func (c *curve) add(x float64, values ...float64) {
-	mean, std := meanStd(values)
-	*c = append(*c, spot{x, mean, std, len(values)})
-}
+// fewPoints is the largest number of points that are marked one by one.
+const fewPoints = 40
 
-// means are the points of the curve.
-func (c curve) means() (xys plotter.XYs) {
-	for _, at := range c {
-		xys = append(xys, plotter.XY{X: at.x, Y: at.mean})
+// Series returns the points, with one standard deviation to both sides.
+func (c *Curve) Series() Series {
+	s := Series{Values: c.XY}
+	if s.Label = c.Label; !c.Unlisted {
+		s.Line, s.Glyph = c.Style.LineStyle(), c.Style.GlyphStyle(2.8)
 	}
-	return xys
+	if c.Std == nil {
+		return s
+	}
+	s.Low, s.High = slices.Clone(c.Std), slices.Clone(c.Std)
+	for i := range min(len(c.Std), len(c.XY)) {
+		s.Low[i], s.High[i] = c.XY[i].Y-c.Std[i], c.XY[i].Y+c.Std[i]
+	}
+	return s
 }
 
-// curve adds a row for each spot of a curve over whole numbers, which begins with some cells.
-func (t *Table) curve(c curve, first ...any) {
-	for _, at := range c {
-		t.add(append(slices.Clone(first), int(at.x), at.mean, at.std, at.values)...)
-	}
-}
+// Plot draws the spread, the line over it, and the markers over both.
+func (c *Curve) Plot(canvas draw.Canvas, p *plot.Plot) { c.layers().Plot(canvas, p) }
 
-// meanCurve takes the runs' curves on all their steps together, from where the last of them
-// begins to where the first of them ends; between two evaluations a run's curve is linear.
-func meanCurve(runs []*results.Run) (c curve) {
-	var all []float64
-	first, last := math.Inf(-1), math.Inf(1)
-	lines := make([]func(float64) float64, len(runs))
-	for i, r := range runs {
-		if len(r.Curve) == 0 {
-			return nil
-		}
-		x, y := make([]float64, len(r.Curve)), make([]float64, len(r.Curve))
-		for k, p := range r.Curve {
-			x[k], y[k] = float64(p.Step), p.Mean
-		}
-		all = append(all, x...)
-		first, last = max(first, x[0]), min(last, x[len(x)-1])
-		lines[i] = linear(x, y)
-	}
-	slices.Sort(all)
-	for _, step := range slices.Compact(all) {
-		if step < first || step > last {
-			continue
-		}
-		accs := make([]float64, len(runs))
-		for i, at := range lines {
-			accs[i] = 100 * at(step)
-		}
-		c.add(step, accs...)
-	}
-	return c
-}
+// DataRange returns the range of the points and their spread.
+func (c *Curve) DataRange() (xmin, xmax, ymin, ymax float64) { return c.layers().DataRange() }
 
-// linear goes through points, within their range.
-func linear(x, y []float64) func(float64) float64 {
-	return func(at float64) float64 {
-		i, found := slices.BinarySearch(x, at)
-		if found {
-			return y[i]
-		}
-		share := (at - x[i-1]) / (x[i] - x[i-1])
-		return y[i-1]*(1-share) + y[i]*share
-	}
-}
+// GlyphBoxes returns the room that the markers need.
+func (c *Curve) GlyphBoxes(p *plot.Plot) []plot.GlyphBox { return c.layers().GlyphBoxes(p) }
 
-// spread is how a curve shows the standard deviation over its runs.
-type spread int
-
-const (
-	noSpread spread = iota // of a single run
-	bands                  // an area around the curve
-	whiskers               // a bar at each point
-)
-
-// spreadFor chooses, for points that are means of so many runs, bands as long as the lines can be told apart.
-func spreadFor(runs, lines int) spread {
+func (c *Curve) layers() (all layers) {
+	few := len(c.XY) <= fewPoints
 	switch {
-	case runs < 2:
-		return noSpread
-	case lines > 4:
-		return whiskers
+	case c.Std == nil:
+	case !c.Bars && len(c.XY) > 1:
+		s := c.Series()
+		all = append(all, band(c.Style, c.XY, s.Low, s.High))
+	case few:
+		all = append(all, errorBars(c.Style, c.XY, c.Std))
 	}
-	return bands
+	all = append(all, &plotter.Line{XYs: c.XY, LineStyle: c.Style.LineStyle()})
+	if few && c.Style.Marker != nil {
+		all = append(all, &plotter.Scatter{XYs: c.XY, GlyphStyle: c.Style.GlyphStyle(2.4)})
+	}
+	return all
 }
 
-// curve draws a curve over its band or bars, and with markers and bars as long as there are at most 40 points.
-func (p *Plot) curve(label string, s Style, c curve, show spread) {
-	var low, high plotter.XYs
-	var at [][]float64
-	for _, it := range c {
-		low = append(low, plotter.XY{X: it.x, Y: it.mean - it.std})
-		high = append(high, plotter.XY{X: it.x, Y: it.mean + it.std})
-		value := []float64{it.x, it.mean}
-		if show != noSpread {
-			value = append(value, it.mean-it.std, it.mean+it.std)
-		}
-		at = append(at, value)
+// band returns a plotter of the area between low and high.
+func band(s Style, at plotter.XYs, low, high []float64) *plotter.Polygon {
+	around := make(plotter.XYs, 2*len(at))
+	for i, xy := range at {
+		around[i] = plotter.XY{X: xy.X, Y: high[i]}
+		around[len(around)-1-i] = plotter.XY{X: xy.X, Y: low[i]}
 	}
-	xys, few := c.means(), len(c) <= 40
-	p.series(label, at, func() {
-		switch {
-		case show == bands && len(xys) > 1:
-			p.band(low, high, s)
-		case show != noSpread && few:
-			p.errorBars(s.color(), c)
-		}
-		p.line("", s.line(1.6), xys)
-		if few {
-			p.scatter("", s.glyph(2.4), xys)
-		}
-	})
-	p.explain(keyEntry{label: label, line: s.line(1.6), glyph: s.glyph(2.8), end: last(xys)})
+	// A mixed opaque colour would hide the lines below; a see-through one does not.
+	return &plotter.Polygon{XYs: []plotter.XYs{around}, Color: s.color().Alpha(50), LineStyle: draw.LineStyle{Color: color.Black}}
 }
 
-// staircase keeps the height of each point until the place of the next.
-func staircase(xys plotter.XYs) (out plotter.XYs) {
-	for i, xy := range xys {
-		if i > 0 {
-			out = append(out, plotter.XY{X: xy.X, Y: xys[i-1].Y})
-		}
-		out = append(out, xy)
+// errorBars returns thin bars of a standard deviation to both sides.
+func errorBars(s Style, at plotter.XYs, std []float64) plot.Plotter {
+	spread := make(plotter.YErrors, len(std))
+	for i, d := range std {
+		spread[i].Low, spread[i].High = d, d
 	}
-	return out
+	return flush{&plotter.YErrorBars{XYs: at, YErrors: spread, LineStyle: lineStyle(s.color(), 0.9), CapWidth: 4}}
 }
+
+// flush bars may stand at the edge of the data, which keeps no room for them.
+type flush struct{ *plotter.YErrorBars }
+
+// GlyphBoxes has none.
+func (flush) GlyphBoxes(*plot.Plot) []plot.GlyphBox { return nil }

@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// DrawingType is the media type of [Frames] in JSON, in the outputs of a notebook.
-const DrawingType = "application/vnd.parallelcl.figure+json"
+// MediaType is the media type of [Frames] in JSON, in the outputs of a notebook.
+const MediaType = "application/vnd.parallelcl.figure+json"
 
 // drawing is a figure as it was drawn, in parts that a page can arrange, with the names and values of what they show.
 // Its colours come in pairs, for light screens and dark ones.
@@ -145,7 +145,7 @@ func axisOf(a *plot.Axis) axis {
 				out.Names = append(out.Names, tickName{t.Value, t.Label})
 			}
 		}
-	case powerTicks:
+	case PowerTicks:
 		out.Kind = "power"
 	}
 	return out

@@ -38,10 +38,10 @@ func TestLevelsHaveTheirOwnNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(f.key) != 2 || f.key[1].label != "EMGD (GMC) tau=auto" || f.key[0].line.Color == f.key[1].line.Color {
-		t.Errorf("%d entries in the key: %+v", len(f.key), f.key)
+	if len(f.Key) != 2 || f.Key[1].Label != "EMGD (GMC) tau=auto" || f.Key[0].Line.Color == f.Key[1].Line.Color {
+		t.Errorf("%d entries in the key: %+v", len(f.Key), f.Key)
 	}
-	if f.key[0].glyph.Shape == nil || f.key[1].glyph.Shape != nil {
+	if f.Key[0].Glyph.Shape == nil || f.Key[1].Glyph.Shape != nil {
 		t.Error("the key has a marker for the level, which has none, or none for the line")
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"image/color"
 	"math"
 
-	"golang.org/x/image/draw"
 	"gonum.org/v1/plot/vg"
 )
 
@@ -24,7 +23,7 @@ type EditedImage struct {
 // largest value (the paper's Fig. 6), the image after editing, and the change, darker and brighter pixels in two colours up to
 // the largest change, which is printed. It must show where the edits go.
 func EditedImages(images ...EditedImage) (*Figure, error) {
-	m := matrix{rows: []string{"stored", "edit gradient", "edited", "change"}} // its cells are empty
+	m := Matrix{Rows: []string{"stored", "edit gradient", "edited", "change"}} // its cells are empty
 	data := Table{Head: []string{"image", "label", "largest_change"}}
 	var drawn [][]image.Image // by column
 	for i := range images {
@@ -35,35 +34,32 @@ func EditedImages(images ...EditedImage) (*Figure, error) {
 		if largest == 0 {
 			column = it.Label + "\nno change"
 		}
-		m.columns = append(m.columns, column)
-		data.add(i+1, it.Label, largest)
+		m.Columns = append(m.Columns, column)
+		data.Add(i+1, it.Label, largest)
 		drawn = append(drawn, []image.Image{it.picture(pixels(it.Before)), it.picture(it.stretched()), it.picture(pixels(it.After)), change})
 	}
-	p := panel("", "", "")
-	p.matrix(&m)
-	p.sketch(func(c pen) {
+	p := NewBarePlot("", "", "")
+	p.AddMatrix(&m)
+	p.Add(Sketch(func(c Pen) {
 		for j, column := range drawn {
 			for i, img := range column {
-				c.image(img, c.at(float64(j), rowY(len(column), i)), c.at(0.5, 0.5).Sub(c.at(-0.5, -0.5)))
+				drawImage(c, img, c.At(float64(j), float64(len(column)-1-i)), c.At(0.5, 0.5).Sub(c.At(-0.5, -0.5)))
 			}
 		}
-	})
-	cell := min((wide-80)/vg.Length(len(images)), 110) // square, as far as the page's width goes
-	return figureOf(Figure{Name: "edited-images", Data: data, Height: 4*cell + 40, Width: min(wide, vg.Length(len(images))*cell+90),
-		key: []keyEntry{swatchKey("darker", diverging(-1)), swatchKey("brighter", diverging(1)), {label: "±: largest change of a pixel"}},
+	}))
+	cell := min((DefaultWidth-80)/vg.Length(len(images)), 110) // square, as far as the page's width goes
+	return NewFigure(Figure{Name: "edited-images", Data: data, Height: 4*cell + 40, Width: min(DefaultWidth, vg.Length(len(images))*cell+90),
+		Key: []KeyEntry{Swatch("darker", Diverging(-1)), Swatch("brighter", Diverging(1)), {Label: "±: largest change of a pixel"}},
 		Alt: fmt.Sprintf("%d stored images, their edit gradients, the images after editing, and the changes.", len(images)),
 	}, []*Plot{p})
 }
 
-// image draws an image at a place, as large as a cell allows.
-func (c pen) image(img image.Image, at, cell vg.Point) {
+// drawImage draws an image at a place, as large as a cell allows.
+func drawImage(c Pen, img image.Image, at, cell vg.Point) {
 	size := img.Bounds().Size()
 	unit := min((cell.X-3)/vg.Length(size.X), (cell.Y-3)/vg.Length(size.Y)) / 2
 	half := vg.Point{X: unit * vg.Length(size.X), Y: unit * vg.Length(size.Y)}
-	if sheetOf(c.Canvas) == nil { // pages show the edges of pixels
-		img = enlarged(img)
-	}
-	c.DrawImage(vg.Rectangle{Min: at.Sub(half), Max: at.Add(half)}, img)
+	c.Pixels(vg.Rectangle{Min: at.Sub(half), Max: at.Add(half)}, img)
 }
 
 func pixels(values []float32) func(int) float64 {
@@ -114,7 +110,7 @@ func (m *EditedImage) picture(value func(k int) float64) image.Image {
 var changes = func() (p color.Palette) {
 	const half = 31
 	for k := -half; k <= half; k++ {
-		p = append(p, diverging(float64(k)/half).light)
+		p = append(p, Diverging(float64(k)/half).Light)
 	}
 	return p
 }()
@@ -136,13 +132,4 @@ func (m *EditedImage) change() (image.Image, float64) {
 		}
 	}
 	return img, largest
-}
-
-// enlarged draws a pixel with several, so that readers show its edges.
-func enlarged(img image.Image) image.Image {
-	const zoom = 6
-	size := img.Bounds().Size()
-	out := image.NewNRGBA(image.Rect(0, 0, zoom*size.X, zoom*size.Y))
-	draw.NearestNeighbor.Scale(out, out.Rect, img, img.Bounds(), draw.Src, nil)
-	return out
 }

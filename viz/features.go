@@ -28,7 +28,7 @@ func Features(names map[int]string, features ...FeatureMap) (*Figure, error) {
 		m.check()
 		for k, x := range m.X {
 			classes[m.Class[k]] = 0
-			f.Data.add(m.Title, x[0], x[1], className(names, m.Class[k]), m.stored(k))
+			f.Data.Add(m.Title, x[0], x[1], className(names, m.Class[k]), m.stored(k))
 		}
 	}
 	for place, c := range sortedKeys(classes) {
@@ -36,27 +36,29 @@ func Features(names map[int]string, features ...FeatureMap) (*Figure, error) {
 	}
 	var plots []*Plot
 	for i := range features {
-		p := panel(features[i].Title, "", "")
+		p := NewBarePlot(features[i].Title, "", "")
 		p.HideAxes()
-		p.featureMap(&features[i], classes, names)
+		addFeatureMap(p, &features[i], classes, names)
 		plots = append(plots, p)
 	}
-	f.key = classKey(classes, names)
+	f.Key = classKey(classes, names)
 	f.Alt = fmt.Sprintf("Two-dimensional maps of the features of %d classes, in %d states of the model, with the rehearsal samples.", len(classes), len(features))
-	return inRows(f, 230, plots)
+	rows := Rows(plots...)
+	f.Height = 230 * vg.Length(len(rows))
+	return NewFigure(f, rows...)
 }
 
 // classKey explains the marks, and names the classes as far as there is room.
-func classKey(places map[int]int, names map[int]string) []keyEntry {
-	key := []keyEntry{
-		{label: "test sample", glyph: draw.GlyphStyle{Color: muted, Radius: 2, Shape: solid[0]}},
-		{label: "rehearsal sample", glyph: draw.GlyphStyle{Color: muted, Radius: 3.6, Shape: rimmed{ink, solid[0]}}},
+func classKey(places map[int]int, names map[int]string) []KeyEntry {
+	key := []KeyEntry{
+		{Label: "test sample", Glyph: draw.GlyphStyle{Color: Muted, Radius: 2, Shape: draw.CircleGlyph{}}},
+		{Label: "rehearsal sample", Glyph: draw.GlyphStyle{Color: Muted, Radius: 3.6, Shape: rimmed{Ink, draw.CircleGlyph{}}}},
 	}
 	if len(places) > 30 {
 		return key
 	}
 	for _, class := range sortedKeys(places) {
-		key = append(key, keyEntry{label: className(names, class), glyph: classGlyph(places[class], 3), tight: true})
+		key = append(key, KeyEntry{Label: className(names, class), Glyph: classGlyph(places[class], 3), Tight: true})
 	}
 	return key
 }
@@ -79,12 +81,12 @@ func sortedKeys[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }
 
 // classGlyph gives each class by its place a colour, one of 14, and a marker, one of five.
 func classGlyph(place int, radius float64) draw.GlyphStyle {
-	return draw.GlyphStyle{Color: hue(place % (2 * len(hues))), Radius: vg.Points(radius), Shape: solid[place%len(solid)]}
+	return draw.GlyphStyle{Color: Hue(place), Radius: vg.Points(radius), Shape: Marker(place)}
 }
 
 // rimmed is a marker with a rim.
 type rimmed struct {
-	rim   tint
+	rim   Color
 	shape draw.GlyphDrawer
 }
 
@@ -98,11 +100,11 @@ func (g rimmed) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, pt vg.Point) {
 
 func (m *FeatureMap) stored(i int) bool { return m.Rehearsal != nil && m.Rehearsal[i] }
 
-// featureMap adds the samples of a map, the stored ones over the others, and the classes' names over both.
-func (p *Plot) featureMap(m *FeatureMap, places map[int]int, names map[int]string) {
-	p.axes(m.box())
-	p.sketch(func(c pen) {
-		c.SetLineStyle(lineStyle(rules, 0.7))
+// addFeatureMap adds the samples of a map, the stored ones over the others, and the classes' names over both.
+func addFeatureMap(p *Plot, m *FeatureMap, places map[int]int, names map[int]string) {
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = m.box()
+	p.Add(Sketch(func(c Pen) {
+		c.SetLineStyle(lineStyle(Faint, 0.7))
 		c.Stroke(c.Rectangle.Path())
 		for k, kind := range []string{"test", "rehearsal"} {
 			stored := k == 1
@@ -112,24 +114,24 @@ func (p *Plot) featureMap(m *FeatureMap, places map[int]int, names map[int]strin
 				}
 				sty := classGlyph(places[m.Class[i]], 1.7)
 				if stored {
-					sty.Radius, sty.Shape = 3.2, rimmed{ink, sty.Shape}
+					sty.Radius, sty.Shape = 3.2, rimmed{Ink, sty.Shape}
 				} else {
-					sty.Color = opaque(tintOf(sty.Color), 170)
+					sty.Color = ColorOf(sty.Color).Alpha(170)
 				}
 				name := className(names, m.Class[i])
-				c.say(name, "%s", kind)
-				c.DrawGlyphNoClip(sty, c.at(x[0], x[1]))
+				c.Describe(name, kind)
+				c.DrawGlyphNoClip(sty, c.At(x[0], x[1]))
 			}
 		}
-		sty := textStyle(ink, tickSize)
+		sty := TextStyle(Ink)
 		for _, class := range sortedKeys(places) {
 			if x, ok := m.median(class); ok {
 				name := className(names, class)
-				at := c.at(x[0], x[1])
-				c.plate(sty, vg.Point{X: at.X - sty.Width(name)/2, Y: at.Y}, name)
+				at := c.At(x[0], x[1])
+				c.Text(sty, vg.Point{X: at.X - sty.Width(name)/2, Y: at.Y}, name)
 			}
 		}
-	})
+	}))
 }
 
 func (m *FeatureMap) box() (xmin, xmax, ymin, ymax float64) {

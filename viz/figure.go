@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,14 +19,13 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 )
 
-// Figure is one plot, or a small table of plots with one key above them. The package's functions make them, and
-// [Plots] makes one of plots of one's own.
+// Figure is one plot, or a small table of plots with one key above them. [NewFigure] makes one of your own plots.
 type Figure struct {
 	// Rows are drawn from the top; the plots of a row are side by side, those of a column are aligned.
 	// Callers may change them before drawing.
 	Rows [][]*plot.Plot
-	// Share is each row's part of the height; nil means equal parts.
-	Share []float64
+	// HeightRatios are the relative heights of the rows; nil makes them equal.
+	HeightRatios []float64
 	// Width and Height are the size that Encode and Save give to the plots; the key is added above them. 0 stands for
 	// 600 points, and for 290 points a row.
 	Width, Height vg.Length
@@ -37,12 +35,14 @@ type Figure struct {
 	Name string
 	// Data is what the figure shows, in numbers.
 	Data Table
-
-	key []keyEntry
+	// Key is drawn above the plots, the entries beside each other.
+	Key []KeyEntry
 }
 
+// DefaultWidth is the width of a figure, that of a page.
+const DefaultWidth vg.Length = 600 // points
+
 const (
-	wide   vg.Length = 600 // points
 	gutter vg.Length = 14
 	margin vg.Length = 4 // around the whole
 	// dpi of PNG files: two pixels for each of a 72 dpi screen.
@@ -51,14 +51,14 @@ const (
 
 // size is that of the plots and the key.
 func (f *Figure) size() (width, height vg.Length) {
-	width = cmp.Or(f.Width, wide)
+	width = cmp.Or(f.Width, DefaultWidth)
 	_, key := f.placeKey(width - 2*margin)
 	return width, cmp.Or(f.Height, vg.Length(290*len(f.Rows))) + key
 }
 
 // Draw draws the figure onto all of c.
 func (f *Figure) Draw(c draw.Canvas) {
-	c.SetColor(paper)
+	c.SetColor(Background)
 	c.Fill(c.Rectangle.Path())
 	c = draw.Crop(c, margin, -margin, margin, -margin)
 	c.Max.Y -= f.drawKey(c)
@@ -105,7 +105,7 @@ func column(c draw.Canvas, tile vg.Rectangle, j, of int) vg.Rectangle {
 // the same place, whatever the width of the labels beside them, unless that would squeeze it.
 func (f *Figure) tiles(c draw.Canvas) [][]draw.Canvas {
 	out := make([][]draw.Canvas, len(f.Rows))
-	share := f.Share
+	share := f.HeightRatios
 	if share == nil {
 		share = slices.Repeat([]float64{1}, len(f.Rows))
 	}
@@ -151,7 +151,7 @@ func (f *Figure) Encode(w io.Writer, format string) (err error) {
 	case "csv":
 		return f.Data.writeCSV(w, 6)
 	case "png":
-		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
+		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(Background))
 		f.Draw(draw.New(c))
 		_, err = vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 	case "svg":
@@ -193,16 +193,5 @@ func sameAxes(figures ...*Figure) {
 	for _, all := range plots {
 		sameAxis(all, func(p *plot.Plot) *plot.Axis { return &p.X })
 		sameAxis(all, func(p *plot.Plot) *plot.Axis { return &p.Y })
-	}
-}
-
-// sameAxis gives an axis of plots the same ends.
-func sameAxis(plots []*plot.Plot, axis func(*plot.Plot) *plot.Axis) {
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, p := range plots {
-		low, high = min(low, axis(p).Min), max(high, axis(p).Max)
-	}
-	for _, p := range plots {
-		axis(p).Min, axis(p).Max = low, high
 	}
 }

@@ -26,8 +26,8 @@ type Frames struct {
 	cells int
 }
 
-// MostCells is how many numbers and texts the data of [Frames] that [ReadFrames] reads may have: ten times what large figures have.
-const MostCells = 300_000
+// MaxCells is how many numbers and texts the data of [Frames] that [ReadFrames] reads may have: ten times what large figures have.
+const MaxCells = 300_000
 
 // Cells is how many they have.
 func (f *Frames) Cells() int { return f.cells }
@@ -57,13 +57,13 @@ func ReadFrames(data []byte) (*Frames, error) {
 	if !fits || slices.ContainsFunc(f.Drawings, func(d *drawing) bool { return d == nil || !d.harmless() }) {
 		return nil, errors.New("viz: figure: its frames, labels, names, colours or paths are not those of a figure")
 	}
-	left := allowance{bytes: 2 << 20, cells: MostCells, columns: 1000}
+	left := allowance{bytes: 2 << 20, cells: MaxCells, columns: 1000}
 	for _, d := range f.Drawings {
 		if err := d.fits(&left); err != nil {
 			return nil, fmt.Errorf("viz: figure: %w", err)
 		}
 	}
-	f.cells = MostCells - left.cells
+	f.cells = MaxCells - left.cells
 	return &f, nil
 }
 
@@ -93,7 +93,7 @@ func (f *Frames) HTML() string {
 	all, _ := json.Marshal(frames) // of texts and finite numbers
 	label := html.EscapeString(f.Labels[f.Start])
 	return fmt.Sprintf(`<div class="pcl-frames" data-frames="%s"><p><input type="range" min="0" max="%d" value="%d" step="1" aria-label="frame" aria-valuetext="%s"> <output>%s</output></p><div>%s</div></div>`,
-		Packed(all), len(f.Labels)-1, f.Start, label, label, shown)
+		Pack(all), len(f.Labels)-1, f.Start, label, label, shown)
 }
 
 // harmless says whether what stands in attributes is what a figure has there. Texts are escaped.

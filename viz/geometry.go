@@ -22,51 +22,52 @@ func StepGeometry(p *emgd.Problem, c *emgd.Certificate) (*Figure, error) {
 	}
 	gram, lambda, k := p.Gram(), c.Lambda, len(c.Lambda)
 	along, across, length := plane(gram, lambda)
-	x, y, d := along, across, arrow{x: length, color: ink, text: "d"}
+	x, y, d := along, across, arrow{x: length, color: Ink, text: "d"}
 	if k == 2 {
 		x, y = pairPlane(gram)
 		d.x, d.y = lambda[0]*x[0]+lambda[1]*x[1], lambda[0]*y[0]+lambda[1]*y[1]
 	}
-	left, right := panel("gradients and d", "", ""), panel("what each stream gains", "gain Jᵢ·d / ‖d‖²", "")
+	left, right := NewBarePlot("gradients and d", "", ""), NewBarePlot("what each stream gains", "gain Jᵢ·d / ‖d‖²", "")
 	var tips []arrow
-	gains := bars{wide: 0.44}
+	gains := Bars{Width: 0.44}
 	data := Table{Head: []string{"stream", "sigma", "lambda", "norm", "gain", "slack"}}
 	most, least := 0.0, 0.0
 	for i, s := range c.Sigma {
-		color, name := taskColor(i, k), fmt.Sprint("task ", i+1)
+		color, name := TaskColor(i, k), fmt.Sprint("task ", i+1)
 		tips = append(tips, arrow{x: x[i], y: y[i], color: color, text: name, floor: s * length})
 		gain, norm := along[i]/length, math.Sqrt(gram[i*k+i])
-		gains.rows = append(gains.rows, name)
-		gains.bars = append(gains.bars, gainBars(i, gain, s, color, fmt.Sprintf("λ = %.3g, ‖J‖ = %.3g", lambda[i], norm))...)
-		data.add(name, s, lambda[i], norm, gain, gain-s)
+		gains.Rows = append(gains.Rows, name)
+		gains.Bars = append(gains.Bars, gainBars(i, gain, s, color, fmt.Sprintf("λ = %.3g, ‖J‖ = %.3g", lambda[i], norm))...)
+		data.Add(name, s, lambda[i], norm, gain, gain-s)
 		most, least = max(most, gain, s), min(least, gain)
 	}
 	left.HideAxes()
-	left.arrows(d, tips...)
-	right.bars(gains)
-	right.sketch(func(pen pen) { // a stroke at each guarantee
-		half := gains.wide/2 + 0.02
+	addArrows(left, d, tips...)
+	right.AddBars(gains)
+	right.Add(Sketch(func(pen Pen) { // a stroke at each guarantee
+		half := gains.Width/2 + 0.02
 		for i, s := range c.Sigma {
-			pen.stroke(lineStyle(ink, 2), pen.at(s, rowY(k, i)-half), pen.at(s, rowY(k, i)+half))
+			y := float64(k - 1 - i)
+			pen.Segment(lineStyle(Ink, 2), pen.At(s, y-half), pen.At(s, y+half))
 		}
-	})
+	}))
 	right.X.Min, right.X.Max = least, 1.2*most // room for the slack's size
-	right.X.Tick.Marker = roundTicks{n: 5}
-	return figureOf(Figure{Name: "step-geometry", Data: data, Height: 270,
-		key: []keyEntry{
-			{label: "σᵢ‖d‖: so far each tip has to reach along d", line: lineStyle(muted, 1, 3, 2)},
-			{label: "guarantee σᵢ", line: lineStyle(ink, 2)},
-			{label: "slack: what is gained beyond it", line: lineStyle(pale(muted), 6)},
+	right.X.Tick.Marker = Ticks{N: 5}
+	return NewFigure(Figure{Name: "step-geometry", Data: data, Height: 270,
+		Key: []KeyEntry{
+			{Label: "σᵢ‖d‖: so far each tip has to reach along d", Line: lineStyle(Muted, 1, 3, 2)},
+			{Label: "guarantee σᵢ", Line: lineStyle(Ink, 2)},
+			{Label: "slack: what is gained beyond it", Line: lineStyle(pale(Muted), 6)},
 		},
 		Alt: fmt.Sprintf("Geometry of the step of %d gradients: gradients, direction d, and each stream's gain beside its guarantee.", k),
 	}, []*Plot{left, right})
 }
 
 // gainBars are what a stream gains: up to its guarantee, and the slack beyond.
-func gainBars(row int, gain, sigma float64, color tint, text string) []bar {
-	out := []bar{{row: row, end: min(gain, sigma), color: color, text: text, above: true}}
+func gainBars(row int, gain, sigma float64, color Color, text string) []Bar {
+	out := []Bar{{Row: row, End: min(gain, sigma), Color: color, Text: text, Above: true}}
 	if slack := gain - sigma; slack > 1e-6*sigma {
-		out = append(out, bar{row: row, start: sigma, end: gain, color: mix(paper, color, 0.45), text: fmt.Sprintf("slack %.2g", slack)})
+		out = append(out, Bar{Row: row, Start: sigma, End: gain, Color: Background.Mix(color, 0.45), Text: fmt.Sprintf("slack %.2g", slack)})
 	}
 	return out
 }

@@ -35,6 +35,7 @@ func TestGolden(t *testing.T) {
 		"toylosses.png":       ExampleToyLosses,
 		"own.png":             ExamplePlots,
 		"ownbelow.png":        ExampleNewPlot,
+		"forgetting.png":      ExamplePlotter,
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmpimg.CheckPlotApprox(draw, t, 0.1, name)

@@ -119,7 +119,7 @@ func dress(all ...[]repetitions) {
 			labels, methods, variants = append(labels, g.Label), append(methods, g.Method), append(variants, g.Variant != "")
 		}
 	}
-	styles := stylesOf(methods, variants...)
+	styles := Styles(methods, variants...)
 	for _, groups := range all {
 		for i, g := range groups {
 			groups[i].Style = styles[slices.Index(labels, g.Label)]
@@ -135,12 +135,4 @@ func meanStd(xs []float64) (mean, std float64) {
 
 func finals(runs []*results.Run) []float64 {
 	return each(runs, func(r *results.Run) float64 { return r.A })
-}
-
-// each has a number of each entry of a list.
-func each[T any](list []T, number func(T) float64) (out []float64) {
-	for _, it := range list {
-		out = append(out, number(it))
-	}
-	return out
 }

@@ -10,14 +10,11 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// keyEntry explains one line or marker above the figure.
-type keyEntry struct {
-	label string
-	line  draw.LineStyle // drawn where its width is not 0
-	glyph draw.GlyphStyle
-	tight bool        // a marker takes its own width, not that of a line
-	end   *plotter.XY // where its line or points end, if it has any
-	way   plotter.XYs // of its line there
+// listed is an entry of a plot's key, and where its series ends.
+type listed struct {
+	KeyEntry
+	end *plotter.XY // the last value, if there is one
+	way plotter.XYs // of its line there
 }
 
 const (
@@ -28,18 +25,18 @@ const (
 )
 
 // swatch is the width of the line or marker, if there is one.
-func (e *keyEntry) swatch() vg.Length {
+func (e *KeyEntry) swatch() vg.Length {
 	switch {
-	case e.tight:
+	case e.Tight:
 		return vg.Points(8)
-	case e.line.Width > 0 || e.glyph.Shape != nil:
+	case e.Line.Width > 0 || e.Glyph.Shape != nil:
 		return swatch
 	}
 	return 0
 }
 
 // text is how far to the right of the swatch's left end the label begins.
-func (e *keyEntry) text() vg.Length {
+func (e *KeyEntry) text() vg.Length {
 	if w := e.swatch(); w > 0 {
 		return w + swatchGap
 	}
@@ -49,12 +46,12 @@ func (e *keyEntry) text() vg.Length {
 // placeKey wraps the key to a width. It returns the left middle of each entry, from the top left
 // corner on, and the height of the whole.
 func (f *Figure) placeKey(width vg.Length) (places []vg.Point, height vg.Length) {
-	if len(f.key) == 0 {
+	if len(f.Key) == 0 {
 		return nil, 0
 	}
-	at, sty := vg.Point{Y: -lineHeight / 2}, textStyle(ink, tickSize)
-	for _, e := range f.key {
-		w := e.text() + sty.Width(e.label)
+	at, sty := vg.Point{Y: -lineHeight / 2}, TextStyle(Ink)
+	for _, e := range f.Key {
+		w := e.text() + sty.Width(e.Label)
 		if at.X > 0 && at.X+w > width {
 			at = vg.Point{Y: at.Y - lineHeight}
 		}
@@ -67,20 +64,20 @@ func (f *Figure) placeKey(width vg.Length) (places []vg.Point, height vg.Length)
 // drawKey draws the key along the top of c and returns the height used.
 func (f *Figure) drawKey(c draw.Canvas) vg.Length {
 	places, height := f.placeKey(c.Max.X - c.Min.X)
-	for i, e := range f.key {
+	for i, e := range f.Key {
 		at := places[i].Add(vg.Point{X: c.Min.X, Y: c.Max.Y})
 		box := vg.Rectangle{Min: at.Sub(vg.Point{X: 1, Y: lineHeight / 2}), Max: at.Add(vg.Point{X: -1, Y: lineHeight / 2})}
 		if w := e.swatch(); w > 0 {
 			box.Max.X += w + 2
 		}
-		f.begin(c, e.label, nil, box, 0)
-		if e.line.Width > 0 {
-			c.StrokeLine2(e.line, at.X, at.Y, at.X+swatch, at.Y)
+		f.begin(c, e.Label, nil, box, 0)
+		if e.Line.Width > 0 {
+			c.StrokeLine2(e.Line, at.X, at.Y, at.X+swatch, at.Y)
 		}
-		if e.glyph.Shape != nil {
-			c.DrawGlyphNoClip(e.glyph, vg.Point{X: at.X + e.swatch()/2, Y: at.Y})
+		if e.Glyph.Shape != nil {
+			c.DrawGlyphNoClip(e.Glyph, vg.Point{X: at.X + e.swatch()/2, Y: at.Y})
 		}
-		c.FillText(textStyle(ink, tickSize), at.Add(vg.Point{X: e.text(), Y: lift}), e.label)
+		c.FillText(TextStyle(Ink), at.Add(vg.Point{X: e.text(), Y: lift}), e.Label)
 	}
 	return height
 }
@@ -88,55 +85,55 @@ func (f *Figure) drawKey(c draw.Canvas) vg.Length {
 const leader vg.Length = 16 // from the right edge of the data to the text
 
 // endLabels keeps room to the right of the data for names, and moves them apart where lines end close to each other.
-func (p *Plot) endLabels(labels []keyEntry) {
-	sty, room := textStyle(ink, tickSize), make(rightRoom, len(labels))
+func (p *Plot) endLabels(labels []listed) {
+	sty, room := TextStyle(Ink), make(rightRoom, len(labels))
 	for i, l := range labels {
-		room[i] = leader + sty.Width(l.label)
+		room[i] = leader + sty.Width(l.Label)
 	}
-	slices.SortStableFunc(labels, func(a, b keyEntry) int { return cmp.Compare(a.end.Y, b.end.Y) })
+	slices.SortStableFunc(labels, func(a, b listed) int { return cmp.Compare(a.end.Y, b.end.Y) })
 	p.Add(room)
-	p.sketch(func(c pen) {
+	p.Add(Sketch(func(c Pen) {
 		ys := make([]vg.Length, len(labels))
-		end := func(l keyEntry) vg.Length { return min(max(c.y(l.end.Y), c.Min.Y), c.Max.Y) }
+		end := func(l listed) vg.Length { return min(max(c.Y(l.end.Y), c.Min.Y), c.Max.Y) }
 		for i, l := range labels {
 			ys[i] = end(l)
 		}
 		moveApart(ys, vg.Points(tickSize*1.25), c.Min.Y, c.Max.Y)
 		for i, l := range labels {
 			at := vg.Point{X: c.Max.X + leader - vg.Points(5), Y: ys[i]}
-			color := l.line.Color
+			color := l.Line.Color
 			if color == nil { // of points without a line
-				color = l.glyph.Color
+				color = l.Glyph.Color
 			}
-			c.say(l.label, "")
-			c.stroke(lineStyle(color, 0.6), vg.Point{X: c.x(l.end.X), Y: end(l)}, at)
-			if l.glyph.Shape != nil {
-				l.glyph.Radius = vg.Points(2.6)
-				c.DrawGlyphNoClip(l.glyph, at)
+			c.Describe(l.Label, "")
+			c.Segment(lineStyle(color, 0.6), vg.Point{X: c.X(l.end.X), Y: end(l)}, at)
+			if l.Glyph.Shape != nil {
+				l.Glyph.Radius = vg.Points(2.6)
+				c.DrawGlyphNoClip(l.Glyph, at)
 			}
-			c.write(sty, vg.Point{X: c.Max.X + leader, Y: ys[i]}, l.label)
+			c.write(sty, vg.Point{X: c.Max.X + leader, Y: ys[i]}, l.Label)
 		}
-	})
+	}))
 }
 
 // namesBeside writes names of series beside points, where they cover neither these nor lines nor each other.
-func (p *Plot) namesBeside(labels []keyEntry) {
-	p.sketch(func(c pen) {
+func (p *Plot) namesBeside(labels []listed) {
+	p.Add(Sketch(func(c Pen) {
 		var taken []vg.Rectangle
-		var names []name
+		var names []PointLabel
 		for _, l := range labels {
-			at := c.at(l.end.X, l.end.Y)
+			at := c.At(l.end.X, l.end.Y)
 			taken = append(append(taken, square(at, 3)), c.along(l.way)...)
-			names = append(names, name{at: at, text: l.label, style: textStyle(ink, tickSize), reach: 60, must: true, say: l.label})
+			names = append(names, PointLabel{At: at, Text: l.Label, Style: TextStyle(Ink), Reach: 60, Must: true, Series: l.Label})
 		}
-		c.names(taken, names...)
-	})
+		c.Labels(taken, names...)
+	}))
 }
 
 // along are small areas that cover a line.
-func (c pen) along(way plotter.XYs) (areas []vg.Rectangle) {
+func (c Pen) along(way plotter.XYs) (areas []vg.Rectangle) {
 	for i := 1; i < len(way); i++ {
-		a, b := c.at(way[i-1].X, way[i-1].Y), c.at(way[i].X, way[i].Y)
+		a, b := c.At(way[i-1].X, way[i-1].Y), c.At(way[i].X, way[i].Y)
 		step := b.Sub(a)
 		n := math.Ceil(math.Hypot(float64(step.X), float64(step.Y)) / 4)
 		for k := range int(n) {
@@ -146,43 +143,26 @@ func (c pen) along(way plotter.XYs) (areas []vg.Rectangle) {
 	return areas
 }
 
-// moveApart moves sorted positions at least gap apart, inside [low, high] if they all fit.
-func moveApart(ys []vg.Length, gap, low, high vg.Length) {
-	for i := 1; i < len(ys); i++ {
-		ys[i] = max(ys[i], ys[i-1]+gap)
-	}
-	limit := high
-	for i := len(ys) - 1; i >= 0; i-- {
-		ys[i] = min(ys[i], limit)
-		limit = ys[i] - gap
-	}
-	limit = low
-	for i := range ys {
-		ys[i] = max(ys[i], limit)
-		limit = ys[i] + gap
-	}
-}
-
 // vertical is a thin line over the whole height, with a label at its top.
 type vertical struct {
 	x     float64
 	label string
 }
 
-func (c pen) verticals(marks []vertical) {
+func (c Pen) verticals(marks []vertical) {
 	for _, m := range marks {
-		if x := c.x(m.x); c.ContainsX(x) {
+		if x := c.X(m.x); c.ContainsX(x) {
 			c.StrokeLine2(taskEnd(), x, c.Min.Y, x, c.Max.Y)
 		}
 	}
-	sty := textStyle(muted, tickSize)
-	for _, l := range markLabels(marks, c.Canvas, c.x, sty.Width) {
-		c.plate(sty, vg.Point{X: l.x, Y: c.Max.Y - vg.Points(5)}, l.text)
+	sty := TextStyle(Muted)
+	for _, l := range markLabels(marks, c.Canvas, c.X, sty.Width) {
+		c.Text(sty, vg.Point{X: l.x, Y: c.Max.Y - vg.Points(5)}, l.text)
 	}
 }
 
 // taskEnd is the line of a mark.
-func taskEnd() draw.LineStyle { return lineStyle(muted, 0.5, 2, 2) }
+func taskEnd() draw.LineStyle { return lineStyle(Muted, 0.5, 2, 2) }
 
 // placed is a text and where it begins.
 type placed struct {
@@ -206,23 +186,10 @@ func markLabels(marks []vertical, c draw.Canvas, trX func(float64) vg.Length, wi
 	return out
 }
 
-// grid adds lines at the ticks of the vertical axis.
-func (p *Plot) grid() {
+// Grid returns the lines at the ticks of the vertical axis that [NewPlot] draws below everything else.
+func Grid() *plotter.Grid {
 	g := plotter.NewGrid()
 	g.Vertical.Color = nil
-	g.Horizontal = lineStyle(rules, 0.5)
-	p.Add(g)
-}
-
-// band fills the area between low and high.
-func (p *Plot) band(low, high plotter.XYs, s Style) {
-	around := slices.Clone(high)
-	for _, xy := range slices.Backward(low) {
-		around = append(around, xy)
-	}
-	if poly, err := plotter.NewPolygon(around); p.can("", err) {
-		// A mixed opaque colour would hide the lines below; a see-through one does not.
-		poly.Color, poly.LineStyle.Width = opaque(s.color(), 50), 0
-		p.Add(poly)
-	}
+	g.Horizontal = lineStyle(Faint, 0.5)
+	return g
 }

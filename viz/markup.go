@@ -15,7 +15,7 @@ import (
 )
 
 // html is the drawing as a piece of a page; see [Frames.HTML].
-func (d *drawing) html() string { return d.figure(` data-values="` + Packed(d.values()) + `"`) }
+func (d *drawing) html() string { return d.figure(` data-values="` + Pack(d.values()) + `"`) }
 
 // figure is the same with attributes.
 func (d *drawing) figure(attributes string) string {
@@ -106,7 +106,7 @@ func (d *drawing) svg() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%gpt" height="%gpt" viewBox="0 0 %d %d" %s %s role="img" aria-label="%s">`,
 		d.Width, d.height, units(d.Width), units(d.height), fonts, usual, escaped(d.Alt))
-	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="%s"/>`, hex(paper.light))
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="%s"/>`, hex(Background.Light))
 	paint := func(i int) string { return d.Colors[i][0] }
 	for _, p := range d.parts() {
 		p.groups(&b, paint)

@@ -7,41 +7,32 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// name is a text near a point, which it is joined to by a thin line where it is not beside it.
-type name struct {
-	at    vg.Point
-	text  string
-	style text.Style
-	reach vg.Length // how much further away than beside the point it may be
-	must  bool      // it is written also where there is no room
-	say   string    // the series that it belongs to
+// PointLabel is a text near a point, joined to it by a thin line where it does not stand right beside it.
+type PointLabel struct {
+	At     vg.Point
+	Text   string
+	Style  text.Style
+	Reach  vg.Length // how much further away than beside the point it may stand
+	Must   bool      // it is written also where there is no room
+	Series string    // the series that it belongs to
 }
 
-// names writes texts where they cover neither each other nor what is taken.
-func (c pen) names(taken []vg.Rectangle, all ...name) {
-	for _, n := range all {
-		box, free := room(c.Rectangle, taken, n.at, n.style.Rectangle(n.text).Size(), n.reach)
-		if !free && !n.must {
+// Labels writes labels where they cover neither each other nor what is taken. A label without room is left out unless
+// it must be written.
+func (c Pen) Labels(taken []vg.Rectangle, labels ...PointLabel) {
+	for _, n := range labels {
+		box, free := room(c.Rectangle, taken, n.At, n.Style.Rectangle(n.Text).Size(), n.Reach)
+		if !free && !n.Must {
 			continue
 		}
-		c.say(n.say, "")
-		end := nearest(box, n.at)
-		if d := end.Sub(n.at); d.Dot(d) > 64 {
-			c.stroke(lineStyle(muted, 0.5), n.at, end)
+		c.Describe(n.Series, "")
+		end := nearest(box, n.At)
+		if d := end.Sub(n.At); d.Dot(d) > 64 {
+			c.Segment(lineStyle(Muted, 0.5), n.At, end)
 		}
-		c.plate(n.style, vg.Point{X: box.Min.X, Y: (box.Min.Y + box.Max.Y) / 2}, n.text)
+		c.Text(n.Style, vg.Point{X: box.Min.X, Y: (box.Min.Y + box.Max.Y) / 2}, n.Text)
 		taken = append(taken, box)
 	}
-}
-
-// spanned is the rectangle of which two points are corners.
-func spanned(a, b vg.Point) vg.Rectangle {
-	return vg.Rectangle{Min: vg.Point{X: min(a.X, b.X), Y: min(a.Y, b.Y)}, Max: vg.Point{X: max(a.X, b.X), Y: max(a.Y, b.Y)}}
-}
-
-func square(at vg.Point, radius vg.Length) vg.Rectangle {
-	r := vg.Point{X: radius, Y: radius}
-	return vg.Rectangle{Min: at.Sub(r), Max: at.Add(r)}
 }
 
 // room finds a place inside a canvas for a name of some size near a point: the nearest one that is free and at most reach

@@ -22,10 +22,10 @@ func ExamplePlots() {
 		}
 		return y
 	}
-	styles := viz.Methods("emgd", "mine")
+	styles := viz.MethodStyles("emgd", "mine")
 	left := viz.NewPlot("accuracy", "step", "%")
-	left.Series("EMGD", styles["emgd"], x, curve(60, 3), curve(62, -2), curve(58, 1))
-	left.Series("my method", styles["mine"], x, curve(50, 2), curve(53, 2), curve(47, -3))
+	left.Mean("EMGD", styles["emgd"], x, curve(60, 3), curve(62, -2), curve(58, 1))
+	left.Mean("my method", styles["mine"], x, curve(50, 2), curve(53, 2), curve(47, -3))
 	left.Mark(0, "task 1")
 	left.Mark(20, "2")
 
@@ -47,9 +47,9 @@ func ExampleNewPlot() {
 		p := viz.NewPlot(fmt.Sprintf("times %g", scale), "task", "seconds")
 		for i, name := range []string{"first", "second", "third"} {
 			y := []float64{scale, scale * float64(1+i), scale * float64(2+i), scale * 3}
-			p.Line(name, viz.Method(name), x, y)
+			p.Line(name, viz.MethodStyle(name), x, y)
 		}
-		p.NameEnds()
+		p.LabelEnds()
 		plots = append(plots, p)
 		rows = append(rows, []*plot.Plot{p.Plot})
 	}
@@ -64,7 +64,7 @@ func ExampleNewPlot() {
 // A figure's numbers can be written as CSV.
 func ExampleFigure_Encode() {
 	p := viz.NewPlot("growth", "step", "")
-	p.Line("a", viz.Method("a"), []float64{1, 2}, []float64{3, 4.5})
+	p.Line("a", viz.MethodStyle("a"), []float64{1, 2}, []float64{3, 4.5})
 	fig, err := viz.Plots("growth", "A line.", p)
 	if err != nil {
 		log.Fatal(err)

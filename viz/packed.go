@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// Packed compresses a part of a page that only its script reads.
-func Packed(text []byte) string {
+// Pack compresses a part of a page that only its script reads.
+func Pack(text []byte) string {
 	var b bytes.Buffer
 	w, _ := flate.NewWriter(&b, flate.BestCompression) // which is a level
 	w.Write(text)                                      // into memory

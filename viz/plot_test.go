@@ -13,7 +13,7 @@ import (
 
 // A figure that is put together from its fields can be saved.
 func TestFigureByHand(t *testing.T) {
-	f := &Figure{Rows: [][]*plot.Plot{{plot.New(), panel("", "x", "y").Plot}}}
+	f := &Figure{Rows: [][]*plot.Plot{{plot.New(), NewBarePlot("", "x", "y").Plot}}}
 	for _, format := range []string{"png", "svg", "pdf"} {
 		if err := f.Save(filepath.Join(t.TempDir(), "f."+format)); err != nil {
 			t.Errorf("%s: %v", format, err)
@@ -29,8 +29,8 @@ func TestPlotsRefuse(t *testing.T) {
 		"nothing":       func(p *Plot) { p.Points("a", Style{}, nil, nil) },
 		"NaN":           func(p *Plot) { p.Line("a", Style{}, two, []float64{1, math.NaN()}) },
 		"uneven band":   func(p *Plot) { p.Band("a", Style{}, two, two, two[:1]) },
-		"uneven series": func(p *Plot) { p.Series("a", Style{}, two, two, two[:1]) },
-		"infinite":      func(p *Plot) { p.Series("a", Style{}, two, []float64{1, math.Inf(1)}) },
+		"uneven series": func(p *Plot) { p.Mean("a", Style{}, two, two, two[:1]) },
+		"infinite":      func(p *Plot) { p.Mean("a", Style{}, two, []float64{1, math.Inf(1)}) },
 	} {
 		p := NewPlot("title", "x", "y")
 		add(p)
@@ -45,7 +45,7 @@ func TestPlotsRefuse(t *testing.T) {
 func TestPlotsKey(t *testing.T) {
 	x := []float64{1, 2}
 	a, b := NewPlot("a", "", ""), NewPlot("b", "", "")
-	s := Method("mine")
+	s := MethodStyle("mine")
 	a.Line("one", s, x, x)
 	a.Points("one", s, x, x)
 	b.Line("one", s, x, x)
@@ -55,8 +55,8 @@ func TestPlotsKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(f.key) != 2 || f.key[0].glyph.Shape == nil || f.key[0].line.Width == 0 {
-		t.Errorf("key %+v", f.key)
+	if len(f.Key) != 2 || f.Key[0].Glyph.Shape == nil || f.Key[0].Line.Width == 0 {
+		t.Errorf("key %+v", f.Key)
 	}
 	if len(f.Data.Rows) != 10 {
 		t.Errorf("%d rows of data", len(f.Data.Rows))
@@ -70,18 +70,18 @@ func TestOwnColours(t *testing.T) {
 		of := func(s Style) color.NRGBA { return sideOf(s.Color, side) }
 		known := map[color.NRGBA]string{}
 		for _, name := range order {
-			for _, s := range Methods(name, name+"+1", name+"+2") {
+			for _, s := range MethodStyles(name, name+"+1", name+"+2") {
 				known[of(s)] = name
 			}
 		}
 		seen := map[color.NRGBA]bool{}
 		for i := range 200 {
 			name := fmt.Sprint("mine-", i)
-			c := of(Method(name))
+			c := of(MethodStyle(name))
 			if other, taken := known[c]; taken {
 				t.Errorf("%s has the colour of %s", name, other)
 			}
-			if of(Methods("emgd", "mgda", name)[name]) != c {
+			if of(MethodStyles("emgd", "mgda", name)[name]) != c {
 				t.Errorf("%s has another colour beside other methods", name)
 			}
 			seen[c] = true
@@ -90,7 +90,7 @@ func TestOwnColours(t *testing.T) {
 			t.Errorf("200 names have %d colours, want %d", len(seen), len(own))
 		}
 		apart := map[color.NRGBA]bool{}
-		for _, s := range Methods(strings.Split("abcdefghi", "")...) {
+		for _, s := range MethodStyles(strings.Split("abcdefghi", "")...) {
 			apart[of(s)] = true
 		}
 		if len(apart) != len(own) {

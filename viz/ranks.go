@@ -22,30 +22,30 @@ func Ranks(methods, labels []string, r *stats.Comparison) (*Figure, error) {
 		for _, j := range r.Order {
 			row = append(row, r.Adjusted[i][j])
 		}
-		f.Data.add(row...)
+		f.Data.Add(row...)
 	}
-	p := panel("", "", "")
+	p := NewBarePlot("", "", "")
 	p.HideAxes()
-	p.ranks(stylesOf(methods), labels, r)
+	addRanks(p, Styles(methods), labels, r)
 	k := len(r.Ranks)
 	f.Height = vg.Length(60+8*len(r.Cliques)) + vg.Length((k+1)/2)*rankLine
-	f.key = []keyEntry{
-		{label: fmt.Sprintf("average rank over %d situations, 1 is best", r.Pairs)},
-		{label: fmt.Sprintf("not told apart (Wilcoxon, Holm, α = %v)", r.Alpha), line: lineStyle(ink, 3)},
+	f.Key = []KeyEntry{
+		{Label: fmt.Sprintf("average rank over %d situations, 1 is best", r.Pairs)},
+		{Label: fmt.Sprintf("not told apart (Wilcoxon, Holm, α = %v)", r.Alpha), Line: lineStyle(Ink, 3)},
 	}
 	f.Alt = fmt.Sprintf("Average ranks of %d methods over %d situations, with lines that join those which Wilcoxon's tests do not tell apart.", k, r.Pairs)
-	return figureOf(f, []*Plot{p})
+	return NewFigure(f, []*Plot{p})
 }
 
 const (
-	rankLine vg.Length = tickSize * 1.7 // between the names of two methods
-	rankMark           = 2.8            // a marker's radius
+	rankLine vg.Length = 15.3 // between the names of two methods
+	rankMark           = 2.8  // a marker's radius
 )
 
-// ranks adds the whole diagram.
-func (p *Plot) ranks(styles []Style, labels []string, r *stats.Comparison) {
-	p.sketch(func(c pen) {
-		sty := textStyle(ink, tickSize)
+// addRanks adds the whole diagram.
+func addRanks(p *Plot, styles []Style, labels []string, r *stats.Comparison) {
+	p.Add(Sketch(func(c Pen) {
+		sty := TextStyle(Ink)
 		names, side := make([]string, len(r.Ranks)), vg.Length(0)
 		for i := range names {
 			names[i] = fmt.Sprintf("%s %.2f", labels[i], r.Ranks[i])
@@ -53,18 +53,18 @@ func (p *Plot) ranks(styles []Style, labels []string, r *stats.Comparison) {
 		}
 		k, left := len(r.Ranks), c.Min.X+side
 		right := max(c.Max.X-side, left+vg.Points(20)) // long names on a narrow page
-		c.x = func(rank float64) vg.Length { return left + (right-left)*vg.Length((rank-1)/float64(k-1)) }
+		c.X = func(rank float64) vg.Length { return left + (right-left)*vg.Length((rank-1)/float64(k-1)) }
 		y := c.Max.Y - vg.Points(18)
-		c.rankAxis(k, y)
+		drawRankAxis(c, k, y)
 		low := y - vg.Points(9)
 		for _, g := range r.Cliques { // methods that cannot be told apart
 			from, to := r.Ranks[r.Order[g[0]]], r.Ranks[r.Order[g[1]]]
-			c.StrokeLine2(lineStyle(ink, 3), c.x(from)-vg.Points(3), low, c.x(to)+vg.Points(3), low)
+			c.StrokeLine2(lineStyle(Ink, 3), c.X(from)-vg.Points(3), low, c.X(to)+vg.Points(3), low)
 			low -= vg.Points(8)
 		}
 		at := make([]vg.Length, k)
 		for place, i := range r.Order {
-			at[place] = c.x(r.Ranks[i])
+			at[place] = c.X(r.Ranks[i])
 		}
 		moveApart(at, 2*rankMark, left, right)
 		for place, i := range r.Order { // the leader from the axis down and to the side, and the name there
@@ -73,21 +73,21 @@ func (p *Plot) ranks(styles []Style, labels []string, r *stats.Comparison) {
 				row, end, text = k-1-place, right+vg.Points(2), right+vg.Points(10)
 			}
 			s, x, below := styles[i], at[place], low-vg.Points(8)-rankLine*vg.Length(row)
-			c.say(labels[i], "average rank %.2f", r.Ranks[i])
+			c.Describe(labels[i], fmt.Sprintf("average rank %.2f", r.Ranks[i]))
 			c.StrokeLines(draw.LineStyle{Color: s.Color, Width: 1.2}, []vg.Point{{X: x, Y: y}, {X: x, Y: below}, {X: end, Y: below}})
-			c.DrawGlyphNoClip(s.glyph(rankMark), vg.Point{X: x, Y: y})
-			c.write(sty, vg.Point{X: text, Y: below}, names[i])
+			c.DrawGlyphNoClip(s.GlyphStyle(rankMark), vg.Point{X: x, Y: y})
+			c.FillText(sty, vg.Point{X: text, Y: below + 1}, names[i]) // its letters look centred there
 		}
-	})
+	}))
 }
 
-func (c pen) rankAxis(k int, y vg.Length) {
-	sty, line := textStyle(muted, tickSize), lineStyle(muted, 1)
+func drawRankAxis(c Pen, k int, y vg.Length) {
+	sty, line := TextStyle(Muted), lineStyle(Muted, 1)
 	sty.XAlign, sty.YAlign = draw.XCenter, draw.YBottom
-	c.StrokeLine2(line, c.x(1), y, c.x(float64(k)), y)
+	c.StrokeLine2(line, c.X(1), y, c.X(float64(k)), y)
 	every := max(1, int(math.Ceil(float64(k)/20)))
 	for rank := 1; rank <= k; rank += every {
-		at := c.x(float64(rank))
+		at := c.X(float64(rank))
 		c.StrokeLine2(line, at, y, at, y+vg.Points(4))
 		c.FillText(sty, vg.Point{X: at, Y: y + vg.Points(5)}, strconv.Itoa(rank))
 	}

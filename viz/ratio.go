@@ -23,31 +23,32 @@ func Ratio(grams ...[]float64) (*Figure, error) {
 	p := NewPlot("", "elastic factor σ₁ of the first gradient", "λ₂ / λ₁")
 	ratioAxes(p)
 	f := Figure{Name: "ratio", Data: Table{Head: []string{"pair", "sigma1", "log10_ratio", "log10_ratio_mgda"}},
-		key: []keyEntry{{label: "EMGD", line: lineStyle(ink, 1.6)}, {label: "MGDA", line: lineStyle(ink, 1, 4, 2)}},
+		Key: []KeyEntry{{Label: "EMGD", Line: lineStyle(Ink, 1.6)}, {Label: "MGDA", Line: lineStyle(Ink, 1, 4, 2)}},
 		Alt: fmt.Sprintf("Ratio of the two weights of EMGD against the elastic factor, with that of MGDA, for %d pairs of gradients.", len(grams))}
-	var meet []dot
+	var meet []plot.Plotter
 	for i, gram := range grams {
-		color, level := hues[(i+1)%len(hues)], logRatio(gram, 1, 1)
+		color, level := Hue((i+1)%7), logRatio(gram, 1, 1)
 		var xys plotter.XYs
 		for k := 1; k < 200; k++ {
 			s := float64(k) / 200
 			e := logRatio(gram, s, 1-s)
 			xys = append(xys, plotter.XY{X: s, Y: e})
-			f.Data.add(i+1, s, e, level)
+			f.Data.Add(i+1, s, e, level)
 		}
 		cos := gram[1] / math.Sqrt(gram[0]*gram[3])
 		label := fmt.Sprintf("‖J₂‖ / ‖J₁‖ = %.3g, cos = %s", math.Sqrt(gram[3]/gram[0]), signed(cos))
-		p.line(label, lineStyle(color, 1.6), xys)
-		p.line(label, lineStyle(color, 1, 4, 2), plotter.XYs{{X: 0, Y: level}, {X: 1, Y: level}})
-		meet = append(meet, dot{x: 0.5, y: level, glyph: draw.GlyphStyle{Color: color, Radius: vg.Points(3), Shape: draw.CircleGlyph{}}})
-		f.key = append(f.key, keyEntry{line: lineStyle(color, 1.6), label: label})
+		dashed := Style{Color: color, Width: 1, Dashes: []vg.Length{4, 2}}
+		p.Add(&Curve{Label: label, Style: Style{Color: color}, XY: xys, Unlisted: true},
+			&Curve{Label: label, Style: dashed, XY: plotter.XYs{{X: 0, Y: level}, {X: 1, Y: level}}, Unlisted: true})
+		meet = append(meet, Dot{X: 0.5, Y: level, Glyph: draw.GlyphStyle{Color: color, Radius: vg.Points(3), Shape: draw.CircleGlyph{}}})
+		f.Key = append(f.Key, KeyEntry{Label: label, Line: lineStyle(color, 1.6)})
 	}
-	p.dots(meet...)
-	return figureOf(f, []*Plot{p})
+	p.Add(meet...)
+	return NewFigure(f, []*Plot{p})
 }
 
 func ratioAxes(p *Plot) {
-	p.axes(0, 1, -ratioEdge-0.2, ratioEdge+0.2)
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, -ratioEdge-0.2, ratioEdge+0.2
 	ticks := []plot.Tick{{Value: -ratioEdge, Label: "0"}, {Value: ratioEdge, Label: "∞"}}
 	for e := -ratioEdge + 1; e < ratioEdge; e++ {
 		ticks = append(ticks, plot.Tick{Value: float64(e), Label: fmt.Sprint(math.Pow10(e))})

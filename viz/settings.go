@@ -68,12 +68,12 @@ func LearningProcess(runs ...*results.Run) (*Figure, error) {
 			if curves[i], err = endCurve(g.Runs); err != nil {
 				return nil, err
 			}
-			f.Data.curve(curves[i], part.title, g.Label)
+			addCurve(&f.Data, curves[i], part.title, g.Label)
 		}
 		if n := len(curves); n <= 2 || n > 6 {
 			p := NewPlot(part.title, "tasks ended", "accuracy over started tasks, %")
 			for i, c := range curves {
-				p.endCurve(part.groups[i], c, n <= 2)
+				addEndCurve(p, part.groups[i], c, n <= 2)
 			}
 			plots = append(plots, p)
 			continue
@@ -86,28 +86,31 @@ func LearningProcess(runs ...*results.Run) (*Figure, error) {
 				title = part.title + "\n" + title
 			}
 			p := NewPlot(title, "tasks ended", "accuracy, %")
-			p.names = elsewhere // in the title
+			p.HideLabels() // the title has it
+			pale := Style{Color: Background.Mix(Muted, 0.45), Width: 0.8}
 			for k, c := range curves {
 				if k != i {
-					p.line(part.groups[k].Label, lineStyle(mix(paper, muted, 0.45), 0.8), c.means())
+					p.Add(&Curve{Label: part.groups[k].Label, Style: pale, XY: c.means(), Unlisted: true})
 				}
 			}
-			p.endCurve(g, curves[i], true)
+			addEndCurve(p, g, curves[i], true)
 			plots, multiples = append(plots, p), append(multiples, p.Plot)
 		}
 		sameAxis(multiples, func(p *plot.Plot) *plot.Axis { return &p.Y })
 	}
-	return inRows(f, height, plots)
+	rows := Rows(plots...)
+	f.Height = height * vg.Length(len(rows))
+	return NewFigure(f, rows...)
 }
 
-// endCurve adds a group's accuracy over the number of tasks that have ended, perhaps with its spread.
-func (p *Plot) endCurve(g repetitions, c curve, spread bool) {
+// addEndCurve adds a group's accuracy over the number of tasks that have ended, perhaps with its spread.
+func addEndCurve(p *Plot, g repetitions, c curve, spread bool) {
 	show := noSpread
 	if spread {
 		show = spreadFor(len(g.Runs), 1)
 	}
-	p.curve(g.Label, g.Style, c, show)
-	p.X.Tick.Marker, p.X.Min, p.X.Max = roundTicks{n: 6, whole: true}, 0.8, max(p.X.Max, float64(len(c))+0.2)
+	p.Add(c.drawn(g.Label, g.Style, show))
+	p.X.Tick.Marker, p.X.Min, p.X.Max = Ticks{N: 6, Whole: true}, 0.8, max(p.X.Max, float64(len(c))+0.2)
 }
 
 // endCurve is the mean accuracy over the number of tasks that have ended.
@@ -149,15 +152,17 @@ func Profiles(runs ...*results.Run) (*Figure, error) {
 		for _, g := range part.groups {
 			xys := profile(g.Runs, low, high)
 			for _, at := range xys[1 : len(xys)-1] {
-				data.add(part.title, g.Label, at.X, at.Y, len(g.Runs))
+				data.Add(part.title, g.Label, at.X, at.Y, len(g.Runs))
 			}
-			p.named(g.Label, g.Style.line(1.6), staircase(xys))
+			g.Style.Marker = nil
+			p.Add(&Curve{Label: g.Label, Style: g.Style, XY: staircase(xys)})
 		}
-		p.axes(low, high, 0, 100)
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = low, high, 0, 100
 		plots = append(plots, p)
 	}
-	return inRows(Figure{Name: "profiles", Data: data,
-		Alt: fmt.Sprintf("Share of runs above each final accuracy, in %d settings.", len(parts))}, 220, plots)
+	rows := Rows(plots...)
+	return NewFigure(Figure{Name: "profiles", Data: data, Height: 220 * vg.Length(len(rows)),
+		Alt: fmt.Sprintf("Share of runs above each final accuracy, in %d settings.", len(parts))}, rows...)
 }
 
 // profile is the share of runs above each of their accuracies, from a threshold below all to one above all.

@@ -27,7 +27,7 @@ type sheet struct {
 	tag     tag
 	pen     sheetPen
 	saved   []sheetPen
-	painted map[tint]int
+	painted map[Color]int
 }
 
 type sheetPen struct {
@@ -80,7 +80,7 @@ func (s *sheet) box(r vg.Rectangle) [4]float64 {
 }
 
 func newSheet(d *drawing, height vg.Length) *sheet {
-	s := &sheet{drawing: d, height: height, painted: map[tint]int{}}
+	s := &sheet{drawing: d, height: height, painted: map[Color]int{}}
 	s.pen = sheetPen{width: 1, turn: 1}
 	return s
 }
@@ -97,12 +97,12 @@ func complexOf(p vg.Point) complex128  { return complex(float64(p.X), float64(p.
 
 // SetColor takes a colour with its counterpart for dark screens.
 func (s *sheet) SetColor(c color.Color) {
-	pair := tintOf(c)
+	pair := ColorOf(c)
 	i, seen := s.painted[pair]
 	if !seen {
 		i = len(s.drawing.Colors)
 		s.painted[pair] = i
-		s.drawing.Colors = append(s.drawing.Colors, [2]string{hex(pair.light), hex(pair.dark)})
+		s.drawing.Colors = append(s.drawing.Colors, [2]string{hex(pair.Light), hex(pair.Dark)})
 	}
 	s.pen.color = i
 }

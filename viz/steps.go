@@ -27,9 +27,9 @@ func Certificates(records []results.Record) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	slack := s.plot("slack, relative", relativeSlacks)
+	slack, _ := s.plot("slack, relative", relativeSlacks)
 	slack.Y.Max = max(slack.Y.Max, 0.01) // rounding is not to fill the plot
-	return s.overSteps(Figure{Name: "certificates", Height: 320, key: append(s.key(), proofKey()...),
+	return s.overSteps(Figure{Name: "certificates", Height: 320, Key: append(s.key(), proofKey()...),
 		Alt: fmt.Sprintf("Slack of each stream over %d steps, and its worst breach.", len(kept)),
 	}, slack, s.proof())
 }
@@ -51,20 +51,21 @@ func StreamWeights(records []results.Record, tasks ...string) (*Figure, error) {
 		rescaled = rescaled || !slices.Equal(r.Weights, r.Lambda)
 	}
 	var plots []*Plot
+	add := func(label string, values func(*results.Record) []float64) {
+		p, few := s.plot(label, values)
+		if few {
+			p.LabelPoints() // colours alone would not tell streams apart
+		}
+		plots = append(plots, p)
+	}
 	if certificates {
-		plots = append(plots,
-			s.plot("elastic factor σ", func(r *results.Record) []float64 { return r.Sigma }),
-			s.plot("weight λ", func(r *results.Record) []float64 { return r.Lambda }))
+		add("elastic factor σ", func(r *results.Record) []float64 { return r.Sigma })
+		add("weight λ", func(r *results.Record) []float64 { return r.Lambda })
 	}
 	if rescaled || !certificates {
-		plots = append(plots, s.plot("applied weight w", func(r *results.Record) []float64 { return r.Weights }))
+		add("applied weight w", func(r *results.Record) []float64 { return r.Weights })
 	}
-	for _, p := range plots {
-		if len(p.key) <= 12 { // colours alone would not tell streams apart
-			p.NamePoints()
-		}
-	}
-	return s.overSteps(Figure{Name: "stream-weights", Height: vg.Length(40 + 140*len(plots)), key: s.key(),
+	return s.overSteps(Figure{Name: "stream-weights", Height: vg.Length(40 + 140*len(plots)), Key: s.key(),
 		Alt: fmt.Sprintf("Weights of each stream over %d steps.", len(records)),
 	}, plots...)
 }
@@ -72,10 +73,11 @@ func StreamWeights(records []results.Record, tasks ...string) (*Figure, error) {
 // bucket is the number of steps gathered into a point.
 func (s *streams) bucket() int { return (len(s.records) + 249) / 250 }
 
-// plot draws a quantity of each stream over the steps, the mean of those gathered into a point.
-func (s *streams) plot(label string, values func(*results.Record) []float64) *Plot {
-	p := NewPlot("", "optimiser step", label)
-	p.names = elsewhere
+// plot draws a quantity of each stream over the steps, the mean of those gathered into a point, and says whether there
+// are few lines.
+func (s *streams) plot(label string, values func(*results.Record) []float64) (p *Plot, few bool) {
+	p = NewPlot("", "optimiser step", label)
+	p.HideLabels()
 	lines := map[int]plotter.XYs{}
 	for chunk := range slices.Chunk(s.records, s.bucket()) {
 		x, y := map[int][]float64{}, map[int][]float64{}
@@ -92,18 +94,18 @@ func (s *streams) plot(label string, values func(*results.Record) []float64) *Pl
 	}
 	for _, id := range s.ids {
 		if len(lines[id]) > 0 {
-			p.named(s.name(id), s.style(id), lines[id])
+			p.Add(&Curve{Label: s.name(id), Style: s.style(id), XY: lines[id]})
 		}
 	}
 	p.Y.Min, p.Y.Max = min(0, 1.05*p.Y.Min), max(0, 1.05*p.Y.Max)
-	return p
+	return p, len(lines) <= 12
 }
 
 // overSteps puts panels over the same steps below each other; the last one names the steps.
 func (s *streams) overSteps(f Figure, plots ...*Plot) (*Figure, error) {
-	f.Data, f.Share = s.table(), slices.Repeat([]float64{1}, len(plots))
+	f.Data, f.HeightRatios = s.table(), slices.Repeat([]float64{1}, len(plots))
 	if n := s.bucket(); n > 1 {
-		f.key = append(f.key, keyEntry{label: fmt.Sprintf("(%d steps a point)", n)})
+		f.Key = append(f.Key, KeyEntry{Label: fmt.Sprintf("(%d steps a point)", n)})
 	}
 	var rows [][]*Plot
 	for i, p := range plots {
@@ -112,21 +114,21 @@ func (s *streams) overSteps(f Figure, plots ...*Plot) (*Figure, error) {
 			p.X.Label.Text = ""
 			p.X.Tick.Marker = withoutLabels{p.X.Tick.Marker}
 		} else {
-			f.Share[i] = 1.15
+			f.HeightRatios[i] = 1.15
 		}
 		rows = append(rows, []*Plot{p})
 	}
-	return figureOf(f, rows...)
+	return NewFigure(f, rows...)
 }
 
 const exactFloor = -18 // the exponent under which a breach is drawn as 0
 
 // proofKey explains the worst slack, the gap and the tolerance.
-func proofKey() []keyEntry {
-	return []keyEntry{
-		{label: "worst slack below 0, relative", glyph: draw.GlyphStyle{Color: ink, Radius: vg.Points(1.6), Shape: draw.CircleGlyph{}}},
-		{label: "Σλ|slack|, relative", glyph: draw.GlyphStyle{Color: muted, Radius: vg.Points(1.8), Shape: draw.RingGlyph{}}},
-		{label: "tolerance 1e-9", line: lineStyle(hues[0], 1, 4, 2)},
+func proofKey() []KeyEntry {
+	return []KeyEntry{
+		{Label: "worst slack below 0, relative", Glyph: draw.GlyphStyle{Color: Ink, Radius: vg.Points(1.6), Shape: draw.CircleGlyph{}}},
+		{Label: "Σλ|slack|, relative", Glyph: draw.GlyphStyle{Color: Muted, Radius: vg.Points(1.8), Shape: draw.RingGlyph{}}},
+		{Label: "tolerance 1e-9", Line: lineStyle(Hue(0), 1, 4, 2)},
 	}
 }
 
@@ -147,15 +149,18 @@ func (s *streams) proof() *Plot {
 		high = max(high, exponent(b)+1, exponent(g)+1)
 	}
 	p, key := NewPlot("", "optimiser step", "breach, relative"), proofKey()
-	p.names = elsewhere
-	p.line(key[2].label, key[2].line, plotter.XYs{{X: breach[0].X, Y: limit}, {X: last(breach).X, Y: limit}})
-	p.scatter(key[1].label, key[1].glyph, gap)
-	p.scatter(key[0].label, key[0].glyph, breach)
-	p.explain(keyEntry{label: key[0].label, end: last(breach)})
-	p.explain(keyEntry{label: key[1].label, end: last(gap)})
+	p.HideLabels()
+	ends := plotter.XYs{{X: breach[0].X, Y: limit}, {X: last(breach).X, Y: limit}}
+	p.Add(Named(Series{KeyEntry: KeyEntry{Label: key[2].Label}, Values: ends}, &plotter.Line{XYs: ends, LineStyle: key[2].Line}))
+	p.Add(scattered(key[1], gap), scattered(key[0], breach))
 	p.Y.Min, p.Y.Max = exactFloor-0.5, high
-	p.Y.Tick.Marker = powerTicks{floor: exactFloor}
+	p.Y.Tick.Marker = PowerTicks{Zero: exactFloor}
 	return p
+}
+
+// scattered is a series of the marker that a key entry explains.
+func scattered(key KeyEntry, xys plotter.XYs) Plotter {
+	return Named(Series{KeyEntry: key, Values: xys}, &plotter.Scatter{XYs: xys, GlyphStyle: key.Glyph})
 }
 
 func exponent(x float64) float64 {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -91,43 +90,43 @@ func (s *streams) table() Table {
 			slacks, gap = relativeSlacks(r), r.Gap
 		}
 		for j, id := range r.IDs {
-			data.add(r.Step, s.name(id), entry(r.Weights, j), entry(r.Sigma, j), entry(r.Lambda, j), entry(slacks, j), gap)
+			data.Add(r.Step, s.name(id), entry(r.Weights, j), entry(r.Sigma, j), entry(r.Lambda, j), entry(slacks, j), gap)
 		}
 	}
 	return data
 }
 
 // color is that of a task's arrival, also for the memory of this task.
-func (s *streams) color(id int) tint {
+func (s *streams) color(id int) Color {
 	switch task := max(id, s.taskOf(id)); {
 	case task > 0:
-		return taskColor(task-1, s.tasks)
+		return TaskColor(task-1, s.tasks)
 	case id == rehearsal.PenaltyRow:
-		return ink
+		return Ink
 	}
-	return muted
+	return Muted
 }
 
 // style is a solid line for tasks and dashes for what holds on to finished ones.
-func (s *streams) style(id int) draw.LineStyle {
+func (s *streams) style(id int) Style {
 	dash := []vg.Length{4, 2}
 	switch {
 	case id > 0:
-		return lineStyle(s.color(id), 1.4)
+		return Style{Color: s.color(id), Width: 1.4}
 	case id == rehearsal.PenaltyRow:
 		dash = []vg.Length{6, 2, 1.5, 2}
 	case id < 0 && s.taskOf(id) == 0 && s.several:
 		dash = []vg.Length{1.5, 2}
 	}
-	return lineStyle(s.color(id), 1.2, dash...)
+	return Style{Color: s.color(id), Width: 1.2, Dashes: dash}
 }
 
 // key names the streams, the memory last; of many tasks only the first, the middle one and the last, since the
 // colours between them follow the order.
-func (s *streams) key() []keyEntry {
-	var tasks, memory []keyEntry
+func (s *streams) key() []KeyEntry {
+	var tasks, memory []KeyEntry
 	for _, id := range s.ids {
-		entry := keyEntry{label: s.name(id), line: s.style(id)}
+		entry := KeyEntry{Label: s.name(id), Line: s.style(id).LineStyle()}
 		switch task := max(id, s.taskOf(id)); {
 		case task > 0 && s.tasks > 8 && task != 1 && task != s.tasks-s.tasks/2 && task != s.tasks:
 		case id > 0:

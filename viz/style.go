@@ -12,11 +12,12 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Style is how a method looks.
+// Style is the look of a series. The zero value stands for the look that [MethodStyles] gives its name.
 type Style struct {
 	Color  color.Color
 	Marker draw.GlyphDrawer
 	Dashes []vg.Length
+	Width  vg.Length // of the line; 0 stands for 1.6 points
 }
 
 // order gives the methods their looks for good: the first has a colour of its own, the others the fourteen of hue
@@ -49,32 +50,33 @@ var dashes = [][]vg.Length{
 // variantDashes mark a variant of a method.
 var variantDashes = []vg.Length{vg.Points(2.5), vg.Points(2)}
 
-// shades say how far a variant's colour is from its method's. None of them makes the colour of another method, see hue.
+// shades say how far a variant's colour is from its method's. None of them makes the colour of another method, see Hue.
 var shades = []float64{0, 0.35, 0.6}
 
-// Method returns the style of the method of that name, for example "emgd-gmc", which is the same in every figure. A
+// MethodStyle returns the style of the method of that name, for example "emgd-gmc", which is the same in every figure. A
 // composition such as "emgd-gmc+der-pp" has that of its rule. A name that the package does not know gets one of nine colours
 // by its hash. It is the same everywhere and none that a method of the package has, but another unknown name may have it
-// too. [Methods] gives the methods of one figure different styles.
-func Method(name string) Style { return Methods(name)[name] }
+// too. [MethodStyles] gives the methods of one figure different styles.
+func MethodStyle(name string) Style { return MethodStyles(name)[name] }
 
-// Methods returns the styles of the methods of one figure: those of [Method], but of the methods that the package
+// MethodStyles returns the styles of the methods of one figure: those of [MethodStyle], but of the methods that the package
 // does not know no two have the same colour, up to nine of them, and what has the rule of one before it has a shade of its
 // colour, a dash, and a marker of its own. Two of the package's methods that have the same colour have other markers and dashes.
-func Methods(names ...string) map[string]Style {
+func MethodStyles(names ...string) map[string]Style {
 	styles, each := map[string]Style{}, slices.Compact(slices.Sorted(slices.Values(names)))
 	slices.SortStableFunc(each, func(a, b string) int { // plain rules first
 		return cmp.Or(cmp.Compare(strings.Count(a, "+"), strings.Count(b, "+")), cmp.Compare(slices.Index(names, a), slices.Index(names, b)))
 	})
-	for i, style := range stylesOf(each) {
+	for i, style := range Styles(each) {
 		styles[each[i]] = style
 	}
 	return styles
 }
 
-// stylesOf are styles of methods, of which no two are the same: the first plain one of a rule has the rule's look, and what
-// else has this rule, with other parameters, in a composition or as a variant, has shades of it.
-func stylesOf(methods []string, variants ...bool) (styles []Style) {
+// Styles returns a style for each method of a figure, no two of them equal. The first with a rule has the rule's look;
+// others with the same rule, such as other parameters, a composition or a variant, have shades of it. If variants are
+// given, one for each method, only a method that is not a variant has the rule's look.
+func Styles(methods []string, variants ...bool) (styles []Style) {
 	places, plain, others, taken := map[string]int{}, map[string]bool{}, map[string]int{}, map[int]bool{}
 	for i, method := range methods {
 		rule, _, _ := strings.Cut(method, "+")
@@ -110,59 +112,52 @@ func placeOf(rule string, taken map[int]bool) int {
 // styleAt is the style of a method's place or, with a number above 0, that of a variant.
 func styleAt(place, nth int) Style {
 	look := place - 1 // where hues, markers and dashes begin
-	var colour tint
+	var colour Color
 	switch {
 	case place == 0:
 		colour, look = recommended, 5
 	case place < len(order):
-		colour = hue(look % (2 * len(hues)))
+		colour = Hue(look)
 	default:
 		colour = own[place-len(order)]
 	}
 	marker, round := look%len(hues)+look/len(hues), look/len(hues)
 	s := Style{Dashes: dashes[round%len(dashes)]}
 	if nth > 0 {
-		colour = mix(colour, far(colour), shades[nth%len(shades)])
+		colour = colour.Mix(far(colour), shades[nth%len(shades)])
 		s.Dashes = variantDashes
 	}
 	s.Color, s.Marker = colour, markers[(marker+nth)%len(markers)]
 	return s
 }
 
-// hue is the colour of a number: the hues, and then each once more, nearer to the ink.
-func hue(i int) tint {
-	c := hues[i%len(hues)]
-	if i >= len(hues) {
-		return mix(c, ink, 0.45)
-	}
-	return c
-}
-
 // far is where the shades of a colour go: to the ink, but from a colour that is near to it to the background.
-func far(c tint) tint {
+func far(c Color) Color {
 	of := func(c, ink, paper color.NRGBA) color.NRGBA {
 		if contrast(c, ink) < 2 {
 			return paper
 		}
 		return ink
 	}
-	return tint{of(c.light, ink.light, paper.light), of(c.dark, ink.dark, paper.dark)}
+	return Color{of(c.Light, Ink.Light, Background.Light), of(c.Dark, Ink.Dark, Background.Dark)}
 }
 
-func (s Style) line(width float64) draw.LineStyle {
-	return draw.LineStyle{Color: s.color(), Width: vg.Points(width), Dashes: s.Dashes}
+// LineStyle returns the style of the series' line.
+func (s Style) LineStyle() draw.LineStyle {
+	return draw.LineStyle{Color: s.color(), Width: cmp.Or(s.Width, 1.6), Dashes: s.Dashes}
 }
 
-func (s Style) glyph(radius float64) draw.GlyphStyle {
+// GlyphStyle returns the series' marker with a radius in points.
+func (s Style) GlyphStyle(radius float64) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: s.color(), Radius: vg.Points(radius), Shape: s.Marker}
 }
 
 // color is grey where none is set, which is seen on every background.
-func (s Style) color() tint {
+func (s Style) color() Color {
 	if s.Color == nil {
-		return twin(0x808080, 0x808080)
+		return RGB(0x808080, 0x808080)
 	}
-	return tintOf(s.Color)
+	return ColorOf(s.Color)
 }
 
 // polygon is a filled regular polygon as a marker: the first corner lies at an angle in degrees.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
@@ -91,10 +92,12 @@ func (s *sweep) draw(f Figure, runs []*results.Run) (*Figure, error) {
 			return nil, fmt.Errorf("viz: the runs on %s have %d values to draw A against; want at least two", part.runs[0].Dataset, len(values))
 		}
 		p := NewPlot(part.title, s.label, "final accuracy A, %")
-		p.sweep(part, values, at, &f.Data)
+		addSweep(p, part, values, at, &f.Data)
 		plots = append(plots, p)
 	}
-	return inRows(f, 230, plots)
+	rows := Rows(plots...)
+	f.Height = 230 * vg.Length(len(rows))
+	return NewFigure(f, rows...)
 }
 
 // valuesOn are those of runs that stand on the axis, sorted.
@@ -108,8 +111,8 @@ func valuesOn(runs []*results.Run, at map[*results.Run]float64) (values []float6
 	return slices.Compact(values)
 }
 
-// sweep adds the groups of a setting, of which the runs have values.
-func (p *Plot) sweep(part setting, values []float64, at map[*results.Run]float64, data *Table) {
+// addSweep adds the groups of a setting, of which the runs have values.
+func addSweep(p *Plot, part setting, values []float64, at map[*results.Run]float64, data *Table) {
 	axis := sweepAxis(values)
 	first, end := axis[0].Value, last(axis).Value
 	lines := slices.DeleteFunc(slices.Clone(part.groups), func(g repetitions) bool { return math.IsNaN(at[g.Runs[0]]) })
@@ -118,9 +121,9 @@ func (p *Plot) sweep(part setting, values []float64, at map[*results.Run]float64
 		if math.IsNaN(at[g.Runs[0]]) {
 			c.add(first, finals(g.Runs)...)
 			c.add(end, finals(g.Runs)...)
-			data.add(part.title, g.Label, nil, c[0].mean, c[0].std, len(g.Runs))
+			data.Add(part.title, g.Label, nil, c[0].mean, c[0].std, len(g.Runs))
 			g.Style.Marker = nil
-			p.curve(g.Label, g.Style, c, spreadFor(len(g.Runs), 1))
+			p.Add(c.drawn(g.Label, g.Style, spreadFor(len(g.Runs), 1)))
 			continue
 		}
 		most := 0
@@ -130,10 +133,10 @@ func (p *Plot) sweep(part setting, values []float64, at map[*results.Run]float64
 				continue
 			}
 			c.add(axis[i].Value, finals(same)...)
-			data.add(part.title, g.Label, v, last(c).mean, last(c).std, len(same))
+			data.Add(part.title, g.Label, v, last(c).mean, last(c).std, len(same))
 			most = max(most, len(same))
 		}
-		p.curve(g.Label, g.Style, c, spreadFor(most, len(lines)))
+		p.Add(c.drawn(g.Label, g.Style, spreadFor(most, len(lines))))
 	}
 	pad := 0.03 * (end - first)
 	p.X.Min, p.X.Max = first-pad, end+pad

@@ -70,8 +70,8 @@ func TestSweepRuns(t *testing.T) {
 	normal := *runs[0] // the default temperature, 5, is one more value of the same line
 	normal.ID, normal.Params = "normal", nil
 	f, err = Temperature(append(slices.Clone(runs[:3]), &normal)...)
-	if err != nil || len(f.key) != 1 || len(f.Data.Rows) != 2 {
-		t.Errorf("%d lines of %d points, want one of two (%v)", len(f.key), len(f.Data.Rows), err)
+	if err != nil || len(f.Key) != 1 || len(f.Data.Rows) != 2 {
+		t.Errorf("%d lines of %d points, want one of two (%v)", len(f.Key), len(f.Data.Rows), err)
 	}
 }
 
@@ -97,7 +97,7 @@ func TestEndsThatDifferByRounding(t *testing.T) {
 	if err := f.Encode(io.Discard, "svg"); err != nil {
 		t.Error(err)
 	}
-	if ticks := (roundTicks{n: 4}).Ticks(1, math.Nextafter(1, 2)); len(ticks) > 0 {
+	if ticks := (Ticks{N: 4}).Ticks(1, math.Nextafter(1, 2)); len(ticks) > 0 {
 		t.Errorf("%d ticks between two neighbouring numbers", len(ticks))
 	}
 }

@@ -13,7 +13,8 @@ type Table struct {
 	Rows [][]any
 }
 
-func (t *Table) add(row ...any) { t.Rows = append(t.Rows, row) }
+// Add adds a row, which has a cell for each entry of the head.
+func (t *Table) Add(row ...any) { t.Rows = append(t.Rows, row) }
 
 // writeCSV writes the table, numbers with so many significant digits, of which no figure shows more than four, and nothing
 // where there is no value.
@@ -28,12 +29,4 @@ func (t *Table) writeCSV(w io.Writer, digits int) error {
 			yield(line)
 		}
 	})
-}
-
-// entry is that of a list which may be shorter.
-func entry(list []float64, i int) any {
-	if i < len(list) {
-		return list[i]
-	}
-	return nil
 }

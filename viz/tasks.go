@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -27,27 +29,27 @@ func TaskAccuracy(runs ...*results.Run) (*Figure, error) {
 			return nil, fmt.Errorf("viz: run %s has %d tasks and run %s has %d", runs[0].ID, tasks, r.ID, len(r.Tasks))
 		}
 	}
-	p := panel("", "task, by arrival", "test accuracy, %")
-	p.stripes(tasks)
-	p.grid()
+	p := NewBarePlot("", "task, by arrival", "test accuracy, %")
+	p.Add(stripes(tasks), Grid())
 	f := Figure{Name: "task-accuracy", Height: 260,
 		Data: Table{Head: []string{"method", "task", "accuracy_at_own_end_percent", "accuracy_at_end_percent", "std_percent", "runs"}},
-		key:  []keyEntry{{label: "bar: at the task's own end; marker: at the end of the run"}},
+		Key:  []KeyEntry{{Label: "bar: at the task's own end; marker: at the end of the run"}},
 		Alt:  fmt.Sprintf("Accuracy of each of %d tasks at its own end and at the end of the run, for %d methods.", tasks, len(groups))}
-	names := make([]string, tasks)
+	names := make(plot.ConstantTicks, tasks)
 	for i, g := range groups {
+		row := &dumbbells{label: g.Label, style: g.Style, shift: beside(i, len(groups))}
 		for j, task := range runs[0].Tasks {
 			b := dumbbellOf(g, j)
-			names[j] = fmt.Sprint(task.ID)
-			f.Data.add(g.Label, task.ID, b.own, b.final, b.std, len(g.Runs))
-			p.dumbbell(g.Label, names[j], float64(j)+beside(i, len(groups)), b, g.Style)
+			names[j] = plot.Tick{Value: float64(j), Label: fmt.Sprint(task.ID)}
+			row.tasks, row.all = append(row.tasks, names[j].Label), append(row.all, b)
+			f.Data.Add(g.Label, task.ID, b.own, b.final, b.std, len(g.Runs))
 		}
-		p.explain(keyEntry{label: g.Label, line: lineStyle(g.Style.Color, 1), glyph: g.Style.glyph(2.8)})
+		p.Add(row)
 	}
 	p.X.Min, p.X.Max = -0.5, float64(tasks)-0.5
-	p.room(4, 0, 100)
-	p.X.Tick.Marker, p.X.Tick.Length = placeTicks(names), 0
-	return figureOf(f, []*Plot{p})
+	p.Y.Min, p.Y.Max = max(0, p.Y.Min-4), min(100, p.Y.Max+4)
+	p.X.Tick.Marker, p.X.Tick.Length = names, 0
+	return NewFigure(f, []*Plot{p})
 }
 
 // dumbbell is one method's accuracy of one task, in percent.
@@ -59,31 +61,57 @@ func dumbbellOf(g repetitions, task int) (b dumbbell) {
 	return b
 }
 
-func (p *Plot) dumbbell(label, task string, at float64, b dumbbell, s Style) {
-	p.Y.Min, p.Y.Max = min(p.Y.Min, b.own, b.final-b.std), max(p.Y.Max, b.own, b.final+b.std)
-	p.sketch(func(c pen) {
-		c.say(label, "task %s: %.1f at its own end, %.1f ± %.1f at the end of the run", task, b.own, b.final, b.std)
-		thin, own, final := lineStyle(s.Color, 1), c.at(at, b.own), c.at(at, b.final)
-		c.stroke(thin, own, final)
+// dumbbells are those of one method, one for each task.
+type dumbbells struct {
+	label string
+	style Style
+	shift float64 // from the middle of a task's place
+	tasks []string
+	all   []dumbbell
+}
+
+// Series explains the method; its values are told mark by mark.
+func (d *dumbbells) Series() Series {
+	line := draw.LineStyle{Color: d.style.Color, Width: 1}
+	return Series{KeyEntry: KeyEntry{Label: d.label, Line: line, Glyph: d.style.GlyphStyle(2.8)}}
+}
+
+// DataRange makes room for the bars of the standard deviation.
+func (d *dumbbells) DataRange() (xmin, xmax, ymin, ymax float64) {
+	ymin, ymax = math.Inf(1), math.Inf(-1)
+	for _, b := range d.all {
+		ymin, ymax = min(ymin, b.own, b.final-b.std), max(ymax, b.own, b.final+b.std)
+	}
+	return 0, float64(len(d.all)), ymin, ymax
+}
+
+// Plot draws stems, bars and markers.
+func (d *dumbbells) Plot(canvas draw.Canvas, p *plot.Plot) {
+	c, thin := NewPen(canvas, p), lineStyle(d.style.Color, 1)
+	for j, b := range d.all {
+		at := float64(j) + d.shift
+		c.Describe(d.label, fmt.Sprintf("task %s: %.1f at its own end, %.1f ± %.1f at the end of the run", d.tasks[j], b.own, b.final, b.std))
+		own, final := c.At(at, b.own), c.At(at, b.final)
+		c.Segment(thin, own, final)
 		c.StrokeLine2(thin, own.X-vg.Points(3), own.Y, own.X+vg.Points(3), own.Y)
 		if b.std > 0 {
-			c.stroke(lineStyle(opaque(s.color(), 90), 4), c.at(at, b.final-b.std), c.at(at, b.final+b.std))
+			c.Segment(lineStyle(ColorOf(d.style.Color).Alpha(90), 4), c.At(at, b.final-b.std), c.At(at, b.final+b.std))
 		}
-		c.DrawGlyphNoClip(s.glyph(3), final)
-	})
+		c.DrawGlyphNoClip(d.style.GlyphStyle(3), final)
+	}
 }
 
 // beside is where the method of a number stands, from the middle of its place on an axis of whole numbers.
 func beside(i, n int) float64 { return (float64(i) - float64(n-1)/2) * 0.72 / float64(n) }
 
-// stripes shades every second of n places on an axis of whole numbers.
-func (p *Plot) stripes(n int) {
-	shade := opaque(rules, 110)
-	p.sketch(func(c pen) {
+// stripes shade every second of n places on an axis of whole numbers.
+func stripes(n int) Sketch {
+	return func(c Pen) {
 		for j := 1; j < n; j += 2 {
-			c.fill(shade, c.x(float64(j)-0.5), c.x(float64(j)+0.5), c.Min.Y, c.Max.Y)
+			left, right := c.X(float64(j)-0.5), c.X(float64(j)+0.5)
+			c.FillRectangle(Faint.Alpha(110), vg.Point{X: left, Y: c.Min.Y}, vg.Point{X: right, Y: c.Max.Y})
 		}
-	})
+	}
 }
 
 // TaskCurves draws the test accuracy of each task of one run against the optimiser step, one line per task
@@ -94,38 +122,38 @@ func TaskCurves(run *results.Run) (*Figure, error) {
 		return nil, errors.New("viz: the run has no accuracy curve; evaluate at task ends at least")
 	}
 	p := NewPlot("", "optimiser step", "test accuracy of a task, %")
-	p.NameEnds()
-	p.marks = arrivals(run)
+	p.LabelEnds()
+	markArrivals(p, run)
 	f := Figure{Name: "task-curves", Data: Table{Head: []string{"task", "step", "accuracy_percent"}},
 		Alt: fmt.Sprintf("Test accuracy of each of %d tasks against the optimiser step.", len(run.Tasks))}
-	end := draw.GlyphStyle{Color: muted, Radius: vg.Points(2.6), Shape: draw.CircleGlyph{}}
-	var ended []dot
+	end := draw.GlyphStyle{Color: Muted, Radius: vg.Points(2.6), Shape: draw.CircleGlyph{}}
+	var ended []plot.Plotter
 	for i, task := range run.Tasks {
-		name, style := cmp.Or(task.Name, fmt.Sprint("task ", task.ID)), lineStyle(taskColor(i, len(run.Tasks)), 1.6)
+		name, style := cmp.Or(task.Name, fmt.Sprint("task ", task.ID)), Style{Color: TaskColor(i, len(run.Tasks))}
 		trained, kept := taskCurve(run, i)
 		for _, part := range []plotter.XYs{trained, kept} {
 			if len(part) > 0 {
-				p.named(name, style, part)
-				style.Dashes = variantDashes
+				p.Add(&Curve{Label: name, Style: style, XY: part})
+				style.Dashes = []vg.Length{2.5, 2}
 			}
 		}
 		if len(trained) > 0 && len(kept) > 0 {
-			at := dot{x: last(trained).X, y: last(trained).Y, glyph: end, name: name}
-			at.glyph.Color = style.Color
+			at := Dot{X: last(trained).X, Y: last(trained).Y, Glyph: end, Series: name}
+			at.Glyph.Color = style.Color
 			ended = append(ended, at)
 		}
 		for _, at := range run.Curve {
 			if i < len(at.Acc) && at.Acc[i] != nil {
-				f.Data.add(task.ID, at.Step, 100**at.Acc[i])
+				f.Data.Add(task.ID, at.Step, 100**at.Acc[i])
 			}
 		}
 	}
-	p.dots(ended...)
-	p.axes(0, float64(last(run.Curve).Step+1), 0, 100)
+	p.Add(ended...)
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, float64(last(run.Curve).Step+1), 0, 100
 	if len(ended) > 0 {
-		f.key = []keyEntry{{label: "the stream ends", glyph: end, tight: true}}
+		f.Key = []KeyEntry{{Label: "the stream ends", Glyph: end, Tight: true}}
 	}
-	return figureOf(f, []*Plot{p})
+	return NewFigure(f, []*Plot{p})
 }
 
 // taskCurve is the accuracy of task i in percent, until the end of its stream and from there on.

@@ -2,7 +2,6 @@ package viz
 
 import (
 	"math"
-	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -23,26 +22,27 @@ func hasRoom(lo, hi float64) bool {
 	return hi-lo > 1e-300 && !(hi-lo <= closest*max(math.Abs(lo), math.Abs(hi)))
 }
 
-// roundTicks puts about n labels at multiples of 1, 2 or 5 times a power of ten, all with the
-// decimals that the multiple needs. Very small and very large numbers have exponents, or they would fill the figure.
-type roundTicks struct {
-	n     int
-	whole bool // none between whole numbers
+// Ticks places about N ticks at multiples of 1, 2 or 5 times a power of ten, with the decimals that the multiple needs.
+// Very small and very large numbers have exponents.
+type Ticks struct {
+	N     int
+	Whole bool // none between whole numbers
 }
 
-func (r roundTicks) Ticks(lo, hi float64) []plot.Tick {
+// Ticks returns the ticks of an axis from lo to hi.
+func (r Ticks) Ticks(lo, hi float64) []plot.Tick {
 	if !hasRoom(lo, hi) {
 		return nil
 	}
-	power := math.Pow(10, math.Floor(math.Log10((hi-lo)/float64(r.n))))
+	power := math.Pow(10, math.Floor(math.Log10((hi-lo)/float64(r.N))))
 	step := power
 	for _, m := range []float64{1, 2, 5, 10} {
 		step = m * power
-		if (hi-lo)/step <= float64(r.n) {
+		if (hi-lo)/step <= float64(r.N) {
 			break
 		}
 	}
-	if r.whole {
+	if r.Whole {
 		step = max(step, 1)
 	}
 	var ticks []plot.Tick
@@ -65,35 +65,17 @@ func tickLabel(x, step float64) string {
 	return strconv.FormatFloat(x, 'e', digits, 64)
 }
 
-// withoutLabels keeps the tick marks where the plot below names them.
-type withoutLabels struct{ plot.Ticker }
-
-func (w withoutLabels) Ticks(lo, hi float64) []plot.Tick {
-	ticks := w.Ticker.Ticks(lo, hi)
-	for i := range ticks {
-		ticks[i].Label = ""
-	}
-	return ticks
+// PowerTicks label powers of ten on an axis whose values are the exponents, log₁₀ of what is shown.
+type PowerTicks struct {
+	Zero float64 // the exponent that stands for 0
 }
 
-// powerTicks label every so many powers of ten on an axis that holds the exponent: the values
-// are log₁₀, so that zero can be put on a floor.
-type powerTicks struct {
-	floor float64 // the exponent that stands for zero
-}
-
-func (p powerTicks) Ticks(lo, hi float64) []plot.Tick {
-	ticks := []plot.Tick{{Value: p.floor, Label: "0"}}
-	step := math.Max(2, math.Ceil((hi-p.floor)/5))
-	for v := p.floor + step; v <= hi+1e-9; v += step {
+// Ticks returns the ticks of an axis up to hi.
+func (p PowerTicks) Ticks(_, hi float64) []plot.Tick {
+	ticks := []plot.Tick{{Value: p.Zero, Label: "0"}}
+	step := math.Max(2, math.Ceil((hi-p.Zero)/5))
+	for v := p.Zero + step; v <= hi+1e-9; v += step {
 		ticks = append(ticks, plot.Tick{Value: v, Label: "1e" + strconv.Itoa(int(v))})
 	}
 	return ticks
-}
-
-// around is the range of values with a margin: a share of the range, and at least so much.
-func around(share, least float64, values ...float64) (low, high float64) {
-	low, high = slices.Min(values), slices.Max(values)
-	margin := max(least, share*(high-low))
-	return low - margin, high + margin
 }

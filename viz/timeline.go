@@ -18,15 +18,15 @@ import (
 func Timeline(run *results.Run) (*Figure, error) {
 	end := float64(run.Span())
 	bars := streamBars(run)
-	top := panel("", "", "")
-	top.bars(bars)
+	top := NewBarePlot("", "", "")
+	top.AddBars(bars)
 	top.X.Min, top.X.Max = 0, end
 	top.X.Tick.Marker = withoutLabels{top.X.Tick.Marker}
-	height := vg.Length(min(60+16*(len(bars.rows)), 420)) + 90
-	f := Figure{Name: "timeline", Height: height, Share: []float64{float64(height - 100), 100}, Data: Table{Head: []string{"method", "stream", "first_step", "last_step"}},
+	height := vg.Length(min(60+16*(len(bars.Rows)), 420)) + 90
+	f := Figure{Name: "timeline", Height: height, HeightRatios: []float64{float64(height - 100), 100}, Data: Table{Head: []string{"method", "stream", "first_step", "last_step"}},
 		Alt: fmt.Sprintf("Timeline of %d tasks over %d optimiser steps, with the memory stream and the number of simultaneous streams.", len(run.Tasks), int(end))}
-	f.Data.streams(run.Method, run)
-	return figureOf(f, []*Plot{top}, []*Plot{countPlot(run)})
+	addStreams(&f.Data, run.Method, run)
+	return NewFigure(f, []*Plot{top}, []*Plot{countPlot(run)})
 }
 
 // countPlot draws K(t) as steps.
@@ -37,13 +37,11 @@ func countPlot(run *results.Run) *Plot {
 	}
 	end := float64(run.Span())
 	_, _, _, most := plotter.XYRange(xys)
-	p := panel("", "optimiser step", "streams K")
-	if line, err := plotter.NewLine(staircase(append(xys, plotter.XY{X: end, Y: last(xys).Y}))); p.can("K", err) {
-		line.LineStyle, line.FillColor = lineStyle(ink, 1.2), rules
-		p.Add(line)
-	}
-	p.axes(0, end, 0, most+0.3)
-	p.Y.Tick.Marker = roundTicks{n: 6, whole: true}
+	p := NewBarePlot("", "optimiser step", "streams K")
+	steps := staircase(append(xys, plotter.XY{X: end, Y: last(xys).Y}))
+	p.Add(&plotter.Line{XYs: steps, LineStyle: lineStyle(Ink, 1.2), FillColor: Faint})
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, end, 0, most+0.3
+	p.Y.Tick.Marker = Ticks{N: 6, Whole: true}
 	return p
 }
 
@@ -102,18 +100,18 @@ func memoryFrom(run *results.Run) int {
 }
 
 // streamBars gives each task a row, and the memory one from the first task's end on.
-func streamBars(run *results.Run) (b bars) {
+func streamBars(run *results.Run) (b Bars) {
 	for i, task := range run.Tasks {
 		text := whichClasses(task)
-		b.rows = append(b.rows, fmt.Sprintf("task %d", task.ID))
-		b.bars = append(b.bars, bar{row: i, text: text, start: float64(task.Start), end: float64(task.End + 1), color: taskColor(i, len(run.Tasks))})
+		b.Rows = append(b.Rows, fmt.Sprintf("task %d", task.ID))
+		b.Bars = append(b.Bars, Bar{Row: i, Text: text, Start: float64(task.Start), End: float64(task.End + 1), Color: TaskColor(i, len(run.Tasks))})
 	}
 	for i, r := range rehearsals(run) {
 		text := ""
 		if i == 0 {
-			b.rows, text = append(b.rows, "memory"), "rehearsal"
+			b.Rows, text = append(b.Rows, "memory"), "rehearsal"
 		}
-		b.bars = append(b.bars, bar{row: len(run.Tasks), text: text, start: float64(r[0]), end: float64(r[1]), color: muted})
+		b.Bars = append(b.Bars, Bar{Row: len(run.Tasks), Text: text, Start: float64(r[0]), End: float64(r[1]), Color: Muted})
 	}
 	return b
 }
@@ -152,27 +150,27 @@ func Scenarios(scenarios ...*scenario.Scenario) (*Figure, error) {
 		}
 		run := scenarioTasks(s)
 		b := streamBars(run)
-		p := panel(kindTitles[s.Kind], "optimiser step", "")
-		p.bars(b)
-		p.X.Tick.Marker = roundTicks{n: 4}
-		f.Data.streams(kindTitles[s.Kind], run)
-		row, rows, last = append(row, p), max(rows, len(b.rows)), max(last, float64(s.LastStep()+1))
+		p := NewBarePlot(kindTitles[s.Kind], "optimiser step", "")
+		p.AddBars(b)
+		p.X.Tick.Marker = Ticks{N: 4}
+		addStreams(&f.Data, kindTitles[s.Kind], run)
+		row, rows, last = append(row, p), max(rows, len(b.Rows)), max(last, float64(s.LastStep()+1))
 	}
 	// Rows of one height and steps of one width in all plots, so that they can be compared.
 	for _, p := range row {
-		p.axes(0, last, p.Y.Max-float64(rows), p.Y.Max)
+		p.X.Min, p.X.Max, p.Y.Min = 0, last, p.Y.Max-float64(rows)
 	}
 	f.Height = vg.Length(min(60+18*rows, 420))
-	return figureOf(f, row)
+	return NewFigure(f, row)
 }
 
-// streams adds when each stream of a run begins and ends.
-func (t *Table) streams(title string, run *results.Run) {
+// addStreams adds when each stream of a run begins and ends.
+func addStreams(t *Table, title string, run *results.Run) {
 	for _, task := range run.Tasks {
-		t.add(title, fmt.Sprintf("task %d", task.ID), task.Start, task.End)
+		t.Add(title, fmt.Sprintf("task %d", task.ID), task.Start, task.End)
 	}
 	for _, r := range rehearsals(run) {
-		t.add(title, "memory", r[0], r[1]-1)
+		t.Add(title, "memory", r[0], r[1]-1)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -19,13 +20,13 @@ import (
 func ToyDescent(traces ...*toy.Trace) (*Figure, error) {
 	d := descentsOf(traces)
 	f := d.figure("toy-descent", fmt.Sprintf("Level lines of the two toy functions with the paths of %d methods.", len(traces)))
-	return figureOf(f, []*Plot{d.paths("the whole descent", 0), d.paths("after task 2 has arrived", d.arrival)})
+	return NewFigure(f, []*Plot{d.paths("the whole descent", 0), d.paths("after task 2 has arrived", d.arrival)})
 }
 
 // ToyPaths is the right half of [ToyDescent] alone.
 func ToyPaths(traces ...*toy.Trace) (*Figure, error) {
 	d := descentsOf(traces)
-	return figureOf(d.figure("toy-paths", "Paths of the methods on the two toy functions after the second task has arrived."),
+	return NewFigure(d.figure("toy-paths", "Paths of the methods on the two toy functions after the second task has arrived."),
 		[]*Plot{d.paths("", d.arrival)})
 }
 
@@ -35,12 +36,15 @@ func ToyPaths(traces ...*toy.Trace) (*Figure, error) {
 func ToyLosses(traces ...*toy.Trace) (*Figure, error) {
 	d := descentsOf(traces)
 	f := d.figure("toy-losses", fmt.Sprintf("Both toy functions over the steps of %d methods; the second task arrives at step %d.", len(traces), d.arrival))
-	f.Height, f.key = 270, nil
-	return figureOf(f, []*Plot{
+	f.Height, f.Key = 270, nil
+	return NewFigure(f, []*Plot{
 		d.losses("f₁ (old task)", func(p toy.Point) float64 { return p.F1 }),
 		d.losses("f₂ (new task)", func(p toy.Point) float64 { return p.F2 }),
 	})
 }
+
+// contourColors are those of the level lines of f₁ and f₂.
+var contourColors = [2]Color{RGB(0xaab4bd, 0x58626d), RGB(0xc7b79c, 0x75684f)}
 
 // descents are traces that can be compared.
 type descents struct {
@@ -67,7 +71,7 @@ func descentsOf(traces []*toy.Trace) *descents {
 		d.points = append(d.points, append(points, t.End))
 		methods, d.labels = append(methods, t.Method), append(d.labels, cmp.Or(t.Label, t.Method))
 	}
-	d.styles = stylesOf(methods)
+	d.styles = Styles(methods)
 	return d
 }
 
@@ -75,24 +79,23 @@ func descentsOf(traces []*toy.Trace) *descents {
 func (d *descents) figure(name, alt string) Figure {
 	f := Figure{Name: name, Alt: alt, Height: 300, Data: Table{Head: []string{"method", "step", "x", "y", "f1", "f2"}}}
 	for k, points := range d.points {
-		f.key = append(f.key, keyEntry{label: d.labels[k], line: d.styles[k].line(1.6), glyph: d.styles[k].glyph(2.8)})
+		f.Key = append(f.Key, KeyEntry{Label: d.labels[k], Line: d.styles[k].LineStyle(), Glyph: d.styles[k].GlyphStyle(2.8)})
 		for i, p := range points {
 			if i%10 == 0 || i == len(points)-1 {
-				f.Data.add(d.labels[k], i, p.X, p.Y, p.F1, p.F2)
+				f.Data.Add(d.labels[k], i, p.X, p.Y, p.F1, p.F2)
 			}
 		}
 	}
-	f.key = append(f.key,
-		keyEntry{label: "level lines of f₁", line: lineStyle(contourColors[0], 1)},
-		keyEntry{label: "of f₂", line: lineStyle(contourColors[1], 1, 4, 2)})
+	f.Key = append(f.Key,
+		KeyEntry{Label: "level lines of f₁", Line: lineStyle(contourColors[0], 1)},
+		KeyEntry{Label: "of f₂", Line: lineStyle(contourColors[1], 1, 4, 2)})
 	return f
 }
 
 // paths draws the paths from step first on, over the level lines around them.
 func (d *descents) paths(title string, first int) *Plot {
-	p := panel(title, "x", "y")
-	p.names = elsewhere
-	p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks{n: 5}, roundTicks{n: 5}
+	p := NewBarePlot(title, "x", "y")
+	p.X.Tick.Marker, p.Y.Tick.Marker = Ticks{N: 5}, Ticks{N: 5}
 	var shown []toy.Point
 	for _, points := range d.points {
 		shown = append(shown, points[first:]...)
@@ -102,18 +105,20 @@ func (d *descents) paths(title string, first int) *Plot {
 	box[2], box[3] = around(0.14, 1e-4, each(shown, func(p toy.Point) float64 { return p.Y })...)
 	p.Add(levels{func(x, y float64) float64 { return toy.At(x, y).F1 }, box, lineStyle(contourColors[0], 0.7)},
 		levels{func(x, y float64) float64 { return toy.At(x, y).F2 }, box, lineStyle(contourColors[1], 0.7, 4, 2)})
-	var marks []dot
+	var marks []plot.Plotter
 	for _, k := range d.longestFirst(first) {
 		xys := places(d.points[k][first:])
-		p.line(d.labels[k], d.styles[k].line(1.8), xys)
-		marks = append(marks, dot{x: last(xys).X, y: last(xys).Y, glyph: d.styles[k].glyph(4)})
+		path := d.styles[k]
+		path.Width, path.Marker = 1.8, nil
+		p.Add(&Curve{Label: d.labels[k], Style: path, XY: xys, Unlisted: true})
+		marks = append(marks, Dot{X: last(xys).X, Y: last(xys).Y, Glyph: d.styles[k].GlyphStyle(4)})
 	}
-	points, ring := d.points[0], draw.GlyphStyle{Color: ink, Radius: vg.Points(4), Shape: draw.RingGlyph{}}
+	points, ring := d.points[0], draw.GlyphStyle{Color: Ink, Radius: vg.Points(4), Shape: draw.RingGlyph{}}
 	if first == 0 {
-		marks = append(marks, dot{x: points[0].X, y: points[0].Y, glyph: ring, text: "start"})
+		marks = append(marks, Dot{X: points[0].X, Y: points[0].Y, Glyph: ring, Text: "start"})
 	}
-	p.dots(append(marks, dot{x: points[d.arrival].X, y: points[d.arrival].Y, glyph: ring, text: "task 2 arrives"})...)
-	p.axes(box[0], box[1], box[2], box[3])
+	p.Add(append(marks, Dot{X: points[d.arrival].X, Y: points[d.arrival].Y, Glyph: ring, Text: "task 2 arrives"})...)
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = box[0], box[1], box[2], box[3]
 	return p
 }
 
@@ -140,9 +145,9 @@ func places(points []toy.Point) (xys plotter.XYs) {
 
 func (d *descents) losses(label string, value func(toy.Point) float64) *Plot {
 	p := NewPlot("", "step", label)
-	p.NameEnds()
+	p.LabelEnds()
 	p.Mark(float64(d.arrival), "task 2 arrives")
-	p.X.Tick.Marker = roundTicks{n: 4}
+	p.X.Tick.Marker = Ticks{N: 4}
 	var late []float64 // values from shortly before the arrival on
 	for k, points := range d.points {
 		var xys plotter.XYs
@@ -152,11 +157,10 @@ func (d *descents) losses(label string, value func(toy.Point) float64) *Plot {
 			}
 			xys = append(xys, plotter.XY{X: float64(step), Y: value(at)})
 		}
-		p.named(d.labels[k], d.styles[k].line(1.6), xys)
-		p.explain(keyEntry{label: d.labels[k], glyph: d.styles[k].glyph(2.8), end: last(xys)})
+		p.Add(&Curve{Label: d.labels[k], Style: d.styles[k], XY: xys})
 	}
 	low, high := slices.Min(late), slices.Max(late)
 	margin := 0.08 * (high - low)
-	p.axes(0, p.X.Max, low-margin, high+2*margin)
+	p.X.Min, p.Y.Min, p.Y.Max = 0, low-margin, high+2*margin
 	return p
 }

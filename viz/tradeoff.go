@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -20,9 +21,9 @@ import (
 func TradeOff(runs ...*results.Run) (*Figure, error) {
 	var plots []*Plot
 	f := Figure{Name: "trade-off", Data: Table{Head: []string{"dataset", "method", "task_accuracy_percent", "task_std_percent", "class_accuracy_percent", "class_std_percent", "on_front"}},
-		key: []keyEntry{
-			{label: "no other method reaches it in both", line: lineStyle(hues[1], 1, 4, 2), glyph: tradeGlyph(true)},
-			{label: "the others", glyph: tradeGlyph(false), tight: true},
+		Key: []KeyEntry{
+			{Label: "no other method reaches it in both", Line: lineStyle(Hue(1), 1, 4, 2), Glyph: tradeGlyph(true)},
+			{Label: "the others", Glyph: tradeGlyph(false), Tight: true},
 		}}
 	parts := settings(runs)
 	for _, task := range parts {
@@ -41,14 +42,16 @@ func TradeOff(runs ...*results.Run) (*Figure, error) {
 			continue
 		}
 		for _, b := range both {
-			f.Data.add(name, b.label, b.task, b.taskStd, b.class, b.classStd, b.front)
+			f.Data.Add(name, b.label, b.task, b.taskStd, b.class, b.classStd, b.front)
 		}
 		p := NewPlot(name, "A, task known, %", "A, all classes compete, %")
-		p.trades(both)
+		addTrades(p, both)
 		plots = append(plots, p)
 	}
 	f.Alt = fmt.Sprintf("Accuracy when all classes compete against accuracy when the task is known, of the methods on %d data sets.", len(plots))
-	return inRows(f, 330, plots)
+	rows := Rows(plots...)
+	f.Height = 330 * vg.Length(len(rows))
+	return NewFigure(f, rows...)
 }
 
 // trade is what a method reaches in both increments, in percent.
@@ -60,9 +63,9 @@ type trade struct {
 
 func tradeGlyph(front bool) draw.GlyphStyle {
 	if front {
-		return draw.GlyphStyle{Color: hues[1], Radius: vg.Points(3), Shape: draw.CircleGlyph{}}
+		return draw.GlyphStyle{Color: Hue(1), Radius: vg.Points(3), Shape: draw.CircleGlyph{}}
 	}
-	return draw.GlyphStyle{Color: muted, Radius: vg.Points(2.4), Shape: draw.RingGlyph{}}
+	return draw.GlyphStyle{Color: Muted, Radius: vg.Points(2.4), Shape: draw.RingGlyph{}}
 }
 
 // tradesOf returns the methods that have runs in both increments, the best class-incremental one first.
@@ -104,9 +107,9 @@ func fence(x []float64) float64 {
 	return low - 1.5*(high-low)
 }
 
-// trades adds methods as points, with the line of the front and names, for which there is room around them. Those far behind are
+// addTrades adds methods as points, with the line of the front and names, for which there is room around them. Those far behind are
 // counted.
-func (p *Plot) trades(all []trade) {
+func addTrades(p *Plot, all []trade) {
 	x, y := func(m trade) float64 { return m.task }, func(m trade) float64 { return m.class }
 	left, bottom := fence(each(all, x)), fence(each(all, y))
 	front := slices.DeleteFunc(slices.Clone(all), func(m trade) bool { return !m.front })
@@ -114,40 +117,47 @@ func (p *Plot) trades(all []trade) {
 	shown := slices.Concat(front, others)
 	p.X.Min, p.X.Max = around(0.08, 0.5, each(shown, x)...)
 	p.Y.Min, p.Y.Max = around(0.08, 0.5, each(shown, y)...)
-	p.sketch(func(c pen) {
+	p.Add(Sketch(func(c Pen) {
 		line := frontLine(c, front)
-		c.StrokeLines(lineStyle(hues[1], 1, 4, 2), line)
+		c.StrokeLines(lineStyle(Hue(1), 1, 4, 2), line)
 		var taken []vg.Rectangle
 		for i := range line[1:] {
 			taken = append(taken, spanned(line[i], line[i+1]))
 		}
-		var names []name
+		var names []PointLabel
 		for _, m := range shown {
-			g, n := tradeGlyph(m.front), name{at: c.at(m.task, m.class), text: m.label, style: textStyle(muted, tickSize-2), say: m.label}
+			g, n := tradeGlyph(m.front), PointLabel{At: c.At(m.task, m.class), Text: m.label, Style: smaller(2), Series: m.label}
 			if m.front {
-				n.style, n.reach, n.must = textStyle(ink, tickSize), 60, true
+				n.Style, n.Reach, n.Must = TextStyle(Ink), 60, true
 			}
-			c.say(m.label, "%.1f where the task is known, %.1f where all classes compete", m.task, m.class)
-			c.DrawGlyphNoClip(g, n.at)
-			taken, names = append(taken, square(n.at, g.Radius)), append(names, n)
+			c.Describe(m.label, fmt.Sprintf("%.1f where the task is known, %.1f where all classes compete", m.task, m.class))
+			c.DrawGlyphNoClip(g, n.At)
+			taken, names = append(taken, square(n.At, g.Radius)), append(names, n)
 		}
-		c.names(taken, names...)
+		c.Labels(taken, names...)
 		if without := len(all) - len(shown); without > 0 {
-			c.plate(textStyle(muted, tickSize-1), vg.Point{X: c.Min.X + 3, Y: c.Min.Y + 7}, fmt.Sprintf("far below or to the left: %d more", without))
+			c.Text(smaller(1), vg.Point{X: c.Min.X + 3, Y: c.Min.Y + 7}, fmt.Sprintf("far below or to the left: %d more", without))
 		}
-	})
+	}))
+}
+
+// smaller is the style of texts that stand back, some points smaller than the others.
+func smaller(points vg.Length) text.Style {
+	sty := TextStyle(Muted)
+	sty.Font.Size -= points
+	return sty
 }
 
 // frontLine is the border of what is reached, by methods in the order of falling class-incremental accuracy: to its left and below
 // it there is a method that is as good in both.
-func frontLine(c pen, front []trade) []vg.Point {
-	line := []vg.Point{{X: c.Min.X, Y: c.y(front[0].class)}}
+func frontLine(c Pen, front []trade) []vg.Point {
+	line := []vg.Point{{X: c.Min.X, Y: c.Y(front[0].class)}}
 	for i, m := range front {
 		below := c.Min.Y
 		if i+1 < len(front) {
-			below = c.y(front[i+1].class)
+			below = c.Y(front[i+1].class)
 		}
-		line = append(line, c.at(m.task, m.class), vg.Point{X: c.x(m.task), Y: below})
+		line = append(line, c.At(m.task, m.class), vg.Point{X: c.X(m.task), Y: below})
 	}
 	return line
 }

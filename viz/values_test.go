@@ -114,25 +114,25 @@ func TestCheckCertificates(t *testing.T) {
 // Text keeps a contrast of 4.5 (WCAG AA) and every hue one of 2 to the background.
 func TestContrast(t *testing.T) {
 	for side := range 2 { // light and dark
-		for _, c := range []tint{ink, muted} {
-			if got := contrast(sideOf(c, side), sideOf(paper, side)); got < 4.5 {
+		for _, c := range []Color{Ink, Muted} {
+			if got := contrast(sideOf(c, side), sideOf(Background, side)); got < 4.5 {
 				t.Errorf("text %v: %.1f", c, got)
 			}
 		}
 		for _, c := range slices.Concat(hues[:], own[:], ramp[:]) {
-			if got := contrast(sideOf(c, side), sideOf(paper, side)); got < 2 {
+			if got := contrast(sideOf(c, side), sideOf(Background, side)); got < 2 {
 				t.Errorf("line %v: %.1f", c, got)
 			}
 		}
 		for i := range 20 {
-			c := taskColor(i, 20)
+			c := TaskColor(i, 20)
 			if got := contrast(sideOf(c, side), sideOf(readable(c), side)); got < 4.5 {
 				t.Errorf("text on bar %v: %.1f", c, got)
 			}
 		}
 	}
-	if c := tintOf(color.Black); c.light != (color.NRGBA{A: 255}) || c.dark != ink.dark {
-		t.Errorf("black becomes %v on dark screens", c.dark)
+	if c := ColorOf(color.Black); c.Light != (color.NRGBA{A: 255}) || c.Dark != Ink.Dark {
+		t.Errorf("black becomes %v on dark screens", c.Dark)
 	}
 }
 
@@ -152,7 +152,7 @@ func TestRoundTicks(t *testing.T) {
 		{0, 2e300, 3, "0 1e+300 2e+300"},
 	} {
 		var labels []string
-		for _, tick := range (roundTicks{n: c.n}).Ticks(c.lo, c.hi) {
+		for _, tick := range (Ticks{N: c.n}).Ticks(c.lo, c.hi) {
 			labels = append(labels, tick.Label)
 		}
 		if got := strings.Join(labels, " "); got != c.want {

@@ -18,13 +18,14 @@ import (
 // code is what the repository's Go files declare and import.
 type code struct {
 	packages map[string]bool            // names of packages
-	declared map[string]bool            // identifiers, also fields, methods, and package.identifier
+	declared map[string]bool            // identifiers, also fields, methods, package.identifier, and Type.member
+	members  map[string]bool            // types that have members
 	imports  map[string]map[string]bool // our packages that a folder's code without tests imports
 }
 
 func parsed(t *testing.T) code {
 	t.Helper()
-	c := code{map[string]bool{}, map[string]bool{}, map[string]map[string]bool{}}
+	c := code{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]map[string]bool{}}
 	for _, p := range sources(t) {
 		if path.Ext(p) != ".go" || strings.Contains(p, "testdata/") {
 			continue
@@ -45,8 +46,14 @@ func (c code) addNames(f *ast.File) {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
 			names = []*ast.Ident{n.Name}
+			if n.Recv != nil {
+				c.addMembers(baseName(n.Recv.List[0].Type), n.Name)
+			}
 		case *ast.TypeSpec:
 			names = []*ast.Ident{n.Name}
+			for _, field := range fieldsOf(n.Type) {
+				c.addMembers(n.Name.Name, field.Names...)
+			}
 		case *ast.ValueSpec:
 			names = n.Names
 		case *ast.Field:
@@ -58,6 +65,40 @@ func (c code) addNames(f *ast.File) {
 		}
 		return true
 	})
+}
+
+// addMembers declares the methods and fields of a type, as in `Plot.Add`.
+func (c code) addMembers(of string, names ...*ast.Ident) {
+	for _, id := range names {
+		c.members[of] = true
+		c.declared[of+"."+id.Name] = true
+	}
+}
+
+// baseName is the name of a receiver's type.
+func baseName(kind ast.Expr) string {
+	switch kind := kind.(type) {
+	case *ast.StarExpr:
+		return baseName(kind.X)
+	case *ast.IndexExpr:
+		return baseName(kind.X)
+	case *ast.IndexListExpr:
+		return baseName(kind.X)
+	case *ast.Ident:
+		return kind.Name
+	}
+	return ""
+}
+
+// fieldsOf are the fields of a struct, or the methods of an interface.
+func fieldsOf(kind ast.Expr) []*ast.Field {
+	switch kind := kind.(type) {
+	case *ast.StructType:
+		return kind.Fields.List
+	case *ast.InterfaceType:
+		return kind.Methods.List
+	}
+	return nil
 }
 
 func (c code) addImports(t *testing.T, dir string, f *ast.File) {
@@ -81,7 +122,7 @@ var notOurs = []string{"perf", "recover", "ExampleXxx", "PARALLELCL_DATA"}
 
 // has says whether a name, perhaps behind that of its package or of its type, is declared.
 func (c code) has(qualifier, name string) bool {
-	if c.packages[qualifier] {
+	if c.packages[qualifier] || ast.IsExported(qualifier) && c.members[qualifier] {
 		return c.declared[qualifier+"."+name]
 	}
 	return c.declared[name]

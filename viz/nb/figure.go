@@ -40,7 +40,7 @@ func showFigures(id string, start int, labels []string, figures ...*viz.Figure) 
 	size := map[string]any{"width": int(float64(c.Width)/1.5 + 0.5), "height": int(float64(c.Height)/1.5 + 0.5)}
 	out := &protocol.DisplayData{
 		Data: map[protocol.MIMEType]any{
-			protocol.MIMEImagePNG: picture.Bytes(), protocol.MIMETextPlain: figures[start].Alt, viz.DrawingType: string(data),
+			protocol.MIMEImagePNG: picture.Bytes(), protocol.MIMETextPlain: figures[start].Alt, viz.MediaType: string(data),
 		},
 		Metadata: map[string]any{string(protocol.MIMEImagePNG): size},
 	}

@@ -204,7 +204,7 @@ func TestFigures(t *testing.T) {
 // framesOf reads what exported pages draw a display from.
 func framesOf(t *testing.T, d *protocol.DisplayData, n int) *viz.Frames {
 	t.Helper()
-	data, _ := d.Data[viz.DrawingType].(string)
+	data, _ := d.Data[viz.MediaType].(string)
 	f, err := viz.ReadFrames([]byte(data))
 	if err != nil || len(f.Drawings) != n || f.Drawings[0].Name != "toy-paths" || len(f.Drawings[0].CSV) == 0 {
 		t.Fatalf("%d frames, %v", n, err)
@@ -236,7 +236,7 @@ func TestValues(t *testing.T) {
 		{"<tr>": 3, ">Name</th>": 1, "hidden": 0}, nil, {"data:image/png;base64,": 2, "<br>7</div>": 1},
 		{"&lt;zero&gt;</div>": 1}, nil,
 	} {
-		data, _ := shown[i].Data[viz.DrawingType].(string)
+		data, _ := shown[i].Data[viz.MediaType].(string)
 		if frames, err := viz.ReadFrames([]byte(data)); want == nil && (err != nil || len(frames.Drawings) != 1) {
 			t.Errorf("display %d: %d figures, %v", i, len(frames.Drawings), err)
 		}

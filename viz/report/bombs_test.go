@@ -88,7 +88,7 @@ func packedFigure() map[string]any {
 	w := gzip.NewWriter(&b)
 	io.WriteString(w, "a\n"+strings.Repeat("0\n", 290_000))
 	w.Close()
-	return display(map[string]any{viz.DrawingType: map[string]any{"Drawings": []any{map[string]any{"Name": "a", "Width": 9, "Rows": [][]any{{map[string]any{}}}, "CSV": b.Bytes()}}}})
+	return display(map[string]any{viz.MediaType: map[string]any{"Drawings": []any{map[string]any{"Name": "a", "Width": 9, "Rows": [][]any{{map[string]any{}}}, "CSV": b.Bytes()}}}})
 }
 
 // bombs are small notebooks whose pages once were large, or took minutes or gigabytes, and what is named on their pages now.

@@ -377,15 +377,15 @@ func TestFiguresAnswerInBrowser(t *testing.T) {
 	}
 	p := viz.NewPlot("", "step", "A, %")
 	for i, name := range []string{"EMGD", `"><img src=x onerror="document.title='FIRED'">`, "=cmd()"} {
-		p.Line(name, viz.Method(fmt.Sprint(i)), []float64{1, 2, 3}, []float64{10, 20 + float64(i), 40})
+		p.Line(name, viz.MethodStyle(fmt.Sprint(i)), []float64{1, 2, 3}, []float64{10, 20 + float64(i), 40})
 	}
 	fig := must.Get(viz.Plots("own", "Three lines.", p))(t)
 	frames := viz.DrawFrames(0, []string{"one", "two"}, fig)
-	p.NameEnds() // a key is the page's affair then
+	p.LabelEnds() // a key is the page's affair then
 	frames.Drawings = append(frames.Drawings, viz.DrawFrames(0, nil, must.Get(viz.Plots("own", "Three lines.", p))(t)).Drawings...)
 	data := must.Get(json.Marshal(frames))(t)
 	page := filepath.Join(t.TempDir(), "page.html")
-	text := notebookPage(t, notebookOf(t, outputCell(map[string]any{"output_type": "display_data", "data": map[string]any{viz.DrawingType: string(data)}})))
+	text := notebookPage(t, notebookOf(t, outputCell(map[string]any{"output_type": "display_data", "data": map[string]any{viz.MediaType: string(data)}})))
 	must.Do(t, os.WriteFile(page, []byte(text), 0o644))
 	b := startBrowser(t, *chromium)
 	session := b.open(page)

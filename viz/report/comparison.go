@@ -116,7 +116,7 @@ func (s *runSet) costs(tables []*versus.Table) block {
 	for _, r := range s.Rows {
 		looks[r.Line()] = r.RunMethod
 	}
-	styles := viz.Methods(slices.Sorted(maps.Values(looks))...)
+	styles := viz.MethodStyles(slices.Sorted(maps.Values(looks))...)
 	var plots []*viz.Plot
 	for _, t := range tables {
 		lines := slices.DeleteFunc(slices.Clone(t.Lines), func(l versus.Line) bool { return l.Cost == 0 })

@@ -28,7 +28,7 @@ var loader, script = func() (loader, script string) {
 		fmt.Sprintf("document.head.append(make(\"style\", { textContent: %q }));\n", style)
 	return `const unpack = text => new Response(new Blob([Uint8Array.from(atob(text), c => c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream("deflate-raw")));
 const put = (at, tag, properties) => document.querySelector(at).append(Object.assign(document.createElement(tag), properties));
-Promise.resolve().then(() => unpack("` + viz.Packed([]byte(script)) + `").text()).then(textContent => put("body", "script", { textContent }), () => put("header", "p", { className: "note", textContent: "This browser is too old for the page’s tools: figures, sliders and tables stand still." }));`, script
+Promise.resolve().then(() => unpack("` + viz.Pack([]byte(script)) + `").text()).then(textContent => put("body", "script", { textContent }), () => put("header", "p", { className: "note", textContent: "This browser is too old for the page’s tools: figures, sliders and tables stand still." }));`, script
 }()
 
 // Their policy tells a browser to run no other script, to load nothing, to send nothing and not even

@@ -58,7 +58,7 @@ func (r *notebookRenderer) traceback(o *output) string {
 
 // mediaTypes are those that a page can show, the richest first, in JupyterLab's order.
 var mediaTypes = []string{
-	viz.DrawingType, "text/html", "text/markdown", "text/latex", "image/svg+xml", "image/png", "image/jpeg", "image/gif", "image/webp",
+	viz.MediaType, "text/html", "text/markdown", "text/latex", "image/svg+xml", "image/png", "image/jpeg", "image/gif", "image/webp",
 	"image/avif", "image/bmp", "application/json", "application/vnd.jupyter.stdout", "application/vnd.jupyter.stderr", "text/plain",
 }
 
@@ -75,7 +75,7 @@ func (r *notebookRenderer) renderData(o *output) string {
 		}
 		if shown := r.show(o, media, string(text)); shown != "" {
 			richer := slices.DeleteFunc(slices.Sorted(maps.Keys(rest)), func(other string) bool {
-				return slices.Contains(mediaTypes, other) || poorer[other] && media != "text/plain" || media == viz.DrawingType
+				return slices.Contains(mediaTypes, other) || poorer[other] && media != "text/plain" || media == viz.MediaType
 			})
 			if len(richer) > 0 && r.page.left == before {
 				r.leave("an output of %s, which needs a running notebook: %s is shown", strings.Join(richer, ", "), media)
@@ -96,7 +96,7 @@ func (r *notebookRenderer) renderData(o *output) string {
 func (r *notebookRenderer) show(o *output, media, text string) string {
 	before, shown := r.page.left, ""
 	switch media {
-	case viz.DrawingType:
+	case viz.MediaType:
 		return r.figure(text)
 	case "text/html":
 		return r.showHTML(o, text)
@@ -130,7 +130,7 @@ func (r *notebookRenderer) figure(text string) string {
 		f, err = viz.ReadFrames([]byte(text)) // which checks it
 	}
 	if err != nil {
-		r.left.unpacked -= viz.MostCells
+		r.left.unpacked -= viz.MaxCells
 	} else {
 		r.left.unpacked -= f.Cells()
 		if shown := f.HTML(); spend(&r.left.shown, len(shown)) {
