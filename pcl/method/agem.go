@@ -13,7 +13,7 @@ func init() {
 // memory contributes nothing to the step.
 type AGEM struct{}
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix.
 func (*AGEM) Needs() Needs { return Needs{Gram: true} }
 
 // Weights writes the weights of one step to w.

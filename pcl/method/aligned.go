@@ -18,7 +18,7 @@ type AlignedMTL struct {
 	setup
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix.
 func (*AlignedMTL) Needs() Needs { return Needs{Gram: true} }
 
 // Weights writes the weights of one step to w.

@@ -12,7 +12,7 @@ func init() {
 // AvgGrad is the plain mean of the gradients (docs/method.md §4.1).
 type AvgGrad struct{}
 
-// Needs says what the method reads of a step.
+// Needs asks for nothing but the ids of the streams.
 func (*AvgGrad) Needs() Needs { return Needs{} }
 
 // Weights writes the weights of one step to w.

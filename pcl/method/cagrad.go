@@ -11,7 +11,9 @@ func init() {
 	}, func() Method { return new(CAGrad) })
 }
 
-// CAGrad minimises g_w·g₀ + c‖g₀‖‖g_w‖ over the simplex (docs/method.md §4.9). Since r‖g‖ is the least
+// CAGrad is Conflict-Averse Gradient Descent (Liu et al. 2021): of the directions within c‖g₀‖ of the mean gradient g₀ it takes
+// the one whose smallest inner product with a gradient is largest. It minimises g_w·g₀ + c‖g₀‖‖g_w‖ over the simplex
+// (docs/method.md §4.9). Since r‖g‖ is the least
 // ‖g‖²/2λ + r²λ/2 over λ > 0, its w is that of the shifted min-norm problem min ‖g_w + λg₀‖² for the
 // λ with λ·c‖g₀‖ = ‖g_w‖. As ‖g_w‖/λ falls with λ, λ is bisected, and every w on the way is exact.
 // Where ‖g_w‖/λ is below c‖g₀‖ down to λ = 0, the streams cannot all improve at once, the best
@@ -26,7 +28,7 @@ type CAGrad struct {
 	cone cone
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix.
 func (*CAGrad) Needs() Needs { return Needs{Gram: true} }
 
 // Weights writes the weights of one step to w.

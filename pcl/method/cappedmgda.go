@@ -26,7 +26,7 @@ type CappedMGDA struct {
 	solver emgd.Solver
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix.
 func (*CappedMGDA) Needs() Needs { return Needs{Gram: true} }
 
 // Weights writes the weights of one step to w.

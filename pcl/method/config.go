@@ -16,7 +16,7 @@ func init() {
 // independent, and equals EMGD with σ ∝ ‖J‖ where b ≥ 0. Where all projections cancel, d = 0.
 type ConFIG struct{}
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix.
 func (*ConFIG) Needs() Needs { return Needs{Gram: true} }
 
 // Weights writes the weights of one step to w.

@@ -17,7 +17,7 @@ type Constant struct {
 	setup
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for nothing but the ids of the streams.
 func (*Constant) Needs() Needs { return Needs{} }
 
 // Weights writes the weights of one step to w.

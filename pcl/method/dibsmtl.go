@@ -20,7 +20,7 @@ func init() {
 // size here.
 type DiBSMTL struct{}
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix.
 func (*DiBSMTL) Needs() Needs { return Needs{Gram: true} }
 
 // Weights writes the weights of one step to w.

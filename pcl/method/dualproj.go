@@ -14,7 +14,7 @@ type DualProj struct {
 	cone cone
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix.
 func (*DualProj) Needs() Needs { return Needs{Gram: true} }
 
 // Weights writes the weights of one step to w.

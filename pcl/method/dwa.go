@@ -31,7 +31,7 @@ type dwaStream struct {
 // mostRate bounds r, which a loss near 0 would otherwise drive out of float64.
 const mostRate = 1e6
 
-// Needs says what the method reads of a step.
+// Needs asks for the losses, which may not be negative.
 func (*DWA) Needs() Needs { return Needs{Losses: true, PositiveLosses: true} }
 
 // Weights writes the weights of one step to w.

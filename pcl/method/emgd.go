@@ -100,7 +100,7 @@ func (e *elastic) set(rule emgd.Rule, tau Temperature, momentum float64, floor F
 	return nil
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix.
 func (*elastic) Needs() Needs { return Needs{Gram: true} }
 
 // step makes a step of m, whose factors and solver are in e.

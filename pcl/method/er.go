@@ -13,7 +13,7 @@ func init() {
 // (docs/method.md §5.1).
 type ER struct{}
 
-// Needs says what the method reads of a step.
+// Needs asks for nothing but the ids of the streams.
 func (*ER) Needs() Needs { return Needs{} }
 
 // Weights writes the weights of one step to w.

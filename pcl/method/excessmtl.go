@@ -30,7 +30,7 @@ type excessStream struct {
 	Seen int     `json:"seen" range:"[0,1e9]"`    // its steps so far; those without a gradient do not count
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix and the gradients.
 func (*ExcessMTL) Needs() Needs { return Needs{Gram: true, Rows: true} }
 
 // Weights writes the weights of one step to w.

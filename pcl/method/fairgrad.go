@@ -24,7 +24,7 @@ type FairGrad struct {
 	solver emgd.Solver
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix.
 func (*FairGrad) Needs() Needs { return Needs{Gram: true} }
 
 // Weights writes the weights of one step to w.

@@ -45,7 +45,7 @@ const (
 	famoGuard            = 1e-8
 )
 
-// Needs says what the method reads of a step.
+// Needs asks for the losses, which may not be negative.
 func (*FAMO) Needs() Needs { return Needs{Losses: true, PositiveLosses: true} }
 
 // Weights writes the weights of one step to w.

@@ -38,7 +38,7 @@ type gCondStream struct {
 // The cosines at which a conflict becomes critical, gets a winner, and ends.
 const gCondCritical, gCondMain, gCondWeak = -0.8, -0.5, 0.0
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix and the gradients.
 func (*GCond) Needs() Needs { return Needs{Gram: true, Rows: true} }
 
 // Weights writes the weights of one step to w.

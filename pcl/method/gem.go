@@ -27,7 +27,7 @@ type GEM struct {
 // Parts is a row of the memory for each finished task.
 func (*GEM) Parts() []rehearsal.Part { return []rehearsal.Part{&rehearsal.PerTask{}} }
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix.
 func (*GEM) Needs() Needs { return Needs{Gram: true} }
 
 // Weights writes the weights of one step to w.

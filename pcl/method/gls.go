@@ -20,7 +20,7 @@ func init() {
 // the mean at 0 and is left out.
 type GLS struct{}
 
-// Needs says what the method reads of a step.
+// Needs asks for the losses, which may not be negative.
 func (*GLS) Needs() Needs { return Needs{Losses: true, PositiveLosses: true} }
 
 // Weights writes the weights of one step to w.

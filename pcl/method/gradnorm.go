@@ -32,7 +32,7 @@ type gradNormStream struct {
 	First float64 `json:"first"`
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix and the losses, which may not be negative.
 func (*GradNorm) Needs() Needs { return Needs{Gram: true, Losses: true, PositiveLosses: true} }
 
 // Weights writes the weights of one step to w.

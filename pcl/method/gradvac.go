@@ -30,7 +30,7 @@ type targets map[int]float64
 // nearlyOne bounds the target cosine: to reach 1 a gradient would have to become infinitely long.
 const nearlyOne = 1 - 1e-6
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix.
 func (*GradVac) Needs() Needs { return Needs{Gram: true} }
 
 // Weights writes the weights of one step to w.
@@ -73,9 +73,9 @@ func (m *GradVac) vaccinate(s *Step, r *rows, i int, order []int, norms, c []flo
 		}
 		target := m.memo[id][other]
 		if cos < target {
-			aim := min(target, nearlyOne)
-			sine := math.Sqrt(1 - aim*aim)
-			c[j] += length * (aim*math.Sqrt(1-cos*cos) - cos*sine) / (norm * sine)
+			goal := min(target, nearlyOne)
+			sine := math.Sqrt(1 - goal*goal)
+			c[j] += length * (goal*math.Sqrt(1-cos*cos) - cos*sine) / (norm * sine)
 			length = r.longer(length, along, j, c)
 			size += math.Abs(c[j]) * norm
 		}

@@ -21,7 +21,7 @@ type IMTL struct {
 	gradients IMTLG
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix and the losses, which may not be negative.
 func (*IMTL) Needs() Needs { return Needs{Gram: true, Losses: true, PositiveLosses: true} }
 
 // Weights writes the weights of one step to w.

@@ -26,7 +26,7 @@ type IMTLG struct {
 	solver emgd.Solver
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix.
 func (*IMTLG) Needs() Needs { return Needs{Gram: true} }
 
 // Weights writes the weights of one step to w.

@@ -28,7 +28,7 @@ type IMTLL struct {
 // mostLog bounds |s|: the scale of a loss that stays 0 would grow for ever.
 const mostLog = 10
 
-// Needs says what the method reads of a step.
+// Needs asks for the losses, which may not be negative.
 func (*IMTLL) Needs() Needs { return Needs{Losses: true, PositiveLosses: true} }
 
 // Weights writes the weights of one step to w.

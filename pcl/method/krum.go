@@ -25,7 +25,7 @@ type Krum struct {
 	setup
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix.
 func (*Krum) Needs() Needs { return Needs{Gram: true} }
 
 // Weights writes the weights of one step to w.

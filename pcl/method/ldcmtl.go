@@ -27,7 +27,7 @@ type LDCMTL struct {
 	memo[logScale]
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for the losses, which may not be negative.
 func (*LDCMTL) Needs() Needs { return Needs{Losses: true, PositiveLosses: true} }
 
 // Weights writes the weights of one step to w.

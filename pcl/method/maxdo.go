@@ -27,7 +27,7 @@ type MaxDOMinMax struct {
 	sigma  []float64
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix.
 func (*MaxDOMinMax) Needs() Needs { return Needs{Gram: true} }
 
 // Weights writes the weights of one step to w.

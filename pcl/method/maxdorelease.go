@@ -32,7 +32,7 @@ type MaxDORelease struct {
 	solver emgd.Solver
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix.
 func (*MaxDORelease) Needs() Needs { return Needs{Gram: true} }
 
 // Weights writes the weights of one step to w.

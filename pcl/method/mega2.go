@@ -15,7 +15,7 @@ func init() {
 // closed form, and d = ‖g_cur‖·(sin(θ−β)ĝ_cur + sin β ĝ_mem)/sin θ.
 type MEGA2 struct{}
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix and the losses, which may not be negative.
 func (*MEGA2) Needs() Needs { return Needs{Gram: true, Losses: true, PositiveLosses: true} }
 
 // Weights writes the weights of one step to w.

@@ -16,7 +16,7 @@ type MEGARelease struct {
 	setup
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for the losses, which may not be negative.
 func (*MEGARelease) Needs() Needs { return Needs{Losses: true, PositiveLosses: true} }
 
 // Weights writes the weights of one step to w.

@@ -27,7 +27,7 @@ type MoDo struct {
 	memo[share]
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix and the products of half-batches.
 func (*MoDo) Needs() Needs { return Needs{Gram: true, Cross: true} }
 
 // Weights writes the weights of one step to w.

@@ -27,7 +27,7 @@ type NashMTL struct {
 	solver emgd.Solver
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix.
 func (*NashMTL) Needs() Needs { return Needs{Gram: true} }
 
 // Weights writes the weights of one step to w.

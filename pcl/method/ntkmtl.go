@@ -20,7 +20,7 @@ type NTKMTL struct {
 	setup
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix.
 func (*NTKMTL) Needs() Needs { return Needs{Gram: true} }
 
 // Weights writes the weights of one step to w.

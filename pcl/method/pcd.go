@@ -51,7 +51,7 @@ func (t *pcdStream) add(beta, square float64, exponent int) {
 	t.Exponent = unit
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix.
 func (*PCD) Needs() Needs { return Needs{Gram: true} }
 
 // Weights writes the weights of one step to w.

@@ -13,7 +13,7 @@ func init() {
 // is all it needs (docs/method.md §4.6).
 type PCGrad struct{}
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix.
 func (*PCGrad) Needs() Needs { return Needs{Gram: true} }
 
 // Weights writes the weights of one step to w.

@@ -22,7 +22,7 @@ type POCL struct {
 // Parts is a row of the memory for each finished task.
 func (*POCL) Parts() []rehearsal.Part { return []rehearsal.Part{&rehearsal.PerTask{}} }
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix.
 func (*POCL) Needs() Needs { return Needs{Gram: true} }
 
 // Weights writes the weights of one step to w.

@@ -92,7 +92,7 @@ func Lookup(name string) (Description, error) {
 	return Description{described(registeredInfo(n.rule), n.parts), n.rule.Needs(), n.accepts()}, nil
 }
 
-// New makes the method with the given name and sets it up, so that it has all of its parameters. Parameters that are missing get their defaults. Besides its own
+// New makes the method with the given name and sets it up. Parameters that are missing get their defaults. Besides its own
 // parameters, every method has the parameter "rescale" (docs/method.md §1.4). Unknown names and values out of range
 // are errors, as are parts that cannot be joined.
 func New(name string, values map[string]any) (Method, error) {

@@ -16,7 +16,7 @@ type RLW struct {
 	setup
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for nothing but the ids of the streams.
 func (*RLW) Needs() Needs { return Needs{} }
 
 // Weights writes the weights of one step to w.

@@ -40,7 +40,7 @@ type samGSStream struct {
 // samGSGuard is the paper's ε.
 const samGSGuard = 1e-8
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix and the gradients. The step is along Outcome.Direction.
 func (*SAMGS) Needs() Needs { return Needs{Gram: true, Rows: true, Direction: true} }
 
 // Weights writes the weights of one step to w.

@@ -17,7 +17,7 @@ type SDMGrad struct {
 	min shifted
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix.
 func (*SDMGrad) Needs() Needs { return Needs{Gram: true} }
 
 // Weights writes the weights of one step to w.

@@ -19,11 +19,11 @@ func crossing(lo, hi float64, above func(x float64) (bool, error)) (float64, flo
 		if !(lo < mid && mid < hi) {
 			break
 		}
-		over, err := above(mid)
+		is, err := above(mid)
 		if err != nil {
 			return 0, 0, err
 		}
-		if over {
+		if is {
 			lo = mid
 		} else {
 			hi = mid

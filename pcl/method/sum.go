@@ -12,7 +12,7 @@ func init() {
 // Sum is AvgGrad without the 1/K (docs/method.md §4.1).
 type Sum struct{}
 
-// Needs says what the method reads of a step.
+// Needs asks for nothing but the ids of the streams.
 func (*Sum) Needs() Needs { return Needs{} }
 
 // Weights writes the weights of one step to w.

@@ -24,7 +24,7 @@ type TrimmedMean struct {
 	d []float64
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix and the gradients. The step is along Outcome.Direction.
 func (*TrimmedMean) Needs() Needs { return Needs{Gram: true, Rows: true, Direction: true} }
 
 // Weights writes the weights of one step to w.

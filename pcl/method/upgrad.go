@@ -18,7 +18,7 @@ type UPGrad struct {
 	solver emgd.Solver
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for the Gram matrix.
 func (*UPGrad) Needs() Needs { return Needs{Gram: true} }
 
 // Weights writes the weights of one step to w.

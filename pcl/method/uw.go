@@ -20,7 +20,7 @@ type UW struct {
 	memo[logScale]
 }
 
-// Needs says what the method reads of a step.
+// Needs asks for the losses, which may not be negative.
 func (*UW) Needs() Needs { return Needs{Losses: true, PositiveLosses: true} }
 
 // Weights writes the weights of one step to w.
