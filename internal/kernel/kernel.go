@@ -21,7 +21,6 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/filelock"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/origin"
@@ -103,26 +102,46 @@ func (k Kernel) verify(ctx context.Context) error {
 // Install installs the kernel for the module in a folder: its files, and its folder in the user's Jupyter. It builds all
 // packages, so that cells can later be built without a network. Calling it again is quick and updates everything.
 func Install(ctx context.Context, o Options, source string) (k Kernel, err error) {
-	defer fail.Caught(&err)
-	fail.If(system())
-	fail.If(o.foreign())
-	defer o.lock(ctx)()
+	if err := system(); err != nil {
+		return k, err
+	}
+	if err := o.foreign(); err != nil {
+		return k, err
+	}
+	unlock, err := o.lock(ctx)
+	if err != nil {
+		return k, err
+	}
+	defer unlock()
 	sum := sha256.Sum256([]byte(source))
 	o.Note("Building the kernel and the module for its cells...")
 	note := func(line string) { o.Note("%s", line) }
-	start := fail.Or(build.Install(ctx, filepath.Join(o.Cache, "kernels", hex.EncodeToString(sum[:6])), source, note))
+	start, err := build.Install(ctx, filepath.Join(o.Cache, "kernels", hex.EncodeToString(sum[:6])), source, note)
+	if err != nil {
+		return k, err
+	}
 	program, err := stamp.Of(ctx, start)
 	if err != nil {
 		return k, err
 	}
 	_, version, _ := strings.Cut(filepath.Base(source), "@") // as in Go's cache
 	k = Kernel{cmp.Or(version, devel), source, start, program.SHA256}
-	data := fail.Or(json.MarshalIndent(map[string]any{ // as the Jupyter client documents it
+	return k, k.register(o)
+}
+
+// register writes the kernel's folder in the user's Jupyter.
+func (k Kernel) register(o Options) error {
+	data, err := json.MarshalIndent(map[string]any{ // as the Jupyter client documents it
 		"argv": []string{k.Start, "{connection_file}"}, "display_name": "ParallelCL (Go)", "language": "go", "interrupt_mode": "message",
 		"metadata": map[string]any{"parallelcl": k},
-	}, "", "  "))
-	fail.If(atomicfile.WriteBytes(filepath.Join(o.spec(), "logo-svg.svg"), logo))
-	return k, atomicfile.WriteBytes(filepath.Join(o.spec(), "kernel.json"), data)
+	}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.WriteBytes(filepath.Join(o.spec(), "logo-svg.svg"), logo); err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(filepath.Join(o.spec(), "kernel.json"), data)
 }
 
 // system is the error of a system on which no kernel runs.
@@ -150,10 +169,10 @@ func (o Options) foreign() error {
 }
 
 // lock makes sure that only one process at a time installs. If that process dies, the system releases its lock.
-func (o Options) lock(ctx context.Context) (unlock func()) {
-	return fail.Or(filelock.Wait(ctx, filepath.Join(o.Cache, ".lock"), func() {
+func (o Options) lock(ctx context.Context) (unlock func(), err error) {
+	return filelock.Wait(ctx, filepath.Join(o.Cache, ".lock"), func() {
 		o.Note("Waiting for another process that installs...")
-	}))
+	})
 }
 
 // Check is one thing that notebooks need. Mend is what to do if it is missing, and empty if it is there.
@@ -206,14 +225,17 @@ const modulePath = "github.com/parallelcl/parallelcl"
 // FindSource finds the folder of the module for a kernel: the one that is named; otherwise the clone that the current folder
 // lies in; otherwise what this program was built from. If that is gone, it is the published module of the same version.
 func FindSource(ctx context.Context, named string) (source string, err error) {
-	defer fail.Caught(&err)
 	if named != "" && !isModule(named) {
 		return "", fmt.Errorf("%s is not the folder of %s: it has no go.mod of that module", named, modulePath)
 	}
 	if named != "" {
 		return filepath.Abs(named)
 	}
-	for dir := fail.Or(os.Getwd()); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+	here, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for dir := here; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if isModule(dir) {
 			return dir, nil
 		}

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
@@ -68,8 +67,11 @@ const labSettings = `{
 
 // Jupyter finds JupyterLab as findLab does. If there is none, it installs one into a private environment.
 func Jupyter(ctx context.Context, o Options, private bool) (lab Lab, err error) {
-	defer fail.Caught(&err)
-	defer o.lock(ctx)()
+	unlock, err := o.lock(ctx)
+	if err != nil {
+		return lab, err
+	}
+	defer unlock()
 	if lab, err := findLab(ctx, o.Cache, private); err == nil {
 		return lab, nil
 	}
@@ -80,9 +82,16 @@ func Jupyter(ctx context.Context, o Options, private bool) (lab Lab, err error) 
 		return lab, fmt.Errorf("JupyterLab needs Python 3.11 or later with its venv module (Debian, Ubuntu: apt install python3-venv), "+
 			"or install JupyterLab 4 yourself so that jupyter-lab is on PATH: %w", err)
 	}
-	fail.If(atomicfile.WriteBytes(list, requirements))
-	fail.Or(build.Run(ctx, dir, filepath.Join(dir, "bin", "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-		"--constraint", list, "jupyterlab", "nbconvert", "ipykernel"))
-	fail.If(atomicfile.WriteBytes(filepath.Join(dir, labSettingsFile), []byte(labSettings)))
+	if err := atomicfile.WriteBytes(list, requirements); err != nil {
+		return lab, err
+	}
+	_, err = build.Run(ctx, dir, filepath.Join(dir, "bin", "python"), "-m", "pip", "install", "--quiet",
+		"--disable-pip-version-check", "--constraint", list, "jupyterlab", "nbconvert", "ipykernel")
+	if err != nil {
+		return lab, err
+	}
+	if err := atomicfile.WriteBytes(filepath.Join(dir, labSettingsFile), []byte(labSettings)); err != nil {
+		return lab, err
+	}
 	return findLab(ctx, o.Cache, true)
 }

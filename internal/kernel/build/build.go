@@ -18,7 +18,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/printable"
 	"github.com/parallelcl/parallelcl/internal/tempdir"
@@ -36,17 +35,26 @@ type Go struct {
 
 // FindTools asks the go command for its tools.
 func FindTools(ctx context.Context, dir string) (g Go, err error) {
-	defer fail.Caught(&err)
 	command, err := exec.LookPath("go")
-	fail.When(err != nil, "cells are compiled by Go: %w", err)
+	if err != nil {
+		return g, fmt.Errorf("cells are compiled by Go: %w", err)
+	}
+	out, err := Run(ctx, dir, command, "env", "-json", "GOVERSION", "GOTOOLDIR", "GOROOT", "CC", "CGO_ENABLED")
+	if err != nil {
+		return g, err
+	}
 	var env map[string]string
-	fail.If(json.Unmarshal(fail.Or(Run(ctx, dir, command, "env", "-json", "GOVERSION", "GOTOOLDIR", "GOROOT", "CC", "CGO_ENABLED")), &env))
+	if err := json.Unmarshal(out, &env); err != nil {
+		return g, err
+	}
 	tools, cc := env["GOTOOLDIR"], strings.Fields(env["CC"])
 	g = Go{Command: command, Version: env["GOVERSION"], Root: env["GOROOT"], CGO: "CGO_ENABLED=0", Mode: "-buildmode=exe",
 		Compile: []string{filepath.Join(tools, "compile"), "-complete", "-goversion", env["GOVERSION"], "-c=2"},
 		Link:    []string{filepath.Join(tools, "link"), "-s", "-w"}}
 	if env["CGO_ENABLED"] == "1" && len(cc) > 0 && slices.Contains([]string{"linux", "freebsd"}, runtime.GOOS) {
-		g.findLinker(ctx, cc)
+		if err := g.findLinker(ctx, cc); err != nil {
+			return g, err
+		}
 	}
 	if !g.Plugins {
 		g.Link = append(g.Link, "-linkmode=internal")
@@ -59,19 +67,26 @@ func FindTools(ctx context.Context, dir string) (g Go, err error) {
 }
 
 // findLinker links a program with the C compiler's own linker, and with those that are quicker.
-func (g *Go) findLinker(ctx context.Context, cc []string) {
-	temp := fail.Or(tempdir.Make("parallelcl-linker-"))
+func (g *Go) findLinker(ctx context.Context, cc []string) error {
+	temp, err := tempdir.Make("parallelcl-linker-")
+	if err != nil {
+		return err
+	}
 	defer temp.Remove()
 	dir := temp.Path
-	fail.If(os.WriteFile(filepath.Join(dir, "main.c"), []byte("#include <pthread.h>\nint main(void) { return 0; }\n"), 0o600))
+	const text = "#include <pthread.h>\nint main(void) { return 0; }\n"
+	if err := os.WriteFile(filepath.Join(dir, "main.c"), []byte(text), 0o600); err != nil {
+		return err
+	}
 	link := append(cc[1:], "-o", "main", "main.c")
-	_, err := Run(ctx, dir, cc[0], link...)
+	_, err = Run(ctx, dir, cc[0], link...)
 	g.Plugins = err == nil
 	for _, name := range []string{"lld", "mold"} {
 		if _, err := Run(ctx, dir, cc[0], append(link, "-fuse-ld="+name)...); err == nil && runtime.GOOS == "linux" {
 			g.Linker = name
 		}
 	}
+	return nil
 }
 
 // exportsOf builds packages for cells and lists them with all that they need.
@@ -145,13 +160,19 @@ func (c *Cells) Commit(one *cell.Cell) {
 
 // fetch brings packages that the host does not have, from the module cache or the network. They come into what is linked for
 // the cells that import them, never into the module's go.mod.
-func (c *Cells) fetch(ctx context.Context, paths []string) (err error) {
-	defer fail.Caught(&err)
-	dir := fail.Or(c.ModuleDir())
+func (c *Cells) fetch(ctx context.Context, paths []string) error {
+	dir, err := c.ModuleDir()
+	if err != nil {
+		return err
+	}
 	list, unknown := c.Go.exportsOf(ctx, dir, paths...)
 	if unknown != nil {
-		fail.Or(run(ctx, dir, c.Go.CGO, c.Go.Command, append([]string{"get"}, paths...)...))
-		list = fail.Or(c.Go.exportsOf(ctx, dir, paths...))
+		if _, err := run(ctx, dir, c.Go.CGO, c.Go.Command, append([]string{"get"}, paths...)...); err != nil {
+			return err
+		}
+		if list, err = c.Go.exportsOf(ctx, dir, paths...); err != nil {
+			return err
+		}
 	}
 	have := map[string]string{} // files of packages
 	for _, p := range c.packages {
@@ -159,7 +180,9 @@ func (c *Cells) fetch(ctx context.Context, paths []string) (err error) {
 	}
 	list = slices.DeleteFunc(list, func(p cell.Package) bool { return have[p.Path] == p.Export })
 	for _, p := range list {
-		fail.When(have[p.Path] != "", "%s: another version of %s is needed than this module has", strings.Join(paths, ", "), p.Path)
+		if have[p.Path] != "" {
+			return fmt.Errorf("%s: another version of %s is needed than this module has", strings.Join(paths, ", "), p.Path)
+		}
 	}
 	c.packages = append(c.packages, list...)
 	c.Add(list)
@@ -169,24 +192,33 @@ func (c *Cells) fetch(ctx context.Context, paths []string) (err error) {
 // Link links cells into a plugin with a function Replay, in which some declare what they do, and Run, which runs others. Where
 // there are no plugins, it is a host that has these cells.
 func (c *Cells) Link(ctx context.Context, replay []int, run ...int) (file string, err error) {
-	defer fail.Caught(&err)
 	name := fmt.Sprintf("nb/plugin%d", time.Now().UnixNano())
-	archive := c.compile(ctx, cell.Path, path.Base(name)+"-cells", fail.Or(c.Package(name, replay, run...)))
+	cells, err := c.Package(name, replay, run...)
+	if err != nil {
+		return "", err
+	}
+	archive, err := c.compile(ctx, cell.Path, path.Base(name)+"-cells", cells)
+	if err != nil {
+		return "", err
+	}
 	defer os.Remove(archive)
 	text := fmt.Sprintf("import (\n_ %q\nrt %q\n)\nvar Replay, Run = rt.Offered(%q)\n", cell.Path, rtPackage, name)
 	file = filepath.Join(c.dir, path.Base(name)+".so")
 	have := c.packages
 	c.packages = append(slices.Clip(have), cell.Package{Path: cell.Path, Export: archive})
 	defer func() { c.packages = have }()
-	if c.Go.Plugins {
-		c.program(ctx, file, name, text+"func main() {}\n", "-buildmode=plugin", "-pluginpath="+name, "-extldflags="+c.Go.ownSymbols(c.dir))
-	} else {
-		c.program(ctx, file, "main", importHost+text+`func main() {
+	if !c.Go.Plugins {
+		return file, c.program(ctx, file, "main", importHost+text+`func main() {
 	host.Main(func(_, name string) (any, error) { return map[string]any{"Replay": &Replay, "Run": &Run}[name], nil })
 }
 `)
 	}
-	return file, nil
+	symbols, err := c.Go.ownSymbols(c.dir)
+	if err != nil {
+		return "", err
+	}
+	flags := []string{"-buildmode=plugin", "-pluginpath=" + name, "-extldflags=" + symbols}
+	return file, c.program(ctx, file, name, text+"func main() {}\n", flags...)
 }
 
 const (
@@ -196,45 +228,53 @@ const (
 )
 
 // ownSymbols returns the flags of the C linker by which a plugin has functions and variables of its own.
-func (g Go) ownSymbols(dir string) string {
+func (g Go) ownSymbols(dir string) (flags string, err error) {
 	file := filepath.Join(dir, "versions")
-	fail.If(os.WriteFile(file, []byte(versions), 0o600))
-	flags := fmt.Sprintf("'-Wl,--version-script=%s'", file)
+	if err := os.WriteFile(file, []byte(versions), 0o600); err != nil {
+		return "", err
+	}
+	flags = fmt.Sprintf("'-Wl,--version-script=%s'", file)
 	if g.Linker != "" {
 		flags += " -fuse-ld=" + g.Linker
 	}
-	return flags
+	return flags, nil
 }
 
 // config is the file that tells the tools where packages are.
 const config = "importcfg"
 
 // compile compiles a package of one file.
-func (c *Cells) compile(ctx context.Context, name, base, text string) (archive string) {
+func (c *Cells) compile(ctx context.Context, name, base, text string) (archive string, err error) {
 	var packages strings.Builder
 	for _, p := range c.packages {
 		fmt.Fprintf(&packages, "packagefile %s=%s\n", p.Path, p.Export)
 	}
 	source := filepath.Join(c.dir, base+".go")
 	defer os.Remove(source)
-	fail.If(os.WriteFile(source, []byte(text), 0o600))
-	fail.If(os.WriteFile(filepath.Join(c.dir, config), []byte(packages.String()), 0o600))
+	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(filepath.Join(c.dir, config), []byte(packages.String()), 0o600); err != nil {
+		return "", err
+	}
 	archive = strings.TrimSuffix(source, ".go") + ".a"
-	c.tool(ctx, c.Go.Compile, "-o", archive, "-p", name, "-pack", source)
-	return archive
+	return archive, c.tool(ctx, c.Go.Compile, "-o", archive, "-p", name, "-pack", source)
 }
 
 // program compiles and links a package main.
-func (c *Cells) program(ctx context.Context, file, name, text string, flags ...string) {
-	archive := c.compile(ctx, name, path.Base(name), "package main\n"+text)
+func (c *Cells) program(ctx context.Context, file, name, text string, flags ...string) error {
+	archive, err := c.compile(ctx, name, path.Base(name), "package main\n"+text)
+	if err != nil {
+		return err
+	}
 	defer os.Remove(archive)
-	c.tool(ctx, c.Go.Link, append(flags, "-o", file, archive)...)
+	return c.tool(ctx, c.Go.Link, append(flags, "-o", file, archive)...)
 }
 
 // tool runs the compiler or the linker. What it leaves if it is killed goes with the folder.
-func (c *Cells) tool(ctx context.Context, tool []string, args ...string) {
+func (c *Cells) tool(ctx context.Context, tool []string, args ...string) error {
 	_, err := run(ctx, c.dir, "TMPDIR="+c.dir, tool[0], slices.Concat(tool[1:], []string{"-importcfg", config}, args)...)
-	fail.If(c.cause(ctx, err))
+	return c.cause(ctx, err)
 }
 
 // cause is an error of a cell or, if a package is damaged without which it fails, that.
@@ -250,14 +290,21 @@ func (c *Cells) cause(ctx context.Context, err error) error {
 
 // ModuleDir returns the folder of the cells' own module, which requires what ours does. If it is not there, it is made.
 func (c *Cells) ModuleDir() (dir string, err error) {
-	defer fail.Caught(&err)
 	dir = filepath.Join(c.dir, "module")
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
-	fail.If(os.Mkdir(dir, 0o777))
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		return "", err
+	}
 	for _, name := range []string{"go.sum", "go.mod"} {
-		fail.If(os.WriteFile(filepath.Join(dir, name), fail.Or(os.ReadFile(filepath.Join(c.Module, name))), 0o666))
+		text, err := os.ReadFile(filepath.Join(c.Module, name))
+		if err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
+			return "", err
+		}
 	}
 	return dir, nil
 }

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/filelock"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/origin"
@@ -115,7 +114,7 @@ func (h *Host) Current(ctx context.Context) (*Host, error) {
 		return there, nil
 	}
 	h.note("%s: the program of the cells is built again...", why)
-	if err := fail.Tried(func() { now.make(ctx) }); err != nil {
+	if err := now.make(ctx); err != nil {
 		return nil, err
 	}
 	return now, now.write()
@@ -139,21 +138,32 @@ func (h *Host) there(now *Host) (there *Host, why string) {
 }
 
 // make builds the program, and the packages.
-func (h *Host) make(ctx context.Context) {
+func (h *Host) make(ctx context.Context) error {
 	dir, partial := filepath.Dir(h.Program), h.Program+".partial"
-	paths := h.importable(ctx)
-	fail.If(h.compile(ctx, paths))
+	paths, err := h.importable(ctx)
+	if err != nil {
+		return err
+	}
+	if err := h.compile(ctx, paths); err != nil {
+		return err
+	}
 	if h.Go.Plugins { // which find in it all that they import
 		text := "package main\n" + importHost
 		for _, p := range paths {
 			text += fmt.Sprintf("import _ %q\n", p)
 		}
-		h.build(ctx, dir, partial, text+loader)
+		err = h.build(ctx, dir, partial, text+loader)
 	} else {
-		partial = fail.Or(h.Cells(dir).Link(ctx, nil))
+		partial, err = h.Cells(dir).Link(ctx, nil)
 	}
-	fail.If(os.Rename(partial, h.Program))
-	h.Files[h.Program] = fail.Or(stamp.Of(ctx, h.Program))
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(partial, h.Program); err != nil {
+		return err
+	}
+	h.Files[h.Program], err = stamp.Of(ctx, h.Program)
+	return err
 }
 
 // compile builds the packages, and notes what they are. The go command looks only at the sizes of the archives in its cache,
@@ -188,31 +198,44 @@ func (h *Host) compile(ctx context.Context, paths []string) (err error) {
 
 // build builds a program that can import the module's internal packages, in the system's own mode: what is compiled for plugins
 // and linked to a program has types whose pointers the garbage collector does not find.
-func (h *Host) build(ctx context.Context, dir, program, text string) {
+func (h *Host) build(ctx context.Context, dir, program, text string) error {
 	source, place := filepath.Join(dir, "main.go"), filepath.Join(h.Module, "internal", "kernel", "host", "main")
 	overlay := filepath.Join(dir, "overlay.json")
 	defer os.Remove(source)
 	defer os.Remove(overlay)
-	fail.If(os.WriteFile(source, []byte(text), 0o600))
+	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+		return err
+	}
 	files := map[string]map[string]string{"Replace": {filepath.Join(place, "main.go"): source}}
-	fail.If(os.WriteFile(overlay, fail.Or(json.Marshal(files)), 0o600))
+	replace, err := json.Marshal(files)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(overlay, replace, 0o600); err != nil {
+		return err
+	}
 	flags := "-ldflags=-s -w"
 	if h.Go.Linker != "" {
 		flags += " -extldflags=-fuse-ld=" + h.Go.Linker
 	}
-	fail.Or(run(ctx, h.Module, h.Go.CGO, h.Go.Command, "build", "-overlay", overlay, "-buildvcs=false", flags, "-o", program, place))
+	_, err = run(ctx, h.Module, h.Go.CGO, h.Go.Command,
+		"build", "-overlay", overlay, "-buildvcs=false", flags, "-o", program, place)
+	return err
 }
 
 // unwanted are parts of the standard library whose import does something, or that no notebook needs in each of its cells.
 var unwanted = []string{"plugin", "debug", "go", "expvar", "syscall", "unsafe"}
 
 // importable lists the packages that cells can import: those of the module and of the standard library.
-func (h *Host) importable(ctx context.Context) []string {
+func (h *Host) importable(ctx context.Context) ([]string, error) {
 	const list = `{{if and .GoFiles (ne .Name "main") (not .Error)}}{{.ImportPath}}{{end}}`
-	out := fail.Or(run(ctx, h.Module, h.Go.CGO, h.Go.Command, "list", "-e", "-f", list, "./...", "std"))
+	out, err := run(ctx, h.Module, h.Go.CGO, h.Go.Command, "list", "-e", "-f", list, "./...", "std")
+	if err != nil {
+		return nil, err
+	}
 	return slices.DeleteFunc(strings.Fields(string(out)), func(p string) bool {
 		return !cell.Importable(p) || slices.Contains(unwanted, strings.Split(p, "/")[0])
-	})
+	}), nil
 }
 
 // Install builds the kernel and its host into a folder, and returns the program that Jupyter starts. This downloads what the

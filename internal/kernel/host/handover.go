@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/gob"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 	"github.com/parallelcl/parallelcl/internal/recipe"
 	"github.com/parallelcl/parallelcl/pcl"
@@ -31,8 +31,7 @@ type saved struct {
 const savedFile = "saved"
 
 // Save writes variables into a folder, for the process that takes the place of this one.
-func (host) Save(r rt.Saving, lost *rt.Lost) (err error) {
-	defer fail.Caught(&err)
+func (host) Save(r rt.Saving, lost *rt.Lost) error {
 	var list []saved
 	for _, name := range r.Names {
 		v, ok := rt.Value(name)
@@ -44,7 +43,7 @@ func (host) Save(r rt.Saving, lost *rt.Lost) (err error) {
 			continue
 		}
 		s := saved{Name: name}
-		err := fail.Tried(func() { s.save(r, v) })
+		err := foreign("it is being changed", func() error { return s.save(r, v) })
 		_, learner := v.Interface().(*pcl.Learner)
 		_, training := v.Interface().(*nb.Training) // which calls what cells have declared
 		switch {
@@ -56,51 +55,72 @@ func (host) Save(r rt.Saving, lost *rt.Lost) (err error) {
 			lost.Others = append(lost.Others, name)
 		}
 	}
-	f := fail.Or(os.Create(filepath.Join(r.Dir, savedFile)))
+	f, err := os.Create(filepath.Join(r.Dir, savedFile))
+	if err != nil {
+		return err
+	}
 	defer f.Close()
 	return gob.NewEncoder(f).Encode(list)
 }
 
-func (s *saved) save(r rt.Saving, v reflect.Value) {
-	defer fail.Foreign("it is being changed")
+// foreign does what reads or sets values of cells. Its panic is an error: a cell may be changing
+// them meanwhile, and their methods are the user's.
+func foreign(what string, do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s: %v", what, p)
+		}
+	}()
+	return do()
+}
+
+func (s *saved) save(r rt.Saving, v reflect.Value) error {
 	l, learner := v.Interface().(*pcl.Learner)
 	made, known := recipe.Of(v.Interface())
 	switch size := sizeOf(v, 6); {
 	case known:
 		s.Recipe = &made
 		if learner {
-			s.saveLearner(r.Dir, l)
+			return s.saveLearner(r.Dir, l)
 		}
 	case learner:
-		fail.Now("it was not made by a session")
+		return errors.New("it was not made by a session")
 	case size > 1<<28, r.Quick && (size > 1<<20 || v.Kind() == reflect.Map): // whose change meanwhile would end the process
-		fail.Now("it is too large")
+		return errors.New("it is too large")
 	case !copies(v.Type(), map[reflect.Type]bool{}):
-		fail.Now("it cannot be copied")
+		return errors.New("it cannot be copied")
 	default:
 		var b bytes.Buffer
-		fail.If(gob.NewEncoder(&b).EncodeValue(open(v)))
+		if err := gob.NewEncoder(&b).EncodeValue(open(v)); err != nil {
+			return err
+		}
 		s.Copy = b.Bytes()
 	}
+	return nil
 }
 
 // saveLearner writes a learner's state. Its tasks must come from sessions, which can make their streams again.
-func (s *saved) saveLearner(dir string, l *pcl.Learner) {
+func (s *saved) saveLearner(dir string, l *pcl.Learner) error {
 	s.State, s.Tasks = fmt.Sprintf("%p.learner", l), map[int]recipe.Recipe{}
 	for _, info := range l.Tasks() {
-		t := fail.Or(l.Task(info.ID))
+		t, err := l.Task(info.ID)
+		if err != nil {
+			return err
+		}
 		made, ok := recipe.Of(t.Test)
 		own := t.Stream != nil && !strings.HasSuffix(reflect.Indirect(reflect.ValueOf(t.Stream)).Type().PkgPath(), "parallelcl/pcl/data")
-		lost := own || !ok && !info.Ended
-		fail.When(lost, "the stream of task %d (%s) cannot be made again", info.ID, info.Name)
+		if own || !ok && !info.Ended {
+			return fmt.Errorf("the stream of task %d (%s) cannot be made again", info.ID, info.Name)
+		}
 		if ok {
 			s.Tasks[info.ID] = made
 		}
 	}
 	file := filepath.Join(dir, s.State)
-	if _, err := os.Stat(file); err != nil { // no other variable has it
-		fail.If(l.Save(file))
+	if _, err := os.Stat(file); err == nil { // another variable has it
+		return nil
 	}
+	return l.Save(file)
 }
 
 func init() {
@@ -166,12 +186,16 @@ func opened(t reflect.Type) reflect.Type {
 }
 
 // Restore gives variables the values that Save has written.
-func (host) Restore(dir string, r *rt.Restored) (err error) {
-	defer fail.Caught(&err)
-	var list []saved
-	f := fail.Or(os.Open(filepath.Join(dir, savedFile)))
+func (host) Restore(dir string, r *rt.Restored) error {
+	f, err := os.Open(filepath.Join(dir, savedFile))
+	if err != nil {
+		return err
+	}
 	defer f.Close()
-	fail.If(gob.NewDecoder(f).Decode(&list))
+	var list []saved
+	if err := gob.NewDecoder(f).Decode(&list); err != nil {
+		return err
+	}
 	learners := map[string]any{} // by file
 	for _, s := range list {
 		v, ok := rt.Value(s.Name)
@@ -182,7 +206,7 @@ func (host) Restore(dir string, r *rt.Restored) (err error) {
 			r.Zero = append(r.Zero, s.Name)
 			continue
 		}
-		if err := fail.Tried(func() { s.restore(dir, v, learners) }); err != nil {
+		if err := foreign("it does not fit", func() error { return s.restore(dir, v, learners) }); err != nil {
 			r.Failed = append(r.Failed, fmt.Sprintf("%s: %v", s.Name, err))
 		} else {
 			r.Names = append(r.Names, s.Name)
@@ -191,31 +215,37 @@ func (host) Restore(dir string, r *rt.Restored) (err error) {
 	return nil
 }
 
-func (s saved) restore(dir string, v reflect.Value, learners map[string]any) {
-	defer fail.Foreign("it does not fit")
+func (s saved) restore(dir string, v reflect.Value, learners map[string]any) error {
 	if s.Recipe == nil {
-		fail.If(gob.NewDecoder(bytes.NewReader(s.Copy)).DecodeValue(open(v)))
-		return
+		return gob.NewDecoder(bytes.NewReader(s.Copy)).DecodeValue(open(v))
 	}
 	value, ok := learners[s.State]
 	if !ok {
-		value = fail.Or(recipe.Make(context.Background(), *s.Recipe))
+		var err error
+		if value, err = recipe.Make(context.Background(), *s.Recipe); err != nil {
+			return err
+		}
 	}
 	if l, made := value.(*pcl.Learner); made && !ok {
 		if err := l.Load(filepath.Join(dir, s.State), s.task); err != nil {
 			l.Close()
-			fail.If(err)
+			return err
 		}
 		learners[s.State] = l
 	}
 	v.Set(reflect.ValueOf(value)) // if the variable has another type now, this panics
+	return nil
 }
 
 // task makes a task of a learner again.
-func (s saved) task(id int) (t pcl.Task, err error) {
-	defer fail.Caught(&err)
-	if r, ok := s.Tasks[id]; ok {
-		t = fail.Or(recipe.Make(context.Background(), r)).(pcl.Task)
+func (s saved) task(id int) (pcl.Task, error) {
+	r, ok := s.Tasks[id]
+	if !ok {
+		return pcl.Task{}, nil
 	}
-	return t, nil
+	made, err := recipe.Make(context.Background(), r)
+	if err != nil {
+		return pcl.Task{}, err
+	}
+	return made.(pcl.Task), nil
 }

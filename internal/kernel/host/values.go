@@ -9,7 +9,6 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 	"github.com/parallelcl/parallelcl/viz/nb"
 )
@@ -42,9 +41,9 @@ func (host) Describe(list []rt.Variable, table *string) error {
 	for _, one := range list {
 		var bytes, text string
 		if v, ok := rt.Value(one.Name); ok {
-			err := fail.Tried(func() {
-				defer fail.Foreign("?") // a cell may be changing it meanwhile
+			err := foreign("?", func() error {
 				bytes, text = fmt.Sprint(sizeOf(v, 6)), textOf(v)
+				return nil
 			})
 			if err != nil {
 				text = err.Error()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
@@ -26,7 +26,7 @@ type commands struct {
 // A command begins with %. The first of its words is its name.
 type command struct {
 	names, args, help string
-	do                func(c *commands, words []string)
+	do                func(c *commands, words []string) error
 }
 
 var special = []command{
@@ -40,45 +40,54 @@ var special = []command{
 	{"handover", "", "takes the module as it is now, also without a learner that cannot come along", (*commands).handover},
 	{"version", "", "says which kernel this is", (*commands).version},
 	{"with_inputs with_password", "", "asks for a line that the next shell command reads", (*commands).ask},
-	{"autoget widgets widgets_hb", "", "is needless here", func(*commands, []string) {}},
+	{"autoget widgets widgets_hb", "", "is needless here", func(*commands, []string) error { return nil }},
 	{"noautoget test goflags track untrack goworkfix capture wasm", "", "does nothing here", (*commands).senseless},
 }
 
 // run does the commands of a cell in their order, and then runs its Go code.
-func (c *commands) run() {
+func (c *commands) run() error {
 	if c.Magic != "" {
-		c.magic()
-	}
-	for _, one := range c.Commands {
-		if strings.HasPrefix(one.Text, "!") {
-			c.shell(one)
-		} else {
-			c.special(one)
+		if err := c.magic(); err != nil {
+			return err
 		}
 	}
-	if strings.TrimSpace(c.Go) != "" {
-		c.notebook.run(c.request, c.Source)
+	for _, one := range c.Commands {
+		do := c.special
+		if strings.HasPrefix(one.Text, "!") {
+			do = c.shell
+		}
+		if err := do(one); err != nil {
+			return err
+		}
 	}
+	if strings.TrimSpace(c.Go) == "" {
+		return nil
+	}
+	return c.notebook.run(c.request, c.Source)
 }
 
 // special does a line that begins with %.
-func (c *commands) special(line cell.Command) {
+func (c *commands) special(line cell.Command) error {
 	words := split(line.Text[1:])
 	switch {
 	case len(words) == 0: // GoNB's begin of main without arguments
-		return
+		return nil
 	case words[0] == "help":
 		c.help()
-		return
+		return nil
 	case len(words) > 1 && (words[0] == "%" || words[0] == "main"): // where main begins, GoNB parses the arguments
 		lines := strings.Split(c.Go, "\n")
 		lines[line.Line-1] = "flag.Parse()"
 		c.Go = strings.Join(lines, "\n")
 	}
-	defer fail.At("%" + words[0])
 	i := slices.IndexFunc(special, func(one command) bool { return slices.Contains(strings.Fields(one.names), words[0]) })
-	fail.When(i < 0, "there is no such command; %%help lists them")
-	special[i].do(c, words)
+	if i < 0 {
+		return fmt.Errorf("%%%s: there is no such command; %%help lists them", words[0])
+	}
+	if err := special[i].do(c, words); err != nil {
+		return fmt.Errorf("%%%s: %w", words[0], err)
+	}
+	return nil
 }
 
 // cellHelp begins what %help shows.
@@ -103,135 +112,175 @@ func (c *commands) help() {
 }
 
 // call asks the host that runs now.
-func (c *commands) call(method string, args, reply any) {
-	fail.If(c.process.Load().call(c.ctx, method, args, reply))
+func (c *commands) call(method string, args, reply any) error {
+	return c.process.Load().call(c.ctx, method, args, reply)
 }
 
 func (c *commands) say(stream, format string, args ...any) {
 	c.stream(stream, fmt.Sprintf(format, args...))
 }
 
-func (c *commands) senseless(words []string) {
+func (c *commands) senseless(words []string) error {
 	c.say("stderr", "%%%s does nothing here: cells are compiled one by one, and what they declare lives on.\n", words[0])
+	return nil
 }
 
-func (c *commands) setArgs(words []string) {
+func (c *commands) setArgs(words []string) error {
 	c.building.Lock() // a process that starts reads them
 	defer c.building.Unlock()
 	c.args = words[1:]
-	c.call("SetArgs", c.args, nil)
+	return c.call("SetArgs", c.args, nil)
 }
 
-func (c *commands) exec(words []string) {
-	fail.When(len(words) == 1, "the name of a function is missing")
+func (c *commands) exec(words []string) error {
+	if len(words) == 1 {
+		return errors.New("the name of a function is missing")
+	}
 	c.Go += "\n" + words[1] + "()"
-	c.setArgs(words[1:])
+	return c.setArgs(words[1:])
 }
 
-func (c *commands) env(words []string) {
+func (c *commands) env(words []string) error {
 	name, value, ok := strings.Cut(strings.Join(words[1:], " "), "=")
 	if len(words) == 3 {
 		name, value, ok = words[1], words[2], true
 	}
-	fail.When(!ok, "want %%env NAME VALUE")
+	if !ok {
+		return errors.New("want %env NAME VALUE")
+	}
 	c.say("stdout", "Set: %s=%q\n", name, value)
-	c.setenv(name, value)
+	return c.setenv(name, value)
 }
 
 // setenv sets a variable for cells and shell commands.
-func (c *commands) setenv(name, value string) {
-	fail.If(os.Setenv(name, value))
-	c.call("Setenv", [2]string{name, value}, nil)
+func (c *commands) setenv(name, value string) error {
+	if err := os.Setenv(name, value); err != nil {
+		return err
+	}
+	return c.call("Setenv", [2]string{name, value}, nil)
 }
 
-func (c *commands) cd(words []string) {
+func (c *commands) cd(words []string) error {
 	for _, dir := range words[1:] {
 		if rest, ok := strings.CutPrefix(dir, "~"); ok {
 			dir = "$HOME" + rest
 		}
-		fail.If(os.Chdir(os.ExpandEnv(dir)))
+		if err := os.Chdir(os.ExpandEnv(dir)); err != nil {
+			return err
+		}
 	}
-	dir := fail.Or(os.Getwd())
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
 	c.say("stdout", "Current directory: %q\n", dir)
-	c.call("Chdir", dir, nil)
-	c.setenv(protocol.GONB_DIR_ENV, dir)
+	if err := c.call("Chdir", dir, nil); err != nil {
+		return err
+	}
+	return c.setenv(protocol.GONB_DIR_ENV, dir)
 }
 
 // list shows what cells have declared, also while one runs.
-func (c *commands) list([]string) {
+func (c *commands) list([]string) error {
 	var table string
-	c.call("Describe", c.process.Load().Names("package", "const", "type", "func", "var"), &table)
+	names := c.process.Load().Names("package", "const", "type", "func", "var")
+	if err := c.call("Describe", names, &table); err != nil {
+		return err
+	}
 	c.stream("stdout", table)
+	return nil
 }
 
-func (c *commands) remove(words []string) {
+func (c *commands) remove(words []string) error {
 	if missing := c.process.Load().Forget(words[1:]...); len(missing) > 0 {
 		c.say("stderr", "Not declared: %s\n", strings.Join(missing, ", "))
 	}
+	return nil
 }
 
-func (c *commands) reset(words []string) {
+func (c *commands) reset(words []string) error {
 	c.building.Lock()
 	defer c.building.Unlock()
 	p := c.process.Load()
-	fail.If(os.RemoveAll(fail.Or(p.ModuleDir())))
-	if len(words) == 1 || words[1] != "go.mod" {
-		c.past = history{}
-		h := *p.Host // for which no cells are compiled
-		c.renew(c.request, &h, "%reset asked for it", "", rt.Lost{})
+	dir, err := p.ModuleDir()
+	if err != nil {
+		return err
 	}
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if len(words) > 1 && words[1] == "go.mod" {
+		return nil
+	}
+	c.past = history{}
+	h := *p.Host // for which no cells are compiled
+	_, err = c.renew(c.request, &h, "%reset asked for it", "", rt.Lost{})
+	return err
 }
 
-func (c *commands) version([]string) {
+func (c *commands) version([]string) error {
 	h := c.process.Load()
 	c.say("stdout", "ParallelCL notebook kernel, %s, module in %s\n", h.Go.Version, h.Module)
+	return nil
 }
 
-func (c *commands) handover([]string) {
+func (c *commands) handover([]string) error {
 	c.building.Lock()
 	defer c.building.Unlock()
-	c.ready(c.request, true, fmt.Sprintf("before In[%d]", c.number))
+	return c.ready(c.request, true, fmt.Sprintf("before In[%d]", c.number))
 }
 
-func (c *commands) ask(words []string) { c.asks = words[0] }
+func (c *commands) ask(words []string) error {
+	c.asks = words[0]
+	return nil
+}
 
 // shell does a line that begins with an exclamation mark. With a star it runs in the folder of the cells' module.
-func (c *commands) shell(one cell.Command) {
+func (c *commands) shell(one cell.Command) (err error) {
 	line, inModule := strings.CutPrefix(strings.TrimSpace(one.Text[1:]), "*")
 	dir, stdin := "", ""
 	if inModule {
-		dir = fail.Or(c.process.Load().ModuleDir())
+		if dir, err = c.process.Load().ModuleDir(); err != nil {
+			return err
+		}
 	}
 	if c.asks != "" {
 		answer, _ := c.input(c.ctx.Done(), "", c.asks == "with_password")
 		stdin, c.asks = answer+"\n", ""
 	}
-	c.bash(line, dir, stdin)
+	return c.bash(line, dir, stdin)
 }
 
 // magic runs a cell that is not Go.
-func (c *commands) magic() {
+func (c *commands) magic() error {
 	line := strings.TrimPrefix(strings.TrimPrefix(c.Magic, "%%"), "script")
 	if file, ok := strings.CutPrefix(line, "writefile"); ok { // or -a and a file
 		line = "tee " + file + " >/dev/null && echo Written: " + file
 	}
-	c.bash(line, "", strings.TrimSuffix(c.Body, "\n")+"\n")
+	return c.bash(line, "", strings.TrimSuffix(c.Body, "\n")+"\n")
 }
 
 // bash runs a line of shell and shows what it writes. As in GoNB, a command that fails does not fail its cell.
-func (c *commands) bash(line, dir, stdin string) {
+func (c *commands) bash(line, dir, stdin string) error {
+	module, err := c.process.Load().ModuleDir()
+	if err != nil {
+		return err
+	}
 	cmd := exec.CommandContext(c.ctx, "/bin/bash", "-c", line)
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
-	cmd.Env = append(os.Environ(), marker+c.dir, protocol.GONB_TMP_DIR_ENV+"="+fail.Or(c.process.Load().ModuleDir()))
+	cmd.Env = append(os.Environ(), marker+c.dir, protocol.GONB_TMP_DIR_ENV+"="+module)
 	drain, err := launch(cmd, c.print)
 	if err == nil {
 		err = cmd.Wait()
+		drain() // what it has started may go on
 	}
-	drain() // what it has started may go on
-	fail.If(c.ctx.Err())
+	if c.ctx.Err() != nil {
+		return c.ctx.Err()
+	}
 	if err != nil {
 		c.say("stderr", "%v\n", err)
 	}
+	return nil
 }
 
 var word = regexp.MustCompile(`(?:"[^"]*"|[^\s"])+`)

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/tempdir"
@@ -31,7 +30,6 @@ type notebook struct {
 
 // newNotebook starts the host that is in the folder of the kernel.
 func newNotebook(folder string, s *server) (e *notebook, err error) {
-	defer fail.Caught(&err)
 	h, err := build.Read(folder)
 	if h != nil {
 		h.Note = s.note
@@ -39,7 +37,9 @@ func newNotebook(folder string, s *server) (e *notebook, err error) {
 	if h != nil && err != nil { // Go's cache was cleaned, or a file was damaged
 		h, err = h.Current(s.ctx)
 	}
-	fail.If(err)
+	if err != nil {
+		return nil, err
+	}
 	temp, err := tempdir.Make("parallelcl-notebook-", endMarked)
 	if err != nil {
 		return nil, err
@@ -67,22 +67,28 @@ func (e *notebook) close() error {
 func (e *notebook) execute(r *request) error {
 	do := &commands{notebook: e, request: r, Source: cell.Read(fmt.Sprintf("In[%d]", r.number), r.content.Code)}
 	defer r.unfold()
-	return explained(fail.Tried(do.run), do.File, r.content.Code)
+	err := do.run()
+	return explained(err, do.File, r.content.Code)
 }
 
 // run builds and runs the Go code of a cell. Without plugins the next cell waits, since its process takes the place of this one.
-func (e *notebook) run(r *request, s cell.Source) {
+func (e *notebook) run(r *request, s cell.Source) error {
 	e.building.Lock()
 	defer e.building.Unlock()
-	p, c, file := e.build(r, s)
+	p, c, file, err := e.build(r, s)
+	if err != nil {
+		return err
+	}
 	defer os.Remove(file)
-	err := e.runBuilt(r.ctx, p, c.ID, file)
+	err = e.runBuilt(r.ctx, p, c.ID, file)
 	p.found(c, err)
 	if p.life.Err() != nil {
-		fail.If(errors.Join(err, fail.Tried(func() { e.ready(r, false, "in "+s.File) })))
+		if err := errors.Join(err, e.ready(r, false, "in "+s.File)); err != nil {
+			return err
+		}
 	}
 	e.autosave(p, s.File)
-	fail.If(err)
+	return err
 }
 
 // runBuilt runs a cell that is built, while others are built if they can be.
@@ -95,22 +101,41 @@ func (e *notebook) runBuilt(ctx context.Context, p *process, id int, file string
 }
 
 // build makes a plugin of a cell, or a process that can run it. What it declares is known from then on.
-func (e *notebook) build(r *request, s cell.Source) (p *process, c *cell.Cell, file string) {
-	e.ready(r, false, "before "+s.File)
+func (e *notebook) build(r *request, s cell.Source) (p *process, c *cell.Cell, file string, err error) {
+	if err := e.ready(r, false, "before "+s.File); err != nil {
+		return nil, nil, "", err
+	}
 	p = e.process.Load()
-	c = fail.Or(p.Compile(r.ctx, s))
+	if c, err = p.Compile(r.ctx, s); err != nil {
+		return nil, nil, "", err
+	}
 	for _, note := range c.Notes {
 		r.stream("stderr", note+"\n")
 	}
 	if p.Go.Plugins {
-		file = fail.Or(p.Link(r.ctx, nil, c.ID))
+		file, err = p.Link(r.ctx, nil, c.ID)
 	} else {
-		p = e.renew(r, p.Host, "", "before "+s.File, fail.Or(e.save(r.ctx, p, false)), c.ID)
-		fail.If(c.ReadsLost())
+		p, err = e.renewFor(r, p, c, s.File)
+	}
+	if err != nil {
+		return nil, nil, "", err
 	}
 	p.Commit(c)
 	e.past.sources = append(e.past.sources, s)
-	return p, c, file
+	return p, c, file, nil
+}
+
+// renewFor starts a host that has one more cell, which may read nothing that did not come along.
+func (e *notebook) renewFor(r *request, old *process, c *cell.Cell, name string) (*process, error) {
+	lost, err := e.save(r.ctx, old, false)
+	if err != nil {
+		return nil, err
+	}
+	p, err := e.renew(r, old.Host, "", "before "+name, lost, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	return p, c.ReadsLost()
 }
 
 // force ends a host whose cells don't stop. The next cell gets a new one.

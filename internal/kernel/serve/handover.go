@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -9,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
@@ -32,15 +32,15 @@ type history struct {
 
 // ready makes sure that a host runs that has the module's packages as they are, and has not grown too large. If a learner
 // cannot come along to a new one the old one stays, unless force is set, which wants a new one in any case.
-func (e *notebook) ready(r *request, force bool, when string) {
+func (e *notebook) ready(r *request, force bool, when string) error {
 	p := e.process.Load()
 	if p.life.Err() != nil {
 		h, err := p.Current(context.WithoutCancel(r.ctx))
 		if err != nil {
 			h = p.Host
 		}
-		e.renew(r, h, fmt.Sprintf("the old one has ended (%v)", context.Cause(p.life)), when, rt.Lost{})
-		return
+		_, err = e.renew(r, h, fmt.Sprintf("the old one has ended (%v)", context.Cause(p.life)), when, rt.Lost{})
+		return err
 	}
 	source, why := origin.Fingerprint(p.Module), ""
 	switch {
@@ -53,27 +53,42 @@ func (e *notebook) ready(r *request, force bool, when string) {
 		why = "the old one had grown too large"
 	}
 	if why == "" || why+source == e.past.refused {
-		return
+		return nil
 	}
-	err := fail.Tried(func() {
-		h := fail.Or(p.Current(r.ctx))
-		lost := fail.Or(e.save(r.ctx, p, false))
-		refused := len(lost.Learners) > 0 && !force && h.Go.Plugins
-		fail.When(refused, "%s. %%handover replaces it all the same.", strings.Join(lost.Learners, "; "))
-		e.renew(r, h, why, when, lost)
-	})
-	if force || r.ctx.Err() != nil {
-		fail.If(err)
-	} else if err != nil {
-		e.past.refused = why + source
-		r.stream("stderr", fmt.Sprintf("The cells should have a new process (%s), but they go on in the old one: %v\n", why, err))
+	err := e.replace(r, p, force, why, when)
+	if err == nil || force || r.ctx.Err() != nil {
+		return err
 	}
+	e.past.refused = why + source
+	r.stream("stderr", fmt.Sprintf("The cells should have a new process (%s), but they go on in the old one: %v\n", why, err))
+	return nil
+}
+
+// replace replaces a host that still runs. A learner that cannot come along is an error, unless
+// force is set.
+func (e *notebook) replace(r *request, p *process, force bool, why, when string) error {
+	h, err := p.Current(r.ctx)
+	if err != nil {
+		return err
+	}
+	lost, err := e.save(r.ctx, p, false)
+	if err != nil {
+		return err
+	}
+	if len(lost.Learners) > 0 && !force && h.Go.Plugins {
+		return errors.New(strings.Join(lost.Learners, "; ") + ". %handover replaces it all the same.")
+	}
+	_, err = e.renew(r, h, why, when, lost)
+	return err
 }
 
 // save has a host save the variables: quickly after a cell, in case that the next one ends the host.
 func (e *notebook) save(ctx context.Context, p *process, quick bool) (lost rt.Lost, err error) {
-	defer fail.Caught(&err)
-	r := rt.Saving{Dir: fail.Or(os.MkdirTemp(e.dir, "saved")), Quick: quick}
+	dir, err := os.MkdirTemp(e.dir, "saved")
+	if err != nil {
+		return lost, err
+	}
+	r := rt.Saving{Dir: dir, Quick: quick}
 	gone := p.Lost()
 	for _, v := range p.Names("var") {
 		if !slices.Contains(gone, v.Name) {
@@ -107,7 +122,7 @@ func (e *notebook) autosave(p *process, after string) {
 // renew starts a host in place of the one there is, where there are no plugins with one more cell, which it is to run. It tells
 // it what cells have declared and saved. It says why and what came along or, if it has no reason, only what did not: when is said
 // to those who read that later.
-func (e *notebook) renew(r *request, h *build.Host, why, when string, lost rt.Lost, run ...int) *process {
+func (e *notebook) renew(r *request, h *build.Host, why, when string, lost rt.Lost, run ...int) (*process, error) {
 	cells, ctx, text := e.process.Load().Cells, context.WithoutCancel(r.ctx), ""
 	if h != cells.Host { // for which cells were not compiled
 		cells = h.Cells(e.dir)
@@ -121,7 +136,10 @@ func (e *notebook) renew(r *request, h *build.Host, why, when string, lost rt.Lo
 		}
 		cells.Inherit(e.process.Load().Notebook)
 	}
-	p := fail.Or(e.start(ctx, cells, run...))
+	p, err := e.start(ctx, cells, run...)
+	if err != nil {
+		return nil, err
+	}
 	old := e.process.Load()
 	old.end()
 	<-old.life.Done()
@@ -146,7 +164,7 @@ func (e *notebook) renew(r *request, h *build.Host, why, when string, lost rt.Lo
 	if text != "" {
 		r.stream("stderr", strings.TrimSpace(text)+"\n")
 	}
-	return p
+	return p, nil
 }
 
 // reasons puts the reasons in place of names that have one.
@@ -176,13 +194,14 @@ func (p *process) found(c *cell.Cell, err error) {
 
 // declareAgain has a new host declare and register what cells have.
 func (p *process) declareAgain(ctx context.Context) (err error) {
-	defer fail.Caught(&err)
 	if len(p.IDs) == 0 {
 		return nil
 	}
 	file := ""
 	if p.Go.Plugins {
-		file = fail.Or(p.Link(ctx, p.IDs))
+		if file, err = p.Link(ctx, p.IDs); err != nil {
+			return err
+		}
 		defer os.Remove(file)
 	}
 	return p.run(ctx, 1<<30, file, "Replay")

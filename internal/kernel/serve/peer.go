@@ -133,20 +133,24 @@ func (s *server) accept(port int, kind zmq4.SocketType, receive func(p *peer, fr
 	return nil
 }
 
-// serve hands on what a peer says. The library panics over some of what anybody who can connect could send.
+// serve serves a peer until it goes. The library panics over some of what anybody who can connect
+// could send.
 func (s *server) serve(p *peer, port int, kind zmq4.SocketType, receive func(p *peer, frames [][]byte)) {
-	defer func() {
-		p.Close()
-		p.door.leave(p)
-		s.unsubscribe(p)
-		s.askers.CompareAndDelete(p.identity, p)
-		if err := recover(); err != nil {
-			log.Print("kernel: connection dropped: ", err)
-		}
-	}()
+	err := recovered(func() error { return s.hear(p, port, kind, receive) })
+	p.Close()
+	p.door.leave(p)
+	s.unsubscribe(p)
+	s.askers.CompareAndDelete(p.identity, p)
+	if errors.As(err, new(panicked)) || errors.As(err, new(tooLong)) {
+		log.Print("kernel: connection dropped: ", err)
+	}
+}
+
+// hear hands on what a peer says, until it goes or what it says is not ZeroMQ.
+func (s *server) hear(p *peer, port int, kind zmq4.SocketType, receive func(p *peer, frames [][]byte)) error {
 	conn, err := zmq4.Open(p, null.Security(), kind, nil, true, nil)
 	if err != nil {
-		return
+		return err
 	}
 	p.zmq, p.identity = conn, conn.Peer.Meta["Identity"]
 	p.SetDeadline(time.Time{})
@@ -158,10 +162,7 @@ func (s *server) serve(p *peer, port int, kind zmq4.SocketType, receive func(p *
 	for {
 		m, err := conn.RecvMsg()
 		if err != nil {
-			if errors.As(err, new(tooLong)) {
-				log.Print("kernel: connection dropped: ", err)
-			}
-			return
+			return err
 		}
 		if m.Type == zmq4.UsrMsg {
 			receive(p, m.Frames)

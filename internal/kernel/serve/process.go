@@ -15,7 +15,6 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
@@ -33,18 +32,20 @@ type process struct {
 
 // start starts the host of cells. Where they are no plugins, they are linked to it, with another one that it is to run.
 func (e *notebook) start(ctx context.Context, cells *build.Cells, run ...int) (p *process, err error) {
-	defer fail.Caught(&err)
 	file := cells.Program
 	if !cells.Go.Plugins && len(cells.IDs)+len(run) > 0 {
-		file = fail.Or(cells.Link(ctx, cells.IDs, run...))
+		if file, err = cells.Link(ctx, cells.IDs, run...); err != nil {
+			return nil, err
+		}
 		defer os.Remove(file)
 	}
 	cmd := exec.CommandContext(context.Background(), file, cells.Sum)
-	requests, toAsk := pipe()
-	displays, toDisplay := pipe()
-	values, toGive := pipe()
-	replies, toReply := pipe()
-	cmd.ExtraFiles = []*os.File{requests, toDisplay, values, toReply} // from 3 on
+	ends, err := pipes(4)
+	if err != nil {
+		return nil, err
+	}
+	toAsk, displays, toGive, replies := ends[1], ends[2], ends[5], ends[6]
+	cmd.ExtraFiles = []*os.File{ends[0], ends[3], ends[4], ends[7]} // from 3 on
 	cmd.Env = append(os.Environ(), marker+e.dir, protocol.GONB_PIPE_ENV+"=/dev/fd/4", protocol.GONB_PIPE_BACK_ENV+"=/dev/fd/5")
 	drain, err := launch(cmd, e.text)
 	for _, f := range cmd.ExtraFiles {
@@ -78,10 +79,19 @@ type duplex struct {
 	io.WriteCloser
 }
 
-func pipe() (r, w *os.File) {
-	r, w, err := os.Pipe()
-	fail.If(err)
-	return r, w
+// pipes makes pipes and returns their ends: of each the one to read from, then the one to write to.
+func pipes(n int) (ends []*os.File, err error) {
+	for range n {
+		r, w, err := os.Pipe()
+		if err != nil {
+			for _, f := range ends {
+				f.Close()
+			}
+			return nil, err
+		}
+		ends = append(ends, r, w)
+	}
+	return ends, nil
 }
 
 // call has the host do something.

@@ -20,7 +20,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 )
 
@@ -75,8 +74,6 @@ type server struct {
 // serve serves an engine at the ports of a Jupyter connection file, until a front end shuts the kernel down, ctx ends, the
 // process is terminated or the Jupyter server that started it has ended. An interrupt signal stops the cells.
 func serve(ctx context.Context, file string, open func(*server) (engine, error)) (err error) {
-	defer fail.Caught(&err)
-	defer fail.At(file)
 	s := &server{file: file, shells: map[string]*shell{}, published: publisher{subscribers: map[*peer]bool{}}}
 	s.published.changed = sync.NewCond(&s.published.mu)
 	s.ctx, s.end = signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
@@ -86,8 +83,12 @@ func serve(ctx context.Context, file string, open func(*server) (engine, error))
 	interrupts := make(chan os.Signal, 8)
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
-	fail.If(json.Unmarshal(fail.Or(os.ReadFile(file)), &s.connection))
-	s.engine = fail.Or(open(s))
+	if err := s.readConnection(); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	if s.engine, err = open(s); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
 	defer func() { err = errors.Join(err, s.engine.close()) }()
 	defer func() {
 		s.published.linger()
@@ -95,7 +96,9 @@ func serve(ctx context.Context, file string, open func(*server) (engine, error))
 			d.close()
 		}
 	}()
-	fail.If(s.listen())
+	if err := s.listen(); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
 	for {
 		select {
 		case <-interrupts:
@@ -108,6 +111,14 @@ func serve(ctx context.Context, file string, open func(*server) (engine, error))
 			return ctx.Err()
 		}
 	}
+}
+
+func (s *server) readConnection() error {
+	data, err := os.ReadFile(s.file)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, &s.connection)
 }
 
 // parent is the process that started this one, asked for before it may have ended.
@@ -156,15 +167,32 @@ func (s *server) handle(r *request, err error) {
 }
 
 // enter does what a request wants. A panic in the kernel's own code, or in the checker of types, is an error of this request.
-func enter(do func() error) (err error) {
+func enter(do func() error) error {
+	err := recovered(do)
+	if p := (panicked{}); errors.As(err, &p) {
+		log.Printf("kernel: panic: %v\n%s", p.value, p.stack)
+		return fmt.Errorf("the kernel itself has failed at this, and goes on; please report it with the cell: panic: %v", p.value)
+	}
+	return err
+}
+
+// recovered returns the error of do, or its panic as one.
+func recovered(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			log.Printf("kernel: panic: %v\n%s", p, debug.Stack())
-			err = fmt.Errorf("the kernel itself has failed at this, and goes on; please report it with the cell: panic: %v", p)
+			err = panicked{p, debug.Stack()}
 		}
 	}()
 	return do()
 }
+
+// panicked is a panic as an error.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p panicked) Error() string { return fmt.Sprint(p.value) }
 
 // busy says that the kernel works on a request.
 var busy = fields{"execution_state": "busy"}

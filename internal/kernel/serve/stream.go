@@ -9,7 +9,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/parallelcl/parallelcl/internal/fail"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 )
 
@@ -21,8 +20,14 @@ const (
 // launch starts a command, which ends with all that it has started, and shows what these write. drain waits until all that
 // they have written so far is shown.
 func launch(cmd *exec.Cmd, show func(stream, text string)) (drain func(), err error) {
-	stdout, toStdout := newStream("stdout", show)
-	stderr, toStderr := newStream("stderr", show)
+	stdout, toStdout, err := newStream("stdout", show)
+	if err != nil {
+		return nil, err
+	}
+	stderr, toStderr, err := newStream("stderr", show)
+	if err != nil {
+		return nil, errors.Join(err, toStdout.Close())
+	}
 	build.Group(cmd)
 	cmd.Stdout, cmd.Stderr = toStdout, toStderr
 	err = errors.Join(cmd.Start(), toStdout.Close(), toStderr.Close())
@@ -39,9 +44,16 @@ type stream struct {
 }
 
 // newStream returns a stream and the file that programs write to.
-func newStream(name string, show func(name, text string)) (s *stream, w *os.File) {
-	r, w := pipe()
-	s = &stream{name: name, show: show, conn: fail.Or(r.SyscallConn())}
+func newStream(name string, show func(name, text string)) (s *stream, w *os.File, err error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	conn, err := r.SyscallConn()
+	if err != nil {
+		return nil, nil, errors.Join(err, r.Close(), w.Close())
+	}
+	s = &stream{name: name, show: show, conn: conn}
 	go func() {
 		defer r.Close()
 		s.conn.Read(func(fd uintptr) (end bool) {
@@ -52,7 +64,7 @@ func newStream(name string, show func(name, text string)) (s *stream, w *os.File
 			return end
 		})
 	}()
-	return s, w
+	return s, w, nil
 }
 
 // drain waits until all that programs have written so far is shown. It fails at the end, when it is.
