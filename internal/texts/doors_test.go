@@ -14,9 +14,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
-// severalDoors are packages with more than one door, or with one that is not listed yet. Package fail raises errors as panics
-// and goes with its last use.
-var severalDoors = []string{"internal/fail", "viz/nb", "viz/report"}
+// severalDoors are packages with more than one door.
+var severalDoors = []string{"viz/nb", "viz/report"}
 
 // TestDoors: a panic of code of others becomes an error only at the doors that CONTRIBUTING lists, one in each package.
 func TestDoors(t *testing.T) {
