@@ -100,9 +100,10 @@ func startBrowser(t *testing.T, program string) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+	cmd := exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
 		"--disable-component-update", "--disable-extensions", "--user-data-dir="+t.TempDir(), "--remote-debugging-pipe", "about:blank")
 	cmd.ExtraFiles = []*os.File{theirIn, theirOut}
+	cmd.Stderr, cmd.WaitDelay = io.Discard, 10*time.Second // Wait waits for its children too, which have the same pipe
 	must.Do(t, cmd.Start())
 	theirIn.Close()
 	theirOut.Close()
@@ -137,7 +138,9 @@ func startBrowser(t *testing.T, program string) *browser {
 			for range b.events { // it may still be talking
 			}
 		}()
-		cmd.Wait()
+		slow := time.AfterFunc(10*time.Second, func() { cmd.Process.Kill() })
+		defer slow.Stop()
+		cmd.Wait() // then its profile can go
 	})
 	return b
 }

@@ -1,126 +1,120 @@
 package report
 
 import (
-	"cmp"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
-	"math"
 	"regexp"
-	"slices"
 	"strings"
 )
 
 const (
-	drawingDepth = 500        // how deep elements of a drawing may lie in each other, or refer to each other
-	drawingRules = 10_000_000 // of style sheets, for each element
+	maxDrawn     = 300_000 // elements of a drawing, and one more for each 20 bytes
+	drawingDepth = 500     // how deep elements of a drawing may lie in each other, or refer to each other
+	endless      = 1 << 30 // the weight of what refers to itself
 )
 
 var errExpands = errors.New("its elements refer to each other so often that drawing it takes too long")
 
-// part is an element of a drawing.
-type part struct {
-	names    []string // its element's name, its id, its classes
-	children []*part
-	uses     []string // ids of what is drawn beside it, once
-	paints   []string // ids of what each element within it may be painted with
-	vertices int      // at which markers may stand
-	weight   int      // 0 until it is known, -1 while it is asked for
+// drawing is an SVG: a browser draws an element again for each reference to it.
+type drawing struct {
+	root    part
+	named   map[string]*part // elements by "#" and their id; what style sheets say of elements by name, id or class
+	markers bool             // they may stand at each vertex
 }
 
-// weighDrawing is the number of elements that a browser draws: each as often as others refer to it. It errs on the side of more.
+// part is an element of a drawing, or a rule of its style sheets.
+type part struct {
+	element  string
+	children []*part
+	refers   []string // names of parts that may be drawn with each element within it
+	vertices int
+	weight   int // 0 until it is known
+}
+
+// weighDrawing bounds how many elements a browser draws. A drawing whose references are not all plain is refused.
 func weighDrawing(source string) (int, error) {
-	root, err := partsOf(source)
+	d, err := readDrawing(source)
 	if err != nil {
 		return 0, err
 	}
-	return root.weigh(root.byID(map[string]*part{}), 0)
-}
-
-func (p *part) byID(ids map[string]*part) map[string]*part {
-	if id := p.names[1]; id != "" && ids[id] == nil {
-		ids[id] = p
-	}
-	for _, c := range p.children {
-		c.byID(ids)
-	}
-	return ids
-}
-
-func (p *part) weigh(ids map[string]*part, depth int) (int, error) {
-	if p.weight < 0 || depth > drawingDepth {
+	n := d.weigh(&d.root, 0)
+	if n > maxDrawn+len(source)/20 {
 		return 0, errExpands
 	}
-	if p.weight > 0 {
-		return p.weight, nil
+	return n, nil
+}
+
+// weigh counts each element within a part once for each combination of what it may be drawn with.
+func (d *drawing) weigh(p *part, depth int) int {
+	switch {
+	case p == nil: // nothing has the name
+		return 0
+	case p.weight > 0:
+		return p.weight
+	case depth > drawingDepth:
+		return endless
 	}
-	p.weight = -1
-	sum := func(n int, children []*part, names []string) (int, error) {
-		for _, id := range names {
-			if q := ids[id]; q != nil {
-				children = append(children, q)
-			}
-		}
-		for _, q := range children {
-			w, err := q.weigh(ids, depth+1)
-			if n = min(math.MaxInt32, n+w); err != nil {
-				return 0, err
-			}
-		}
-		return n, nil
+	p.weight = endless // if it refers to itself
+	n := 1
+	if d.markers {
+		n += p.vertices
 	}
-	drawn, err := sum(1+p.vertices, slices.Clip(p.children), p.uses)
-	painted, err2 := sum(1, nil, p.paints)
-	p.weight = min(math.MaxInt32, drawn*painted)
-	return p.weight, cmp.Or(err, err2)
+	for _, c := range p.children {
+		n = min(endless, n+d.weigh(c, depth+1))
+	}
+	for _, name := range p.refers {
+		n = min(endless, n*(1+d.weigh(d.named[name], depth+1)))
+	}
+	p.weight = n
+	return n
 }
 
 var (
-	reference  = regexp.MustCompile(`#([^\s"'();,]+)`)
-	cssComment = regexp.MustCompile(`(?s)/\*.*?\*/`)
-	cssRule    = regexp.MustCompile(`([^{}]*)\{([^{}]*)\}`)
-	cssWord    = regexp.MustCompile(`[\w-]+`)
-	entity     = regexp.MustCompile(`<!ENTITY\s+([\w.:-]+)\s+(?:"([^"<&%#]{0,200})"|'([^'<&%#]{0,200})')\s*>`)
-	drawnOnce  = words(`href clip-path mask filter`)
-	animations = words(`set animate animateMotion animateTransform`)
+	entity  = regexp.MustCompile(`<!ENTITY\s+([\w.:-]+)\s+(?:"([^"<&%#]{0,200})"|'([^'<&%#]{0,200})')\s*>`)
+	doctype = regexp.MustCompile(`^DOCTYPE[^\[\]<>]*(?:\[(?:\s*` + entity.String() + `)*\s*\]\s*)?$`)
 
-	// hiding finds values in which references could hide: other drawings and style sheets, letters that are written as numbers.
-	hiding = regexp.MustCompile(`(?i)data:(?:image/svg|text)|@import|\\(?s:.*)\(|\((?s:.*)\\`)
+	reference  = regexp.MustCompile(`(?:^|["'(])\s*#([^\s"'(),;]+)`)
+	oddID      = regexp.MustCompile(`[\s"'(),;%].*`) // which a reference may write in another way
+	animations = words(`set animate animateMotion animateTransform`)
+	animated   = regexp.MustCompile(`\(.*#|href$|^class$`) // so that references change
+	markers    = regexp.MustCompile(`(?i)marker`)
+
+	// hiding finds values, without their white space, in which references could hide: other drawings and style sheets, letters
+	// that are written as numbers, CSS variables, vertices.
+	hiding = regexp.MustCompile(`(?i)data:(?:image/svg|text)|\\.*\(|\(.*\\|--[^;{}()]*:.*["'(]#|(?:^|["'(])#[^"'(),;]*%|\bd:path\(`)
 )
 
-// partsOf reads a drawing. One in which references could hide is refused.
-func partsOf(source string) (*part, error) {
-	d := xml.NewDecoder(strings.NewReader(source))
-	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
-	d.Entity = map[string]string{}
-	within := []*part{{names: []string{"", ""}}}
-	var all []*part
-	var rules strings.Builder
-	markers := strings.Contains(source, "marker")
+func readDrawing(source string) (*drawing, error) {
+	d := &drawing{named: map[string]*part{}}
+	x := xml.NewDecoder(strings.NewReader(source))
+	x.Entity = map[string]string{}
+	within := []*part{&d.root}
+	var sheets strings.Builder
 	for {
-		token, err := d.RawToken()
+		token, err := x.Token()
 		if err == io.EOF {
-			break
+			return d, d.readSheets(sheets.String())
 		}
 		top := within[len(within)-1]
 		switch t := token.(type) {
 		case xml.StartElement:
-			p := &part{names: []string{t.Name.Local, ""}}
-			err = p.read(t.Attr, markers)
-			top.children, within, all = append(top.children, p), append(within, p), append(all, p)
+			p := &part{element: t.Name.Local, refers: []string{t.Name.Local}}
+			err = d.readAttributes(p, t.Attr)
+			top.children, within = append(top.children, p), append(within, p)
+			sheets.WriteString("\n") // between two of them
 		case xml.EndElement:
-			if within = within[:len(within)-1]; len(within) == 0 {
-				err = errors.New("an element ends that did not begin")
-			}
+			within = within[:len(within)-1]
 		case xml.CharData:
-			if top.names[0] == "style" {
-				rules.Write(t)
+			if top.element == "style" {
+				sheets.Write(t)
 			}
 		case xml.Directive:
-			for _, m := range entity.FindAllStringSubmatch(string(t), -1) {
-				d.Entity[m[1]] = m[2] + m[3]
+			for _, m := range entity.FindAllSubmatch(t, -1) {
+				x.Entity[string(m[1])] = string(m[2]) + string(m[3])
 			}
-			if strings.Count(string(t), "<!ENTITY") > len(d.Entity) {
+			if !doctype.Match(t) || strings.Count(string(t), "<!") > len(x.Entity) { // of two with one name the first counts
 				err = errExpands
 			}
 		case xml.ProcInst:
@@ -128,82 +122,90 @@ func partsOf(source string) (*part, error) {
 				err = errExpands
 			}
 		}
-		if len(within) > drawingDepth {
-			err = errExpands
-		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	return within[0], applyRules(cssComment.ReplaceAllString(rules.String(), ""), all)
 }
 
-// read notes the names of an element, and to what its attributes refer.
-func (p *part) read(attributes []xml.Attr, markers bool) error {
+// readAttributes notes what an element is called, and to what it refers.
+func (d *drawing) readAttributes(p *part, attributes []xml.Attr) error {
 	for _, a := range attributes {
-		name, value := a.Name.Local, a.Value
+		name, value := a.Name.Local, strings.Join(strings.Fields(a.Value), "")
 		switch {
-		case a.Name.Space != "" && a.Name.Space != "xlink", name == "content": // what editors keep for themselves
 		case name == "id":
-			p.names[1] = value
-		case name == "class":
-			p.names = append(p.names, strings.Fields(value)...)
-		case hiding.MatchString(value), animations[p.names[0]] && (strings.Contains(value, "url(") || value == "href"):
-			return errExpands
-		case (name == "d" || name == "points") && markers:
-			p.vertices += len(value) / 8
-		case name == "style":
-			if err := p.declare(value); err != nil {
-				return err
+			p.refers = append(p.refers, a.Value)
+			if id := "#" + oddID.ReplaceAllString(value, ""); id != "#"+a.Value {
+				d.named[id] = &part{weight: endless}
+			} else if d.named[id] == nil {
+				d.named[id] = p
 			}
-		case name != "href" || p.names[0] != "a" && !animations[p.names[0]]:
-			p.refer(name, value)
-		}
-	}
-	return nil
-}
-
-// declare notes to what declarations of a style refer.
-func (p *part) declare(declarations string) error {
-	for declaration := range strings.SplitSeq(declarations, ";") {
-		name, value, _ := strings.Cut(declaration, ":")
-		name = strings.ToLower(strings.TrimSpace(name))
-		if strings.HasPrefix(name, "--") && strings.Contains(value, "#") && strings.Contains(value, "(") || drawnOnce[name] && strings.Contains(value, "inherit") {
+		case name == "class":
+			p.refers = append(p.refers, strings.Fields(a.Value)...)
+		case name == "href" && p.element == "a", name != "href" && a.Name.Space != "", name == "content", strings.HasPrefix(name, "aria-"):
+			// is for readers, their programs and editors
+		case hiding.MatchString(value), animations[p.element] && animated.MatchString(value):
 			return errExpands
+		default:
+			if name == "d" || name == "points" {
+				p.vertices += len(value) / 2
+			}
+			d.markers = d.markers || markers.MatchString(name+value)
+			for _, m := range reference.FindAllStringSubmatch(value, -1) {
+				p.refers = append(p.refers, "#"+m[1])
+			}
 		}
-		p.refer(name, value)
 	}
 	return nil
 }
 
-func (p *part) refer(name, value string) {
-	for _, m := range reference.FindAllStringSubmatch(value, -1) {
-		if drawnOnce[name] {
-			p.uses = append(p.uses, m[1])
-		} else {
-			p.paints = append(p.paints, m[1])
-		}
-	}
-}
+var (
+	cssRule       = regexp.MustCompile(`([^{}]*)\{([^{}]*)\}`)
+	cssWord       = regexp.MustCompile(`[\w-]+`)
+	cssString     = regexp.MustCompile(`"[^"'{}\r\n]*"|'[^'"{}\r\n]*'`)
+	plainSelector = regexp.MustCompile(`^[\w\s.,#>+~-]+$`)
 
-// applyRules notes what style sheets refer to, for all elements that they may mean.
-func applyRules(rules string, all []*part) error {
-	found := cssRule.FindAllStringSubmatch(rules, -1)
-	if hiding.MatchString(rules) || strings.Contains(cssRule.ReplaceAllString(rules, ""), "#") || len(found)*len(all) > drawingRules {
+	// unclear finds, outside of strings, what may hide braces, and rules for other elements than they name.
+	unclear = regexp.MustCompile(`(?i)keyframes|/\*|\\|["']|[(\[][^)\]]*[{}]`)
+)
+
+// readSheets notes to what rules of style sheets refer, for all elements of which they name the element, the id or a class.
+func (d *drawing) readSheets(css string) error {
+	if hiding.MatchString(strings.Join(strings.Fields(css), "")) {
 		return errExpands
 	}
-	for _, m := range found {
-		if !strings.Contains(m[2], "#") || !strings.Contains(m[2], "(") {
+	d.markers = d.markers || markers.MatchString(css)
+	left := len(d.referred(css))
+	if left > 0 && unclear.MatchString(cssString.ReplaceAllString(css, "")) {
+		return errExpands
+	}
+	for i, m := range cssRule.FindAllStringSubmatch(css, -1) {
+		rule := &part{refers: d.referred(m[2])}
+		if len(rule.refers) == 0 || !plainSelector.MatchString(m[1]) {
 			continue
 		}
-		named, every := words(strings.Join(cssWord.FindAllString(m[1], -1), " ")), strings.ContainsAny(m[1], "*[:")
-		for _, p := range all {
-			if every || slices.ContainsFunc(p.names, func(name string) bool { return named[name] }) {
-				if err := p.declare(m[2]); err != nil {
-					return err
-				}
+		left -= len(rule.refers)
+		key := fmt.Sprint("rule ", i)
+		d.named[key] = rule
+		for _, name := range cssWord.FindAllString(m[1], -1) {
+			if d.named[name] == nil {
+				d.named[name] = &part{}
 			}
+			d.named[name].refers = append(d.named[name].refers, key)
 		}
 	}
+	if left > 0 { // in no plain rule
+		return errExpands
+	}
 	return nil
+}
+
+// referred are the names of elements to which CSS refers.
+func (d *drawing) referred(css string) (names []string) {
+	for _, m := range reference.FindAllStringSubmatch("{"+css, -1) {
+		if name := "#" + m[1]; d.named[name] != nil {
+			names = append(names, name)
+		}
+	}
+	return names
 }

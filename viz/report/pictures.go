@@ -26,7 +26,6 @@ import (
 const (
 	maxPictureBytes  = 32 << 20 // of a file
 	maxPicturePixels = 1 << 25
-	maxDrawn         = 300_000 // elements, and one more for each 20 bytes
 )
 
 // pictures are those of a page. Each stands in it once, as a data URI, however often it is shown: until the page is complete, a
@@ -74,28 +73,24 @@ func (p *pictures) place(r *notebookRenderer, address string) (string, error) {
 
 // put puts pictures into the pieces of a page, in their order. The second time, the page's script takes the first.
 func (p *pictures) put(pieces ...*template.HTML) {
-	shown, done := make([]int, len(p.all)), make([]bool, len(p.all))
-	number := func(place string) int {
-		i, _ := strconv.Atoi(pictureMark.FindStringSubmatch(place)[1])
-		return i
-	}
+	times := map[string]int{} // 0 once a picture stands in the page
 	for _, piece := range pieces {
 		for _, place := range pictureMark.FindAllString(string(*piece), -1) {
-			shown[number(place)]++
+			times[place]++
 		}
 	}
 	for _, piece := range pieces {
 		*piece = template.HTML(pictureMark.ReplaceAllStringFunc(string(*piece), func(place string) string {
-			i := number(place)
-			switch src := `src="` + p.all[i].uri + `"`; {
-			case done[i]:
-				return fmt.Sprintf(`data-as="%d"`, i)
-			case shown[i] > 1:
-				done[i] = true
-				return fmt.Sprintf(`data-picture="%d" %s`, i, src)
-			default:
-				return src
+			number, n := pictureMark.FindStringSubmatch(place)[1], times[place]
+			if times[place] = 0; n == 0 {
+				return fmt.Sprintf(`data-as="%s"`, number)
 			}
+			i, _ := strconv.Atoi(number)
+			src := `src="` + p.all[i].uri + `"`
+			if n > 1 {
+				src = fmt.Sprintf(`data-picture="%s" %s`, number, src)
+			}
+			return src
 		}))
 	}
 }
@@ -113,10 +108,7 @@ func (r *notebookRenderer) readPicture(address string) (p picture, err error) {
 		return p, errors.New("it is not a picture that browsers show")
 	case kind == "image/svg+xml":
 		data = drawingFile(string(data))
-		if p.drawn, err = weighDrawing(string(data)); err == nil && p.drawn > maxDrawn+len(data)/20 {
-			err = errExpands
-		}
-		if err != nil {
+		if p.drawn, err = weighDrawing(string(data)); err != nil {
 			return p, fmt.Errorf("a drawing: %w", err)
 		}
 	case err != nil && !errors.Is(err, image.ErrFormat): // browsers know more kinds than we do
@@ -165,13 +157,10 @@ func unescaped(name string) string {
 // dataAddress is the address of what a notebook holds under a media type: text where it is SVG, base64 else.
 func dataAddress(media, text string) string {
 	if strings.HasPrefix(strings.TrimSpace(text), "<") {
-		text = declaration.ReplaceAllString(text, "") // of an encoding that the notebook's text no longer has
 		text = base64.StdEncoding.EncodeToString([]byte(text))
 	}
 	return "data:" + media + ";base64," + text
 }
-
-var declaration = regexp.MustCompile(`^\s*<\?xml[^>]*\?>`)
 
 // readBeside reads a file of the notebook's folder or below. No name and no link leads out of there.
 func (n *Notebook) readBeside(address string) ([]byte, error) {
@@ -207,9 +196,12 @@ func pictureKind(data []byte) string {
 	return ""
 }
 
+// declaration is that of an encoding, which the text of a notebook no longer has. The text of a file that isn't UTF-8 is refused.
+var declaration = regexp.MustCompile(`^[\s\x{feff}]*<\?xml[^>]*\?>`)
+
 // drawingFile makes a file of a drawing. One that lay in a page may lack the names of its languages.
 func drawingFile(source string) []byte {
-	names := ""
+	source, names := declaration.ReplaceAllString(source, ""), ""
 	if !strings.Contains(source, "http://www.w3.org/2000/svg") {
 		names = ` xmlns="http://www.w3.org/2000/svg"`
 	}
