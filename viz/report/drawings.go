@@ -20,7 +20,7 @@ var errExpands = errors.New("its elements refer to each other so often that draw
 // drawing is an SVG: a browser draws an element again for each reference to it.
 type drawing struct {
 	root    part
-	named   map[string]*part // elements by "#" and their id; what style sheets say of elements by name, id or class
+	named   map[string]*part // elements by "#" and id; what style sheets say by element, id or class
 	markers bool             // they may stand at each vertex
 }
 
@@ -72,18 +72,21 @@ func (d *drawing) weigh(p *part, depth int) int {
 }
 
 var (
-	entity  = regexp.MustCompile(`<!ENTITY\s+([\w.:-]+)\s+(?:"([^"<&%#]{0,200})"|'([^'<&%#]{0,200})')\s*>`)
+	word    = `(?:"([^"<&%#]{0,200})"|'([^'<&%#]{0,200})')`
+	entity  = regexp.MustCompile(`<!ENTITY\s+([\w.:-]+)\s+` + word + `\s*>`)
 	doctype = regexp.MustCompile(`^DOCTYPE[^\[\]<>]*(?:\[(?:\s*` + entity.String() + `)*\s*\]\s*)?$`)
 
 	reference  = regexp.MustCompile(`(?:^|["'(])\s*#([^\s"'(),;]+)`)
-	oddID      = regexp.MustCompile(`[\s"'(),;%].*`) // which a reference may write in another way
+	oddID      = regexp.MustCompile(`[\s"'(),;%].*`)    // which a reference may write in another way
+	unpainted  = regexp.MustCompile(`^aria-|^content$`) // attributes for screen readers and editors
 	animations = words(`set animate animateMotion animateTransform`)
 	animated   = regexp.MustCompile(`\(.*#|href$|^class$`) // so that references change
 	markers    = regexp.MustCompile(`(?i)marker`)
 
-	// hiding finds values, without their white space, in which references could hide: other drawings and style sheets, letters
-	// that are written as numbers, CSS variables, vertices.
-	hiding = regexp.MustCompile(`(?i)data:(?:image/svg|text)|\\.*\(|\(.*\\|--[^;{}()]*:.*["'(]#|(?:^|["'(])#[^"'(),;]*%|\bd:path\(`)
+	// hiding finds values, without their white space, in which references could hide: other drawings and
+	// style sheets, letters that are written as numbers, CSS variables, vertices.
+	hiding = regexp.MustCompile(`(?i)data:(?:image/svg|text)|\\.*\(|\(.*\\|(?:^|["'(])#[^"'(),;]*%|` +
+		`--[^;{}()]*:.*["'(]#|\bd:path\(`)
 )
 
 func readDrawing(source string) (*drawing, error) {
@@ -114,7 +117,7 @@ func readDrawing(source string) (*drawing, error) {
 			for _, m := range entity.FindAllSubmatch(t, -1) {
 				x.Entity[string(m[1])] = string(m[2]) + string(m[3])
 			}
-			if !doctype.Match(t) || strings.Count(string(t), "<!") > len(x.Entity) { // of two with one name the first counts
+			if !doctype.Match(t) || strings.Count(string(t), "<!") > len(x.Entity) { // the first of a name counts
 				err = errExpands
 			}
 		case xml.ProcInst:
@@ -142,8 +145,7 @@ func (d *drawing) readAttributes(p *part, attributes []xml.Attr) error {
 			}
 		case name == "class":
 			p.refers = append(p.refers, strings.Fields(a.Value)...)
-		case name == "href" && p.element == "a", name != "href" && a.Name.Space != "", name == "content", strings.HasPrefix(name, "aria-"):
-			// is for readers, their programs and editors
+		case name == "href" && p.element == "a", name != "href" && a.Name.Space != "", unpainted.MatchString(name):
 		case hiding.MatchString(value), animations[p.element] && animated.MatchString(value):
 			return errExpands
 		default:
@@ -169,7 +171,8 @@ var (
 	unclear = regexp.MustCompile(`(?i)keyframes|/\*|\\|["']|[(\[][^)\]]*[{}]`)
 )
 
-// readSheets notes to what rules of style sheets refer, for all elements of which they name the element, the id or a class.
+// readSheets notes to what rules of style sheets refer, for each element whose name, id or class they
+// mention.
 func (d *drawing) readSheets(css string) error {
 	if hiding.MatchString(strings.Join(strings.Fields(css), "")) {
 		return errExpands

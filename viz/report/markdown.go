@@ -26,9 +26,9 @@ func markdownOf(cell int) goldmark.Markdown {
 	return m
 }
 
-// Bounds of Markdown in one text, far beyond what people write: the parser takes time that grows with the square of the marks
-// in a text, fills up a table's short rows, and copies an address that is defined once to wherever it is used. What exceeds
-// them, or with others those of the page, is shown as it was typed.
+// Bounds of Markdown in one text, far beyond what people write: the parser takes time that grows with
+// the square of the marks in a text, fills up a table's short rows, and copies an address that is
+// defined once to wherever it is used.
 const (
 	maxMarks = 50_000  // punctuation marks and lines
 	maxCells = 100_000 // if each line were a row of the widest table
@@ -37,27 +37,28 @@ const (
 
 // within says whether a text has no more marks, and can have no more cells, than it should.
 func (b *bounds) within(source string) bool {
-	rows, widest, marks, plain := 0, 0, 0, 0
+	rows, widest, bars, marks := 0, 0, 0, 0
 	for line := range strings.Lines(source) {
 		columns := strings.Count(line, "|")
-		rows, widest, marks, plain = rows+1, max(widest, 1+columns), marks+1, plain+1+columns // that no others are compared with
+		rows, widest, bars = rows+1, max(widest, 1+columns), bars+columns
 		for _, c := range []byte(line) {
-			if util.IsPunct(c) && c != '+' && c != '/' && c != '=' { // those of base64
+			if util.IsPunct(c) && c != '+' && c != '/' && c != '=' { // base64 has these
 				marks++
 			}
 		}
 	}
-	return marks <= maxMarks && rows*widest <= max(maxCells, 10*len(source)) && spend(&b.nodes, rows*widest) && spend(&b.marks, (marks-plain)*(marks-plain))
+	compared := marks - bars // with each other
+	return marks+rows <= maxMarks && rows*widest <= max(maxCells, 10*len(source)) &&
+		spend(&b.nodes, rows*widest) && spend(&b.marks, compared*compared)
 }
 
 // renderMarkdown renders the text of a cell, complete with its formulas and pictures.
 func (r *notebookRenderer) renderMarkdown(source string) string {
 	made := bounded{most: min(1000+maxTimes*len(source), r.left.made)}
-	if !r.left.within(source) || markdownOf(r.at).Convert([]byte(source), &made) != nil {
-		r.left.made -= made.Len()
+	fits := r.left.within(source) && markdownOf(r.at).Convert([]byte(source), &made) == nil
+	if r.left.made -= made.Len(); !fits {
 		return r.tooMuch(source, "its text", "has too many marks, lines or cells of tables for Markdown")
 	}
-	r.left.made -= made.Len()
 	return r.text(made.String(), source)
 }
 

@@ -34,7 +34,7 @@ type notebookRenderer struct {
 func (n *Notebook) newRenderer(p *notebookPage, site map[string]string) *notebookRenderer {
 	r := &notebookRenderer{
 		notebook: n, page: p, ids: headingIDs{"cite": 1, "left": 1, "made": 1}, site: site, left: boundsOf(n.size),
-		pictures: pictures{byAddr: map[string]int{}, bySum: map[string]int{}},
+		pictures: pictures{byAddress: map[string]int{}, bySum: map[string]int{}},
 	}
 	r.typesetter.left = &r.left.tex
 	return r

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html"
 	"html/template"
@@ -123,23 +122,25 @@ func (r *notebookRenderer) show(o *output, media, text string) string {
 	return shown
 }
 
-// figure shows one of ours, which may come from anywhere.
+// figure shows a figure of ours, whose data may come from anywhere.
 func (r *notebookRenderer) figure(text string) string {
-	f, err := (*viz.Frames)(nil), errors.New("the data of the page's figures are more than a page can hold")
-	if r.left.unpacked > 0 {
-		f, err = viz.ReadFrames([]byte(text)) // which checks it
+	if r.left.unpacked <= 0 {
+		r.leave("a figure: the data of the page's figures are more than a page can hold")
+		return ""
 	}
+	f, err := viz.ReadFrames([]byte(text)) // which checks it
 	if err != nil {
 		r.left.unpacked -= viz.MaxCells
-	} else {
-		r.left.unpacked -= f.Cells()
-		if shown := f.HTML(); spend(&r.left.shown, len(shown)) {
-			return shown
-		}
-		err = errors.New("the page would be too large")
+		r.leave("a figure: %v", err)
+		return ""
 	}
-	r.leave("a figure: %v", err)
-	return ""
+	r.left.unpacked -= f.Cells()
+	shown := f.HTML()
+	if !spend(&r.left.shown, len(shown)) {
+		r.leave("a figure: the page would be too large")
+		return ""
+	}
+	return shown
 }
 
 // showHTML shows what is left of HTML; nothing where that is nothing, and there is another version.

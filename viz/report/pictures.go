@@ -28,17 +28,18 @@ const (
 	maxPicturePixels = 1 << 25
 )
 
-// pictures are those of a page. Each stands in it once, as a data URI, however often it is shown: until the page is complete, a
-// place with its number stands for it, which no notebook can have.
+// pictures are those of a page. Each stands in it once, as a data URI, however often it is shown.
+// Until the page is complete its number stands for it, between marks that no notebook can have.
 type pictures struct {
-	all    []picture
-	byAddr map[string]int
-	bySum  map[string]int
+	all       []picture
+	byAddress map[string]int // what was read once isn't read again
+	bySum     map[string]int
 }
 
 type picture struct {
-	uri   string
-	drawn int // elements that a browser draws each time, of a drawing
+	uri    string
+	drawn  int  // elements that a browser draws each time, of a drawing
+	beside bool // it is a file's, which has a bound of its own
 }
 
 var pictureMark = regexp.MustCompile(`src="data:image/png;base64,` + mark + `x(\d+)x"`)
@@ -49,7 +50,7 @@ func (p *pictures) place(r *notebookRenderer, address string) (string, error) {
 	if strings.HasPrefix(strings.ToLower(address), "attachment:") {
 		key = fmt.Sprint(r.at, " ", address)
 	}
-	i, known := p.byAddr[key]
+	i, known := p.byAddress[key]
 	if !known {
 		made, err := r.readPicture(address)
 		if err != nil {
@@ -57,13 +58,13 @@ func (p *pictures) place(r *notebookRenderer, address string) (string, error) {
 		}
 		sum := checksum([]byte(made.uri))
 		if i, known = p.bySum[sum]; !known {
-			if !spend(&r.left.shown, len(made.uri)) {
+			if !made.beside && !spend(&r.left.shown, len(made.uri)) {
 				return "", errors.New("the page would be too large")
 			}
 			i = len(p.all)
 			p.all = append(p.all, made)
 		}
-		p.byAddr[key], p.bySum[sum] = i, i
+		p.byAddress[key], p.bySum[sum] = i, i
 	}
 	if !spend(&r.left.drawn, p.all[i].drawn) {
 		return "", errors.New("drawing all that the page has takes too long")
@@ -97,10 +98,12 @@ func (p *pictures) put(pieces ...*template.HTML) {
 
 // readPicture reads a picture. What kind it is the data tell.
 func (r *notebookRenderer) readPicture(address string) (p picture, err error) {
+	files := r.left.files
 	data, err := r.pictureData(address)
 	if err != nil {
 		return p, err
 	}
+	p.beside = r.left.files < files
 	kind := pictureKind(data)
 	config, _, err := image.DecodeConfig(bytes.NewReader(data))
 	switch {
@@ -114,7 +117,8 @@ func (r *notebookRenderer) readPicture(address string) (p picture, err error) {
 	case err != nil && !errors.Is(err, image.ErrFormat): // browsers know more kinds than we do
 		return p, fmt.Errorf("its data are broken: %w", err)
 	case config.Width > maxPicturePixels/max(1, config.Height):
-		return p, fmt.Errorf("it has %d × %d pixels; a page takes pictures of up to %d million", config.Width, config.Height, maxPicturePixels>>20)
+		return p, fmt.Errorf("it has %d × %d pixels; a page takes pictures of up to %d million",
+			config.Width, config.Height, maxPicturePixels>>20)
 	case !spend(&r.left.pixels, config.Width*config.Height):
 		return p, errors.New("the page has too many pixels in all")
 	}
@@ -143,7 +147,6 @@ func (r *notebookRenderer) pictureData(address string) ([]byte, error) {
 	if err == nil && !spend(&r.left.files, len(data)) {
 		return nil, fmt.Errorf("a page takes up to %d MB of files", maxNotebook>>20)
 	}
-	r.left.shown += 2 * len(data)
 	return data, err
 }
 
@@ -154,7 +157,7 @@ func unescaped(name string) string {
 	return name
 }
 
-// dataAddress is the address of what a notebook holds under a media type: text where it is SVG, base64 else.
+// dataAddress is the address of what a notebook holds under a media type: SVG as text, or base64.
 func dataAddress(media, text string) string {
 	if strings.HasPrefix(strings.TrimSpace(text), "<") {
 		text = base64.StdEncoding.EncodeToString([]byte(text))
@@ -196,7 +199,7 @@ func pictureKind(data []byte) string {
 	return ""
 }
 
-// declaration is that of an encoding, which the text of a notebook no longer has. The text of a file that isn't UTF-8 is refused.
+// declaration names an encoding, which a notebook's text no longer has. Files have to be UTF-8.
 var declaration = regexp.MustCompile(`^[\s\x{feff}]*<\?xml[^>]*\?>`)
 
 // drawingFile makes a file of a drawing. One that lay in a page may lack the names of its languages.

@@ -33,15 +33,13 @@ func (r *notebookRenderer) sanitise(text, typed string) string {
 		return r.tooMuch(typed, "HTML", err.Error())
 	}
 	inner := strings.TrimSuffix(strings.TrimPrefix(out.String(), "<div>"), "</div>")
-	r.left.made -= len(inner)
-	clean := ""
-	if r.left.made > 0 {
-		clean = strings.ReplaceAll(policy.Sanitize(inner), "/>", ">") // no other > stays as it is
+	if r.left.made -= len(inner); r.left.made > 0 {
+		clean := strings.ReplaceAll(policy.Sanitize(inner), "/>", ">") // no other > stays as it is
+		if spend(&r.left.shown, len(clean)) {
+			return r.putFormulas(clean)
+		}
 	}
-	if r.left.made <= 0 || !spend(&r.left.shown, len(clean)) {
-		return r.tooMuch(typed, "HTML", "is too long for the page")
-	}
-	return r.putFormulas(clean)
+	return r.tooMuch(typed, "HTML", "is too long for the page")
 }
 
 // codeTags are those between which a dollar is a dollar.
