@@ -9,10 +9,11 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Accuracy draws the average test accuracy over the tasks started so far against the optimiser step (the paper's Fig. 7), a line
-// for each method, and the level of guessing. It must show which method is ahead and when, what an arrival costs, and how certain
-// the lead is: a band of one standard deviation over the runs or, with more than four methods, a bar of that height at each
-// point.
+// Accuracy draws the average test accuracy over the tasks started so far against the optimiser step
+// (the paper's Fig. 7): a line for each method, and the accuracy of guessing. It must show which
+// method leads and when, what an arrival costs, and how certain the lead is. The spread is one
+// standard deviation over the runs, drawn as a band, or as bars if there are more than four
+// methods.
 func Accuracy(runs ...*results.Run) (*Figure, error) {
 	groups, err := grouped(runs)
 	if err != nil {

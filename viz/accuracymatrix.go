@@ -12,9 +12,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// AccuracyMatrix draws each task's test accuracy at each task's end, in percent, a panel for each method: what each task reached
-// at its own end (framed), and to the right of it what later tasks left. Tasks run from the top down, ends from left to right as
-// they happen. Several runs of a method are averaged; all must have the same timeline.
+// AccuracyMatrix draws each task's test accuracy, in percent, at the end of each task, in a plot
+// for each method. It must show what each task reached at its own end (framed), and to the right of
+// it what later tasks left of that. Tasks run from top to bottom, and task ends from left to right
+// in order of time. Several runs of a method are averaged; all must have the same timeline.
 func AccuracyMatrix(runs ...*results.Run) (*Figure, error) {
 	groups, err := grouped(runs)
 	if err != nil {

@@ -18,9 +18,9 @@ type Color struct{ Light, Dark color.NRGBA }
 // RGBA returns the colour on light screens; Color is a [color.Color].
 func (c Color) RGBA() (r, g, b, a uint32) { return c.Light.RGBA() }
 
-// The colours of everything but the data.
+// Colours of everything but the data.
 var (
-	Background = RGB(0xffffff, 0x14181d)
+	Background = RGB(0xffffff, 0x14181d) // the page
 	Ink        = RGB(0x1b1f24, 0xe8ecf0) // text
 	Muted      = RGB(0x5d6670, 0x9aa5b0) // axes, secondary text
 	Faint      = RGB(0xe3e7eb, 0x2b323a) // lines behind the data
@@ -154,7 +154,7 @@ func Sequential(v float64) Color {
 	return Faint.Mix(hues[1], min(1, max(0, v)))
 }
 
-// Hue returns a colour for the series with number i, which is not a method's: one of 14 in turn.
+// Hue returns a colour for series that are not methods, by their number: one of 14 in turn.
 func Hue(i int) Color {
 	i %= 2 * len(hues)
 	c := hues[i%len(hues)]
@@ -164,5 +164,5 @@ func Hue(i int) Color {
 	return c
 }
 
-// Marker returns a filled marker for the series with number i, one of five in turn.
+// Marker returns a filled marker for series that are not methods, by their number: one of five in turn.
 func Marker(i int) draw.GlyphDrawer { return solid[i%len(solid)] }

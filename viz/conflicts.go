@@ -12,10 +12,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Conflicts draws how the streams' gradients agree: on the left the cosine of each pair, averaged over the steps in which both
-// take part; on the right the share of those steps in which they conflict (a cosine below 0), on a scale with its middle at a
-// half. It must show which streams conflict, how much and how often. The records must hold Gram matrices; a single step's record
-// gives its cosines alone.
+// Conflicts draws how well the gradients of the streams agree. On the left is the cosine of each
+// pair, averaged over the steps with both streams; on the right is the share of those steps in
+// which the pair conflicts (cosine below 0). It must show which streams conflict, how strongly and
+// how often. The records must hold Gram matrices. For a single step only the cosines are drawn.
 func Conflicts(records []results.Record) (*Figure, error) {
 	s, err := streamsOf(records)
 	if err != nil {

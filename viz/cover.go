@@ -13,8 +13,8 @@ import (
 	"github.com/parallelcl/parallelcl/toy"
 )
 
-// Cover writes the picture for a README as a PNG of 1200×520 pixels: on the left the tasks' timeline over the
-// accuracy that goes with it, on one time axis, on the right the toy descent.
+// Cover writes a PNG of 1200×520 pixels for a README: the timeline of the tasks over the accuracy
+// on the left, and the toy descent on the right.
 func Cover(w io.Writer, runs []*results.Run, traces []*toy.Trace) error {
 	timeline, err := Timeline(runs[0])
 	left, wrong := Accuracy(runs...)

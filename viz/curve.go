@@ -14,8 +14,8 @@ type Curve struct {
 	Label string
 	Style Style
 	XY    plotter.XYs
-	// Std is each mean's standard deviation: a band around the line or, with Bars, a bar at each of up to 40 points.
-	// nil draws none.
+	// Std has the standard deviation of each mean, drawn as a band around the line or, with Bars, as bars at up to 40
+	// points. nil draws no spread.
 	Std  []float64
 	Bars bool
 	// Unlisted leaves the curve out of the key.

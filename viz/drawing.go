@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// MediaType is the media type of [Frames] in JSON, in the outputs of a notebook.
+// MediaType is the media type of the JSON of [Frames] in the outputs of a notebook.
 const MediaType = "application/vnd.parallelcl.figure+json"
 
 // drawing is a figure as it was drawn, in parts that a page can arrange, with the names and values of what they show.

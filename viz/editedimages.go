@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// EditedImage is a stored image and what memory editing does to it. The slices hold H·W·C values,
-// row by row with channels last.
+// EditedImage is a stored image before and after memory editing. The slices hold H·W·C values, row
+// by row, with the channels last.
 type EditedImage struct {
 	Label    string    // below the image, for example its class
 	H, W, C  int       // C is 1 (grey) or 3 (RGB)
@@ -19,9 +19,10 @@ type EditedImage struct {
 	After    []float32 // pixels in [0, 1]
 }
 
-// EditedImages draws stored images from left to right. Below each are its edit gradient |∇ₓφ|, stretched from its smallest to its
-// largest value (the paper's Fig. 6), the image after editing, and the change, darker and brighter pixels in two colours up to
-// the largest change, which is printed. It must show where the edits go.
+// EditedImages draws stored images from left to right. Below each image are its edit gradient
+// |∇ₓφ|, scaled from its smallest to its largest value (the paper's Fig. 6), the edited image, and
+// the change: darker and brighter pixels in two colours, up to the largest change, which is
+// printed. It must show where the edits go.
 func EditedImages(images ...EditedImage) (*Figure, error) {
 	m := Matrix{Rows: []string{"stored", "edit gradient", "edited", "change"}} // its cells are empty
 	data := Table{Head: []string{"image", "label", "largest_change"}}

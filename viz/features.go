@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// FeatureMap holds features of one model, reduced to two dimensions, for example by t-SNE.
+// FeatureMap holds the features that a model gives to samples, reduced to two dimensions, for
+// example by t-SNE.
 type FeatureMap struct {
 	Title     string // for example "early, EMGD"
 	X         [][2]float64
@@ -17,10 +18,11 @@ type FeatureMap struct {
 	Rehearsal []bool // points of stored samples; nil for none
 }
 
-// Features draws maps side by side (the paper's Fig. 9). It must show whether the rehearsal samples still lie where their classes
-// lie: test samples are small marks, rehearsal samples large ones with a rim, and a class's name is at the median of its marks.
-// Up to 70 classes have their own combination of colour and marker. names has the classes' names; a class without one is shown by
-// its number.
+// Features draws maps side by side (the paper's Fig. 9). It must show whether the rehearsal samples
+// still lie among the samples of their classes. Test samples are small marks, rehearsal samples
+// large ones with a rim, and the name of a class stands at the median of its test samples. Up to 70
+// classes have their own combination of colour and marker. A class without a name in names is shown
+// by its number.
 func Features(names map[int]string, features ...FeatureMap) (*Figure, error) {
 	classes := map[int]int{} // the place of each class, for its colour
 	f := Figure{Name: "features", Data: Table{Head: []string{"map", "x", "y", "class", "rehearsal"}}}

@@ -21,21 +21,20 @@ import (
 
 // Figure is one plot, or a small table of plots with one key above them. [NewFigure] makes one of your own plots.
 type Figure struct {
-	// Rows are drawn from the top; the plots of a row are side by side, those of a column are aligned.
-	// Callers may change them before drawing.
+	// Rows are drawn from the top. The plots of a row stand side by side, and the plots of a column are aligned.
 	Rows [][]*plot.Plot
 	// HeightRatios are the relative heights of the rows; nil makes them equal.
 	HeightRatios []float64
-	// Width and Height are the size that Encode and Save give to the plots; the key is added above them. 0 stands for
-	// 600 points, and for 290 points a row.
+	// Width and Height are the size of the plots in Encode and Save; the key is added above them. 0 stands for
+	// DefaultWidth, and for 290 points a row.
 	Width, Height vg.Length
-	// Alt describes the figure in a sentence, for those who cannot see it.
+	// Alt describes the figure in a sentence, for readers who cannot see it.
 	Alt string
-	// Name is what a file of the figure is called, for example "accuracy".
+	// Name is used for files of the figure, for example "accuracy".
 	Name string
-	// Data is what the figure shows, in numbers.
+	// Data has the numbers that the figure shows.
 	Data Table
-	// Key is drawn above the plots, the entries beside each other.
+	// Key is drawn above the plots.
 	Key []KeyEntry
 }
 
@@ -56,7 +55,7 @@ func (f *Figure) size() (width, height vg.Length) {
 	return width, cmp.Or(f.Height, vg.Length(290*len(f.Rows))) + key
 }
 
-// Draw draws the figure onto all of c.
+// Draw draws the figure onto the whole canvas.
 func (f *Figure) Draw(c draw.Canvas) {
 	c.SetColor(Background)
 	c.Fill(c.Rectangle.Path())
@@ -144,7 +143,7 @@ func (f *Figure) alignColumn(tiles [][]draw.Canvas, j int) {
 	}
 }
 
-// Encode writes the figure at its size in a format, "png", "svg" or "pdf", or its data as "csv".
+// Encode writes the figure in a format: "png", "svg" or "pdf", or "csv" for its data.
 func (f *Figure) Encode(w io.Writer, format string) (err error) {
 	width, height := f.size()
 	switch format {
@@ -166,7 +165,7 @@ func (f *Figure) Encode(w io.Writer, format string) (err error) {
 	return err
 }
 
-// Save writes the figure to path in the format that its extension names: .png, .svg, .pdf or .csv.
+// Save writes the figure to a file in the format of its extension: .png, .svg, .pdf or .csv.
 func (f *Figure) Save(path string) error {
 	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
 	var buf bytes.Buffer

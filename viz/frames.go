@@ -16,8 +16,8 @@ var (
 	aName  = regexp.MustCompile(`^[a-z0-9-]{0,60}$`)
 )
 
-// Frames are figures as they were drawn, for pages. They stand below each other or, if they have labels, are chosen by
-// a slider, which begins with one.
+// Frames are figures as they were drawn, for pages and notebooks. They stand below each other or,
+// if they have labels, a slider chooses one.
 type Frames struct {
 	Drawings []*drawing
 	Labels   []string `json:",omitempty"`
@@ -26,14 +26,16 @@ type Frames struct {
 	cells int
 }
 
-// MaxCells is how many numbers and texts the data of [Frames] that [ReadFrames] reads may have: ten times what large figures have.
+// MaxCells is the largest number of cells that [ReadFrames] accepts in the data of its figures: ten
+// times that of a large figure.
 const MaxCells = 300_000
 
-// Cells is how many they have.
+// Cells returns the number of cells in the data of the figures, as [ReadFrames] counted them.
 func (f *Frames) Cells() int { return f.cells }
 
-// DrawFrames draws figures at their sizes. Those of one kind that a slider shows get the same axes: what does not
-// change from one to the next stays in place, and what changes can be compared.
+// DrawFrames draws figures at their sizes. Labels, one for each figure, make them the frames of a
+// slider, which shows the frame with number start first. Frames with the same arrangement of plots
+// get the same axes, so that they can be compared.
 func DrawFrames(start int, labels []string, figures ...*Figure) *Frames {
 	if labels != nil {
 		sameAxes(figures...)
@@ -45,8 +47,8 @@ func DrawFrames(start int, labels []string, figures ...*Figure) *Frames {
 	return f
 }
 
-// ReadFrames reads what [Frames] are as JSON, and checks that they can draw nothing but figures, and hold no more than a
-// page can: a notebook may come from anywhere.
+// ReadFrames reads the JSON of [Frames]. It checks that they can draw nothing but figures and are
+// not too large for a page, since a notebook may come from anywhere.
 func ReadFrames(data []byte) (*Frames, error) {
 	var f Frames
 	if err := json.Unmarshal(data, &f); err != nil {
@@ -67,12 +69,12 @@ func ReadFrames(data []byte) (*Frames, error) {
 	return &f, nil
 }
 
-// SVG is a frame as a file, in the colours of light screens.
+// SVG returns a frame as an SVG file, in the colours of light screens.
 func (f *Frames) SVG(i int) []byte { return f.Drawings[i].svg() }
 
-// HTML is the frames as a piece of a page, each as SVG that follows the page's color-scheme and width. What readers can
-// ask it stands in data attributes. All of it is measured in tenths of a point, which are whole numbers. Frames that
-// only a slider shows, which takes a script, are compressed.
+// HTML returns the frames as a part of a page. Each is an SVG that follows the page's color-scheme
+// and width; the values that pages show are in data attributes. Lengths are whole numbers of tenths
+// of a point. The frames that a slider does not show first are compressed.
 func (f *Frames) HTML() string {
 	if f.Labels == nil {
 		var b strings.Builder

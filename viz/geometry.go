@@ -10,11 +10,14 @@ import (
 	"github.com/parallelcl/parallelcl/emgd"
 )
 
-// StepGeometry draws an EMGD step, as it was solved (the paper's Fig. 3). It must show that every gradient's tip reaches its
-// guarantee along d, Jᵢ·d ≥ σᵢ‖d‖² (dashed), and which tips go beyond it, have slack (broad and pale), and so need no weight. On
-// the left are the gradients and d to one scale: two in their own plane, in which they do not move when σ changes; more in the
-// plane of d, along which places are exact, and the direction across d in which the gradients differ most. On the right is what
-// each stream gains, Jᵢ·d/‖d‖², up to its guarantee σᵢ and beyond it.
+// StepGeometry draws an EMGD step and its solution (the paper's Fig. 3). It must show that the tip
+// of every gradient reaches its guarantee along d, Jᵢ·d ≥ σᵢ‖d‖² (dashed), and that streams with
+// slack (broad and pale) need no weight.
+//
+// On the left are the gradients and d to one scale. Two gradients are drawn in their own plane, in
+// which they do not move when σ changes. More are drawn in a plane through d: positions along d are
+// exact, and the direction across d is the one in which the gradients differ most. On the right is
+// the gain of each stream, Jᵢ·d/‖d‖², up to its guarantee σᵢ and beyond.
 func StepGeometry(p *emgd.Problem, c *emgd.Certificate) (*Figure, error) {
 	switch c.Status {
 	case emgd.Stationary, emgd.FloorBinding, emgd.FloorInfeasible:

@@ -25,9 +25,9 @@ type repetitions struct {
 	settings map[string]string
 }
 
-// Labels returns what the figures of all runs call the method of each: as in print, with its variant, and with
-// parameters and settings where several would else have one name. It returns an error if a run is malformed or if they
-// are not all of one data set and one increment.
+// Labels returns a label for each run, as figures of all these runs have it: the method's title and
+// variant, and parameters and settings where several methods would otherwise have the same label.
+// It returns an error if a run has no tasks, or if the runs differ in data set or increment.
 func Labels(runs []*results.Run) ([]string, error) {
 	groups, err := grouped(runs)
 	labels := make([]string, len(runs))

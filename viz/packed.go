@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// Pack compresses a part of a page that only its script reads.
+// Pack compresses a part of a page that only the page's script reads.
 func Pack(text []byte) string {
 	var b bytes.Buffer
 	w, _ := flate.NewWriter(&b, flate.BestCompression) // which is a level

@@ -131,20 +131,21 @@ func (p *Plot) Mean(label string, s Style, x []float64, measured ...[]float64) {
 	p.Add(c)
 }
 
-// Mark marks a place on the horizontal axis by a thin line with a label at its top, for example the arrival of a task.
+// Mark draws a thin vertical line with a label at its top, for example where a task arrives.
 func (p *Plot) Mark(x float64, label string) {
 	p.marks = append(p.marks, vertical{x, label})
 	slices.SortStableFunc(p.marks, func(a, b vertical) int { return cmp.Compare(a.x, b.x) })
 }
 
-// LabelEnds writes a name at the right end of each line, beside the plot, in place of the figure's key. Names of lines
-// that end close to each other are moved apart.
+// LabelEnds writes the label of each series at the right end of its line, and not in the key.
+// Labels of lines that end close to each other are moved apart.
 func (p *Plot) LabelEnds() { p.names = atEnds }
 
-// LabelPoints writes the name of each series beside its last point, in place of the figure's key.
+// LabelPoints writes the label of each series beside its last point, and not in the key.
 func (p *Plot) LabelPoints() { p.names = besidePoints }
 
-// HideLabels leaves the names of series out of the plot and the key, for a figure that says otherwise what they are.
+// HideLabels leaves the labels of the series out of the plot and the key, where the figure names
+// them in another way.
 func (p *Plot) HideLabels() { p.names = nowhere }
 
 // points pairs coordinates; it returns nil if there are none, or not as many of both.

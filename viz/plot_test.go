@@ -5,10 +5,12 @@ import (
 	"image/color"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 )
 
 // A figure that is put together from its fields can be saved.
@@ -30,6 +32,9 @@ func TestPlotsRefuse(t *testing.T) {
 		"NaN":           func(p *Plot) { p.Line("a", Style{}, two, []float64{1, math.NaN()}) },
 		"uneven band":   func(p *Plot) { p.Band("a", Style{}, two, two, two[:1]) },
 		"uneven series": func(p *Plot) { p.Mean("a", Style{}, two, two, two[:1]) },
+		"uneven spread": func(p *Plot) { p.Add(&Curve{XY: plotter.XYs{{X: 1}, {X: 2}}, Std: two[:1]}) },
+		"a plotter's":   func(p *Plot) { p.Add(Named(Series{Values: plotter.XYs{{X: 1, Y: math.NaN()}}})) },
+		"its spread":    func(p *Plot) { p.Add(Named(Series{Values: plotter.XYs{{}}, Low: two[:1], High: two})) },
 		"infinite":      func(p *Plot) { p.Mean("a", Style{}, two, []float64{1, math.Inf(1)}) },
 	} {
 		p := NewPlot("title", "x", "y")
@@ -38,6 +43,27 @@ func TestPlotsRefuse(t *testing.T) {
 		if _, err := Plots("name", "alt", p); err == nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A plotter's series is in the key, in the figure's data, and in pages; what is drawn after it is not part of it.
+func TestAddedSeries(t *testing.T) {
+	p, xys := NewPlot("title", "x", "y"), plotter.XYs{{X: 1, Y: 2}, {X: 3, Y: 4}}
+	drawn := Sketch(func(c Pen) { c.Segment(lineStyle(Ink, 1), c.At(1, 2), c.At(3, 4)) })
+	p.Add(Named(Series{KeyEntry: Swatch("mine", Ink), Values: xys, Low: []float64{1, 3}, High: []float64{3, 5}}, drawn), drawn)
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 4, 0, 6
+	f, err := Plots("f", "alt", p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Key) != 1 || f.Key[0].Label != "mine" {
+		t.Errorf("key %+v", f.Key)
+	}
+	if want := []any{"title", "mine", 3.0, 4.0, 3.0, 5.0}; len(f.Data.Rows) != 2 || !slices.Equal(f.Data.Rows[1], want) {
+		t.Errorf("data %v", f.Data.Rows)
+	}
+	if page := DrawFrames(0, nil, f).HTML(); strings.Count(page, `data-series="mine"`) != 1 {
+		t.Errorf("the page has %d series", strings.Count(page, `data-series="mine"`))
 	}
 }
 

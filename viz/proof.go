@@ -20,16 +20,15 @@ const converged = 1e-12
 
 // CertificateStats summarises the certificates of a run's steps.
 type CertificateStats struct {
-	Steps      int // steps with a certificate
-	Holding    int // of them, those solved with every relative slack ≥ −1e-9 and Σλ|slack|, relative, ≤ 1e-9
-	Stationary int // of them, those with d = 0
-	// WorstSlack is the lowest slack relative to its scale; positive if none was negative.
-	WorstSlack float64
-	WorstGap   float64 // the largest Σλ|slack|, relative
+	Steps      int     // steps with a certificate
+	Holding    int     // steps solved with all relative slacks ≥ −1e-9 and a relative Σλ|slack| ≤ 1e-9
+	Stationary int     // steps with d = 0
+	WorstSlack float64 // the lowest relative slack; positive if all were
+	WorstGap   float64 // the largest relative Σλ|slack|
 }
 
-// CheckCertificates compares each step's slacks Jᵢ·d − σᵢ‖d‖² with scaleᵢ = ‖Jᵢ‖‖d‖ + σᵢ‖d‖², the size of the
-// two terms of the difference (docs/method.md §2.5).
+// CheckCertificates checks the certificate of each step: the slacks Jᵢ·d − σᵢ‖d‖², relative to
+// ‖Jᵢ‖‖d‖ + σᵢ‖d‖², the size of the two terms of the difference (docs/method.md §2.5).
 func CheckCertificates(records []results.Record) (s CertificateStats) {
 	for i := range records {
 		r := &records[i]

@@ -11,9 +11,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
-// Ranks draws a comparison of methods, which labels call in print, on an axis of average ranks, the best at the left (the diagram
-// of Demšar 2006). It must show which differences are significant: a thick line joins methods that Wilcoxon's test, with Holm's
-// correction, cannot tell apart. Methods of nearly the same rank stand side by side; the number beside the name is exact.
+// Ranks draws methods on an axis of average ranks, the best at the left (a critical difference
+// diagram, Demšar 2006). It must show which differences are significant: a thick line joins methods
+// that Wilcoxon's test with Holm's correction cannot tell apart. Methods of nearly equal rank stand
+// side by side; the number beside the label is exact.
 func Ranks(methods, labels []string, r *stats.Comparison) (*Figure, error) {
 	f := Figure{Name: "ranks", Data: Table{Head: []string{"method", "average_rank", "situations"}}}
 	for _, i := range r.Order {

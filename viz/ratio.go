@@ -15,10 +15,11 @@ import (
 // ratioEdge is the exponent beyond which a ratio is drawn as 0 or ∞.
 const ratioEdge = 3
 
-// Ratio draws how the elastic factors divide the weight between two gradients (the paper's Fig. 4): a line for each pair for
-// λ₂/λ₁ of EMGD against σ₁ = 1 − σ₂, and a dashed level for MGDA, which has no σ. It must show by how much σ changes the ratio:
-// from ∞ to 0 for gradients that agree, less the more they conflict. Each pair is a Gram matrix (‖J₁‖², J₁·J₂, J₂·J₁, ‖J₂‖²). The
-// ends of the logarithmic axis stand for 0 (λ₂ = 0) and ∞ (λ₁ = 0).
+// Ratio draws how the elastic factors divide the weight between two gradients (the paper's Fig. 4):
+// for each pair λ₂/λ₁ of EMGD against σ₁ = 1 − σ₂, and the ratio of MGDA, which has no σ, as a
+// dashed level. It must show how strongly σ changes the ratio: from ∞ to 0 for gradients that
+// agree, and less the more they conflict. A pair is given by its Gram matrix (‖J₁‖², J₁·J₂, J₂·J₁,
+// ‖J₂‖²). The ends of the logarithmic axis stand for 0 (λ₂ = 0) and ∞ (λ₁ = 0).
 func Ratio(grams ...[]float64) (*Figure, error) {
 	p := NewPlot("", "elastic factor σ₁ of the first gradient", "λ₂ / λ₁")
 	ratioAxes(p)

@@ -49,10 +49,12 @@ func compare(runs []*results.Run, params func(*results.Run) string, but ...strin
 	return parts, nil
 }
 
-// LearningProcess draws the average accuracy over the tasks started so far after each task's end (the paper's Fig. 7), for each
-// data set and increment. It must show how the order of the methods changes from task to task, and whether they differ by more than
-// runs do: up to six methods have panels of their own with the same axes, each over the others in grey, more are lines in one panel,
-// without their spread. The axis counts task ends, so that timelines can be averaged; [Accuracy] has the steps.
+// LearningProcess draws the average accuracy over the tasks started so far at each task's end (the
+// paper's Fig. 7), for each data set and increment. It must show how the order of the methods
+// changes from task to task, and whether they differ by more than repeated runs do. Three to six
+// methods get a plot each, over the others in grey; more methods share one plot, without their
+// spread. The axis counts task ends, so that different timelines can be averaged; see [Accuracy]
+// for steps.
 func LearningProcess(runs ...*results.Run) (*Figure, error) {
 	parts, err := compare(runs, (*results.Run).ParamText)
 	if err != nil {
@@ -136,9 +138,10 @@ func endCurve(runs []*results.Run) (c curve, err error) {
 	return c, nil
 }
 
-// Profiles draws performance profiles (E. Dolan and J. Moré 2002, in the form of R. Agarwal et al. 2021): the share of a method's
-// runs whose final accuracy A is above a threshold, against the threshold, a panel for each data set and increment. It must show
-// whether a method's runs are better throughout, or whether a mean hides runs that fail: a line that falls early.
+// Profiles draws performance profiles (Dolan and Moré 2002, in the form of Agarwal et al. 2021):
+// the share of a method's runs whose final accuracy A is above a threshold, for each data set and
+// increment. It must show whether a method's runs are better throughout, or whether its mean hides
+// runs that fail, where the line falls early.
 func Profiles(runs ...*results.Run) (*Figure, error) {
 	parts, err := compare(runs, (*results.Run).ParamText)
 	if err != nil {

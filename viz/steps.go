@@ -14,10 +14,12 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Certificates draws the certificates of an EMGD run's steps (docs/method.md §2.5). Above: by how much each stream gains beyond its
-// guaranteed share, (Jᵢ·d − σᵢ‖d‖²)/(‖Jᵢ‖‖d‖ + σᵢ‖d‖²): 0 for streams whose guarantee is tight, more for those that descend without
-// any weight, λᵢ = 0. Below: how far the worst slack falls below 0, and how far complementary slackness is from holding, on a
-// logarithmic axis whose lower end stands for 0. At most some 250 points remain: above the mean of their steps, below the worst.
+// Certificates draws the certificates of the steps of an EMGD run (docs/method.md §2.5). The upper
+// plot has each stream's slack, its gain beyond the guaranteed share, (Jᵢ·d − σᵢ‖d‖²)/(‖Jᵢ‖‖d‖ +
+// σᵢ‖d‖²): it is 0 where the guarantee is tight, and positive for streams that descend without a
+// weight (λᵢ = 0). The lower plot has the worst violation of the guarantee and of complementary
+// slackness, on a logarithmic axis whose lower end stands for 0. At most about 250 points are
+// drawn: the means of their steps above, the worst below.
 func Certificates(records []results.Record) (*Figure, error) {
 	kept := slices.DeleteFunc(slices.Clone(records), func(r results.Record) bool { return !certified(&r) })
 	if len(kept) == 0 {
@@ -34,9 +36,11 @@ func Certificates(records []results.Record) (*Figure, error) {
 	}, slack, s.proof())
 }
 
-// StreamWeights draws each stream's weight over the steps: for EMGD methods its elastic factor σ, the share that it is
-// guaranteed, and the weight λ that this took; for all methods the applied weight w, if it is not λ itself. At most some 250
-// points remain, the means of their steps. tasks names the tasks, from 1; those without a name go by their number.
+// StreamWeights draws the weight of each stream over the steps. For EMGD methods these are its
+// elastic factor σ, the share that the stream is guaranteed, and the weight λ that achieves it; for
+// all methods the applied weight w, unless it equals λ. At most about 250 points are drawn, each
+// the mean of its steps. tasks has the names of the tasks, from task 1 on; a task without a name is
+// shown by its number.
 func StreamWeights(records []results.Record, tasks ...string) (*Figure, error) {
 	s, err := streamsOf(records, tasks...)
 	if err != nil {

@@ -53,15 +53,16 @@ var variantDashes = []vg.Length{vg.Points(2.5), vg.Points(2)}
 // shades say how far a variant's colour is from its method's. None of them makes the colour of another method, see Hue.
 var shades = []float64{0, 0.35, 0.6}
 
-// MethodStyle returns the style of the method of that name, for example "emgd-gmc", which is the same in every figure. A
-// composition such as "emgd-gmc+der-pp" has that of its rule. A name that the package does not know gets one of nine colours
-// by its hash. It is the same everywhere and none that a method of the package has, but another unknown name may have it
-// too. [MethodStyles] gives the methods of one figure different styles.
+// MethodStyle returns the style of a method, for example "emgd-gmc", which is the same in every
+// figure. A composition such as "emgd-gmc+der-pp" has the style of its rule. An unknown name gets
+// one of nine colours, chosen by its hash: always the same, and not the colour of a method of this
+// library, but perhaps that of another unknown name. [MethodStyles] avoids that.
 func MethodStyle(name string) Style { return MethodStyles(name)[name] }
 
-// MethodStyles returns the styles of the methods of one figure: those of [MethodStyle], but of the methods that the package
-// does not know no two have the same colour, up to nine of them, and what has the rule of one before it has a shade of its
-// colour, a dash, and a marker of its own. Two of the package's methods that have the same colour have other markers and dashes.
+// MethodStyles returns the styles of the methods of one figure. Unknown names get different
+// colours, up to nine of them. A composition or variant of a method gets a shade of its colour,
+// dashes and another marker. Methods of this library that share a colour differ in marker and
+// dashes.
 func MethodStyles(names ...string) map[string]Style {
 	styles, each := map[string]Style{}, slices.Compact(slices.Sorted(slices.Values(names)))
 	slices.SortStableFunc(each, func(a, b string) int { // plain rules first

@@ -23,10 +23,10 @@ type sweep struct {
 	value   func(*results.Run) (float64, error) // NaN for a level
 }
 
-// MemorySize draws the final average accuracy A against the number of stored samples (the paper's Fig. 5):
-// how much each method gains from more memory, and from where on more no longer helps. There is one line per
-// method, with a band of one standard deviation over its runs, and one panel for each data set and increment.
-// The budget is that of the run's configuration.
+// MemorySize draws the final average accuracy A against the number of stored samples (the paper's
+// Fig. 5), for each data set and increment. It must show how much each method gains from more
+// memory, and where more no longer helps. The number of samples is the budget in the run's
+// configuration; the spread is one standard deviation over the runs.
 func MemorySize(runs ...*results.Run) (*Figure, error) {
 	s := sweep{label: "stored samples", setting: "memory.budget", params: (*results.Run).ParamText}
 	policy := ""
@@ -52,10 +52,10 @@ func MemorySize(runs ...*results.Run) (*Figure, error) {
 	return s.draw(f, runs)
 }
 
-// Temperature draws the final average accuracy A against the softmax temperature τ of the elastic factors
-// (the paper's Fig. 8), as [MemorySize] does against the budget: which temperatures are good, how wide the
-// good range is, and whether all of it lies above the methods that have no temperature. Runs without a fixed
-// temperature (of other methods, or with tau=auto) are drawn as a level line for comparison.
+// Temperature draws the final average accuracy A against the softmax temperature τ of the elastic
+// factors (the paper's Fig. 8), for each data set and increment. It must show which temperatures
+// are good, how wide the good range is, and whether all of it lies above the other methods. Runs
+// without a fixed temperature (other methods, or tau=auto) are level lines.
 func Temperature(runs ...*results.Run) (*Figure, error) {
 	s := sweep{label: "softmax temperature τ", value: temperatureOf, params: func(r *results.Run) string {
 		plain := *r

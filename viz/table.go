@@ -6,8 +6,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/csvcell"
 )
 
-// Table holds what a figure shows, in numbers: a head and rows of strings, integers and floating-point
-// numbers. A cell without a value is nil or NaN.
+// Table holds the numbers that a figure shows: rows of strings, integers and floating-point numbers
+// below a head. A cell without a value is nil or NaN.
 type Table struct {
 	Head []string
 	Rows [][]any

@@ -14,10 +14,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// TaskAccuracy draws each task's test accuracy for each method: a thin stem from the accuracy at the task's
-// own end to a marker at the accuracy at the end of the run, so that a stem that falls is forgetting. It must
-// show which tasks each method learns, which it loses, and which others they overlap with. Several runs of a
-// method are shown by their mean and a bar of ± one standard deviation.
+// TaskAccuracy draws each task's test accuracy for each method: a thin stem from the accuracy at
+// the task's own end to a marker at the accuracy at the end of the run. A stem that falls is
+// forgetting. It must show which tasks each method learns and which it loses. Several runs of a
+// method are shown by their mean, with a bar of ± one standard deviation.
 func TaskAccuracy(runs ...*results.Run) (*Figure, error) {
 	groups, err := grouped(runs)
 	if err != nil {
@@ -114,9 +114,9 @@ func stripes(n int) Sketch {
 	}
 }
 
-// TaskCurves draws the test accuracy of each task of one run against the optimiser step, one line per task
-// from its arrival on: solid while its stream runs, and dashed after its end, when only the memory still
-// represents it. A run that has not finished may be drawn too.
+// TaskCurves draws the test accuracy of each task of one run against the optimiser step: solid
+// while the task's stream runs, and dashed after its end, when the task is represented only by its
+// stored samples. The run need not have finished.
 func TaskCurves(run *results.Run) (*Figure, error) {
 	if len(run.Curve) == 0 {
 		return nil, errors.New("viz: the run has no accuracy curve; evaluate at task ends at least")

@@ -12,9 +12,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// Timeline draws a run's streams over the optimiser steps: a bar for each task from its first to its last
-// step, one for the memory from the first task's end on, and below them K(t), the number of streams whose
-// gradients one step combines. It must show which tasks train together, and when.
+// Timeline draws the streams of a run over the optimiser steps: a bar for each task from its first
+// step to its last, and one for the memory from the first task's end on. Below is K(t), the number
+// of streams whose gradients a step combines. It must show which tasks train together, and when.
 func Timeline(run *results.Run) (*Figure, error) {
 	end := float64(run.Span())
 	bars := streamBars(run)
@@ -136,9 +136,10 @@ var kindTitles = map[string]string{
 	"parallel":    "parallel continual learning",
 }
 
-// Scenarios draws situations side by side as bars over the optimiser steps (the paper's Fig. 1). It must show how multi-task
-// learning, serial and parallel continual learning differ, in how many streams run together and in how long all of it takes: the
-// axes are the same. The memory rehearses from the first task's end on.
+// Scenarios draws scenarios side by side as bars over the optimiser steps (the paper's Fig. 1). It
+// must show how multi-task learning, serial and parallel continual learning differ in how many
+// streams run together and how long all of it takes; the axes are equal. The memory is replayed
+// from the first task's end on.
 func Scenarios(scenarios ...*scenario.Scenario) (*Figure, error) {
 	var row []*Plot
 	rows, last := 0, 0.0

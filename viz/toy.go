@@ -14,25 +14,26 @@ import (
 	"github.com/parallelcl/parallelcl/toy"
 )
 
-// ToyDescent draws the two synthetic functions of the paper's Fig. 2 as level lines, with the path that each
-// method takes down them. It must show which methods climb on the old task's function. The left half begins
-// at the start, the right half at the step in which the second task arrives, where the methods separate.
+// ToyDescent draws the two synthetic functions of the paper's Fig. 2 as level lines, and the path
+// of each method over them. It must show which methods climb on the old task's function. The left
+// plot has the whole descent; the right one begins when the second task arrives, where the methods
+// separate.
 func ToyDescent(traces ...*toy.Trace) (*Figure, error) {
 	d := descentsOf(traces)
 	f := d.figure("toy-descent", fmt.Sprintf("Level lines of the two toy functions with the paths of %d methods.", len(traces)))
 	return NewFigure(f, []*Plot{d.paths("the whole descent", 0), d.paths("after task 2 has arrived", d.arrival)})
 }
 
-// ToyPaths is the right half of [ToyDescent] alone.
+// ToyPaths draws the right plot of [ToyDescent] alone.
 func ToyPaths(traces ...*toy.Trace) (*Figure, error) {
 	d := descentsOf(traces)
 	return NewFigure(d.figure("toy-paths", "Paths of the methods on the two toy functions after the second task has arrived."),
 		[]*Plot{d.paths("", d.arrival)})
 }
 
-// ToyLosses draws both toy functions along each method's descent. It must show which methods let the old task's loss rise when
-// the new one arrives, and how fast each lowers the new task's. The vertical axes begin shortly before the arrival, where the
-// methods separate.
+// ToyLosses draws both toy functions along each method's descent. It must show which methods let
+// the old task's loss rise when the new task arrives, and how fast each lowers the loss of the new
+// one. The vertical axes cover the steps from shortly before the arrival.
 func ToyLosses(traces ...*toy.Trace) (*Figure, error) {
 	d := descentsOf(traces)
 	f := d.figure("toy-losses", fmt.Sprintf("Both toy functions over the steps of %d methods; the second task arrives at step %d.", len(traces), d.arrival))

@@ -13,11 +13,12 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// TradeOff draws each method as a point: to the right its mean final accuracy A where the task is known, upwards that where all
-// classes compete, in a panel for each data set. It must show whether one method is best in both, and if not, what one has to
-// give up: methods that no other reaches in both are filled and joined by a line, the Pareto front. Methods are named where there
-// is room, those on the front always. Those that are far behind, by 1.5 times the distance of the quartiles, are counted in the
-// picture, and only the data has them.
+// TradeOff draws each method as a point, in a plot for each data set: its mean final accuracy A
+// where the task is known to the right, and where all classes compete upwards. It must show whether
+// one method is best in both, and if not, what one has to give up. Methods that no other method
+// beats in both are filled and joined by a line, the Pareto front, and always labelled; the others
+// are labelled where there is room. Methods more than 1.5 interquartile ranges below the lower
+// quartile are only counted in the picture.
 func TradeOff(runs ...*results.Run) (*Figure, error) {
 	var plots []*Plot
 	f := Figure{Name: "trade-off", Data: Table{Head: []string{"dataset", "method", "task_accuracy_percent", "task_std_percent", "class_accuracy_percent", "class_std_percent", "on_front"}},

@@ -7,14 +7,15 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/widgets"
 )
 
-// Button does something when it is pressed in a notebook, also after its cell has ended; in stock GoNB only until then.
+// Button is a labelled button in a notebook, which calls Press when it is pressed, also after its
+// cell has ended. In stock GoNB it works only until then.
 type Button struct {
 	Label string
 	Press func()
 }
 
-// Buttons shows a row of buttons. Each is worth one call at a time, in a goroutine of its own; where nobody can press, as in a
-// notebook that is executed without a browser, nothing happens.
+// Buttons shows a row of buttons. Each runs one call at a time, in a goroutine of its own. Without
+// a browser, as when a notebook is executed headless, nothing happens.
 func Buttons(buttons ...Button) error {
 	if !inNotebook() {
 		return nil

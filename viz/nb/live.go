@@ -21,9 +21,9 @@ const (
 //
 //	bar := nb.Progress("training")
 //	defer bar.Close()
-//	where.Progress = func(_ int, p experiment.Progress) { bar.Set(p.Step, p.Steps, fmt.Sprintf("loss %.3f", p.Loss)) }
+//	schedule.Progress = func(_ int, p experiment.Progress) { bar.Set(p.Step, p.Steps, fmt.Sprintf("loss %.3f", p.Loss)) }
 //
-// Its methods may be called from several goroutines.
+// Its methods may be called concurrently.
 type Bar struct {
 	mu          sync.Mutex
 	id, title   string
@@ -36,14 +36,14 @@ type Bar struct {
 	closed      bool
 }
 
-// Progress shows a bar without any progress yet, for the time before the first step.
+// Progress shows an empty bar, for the time before the first step.
 func Progress(title string) *Bar {
 	b := &Bar{id: gonbui.UniqueId(), title: title, begin: time.Now()}
 	report(b.show(b.begin))
 	return b
 }
 
-// Set says how many steps out of how many are done, and adds a note.
+// Set shows that done of total steps have been made, with a note.
 func (b *Bar) Set(done, total int, note string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,7 +57,7 @@ func (b *Bar) Set(done, total int, note string) {
 	}
 }
 
-// Close shows the final state of the bar, which stays visible.
+// Close shows the final state of the bar, which remains visible.
 func (b *Bar) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -115,8 +115,7 @@ func roundTime(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// Live is figures that change while a cell runs. Its methods may be called from several
-// goroutines.
+// Live shows figures that change while a cell runs. Its methods may be called concurrently.
 type Live struct {
 	mu    sync.Mutex
 	id    string
@@ -131,7 +130,7 @@ func NewLive() *Live { return &Live{id: gonbui.UniqueId()} }
 //
 //	live.Show(viz.Accuracy(runs...))
 //
-// Figures are shown at most four times a second, the newest each time, and the last by [Live.Close].
+// A new figure is shown at most four times a second; [Live.Close] shows the last one.
 func (l *Live) Show(f *viz.Figure, err error) error {
 	if err != nil {
 		return report(err)
@@ -150,7 +149,7 @@ func (l *Live) put(figures ...*viz.Figure) error {
 	return l.flush()
 }
 
-// Close shows the last figures; they stay visible.
+// Close shows the last figure, which remains visible.
 func (l *Live) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

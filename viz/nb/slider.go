@@ -6,10 +6,11 @@ import (
 	"github.com/parallelcl/parallelcl/viz"
 )
 
-// Slider shows one of several figures, with a slider to choose which, and the one of a number first. Choose the most informative
-// one: it is the only one that is seen on paper, or if scripts do not run. All of them are in the notebook, so the slider works without
-// a kernel, and in exported pages, whose script unpacks them; browsers older than 2023 show only the first. Every frame needs a label. Frames of one kind get the same axes, so that what
-// does not change stays in place.
+// Slider shows one of several figures, with a slider that chooses which. Each figure needs a label.
+// The figure with number start comes first; choose the most informative one, since paper and pages
+// without scripts show only it, as do browsers older than 2023. The notebook holds all figures, so
+// the slider works without a kernel and in exported pages. Figures with the same arrangement of
+// plots get the same axes, so that they can be compared.
 func Slider(start int, frames []*viz.Figure, labels []string) error {
 	if len(frames) != len(labels) || start < 0 || start >= len(frames) {
 		panic(fmt.Sprintf("nb: a slider of %d frames with %d labels begins with number %d; want as many labels as frames, and the number of one", len(frames), len(labels), start))

@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// Table shows rows below a head, with numbers aligned to the right and floating-point numbers to four
-// significant digits; NaN is a dash, for what is not known, and long texts wrap. Exported pages sort it by the column whose
-// head is clicked. Outside a notebook the rows are printed.
+// Table shows rows below a head. Numbers are aligned to the right, floating-point numbers have four
+// significant digits, NaN is a dash, and long texts wrap. Exported pages sort the rows by the
+// column whose head is clicked. Outside a notebook the rows are printed.
 func Table(head []string, rows ...[]any) error {
 	for i, row := range rows {
 		if len(row) != len(head) {

@@ -15,7 +15,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
-// Training is a learner that is trained in the background; see [Train]. Its methods may be called from any goroutine.
+// Training is a learner that trains in the background; see [Train]. Its methods may be called
+// concurrently.
 type Training struct {
 	learner *pcl.Learner
 	hooks   pcl.Hooks
@@ -41,18 +42,20 @@ const (
 	failed  state = "failed"
 )
 
-// Train trains a learner in the background, whatever cells run meanwhile, and shows a line that says where it stands: step,
-// rate, loss, and the weight of each task.
+// Train trains a learner in the background while other cells run, and shows a line with its
+// progress: the step, the rate, the loss, and the weight of each task.
 //
 //	training := nb.Train(learner)
 //
-// The cell ends at once, and later ones go on with the learner: they attach and detach tasks, predict, save, and change
-// what the training calls. When no stream is left it waits for the next task. An error ends the training, appears in the
-// newest cell, and is returned by [Training.Wait]; [Training.Resume] tries again. The hooks are those of [pcl.Learner.Run];
-// accuracies are measured every 10 steps unless they say otherwise. A learner has one training: another
-// call goes on with other hooks.
+// The cell ends at once. Later cells use the learner: they attach and detach tasks, predict, save,
+// and replace functions that the training calls. Without streams it waits for the next task. An
+// error stops the training, appears in the newest cell, and is returned by [Training.Wait];
+// [Training.Resume] tries again. The hooks are those of [pcl.Learner.Run]; accuracies are measured
+// every 10 steps unless the hooks say otherwise. A learner has one training: a second call
+// continues it with other hooks.
 //
-// In stock GoNB a cell is a program, and the training ends with it: let the cell wait ([Training.Wait]).
+// In stock GoNB a cell is a program, and the training ends with it: let the cell wait
+// ([Training.Wait]).
 func Train(l *pcl.Learner, hooks ...pcl.Hooks) *Training {
 	t := &Training{learner: l, state: paused, over: make(chan struct{}), diary: newDiary(l)}
 	close(t.over)
@@ -100,11 +103,12 @@ func (t *Training) wrap(h pcl.Hooks) pcl.Hooks {
 	return h
 }
 
-// Pause ends the training after the step in progress, until [Training.Resume]. To leave out a single task, pause that
-// ([pcl.Learner.Pause]).
+// Pause stops the training after the step in progress, until [Training.Resume]. To leave out a
+// single task, call [pcl.Learner.Pause].
 func (t *Training) Pause() { t.end(paused) }
 
-// Stop is [Training.Pause] for good: the figures of [Training.Watch] remain as they then are, to be saved.
+// Stop pauses the training for good: the figures of [Training.Watch] keep their last state, which
+// the notebook saves.
 func (t *Training) Stop() {
 	trainings.CompareAndDelete(t.learner, t)
 	t.end(stopped)
@@ -121,7 +125,7 @@ func (t *Training) end(as state) {
 	t.state = as
 }
 
-// Resume goes on after a pause or an error.
+// Resume continues after a pause or an error.
 func (t *Training) Resume() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -183,8 +187,9 @@ func (t *Training) ended(err error, over chan struct{}) {
 	}
 }
 
-// Wait waits until so many steps have been made in all, or, with 0, until all streams have ended. It returns sooner if
-// nothing is trained any more, with the error if there was one, and with that of ctx when that ends.
+// Wait waits until a number of steps have been made in all or, if steps is 0, until all streams
+// have ended. It returns earlier if the training stops, with its error if there was one, and with
+// the error of ctx when that ends.
 func (t *Training) Wait(ctx context.Context, steps int) error {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -20,9 +20,10 @@ import (
 
 // What a value looks like in a notebook.
 
-// Show shows a value as what it is: a figure at its size (exported pages let readers ask it for values, and suit its colours to
-// theirs), a run as its numbers and its tasks' curves, a training as [Training.Watch] does, a batch as [Batch] does, an
-// image, a slice of structs as a table, and all else as text. It takes the results of a function, including the error:
+// Show shows a value by its type: a figure as a picture (whose values exported pages show under the
+// pointer), a run as its numbers and the curves of its tasks, a training as [Training.Watch] does,
+// a batch as [Batch] does, an image, a slice of structs as a table, and anything else as text. It
+// takes the results of a function, including the error:
 //
 //	nb.Show(viz.Accuracy(runs...))
 func Show(value any, failed ...error) error {
@@ -36,8 +37,8 @@ func Show(value any, failed ...error) error {
 	return err
 }
 
-// ShowValue shows a value that [Show] shows as more than text, and returns false for others: so that a kernel shows what the
-// last line of a cell is.
+// ShowValue shows a value that [Show] shows as more than text, and returns false for others. The
+// kernel calls it for the last line of a cell.
 func ShowValue(value any) bool {
 	known, _ := show(value)
 	return known
@@ -119,7 +120,8 @@ func Plot(x []float64, ys ...[]float64) error {
 	return Show(viz.Plots("plot", fmt.Sprintf("%d lines.", len(ys)), p))
 }
 
-// Batch shows the images of a batch, square ones in grey or RGB, each above its class: a name, or a number where names has none.
+// Batch shows the images of a batch, if they are square and grey or RGB. Above each is the name of
+// its class, or the number of a class that names lacks.
 func Batch(b *data.Batch, names ...string) error {
 	side, channels := square(len(b.X) / max(1, len(b.Class)))
 	if side == 0 || b.N == 0 {

@@ -13,8 +13,8 @@ import (
 
 // What is seen of a training: a line, and figures that follow it.
 
-// Watch shows the test accuracy and the weight of each task as they are now, and has the figures follow the training until
-// it is stopped.
+// Watch shows the test accuracy and the weight of each task, in figures that follow the training
+// until it stops.
 func (t *Training) Watch() error {
 	live := NewLive()
 	if err := showHTML("<div></div>", "", live.id); err != nil { // the figures' place, in this cell, before there are any
@@ -26,7 +26,7 @@ func (t *Training) Watch() error {
 	return t.draw(live)
 }
 
-// Run returns what has happened so far as a run that is not finished, for figures such as [viz.TaskCurves].
+// Run returns the training so far as an unfinished run, for figures such as [viz.TaskCurves].
 func (t *Training) Run() *results.Run {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -35,7 +35,8 @@ func (t *Training) Run() *results.Run {
 	return &r
 }
 
-// Records returns the last steps, 10,000 at least, for figures such as [viz.StreamWeights].
+// Records returns the records of the last steps, at least 10,000 of them if so many were made, for
+// figures such as [viz.StreamWeights].
 func (t *Training) Records() []results.Record {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -98,7 +99,7 @@ func (t *Training) draw(live *Live) error {
 	return live.put(figures...)
 }
 
-// String says where the training stands, as its line does.
+// String returns the line that shows the progress.
 func (t *Training) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

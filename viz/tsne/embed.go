@@ -14,19 +14,19 @@ import (
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
-// Options are the settings of an embedding. The zero value has the usual ones.
+// Options are the settings of an embedding. The zero value is ready to use.
 type Options struct {
 	Perplexity float64 // effective number of neighbours; 0 for 30, at most a third of the other points
 	Iterations int     // 0 for 1000
 	Seed       uint64
-	// Progress, if not nil, is called every 50 iterations and after the last, with how many are done and KL(P‖Q), in nats, before
-	// the last update.
+	// Progress, if not nil, is called every 50 iterations and after the last one, with the number of iterations done
+	// and KL(P‖Q) in nats, before the last update.
 	Progress func(iteration int, kl float64)
 }
 
-// Embed places the rows of x in the plane, with mean 0. The same x and options give the same bits, however many
-// processors take part; the order of the rows and the scale of x change rounding and noise, and with
-// them the picture. When ctx ends, the error is ctx's.
+// Embed places the rows of x in the plane, with mean 0. The same rows and options give the same
+// bits on any number of processors. The order of the rows and the scale of x change the rounding
+// and the noise, and with them the picture. When ctx ends, Embed returns its error.
 func Embed(ctx context.Context, x [][]float64, o Options) ([][2]float64, error) {
 	o.Perplexity, o.Iterations = cmp.Or(o.Perplexity, 30), cmp.Or(o.Iterations, 1000)
 	if n := len(x); !(o.Perplexity > 1 && 3*o.Perplexity <= float64(n-1)) {
