@@ -33,7 +33,8 @@ type part struct {
 	weight   int // 0 until it is known
 }
 
-// weighDrawing bounds how many elements a browser draws. A drawing whose references are not all plain is refused.
+// weighDrawing bounds how many elements a browser draws. A drawing is refused if they are too many, or
+// if not all of its references are plain.
 func weighDrawing(source string) (int, error) {
 	d, err := readDrawing(source)
 	if err != nil {
@@ -171,8 +172,7 @@ var (
 	unclear = regexp.MustCompile(`(?i)keyframes|/\*|\\|["']|[(\[][^)\]]*[{}]`)
 )
 
-// readSheets notes to what rules of style sheets refer, for each element whose name, id or class they
-// mention.
+// readSheets notes to what style sheets refer, by the elements, ids and classes that their rules mention.
 func (d *drawing) readSheets(css string) error {
 	if hiding.MatchString(strings.Join(strings.Fields(css), "")) {
 		return errExpands

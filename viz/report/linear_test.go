@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -178,6 +180,21 @@ func TestHostileTextsEnd(t *testing.T) {
 		try(name, n, text(n))
 	}
 	try("emphasis, 480 kB", 480_000, hostileTexts["emphasis: mismatched"](480_000))
+}
+
+// TestFilesGiveNoRoom: a picture beside the notebook, under however many names, leaves a page's other bytes as they are.
+func TestFilesGiveNoRoom(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "a.gif"), []byte("GIF89a\x01\x00\x01\x00\x00\x00\x00;"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := (&Notebook{File: filepath.Join(folder, "a.ipynb")}).newRenderer(&notebookPage{}, nil)
+	before := r.left.shown
+	for _, address := range []string{"a.gif", "a.gif?1", "./a.gif"} {
+		if _, err := r.pictures.place(r, address); err != nil || r.left.shown != before || len(r.pictures.all) != 1 {
+			t.Errorf("%s: %v; %d pictures, room for %d bytes, was %d", address, err, len(r.pictures.all), r.left.shown, before)
+		}
+	}
 }
 
 // TestFaultOfALibrary costs a cell its looks, and is named.

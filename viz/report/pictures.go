@@ -72,7 +72,8 @@ func (p *pictures) place(r *notebookRenderer, address string) (string, error) {
 	return fmt.Sprintf("data:image/png;base64,%sx%dx", mark, i), nil
 }
 
-// put puts pictures into the pieces of a page, in their order. The second time, the page's script takes the first.
+// put puts pictures into the pieces of a page, in their order. Where one is shown again, the page's
+// script takes it from its first place.
 func (p *pictures) put(pieces ...*template.HTML) {
 	times := map[string]int{} // 0 once a picture stands in the page
 	for _, piece := range pieces {
