@@ -155,7 +155,7 @@ func (l *Learner) editAlone(r *row, d *aggregate) (phi float64, gradients [][]fl
 // does not depend on how many there are.
 func (l *Learner) editAt(r *row, g compute.Buffer, d *aggregate) (phi float64, gradients [][]float32, err error) {
 	sign := -1.0
-	if l.options.Edit.Aim == "literal" {
+	if l.options.Edit.Direction == "literal" {
 		sign = 1
 	}
 	w, rows := []float64{1}, []compute.Buffer{g}
@@ -187,7 +187,7 @@ func (l *Learner) move(index int, g []float32) float64 {
 		return 0
 	}
 	step := -e.Eta
-	if e.Aim == "ascend" {
+	if e.Direction == "ascend" {
 		step = e.Eta
 	}
 	switch e.Norm {

@@ -196,7 +196,7 @@ func TestEditBounds(t *testing.T) {
 		}
 	}
 	down, _, _ := step(Edit{Eta: 0.01, Unclamped: true})
-	up, _, before := step(Edit{Eta: 0.01, Unclamped: true, Aim: "ascend"})
+	up, _, before := step(Edit{Eta: 0.01, Unclamped: true, Direction: "ascend"})
 	for i := range before {
 		for p, x := range before[i].Pixels {
 			if a, c := down.Memory().Item(i).Pixels[p]-x, up.Memory().Item(i).Pixels[p]-x; math.Abs(float64(a+c)) > 1e-6 {

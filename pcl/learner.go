@@ -26,6 +26,11 @@
 // Concurrency: any goroutine may call a learner. Calls that change it or read its parameters take turns with the steps;
 // [Learner.AttachContext], [Learner.DetachContext] and [Learner.SaveContext] give up when a context ends.
 //
+// Experts' surface: most programs need none of it. [Programs] shares compiled programs between learners, and [Learner.Warm]
+// compiles ahead; [Options.Trace] hands over all that went into a step ([Trace]); [Learner.SetTrained] starts from another network
+// ([Take]); [Learner.Skip] leaves ids out, for services that number tasks; [Learner.State] and [Learner.Restore] are Save and
+// Load in memory.
+//
 // To put a learner behind HTTP, use package [github.com/parallelcl/parallelcl/serve]; to run a whole scenario,
 // [github.com/parallelcl/parallelcl/pcl/experiment].
 package pcl

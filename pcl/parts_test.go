@@ -73,7 +73,7 @@ func TestPartsThatDoNothing(t *testing.T) {
 		{"emgd-gmc", "emgd-gmc+er-ace", nil, task, Edit{}, always, 0},
 		{"avggrad", "avggrad+er-ace", nil, class, Edit{}, secondArrival, 0},
 		{"emgd-gmc+der-pp", "emgd-gmc+der-pp+x-der", nil, class, Edit{}, 10, 0}, // when outputs are new as a task ends
-		{"emgd-gmc", "emgd-gmc", nil, class, Edit{Mode: "per_sample", MaxDrift: 0.1, Aim: "literal"}, always, 0},
+		{"emgd-gmc", "emgd-gmc", nil, class, Edit{Mode: "per_sample", MaxDrift: 0.1, Direction: "literal"}, always, 0},
 		{"emgd-gmc", "emgd-gmc", nil, class, Edit{Eta: 0.01}, firstEnd, 0},
 	} {
 		plain := trajectory(t, b, c.rule, nil, Options{Increment: c.increment})

@@ -65,7 +65,7 @@ memory = { policy = "fixed_total", budget = 300 }
 `)
 	want := DefaultConfig("cifar-100")
 	want.Method, want.Params, want.Increment, want.Hidden, want.Seed = "mgda", map[string]any{"norm": "l2"}, "class", []int{32}, 7
-	want.Model, want.Edit = "mlp", pcl.Edit{Eta: 0.01, MaxDrift: 0.1, Aim: "ascend"}
+	want.Model, want.Edit = "mlp", pcl.Edit{Eta: 0.01, MaxDrift: 0.1, Direction: "ascend"}
 	want.Optimizer.Name, want.Optimizer.LR = "sgd", 0.1
 	want.Memory.Policy, want.Memory.Budget = "fixed_total", 300
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -127,7 +127,7 @@ func TestCheck(t *testing.T) {
 		func(c *Config) { c.Model = "resnet18" },
 		func(c *Config) { c.Model, c.Hidden, c.Base = "resnet18", nil, -1 },
 		func(c *Config) { c.Edit.Eta = -1 },
-		func(c *Config) { c.Edit.Aim = "up" },
+		func(c *Config) { c.Edit.Direction = "up" },
 		func(c *Config) { c.Edit.MaxDrift = math.NaN() },
 		func(c *Config) { c.Method, c.ExtraUpdate = "graddrop", true },
 		func(c *Config) { c.Scenario = new(scenario.Scenario) },
