@@ -304,3 +304,46 @@ func TestVerify(t *testing.T) {
 		}
 	}
 }
+
+// A type that is declared again is a new one only where it changes.
+func TestNewType(t *testing.T) {
+	const b = "type B struct{ n int }\n"
+	for name, c := range map[string]struct {
+		cells []string
+		isNew bool
+	}{
+		"a body beside a signature with a package": {[]string{
+			b + "func (B) Has() rand.Zipf { return rand.Zipf{} }\nfunc (B) n1() int { return 1 }",
+			b + "func (B) Has() rand.Zipf { return rand.Zipf{} }\nfunc (B) n1() int { return 2 }"}, false},
+		"the same with its import": {[]string{
+			"import r \"math/rand\"\n" + b + "func (B) Has() r.Zipf { return r.Zipf{} }\nfunc (B) n1() int { return 1 }",
+			"import r \"math/rand\"\n" + b + "func (B) Has() r.Zipf { return r.Zipf{} }\nfunc (B) n1() int { return 2 }"}, false},
+		"a field of a package": {[]string{"type B struct{ z *rand.Zipf }", "rand.Int()", "type B struct{ z *rand.Zipf }"}, false},
+		"a name that means another package": {[]string{
+			"import r \"math/rand\"\ntype B struct{ z *r.Zipf }", "import r \"math/rand/v2\"\ntype B struct{ z *r.Zipf }"}, true},
+		"a name that an earlier cell gave to another package": {[]string{
+			"import r \"math/rand\"\ntype B struct{ z *r.Zipf }", "import r \"math/rand/v2\"", "type B struct{ z *r.Zipf }"}, true},
+		"a body, and a new type in the signature": {[]string{
+			"type A struct{ x int }\n" + b + "func (B) m(a A) int { return a.x }",
+			"type A struct{ x, y int }\n" + b + "func (B) m(a A) int { return a.y }\nB{}.m(A{})"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			nb := notebook(t)
+			for i, code := range c.cells {
+				before := nb.symbols["B"].obj
+				one, err := nb.Translate(Read("In[1]", code))
+				if err != nil {
+					t.Fatal(err)
+				}
+				nb.Commit(one)
+				if _, err := nb.Package("test", nil, one.ID); err != nil {
+					t.Error(err)
+				}
+				isNew := before != nil && nb.symbols["B"].obj != before
+				if i == len(c.cells)-1 && isNew != c.isNew {
+					t.Errorf("%s\nis a new type: %v, want %v", code, isNew, c.isNew)
+				}
+			}
+		})
+	}
+}

@@ -210,15 +210,11 @@ func (c *Cell) addImport(s *ast.ImportSpec) {
 		c.mistake(s.Path.Pos(), "cgo does not work in a cell; put the C code into a package of a module and import that")
 		return
 	}
-	pkg, err := c.nb.importer.Import(path)
+	name, pkg, err := c.nb.imported(s)
 	if err != nil {
 		c.mistake(s.Path.Pos(), "no package "+path)
 		c.Missing = append(c.Missing, path)
 		return
-	}
-	name := pkg.Name()
-	if s.Name != nil {
-		name = s.Name.Name
 	}
 	o := types.NewPkgName(token.NoPos, c.pkg, name, pkg)
 	c.see(o)
@@ -227,6 +223,22 @@ func (c *Cell) addImport(s *ast.ImportSpec) {
 		key += path
 	}
 	c.symbols[key] = symbol{obj: o}
+}
+
+// imported finds the package of an import, and the name that it has in the cell.
+func (nb *Notebook) imported(s *ast.ImportSpec) (name string, pkg *types.Package, err error) {
+	path, err := strconv.Unquote(s.Path.Value)
+	if err != nil {
+		return "", nil, err
+	}
+	pkg, err = nb.importer.Import(path)
+	if err != nil {
+		return "", nil, err
+	}
+	if s.Name != nil {
+		return s.Name.Name, pkg, nil
+	}
+	return pkg.Name(), pkg, nil
 }
 
 // see puts something into the scope of the cell, unless the name means something else already. By the name of a dot, all names

@@ -92,10 +92,11 @@ func (c *Cell) assemble(parts []part, carry map[string]bool, dropped map[string]
 	for name := range carry {
 		renewed[name] = c.nb.isType(name) && dropped[name] == "" && !own[name]
 	}
+	imports := c.imports(parts)
 	for more := true; more; { // a type that changes may be part of another
 		more = false
 		for _, p := range parts {
-			if !renewed[p.of] && c.nb.differs(p, renewed) {
+			if !renewed[p.of] && c.nb.differs(p, renewed, imports) {
 				renewed[p.of], more = true, true
 			}
 		}
@@ -163,20 +164,50 @@ func (nb *Notebook) known(p part) part {
 }
 
 // differs says whether a part changes what is known of its type, or that is made of something that is newer.
-func (nb *Notebook) differs(p part, renewed map[string]bool) bool {
+func (nb *Notebook) differs(p part, renewed map[string]bool, imports map[string]*types.Package) bool {
 	if !nb.isType(p.of) {
 		return false
 	}
 	k := nb.known(p)
-	if k.text != p.text {
-		return k.head == "" || k.head != p.head || k.fixed || p.fixed
+	if k.text != p.text && (k.head == "" || k.head != p.head || k.fixed || p.fixed) {
+		return true
 	}
 	for o, inBody := range k.uses {
-		if (!inBody || k.fixed) && o.Name() != p.of && (nb.symbols[o.Name()].obj != o || renewed[o.Name()]) {
+		if (!inBody || k.fixed) && o.Name() != p.of && (renewed[o.Name()] || nb.isAnother(o, imports)) {
 			return true
 		}
 	}
 	return false
+}
+
+// isAnother says whether the name of something that an earlier cell has used means something else
+// now. A package is the same one until a cell imports another by its name.
+func (nb *Notebook) isAnother(o types.Object, imports map[string]*types.Package) bool {
+	now := nb.symbols[o.Name()].obj
+	pkg, isPackage := o.(*types.PkgName)
+	if !isPackage {
+		return now != o
+	}
+	if p := imports[o.Name()]; p != nil {
+		return p.Path() != pkg.Imported().Path()
+	}
+	p, isPackage := now.(*types.PkgName)
+	return now != nil && (!isPackage || p.Imported().Path() != pkg.Imported().Path())
+}
+
+// imports finds the packages that the cell imports, by their names in it.
+func (c *Cell) imports(parts []part) map[string]*types.Package {
+	list := map[string]*types.Package{}
+	for _, p := range parts {
+		s, ok := p.node.(*ast.ImportSpec)
+		if !ok {
+			continue
+		}
+		if name, pkg, err := c.nb.imported(s); err == nil { // else a mistake, which addImport tells
+			list[name] = pkg
+		}
+	}
+	return list
 }
 
 // isFixed says whether a method belongs to its type with its body, which cannot be another one later: that of a generic type, or one
