@@ -165,7 +165,7 @@ func (v *verifier) weights() error {
 		sum.Add(sum, times(number(l), number(v.Sigma[i])))
 	}
 	if math.Abs(over(sum, number(1))) > exact {
-		return fmt.Errorf("Σλ_iσ_i differs from 1 by %.3g", sum)
+		return fmt.Errorf("the sum Σλ_iσ_i differs from 1 by %.3g", sum)
 	}
 	if v.Status == FloorBinding && !(v.Floor > 0 && bound) || v.Status == Optimal && v.Floor > 0 && bound {
 		return fmt.Errorf("the status is %v, and a weight at the floor of %v: %v", v.Status, v.Floor, bound)
@@ -214,7 +214,7 @@ func (v *verifier) slacks() error {
 			continue
 		}
 		if part < -v.tol {
-			return fmt.Errorf("J_%d·d is less than σ_%d·level: the slack is %v of its terms", i, i, part)
+			return fmt.Errorf("the product J_%d·d is less than σ_%d·level: the slack is %v of its terms", i, i, part)
 		}
 		if part > v.tol && v.active[i] {
 			return fmt.Errorf("row %d is active (λ = %v) but its slack, %v of its terms, is not 0", i, v.Lambda[i], part)

@@ -39,8 +39,8 @@ func Ranks(methods, labels []string, r *stats.Comparison) (*Figure, error) {
 }
 
 const (
-	rankLine vg.Length = 15.3 // between the names of two methods
-	rankMark           = 2.8  // a marker's radius
+	rankLine = vg.Length(15.3) // between the names of two methods
+	rankMark = 2.8             // a marker's radius
 )
 
 // addRanks adds the whole diagram.

@@ -93,7 +93,7 @@ func (r *Run) checkMeans() error {
 		}
 	}
 	if !near(r.AFirst, first.Mean) {
-		return fmt.Errorf("A_first is %g, and the mean of acc_end %g: the file was altered", r.AFirst, first.Mean)
+		return fmt.Errorf("the value of A_first is %g, and the mean of acc_end %g: the file was altered", r.AFirst, first.Mean)
 	}
 	for _, p := range r.Curve {
 		var mean Moment
