@@ -98,6 +98,10 @@ func (d *Dataset) validate() error {
 			d.Height, d.Width, d.Channels, d.Vector)
 	case len(d.Classes) == 0:
 		return errors.New("no classes")
+	case d.Train.Len() == 0:
+		return errors.New("the training split has no samples; want at least one")
+	case d.Test.Len() == 0:
+		return errors.New("the test split has no samples; want at least one")
 	case (d.Train.Values == nil) != (d.Test.Values == nil):
 		return errors.New("one split has bytes and the other has numbers")
 	}
@@ -107,8 +111,6 @@ func (d *Dataset) validate() error {
 func (d *Dataset) validateSplit(name string, s *Split) error {
 	values, want := max(len(s.Pixels), len(s.Values)), s.Len()*d.ImageSize()
 	switch {
-	case s.Len() == 0:
-		return fmt.Errorf("the %s split is empty", name)
 	case s.Values != nil && s.Pixels != nil:
 		return fmt.Errorf("the %s split has both bytes and numbers", name)
 	case values != want:

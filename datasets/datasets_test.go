@@ -124,6 +124,27 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// TestNoSamples: a split without samples is named, whether the other one has bytes or numbers.
+func TestNoSamples(t *testing.T) {
+	pixels := Split{Pixels: make([]uint8, 4), Labels: []int32{0}}
+	values := Split{Values: []float32{1, 2}, Labels: []int32{0}}
+	for name, c := range map[string]struct {
+		set  Dataset
+		want string
+	}{
+		"bytes, no test":      {Dataset{Height: 2, Width: 2, Channels: 1, Train: pixels}, "the test split has no samples; want at least one"},
+		"numbers, no test":    {Dataset{Vector: 2, Train: values}, "the test split has no samples; want at least one"},
+		"numbers, no samples": {Dataset{Vector: 2, Test: values}, "the training split has no samples; want at least one"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.set.Classes = []string{"a"}
+			if err := c.set.validate(); err == nil || err.Error() != c.want {
+				t.Errorf("error %v; want %q", err, c.want)
+			}
+		})
+	}
+}
+
 func TestDefaultDir(t *testing.T) {
 	t.Setenv(envDir, "somewhere")
 	if dir, err := (Options{}).dir(); err != nil || dir != "somewhere" {

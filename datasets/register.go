@@ -138,8 +138,8 @@ func lookup(name string) *entry {
 	return nil
 }
 
-// Catalogued reports whether a set is one of the catalogue, and not files of a user's own or
-// registered by a program.
+// Catalogued reports whether a set is in the built-in catalogue, as opposed to user files and sets
+// that a program registered.
 func Catalogued(name string) bool {
 	return slices.ContainsFunc(catalog, func(e entry) bool { return e.Name == name })
 }

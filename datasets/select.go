@@ -2,8 +2,8 @@ package datasets
 
 import "github.com/parallelcl/parallelcl/internal/fp"
 
-// Selection is some samples of a split, one after the other. It can be read from several goroutines
-// at once.
+// Selection is some samples of a split, one after the other. A Selection is a data.Samples: give it
+// to pcl.NewStream and pcl.Task.Test. It can be read from several goroutines at once.
 type Selection struct {
 	set     *Dataset
 	split   *Split

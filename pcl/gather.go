@@ -79,6 +79,9 @@ func (s *step) memoryRows() (rows []row, err error) {
 		if replay.ID > method.Memory || replay.ID <= rehearsal.PenaltyRow {
 			panic(fmt.Sprintf("samples replayed as row %d; want 0 or a negative number above %d", replay.ID, rehearsal.PenaltyRow))
 		}
+		if err := s.checkReplay(replay.Indices); err != nil {
+			return nil, err
+		}
 		i := len(rows) // rows without samples need no batch
 		if i == len(s.replayed) {
 			batch, err := s.programs.Lane(0).NewBatch()
@@ -95,6 +98,19 @@ func (s *step) memoryRows() (rows []row, err error) {
 		rows = append(rows, row{id: replay.ID, Row: device.Row{Batch: b, Loss: s.lossOf(replay.ID)}, indices: replay.Indices})
 	}
 	return rows, nil
+}
+
+// checkReplay refuses samples that a method, or a part of its rehearsal, cannot have drawn from the memory.
+func (s *step) checkReplay(indices []int) error {
+	if len(indices) > s.options.Batch {
+		return fmt.Errorf("Draw (or Replays) returned %d indices; want at most the batch of %d", len(indices), s.options.Batch)
+	}
+	for _, i := range indices {
+		if i < 0 || i >= s.memory.Len() {
+			return fmt.Errorf("Draw (or Replays) returned index %d; the memory has %d samples", i, s.memory.Len())
+		}
+	}
+	return nil
 }
 
 // aimAll sets, for each row, what its batch should predict.

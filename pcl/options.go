@@ -25,8 +25,8 @@ type Options struct {
 	// machine, which is closed with the learner and its predictors.
 	Backend *backend.Backend
 	Model   model.Model
-	// Method is of this learner alone, since it may remember something: New refuses one that another learner has. nil stands for
-	// &method.Recommended{} or, with a loss of target values, for "emgd-gmc+der-pp".
+	// Method is the rule with its rehearsal. Each learner needs its own Method, because a method may
+	// hold state: New refuses one that another learner has. nil stands for &method.Recommended{} or, with a loss of target values, for "emgd-gmc+der-pp".
 	Method method.Method
 	// Increment says which classes a prediction may choose from: "task" predictions know the sample's task and choose among its
 	// classes, "class" predictions, for which empty stands, choose among all classes of the tasks that have arrived.

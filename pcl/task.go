@@ -13,8 +13,11 @@ type Task struct {
 	// ClassNames name the classes, in their order; nil if they have no names. A class that tasks have in common has one
 	// name, which any of them may leave empty. Names are for people, and appear in predictions and files.
 	ClassNames []string
-	Stream     data.Stream  // of this task alone
-	Test       data.Samples // what [Learner.Evaluate] measures; may be nil
+	// Stream is of this task alone. [NewStream] makes one from a [data.Samples].
+	Stream data.Stream
+	// Test is what [Learner.Evaluate] measures; may be nil. It has the methods Len() int and
+	// Sample(i int, x []float32) (class int).
+	Test data.Samples
 }
 
 // StreamError is what [Learner.Step] returns if a stream failed or delivered a batch that cannot be used. The

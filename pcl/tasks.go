@@ -117,8 +117,8 @@ func (l *Learner) setPaused(what string, id int, paused bool) error {
 // ended stands for the tasks that have ended.
 func (l *Learner) ended() endedTasks { return endedTasks{l.roll.last(), l.tasks.ids()} }
 
-// Skip leaves ids out: tasks that are attached from now on get ids above to. A program that was killed, and gave ids since its
-// last save, does not give them again.
+// Skip reserves ids up to and including to: tasks that are attached from now on get larger ones. A
+// program that was killed calls it so that ids which it gave since its last save are not given again.
 func (l *Learner) Skip(to int) error {
 	return l.call(context.Background(), "skip", func() error {
 		if to < 0 || to > maxID {

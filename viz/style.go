@@ -59,10 +59,9 @@ var shades = []float64{0, 0.35, 0.6}
 // library, but perhaps that of another unknown name. [MethodStyles] avoids that.
 func MethodStyle(name string) Style { return MethodStyles(name)[name] }
 
-// MethodStyles returns the styles of the methods of one figure. Unknown names get different
-// colours, up to nine of them. A composition or variant of a method gets a shade of its colour,
-// dashes and another marker. Methods of this library that share a colour differ in marker and
-// dashes.
+// MethodStyles returns a style for each method of one figure. Known methods get their fixed style;
+// those that share a colour differ in marker and dashes. Up to nine unknown ones get colours that
+// differ. Methods that share a rule get shades of its colour, dashes and other markers.
 func MethodStyles(names ...string) map[string]Style {
 	styles, each := map[string]Style{}, slices.Compact(slices.Sorted(slices.Values(names)))
 	slices.SortStableFunc(each, func(a, b string) int { // plain rules first

@@ -23,7 +23,8 @@ func (m *memo[T]) remember() {
 	}
 }
 
-// End forgets a stream. An entry that depends on other streams has a method without, which returns what is left of it.
+// End forgets a stream. If remembered entries refer to other streams, those references to the stream
+// that ended are removed too.
 func (m memo[T]) End(id int) {
 	delete(m, id)
 	for of, entry := range m {

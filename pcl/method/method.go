@@ -8,6 +8,30 @@
 // All arithmetic on rows is in float64 and does not depend on the machine-learning framework. A method keys its memory
 // of a stream by the stream's id, so that streams can join and leave at any step. That memory is saved and restored with
 // the run.
+//
+// A rule of your own needs two methods and, to have a name, Register:
+//
+//	type power struct {
+//		P *float64 `param:"p" default:"1" range:"[0,10]" doc:"wᵢ = 1/‖Jᵢ‖ᵖ; with 0 all weigh the same"`
+//	}
+//
+//	func (*power) Needs() method.Needs { return method.Needs{Gram: true} }
+//
+//	func (r *power) Weights(s *method.Step, w []float64) (method.Outcome, error) {
+//		for i := range w {
+//			w[i] = 1 / max(1e-9, math.Pow(s.Gram[i*len(w)+i], *r.P/2))
+//		}
+//		return method.Outcome{}, nil
+//	}
+//
+//	func init() {
+//		method.Register(method.Info{Name: "power", Title: "Power"}, func() method.Method { return new(power) })
+//	}
+//
+// A tagged field is a parameter: param is its name, default its value where the field is zero, range
+// an interval such as "[0,1)", with "whole" before it for whole numbers, choices the texts that are
+// allowed, and doc its description; where 0 is a legal setting that is not the default, the field is
+// a pointer, set with new(0.0) (see package params).
 package method
 
 import (
@@ -30,10 +54,13 @@ type Step struct {
 	IDs []int
 	// Losses are the mean losses ℓᵢ of the K batches; nil if the caller has none.
 	Losses []float64
-	// Gram is M = JJᵀ, a K×K matrix stored row by row; nil if the method's [Needs] do not ask for it. The
-	// gradients have lengths between 1e-120 and 1e120; pass others through [emgd.NewProblem] or [emgd.FromGradients] first.
+	// Gram is M = JJᵀ, a K×K matrix stored row by row, so that ‖Jᵢ‖² is Gram[i*K+i]; nil if the
+	// method's [Needs] do not ask for it. The caller guarantees lengths of the gradients in
+	// [1e-120, 1e120], or 0, so a rule may use Gram as it is. Who calls a rule passes other gradients
+	// through [emgd.NewProblem] or [emgd.FromGradients] first.
 	Gram []float64
-	// Problem is the result of that; nil if Gram did not need it. Gram and Cross are then in the unit of [emgd.Problem.Gram].
+	// Problem is the result of that; nil if Gram did not need it, and a rule of your own need not
+	// read it. Gram and Cross are then in the unit of [emgd.Problem.Gram].
 	Problem *emgd.Problem
 	// Rows are the K gradients themselves, all of the same length; nil if [Needs] do not ask for them. They belong
 	// to the caller: a method that wants to keep one must copy it.

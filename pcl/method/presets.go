@@ -130,7 +130,7 @@ func (*idle) Idle() bool { return true }
 // Needs says that the rule reads nothing of a step.
 func (*idle) Needs() Needs { return Needs{} }
 
-// Weights writes those of the mean. The learner does not call it, since it makes no steps.
+// Weights writes equal weights. The learner does not call it, since it makes no steps.
 func (*idle) Weights(s *Step, w []float64) (Outcome, error) {
 	if wrong := s.misfit(Needs{}, w); wrong != "" {
 		panic("method: " + wrong)

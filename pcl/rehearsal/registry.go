@@ -59,7 +59,7 @@ var registry = origin.Registry[registered]{Kind: "part"}
 // returns a new one with the zero values of its parameters.
 //
 // Register panics if the name is empty or taken or has a +, if the struct is registered already, if an axis is unknown, or if the
-// tags contradict themselves. A cell of a notebook that runs again replaces what it has registered.
+// tags contradict themselves. Re-running a notebook cell replaces what it registered.
 func Register(info Info, make func() Part) {
 	p := make()
 	params.Of(p) // panics if they cannot be read

@@ -37,9 +37,15 @@ type Rehearsal struct {
 	// PerTask makes one row of each finished task, with the loss of the first of Rows, in place of Rows. Its id is
 	// the negative id of the task.
 	PerTask bool
-	// Draw chooses the samples of the first row. nil stands for a batch drawn at random.
+	// Draw chooses the samples of the first row. nil stands for a batch drawn at random. It returns
+	// indices for ctx.Memory().Item, at most ctx.Batch() of them; a sample that is drawn twice
+	// counts twice. Draw is also called while the memory is empty, and then returns none. An empty
+	// result leaves the row out of the step. More indices, or one that the memory does not have, are
+	// an error of the step.
 	Draw func(ctx ReplayContext) ([]int, error)
-	// Shares says how often each stored sample is replayed; see [Replayer]. nil stands for all equally often.
+	// Shares says how often each stored sample is replayed; see [Replayer]. nil stands for all equally
+	// often. A part whose Draw prefers some samples sets it too: [Adjust] computes the classes' shares
+	// of a step from it. It does not change what is drawn.
 	Shares func(store *memory.Store, running []int, batch int) []float64
 	// DrawRemembers says that Draw copies the model as [Remembered] for itself.
 	DrawRemembers bool
@@ -84,7 +90,10 @@ type Row struct {
 	OwnDraw bool
 }
 
-// New joins parts to a rehearsal, and fills in their defaults. Two parts that make the same choice are an error, as are values out of range.
+// New joins parts to a rehearsal, and fills in their defaults. Two parts that make the same choice
+// are an error, as are values out of range. The choices of a part are the Info.Axes that it was
+// registered with. A part that is not registered has none, so it is not checked: where it and
+// another part set the same field, the later part wins.
 func New(parts ...Part) (*Rehearsal, error) {
 	if slices.Contains(parts, nil) {
 		panic("rehearsal: New needs parts that are not nil")
