@@ -55,9 +55,9 @@ type Step struct {
 	// Losses are the mean losses ℓᵢ of the K batches; nil if the caller has none.
 	Losses []float64
 	// Gram is M = JJᵀ, a K×K matrix stored row by row, so that ‖Jᵢ‖² is Gram[i*K+i]; nil if the
-	// method's [Needs] do not ask for it. The caller guarantees lengths of the gradients in
-	// [1e-120, 1e120], or 0, so a rule may use Gram as it is. Who calls a rule passes other gradients
-	// through [emgd.NewProblem] or [emgd.FromGradients] first.
+	// method's [Needs] do not ask for it. The caller guarantees that the longest gradient has a length
+	// in [1e-120, 1e120] or that all are 0, so a rule may use Gram as it is. Callers of a rule pass
+	// other gradients through [emgd.NewProblem] or [emgd.FromGradients] first.
 	Gram []float64
 	// Problem is the result of that; nil if Gram did not need it, and a rule of your own need not
 	// read it. Gram and Cross are then in the unit of [emgd.Problem.Gram].
