@@ -296,7 +296,7 @@ class Errors(unittest.TestCase):
             "now given as sigma": lambda: EMGD().weights(np.eye(2), factors=[1, 1]),
             "are now given as sigma": lambda: EMGD().direction(BASE, factors=[1, 1]),
             "upgrad has no certificate": lambda: Rule("upgrad").certificate,
-            "neither a positive number": lambda: EMGD(tau=-1),
+            "is not a temperature": lambda: EMGD(tau=-1),
             "without NUL": lambda: Rule("mgda\0x"),
             "want a text": lambda: Rule(5),
             "not valid Unicode": lambda: Rule("\ud800"),
