@@ -182,10 +182,13 @@ func publisherOf(t *testing.T) *server {
 	s := &server{published: publisher{subscribers: map[*peer]bool{}}}
 	s.published.changed = sync.NewCond(&s.published.mu)
 	t.Cleanup(func() {
+		s.published.mu.Lock()
+		defer s.published.mu.Unlock()
 		for p := range s.published.subscribers {
 			p.Close()
-			s.unsubscribe(p)
+			delete(s.published.subscribers, p)
 		}
+		s.published.changed.Broadcast()
 	})
 	return s
 }
