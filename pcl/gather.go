@@ -103,11 +103,13 @@ func (s *step) memoryRows() (rows []row, err error) {
 // checkReplay refuses samples that a method, or a part of its rehearsal, cannot have drawn from the memory.
 func (s *step) checkReplay(indices []int) error {
 	if len(indices) > s.options.Batch {
-		return fmt.Errorf("Draw (or Replays) returned %d indices; want at most the batch of %d", len(indices), s.options.Batch)
+		return fmt.Errorf("the method's Draw (or Replays) returned %d indices; want at most the batch of %d",
+			len(indices), s.options.Batch)
 	}
 	for _, i := range indices {
 		if i < 0 || i >= s.memory.Len() {
-			return fmt.Errorf("Draw (or Replays) returned index %d; the memory has %d samples", i, s.memory.Len())
+			return fmt.Errorf("the method's Draw (or Replays) returned index %d; the memory has %d samples",
+				i, s.memory.Len())
 		}
 	}
 	return nil
