@@ -41,8 +41,11 @@ type Dataset struct {
 	// and channels.
 	Height, Width, Channels int
 	Vector                  int
-	Classes                 []string // class names in label order
-	Train, Test             Split
+	// Features, if not empty, says that the samples are the features of pictures: of which backbone and
+	// size, such as "efficientnet-lite0?size=128". They are vectors of bytes, codes of package features.
+	Features    string
+	Classes     []string // class names in label order
+	Train, Test Split
 }
 
 // ImageSize returns how many values a sample has: H·W·C for an image.

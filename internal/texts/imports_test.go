@@ -35,6 +35,7 @@ var mayImport = map[string]string{
 	"toy":                          "emgd pcl/method",
 	"pcl/backend":                  "pcl/backend/internal/pjrtenv",
 	"pcl/data":                     "",
+	"pcl/features":                 "",
 	"pcl/memory":                   "pcl/params",
 	"pcl/method":                   "emgd pcl/params pcl/rehearsal",
 	"pcl/model":                    "",
