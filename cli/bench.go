@@ -61,7 +61,7 @@ func (c *benchStepCmd) Validate() (err error) {
 	sizes := model.Sizes{Height: 28, Width: 28, Channels: 1, Outputs: 62, Hidden: []int{128, 64}}
 	batch, least := 128, 1
 	if c.Model == "resnet18" {
-		sizes = model.Sizes{Height: c.Side, Width: c.Side, Channels: 3, Outputs: 100, Base: c.Width}
+		sizes = model.Sizes{Height: c.Side, Width: c.Side, Channels: 3, Outputs: 100, StemChannels: c.Width}
 		c.image = pcl.Image{Height: c.Side, Width: c.Side, Channels: 3}
 		batch = 32
 	}

@@ -55,7 +55,7 @@ func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
 	}
 	rc.note("%d runs in %s, %d at a time%s", len(configs), c.Out, c.Jobs, noteOf(set))
 	store := experiment.Store{Dir: c.Out, CheckpointEvery: c.CheckpointEvery}
-	schedule := experiment.Schedule{Machine: m, Jobs: c.Jobs, Say: rc.say}
+	schedule := experiment.Schedule{Machine: m, Jobs: c.Jobs, Log: rc.say}
 	runs, err := collect(rc, configs, store, schedule, "")
 	if err := advised(err); err != nil {
 		return err

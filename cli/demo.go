@@ -97,7 +97,7 @@ func (c *demoCmd) train(rc *runContext) ([]results.File, error) {
 		}
 		configs, folders = append(configs, checked), append(folders, filepath.Join(c.Runs, checked.Folder()))
 	}
-	store, schedule := experiment.Store{Dir: c.Runs, Record: true}, experiment.Schedule{Machine: m, Say: rc.say}
+	store, schedule := experiment.Store{Dir: c.Runs, Record: true}, experiment.Schedule{Machine: m, Log: rc.say}
 	if _, err := collect(rc, configs, store, schedule, ""); err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func checkFlags(k *kong.Context) (err error) {
 				}
 			}
 		case reflect.Int:
-			err := params.InRange(float64(v.Int()), p.Flag.Tag.Get("range"))
+			err := params.CheckRange(float64(v.Int()), p.Flag.Tag.Get("range"))
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}

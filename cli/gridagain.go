@@ -123,7 +123,7 @@ func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Ch
 	if err != nil {
 		return nil, err
 	}
-	runs, err := collect(rc, []experiment.Checked{config}, store, experiment.Schedule{Machine: m, Say: rc.say}, "")
+	runs, err := collect(rc, []experiment.Checked{config}, store, experiment.Schedule{Machine: m, Log: rc.say}, "")
 	if err != nil {
 		return nil, err
 	}

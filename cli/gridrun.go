@@ -70,7 +70,7 @@ func (c *gridWork) work(
 	defer release()
 	defer rc.hold()()
 	c.share(c.Jobs)
-	schedule.Machine, schedule.Jobs, schedule.Say = c.machine(rc, all[0].DataDir), c.Jobs, rc.say
+	schedule.Machine, schedule.Jobs, schedule.Log = c.machine(rc, all[0].DataDir), c.Jobs, rc.say
 	defer schedule.Machine.Close()
 	var missing error
 	for _, g := range all {

@@ -12,13 +12,13 @@ import (
 // of its own. end removes what shows the latest progress.
 func follow(rc *runContext, s *experiment.Schedule, label func(int, experiment.Config) string) (end func()) {
 	line := terminal.NewLine(nil)
-	s.Begin = func(i int, config experiment.Config) {
+	s.OnBegin = func(i int, config experiment.Config) {
 		line.Close()
 		line = terminal.NewLine(rc.progress())
 		rc.note("%s", label(i, config))
 	}
 	if s.Jobs < 2 {
-		s.Progress = func(_ int, p experiment.Progress) {
+		s.OnProgress = func(_ int, p experiment.Progress) {
 			line.Show("  step %d of %d, %s", p.Step, p.Steps, figures(p))
 		}
 	}

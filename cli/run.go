@@ -61,7 +61,7 @@ func (c *runCmd) Run(k *kong.Context, rc *runContext) error {
 		Dir: c.Out, CheckpointEvery: c.CheckpointEvery, Record: c.Record, RecordArrays: c.RecordArrays, Weights: c.Weights,
 	}
 	schedule := experiment.Schedule{
-		Machine: c.machine(rc, c.DataDir), Jobs: c.Jobs, Say: rc.say, Found: make([]*results.Run, len(configs)),
+		Machine: c.machine(rc, c.DataDir), Jobs: c.Jobs, Log: rc.say, Found: make([]*results.Run, len(configs)),
 	}
 	defer schedule.Machine.Close()
 	note, err := c.prepare(rc, configs, store, schedule)

@@ -38,7 +38,7 @@ const (
 )
 
 // NewProblem checks that gram may be the Gram matrix of K gradients, K×K and row by row, and scales it: its entries are finite,
-// its halves agree, and no two gradients contradict each other. [Problem.Possible] says whether all of them can be together. An
+// its halves agree, and no two gradients contradict each other. [Problem.PositiveSemidefinite] says whether all of them can be together. An
 // error names the row and the entry at fault, counted from 1. Of two halves that differ by rounding the mean counts.
 //
 // The matrix may have any scale, but the squares of gradients shorter than 1e-150 or longer than 1e150 leave the range
@@ -193,9 +193,9 @@ func largest(row []float64) (top float64) {
 	return top
 }
 
-// Possible reports whether K gradients with this Gram matrix can exist, where any two can: whether its cosines have
+// PositiveSemidefinite reports whether K gradients with this Gram matrix can exist, where any two can: whether its cosines have
 // a Cholesky factor. Rounding may give them an eigenvalue of −K·rounding, so that much is added to the diagonal.
-func (p *Problem) Possible() bool {
+func (p *Problem) PositiveSemidefinite() bool {
 	k := p.k
 	if k <= 2 {
 		return true
@@ -251,8 +251,8 @@ func (p *Problem) Gram() []float64 {
 	return gram
 }
 
-// Times returns the problem of the gradients multiplied by 2^exponent.
-func (p *Problem) Times(exponent int) *Problem {
+// Ldexp returns the problem of the gradients multiplied by 2^exponent.
+func (p *Problem) Ldexp(exponent int) *Problem {
 	q := *p
 	q.exp, q.rows = slices.Clone(p.exp), nil
 	for i := range q.exp {
@@ -261,8 +261,8 @@ func (p *Problem) Times(exponent int) *Problem {
 	return &q
 }
 
-// Only returns the problem of the given gradients.
-func (p *Problem) Only(rows []int) *Problem {
+// Subset returns the problem of the given gradients.
+func (p *Problem) Subset(rows []int) *Problem {
 	q := &Problem{k: len(rows)}
 	for _, i := range rows {
 		q.exp = append(q.exp, p.exp[i])

@@ -193,7 +193,7 @@ func (p *instance) check(count map[string]int) error {
 		tol = illConditioned(c)
 	}
 	unit, _ := given.longest()
-	relative := given.Times(-unit)
+	relative := given.Ldexp(-unit)
 	for _, i := range c.Dropped {
 		if l := relative.Length(i); l > 0 && (p.solver.ZeroTol < 0 || l > 2*DefaultZeroTol) {
 			return fmt.Errorf("row %d was dropped, and its length is %v of the longest", i, l)

@@ -251,7 +251,7 @@ func (l *Learner) remember(t *attached) (err error) {
 	}
 	if p := l.method.Penalty; p != nil {
 		// The reservoir may have more samples of each class than it asks for, for the memory.
-		if err := p.Consolidate(methodContext{l: l}, t.id, t.reservoir.Some(p.Samples())); err != nil {
+		if err := p.Consolidate(methodContext{l: l}, t.id, t.reservoir.Draw(p.Samples())); err != nil {
 			return err
 		}
 	}
@@ -260,7 +260,7 @@ func (l *Learner) remember(t *attached) (err error) {
 
 // fitsMethod returns an error if the method could not be trained on a task with these outputs, or on its samples in the memory.
 func (l *Learner) fitsMethod(task int, h head) error {
-	for _, id := range []int{task, method.Memory} {
+	for _, id := range []int{task, method.MemoryID} {
 		loss := lossOf(l.method, id)
 		if h.contiguous() || !loss.Own && loss.TaskMargin == 0 {
 			continue

@@ -30,11 +30,11 @@ func TestDetachIsPredicted(t *testing.T) {
 		for _, change := range []func() error{
 			func() error { return nil }, func() error { return l.Detach(1, keep) }, func() error { return l.Reattach(1, blobTask(t, d, 1, 0, 1)) },
 		} {
-			must.Get(l.Trained())(t)
+			must.Get(l.Network())(t)
 			must.Do(t, change())
 			loaded := smallLearner(t, b, "emgd", o)
 			must.Do(t, loaded.Restore(must.Get(l.State())(t), pairs(t, d)))
-			got, want := must.Get(l.Trained())(t), must.Get(loaded.Trained())(t)
+			got, want := must.Get(l.Network())(t), must.Get(loaded.Network())(t)
 			if !reflect.DeepEqual(got.Means, want.Means) {
 				t.Errorf("keep %t: the means are of the classes %v, those of a loaded learner of %v", keep, got.Means.Classes, want.Means.Classes)
 			}
@@ -105,10 +105,10 @@ func TestGrowthAndFetch(t *testing.T) {
 	}
 	l = smallLearner(t, b, "avggrad", Options{Model: net, Grow: true})
 	before := must.Get(l.Parameters())(t)
-	closed := must.Get(data.NewPush(64, 64, []int{0, 1, 2}))(t)
+	closed := must.Get(data.NewPushStream(64, 64, []int{0, 1, 2}))(t)
 	closed.End()
 	refused(t, second(l.Attach(Task{Classes: []int{0, 1, 2}, Stream: closed})))
-	if backbone := len(before) - 2*9; !slices.Equal(must.Get(l.Parameters())(t)[:backbone], before[:backbone]) || l.Arrived() != 0 {
+	if backbone := len(before) - 2*9; !slices.Equal(must.Get(l.Parameters())(t)[:backbone], before[:backbone]) || l.LastID() != 0 {
 		t.Error("a task that was refused has changed the learner")
 	}
 	attach(t, l, Task{Classes: []int{0, 1, 2}, Stream: p})

@@ -161,7 +161,7 @@ func attachEndless(tb testing.TB, l *Learner, from, k int) {
 			tb.Fatal(err)
 		}
 	}
-	if err := l.Warm(from + k); err != nil {
+	if err := l.Precompile(from + k); err != nil {
 		tb.Fatal(err)
 	}
 }

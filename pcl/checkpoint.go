@@ -261,7 +261,7 @@ func stateOf(b *device.Batch) (s batchState, pixels []float32) {
 // memory at once; a task that was running adds no more samples than the old budget allowed.
 //
 // Load calls attach with the id of each task that had arrived ([State.Tasks] lists them), and sets the position of the
-// stream of the task that attach returns. A [data.Push] must be new: one that still holds samples of the checkpoint would
+// stream of the task that attach returns. A [data.PushStream] must be new: one that still holds samples of the checkpoint would
 // deliver them twice. For an ended task attach may return the zero Task, which cannot be evaluated; if all have ended,
 // attach may be nil.
 //
@@ -466,7 +466,7 @@ func (l *Learner) restoreTask(id int, s taskState, arrays map[string][]float32, 
 	if err := t.checkNames(nil); err != nil {
 		return err
 	}
-	t.samples.Store(int64(s.Taken))
+	t.samples.Store(int64(s.Samples))
 	t.paused.Store(s.Paused)
 	l.roll.add(t.Task, head, t.samples)
 	if s.Ended {

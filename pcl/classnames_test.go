@@ -29,8 +29,8 @@ func TestClassNames(t *testing.T) {
 	must.Do(t, l.Save(saved))
 	loaded, taught := smallLearner(t, b, "avggrad", Options{}), smallLearner(t, b, "avggrad", Options{})
 	must.Do(t, loaded.Load(saved, pairs(t, d)))
-	must.Do(t, must.Get(loaded.Trained())(t).Save(network))
-	must.Do(t, taught.SetTrained(must.Get(LoadTrained(network))(t), Take{}))
+	must.Do(t, must.Get(loaded.Network())(t).Save(network))
+	must.Do(t, taught.SetNetwork(must.Get(LoadNetwork(network))(t)))
 	p := must.Get(LoadPredictor(b, network))(t)
 	defer p.Close()
 	l.Tasks()[0].ClassNames[0] = "changed"

@@ -44,7 +44,7 @@ func TestCompositions(t *testing.T) {
 			if len(r.Skipped) > 0 || r.Rejected {
 				t.Errorf("%s, step %d: rows %v were left out; rejected: %v", c.name, r.Step, r.Skipped, r.Rejected)
 			}
-			own := slices.DeleteFunc(slices.Clone(r.IDs), func(id int) bool { return id > method.Memory })
+			own := slices.DeleteFunc(slices.Clone(r.IDs), func(id int) bool { return id > method.MemoryID })
 			if ended == 2 {
 				full++
 				if !slices.Equal(own, c.memory) {
@@ -55,14 +55,14 @@ func TestCompositions(t *testing.T) {
 				edited++
 			}
 			ended += len(r.Ended)
-			j := r.Outcome.Joined
+			j := r.Outcome.Summed
 			if (j != nil) != (c.joined && len(own) > 1) {
 				t.Errorf("%s, step %d: memory rows %v are joined: %v", c.name, r.Step, own, j != nil)
 			}
 			if j == nil {
 				return
 			}
-			if len(j.IDs) != 1+len(r.IDs)-len(own) || j.IDs[0] != method.Memory || j.Weights[0] != r.Weights[0] || r.Weights[1] != r.Weights[0] {
+			if len(j.IDs) != 1+len(r.IDs)-len(own) || j.IDs[0] != method.MemoryID || j.Weights[0] != r.Weights[0] || r.Weights[1] != r.Weights[0] {
 				t.Errorf("%s, step %d: joined to %v with weights %v; rows %v have %v", c.name, r.Step, j.IDs, j.Weights, r.IDs, r.Weights)
 			}
 			if j.Gram == nil {

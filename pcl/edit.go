@@ -51,7 +51,7 @@ func (s *step) editMemory() error {
 	report, rows := &EditReport{}, 0
 	for _, i := range s.kept {
 		row := &s.rows[i]
-		if row.id > method.Memory || row.Batch == nil || row.Loss.StoredLogits {
+		if row.id > method.MemoryID || row.Batch == nil || row.Loss.StoredLogits {
 			continue
 		}
 		phi, gradients, err := s.editGradients(row, s.toward)
@@ -88,11 +88,11 @@ func (s *step) moveSamples() (wait func()) {
 func (s *step) aggregate() (*aggregate, error) {
 	r, scale := s.report, 1.0
 	weights := r.Weights
-	if j := r.Outcome.Joined; j != nil {
+	if j := r.Outcome.Summed; j != nil {
 		weights = j.Weights // those of the rule, which count joined rows once
 	}
 	if s.options.Edit.Target == "mean" {
-		scale = method.ToMean(weights)
+		scale = method.MeanScale(weights)
 	}
 	if r.Outcome.Direction != nil {
 		g, err := s.along(r.Outcome.Direction, nil)
@@ -198,7 +198,7 @@ func (l *Learner) move(index int, g []float32) float64 {
 		step /= math.Sqrt(square / float64(len(g)))
 	}
 	it := l.memory.Item(index)
-	origin := it.Origin
+	origin := it.Original
 	if origin == nil {
 		origin = it.Pixels
 	}

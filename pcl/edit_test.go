@@ -26,9 +26,9 @@ func phi(t *testing.T, l *Learner, theta []float32, d []float64, samples []memor
 	must.Do(t, l.begin(theta))
 	var g []float32
 	if l.options.Edit.Mode == "per_sample" {
-		g = must.Get(methodContext{l: l}.Gradient(rehearsal.Now, samples))(t)
+		g = must.Get(methodContext{l: l}.Gradient(rehearsal.Current, samples))(t)
 	} else {
-		loss := lossOf(l.method, method.Memory)
+		loss := lossOf(l.method, method.MemoryID)
 		must.Do(t, methodContext{l: l}.batches(samples, loss, func(h *device.Batch) error {
 			var err error
 			g, err = methodContext{l: l}.sharedGradient(device.At{Theta: l.network.theta}, h, loss)
@@ -167,10 +167,10 @@ func TestEditBounds(t *testing.T) {
 	}
 	rms := func(l *Learner, i int) float64 {
 		it, sum := l.Memory().Item(i), 0.0
-		for p, x := range it.Origin {
+		for p, x := range it.Original {
 			sum += float64((it.Pixels[p] - x) * (it.Pixels[p] - x))
 		}
-		return math.Sqrt(sum / float64(len(it.Origin)))
+		return math.Sqrt(sum / float64(len(it.Original)))
 	}
 	l, r, _ := step(Edit{Eta: 0.01, Unclamped: true})
 	if got := rms(l, 0); math.Abs(got-0.01) > 1e-5 {
@@ -182,7 +182,7 @@ func TestEditBounds(t *testing.T) {
 	l, _, _ = step(Edit{Eta: 5, MaxDrift: 0.125})
 	for _, it := range l.Memory().Samples() {
 		drift := 0.0
-		for p, x := range it.Origin {
+		for p, x := range it.Original {
 			drift = max(drift, math.Abs(float64(it.Pixels[p]-x)))
 		}
 		if drift > 0.125+1e-6 || drift < 0.01 {
@@ -242,7 +242,7 @@ func TestMeanTarget(t *testing.T) {
 	} {
 		s := &step{Learner: l, report: &StepReport{Weights: c.weights}}
 		if c.joined != nil {
-			s.report.Outcome.Joined = &method.Joined{Weights: c.joined}
+			s.report.Outcome.Summed = &method.Summed{Weights: c.joined}
 		}
 		for i := range c.weights {
 			s.rows, s.kept = append(s.rows, row{}), append(s.kept, i)

@@ -31,7 +31,7 @@ func TestERACELosses(t *testing.T) {
 	logits, _, err := l.programs.Describe(l.at(l.network.theta), batch, rehearsal.Loss{})
 	must.Do(t, err)
 	kept := stored(methodContext{l: l}) // all of them are in the batch
-	ofMemory := must.Get(methodContext{l: l}.Logits(rehearsal.Now, kept))(t)
+	ofMemory := must.Get(methodContext{l: l}.Logits(rehearsal.Current, kept))(t)
 	var right []int32
 	for _, it := range kept {
 		right = append(right, int32(must.Get(l.roll.output(it.Task, it.Class))(t)))
@@ -60,7 +60,7 @@ func TestLossesThatTellTasksApart(t *testing.T) {
 		plain, taken := smallLearner(t, b, "avggrad", Options{Increment: "class"}), smallLearner(t, b, name, Options{Increment: "class"})
 		attach(t, plain, blobTask(t, d, 1, 0, 1, 2))
 		attach(t, plain, blobTask(t, d, 2, 0, 3))
-		must.Do(t, errors.Join(plain.Detach(1, false), plain.Detach(2, false), taken.SetTrained(must.Get(plain.Trained())(t), Take{})))
+		must.Do(t, errors.Join(plain.Detach(1, false), plain.Detach(2, false), taken.SetNetwork(must.Get(plain.Network())(t))))
 		refused(t, taken.Reattach(2, blobTask(t, d, 2, 0, 3)))
 		must.Do(t, taken.Reattach(1, blobTask(t, d, 1, 0, 1, 2)))
 		must.Get(taken.Step())(t)

@@ -83,8 +83,8 @@ func (l *Learner) Features(s data.Samples) (features [][]float64, class []int, e
 		if err != nil {
 			return err
 		}
-		return l.inBatches(method.Memory, s, n, func(b *device.Batch) error {
-			_, rows, err := l.programs.Describe(l.at(l.network.theta), b, lossOf(l.method, method.Memory))
+		return l.inBatches(method.MemoryID, s, n, func(b *device.Batch) error {
+			_, rows, err := l.programs.Describe(l.at(l.network.theta), b, lossOf(l.method, method.MemoryID))
 			if err != nil {
 				return err
 			}
@@ -224,11 +224,11 @@ func (l *Learner) countAll(id int, t *Task, n int) ([]ClassCount, error) {
 
 // predict returns the output that is predicted for each sample of a batch. It sets the batch's targets itself, so that the
 // outputs that compete are those of prediction, not those of training. The parameters and the batch are on the client of the set.
-func (l *Learner) predict(set *device.Set, at device.At, b *device.Batch, rule rehearsal.Rule) (predicted []int32, err error) {
+func (l *Learner) predict(set *device.Set, at device.At, b *device.Batch, rule rehearsal.Scorer) (predicted []int32, err error) {
 	if err := l.target(b, rehearsal.Loss{}); err != nil {
 		return nil, err
 	}
-	loss := lossOf(l.method, method.Memory)
+	loss := lossOf(l.method, method.MemoryID)
 	if rule == nil {
 		return set.Predict(at, b, loss)
 	}
@@ -251,10 +251,10 @@ func (l *Learner) predict(set *device.Set, at device.At, b *device.Batch, rule r
 
 // ruleNow returns the parameters that predictions are made with, and what is compared if it is not the logits. A method that
 // predicts by a rule of its own gets ready for it once after each step that was made or task that came or went.
-func (l *Learner) ruleNow() (at rehearsal.Point, rule rehearsal.Rule, err error) {
+func (l *Learner) ruleNow() (at rehearsal.Point, rule rehearsal.Scorer, err error) {
 	own := l.method.Predictor
 	if own == nil {
-		return rehearsal.Now, nil, nil
+		return rehearsal.Current, nil, nil
 	}
 	defer recovered(&err, l.byMethod()+" panicked")
 	if l.prepared != l.steps+1 {

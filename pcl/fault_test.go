@@ -229,7 +229,7 @@ func TestFailureAfterTheUpdate(t *testing.T) {
 		"Save":       func() error { return l.Save(path) },
 		"Parameters": func() error { _, err := l.Parameters(); return err },
 		"Features":   func() error { _, _, err := l.Features(task.Test); return err },
-		"Warm":       func() error { return l.Warm(2) },
+		"Warm":       func() error { return l.Precompile(2) },
 	}
 	for name, call := range calls {
 		if call() == nil {

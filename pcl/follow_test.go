@@ -27,7 +27,7 @@ func TestLossesAfterNothing(t *testing.T) {
 		for range 3 {
 			r := must.Get(l.Step())(t)
 			for i, before := range r.Losses {
-				if after := r.After[i]; math.Abs(after-before) > 1e-5*before {
+				if after := r.LossesAfter[i]; math.Abs(after-before) > 1e-5*before {
 					t.Errorf("%s: step %d, row %d: the loss was %g before a step of length 0, and %g after it", name, r.Step, r.IDs[i], before, after)
 				}
 			}
@@ -37,5 +37,5 @@ func TestLossesAfterNothing(t *testing.T) {
 
 func tinyResNet(t *testing.T) model.Model {
 	t.Helper()
-	return must.Get(model.NewResNet18(model.Sizes{Height: 8, Width: 8, Channels: 1, Base: 2, Outputs: 6}))(t)
+	return must.Get(model.NewResNet18(model.Sizes{Height: 8, Width: 8, Channels: 1, StemChannels: 2, Outputs: 6}))(t)
 }

@@ -60,10 +60,10 @@ func TestForeignCode(t *testing.T) {
 	l := smallLearner(t, b, "avggrad", Options{})
 	refused(t, second(l.Attach(task(1))))
 	refused(t, second(l.Attach(Task{Classes: []int{0, 1}, Stream: ringing{&foreign{leave: leave}}})))
-	var none *data.Push
+	var none *data.PushStream
 	refused(t, second(l.Attach(Task{Classes: []int{0, 1}, Stream: none})))
-	if l.Arrived() != 0 {
-		t.Errorf("%d tasks have arrived", l.Arrived())
+	if l.LastID() != 0 {
+		t.Errorf("%d tasks have arrived", l.LastID())
 	}
 
 	tested := task(0)

@@ -62,7 +62,7 @@ func (s *step) replays() ([]rehearsal.Replay, error) {
 	if r := s.method.Replayer; r != nil {
 		return r.Replays(methodContext{s.Learner, s})
 	}
-	return []rehearsal.Replay{{ID: method.Memory, Indices: s.memory.Draw(s.options.Batch)}}, nil
+	return []rehearsal.Replay{{ID: method.MemoryID, Indices: s.memory.Draw(s.options.Batch)}}, nil
 }
 
 // memoryRows gathers the rows that are replayed from the memory: the samples that the method chooses or, if it
@@ -76,8 +76,8 @@ func (s *step) memoryRows() (rows []row, err error) {
 		if len(replay.Indices) == 0 {
 			continue
 		}
-		if replay.ID > method.Memory || replay.ID <= rehearsal.PenaltyRow {
-			panic(fmt.Sprintf("samples replayed as row %d; want 0 or a negative number above %d", replay.ID, rehearsal.PenaltyRow))
+		if replay.ID > method.MemoryID || replay.ID <= rehearsal.PenaltyID {
+			panic(fmt.Sprintf("samples replayed as row %d; want 0 or a negative number above %d", replay.ID, rehearsal.PenaltyID))
 		}
 		if err := s.checkReplay(replay.Indices); err != nil {
 			return nil, err

@@ -14,11 +14,11 @@
 //
 // Run: [Learner.Run] makes steps until all streams have ended; [Hooks] evaluate, save and take snapshots meanwhile.
 //
-// Push: [NewStream] delivers a set of samples in batches. [NewPush] makes a stream that any goroutine pushes samples into;
+// Push: [NewStream] delivers a set of samples in batches. [NewPushStream] makes a stream that any goroutine pushes samples into;
 // its learner waits for whole batches, though not for long.
 //
 // Snapshot: [Learner.Evaluate] measures the accuracy of a task. [Learner.Snapshot] returns a [Predictor] that any number of
-// goroutines use while the learner trains. [Learner.Trained] returns the network, for files of other programs.
+// goroutines use while the learner trains. [Learner.Network] returns the network, for files of other programs.
 //
 // Save: [Learner.Save] writes everything to one file, from which [Learner.Load] goes on as if it had never stopped.
 // [TaskInfo] says how many samples of each task the file has.
@@ -26,9 +26,9 @@
 // Concurrency: any goroutine may call a learner. Calls that change it or read its parameters take turns with the steps;
 // [Learner.AttachContext], [Learner.DetachContext] and [Learner.SaveContext] give up when a context ends.
 //
-// Experts' surface: most programs need none of it. [Programs] shares compiled programs between learners, and [Learner.Warm]
-// compiles ahead; [Options.Trace] hands over all that went into a step ([Trace]); [Learner.SetTrained] starts from another network
-// ([Take]); [Learner.Skip] leaves ids out, for services that number tasks; [Learner.State] and [Learner.Restore] are Save and
+// Experts' surface: most programs need none of it. [Programs] shares compiled programs between learners, and [Learner.Precompile]
+// compiles ahead; [Options.Trace] hands over all that went into a step ([Trace]); [Learner.SetNetwork] and
+// [Learner.SetBackbone] start from another network; [Learner.SkipIDs] leaves ids out, for services that number tasks; [Learner.State] and [Learner.Restore] are Save and
 // Load in memory.
 //
 // To put a learner behind HTTP, use package [github.com/parallelcl/parallelcl/serve]; to run a whole scenario,
@@ -151,7 +151,7 @@ func (l *Learner) begin(theta []float32) error {
 // compile compiles the program that every step needs, unless a learner that shares it has done so; others are compiled when
 // they are first needed.
 func (l *Learner) compile() error {
-	loss, lanes := lossOf(l.method, method.Memory), 1
+	loss, lanes := lossOf(l.method, method.MemoryID), 1
 	if l.options.Backend.Info.Name == backend.Go { // which computes small operations on one core; XLA has threads of its own
 		lanes = runtime.GOMAXPROCS(0)
 	}
@@ -170,11 +170,11 @@ func (l *Learner) compile() error {
 	return nil
 }
 
-// Warm compiles the updates and inner products of steps of up to k rows in advance, where programs compute these. A row is one
+// Precompile compiles the updates and inner products of steps of up to k rows in advance, where programs compute these. A row is one
 // stream of a step; the memory counts as one. There is a program for each number of rows up to 12, and a few more for larger
 // ones. Programs that only some methods need, for several rows of the memory, stored logits or features, are compiled on first
 // use.
-func (l *Learner) Warm(k int) error {
+func (l *Learner) Precompile(k int) error {
 	return l.call(context.Background(), "warm", func() error { return l.programs.Warm(k, l.products()) })
 }
 
@@ -272,9 +272,9 @@ func (l *Learner) publish() {
 // Steps returns how many steps have been made. It may be called from any goroutine.
 func (l *Learner) Steps() int { return l.status.Load().steps }
 
-// Arrived returns the id of the task that was attached last: how many have been attached so far, unless ids were skipped.
-// Arrived may be called from any goroutine.
-func (l *Learner) Arrived() int { return l.status.Load().roll.last() }
+// LastID returns the id of the task that was attached last: how many have been attached so far, unless ids were skipped.
+// LastID may be called from any goroutine.
+func (l *Learner) LastID() int { return l.status.Load().roll.last() }
 
 // call makes one call to the learner, whose errors begin with its name.
 func (l *Learner) call(ctx context.Context, name string, f func() error) error {

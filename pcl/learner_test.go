@@ -100,7 +100,7 @@ func TestStreamsComeAndGo(t *testing.T) {
 		if _, err := l.Step(); !errors.Is(err, ErrNoStream) {
 			t.Fatalf("a step without streams: %v, want ErrNoStream", err)
 		}
-		must.Do(t, l.Warm(4))
+		must.Do(t, l.Precompile(4))
 		compiled := l.programs.Compilations()
 		var rows []int
 		for step := range 25 {

@@ -98,7 +98,7 @@ func TestRestoreRefuses(t *testing.T) {
 		if (err == nil) != c.taken {
 			t.Errorf("%s: %v", what, err)
 		}
-		if !c.taken && (next.Arrived() != 0 || next.Memory().Len() != 0 || !slices.Equal(must.Get(next.Parameters())(t), before)) {
+		if !c.taken && (next.LastID() != 0 || next.Memory().Len() != 0 || !slices.Equal(must.Get(next.Parameters())(t), before)) {
 			t.Errorf("%s: the state was refused, and yet has changed the learner", what)
 		}
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// LoadPredictor returns a predictor with a network that [Trained.Save] wrote, and whose model is one of package
+// LoadPredictor returns a predictor with a network that [Network.Save] wrote, and whose model is one of package
 // [github.com/parallelcl/parallelcl/pcl/model]; for others there is [NewPredictor]. It predicts up to 128 samples at a
 // time.
 func LoadPredictor(b *backend.Backend, path string) (p *Predictor, err error) {
-	t, err := LoadTrained(path)
+	t, err := LoadNetwork(path)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func LoadPredictor(b *backend.Backend, path string) (p *Predictor, err error) {
 
 // NewPredictor returns a predictor with a trained network, whose model is m. It predicts up to batch samples at a time.
 // It predicts what the network's learner predicts, up to the rounding of feature means to float32.
-func NewPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (p *Predictor, err error) {
+func NewPredictor(b *backend.Backend, m model.Model, t *Network, batch int) (p *Predictor, err error) {
 	if b == nil || m == nil || t == nil || batch < 1 || batch > 1<<20 {
 		panic("pcl: NewPredictor needs a backend, a model, a network and a batch of 1 to 2²⁰")
 	}
@@ -43,11 +43,11 @@ func NewPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (p *
 	return p, err
 }
 
-func newPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (*Predictor, error) {
+func newPredictor(b *backend.Backend, m model.Model, t *Network, batch int) (*Predictor, error) {
 	if len(t.Tasks) == 0 {
 		return nil, errors.New("the network has no tasks, so that nothing is known of its outputs")
 	}
-	if t.OtherRule {
+	if t.OtherScorer {
 		return nil, fmt.Errorf("method %s predicts by a rule of its own, which is not among what was saved", t.Method)
 	}
 	theta, statistics, err := arrange(m.Layout(), t.Tensors, false)
@@ -75,7 +75,7 @@ func newPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (*Pr
 }
 
 // comparing returns what compares classes, if the logits do not.
-func (t *Trained) comparing(m model.Model) (rehearsal.Rule, error) {
+func (t *Network) comparing(m model.Model) (rehearsal.Scorer, error) {
 	if t.Means == nil {
 		return nil, nil
 	}
@@ -87,5 +87,5 @@ func (t *Trained) comparing(m model.Model) (rehearsal.Rule, error) {
 				t.Means.Classes[i], len(mean), width)
 		}
 	}
-	return t.Means.Rule(), nil
+	return t.Means.Scorer(), nil
 }

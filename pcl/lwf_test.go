@@ -27,7 +27,7 @@ func TestLwFLoss(t *testing.T) {
 		must.Do(t, err)
 		return logits
 	}
-	now, old, want := logitsAt(rehearsal.Now), logitsAt(rehearsal.Remembered), 0.0
+	now, old, want := logitsAt(rehearsal.Current), logitsAt(rehearsal.Remembered), 0.0
 	for i := range batch.N {
 		p, q, all := softmax(now[i][:2], temperature), softmax(old[i][:2], temperature), softmax(now[i][:4], 1)
 		want -= math.Log(all[batch.Output[i]]) + weight*(q[0]*math.Log(p[0])+q[1]*math.Log(p[1]))
@@ -78,7 +78,7 @@ func TestTeacherOfAdopted(t *testing.T) {
 		playOut(t, old)
 		l := smallLearner(t, b, name, Options{Increment: "class"})
 		for range 2 { // also where the learner has the tasks already
-			must.Do(t, l.SetTrained(must.Get(old.Trained())(t), Take{}))
+			must.Do(t, l.SetNetwork(must.Get(old.Network())(t)))
 		}
 		if has := l.others.remembered != nil; has != (name != "avggrad") {
 			t.Errorf("%s: there is an old model: %t", name, has)

@@ -68,7 +68,7 @@ func (c methodContext) Output(task, class int) (int, error) { return c.l.roll.ou
 func (c methodContext) at(point rehearsal.Point) compute.Buffer {
 	o := &c.l.others
 	theta := map[rehearsal.Point]compute.Buffer{
-		rehearsal.Now: c.l.network.theta, rehearsal.Remembered: o.remembered, rehearsal.Ahead: o.ahead, rehearsal.Detached: o.detached[0],
+		rehearsal.Current: c.l.network.theta, rehearsal.Remembered: o.remembered, rehearsal.Virtual: o.ahead, rehearsal.Retrained: o.detached[0],
 	}[point]
 	switch {
 	case theta != nil:
@@ -101,7 +101,7 @@ func (c methodContext) batches(samples []memory.Item, loss rehearsal.Loss, f fun
 }
 
 // memoryLoss is the loss that the method trains the memory on.
-func (c methodContext) memoryLoss() rehearsal.Loss { return lossOf(c.l.method, method.Memory) }
+func (c methodContext) memoryLoss() rehearsal.Loss { return lossOf(c.l.method, method.MemoryID) }
 
 func (c methodContext) Losses(at rehearsal.Point, samples []memory.Item) (out []float64, err error) {
 	theta, loss := c.at(at), c.memoryLoss()
@@ -194,7 +194,7 @@ func (c methodContext) Remember() error {
 	return c.l.others.remember(c.l.options.Backend, theta, c.l.ended(), taught)
 }
 
-func (c methodContext) Restart() error {
+func (c methodContext) Reinitialize() error {
 	l := c.l
 	program.Free(l.others.detached[:]...)
 	l.others.detached = [2]compute.Buffer{}
@@ -210,9 +210,9 @@ func (c methodContext) Restart() error {
 	return nil
 }
 
-func (c methodContext) Descend(samples []memory.Item, shares []float64, s rehearsal.SGD) error {
+func (c methodContext) TrainStep(samples []memory.Item, shares []float64, s rehearsal.SGD) error {
 	c.fits(samples)
-	c.at(rehearsal.Detached)
+	c.at(rehearsal.Retrained)
 	total := 0.0
 	for _, x := range shares {
 		total += x

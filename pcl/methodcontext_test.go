@@ -85,7 +85,7 @@ func steps(t testing.TB, l *Learner, n int) {
 // normalisation: that of two samples is the mean of theirs.
 func TestGradientOfOne(t *testing.T) {
 	inStep(t, pcltest.Backend(t, backend.Go), Options{Model: normalised(t)}, func(l *Learner, ctx rehearsal.ReplayContext) {
-		of := func(items []memory.Item) []float32 { return must.Get(ctx.Gradient(rehearsal.Now, items))(t) }
+		of := func(items []memory.Item) []float32 { return must.Get(ctx.Gradient(rehearsal.Current, items))(t) }
 		items := stored(ctx)[:2]
 		both, one, other := of(items), of(items[:1]), of(items[1:])
 		for i, g := range both {
@@ -104,7 +104,7 @@ func TestPixelGradients(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	inStep(t, b, Options{}, func(l *Learner, ctx rehearsal.ReplayContext) {
 		items := stored(ctx)
-		g := must.Get(ctx.PixelGradients(rehearsal.Now, items))(t)
+		g := must.Get(ctx.PixelGradients(rehearsal.Current, items))(t)
 		const h = 1e-2
 		for _, p := range []int{0, 17, 40, 63} {
 			shifted := func(by float32) []float64 {
@@ -114,7 +114,7 @@ func TestPixelGradients(t *testing.T) {
 					it.Pixels[p] += by
 					moved = append(moved, it)
 				}
-				return must.Get(ctx.Losses(rehearsal.Now, moved))(t)
+				return must.Get(ctx.Losses(rehearsal.Current, moved))(t)
 			}
 			up, down := shifted(h), shifted(-h)
 			for i := range items {
@@ -127,20 +127,20 @@ func TestPixelGradients(t *testing.T) {
 	})
 }
 
-// TestVirtualStep: Ahead is θ less γ times the mean gradient, the losses of the current batch fall along
+// TestVirtualStep: Virtual is θ less γ times the mean gradient, the losses of the current batch fall along
 // it by about γ‖g‖², and θ stays.
 func TestVirtualStep(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	inStep(t, b, Options{Increment: "class"}, func(l *Learner, ctx rehearsal.ReplayContext) {
 		batch := runningTask(l, 2).current.Items()
 		before := must.Get(l.parameters())(t)
-		g := must.Get(ctx.Gradient(rehearsal.Now, batch))(t)
+		g := must.Get(ctx.Gradient(rehearsal.Current, batch))(t)
 		const gamma = 1e-3
-		must.Do(t, ctx.StepAhead(gamma))
+		must.Do(t, ctx.VirtualStep(gamma))
 		if !slices.Equal(before, must.Get(l.parameters())(t)) {
 			t.Error("the virtual step moved θ")
 		}
-		now, ahead := must.Get(ctx.Losses(rehearsal.Now, batch))(t), must.Get(ctx.Losses(rehearsal.Ahead, batch))(t)
+		now, ahead := must.Get(ctx.Losses(rehearsal.Current, batch))(t), must.Get(ctx.Losses(rehearsal.Virtual, batch))(t)
 		fall, square := 0.0, 0.0
 		for i := range now {
 			fall += (now[i] - ahead[i]) / float64(len(now))
@@ -160,16 +160,16 @@ func TestDetached(t *testing.T) {
 	inStep(t, b, Options{}, func(l *Learner, _ rehearsal.ReplayContext) {
 		ctx := methodContext{l: l}
 		items, before := stored(ctx), must.Get(l.parameters())(t)
-		must.Do(t, ctx.Restart())
+		must.Do(t, ctx.Reinitialize())
 		sum := func() (s float64) {
-			for _, x := range must.Get(ctx.Losses(rehearsal.Detached, items))(t) {
+			for _, x := range must.Get(ctx.Losses(rehearsal.Retrained, items))(t) {
 				s += x
 			}
 			return s
 		}
 		first := sum()
 		for range 40 {
-			must.Do(t, ctx.Descend(items, nil, rehearsal.SGD{LR: 0.05, Momentum: 0.9, Decay: 1e-6, Clip: 10}))
+			must.Do(t, ctx.TrainStep(items, nil, rehearsal.SGD{LR: 0.05, Momentum: 0.9, Decay: 1e-6, Clip: 10}))
 		}
 		if last := sum(); last > 0.2*first {
 			t.Errorf("the loss went from %g to %g", first, last)
@@ -187,9 +187,9 @@ func TestShares(t *testing.T) {
 		ctx := methodContext{l: l}
 		two := stored(ctx)[:2]
 		train := func(items []memory.Item, shares []float64, clip float64) []float32 {
-			must.Do(t, ctx.Restart())
+			must.Do(t, ctx.Reinitialize())
 			start := slices.Clone(must.Get(program.Read[float32](l.others.detached[0], l.total()))(t))
-			must.Do(t, ctx.Descend(items, shares, rehearsal.SGD{LR: 1, Clip: clip}))
+			must.Do(t, ctx.TrainStep(items, shares, rehearsal.SGD{LR: 1, Clip: clip}))
 			for i, x := range must.Get(program.Read[float32](l.others.detached[0], len(start)))(t) {
 				start[i] -= x
 			}
@@ -223,7 +223,7 @@ func TestRemembered(t *testing.T) {
 		if got := must.Get(ctx.Losses(rehearsal.Remembered, items))(t); !slices.Equal(got, old) {
 			t.Error("what is remembered moved with θ")
 		}
-		if got := must.Get(ctx.Losses(rehearsal.Now, items))(t); slices.Equal(got, old) {
+		if got := must.Get(ctx.Losses(rehearsal.Current, items))(t); slices.Equal(got, old) {
 			t.Error("Update did not move θ")
 		}
 	})
@@ -297,7 +297,7 @@ func TestChosenRows(t *testing.T) {
 		{[]rehearsal.Replay{{Indices: make([]int, 9)}}, nil},
 		{[]rehearsal.Replay{{ID: -1, Indices: []int{0, 99}}}, nil},
 		{[]rehearsal.Replay{{ID: 2, Indices: []int{0}}}, nil},
-		{[]rehearsal.Replay{{ID: rehearsal.PenaltyRow, Indices: []int{0}}}, nil},
+		{[]rehearsal.Replay{{ID: rehearsal.PenaltyID, Indices: []int{0}}}, nil},
 	} {
 		m := replayer{newMethod(t, "avggrad", nil), func(ctx rehearsal.ReplayContext) ([]rehearsal.Replay, error) {
 			if ctx.Memory().Len() == 0 {

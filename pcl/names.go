@@ -19,7 +19,7 @@ func NewStream(s data.Samples, epochs int, seed uint64, task int) (data.Resumabl
 	return data.NewStream(s, epochs, seed, task)
 }
 
-// NewPush is [data.NewPush].
-func NewPush(inputs, capacity int, classes []int) (*data.Push, error) {
-	return data.NewPush(inputs, capacity, classes)
+// NewPushStream is [data.NewPushStream].
+func NewPushStream(inputs, capacity int, classes []int) (*data.PushStream, error) {
+	return data.NewPushStream(inputs, capacity, classes)
 }

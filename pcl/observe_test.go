@@ -24,8 +24,8 @@ func TestObserve(t *testing.T) {
 		l, rows := smallLearner(t, b, "", o), 0
 		timeline(t, l, func(r *StepReport) {
 			k := len(r.IDs)
-			if len(r.Gram) != k*k || len(r.After) != k || len(r.Rises) != k {
-				t.Fatalf("%s: step %d has %d rows, %d Gram entries and %d losses after it", name, r.Step, k, len(r.Gram), len(r.After))
+			if len(r.Gram) != k*k || len(r.LossesAfter) != k || len(r.Rises) != k {
+				t.Fatalf("%s: step %d has %d rows, %d Gram entries and %d losses after it", name, r.Step, k, len(r.Gram), len(r.LossesAfter))
 			}
 			rows = max(rows, k)
 			for i := range k {
@@ -36,7 +36,7 @@ func TestObserve(t *testing.T) {
 				if got := r.Rises[i]; math.Abs(got-predicted) > 1e-3*math.Abs(predicted)+1e-9 {
 					t.Errorf("%s: step %d, row %d: Jᵢ·Δθ is %g, want %g", name, r.Step, r.IDs[i], got, predicted)
 				}
-				if got := r.After[i] - r.Losses[i]; math.Abs(got-predicted) > 0.05*math.Abs(predicted)+2e-5*max(1, r.Losses[i]) {
+				if got := r.LossesAfter[i] - r.Losses[i]; math.Abs(got-predicted) > 0.05*math.Abs(predicted)+2e-5*max(1, r.Losses[i]) {
 					t.Errorf("%s: step %d, row %d: the loss changed by %g, to first order by %g", name, r.Step, r.IDs[i], got, predicted)
 				}
 			}

@@ -172,7 +172,7 @@ func (o Options) checkUpdates(m *method.Started) error {
 func (o Options) checkLoss(m *method.Started) error {
 	name, values := m.Info.Name, o.compared()
 	forClasses := m.Predictor != nil || m.Storer != nil || m.Limits.Classes
-	for _, id := range []int{method.Memory, 1} {
+	for _, id := range []int{method.MemoryID, 1} {
 		l := lossOf(m, id)
 		if err := l.Validate(); err != nil {
 			return fmt.Errorf("method %s has %w", name, err)

@@ -75,7 +75,7 @@ func TestRegression(t *testing.T) {
 		playOut(t, l)
 		same(t, loaded, l)
 		file := filepath.Join(t.TempDir(), "net.safetensors")
-		must.Do(t, must.Get(l.Trained())(t).Save(file))
+		must.Do(t, must.Get(l.Network())(t).Save(file))
 		p := must.Get(LoadPredictor(b, file))(t)
 		defer p.Close()
 		for id := 1; id <= 2; id++ {
@@ -138,7 +138,7 @@ func TestOwnLosses(t *testing.T) {
 		for i := range l.Memory().Len() {
 			if it := l.Memory().Item(i); it.Task == 1 {
 				want++
-				if it.Edits > 0 && !slices.Equal(it.Pixels, it.Origin) {
+				if it.Edits > 0 && !slices.Equal(it.Pixels, it.Original) {
 					edited++
 				}
 				if !targets[fmt.Sprint(it.Pixels[4:])] {

@@ -16,7 +16,7 @@ import (
 
 // penaltyRow returns the row of the method's penalty, if there is one in this step.
 func (s *step) penaltyRow() ([]row, error) {
-	r := row{id: rehearsal.PenaltyRow}
+	r := row{id: rehearsal.PenaltyID}
 	if err := s.penalise(&r); err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (s *step) penalty() (value float64, gradient []float32, err error) {
 // moved tells a method that follows the parameters of an update.
 func (s *step) moved() error {
 	if m := s.method.Penalty; m != nil {
-		return m.Moved(methodContext{s.Learner, s}, s.meanOfTasks)
+		return m.AfterUpdate(methodContext{s.Learner, s}, s.meanOfTasks)
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func (s *step) meanOfTasks() ([]float32, error) {
 	clear(l.mean)
 	n := float32(0)
 	for _, i := range s.kept {
-		if s.rows[i].id <= method.Memory {
+		if s.rows[i].id <= method.MemoryID {
 			continue
 		}
 		g, err := program.Read[float32](s.rows[i].Flat, l.total())

@@ -23,11 +23,11 @@ import (
 // still is a method with a penalty that does nothing.
 type still struct{ method.Method }
 
-func (still) Penalise(rehearsal.PenaltyContext) (float64, []float32, error)   { return 0, nil, nil }
-func (still) Moved(rehearsal.PenaltyContext, func() ([]float32, error)) error { return nil }
-func (still) Replaced(rehearsal.PenaltyContext) error                         { return nil }
-func (still) Samples() int                                                    { return 0 }
-func (still) Consolidate(rehearsal.PenaltyContext, int, []memory.Item) error  { return nil }
+func (still) Penalise(rehearsal.PenaltyContext) (float64, []float32, error)         { return 0, nil, nil }
+func (still) AfterUpdate(rehearsal.PenaltyContext, func() ([]float32, error)) error { return nil }
+func (still) AfterReplace(rehearsal.PenaltyContext) error                           { return nil }
+func (still) Samples() int                                                          { return 0 }
+func (still) Consolidate(rehearsal.PenaltyContext, int, []memory.Item) error        { return nil }
 
 // pulling is a penalty ½k‖θ−a‖² with the parameters a of its first call, and a note of what it was asked.
 type pulling struct {
@@ -57,7 +57,7 @@ func (p *pulling) Penalise(ctx rehearsal.PenaltyContext) (value float64, gradien
 	return value, gradient, nil
 }
 
-func (p *pulling) Moved(_ rehearsal.PenaltyContext, current func() ([]float32, error)) error {
+func (p *pulling) AfterUpdate(_ rehearsal.PenaltyContext, current func() ([]float32, error)) error {
 	g, err := current()
 	p.moves = append(p.moves, slices.Clone(g))
 	return err
@@ -99,7 +99,7 @@ func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment strin
 	l := trained(t, b, p, Options{Model: m, Increment: increment, Optimizer: optim.SGD{LR: rate}})
 	theta, rows := must.Get(l.parameters())(t), gradients(t, l) // of the memory, all of which fits into a batch, and task 2
 	r := must.Get(l.Step())(t)
-	n, i := len(r.IDs), slices.Index(r.IDs, rehearsal.PenaltyRow)
+	n, i := len(r.IDs), slices.Index(r.IDs, rehearsal.PenaltyID)
 	if n != 3 || i < 0 {
 		t.Fatalf("the step has rows %v", r.IDs)
 	}
@@ -118,7 +118,7 @@ func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment strin
 		if q < shared {
 			want -= rate * r.Weights[i] * k * float64(theta[q]-p.anchor[q])
 		}
-		for row, id := range []int{method.Memory, 2} {
+		for row, id := range []int{method.MemoryID, 2} {
 			w := 1.0
 			if q < shared {
 				w = r.Weights[slices.Index(r.IDs, id)]
@@ -137,7 +137,7 @@ func TestPenaltyWithoutMemory(t *testing.T) {
 	p := &pulling{still: still{newMethod(t, "avggrad", nil)}, k: 0.01}
 	l := trained(t, b, p, Options{Memory: memory.Config{Policy: "per_class"}, ExtraUpdate: true, Trace: func(s *Trace) error {
 		for i, id := range s.IDs {
-			if (id == rehearsal.PenaltyRow) != (s.N[i] == 0) || len(s.X[i]) != 8*64 || len(s.Targets[i]) != 6*8 {
+			if (id == rehearsal.PenaltyID) != (s.N[i] == 0) || len(s.X[i]) != 8*64 || len(s.Targets[i]) != 6*8 {
 				t.Errorf("row %d has %d samples, %d pixels, %d targets", id, s.N[i], len(s.X[i]), len(s.Targets[i]))
 			}
 		}
@@ -145,7 +145,7 @@ func TestPenaltyWithoutMemory(t *testing.T) {
 	}})
 	p.called, p.moves = 0, nil
 	r := must.Get(l.Step())(t)
-	if !slices.Equal(r.IDs, []int{rehearsal.PenaltyRow, 2}) || p.called != 2 || len(p.moves) != 2 || slices.Equal(p.moves[0], p.moves[1]) {
+	if !slices.Equal(r.IDs, []int{rehearsal.PenaltyID, 2}) || p.called != 2 || len(p.moves) != 2 || slices.Equal(p.moves[0], p.moves[1]) {
 		t.Errorf("rows %v; %d penalties and %d moves in two updates", r.IDs, p.called, len(p.moves))
 	}
 }
@@ -278,7 +278,7 @@ func TestPenaltyOfGivenParameters(t *testing.T) {
 		must.Do(t, l.exchange(theta, nil))
 		for step := range 2 {
 			r := must.Get(l.Step())(t)
-			at := slices.Index(r.IDs, rehearsal.PenaltyRow)
+			at := slices.Index(r.IDs, rehearsal.PenaltyID)
 			if at < 0 || (r.Losses[at] == 0) != (step == 0) {
 				t.Errorf("%s, step %d: rows %v with the losses %v; want no penalty in the first, and one later", name, step, r.IDs, r.Losses)
 			}
@@ -299,7 +299,7 @@ func TestInformationOfLabels(t *testing.T) {
 	now := must.Get(methodContext{l: l}.TaskGradient(samples))(t)
 	program.Free(l.others.remembered)
 	l.others.remembered = nil // as before a first task has ended
-	if want := must.Get((methodContext{l: l}).Gradient(rehearsal.Now, samples))(t); !slices.Equal(now, want) || dot(now, now) == 0 {
+	if want := must.Get((methodContext{l: l}).Gradient(rehearsal.Current, samples))(t); !slices.Equal(now, want) || dot(now, now) == 0 {
 		t.Errorf("the gradient of length² %g is not that of the labels, of length² %g", dot(now, now), dot(want, want))
 	}
 }

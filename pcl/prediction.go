@@ -60,7 +60,7 @@ func (l *Learner) predictor() (*Predictor, error) {
 	}
 	o, theta := l.options, methodContext{l: l}.at(at)
 	p := &Predictor{
-		programs: o.Programs, scores: lossOf(l.method, method.Memory), loss: keyOf(o.compared()),
+		programs: o.Programs, scores: lossOf(l.method, method.MemoryID), loss: keyOf(o.compared()),
 		roll: l.roll, rule: rule, steps: l.steps, version: l.version,
 	}
 	values, err := program.Read[float32](theta, l.total())
@@ -74,14 +74,14 @@ func (l *Learner) predictor() (*Predictor, error) {
 	return p.open(o.spec(), copied, l.at(theta).Running)
 }
 
-// Trained returns the network with which the learner predicts at present. A method that predicts by a rule of its own
+// Network returns the network with which the learner predicts at present. A method that predicts by a rule of its own
 // prepares for it, as for [Learner.Evaluate].
-func (l *Learner) Trained() (*Trained, error) {
+func (l *Learner) Network() (*Network, error) {
 	return callFor(context.Background(), l, "trained network", l.trained)
 }
 
-func (l *Learner) trained() (*Trained, error) {
-	at, rule, o := rehearsal.Now, rehearsal.Rule(nil), l.options
+func (l *Learner) trained() (*Network, error) {
+	at, rule, o := rehearsal.Current, rehearsal.Scorer(nil), l.options
 	if !l.roll.empty() {
 		var err error
 		if at, rule, err = l.ruleNow(); err != nil {
@@ -93,14 +93,14 @@ func (l *Learner) trained() (*Trained, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trained{
+	t := &Network{
 		Model: o.Model.Key(), Method: l.method.Info.Name, Steps: l.steps, Increment: o.Increment, Image: o.Image, Tasks: l.Tasks(),
-		Names: maps.Clone(l.roll.names), Loss: keyOf(o.compared()), Scores: scoresOf(lossOf(l.method, method.Memory)),
+		Names: maps.Clone(l.roll.names), Loss: keyOf(o.compared()), Scores: scoresOf(lossOf(l.method, method.MemoryID)),
 		Tensors: tensors(o.Model.Layout(), values, l.at(theta).Running),
 	}
 	m, known := rehearsal.MeansOf(rule)
-	t.OtherRule = rule != nil && !known
-	if m != nil && !(m.Between && o.Increment == "task") {
+	t.OtherScorer = rule != nil && !known
+	if m != nil && !(m.BetweenTasks && o.Increment == "task") {
 		t.Means = m
 	}
 	return t, nil

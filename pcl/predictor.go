@@ -29,7 +29,7 @@ type Predictor struct {
 	largest  int
 
 	roll    roll
-	rule    rehearsal.Rule // compares classes; nil if the logits do
+	rule    rehearsal.Scorer // compares classes; nil if the logits do
 	steps   int
 	version int // of the learner
 
@@ -252,12 +252,12 @@ func (p *Predictor) choose(sample int, logits, features []float32, classes, outp
 
 // compared returns the scores of classes, whose outputs are given, and the place of the largest. ruled says that they are the
 // rule's and not the logits.
-func compared(rule rehearsal.Rule, logits, features []float32, classes, outputs []int) (scores []float64, best int, ruled bool) {
+func compared(rule rehearsal.Scorer, logits, features []float32, classes, outputs []int) (scores []float64, best int, ruled bool) {
 	scores = make([]float64, len(classes))
 	for i, o := range outputs {
 		scores[i] = float64(logits[o])
 	}
-	ruled = rule != nil && rule.Compare(features, classes, scores)
+	ruled = rule != nil && rule.Score(features, classes, scores)
 	for i, s := range scores {
 		if s > scores[best] {
 			best = i

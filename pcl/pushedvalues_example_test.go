@@ -26,7 +26,7 @@ func ExampleOptions_pushedValues() {
 	}))
 	defer learner.Close()
 
-	stream := must(data.NewPush(2+1, 256, []int{0})) // two inputs and a target value; the class names the output
+	stream := must(data.NewPushStream(2+1, 256, []int{0})) // two inputs and a target value; the class names the output
 	id := must(learner.Attach(pcl.Task{Classes: []int{0}, Stream: stream}))
 	go func() {
 		defer stream.End()

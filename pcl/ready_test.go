@@ -14,13 +14,13 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 )
 
-func newPush(t testing.TB, classes ...int) *data.Push {
+func newPush(t testing.TB, classes ...int) *data.PushStream {
 	t.Helper()
-	return must.Get(data.NewPush(64, 64, classes))(t).AtLeast(1)
+	return must.Get(data.NewPushStream(64, 64, classes))(t).AtLeast(1)
 }
 
 // pushBlobs pushes samples number from to to−1 of each class.
-func pushBlobs(t testing.TB, p *data.Push, from, to int, classes ...int) {
+func pushBlobs(t testing.TB, p *data.PushStream, from, to int, classes ...int) {
 	t.Helper()
 	d := pcltest.Blobs(6, 40, 1)
 	x := make([]float32, 64)
@@ -233,8 +233,8 @@ func TestReattach(t *testing.T) {
 				t.Errorf("%s: rows %v", name, r.IDs)
 			}
 			playOut(t, l)
-			if l.roll.used != used || l.Arrived() != 2 || l.Memory().Len() > 12 {
-				t.Errorf("%s: %d outputs, %d tasks, %d samples in the memory", name, l.roll.used, l.Arrived(), l.Memory().Len())
+			if l.roll.used != used || l.LastID() != 2 || l.Memory().Len() > 12 {
+				t.Errorf("%s: %d outputs, %d tasks, %d samples in the memory", name, l.roll.used, l.LastID(), l.Memory().Len())
 			}
 			must.Get(l.Evaluate(1))(t)
 		}

@@ -15,9 +15,9 @@ type StepReport struct {
 	// Gram is M = JJᵀ, the inner products of the rows' gradients over the shared parameters, row by row. It is
 	// nil if the method does not ask for it, unless Options.Observe is set.
 	Gram []float64
-	// After has the losses of the same batches at the new parameters, with Options.Observe; nil otherwise. As in
+	// LossesAfter has the losses of the same batches at the new parameters, with Options.Observe; nil otherwise. As in
 	// Losses, batches are normalised by their own statistics.
-	After []float64
+	LossesAfter []float64
 	// Rises has Jᵢ·Δθ for each row, with Options.Observe; nil otherwise. To first order it is the change of the row's loss along
 	// the step that was made, which an optimiser such as Adam turns away from d: positive where the loss rises.
 	Rises   []float64

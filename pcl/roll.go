@@ -23,11 +23,11 @@ type TaskInfo struct {
 
 	Ended  bool `json:"ended,omitempty"`  // whether it has ended, and takes part in no further step
 	Paused bool `json:"paused,omitempty"` // whether it was paused by [Learner.Pause]
-	// Taken is how many samples the learner has taken from its streams, and Waiting how many more wait in one that
-	// holds samples, as a [data.Push] does. A checkpoint has both kinds: from the file of a program that was killed, a
+	// Samples is how many samples the learner has taken from its streams, and Waiting how many more wait in one that
+	// holds samples, as a [data.PushStream] does. A checkpoint has both kinds: from the file of a program that was killed, a
 	// producer goes on after Taken + Waiting samples. Both are 0 in checkpoints
 	// from versions that did not record them.
-	Taken   int `json:"samples,omitempty"`
+	Samples int `json:"samples,omitempty"`
 	Waiting int `json:"waiting,omitempty"`
 }
 

@@ -77,7 +77,7 @@ func TestHistoryCostsNothing(t *testing.T) {
 // come attaches a task that ends without a sample.
 func come(t *testing.T, l *Learner) {
 	t.Helper()
-	id := attach(t, l, Task{Classes: []int{0, 1}, Stream: must.Get(data.NewPush(l.options.Model.Inputs(), 8, []int{0, 1}))(t)})
+	id := attach(t, l, Task{Classes: []int{0, 1}, Stream: must.Get(data.NewPushStream(l.options.Model.Inputs(), 8, []int{0, 1}))(t)})
 	must.Do(t, l.Detach(id, false))
 }
 
@@ -96,7 +96,7 @@ func fastest(job func()) time.Duration {
 func TestSnapshotKeepsItsTasks(t *testing.T) {
 	l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad", Options{})
 	stream := func() data.Stream {
-		return must.Get(data.NewPush(l.options.Model.Inputs(), 8, []int{0, 1}))(t)
+		return must.Get(data.NewPushStream(l.options.Model.Inputs(), 8, []int{0, 1}))(t)
 	}
 	attach(t, l, Task{Classes: []int{0, 1}, ClassNames: []string{"a", ""}, Stream: stream()})
 	p := must.Get(l.Snapshot())(t)

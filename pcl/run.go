@@ -26,8 +26,8 @@ type Hooks struct {
 	// SnapshotEvery while it is training; 0 stands for a tenth of a second. [sync/atomic.Pointer.Store] will do.
 	Snapshot      func(*Predictor)
 	SnapshotEvery time.Duration
-	// Stay makes Run wait for another task when all have ended.
-	Stay bool
+	// WaitForTasks makes Run wait for another task when all have ended.
+	WaitForTasks bool
 }
 
 // Run trains until all streams have ended, and returns nil, or until ctx ends, and returns its error. While no stream is
@@ -51,7 +51,7 @@ func (l *Learner) Run(ctx context.Context, h Hooks) (err error) {
 			if err := r.after(report); err != nil {
 				return err
 			}
-		case idle && h.Stay, errors.Is(err, ErrIdle):
+		case idle && h.WaitForTasks, errors.Is(err, ErrIdle):
 			if err := r.wait(ctx); err != nil {
 				return err
 			}

@@ -93,7 +93,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("evaluated after %v: %v; %d saves, %d snapshots", at, score, saves, snapshots)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	h.Stay, h.Snapshot = true, func(*pcl.Predictor) { cancel() }
+	h.WaitForTasks, h.Snapshot = true, func(*pcl.Predictor) { cancel() }
 	if err := l.Run(ctx, h); !errors.Is(err, context.Canceled) {
 		t.Errorf("a run that stays: %v", err)
 	}
@@ -141,7 +141,7 @@ func TestBesideRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	must(l.Attach(pcl.Task{Classes: []int{0, 1}, Stream: endless{dots{0, 1}}}))
-	go func() { ended <- l.Run(ctx, pcl.Hooks{Stay: true}) }()
+	go func() { ended <- l.Run(ctx, pcl.Hooks{WaitForTasks: true}) }()
 	var all sync.WaitGroup
 	var calls atomic.Int64
 	for w := range workers {
@@ -237,8 +237,8 @@ func TestQueue(t *testing.T) {
 		t.Error(err)
 	}
 	all.Wait()
-	if !slices.Equal(order, []int{0, 1, 2, 3, 4}) || l.Arrived() != 6 {
-		t.Errorf("order %v, %d tasks", order, l.Arrived())
+	if !slices.Equal(order, []int{0, 1, 2, 3, 4}) || l.LastID() != 6 {
+		t.Errorf("order %v, %d tasks", order, l.LastID())
 	}
 }
 
@@ -254,23 +254,23 @@ func (n noting) Next(b *data.Batch) error { n.note(); return n.endless.Next(b) }
 // stopped.
 func TestTaken(t *testing.T) {
 	of, file := dots{0, 1}, filepath.Join(t.TempDir(), "l.pcl")
-	push := func(to *data.Push, from, n int) {
+	push := func(to *data.PushStream, from, n int) {
 		for i := from; i < n; i++ {
 			x := make([]float32, 8)
 			class := of.Sample(i, x)
 			must(to.Push(t.Context(), x, class))
 		}
 	}
-	begin := func() (*pcl.Learner, *data.Push) {
-		return open(t, pcl.Options{Batch: 8}), must(pcl.NewPush(8, 100, of))
+	begin := func() (*pcl.Learner, *data.PushStream) {
+		return open(t, pcl.Options{Batch: 8}), must(pcl.NewPushStream(8, 100, of))
 	}
-	finish := func(l *pcl.Learner, s *data.Push, from int) []float32 {
+	finish := func(l *pcl.Learner, s *data.PushStream, from int) []float32 {
 		push(s, from, 100)
 		s.End()
 		if err := l.Run(t.Context(), pcl.Hooks{}); err != nil {
 			t.Fatal(err)
 		}
-		if info := l.Tasks()[0]; info.Taken != 100 || info.Waiting != 0 {
+		if info := l.Tasks()[0]; info.Samples != 100 || info.Waiting != 0 {
 			t.Errorf("%+v", info)
 		}
 		return must(l.Parameters())
@@ -281,16 +281,16 @@ func TestTaken(t *testing.T) {
 	must(l.Step())
 	check(l.Save(file))
 	push(s, 30, 50) // lost with the program
-	if live := l.Tasks()[0]; live.Taken+live.Waiting != 50 {
+	if live := l.Tasks()[0]; live.Samples+live.Waiting != 50 {
 		t.Errorf("%+v", live)
 	}
 	again, stream := begin()
 	check(again.Load(file, func(int) (pcl.Task, error) { return pcl.Task{Stream: stream}, nil }))
 	saved := must(must(pcl.LoadState(file)).Tasks())[0]
-	if saved.Taken+saved.Waiting != 30 || saved.Taken < 8 || !maps.Equal(map[int]int{saved.Taken: saved.Waiting}, map[int]int{again.Tasks()[0].Taken: again.Tasks()[0].Waiting}) {
+	if saved.Samples+saved.Waiting != 30 || saved.Samples < 8 || !maps.Equal(map[int]int{saved.Samples: saved.Waiting}, map[int]int{again.Tasks()[0].Samples: again.Tasks()[0].Waiting}) {
 		t.Errorf("the file has %+v, the learner %+v", saved, again.Tasks()[0])
 	}
-	got := finish(again, stream, saved.Taken+saved.Waiting)
+	got := finish(again, stream, saved.Samples+saved.Waiting)
 	if want := finish(l, s, 50); !slices.Equal(got, want) {
 		t.Error("a learner that was loaded differs from one that was never stopped")
 	}

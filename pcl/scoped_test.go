@@ -59,7 +59,7 @@ func TestScopedEditing(t *testing.T) {
 	playOut(t, l)
 	attach(t, l, blobTask(t, d, 2, 2, 3))
 	playOut(t, l)
-	if !slices.ContainsFunc(l.Memory().Samples(), func(it memory.Item) bool { return it.Edits > 0 && !slices.Equal(it.Origin, it.Pixels) }) {
+	if !slices.ContainsFunc(l.Memory().Samples(), func(it memory.Item) bool { return it.Edits > 0 && !slices.Equal(it.Original, it.Pixels) }) {
 		t.Error("no sample was edited")
 	}
 	_, err := New(t.Context(), completed(t, b, "emgd-gmc", Options{Model: must.Get(model.NewScoped("conv", 64, 4, convBackbone))(t), Edit: edit}))

@@ -196,7 +196,7 @@ func (p *player) start() {
 	p.options.Trace = func(s *Trace) error {
 		p.seen = nil
 		for i, id := range s.IDs {
-			if s.Rejected || id <= method.Memory {
+			if s.Rejected || id <= method.MemoryID {
 				continue
 			}
 			for k := range s.N[i] {
@@ -374,7 +374,7 @@ func (p *player) made(r *StepReport, positions []int) {
 	}
 	if idle := p.idle(); !idle && !slices.Equal(sortedInts(p.seen), sortedInts(expected)) {
 		p.fatalf("step %d trained on %v, want %v", r.Step, p.seen, expected)
-	} else if !idle && !slices.Equal(slices.DeleteFunc(slices.Clone(r.IDs), func(id int) bool { return id <= method.Memory }), ids) {
+	} else if !idle && !slices.Equal(slices.DeleteFunc(slices.Clone(r.IDs), func(id int) bool { return id <= method.MemoryID }), ids) {
 		p.fatalf("step %d has rows %v, want %v", r.Step, r.IDs, ids)
 	}
 	if !slices.Equal(r.Ended, ended) {

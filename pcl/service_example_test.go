@@ -30,7 +30,7 @@ func ExampleLearner_Run() {
 	defer device.Close()
 	learner := newLearner(device)
 	defer learner.Close()
-	stream := must(pcl.NewPush(8, 64, []int{0, 1})) // 8 values a sample; up to 64 samples wait
+	stream := must(pcl.NewPushStream(8, 64, []int{0, 1})) // 8 values a sample; up to 64 samples wait
 	id := must(learner.Attach(pcl.Task{Classes: []int{0, 1}, Stream: stream}))
 
 	var producers sync.WaitGroup
@@ -93,7 +93,7 @@ func ExampleLearner_Detach() {
 	check(learner.Detach(id, true)) // what was collected of its samples enters the memory
 	fmt.Println("running:", learner.Running(), "classes:", learner.Classes(), "in the memory:", learner.Memory().Len())
 	check(learner.Reattach(id, pcl.Task{Stream: must(data.NewStream(task, 1, 1234, 2))}))
-	fmt.Println("running:", learner.Running(), "arrived:", learner.Arrived())
+	fmt.Println("running:", learner.Running(), "arrived:", learner.LastID())
 	// Output:
 	// running: []
 	// running: [] classes: [0 1] in the memory: 10

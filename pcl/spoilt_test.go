@@ -77,7 +77,7 @@ func TestSpoiltMemory(t *testing.T) {
 			leftOut := 0
 			for r, err := l.Step(); err == nil; r, err = l.Step() {
 				leftOut += r.LeftOut[1]
-				if len(r.Skipped) > 0 || r.Rejected || len(r.LeftOut) > 1 || !slices.ContainsFunc(r.IDs, func(id int) bool { return id <= method.Memory }) {
+				if len(r.Skipped) > 0 || r.Rejected || len(r.LeftOut) > 1 || !slices.ContainsFunc(r.IDs, func(id int) bool { return id <= method.MemoryID }) {
 					t.Fatalf("step %d has the rows %v of %v samples; it leaves out the rows %v, and samples of %v", r.Step, r.IDs, r.N, r.Skipped, r.LeftOut)
 				}
 				if r.Edit != nil && (len(r.Edit.Indices) != r.N[0] || len(r.Edit.Gradients) != r.N[0]) {

@@ -270,7 +270,7 @@ func (s *step) advance() error {
 
 // mark returns what takes back whatever the step has changed before it touches what cannot be undone.
 func (s *step) mark() (undo func()) {
-	draws, rewind, statistics := s.rng.Mark(), s.memory.Mark(), slices.Clone(s.network.statistics)
+	draws, rewind, statistics := s.rng.Mark(), s.memory.Snapshot(), slices.Clone(s.network.statistics)
 	return func() {
 		copy(s.network.statistics, statistics)
 		s.rng.Return(draws)

@@ -21,7 +21,7 @@ func TestStoredLogits(t *testing.T) {
 			l := smallLearner(t, b, name, Options{Increment: "class"})
 			ended, before, extended := 0, map[int][]float32{}, 0
 			timeline(t, l, func(r *StepReport) {
-				now := must.Get(methodContext{l: l}.Logits(rehearsal.Now, stored(methodContext{l: l})))(t)
+				now := must.Get(methodContext{l: l}.Logits(rehearsal.Current, stored(methodContext{l: l})))(t)
 				for i, it := range stored(methodContext{l: l}) {
 					old, known := before[i]
 					want := old

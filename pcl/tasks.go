@@ -20,7 +20,7 @@ func (r *roll) infos(running runningTasks) []TaskInfo {
 		if t == nil {
 			continue
 		}
-		info := TaskInfo{ID: i + 1, Name: t.Name, Classes: slices.Clone(t.Classes), ClassNames: slices.Clone(t.ClassNames), Ended: true, Taken: int(t.samples.Load())}
+		info := TaskInfo{ID: i + 1, Name: t.Name, Classes: slices.Clone(t.Classes), ClassNames: slices.Clone(t.ClassNames), Ended: true, Samples: int(t.samples.Load())}
 		if a := running.get(i + 1); a != nil {
 			info.Ended, info.Paused = false, a.paused.Load()
 			if h, ok := a.Stream.(holder); ok {
@@ -68,7 +68,7 @@ func (l *Learner) Task(id int) (Task, error) {
 	return t, nil
 }
 
-// holder is a stream that holds samples, as a [data.Push] does: Len of them now, and Saved when its state was saved.
+// holder is a stream that holds samples, as a [data.PushStream] does: Len of them now, and Saved when its state was saved.
 type holder interface {
 	Len() int
 	Saved() int
@@ -117,9 +117,9 @@ func (l *Learner) setPaused(what string, id int, paused bool) error {
 // ended stands for the tasks that have ended.
 func (l *Learner) ended() endedTasks { return endedTasks{l.roll.last(), l.tasks.ids()} }
 
-// Skip reserves ids up to and including to: tasks that are attached from now on get larger ones. A
+// SkipIDs reserves ids up to and including to: tasks that are attached from now on get larger ones. A
 // program that was killed calls it so that ids which it gave since its last save are not given again.
-func (l *Learner) Skip(to int) error {
+func (l *Learner) SkipIDs(to int) error {
 	return l.call(context.Background(), "skip", func() error {
 		if to < 0 || to > maxID {
 			return fmt.Errorf("id %d; want 0 to %d", to, maxID)

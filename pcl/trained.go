@@ -11,10 +11,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
 )
 
-// Trained is a trained network as it is exchanged between programs: its parameters, the statistics of batch
+// Network is a trained network as it is exchanged between programs: its parameters, the statistics of batch
 // normalisation, and what its outputs stand for. It has neither the memory nor the state of the optimiser; a checkpoint
-// has these ([Learner.Save]). [Learner.Trained] makes one, [LoadTrained] reads one from a file, [Learner.SetTrained] and [NewPredictor] take one.
-type Trained struct {
+// has these ([Learner.Save]). [Learner.Network] makes one, [LoadNetwork] reads one from a file, [Learner.SetNetwork] and [NewPredictor] take one.
+type Network struct {
 	// Model is the [model.Model].Key of the network, and Method the name of the method that trained it. They are empty
 	// in a file that another program has written.
 	Model  string `json:"model"`
@@ -32,10 +32,10 @@ type Trained struct {
 	Tensors []safetensors.Tensor `json:"-"`
 	// Scores says how the classes' scores come from the features.
 	Scores model.Scores `json:"scores,omitzero"`
-	// Means are set if predictions are made by the nearest mean of the features. OtherRule says that they are made by
-	// another rule, which cannot be saved.
-	Means     *rehearsal.Means `json:"-"`
-	OtherRule bool             `json:"-"`
+	// Means are set if predictions are made by the nearest mean of the features. OtherScorer says that they are made by
+	// another scorer, which cannot be saved.
+	Means       *rehearsal.Means `json:"-"`
+	OtherScorer bool             `json:"-"`
 }
 
 func scoresOf(l rehearsal.Loss) model.Scores {
@@ -56,7 +56,7 @@ type Output struct {
 // yet.
 //
 // It panics if no learner could have had these tasks.
-func (t *Trained) Outputs() []Output {
+func (t *Network) Outputs() []Output {
 	out, err := t.outputs()
 	if err != nil {
 		panic(err)
@@ -64,7 +64,7 @@ func (t *Trained) Outputs() []Output {
 	return out
 }
 
-func (t *Trained) outputs() (out []Output, err error) {
+func (t *Network) outputs() (out []Output, err error) {
 	r, err := t.arrived(1 << 30)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (t *Trained) outputs() (out []Output, err error) {
 }
 
 // arrived gives the tasks their outputs, as a learner did to which they were attached one after another.
-func (t *Trained) arrived(outputs int) (roll, error) {
+func (t *Network) arrived(outputs int) (roll, error) {
 	known := t.Increment == "task" || t.Increment == "class"
 	if len(t.Tasks) > 0 && !known {
 		return roll{}, fmt.Errorf("increment %q of a network with tasks; want task or class", t.Increment)
@@ -107,7 +107,7 @@ func (t *Trained) arrived(outputs int) (roll, error) {
 }
 
 // namesOf returns the names of classes, "" for one that has none; nil if none of them has one.
-func (t *Trained) namesOf(classes []int) []string {
+func (t *Network) namesOf(classes []int) []string {
 	names := make([]string, len(classes))
 	for i, c := range classes {
 		names[i] = t.Names[c]

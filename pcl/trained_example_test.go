@@ -12,7 +12,7 @@ import (
 )
 
 // A trained network goes to a file, and from there into a predictor, and into another learner that learns more classes.
-func ExampleLearner_Trained() {
+func ExampleLearner_Network() {
 	device := must(backend.Open(context.Background(), backend.Options{Name: backend.Go}))
 	defer device.Close()
 	learner := newLearner(device)
@@ -25,7 +25,7 @@ func ExampleLearner_Trained() {
 	dir := must(os.MkdirTemp("", ""))
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "net.safetensors")
-	network := must(learner.Trained())
+	network := must(learner.Network())
 	network.Names = map[int]string{0: "left", 1: "right"}
 	check(network.Save(path))
 
@@ -37,7 +37,7 @@ func ExampleLearner_Trained() {
 
 	other := newLearner(device)
 	defer other.Close()
-	check(other.SetTrained(must(pcl.LoadTrained(path)), pcl.Take{}))
+	check(other.SetNetwork(must(pcl.LoadNetwork(path))))
 	more := dots{2, 3}
 	id := must(other.Attach(pcl.Task{Classes: more, Stream: must(data.NewStream(more, 1, 1234, 2))}))
 	fmt.Println("task", id, "of classes", other.Classes())

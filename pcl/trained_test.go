@@ -46,13 +46,13 @@ func TestTrainedRoundTrip(t *testing.T) {
 	} {
 		t.Run(c.method+"-"+c.increment, func(t *testing.T) {
 			l, d := trainedLearner(t, b, c.method, Options{Increment: c.increment, Model: c.model})
-			saved := must.Get(l.Trained())(t)
+			saved := must.Get(l.Network())(t)
 			saved.Names = map[int]string{3: "three", 4: "Vier"}
 			path := filepath.Join(t.TempDir(), "net.safetensors")
 			must.Do(t, saved.Save(path))
-			loaded := must.Get(LoadTrained(path))(t)
+			loaded := must.Get(LoadNetwork(path))(t)
 			for i := range saved.Tasks {
-				saved.Tasks[i].Ended, saved.Tasks[i].Paused, saved.Tasks[i].Taken = true, false, 0
+				saved.Tasks[i].Ended, saved.Tasks[i].Paused, saved.Tasks[i].Samples = true, false, 0
 				saved.Tasks[i].ClassNames = saved.namesOf(saved.Tasks[i].Classes)
 			}
 			if diff := cmp.Diff(saved, loaded); diff != "" {
@@ -77,7 +77,7 @@ func TestTrainedRoundTrip(t *testing.T) {
 				return // it predicts with another network than the one that it trains
 			}
 			other := smallLearner(t, b, c.method, Options{Increment: c.increment, Model: c.model, Seed: 99})
-			must.Do(t, other.SetTrained(loaded, Take{}))
+			must.Do(t, other.SetNetwork(loaded))
 			if !slices.Equal(must.Get(other.Parameters())(t), must.Get(l.Parameters())(t)) ||
 				!slices.Equal(must.Get(other.Statistics())(t), must.Get(l.Statistics())(t)) {
 				t.Error("parameters or statistics have other bits")
@@ -91,47 +91,47 @@ func TestTrainedRoundTrip(t *testing.T) {
 	}
 }
 
-// TestSetTrainedBackbone: a learner with other outputs refuses the network, but takes its backbone.
-func TestSetTrainedBackbone(t *testing.T) {
+// TestSetNetworkBackbone: a learner with other outputs refuses the network, but takes its backbone.
+func TestSetNetworkBackbone(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	old, _ := trainedLearner(t, b, "emgd-gmc", Options{Increment: "class"})
-	n := must.Get(old.Trained())(t)
+	n := must.Get(old.Network())(t)
 	few := smallLearner(t, b, "emgd-gmc", Options{Increment: "class", Model: must.Get(model.NewMLP(64, []int{16, 8}, 2))(t)})
 	before := must.Get(few.Parameters())(t)
-	refused(t, few.SetTrained(n, Take{}))
-	must.Do(t, few.SetTrained(n, Take{Backbone: true}))
+	refused(t, few.SetNetwork(n))
+	must.Do(t, few.SetBackbone(n))
 	backbone, after := few.Options().Model.Layout().Backbone, must.Get(few.Parameters())(t)
 	if !slices.Equal(after[backbone:], before[backbone:]) || !slices.Equal(after[:backbone], must.Get(old.Parameters())(t)[:backbone]) {
 		t.Error("the backbone was not taken, or more than that")
 	}
-	if few.Arrived() != 0 {
+	if few.LastID() != 0 {
 		t.Error("tasks were taken with the backbone")
 	}
 }
 
-// TestSetTrainedRefuses: what does not fit a learner, or no predictor, is an error, and nothing changes.
-func TestSetTrainedRefuses(t *testing.T) {
+// TestSetNetworkRefuses: what does not fit a learner, or no predictor, is an error, and nothing changes.
+func TestSetNetworkRefuses(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l, _ := trainedLearner(t, b, "emgd-gmc", Options{Increment: "class", Model: normalised(t)})
 	theta := must.Get(l.Parameters())(t)
-	for what, spoil := range map[string]func(n *Trained){
-		"the first is missing":     func(n *Trained) { n.Tensors = n.Tensors[1:] },
-		"the last is missing":      func(n *Trained) { n.Tensors = n.Tensors[:len(n.Tensors)-1] },
-		"too many tensors":         func(n *Trained) { n.Tensors = append(n.Tensors, safetensors.Tensor{Name: "b"}) },
-		"another shape":            func(n *Trained) { n.Tensors[1].Dims = []int{1} },
-		"not finite":               func(n *Trained) { n.Tensors[1].Values[1] = float32(math.NaN()) },
-		"another mode":             func(n *Trained) { n.Increment = "task" },
-		"fewer tasks":              func(n *Trained) { n.Tasks = n.Tasks[:1] },
-		"another order":            func(n *Trained) { n.Tasks[1].Classes = []int{3, 5, 1} },
-		"predictor: no tasks":      func(n *Trained) { n.Tasks = nil },
-		"predictor: another rule":  func(n *Trained) { n.OtherRule = true },
-		"predictor: a class twice": func(n *Trained) { n.Tasks[0].Classes = []int{4, 4} },
+	for what, spoil := range map[string]func(n *Network){
+		"the first is missing":     func(n *Network) { n.Tensors = n.Tensors[1:] },
+		"the last is missing":      func(n *Network) { n.Tensors = n.Tensors[:len(n.Tensors)-1] },
+		"too many tensors":         func(n *Network) { n.Tensors = append(n.Tensors, safetensors.Tensor{Name: "b"}) },
+		"another shape":            func(n *Network) { n.Tensors[1].Dims = []int{1} },
+		"not finite":               func(n *Network) { n.Tensors[1].Values[1] = float32(math.NaN()) },
+		"another mode":             func(n *Network) { n.Increment = "task" },
+		"fewer tasks":              func(n *Network) { n.Tasks = n.Tasks[:1] },
+		"another order":            func(n *Network) { n.Tasks[1].Classes = []int{3, 5, 1} },
+		"predictor: no tasks":      func(n *Network) { n.Tasks = nil },
+		"predictor: another rule":  func(n *Network) { n.OtherScorer = true },
+		"predictor: a class twice": func(n *Network) { n.Tasks[0].Classes = []int{4, 4} },
 	} {
-		n := must.Get(l.Trained())(t)
+		n := must.Get(l.Network())(t)
 		spoil(n)
 		_, err := NewPredictor(b, l.Options().Model, n, 8)
 		if !strings.HasPrefix(what, "predictor") {
-			err = l.SetTrained(n, Take{})
+			err = l.SetNetwork(n)
 		}
 		if err == nil {
 			t.Errorf("%s: no error", what)
@@ -150,9 +150,9 @@ func TestLoadTrainedRefuses(t *testing.T) {
 	means := strings.Replace(good, `"rule":"logits"`, `"rule":"nearest-mean","means":{"classes":[5],"tasks":[[1]]}`, 1)
 	two := []safetensors.Tensor{{Name: "a", Dims: []int{1}, Values: []float32{1}}, {Name: meansTensor, Dims: []int{1, 2}, Values: []float32{3, 4}}}
 	path := filepath.Join(t.TempDir(), "x.safetensors")
-	load := func(text string, tensors ...safetensors.Tensor) (*Trained, error) {
+	load := func(text string, tensors ...safetensors.Tensor) (*Network, error) {
 		must.Do(t, atomicfile.Write(path, (&safetensors.File{Tensors: tensors, Metadata: map[string]string{trainedKey: text}}).Write))
-		return LoadTrained(path)
+		return LoadNetwork(path)
 	}
 	if n := must.Get(load(good, two[0]))(t); n.Model != "m" || len(n.Tensors) != 1 {
 		t.Error(n)
@@ -180,15 +180,15 @@ func TestTrainedEarly(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l := smallLearner(t, b, "emgd", Options{Increment: "class"})
 	dir := t.TempDir()
-	check := func(name string) *Trained {
+	check := func(name string) *Network {
 		t.Helper()
-		n := must.Get(l.Trained())(t)
+		n := must.Get(l.Network())(t)
 		for _, err := range []error{n.Save(filepath.Join(dir, name)), n.SaveONNX(filepath.Join(dir, name+".onnx"), nil)} {
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		return must.Get(LoadTrained(filepath.Join(dir, name)))(t)
+		return must.Get(LoadNetwork(filepath.Join(dir, name)))(t)
 	}
 	if n := check("none"); len(n.Tasks) != 0 || n.Means != nil || n.Increment != "class" {
 		t.Errorf("without a task it has %d tasks and the means %v", len(n.Tasks), n.Means)
@@ -207,7 +207,7 @@ func TestTrainedEarly(t *testing.T) {
 	}
 	task := smallLearner(t, b, "emgd", Options{Increment: "task"})
 	attach(t, task, blobTask(t, d, 1, 4, 0, 2))
-	if must.Get(task.Trained())(t).Means != nil {
+	if must.Get(task.Network())(t).Means != nil {
 		t.Error("means are never compared within a task, but the network has some")
 	}
 }
@@ -216,10 +216,10 @@ func TestTrainedEarly(t *testing.T) {
 func TestMeansThatAreNotFinite(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l, _ := trainedLearner(t, b, "emgd", Options{Increment: "class"})
-	n := must.Get(l.Trained())(t)
+	n := must.Get(l.Network())(t)
 	n.Means.Values[0][0] = float32(math.NaN())
 	path := filepath.Join(t.TempDir(), "net.safetensors")
 	must.Do(t, n.Save(path))
-	must.Get(LoadTrained(path))(t)
+	must.Get(LoadNetwork(path))(t)
 	refused(t, second(LoadPredictor(b, path)))
 }

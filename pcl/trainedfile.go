@@ -24,7 +24,7 @@ const trainedVersion = 1
 // description is a network without its tensors.
 type description struct {
 	Version int `json:"version"`
-	Trained
+	Network
 	Image   []int    `json:"image"`   // height, width, channels
 	Outputs []Output `json:"outputs"` // follows from the tasks, for readers of the file
 	// Rule is "logits", "nearest-mean" or "other".
@@ -33,7 +33,7 @@ type description struct {
 }
 
 // Save writes the network to a safetensors file, under a temporary name that is then changed to path.
-func (t *Trained) Save(path string) error { return saveNetwork(path, t.Write) }
+func (t *Network) Save(path string) error { return saveNetwork(path, t.Write) }
 
 func saveNetwork(path string, write func(io.Writer) error) error {
 	if err := atomicfile.Write(path, write); err != nil {
@@ -42,8 +42,8 @@ func saveNetwork(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// Write writes what [Trained.Save] saves.
-func (t *Trained) Write(w io.Writer) (err error) {
+// Write writes what [Network.Save] saves.
+func (t *Network) Write(w io.Writer) (err error) {
 	file, err := t.file()
 	if err != nil {
 		return err
@@ -52,13 +52,13 @@ func (t *Trained) Write(w io.Writer) (err error) {
 }
 
 // file describes the network.
-func (t *Trained) file() (*safetensors.File, error) {
+func (t *Network) file() (*safetensors.File, error) {
 	outputs, err := t.outputs()
 	if err != nil {
 		return nil, err
 	}
 	d := description{
-		Version: trainedVersion, Trained: *t, Image: []int{t.Image.Height, t.Image.Width, t.Image.Channels},
+		Version: trainedVersion, Network: *t, Image: []int{t.Image.Height, t.Image.Width, t.Image.Channels},
 		Outputs: append([]Output{}, outputs...), Rule: "logits",
 	}
 	d.Tasks = make([]TaskInfo, len(t.Tasks))
@@ -67,7 +67,7 @@ func (t *Trained) file() (*safetensors.File, error) {
 	}
 	f := &safetensors.File{Tensors: slices.Clone(t.Tensors)}
 	switch m := t.Means; {
-	case t.OtherRule:
+	case t.OtherScorer:
 		d.Rule = "other"
 	case m != nil:
 		d.Rule, d.Means = "nearest-mean", m
@@ -80,10 +80,10 @@ func (t *Trained) file() (*safetensors.File, error) {
 	return f, nil
 }
 
-// LoadTrained reads a network from a safetensors file: one that [Trained.Save] wrote, or one of another program, of
+// LoadNetwork reads a network from a safetensors file: one that [Network.Save] wrote, or one of another program, of
 // which only the tensors are known. It does not need the model; whether the tensors fit one is checked when they are
 // used.
-func LoadTrained(path string) (t *Trained, err error) {
+func LoadNetwork(path string) (t *Network, err error) {
 	f, err := safetensors.Load(path)
 	if err != nil {
 		return nil, fmt.Errorf("pcl: load network: %w", err)
@@ -94,10 +94,10 @@ func LoadTrained(path string) (t *Trained, err error) {
 	return t, err
 }
 
-func trainedOf(f *safetensors.File) (*Trained, error) {
+func trainedOf(f *safetensors.File) (*Network, error) {
 	text, described := f.Metadata[trainedKey]
 	if !described {
-		return &Trained{Tensors: f.Tensors}, nil
+		return &Network{Tensors: f.Tensors}, nil
 	}
 	var d description
 	if err := json.Unmarshal([]byte(text), &d); err != nil {
@@ -106,8 +106,8 @@ func trainedOf(f *safetensors.File) (*Trained, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	t := &d.Trained
-	t.Image, t.OtherRule, t.Means = Image{d.Image[0], d.Image[1], d.Image[2]}, d.Rule == "other", d.Means
+	t := &d.Network
+	t.Image, t.OtherScorer, t.Means = Image{d.Image[0], d.Image[1], d.Image[2]}, d.Rule == "other", d.Means
 	for i := range t.Tasks {
 		t.Tasks[i].ClassNames, t.Tasks[i].Ended = t.namesOf(t.Tasks[i].Classes), true
 	}
@@ -147,7 +147,7 @@ func (d *description) check() error {
 }
 
 // takeTensors takes the tensors of a file, and the means out of them.
-func (t *Trained) takeTensors(all []safetensors.Tensor) error {
+func (t *Network) takeTensors(all []safetensors.Tensor) error {
 	if t.Means == nil {
 		t.Tensors = all
 		return nil

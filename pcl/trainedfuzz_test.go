@@ -17,7 +17,7 @@ func FuzzDescription(f *testing.F) {
 	f.Add(`{"version":1,"image":[0,0,0],"tasks":[],"outputs":[],"names":{"5":"x"},"scores":{"cosine":true,"sharpness":2},"rule":"nearest-mean","means":{"classes":[5],"tasks":[[1]]}}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		tensors := []safetensors.Tensor{{Name: "a", Dims: []int{1}, Values: []float32{1}}, {Name: meansTensor, Dims: []int{1, 2}, Values: []float32{3, 4}}}
-		var first *Trained
+		var first *Network
 		read := func() error {
 			var err error
 			first, err = trainedOf(&safetensors.File{Tensors: tensors, Metadata: map[string]string{trainedKey: text}})

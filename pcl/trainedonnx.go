@@ -12,19 +12,19 @@ import (
 // SaveONNX writes the network as an ONNX file, for ONNX Runtime and other programs (docs/weights.md §4). m is its model,
 // which has to be a [model.Buildable]; if it is nil, it is found by [model.ByKey]. The file takes samples as the learner
 // does, any number of them, and gives their logits and features and, if predictions are made by the nearest mean, the
-// scores that are then compared. What [Trained.Save] describes is in the file's metadata, too.
-func (t *Trained) SaveONNX(path string, m model.Model) error {
+// scores that are then compared. What [Network.Save] describes is in the file's metadata, too.
+func (t *Network) SaveONNX(path string, m model.Model) error {
 	return saveNetwork(path, func(w io.Writer) error { return t.WriteONNX(w, m) })
 }
 
-// WriteONNX writes what [Trained.SaveONNX] saves.
-func (t *Trained) WriteONNX(w io.Writer, m model.Model) (err error) {
+// WriteONNX writes what [Network.SaveONNX] saves.
+func (t *Network) WriteONNX(w io.Writer, m model.Model) (err error) {
 	if m == nil {
 		if m, err = model.ByKey(t.Model); err != nil {
 			return err
 		}
 	}
-	if t.OtherRule {
+	if t.OtherScorer {
 		return fmt.Errorf("method %s predicts by a rule of its own, which an ONNX file cannot hold", t.Method)
 	}
 	file, err := t.file()

@@ -41,7 +41,7 @@ print(worst)
 // TestONNXRuntime: ONNX Runtime computes the logits and features that the learner has, and the scores of nearest means.
 func TestONNXRuntime(t *testing.T) {
 	bin := findPython(t, "numpy, onnx, onnxruntime, safetensors")
-	released := must.Get(model.NewResNet18(model.Sizes{Height: 8, Width: 8, Channels: 1, Base: 4, Outputs: 7, Release: true}))(t)
+	released := must.Get(model.NewResNet18(model.Sizes{Height: 8, Width: 8, Channels: 1, StemChannels: 4, Outputs: 7, Release: true}))(t)
 	b := pcltest.Backend(t, backend.Go)
 	for _, c := range []struct {
 		name, method string
@@ -56,7 +56,7 @@ func TestONNXRuntime(t *testing.T) {
 			l, d := trainedLearner(t, b, c.method, Options{Increment: c.increment, Model: c.model})
 			dir := t.TempDir()
 			file, expected := filepath.Join(dir, "net.onnx"), filepath.Join(dir, "want.safetensors")
-			must.Do(t, must.Get(l.Trained())(t).SaveONNX(file, nil))
+			must.Do(t, must.Get(l.Network())(t).SaveONNX(file, nil))
 			must.Do(t, atomicfile.Write(expected, (&safetensors.File{Tensors: expectedOf(t, l, d.Select(&d.Test, 3, 0, 1, 2, 3, 4, 5))}).Write))
 			worst, err := strconv.ParseFloat(strings.TrimSpace(runPython(t, bin, runONNX, file, expected)), 64)
 			if err != nil || worst > 1e-5 {
@@ -96,7 +96,7 @@ func expectedOf(t *testing.T, l *Learner, s data.Samples) []safetensors.Tensor {
 	classes := append(l.Classes(), 99)[:l.Options().Model.Outputs()] // no samples are known of the last
 	for _, f := range features {
 		row := make([]float64, len(classes))
-		if !p.rule.Compare(f, classes, row) {
+		if !p.rule.Score(f, classes, row) {
 			t.Fatal("the means are not compared")
 		}
 		scores = append(scores, single(row))
@@ -106,7 +106,7 @@ func expectedOf(t *testing.T, l *Learner, s data.Samples) []safetensors.Tensor {
 
 type noRule struct{}
 
-func (noRule) Compare([]float32, []int, []float64) bool { return false }
+func (noRule) Score([]float32, []int, []float64) bool { return false }
 
 func single(x []float64) []float32 {
 	out := make([]float32, len(x))
@@ -119,14 +119,14 @@ func single(x []float64) []float32 {
 // TestSaveONNXRefuses: what cannot be written is an error, and no file.
 func TestSaveONNXRefuses(t *testing.T) {
 	l, _ := trainedLearner(t, pcltest.Backend(t, backend.Go), "emgd-gmc", Options{})
-	for what, spoil := range map[string]func(n *Trained) model.Model{
-		"an unknown key":        func(n *Trained) model.Model { n.Model = "vit"; return nil },
-		"a tensor is missing":   func(n *Trained) model.Model { n.Tensors = n.Tensors[1:]; return nil },
-		"a rule of its own":     func(n *Trained) model.Model { n.OtherRule = true; return nil },
-		"a class twice":         func(n *Trained) model.Model { n.Tasks[0].Classes = []int{4, 4}; return nil },
-		"a model not buildable": func(n *Trained) model.Model { return struct{ model.Model }{l.Options().Model} },
+	for what, spoil := range map[string]func(n *Network) model.Model{
+		"an unknown key":        func(n *Network) model.Model { n.Model = "vit"; return nil },
+		"a tensor is missing":   func(n *Network) model.Model { n.Tensors = n.Tensors[1:]; return nil },
+		"a rule of its own":     func(n *Network) model.Model { n.OtherScorer = true; return nil },
+		"a class twice":         func(n *Network) model.Model { n.Tasks[0].Classes = []int{4, 4}; return nil },
+		"a model not buildable": func(n *Network) model.Model { return struct{ model.Model }{l.Options().Model} },
 	} {
-		n, folder := must.Get(l.Trained())(t), t.TempDir()
+		n, folder := must.Get(l.Network())(t), t.TempDir()
 		if err := n.SaveONNX(filepath.Join(folder, "net.onnx"), spoil(n)); err == nil {
 			t.Errorf("%s: no error", what)
 		}

@@ -33,7 +33,7 @@ func TestDocumentedPython(t *testing.T) {
 func documentedPython(t *testing.T, b *backend.Backend, bin string, blocks [][]string, name string) {
 	t.Helper()
 	l, d := trainedLearner(t, b, name, Options{Increment: "class"})
-	n := must.Get(l.Trained())(t)
+	n := must.Get(l.Network())(t)
 	n.Names = map[int]string{0: "zero", 1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}
 	dir := t.TempDir()
 	x, _ := flat(d.Select(&d.Test, 3, 0, 1, 2, 3, 4, 5), 64)
@@ -60,6 +60,6 @@ func documentedPython(t *testing.T, b *backend.Backend, bin string, blocks [][]s
 
 	net := must.Get(model.NewMLP(784, []int{128, 64}, 62))(t)
 	other := smallLearner(t, b, "avggrad", Options{Model: net})
-	backbone := must.Get(LoadTrained(filepath.Join(dir, "backbone.safetensors")))(t)
-	must.Do(t, other.SetTrained(backbone, Take{Backbone: true}))
+	backbone := must.Get(LoadNetwork(filepath.Join(dir, "backbone.safetensors")))(t)
+	must.Do(t, other.SetBackbone(backbone))
 }

@@ -92,7 +92,7 @@ func (s *step) descendBeside(w []float64, rows []compute.Buffer) error {
 // renew computes the gradients of all rows again, at the current θ, for another update, and the inner products that are
 // asked for. The running statistics take in the batches of each update. A penalty that has no row as yet is told, too.
 func (s *step) renew(asked device.Products) (gram []float64, err error) {
-	if !slices.ContainsFunc(s.rows, func(r row) bool { return r.id == rehearsal.PenaltyRow }) {
+	if !slices.ContainsFunc(s.rows, func(r row) bool { return r.id == rehearsal.PenaltyID }) {
 		if _, _, err := s.penalty(); err != nil {
 			return nil, err
 		}
@@ -120,7 +120,7 @@ func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64, err e
 	return norm2, nil
 }
 
-func (c methodContext) StepAhead(gamma float64) error {
+func (c methodContext) VirtualStep(gamma float64) error {
 	l := c.l
 	w, rows := c.s.current()
 	ahead, err := l.programs.Ahead(l.network.theta, gamma, w, rows)
@@ -159,7 +159,7 @@ func (s *step) updateAlong(w []float64, rows []compute.Buffer) error {
 // current returns the gradients of the tasks' rows that are finite, and the weights whose sum over them is their average.
 func (s *step) current() (w []float64, rows []compute.Buffer) {
 	for _, i := range s.kept {
-		if r := s.rows[i]; r.id > method.Memory {
+		if r := s.rows[i]; r.id > method.MemoryID {
 			rows = append(rows, r.Flat)
 		}
 	}

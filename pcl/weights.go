@@ -138,7 +138,7 @@ func (s *step) follow() error {
 		}
 	}
 	if s.options.Observe {
-		s.report.After = after
+		s.report.LossesAfter = after
 	}
 	if f != nil {
 		return f.Follow(s.report.IDs, after)

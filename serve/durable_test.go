@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 // keepsAll is a service of a small network whose memory keeps every sample that was trained on.
 func keepsAll(t testing.TB, file string) *Service {
 	t.Helper()
-	return openedAs(t, Options{File: file, SaveEvery: 10 * time.Millisecond, Waiting: 64}, func(o *pcl.Options) {
+	return openedAs(t, Options{File: file, SaveEvery: 10 * time.Millisecond, MaxWaiting: 64}, func(o *pcl.Options) {
 		o.Model, o.Memory.Budget = mlp(t, 4, 16), 1<<20
 	})
 }

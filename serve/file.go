@@ -92,7 +92,7 @@ func (s *Service) save() error {
 func (s *Service) count(tasks []pcl.TaskInfo) {
 	saved := map[int]int{}
 	for _, t := range tasks {
-		saved[t.ID] = t.Taken + t.Waiting
+		saved[t.ID] = t.Samples + t.Waiting
 	}
 	s.saved.Store(&saved)
 }
@@ -107,7 +107,7 @@ func (s *Service) saveLast() error {
 	if err := s.save(); err != nil {
 		return err
 	}
-	return s.giveUpTo(s.learner.Arrived()) // so that ids go on without a gap
+	return s.giveUpTo(s.learner.LastID()) // so that ids go on without a gap
 }
 
 // idBlock is how many ids of tasks are reserved at once.
@@ -147,5 +147,5 @@ func (s *Service) skipGiven() error {
 	if err != nil || given < 0 {
 		return fmt.Errorf("%s: %.20q is not the highest id that was given: want a whole number of 0 or more", name, text)
 	}
-	return s.learner.Skip(given)
+	return s.learner.SkipIDs(given)
 }

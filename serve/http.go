@@ -38,18 +38,18 @@ const maxBody, maxSmall = 64 << 20, 4 << 20
 // docs/service.md says what each does, and how requests that fail are answered. It is [Service.Run] that trains.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
-	onnx := func(t *pcl.Trained, to io.Writer) error { return t.WriteONNX(to, s.learner.Options().Model) }
+	onnx := func(t *pcl.Network, to io.Writer) error { return t.WriteONNX(to, s.learner.Options().Model) }
 	mux.HandleFunc("GET /tasks", s.get(true, s.list))
-	mux.HandleFunc("GET /network", s.get(false, s.network((*pcl.Trained).Write)))
+	mux.HandleFunc("GET /network", s.get(false, s.network((*pcl.Network).Write)))
 	mux.HandleFunc("GET /network.onnx", s.get(false, s.network(onnx)))
 	mux.HandleFunc("POST /tasks", route(s, maxSmall, s.begin))
 	mux.HandleFunc("POST /learn", route(s, maxBody, s.learn))
 	mux.HandleFunc("POST /predict", route(s, maxBody, s.predict))
 	mux.HandleFunc("POST /detach", route(s, maxSmall, s.detach))
 	mux.HandleFunc("POST /reattach", route(s, maxSmall, s.reattach))
-	mux.HandleFunc("POST /end", route(s, maxSmall, s.change(func(_ int, stream *data.Push) error { stream.End(); return nil })))
-	mux.HandleFunc("POST /pause", route(s, maxSmall, s.change(func(id int, _ *data.Push) error { return s.learner.Pause(id) })))
-	mux.HandleFunc("POST /resume", route(s, maxSmall, s.change(func(id int, _ *data.Push) error { return s.learner.Resume(id) })))
+	mux.HandleFunc("POST /end", route(s, maxSmall, s.change(func(_ int, stream *data.PushStream) error { stream.End(); return nil })))
+	mux.HandleFunc("POST /pause", route(s, maxSmall, s.change(func(id int, _ *data.PushStream) error { return s.learner.Pause(id) })))
+	mux.HandleFunc("POST /resume", route(s, maxSmall, s.change(func(id int, _ *data.PushStream) error { return s.learner.Resume(id) })))
 	return s.guard(mux)
 }
 

@@ -99,10 +99,10 @@ func (s *Service) push(ctx context.Context, q toLearn) (taken int, err error) {
 }
 
 // stream returns that of a task that runs.
-func (s *Service) stream(q onTask) (*data.Push, error) {
+func (s *Service) stream(q onTask) (*data.PushStream, error) {
 	stream, ok := s.streams.Load(q.Task)
 	if ok {
-		return stream.(*data.Push), nil
+		return stream.(*data.PushStream), nil
 	}
 	if _, err := s.task(q.Task); err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (s *Service) task(id int) (pcl.TaskInfo, error) {
 		return all[at], nil
 	case id == 0:
 		return pcl.TaskInfo{}, errors.New(`"task" is missing: the id that POST /tasks has answered`)
-	case id > 0 && id <= s.learner.Arrived():
+	case id > 0 && id <= s.learner.LastID():
 		return pcl.TaskInfo{}, fmt.Errorf("task %d is not here: if it was begun, the service was stopped before it was saved; begin another one, and send all of its samples", id)
 	}
 	return pcl.TaskInfo{}, fmt.Errorf("there is no task %d", id)
@@ -163,11 +163,11 @@ func predicted(p *pcl.Predictor, task *int, values []float32) ([]pcl.Prediction,
 }
 
 // network answers with a file of the network as it is now, in the form in which write writes it.
-func (s *Service) network(write func(*pcl.Trained, io.Writer) error) func() (any, error) {
+func (s *Service) network(write func(*pcl.Network, io.Writer) error) func() (any, error) {
 	return func() (any, error) {
 		s.sending.Lock()
 		defer s.sending.Unlock()
-		trained, err := s.learner.Trained() // holds up training only while the parameters are copied
+		trained, err := s.learner.Network() // holds up training only while the parameters are copied
 		if err != nil {
 			return nil, ours(err)
 		}

@@ -22,7 +22,7 @@ func (s *Service) steps() int { return s.learner.Steps() }
 // waiting is how many samples of a task wait.
 func (s *Service) waiting(id int) int {
 	stream, _ := s.streams.Load(id)
-	return stream.(*data.Push).Len()
+	return stream.(*data.PushStream).Len()
 }
 
 // TestPause: a paused task is not trained on, and neither is it after a restart, until it is resumed.
@@ -56,7 +56,7 @@ func TestPause(t *testing.T) {
 func TestDetach(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "service.pcl")
 	s := opened(t, file)
-	s.options.Waiting = 64
+	s.options.MaxWaiting = 64
 	c, stop := serving(t, s)
 	id := c.begin(0, 1)
 	c.learn(id, 640, 0, 1)
@@ -116,7 +116,7 @@ func TestNetwork(t *testing.T) {
 		must.Do(t, os.WriteFile(file, must.Get(io.ReadAll(r.Body))(t), 0o666))
 		return file
 	}
-	trained := must.Get(pcl.LoadTrained(get("/network")))(t)
+	trained := must.Get(pcl.LoadNetwork(get("/network")))(t)
 	p := must.Get(pcl.NewPredictor(s.learner.Options().Backend, s.learner.Options().Model, trained, 8))(t)
 	defer p.Close()
 	for class := range 2 {
@@ -125,7 +125,7 @@ func TestNetwork(t *testing.T) {
 			t.Errorf("class %d: %+v, the service says %+v", class, got[0], want)
 		}
 	}
-	must.Do(t, must.Get(s.learner.Trained())(t).SaveONNX(filepath.Join(dir, "want.onnx"), nil))
+	must.Do(t, must.Get(s.learner.Network())(t).SaveONNX(filepath.Join(dir, "want.onnx"), nil))
 	want := must.Get(os.ReadFile(filepath.Join(dir, "want.onnx")))(t)
 	if got, err := os.ReadFile(get("/network.onnx")); err != nil || string(got) != string(want) {
 		t.Errorf("%v: %d bytes, want %d", err, len(got), len(want))

@@ -24,7 +24,7 @@ import (
 // TestUnusable: no service can be made of a learner with a task that requests could not reach.
 func TestUnusable(t *testing.T) {
 	learner := opened(t, "").learner
-	must.Do(t, second(learner.Attach(pcl.Task{Classes: []int{0}, Stream: must.Get(data.NewPush(8, 16, []int{0}))(t)})))
+	must.Do(t, second(learner.Attach(pcl.Task{Classes: []int{0}, Stream: must.Get(data.NewPushStream(8, 16, []int{0}))(t)})))
 	must.Do(t, learner.Pause(1))
 	if _, err := New(learner, Options{}); err == nil {
 		t.Error("a task that has not ended: no error")
@@ -159,7 +159,7 @@ func TestStalledClient(t *testing.T) {
 func TestServerOfOnesOwn(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "service.pcl")
 	s := opened(t, file)
-	s.options.Waiting = 1
+	s.options.MaxWaiting = 1
 	server := httptest.NewServer(s.Handler())
 	defer server.Close()
 	ctx, cancel := context.WithCancel(context.Background())

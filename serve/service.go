@@ -28,7 +28,7 @@ type Service struct {
 	learner   *pcl.Learner
 	options   Options
 	mu        sync.Mutex                  // held while tasks begin and go
-	streams   sync.Map                    // id of a task that runs → *data.Push
+	streams   sync.Map                    // id of a task that runs → *data.PushStream
 	unlock    func() error                // gives the file back
 	saving    sync.RWMutex                // held while the learner is saved for the last time, and for reading by requests that change what is saved
 	given     int                         // ids of tasks up to this one may have been given, as the file of ids says
@@ -57,9 +57,9 @@ type Options struct {
 	// ErrorLog is told of a save that fails while the service runs, which goes on, of batches and samples that could not be trained
 	// on, and of a listener that other machines can reach. nil stands for the standard logger of package log.
 	ErrorLog *log.Logger
-	// Waiting is how many samples of a task may wait to be trained on, before those who send more have to wait; 0 stands
+	// MaxWaiting is how many samples of a task may wait to be trained on, before those who send more have to wait; 0 stands
 	// for 1024.
-	Waiting int
+	MaxWaiting int
 	// MaxClasses is how many classes the tasks may have together; 0 stands for 10,000. A class that several tasks have counts
 	// once, except in a task-incremental learner, where each task has outputs of its own. It holds for tasks
 	// that begin, not for those in the file. With [pcl.Options.Grow], one request could otherwise make the classifier as large
@@ -125,7 +125,7 @@ func usable(learner *pcl.Learner, o Options) error {
 // fill puts the usual values in place of 0.
 func (o *Options) fill() {
 	for limit, usual := range map[*int]int{
-		&o.Waiting: 1024, &o.MaxClasses: 10_000, &o.MaxTasks: 100, &o.MaxKept: 10_000, &o.MaxBuffered: 256 << 20, &o.MaxConnections: 1024,
+		&o.MaxWaiting: 1024, &o.MaxClasses: 10_000, &o.MaxTasks: 100, &o.MaxKept: 10_000, &o.MaxBuffered: 256 << 20, &o.MaxConnections: 1024,
 	} {
 		if *limit = cmp.Or(*limit, usual); *limit < 0 {
 			panic(fmt.Sprintf("serve: a limit of Options is %d; want a positive number, or 0 for %d", *limit, usual))
@@ -140,7 +140,7 @@ func (s *Service) width() int { return s.learner.Options().Model.Inputs() }
 
 // newTask has a stream that samples are pushed into.
 func (s *Service) newTask(name string, classes []int, names []string) (pcl.Task, error) {
-	stream, err := data.NewPush(s.width(), s.options.Waiting, classes)
+	stream, err := data.NewPushStream(s.width(), s.options.MaxWaiting, classes)
 	return pcl.Task{Name: name, Classes: classes, ClassNames: names, Stream: stream}, err
 }
 
@@ -200,7 +200,7 @@ func (s *Service) stop(server *http.Server) {
 // train trains until ctx is cancelled. From time to time it renews the snapshot that predicts, and saves the learner: a
 // save that fails, for instance because the disk is full, leaves the file as it was.
 func (s *Service) train(ctx context.Context) error {
-	h := pcl.Hooks{OnStep: s.note, Snapshot: s.offer, Stay: true}
+	h := pcl.Hooks{OnStep: s.note, Snapshot: s.offer, WaitForTasks: true}
 	if s.options.File != "" {
 		h.SaveEvery = s.options.SaveEvery
 		h.Save = func() error {

@@ -67,7 +67,7 @@ func (s *Service) begin(ctx context.Context, q toBegin) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.reserve(s.learner.Arrived() + 1); err != nil {
+	if err := s.reserve(s.learner.LastID() + 1); err != nil {
 		return nil, err
 	}
 	id, err := s.learner.AttachContext(ctx, task)
@@ -118,7 +118,7 @@ func (s *Service) checkRunning(tasks []pcl.TaskInfo) error {
 }
 
 // change does what a request asks for of a task that runs.
-func (s *Service) change(do func(id int, stream *data.Push) error) func(context.Context, onTask) (any, error) {
+func (s *Service) change(do func(id int, stream *data.PushStream) error) func(context.Context, onTask) (any, error) {
 	return func(ctx context.Context, q onTask) (any, error) {
 		done, err := s.changing(ctx)
 		if err != nil {
@@ -141,7 +141,7 @@ type toDetach struct {
 
 // detach ends a task at once. A request that waits for room in its stream is told so.
 func (s *Service) detach(ctx context.Context, q toDetach) (any, error) {
-	return s.change(func(id int, stream *data.Push) error {
+	return s.change(func(id int, stream *data.PushStream) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if err := s.learner.DetachContext(ctx, id, q.Keep == nil || *q.Keep); err != nil {

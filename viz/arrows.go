@@ -63,19 +63,19 @@ func addArrows(p *Plot, d arrow, items ...arrow) {
 				taken = append(taken, square(from.Add(to.Sub(from).Scale(vg.Length(k)/50)), 2))
 			}
 		}
-		c.Labels(taken, names...)
+		c.DrawLabels(taken, names...)
 	}))
 }
 
 // drawFloor draws a dashed line from a foot to beside a tip, a little beyond both, so that the crossing shows, and the slack.
 func drawFloor(c Pen, foot, beside, tip vg.Point, color Color) {
-	c.Segment(lineStyle(pale(color), 6), beside, tip)
+	c.DrawSegment(lineStyle(pale(color), 6), beside, tip)
 	d := beside.Sub(foot)
 	if l := math.Hypot(float64(d.X), float64(d.Y)); l > 0 {
 		more := d.Scale(vg.Length(5 / l))
 		foot, beside = foot.Sub(more), beside.Add(more)
 	}
-	c.Segment(lineStyle(color, 1, 3, 2), foot, beside)
+	c.DrawSegment(lineStyle(color, 1, 3, 2), foot, beside)
 }
 
 func pale(c Color) Color { return c.Alpha(110) }
@@ -99,6 +99,6 @@ func drawArrow(c Pen, from, to vg.Point, color Color, width float64) {
 	head := min(vg.Points(5+width), length)
 	neck := to.Sub(u.Scale(head))
 	side := vg.Point{X: -u.Y, Y: u.X}.Scale(head*0.3 + vg.Points(width/3))
-	c.Segment(lineStyle(color, width), from, neck)
+	c.DrawSegment(lineStyle(color, width), from, neck)
 	c.FillPolygon(color, []vg.Point{to, neck.Add(side), neck.Sub(side)})
 }

@@ -20,30 +20,30 @@ func (c Color) RGBA() (r, g, b, a uint32) { return c.Light.RGBA() }
 
 // Colours of everything but the data.
 var (
-	Background = RGB(0xffffff, 0x14181d) // the page
-	Ink        = RGB(0x1b1f24, 0xe8ecf0) // text
-	Muted      = RGB(0x5d6670, 0x9aa5b0) // axes, secondary text
-	Faint      = RGB(0xe3e7eb, 0x2b323a) // lines behind the data
+	Background = LightDark(0xffffff, 0x14181d) // the page
+	Ink        = LightDark(0x1b1f24, 0xe8ecf0) // text
+	Muted      = LightDark(0x5d6670, 0x9aa5b0) // axes, secondary text
+	Faint      = LightDark(0xe3e7eb, 0x2b323a) // lines behind the data
 )
 
 var (
 	// hues colour the methods: the vermillion, blue, orange, sky blue, green, purple and yellow of Okabe and
 	// Ito, made lighter or darker only as far as the background requires.
 	hues = [7]Color{
-		RGB(0xd55e00, 0xf0752a), RGB(0x0072b2, 0x3f9ae0), RGB(0xe69f00, 0xf0b429), RGB(0x56b4e9, 0x8fd3fa), RGB(0x009e73, 0x1fbf8f),
-		RGB(0xcc79a7, 0xe09ac4), RGB(0xb3a400, 0xf0e442),
+		LightDark(0xd55e00, 0xf0752a), LightDark(0x0072b2, 0x3f9ae0), LightDark(0xe69f00, 0xf0b429), LightDark(0x56b4e9, 0x8fd3fa), LightDark(0x009e73, 0x1fbf8f),
+		LightDark(0xcc79a7, 0xe09ac4), LightDark(0xb3a400, 0xf0e442),
 	}
 	// recommended is the colour of the method "emgd", which no other has.
-	recommended = RGB(0x6000a0, 0xb870f8)
+	recommended = LightDark(0x6000a0, 0xb870f8)
 	// own colours the methods and series that the package does not know. None is near recommended, or one of the hues or their darker
 	// or lighter forms: in OKLab all of these are at least 0.12 apart, 2.5 times as far as the nearest two of the others.
 	own = [9]Color{
-		RGB(0xc81058, 0xc82830), RGB(0x38b828, 0x00a000), RGB(0x3040c8, 0xa09800), RGB(0x680040, 0xf05090), RGB(0x9050e0, 0x6850e0),
-		RGB(0x004000, 0x607000), RGB(0x981088, 0xb030a0), RGB(0x081098, 0x007098), RGB(0xa088f8, 0x90d000),
+		LightDark(0xc81058, 0xc82830), LightDark(0x38b828, 0x00a000), LightDark(0x3040c8, 0xa09800), LightDark(0x680040, 0xf05090), LightDark(0x9050e0, 0x6850e0),
+		LightDark(0x004000, 0x607000), LightDark(0x981088, 0xb030a0), LightDark(0x081098, 0x007098), LightDark(0xa088f8, 0x90d000),
 	}
 	// ramp colours the streams from the first to the last: anchors of viridis, which stays
 	// ordered for colour-blind readers and in grey print.
-	ramp = [4]Color{RGB(0x440154, 0x9a6fd0), RGB(0x3b528b, 0x5f8fd0), RGB(0x21918c, 0x2fb5a8), RGB(0x6cbf4b, 0xb5de2b)}
+	ramp = [4]Color{LightDark(0x440154, 0x9a6fd0), LightDark(0x3b528b, 0x5f8fd0), LightDark(0x21918c, 0x2fb5a8), LightDark(0x6cbf4b, 0xb5de2b)}
 )
 
 const (
@@ -77,8 +77,8 @@ func sans(size float64) font.Font {
 	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(size)}
 }
 
-// RGB returns the colour of two numbers 0xRRGGBB, on light screens and on dark ones.
-func RGB(light, dark uint32) Color {
+// LightDark returns the colour of two numbers 0xRRGGBB, on light screens and on dark ones.
+func LightDark(light, dark uint32) Color {
 	rgb := func(hex uint32) color.NRGBA {
 		return color.NRGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 255}
 	}
@@ -154,8 +154,8 @@ func Sequential(v float64) Color {
 	return Faint.Mix(hues[1], min(1, max(0, v)))
 }
 
-// Hue returns a colour for series that are not methods, by their number: one of 14 in turn.
-func Hue(i int) Color {
+// SeriesColor returns a colour for series that are not methods, by their number: one of 14 in turn.
+func SeriesColor(i int) Color {
 	i %= 2 * len(hues)
 	c := hues[i%len(hues)]
 	if i >= len(hues) {

@@ -9,7 +9,7 @@
 // The figures of the paper (arXiv 2401.01054) are [Scenarios] and [Timeline] (1); [ToyDescent],
 // [ToyPaths] and [ToyLosses] (2); [StepGeometry] (3); [Ratio] (4); [MemorySize] (5); [EditedImages]
 // (6); [LearningProcess] and [Accuracy] (7); [Temperature] (8); and [Features] (9). Beyond the
-// paper there are [TaskCurves], [TaskAccuracy], [AccuracyMatrix], [Ranks], [Certificates],
+// paper there are [TaskCurves], [TaskAccuracy], [AccuracyMatrix], [CriticalDifference], [Certificates],
 // [StreamWeights] and [Conflicts]; [Profiles] and [TradeOff] for the runs of whole tables; and
 // [Cover], which joins three figures.
 //

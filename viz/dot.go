@@ -31,5 +31,5 @@ func (d Dot) Plot(canvas draw.Canvas, p *plot.Plot) {
 	if width := sty.Width(d.Text); left+width > c.Max.X {
 		left = at.X - vg.Points(7) - width
 	}
-	c.Text(sty, vg.Point{X: left, Y: at.Y + vg.Points(8)}, d.Text)
+	c.DrawText(sty, vg.Point{X: left, Y: at.Y + vg.Points(8)}, d.Text)
 }

@@ -60,7 +60,7 @@ func drawImage(c Pen, img image.Image, at, cell vg.Point) {
 	size := img.Bounds().Size()
 	unit := min((cell.X-3)/vg.Length(size.X), (cell.Y-3)/vg.Length(size.Y)) / 2
 	half := vg.Point{X: unit * vg.Length(size.X), Y: unit * vg.Length(size.Y)}
-	c.Pixels(vg.Rectangle{Min: at.Sub(half), Max: at.Add(half)}, img)
+	c.DrawPixels(vg.Rectangle{Min: at.Sub(half), Max: at.Add(half)}, img)
 }
 
 func pixels(values []float32) func(int) float64 {

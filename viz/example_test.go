@@ -113,7 +113,7 @@ func ExampleTemperature() {
 
 // Each pair of methods is compared by Wilcoxon's test, with Holm's correction; five methods take nine situations. Methods of one
 // rank stand side by side, each with its own marker and line.
-func ExampleRanks() {
+func ExampleCriticalDifference() {
 	var scores [][]float64
 	for i := range 12 {
 		x := 40 + float64(i*5%7)
@@ -124,7 +124,7 @@ func ExampleRanks() {
 		log.Fatal(err)
 	}
 	names := []string{"emgd-gmc", "mgda", "avggrad", "er", "pcgrad"}
-	fig, err := viz.Ranks(names, names, compared)
+	fig, err := viz.CriticalDifference(names, names, compared)
 	save("ranks", fig, err)
 }
 

@@ -83,7 +83,7 @@ func sortedKeys[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }
 
 // classGlyph gives each class by its place a colour, one of 14, and a marker, one of five.
 func classGlyph(place int, radius float64) draw.GlyphStyle {
-	return draw.GlyphStyle{Color: Hue(place), Radius: vg.Points(radius), Shape: Marker(place)}
+	return draw.GlyphStyle{Color: SeriesColor(place), Radius: vg.Points(radius), Shape: Marker(place)}
 }
 
 // rimmed is a marker with a rim.
@@ -130,7 +130,7 @@ func addFeatureMap(p *Plot, m *FeatureMap, places map[int]int, names map[int]str
 			if x, ok := m.median(class); ok {
 				name := className(names, class)
 				at := c.At(x[0], x[1])
-				c.Text(sty, vg.Point{X: at.X - sty.Width(name)/2, Y: at.Y}, name)
+				c.DrawText(sty, vg.Point{X: at.X - sty.Width(name)/2, Y: at.Y}, name)
 			}
 		}
 	}))

@@ -30,8 +30,8 @@ type Frames struct {
 // times that of a large figure.
 const MaxCells = 300_000
 
-// Cells returns the number of cells in the data of the figures, as [ReadFrames] counted them.
-func (f *Frames) Cells() int { return f.cells }
+// CellCount returns the number of cells in the data of the figures, as [ReadFrames] counted them.
+func (f *Frames) CellCount() int { return f.cells }
 
 // DrawFrames draws figures at their sizes. Labels, one for each figure, make them the frames of a
 // slider, which shows the frame with number start first. Frames with the same arrangement of plots

@@ -51,7 +51,7 @@ func StepGeometry(p *emgd.Problem, c *emgd.Certificate) (*Figure, error) {
 		half := gains.Width/2 + 0.02
 		for i, s := range c.Sigma {
 			y := float64(k - 1 - i)
-			pen.Segment(lineStyle(Ink, 2), pen.At(s, y-half), pen.At(s, y+half))
+			pen.DrawSegment(lineStyle(Ink, 2), pen.At(s, y-half), pen.At(s, y+half))
 		}
 	}))
 	right.X.Min, right.X.Max = least, 1.2*most // room for the slack's size

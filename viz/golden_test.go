@@ -20,7 +20,7 @@ func TestGolden(t *testing.T) {
 		"learningprocess.png": ExampleLearningProcess,
 		"memorysize.png":      ExampleMemorySize,
 		"temperature.png":     ExampleTemperature,
-		"ranks.png":           ExampleRanks,
+		"ranks.png":           ExampleCriticalDifference,
 		"profiles.png":        ExampleProfiles,
 		"tradeoff.png":        ExampleTradeOff,
 		"certificates.png":    ExampleCertificates,

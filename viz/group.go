@@ -25,11 +25,11 @@ type repetitions struct {
 	settings map[string]string
 }
 
-// Labels returns a label for each run, as figures of all these runs have it. The labels are the
+// RunLabels returns a label for each run, as figures of all these runs have it. The labels are the
 // methods' display names: the title and variant, and parameters and settings where several methods
 // would otherwise have the same label. It returns an error if a run has no tasks, or if the runs
 // differ in data set or increment.
-func Labels(runs []*results.Run) ([]string, error) {
+func RunLabels(runs []*results.Run) ([]string, error) {
 	groups, err := grouped(runs)
 	labels := make([]string, len(runs))
 	for _, g := range groups {

@@ -106,7 +106,7 @@ func (p *Plot) endLabels(labels []listed) {
 				color = l.Glyph.Color
 			}
 			c.Describe(l.Label, "")
-			c.Segment(lineStyle(color, 0.6), vg.Point{X: c.X(l.end.X), Y: end(l)}, at)
+			c.DrawSegment(lineStyle(color, 0.6), vg.Point{X: c.X(l.end.X), Y: end(l)}, at)
 			if l.Glyph.Shape != nil {
 				l.Glyph.Radius = vg.Points(2.6)
 				c.DrawGlyphNoClip(l.Glyph, at)
@@ -126,7 +126,7 @@ func (p *Plot) namesBeside(labels []listed) {
 			taken = append(append(taken, square(at, 3)), c.along(l.way)...)
 			names = append(names, PointLabel{At: at, Text: l.Label, Style: TextStyle(Ink), Reach: 60, Must: true, Series: l.Label})
 		}
-		c.Labels(taken, names...)
+		c.DrawLabels(taken, names...)
 	}))
 }
 
@@ -157,7 +157,7 @@ func (c Pen) verticals(marks []vertical) {
 	}
 	sty := TextStyle(Muted)
 	for _, l := range markLabels(marks, c.Canvas, c.X, sty.Width) {
-		c.Text(sty, vg.Point{X: l.x, Y: c.Max.Y - vg.Points(5)}, l.text)
+		c.DrawText(sty, vg.Point{X: l.x, Y: c.Max.Y - vg.Points(5)}, l.text)
 	}
 }
 

@@ -17,9 +17,9 @@ type PointLabel struct {
 	Series string    // the series that it belongs to
 }
 
-// Labels writes labels where they cover neither each other nor what is taken. A label without room is left out unless
+// DrawLabels writes labels where they cover neither each other nor what is taken. A label without room is left out unless
 // it must be written.
-func (c Pen) Labels(taken []vg.Rectangle, labels ...PointLabel) {
+func (c Pen) DrawLabels(taken []vg.Rectangle, labels ...PointLabel) {
 	for _, n := range labels {
 		box, free := room(c.Rectangle, taken, n.At, n.Style.Rectangle(n.Text).Size(), n.Reach)
 		if !free && !n.Must {
@@ -28,9 +28,9 @@ func (c Pen) Labels(taken []vg.Rectangle, labels ...PointLabel) {
 		c.Describe(n.Series, "")
 		end := nearest(box, n.At)
 		if d := end.Sub(n.At); d.Dot(d) > 64 {
-			c.Segment(lineStyle(Muted, 0.5), n.At, end)
+			c.DrawSegment(lineStyle(Muted, 0.5), n.At, end)
 		}
-		c.Text(n.Style, vg.Point{X: box.Min.X, Y: (box.Min.Y + box.Max.Y) / 2}, n.Text)
+		c.DrawText(n.Style, vg.Point{X: box.Min.X, Y: (box.Min.Y + box.Max.Y) / 2}, n.Text)
 		taken = append(taken, box)
 	}
 }

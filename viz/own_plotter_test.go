@@ -29,7 +29,7 @@ func (s stems) DataRange() (xmin, xmax, ymin, ymax float64) {
 func (s stems) Plot(c draw.Canvas, p *plot.Plot) {
 	pen := viz.NewPen(c, p)
 	for _, v := range s.xys {
-		pen.Segment(s.style.LineStyle(), pen.At(v.X, 0), pen.At(v.X, v.Y))
+		pen.DrawSegment(s.style.LineStyle(), pen.At(v.X, 0), pen.At(v.X, v.Y))
 		pen.DrawGlyphNoClip(s.style.GlyphStyle(3), pen.At(v.X, v.Y))
 	}
 }

@@ -35,16 +35,16 @@ func (c Pen) At(x, y float64) vg.Point { return vg.Point{X: c.X(x), Y: c.Y(y)} }
 // under the pointer. Either may be empty.
 func (c Pen) Describe(series, text string) { tagged(c.Canvas, tag{name: series, say: text}) }
 
-// Segment draws a line between two places.
-func (c Pen) Segment(s draw.LineStyle, a, b vg.Point) { c.StrokeLine2(s, a.X, a.Y, b.X, b.Y) }
+// DrawSegment draws a line between two places.
+func (c Pen) DrawSegment(s draw.LineStyle, a, b vg.Point) { c.StrokeLine2(s, a.X, a.Y, b.X, b.Y) }
 
 // FillRectangle fills a rectangle between two opposite corners.
 func (c Pen) FillRectangle(fill Color, a, b vg.Point) {
 	c.FillPolygon(fill, []vg.Point{a, {X: b.X, Y: a.Y}, b, {X: a.X, Y: b.Y}})
 }
 
-// Text writes a text that begins at its left middle, over a plate that covers the lines behind it.
-func (c Pen) Text(sty text.Style, at vg.Point, s string) {
+// DrawText writes a text that begins at its left middle, over a plate that covers the lines behind it.
+func (c Pen) DrawText(sty text.Style, at vg.Point, s string) {
 	c.SetColor(Background.Alpha(215))
 	c.Fill(sty.Rectangle(s).Add(at).Path())
 	c.write(sty, at, s)
@@ -56,8 +56,8 @@ func (c Pen) write(sty text.Style, at vg.Point, s string) {
 	c.FillText(sty, at, s)
 }
 
-// Pixels draws an image so that readers see the edges of its pixels.
-func (c Pen) Pixels(r vg.Rectangle, img image.Image) {
+// DrawPixels draws an image so that readers see the edges of its pixels.
+func (c Pen) DrawPixels(r vg.Rectangle, img image.Image) {
 	if sheetOf(c.Canvas) == nil { // pages show the edges themselves
 		img = enlarged(img)
 	}

@@ -11,12 +11,12 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
-// Ranks draws methods on an axis of average ranks, the best at the left (a critical difference
+// CriticalDifference draws methods on an axis of average ranks, the best at the left (a critical difference
 // diagram, Demšar 2006). It must show which differences are significant: a thick line joins methods
 // that Wilcoxon's test with Holm's correction cannot tell apart. Methods of nearly equal rank stand
 // side by side; the number beside the label is exact. labels are
 // the methods' display names.
-func Ranks(methods, labels []string, r *stats.Comparison) (*Figure, error) {
+func CriticalDifference(methods, labels []string, r *stats.Comparison) (*Figure, error) {
 	f := Figure{Name: "ranks", Data: Table{Head: []string{"method", "average_rank", "situations"}}}
 	for _, i := range r.Order {
 		f.Data.Head = append(f.Data.Head, "adjusted_p_"+labels[i])

@@ -28,7 +28,7 @@ func Ratio(grams ...[]float64) (*Figure, error) {
 		Alt: fmt.Sprintf("Ratio of the two weights of EMGD against the elastic factor, with that of MGDA, for %d pairs of gradients.", len(grams))}
 	var meet []plot.Plotter
 	for i, gram := range grams {
-		color, level := Hue((i+1)%7), logRatio(gram, 1, 1)
+		color, level := SeriesColor((i+1)%7), logRatio(gram, 1, 1)
 		var xys plotter.XYs
 		for k := 1; k < 200; k++ {
 			s := float64(k) / 200

@@ -132,7 +132,7 @@ func proofKey() []KeyEntry {
 	return []KeyEntry{
 		{Label: "worst slack below 0, relative", Glyph: draw.GlyphStyle{Color: Ink, Radius: vg.Points(1.6), Shape: draw.CircleGlyph{}}},
 		{Label: "Σλ|slack|, relative", Glyph: draw.GlyphStyle{Color: Muted, Radius: vg.Points(1.8), Shape: draw.RingGlyph{}}},
-		{Label: "tolerance 1e-9", Line: lineStyle(Hue(0), 1, 4, 2)},
+		{Label: "tolerance 1e-9", Line: lineStyle(SeriesColor(0), 1, 4, 2)},
 	}
 }
 

@@ -33,8 +33,8 @@ func TestStreamNames(t *testing.T) {
 		{[]results.Record{ofIDs(1), ofIDs(0, -1, 2)}, []string{"memory", "stored logits", "task 1", "task 2"}},
 		{[]results.Record{ofIDs(-1, 2), ofIDs(-1, -2, 3)}, []string{"memory of task 1", "memory of task 2", "task 2", "task 3"}},
 		{[]results.Record{ofIDs(-1, 2)}, []string{"memory", "task 2"}},
-		{[]results.Record{ofIDs(0, rehearsal.PenaltyRow, 2)}, []string{"memory", "penalty", "task 2"}},
-		{[]results.Record{ofIDs(-3, rehearsal.PenaltyRow, 2)}, []string{"memory", "penalty", "task 2"}},
+		{[]results.Record{ofIDs(0, rehearsal.PenaltyID, 2)}, []string{"memory", "penalty", "task 2"}},
+		{[]results.Record{ofIDs(-3, rehearsal.PenaltyID, 2)}, []string{"memory", "penalty", "task 2"}},
 		{[]results.Record{ofIDs(0, -1, -2, 2)}, []string{"memory", "stored logits", "memory, row 3", "task 2"}},
 	} {
 		if got := streamsIn(t, c.records).names(); !slices.Equal(got, c.want) {
@@ -46,8 +46,8 @@ func TestStreamNames(t *testing.T) {
 // No two rows of a figure look alike, and the memory of a task has the colour of that task.
 func TestStreamsStandApart(t *testing.T) {
 	for _, records := range [][]results.Record{
-		{ofIDs(0, -1, rehearsal.PenaltyRow, 1, 2)},
-		{ofIDs(-1, 2, 3), ofIDs(-1, -2, -3, rehearsal.PenaltyRow, 4)},
+		{ofIDs(0, -1, rehearsal.PenaltyID, 1, 2)},
+		{ofIDs(-1, 2, 3), ofIDs(-1, -2, -3, rehearsal.PenaltyID, 4)},
 	} {
 		rows, seen := streamsIn(t, records), map[string]int{}
 		for _, id := range rows.ids {
@@ -71,7 +71,7 @@ func TestStreamsStandApart(t *testing.T) {
 // A run whose rule sees several rows of the memory has all figures that others have.
 func TestFiguresOfSeveralMemoryRows(t *testing.T) {
 	for name, ids := range map[string][]int{
-		"rows=apart": {0, -1, 2}, "per-task": {-1, -2, 3}, "penalty": {0, rehearsal.PenaltyRow, 2},
+		"rows=apart": {0, -1, 2}, "per-task": {-1, -2, 3}, "penalty": {0, rehearsal.PenaltyID, 2},
 	} {
 		var records []results.Record
 		for step := range 3 {

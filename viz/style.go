@@ -117,7 +117,7 @@ func styleAt(place, nth int) Style {
 	case place == 0:
 		colour, look = recommended, 5
 	case place < len(order):
-		colour = Hue(look)
+		colour = SeriesColor(look)
 	default:
 		colour = own[place-len(order)]
 	}
@@ -155,7 +155,7 @@ func (s Style) GlyphStyle(radius float64) draw.GlyphStyle {
 // color is grey where none is set, which is seen on every background.
 func (s Style) color() Color {
 	if s.Color == nil {
-		return RGB(0x808080, 0x808080)
+		return LightDark(0x808080, 0x808080)
 	}
 	return ColorOf(s.Color)
 }

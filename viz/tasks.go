@@ -92,10 +92,10 @@ func (d *dumbbells) Plot(canvas draw.Canvas, p *plot.Plot) {
 		at := float64(j) + d.shift
 		c.Describe(d.label, fmt.Sprintf("task %s: %.1f at its own end, %.1f ± %.1f at the end of the run", d.tasks[j], b.own, b.final, b.std))
 		own, final := c.At(at, b.own), c.At(at, b.final)
-		c.Segment(thin, own, final)
+		c.DrawSegment(thin, own, final)
 		c.StrokeLine2(thin, own.X-vg.Points(3), own.Y, own.X+vg.Points(3), own.Y)
 		if b.std > 0 {
-			c.Segment(lineStyle(ColorOf(d.style.Color).Alpha(90), 4), c.At(at, b.final-b.std), c.At(at, b.final+b.std))
+			c.DrawSegment(lineStyle(ColorOf(d.style.Color).Alpha(90), 4), c.At(at, b.final-b.std), c.At(at, b.final+b.std))
 		}
 		c.DrawGlyphNoClip(d.style.GlyphStyle(3), final)
 	}

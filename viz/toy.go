@@ -45,7 +45,7 @@ func ToyLosses(traces ...*toy.Trace) (*Figure, error) {
 }
 
 // contourColors are those of the level lines of f₁ and f₂.
-var contourColors = [2]Color{RGB(0xaab4bd, 0x58626d), RGB(0xc7b79c, 0x75684f)}
+var contourColors = [2]Color{LightDark(0xaab4bd, 0x58626d), LightDark(0xc7b79c, 0x75684f)}
 
 // descents are traces that can be compared.
 type descents struct {

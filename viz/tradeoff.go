@@ -23,7 +23,7 @@ func TradeOff(runs ...*results.Run) (*Figure, error) {
 	var plots []*Plot
 	f := Figure{Name: "trade-off", Data: Table{Head: []string{"dataset", "method", "task_accuracy_percent", "task_std_percent", "class_accuracy_percent", "class_std_percent", "on_front"}},
 		Key: []KeyEntry{
-			{Label: "no other method reaches it in both", Line: lineStyle(Hue(1), 1, 4, 2), Glyph: tradeGlyph(true)},
+			{Label: "no other method reaches it in both", Line: lineStyle(SeriesColor(1), 1, 4, 2), Glyph: tradeGlyph(true)},
 			{Label: "the others", Glyph: tradeGlyph(false), Tight: true},
 		}}
 	parts := settings(runs)
@@ -64,7 +64,7 @@ type trade struct {
 
 func tradeGlyph(front bool) draw.GlyphStyle {
 	if front {
-		return draw.GlyphStyle{Color: Hue(1), Radius: vg.Points(3), Shape: draw.CircleGlyph{}}
+		return draw.GlyphStyle{Color: SeriesColor(1), Radius: vg.Points(3), Shape: draw.CircleGlyph{}}
 	}
 	return draw.GlyphStyle{Color: Muted, Radius: vg.Points(2.4), Shape: draw.RingGlyph{}}
 }
@@ -120,7 +120,7 @@ func addTrades(p *Plot, all []trade) {
 	p.Y.Min, p.Y.Max = around(0.08, 0.5, each(shown, y)...)
 	p.Add(Sketch(func(c Pen) {
 		line := frontLine(c, front)
-		c.StrokeLines(lineStyle(Hue(1), 1, 4, 2), line)
+		c.StrokeLines(lineStyle(SeriesColor(1), 1, 4, 2), line)
 		var taken []vg.Rectangle
 		for i := range line[1:] {
 			taken = append(taken, spanned(line[i], line[i+1]))
@@ -135,9 +135,9 @@ func addTrades(p *Plot, all []trade) {
 			c.DrawGlyphNoClip(g, n.At)
 			taken, names = append(taken, square(n.At, g.Radius)), append(names, n)
 		}
-		c.Labels(taken, names...)
+		c.DrawLabels(taken, names...)
 		if without := len(all) - len(shown); without > 0 {
-			c.Text(smaller(1), vg.Point{X: c.Min.X + 3, Y: c.Min.Y + 7}, fmt.Sprintf("far below or to the left: %d more", without))
+			c.DrawText(smaller(1), vg.Point{X: c.Min.X + 3, Y: c.Min.Y + 7}, fmt.Sprintf("far below or to the left: %d more", without))
 		}
 	}))
 }

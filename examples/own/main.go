@@ -24,7 +24,7 @@ func main() {
 
 // newCNN returns a network of two convolutions, with as many channels in the first as --width says.
 func newCNN(s model.Sizes) (model.Model, error) {
-	channels := s.Base
+	channels := s.StemChannels
 	if channels == 0 {
 		channels = 16
 	}

@@ -12,14 +12,14 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-// ErrEnded is what [Push.Push] returns after [Push.End].
+// ErrEnded is what [PushStream.Push] returns after [PushStream.End].
 var ErrEnded = errors.New("data: the stream was ended")
 
-// Push is a stream whose samples are pushed into it, by any number of goroutines. It holds up to a fixed number of
+// PushStream is a stream whose samples are pushed into it, by any number of goroutines. It holds up to a fixed number of
 // samples; when it is full, those who push wait until a learner has taken some. A learner trains on each sample
 // exactly once. The stream is ready when a whole batch waits, or a tenth of a second after the first sample of less; see
-// [Push.AtLeast].
-type Push struct {
+// [PushStream.AtLeast].
+type PushStream struct {
 	inputs   int
 	capacity int // which only samples of a checkpoint exceed
 	classes  map[int]bool
@@ -43,14 +43,14 @@ const patience = time.Second / 10
 // maxWaiting is how many values a stream can hold: 8 GiB.
 const maxWaiting = 1 << 31
 
-// NewPush returns an empty stream for samples of that many values, each of one of the given classes. It holds at most
+// NewPushStream returns an empty stream for samples of that many values, each of one of the given classes. It holds at most
 // capacity samples that wait to be trained on.
-func NewPush(inputs, capacity int, classes []int) (*Push, error) {
+func NewPushStream(inputs, capacity int, classes []int) (*PushStream, error) {
 	if inputs < 1 || capacity < 1 || len(classes) == 0 || capacity > maxWaiting/inputs {
 		return nil, fmt.Errorf("data: a pushed stream for %d samples of %d values and %d classes; want at least one of each, and at most %d values",
 			capacity, inputs, len(classes), maxWaiting)
 	}
-	p := &Push{inputs: inputs, capacity: capacity, classes: map[int]bool{}}
+	p := &PushStream{inputs: inputs, capacity: capacity, classes: map[int]bool{}}
 	for _, c := range classes {
 		p.classes[c] = true
 	}
@@ -59,7 +59,7 @@ func NewPush(inputs, capacity int, classes []int) (*Push, error) {
 
 // AtLeast lets the stream be ready when n samples wait, or when it was ended, however long that takes: with 1, steps
 // are made at once from what there is. AtLeast returns the stream.
-func (p *Push) AtLeast(n int) *Push {
+func (p *PushStream) AtLeast(n int) *PushStream {
 	if n < 1 || n > p.capacity {
 		panic(fmt.Sprintf("data: AtLeast(%d) of a stream that holds %d samples; want 1 to as many", n, p.capacity))
 	}
@@ -72,7 +72,7 @@ func (p *Push) AtLeast(n int) *Push {
 // Push adds samples, of which x has the values one after another, and class the classes. If there is no room it waits,
 // until ctx is cancelled. It returns how many samples were taken, which the stream then owns: all of them, or fewer
 // together with an error. Samples that cannot be used are an error before any is taken. The values are copied.
-func (p *Push) Push(ctx context.Context, x []float32, class ...int) (taken int, err error) {
+func (p *PushStream) Push(ctx context.Context, x []float32, class ...int) (taken int, err error) {
 	if err := p.check(x, class); err != nil {
 		return 0, err
 	}
@@ -90,7 +90,7 @@ func (p *Push) Push(ctx context.Context, x []float32, class ...int) (taken int, 
 }
 
 // check returns an error that names the first sample that cannot be used.
-func (p *Push) check(x []float32, class []int) error {
+func (p *PushStream) check(x []float32, class []int) error {
 	if len(class) == 0 || len(x) != len(class)*p.inputs {
 		return fmt.Errorf("data: pushed %d values and %d classes; want %d values for each class, and at least one", len(x), len(class), p.inputs)
 	}
@@ -106,7 +106,7 @@ func (p *Push) check(x []float32, class []int) error {
 }
 
 // add takes as many samples as there is room for. If it does not take all, room is closed when there is more.
-func (p *Push) add(x []float32, class []int) (n int, room <-chan struct{}, err error) {
+func (p *PushStream) add(x []float32, class []int) (n int, room <-chan struct{}, err error) {
 	p.mu.Lock()
 	if p.ended {
 		p.mu.Unlock()
@@ -125,7 +125,7 @@ func (p *Push) add(x []float32, class []int) (n int, room <-chan struct{}, err e
 }
 
 // ready says whether there is something to deliver. If the samples that wait are too few, it starts the timer.
-func (p *Push) ready() bool {
+func (p *PushStream) ready() bool {
 	least := p.least
 	if least == 0 {
 		least = min(p.batch, p.capacity)
@@ -145,7 +145,7 @@ func (p *Push) ready() bool {
 }
 
 // notify wakes the learner if there is something to deliver. It unlocks the stream.
-func (p *Push) notify() {
+func (p *PushStream) notify() {
 	wake := p.wake
 	if !p.ready() {
 		wake = nil
@@ -158,7 +158,7 @@ func (p *Push) notify() {
 
 // End ends the stream: it takes no more samples, and the task ends when the waiting ones have been trained on. A call
 // that waits for room gets [ErrEnded].
-func (p *Push) End() {
+func (p *PushStream) End() {
 	p.mu.Lock()
 	p.ended = true
 	p.makeRoom()
@@ -166,7 +166,7 @@ func (p *Push) End() {
 }
 
 // makeRoom tells those who wait for it.
-func (p *Push) makeRoom() {
+func (p *PushStream) makeRoom() {
 	if p.room != nil {
 		close(p.room)
 		p.room = nil
@@ -174,14 +174,14 @@ func (p *Push) makeRoom() {
 }
 
 // Len returns how many samples wait to be trained on. Those that a learner has fetched are not counted.
-func (p *Push) Len() int {
+func (p *PushStream) Len() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.class)
 }
 
 // Notify is for the learner; see [Notifier].
-func (p *Push) Notify(wake func()) (stop func()) {
+func (p *PushStream) Notify(wake func()) (stop func()) {
 	own := &wake
 	p.mu.Lock()
 	p.wake = own
@@ -196,7 +196,7 @@ func (p *Push) Notify(wake func()) (stop func()) {
 }
 
 // Next delivers the samples that wait, up to a whole batch. It never waits.
-func (p *Push) Next(b *Batch) error {
+func (p *PushStream) Next(b *Batch) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -231,7 +231,7 @@ type pushState struct {
 }
 
 // State returns the samples that wait, so that a checkpoint of the learner has them.
-func (p *Push) State() (json.RawMessage, error) {
+func (p *PushStream) State() (json.RawMessage, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.saved = len(p.class)
@@ -239,7 +239,7 @@ func (p *Push) State() (json.RawMessage, error) {
 }
 
 // Saved returns how many samples waited when State or SetState was called last.
-func (p *Push) Saved() int {
+func (p *PushStream) Saved() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.saved
@@ -247,7 +247,7 @@ func (p *Push) Saved() int {
 
 // SetState puts the samples that a checkpoint has in front of those that wait, also where these are more than the stream
 // otherwise holds.
-func (p *Push) SetState(data json.RawMessage) error {
+func (p *PushStream) SetState(data json.RawMessage) error {
 	var s pushState
 	err := json.Unmarshal(data, &s)
 	if err == nil && len(s.Class)+len(s.X) > 0 {

@@ -16,9 +16,9 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
-func newPush(t testing.TB, inputs, capacity int, classes ...int) *Push {
+func newPush(t testing.TB, inputs, capacity int, classes ...int) *PushStream {
 	t.Helper()
-	p := must.Get(NewPush(inputs, capacity, classes))(t)
+	p := must.Get(NewPushStream(inputs, capacity, classes))(t)
 	return p.AtLeast(1)
 }
 
@@ -69,10 +69,10 @@ func TestPushRefuses(t *testing.T) {
 			t.Errorf("%s: %d taken, %d wait, %v", name, n, p.Len(), err)
 		}
 	}
-	if _, err := NewPush(2, 0, []int{1}); err == nil {
+	if _, err := NewPushStream(2, 0, []int{1}); err == nil {
 		t.Error("a stream without room")
 	}
-	if _, err := NewPush(2, 3, nil); err == nil {
+	if _, err := NewPushStream(2, 3, nil); err == nil {
 		t.Error("a stream without classes")
 	}
 	if err := p.Next(room(2, 3)); err == nil || errors.Is(err, ErrNotReady) {
@@ -116,7 +116,7 @@ func TestPushAtLeast(t *testing.T) {
 // TestPushWholeBatches: a new stream is ready with a whole batch, or when samples have waited long enough for the others.
 func TestPushWholeBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := must.Get(NewPush(1, 8, []int{0}))(t)
+		p := must.Get(NewPushStream(1, 8, []int{0}))(t)
 		b, woken := room(4, 1), 0
 		next := func(want int, err error) {
 			t.Helper()

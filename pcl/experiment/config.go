@@ -46,13 +46,13 @@ type Config struct {
 	Seed         uint64             `json:"seed" param:"seed,required" default:"1234" doc:"seed of the run"`
 
 	// Networks other than those named here take from the sizes what they like ([model.Register]).
-	Model     string `json:"model,omitempty" param:"model" default:"mlp" flag:"model" doc:"the network: mlp, linear, resnet18, or one that the program has registered (docs/own.md)"`
-	Hidden    []int  `json:"hidden,omitempty" param:"hidden,required" default:"128,64" range:"whole [1,65536]" doc:"widths of the MLP's hidden layers"`
-	Base      int    `json:"width,omitempty" param:"width" default:"0" range:"whole [0,4096]" flag:"width" doc:"channels of the ResNet's stem; 0 stands for 64"`
-	Release   bool   `json:"release,omitempty" param:"release" default:"false" doc:"use the ResNet of the released code, with biases and one more ReLU in each block (docs/protocol.md §2.2)"`
-	Init      string `json:"init,omitempty"` // SHA-256 of InitFile; the key init of a Layer sets both
-	InitFile  string `json:"-" param:"init" doc:"safetensors file of a trained network to begin with, without its classifier (docs/weights.md)"`
-	Precision string `json:"precision,omitempty" param:"precision" default:"float32" choices:"float32,bfloat16" doc:"precision of the model's products"`
+	Model        string `json:"model,omitempty" param:"model" default:"mlp" flag:"model" doc:"the network: mlp, linear, resnet18, or one that the program has registered (docs/own.md)"`
+	Hidden       []int  `json:"hidden,omitempty" param:"hidden,required" default:"128,64" range:"whole [1,65536]" doc:"widths of the MLP's hidden layers"`
+	StemChannels int    `json:"width,omitempty" param:"width" default:"0" range:"whole [0,4096]" flag:"width" doc:"channels of the ResNet's stem; 0 stands for 64"`
+	Release      bool   `json:"release,omitempty" param:"release" default:"false" doc:"use the ResNet of the released code, with biases and one more ReLU in each block (docs/protocol.md §2.2)"`
+	Init         string `json:"init,omitempty"` // SHA-256 of InitFile; the key init of a Layer sets both
+	InitFile     string `json:"-" param:"init" doc:"safetensors file of a trained network to begin with, without its classifier (docs/weights.md)"`
+	Precision    string `json:"precision,omitempty" param:"precision" default:"float32" choices:"float32,bfloat16" doc:"precision of the model's products"`
 
 	Shared      string        `json:"shared" param:"shared,required" default:"shared" choices:"shared,backbone,all" doc:"which parameters are columns of J (docs/method.md §1.3)"`
 	Batch       int           `json:"batch" param:"batch,required" default:"128" range:"whole [1,1048576]" flag:"batch" doc:"batch size of each stream"`
@@ -69,7 +69,7 @@ type Config struct {
 // (docs/data.md); for that it looks at the files.
 func DefaultConfig(dataset string) Config {
 	c := Config{Dataset: dataset}
-	params.Begin(&c)
+	params.FillRequired(&c)
 	switch dataset {
 	case "mnist", "mnist-test80", "cifar-10":
 		c.MinClasses, c.MaxClasses = 1, 3
@@ -120,17 +120,17 @@ func cloned(values map[string]any) map[string]any {
 
 // setModel changes the kind of network. The sizes are then the defaults of that kind.
 func (c *Config) setModel(name string) {
-	c.Model, c.Hidden, c.Base, c.Release = name, nil, 0, false
+	c.Model, c.Hidden, c.StemChannels, c.Release = name, nil, 0, false
 	if c.modelName() == "mlp" {
 		begun := Config{}
-		params.Begin(&begun)
+		params.FillRequired(&begun)
 		c.Hidden = begun.Hidden
 	}
 }
 
-// Play makes the configuration use a scenario instead of a drawn one, and sets all fields that it determines, except
+// UseScenario makes the configuration use a scenario instead of a drawn one, and sets all fields that it determines, except
 // the data set. Fields that only say how label sets are drawn become those of the [DefaultConfig].
-func (c *Config) Play(s *scenario.Scenario) {
+func (c *Config) UseScenario(s *scenario.Scenario) {
 	plain := DefaultConfig(c.Dataset)
 	c.MinClasses, c.MaxClasses = plain.MinClasses, plain.MaxClasses
 	c.follow(s)

@@ -123,9 +123,9 @@ func TestCheck(t *testing.T) {
 		func(c *Config) { c.Params = map[string]any{"sigma": 1.0} },
 		func(c *Config) { c.Params = map[string]any{"tau": math.Inf(1)} },
 		func(c *Config) { c.Model = "vgg" },
-		func(c *Config) { c.Base = 8 },
+		func(c *Config) { c.StemChannels = 8 },
 		func(c *Config) { c.Model = "resnet18" },
-		func(c *Config) { c.Model, c.Hidden, c.Base = "resnet18", nil, -1 },
+		func(c *Config) { c.Model, c.Hidden, c.StemChannels = "resnet18", nil, -1 },
 		func(c *Config) { c.Edit.Eta = -1 },
 		func(c *Config) { c.Edit.Direction = "up" },
 		func(c *Config) { c.Edit.MaxDrift = math.NaN() },
@@ -254,15 +254,15 @@ func TestDocumentedConfig(t *testing.T) {
 func TestOtherModel(t *testing.T) {
 	for text, want := range map[string]Config{
 		"model = \"linear\"":                           {Model: "linear"},
-		"model = \"resnet18\"\nwidth = 8":              {Model: "resnet18", Base: 8},
+		"model = \"resnet18\"\nwidth = 8":              {Model: "resnet18", StemChannels: 8},
 		"dataset = \"cifar-10\"\nmodel = \"mlp\"":      {Model: "mlp", Hidden: []int{128, 64}},
-		"dataset = \"cifar-10\"\nwidth = 8":            {Model: "resnet18", Base: 8},
+		"dataset = \"cifar-10\"\nwidth = 8":            {Model: "resnet18", StemChannels: 8},
 		"model = \"mlp\"\nhidden = [32]":               {Model: "mlp", Hidden: []int{32}},
 		"dataset = \"cifar-10\"\nmodel = \"linear\"\n": {Model: "linear"},
 	} {
 		c, err := parse(text)
-		if err != nil || c.Model != want.Model || c.Base != want.Base || !slices.Equal(c.Hidden, want.Hidden) {
-			t.Errorf("%s: %s, width %d, hidden %v (%v)", text, c.Model, c.Base, c.Hidden, err)
+		if err != nil || c.Model != want.Model || c.StemChannels != want.StemChannels || !slices.Equal(c.Hidden, want.Hidden) {
+			t.Errorf("%s: %s, width %d, hidden %v (%v)", text, c.Model, c.StemChannels, c.Hidden, err)
 		}
 	}
 	if _, err := parse("model = \"linear\"\nhidden = [8]"); err == nil {
@@ -296,7 +296,7 @@ func TestLayers(t *testing.T) {
 		want   func(Config) bool
 	}{
 		{map[string]any{"batch": "9"}, func(c Config) bool { return c.Batch == 9 && c.Optimizer.LR == 0.5 && c.Hidden[0] == 8 }},
-		{map[string]any{"model": "resnet18", "width": "16"}, func(c Config) bool { return c.Base == 16 && c.Hidden == nil }},
+		{map[string]any{"model": "resnet18", "width": "16"}, func(c Config) bool { return c.StemChannels == 16 && c.Hidden == nil }},
 		{map[string]any{"model": "mlp"}, func(c Config) bool { return c.Hidden[0] == 8 }},
 		{map[string]any{"hidden": "3,4", "release": false, "seed": "18446744073709551615"}, func(c Config) bool { return c.Hidden[1] == 4 && c.Seed == math.MaxUint64 }},
 		{map[string]any{"edit.eta": "0.1", "edit.mode": "per_sample"}, func(c Config) bool { return c.Edit.Mode == "per_sample" && c.Edit.Eta == 0.1 }},

@@ -146,7 +146,7 @@ func (c Config) network(d *datasets.Dataset, outputs int) (model.Model, error) {
 	}
 	sizes := model.Sizes{
 		Height: d.Height, Width: d.Width, Channels: d.Channels, Outputs: outputs,
-		Hidden: c.Hidden, Base: c.Base, Release: c.Release,
+		Hidden: c.Hidden, StemChannels: c.StemChannels, Release: c.Release,
 	}
 	if d.Vector > 0 {
 		sizes.Height, sizes.Width, sizes.Channels = 1, d.Vector, 1

@@ -69,9 +69,9 @@ type Schedule struct {
 	Found []*results.Run
 
 	// These may be nil. They are called one at a time, and not while the caller handles a result.
-	Say      func(string)        // receives a sentence about what is not as usual in a run's folder
-	Begin    func(int, Config)   // is called before a run of the list is made
-	Progress func(int, Progress) // is called after each of its steps
+	Log        func(string)        // receives a sentence about what is not as usual in a run's folder
+	OnBegin    func(int, Config)   // is called before a run of the list is made
+	OnProgress func(int, Progress) // is called after each of its steps
 }
 
 // work is one call of [Each].
@@ -81,15 +81,15 @@ type work struct {
 	told *sync.Mutex // held while the caller is told of something
 }
 
-// Ended is the run of one of the configurations that [Each] was given.
-type Ended struct {
+// Result is the run of one of the configurations that [Each] was given.
+type Result struct {
 	Index int // of its configuration
 	Run   *results.Run
 }
 
 // ended is a run with the machine that made it and the reason why it has no result.
 type ended struct {
-	Ended
+	Result
 	machine *Machine
 	err     error
 }
@@ -98,7 +98,7 @@ type ended struct {
 // that are finished are read from their folders. The caller decides whether to go on after an error, except if ctx was
 // cancelled ([ErrInterrupted]) or the time is up ([ErrTimeUp]): then Each begins no more runs. It ends with the runs in
 // progress saved, as far as they could be.
-func Each(ctx context.Context, configs []Checked, store Store, schedule Schedule) iter.Seq2[Ended, error] {
+func Each(ctx context.Context, configs []Checked, store Store, schedule Schedule) iter.Seq2[Result, error] {
 	if store.Dir == "" && (store.Record || store.Weights || store.RecordArrays > 0 || store.Attempts > 0) {
 		panic("experiment: runs leave records, weights and notes only in folders: Store.Dir is empty")
 	}
@@ -107,7 +107,7 @@ func Each(ctx context.Context, configs []Checked, store Store, schedule Schedule
 			panic(fmt.Sprintf("experiment: configuration %d does not come from Config.Check", i+1))
 		}
 	}
-	return func(yield func(Ended, error) bool) {
+	return func(yield func(Result, error) bool) {
 		w := &work{store, schedule, new(sync.Mutex)}
 		if !w.Until.IsZero() {
 			var cancel context.CancelFunc
@@ -125,7 +125,7 @@ func Each(ctx context.Context, configs []Checked, store Store, schedule Schedule
 }
 
 // loop makes the runs of a shard. Those that other processes are at go to the end of the queue; it ends if it finds only such.
-func (w *work) loop(ctx context.Context, idle []*Machine, configs []Checked, yield func(Ended, error) bool) {
+func (w *work) loop(ctx context.Context, idle []*Machine, configs []Checked, yield func(Result, error) bool) {
 	within, stop := context.WithCancel(ctx)
 	defer stop()
 	var todo []int
@@ -141,7 +141,7 @@ func (w *work) loop(ctx context.Context, idle []*Machine, configs []Checked, yie
 			i, m := todo[0], idle[0]
 			todo, idle, busy = todo[1:], idle[1:], busy+1
 			go func() {
-				e := ended{Ended: Ended{Index: i}, machine: m}
+				e := ended{Result: Result{Index: i}, machine: m}
 				e.Run, e.err = w.one(within, m, i, configs[i])
 				ends <- e
 			}()
@@ -164,7 +164,7 @@ func (w *work) loop(ctx context.Context, idle []*Machine, configs []Checked, yie
 			}
 		}
 		if heard {
-			w.tell(func() { heard = yield(e.Ended, e.err) })
+			w.tell(func() { heard = yield(e.Result, e.err) })
 		}
 		if more = more && heard && !over; !more {
 			stop()
@@ -173,8 +173,8 @@ func (w *work) loop(ctx context.Context, idle []*Machine, configs []Checked, yie
 }
 
 func (w *work) say(format string, args ...any) {
-	if w.Say != nil {
-		w.tell(func() { w.Say(fmt.Sprintf(format, args...)) })
+	if w.Log != nil {
+		w.tell(func() { w.Log(fmt.Sprintf(format, args...)) })
 	}
 }
 

@@ -110,7 +110,7 @@ func (c *Config) lay(l Layer, played *scenario.Scenario) (err error) {
 		}
 	}()
 	if played != nil {
-		c.Play(played)
+		c.UseScenario(played)
 	}
 	if name := l.text("model"); name != "" && name != c.modelName() {
 		c.setModel(name)

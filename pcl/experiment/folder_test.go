@@ -40,7 +40,7 @@ func (p *played) run(most int, change func(*work)) (*results.Run, error) {
 		change(&w)
 	}
 	p.steps = 0
-	w.Progress = func(int, Progress) {
+	w.OnProgress = func(int, Progress) {
 		if p.steps++; p.steps == most {
 			cancel()
 		}
@@ -151,7 +151,7 @@ func TestMadeAgainForItsFiles(t *testing.T) {
 				p.stop(5, nil)
 			}
 			said := ""
-			r := p.end(func(w *work) { ask(w); w.Say = func(s string) { said += s } })
+			r := p.end(func(w *work) { ask(w); w.Log = func(s string) { said += s } })
 			goesOn := stop && name == weightsFile // which a run leaves when it ends
 			if r.ModelSHA256 != want.ModelSHA256 || !exists(p.dir(), name) || (p.steps == r.Steps) == goesOn || (said == "") != goesOn {
 				t.Errorf("%s, interrupted before: %t: made %d steps of %d, said %q", name, stop, p.steps, r.Steps, said)
@@ -269,7 +269,7 @@ func TestFolderRemoved(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	w := p.w
-	w.Progress = func(int, Progress) {
+	w.OnProgress = func(int, Progress) {
 		if other != nil {
 			return
 		}
@@ -324,7 +324,7 @@ func TestDiverged(t *testing.T) {
 	p.c.Optimizer.LR = 1e38
 	skipped := 0
 	w := p.w
-	w.Progress = func(_ int, s Progress) {
+	w.OnProgress = func(_ int, s Progress) {
 		if skipped = s.Skipped; s.Step > 1 && (s.K != 0 || s.Loss == s.Loss) {
 			t.Errorf("step %d has %d rows and the loss %g", s.Step, s.K, s.Loss)
 		}

@@ -26,7 +26,7 @@ func TestGapsInTheTimeline(t *testing.T) {
 	for i := range later.Tasks {
 		later.Tasks[i].Start += gap[i]
 	}
-	c.Play(&later)
+	c.UseScenario(&later)
 	run := func(dir string) (result, records []byte) {
 		r := must.Get(made(t.Context(), c, work{Store: Store{Dir: dir, Record: true}, Schedule: Schedule{Machine: m}}))(t)
 		if r.ModelSHA256 != dense.ModelSHA256 || r.Steps != dense.Steps || r.Span() != dense.Steps+14 {
@@ -43,7 +43,7 @@ func TestGapsInTheTimeline(t *testing.T) {
 	for _, after := range []int{1, s.Tasks[1].Start, s.Tasks[1].Start + 1} {
 		dir := t.TempDir()
 		ctx, stop := context.WithCancel(t.Context())
-		_, err := made(ctx, c, work{Store: Store{Dir: dir, Record: true}, Schedule: Schedule{Machine: m, Progress: func(_ int, p Progress) {
+		_, err := made(ctx, c, work{Store: Store{Dir: dir, Record: true}, Schedule: Schedule{Machine: m, OnProgress: func(_ int, p Progress) {
 			if p.Step == after {
 				stop()
 			}
@@ -88,7 +88,7 @@ func TestOneTimelineInBothIncrements(t *testing.T) {
 	}
 	// A file that names an increment is played in the other one if that is asked for.
 	c := blobConfig("er")
-	c.Play(&scenario.Scenario{Schema: 1, Increment: "task", Tasks: []scenario.Task{{Classes: []int{0}}}})
+	c.UseScenario(&scenario.Scenario{Schema: 1, Increment: "task", Tasks: []scenario.Task{{Classes: []int{0}}}})
 	if other := c.withIncrement("class"); other.Scenario.Increment != "class" || c.Scenario.Increment != "task" {
 		t.Error("the increment of the scenario is not the one that was asked for")
 	}

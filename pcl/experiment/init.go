@@ -20,10 +20,10 @@ func (c *Config) begin(path string) error {
 }
 
 // weights reads a trained network, and returns the checksum of its file.
-func weights(path string) (sum string, t *pcl.Trained, err error) {
+func weights(path string) (sum string, t *pcl.Network, err error) {
 	data, err := regular.ReadFile(path)
 	if err == nil {
-		t, err = pcl.LoadTrained(path)
+		t, err = pcl.LoadNetwork(path)
 	}
 	return fmt.Sprintf("%x", sha256.Sum256(data)), t, err
 }
@@ -54,5 +54,5 @@ func (c Config) pretrain(l *pcl.Learner) (err error) {
 	if sum != c.Init {
 		return fmt.Errorf("%w: the file has changed since the configuration was made", ErrData)
 	}
-	return l.SetTrained(t, pcl.Take{Backbone: true})
+	return l.SetBackbone(t)
 }

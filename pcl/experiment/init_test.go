@@ -31,7 +31,7 @@ func TestInit(t *testing.T) {
 	}
 	l := must.Get(started.newLearner(p.w.Machine, p.w.Machine.set, 8, pcl.Options{}))(t)
 	defer l.Close()
-	n := must.Get(l.Trained())(t)
+	n := must.Get(l.Network())(t)
 	for i, x := range n.Tensors {
 		if classifier := strings.HasPrefix(x.Name, "classifier/"); slices.Equal(x.Values, source.Tensors[i].Values) == classifier {
 			t.Errorf("%s was taken: %v", x.Name, !classifier)

@@ -125,8 +125,8 @@ type State struct {
 	Failed  string       // why it cannot be made
 }
 
-// Look says how far the run of a configuration in a folder is.
-func Look(dir string, c Config) (s State, err error) {
+// Inspect says how far the run of a configuration in a folder is.
+func Inspect(dir string, c Config) (s State, err error) {
 	n := readNote(dir)
 	s.Program = n.Program
 	switch s.Run, err = finished(dir, c); {

@@ -52,7 +52,7 @@ func (c *Config) suit(dataset string) {
 	c.Tasks = max(1, min(5, info.Classes/2))
 	c.cut(info.Classes)
 	if info.Channels == 3 && min(info.Height, info.Width) >= 16 && info.Height%2 == 0 && info.Width%2 == 0 {
-		c.Model, c.Hidden, c.Base = "resnet18", nil, 16
+		c.Model, c.Hidden, c.StemChannels = "resnet18", nil, 16
 	}
 	const steps = 50 // that each task should have at least
 	for info.Train > 0 && c.Batch > 8 && info.Train/c.Tasks < steps*c.Batch {

@@ -46,7 +46,7 @@ func TestChangedFiles(t *testing.T) {
 		t.Errorf("the folder is %s", c.Folder())
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	w.Progress = func(_ int, p Progress) {
+	w.OnProgress = func(_ int, p Progress) {
 		if p.Step == 2 {
 			stop()
 		}

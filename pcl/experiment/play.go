@@ -66,11 +66,11 @@ func (p *course) task(id int) (pcl.Task, error) {
 // of each names its step of the timeline. It returns false if ctx was cancelled before the end.
 func (p *course) play(ctx context.Context, after func(*pcl.StepReport) error) (ended bool, err error) {
 	s, l := p.scenario, p.learner
-	for now := s.At(l.Steps()); now <= s.LastStep(); now = s.At(l.Steps()) {
+	for now := s.StepAfter(l.Steps()); now <= s.LastStep(); now = s.StepAfter(l.Steps()) {
 		if ctx.Err() != nil {
 			return false, nil
 		}
-		for id := l.Arrived() + 1; id <= len(s.Tasks) && s.Tasks[id-1].Start == now; id++ {
+		for id := l.LastID() + 1; id <= len(s.Tasks) && s.Tasks[id-1].Start == now; id++ {
 			task, err := p.task(id)
 			if err != nil {
 				return false, err

@@ -88,10 +88,10 @@ func Record(s *pcl.StepReport) results.Record {
 		Step: s.Step, IDs: slices.Clone(s.IDs), Losses: slices.Clone(s.Losses), Gram: slices.Clone(s.Gram),
 		Weights: slices.Clone(s.Weights), NormD: s.NormD,
 	}
-	out.LossesAfter, out.Rises = slices.Clone(s.After), slices.Clone(s.Rises)
-	if j := s.Outcome.Joined; j != nil && (j.Gram != nil || s.Gram == nil) { // what the certificate is about
+	out.LossesAfter, out.Rises = slices.Clone(s.LossesAfter), slices.Clone(s.Rises)
+	if j := s.Outcome.Summed; j != nil && (j.Gram != nil || s.Gram == nil) { // what the certificate is about
 		out.IDs, out.Gram, out.Weights = slices.Clone(j.IDs), slices.Clone(j.Gram), slices.Clone(j.Weights)
-		out.Losses, out.LossesAfter = joined(s.IDs, j.IDs, s.Losses), joined(s.IDs, j.IDs, s.After)
+		out.Losses, out.LossesAfter = joined(s.IDs, j.IDs, s.Losses), joined(s.IDs, j.IDs, s.LossesAfter)
 		out.Rises = joined(s.IDs, j.IDs, s.Rises)
 	}
 	if e := s.Edit; e != nil {

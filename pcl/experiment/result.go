@@ -62,11 +62,11 @@ func (r *runner) result() (*results.Run, error) {
 func driftOf(stored memory.Samples) *results.Drift {
 	d := results.Drift{}
 	for _, it := range stored {
-		if it.Origin == nil {
+		if it.Original == nil {
 			continue
 		}
 		drift := float32(0)
-		for p, x := range it.Origin {
+		for p, x := range it.Original {
 			drift = max(drift, it.Pixels[p]-x, x-it.Pixels[p])
 		}
 		d.Samples, d.Mean, d.Max = d.Samples+1, d.Mean+float64(drift), max(d.Max, float64(drift))

@@ -56,11 +56,11 @@ func (w *work) one(ctx context.Context, m *Machine, i int, c Checked) (*results.
 	if err := r.mayGoOn(ctx); err != nil {
 		return nil, err
 	}
-	if w.Begin != nil {
-		w.tell(func() { w.Begin(i, c.Config()) })
+	if w.OnBegin != nil {
+		w.tell(func() { w.OnBegin(i, c.Config()) })
 	}
-	if w.Progress != nil {
-		r.progress = func(p Progress) { w.tell(func() { w.Progress(i, p) }) }
+	if w.OnProgress != nil {
+		r.progress = func(p Progress) { w.tell(func() { w.OnProgress(i, p) }) }
 	}
 	return r.run(ctx)
 }
@@ -191,7 +191,7 @@ func (r *runner) goOn() error {
 // warm compiles what the steps need.
 func (r *runner) warm() error {
 	r.beginPart()
-	return r.learner.Warm(r.scenario.MaxStreams())
+	return r.learner.Precompile(r.scenario.MaxStreams())
 }
 
 // step takes note of a step, and saves a checkpoint if one is due.
@@ -242,7 +242,7 @@ func (r *runner) finish() (*results.Run, error) {
 		return nil, err
 	}
 	if r.work.Weights {
-		trained, err := r.learner.Trained()
+		trained, err := r.learner.Network()
 		if err != nil {
 			return nil, err
 		}

@@ -108,7 +108,7 @@ func TestResumeEqualsNeverStopping(t *testing.T) {
 			for {
 				ctx, cancel := context.WithCancel(t.Context())
 				left := 1 + rng.IntN(9)
-				part, err := made(ctx, c, work{Store: Store{Dir: parts, Record: true}, Schedule: Schedule{Machine: m, Progress: func(int, Progress) {
+				part, err := made(ctx, c, work{Store: Store{Dir: parts, Record: true}, Schedule: Schedule{Machine: m, OnProgress: func(int, Progress) {
 					if left--; left == 0 {
 						cancel()
 					}
@@ -156,7 +156,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 				write(t, path, string(spoil(read(t, path))))
 			}
 			said := ""
-			r := p.end(func(w *work) { w.Say = func(s string) { said += s } })
+			r := p.end(func(w *work) { w.Log = func(s string) { said += s } })
 			if from := map[int]int{1: 8, 2: 0}[damaged]; p.steps != r.Steps-from || r.ModelSHA256 != want.ModelSHA256 || !strings.Contains(said, newest) {
 				t.Errorf("%s, %d of them: %d steps were made again, want those from %d; another model: %t; said %q", name, damaged, p.steps, from, r.ModelSHA256 != want.ModelSHA256, said)
 			}
@@ -316,7 +316,7 @@ func TestTaskWithoutTestSamples(t *testing.T) {
 	}
 	d.Test.Pixels, d.Test.Labels = pixels, labels
 	steps := 0
-	_, err := made(t.Context(), c, work{Schedule: Schedule{Machine: on(t, pcltest.Backend(t, backend.Go), d), Progress: func(int, Progress) { steps++ }}})
+	_, err := made(t.Context(), c, work{Schedule: Schedule{Machine: on(t, pcltest.Backend(t, backend.Go), d), OnProgress: func(int, Progress) { steps++ }}})
 	if err == nil || steps != 0 {
 		t.Errorf("%v after %d steps", err, steps)
 	}
@@ -334,7 +334,7 @@ func TestProgress(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		w := p.w
-		w.Progress = func(_ int, now Progress) {
+		w.OnProgress = func(_ int, now Progress) {
 			if now.Report.Step != steps || now.Step != steps+1 || now.Learner.Steps() != now.Step || now.Steps != plain.Steps {
 				t.Errorf("step %d of a learner with %d steps, progress %d of %d; want step %d", now.Report.Step, now.Learner.Steps(), now.Step, now.Steps, steps)
 			}
@@ -374,7 +374,7 @@ func TestSideBySide(t *testing.T) {
 	}
 	want := must.Get(models(t.Context(), work{Store: Store{Dir: t.TempDir()}}))(t)
 	ctx, interrupt := context.WithCancel(t.Context())
-	w := work{Store: Store{Dir: t.TempDir()}, Schedule: Schedule{Jobs: 3, Progress: func(_ int, p Progress) {
+	w := work{Store: Store{Dir: t.TempDir()}, Schedule: Schedule{Jobs: 3, OnProgress: func(_ int, p Progress) {
 		if p.Step == 2 {
 			interrupt()
 		}
@@ -382,7 +382,7 @@ func TestSideBySide(t *testing.T) {
 	if got, err := models(ctx, w); !errors.Is(err, ErrInterrupted) || got == want {
 		t.Errorf("interrupted: %v, %v", got, err)
 	}
-	w.Progress = nil
+	w.OnProgress = nil
 	if got, err := models(t.Context(), w); err != nil || got != want {
 		t.Errorf("side by side %v (%v), one after another %v", got, err, want)
 	}

@@ -108,9 +108,9 @@ func (s *Session) Each(ctx context.Context, configs []Config, progress func(done
 		}
 		store := Store{Dir: s.options.Dir, Record: s.options.Record, Replace: s.options.Replace, complete: true}
 		schedule := Schedule{
-			Machine:  &s.Machine,
-			Begin:    func(i int, _ Config) { made = i },
-			Progress: func(i int, p Progress) { tell(i, p.Step, p.Steps) },
+			Machine:    &s.Machine,
+			OnBegin:    func(i int, _ Config) { made = i },
+			OnProgress: func(i int, p Progress) { tell(i, p.Step, p.Steps) },
 		}
 		for e, err := range Each(ctx, runs, store, schedule) {
 			if errors.Is(err, ErrForeign) {

@@ -230,8 +230,8 @@ func TestObservedRecords(t *testing.T) {
 				if joined != (name == "emgd-gmc+der-pp") {
 					t.Errorf("%s: step %d has rows %v and the record %v", name, r.Step, s.IDs, r.IDs)
 				}
-				if joined && math.Abs(r.LossesAfter[0]-s.After[0]-s.After[1]) > 1e-12 {
-					t.Errorf("step %d: the memory's loss after it is %g, of its rows %g", r.Step, r.LossesAfter[0], s.After[:2])
+				if joined && math.Abs(r.LossesAfter[0]-s.LossesAfter[0]-s.LossesAfter[1]) > 1e-12 {
+					t.Errorf("step %d: the memory's loss after it is %g, of its rows %g", r.Step, r.LossesAfter[0], s.LossesAfter[:2])
 				}
 			}
 			return nil

@@ -25,7 +25,7 @@ type runState struct {
 func (s *runState) observe(step *pcl.StepReport) {
 	s.trouble.observe(step)
 	for i, id := range step.IDs {
-		if id <= method.Memory {
+		if id <= method.MemoryID {
 			continue
 		}
 		t := &s.Tasks[id-1]
@@ -40,7 +40,7 @@ func (s *runState) observe(step *pcl.StepReport) {
 // countStreams counts the rows that the rule saw and adds up the weights that it gave them.
 func (s *runState) countStreams(step *pcl.StepReport) {
 	k, weights := len(step.IDs), step.Weights
-	if j := step.Outcome.Joined; j != nil {
+	if j := step.Outcome.Summed; j != nil {
 		k, weights = len(j.IDs), j.Weights
 	}
 	if k == 0 || step.Rejected {
@@ -123,7 +123,7 @@ func (s *steadySteps) millis() (ms float64, ok bool) {
 func (r *runner) evaluate(s *pcl.StepReport) error {
 	began := time.Now()
 	point := results.Point{Step: s.Step, Ended: s.Ended, Acc: make([]*float64, len(r.state.Tasks))}
-	arrived := r.learner.Arrived()
+	arrived := r.learner.LastID()
 	for i := range arrived {
 		counts, err := r.learner.EvaluateByClass(i + 1)
 		if err != nil {

@@ -18,7 +18,7 @@ var errNoWeights = errors.New("no weights")
 
 // LoadNetwork returns the network at a path: a run's folder, a safetensors file, or a checkpoint. Of a folder it is the one
 // that the finished run left, or else that of the newest checkpoint. What a checkpoint has is opened on the run's data set.
-func LoadNetwork(ctx context.Context, path string, o datasets.Options) (n *pcl.Trained, err error) {
+func LoadNetwork(ctx context.Context, path string, o datasets.Options) (n *pcl.Network, err error) {
 	about, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func LoadNetwork(ctx context.Context, path string, o datasets.Options) (n *pcl.T
 		}
 	}
 	if filepath.Ext(path) == ".safetensors" {
-		return pcl.LoadTrained(path)
+		return pcl.LoadNetwork(path)
 	}
 	f, err := pcl.LoadState(path)
 	if err != nil {
@@ -68,7 +68,7 @@ func findWeights(dir string) (string, error) {
 }
 
 // savedNetwork returns the network as it was when a checkpoint was written.
-func (m *Machine) savedNetwork(ctx context.Context, f pcl.State) (*pcl.Trained, error) {
+func (m *Machine) savedNetwork(ctx context.Context, f pcl.State) (*pcl.Network, error) {
 	s, err := savedRun(f)
 	if err != nil {
 		return nil, err
@@ -86,5 +86,5 @@ func (m *Machine) savedNetwork(ctx context.Context, f pcl.State) (*pcl.Trained, 
 	if err := p.learner.Restore(pcl.State{JSON: s.Learner, Arrays: f.Arrays}, p.task); err != nil {
 		return nil, err
 	}
-	return p.learner.Trained()
+	return p.learner.Network()
 }

@@ -16,7 +16,7 @@ import (
 func weighted(w *work) { w.Weights = true }
 
 // flatOf joins the tensors of a file that a run has left.
-func flatOf(t *testing.T, path string) (*pcl.Trained, string) {
+func flatOf(t *testing.T, path string) (*pcl.Network, string) {
 	t.Helper()
 	n := must.Get(LoadNetwork(t.Context(), path, datasets.Options{}))(t)
 	var all []float32

@@ -54,7 +54,7 @@ func workerProcess(dir string) int {
 	}
 	if err == nil {
 		store := experiment.Store{Dir: dir, Attempts: 1000, CheckpointEvery: 20}
-		err = p.Work(ctx, store, experiment.Schedule{Machine: goMachine, Progress: func(i int, s experiment.Progress) {
+		err = p.Work(ctx, store, experiment.Schedule{Machine: goMachine, OnProgress: func(i int, s experiment.Progress) {
 			if s.Step == s.Steps { // the run is about to be finished
 				f, err := os.OpenFile(filepath.Join(dir, "made"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
 				if err == nil {

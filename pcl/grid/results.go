@@ -33,7 +33,7 @@ func (r *Results) refresh() error {
 		if r.states[id].Run != nil {
 			continue
 		}
-		s, err := experiment.Look(filepath.Join(r.dir, c.Folder()), c.Config())
+		s, err := experiment.Inspect(filepath.Join(r.dir, c.Folder()), c.Config())
 		if err != nil {
 			return err
 		}

@@ -56,8 +56,8 @@ func (g *Grid) Work(ctx context.Context, store experiment.Store, schedule experi
 		case errors.Is(err, experiment.ErrData):
 			missing[c.Config().Dataset] = err
 		case errors.Is(err, experiment.ErrFailed), errors.Is(err, experiment.ErrForeign):
-			if schedule.Say != nil {
-				schedule.Say(fmt.Sprintf("%s: %v.", g.place(c.Config()), short(err.Error())))
+			if schedule.Log != nil {
+				schedule.Log(fmt.Sprintf("%s: %v.", g.place(c.Config()), short(err.Error())))
 			}
 		case errors.Is(err, experiment.ErrInterrupted), errors.Is(err, experiment.ErrTimeUp):
 			stopped = err // others may not have been saved, which counts more

@@ -46,7 +46,7 @@ func tiny(t testing.TB, seeds int, more string) *Grid {
 func work(t testing.TB, p *Grid, store experiment.Store, schedule experiment.Schedule) (*Status, string, error) {
 	t.Helper()
 	var said []string
-	store.Attempts, schedule.Say = 3, func(s string) { said = append(said, s) }
+	store.Attempts, schedule.Log = 3, func(s string) { said = append(said, s) }
 	err := p.Work(t.Context(), store, schedule)
 	r, e := p.Results(store.Dir)
 	if e != nil {
@@ -87,7 +87,7 @@ func TestFailures(t *testing.T) {
 		}
 	}
 	begun := 0
-	store.Replace, schedule.Begin = true, func(int, experiment.Config) { begun++ }
+	store.Replace, schedule.OnBegin = true, func(int, experiment.Config) { begun++ }
 	if s, _, err := work(t, p, store, schedule); err != nil || begun != 1 || s.Failed != 1 {
 		t.Errorf("%d runs are made again, %+v, %v", begun, s, err)
 	}
@@ -130,7 +130,7 @@ func TestInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		store := experiment.Store{Dir: dir, Attempts: 3, CheckpointEvery: 2}
-		err := p.Work(ctx, store, experiment.Schedule{Machine: m, Progress: func(_ int, s experiment.Progress) {
+		err := p.Work(ctx, store, experiment.Schedule{Machine: m, OnProgress: func(_ int, s experiment.Progress) {
 			if s.Step == 7 {
 				cancel()
 			}
@@ -158,7 +158,7 @@ func TestInterrupted(t *testing.T) {
 // TestUntidy: a run with a result is finished, also if a file that it needs no more could not be removed.
 func TestUntidy(t *testing.T) {
 	p, dir := expanded(t, tiny(t, 1, "")), t.TempDir()
-	store, schedule := experiment.Store{Dir: dir}, experiment.Schedule{Machine: goMachine, Progress: func(_ int, s experiment.Progress) {
+	store, schedule := experiment.Store{Dir: dir}, experiment.Schedule{Machine: goMachine, OnProgress: func(_ int, s experiment.Progress) {
 		if s.Step == s.Steps {
 			os.MkdirAll(filepath.Join(dir, p.Runs[0].Folder(), "checkpoint-000000001.pcl", "full"), 0o777)
 		}

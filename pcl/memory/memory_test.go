@@ -174,16 +174,16 @@ func TestSamplesStayAsTheyAre(t *testing.T) {
 	s := newStore(t, "per_class", 3)
 	add(t, s, []Item{{Task: 1, Class: 4, Pixels: []float32{0.5}}})
 	before := s.Samples()
-	rewind := s.Mark()
+	rewind := s.Snapshot()
 	s.Edit(0, []float32{0.9})
 	s.SetScore(0, 7)
 	edited := s.Samples()
 	s.Edit(0, []float32{0.7})
-	if it := s.Item(0); it.Edits != 2 || it.Pixels[0] != 0.7 || it.Origin[0] != 0.5 || it.Score != 7 {
+	if it := s.Item(0); it.Edits != 2 || it.Pixels[0] != 0.7 || it.Original[0] != 0.5 || it.Score != 7 {
 		t.Errorf("after two edits: %+v", it)
 	}
 	rewind()
-	if it := s.Item(0); it.Edits != 0 || it.Pixels[0] != 0.5 || it.Origin != nil || it.Score != 0 {
+	if it := s.Item(0); it.Edits != 0 || it.Pixels[0] != 0.5 || it.Original != nil || it.Score != 0 {
 		t.Errorf("after going back: %+v", it)
 	}
 	for want, samples := range map[float32]Samples{0.5: before, 0.9: edited} {
@@ -199,7 +199,7 @@ func TestRewind(t *testing.T) {
 	s := newStore(t, "per_class", 12)
 	add(t, s, candidates(1, 12, 0))
 	s.Draw(5)
-	rewind := s.Mark()
+	rewind := s.Snapshot()
 	var passes [2][]int
 	for i := range passes {
 		for range 9 {

@@ -62,10 +62,10 @@ func (r *Reservoir) Items() []Item {
 	return out
 }
 
-// Some returns at most n of the candidates of each class, drawn at random: the places of a reservoir are not equally
+// Draw returns at most n of the candidates of each class, drawn at random: the places of a reservoir are not equally
 // likely to hold early samples and late ones, so that its first n would not be a fair draw. Where there are no more than n,
 // nothing is drawn.
-func (r *Reservoir) Some(n int) []Item {
+func (r *Reservoir) Draw(n int) []Item {
 	var out []Item
 	n = max(n, 0)
 	for _, c := range r.order {

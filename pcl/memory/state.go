@@ -34,8 +34,8 @@ func (s *Store) State() (json.RawMessage, map[string][]float32) {
 	for _, it := range s.items {
 		out.Task, out.Class = append(out.Task, it.Task), append(out.Class, it.Class)
 		out.Logits, out.Score = append(out.Logits, len(it.Logits)), append(out.Score, it.Score)
-		out.Edits, out.Origin = append(out.Edits, it.Edits), append(out.Origin, len(it.Origin))
-		logits, origins = append(logits, it.Logits...), append(origins, it.Origin...)
+		out.Edits, out.Origin = append(out.Edits, it.Edits), append(out.Origin, len(it.Original))
+		logits, origins = append(logits, it.Logits...), append(origins, it.Original...)
 	}
 	text, _ := json.Marshal(out) // of finite numbers there is no error
 	return text, map[string][]float32{"memory": flatten(s.items), "memory/logits": logits, "memory/origin": origins}
@@ -86,8 +86,8 @@ func Restore(text json.RawMessage, arrays map[string][]float32, c Config, size i
 		it := Item{Task: st.Task[i], Class: st.Class[i], Pixels: slices.Clone(pixels[i*size : (i+1)*size]), Score: at(st.Score, i), Edits: at(st.Edits, i)}
 		var whole, old bool
 		it.Logits, logits, whole = cut(at(st.Logits, i), logits)
-		it.Origin, origin, old = cut(at(st.Origin, i), origin)
-		if !whole || !old || len(it.Origin) != 0 && len(it.Origin) != size || !it.finite() || !fp.Finite(it.Origin) {
+		it.Original, origin, old = cut(at(st.Origin, i), origin)
+		if !whole || !old || len(it.Original) != 0 && len(it.Original) != size || !it.finite() || !fp.Finite(it.Original) {
 			return nil, fmt.Errorf("%w: sample %d of class %d lacks values, or has one that is not finite", errDamaged, i, it.Class)
 		}
 		s.items = append(s.items, it)

@@ -32,7 +32,7 @@ type Item struct {
 	Logits      []float32 // of the model when it was stored, for methods that ask for them
 	Score       float64   // for methods that select samples by a score
 	Edits       int       // how often its pixels were changed
-	Origin      []float32 // pixels before the first edit; nil if there was none
+	Original    []float32 // pixels before the first edit; nil if there was none
 }
 
 // finite says whether a store may take the sample.
@@ -217,8 +217,8 @@ func (s *Store) Edit(i int, pixels []float32) bool {
 		return false
 	}
 	it := s.at(i)
-	if it.Origin == nil {
-		it.Origin = it.Pixels
+	if it.Original == nil {
+		it.Original = it.Pixels
 	}
 	it.Pixels = slices.Clone(pixels)
 	it.Edits++
@@ -285,9 +285,9 @@ func (s *Store) Draw(n int) []int {
 	return batch
 }
 
-// Mark returns what takes the store back to what it is now, as long as nothing else was marked: the same samples are stored, as
+// Snapshot returns what takes the store back to what it is now, as long as no other snapshot was taken: the same samples are stored, as
 // they are, and the same draws are made again.
-func (s *Store) Mark() (rewind func()) {
+func (s *Store) Snapshot() (restore func()) {
 	s.marked = true
 	items, draws, order, next := s.items, s.rng.Mark(), s.order, s.next
 	return func() {

@@ -158,7 +158,7 @@ func memoryIDs(m Method) []int {
 	case err == nil && len(r.Rows) > 1:
 		return []int{r.Rows[0].ID, r.Rows[1].ID}
 	}
-	return []int{Memory}
+	return []int{MemoryID}
 }
 
 // named gives the step ids that the method may meet: the memory's rows, as many as there is room for, and tasks.
@@ -214,7 +214,7 @@ func TestWeightsAreFinite(t *testing.T) {
 // TestOneStream: with K = 1 every method goes along the only gradient.
 func TestOneStream(t *testing.T) {
 	each(t, func(t *testing.T, name string) {
-		for _, id := range []int{Memory, 1, 77} {
+		for _, id := range []int{MemoryID, 1, 77} {
 			s := sample{rows: [][]float64{{3, 4}}, losses: []float64{2}}.step(1)
 			s.IDs[0] = id
 			if w := weigh(t, build(t, name, nil), s); !(w[0] > 0) {
@@ -505,7 +505,7 @@ func TestDroppedStreams(t *testing.T) {
 	for _, name := range []string{"a-gem", "mega-2"} {
 		w := make([]float64, 2)
 		out, err := build(t, name, nil).Weights(mem, w)
-		if err != nil || !slices.Equal(out.Dropped, []int{Memory}) || w[0] != 0 || w[1] != 1 {
+		if err != nil || !slices.Equal(out.Dropped, []int{MemoryID}) || w[0] != 0 || w[1] != 1 {
 			t.Errorf("%s beside a silent memory: dropped %v, weights %v (%v)", name, out.Dropped, w, err)
 		}
 	}

@@ -27,7 +27,7 @@ func (m *Constant) Weights(s *Step, w []float64) (Outcome, error) {
 	}
 	for i, id := range s.IDs {
 		w[i] = *m.Task
-		if id <= Memory {
+		if id <= MemoryID {
 			w[i] = *m.Memory
 		}
 	}

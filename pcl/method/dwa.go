@@ -5,7 +5,7 @@ import "gonum.org/v1/gonum/floats"
 func init() {
 	Register(Info{
 		Name: "dwa", Title: "DWA", Family: "mtl",
-		Rule:   "w = K·softmax(r/T), rᵢ = ℓᵢ(t−1)/ℓᵢ(t−2), where ℓᵢ are moving means of the losses",
+		Rule:   "w = K·softmax(r/T), rᵢ = ℓᵢ(t−1)/ℓᵢ(t−2), where ℓᵢ are moving averages of the losses",
 		Source: "Liu, Johns & Davison, End-to-End Multi-Task Learning with Attention, CVPR 2019 (arXiv 1803.10704)",
 		Cost:   "K(F+B)", State: "the last two mean losses per stream", SumW: "K",
 	}, func() Method { return new(DWA) })
@@ -15,7 +15,7 @@ func init() {
 // losses behind it has r = 1.
 type DWA struct {
 	Temperature float64  `param:"temperature" default:"2" range:"[0.001,1e9]" doc:"T > 0, temperature of the softmax; a large T gives equal weights"`
-	Momentum    *float64 `param:"momentum" default:"0.9" range:"[0,0.999999999]" doc:"β in [0, 1), share of the past in the moving means, which replace the means over epochs of the original method; 0 compares single steps"`
+	Momentum    *float64 `param:"momentum" default:"0.9" range:"[0,0.999999999]" doc:"β in [0, 1), share of the past in the moving averages, which replace the means over epochs of the original method; 0 compares single steps"`
 
 	setup
 	memo[dwaStream]

@@ -12,9 +12,9 @@ import (
 )
 
 func init() {
-	Register(elasticInfo("emgd-gmc", "EMGD (GMC)", "σ = softmax(m/τ), m the moving mean of ‖Jᵢ‖", "mᵢ per stream"), func() Method { return new(EMGDGMC) })
+	Register(elasticInfo("emgd-gmc", "EMGD (GMC)", "σ = softmax(m/τ), m the moving average of ‖Jᵢ‖", "mᵢ per stream"), func() Method { return new(EMGDGMC) })
 	Register(elasticInfo("emgd-gs", "EMGD (GS)", "σ = softmax(Σₖcos(Jᵢ,Jₖ)/τ)", "none"), func() Method { return new(EMGDGS) })
-	Register(elasticInfo("emgd-log", "EMGD (log GMC)", "σ in proportion to m^(1/τ), m the moving mean of ‖Jᵢ‖", "mᵢ per stream"), func() Method { return new(EMGDLog) })
+	Register(elasticInfo("emgd-log", "EMGD (log GMC)", "σ in proportion to m^(1/τ), m the moving average of ‖Jᵢ‖", "mᵢ per stream"), func() Method { return new(EMGDLog) })
 }
 
 func elasticInfo(name, title, factors, state string) Info {
@@ -27,10 +27,10 @@ func elasticInfo(name, title, factors, state string) Info {
 }
 
 // EMGDGMC is the method "emgd-gmc", Elastic Multi-Gradient Descent (Lyu et al. 2024) with factors from the gradients'
-// lengths: σ = softmax(m/τ), where m are moving means of the lengths (docs/method.md §2).
+// lengths: σ = softmax(m/τ), where m are moving averages of the lengths (docs/method.md §2).
 type EMGDGMC struct {
-	Tau      Temperature `param:"tau" default:"5" doc:"softmax temperature τ of the elastic factors, in units of the gradient norm; a number, \"inf\", or \"auto\": the moving mean of the norms"`
-	Momentum *float64    `param:"momentum" default:"0.9" range:"[0,1)" doc:"ε₁, share of the past in the moving mean of the norms, m ← ε₁m + (1−ε₁)‖J‖"`
+	Tau      Temperature `param:"tau" default:"5" doc:"softmax temperature τ of the elastic factors, in units of the gradient norm; a number, \"inf\", or \"auto\": the moving average of the norms"`
+	Momentum *float64    `param:"momentum" default:"0.9" range:"[0,1)" doc:"ε₁, share of the past in the moving average of the norms, m ← ε₁m + (1−ε₁)‖J‖"`
 	Floor    Floor       `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
 
 	elastic
@@ -58,10 +58,10 @@ func (m *EMGDGS) Start() error { return m.set(emgd.GS, m.Tau, 0, m.Floor) } // i
 func (m *EMGDGS) Weights(s *Step, w []float64) (Outcome, error) { return m.step(m, s, w) }
 
 // EMGDLog is the method "emgd-log", EMGD with factors from the logarithms of the gradients' lengths: σ is in proportion to
-// m^(1/τ), where m are moving means of the lengths (docs/method.md §2).
+// m^(1/τ), where m are moving averages of the lengths (docs/method.md §2).
 type EMGDLog struct {
 	Tau      Temperature `param:"tau" default:"1" doc:"temperature τ of the elastic factors, which are in proportion to m^(1/τ); a number or \"inf\""`
-	Momentum *float64    `param:"momentum" default:"0.9" range:"[0,1)" doc:"ε₁, share of the past in the moving mean of the norms, m ← ε₁m + (1−ε₁)‖J‖"`
+	Momentum *float64    `param:"momentum" default:"0.9" range:"[0,1)" doc:"ε₁, share of the past in the moving average of the norms, m ← ε₁m + (1−ε₁)‖J‖"`
 	Floor    Floor       `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
 
 	elastic
@@ -131,7 +131,7 @@ func (e *elastic) observe(s *Step, kept *rows) error {
 		return e.factors.Factors(s.IDs, s.Problem, e.sigma)
 	}
 	sigma := make([]float64, kept.k())
-	if err := e.factors.Factors(kept.ids(s), s.Problem.Only(kept.at), sigma); err != nil {
+	if err := e.factors.Factors(kept.ids(s), s.Problem.Subset(kept.at), sigma); err != nil {
 		return err
 	}
 	clear(e.sigma)

@@ -21,7 +21,7 @@ func besideFinished(s *Step, w []float64) (f finished, out Outcome, done bool) {
 	r.level()
 	f = finished{rows: r, u: make([]float64, r.k())}
 	for i, at := range r.at {
-		if s.IDs[at] > Memory {
+		if s.IDs[at] > MemoryID {
 			f.u[i] = 1 / float64(tasks)
 		} else {
 			f.past = append(f.past, i)

@@ -90,7 +90,7 @@ func (m *GradNorm) update(s *Step, w []float64) {
 }
 
 func (t gradNormStream) without(of, _ int) gradNormStream {
-	if of <= Memory {
+	if of <= MemoryID {
 		t.First = -1
 	}
 	return t

@@ -10,7 +10,7 @@ import (
 func init() {
 	Register(Info{
 		Name: "gradvac", Title: "GradVac", Family: "mtl",
-		Rule:   "for each Jᵢ, and j in random order: if the cosine of Jᵢ and Jⱼ is below its moving mean φᵢⱼ, Jᵢ is turned towards Jⱼ until the cosine is φᵢⱼ; d is the sum",
+		Rule:   "for each Jᵢ, and j in random order: if the cosine of Jᵢ and Jⱼ is below its moving average φᵢⱼ, Jᵢ is turned towards Jⱼ until the cosine is φᵢⱼ; d is the sum",
 		Source: "Wang et al., Gradient Vaccine, ICLR 2021 (arXiv 2010.05874)",
 		Cost:   "K(F+B) + Gram O(K²P)", State: "φᵢⱼ per pair of streams", SumW: "≥ K if no φᵢⱼ is negative",
 	}, func() Method { return new(GradVac) })
@@ -18,7 +18,7 @@ func init() {
 
 // GradVac is PCGrad with target cosines, which follow the cosines seen so far (docs/method.md §4.6).
 type GradVac struct {
-	Beta *float64 `param:"beta" default:"0.5" range:"[0,1]" doc:"β in [0, 1], how fast the moving means of the cosines change: 0 keeps them at 0, which is PCGrad"`
+	Beta *float64 `param:"beta" default:"0.5" range:"[0,1]" doc:"β in [0, 1], how fast the moving averages of the cosines change: 0 keeps them at 0, which is PCGrad"`
 
 	setup
 	memo[targets]
@@ -105,7 +105,7 @@ func (t targets) clone() targets { return maps.Clone(t) }
 
 func (t targets) check() error {
 	for _, x := range t {
-		if err := params.InRange(x, "[-1,1]"); err != nil {
+		if err := params.CheckRange(x, "[-1,1]"); err != nil {
 			return err
 		}
 	}

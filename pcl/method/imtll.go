@@ -57,4 +57,4 @@ func clampLog(x float64) logScale { return logScale(max(-mostLog, min(mostLog, x
 // logScale is the learnt s of a stream.
 type logScale float64
 
-func (x logScale) check() error { return params.InRange(float64(x), "[-10,10]") }
+func (x logScale) check() error { return params.CheckRange(float64(x), "[-10,10]") }

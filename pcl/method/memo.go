@@ -88,12 +88,12 @@ func checkEntry(entry any) (err error) {
 		tag := v.Type().Field(i).Tag
 		switch x := v.Field(i).Interface().(type) {
 		case float64:
-			err = params.InRange(x, tag.Get("range"))
+			err = params.CheckRange(x, tag.Get("range"))
 		case int:
-			err = params.InRange(float64(x), tag.Get("range"))
+			err = params.CheckRange(float64(x), tag.Get("range"))
 		case vector:
 			if err = errors.New("want a vector"); len(x) > 0 {
-				err = params.InRange(float64(slices.Min(x)), tag.Get("range"))
+				err = params.CheckRange(float64(slices.Min(x)), tag.Get("range"))
 			}
 		}
 		if err != nil {

@@ -24,7 +24,7 @@ func orthogonal(ids []int, lengths map[int]float64) *Step {
 // TestPenaltyJoined: the penalty is a part of the memory's first row unless it is to be apart, whatever the rows of
 // samples are.
 func TestPenaltyJoined(t *testing.T) {
-	const penalty = rehearsal.PenaltyRow
+	const penalty = rehearsal.PenaltyID
 	ids := []int{0, -1, penalty, 2}
 	for _, c := range []struct {
 		params values
@@ -66,7 +66,7 @@ func TestMemoryRowsAreMemory(t *testing.T) {
 	for _, c := range []struct {
 		ids     []int
 		leading int
-	}{{[]int{0, 1, 2}, 0}, {[]int{-2, -1, 3}, -1}, {[]int{0, rehearsal.PenaltyRow, 1}, 0}, {[]int{rehearsal.PenaltyRow, 2, 3}, 2}} {
+	}{{[]int{0, 1, 2}, 0}, {[]int{-2, -1, 3}, -1}, {[]int{0, rehearsal.PenaltyID, 1}, 0}, {[]int{rehearsal.PenaltyID, 2, 3}, 2}} {
 		// All rows are alike, so that only the primary has another weight than the others.
 		s := &Step{IDs: c.ids, Gram: []float64{1, -.5, -.5, -.5, 1, -.5, -.5, -.5, 1}, Losses: []float64{1, 1, 1}}
 		w := weigh(t, build(t, "pcd", values{"tau": 1}), s)
@@ -81,7 +81,7 @@ func TestMemoryRowsAreMemory(t *testing.T) {
 	state.End(1)
 	norm := m.(*Composition).rule.(*GradNorm)
 	for id, x := range norm.memo {
-		if first := x.First; (first < 0) != (id <= Memory) {
+		if first := x.First; (first < 0) != (id <= MemoryID) {
 			t.Errorf("gradnorm: after a task's end the first loss of row %d is %g", id, first)
 		}
 	}

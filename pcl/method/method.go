@@ -44,8 +44,8 @@ import (
 	"github.com/parallelcl/parallelcl/emgd"
 )
 
-// Memory is the stream id of the rehearsal memory; tasks have ids from 1 on.
-const Memory = 0
+// MemoryID is the stream id of the rehearsal memory; tasks have ids from 1 on.
+const MemoryID = 0
 
 // Step is the input of a method in one training step, with K active streams.
 type Step struct {
@@ -112,9 +112,9 @@ type Outcome struct {
 	// Dropped lists the ids of rows that were left out because their gradient is negligible beside the longest one.
 	// They have weight 0. If no row is left, the weights are equal; d is then 0 for any weights.
 	Dropped []int
-	// Joined is the step as the rule of a composition saw it, if it saw the memory's rows as one; nil otherwise. A certificate is
+	// Summed is the step as the rule of a composition saw it, if it saw the memory's rows as one; nil otherwise. A certificate is
 	// then about these rows. It is valid until the method is called again.
-	Joined *Joined
+	Summed *Summed
 }
 
 // CheckDirection returns an error if the direction that a method returned does not fit its needs or the length of the rows.
@@ -131,16 +131,16 @@ func (o *Outcome) CheckDirection(n Needs, columns int) error {
 	return nil
 }
 
-// Joined is a step in which the memory's rows are one row, their sum (docs/method.md §8.2).
-type Joined struct {
+// Summed is a step in which the memory's rows are one row, their sum (docs/method.md §8.2).
+type Summed struct {
 	IDs          []int     // Memory, then the tasks
 	Losses, Gram []float64 // nil where the rule does not ask for them
 	Weights      []float64
-	To           []int // for each row of the step, the row of this one that it is, or is a part of
+	RowOf        []int // for each row of the step, the row of this one that it is, or is a part of
 }
 
 // Method computes the weights of a step. Its parameters are its tagged fields (package params). It can do more by implementing
-// a role: [Starter], [Stateful], [Follower], [Idler], [Rehearser], [Described], or a role of a rehearsal, such as
+// a role: [Starter], [Stateful], [Follower], [Idler], [Rehearser], [Describer], or a role of a rehearsal, such as
 // [rehearsal.Objective].
 type Method interface {
 	// Needs says what Weights reads of a step.

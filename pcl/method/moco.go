@@ -11,7 +11,7 @@ func init() {
 	}, func() Method { return new(MoCo) })
 }
 
-// MoCo approaches MGDA's weights for moving means of the gradients, which removes the bias of mini-batches. A
+// MoCo approaches MGDA's weights for moving averages of the gradients, which removes the bias of mini-batches. A
 // stream's mean starts at its first gradient and its λ at 1/K. LibMTL departs from the paper: its means start
 // at 0, they follow ℓᵢJᵢ/‖Jᵢ‖ (norm = loss), and a softmax stands for the projection. The nominal weights are
 // λ.

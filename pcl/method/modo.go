@@ -68,4 +68,4 @@ func (m *MoDo) Weights(s *Step, w []float64) (Outcome, error) {
 // share is the λ of a stream.
 type share float64
 
-func (x share) check() error { return params.InRange(float64(x), "[0,1]") }
+func (x share) check() error { return params.CheckRange(float64(x), "[0,1]") }

@@ -217,7 +217,7 @@ func TestRLW(t *testing.T) {
 // TestOneMemoryRow: rules that weigh the tasks against one row of the memory take no further one for a task.
 func TestOneMemoryRow(t *testing.T) {
 	s := sample{rows: base, losses: []float64{1, 2}}.step(1)
-	for _, ids := range [][]int{{-1, 1}, {Memory, -1}} {
+	for _, ids := range [][]int{{-1, 1}, {MemoryID, -1}} {
 		for _, name := range []string{"a-gem", "er", "mega-1", "mega-2", "mega-release"} {
 			s.IDs = ids
 			if _, err := build(t, name, nil).Weights(s, make([]float64, 2)); err == nil {

@@ -136,7 +136,7 @@ func TestFollowOfAComposition(t *testing.T) {
 		t.Fatal("it does not follow")
 	}
 	for _, losses := range [][]float64{{1}, {1, 2, 3, 4}} {
-		if err := f.Follow([]int{Memory, -1, 1}, losses); err == nil {
+		if err := f.Follow([]int{MemoryID, -1, 1}, losses); err == nil {
 			t.Errorf("%d losses for 3 ids are accepted", len(losses))
 		}
 	}

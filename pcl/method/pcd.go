@@ -22,7 +22,7 @@ func init() {
 // scale.
 type PCD struct {
 	Tau     *float64 `param:"tau" default:"0.02" range:"[0,1]" doc:"τ in [0, 1], how much progress every other stream gets, relative to a step along its own gradient"`
-	Beta    *float64 `param:"beta" default:"0.999" range:"[0,0.999999999]" doc:"β in [0, 1), share of the past in the moving means of ‖Jᵢ‖²"`
+	Beta    *float64 `param:"beta" default:"0.999" range:"[0,0.999999999]" doc:"β in [0, 1), share of the past in the moving averages of ‖Jᵢ‖²"`
 	Primary string   `param:"primary" default:"first" choices:"first,last" doc:"the primary stream: first is the memory or, without one, the oldest task; last is the newest task"`
 
 	setup
@@ -31,7 +31,7 @@ type PCD struct {
 }
 
 type pcdStream struct {
-	Square float64 `json:"square" range:"[0,inf)"`            // Σ of ‖J‖² in the moving mean, before it is divided by Weight
+	Square float64 `json:"square" range:"[0,inf)"`            // Σ of ‖J‖² in the moving average, before it is divided by Weight
 	Weight float64 `json:"weight" range:"[1e-9,1.000000001]"` // 1 − βⁿ after n steps
 	// Exponent says that Square is in units of 4^Exponent; 0 for gradients of ordinary size.
 	Exponent int `json:"exponent,omitempty" range:"[-2000,2000]"`
@@ -99,9 +99,9 @@ func (m *PCD) leads(id, other int) bool {
 // penalty last.
 func pcdPlace(id int) int {
 	switch {
-	case id == rehearsal.PenaltyRow:
+	case id == rehearsal.PenaltyID:
 		return math.MaxInt
-	case id <= Memory:
+	case id <= MemoryID:
 		return math.MinInt - id
 	}
 	return id

@@ -35,7 +35,7 @@ func init() {
 	preset(Info{
 		Rule: "d = ½(g_cur + g_mem) for the softmax over all classes seen so far of s·cos(φⱼ + m_t[j of the right task] + m_c[j the right class]), where φⱼ is the angle between the features and the weights of class j",
 		Cost: "K(F+B), one more with distill", State: "none; with distill, the scores stored with the samples", SumW: "1; 1.5 with distill",
-	}, new(rehearsal.Angular), func() Method { return new(MDMTR) })
+	}, new(rehearsal.AngularMargin), func() Method { return new(MDMTR) })
 	preset(Info{
 		Rule: "d = g_cur + g_mem, where the memory batch consists of those random candidates whose loss rises most from θ to θ − γg_cur",
 		Cost: "K(F+B) + 2F of the candidates", State: "none; with best_loss, the scores stored with the samples", SumW: "2; 1 while the memory is empty",
@@ -93,14 +93,14 @@ type ICaRL struct {
 // Parts is the part that the method is named after.
 func (m *ICaRL) Parts() []rehearsal.Part { return []rehearsal.Part{&m.ICaRL} }
 
-// MDMTR is the method "mdmtr": experience replay with the angular losses of [rehearsal.Angular] (docs/method.md §5.5).
+// MDMTR is the method "mdmtr": experience replay with the angular losses of [rehearsal.AngularMargin] (docs/method.md §5.5).
 type MDMTR struct {
-	rehearsal.Angular
+	rehearsal.AngularMargin
 	half
 }
 
 // Parts is the part that the method is named after.
-func (m *MDMTR) Parts() []rehearsal.Part { return []rehearsal.Part{&m.Angular} }
+func (m *MDMTR) Parts() []rehearsal.Part { return []rehearsal.Part{&m.AngularMargin} }
 
 // MIR is the method "mir": it replays the samples that [rehearsal.MIR] chooses (docs/method.md §5.10).
 type MIR struct {

@@ -18,7 +18,7 @@ func init() {
 // rehearsals"): EMGD with factors of the step's own lengths, and a rehearsal of three parts.
 type Recommended struct {
 	Tau      Temperature `param:"tau" default:"1.5" doc:"temperature τ of the elastic factors, which are in proportion to ‖J‖^(1/τ); a number or \"inf\""`
-	Momentum float64     `param:"momentum" default:"0" range:"[0,1)" doc:"share of the past in the moving mean of the norms; 0 takes those of the step itself"`
+	Momentum float64     `param:"momentum" default:"0" range:"[0,1)" doc:"share of the past in the moving average of the norms; 0 takes those of the step itself"`
 	Floor    Floor       `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
 	Alpha    *float64    `param:"alpha" default:"0.2" range:"[0,1e6]" doc:"α ≥ 0, weight of the squared difference to the stored logits; 0 leaves it out"`
 	Pool     float64     `param:"pool" default:"500" range:"whole [1,1e9]" doc:"number of samples of each class of a running task from which those for the memory are chosen, at least 1; never fewer than the memory can take"`

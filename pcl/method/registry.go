@@ -52,10 +52,10 @@ func registeredAs(m Method) (r registered, ok bool) {
 	return r, false
 }
 
-// Describe returns the Info of a method: its own ([Described]), that which it was registered with, that of the method in it, or
+// Describe returns the Info of a method: its own ([Describer]), that which it was registered with, that of the method in it, or
 // else one that has only the name of its type.
 func Describe(m Method) Info {
-	if d, ok := m.(Described); ok {
+	if d, ok := m.(Describer); ok {
 		return d.Info()
 	}
 	return registeredInfo(m)

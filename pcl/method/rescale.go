@@ -74,7 +74,7 @@ func (r *Rescaled) Weights(s *Step, w []float64) (Outcome, error) {
 
 func (r *Rescaled) factor(s *Step, w, direction []float64) float64 {
 	if r.To == "mean" {
-		return ToMean(w)
+		return MeanScale(w)
 	}
 	gram := s.Gram
 	own, parts := normOf(gram, w), 0.0
@@ -90,9 +90,9 @@ func (r *Rescaled) factor(s *Step, w, direction []float64) float64 {
 	return normOf(gram, even(len(w))) / own
 }
 
-// ToMean returns 1/|Σw|, by which a weighted sum of gradients becomes a weighted mean of them. Where negative weights
-// outweigh the others, the sum keeps its direction. If Σw is 0 up to rounding, ToMean returns 1.
-func ToMean(w []float64) float64 {
+// MeanScale returns 1/|Σw|, by which a weighted sum of gradients becomes a weighted mean of them. Where negative weights
+// outweigh the others, the sum keeps its direction. If Σw is 0 up to rounding, MeanScale returns 1.
+func MeanScale(w []float64) float64 {
 	size := 0.0
 	for _, x := range w {
 		size += math.Abs(x)

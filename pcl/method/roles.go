@@ -44,8 +44,8 @@ type Rehearser interface {
 	Parts() []rehearsal.Part
 }
 
-// Described is a method whose Info is not only what it was registered with.
-type Described interface {
+// Describer is a method whose Info is not only what it was registered with.
+type Describer interface {
 	Info() Info
 }
 

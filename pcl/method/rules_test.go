@@ -175,7 +175,7 @@ func TestExcessMTLSteps(t *testing.T) {
 }
 
 // TestPCDIsTheProjection compares with all sets of binding constraints, and over steps with the
-// moving means written out.
+// moving averages written out.
 func TestPCDIsTheProjection(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 12))
 	const beta = .7

@@ -11,7 +11,7 @@ import (
 func init() {
 	Register(Info{
 		Name: "sam-gs", Title: "SAM-GS", Family: "mtl",
-		Rule:   "with Ψ the mean of 2‖Jᵢ‖‖Jⱼ‖/(‖Jᵢ‖²+‖Jⱼ‖²) over all pairs: d = mean‖J‖·Σ Jᵢ/‖Jᵢ‖ if Ψ < γ, else Σ |m̂ᵢ|⊙Jᵢ/√ĥ, where m and h are moving means of the gradients and of (1−Ψ)²",
+		Rule:   "with Ψ the mean of 2‖Jᵢ‖‖Jⱼ‖/(‖Jᵢ‖²+‖Jⱼ‖²) over all pairs: d = mean‖J‖·Σ Jᵢ/‖Jᵢ‖ if Ψ < γ, else Σ |m̂ᵢ|⊙Jᵢ/√ĥ, where m and h are moving averages of the gradients and of (1−Ψ)²",
 		Source: "Borsani et al., Gradient Similarity Surgery in Multi-Task Deep Learning, ECML PKDD 2025 (arXiv 2506.06130)",
 		Cost:   "K(F+B) + Gram O(K²P)", State: "mᵢ (P numbers) and hᵢ per stream", SumW: "not fixed",
 	}, func() Method { return new(SAMGS) })

@@ -19,15 +19,15 @@ type serial struct {
 // serially runs a rule on the merged tasks of a step. Where there are only tasks or only the memory, the weights are the mean.
 func (s *Step) serially(w []float64, rule func(p serial) Outcome) (Outcome, error) {
 	for _, id := range s.IDs {
-		if id < Memory {
-			return Outcome{}, fmt.Errorf("stream %d is a further row of the memory; the method weighs the tasks against one, which has the id %d", id, Memory)
+		if id < MemoryID {
+			return Outcome{}, fmt.Errorf("stream %d is a further row of the memory; the method weighs the tasks against one, which has the id %d", id, MemoryID)
 		}
 	}
 	tasks, done := s.tasks(w)
 	if done {
 		return Outcome{}, nil
 	}
-	p := serial{memory: slices.Index(s.IDs, Memory), current: float64(tasks)}
+	p := serial{memory: slices.Index(s.IDs, MemoryID), current: float64(tasks)}
 	if s.Gram != nil {
 		p.mergeGradients(s)
 	}
@@ -54,14 +54,14 @@ func (p *serial) mergeGradients(s *Step) {
 }
 
 func (p *serial) mergeLosses(s *Step) {
-	first := Memory // ids count arrivals
+	first := MemoryID // ids count arrivals
 	for i, loss := range s.Losses {
 		if i == p.memory {
 			p.memoryLoss = loss
 			continue
 		}
 		p.loss += loss / p.current
-		if id := s.IDs[i]; first == Memory || id < first {
+		if id := s.IDs[i]; first == MemoryID || id < first {
 			first, p.firstLoss = id, loss
 		}
 	}
@@ -73,7 +73,7 @@ func (p *serial) silent() bool { return p.mm <= 1e-24*p.cc }
 // withoutMemory sets w for d = g_cur.
 func (p *serial) withoutMemory(w []float64) Outcome {
 	p.write(1, 0, w)
-	return Outcome{Dropped: []int{Memory}}
+	return Outcome{Dropped: []int{MemoryID}}
 }
 
 // write sets w for d = a·g_cur + b·g_mem.

@@ -24,23 +24,23 @@ type summed struct {
 
 // several says whether there is anything to be joined: more than one memory row, or one under another id.
 func (j *summed) several(s *Step) bool {
-	return slices.ContainsFunc(s.IDs, func(id int) bool { return id != Memory && j.joins(id) })
+	return slices.ContainsFunc(s.IDs, func(id int) bool { return id != MemoryID && j.joins(id) })
 }
 
 // joins says whether a row is a part of the joined one.
 func (j *summed) joins(id int) bool {
 	switch {
-	case id == Memory:
+	case id == MemoryID:
 		return true
-	case id == rehearsal.PenaltyRow:
+	case id == rehearsal.PenaltyID:
 		return j.penalty
 	}
-	return id < Memory && j.rows
+	return id < MemoryID && j.rows
 }
 
 // of joins the memory's rows in those fields of a step that a rule reads. It returns an error if no gradients have such sums.
 func (j *summed) of(s *Step, needs Needs) error {
-	j.to, j.step = fp.Grow(j.to, s.k()), Step{Rand: s.Rand, IDs: []int{Memory}}
+	j.to, j.step = fp.Grow(j.to, s.k()), Step{Rand: s.Rand, IDs: []int{MemoryID}}
 	for i, id := range s.IDs {
 		if j.to[i] = 0; !j.joins(id) {
 			j.to[i] = len(j.step.IDs)
@@ -63,7 +63,7 @@ func (j *summed) of(s *Step, needs Needs) error {
 			if err != nil {
 				return err
 			}
-			j.step.Problem = p.Times(s.exponent())
+			j.step.Problem = p.Ldexp(s.exponent())
 		}
 	}
 	if needs.Cross {
@@ -136,11 +136,11 @@ func (j *summed) spread(s *Step, w []float64, out *Outcome) {
 	for i, to := range j.to {
 		w[i] = j.w[to]
 	}
-	out.Joined = &Joined{IDs: j.step.IDs, Losses: j.step.Losses, Gram: j.step.Gram, Weights: j.w, To: j.to}
-	if !slices.Contains(out.Dropped, Memory) {
+	out.Summed = &Summed{IDs: j.step.IDs, Losses: j.step.Losses, Gram: j.step.Gram, Weights: j.w, RowOf: j.to}
+	if !slices.Contains(out.Dropped, MemoryID) {
 		return
 	}
-	dropped := slices.DeleteFunc(slices.Clone(out.Dropped), func(id int) bool { return id == Memory })
+	dropped := slices.DeleteFunc(slices.Clone(out.Dropped), func(id int) bool { return id == MemoryID })
 	for _, id := range s.IDs {
 		if j.joins(id) {
 			dropped = append(dropped, id)

@@ -106,8 +106,8 @@ func TestSummed(t *testing.T) {
 				out := must.Get(c.Weights(in, w))(t)
 				ref := must.Get(plain.Weights(sum, own))(t)
 				if memory == 1 {
-					if out.Joined != nil || !slices.Equal(w, own) || !slices.Equal(out.Direction, ref.Direction) {
-						t.Fatalf("one memory row: %v and %v, want %v", w, out.Joined, own)
+					if out.Summed != nil || !slices.Equal(w, own) || !slices.Equal(out.Direction, ref.Direction) {
+						t.Fatalf("one memory row: %v and %v, want %v", w, out.Summed, own)
 					}
 					continue
 				}
@@ -128,18 +128,18 @@ func TestSummed(t *testing.T) {
 						t.Fatalf("%d memory rows: the rule sees the %s %v, want %v", memory, what, pair.got, pair.want)
 					}
 				}
-				if j := out.Joined; !slices.Equal(j.IDs, sum.IDs) || !slices.Equal(j.Losses, got.Losses) || !slices.Equal(j.Gram, got.Gram) {
+				if j := out.Summed; !slices.Equal(j.IDs, sum.IDs) || !slices.Equal(j.Losses, got.Losses) || !slices.Equal(j.Gram, got.Gram) {
 					t.Fatalf("Joined is %+v, the rule saw %+v", j, got)
 				}
 				if slices.ContainsFunc(got.Rows, func(row []float64) bool { return row != nil }) {
 					t.Fatal("it keeps the caller's rows")
 				}
-				if !near(out.Joined.Weights, own, 1e-8) {
-					t.Fatalf("w′ = %v, want %v", out.Joined.Weights, own)
+				if !near(out.Summed.Weights, own, 1e-8) {
+					t.Fatalf("w′ = %v, want %v", out.Summed.Weights, own)
 				}
 				for i := range w {
-					if to := max(i-memory+1, 0); w[i] != out.Joined.Weights[to] {
-						t.Fatalf("w = %v is not Sᵀw′ for w′ = %v", w, out.Joined.Weights)
+					if to := max(i-memory+1, 0); w[i] != out.Summed.Weights[to] {
+						t.Fatalf("w = %v is not Sᵀw′ for w′ = %v", w, out.Summed.Weights)
 					}
 				}
 				d, e := out.Direction, ref.Direction

@@ -34,7 +34,7 @@ func (s *Step) weighed(current, replayed float64, w []float64) Outcome {
 	}
 	for i, id := range s.IDs {
 		w[i] = replayed
-		if id > Memory {
+		if id > MemoryID {
 			w[i] = current / float64(tasks)
 		}
 	}
@@ -45,7 +45,7 @@ func (s *Step) weighed(current, replayed float64, w []float64) Outcome {
 // done is true.
 func (s *Step) tasks(w []float64) (n int, done bool) {
 	for _, id := range s.IDs {
-		if id > Memory {
+		if id > MemoryID {
 			n++
 		}
 	}

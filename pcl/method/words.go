@@ -11,7 +11,7 @@ import (
 // As text these are numbers, "inf" and "auto". The zero value stands for the method's default.
 type Temperature float64
 
-// AutoTau follows the moving mean of the gradients' lengths. It is for [EMGDGMC] alone.
+// AutoTau follows the moving average of the gradients' lengths. It is for [EMGDGMC] alone.
 const AutoTau Temperature = -math.MaxFloat64
 
 // MarshalText writes a number, "inf" or "auto".

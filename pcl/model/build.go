@@ -11,7 +11,7 @@ type Value string
 type Builder interface {
 	// Dense maps x [B,I] to [B,O]: x·weights + bias.
 	Dense(x Value, weights, bias int) Value
-	Relu(x Value) Value
+	ReLU(x Value) Value
 	Add(a, b Value) Value
 	// Images makes images of samples [B,height·width·channels], channels last.
 	Images(x Value, height, width, channels int) Value
@@ -38,7 +38,7 @@ func Build(m Model, b Builder, x Value) (features, logits Value, err error) {
 	}
 	n, ok := m.(Buildable)
 	if !ok {
-		return "", "", fmt.Errorf("model: %s does not say of which operations it consists: it does not implement model.Buildable (Trained.Save writes any network as safetensors)", m.Key())
+		return "", "", fmt.Errorf("model: %s does not say of which operations it consists: it does not implement model.Buildable (Network.Save writes any network as safetensors)", m.Key())
 	}
 	features, logits = n.Build(b, x)
 	return features, logits, nil
@@ -47,7 +47,7 @@ func Build(m Model, b Builder, x Value) (features, logits Value, err error) {
 // Build builds the network.
 func (m *mlp) Build(b Builder, x Value) (features, logits Value) {
 	for i := range m.hidden {
-		x = b.Relu(b.Dense(x, 2*i, 2*i+1))
+		x = b.ReLU(b.Dense(x, 2*i, 2*i+1))
 	}
 	n := 2 * len(m.hidden)
 	return x, b.Dense(x, n, n+1)
@@ -56,7 +56,7 @@ func (m *mlp) Build(b Builder, x Value) (features, logits Value) {
 // Build builds the network.
 func (m *resNet18) Build(b Builder, x Value) (features, logits Value) {
 	x = b.Images(x, m.config.Height, m.config.Width, m.config.Channels)
-	x = b.MaxPool(b.Relu(m.stemNorm.build(b, m.stem.build(b, x))))
+	x = b.MaxPool(b.ReLU(m.stemNorm.build(b, m.stem.build(b, x))))
 	for _, block := range m.blocks {
 		x = block.build(b, x)
 	}
@@ -65,15 +65,15 @@ func (m *resNet18) Build(b Builder, x Value) (features, logits Value) {
 }
 
 func (b block) build(to Builder, x Value) Value {
-	h := to.Relu(b.norm1.build(to, b.conv1.build(to, x)))
+	h := to.ReLU(b.norm1.build(to, b.conv1.build(to, x)))
 	h = b.norm2.build(to, b.conv2.build(to, h))
 	if b.release {
-		h = to.Relu(h)
+		h = to.ReLU(h)
 	}
 	if b.changes {
 		x = b.normS.build(to, b.shortcut.build(to, x))
 	}
-	return to.Relu(to.Add(h, x))
+	return to.ReLU(to.Add(h, x))
 }
 
 func (c convolution) build(b Builder, x Value) Value {

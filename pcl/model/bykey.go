@@ -35,14 +35,14 @@ func byKey(key string) (Model, error) {
 	if k := resnetKey.FindStringSubmatch(key); k != nil {
 		return NewResNet18(Sizes{
 			Height: number(k[1]), Width: number(k[2]), Channels: number(k[3]),
-			Base: number(k[4]), Outputs: number(k[5]), Release: k[6] != "",
+			StemChannels: number(k[4]), Outputs: number(k[5]), Release: k[6] != "",
 		})
 	}
 	return nil, unknownKey(key)
 }
 
 func unknownKey(key string) error {
-	return fmt.Errorf("model: %q is not the key of an MLP or ResNet-18 of this package: make the model, and give it to pcl.NewPredictor with pcl.LoadTrained", key)
+	return fmt.Errorf("model: %q is not the key of an MLP or ResNet-18 of this package: make the model, and give it to pcl.NewPredictor with pcl.LoadNetwork", key)
 }
 
 // number reads digits that a regular expression has matched.

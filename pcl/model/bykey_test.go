@@ -11,7 +11,7 @@ func TestByKey(t *testing.T) {
 	linear := must.Get(NewMLP(4, nil, 2))(t)
 	for _, want := range []Model{
 		mlp, linear, BFloat16(mlp), newResNet18(t, Sizes{Height: 8, Width: 16, Channels: 3, Outputs: 5}),
-		newResNet18(t, Sizes{Height: 8, Width: 8, Channels: 1, Base: 2, Outputs: 5, Release: true}),
+		newResNet18(t, Sizes{Height: 8, Width: 8, Channels: 1, StemChannels: 2, Outputs: 5, Release: true}),
 	} {
 		got, err := ByKey(want.Key())
 		if err != nil || got.Key() != want.Key() || got.Layout().Total != want.Layout().Total {

@@ -11,7 +11,7 @@ type Sizes struct {
 	Height, Width, Channels int // of an image; a vector has one row, and one channel
 	Outputs                 int
 	Hidden                  []int // widths of an MLP's hidden layers
-	Base                    int   // channels of a ResNet's stem and first stage; 0 stands for 64, as in the paper
+	StemChannels            int   // channels of a ResNet's stem and first stage; 0 stands for 64, as in the paper
 	// Release follows the code that the paper's authors released: convolutions of a ResNet have biases, and each block has an
 	// additional ReLU after its second normalisation, before the addition.
 	Release bool

@@ -20,26 +20,26 @@ type resNet18 struct {
 // the first halves the sides of the image and doubles the channels. It is the paper's network for PS-CIFAR-100, with
 // Sizes{Height: 32, Width: 32, Channels: 3, Outputs: 100}, and for PS-ImageNet-TINY (docs/protocol.md §2.2).
 func NewResNet18(c Sizes) (Model, error) {
-	if c.Base == 0 {
-		c.Base = 64
+	if c.StemChannels == 0 {
+		c.StemChannels = 64
 	}
 	switch {
 	case c.Height < 2 || c.Width < 2 || c.Height%2 != 0 || c.Width%2 != 0:
 		return nil, fmt.Errorf("model: a ResNet-18 for images of %d×%d; both sides must be even and positive", c.Height, c.Width)
-	case c.Channels < 1 || c.Base < 1 || c.Outputs < 1:
-		return nil, fmt.Errorf("model: a ResNet-18 of %d channels, base width %d and %d outputs; all must be positive", c.Channels, c.Base, c.Outputs)
+	case c.Channels < 1 || c.StemChannels < 1 || c.Outputs < 1:
+		return nil, fmt.Errorf("model: a ResNet-18 of %d channels, base width %d and %d outputs; all must be positive", c.Channels, c.StemChannels, c.Outputs)
 	}
 	if n := entries(c.Height, c.Width, c.Channels); n > mostEntries {
 		return nil, fmt.Errorf("model: a ResNet-18 for images of %.2g values; at most %d are accepted", n, mostEntries)
 	}
 	m := &resNet18{config: c, plan: plan{key: resnetKeyOf(c), inputs: c.Inputs(), outputs: c.Outputs}}
 	l := &m.layout
-	m.stem = l.addConvolution("stem/conv", 3, c.Channels, c.Base, 1, c.Release)
-	m.stemNorm = l.addBatchNorm("stem/norm", c.Base)
-	width := c.Base
+	m.stem = l.addConvolution("stem/conv", 3, c.Channels, c.StemChannels, 1, c.Release)
+	m.stemNorm = l.addBatchNorm("stem/norm", c.StemChannels)
+	width := c.StemChannels
 	for stage := range 4 {
 		for i := range 2 {
-			stride, out := 1, c.Base<<stage
+			stride, out := 1, c.StemChannels<<stage
 			if stage > 0 && i == 0 {
 				stride = 2
 			}
@@ -56,7 +56,7 @@ func NewResNet18(c Sizes) (Model, error) {
 
 // resnetKeyOf is the name of the architecture, for example "resnet18-32x32x3-64-100" or "resnet18-64x64x3-64-200-release".
 func resnetKeyOf(c Sizes) string {
-	key := fmt.Sprintf("resnet18-%dx%dx%d-%d-%d", c.Height, c.Width, c.Channels, c.Base, c.Outputs)
+	key := fmt.Sprintf("resnet18-%dx%dx%d-%d-%d", c.Height, c.Width, c.Channels, c.StemChannels, c.Outputs)
 	if c.Release {
 		key += "-release"
 	}

@@ -56,7 +56,7 @@ type resNetProblem struct {
 }
 
 func newResNetProblem(t testing.TB, release bool) *resNetProblem {
-	return problemOf(newResNet18(t, Sizes{Height: 8, Width: 16, Channels: 2, Base: 3, Outputs: 4, Release: release}))
+	return problemOf(newResNet18(t, Sizes{Height: 8, Width: 16, Channels: 2, StemChannels: 3, Outputs: 4, Release: release}))
 }
 
 func problemOf(net Model) *resNetProblem {

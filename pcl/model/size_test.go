@@ -15,11 +15,11 @@ func TestAbsurdSizes(t *testing.T) {
 		}
 	}
 	for _, c := range []Sizes{
-		{Height: 1 << 22, Width: 1 << 22, Channels: 1 << 22, Base: 1, Outputs: 2},
-		{Height: 2, Width: 2, Channels: 1, Base: 1 << 61, Outputs: 2},
-		{Height: 2, Width: 2, Channels: 1, Base: 1 << 22, Outputs: 2},
-		{Height: 7, Width: 8, Channels: 1, Base: 2, Outputs: 3}, {Height: 8, Width: 0, Channels: 1, Base: 2, Outputs: 3},
-		{Height: 8, Width: 8, Base: 2, Outputs: 3}, {Height: 8, Width: 8, Channels: 1, Base: -1, Outputs: 3}, {Height: 8, Width: 8, Channels: 1, Base: 2},
+		{Height: 1 << 22, Width: 1 << 22, Channels: 1 << 22, StemChannels: 1, Outputs: 2},
+		{Height: 2, Width: 2, Channels: 1, StemChannels: 1 << 61, Outputs: 2},
+		{Height: 2, Width: 2, Channels: 1, StemChannels: 1 << 22, Outputs: 2},
+		{Height: 7, Width: 8, Channels: 1, StemChannels: 2, Outputs: 3}, {Height: 8, Width: 0, Channels: 1, StemChannels: 2, Outputs: 3},
+		{Height: 8, Width: 8, StemChannels: 2, Outputs: 3}, {Height: 8, Width: 8, Channels: 1, StemChannels: -1, Outputs: 3}, {Height: 8, Width: 8, Channels: 1, StemChannels: 2},
 	} {
 		if m, err := NewResNet18(c); err == nil {
 			t.Errorf("a ResNet-18 %+v has %d parameters and %d inputs", c, m.Layout().Total, m.Inputs())

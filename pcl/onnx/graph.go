@@ -73,7 +73,7 @@ func (g *graph) Dense(x model.Value, weights, bias int) model.Value {
 	return g.node("Gemm", []model.Value{x, g.parameter(weights), g.parameter(bias)})
 }
 
-func (g *graph) Relu(x model.Value) model.Value { return g.node("Relu", []model.Value{x}) }
+func (g *graph) ReLU(x model.Value) model.Value { return g.node("Relu", []model.Value{x}) }
 
 func (g *graph) Add(a, b model.Value) model.Value { return g.node("Add", []model.Value{a, b}) }
 

@@ -48,7 +48,7 @@ func (o Adam) Scalars(t int) []float32 {
 	}
 }
 
-// Step implements [Optimizer]. The state after θ is m and v, the moving means of the direction and of its square.
+// Step implements [Optimizer]. The state after θ is m and v, the moving averages of the direction and of its square.
 func (o Adam) Step(state []*graph.Node, d, scalars *graph.Node) []*graph.Node {
 	o = o.withDefaults()
 	theta, m, v := state[0], state[1], state[2]

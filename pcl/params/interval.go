@@ -45,9 +45,9 @@ func parseEnd(text string) (float64, error) {
 	return strconv.ParseFloat(text, 64)
 }
 
-// InRange returns an error if a number is outside a range, written as in the tag "range". An empty range takes every finite
+// CheckRange returns an error if a number is outside a range, written as in the tag "range". An empty range takes every finite
 // number.
-func InRange(x float64, within string) error {
+func CheckRange(x float64, within string) error {
 	i, err := parseInterval(within)
 	if err != nil {
 		panic("params: " + err.Error())

@@ -215,9 +215,9 @@ func Values(declaration any) map[string]any {
 	return out
 }
 
-// Begin gives the required parameters that are zero their defaults. The others stay as they are, since zero stands for their
+// FillRequired gives the required parameters that are zero their defaults. The others stay as they are, since zero stands for their
 // default.
-func Begin(pointer any) {
+func FillRequired(pointer any) {
 	fields := reflect.ValueOf(pointer).Elem()
 	for _, p := range listOf(fields.Type()) {
 		if p.required && fields.FieldByIndex(p.index).IsZero() {

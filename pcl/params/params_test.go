@@ -178,7 +178,7 @@ func TestBegin(t *testing.T) {
 		LR   float64 `param:"lr,required" default:"0.5"`
 		Mode string  `param:"mode" default:"one" choices:"one,two"`
 	}{}
-	if Begin(&d); d.LR != 0.5 || d.Mode != "" {
+	if FillRequired(&d); d.LR != 0.5 || d.Mode != "" {
 		t.Errorf("begun as %+v", d)
 	}
 }
@@ -208,12 +208,12 @@ func TestRanges(t *testing.T) {
 				t.Errorf("it says %q (%v), want %q", i, err, c.says)
 			}
 			for _, x := range c.in {
-				if err := InRange(x, c.text); err != nil {
+				if err := CheckRange(x, c.text); err != nil {
 					t.Errorf("%g: %v", x, err)
 				}
 			}
 			for _, x := range c.out {
-				if err := InRange(x, c.text); err == nil {
+				if err := CheckRange(x, c.text); err == nil {
 					t.Errorf("%g is in range", x)
 				}
 			}

@@ -6,9 +6,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// Angular is the part "mdmtr": a two-level angular margin loss for all rows (docs/method.md §5.5). Scores are the
+// AngularMargin is the part "mdmtr": a two-level angular margin loss for all rows (docs/method.md §5.5). Scores are the
 // cosines between features and the classes' weights, in prediction without margins.
-type Angular struct {
+type AngularMargin struct {
 	ClassMargin *float64 `param:"class_margin" default:"0.01" range:"[0,pi]" doc:"m_c in [0, π], added to the angle of the right class"`
 	TaskMargin  *float64 `param:"task_margin" default:"0.01" range:"[0,pi]" doc:"m_t in [0, π], added to the angles of the classes of the right task"`
 	Sharpness   float64  `param:"sharpness" default:"20" range:"[0.001,10000]" doc:"s > 0, the factor of the cosines"`
@@ -23,16 +23,16 @@ func init() {
 		Source: "Lyu et al., Multi-Domain Multi-Task Rehearsal for Lifelong Learning, AAAI 2021 (arXiv 2012.07236)",
 		Cost:   "none; F+B with distill", State: "none; with distill, the scores stored with the samples",
 		Axes: []string{"task loss", "memory loss"},
-	}, func() Part { return new(Angular) })
+	}, func() Part { return new(AngularMargin) })
 }
 
 // Join sets the loss of all rows. The distillation is a row of its own on the samples of the first.
-func (a *Angular) Join(r *Rehearsal) error {
+func (a *AngularMargin) Join(r *Rehearsal) error {
 	loss := Loss{
 		Seen: true, Cosine: true, Sharpness: a.Sharpness, Frobenius: a.LegacyNorm,
 		ClassMargin: *a.ClassMargin, TaskMargin: *a.TaskMargin,
 	}
-	if err := params.InRange(loss.ClassMargin+loss.TaskMargin, "[0,pi]"); err != nil { // an angle may pass π once
+	if err := params.CheckRange(loss.ClassMargin+loss.TaskMargin, "[0,pi]"); err != nil { // an angle may pass π once
 		return fmt.Errorf("class_margin + task_margin: %w", err)
 	}
 	r.Task, r.Rows = loss, []Row{{ID: memoryRow, Loss: loss}}

@@ -7,9 +7,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// Balanced is the part "balanced": batches of the memory have the stored classes in equal shares, however many
+// BalancedReplay is the part "balanced": batches of the memory have the stored classes in equal shares, however many
 // samples of each are stored (docs/method.md §8.5).
-type Balanced struct{}
+type BalancedReplay struct{}
 
 func init() {
 	Register(Info{
@@ -18,11 +18,11 @@ func init() {
 		Source: "after Chrysakis & Moens, Online Continual Learning from Imbalanced Data, ICML 2020, who balance what is stored",
 		Cost:   "none", State: "none",
 		Axes: []string{"replay"},
-	}, func() Part { return new(Balanced) })
+	}, func() Part { return new(BalancedReplay) })
 }
 
 // Join sets the choice of what is replayed, for all rows.
-func (*Balanced) Join(r *Rehearsal) error {
+func (*BalancedReplay) Join(r *Rehearsal) error {
 	r.Draw, r.DrawAll, r.Shares = drawBalanced, true, sharesOfClasses
 	return nil
 }

@@ -72,7 +72,7 @@ func (l memoryOnly) Rand() *rand.Rand      { return l.rng }
 
 // TestBalancedRows: with two draws of der-pp, both are balanced.
 func TestBalancedRows(t *testing.T) {
-	r := must.Get(New(&Distill{}, &Balanced{}))(t)
+	r := must.Get(New(&Distill{}, &BalancedReplay{}))(t)
 	ctx, rare := memoryOnly{store: storeOf(t, 40, 4), rng: rand.New(rand.NewPCG(5, 6))}, map[int]int{}
 	const steps = 2000
 	for range steps {

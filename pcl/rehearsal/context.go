@@ -10,14 +10,14 @@ import (
 type Point int
 
 const (
-	// Now stands for the current θ.
-	Now Point = iota
-	// Ahead stands for θ after the virtual step of [ReplayContext.StepAhead].
-	Ahead
-	// Remembered stands for θ as it was when [Context.Remember] was last called. Before the first call it is Now.
+	// Current stands for the current θ.
+	Current Point = iota
+	// Virtual stands for θ after the virtual step of [ReplayContext.VirtualStep].
+	Virtual
+	// Remembered stands for θ as it was when [Context.Remember] was last called. Before the first call it is Current.
 	Remembered
-	// Detached stands for a second network, which [PredictContext.Restart] creates and [PredictContext.Descend] trains.
-	Detached
+	// Retrained stands for a second network, which [PredictContext.Reinitialize] creates and [PredictContext.TrainStep] trains.
+	Retrained
 )
 
 // Context gives a method access to the model and the memory while the learner calls it. Lists of samples may have any length,
@@ -58,8 +58,8 @@ type Context interface {
 // computed; g_cur is their mean.
 type ReplayContext interface {
 	Context
-	// StepAhead makes a virtual step: it sets Ahead to θ − γ·g_cur.
-	StepAhead(gamma float64) error
+	// VirtualStep makes a virtual step: it sets Virtual to θ − γ·g_cur.
+	VirtualStep(gamma float64) error
 	// Update makes an optimiser step along g_cur, and computes the tasks' gradients again.
 	Update() error
 }
@@ -82,11 +82,11 @@ type PredictContext interface {
 	Candidates(task int) []memory.Item
 	// OneTask says whether each prediction is among the classes of one task, as in task-incremental mode.
 	OneTask() bool
-	// Restart creates the network Detached with freshly drawn parameters.
-	Restart() error
-	// Descend trains Detached for one step on at most Batch samples. shares are the samples' weights in the loss; nil
+	// Reinitialize creates the network Retrained with freshly drawn parameters.
+	Reinitialize() error
+	// TrainStep trains Retrained for one step on at most Batch samples. shares are the samples' weights in the loss; nil
 	// makes them equal.
-	Descend(samples []memory.Item, shares []float64, s SGD) error
+	TrainStep(samples []memory.Item, shares []float64, s SGD) error
 }
 
 // SGD is one step of stochastic gradient descent: v ← μv + clip(g) + λθ, θ ← θ − γv.

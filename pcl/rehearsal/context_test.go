@@ -26,7 +26,7 @@ type smallModel struct {
 	candidates      []memory.Item
 	gradients       int   // calls of Gradient
 	updates         int   // calls of Update, each of which moves θ
-	trained         []int // how many samples each call of Descend had
+	trained         []int // how many samples each call of TrainStep had
 	broken          error // of the device
 }
 
@@ -35,7 +35,7 @@ func newSmallModel(t *testing.T, classes, inputs int, c memory.Config) *smallMod
 	t.Helper()
 	return &smallModel{
 		classes: classes, inputs: inputs, batch: 8, store: must.Get(memory.NewStore(c, 1))(t), rng: rand.New(rand.NewPCG(3, 4)),
-		at: map[Point][]float64{Now: make([]float64, classes*inputs)},
+		at: map[Point][]float64{Current: make([]float64, classes*inputs)},
 	}
 }
 
@@ -92,21 +92,21 @@ func (l *smallModel) Rand() *rand.Rand                     { return l.rng }
 func (l *smallModel) Image() (height, width, channels int) { return 2, 2, l.inputs / 4 }
 func (l *smallModel) Running() []int                       { return []int{1} }
 func (l *smallModel) Candidates(int) []memory.Item         { return l.candidates }
-func (l *smallModel) Restart() error                       { return l.broken }
+func (l *smallModel) Reinitialize() error                  { return l.broken }
 func (l *smallModel) Step() int                            { return 7 }
 
 func (l *smallModel) Remember() error {
-	l.at[Remembered] = slices.Clone(l.at[Now])
+	l.at[Remembered] = slices.Clone(l.at[Current])
 	return l.broken
 }
 
 func (l *smallModel) Update() error {
 	l.updates++
-	add(l.at[Now], -1, l.now())
+	add(l.at[Current], -1, l.now())
 	return l.broken
 }
 
-func (l *smallModel) Descend(samples []memory.Item, shares []float64, _ SGD) error {
+func (l *smallModel) TrainStep(samples []memory.Item, shares []float64, _ SGD) error {
 	n := len(samples)
 	if shares != nil {
 		n = -n
@@ -202,14 +202,14 @@ func (l *smallModel) Gradient(at Point, samples []memory.Item) ([]float32, error
 func (l *smallModel) now() []float64 {
 	g := make([]float64, l.classes*l.inputs)
 	for _, batch := range l.current {
-		add(g, 1/float64(len(l.current)), l.mean(l.at[Now], batch))
+		add(g, 1/float64(len(l.current)), l.mean(l.at[Current], batch))
 	}
 	return g
 }
 
-func (l *smallModel) StepAhead(gamma float64) error {
-	l.at[Ahead] = slices.Clone(l.at[Now])
-	add(l.at[Ahead], -gamma, l.now())
+func (l *smallModel) VirtualStep(gamma float64) error {
+	l.at[Virtual] = slices.Clone(l.at[Current])
+	add(l.at[Virtual], -gamma, l.now())
 	return l.broken
 }
 

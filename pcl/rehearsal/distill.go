@@ -55,7 +55,7 @@ func withLogits(ctx Context, task int, samples []memory.Item) ([]memory.Item, er
 	if len(samples) == 0 {
 		return nil, nil
 	}
-	logits, err := ctx.Logits(Now, samples)
+	logits, err := ctx.Logits(Current, samples)
 	switch {
 	case err != nil:
 		return nil, err

@@ -34,15 +34,15 @@ func (m *GMED) draw(ctx ReplayContext) ([]int, error) {
 	if len(batch) == 0 {
 		return nil, nil
 	}
-	if err := ctx.StepAhead(*m.Gamma); err != nil {
+	if err := ctx.VirtualStep(*m.Gamma); err != nil {
 		return nil, err
 	}
 	samples := store.Items(batch)
-	ahead, err := ctx.PixelGradients(Ahead, samples)
+	ahead, err := ctx.PixelGradients(Virtual, samples)
 	if err != nil {
 		return nil, err
 	}
-	now, err := ctx.PixelGradients(Now, samples)
+	now, err := ctx.PixelGradients(Current, samples)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ func TestGMEDEdits(t *testing.T) {
 	aged := 0
 	for range 12 {
 		old := l.store.Samples()
-		must.Do(t, l.StepAhead(gamma))
+		must.Do(t, l.VirtualStep(gamma))
 		before := l.store.Items(everyIndex(l.store))
 		replayed := must.Get(m.draw(l))(t)
 		for i, was := range before {
@@ -30,7 +30,7 @@ func TestGMEDEdits(t *testing.T) {
 			}
 			rate := alpha * math.Pow(1-decay, float64(was.Edits))
 			for p, x := range was.Pixels {
-				slope := l.slope(Ahead, was, p) - (1+beta)*l.slope(Now, was, p)
+				slope := l.slope(Virtual, was, p) - (1+beta)*l.slope(Current, was, p)
 				if want := min(max(float64(x)+rate*slope, 0), 1); math.Abs(float64(now.Pixels[p])-want) > 1e-5 {
 					t.Fatalf("sample %d, pixel %d after %d edits: %g, want %g", i, p, was.Edits, now.Pixels[p], want)
 				}

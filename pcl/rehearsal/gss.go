@@ -32,8 +32,8 @@ func (g *GSS) Join(r *Rehearsal) error {
 	return nil
 }
 
-// Fits refuses a loss that has no gradient yet, and another score of the samples.
-func (*GSS) Fits(r *Rehearsal) error {
+// Check refuses a loss that has no gradient yet, and another score of the samples.
+func (*GSS) Check(r *Rehearsal) error {
 	switch {
 	case r.rows()[0].Loss.StoredLogits:
 		return errors.New("gss compares gradients of the memory's loss, which is 0 for samples whose logits are not stored yet; set beta of der-pp above 0")
@@ -79,7 +79,7 @@ func (g *GSS) parts(ctx Context) (gradients [][]float32, err error) {
 	store := ctx.Memory()
 	for range int(g.Subsets) {
 		part := anyOf(everyIndex(store), min(int(g.SubsetSize), ctx.Batch()), ctx.Rand())
-		gradient, err := ctx.Gradient(Now, store.Items(part))
+		gradient, err := ctx.Gradient(Current, store.Items(part))
 		if err != nil {
 			return nil, err
 		}
@@ -124,7 +124,7 @@ func (g *GSS) replace(ctx Context, batch []memory.Item, parts [][]float32) error
 
 // score is 1 + the largest cosine of the samples' gradient with one of the parts', in [0, 2].
 func score(ctx Context, samples []memory.Item, parts [][]float32) (float64, error) {
-	g, err := ctx.Gradient(Now, samples)
+	g, err := ctx.Gradient(Current, samples)
 	if err != nil {
 		return 0, err
 	}

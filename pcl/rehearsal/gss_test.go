@@ -21,14 +21,14 @@ func opposed(t *testing.T, part GSS) (l *smallModel, m *GSS, first, opposite, or
 
 func TestGSSScores(t *testing.T) {
 	l, _, first, opposite, orthogonal := opposed(t, GSS{})
-	part := must.Get(l.Gradient(Now, []memory.Item{first, first}))(t)
+	part := must.Get(l.Gradient(Current, []memory.Item{first, first}))(t)
 	for want, it := range map[float64]memory.Item{2: first, 0: opposite, 1: orthogonal} {
 		got := must.Get(score(l, []memory.Item{it}, [][]float32{part}))(t)
 		if math.Abs(got-want) > 1e-7 {
 			t.Errorf("score %g, want %g", got, want)
 		}
 	}
-	other := must.Get(l.Gradient(Now, []memory.Item{orthogonal}))(t)
+	other := must.Get(l.Gradient(Current, []memory.Item{orthogonal}))(t)
 	if got := must.Get(score(l, []memory.Item{opposite}, [][]float32{part, other}))(t); math.Abs(got-1) > 1e-7 {
 		t.Errorf("score %g, want that with the nearest part, 1", got)
 	}
@@ -125,7 +125,7 @@ func TestGSSReplaces(t *testing.T) {
 	replaced := 0.0
 	const rounds = 4000
 	l, m, first, _, _ := opposed(t, GSS{})
-	g := must.Get(l.Gradient(Now, []memory.Item{first}))(t)
+	g := must.Get(l.Gradient(Current, []memory.Item{first}))(t)
 	// A part at 120° to the gradient: cosine −½.
 	part, size := make([]float32, len(g)), 0.0
 	for p, x := range g {

@@ -12,12 +12,12 @@ import (
 // TestRefusals: parts that cannot be joined are refused in either order.
 func TestRefusals(t *testing.T) {
 	for _, parts := range [][]Part{
-		{&ERACE{}, &Angular{}}, {&ERACE{}, &ICaRL{}}, {&Adjust{}, &ERACE{}}, {&EWC{}, &SI{}}, {&Balanced{}, &MIR{}}, {&Balanced{}, &PerTask{}}, {&Extend{}, &Refresh{}}, // both set the same
-		{&Adjust{}, &LwF{}}, {&Adjust{}, &Distill{Draws: "one"}}, {&LwF{}, &ICaRL{}}, // the losses do not fit
+		{&ERACE{}, &AngularMargin{}}, {&ERACE{}, &ICaRL{}}, {&LogitAdjustment{}, &ERACE{}}, {&EWC{}, &SI{}}, {&BalancedReplay{}, &MIR{}}, {&BalancedReplay{}, &PerTask{}}, {&ExtendLogits{}, &RefreshLogits{}}, // both set the same
+		{&LogitAdjustment{}, &LwF{}}, {&LogitAdjustment{}, &Distill{Draws: "one"}}, {&LwF{}, &ICaRL{}}, // the losses do not fit
 		{&LwF{}, &GMEDRelease{}}, {&ICaRL{}, &GMEDRelease{}}, // both remember the model
-		{&GSS{}, &MIR{BestLoss: true}}, {&Extend{}, &MIR{}}, {&Refresh{}, &Distill{Alpha: new(0.0)}}, // what is stored
-		{&Adjust{Tau: new(-1.0)}, &MIR{}}, {&LwF{Weight: new(-1.0)}, &ERACE{}}, {&LwF{Temperature: 1e9}, &ERACE{}}, {&EWC{Decay: new(2.0)}, &MIR{}}, {&EWC{Samples: 0.5}, &MIR{}},
-		{&SI{Xi: -1}, &MIR{}}, {&SI{Rows: "both"}, &MIR{}}, {&Extend{Gamma: new(1.1)}, &Distill{}}, {&MIR{Candidates: .5}, &LwF{}},
+		{&GSS{}, &MIR{BestLoss: true}}, {&ExtendLogits{}, &MIR{}}, {&RefreshLogits{}, &Distill{Alpha: new(0.0)}}, // what is stored
+		{&LogitAdjustment{Tau: new(-1.0)}, &MIR{}}, {&LwF{Weight: new(-1.0)}, &ERACE{}}, {&LwF{Temperature: 1e9}, &ERACE{}}, {&EWC{Decay: new(2.0)}, &MIR{}}, {&EWC{Samples: 0.5}, &MIR{}},
+		{&SI{Xi: -1}, &MIR{}}, {&SI{Rows: "both"}, &MIR{}}, {&ExtendLogits{Gamma: new(1.1)}, &Distill{}}, {&MIR{Candidates: .5}, &LwF{}},
 	} {
 		for range 2 {
 			if _, err := New(parts...); err == nil {
@@ -30,7 +30,7 @@ func TestRefusals(t *testing.T) {
 
 // TestTeacherWithAnyTaskLoss: the distillation of lwf stays whatever sets the tasks' loss, before it or after it.
 func TestTeacherWithAnyTaskLoss(t *testing.T) {
-	for _, other := range []Part{&ERACE{}, &Angular{}} {
+	for _, other := range []Part{&ERACE{}, &AngularMargin{}} {
 		for _, parts := range [][]Part{{&LwF{}, other}, {other, &LwF{}}} {
 			o := objective{must.Get(New(parts...))(t)}
 			if l := o.Loss(3); l.Teacher != 1 || l.Temperature != 2 || !l.Own && !l.Cosine || o.Loss(memoryRow).Teacher != 0 {
@@ -42,7 +42,7 @@ func TestTeacherWithAnyTaskLoss(t *testing.T) {
 
 // TestAdjustedLosses: all cross-entropies are adjusted, whatever part sets them, and no other loss.
 func TestAdjustedLosses(t *testing.T) {
-	for _, parts := range [][]Part{{&Adjust{}, &Distill{}}, {&Distill{}, &Adjust{}}, {&Adjust{}}, {&Adjust{}, &MIR{}, &Herding{}}} {
+	for _, parts := range [][]Part{{&LogitAdjustment{}, &Distill{}}, {&Distill{}, &LogitAdjustment{}}, {&LogitAdjustment{}}, {&LogitAdjustment{}, &MIR{}, &Herding{}}} {
 		r := must.Get(New(parts...))(t)
 		o := objective{r}
 		if o.Loss(3).Adjust != 1 || o.Loss(memoryRow).Adjust != 1 || len(r.Rows) > 1 && o.Loss(stored) != (Loss{StoredLogits: true, Scale: 0.3}) {
@@ -53,7 +53,7 @@ func TestAdjustedLosses(t *testing.T) {
 
 // TestLeftOut: a part whose weight is 0 adds nothing; a part gets its defaults.
 func TestLeftOut(t *testing.T) {
-	for _, part := range []Part{&Adjust{Tau: new(0.0)}, &EWC{Lambda: new(0.0)}, &SI{C: new(0.0)}, &LwF{Weight: new(0.0)}} {
+	for _, part := range []Part{&LogitAdjustment{Tau: new(0.0)}, &EWC{Lambda: new(0.0)}, &SI{C: new(0.0)}, &LwF{Weight: new(0.0)}} {
 		if roles := must.Get(New(part))(t).Roles(); roles != (Roles{}) {
 			t.Errorf("%+v has the roles %v", part, roles)
 		}
@@ -99,7 +99,7 @@ func made(t *testing.T, part Part) *Rehearsal {
 		parts = append(parts, &Distill{})
 	}
 	r := must.Get(New(parts...))(t)
-	r.Draw, r.Shares, r.Rank, r.Renew, r.Store = nil, nil, nil, nil, nil
+	r.Draw, r.Shares, r.Rank, r.UpdateLogits, r.Store = nil, nil, nil, nil, nil
 	return r
 }
 

@@ -7,21 +7,21 @@ import (
 
 // Means are the class means by which the part [NearestMean] predicts, in a form that can be saved.
 type Means struct {
-	// Between says that only predictions among the classes of several tasks are made by means.
-	Between bool        `json:"between_tasks_only,omitempty"`
-	Classes []int       `json:"classes"` // that have a mean, in ascending order
-	Tasks   [][]int     `json:"tasks"`   // of the samples of each of these classes
-	Values  [][]float32 `json:"-"`       // the mean of each of these classes, of length 1
+	// BetweenTasks says that only predictions among the classes of several tasks are made by means.
+	BetweenTasks bool        `json:"between_tasks_only,omitempty"`
+	Classes      []int       `json:"classes"` // that have a mean, in ascending order
+	Tasks        [][]int     `json:"tasks"`   // of the samples of each of these classes
+	Values       [][]float32 `json:"-"`       // the mean of each of these classes, of length 1
 }
 
-// MeansOf returns the means by which a rule of [NearestMean] predicts; nil if it makes no prediction by them, as those that are
-// only for comparisons between tasks while one task has samples of all classes. Other rules are not known.
-func MeansOf(r Rule) (out *Means, known bool) {
-	m, ok := r.(*nearestMean)
+// MeansOf returns the means by which the scorer of [NearestMean] predicts; nil if it makes no prediction by them, as those that are
+// only for comparisons between tasks while one task has samples of all classes. Other scorers are not known.
+func MeansOf(s Scorer) (out *Means, known bool) {
+	m, ok := s.(*nearestMean)
 	if !ok {
 		return nil, false
 	}
-	out = &Means{Between: m.between, Classes: slices.Sorted(maps.Keys(m.means))}
+	out = &Means{BetweenTasks: m.between, Classes: slices.Sorted(maps.Keys(m.means))}
 	if len(out.Classes) == 0 || m.between && m.oneTask(out.Classes) {
 		return nil, true
 	}
@@ -35,9 +35,9 @@ func MeansOf(r Rule) (out *Means, known bool) {
 	return out, true
 }
 
-// Rule returns the rule that predicts by the means.
-func (m *Means) Rule() Rule {
-	out := &nearestMean{between: m.Between, means: map[int][]float64{}, tasks: map[int][]int{}}
+// Scorer returns the scorer that predicts by the means.
+func (m *Means) Scorer() Scorer {
+	out := &nearestMean{between: m.BetweenTasks, means: map[int][]float64{}, tasks: map[int][]int{}}
 	for i, c := range m.Classes {
 		out.means[c], out.tasks[c] = float64s(m.Values[i]), slices.Clone(m.Tasks[i])
 	}

@@ -52,15 +52,15 @@ func (m *MIR) draw(ctx ReplayContext) ([]int, error) {
 
 // interference is how much each loss rises in the virtual step.
 func (m *MIR) interference(ctx ReplayContext, indices []int) ([]float64, error) {
-	if err := ctx.StepAhead(*m.Gamma); err != nil {
+	if err := ctx.VirtualStep(*m.Gamma); err != nil {
 		return nil, err
 	}
 	samples := ctx.Memory().Items(indices)
-	after, err := ctx.Losses(Ahead, samples)
+	after, err := ctx.Losses(Virtual, samples)
 	if err != nil {
 		return nil, err
 	}
-	before, err := ctx.Losses(Now, samples)
+	before, err := ctx.Losses(Current, samples)
 	for k, loss := range before {
 		if m.BestLoss {
 			loss = lowest(samples[k].Score, loss)

@@ -13,8 +13,8 @@ import (
 func interfered(t *testing.T) *smallModel {
 	t.Helper()
 	l := newSmallModel(t, 6, 12, memory.Config{Policy: "fixed_total", Budget: 60})
-	for p := range l.at[Now] {
-		l.at[Now][p] = 0.3 * l.rng.NormFloat64()
+	for p := range l.at[Current] {
+		l.at[Current][p] = 0.3 * l.rng.NormFloat64()
 	}
 	for _, it := range l.drawn(60) {
 		l.store.Put(l.store.Len(), it)
@@ -33,7 +33,7 @@ func TestMIRInterference(t *testing.T) {
 		t.Fatalf("%d numbers for 60 samples", len(rise))
 	}
 	for i := range all {
-		want := -gamma * inner(g, l.mean(l.at[Now], l.store.Items([]int{i})))
+		want := -gamma * inner(g, l.mean(l.at[Current], l.store.Items([]int{i})))
 		if math.Abs(rise[i]-want) > 1e-3*math.Abs(want)+1e-12 {
 			t.Errorf("sample %d: the loss rises by %g, want %g", i, rise[i], want)
 		}
@@ -48,14 +48,14 @@ func TestMIRBestLoss(t *testing.T) {
 	for i := range all {
 		l.store.SetScore(i, 0)
 	}
-	before := must.Get(l.Losses(Now, samples))(t)
+	before := must.Get(l.Losses(Current, samples))(t)
 	must.Get(m.interference(l, all))(t)
-	for p := range l.at[Now] { // many losses rise
-		l.at[Now][p] *= -1
+	for p := range l.at[Current] { // many losses rise
+		l.at[Current][p] *= -1
 	}
 	rise := must.Get(m.interference(l, all))(t)
-	after := must.Get(l.Losses(Ahead, samples))(t)
-	now := must.Get(l.Losses(Now, samples))(t)
+	after := must.Get(l.Losses(Virtual, samples))(t)
+	now := must.Get(l.Losses(Current, samples))(t)
 	rose := 0
 	for i := range all {
 		if before[i] < now[i] {
@@ -79,8 +79,8 @@ func TestMIRBestLossIsFinite(t *testing.T) {
 	for i := range all {
 		l.store.SetScore(i, float64(i%2)*1.5)
 	}
-	for p := range l.at[Now] {
-		l.at[Now][p] = math.NaN()
+	for p := range l.at[Current] {
+		l.at[Current][p] = math.NaN()
 	}
 	must.Get(m.interference(l, all))(t)
 	for i := range all {

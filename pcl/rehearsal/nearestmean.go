@@ -74,14 +74,14 @@ func (m *nearestMean) decides(classes []int) bool {
 func (m *nearestMean) known(class int) bool { return m.means[class] != nil }
 
 // Snapshot copies the rule. Prepare makes new means and leaves the copy's alone.
-func (m *nearestMean) Snapshot() (Point, Rule) {
+func (m *nearestMean) Snapshot() (Point, Scorer) {
 	copied := *m
-	return Now, &copied
+	return Current, &copied
 }
 
-// Compare compares the classes by −d², where d is the distance of a sample's features from the class's mean. Classes
+// Score compares the classes by −d², where d is the distance of a sample's features from the class's mean. Classes
 // without a mean, or with a mean of another length than the features, are excluded.
-func (m *nearestMean) Compare(features []float32, classes []int, scores []float64) bool {
+func (m *nearestMean) Score(features []float32, classes []int, scores []float64) bool {
 	if !m.decides(classes) {
 		return false
 	}
@@ -116,7 +116,7 @@ func unitFeatures(ctx Context, samples []memory.Item) (out [][]float64, err erro
 	if len(samples) == 0 {
 		return nil, nil
 	}
-	features, err := ctx.Features(Now, samples)
+	features, err := ctx.Features(Current, samples)
 	for _, f := range features {
 		out = append(out, unit(f))
 	}

@@ -46,7 +46,7 @@ func TestBetweenTasks(t *testing.T) {
 		{[]int{1, 2}, true}, {[]int{0, 1, 2}, true}, {[]int{2, 4}, true},
 		{[]int{3, 4, 5}, false}, {[]int{3, 1, 5, 0}, false}, {[]int{3}, false}, // of 3 and 5 there are no samples
 	} {
-		if got := m.Compare([]float32{1, 0}, c.classes, make([]float64, len(c.classes))); got != c.means {
+		if got := m.Score([]float32{1, 0}, c.classes, make([]float64, len(c.classes))); got != c.means {
 			t.Errorf("classes %v: compared by means: %t, want %t", c.classes, got, c.means)
 		}
 	}
@@ -61,7 +61,7 @@ func TestNeverWithinTasks(t *testing.T) {
 		l.store.Put(l.store.Len(), memory.Item{Task: 1, Class: 0, Pixels: []float32{1, 0}})
 		l.store.Put(l.store.Len(), memory.Item{Task: 2, Class: 1, Pixels: []float32{0, 1}})
 		must.Do(t, m.Prepare(l))
-		if got := m.Compare([]float32{1, 0}, []int{0, 1}, make([]float64, 2)); got == oneTask {
+		if got := m.Score([]float32{1, 0}, []int{0, 1}, make([]float64, 2)); got == oneTask {
 			t.Errorf("one task's classes compete: %t; compared by means: %t", oneTask, got)
 		}
 	}
@@ -70,11 +70,11 @@ func TestNeverWithinTasks(t *testing.T) {
 // TestMeansOfOtherSizes: features of another length are near to no class.
 func TestMeansOfOtherSizes(t *testing.T) {
 	m := &Means{Classes: []int{3}, Tasks: [][]int{{1}}, Values: [][]float32{{1, 0}}}
-	rule := m.Rule().(interface {
-		Compare(features []float32, classes []int, scores []float64) bool
+	rule := m.Scorer().(interface {
+		Score(features []float32, classes []int, scores []float64) bool
 	})
 	scores := make([]float64, 1)
-	if rule.Compare([]float32{1, 0, 0}, []int{3}, scores); !math.IsInf(scores[0], -1) {
+	if rule.Score([]float32{1, 0, 0}, []int{3}, scores); !math.IsInf(scores[0], -1) {
 		t.Errorf("features of three numbers: %v", scores)
 	}
 }

@@ -112,7 +112,7 @@ func TestSIByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		must.Do(t, s.Moved(penaltyContext{theta: to}, func() ([]float32, error) { return g, nil }))
+		must.Do(t, s.AfterUpdate(penaltyContext{theta: to}, func() ([]float32, error) { return g, nil }))
 		return value, gradient
 	}
 	step([]float32{0, 0}, []float32{-1, 1}, []float32{2, 1})  // ω = 2, −1
@@ -167,7 +167,7 @@ func TestPenaltyState(t *testing.T) {
 				if _, _, err := a.Penalise(ctx); err != nil {
 					t.Fatal(err)
 				}
-				must.Do(t, a.Moved(penaltyContext{theta: []float32{0.7, 1e-9}}, func() ([]float32, error) { return ctx.current, nil }))
+				must.Do(t, a.AfterUpdate(penaltyContext{theta: []float32{0.7, 1e-9}}, func() ([]float32, error) { return ctx.current, nil }))
 				must.Do(t, a.Consolidate(ctx, 1, gradientsAs([]float32{1.0 / 7, 3})))
 			}
 			must.Do(t, b.(stateful).UnmarshalState(must.Get(a.(stateful).MarshalState())(t)))
@@ -200,7 +200,7 @@ func TestReplacedParameters(t *testing.T) {
 	e := &ewc{spring: spring{Stiffness: []float64{1, 2}, Anchor: []float32{3, 4}}}
 	s := &si{spring: spring{Stiffness: []float64{1, 2}, Anchor: []float32{3, 4}, Path: []float64{5, 6}}}
 	for _, p := range []Penalty{e, s, &ewc{}, &si{}} {
-		must.Do(t, p.Replaced(to))
+		must.Do(t, p.AfterReplace(to))
 	}
 	for _, x := range []spring{e.spring, s.spring} {
 		if !slices.Equal(x.Anchor, to.theta) || !near(x.Stiffness, 1, 2) {

@@ -28,8 +28,8 @@ func (*PerTask) Join(r *Rehearsal) error {
 	return nil
 }
 
-// Fits refuses parts that need memory rows of another kind.
-func (*PerTask) Fits(r *Rehearsal) error {
+// Check refuses parts that need memory rows of another kind.
+func (*PerTask) Check(r *Rehearsal) error {
 	switch rows := r.rows(); {
 	case len(rows) > 1 || rows[0].Loss.StoredLogits:
 		return errors.New("a row for each finished task has one loss, of labels: with der-pp set rows=joined, draws=one and beta above 0; with mdmtr leave distill at 0")

@@ -40,10 +40,10 @@ type Part interface {
 	Join(r *Rehearsal) error
 }
 
-// Fitter is a part that does not go with all others.
-type Fitter interface {
-	// Fits is asked when all parts have joined.
-	Fits(r *Rehearsal) error
+// Checker is a part that does not go with all others.
+type Checker interface {
+	// Check returns an error if the part does not go with the others, when all have joined.
+	Check(r *Rehearsal) error
 }
 
 // registered is what [Register] was given.

@@ -17,8 +17,8 @@ import (
 // memoryRow is the id of the memory's first row. Further rows have negative ids, tasks have ids from 1 on.
 const memoryRow = 0
 
-// PenaltyRow is the id of the row of a [Penalty]. It lies below the ids that rows of the memory have.
-const PenaltyRow = -1 << 30
+// PenaltyID is the id of the row of a [Penalty]. It lies below the ids that rows of the memory have.
+const PenaltyID = -1 << 30
 
 // Rehearsal is what its parts make together. The zero value is plain experience replay: cross-entropy on a batch
 // of the memory that is drawn at random, from samples that are kept at random. A part sets the fields of the
@@ -44,7 +44,7 @@ type Rehearsal struct {
 	// an error of the step.
 	Draw func(ctx ReplayContext) ([]int, error)
 	// Shares says how often each stored sample is replayed; see [Replayer]. nil stands for all equally
-	// often. A part whose Draw prefers some samples sets it too: [Adjust] computes the classes' shares
+	// often. A part whose Draw prefers some samples sets it too: [LogitAdjustment] computes the classes' shares
 	// of a step from it. It does not change what is drawn.
 	Shares func(store *memory.Store, running []int, batch int) []float64
 	// DrawRemembers says that Draw copies the model as [Remembered] for itself.
@@ -64,9 +64,9 @@ type Rehearsal struct {
 	Store Storer
 	// Logits stores each sample with the logits of the model at the end of its task.
 	Logits bool
-	// Renew returns the new logits to be stored with a sample when a task ends, of the old ones, those of the present
+	// UpdateLogits returns the new logits to be stored with a sample when a task ends, of the old ones, those of the present
 	// model, and the output of the right class. nil leaves stored logits as they are.
-	Renew func(old, now []float32, right int) []float32
+	UpdateLogits func(old, now []float32, right int) []float32
 	// Limits say where the parts cannot be used.
 	Limits Limits
 	// Remember copies the model whenever a task ends, as [Remembered].
@@ -141,15 +141,15 @@ func (r *Rehearsal) check(parts []Part) error {
 	switch {
 	case r.Remember && r.DrawRemembers:
 		err = errors.New("two parts want to remember the model, at different times")
-	case r.Renew != nil && !r.Logits:
+	case r.UpdateLogits != nil && !r.Logits:
 		err = errors.New("stored logits are changed, but nothing is trained on them: add der-pp with alpha > 0")
 	}
 	for _, row := range append(slices.Clone(r.rows()), Row{Loss: r.Task}) {
 		err = cmp.Or(err, row.Loss.Validate())
 	}
 	for _, p := range parts {
-		if f, ok := p.(Fitter); ok {
-			err = cmp.Or(err, f.Fits(r))
+		if f, ok := p.(Checker); ok {
+			err = cmp.Or(err, f.Check(r))
 		}
 	}
 	if err != nil {

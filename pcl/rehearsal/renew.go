@@ -5,9 +5,9 @@ import "slices"
 // The parts of this file change the logits that are stored with the samples whenever a task ends (docs/method.md
 // §8.4). They need a part that is trained on stored logits, such as [Distill].
 
-// Extend is the part "x-der", the update of stored logits by X-DER: outputs that appeared after a sample was stored
+// ExtendLogits is the part "x-der", the update of stored logits by X-DER: outputs that appeared after a sample was stored
 // get the logits of the present model. It is not the whole of X-DER, which also prepares outputs of classes to come.
-type Extend struct {
+type ExtendLogits struct {
 	Gamma *float64 `param:"gamma" default:"0.85" range:"[0,1]" doc:"γ in [0, 1]: new logits are scaled down until the largest is at most γ times the stored logit of the right class"`
 }
 
@@ -18,12 +18,12 @@ func init() {
 		Source: "Boschini et al., Class-Incremental Continual Learning into the eXtended DER-verse, TPAMI 2022 (arXiv 2201.00766)",
 		Cost:   "none; F of the memory when a task ends", State: "the logits stored with the samples",
 		Axes: []string{"stored logits"},
-	}, func() Part { return new(Extend) })
+	}, func() Part { return new(ExtendLogits) })
 }
 
 // Join sets how stored logits change.
-func (e *Extend) Join(r *Rehearsal) error {
-	r.Renew = func(old, now []float32, right int) []float32 { return extended(old, now, right, *e.Gamma) }
+func (e *ExtendLogits) Join(r *Rehearsal) error {
+	r.UpdateLogits = func(old, now []float32, right int) []float32 { return extended(old, now, right, *e.Gamma) }
 	r.Limits.Classes = true
 	return nil
 }
@@ -47,8 +47,8 @@ func extended(old, now []float32, right int, gamma float64) []float32 {
 	return out
 }
 
-// Refresh is the part "refresh": when a task ends, all stored logits become those of the present model.
-type Refresh struct{}
+// RefreshLogits is the part "refresh": when a task ends, all stored logits become those of the present model.
+type RefreshLogits struct{}
 
 func init() {
 	Register(Info{
@@ -57,12 +57,12 @@ func init() {
 		Source: "a control for der-pp and x-der, not a published method",
 		Cost:   "none; F of the memory when a task ends", State: "the logits stored with the samples",
 		Axes: []string{"stored logits"},
-	}, func() Part { return new(Refresh) })
+	}, func() Part { return new(RefreshLogits) })
 }
 
 // Join sets how stored logits change.
-func (*Refresh) Join(r *Rehearsal) error {
-	r.Renew = func(_, now []float32, _ int) []float32 { return now }
+func (*RefreshLogits) Join(r *Rehearsal) error {
+	r.UpdateLogits = func(_, now []float32, _ int) []float32 { return now }
 	return nil
 }
 
@@ -80,7 +80,7 @@ func (r *Rehearsal) renew(ctx Context, task int) error {
 		if err != nil {
 			return err
 		}
-		store.SetLogits(held[k], r.Renew(it.Logits, now.Logits, right))
+		store.SetLogits(held[k], r.UpdateLogits(it.Logits, now.Logits, right))
 	}
 	return nil
 }

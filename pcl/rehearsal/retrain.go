@@ -52,7 +52,7 @@ type retrained struct{ *Retrain }
 // Prepare trains a new network on the store. Its draws depend on the step alone, so that evaluating
 // changes nothing in the run.
 func (g retrained) Prepare(ctx PredictContext) (err error) {
-	if err := ctx.Restart(); err != nil {
+	if err := ctx.Reinitialize(); err != nil {
 		return err
 	}
 	store, r := ctx.Memory(), seed.New(0, "gdumb", ctx.Step()).Rand
@@ -66,7 +66,7 @@ func (g retrained) Prepare(ctx PredictContext) (err error) {
 					return err
 				}
 			}
-			if err := ctx.Descend(samples, shares, sgd); err != nil {
+			if err := ctx.TrainStep(samples, shares, sgd); err != nil {
 				return err
 			}
 		}
@@ -87,4 +87,4 @@ func (g *Retrain) rate(pass int) float64 {
 }
 
 // Snapshot predicts with the new network.
-func (retrained) Snapshot() (Point, Rule) { return Detached, nil }
+func (retrained) Snapshot() (Point, Scorer) { return Retrained, nil }

@@ -49,35 +49,35 @@ type Storer interface {
 	Store(ctx Context, current [][]memory.Item) error
 }
 
-// Predictor predicts by a rule of its own.
+// Predictor predicts by scores other than the logits, or with other parameters.
 type Predictor interface {
 	// Prepare is called before the first prediction after a step.
 	Prepare(ctx PredictContext) error
-	// Snapshot is called after Prepare. It returns the parameters to predict with, [Now] or [Detached], and the rule as it is
-	// now. Without a rule, the class with the largest logit is predicted.
-	Snapshot() (at Point, rule Rule)
+	// Snapshot is called after Prepare. It returns the parameters to predict with, [Current] or [Retrained], and the scorer as it is
+	// now. Without a scorer, the class with the largest logit is predicted.
+	Snapshot() (at Point, s Scorer)
 }
 
-// Rule compares classes by scores other than the model's logits. It is immutable, and several goroutines use it at once.
-type Rule interface {
-	// Compare writes a score for each of the given classes, for a sample with the given features; the class with the
-	// largest score is predicted, and softmax makes the scores probabilities. If the rule does not
-	// apply to these classes, Compare returns false and leaves the scores as they are, which are the logits.
-	Compare(features []float32, classes []int, scores []float64) bool
+// Scorer gives classes scores other than the model's logits. It is immutable, and several goroutines use it at once.
+type Scorer interface {
+	// Score writes a score for each of the given classes, for a sample with the given features; the class with the
+	// largest score is predicted, and softmax makes the scores probabilities. If the scorer does not
+	// apply to these classes, Score returns false and leaves the scores as they are, which are the logits.
+	Score(features []float32, classes []int, scores []float64) bool
 }
 
 // Penalty adds a row to each step: the gradient of a penalty on the parameters, in place of a batch's. Its id is
-// [PenaltyRow].
+// [PenaltyID].
 type Penalty interface {
 	// Penalise returns the penalty at the present parameters and its gradient over the shared ones. No gradient means
 	// that there is no such row. It is called before each update. The gradient is valid until it is
 	// called again.
 	Penalise(ctx PenaltyContext) (value float64, gradient []float32, err error)
-	// Moved is called after each update. current returns its g_cur, the mean of the tasks' gradients over the shared parameters,
+	// AfterUpdate is called after each update. current returns its g_cur, the mean of the tasks' gradients over the shared parameters,
 	// or 0 where no task took part, which is valid until the next update.
-	Moved(ctx PenaltyContext, current func() ([]float32, error)) error
-	// Replaced is called when the parameters were set from outside, and not by an update.
-	Replaced(ctx PenaltyContext) error
+	AfterUpdate(ctx PenaltyContext, current func() ([]float32, error)) error
+	// AfterReplace is called when the parameters were set from outside, and not by an update.
+	AfterReplace(ctx PenaltyContext) error
 	// Samples returns how many samples of each class of a running task Consolidate is to be given. They are fewer only
 	// where the task had fewer.
 	Samples() int
@@ -232,7 +232,7 @@ func (r curator) Pool(quota int) int {
 // Curate ranks the candidates of a task that has come back together with the samples that are stored of it. These keep
 // the logits that are stored with them.
 func (r curator) Curate(ctx Context, id int, candidates []memory.Item) (err error) {
-	if r.Renew != nil {
+	if r.UpdateLogits != nil {
 		if err := r.renew(ctx, id); err != nil {
 			return err
 		}

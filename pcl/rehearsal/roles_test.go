@@ -143,12 +143,12 @@ func TestCurateByRank(t *testing.T) {
 
 // TestAngularRows: with distillation there is a second row, of the scores without margins; without it plain replay.
 func TestAngularRows(t *testing.T) {
-	r := must.Get(New(&Angular{Distill: 2, LegacyNorm: true}))(t)
+	r := must.Get(New(&AngularMargin{Distill: 2, LegacyNorm: true}))(t)
 	tasks, scores := (objective{r}).Loss(1), (objective{r}).Loss(stored)
 	if !r.Logits || !tasks.Frobenius || tasks.ClassMargin != .01 || !scores.StoredLogits || scores.Scale != 2 || scores.ClassMargin != 0 || tasks != (objective{r}).Loss(memoryRow) {
 		t.Errorf("losses %+v and %+v", tasks, scores)
 	}
-	if r = must.Get(New(&Angular{}))(t); r.Logits || len(r.Rows) != 1 {
+	if r = must.Get(New(&AngularMargin{}))(t); r.Logits || len(r.Rows) != 1 {
 		t.Errorf("without distillation: %+v", r)
 	}
 }

@@ -55,8 +55,8 @@ func (s *si) Penalise(ctx PenaltyContext) (value float64, gradient []float32, er
 	return s.pull(ctx, 2*s.c)
 }
 
-// Moved adds −g_cur·Δθ.
-func (s *si) Moved(ctx PenaltyContext, current func() ([]float32, error)) error {
+// AfterUpdate adds −g_cur·Δθ.
+func (s *si) AfterUpdate(ctx PenaltyContext, current func() ([]float32, error)) error {
 	after, err := ctx.Parameters()
 	if err != nil {
 		return err

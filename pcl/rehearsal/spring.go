@@ -40,9 +40,9 @@ func (s *spring) pull(ctx PenaltyContext, k float64) (value float64, gradient []
 	return value, s.gradient, nil
 }
 
-// Replaced moves the anchor to parameters that were given to the network, and clears the path, since the way to them lowered
+// AfterReplace moves the anchor to parameters that were given to the network, and clears the path, since the way to them lowered
 // no loss. The stiffness stays.
-func (s *spring) Replaced(ctx PenaltyContext) error {
+func (s *spring) AfterReplace(ctx PenaltyContext) error {
 	clear(s.Path)
 	if s.Anchor != nil {
 		theta, err := ctx.Parameters()
@@ -54,8 +54,8 @@ func (s *spring) Replaced(ctx PenaltyContext) error {
 	return nil
 }
 
-// Moved does nothing.
-func (s *spring) Moved(PenaltyContext, func() ([]float32, error)) error { return nil }
+// AfterUpdate does nothing.
+func (s *spring) AfterUpdate(PenaltyContext, func() ([]float32, error)) error { return nil }
 
 // MarshalState keeps everything.
 func (s *spring) MarshalState() (json.RawMessage, error) { return json.Marshal(s) }

@@ -210,11 +210,11 @@ func (s *Scenario) rows(step int) int {
 // TrainingSteps returns at how many steps streams run: LastStep+1 unless the timeline has gaps.
 func (s *Scenario) TrainingSteps() int { return s.LastStep() + 1 - s.idle(s.LastStep()+1) }
 
-// At returns the step of the timeline at which a run makes its next update, after the given number of updates. There
+// StepAfter returns the step of the timeline at which a run makes its next update, after the given number of updates. There
 // are none while no stream runs, so that step is later than this number by the gaps before it.
-func (s *Scenario) At(updates int) int { return updates + s.idle(updates) }
+func (s *Scenario) StepAfter(updates int) int { return updates + s.idle(updates) }
 
-// idle is the number of steps at which no stream runs, before the step of [Scenario.At].
+// idle is the number of steps at which no stream runs, before the step of [Scenario.StepAfter].
 func (s *Scenario) idle(updates int) (idle int) {
 	reached := 0
 	for _, t := range s.Tasks {

@@ -233,15 +233,15 @@ func TestGaps(t *testing.T) {
 	must.Do(t, s.Validate())
 	var at []int
 	for updates := range s.TrainingSteps() + 1 {
-		at = append(at, s.At(updates))
+		at = append(at, s.StepAfter(updates))
 	}
 	if want := []int{2, 3, 4, 5, 9, 10, 11}; !slices.Equal(at, want) || s.LastStep() != 10 {
 		t.Errorf("the updates are at %v; want %v", at, want)
 	}
 	whole := generate(t, emnist(1, 1), perClass())
 	for _, updates := range []int{0, 1, whole.LastStep(), whole.LastStep() + 1} {
-		if whole.At(updates) != updates {
-			t.Errorf("without gaps, update %d is at step %d", updates, whole.At(updates))
+		if whole.StepAfter(updates) != updates {
+			t.Errorf("without gaps, update %d is at step %d", updates, whole.StepAfter(updates))
 		}
 	}
 	if whole.TrainingSteps() != whole.LastStep()+1 {
@@ -309,7 +309,7 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("task %d: %+v", i+1, task)
 			}
 		}
-		if k := s.MaxStreams(); k < 0 || k > len(s.Tasks)+1 || s.At(s.TrainingSteps()) < s.TrainingSteps() {
+		if k := s.MaxStreams(); k < 0 || k > len(s.Tasks)+1 || s.StepAfter(s.TrainingSteps()) < s.TrainingSteps() {
 			t.Errorf("%d rows of %d tasks", k, len(s.Tasks))
 		}
 		path := filepath.Join(t.TempDir(), "s.json")

@@ -25,7 +25,7 @@ type Comparison struct {
 
 // Compare compares all pairs of methods over scores[situation][method], higher being better, by Wilcoxon's signed-rank
 // test, exact, with Holm's correction ([Holm]). Unlike Nemenyi's test, the verdict on two methods depends on the
-// others only by their number. It is an error if there are fewer situations than [Needed]: 17 methods make 136 pairs and
+// others only by their number. It is an error if there are fewer situations than [MinPairs]: 17 methods make 136 pairs and
 // take 13 situations.
 // [AverageRanks] takes any number.
 //
@@ -40,8 +40,8 @@ func Compare(scores [][]float64, alpha float64) (*Comparison, error) {
 		panic(fmt.Sprintf("stats: the level of the test is %v; want one between 0 and 1, for example 0.05", alpha))
 	}
 	k := len(ranks)
-	if tests := k * (k - 1) / 2; len(scores) < Needed(alpha, tests) {
-		return nil, fmt.Errorf("stats: %d situations, in which not even differences of one sign are significant at the level %v of %d tests; want %d", len(scores), alpha, tests, Needed(alpha, tests))
+	if tests := k * (k - 1) / 2; len(scores) < MinPairs(alpha, tests) {
+		return nil, fmt.Errorf("stats: %d situations, in which not even differences of one sign are significant at the level %v of %d tests; want %d", len(scores), alpha, tests, MinPairs(alpha, tests))
 	}
 	c := &Comparison{Ranks: ranks, Pairs: len(scores), Alpha: alpha, P: ones(k), Adjusted: ones(k)}
 	c.test(scores)

@@ -45,7 +45,7 @@ func Contrasts(all ...[]Situation) []Contrast {
 	out, p, tested := make([]Contrast, len(all)), []float64{}, []*Contrast{}
 	for i, pairs := range all {
 		out[i] = contrast(pairs)
-		out[i].Needed = Needed(Level, len(all))
+		out[i].Needed = MinPairs(Level, len(all))
 		if c := &out[i]; !math.IsNaN(c.P) {
 			p, tested = append(p, c.P), append(tested, c)
 		}
@@ -174,7 +174,7 @@ const power = 0.8
 // Detectable returns the difference that n pairs find in about four of five cases, if the differences are spread as std says
 // and several tests share the [Level]: (t₁₋α/₂ₘ + t_power) std/√n. It is infinite for pairs that could find none.
 func Detectable(std float64, n, tests int) float64 {
-	if n < Needed(Level, tests) {
+	if n < MinPairs(Level, tests) {
 		return math.Inf(1)
 	}
 	return (student(n, Level/2/float64(max(tests, 1))) + student(n, 1-power)) * std / math.Sqrt(float64(n))

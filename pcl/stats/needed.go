@@ -7,9 +7,9 @@ import "math"
 // than six nothing could be significant at the level of 5 %.
 const minPairs = 6
 
-// Needed returns the least number of pairs, from six on, with which the smaller p-values of several tests can reach a level,
+// MinPairs returns the least number of pairs, from six on, with which the smaller p-values of several tests can reach a level,
 // 0 < alpha < 1, after [Holm]'s correction: the least n with tests · 2·2⁻ⁿ ≤ alpha. For other levels the number means nothing.
-func Needed(alpha float64, tests int) int {
+func MinPairs(alpha float64, tests int) int {
 	n := minPairs
 	for float64(max(tests, 1))*math.Ldexp(2, -n) > max(alpha, 0) {
 		n++

@@ -36,11 +36,11 @@ func TestNeeded(t *testing.T) {
 		tests int
 		want  int
 	}{{0.05, 1, 6}, {0.05, 0, 6}, {0.01, 1, 8}, {0.1, 1, 6}, {0.05, 12, 9}, {0.05, 13, 10}, {0.05, 136, 13}} {
-		if got := Needed(c.alpha, c.tests); got != c.want {
+		if got := MinPairs(c.alpha, c.tests); got != c.want {
 			t.Errorf("%d tests at %v need %d pairs, want %d", c.tests, c.alpha, got, c.want)
 		}
 	}
-	if n := Needed(-1, 1); n < 1000 { // no number of pairs will do, and it ends all the same
+	if n := MinPairs(-1, 1); n < 1000 { // no number of pairs will do, and it ends all the same
 		t.Errorf("a level below 0 takes %d pairs", n)
 	}
 }

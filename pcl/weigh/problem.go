@@ -20,7 +20,7 @@ type Problem struct {
 	Gram []float64
 	// Losses are those of the K batches; nil if there are none.
 	Losses []float64
-	// After are the losses of the same batches after the step, for rules that learn from them ([Rule.Follows]), if they
+	// After are the losses of the same batches after the step, for rules that learn from them ([Scorer.Follows]), if they
 	// are known already; nil otherwise.
 	After []float64
 	// Sigma are elastic factors to use instead of those that emgd-gmc, emgd-gs or emgd-log would compute.
@@ -67,8 +67,8 @@ func (r *Rule) weigh(p *Problem, w []float64) (out method.Outcome, err error) {
 	if err != nil {
 		return out, err
 	}
-	if out.Joined != nil && out.Certificate != nil {
-		out.Certificate = spread(out.Certificate, out.Joined)
+	if out.Summed != nil && out.Certificate != nil {
+		out.Certificate = spread(out.Certificate, out.Summed)
 	}
 	switch {
 	case p.NoDirection:
@@ -152,7 +152,7 @@ func (p *Problem) check(k int) (checked *emgd.Problem, err error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case p.Gram != nil && !checked.Possible():
+	case p.Gram != nil && !checked.PositiveSemidefinite():
 		return nil, errors.New("the gram matrix has a negative eigenvalue: any two of its gradients could be, but not all of them together")
 	}
 	for i := range k {
@@ -174,10 +174,10 @@ func (r *Rule) combine(rows [][]float64, w []float64) {
 
 // spread returns a certificate about the joined rows as one about the rows of the step: each row of the memory has the
 // entries of the sum that it is a part of.
-func spread(c *emgd.Certificate, j *method.Joined) *emgd.Certificate {
+func spread(c *emgd.Certificate, j *method.Summed) *emgd.Certificate {
 	d := *c
 	d.Lambda, d.Sigma, d.Slacks, d.Active, d.Dropped = nil, nil, nil, nil, nil
-	for i, to := range j.To {
+	for i, to := range j.RowOf {
 		d.Lambda, d.Sigma, d.Slacks = append(d.Lambda, c.Lambda[to]), append(d.Sigma, c.Sigma[to]), append(d.Slacks, c.Slacks[to])
 		if slices.Contains(c.Active, to) {
 			d.Active = append(d.Active, i)

@@ -1,5 +1,5 @@
 // Package weigh turns gradients that were computed elsewhere into the weights of a step: `pcl weigh`, the C library
-// and the Python package call it. A [Rule] is a method by its name, together with what it remembers and its random
+// and the Python package call it. A [Scorer] is a method by its name, together with what it remembers and its random
 // numbers. It checks what it is given, and a call that fails changes nothing. Begin with [New].
 package weigh
 
@@ -63,7 +63,7 @@ func text(all map[string]any) string {
 	return strings.Join(list, " ")
 }
 
-// Follows says whether the rule learns from the losses after a step; see [Rule.Follow].
+// Follows says whether the rule learns from the losses after a step; see [Scorer.Follow].
 func (r *Rule) Follows() bool { return r.method.Follower != nil }
 
 // Follow passes the losses of the latest step's batches after that step to the rule. A rule that does not learn from
@@ -97,7 +97,7 @@ type state struct {
 }
 
 // State returns everything that the rule remembers, as JSON. A rule with the same name and parameters that is given it
-// by [Rule.SetState] goes on with the same bits.
+// by [Scorer.SetState] goes on with the same bits.
 func (r *Rule) State() (data []byte, err error) {
 	s := state{Method: r.method.Info.Name, Settings: r.settings}
 	if s.Rand, err = r.rng.MarshalBinary(); err != nil {
@@ -111,7 +111,7 @@ func (r *Rule) State() (data []byte, err error) {
 	return json.Marshal(s)
 }
 
-// SetState replaces what the rule remembers by what [Rule.State] returned. A state of another method, or one that was
+// SetState replaces what the rule remembers by what [Scorer.State] returned. A state of another method, or one that was
 // saved with other parameters, is refused and changes nothing.
 func (r *Rule) SetState(data []byte) error {
 	var s state

@@ -71,7 +71,7 @@ func TestErrorsChangeNothing(t *testing.T) {
 	}
 }
 
-// TestFailuresAfterTheRuleAreUndone: the sum of the weighted gradients overflows when the moving means and the random
+// TestFailuresAfterTheRuleAreUndone: the sum of the weighted gradients overflows when the moving averages and the random
 // numbers have already moved on.
 func TestFailuresAfterTheRuleAreUndone(t *testing.T) {
 	for _, c := range []struct {

@@ -77,7 +77,7 @@ var trainings sync.Map
 // wrap has the hooks keep what happens.
 func (t *Training) wrap(h pcl.Hooks) pcl.Hooks {
 	step, evaluate := h.OnStep, h.Evaluate
-	h.Stay, h.EvaluateEvery = true, cmp.Or(h.EvaluateEvery, 10)
+	h.WaitForTasks, h.EvaluateEvery = true, cmp.Or(h.EvaluateEvery, 10)
 	h.OnStep = func(r *pcl.StepReport) error {
 		t.mu.Lock()
 		t.diary.step(t.learner, r)

@@ -77,7 +77,7 @@ func ranks(c *findings.Column) block {
 	if err != nil {
 		return block{}
 	}
-	return titled("Ranks, "+c.Name, "Average ranks by A over the situations, the best at the left. A thick line joins methods that Wilcoxon’s exact test, with Holm’s correction for all pairs, cannot tell apart at 5 %.").of(viz.Ranks(methods, labels, compared))
+	return titled("Ranks, "+c.Name, "Average ranks by A over the situations, the best at the left. A thick line joins methods that Wilcoxon’s exact test, with Holm’s correction for all pairs, cannot tell apart at 5 %.").of(viz.CriticalDifference(methods, labels, compared))
 }
 
 // toyBlock shows descents on the two synthetic functions; it is empty without any.

@@ -134,7 +134,7 @@ func (r *notebookRenderer) figure(text string) string {
 		r.leave("a figure: %v", err)
 		return ""
 	}
-	r.left.unpacked -= f.Cells()
+	r.left.unpacked -= f.CellCount()
 	shown := f.HTML()
 	if !spend(&r.left.shown, len(shown)) {
 		r.leave("a figure: the page would be too large")

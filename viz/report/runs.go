@@ -87,7 +87,7 @@ func FindingsOf(files []results.File) (*findings.Findings, error) {
 	}
 	var all []*rows.Row
 	for _, at := range slices.Sorted(maps.Keys(by)) {
-		labels, err := viz.Labels(by[at])
+		labels, err := viz.RunLabels(by[at])
 		if err != nil {
 			return nil, err
 		}

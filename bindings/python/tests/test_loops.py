@@ -228,7 +228,7 @@ class JAX(unittest.TestCase):
         np.testing.assert_allclose(Rule("upgrad").weights(j @ j.T), [1.111111, 0.789474], atol=1e-6)
         rule, plain = EMGD(), EMGD()
         weights = jax.jit(lambda gram: parallelcl.jax.weights(rule, gram))
-        for scale in (1, 2, 3):  # the moving means go on
+        for scale in (1, 2, 3):  # the moving averages go on
             np.testing.assert_allclose(weights(j @ j.T * scale), plain.weights(BASE @ BASE.T * scale), rtol=1e-5)
         trees = [{"a": row[:1], "b": (row[1:],)} for row in j]
         d = jax.jit(lambda: parallelcl.jax.direction(Rule("upgrad"), trees))()

@@ -86,7 +86,7 @@ func (v *Verdict) enough(open []*Part) (out []*Part) {
 	var some []*Part
 	for _, p := range open {
 		switch {
-		case p.Tested.Pairs < stats.Needed(stats.Level, 1):
+		case p.Tested.Pairs < stats.MinPairs(stats.Level, 1):
 			p.Outcome, p.Why = NotTestable, tooFew(p.Tested.Pairs, 1)
 		case v.claim.Relation == alike && math.IsNaN(p.Tested.Low):
 			p.Outcome, p.Why = NotTestable, "One label set has no interval."
@@ -95,7 +95,7 @@ func (v *Verdict) enough(open []*Part) (out []*Part) {
 		}
 	}
 	for _, p := range some {
-		if p.Tested.Pairs < stats.Needed(stats.Level, len(some)) {
+		if p.Tested.Pairs < stats.MinPairs(stats.Level, len(some)) {
 			p.Outcome, p.Why = NotTestable, tooFew(p.Tested.Pairs, len(some))
 			continue
 		}
@@ -134,7 +134,7 @@ func (p *Part) sum(c *claim) {
 			own, rivals = rivals, own
 		}
 		sum.Pairs = min(sum.Pairs, len(own[0])) // each pair may lack others
-		if sum.Pairs >= stats.Needed(stats.Level, 1) {
+		if sum.Pairs >= stats.MinPairs(stats.Level, 1) {
 			sum.P = stats.SignFlipMax(rivals, own)
 		}
 	}
@@ -193,7 +193,7 @@ func within(t *comparison, margin float64) (Outcome, string) {
 
 // tooFew says that no test of so many situations could tell anything.
 func tooFew(situations, tests int) string {
-	needed := stats.Needed(stats.Level, tests)
+	needed := stats.MinPairs(stats.Level, tests)
 	among := ""
 	if tests > 1 {
 		among = fmt.Sprintf(" for %d comparisons", tests)

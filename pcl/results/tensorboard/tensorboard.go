@@ -74,7 +74,7 @@ func scalars(r *results.Run, records []results.Record) map[int][]scalar {
 	return out
 }
 
-// penaltyRow is the id of a penalty's row, rehearsal.PenaltyRow.
+// penaltyRow is the id of a penalty's row, rehearsal.PenaltyID.
 const penaltyRow = -1 << 30
 
 // row is what a row of the gradients belongs to.

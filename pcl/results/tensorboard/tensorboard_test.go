@@ -141,7 +141,7 @@ func readValue(t *testing.T, b []byte) (text string) {
 
 // TestRows: rows of the memory and of a penalty are no tasks.
 func TestRows(t *testing.T) {
-	got := scalars(&results.Run{}, []results.Record{{Step: 3, IDs: []int{rehearsal.PenaltyRow, -2, -1, 0, 5}, Losses: []float64{1, 2, 3, 4, 5}}})[3]
+	got := scalars(&results.Run{}, []results.Record{{Step: 3, IDs: []int{rehearsal.PenaltyID, -2, -1, 0, 5}, Losses: []float64{1, 2, 3, 4, 5}}})[3]
 	for i, want := range []string{"loss/penalty", "loss/memory_2", "loss/memory_1", "loss/memory", "loss/task_5"} {
 		if got[i].tag != want || got[i].value != float64(i+1) {
 			t.Errorf("%+v, want %s", got[i], want)

@@ -292,7 +292,7 @@ class _Named(Rule):
 class EMGDGMC(_Named):
     """Elastic Multi-Gradient Descent with factors from gradient magnitudes, the method "emgd-gmc": the shortest sum of
     weighted gradients with Σλσ = 1, λ ≥ 0. tau is the temperature of the elastic factors σ, momentum the share of the past
-    in the moving means, floor a lower bound of λ; rescale as for every rule."""
+    in the moving averages, floor a lower bound of λ; rescale as for every rule."""
 
     _method = "emgd-gmc"
 

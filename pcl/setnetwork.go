@@ -6,14 +6,7 @@ import (
 	"slices"
 )
 
-// Take says what [Learner.SetTrained] takes of a network. The zero value takes all of it.
-type Take struct {
-	// Backbone takes only the parameters before the classifier, and the statistics: a start from a network that knows
-	// other classes. The classifier and the learner's tasks stay as they are.
-	Backbone bool
-}
-
-// SetTrained gives the learner the parameters and statistics of a network. Their names and shapes must match the
+// SetNetwork gives the learner the parameters and statistics of a network. Their names and shapes must match the
 // model's Layout; otherwise nothing changes, and the error names the first that is missing, different or unexpected. The optimiser
 // starts anew.
 //
@@ -24,28 +17,34 @@ type Take struct {
 // Copies of the parameters that the method had asked for are dropped; once a task has ended, iCaRL and LwF distil from the
 // new parameters, and a penalty holds the learner to them, as firmly as before. The rule of prediction stays the method's:
 // a method that predicts by means computes them from the memory, not from the network's.
-func (l *Learner) SetTrained(t *Trained, take Take) error {
-	if t == nil {
-		panic("pcl: SetTrained needs a network: LoadTrained reads one from a file, Learner.Trained returns that of a learner")
+func (l *Learner) SetNetwork(n *Network) error {
+	if n == nil {
+		panic("pcl: SetNetwork of no network: LoadNetwork reads one from a file, Learner.Network returns that of a learner")
+	}
+	return l.call(context.Background(), "set network", func() error { return l.setTrained(n) })
+}
+
+// SetBackbone gives the learner the parameters of a network before the classifier, and the statistics: a start from a network
+// that knows other classes. The classifier and the learner's tasks stay as they are. Otherwise it is [Learner.SetNetwork].
+func (l *Learner) SetBackbone(n *Network) error {
+	if n == nil {
+		panic("pcl: SetBackbone of no network: LoadNetwork reads one from a file, Learner.Network returns that of a learner")
 	}
 	return l.call(context.Background(), "set network", func() error {
-		if take.Backbone {
-			theta, err := l.parameters()
-			if err != nil {
-				return err
-			}
-			values, statistics, err := arrange(l.options.Model.Layout(), t.Tensors, true)
-			if err != nil {
-				return err
-			}
-			copy(theta, values)
-			return l.exchange(theta, statistics)
+		theta, err := l.parameters()
+		if err != nil {
+			return err
 		}
-		return l.setTrained(t)
+		values, statistics, err := arrange(l.options.Model.Layout(), n.Tensors, true)
+		if err != nil {
+			return err
+		}
+		copy(theta, values)
+		return l.exchange(theta, statistics)
 	})
 }
 
-func (l *Learner) setTrained(t *Trained) error {
+func (l *Learner) setTrained(t *Network) error {
 	if err := l.fits(t); err != nil {
 		return err
 	}
@@ -77,24 +76,24 @@ func (l *Learner) setTrained(t *Trained) error {
 
 // fits returns an error if the network's tasks are not those of the learner, or its outputs were trained for another loss.
 // Of a network without a model's key the loss is not known.
-func (l *Learner) fits(t *Trained) error {
+func (l *Learner) fits(t *Network) error {
 	if len(t.Tasks) == 0 {
 		return nil
 	}
 	same := slices.EqualFunc(t.Tasks, l.Tasks(), func(a, b TaskInfo) bool { return slices.Equal(a.Classes, b.Classes) })
 	loss := keyOf(l.options.compared())
 	if t.Increment != l.options.Increment {
-		return fmt.Errorf("the network is %s-incremental, the learner %s-incremental: take only the backbone",
+		return fmt.Errorf("the network is %s-incremental, the learner %s-incremental: use SetBackbone",
 			t.Increment, l.options.Increment)
 	}
 	if !l.roll.empty() && !same {
 		return fmt.Errorf(
-			"the network has tasks of the classes %v, the learner of %v: take only the backbone, or use a learner without tasks",
+			"the network has tasks of the classes %v, the learner of %v: use SetBackbone, or a learner without tasks",
 			classLists(t.Tasks), classLists(l.Tasks()))
 	}
 	if t.Model != "" && t.Loss != loss {
 		return fmt.Errorf(
-			"the network was trained for the loss %q, the learner is for %q, where none is of classes: take only the backbone",
+			"the network was trained for the loss %q, the learner is for %q, where none is of classes: use SetBackbone",
 			t.Loss, loss)
 	}
 	return nil
@@ -118,7 +117,7 @@ func (l *Learner) exchange(theta, statistics []float32) error {
 			return err
 		}
 		if a := l.method.Penalty; a != nil {
-			return a.Replaced(methodContext{l: l})
+			return a.AfterReplace(methodContext{l: l})
 		}
 		return nil
 	})

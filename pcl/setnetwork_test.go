@@ -12,16 +12,16 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
 )
 
-// TestSetTrainedLoss: a network that was trained for another loss is refused before
+// TestSetNetworkLoss: a network that was trained for another loss is refused before
 // anything changes.
-func TestSetTrainedLoss(t *testing.T) {
+func TestSetNetworkLoss(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	net := must.Get(model.NewMLP(4, []int{6}, 6))(t)
-	classes := must.Get(smallLearner(t, b, "avggrad", Options{Model: net}).Trained())(t)
+	classes := must.Get(smallLearner(t, b, "avggrad", Options{Model: net}).Network())(t)
 	classes.Tasks = []TaskInfo{{ID: 1, Classes: []int{0, 1}}, {ID: 2, Classes: []int{2, 3, 4}}}
 	l := smallLearner(t, b, "avggrad", Options{Model: net, Loss: model.SquaredError(2)})
 	before := must.Get(l.Parameters())(t)
-	refused(t, l.SetTrained(classes, Take{}))
+	refused(t, l.SetNetwork(classes))
 	if after := must.Get(l.Parameters())(t); len(l.Tasks()) != 0 || !slices.Equal(after, before) {
 		t.Error("a refused network has changed the learner")
 	}
@@ -34,7 +34,7 @@ func TestHugeModelOfSmallFile(t *testing.T) {
 		"mlp-999999999-[999999999]-9", "mlp-999999999-[999999999 999999999 999999999]-9", "mlp-999999-[999999]-9",
 		"resnet18-99998x99998x99999-99999-999999999",
 	} {
-		n := &Trained{
+		n := &Network{
 			Model: key, Increment: "task", Image: Image{1, 1, 1}, Tasks: []TaskInfo{{ID: 1, Classes: []int{0}}},
 			Tensors: []safetensors.Tensor{{Name: "a", Dims: []int{1}, Values: []float32{1}}},
 		}
