@@ -24,15 +24,16 @@ class Guide(unittest.TestCase):
         if os.environ.get("PCL"):
             os.environ["PATH"] = os.path.dirname(os.environ["PCL"]) + os.pathsep + os.environ["PATH"]
         blocks = re.findall(r"^```(python|diff)\n(.*?)^```", GUIDE.read_text(), re.M | re.S)
-        self.assertEqual(len(blocks), 9)
+        self.assertEqual(len(blocks), 13)
+        names = {"np": np, "parallelcl": parallelcl, "rule": parallelcl.Rule("mgda"), "print": lambda *_: None}
         for kind, code in blocks:
             if kind == "diff":  # what comes of it
                 code = re.sub(r"^(?:-.*\n|[+ ])", "", code, flags=re.M)
-            libraries = re.findall(r"^(?:import|from) (torch|torchjd|jax)\b", code, re.M)
+            libraries = re.findall(r"\b(torch|torchjd|jax)\b(?=[. \n])", code)
             if missing(*libraries) or '["pcl"' in code and not shutil.which("pcl"):
                 continue
             with self.subTest(code):
-                exec(compile(code, str(GUIDE), "exec"), {"np": np, "parallelcl": parallelcl, "rule": parallelcl.Rule("mgda"), "print": lambda *_: None})
+                exec(compile(code, str(GUIDE), "exec"), names)
 
 
 if __name__ == "__main__":

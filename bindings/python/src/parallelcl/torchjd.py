@@ -7,27 +7,30 @@ import torch
 from torchjd import aggregation
 
 from ._library import Error
+from ._own import AnyRule, Own, as_rule
 from ._rule import Rule
-from .torch import exact
+from ._backward import exact
 
 
 class _WithRule:
     """A module with a rule: given, or made of its name and parameters."""
 
-    rule: Rule
+    rule: Rule | Own
 
-    def _hold(self, rule: Rule | str, params: dict[str, Any]) -> None:
-        if isinstance(rule, Rule):
-            if params:
-                raise Error("the rule has been made already: give its parameters to it")
-        else:
+    def _hold(self, rule: AnyRule | str, params: dict[str, Any]) -> None:
+        if isinstance(rule, str):
             rule = Rule(rule, **params)
-        if rule.info["needs_losses"]:
-            raise Error(f"{rule.name} needs losses, which TorchJD does not pass on: call the rule itself")
-        self.rule = rule
+        elif params:
+            raise Error("the rule has been made already: give its parameters to it")
+        self.rule = held = as_rule(rule)
+        if isinstance(held, Own):
+            self._first = held.state()
+            return
+        if held.info["needs_losses"]:
+            raise Error(f"{held.name} needs losses, which TorchJD does not pass on: call the rule itself")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it was said when the rule was made
-            self._first = Rule(rule.name, seed=rule.seed, **rule.params).state()  # a rule that was given may remember something
+            self._first = Rule(held.name, seed=held.seed, **held.params).state()  # a rule that was given may remember something
 
     def reset(self) -> None:
         """Forgets everything that the rule remembers."""
@@ -46,7 +49,7 @@ class _WithRule:
 class Weighting(_WithRule, aggregation.Weighting):
     """A Weighting that extracts the weights from a Gramian: Weighting("emgd-gmc", tau=5) or Weighting(parallelcl.EMGDGMC())."""
 
-    def __init__(self, rule: Rule | str = "emgd-gmc", **params: Any) -> None:
+    def __init__(self, rule: AnyRule | str = "emgd-gmc", **params: Any) -> None:
         super().__init__()
         self._hold(rule, params)
         if self.rule.info["needs_rows"]:
@@ -59,7 +62,7 @@ class Weighting(_WithRule, aggregation.Weighting):
 class Aggregator(_WithRule, aggregation.Aggregator):
     """An Aggregator of any rule: the Jacobian in, the step's direction out."""
 
-    def __init__(self, rule: Rule | str = "emgd-gmc", **params: Any) -> None:
+    def __init__(self, rule: AnyRule | str = "emgd-gmc", **params: Any) -> None:
         super().__init__()
         self._hold(rule, params)
 

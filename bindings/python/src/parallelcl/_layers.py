@@ -1,0 +1,148 @@
+"""The share of single layers in the Gram matrix of losses that have samples of their own."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import torch
+from torch import nn
+
+from ._backward import exact
+
+_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
+
+
+class Groups:
+    """Which samples belong to which loss."""
+
+    def __init__(self, owners: torch.Tensor, k: int) -> None:
+        used = int((owners >= 0).sum())
+        order = torch.argsort(torch.where(owners < 0, k, owners), stable=True)[:used]
+        self.k, self.counts = k, torch.bincount(owners[owners >= 0], minlength=k).tolist()
+        self.order = None if used == len(owners) and bool((order == torch.arange(used)).all()) else order
+        self.even = len(set(self.counts)) == 1
+        self._of = owners[order]
+        self._masks: dict[Any, torch.Tensor] = {}
+
+    def sort(self, x: torch.Tensor) -> torch.Tensor:
+        """The samples in the order of their losses, without those that no loss has."""
+        return x if self.order is None else x[self.order.to(x.device)]
+
+    def sum(self, x: torch.Tensor) -> torch.Tensor:
+        """The sum of each group's sorted rows."""
+        return torch.zeros((self.k, *x.shape[1:]), dtype=x.dtype, device=x.device).index_add_(0, self._of.to(x.device), x)
+
+    def split(self, x: torch.Tensor) -> Sequence[torch.Tensor]:
+        """The rows of each group."""
+        parts: Sequence[torch.Tensor] = torch.split(x, self.counts)
+        return parts
+
+
+def unsupported(layer: nn.Module, x: torch.Tensor, samples: int) -> str | None:
+    """Why the layer's share can't be computed; None if it can."""
+    name = type(layer).__name__
+    if type(layer) not in _RULES:
+        return f"{name} is a layer that the engine does not know"
+    if x.ndim < 2 and not isinstance(layer, nn.Embedding) or len(x) != samples:
+        return f"{name} got an input of the shape {tuple(x.shape)}; want one row for each of {samples} samples"
+    if isinstance(layer, _NORMS) and (layer.training or layer.running_mean is None):
+        return f"{name} in training joins the samples of a batch"
+    if isinstance(layer, nn.Conv2d) and layer.padding_mode != "zeros":
+        return f"{name} has the padding {layer.padding_mode!r}"
+    if isinstance(layer, nn.Embedding) and (layer.max_norm is not None or layer.scale_grad_by_freq or layer.sparse):
+        return f"{name} has max_norm, scale_grad_by_freq or sparse"
+    return None
+
+
+def layer_gram(calls: Sequence[tuple[Any, torch.Tensor, torch.Tensor]], groups: Groups) -> torch.Tensor:
+    """The Gram matrix of all parameters of the layers, from their inputs and the gradients at their outputs."""
+    total = torch.zeros((groups.k, groups.k), dtype=torch.float64)
+    uses: dict[int, int] = defaultdict(int)
+    for layer, _, _ in calls:
+        for p in layer.parameters(recurse=False):
+            uses[id(p)] += 1
+    shared: dict[int, torch.Tensor] = {}
+    for layer, x, g in calls:
+        x, g = groups.sort(x), groups.sort(g)
+        if x.is_floating_point():
+            x, g = x.to(layer.weight.dtype), g.to(layer.weight.dtype)  # under autocast they may be shorter
+        small = isinstance(layer, nn.Linear) and x.ndim == 2 and uses[id(layer.weight)] == 1 and len(x) * (x.shape[1] + g.shape[1]) < x.shape[1] * g.shape[1]
+        if small and layer.weight.requires_grad:
+            a, b = exact(x), exact(g)
+            products = groups.sum(groups.sum((a @ a.T) * (b @ b.T)).T.contiguous())
+            total += products.cpu().double()
+        for p, rows in _RULES[type(layer)](layer, x, g, groups, not small):
+            if uses[id(p)] > 1:
+                shared[id(p)] = shared[id(p)] + rows if id(p) in shared else rows
+            else:
+                total += _products(rows)
+    for rows in shared.values():
+        total += _products(rows)
+    return total
+
+
+def _products(rows: torch.Tensor) -> torch.Tensor:
+    j = exact(rows.reshape(len(rows), -1))
+    return (j @ j.T).cpu().double()
+
+
+Rows: TypeAlias = Iterator[tuple[torch.Tensor, torch.Tensor]]
+
+
+def _linear(layer: nn.Linear, x: torch.Tensor, g: torch.Tensor, groups: Groups, weight: bool) -> Rows:
+    if layer.bias is not None and layer.bias.requires_grad:
+        yield layer.bias, groups.sum(g.reshape(len(g), -1, g.shape[-1]).sum(1))
+    if weight and layer.weight.requires_grad:
+        if groups.even:
+            yield layer.weight, g.reshape(groups.k, -1, g.shape[-1]).mT @ x.reshape(groups.k, -1, x.shape[-1])
+        else:
+            parts = zip(groups.split(x), groups.split(g))
+            yield layer.weight, torch.stack([b.reshape(-1, b.shape[-1]).T @ a.reshape(-1, a.shape[-1]) for a, b in parts])
+
+
+def _conv2d(layer: nn.Conv2d, x: torch.Tensor, g: torch.Tensor, groups: Groups, _: bool) -> Rows:
+    if layer.bias is not None and layer.bias.requires_grad:
+        yield layer.bias, groups.sum(g.sum((2, 3)))
+    if layer.weight.requires_grad:
+        yield layer.weight, torch.stack([_conv_weight(layer, a, b) for a, b in zip(groups.split(x), groups.split(g))])
+
+
+def _conv_weight(layer: nn.Conv2d, x: torch.Tensor, g: torch.Tensor) -> torch.Tensor:
+    if isinstance(layer.padding, str):
+        padding = [0, 0] if layer.padding == "valid" else [d * (k - 1) // 2 for d, k in zip(layer.dilation, layer.kernel_size)]
+    else:
+        padding = list(layer.padding)
+    found: torch.Tensor = torch.ops.aten.convolution_backward(
+        g, x, layer.weight, None, layer.stride, padding, layer.dilation, False, [0, 0], layer.groups, [False, True, False]
+    )[1]
+    return found
+
+
+def _embedding(layer: nn.Embedding, x: torch.Tensor, g: torch.Tensor, groups: Groups, _: bool) -> Rows:
+    found, at = torch.unique(x, return_inverse=True)
+    rows = torch.zeros((groups.k, len(found), g.shape[-1]), dtype=g.dtype, device=g.device)
+    for row, i, b in zip(rows, groups.split(at), groups.split(g)):
+        row.index_add_(0, i.reshape(-1), b.reshape(-1, b.shape[-1]))
+    if layer.padding_idx is not None:
+        rows[:, found == layer.padding_idx] = 0
+    yield layer.weight, rows
+
+
+def _layer_norm(layer: nn.LayerNorm, x: torch.Tensor, g: torch.Tensor, groups: Groups, _: bool) -> Rows:
+    normal = nn.functional.layer_norm(x, layer.normalized_shape, eps=layer.eps)
+    for p, terms in ((layer.weight, g * normal), (layer.bias, g)):
+        if p is not None and p.requires_grad:
+            yield p, groups.sum(terms.reshape(len(x), -1, *layer.normalized_shape).sum(1))
+
+
+def _batch_norm(layer: Any, x: torch.Tensor, g: torch.Tensor, groups: Groups, _: bool) -> Rows:
+    shape = [1, -1] + [1] * (x.ndim - 2)
+    normal = (x - layer.running_mean.reshape(shape)) * (layer.running_var.reshape(shape) + layer.eps).rsqrt()
+    for p, terms in ((layer.weight, g * normal), (layer.bias, g)):
+        if p is not None and p.requires_grad:
+            yield p, groups.sum(terms.reshape(len(x), x.shape[1], -1).sum(2))
+
+
+_RULES: dict[type, Callable[..., Rows]] = {
+    nn.Linear: _linear, nn.Conv2d: _conv2d, nn.Embedding: _embedding, nn.LayerNorm: _layer_norm, **dict.fromkeys(_NORMS, _batch_norm),
+}
