@@ -1,9 +1,6 @@
 package viz
 
 import (
-	"bytes"
-	"compress/gzip"
-	"io"
 	"slices"
 	"strings"
 
@@ -12,141 +9,108 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// MediaType is the media type of the JSON of [Frames] in the outputs of a notebook.
-const MediaType = "application/vnd.parallelcl.figure+json"
-
-// drawing is a figure as it was drawn, in parts that a page can arrange, with the names and values of what they show.
-// Its colours come in pairs, for light screens and dark ones.
+// drawing is a figure as it was drawn, in parts that a page can arrange. Lengths are in units of a
+// tenth of a point. Colours come in pairs, for light screens and dark ones. Of its numbers, columns.go
+// tells how they are written.
 type drawing struct {
-	Name, Alt string
-	Width     float64 // points
-	Colors    [][2]string
-	Key       []part
-	Rows      [][]part
-	CSV       []byte // the data, compressed by gzip; nil if there are none
+	Name, Alt     string
+	Width, Height int
+	Colors        [][2]string
+	Key           []part   `json:",omitempty"`
+	Rows          [][]part `json:",omitempty"`
+	Values        string   `json:",omitempty"` // the numbers, compressed by Pack
 
-	height float64    // points
-	data   [][]string // the rows of CSV, once they were read
+	numbers numbers
 }
 
-// part is a plot, or an entry of the key. Boxes are x, y, width and height, in points.
+// part is a plot, or an entry of the key. Boxes are left, top, width and height.
 type part struct {
 	Name   string `json:",omitempty"`
-	Box    [4]float64
-	Data   [4]float64 // where the values lie
+	Box    [4]int
+	Data   [4]int // where the values lie
 	X, Y   axis
-	Groups []group
+	Groups []group `json:",omitempty"`
 }
 
-// axis turns places into values.
-type axis struct {
-	Label    string `json:",omitempty"`
-	Min, Max float64
-	Kind     string     `json:",omitempty"` // "log"; "power", of which the values are exponents; or "names" of what is no number; empty: linear
-	Names    []tickName `json:",omitempty"`
-}
-
-// tickName stands at a value of an axis.
-type tickName struct {
-	At   float64
-	Name string
-}
-
-// group is what belongs together: a series, a mark, or what has no name.
+// group is what belongs together: a series, a described mark, or what has no name.
 type group struct {
-	Name   string      `json:",omitempty"`
-	Say    string      `json:",omitempty"` // what a reader is told, after the name
-	At     [][]float64 `json:",omitempty"` // the values of a series: x, y, and perhaps low and high
-	Inside bool        `json:",omitempty"` // among the data, which a zoom takes along
+	Name   string `json:",omitempty"`
+	Say    string `json:",omitempty"` // what a reader is told, after the name
+	Inside bool   `json:",omitempty"` // among the data, which a zoom moves
 	Marks  []mark
+
+	values [][]float64 // of a series: x and y, and perhaps low and high
 }
 
-// mark is a path that is filled, or stroked if it has a width; a text; or a picture, Size wide and Width high.
+// mark is a path that is filled, or stroked if it has a width; a text; or a picture, Size wide and
+// Width high.
 type mark struct {
-	Path  string    `json:",omitempty"`
-	Text  string    `json:",omitempty"`
-	Image []byte    `json:",omitempty"` // a PNG
-	Color int       `json:",omitempty"`
-	Width float64   `json:",omitempty"`
-	Dot   bool      `json:",omitempty"` // of a round pen
-	Dash  []float64 `json:",omitempty"`
-	X     float64   `json:",omitempty"`
-	Y     float64   `json:",omitempty"`
-	Size  float64   `json:",omitempty"`
-	Turn  float64   `json:",omitempty"` // degrees
+	Path  svgPath `json:",omitzero"`
+	Text  string  `json:",omitempty"`
+	Image []byte  `json:",omitempty"` // a PNG
+	Color int     `json:",omitempty"`
+	Width float64 `json:",omitempty"`
+	Dot   bool    `json:",omitempty"` // drawn by a round pen
+	Dash  []int   `json:",omitempty"`
+	X     int     `json:",omitempty"`
+	Y     int     `json:",omitempty"`
+	Size  int     `json:",omitempty"`
+	Turn  float64 `json:",omitempty"` // degrees
 }
 
-// parts are the key's entries and the plots.
+// parts returns the key's entries and the plots.
 func (d *drawing) parts() []part { return slices.Concat(append([][]part{d.Key}, d.Rows...)...) }
 
-// goesOn says whether what has a tag belongs to the group.
+// series returns the groups of which a page asks values, in the order in which it finds them.
+func (d *drawing) series() (out []group) {
+	for _, p := range d.parts() {
+		for _, g := range p.Groups {
+			if g.Name != "" && len(g.Marks) > 0 {
+				out = append(out, g)
+			}
+		}
+	}
+	return out
+}
+
+// goesOn says whether what is drawn under a tag continues the group.
 func (g *group) goesOn(t tag, inside bool) bool {
 	return g.Name == t.name && g.Say == t.say && g.Inside == inside && t.at == nil
 }
 
 // joins says whether the other is a path of the same look.
 func (m *mark) joins(o *mark) bool {
-	return m.Path != "" && o.Path != "" && m.Color == o.Color && m.Width == o.Width && m.Dot == o.Dot && len(m.Dash) == 0 && len(o.Dash) == 0
+	same := m.Color == o.Color && m.Width == o.Width && m.Dot == o.Dot
+	return !m.Path.IsZero() && same && len(m.Dash) == 0 && len(o.Dash) == 0
 }
 
 // drawing draws the figure at its size.
 func (f *Figure) drawing() *drawing {
 	width, height := f.size()
-	d := &drawing{Name: f.Name, Alt: f.Alt, Width: tenth(width), height: tenth(height)}
+	d := &drawing{Name: f.Name, Alt: f.Alt, Width: units(width), Height: units(height)}
 	f.Draw(draw.NewCanvas(newSheet(d, height), width, height))
-	if len(f.Data.Head) > 0 {
-		d.CSV = compressed(func(w io.Writer) { f.Data.writeCSV(w, 4) })
-	}
+	d.number(f.Data)
 	return d
 }
 
-// compressed is what a function writes, compressed by gzip.
-func compressed(write func(io.Writer)) []byte {
-	var b bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // which is a level
-	write(w)                                              // into memory
-	w.Close()
-	return b.Bytes()
-}
-
-// begin makes a part of a drawing of what is drawn next.
+// begin starts a part of a drawing: a plot in a row or, with p nil, an entry of the key. Canvases that
+// record no drawing ignore it.
 func (f *Figure) begin(tile draw.Canvas, label string, p *plot.Plot, box vg.Rectangle, row int) {
 	s := sheetOf(tile)
 	if s == nil {
 		return
 	}
-	of := &s.drawing.Key
-	if p != nil {
-		for len(s.drawing.Rows) <= row {
-			s.drawing.Rows = append(s.drawing.Rows, nil)
-		}
-		of = &s.drawing.Rows[row]
+	if p == nil {
+		s.drawing.Key = append(s.drawing.Key, part{Name: label})
+		s.begin(last(s.drawing.Key), box)
+		return
 	}
-	*of = append(*of, part{Name: label})
-	made := &(*of)[len(*of)-1]
-	s.in(made, box)
-	if p != nil {
-		made.Name = strings.Join(strings.Fields(p.Title.Text), " ")
-		made.Data = s.box(p.DataCanvas(tile).Rectangle) // which gives axes without data their ends
-		made.X, made.Y = axisOf(&p.X), axisOf(&p.Y)
+	for len(s.drawing.Rows) <= row {
+		s.drawing.Rows = append(s.drawing.Rows, nil)
 	}
-}
-
-func axisOf(a *plot.Axis) axis {
-	out := axis{Label: a.Label.Text, Min: a.Min, Max: a.Max}
-	if _, log := a.Scale.(plot.LogScale); log {
-		out.Kind = "log"
-	}
-	switch ticks := a.Tick.Marker.(type) {
-	case plot.ConstantTicks:
-		out.Kind = "names"
-		for _, t := range ticks {
-			if t.Label != "" {
-				out.Names = append(out.Names, tickName{t.Value, t.Label})
-			}
-		}
-	case PowerTicks:
-		out.Kind = "power"
-	}
-	return out
+	s.drawing.Rows[row] = append(s.drawing.Rows[row], part{Name: strings.Join(strings.Fields(p.Title.Text), " ")})
+	made := last(s.drawing.Rows[row])
+	s.begin(made, box)
+	made.Data = s.box(p.DataCanvas(tile).Rectangle) // which gives axes without data their ends
+	made.X, made.Y = axisOf(&p.X), axisOf(&p.Y)
 }

@@ -1,14 +1,10 @@
 package viz_test
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/base64"
 	"encoding/json"
 	"maps"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/parallelcl/parallelcl/internal/invented"
 	"github.com/parallelcl/parallelcl/viz"
@@ -45,10 +41,11 @@ func TestDrawings(t *testing.T) {
 	}
 }
 
-// TestForeignDrawings: what could be more than a drawing is refused, and names are texts.
+// TestForeignDrawings: nothing but a figure is read, and names are texts.
 func TestForeignDrawings(t *testing.T) {
-	good := `{"Drawings":[{"Name":"x","Alt":"\"><script>","Width":600,"Colors":[["#112233","#445566"]],
-		"Rows":[[{"Box":[0,0,9,9],"X":{"Label":"'\"><script>"},"Groups":[{"Name":"\"><script>","Say":"<script>","Marks":[{"Path":"M0 0L1 1"},{"Text":"<script>"}]}]}]]}]}`
+	good := `{"Drawings":[{"Name":"x","Alt":"\"><script>","Width":6000,"Colors":[["#112233","#445566"]],
+		"Rows":[[{"Box":[0,0,9,9],"X":{"Label":"'\"><script>"},"Groups":[
+			{"Name":"\"><script>","Say":"<script>","Marks":[{"Path":"M0 0l1 1"},{"Text":"<script>"}]}]}]]}]}`
 	f, err := viz.ReadFrames([]byte(good))
 	if err != nil {
 		t.Fatal(err)
@@ -56,59 +53,73 @@ func TestForeignDrawings(t *testing.T) {
 	if page := f.HTML(); strings.Contains(page, "<script") || !strings.Contains(page, "&lt;script&gt;") {
 		t.Error("a name is markup:", page)
 	}
-	for _, change := range [][2]string{
-		{"#112233", "red;} body{background:url(x)"}, {"#445566", `"><script>`}, {"M0 0L1 1", `M0 0"/><script>`}, {`"Name":"x"`, `"Name":"../x"`},
-		{`"Path":"M0 0L1 1"`, `"Image":"AAAA\"><script>"`}, {`"Path":"M0 0L1 1"`, `"Path":"M0 0","Color":7`}, {`"Width":600`, `"Width":1e300`},
-		{`{"Drawings":[`, `{"Start":3,"Drawings":[`}, {`{"Drawings":[`, `{"Labels":[],"Drawings":[`}, {`{"Drawings":[`, `{"Drawings":[null,`}, {good, `{}`}, {good, ``},
+	for name, c := range map[string]struct{ old, new string }{
+		"a colour that ends its style": {"#112233", "red;} body{background:url(x)"},
+		"a colour that is markup":      {"#445566", `"><script>`},
+		"a path that is markup":        {"M0 0l1 1", `M0 0\"/><script>`},
+		"a path of an earlier version": {"M0 0l1 1", `M0.5 0L1 1`},
+		"a path without its end":       {"M0 0l1 1", `M0 0l1`},
+		"a name that is a path":        {`"Name":"x"`, `"Name":"../x"`},
+		"a picture that is none":       {`"Path":"M0 0l1 1"`, `"Image":"AAAA\"><script>"`},
+		"a colour that there is not":   {`"Path":"M0 0l1 1"`, `"Path":"M0 0","Color":7`},
+		"a box with fractions":         {`[0,0,9,9]`, `[0,0,9.5,9]`},
+		"a width out of range":         {`"Width":6000`, `"Width":1e300`},
+		"a start without a frame":      {`{"Drawings":[`, `{"Start":3,"Drawings":[`},
+		"labels for no frame":          {`{"Drawings":[`, `{"Labels":[],"Drawings":[`},
+		"no drawing":                   {`{"Drawings":[`, `{"Drawings":[null,`},
+		"no drawings":                  {good, `{}`},
+		"nothing":                      {good, ``},
 	} {
-		bad := strings.Replace(good, change[0], change[1], 1)
-		if _, err := viz.ReadFrames([]byte(bad)); err == nil {
-			t.Errorf("%s was read", change[1])
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := viz.ReadFrames([]byte(strings.Replace(good, c.old, c.new, 1))); err == nil {
+				t.Error("it was read")
+			}
+		})
 	}
 }
 
-// TestForeignDataAreBounded: data that unpack to more than a page holds are refused, in one frame or in all, and fast.
+// TestForeignDataAreBounded: data that unpack to more than a page holds, or that its script cannot read, are refused.
 func TestForeignDataAreBounded(t *testing.T) {
-	frame := func(csv string) string {
-		var b bytes.Buffer
-		w := gzip.NewWriter(&b)
-		w.Write([]byte(csv))
-		w.Close()
-		return `{"Width":9,"CSV":"` + base64.StdEncoding.EncodeToString(b.Bytes()) + `"}`
+	frame := func(values string) string { return `{"Width":90,"Values":"` + viz.Pack([]byte(values)) + `"}` }
+	table := func(columns string) string { return frame(`{"data":[` + columns + `],"series":[]}`) }
+	series := func(columns string) string {
+		return `{"Width":90,"Rows":[[{"Groups":[{"Name":"a","Marks":[{"Path":"M0 0"}]}]}]],"Values":"` +
+			viz.Pack([]byte(`{"data":[],"series":[[`+columns+`]]}`)) + `"}`
 	}
-	series := func(at string) string { return `{"Width":9,"Rows":[[{"Groups":[{"Name":"a","At":[` + at + `]}]}]]}` }
-	third := frame("a,b\n" + strings.Repeat("x,1\n", 50_000))
-	begun := time.Now()
+	third := table(`["a",-2,"x"` + strings.Repeat(`,0`, 50_000) + `],["b",0` + strings.Repeat(`,1`, 50_001) + `]`)
+	numbers := func(n int) string { return `["",0` + strings.Repeat(`,1`, n) + `]` }
 	for name, c := range map[string]struct {
 		frames []string
 		want   bool
 	}{
-		"a third":           {[]string{third, third}, true},
-		"too many frames":   {[]string{third, third, third}, false},
-		"too many columns":  {[]string{frame(strings.Repeat("x,", 2000) + "x\n")}, false},
-		"just columns":      {[]string{frame(strings.Repeat("x,", 999) + "x\n")}, true},
-		"too many bytes":    {[]string{frame("a\n" + strings.Repeat("x", 3<<20))}, false},
-		"a cut number":      {[]string{frame("a\n" + strings.Repeat(" ", 2<<20-3) + "12")}, false},
-		"a long series":     {[]string{series("[1,2]" + strings.Repeat(",[1,2]", 600_000))}, false},
-		"one wide value":    {[]string{series("[1" + strings.Repeat(",1", 900) + "]" + strings.Repeat(",[]", 2000))}, false},
-		"no data":           {[]string{frame("")}, true},
-		"rows of two kinds": {[]string{frame("a,b\n1\n")}, false},
+		"two thirds":                {[]string{third, third}, true},
+		"too many frames":           {[]string{third, third, third}, false},
+		"too many columns":          {[]string{table(strings.Repeat(`["x",0],`, 2000) + `["x",0]`)}, false},
+		"just columns":              {[]string{table(strings.Repeat(`["x",0],`, 999) + `["x",0]`)}, true},
+		"too many bytes":            {[]string{table(`["a",-2,"` + strings.Repeat("x", 3<<20) + `"]`)}, false},
+		"bytes in two":              {[]string{table(`["` + strings.Repeat("x", 3<<19) + `",0]`), table(`["` + strings.Repeat("x", 3<<19) + `",0]`)}, false},
+		"a long series":             {[]string{series(numbers(600_000) + "," + numbers(600_000))}, false},
+		"a series":                  {[]string{series(numbers(3) + "," + numbers(3))}, true},
+		"a series without values":   {[]string{series("")}, true},
+		"a series of three":         {[]string{series(numbers(3) + "," + numbers(3) + "," + numbers(3))}, false},
+		"a series of texts":         {[]string{series(`["",-2,"x"],["",-2,"y"]`)}, false},
+		"a series with holes":       {[]string{series(`["",0,null],["",0,1]`)}, false},
+		"a series that nobody drew": {[]string{frame(`{"data":[],"series":[[]]}`)}, false},
+		"no data":                   {[]string{table("")}, true},
+		"no values":                 {[]string{`{"Width":90}`}, true},
+		"columns of two lengths":    {[]string{table(numbers(1) + "," + numbers(2))}, false},
+		"no JSON":                   {[]string{frame(`a,b`)}, false},
+		"not packed":                {[]string{`{"Width":90,"Values":"eA=="}`}, false},
 	} {
-		_, err := viz.ReadFrames([]byte(`{"Drawings":[` + strings.Join(c.frames, ",") + `]}`))
-		if (err == nil) != c.want {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	// What is read is shown in no time.
-	wide := strings.Repeat("x,", 999) + "x\n"
-	f, err := viz.ReadFrames([]byte(`{"Drawings":[` + frame(strings.Repeat(wide, 250)) + `]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.HTML()
-	if took := time.Since(begun); took > 20*time.Second {
-		t.Errorf("it took %v", took)
+		t.Run(name, func(t *testing.T) {
+			f, err := viz.ReadFrames([]byte(`{"Drawings":[` + strings.Join(c.frames, ",") + `]}`))
+			if (err == nil) != c.want {
+				t.Fatalf("the error is %v; want one: %t", err, !c.want)
+			}
+			if err == nil && strings.Contains(f.HTML(), "null") {
+				t.Error("its page has no list for a table")
+			}
+		})
 	}
 }
 

@@ -10,11 +10,8 @@ import (
 	"strings"
 )
 
-var (
-	aColor = regexp.MustCompile(`^#(?:[0-9a-f]{6}|[0-9a-f]{8})$`)
-	aPath  = regexp.MustCompile(`^[MLCQZlcq0-9. e-]*$`)
-	aName  = regexp.MustCompile(`^[a-z0-9-]{0,60}$`)
-)
+// MediaType is the media type of the JSON of [Frames] in the outputs of a notebook.
+const MediaType = "application/vnd.parallelcl.figure+json"
 
 // Frames are figures as they were drawn, for pages and notebooks. They stand below each other or,
 // if they have labels, a slider chooses one.
@@ -57,11 +54,11 @@ func ReadFrames(data []byte) (*Frames, error) {
 	n := len(f.Drawings)
 	fits := n > 0 && (f.Labels == nil || len(f.Labels) == n) && f.Start >= 0 && f.Start < n
 	if !fits || slices.ContainsFunc(f.Drawings, func(d *drawing) bool { return d == nil || !d.harmless() }) {
-		return nil, errors.New("viz: figure: its frames, labels, names, colours or paths are not those of a figure")
+		return nil, errors.New("viz: figure: its frames, labels, names or colours are not those of a figure")
 	}
 	left := allowance{bytes: 2 << 20, cells: MaxCells, columns: 1000}
 	for _, d := range f.Drawings {
-		if err := d.fits(&left); err != nil {
+		if err := d.read(&left); err != nil {
 			return nil, fmt.Errorf("viz: figure: %w", err)
 		}
 	}
@@ -83,24 +80,32 @@ func (f *Frames) HTML() string {
 		}
 		return b.String()
 	}
-	frames := struct {
+	var frames struct { // viz/report/script/frames.js reads it
 		Labels, HTML []string
-		Values       []json.RawMessage
-	}{Labels: f.Labels}
+		Values       []*numbers
+	}
+	frames.Labels = f.Labels
 	for _, d := range f.Drawings {
-		frames.HTML, frames.Values = append(frames.HTML, d.figure("")), append(frames.Values, d.values())
+		frames.HTML, frames.Values = append(frames.HTML, d.figure("")), append(frames.Values, &d.numbers)
 	}
 	shown := f.Drawings[f.Start].html()
-	frames.HTML[f.Start], frames.Values[f.Start] = "", []byte("null")
+	frames.HTML[f.Start], frames.Values[f.Start] = "", nil
 	all, _ := json.Marshal(frames) // of texts and finite numbers
 	label := html.EscapeString(f.Labels[f.Start])
-	return fmt.Sprintf(`<div class="pcl-frames" data-frames="%s"><p><input type="range" min="0" max="%d" value="%d" step="1" aria-label="frame" aria-valuetext="%s"> <output>%s</output></p><div>%s</div></div>`,
-		Pack(all), len(f.Labels)-1, f.Start, label, label, shown)
+	slider := fmt.Sprintf(`<p><input type="range" min="0" max="%d" value="%d" step="1" aria-label="frame" `+
+		`aria-valuetext="%s"> <output>%s</output></p>`, len(f.Labels)-1, f.Start, label, label)
+	return fmt.Sprintf(`<div class="pcl-frames" data-frames="%s">%s<div>%s</div></div>`, Pack(all), slider, shown)
 }
 
-// harmless says whether what stands in attributes is what a figure has there. Texts are escaped.
+var (
+	aColor = regexp.MustCompile(`^#(?:[0-9a-f]{6}|[0-9a-f]{8})$`)
+	aName  = regexp.MustCompile(`^[a-z0-9-]{0,60}$`)
+)
+
+// harmless says whether what stands in attributes is what a figure has there. Paths are checked while
+// they are read, and texts are escaped.
 func (d *drawing) harmless() bool {
-	if !aName.MatchString(d.Name) || !(d.Width > 0 && d.Width < 1e4) {
+	if !aName.MatchString(d.Name) || !(d.Width > 0 && d.Width < 1e5) {
 		return false
 	}
 	for _, c := range d.Colors {
@@ -110,9 +115,7 @@ func (d *drawing) harmless() bool {
 	}
 	for _, p := range d.parts() {
 		for _, g := range p.Groups {
-			if slices.ContainsFunc(g.Marks, func(m mark) bool {
-				return m.Color < 0 || m.Color >= max(1, len(d.Colors)) || !aPath.MatchString(m.Path)
-			}) {
+			if slices.ContainsFunc(g.Marks, func(m mark) bool { return m.Color < 0 || m.Color >= max(1, len(d.Colors)) }) {
 				return false
 			}
 		}

@@ -15,9 +15,9 @@ import (
 // core are the files that figures are made with, and plain.go has what depends on no type of the package. All other
 // files hold figures.
 var core = []string{
-	"bars.go", "colors.go", "compose.go", "curve.go", "dense.go", "doc.go", "dot.go", "drawing.go", "figure.go", "frames.go",
-	"labels.go", "markup.go", "matrix.go", "names.go", "outline.go", "packed.go", "pen.go", "plot.go", "plotter.go", "sheet.go",
-	"style.go", "table.go", "ticks.go", "titles.go",
+	"axis.go", "bars.go", "colors.go", "columns.go", "compose.go", "curve.go", "doc.go", "dot.go", "drawing.go", "figure.go",
+	"frames.go", "labels.go", "markup.go", "matrix.go", "names.go", "outline.go", "pen.go", "plot.go", "plotter.go",
+	"sheet.go", "style.go", "svgpath.go", "table.go", "ticks.go", "titles.go",
 }
 
 // hidden are the unexported names of some files: those of the package, and those of fields and methods.

@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
-	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -39,7 +38,7 @@ func streamsOf(records []results.Record, named ...string) (*streams, error) {
 	s.ids = sortedKeys(seen)
 	first, _ := slices.BinarySearch(s.ids, 1)
 	slices.Reverse(s.ids[:first])
-	s.several = first > 2 || first == 2 && !seen[rehearsal.PenaltyID]
+	s.several = first > 2 || first == 2 && !seen[results.PenaltyID]
 	for _, id := range s.ids {
 		s.tasks = max(s.tasks, id, s.taskOf(id))
 	}
@@ -48,7 +47,7 @@ func streamsOf(records []results.Record, named ...string) (*streams, error) {
 
 // taskOf is the task whose samples a row of the memory replays; 0 for rows that replay all.
 func (s *streams) taskOf(id int) int {
-	if id >= 0 || id == rehearsal.PenaltyID || slices.Contains(s.ids, 0) || !s.several {
+	if id >= 0 || id == results.PenaltyID || slices.Contains(s.ids, 0) || !s.several {
 		return 0
 	}
 	return -id
@@ -60,7 +59,7 @@ func (s *streams) name(id int) string {
 		return s.named[id-1]
 	case id > 0:
 		return fmt.Sprintf("task %d", id)
-	case id == rehearsal.PenaltyID:
+	case id == results.PenaltyID:
 		return "penalty"
 	case task > 0:
 		return fmt.Sprintf("memory of task %d", task)
@@ -101,7 +100,7 @@ func (s *streams) color(id int) Color {
 	switch task := max(id, s.taskOf(id)); {
 	case task > 0:
 		return TaskColor(task-1, s.tasks)
-	case id == rehearsal.PenaltyID:
+	case id == results.PenaltyID:
 		return Ink
 	}
 	return Muted
@@ -113,7 +112,7 @@ func (s *streams) style(id int) Style {
 	switch {
 	case id > 0:
 		return Style{Color: s.color(id), Width: 1.4}
-	case id == rehearsal.PenaltyID:
+	case id == results.PenaltyID:
 		dash = []vg.Length{6, 2, 1.5, 2}
 	case id < 0 && s.taskOf(id) == 0 && s.several:
 		dash = []vg.Length{1.5, 2}

@@ -2,6 +2,7 @@ package viz
 
 import (
 	"io"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/csvcell"
 )
@@ -16,17 +17,19 @@ type Table struct {
 // Add adds a row, which has a cell for each entry of the head.
 func (t *Table) Add(row ...any) { t.Rows = append(t.Rows, row) }
 
-// writeCSV writes the table, numbers with so many significant digits, of which no figure shows more than four, and nothing
-// where there is no value.
+// writeCSV writes the table as CSV, numbers with so many significant digits.
 func (t *Table) writeCSV(w io.Writer, digits int) error {
-	return csvcell.Write(w, func(yield func([]string) bool) {
-		yield(t.Head)
-		for _, row := range t.Rows {
-			line := make([]string, len(row))
-			for i, v := range row {
-				line[i] = csvcell.Text(v, digits)
-			}
-			yield(line)
+	return csvcell.Write(w, slices.Values(append([][]string{t.Head}, t.texts(digits)...)))
+}
+
+// texts returns the cells below the head as texts, empty where there is no value.
+func (t *Table) texts(digits int) [][]string {
+	out := make([][]string, len(t.Rows))
+	for i, row := range t.Rows {
+		out[i] = make([]string, len(row))
+		for k, v := range row {
+			out[i][k] = csvcell.Text(v, digits)
 		}
-	})
+	}
+	return out
 }

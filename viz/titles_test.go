@@ -72,18 +72,19 @@ func TestLongTitles(t *testing.T) {
 func titlesInside(t *testing.T, name string, f *Figure, panels int) {
 	t.Helper()
 	width, _ := f.size()
-	right := map[float64]vg.Length{} // by height, where the last text ends
+	right := map[int]vg.Length{} // by height, where the last text ends
 	ends := 0
 	for _, p := range f.drawing().parts() {
 		for _, g := range p.Groups {
 			for _, m := range g.Marks {
-				if m.Text == "" || m.Size != 10 || m.Turn != 0 {
+				if m.Text == "" || m.Size != 100 || m.Turn != 0 {
 					continue
 				}
-				from := vg.Length(m.X)
+				from := vg.Length(m.X) / 10
 				to := from + f.Rows[0][0].Title.TextStyle.Width(m.Text)
 				if from < right[m.Y] || to > width {
-					t.Errorf("%s: %q is from %.0f to %.0f of %.0f points, and the text before it ends at %.0f", name, m.Text, from, to, width, right[m.Y])
+					t.Errorf("%s: %q is from %.0f to %.0f of %.0f points, and the text before it ends at %.0f",
+						name, m.Text, from, to, width, right[m.Y])
 				}
 				right[m.Y] = to
 				if strings.HasSuffix(m.Text, "-incremental") {

@@ -220,11 +220,3 @@ func TestGroups(t *testing.T) {
 		}
 	}
 }
-
-// TestRowsOfOtherNames: numbers follow those of the same names, which no line break within one makes the same.
-func TestRowsOfOtherNames(t *testing.T) {
-	rows := [][]string{{"a", "b", "n"}, {"x\ny", "z", "5"}, {"x", "y\nz", "7"}, {"x\ny", "z", "8"}}
-	if got, want := string(packedRows(rows)), `[["a",-2,"x\ny","x","x\ny"],["b",-2,"z","y\nz","z"],["n",0,5,7,3]]`; got != want {
-		t.Errorf("packed as %s, want %s", got, want)
-	}
-}

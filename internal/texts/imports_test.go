@@ -61,7 +61,7 @@ var mayImport = map[string]string{
 	"grids":                        "",
 	"pcl/results/findings":         "grids pcl/results/rows pcl/stats",
 	"pcl/grid":                     "datasets grids pcl/backend pcl/experiment pcl/method pcl/params pcl/results pcl/results/rows pcl/scenario",
-	"viz":                          "emgd pcl/rehearsal pcl/results pcl/scenario pcl/stats toy",
+	"viz":                          "emgd pcl/results pcl/scenario pcl/stats toy",
 	"viz/nb":                       "pcl pcl/data pcl/experiment pcl/results viz",
 	"viz/report":                   "pcl/method pcl/results pcl/results/findings pcl/results/rows pcl/results/versus pcl/stats toy viz",
 	"viz/tsne":                     "",

@@ -8,6 +8,10 @@ import (
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
+// PenaltyID is the id, in records, of the row of a penalty (a part of a rehearsal that adds its own
+// gradient).
+const PenaltyID = -1 << 30
+
 // Record is one step, as `--record` writes it: one JSON object a line.
 type Record struct {
 	Step   int       `json:"step"`

@@ -206,7 +206,7 @@ func framesOf(t *testing.T, d *protocol.DisplayData, n int) *viz.Frames {
 	t.Helper()
 	data, _ := d.Data[viz.MediaType].(string)
 	f, err := viz.ReadFrames([]byte(data))
-	if err != nil || len(f.Drawings) != n || f.Drawings[0].Name != "toy-paths" || len(f.Drawings[0].CSV) == 0 {
+	if err != nil || len(f.Drawings) != n || f.Drawings[0].Name != "toy-paths" || f.Drawings[0].Values == "" {
 		t.Fatalf("%d frames, %v", n, err)
 	}
 	return f

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/download"
@@ -17,19 +18,34 @@ import (
 	"github.com/parallelcl/parallelcl/viz"
 )
 
-//go:embed *.gohtml page.js page.css
+//go:embed *.gohtml page.css script
 var templateFiles embed.FS
 
-// loader is the script that pages begin with: it unpacks page.js and its style, or says that a browser of before 2023 cannot.
+// scripts are the files of the page's script, each of which may use what stands in those before.
+var scripts = strings.Fields(`basics scheme view save tables frames light values path axes zoom plot key
+	svgfile figure scrolling`)
+
+// loader is the script that pages begin with: it unpacks the script and its style. In a browser of before
+// 2023 it says that it cannot.
 var loader, script = func() (loader, script string) {
-	source, _ := templateFiles.ReadFile("page.js") // which is there
+	var source strings.Builder
+	for _, name := range scripts {
+		text, _ := templateFiles.ReadFile("script/" + name + ".js") // which is there
+		source.Write(text)
+	}
 	style, _ := templateFiles.ReadFile("page.css")
-	script = regexp.MustCompile(`(?m)^(?: *//.*\n| +)`).ReplaceAllString(string(source), "") + // without comments and indentation
+	commentsAndIndentation := regexp.MustCompile(`(?m)^(?: *//.*\n| +|\n)`)
+	script = commentsAndIndentation.ReplaceAllString(source.String(), "") +
 		fmt.Sprintf("document.head.append(make(\"style\", { textContent: %q }));\n", style)
-	return `const unpack = text => new Response(new Blob([Uint8Array.from(atob(text), c => c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream("deflate-raw")));
-const put = (at, tag, properties) => document.querySelector(at).append(Object.assign(document.createElement(tag), properties));
-Promise.resolve().then(() => unpack("` + viz.Pack([]byte(script)) + `").text()).then(textContent => put("body", "script", { textContent }), () => put("header", "p", { className: "note", textContent: "This browser is too old for the page’s tools: figures, sliders and tables stand still." }));`, script
+	return fmt.Sprintf(loaderText, viz.Pack([]byte(script))), script
 }()
+
+const loaderText = `const unpack = text => new Response(new Blob([Uint8Array.from(atob(text), c => c.charCodeAt(0))]).stream()` +
+	`.pipeThrough(new DecompressionStream("deflate-raw")));
+const put = (at, tag, properties) => document.querySelector(at).append(Object.assign(document.createElement(tag), properties));
+Promise.resolve().then(() => unpack("%s").text()).then(textContent => put("body", "script", { textContent }), ` +
+	`() => put("header", "p", { className: "note", textContent: ` +
+	`"This browser is too old for the page’s tools: figures, sliders and tables stand still." }));`
 
 // Their policy tells a browser to run no other script, to load nothing, to send nothing and not even
 // to look up the addresses of links. What a page must not have in it at all, since no policy keeps it from going elsewhere,

@@ -108,7 +108,7 @@ func TestWhatCannotBeShownIsNamed(t *testing.T) {
 		"not one":      {picture("bm90IGEgcG5n"), "<em>[picture data:image/png: "},
 		"script":       {htmlCell(`<p>a</p><script>x</script>`), "&lt;script&gt;, was left out"},
 		"widget":       {outputCell(map[string]any{"output_type": "display_data", "data": map[string]any{"application/vnd.jupyter.widget-view+json": map[string]any{}}}), "needs a running notebook"},
-		"figure":       {outputCell(map[string]any{"output_type": "display_data", "data": map[string]any{viz.MediaType: `{"Drawings":[{"Width":9,"CSV":"eA=="}]}`, "text/plain": "KEPT"}}), "KEPT"},
+		"figure":       {outputCell(map[string]any{"output_type": "display_data", "data": map[string]any{viz.MediaType: `{"Drawings":[{"Width":9,"Values":"eA=="}]}`, "text/plain": "KEPT"}}), "KEPT"},
 		"unknown cell": {map[string]any{"cell_type": "sql", "source": "SELECT <1>"}, "SELECT &lt;1&gt;"},
 		"raw LaTeX":    {map[string]any{"cell_type": "raw", "source": "\\x", "metadata": map[string]any{"format": "text/latex"}}, "<pre>\\x</pre>"},
 		"shape":        {map[string]any{"cell_type": "markdown", "source": "KEPT", "metadata": "text", "attachments": []any{1}}, "KEPT"},

@@ -74,15 +74,12 @@ func scalars(r *results.Run, records []results.Record) map[int][]scalar {
 	return out
 }
 
-// penaltyRow is the id of a penalty's row, rehearsal.PenaltyID.
-const penaltyRow = -1 << 30
-
 // row is what a row of the gradients belongs to.
 func row(id int) string {
 	switch {
 	case id == 0:
 		return "memory"
-	case id == penaltyRow:
+	case id == results.PenaltyID:
 		return "penalty"
 	case id < 0:
 		return fmt.Sprintf("memory_%d", -id)

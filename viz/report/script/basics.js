@@ -1,0 +1,16 @@
+"use strict";
+// Short forms that the other files use.
+const all = (query, at = document) => [...at.querySelectorAll(query)];
+const make = (tag, properties, ...children) => {
+  const e = Object.assign(document.createElement(tag), properties);
+  e.append(...children);
+  return e;
+};
+const drawn = (tag, attributes, parent) => {
+  const e = document.createElementNS(parent.namespaceURI, tag);
+  for (const name in attributes) e.setAttribute(name, attributes[name]);
+  return parent.appendChild(e);
+};
+
+// digits writes a number with at most four digits.
+const digits = x => String(+x.toPrecision(4)).replace("-", "−").replace(/e\+?/, "·10^");
