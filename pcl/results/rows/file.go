@@ -43,7 +43,7 @@ func each[T any](all []T, text func(T) string) []string {
 
 func (r *Row) varied() []string { return each(r.Vary, func(s Setting) string { return s.Name }) }
 
-// parse reads what [Write] wrote. Columns with names that it does not know are what the grid varies.
+// parse reads what [Write] wrote, or package tables of runs. Columns with names that it does not know are what the grid varies.
 func parse(in io.Reader) (out []*Row, err error) {
 	lines, err := csvcell.ReadAll(in)
 	if err != nil {
@@ -51,6 +51,9 @@ func parse(in io.Reader) (out []*Row, err error) {
 	}
 	if len(lines) == 0 {
 		return nil, errors.New("it has no line of names")
+	}
+	if slices.Contains(lines[0], "a_percent") {
+		return ofRuns(lines)
 	}
 	head, err := header(lines[0])
 	if err != nil {
