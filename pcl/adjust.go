@@ -13,27 +13,27 @@ const excluded = -1e4
 // adjustments returns τ times the logarithm of each output's share of the samples of a step. Each task that takes part
 // has the same part of them, which its classes share equally, and so has the memory, with each class as often as it is
 // replayed.
-func (l *Learner) adjustments(tau float64) []float32 {
-	share := make([]float64, l.options.Model.Outputs())
-	for _, t := range l.tasks.present() {
-		if !t.ready { // its stream has ended without another batch
+func (t targets) adjustments(tau float64) []float32 {
+	share := make([]float64, t.options.Model.Outputs())
+	for _, a := range t.tasks.running.present() {
+		if !a.ready { // its stream has ended without another batch
 			continue
 		}
-		for _, c := range t.Classes {
-			if o, err := l.roll.output(t.id, c); err == nil {
-				share[o] += 1 / float64(len(t.Classes))
+		for _, c := range a.Classes {
+			if o, err := t.tasks.registry.output(a.id, c); err == nil {
+				share[o] += 1 / float64(len(a.Classes))
 			}
 		}
 	}
-	l.addStored(share, l.sharesOfMemory())
+	t.addStored(share, t.sharesOfMemory())
 	return logarithms(tau, share)
 }
 
 // adjustmentsDetached is the same for a network that is trained on the memory alone, on each sample equally often. They do not
 // depend on which tasks took part in the last step, which a learner that was loaded does not know.
-func (l *Learner) adjustmentsDetached(tau float64) []float32 {
-	share := make([]float64, l.options.Model.Outputs())
-	l.addStored(share, func(int) float64 { return 1 / float64(l.memory.Len()) })
+func (t targets) adjustmentsDetached(tau float64) []float32 {
+	share := make([]float64, t.options.Model.Outputs())
+	t.addStored(share, func(int) float64 { return 1 / float64(t.memory.Len()) })
 	return logarithms(tau, share)
 }
 
@@ -45,10 +45,10 @@ func adjust(b *device.Batch, by []float32) {
 }
 
 // addStored adds how often each stored sample is replayed to the share of its output.
-func (l *Learner) addStored(share []float64, often func(i int) float64) {
-	for i := range l.memory.Len() {
-		it := l.memory.Item(i)
-		if o, err := l.roll.output(it.Task, it.Class); err == nil {
+func (t targets) addStored(share []float64, often func(i int) float64) {
+	for i := range t.memory.Len() {
+		it := t.memory.Item(i)
+		if o, err := t.tasks.registry.output(it.Task, it.Class); err == nil {
 			share[o] += often(i)
 		}
 	}
@@ -70,11 +70,11 @@ func logarithms(tau float64, share []float64) []float32 {
 }
 
 // sharesOfMemory returns how often a stored sample is replayed, where 1 is as often as all of a task's samples are seen.
-func (l *Learner) sharesOfMemory() func(i int) float64 {
-	if r := l.method.Replayer; r != nil {
-		if shares := r.Shares(l.memory, l.tasks.ids(), l.options.Batch); shares != nil {
+func (t targets) sharesOfMemory() func(i int) float64 {
+	if r := t.method.Replayer; r != nil {
+		if shares := r.Shares(t.memory, t.tasks.running.ids(), t.options.Batch); shares != nil {
 			return func(i int) float64 { return shares[i] }
 		}
 	}
-	return func(int) float64 { return 1 / float64(l.memory.Len()) }
+	return func(int) float64 { return 1 / float64(t.memory.Len()) }
 }

@@ -23,8 +23,8 @@ func TestAdjustedLoss(t *testing.T) {
 	share := []float64{1. / 2, 1. / 2, 1. / 2, 1./2 + 1./3, 1. / 3, 1. / 3}
 	loss := func(row int) (mean float64) {
 		batch := runningTask(l, row+1).current
-		must.Do(t, l.aim(batch, rehearsal.Loss{}))
-		logits, _, err := l.programs.Describe(l.at(l.network.theta), batch, rehearsal.Loss{})
+		must.Do(t, l.targets().set(batch, rehearsal.Loss{}))
+		logits, _, err := l.network.programs.Describe(l.network.now(), batch, rehearsal.Loss{})
 		must.Do(t, err)
 		for i := range batch.N {
 			sum := 0.0
@@ -51,16 +51,16 @@ func TestAbsentClasses(t *testing.T) {
 	l := trained(t, b, newMethod(t, "avggrad+las", nil), Options{Increment: "class"})
 	must.Do(t, l.Detach(2, false))
 	attach(t, l, blobTask(t, pcltest.Blobs(6, 24, 5), 3, 4, 5))
-	got := l.adjustments(1)
+	got := l.targets().adjustments(1)
 	for o, want := range []float64{math.Log(.5), math.Log(.5), excluded, excluded, math.Log(.5), math.Log(.5)} {
 		if math.Abs(float64(got[o])-want) > 1e-5 {
 			t.Errorf("output %d is adjusted by %g, want %g", o, got[o], want)
 		}
 	}
-	if got := l.adjustments(0.01); got[2] != excluded || got[3] != excluded {
+	if got := l.targets().adjustments(0.01); got[2] != excluded || got[3] != excluded {
 		t.Errorf("with a small τ, classes without samples are adjusted by %v", got[2:4])
 	}
-	if got := l.adjustments(0); slices.ContainsFunc(got, func(x float32) bool { return x != 0 }) {
+	if got := l.targets().adjustments(0); slices.ContainsFunc(got, func(x float32) bool { return x != 0 }) {
 		t.Errorf("with τ = 0, outputs are adjusted by %v", got)
 	}
 	must.Get(l.Step())(t)
@@ -96,7 +96,7 @@ func TestAdjustedToWhatIsReplayed(t *testing.T) {
 		for _, it := range l.memory.Samples() {
 			stored[it.Class]++
 		}
-		for o, x := range l.adjustments(1) {
+		for o, x := range l.targets().adjustments(1) {
 			want := c.share(stored, o)
 			if o >= 4 && c.budget.Budget > 0 {
 				want += .5
@@ -161,7 +161,7 @@ func TestAdjustedApart(t *testing.T) {
 	for _, it := range saved.memory.Samples() {
 		stored[it.Class] += 1 / total
 	}
-	for o, x := range saved.adjustmentsDetached(1)[:4] {
+	for o, x := range saved.targets().adjustmentsDetached(1)[:4] {
 		if math.Abs(float64(x)-math.Log(stored[o])) > 1e-5 {
 			t.Errorf("output %d is adjusted by %g, and has the share %g of what is stored", o, x, stored[o])
 		}

@@ -3,13 +3,10 @@ package pcl
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sync/atomic"
 
-	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
@@ -25,11 +22,11 @@ func (l *Learner) AttachContext(ctx context.Context, t Task) (id int, err error)
 	t.require()
 	return callFor(ctx, l, "attach", func() (int, error) {
 		t.Classes, t.ClassNames = slices.Clone(t.Classes), slices.Clone(t.ClassNames)
-		a := &attached{Task: t, id: l.roll.last() + 1, samples: new(atomic.Int64)}
+		a := &attached{Task: t, id: l.tasks.registry.last() + 1, samples: new(atomic.Int64)}
 		if err := a.begin(func() error { return l.beginNew(a) }); err != nil {
 			return 0, err
 		}
-		l.arrived(a)
+		l.started(a)
 		return a.id, nil
 	})
 }
@@ -41,26 +38,17 @@ func (t Task) require() {
 	}
 }
 
-// arrived is called when a task has begun.
-func (l *Learner) arrived(t *attached) {
-	l.tasks = l.tasks.with(t)
+// started is called when a task has begun.
+func (l *Learner) started(t *attached) {
+	l.tasks.start(t)
 	l.changed()
 }
 
 // changed is called when a task has come or gone.
 func (l *Learner) changed() {
 	l.version++
-	l.prepared = 0
-	l.bell.ring()
-}
-
-// listen has a task's stream ring the bell.
-func (l *Learner) listen(t *attached) (err error) {
-	defer recovered(&err, "the stream panicked")
-	if s, ok := t.Stream.(data.Notifier); ok {
-		t.silence = s.Notify(l.bell.ring)
-	}
-	return nil
+	l.prediction.outdate()
+	l.ready.notify()
 }
 
 // Reattach restarts an ended task with a new stream: it keeps its outputs, and its samples stay in the memory. When it ends
@@ -70,12 +58,12 @@ func (l *Learner) listen(t *attached) (err error) {
 func (l *Learner) Reattach(id int, t Task) error {
 	t.require()
 	return l.call(context.Background(), "reattach", func() error {
-		old, err := l.roll.get(id)
+		old, err := l.tasks.registry.get(id)
 		if err != nil {
 			return err
 		}
 		name := label(id, old.Name)
-		if l.tasks.get(id) != nil {
+		if l.tasks.running.get(id) != nil {
 			return fmt.Errorf("%s has not ended", name)
 		}
 		if t.Classes != nil && !slices.Equal(t.Classes, old.Classes) {
@@ -86,23 +74,16 @@ func (l *Learner) Reattach(id int, t Task) error {
 		if a.Stream = t.Stream; t.Test != nil {
 			a.Test = t.Test
 		}
-		if err := a.begin(func() error { return l.openAgain(a) }); err != nil {
+		if err := a.begin(func() error { return l.beginAgain(a) }); err != nil {
 			return err
 		}
 		if t.Test != nil {
-			l.roll.test(id, t.Test)
+			l.tasks.registry.test(id, t.Test)
 		}
-		l.count(id, -1)
-		l.arrived(a)
+		l.tasks.countEnded(id, -1)
+		l.started(a)
 		return nil
 	})
-}
-
-func (l *Learner) openAgain(t *attached) error {
-	if err := l.fitsMethod(t.id, l.roll.head(t.id)); err != nil { // a task of another network may not fit
-		return err
-	}
-	return l.open(t)
 }
 
 // begin does what a task needs to begin. If it fails, nothing of the task is left.
@@ -114,14 +95,17 @@ func (t *attached) begin(open func() error) error {
 	return nil
 }
 
-// beginNew opens a new task and gives it its outputs. The classifier grows before the first batch is fetched, which cannot be
-// given back; outputs that no task has do no harm if the stream then fails.
+// beginNew opens a new task and gives it its outputs. The classifier grows before the first batch is
+// fetched, which cannot be given back; outputs that no task has do no harm if the stream then fails.
 func (l *Learner) beginNew(t *attached) error {
-	head, err := l.roll.next(t.Classes)
+	registry := &l.tasks.registry
+	head, err := registry.next(t.Classes)
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(l.fitsLoss(t.Classes, head), t.checkNames(l.roll.names), l.fitsMethod(t.id, head)); err != nil {
+	if err := cmp.Or(
+		l.options.fitsLoss(t.Classes, head), t.checkNames(registry.names), fitsMethod(l.method, t.id, head),
+	); err != nil {
 		return err
 	}
 	if err := l.growFor(head); err != nil {
@@ -130,26 +114,21 @@ func (l *Learner) beginNew(t *attached) error {
 	if err := l.open(t); err != nil {
 		return err
 	}
-	l.roll.add(t.Task, head, t.samples)
+	registry.add(t.Task, head, t.samples)
 	return nil
 }
 
-// open fetches a task's first batch, if there is one yet, and has the stream say when there are more.
+// beginAgain opens a task that has ended. One that came with another network may not fit the method.
+func (l *Learner) beginAgain(t *attached) error {
+	if err := fitsMethod(l.method, t.id, l.tasks.registry.head(t.id)); err != nil {
+		return err
+	}
+	return l.open(t)
+}
+
 func (l *Learner) open(t *attached) error {
-	if err := l.prepareBatches(t); err != nil {
-		return err
-	}
-	switch err := t.fetch(t.current); err {
-	case nil:
-		t.ready = true
-	case data.ErrNotReady:
-	case io.EOF:
-		return errors.New("its stream is empty")
-	default:
-		return err
-	}
-	t.reservoir = memory.NewReservoir(t.id, l.pool(t.Classes), l.options.Seed)
-	return l.listen(t)
+	wanted := candidates(l.method, l.memory.Quota(t.Classes))
+	return t.open(l.network.programs.Lane(t.id), memory.NewReservoir(t.id, wanted, l.options.Seed), l.ready.notify)
 }
 
 // Detach ends a task before its stream has ended, for example because the stream keeps failing or is no longer
@@ -164,15 +143,15 @@ func (l *Learner) Detach(id int, keep bool) error {
 // DetachContext is [Learner.Detach], but gives up, and returns the error of ctx, when ctx ends before its turn.
 func (l *Learner) DetachContext(ctx context.Context, id int, keep bool) error {
 	return l.call(ctx, "detach", func() error {
-		known, err := l.roll.get(id)
+		known, err := l.tasks.registry.get(id)
 		if err != nil {
 			return err
 		}
-		t := l.tasks.get(id)
+		t := l.tasks.running.get(id)
 		if t == nil {
 			return fmt.Errorf("%s has ended already", label(id, known.Name))
 		}
-		if err := l.wholly(l.byMethod(), func() error { return l.retire(t, keep) }); err != nil {
+		if err := l.turns.attempt(byMethod(l.method), func() error { return retire(l.context(), t, keep) }); err != nil {
 			return err
 		}
 		l.changed()
@@ -180,88 +159,10 @@ func (l *Learner) DetachContext(ctx context.Context, id int, keep bool) error {
 	})
 }
 
-// prepareBatches gives a task room for the batch that it trains on and the next one.
-func (l *Learner) prepareBatches(t *attached) error {
-	var err error
-	if t.current, err = l.programs.Lane(t.id).NewBatch(); err != nil {
-		return err
-	}
-	t.spare, err = l.programs.Lane(t.id).NewBatch()
-	return err
-}
-
-// pool returns how many samples of each class are collected while a task of these classes runs, as candidates
-// for the memory. It is 0 if the method fills the memory itself, unless it wants samples for something else.
-func (l *Learner) pool(classes []int) int {
-	wanted := 0
-	if c := l.method.Penalty; c != nil {
-		wanted = c.Samples()
-	}
-	if l.method.Storer != nil {
-		return wanted
-	}
-	quota := l.memory.Quota(classes)
-	if c := l.method.Curator; c != nil && quota > 0 {
-		quota = c.Pool(quota)
-	}
-	return max(quota, wanted)
-}
-
-// retire ends a task. If keep is true, the samples in its reservoir enter the memory.
-func (l *Learner) retire(t *attached, keep bool) error {
-	l.tasks = slices.DeleteFunc(slices.Clone(l.tasks), func(other *attached) bool { return other == t })
-	l.count(t.id, 1)
-	if keep {
-		if err := l.remember(t); err != nil {
-			return err
-		}
-	}
-	t.free()
-	if s := l.method.Stateful; s != nil {
-		s.End(t.id)
-	}
-	return nil
-}
-
-// count adds to the number of ended tasks that have the outputs of a task.
-func (l *Learner) count(id, change int) {
-	for _, o := range l.roll.outputs(id) {
-		l.over[o] += change
-	}
-}
-
-// remember puts the samples of a task that has ended into the memory. A method that curates the memory decides
-// which ones, and it may learn more from them.
-func (l *Learner) remember(t *attached) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("%s: %w", label(t.id, t.Name), err)
-		}
-	}()
-	candidates := t.reservoir.Items()
-	if l.method.Storer != nil {
-		candidates = nil // the memory is filled already
-	}
-	if c := l.method.Curator; c != nil {
-		if err := c.Curate(methodContext{l: l}, t.id, candidates); err != nil {
-			return err
-		}
-	} else {
-		l.memory.Add(candidates)
-	}
-	if p := l.method.Penalty; p != nil {
-		// The reservoir may have more samples of each class than it asks for, for the memory.
-		if err := p.Consolidate(methodContext{l: l}, t.id, t.reservoir.Draw(p.Samples())); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // fitsMethod returns an error if the method could not be trained on a task with these outputs, or on its samples in the memory.
-func (l *Learner) fitsMethod(task int, h head) error {
+func fitsMethod(m *method.Started, task int, h head) error {
 	for _, id := range []int{task, method.MemoryID} {
-		loss := lossOf(l.method, id)
+		loss := lossOf(m, id)
 		if h.contiguous() || !loss.Own && loss.TaskMargin == 0 {
 			continue
 		}
@@ -269,14 +170,14 @@ func (l *Learner) fitsMethod(task int, h head) error {
 		if loss.Own {
 			does, instead = "lets only the classes of a row's own task compete", "use it for tasks that have no class in common, or leave it out"
 		}
-		return fmt.Errorf("%s %s, but its outputs lie among those of others, since they share classes: %s", l.byMethod(), does, instead)
+		return fmt.Errorf("%s %s, but its outputs lie among those of others, since they share classes: %s", byMethod(m), does, instead)
 	}
 	return nil
 }
 
 // fitsLoss returns an error if a new task with these classes does not have one output for each target value.
-func (l *Learner) fitsLoss(classes []int, h head) error {
-	loss := l.options.compared()
+func (o *Options) fitsLoss(classes []int, h head) error {
+	loss := o.compared()
 	switch {
 	case loss == nil:
 		return nil

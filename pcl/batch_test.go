@@ -41,7 +41,7 @@ func trainedOn(t *testing.T, b *backend.Backend, o Options, copies bool) (theta 
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		if at, runs := l.tasks.place(1); runs && (l.tasks[at].current.Ahead != nil) != copies {
+		if task := l.tasks.running.get(1); task != nil && (task.current.Ahead != nil) != copies {
 			t.Fatalf("step %d: sent ahead: %v", step, !copies)
 		}
 	}

@@ -1,24 +1,20 @@
 package pcl
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
-	"sync/atomic"
 
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/internal/regular"
+	"github.com/parallelcl/parallelcl/internal/seed"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/internal/program"
-	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
@@ -139,7 +135,8 @@ func (s State) Save(path string) error {
 // snapshot returns the whole state of the learner.
 func (l *Learner) snapshot() (State, error) {
 	s := learnerState{
-		Method: l.method.Info.Name, Made: l.options.madeWith(l.options.Model), Step: l.steps, Update: l.network.updates, Last: l.roll.last(),
+		Method: l.method.Info.Name, Made: l.options.madeWith(l.options.Model), Step: l.steps,
+		Update: l.network.updates, Last: l.tasks.registry.last(),
 	}
 	var arrays map[string][]float32
 	s.Memory, arrays = l.memory.State()
@@ -147,49 +144,68 @@ func (l *Learner) snapshot() (State, error) {
 		s.Outputs = l.options.Model.Outputs()
 	}
 	var err error
-	if s.Rand, s.Rule, err = l.rule(); err != nil {
+	if s.Rand, s.Rule, err = methodState(l.method, l.rng); err != nil {
 		return State{}, err
 	}
-	if l.network.statistics != nil {
-		arrays["statistics"] = slices.Clone(l.network.statistics)
+	if err := l.network.snapshot(arrays); err != nil {
+		return State{}, err
 	}
-	vectors := map[string]compute.Buffer{"theta": l.network.theta}
-	if l.others.remembered != nil {
-		vectors["remembered"], s.Remembered = l.others.remembered, l.others.over.ids(l.roll)
+	if x := &l.network.auxiliary; x.remembered != nil {
+		s.Remembered = x.ended.ids(l.tasks.registry)
 	}
-	for i, name := range l.options.Optimizer.State() {
-		vectors[name] = l.network.state[i]
-	}
-	for name, b := range vectors {
-		values, err := program.Read[float32](b, l.total())
-		if err != nil {
-			return State{}, err
-		}
-		arrays[name] = slices.Clone(values)
-	}
-	for _, info := range l.roll.infos(l.tasks) {
-		state := taskState{TaskInfo: info}
-		if t := l.tasks.get(info.ID); t != nil {
-			if err := t.snapshot(&state, arrays); err != nil {
-				return State{}, err
-			}
-		}
-		s.Tasks = append(s.Tasks, state)
+	if s.Tasks, err = l.tasks.snapshot(arrays); err != nil {
+		return State{}, err
 	}
 	text, err := json.Marshal(s)
 	return State{text, arrays}, err
 }
 
-// rule returns the state of the method's random draws, and what it remembers; nil if it remembers nothing.
-func (l *Learner) rule() (draws []byte, state json.RawMessage, err error) {
+// snapshot adds the network's arrays.
+func (n *network) snapshot(arrays map[string][]float32) error {
+	if n.statistics != nil {
+		arrays["statistics"] = slices.Clone(n.statistics)
+	}
+	vectors := map[string]compute.Buffer{"theta": n.theta}
+	if b := n.auxiliary.remembered; b != nil {
+		vectors["remembered"] = b
+	}
+	for i, name := range n.options.Optimizer.State() {
+		vectors[name] = n.state[i]
+	}
+	for name, b := range vectors {
+		values, err := n.read(b)
+		if err != nil {
+			return err
+		}
+		arrays[name] = slices.Clone(values)
+	}
+	return nil
+}
+
+// snapshot returns the state of all tasks, and adds the arrays of those that run.
+func (t *tasks) snapshot(arrays map[string][]float32) (states []taskState, err error) {
+	for _, info := range t.registry.infos(t.running) {
+		state := taskState{TaskInfo: info}
+		if a := t.running.get(info.ID); a != nil {
+			if err := a.snapshot(&state, arrays); err != nil {
+				return nil, err
+			}
+		}
+		states = append(states, state)
+	}
+	return states, nil
+}
+
+// methodState returns the state of the method's random draws, and what it remembers; nil if it remembers nothing.
+func methodState(started *method.Started, rng *seed.Source) (draws []byte, state json.RawMessage, err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("%s: %w", l.byMethod(), err)
+			err = fmt.Errorf("%s: %w", byMethod(started), err)
 		}
 	}()
 	defer recovered(&err, "it panicked")
-	draws, _ = l.rng.MarshalBinary() // of two numbers there is no error
-	if m := l.method.Stateful; m != nil {
+	draws, _ = rng.MarshalBinary() // of two numbers there is no error
+	if m := started.Stateful; m != nil {
 		if state, err = m.MarshalState(); err != nil {
 			return nil, nil, err
 		}
@@ -200,18 +216,18 @@ func (l *Learner) rule() (draws []byte, state json.RawMessage, err error) {
 	return draws, state, nil
 }
 
-// setRule sets what rule returns.
-func (l *Learner) setRule(draws []byte, state json.RawMessage) (err error) {
+// setMethodState sets what methodState returned.
+func setMethodState(started *method.Started, rng *seed.Source, draws []byte, state json.RawMessage) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("%s: %w", l.byMethod(), err)
+			err = fmt.Errorf("%s: %w", byMethod(started), err)
 		}
 	}()
 	defer recovered(&err, "it panicked")
-	if err := l.rng.UnmarshalBinary(draws); err != nil {
+	if err := rng.UnmarshalBinary(draws); err != nil {
 		return err
 	}
-	if m := l.method.Stateful; m != nil {
+	if m := started.Stateful; m != nil {
 		if err := m.UnmarshalState(state); err != nil {
 			return err
 		}
@@ -252,270 +268,4 @@ func (t *attached) snapshot(s *taskState, arrays map[string][]float32) (err erro
 
 func stateOf(b *device.Batch) (s batchState, pixels []float32) {
 	return batchState{slices.Clone(b.Class[:b.N]), b.Repeat}, slices.Clone(b.X[:b.N*len(b.X)/len(b.Class)])
-}
-
-// Load restores what [Learner.Save] wrote, so that training continues as if it had never stopped. The learner must
-// have been made with the same Options; parameters of the method are compared only where its state depends on them. The
-// learning rate, the batch size, the budget of the memory, editing, augmentation and the seed may differ, and the new ones
-// apply. Batches already fetched from running streams must fit into the new batch size. A smaller budget thins out the
-// memory at once; a task that was running adds no more samples than the old budget allowed.
-//
-// Load calls attach with the id of each task that had arrived ([State.Tasks] lists them), and sets the position of the
-// stream of the task that attach returns. A [data.PushStream] must be new: one that still holds samples of the checkpoint would
-// deliver them twice. For an ended task attach may return the zero Task, which cannot be evaluated; if all have ended,
-// attach may be nil.
-//
-// A file that is damaged or belongs to a different learner is refused, and nothing changes. If a task cannot be attached
-// again, the learner cannot be used any more, except for another Load or [Learner.Restore]. After Load the learner has
-// another memory: a store that [Learner.Memory] returned before is no longer its own.
-func (l *Learner) Load(path string, attach func(id int) (Task, error)) error {
-	s, err := LoadState(path)
-	if err != nil {
-		return err
-	}
-	return l.Restore(s, attach)
-}
-
-// Restore is like [Learner.Load], for a state that [Learner.State] or [LoadState] returned.
-func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
-	if err := l.enter(context.Background(), true); err != nil { // also if it was stopped by a failure
-		return err
-	}
-	defer l.leave()
-	if err := l.restore(s, attach); err != nil {
-		return fmt.Errorf("pcl: restore: %w", err)
-	}
-	return nil
-}
-
-// restore restores what snapshot returned. attach returns the task with the given id, with its stream at any
-// position and its test samples.
-func (l *Learner) restore(f State, attach func(id int) (Task, error)) error {
-	s, m, err := l.understand(f)
-	if err != nil {
-		return err
-	}
-	stored, err := memory.Restore(s.Memory, f.Arrays, l.options.Memory, l.options.spec().Width())
-	if err != nil {
-		return err
-	}
-	draws, rule, err := l.rule()
-	if err != nil {
-		return err
-	}
-	old := l.options.Model
-	if err := l.useModel(m); err != nil {
-		return err
-	}
-	if err := l.setRule(s.Rand, s.Rule); err != nil { // it may be of other parameters than the method has
-		if failed := l.useModel(old); failed != nil {
-			return failed
-		}
-		if failed := l.setRule(draws, rule); failed != nil {
-			return failed
-		}
-		return err
-	}
-	defer l.bell.ring()
-	return l.wholly("attaching a stream again", func() error { return l.takeUp(s, f.Arrays, stored, attach) })
-}
-
-// understand decodes a saved state and checks that it belongs to a learner like this one, whose model then is m. It
-// changes nothing.
-func (l *Learner) understand(f State) (s learnerState, m model.Model, err error) {
-	if err := json.Unmarshal(f.JSON, &s); err != nil {
-		return learnerState{}, nil, fmt.Errorf("state: %w", err)
-	}
-	name := l.method.Info.Name
-	if s.Method != name {
-		return learnerState{}, nil, fmt.Errorf("it was saved by method %s, this learner has %s", s.Method, name)
-	}
-	if m, err = l.modelOf(s.Outputs, len(f.Arrays["theta"])); err != nil {
-		return learnerState{}, nil, err
-	}
-	if err := s.fits(l.options, m); err != nil {
-		return learnerState{}, nil, err
-	}
-	if err := l.options.checkArrays(f.Arrays, m.Layout()); err != nil {
-		return learnerState{}, nil, err
-	}
-	return s, m, nil
-}
-
-// modelOf returns the model with as many outputs as a saved classifier had. A damaged state may claim any number, but
-// each output has a parameter at least, so that their number bounds what is built.
-func (l *Learner) modelOf(outputs, parameters int) (model.Model, error) {
-	if !l.options.Grow || outputs == 0 || outputs == l.options.Model.Outputs() {
-		return l.options.Model, nil
-	}
-	if outputs < 0 || outputs > parameters {
-		return nil, fmt.Errorf("its classifier of %d outputs has %d parameters", outputs, parameters)
-	}
-	return l.options.Model.(model.Resizer).WithOutputs(outputs)
-}
-
-// fits returns an error if the state would mean something else to a learner with these options and model m.
-func (s *learnerState) fits(o Options, m model.Model) error {
-	now := *o.madeWith(m)
-	was := *cmp.Or(s.Made, &now) // old files do not tell, or do not tell the model
-	if was.Model == "" {
-		now.Model = ""
-	}
-	was.Optimizer = strings.TrimPrefix(was.Optimizer, "adamw 0 ") // older files' AdamW without decay is Adam
-	if was != now {
-		return fmt.Errorf(
-			"it was saved by a learner with %+v, this one has %+v: make the learner with the same options",
-			was, now)
-	}
-	for i, t := range s.Tasks {
-		most := len(t.Class)
-		if t.Ahead != nil {
-			most = max(most, len(t.Ahead.Class))
-		}
-		if !t.Ended && most > o.Batch {
-			return fmt.Errorf(
-				"%s: a batch of %d samples had been fetched from its stream: make the learner with Options.Batch of at least that, not %d", label(t.number(i), t.Name), most, o.Batch)
-		}
-	}
-	return nil
-}
-
-// checkArrays returns an error if arrays that have to do with the parameters are not as long as the layout says.
-func (o Options) checkArrays(arrays map[string][]float32, l *model.Layout) error {
-	want := map[string]int{"theta": l.Total, "statistics": l.StatsTotal}
-	for _, name := range o.Optimizer.State() {
-		want[name] = l.Total
-	}
-	if arrays["remembered"] != nil {
-		want["remembered"] = l.Total
-	}
-	for name, n := range want {
-		if len(arrays[name]) != n {
-			return fmt.Errorf("array %q has %d entries; the model has %d", name, len(arrays[name]), n)
-		}
-	}
-	return nil
-}
-
-// takeUp replaces the rest of the learner's state by a saved one. If it fails, the learner is left half restored.
-func (l *Learner) takeUp(s learnerState, arrays map[string][]float32, stored *memory.Store, attach func(id int) (Task, error)) error {
-	l.version++
-	l.memory = stored
-	for _, t := range l.tasks {
-		t.free()
-	}
-	l.roll, l.tasks, l.over = roll{increment: l.options.Increment}, nil, map[int]int{}
-	for i, state := range s.Tasks {
-		if err := l.restoreTask(state.number(i), state, arrays, attach); err != nil {
-			return err
-		}
-	}
-	if err := suffice(l.options.Model.Outputs(), l.roll.used); err != nil {
-		return err
-	}
-	l.roll.skip(min(s.Last, maxID))
-	l.others.free()
-	if theta := arrays["remembered"]; theta != nil {
-		taught := map[int]bool{}
-		for _, id := range s.Remembered {
-			for _, o := range l.roll.outputs(id) {
-				taught[o] = true
-			}
-		}
-		if err := l.others.remember(l.options.Backend, theta, allBut(s.Remembered), slices.Collect(maps.Keys(taught))); err != nil {
-			return err
-		}
-	}
-	var moments [][]float32
-	for _, name := range l.options.Optimizer.State() {
-		moments = append(moments, arrays[name])
-	}
-	copy(l.network.statistics, arrays["statistics"])
-	l.steps, l.network.updates, l.prepared = s.Step, s.Update, 0
-	return l.network.set(l.options.Backend, arrays["theta"], moments)
-}
-
-// restoreTask restores a task, with the stream that attach gives it if it had not ended.
-func (l *Learner) restoreTask(id int, s taskState, arrays map[string][]float32, attach func(id int) (Task, error)) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("%s: %w", label(id, s.Name), err)
-		}
-	}()
-	if id <= l.roll.last() || id > maxID {
-		return fmt.Errorf("it comes after task %d; want ids that count up, at most %d", l.roll.last(), maxID)
-	}
-	l.roll.skip(id - 1)
-	t := &attached{id: id, over: s.Over, samples: new(atomic.Int64)}
-	if attach != nil {
-		if t.Task, err = attach(id); err != nil {
-			return err
-		}
-	}
-	if t.Classes != nil && !slices.Equal(t.Classes, s.Classes) {
-		return fmt.Errorf("it had classes %v, now %v", s.Classes, t.Classes)
-	}
-	t.Name, t.Classes = cmp.Or(t.Name, s.Name), s.Classes
-	if t.ClassNames = slices.Clone(t.ClassNames); t.ClassNames == nil {
-		t.ClassNames = s.ClassNames
-	}
-	head, err := l.roll.next(s.Classes)
-	if err != nil {
-		return err
-	}
-	if err := t.checkNames(nil); err != nil {
-		return err
-	}
-	t.samples.Store(int64(s.Samples))
-	t.paused.Store(s.Paused)
-	l.roll.add(t.Task, head, t.samples)
-	if s.Ended {
-		l.count(id, 1)
-		return nil
-	}
-	l.tasks = l.tasks.with(t)
-	if err := l.restoreStream(t, s, arrays); err != nil {
-		return err
-	}
-	return l.listen(t)
-}
-
-func (l *Learner) restoreStream(t *attached, s taskState, arrays map[string][]float32) error {
-	stream, ok := t.Stream.(data.Resumable)
-	if !ok || s.Reservoir == nil {
-		return errors.New(
-			"it was running when the learner was saved: it needs its stream, as a data.Resumable, and its reservoir")
-	}
-	if err := stream.SetState(s.Stream); err != nil {
-		return err
-	}
-	var err error
-	if t.reservoir, err = memory.RestoreReservoir(s.Reservoir, arrays[taskArray("reservoir", t.id)], l.options.spec().Width()); err != nil {
-		return err
-	}
-	if err := l.prepareBatches(t); err != nil {
-		return err
-	}
-	if s.Class != nil {
-		if err := s.batchState.restore(t, t.current, arrays[taskArray("batch", t.id)]); err != nil {
-			return err
-		}
-		t.ready = true
-	}
-	if s.Ahead != nil {
-		if err := s.Ahead.restore(t, t.spare, arrays[taskArray("ahead", t.id)]); err != nil {
-			return err
-		}
-		t.fetched = true
-	}
-	return nil
-}
-
-// restore fills a batch with the one that a task had fetched.
-func (s *batchState) restore(t *attached, b *device.Batch, pixels []float32) error {
-	n := len(s.Class)
-	if len(pixels) != n*len(b.X)/len(b.Class) {
-		return fmt.Errorf("a fetched batch of %d samples has %d values", n, len(pixels))
-	}
-	return t.take(b, &data.Batch{X: pixels, Class: s.Class, N: n, Repeat: s.Repeat})
 }

@@ -1,14 +1,11 @@
 package pcl
 
 import (
-	"math"
-	"slices"
 	"sync"
 
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
@@ -23,7 +20,7 @@ func (s *step) prepareEdit() error {
 		return err
 	}
 	if s.options.Edit.At == "post" {
-		return s.fix(s.toward)
+		return s.editor().fix(s.toward)
 	}
 	return s.editMemory()
 }
@@ -54,7 +51,7 @@ func (s *step) editMemory() error {
 		if row.id > method.MemoryID || row.Batch == nil || row.Loss.StoredLogits {
 			continue
 		}
-		phi, gradients, err := s.editGradients(row, s.toward)
+		phi, gradients, err := s.editor().gradients(row, s.toward)
 		if err != nil {
 			return err
 		}
@@ -75,10 +72,10 @@ func (s *step) moveSamples() (wait func()) {
 	if r == nil {
 		return func() {}
 	}
-	var busy sync.WaitGroup
+	editor, busy := s.editor(), sync.WaitGroup{}
 	busy.Go(func() {
 		for k, g := range r.Gradients {
-			r.Change += s.move(r.Indices[k], g) / float64(len(r.Gradients))
+			r.Change += editor.move(r.Indices[k], g) / float64(len(r.Gradients))
 		}
 	})
 	return busy.Wait
@@ -108,114 +105,4 @@ func (s *step) aggregate() (*aggregate, error) {
 	return d, nil
 }
 
-// fix replaces the rows of d by their weighted sum, so that the step may free the rows themselves.
-func (l *Learner) fix(d *aggregate) error {
-	if d.own != nil {
-		return nil
-	}
-	var err error
-	if d.own, err = l.programs.Combine(d.w, d.rows); err != nil {
-		return err
-	}
-	d.w, d.rows = []float64{1}, []compute.Buffer{d.own}
-	return nil
-}
-
-// editGradients returns φ of a memory row and the gradient ∇φ of each of its samples.
-func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients [][]float32, err error) {
-	if l.options.Edit.Mode != "per_sample" {
-		return l.editAt(r, r.Flat, d)
-	}
-	counts, kept := r.Batch.Counts, slices.Clone(r.Batch.Counts)
-	defer copy(counts, kept)
-	for k := range r.Batch.N {
-		clear(counts)
-		counts[k] = 1
-		own, rows, err := l.editAlone(r, d)
-		if err != nil {
-			return 0, nil, err
-		}
-		phi += own / float64(r.Batch.N)
-		gradients = append(gradients, rows[k])
-	}
-	return phi, gradients, nil
-}
-
-func (l *Learner) editAlone(r *row, d *aggregate) (phi float64, gradients [][]float32, err error) {
-	one, err := l.programs.Gradient(l.at(l.network.theta), r.Batch, r.Loss)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer program.Free(one)
-	return l.editAt(r, one, d)
-}
-
-// editAt returns φ = ‖v‖² with v = g − D (or g + D with aim "literal"), and ∇φ of each sample. ∇φ is twice the
-// mixed derivative of the mean loss of the samples that count, multiplied by their number, so that its size
-// does not depend on how many there are.
-func (l *Learner) editAt(r *row, g compute.Buffer, d *aggregate) (phi float64, gradients [][]float32, err error) {
-	sign := -1.0
-	if l.options.Edit.Direction == "literal" {
-		sign = 1
-	}
-	w, rows := []float64{1}, []compute.Buffer{g}
-	for i, x := range d.w {
-		if d.rows[i] == g {
-			w[0] += sign * x
-			continue
-		}
-		w, rows = append(w, sign*x), append(rows, d.rows[i])
-	}
-	v, err := l.programs.Combine(w, rows)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer program.Free(v)
-	gradients, phi, err = l.programs.Edit(l.options.Edit.where(l.at(l.network.theta)), r.Batch, r.Loss, v)
-	return phi, gradients, err
-}
-
-// move moves one sample of the memory along its gradient g and returns the mean |Δx| over its pixels. A
-// gradient that is zero or not finite moves nothing.
-func (l *Learner) move(index int, g []float32) float64 {
-	e := l.options.Edit
-	square := 0.0
-	for _, x := range g {
-		square += float64(x) * float64(x)
-	}
-	if square == 0 || !finite(square) {
-		return 0
-	}
-	step := -e.Eta
-	if e.Direction == "ascend" {
-		step = e.Eta
-	}
-	switch e.Norm {
-	case "raw":
-	case "l2":
-		step /= math.Sqrt(square)
-	default:
-		step /= math.Sqrt(square / float64(len(g)))
-	}
-	it := l.memory.Item(index)
-	origin := it.Original
-	if origin == nil {
-		origin = it.Pixels
-	}
-	moved, change := slices.Clone(it.Pixels), 0.0 // target values stay as they are
-	for p, x := range it.Pixels[:len(g)] {
-		y := x + float32(step*float64(g[p]))
-		if e.MaxDrift > 0 {
-			y = min(max(y, origin[p]-float32(e.MaxDrift)), origin[p]+float32(e.MaxDrift))
-		}
-		if !e.Unclamped {
-			y = min(max(y, 0), 1)
-		}
-		moved[p] = y
-		change += math.Abs(float64(y - x))
-	}
-	if !l.memory.Edit(index, moved) {
-		return 0
-	}
-	return change / float64(len(g))
-}
+func (s *step) editor() editor { return editor{s.options.Edit, s.network, s.memory} }

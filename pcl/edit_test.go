@@ -23,15 +23,15 @@ import (
 // phi computes φ of the given samples at θ from gradients alone: ‖∇ℓ − D‖² over the backbone.
 func phi(t *testing.T, l *Learner, theta []float32, d []float64, samples []memory.Item) float64 {
 	t.Helper()
-	must.Do(t, l.begin(theta))
+	must.Do(t, l.network.begin(theta))
 	var g []float32
 	if l.options.Edit.Mode == "per_sample" {
-		g = must.Get(methodContext{l: l}.Gradient(rehearsal.Current, samples))(t)
+		g = must.Get(l.context().Gradient(rehearsal.Current, samples))(t)
 	} else {
 		loss := lossOf(l.method, method.MemoryID)
-		must.Do(t, methodContext{l: l}.batches(samples, loss, func(h *device.Batch) error {
+		must.Do(t, l.context().batches(samples, loss, func(h *device.Batch) error {
 			var err error
-			g, err = methodContext{l: l}.sharedGradient(device.At{Theta: l.network.theta}, h, loss)
+			g, err = l.context().sharedGradient(device.At{Theta: l.network.theta}, h, loss)
 			return err
 		}))
 	}
@@ -48,7 +48,7 @@ func edited(t *testing.T, l *Learner) (theta []float32, d []float64, before []me
 	t.Helper()
 	theta = must.Get(l.Parameters())(t)
 	rows := gradients(t, l)
-	for _, it := range stored(methodContext{l: l}) {
+	for _, it := range stored(l.context()) {
 		it.Pixels = slices.Clone(it.Pixels)
 		before = append(before, it)
 	}
@@ -77,7 +77,7 @@ func TestSmallEditsLowerPhi(t *testing.T) {
 			Seed: seed, Edit: Edit{Eta: 1e-4, Norm: "raw", Unclamped: true}, Programs: programs,
 		})
 		theta, d, before, r := edited(t, l)
-		was, is := phi(t, l, theta, d, before), phi(t, l, theta, d, stored(methodContext{l: l}))
+		was, is := phi(t, l, theta, d, before), phi(t, l, theta, d, stored(l.context()))
 		square := 0.0
 		for _, g := range r.Edit.Gradients {
 			for _, x := range g {
@@ -240,7 +240,8 @@ func TestMeanTarget(t *testing.T) {
 		{[]float64{2, 2, 3}, []float64{2, 3}, []float64{2. / 5, 2. / 5, 3. / 5}},
 		{[]float64{-5, 3}, nil, []float64{-2.5, 1.5}}, {[]float64{-5, 5}, nil, []float64{-5, 5}}, {[]float64{0.1 + 0.2, -0.3}, nil, []float64{0.1 + 0.2, -0.3}},
 	} {
-		s := &step{Learner: l, report: &StepReport{Weights: c.weights}}
+		s := l.newStep()
+		s.report.Weights = c.weights
 		if c.joined != nil {
 			s.report.Outcome.Summed = &method.Summed{Weights: c.joined}
 		}
@@ -257,7 +258,7 @@ func TestMeanTarget(t *testing.T) {
 func TestEditOfResNet(t *testing.T) {
 	l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "avggrad", nil), Options{Model: tinyResNet(t), Edit: Edit{Eta: 1e-6, Unclamped: true}}) // a longer step can cross a kink of a ReLU
 	theta, direction, before, r := edited(t, l)
-	was, is := phi(t, l, theta, direction, before), phi(t, l, theta, direction, stored(methodContext{l: l}))
+	was, is := phi(t, l, theta, direction, before), phi(t, l, theta, direction, stored(l.context()))
 	if math.Abs(was-r.Edit.Phi) > 1e-3*was || is >= was {
 		t.Errorf("φ went from %g, in the report %g, to %g", was, r.Edit.Phi, is)
 	}

@@ -27,14 +27,14 @@ func TestERACELosses(t *testing.T) {
 		return mean
 	}
 	batch := runningTask(l, 2).current
-	must.Do(t, l.aim(batch, rehearsal.Loss{}))
-	logits, _, err := l.programs.Describe(l.at(l.network.theta), batch, rehearsal.Loss{})
+	must.Do(t, l.targets().set(batch, rehearsal.Loss{}))
+	logits, _, err := l.network.programs.Describe(l.network.now(), batch, rehearsal.Loss{})
 	must.Do(t, err)
-	kept := stored(methodContext{l: l}) // all of them are in the batch
-	ofMemory := must.Get(methodContext{l: l}.Logits(rehearsal.Current, kept))(t)
+	kept := stored(l.context()) // all of them are in the batch
+	ofMemory := must.Get(l.context().Logits(rehearsal.Current, kept))(t)
 	var right []int32
 	for _, it := range kept {
-		right = append(right, int32(must.Get(l.roll.output(it.Task, it.Class))(t)))
+		right = append(right, int32(must.Get(l.tasks.registry.output(it.Task, it.Class))(t)))
 	}
 	want := []float64{crossEntropy(ofMemory, right, 0, 4), crossEntropy(logits, batch.Output[:batch.N], 2, 4)}
 	r := must.Get(l.Step())(t)

@@ -11,13 +11,13 @@ import (
 
 // taskRows gathers a row for each task that takes part in the step.
 func (s *step) taskRows() (rows []row, err error) {
-	for _, t := range s.tasks.present() {
+	for _, t := range s.tasks.running.present() {
 		if t.ready {
 			batch, err := s.varied(t)
 			if err != nil {
 				return nil, err
 			}
-			rows = append(rows, row{id: t.id, Row: device.Row{Batch: batch, Loss: s.lossOf(t.id)}})
+			rows = append(rows, row{id: t.id, Row: device.Row{Batch: batch, Loss: s.targets.lossOf(t.id)}})
 		}
 	}
 	return rows, nil
@@ -31,7 +31,7 @@ func (s *step) varied(t *attached) (*device.Batch, error) {
 	}
 	if t.varied == nil {
 		var err error
-		if t.varied, err = s.programs.Lane(t.id).NewBatch(); err != nil {
+		if t.varied, err = s.network.programs.Lane(t.id).NewBatch(); err != nil {
 			return nil, err
 		}
 	}
@@ -49,7 +49,7 @@ func (s *step) augment(b *device.Batch, id int) (err error) {
 		return nil
 	}
 	defer recovered(&err, "Options.Augment panicked")
-	rng := seed.New(s.options.Seed, "augment", s.steps, id)
+	rng := seed.New(s.options.Seed, "augment", s.report.Step, id)
 	width, inputs := len(b.X)/len(b.Class), s.options.Model.Inputs()
 	for i := range b.N {
 		f(rng.Rand, b.X[i*width:i*width+inputs])
@@ -60,7 +60,7 @@ func (s *step) augment(b *device.Batch, id int) (err error) {
 // replays says which samples of the memory are replayed in this step.
 func (s *step) replays() ([]rehearsal.Replay, error) {
 	if r := s.method.Replayer; r != nil {
-		return r.Replays(methodContext{s.Learner, s})
+		return r.Replays(s.context())
 	}
 	return []rehearsal.Replay{{ID: method.MemoryID, Indices: s.memory.Draw(s.options.Batch)}}, nil
 }
@@ -82,20 +82,15 @@ func (s *step) memoryRows() (rows []row, err error) {
 		if err := s.checkReplay(replay.Indices); err != nil {
 			return nil, err
 		}
-		i := len(rows) // rows without samples need no batch
-		if i == len(s.replayed) {
-			batch, err := s.programs.Lane(0).NewBatch()
-			if err != nil {
-				return nil, err
-			}
-			s.replayed = append(s.replayed, batch)
+		b, err := s.scratch.replay(len(rows), s.network) // rows without samples need no batch
+		if err != nil {
+			return nil, err
 		}
-		b := s.replayed[i]
 		b.Gather(s.memory.Items(replay.Indices))
 		if err := s.augment(b, replay.ID); err != nil {
 			return nil, err
 		}
-		rows = append(rows, row{id: replay.ID, Row: device.Row{Batch: b, Loss: s.lossOf(replay.ID)}, indices: replay.Indices})
+		rows = append(rows, row{id: replay.ID, Row: device.Row{Batch: b, Loss: s.targets.lossOf(replay.ID)}, indices: replay.Indices})
 	}
 	return rows, nil
 }
@@ -115,10 +110,10 @@ func (s *step) checkReplay(indices []int) error {
 	return nil
 }
 
-// aimAll sets, for each row, what its batch should predict.
-func (s *step) aimAll(rows []row) error {
+// setTargets sets, for each row, what its batch should predict.
+func (s *step) setTargets(rows []row) error {
 	for _, r := range rows {
-		if err := s.aim(r.Batch, r.Loss); err != nil {
+		if err := s.targets.set(r.Batch, r.Loss); err != nil {
 			return err
 		}
 	}

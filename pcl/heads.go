@@ -9,10 +9,10 @@ import (
 
 // The classifier's outputs are assigned to classes as tasks arrive. The outputs that compete for a sample are always one range
 // [lo,hi): in task-incremental mode the outputs of the sample's task, in class-incremental mode all outputs assigned so far
-// (docs/protocol.md §2.1), which are those of roll.classes, in their order.
+// (docs/protocol.md §2.1), which are those of registry.classes, in their order.
 
 // next returns the outputs that the next task would get, if it has these classes.
-func (r *roll) next(classes []int) (head, error) {
+func (r *registry) next(classes []int) (head, error) {
 	h := head{lo: r.used, hi: r.used, output: map[int]int{}}
 	if len(classes) == 0 {
 		return h, errors.New("it has no classes")
@@ -38,7 +38,7 @@ func (r *roll) next(classes []int) (head, error) {
 }
 
 // head returns the outputs of a task.
-func (r *roll) head(task int) head {
+func (r *registry) head(task int) head {
 	if t, err := r.get(task); err == nil {
 		return t.head
 	}
@@ -59,10 +59,10 @@ func (h head) inOrder(classes []int) bool {
 }
 
 // outputs returns the outputs of a task's classes, in no particular order.
-func (r *roll) outputs(task int) []int { return slices.Collect(maps.Values(r.head(task).output)) }
+func (r *registry) outputs(task int) []int { return slices.Collect(maps.Values(r.head(task).output)) }
 
 // competing returns the range of outputs that at present compete for a sample of the task.
-func (r *roll) competing(task int) (lo, hi int) {
+func (r *registry) competing(task int) (lo, hi int) {
 	if r.increment == "class" {
 		return 0, r.used
 	}
@@ -71,7 +71,7 @@ func (r *roll) competing(task int) (lo, hi int) {
 }
 
 // output returns the output that belongs to a class of a task.
-func (r *roll) output(task, class int) (int, error) {
+func (r *registry) output(task, class int) (int, error) {
 	h := r.head(task)
 	o, ok := h.output[class]
 	if !ok {
@@ -81,7 +81,7 @@ func (r *roll) output(task, class int) (int, error) {
 }
 
 // among lists the classes of the outputs that compete for a sample of the task, in the order of the outputs.
-func (r *roll) among(task int) []int {
+func (r *registry) among(task int) []int {
 	if r.increment == "class" {
 		return slices.Clone(r.classes)
 	}

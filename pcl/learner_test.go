@@ -101,7 +101,7 @@ func TestStreamsComeAndGo(t *testing.T) {
 			t.Fatalf("a step without streams: %v, want ErrNoStream", err)
 		}
 		must.Do(t, l.Precompile(4))
-		compiled := l.programs.Compilations()
+		compiled := l.network.programs.Compilations()
 		var rows []int
 		for step := range 25 {
 			if step%5 == 0 && step < 15 {
@@ -115,7 +115,7 @@ func TestStreamsComeAndGo(t *testing.T) {
 		if !slices.Equal(rows, want) || len(l.Running()) > 0 {
 			t.Errorf("steps of %v rows, want %v; %v run", rows, want, l.Running())
 		}
-		if n := l.programs.Compilations(); n != compiled || n == 0 {
+		if n := l.network.programs.Compilations(); n != compiled || n == 0 {
 			t.Errorf("%d programs were compiled, and %d while streams came and went", compiled, n-compiled)
 		}
 		if n := l.Memory().Len(); n != 18 {
@@ -143,7 +143,7 @@ func TestUpdateIsWeightedSum(t *testing.T) {
 			rows := gradients(t, l)
 			r := must.Get(l.Step())(t)
 			after := must.Get(l.Parameters())(t)
-			shared := l.programs.Shared
+			shared := l.network.programs.Shared
 			for i := range rows {
 				for j := range rows {
 					want := dot(rows[i][:shared], rows[j][:shared])
@@ -175,9 +175,9 @@ func TestUpdateIsWeightedSum(t *testing.T) {
 // differentiated returns the rows of the next step with their gradients.
 func differentiated(t *testing.T, l *Learner) []row {
 	t.Helper()
-	s := &step{Learner: l, report: &StepReport{}}
+	s := l.newStep()
 	s.rows = append(must.Get(s.memoryRows())(t), must.Get(s.taskRows())(t)...)
-	must.Do(t, s.aimAll(s.rows))
+	must.Do(t, s.setTargets(s.rows))
 	for i := range s.rows {
 		s.rows[i].observed = true // the running statistics stay
 	}
@@ -190,7 +190,7 @@ func gradients(t *testing.T, l *Learner) [][]float32 {
 	t.Helper()
 	var out [][]float32
 	for _, r := range differentiated(t, l) {
-		g := make([]float32, l.total())
+		g := make([]float32, l.network.total())
 		must.Do(t, r.Flat.ToFlatData(g))
 		out = append(out, g)
 		r.free()
@@ -227,11 +227,11 @@ func TestOverflowingGradientIsLeftOut(t *testing.T) {
 	attach(t, l, blobTask(t, d, 3, 4, 5))
 	before := must.Get(l.Parameters())(t)
 	clear(before[:16]) // what the first pixel is multiplied with
-	l.tasks[0].current.X[0] = 3e38
-	for i := range l.tasks[2].current.N {
-		l.tasks[2].current.X[64*i] = 3e38
+	l.tasks.running[0].current.X[0] = 3e38
+	for i := range l.tasks.running[2].current.N {
+		l.tasks.running[2].current.X[64*i] = 3e38
 	}
-	must.Do(t, l.begin(before))
+	must.Do(t, l.network.begin(before))
 	r := must.Get(l.Step())(t)
 	after := must.Get(l.Parameters())(t)
 	if r.Rejected || !slices.Equal(r.Skipped, []int{3}) || !slices.Equal(r.IDs, []int{1, 2}) || !maps.Equal(r.LeftOut, map[int]int{1: 1}) || r.N[0] != r.N[1]-1 {

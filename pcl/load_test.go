@@ -171,7 +171,7 @@ func TestLoadGrown(t *testing.T) {
 	stopped := growing(t, b, 8)
 	attach(t, stopped, must.Get(task(1))(t))
 	stopped.network.free() // as after a failure of the device
-	stopped.failure = errors.New("device")
+	stopped.turns.failure = errors.New("device")
 	must.Do(t, stopped.Restore(late, nil))
 	same(t, stopped, l)
 

@@ -63,7 +63,7 @@ func newPredictor(b *backend.Backend, m model.Model, t *Network, batch int) (*Pr
 		scores: rehearsal.Loss{Cosine: t.Scores.Cosine, Frobenius: t.Scores.Frobenius, Sharpness: t.Scores.Sharpness},
 	}
 	defer p.programs.Close() // the predictor holds them
-	if p.roll, err = t.arrived(m.Outputs()); err != nil {
+	if p.registry, err = t.arrived(m.Outputs()); err != nil {
 		return nil, err
 	}
 	spec := device.Spec{Model: m, Shared: m.Layout().Total, Batch: batch, Optimizer: optim.SGD{LR: 1}}

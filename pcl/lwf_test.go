@@ -21,9 +21,9 @@ func TestLwFLoss(t *testing.T) {
 		t.Fatal(err)
 	}
 	batch := runningTask(l, 2).current
-	must.Do(t, l.aim(batch, rehearsal.Loss{}))
+	must.Do(t, l.targets().set(batch, rehearsal.Loss{}))
 	logitsAt := func(point rehearsal.Point) [][]float32 {
-		logits, _, err := l.programs.Describe(l.at(methodContext{l: l}.at(point)), batch, rehearsal.Loss{})
+		logits, _, err := l.network.programs.Describe(l.network.at(l.network.point(point)), batch, rehearsal.Loss{})
 		must.Do(t, err)
 		return logits
 	}
@@ -60,7 +60,7 @@ func TestLearntAgain(t *testing.T) {
 	attach(t, l, blobTask(t, d, 2, 1, 2))
 	must.Get(l.Step())(t)
 	batch := runningTask(l, 2).current
-	must.Do(t, l.aim(batch, lossOf(l.method, 2)))
+	must.Do(t, l.targets().set(batch, lossOf(l.method, 2)))
 	outputs := l.options.Model.Outputs()
 	for o, want := range []bool{true, false, false} { // of the classes 0, 1 and 2
 		if has := batch.Reference[o] != rehearsal.NoReference; has != want {
@@ -80,7 +80,7 @@ func TestTeacherOfAdopted(t *testing.T) {
 		for range 2 { // also where the learner has the tasks already
 			must.Do(t, l.SetNetwork(must.Get(old.Network())(t)))
 		}
-		if has := l.others.remembered != nil; has != (name != "avggrad") {
+		if has := l.network.auxiliary.remembered != nil; has != (name != "avggrad") {
 			t.Errorf("%s: there is an old model: %t", name, has)
 		}
 		attach(t, l, blobTask(t, d, 2, 2, 3))

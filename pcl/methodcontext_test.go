@@ -127,17 +127,17 @@ func TestPixelGradients(t *testing.T) {
 	})
 }
 
-// TestVirtualStep: Virtual is θ less γ times the mean gradient, the losses of the current batch fall along
+// TestVirtualStep: Ahead is θ less γ times the mean gradient, the losses of the current batch fall along
 // it by about γ‖g‖², and θ stays.
 func TestVirtualStep(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	inStep(t, b, Options{Increment: "class"}, func(l *Learner, ctx rehearsal.ReplayContext) {
 		batch := runningTask(l, 2).current.Items()
-		before := must.Get(l.parameters())(t)
+		before := must.Get(l.network.parameters())(t)
 		g := must.Get(ctx.Gradient(rehearsal.Current, batch))(t)
 		const gamma = 1e-3
 		must.Do(t, ctx.VirtualStep(gamma))
-		if !slices.Equal(before, must.Get(l.parameters())(t)) {
+		if !slices.Equal(before, must.Get(l.network.parameters())(t)) {
 			t.Error("the virtual step moved θ")
 		}
 		now, ahead := must.Get(ctx.Losses(rehearsal.Current, batch))(t), must.Get(ctx.Losses(rehearsal.Virtual, batch))(t)
@@ -158,8 +158,8 @@ func TestVirtualStep(t *testing.T) {
 func TestDetached(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	inStep(t, b, Options{}, func(l *Learner, _ rehearsal.ReplayContext) {
-		ctx := methodContext{l: l}
-		items, before := stored(ctx), must.Get(l.parameters())(t)
+		ctx := l.context()
+		items, before := stored(ctx), must.Get(l.network.parameters())(t)
 		must.Do(t, ctx.Reinitialize())
 		sum := func() (s float64) {
 			for _, x := range must.Get(ctx.Losses(rehearsal.Retrained, items))(t) {
@@ -174,7 +174,7 @@ func TestDetached(t *testing.T) {
 		if last := sum(); last > 0.2*first {
 			t.Errorf("the loss went from %g to %g", first, last)
 		}
-		if !slices.Equal(before, must.Get(l.parameters())(t)) {
+		if !slices.Equal(before, must.Get(l.network.parameters())(t)) {
 			t.Error("training the detached network moved θ")
 		}
 	})
@@ -184,13 +184,13 @@ func TestDetached(t *testing.T) {
 func TestShares(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	inStep(t, b, Options{}, func(l *Learner, _ rehearsal.ReplayContext) {
-		ctx := methodContext{l: l}
+		ctx := l.context()
 		two := stored(ctx)[:2]
 		train := func(items []memory.Item, shares []float64, clip float64) []float32 {
 			must.Do(t, ctx.Reinitialize())
-			start := slices.Clone(must.Get(program.Read[float32](l.others.detached[0], l.total()))(t))
+			start := slices.Clone(must.Get(program.Read[float32](l.network.auxiliary.detached[0], l.network.total()))(t))
 			must.Do(t, ctx.TrainStep(items, shares, rehearsal.SGD{LR: 1, Clip: clip}))
-			for i, x := range must.Get(program.Read[float32](l.others.detached[0], len(start)))(t) {
+			for i, x := range must.Get(program.Read[float32](l.network.auxiliary.detached[0], len(start)))(t) {
 				start[i] -= x
 			}
 			return start
@@ -217,7 +217,7 @@ func TestRemembered(t *testing.T) {
 		old := must.Get(ctx.Losses(rehearsal.Remembered, items))(t)
 		must.Do(t, ctx.Update())
 		f := must.Get(l.snapshot())(t)
-		if len(f.Arrays["remembered"]) != l.total() || slices.Equal(f.Arrays["remembered"], f.Arrays["theta"]) {
+		if len(f.Arrays["remembered"]) != l.network.total() || slices.Equal(f.Arrays["remembered"], f.Arrays["theta"]) {
 			t.Error("the checkpoint does not hold the remembered parameters")
 		}
 		if got := must.Get(ctx.Losses(rehearsal.Remembered, items))(t); !slices.Equal(got, old) {
@@ -278,7 +278,7 @@ func TestDirection(t *testing.T) {
 			t.Errorf("halves have the product %g, the whole %g", rule.cross[i*k+i], rule.gram[i*k+i])
 		}
 	}
-	a, c := must.Get(l.parameters())(t), must.Get(plain.Parameters())(t)
+	a, c := must.Get(l.network.parameters())(t), must.Get(plain.Parameters())(t)
 	for i := range a {
 		if math.Abs(float64(a[i]-c[i])) > 1e-5 {
 			t.Fatalf("parameter %d is %g, with weights %g", i, a[i], c[i])

@@ -43,7 +43,7 @@ func trajectory(t *testing.T, b *backend.Backend, name string, params map[string
 	o.Method = newMethod(t, name, params)
 	l := smallLearner(t, b, "", o)
 	defer l.Close()
-	timeline(t, l, func(*StepReport) { thetas = append(thetas, must.Get(l.parameters())(t)) })
+	timeline(t, l, func(*StepReport) { thetas = append(thetas, must.Get(l.network.parameters())(t)) })
 	return thetas
 }
 

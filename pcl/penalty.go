@@ -5,7 +5,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -35,16 +34,16 @@ func (s *step) penalise(r *row) error {
 	if gradient == nil {
 		return nil
 	}
-	if len(gradient) != s.programs.Shared {
+	if len(gradient) != s.network.programs.Shared {
 		return fmt.Errorf("%s has a penalty on %d parameters, %d are shared",
-			s.byMethod(), len(gradient), s.programs.Shared)
+			byMethod(s.method), len(gradient), s.network.programs.Shared)
 	}
-	if s.penalised == nil {
-		s.penalised = make([]float32, s.total())
+	if len(s.scratch.penalty) != s.network.total() {
+		s.scratch.penalty = make([]float32, s.network.total())
 	}
-	flat := s.penalised
+	flat := s.scratch.penalty
 	copy(flat, gradient)
-	if r.Row, err = s.programs.Given(value, flat); err != nil {
+	if r.Row, err = s.network.programs.Given(value, flat); err != nil {
 		return err
 	}
 	r.observed = true // there are no statistics
@@ -66,7 +65,7 @@ func (s *step) penaliseAgain() error {
 // penalty returns the penalty at the present parameters and its gradient, or no gradient if there is none.
 func (s *step) penalty() (value float64, gradient []float32, err error) {
 	if p := s.method.Penalty; p != nil {
-		return p.Penalise(methodContext{l: s.Learner})
+		return p.Penalise(s.context())
 	}
 	return 0, nil, nil
 }
@@ -74,17 +73,17 @@ func (s *step) penalty() (value float64, gradient []float32, err error) {
 // moved tells a method that follows the parameters of an update.
 func (s *step) moved() error {
 	if m := s.method.Penalty; m != nil {
-		return m.AfterUpdate(methodContext{s.Learner, s}, s.meanOfTasks)
+		return m.AfterUpdate(s.context(), s.meanOfTasks)
 	}
 	return nil
 }
 
 func (c methodContext) Parameters() ([]float32, error) {
-	theta, err := program.Read[float32](c.l.network.theta, c.l.total())
+	theta, err := c.network.read(c.network.theta)
 	if err != nil {
 		return nil, err
 	}
-	n := c.l.programs.Shared
+	n := c.network.programs.Shared
 	return theta[:n:n], nil
 }
 
@@ -92,17 +91,17 @@ func (c methodContext) Parameters() ([]float32, error) {
 // the task ended, and so agrees with the present one, which would leave no gradient.
 func (c methodContext) TaskGradient(samples []memory.Item) (out []float32, err error) {
 	c.fits(samples)
-	loss := lossOf(c.l.method, samples[0].Task)
+	loss := lossOf(c.method, samples[0].Task)
 	loss.Teacher, loss.Temperature, loss.Adjust = 0, 0, 0
 	err = c.batches(samples, loss, func(h *device.Batch) (err error) {
 		if loss.Sigmoid {
 			blank := loss
 			blank.Distill = 0
-			if err := c.l.target(h, blank); err != nil {
+			if err := c.targets.outputs(h, blank); err != nil {
 				return err
 			}
 		}
-		own := device.At{Theta: c.l.network.theta} // normalised with the batch's own statistics
+		own := device.At{Theta: c.network.theta} // normalised with the batch's own statistics
 		out, err = c.sharedGradient(own, h, loss)
 		return err
 	})
@@ -111,27 +110,27 @@ func (c methodContext) TaskGradient(samples []memory.Item) (out []float32, err e
 
 // meanOfTasks returns the mean of the tasks' gradients over the shared parameters, without rows that took no part in the update.
 func (s *step) meanOfTasks() ([]float32, error) {
-	l := s.Learner
-	l.mean = fp.Grow(l.mean, l.programs.Shared)
-	clear(l.mean)
+	s.scratch.mean = fp.Grow(s.scratch.mean, s.network.programs.Shared)
+	mean := s.scratch.mean
+	clear(mean)
 	n := float32(0)
 	for _, i := range s.kept {
 		if s.rows[i].id <= method.MemoryID {
 			continue
 		}
-		g, err := program.Read[float32](s.rows[i].Flat, l.total())
+		g, err := s.network.read(s.rows[i].Flat)
 		if err != nil {
 			return nil, err
 		}
-		for p, x := range g[:len(l.mean)] {
-			l.mean[p] += x
+		for p, x := range g[:len(mean)] {
+			mean[p] += x
 		}
 		n++
 	}
 	if n > 1 {
-		for p := range l.mean {
-			l.mean[p] /= n
+		for p := range mean {
+			mean[p] /= n
 		}
 	}
-	return l.mean, nil
+	return mean, nil
 }

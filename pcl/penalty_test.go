@@ -97,13 +97,13 @@ func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment strin
 	const k, rate = 0.01, 0.1
 	p := &pulling{still: still{newMethod(t, "mgda", nil)}, k: k}
 	l := trained(t, b, p, Options{Model: m, Increment: increment, Optimizer: optim.SGD{LR: rate}})
-	theta, rows := must.Get(l.parameters())(t), gradients(t, l) // of the memory, all of which fits into a batch, and task 2
+	theta, rows := must.Get(l.network.parameters())(t), gradients(t, l) // of the memory, all of which fits into a batch, and task 2
 	r := must.Get(l.Step())(t)
 	n, i := len(r.IDs), slices.Index(r.IDs, rehearsal.PenaltyID)
 	if n != 3 || i < 0 {
 		t.Fatalf("the step has rows %v", r.IDs)
 	}
-	shared := l.programs.Shared
+	shared := l.network.programs.Shared
 	value, square := 0.0, 0.0
 	for q := range shared {
 		away := float64(theta[q] - p.anchor[q])
@@ -112,7 +112,7 @@ func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment strin
 	if math.Abs(r.Losses[i]-value) > 1e-5*value || math.Abs(r.Gram[i*n+i]-square) > 1e-5*square {
 		t.Errorf("%s: value %g and squared length %g, want %g and %g", increment, r.Losses[i], r.Gram[i*n+i], value, square)
 	}
-	after := must.Get(l.parameters())(t)
+	after := must.Get(l.network.parameters())(t)
 	for q := range after {
 		want := float64(theta[q])
 		if q < shared {
@@ -155,20 +155,20 @@ func TestPenaltyWithoutMemory(t *testing.T) {
 func TestTaskGradient(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l := trained(t, b, newMethod(t, "avggrad+der-pp+lwf", map[string]any{"beta": 0}), Options{})
-	sample := stored(methodContext{l: l})[:1]
-	g := must.Get(methodContext{l: l}.TaskGradient(sample))(t)
-	if len(g) != l.programs.Shared {
-		t.Fatalf("a gradient of %d entries for %d shared parameters", len(g), l.programs.Shared)
+	sample := stored(l.context())[:1]
+	g := must.Get(l.context().TaskGradient(sample))(t)
+	if len(g) != l.network.programs.Shared {
+		t.Fatalf("a gradient of %d entries for %d shared parameters", len(g), l.network.programs.Shared)
 	}
-	theta := must.Get(l.parameters())(t)
+	theta := must.Get(l.network.parameters())(t)
 	at := func(q int, by float32) float64 {
 		moved := slices.Clone(theta)
 		moved[q] += by
-		must.Do(t, l.begin(moved))
-		must.Do(t, (methodContext{l: l}).batches(sample, rehearsal.Loss{}, func(*device.Batch) error {
+		must.Do(t, l.network.begin(moved))
+		must.Do(t, l.context().batches(sample, rehearsal.Loss{}, func(*device.Batch) error {
 			return nil
 		}))
-		return must.Get(l.programs.Losses(l.at(l.network.theta), l.sample, rehearsal.Loss{}))(t)[0]
+		return must.Get(l.network.programs.Losses(l.network.now(), l.scratch.one, rehearsal.Loss{}))(t)[0]
 	}
 	for _, q := range []int{0, 3, 58, 1024 + 3, 1040 + 8*3, 1040 + 8*10 + 1, 1168} { // some units are off for this sample
 		const h = 1e-2
@@ -187,7 +187,7 @@ func TestSIAlongAPath(t *testing.T) {
 	m := newMethod(t, "avggrad+si", map[string]any{"xi": xi})
 	l := smallLearner(t, b, "", Options{Method: m, Increment: "class", Optimizer: optim.SGD{LR: rate}})
 	attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
-	start := must.Get(l.parameters())(t)
+	start := must.Get(l.network.parameters())(t)
 	before, lowered := start, make([]float64, len(start))
 	for {
 		if _, err := l.Step(); errors.Is(err, ErrNoStream) {
@@ -195,7 +195,7 @@ func TestSIAlongAPath(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		after := must.Get(l.parameters())(t)
+		after := must.Get(l.network.parameters())(t)
 		for q := range lowered {
 			way := float64(after[q]) - float64(before[q])
 			lowered[q] += way * way / rate
@@ -292,14 +292,14 @@ func TestInformationOfLabels(t *testing.T) {
 	l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "avggrad+icarl+ewc", nil), Options{Increment: "class"})
 	steps(t, l, 2)
 	p := l.method.Penalty
-	if _, pull, err := p.Penalise(methodContext{l: l}); err != nil || dot(pull, pull) < 1e-6 {
+	if _, pull, err := p.Penalise(l.context()); err != nil || dot(pull, pull) < 1e-6 {
 		t.Errorf("after two steps of the second task the penalty has the gradient of length² %g, error %v", dot(pull, pull), err)
 	}
-	samples := stored(methodContext{l: l})
-	now := must.Get(methodContext{l: l}.TaskGradient(samples))(t)
-	program.Free(l.others.remembered)
-	l.others.remembered = nil // as before a first task has ended
-	if want := must.Get((methodContext{l: l}).Gradient(rehearsal.Current, samples))(t); !slices.Equal(now, want) || dot(now, now) == 0 {
+	samples := stored(l.context())
+	now := must.Get(l.context().TaskGradient(samples))(t)
+	program.Free(l.network.auxiliary.remembered)
+	l.network.auxiliary.remembered = nil // as before a first task has ended
+	if want := must.Get(l.context().Gradient(rehearsal.Current, samples))(t); !slices.Equal(now, want) || dot(now, now) == 0 {
 		t.Errorf("the gradient of length² %g is not that of the labels, of length² %g", dot(now, now), dot(want, want))
 	}
 }

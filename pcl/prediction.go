@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"sync"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -35,43 +36,34 @@ func (l *Learner) Predict(x []float32, among ...int) ([]Prediction, error) {
 
 // latest returns a snapshot of the present learner.
 func (l *Learner) latest() (*Predictor, error) {
-	l.prediction.mu.Lock()
-	defer l.prediction.mu.Unlock()
-	old := l.prediction.latest
-	if old != nil && old.version == l.status.Load().version {
-		return old, nil
-	}
-	p, err := l.Snapshot()
-	if err != nil {
-		return nil, err
-	}
-	if old != nil {
-		old.Close()
-	}
-	l.prediction.latest = p
-	return p, nil
+	return l.prediction.newest(func() int { return l.status.Load().version }, l.Snapshot)
+}
+
+// rule returns the parameters that predictions are made with, and what is compared if it is not the logits.
+func (l *Learner) rule() (rehearsal.Point, rehearsal.Scorer, error) {
+	return l.prediction.rule(l.context())
 }
 
 // predictor takes a snapshot, for callers that have entered the learner.
 func (l *Learner) predictor() (*Predictor, error) {
-	at, rule, err := l.ruleNow()
+	point, rule, err := l.rule()
 	if err != nil {
 		return nil, err
 	}
-	o, theta := l.options, methodContext{l: l}.at(at)
+	o, at := l.options, l.network.at(l.network.point(point))
 	p := &Predictor{
 		programs: o.Programs, scores: lossOf(l.method, method.MemoryID), loss: keyOf(o.compared()),
-		roll: l.roll, rule: rule, steps: l.steps, version: l.version,
+		registry: l.tasks.registry, rule: rule, steps: l.steps, version: l.version,
 	}
-	values, err := program.Read[float32](theta, l.total())
+	values, err := l.network.read(at.Theta)
 	if err != nil {
 		return nil, err
 	}
-	copied, err := program.ToDevice(o.Backend, values, l.total())
+	copied, err := program.ToDevice(o.Backend, values, len(values))
 	if err != nil {
 		return nil, err
 	}
-	return p.open(o.spec(), copied, l.at(theta).Running)
+	return p.open(o.spec(), copied, at.Running)
 }
 
 // Network returns the network with which the learner predicts at present. A method that predicts by a rule of its own
@@ -81,22 +73,22 @@ func (l *Learner) Network() (*Network, error) {
 }
 
 func (l *Learner) trained() (*Network, error) {
-	at, rule, o := rehearsal.Current, rehearsal.Scorer(nil), l.options
-	if !l.roll.empty() {
+	point, rule, o := rehearsal.Current, rehearsal.Scorer(nil), l.options
+	if !l.tasks.registry.empty() {
 		var err error
-		if at, rule, err = l.ruleNow(); err != nil {
+		if point, rule, err = l.rule(); err != nil {
 			return nil, err
 		}
 	}
-	theta := methodContext{l: l}.at(at)
-	values, err := program.Read[float32](theta, l.total())
+	at := l.network.at(l.network.point(point))
+	values, err := l.network.read(at.Theta)
 	if err != nil {
 		return nil, err
 	}
 	t := &Network{
 		Model: o.Model.Key(), Method: l.method.Info.Name, Steps: l.steps, Increment: o.Increment, Image: o.Image, Tasks: l.Tasks(),
-		Names: maps.Clone(l.roll.names), Loss: keyOf(o.compared()), Scores: scoresOf(lossOf(l.method, method.MemoryID)),
-		Tensors: tensors(o.Model.Layout(), values, l.at(theta).Running),
+		Names: maps.Clone(l.tasks.registry.names), Loss: keyOf(o.compared()), Scores: scoresOf(lossOf(l.method, method.MemoryID)),
+		Tensors: tensors(o.Model.Layout(), values, at.Running),
 	}
 	m, known := rehearsal.MeansOf(rule)
 	t.OtherScorer = rule != nil && !known
@@ -104,4 +96,64 @@ func (l *Learner) trained() (*Network, error) {
 		t.Means = m
 	}
 	return t, nil
+}
+
+// prediction owns how a learner predicts: whether its method has prepared for the present parameters, and
+// the snapshot that [Learner.Predict] took last.
+type prediction struct {
+	prepared int // one more than the steps made when the method last prepared; for the caller whose turn it is
+
+	mu     sync.Mutex
+	latest *Predictor
+}
+
+// outdate has the method prepare again, since a task has come or gone or the parameters were replaced.
+func (p *prediction) outdate() { p.prepared = 0 }
+
+// rule returns the parameters that predictions are made with, and what is compared if it is not the logits.
+// A method that predicts by a rule of its own prepares for it once after each step that was made or task
+// that came or went.
+func (p *prediction) rule(c methodContext) (at rehearsal.Point, rule rehearsal.Scorer, err error) {
+	own := c.method.Predictor
+	if own == nil {
+		return rehearsal.Current, nil, nil
+	}
+	defer recovered(&err, byMethod(c.method)+" panicked")
+	if p.prepared != c.number+1 {
+		if err := own.Prepare(c); err != nil {
+			return 0, nil, err
+		}
+		p.prepared = c.number + 1
+	}
+	at, rule = own.Snapshot()
+	return at, rule, nil
+}
+
+// newest returns the last snapshot if it is of the present version, and otherwise takes another.
+func (p *prediction) newest(version func() int, take func() (*Predictor, error)) (*Predictor, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	old := p.latest
+	if old != nil && old.version == version() {
+		return old, nil
+	}
+	taken, err := take()
+	if err != nil {
+		return nil, err
+	}
+	if old != nil {
+		old.Close()
+	}
+	p.latest = taken
+	return taken, nil
+}
+
+// close lets go of the last snapshot. Predictors that are still open can be used on.
+func (p *prediction) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.latest != nil {
+		p.latest.Close()
+	}
+	p.latest = nil
 }

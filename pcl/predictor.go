@@ -28,10 +28,10 @@ type Predictor struct {
 	sets     map[int][]*device.Set // by the number of samples that their programs take, 1 and the largest; for each client
 	largest  int
 
-	roll    roll
-	rule    rehearsal.Scorer // compares classes; nil if the logits do
-	steps   int
-	version int // of the learner
+	registry registry
+	rule     rehearsal.Scorer // compares classes; nil if the logits do
+	steps    int
+	version  int // of the learner
 
 	use        sync.RWMutex // held for reading by predictions, for writing by Close
 	closed     bool
@@ -62,7 +62,7 @@ func (p *Predictor) Steps() int { return p.steps }
 func (p *Predictor) Newer(q *Predictor) bool { return p.version > q.version }
 
 // Classes returns the classes of the tasks that had arrived, each once, in order of arrival.
-func (p *Predictor) Classes() []int { return slices.Clone(p.roll.classes) }
+func (p *Predictor) Classes() []int { return slices.Clone(p.registry.classes) }
 
 // Predict predicts the classes of samples, whose values lie in x one after another, as those of the training samples.
 //
@@ -70,15 +70,15 @@ func (p *Predictor) Classes() []int { return slices.Clone(p.roll.classes) }
 // where each task has outputs of its own, call [Predictor.PredictTask] if there are several.
 func (p *Predictor) Predict(x []float32, among ...int) ([]Prediction, error) {
 	return predicting(func() ([]Prediction, error) {
-		if p.roll.empty() {
+		if p.registry.empty() {
 			return nil, errors.New("no task has arrived yet, so there are no classes")
 		}
-		if p.roll.increment != "class" && p.roll.last() > 1 {
+		if p.registry.increment != "class" && p.registry.last() > 1 {
 			return nil, errors.New(
 				"each task has outputs of its own in task-incremental mode: call PredictTask, which names the task")
 		}
 		if len(among) == 0 {
-			among = p.roll.among(1)
+			among = p.registry.among(1)
 		}
 		return p.predict(x, 1, among)
 	})
@@ -87,7 +87,7 @@ func (p *Predictor) Predict(x []float32, among ...int) ([]Prediction, error) {
 // PredictTask is Predict for samples of the task with the given id: it chooses among the task's classes.
 func (p *Predictor) PredictTask(id int, x []float32) ([]Prediction, error) {
 	return predicting(func() ([]Prediction, error) {
-		task, err := p.roll.get(id)
+		task, err := p.registry.get(id)
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +100,7 @@ func (p *Predictor) PredictTask(id int, x []float32) ([]Prediction, error) {
 // [Predictor.Predict].
 func (p *Predictor) Outputs(id int, x []float32) ([][]float32, error) {
 	return predicting(func() (out [][]float32, err error) {
-		task, err := p.roll.get(id)
+		task, err := p.registry.get(id)
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +108,7 @@ func (p *Predictor) Outputs(id int, x []float32) ([][]float32, error) {
 		if err := p.each(x, func(scores, _ []float32) error {
 			own := make([]float32, len(classes))
 			for i, c := range classes {
-				output, err := p.roll.output(id, c)
+				output, err := p.registry.output(id, c)
 				if err != nil {
 					return err
 				}
@@ -133,8 +133,8 @@ func predicting[T any](f func() (T, error)) (out T, err error) {
 
 // outputs returns classes in the order of their outputs, and these. The classes are some of those that compete in a task.
 func (p *Predictor) outputs(task int, classes []int) (sorted, outputs []int, err error) {
-	lo, _ := p.roll.competing(task)
-	all := p.roll.among(task)
+	lo, _ := p.registry.competing(task)
+	all := p.registry.among(task)
 	at := make(map[int]int, len(all))
 	for o, c := range all {
 		at[c] = o
@@ -247,7 +247,7 @@ func (p *Predictor) choose(sample int, logits, features []float32, classes, outp
 		}
 	}
 	normalise(scores, scores[best])
-	return Prediction{Class: classes[best], Name: p.roll.names[classes[best]], Classes: classes, Probabilities: scores}, nil
+	return Prediction{Class: classes[best], Name: p.registry.names[classes[best]], Classes: classes, Probabilities: scores}, nil
 }
 
 // compared returns the scores of classes, whose outputs are given, and the place of the largest. ruled says that they are the
@@ -357,20 +357,4 @@ func (p *Predictor) fit(n int) (samples, size int) {
 		return 1, 1
 	}
 	return min(n, p.largest), p.largest
-}
-
-// prediction is the snapshot that [Learner.Predict] took last.
-type prediction struct {
-	mu     sync.Mutex
-	latest *Predictor
-}
-
-// close lets go of what is kept. Predictors that are still open can be used on.
-func (p *prediction) close() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.latest != nil {
-		p.latest.Close()
-	}
-	p.latest = nil
 }

@@ -227,14 +227,14 @@ func TestReattach(t *testing.T) {
 			attach(t, l, blobTask(t, d, 2, 2, 3))
 			refused(t, l.Reattach(1, blobTask(t, d, 1, 0, 2))) // other classes
 			refused(t, l.Reattach(3, blobTask(t, d, 3, 0, 1)))
-			used := l.roll.used
+			used := l.tasks.registry.used
 			must.Do(t, l.Reattach(1, Task{Stream: blobTask(t, d, 1, 0, 1).Stream}))
 			if r := must.Get(l.Step())(t); !slices.Contains(r.IDs, 1) || !slices.Contains(r.IDs, 2) {
 				t.Errorf("%s: rows %v", name, r.IDs)
 			}
 			playOut(t, l)
-			if l.roll.used != used || l.LastID() != 2 || l.Memory().Len() > 12 {
-				t.Errorf("%s: %d outputs, %d tasks, %d samples in the memory", name, l.roll.used, l.LastID(), l.Memory().Len())
+			if l.tasks.registry.used != used || l.LastID() != 2 || l.Memory().Len() > 12 {
+				t.Errorf("%s: %d outputs, %d tasks, %d samples in the memory", name, l.tasks.registry.used, l.LastID(), l.Memory().Len())
 			}
 			must.Get(l.Evaluate(1))(t)
 		}

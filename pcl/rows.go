@@ -9,16 +9,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
-// step is the state of one step while it is being made.
-type step struct {
-	*Learner
-	rows    []row // the memory's rows first, then the tasks' rows in order of arrival
-	kept    []int // indices of the rows whose loss and gradient are finite
-	report  *StepReport
-	touched bool       // whether something has changed that cannot be undone
-	toward  *aggregate // what edits aim at; nil if this step does not edit the memory
-}
-
 // row is one stream in one step: its batch, its loss, and the gradient of that loss.
 type row struct {
 	id         int
@@ -74,7 +64,7 @@ func (s *step) computed(asked device.Products) (gram []float64, err error) {
 		rows[i] = &s.rows[i].Row
 	}
 	asked.Halves = s.method.Needs.Cross
-	return s.programs.Gradients(s.network.theta, rows, asked)
+	return s.network.programs.Gradients(s.network.theta, rows, asked)
 }
 
 // observe averages the statistics of the rows' batches into the running ones, once.
@@ -118,12 +108,12 @@ func (s *step) forget() {
 // along returns one gradient that stands for all the given rows: over the shared parameters it is the given
 // direction, over the private ones the plain sum of the rows.
 func (s *step) along(direction []float64, rows []int) (compute.Buffer, error) {
-	total := make([]float32, s.total())
+	total := make([]float32, s.network.total())
 	for p, x := range direction {
 		total[p] = float32(x)
 	}
 	for _, i := range rows {
-		g, err := program.Read[float32](s.rows[i].Flat, len(total))
+		g, err := s.network.read(s.rows[i].Flat)
 		if err != nil {
 			return nil, err
 		}
@@ -132,17 +122,4 @@ func (s *step) along(direction []float64, rows []int) (compute.Buffer, error) {
 		}
 	}
 	return program.ToDevice(s.options.Backend, total, len(total))
-}
-
-// aggregate is D = Σ wᵢ·rowᵢ, kept as its terms.
-type aggregate struct {
-	w    []float64
-	rows []compute.Buffer
-	own  compute.Buffer // a row that belongs to the aggregate and not to the step; free releases it
-}
-
-func (d *aggregate) free() {
-	if d != nil {
-		program.Free(d.own)
-	}
 }

@@ -36,7 +36,7 @@ type Hooks struct {
 // Run ends at the first error, of a step ([StreamError], for example) or of a hook. If the learner can go on, a further
 // call continues where it ended.
 func (l *Learner) Run(ctx context.Context, h Hooks) (err error) {
-	r := &loop{Learner: l, hooks: h, saved: l.saveMark(), savedAt: time.Now(), given: -1}
+	r := &loop{learner: l, hooks: h, saved: l.saveMark(), savedAt: time.Now(), given: -1}
 	if h.SnapshotEvery == 0 {
 		r.hooks.SnapshotEvery = time.Second / 10
 	}
@@ -65,7 +65,7 @@ func (l *Learner) Run(ctx context.Context, h Hooks) (err error) {
 
 // loop is a call of Run.
 type loop struct {
-	*Learner
+	learner *Learner
 	hooks   Hooks
 	saved   saveMark // at the last save
 	savedAt time.Time
@@ -73,13 +73,13 @@ type loop struct {
 	renewed time.Time
 }
 
-// saveMark tells whether there may be something new to save: steps and tasks change the version, and streams ring the bell.
+// saveMark tells whether there may be something new to save: steps and tasks change the version, and streams notify.
 type saveMark struct {
 	version int
-	rung    uint64
+	events  uint64
 }
 
-func (l *Learner) saveMark() saveMark { return saveMark{l.status.Load().version, l.bell.count()} }
+func (l *Learner) saveMark() saveMark { return saveMark{l.status.Load().version, l.ready.count()} }
 
 // after calls the hooks that are due after a step.
 func (r *loop) after(s *StepReport) error {
@@ -104,12 +104,12 @@ func (r *loop) after(s *StepReport) error {
 
 // evaluate measures all tasks that have test samples.
 func (r *loop) evaluate(steps int) error {
-	measure := r.Evaluate
-	if r.options.compared() != nil {
-		measure = r.EvaluateLoss
+	measure := r.learner.Evaluate
+	if r.learner.options.compared() != nil {
+		measure = r.learner.EvaluateLoss
 	}
 	score := map[int]float64{}
-	for i, t := range r.status.Load().roll.tasks {
+	for i, t := range r.learner.status.Load().registry.tasks {
 		if t != nil && t.Test != nil {
 			var err error
 			if score[i+1], err = measure(i + 1); err != nil {
@@ -125,8 +125,8 @@ func (r *loop) evaluate(steps int) error {
 
 // renew passes a new snapshot to the hook, if the learner has changed since the last one.
 func (r *loop) renew() error {
-	if r.hooks.Snapshot != nil && r.given != r.status.Load().version {
-		p, err := r.Snapshot()
+	if r.hooks.Snapshot != nil && r.given != r.learner.status.Load().version {
+		p, err := r.learner.Snapshot()
 		if err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func (r *loop) saveIfDue() error {
 	if r.hooks.SaveEvery <= 0 || time.Since(r.savedAt) < r.hooks.SaveEvery {
 		return nil
 	}
-	now := r.saveMark()
+	now := r.learner.saveMark()
 	r.savedAt = time.Now()
 	if now == r.saved {
 		return nil
@@ -176,6 +176,6 @@ func (r *loop) wait(ctx context.Context) error {
 		ctx, cancel = context.WithDeadline(ctx, r.savedAt.Add(r.hooks.SaveEvery))
 		defer cancel()
 	}
-	_ = r.Wait(ctx) // the next step returns the error
+	_ = r.learner.Wait(ctx) // the next step returns the error
 	return r.saveIfDue()
 }

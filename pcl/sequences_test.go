@@ -246,7 +246,7 @@ func (p *player) attach() {
 
 // outputsSpent says whether the classifier has no outputs left for these classes.
 func (p *player) outputsSpent(classes []int) bool {
-	return p.options.Increment == "task" && p.learner.roll.used+len(classes) > seqOutputs
+	return p.options.Increment == "task" && p.learner.tasks.registry.used+len(classes) > seqOutputs
 }
 
 // testing4 are four test samples.

@@ -31,11 +31,11 @@ func (l *Learner) SetBackbone(n *Network) error {
 		panic("pcl: SetBackbone of no network: LoadNetwork reads one from a file, Learner.Network returns that of a learner")
 	}
 	return l.call(context.Background(), "set network", func() error {
-		theta, err := l.parameters()
+		theta, err := l.network.parameters()
 		if err != nil {
 			return err
 		}
-		values, statistics, err := arrange(l.options.Model.Layout(), n.Tensors, true)
+		values, statistics, err := arrange(l.network.layout(), n.Tensors, true)
 		if err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func (l *Learner) setTrained(t *Network) error {
 	if err := l.fits(t); err != nil {
 		return err
 	}
-	theta, statistics, err := arrange(l.options.Model.Layout(), t.Tensors, false)
+	theta, statistics, err := arrange(l.network.layout(), t.Tensors, false)
 	if err != nil {
 		return err
 	}
@@ -59,17 +59,17 @@ func (l *Learner) setTrained(t *Network) error {
 	if err := l.exchange(theta, statistics); err != nil {
 		return err
 	}
-	if l.roll.empty() && !r.empty() { // the network's tasks become those of the learner, and have ended
-		skipped := l.roll.last()
-		l.roll = r
-		l.roll.skip(skipped)
+	if l.tasks.registry.empty() && !r.empty() { // the network's tasks become those of the learner, and have ended
+		skipped := l.tasks.registry.last()
+		l.tasks.registry = r
+		l.tasks.registry.skip(skipped)
 		for id := range r.tasks {
-			l.count(id+1, 1)
+			l.tasks.countEnded(id+1, 1)
 		}
 	}
 	// The present network is the old model of methods that hold on to one, if a task has ended.
-	if loss := lossOf(l.method, 1); (loss.Sigmoid || loss.Teacher > 0) && len(l.ended().ids(l.roll)) > 0 {
-		return methodContext{l: l}.Remember()
+	if loss := lossOf(l.method, 1); (loss.Sigmoid || loss.Teacher > 0) && len(l.tasks.endedIDs()) > 0 {
+		return l.context().Remember()
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func (l *Learner) fits(t *Network) error {
 		return fmt.Errorf("the network is %s-incremental, the learner %s-incremental: use SetBackbone",
 			t.Increment, l.options.Increment)
 	}
-	if !l.roll.empty() && !same {
+	if !l.tasks.registry.empty() && !same {
 		return fmt.Errorf(
 			"the network has tasks of the classes %v, the learner of %v: use SetBackbone, or a learner without tasks",
 			classLists(t.Tasks), classLists(l.Tasks()))
@@ -109,15 +109,16 @@ func classLists(tasks []TaskInfo) (all [][]int) {
 // exchange replaces parameters and statistics, which have the right lengths, and tells a method that holds on to earlier ones.
 func (l *Learner) exchange(theta, statistics []float32) error {
 	l.version++
-	l.prepared, l.network.updates = 0, 0
-	l.others.free()
+	l.prediction.outdate()
+	l.network.updates = 0
+	l.network.auxiliary.free()
 	copy(l.network.statistics, statistics)
-	return l.wholly(l.byMethod(), func() error {
-		if err := l.begin(theta); err != nil {
+	return l.turns.attempt(byMethod(l.method), func() error {
+		if err := l.network.begin(theta); err != nil {
 			return err
 		}
 		if a := l.method.Penalty; a != nil {
-			return a.AfterReplace(methodContext{l: l})
+			return a.AfterReplace(l.context())
 		}
 		return nil
 	})

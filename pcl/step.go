@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"time"
 
+	"github.com/parallelcl/parallelcl/internal/seed"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
+	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
 // ErrNoStream is what [Learner.Step] returns when no task is attached, or when all attached tasks have ended.
@@ -37,20 +39,63 @@ func (l *Learner) stepOn(ctx context.Context) (*StepReport, error) {
 		return nil, err
 	}
 	defer l.leave()
-	if len(l.tasks) == 0 {
-		l.idleSince.Store(l.bell.count())
+	count := l.ready.count()
+	if len(l.tasks.running) == 0 {
+		l.ready.idleSince.Store(count)
 		return nil, ErrNoStream
 	}
-	s := &step{Learner: l, report: &StepReport{Step: l.steps}}
-	if err := s.make(); err == ErrIdle {
+	l.ready.idleSince.Store(0)
+	s := l.newStep()
+	switch err := s.make(); {
+	case err == ErrIdle:
+		l.ready.idleSince.Store(count)
 		return nil, err
-	} else if err != nil {
+	case err != nil:
+		if s.touched {
+			l.turns.failure = err
+		}
 		return nil, fmt.Errorf("pcl: step %d: %w", l.steps, err)
 	}
 	l.steps++
 	l.version++
-	s.report.Compilations = l.programs.Compilations()
+	s.report.Compilations = l.network.programs.Compilations()
 	return s.report, nil
+}
+
+// step is one update of the parameters while it is made. It owns its rows, its weights and what it reports.
+// It is given the learner's parts, and changes the network, the running tasks, the memory and the random
+// numbers; mark takes this back as long as touched is false.
+type step struct {
+	options *Options
+	method  *method.Started
+	rng     *seed.Source
+	network *network
+	tasks   *tasks
+	memory  *memory.Store
+	targets targets
+	scratch *scratch
+
+	rows    []row // the memory's rows first, then the tasks' rows in order of arrival
+	kept    []int // indices of the rows whose loss and gradient are finite
+	report  *StepReport
+	touched bool       // whether something has changed that cannot be undone
+	toward  *aggregate // what edits aim at; nil if this step does not edit the memory
+}
+
+// newStep returns the next step before its first phase.
+func (l *Learner) newStep() *step {
+	return &step{
+		options: l.options, method: l.method, rng: l.rng, network: l.network, tasks: l.tasks, memory: l.memory,
+		targets: l.targets(), scratch: l.scratch, report: &StepReport{Step: l.steps},
+	}
+}
+
+// context is what the method may see during the step.
+func (s *step) context() methodContext {
+	return methodContext{
+		options: s.options, method: s.method, rng: s.rng, network: s.network, tasks: s.tasks, memory: s.memory,
+		targets: s.targets, scratch: s.scratch, number: s.report.Step, step: s,
+	}
 }
 
 // make makes the whole step: the functions that it and [step.compute] call are the phases, in order.
@@ -62,16 +107,14 @@ func (s *step) make() (err error) {
 	defer func() {
 		if err != nil && !s.touched {
 			undo()
-		} else if err != nil {
-			s.failure = err // the learner stops for good
 		}
 	}()
 	if err := s.train(); err != nil {
 		return err
 	}
 	s.touched = true // from here on samples enter the memory, which cannot be undone
-	return guarded(s.byMethod(), func() error {
-		for _, t := range s.tasks.present() {
+	return guarded(byMethod(s.method), func() error {
+		for _, t := range s.tasks.running.present() {
 			t.observe()
 		}
 		if err := s.store(); err != nil {
@@ -87,7 +130,7 @@ func (s *step) train() (err error) {
 	fetched := s.lookAhead()
 	defer func() { err = errors.Join(err, <-fetched) }()
 	defer s.free()
-	return guarded(s.byMethod(), func() error {
+	return guarded(byMethod(s.method), func() error {
 		var err error
 		if s.rows, err = s.taskRows(); err != nil {
 			return err
@@ -98,7 +141,7 @@ func (s *step) train() (err error) {
 		if err := s.compute(); err != nil {
 			return err
 		}
-		for _, t := range s.tasks.present() {
+		for _, t := range s.tasks.running.present() {
 			t.leftOut = s.report.Rejected || slices.Contains(s.report.Skipped, t.id)
 		}
 		return s.trace()
@@ -107,7 +150,7 @@ func (s *step) train() (err error) {
 
 // compute changes the parameters θ and, where memory editing is on, the pixels of the samples in the memory.
 func (s *step) compute() error {
-	if err := s.aimAll(s.rows); err != nil {
+	if err := s.setTargets(s.rows); err != nil {
 		return err
 	}
 	if s.idle() {
@@ -147,7 +190,7 @@ func (s *step) trace() (err error) {
 	if s.options.Trace == nil {
 		return nil
 	}
-	t := &Trace{StepReport: s.report, Theta: s.parameters, Shared: s.programs.Shared}
+	t := &Trace{StepReport: s.report, Theta: s.network.parameters, Shared: s.network.programs.Shared}
 	like := s.rows[len(s.rows)-1].Batch // that of a task
 	for _, i := range s.kept {
 		b := s.rows[i].Batch
@@ -166,12 +209,10 @@ func (s *step) trace() (err error) {
 // that stream again. Tasks that are paused, and those whose streams are not ready, take no part; if none is left, the
 // error is ErrIdle.
 func (s *step) awaitStreams() error {
-	rung := s.bell.count()
-	s.idleSince.Store(0)
-	for _, t := range s.tasks {
+	for _, t := range s.tasks.running {
 		t.leftOut, t.bad, t.absent = false, nil, t.paused.Load()
 	}
-	for _, t := range s.tasks.present() {
+	for _, t := range s.tasks.running.present() {
 		if err := t.err; err != nil {
 			t.err = nil
 			return t.failed(err)
@@ -189,8 +230,7 @@ func (s *step) awaitStreams() error {
 			return t.failed(err)
 		}
 	}
-	if len(s.tasks.present()) == 0 {
-		s.idleSince.Store(rung)
+	if len(s.tasks.running.present()) == 0 {
 		return ErrIdle
 	}
 	return nil
@@ -208,7 +248,7 @@ func (s *step) lookAhead() (fetched chan error) {
 }
 
 func (s *step) fetchAhead() error {
-	for _, t := range s.tasks.present() {
+	for _, t := range s.tasks.running.present() {
 		if !t.ready || t.fetched {
 			continue
 		}
@@ -245,14 +285,14 @@ func (s *step) free() {
 // store shows the step's batches to a method that fills the memory itself.
 func (s *step) store() error {
 	if m := s.method.Storer; m != nil {
-		return m.Store(methodContext{s.Learner, s}, s.firstSeen())
+		return m.Store(s.context(), s.tasks.firstSeen())
 	}
 	return nil
 }
 
 // advance makes the fetched batches the current ones, and ends the tasks whose streams have no more batches.
 func (s *step) advance() error {
-	for _, t := range s.tasks.present() {
+	for _, t := range s.tasks.running.present() {
 		t.ready = t.fetched
 		if t.fetched {
 			t.current, t.spare, t.fetched = t.spare, t.current, false
@@ -260,7 +300,7 @@ func (s *step) advance() error {
 		if t.ready || !t.over || t.err != nil { // the error of its last batch is returned first
 			continue
 		}
-		if err := s.retire(t, true); err != nil {
+		if err := retire(s.context(), t, true); err != nil {
 			return err
 		}
 		s.report.Ended = append(s.report.Ended, t.id)
@@ -296,7 +336,7 @@ func (s *step) differentiate() error {
 		if replayed, err = s.memoryRows(); err != nil {
 			return err
 		}
-		if err := s.aimAll(replayed); err != nil {
+		if err := s.setTargets(replayed); err != nil {
 			return err
 		}
 	}
@@ -305,7 +345,7 @@ func (s *step) differentiate() error {
 		return err
 	}
 	s.rows = slices.Concat(replayed, penalty, s.rows)
-	gram, err := s.gradientsOfGood(s.products())
+	gram, err := s.gradientsOfGood(products(s.options, s.method))
 	if err != nil {
 		return err
 	}
@@ -313,32 +353,3 @@ func (s *step) differentiate() error {
 	s.reportKept(gram)
 	return nil
 }
-
-// Wait returns when there may be something to do after [Learner.Step] has returned [ErrIdle] or [ErrNoStream]: a
-// stream may be ready, or a task has arrived, was resumed or has ended. It returns at once if the last step was made.
-// If ctx is cancelled, it returns the error of ctx. It may be called from any goroutine, and other calls may be made
-// while it waits.
-func (l *Learner) Wait(ctx context.Context) error {
-	rung, heard := l.bell.listen()
-	if l.closed.Load() {
-		return ErrClosed
-	}
-	if l.idleSince.Load() != rung {
-		return ctx.Err()
-	}
-	var again <-chan time.Time
-	if l.status.Load().tasks.asks() {
-		timer := time.NewTimer(askAgain)
-		defer timer.Stop()
-		again = timer.C
-	}
-	select {
-	case <-heard:
-	case <-again:
-	case <-ctx.Done():
-	}
-	return ctx.Err()
-}
-
-// askAgain is the time after which a stream is asked again that was not ready and cannot say when it is.
-const askAgain = 10 * time.Millisecond

@@ -21,8 +21,8 @@ func TestStoredLogits(t *testing.T) {
 			l := smallLearner(t, b, name, Options{Increment: "class"})
 			ended, before, extended := 0, map[int][]float32{}, 0
 			timeline(t, l, func(r *StepReport) {
-				now := must.Get(methodContext{l: l}.Logits(rehearsal.Current, stored(methodContext{l: l})))(t)
-				for i, it := range stored(methodContext{l: l}) {
+				now := must.Get(l.context().Logits(rehearsal.Current, stored(l.context())))(t)
+				for i, it := range stored(l.context()) {
 					old, known := before[i]
 					want := old
 					switch {
@@ -38,7 +38,7 @@ func TestStoredLogits(t *testing.T) {
 								t.Errorf("sample %d: new logits %v are no multiple of the present %v", i, newer, now[i][len(old):])
 							}
 						}
-						right := old[must.Get(methodContext{l: l}.Output(it.Task, it.Class))(t)]
+						right := old[must.Get(l.context().Output(it.Task, it.Class))(t)]
 						if factor > 1+1e-6 || factor < 1-1e-6 && slices.Max(newer) > 0.85*max(right, 0)+1e-6 {
 							t.Errorf("sample %d: new logits %v are %g of the present ones, for a right class at %g", i, newer, factor, right)
 						}

@@ -1,130 +1,116 @@
 package pcl
 
 import (
-	"context"
-	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/parallelcl/parallelcl/pcl/data"
+	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// Tasks describes all tasks that have arrived, in order of arrival. It may be called from any goroutine.
-func (l *Learner) Tasks() []TaskInfo {
-	s := l.status.Load()
-	return s.roll.infos(s.tasks)
+// tasks owns which tasks a learner has: the registry of all that have arrived, the list of those that run,
+// and how many ended tasks have each output.
+type tasks struct {
+	registry registry
+	running  runningTasks
+	ended    map[int]int // by output
 }
 
-// infos describes the tasks, of which some are running.
-func (r *roll) infos(running runningTasks) []TaskInfo {
-	out := make([]TaskInfo, 0, len(r.tasks))
-	for i, t := range r.tasks {
-		if t == nil {
-			continue
-		}
-		info := TaskInfo{ID: i + 1, Name: t.Name, Classes: slices.Clone(t.Classes), ClassNames: slices.Clone(t.ClassNames), Ended: true, Samples: int(t.samples.Load())}
-		if a := running.get(i + 1); a != nil {
-			info.Ended, info.Paused = false, a.paused.Load()
-			if h, ok := a.Stream.(holder); ok {
-				info.Waiting = h.Len()
-			}
-		}
-		out = append(out, info)
-	}
-	return out
+func newTasks(increment string) *tasks {
+	return &tasks{registry: registry{increment: increment}, ended: map[int]int{}}
 }
 
-// String says in a line where the learner stands: its method and steps, and the tasks that run, are paused or have ended. It may
-// be called from any goroutine.
-func (l *Learner) String() string {
-	s := fmt.Sprintf("%s, step %d", l.method.Info.Title, l.Steps())
-	names := map[string][]string{}
-	for _, t := range l.Tasks() {
-		kind := "running"
-		if t.Ended {
-			kind = "ended"
-		} else if t.Paused {
-			kind = "paused"
-		}
-		names[kind] = append(names[kind], label(t.ID, t.Name))
-	}
-	for _, kind := range []string{"running", "paused", "ended"} {
-		if names[kind] != nil {
-			s += fmt.Sprintf("; %s: %s", kind, strings.Join(names[kind], ", "))
-		}
-	}
-	return s
+// start adds a task that has been opened to those that run.
+func (t *tasks) start(a *attached) { t.running = t.running.with(a) }
+
+// end takes a task from those that run.
+func (t *tasks) end(a *attached) {
+	t.running = t.running.without(a)
+	t.countEnded(a.id, 1)
 }
 
-// Task returns a task as it was attached; the stream is nil if the task has ended. It may be called from any goroutine.
-func (l *Learner) Task(id int) (Task, error) {
-	s := l.status.Load()
-	known, err := s.roll.get(id)
-	if err != nil {
-		return Task{}, fmt.Errorf("pcl: %w", err)
+// countEnded adds to the number of ended tasks that have the outputs of a task.
+func (t *tasks) countEnded(id, change int) {
+	for _, o := range t.registry.outputs(id) {
+		t.ended[o] += change
 	}
-	t := known.Task
-	if running := s.tasks.get(id); running != nil {
-		t.Stream = running.Stream
-	}
-	return t, nil
 }
 
-// holder is a stream that holds samples, as a [data.PushStream] does: Len of them now, and Saved when its state was saved.
-type holder interface {
-	Len() int
-	Saved() int
-}
-
-// Classes returns the classes of all tasks that have arrived, each once, in order of arrival. In class-incremental
-// mode this is the order of the classifier's outputs. It may be called from any goroutine.
-func (l *Learner) Classes() []int { return slices.Clone(l.status.Load().roll.classes) }
-
-// Running returns the ids of the tasks that have neither ended nor been paused. It may be called from any goroutine.
-func (l *Learner) Running() (ids []int) {
-	for _, t := range l.status.Load().tasks {
-		if !t.paused.Load() {
-			ids = append(ids, t.id)
+// endedOutputs returns the outputs of the tasks that have ended, in no particular order.
+func (t *tasks) endedOutputs() (outputs []int) {
+	for o, n := range t.ended {
+		if n > 0 {
+			outputs = append(outputs, o)
 		}
+	}
+	return outputs
+}
+
+// endedNow stands for the tasks that have ended.
+func (t *tasks) endedNow() endedTasks { return endedTasks{t.registry.last(), t.running.ids()} }
+
+func (t *tasks) endedIDs() []int { return t.endedNow().ids(t.registry) }
+
+// firstSeen returns, for each running task, the samples that it sees for the first time in this step.
+func (t *tasks) firstSeen() (batches [][]memory.Item) {
+	for _, a := range t.running.present() {
+		if a.ready && !a.leftOut && !a.current.Repeat {
+			batches = append(batches, a.trainedOn())
+		}
+	}
+	return batches
+}
+
+// free releases the batches of all running tasks.
+func (t *tasks) free() {
+	for _, a := range t.running {
+		a.free()
+	}
+}
+
+// runningTasks are the tasks that run, in order of their ids. A list never changes, since the learner's
+// status shares it.
+type runningTasks []*attached
+
+// get returns the task with an id; nil if it does not run.
+func (r runningTasks) get(id int) *attached {
+	if at, runs := r.place(id); runs {
+		return r[at]
+	}
+	return nil
+}
+
+// place returns where a task is among the running ones, or would be.
+func (r runningTasks) place(id int) (at int, runs bool) {
+	return slices.BinarySearchFunc(r, id, func(t *attached, id int) int { return t.id - id })
+}
+
+func (r runningTasks) with(t *attached) runningTasks {
+	at, _ := r.place(t.id)
+	return slices.Insert(slices.Clone(r), at, t)
+}
+
+func (r runningTasks) without(t *attached) runningTasks {
+	return slices.DeleteFunc(slices.Clone(r), func(other *attached) bool { return other == t })
+}
+
+func (r runningTasks) ids() (ids []int) {
+	for _, t := range r {
+		ids = append(ids, t.id)
 	}
 	return ids
 }
 
-// Pause leaves a task out of the steps that begin from now on, until [Learner.Resume]. Its stream is not read, and
-// keeps what has been fetched from it. A paused task has not ended, so that none of its samples are in the memory,
-// unless the method fills the memory while tasks run. Pause and Resume may be called from any goroutine.
-func (l *Learner) Pause(id int) error { return l.setPaused("pause", id, true) }
-
-// Resume lets a paused task take part again. It does nothing if the task is not paused.
-func (l *Learner) Resume(id int) error { return l.setPaused("resume", id, false) }
-
-func (l *Learner) setPaused(what string, id int, paused bool) error {
-	if l.closed.Load() {
-		return ErrClosed
+// present lists the tasks that take part in the step being made, or took part in the last one.
+func (r runningTasks) present() (tasks runningTasks) {
+	for _, t := range r {
+		if !t.absent {
+			tasks = append(tasks, t)
+		}
 	}
-	s := l.status.Load()
-	known, err := s.roll.get(id)
-	t := s.tasks.get(id)
-	if err == nil && t == nil {
-		err = fmt.Errorf("%s has ended", label(id, known.Name))
-	}
-	if err != nil {
-		return fmt.Errorf("pcl: %s: %w", what, err)
-	}
-	t.paused.Store(paused)
-	l.bell.ring()
-	return nil
+	return tasks
 }
 
-// ended stands for the tasks that have ended.
-func (l *Learner) ended() endedTasks { return endedTasks{l.roll.last(), l.tasks.ids()} }
-
-// SkipIDs reserves ids up to and including to: tasks that are attached from now on get larger ones. A
-// program that was killed calls it so that ids which it gave since its last save are not given again.
-func (l *Learner) SkipIDs(to int) error {
-	return l.call(context.Background(), "skip", func() error {
-		if to < 0 || to > maxID {
-			return fmt.Errorf("id %d; want 0 to %d", to, maxID)
-		}
-		l.roll.skip(to)
-		return nil
-	})
+// polled reports whether a task has a stream that cannot say when it is ready, and has to be asked.
+func (r runningTasks) polled() bool {
+	return slices.ContainsFunc(r, func(t *attached) bool { _, notifies := t.Stream.(data.Notifier); return !notifies })
 }

@@ -85,23 +85,23 @@ func (t *Network) outputs() (out []Output, err error) {
 }
 
 // arrived gives the tasks their outputs, as a learner did to which they were attached one after another.
-func (t *Network) arrived(outputs int) (roll, error) {
+func (t *Network) arrived(outputs int) (registry, error) {
 	known := t.Increment == "task" || t.Increment == "class"
 	if len(t.Tasks) > 0 && !known {
-		return roll{}, fmt.Errorf("increment %q of a network with tasks; want task or class", t.Increment)
+		return registry{}, fmt.Errorf("increment %q of a network with tasks; want task or class", t.Increment)
 	}
-	r := roll{increment: t.Increment}
+	r := registry{increment: t.Increment}
 	for i, info := range t.Tasks {
 		id := info.number(i)
 		r.skip(id - 1)
 		head, err := r.next(info.Classes)
 		if err != nil {
-			return roll{}, fmt.Errorf("%s: %w", label(id, info.Name), err)
+			return registry{}, fmt.Errorf("%s: %w", label(id, info.Name), err)
 		}
 		r.add(Task{Name: info.Name, Classes: slices.Clone(info.Classes), ClassNames: t.namesOf(info.Classes)}, head, new(atomic.Int64))
 	}
 	if err := suffice(outputs, r.used); err != nil {
-		return roll{}, err
+		return registry{}, err
 	}
 	return r, nil
 }

@@ -29,7 +29,7 @@ func (s *step) update() error {
 	var before []float32
 	if s.options.Observe {
 		var err error
-		if before, err = s.parameters(); err != nil {
+		if before, err = s.network.parameters(); err != nil {
 			return err
 		}
 	}
@@ -50,7 +50,7 @@ func (s *step) update() error {
 
 // reportRises reports Jᵢ·Δθ of the rows that took part in the step.
 func (s *step) reportRises(before []float32) error {
-	moved, err := s.parameters()
+	moved, err := s.network.parameters()
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (s *step) reportRises(before []float32) error {
 		moved[p] -= x
 	}
 	for _, i := range s.kept {
-		data, err := program.Read[float32](s.rows[i].Flat, len(moved))
+		data, err := s.network.read(s.rows[i].Flat)
 		if err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64, err e
 	scalars := s.options.Optimizer.Scalars(s.network.updates + 1)
 	theta := s.network.theta
 	defer func() { s.touched = s.touched || s.network.theta != theta }() // what the device has taken cannot be undone
-	if norm2, err = s.programs.Step(s.network.vectors(), w, rows, scalars); err != nil {
+	if norm2, err = s.network.programs.Step(s.network.vectors(), w, rows, scalars); err != nil {
 		return 0, err
 	}
 	s.touched = true
@@ -121,23 +121,22 @@ func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64, err e
 }
 
 func (c methodContext) VirtualStep(gamma float64) error {
-	l := c.l
-	w, rows := c.s.current()
-	ahead, err := l.programs.Ahead(l.network.theta, gamma, w, rows)
+	w, rows := c.step.current()
+	ahead, err := c.network.programs.Ahead(c.network.theta, gamma, w, rows)
 	if err != nil {
 		return err
 	}
-	program.Free(l.others.ahead)
-	l.others.ahead = ahead
+	program.Free(c.network.auxiliary.ahead)
+	c.network.auxiliary.ahead = ahead
 	return nil
 }
 
 func (c methodContext) Update() error {
-	w, rows := c.s.current()
+	w, rows := c.step.current()
 	if len(rows) == 0 {
 		return nil
 	}
-	return c.s.updateAlong(w, rows)
+	return c.step.updateAlong(w, rows)
 }
 
 // updateAlong makes an update besides the step's own, and computes the gradients of all rows again.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
@@ -24,7 +23,7 @@ func (s *step) reportKept(gram []float64) {
 		r.IDs, r.N = append(r.IDs, row.id), append(r.N, row.samples())
 		r.Losses = append(r.Losses, row.Value)
 	}
-	if s.products().Gram && len(s.kept) > 0 {
+	if products(s.options, s.method).Gram && len(s.kept) > 0 {
 		r.Gram = submatrix(gram, len(s.rows), s.kept)
 	}
 }
@@ -63,13 +62,13 @@ func (s *step) weigh() error {
 	}
 	r.Weights = make([]float64, len(s.kept))
 	if r.Outcome, err = s.method.Method.Weights(in, r.Weights); err != nil {
-		return fmt.Errorf("%s: %w", s.byMethod(), err)
+		return fmt.Errorf("%s: %w", byMethod(s.method), err)
 	}
 	if !fp.Finite(r.Weights) {
-		return fmt.Errorf("%s gave the streams %v the weights %g; want finite ones", s.byMethod(), r.IDs, r.Weights)
+		return fmt.Errorf("%s gave the streams %v the weights %g; want finite ones", byMethod(s.method), r.IDs, r.Weights)
 	}
-	if err := r.Outcome.CheckDirection(needs, s.programs.Shared); err != nil {
-		return fmt.Errorf("%s: %w", s.byMethod(), err)
+	if err := r.Outcome.CheckDirection(needs, s.network.programs.Shared); err != nil {
+		return fmt.Errorf("%s: %w", byMethod(s.method), err)
 	}
 	return nil
 }
@@ -78,11 +77,11 @@ func (s *step) weigh() error {
 func (s *step) jacobian() ([][]float64, error) {
 	out := make([][]float64, len(s.kept))
 	for k, i := range s.kept {
-		g, err := program.Read[float32](s.rows[i].Flat, s.total())
+		g, err := s.network.read(s.rows[i].Flat)
 		if err != nil {
 			return nil, err
 		}
-		out[k] = make([]float64, s.programs.Shared)
+		out[k] = make([]float64, s.network.programs.Shared)
 		for p := range out[k] {
 			out[k][p] = float64(g[p])
 		}
@@ -96,11 +95,11 @@ func (s *step) cross() (out []float64, err error) {
 	for h := range parts {
 		for _, i := range s.kept {
 			half := cmp.Or(s.rows[i].Halves[h], s.rows[i].Flat) // without samples, both are the whole
-			g, err := program.Read[float32](half, s.total())
+			g, err := s.network.read(half)
 			if err != nil {
 				return nil, err
 			}
-			parts[h] = append(parts[h], blas32.Vector{N: s.programs.Shared, Inc: 1, Data: g})
+			parts[h] = append(parts[h], blas32.Vector{N: s.network.programs.Shared, Inc: 1, Data: g})
 		}
 	}
 	for _, a := range parts[0] {
@@ -129,7 +128,7 @@ func (s *step) follow() error {
 			continue
 		}
 		now := device.At{Theta: s.network.theta} // with the batch's own statistics, as in its gradient's program
-		losses, err := s.programs.Losses(now, r.Batch, r.Loss)
+		losses, err := s.network.programs.Losses(now, r.Batch, r.Loss)
 		if err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ type TaskInfo struct {
 	Paused bool `json:"paused,omitempty"` // whether it was paused by [Learner.Pause]
 	// Samples is how many samples the learner has taken from its streams, and Waiting how many more wait in one that
 	// holds samples, as a [data.PushStream] does. A checkpoint has both kinds: from the file of a program that was killed, a
-	// producer goes on after Taken + Waiting samples. Both are 0 in checkpoints
+	// producer goes on after Samples + Waiting samples. Both are 0 in checkpoints
 	// from versions that did not record them.
 	Samples int `json:"samples,omitempty"`
 	Waiting int `json:"waiting,omitempty"`
@@ -34,9 +34,9 @@ type TaskInfo struct {
 // number is the id of the task in the i-th place, also where a network that was put together by hand leaves ids out.
 func (t TaskInfo) number(i int) int { return cmp.Or(t.ID, i+1) }
 
-// roll is what is known of the tasks that have arrived, whether they run or have ended. Nothing that a copy of it shares with
+// registry is what is known of the tasks that have arrived, whether they run or have ended. Nothing that a copy of it shares with
 // it ever changes, so that a copy costs the same however many tasks there were, and stays as it is.
-type roll struct {
+type registry struct {
 	increment string
 	tasks     []*arrival     // in order of arrival, without their streams; the index is the id minus 1; nil if the id was skipped
 	classes   []int          // of all tasks, each once
@@ -59,13 +59,13 @@ type head struct {
 }
 
 // last is the highest id that was given or skipped.
-func (r *roll) last() int { return len(r.tasks) }
+func (r *registry) last() int { return len(r.tasks) }
 
 // empty says whether no task has arrived.
-func (r *roll) empty() bool { return len(r.classes) == 0 }
+func (r *registry) empty() bool { return len(r.classes) == 0 }
 
 // get returns a task, or an error if there is none with this id.
-func (r *roll) get(id int) (*arrival, error) {
+func (r *registry) get(id int) (*arrival, error) {
 	if id < 1 || id > len(r.tasks) || r.tasks[id-1] == nil {
 		return nil, fmt.Errorf("there is no task %d; ids count from 1, and the last is %d", id, len(r.tasks))
 	}
@@ -73,14 +73,14 @@ func (r *roll) get(id int) (*arrival, error) {
 }
 
 // skip leaves ids out.
-func (r *roll) skip(to int) {
+func (r *registry) skip(to int) {
 	for len(r.tasks) < to {
 		r.tasks = append(r.tasks, nil)
 	}
 }
 
 // add appends a task, with the outputs that next returned for it.
-func (r *roll) add(t Task, h head, samples *atomic.Int64) {
+func (r *registry) add(t Task, h head, samples *atomic.Int64) {
 	t.Stream = nil
 	r.tasks, r.used = append(r.tasks, &arrival{t, h, samples}), h.hi
 	for _, c := range t.Classes {
@@ -94,7 +94,7 @@ func (r *roll) add(t Task, h head, samples *atomic.Int64) {
 }
 
 // name gives classes their names.
-func (r *roll) name(classes []int, names []string) {
+func (r *registry) name(classes []int, names []string) {
 	all := map[int]string{}
 	maps.Copy(all, r.names)
 	for i, name := range names {
@@ -106,7 +106,7 @@ func (r *roll) name(classes []int, names []string) {
 }
 
 // test gives a task other test samples.
-func (r *roll) test(id int, s data.Samples) {
+func (r *registry) test(id int, s data.Samples) {
 	t := *r.tasks[id-1]
 	t.Test, r.tasks = s, slices.Clone(r.tasks)
 	r.tasks[id-1] = &t
@@ -118,8 +118,8 @@ type endedTasks struct {
 	running []int
 }
 
-// ids lists them, of those that a roll has.
-func (e endedTasks) ids(of roll) (ids []int) {
+// ids lists them, of those that a registry has.
+func (e endedTasks) ids(of registry) (ids []int) {
 	for id := 1; id <= e.arrived; id++ {
 		if of.tasks[id-1] != nil && !slices.Contains(e.running, id) {
 			ids = append(ids, id)

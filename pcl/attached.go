@@ -26,7 +26,7 @@ type attached struct {
 	leftOut   bool   // the task's batch does not count in the step being made
 	bad       []int  // the places of samples that do not count in it, in order
 	absent    bool   // the task takes no part in the step being made: it is paused, or its stream was not ready
-	silence   func() // stops the stream from ringing the bell; nil if it does not
+	silence   func() // stops the stream from notifying; nil if it does not
 	err       error  // why the stream failed after the current batch, until a step returns it
 	paused    atomic.Bool
 	samples   *atomic.Int64 // how many the task's streams have delivered
@@ -41,6 +41,42 @@ func (t *attached) free() {
 	t.spare.Free()
 	t.varied.Free()
 	t.current, t.spare, t.varied, t.silence, t.ready, t.fetched = nil, nil, nil, nil, false, false
+}
+
+// makeBatches gives a task room for the batch that it trains on and the next one.
+func (t *attached) makeBatches(on *device.Set) (err error) {
+	if t.current, err = on.NewBatch(); err != nil {
+		return err
+	}
+	t.spare, err = on.NewBatch()
+	return err
+}
+
+// open fetches a task's first batch, if there is one yet, and has the stream notify when there are more.
+func (t *attached) open(on *device.Set, collected *memory.Reservoir, notify func()) error {
+	if err := t.makeBatches(on); err != nil {
+		return err
+	}
+	switch err := t.fetch(t.current); err {
+	case nil:
+		t.ready = true
+	case data.ErrNotReady:
+	case io.EOF:
+		return errors.New("its stream is empty")
+	default:
+		return err
+	}
+	t.reservoir = collected
+	return t.listen(notify)
+}
+
+// listen has the stream call notify when it is ready, if it can.
+func (t *attached) listen(notify func()) (err error) {
+	defer recovered(&err, "the stream panicked")
+	if s, ok := t.Stream.(data.Notifier); ok {
+		t.silence = s.Notify(notify)
+	}
+	return nil
 }
 
 func (t *attached) failed(err error) error { return &StreamError{t.id, t.Name, err} }
@@ -126,48 +162,4 @@ func (t *attached) checkNames(others map[int]string) error {
 		}
 	}
 	return nil
-}
-
-// runningTasks are the tasks that run, in order of their ids. The list is copied to be changed, since the learner's status shares it.
-type runningTasks []*attached
-
-// get returns the task with an id; nil if it does not run.
-func (r runningTasks) get(id int) *attached {
-	if at, runs := r.place(id); runs {
-		return r[at]
-	}
-	return nil
-}
-
-// place returns where a task is among the running ones, or would be.
-func (r runningTasks) place(id int) (at int, runs bool) {
-	return slices.BinarySearchFunc(r, id, func(t *attached, id int) int { return t.id - id })
-}
-
-// with returns the list with one more task.
-func (r runningTasks) with(t *attached) runningTasks {
-	at, _ := r.place(t.id)
-	return slices.Insert(slices.Clone(r), at, t)
-}
-
-func (r runningTasks) ids() (ids []int) {
-	for _, t := range r {
-		ids = append(ids, t.id)
-	}
-	return ids
-}
-
-// present lists the tasks that take part in the step being made, or took part in the last one.
-func (r runningTasks) present() (tasks runningTasks) {
-	for _, t := range r {
-		if !t.absent {
-			tasks = append(tasks, t)
-		}
-	}
-	return tasks
-}
-
-// asks says whether a task has a stream that has to be asked whether it is ready.
-func (r runningTasks) asks() bool {
-	return slices.ContainsFunc(r, func(t *attached) bool { _, says := t.Stream.(data.Notifier); return !says })
 }

@@ -15,8 +15,7 @@ import (
 
 // runningTask returns a task that runs, by its id.
 func runningTask(l *Learner, id int) *attached {
-	at, _ := l.tasks.place(id)
-	return l.tasks[at]
+	return l.tasks.running.get(id)
 }
 
 // TestHistoryCostsNothing: what is asked of a learner in each round costs the same after many tasks have ended. The fastest of

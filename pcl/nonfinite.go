@@ -23,7 +23,7 @@ func (s *step) leaveOut(gram []float64) (again bool, err error) {
 		if r.Batch == nil || r.Batch.N < 2 || finiteRow(&r.Row, gram, i, len(s.rows)) {
 			continue
 		}
-		bad, err := s.spoiling(r)
+		bad, err := s.badSamples(r)
 		if err != nil {
 			return false, err
 		}
@@ -37,12 +37,12 @@ func (s *step) leaveOut(gram []float64) (again bool, err error) {
 	return again, nil
 }
 
-// spoiling returns the places of the samples without which a row has a finite loss and gradient; nil if it would not do without
+// badSamples returns the places of the samples without which a row has a finite loss and gradient; nil if it would not do without
 // any of them, as where the network itself is broken. The likeliest are tried first: those whose own loss is not finite, then
 // those with the largest loss or value. Twice as many each time, so that a batch of B samples takes about 2 log B gradients.
-func (s *step) spoiling(r *row) (bad []int, err error) {
+func (s *step) badSamples(r *row) (bad []int, err error) {
 	n, hidden := r.Batch.N, 0
-	fault, err := s.programs.Losses(s.at(s.network.theta), r.Batch, r.Loss)
+	fault, err := s.network.programs.Losses(s.network.now(), r.Batch, r.Loss)
 	if err != nil {
 		return nil, err
 	}
@@ -94,19 +94,17 @@ func (s *step) spoiling(r *row) (bad []int, err error) {
 
 // finiteWithout says whether a row without some samples has a finite loss and gradient.
 func (s *step) finiteWithout(r *row, bad []int) (bool, error) {
-	if s.sample == nil {
-		var err error
-		if s.sample, err = s.programs.Lane(0).NewBatch(); err != nil {
-			return false, err
-		}
-	}
-	s.sample.Without(r.Batch, slices.Sorted(slices.Values(bad)))
-	if err := s.aim(s.sample, r.Loss); err != nil {
+	b, err := s.scratch.batch(s.network)
+	if err != nil {
 		return false, err
 	}
-	one := device.Row{Batch: s.sample, Loss: r.Loss}
+	b.Without(r.Batch, slices.Sorted(slices.Values(bad)))
+	if err := s.targets.set(b, r.Loss); err != nil {
+		return false, err
+	}
+	one := device.Row{Batch: b, Loss: r.Loss}
 	defer one.Free()
-	gram, err := s.programs.Gradients(s.network.theta, []*device.Row{&one}, device.Products{Norms: true})
+	gram, err := s.network.programs.Gradients(s.network.theta, []*device.Row{&one}, device.Products{Norms: true})
 	if err != nil {
 		return false, err
 	}
@@ -122,10 +120,10 @@ func (s *step) without(r *row, bad []int) error {
 		s.report.LeftOut[r.Batch.Task[i]]++
 	}
 	from := r.Batch
-	if t := s.tasks.get(r.id); t != nil {
+	if t := s.tasks.running.get(r.id); t != nil {
 		if t.bad = bad; t.varied == nil {
 			var err error
-			if t.varied, err = s.programs.Lane(t.id).NewBatch(); err != nil {
+			if t.varied, err = s.network.programs.Lane(t.id).NewBatch(); err != nil {
 				return err
 			}
 		}
@@ -138,5 +136,5 @@ func (s *step) without(r *row, bad []int) error {
 			r.indices = slices.Delete(slices.Clone(r.indices), i, i+1)
 		}
 	}
-	return s.aim(r.Batch, r.Loss)
+	return s.targets.set(r.Batch, r.Loss)
 }
