@@ -6,13 +6,13 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 )
 
-// excluded is the adjustment of a class of which a step has no samples, in the place of τ·log 0. It is finite, and large
-// enough for every τ that the class does not compete.
+// excluded is the adjustment of a class of which a step has no samples, in the place of τ·log 0. It
+// is finite, and large enough for every τ that the class does not compete.
 const excluded = -1e4
 
-// adjustments returns τ times the logarithm of each output's share of the samples of a step. Each task that takes part
-// has the same part of them, which its classes share equally, and so has the memory, with each class as often as it is
-// replayed.
+// adjustments returns τ times the logarithm of each output's share of the samples of a step. Each
+// task that takes part has the same part of them, which its classes share equally, and so has the
+// memory, with each class as often as it is replayed.
 func (t targets) adjustments(tau float64) []float32 {
 	share := make([]float64, t.options.Model.Outputs())
 	for _, a := range t.tasks.running.present() {
@@ -29,8 +29,9 @@ func (t targets) adjustments(tau float64) []float32 {
 	return logarithms(tau, share)
 }
 
-// adjustmentsDetached is the same for a network that is trained on the memory alone, on each sample equally often. They do not
-// depend on which tasks took part in the last step, which a learner that was loaded does not know.
+// adjustmentsDetached is the same for a network that is trained on the memory alone, on each sample
+// equally often. They do not depend on which tasks took part in the last step, which a learner that
+// was loaded does not know.
 func (t targets) adjustmentsDetached(tau float64) []float32 {
 	share := make([]float64, t.options.Model.Outputs())
 	t.addStored(share, func(int) float64 { return 1 / float64(t.memory.Len()) })
@@ -54,7 +55,8 @@ func (t targets) addStored(share []float64, often func(i int) float64) {
 	}
 }
 
-// logarithms returns τ times the logarithm of each share. With τ = 0 nothing is adjusted, and so no class is excluded.
+// logarithms returns τ times the logarithm of each share. With τ = 0 nothing is adjusted, and so no
+// class is excluded.
 func logarithms(tau float64, share []float64) []float32 {
 	out := make([]float32, len(share))
 	for o, x := range share {
@@ -69,7 +71,8 @@ func logarithms(tau float64, share []float64) []float32 {
 	return out
 }
 
-// sharesOfMemory returns how often a stored sample is replayed, where 1 is as often as all of a task's samples are seen.
+// sharesOfMemory returns how often a stored sample is replayed, where 1 is as often as all of a
+// task's samples are seen.
 func (t targets) sharesOfMemory() func(i int) float64 {
 	if r := t.method.Replayer; r != nil {
 		if shares := r.Shares(t.memory, t.tasks.running.ids(), t.options.Batch); shares != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// TestAdjustedLoss: the memory holds 3 samples of each of two classes, and two running tasks have one and three
-// classes; the losses are computed here from the logits.
+// TestAdjustedLoss: the memory holds 3 samples of each of two classes, and two running tasks have
+// one and three classes; the losses are computed here from the logits.
 func TestAdjustedLoss(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	const tau = 0.7
@@ -66,8 +66,9 @@ func TestAbsentClasses(t *testing.T) {
 	must.Get(l.Step())(t)
 }
 
-// TestAdjustedToWhatIsReplayed: each finished task has a batch of its own, or each class the same part of a batch, however
-// many samples of it are stored, or all that is stored is replayed in the shares that it has.
+// TestAdjustedToWhatIsReplayed: each finished task has a batch of its own, or each class the same
+// part of a batch, however many samples of it are stored, or all that is stored is replayed in the
+// shares that it has.
 func TestAdjustedToWhatIsReplayed(t *testing.T) {
 	equal := func(map[int]int, int) float64 { return .5 }
 	for _, c := range []struct {
@@ -102,14 +103,15 @@ func TestAdjustedToWhatIsReplayed(t *testing.T) {
 				want += .5
 			}
 			if math.Abs(math.Exp(float64(x))-want) > 1e-5 {
-				t.Errorf("%s: output %d has a share of %g, want %g; stored are %v", c.name, o, math.Exp(float64(x)), want, stored)
+				t.Errorf("%s: output %d has a share of %g, want %g; stored are %v",
+					c.name, o, math.Exp(float64(x)), want, stored)
 			}
 		}
 	}
 }
 
-// TestAdjustedToBatches: a task whose stream was not ready, and then ended without another batch, has no part of its last
-// step.
+// TestAdjustedToBatches: a task whose stream was not ready, and then ended without another batch,
+// has no part of its last step.
 func TestAdjustedToBatches(t *testing.T) {
 	l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad+las", Options{Increment: "class"})
 	attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
@@ -133,8 +135,9 @@ func TestAdjustedToBatches(t *testing.T) {
 	}
 }
 
-// TestAdjustedApart: a network that is trained on the memory alone is adjusted to what is stored, whichever tasks took part in
-// the last step, so that a learner that was loaded predicts what the saved one does.
+// TestAdjustedApart: a network that is trained on the memory alone is adjusted to what is stored,
+// whichever tasks took part in the last step, so that a learner that was loaded predicts what the
+// saved one does.
 func TestAdjustedApart(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 24, 5)
 	learner := func() *Learner {

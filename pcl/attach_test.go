@@ -16,8 +16,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// TestDetachIsPredicted: after a task was detached or came back, a method that predicts by means computes them anew, as a
-// learner does that was loaded.
+// TestDetachIsPredicted: after a task was detached or came back, a method that predicts by means
+// computes them anew, as a learner does that was loaded.
 func TestDetachIsPredicted(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 40, 10)
 	o := Options{Increment: "class", Memory: memory.Config{Policy: "per_class", Budget: 1}}
@@ -36,14 +36,15 @@ func TestDetachIsPredicted(t *testing.T) {
 			must.Do(t, loaded.Restore(must.Get(l.State())(t), pairs(t, d)))
 			got, want := must.Get(l.Network())(t), must.Get(loaded.Network())(t)
 			if !reflect.DeepEqual(got.Means, want.Means) {
-				t.Errorf("keep %t: the means are of the classes %v, those of a loaded learner of %v", keep, got.Means.Classes, want.Means.Classes)
+				t.Errorf("keep %t: the means are of the classes %v, those of a loaded learner of %v",
+					keep, got.Means.Classes, want.Means.Classes)
 			}
 		}
 	}
 }
 
-// TestReattachedSamples: when a task ends again, the memory takes in new samples of it, however they are chosen, and has as
-// many as before. Stored logits stay with their samples.
+// TestReattachedSamples: when a task ends again, the memory takes in new samples of it, however
+// they are chosen, and has as many as before. Stored logits stay with their samples.
 func TestReattachedSamples(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for _, name := range []string{"avggrad", "icarl", "emgd", "der-pp+gss"} {
@@ -81,7 +82,8 @@ func TestReattachedSamples(t *testing.T) {
 				}
 			}
 			if fresh == 0 || l.memory.Len() != len(before) {
-				t.Errorf("%s, %s: %d new samples of %d, before there were %d", name, policy, fresh, l.memory.Len(), len(before))
+				t.Errorf("%s, %s: %d new samples of %d, before there were %d",
+					name, policy, fresh, l.memory.Len(), len(before))
 			}
 		}
 	}
@@ -92,7 +94,8 @@ type narrow struct{ model.Model }
 
 func (narrow) WithOutputs(int) (model.Model, error) { return nil, errors.New("not now") }
 
-// TestGrowthAndFetch: if the outputs cannot grow, nothing is taken from the stream; if the stream fails, what was learnt stays.
+// TestGrowthAndFetch: if the outputs cannot grow, nothing is taken from the stream; if the stream
+// fails, what was learnt stays.
 func TestGrowthAndFetch(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	net := must.Get(model.NewMLP(64, []int{8}, 2))(t)

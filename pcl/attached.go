@@ -32,7 +32,8 @@ type attached struct {
 	samples   *atomic.Int64 // how many the task's streams have delivered
 }
 
-// free releases the task's batches, and undoes listen. A stream that panics there is not heard of any more.
+// free releases the task's batches, and undoes listen. A stream that panics there is not heard of
+// any more.
 func (t *attached) free() {
 	if t.silence != nil {
 		_ = guarded("the stream", func() error { t.silence(); return nil })
@@ -52,7 +53,8 @@ func (t *attached) makeBatches(on *device.Set) (err error) {
 	return err
 }
 
-// open fetches a task's first batch, if there is one yet, and has the stream notify when there are more.
+// open fetches a task's first batch, if there is one yet, and has the stream notify when there are
+// more.
 func (t *attached) open(on *device.Set, collected *memory.Reservoir, notify func()) error {
 	if err := t.makeBatches(on); err != nil {
 		return err
@@ -81,9 +83,9 @@ func (t *attached) listen(notify func()) (err error) {
 
 func (t *attached) failed(err error) error { return &StreamError{t.id, t.Name, err} }
 
-// fetch fills b with the stream's next batch; b is valid only if there is no error. io.EOF says that there is no
-// next batch, and data.ErrNotReady that there is none yet. A stream that returns io.EOF together with its last batch
-// is not asked again.
+// fetch fills b with the stream's next batch; b is valid only if there is no error. io.EOF says
+// that there is no next batch, and data.ErrNotReady that there is none yet. A stream that returns
+// io.EOF together with its last batch is not asked again.
 func (t *attached) fetch(b *device.Batch) error {
 	b.Empty()
 	if t.over {
@@ -98,7 +100,9 @@ func (t *attached) fetch(b *device.Batch) error {
 	case notReady && given.N == 0:
 		return data.ErrNotReady
 	case notReady:
-		return fmt.Errorf("the stream delivered %d samples and said that it is not ready; want no samples with ErrNotReady", given.N)
+		return fmt.Errorf(
+			"the stream delivered %d samples and said that it is not ready; want no samples with ErrNotReady",
+			given.N)
 	case err != nil && !t.over:
 		return err
 	}
@@ -110,8 +114,9 @@ func (t *attached) fetch(b *device.Batch) error {
 	return nil
 }
 
-// take checks the batch that the stream delivered, now or before the learner was saved, and moves it into b. The stream may have
-// replaced the slices that it was given by slices of its own; those are copied.
+// take checks the batch that the stream delivered, now or before the learner was saved, and moves
+// it into b. The stream may have replaced the slices that it was given by slices of its own; those
+// are copied.
 func (t *attached) take(b *device.Batch, given *data.Batch) error {
 	n, width := given.N, len(b.X)/len(b.Class)
 	switch {
@@ -151,14 +156,16 @@ func (t *attached) trainedOn() []memory.Item {
 	return items
 }
 
-// checkNames returns an error if there are names, but not one for each class, or if other tasks give a class another one.
+// checkNames returns an error if there are names, but not one for each class, or if other tasks
+// give a class another one.
 func (t *attached) checkNames(others map[int]string) error {
 	if n := len(t.ClassNames); n != 0 && n != len(t.Classes) {
 		return fmt.Errorf("it has %d names for %d classes", n, len(t.Classes))
 	}
 	for i, name := range t.ClassNames {
 		if other := others[t.Classes[i]]; other != "" && name != "" && name != other {
-			return fmt.Errorf("it calls class %d %q, and another task %q; a class has one name", t.Classes[i], name, other)
+			return fmt.Errorf("it calls class %d %q, and another task %q; a class has one name",
+				t.Classes[i], name, other)
 		}
 	}
 	return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 )
 
-// TestAugment: a sample is changed for training and stored as it came; an augmentation that changes nothing has the bits of
-// none; and a learner that is loaded goes on with the same draws.
+// TestAugment: a sample is changed for training and stored as it came; an augmentation that changes
+// nothing has the bits of none; and a learner that is loaded goes on with the same draws.
 func TestAugment(t *testing.T) {
 	run := func(t *testing.T, b *backend.Backend) {
 		d := pcltest.Blobs(4, 40, 5)

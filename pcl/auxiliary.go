@@ -54,7 +54,8 @@ func (x *auxiliary) restart(b compute.Backend, theta, statistics []float32) erro
 func (n *network) point(p rehearsal.Point) compute.Buffer {
 	x := &n.auxiliary
 	theta := map[rehearsal.Point]compute.Buffer{
-		rehearsal.Current: n.theta, rehearsal.Remembered: x.remembered, rehearsal.Virtual: x.ahead, rehearsal.Retrained: x.detached[0],
+		rehearsal.Current: n.theta, rehearsal.Remembered: x.remembered,
+		rehearsal.Virtual: x.ahead, rehearsal.Retrained: x.detached[0],
 	}[p]
 	switch {
 	case theta != nil:

@@ -10,7 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 )
 
-// TestCopiedBatches: a device of its own memory gets the tasks' batches before they are needed, with the same bits.
+// TestCopiedBatches: a device of its own memory gets the tasks' batches before they are needed,
+// with the same bits.
 func TestCopiedBatches(t *testing.T) {
 	b, separate := pcltest.Backend(t, backend.XLACPU), pcltest.Separate(t)
 	for name, o := range map[string]Options{"plain": {}, "edited": {Edit: Edit{Eta: 0.01}}} {

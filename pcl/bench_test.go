@@ -61,7 +61,8 @@ func psEMNIST(tb testing.TB, b *backend.Backend, programs *Programs, name string
 	return l
 }
 
-// rehearsing is a learner with k rows, of which one is the memory, of 128 samples of a task that is over.
+// rehearsing is a learner with k rows, of which one is the memory, of 128 samples of a task that is
+// over.
 func rehearsing(tb testing.TB, b *backend.Backend, programs *Programs, name string, k int) *Learner {
 	l := emptyEMNIST(tb, b, programs, name)
 	stream := &short{endless{rng: rand.New(rand.NewPCG(3, 0)), bytes: noise()}, 2}
@@ -166,7 +167,8 @@ func attachEndless(tb testing.TB, l *Learner, from, k int) {
 	}
 }
 
-// BenchmarkMethods times whole PS-EMNIST steps with a memory, of every method, as a ratio to AvgGrad's.
+// BenchmarkMethods times whole PS-EMNIST steps with a memory, of every method, as a ratio to
+// AvgGrad's.
 func BenchmarkMethods(b *testing.B) {
 	be := pcltest.Backend(b, backend.XLACPU)
 	for _, name := range method.Names() {
@@ -176,8 +178,9 @@ func BenchmarkMethods(b *testing.B) {
 	}
 }
 
-// BenchmarkRehearsals times whole PS-EMNIST steps of rules with parts of a rehearsal as a ratio to AvgGrad's with plain
-// replay. K counts AvgGrad's rows, of which one is the memory of two tasks that are over; some parts add rows.
+// BenchmarkRehearsals times whole PS-EMNIST steps of rules with parts of a rehearsal as a ratio to
+// AvgGrad's with plain replay. K counts AvgGrad's rows, of which one is the memory of two tasks
+// that are over; some parts add rows.
 func BenchmarkRehearsals(b *testing.B) {
 	for _, name := range []string{backend.XLACPU, backend.Go} {
 		b.Run(name, func(b *testing.B) {
@@ -187,7 +190,8 @@ func BenchmarkRehearsals(b *testing.B) {
 				"avggrad+lwf", "avggrad+ewc", "avggrad+si", "avggrad+er-ace", "avggrad+mir", "avggrad+icarl",
 			} {
 				for _, k := range []int{3, 5} {
-					b.Run(fmt.Sprintf("%s/K=%d", composition, k), func(b *testing.B) { benchmarkRatio(b, be, composition, k, twoFinished) })
+					b.Run(fmt.Sprintf("%s/K=%d",
+						composition, k), func(b *testing.B) { benchmarkRatio(b, be, composition, k, twoFinished) })
 				}
 			}
 		})
@@ -198,11 +202,13 @@ func BenchmarkRehearsals(b *testing.B) {
 func BenchmarkEdit(b *testing.B) {
 	be := pcltest.Backend(b, backend.XLACPU)
 	for _, k := range []int{2, 3, 6} {
-		b.Run(fmt.Sprintf("K=%d", k), func(b *testing.B) { benchmarkAgainst(b, be, "emgd-gmc+edit", "emgd-gmc", k, rehearsing) })
+		b.Run(fmt.Sprintf("K=%d",
+			k), func(b *testing.B) { benchmarkAgainst(b, be, "emgd-gmc+edit", "emgd-gmc", k, rehearsing) })
 	}
 }
 
-// BenchmarkScoped times steps of the benchmark's MLP as a function of a GoMLX scope, as a ratio to the built-in one.
+// BenchmarkScoped times steps of the benchmark's MLP as a function of a GoMLX scope, as a ratio to
+// the built-in one.
 func BenchmarkScoped(b *testing.B) {
 	for _, name := range []string{backend.XLACPU, backend.Go} {
 		b.Run(name, func(b *testing.B) {

@@ -18,8 +18,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// learnerState is everything that a learner remembers except its arrays. The arrays are the parameters, the
-// optimiser's moments, and the pixels of the memory, of the reservoirs and of the batches already fetched.
+// learnerState is everything that a learner remembers except its arrays. The arrays are the
+// parameters, the optimiser's moments, and the pixels of the memory, of the reservoirs and of the
+// batches already fetched.
 type learnerState struct {
 	Method string    `json:"method"`
 	Made   *madeWith `json:"made,omitempty"` // absent in old files
@@ -31,9 +32,11 @@ type learnerState struct {
 	Rule    json.RawMessage `json:"rule,omitempty"` // the method's state
 	Memory  json.RawMessage `json:"memory"`
 	Tasks   []taskState     `json:"tasks"`
-	// Last is the highest id that was given or skipped; absent in old files, where it is that of the last task.
+	// Last is the highest id that was given or skipped; absent in old files, where it is that of
+	// the last task.
 	Last int `json:"last,omitempty"`
-	// Remembered lists the tasks that had ended when the method last remembered θ; absent if it never did.
+	// Remembered lists the tasks that had ended when the method last remembered θ; absent if it
+	// never did.
 	Remembered []int `json:"remembered,omitempty"`
 }
 
@@ -47,15 +50,16 @@ type taskState struct {
 	Ahead *batchState `json:"ahead,omitempty"`
 }
 
-// batchState is a fetched batch without its pixels. It has no samples if the stream has yet to deliver one.
+// batchState is a fetched batch without its pixels. It has no samples if the stream has yet to
+// deliver one.
 type batchState struct {
 	Class  []int `json:"class,omitempty"`
 	Repeat bool  `json:"repeat,omitempty"`
 }
 
-// taskArray names an array of one task. A checkpoint has the arrays "theta", "memory", "memory/logits",
-// "memory/origin", "statistics", "remembered" and those of the optimiser; for each running task it has
-// "reservoir/ID" and, where there are such batches, "batch/ID" and "ahead/ID".
+// taskArray names an array of one task. A checkpoint has the arrays "theta", "memory",
+// "memory/logits", "memory/origin", "statistics", "remembered" and those of the optimiser; for each
+// running task it has "reservoir/ID" and, where there are such batches, "batch/ID" and "ahead/ID".
 func taskArray(kind string, id int) string { return fmt.Sprintf("%s/%d", kind, id) }
 
 // madeWith has those options of a learner with which a saved state means something else.
@@ -71,7 +75,8 @@ func (o Options) madeWith(m model.Model) *madeWith {
 	return &madeWith{o.Increment, o.Shared, o.Optimizer.Key(), keyOf(o.Loss), m.Key()}
 }
 
-// ErrDamaged marks the error of [LoadState] and [Learner.Load] for a file that is not a complete, unaltered checkpoint.
+// ErrDamaged marks the error of [LoadState] and [Learner.Load] for a file that is not a complete,
+// unaltered checkpoint.
 var ErrDamaged = errors.New("damaged checkpoint")
 
 // State is everything that a learner remembers, as [Learner.State] returns it.
@@ -80,11 +85,13 @@ type State struct {
 	Arrays map[string][]float32
 }
 
-// Save writes everything that the learner remembers to one file. The file is written under a temporary name and
-// then renamed, so that path never holds half a checkpoint. Every running stream must be [data.Resumable].
+// Save writes everything that the learner remembers to one file. The file is written under a
+// temporary name and then renamed, so that path never holds half a checkpoint. Every running stream
+// must be [data.Resumable].
 func (l *Learner) Save(path string) error { return l.SaveContext(context.Background(), path) }
 
-// SaveContext is [Learner.Save], but gives up, and returns the error of ctx, when ctx ends before its turn.
+// SaveContext is [Learner.Save], but gives up, and returns the error of ctx, when ctx ends before
+// its turn.
 func (l *Learner) SaveContext(ctx context.Context, path string) error {
 	return l.call(ctx, "save", func() error {
 		snapshot, err := l.snapshot()
@@ -95,8 +102,8 @@ func (l *Learner) SaveContext(ctx context.Context, path string) error {
 	})
 }
 
-// State returns everything that [Learner.Save] would write, for a caller that stores it elsewhere. Every
-// running stream must be [data.Resumable].
+// State returns everything that [Learner.Save] would write, for a caller that stores it elsewhere.
+// Every running stream must be [data.Resumable].
 func (l *Learner) State() (State, error) {
 	return callFor(context.Background(), l, "state", l.snapshot)
 }
@@ -113,7 +120,8 @@ func LoadState(path string) (s State, err error) {
 	return s, err
 }
 
-// Tasks tells which tasks the state has, in order of arrival, so that whoever calls [Learner.Restore] knows what to attach.
+// Tasks tells which tasks the state has, in order of arrival, so that whoever calls
+// [Learner.Restore] knows what to attach.
 func (s State) Tasks() ([]TaskInfo, error) {
 	var l learnerState
 	if err := json.Unmarshal(s.JSON, &l); err != nil {
@@ -196,7 +204,8 @@ func (t *tasks) snapshot(arrays map[string][]float32) (states []taskState, err e
 	return states, nil
 }
 
-// methodState returns the state of the method's random draws, and what it remembers; nil if it remembers nothing.
+// methodState returns the state of the method's random draws, and what it remembers; nil if it
+// remembers nothing.
 func methodState(started *method.Started, rng *seed.Source) (draws []byte, state json.RawMessage, err error) {
 	defer func() {
 		if err != nil {
@@ -246,7 +255,8 @@ func (t *attached) snapshot(s *taskState, arrays map[string][]float32) (err erro
 	stream, ok := t.Stream.(data.Resumable)
 	if !ok {
 		return errors.New(
-			"its stream is not data.Resumable (it lacks State and SetState), so the learner cannot be saved while it runs")
+			"its stream is not data.Resumable (it lacks State and SetState), " +
+				"so the learner cannot be saved while it runs")
 	}
 	if s.Stream, err = stream.State(); err != nil {
 		return err

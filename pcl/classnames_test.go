@@ -10,8 +10,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 )
 
-// TestClassNames: the names of a task's classes, which may be missing, are in predictions, checkpoints and the files of trained
-// networks, and go with the tasks to the learners that take these up. They are copies.
+// TestClassNames: the names of a task's classes, which may be missing, are in predictions,
+// checkpoints and the files of trained networks, and go with the tasks to the learners that take
+// these up. They are copies.
 func TestClassNames(t *testing.T) {
 	b, d, dir := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 20, 5), t.TempDir()
 	named := func(id int, names ...string) Task {
@@ -60,8 +61,8 @@ func TestClassNames(t *testing.T) {
 	}
 }
 
-// TestOneNamePerClass: a class that two tasks have in common has one name, which the second need not repeat; a task that comes
-// back has its old names.
+// TestOneNamePerClass: a class that two tasks have in common has one name, which the second need
+// not repeat; a task that comes back has its old names.
 func TestOneNamePerClass(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 20, 5)
 	l := smallLearner(t, b, "avggrad", Options{Increment: "class"})

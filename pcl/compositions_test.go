@@ -32,8 +32,9 @@ var engineCompositions = []composition{
 	{"emgd-gs+der-pp", map[string]any{"rows": "apart"}, []int{0, -1}, false},
 }
 
-// TestCompositions: with memory editing on, the steps of each composition have the rows that are expected, and where the rule
-// sees the memory's rows as one, these have its weight, and both views the same ‖d‖.
+// TestCompositions: with memory editing on, the steps of each composition have the rows that are
+// expected, and where the rule sees the memory's rows as one, these have its weight, and both views
+// the same ‖d‖.
 func TestCompositions(t *testing.T) {
 	for _, c := range engineCompositions {
 		l := smallLearner(t, pcltest.Backend(t, backend.Go), "", Options{
@@ -63,13 +64,15 @@ func TestCompositions(t *testing.T) {
 				return
 			}
 			if len(j.IDs) != 1+len(r.IDs)-len(own) || j.IDs[0] != method.MemoryID || j.Weights[0] != r.Weights[0] || r.Weights[1] != r.Weights[0] {
-				t.Errorf("%s, step %d: joined to %v with weights %v; rows %v have %v", c.name, r.Step, j.IDs, j.Weights, r.IDs, r.Weights)
+				t.Errorf("%s, step %d: joined to %v with weights %v; rows %v have %v",
+					c.name, r.Step, j.IDs, j.Weights, r.IDs, r.Weights)
 			}
 			if j.Gram == nil {
 				return
 			}
 			if rows, rule := quadratic(r.Gram, r.Weights), quadratic(j.Gram, j.Weights); math.Abs(rows-rule) > 1e-9*rows {
-				t.Errorf("%s, step %d: ‖d‖² = %g by the rows' products, %g by the joined ones", c.name, r.Step, rows, rule)
+				t.Errorf("%s, step %d: ‖d‖² = %g by the rows' products, %g by the joined ones",
+					c.name, r.Step, rows, rule)
 			}
 		})
 		if full == 0 || edited == 0 {
@@ -79,8 +82,8 @@ func TestCompositions(t *testing.T) {
 	}
 }
 
-// TestJoinedLossIsOneRow: β·CE + α·MSE of one batch, as one row that is computed at once, and as two rows of which
-// the rule sees the sum, make the same steps but for rounding.
+// TestJoinedLossIsOneRow: β·CE + α·MSE of one batch, as one row that is computed at once, and as
+// two rows of which the rule sees the sum, make the same steps but for rounding.
 func TestJoinedLossIsOneRow(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	var ends [2][]float32

@@ -4,7 +4,8 @@ package pcl
 
 import "syscall"
 
-// cpuSeconds is the processor time that this process has used. On a machine with other work it says more than the clock.
+// cpuSeconds is the processor time that this process has used. On a machine with other work it says
+// more than the clock.
 func cpuSeconds() float64 {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

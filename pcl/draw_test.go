@@ -25,7 +25,8 @@ func (d *ownDraw) Join(r *rehearsal.Rehearsal) error {
 	return nil
 }
 
-// TestWrongDraw: indices that the memory does not have, and more than a batch of them, are an error of the step. Repeats are not.
+// TestWrongDraw: indices that the memory does not have, and more than a batch of them, are an error
+// of the step. Repeats are not.
 func TestWrongDraw(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for name, c := range map[string]struct {

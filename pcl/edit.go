@@ -9,8 +9,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// prepareEdit finds D, the direction that edits aim at, if this step edits the memory. If edits use the θ from before the
-// update, it also computes the gradients by which the samples will be moved.
+// prepareEdit finds D, the direction that edits aim at, if this step edits the memory. If edits use
+// the θ from before the update, it also computes the gradients by which the samples will be moved.
 func (s *step) prepareEdit() error {
 	if e := s.options.Edit; e.Eta == 0 || s.report.Step%e.Every != 0 {
 		return nil
@@ -66,7 +66,8 @@ func (s *step) editMemory() error {
 	return nil
 }
 
-// moveSamples starts to move the memory's samples if the step edits them; wait returns when that is done.
+// moveSamples starts to move the memory's samples if the step edits them; wait returns when that is
+// done.
 func (s *step) moveSamples() (wait func()) {
 	r := s.report.Edit
 	if r == nil {
@@ -81,7 +82,8 @@ func (s *step) moveSamples() (wait func()) {
 	return busy.Wait
 }
 
-// aggregate returns D: the direction of the step or, with target "mean", that direction divided by |Σw|.
+// aggregate returns D: the direction of the step or, with target "mean", that direction divided by
+// |Σw|.
 func (s *step) aggregate() (*aggregate, error) {
 	r, scale := s.report, 1.0
 	weights := r.Weights

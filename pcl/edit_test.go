@@ -42,8 +42,8 @@ func phi(t *testing.T, l *Learner, theta []float32, d []float64, samples []memor
 	return sum
 }
 
-// edited makes one step of a learner with two rows and returns θ before it, D over the backbone, the
-// memory's samples before and the report.
+// edited makes one step of a learner with two rows and returns θ before it, D over the backbone,
+// the memory's samples before and the report.
 func edited(t *testing.T, l *Learner) (theta []float32, d []float64, before []memory.Item, r *StepReport) {
 	t.Helper()
 	theta = must.Get(l.Parameters())(t)
@@ -102,7 +102,8 @@ func TestSmallEditsLowerPhi(t *testing.T) {
 	}
 }
 
-// normalised is a network of which the features of each sample depend on the statistics of the batch, or the running ones.
+// normalised is a network of which the features of each sample depend on the statistics of the
+// batch, or the running ones.
 func normalised(t *testing.T) model.Model {
 	t.Helper()
 	return must.Get(model.NewScoped("normalised", 64, 6, func(scope *gomlx.Scope, x *graph.Node) *graph.Node {
@@ -110,8 +111,8 @@ func normalised(t *testing.T) model.Model {
 	}))(t)
 }
 
-// TestEditGradient compares ∇φ with central differences of φ, pixel by pixel, of batch and of one sample; of one sample also
-// where the network has batch normalisation.
+// TestEditGradient compares ∇φ with central differences of φ, pixel by pixel, of batch and of one
+// sample; of one sample also where the network has batch normalisation.
 func TestEditGradient(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
 		for _, mode := range []string{"batch", "per_sample", "normalised"} {
@@ -148,7 +149,8 @@ func TestEditGradient(t *testing.T) {
 					const h = 0.01
 					want := (shifted(h) - shifted(-h)) / (2 * h)
 					if got := float64(r.Edit.Gradients[k][p]); math.Abs(got-want) > 0.02*largest {
-						t.Errorf("%s, %s: sample %d, pixel %d: %g, by differences %g (largest %g)", mode, increment, i, p, got, want, largest)
+						t.Errorf("%s, %s: sample %d, pixel %d: %g, by differences %g (largest %g)",
+							mode, increment, i, p, got, want, largest)
 					}
 				}
 			}
@@ -156,8 +158,8 @@ func TestEditGradient(t *testing.T) {
 	})
 }
 
-// TestEditBounds: an RMS step moves a sample by η in the root mean square until a bound stops it; aims
-// that differ move apart; every second step edits.
+// TestEditBounds: an RMS step moves a sample by η in the root mean square until a bound stops it;
+// aims that differ move apart; every second step edits.
 func TestEditBounds(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	step := func(e Edit) (*Learner, *StepReport, []memory.Item) {
@@ -210,8 +212,8 @@ func TestEditBounds(t *testing.T) {
 	}
 }
 
-// TestEditTargets: φ of the report is at the updated θ where edits follow the update, and its D is divided by Σλ where that is
-// the target.
+// TestEditTargets: φ of the report is at the updated θ where edits follow the update, and its D is
+// divided by Σλ where that is the target.
 func TestEditTargets(t *testing.T) {
 	for _, e := range []Edit{{Eta: 1e-3, At: "post"}, {Eta: 1e-3, Target: "mean"}} {
 		l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "emgd-gmc", nil), Options{Edit: e})
@@ -232,8 +234,9 @@ func TestEditTargets(t *testing.T) {
 	}
 }
 
-// TestMeanTarget: where the rule sees the memory's rows as one, Σλ counts that one once; D keeps its direction where negative
-// weights outweigh the others, and its length where the weights add up to nothing.
+// TestMeanTarget: where the rule sees the memory's rows as one, Σλ counts that one once; D keeps
+// its direction where negative weights outweigh the others, and its length where the weights add up
+// to nothing.
 func TestMeanTarget(t *testing.T) {
 	l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "emgd-gmc", nil), Options{Edit: Edit{Eta: 1e-3, Target: "mean"}})
 	for _, c := range []struct{ weights, joined, want []float64 }{
@@ -264,8 +267,8 @@ func TestEditOfResNet(t *testing.T) {
 	}
 }
 
-// TestPostEditObservesOnce: edits at the parameters after the update look at the batches again, which the running
-// statistics have taken in already.
+// TestPostEditObservesOnce: edits at the parameters after the update look at the batches again,
+// which the running statistics have taken in already.
 func TestPostEditObservesOnce(t *testing.T) {
 	var statistics [2][]float32
 	for i, e := range []Edit{{}, {Eta: 1e-3, At: "post", Mode: "per_sample"}} {

@@ -2,10 +2,11 @@ package pcl
 
 import "github.com/parallelcl/parallelcl/pcl/internal/device"
 
-// Edit describes memory editing (docs/method.md §3): after each update, the memory's samples that took part in
-// the step are changed themselves, by a gradient step on φ(x) = ‖∇ℓ(x) − D‖². Here x are a sample's pixels and
-// D = Σ λᵢ∇ℓᵢ is the direction of the update; both gradients are taken over the backbone's parameters. The zero
-// value turns editing off. An empty field of Mode, Norm, Direction, Target or At stands for its first choice.
+// Edit describes memory editing (docs/method.md §3): after each update, the memory's samples that
+// took part in the step are changed themselves, by a gradient step on φ(x) = ‖∇ℓ(x) − D‖². Here x
+// are a sample's pixels and D = Σ λᵢ∇ℓᵢ is the direction of the update; both gradients are taken
+// over the backbone's parameters. The zero value turns editing off. An empty field of Mode, Norm,
+// Direction, Target or At stands for its first choice.
 type Edit struct {
 	Eta       float64 `json:"eta,omitempty" param:"eta" flag:"edit" default:"0" range:"[0,inf)" doc:"step size η of memory editing (docs/method.md §3), in units in which pixels lie in [0,1]; 0 turns editing off"`
 	Mode      string  `json:"mode,omitempty" param:"mode" default:"batch" choices:"batch,per_sample" doc:"the loss whose gradient an edit moves: that of the batch or of each sample"`
@@ -18,7 +19,8 @@ type Edit struct {
 	Unclamped bool    `json:"unclamped,omitempty" param:"unclamped" default:"false" doc:"allow pixels outside [0,1]"`
 }
 
-// where returns where edits are computed at the present parameters. Single samples have no statistics of their own.
+// where returns where edits are computed at the present parameters. Single samples have no
+// statistics of their own.
 func (e Edit) where(now device.At) device.At {
 	if e.Mode != "per_sample" {
 		now.Running = nil

@@ -10,7 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// editor moves the samples of the memory. It owns nothing: it reads the network and writes the memory.
+// editor moves the samples of the memory. It owns nothing: it reads the network and writes the
+// memory.
 type editor struct {
 	Edit
 	network *network
@@ -72,9 +73,9 @@ func (e editor) alone(r *row, d *aggregate) (phi float64, gradients [][]float32,
 	return e.at(r, one, d)
 }
 
-// at returns φ = ‖v‖² with v = g − D (or g + D with aim "literal"), and ∇φ of each sample. ∇φ is twice the
-// mixed derivative of the mean loss of the samples that count, multiplied by their number, so that its size
-// does not depend on how many there are.
+// at returns φ = ‖v‖² with v = g − D (or g + D with aim "literal"), and ∇φ of each sample. ∇φ is
+// twice the mixed derivative of the mean loss of the samples that count, multiplied by their
+// number, so that its size does not depend on how many there are.
 func (e editor) at(r *row, g compute.Buffer, d *aggregate) (phi float64, gradients [][]float32, err error) {
 	sign := -1.0
 	if e.Direction == "literal" {
@@ -97,8 +98,8 @@ func (e editor) at(r *row, g compute.Buffer, d *aggregate) (phi float64, gradien
 	return phi, gradients, err
 }
 
-// move moves one sample of the memory along its gradient g and returns the mean |Δx| over its pixels. A
-// gradient that is zero or not finite moves nothing.
+// move moves one sample of the memory along its gradient g and returns the mean |Δx| over its
+// pixels. A gradient that is zero or not finite moves nothing.
 func (e editor) move(index int, g []float32) float64 {
 	square := 0.0
 	for _, x := range g {

@@ -11,8 +11,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// TestERACELosses: the tasks' losses are those of a softmax over their own two outputs, the memory's is that over
-// all outputs so far; computed here from the logits.
+// TestERACELosses: the tasks' losses are those of a softmax over their own two outputs, the
+// memory's is that over all outputs so far; computed here from the logits.
 func TestERACELosses(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l := trained(t, b, newMethod(t, "avggrad+er-ace", nil), Options{Increment: "class"})
@@ -45,9 +45,9 @@ func TestERACELosses(t *testing.T) {
 	}
 }
 
-// TestLossesThatTellTasksApart: a task whose outputs would lie among those of another, since they share a class, is refused
-// when it arrives, or comes back after another method has learnt it, by methods that could not be trained on it; the others
-// train on.
+// TestLossesThatTellTasksApart: a task whose outputs would lie among those of another, since they
+// share a class, is refused when it arrives, or comes back after another method has learnt it, by
+// methods that could not be trained on it; the others train on.
 func TestLossesThatTellTasksApart(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 24, 5)
 	for _, name := range []string{"avggrad+er-ace", "mdmtr"} {

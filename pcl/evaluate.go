@@ -13,8 +13,9 @@ type ClassCount struct {
 	Class, Test, Right int
 }
 
-// Evaluate returns the accuracy, from 0 to 1, on the test samples of the task with the given id. A prediction
-// chooses among the task's own classes or, in class-incremental mode, among all classes that have arrived.
+// Evaluate returns the accuracy, from 0 to 1, on the test samples of the task with the given id. A
+// prediction chooses among the task's own classes or, in class-incremental mode, among all classes
+// that have arrived.
 func (l *Learner) Evaluate(id int) (float64, error) {
 	counts, err := l.EvaluateByClass(id)
 	if err != nil {
@@ -28,7 +29,8 @@ func (l *Learner) Evaluate(id int) (float64, error) {
 	return float64(right) / float64(n), nil
 }
 
-// EvaluateByClass is [Learner.Evaluate] with the counts of each of the task's classes, in their order.
+// EvaluateByClass is [Learner.Evaluate] with the counts of each of the task's classes, in their
+// order.
 func (l *Learner) EvaluateByClass(id int) ([]ClassCount, error) {
 	return callFor(context.Background(), l, "evaluate", func() ([]ClassCount, error) {
 		t, n, err := l.tested(id)
@@ -59,8 +61,8 @@ func (l *Learner) EvaluateLoss(id int) (float64, error) {
 	})
 }
 
-// Features returns, for each sample, its features and its class id. The features are the input of the
-// classifier at the current parameters. Batch normalisation uses the running statistics, as in
+// Features returns, for each sample, its features and its class id. The features are the input of
+// the classifier at the current parameters. Batch normalisation uses the running statistics, as in
 // [Learner.Evaluate].
 func (l *Learner) Features(s data.Samples) (features [][]float64, class []int, err error) {
 	err = l.call(context.Background(), "features", func() error {
@@ -74,7 +76,8 @@ func (l *Learner) Features(s data.Samples) (features [][]float64, class []int, e
 	return features, class, err
 }
 
-// tested returns the task with the given id, which must have test samples, and their number. They are asked for it once.
+// tested returns the task with the given id, which must have test samples, and their number. They
+// are asked for it once.
 func (l *Learner) tested(id int) (t *Task, n int, err error) {
 	known, err := l.tasks.registry.get(id)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// evaluator measures the network on samples that it does not train on. It makes batches of its own, and only
-// reads the learner's parts.
+// evaluator measures the network on samples that it does not train on. It makes batches of its own,
+// and only reads the learner's parts.
 type evaluator struct {
 	batch   int            // how many samples a batch has
 	scores  rehearsal.Loss // says how scores come from features
@@ -88,12 +88,12 @@ func read(b *device.Batch, s data.Samples, n, from, id int) (err error) {
 	return nil
 }
 
-// count counts those of a task's n test samples that are predicted correctly. Several workers share the
-// batches, so that one fills a batch while others compute.
+// count counts those of a task's n test samples that are predicted correctly. Several workers share
+// the batches, so that one fills a batch while others compute.
 func (e evaluator) count(id int, t *Task, n int, p rehearsal.Point, rule rehearsal.Scorer) ([]ClassCount, error) {
 	at := e.network.at(e.network.point(p))
-	// XLA's binding caches a buffer's shape when it is first asked for, without a lock. All workers read θ,
-	// so its shape is asked for here, before they start.
+	// XLA's binding caches a buffer's shape when it is first asked for, without a lock. All workers
+	// read θ, so its shape is asked for here, before they start.
 	if _, err := at.Theta.Shape(); err != nil {
 		return nil, err
 	}
@@ -165,9 +165,9 @@ func (c *classCounts) add(b *device.Batch, predicted []int32) {
 	}
 }
 
-// predict returns the output that is predicted for each sample of a batch. It sets the batch's targets
-// itself, so that the outputs that compete are those of prediction, not those of training. The parameters
-// and the batch are on the client of the set.
+// predict returns the output that is predicted for each sample of a batch. It sets the batch's
+// targets itself, so that the outputs that compete are those of prediction, not those of training.
+// The parameters and the batch are on the client of the set.
 func (e evaluator) predict(set *device.Set, at device.At, b *device.Batch, rule rehearsal.Scorer) ([]int32, error) {
 	if err := e.targets.outputs(b, rehearsal.Loss{}); err != nil {
 		return nil, err

@@ -10,7 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 )
 
-// everyMethod makes a few steps with each of the named methods on two backends and compares the parameters afterwards.
+// everyMethod makes a few steps with each of the named methods on two backends and compares the
+// parameters afterwards.
 func everyMethod(t *testing.T, names []string, backends [2]*backend.Backend, compare func(t *testing.T, a, b []float32)) {
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
@@ -42,9 +43,10 @@ func close32(t *testing.T, a, b []float32) {
 	}
 }
 
-// TestOnDevices: several clients compute the bits of one, and a device of its own memory, where what the host decides on is
-// read once, makes the steps of one that is read in place but for the rounding of the Gram matrix; also for methods that take
-// more than one gradient of each row, choose what is replayed, or add to the losses.
+// TestOnDevices: several clients compute the bits of one, and a device of its own memory, where
+// what the host decides on is read once, makes the steps of one that is read in place but for the
+// rounding of the Gram matrix; also for methods that take more than one gradient of each row,
+// choose what is replayed, or add to the losses.
 func TestOnDevices(t *testing.T) {
 	own := pcltest.Backend(t, backend.XLACPU)
 	names := []string{"moco", "mir", "emgd-gmc+er-ace+lwf+der-pp"}
@@ -56,7 +58,8 @@ func TestOnDevices(t *testing.T) {
 	})
 }
 
-// TestStatisticsOnClients: running statistics, evaluation, predictions and a checkpoint are those of one client, to the bit.
+// TestStatisticsOnClients: running statistics, evaluation, predictions and a checkpoint are those
+// of one client, to the bit.
 func TestStatisticsOnClients(t *testing.T) {
 	var ends [2][]float32
 	var accuracy [2]float64

@@ -87,8 +87,8 @@ func same(t *testing.T, got, want *Learner) {
 	}
 }
 
-// TestFailingCallsCostNothing: whatever single calls of a stream do instead of delivering a batch, each is
-// told once, and the run ends with the bits of one whose stream never failed.
+// TestFailingCallsCostNothing: whatever single calls of a stream do instead of delivering a batch,
+// each is told once, and the run ends with the bits of one whose stream never failed.
 func TestFailingCallsCostNothing(t *testing.T) {
 	broken := errors.New("broken")
 	faults := map[string]func(b *data.Batch, next func(*data.Batch) error) error{
@@ -121,7 +121,8 @@ func TestFailingCallsCostNothing(t *testing.T) {
 	}
 }
 
-// TestWrongLastBatch: what is wrong with a batch that comes together with io.EOF is told before the task ends.
+// TestWrongLastBatch: what is wrong with a batch that comes together with io.EOF is told before the
+// task ends.
 func TestWrongLastBatch(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l := two(t, b, Options{}, func(s data.Resumable) data.Stream {
@@ -137,7 +138,8 @@ func TestWrongLastBatch(t *testing.T) {
 	}
 }
 
-// TestStatisticsStayFinite: a sample with an infinity does not reach the running statistics of batch norm, and costs itself only.
+// TestStatisticsStayFinite: a sample with an infinity does not reach the running statistics of
+// batch norm, and costs itself only.
 func TestStatisticsStayFinite(t *testing.T) {
 	l := two(t, pcltest.Backend(t, backend.Go), Options{Model: normalised(t)}, func(s data.Resumable) data.Stream {
 		return &faulty{Resumable: s, at: []int{1}, fault: func(b *data.Batch, next func(*data.Batch) error) error {
@@ -205,8 +207,8 @@ type failing struct {
 
 func (f *failing) Follow([]int, []float64) error { return f.follow }
 
-// TestFailureAfterTheUpdate: a learner that stopped in the middle of a step says so in every call, until a
-// checkpoint is loaded.
+// TestFailureAfterTheUpdate: a learner that stopped in the middle of a step says so in every call,
+// until a checkpoint is loaded.
 func TestFailureAfterTheUpdate(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 40, 10)
 	m := &failing{Method: newMethod(t, "avggrad", nil)}
@@ -293,7 +295,8 @@ func (r *refusing) Weights(s *method.Step, w []float64) (method.Outcome, error) 
 	return r.Method.Weights(s, w)
 }
 
-// TestFailureBeforeTheUpdate: what a method has drawn, or edited or noted in the memory, before it fails is taken back.
+// TestFailureBeforeTheUpdate: what a method has drawn, or edited or noted in the memory, before it
+// fails is taken back.
 func TestFailureBeforeTheUpdate(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for name, params := range map[string]map[string]any{"rlw": nil, "gmed": {"alpha": 1.0}, "mir": {"best_loss": true, "candidates": 2}} {
@@ -351,8 +354,9 @@ func (s unending) Next(b *data.Batch) error {
 	return nil
 }
 
-// TestStreamThatIsNotFinite: methods that use the tasks' gradients before they replay make the same steps, bit by bit,
-// beside a stream whose batches are not finite as without it; and where no task's batch is finite, none of them moves.
+// TestStreamThatIsNotFinite: methods that use the tasks' gradients before they replay make the same
+// steps, bit by bit, beside a stream whose batches are not finite as without it; and where no
+// task's batch is finite, none of them moves.
 func TestStreamThatIsNotFinite(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for _, name := range []string{"mir", "gmed", "gmed-release", "avggrad+gmed-release+si"} {
@@ -382,7 +386,8 @@ func TestStreamThatIsNotFinite(t *testing.T) {
 		}
 		before := none.network.updates
 		if r := must.Get(none.Step())(t); len(r.Skipped) != 1 || none.network.updates != before+1 {
-			t.Errorf("%s: %d updates with the rows %v, without %v; want the one of the memory", name, none.network.updates-before, r.IDs, r.Skipped)
+			t.Errorf("%s: %d updates with the rows %v, without %v; want the one of the memory",
+				name, none.network.updates-before, r.IDs, r.Skipped)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 )
 
-// TestFeatures computes the hidden layers again on the host, for test samples of several batches and for
-// the memory.
+// TestFeatures computes the hidden layers again on the host, for test samples of several batches
+// and for the memory.
 func TestFeatures(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	d := pcltest.Blobs(6, 20, 7)

@@ -11,8 +11,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/optim"
 )
 
-// TestLossesAfterNothing: a step of length 0 leaves the losses as they were, also where batches are normalised by their
-// own statistics, or compared with target values.
+// TestLossesAfterNothing: a step of length 0 leaves the losses as they were, also where batches are
+// normalised by their own statistics, or compared with target values.
 func TestLossesAfterNothing(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go) // which compiles a residual network faster
 	still := optim.SGD{LR: 1e-12}
@@ -28,7 +28,8 @@ func TestLossesAfterNothing(t *testing.T) {
 			r := must.Get(l.Step())(t)
 			for i, before := range r.Losses {
 				if after := r.LossesAfter[i]; math.Abs(after-before) > 1e-5*before {
-					t.Errorf("%s: step %d, row %d: the loss was %g before a step of length 0, and %g after it", name, r.Step, r.IDs[i], before, after)
+					t.Errorf("%s: step %d, row %d: the loss was %g before a step of length 0, and %g after it",
+						name, r.Step, r.IDs[i], before, after)
 				}
 			}
 		}

@@ -19,7 +19,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/optim"
 )
 
-// foreign is a stream, and test samples, that leave when they are asked for a batch of a given number, or how many they are.
+// foreign is a stream, and test samples, that leave when they are asked for a batch of a given
+// number, or how many they are.
 type foreign struct {
 	leave     func()
 	asked, at int
@@ -51,8 +52,8 @@ func (l leaving) End(int)                                { l.leave() }
 func (l leaving) MarshalState() (json.RawMessage, error) { l.leave(); return json.RawMessage("{"), nil }
 func (leaving) UnmarshalState(json.RawMessage) error     { return nil }
 
-// TestForeignCode: code that is not the learner's, and panics, is an error of the call that needed it, and where that is a
-// step the others go on.
+// TestForeignCode: code that is not the learner's, and panics, is an error of the call that needed
+// it, and where that is a step the others go on.
 func TestForeignCode(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	leave := func() { panic("no ink") }
@@ -87,7 +88,8 @@ func TestForeignCode(t *testing.T) {
 	refused(t, l.Save(filepath.Join(t.TempDir(), "x.pcl"))) // half an object
 }
 
-// TestLossThatCannotBeBuilt: a network's loss that panics when a step needs its graph, in whichever lane, is an error of the step.
+// TestLossThatCannotBeBuilt: a network's loss that panics when a step needs its graph, in whichever
+// lane, is an error of the step.
 func TestLossThatCannotBeBuilt(t *testing.T) {
 	var built atomic.Int32
 	loss := model.ClassLoss("moody", func(scores, label *graph.Node) *graph.Node {

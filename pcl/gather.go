@@ -23,8 +23,8 @@ func (s *step) taskRows() (rows []row, err error) {
 	return rows, nil
 }
 
-// varied returns the batch that a task's row trains on: the one that the stream delivered or, with augmentation, a changed
-// copy of it. The memory takes samples as they were delivered.
+// varied returns the batch that a task's row trains on: the one that the stream delivered or, with
+// augmentation, a changed copy of it. The memory takes samples as they were delivered.
 func (s *step) varied(t *attached) (*device.Batch, error) {
 	if s.options.Augment == nil {
 		return t.current, nil
@@ -65,8 +65,8 @@ func (s *step) replays() ([]rehearsal.Replay, error) {
 	return []rehearsal.Replay{{ID: method.MemoryID, Indices: s.memory.Draw(s.options.Batch)}}, nil
 }
 
-// memoryRows gathers the rows that are replayed from the memory: the samples that the method chooses or, if it
-// does not choose, one batch drawn at random.
+// memoryRows gathers the rows that are replayed from the memory: the samples that the method
+// chooses or, if it does not choose, one batch drawn at random.
 func (s *step) memoryRows() (rows []row, err error) {
 	replays, err := s.replays()
 	if err != nil {
@@ -77,7 +77,8 @@ func (s *step) memoryRows() (rows []row, err error) {
 			continue
 		}
 		if replay.ID > method.MemoryID || replay.ID <= rehearsal.PenaltyID {
-			panic(fmt.Sprintf("samples replayed as row %d; want 0 or a negative number above %d", replay.ID, rehearsal.PenaltyID))
+			panic(fmt.Sprintf("samples replayed as row %d; want 0 or a negative number above %d",
+				replay.ID, rehearsal.PenaltyID))
 		}
 		if err := s.checkReplay(replay.Indices); err != nil {
 			return nil, err
@@ -90,12 +91,14 @@ func (s *step) memoryRows() (rows []row, err error) {
 		if err := s.augment(b, replay.ID); err != nil {
 			return nil, err
 		}
-		rows = append(rows, row{id: replay.ID, Row: device.Row{Batch: b, Loss: s.targets.lossOf(replay.ID)}, indices: replay.Indices})
+		own := device.Row{Batch: b, Loss: s.targets.lossOf(replay.ID)}
+		rows = append(rows, row{id: replay.ID, Row: own, indices: replay.Indices})
 	}
 	return rows, nil
 }
 
-// checkReplay refuses samples that a method, or a part of its rehearsal, cannot have drawn from the memory.
+// checkReplay refuses samples that a method, or a part of its rehearsal, cannot have drawn from the
+// memory.
 func (s *step) checkReplay(indices []int) error {
 	if len(indices) > s.options.Batch {
 		return fmt.Errorf("the method's Draw (or Replays) returned %d indices; want at most the batch of %d",

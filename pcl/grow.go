@@ -8,8 +8,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// growFor makes sure that the classifier has the outputs of a new task. If [Options].Grow is set, it grows
-// to at least twice as many as before, since each growth compiles all programs anew.
+// growFor makes sure that the classifier has the outputs of a new task. If [Options].Grow is set,
+// it grows to at least twice as many as before, since each growth compiles all programs anew.
 func (l *Learner) growFor(h head) error {
 	has := l.options.Model.Outputs()
 	if !l.options.Grow || h.hi <= has {
@@ -37,8 +37,8 @@ type vectors struct {
 	remembered []float32 // nil if nothing is remembered
 }
 
-// widened returns the parameters for a model with more outputs. All stay as they are; those of the new
-// outputs are drawn, and the optimiser remembers nothing of them.
+// widened returns the parameters for a model with more outputs. All stay as they are; those of the
+// new outputs are drawn, and the optimiser remembers nothing of them.
 func (n *network) widened(m model.Model) (v vectors, err error) {
 	layout, old := m.Layout(), n.layout()
 	from := func(b compute.Buffer, fresh []float32) ([]float32, error) {
@@ -84,8 +84,8 @@ func (n *network) replace(v vectors) error {
 	return n.auxiliary.remember(n.options.Backend, v.remembered, ended, taught)
 }
 
-// widen copies the entries of a flat vector of one layout to their places in that of another one, which has
-// more outputs. It leaves the entries of the new outputs as they are.
+// widen copies the entries of a flat vector of one layout to their places in that of another one,
+// which has more outputs. It leaves the entries of the new outputs as they are.
 func widen(wide, narrow []float32, layout, old *model.Layout) {
 	copy(wide[:layout.Backbone], narrow[:old.Backbone])
 	for i := layout.Classifier; i < len(layout.Params); i++ {

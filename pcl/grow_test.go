@@ -11,8 +11,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// TestGrow: a task that needs more outputs than there are gets them; what was there keeps its bits, predictions among
-// the old classes are the same, training goes on, and so does a learner that is loaded.
+// TestGrow: a task that needs more outputs than there are gets them; what was there keeps its bits,
+// predictions among the old classes are the same, training goes on, and so does a learner that is
+// loaded.
 func TestGrow(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 40, 10)
 	for _, name := range []string{"avggrad", "icarl", "der-pp", "avggrad+lwf"} {
@@ -29,7 +30,8 @@ func TestGrow(t *testing.T) {
 			x, _ := flat(d.Select(&d.Test, 0, 0, 1, 2), 64)
 			want := must.Get(old.PredictTask(1, x))(t)
 			if _, err := l.Attach(blobTask(t, d, 2, 3, 3)); err == nil || l.Options().Model.Outputs() != 3 {
-				t.Errorf("a task with a class twice: %v; there are %d outputs, want 3 as before", err, l.Options().Model.Outputs())
+				t.Errorf("a task with a class twice: %v; there are %d outputs, want 3 as before",
+					err, l.Options().Model.Outputs())
 			}
 			attach(t, l, blobTask(t, d, 2, 3, 4))
 			after, outputs := must.Get(l.Parameters())(t), l.Options().Model.Outputs()
@@ -48,7 +50,8 @@ func TestGrow(t *testing.T) {
 			grown := must.Get(l.Snapshot())(t)
 			for i, p := range must.Get(grown.PredictTask(1, x))(t) {
 				if p.Class != want[i].Class {
-					t.Errorf("%s, %s: sample %d is predicted as %d, before as %d", name, increment, i, p.Class, want[i].Class)
+					t.Errorf("%s, %s: sample %d is predicted as %d, before as %d",
+						name, increment, i, p.Class, want[i].Class)
 				}
 			}
 			if again := must.Get(old.PredictTask(1, x))(t); !slices.Equal(again[0].Probabilities, want[0].Probabilities) {

@@ -7,9 +7,10 @@ import (
 	"slices"
 )
 
-// The classifier's outputs are assigned to classes as tasks arrive. The outputs that compete for a sample are always one range
-// [lo,hi): in task-incremental mode the outputs of the sample's task, in class-incremental mode all outputs assigned so far
-// (docs/protocol.md §2.1), which are those of registry.classes, in their order.
+// The classifier's outputs are assigned to classes as tasks arrive. The outputs that compete for a
+// sample are always one range [lo,hi): in task-incremental mode the outputs of the sample's task,
+// in class-incremental mode all outputs assigned so far (docs/protocol.md §2.1), which are those of
+// registry.classes, in their order.
 
 // next returns the outputs that the next task would get, if it has these classes.
 func (r *registry) next(classes []int) (head, error) {
@@ -45,7 +46,8 @@ func (r *registry) head(task int) head {
 	return head{}
 }
 
-// contiguous reports whether every output from the first to the last belongs to the task. Margins between tasks need this.
+// contiguous reports whether every output from the first to the last belongs to the task. Margins
+// between tasks need this.
 func (h head) contiguous() bool { return h.to-h.from == len(h.output) }
 
 // inOrder reports whether the outputs of classes are next to each other, in their order.
@@ -75,12 +77,14 @@ func (r *registry) output(task, class int) (int, error) {
 	h := r.head(task)
 	o, ok := h.output[class]
 	if !ok {
-		return 0, fmt.Errorf("a sample of class %d for task %d, which has the classes %v", class, task, slices.Sorted(maps.Keys(h.output)))
+		return 0, fmt.Errorf("a sample of class %d for task %d, which has the classes %v",
+			class, task, slices.Sorted(maps.Keys(h.output)))
 	}
 	return o, nil
 }
 
-// among lists the classes of the outputs that compete for a sample of the task, in the order of the outputs.
+// among lists the classes of the outputs that compete for a sample of the task, in the order of the
+// outputs.
 func (r *registry) among(task int) []int {
 	if r.increment == "class" {
 		return slices.Clone(r.classes)

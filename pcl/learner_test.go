@@ -216,8 +216,9 @@ func quadratic(m, w []float64) float64 {
 	return s
 }
 
-// TestOverflowingGradientIsLeftOut gives a method that never looks at gradients two that overflow, though
-// their losses are finite. One sample alone costs itself only; of a whole batch, the other streams train on.
+// TestOverflowingGradientIsLeftOut gives a method that never looks at gradients two that overflow,
+// though their losses are finite. One sample alone costs itself only; of a whole batch, the other
+// streams train on.
 func TestOverflowingGradientIsLeftOut(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	d := pcltest.Blobs(6, 20, 5)
@@ -235,7 +236,8 @@ func TestOverflowingGradientIsLeftOut(t *testing.T) {
 	r := must.Get(l.Step())(t)
 	after := must.Get(l.Parameters())(t)
 	if r.Rejected || !slices.Equal(r.Skipped, []int{3}) || !slices.Equal(r.IDs, []int{1, 2}) || !maps.Equal(r.LeftOut, map[int]int{1: 1}) || r.N[0] != r.N[1]-1 {
-		t.Errorf("rejected: %t, left out %v and samples of %v, taken %v of %v; want task 3 left out", r.Rejected, r.Skipped, r.LeftOut, r.N, r.IDs)
+		t.Errorf("rejected: %t, left out %v and samples of %v, taken %v of %v; want task 3 left out",
+			r.Rejected, r.Skipped, r.LeftOut, r.N, r.IDs)
 	}
 	if slices.Equal(after, before) {
 		t.Error("task 2 did not train")
@@ -269,7 +271,8 @@ func TestInfiniteStepIsRejected(t *testing.T) {
 	}
 }
 
-// TestProgramsOutliveTheirMaker: programs that are closed serve the learners that use them until these are closed.
+// TestProgramsOutliveTheirMaker: programs that are closed serve the learners that use them until
+// these are closed.
 func TestProgramsOutliveTheirMaker(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	programs := NewPrograms(b)

@@ -58,8 +58,8 @@ func TestLoadTakesBudget(t *testing.T) {
 	}
 }
 
-// TestRestoreRefuses: a state that is damaged, or would mean something else to a learner, is refused, and changes nothing;
-// what may differ may differ.
+// TestRestoreRefuses: a state that is damaged, or would mean something else to a learner, is
+// refused, and changes nothing; what may differ may differ.
 func TestRestoreRefuses(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 20, 5)
 	l := smallLearner(t, b, "emgd-gmc", Options{})
@@ -121,7 +121,8 @@ func (s settled) UnmarshalState(state json.RawMessage) error {
 	return nil
 }
 
-// TestLoadOtherParameters: a state that the method refuses changes nothing, and the learner goes on as it was.
+// TestLoadOtherParameters: a state that the method refuses changes nothing, and the learner goes on
+// as it was.
 func TestLoadOtherParameters(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 20, 5)
 	of := func(setting string, made int) *Learner {
@@ -144,8 +145,8 @@ func growing(t *testing.T, b *backend.Backend, hidden int) *Learner {
 	return smallLearner(t, b, "avggrad", Options{Model: must.Get(model.NewMLP(64, []int{hidden}, 2))(t), Grow: true})
 }
 
-// TestLoadGrown: a learner takes on the outputs of a file, whether more or fewer, also after it had stopped; it keeps its
-// own if the file is refused.
+// TestLoadGrown: a learner takes on the outputs of a file, whether more or fewer, also after it had
+// stopped; it keeps its own if the file is refused.
 func TestLoadGrown(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 20, 5)
 	task := func(id int) (Task, error) { return blobTask(t, d, id, [][]int{{0, 1}, {2, 3, 4}}[id-1]...), nil }

@@ -13,9 +13,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// LoadPredictor returns a predictor with a network that [Network.Save] wrote, and whose model is one of package
-// [github.com/parallelcl/parallelcl/pcl/model]; for others there is [NewPredictor]. It predicts up to 128 samples at a
-// time.
+// LoadPredictor returns a predictor with a network that [Network.Save] wrote, and whose model is
+// one of package [github.com/parallelcl/parallelcl/pcl/model]; for others there is [NewPredictor].
+// It predicts up to 128 samples at a time.
 func LoadPredictor(b *backend.Backend, path string) (p *Predictor, err error) {
 	t, err := LoadNetwork(path)
 	if err != nil {
@@ -31,8 +31,9 @@ func LoadPredictor(b *backend.Backend, path string) (p *Predictor, err error) {
 	return p, err
 }
 
-// NewPredictor returns a predictor with a trained network, whose model is m. It predicts up to batch samples at a time.
-// It predicts what the network's learner predicts, up to the rounding of feature means to float32.
+// NewPredictor returns a predictor with a trained network, whose model is m. It predicts up to
+// batch samples at a time. It predicts what the network's learner predicts, up to the rounding of
+// feature means to float32.
 func NewPredictor(b *backend.Backend, m model.Model, t *Network, batch int) (p *Predictor, err error) {
 	if b == nil || m == nil || t == nil || batch < 1 || batch > 1<<20 {
 		panic("pcl: NewPredictor needs a backend, a model, a network and a batch of 1 to 2²⁰")

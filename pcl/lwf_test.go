@@ -10,8 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// TestLwFLoss: the loss of a task is its cross-entropy and λ times that of the old model's softened outputs, over the
-// outputs of the finished task; computed here from the logits of both models.
+// TestLwFLoss: the loss of a task is its cross-entropy and λ times that of the old model's softened
+// outputs, over the outputs of the finished task; computed here from the logits of both models.
 func TestLwFLoss(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	const weight, temperature = 0.7, 3.0
@@ -50,8 +50,8 @@ func softmax(logits []float32, temperature float64) (p []float64) {
 	return p
 }
 
-// TestLearntAgain: a class that a new task has in common with one that has ended is learnt from the new task's samples, and
-// not held where it was: iCaRL's targets of its output are the labels.
+// TestLearntAgain: a class that a new task has in common with one that has ended is learnt from the
+// new task's samples, and not held where it was: iCaRL's targets of its output are the labels.
 func TestLearntAgain(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 24, 5)
 	l := smallLearner(t, b, "icarl", Options{Increment: "class"})

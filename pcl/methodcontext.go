@@ -42,8 +42,8 @@ func (c methodContext) Image() (height, width, channels int) {
 func (c methodContext) Running() []int  { return c.tasks.running.ids() }
 func (c methodContext) Finished() []int { return c.tasks.endedIDs() }
 
-// Candidates are none where the method fills the memory itself: what is collected then is for a penalty alone, and the
-// memory may have the same samples.
+// Candidates are none where the method fills the memory itself: what is collected then is for a
+// penalty alone, and the memory may have the same samples.
 func (c methodContext) Candidates(task int) []memory.Item {
 	if c.method.Storer != nil {
 		return nil
@@ -60,8 +60,8 @@ func (c methodContext) Output(task, class int) (int, error) {
 	return c.tasks.registry.output(task, class)
 }
 
-// batches calls f with the samples in batches, each of as many as a program takes, and with targets for a
-// loss.
+// batches calls f with the samples in batches, each of as many as a program takes, and with targets
+// for a loss.
 func (c methodContext) batches(samples []memory.Item, loss rehearsal.Loss, f func(b *device.Batch) error) error {
 	b, err := c.scratch.batch(c.network)
 	if err != nil {
@@ -172,15 +172,24 @@ func (c methodContext) Reinitialize() error {
 	return c.network.auxiliary.restart(c.options.Backend, theta, statistics)
 }
 
+// areShares reports whether n samples can have these shares of a loss. None stands for equal ones.
+func areShares(shares []float64, n int) bool {
+	total := 0.0
+	for _, x := range shares {
+		if x < 0 {
+			return false
+		}
+		total += x
+	}
+	return len(shares) == 0 || len(shares) == n && total > 0
+}
+
 func (c methodContext) TrainStep(samples []memory.Item, shares []float64, s rehearsal.SGD) error {
 	c.fits(samples)
 	c.network.point(rehearsal.Retrained)
-	total := 0.0
-	for _, x := range shares {
-		total += x
-	}
-	if len(shares) > 0 && (len(shares) != len(samples) || !(total > 0)) || slices.ContainsFunc(shares, func(x float64) bool { return x < 0 }) {
-		panic(fmt.Sprintf("the shares %v for %d samples; want one for each, none negative and not all 0", shares, len(samples)))
+	if !areShares(shares, len(samples)) {
+		panic(fmt.Sprintf("the shares %v for %d samples; want one for each, none negative and not all 0",
+			shares, len(samples)))
 	}
 	loss := c.memoryLoss()
 	return c.batches(samples, loss, func(h *device.Batch) error {

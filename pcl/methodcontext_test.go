@@ -81,8 +81,8 @@ func steps(t testing.TB, l *Learner, n int) {
 	}
 }
 
-// TestGradientOfOne: the gradient of one sample does not depend on who else is in the batch, also where the network has batch
-// normalisation: that of two samples is the mean of theirs.
+// TestGradientOfOne: the gradient of one sample does not depend on who else is in the batch, also
+// where the network has batch normalisation: that of two samples is the mean of theirs.
 func TestGradientOfOne(t *testing.T) {
 	inStep(t, pcltest.Backend(t, backend.Go), Options{Model: normalised(t)}, func(l *Learner, ctx rehearsal.ReplayContext) {
 		of := func(items []memory.Item) []float32 { return must.Get(ctx.Gradient(rehearsal.Current, items))(t) }
@@ -127,8 +127,8 @@ func TestPixelGradients(t *testing.T) {
 	})
 }
 
-// TestVirtualStep: Ahead is θ less γ times the mean gradient, the losses of the current batch fall along
-// it by about γ‖g‖², and θ stays.
+// TestVirtualStep: Ahead is θ less γ times the mean gradient, the losses of the current batch fall
+// along it by about γ‖g‖², and θ stays.
 func TestVirtualStep(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	inStep(t, b, Options{Increment: "class"}, func(l *Learner, ctx rehearsal.ReplayContext) {
@@ -154,7 +154,8 @@ func TestVirtualStep(t *testing.T) {
 	})
 }
 
-// TestDetached trains a network on the memory from new parameters: it learns, the run's network stays.
+// TestDetached trains a network on the memory from new parameters: it learns, the run's network
+// stays.
 func TestDetached(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	inStep(t, b, Options{}, func(l *Learner, _ rehearsal.ReplayContext) {
@@ -180,7 +181,8 @@ func TestDetached(t *testing.T) {
 	})
 }
 
-// TestShares: weights 1 and 0 train on the first sample alone; a clip shortens the step to its length.
+// TestShares: weights 1 and 0 train on the first sample alone; a clip shortens the step to its
+// length.
 func TestShares(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	inStep(t, b, Options{}, func(l *Learner, _ rehearsal.ReplayContext) {
@@ -252,8 +254,8 @@ func (d *direct) Weights(s *method.Step, w []float64) (method.Outcome, error) {
 	return out, err
 }
 
-// TestDirection: a direction that is the weighted sum of the rows moves θ as the weights would, private
-// heads included; rows, Gram matrix and halves fit together.
+// TestDirection: a direction that is the weighted sum of the rows moves θ as the weights would,
+// private heads included; rows, Gram matrix and halves fit together.
 func TestDirection(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	rule := &direct{Method: newMethod(t, "avggrad", nil)}
@@ -286,7 +288,8 @@ func TestDirection(t *testing.T) {
 	}
 }
 
-// TestChosenRows: rows without samples are left out, wherever they are; rows that cannot be replayed are errors.
+// TestChosenRows: rows without samples are left out, wherever they are; rows that cannot be
+// replayed are errors.
 func TestChosenRows(t *testing.T) {
 	for _, c := range []struct {
 		rows []rehearsal.Replay
@@ -312,7 +315,8 @@ func TestChosenRows(t *testing.T) {
 	}
 }
 
-// TestEvaluatingChangesNothing: a network that is trained when the run is evaluated has running statistics of its own.
+// TestEvaluatingChangesNothing: a network that is trained when the run is evaluated has running
+// statistics of its own.
 func TestEvaluatingChangesNothing(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 24, 5)
 	var ends [2]*Learner

@@ -15,8 +15,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// network owns what training changes of the model, on the device: θ, the optimiser's state, the running
-// statistics, and the copies of θ that methods ask for; and the programs that compute with them.
+// network owns what training changes of the model, on the device: θ, the optimiser's state, the
+// running statistics, and the copies of θ that methods ask for; and the programs that compute with
+// them.
 type network struct {
 	options    *Options // of which the network changes one, the model, when the classifier grows
 	programs   *device.Trainer
@@ -37,8 +38,8 @@ func (n *network) draw(loss rehearsal.Loss) error {
 	return n.begin(theta)
 }
 
-// compile compiles the program that every step needs, unless a learner that shares it has done so. Others
-// are compiled when they are first needed.
+// compile compiles the program that every step needs, unless a learner that shares it has done so.
+// Others are compiled when they are first needed.
 func (n *network) compile(loss rehearsal.Loss) error {
 	o, lanes := n.options, 1
 	if o.Backend.Info.Name == backend.Go { // which computes small operations on one core; XLA has threads of its own
@@ -59,8 +60,8 @@ func (n *network) compile(loss rehearsal.Loss) error {
 	return nil
 }
 
-// useModel takes a model with another number of outputs, for a caller that replaces the parameters. If it
-// fails, nothing has changed.
+// useModel takes a model with another number of outputs, for a caller that replaces the parameters.
+// If it fails, nothing has changed.
 func (n *network) useModel(m model.Model, loss rehearsal.Loss) error {
 	old := n.options.Model
 	if m.Outputs() == old.Outputs() {
@@ -126,8 +127,8 @@ func (n *network) layout() *model.Layout { return n.options.Model.Layout() }
 // total is the number of parameters.
 func (n *network) total() int { return n.layout().Total }
 
-// read returns a vector of as many entries as θ. It may share memory with the device, and is valid until
-// the buffer changes.
+// read returns a vector of as many entries as θ. It may share memory with the device, and is valid
+// until the buffer changes.
 func (n *network) read(b compute.Buffer) ([]float32, error) {
 	return program.Read[float32](b, n.total())
 }

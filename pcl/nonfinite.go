@@ -8,15 +8,16 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 )
 
-// finiteRow says whether a row has a finite loss and gradient. The diagonal of gram holds the squared norms of the
-// gradients over the shared parameters. An update adds gradients up in float32, so a squared norm that is beyond the
-// range of float32 counts as not finite.
+// finiteRow says whether a row has a finite loss and gradient. The diagonal of gram holds the
+// squared norms of the gradients over the shared parameters. An update adds gradients up in
+// float32, so a squared norm that is beyond the range of float32 counts as not finite.
 func finiteRow(r *device.Row, gram []float64, i, rows int) bool {
 	return finite(r.Value) && r.Private+gram[i*rows+i] <= math.MaxFloat32
 }
 
-// leaveOut takes samples out of rows whose loss or gradient is not finite, where they alone are the cause: a sample of huge values
-// costs its own part of a step, and not that of the others in its batch. The gradients of such rows have to be computed again.
+// leaveOut takes samples out of rows whose loss or gradient is not finite, where they alone are the
+// cause: a sample of huge values costs its own part of a step, and not that of the others in its
+// batch. The gradients of such rows have to be computed again.
 func (s *step) leaveOut(gram []float64) (again bool, err error) {
 	for i := range s.rows {
 		r := &s.rows[i]
@@ -37,9 +38,10 @@ func (s *step) leaveOut(gram []float64) (again bool, err error) {
 	return again, nil
 }
 
-// badSamples returns the places of the samples without which a row has a finite loss and gradient; nil if it would not do without
-// any of them, as where the network itself is broken. The likeliest are tried first: those whose own loss is not finite, then
-// those with the largest loss or value. Twice as many each time, so that a batch of B samples takes about 2 log B gradients.
+// badSamples returns the places of the samples without which a row has a finite loss and gradient;
+// nil if it would not do without any of them, as where the network itself is broken. The likeliest
+// are tried first: those whose own loss is not finite, then those with the largest loss or value.
+// Twice as many each time, so that a batch of B samples takes about 2 log B gradients.
 func (s *step) badSamples(r *row) (bad []int, err error) {
 	n, hidden := r.Batch.N, 0
 	fault, err := s.network.programs.Losses(s.network.now(), r.Batch, r.Loss)
@@ -111,7 +113,8 @@ func (s *step) finiteWithout(r *row, bad []int) (bool, error) {
 	return finiteRow(&one, gram, 0, 1), nil
 }
 
-// without takes samples out of a row, and counts them for their tasks. A stream's own batch stays as it was delivered.
+// without takes samples out of a row, and counts them for their tasks. A stream's own batch stays
+// as it was delivered.
 func (s *step) without(r *row, bad []int) error {
 	if s.report.LeftOut == nil {
 		s.report.LeftOut = map[int]int{}

@@ -14,8 +14,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// TestSpoiltSample: a stream whose batches have a sample that is not finite makes, bit by bit, the steps of one that never delivered
-// it, and that sample does not enter the memory.
+// TestSpoiltSample: a stream whose batches have a sample that is not finite makes, bit by bit, the
+// steps of one that never delivered it, and that sample does not enter the memory.
 func TestSpoiltSample(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for name, o := range map[string]Options{
@@ -53,8 +53,9 @@ func TestSpoiltSample(t *testing.T) {
 	}
 }
 
-// TestSpoiltMemory: stored samples of huge values cost themselves only. Whichever samples are drawn with them, the memory's rows
-// take part in every step, and the samples that stay out are counted for the task that had them.
+// TestSpoiltMemory: stored samples of huge values cost themselves only. Whichever samples are drawn
+// with them, the memory's rows take part in every step, and the samples that stay out are counted
+// for the task that had them.
 func TestSpoiltMemory(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for name, o := range map[string]Options{
@@ -78,7 +79,8 @@ func TestSpoiltMemory(t *testing.T) {
 			for r, err := l.Step(); err == nil; r, err = l.Step() {
 				leftOut += r.LeftOut[1]
 				if len(r.Skipped) > 0 || r.Rejected || len(r.LeftOut) > 1 || !slices.ContainsFunc(r.IDs, func(id int) bool { return id <= method.MemoryID }) {
-					t.Fatalf("step %d has the rows %v of %v samples; it leaves out the rows %v, and samples of %v", r.Step, r.IDs, r.N, r.Skipped, r.LeftOut)
+					t.Fatalf("step %d has the rows %v of %v samples; it leaves out the rows %v, and samples of %v",
+						r.Step, r.IDs, r.N, r.Skipped, r.LeftOut)
 				}
 				if r.Edit != nil && (len(r.Edit.Indices) != r.N[0] || len(r.Edit.Gradients) != r.N[0]) {
 					t.Fatalf("step %d edits %v of %d samples", r.Step, r.Edit.Indices, r.N[0])

@@ -11,9 +11,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/optim"
 )
 
-// Under plain descent in class-incremental mode, where all parameters are in J, a small step changes each loss by
-// −γ Jᵢ·d = −γ Σⱼ Mᵢⱼwⱼ: this ties the losses after a step, Jᵢ·Δθ, the Gram matrix and the weights together. To watch a run
-// changes no bit of it.
+// Under plain descent in class-incremental mode, where all parameters are in J, a small step
+// changes each loss by −γ Jᵢ·d = −γ Σⱼ Mᵢⱼwⱼ: this ties the losses after a step, Jᵢ·Δθ, the Gram
+// matrix and the weights together. To watch a run changes no bit of it.
 func TestObserve(t *testing.T) {
 	const rate = 1e-3
 	b := pcltest.Backend(t, backend.Go)
@@ -25,7 +25,8 @@ func TestObserve(t *testing.T) {
 		timeline(t, l, func(r *StepReport) {
 			k := len(r.IDs)
 			if len(r.Gram) != k*k || len(r.LossesAfter) != k || len(r.Rises) != k {
-				t.Fatalf("%s: step %d has %d rows, %d Gram entries and %d losses after it", name, r.Step, k, len(r.Gram), len(r.LossesAfter))
+				t.Fatalf("%s: step %d has %d rows, %d Gram entries and %d losses after it",
+					name, r.Step, k, len(r.Gram), len(r.LossesAfter))
 			}
 			rows = max(rows, k)
 			for i := range k {
@@ -37,7 +38,8 @@ func TestObserve(t *testing.T) {
 					t.Errorf("%s: step %d, row %d: Jᵢ·Δθ is %g, want %g", name, r.Step, r.IDs[i], got, predicted)
 				}
 				if got := r.LossesAfter[i] - r.Losses[i]; math.Abs(got-predicted) > 0.05*math.Abs(predicted)+2e-5*max(1, r.Losses[i]) {
-					t.Errorf("%s: step %d, row %d: the loss changed by %g, to first order by %g", name, r.Step, r.IDs[i], got, predicted)
+					t.Errorf("%s: step %d, row %d: the loss changed by %g, to first order by %g",
+						name, r.Step, r.IDs[i], got, predicted)
 				}
 			}
 		})

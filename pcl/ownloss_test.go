@@ -17,7 +17,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// waves are samples of four inputs and two target values, which are functions of the inputs that differ from task to task.
+// waves are samples of four inputs and two target values, which are functions of the inputs that
+// differ from task to task.
 type waves struct {
 	task, n int
 }
@@ -59,8 +60,9 @@ func regressionOptions(t *testing.T, o Options) Options {
 	return o
 }
 
-// TestRegression: tasks of real-valued targets are learnt one after another, and the first is not forgotten; the
-// predictor's outputs have the loss that is measured; a learner that is loaded in between ends with the same bits.
+// TestRegression: tasks of real-valued targets are learnt one after another, and the first is not
+// forgotten; the predictor's outputs have the loss that is measured; a learner that is loaded in
+// between ends with the same bits.
 func TestRegression(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for _, increment := range []string{"task", "class"} {
@@ -114,7 +116,8 @@ func (l *listed) Next(b *data.Batch) error {
 	return nil
 }
 
-// TestOwnLosses: sigmoids and a function of graph nodes learn, too, and memories are edited without their targets.
+// TestOwnLosses: sigmoids and a function of graph nodes learn, too, and memories are edited without
+// their targets.
 func TestOwnLosses(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	huber := model.LossFunc("huber", 2, func(outputs, targets *graph.Node) *graph.Node {
@@ -152,8 +155,8 @@ func TestOwnLosses(t *testing.T) {
 	}
 }
 
-// TestEditOfOwnLossWithLogits: a loss of one's own without tangents, beside stored logits which have them, is edited like one
-// with tangents.
+// TestEditOfOwnLossWithLogits: a loss of one's own without tangents, beside stored logits which
+// have them, is edited like one with tangents.
 func TestEditOfOwnLossWithLogits(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	squares := model.LossFunc("squares", 2, func(outputs, targets *graph.Node) *graph.Node {
@@ -175,7 +178,8 @@ func TestEditOfOwnLossWithLogits(t *testing.T) {
 	}
 }
 
-// TestLossRefuses: methods and losses that do not go with target values, and tasks that do not share outputs, are refused.
+// TestLossRefuses: methods and losses that do not go with target values, and tasks that do not
+// share outputs, are refused.
 func TestLossRefuses(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	try := func(name string, o Options) error {

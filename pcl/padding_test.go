@@ -12,8 +12,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// TestPadding: a loss that is NaN for a sample of zeros trains on batches that are not full, and on a memory that has fewer
-// samples than a batch.
+// TestPadding: a loss that is NaN for a sample of zeros trains on batches that are not full, and on
+// a memory that has fewer samples than a batch.
 func TestPadding(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	o := regressionOptions(t, Options{Loss: model.LossFunc("relative", 2, func(outputs, targets *graph.Node) *graph.Node {

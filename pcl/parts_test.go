@@ -12,10 +12,12 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/optim"
 )
 
-// This file holds what the tests of the parts of a rehearsal share, and what every part must keep to.
+// This file holds what the tests of the parts of a rehearsal share, and what every part must keep
+// to.
 
-// timeline trains three tasks that overlap, with everything that a part may come to see: a memory that grows while
-// tasks run, and an end of a task alone. After each step it calls look, if that is set.
+// timeline trains three tasks that overlap, with everything that a part may come to see: a memory
+// that grows while tasks run, and an end of a task alone. After each step it calls look, if that is
+// set.
 func timeline(t *testing.T, l *Learner, look func(r *StepReport)) {
 	t.Helper()
 	d := pcltest.Blobs(6, 24, 5)
@@ -47,8 +49,8 @@ func trajectory(t *testing.T, b *backend.Backend, name string, params map[string
 	return thetas
 }
 
-// TestPartsThatDoNothing: a part changes no bit of a run as long as it has nothing to do, which is until the first end of a
-// task, or all the time where its weight is 0; then it does.
+// TestPartsThatDoNothing: a part changes no bit of a run as long as it has nothing to do, which is
+// until the first end of a task, or all the time where its weight is 0; then it does.
 func TestPartsThatDoNothing(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	const always, firstEnd, secondArrival = 1000, 6, 4 // steps
@@ -80,7 +82,8 @@ func TestPartsThatDoNothing(t *testing.T) {
 		for step, theta := range trajectory(t, b, c.with, c.params, Options{Increment: c.increment, Edit: c.edit}) {
 			same := slices.EqualFunc(theta, plain[step], func(x, y float32) bool { return max(x-y, y-x) <= c.rounding })
 			if step != c.until && same != (step < c.until) {
-				t.Errorf("%s %v %+v, %s-incremental, step %d: equal to %s: %t", c.with, c.params, c.edit, c.increment, step, c.rule, same)
+				t.Errorf("%s %v %+v, %s-incremental, step %d: equal to %s: %t",
+					c.with, c.params, c.edit, c.increment, step, c.rule, same)
 			}
 		}
 	}
@@ -103,7 +106,8 @@ var compositions = []string{
 	"avggrad+las", "emgd-gmc+las+der-pp", "upgrad+mir", "emgd-gmc+icarl", "emgd-gmc+per-task", "famo+der-pp", "graddrop+der-pp",
 }
 
-// TestPartsResume: a run that is saved after any step, and taken up by another learner, ends with the same bits.
+// TestPartsResume: a run that is saved after any step, and taken up by another learner, ends with
+// the same bits.
 func TestPartsResume(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for _, name := range compositions {

@@ -10,8 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// A method may add a row to a step that has no batch: the gradient of a penalty on the parameters. The rule sees it as
-// it sees the memory's rows. It is computed on the host.
+// A method may add a row to a step that has no batch: the gradient of a penalty on the parameters.
+// The rule sees it as it sees the memory's rows. It is computed on the host.
 
 // penaltyRow returns the row of the method's penalty, if there is one in this step.
 func (s *step) penaltyRow() ([]row, error) {
@@ -25,7 +25,8 @@ func (s *step) penaltyRow() ([]row, error) {
 	return []row{r}, nil
 }
 
-// penalise computes the row of the penalty at the present parameters. Without a penalty the row stays empty.
+// penalise computes the row of the penalty at the present parameters. Without a penalty the row
+// stays empty.
 func (s *step) penalise(r *row) error {
 	value, gradient, err := s.penalty()
 	if err != nil {
@@ -62,7 +63,8 @@ func (s *step) penaliseAgain() error {
 	return nil
 }
 
-// penalty returns the penalty at the present parameters and its gradient, or no gradient if there is none.
+// penalty returns the penalty at the present parameters and its gradient, or no gradient if there
+// is none.
 func (s *step) penalty() (value float64, gradient []float32, err error) {
 	if p := s.method.Penalty; p != nil {
 		return p.Penalise(s.context())
@@ -87,8 +89,9 @@ func (c methodContext) Parameters() ([]float32, error) {
 	return theta[:n:n], nil
 }
 
-// TaskGradient takes the right labels for targets, also where a loss has those of the old model: this was remembered when
-// the task ended, and so agrees with the present one, which would leave no gradient.
+// TaskGradient takes the right labels for targets, also where a loss has those of the old model:
+// this was remembered when the task ended, and so agrees with the present one, which would leave no
+// gradient.
 func (c methodContext) TaskGradient(samples []memory.Item) (out []float32, err error) {
 	c.fits(samples)
 	loss := lossOf(c.method, samples[0].Task)
@@ -108,7 +111,8 @@ func (c methodContext) TaskGradient(samples []memory.Item) (out []float32, err e
 	return out, err
 }
 
-// meanOfTasks returns the mean of the tasks' gradients over the shared parameters, without rows that took no part in the update.
+// meanOfTasks returns the mean of the tasks' gradients over the shared parameters, without rows
+// that took no part in the update.
 func (s *step) meanOfTasks() ([]float32, error) {
 	s.scratch.mean = fp.Grow(s.scratch.mean, s.network.programs.Shared)
 	mean := s.scratch.mean

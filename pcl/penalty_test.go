@@ -29,7 +29,8 @@ func (still) AfterReplace(rehearsal.PenaltyContext) error                       
 func (still) Samples() int                                                          { return 0 }
 func (still) Consolidate(rehearsal.PenaltyContext, int, []memory.Item) error        { return nil }
 
-// pulling is a penalty ½k‖θ−a‖² with the parameters a of its first call, and a note of what it was asked.
+// pulling is a penalty ½k‖θ−a‖² with the parameters a of its first call, and a note of what it was
+// asked.
 type pulling struct {
 	still
 	k      float64
@@ -63,8 +64,9 @@ func (p *pulling) AfterUpdate(_ rehearsal.PenaltyContext, current func() ([]floa
 	return err
 }
 
-// TestPenaltyRow: a penalty is a row that the rule sees, with its value, its products and its weight, and the step
-// goes along it; in every mode, with and without a memory. The running statistics do not see it.
+// TestPenaltyRow: a penalty is a row that the rule sees, with its value, its products and its
+// weight, and the step goes along it; in every mode, with and without a memory. The running
+// statistics do not see it.
 func TestPenaltyRow(t *testing.T) {
 	m := must.Get(model.NewMLP(64, []int{16, 8}, 6))(t)
 	b := pcltest.Backend(t, backend.Go)
@@ -73,8 +75,8 @@ func TestPenaltyRow(t *testing.T) {
 	}
 }
 
-// TestPenaltyAndStatistics: a network that normalises batches does not count the row of a penalty among them, whether rows are
-// read in place or once from the device.
+// TestPenaltyAndStatistics: a network that normalises batches does not count the row of a penalty
+// among them, whether rows are read in place or once from the device.
 func TestPenaltyAndStatistics(t *testing.T) {
 	net := normalised(t)
 	var statistics [][]float32
@@ -110,7 +112,8 @@ func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment strin
 		value, square = value+k*away*away/2, square+k*away*k*away
 	}
 	if math.Abs(r.Losses[i]-value) > 1e-5*value || math.Abs(r.Gram[i*n+i]-square) > 1e-5*square {
-		t.Errorf("%s: value %g and squared length %g, want %g and %g", increment, r.Losses[i], r.Gram[i*n+i], value, square)
+		t.Errorf("%s: value %g and squared length %g, want %g and %g",
+			increment, r.Losses[i], r.Gram[i*n+i], value, square)
 	}
 	after := must.Get(l.network.parameters())(t)
 	for q := range after {
@@ -131,7 +134,8 @@ func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment strin
 	}
 }
 
-// TestPenaltyWithoutMemory: the penalty takes part alone, under its own id, and editing and a second update go on.
+// TestPenaltyWithoutMemory: the penalty takes part alone, under its own id, and editing and a
+// second update go on.
 func TestPenaltyWithoutMemory(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	p := &pulling{still: still{newMethod(t, "avggrad", nil)}, k: 0.01}
@@ -150,8 +154,8 @@ func TestPenaltyWithoutMemory(t *testing.T) {
 	}
 }
 
-// TestTaskGradient compares the gradient that information is estimated from with finite differences of a sample's
-// cross-entropy, where the memory is trained on stored logits.
+// TestTaskGradient compares the gradient that information is estimated from with finite differences
+// of a sample's cross-entropy, where the memory is trained on stored logits.
 func TestTaskGradient(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l := trained(t, b, newMethod(t, "avggrad+der-pp+lwf", map[string]any{"beta": 0}), Options{})
@@ -179,8 +183,9 @@ func TestTaskGradient(t *testing.T) {
 	}
 }
 
-// TestSIAlongAPath: with plain descent on one task a step lowers the loss by ‖Δθ‖²/γ to first order, and each parameter's
-// share of it is (Δθ)²/γ. What is kept of the task is the sum of these, over the square of the whole way plus ξ.
+// TestSIAlongAPath: with plain descent on one task a step lowers the loss by ‖Δθ‖²/γ to first
+// order, and each parameter's share of it is (Δθ)²/γ. What is kept of the task is the sum of these,
+// over the square of the whole way plus ξ.
 func TestSIAlongAPath(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	const rate, xi = 0.05, 0.01
@@ -244,8 +249,8 @@ func (l *learning) Consolidate(_ rehearsal.PenaltyContext, _ int, samples []memo
 	return nil
 }
 
-// TestConsolidatedSamples: whatever the memory takes of a task, a method learns from as many samples of each class as it
-// asks for.
+// TestConsolidatedSamples: whatever the memory takes of a task, a method learns from as many
+// samples of each class as it asks for.
 func TestConsolidatedSamples(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(2, 40, 4)
 	for _, budget := range []int{0, 2, 30} {
@@ -259,14 +264,15 @@ func TestConsolidatedSamples(t *testing.T) {
 				of[it.Class]++
 			}
 			if len(m.given) != 1 || len(of) != 2 || of[0] != 5 || of[1] != 5 {
-				t.Errorf("%s, budget %d: given %v of the classes in %d calls, want 5 of each in one", name, budget, of, len(m.given))
+				t.Errorf("%s, budget %d: given %v of the classes in %d calls, want 5 of each in one",
+					name, budget, of, len(m.given))
 			}
 		}
 	}
 }
 
-// TestPenaltyOfGivenParameters: a penalty does not pull given parameters back to those that there were before, and holds
-// them as firmly.
+// TestPenaltyOfGivenParameters: a penalty does not pull given parameters back to those that there
+// were before, and holds them as firmly.
 func TestPenaltyOfGivenParameters(t *testing.T) {
 	for _, name := range []string{"avggrad+ewc", "avggrad+si"} {
 		l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, name, map[string]any{"rows": "apart"}), Options{})
@@ -280,20 +286,23 @@ func TestPenaltyOfGivenParameters(t *testing.T) {
 			r := must.Get(l.Step())(t)
 			at := slices.Index(r.IDs, rehearsal.PenaltyID)
 			if at < 0 || (r.Losses[at] == 0) != (step == 0) {
-				t.Errorf("%s, step %d: rows %v with the losses %v; want no penalty in the first, and one later", name, step, r.IDs, r.Losses)
+				t.Errorf("%s, step %d: rows %v with the losses %v; want no penalty in the first, and one later",
+					name, step, r.IDs, r.Losses)
 			}
 		}
 	}
 }
 
-// TestInformationOfLabels: the information of EWC comes from the right labels, whatever targets the loss of the tasks has.
-// Until a first task has ended, that of iCaRL has no others, so that the gradients are those of a row.
+// TestInformationOfLabels: the information of EWC comes from the right labels, whatever targets the
+// loss of the tasks has. Until a first task has ended, that of iCaRL has no others, so that the
+// gradients are those of a row.
 func TestInformationOfLabels(t *testing.T) {
 	l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "avggrad+icarl+ewc", nil), Options{Increment: "class"})
 	steps(t, l, 2)
 	p := l.method.Penalty
 	if _, pull, err := p.Penalise(l.context()); err != nil || dot(pull, pull) < 1e-6 {
-		t.Errorf("after two steps of the second task the penalty has the gradient of length² %g, error %v", dot(pull, pull), err)
+		t.Errorf("after two steps of the second task the penalty has the gradient of length² %g, error %v",
+			dot(pull, pull), err)
 	}
 	samples := stored(l.context())
 	now := must.Get(l.context().TaskGradient(samples))(t)
@@ -304,8 +313,8 @@ func TestInformationOfLabels(t *testing.T) {
 	}
 }
 
-// TestCandidatesForTheMemory: what is collected for EWC is no candidate for a memory that fills itself, so that class means
-// do not know of a penalty before a task has ended.
+// TestCandidatesForTheMemory: what is collected for EWC is no candidate for a memory that fills
+// itself, so that class means do not know of a penalty before a task has ended.
 func TestCandidatesForTheMemory(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for _, store := range []string{"greedy", "gss"} {

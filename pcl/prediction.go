@@ -11,16 +11,18 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// Snapshot returns a predictor that predicts with the learner as it is now, while the learner continues. It waits for
-// the call in progress, if there is one, and must therefore not be called from within a stream. A method that
-// predicts by a rule of its own prepares for it, as for [Learner.Evaluate].
+// Snapshot returns a predictor that predicts with the learner as it is now, while the learner
+// continues. It waits for the call in progress, if there is one, and must therefore not be called
+// from within a stream. A method that predicts by a rule of its own prepares for it, as for
+// [Learner.Evaluate].
 func (l *Learner) Snapshot() (*Predictor, error) {
 	return callFor(context.Background(), l, "snapshot", l.predictor)
 }
 
-// Predict predicts with the learner as it is after its last step; see [Predictor.Predict]. It may be called from any
-// goroutine, but not from within a stream or [Options.Trace]. The first call after a step waits for the call in progress
-// and takes a snapshot: to predict often beside training, call [Learner.Snapshot] from time to time, and use what it returns.
+// Predict predicts with the learner as it is after its last step; see [Predictor.Predict]. It may
+// be called from any goroutine, but not from within a stream or [Options.Trace]. The first call
+// after a step waits for the call in progress and takes a snapshot: to predict often beside
+// training, call [Learner.Snapshot] from time to time, and use what it returns.
 func (l *Learner) Predict(x []float32, among ...int) ([]Prediction, error) {
 	for {
 		p, err := l.latest()
@@ -39,7 +41,8 @@ func (l *Learner) latest() (*Predictor, error) {
 	return l.prediction.newest(func() int { return l.status.Load().version }, l.Snapshot)
 }
 
-// rule returns the parameters that predictions are made with, and what is compared if it is not the logits.
+// rule returns the parameters that predictions are made with, and what is compared if it is not the
+// logits.
 func (l *Learner) rule() (rehearsal.Point, rehearsal.Scorer, error) {
 	return l.prediction.rule(l.context())
 }
@@ -66,8 +69,8 @@ func (l *Learner) predictor() (*Predictor, error) {
 	return p.open(o.spec(), copied, at.Running)
 }
 
-// Network returns the network with which the learner predicts at present. A method that predicts by a rule of its own
-// prepares for it, as for [Learner.Evaluate].
+// Network returns the network with which the learner predicts at present. A method that predicts by
+// a rule of its own prepares for it, as for [Learner.Evaluate].
 func (l *Learner) Network() (*Network, error) {
 	return callFor(context.Background(), l, "trained network", l.trained)
 }
@@ -86,9 +89,9 @@ func (l *Learner) trained() (*Network, error) {
 		return nil, err
 	}
 	t := &Network{
-		Model: o.Model.Key(), Method: l.method.Info.Name, Steps: l.steps, Increment: o.Increment, Image: o.Image, Tasks: l.Tasks(),
-		Names: maps.Clone(l.tasks.registry.names), Loss: keyOf(o.compared()), Scores: scoresOf(lossOf(l.method, method.MemoryID)),
-		Tensors: tensors(o.Model.Layout(), values, at.Running),
+		Model: o.Model.Key(), Method: l.method.Info.Name, Steps: l.steps, Increment: o.Increment, Image: o.Image,
+		Tasks: l.Tasks(), Names: maps.Clone(l.tasks.registry.names), Loss: keyOf(o.compared()),
+		Scores: scoresOf(lossOf(l.method, method.MemoryID)), Tensors: tensors(o.Model.Layout(), values, at.Running),
 	}
 	m, known := rehearsal.MeansOf(rule)
 	t.OtherScorer = rule != nil && !known
@@ -98,8 +101,8 @@ func (l *Learner) trained() (*Network, error) {
 	return t, nil
 }
 
-// prediction owns how a learner predicts: whether its method has prepared for the present parameters, and
-// the snapshot that [Learner.Predict] took last.
+// prediction owns how a learner predicts: whether its method has prepared for the present
+// parameters, and the snapshot that [Learner.Predict] took last.
 type prediction struct {
 	prepared int // one more than the steps made when the method last prepared; for the caller whose turn it is
 
@@ -107,12 +110,13 @@ type prediction struct {
 	latest *Predictor
 }
 
-// outdate has the method prepare again, since a task has come or gone or the parameters were replaced.
+// outdate has the method prepare again, since a task has come or gone or the parameters were
+// replaced.
 func (p *prediction) outdate() { p.prepared = 0 }
 
-// rule returns the parameters that predictions are made with, and what is compared if it is not the logits.
-// A method that predicts by a rule of its own prepares for it once after each step that was made or task
-// that came or went.
+// rule returns the parameters that predictions are made with, and what is compared if it is not the
+// logits. A method that predicts by a rule of its own prepares for it once after each step that was
+// made or task that came or went.
 func (p *prediction) rule(c methodContext) (at rehearsal.Point, rule rehearsal.Scorer, err error) {
 	own := c.method.Predictor
 	if own == nil {

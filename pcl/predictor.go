@@ -17,15 +17,15 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// Predictor predicts with a learner as it was when [Learner.Snapshot] was called. It never changes, and may be used
-// by any number of goroutines while the learner trains, and after the learner was closed. Close it before the backend
-// is closed; an unreachable one is freed without Close.
+// Predictor predicts with a learner as it was when [Learner.Snapshot] was called. It never changes,
+// and may be used by any number of goroutines while the learner trains, and after the learner was
+// closed. Close it before the backend is closed; an unreachable one is freed without Close.
 type Predictor struct {
 	programs *Programs
 	model    model.Model
 	scores   rehearsal.Loss        // says how scores come from features
 	loss     string                // the key of Options.Loss; empty if it is of classes
-	sets     map[int][]*device.Set // by the number of samples that their programs take, 1 and the largest; for each client
+	sets     map[int][]*device.Set // by the samples that a program takes, 1 and the largest; for each client
 	largest  int
 
 	registry registry
@@ -47,10 +47,11 @@ type Prediction struct {
 	// Class is the most probable of the classes, and Name its name, if it has one.
 	Class int    `json:"class"`
 	Name  string `json:"name,omitempty"`
-	// Classes are those that the prediction chose among, in the order of their outputs, and Probabilities are theirs,
-	// which add up to 1. They are the softmax of the logits or, for a method that predicts by the nearest mean of the
-	// features, of −d², where d is the distance from the class's mean; these only rank the classes. The predictions of one
-	// call share their Classes, which must not be changed.
+	// Classes are those that the prediction chose among, in the order of their outputs, and
+	// Probabilities are theirs, which add up to 1. They are the softmax of the logits or, for a
+	// method that predicts by the nearest mean of the features, of −d², where d is the distance
+	// from the class's mean; these only rank the classes. The predictions of one call share their
+	// Classes, which must not be changed.
 	Classes       []int     `json:"classes"`
 	Probabilities []float64 `json:"probabilities"`
 }
@@ -64,10 +65,12 @@ func (p *Predictor) Newer(q *Predictor) bool { return p.version > q.version }
 // Classes returns the classes of the tasks that had arrived, each once, in order of arrival.
 func (p *Predictor) Classes() []int { return slices.Clone(p.registry.classes) }
 
-// Predict predicts the classes of samples, whose values lie in x one after another, as those of the training samples.
+// Predict predicts the classes of samples, whose values lie in x one after another, as those of the
+// training samples.
 //
-// A prediction chooses among all classes that had arrived or, if any are given, among the given ones. In task-incremental mode,
-// where each task has outputs of its own, call [Predictor.PredictTask] if there are several.
+// A prediction chooses among all classes that had arrived or, if any are given, among the given
+// ones. In task-incremental mode, where each task has outputs of its own, call
+// [Predictor.PredictTask] if there are several.
 func (p *Predictor) Predict(x []float32, among ...int) ([]Prediction, error) {
 	return predicting(func() ([]Prediction, error) {
 		if p.registry.empty() {
@@ -84,7 +87,8 @@ func (p *Predictor) Predict(x []float32, among ...int) ([]Prediction, error) {
 	})
 }
 
-// PredictTask is Predict for samples of the task with the given id: it chooses among the task's classes.
+// PredictTask is Predict for samples of the task with the given id: it chooses among the task's
+// classes.
 func (p *Predictor) PredictTask(id int, x []float32) ([]Prediction, error) {
 	return predicting(func() ([]Prediction, error) {
 		task, err := p.registry.get(id)
@@ -95,9 +99,9 @@ func (p *Predictor) PredictTask(id int, x []float32) ([]Prediction, error) {
 	})
 }
 
-// Outputs returns, for each sample, the outputs of the classifier that belong to the task with the given id, in the order
-// of its classes. They are what [Options].Loss compares with the target values; without one they are logits. x is as in
-// [Predictor.Predict].
+// Outputs returns, for each sample, the outputs of the classifier that belong to the task with the
+// given id, in the order of its classes. They are what [Options].Loss compares with the target
+// values; without one they are logits. x is as in [Predictor.Predict].
 func (p *Predictor) Outputs(id int, x []float32) ([][]float32, error) {
 	return predicting(func() (out [][]float32, err error) {
 		task, err := p.registry.get(id)
@@ -131,7 +135,8 @@ func predicting[T any](f func() (T, error)) (out T, err error) {
 	return out, err
 }
 
-// outputs returns classes in the order of their outputs, and these. The classes are some of those that compete in a task.
+// outputs returns classes in the order of their outputs, and these. The classes are some of those
+// that compete in a task.
 func (p *Predictor) outputs(task int, classes []int) (sorted, outputs []int, err error) {
 	lo, _ := p.registry.competing(task)
 	all := p.registry.among(task)
@@ -218,7 +223,8 @@ func (p *Predictor) each(x []float32, f func(scores, features []float32) error) 
 // described is what a program says of some samples.
 type described struct{ scores, features [][]float32 }
 
-// describe computes the scores of all outputs, and the features, of samples that fit in a program of the given size, on a client.
+// describe computes the scores of all outputs, and the features, of samples that fit in a program
+// of the given size, on a client.
 func (p *Predictor) describe(d *described, x []float32, size, client int) error {
 	b, err := p.batch(size)
 	if err != nil {
@@ -247,12 +253,15 @@ func (p *Predictor) choose(sample int, logits, features []float32, classes, outp
 		}
 	}
 	normalise(scores, scores[best])
-	return Prediction{Class: classes[best], Name: p.registry.names[classes[best]], Classes: classes, Probabilities: scores}, nil
+	class := classes[best]
+	return Prediction{Class: class, Name: p.registry.names[class], Classes: classes, Probabilities: scores}, nil
 }
 
-// compared returns the scores of classes, whose outputs are given, and the place of the largest. ruled says that they are the
-// rule's and not the logits.
-func compared(rule rehearsal.Scorer, logits, features []float32, classes, outputs []int) (scores []float64, best int, ruled bool) {
+// compared returns the scores of classes, whose outputs are given, and the place of the largest.
+// ruled says that they are the rule's and not the logits.
+func compared(
+	rule rehearsal.Scorer, logits, features []float32, classes, outputs []int,
+) (scores []float64, best int, ruled bool) {
 	scores = make([]float64, len(classes))
 	for i, o := range outputs {
 		scores[i] = float64(logits[o])
@@ -278,8 +287,8 @@ func normalise(scores []float64, largest float64) {
 	}
 }
 
-// Close frees what the predictor holds on the device. It waits for predictions that are being made; later ones return
-// an error that matches [ErrClosed].
+// Close frees what the predictor holds on the device. It waits for predictions that are being made;
+// later ones return an error that matches [ErrClosed].
 func (p *Predictor) Close() {
 	p.use.Lock()
 	defer p.use.Unlock()
@@ -314,8 +323,8 @@ func (p *Predictor) put(size int, b *device.Batch) {
 	p.batches[size] = append(p.batches[size], b)
 }
 
-// open readies the predictor for a network with parameters on the device, which it then owns. spec.Batch is the largest number
-// of samples of a program.
+// open readies the predictor for a network with parameters on the device, which it then owns.
+// spec.Batch is the largest number of samples of a program.
 func (p *Predictor) open(spec device.Spec, theta compute.Buffer, statistics []float32) (*Predictor, error) {
 	p.programs.hold()
 	p.model, p.largest, p.theta = spec.Model, spec.Batch, theta
@@ -336,13 +345,14 @@ func (p *Predictor) ready(spec device.Spec) error {
 			return err
 		}
 	}
-	// XLA's binding caches a buffer's shape when it is first asked for, without a lock, so that this has to happen before
-	// several goroutines read the buffer.
+	// XLA's binding caches a buffer's shape when it is first asked for, without a lock, so that
+	// this has to happen before several goroutines read the buffer.
 	_, err := p.theta.Shape()
 	return err
 }
 
-// clients returns on how many clients n samples are predicted. Only many samples are worth compiling for more than the first.
+// clients returns on how many clients n samples are predicted. Only many samples are worth
+// compiling for more than the first.
 func (p *Predictor) clients(n int) int {
 	if n < 4*p.largest {
 		return 1
@@ -350,8 +360,8 @@ func (p *Predictor) clients(n int) int {
 	return len(p.sets[p.largest])
 }
 
-// fit returns how many samples the next batch takes when n are left, and the size of its program. Several small
-// batches cost less than one that is nearly empty.
+// fit returns how many samples the next batch takes when n are left, and the size of its program.
+// Several small batches cost less than one that is nearly empty.
 func (p *Predictor) fit(n int) (samples, size int) {
 	if 8*n < p.largest {
 		return 1, 1

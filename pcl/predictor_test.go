@@ -27,7 +27,8 @@ func flat(s data.Samples, inputs int) (x []float32, class []int) {
 	return x, class
 }
 
-// predictedRight counts what a predictor predicts correctly of a task's test samples, all at once and one by one.
+// predictedRight counts what a predictor predicts correctly of a task's test samples, all at once
+// and one by one.
 func predictedRight(t *testing.T, p *Predictor, increment string, id int, s data.Samples) (batched, single map[int]int) {
 	t.Helper()
 	predict := func(x []float32) []Prediction {
@@ -46,7 +47,8 @@ func predictedRight(t *testing.T, p *Predictor, increment string, id int, s data
 				best = k
 			}
 			if math.Abs(prob-one.Probabilities[k]) > 1e-4 {
-				t.Errorf("sample %d: alone it has probability %g of class %d, in a batch %g", i, one.Probabilities[k], q.Classes[k], prob)
+				t.Errorf("sample %d: alone it has probability %g of class %d, in a batch %g",
+					i, one.Probabilities[k], q.Classes[k], prob)
 			}
 		}
 		if math.Abs(total-1) > 1e-9 || q.Classes[best] != q.Class {
@@ -62,8 +64,9 @@ func predictedRight(t *testing.T, p *Predictor, increment string, id int, s data
 	return batched, single
 }
 
-// TestPredictorIsEvaluation: a snapshot predicts what the learner's own evaluation predicts, with logits, cosines,
-// nearest means, batch normalisation and a network trained for predictions, while tasks run and after their end.
+// TestPredictorIsEvaluation: a snapshot predicts what the learner's own evaluation predicts, with
+// logits, cosines, nearest means, batch normalisation and a network trained for predictions, while
+// tasks run and after their end.
 func TestPredictorIsEvaluation(t *testing.T) {
 	const task, class = "task", "class"
 	for _, c := range []struct {
@@ -87,7 +90,9 @@ func TestPredictorIsEvaluation(t *testing.T) {
 					batched, single := predictedRight(t, p, c.increment, of, d.Select(&d.Test, 0, 2*of-2, 2*of-1))
 					for _, count := range must.Get(l.EvaluateByClass(of))(t) {
 						if batched[count.Class] != count.Right || single[count.Class] != count.Right {
-							t.Errorf("step %d, class %d: %d are right in the evaluation, %d and, one by one, %d in the snapshot", l.Steps(), count.Class, count.Right, batched[count.Class], single[count.Class])
+							t.Errorf("step %d, class %d: %d are right in the evaluation, %d and, one by one, %d "+
+								"in the snapshot",
+								l.Steps(), count.Class, count.Right, batched[count.Class], single[count.Class])
 						}
 					}
 				}
@@ -97,8 +102,8 @@ func TestPredictorIsEvaluation(t *testing.T) {
 	}
 }
 
-// TestPredictorStaysAsItIs: a snapshot predicts the same while the learner trains, from many goroutines, and after the
-// learner was closed; the learner's own predictions follow it.
+// TestPredictorStaysAsItIs: a snapshot predicts the same while the learner trains, from many
+// goroutines, and after the learner was closed; the learner's own predictions follow it.
 func TestPredictorStaysAsItIs(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
 		d := pcltest.Blobs(4, 80, 10)
@@ -212,8 +217,8 @@ func BenchmarkPredict(b *testing.B) {
 	}
 }
 
-// BenchmarkPredictBeside measures the latency of single predictions while the learner trains on two streams, and while
-// it does nothing.
+// BenchmarkPredictBeside measures the latency of single predictions while the learner trains on two
+// streams, and while it does nothing.
 func BenchmarkPredictBeside(b *testing.B) {
 	for _, name := range []string{backend.XLACPU, backend.Go} {
 		for _, training := range []bool{false, true} {

@@ -8,7 +8,8 @@ import (
 )
 
 // Programs keeps the programs that were compiled on one backend. Learners that share it through
-// [Options.Programs], with equal models, batch sizes and optimisers, compile only once. Only one learner may use it at a time.
+// [Options.Programs], with equal models, batch sizes and optimisers, compile only once. Only one
+// learner may use it at a time.
 type Programs struct {
 	backend *backend.Backend
 	cache   *device.Cache
@@ -17,19 +18,23 @@ type Programs struct {
 	alone   bool // whether nothing else uses the backend, which then is closed, too
 }
 
-// NewPrograms returns an empty collection of programs for a backend. Close it before the backend is closed.
+// NewPrograms returns an empty collection of programs for a backend. Close it before the backend is
+// closed.
 func NewPrograms(b *backend.Backend) *Programs {
 	p := &Programs{backend: b, cache: &device.Cache{Clients: b.Clients()}}
 	p.hold()
 	return p
 }
 
-// Close releases the compiled programs. If there are learners or predictors that need them, this happens when the last one is closed. Closing them again does nothing.
+// Close releases the compiled programs. If there are learners or predictors that need them, this
+// happens when the last one is closed. Closing them again does nothing.
 func (p *Programs) Close() {
 	if !p.closed.Swap(true) {
 		p.drop()
 	}
 }
+
+func (p *Programs) on(b *backend.Backend) bool { return p.backend.Backend == b.Backend }
 
 func (p *Programs) hold() { p.held.Add(1) }
 

@@ -15,7 +15,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/optim"
 )
 
-// Real numbers are learnt from samples that are pushed: the target value follows the inputs of a sample.
+// Real numbers are learnt from samples that are pushed: the target value follows the inputs of a
+// sample.
 func ExampleOptions_pushedValues() {
 	device := must(backend.Open(context.Background(), backend.Options{Name: backend.Go}))
 	defer device.Close()

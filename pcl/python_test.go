@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// findPython returns the Python program that PARALLELCL_PYTHON names, which must have the modules, given as "numpy, onnx".
-// Without that variable it is python3, and the test is skipped if that does not have them.
+// findPython returns the Python program that PARALLELCL_PYTHON names, which must have the modules,
+// given as "numpy, onnx". Without that variable it is python3, and the test is skipped if that does
+// not have them.
 func findPython(t *testing.T, modules string) string {
 	t.Helper()
 	named := os.Getenv("PARALLELCL_PYTHON")

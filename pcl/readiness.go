@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// ErrIdle is what [Learner.Step] returns when tasks run, but none has anything to train on yet: their
-// streams are not ready, or they are paused. Nothing has changed. [Learner.Wait] waits until one may be.
+// ErrIdle is what [Learner.Step] returns when tasks run, but none has anything to train on yet:
+// their streams are not ready, or they are paused. Nothing has changed. [Learner.Wait] waits until
+// one may be.
 var ErrIdle = errors.New("pcl: no stream is ready")
 
 // Wait returns when there may be something to do after [Learner.Step] has returned [ErrIdle] or
-// [ErrNoStream]: a stream may be ready, or a task has arrived, was resumed or has ended. It returns at
-// once if the last step was made. If ctx is cancelled, it returns the error of ctx. It may be called from
-// any goroutine, and other calls may be made while it waits.
+// [ErrNoStream]: a stream may be ready, or a task has arrived, was resumed or has ended. It returns
+// at once if the last step was made. If ctx is cancelled, it returns the error of ctx. It may be
+// called from any goroutine, and other calls may be made while it waits.
 func (l *Learner) Wait(ctx context.Context) error {
 	count, next := l.ready.listen()
 	if l.turns.closed.Load() {
@@ -46,8 +47,9 @@ func wait(ctx context.Context, event <-chan struct{}, poll bool) error {
 	return ctx.Err()
 }
 
-// readiness counts the events after which a step may have something to do: a stream that may be ready, a
-// task that has arrived, was resumed or has ended. It owns the count, and who waits for the next event.
+// readiness counts the events after which a step may have something to do: a stream that may be
+// ready, a task that has arrived, was resumed or has ended. It owns the count, and who waits for
+// the next event.
 type readiness struct {
 	mu        sync.Mutex
 	events    uint64

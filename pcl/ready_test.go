@@ -45,7 +45,8 @@ func stepOnce(ctx context.Context, l *Learner) (*StepReport, error) {
 	}
 }
 
-// TestTakenOver: a stream still wakes the learner that goes on with it when the one before is closed.
+// TestTakenOver: a stream still wakes the learner that goes on with it when the one before is
+// closed.
 func TestTakenOver(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	stream := newPush(t, 0, 1)
@@ -61,8 +62,8 @@ func TestTakenOver(t *testing.T) {
 	must.Do(t, <-stepped)
 }
 
-// TestNotReady: a task whose stream is not ready is left out of a step, nobody waits for it, and a step without any
-// ready stream changes nothing.
+// TestNotReady: a task whose stream is not ready is left out of a step, nobody waits for it, and a
+// step without any ready stream changes nothing.
 func TestNotReady(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l := smallLearner(t, b, "emgd-gmc", Options{})
@@ -137,7 +138,8 @@ func TestOwnStreamNotReady(t *testing.T) {
 	refused(t, second(l.Attach(task)))
 }
 
-// TestWait: it waits until samples are pushed, can be cancelled, and lets others call the learner meanwhile.
+// TestWait: it waits until samples are pushed, can be cancelled, and lets others call the learner
+// meanwhile.
 func TestWait(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l := smallLearner(t, b, "emgd-gmc", Options{})
@@ -182,8 +184,8 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// TestPause: a paused task takes part in no step and keeps what was fetched, also in a checkpoint; its samples are trained on
-// later.
+// TestPause: a paused task takes part in no step and keeps what was fetched, also in a checkpoint;
+// its samples are trained on later.
 func TestPause(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 16, 4) // four batches a task
 	l, again := smallLearner(t, b, "gss", Options{}), smallLearner(t, b, "gss", Options{})
@@ -215,7 +217,8 @@ func TestPause(t *testing.T) {
 	refused(t, l.Resume(3)) // it never arrived
 }
 
-// TestReattach: a task that comes back goes on with its outputs, also with methods that keep something of each task.
+// TestReattach: a task that comes back goes on with its outputs, also with methods that keep
+// something of each task.
 func TestReattach(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 8, 4)
 	for _, name := range []string{"emgd-gmc", "icarl", "gss", "avggrad+lwf+ewc", "moco", "uw", "emgd-gmc+per-task"} {
@@ -234,14 +237,16 @@ func TestReattach(t *testing.T) {
 			}
 			playOut(t, l)
 			if l.tasks.registry.used != used || l.LastID() != 2 || l.Memory().Len() > 12 {
-				t.Errorf("%s: %d outputs, %d tasks, %d samples in the memory", name, l.tasks.registry.used, l.LastID(), l.Memory().Len())
+				t.Errorf("%s: %d outputs, %d tasks, %d samples in the memory",
+					name, l.tasks.registry.used, l.LastID(), l.Memory().Len())
 			}
 			must.Get(l.Evaluate(1))(t)
 		}
 	}
 }
 
-// TestLoadTellsTasks: a file says which tasks it has, and those that have ended need not be given again.
+// TestLoadTellsTasks: a file says which tasks it has, and those that have ended need not be given
+// again.
 func TestLoadTellsTasks(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 8, 4)
 	l, path := smallLearner(t, b, "emgd-gmc", Options{}), filepath.Join(t.TempDir(), "learner.pcl")

@@ -10,7 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/data"
 )
 
-// maxID is the highest id that may be skipped to, or read from a file: a learner has eight bytes for each id below its last.
+// maxID is the highest id that may be skipped to, or read from a file: a learner has eight bytes
+// for each id below its last.
 const maxID = 1 << 24
 
 // TaskInfo says what a learner knows of a task.
@@ -23,22 +24,24 @@ type TaskInfo struct {
 
 	Ended  bool `json:"ended,omitempty"`  // whether it has ended, and takes part in no further step
 	Paused bool `json:"paused,omitempty"` // whether it was paused by [Learner.Pause]
-	// Samples is how many samples the learner has taken from its streams, and Waiting how many more wait in one that
-	// holds samples, as a [data.PushStream] does. A checkpoint has both kinds: from the file of a program that was killed, a
-	// producer goes on after Samples + Waiting samples. Both are 0 in checkpoints
-	// from versions that did not record them.
+	// Samples is how many samples the learner has taken from its streams, and Waiting how many more
+	// wait in one that holds samples, as a [data.PushStream] does. A checkpoint has both kinds:
+	// from the file of a program that was killed, a producer goes on after Samples + Waiting
+	// samples. Both are 0 in checkpoints from versions that did not record them.
 	Samples int `json:"samples,omitempty"`
 	Waiting int `json:"waiting,omitempty"`
 }
 
-// number is the id of the task in the i-th place, also where a network that was put together by hand leaves ids out.
+// number is the id of the task in the i-th place, also where a network that was put together by
+// hand leaves ids out.
 func (t TaskInfo) number(i int) int { return cmp.Or(t.ID, i+1) }
 
-// registry is what is known of the tasks that have arrived, whether they run or have ended. Nothing that a copy of it shares with
-// it ever changes, so that a copy costs the same however many tasks there were, and stays as it is.
+// registry is what is known of the tasks that have arrived, whether they run or have ended. Nothing
+// that a copy of it shares with it ever changes, so that a copy costs the same however many tasks
+// there were, and stays as it is.
 type registry struct {
 	increment string
-	tasks     []*arrival     // in order of arrival, without their streams; the index is the id minus 1; nil if the id was skipped
+	tasks     []*arrival     // without their streams, by id minus 1; nil if the id was skipped
 	classes   []int          // of all tasks, each once
 	names     map[int]string // of the classes that have one
 	used      int            // how many outputs the tasks have

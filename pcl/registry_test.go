@@ -18,8 +18,9 @@ func runningTask(l *Learner, id int) *attached {
 	return l.tasks.running.get(id)
 }
 
-// TestHistoryCostsNothing: what is asked of a learner in each round costs the same after many tasks have ended. The fastest of
-// several rounds counts, and there is room for noise: before, it took tens of times as long.
+// TestHistoryCostsNothing: what is asked of a learner in each round costs the same after many tasks
+// have ended. The fastest of several rounds counts, and there is room for noise: before, it took
+// tens of times as long.
 func TestHistoryCostsNothing(t *testing.T) {
 	const history, most = 20000, 3
 	for _, name := range []string{"gem", "avggrad+lwf"} {
@@ -64,7 +65,8 @@ func TestHistoryCostsNothing(t *testing.T) {
 		}
 		for what, job := range jobs {
 			if after := fastest(job); after > most*before[what]+20*time.Microsecond {
-				t.Errorf("%s: %s takes %v after %d tasks have ended, and %v before", name, what, after, history, before[what])
+				t.Errorf("%s: %s takes %v after %d tasks have ended, and %v before",
+					name, what, after, history, before[what])
 			}
 		}
 		if n := len(l.Tasks()); n < history || l.Tasks()[n-1].Ended != true || l.Tasks()[id-1].Ended {

@@ -18,20 +18,22 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// Load restores what [Learner.Save] wrote, so that training continues as if it had never stopped. The learner must
-// have been made with the same Options; parameters of the method are compared only where its state depends on them. The
-// learning rate, the batch size, the budget of the memory, editing, augmentation and the seed may differ, and the new ones
-// apply. Batches already fetched from running streams must fit into the new batch size. A smaller budget thins out the
-// memory at once; a task that was running adds no more samples than the old budget allowed.
+// Load restores what [Learner.Save] wrote, so that training continues as if it had never stopped.
+// The learner must have been made with the same Options; parameters of the method are compared only
+// where its state depends on them. The learning rate, the batch size, the budget of the memory,
+// editing, augmentation and the seed may differ, and the new ones apply. Batches already fetched
+// from running streams must fit into the new batch size. A smaller budget thins out the memory at
+// once; a task that was running adds no more samples than the old budget allowed.
 //
-// Load calls attach with the id of each task that had arrived ([State.Tasks] lists them), and sets the position of the
-// stream of the task that attach returns. A [data.PushStream] must be new: one that still holds samples of the checkpoint would
-// deliver them twice. For an ended task attach may return the zero Task, which cannot be evaluated; if all have ended,
-// attach may be nil.
+// Load calls attach with the id of each task that had arrived ([State.Tasks] lists them), and sets
+// the position of the stream of the task that attach returns. A [data.PushStream] must be new: one
+// that still holds samples of the checkpoint would deliver them twice. For an ended task attach may
+// return the zero Task, which cannot be evaluated; if all have ended, attach may be nil.
 //
-// A file that is damaged or belongs to a different learner is refused, and nothing changes. If a task cannot be attached
-// again, the learner cannot be used any more, except for another Load or [Learner.Restore]. After Load the learner has
-// another memory: a store that [Learner.Memory] returned before is no longer its own.
+// A file that is damaged or belongs to a different learner is refused, and nothing changes. If a
+// task cannot be attached again, the learner cannot be used any more, except for another Load or
+// [Learner.Restore]. After Load the learner has another memory: a store that [Learner.Memory]
+// returned before is no longer its own.
 func (l *Learner) Load(path string, attach func(id int) (Task, error)) error {
 	s, err := LoadState(path)
 	if err != nil {
@@ -52,8 +54,8 @@ func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
 	return nil
 }
 
-// restore restores what snapshot returned. attach returns the task with the given id, with its stream at any
-// position and its test samples.
+// restore restores what snapshot returned. attach returns the task with the given id, with its
+// stream at any position and its test samples.
 func (l *Learner) restore(f State, attach func(id int) (Task, error)) error {
 	s, m, err := l.understand(f)
 	if err != nil {
@@ -86,8 +88,8 @@ func (l *Learner) restore(f State, attach func(id int) (Task, error)) error {
 	return l.turns.attempt("attaching a stream again", func() error { return l.takeUp(s, f.Arrays, stored, attach) })
 }
 
-// understand decodes a saved state and checks that it belongs to a learner like this one, whose model then is m. It
-// changes nothing.
+// understand decodes a saved state and checks that it belongs to a learner like this one, whose
+// model then is m. It changes nothing.
 func (l *Learner) understand(f State) (s learnerState, m model.Model, err error) {
 	if err := json.Unmarshal(f.JSON, &s); err != nil {
 		return learnerState{}, nil, fmt.Errorf("state: %w", err)
@@ -108,8 +110,9 @@ func (l *Learner) understand(f State) (s learnerState, m model.Model, err error)
 	return s, m, nil
 }
 
-// modelOf returns the model with as many outputs as a saved classifier had. A damaged state may claim any number, but
-// each output has a parameter at least, so that their number bounds what is built.
+// modelOf returns the model with as many outputs as a saved classifier had. A damaged state may
+// claim any number, but each output has a parameter at least, so that their number bounds what is
+// built.
 func (o Options) modelOf(outputs, parameters int) (model.Model, error) {
 	if !o.Grow || outputs == 0 || outputs == o.Model.Outputs() {
 		return o.Model, nil
@@ -120,7 +123,8 @@ func (o Options) modelOf(outputs, parameters int) (model.Model, error) {
 	return o.Model.(model.Resizer).WithOutputs(outputs)
 }
 
-// fits returns an error if the state would mean something else to a learner with these options and model m.
+// fits returns an error if the state would mean something else to a learner with these options and
+// model m.
 func (s *learnerState) fits(o Options, m model.Model) error {
 	now := *o.madeWith(m)
 	was := *cmp.Or(s.Made, &now) // old files do not tell, or do not tell the model
@@ -140,13 +144,16 @@ func (s *learnerState) fits(o Options, m model.Model) error {
 		}
 		if !t.Ended && most > o.Batch {
 			return fmt.Errorf(
-				"%s: a batch of %d samples had been fetched from its stream: make the learner with Options.Batch of at least that, not %d", label(t.number(i), t.Name), most, o.Batch)
+				"%s: a batch of %d samples had been fetched from its stream: "+
+					"make the learner with Options.Batch of at least that, not %d",
+				label(t.number(i), t.Name), most, o.Batch)
 		}
 	}
 	return nil
 }
 
-// checkArrays returns an error if arrays that have to do with the parameters are not as long as the layout says.
+// checkArrays returns an error if arrays that have to do with the parameters are not as long as the
+// layout says.
 func (o Options) checkArrays(arrays map[string][]float32, l *model.Layout) error {
 	want := map[string]int{"theta": l.Total, "statistics": l.StatsTotal}
 	for _, name := range o.Optimizer.State() {
@@ -163,8 +170,8 @@ func (o Options) checkArrays(arrays map[string][]float32, l *model.Layout) error
 	return nil
 }
 
-// takeUp replaces the rest of the learner's state by a saved one. If it fails, the learner is left half
-// restored.
+// takeUp replaces the rest of the learner's state by a saved one. If it fails, the learner is left
+// half restored.
 func (l *Learner) takeUp(
 	s learnerState, arrays map[string][]float32, stored *memory.Store, attach func(id int) (Task, error),
 ) error {

@@ -22,8 +22,8 @@ func retire(c methodContext, t *attached, keep bool) error {
 	return nil
 }
 
-// remember puts the samples of a task that has ended into the memory. A method that curates the memory
-// decides which ones, and it may learn more from them.
+// remember puts the samples of a task that has ended into the memory. A method that curates the
+// memory decides which ones, and it may learn more from them.
 func remember(c methodContext, id int, collected *memory.Reservoir) error {
 	candidates := collected.Items()
 	if c.method.Storer != nil {
@@ -37,15 +37,16 @@ func remember(c methodContext, id int, collected *memory.Reservoir) error {
 		c.memory.Add(candidates)
 	}
 	if p := c.method.Penalty; p != nil {
-		// The reservoir may have more samples of each class than the penalty asks for: those for the memory.
+		// The reservoir may have more samples of each class than the penalty asks for: those for
+		// the memory.
 		return p.Consolidate(c, id, collected.Draw(p.Samples()))
 	}
 	return nil
 }
 
-// candidates returns how many samples of each class are collected while a task runs, as candidates for the
-// memory, which takes quota of them. It is 0 if the method fills the memory itself, unless a penalty wants
-// samples.
+// candidates returns how many samples of each class are collected while a task runs, as candidates
+// for the memory, which takes quota of them. It is 0 if the method fills the memory itself, unless
+// a penalty wants samples.
 func candidates(m *method.Started, quota int) int {
 	wanted := 0
 	if p := m.Penalty; p != nil {

@@ -30,8 +30,9 @@ func (r *row) free() {
 	r.observed = false
 }
 
-// gradients computes the gradient of each row that has none yet, and brings to the host what it needs of all
-// rows: the losses, the statistics of the batches, and the inner products that are asked for.
+// gradients computes the gradient of each row that has none yet, and brings to the host what it
+// needs of all rows: the losses, the statistics of the batches, and the inner products that are
+// asked for.
 func (s *step) gradients(asked device.Products) (gram []float64, err error) {
 	if gram, err = s.computed(asked); err != nil {
 		return nil, err
@@ -40,7 +41,8 @@ func (s *step) gradients(asked device.Products) (gram []float64, err error) {
 	return gram, nil
 }
 
-// gradientsOfGood is gradients for rows that have not been computed before: samples that spoil one are left out of it.
+// gradientsOfGood is gradients for rows that have not been computed before: samples that spoil one
+// are left out of it.
 func (s *step) gradientsOfGood(asked device.Products) (gram []float64, err error) {
 	if gram, err = s.computed(asked); err != nil {
 		return nil, err
@@ -105,8 +107,8 @@ func (s *step) forget() {
 	}
 }
 
-// along returns one gradient that stands for all the given rows: over the shared parameters it is the given
-// direction, over the private ones the plain sum of the rows.
+// along returns one gradient that stands for all the given rows: over the shared parameters it is
+// the given direction, over the private ones the plain sum of the rows.
 func (s *step) along(direction []float64, rows []int) (compute.Buffer, error) {
 	total := make([]float32, s.network.total())
 	for p, x := range direction {

@@ -7,34 +7,38 @@ import (
 	"time"
 )
 
-// Hooks say what [Learner.Run] does beside training. The zero value only trains. Hooks are called between steps, one at a
-// time, and may call the learner. An error of a hook ends Run.
+// Hooks say what [Learner.Run] does beside training. The zero value only trains. Hooks are called
+// between steps, one at a time, and may call the learner. An error of a hook ends Run.
 type Hooks struct {
 	// OnStep is called after each step.
 	OnStep func(*StepReport) error
-	// Evaluate is called when a task has ended and, above 0, every EvaluateEvery steps. score has the accuracy of each
-	// task with test samples, by its id; with a loss of target values, its mean loss.
+	// Evaluate is called when a task has ended and, above 0, every EvaluateEvery steps. score has
+	// the accuracy of each task with test samples, by its id; with a loss of target values, its
+	// mean loss.
 	Evaluate      func(steps int, score map[int]float64) error
 	EvaluateEvery int
-	// Save is called before Run returns, whatever the reason, and, above 0, every SaveEvery in which something has
-	// changed. It calls [Learner.Save], for example. If SaveFailed is set, it is told of a save that failed while Run goes
-	// on, and Save is called again SaveEvery later; otherwise this ends Run, too.
+	// Save is called before Run returns, whatever the reason, and, above 0, every SaveEvery in
+	// which something has changed. It calls [Learner.Save], for example. If SaveFailed is set, it
+	// is told of a save that failed while Run goes on, and Save is called again SaveEvery later;
+	// otherwise this ends Run, too.
 	Save       func() error
 	SaveEvery  time.Duration
 	SaveFailed func(error)
-	// Snapshot is given a predictor at the beginning, and then whenever the learner has changed, at most every
-	// SnapshotEvery while it is training; 0 stands for a tenth of a second. [sync/atomic.Pointer.Store] will do.
+	// Snapshot is given a predictor at the beginning, and then whenever the learner has changed, at
+	// most every SnapshotEvery while it is training; 0 stands for a tenth of a second.
+	// [sync/atomic.Pointer.Store] will do.
 	Snapshot      func(*Predictor)
 	SnapshotEvery time.Duration
 	// WaitForTasks makes Run wait for another task when all have ended.
 	WaitForTasks bool
 }
 
-// Run trains until all streams have ended, and returns nil, or until ctx ends, and returns its error. While no stream is
-// ready, it waits. Other goroutines may attach and detach tasks, predict and save meanwhile: they take turns with the steps.
+// Run trains until all streams have ended, and returns nil, or until ctx ends, and returns its
+// error. While no stream is ready, it waits. Other goroutines may attach and detach tasks, predict
+// and save meanwhile: they take turns with the steps.
 //
-// Run ends at the first error, of a step ([StreamError], for example) or of a hook. If the learner can go on, a further
-// call continues where it ended.
+// Run ends at the first error, of a step ([StreamError], for example) or of a hook. If the learner
+// can go on, a further call continues where it ended.
 func (l *Learner) Run(ctx context.Context, h Hooks) (err error) {
 	r := &loop{learner: l, hooks: h, saved: l.saveMark(), savedAt: time.Now(), given: -1}
 	if h.SnapshotEvery == 0 {
@@ -73,7 +77,8 @@ type loop struct {
 	renewed time.Time
 }
 
-// saveMark tells whether there may be something new to save: steps and tasks change the version, and streams notify.
+// saveMark tells whether there may be something new to save: steps and tasks change the version,
+// and streams notify.
 type saveMark struct {
 	version int
 	events  uint64

@@ -41,8 +41,8 @@ func streamed(id int, of dots) pcl.Task {
 	return pcl.Task{Classes: of, Stream: must(data.NewStream(of, 1, 1, id)), Test: of}
 }
 
-// TestDefaults: a model is enough; the learner opens a backend, trains by the recommended method, and closes it. A
-// predictor outlives it.
+// TestDefaults: a model is enough; the learner opens a backend, trains by the recommended method,
+// and closes it. A predictor outlives it.
 func TestDefaults(t *testing.T) {
 	l := must(pcl.New(t.Context(), pcl.Options{Model: must(model.NewMLP(8, []int{16}, 4))}))
 	if o := l.Options(); method.Describe(o.Method).Name != "emgd" || o.Batch != 32 || o.Memory.Budget != 20 {
@@ -58,7 +58,8 @@ func TestDefaults(t *testing.T) {
 	p.Close()
 }
 
-// TestRun: hooks are called when they are due, and a further call goes on where an error ended the one before.
+// TestRun: hooks are called when they are due, and a further call goes on where an error ended the
+// one before.
 func TestRun(t *testing.T) {
 	l := open(t, pcl.Options{})
 	stop := errors.New("stop")
@@ -133,8 +134,8 @@ func TestRunNamesStreams(t *testing.T) {
 	}
 }
 
-// TestBesideRun: from any goroutine, tasks come and go, predictions are made and the learner is saved while it trains.
-// None of the calls fails, and none is lost.
+// TestBesideRun: from any goroutine, tasks come and go, predictions are made and the learner is
+// saved while it trains. None of the calls fails, and none is lost.
 func TestBesideRun(t *testing.T) {
 	const workers, rounds = 5, 10
 	l, dir := open(t, pcl.Options{Grow: true}), t.TempDir()
@@ -207,7 +208,8 @@ func (b blocked) Next(to *data.Batch) error {
 	return io.EOF
 }
 
-// TestQueue: calls beside a step wait for it in their order; whoever gives up leaves the queue, before the step has ended.
+// TestQueue: calls beside a step wait for it in their order; whoever gives up leaves the queue,
+// before the step has ended.
 func TestQueue(t *testing.T) {
 	l, stream := open(t, pcl.Options{}), blocked{endless{dots{0, 1}}, make(chan struct{}), make(chan struct{})}
 	attached := make(chan error)
@@ -250,8 +252,8 @@ type noting struct {
 
 func (n noting) Next(b *data.Batch) error { n.note(); return n.endless.Next(b) }
 
-// TestTaken: after a kill, the file says after which sample a producer goes on. The learner then ends as one that was never
-// stopped.
+// TestTaken: after a kill, the file says after which sample a producer goes on. The learner then
+// ends as one that was never stopped.
 func TestTaken(t *testing.T) {
 	of, file := dots{0, 1}, filepath.Join(t.TempDir(), "l.pcl")
 	push := func(to *data.PushStream, from, n int) {
@@ -303,8 +305,8 @@ var focal = model.ClassLoss("focal", func(logits, label *graph.Node) *graph.Node
 	return graph.Neg(graph.Mul(graph.Square(graph.OneMinus(p)), graph.Log(graph.AddScalar(p, 1e-6))))
 })
 
-// TestClassLoss: the cross-entropy as a loss of one's own trains, evaluates and predicts as the learner's own does, also by
-// the recommended method; focal loss learns.
+// TestClassLoss: the cross-entropy as a loss of one's own trains, evaluates and predicts as the
+// learner's own does, also by the recommended method; focal loss learns.
 func TestClassLoss(t *testing.T) {
 	own := model.ClassLoss("own", func(logits, label *graph.Node) *graph.Node {
 		z := graph.Sub(logits, graph.StopGradient(graph.ExpandAxes(graph.ReduceMax(logits, 1), 1)))

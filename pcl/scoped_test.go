@@ -28,7 +28,8 @@ func convBackbone(scope *gomlx.Scope, x *graph.Node) *graph.Node {
 	return graph.Reshape(y, x.Shape().Dimensions[0], -1)
 }
 
-// TestScopedLearns: functions of a GoMLX scope learn, grow, predict in evaluation mode, are saved while tasks run, and loaded.
+// TestScopedLearns: functions of a GoMLX scope learn, grow, predict in evaluation mode, are saved
+// while tasks run, and loaded.
 func TestScopedLearns(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 40, 10)
 	for name, backbone := range map[string]func(*gomlx.Scope, *graph.Node) *graph.Node{"dense": denseBackbone, "conv": convBackbone} {
@@ -49,8 +50,8 @@ func TestScopedLearns(t *testing.T) {
 	}
 }
 
-// TestScopedEditing: a network whose operations have second derivatives is edited; of another one a learner with editing
-// says at once that it cannot.
+// TestScopedEditing: a network whose operations have second derivatives is edited; of another one a
+// learner with editing says at once that it cannot.
 func TestScopedEditing(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 40, 10)
 	edit := Edit{Eta: 0.01}

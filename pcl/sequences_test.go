@@ -26,8 +26,9 @@ import (
 
 var sequences = flag.Int("sequences", 200, "random sequences of calls in pure Go; a tenth as many on XLA")
 
-// A random sequence of attach, step, evaluate, save, load, detach and close, over streams that misbehave in
-// every way, is played on a learner and on a model of it: a list of what each stream delivered.
+// A random sequence of attach, step, evaluate, save, load, detach and close, over streams that
+// misbehave in every way, is played on a learner and on a model of it: a list of what each stream
+// delivered.
 
 // The samples are points of four values, of which the first names the sample.
 const (
@@ -56,7 +57,8 @@ const (
 
 func (e event) accepted() bool { return e <= endsWith }
 
-// scripted is a stream of given events. Its position can be saved; its failures are over once they happened.
+// scripted is a stream of given events. Its position can be saved; its failures are over once they
+// happened.
 type scripted struct {
 	script  []event
 	classes []int
@@ -258,8 +260,8 @@ func (s testing4) Sample(i int, x []float32) int {
 	return s.classes[i%len(s.classes)]
 }
 
-// ask says what the model expects of asking a task's stream at its position for a batch: it is accepted,
-// there is none, or it fails.
+// ask says what the model expects of asking a task's stream at its position for a batch: it is
+// accepted, there is none, or it fails.
 func (b *believed) ask(at int) (accepted, failed bool) {
 	if b.over {
 		return false, false
@@ -382,8 +384,8 @@ func (p *player) made(r *StepReport, positions []int) {
 	}
 }
 
-// trains says whether a step must have trained on a task's batch. Whether a gradient overflows is for the
-// learner to say.
+// trains says whether a step must have trained on a task's batch. Whether a gradient overflows is
+// for the learner to say.
 func (p *player) trains(e event, id int, r *StepReport) bool {
 	switch {
 	case r.Rejected:
@@ -394,7 +396,8 @@ func (p *player) trains(e event, id int, r *StepReport) bool {
 	return true
 }
 
-// leavesOut says whether the first sample of a batch was left out of the step, and the others trained on.
+// leavesOut says whether the first sample of a batch was left out of the step, and the others
+// trained on.
 func (p *player) leavesOut(e event, first int) bool {
 	return e == withNaN || e == overflows && !p.idle() && !slices.Contains(p.seen, first)
 }
@@ -507,7 +510,8 @@ func (p *player) check() {
 		name := int(math.Round(float64(it.Pixels[0]) * seqNames))
 		t := w.tasks[it.Task-1]
 		if met[name] || t.dropped && !p.keeps() || it.Class != t.stream.class(name) || (w.trained[name] != 1 && !p.idle()) {
-			p.fatalf("sample %d of task %d is in the memory: twice, %t; dropped, %t; trained on %d times", name, it.Task, met[name], t.dropped, w.trained[name])
+			p.fatalf("sample %d of task %d is in the memory: twice, %t; dropped, %t; trained on %d times",
+				name, it.Task, met[name], t.dropped, w.trained[name])
 		}
 		met[name] = true
 		if t.stream.script[(name-t.stream.first)/seqBatch] == repeats && !p.keeps() {

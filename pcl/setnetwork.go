@@ -6,17 +6,18 @@ import (
 	"slices"
 )
 
-// SetNetwork gives the learner the parameters and statistics of a network. Their names and shapes must match the
-// model's Layout; otherwise nothing changes, and the error names the first that is missing, different or unexpected. The optimiser
-// starts anew.
+// SetNetwork gives the learner the parameters and statistics of a network. Their names and shapes
+// must match the model's Layout; otherwise nothing changes, and the error names the first that is
+// missing, different or unexpected. The optimiser starts anew.
 //
-// The network's outputs keep their meaning. A learner without tasks gets the network's, as ended tasks without samples in
-// the memory: it can predict, [Learner.Reattach] them, and attach others. A learner that has tasks must have the same
-// ones.
+// The network's outputs keep their meaning. A learner without tasks gets the network's, as ended
+// tasks without samples in the memory: it can predict, [Learner.Reattach] them, and attach others.
+// A learner that has tasks must have the same ones.
 //
-// Copies of the parameters that the method had asked for are dropped; once a task has ended, iCaRL and LwF distil from the
-// new parameters, and a penalty holds the learner to them, as firmly as before. The rule of prediction stays the method's:
-// a method that predicts by means computes them from the memory, not from the network's.
+// Copies of the parameters that the method had asked for are dropped; once a task has ended, iCaRL
+// and LwF distil from the new parameters, and a penalty holds the learner to them, as firmly as
+// before. The rule of prediction stays the method's: a method that predicts by means computes them
+// from the memory, not from the network's.
 func (l *Learner) SetNetwork(n *Network) error {
 	if n == nil {
 		panic("pcl: SetNetwork of no network: LoadNetwork reads one from a file, Learner.Network returns that of a learner")
@@ -24,8 +25,9 @@ func (l *Learner) SetNetwork(n *Network) error {
 	return l.call(context.Background(), "set network", func() error { return l.setTrained(n) })
 }
 
-// SetBackbone gives the learner the parameters of a network before the classifier, and the statistics: a start from a network
-// that knows other classes. The classifier and the learner's tasks stay as they are. Otherwise it is [Learner.SetNetwork].
+// SetBackbone gives the learner the parameters of a network before the classifier, and the
+// statistics: a start from a network that knows other classes. The classifier and the learner's
+// tasks stay as they are. Otherwise it is [Learner.SetNetwork].
 func (l *Learner) SetBackbone(n *Network) error {
 	if n == nil {
 		panic("pcl: SetBackbone of no network: LoadNetwork reads one from a file, Learner.Network returns that of a learner")
@@ -74,8 +76,8 @@ func (l *Learner) setTrained(t *Network) error {
 	return nil
 }
 
-// fits returns an error if the network's tasks are not those of the learner, or its outputs were trained for another loss.
-// Of a network without a model's key the loss is not known.
+// fits returns an error if the network's tasks are not those of the learner, or its outputs were
+// trained for another loss. Of a network without a model's key the loss is not known.
 func (l *Learner) fits(t *Network) error {
 	if len(t.Tasks) == 0 {
 		return nil
@@ -106,7 +108,8 @@ func classLists(tasks []TaskInfo) (all [][]int) {
 	return all
 }
 
-// exchange replaces parameters and statistics, which have the right lengths, and tells a method that holds on to earlier ones.
+// exchange replaces parameters and statistics, which have the right lengths, and tells a method
+// that holds on to earlier ones.
 func (l *Learner) exchange(theta, statistics []float32) error {
 	l.version++
 	l.prediction.outdate()

@@ -27,7 +27,8 @@ func TestSetNetworkLoss(t *testing.T) {
 	}
 }
 
-// TestHugeModelOfSmallFile: a file may name a model of any size; it is refused with an error, and needs no memory.
+// TestHugeModelOfSmallFile: a file may name a model of any size; it is refused with an error, and
+// needs no memory.
 func TestHugeModelOfSmallFile(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for _, key := range []string{

@@ -14,23 +14,24 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// ErrNoStream is what [Learner.Step] returns when no task is attached, or when all attached tasks have ended.
+// ErrNoStream is what [Learner.Step] returns when no task is attached, or when all attached tasks
+// have ended.
 var ErrNoStream = errors.New("pcl: no running stream: attach a task first")
 
-// Step makes one update from one batch of every running stream (docs/method.md §1.2). It computes one gradient
-// for each stream, asks the method for the weight of each gradient, and makes one optimiser step along their
-// weighted sum. While the device computes, the streams' next batches are fetched. When a task's stream has
-// ended, the samples collected from it enter the memory.
+// Step makes one update from one batch of every running stream (docs/method.md §1.2). It computes
+// one gradient for each stream, asks the method for the weight of each gradient, and makes one
+// optimiser step along their weighted sum. While the device computes, the streams' next batches are
+// fetched. When a task's stream has ended, the samples collected from it enter the memory.
 //
-// A task whose stream is not ready ([data.ErrNotReady]) and a task that is paused take no part in the step. If that
-// leaves none, Step returns [ErrIdle]; [Learner.Run] waits.
+// A task whose stream is not ready ([data.ErrNotReady]) and a task that is paused take no part in
+// the step. If that leaves none, Step returns [ErrIdle]; [Learner.Run] waits.
 //
-// A step happens completely or not at all. After an error nothing has changed, and every stream keeps the
-// batch that it delivered, so Step may be called again. If a stream is at fault, the error is a [StreamError],
-// which says which one. The only exception is a failure of the device or of the method after the parameters
-// have been touched: the learner then stops, and every later call returns an error that says so. And what a
-// method remembers is not taken back: one that had been asked for weights before the failure has seen the gradients of
-// that step.
+// A step happens completely or not at all. After an error nothing has changed, and every stream
+// keeps the batch that it delivered, so Step may be called again. If a stream is at fault, the
+// error is a [StreamError], which says which one. The only exception is a failure of the device or
+// of the method after the parameters have been touched: the learner then stops, and every later
+// call returns an error that says so. And what a method remembers is not taken back: one that had
+// been asked for weights before the failure has seen the gradients of that step.
 func (l *Learner) Step() (*StepReport, error) { return l.stepOn(context.Background()) }
 
 // stepOn makes a step unless ctx ends before its turn.
@@ -62,9 +63,9 @@ func (l *Learner) stepOn(ctx context.Context) (*StepReport, error) {
 	return s.report, nil
 }
 
-// step is one update of the parameters while it is made. It owns its rows, its weights and what it reports.
-// It is given the learner's parts, and changes the network, the running tasks, the memory and the random
-// numbers; mark takes this back as long as touched is false.
+// step is one update of the parameters while it is made. It owns its rows, its weights and what it
+// reports. It is given the learner's parts, and changes the network, the running tasks, the memory
+// and the random numbers; mark takes this back as long as touched is false.
 type step struct {
 	options *Options
 	method  *method.Started
@@ -98,7 +99,8 @@ func (s *step) context() methodContext {
 	}
 }
 
-// make makes the whole step: the functions that it and [step.compute] call are the phases, in order.
+// make makes the whole step: the functions that it and [step.compute] call are the phases, in
+// order.
 func (s *step) make() (err error) {
 	if err := s.awaitStreams(); err != nil {
 		return err
@@ -124,8 +126,8 @@ func (s *step) make() (err error) {
 	})
 }
 
-// train does the computing of a step while the streams' next batches are fetched in another goroutine. A panic
-// in the method's code is returned as an error.
+// train does the computing of a step while the streams' next batches are fetched in another
+// goroutine. A panic in the method's code is returned as an error.
 func (s *step) train() (err error) {
 	fetched := s.lookAhead()
 	defer func() { err = errors.Join(err, <-fetched) }()
@@ -148,7 +150,8 @@ func (s *step) train() (err error) {
 	})
 }
 
-// compute changes the parameters θ and, where memory editing is on, the pixels of the samples in the memory.
+// compute changes the parameters θ and, where memory editing is on, the pixels of the samples in
+// the memory.
 func (s *step) compute() error {
 	if err := s.setTargets(s.rows); err != nil {
 		return err
@@ -195,7 +198,8 @@ func (s *step) trace() (err error) {
 	for _, i := range s.kept {
 		b := s.rows[i].Batch
 		if b == nil { // the row of a penalty
-			b = &device.Batch{Batch: data.Batch{X: make([]float32, len(like.X))}, Targets: make([]int32, len(like.Targets))}
+			x, targets := make([]float32, len(like.X)), make([]int32, len(like.Targets))
+			b = &device.Batch{Batch: data.Batch{X: x}, Targets: targets}
 		}
 		t.X, t.Targets = append(t.X, b.X), append(t.Targets, b.Targets)
 		t.Loss, t.Reference = append(t.Loss, s.rows[i].Loss), append(t.Reference, b.Reference)
@@ -204,10 +208,10 @@ func (s *step) trace() (err error) {
 	return s.options.Trace(t)
 }
 
-// awaitStreams gives each running task a batch to train on, if its stream has another one. The error of a
-// stream that failed during the previous step is returned now, before anything is computed; the next step asks
-// that stream again. Tasks that are paused, and those whose streams are not ready, take no part; if none is left, the
-// error is ErrIdle.
+// awaitStreams gives each running task a batch to train on, if its stream has another one. The
+// error of a stream that failed during the previous step is returned now, before anything is
+// computed; the next step asks that stream again. Tasks that are paused, and those whose streams
+// are not ready, take no part; if none is left, the error is ErrIdle.
 func (s *step) awaitStreams() error {
 	for _, t := range s.tasks.running {
 		t.leftOut, t.bad, t.absent = false, nil, t.paused.Load()
@@ -236,8 +240,8 @@ func (s *step) awaitStreams() error {
 	return nil
 }
 
-// lookAhead starts to fetch the next batch of each stream, unless an earlier step that failed has fetched it
-// already. The channel receives the result when all batches are there.
+// lookAhead starts to fetch the next batch of each stream, unless an earlier step that failed has
+// fetched it already. The channel receives the result when all batches are there.
 func (s *step) lookAhead() (fetched chan error) {
 	fetched = make(chan error, 1)
 	go func() {
@@ -258,8 +262,8 @@ func (s *step) fetchAhead() error {
 			if s.options.Augment != nil {
 				continue // the device gets a changed copy
 			}
-			// It saves time to send the batch now. Where there is no room for it beside this step's gradients, the next
-			// step sends it.
+			// It saves time to send the batch now. Where there is no room for it beside this step's
+			// gradients, the next step sends it.
 			_ = t.spare.Send(s.options.Backend)
 		case io.EOF, data.ErrNotReady:
 		default:
@@ -290,7 +294,8 @@ func (s *step) store() error {
 	return nil
 }
 
-// advance makes the fetched batches the current ones, and ends the tasks whose streams have no more batches.
+// advance makes the fetched batches the current ones, and ends the tasks whose streams have no more
+// batches.
 func (s *step) advance() error {
 	for _, t := range s.tasks.running.present() {
 		t.ready = t.fetched
@@ -308,7 +313,8 @@ func (s *step) advance() error {
 	return nil
 }
 
-// mark returns what takes back whatever the step has changed before it touches what cannot be undone.
+// mark returns what takes back whatever the step has changed before it touches what cannot be
+// undone.
 func (s *step) mark() (undo func()) {
 	draws, rewind, statistics := s.rng.Mark(), s.memory.Snapshot(), slices.Clone(s.network.statistics)
 	return func() {
@@ -318,9 +324,10 @@ func (s *step) mark() (undo func()) {
 	}
 }
 
-// differentiate puts the memory's rows, and that of a penalty, in front of the tasks' rows and computes the gradient
-// of each row and, where the method asks for it, their Gram matrix. If the method chooses what is replayed, the tasks' gradients
-// are computed before it chooses, because it may want to use them.
+// differentiate puts the memory's rows, and that of a penalty, in front of the tasks' rows and
+// computes the gradient of each row and, where the method asks for it, their Gram matrix. If the
+// method chooses what is replayed, the tasks' gradients are computed before it chooses, because it
+// may want to use them.
 func (s *step) differentiate() error {
 	chooses := s.method.Replayer != nil
 	if chooses {

@@ -11,9 +11,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// TestStoredLogits follows the logits in the memory over the ends of three tasks. Those of der-pp stay as they were
-// stored. x-der does the same until outputs are new, and then adds the present logits of these; refresh takes all
-// present logits.
+// TestStoredLogits follows the logits in the memory over the ends of three tasks. Those of der-pp
+// stay as they were stored. x-der does the same until outputs are new, and then adds the present
+// logits of these; refresh takes all present logits.
 func TestStoredLogits(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for _, name := range []string{"avggrad+der-pp", "avggrad+der-pp+x-der", "avggrad+der-pp+refresh"} {
@@ -35,12 +35,14 @@ func TestStoredLogits(t *testing.T) {
 						factor := newer[0] / now[i][len(old)]
 						for k, x := range newer {
 							if d := x - factor*now[i][len(old)+k]; d > 1e-6 || d < -1e-6 {
-								t.Errorf("sample %d: new logits %v are no multiple of the present %v", i, newer, now[i][len(old):])
+								t.Errorf("sample %d: new logits %v are no multiple of the present %v",
+									i, newer, now[i][len(old):])
 							}
 						}
 						right := old[must.Get(l.context().Output(it.Task, it.Class))(t)]
 						if factor > 1+1e-6 || factor < 1-1e-6 && slices.Max(newer) > 0.85*max(right, 0)+1e-6 {
-							t.Errorf("sample %d: new logits %v are %g of the present ones, for a right class at %g", i, newer, factor, right)
+							t.Errorf("sample %d: new logits %v are %g of the present ones, for a right class at %g",
+								i, newer, factor, right)
 						}
 						extended++
 					}

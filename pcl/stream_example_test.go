@@ -41,7 +41,8 @@ func (c *camera) Next(b *data.Batch) error {
 func (c *camera) State() (json.RawMessage, error)      { return json.Marshal(c.at) }
 func (c *camera) SetState(state json.RawMessage) error { return json.Unmarshal(state, &c.at) }
 
-// A stream of one's own fails once; the learner is saved while it runs, and another one goes on from the file.
+// A stream of one's own fails once; the learner is saved while it runs, and another one goes on
+// from the file.
 func ExampleLearner_Load() {
 	device := must(backend.Open(context.Background(), backend.Options{Name: backend.Go}))
 	defer device.Close()

@@ -16,8 +16,8 @@ type targets struct {
 	memory  *memory.Store
 }
 
-// set sets what a batch should predict under a loss: the right output of each sample, the outputs that
-// compete with it, and the reference values if the loss needs any.
+// set sets what a batch should predict under a loss: the right output of each sample, the outputs
+// that compete with it, and the reference values if the loss needs any.
 func (t targets) set(b *device.Batch, loss rehearsal.Loss) error {
 	if err := t.outputs(b, loss); err != nil {
 		return err
@@ -32,8 +32,8 @@ func (t targets) set(b *device.Batch, loss rehearsal.Loss) error {
 	return nil
 }
 
-// outputs sets the right output of each sample, and the outputs that compete with it. A sample of a class
-// that its task does not have, as test samples and methods of a user may name, is an error.
+// outputs sets the right output of each sample, and the outputs that compete with it. A sample of a
+// class that its task does not have, as test samples and methods of a user may name, is an error.
 func (t targets) outputs(b *device.Batch, loss rehearsal.Loss) error {
 	r := &t.tasks.registry
 	return b.Aim(func(task, class int) (device.Target, error) {
@@ -55,8 +55,9 @@ func (t targets) outputs(b *device.Batch, loss rehearsal.Loss) error {
 	}, loss, t.options.Model.Outputs())
 }
 
-// teach fills a batch's reference values with the remembered model's scores, for the outputs of the tasks
-// that had ended when it was remembered. Outputs of running tasks get none: these are learnt from samples.
+// teach fills a batch's reference values with the remembered model's scores, for the outputs of the
+// tasks that had ended when it was remembered. Outputs of running tasks get none: these are learnt
+// from samples.
 func (t targets) teach(b *device.Batch, loss rehearsal.Loss) error {
 	teacher := &t.network.auxiliary
 	if teacher.remembered == nil {
@@ -82,7 +83,8 @@ func (t targets) teach(b *device.Batch, loss rehearsal.Loss) error {
 	return nil
 }
 
-// lossOf returns the loss of a row in this step. There is no teacher before the method has remembered one.
+// lossOf returns the loss of a row in this step. There is no teacher before the method has
+// remembered one.
 func (t targets) lossOf(id int) rehearsal.Loss {
 	loss := lossOf(t.method, id)
 	if t.network.auxiliary.remembered == nil {

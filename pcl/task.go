@@ -10,8 +10,9 @@ import (
 type Task struct {
 	Name    string
 	Classes []int // class ids; tasks may have classes in common
-	// ClassNames name the classes, in their order; nil if they have no names. A class that tasks have in common has one
-	// name, which any of them may leave empty. Names are for people, and appear in predictions and files.
+	// ClassNames name the classes, in their order; nil if they have no names. A class that tasks
+	// have in common has one name, which any of them may leave empty. Names are for people, and
+	// appear in predictions and files.
 	ClassNames []string
 	// Stream is of this task alone. [NewStream] makes one from a [data.Samples].
 	Stream data.Stream
@@ -20,9 +21,10 @@ type Task struct {
 	Test data.Samples
 }
 
-// StreamError is what [Learner.Step] returns if a stream failed or delivered a batch that cannot be used. The
-// step was not made and nothing has changed: the other streams keep their batches, and the bad batch is dropped.
-// The next Step asks the stream for its next batch. To drop the stream instead, call [Learner.Detach].
+// StreamError is what [Learner.Step] returns if a stream failed or delivered a batch that cannot be
+// used. The step was not made and nothing has changed: the other streams keep their batches, and
+// the bad batch is dropped. The next Step asks the stream for its next batch. To drop the stream
+// instead, call [Learner.Detach].
 type StreamError struct {
 	ID   int // the id of the task
 	Name string
@@ -43,7 +45,8 @@ func label(id int, name string) string {
 	return fmt.Sprintf("task %d (%s)", id, name)
 }
 
-// Image is the shape of a sample. Its values lie row by row, and for each pixel its channels one after another.
+// Image is the shape of a sample. Its values lie row by row, and for each pixel its channels one
+// after another.
 type Image struct{ Height, Width, Channels int }
 
 func (i Image) size() int { return i.Height * i.Width * i.Channels }

@@ -7,8 +7,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// tasks owns which tasks a learner has: the registry of all that have arrived, the list of those that run,
-// and how many ended tasks have each output.
+// tasks owns which tasks a learner has: the registry of all that have arrived, the list of those
+// that run, and how many ended tasks have each output.
 type tasks struct {
 	registry registry
 	running  runningTasks
@@ -50,7 +50,8 @@ func (t *tasks) endedNow() endedTasks { return endedTasks{t.registry.last(), t.r
 
 func (t *tasks) endedIDs() []int { return t.endedNow().ids(t.registry) }
 
-// firstSeen returns, for each running task, the samples that it sees for the first time in this step.
+// firstSeen returns, for each running task, the samples that it sees for the first time in this
+// step.
 func (t *tasks) firstSeen() (batches [][]memory.Item) {
 	for _, a := range t.running.present() {
 		if a.ready && !a.leftOut && !a.current.Repeat {
@@ -67,8 +68,8 @@ func (t *tasks) free() {
 	}
 }
 
-// runningTasks are the tasks that run, in order of their ids. A list never changes, since the learner's
-// status shares it.
+// runningTasks are the tasks that run, in order of their ids. A list never changes, since the
+// learner's status shares it.
 type runningTasks []*attached
 
 // get returns the task with an id; nil if it does not run.

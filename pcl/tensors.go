@@ -24,9 +24,9 @@ func tensors(l *model.Layout, theta, statistics []float32) (all []safetensors.Te
 	return all
 }
 
-// arrange puts tensors into the flat vectors of a layout. For the backbone alone it ignores those of the classifier, and
-// leaves the classifier's part of theta out. It makes no vectors before it knows that the tensors fit: a file of a few bytes
-// may name a model of any size.
+// arrange puts tensors into the flat vectors of a layout. For the backbone alone it ignores those
+// of the classifier, and leaves the classifier's part of theta out. It makes no vectors before it
+// knows that the tensors fit: a file of a few bytes may name a model of any size.
 func arrange(l *model.Layout, all []safetensors.Tensor, backbone bool) (theta, statistics []float32, err error) {
 	given := map[string]*safetensors.Tensor{}
 	for i := range all {

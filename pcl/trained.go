@@ -11,12 +11,13 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
 )
 
-// Network is a trained network as it is exchanged between programs: its parameters, the statistics of batch
-// normalisation, and what its outputs stand for. It has neither the memory nor the state of the optimiser; a checkpoint
-// has these ([Learner.Save]). [Learner.Network] makes one, [LoadNetwork] reads one from a file, [Learner.SetNetwork] and [NewPredictor] take one.
+// Network is a trained network as it is exchanged between programs: its parameters, the statistics
+// of batch normalisation, and what its outputs stand for. It has neither the memory nor the state
+// of the optimiser; a checkpoint has these ([Learner.Save]). [Learner.Network] makes one,
+// [LoadNetwork] reads one from a file, [Learner.SetNetwork] and [NewPredictor] take one.
 type Network struct {
-	// Model is the [model.Model].Key of the network, and Method the name of the method that trained it. They are empty
-	// in a file that another program has written.
+	// Model is the [model.Model].Key of the network, and Method the name of the method that trained
+	// it. They are empty in a file that another program has written.
 	Model  string `json:"model"`
 	Method string `json:"method,omitempty"`
 	Steps  int    `json:"steps"`
@@ -32,8 +33,8 @@ type Network struct {
 	Tensors []safetensors.Tensor `json:"-"`
 	// Scores says how the classes' scores come from the features.
 	Scores model.Scores `json:"scores,omitzero"`
-	// Means are set if predictions are made by the nearest mean of the features. OtherScorer says that they are made by
-	// another scorer, which cannot be saved.
+	// Means are set if predictions are made by the nearest mean of the features. OtherScorer says
+	// that they are made by another scorer, which cannot be saved.
 	Means       *rehearsal.Means `json:"-"`
 	OtherScorer bool             `json:"-"`
 }
@@ -52,8 +53,8 @@ type Output struct {
 	Name  string `json:"name,omitempty"` // of the class, if it is known
 }
 
-// Outputs says what the outputs of the classifier stand for, in their order. Outputs after these belong to no class
-// yet.
+// Outputs says what the outputs of the classifier stand for, in their order. Outputs after these
+// belong to no class yet.
 //
 // It panics if no learner could have had these tasks.
 func (t *Network) Outputs() []Output {
@@ -84,7 +85,8 @@ func (t *Network) outputs() (out []Output, err error) {
 	return out, nil
 }
 
-// arrived gives the tasks their outputs, as a learner did to which they were attached one after another.
+// arrived gives the tasks their outputs, as a learner did to which they were attached one after
+// another.
 func (t *Network) arrived(outputs int) (registry, error) {
 	known := t.Increment == "task" || t.Increment == "class"
 	if len(t.Tasks) > 0 && !known {
@@ -98,7 +100,8 @@ func (t *Network) arrived(outputs int) (registry, error) {
 		if err != nil {
 			return registry{}, fmt.Errorf("%s: %w", label(id, info.Name), err)
 		}
-		r.add(Task{Name: info.Name, Classes: slices.Clone(info.Classes), ClassNames: t.namesOf(info.Classes)}, head, new(atomic.Int64))
+		task := Task{Name: info.Name, Classes: slices.Clone(info.Classes), ClassNames: t.namesOf(info.Classes)}
+		r.add(task, head, new(atomic.Int64))
 	}
 	if err := suffice(outputs, r.used); err != nil {
 		return registry{}, err

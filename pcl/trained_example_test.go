@@ -11,7 +11,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/data"
 )
 
-// A trained network goes to a file, and from there into a predictor, and into another learner that learns more classes.
+// A trained network goes to a file, and from there into a predictor, and into another learner that
+// learns more classes.
 func ExampleLearner_Network() {
 	device := must(backend.Open(context.Background(), backend.Options{Name: backend.Go}))
 	defer device.Close()

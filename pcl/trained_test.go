@@ -31,8 +31,9 @@ func trainedLearner(t *testing.T, b *backend.Backend, name string, o Options) (*
 	return l, d
 }
 
-// TestTrainedRoundTrip: what is saved of a learner comes back with every bit, into another learner, which has the same
-// tasks and predicts the same, and into a predictor, which predicts what a snapshot does.
+// TestTrainedRoundTrip: what is saved of a learner comes back with every bit, into another learner,
+// which has the same tasks and predicts the same, and into a predictor, which predicts what a
+// snapshot does.
 func TestTrainedRoundTrip(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for _, c := range []struct {
@@ -109,7 +110,8 @@ func TestSetNetworkBackbone(t *testing.T) {
 	}
 }
 
-// TestSetNetworkRefuses: what does not fit a learner, or no predictor, is an error, and nothing changes.
+// TestSetNetworkRefuses: what does not fit a learner, or no predictor, is an error, and nothing
+// changes.
 func TestSetNetworkRefuses(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l, _ := trainedLearner(t, b, "emgd-gmc", Options{Increment: "class", Model: normalised(t)})
@@ -212,7 +214,8 @@ func TestTrainedEarly(t *testing.T) {
 	}
 }
 
-// TestMeansThatAreNotFinite: a network that has diverged can be saved and loaded, and predicts nothing.
+// TestMeansThatAreNotFinite: a network that has diverged can be saved and loaded, and predicts
+// nothing.
 func TestMeansThatAreNotFinite(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l, _ := trainedLearner(t, b, "emgd", Options{Increment: "class"})

@@ -12,7 +12,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
 )
 
-// trainedKey is the text in a safetensors file that describes the network, as JSON (docs/weights.md §1).
+// trainedKey is the text in a safetensors file that describes the network, as JSON (docs/weights.md
+// §1).
 const trainedKey = "parallelcl"
 
 // meansTensor has the class means, [classes, F].
@@ -32,7 +33,8 @@ type description struct {
 	Means *rehearsal.Means `json:"means,omitempty"`
 }
 
-// Save writes the network to a safetensors file, under a temporary name that is then changed to path.
+// Save writes the network to a safetensors file, under a temporary name that is then changed to
+// path.
 func (t *Network) Save(path string) error { return saveNetwork(path, t.Write) }
 
 func saveNetwork(path string, write func(io.Writer) error) error {
@@ -80,9 +82,9 @@ func (t *Network) file() (*safetensors.File, error) {
 	return f, nil
 }
 
-// LoadNetwork reads a network from a safetensors file: one that [Network.Save] wrote, or one of another program, of
-// which only the tensors are known. It does not need the model; whether the tensors fit one is checked when they are
-// used.
+// LoadNetwork reads a network from a safetensors file: one that [Network.Save] wrote, or one of
+// another program, of which only the tensors are known. It does not need the model; whether the
+// tensors fit one is checked when they are used.
 func LoadNetwork(path string) (t *Network, err error) {
 	f, err := safetensors.Load(path)
 	if err != nil {
@@ -162,8 +164,8 @@ func (t *Network) takeTensors(all []safetensors.Tensor) error {
 	return checkMeans(t.Means)
 }
 
-// checkMeans returns an error unless there are tasks and a mean for each class. The means of a network that has diverged pass: they
-// are not finite, but can be saved.
+// checkMeans returns an error unless there are tasks and a mean for each class. The means of a
+// network that has diverged pass: they are not finite, but can be saved.
 func checkMeans(m *rehearsal.Means) error {
 	if len(m.Tasks) != len(m.Classes) || len(m.Values) != len(m.Classes) {
 		return fmt.Errorf("class means: %d classes, tasks of %d and values of %d; want as many of each",

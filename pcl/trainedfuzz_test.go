@@ -10,7 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
 )
 
-// FuzzDescription: whatever description of a network is read can be written, and is then read as the same.
+// FuzzDescription: whatever description of a network is read can be written, and is then read as
+// the same.
 func FuzzDescription(f *testing.F) {
 	f.Add(`{"version":1,"model":"m","steps":3,"increment":"class","image":[1,2,1],"tasks":[{"id":1,"classes":[7,5]}],"outputs":[{"class":7},{"class":5}],"rule":"logits"}`)
 	f.Add(`{"version":1,"increment":"task","image":[1,2,1],"tasks":[{"id":1,"name":"a","classes":[7]},{"id":2,"classes":[7]}],"outputs":[{"task":1,"class":7},{"task":2,"class":7}],"rule":"other"}`)

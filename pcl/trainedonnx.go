@@ -9,10 +9,11 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/onnx"
 )
 
-// SaveONNX writes the network as an ONNX file, for ONNX Runtime and other programs (docs/weights.md §4). m is its model,
-// which has to be a [model.Buildable]; if it is nil, it is found by [model.ByKey]. The file takes samples as the learner
-// does, any number of them, and gives their logits and features and, if predictions are made by the nearest mean, the
-// scores that are then compared. What [Network.Save] describes is in the file's metadata, too.
+// SaveONNX writes the network as an ONNX file, for ONNX Runtime and other programs (docs/weights.md
+// §4). m is its model, which has to be a [model.Buildable]; if it is nil, it is found by
+// [model.ByKey]. The file takes samples as the learner does, any number of them, and gives their
+// logits and features and, if predictions are made by the nearest mean, the scores that are then
+// compared. What [Network.Save] describes is in the file's metadata, too.
 func (t *Network) SaveONNX(path string, m model.Model) error {
 	return saveNetwork(path, func(w io.Writer) error { return t.WriteONNX(w, m) })
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
 )
 
-// runONNX compares what ONNX Runtime computes with what is in a safetensors file, for all samples at once and for one,
-// and prints the largest difference.
+// runONNX compares what ONNX Runtime computes with what is in a safetensors file, for all samples
+// at once and for one, and prints the largest difference.
 const runONNX = `
 import sys, json, numpy, onnx, onnxruntime, safetensors.numpy
 onnx.checker.check_model(onnx.load(sys.argv[1]), full_check=True)
@@ -38,7 +38,8 @@ for rows in (slice(None), slice(0, 1)):
 print(worst)
 `
 
-// TestONNXRuntime: ONNX Runtime computes the logits and features that the learner has, and the scores of nearest means.
+// TestONNXRuntime: ONNX Runtime computes the logits and features that the learner has, and the
+// scores of nearest means.
 func TestONNXRuntime(t *testing.T) {
 	bin := findPython(t, "numpy, onnx, onnxruntime, safetensors")
 	released := must.Get(model.NewResNet18(model.Sizes{Height: 8, Width: 8, Channels: 1, StemChannels: 4, Outputs: 7, Release: true}))(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
 )
 
-// TestDocumentedPython runs the Python of docs/weights.md: it predicts what the learner predicts, from both files, and
-// its own weights are taken by a learner.
+// TestDocumentedPython runs the Python of docs/weights.md: it predicts what the learner predicts,
+// from both files, and its own weights are taken by a learner.
 func TestDocumentedPython(t *testing.T) {
 	bin := findPython(t, "numpy, onnxruntime, safetensors")
 	text := must.Get(os.ReadFile("../docs/weights.md"))(t)

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// turns lets one call at a time use a learner, in the order of the calls. It owns why a learner takes
-// no more calls: whether it was closed, and the failure that stopped it.
+// turns lets one call at a time use a learner, in the order of the calls. It owns why a learner
+// takes no more calls: whether it was closed, and the failure that stopped it.
 type turns struct {
 	busy    chan struct{} // has an element during a call; a channel serves its senders in order
 	closed  atomic.Bool
@@ -34,22 +34,22 @@ func (t *turns) enter(ctx context.Context) (err error) {
 
 func (t *turns) leave() { <-t.busy }
 
-// close waits for the call in progress and refuses all later ones. It reports whether it was the first
-// to close. The caller has the turn, and leaves.
+// close waits for the call in progress and refuses all later ones. It reports whether it was the
+// first to close. The caller has the turn, and leaves.
 func (t *turns) close() (first bool) {
 	t.busy <- struct{}{}
 	return !t.closed.Swap(true)
 }
 
-// attempt makes a change that is of no use by half, with code that is not the learner's own. If it fails,
-// the learner stops for good.
+// attempt makes a change that is of no use by half, with code that is not the learner's own. If it
+// fails, the learner stops for good.
 func (t *turns) attempt(whose string, change func() error) error {
 	t.failure = guarded(whose, change)
 	return t.failure
 }
 
-// enter begins a call at the caller's turn; leave ends it. A learner that was stopped by a failure takes
-// only the calls that pass stopped, which replace its state.
+// enter begins a call at the caller's turn; leave ends it. A learner that was stopped by a failure
+// takes only the calls that pass stopped, which replace its state.
 func (l *Learner) enter(ctx context.Context, stopped bool) error {
 	if err := l.turns.enter(ctx); err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// update makes the optimiser step along d, which is Σ wᵢJᵢ or, if the method returned a direction instead of
-// weights, that direction.
+// update makes the optimiser step along d, which is Σ wᵢJᵢ or, if the method returned a direction
+// instead of weights, that direction.
 func (s *step) update() error {
 	r := s.report
 	w, rows := r.Weights, s.gradientsKept()
@@ -68,8 +68,8 @@ func (s *step) reportRises(before []float32) error {
 	return nil
 }
 
-// updateAgain makes a second update where [Options.ExtraUpdate] asks for it: with the same weights, but with
-// the gradients of the same batches at the new θ.
+// updateAgain makes a second update where [Options.ExtraUpdate] asks for it: with the same weights,
+// but with the gradients of the same batches at the new θ.
 func (s *step) updateAgain() error {
 	if !s.options.ExtraUpdate {
 		return nil
@@ -80,7 +80,8 @@ func (s *step) updateAgain() error {
 	return s.descendBeside(s.report.Weights, s.gradientsKept())
 }
 
-// descendBeside makes an update besides the step's own, and tells a method that follows the parameters.
+// descendBeside makes an update besides the step's own, and tells a method that follows the
+// parameters.
 func (s *step) descendBeside(w []float64, rows []compute.Buffer) error {
 	norm2, err := s.descend(w, rows)
 	if err != nil || !finite(norm2) {
@@ -89,8 +90,9 @@ func (s *step) descendBeside(w []float64, rows []compute.Buffer) error {
 	return s.moved()
 }
 
-// renew computes the gradients of all rows again, at the current θ, for another update, and the inner products that are
-// asked for. The running statistics take in the batches of each update. A penalty that has no row as yet is told, too.
+// renew computes the gradients of all rows again, at the current θ, for another update, and the
+// inner products that are asked for. The running statistics take in the batches of each update. A
+// penalty that has no row as yet is told, too.
 func (s *step) renew(asked device.Products) (gram []float64, err error) {
 	if !slices.ContainsFunc(s.rows, func(r row) bool { return r.id == rehearsal.PenaltyID }) {
 		if _, _, err := s.penalty(); err != nil {
@@ -104,8 +106,8 @@ func (s *step) renew(asked device.Products) (gram []float64, err error) {
 	return s.gradients(asked)
 }
 
-// descend makes an optimiser step along d = Σ wᵢ·rowᵢ and returns ‖d‖². If d is not finite, the parameters and
-// the optimiser's state stay as they were, and the result is not finite either.
+// descend makes an optimiser step along d = Σ wᵢ·rowᵢ and returns ‖d‖². If d is not finite, the
+// parameters and the optimiser's state stay as they were, and the result is not finite either.
 func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64, err error) {
 	scalars := s.options.Optimizer.Scalars(s.network.updates + 1)
 	theta := s.network.theta
@@ -155,7 +157,8 @@ func (s *step) updateAlong(w []float64, rows []compute.Buffer) error {
 	return nil
 }
 
-// current returns the gradients of the tasks' rows that are finite, and the weights whose sum over them is their average.
+// current returns the gradients of the tasks' rows that are finite, and the weights whose sum over
+// them is their average.
 func (s *step) current() (w []float64, rows []compute.Buffer) {
 	for _, i := range s.kept {
 		if r := s.rows[i]; r.id > method.MemoryID {

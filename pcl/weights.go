@@ -42,7 +42,8 @@ func submatrix(m []float64, n int, kept []int) []float64 {
 	return out
 }
 
-// weigh asks the method for the weight of each row that takes part, and hands it what it needs to decide.
+// weigh asks the method for the weight of each row that takes part, and hands it what it needs to
+// decide.
 func (s *step) weigh() error {
 	r, needs := s.report, s.method.Needs
 	in := &method.Step{IDs: r.IDs, Losses: r.Losses, Rand: s.rng.Rand}
@@ -65,7 +66,8 @@ func (s *step) weigh() error {
 		return fmt.Errorf("%s: %w", byMethod(s.method), err)
 	}
 	if !fp.Finite(r.Weights) {
-		return fmt.Errorf("%s gave the streams %v the weights %g; want finite ones", byMethod(s.method), r.IDs, r.Weights)
+		return fmt.Errorf("%s gave the streams %v the weights %g; want finite ones",
+			byMethod(s.method), r.IDs, r.Weights)
 	}
 	if err := r.Outcome.CheckDirection(needs, s.network.programs.Shared); err != nil {
 		return fmt.Errorf("%s: %w", byMethod(s.method), err)
@@ -73,7 +75,8 @@ func (s *step) weigh() error {
 	return nil
 }
 
-// jacobian returns the part of each row's gradient that belongs to the shared parameters, in float64.
+// jacobian returns the part of each row's gradient that belongs to the shared parameters, in
+// float64.
 func (s *step) jacobian() ([][]float64, error) {
 	out := make([][]float64, len(s.kept))
 	for k, i := range s.kept {
@@ -89,7 +92,8 @@ func (s *step) jacobian() ([][]float64, error) {
 	return out, nil
 }
 
-// cross returns the inner products of the gradients of the rows' first halves with those of their second halves.
+// cross returns the inner products of the gradients of the rows' first halves with those of their
+// second halves.
 func (s *step) cross() (out []float64, err error) {
 	var parts [2][]blas32.Vector
 	for h := range parts {
@@ -110,8 +114,8 @@ func (s *step) cross() (out []float64, err error) {
 	return out, nil
 }
 
-// follow tells the method, if it asks for this, the losses of the same batches at the new parameters. An observer is
-// told them in the report.
+// follow tells the method, if it asks for this, the losses of the same batches at the new
+// parameters. An observer is told them in the report.
 func (s *step) follow() error {
 	f := s.method.Follower
 	if f == nil && !s.options.Observe {
