@@ -3,6 +3,7 @@ package rehearsal
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/internal/must"
@@ -25,6 +26,50 @@ func TestRefusals(t *testing.T) {
 			}
 			slices.Reverse(parts)
 		}
+	}
+}
+
+// setting is a part that is not registered and sets what its function sets.
+type setting struct{ set func(*Rehearsal) }
+
+func (s *setting) Join(r *Rehearsal) error {
+	s.set(r)
+	return nil
+}
+
+// TestUnregisteredPartsConflict: a field that two parts set is refused, whether they are registered or not, and flags add up.
+func TestUnregisteredPartsConflict(t *testing.T) {
+	part := func(set func(*Rehearsal)) Part { return &setting{set} }
+	draw := part(func(r *Rehearsal) { r.Draw = drawBalanced })
+	task := part(func(r *Rehearsal) { r.Task.Scale = 2 })
+	rows := part(func(r *Rehearsal) { r.Rows = append(r.Rows, Row{ID: -7}) })
+	teacher := part(func(r *Rehearsal) { r.Teacher, r.Temperature, r.Remember = 1, 2, true })
+	flags := part(func(r *Rehearsal) { r.Logits, r.Separate, r.Remember, r.Limits.Classes = true, true, true, true })
+	for name, c := range map[string]struct {
+		parts []Part
+		field string // that both set; empty if they can be joined
+	}{
+		"Draw twice":            {[]Part{draw, part(func(r *Rehearsal) { r.Draw = (&MIR{}).draw })}, "Draw"},
+		"Draw, registered":      {[]Part{&MIR{}, draw}, "Draw"},
+		"Task twice":            {[]Part{task, part(func(r *Rehearsal) { r.Task.Own = true })}, "Task"},
+		"Task, registered":      {[]Part{task, &ERACE{}}, "Task"},
+		"Rows, registered":      {[]Part{&Distill{}, rows}, "Rows"},
+		"Store, registered":     {[]Part{&Greedy{}, part(func(r *Rehearsal) { r.Store = storing(storeGreedily) })}, "Store"},
+		"Predict":               {[]Part{part(func(r *Rehearsal) { r.Predict = &nearestMean{} }), &NearestMean{}}, "Predict"},
+		"Teacher":               {[]Part{teacher, &LwF{}}, "Teacher"},
+		"different fields":      {[]Part{draw, task, rows, flags, teacher}, ""},
+		"flags":                 {[]Part{flags, &LwF{}, &Distill{}}, ""},
+		"a part that sets none": {[]Part{part(func(*Rehearsal) {}), draw, part(func(*Rehearsal) {})}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := New(c.parts...)
+			switch {
+			case c.field == "" && (err != nil || !r.Remember && name != "a part that sets none"):
+				t.Errorf("New returns %v, %v; want what all parts set", r, err)
+			case c.field != "" && (err == nil || !strings.Contains(err.Error(), "both set "+c.field+" ")):
+				t.Errorf("New returns %v; want an error that names %s", err, c.field)
+			}
+		})
 	}
 }
 

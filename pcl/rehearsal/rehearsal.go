@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -90,10 +91,9 @@ type Row struct {
 	OwnDraw bool
 }
 
-// New joins parts to a rehearsal, and fills in their defaults. Two parts that make the same choice
-// are an error, as are values out of range. The choices of a part are the Info.Axes that it was
-// registered with. A part that is not registered has none, so it is not checked: where it and
-// another part set the same field, the later part wins.
+// New joins parts to a rehearsal, and fills in their defaults. Two parts that make the same choice are an error, as are values
+// out of range. The choices of a part are the Info.Axes that it was registered with and, registered or not, the fields that it
+// sets: only flags, Pool and Limits may be set by several parts.
 func New(parts ...Part) (*Rehearsal, error) {
 	if slices.Contains(parts, nil) {
 		panic("rehearsal: New needs parts that are not nil")
@@ -109,17 +109,49 @@ func New(parts ...Part) (*Rehearsal, error) {
 		}
 	}
 	for _, p := range parts {
-		err := params.Fill(p)
-		if err == nil {
-			err = p.Join(r)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("rehearsal %s: %w", Describe(p).Name, err)
+		if err := r.join(p, by); err != nil {
+			return nil, err
 		}
 	}
 	r.Task.Teacher, r.Task.Temperature = r.Teacher, r.Temperature
 	r.adjust()
 	return r, r.check(parts)
+}
+
+// join lets a part set its fields, and returns an error if it sets one that another part has set. by has the part of each field.
+func (r *Rehearsal) join(p Part, by map[string]string) error {
+	name := Describe(p).Name
+	others := reflect.ValueOf(*r)
+	fields := reflect.ValueOf(r).Elem()
+	for i := range fields.NumField() {
+		if oneSets(fields.Type().Field(i)) {
+			fields.Field(i).SetZero()
+		}
+	}
+	err := params.Fill(p)
+	if err == nil {
+		err = p.Join(r)
+	}
+	if err != nil {
+		return fmt.Errorf("rehearsal %s: %w", name, err)
+	}
+	for i := range fields.NumField() {
+		switch f := fields.Type().Field(i); {
+		case !oneSets(f):
+		case fields.Field(i).IsZero():
+			fields.Field(i).Set(others.Field(i))
+		case !others.Field(i).IsZero():
+			return fmt.Errorf("%s and %s cannot be joined: both set %s of the rehearsal", by[f.Name], name, f.Name)
+		default:
+			by[f.Name] = name
+		}
+	}
+	return nil
+}
+
+// oneSets says whether only one part may set a field. Flags, Pool and Limits, which says where parts cannot be used, add up.
+func oneSets(f reflect.StructField) bool {
+	return f.Type.Kind() != reflect.Bool && f.Name != "Pool" && f.Name != "Limits"
 }
 
 // adjust adds Adjust to the losses that it is for.
