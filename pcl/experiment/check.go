@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -18,7 +19,16 @@ import (
 
 // Checked is a configuration in which [Config.Check] found nothing wrong. It does not change any more: a change of its Config
 // has to be checked again.
-type Checked struct{ config Config }
+type Checked struct {
+	config Config
+	made   *atomic.Pointer[parts] // what Check has made, for the first learner; nil if there is nothing
+}
+
+// parts are a method and an optimiser, as they are before the first step: each learner needs its own.
+type parts struct {
+	method    method.Method
+	optimizer optim.Optimizer
+}
 
 // Config returns a copy of the configuration.
 func (c Checked) Config() Config { return c.config.clone() }
@@ -32,7 +42,8 @@ func (c Checked) Folder() string { return c.config.Folder() }
 // OnData returns the configuration with the checksum of its data set's files; see [Config.OnData].
 func (c Checked) OnData(ctx context.Context, o datasets.Options) (Checked, error) {
 	own, err := c.config.OnData(ctx, o)
-	return Checked{own}, err
+	c.config = own
+	return c, err
 }
 
 // WithSeeds returns the configuration with other seeds, none of which is wrong. A scenario that is played keeps its label set
@@ -63,7 +74,8 @@ func (c Config) Check() (checked Checked, err error) {
 	if err := c.checkTasks(); err != nil {
 		return Checked{}, err
 	}
-	if _, _, err := c.rule(); err != nil {
+	made, err := c.parts()
+	if err != nil {
 		return Checked{}, err
 	}
 	if c.Scenario != nil {
@@ -78,24 +90,35 @@ func (c Config) Check() (checked Checked, err error) {
 	if unwritable != nil {
 		return Checked{}, fmt.Errorf("a result file cannot hold a value (write inf and nan as texts): %w", unwritable)
 	}
-	return Checked{c.clone()}, nil
+	checked = Checked{c.clone(), new(atomic.Pointer[parts])}
+	checked.made.Store(made)
+	return checked, nil
 }
 
-// rule returns the method and the optimiser, as they are before the first step: each learner needs its own.
-func (c Config) rule() (method.Method, optim.Optimizer, error) {
+// parts gives the first learner what Check has made, and each further one parts of its own.
+func (c Checked) parts() (*parts, error) {
+	if c.made != nil {
+		if made := c.made.Swap(nil); made != nil {
+			return made, nil
+		}
+	}
+	return c.config.parts()
+}
+
+func (c Config) parts() (*parts, error) {
 	o, err := c.Optimizer.New()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	m, err := method.New(c.Method, c.Params)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if c.ExtraUpdate && m.Needs().Direction {
-		return nil, nil, fmt.Errorf("extra_update repeats a step by its weights; %s gives a direction instead",
+		return nil, fmt.Errorf("extra_update repeats a step by its weights; %s gives a direction instead",
 			c.Method)
 	}
-	return m, o, nil
+	return &parts{m, o}, nil
 }
 
 func (c Config) checkModel() error {

@@ -358,3 +358,23 @@ func TestSharedSettings(t *testing.T) {
 		t.Errorf("shared are %v, want %v", shared, want)
 	}
 }
+
+// TestPartsAreMadeOnce: the first learner of a checked configuration gets the method that Check has made, whichever copy of it
+// asks, and each further one a method of its own.
+func TestPartsAreMadeOnce(t *testing.T) {
+	checked := must.Get(DefaultConfig("glyphs").Check())(t)
+	made := checked.made.Load()
+	other := checked.WithSeeds(1, 2, 3)
+	first := must.Get(other.parts())(t)
+	second := must.Get(checked.parts())(t)
+	third := must.Get(other.parts())(t)
+	if first != made {
+		t.Error("the first learner gets another method than the one that was checked")
+	}
+	if second == made || third == made || second == third || second.method == first.method || third.method == second.method {
+		t.Error("two learners get the same method")
+	}
+	if unchecked := must.Get(Checked{config: checked.config}.parts())(t); unchecked.method == nil || unchecked.optimizer == nil {
+		t.Errorf("a configuration without parts gives %+v", unchecked)
+	}
+}

@@ -13,7 +13,7 @@ import (
 
 // course is a learner and the scenario that it goes through.
 type course struct {
-	config   Config
+	Checked
 	machine  *Machine
 	set      *datasets.Dataset
 	scenario *scenario.Scenario
@@ -26,7 +26,7 @@ func (m *Machine) newCourse(ctx context.Context, c Checked, look pcl.Options) (*
 	if err != nil {
 		return nil, err
 	}
-	p := &course{config: c.config, machine: m, set: set}
+	p := &course{Checked: c, machine: m, set: set}
 	if err := p.begin(look); err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (p *course) begin(look pcl.Options) error {
 	if p.scenario, err = p.config.newScenario(p.set); err != nil {
 		return err
 	}
-	p.learner, err = p.config.newLearner(p.machine, p.set, outputs(p.scenario, p.set), look)
+	p.learner, err = p.newLearner(p.machine, p.set, outputs(p.scenario, p.set), look)
 	return err
 }
 
@@ -106,26 +106,27 @@ func checkMemory(c memory.Config, s *scenario.Scenario) error {
 
 // newLearner returns a learner with the settings of the configuration, for the images of a data set. It has so many outputs,
 // and no tasks yet. look says how it is looked at, which changes nothing else.
-func (c Config) newLearner(m *Machine, set *datasets.Dataset, outputs int, look pcl.Options) (*pcl.Learner, error) {
-	rule, optimizer, err := c.rule()
+func (c Checked) newLearner(m *Machine, set *datasets.Dataset, outputs int, look pcl.Options) (*pcl.Learner, error) {
+	config := c.config
+	net, err := config.network(set, outputs)
 	if err != nil {
 		return nil, err
 	}
-	net, err := c.network(set, outputs)
+	own, err := c.parts()
 	if err != nil {
 		return nil, err
 	}
 	l, err := pcl.New(context.Background(), pcl.Options{
-		Backend: m.backend, Programs: m.programs, Model: net, Method: rule,
-		Increment: c.Increment, Shared: c.Shared, Optimizer: optimizer, Batch: c.Batch,
-		Memory: c.Memory, Seed: c.Seed, Edit: c.Edit, ExtraUpdate: c.ExtraUpdate,
+		Backend: m.backend, Programs: m.programs, Model: net, Method: own.method,
+		Increment: config.Increment, Shared: config.Shared, Optimizer: own.optimizer, Batch: config.Batch,
+		Memory: config.Memory, Seed: config.Seed, Edit: config.Edit, ExtraUpdate: config.ExtraUpdate,
 		Image: pcl.Image{Height: set.Height, Width: set.Width, Channels: set.Channels},
 		Trace: look.Trace, Observe: look.Observe,
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := c.pretrain(l); err != nil {
+	if err := config.pretrain(l); err != nil {
 		l.Close()
 		return nil, err
 	}

@@ -236,7 +236,7 @@ func TestForeignResult(t *testing.T) {
 		data := must.Get(json.Marshal(fields))(t)
 		write(t, path, string(data))
 		p.refused(ErrForeign, recorded)
-		if _, err := p.w.Finished(Checked{p.c}); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), name) {
+		if _, err := p.w.Finished(Checked{config: p.c}); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), name) {
 			t.Errorf("want an error with the file and %q: %v", name, err)
 		}
 	}
@@ -254,7 +254,7 @@ func TestInUse(t *testing.T) {
 	l := must.Get(takeLock(p.dir()))(t)
 	p.refused(errHeld, nil)
 	p.refused(errHeld, replacing)
-	if err := p.w.Discard(Checked{p.c}); !errors.Is(err, errHeld) {
+	if err := p.w.Discard(Checked{config: p.c}); !errors.Is(err, errHeld) {
 		t.Error(err)
 	}
 	must.Do(t, l.release())
@@ -373,7 +373,7 @@ func TestDiscard(t *testing.T) {
 	p.w.Attempts = 3
 	p.stop(2, func(w *work) { w.Record, w.CheckpointEvery = true, 1 })
 	write(t, filepath.Join(p.dir(), "mine.txt"), "")
-	must.Do(t, p.w.Discard(Checked{p.c}))
+	must.Do(t, p.w.Discard(Checked{config: p.c}))
 	if left := p.files(); len(left) != 1 {
 		t.Errorf("%v is left, want only mine.txt", left)
 	}

@@ -29,7 +29,7 @@ func TestInit(t *testing.T) {
 	if started.ID() == p.c.ID() || !strings.HasPrefix(started.variant(), "init ") {
 		t.Errorf("it has the identity %s, as without, or the variant %q", started.ID(), started.variant())
 	}
-	l := must.Get(started.newLearner(p.w.Machine, p.w.Machine.set, 8, pcl.Options{}))(t)
+	l := must.Get(Checked{config: started}.newLearner(p.w.Machine, p.w.Machine.set, 8, pcl.Options{}))(t)
 	defer l.Close()
 	n := must.Get(l.Network())(t)
 	for i, x := range n.Tensors {

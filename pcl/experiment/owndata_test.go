@@ -71,7 +71,7 @@ func TestChangedFiles(t *testing.T) {
 	if err != nil || r.A < 50 || strings.Join(r.Tasks[0].Names, "") == "" || r.Measured.Resumed != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if _, err := w.Finished(Checked{changed}); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "data_sha256") {
+	if _, err := w.Finished(Checked{config: changed}); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "data_sha256") {
 		t.Errorf("a result on other files: %v", err)
 	}
 	if _, err := c.OnData(t.Context(), datasets.Options{}); err != nil {
@@ -132,7 +132,7 @@ func TestPartsOfASet(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	for _, c := range []Config{large, whole} {
-		if _, err := w.Finished(Checked{c}); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "data_sha256") {
+		if _, err := w.Finished(Checked{config: c}); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "data_sha256") {
 			t.Errorf("the result on 100 images stands for %s: %v", c.ID(), err)
 		}
 	}

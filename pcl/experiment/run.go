@@ -44,7 +44,7 @@ func (w *work) one(ctx context.Context, m *Machine, i int, c Checked) (*results.
 	if run, err := w.Finished(c); err != nil || run != nil {
 		return run, err // also in a folder that cannot be written to
 	}
-	r := &runner{course: course{config: c.config, machine: m}, work: w, dir: w.folder(c.config), begun: time.Now()}
+	r := &runner{course: course{Checked: c, machine: m}, work: w, dir: w.folder(c.config), begun: time.Now()}
 	if w.Attempts > 0 {
 		if h, held := heldBy(r.dir); held {
 			return nil, h.failure(r.dir)

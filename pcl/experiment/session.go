@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 
 	"github.com/parallelcl/parallelcl/datasets"
-	"github.com/parallelcl/parallelcl/internal/printable"
 	"github.com/parallelcl/parallelcl/internal/recipe"
 	"github.com/parallelcl/parallelcl/internal/regular"
 	"github.com/parallelcl/parallelcl/pcl"
@@ -59,10 +58,10 @@ func New(dataset string, o Options) *Session {
 	return s
 }
 
-// tell prints the note of a set of the user's own, as the command line does.
+// tell prints the note of a set of the user's own.
 func tell(d *datasets.Dataset) {
-	if d.Note != "" && !datasets.Catalogued(d.Name) {
-		fmt.Fprintf(os.Stderr, "%s: %s\n", printable.Line(d.Title), printable.Line(d.Note))
+	if note := d.UserNote(); note != "" {
+		fmt.Fprintln(os.Stderr, note)
 	}
 }
 
@@ -213,7 +212,7 @@ func (s *Session) Learner(ctx context.Context, c Config) (l *pcl.Learner, err er
 	if err != nil {
 		return nil, err
 	}
-	if l, err = checked.config.newLearner(&s.Machine, set, len(set.Classes), pcl.Options{}); err != nil {
+	if l, err = checked.newLearner(&s.Machine, set, len(set.Classes), pcl.Options{}); err != nil {
 		return nil, err
 	}
 	recipe.Note(l, "learner", recipeArgs{s.name, s.options, c, 0, nil})
