@@ -9,7 +9,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
 // dataCmd is `pcl data`, which lists, downloads, verifies and draws image sets.
@@ -155,10 +154,10 @@ func (c *dataPreviewCmd) Run(rc *runContext) error {
 	return rc.done("%s: %d classes, %d per class%s", c.Out, len(d.Classes), c.PerClass, noteOf(d))
 }
 
-// noteOf says on a line how a set of the user's own was made: what was guessed, what was left out, and what is doubtful.
+// noteOf is the set's note on a line of its own.
 func noteOf(d *datasets.Dataset) string {
-	if d == nil || d.Note == "" || datasets.Catalogued(d.Name) {
+	if d == nil || d.UserNote() == "" {
 		return ""
 	}
-	return "\n" + printable.Line(d.Title) + ": " + printable.Line(d.Note)
+	return "\n" + d.UserNote()
 }

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
 // envDir is the environment variable that names the data folder.
@@ -46,6 +48,15 @@ type Dataset struct {
 	Features    string
 	Classes     []string // class names in label order
 	Train, Test Split
+}
+
+// UserNote returns a line about how a set of a user's own was made of its files: what was guessed, what was left out, and what is
+// doubtful. It is empty for other sets, and where there is nothing to say.
+func (d *Dataset) UserNote() string {
+	if d.Note == "" || Catalogued(d.Name) {
+		return ""
+	}
+	return printable.Line(d.Title) + ": " + printable.Line(d.Note)
 }
 
 // ImageSize returns how many values a sample has: H·W·C for an image.
