@@ -18,7 +18,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/internal/must"
-	"github.com/parallelcl/parallelcl/internal/origin"
+	"github.com/parallelcl/parallelcl/internal/names"
 )
 
 // doubtful is a set whose rows or images are to be written in some form.
@@ -158,7 +158,7 @@ func (d *doubtful) registered(t *testing.T) string {
 		s.Values = append(s.Values, d.singles()[i*size:(i+1)*size]...)
 		s.Labels = append(s.Labels, int32(l))
 	}
-	t.Cleanup(func() { registry = origin.Registry[*entry]{Kind: registry.Kind} })
+	t.Cleanup(func() { registry = names.Registry[*entry]{Kind: registry.Kind} })
 	Register(Spec{Info: Info{Name: name}, Open: func(context.Context, Options) (*Dataset, error) { return set, nil }})
 	return name
 }

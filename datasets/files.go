@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/parallelcl/parallelcl/internal/ctxio"
-	"github.com/parallelcl/parallelcl/internal/download"
+	"github.com/parallelcl/parallelcl/internal/stamp"
 )
 
 const (
@@ -152,7 +152,7 @@ func sumFiles(ctx context.Context, paths ...string) (string, error) {
 
 // checkSum compares a file with its SHA-256.
 func checkSum(ctx context.Context, path, want string) error {
-	got, err := download.Sum(ctx, path)
+	got, err := stamp.Sum(ctx, path)
 	if err == nil && got != want {
 		err = fmt.Errorf("%s: SHA-256 is %s, published is %s", path, got, want)
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/origin"
+	"github.com/parallelcl/parallelcl/internal/names"
 )
 
 // ErrName is matched by the error of a function that was given a name which stands for no set, or
@@ -31,7 +31,7 @@ type Spec struct {
 	SHA256 func(ctx context.Context, o Options) (string, error)
 }
 
-var registry = origin.Registry[*entry]{Kind: "data set"}
+var registry = names.Registry[*entry]{Kind: "data set"}
 
 // Register makes a set known under the name spec.Info.Name to [Open], [List], the command line,
 // notebooks and grids. It may be called from any goroutine, though mostly a program calls it first

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/parallelcl/parallelcl/internal/origin"
+	"github.com/parallelcl/parallelcl/internal/names"
 )
 
 // TestRegister registers, lists and opens from several goroutines, which the race detector watches.
@@ -16,7 +16,7 @@ func TestRegister(t *testing.T) {
 		s := Split{Values: []float32{1, 2, 3, 4}, Labels: []int32{0, 1}}
 		return &Dataset{Vector: 2, Classes: []string{"a", "b"}, Train: s, Test: s, SHA256: "abc"}, nil
 	}
-	t.Cleanup(func() { registry = origin.Registry[*entry]{Kind: registry.Kind} })
+	t.Cleanup(func() { registry = names.Registry[*entry]{Kind: registry.Kind} })
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {

@@ -5,7 +5,6 @@ package download
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -14,8 +13,8 @@ import (
 	"path"
 	"time"
 
-	"github.com/parallelcl/parallelcl/internal/ctxio"
 	"github.com/parallelcl/parallelcl/internal/printable"
+	"github.com/parallelcl/parallelcl/internal/stamp"
 	"github.com/parallelcl/parallelcl/internal/terminal"
 )
 
@@ -94,7 +93,7 @@ func (c *Client) whole(ctx context.Context, f File, part string) error {
 		}
 		pause *= 2
 	}
-	sum, err := Sum(ctx, part)
+	sum, err := stamp.Sum(ctx, part)
 	if err == nil && sum != f.SHA256 {
 		os.Remove(part)
 		err = fmt.Errorf("%w, and was deleted: its SHA-256 is %s; want %s. If that comes again, the publisher has changed it", errOther, sum, f.SHA256)
@@ -175,20 +174,6 @@ func (b *bar) Write(p []byte) (int, error) {
 	b.done += int64(len(p))
 	b.Show("%s: %.0f of %s", b.title, float64(b.done)/1e6, megabytes(b.total))
 	return len(p), nil
-}
-
-// Sum is the SHA-256 of a file, in hexadecimal digits.
-func Sum(ctx context.Context, path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.CopyBuffer(h, ctxio.Reader(ctx, f), make([]byte, 1<<18)); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
 // size returns the number of bytes of a file, or 0 if it does not exist.

@@ -58,7 +58,7 @@ func module(t *testing.T) string {
 		"internal/seed/seed.go":         "package seed\n",
 		"cmd/pcl/main.go":               "package main\n\nfunc main() {}\n",
 		"internal/kernel/serve/main.go": "package main\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc main() { fmt.Println(\"serves\", os.Args[1]) }\n",
-		"internal/kernel/host/host.go":  "package host\n\nimport _ \"" + modulePath + "/internal/kernel/rt\"\n\nfunc Main(func(file, name string) (any, error)) {}\n",
+		"internal/kernelhost/host.go":   "package kernelhost\n\nimport _ \"" + modulePath + "/internal/kernel/rt\"\n\nfunc Main(func(file, name string) (any, error)) {}\n",
 		"internal/kernel/rt/rt.go":      "package rt\n\nfunc Enter(id int, origin string, pointers map[string]any) {}\n\nfunc Types(map[string]any) {}\n\nfunc Offer(name string, replay, run func()) {}\n\nfunc Offered(name string) (replay, run func()) { return nil, nil }\n",
 		"tools/go.mod":                  "module " + modulePath + "/tools\n",
 		"tools/tools.go":                "package tools\n",

@@ -45,14 +45,12 @@ func versionOf(info *debug.BuildInfo) (version, commit string) {
 
 // Program returns what tells this program from others that may compute something else. For pcl it is the version if it was
 // built from a release, or else the commit. If the build has recorded neither, or the files differed from the commit, or
-// it is another program, which may have parts of its own, it is a hash of the program itself. In a notebook it is a hash of
-// the module's source and of what cells have registered so far.
-var Program = func() (string, error) {
-	if name, ok := notebookProgram(); ok {
-		return name, nil
-	}
-	return thisProgram()
-}
+// it is another program, which may have parts of its own, it is a hash of the program itself. The host of a notebook's cells
+// puts another function in its place, since cells keep adding code to their program.
+var Program = func() (string, error) { return thisProgram() }
+
+// CellMark stands in the name of a notebook's program after that of the module, before a hash of what cells have registered.
+const CellMark = "+cells-"
 
 var thisProgram = sync.OnceValues(func() (string, error) {
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -4,15 +4,18 @@ package stamp
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/download"
+	"github.com/parallelcl/parallelcl/internal/ctxio"
+	"github.com/parallelcl/parallelcl/internal/regular"
 )
 
 // Stamp says what a file was.
@@ -34,7 +37,7 @@ func Of(ctx context.Context, path string) (s Stamp, err error) {
 	if err != nil {
 		return s, err
 	}
-	sum, err := download.Sum(ctx, path)
+	sum, err := Sum(ctx, path)
 	return Stamp{info.Size(), info.ModTime().UnixNano(), sum}, err
 }
 
@@ -70,7 +73,7 @@ func (f Files) Check(ctx context.Context, dir string, whole bool) (renewed bool,
 		if time == was.Time && !whole {
 			continue
 		}
-		sum, err := download.Sum(ctx, path)
+		sum, err := Sum(ctx, path)
 		if err != nil {
 			return renewed, err
 		}
@@ -82,4 +85,18 @@ func (f Files) Check(ctx context.Context, dir string, whole bool) (renewed bool,
 		}
 	}
 	return renewed, nil
+}
+
+// Sum returns the SHA-256 of a file, in hexadecimal digits.
+func Sum(ctx context.Context, path string) (string, error) {
+	f, err := regular.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.CopyBuffer(h, ctxio.Reader(ctx, f), make([]byte, 1<<18)); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }

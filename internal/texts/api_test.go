@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -82,7 +83,11 @@ func surface(t *testing.T, paths []string) (lines []string) {
 // compiled imports packages from their export data, which the build cache holds.
 func compiled(t *testing.T, paths []string) types.Importer {
 	t.Helper()
-	list := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Export"}, paths...)...)
+	flags := []string{"list", "-export", "-deps", "-json=ImportPath,Export"}
+	if info, _ := debug.ReadBuildInfo(); slices.Contains(info.Settings, debug.BuildSetting{Key: "-trimpath", Value: "true"}) {
+		flags = append(flags, "-trimpath") // or all packages would be compiled once more
+	}
+	list := exec.Command("go", append(flags, paths...)...)
 	list.Dir = root
 	out, err := list.Output()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {

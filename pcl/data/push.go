@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
+	"github.com/parallelcl/parallelcl/internal/jsonbits"
 )
 
 // ErrEnded is what [PushStream.Push] returns after [PushStream.End].
@@ -225,9 +226,9 @@ func (p *PushStream) Next(b *Batch) error {
 
 // pushState is what waits in a stream.
 type pushState struct {
-	Class []int            `json:"class"`
-	X     fp.Bits[float32] `json:"x"`
-	Ended bool             `json:"ended,omitempty"`
+	Class []int                    `json:"class"`
+	X     jsonbits.Vector[float32] `json:"x"`
+	Ended bool                     `json:"ended,omitempty"`
 }
 
 // State returns the samples that wait, so that a checkpoint of the learner has them.

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 
 	"github.com/parallelcl/parallelcl/datasets"
-	"github.com/parallelcl/parallelcl/internal/recipe"
 	"github.com/parallelcl/parallelcl/internal/regular"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -54,7 +53,7 @@ func New(dataset string, o Options) *Session {
 		return backend.Open(ctx, backend.Options{Name: o.Backend, Threads: o.Threads, Clients: o.Clients, Vectors: o.Vectors})
 	}}}
 	s.opened = tell
-	recipe.Note(s, "session", recipeArgs{Dataset: dataset, Options: o})
+	keepRecipe(s, "session", recipeArgs{Dataset: dataset, Options: o})
 	return s
 }
 
@@ -215,7 +214,7 @@ func (s *Session) Learner(ctx context.Context, c Config) (l *pcl.Learner, err er
 	if l, err = checked.newLearner(&s.Machine, set, len(set.Classes), pcl.Options{}); err != nil {
 		return nil, err
 	}
-	recipe.Note(l, "learner", recipeArgs{s.name, s.options, c, 0, nil})
+	keepRecipe(l, "learner", recipeArgs{s.name, s.options, c, 0, nil})
 	return l, nil
 }
 
@@ -233,6 +232,6 @@ func (s *Session) Task(ctx context.Context, c Config, id int, classes ...int) (t
 	if t, err = checked.config.newTask(set, id, scenario.Task{Classes: classes}); err != nil {
 		return pcl.Task{}, err
 	}
-	recipe.Note(t.Test.(*datasets.Selection), "task", recipeArgs{s.name, s.options, c, id, classes}) // it stays when the stream has ended
+	keepRecipe(t.Test.(*datasets.Selection), "task", recipeArgs{s.name, s.options, c, id, classes}) // it stays when the stream has ended
 	return t, nil
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/origin"
+	"github.com/parallelcl/parallelcl/internal/names"
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
@@ -17,7 +17,7 @@ type registered struct {
 	kind reflect.Type
 }
 
-var registry = origin.Registry[registered]{Kind: "method"}
+var registry = names.Registry[registered]{Kind: "method"}
 
 // Register makes a method known under the name info.Name, to [New] and the command line. make returns a new one with the zero
 // values of its parameters, which are the tagged fields of its struct (package params).
@@ -26,7 +26,7 @@ var registry = origin.Registry[registered]{Kind: "method"}
 // its tags contradict themselves or use the name "rescale", which is a parameter of every method.
 func Register(info Info, make func() Method) {
 	m := make()
-	list, kind := params.Of(m), origin.StructOf(m)
+	list, kind := params.Of(m), names.StructOf(m)
 	before, twice := registeredAs(m)
 	switch {
 	case strings.Contains(info.Name, "+"):
@@ -43,7 +43,7 @@ func Register(info Info, make func() Method) {
 
 // registeredAs returns what a method's struct was registered as.
 func registeredAs(m Method) (r registered, ok bool) {
-	kind := origin.StructOf(m)
+	kind := names.StructOf(m)
 	for _, r := range registry.All() {
 		if r.kind == kind {
 			return r, true
@@ -68,7 +68,7 @@ func registeredInfo(m Method) Info {
 	if in := innerOf(m); in != nil {
 		return Describe(in)
 	}
-	name := origin.StructOf(m).Name()
+	name := names.StructOf(m).Name()
 	return Info{Name: name, Title: name, State: "none"}
 }
 

@@ -5,10 +5,11 @@ import (
 	"math"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
+	"github.com/parallelcl/parallelcl/internal/jsonbits"
 )
 
 // vector is what a rule remembers of every parameter of a stream; it is saved as little-endian float32.
-type vector = fp.Bits[float32]
+type vector = jsonbits.Vector[float32]
 
 // track returns what is remembered of each stream of a step, zeros for a new one.
 func track(s *Step, of func(id int) vector) ([]vector, error) {

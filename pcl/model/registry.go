@@ -3,7 +3,7 @@ package model
 import (
 	"fmt"
 
-	"github.com/parallelcl/parallelcl/internal/origin"
+	"github.com/parallelcl/parallelcl/internal/names"
 )
 
 // Sizes describe the network to make: the shape of a sample, the number of outputs, and the network's own settings.
@@ -20,7 +20,7 @@ type Sizes struct {
 // Inputs returns the number of values of a sample.
 func (s Sizes) Inputs() int { return s.Height * s.Width * s.Channels }
 
-var registry = origin.Registry[func(Sizes) (Model, error)]{Kind: "model"}
+var registry = names.Registry[func(Sizes) (Model, error)]{Kind: "model"}
 
 func init() {
 	Register("linear", func(s Sizes) (Model, error) { return NewMLP(s.Inputs(), nil, s.Outputs) })

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/origin"
+	"github.com/parallelcl/parallelcl/internal/names"
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
@@ -53,7 +53,7 @@ type registered struct {
 	kind reflect.Type
 }
 
-var registry = origin.Registry[registered]{Kind: "part"}
+var registry = names.Registry[registered]{Kind: "part"}
 
 // Register makes a part of a rehearsal known under the name info.Name, to [Find], method.New and the command line. make
 // returns a new one with the zero values of its parameters.
@@ -74,12 +74,12 @@ func Register(info Info, make func() Part) {
 	if before, twice := registeredAs(p); twice && before.info.Name != info.Name {
 		panic(fmt.Sprintf("rehearsal: %T, the struct of %q, is registered as %q", p, info.Name, before.info.Name))
 	}
-	registry.Add(info.Name, registered{info, make, origin.StructOf(p)})
+	registry.Add(info.Name, registered{info, make, names.StructOf(p)})
 }
 
 // registeredAs returns what a part's struct was registered as.
 func registeredAs(p Part) (r registered, ok bool) {
-	kind := origin.StructOf(p)
+	kind := names.StructOf(p)
 	for _, r := range registry.All() {
 		if r.kind == kind {
 			return r, true
@@ -106,6 +106,6 @@ func Describe(p Part) Info {
 	if r, ok := registeredAs(p); ok {
 		return r.info
 	}
-	name := origin.StructOf(p).Name()
+	name := names.StructOf(p).Name()
 	return Info{Name: name, Title: name, Cost: "none", State: "none"}
 }

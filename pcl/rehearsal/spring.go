@@ -6,14 +6,15 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
+	"github.com/parallelcl/parallelcl/internal/jsonbits"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
 // spring is a penalty ½kΣsₚ(θₚ−aₚ)² that pulls each parameter to an anchor.
 type spring struct {
-	Stiffness fp.Bits[float64] `json:"stiffness,omitempty"` // s, never negative; nil before the first task has ended
-	Anchor    fp.Bits[float32] `json:"anchor,omitempty"`    // a
-	Path      fp.Bits[float64] `json:"path,omitempty"`      // how much each parameter's changes have lowered the losses since a task last ended
+	Stiffness jsonbits.Vector[float64] `json:"stiffness,omitempty"` // s, never negative; nil before the first task has ended
+	Anchor    jsonbits.Vector[float32] `json:"anchor,omitempty"`    // a
+	Path      jsonbits.Vector[float64] `json:"path,omitempty"`      // how much each parameter's changes have lowered the losses since a task last ended
 
 	gradient []float32 // reused
 }

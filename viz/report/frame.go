@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parallelcl/parallelcl/internal/download"
+	"github.com/parallelcl/parallelcl/internal/stamp"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/viz"
 )
@@ -98,7 +98,7 @@ func checksum(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)
 // sumsOf are the checksums of those files that are there.
 func sumsOf(paths ...string) (out []fact) {
 	for _, path := range paths {
-		if sum, err := download.Sum(context.Background(), path); err == nil {
+		if sum, err := stamp.Sum(context.Background(), path); err == nil {
 			out = append(out, fact{Name: shared(path), Value: sum})
 		}
 	}

@@ -20,9 +20,10 @@ import (
 	"github.com/parallelcl/parallelcl/internal/stamp"
 )
 
-// hostPackage has the program of the host, whose text begins with its import.
+// hostPackage has the function Main of the host's program, whose text begins with its import. It is the module's, so that the
+// kernel needs nothing of what it hands over.
 const (
-	hostPackage = "github.com/parallelcl/parallelcl/internal/kernel/host"
+	hostPackage = "github.com/parallelcl/parallelcl/internal/kernelhost"
 	importHost  = "import host \"" + hostPackage + "\"\n"
 )
 
@@ -199,7 +200,7 @@ func (h *Host) compile(ctx context.Context, paths []string) (err error) {
 // build builds a program that can import the module's internal packages, in the system's own mode: what is compiled for plugins
 // and linked to a program has types whose pointers the garbage collector does not find.
 func (h *Host) build(ctx context.Context, dir, program, text string) error {
-	source, place := filepath.Join(dir, "main.go"), filepath.Join(h.Module, "internal", "kernel", "host", "main")
+	source, place := filepath.Join(dir, "main.go"), filepath.Join(h.Module, "internal", "kernelhost", "main")
 	overlay := filepath.Join(dir, "overlay.json")
 	defer os.Remove(source)
 	defer os.Remove(overlay)

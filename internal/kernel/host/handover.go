@@ -2,36 +2,29 @@ package host
 
 import (
 	"bytes"
-	"context"
 	"encoding/gob"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
-	"github.com/parallelcl/parallelcl/internal/recipe"
-	"github.com/parallelcl/parallelcl/pcl"
-	"github.com/parallelcl/parallelcl/viz/nb"
 )
 
-// saved is what another process needs to give a variable its value: how it was made, or a copy.
+// saved is what another process needs to give a variable its value.
 type saved struct {
-	Name   string
-	Zero   bool // its value is the one that it has anyway
-	Recipe *recipe.Recipe
-	State  string                // of a learner, the file of its state, which several variables may share
-	Tasks  map[int]recipe.Recipe // of a learner
-	Copy   []byte                // in gob
+	Name string
+	Zero bool   // its value is the one that it has anyway
+	Made []byte // how the module makes the value again
+	Copy []byte // or else a copy, in gob
 }
 
 // savedFile lists what was saved in a folder.
 const savedFile = "saved"
 
 // Save writes variables into a folder, for the process that takes the place of this one.
-func (host) Save(r rt.Saving, lost *rt.Lost) error {
+func (h host) Save(r rt.Saving, lost *rt.Lost) error {
 	var list []saved
 	for _, name := range r.Names {
 		v, ok := rt.Value(name)
@@ -43,13 +36,11 @@ func (host) Save(r rt.Saving, lost *rt.Lost) error {
 			continue
 		}
 		s := saved{Name: name}
-		err := foreign("it is being changed", func() error { return s.save(r, v) })
-		_, learner := v.Interface().(*pcl.Learner)
-		_, training := v.Interface().(*nb.Training) // which calls what cells have declared
+		err := foreign("it is being changed", func() error { return h.save(&s, r, v) })
 		switch {
 		case err == nil:
 			list = append(list, s)
-		case learner, training:
+		case h.module.Precious(v.Interface()):
 			lost.Learners = append(lost.Learners, name+": "+err.Error())
 		default:
 			lost.Others = append(lost.Others, name)
@@ -74,53 +65,20 @@ func foreign(what string, do func() error) (err error) {
 	return do()
 }
 
-func (s *saved) save(r rt.Saving, v reflect.Value) error {
-	l, learner := v.Interface().(*pcl.Learner)
-	made, known := recipe.Of(v.Interface())
+func (h host) save(s *saved, r rt.Saving, v reflect.Value) (err error) {
+	if s.Made, err = h.module.Save(r.Dir, v.Interface()); err != nil || s.Made != nil {
+		return err
+	}
 	switch size := sizeOf(v, 6); {
-	case known:
-		s.Recipe = &made
-		if learner {
-			return s.saveLearner(r.Dir, l)
-		}
-	case learner:
-		return errors.New("it was not made by a session")
 	case size > 1<<28, r.Quick && (size > 1<<20 || v.Kind() == reflect.Map): // whose change meanwhile would end the process
 		return errors.New("it is too large")
 	case !copies(v.Type(), map[reflect.Type]bool{}):
 		return errors.New("it cannot be copied")
-	default:
-		var b bytes.Buffer
-		if err := gob.NewEncoder(&b).EncodeValue(open(v)); err != nil {
-			return err
-		}
-		s.Copy = b.Bytes()
 	}
-	return nil
-}
-
-// saveLearner writes a learner's state. Its tasks must come from sessions, which can make their streams again.
-func (s *saved) saveLearner(dir string, l *pcl.Learner) error {
-	s.State, s.Tasks = fmt.Sprintf("%p.learner", l), map[int]recipe.Recipe{}
-	for _, info := range l.Tasks() {
-		t, err := l.Task(info.ID)
-		if err != nil {
-			return err
-		}
-		made, ok := recipe.Of(t.Test)
-		own := t.Stream != nil && !strings.HasSuffix(reflect.Indirect(reflect.ValueOf(t.Stream)).Type().PkgPath(), "parallelcl/pcl/data")
-		if own || !ok && !info.Ended {
-			return fmt.Errorf("the stream of task %d (%s) cannot be made again", info.ID, info.Name)
-		}
-		if ok {
-			s.Tasks[info.ID] = made
-		}
-	}
-	file := filepath.Join(dir, s.State)
-	if _, err := os.Stat(file); err == nil { // another variable has it
-		return nil
-	}
-	return l.Save(file)
+	var b bytes.Buffer
+	err = gob.NewEncoder(&b).EncodeValue(open(v))
+	s.Copy = b.Bytes()
+	return err
 }
 
 func init() {
@@ -186,7 +144,7 @@ func opened(t reflect.Type) reflect.Type {
 }
 
 // Restore gives variables the values that Save has written.
-func (host) Restore(dir string, r *rt.Restored) error {
+func (h host) Restore(dir string, r *rt.Restored) error {
 	f, err := os.Open(filepath.Join(dir, savedFile))
 	if err != nil {
 		return err
@@ -196,7 +154,7 @@ func (host) Restore(dir string, r *rt.Restored) error {
 	if err := gob.NewDecoder(f).Decode(&list); err != nil {
 		return err
 	}
-	learners := map[string]any{} // by file
+	restore := h.module.Restorer(dir)
 	for _, s := range list {
 		v, ok := rt.Value(s.Name)
 		if !ok {
@@ -206,7 +164,7 @@ func (host) Restore(dir string, r *rt.Restored) error {
 			r.Zero = append(r.Zero, s.Name)
 			continue
 		}
-		if err := foreign("it does not fit", func() error { return s.restore(dir, v, learners) }); err != nil {
+		if err := foreign("it does not fit", func() error { return s.give(v, restore) }); err != nil {
 			r.Failed = append(r.Failed, fmt.Sprintf("%s: %v", s.Name, err))
 		} else {
 			r.Names = append(r.Names, s.Name)
@@ -215,37 +173,14 @@ func (host) Restore(dir string, r *rt.Restored) error {
 	return nil
 }
 
-func (s saved) restore(dir string, v reflect.Value, learners map[string]any) error {
-	if s.Recipe == nil {
+// give gives a variable its value.
+func (s saved) give(v reflect.Value, restore func(made []byte) (any, error)) error {
+	if s.Made == nil {
 		return gob.NewDecoder(bytes.NewReader(s.Copy)).DecodeValue(open(v))
 	}
-	value, ok := learners[s.State]
-	if !ok {
-		var err error
-		if value, err = recipe.Make(context.Background(), *s.Recipe); err != nil {
-			return err
-		}
+	value, err := restore(s.Made)
+	if err == nil {
+		v.Set(reflect.ValueOf(value)) // if the variable has another type now, this panics
 	}
-	if l, made := value.(*pcl.Learner); made && !ok {
-		if err := l.Load(filepath.Join(dir, s.State), s.task); err != nil {
-			l.Close()
-			return err
-		}
-		learners[s.State] = l
-	}
-	v.Set(reflect.ValueOf(value)) // if the variable has another type now, this panics
-	return nil
-}
-
-// task makes a task of a learner again.
-func (s saved) task(id int) (pcl.Task, error) {
-	r, ok := s.Tasks[id]
-	if !ok {
-		return pcl.Task{}, nil
-	}
-	made, err := recipe.Make(context.Background(), r)
-	if err != nil {
-		return pcl.Task{}, err
-	}
-	return made.(pcl.Task), nil
+	return err
 }

@@ -18,31 +18,46 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui"
 
-	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
-	"github.com/parallelcl/parallelcl/internal/origin"
-	"github.com/parallelcl/parallelcl/internal/recipe"
-	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/model"
-	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// Main answers the kernel until it is gone. find returns a pointer to a function of a plugin or, where cells are none, of this
+// Module is what the host asks of the module whose packages the cells use. An adapter outside of the kernel implements it.
+type Module interface {
+	// Begin is called once, before any cell runs. source is a hash of the module's source. cell returns a hash of the cell that
+	// the calling goroutine belongs to, with all that the cell uses of others.
+	Begin(source string, cell func() (hash string, ok bool))
+	// Catchers lists functions of the module, as on a stack, that recover and report a panic of a cell's function.
+	Catchers() []string
+	// Names lists the values of strings in cells: of "method", "model" or "dataset".
+	Names(kind string) []string
+	// Show shows a value in the notebook. It returns false if the value is to be shown as text.
+	Show(v any) bool
+	// Save returns what [Module.Restorer] needs to make a value again in another process. It may write files into dir. nil
+	// without an error stands for a value that is not the module's, which the host copies if it can.
+	Save(dir string, v any) (made []byte, err error)
+	// Precious reports whether a running process is kept rather than replaced if the value cannot be saved.
+	Precious(v any) bool
+	// Restorer returns a function that makes values again, of those that were saved in dir.
+	Restorer(dir string) func(made []byte) (any, error)
+}
+
+// Main answers the kernel until it is gone. find returns a pointer to a function of a plugin or, without plugins, of this
 // program.
-func Main(find func(file, function string) (any, error)) {
+func Main(find func(file, function string) (any, error), m Module) {
 	debug.SetTraceback("single")
 	debug.SetMaxStack(1 << 28)   // an endless recursion takes a second, and not many
 	for fd := 3; fd <= 6; fd++ { // what cells start is not to keep them open
 		syscall.CloseOnExec(fd)
 	}
 	keepStreams()
-	origin.SetNotebook(os.Args[1], rt.Origin)
-	rt.Show, rt.Ask, rt.ForgetFlag = show, func() { gonbui.RequestInput("", false) }, forgetFlag
+	m.Begin(os.Args[1], rt.Origin)
+	h := host{m, find, new(sync.Map)}
+	rt.Show, rt.Ask, rt.ForgetFlag = h.show, func() { gonbui.RequestInput("", false) }, forgetFlag
+	rt.Catchers = append(rt.Catchers, m.Catchers()...)
 	rt.Label = func(id int) {
 		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("cell", strconv.Itoa(id))))
 	}
-	recipe.Remember()
-	if err := rpc.RegisterName("Host", host{find, new(sync.Map)}); err != nil {
+	if err := rpc.RegisterName("Host", h); err != nil {
 		panic(err)
 	}
 	rpc.ServeConn(struct { // until it is gone
@@ -53,8 +68,9 @@ func Main(find func(file, function string) (any, error)) {
 
 // host has what the kernel can ask for.
 type host struct {
-	find  func(file, function string) (any, error)
-	begun *sync.Map // when cells have begun, by ID
+	module Module
+	find   func(file, function string) (any, error)
+	begun  *sync.Map // when cells have begun, by ID
 }
 
 type nothing = struct{}
@@ -104,17 +120,8 @@ func forgetFlag(name string) {
 	})
 }
 
-// Names lists what may be named in strings: methods and parts, data sets, networks.
-func (host) Names(kind string, list *[]string) error {
-	switch kind {
-	case "method":
-		*list = append(method.Names(), rehearsal.Names()...)
-	case "model":
-		*list = model.Names()
-	default:
-		for _, info := range datasets.List() {
-			*list = append(*list, info.Name)
-		}
-	}
+// Names lists what may be named in strings; see [Module].
+func (h host) Names(kind string, list *[]string) error {
+	*list = h.module.Names(kind)
 	return nil
 }

@@ -10,12 +10,11 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
-	"github.com/parallelcl/parallelcl/viz/nb"
 )
 
-// show shows a value as package nb does, or as text.
-func show(v any) {
-	if !nb.ShowValue(v) {
+// show shows a value as the module does, or as text.
+func (h host) show(v any) {
+	if !h.module.Show(v) {
 		gonbui.SendData(&protocol.DisplayData{
 			Data:     map[protocol.MIMEType]any{protocol.MIMETextPlain: fmt.Sprint(v)},
 			Metadata: map[string]any{rt.Result: true},

@@ -13,10 +13,9 @@ import (
 // guardName is how [Guard] is called on a stack.
 var guardName = reflect.TypeFor[execution]().PkgPath() + ".Guard"
 
-// tellers are functions of libraries that take a panic of what they call and tell it.
-var tellers = []string{
+// Catchers are functions of libraries that recover and report a panic of what they call. The host adds those of the module.
+var Catchers = []string{
 	"net/http.(*conn).serve", "net/http.(*http2serverConn).runHandler", "iter.Pull", "fmt.(*pp).handleMethods", "text/template.safeCall",
-	"github.com/parallelcl/parallelcl/viz/nb.(*Training).run", "github.com/parallelcl/parallelcl/viz/nb.Button.press",
 }
 
 var told sync.Map // what was told of panics of earlier cells
@@ -66,7 +65,7 @@ func place() (outermost, taken bool) {
 				calls++
 			}
 		default:
-			taken = taken || slices.ContainsFunc(tellers, func(name string) bool { return strings.HasPrefix(f.Function, name) })
+			taken = taken || slices.ContainsFunc(Catchers, func(name string) bool { return strings.HasPrefix(f.Function, name) })
 		}
 		inner = f.Function
 	}

@@ -1,4 +1,5 @@
-package origin
+// Package names holds what parts of a program have registered under names.
+package names
 
 import (
 	"fmt"
@@ -9,8 +10,24 @@ import (
 	"sync"
 )
 
-// Registry holds what parts of the program and cells of notebooks have registered under names. It may be used from any
-// goroutine.
+// Keeper decides who may take a name, for a program whose parts come and go, such as that of a notebook.
+type Keeper interface {
+	// MayTake reports whether something may be registered under a name. kind is what the registry holds; taken reports
+	// whether the name stands for something already, which is then replaced.
+	MayTake(kind, name string, taken bool) bool
+}
+
+// once is the keeper of other programs: each name is taken once.
+type once struct{}
+
+func (once) MayTake(_, _ string, taken bool) bool { return !taken }
+
+var keeper Keeper = once{}
+
+// SetKeeper has k decide from now on. It is called before anything is registered by several goroutines.
+func SetKeeper(k Keeper) { keeper = k }
+
+// Registry holds values by their names. It may be used from any goroutine.
 type Registry[T any] struct {
 	Kind string // what it holds, such as "method"
 
@@ -18,13 +35,12 @@ type Registry[T any] struct {
 	all   map[string]T
 }
 
-// Add registers something. It panics if the name is empty or taken; a cell of a notebook that runs again replaces what it has
-// registered.
+// Add registers something. It panics if the name is empty, or taken and the [Keeper] does not have it replaced.
 func (r *Registry[T]) Add(name string, x T) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	_, taken := r.all[name]
-	if name == "" || !mayRegister(r.Kind, name, taken) {
+	if name == "" || !keeper.MayTake(r.Kind, name, taken) {
 		panic(fmt.Sprintf("%s: the name %q is empty or registered twice", r.Kind, name))
 	}
 	if r.all == nil {
@@ -33,7 +49,7 @@ func (r *Registry[T]) Add(name string, x T) {
 	r.all[name] = x
 }
 
-// All returns what is registered at present.
+// All returns what is registered.
 func (r *Registry[T]) All() map[string]T {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()

@@ -1,4 +1,5 @@
-package fp
+// Package jsonbits writes vectors of floating-point numbers to JSON, exactly.
+package jsonbits
 
 import (
 	"encoding/binary"
@@ -6,14 +7,15 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
-// Bits is a vector whose JSON holds its little-endian bits, in base64: shorter than numbers, and exact.
-type Bits[T float32 | float64] []T
+// Vector is a vector whose JSON holds its little-endian bits, in base64: shorter than numbers, and exact.
+type Vector[T float32 | float64] []T
 
 // MarshalJSON writes the bits.
-func (v Bits[T]) MarshalJSON() ([]byte, error) {
+func (v Vector[T]) MarshalJSON() ([]byte, error) {
 	bits, err := binary.Append([]byte{}, binary.LittleEndian, []T(v))
 	if err != nil {
 		return nil, err
@@ -22,7 +24,7 @@ func (v Bits[T]) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote, and refuses entries that are not finite.
-func (v *Bits[T]) UnmarshalJSON(text []byte) error {
+func (v *Vector[T]) UnmarshalJSON(text []byte) error {
 	var bits []byte
 	if err := jsonin.Unmarshal(text, &bits); err != nil {
 		return err
@@ -31,11 +33,11 @@ func (v *Bits[T]) UnmarshalJSON(text []byte) error {
 	if len(bits)%size != 0 {
 		return fmt.Errorf("%d bytes of numbers; want a multiple of %d", len(bits), size)
 	}
-	*v = make(Bits[T], len(bits)/size)
+	*v = make(Vector[T], len(bits)/size)
 	if _, err := binary.Decode(bits, binary.LittleEndian, []T(*v)); err != nil {
 		return err
 	}
-	if !Finite(*v) {
+	if !fp.Finite(*v) {
 		return errors.New("an entry of a vector is not finite")
 	}
 	return nil
