@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
@@ -135,10 +134,6 @@ func (d *Dataset) validateSplit(name string, s *Split) error {
 		if l < 0 || int(l) >= len(d.Classes) {
 			return fmt.Errorf("%s label %d is %d; want 0 to %d", name, i, l, len(d.Classes)-1)
 		}
-	}
-	if i := slices.IndexFunc(s.Values, func(v float32) bool { return v-v != 0 }); i >= 0 {
-		return fmt.Errorf("value %d of %s sample %d is %g; want a "+
-			"finite number", i%d.ImageSize(), name, i/d.ImageSize(), s.Values[i])
 	}
 	return nil
 }

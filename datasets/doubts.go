@@ -59,7 +59,7 @@ func (s *samples) column(k int) string {
 // settle asks what is doubtful about the samples, normalises them, and makes them those of d. The
 // answers are in the note of d.
 func (s *samples) settle(d *Dataset) error {
-	if err := s.impossible(d); err != nil {
+	if err := s.finite(d); err != nil {
 		return err
 	}
 	spans := s.train.spans(d.ImageSize())
@@ -76,13 +76,18 @@ func (s *samples) settle(d *Dataset) error {
 	return nil
 }
 
-// impossible returns an error if a class cannot be one, or a value is not a number.
-func (s *samples) impossible(d *Dataset) error {
-	for _, c := range d.Classes {
+// checkClasses refuses names that cannot be those of classes.
+func checkClasses(names []string) error {
+	for _, c := range names {
 		if strings.TrimSpace(c) == "" || !utf8.ValidString(c) {
 			return fmt.Errorf("the name of the class %q is empty or not UTF-8 text: rename the class", c)
 		}
 	}
+	return alike.Distinct(names)
+}
+
+// finite returns an error if a value is not a number.
+func (s *samples) finite(d *Dataset) error {
 	for _, p := range []part{s.train, s.test} {
 		for i := range p.len() {
 			if v := p.at(i); v-v != 0 {
@@ -90,7 +95,7 @@ func (s *samples) impossible(d *Dataset) error {
 			}
 		}
 	}
-	return alike.Distinct(d.Classes)
+	return nil
 }
 
 // wrong is the error that a value cannot be used. size is how many a sample has.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/parallelcl/parallelcl/internal/ctxio"
+	"github.com/parallelcl/parallelcl/internal/regular"
 	"github.com/parallelcl/parallelcl/internal/stamp"
 )
 
@@ -30,24 +31,20 @@ func at(place string, err error) error {
 	return fmt.Errorf("%s: %w", place, err)
 }
 
-// withFile opens a regular file of at most most bytes, since opening a pipe would wait for its
-// writer. Errors name the file.
+// withFile opens a regular file of at most most bytes. Errors name the file.
 func withFile(path string, most int64, read func(f *os.File, size int64) error) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is a folder or a device; want a file", path)
-	}
-	if info.Size() > most {
-		return fmt.Errorf("%s has %d bytes; want at most %d", path, info.Size(), most)
-	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() > most {
+		return fmt.Errorf("%s has %d bytes; want at most %d", path, info.Size(), most)
+	}
 	return at(path, read(f, info.Size()))
 }
 

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/parallelcl/parallelcl/internal/alike"
 	"github.com/parallelcl/parallelcl/internal/plural"
@@ -225,15 +224,11 @@ func (t *pictureTree) classFolders(b *branch) (classes []string, all []pictureFi
 	if len(classes) < 2 {
 		return nil, nil, fmt.Errorf("%s: it has %d folders; want one for each of at least two classes", b.path, len(classes))
 	}
-	if err := alike.Distinct(classes); err != nil {
+	if err := checkClasses(classes); err != nil {
 		return nil, nil, at(b.path, err)
 	}
 	for label, folder := range b.folders {
 		class := folder.name
-		if !utf8.ValidString(class) {
-			return nil, nil, fmt.Errorf("%q: the name is not UTF-8 text, so it cannot be the name of a class: rename "+
-				"the folder", folder.path)
-		}
 		found, other := t.pictures(folder, "", int32(label))
 		if len(found) == 0 {
 			return nil, nil, fmt.Errorf("%s: the class %q has no image (%s)%s: add images, or remove "+

@@ -83,7 +83,7 @@ func (s *samples) scale(d *Dataset) (train, test []float32, err error) {
 func (s *samples) converted(p part, width int, of func(i int) float64, tooLarge string) ([]float32, error) {
 	out := p.room()
 	for i := range out {
-		if out[i] = float32(of(i)); math.IsInf(float64(out[i]), 0) {
+		if out[i] = float32(of(i)); out[i]-out[i] != 0 {
 			return nil, s.wrong(p, i, width, tooLarge)
 		}
 	}

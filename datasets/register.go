@@ -95,7 +95,7 @@ func (s registered) open(ctx context.Context, d *Dataset) (*samples, error) {
 			return nil, fmt.Errorf("its Info says %d %s, and its Open returned %d", x.said, x.what, x.found)
 		}
 	}
-	if err := own.validate(); err != nil { // before anything is asked of its samples
+	if err := cmp.Or(own.validate(), checkClasses(own.Classes)); err != nil { // before anything is asked of its samples
 		return nil, err
 	}
 	*d = *own

@@ -3,7 +3,9 @@ package datasets
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -59,5 +61,46 @@ func TestRegister(t *testing.T) {
 	}, SHA256: func(context.Context, Options) (string, error) { return "abc", nil }})
 	if d, err := Open(context.Background(), "no-sum", Options{}); err != nil || d.SHA256 != "abc" {
 		t.Errorf("a set whose Open leaves the checksum out: %+v, %v", d, err)
+	}
+}
+
+// TestRegisteredIsChecked: what a registered set's Open returns is checked when the set is opened.
+func TestRegisteredIsChecked(t *testing.T) {
+	t.Cleanup(func() { registry = names.Registry[*entry]{Kind: registry.Kind} })
+	nan := float32(math.NaN())
+	for i, c := range []struct {
+		name    string
+		classes []string
+		values  []float32
+		want    string // in the error
+	}{
+		{"a value that is not finite", []string{"a", "b"}, []float32{1, nan, 3, 4}, "is NaN, which is not finite"},
+		{"an infinite value", []string{"a", "b"}, []float32{1, 2, 3, float32(math.Inf(1))}, "is +Inf, which is not finite"},
+		{"a class without a name", []string{"a", " "}, []float32{1, 2, 3, 4}, `class " " is empty or not UTF-8 text`},
+		{"classes that look alike", []string{"cat", "Cat"}, []float32{1, 2, 3, 4}, `"cat" and "Cat" look alike`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			name := fmt.Sprintf("checked-%d", i)
+			s := Split{Values: c.values, Labels: []int32{0, 1}}
+			Register(Spec{Info: Info{Name: name}, Open: func(context.Context, Options) (*Dataset, error) {
+				return &Dataset{Vector: 2, Classes: c.classes, Train: s, Test: s}, nil
+			}})
+			if _, err := Open(t.Context(), name, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v; want %q in it", err, c.want)
+			}
+		})
+	}
+}
+
+// TestSheetOfNoNumbers: a contact sheet shows from the least to the largest value, so all must be finite.
+func TestSheetOfNoNumbers(t *testing.T) {
+	for name, x := range map[string]float64{"NaN": math.NaN(), "infinite": math.Inf(-1)} {
+		t.Run(name, func(t *testing.T) {
+			s := Split{Values: []float32{1, float32(x)}, Labels: []int32{0}}
+			_, err := ContactSheet(&Dataset{Name: "v", Vector: 2, Classes: []string{"a"}, Train: s, Test: s}, 1)
+			if err == nil || !strings.Contains(err.Error(), "not a finite number") {
+				t.Errorf("error %v; want one about a finite number", err)
+			}
+		})
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/alike"
 )
 
 // A rawSplit is a split as it is in a file: its labels are still texts, and its numbers have all
@@ -160,7 +159,7 @@ func (r *rawSet) name(d *Dataset) error {
 			return fmt.Errorf("all samples have the label %q; want at least two classes", d.Classes[0])
 		}
 	}
-	return alike.Distinct(d.Classes)
+	return checkClasses(d.Classes)
 }
 
 // enough returns an error unless both splits have samples of each class.

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"strings"
@@ -28,6 +29,9 @@ func contactSheet(d *Dataset, perClass int) (*image.RGBA, error) {
 		return nil, fmt.Errorf("%d images per class: want 1 to 100", perClass)
 	}
 	f := facesOf(d)
+	if f.low-f.low != 0 || f.high-f.high != 0 {
+		return nil, errors.New("a value of a training sample is not a finite number")
+	}
 	l := newSheetLayout(d, f, perClass)
 	title := fmt.Sprintf("%s: %d classes, %d train and %d test %s of %s", d.Title, len(d.Classes),
 		d.Train.Len(), d.Test.Len(), d.things(), strings.ReplaceAll(d.Size(), "×", "x"))

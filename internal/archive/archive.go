@@ -17,6 +17,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/ctxio"
 	"github.com/parallelcl/parallelcl/internal/printable"
+	"github.com/parallelcl/parallelcl/internal/regular"
 )
 
 // Limits say how much an archive may hold. What its headers claim does not count.
@@ -63,7 +64,7 @@ func (u *unpacker) unpack(archive string) error {
 }
 
 func (u *unpacker) tarGzip(archive string) error {
-	f, err := os.Open(archive)
+	f, err := regular.Open(archive)
 	if err != nil {
 		return err
 	}

@@ -29,3 +29,13 @@ func Wait(ctx context.Context, path string, waiting func()) (unlock func(), err 
 	}
 	return func() { l.Unlock() }, nil
 }
+
+// Try takes the lock of a file that exists. ok is false if another process has it, or if the file cannot be locked.
+func Try(path string) (unlock func(), ok bool) {
+	l := flock.New(path, flock.SetFlag(os.O_RDWR)) // which does not create the file
+	if ok, _ := l.TryLock(); !ok {
+		l.Close()
+		return nil, false
+	}
+	return func() { l.Unlock() }, true
+}

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/regular"
 )
 
 // File is an .npz file that is open for reading. Close it when it is no longer needed.
@@ -20,7 +21,7 @@ type File struct {
 
 // Open opens a file. An array of more than limit bytes is refused.
 func Open(path string, limit int64) (*File, error) {
-	in, err := os.Open(path)
+	in, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/gofrs/flock"
-
 	"github.com/parallelcl/parallelcl/internal/filelock"
 )
 
@@ -61,15 +59,14 @@ func sweep(prefix string, ended []func(string)) {
 		if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		lock := flock.New(file, flock.SetFlag(os.O_RDWR)) // is not made
-		if ok, _ := lock.TryLock(); !ok {
-			lock.Close()
+		unlock, ok := filelock.Try(file)
+		if !ok {
 			continue
 		}
 		for _, f := range ended {
 			f(dir)
 		}
 		os.RemoveAll(dir)
-		lock.Unlock()
+		unlock()
 	}
 }

@@ -67,7 +67,7 @@ var mayImport = map[string]string{
 	"viz/tsne":                     "",
 	"pcl/backend/internal/pjrtenv": "",
 	"internal/alike":               "",
-	"internal/archive":             "internal/ctxio internal/printable",
+	"internal/archive":             "internal/ctxio internal/printable internal/regular",
 	"internal/atomicfile":          "",
 	"internal/csvcell":             "",
 	"internal/ctxio":               "",
