@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-
 )
 
 // A rawSplit is a split as it is in a file: its labels are still texts, and its numbers have all
