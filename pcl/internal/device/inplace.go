@@ -3,12 +3,14 @@ package device
 import (
 	"sync"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
 // readInPlace computes inner products on the host, with sums in float64, from gradients in memory that the
-// device shares with it. Those of two rows with all before are computed while the device works on the next gradients, so
-// that only those of the last rows take extra time.
+// device shares with it. A row's products with all rows before are computed while the device works on the next
+// gradient, so that only those of the last row take extra time.
 type readInPlace struct {
 	set   *Set
 	k     int
@@ -38,39 +40,37 @@ func (h *readInPlace) add(r *Row) error {
 		r.Private = ddot(own, own)
 	}
 	h.rows = append(h.rows, shared)
-	i := len(h.rows) - 1
-	switch {
-	case !h.asked.Gram:
-		h.busy.Go(func() { h.m[i*h.k+i] = ddot(shared, shared) })
-	case i%2 == 1 || i == h.k-1:
-		h.products(i&^1, i)
+	last := len(h.rows) - 1
+	if !h.asked.Gram {
+		h.busy.Go(func() { h.m[last*h.k+last] = ddot(shared, shared) })
+		return nil
 	}
+	h.products(last)
 	return nil
 }
 
-// products computes the entries of M of the last row, or the last two rows, with all rows up to them: while the next gradient is
-// computed, or on all cores if there is none.
-func (h *readInPlace) products(first, last int) {
-	at := func(i int) int { return min(i, last) }
+// products computes the entries of M of the last row with all rows up to it: while the next gradient is computed, or on all
+// cores if there is none.
+func (h *readInPlace) products(last int) {
 	rows := h.rows // which add appends to meanwhile
-	x := [2][]float32{rows[first], rows[last]}
-	block := func(i int) {
-		j := 2 * i
-		dots(x, [2][]float32{rows[j], rows[at(j+1)]}, func(a, b int, v float64) {
-			a, b = at(first+a), at(j+b)
-			h.m[a*h.k+b], h.m[b*h.k+a] = v, v
-		})
+	product := func(j int) {
+		v := ddot(rows[last], rows[j])
+		h.m[last*h.k+j], h.m[j*h.k+last] = v, v
 	}
-	blocks := first/2 + 1
 	if last == h.k-1 {
-		share(blocks, block)
+		share(last+1, product)
 		return
 	}
 	h.busy.Go(func() {
-		for i := range blocks {
-			block(i)
+		for j := range last + 1 {
+			product(j)
 		}
 	})
+}
+
+// ddot is the inner product of two rows, in float64.
+func ddot(x, y []float32) float64 {
+	return blas32.DDot(blas32.Vector{N: len(x), Inc: 1, Data: x}, blas32.Vector{N: len(y), Inc: 1, Data: y})
 }
 
 func (h *readInPlace) wait() { h.busy.Wait() }

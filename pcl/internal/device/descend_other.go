@@ -2,9 +2,7 @@
 
 package device
 
-const blocked, fused = false, false
-
-func dots2(int, *float32, *float32, *float32, *float32, *[4]lanes) {}
+const fused = false
 
 func combine8(n, k int, out, squares *float32, rows **float32, w *float32) {}
 
