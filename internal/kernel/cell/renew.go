@@ -331,88 +331,6 @@ func (c *Cell) compareLayouts() {
 	}
 }
 
-// sameLayout says whether two types are the same but for names of types that were declared again.
-func sameLayout(a, b types.Type, within [][2]types.Type) bool {
-	a, b = types.Unalias(a), types.Unalias(b)
-	if types.Identical(a, b) || slices.Contains(within, [2]types.Type{a, b}) {
-		return true
-	}
-	same := func(a, b types.Type) bool { return sameLayout(a, b, within) }
-	switch a := a.(type) {
-	case *types.Named:
-		b, ok := b.(*types.Named)
-		if !ok || a.Obj().Name() != b.Obj().Name() || packagePath(a.Obj()) != packagePath(b.Obj()) || a.TypeArgs().Len() != b.TypeArgs().Len() {
-			return false
-		}
-		for i := range a.TypeArgs().Len() {
-			if !same(a.TypeArgs().At(i), b.TypeArgs().At(i)) {
-				return false
-			}
-		}
-		return sameLayout(a.Underlying(), b.Underlying(), append(slices.Clip(within), [2]types.Type{a, b}))
-	case *types.Struct:
-		b, ok := b.(*types.Struct)
-		if !ok || a.NumFields() != b.NumFields() {
-			return false
-		}
-		for i := range a.NumFields() {
-			f, g := a.Field(i), b.Field(i)
-			if f.Name() != g.Name() || f.Embedded() != g.Embedded() || !same(f.Type(), g.Type()) {
-				return false
-			}
-		}
-		return true
-	case *types.Pointer:
-		b, ok := b.(*types.Pointer)
-		return ok && same(a.Elem(), b.Elem())
-	case *types.Slice:
-		b, ok := b.(*types.Slice)
-		return ok && same(a.Elem(), b.Elem())
-	case *types.Array:
-		b, ok := b.(*types.Array)
-		return ok && a.Len() == b.Len() && same(a.Elem(), b.Elem())
-	case *types.Map:
-		b, ok := b.(*types.Map)
-		return ok && same(a.Key(), b.Key()) && same(a.Elem(), b.Elem())
-	case *types.Chan:
-		b, ok := b.(*types.Chan)
-		return ok && a.Dir() == b.Dir() && same(a.Elem(), b.Elem())
-	case *types.Tuple:
-		b, ok := b.(*types.Tuple)
-		if !ok || a.Len() != b.Len() {
-			return false
-		}
-		for i := range a.Len() {
-			if !same(a.At(i).Type(), b.At(i).Type()) {
-				return false
-			}
-		}
-		return true
-	case *types.Signature:
-		b, ok := b.(*types.Signature)
-		return ok && a.Variadic() == b.Variadic() && same(a.Params(), b.Params()) && same(a.Results(), b.Results())
-	case *types.Interface:
-		b, ok := b.(*types.Interface)
-		if !ok || a.NumMethods() != b.NumMethods() || !a.IsMethodSet() || !b.IsMethodSet() {
-			return false
-		}
-		for i := range a.NumMethods() { // sorted by name
-			if a.Method(i).Name() != b.Method(i).Name() || !same(a.Method(i).Signature(), b.Method(i).Signature()) {
-				return false
-			}
-		}
-		return true
-	}
-	return false
-}
-
-func packagePath(o types.Object) string {
-	if o.Pkg() == nil {
-		return ""
-	}
-	return o.Pkg().Path()
-}
-
 // dependents finds what earlier cells have declared that mentions something which is another one now.
 func (c *Cell) dependents() (more map[string]bool) {
 	more = map[string]bool{}
@@ -456,48 +374,6 @@ func isSame(before, now types.Object) bool {
 	}
 	invalid := now.Type() == nil || now.Type() == types.Typ[types.Invalid]
 	return invalid || types.Identical(before.Type(), now.Type()) && isStored(now)
-}
-
-// mentions says whether a type is written with a name.
-func mentions(t types.Type, names map[types.Object]bool) (found bool) {
-	if len(names) == 0 {
-		return false
-	}
-	list := func(l *types.TypeList) {
-		for i := range l.Len() {
-			found = found || mentions(l.At(i), names)
-		}
-	}
-	tuple := func(l *types.Tuple) {
-		for v := range l.Variables() {
-			found = found || mentions(v.Type(), names)
-		}
-	}
-	switch t := t.(type) {
-	case *types.Alias:
-		found = names[t.Obj()] || mentions(types.Unalias(t), names)
-		list(t.TypeArgs())
-	case *types.Named:
-		found = names[t.Obj()]
-		list(t.TypeArgs())
-	case interface{ Elem() types.Type }: // Pointer, Slice, Array, Map, Chan
-		found = mentions(t.Elem(), names)
-		if m, ok := t.(*types.Map); ok {
-			found = found || mentions(m.Key(), names)
-		}
-	case *types.Signature:
-		tuple(t.Params())
-		tuple(t.Results())
-	case *types.Struct:
-		for f := range t.Fields() {
-			found = found || mentions(f.Type(), names)
-		}
-	case *types.Interface:
-		for m := range t.Methods() {
-			found = found || mentions(m.Signature(), names)
-		}
-	}
-	return found
 }
 
 // note says what the user should know of what was declared again.
