@@ -102,7 +102,7 @@ func TestGrowthAndFetch(t *testing.T) {
 	l := smallLearner(t, b, "avggrad", Options{Model: narrow{net}, Grow: true})
 	p := newPush(t, 0, 1, 2)
 	must.Do(t, second(p.Push(context.Background(), make([]float32, 64*5), 0, 1, 2, 0, 1)))
-	refused(t, second(l.Attach(Task{Classes: []int{0, 1, 2}, Stream: p})))
+	refused(t, second(l.Attach(Task{Classes: []int{0, 1, 2}, Stream: p})), "not now")
 	if p.Len() != 5 {
 		t.Errorf("%d samples wait in the stream, want 5", p.Len())
 	}
@@ -110,7 +110,7 @@ func TestGrowthAndFetch(t *testing.T) {
 	before := must.Get(l.Parameters())(t)
 	closed := must.Get(data.NewPushStream(64, 64, []int{0, 1, 2}))(t)
 	closed.End()
-	refused(t, second(l.Attach(Task{Classes: []int{0, 1, 2}, Stream: closed})))
+	refused(t, second(l.Attach(Task{Classes: []int{0, 1, 2}, Stream: closed})), "its stream is empty")
 	if backbone := len(before) - 2*9; !slices.Equal(must.Get(l.Parameters())(t)[:backbone], before[:backbone]) || l.LastID() != 0 {
 		t.Error("a task that was refused has changed the learner")
 	}

@@ -71,7 +71,7 @@ func TestAugment(t *testing.T) {
 func TestAugmentFails(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 40, 5)
 	none := func(*rand.Rand, []float32) {}
-	refused(t, second(New(t.Context(), completed(t, b, "emgd-gmc", Options{Augment: none, Edit: Edit{Eta: .1}}))))
+	refused(t, second(New(t.Context(), completed(t, b, "emgd-gmc", Options{Augment: none, Edit: Edit{Eta: .1}}))), "turn editing or augmentation off")
 	fails := true
 	l := smallLearner(t, b, "emgd-gmc", Options{Augment: func(*rand.Rand, []float32) {
 		if fails {
@@ -79,7 +79,7 @@ func TestAugmentFails(t *testing.T) {
 		}
 	}})
 	attach(t, l, blobTask(t, d, 1, 0, 1))
-	refused(t, second(l.Step()))
+	refused(t, second(l.Step()), "Options.Augment panicked: no film")
 	fails = false
 	must.Get(l.Step())(t)
 }

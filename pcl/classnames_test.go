@@ -21,7 +21,7 @@ func TestClassNames(t *testing.T) {
 		return task
 	}
 	l := smallLearner(t, b, "avggrad", Options{})
-	refused(t, second(l.Attach(named(1, "cat"))))
+	refused(t, second(l.Attach(named(1, "cat"))), "it has 1 names for 2 classes")
 	want := [][]string{{"cat", "dog"}, nil, {"", "up"}}
 	for i, names := range want {
 		attach(t, l, named(i+1, names...))
@@ -52,7 +52,7 @@ func TestClassNames(t *testing.T) {
 	}
 
 	state := must.Get(l.State())(t)
-	refused(t, loaded.Restore(state, func(id int) (Task, error) { return named(id, "a", "b", "c"), nil }))
+	refused(t, loaded.Restore(state, func(id int) (Task, error) { return named(id, "a", "b", "c"), nil }), "it has 3 names for 2 classes")
 	given := []string{"a", "b"}
 	must.Do(t, loaded.Restore(state, func(id int) (Task, error) { return named(id, given...), nil }))
 	given[0] = "changed"
@@ -72,7 +72,7 @@ func TestOneNamePerClass(t *testing.T) {
 		return task
 	}
 	attach(t, l, task("cat", ""))
-	refused(t, second(l.Attach(task("dog", "fox"))))
+	refused(t, second(l.Attach(task("dog", "fox"))), "a class has one name")
 	attach(t, l, task("", "fox"))
 	x := make([]float32, 64)
 	for _, p := range must.Get(l.Predict(x))(t) {

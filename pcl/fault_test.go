@@ -231,12 +231,12 @@ func TestFailureAfterTheUpdate(t *testing.T) {
 		"Save":       func() error { return l.Save(path) },
 		"Parameters": func() error { _, err := l.Parameters(); return err },
 		"Features":   func() error { _, _, err := l.Features(task.Test); return err },
-		"Warm":       func() error { return l.Precompile(2) },
+		"Precompile": func() error { return l.Precompile(2) },
 	}
 	for name, call := range calls {
-		if call() == nil {
-			t.Errorf("%s on a learner that stopped: no error", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			refused(t, call(), "the learner stopped after 1 steps and cannot go on")
+		})
 	}
 	if l.Steps() != 1 {
 		t.Errorf("%d steps", l.Steps())
@@ -315,7 +315,7 @@ func TestFailureBeforeTheUpdate(t *testing.T) {
 						before[k].Pixels = slices.Clone(before[k].Pixels)
 					}
 					for range 2 {
-						refused(t, second(l.Step()))
+						refused(t, second(l.Step()), "refused")
 					}
 					if !reflect.DeepEqual(l.memory.Items(everyPlace(l)), before) {
 						t.Errorf("%s: a step that failed has changed the memory", name)

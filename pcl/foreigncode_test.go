@@ -59,17 +59,17 @@ func TestForeignCode(t *testing.T) {
 	leave := func() { panic("no ink") }
 	task := func(at int) Task { return Task{Classes: []int{0, 1}, Stream: &foreign{leave: leave, at: at}} }
 	l := smallLearner(t, b, "avggrad", Options{})
-	refused(t, second(l.Attach(task(1))))
-	refused(t, second(l.Attach(Task{Classes: []int{0, 1}, Stream: ringing{&foreign{leave: leave}}})))
+	refused(t, second(l.Attach(task(1))), "the stream panicked: no ink")
+	refused(t, second(l.Attach(Task{Classes: []int{0, 1}, Stream: ringing{&foreign{leave: leave}}})), "the stream panicked: no ink")
 	var none *data.PushStream
-	refused(t, second(l.Attach(Task{Classes: []int{0, 1}, Stream: none})))
+	refused(t, second(l.Attach(Task{Classes: []int{0, 1}, Stream: none})), "the stream panicked: ")
 	if l.LastID() != 0 {
 		t.Errorf("%d tasks have arrived", l.LastID())
 	}
 
 	tested := task(0)
 	tested.Test = &foreign{leave: leave}
-	refused(t, second(l.Evaluate(attach(t, l, tested))))
+	refused(t, second(l.Evaluate(attach(t, l, tested))), "counting the samples panicked: no ink")
 	id, fault := attach(t, l, task(2)), new(StreamError)
 	err := cmp.Or(second(l.Step()), second(l.Step()))
 	if !errors.As(err, &fault) || fault.ID != id {
@@ -79,13 +79,13 @@ func TestForeignCode(t *testing.T) {
 
 	traced := smallLearner(t, b, "avggrad", Options{Trace: func(*Trace) error { leave(); return nil }})
 	attach(t, traced, task(0))
-	refused(t, second(traced.Step()))
+	refused(t, second(traced.Step()), "Options.Trace panicked: no ink")
 	ending := smallLearner(t, b, "", Options{Method: leaving{newMethod(t, "avggrad", nil), leave}})
 	id = attach(t, ending, task(0))
-	refused(t, ending.Save(filepath.Join(t.TempDir(), "x.pcl")))
-	refused(t, ending.Detach(id, false))
+	refused(t, ending.Save(filepath.Join(t.TempDir(), "x.pcl")), "it panicked: no ink")
+	refused(t, ending.Detach(id, false), "panicked: no ink")
 	l = smallLearner(t, b, "", Options{Method: leaving{newMethod(t, "avggrad", nil), func() {}}})
-	refused(t, l.Save(filepath.Join(t.TempDir(), "x.pcl"))) // half an object
+	refused(t, l.Save(filepath.Join(t.TempDir(), "x.pcl")), "its MarshalState returned something that is not JSON") // half an object
 }
 
 // TestLossThatCannotBeBuilt: a network's loss that panics when a step needs its graph, in whichever
@@ -102,7 +102,7 @@ func TestLossThatCannotBeBuilt(t *testing.T) {
 	attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
 	attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 2, 2, 3))
 	for range 2 {
-		refused(t, second(l.Step()))
+		refused(t, second(l.Step()), "no ink")
 	}
 }
 
@@ -127,6 +127,6 @@ func TestOptimisersThatDoNotFit(t *testing.T) {
 	for _, extra := range []int{-1, 1} {
 		l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad", Options{Optimizer: odd{optim.Adam{LR: 0.01}, extra}})
 		attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
-		refused(t, second(l.Step()))
+		refused(t, second(l.Step()), "want 3, which are θ and those that State names")
 	}
 }

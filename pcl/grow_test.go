@@ -72,6 +72,6 @@ func TestGrow(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"avggrad+ewc", "avggrad+si", "moco"} {
-		refused(t, second(New(t.Context(), completed(t, b, name, Options{Increment: "class", Grow: true}))))
+		refused(t, second(New(t.Context(), completed(t, b, name, Options{Increment: "class", Grow: true}))), "the outputs cannot grow")
 	}
 }

@@ -20,11 +20,13 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/optim"
 )
 
-// refused fails the test unless there is an error.
-func refused(t *testing.T, err error) {
+// refused fails the test unless there is an error that says what is wanted.
+func refused(t *testing.T, err error, want string) {
 	t.Helper()
 	if err == nil {
-		t.Error("no error")
+		t.Errorf("no error; want %q", want)
+	} else if !strings.Contains(err.Error(), want) {
+		t.Errorf("error %q; want %q", err, want)
 	}
 }
 
@@ -70,37 +72,50 @@ func TestRestoreRefuses(t *testing.T) {
 	replaced := func(old, new string) func(*State) {
 		return func(s *State) { s.JSON = []byte(strings.Replace(string(s.JSON), old, new, 1)) }
 	}
+	const otherOptions = "make the learner with the same options"
 	for what, c := range map[string]struct {
-		taken  bool
+		want   string // "" if the state is taken
 		method string
 		o      Options
 		spoil  func(*State)
 	}{
-		"the same":            {true, "", Options{}, nothing},
-		"what may differ":     {true, "", Options{Optimizer: optim.Adam{LR: .5}, Memory: memory.Config{Policy: "per_class", Budget: 9}, Seed: 8}, nothing},
-		"a file without key":  {true, "", Options{}, replaced(`,"model":"mlp-64-[16 8]-6"`, "")},
-		"an older AdamW":      {true, "", Options{}, replaced(`"optimizer":"adam `, `"optimizer":"adamw 0 adam `)},
-		"another shape":       {false, "", Options{Model: must.Get(model.NewMLP(64, []int{15, 11}, 6))(t)}, nothing},
-		"another method":      {false, "avggrad", Options{}, nothing},
-		"smaller batches":     {false, "", Options{Batch: 4}, nothing},
-		"another mode":        {false, "", Options{Increment: "class"}, nothing},
-		"other shared layers": {false, "", Options{Shared: "all"}, nothing},
-		"another optimiser":   {false, "", Options{Optimizer: optim.SGD{LR: .01}}, nothing},
-		"another loss":        {false, "", Options{Loss: model.SquaredError(2)}, nothing},
-		"another policy":      {false, "", Options{Memory: memory.Config{Policy: "fixed_total", Budget: 3}}, nothing},
-		"a NaN in the memory": {false, "", Options{}, func(s *State) { s.Arrays["memory"][3] = float32(math.NaN()) }},
+		"the same": {"", "", Options{}, nothing},
+		"what may differ": {"", "", Options{
+			Optimizer: optim.Adam{LR: .5}, Memory: memory.Config{Policy: "per_class", Budget: 9}, Seed: 8,
+		}, nothing},
+		"a file without key":  {"", "", Options{}, replaced(`,"model":"mlp-64-[16 8]-6"`, "")},
+		"an older AdamW":      {"", "", Options{}, replaced(`"optimizer":"adam `, `"optimizer":"adamw 0 adam `)},
+		"another shape":       {otherOptions, "", Options{Model: must.Get(model.NewMLP(64, []int{15, 11}, 6))(t)}, nothing},
+		"another method":      {"it was saved by method emgd-gmc, this learner has avggrad", "avggrad", Options{}, nothing},
+		"smaller batches":     {"make the learner with Options.Batch of at least that", "", Options{Batch: 4}, nothing},
+		"another mode":        {otherOptions, "", Options{Increment: "class"}, nothing},
+		"other shared layers": {otherOptions, "", Options{Shared: "all"}, nothing},
+		"another optimiser":   {otherOptions, "", Options{Optimizer: optim.SGD{LR: .01}}, nothing},
+		"another loss":        {otherOptions, "", Options{Loss: model.SquaredError(2)}, nothing},
+		"another policy":      {"fixed_total", "", Options{Memory: memory.Config{Policy: "fixed_total", Budget: 3}}, nothing},
+		"a NaN in the memory": {"not finite", "", Options{}, func(s *State) { s.Arrays["memory"][3] = float32(math.NaN()) }},
 	} {
-		state := must.Get(l.State())(t)
-		c.spoil(&state)
-		next := smallLearner(t, b, cmp.Or(c.method, "emgd-gmc"), c.o)
-		before := must.Get(next.Parameters())(t)
-		err := next.Restore(state, pairs(t, d))
-		if (err == nil) != c.taken {
-			t.Errorf("%s: %v", what, err)
-		}
-		if !c.taken && (next.LastID() != 0 || next.Memory().Len() != 0 || !slices.Equal(must.Get(next.Parameters())(t), before)) {
-			t.Errorf("%s: the state was refused, and yet has changed the learner", what)
-		}
+		t.Run(what, func(t *testing.T) {
+			state := must.Get(l.State())(t)
+			c.spoil(&state)
+			next := smallLearner(t, b, cmp.Or(c.method, "emgd-gmc"), c.o)
+			before := must.Get(next.Parameters())(t)
+			err := next.Restore(state, pairs(t, d))
+			if c.want == "" {
+				must.Do(t, err)
+				return
+			}
+			refused(t, err, c.want)
+			if next.LastID() != 0 {
+				t.Errorf("the state was refused, and yet %d tasks have arrived", next.LastID())
+			}
+			if n := next.Memory().Len(); n != 0 {
+				t.Errorf("the state was refused, and yet %d samples are stored", n)
+			}
+			if !slices.Equal(must.Get(next.Parameters())(t), before) {
+				t.Error("the state was refused, and yet the parameters have changed")
+			}
+		})
 	}
 }
 
@@ -133,7 +148,7 @@ func TestLoadOtherParameters(t *testing.T) {
 		return l
 	}
 	l, want := of("one", 1), of("one", 1)
-	refused(t, l.Restore(must.Get(of("another", 2).State())(t), pairs(t, d)))
+	refused(t, l.Restore(must.Get(of("another", 2).State())(t), pairs(t, d)), "it is of another setting")
 	playOut(t, l)
 	playOut(t, want)
 	same(t, l, want)
@@ -159,12 +174,12 @@ func TestLoadGrown(t *testing.T) {
 	late := must.Get(l.State())(t)
 
 	other := growing(t, b, 9)
-	refused(t, other.Restore(late, nil))
+	refused(t, other.Restore(late, nil), "it was saved by a learner with")
 	late.JSON = []byte(strings.Replace(string(late.JSON), `,"model":"mlp-64-[8]-5"`, "", 1))
-	refused(t, other.Restore(late, nil))
+	refused(t, other.Restore(late, nil), "entries; the model has")
 	huge := late
 	huge.JSON = []byte(strings.Replace(string(late.JSON), `"outputs":5`, `"outputs":1000000000000`, 1))
-	refused(t, other.Restore(huge, nil))
+	refused(t, other.Restore(huge, nil), "outputs has 565 parameters")
 	if n := other.Options().Model.Outputs(); n != 2 {
 		t.Errorf("a refused file leaves %d outputs, want 2", n)
 	}

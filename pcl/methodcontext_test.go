@@ -32,7 +32,7 @@ func (half) Replays(rehearsal.ReplayContext) ([]rehearsal.Replay, error) { retur
 
 // TestHalfOfARole: a method that would never be asked for what it can do is refused.
 func TestHalfOfARole(t *testing.T) {
-	refused(t, second(New(t.Context(), completed(t, pcltest.Backend(t, backend.Go), "", Options{Method: half{newMethod(t, "avggrad", nil)}}))))
+	refused(t, second(New(t.Context(), completed(t, pcltest.Backend(t, backend.Go), "", Options{Method: half{newMethod(t, "avggrad", nil)}}))), "not all methods of rehearsal.Replayer")
 }
 
 // trained has two tasks of which the first is over and in the memory.

@@ -166,7 +166,7 @@ func TestPredictRefuses(t *testing.T) {
 	class := smallLearner(t, b, "avggrad", Options{Increment: "class"})
 	task := smallLearner(t, b, "avggrad", Options{})
 	x := make([]float32, 128)
-	refused(t, second(class.Predict(x))) // no task has arrived
+	refused(t, second(class.Predict(x)), "no task has arrived yet") // no task has arrived
 	for _, l := range []*Learner{class, task} {
 		attach(t, l, blobTask(t, d, 1, 4, 1))
 		attach(t, l, blobTask(t, d, 2, 3, 0))
@@ -180,14 +180,21 @@ func TestPredictRefuses(t *testing.T) {
 	for i := range huge {
 		huge[i] = math.MaxFloat32
 	}
-	for what, err := range map[string]error{
-		"half a sample": second(p.Predict(x[:100])), "no sample": second(p.Predict(nil)), "unknown class": second(p.Predict(x, 4, 7)),
-		"class twice": second(p.Predict(x, 4, 1, 4)), "unknown task": second(p.PredictTask(3, x)), "no task named": second(q.Predict(x)),
-		"classes of a task": second(q.Predict(x, 4, 1)), "not finite": second(p.Predict(infinite)), "overflow": second(p.Predict(huge)),
+	for what, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"half a sample":     {second(p.Predict(x[:100])), "100 values are not one or more samples of 64"},
+		"no sample":         {second(p.Predict(nil)), "0 values are not one or more samples of 64"},
+		"unknown class":     {second(p.Predict(x, 4, 7)), "class 7 is not among those that have arrived"},
+		"class twice":       {second(p.Predict(x, 4, 1, 4)), "class 4 is given twice"},
+		"unknown task":      {second(p.PredictTask(3, x)), "there is no task 3"},
+		"no task named":     {second(q.Predict(x)), "call PredictTask"},
+		"classes of a task": {second(q.Predict(x, 4, 1)), "call PredictTask"},
+		"not finite":        {second(p.Predict(infinite)), "sample 0 has a value that is not finite"},
+		"overflow":          {second(p.Predict(huge)), "the sample's values are too large"},
 	} {
-		if err == nil {
-			t.Errorf("%s: no error", what)
-		}
+		t.Run(what, func(t *testing.T) { refused(t, c.err, c.want) })
 	}
 	if got := must.Get(p.Predict(x, 3, 4))(t); len(got) != 2 || !slices.Equal(got[0].Classes, []int{4, 3}) {
 		t.Errorf("among two: %+v", got)

@@ -135,7 +135,7 @@ func TestOwnStreamNotReady(t *testing.T) {
 	}
 	task = blobTask(t, d, 2, 2, 3)
 	task.Stream = &hesitant{Resumable: task.Stream.(data.Resumable), with: 3}
-	refused(t, second(l.Attach(task)))
+	refused(t, second(l.Attach(task)), "want no samples with ErrNotReady")
 }
 
 // TestWait: it waits until samples are pushed, can be cancelled, and lets others call the learner
@@ -213,8 +213,8 @@ func TestPause(t *testing.T) {
 		}
 	}
 	same(t, again, l)
-	refused(t, l.Pause(1))  // it has ended
-	refused(t, l.Resume(3)) // it never arrived
+	refused(t, l.Pause(1), "has ended")           // it has ended
+	refused(t, l.Resume(3), "there is no task 3") // it never arrived
 }
 
 // TestReattach: a task that comes back goes on with its outputs, also with methods that keep
@@ -225,11 +225,11 @@ func TestReattach(t *testing.T) {
 		for _, increment := range []string{"task", "class"} {
 			l := smallLearner(t, b, name, Options{Increment: increment})
 			attach(t, l, blobTask(t, d, 1, 0, 1))
-			refused(t, l.Reattach(1, blobTask(t, d, 1, 0, 1))) // it has not ended
+			refused(t, l.Reattach(1, blobTask(t, d, 1, 0, 1)), "has not ended") // it has not ended
 			playOut(t, l)
 			attach(t, l, blobTask(t, d, 2, 2, 3))
-			refused(t, l.Reattach(1, blobTask(t, d, 1, 0, 2))) // other classes
-			refused(t, l.Reattach(3, blobTask(t, d, 3, 0, 1)))
+			refused(t, l.Reattach(1, blobTask(t, d, 1, 0, 2)), "not [0 2]") // other classes
+			refused(t, l.Reattach(3, blobTask(t, d, 3, 0, 1)), "there is no task 3")
 			used := l.tasks.registry.used
 			must.Do(t, l.Reattach(1, Task{Stream: blobTask(t, d, 1, 0, 1).Stream}))
 			if r := must.Get(l.Step())(t); !slices.Contains(r.IDs, 1) || !slices.Contains(r.IDs, 2) {
@@ -264,7 +264,7 @@ func TestLoadTellsTasks(t *testing.T) {
 		t.Fatalf("%+v", tasks)
 	}
 	again := smallLearner(t, b, "emgd-gmc", Options{})
-	refused(t, again.Load(path, nil))
+	refused(t, again.Load(path, nil), "it needs its stream")
 	fresh := newPush(t, 2, 3)
 	err := again.Load(path, func(id int) (Task, error) {
 		if tasks[id-1].Ended {
@@ -280,9 +280,9 @@ func TestLoadTellsTasks(t *testing.T) {
 	playOut(t, l)
 	playOut(t, again)
 	same(t, again, l)
-	refused(t, second(again.Evaluate(1)))
+	refused(t, second(again.Evaluate(1)), "was attached without test samples")
 	if again.Tasks()[0].Name != "first" {
 		t.Errorf("%+v", again.Tasks())
 	}
-	refused(t, second(LoadState(filepath.Join(t.TempDir(), "none"))))
+	refused(t, second(LoadState(filepath.Join(t.TempDir(), "none"))), "no such file")
 }

@@ -21,7 +21,7 @@ func TestSetNetworkLoss(t *testing.T) {
 	classes.Tasks = []TaskInfo{{ID: 1, Classes: []int{0, 1}}, {ID: 2, Classes: []int{2, 3, 4}}}
 	l := smallLearner(t, b, "avggrad", Options{Model: net, Loss: model.SquaredError(2)})
 	before := must.Get(l.Parameters())(t)
-	refused(t, l.SetNetwork(classes))
+	refused(t, l.SetNetwork(classes), "where none is of classes")
 	if after := must.Get(l.Parameters())(t); len(l.Tasks()) != 0 || !slices.Equal(after, before) {
 		t.Error("a refused network has changed the learner")
 	}
@@ -31,9 +31,11 @@ func TestSetNetworkLoss(t *testing.T) {
 // needs no memory.
 func TestHugeModelOfSmallFile(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	for _, key := range []string{
-		"mlp-999999999-[999999999]-9", "mlp-999999999-[999999999 999999999 999999999]-9", "mlp-999999-[999999]-9",
-		"resnet18-99998x99998x99999-99999-999999999",
+	for key, want := range map[string]string{
+		"mlp-999999999-[999999999]-9":                     "parameters and statistics; at most",
+		"mlp-999999999-[999999999 999999999 999999999]-9": "parameters and statistics; at most",
+		"mlp-999999-[999999]-9":                           "tensor dense1/weights of the model is missing",
+		"resnet18-99998x99998x99999-99999-999999999":      "a ResNet-18 for images of 1e+15 values; at most",
 	} {
 		n := &Network{
 			Model: key, Increment: "task", Image: Image{1, 1, 1}, Tasks: []TaskInfo{{ID: 1, Classes: []int{0}}},
@@ -41,7 +43,7 @@ func TestHugeModelOfSmallFile(t *testing.T) {
 		}
 		path := filepath.Join(t.TempDir(), "net.safetensors")
 		must.Do(t, n.Save(path))
-		refused(t, second(LoadPredictor(b, path)))
-		refused(t, n.SaveONNX(filepath.Join(t.TempDir(), "net.onnx"), nil))
+		refused(t, second(LoadPredictor(b, path)), want)
+		refused(t, n.SaveONNX(filepath.Join(t.TempDir(), "net.onnx"), nil), want)
 	}
 }

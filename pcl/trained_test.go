@@ -99,7 +99,7 @@ func TestSetNetworkBackbone(t *testing.T) {
 	n := must.Get(old.Network())(t)
 	few := smallLearner(t, b, "emgd-gmc", Options{Increment: "class", Model: must.Get(model.NewMLP(64, []int{16, 8}, 2))(t)})
 	before := must.Get(few.Parameters())(t)
-	refused(t, few.SetNetwork(n))
+	refused(t, few.SetNetwork(n), "has the shape [8 6]; the model wants [8 2]")
 	must.Do(t, few.SetBackbone(n))
 	backbone, after := few.Options().Model.Layout().Backbone, must.Get(few.Parameters())(t)
 	if !slices.Equal(after[backbone:], before[backbone:]) || !slices.Equal(after[:backbone], must.Get(old.Parameters())(t)[:backbone]) {
@@ -116,28 +116,31 @@ func TestSetNetworkRefuses(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l, _ := trainedLearner(t, b, "emgd-gmc", Options{Increment: "class", Model: normalised(t)})
 	theta := must.Get(l.Parameters())(t)
-	for what, spoil := range map[string]func(n *Network){
-		"the first is missing":     func(n *Network) { n.Tensors = n.Tensors[1:] },
-		"the last is missing":      func(n *Network) { n.Tensors = n.Tensors[:len(n.Tensors)-1] },
-		"too many tensors":         func(n *Network) { n.Tensors = append(n.Tensors, safetensors.Tensor{Name: "b"}) },
-		"another shape":            func(n *Network) { n.Tensors[1].Dims = []int{1} },
-		"not finite":               func(n *Network) { n.Tensors[1].Values[1] = float32(math.NaN()) },
-		"another mode":             func(n *Network) { n.Increment = "task" },
-		"fewer tasks":              func(n *Network) { n.Tasks = n.Tasks[:1] },
-		"another order":            func(n *Network) { n.Tasks[1].Classes = []int{3, 5, 1} },
-		"predictor: no tasks":      func(n *Network) { n.Tasks = nil },
-		"predictor: another rule":  func(n *Network) { n.OtherScorer = true },
-		"predictor: a class twice": func(n *Network) { n.Tasks[0].Classes = []int{4, 4} },
+	for what, c := range map[string]struct {
+		spoil func(n *Network)
+		want  string
+	}{
+		"the first is missing":     {func(n *Network) { n.Tensors = n.Tensors[1:] }, "of the model is missing"},
+		"the last is missing":      {func(n *Network) { n.Tensors = n.Tensors[:len(n.Tensors)-1] }, "of the model is missing"},
+		"too many tensors":         {func(n *Network) { n.Tensors = append(n.Tensors, safetensors.Tensor{Name: "b"}) }, `the model has no tensors ["b"]`},
+		"another shape":            {func(n *Network) { n.Tensors[1].Dims = []int{1} }, "has the shape [1]"},
+		"not finite":               {func(n *Network) { n.Tensors[1].Values[1] = float32(math.NaN()) }, "has a value that is not finite"},
+		"another mode":             {func(n *Network) { n.Increment = "task" }, "the network is task-incremental"},
+		"fewer tasks":              {func(n *Network) { n.Tasks = n.Tasks[:1] }, "the network has tasks of the classes [[4 0 2]]"},
+		"another order":            {func(n *Network) { n.Tasks[1].Classes = []int{3, 5, 1} }, "the network has tasks of the classes"},
+		"predictor: no tasks":      {func(n *Network) { n.Tasks = nil }, "the network has no tasks"},
+		"predictor: another rule":  {func(n *Network) { n.OtherScorer = true }, "predicts by a rule of its own"},
+		"predictor: a class twice": {func(n *Network) { n.Tasks[0].Classes = []int{4, 4} }, "it lists class 4 twice"},
 	} {
-		n := must.Get(l.Network())(t)
-		spoil(n)
-		_, err := NewPredictor(b, l.Options().Model, n, 8)
-		if !strings.HasPrefix(what, "predictor") {
-			err = l.SetNetwork(n)
-		}
-		if err == nil {
-			t.Errorf("%s: no error", what)
-		}
+		t.Run(what, func(t *testing.T) {
+			n := must.Get(l.Network())(t)
+			c.spoil(n)
+			_, err := NewPredictor(b, l.Options().Model, n, 8)
+			if !strings.HasPrefix(what, "predictor") {
+				err = l.SetNetwork(n)
+			}
+			refused(t, err, c.want)
+		})
 	}
 	if !slices.Equal(theta, must.Get(l.Parameters())(t)) {
 		t.Error("parameters have changed")
@@ -162,19 +165,27 @@ func TestLoadTrainedRefuses(t *testing.T) {
 	if n := must.Get(load(means, two...))(t); len(n.Tensors) != 1 || !slices.Equal(n.Means.Values[0], []float32{3, 4}) {
 		t.Error(n)
 	}
-	for _, c := range [][2]string{
-		{good, "{"}, {`"version":1`, `"version":2`}, {"[1,2,1]", "[1,2]"}, {`"class",`, `"x",`}, {`"logits"`, `"x"`}, {`"logits"`, `"nearest-mean"`},
-		{`"id":1`, `"id":-1`}, {"[7,5]", "[7,7]"}, {`{"class":5}`, `{"class":6}`}, {`"rule"`, `"names":{"x":"y"},"rule"`},
+	for _, c := range []struct{ old, new, want string }{
+		{good, "{", "its description is not readable"},
+		{`"version":1`, `"version":2`, "its description has version 2"},
+		{"[1,2,1]", "[1,2]", "want height, width and channels"},
+		{`"class",`, `"x",`, `increment "x" of a network with tasks`},
+		{`"logits"`, `"x"`, `its rule of prediction "x" is not known`},
+		{`"logits"`, `"nearest-mean"`, "does not fit whether there are means"},
+		{`"id":1`, `"id":-1`, "want numbers that count up from 1"},
+		{"[7,5]", "[7,7]", "it lists class 7 twice"},
+		{`{"class":5}`, `{"class":6}`, "its outputs are not those that its tasks have"},
+		{`"rule"`, `"names":{"x":"y"},"rule"`, "its description is not readable"},
 	} {
-		if n, err := load(strings.Replace(good, c[0], c[1], 1), two[0]); err == nil {
-			t.Errorf("%s in the place of %s: %v", c[1], c[0], n)
-		}
+		t.Run(c.new, func(t *testing.T) {
+			refused(t, second(load(strings.Replace(good, c.old, c.new, 1), two[0])), c.want)
+		})
 	}
-	refused(t, second(load(means)))
-	refused(t, second(load(strings.Replace(means, "[[1]]", "[]", 1), two...)))
+	refused(t, second(load(means)), "values of 0; want as many of each")
+	refused(t, second(load(strings.Replace(means, "[[1]]", "[]", 1), two...)), "tasks of 0 and values of 1")
 	twice := strings.Replace(means, `"classes":[5],"tasks":[[1]]`, `"classes":[5,5],"tasks":[[1],[1]]`, 1)
-	refused(t, second(load(twice, two[0], safetensors.Tensor{Name: meansTensor, Dims: []int{2, 1}, Values: []float32{3, 4}})))
-	refused(t, second(LoadPredictor(pcltest.Backend(t, backend.Go), path)))
+	refused(t, second(load(twice, two[0], safetensors.Tensor{Name: meansTensor, Dims: []int{2, 1}, Values: []float32{3, 4}})), "want each class once")
+	refused(t, second(LoadPredictor(pcltest.Backend(t, backend.Go), path)), "want each class once")
 }
 
 // TestTrainedEarly: before the first task, and before there are means, a network can be saved, too.
@@ -195,7 +206,7 @@ func TestTrainedEarly(t *testing.T) {
 	if n := check("none"); len(n.Tasks) != 0 || n.Means != nil || n.Increment != "class" {
 		t.Errorf("without a task it has %d tasks and the means %v", len(n.Tasks), n.Means)
 	}
-	refused(t, second(LoadPredictor(b, filepath.Join(dir, "none"))))
+	refused(t, second(LoadPredictor(b, filepath.Join(dir, "none"))), "the network has no tasks")
 	d := pcltest.Blobs(6, 40, 10)
 	attach(t, l, blobTask(t, d, 1, 4, 0, 2))
 	check("begun")
@@ -224,5 +235,5 @@ func TestMeansThatAreNotFinite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "net.safetensors")
 	must.Do(t, n.Save(path))
 	must.Get(LoadNetwork(path))(t)
-	refused(t, second(LoadPredictor(b, path)))
+	refused(t, second(LoadPredictor(b, path)), "or one that is not finite")
 }
