@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -63,10 +64,10 @@ func TestCompositions(t *testing.T) {
 			if j == nil {
 				return
 			}
-			if len(j.IDs) != 1+len(r.IDs)-len(own) || j.IDs[0] != method.MemoryID || j.Weights[0] != r.Weights[0] || r.Weights[1] != r.Weights[0] {
-				t.Errorf("%s, step %d: joined to %v with weights %v; rows %v have %v",
-					c.name, r.Step, j.IDs, j.Weights, r.IDs, r.Weights)
-			}
+			at := fmt.Sprintf("%s, step %d: ", c.name, r.Step)
+			pcltest.Equal(t, at+"joined rows", len(j.IDs), 1+len(r.IDs)-len(own))
+			pcltest.Equal(t, at+"the first joined row", j.IDs[0], method.MemoryID)
+			pcltest.Equal(t, at+"weights of the memory's rows", r.Weights[:2], []float64{j.Weights[0], j.Weights[0]})
 			if j.Gram == nil {
 				return
 			}

@@ -29,10 +29,8 @@ func TestGrow(t *testing.T) {
 			old := must.Get(l.Snapshot())(t)
 			x, _ := flat(d.Select(&d.Test, 0, 0, 1, 2), 64)
 			want := must.Get(old.PredictTask(1, x))(t)
-			if _, err := l.Attach(blobTask(t, d, 2, 3, 3)); err == nil || l.Options().Model.Outputs() != 3 {
-				t.Errorf("a task with a class twice: %v; there are %d outputs, want 3 as before",
-					err, l.Options().Model.Outputs())
-			}
+			refused(t, second(l.Attach(blobTask(t, d, 2, 3, 3))), "it lists class 3 twice")
+			pcltest.Equal(t, "outputs after a task was refused", l.Options().Model.Outputs(), 3)
 			attach(t, l, blobTask(t, d, 2, 3, 4))
 			after, outputs := must.Get(l.Parameters())(t), l.Options().Model.Outputs()
 			if outputs != 6 {

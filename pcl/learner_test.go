@@ -2,7 +2,6 @@ package pcl
 
 import (
 	"errors"
-	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -235,10 +234,11 @@ func TestOverflowingGradientIsLeftOut(t *testing.T) {
 	must.Do(t, l.network.begin(before))
 	r := must.Get(l.Step())(t)
 	after := must.Get(l.Parameters())(t)
-	if r.Rejected || !slices.Equal(r.Skipped, []int{3}) || !slices.Equal(r.IDs, []int{1, 2}) || !maps.Equal(r.LeftOut, map[int]int{1: 1}) || r.N[0] != r.N[1]-1 {
-		t.Errorf("rejected: %t, left out %v and samples of %v, taken %v of %v; want task 3 left out",
-			r.Rejected, r.Skipped, r.LeftOut, r.N, r.IDs)
-	}
+	pcltest.Equal(t, "the step was rejected", r.Rejected, false)
+	pcltest.Equal(t, "rows left out", r.Skipped, []int{3})
+	pcltest.Equal(t, "rows", r.IDs, []int{1, 2})
+	pcltest.Equal(t, "samples left out", r.LeftOut, map[int]int{1: 1})
+	pcltest.Equal(t, "samples of the first row", r.N[0], r.N[1]-1)
 	if slices.Equal(after, before) {
 		t.Error("task 2 did not train")
 	}

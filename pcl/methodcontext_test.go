@@ -292,26 +292,35 @@ func TestDirection(t *testing.T) {
 // replayed are errors.
 func TestChosenRows(t *testing.T) {
 	for _, c := range []struct {
+		name string
 		rows []rehearsal.Replay
-		ids  []int // of the step, none where it fails
+		ids  []int  // of the step
+		want string // "" where it is made
 	}{
-		{[]rehearsal.Replay{{ID: -1}, {ID: -2, Indices: []int{0, 1}}, {ID: -3}, {ID: -4, Indices: []int{2}}}, []int{-2, -4, 2}},
-		{[]rehearsal.Replay{{ID: 0}, {ID: -1}}, []int{2}},
-		{[]rehearsal.Replay{{Indices: make([]int, 9)}}, nil},
-		{[]rehearsal.Replay{{ID: -1, Indices: []int{0, 99}}}, nil},
-		{[]rehearsal.Replay{{ID: 2, Indices: []int{0}}}, nil},
-		{[]rehearsal.Replay{{ID: rehearsal.PenaltyID, Indices: []int{0}}}, nil},
+		{"some without samples", []rehearsal.Replay{
+			{ID: -1}, {ID: -2, Indices: []int{0, 1}}, {ID: -3}, {ID: -4, Indices: []int{2}},
+		}, []int{-2, -4, 2}, ""},
+		{"all without samples", []rehearsal.Replay{{ID: 0}, {ID: -1}}, []int{2}, ""},
+		{"more than a batch", []rehearsal.Replay{{Indices: make([]int, 9)}}, nil, "returned 9 indices"},
+		{"no such sample", []rehearsal.Replay{{ID: -1, Indices: []int{0, 99}}}, nil, "returned index 99"},
+		{"a task's row", []rehearsal.Replay{{ID: 2, Indices: []int{0}}}, nil, "samples replayed as row 2"},
+		{"the penalty's row", []rehearsal.Replay{{ID: rehearsal.PenaltyID, Indices: []int{0}}}, nil, "samples replayed as row"},
 	} {
-		m := replayer{newMethod(t, "avggrad", nil), func(ctx rehearsal.ReplayContext) ([]rehearsal.Replay, error) {
-			if ctx.Memory().Len() == 0 {
-				return nil, nil
+		t.Run(c.name, func(t *testing.T) {
+			m := replayer{newMethod(t, "avggrad", nil), func(ctx rehearsal.ReplayContext) ([]rehearsal.Replay, error) {
+				if ctx.Memory().Len() == 0 {
+					return nil, nil
+				}
+				return c.rows, nil
+			}}
+			r, err := trained(t, pcltest.Backend(t, backend.Go), &m, Options{}).Step()
+			if c.want != "" {
+				refused(t, err, c.want)
+				return
 			}
-			return c.rows, nil
-		}}
-		r, err := trained(t, pcltest.Backend(t, backend.Go), &m, Options{}).Step()
-		if (err == nil) != (c.ids != nil) || err == nil && !slices.Equal(r.IDs, c.ids) {
-			t.Errorf("%+v: a step of %+v, error %v; want rows %v", c.rows, r, err, c.ids)
-		}
+			must.Do(t, err)
+			pcltest.Equal(t, "rows", r.IDs, c.ids)
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -141,16 +142,22 @@ func TestPenaltyWithoutMemory(t *testing.T) {
 	p := &pulling{still: still{newMethod(t, "avggrad", nil)}, k: 0.01}
 	l := trained(t, b, p, Options{Memory: memory.Config{Policy: "per_class"}, ExtraUpdate: true, Trace: func(s *Trace) error {
 		for i, id := range s.IDs {
-			if (id == rehearsal.PenaltyID) != (s.N[i] == 0) || len(s.X[i]) != 8*64 || len(s.Targets[i]) != 6*8 {
-				t.Errorf("row %d has %d samples, %d pixels, %d targets", id, s.N[i], len(s.X[i]), len(s.Targets[i]))
-			}
+			at := fmt.Sprintf("row %d: ", id)
+			pcltest.Equal(t, at+"it has no samples", s.N[i] == 0, id == rehearsal.PenaltyID)
+			pcltest.Equal(t, at+"pixels", len(s.X[i]), 8*64)
+			pcltest.Equal(t, at+"targets", len(s.Targets[i]), 6*8)
 		}
 		return nil
 	}})
 	p.called, p.moves = 0, nil
 	r := must.Get(l.Step())(t)
-	if !slices.Equal(r.IDs, []int{rehearsal.PenaltyID, 2}) || p.called != 2 || len(p.moves) != 2 || slices.Equal(p.moves[0], p.moves[1]) {
-		t.Errorf("rows %v; %d penalties and %d moves in two updates", r.IDs, p.called, len(p.moves))
+	pcltest.Equal(t, "rows", r.IDs, []int{rehearsal.PenaltyID, 2})
+	pcltest.Equal(t, "penalties in two updates", p.called, 2)
+	if len(p.moves) != 2 {
+		t.Fatalf("%d moves in two updates", len(p.moves))
+	}
+	if slices.Equal(p.moves[0], p.moves[1]) {
+		t.Error("both updates have the same gradient")
 	}
 }
 
@@ -263,10 +270,9 @@ func TestConsolidatedSamples(t *testing.T) {
 			for _, it := range m.given[0] {
 				of[it.Class]++
 			}
-			if len(m.given) != 1 || len(of) != 2 || of[0] != 5 || of[1] != 5 {
-				t.Errorf("%s, budget %d: given %v of the classes in %d calls, want 5 of each in one",
-					name, budget, of, len(m.given))
-			}
+			at := fmt.Sprintf("%s, budget %d: ", name, budget)
+			pcltest.Equal(t, at+"calls", len(m.given), 1)
+			pcltest.Equal(t, at+"samples of each class", of, map[int]int{0: 5, 1: 5})
 		}
 	}
 }
@@ -300,9 +306,10 @@ func TestInformationOfLabels(t *testing.T) {
 	l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "avggrad+icarl+ewc", nil), Options{Increment: "class"})
 	steps(t, l, 2)
 	p := l.method.Penalty
-	if _, pull, err := p.Penalise(l.context()); err != nil || dot(pull, pull) < 1e-6 {
-		t.Errorf("after two steps of the second task the penalty has the gradient of length² %g, error %v",
-			dot(pull, pull), err)
+	_, pull, err := p.Penalise(l.context())
+	must.Do(t, err)
+	if dot(pull, pull) < 1e-6 {
+		t.Errorf("after two steps of the second task the penalty has a gradient of length² %g", dot(pull, pull))
 	}
 	samples := stored(l.context())
 	now := must.Get(l.context().TaskGradient(samples))(t)

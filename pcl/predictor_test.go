@@ -51,8 +51,11 @@ func predictedRight(t *testing.T, p *Predictor, increment string, id int, s data
 					i, one.Probabilities[k], q.Classes[k], prob)
 			}
 		}
-		if math.Abs(total-1) > 1e-9 || q.Classes[best] != q.Class {
-			t.Fatalf("sample %d: %+v", i, q)
+		if math.Abs(total-1) > 1e-9 {
+			t.Fatalf("sample %d: the probabilities add up to %g", i, total)
+		}
+		if q.Classes[best] != q.Class {
+			t.Fatalf("sample %d: class %d is predicted, class %d is the most probable", i, q.Class, q.Classes[best])
 		}
 		if q.Class == class[i] {
 			batched[class[i]]++
@@ -137,12 +140,14 @@ func TestPredictorStaysAsItIs(t *testing.T) {
 		}
 		stop()
 		all.Wait()
-		if now := must.Get(l.Predict(x))(t); !slices.Equal(now[0].Classes, []int{0, 1, 2, 3}) || slices.Equal(now[0].Probabilities[:2], want[0].Probabilities) {
-			t.Errorf("the learner predicts %+v", now[0])
+		now := must.Get(l.Predict(x))(t)
+		pcltest.Equal(t, "classes that the learner chooses among", now[0].Classes, []int{0, 1, 2, 3})
+		if slices.Equal(now[0].Probabilities[:2], want[0].Probabilities) {
+			t.Errorf("the learner predicts as before: %v", now[0].Probabilities)
 		}
-		if !slices.Equal(p.Classes(), []int{0, 1}) || !slices.Equal(l.Classes(), []int{0, 1, 2, 3}) || p.Steps() != 1 {
-			t.Errorf("classes %v and %v, %d steps", p.Classes(), l.Classes(), p.Steps())
-		}
+		pcltest.Equal(t, "classes of the snapshot", p.Classes(), []int{0, 1})
+		pcltest.Equal(t, "classes of the learner", l.Classes(), []int{0, 1, 2, 3})
+		pcltest.Equal(t, "steps of the snapshot", p.Steps(), 1)
 		l.Close()
 		if got := must.Get(p.Predict(x))(t); !reflect.DeepEqual(got, want) {
 			t.Errorf("after Close %+v, was %+v", got, want)
@@ -196,12 +201,12 @@ func TestPredictRefuses(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) { refused(t, c.err, c.want) })
 	}
-	if got := must.Get(p.Predict(x, 3, 4))(t); len(got) != 2 || !slices.Equal(got[0].Classes, []int{4, 3}) {
-		t.Errorf("among two: %+v", got)
-	}
-	if got := must.Get(p.Predict(x, 1))(t); got[0].Class != 1 || got[0].Probabilities[0] != 1 {
-		t.Errorf("among one: %+v", got[0])
-	}
+	two := must.Get(p.Predict(x, 3, 4))(t)
+	pcltest.Equal(t, "samples", len(two), 2)
+	pcltest.Equal(t, "classes among two", two[0].Classes, []int{4, 3})
+	one := must.Get(p.Predict(x, 1))(t)[0]
+	pcltest.Equal(t, "class among one", one.Class, 1)
+	pcltest.Equal(t, "probability among one", one.Probabilities, []float64{1})
 	if got := must.Get(q.PredictTask(3, x))(t); !slices.Equal(got[0].Classes, []int{0, 3}) {
 		t.Errorf("of task 3: %+v", got[0])
 	}

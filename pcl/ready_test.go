@@ -3,6 +3,7 @@ package pcl
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -86,18 +87,20 @@ func TestNotReady(t *testing.T) {
 			t.Fatalf("step %d has rows %v, want %v", step, r.IDs, want)
 		}
 	}
-	if _, err := l.Step(); !errors.Is(err, ErrIdle) || !slices.Equal(l.Running(), []int{1, 2}) {
-		t.Fatalf("%v; running %v", err, l.Running())
+	if _, err := l.Step(); !errors.Is(err, ErrIdle) {
+		t.Fatalf("a step without samples: error %v; want ErrIdle", err)
 	}
+	pcltest.Equal(t, "running", l.Running(), []int{1, 2})
 	two.End()
-	if r := must.Get(l.Step())(t); !slices.Equal(r.Ended, []int{2}) || len(r.IDs) != 0 || l.Memory().Len() != 6 {
-		t.Fatalf("%+v; %d samples in the memory", r, l.Memory().Len())
-	}
+	r := must.Get(l.Step())(t)
+	pcltest.Equal(t, "ended", r.Ended, []int{2})
+	pcltest.Equal(t, "rows", len(r.IDs), 0)
+	pcltest.Equal(t, "samples in the memory", l.Memory().Len(), 6)
 	pushBlobs(t, one, 1, 2, 0, 1)
 	one.End() // with its last samples
-	if r := must.Get(l.Step())(t); !slices.Equal(r.Ended, []int{1}) || !slices.Equal(r.IDs, []int{0, 1}) {
-		t.Fatalf("%+v", r)
-	}
+	r = must.Get(l.Step())(t)
+	pcltest.Equal(t, "ended", r.Ended, []int{1})
+	pcltest.Equal(t, "rows", r.IDs, []int{0, 1})
 	if _, err := l.Step(); !errors.Is(err, ErrNoStream) {
 		t.Fatal(err)
 	}
@@ -193,9 +196,8 @@ func TestPause(t *testing.T) {
 	attach(t, l, blobTask(t, d, 2, 2, 3))
 	steps(t, l, 1)
 	must.Do(t, l.Pause(1))
-	if !slices.Equal(l.Running(), []int{2}) || !l.Tasks()[0].Paused {
-		t.Errorf("running %v, tasks %+v", l.Running(), l.Tasks())
-	}
+	pcltest.Equal(t, "running", l.Running(), []int{2})
+	pcltest.Equal(t, "task 1 is paused", l.Tasks()[0].Paused, true)
 	for range 3 {
 		if r := must.Get(l.Step())(t); slices.Contains(r.IDs, 1) || !slices.Contains(r.IDs, 2) {
 			t.Fatalf("rows %v", r.IDs)
@@ -236,9 +238,11 @@ func TestReattach(t *testing.T) {
 				t.Errorf("%s: rows %v", name, r.IDs)
 			}
 			playOut(t, l)
-			if l.tasks.registry.used != used || l.LastID() != 2 || l.Memory().Len() > 12 {
-				t.Errorf("%s: %d outputs, %d tasks, %d samples in the memory",
-					name, l.tasks.registry.used, l.LastID(), l.Memory().Len())
+			at := fmt.Sprintf("%s, %s-incremental: ", name, increment)
+			pcltest.Equal(t, at+"outputs", l.tasks.registry.used, used)
+			pcltest.Equal(t, at+"last id", l.LastID(), 2)
+			if n := l.Memory().Len(); n > 12 {
+				t.Errorf("%s%d samples in the memory; want at most 12", at, n)
 			}
 			must.Get(l.Evaluate(1))(t)
 		}
@@ -260,9 +264,13 @@ func TestLoadTellsTasks(t *testing.T) {
 	must.Get(l.Step())(t)
 	must.Do(t, l.Save(path))
 	tasks := must.Get(must.Get(LoadState(path))(t).Tasks())(t)
-	if len(tasks) != 2 || tasks[0].Name != "first" || !slices.Equal(tasks[0].Classes, []int{4, 1}) || !tasks[0].Ended || tasks[1].Ended || tasks[1].ID != 2 {
-		t.Fatalf("%+v", tasks)
+	if len(tasks) != 2 {
+		t.Fatalf("the file has %d tasks; want 2", len(tasks))
 	}
+	pcltest.Equal(t, "name", tasks[0].Name, "first")
+	pcltest.Equal(t, "classes", tasks[0].Classes, []int{4, 1})
+	pcltest.Equal(t, "ended", []bool{tasks[0].Ended, tasks[1].Ended}, []bool{true, false})
+	pcltest.Equal(t, "id", tasks[1].ID, 2)
 	again := smallLearner(t, b, "emgd-gmc", Options{})
 	refused(t, again.Load(path, nil), "it needs its stream")
 	fresh := newPush(t, 2, 3)

@@ -2,7 +2,6 @@ package pcl
 
 import (
 	"context"
-	"slices"
 	"testing"
 	"time"
 
@@ -44,12 +43,10 @@ func TestHistoryCostsNothing(t *testing.T) {
 				come(t, l)
 			},
 			"a pause": func() {
-				if err := l.Pause(id); err != nil || len(l.Running()) != 0 {
-					t.Fatal(err)
-				}
-				if err := l.Resume(id); err != nil || !slices.Equal(l.Classes(), []int{0, 1}) {
-					t.Fatal(err)
-				}
+				must.Do(t, l.Pause(id))
+				pcltest.Equal(t, "running while paused", len(l.Running()), 0)
+				must.Do(t, l.Resume(id))
+				pcltest.Equal(t, "classes", l.Classes(), []int{0, 1})
 			},
 		}
 		jobs["a step"]()
@@ -69,9 +66,12 @@ func TestHistoryCostsNothing(t *testing.T) {
 					name, what, after, history, before[what])
 			}
 		}
-		if n := len(l.Tasks()); n < history || l.Tasks()[n-1].Ended != true || l.Tasks()[id-1].Ended {
-			t.Errorf("%d tasks, the last %+v", n, l.Tasks()[n-1])
+		tasks := l.Tasks()
+		if len(tasks) < history {
+			t.Errorf("%s: %d tasks; want at least %d", name, len(tasks), history)
 		}
+		pcltest.Equal(t, name+": the last task has ended", tasks[len(tasks)-1].Ended, true)
+		pcltest.Equal(t, name+": the running task has ended", tasks[id-1].Ended, false)
 	}
 }
 
@@ -107,7 +107,7 @@ func TestSnapshotKeepsItsTasks(t *testing.T) {
 	attach(t, l, Task{Classes: []int{1, 2}, ClassNames: []string{"b", "c"}, Stream: stream()})
 	x := make([]float32, l.options.Model.Inputs())
 	one := must.Get(p.PredictTask(1, x))(t)[0]
-	if _, err := p.PredictTask(2, x); err == nil || one.Name != []string{"a", ""}[one.Class] || !slices.Equal(p.Classes(), []int{0, 1}) {
-		t.Errorf("the snapshot has the classes %v, and predicts %+v (%v)", p.Classes(), one, err)
-	}
+	refused(t, second(p.PredictTask(2, x)), "there is no task 2")
+	pcltest.Equal(t, "name", one.Name, []string{"a", ""}[one.Class])
+	pcltest.Equal(t, "classes of the snapshot", p.Classes(), []int{0, 1})
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,13 +44,14 @@ func streamed(id int, of dots) pcl.Task {
 // and closes it. A predictor outlives it.
 func TestDefaults(t *testing.T) {
 	l := must(pcl.New(t.Context(), pcl.Options{Model: must(model.NewMLP(8, []int{16}, 4))}))
-	if o := l.Options(); method.Describe(o.Method).Name != "emgd" || o.Batch != 32 || o.Memory.Budget != 20 {
-		t.Errorf("%+v", o)
-	}
+	o := l.Options()
+	pcltest.Equal(t, "method", method.Describe(o.Method).Name, "emgd")
+	pcltest.Equal(t, "batch", o.Batch, 32)
+	pcltest.Equal(t, "budget", o.Memory.Budget, 20)
 	must(l.Attach(streamed(1, dots{0, 1})))
-	if err := l.Run(t.Context(), pcl.Hooks{}); err != nil || l.Steps() != 20 || l.Memory().Len() != 40 {
-		t.Fatalf("%v after %d steps, with %d samples in the memory", err, l.Steps(), l.Memory().Len())
-	}
+	check(l.Run(t.Context(), pcl.Hooks{}))
+	pcltest.Equal(t, "steps", l.Steps(), 20)
+	pcltest.Equal(t, "samples in the memory", l.Memory().Len(), 40)
 	p := must(l.Snapshot())
 	l.Close()
 	must(p.Predict(make([]float32, 8)))
@@ -68,9 +68,9 @@ func TestRun(t *testing.T) {
 	var score map[int]float64
 	h := pcl.Hooks{
 		OnStep: func(r *pcl.StepReport) error {
-			if r.Step != steps || len(r.N) != len(r.IDs) || r.N[len(r.N)-1] != 32 {
-				t.Errorf("step %d of %d: %d, N %d", r.Step, steps, r.IDs, r.N)
-			}
+			pcltest.Equal(t, "step", r.Step, steps)
+			pcltest.Equal(t, "entries of N", len(r.N), len(r.IDs))
+			pcltest.Equal(t, "samples of the last row", r.N[len(r.N)-1], 32)
 			if steps++; steps == 5 {
 				return stop
 			}
@@ -84,14 +84,22 @@ func TestRun(t *testing.T) {
 	}
 	must(l.Attach(streamed(1, dots{0, 1})))
 	must(l.Attach(streamed(2, dots{2, 3})))
-	if err := l.Run(t.Context(), h); !errors.Is(err, stop) || l.Steps() != 5 || last.Steps() != 5 {
-		t.Fatalf("%v after %d steps", err, l.Steps())
+	if err := l.Run(t.Context(), h); !errors.Is(err, stop) {
+		t.Fatalf("error %v; want that of the hook", err)
 	}
-	if err := l.Run(t.Context(), h); err != nil || l.Steps() != 20 || last.Steps() != 20 {
-		t.Fatalf("%v after %d steps", err, l.Steps())
+	pcltest.Equal(t, "steps, of the learner and its last snapshot", []int{l.Steps(), last.Steps()}, []int{5, 5})
+	check(l.Run(t.Context(), h))
+	pcltest.Equal(t, "steps, of the learner and its last snapshot", []int{l.Steps(), last.Steps()}, []int{20, 20})
+	pcltest.Equal(t, "evaluated after", at, []int{8, 16, 20})
+	pcltest.Equal(t, "evaluated tasks", len(score), 2)
+	if score[1] < 0.5 {
+		t.Errorf("task 1 has accuracy %g; want at least 0.5", score[1])
 	}
-	if !slices.Equal(at, []int{8, 16, 20}) || len(score) != 2 || score[1] < 0.5 || saves < 20 || snapshots < 4 {
-		t.Errorf("evaluated after %v: %v; %d saves, %d snapshots", at, score, saves, snapshots)
+	if saves < 20 {
+		t.Errorf("%d saves; want one after each of 20 steps", saves)
+	}
+	if snapshots < 4 {
+		t.Errorf("%d snapshots; want at least 4", snapshots)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	h.WaitForTasks, h.Snapshot = true, func(*pcl.Predictor) { cancel() }
@@ -115,8 +123,11 @@ func TestRunSaves(t *testing.T) {
 		if told {
 			h.SaveFailed = func(err error) { failed++ }
 		}
-		if err := l.Run(t.Context(), h); errors.Is(err, full) == told || told && (failed != 2 || l.Steps() != 20) {
-			t.Errorf("told: %t: %v after %d steps, told %d times", told, err, l.Steps(), failed)
+		err := l.Run(t.Context(), h)
+		pcltest.Equal(t, fmt.Sprintf("told: %t: the run ends with the error of the save", told), errors.Is(err, full), !told)
+		if told {
+			pcltest.Equal(t, "times that a save failed", failed, 2)
+			pcltest.Equal(t, "steps", l.Steps(), 20)
 		}
 	}
 }
@@ -126,12 +137,12 @@ func TestRunNamesStreams(t *testing.T) {
 	l := open(t, pcl.Options{})
 	must(l.Attach(pcl.Task{Name: "door", Classes: []int{0, 1}, Stream: &camera{of: dots{0, 1}}}))
 	failed := new(pcl.StreamError)
-	if err := l.Run(t.Context(), pcl.Hooks{}); !errors.As(err, &failed) || failed.Name != "door" {
-		t.Fatal(err)
+	if err := l.Run(t.Context(), pcl.Hooks{}); !errors.As(err, &failed) {
+		t.Fatalf("error %v; want a StreamError", err)
 	}
-	if err := l.Run(t.Context(), pcl.Hooks{}); err != nil || l.Steps() != 39 {
-		t.Errorf("%v after %d steps", err, l.Steps())
-	}
+	pcltest.Equal(t, "name in the error", failed.Name, "door")
+	check(l.Run(t.Context(), pcl.Hooks{}))
+	pcltest.Equal(t, "steps", l.Steps(), 39)
 }
 
 // TestBesideRun: from any goroutine, tasks come and go, predictions are made and the learner is
@@ -176,8 +187,10 @@ func TestBesideRun(t *testing.T) {
 			gone++
 		}
 	}
-	if gone != workers*rounds || calls.Load() != 4*workers*rounds || l.Steps() < workers {
-		t.Errorf("%d calls, %d tasks came and went, %d steps", calls.Load(), gone, l.Steps())
+	pcltest.Equal(t, "tasks that came and went", gone, workers*rounds)
+	pcltest.Equal(t, "calls", calls.Load(), int64(4*workers*rounds))
+	if l.Steps() < workers {
+		t.Errorf("%d steps; want at least %d", l.Steps(), workers)
 	}
 }
 
@@ -272,9 +285,8 @@ func TestTaken(t *testing.T) {
 		if err := l.Run(t.Context(), pcl.Hooks{}); err != nil {
 			t.Fatal(err)
 		}
-		if info := l.Tasks()[0]; info.Samples != 100 || info.Waiting != 0 {
-			t.Errorf("%+v", info)
-		}
+		info := l.Tasks()[0]
+		pcltest.Equal(t, "samples taken, and waiting", []int{info.Samples, info.Waiting}, []int{100, 0})
 		return must(l.Parameters())
 	}
 	l, s := begin()
@@ -289,9 +301,12 @@ func TestTaken(t *testing.T) {
 	again, stream := begin()
 	check(again.Load(file, func(int) (pcl.Task, error) { return pcl.Task{Stream: stream}, nil }))
 	saved := must(must(pcl.LoadState(file)).Tasks())[0]
-	if saved.Samples+saved.Waiting != 30 || saved.Samples < 8 || !maps.Equal(map[int]int{saved.Samples: saved.Waiting}, map[int]int{again.Tasks()[0].Samples: again.Tasks()[0].Waiting}) {
-		t.Errorf("the file has %+v, the learner %+v", saved, again.Tasks()[0])
+	pcltest.Equal(t, "samples in the file", saved.Samples+saved.Waiting, 30)
+	if saved.Samples < 8 {
+		t.Errorf("the file says that %d samples were taken; want those of a step, 8", saved.Samples)
 	}
+	loaded := again.Tasks()[0]
+	pcltest.Equal(t, "samples taken, and waiting", []int{loaded.Samples, loaded.Waiting}, []int{saved.Samples, saved.Waiting})
 	got := finish(again, stream, saved.Samples+saved.Waiting)
 	if want := finish(l, s, 50); !slices.Equal(got, want) {
 		t.Error("a learner that was loaded differs from one that was never stopped")
@@ -321,8 +336,12 @@ func TestClassLoss(t *testing.T) {
 		}
 		x := make([]float32, 8)
 		dots{3}.Sample(0, x)
-		if p := must(l.Predict(x)); len(p[0].Classes) != 4 || must(l.Evaluate(2)) < 0.5 || must(l.EvaluateLoss(2)) <= 0 {
-			t.Errorf("%+v, accuracy %g", p, must(l.Evaluate(2)))
+		pcltest.Equal(t, "classes that a prediction chooses among", len(must(l.Predict(x))[0].Classes), 4)
+		if accuracy := must(l.Evaluate(2)); accuracy < 0.5 {
+			t.Errorf("task 2 has accuracy %g; want at least 0.5", accuracy)
+		}
+		if loss := must(l.EvaluateLoss(2)); loss <= 0 {
+			t.Errorf("task 2 has loss %g; want a positive one", loss)
 		}
 		return must(l.Parameters())
 	}

@@ -1,7 +1,6 @@
 package pcl
 
 import (
-	"maps"
 	"slices"
 	"testing"
 
@@ -53,9 +52,9 @@ func TestStoredLogits(t *testing.T) {
 				}
 				ended += len(r.Ended)
 			})
-			if ended != 3 || len(slices.Collect(maps.Keys(before))) != 18 || (extended > 0) != (name == "avggrad+der-pp+x-der") {
-				t.Errorf("%d tasks ended, %d samples were extended", ended, extended)
-			}
+			pcltest.Equal(t, "tasks that ended", ended, 3)
+			pcltest.Equal(t, "samples in the memory", len(before), 18)
+			pcltest.Equal(t, "logits were extended", extended > 0, name == "avggrad+der-pp+x-der")
 		})
 	}
 }

@@ -203,9 +203,10 @@ func TestTrainedEarly(t *testing.T) {
 		}
 		return must.Get(LoadNetwork(filepath.Join(dir, name)))(t)
 	}
-	if n := check("none"); len(n.Tasks) != 0 || n.Means != nil || n.Increment != "class" {
-		t.Errorf("without a task it has %d tasks and the means %v", len(n.Tasks), n.Means)
-	}
+	n := check("none")
+	pcltest.Equal(t, "tasks before the first", len(n.Tasks), 0)
+	pcltest.Equal(t, "there are means before the first task", n.Means != nil, false)
+	pcltest.Equal(t, "increment", n.Increment, "class")
 	refused(t, second(LoadPredictor(b, filepath.Join(dir, "none"))), "the network has no tasks")
 	d := pcltest.Blobs(6, 40, 10)
 	attach(t, l, blobTask(t, d, 1, 4, 0, 2))

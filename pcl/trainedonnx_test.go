@@ -60,8 +60,9 @@ func TestONNXRuntime(t *testing.T) {
 			must.Do(t, must.Get(l.Network())(t).SaveONNX(file, nil))
 			must.Do(t, atomicfile.Write(expected, (&safetensors.File{Tensors: expectedOf(t, l, d.Select(&d.Test, 3, 0, 1, 2, 3, 4, 5))}).Write))
 			worst, err := strconv.ParseFloat(strings.TrimSpace(runPython(t, bin, runONNX, file, expected)), 64)
-			if err != nil || worst > 1e-5 {
-				t.Errorf("ONNX Runtime differs by %g: %v", worst, err)
+			must.Do(t, err)
+			if worst > 1e-5 {
+				t.Errorf("ONNX Runtime differs by %g; want at most 1e-5", worst)
 			}
 			t.Logf("largest difference %.2g", worst)
 		})
