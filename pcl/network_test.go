@@ -33,8 +33,9 @@ func TestNetworkBegin(t *testing.T) {
 	}
 }
 
-// TestNetworkPoints: a method that has remembered nothing gets the present parameters, and one that asks
-// for others that it has not made panics. A network that was trained apart has its own statistics.
+// TestNetworkPoints: a method that has remembered nothing gets the present parameters, and one that
+// asks for others that it has not made panics. A network that was trained apart has its own
+// statistics.
 func TestNetworkPoints(t *testing.T) {
 	n := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad", Options{Model: normalised(t)}).network
 	for _, p := range []rehearsal.Point{rehearsal.Current, rehearsal.Remembered} {

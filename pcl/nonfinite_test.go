@@ -19,8 +19,11 @@ import (
 func TestSpoiltSample(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for name, o := range map[string]Options{
-		"emgd-gmc": {}, "mir": {}, "er": {Increment: "class"}, "emgd-gmc+der-pp": {}, "avggrad+ewc": {}, "emgd": {Increment: "class", ExtraUpdate: true},
-		"emgd-gmc+per-task": {Edit: Edit{Eta: 1e-3}}, "avggrad": {Model: normalised(t)}, "cagrad": {Augment: func(rng *rand.Rand, x []float32) { x[1] += rng.Float32() }},
+		"emgd-gmc": {}, "mir": {}, "er": {Increment: "class"}, "emgd-gmc+der-pp": {}, "avggrad+ewc": {},
+		"emgd":              {Increment: "class", ExtraUpdate: true},
+		"emgd-gmc+per-task": {Edit: Edit{Eta: 1e-3}},
+		"avggrad":           {Model: normalised(t)},
+		"cagrad":            {Augment: func(rng *rand.Rand, x []float32) { x[1] += rng.Float32() }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			last := func(change func(b *data.Batch)) (l *Learner, leftOut int) {
@@ -59,8 +62,8 @@ func TestSpoiltSample(t *testing.T) {
 func TestSpoiltMemory(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for name, o := range map[string]Options{
-		"emgd-gmc": {}, "er": {Increment: "class"}, "emgd-gmc+der-pp": {}, "emgd-gmc+per-task": {}, "mir": {}, "a-gem": {}, "emgd": {Increment: "class"},
-		"avggrad": {Model: normalised(t)}, "emgd-gmc+er-ace": {Increment: "class", Edit: Edit{Eta: 1e-3, Mode: "per_sample"}},
+		"emgd-gmc": {}, "er": {Increment: "class"}, "emgd-gmc+der-pp": {}, "emgd-gmc+per-task": {}, "mir": {}, "a-gem": {},
+		"emgd": {Increment: "class"}, "avggrad": {Model: normalised(t)}, "emgd-gmc+er-ace": {Increment: "class", Edit: Edit{Eta: 1e-3, Mode: "per_sample"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.Method, o.Memory = newMethod(t, name, nil), memory.Config{Policy: "per_class", Budget: 8}

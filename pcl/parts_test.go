@@ -101,9 +101,11 @@ func atTheEnd(t *testing.T, b *backend.Backend, name string, params map[string]a
 
 // compositions are the parts that are not published methods of their own, each with a rule.
 var compositions = []string{
-	"avggrad+er-ace", "emgd-gmc+der-pp+x-der", "avggrad+refresh+der-pp", "mgda+der-pp+balanced+herding+ncm", "avggrad+lwf",
-	"emgd-gmc+er-ace+lwf+der-pp", "avggrad+ewc", "emgd-gmc+ewc+der-pp+gss", "moco+ewc", "famo+si", "graddrop+si+er-ace", "mega-1+si+herding",
-	"avggrad+las", "emgd-gmc+las+der-pp", "upgrad+mir", "emgd-gmc+icarl", "emgd-gmc+per-task", "famo+der-pp", "graddrop+der-pp",
+	"avggrad+er-ace", "emgd-gmc+der-pp+x-der", "avggrad+refresh+der-pp",
+	"mgda+der-pp+balanced+herding+ncm", "avggrad+lwf", "emgd-gmc+er-ace+lwf+der-pp", "avggrad+ewc",
+	"emgd-gmc+ewc+der-pp+gss", "moco+ewc", "famo+si", "graddrop+si+er-ace", "mega-1+si+herding",
+	"avggrad+las", "emgd-gmc+las+der-pp", "upgrad+mir", "emgd-gmc+icarl", "emgd-gmc+per-task",
+	"famo+der-pp", "graddrop+der-pp",
 }
 
 // TestPartsResume: a run that is saved after any step, and taken up by another learner, ends with

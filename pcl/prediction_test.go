@@ -19,7 +19,8 @@ type preparing struct {
 func (p *preparing) Prepare(rehearsal.PredictContext) error      { p.times++; return nil }
 func (*preparing) Snapshot() (rehearsal.Point, rehearsal.Scorer) { return rehearsal.Current, nil }
 
-// TestPreparedOnce: a method prepares for the first prediction after a step, or after a task came or went.
+// TestPreparedOnce: a method prepares for the first prediction after a step, or after a task came
+// or went.
 func TestPreparedOnce(t *testing.T) {
 	m := &preparing{Method: newMethod(t, "avggrad", nil)}
 	l := smallLearner(t, pcltest.Backend(t, backend.Go), "", Options{Method: m})
@@ -43,7 +44,8 @@ func TestPreparedOnce(t *testing.T) {
 	}
 }
 
-// TestNewest: another snapshot is taken only if the learner has changed, and the old one is closed then.
+// TestNewest: another snapshot is taken only if the learner has changed, and the old one is closed
+// then.
 func TestNewest(t *testing.T) {
 	l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad", Options{})
 	attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))

@@ -20,7 +20,8 @@ import (
 // from the memory, not from the network's.
 func (l *Learner) SetNetwork(n *Network) error {
 	if n == nil {
-		panic("pcl: SetNetwork of no network: LoadNetwork reads one from a file, Learner.Network returns that of a learner")
+		panic("pcl: SetNetwork of no network: LoadNetwork reads one from a file, " +
+			"Learner.Network returns that of a learner")
 	}
 	return l.call(context.Background(), "set network", func() error { return l.setTrained(n) })
 }
@@ -30,7 +31,8 @@ func (l *Learner) SetNetwork(n *Network) error {
 // tasks stay as they are. Otherwise it is [Learner.SetNetwork].
 func (l *Learner) SetBackbone(n *Network) error {
 	if n == nil {
-		panic("pcl: SetBackbone of no network: LoadNetwork reads one from a file, Learner.Network returns that of a learner")
+		panic("pcl: SetBackbone of no network: LoadNetwork reads one from a file, " +
+			"Learner.Network returns that of a learner")
 	}
 	return l.call(context.Background(), "set network", func() error {
 		theta, err := l.network.parameters()

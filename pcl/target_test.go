@@ -9,8 +9,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// TestTargets: with a loss of a task's own outputs, only these compete; in task-incremental mode these are
-// the task's anyway, unless the loss lets all outputs that have been seen compete.
+// TestTargets: with a loss of a task's own outputs, only these compete; in task-incremental mode
+// these are the task's anyway, unless the loss lets all outputs that have been seen compete.
 func TestTargets(t *testing.T) {
 	for name, c := range map[string]struct {
 		increment string

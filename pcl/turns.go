@@ -56,8 +56,8 @@ func (l *Learner) enter(ctx context.Context, stopped bool) error {
 	}
 	if err := l.turns.failure; err != nil && !stopped {
 		l.turns.leave()
-		return fmt.Errorf("pcl: the learner stopped after %d steps and cannot go on: load a checkpoint, or make a new learner: %w",
-			l.Steps(), err)
+		return fmt.Errorf("pcl: the learner stopped after %d steps and cannot go on: "+
+			"load a checkpoint, or make a new learner: %w", l.Steps(), err)
 	}
 	return nil
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
-// TestTurns: a caller whose context ends leaves the queue, and a closed learner takes no more calls.
+// TestTurns: a caller whose context ends leaves the queue, and a closed learner takes no more
+// calls.
 func TestTurns(t *testing.T) {
 	turns := newTurns()
 	must.Do(t, turns.enter(t.Context()))
@@ -31,7 +32,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestAttempt: a change that fails or panics stops the learner, and one that succeeds lets it go on.
+// TestAttempt: a change that fails or panics stops the learner, and one that succeeds lets it go
+// on.
 func TestAttempt(t *testing.T) {
 	broken := errors.New("broken")
 	for name, c := range map[string]struct {
