@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -20,7 +21,7 @@ func Accuracy(runs ...*results.Run) (*Figure, error) {
 		return nil, err
 	}
 	f := Figure{Name: "accuracy", Data: Table{Head: []string{"method", "step", "accuracy_percent", "std_percent", "runs"}},
-		Alt: fmt.Sprintf("Average accuracy over the started tasks against the optimiser step, for %d methods.", len(groups))}
+		Alt: fmt.Sprintf("Average accuracy over the started tasks against the optimiser step, for %s.", plural.Of(len(groups), "method"))}
 	p := NewPlot("", "optimiser step", "accuracy over started tasks, %")
 	p.LabelEnds()
 	if results.OneTimeline(runs) {

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -27,7 +28,7 @@ func AccuracyMatrix(runs ...*results.Run) (*Figure, error) {
 	f := Figure{Name: "accuracy-matrix", Data: Table{Head: []string{"method", "task", "after_end_of_task", "accuracy"}},
 		Key: []KeyEntry{{Label: "test accuracy, %"}, Swatch("0", Sequential(0)), Swatch("100", Sequential(1)),
 			{Label: "frame: the task's own end"}},
-		Alt: fmt.Sprintf("Accuracy of each task at each task's end, for %d methods.", len(groups))}
+		Alt: fmt.Sprintf("Accuracy of each task at each task's end, for %s.", plural.Of(len(groups), "method"))}
 	var plots []*Plot
 	for _, g := range groups {
 		m, err := accuracyMatrix(g)

@@ -41,9 +41,12 @@ var (
 		LightDark(0xc81058, 0xc82830), LightDark(0x38b828, 0x00a000), LightDark(0x3040c8, 0xa09800), LightDark(0x680040, 0xf05090), LightDark(0x9050e0, 0x6850e0),
 		LightDark(0x004000, 0x607000), LightDark(0x981088, 0xb030a0), LightDark(0x081098, 0x007098), LightDark(0xa088f8, 0x90d000),
 	}
-	// ramp colours the streams from the first to the last: anchors of viridis, which stays
-	// ordered for colour-blind readers and in grey print.
-	ramp = [4]Color{LightDark(0x440154, 0x9a6fd0), LightDark(0x3b528b, 0x5f8fd0), LightDark(0x21918c, 0x2fb5a8), LightDark(0x6cbf4b, 0xb5de2b)}
+	// ramp colours the tasks from the first to the last. It becomes lighter from anchor to anchor, so that it
+	// stays ordered for colour-blind readers and in grey print; each anchor has a hue of its own.
+	ramp = [5]Color{
+		LightDark(0x4a0a72, 0xa67ff0), LightDark(0x2563c4, 0x5b9cf5), LightDark(0x14948c, 0x2fc4b2), LightDark(0x6fae1e, 0xa5d93a),
+		LightDark(0xe0a000, 0xffd04d),
+	}
 )
 
 const (

@@ -85,7 +85,8 @@ func ends(plots []*Plot) string {
 	return b.String()
 }
 
-// Rows arranges plots in rows of at most three, and leaves the axes' labels only at the outside.
+// Rows arranges plots in rows of at most three, and leaves the axes' labels only at the outside. A last
+// row that lacks plots is filled up with empty ones.
 func Rows(plots ...*Plot) [][]*Plot {
 	columns := max(1, min(3, len(plots)))
 	if len(plots) == 4 {
@@ -99,5 +100,24 @@ func Rows(plots ...*Plot) [][]*Plot {
 			p.X.Label.Text = ""
 		}
 	}
+	for len(plots) > columns && len(plots)%columns != 0 {
+		plots = append(slices.Clip(plots), blankPlot())
+	}
 	return slices.Collect(slices.Chunk(plots, columns))
+}
+
+// blank is the background of a plot that is not drawn. It keeps the place of one in a row, so that the
+// others are as wide as those above.
+type blank struct{ Color }
+
+func blankPlot() *Plot {
+	p := plot.New()
+	p.BackgroundColor = blank{Background}
+	p.HideAxes()
+	return &Plot{Plot: p}
+}
+
+func isBlank(p *plot.Plot) bool {
+	_, is := p.BackgroundColor.(blank)
+	return is
 }

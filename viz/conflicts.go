@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -73,7 +74,7 @@ func Conflicts(records []results.Record) (*Figure, error) {
 		}
 	}
 	return NewFigure(Figure{Name: "conflicts", Data: data, Height: 300, Width: DefaultWidth / 2 * vg.Length(len(row)),
-		Alt: fmt.Sprintf("Cosines of the gradients of %d streams.", len(names)),
+		Alt: fmt.Sprintf("Cosines of the gradients of %s.", plural.Of(len(names), "stream")),
 		Key: []KeyEntry{
 			Swatch("conflict (−1; all steps)", Diverging(-1)),
 			Swatch("at right angles (0; half of the steps)", Diverging(0)),

@@ -108,6 +108,10 @@ func (f *Figure) begin(tile draw.Canvas, label string, p *plot.Plot, box vg.Rect
 	for len(s.drawing.Rows) <= row {
 		s.drawing.Rows = append(s.drawing.Rows, nil)
 	}
+	if isBlank(p) {
+		s.drawing.Rows[row] = append(s.drawing.Rows[row], part{})
+		return
+	}
 	s.drawing.Rows[row] = append(s.drawing.Rows[row], part{Name: strings.Join(strings.Fields(p.Title.Text), " ")})
 	made := last(s.drawing.Rows[row])
 	s.begin(made, box)

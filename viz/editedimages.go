@@ -7,6 +7,8 @@ import (
 	"math"
 
 	"gonum.org/v1/plot/vg"
+
+	"github.com/parallelcl/parallelcl/internal/plural"
 )
 
 // EditedImage is a stored image before and after memory editing. The slices hold H·W·C values, row
@@ -51,7 +53,7 @@ func EditedImages(images ...EditedImage) (*Figure, error) {
 	cell := min((DefaultWidth-80)/vg.Length(len(images)), 110) // square, as far as the page's width goes
 	return NewFigure(Figure{Name: "edited-images", Data: data, Height: 4*cell + 40, Width: min(DefaultWidth, vg.Length(len(images))*cell+90),
 		Key: []KeyEntry{Swatch("darker", Diverging(-1)), Swatch("brighter", Diverging(1)), {Label: "±: largest change of a pixel"}},
-		Alt: fmt.Sprintf("%d stored images, their edit gradients, the images after editing, and the changes.", len(images)),
+		Alt: fmt.Sprintf("%s, their edit gradients, the images after editing, and the changes.", plural.Of(len(images), "stored image")),
 	}, []*Plot{p})
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/parallelcl/parallelcl/internal/plural"
 )
 
 // FeatureMap holds the features that a model gives to samples, reduced to two dimensions, for
@@ -44,7 +46,7 @@ func Features(names map[int]string, features ...FeatureMap) (*Figure, error) {
 		plots = append(plots, p)
 	}
 	f.Key = classKey(classes, names)
-	f.Alt = fmt.Sprintf("Two-dimensional maps of the features of %d classes, in %d states of the model, with the rehearsal samples.", len(classes), len(features))
+	f.Alt = fmt.Sprintf("Two-dimensional maps of the features of %d classes, in %s of the model, with the rehearsal samples.", len(classes), plural.Of(len(features), "state"))
 	rows := Rows(plots...)
 	f.Height = 230 * vg.Length(len(rows))
 	return NewFigure(f, rows...)

@@ -67,7 +67,9 @@ func (f *Figure) Draw(c draw.Canvas) {
 	for i, row := range own.Rows {
 		for j, p := range row {
 			own.begin(tiles[i][j], "", p, column(c, tiles[i][j].Rectangle, j, len(row)), i)
-			p.Draw(tiles[i][j])
+			if !isBlank(p) {
+				p.Draw(tiles[i][j])
+			}
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/plural"
 )
 
 // StepGeometry draws an EMGD step and its solution (the paper's Fig. 3). It must show that the tip
@@ -62,7 +63,7 @@ func StepGeometry(p *emgd.Problem, c *emgd.Certificate) (*Figure, error) {
 			{Label: "guarantee σᵢ", Line: lineStyle(Ink, 2)},
 			{Label: "slack: what is gained beyond it", Line: lineStyle(pale(Muted), 6)},
 		},
-		Alt: fmt.Sprintf("Geometry of the step of %d gradients: gradients, direction d, and each stream's gain beside its guarantee.", k),
+		Alt: fmt.Sprintf("Geometry of the step of %s: gradients, direction d, and each stream's gain beside its guarantee.", plural.Of(k, "gradient")),
 	}, []*Plot{left, right})
 }
 

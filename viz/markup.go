@@ -29,8 +29,16 @@ func (d *drawing) figure(attributes string) string {
 	var x, y string
 	nth := 0
 	for _, row := range d.Rows {
-		fmt.Fprintf(&b, `<div class="pcl-row" style="--n:%d">`, len(row))
+		narrow := ""
+		if len(row) == 1 && d.Width <= narrowest { // so a phone has room for all of it
+			narrow = " narrow"
+		}
+		fmt.Fprintf(&b, `<div class="pcl-row%s" style="--n:%d">`, narrow, len(row))
 		for _, p := range row {
+			if len(p.Groups) == 0 && p.Box[2] == 0 { // it keeps a place in the row
+				b.WriteString(`<i></i>`)
+				continue
+			}
 			attributes := fmt.Sprintf(`class="pcl-plot" data-box="%s"`, joined(p.Data[:]...))
 			if own := p.X.text(); own != x { // an axis like the one before stands once
 				attributes, x = attributes+fmt.Sprintf(` data-x='%s'`, own), own
@@ -49,6 +57,9 @@ func (d *drawing) figure(attributes string) string {
 	b.WriteString(`</figure>`)
 	return b.String()
 }
+
+// narrowest is a width at which a plot can still be read when it fills a phone.
+const narrowest = 4000
 
 // writeKey writes the key. The names of its entries stand beside their pictures, as text of the page.
 func (d *drawing) writeKey(b *strings.Builder) {

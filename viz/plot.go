@@ -197,7 +197,7 @@ func (p *Plot) finish() {
 			continue
 		}
 		ended = append(ended, e)
-		p.ends = append(p.ends, fmt.Sprintf("%s %.3g", e.Label, e.end.Y))
+		p.ends = append(p.ends, fmt.Sprintf("%s %.3g", e.Label, p.shown(e.end.Y)))
 	}
 	switch {
 	case p.names == nowhere:
@@ -209,6 +209,18 @@ func (p *Plot) finish() {
 		p.namesBeside(ended)
 		p.key = others
 	}
+}
+
+// shown returns the value that readers see at a place of the vertical axis, which may be one of exponents.
+func (p *Plot) shown(y float64) float64 {
+	powers, ok := p.Y.Tick.Marker.(PowerTicks)
+	switch {
+	case !ok:
+		return y
+	case y <= powers.Zero:
+		return 0
+	}
+	return math.Pow(10, y)
 }
 
 // styled returns a style or, in place of one without a look, that of the label.

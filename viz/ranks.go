@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
@@ -32,10 +33,10 @@ func CriticalDifference(methods, labels []string, r *stats.Comparison) (*Figure,
 	k := len(r.Ranks)
 	f.Height = vg.Length(60+8*len(r.Cliques)) + vg.Length((k+1)/2)*rankLine
 	f.Key = []KeyEntry{
-		{Label: fmt.Sprintf("average rank over %d situations, 1 is best", r.Pairs)},
+		{Label: fmt.Sprintf("average rank over %s, 1 is best", plural.Of(r.Pairs, "situation"))},
 		{Label: fmt.Sprintf("not told apart (Wilcoxon, Holm, α = %v)", r.Alpha), Line: lineStyle(Ink, 3)},
 	}
-	f.Alt = fmt.Sprintf("Average ranks of %d methods over %d situations, with lines that join those which Wilcoxon's tests do not tell apart.", k, r.Pairs)
+	f.Alt = fmt.Sprintf("Average ranks of %s over %s, with lines that join those which Wilcoxon's tests do not tell apart.", plural.Of(k, "method"), plural.Of(r.Pairs, "situation"))
 	return NewFigure(f, []*Plot{p})
 }
 

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/plural"
 )
 
 // ratioEdge is the exponent beyond which a ratio is drawn as 0 or ∞.
@@ -25,7 +26,7 @@ func Ratio(grams ...[]float64) (*Figure, error) {
 	ratioAxes(p)
 	f := Figure{Name: "ratio", Data: Table{Head: []string{"pair", "sigma1", "log10_ratio", "log10_ratio_mgda"}},
 		Key: []KeyEntry{{Label: "EMGD", Line: lineStyle(Ink, 1.6)}, {Label: "MGDA", Line: lineStyle(Ink, 1, 4, 2)}},
-		Alt: fmt.Sprintf("Ratio of the two weights of EMGD against the elastic factor, with that of MGDA, for %d pairs of gradients.", len(grams))}
+		Alt: fmt.Sprintf("Ratio of the two weights of EMGD against the elastic factor, with that of MGDA, for %s of gradients.", plural.Of(len(grams), "pair"))}
 	var meet []plot.Plotter
 	for i, gram := range grams {
 		color, level := SeriesColor((i+1)%7), logRatio(gram, 1, 1)

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -62,7 +63,7 @@ func LearningProcess(runs ...*results.Run) (*Figure, error) {
 	}
 	var plots []*Plot
 	height := vg.Length(260)
-	f := Figure{Name: "learning-process", Alt: fmt.Sprintf("Average accuracy over the started tasks at each task's end, in %d settings.", len(parts)),
+	f := Figure{Name: "learning-process", Alt: fmt.Sprintf("Average accuracy over the started tasks at each task's end, in %s.", plural.Of(len(parts), "setting")),
 		Data: Table{Head: []string{"setting", "method", "tasks_ended", "accuracy_percent", "std_percent", "runs"}}}
 	for _, part := range parts {
 		curves := make([]curve, len(part.groups))
@@ -165,7 +166,7 @@ func Profiles(runs ...*results.Run) (*Figure, error) {
 	}
 	rows := Rows(plots...)
 	return NewFigure(Figure{Name: "profiles", Data: data, Height: 220 * vg.Length(len(rows)),
-		Alt: fmt.Sprintf("Share of runs above each final accuracy, in %d settings.", len(parts))}, rows...)
+		Alt: fmt.Sprintf("Share of runs above each final accuracy, in %s.", plural.Of(len(parts), "setting"))}, rows...)
 }
 
 // profile is the share of runs above each of their accuracies, from a threshold below all to one above all.

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -32,13 +33,14 @@ func Certificates(records []results.Record) (*Figure, error) {
 	slack, _ := s.plot("slack, relative", relativeSlacks)
 	slack.Y.Max = max(slack.Y.Max, 0.01) // rounding is not to fill the plot
 	return s.overSteps(Figure{Name: "certificates", Height: 320, Key: append(s.key(), proofKey()...),
-		Alt: fmt.Sprintf("Slack of each stream over %d steps, and its worst breach.", len(kept)),
+		Alt: fmt.Sprintf("Slack of each stream over %s, and its worst breach.", plural.Of(len(kept), "step")),
 	}, slack, s.proof())
 }
 
 // StreamWeights draws the weight of each stream over the steps. For EMGD methods these are its
 // elastic factor σ, the share that the stream is guaranteed, and the weight λ that achieves it; for
-// all methods the applied weight w, unless it equals λ. At most about 250 points are drawn, each
+// all methods the applied weight w, unless it equals λ. Weights of very different sizes stand on an axis
+// of powers of ten. At most about 250 points are drawn, each
 // the mean of its steps. tasks has the names of the tasks, from task 1 on; a task without a name is
 // shown by its number.
 func StreamWeights(records []results.Record, tasks ...string) (*Figure, error) {
@@ -70,7 +72,7 @@ func StreamWeights(records []results.Record, tasks ...string) (*Figure, error) {
 		add("applied weight w", func(r *results.Record) []float64 { return r.Weights })
 	}
 	return s.overSteps(Figure{Name: "stream-weights", Height: vg.Length(40 + 140*len(plots)), Key: s.key(),
-		Alt: fmt.Sprintf("Weights of each stream over %d steps.", len(records)),
+		Alt: fmt.Sprintf("Weights of each stream over %s.", plural.Of(len(records), "step")),
 	}, plots...)
 }
 
@@ -96,13 +98,46 @@ func (s *streams) plot(label string, values func(*results.Record) []float64) (p 
 			lines[id] = append(lines[id], plotter.XY{X: stat.Mean(x[id], nil), Y: stat.Mean(y[id], nil)})
 		}
 	}
+	floor, wide := powersOf(lines)
 	for _, id := range s.ids {
 		if len(lines[id]) > 0 {
+			for i := range lines[id] {
+				if y := &lines[id][i].Y; wide {
+					*y = max(floor, math.Log10(max(*y, 0)))
+				}
+			}
 			p.Add(&Curve{Label: s.name(id), Style: s.style(id), XY: lines[id]})
 		}
 	}
+	if wide {
+		p.Y.Min, p.Y.Max, p.Y.Tick.Marker = floor-0.1, p.Y.Max+0.2, PowerTicks{Zero: floor}
+		return p, len(lines) <= 12
+	}
 	p.Y.Min, p.Y.Max = min(0, 1.05*p.Y.Min), max(0, 1.05*p.Y.Max)
 	return p, len(lines) <= 12
+}
+
+// powersOf says whether lines need an axis of powers of ten, since most values would lie at the foot of
+// another, and returns the exponent that stands for 0 there.
+func powersOf(lines map[int]plotter.XYs) (floor float64, wide bool) {
+	var values []float64
+	for _, line := range lines {
+		for _, at := range line {
+			if at.Y < 0 {
+				return 0, false
+			}
+			if at.Y > 0 {
+				values = append(values, at.Y)
+			}
+		}
+	}
+	if len(values) == 0 {
+		return 0, false
+	}
+	slices.Sort(values)
+	most := *last(values)
+	floor = math.Floor(math.Log10(max(values[len(values)/20], most/1e6))) - 1
+	return floor, most > 100*values[len(values)/2]
 }
 
 // overSteps puts panels over the same steps below each other; the last one names the steps.

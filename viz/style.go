@@ -36,6 +36,13 @@ var markers = []draw.GlyphDrawer{
 	draw.CircleGlyph{}, polygon{4, 45}, polygon{3, 90}, polygon{4, 0}, polygon{3, -90}, polygon{5, 90}, draw.CrossGlyph{},
 }
 
+// hollow are the markers of the methods that share their colour with one of the first seven: each is the
+// outline of another's marker, so that no two methods of one figure have to be told apart by colour alone.
+var hollow = []draw.GlyphDrawer{
+	outlineOf{polygon{24, 0}}, outlineOf{polygon{4, 45}}, outlineOf{polygon{3, 90}}, outlineOf{polygon{4, 0}},
+	outlineOf{polygon{3, -90}}, outlineOf{polygon{5, 90}}, draw.PlusGlyph{},
+}
+
 // solid are markers that stay what they are at any size.
 var solid = markers[:5]
 
@@ -121,13 +128,16 @@ func styleAt(place, nth int) Style {
 	default:
 		colour = own[place-len(order)]
 	}
-	marker, round := look%len(hues)+look/len(hues), look/len(hues)
+	marker, round, shapes := look%len(hues)+look/len(hues), look/len(hues), markers
+	if round == 1 {
+		marker, shapes = look%len(hues), hollow
+	}
 	s := Style{Dashes: dashes[round%len(dashes)]}
 	if nth > 0 {
 		colour = colour.Mix(far(colour), shades[nth%len(shades)])
 		s.Dashes = variantDashes
 	}
-	s.Color, s.Marker = colour, markers[(marker+nth)%len(markers)]
+	s.Color, s.Marker = colour, shapes[(marker+nth)%len(shapes)]
 	return s
 }
 
@@ -167,6 +177,11 @@ type polygon struct {
 }
 
 func (g polygon) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, pt vg.Point) {
+	c.SetColor(sty.Color)
+	c.Fill(g.path(sty, pt))
+}
+
+func (g polygon) path(sty draw.GlyphStyle, pt vg.Point) vg.Path {
 	// Fewer corners enclose less: a longer radius makes up for it.
 	radius := float64(sty.Radius) * (1 + 0.6/float64(g.corners-1))
 	var path vg.Path
@@ -180,6 +195,15 @@ func (g polygon) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, pt vg.Point) {
 		}
 	}
 	path.Close()
-	c.SetColor(sty.Color)
-	c.Fill(path)
+	return path
+}
+
+// outlineOf draws the outline of a polygon over a plate that covers the line behind it.
+type outlineOf struct{ polygon }
+
+func (g outlineOf) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, pt vg.Point) {
+	c.SetColor(Background)
+	c.Fill(g.path(sty, pt))
+	c.SetLineStyle(lineStyle(sty.Color, 0.45*float64(sty.Radius)))
+	c.Stroke(g.path(sty, pt))
 }

@@ -89,7 +89,11 @@ func (s *sweep) draw(f Figure, runs []*results.Run) (*Figure, error) {
 	for _, part := range parts {
 		values := valuesOn(part.runs, at)
 		if len(values) < 2 {
-			return nil, fmt.Errorf("viz: the runs on %s have %d values to draw A against; want at least two", part.runs[0].Dataset, len(values))
+			return nil, fmt.Errorf("viz: the runs on %s have %d values to draw A against; want at least two",
+				part.runs[0].Dataset, len(values))
+		}
+		if !slices.ContainsFunc(part.groups, func(g repetitions) bool { return len(valuesOn(g.Runs, at)) > 1 }) {
+			return nil, fmt.Errorf("viz: no method on %s has two values to draw A against", part.runs[0].Dataset)
 		}
 		p := NewPlot(part.title, s.label, "final accuracy A, %")
 		addSweep(p, part, values, at, &f.Data)

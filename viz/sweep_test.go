@@ -75,6 +75,34 @@ func TestSweepRuns(t *testing.T) {
 	}
 }
 
+// TestNoSweepWithoutALine: a figure in which no method has two values would show nothing.
+func TestNoSweepWithoutALine(t *testing.T) {
+	for name, c := range map[string]struct {
+		taus map[string][]float64
+		want string
+	}{
+		"one temperature per method": {map[string][]float64{"emgd": {1.5}, "emgd-gmc": {5}}, "no method"},
+		"one in all":                 {map[string][]float64{"emgd": {2}, "emgd-gmc": {2}}, "want at least two"},
+		"two of one method":          {map[string][]float64{"emgd": {1, 2}, "emgd-gmc": {5}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var runs []*results.Run
+			for method, taus := range c.taus {
+				for _, tau := range taus {
+					r := *twoTasks()
+					r.ID, r.Method, r.Params = fmt.Sprint(method, tau), method, map[string]any{"tau": tau}
+					r.Config = json.RawMessage(`{}`)
+					runs = append(runs, &r)
+				}
+			}
+			_, err := Temperature(runs...)
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("the error is %v, want one with %q", err, c.want)
+			}
+		})
+	}
+}
+
 // TestPanelsAgreeOnStyles: a method that only one of the panels has does not change how the others look.
 func TestPanelsAgreeOnStyles(t *testing.T) {
 	a, b := repetitions{Method: "emgd-gmc+er-ace", Label: "a"}, repetitions{Method: "emgd-gmc+der-pp", Label: "b"}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -34,7 +35,7 @@ func TaskAccuracy(runs ...*results.Run) (*Figure, error) {
 	f := Figure{Name: "task-accuracy", Height: 260,
 		Data: Table{Head: []string{"method", "task", "accuracy_at_own_end_percent", "accuracy_at_end_percent", "std_percent", "runs"}},
 		Key:  []KeyEntry{{Label: "bar: at the task's own end; marker: at the end of the run"}},
-		Alt:  fmt.Sprintf("Accuracy of each of %d tasks at its own end and at the end of the run, for %d methods.", tasks, len(groups))}
+		Alt:  fmt.Sprintf("Accuracy of %s at its own end and at the end of the run, for %s.", plural.Of(tasks, "task"), plural.Of(len(groups), "method"))}
 	names := make(plot.ConstantTicks, tasks)
 	for i, g := range groups {
 		row := &dumbbells{label: g.Label, style: g.Style, shift: beside(i, len(groups))}
@@ -125,7 +126,7 @@ func TaskCurves(run *results.Run) (*Figure, error) {
 	p.LabelEnds()
 	markArrivals(p, run)
 	f := Figure{Name: "task-curves", Data: Table{Head: []string{"task", "step", "accuracy_percent"}},
-		Alt: fmt.Sprintf("Test accuracy of each of %d tasks against the optimiser step.", len(run.Tasks))}
+		Alt: fmt.Sprintf("Test accuracy of %s against the optimiser step.", plural.Of(len(run.Tasks), "task"))}
 	end := draw.GlyphStyle{Color: Muted, Radius: vg.Points(2.6), Shape: draw.CircleGlyph{}}
 	var ended []plot.Plotter
 	for i, task := range run.Tasks {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -24,7 +25,7 @@ func Timeline(run *results.Run) (*Figure, error) {
 	top.X.Tick.Marker = withoutLabels{top.X.Tick.Marker}
 	height := vg.Length(min(60+16*(len(bars.Rows)), 420)) + 90
 	f := Figure{Name: "timeline", Height: height, HeightRatios: []float64{float64(height - 100), 100}, Data: Table{Head: []string{"method", "stream", "first_step", "last_step"}},
-		Alt: fmt.Sprintf("Timeline of %d tasks over %d optimiser steps, with the memory stream and the number of simultaneous streams.", len(run.Tasks), int(end))}
+		Alt: fmt.Sprintf("Timeline of %s over %s, with the memory stream and the number of simultaneous streams.", plural.Of(len(run.Tasks), "task"), plural.Of(int(end), "optimiser step"))}
 	addStreams(&f.Data, run.Method, run)
 	return NewFigure(f, []*Plot{top}, []*Plot{countPlot(run)})
 }
@@ -144,7 +145,7 @@ func Scenarios(scenarios ...*scenario.Scenario) (*Figure, error) {
 	var row []*Plot
 	rows, last := 0, 0.0
 	f := Figure{Name: "scenarios", Data: Table{Head: []string{"scenario", "stream", "first_step", "last_step"}},
-		Alt: fmt.Sprintf("Timelines of %d scenarios: which streams run at which optimiser step.", len(scenarios))}
+		Alt: fmt.Sprintf("Timelines of %s: which streams run at which optimiser step.", plural.Of(len(scenarios), "scenario"))}
 	for i, s := range scenarios {
 		if err := s.Validate(); err != nil {
 			return nil, fmt.Errorf("viz: scenario %d: %w", i+1, err)

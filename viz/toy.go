@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/toy"
 )
 
@@ -20,7 +21,7 @@ import (
 // separate.
 func ToyDescent(traces ...*toy.Trace) (*Figure, error) {
 	d := descentsOf(traces)
-	f := d.figure("toy-descent", fmt.Sprintf("Level lines of the two toy functions with the paths of %d methods.", len(traces)))
+	f := d.figure("toy-descent", fmt.Sprintf("Level lines of the two toy functions with the paths of %s.", plural.Of(len(traces), "method")))
 	return NewFigure(f, []*Plot{d.paths("the whole descent", 0), d.paths("after task 2 has arrived", d.arrival)})
 }
 
@@ -36,7 +37,7 @@ func ToyPaths(traces ...*toy.Trace) (*Figure, error) {
 // one. The vertical axes cover the steps from shortly before the arrival.
 func ToyLosses(traces ...*toy.Trace) (*Figure, error) {
 	d := descentsOf(traces)
-	f := d.figure("toy-losses", fmt.Sprintf("Both toy functions over the steps of %d methods; the second task arrives at step %d.", len(traces), d.arrival))
+	f := d.figure("toy-losses", fmt.Sprintf("Both toy functions over the steps of %s; the second task arrives at step %d.", plural.Of(len(traces), "method"), d.arrival))
 	f.Height, f.Key = 270, nil
 	return NewFigure(f, []*Plot{
 		d.losses("f₁ (old task)", func(p toy.Point) float64 { return p.F1 }),

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -49,7 +50,7 @@ func TradeOff(runs ...*results.Run) (*Figure, error) {
 		addTrades(p, both)
 		plots = append(plots, p)
 	}
-	f.Alt = fmt.Sprintf("Accuracy when all classes compete against accuracy when the task is known, of the methods on %d data sets.", len(plots))
+	f.Alt = fmt.Sprintf("Accuracy when all classes compete against accuracy when the task is known, of the methods on %s.", plural.Of(len(plots), "data set"))
 	rows := Rows(plots...)
 	f.Height = 330 * vg.Length(len(rows))
 	return NewFigure(f, rows...)

@@ -16,6 +16,9 @@ type block struct {
 	Level     int    // of the heading
 	Folded    bool   // until a reader opens it
 	Lead      string // the sentence that decides
+	Opens     bool   // a brief page may begin with it
+	Figure    int    // the number of its picture on the page
+	Command   string // what to type, after the notes
 	Picture   template.HTML
 	Table     *table
 	Facts     []fact
@@ -52,6 +55,18 @@ func outlined(all []block, level int) (out []block) {
 		}
 	}
 	return out
+}
+
+// numbered gives the pictures of blocks numbers, in the order of the page, after so many.
+func numbered(all []block, before int) int {
+	for i := range all {
+		if all[i].Picture != "" {
+			before++
+			all[i].Figure = before
+		}
+		before = numbered(all[i].Parts, before)
+	}
+	return before
 }
 
 // table is one of a page about runs. Every column can be sorted by.

@@ -7,6 +7,10 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
@@ -14,8 +18,8 @@ import (
 	"github.com/parallelcl/parallelcl/viz"
 )
 
-// comparison shows a column: the verdict, and a line for each method with its difference from EMGD, else from one of its kin, else
-// from the first. The table of one method compares nothing.
+// comparison shows a column: who leads, what that decides, and a line for each method with its difference
+// from EMGD, else from one of its kin, else from the first. The table of one method compares nothing.
 func comparison(c *findings.Column) (block, *versus.Table) {
 	columns := []*findings.Column{c}
 	compared := append(versus.Of(columns, versus.Preferred(columns)), &versus.Table{})[0]
@@ -26,7 +30,7 @@ func comparison(c *findings.Column) (block, *versus.Table) {
 	t := &table{Head: []string{"method", "A, %", "− " + compared.Reference, "p (Holm)", "F, %", "A_first, %", "rank", "situations, runs", "ms/step", "A, tuned", "A, paper", "F, paper"}}
 	for _, e := range c.ByA() {
 		accuracy, l := valueCell(e.A), lines[e.Name]
-		if !math.IsNaN(e.A.StdRuns) {
+		if fixed(2)(e.A.StdRuns) != fixed(2)(e.A.StdSeeds) && !math.IsNaN(e.A.StdRuns) {
 			accuracy.Small = fmt.Sprintf("± %.2f runs", e.A.StdRuns) // of the single ones
 		}
 		tuned := stats.Summary{Mean: math.NaN()}
@@ -40,8 +44,8 @@ func comparison(c *findings.Column) (block, *versus.Table) {
 	t.leaveOutBlanks()
 	b := block{Title: c.Name, Table: t, Notes: []string{c.Note}}
 	if compared.Reference != "" {
-		b.Title, b.Lead = b.Title+": which method is better", compared.Verdict
-		b.Notes = append(append(b.Notes, compared.Notes...), compared.More)
+		b.Title, b.Lead = b.Title+": which method is better", leader(c, lines)
+		b.Notes = append(append([]string{decision(compared)}, b.Notes...), append(compared.Notes, compared.More)...)
 	}
 	return b, compared
 }
@@ -118,21 +122,50 @@ func (s *runSet) costs(tables []*versus.Table) block {
 	}
 	styles := viz.MethodStyles(slices.Sorted(maps.Values(looks))...)
 	var plots []*viz.Plot
-	for _, t := range tables {
+	for i, t := range tables {
+		spread := map[string]float64{}
+		for _, e := range s.Columns[i].Entries {
+			spread[e.Name] = e.A.StdSeeds
+		}
 		lines := slices.DeleteFunc(slices.Clone(t.Lines), func(l versus.Line) bool { return l.Cost == 0 })
 		if len(lines) < 2 {
 			continue
 		}
-		p := viz.NewPlot(t.Dataset+", "+t.Increment+"-incremental", "time of a step, relative to "+t.Reference, "mean final accuracy A, %")
+		p := viz.NewPlot(t.Dataset+", "+t.Increment+"-incremental", "time of a step, relative to "+t.Reference,
+			"mean final accuracy A, %")
+		p.LabelPoints()
 		for _, l := range lines {
-			p.Points(l.Method, styles[looks[l.Method]], []float64{l.Cost}, []float64{l.A})
+			p.Add(costPoint(l, styles[looks[l.Method]], spread[l.Method]))
 		}
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = p.X.Min-0.1, p.X.Max+0.1, p.Y.Min-1, p.Y.Max+1
+		room := 0.12 * (p.X.Max - p.X.Min)
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = p.X.Min-room, p.X.Max+room, p.Y.Min-1, p.Y.Max+1
 		plots = append(plots, p)
 	}
 	if len(plots) == 0 {
 		return block{}
 	}
-	return titled("Accuracy against cost", "Up and to the left is better. The time of a step is the median over the runs that a method and the reference have in common; runs that were made side by side slow each other down.").
-		of(viz.Plots("cost", "Mean final accuracy of each method against the time of its steps.", plots...))
+	f := viz.Figure{Name: "cost", Alt: "Mean final accuracy of each method against the time of its steps."}
+	rows := viz.Rows(plots...)
+	f.Height = vg.Length(290 * len(rows))
+	if len(plots) == 1 {
+		f.Width = 400 // which a phone can show as a whole
+	}
+	return titled("Accuracy against cost", "Up and to the left is better. Bars are the ± of the table. The time of a step is "+
+		"the median over the runs that a method and the reference have in common; runs that were made side by side slow "+
+		"each other down.").of(viz.NewFigure(f, rows...))
+}
+
+// costPoint is a method's marker, with a bar of ± its spread if it has one.
+func costPoint(l versus.Line, style viz.Style, std float64) viz.Plotter {
+	at := plotter.XYs{{X: l.Cost, Y: l.A}}
+	s := viz.Series{KeyEntry: viz.KeyEntry{Label: l.Method, Glyph: style.GlyphStyle(3)}, Values: at}
+	var layers []plot.Plotter
+	if std > 0 { // not NaN
+		s.Low, s.High = []float64{l.A - std}, []float64{l.A + std}
+		bar := &plotter.YErrorBars{XYs: at, YErrors: plotter.YErrors{{Low: std, High: std}}, CapWidth: 5}
+		bar.LineStyle = style.LineStyle()
+		bar.LineStyle.Width, bar.LineStyle.Dashes = 1, nil
+		layers = append(layers, bar)
+	}
+	return viz.Named(s, append(layers, &plotter.Scatter{XYs: at, GlyphStyle: style.GlyphStyle(3.2)})...)
 }

@@ -14,8 +14,10 @@ func (s *runSet) details(c *findings.Column) ([]block, error) {
 	runs := s.runs(fewer(c)...)
 	out := []block{titled("When the tasks came", "The timeline of the first run. Where bars lie side by side, a step combines the gradients of these tasks; once a task has ended, its stored samples join in.").of(viz.Timeline(runs[0]))}
 	if results.OneTimeline(runs) {
-		out = append(out, titled("Accuracy over time", "The average is over all tasks started so far: it falls when a task arrives. "+barsNote).of(viz.Accuracy(runs...)),
-			titled("Accuracy of each task at each task's end", "Look along a row to the right of its frame: falling numbers are forgetting.").of(viz.AccuracyMatrix(runs...)))
+		accuracy := titled("Accuracy over time",
+			"The average is over all tasks started so far: it falls when a task arrives. "+barsNote).of(viz.Accuracy(runs...))
+		accuracy.Opens = true
+		out = append(out, accuracy, titled("Accuracy of each task at each task's end", "Look along a row to the right of its frame: falling numbers are forgetting.").of(viz.AccuracyMatrix(runs...)))
 	}
 	out = append(out, titled("Accuracy by task", "Look at the length of the stems: a marker below its bar is forgetting, a marker above it later improvement through rehearsal.").of(viz.TaskAccuracy(runs...)))
 	steps, err := s.steps(c)

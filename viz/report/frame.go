@@ -78,11 +78,16 @@ type made struct {
 }
 
 func (o Origin) made() made {
-	m := made{Command: o.Command, Facts: []fact{{Name: "parallelcl", Value: o.Version}, {Name: "Go", Value: runtime.Version()}}}
+	m := made{Command: o.Command, Facts: []fact{{Name: "parallelcl", Value: version(o.Version)}, {Name: "Go", Value: runtime.Version()}}}
 	if !o.Made.IsZero() {
 		m.Facts = append(m.Facts, fact{Name: "page made", Value: o.Made.UTC().Format("2006-01-02 15:04 UTC")})
 	}
 	return m
+}
+
+// version returns what is known of a program's version and commit. A build of a working copy may know neither.
+func version(text string) string {
+	return strings.TrimSpace(strings.NewReplacer("(devel)", "", "unknown", "").Replace(text))
 }
 
 // shared is a file's name as a page has it: where somebody's folders lie is nobody else's affair.

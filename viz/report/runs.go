@@ -25,6 +25,9 @@ type RunsInput struct {
 	Findings *findings.Findings // of grids; nil stands for [FindingsOf] the files
 	Files    []results.File     // of which the page tells more than rows of grids do
 	Toy      []*toy.Trace       // descents on the two synthetic functions, shown last
+	// Brief pages begin with what a newcomer has to know and one picture; all else is folded.
+	Brief bool
+	Next  string // the command that would make what a brief page says general
 	Origin
 }
 
@@ -73,8 +76,42 @@ func (in RunsInput) page(ctx context.Context) (*runsPage, error) {
 		}
 		p.Blocks = append(p.Blocks, blocks...)
 	}
-	p.Blocks = outlined(append(p.Blocks, missing(f), toyBlock(in.Toy)), 2)
+	p.Blocks = append(p.Blocks, missing(f), toyBlock(in.Toy))
+	if in.Brief {
+		p.Headline, p.Blocks = in.brief(f, p)
+	}
+	p.Blocks = outlined(p.Blocks, 2)
+	numbered(p.Blocks, 0)
 	return p, nil
+}
+
+// brief puts a sentence and a picture, one of the blocks', before a page's blocks and folds these.
+func (in RunsInput) brief(f *findings.Findings, p *runsPage) (string, []block) {
+	picture := opener(p.Blocks)
+	picture.ID, picture.Title = "first", "What each method knows of the tasks that have begun"
+	picture.Notes = []string{p.Headline + " The average is over all tasks that have begun: it falls when one arrives."}
+	if in.Next != "" {
+		picture.Command, picture.Notes = in.Next, append(picture.Notes, "Whether it holds in general, these commands would show:")
+	}
+	rest := slices.Clone(p.Blocks)
+	for i := range rest {
+		rest[i].Folded = true
+	}
+	return opening(f.Grids[0].Columns[0]), append([]block{picture}, rest...)
+}
+
+// opener takes the first part that may begin a brief page out of blocks.
+func opener(blocks []block) block {
+	for i := range blocks {
+		parts := blocks[i].Parts
+		at := slices.IndexFunc(parts, func(b block) bool { return b.Opens })
+		if at >= 0 {
+			b := parts[at]
+			blocks[i].Parts = slices.Delete(parts, at, at+1)
+			return b
+		}
+	}
+	return block{}
 }
 
 // FindingsOf makes a grid of its own of runs, whose lines are called as in figures. Of a run that is there twice, as its
@@ -94,7 +131,7 @@ func FindingsOf(files []results.File) (*findings.Findings, error) {
 		var own []*rows.Row
 		for i, r := range by[at] {
 			row := rows.Of([]*results.Run{r})[0]
-			row.Grid, row.Method, row.Program = "runs", labels[i], strings.TrimSpace(r.Measured.Version+" "+r.Measured.Commit)
+			row.Grid, row.Method, row.Program = "runs", labels[i], version(r.Measured.Version+" "+r.Measured.Commit)
 			own = append(own, row)
 		}
 		slices.SortStableFunc(own, func(a, b *rows.Row) int { // the methods one after the other

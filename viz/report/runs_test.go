@@ -80,7 +80,7 @@ func TestRuns(t *testing.T) {
 	dir := runsFolder(t, runs)
 	page := runsPage(t, dir)
 	lacks(t, page, "15 runs of 5 methods in 1 situation with 3 seeds.",
-		`<th aria-sort="none"><button type="button">A, %</button></th>`, `<td>EMGD (GS)`, " ± ", "Nothing can be decided: with 1 situation", "− EMGD (GMC)",
+		`<th aria-sort="none"><button type="button">A, %</button></th>`, `<td>EMGD (GS)`, " ± ", "leads with", "Whether that holds in general, 1 situation cannot show", "− EMGD (GMC)",
 		"<dt>memory.budget</dt><dd>5</dd>", "<dt>optimizer.lr</dt><dd>0.003</dd>", "Accuracy over time", "<dt>hardware</dt><dd>xla-cpu", "@article",
 		// The invented runs have no evaluations at task ends: what cannot be drawn is told.
 		"was not evaluated at task ends.")

@@ -2,11 +2,13 @@
 
 // madeKey adds a key to a figure that names its series in another way.
 const madeKey = (figure, series) => {
-  const key = make("div", { className: "pcl-key" });
+  const key = make("div", { className: "pcl-key" }), painted = new Map(); // the series drawn in each colour
+  const colours = s => all(`g[data-series="${CSS.escape(s)}"] :is(path,text)`, figure)
+    .map(mark => ["fill", "stroke"].map(a => mark.closest(`[${a}]`)?.getAttribute(a)).find(Boolean));
+  for (const s of series) for (const c of new Set(colours(s))) painted.set(c, (painted.get(c) ?? 0) + 1);
   for (const s of series) {
-    const mark = figure.querySelector(`g[data-series="${CSS.escape(s)}"] :is(path,text)`);
-    const swatch = make("i", { className: "pcl-swatch" });
-    swatch.style.background = ["fill", "stroke"].map(a => mark.closest(`[${a}]`)?.getAttribute(a)).find(Boolean);
+    const swatch = make("i", { className: "pcl-swatch" }); // in the colour that is most its own
+    swatch.style.background = colours(s).reduce((own, c) => painted.get(c) < painted.get(own) ? c : own);
     key.append(make("span", { className: "pcl-entry" }, swatch, s));
   }
   figure.prepend(key);

@@ -1,0 +1,86 @@
+package report_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/viz/report"
+)
+
+// TestBrief: a brief page begins with a sentence, one picture and the command that would make it general.
+// All else is folded, and no picture stands twice.
+func TestBrief(t *testing.T) {
+	files := must.Get(results.Find(runsFolder(t, sampleRuns())))(t)
+	pages := map[bool]string{}
+	for _, brief := range []bool{false, true} {
+		var buf bytes.Buffer
+		in := report.RunsInput{Files: files, Origin: origin, Brief: brief, Next: "pcl run --labelset 0,1"}
+		must.Do(t, report.Runs(t.Context(), &buf, in))
+		pages[brief] = buf.String()
+	}
+	open, _, _ := strings.Cut(pages[true], "<details")
+	for text, n := range map[string]int{
+		"forgets least": 1, "That is one situation": 1, `<figure class="pcl-figure"`: 1, "Figure 1</a>": 1,
+		"<pre>pcl run --labelset 0,1</pre>": 1, "<table": 0,
+	} {
+		if got := strings.Count(open, text); got != n {
+			t.Errorf("before what is folded %q stands %d times, want %d", text, got, n)
+		}
+	}
+	const figure = `<figure class="pcl-figure"`
+	if a, b := strings.Count(pages[false], figure), strings.Count(pages[true], figure); a != b {
+		t.Errorf("the whole page has %d figures and the brief one %d", a, b)
+	}
+	if strings.Contains(pages[false], "pcl run --labelset 0,1<") {
+		t.Error("a page that is not brief has the command")
+	}
+}
+
+// TestLeader: the page always says who leads, by how much and where; with too few situations it says what
+// would decide.
+func TestLeader(t *testing.T) {
+	for name, c := range map[string]struct {
+		situations int
+		want, not  string
+	}{
+		"one situation":   {1, "in one situation.", "it is ahead in"},
+		"two situations":  {2, "it is ahead in 2 of 2 situations.", "At the 5 % level"},
+		"nine situations": {9, "it is ahead in 9 of 9 situations.", "cannot show"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var runs []*results.Run
+			for labelSet := range uint64(c.situations) {
+				for _, r := range sampleRuns() {
+					if r.Seed != 1234 || r.Method != "emgd-gs" && r.Method != "mgda" {
+						continue
+					}
+					r.LabelSet, r.ID = labelSet, fmt.Sprint(r.ID, "-", labelSet)
+					r.Config = []byte(fmt.Sprintf(`{"labelset":%d,`, labelSet) + string(r.Config)[1:])
+					runs = append(runs, r)
+				}
+			}
+			page := runsPage(t, runsFolder(t, runs))
+			if !strings.Contains(page, " leads with ") || !strings.Contains(page, c.want) {
+				t.Errorf("the page lacks %q", c.want)
+			}
+			if strings.Contains(page, c.not) {
+				t.Errorf("the page has %q", c.not)
+			}
+		})
+	}
+}
+
+// TestVersionsThatNobodyKnows: a build that knows neither its version nor its commit says nothing of them.
+func TestVersionsThatNobodyKnows(t *testing.T) {
+	runs := sampleRuns()
+	for _, r := range runs {
+		r.Measured.Version, r.Measured.Commit = "(devel)", "unknown"
+	}
+	if page := runsPage(t, runsFolder(t, runs)); strings.Contains(page, "devel") || strings.Contains(page, "<dt>program</dt>") {
+		t.Error("the page names an unknown program")
+	}
+}
