@@ -13,7 +13,7 @@ func init() {
 
 // AlignedMTL gives all principal components of the gradients the same singular value (docs/method.md §4.11).
 type AlignedMTL struct {
-	Scale string `param:"scale" default:"min" choices:"min,median,rmse" doc:"the value to which all singular values of J are set: the smallest of them, the median (the lower of two), or the root mean square"`
+	Scale AlignedMTLScale `param:"scale" default:"min" choices:"min,median,rmse" doc:"the value to which all singular values of J are set: the smallest of them, the median (the lower of two), or the root mean square"`
 
 	setup
 }
@@ -40,9 +40,9 @@ func (m *AlignedMTL) Weights(s *Step, w []float64) (Outcome, error) {
 // target picks the common eigenvalue from the eigenvalues in ascending order.
 func (m *AlignedMTL) target(values []float64) float64 {
 	switch m.Scale {
-	case "median":
+	case AlignedMTLMedian:
 		return values[(len(values)-1)/2]
-	case "rmse":
+	case AlignedMTLRMSE:
 		return sumOf(values) / float64(len(values))
 	}
 	return values[0]

@@ -20,8 +20,8 @@ func init() {
 // smallest Jᵢ·d is 0, and of the many d that reach it the limit λ → 0 is taken: the projection of
 // g₀ that DualProj makes.
 type CAGrad struct {
-	C      *float64 `param:"c" default:"0.5" range:"[0,1e6]" doc:"c ≥ 0, radius of the ball around the mean gradient, relative to its length: 0 gives the mean, a large c the direction of MGDA"`
-	Divide string   `param:"divide" default:"1" choices:"1,1+c,1+c^2" doc:"what the weights are divided by; published codes use 1 or 1+c^2"`
+	C      *float64      `param:"c" default:"0.5" range:"[0,1e6]" doc:"c ≥ 0, radius of the ball around the mean gradient, relative to its length: 0 gives the mean, a large c the direction of MGDA"`
+	Divide CAGradDivisor `param:"divide" default:"1" choices:"1,1+c,1+c^2" doc:"what the weights are divided by; published codes use 1 or 1+c^2"`
 
 	setup
 	dual shifted // reused between steps
@@ -91,9 +91,9 @@ const nearlyZero = 1e-13
 // factor is what the weights are multiplied by.
 func (m *CAGrad) factor() float64 {
 	switch c := *m.C; m.Divide {
-	case "1+c":
+	case CAGradOver1PlusC:
 		return 1 / (1 + c)
-	case "1+c^2":
+	case CAGradOver1PlusC2:
 		return 1 / (1 + c*c)
 	}
 	return 1

@@ -19,10 +19,10 @@ func init() {
 // gradients, but the losses of the same batches after the step. A new stream starts with the mean ξ of the
 // other streams.
 type FAMO struct {
-	LR      *float64 `param:"lr" default:"0.025" range:"[0,1]" doc:"step size of ξ, in [0, 1]"`
-	Decay   *float64 `param:"decay" default:"1e-3" range:"[0,1]" doc:"weight decay of ξ, in [0, 1]"`
-	MinLoss string   `param:"min_loss" default:"zero" choices:"zero,tracked" doc:"ℓᵢmin, which is subtracted from a loss: 0, or the stream's smallest loss so far, which needs an eps as large as the noise of the losses"`
-	Eps     float64  `param:"eps" default:"1e-8" range:"[1e-12,1000]" doc:"ε in [1e-12, 1e3], added to ℓᵢ−ℓᵢmin"`
+	LR      *float64    `param:"lr" default:"0.025" range:"[0,1]" doc:"step size of ξ, in [0, 1]"`
+	Decay   *float64    `param:"decay" default:"1e-3" range:"[0,1]" doc:"weight decay of ξ, in [0, 1]"`
+	MinLoss FAMOMinLoss `param:"min_loss" default:"zero" choices:"zero,tracked" doc:"ℓᵢmin, which is subtracted from a loss: 0, or the stream's smallest loss so far, which needs an eps as large as the noise of the losses"`
+	Eps     float64     `param:"eps" default:"1e-8" range:"[1e-12,1000]" doc:"ε in [1e-12, 1e3], added to ℓᵢ−ℓᵢmin"`
 
 	setup
 	memo[famoStream]
@@ -94,7 +94,7 @@ func (m *FAMO) welcome(s *Step) {
 
 // distance is D of a loss.
 func (m *FAMO) distance(t famoStream, loss float64) float64 {
-	if m.MinLoss == "tracked" {
+	if m.MinLoss == FAMOTracked {
 		loss = max(0, loss-t.Least)
 	}
 	return loss + m.Eps

@@ -14,7 +14,7 @@ func init() {
 // losses fall or rise.
 type IMTL struct {
 	LR   *float64 `param:"lr" default:"0.1" range:"[0,1]" doc:"step size of s, in [0, 1]"`
-	Init string   `param:"init" default:"zero" choices:"zero,loss" doc:"s of a new stream: 0, or −log ℓ, the value at which it would no longer change"`
+	Init IMTLInit `param:"init" default:"zero" choices:"zero,loss" doc:"s of a new stream: 0, or −log ℓ, the value at which it would no longer change"`
 
 	setup
 	memo[logScale]

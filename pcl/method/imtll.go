@@ -19,7 +19,7 @@ func init() {
 // from before their update.
 type IMTLL struct {
 	LR   *float64 `param:"lr" default:"0.1" range:"[0,1]" doc:"step size of s, in [0, 1]"`
-	Init string   `param:"init" default:"zero" choices:"zero,loss" doc:"s of a new stream: 0, or −log ℓ, the value at which it would no longer change"`
+	Init IMTLInit `param:"init" default:"zero" choices:"zero,loss" doc:"s of a new stream: 0, or −log ℓ, the value at which it would no longer change"`
 
 	setup
 	memo[logScale]
@@ -41,10 +41,10 @@ func (m *IMTLL) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 // scaleLosses writes exp(s) to w and updates s.
-func scaleLosses(memo memo[logScale], s *Step, w []float64, rate float64, init string) {
+func scaleLosses(memo memo[logScale], s *Step, w []float64, rate float64, init IMTLInit) {
 	for i, id := range s.IDs {
 		log, known := memo[id]
-		if !known && init == "loss" {
+		if !known && init == IMTLLoss {
 			log = clampLog(-math.Log(s.Losses[i]))
 		}
 		w[i] = math.Exp(float64(log))

@@ -21,7 +21,7 @@ func init() {
 // weights' scale: μᵢ over Jᵢ/cᵢ gives Jᵢ the weight μᵢ/cᵢ, and Σμᵢ = Σ cᵢ(μᵢ/cᵢ) = 1. The code of Sener & Koltun steps
 // along Σ μᵢJᵢ instead.
 type MGDA struct {
-	Norm string `param:"norm" default:"none" choices:"none,l2,loss,loss+" doc:"what each gradient is divided by before the weights are computed: 1, ‖Jᵢ‖, ℓᵢ or ℓᵢ‖Jᵢ‖"`
+	Norm GradientNorm `param:"norm" default:"none" choices:"none,l2,loss,loss+" doc:"what each gradient is divided by before the weights are computed: 1, ‖Jᵢ‖, ℓᵢ or ℓᵢ‖Jᵢ‖"`
 
 	setup
 	solver emgd.Solver
@@ -30,7 +30,7 @@ type MGDA struct {
 
 // Needs says what the method reads of a step: also the losses where the gradients are scaled by them.
 func (m *MGDA) Needs() Needs {
-	losses := m.Norm == "loss" || m.Norm == "loss+"
+	losses := m.Norm == NormLoss || m.Norm == NormLossL2
 	return Needs{Gram: true, Losses: losses, PositiveLosses: losses}
 }
 
@@ -42,10 +42,10 @@ func (m *MGDA) Weights(s *Step, w []float64) (Outcome, error) {
 	m.sigma = fp.Grow(m.sigma, s.k())
 	for i, length := range s.lengths() {
 		c := 1.0
-		if m.Norm == "l2" || m.Norm == "loss+" {
+		if m.Norm == NormL2 || m.Norm == NormLossL2 {
 			c *= length
 		}
-		if m.Norm == "loss" || m.Norm == "loss+" {
+		if m.Norm == NormLoss || m.Norm == NormLossL2 {
 			c *= s.Losses[i]
 		}
 		m.sigma[i] = c

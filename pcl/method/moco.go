@@ -16,12 +16,12 @@ func init() {
 // at 0, they follow ℓᵢJᵢ/‖Jᵢ‖ (norm = loss), and a softmax stands for the projection. The nominal weights are
 // λ.
 type MoCo struct {
-	Beta       *float64 `param:"beta" default:"0.5" range:"[0,1]" doc:"β in [0, 1], what part of the way to the gradient yᵢ moves"`
-	BetaDecay  float64  `param:"beta_decay" default:"0" range:"[0,1e9]" doc:"σ ≥ 0: β becomes β/n^σ in the stream's n-th step. The theory takes 0.5, but yᵢ then lags behind a network that changes"`
-	Gamma      *float64 `param:"gamma" default:"0.1" range:"[0,1e9]" doc:"γ ≥ 0, step size of λ"`
-	GammaDecay *float64 `param:"gamma_decay" default:"0.5" range:"[0,1e9]" doc:"the same for γ, with the n-th step of the newest stream"`
-	Rho        float64  `param:"rho" default:"0" range:"[0,1e9]" doc:"ρ ≥ 0, how strongly λ is pulled towards equal weights"`
-	Norm       string   `param:"norm" default:"none" choices:"none,loss" doc:"follow Jᵢ as in the paper, or ℓᵢJᵢ/‖Jᵢ‖ as in the authors' code"`
+	Beta       *float64     `param:"beta" default:"0.5" range:"[0,1]" doc:"β in [0, 1], what part of the way to the gradient yᵢ moves"`
+	BetaDecay  float64      `param:"beta_decay" default:"0" range:"[0,1e9]" doc:"σ ≥ 0: β becomes β/n^σ in the stream's n-th step. The theory takes 0.5, but yᵢ then lags behind a network that changes"`
+	Gamma      *float64     `param:"gamma" default:"0.1" range:"[0,1e9]" doc:"γ ≥ 0, step size of λ"`
+	GammaDecay *float64     `param:"gamma_decay" default:"0.5" range:"[0,1e9]" doc:"the same for γ, with the n-th step of the newest stream"`
+	Rho        float64      `param:"rho" default:"0" range:"[0,1e9]" doc:"ρ ≥ 0, how strongly λ is pulled towards equal weights"`
+	Norm       GradientNorm `param:"norm" default:"none" choices:"none,loss" doc:"follow Jᵢ as in the paper, or ℓᵢJᵢ/‖Jᵢ‖ as in the authors' code"`
 
 	setup
 	memo[mocoStream]
@@ -36,7 +36,7 @@ type mocoStream struct {
 
 // Needs says what the method reads of a step: also the losses where the gradients are scaled by them.
 func (m *MoCo) Needs() Needs {
-	losses := m.Norm == "loss"
+	losses := m.Norm == NormLoss
 	return Needs{Gram: true, Rows: true, Direction: true, Losses: losses, PositiveLosses: losses}
 }
 
@@ -79,7 +79,7 @@ func (m *MoCo) follow(s *Step) (means []vector, newest int, err error) {
 		if !known {
 			rate, t.Share = 1, 1/float64(s.k())
 		}
-		if norm := lengths[i]; m.Norm == "loss" && norm > 0 {
+		if norm := lengths[i]; m.Norm == NormLoss && norm > 0 {
 			scale = s.Losses[i] / norm
 		}
 		approach(t.Mean, s.Rows[i], scale, rate)

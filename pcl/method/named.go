@@ -107,7 +107,7 @@ func (n *named) make(given map[string]any) (Method, error) {
 		return nil, err
 	}
 	m := n.rule
-	if n.rescale.Rescale != "native" {
+	if n.rescale.Rescale != RescaleNative {
 		m = &Rescaled{Method: m, To: n.rescale.Rescale}
 	}
 	if len(n.parts) > 0 {

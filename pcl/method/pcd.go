@@ -21,9 +21,9 @@ func init() {
 // The paper adds 1e-8 to the mean squared lengths; here nothing is added, which keeps the rule independent of
 // scale.
 type PCD struct {
-	Tau     *float64 `param:"tau" default:"0.02" range:"[0,1]" doc:"τ in [0, 1], how much progress every other stream gets, relative to a step along its own gradient"`
-	Beta    *float64 `param:"beta" default:"0.999" range:"[0,0.999999999]" doc:"β in [0, 1), share of the past in the moving averages of ‖Jᵢ‖²"`
-	Primary string   `param:"primary" default:"first" choices:"first,last" doc:"the primary stream: first is the memory or, without one, the oldest task; last is the newest task"`
+	Tau     *float64   `param:"tau" default:"0.02" range:"[0,1]" doc:"τ in [0, 1], how much progress every other stream gets, relative to a step along its own gradient"`
+	Beta    *float64   `param:"beta" default:"0.999" range:"[0,0.999999999]" doc:"β in [0, 1), share of the past in the moving averages of ‖Jᵢ‖²"`
+	Primary PCDPrimary `param:"primary" default:"first" choices:"first,last" doc:"the primary stream: first is the memory or, without one, the oldest task; last is the newest task"`
 
 	setup
 	memo[pcdStream]
@@ -89,7 +89,7 @@ func (m *PCD) Weights(s *Step, w []float64) (Outcome, error) {
 
 // leads says whether one stream is the primary rather than another.
 func (m *PCD) leads(id, other int) bool {
-	if m.Primary == "last" {
+	if m.Primary == PCDLast {
 		return id > other
 	}
 	return pcdPlace(id) < pcdPlace(other)

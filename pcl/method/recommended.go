@@ -35,7 +35,7 @@ func (m *Recommended) Weights(s *Step, w []float64) (Outcome, error) { return m.
 // Parts are the loss of the memory, what is kept and what predicts.
 func (m *Recommended) Parts() []rehearsal.Part {
 	return []rehearsal.Part{
-		&rehearsal.Distill{Alpha: m.Alpha, Beta: new(1.0), Draws: "one"},
+		&rehearsal.Distill{Alpha: m.Alpha, Beta: new(1.0), Draws: rehearsal.DrawsOne},
 		&rehearsal.Herding{Pool: m.Pool}, &rehearsal.NearestMean{Where: "between-tasks"},
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // rescaling declares the parameter that every method has.
 type rescaling struct {
-	Rescale string `param:"rescale" default:"native" choices:"native,mean,match_avg" doc:"how d is scaled: native (by the method itself), mean (w/|Σw|), or match_avg (to the length of the mean gradient)"`
+	Rescale Rescaling `param:"rescale" default:"native" choices:"native,mean,match_avg" doc:"how d is scaled: native (by the method itself), mean (w/|Σw|), or match_avg (to the length of the mean gradient)"`
 }
 
 var rescaleParam = params.Of(rescaling{})[0]
@@ -18,9 +18,7 @@ var rescaleParam = params.Of(rescaling{})[0]
 // Rescaled is a method with another scale of d (docs/method.md §1.4).
 type Rescaled struct {
 	Method Method
-	// To is "mean", which divides the weights by |Σw|, or "match_avg", which gives d the length of the mean gradient. "native", for which
-	// empty stands, is the method's own scale.
-	To string
+	To     Rescaling // the zero value stands for RescaleNative
 
 	setup
 }
@@ -42,9 +40,9 @@ func (r *Rescaled) Start() error {
 func (r *Rescaled) Info() Info {
 	info := Describe(r.Method)
 	switch r.To {
-	case "mean":
+	case RescaleMean:
 		info.SumW = "1"
-	case "match_avg":
+	case RescaleMatchAvg:
 		info.SumW = "‖d‖ = ‖mean‖"
 	}
 	return info
@@ -53,7 +51,7 @@ func (r *Rescaled) Info() Info {
 // Needs are the method's, and the Gram matrix for match_avg.
 func (r *Rescaled) Needs() Needs {
 	needs := r.Method.Needs()
-	needs.Gram = needs.Gram || r.To == "match_avg"
+	needs.Gram = needs.Gram || r.To == RescaleMatchAvg
 	return needs
 }
 
@@ -63,7 +61,7 @@ func (r *Rescaled) Weights(s *Step, w []float64) (Outcome, error) {
 		return Outcome{}, err
 	}
 	out, err := r.Method.Weights(s, w)
-	if err != nil || r.To == "native" {
+	if err != nil || r.To == RescaleNative {
 		return out, err
 	}
 	factor := r.factor(s, w, out.Direction)
@@ -73,7 +71,7 @@ func (r *Rescaled) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 func (r *Rescaled) factor(s *Step, w, direction []float64) float64 {
-	if r.To == "mean" {
+	if r.To == RescaleMean {
 		return MeanScale(w)
 	}
 	gram := s.Gram

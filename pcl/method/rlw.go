@@ -11,7 +11,7 @@ func init() {
 
 // RLW is random loss weighting (docs/method.md §4.7).
 type RLW struct {
-	Distribution string `param:"distribution" default:"normal" choices:"normal,uniform" doc:"distribution of z: N(0,1), or U[0,1) as in the released PCL code"`
+	Distribution RLWDistribution `param:"distribution" default:"normal" choices:"normal,uniform" doc:"distribution of z: N(0,1), or U[0,1) as in the released PCL code"`
 
 	setup
 }
@@ -25,7 +25,7 @@ func (m *RLW) Weights(s *Step, w []float64) (Outcome, error) {
 		return Outcome{}, err
 	}
 	draw := s.random().NormFloat64
-	if m.Distribution == "uniform" {
+	if m.Distribution == RLWUniform {
 		draw = s.random().Float64
 	}
 	for i := range w {

@@ -70,3 +70,72 @@ func (f *Floor) UnmarshalText(text []byte) error {
 
 // errAutoTau is returned by rules whose factors do not depend on the lengths of the gradients, or only on their ratios.
 var errAutoTau = errors.New("tau is auto, which follows the lengths of gradients; want a number or inf, or the method emgd-gmc")
+
+// AlignedMTLScale is the value to which [AlignedMTL] sets all singular values of J.
+type AlignedMTLScale string
+
+const (
+	AlignedMTLMin    AlignedMTLScale = "min"    // the smallest of them
+	AlignedMTLMedian AlignedMTLScale = "median" // the median, the lower of two
+	AlignedMTLRMSE   AlignedMTLScale = "rmse"   // their root mean square
+)
+
+// CAGradDivisor is what [CAGrad] divides its weights by.
+type CAGradDivisor string
+
+const (
+	CAGradOver1       CAGradDivisor = "1"     // nothing, as in some published codes
+	CAGradOver1PlusC  CAGradDivisor = "1+c"   // 1 + c
+	CAGradOver1PlusC2 CAGradDivisor = "1+c^2" // 1 + c², as in others
+)
+
+// FAMOMinLoss is the least loss of a stream, which [FAMO] subtracts from its losses.
+type FAMOMinLoss string
+
+const (
+	FAMOZero    FAMOMinLoss = "zero"    // 0
+	FAMOTracked FAMOMinLoss = "tracked" // the smallest loss so far, which needs an Eps as large as the noise of the losses
+)
+
+// IMTLInit is the s of a new stream, for [IMTL] and [IMTLL].
+type IMTLInit string
+
+const (
+	IMTLZero IMTLInit = "zero" // 0
+	IMTLLoss IMTLInit = "loss" // −log ℓ, the value at which it would no longer change
+)
+
+// GradientNorm is what [MGDA] and [MoCo] divide gradients by before they compute weights.
+type GradientNorm string
+
+const (
+	NormNone   GradientNorm = "none"  // 1
+	NormL2     GradientNorm = "l2"    // ‖Jᵢ‖; not for MoCo
+	NormLoss   GradientNorm = "loss"  // ℓᵢ; of MoCo ‖Jᵢ‖/ℓᵢ, as in its authors' code
+	NormLossL2 GradientNorm = "loss+" // ℓᵢ‖Jᵢ‖; not for MoCo
+)
+
+// PCDPrimary is the primary stream of [PCD].
+type PCDPrimary string
+
+const (
+	PCDFirst PCDPrimary = "first" // the memory or, without one, the oldest task
+	PCDLast  PCDPrimary = "last"  // the newest task
+)
+
+// Rescaling is how the direction d of a [Rescaled] method is scaled (docs/method.md §1.4).
+type Rescaling string
+
+const (
+	RescaleNative   Rescaling = "native"    // as the method scales it
+	RescaleMean     Rescaling = "mean"      // the weights are divided by |Σw|
+	RescaleMatchAvg Rescaling = "match_avg" // to the length of the mean gradient
+)
+
+// RLWDistribution is the distribution of the z of [RLW].
+type RLWDistribution string
+
+const (
+	RLWNormal  RLWDistribution = "normal"  // N(0,1)
+	RLWUniform RLWDistribution = "uniform" // U[0,1), as in the released PCL code
+)

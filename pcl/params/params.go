@@ -6,7 +6,7 @@
 //	}
 //
 // are what the command line, TOML and JSON call them, their defaults, ranges, choices and documentation. A field is a
-// float64, an int or []int (with a whole range), a uint64, a bool, a string or a map[string]any, or it has a type that
+// float64, an int or []int (with a whole range), a uint64, a bool, a string, a map[string]any or of a type of kind string, or it has a type that
 // reads and writes itself as a text (encoding.TextUnmarshaler on its pointer, encoding.TextMarshaler on itself), which then
 // says what is allowed. A field that is itself a struct is a table, whose parameters have names such as "optimizer.lr".
 //
@@ -206,9 +206,12 @@ func Values(declaration any) map[string]any {
 	for _, p := range listOf(structType(declaration)) {
 		out[p.Name] = nil
 		if f := fields.FieldByIndex(p.index); !p.pointer || !f.IsNil() {
-			out[p.Name] = reflect.Indirect(f).Interface()
-			if text, ok := textOf(reflect.Indirect(f)); ok {
+			v := reflect.Indirect(f)
+			out[p.Name] = v.Interface()
+			if text, ok := textOf(v); ok {
 				out[p.Name] = text
+			} else if v.Kind() == reflect.String {
+				out[p.Name] = v.String() // also of a type with constants
 			}
 		}
 	}

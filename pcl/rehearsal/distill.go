@@ -16,8 +16,8 @@ const stored = -1
 type Distill struct {
 	Alpha *float64 `param:"alpha" default:"0.3" range:"[0,1e6]" doc:"α ≥ 0, weight of the squared difference to the stored logits; 0 leaves it out"`
 	Beta  *float64 `param:"beta" default:"0.5" range:"[0,1e6]" doc:"β ≥ 0, weight of the memory's cross-entropy; 0 leaves it out, which is DER"`
-	Draws string   `param:"draws" default:"two" choices:"one,two" doc:"whether the two losses are those of one batch or of two independent ones"`
-	Rows  string   `param:"rows" default:"joined" choices:"joined,apart" doc:"whether the rule sees the two losses as one memory row or as two"`
+	Draws Draws    `param:"draws" default:"two" choices:"one,two" doc:"whether the two losses are those of one batch or of two independent ones"`
+	Rows  RowsSeen `param:"rows" default:"joined" choices:"joined,apart" doc:"whether the rule sees the two losses as one memory row or as two"`
 }
 
 func init() {
@@ -36,8 +36,8 @@ func (d *Distill) Join(r *Rehearsal) error {
 	if alpha == 0 && beta == 0 {
 		return errors.New("alpha and beta are both 0: there would be no rehearsal")
 	}
-	r.Logits, r.Separate = alpha > 0, r.Separate || d.Rows == "apart"
-	if alpha > 0 && beta > 0 && d.Draws == "one" && d.Rows == "joined" {
+	r.Logits, r.Separate = alpha > 0, r.Separate || d.Rows == RowsApart
+	if alpha > 0 && beta > 0 && d.Draws == DrawsOne && d.Rows == RowsJoined {
 		r.Rows = []Row{{ID: memoryRow, Loss: Loss{Scale: beta, Distill: alpha}}}
 		return nil
 	}
@@ -45,7 +45,7 @@ func (d *Distill) Join(r *Rehearsal) error {
 		r.Rows = append(r.Rows, Row{ID: memoryRow, Loss: Loss{Scale: beta}})
 	}
 	if alpha > 0 {
-		r.Rows = append(r.Rows, Row{ID: stored, Loss: Loss{StoredLogits: true, Scale: alpha}, OwnDraw: beta == 0 || d.Draws == "two"})
+		r.Rows = append(r.Rows, Row{ID: stored, Loss: Loss{StoredLogits: true, Scale: alpha}, OwnDraw: beta == 0 || d.Draws == DrawsTwo})
 	}
 	return nil
 }

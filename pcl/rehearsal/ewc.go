@@ -17,7 +17,7 @@ type EWC struct {
 	Decay   *float64 `param:"decay" default:"1" range:"[0,1]" doc:"γ in [0, 1], by which old information is multiplied when a task ends"`
 	Samples float64  `param:"samples" default:"20" range:"whole [1,1e6]" doc:"number of samples of each class of a task from which its information is estimated, at least 1"`
 	Group   float64  `param:"group" default:"1" range:"whole [1,1e6]" doc:"number of samples whose gradients are added up before they are squared, at least 1; with batch normalisation, which needs several samples, take more than 1"`
-	Rows    string   `param:"rows" default:"joined" choices:"joined,apart" doc:"whether the rule sees the penalty as a part of the memory's row or as a row of its own"`
+	Rows    RowsSeen `param:"rows" default:"joined" choices:"joined,apart" doc:"whether the rule sees the penalty as a part of the memory's row or as a row of its own"`
 }
 
 func init() {
@@ -34,7 +34,7 @@ func init() {
 func (e *EWC) Join(r *Rehearsal) error {
 	if *e.Lambda != 0 {
 		r.Penalty = &ewc{lambda: *e.Lambda, decay: *e.Decay, samples: int(e.Samples), group: int(e.Group)}
-		r.SeparatePenalty = e.Rows == "apart"
+		r.SeparatePenalty = e.Rows == RowsApart
 	}
 	return nil
 }

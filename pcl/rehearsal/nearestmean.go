@@ -12,7 +12,7 @@ import (
 // NearestMean is the part "ncm": predictions are the class with the nearest mean of the features, over the stored
 // samples and the candidates of running tasks (docs/method.md §5.7).
 type NearestMean struct {
-	Where string `param:"where" default:"always" choices:"always,between-tasks" doc:"whether all predictions are made so, or only those among the classes of several tasks, as in class-incremental mode"`
+	Where NearestMeanScope `param:"where" default:"always" choices:"always,between-tasks" doc:"whether all predictions are made so, or only those among the classes of several tasks, as in class-incremental mode"`
 }
 
 func init() {
@@ -27,7 +27,7 @@ func init() {
 
 // Join sets what predicts.
 func (n *NearestMean) Join(r *Rehearsal) error {
-	r.Predict = &nearestMean{between: n.Where == "between-tasks"}
+	r.Predict = &nearestMean{between: n.Where == NearestMeanBetweenTasks}
 	return nil
 }
 

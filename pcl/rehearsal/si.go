@@ -14,7 +14,7 @@ import (
 type SI struct {
 	C    *float64 `param:"c" default:"10" range:"[0,1e12]" doc:"c ≥ 0, weight of the penalty; 0 leaves it out"`
 	Xi   float64  `param:"xi" default:"0.1" range:"[1e-12,1e12]" doc:"ξ > 0, added to the square of how far a parameter has moved"`
-	Rows string   `param:"rows" default:"joined" choices:"joined,apart" doc:"whether the rule sees the penalty as a part of the memory's row or as a row of its own"`
+	Rows RowsSeen `param:"rows" default:"joined" choices:"joined,apart" doc:"whether the rule sees the penalty as a part of the memory's row or as a row of its own"`
 }
 
 func init() {
@@ -31,7 +31,7 @@ func init() {
 func (s *SI) Join(r *Rehearsal) error {
 	if *s.C != 0 {
 		r.Penalty = &si{c: *s.C, xi: s.Xi}
-		r.SeparatePenalty = s.Rows == "apart"
+		r.SeparatePenalty = s.Rows == RowsApart
 	}
 	return nil
 }
