@@ -22,6 +22,8 @@ import (
 // What it shares with [pcl.Options] means the same there, and is within the same bounds. Three defaults differ, which have to
 // stay, since ids are hashes of all values: an experiment is task-incremental, takes batches of 128 and has the seed 1234, as the
 // published ones (docs/protocol.md §1.1). A learner of streams of your own predicts among all classes, and streams are short.
+// They are declared in both, since zero means zero here, and the order of the fields is that of the JSON behind the ids; a test
+// holds the declarations equal.
 type Config struct {
 	Method string         `json:"method" param:"method,required" default:"emgd" doc:"rule, and rehearsal; pcl methods lists them"`
 	Params map[string]any `json:"params,omitempty" param:"params" doc:"parameters of the method; pcl methods NAME lists them"`
