@@ -116,9 +116,8 @@ func (a arriving) Read(p []byte) (int, error) {
 
 // arrivals counts the bytes of messages whose end has not arrived.
 type arrivals struct {
-	mu  sync.Mutex
-	of  map[*bounded]int
-	sum int
+	mu sync.Mutex
+	of map[*bounded]int
 }
 
 // add counts bytes of a connection; 0 says that it has none any longer. If there are too many in all, the connection that has
@@ -127,7 +126,6 @@ func (a *arrivals) add(b *bounded, n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if n == 0 {
-		a.sum -= a.of[b]
 		delete(a.of, b)
 		return
 	}
@@ -135,16 +133,14 @@ func (a *arrivals) add(b *bounded, n int) {
 		a.of = map[*bounded]int{}
 	}
 	a.of[b] += n
-	if a.sum += n; a.sum <= arrivalLimit {
-		return
-	}
-	most := b
+	sum, most := 0, b
 	for c, n := range a.of {
-		if n > a.of[most] {
+		if sum += n; n > a.of[most] {
 			most = c
 		}
 	}
-	a.sum -= a.of[most]
-	delete(a.of, most)
-	most.Conn.Close()
+	if sum > arrivalLimit {
+		delete(a.of, most)
+		most.Conn.Close()
+	}
 }
