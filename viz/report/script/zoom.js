@@ -100,6 +100,7 @@ class ZoomedAxes extends Axes {
       drawn("path", { d: `M${this.left} ${y}h-30` }, this.axes);
       drawn("text", { x: this.left - 50, y: y + 30, "text-anchor": "end" }, this.axes).textContent = text;
     });
+  }
 
   // closer zooms around an item, or around the middle.
   closer(by, now) {
